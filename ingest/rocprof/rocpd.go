@@ -41,7 +41,30 @@ func LoadRocpd(ctx context.Context, path, name string, t *load.Target) (*load.So
 		return nil, err
 	}
 	defer f.Close()
-	return stored(ctx, name, t, newStream(rocpdEvents(f), nil))
+	info, err := stored(ctx, name, t, newStream(rocpdEvents(f), nil))
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range f.Tables() {
+		if process, ok := strings.CutPrefix(name, metadataTable); ok && info.Command == "" {
+			d := &database{f: f, process: process}
+			err = errors.Join(d.first("rocpd_info_process", ":command?", &info.Command), d.first("rocpd_info_node", ":hostname?", &info.Host))
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return info, nil
+}
+
+// first reads a text of a table's first row.
+func (d *database) first(name, column string, to *string) error {
+	return d.each(name, column, func(b *export.Batch, i int) error {
+		if *to == "" {
+			*to = b.Cols[0].Texts[i]
+		}
+		return nil
+	})
 }
 
 // Tables of rocpd, without the id of the process.

@@ -243,6 +243,9 @@ func TestTogether(t *testing.T) {
 			}
 		}
 	}
+	if got := row(t, w, "rocpd", `SELECT s.command || '|' || s.host FROM source s JOIN run r USING (run_id) WHERE r.name = ?`); !strings.HasPrefix(got, "./app --token ") || !strings.HasSuffix(got, "|gpuhost") || strings.Contains(got, "hf_example") {
+		t.Errorf("command and host: %s", got)
+	}
 	if got := row(t, w, "rocpd", `SELECT d.sm_count || ' ' || (SELECT count(*) FROM source_part p WHERE p.run_id = d.run_id AND p.part = 'MARKER_CORE_API' AND p.read_count = 2) FROM device d JOIN run r USING (run_id) WHERE r.name = ?`); got != "104 1" {
 		t.Errorf("compute units and marks: %s", got)
 	}

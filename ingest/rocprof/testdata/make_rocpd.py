@@ -27,6 +27,7 @@ def ints(*names):
 EXTRA = '"extdata" JSONB DEFAULT "{}" NOT NULL'
 table("metadata", '"tag" TEXT NOT NULL', '"value" TEXT NOT NULL')
 table("string", '"string" TEXT NOT NULL UNIQUE ON CONFLICT ABORT')
+table("info_node", '"hash" BIGINT NOT NULL UNIQUE', '"machine_id" TEXT', '"hostname" TEXT')
 table("info_process", *ints("nid", "ppid", "pid"), '"command" TEXT', '"environment" JSONB DEFAULT "{}" NOT NULL', EXTRA)
 table("info_agent", *ints("nid", "pid"), "\"type\" TEXT CHECK (\"type\" IN ('CPU', 'GPU'))", *ints("absolute_index", "logical_index", "type_index", "uuid"), '"name" TEXT', '"product_name" TEXT', EXTRA)
 table("info_kernel_symbol", *ints("nid", "pid", "code_object_id"), '"kernel_name" TEXT', '"display_name" TEXT', EXTRA)
@@ -83,7 +84,8 @@ if LATER:
     for s in strings[1:5]:
         row("info_category", id=100 + string(s), name=s)
 CATEGORY = 100 if LATER else 0
-row("info_process", id=40, nid=1, ppid=1, pid=40, command="./app", environment='{"HF_TOKEN": "hf_examplesecret0123456789"}')
+row("info_node", id=1, hash=7, machine_id="1", hostname="gpuhost")
+row("info_process", id=40, nid=1, ppid=1, pid=40, command="./app --token hf_examplesecret0123456789", environment='{"HF_TOKEN": "hf_examplesecret0123456789"}')
 row("info_agent", id=0, nid=1, pid=40, type="CPU", absolute_index=0, logical_index=0, type_index=0, name="CPU", product_name="CPU")
 row("info_agent", id=4, nid=1, pid=40, type="GPU", absolute_index=4, logical_index=4, type_index=1, name="gfx90a", product_name="AMD Instinct MI210", extdata='{"cu_count": 104}')
 row("info_kernel_symbol", id=5, nid=1, pid=40, code_object_id=1, kernel_name="gemm.kd", display_name="gemm")
