@@ -136,7 +136,7 @@ func (d *database) read() error {
 	return nil
 }
 
-// each reads a table's rows, where it is there. Columns that end with a ? may lack, those that begin with a : are texts.
+// each reads a table's rows, where it is there. Columns that end with ? may be missing, those that begin with : are texts.
 func (d *database) each(name, columns string, do func(b *export.Batch, i int) error) error {
 	name += d.process
 	if !d.f.Has(name) {

@@ -31,4 +31,20 @@ func TestSumsOnly(t *testing.T) {
 	write(t, p.path("env.json"), []byte(`{"gpu": "NVIDIA H200", "cuda": "13.0"}`))
 	p.ok("ingest", "--run", "facts", "env.json")
 	p.wantLike(1, "", `.*prof: run facts has no kernels to export: it has no timeline, only reported\n`, "export", "facts")
+
+	// Sums of OS calls next to a timeline without them.
+	write(t, p.path("c_osrt_sum.csv"), []byte("Time (%),Total Time (ns),Num Calls,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name\n100.0,600,3,200.0,200.0,100,300,100.0,poll\n"))
+	p.ok("ingest", "--run", "c", exported(t, kernels), "c_osrt_sum.csv")
+	for args, want := range map[string]string{"": "1,poll,3,600,", "nsys-stats": "1,poll,3,600,", "nsys": ""} {
+		all := []string{"query", "osrt-calls", "--run", "c", "-f", "csv"}
+		if args != "" {
+			all = append(all, "--source", args)
+		}
+		if got := p.ok(all...); !strings.Contains(got, want) || want == "" && strings.Count(got, "\n") != 1 {
+			t.Errorf("osrt-calls %s: %s", args, got)
+		}
+	}
+	if got := p.ok("show", "c"); !strings.Contains(got, "attribution  exact, 16 kernels") {
+		t.Errorf("show: %s", got)
+	}
 }

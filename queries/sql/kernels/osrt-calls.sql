@@ -29,7 +29,7 @@ WITH counted AS (
     SELECT r.api_name_id, sum(r.item_count)::BIGINT, sum(r.total_ns)::BIGINT, sum(r.total_ns) / sum(r.item_count), _only(r.median_ns), min(r.min_ns), max(r.max_ns), _only(r.std_ns)
     FROM reported_sum r
     WHERE r.run_id = run AND r.report = 'osrt_call' -- without a timeline's calls those next to it
-        AND (r.source_id IN (SELECT c.source_id FROM counted c) OR source IS NULL AND NOT EXISTS (SELECT 1 FROM osrt_call o WHERE o.run_id = run AND o.source_id IN (SELECT c.source_id FROM counted c)))
+        AND (r.source_id IN (SELECT c.source_id FROM counted c) OR coalesce(source, 'nsys-stats') = 'nsys-stats' AND NOT EXISTS (SELECT 1 FROM osrt_call o WHERE o.run_id = run AND o.source_id IN (SELECT c.source_id FROM counted c)))
     GROUP BY r.api_name_id
 ), q AS (
     SELECT row_number() OVER (ORDER BY t.total_ns DESC, n.name) AS rank, n.name AS "call", t.calls, t.total_ns, t.mean_ns, t.median_ns, t.min_ns, t.max_ns,
