@@ -76,8 +76,35 @@ const (
 	sampleTable   = "rocpd_sample"
 )
 
-// maxEvents bounds the ids of events and of times, for each of which some bytes are kept.
-const maxEvents = 1 << 28
+// numbers are numbers by their ids, which are mostly 1, 2, 3 and so on.
+type numbers struct {
+	list  []int64
+	rest  map[int64]int64 // of ids far beyond how many there are
+	count int64
+}
+
+func (n *numbers) set(id, value int64) {
+	n.count++
+	if id < 0 || id > 2*n.count+1<<16 {
+		if n.rest == nil {
+			n.rest = map[int64]int64{}
+		}
+		n.rest[id] = value
+		return
+	}
+	for int64(len(n.list)) <= id {
+		n.list = append(n.list, 0)
+	}
+	n.list[id] = value
+}
+
+// get gives the number of an id; ok is false for one beyond all others.
+func (n *numbers) get(id int64) (value int64, ok bool) {
+	if value, ok = n.rest[id]; ok || id < 0 || id >= int64(len(n.list)) {
+		return value, ok
+	}
+	return n.list[id], true
+}
 
 // placed are the columns that say when and where, those of the first versions and those of later ones, which keep times and places in tables of
 // their own.
@@ -95,11 +122,11 @@ type database struct {
 	strings map[int64]string
 	said    map[int64]string // names of categories; strings where these are not apart
 	tracks  map[int64]place
-	times   []int64 // by their ids
+	times   numbers
 	kernels map[int64]string
 	gpus    map[int64]int64  // number of the GPU by its agent
-	stacks  []int64          // correlation ids by event
-	kinds   []int64          // categories by event, as ids of strings
+	stacks  numbers          // correlation ids by event
+	kinds   numbers          // categories by event
 	texts   map[int64]string // of markers, by event
 	yield   func(*trace.Event, error) bool
 	event   trace.Event
@@ -212,14 +239,7 @@ func placeOf(b *export.Batch, i, first int) place {
 
 func (d *database) readTimes() error {
 	return d.each("rocpd_timestamp", "id value", func(b *export.Batch, i int) error {
-		id := b.Cols[0].Ints[i]
-		if id < 0 || id > maxEvents {
-			return fmt.Errorf("a time has the id %d", id)
-		}
-		for int64(len(d.times)) <= id {
-			d.times = append(d.times, 0)
-		}
-		d.times[id] = b.Cols[1].Ints[i]
+		d.times.set(b.Cols[0].Ints[i], b.Cols[1].Ints[i])
 		return nil
 	})
 }
@@ -234,11 +254,10 @@ func (d *database) record(b *export.Batch, i int, kind string) (*record, place, 
 		if b.Cols[8+k].Missing {
 			continue
 		}
-		id := b.Cols[8+k].Ints[i]
-		if id < 0 || id >= int64(len(d.times)) {
-			return nil, at, fmt.Errorf("a record has the time %d, which is not there", id)
+		var ok bool
+		if *to, ok = d.times.get(b.Cols[8+k].Ints[i]); !ok {
+			return nil, at, fmt.Errorf("a record has the time %d, which is not there", b.Cols[8+k].Ints[i])
 		}
-		*to = d.times[id]
 	}
 	return &record{kind: kind, label: kind, pid: at.pid, tid: at.tid, start: start, end: end, device: -1, stream: -1, bytes: -1}, at, nil
 }
@@ -283,13 +302,8 @@ func (d *database) readAgents() error {
 func (d *database) readEvents() error {
 	return d.each("rocpd_event", "id category_id? stack_id? :extdata?", func(b *export.Batch, i int) error {
 		id := b.Cols[0].Ints[i]
-		if id < 0 || id > maxEvents {
-			return fmt.Errorf("an event has the id %d", id)
-		}
-		for int64(len(d.stacks)) <= id {
-			d.stacks, d.kinds = append(d.stacks, 0), append(d.kinds, 0)
-		}
-		d.stacks[id], d.kinds[id] = b.Cols[2].Ints[i], b.Cols[1].Ints[i]
+		d.stacks.set(id, b.Cols[2].Ints[i])
+		d.kinds.set(id, b.Cols[1].Ints[i])
 		if text := b.Cols[3].Texts[i]; strings.Contains(text, `"message"`) {
 			var said struct {
 				Message string `json:"message"`
@@ -305,10 +319,9 @@ func (d *database) readEvents() error {
 
 // of gives the correlation id of an event, and its category; 0 and "" of one that is not there.
 func (d *database) of(event int64) (correlation int64, kind string) {
-	if event < 0 || event >= int64(len(d.stacks)) {
-		return 0, ""
-	}
-	return d.stacks[event], d.said[d.kinds[event]]
+	correlation, _ = d.stacks.get(event)
+	category, _ := d.kinds.get(event)
+	return correlation, d.said[category]
 }
 
 // give hands a record over.
@@ -342,11 +355,11 @@ func (d *database) readRegions() error {
 func (d *database) readSamples() error {
 	return d.each(sampleTable, "track_id timestamp? timestamp_id? event_id", func(b *export.Batch, i int) error {
 		at, moment := d.tracks[b.Cols[0].Ints[i]], b.Cols[1].Ints[i]
-		if id := b.Cols[2].Ints[i]; !b.Cols[2].Missing {
-			if id < 0 || id >= int64(len(d.times)) {
-				return fmt.Errorf("a mark has the time %d, which is not there", id)
+		if !b.Cols[2].Missing {
+			var ok bool
+			if moment, ok = d.times.get(b.Cols[2].Ints[i]); !ok {
+				return fmt.Errorf("a mark has the time %d, which is not there", b.Cols[2].Ints[i])
 			}
-			moment = d.times[id]
 		}
 		r := &record{kind: "mark", name: d.texts[b.Cols[3].Ints[i]], pid: at.pid, tid: at.tid, start: moment, end: moment, device: -1, stream: -1, bytes: -1}
 		_, r.label = d.of(b.Cols[3].Ints[i])

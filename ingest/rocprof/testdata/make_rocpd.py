@@ -98,8 +98,8 @@ placed("region", id=2, pid=40, tid=41, start=110, end=120, name_id=string("hipLa
 placed("region", id=3, pid=40, tid=41, start=100, end=200, name_id=string("roctxRangePushA"), event_id=2)
 row("track", id=77, nid=1, pid=40, tid=41)
 if LATER:
-    row("timestamp", id=99, value=130)
-row("sample", id=4, track_id=77, event_id=3, **({"timestamp_id": 99} if LATER else {"timestamp": 130}))
+    row("timestamp", id=10_000_000, value=130)  # far from the others
+row("sample", id=4, track_id=77, event_id=3, **({"timestamp_id": 10_000_000} if LATER else {"timestamp": 130}))
 placed("kernel_dispatch", id=1, pid=40, tid=41, agent_id=4, kernel_id=5, dispatch_id=1, queue_id=6, stream_id=None, start=150, end=190,
     workgroup_size_x=64, workgroup_size_y=1, workgroup_size_z=1, grid_size_x=130, grid_size_y=1, grid_size_z=1, region_name_id=1, event_id=4)
 placed("memory_copy", id=1, pid=40, tid=41, start=210, end=230, name_id=string("MEMORY_COPY_HOST_TO_DEVICE"), dst_agent_id=4, src_agent_id=0, size=4096, event_id=5)
