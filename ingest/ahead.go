@@ -51,7 +51,7 @@ func (a *ahead) reach(next int) {
 	}
 	for ; a.began < min(next+1+threads, len(a.inputs)) && a.size < aheadBytes; a.began++ {
 		f := a.inputs[a.began]
-		if !f.format.Apart || f.packed != plainFile && !f.unpacksItself() || a.of[f.path] != nil {
+		if !f.format.Apart || f.files != nil || f.packed != plainFile && !f.unpacksItself() || a.of[f.path] != nil {
 			continue
 		}
 		before, err := f.stat()

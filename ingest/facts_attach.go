@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"prof/ingest/model"
 	"prof/internal/suggest"
 	"prof/schema"
 )
@@ -39,6 +40,9 @@ func (in *ingester) attach(id string, captures, facts []input) error {
 		return err
 	}
 	in.firstSource, in.shared.ModelID = int(last.Int32), schema.IDNumber(models.Int64)
+	if in.shared.Models, err = model.Stored(in.ctx, in.conn, id); err != nil {
+		return err
+	}
 	in.seen, in.kept = map[string]string{}, map[int]bool{}
 	if err := in.grow(id, captures); err != nil {
 		return err

@@ -35,6 +35,8 @@ type Format struct {
 	Order func(path string) int
 	// Capture names the capture that a file is of: files of one are one source, which Load reads as a folder. Nil: each file is a source.
 	Capture func(path string) string
+	// Pattern is the path of a source of several files, of which one is given. Nil where Capture is.
+	Pattern func(path string) string
 	// SniffDir says whether a folder as a whole is of this form. Nil: never.
 	SniffDir func(path string) bool
 	// Unpacks says that Identify and Load read gzip files themselves, and what is whole of one that was cut; and that Load
@@ -77,7 +79,7 @@ const exportGrowth = 0.10
 const traceGrowth = 0.48
 
 // holdsAll are the forms that hold a timeline of Nsight Systems or prof's tracer: sums of nsys stats say nothing more in a run with one.
-var holdsAll = []string{"sqlite", "parquetdir", reportForm, "prof-trace"}
+var holdsAll = []string{"sqlite", "parquetdir", "arrow", "nsys-cache", reportForm, "prof-trace"}
 
 // workloadKind is the kind of sources that say what a workload did.
 const workloadKind = "workload"
@@ -87,7 +89,9 @@ func Formats() []Format {
 	return append([]Format{
 		{
 			Name: "sqlite", Kind: "nsys", Doc: "Nsight Systems exports (.sqlite)",
-			Sniff:    func(_ string, head []byte) bool { return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) },
+			Sniff: func(_ string, head []byte) bool {
+				return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) && !rocprof.SniffRocpd(head)
+			},
 			Identify: nsys.IdentifySQLite, Plan: nsys.PlanSQLite, Growth: exportGrowth, Apart: true, Load: nsys.LoadSQLite,
 		},
 		{
@@ -96,11 +100,22 @@ func Formats() []Format {
 			Identify: nsys.IdentifyParquet, Plan: nsys.PlanParquet, Load: nsys.LoadParquet,
 		},
 		{
+			Name: "arrow", Kind: "nsys", Doc: "Nsight Systems arrow and arrowdir exports (.arrows, folders)",
+			Sniff: nsys.SniffArrow, SniffDir: nsys.IsArrowDir,
+			Identify: nsys.IdentifyArrow, Plan: nsys.PlanArrow, Load: nsys.LoadArrow,
+		},
+		{
+			Name: "nsys-cache", Kind: "nsys", Doc: "what nsys-ai keeps of exports (NAME.nsys-cache)",
+			SniffDir:   nsys.IsCache,
+			GivesWayTo: []string{"sqlite", "parquetdir", "arrow"},
+			Identify:   nsys.IdentifyParquet, Plan: nsys.PlanParquet, Load: nsys.LoadParquet,
+		},
+		{
 			Name: reportForm, Kind: "nsys", Doc: "Nsight Systems reports (.nsys-rep, .qdrep), if nsys is installed",
 			Sniff: func(name string, _ []byte) bool {
 				return strings.HasSuffix(name, ".nsys-rep") || strings.HasSuffix(name, ".qdrep")
 			},
-			GivesWayTo: []string{"sqlite", "parquetdir"},
+			GivesWayTo: []string{"sqlite", "parquetdir", "arrow", "nsys-cache"},
 			Identify:   nsys.IdentifyReport, Load: nsys.LoadReport,
 		},
 		{
@@ -110,8 +125,13 @@ func Formats() []Format {
 		},
 		{
 			Name: sumsForm, Kind: stats.Kind, Doc: "CSV files of nsys stats (_sum reports), and what it prints with --format csv", MaxBytes: stats.MaxBytes,
-			Sniff: stats.Sniff, Capture: stats.Capture,
+			Sniff: stats.Sniff, Capture: stats.Capture, Pattern: stats.Pattern,
 			Identify: stats.Identify, Load: stats.Load,
+		},
+		{
+			Name: "nsys-recipe", Kind: stats.Kind, Doc: "folders of nsys recipe cuda_gpu_kern_sum",
+			SniffDir: stats.IsRecipe,
+			Identify: stats.Identify, Load: stats.LoadRecipe,
 		},
 		{
 			Name: "ncu-rep", Kind: "ncu", Doc: "Nsight Compute reports (.ncu-rep)",
@@ -132,10 +152,17 @@ func Formats() []Format {
 			Identify: rocprof.IdentifyJSON, Apart: true, Load: rocprof.LoadJSON,
 		},
 		{
+			Name: "rocpd", Kind: "rocprof", Doc: "rocprofv3 databases (rocpd, .db)",
+			Sniff:      func(_ string, head []byte) bool { return rocprof.SniffRocpd(head) },
+			GivesWayTo: []string{"rocprof-json"},
+			Identify:   rocprof.IdentifyRocpd, Apart: true, Load: rocprof.LoadRocpd,
+		},
+		{
 			Name: "rocprof-csv", Kind: "rocprof", Doc: "CSV traces of rocprofv3 and rocprof (kernels, copies, API calls, markers)",
 			Sniff:      func(_ string, head []byte) bool { return rocprof.SniffCSV(head) },
-			GivesWayTo: []string{"rocprof-json"},
-			Identify:   rocprof.IdentifyCSV, Apart: true, Load: rocprof.LoadCSV,
+			GivesWayTo: []string{"rocprof-json", "rocpd"},
+			Capture:    rocprof.Capture, Pattern: rocprof.Pattern,
+			Identify: rocprof.IdentifyCSV, Apart: true, Load: rocprof.LoadCSV,
 		},
 		{
 			Name: "xplane", Kind: "xla", Doc: "XLA and JAX profiles of GPUs (.xplane.pb)", MaxBytes: xla.MaxBytes,
@@ -144,7 +171,7 @@ func Formats() []Format {
 		},
 		{
 			Name: "torch-trace", Kind: "torch", Doc: "PyTorch profiler traces (.json)",
-			Sniff:    torch.Sniff,
+			Sniff:    func(name string, head []byte) bool { return torch.Sniff(name, head) && !rocprof.IsOldResults(head) },
 			Unpacks:  true,
 			Identify: torch.Identify, Apart: true, Load: torch.Load,
 		},

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"prof/ingest/nsys/stats"
 	"prof/internal/suggest"
 	"prof/schema"
 )
@@ -120,7 +121,9 @@ func (in *ingester) leaveStored(captures []input, stored []storedSource) (kept [
 		found.list = append(found.list, input{path: s.path, format: formOf(s.form)})
 	}
 	for _, f := range captures {
-		isLess := f.format.Name == sumsForm && slices.ContainsFunc(stored, func(s storedSource) bool { return slices.Contains(holdsAll, s.form) })
+		isLess := f.format.Kind == stats.Kind && slices.ContainsFunc(stored, func(s storedSource) bool { return slices.Contains(holdsAll, s.form) })
+		f.more = f.more || isLess && f.isOSRT()
+		isLess = isLess && !f.more
 		size := int64(-1)
 		if st, err := f.stat(); err == nil {
 			size = st.size

@@ -15,6 +15,7 @@ import (
 	"prof/ingest/ncu"
 	"prof/ingest/nsys"
 	"prof/ingest/nsys/stats"
+	"prof/ingest/rocprof"
 	"prof/internal/file"
 	"prof/schema"
 )
@@ -27,6 +28,7 @@ type input struct {
 	walked bool     // found in a folder, not named by the user
 	of     *capture // the capture whose folder it lies in; nil for others
 	files  []input  // of a source of several files, whose path is a pattern of theirs; nil for others
+	more   bool     // sums of OS calls next to a timeline: stored where that has none
 }
 
 // unpacksItself says whether the format reads the file as it is packed.
@@ -163,7 +165,11 @@ func unknownFormat(path string) error {
 	if p := cutFile(path); p != plainFile {
 		return fmt.Errorf("%s: the %s file is cut short", path, p)
 	}
-	if head, _, err := readHead(path); err == nil && bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) && (bytes.Contains(head, []byte(`"model_type"`)) || bytes.Contains(head, []byte(`"hidden_size"`))) {
+	head, _, err := readHead(path)
+	if why := whyUnread(path, bytes.TrimSpace(head)); err == nil && why != "" {
+		return fmt.Errorf("%s: %w: %s", path, ErrUnknownFormat, why)
+	}
+	if err == nil && bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) && (bytes.Contains(head, []byte(`"model_type"`)) || bytes.Contains(head, []byte(`"hidden_size"`))) {
 		return fmt.Errorf("%s: %w under this name; if it is a model configuration, give it with --model %s", path, ErrUnknownFormat, path)
 	}
 	var forms []string
@@ -288,10 +294,10 @@ func (in *inputs) leaveLesser() {
 
 // Stem is a path without what tells the forms of one capture apart.
 func Stem(path string) string {
-	for _, end := range []string{".gz", ".zst", ".sqlite", ".proftrace", ".nsys-rep", ".qdrep", "_pqtdir", ".ncu-rep", ".json", ".trace", ".pt"} {
+	for _, end := range []string{".gz", ".zst", ".sqlite", ".proftrace", ".nsys-rep", ".qdrep", "_pqtdir", "_arwdir", ".nsys-cache", ".arrows", ".arrow", ".ncu-rep", ".db", ".json", ".trace", ".pt"} {
 		path = strings.TrimSuffix(path, end)
 	}
-	return ncu.PageStem(stats.Stem(path))
+	return ncu.PageStem(rocprof.Stem(stats.Stem(path)))
 }
 
 // leaveReports leaves out the reports in a folder which only nsys can read, where it is not installed and the folder has sums.
@@ -310,22 +316,23 @@ func (in *inputs) leaveReports() {
 }
 
 // joinFiles makes one source of the files of a capture, where their form has such, and leaves sums out where the run has the timeline that they
-// are of: they would count its work twice.
+// are of: they would count its work twice. Sums of OS calls wait until it is known whether the timeline has such calls.
 func (in *inputs) joinFiles() {
-	if !slices.ContainsFunc(in.list, func(f input) bool { return f.format.Name == sumsForm }) {
-		return
+	if slices.ContainsFunc(in.list, func(f input) bool { return f.format.Kind == stats.Kind }) {
+		in.leaveReports()
 	}
-	in.leaveReports()
 	hasTimeline := slices.ContainsFunc(in.list, func(f input) bool { return slices.Contains(holdsAll, f.format.Name) })
 	var kept []input
 	at := map[string]int{}
 	for _, f := range in.list {
+		if hasTimeline && f.format.Kind == stats.Kind {
+			if f.more = f.isOSRT(); !f.more {
+				in.left = append(in.left, f)
+				continue
+			}
+		}
 		if f.format.Capture == nil {
 			kept = append(kept, f)
-			continue
-		}
-		if hasTimeline {
-			in.left = append(in.left, f)
 			continue
 		}
 		capture := f.format.Name + " " + f.format.Capture(f.path)
@@ -342,11 +349,14 @@ func (in *inputs) joinFiles() {
 	}
 	for i := range kept {
 		if kept[i].files != nil {
-			kept[i].path = stats.Pattern(kept[i].path)
+			kept[i].path = kept[i].format.Pattern(kept[i].path)
 		}
 	}
-	in.list = kept
+	in.list = append(slices.DeleteFunc(slices.Clone(kept), func(f input) bool { return f.more }), slices.DeleteFunc(kept, func(f input) bool { return !f.more })...)
 }
+
+// isOSRT says whether a file holds sums of OS calls and no others.
+func (f input) isOSRT() bool { return f.format.Name == sumsForm && stats.IsOSRT(f.path) }
 
 func sniffFolder(path string) (input, bool) {
 	for _, f := range Formats() {

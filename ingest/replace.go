@@ -12,7 +12,10 @@ import (
 )
 
 // held is a source that a run had before it is made anew.
-type held struct{ kind, path, sum string }
+type held struct {
+	kind, form, path, sum string
+	isOSRT                bool // sums of OS calls alone
+}
 
 // is says whether another source is the same: its content, or another form or a newer state of the same file.
 func (h held) is(o held) bool {
@@ -69,14 +72,15 @@ func (c *capture) began(at time.Time) bool {
 }
 
 func (in *ingester) sourcesOf(id string) (out []held, err error) {
-	rows, err := in.conn.QueryContext(in.ctx, `SELECT kind, path, sha256 FROM source WHERE run_id = ?::UUID AND form <> ? ORDER BY source_id`, id, optionForm)
+	rows, err := in.conn.QueryContext(in.ctx, `SELECT kind, form, path, sha256, NOT EXISTS (SELECT 1 FROM reported_sum r WHERE r.run_id = s.run_id AND r.source_id = s.source_id AND r.report <> 'osrt_call')
+		FROM source s WHERE run_id = ?::UUID AND form <> ? ORDER BY source_id`, id, optionForm)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		var h held
-		if err := rows.Scan(&h.kind, &h.path, &h.sum); err != nil {
+		if err := rows.Scan(&h.kind, &h.form, &h.path, &h.sum, &h.isOSRT); err != nil {
 			return nil, err
 		}
 		out = append(out, h)
@@ -91,9 +95,11 @@ func (in *ingester) isLess(id string, old []held) error {
 	if err != nil {
 		return err
 	}
+	// What sums say a timeline of the capture says too, but for OS calls, which are looked for where it is stored.
+	hasTimeline := slices.ContainsFunc(now, func(n held) bool { return slices.Contains(holdsAll, n.form) })
 	var captures, facts []string
 	for _, h := range old {
-		found := false
+		found := h.kind == stats.Kind && (hasTimeline && !h.isOSRT || slices.ContainsFunc(in.left, func(f input) bool { return isSamePlace(h.path, f.path) }))
 		for _, n := range now {
 			found = found || h.is(n)
 		}

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"prof/ingest/rocprof"
 )
 
 // Skip is a file of a folder that is not read, and why.
@@ -16,6 +18,61 @@ var pictures = []string{".png", ".svg", ".jpg", ".jpeg", ".gif", ".pdf", ".dot",
 
 // reportHeads begin reports for people, prof's own and those of the first implementation; their figures are those of the files next to them.
 var reportHeads = []string{"# Stakeholder Summary", "# Stage 1 Profiling Report", "# Deep Profiling Report", "# Static Compute", "# Operator Summary", "# Kernel Summary", "# Assumptions", "# TorchInfo", "# Run ", "<!DOCTYPE html", "<!doctype html"}
+
+// otherForms are forms of captures that prof knows and does not read, and what to give it in their place.
+var otherForms = []struct {
+	is   func(name string, head []byte) bool // head without blanks before it
+	what string
+}{
+	{begin("\x89HDF\r\n"), "it is HDF5, which prof does not read: nsys export --type sqlite (or arrowdir, parquetdir)"},
+	{func(_ string, head []byte) bool {
+		return bytes.HasPrefix(head, []byte(`{"Type":`)) || bytes.HasPrefix(head, []byte(`{"data":["`)) && bytes.Contains(head, []byte(`"[NSys]"`))
+	}, "it is JSON of nsys export, which has neither the GPUs nor the start of the session: nsys export --type sqlite"},
+	{func(_ string, head []byte) bool {
+		return bytes.HasPrefix(head, []byte(`data: "`)) && bytes.Contains(head, []byte(`data: "[NSys]"`))
+	}, "it is text of nsys export, which has neither the GPUs nor the start of the session: nsys export --type sqlite"},
+	{func(_ string, head []byte) bool { return len(head) > 12 && string(head[8:12]) == "DUCK" }, "it is a DuckDB database: give the export that it was made of"},
+	{begin("ARROW1"), "it is an Arrow file, not a stream as nsys export --type arrowdir writes it"},
+	{begin("PAR1"), "it is a Parquet file: prof reads folders of them, of nsys export --type parquetdir and nsys recipe cuda_gpu_kern_sum"},
+	{func(_ string, head []byte) bool { return rocprof.IsOldResults(head) }, "it is results.json of rocprof 1 or 2, which does not say which calls launched its kernels, and may have kernels and copies twice: give results.csv next to it, or traces of rocprofv3"},
+	{holds(`"TotalDurationNs"`, "TotalDurationNs,"), "it has sums of rocprof, which prof does not read: give the traces next to it (kernel_trace.csv, hip_api_trace.csv, or rocprofv3 --output-format json)"},
+	{holds(`"Counter_Name"`), "it has counters of rocprofv3, with a row for each of them and no timeline of its own: give the traces (kernel_trace.csv)"},
+	{holds(`"Logical_Node_Id"`), "it describes the machine of a rocprofv3 trace: give rocprofv3 --output-format json, which has both"},
+	{ends(".pftrace", ".perfetto-trace"), "it is a Perfetto trace, which prof does not read: rocprofv3 --output-format json (or rocpd, csv)"},
+	{ends(".pickle", ".pkl"), "it is a pickle, such as PyTorch's snapshots of memory, which only Python can read: export a trace (export_chrome_trace)"},
+	{ends(".ncu-proj", ".nsys-proj"), "it is a project of Nsight, without results: give the report"},
+	{ends(".qdstrm"), "it is a raw stream of Nsight Systems: make a report of it with QdstrmImporter, then nsys export --type sqlite"},
+	{ends(".et.json", "_et.json"), "it is an execution trace (Chakra), without times: give the profiler's trace next to it"},
+}
+
+func begin(mark string) func(string, []byte) bool {
+	return func(_ string, head []byte) bool { return bytes.HasPrefix(head, []byte(mark)) }
+}
+
+// holds says whether the first line holds a column.
+func holds(columns ...string) func(string, []byte) bool {
+	return func(_ string, head []byte) bool {
+		line, _, _ := bytes.Cut(head, []byte("\n"))
+		return slices.ContainsFunc(columns, func(c string) bool { return bytes.Contains(line, []byte(c)) })
+	}
+}
+
+func ends(with ...string) func(string, []byte) bool {
+	return func(name string, _ []byte) bool {
+		return slices.ContainsFunc(with, func(end string) bool { return strings.HasSuffix(name, end) })
+	}
+}
+
+// whyUnread says why a file of a known form is not read; "" for every other.
+func whyUnread(path string, head []byte) string {
+	name := withoutPacking(strings.ToLower(filepath.Base(path)))
+	for _, u := range otherForms {
+		if u.is(name, head) {
+			return u.what
+		}
+	}
+	return ""
+}
 
 // whySkipped says why no format knows a file.
 func whySkipped(path string) string {
@@ -36,6 +93,8 @@ func whySkipped(path string) string {
 		return "it is a report for people, of figures that other files hold"
 	case begins("# How the run was captured") || begins("# What the workload was given") || begins("{") && bytes.Contains(text, []byte(`"missing"`)) && bytes.Contains(text, []byte(`"prof_version"`)):
 		return "prof report wrote it from what a warehouse holds"
+	case whyUnread(path, text) != "":
+		return whyUnread(path, text)
 	case begins("kernel_id,"):
 		return "another tool computed it from the pages of Nsight Compute next to it"
 	case strings.HasSuffix(path, ".log"):

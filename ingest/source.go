@@ -99,6 +99,13 @@ func (in *ingester) store(f input, read *reading, begin func()) error {
 			return err
 		}
 	}
+	if f.more {
+		if has, err := in.hasOSCalls(); err != nil || has {
+			in.left = append(in.left, f)
+			in.warnLeft(&inputs{left: []input{f}})
+			return err
+		}
+	}
 	in.target.SourceID = in.firstSource + len(in.result.Sources) + 1
 	in.target.Devices = load.Devices{Offset: in.captures.of(f).node().Offset(), Limit: rundir.NodeStride}
 	in.target.Gather(!f.format.Facts) // facts are few, and the next of them asks what those before said
@@ -143,6 +150,15 @@ func (in *ingester) store(f input, read *reading, begin func()) error {
 		in.known.captures = append(in.known.captures, info.CaptureID)
 	}
 	return in.storeSource(f, info, before.size, sum)
+}
+
+// hasOSCalls says whether the run holds OS calls by now.
+func (in *ingester) hasOSCalls() (has bool, err error) {
+	if err := in.target.Flush(in.ctx); err != nil {
+		return false, err
+	}
+	err = in.conn.QueryRowContext(in.ctx, `SELECT EXISTS (SELECT 1 FROM osrt_call WHERE run_id = ?::UUID)`, in.target.RunID).Scan(&has)
+	return has, err
 }
 
 // load stores the rows of a source.

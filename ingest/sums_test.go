@@ -27,6 +27,7 @@ func (b *bench) stats(to string) string {
 
 const (
 	sumHead   = "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),"
+	osHead    = "Time (%),Total Time (ns),Num Calls,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),"
 	sumsOf    = `SELECT x.report, count(*), sum(x.item_count)::BIGINT, sum(x.total_ns)::BIGINT FROM reported_sum x JOIN run r USING (run_id) WHERE r.name = '%s' GROUP BY 1 ORDER BY 1`
 	partsOf   = `SELECT x.part, x.read_count, x.stored_count, x.reason FROM source_part x JOIN run r USING (run_id) WHERE r.name = '%s' AND x.reason IS NOT NULL ORDER BY 1`
 	namesOf   = `SELECT DISTINCT x.domain, x.name, x.normalised_name FROM reported_sum x JOIN run r USING (run_id) WHERE r.name = '%s' AND x.report = 'range' ORDER BY ALL`
@@ -64,16 +65,39 @@ func TestSums(t *testing.T) {
 	// A run with the timeline takes none of them, and one with another tool's trace does.
 	b.copied("../testdata/nsys/kernels/kernels.sqlite.gz", "both/kernels.sqlite.gz")
 	b.stats("both/stats")
-	b.file("both/stats/kernels_osrt_sum.csv", sumHead+"Name\n100.0,600,3,200.0,200.0,100,300,100.0,poll\n")
+	// but sums of OS calls, which that timeline lacks.
+	b.file("both/stats/kernels_osrt_sum.csv", osHead+"Name\n100.0,600,3,200.0,200.0,100,300,100.0,poll\n")
 	r := b.ok(ingest.Options{Name: "both"}, b.path("both"))
-	if len(r.Sources) != 1 || len(b.warnings) != 1 || !strings.HasPrefix(b.warnings[0], "skipped, because the run has a timeline, and sums of nsys stats would count its work again: both/stats/kernels_cuda_api_sum.csv") {
+	if len(r.Sources) != 2 || len(b.warnings) != 1 || !strings.HasPrefix(b.warnings[0], "skipped, because the run has a timeline, and sums of nsys stats would count its work again: both/stats/kernels_cuda_api_sum.csv") {
 		t.Errorf("%+v, %q", r.Sources, b.warnings)
 	}
-	b.of("both", sumsOf, "")
+	b.of("both", sumsOf, "osrt_call 1 3 600")
+	b.of("both", countedOf, "nsys true")
+	b.exec(`INSERT INTO osrt_call SELECT run_id, 1, 1, 1, 0, 5, 1 FROM run WHERE name = 'both'`) // as of another export
+	b.file("both/more/again_osrt_sum.csv", osHead+"Name\n100.0,700,3,200.0,200.0,100,300,100.0,poll\n")
+	if r := b.ok(ingest.Options{Name: "both", Add: true}, b.path("both/more")); r.Made || len(b.warnings) != 1 || !strings.HasPrefix(b.warnings[0], "skipped, because the run has a timeline") {
+		t.Errorf("OS calls that the run has: %+v %q", r, b.warnings)
+	}
+
+	// A run with sums and a timeline is made anew of the same files: the sums are left out then, and nothing is lost.
+	b.remove("both")
+	b.ok(ingest.Options{Name: "grown"}, b.path("both/stats"))
+	b.ok(ingest.Options{Name: "grown", Add: true}, b.path("both/kernels.sqlite.gz"))
+	b.of("grown", countedOf, "nsys true|nsys-stats false")
+	if r := b.ok(ingest.Options{Name: "grown", Replace: true}, b.path("both/kernels.sqlite.gz"), b.path("both/stats")); len(r.Sources) != 2 {
+		t.Errorf("replaced: %+v", r.Sources)
+	}
+	if r, err := b.try(ingest.Options{Name: "grown", Replace: true}, b.path("both/kernels.sqlite.gz")); !errors.Is(err, ingest.ErrLess) {
+		t.Errorf("without the sums of OS calls: %+v, %v", r, err)
+	}
 	b.file("trace/run_cuda_gpu_kern_sum.csv", sumHead+"Name\n100.0,600,3,200.0,200.0,100,300,100.0,f\n")
 	b.copied("../testdata/torch/cpu.trace.json.gz", "trace/cpu.trace.json.gz")
 	b.ok(ingest.Options{Name: "trace"}, b.path("trace"))
-	b.of("trace", countedOf, "nsys-stats false|torch true")
+	b.of("trace", countedOf, "nsys-stats true|torch false") // the trace has no GPU work
+	b.copied("../testdata/torch/graph.trace.json.gz", "traced/graph.trace.json.gz")
+	b.file("traced/run_cuda_gpu_kern_sum.csv", sumHead+"Name\n100.0,800,3,266.7,200.0,100,500,100.0,f\n")
+	b.ok(ingest.Options{Name: "traced"}, b.path("traced"))
+	b.of("traced", countedOf, "nsys-stats false|torch true")
 	b.copied("../testdata/torch/cpu.key_averages.json.gz", "table/cpu.key_averages.json.gz")
 	b.file("table/run_cuda_gpu_kern_sum.csv", sumHead+"Name\n100.0,700,3,233.3,200.0,100,400,100.0,f\n")
 	b.ok(ingest.Options{Name: "table"}, b.path("table"))
@@ -106,4 +130,12 @@ func TestSums(t *testing.T) {
 	b.file("cut/a_cuda_gpu_kern_sum.csv", sumHead+"Name\n60.0,600,3,200.0,200.0,100,300,100.0,f\n40.0,400,2,20")
 	b.ok(ingest.Options{Name: "cut"}, b.path("cut"))
 	b.of("cut", `SELECT x.status, x.row_count FROM source x JOIN run r USING (run_id) WHERE r.name = '%s'`, "partial 1")
+
+	// Of what a recipe made, the sums of its kernels are those of the export, by their short names.
+	b.ok(ingest.Options{Name: "recipe"}, "../testdata/forms/llama_kern_sum")
+	b.of("recipe", sumsOf, "kernel 23 1096 7936799")
+	b.of("recipe", `SELECT x.item_count, x.total_ns, x.min_ns, x.max_ns, x.mean_ns, x.median_ns, x.std_ns FROM reported_sum x JOIN run r USING (run_id) JOIN kernel_name k USING (run_id, kernel_name_id) WHERE r.name = '%s' AND k.name = 'CatArrayBatchedCopy'`, "50 107013 1664 3104 2140.3 2112 391.7")
+	if r := b.ok(ingest.Options{Name: "recipes"}, "../testdata/forms"); len(r.Sources) != 1 || r.Sources[0].Form != "sqlite" {
+		t.Errorf("of a folder with the export: %+v", r.Sources)
+	}
 }

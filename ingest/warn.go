@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"prof/ingest/nsys/stats"
 	"prof/internal/mask"
 	"prof/internal/suggest"
 )
@@ -62,7 +63,7 @@ func (in *ingester) warnLeft(found *inputs) {
 		switch {
 		case f.format.Kind == "ncu":
 			pages = append(pages, f.path)
-		case f.format.Name == sumsForm:
+		case f.format.Kind == stats.Kind:
 			sums = append(sums, f.path)
 		case f.format.Name == reportForm && !isRead(f):
 			reports = append(reports, f.path)

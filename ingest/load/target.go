@@ -107,7 +107,7 @@ type Run struct {
 	Metrics   Names            // with their units
 	OpID      int32            // last op_id given
 	ModelID   int32            // last model_id given
-	Models    map[string]int32 // models that facts of workloads carried, by name and configuration as JSON
+	Models    map[string]int32 // models that facts of workloads carried, by what is stored of them
 	Operators Numbers
 	Inputs    Numbers // of operators, by their content
 	Stacks    Paths   // of Python functions

@@ -3,9 +3,12 @@ package model
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
+	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -13,6 +16,7 @@ import (
 
 	"prof/ingest/load"
 	"prof/internal/file"
+	"prof/schema"
 )
 
 // Sniff says whether a file is the configuration of a model: one named config.json, or NAME.config.json, whose beginning is an
@@ -101,13 +105,75 @@ func (m *Model) Warnings() []string {
 	return out
 }
 
+// Key is the same for models of a run whose rows are, under a name.
+func Key(m *Model, name string) string {
+	text := line(m.row(name))
+	for i, l := range m.Layers {
+		text += line(append([]driver.Value{i + 1}, l.row()...))
+	}
+	for i, n := range m.Notes {
+		text += line([]any{i + 1, string(n.Kind), n.Text})
+	}
+	return text
+}
+
+func line[T any](values []T) string {
+	var b strings.Builder
+	for _, v := range values {
+		fmt.Fprint(&b, v, "\x00")
+	}
+	return b.String() + "\n"
+}
+
+// Stored gives the models that workloads of a stored run carried, by Key.
+func Stored(ctx context.Context, conn *sql.Conn, runID string) (map[string]int32, error) {
+	keys := map[int64]string{}
+	for _, query := range []string{
+		`SELECT x.model_id, x.* EXCLUDE (run_id, source_id, model_id) FROM model x`,
+		`SELECT x.model_id, x.* EXCLUDE (run_id, model_id) FROM model_layer x`,
+		`SELECT x.model_id, x.* EXCLUDE (run_id, model_id) FROM model_note x`,
+	} {
+		if err := addLines(ctx, conn, query+` WHERE run_id = ?::UUID AND x.model_id IN (SELECT w.model_id FROM workload w WHERE w.run_id = x.run_id) ORDER BY x.model_id, 2`, runID, keys); err != nil {
+			return nil, fmt.Errorf("read the models of the run: %w", err)
+		}
+	}
+	out := map[string]int32{}
+	for id, key := range keys {
+		out[key] = schema.IDNumber(id)
+	}
+	return out, nil
+}
+
+// addLines adds the rows of a query to the texts by their first column.
+func addLines(ctx context.Context, conn *sql.Conn, query, runID string, to map[int64]string) (err error) {
+	rows, err := conn.QueryContext(ctx, query, runID)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	columns, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	var id int64
+	values := make([]any, len(columns)-1)
+	into := []any{&id}
+	for i := range values {
+		into = append(into, &values[i])
+	}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		to[id] += line(values)
+	}
+	return rows.Err()
+}
+
 // Store stores a model under a name as the next of the target's run, and gives its model_id and the rows stored.
 func Store(ctx context.Context, t *load.Target, m *Model, name string) (modelID int32, rows int64, err error) {
 	t.Run.ModelID++
 	id := t.Run.ModelID
-	if name == "" {
-		name = m.Family
-	}
 	run := t.UUID()
 	put := func(table string, each func(add func(...driver.Value) error) error) {
 		if err == nil {
@@ -117,8 +183,7 @@ func Store(ctx context.Context, t *load.Target, m *Model, name string) (modelID 
 		}
 	}
 	put("model", func(add func(...driver.Value) error) error {
-		return add(run, int32(t.SourceID), id, name, text(m.Architecture), m.Family, text(m.DType), size(m.HiddenSize), size(m.VocabSize),
-			size(m.LayerCount), size(m.MaxContext), size(m.ImageTokens))
+		return add(append([]driver.Value{run, int32(t.SourceID), id}, m.row(name)...)...)
 	})
 	put("model_layer", func(add func(...driver.Value) error) error {
 		for i, l := range m.Layers {
@@ -137,6 +202,12 @@ func Store(ctx context.Context, t *load.Target, m *Model, name string) (modelID 
 		return nil
 	})
 	return id, rows, err
+}
+
+// row gives the columns of model behind its key; a model without a name has that of its family.
+func (m *Model) row(name string) []driver.Value {
+	return []driver.Value{cmp.Or(name, m.Family), text(m.Architecture), m.Family, text(m.DType), size(m.HiddenSize), size(m.VocabSize),
+		size(m.LayerCount), size(m.MaxContext), size(m.ImageTokens)}
 }
 
 // row gives the columns of model_layer behind its key.

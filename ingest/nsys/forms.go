@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"prof/ingest/load"
+	"prof/ingest/nsys/arrow"
 	"prof/ingest/nsys/parquet"
 	"prof/ingest/nsys/sqlite"
 	"prof/ingest/nsys/table"
@@ -43,6 +44,26 @@ func LoadParquet(ctx context.Context, path, name string, t *load.Target) (*load.
 	return with(openParquet, path, name, func(e table.Export) (*load.SourceInfo, error) { return Load(ctx, e, name, t) })
 }
 
+// IsCache says whether a folder is what nsys-ai keeps of an export, which IdentifyParquet and LoadParquet read as well.
+func IsCache(path string) bool { return parquet.IsCache(path) }
+
+// IsArrowDir says whether a folder is an arrowdir export.
+func IsArrowDir(path string) bool { return arrow.Is(path) }
+
+// SniffArrow says whether a file is an arrow export.
+func SniffArrow(name string, head []byte) bool { return arrow.Sniff(name, head) }
+
+// IdentifyArrow reads what an arrow or arrowdir export says of the whole capture.
+func IdentifyArrow(ctx context.Context, path, name string) (*load.SourceInfo, error) {
+	return with(openArrow, path, name, func(e table.Export) (*load.SourceInfo, error) { return Identify(ctx, e, name) })
+}
+
+// LoadArrow stores an arrow or arrowdir export.
+func LoadArrow(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error) {
+	return with(openArrow, path, name, func(e table.Export) (*load.SourceInfo, error) { return Load(ctx, e, name, t) })
+}
+
+func openArrow(path string) (table.Export, error)   { return arrow.Open(path) }
 func openSQLite(path string) (table.Export, error)  { return sqlite.Open(path) }
 func openParquet(path string) (table.Export, error) { return parquet.Open(path) }
 

@@ -22,6 +22,11 @@ func PlanParquet(ctx context.Context, path string, o load.Options) (*load.Plan, 
 	return planned(ctx, openParquet, path, o)
 }
 
+// PlanArrow says what LoadArrow would read.
+func PlanArrow(ctx context.Context, path string, o load.Options) (*load.Plan, error) {
+	return planned(ctx, openArrow, path, o)
+}
+
 func planned(ctx context.Context, open func(string) (table.Export, error), path string, o load.Options) (*load.Plan, error) {
 	e, err := open(path)
 	if err != nil {

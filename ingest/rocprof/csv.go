@@ -1,14 +1,22 @@
 package rocprof
 
 import (
+	"bytes"
 	"encoding/csv"
 	"fmt"
 	"io"
 	"iter"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
+	"prof/ingest/load"
 	"prof/ingest/torch/trace"
+	"prof/internal/file"
 )
 
 // table is where a CSV trace has what; -1 where it has it not.
@@ -34,7 +42,7 @@ func tableOf(header []string) (*table, error) {
 	t := &table{domain: at("Domain"), pid: at("Process_Id", "pid"), tid: at("Thread_Id", "tid"), start: at("Start_Timestamp", "BeginNs"), end: at("End_Timestamp", "EndNs"), agent: at("Agent_Id", "gpu-id"),
 		queue: at("Queue_Id", "queue-id"), stream: at("Stream_Id"), correlation: at("Correlation_Id"), grid: at("Grid_Size_X"), block: at("Workgroup_Size_X"), oldGrid: at("grd"), oldBlock: at("wgr"),
 		from: at("Source_Agent_Id"), to: at("Destination_Agent_Id")}
-	if t.start < 0 || t.end < 0 {
+	if t.start < 0 || t.end < 0 || at("Counter_Name") >= 0 { // of a counter the kernel is there for each
 		return nil, ErrSyntax
 	}
 	switch {
@@ -56,6 +64,148 @@ func splitRow(line string) []string {
 		return nil
 	}
 	return row
+}
+
+// traceFile is what rocprofv3 adds to a name for the files of a process: 123_kernel_trace.csv.
+var traceFile = regexp.MustCompile(`(?i)(^|_)(kernel|memory_copy|marker(_api)?|(hip|hsa|rccl|rocdecode|rocjpeg)(_[a-z]+)*)_trace\.csv$`)
+
+const anyTrace = "*_trace.csv"
+
+// split gives the folder and the name of what a file is a trace of; ok is false for files of other names.
+func split(path string) (dir, name string, ok bool) {
+	for _, end := range []string{".gz", ".zst"} {
+		path = strings.TrimSuffix(path, end)
+	}
+	dir, name = filepath.Split(path)
+	if rest, is := strings.CutSuffix(name, anyTrace); is {
+		return dir, strings.TrimSuffix(rest, "_"), true
+	}
+	at := traceFile.FindStringIndex(name)
+	if at == nil {
+		return dir, name, false
+	}
+	return dir, name[:at[0]], true
+}
+
+// Capture names the process that a file of rocprofv3 is of, as a path: files of one are named alike. Another file stays by itself.
+func Capture(path string) string {
+	dir, name, ok := split(path)
+	if !ok {
+		return path
+	}
+	return dir + name
+}
+
+// Pattern is the path of a source of several files.
+func Pattern(path string) string {
+	dir, name, _ := split(path)
+	if name != "" {
+		name += "_"
+	}
+	return dir + name + anyTrace
+}
+
+// Stem is what a file of rocprofv3 has in common with the JSON of the same process.
+func Stem(path string) string {
+	dir, name, ok := split(path)
+	switch {
+	case !ok:
+		return path
+	case name == "":
+		return dir + "results"
+	}
+	return dir + name + "_results"
+}
+
+// group are the CSV traces of one process.
+type group struct {
+	files []traced
+	pids  map[int64]bool // that API calls are of
+}
+
+// traced is one of them.
+type traced struct {
+	f      *os.File
+	name   string
+	isWork bool // kernels and copies, which do not say their process
+}
+
+// openGroup opens a trace, or those of a folder: calls before work.
+func openGroup(path, name string) (g *group, err error) {
+	parts, err := load.Parts(path, name)
+	if err != nil {
+		return nil, err
+	}
+	g = &group{pids: map[int64]bool{}}
+	for _, p := range parts {
+		f, err := file.Open(p.Path)
+		if err != nil {
+			g.close()
+			return nil, err
+		}
+		t := traced{f: f, name: p.Name}
+		g.files = append(g.files, t)
+		head := make([]byte, maxHeader)
+		n, err := f.ReadAt(head, 0)
+		if err != nil && err != io.EOF {
+			g.close()
+			return nil, fmt.Errorf("%s: %w", p.Name, err)
+		}
+		line, _, _ := bytes.Cut(head[:n], []byte("\n"))
+		table, err := tableOf(splitRow(string(bytes.TrimRight(line, "\r"))))
+		if err != nil {
+			g.close()
+			return nil, fmt.Errorf("%s: at line 1: %w", p.Name, err)
+		}
+		g.files[len(g.files)-1].isWork = table.kind != "api"
+	}
+	slices.SortStableFunc(g.files, func(a, b traced) int {
+		switch {
+		case a.isWork == b.isWork:
+			return 0
+		case b.isWork:
+			return -1
+		}
+		return 1
+	})
+	return g, nil
+}
+
+// maxHeader is more than any header of rocprof takes.
+const maxHeader = 64 << 10
+
+func (g *group) close() {
+	for _, f := range g.files {
+		f.f.Close()
+	}
+}
+
+// events gives the rows of all files. Work is of the process that made the calls, where these are of one.
+func (g *group) events(_ io.Reader, h *trace.Header) iter.Seq2[*trace.Event, error] {
+	return func(yield func(*trace.Event, error) bool) {
+		for _, f := range g.files {
+			for e, err := range csvEvents(io.NewSectionReader(f.f, 0, math.MaxInt64), h) {
+				if err != nil {
+					if len(g.files) > 1 {
+						err = fmt.Errorf("%s: %w", filepath.Base(f.name), err)
+					}
+					yield(nil, err)
+					return
+				}
+				if !f.isWork && e.PID != 0 && len(g.pids) < 2 {
+					g.pids[e.PID] = true
+				}
+				if f.isWork && e.PID == 0 && len(g.pids) == 1 {
+					for pid := range g.pids {
+						e.PID = pid
+					}
+				}
+				if !yield(e, nil) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // csvEvents gives the rows of a CSV trace.

@@ -1,6 +1,21 @@
 package rocprof
 
-import "io"
+import (
+	"io"
+
+	"prof/ingest/nsys/sqlite"
+)
+
+// CountRocpd does the same for a database; ok is false for what is no SQLite.
+func CountRocpd(path string) (n int, ok bool, err error) {
+	f, err := sqlite.Open(path)
+	if err != nil {
+		return 0, false, err
+	}
+	defer f.Close()
+	n, err = count(rocpdEvents(f), nil)
+	return n, true, err
+}
 
 // CountJSON and CountCSV read a file and give how many records it has.
 func CountJSON(r io.Reader) (int, error) { return count(jsonEvents, r) }

@@ -191,23 +191,31 @@ func (d *decoder) agent() error {
 		number = *a.Logical
 	}
 	d.gpus[a.ID.Handle] = number
-	for i := range d.header.Devices {
-		if int64(*d.header.Devices[i].ID) == number {
-			return nil // another process's
+	a.describe(d.header, number)
+	return nil
+}
+
+// describe puts a GPU into the header.
+func (a *agent) describe(h *trace.Header, number int64) {
+	for i := range h.Devices {
+		if int64(*h.Devices[i].ID) == number {
+			return // another process's
 		}
 	}
 	id, name, cus := int32(number), a.Product, a.CUs
 	if name == "" {
 		name = "AMD " + a.Name
 	}
-	p := trace.DeviceProperties{ID: &id, Name: name, SMs: &cus}
+	p := trace.DeviceProperties{ID: &id, Name: name}
+	if cus > 0 {
+		p.SMs = &cus
+	}
 	if len(a.MemoryBanks) == 1 {
 		if n, err := a.MemoryBanks[0].Bytes.Int64(); err == nil && n > 0 {
 			p.MemoryBytes = &n
 		}
 	}
-	d.header.Devices = append(d.header.Devices, p)
-	return nil
+	h.Devices = append(h.Devices, p)
 }
 
 // text reads one member of strings.

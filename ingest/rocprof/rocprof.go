@@ -6,13 +6,11 @@ package rocprof
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"os"
+	"regexp"
 
 	"prof/ingest/load"
 	"prof/ingest/torch"
@@ -32,6 +30,13 @@ func SniffJSON(head []byte) bool {
 	return bytes.HasPrefix(s, []byte("{")) && bytes.Contains(s[:min(len(s), 200)], []byte(`"`+root+`"`))
 }
 
+// oldResults is how rocprof 1 and 2 begin results.json.
+var oldResults = regexp.MustCompile(`^\s*\{\s*"traceEvents":\[\{\}\s*,\{"args":\{"name":"(Markers and Ranges|CPU HIP API|CPU HSA API|COPY|GPU\d+)"\}`)
+
+// IsOldResults says whether a file is results.json of rocprof 1 or 2, which is not read: its events say neither which call launched a kernel nor, where
+// kernels and copies were traced in two ways, that they are there twice.
+func IsOldResults(head []byte) bool { return oldResults.Match(head) }
+
 // SniffCSV says whether a file is one of their CSV traces.
 func SniffCSV(head []byte) bool {
 	line, _, _ := bytes.Cut(head, []byte("\n"))
@@ -44,9 +49,14 @@ func IdentifyJSON(_ context.Context, path, name string) (*load.SourceInfo, error
 	return identify(path, name, jsonEvents)
 }
 
-// IdentifyCSV does the same for a CSV trace.
+// IdentifyCSV does the same for CSV traces.
 func IdentifyCSV(_ context.Context, path, name string) (*load.SourceInfo, error) {
-	return identify(path, name, csvEvents)
+	g, err := openGroup(path, name)
+	if err != nil {
+		return nil, err
+	}
+	defer g.close()
+	return identified(name, newStream(g.events, nil))
 }
 
 func identify(path, name string, events reader) (*load.SourceInfo, error) {
@@ -55,7 +65,10 @@ func identify(path, name string, events reader) (*load.SourceInfo, error) {
 		return nil, err
 	}
 	defer f.Close()
-	s := newStream(events, f)
+	return identified(name, newStream(events, f))
+}
+
+func identified(name string, s *stream) (*load.SourceInfo, error) {
 	defer s.stop()
 	first, err := s.Next()
 	if err != nil && err != io.EOF {
@@ -73,9 +86,14 @@ func LoadJSON(ctx context.Context, path, name string, t *load.Target) (*load.Sou
 	return loadWith(ctx, path, name, t, jsonEvents)
 }
 
-// LoadCSV stores a CSV trace.
+// LoadCSV stores CSV traces of a process as one source.
 func LoadCSV(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error) {
-	return loadWith(ctx, path, name, t, csvEvents)
+	g, err := openGroup(path, name)
+	if err != nil {
+		return nil, err
+	}
+	defer g.close()
+	return stored(ctx, name, t, newStream(g.events, nil))
 }
 
 func loadWith(ctx context.Context, path, name string, t *load.Target, events reader) (*load.SourceInfo, error) {
@@ -84,7 +102,11 @@ func loadWith(ctx context.Context, path, name string, t *load.Target, events rea
 		return nil, err
 	}
 	defer f.Close()
-	s := newStream(events, f)
+	return stored(ctx, name, t, newStream(events, f))
+}
+
+// stored stores the events of a source.
+func stored(ctx context.Context, name string, t *load.Target, s *stream) (*load.SourceInfo, error) {
 	defer s.stop()
 	info, err := torch.LoadEvents(ctx, name, t, s, style)
 	if errors.Is(err, torch.ErrNoEvents) {
@@ -93,23 +115,8 @@ func loadWith(ctx context.Context, path, name string, t *load.Target, events rea
 	if err != nil {
 		return nil, err
 	}
-	if info.SHA256, err = sum(f); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	info.CaptureID = s.capture
-	info.ToolVersion = ""
+	info.SHA256, info.CaptureID, info.ToolVersion = "", s.capture, "" // the content is hashed as it lies there
 	return info, nil
-}
-
-func sum(f *os.File) (string, error) {
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		return "", err
-	}
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
 // reader gives a file's records as events; each is good until the next.

@@ -199,6 +199,81 @@ func TestForms(t *testing.T) {
 	}
 }
 
+// separate is everything as rocprofv3's CSV files, by name.
+var separate = map[string]string{
+	"40_hip_api_trace.csv":     `"Domain","Function","Process_Id","Thread_Id","Correlation_Id","Start_Timestamp","End_Timestamp"` + "\n" + `"HIP_RUNTIME_API","hipLaunchKernel",40,41,2,110,120` + "\n",
+	"40_marker_api_trace.csv":  `"Domain","Function","Process_Id","Thread_Id","Correlation_Id","Start_Timestamp","End_Timestamp"` + "\n" + `"MARKER_CORE_API","prefill",40,41,3,100,200` + "\n" + `"MARKER_CORE_API","here",40,41,4,130,130` + "\n",
+	"40_kernel_trace.csv":      `"Kind","Agent_Id","Queue_Id","Thread_Id","Dispatch_Id","Kernel_Id","Kernel_Name","Correlation_Id","Start_Timestamp","End_Timestamp","Workgroup_Size_X","Workgroup_Size_Y","Workgroup_Size_Z","Grid_Size_X","Grid_Size_Y","Grid_Size_Z"` + "\n" + `"KERNEL_DISPATCH",1,6,41,1,5,"gemm",2,150,190,64,1,1,130,1,1` + "\n",
+	"40_memory_copy_trace.csv": `"Kind","Direction","Source_Agent_Id","Destination_Agent_Id","Correlation_Id","Start_Timestamp","End_Timestamp"` + "\n" + `"MEMORY_COPY","MEMORY_COPY_HOST_TO_DEVICE",0,1,8,210,230` + "\n",
+}
+
+// TestTogether: the CSV files of one process are one source, in which kernels have their launches and ranges as in the JSON, and so have those of the database.
+func TestTogether(t *testing.T) {
+	w := newWarehouse(t)
+	dir := t.TempDir()
+	for name, text := range separate {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for run, path := range map[string]string{"json": write(t, "x.json", everything), "csv": dir, "rocpd": "testdata/rocpd.db", "later": "testdata/later.db"} {
+		if err := store(t, w, run, path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, sql := range []string{
+		`SELECT concat_ws('|', k.device_id, k.stream_id, k.start_ns, k.duration_ns, k.pid, k.launch_start_ns, k.launch_duration_ns, n.name, s.grid_x, s.block_x, p.name) FROM kernel k JOIN kernel_name n USING (run_id, kernel_name_id) JOIN kernel_shape s USING (run_id, kernel_shape_id) JOIN range_path p USING (run_id, path_id) JOIN run r USING (run_id) WHERE r.name = ?`,
+		`SELECT concat_ws('|', m.operation, m.device_id, m.start_ns, m.duration_ns) FROM memop m JOIN run r USING (run_id) WHERE r.name = ?`,
+		`SELECT concat_ws('|', n.name, a.pid, a.tid, a.start_ns, a.duration_ns) FROM api_call a JOIN api_name n USING (run_id, api_name_id) JOIN run r USING (run_id) WHERE r.name = ?`,
+		`SELECT concat_ws('|', x.style, x.name, x.start_ns, x.duration_ns) FROM nvtx_range x JOIN run r USING (run_id) WHERE r.name = ?`,
+	} {
+		for _, run := range []string{"csv", "rocpd", "later"} {
+			if got, want := row(t, w, run, sql), row(t, w, "json", sql); got != want || got == "" {
+				t.Errorf("%s\ngives %s of %s, want %s", sql, got, run, want)
+			}
+		}
+	}
+	for _, sql := range []string{
+		`SELECT concat_ws('|', d.device_id, d.name) FROM device d JOIN run r USING (run_id) WHERE r.name = ?`,
+		`SELECT concat_ws('|', m.size_bytes, m.stream_id) FROM memop m JOIN run r USING (run_id) WHERE r.name = ?`,
+	} {
+		for _, run := range []string{"rocpd", "later"} {
+			if got, want := row(t, w, run, sql), row(t, w, "json", sql); got != want || got == "" {
+				t.Errorf("%s\ngives %s of %s, want %s", sql, got, run, want)
+			}
+		}
+	}
+	if got := row(t, w, "rocpd", `SELECT s.command || '|' || s.host FROM source s JOIN run r USING (run_id) WHERE r.name = ?`); !strings.HasPrefix(got, "./app --token ") || !strings.HasSuffix(got, "|gpuhost") || strings.Contains(got, "hf_example") {
+		t.Errorf("command and host: %s", got)
+	}
+	if got := row(t, w, "rocpd", `SELECT d.sm_count || ' ' || (SELECT count(*) FROM source_part p WHERE p.run_id = d.run_id AND p.part = 'MARKER_CORE_API' AND p.read_count = 2) FROM device d JOIN run r USING (run_id) WHERE r.name = ?`); got != "104 1" {
+		t.Errorf("compute units and marks: %s", got)
+	}
+	if got := row(t, w, "csv", `SELECT replace(s.path, '`+dir+`/', '') || ' ' || s.form FROM source s JOIN run r USING (run_id) WHERE r.name = ?`); got != "40_*_trace.csv rocprof-csv" {
+		t.Errorf("the sources are %s", got)
+	}
+	// The JSON of the process has all of it.
+	if err := os.WriteFile(filepath.Join(dir, "40_results.json"), []byte(strings.Replace(everything, "gemm", "gemv", 2)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := store(t, w, "both", dir); err != nil {
+		t.Fatal(err)
+	}
+	if got := row(t, w, "both", `SELECT s.form FROM source s JOIN run r USING (run_id) WHERE r.name = ?`); got != "rocprof-json" {
+		t.Errorf("the sources of both are %s", got)
+	}
+	// Damage is named with its file.
+	bad := t.TempDir()
+	for name, text := range separate {
+		if err := os.WriteFile(filepath.Join(bad, name), []byte(strings.Replace(text, "150", "x", 1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := store(t, w, "bad", bad); !errors.Is(err, rocprof.ErrSyntax) || !strings.Contains(err.Error(), "40_kernel_trace.csv: at line 2") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
 // FuzzRocprof reads whatever is given: it is read or refused with the place.
 func FuzzRocprof(f *testing.F) {
 	f.Add([]byte(everything))
@@ -211,6 +286,26 @@ func FuzzRocprof(f *testing.F) {
 			if _, err := read(strings.NewReader(string(data))); err != nil && !errors.Is(err, rocprof.ErrSyntax) {
 				t.Fatalf("the error is %v", err)
 			}
+		}
+	})
+}
+
+// FuzzRocpd reads whatever database is given: it is read or refused.
+func FuzzRocpd(f *testing.F) {
+	for _, name := range []string{"testdata/rocpd.db", "testdata/later.db"} {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		path := filepath.Join(t.TempDir(), "x.db")
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok, err := rocprof.CountRocpd(path); ok && err != nil && !errors.Is(err, rocprof.ErrSyntax) {
+			t.Fatalf("the error is %v", err)
 		}
 	})
 }

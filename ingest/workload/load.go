@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql/driver"
-	"encoding/json"
 	"fmt"
 
 	"prof/ingest/load"
@@ -124,11 +123,7 @@ func (f *Facts) storeModel(ctx context.Context, t *load.Target, name string) (id
 		f.Warnings = append(f.Warnings, "its config: "+w)
 	}
 	called := mask.Text(cmp.Or(f.Model, m.Name, name))
-	text, err := json.Marshal(f.Config)
-	if err != nil {
-		return nil, 0, nil, err
-	}
-	key := called + "\x00" + image.String() + string(text)
+	key := model.Key(m, called)
 	if known, ok := t.Run.Models[key]; ok { // each pass of a capture tells of the same one
 		return known, 0, nil, nil
 	}

@@ -46,10 +46,11 @@ A change breaks a rule when it is beyond the limit and certainly not noise, judg
 runs. It cannot be judged if it may be beyond the limit but may be noise, if there are too few
 samples, if the figure is unknown (kernels in CUDA graphs traced as a whole) or a lower
 bound below the limit, or if the rule matches nothing. Rules come from --rules and --rule;
-otherwise from the file rules in the warehouse's folder; otherwise the rule is stage.*.gpu_span_ns <= +5%, which judges the
-stage's GPU work if idle time is too noisy (one process per side). The baseline is --baseline, otherwise the only one that is
-set. --out takes the form of a file from its extension (.md, .json, .xml, .txt), and the table still
-goes to stdout; with --format it writes one file in that form, and stdout stays empty.
+otherwise from the file rules in the warehouse's folder; otherwise the rule is stage.*.gpu_span_ns <= +5%,
+which judges the stage's GPU work if idle time is too noisy (one process per side), and gpu_sum_ns of runs
+that are sums of nsys stats. The baseline is --baseline, otherwise the only one that is set. --out takes the
+form of a file from its extension (.md, .json, .xml, .txt), and the table still goes to stdout; with --format
+it writes one file in that form, and stdout stays empty.
 
   prof check
   prof check --baseline baseline:main --rule 'stage.decode.gpu_span_ns <= +3%'

@@ -66,6 +66,9 @@ func (p *program) explainRun(c *cli.Context, w *schema.Warehouse, run schema.Run
 	}
 	switch form {
 	case "table":
+		rest := *f // what stands first is not said again
+		rest.Notes = slices.DeleteFunc(slices.Clone(f.Notes), func(note string) bool { return slices.Contains(spans, note) })
+		f = &rest
 		spans = append(rankWords(summary.Ranks, args["stage"]), spans...)
 		if err := screen.FindingSpans(p.out, run.Name, args["stage"], r.Frame("accounting"), spans, p.options(c)); err != nil {
 			return err

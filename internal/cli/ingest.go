@@ -24,19 +24,19 @@ func (p *program) ingestCommand() *cli.Command {
 		ArgsUsage: "PATH...",
 		Description: `Files or folders of any known format, plain or compressed (.gz, .zst): exports of Nsight Systems, CSV files of
 nsys stats, reports and CSV pages of Nsight Compute, PyTorch profiler traces, key_averages() saved as JSON, CSV or Markdown or as
-printed, traces of rocprof (JSON, CSV), XLA and JAX profiles of GPUs (.xplane.pb), folders of traces of prof's own tracer, and what
-other tools reported of a run (metrics.json, env.json, ...). All of them become one run. Content that the warehouse already has is
-not stored again. Either everything is
-stored or nothing, except that unreadable files in a folder made by prof capture are skipped.
+printed, traces of rocprof (databases, JSON, CSV), XLA and JAX profiles of GPUs (.xplane.pb), folders of traces of prof's own
+tracer, and what other tools reported of a run (metrics.json, env.json, ...). All of them become one run. Content that the
+warehouse already has is not stored again. Either everything is stored or nothing, except that unreadable files in a folder made
+by prof capture are skipped.
 
   prof ingest capture.sqlite                      # a run named by time and file
   prof ingest --run baseline --tag gpu=h200 a.sqlite.gz
   prof ingest --run tp2 rank0.sqlite rank1.sqlite # several ranks, one run
-  prof ingest export_pqtdir                       # nsys export --type parquetdir
+  prof ingest export_pqtdir                       # nsys export --type parquetdir (or arrowdir)
   prof ingest report.nsys-rep                     # where nsys is installed
   prof ingest --run sums stats/run1_*.csv         # nsys stats --format csv: sums, no timeline
   prof ingest --run ops trace.json.gz             # export_chrome_trace of torch.profiler
-  prof ingest --run mi300 1234_results.json       # rocprofv3 --output-format json
+  prof ingest --run mi300 1234_results.db         # rocprofv3 --sys-trace; or its JSON, or 1234_*_trace.csv
   prof ingest --run jax host.xplane.pb            # jax.profiler, of GPUs
   prof ingest .prof/runs/NAME                     # a capture, even one that was killed
   prof ingest tp16-node0 tp16-node1               # captures of the nodes of one job

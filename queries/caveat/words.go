@@ -301,6 +301,7 @@ var words = map[string]func(c C, alike []C) string{
 	"stage-without-work":           says("no rule was tried: the stage has no device work in measured passes"),
 	"measured-passes-without-work": says("no rule was tried: the measured passes have no device work"),
 	"nothing-to-judge":             says("no rule was tried: there is no device work"),
+	"no-timeline-to-judge":         says("no rule was tried: rules need the times of single kernels"),
 	"no-measured-passes":           says("the run has no measured passes of a stage: findings cover all its device work, loading and warm-up included"),
 	"part-of-busy-time": func(c C, _ []C) string {
 		return fmt.Sprintf("findings cover the measured passes of stages: %s of GPU busy time", share(c.TimeNs, c.OfTimeNs))

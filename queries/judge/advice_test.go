@@ -222,4 +222,18 @@ func TestSummaryWithoutStages(t *testing.T) {
 	if want := "Nsight Compute profiled 2 kernels in isolation; without a timeline, how often each runs is unknown; 75.0 % of their time is in kernels that are latency-bound (near neither peak: too little parallel work, or stalls)"; s.All != nil || s.Profiled != want {
 		t.Errorf("all %+v, profiled %q", s.All, s.Profiled)
 	}
+	// Sums that nsys stats reported have the calls, by grid or not.
+	profiled := func(k1, k2 any) string {
+		return summarise(t, reportOf(answer("top-kernels", "kernel role family calls mean_ns total_ns share_ratio", []any{"k1", "gemm", "gemm", int64(2), 30e3, int64(60e3), 0.6}, []any{"k2", "gemm", "gemm", int64(1), 20e3, int64(20e3), 0.2}, []any{"k3", "gemm", "gemm", int64(1), 20e3, int64(20e3), 0.2}),
+			answer("bottlenecks", "kernel bound timeline_total_ns replayed_mean_ns launches", []any{"k1", "latency", k1, 3e3, int64(2)}, []any{"k2", "memory", k2, 1e3, int64(2)}))).Profiled
+	}
+	for got, want := range map[string]string{
+		profiled(int64(10e3), int64(20e3)): "by the reported sums they take 30.0 % of the kernel time; 66.7 % of their time is in kernels that are memory-bound (near peak memory throughput)",
+		profiled(nil, int64(20e3)):         "the reported sums have 1 of them, with 20.0 % of the kernel time; how often the others run is unknown; 100.0 % of their time is in kernels that are memory-bound (near peak memory throughput)",
+		profiled(nil, nil):                 "the reported sums are not by grid, so how often each grid runs is unknown; 75.0 % of their time is in kernels that are latency-bound (near neither peak: too little parallel work, or stalls)",
+	} {
+		if got != "Nsight Compute profiled 2 kernels in isolation; "+want {
+			t.Errorf("profiled %q\nwant %q", got, want)
+		}
+	}
 }

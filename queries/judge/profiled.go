@@ -24,7 +24,8 @@ type kernelBound struct{ bound, limiter string }
 func (s *summariser) readProfiled() error {
 	s.bounds = map[string]map[kernelBound]float64{}
 	list, err := s.rows("bottlenecks", "kernel", "bound", "timeline_total_ns", "replayed_mean_ns", "launches")
-	counts, time, all := map[string]int64{}, map[string]float64{}, 0.0
+	time, all := map[string]float64{}, 0.0
+	known, unknown := map[string]float64{}, 0 // times that sums reported of the profiled grids
 	for _, r := range list {
 		kernel, bound := r.Text("kernel"), r.Text("bound")
 		if s.bounds[kernel] == nil {
@@ -36,13 +37,39 @@ func (s *summariser) readProfiled() error {
 		}
 		s.bounds[kernel][kernelBound{bound, limiter}] += r.Amount("timeline_total_ns")
 		ns := r.Amount("replayed_mean_ns") * float64(r.Count("launches"))
-		counts[bound], time[bound], all = counts[bound]+1, time[bound]+ns, all+ns
+		time[bound], all = time[bound]+ns, all+ns
+		if r.Number("timeline_total_ns") == nil {
+			unknown++
+		}
+		known[bound] += r.Amount("timeline_total_ns")
 	}
 	if len(s.parts) > 0 || len(list) == 0 || all == 0 {
 		return err
 	}
+	kernels, err := s.rows("top-kernels", "total_ns", "share_ratio")
+	if err != nil {
+		return err
+	}
+	where := "without a timeline, how often each runs is unknown"
+	switch {
+	case len(kernels) > 0 && unknown < len(list):
+		time, all, where = known, 0, ""
+		for _, ns := range known {
+			all += ns
+		}
+		share := 0.0
+		if first := kernels[0]; first.Amount("total_ns") > 0 {
+			share = all * first.Amount("share_ratio") / first.Amount("total_ns")
+		}
+		where = fmt.Sprintf("by the reported sums they take %s of the kernel time", percentText(share))
+		if unknown > 0 {
+			where = fmt.Sprintf("the reported sums have %d of them, with %s of the kernel time; how often the others run is unknown", len(list)-unknown, percentText(share))
+		}
+	case len(kernels) > 0:
+		where = "the reported sums are not by grid, so how often each grid runs is unknown"
+	}
 	most := slices.MaxFunc(slices.Sorted(maps.Keys(time)), func(x, y string) int { return cmp.Compare(time[x], time[y]) })
-	s.out.Profiled = fmt.Sprintf("Nsight Compute profiled %s in isolation; without a timeline, how often each runs is unknown; %s of their time is in kernels that are %s", countText(int64(len(list)), "kernel", "kernels"), percentText(time[most]/all), kernelBoundText(most))
+	s.out.Profiled = fmt.Sprintf("Nsight Compute profiled %s in isolation; %s; %s of their time is in kernels that are %s", countText(int64(len(list)), "kernel", "kernels"), where, percentText(time[most]/all), kernelBoundText(most))
 	return nil
 }
 

@@ -79,6 +79,12 @@ func ofFile(path string) string {
 	return ""
 }
 
+// IsOSRT says whether a file is the report of OS calls, by its name.
+func IsOSRT(path string) bool {
+	r, _ := named(ofFile(path))
+	return r.what == osrtCalls
+}
+
 func plainName(path string) string { return filepath.Base(plain(path)) }
 
 func plain(path string) string {

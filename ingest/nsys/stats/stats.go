@@ -9,9 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"prof/ingest/load"
@@ -51,7 +48,7 @@ func Identify(context.Context, string, string) (*load.SourceInfo, error) {
 
 // Load stores a file, or the files of a folder that are of one capture, as one source of the target's run.
 func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error) {
-	files, err := filesOf(path, name)
+	files, err := load.Parts(path, name)
 	if err != nil {
 		return nil, err
 	}
@@ -59,37 +56,16 @@ func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceI
 	return l.load()
 }
 
-// source is a file to read, and what messages call it.
-type source struct{ path, name string }
-
-func filesOf(path, name string) ([]source, error) {
-	st, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !st.IsDir() {
-		return []source{{path, name}}, nil
-	}
-	var out []source
-	err = filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			out = append(out, source{p, filepath.Join(filepath.Dir(name), d.Name())})
-		}
-		return err
-	})
-	return out, err
-}
-
 // each reads the tables of the files, and says which files have none.
-func (l *loader) each(none func(f source, isEmpty bool), s sink) error {
+func (l *loader) each(none func(f load.Part, isEmpty bool), s sink) error {
 	for _, f := range l.files {
-		in, err := file.Open(f.path)
+		in, err := file.Open(f.Path)
 		if err != nil {
 			return err
 		}
 		tables := 0
 		begin := s.begin
-		cut, lines, err := read(l.ctx, in, f.name, sink{row: s.row, begin: func(t *table) error {
+		cut, lines, err := read(l.ctx, in, f.Name, sink{row: s.row, begin: func(t *table) error {
 			tables++
 			return begin(t)
 		}})
@@ -109,7 +85,7 @@ func (l *loader) each(none func(f source, isEmpty bool), s sink) error {
 // load reads the files twice: what another table says better is known only behind the last one.
 func (l *loader) load() (*load.SourceInfo, error) {
 	l.first = map[key]*table{}
-	if err := l.each(func(source, bool) {}, sink{begin: func(t *table) error {
+	if err := l.each(func(load.Part, bool) {}, sink{begin: func(t *table) error {
 		if k := t.key(); t.what != "" && l.first[k] == nil {
 			l.first[k] = t
 		}

@@ -18,7 +18,7 @@ import (
 type loader struct {
 	ctx   context.Context
 	t     *load.Target
-	files []source
+	files []load.Part
 	name  string
 	info  load.SourceInfo
 	first map[key]*table // of their kind
@@ -119,8 +119,8 @@ func (l *loader) store() error {
 }
 
 // noTable notes a file without a table: nsys leaves it empty where a report has no rows.
-func (l *loader) noTable(f source, isEmpty bool) {
-	p := l.part(cmp.Or(ofFile(f.name), filepath.Base(f.name)))
+func (l *loader) noTable(f load.Part, isEmpty bool) {
+	p := l.part(cmp.Or(ofFile(f.Name), filepath.Base(f.Name)))
 	r, known := named(p.title)
 	switch {
 	case isEmpty:

@@ -123,6 +123,24 @@ type Cursor interface {
 	Close() error
 }
 
+// Strings reads StringIds; it is empty where the export has none.
+func Strings(e Export) (map[int64]string, error) {
+	out := map[int64]string{}
+	if !e.Has("StringIds") {
+		return out, nil
+	}
+	s, err := e.Scan(context.Background(), "StringIds", []Want{{Name: "id"}, {Name: "value", Kind: Text}})
+	if err != nil {
+		return nil, err
+	}
+	return out, Each(s, func(b *Batch) error {
+		for i := range b.N {
+			out[b.Cols[0].Ints[i]] = b.Cols[1].Texts[i]
+		}
+		return nil
+	})
+}
+
 // Each reads all rows of a scan in file order.
 func Each(s Scan, f func(b *Batch) error) error {
 	c := s.Open()

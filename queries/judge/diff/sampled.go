@@ -41,6 +41,7 @@ func sample(ctx context.Context, asker frame.Asker, a, b Side, known surrounding
 	if err != nil {
 		return nil, err
 	}
+	foldSums(runs[:len(a.Runs)], runs[len(a.Runs):])
 	sideA, sideB, err := gatherSides(runs[:len(a.Runs)], runs[len(a.Runs):], "")
 	if err != nil {
 		return nil, err

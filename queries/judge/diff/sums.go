@@ -12,24 +12,34 @@ const sumMetric = "gpu_sum_ns"
 // bySums compares all device work of the runs as one sum each, where one of them has nothing else: what a stage or a warm-up has of that is not
 // known.
 func (r *Result) bySums(a, b []runData) {
-	var named []string
-	for _, d := range slices.Concat(a, b) {
-		if d.isSum && !slices.Contains(named, d.run.Name) {
-			named = append(named, d.run.Name)
-		}
-	}
-	if len(named) == 0 || r.Options.Stage != "" {
+	if r.Options.Stage != "" {
 		return
 	}
-	for _, runs := range [][]runData{a, b} {
-		for i := range runs {
-			runs[i].fold()
-		}
+	named := foldSums(a, b)
+	if len(named) == 0 {
+		return
 	}
 	if r.Options.Metric == spanMetric {
 		r.Options.Metric = sumMetric
 	}
 	r.Notes = append(r.Notes, fmt.Sprintf("%s: nsys stats added up all GPU work, so the sides are compared by the sum of all GPU work, warm-up included; stages and idle time are unknown, and a single sum shows no noise", strings.Join(named, ", ")))
+}
+
+// foldSums makes one sum of all that each run has, where one of them has nothing else, and names those.
+func foldSums(a, b []runData) (named []string) {
+	for _, d := range slices.Concat(a, b) {
+		if d.isSum && !slices.Contains(named, d.run.Name) {
+			named = append(named, d.run.Name)
+		}
+	}
+	for _, runs := range [][]runData{a, b} {
+		for i := range runs {
+			if len(named) > 0 {
+				runs[i].fold()
+			}
+		}
+	}
+	return named
 }
 
 // fold makes one sum of all that a run has.

@@ -25,11 +25,12 @@ func Judge(ctx context.Context, asker frame.Asker, run diff.Side, baseline *diff
 			return nil, err
 		}
 	}
+	j.rules = j.bySums(rules)
 	var err error
 	if j.alone, err = diff.SampleOne(ctx, asker, run); err != nil {
 		return nil, err
 	}
-	for _, r := range rules {
+	for _, r := range j.rules {
 		if err := j.expand(ctx, r); err != nil {
 			return nil, err
 		}
@@ -52,6 +53,22 @@ type judging struct {
 	both    *diff.Sampled           // the baseline and the run; nil without a baseline
 	changes map[string]*diff.Result // what changed between them, by the metric that it was asked for
 	figures []*diff.Figure          // of each check; nil where it is judged by its value, or cannot be
+}
+
+// bySums gives the rules, of which the built-in one is about the sum of GPU work where a side has sums alone: they have no spans.
+func (j *judging) bySums(rules []Rule) []Rule {
+	changes := j.changes[spanMetric]
+	if changes == nil || changes.Options.Metric != sumMetric {
+		return rules
+	}
+	out := slices.Clone(rules)
+	for i, r := range out {
+		if r.OrWork && r.Metric == spanMetric {
+			out[i].Metric, out[i].OrWork = sumMetric, false
+			out[i].Text = out[i].String()
+		}
+	}
+	return out
 }
 
 // compare reads what the run and its baseline have, and what changed.

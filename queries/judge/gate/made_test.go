@@ -25,6 +25,7 @@ type madeStage struct {
 	idle                  []int64
 	tokens, cpu, launches any
 	isGraph, isCopy       bool
+	isSum                 bool // of which nothing else is known
 }
 
 // madeColumns are the columns that callers read, by query.
@@ -47,7 +48,8 @@ func (m madeRuns) Ask(_ context.Context, query string, args frame.Args) (*frame.
 	run := m[args["run"]]
 	switch query {
 	case "sources":
-		f.Rows = [][]any{{"hash of " + args["run"], int64(1), "nsys"}}
+		kind := map[bool]string{true: "nsys-stats", false: "nsys"}[args["run"] == "sums"]
+		f.Rows = [][]any{{"hash of " + args["run"], int64(1), kind}}
 	case "mfu":
 		f.Rows = run.mfu
 	case "overhead":
@@ -80,7 +82,7 @@ func (s madeStage) row(query string, n, idle int64, columns int) []any {
 		return []any{s.name, n, int64(1), false, kind, s.kernel, nil, nil, "1 x 1 x 1", "32 x 1 x 1", int64(1), s.ns, s.ns, s.ns, 0.0}
 	}
 	row := []any{s.name, n, int64(1), int64(1), false, s.tokens, s.tokens, s.cpu, s.ns + idle, s.ns, s.ns, s.ns + idle, s.launches, kernelNs, graphNs, copyNs, int64(0), int64(0), int64(0), idle}
-	if s.ns == 0 {
+	if s.ns == 0 || s.isSum {
 		row[8], row[11], row[19] = nil, nil, int64(0)
 	}
 	for len(row) < columns {
@@ -122,6 +124,7 @@ func sayMade(t *testing.T) {
 		"pr": {stages: []madeStage{stage("prefill", "gemm", func(s *madeStage) { s.tokens = int64(1024) }), stage("decode", "fresh", func(s *madeStage) { s.idle = []int64{100, 100, 400000} }), stage("extra", "k", nil), graph, copies, bare, idleOnly, outsideWork, uneven2},
 			mfu: [][]any{{"prefill", nil, 0.2, "mfu-over-1", false, nil}}, overheads: [][]any{{"light", "nsys", nil, nil}}},
 		"plain": {stages: []madeStage{stage("", "k", nil)}},
+		"sums":  {stages: []madeStage{stage("", "k", func(s *madeStage) { s.isSum = true })}},
 		"empty": {},
 	}
 	sideOf := func(name string) diff.Side {
@@ -133,6 +136,7 @@ func sayMade(t *testing.T) {
 			"stage.graphs.kernel:/k/.mean_ns <= 1ms\nstage.graphs.launches <= 1\nstage.graphs.new_kernels <= 0\nstage.copies.new_kernels <= 0\nstage.decode.new_kernels <= 0\nnew_kernels <= 0\nmfu.prefill >= 0.3\nmfu.nosuch >= 0.3\noverhead <= 25%\n" +
 			"overhead.deep <= 25%\nstage.prefill.gpu_span_ns <= +1ms\nstage.prefill.gpu_span_ns <= +3%\nstage.decode.gpu_span_ns <= +5%",
 		"plain": "stage.decode.gpu_span_ns <= 1ms\noverhead <= 25%\nstage.*.kernel:/nothing/.calls <= 1",
+		"sums":  "stage.*.gpu_span_ns <= 1ms",
 		"empty": "stage.*.gpu_span_ns <= 1ms",
 	} {
 		list, err := Parse("f", rules)

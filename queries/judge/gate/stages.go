@@ -27,11 +27,11 @@ func (j *judging) expandStages(r Rule) {
 		}
 		if !r.Relative {
 			f := j.alone.Metric(stage, r.Metric)
-			j.addValue(c, f, missingFigure(stage, r.Metric, j.out.Run))
+			j.addValue(c, f, missingFigure(stage, r.Metric, j.out.Run, j.alone.Metric(stage, sumMetric).B))
 			continue
 		}
-		f := j.both.Metric(stage, r.Metric)
-		j.addChange(c, f, missingFigure(stage, r.Metric, *j.out.Baseline), missingFigure(stage, r.Metric, j.out.Run))
+		f, sum := j.both.Metric(stage, r.Metric), j.both.Metric(stage, sumMetric)
+		j.addChange(c, f, missingFigure(stage, r.Metric, *j.out.Baseline, sum.A), missingFigure(stage, r.Metric, j.out.Run, sum.B))
 	}
 }
 
@@ -127,8 +127,8 @@ func (j *judging) unknownStage(stage string) string {
 	return fmt.Sprintf("there is no stage %s in %s%s", stage, sideName(j.out.Run), suggest.DidYouMean(stage, known))
 }
 
-// missingFigure says why a side has no value of a stage's figure.
-func missingFigure(stage, metric string, side diff.Side) string {
+// missingFigure says why a side has no value of a stage's figure. sums are those of its GPU work.
+func missingFigure(stage, metric string, side diff.Side, sums []float64) string {
 	switch {
 	case stage == outside || stage == "" && metric == "cpu_ns":
 		return fmt.Sprintf("work outside stages belongs to no pass and has no %s, only gpu_sum_ns and launches", metric)
@@ -136,6 +136,8 @@ func missingFigure(stage, metric string, side diff.Side) string {
 		return fmt.Sprintf("the tokens of the passes of %s are unknown: prof ingest --run %s --workload workload.json", sideName(side), shellRun(side))
 	case metric == "cpu_ns":
 		return fmt.Sprintf("the CPU time of the passes of %s is unknown", sideName(side))
+	case slices.Max(append(sums, 0)) > 0:
+		return fmt.Sprintf("%s has sums of GPU work only: its %s is unknown, gpu_sum_ns and launches are known", sideName(side), metric)
 	}
 	return fmt.Sprintf("no pass of %s has GPU work", sideName(side))
 }

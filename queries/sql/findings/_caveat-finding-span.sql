@@ -20,7 +20,7 @@ WITH counted AS (
     SELECT count(*) > 0 AS has_work, sum(s.busy_ns)::DOUBLE AS busy_ns, coalesce(bool_or(s.stage = stage), false) AS is_asked
     FROM finding_span s WHERE s.run_id = run AND s.stage IS NOT NULL AND _is_asked(s.kind, s.is_counted, source)
 )
-SELECT CASE WHEN passes.has_passes AND stage = '(none)' THEN 'work-outside-passes' WHEN stage IS NOT NULL AND n.has_work THEN 'stage-without-work' WHEN passes.has_passes AND n.has_work THEN 'measured-passes-without-work' ELSE 'nothing-to-judge' END AS kind
+SELECT CASE WHEN passes.has_passes AND stage = '(none)' THEN 'work-outside-passes' WHEN stage IS NOT NULL AND n.has_work THEN 'stage-without-work' WHEN passes.has_passes AND n.has_work THEN 'measured-passes-without-work' WHEN EXISTS (SELECT 1 FROM _timeline(run, source := source) t WHERE t.kind = 'nsys-stats') THEN 'no-timeline-to-judge' ELSE 'nothing-to-judge' END AS kind
 FROM n CROSS JOIN passes CROSS JOIN own
 WHERE (n.has_work OR NOT EXISTS (SELECT 1 FROM kernel_duration k WHERE k.run_id = run AND k.source_id IN (SELECT counted.source_id FROM counted))) -- else it was stored before the time of GPUs was accounted for
     AND CASE WHEN NOT passes.has_passes THEN NOT n.has_work OR stage <> '(none)' WHEN stage IS NULL THEN NOT own.has_work ELSE NOT own.is_asked END

@@ -11,7 +11,7 @@
 
 WITH spent AS (
     SELECT w.kernel_name_id, sum(w.sum_ns) AS ns FROM work_sum w JOIN timeline t ON t.run_id = w.run_id AND t.source_id = w.source_id
-    WHERE w.run_id = run AND w.kind = 'kernel' AND t.is_counted AND t.kind <> 'torch'
+    WHERE w.run_id = run AND w.kind = 'kernel' AND t.is_counted AND t.kind NOT IN ('torch', 'nsys-stats')
     GROUP BY w.kernel_name_id
 ), named AS (
     SELECT n.short_name, EXISTS (SELECT 1 FROM kernel_class c WHERE c.run_id = run AND c.kernel_name_id = x.kernel_name_id AND c.role = 'collective') AS waits, row_number() OVER (ORDER BY x.ns DESC, n.name) AS place, (SELECT count(*) FROM kernel_symbol y WHERE y.run_id = run AND y.kernel_name_id = x.kernel_name_id) AS symbols

@@ -3,10 +3,18 @@
 -- key: source_id
 -- columns:
 --   source_id INTEGER: the source
---   kind VARCHAR: nsys, prof, rocprof, torch, xla or nsys-stats (sums without a timeline)
---   is_counted BOOLEAN: whether it is the default kind: the first of nsys, prof, rocprof, torch (traces), xla, nsys-stats and torch (tables) that the run has
+--   kind VARCHAR: nsys, prof, rocprof, torch, xla or nsys-stats (sums without a timeline; not those of OS calls next to a timeline)
+--   is_counted BOOLEAN: whether it is the default kind: the first of nsys, prof, rocprof, torch (traces), xla, nsys-stats and torch (tables) that the run has; PyTorch traces without GPU work come after nsys-stats
 
-SELECT s.source_id, s.kind,
-    s.kind = arg_min(s.kind, CASE WHEN s.kind = 'nsys' THEN 1 WHEN s.kind = 'prof' THEN 2 WHEN s.kind = 'rocprof' THEN 3 WHEN s.form = 'torch-averages' THEN 7 WHEN s.kind = 'torch' THEN 4 WHEN s.kind = 'xla' THEN 5 ELSE 6 END) OVER (PARTITION BY s.run_id) AS is_counted
-FROM source s
-WHERE s.run_id = $run AND s.kind IN ('nsys', 'prof', 'rocprof', 'torch', 'xla', 'nsys-stats')
+WITH s AS (
+    SELECT x.source_id, x.kind,
+        CASE WHEN x.kind = 'nsys' THEN 1 WHEN x.kind = 'prof' THEN 2 WHEN x.kind = 'rocprof' THEN 3 WHEN x.kind = 'xla' THEN 5 WHEN x.kind = 'nsys-stats' THEN 6 WHEN x.form = 'torch-averages' THEN 8
+            WHEN EXISTS (SELECT 1 FROM kernel k WHERE k.run_id = $run AND k.source_id = x.source_id) OR EXISTS (SELECT 1 FROM memop m WHERE m.run_id = $run AND m.source_id = x.source_id) OR EXISTS (SELECT 1 FROM graph_launch g WHERE g.run_id = $run AND g.source_id = x.source_id) THEN 4
+            ELSE 7 END AS place,
+        x.kind = 'nsys-stats' AND NOT EXISTS (SELECT 1 FROM reported_sum r WHERE r.run_id = $run AND r.source_id = x.source_id AND r.report <> 'osrt_call') AS is_osrt
+    FROM source x
+    WHERE x.run_id = $run AND x.kind IN ('nsys', 'prof', 'rocprof', 'torch', 'xla', 'nsys-stats')
+)
+SELECT s.source_id, s.kind, s.kind = arg_min(s.kind, s.place) OVER () AS is_counted
+FROM s
+WHERE NOT s.is_osrt OR NOT EXISTS (SELECT 1 FROM s x WHERE NOT x.is_osrt)

@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/urfave/cli/v2"
+
+	"prof/ingest"
+	"prof/render/typeset"
+	"prof/schema"
+)
+
+// parquet is the form that is not of stacks.
+const parquet = "parquet"
+
+// exportParquet writes a run into a folder.
+func (p *program) exportParquet(c *cli.Context, w *schema.Warehouse, run schema.Run) error {
+	out := c.String("out")
+	if out == "" {
+		return usagef("--to parquet writes a folder: name it with --out DIR")
+	}
+	for _, name := range []string{"stage", "device", "source", "warmup"} {
+		if c.IsSet(name) {
+			return usagef("--to parquet writes the whole run; omit --%s", name)
+		}
+	}
+	rows, err := w.ExportRun(c.Context, run, out)
+	if err == nil {
+		fmt.Fprintf(p.err, "wrote run %s, %s, to %s\n", run.Name, typeset.Plural(rows, "row", "rows"), out)
+	}
+	return err
+}
+
+func (p *program) importCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "import",
+		Usage:     "store runs that prof export --to parquet wrote",
+		ArgsUsage: "DIR",
+		Description: `Runs keep their names and ids; one that the warehouse has already is not stored again. All runs of the folder are stored, or none.
+
+  prof export baseline --to parquet --out runs
+  prof --home /data/team/.prof import runs`,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "run", Usage: "store the folder's only run under this `NAME`"},
+			sharedFlag(),
+		},
+		Action: p.importRuns,
+	}
+}
+
+func (p *program) importRuns(c *cli.Context) (err error) {
+	if c.NArg() != 1 {
+		return usagef("import takes the folder to import; see `%s`", helpOf(c))
+	}
+	if name := c.String("run"); name != "" {
+		if err := ingest.CheckName(name); err != nil {
+			return &usageError{err}
+		}
+	}
+	if _, err := schema.RunsIn(c.Args().First()); err != nil { // before a home is made for it
+		return err
+	}
+	w, err := p.open(c, true)
+	if err != nil {
+		return err
+	}
+	defer plainFullDisk(w.Home, &err)
+	defer closing(w, &err)
+	made, there, err := w.ImportRuns(c.Context, c.Args().First(), c.String("run"))
+	if err != nil {
+		return err
+	}
+	for _, r := range there {
+		fmt.Fprintf(p.err, "run %s is in the warehouse already\n", r.Name)
+	}
+	for _, r := range made {
+		fmt.Fprintf(p.err, "imported run %s\n", r.Name)
+	}
+	return nil
+}
