@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -76,7 +77,9 @@ func staleRuns(ctx context.Context, q querier, sum string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return texts(q.QueryContext(ctx, `SELECT r.run_id::VARCHAR AS id FROM run r ANTI JOIN derivation d ON d.run_id = r.run_id AND d.checksum = `+Quote(by)+` ORDER BY id`))
+	stale, err := texts(q.QueryContext(ctx, `SELECT r.run_id::VARCHAR FROM run r ANTI JOIN derivation d ON d.run_id = r.run_id AND d.checksum = `+Quote(by)))
+	slices.Sort(stale)
+	return stale, err
 }
 
 // DeriveAnew stores the facts of a run in place of those it has, inside a transaction.
