@@ -226,11 +226,9 @@ func (in *ingester) run(inputs []input) error {
 		return err
 	}
 	if isNew || len(captures) > 0 { // a large run may get few facts more
-		restore, err := in.oneThread(inputs)
-		if err != nil {
+		if err := in.setThreads(inputs); err != nil {
 			return err
 		}
-		defer restore()
 		if in.isLarge {
 			defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 		} else { // it fits DuckDB's memory, and two settings take longer than some of its tables
@@ -299,28 +297,22 @@ const gcPercent = 25
 // usualPacking is how many times as large packed captures are unpacked, about.
 const usualPacking = 8
 
-// oneThread lets DuckDB work in one thread where the captures are small, until restore is called.
-func (in *ingester) oneThread(inputs []input) (restore func(), err error) {
+// setThreads lets DuckDB work in one thread where the captures are small, and in all where they are not.
+func (in *ingester) setThreads(inputs []input) error {
 	var size, largest int64
 	for _, f := range inputs {
 		s, err := f.stat()
 		if err != nil {
-			return func() {}, nil // its reader says what is wrong
+			return nil // its reader says what is wrong
 		}
 		size, largest = size+f.unpacked(s.size), max(largest, f.unpacked(s.size))
 	}
+	set := `SET threads = 1`
 	if in.isLarge = largest > fewBytes; size > fewBytes {
-		return func() {}, nil
+		set = schema.AllThreads
 	}
-	var was int
-	if err := in.conn.QueryRowContext(in.ctx, `SELECT current_setting('threads')`).Scan(&was); err != nil {
-		return nil, err
-	}
-	set := func(n int) error {
-		_, err := in.conn.ExecContext(context.WithoutCancel(in.ctx), fmt.Sprintf(`SET threads = %d`, n))
-		return err
-	}
-	return func() { _ = set(was) }, set(1) // what was stored is stored, whether the threads come back or not
+	_, err := in.conn.ExecContext(in.ctx, set)
+	return err
 }
 
 func (in *ingester) fill(id string, captures, facts []input) error {

@@ -117,11 +117,15 @@ func (g *grown) tables(from int, anyID bool) map[string]string {
 		}
 		parts[table] = append(parts[table], cell)
 	}
-	out := map[string]string{}
+	var each []string
 	for table, cells := range parts {
 		if table != "derivation" {
-			out[table] = fmt.Sprint(g.raw(fmt.Sprintf(`SELECT count(*), sum(hash(%s) %% 1000000007)::VARCHAR FROM %s WHERE run_id = '%s'`, strings.Join(cells, ", "), table, id)))
+			each = append(each, fmt.Sprintf(`SELECT '%[2]s', count(*), sum(hash(%[1]s) %% 1000000007)::VARCHAR FROM %[2]s WHERE run_id = '%[3]s'`, strings.Join(cells, ", "), table, id))
 		}
+	}
+	out := map[string]string{}
+	for _, row := range g.raw(strings.Join(each, "\nUNION ALL ")) {
+		out[row[0].(string)] = fmt.Sprint(row[1:])
 	}
 	return out
 }

@@ -95,7 +95,7 @@ func framesAsked(t *testing.T, w *schema.Warehouse, run, source string, asked fu
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, noted := map[string]*frame.Frame{}, asker(t, w)
+	out, noted, id := map[string]*frame.Frame{}, asker(t, w), runID(t, w, run)
 	for _, q := range all {
 		if slices.Contains(but, q.Name) || source != "" && !takesSource(q) {
 			continue
@@ -103,7 +103,7 @@ func framesAsked(t *testing.T, w *schema.Warehouse, run, source string, asked fu
 		for _, args := range asked(q, run) {
 			name := fmt.Sprint(q.Name, " ", args)
 			if q.TakesRun() {
-				args["run"] = run
+				args["run"] = id
 			}
 			if source != "" {
 				args["source"] = source

@@ -2,17 +2,34 @@ package schema
 
 import (
 	"context"
+	"crypto/md5"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 )
 
-// rulesFingerprint identifies the rules in the warehouse and the shared spelling, which facts follow from.
-const rulesFingerprint = `SELECT md5(concat_ws(chr(10), '` + spellingVersion + `', string_agg(t, chr(10) ORDER BY t))) FROM (
-	SELECT concat_ws(chr(9), origin, priority, pattern, family, role, library) AS t FROM kernel_rule
+// rulesAsText are the rules in the warehouse as far as facts follow from them. DuckDB would take longer to sort and hash them.
+const rulesAsText = `SELECT concat_ws(chr(9), origin, priority, pattern, family, role, library) FROM kernel_rule
 	UNION ALL SELECT concat_ws(chr(9), origin, priority, kind, stage, domain, pattern) FROM stage_rule
-	UNION ALL SELECT concat_ws(chr(9), finding_id, value) FROM finding_rule)`
+	UNION ALL SELECT concat_ws(chr(9), finding_id, value) FROM finding_rule`
+
+// derivedBy identifies what facts follow from besides the captures: their definitions, which sum identifies, the rules in the warehouse and the
+// shared spelling.
+func derivedBy(ctx context.Context, q querier, sum string) (string, error) {
+	rules, err := texts(q.QueryContext(ctx, rulesAsText))
+	if err != nil {
+		return "", err
+	}
+	slices.Sort(rules)
+	return md5Of(sum + md5Of(strings.Join(append([]string{spellingVersion}, rules...), "\n"))), nil
+}
+
+func md5Of(text string) string {
+	sum := md5.Sum([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
 
 // SQL is what classification needs of a connection or transaction.
 type SQL interface {

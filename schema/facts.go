@@ -73,12 +73,13 @@ func makeFacts(ctx context.Context, tx *sql.Tx, f Facts) error {
 
 // staleRuns lists the runs whose facts were not derived by these definitions and the rules in the warehouse.
 func staleRuns(ctx context.Context, q querier, sum string) ([]string, error) {
-	// Planning the question below takes a hundredth of a small ingest.
-	if some, err := texts(q.QueryContext(ctx, `SELECT run_id::VARCHAR FROM run LIMIT 1`)); len(some) == 0 {
+	by, err := derivedBy(ctx, q, sum)
+	if err != nil {
 		return nil, err
 	}
-	return texts(q.QueryContext(ctx, `SELECT r.run_id::VARCHAR FROM run r
-		WHERE NOT EXISTS (SELECT 1 FROM derivation d WHERE d.run_id = r.run_id AND d.checksum = md5(? || (`+rulesFingerprint+`))) ORDER BY r.run_id`, sum))
+	stale, err := texts(q.QueryContext(ctx, `SELECT r.run_id::VARCHAR FROM run r ANTI JOIN derivation d ON d.run_id = r.run_id AND d.checksum = `+Quote(by)))
+	slices.Sort(stale)
+	return stale, err
 }
 
 // classified are the tables that Derive fills besides those of facts.
@@ -119,7 +120,10 @@ func Derive(ctx context.Context, q SQL, f Facts, runID string) error {
 	if err := f.Derive(ctx, q, runID); err != nil {
 		return err
 	}
-	_, err = q.ExecContext(ctx, `INSERT INTO derivation (run_id, checksum) SELECT ?::UUID, md5(? || (`+rulesFingerprint+`))`, runID, sum)
+	by, err := derivedBy(ctx, q, sum)
+	if err == nil {
+		_, err = q.ExecContext(ctx, `INSERT INTO derivation (run_id, checksum) VALUES (`+Quote(runID)+`, `+Quote(by)+`)`)
+	}
 	return err
 }
 

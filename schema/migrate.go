@@ -156,7 +156,7 @@ type querier interface {
 // appliedVersions reads schema_version as version -> checksum; empty for a new file.
 func appliedVersions(ctx context.Context, q querier) (map[int]string, error) {
 	out := map[int]string{}
-	vs, err := q.QueryContext(ctx, `SELECT version, checksum FROM schema_version ORDER BY version`)
+	vs, err := q.QueryContext(ctx, `SELECT version, checksum FROM schema_version`)
 	if err != nil {
 		if strings.Contains(err.Error(), "schema_version does not exist") {
 			return out, nil

@@ -222,6 +222,13 @@ func connectBy(ctx context.Context, home Home, o Options, deadline time.Time) (*
 	}
 }
 
+// smallFile is the size below which a warehouse is read and written in one thread: of a few small runs, a question is planned for longer than it
+// is answered, and threads of DuckDB that look for work take as much of the processors again. What stores a large run asks for all threads.
+const smallFile = 32 << 20
+
+// AllThreads is the statement that gives DuckDB the threads that it takes of itself.
+const AllThreads = `RESET threads`
+
 // connect opens a DuckDB file. What does not fit in memory it puts into the folder spill.
 func connect(ctx context.Context, file, mode, spill string, o Options) (*sql.DB, error) {
 	set := url.Values{}
@@ -246,6 +253,9 @@ func connect(ctx context.Context, file, mode, spill string, o Options) (*sql.DB,
 	}
 	if o.MemoryLimit != "" {
 		set.Set("memory_limit", o.MemoryLimit)
+	}
+	if st, err := os.Stat(file); err == nil && st.Size() < smallFile {
+		set.Set("threads", "1")
 	}
 	c, err := duckdb.NewConnector(file+"?"+set.Encode(), func(driver.ExecerContext) error { return nil })
 	if err != nil {

@@ -283,7 +283,7 @@ func present(ctx context.Context, q schema.SQL, facts []*fact, byName map[string
 	}
 	parts := make([]string, len(tables))
 	for i, t := range tables {
-		parts[i] = fmt.Sprintf("SELECT %s AS name WHERE EXISTS (SELECT 1 FROM %s t WHERE t.run_id = %s::UUID)", schema.Quote(t), t, schema.Quote(runID))
+		parts[i] = fmt.Sprintf("(SELECT %s FROM %s t WHERE t.run_id = %s::UUID LIMIT 1)", schema.Quote(t), t, schema.Quote(runID))
 	}
 	rows, err := q.QueryContext(ctx, strings.Join(parts, "\nUNION ALL "))
 	if err != nil {
