@@ -31,7 +31,7 @@ func ends(t *testing.T, cmd *exec.Cmd, s syscall.Signal, ready func() bool) (r r
 	defer overdue.Stop()
 	if s != 0 {
 		within(t, stopsWithin, "it is at work", ready)
-		time.Sleep(200 * time.Millisecond)
+		time.Sleep(500 * time.Millisecond)
 		if err := cmd.Process.Signal(s); err != nil {
 			t.Fatalf("it has ended before the signal: %v %s", err, &errs)
 		}
