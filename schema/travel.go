@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,8 +25,10 @@ import (
 const (
 	schemaKey = "prof_schema"
 	tableKey  = "prof_table"
-	columnKey = "prof_column_"
 )
+
+// ParquetColumn and a column's name are the key of what the column holds.
+const ParquetColumn = "prof_column_"
 
 // ErrOtherSchema is wrapped by the error that a folder of runs is of another version's tables.
 var ErrOtherSchema = errors.New("written by another version of prof")
@@ -86,19 +89,29 @@ func (w *Warehouse) exportTable(ctx context.Context, table, runID, path, number 
 	if err := w.DB.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM `+table+` WHERE run_id = ?::UUID)`, runID).Scan(&some); err != nil || !some {
 		return 0, err
 	}
-	about := []string{schemaKey + ": " + Quote(number)}
-	docs, err := texts(w.DB.QueryContext(ctx, `SELECT x.name || ': ''' || replace(x.doc, '''', '''''') || '''' FROM (
-		SELECT ? AS name, comment AS doc, -1 AS at FROM duckdb_tables() WHERE table_name = ?
-		UNION ALL SELECT ? || column_name AS name, comment AS doc, column_index AS at FROM duckdb_columns() WHERE table_name = ? AND column_name <> 'run_id') x
-		WHERE x.doc IS NOT NULL ORDER BY x.at`, tableKey, table, columnKey, table))
+	about := map[string]string{schemaKey: number}
+	docs, err := texts(w.DB.QueryContext(ctx, `SELECT ? || '=' || comment FROM duckdb_tables() WHERE table_name = ?
+		UNION ALL SELECT ? || column_name || '=' || comment FROM duckdb_columns() WHERE table_name = ? AND column_name <> 'run_id' AND comment IS NOT NULL`, tableKey, table, ParquetColumn, table))
 	if err != nil {
 		return 0, err
+	}
+	for _, d := range docs {
+		name, doc, _ := strings.Cut(d, "=")
+		about[name] = doc
 	}
 	if err := file.MakeDir(filepath.Dir(path)); err != nil {
 		return 0, err
 	}
-	err = w.DB.QueryRowContext(ctx, `COPY (SELECT * EXCLUDE (run_id) FROM `+table+` WHERE run_id = `+Quote(runID)+`::UUID ORDER BY ALL) TO `+Quote(path)+
-		` (FORMAT parquet, COMPRESSION zstd, KV_METADATA {`+strings.Join(append(about, docs...), ", ")+`})`).Scan(&rows)
+	return w.WriteParquet(ctx, `SELECT * EXCLUDE (run_id) FROM `+table+` WHERE run_id = `+Quote(runID)+`::UUID ORDER BY ALL`, path, about)
+}
+
+// WriteParquet writes the rows of a SELECT into a file, with a text for each key as metadata. It gives their number.
+func (w *Warehouse) WriteParquet(ctx context.Context, stmt, path string, about map[string]string) (rows int64, err error) {
+	var meta []string
+	for _, key := range slices.Sorted(maps.Keys(about)) {
+		meta = append(meta, `"`+strings.ReplaceAll(key, `"`, `""`)+`": `+Quote(about[key]))
+	}
+	err = w.DB.QueryRowContext(ctx, `COPY (`+stmt+`) TO `+Quote(path)+` (FORMAT parquet, COMPRESSION zstd, KV_METADATA {`+strings.Join(meta, ", ")+`})`).Scan(&rows)
 	if err != nil {
 		return 0, err
 	}

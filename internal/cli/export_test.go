@@ -74,7 +74,16 @@ func TestImport(t *testing.T) {
 	if got, want := to.ok("query", "top-kernels", "b", "--format", "csv"), from.ok("query", "top-kernels", "a", "--format", "csv"); got != want {
 		t.Errorf("top kernels are\n%s\nwant\n%s", got, want)
 	}
+	answer := from.path("answer.parquet")
+	if got := from.run("query", "top-kernels", "a", "--format", "parquet", "--out", answer); got.code != 0 || got.out != "" {
+		t.Errorf("an answer: code %d, %s%s", got.code, got.out, got.err)
+	}
+	if got, want := from.ok("sql", "--format", "csv", "FROM read_parquet('"+answer+"')"), from.ok("query", "top-kernels", "a", "--format", "csv"); got != want {
+		t.Errorf("the answer is\n%s\nwant\n%s", got, want)
+	}
 	for want, args := range map[string][]string{
+		"writes a file: name it with --out FILE":     {"query", "top-kernels", "a", "--format", "parquet"},
+		"the other forms are printed":                {"query", "top-kernels", "a", "--out", answer},
 		"name it with --out DIR":                     {"export", "--to", "parquet"},
 		"writes the whole run; omit --stage":         {"export", "--to", "parquet", "--out", dir, "--stage", "decode"},
 		"import takes the folder to import; see `pr": {"import"},

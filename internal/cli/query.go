@@ -42,6 +42,7 @@ func (p *program) queryCommand() (*cli.Command, error) {
   prof query top-kernels -h                       # its options
   prof query stages --run @latest --format md
   prof query top-kernels --stage decode --by family
+  prof query kernel-grids baseline --format parquet --out grids.parquet
   prof query top-kernels --explain                # its SQL and what its columns mean
 
 A run is a name, an id, a unique prefix of either, @latest, @latest~N, tag:key=value or baseline:NAME; without one it is the newest.
@@ -92,6 +93,7 @@ func (p *program) queryNamed(q queries.Query, newest bool) *cli.Command {
 		Name: names[0], Aliases: names[1:], HelpName: use, Usage: q.Doc, UsageText: use + args + " [options]", Description: text, Hidden: true,
 		OnUsageError: p.onUsageError,
 		Flags: append(append(paramFlags(q), outputFlags()...),
+			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "with --format parquet: the `FILE` to write"},
 			&cli.BoolFlag{Name: "explain", Usage: "print the query's SQL and documentation instead of running it"}),
 		Action: func(c *cli.Context) error { return p.query(c, q) },
 	}
@@ -131,6 +133,9 @@ func (p *program) query(c *cli.Context, q queries.Query) (err error) {
 	if c.Bool("explain") {
 		return p.explain(q, args)
 	}
+	if (c.String("format") == parquet) != c.IsSet("out") {
+		return usagef("--format parquet writes a file: name it with --out FILE; the other forms are printed")
+	}
 	if err := p.peakFromEnv(q, args); err != nil {
 		return err
 	}
@@ -145,6 +150,9 @@ func (p *program) query(c *cli.Context, q queries.Query) (err error) {
 	f, err := p.answer(c, w, q, args)
 	if err != nil {
 		return err
+	}
+	if c.String("format") == parquet {
+		return queries.WriteParquet(c.Context, w, f, c.String("out"))
 	}
 	return p.print(c, f)
 }

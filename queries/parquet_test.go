@@ -1,0 +1,42 @@
+package queries_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"prof/queries"
+	"prof/schema"
+)
+
+// TestParquet: each query's answer is the same in a Parquet file: names, types and rows.
+func TestParquet(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	load(t, w, "x", "../testdata/ncu/llama.sqlite.gz", "../testdata/ncu/llama.ncu-rep.gz", llamaWorkload)
+	dir := t.TempDir()
+	for name, f := range frames(t, w, "x", "") {
+		path := filepath.Join(dir, "answer.parquet")
+		if err := queries.WriteParquet(t.Context(), w, f, path); err != nil {
+			t.Error(err)
+			continue
+		}
+		file := "read_parquet(" + schema.Quote(path) + ")"
+		columns := func(from string) string {
+			return fmt.Sprint(rows(t, w, "SELECT column_name, column_type FROM (DESCRIBE "+from+")"))
+		}
+		if got, want := columns("FROM "+file), columns(f.SQL); got != want {
+			t.Errorf("%s has the columns\n%s\nwant\n%s", name, got, want)
+		}
+		if got := rows(t, w, fmt.Sprintf("SELECT (SELECT count(*) FROM %[1]s), (SELECT count(*) FROM ((%[2]s) EXCEPT ALL FROM %[1]s))", file, f.SQL)); fmt.Sprint(got) != fmt.Sprintf("[[%d 0]]", len(f.Rows)) {
+			t.Errorf("%s: rows, and those that differ: %v, want %d", name, got, len(f.Rows))
+		}
+		meta := rows(t, w, "SELECT decode(key) || '=' || decode(value) FROM parquet_kv_metadata("+schema.Quote(path)+")")
+		for _, c := range f.Columns {
+			if !slices.Contains(meta, fmt.Sprintf("[%s%s=%s]", schema.ParquetColumn, c.Name, c.Doc)) {
+				t.Errorf("%s does not say what %s is: %v", name, c.Name, meta)
+			}
+		}
+	}
+}
