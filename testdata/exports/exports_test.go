@@ -1,6 +1,8 @@
 package exports_test
 
 import (
+	"cmp"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -51,25 +53,25 @@ func TestIntegers(t *testing.T) {
 	}
 }
 
-// TestManyPages: rows of many pages come back.
+// TestManyPages: rows of many pages come back, under one level of pages or several.
 func TestManyPages(t *testing.T) {
 	table := &exports.Table{Name: "T", Columns: []string{"a", "b"}}
 	for i := range int64(50_000) {
 		table.Rows = append(table.Rows, []any{i, strings.Repeat("y", int(i%97))})
 	}
-	path := filepath.Join(t.TempDir(), "a.sqlite")
-	w, err := exports.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Add(table, slices.Values(table.Rows)); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if got := read(t, path); !reflect.DeepEqual(got[0].Rows, table.Rows) {
-		t.Errorf("%d rows, or other ones", len(got[0].Rows))
+	for _, fan := range []int{0, 2, 3} {
+		path := filepath.Join(t.TempDir(), "a.sqlite")
+		w, err := exports.Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Fan = cmp.Or(fan, w.Fan)
+		if err := errors.Join(w.Add(table, slices.Values(table.Rows)), w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if got := read(t, path); !reflect.DeepEqual(got[0].Rows, table.Rows) {
+			t.Errorf("%d pages under one: %d rows, not %d", fan, len(got[0].Rows), len(table.Rows))
+		}
 	}
 }
 

@@ -2,7 +2,6 @@ package exports
 
 import (
 	"encoding/binary"
-	"fmt"
 	"iter"
 	"math"
 	"os"
@@ -17,6 +16,7 @@ type Writer struct {
 	f      *os.File
 	pages  int // the first, which is written last, included
 	schema []cell
+	Fan    int // pages that a page can be over
 }
 
 // cell is one row, or in an interior page the last row of a page and its number.
@@ -28,10 +28,10 @@ type cell struct {
 // Create makes a file, or empties the one that is there.
 func Create(path string) (*Writer, error) {
 	f, err := os.Create(path)
-	return &Writer{f: f, pages: 1}, err
+	return &Writer{f: f, pages: 1, Fan: mostCells}, err
 }
 
-// Add writes a table of these rows, not of its own: leaf pages, and one page over them. Ids of StringIds must rise.
+// Add writes a table of these rows, not of its own: leaf pages, and pages over them. Ids of StringIds must rise.
 func (w *Writer) Add(t *Table, rows iter.Seq[[]any]) error {
 	var leaves, over []cell
 	size := 0
@@ -69,12 +69,8 @@ func (w *Writer) Add(t *Table, rows iter.Seq[[]any]) error {
 		if err := flush(); err != nil {
 			return err
 		}
-		root = w.pages + 1
-		p, err := interior(over)
-		if err != nil {
-			return fmt.Errorf("%s: %w", t.Name, err)
-		}
-		if err := w.put(p); err != nil {
+		var err error
+		if root, err = w.above(over); err != nil {
 			return err
 		}
 	}
@@ -162,20 +158,35 @@ func page(kind byte, from int, cells []cell) []byte {
 	return p
 }
 
-// interior is the page over others.
-func interior(over []cell) ([]byte, error) {
-	size := 12
+// mostCells is how many pages a page can be over: each takes a page number, an id of at most nine bytes and a place.
+const mostCells = (pageBytes - 12) / (4 + 9 + 2)
+
+// above writes the pages over others, level by level, and gives the number of the one over all.
+func (w *Writer) above(over []cell) (root int, err error) {
+	for len(over) > 1 || root == 0 {
+		var level []cell
+		pages := (len(over) + w.Fan - 1) / w.Fan
+		for some := range slices.Chunk(over, (len(over)+pages-1)/pages) {
+			root = w.pages + 1
+			level = append(level, cell{some[len(some)-1].id, binary.BigEndian.AppendUint32(nil, uint32(root))})
+			if err := w.put(interior(some)); err != nil {
+				return 0, err
+			}
+		}
+		over = level
+	}
+	return root, nil
+}
+
+// interior is a page over others.
+func interior(over []cell) []byte {
 	for i := range over {
 		over[i].data = appendVarint(over[i].data, uint64(over[i].id))
-		size += 2 + len(over[i].data)
-	}
-	if size > pageBytes {
-		return nil, fmt.Errorf("its %d pages need more than one page over them", len(over))
 	}
 	last := over[len(over)-1]
 	p := page(5, 0, over[:len(over)-1])
 	copy(p[8:], last.data[:4])
-	return p, nil
+	return p
 }
 
 // record writes the values of a row.
