@@ -158,6 +158,7 @@ func (s *Session) launch(ctx context.Context, spec passSpec, p *rundir.Pass) (ou
 		c.stop(rundir.StatusFailed) // nobody could tell what was captured
 	}
 	out := c.run()
+	s.started = append(s.started, out.pid)
 	s.endSampling(sampler, p)
 	s.noteTimes(p, spec.mark)
 	if spec.keep != nil {

@@ -51,8 +51,12 @@ type Session struct {
 	budget   budget
 	stopped  bool // the user interrupted a pass: no more begins
 	failed   []string
-	exit     *int // of the first pass in which the workload did not end with 0
+	exit     *int  // of the first pass in which the workload did not end with 0
+	started  []int // the workload's processes that recordings started, by their ids
 }
+
+// Started says whether a process is one that a recording started as the workload, and not a child of that.
+func (s *Session) Started(pid int64) bool { return slices.Contains(s.started, int(pid)) }
 
 // tool is a profiler of this machine.
 type tool struct {

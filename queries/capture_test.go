@@ -384,6 +384,16 @@ func TestPlanRanks(t *testing.T) {
 			t.Errorf("planned: %v", r)
 		}
 	}
+	// Early launches are the first ones of their stage and grid that ncu comes to; it profiles those of each kernel up to its last.
+	for early, want := range map[string]string{"true": "[1 5]", "false": "[2 85]"} {
+		plan := "ncu_plan('two', top := 0, per_kernel := 0, early := " + early + ")"
+		if got := rows(t, w, "SELECT min(invocation), max(invocation) FROM "+plan); !slices.Equal(got, []string{want}) {
+			t.Errorf("early %s: the first and last numbers are %v, want %s", early, got, want)
+		}
+		if got := rows(t, w, "SELECT DISTINCT p.launch_count = (SELECT count(*) FROM kernel k JOIN kernel_symbol s ON s.kernel_name_id = k.kernel_name_id AND s.symbol = p.symbol WHERE k.pid = p.pid) FROM "+plan+" p"); !slices.Equal(got, []string{"[true]"}) {
+			t.Errorf("early %s: launches of the symbols are not counted right: %v", early, got)
+		}
+	}
 	// The rank of a process is that of the trace, or else that of the workload's facts.
 	for _, c := range []struct{ said, less string }{
 		{"INSERT INTO workload_process (run_id, source_id, process_id, pid, rank_id) SELECT run_id, 9, row_number() OVER (), pid, min(device_id) + 4 FROM kernel GROUP BY run_id, pid", "[[4]]"},

@@ -186,7 +186,7 @@ func (p *program) captureAll(c *cli.Context, s *capture.Session, home schema.Hom
 			break
 		}
 		stored = true
-		if plan, err = p.plan(c, home, in.Name, s.Options()); err != nil {
+		if plan, err = p.plan(c, home, in.Name, s); err != nil {
 			reason = "cannot choose kernels for ncu: " + oneLine(err)
 		}
 	}
@@ -407,8 +407,8 @@ func (p *program) store(c *cli.Context, home schema.Home, dir string, in ingest.
 	return err
 }
 
-// plan asks the warehouse which launches ncu should profile.
-func (p *program) plan(c *cli.Context, home schema.Home, run string, o capture.Options) (out capture.Plan, err error) {
+// plan asks the warehouse which launches ncu should profile: early ones if the workload's own process did not run them.
+func (p *program) plan(c *cli.Context, home schema.Home, run string, s *capture.Session) (out capture.Plan, err error) {
 	q, err := queries.Find("ncu-plan")
 	if err != nil {
 		return out, err
@@ -418,7 +418,13 @@ func (p *program) plan(c *cli.Context, home schema.Home, run string, o capture.O
 		return out, err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	f, err := queries.Run(c.Context, w, q, queries.Args{"run": run, "top": fmt.Sprint(o.Ncu.Top), "per_kernel": fmt.Sprint(o.Ncu.Launches)})
+	o := s.Options()
+	args := queries.Args{"run": run, "top": fmt.Sprint(o.Ncu.Top), "per_kernel": fmt.Sprint(o.Ncu.Launches)}
+	f, err := queries.Run(c.Context, w, q, args)
+	if err == nil && slices.ContainsFunc(f.Rows, func(r []any) bool { pid, known := r[f.Index("pid")].(int64); return known && !s.Started(pid) }) {
+		args["early"] = "true"
+		f, err = queries.Run(c.Context, w, q, args)
+	}
 	if err != nil {
 		return out, err
 	}

@@ -39,6 +39,7 @@ func (p *program) importCommand() *cli.Command {
 		Description: `Runs keep their names and ids; one that the warehouse has already is not stored again. All runs of the folder are stored, or none.
 
   prof export baseline --to parquet --out runs
+  prof import runs                                # into this project's warehouse
   prof --home /data/team/.prof import runs`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "run", Usage: "store the folder's only run under this `NAME`"},

@@ -7,6 +7,7 @@
 --   top BIGINT = 10: maximum kernels; 0 for all
 --   per_kernel BIGINT = 2: maximum launches per kernel; 0 for all
 --   stage VARCHAR = NULL: only measured passes of this stage; default: of every stage
+--   early BOOLEAN = false: launches that come early in the process, of warm-up too, instead of some from the middle of the measured passes
 -- columns:
 --   rank: rank of the kernel by its time in measured passes, over repeats and processes; ranks of skipped kernels are missing
 --   kernel: kernel name
@@ -27,7 +28,7 @@
 --   start_ns: start on the GPU, from the start of the source
 
 -- Collectives are left out: ncu replays a kernel by itself, and one that waits for other ranks would never end. Of a kernel those combinations of stage, grid and block with the most time, and of each a launch about the middle of the measured ones.
--- In a job of several processes it is an early one, of warm-up too: there ncu 2025.3.1 took 0.1 s for each launch of a chosen kernel before the last one that it profiled.
+-- Early ones are for processes that ncu does not start itself: there 2025.3.1 took 0.1 s for each launch of a chosen kernel before the last one that it profiled.
 -- ncu is asked for kernels and for numbers apart, and profiles each kernel at each number. So one number after the other is taken: the one that
 -- serves the most remaining combinations for each launch that it has ncu profile, and of those the nearest the middle. (The greedy rule of weighted set cover.)
 WITH RECURSIVE measured AS (
@@ -57,18 +58,15 @@ WITH RECURSIVE measured AS (
     FROM kernel k SEMI JOIN picked p ON p.kernel_name_id = k.kernel_name_id AND p.source_id = k.source_id
     LEFT JOIN kernel_shape h ON h.run_id = k.run_id AND h.kernel_shape_id = k.kernel_shape_id
     WHERE k.run_id = run
-), ran AS (
-    SELECT k.source_id, count(DISTINCT k.pid) AS process_count, count(DISTINCT k.device_id) AS device_count FROM kernel k WHERE k.run_id = run GROUP BY k.source_id
 ), near AS ( -- in the first process that has some
-    SELECT l.invocation, l.start_ns, l.pid, l.device_id, p.kernel_name_id, p.nth, row_number() OVER one AS place, count(*) OVER whole AS launches, abs(place - CASE WHEN r.process_count > 1 THEN 1 ELSE (launches + 1) // 2 END) AS away
+    SELECT l.invocation, l.start_ns, l.pid, l.device_id, p.kernel_name_id, p.nth, row_number() OVER one AS place, count(*) OVER whole AS launches, abs(place - CASE WHEN early THEN 1 ELSE (launches + 1) // 2 END) AS away
     FROM launch l
-    JOIN ran r ON r.source_id = l.source_id
-    LEFT JOIN pass_context x ON x.run_id = run AND x.range_context_id = l.range_context_id AND (NOT x.is_warmup OR r.process_count > 1)
+    LEFT JOIN pass_context x ON x.run_id = run AND x.range_context_id = l.range_context_id AND (NOT x.is_warmup OR early)
     JOIN picked p ON p.kernel_name_id = l.kernel_name_id AND p.source_id = l.source_id AND p.stage = coalesce(x.stage, '(none)')
         AND p.grid_x IS NOT DISTINCT FROM l.grid_x AND p.grid_y IS NOT DISTINCT FROM l.grid_y AND p.grid_z IS NOT DISTINCT FROM l.grid_z
         AND p.block_x IS NOT DISTINCT FROM l.block_x AND p.block_y IS NOT DISTINCT FROM l.block_y AND p.block_z IS NOT DISTINCT FROM l.block_z
     WINDOW whole AS (PARTITION BY p.kernel_name_id, p.nth, l.pid), one AS (PARTITION BY p.kernel_name_id, p.nth, l.pid ORDER BY l.invocation)
-    QUALIFY away <= CASE WHEN r.process_count > 1 THEN 20 ELSE 2000 END AND l.pid IS NOT DISTINCT FROM min(l.pid) OVER (PARTITION BY p.kernel_name_id, p.nth)
+    QUALIFY away <= CASE WHEN early THEN 20 ELSE 2000 END AND l.pid IS NOT DISTINCT FROM min(l.pid) OVER (PARTITION BY p.kernel_name_id, p.nth)
 ), total AS (
     SELECT l.source_id, l.pid, l.kernel_name_id, count(*) AS launch_count FROM launch l GROUP BY l.source_id, l.pid, l.kernel_name_id
 ), reach AS ( -- what ncu profiles at a number: the kernels that have so many launches
@@ -90,7 +88,7 @@ WITH RECURSIVE measured AS (
 SELECT p.rank, p.name AS kernel, p.symbol, c.invocation, p.stage, _dims(p.grid_x, p.grid_y, p.grid_z) AS grid, _dims(p.block_x, p.block_y, p.block_z) AS block, p.calls, p.total_ns, p.source_id, c.pid, coalesce(o.rank_id, said.rank_id) AS rank_id, c.device_id AS device,
     ran.process_count, ran.device_count, total.launch_count, c.start_ns
 FROM chosen c JOIN picked p ON p.kernel_name_id = c.kernel_name_id AND p.nth = c.nth
-JOIN ran ON ran.source_id = p.source_id
+JOIN (SELECT k.source_id, count(DISTINCT k.pid) AS process_count, count(DISTINCT k.device_id) AS device_count FROM kernel k WHERE k.run_id = run GROUP BY k.source_id) ran ON ran.source_id = p.source_id
 JOIN total ON total.source_id = p.source_id AND total.pid IS NOT DISTINCT FROM c.pid AND total.kernel_name_id = c.kernel_name_id
 LEFT JOIN process o ON o.run_id = run AND o.source_id = p.source_id AND o.pid = c.pid
 LEFT JOIN (SELECT w.pid, min(w.rank_id) AS rank_id FROM workload_process w WHERE w.run_id = run GROUP BY w.pid HAVING min(w.rank_id) = max(w.rank_id)) said ON said.pid = c.pid

@@ -14,7 +14,8 @@ WITH s AS (
         x.kind = 'nsys-stats' AND NOT EXISTS (SELECT 1 FROM reported_sum r WHERE r.run_id = $run AND r.source_id = x.source_id AND r.report <> 'osrt_call') AS is_osrt
     FROM source x
     WHERE x.run_id = $run AND x.kind IN ('nsys', 'prof', 'rocprof', 'torch', 'xla', 'nsys-stats')
+), kept AS (
+    SELECT s.source_id, s.kind, s.place FROM s WHERE NOT s.is_osrt OR NOT EXISTS (SELECT 1 FROM s x WHERE NOT x.is_osrt)
 )
-SELECT s.source_id, s.kind, s.kind = arg_min(s.kind, s.place) OVER () AS is_counted
-FROM s
-WHERE NOT s.is_osrt OR NOT EXISTS (SELECT 1 FROM s x WHERE NOT x.is_osrt)
+SELECT k.source_id, k.kind, k.kind = (SELECT arg_min(x.kind, x.place) FROM kept x) AS is_counted
+FROM kept k
