@@ -84,7 +84,7 @@ var (
 // Check finds, before a warehouse is opened, mistakes in what Run would be given.
 func Check(paths []string, o Options) error {
 	if o.Name != "" && !o.Add {
-		if err := CheckName(o.Name); err != nil {
+		if err := schema.CheckRunName(o.Name); err != nil {
 			return err
 		}
 	}
@@ -150,7 +150,7 @@ func attempt(ctx context.Context, w *schema.Warehouse, paths []string, o Options
 			o.Name = found.captures[0].run.Manifest.Run
 		}
 	}
-	if err := CheckName(o.Name); err != nil {
+	if err := schema.CheckRunName(o.Name); err != nil {
 		return nil, err
 	}
 	conn, err := w.DB.Conn(ctx)

@@ -5,10 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
-
-	"github.com/google/uuid"
 
 	"prof/internal/mask"
 	"prof/schema"
@@ -40,34 +36,5 @@ func defaultName(now time.Time, path string) string {
 		}
 		return '-'
 	}, base)
-	return now.UTC().Format("20060102-150405") + "-" + strings.Trim(clean[:min(len(clean), mostNameCharacters/2)], "-.")
-}
-
-// mostNameCharacters bounds names of runs, which tables and paths hold.
-const mostNameCharacters = 200
-
-// isUnprintable says whether a character cannot be seen, moves a cursor or reorders a line.
-func isUnprintable(r rune) bool {
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) || r != ' ' && unicode.IsSpace(r)
-}
-
-// CheckName refuses names that could not be told from other ways to name a run.
-func CheckName(name string) error {
-	switch {
-	case schema.IsReference(name):
-		return fmt.Errorf("run name %q: names that begin with @, tag: or baseline: are reserved", name)
-	case strings.HasPrefix(name, "-"):
-		return fmt.Errorf("run name %q: it looks like an option", name)
-	case uuid.Validate(name) == nil:
-		return fmt.Errorf("run name %q: it looks like a run id", name)
-	case !utf8.ValidString(name):
-		return fmt.Errorf("run name %q: it is not UTF-8", name)
-	case utf8.RuneCountInString(name) > mostNameCharacters:
-		return fmt.Errorf("run name %q...: it has %d characters, more than %d", string([]rune(name)[:20]), utf8.RuneCountInString(name), mostNameCharacters)
-	case strings.TrimSpace(name) != name, strings.ContainsFunc(name, isUnprintable):
-		return fmt.Errorf("run name %q: it must not begin or end with a space or contain control or format characters", name)
-	case mask.Text(name) != name:
-		return fmt.Errorf("run name %q: it looks like a secret", mask.Text(name))
-	}
-	return nil
+	return now.UTC().Format("20060102-150405") + "-" + strings.Trim(clean[:min(len(clean), schema.MostRunName/2)], "-.")
 }

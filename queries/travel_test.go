@@ -4,7 +4,9 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"prof/schema"
@@ -32,7 +34,7 @@ func TestTravel(t *testing.T) {
 			if err := to.w.Remove(t.Context(), run); err != nil {
 				t.Fatal(err)
 			}
-			to.add(files...)
+			to.add("../testdata/nsys/variants-node/variants-node.sqlite.gz")
 			before := to.tables(1, false)
 			from.travel(to, "y")
 			wantSame(t, "the run that was there", to.tables(1, false), before)
@@ -67,51 +69,75 @@ func TestTravelBadly(t *testing.T) {
 	t.Parallel()
 	from, to := newGrown(t), newGrown(t)
 	from.add("../testdata/nsys/variants-graph/variants-graph.sqlite.gz")
-	to.add("../testdata/nsys/variants-graph/variants-graph.sqlite.gz")
+	to.add("../testdata/nsys/variants-node/variants-node.sqlite.gz")
 	run, err := from.w.Resolve(t.Context(), "x")
 	if err != nil {
 		t.Fatal(err)
 	}
 	before := to.tables(1, false)
+	const head = "KV_METADATA {prof_schema: 'NOW', prof_rows: '{}'})"
+	other := "11111111-2222-7333-8444-555555555555"
 	for name, c := range map[string]struct {
-		spoil string // statement in a third database, or a file to write
+		spoil string // statement, a text to write, or "-": the table's folder goes
 		table string
+		as    string
 		want  string
 		is    error
 	}{
-		"name taken":      {want: `"x"; give it another one with --run`, is: schema.ErrNameTaken},
-		"no run":          {table: "run", want: "has no runs: a folder of `prof export"},
-		"no Parquet":      {table: "kernel", spoil: "not Parquet", want: "kernel/run_id="},
-		"other columns":   {table: "source", spoil: "COPY (SELECT 1 AS other) TO '%' (FORMAT parquet)", want: "source/run_id="},
-		"other schema":    {table: "run", spoil: "COPY (SELECT 'y' AS name) TO '%' (FORMAT parquet, KV_METADATA {prof_schema: '3'})", want: "its tables are of schema 3,", is: schema.ErrOtherSchema},
-		"no schema":       {table: "run", spoil: "COPY (SELECT 'y' AS name) TO '%' (FORMAT parquet)", want: "its tables are of schema unknown,", is: schema.ErrOtherSchema},
-		"others' ids":     {table: "kernel_name", spoil: "COPY (SELECT * EXCLUDE (run_id) REPLACE (kernel_name_id + 134217728 AS kernel_name_id) FROM kernel_name) TO '%' (FORMAT parquet)", want: "rows have ids of other runs"},
-		"without a name":  {table: "run", spoil: "COPY (SELECT NULL AS name) TO '%' (FORMAT parquet, KV_METADATA {prof_schema: 'NOW'})", want: "NULL constraint failed: run."},
-		"without any row": {table: "run", spoil: "COPY (SELECT 'y' AS name LIMIT 0) TO '%' (FORMAT parquet, KV_METADATA {prof_schema: 'NOW'})", want: "has no row"},
+		"name taken":     {want: `"x"; give it another one with --run`, is: schema.ErrNameTaken},
+		"no run":         {table: "run", spoil: "-", want: "has no runs: a folder of `prof export"},
+		"a table less":   {table: "kernel_name", spoil: "-", as: "y", want: "the folder is not whole: "},
+		"no Parquet":     {table: "kernel", spoil: "not Parquet", want: "kernel/run_id="},
+		"a FIFO":         {table: "run", spoil: "FIFO", want: "is a named pipe"},
+		"other columns":  {table: "source", spoil: "COPY (SELECT 1 AS other) TO '%' (FORMAT parquet)", want: "source/run_id="},
+		"rows twice":     {table: "kernel_name", spoil: "COPY (SELECT * EXCLUDE (run_id) FROM kernel_name UNION ALL SELECT * EXCLUDE (run_id) FROM kernel_name) TO '%' (FORMAT parquet)", as: "y", want: " that were exported"},
+		"others' ids":    {table: "kernel_name", spoil: "COPY (SELECT * EXCLUDE (run_id) REPLACE (kernel_name_id + 134217728 AS kernel_name_id) FROM kernel_name) TO '%' (FORMAT parquet)", as: "y", want: "rows have ids of other runs"},
+		"other schema":   {table: "run", spoil: "COPY (SELECT 'y' AS name) TO '%' (FORMAT parquet, KV_METADATA {prof_schema: '3'})", want: "its tables are of schema 3,", is: schema.ErrOtherSchema},
+		"no schema":      {table: "run", spoil: "COPY (SELECT 'y' AS name) TO '%' (FORMAT parquet)", want: "its tables are of schema unknown,", is: schema.ErrOtherSchema},
+		"no counts":      {table: "run", spoil: "COPY (SELECT 'y' AS name) TO '%' (FORMAT parquet, KV_METADATA {prof_schema: 'NOW'})", want: "does not say how many rows"},
+		"beyond counts":  {table: "run", spoil: "COPY (SELECT * EXCLUDE (run_id) FROM run) TO '%' (FORMAT parquet, " + head, as: "y", want: "rows, not the 0 that were exported"},
+		"a name of none": {as: "tag:x=y", want: "names that begin with @, tag: or baseline: are reserved"},
 	} {
 		dir := t.TempDir()
 		if _, err := from.w.ExportRun(t.Context(), run, dir); err != nil {
 			t.Fatal(err)
 		}
 		path := filepath.Join(dir, c.table, "run_id="+run.ID, "rows.parquet")
-		switch statement := strings.ReplaceAll(strings.Replace(c.spoil, "%", path, 1), "NOW", lastMigration(t)); {
+		statement := strings.ReplaceAll(strings.Replace(c.spoil, "%", path, 1), "NOW", lastMigration(t))
+		var err error
+		switch {
 		case strings.HasPrefix(statement, "COPY"):
-			if _, err := from.w.DB.ExecContext(t.Context(), statement); err != nil {
-				t.Fatal(err)
-			}
+			_, err = from.w.DB.ExecContext(t.Context(), statement)
+		case c.spoil == "-":
+			err = os.RemoveAll(filepath.Dir(filepath.Dir(path)))
+		case c.spoil == "FIFO":
+			err = errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o600))
 		case c.spoil != "":
-			if err := os.WriteFile(path, []byte(c.spoil), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		case c.table != "":
-			if err := os.RemoveAll(filepath.Dir(filepath.Dir(path))); err != nil {
-				t.Fatal(err)
-			}
+			err = os.WriteFile(path, []byte(c.spoil), 0o600)
 		}
-		made, _, err := to.w.ImportRuns(t.Context(), dir, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		made, _, err := to.w.ImportRuns(t.Context(), dir, c.as)
 		if err == nil || len(made) != 0 || !strings.Contains(err.Error(), c.want) || c.is != nil && !errors.Is(err, c.is) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
+	}
+	// A folder that an export left when it was killed does not keep the others from being imported; captures that are here are not stored twice.
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "run", "run_id="+other), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := from.w.ExportRun(t.Context(), run, dir); err != nil {
+		t.Fatal(err)
+	}
+	same := newGrown(t)
+	same.add("../testdata/nsys/variants-graph/variants-graph.sqlite.gz")
+	if _, _, err := same.w.ImportRuns(t.Context(), dir, "y"); err == nil || !strings.Contains(err.Error(), "captures of run y are already in run x") {
+		t.Errorf("captures that are there: %v", err)
+	}
+	if ids, err := schema.RunsIn(dir); err != nil || !slices.Equal(ids, []string{run.ID}) {
+		t.Errorf("runs %v: %v", ids, err)
 	}
 	wantSame(t, "after them", to.tables(1, false), before)
 }

@@ -3,8 +3,10 @@ package schema
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -19,12 +21,14 @@ import (
 
 // Runs travel between warehouses as Parquet: of each table a file DIR/TABLE/run_id=ID/rows.parquet, the layout that other programs know from
 // Hive. There is what was captured; what prof derives from it is derived again where the run arrives, so that both are of one program. Ids
-// within a run come from the run's id, and stay what they are. The row of the table run is written last: without it there is no run.
+// within a run come from the run's id, and stay what they are. The row of the table run is written last, with how many rows each table has: without it
+// there is no run, and a folder that was copied in part is known by it.
 
 // The files of a run say in their metadata which schema they are of, what the table holds, and what each column is.
 const (
 	schemaKey = "prof_schema"
 	tableKey  = "prof_table"
+	rowsKey   = "prof_rows" // of the table run: JSON of the rows that each table has
 )
 
 // ParquetColumn and a column's name are the key of what the column holds.
@@ -73,10 +77,22 @@ func (w *Warehouse) ExportRun(ctx context.Context, run Run, dir string) (rows in
 			return 0, err
 		}
 	}
+	counts := map[string]int64{}
 	for _, t := range tables {
-		n, err := w.exportTable(ctx, t, run.ID, runFile(dir, t, run.ID), number)
+		about := map[string]string{schemaKey: number}
+		if t == "run" {
+			text, err := json.Marshal(counts)
+			if err != nil {
+				return 0, err
+			}
+			about[rowsKey] = string(text)
+		}
+		n, err := w.exportTable(ctx, t, run.ID, runFile(dir, t, run.ID), about)
 		if err != nil {
 			return 0, fmt.Errorf("export the table %s of run %s: %w", t, run.Name, err)
+		}
+		if n > 0 {
+			counts[t] = n
 		}
 		rows += n
 	}
@@ -84,12 +100,11 @@ func (w *Warehouse) ExportRun(ctx context.Context, run Run, dir string) (rows in
 }
 
 // exportTable writes a run's rows of a table, in the order of their columns.
-func (w *Warehouse) exportTable(ctx context.Context, table, runID, path, number string) (rows int64, err error) {
+func (w *Warehouse) exportTable(ctx context.Context, table, runID, path string, about map[string]string) (rows int64, err error) {
 	var some bool
 	if err := w.DB.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM `+table+` WHERE run_id = ?::UUID)`, runID).Scan(&some); err != nil || !some {
 		return 0, err
 	}
-	about := map[string]string{schemaKey: number}
 	docs, err := texts(w.DB.QueryContext(ctx, `SELECT ? || '=' || comment FROM duckdb_tables() WHERE table_name = ?
 		UNION ALL SELECT ? || column_name || '=' || comment FROM duckdb_columns() WHERE table_name = ? AND column_name <> 'run_id' AND comment IS NOT NULL`, tableKey, table, ParquetColumn, table))
 	if err != nil {
@@ -105,31 +120,59 @@ func (w *Warehouse) exportTable(ctx context.Context, table, runID, path, number 
 	return w.WriteParquet(ctx, `SELECT * EXCLUDE (run_id) FROM `+table+` WHERE run_id = `+Quote(runID)+`::UUID ORDER BY ALL`, path, about)
 }
 
-// WriteParquet writes the rows of a SELECT into a file, with a text for each key as metadata. It gives their number.
+// WriteParquet writes the rows of a SELECT into a file, or puts a new one in the place of an older one, with a text for each key as metadata. It
+// gives the number of rows.
 func (w *Warehouse) WriteParquet(ctx context.Context, stmt, path string, about map[string]string) (rows int64, err error) {
+	if path, err = filepath.Abs(path); err != nil { // DuckDB takes s3://... for an address
+		return 0, err
+	}
+	if err := file.Check(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, err
+	}
+	if err := file.NoLink(path); err != nil {
+		return 0, err
+	}
 	var meta []string
 	for _, key := range slices.Sorted(maps.Keys(about)) {
 		meta = append(meta, `"`+strings.ReplaceAll(key, `"`, `""`)+`": `+Quote(about[key]))
 	}
-	err = w.DB.QueryRowContext(ctx, `COPY (`+stmt+`) TO `+Quote(path)+` (FORMAT parquet, COMPRESSION zstd, KV_METADATA {`+strings.Join(meta, ", ")+`})`).Scan(&rows)
+	aside := path + ".part"
+	err = w.DB.QueryRowContext(ctx, `COPY (`+stmt+`) TO `+Quote(aside)+` (FORMAT parquet, COMPRESSION zstd, KV_METADATA {`+strings.Join(meta, ", ")+`})`).Scan(&rows)
+	if err == nil {
+		err = file.AdoptOne(aside)
+	}
+	if err == nil {
+		err = os.Rename(aside, path)
+	}
 	if err != nil {
+		if gone := os.Remove(aside); !errors.Is(gone, fs.ErrNotExist) {
+			err = errors.Join(err, gone)
+		}
 		return 0, err
 	}
-	return rows, file.AdoptOne(path)
+	return rows, nil
 }
 
-// ImportRuns stores the runs of a folder that the warehouse does not have, all or none of them. as is another name for them where there is one
-// run; "" keeps the names. It gives those that it stored, and those that were there. Errors wrap ErrOtherSchema or ErrNameTaken.
+// ImportRuns stores the runs of a folder that the warehouse does not have, all or none of them. as is another name for the run where only one is
+// stored; "" keeps the names. It gives those that it stored, and those that were there. Errors wrap ErrOtherSchema or ErrNameTaken.
 func (w *Warehouse) ImportRuns(ctx context.Context, dir, as string) (made, there []Run, err error) {
 	ids, err := RunsIn(dir)
 	if err != nil {
 		return nil, nil, err
 	}
-	if as != "" && len(ids) > 1 {
-		return nil, nil, fmt.Errorf("%s has %d runs: one name cannot be that of all of them", dir, len(ids))
-	}
 	before, err := w.Runs(ctx)
 	if err != nil {
+		return nil, nil, err
+	}
+	there = slices.DeleteFunc(slices.Clone(before), func(r Run) bool { return !slices.Contains(ids, r.ID) })
+	ids = slices.DeleteFunc(ids, func(id string) bool { return slices.ContainsFunc(before, func(r Run) bool { return r.ID == id }) })
+	switch {
+	case len(ids) == 0:
+		return nil, there, nil
+	case as != "" && len(ids) > 1:
+		return nil, nil, fmt.Errorf("%s has %d runs that are not here: one name cannot be that of all of them", dir, len(ids))
+	}
+	if _, err := w.DB.ExecContext(ctx, AllThreads); err != nil {
 		return nil, nil, err
 	}
 	tx, err := w.DB.BeginTx(ctx, nil)
@@ -137,49 +180,46 @@ func (w *Warehouse) ImportRuns(ctx context.Context, dir, as string) (made, there
 		return nil, nil, err
 	}
 	defer tx.Rollback()
-	var stored []string
 	for _, id := range ids {
-		if i := slices.IndexFunc(before, func(r Run) bool { return r.ID == id }); i >= 0 {
-			there = append(there, before[i])
-			continue
-		}
 		if i := slices.IndexFunc(before, func(r Run) bool { return IDBase(r.ID) == IDBase(id) }); i >= 0 {
 			return nil, nil, fmt.Errorf("import run %s of %s: its numbers are those of run %s here; store one of the two anew with `prof ingest`", id, dir, before[i].Name)
 		}
 		if err := w.importRun(ctx, tx, dir, id, as); err != nil {
 			return nil, nil, fmt.Errorf("import run %s of %s: %w", id, dir, err)
 		}
-		stored = append(stored, id)
-	}
-	if len(stored) == 0 {
-		return nil, there, nil
 	}
 	if err := w.Commit(ctx, tx.Commit); err != nil {
 		return nil, nil, err
 	}
 	now, err := w.Runs(ctx)
-	made = slices.DeleteFunc(now, func(r Run) bool { return !slices.Contains(stored, r.ID) })
+	made = slices.DeleteFunc(now, func(r Run) bool { return !slices.Contains(ids, r.ID) })
 	return made, there, err
 }
 
 // RunsIn lists the ids of the runs in a folder that ExportRun wrote; it is an error if there is none.
 func RunsIn(dir string) (ids []string, err error) {
-	found, err := os.ReadDir(filepath.Join(dir, "run"))
-	for _, e := range found {
-		id, ok := strings.CutPrefix(e.Name(), "run_id=")
-		if _, bad := uuid.Parse(id); ok && bad == nil {
+	found, err := filepath.Glob(filepath.Join(escapedPattern(dir), "run", "run_id=*", "rows.parquet"))
+	for _, path := range found {
+		id := strings.TrimPrefix(filepath.Base(filepath.Dir(path)), "run_id=")
+		if known, bad := uuid.Parse(id); bad == nil && known.String() == id {
 			ids = append(ids, id)
 		}
 	}
-	if err == nil && len(ids) == 0 || errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%s has no runs: a folder of `prof export RUN --to parquet --out DIR` is expected", dir)
+	if err == nil && len(ids) == 0 {
+		err = fmt.Errorf("%s has no runs: a folder of `prof export RUN --to parquet --out DIR` is expected", dir)
 	}
 	return ids, err
 }
 
+// escapedPattern is a path as a pattern of Go that only the path itself matches.
+func escapedPattern(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
 // importRun stores a run and derives its facts.
 func (w *Warehouse) importRun(ctx context.Context, tx *sql.Tx, dir, id, as string) error {
-	if err := checkSchema(ctx, tx, runFile(dir, "run", id)); err != nil {
+	counts, err := checkHead(ctx, tx, runFile(dir, "run", id))
+	if err != nil {
 		return err
 	}
 	tables, err := captured(ctx, tx)
@@ -187,17 +227,8 @@ func (w *Warehouse) importRun(ctx context.Context, tx *sql.Tx, dir, id, as strin
 		return err
 	}
 	for _, t := range tables {
-		path := runFile(dir, t, id)
-		if err := file.Check(path); errors.Is(err, os.ErrNotExist) {
-			continue
-		} else if err != nil {
+		if err := importTable(ctx, tx, t, runFile(dir, t, id), id, counts[t]); err != nil {
 			return err
-		}
-		if _, err := tx.ExecContext(ctx, `INSERT INTO `+t+` BY NAME SELECT `+Quote(id)+`::UUID AS run_id, * FROM read_parquet(`+Quote(globbed(path))+`, hive_partitioning = false)`); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
-		if err := checkIDs(ctx, tx, t, id); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
 	if as != "" {
@@ -205,16 +236,53 @@ func (w *Warehouse) importRun(ctx context.Context, tx *sql.Tx, dir, id, as strin
 			return err
 		}
 	}
-	var name string
-	var namesakes int
-	err = tx.QueryRowContext(ctx, `SELECT r.name, (SELECT count(*) FROM run o WHERE o.name = r.name) FROM run r WHERE r.run_id = ?::UUID`, id).Scan(&name, &namesakes)
-	if err != nil {
-		return fmt.Errorf("%s has no row: %w", runFile(dir, "run", id), err)
-	}
-	if namesakes > 1 {
-		return fmt.Errorf("%w: %q; give it another one with --run", ErrNameTaken, name)
+	if err := checkImported(ctx, tx, id); err != nil {
+		return err
 	}
 	return Derive(ctx, tx, w.Facts, id)
+}
+
+// importTable stores a run's rows of a table, of which there are to be so many.
+func importTable(ctx context.Context, tx *sql.Tx, table, path, id string, want int64) error {
+	err := file.Check(path)
+	if errors.Is(err, fs.ErrNotExist) && want == 0 {
+		return nil
+	} else if err != nil {
+		return fmt.Errorf("the folder is not whole: %w", err)
+	}
+	done, err := tx.ExecContext(ctx, `INSERT INTO `+table+` BY NAME SELECT `+Quote(id)+`::UUID AS run_id, * FROM read_parquet(`+Quote(globbed(path))+`, hive_partitioning = false)`)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if n, err := done.RowsAffected(); err != nil || n != want {
+		return errors.Join(err, fmt.Errorf("%s: it has %d rows, not the %d that were exported", path, n, want))
+	}
+	if err := checkIDs(ctx, tx, table, id); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
+// checkImported says whether a run's name can be one and is free, and whether its captures are in no other run.
+func checkImported(ctx context.Context, tx *sql.Tx, id string) error {
+	var name string
+	var namesakes int
+	err := tx.QueryRowContext(ctx, `SELECT r.name, (SELECT count(*) FROM run o WHERE o.name = r.name) FROM run r WHERE r.run_id = ?::UUID`, id).Scan(&name, &namesakes)
+	if err != nil {
+		return err
+	}
+	if err := CheckRunName(name); err != nil {
+		return fmt.Errorf("%w; give it another one with --run", err)
+	}
+	if namesakes > 1 {
+		return fmt.Errorf("%w: %q; give it another one with --run, by itself in a folder", ErrNameTaken, name)
+	}
+	others, err := texts(tx.QueryContext(ctx, `SELECT r.name FROM source s JOIN source o ON o.sha256 = s.sha256 AND o.kind = s.kind AND o.run_id <> s.run_id JOIN run r ON r.run_id = o.run_id
+		WHERE s.run_id = ?::UUID AND s.kind IN ('nsys', 'prof', 'torch', 'ncu', 'rocprof', 'xla', 'nsys-stats') ORDER BY r.name LIMIT 1`, id))
+	if err == nil && len(others) > 0 {
+		err = fmt.Errorf("captures of run %s are already in run %s", name, others[0])
+	}
+	return err
 }
 
 // checkIDs says whether a run's ids in a table are its own: those of another run would change that one's answers.
@@ -245,21 +313,39 @@ func checkIDs(ctx context.Context, q *sql.Tx, table, runID string) error {
 	return err
 }
 
-// checkSchema says whether a file's table is as it is in this program.
-func checkSchema(ctx context.Context, q querier, path string) error {
+// checkHead reads how many rows each table of a run has from the file of the table run, and says whether the tables are as they are in this
+// program.
+func checkHead(ctx context.Context, q querier, path string) (counts map[string]int64, err error) {
+	if err := file.Check(path); err != nil {
+		return nil, err
+	}
 	want, err := schemaNumber()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	got, err := texts(q.QueryContext(ctx, `SELECT decode(value) FROM parquet_kv_metadata(`+Quote(globbed(path))+`) WHERE decode(key) = ?`, schemaKey))
+	meta, err := texts(q.QueryContext(ctx, `SELECT decode(key) || '=' || decode(value) FROM parquet_kv_metadata(`+Quote(globbed(path))+`) WHERE decode(key) IN (?, ?)`, schemaKey, rowsKey))
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if len(got) != 1 || got[0] != want {
-		return fmt.Errorf("%w: its tables are of schema %s, and those here of %s; export it again with the prof that you import with, which brings a warehouse up to date when it opens it",
-			ErrOtherSchema, strings.Join(append(got, "unknown")[:1], ""), want)
+	got := "unknown"
+	for _, m := range meta {
+		switch key, value, _ := strings.Cut(m, "="); key {
+		case schemaKey:
+			got = value
+		case rowsKey:
+			if err := json.Unmarshal([]byte(value), &counts); err != nil {
+				return nil, fmt.Errorf("%s: %s: %w", path, rowsKey, err)
+			}
+		}
 	}
-	return nil
+	if got != want {
+		return nil, fmt.Errorf("%w: its tables are of schema %s, and those here of %s; export it again with the prof that you import with, which brings a warehouse up to date when it opens it", ErrOtherSchema, got, want)
+	}
+	if counts == nil {
+		return nil, fmt.Errorf("%s does not say how many rows the tables have", path)
+	}
+	counts["run"] = 1
+	return counts, nil
 }
 
 // globbed is a path as a pattern of DuckDB that only the path itself matches.

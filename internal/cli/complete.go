@@ -211,7 +211,7 @@ func (p *program) completeValue(c *cli.Context, cmd *cli.Command, flag cli.Flag,
 		for _, f := range stacks.Forms() {
 			out = append(out, f.Name+"\t"+f.Doc)
 		}
-		return out
+		return append(out, parquet+"\t"+parquetDoc)
 	case "section":
 		if cmd.Name == "report" {
 			return sectionIDs()

@@ -20,7 +20,7 @@ func (p *program) exportCommand() *cli.Command {
 	for _, f := range stacks.Forms() {
 		docs = append(docs, fmt.Sprintf("  %-8s %s", f.Name, f.Doc))
 	}
-	docs = append(docs, fmt.Sprintf("  %-8s %s", parquet, "Parquet of what was captured, for prof import and any other program: a folder with DIR/TABLE/run_id=ID/rows.parquet"))
+	docs = append(docs, fmt.Sprintf("  %-8s %s", parquet, parquetDoc))
 	return &cli.Command{
 		Name:      "export",
 		Usage:     "a run for other programs: flame graphs of its kernels, or all of it as Parquet",
@@ -77,7 +77,7 @@ func (p *program) exportRun(c *cli.Context, w *schema.Warehouse, run schema.Run)
 	if c.String("to") == parquet {
 		return p.exportParquet(c, w, run)
 	}
-	form, err := stacks.Forms().Named(c.String("to"))
+	form, err := stacks.Forms().Named(c.String("to"), parquet)
 	if err != nil {
 		return &usageError{err}
 	}

@@ -83,7 +83,9 @@ func TestImport(t *testing.T) {
 	}
 	for want, args := range map[string][]string{
 		"writes a file: name it with --out FILE":     {"query", "top-kernels", "a", "--format", "parquet"},
-		"the other forms are printed":                {"query", "top-kernels", "a", "--out", answer},
+		"--out needs --format parquet; other forms":  {"query", "top-kernels", "a", "--out", answer},
+		"use one of table, md, csv, json, parquet":   {"query", "top-kernels", "a", "--format", "nosuch"},
+		"use one of pprof, folded, parquet":          {"export", "--to", "nosuch"},
 		"name it with --out DIR":                     {"export", "--to", "parquet"},
 		"writes the whole run; omit --stage":         {"export", "--to", "parquet", "--out", dir, "--stage", "decode"},
 		"import takes the folder to import; see `pr": {"import"},

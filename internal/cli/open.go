@@ -248,9 +248,11 @@ func plainFullDisk(home schema.Home, err *error) {
 }
 
 // Flags of every verb that prints rows.
-func outputFlags() []cli.Flag {
+func outputFlags(others ...string) []cli.Flag {
+	forms := append([]string{"table", "md", "csv", "json"}, others...)
+	last := len(forms) - 1
 	return []cli.Flag{
-		&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORM` of the output: table, md, csv or json (csv and json in base units, full precision)"},
+		&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: fmt.Sprintf("`FORM` of the output: %s or %s (csv and json in base units, full precision)", strings.Join(forms[:last], ", "), forms[last])},
 		&cli.BoolFlag{Name: "wide", Usage: "do not fit tables to the terminal"},
 		&cli.BoolFlag{Name: "safe", Usage: "csv for a spreadsheet: no text is a formula"},
 	}

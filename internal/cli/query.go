@@ -13,6 +13,7 @@ import (
 	"prof/internal/suggest"
 	"prof/queries"
 	"prof/queries/frame"
+	"prof/render/table"
 	"prof/schema"
 )
 
@@ -92,7 +93,7 @@ func (p *program) queryNamed(q queries.Query, newest bool) *cli.Command {
 	return &cli.Command{
 		Name: names[0], Aliases: names[1:], HelpName: use, Usage: q.Doc, UsageText: use + args + " [options]", Description: text, Hidden: true,
 		OnUsageError: p.onUsageError,
-		Flags: append(append(paramFlags(q), outputFlags()...),
+		Flags: append(append(paramFlags(q), outputFlags(parquet+" (a file)")...),
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "with --format parquet: the `FILE` to write"},
 			&cli.BoolFlag{Name: "explain", Usage: "print the query's SQL and documentation instead of running it"}),
 		Action: func(c *cli.Context) error { return p.query(c, q) },
@@ -133,8 +134,8 @@ func (p *program) query(c *cli.Context, q queries.Query) (err error) {
 	if c.Bool("explain") {
 		return p.explain(q, args)
 	}
-	if (c.String("format") == parquet) != c.IsSet("out") {
-		return usagef("--format parquet writes a file: name it with --out FILE; the other forms are printed")
+	if err := toFile(c); err != nil {
+		return err
 	}
 	if err := p.peakFromEnv(q, args); err != nil {
 		return err
@@ -152,9 +153,39 @@ func (p *program) query(c *cli.Context, q queries.Query) (err error) {
 		return err
 	}
 	if c.String("format") == parquet {
-		return queries.WriteParquet(c.Context, w, f, c.String("out"))
+		return p.writeAnswer(c, w, f)
 	}
 	return p.print(c, f)
+}
+
+// toFile says what is wrong with the form of an answer and the file that it is to go to.
+func toFile(c *cli.Context) error {
+	switch form := c.String("format"); {
+	case form == parquet && c.String("out") == "":
+		return usagef("--format parquet writes a file: name it with --out FILE")
+	case form == parquet:
+		return nil
+	case c.IsSet("out"):
+		return usagef("--out needs --format parquet; other forms go to stdout")
+	default:
+		if _, err := table.Forms().Named(form, parquet); err != nil {
+			return &usageError{err}
+		}
+		return nil
+	}
+}
+
+// writeAnswer writes an answer into a file, and its notes to stderr.
+func (p *program) writeAnswer(c *cli.Context, w *schema.Warehouse, f *frame.Frame) error {
+	out := c.String("out")
+	if err := queries.WriteParquet(c.Context, w, f, out); err != nil {
+		return err
+	}
+	for _, n := range f.Notes {
+		fmt.Fprintln(p.err, "note: "+n)
+	}
+	fmt.Fprintln(p.err, "wrote "+out)
+	return nil
 }
 
 // peakEnv is the variable that stands in for --peak, in 10^12 operations a second.

@@ -5,13 +5,15 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"prof/ingest"
 	"prof/render/typeset"
 	"prof/schema"
 )
 
-// parquet is the form that is not of stacks.
-const parquet = "parquet"
+// parquet is the form that goes into files, which DuckDB writes.
+const (
+	parquet    = "parquet"
+	parquetDoc = "what was captured, for prof import and other programs: a folder with DIR/TABLE/run_id=ID/rows.parquet"
+)
 
 // exportParquet writes a run into a folder.
 func (p *program) exportParquet(c *cli.Context, w *schema.Warehouse, run schema.Run) error {
@@ -42,7 +44,7 @@ func (p *program) importCommand() *cli.Command {
   prof import runs                                # into this project's warehouse
   prof --home /data/team/.prof import runs`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "run", Usage: "store the folder's only run under this `NAME`"},
+			&cli.StringFlag{Name: "run", Usage: "store the run under this `NAME`, if only one is new"},
 			sharedFlag(),
 		},
 		Action: p.importRuns,
@@ -54,7 +56,7 @@ func (p *program) importRuns(c *cli.Context) (err error) {
 		return usagef("import takes the folder to import; see `%s`", helpOf(c))
 	}
 	if name := c.String("run"); name != "" {
-		if err := ingest.CheckName(name); err != nil {
+		if err := schema.CheckRunName(name); err != nil {
 			return &usageError{err}
 		}
 	}

@@ -30,12 +30,13 @@ func (l Forms[T, O]) Names() []string {
 	return names
 }
 
-// Named gives a form by its name; the error lists what there is.
-func (l Forms[T, O]) Named(name string) (Form[T, O], error) {
+// Named gives a form by its name; the error lists what there is, with others that the caller writes itself.
+func (l Forms[T, O]) Named(name string, others ...string) (Form[T, O], error) {
 	names := l.Names()
 	if at := slices.Index(names, name); at >= 0 {
 		return l[at], nil
 	}
+	names = append(names, others...)
 	list, word := strings.Join(names, ", "), strings.ToLower(name)
 	if word == "markdown" {
 		word = "md"
