@@ -60,14 +60,19 @@ func NcuArgs(o Options, plan Plan, out, log string, app []string) []string {
 	return append(args, app...)
 }
 
-// ncuRank is the rank that ncu profiles: that of a plan of several ranks, or of its GPU where ranks are numbered like their GPUs. Without a plan
-// it is the one asked for, or the first on the machine.
-func (o Options) ncuRank(plan Plan) mark.NcuRank {
+// ncuRank is the rank that ncu profiles: that of a plan of several ranks, or the one whose place is that of its GPU. Without a plan
+// it is the one asked for, or the first on the machine. Where prof itself runs in a rank, that one is profiled.
+func (o Options) ncuRank(plan Plan, environ []string) mark.NcuRank {
+	for _, name := range []string{"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK"} {
+		if _, is := lookupEnv(environ, name); is {
+			return mark.NcuRank{}
+		}
+	}
 	switch {
 	case plan.Rank != nil:
 		return mark.NcuRank{Rank: strconv.FormatInt(*plan.Rank, 10)}
-	case plan.Device != nil:
-		return mark.NcuRank{Local: strconv.FormatInt(*plan.Device, 10)}
+	case plan.Local != nil:
+		return mark.NcuRank{Local: strconv.FormatInt(*plan.Local, 10)}
 	case o.Ncu.Kernels == "" && !o.replaysRanges(), o.Ncu.Rank == AllRanks:
 		return mark.NcuRank{}
 	case o.Ncu.Rank != "":

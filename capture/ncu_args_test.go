@@ -76,20 +76,22 @@ func TestNcuRank(t *testing.T) {
 		return with(func(o *Options) { o.Ncu.Kernels, o.Ncu.Rank = "gemm", rank })
 	}
 	for name, c := range map[string]struct {
-		o    Options
-		plan Plan
-		want []string
+		o       Options
+		plan    Plan
+		environ []string
+		want    []string
 	}{
-		"no job":            {Defaults(), Plan{Launches: launches}, nil},
-		"not planned":       {Defaults(), Plan{}, nil},
-		"rank":              {Defaults(), Plan{Launches: launches, Device: &n, Rank: &n}, []string{"PROF_MARK_NCU_RANK=3"}},
-		"GPU":               {Defaults(), Plan{Launches: launches, Device: &n}, []string{"PROF_MARK_NCU_LOCAL_RANK=3"}},
-		"kernels":           {kernels(""), Plan{}, []string{"PROF_MARK_NCU_LOCAL_RANK=0"}},
-		"kernels of a rank": {kernels("5"), Plan{}, []string{"PROF_MARK_NCU_RANK=5"}},
-		"kernels of all":    {kernels("all"), Plan{}, nil},
-		"ranges":            {with(func(o *Options) { o.Ncu.Replay = "range" }), Plan{}, []string{"PROF_MARK_NCU_LOCAL_RANK=0"}},
+		"no job":            {Defaults(), Plan{Launches: launches}, nil, nil},
+		"not planned":       {Defaults(), Plan{}, nil, nil},
+		"rank":              {Defaults(), Plan{Launches: launches, Device: &n, Rank: &n, Local: &n}, nil, []string{"PROF_MARK_NCU_RANK=3"}},
+		"GPU":               {Defaults(), Plan{Launches: launches, Device: &n, Local: &n}, nil, []string{"PROF_MARK_NCU_LOCAL_RANK=3"}},
+		"kernels":           {kernels(""), Plan{}, nil, []string{"PROF_MARK_NCU_LOCAL_RANK=0"}},
+		"kernels of a rank": {kernels("5"), Plan{}, nil, []string{"PROF_MARK_NCU_RANK=5"}},
+		"kernels of all":    {kernels("all"), Plan{}, nil, nil},
+		"ranges":            {with(func(o *Options) { o.Ncu.Replay = "range" }), Plan{}, nil, []string{"PROF_MARK_NCU_LOCAL_RANK=0"}},
+		"within a rank":     {kernels(""), Plan{}, []string{"LOCAL_RANK=1"}, nil},
 	} {
-		if got := c.o.ncuRank(c.plan).Env(); !slices.Equal(got, c.want) {
+		if got := c.o.ncuRank(c.plan, c.environ).Env(); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

@@ -289,7 +289,7 @@ func (s *Session) ncu(plan Plan) passSpec {
 		wrap: func(out, _ string, app []string) []string {
 			return append([]string{s.tools[rundir.ToolNcu].path}, NcuArgs(s.o, plan, out, out+toolLog, app)...)
 		},
-		mark: markSpec{stages: s.o.AutoStages, ncu: s.o.ncuRank(plan)},
+		mark: markSpec{stages: s.o.AutoStages, ncu: s.o.ncuRank(plan, s.setup.Environ)},
 		idle: func(out string) *stall {
 			if s.o.Stall == 0 || s.o.Ncu.Replay != ReplayKernel {
 				return nil

@@ -208,8 +208,8 @@ func (o Options) checkNcu(p *problems) {
 	p.check(n.LaunchSkip == 0 && n.LaunchCount == 0 || n.Kernels != "" || o.replaysRanges(),
 		"--ncu-launch-skip and --ncu-launch-count need --ncu-kernels; for the top kernels use --ncu-launches")
 	if n.Rank != "" && n.Rank != AllRanks {
-		rank, err := strconv.Atoi(n.Rank)
-		p.check(err == nil && rank >= 0, "--ncu-rank is %q: it must be the number of a rank, or %s", n.Rank, AllRanks)
+		_, err := strconv.ParseUint(n.Rank, 10, 31)
+		p.check(err == nil, "--ncu-rank is %q: it must be the number of a rank, or %s", n.Rank, AllRanks)
 	}
 	p.check(n.Rank == "" || n.Kernels != "" || o.replaysRanges(), "--ncu-rank needs --ncu-kernels; else the rank is chosen with the launches")
 	p.check(n.Kernels == "" || !o.replaysRanges(), "--ncu-kernels with --ncu-replay %s: whole ranges are profiled, not kernels; omit one", n.Replay)

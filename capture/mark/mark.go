@@ -120,7 +120,7 @@ type NcuRank struct {
 }
 
 // Env gives the variables that take the other ranks out of Nsight Compute, as NAME=VALUE: it would run their launches one after the other, while
-// they wait for each other. prof_mark/ncu.py does it in Python processes whose launcher sets RANK and LOCAL_RANK, or those of Open MPI.
+// they wait for each other. prof_mark/ncu.py does it in Python processes whose launcher sets RANK and LOCAL_RANK, or Open MPI's variables.
 func (r NcuRank) Env() (env []string) {
 	if r.Rank != "" {
 		env = append(env, "PROF_MARK_NCU_RANK="+r.Rank)

@@ -440,10 +440,15 @@ func (p *program) plan(c *cli.Context, home schema.Home, run string, s *capture.
 		case out.Rank != nil:
 			text += fmt.Sprintf("rank %d", *out.Rank)
 		case out.Device != nil:
+			if nth := oneNumber(rows, f.Index("gpu_nth")); nth != nil {
+				*nth--
+				out.Local = nth
+			}
 			text += fmt.Sprintf("the rank on GPU %d", *out.Device)
 		default:
 			text += fmt.Sprintf("the launches of one rank, process %d", pid)
 		}
+		text += "; the others run without it if their launcher sets RANK and LOCAL_RANK"
 		if n := len(f.Rows) - len(rows); n > 0 {
 			text += fmt.Sprintf("; launches of kernels that other ranks alone run are not profiled: %d", n)
 		}

@@ -17,7 +17,7 @@ func TestCaptureRanks(t *testing.T) {
 	if got := string(read(t, p.path("ranks"))); got != ",0\n0,1\n" {
 		t.Errorf("the workload was told of ranks, and had the helper, in the passes of nsys and ncu: %q", got)
 	}
-	for _, want := range []string{"top kernels are excluded: each waits for other ranks", "the job has several ranks: Nsight Compute profiles only the rank on GPU 0; launches of kernels that other ranks alone run are not profiled: 1"} {
+	for _, want := range []string{"top kernels are excluded: each waits for other ranks", "the job has several ranks: Nsight Compute profiles only the rank on GPU 0; the others run without it if their launcher sets RANK and LOCAL_RANK; launches of kernels that other ranks alone run are not profiled: 1"} {
 		if !strings.Contains(got.err, want) {
 			t.Errorf("stderr lacks %q:\n%s", want, got.err)
 		}

@@ -14,17 +14,21 @@ _EXECVE = {"x86_64": 59, "aarch64": 221}  # the system call's number
 def leave():
     """Starts this Python again outside of Nsight Compute, if it is in it and of a rank that is not to be profiled."""
     folders = _injected() if _is_spared(os.environ) else set()
-    if folders:
-        _exec(_without(os.environb, folders))
+    if not folders:
+        return
+    if not sys.executable or os.path.realpath(sys.executable) != os.path.realpath("/proc/self/exe"):
+        raise RuntimeError("its program is not Python itself")  # but holds one, and would not be started again
+    _exec(_without(os.environb, folders))
 
 
 def _is_spared(env):
     """Whether this is a process of another rank than prof asked for, by the launcher's variables. PROF_MARK_NCU_RANK counts over the
-    job, PROF_MARK_NCU_LOCAL_RANK over this machine."""
-    for name in ("RANK", "LOCAL_RANK"):
-        wanted, mine = env.get("PROF_MARK_NCU_" + name), env.get(name) or env.get("OMPI_COMM_WORLD_" + name)
-        if wanted and mine:
-            return wanted != mine
+    job, PROF_MARK_NCU_LOCAL_RANK over this machine. A launcher may have the RANK of its node: without a local rank it is none."""
+    for prefix in ("", "OMPI_COMM_WORLD_"):
+        mine = {name: env.get(prefix + name, "") for name in ("RANK", "LOCAL_RANK")}
+        if mine["LOCAL_RANK"].isdecimal():
+            wanted = {name: env.get("PROF_MARK_NCU_" + name, "") for name in mine}
+            return any(wanted[name].isdecimal() and mine[name].isdecimal() and int(wanted[name]) != int(mine[name]) for name in mine)
     return False
 
 
@@ -59,7 +63,8 @@ def _is_in(path, folders):
 def _exec(env):
     """Replaces this process. The C library's execve is Nsight Compute's here, so it asks the kernel itself."""
     program = os.fsencode(sys.executable)
-    arguments = [program] + [os.fsencode(a) for a in sys.orig_argv[1:]]
+    with open("/proc/self/cmdline", "rb") as line:
+        arguments = [program] + line.read().split(b"\0")[1:-1]
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.flush()

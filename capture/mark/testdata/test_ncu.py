@@ -44,21 +44,22 @@ class Ncu(unittest.TestCase):
         return said
 
     def test_other_ranks_leave(self):
-        for variables in ({"PROF_MARK_NCU_RANK": "0", "RANK": "1"}, {"PROF_MARK_NCU_LOCAL_RANK": "0", "LOCAL_RANK": "1", "RANK": "0"},
-                          {"PROF_MARK_NCU_RANK": "2", "OMPI_COMM_WORLD_RANK": "0"}):
+        for variables in ({"PROF_MARK_NCU_RANK": "0", "RANK": "1", "LOCAL_RANK": "1"}, {"PROF_MARK_NCU_LOCAL_RANK": "0", "LOCAL_RANK": "1", "RANK": "0"},
+                          {"PROF_MARK_NCU_RANK": "2", "OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_LOCAL_RANK": "0"}):
             said = self.run_rank(**variables)
             self.assertFalse(said["in"], variables)
             self.assertEqual(said["env"], {"LD_PRELOAD": self.other, "LD_LIBRARY_PATH": "/mine", "NV_MINE": "2"})
 
     def test_the_rank_stays(self):
-        for variables in ({"PROF_MARK_NCU_RANK": "1", "RANK": "1"}, {"PROF_MARK_NCU_LOCAL_RANK": "0", "LOCAL_RANK": "0", "RANK": "4"},
-                          {"PROF_MARK_NCU_RANK": "0"}, {"RANK": "1"}):  # the last ones: a launcher, and all ranks
+        for variables in ({"PROF_MARK_NCU_RANK": "1", "RANK": "1", "LOCAL_RANK": "0"}, {"PROF_MARK_NCU_LOCAL_RANK": "0", "LOCAL_RANK": "0", "RANK": "4"},
+                          {"PROF_MARK_NCU_RANK": "01", "RANK": "1", "LOCAL_RANK": "1"},
+                          {"PROF_MARK_NCU_RANK": "0"}, {"PROF_MARK_NCU_RANK": "2", "RANK": "1"}, {"RANK": "1", "LOCAL_RANK": "1"}):  # the last ones: launchers, and all ranks
             said = self.run_rank(**variables)
             self.assertTrue(said["in"], variables)
             self.assertEqual(said["env"]["NV_TPS_LAUNCH_TOKEN"], "x")
 
     def test_outside_of_ncu(self):
-        self.assertEqual(self.run_rank(preload=False, PROF_MARK_NCU_RANK="0", RANK="1")["env"], {"PROF_MARK_NCU_RANK": "0"})
+        self.assertEqual(self.run_rank(preload=False, PROF_MARK_NCU_RANK="0", RANK="1", LOCAL_RANK="1")["env"], {"PROF_MARK_NCU_RANK": "0"})
 
 
 if __name__ == "__main__":

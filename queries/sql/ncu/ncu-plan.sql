@@ -22,6 +22,7 @@
 --   pid: process
 --   rank_id: rank of the process in its job; NULL when unknown
 --   device: GPU
+--   gpu_nth: place of the GPU among those of the source, from 1
 --   process_count: processes of the source that ran kernels
 --   device_count: GPUs on which they did
 --   launch_count: launches of the symbol in its process: ncu profiles each of invocation up to it
@@ -86,7 +87,7 @@ WITH RECURSIVE measured AS (
     JOIN near n ON n.invocation = c.invocation AND n.kernel_name_id = c.one.kernel_name_id AND n.nth = c.one.nth
 )
 SELECT p.rank, p.name AS kernel, p.symbol, c.invocation, p.stage, _dims(p.grid_x, p.grid_y, p.grid_z) AS grid, _dims(p.block_x, p.block_y, p.block_z) AS block, p.calls, p.total_ns, p.source_id, c.pid, coalesce(o.rank_id, said.rank_id) AS rank_id, c.device_id AS device,
-    ran.process_count, ran.device_count, total.launch_count, c.start_ns
+    (SELECT count(DISTINCT k.device_id) FROM kernel k WHERE k.run_id = run AND k.source_id = p.source_id AND k.device_id <= c.device_id) AS gpu_nth, ran.process_count, ran.device_count, total.launch_count, c.start_ns
 FROM chosen c JOIN picked p ON p.kernel_name_id = c.kernel_name_id AND p.nth = c.nth
 JOIN (SELECT k.source_id, count(DISTINCT k.pid) AS process_count, count(DISTINCT k.device_id) AS device_count FROM kernel k WHERE k.run_id = run GROUP BY k.source_id) ran ON ran.source_id = p.source_id
 JOIN total ON total.source_id = p.source_id AND total.pid IS NOT DISTINCT FROM c.pid AND total.kernel_name_id = c.kernel_name_id
