@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"strings"
 
 	"prof/ingest/load"
@@ -93,14 +94,14 @@ func (n *numbers) set(id, value int64) {
 		return
 	}
 	for int64(len(n.list)) <= id {
-		n.list = append(n.list, 0)
+		n.list = append(n.list, math.MinInt64)
 	}
 	n.list[id] = value
 }
 
-// get gives the number of an id; ok is false for one beyond all others.
+// get gives the number of an id.
 func (n *numbers) get(id int64) (value int64, ok bool) {
-	if value, ok = n.rest[id]; ok || id < 0 || id >= int64(len(n.list)) {
+	if value, ok = n.rest[id]; ok || id < 0 || id >= int64(len(n.list)) || n.list[id] == math.MinInt64 {
 		return value, ok
 	}
 	return n.list[id], true
@@ -112,6 +113,17 @@ const placed = "pid? tid? agent_id? queue_id? stream_id? start? end? track_id? s
 
 // place is where a record was made; what is not known is -1, a process or thread 0.
 type place struct{ pid, tid, agent, queue, stream int64 }
+
+// nowhere is the place of a record that says none.
+var nowhere = place{0, 0, -1, -1, -1}
+
+// track gives the place of a track.
+func (d *database) track(id int64) place {
+	if at, known := d.tracks[id]; known {
+		return at
+	}
+	return nowhere
+}
 
 // database is the tables of one process.
 type database struct {
@@ -248,7 +260,9 @@ func (d *database) readTimes() error {
 func (d *database) record(b *export.Batch, i int, kind string) (*record, place, error) {
 	at, start, end := placeOf(b, i, 0), b.Cols[5].Ints[i], b.Cols[6].Ints[i]
 	if !b.Cols[7].Missing {
-		at = d.tracks[b.Cols[7].Ints[i]]
+		if at = nowhere; !b.Cols[7].Null(i) {
+			at = d.track(b.Cols[7].Ints[i])
+		}
 	}
 	for k, to := range []*int64{&start, &end} {
 		if b.Cols[8+k].Missing {
@@ -354,7 +368,7 @@ func (d *database) readRegions() error {
 // readSamples reads what has no length: marks.
 func (d *database) readSamples() error {
 	return d.each(sampleTable, "track_id timestamp? timestamp_id? event_id", func(b *export.Batch, i int) error {
-		at, moment := d.tracks[b.Cols[0].Ints[i]], b.Cols[1].Ints[i]
+		at, moment := d.track(b.Cols[0].Ints[i]), b.Cols[1].Ints[i]
 		if !b.Cols[2].Missing {
 			var ok bool
 			if moment, ok = d.times.get(b.Cols[2].Ints[i]); !ok {

@@ -81,6 +81,9 @@ func LoadRecipe(ctx context.Context, path, name string, t *load.Target) (*load.S
 				if count <= 0 || kernel == "" {
 					return fmt.Errorf("%s: %s: row %d has the count %d and the name %q", name, rankSums, p.read, count, shorten(kernel))
 				}
+				if err := checkSums(b, i, wants); err != nil {
+					return fmt.Errorf("%s: %s: row %d: %w", name, rankSums, p.read, err)
+				}
 				short := load.ShortName(kernel)
 				out := make([]driver.Value, columnCount)
 				out[runColumn], out[sourceColumn], out[whatColumn], out[countColumn] = t.UUID(), int32(t.SourceID), kernels, count
@@ -107,4 +110,26 @@ func LoadRecipe(ctx context.Context, path, name string, t *load.Target) (*load.S
 		return nil, fmt.Errorf("%s: %w: the recipe found no kernels", name, ErrNoSums)
 	}
 	return &l.info, l.describe()
+}
+
+// checkSums says which figure of a row cannot be: the first four are whole numbers, the next three are not.
+func checkSums(b *export.Batch, i int, wants []export.Want) error {
+	for k := range b.Cols[:7] {
+		amount := 0.0
+		switch {
+		case b.Cols[k].Null(i):
+			continue
+		case k < 4:
+			amount = float64(b.Cols[k].Ints[i])
+		default:
+			amount = b.Cols[k].Floats[i]
+		}
+		if !(amount >= 0 && amount <= mostAmount) {
+			return fmt.Errorf("%s is %g, not an amount", wants[k].Name, amount)
+		}
+	}
+	if least, most := b.Cols[2].Ints[i], b.Cols[3].Ints[i]; least > most {
+		return fmt.Errorf("the least of its times is %d, and the most %d", least, most)
+	}
+	return nil
 }
