@@ -14,7 +14,7 @@ import (
 // MostRunName bounds names of runs, in characters: tables and paths hold them.
 const MostRunName = 200
 
-// CheckRunName refuses names that could not be told from other ways to name a run.
+// CheckRunName refuses names that read like another way to name a run.
 func CheckRunName(name string) error {
 	switch {
 	case IsReference(name):
