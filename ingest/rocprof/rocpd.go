@@ -17,7 +17,7 @@ import (
 	"prof/ingest/torch/trace"
 )
 
-// rocpd is the database that rocprofv3 writes unless it is told otherwise: SQLite, with tables whose names end with the id of a process. The first
+// rocpd is the database that rocprofv3 writes by default: SQLite, with tables whose names end with the id of a process. The first
 // versions keep the times and the place of a record with it, later ones in tables of their own.
 
 // SniffRocpd says whether a file begins as one.
