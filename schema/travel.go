@@ -172,14 +172,14 @@ func (w *Warehouse) ImportRuns(ctx context.Context, dir, as string) (made, there
 	case as != "" && len(ids) > 1:
 		return nil, nil, fmt.Errorf("%s has %d runs that are not here: one name cannot be that of all of them", dir, len(ids))
 	}
-	if _, err := w.DB.ExecContext(ctx, AllThreads); err != nil {
-		return nil, nil, err
-	}
 	tx, err := w.DB.BeginTx(ctx, nil)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer tx.Rollback()
+	if _, err := tx.ExecContext(ctx, AllThreads); err != nil {
+		return nil, nil, err
+	}
 	for _, id := range ids {
 		if i := slices.IndexFunc(before, func(r Run) bool { return IDBase(r.ID) == IDBase(id) }); i >= 0 {
 			return nil, nil, fmt.Errorf("import run %s of %s: its numbers are those of run %s here; store one of the two anew with `prof ingest`", id, dir, before[i].Name)
