@@ -17,7 +17,7 @@ func WriteParquet(ctx context.Context, w *schema.Warehouse, f *frame.Frame, path
 		about[schema.ParquetColumn+c.Name] = c.Doc
 	}
 	if _, err := w.WriteParquet(ctx, f.SQL, path, about); err != nil {
-		return fmt.Errorf("query %s: write %s: %w", f.Query, path, err)
+		return fmt.Errorf("query %s: %w", f.Query, err)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"github.com/google/uuid"
 
@@ -129,28 +130,14 @@ func (w *Warehouse) WriteParquet(ctx context.Context, stmt, path string, about m
 	if err := file.Check(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return 0, err
 	}
-	if err := file.NoLink(path); err != nil {
-		return 0, err
-	}
 	var meta []string
 	for _, key := range slices.Sorted(maps.Keys(about)) {
 		meta = append(meta, `"`+strings.ReplaceAll(key, `"`, `""`)+`": `+Quote(about[key]))
 	}
-	aside := path + ".part"
-	err = w.DB.QueryRowContext(ctx, `COPY (`+stmt+`) TO `+Quote(aside)+` (FORMAT parquet, COMPRESSION zstd, KV_METADATA {`+strings.Join(meta, ", ")+`})`).Scan(&rows)
-	if err == nil {
-		err = file.AdoptOne(aside)
-	}
-	if err == nil {
-		err = os.Rename(aside, path)
-	}
-	if err != nil {
-		if gone := os.Remove(aside); !errors.Is(gone, fs.ErrNotExist) {
-			err = errors.Join(err, gone)
-		}
-		return 0, err
-	}
-	return rows, nil
+	err = file.ReplaceNamed(path, func(name string) error {
+		return w.DB.QueryRowContext(ctx, `COPY (`+stmt+`) TO `+Quote(name)+` (FORMAT parquet, COMPRESSION zstd, USE_TMP_FILE false, KV_METADATA {`+strings.Join(meta, ", ")+`})`).Scan(&rows)
+	})
+	return rows, err
 }
 
 // ImportRuns stores the runs of a folder that the warehouse does not have, all or none of them. as is another name for the run where only one is
@@ -172,6 +159,10 @@ func (w *Warehouse) ImportRuns(ctx context.Context, dir, as string) (made, there
 	case as != "" && len(ids) > 1:
 		return nil, nil, fmt.Errorf("%s has %d runs that are not here: one name cannot be that of all of them", dir, len(ids))
 	}
+	tables, err := captured(ctx, w.DB)
+	if err != nil {
+		return nil, nil, err
+	}
 	tx, err := w.DB.BeginTx(ctx, nil)
 	if err != nil {
 		return nil, nil, err
@@ -184,7 +175,7 @@ func (w *Warehouse) ImportRuns(ctx context.Context, dir, as string) (made, there
 		if i := slices.IndexFunc(before, func(r Run) bool { return IDBase(r.ID) == IDBase(id) }); i >= 0 {
 			return nil, nil, fmt.Errorf("import run %s of %s: its numbers are those of run %s here; store one of the two anew with `prof ingest`", id, dir, before[i].Name)
 		}
-		if err := w.importRun(ctx, tx, dir, id, as); err != nil {
+		if err := w.importRun(ctx, tx, tables, dir, id, as); err != nil {
 			return nil, nil, fmt.Errorf("import run %s of %s: %w", id, dir, err)
 		}
 	}
@@ -198,31 +189,26 @@ func (w *Warehouse) ImportRuns(ctx context.Context, dir, as string) (made, there
 
 // RunsIn lists the ids of the runs in a folder that ExportRun wrote; it is an error if there is none.
 func RunsIn(dir string) (ids []string, err error) {
-	found, err := filepath.Glob(filepath.Join(escapedPattern(dir), "run", "run_id=*", "rows.parquet"))
-	for _, path := range found {
-		id := strings.TrimPrefix(filepath.Base(filepath.Dir(path)), "run_id=")
-		if known, bad := uuid.Parse(id); bad == nil && known.String() == id {
+	found, err := os.ReadDir(filepath.Join(dir, "run"))
+	for _, e := range found {
+		id, is := strings.CutPrefix(e.Name(), "run_id=")
+		known, bad := uuid.Parse(id)
+		if _, missing := os.Lstat(runFile(dir, "run", id)); is && bad == nil && known.String() == id && missing == nil {
 			ids = append(ids, id)
 		}
 	}
-	if err == nil && len(ids) == 0 {
-		err = fmt.Errorf("%s has no runs: a folder of `prof export RUN --to parquet --out DIR` is expected", dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+		return nil, err
 	}
-	return ids, err
-}
-
-// escapedPattern is a path as a pattern of Go that only the path itself matches.
-func escapedPattern(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+	if len(ids) == 0 {
+		return nil, fmt.Errorf("%s has no runs: a folder of `prof export RUN --to parquet --out DIR` is expected", dir)
+	}
+	return ids, nil
 }
 
 // importRun stores a run and derives its facts.
-func (w *Warehouse) importRun(ctx context.Context, tx *sql.Tx, dir, id, as string) error {
+func (w *Warehouse) importRun(ctx context.Context, tx *sql.Tx, tables []string, dir, id, as string) error {
 	counts, err := checkHead(ctx, tx, runFile(dir, "run", id))
-	if err != nil {
-		return err
-	}
-	tables, err := captured(ctx, tx)
 	if err != nil {
 		return err
 	}

@@ -50,6 +50,11 @@ func Replace(path string, write func(io.Writer) error) error {
 	return nil
 }
 
+// ReplaceNamed is Replace for what opens its file itself, by the name that it is given: that file is there, empty.
+func ReplaceNamed(path string, write func(name string) error) error {
+	return Replace(path, func(w io.Writer) error { return write(w.(*os.File).Name()) })
+}
+
 // plainWriteError names the file that was asked for, and not the one aside.
 func plainWriteError(path string, err error) error {
 	var of *fs.PathError
