@@ -88,7 +88,11 @@ func (s *Session) verdict(spec passSpec, p *rundir.Pass, out outcome) (status, r
 		if said == "" {
 			said = "; see the output above"
 		}
-		return rundir.StatusFailed, fmt.Sprintf("%s ended with %s%s%s", toolName(spec.tool), toolEnd(out.tool), lost, said)
+		who := toolName(spec.tool)
+		if spec.mark.ncu.IsRank() {
+			who = "the workload"
+		}
+		return rundir.StatusFailed, fmt.Sprintf("%s ended with %s%s%s", who, toolEnd(out.tool), lost, said)
 	case out.ended == nil:
 		return rundir.StatusFailed, fmt.Sprintf("%s ended with %s before the workload did, and how that ended is unknown%s%s", toolName(spec.tool), toolEnd(out.tool), lost, s.said(spec))
 	case missing && spec.tool == rundir.ToolNsys && wasKilled(out.tool) && !out.hung:

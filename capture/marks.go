@@ -13,12 +13,12 @@ import (
 
 // markSpec says what prof's Python helper is to do in a pass. Paths are below the run's folder; "" leaves it out.
 type markSpec struct {
-	stages bool   // mark prefill and decode, and tell of them
-	facts  string // write what the passes worked on
-	times  string // time the stages, into files whose names begin so
-	trace  string // hold the PyTorch profiler
-	model  string // copy the model's configuration into that folder
-	ncu    mark.NcuRank
+	stages bool     // mark prefill and decode, and tell of them
+	facts  string   // write what the passes worked on
+	times  string   // time the stages, into files whose names begin so
+	trace  string   // hold the PyTorch profiler
+	model  string   // copy the model's configuration into that folder
+	ncu    mark.Ncu // start that rank under ncu
 }
 
 // timelineMark is what the helper does in a pass with a timeline. Facts about passes that the timeline has in part or not at all would give its
@@ -34,9 +34,9 @@ func (s *Session) timelineMark(stem string) markSpec {
 // isAsked says whether the helper has anything to do.
 func (m markSpec) isAsked() bool { return m.stages || m.trace != "" }
 
-// needsHelper says whether the workload gets the helper: for its marks, to take ranks out of ncu, or to import it for its inputs.
+// needsHelper says whether the workload gets the helper: for its marks, to start a rank under ncu, or to import it for its inputs.
 func (s *Session) needsHelper(m markSpec) bool {
-	return m.isAsked() || m.ncu != mark.NcuRank{} || s.o.InputsManifest != ""
+	return m.isAsked() || m.ncu.IsRank() || s.o.InputsManifest != ""
 }
 
 // helperIn is where the helper lies in a temporary folder.

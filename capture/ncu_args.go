@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,25 +61,35 @@ func NcuArgs(o Options, plan Plan, out, log string, app []string) []string {
 	return append(args, app...)
 }
 
-// ncuRank is the rank that ncu profiles: that of a plan of several ranks, or the one whose place is that of its GPU. Without a plan
-// it is the one asked for, or the first on the machine. Where prof itself runs in a rank, that one is profiled.
-func (o Options) ncuRank(plan Plan, environ []string) mark.NcuRank {
+// ncuRank is the rank that runs under ncu: that of a plan of several ranks, or the one whose place is that of its GPU. Without a plan
+// it is the one asked for, or the first on the machine where the workload's command line begins ranks. Else ncu runs the whole workload, and
+// also where prof itself runs in a rank.
+func (o Options) ncuRank(plan Plan, argv, environ []string) mark.Ncu {
 	for _, name := range []string{"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK"} {
 		if _, is := lookupEnv(environ, name); is {
-			return mark.NcuRank{}
+			return mark.Ncu{}
 		}
 	}
 	switch {
 	case plan.Rank != nil:
-		return mark.NcuRank{Rank: strconv.FormatInt(*plan.Rank, 10)}
+		return mark.Ncu{Rank: strconv.FormatInt(*plan.Rank, 10)}
 	case plan.Local != nil:
-		return mark.NcuRank{Local: strconv.FormatInt(*plan.Local, 10)}
+		return mark.Ncu{Local: strconv.FormatInt(*plan.Local, 10)}
 	case o.Ncu.Kernels == "" && !o.replaysRanges(), o.Ncu.Rank == AllRanks:
-		return mark.NcuRank{}
+		return mark.Ncu{}
 	case o.Ncu.Rank != "":
-		return mark.NcuRank{Rank: o.Ncu.Rank}
+		return mark.Ncu{Rank: o.Ncu.Rank}
+	case beginsRanks(argv):
+		return mark.Ncu{Local: "0"}
 	}
-	return mark.NcuRank{Local: "0"}
+	return mark.Ncu{}
+}
+
+// beginsRanks says whether a command line has one of the launchers that give each process its local rank, also where there is one.
+func beginsRanks(argv []string) bool {
+	return slices.ContainsFunc(argv, func(word string) bool {
+		return slices.Contains([]string{"torchrun", "deepspeed", "mpirun", "torch.distributed.run", "torch.distributed.launch"}, filepath.Base(word))
+	})
 }
 
 // replaysRanges says whether ncu's results are ranges and not launches of kernels.

@@ -69,7 +69,7 @@ func TestNcuDevices(t *testing.T) {
 	}
 }
 
-// TestNcuRank holds which ranks are taken out of ncu.
+// TestNcuRank checks which rank runs under ncu.
 func TestNcuRank(t *testing.T) {
 	launches, n := []Launch{{"k", 1, 0}}, int64(3)
 	kernels := func(rank string) Options {
@@ -78,20 +78,28 @@ func TestNcuRank(t *testing.T) {
 	for name, c := range map[string]struct {
 		o       Options
 		plan    Plan
+		argv    string
 		environ []string
 		want    []string
 	}{
-		"no job":            {Defaults(), Plan{Launches: launches}, nil, nil},
-		"not planned":       {Defaults(), Plan{}, nil, nil},
-		"rank":              {Defaults(), Plan{Launches: launches, Device: &n, Rank: &n, Local: &n}, nil, []string{"PROF_MARK_NCU_RANK=3"}},
-		"GPU":               {Defaults(), Plan{Launches: launches, Device: &n, Local: &n}, nil, []string{"PROF_MARK_NCU_LOCAL_RANK=3"}},
-		"kernels":           {kernels(""), Plan{}, nil, []string{"PROF_MARK_NCU_LOCAL_RANK=0"}},
-		"kernels of a rank": {kernels("5"), Plan{}, nil, []string{"PROF_MARK_NCU_RANK=5"}},
-		"kernels of all":    {kernels("all"), Plan{}, nil, nil},
-		"ranges":            {with(func(o *Options) { o.Ncu.Replay = "range" }), Plan{}, nil, []string{"PROF_MARK_NCU_LOCAL_RANK=0"}},
-		"within a rank":     {kernels(""), Plan{}, []string{"LOCAL_RANK=1"}, nil},
+		"no job":            {Defaults(), Plan{Launches: launches}, "torchrun x.py", nil, nil},
+		"not planned":       {Defaults(), Plan{}, "torchrun x.py", nil, nil},
+		"rank":              {Defaults(), Plan{Launches: launches, Device: &n, Rank: &n, Local: &n}, "x", nil, []string{"PROF_MARK_NCU_RANK=3"}},
+		"GPU":               {Defaults(), Plan{Launches: launches, Device: &n, Local: &n}, "x", nil, []string{"PROF_MARK_NCU_LOCAL_RANK=3"}},
+		"kernels":           {kernels(""), Plan{}, "/opt/bin/torchrun x.py", nil, []string{"PROF_MARK_NCU_LOCAL_RANK=0"}},
+		"kernels, a module": {kernels(""), Plan{}, "python3 -m torch.distributed.run x.py", nil, []string{"PROF_MARK_NCU_LOCAL_RANK=0"}},
+		"kernels, no job":   {kernels(""), Plan{}, "python3 torchrun.py", nil, nil},
+		"kernels of a rank": {kernels("5"), Plan{}, "x", nil, []string{"PROF_MARK_NCU_RANK=5"}},
+		"kernels of all":    {kernels("all"), Plan{}, "torchrun x.py", nil, nil},
+		"ranges":            {with(func(o *Options) { o.Ncu.Replay = "range" }), Plan{}, "torchrun x.py", nil, []string{"PROF_MARK_NCU_LOCAL_RANK=0"}},
+		"within a rank":     {kernels(""), Plan{}, "torchrun x.py", []string{"LOCAL_RANK=1"}, nil},
 	} {
-		if got := c.o.ncuRank(c.plan, c.environ).Env(); !slices.Equal(got, c.want) {
+		n := c.o.ncuRank(c.plan, strings.Fields(c.argv), c.environ)
+		n.Command = []string{"/opt/ncu", "a\"b"}
+		if len(c.want) > 0 {
+			c.want = append([]string{`PROF_MARK_NCU=["/opt/ncu","a\"b"]`}, c.want...)
+		}
+		if got := n.Env(); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

@@ -285,11 +285,19 @@ func (s *Session) hasTimeline() bool {
 
 func (s *Session) ncu(plan Plan) passSpec {
 	const stem = "ncu/report-1"
+	rank := s.o.ncuRank(plan, s.setup.Argv, s.setup.Environ)
+	if rank.IsRank() {
+		plan.Device = nil // the rank's own process numbers the GPUs that its launcher leaves it
+		rank.Command = s.ncuArgv(plan, s.below(stem), nil)
+	}
 	return passSpec{tool: rundir.ToolNcu, repeat: 1, stem: stem, direct: true,
 		wrap: func(out, _ string, app []string) []string {
-			return append([]string{s.tools[rundir.ToolNcu].path}, NcuArgs(s.o, plan, out, out+toolLog, app)...)
+			if rank.IsRank() {
+				return app
+			}
+			return s.ncuArgv(plan, out, app)
 		},
-		mark: markSpec{stages: s.o.AutoStages, ncu: s.o.ncuRank(plan, s.setup.Environ)},
+		mark: markSpec{stages: s.o.AutoStages, ncu: rank},
 		idle: func(out string) *stall {
 			if s.o.Stall == 0 || s.o.Ncu.Replay != ReplayKernel {
 				return nil
@@ -305,6 +313,14 @@ func (s *Session) ncu(plan Plan) passSpec {
 			if err != nil && len(p.Artifacts) > 0 {
 				p.Reason = "its report cannot be read: " + err.Error()
 			}
+			if _, err := os.Stat(s.below(stem) + toolLog); rank.IsRank() && errors.Is(err, fs.ErrNotExist) {
+				p.Reason = rank.Name() + " did not start under Nsight Compute: that takes Python and a launcher that sets RANK and LOCAL_RANK; --ncu-kernels REGEX --ncu-rank all profiles every process"
+			}
 		},
 	}
+}
+
+// ncuArgv is the command line of ncu around an application; nil leaves that out.
+func (s *Session) ncuArgv(plan Plan, out string, app []string) []string {
+	return append([]string{s.tools[rundir.ToolNcu].path}, NcuArgs(s.o, plan, out, out+toolLog, app)...)
 }

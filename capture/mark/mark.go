@@ -56,6 +56,7 @@ package mark
 
 import (
 	"embed"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -113,20 +114,38 @@ func Env(o Options) []string {
 	return env
 }
 
-// NcuRank is the rank of a job that Nsight Compute profiles. Of its fields one is set, or none where there is no such choice.
-type NcuRank struct {
-	Rank  string // among all ranks
-	Local string // among those on this machine
+// Ncu is the rank of a job that runs under Nsight Compute, the others without it. Of Rank and Local one is set, or none where the tool runs the
+// whole job.
+type Ncu struct {
+	Rank    string   // among all ranks
+	Local   string   // among those on this machine
+	Command []string // the tool and its arguments, which those of the rank's process follow
 }
 
-// Env gives the variables that take the other ranks out of Nsight Compute, as NAME=VALUE: it would run their launches one after the other, while
-// they wait for each other. prof_mark/ncu.py does it in Python processes whose launcher sets RANK and LOCAL_RANK, or Open MPI's variables.
-func (r NcuRank) Env() (env []string) {
-	if r.Rank != "" {
-		env = append(env, "PROF_MARK_NCU_RANK="+r.Rank)
+// IsRank says whether one rank is chosen.
+func (n Ncu) IsRank() bool { return n.Rank != "" || n.Local != "" }
+
+// Name is the rank as users know it.
+func (n Ncu) Name() string {
+	if n.Rank != "" {
+		return "rank " + n.Rank
 	}
-	if r.Local != "" {
-		env = append(env, "PROF_MARK_NCU_LOCAL_RANK="+r.Local)
+	return "local rank " + n.Local
+}
+
+// Env gives the variables by which a rank's Python starts itself under Nsight Compute, as NAME=VALUE. prof_mark/ncu.py does it in Python processes
+// whose launcher sets RANK and LOCAL_RANK, or Open MPI's variables.
+func (n Ncu) Env() (env []string) {
+	if !n.IsRank() {
+		return nil
+	}
+	command, _ := json.Marshal(n.Command) // of strings, which cannot fail
+	env = append(env, "PROF_MARK_NCU="+string(command))
+	if n.Rank != "" {
+		env = append(env, "PROF_MARK_NCU_RANK="+n.Rank)
+	}
+	if n.Local != "" {
+		env = append(env, "PROF_MARK_NCU_LOCAL_RANK="+n.Local)
 	}
 	return env
 }

@@ -1,5 +1,5 @@
-"""Python runs this file when it starts, since its folder comes first on PYTHONPATH: it takes ranks that are
-not to be profiled out of Nsight Compute, arms prof_mark, then gives way to the sitecustomize that the environment would have had without it."""
+"""Python runs this file when it starts, since its folder comes first on PYTHONPATH: it starts the rank that is to be profiled
+under Nsight Compute, arms prof_mark, then gives way to the sitecustomize that the environment would have had without it."""
 import os
 import sys
 
@@ -15,14 +15,14 @@ def _is_profiler():
     return os.path.basename(path) == "ncu" or "/nsight-compute/" in path
 
 
-def _leave_ncu():
-    if not any(name.startswith("PROF_MARK_NCU_") for name in os.environ) or _is_profiler():
+def _start_ncu():
+    if "PROF_MARK_NCU" not in os.environ or _is_profiler():
         return
     try:
         from prof_mark import ncu
-        ncu.leave()
-    except Exception as error:  # the rank is profiled like the others
-        sys.stderr.write("prof_mark: this rank stays under Nsight Compute: %s: %s\n" % (type(error).__name__, error))
+        ncu.start()
+    except Exception as error:  # the rank runs on
+        sys.stderr.write("prof_mark: this rank does not run under Nsight Compute: %s: %s\n" % (type(error).__name__, error))
 
 
 def _arm():
@@ -51,6 +51,6 @@ def _give_way():
     spec.loader.exec_module(module)  # its errors are its own: Python reports them as it would without prof
 
 
-_leave_ncu()
+_start_ncu()
 _arm()
 _give_way()

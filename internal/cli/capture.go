@@ -407,7 +407,7 @@ func (p *program) store(c *cli.Context, home schema.Home, dir string, in ingest.
 	return err
 }
 
-// plan asks the warehouse which launches ncu should profile: early ones if the workload's own process did not run them.
+// plan asks the warehouse which launches ncu should profile: early ones if a child of the workload's own process ran them.
 func (p *program) plan(c *cli.Context, home schema.Home, run string, s *capture.Session) (out capture.Plan, err error) {
 	q, err := queries.Find("ncu-plan")
 	if err != nil {
@@ -421,18 +421,21 @@ func (p *program) plan(c *cli.Context, home schema.Home, run string, s *capture.
 	o := s.Options()
 	args := queries.Args{"run": run, "top": fmt.Sprint(o.Ncu.Top), "per_kernel": fmt.Sprint(o.Ncu.Launches)}
 	f, err := queries.Run(c.Context, w, q, args)
-	if err == nil && slices.ContainsFunc(f.Rows, func(r []any) bool { pid, known := r[f.Index("pid")].(int64); return known && !s.Started(pid) }) {
-		args["early"] = "true"
-		f, err = queries.Run(c.Context, w, q, args)
-	}
 	if err != nil {
 		return out, err
+	}
+	pid, several := oneRank(f)
+	if !several && slices.ContainsFunc(f.Rows, func(r []any) bool { pid, known := r[f.Index("pid")].(int64); return known && !s.Started(pid) }) {
+		args["early"] = "true"
+		if f, err = queries.Run(c.Context, w, q, args); err != nil {
+			return out, err
+		}
 	}
 	for _, n := range f.Notes {
 		p.warn(n)
 	}
 	rows := f.Rows
-	if pid, several := oneRank(f); several {
+	if several {
 		rows = slices.DeleteFunc(slices.Clone(rows), func(r []any) bool { return r[f.Index("pid")] != pid })
 		out.Device, out.Rank = oneNumber(rows, f.Index("device")), oneNumber(rows, f.Index("rank_id"))
 		text := "the job has several ranks: Nsight Compute profiles only "
@@ -448,7 +451,7 @@ func (p *program) plan(c *cli.Context, home schema.Home, run string, s *capture.
 		default:
 			text += fmt.Sprintf("the launches of one rank, process %d", pid)
 		}
-		text += "; the others run without it if their launcher sets RANK and LOCAL_RANK"
+		text += ", which needs Python and a launcher that sets RANK and LOCAL_RANK; the others run without it"
 		if n := len(f.Rows) - len(rows); n > 0 {
 			text += fmt.Sprintf("; launches of kernels that other ranks alone run are not profiled: %d", n)
 		}

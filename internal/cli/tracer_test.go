@@ -114,6 +114,7 @@ func TestTracer(t *testing.T) {
 		mode            string
 		env             []string
 		window          tracer.Window
+		byGraph         bool
 		code            int
 		kernels, ranges string
 		said            string
@@ -141,6 +142,9 @@ func TestTracer(t *testing.T) {
 		"is traced when it is told to": {
 			mode: "later", window: tracer.Window{Switch: filepath.Join(dir, "switch")}, kernels: "later()|1|2000|1|cudaLaunchKernel", ranges: "open|1|0",
 		},
+		"is traced while it asks for it, graphs as a whole": {
+			mode: "profiler", window: tracer.Window{ProfilerAPI: true}, byGraph: true, kernels: "kernel(float*)|600|1200000|600|cudaLaunchKernel", ranges: "decode_step|600|0 decode|3|0",
+		},
 		"is traced after a delay": {window: tracer.Window{Delay: 1e6 * time.Hour}, said: "nothing was traced", isCut: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -148,7 +152,7 @@ func TestTracer(t *testing.T) {
 			p := newPlace(t)
 			traces := filepath.Dir(write(t, p.path("traces/1.log"), nil))
 			cmd := exec.Command(filepath.Join(dir, "work"), c.mode)
-			cmd.Env = append(append(os.Environ(), "LD_LIBRARY_PATH="+dir), append(lib.Env(tracer.Options{Dir: traces, GraphNodes: true, Window: c.window}), c.env...)...)
+			cmd.Env = append(append(os.Environ(), "LD_LIBRARY_PATH="+dir), append(lib.Env(tracer.Options{Dir: traces, GraphNodes: !c.byGraph, Window: c.window}), c.env...)...)
 			if r := finish(t, cmd, cmd.Run); r.code != c.code || r.out+r.err != "" {
 				t.Fatalf("the workload: %+v, want exit %d and no output", r, c.code)
 			}

@@ -1,7 +1,6 @@
-"""Ranks that leave Nsight Compute. A library stands in for those that it puts into a process. Needs no PyTorch."""
+"""The rank that starts under Nsight Compute. A script stands in for that. Needs no PyTorch."""
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -10,10 +9,14 @@ import unittest
 HELPER = os.environ["PYTHONPATH"].split(os.pathsep)[0]
 CODE = """
 import json, os, sys
-maps = open("/proc/self/maps").read()
-print(json.dumps({"in": INJECTED in maps, "argv": sys.argv[1:], "input": sys.stdin.read(), "program": sys.executable,
-    "env": {k: v for k, v in os.environ.items() if k.startswith(("NV", "LD_", "PROF_MARK_NCU", "CUDA_I", "MINE"))}}))
+print(json.dumps({"argv": sys.argv[1:], "input": sys.stdin.read(), "program": sys.executable, "ncu": os.environ.get("NCU"),
+    "env": sorted(k for k in os.environ if k.startswith("PROF_MARK_NCU"))}))
 raise SystemExit(3)
+"""
+STAND_IN = """#!/bin/sh
+[ "$1 $2" = "--option a b" ] || exit 9
+shift 2
+NCU=here exec "$@"
 """
 
 
@@ -21,45 +24,37 @@ class Ncu(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        self.folder = os.path.realpath(folder.name)
-        with open("/proc/self/maps") as maps:
-            libs = {line.split()[-1] for line in maps if os.path.basename(line.split()[-1]).startswith(("libm.", "libm-", "libz.", "libdl"))}
-        if not libs:
-            self.skipTest("no library to stand in for those of Nsight Compute")
-        self.injected, self.other = os.path.join(self.folder, "ncu", "libTreeInjection.so"), os.path.join(self.folder, "libmine.so")
-        os.mkdir(os.path.dirname(self.injected))
-        for path in (self.injected, self.other):
-            shutil.copy(sorted(libs)[0], path)
+        self.ncu = os.path.join(folder.name, "nsight ncu")
+        with open(self.ncu, "w") as f:
+            f.write(STAND_IN)
+        os.chmod(self.ncu, 0o755)
 
-    def run_rank(self, preload=True, **variables):
-        """Runs Python as Nsight Compute starts a rank; what it says of itself."""
-        env = dict(PATH=os.environ["PATH"], PYTHONPATH=HELPER, MINE="1", **variables)
-        if preload:
-            env.update(LD_PRELOAD=self.injected + ":" + self.other, LD_LIBRARY_PATH=os.path.dirname(self.injected) + "/.:/mine",
-                       NV_TPS_LAUNCH_TOKEN="x", NV_NSIGHT_INJECTION_PORT_BASE="49152", CUDA_INJECTION64_PATH=self.injected, NV_MINE="2")
-        done = subprocess.run([sys.executable, "-c", CODE.replace("INJECTED", repr(self.injected)), "a b", ""], env=env, input="text", capture_output=True, text=True, timeout=60)
-        self.assertEqual((done.returncode, done.stderr), (3, ""))
+    def run_rank(self, error="", **variables):
+        """Runs Python as a launcher starts a rank; what it says of itself."""
+        env = dict(PATH=os.environ["PATH"], PYTHONPATH=HELPER, **{"PROF_MARK_NCU": json.dumps([self.ncu, "--option", "a b"]), **variables})
+        done = subprocess.run([sys.executable, "-c", CODE, "a b", ""], env=env, input="text", capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (3, error))
         said = json.loads(done.stdout)
-        self.assertEqual((said["argv"], said["input"], said["program"], said["env"].pop("MINE")), (["a b", ""], "text", sys.executable, "1"))
+        self.assertEqual((said["argv"], said["input"], said["program"]), (["a b", ""], "text", sys.executable))
         return said
 
-    def test_other_ranks_leave(self):
-        for variables in ({"PROF_MARK_NCU_RANK": "0", "RANK": "1", "LOCAL_RANK": "1"}, {"PROF_MARK_NCU_LOCAL_RANK": "0", "LOCAL_RANK": "1", "RANK": "0"},
-                          {"PROF_MARK_NCU_RANK": "2", "OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_LOCAL_RANK": "0"}):
-            said = self.run_rank(**variables)
-            self.assertFalse(said["in"], variables)
-            self.assertEqual(said["env"], {"LD_PRELOAD": self.other, "LD_LIBRARY_PATH": "/mine", "NV_MINE": "2"})
-
-    def test_the_rank_stays(self):
+    def test_the_rank_starts(self):
         for variables in ({"PROF_MARK_NCU_RANK": "1", "RANK": "1", "LOCAL_RANK": "0"}, {"PROF_MARK_NCU_LOCAL_RANK": "0", "LOCAL_RANK": "0", "RANK": "4"},
                           {"PROF_MARK_NCU_RANK": "01", "RANK": "1", "LOCAL_RANK": "1"},
-                          {"PROF_MARK_NCU_RANK": "0"}, {"PROF_MARK_NCU_RANK": "2", "RANK": "1"}, {"RANK": "1", "LOCAL_RANK": "1"}):  # the last ones: launchers, and all ranks
+                          {"PROF_MARK_NCU_RANK": "2", "OMPI_COMM_WORLD_RANK": "2", "OMPI_COMM_WORLD_LOCAL_RANK": "0"}):
             said = self.run_rank(**variables)
-            self.assertTrue(said["in"], variables)
-            self.assertEqual(said["env"]["NV_TPS_LAUNCH_TOKEN"], "x")
+            self.assertEqual((said["ncu"], said["env"]), ("here", []), variables)
 
-    def test_outside_of_ncu(self):
-        self.assertEqual(self.run_rank(preload=False, PROF_MARK_NCU_RANK="0", RANK="1", LOCAL_RANK="1")["env"], {"PROF_MARK_NCU_RANK": "0"})
+    def test_others_run_on(self):
+        for variables in ({"PROF_MARK_NCU_RANK": "0", "RANK": "1", "LOCAL_RANK": "1"}, {"PROF_MARK_NCU_LOCAL_RANK": "0", "LOCAL_RANK": "1", "RANK": "0"},
+                          {"PROF_MARK_NCU_RANK": "0"}, {"PROF_MARK_NCU_RANK": "2", "RANK": "2"}):  # the last ones: launchers
+            self.assertIsNone(self.run_rank(**variables)["ncu"], variables)
+
+    def test_no_ncu(self):
+        gone = self.ncu + "-gone"
+        said = self.run_rank(error="prof_mark: this rank does not run under Nsight Compute: FileNotFoundError: [Errno 2] No such file or directory: '%s'\n" % gone,
+                             PROF_MARK_NCU=json.dumps([gone]), PROF_MARK_NCU_RANK="1", RANK="1", LOCAL_RANK="1")
+        self.assertIsNone(said["ncu"])
 
 
 if __name__ == "__main__":

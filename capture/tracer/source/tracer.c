@@ -789,14 +789,19 @@ static void trace_calls(CUpti_CallbackDomain domain, int on) {
   }
 }
 
-// trace_work turns the recording of device work on or off.
+// trace_graphs has CUPTI record graph launches instead of their kernels, from the start and also between windows: it crashes when it is to record a
+// launch of a graph that was instantiated before (CUDA 13.0).
+static CUptiResult trace_graphs(void) {
+  const char *graph = getenv("PROF_TRACE_GRAPH");
+  return graph && strcmp(graph, "graph") == 0 ? p_cuptiActivityEnable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE) : CUPTI_SUCCESS;
+}
+
+// trace_work turns the recording of other device work on or off.
 static CUptiResult trace_work(int on) {
   static const CUpti_ActivityKind kinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2,
-                                             CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_GRAPH_TRACE};
-  const char *graph = getenv("PROF_TRACE_GRAPH");
-  size_t wanted = COUNT(kinds) - !(graph && strcmp(graph, "graph") == 0);
+                                             CUPTI_ACTIVITY_KIND_MEMSET};
   CUptiResult r = CUPTI_SUCCESS;
-  for (size_t i = 0; i < wanted && r == CUPTI_SUCCESS; i++) r = on ? p_cuptiActivityEnable(kinds[i]) : p_cuptiActivityDisable(kinds[i]);
+  for (size_t i = 0; i < COUNT(kinds) && r == CUPTI_SUCCESS; i++) r = on ? p_cuptiActivityEnable(kinds[i]) : p_cuptiActivityDisable(kinds[i]);
   return r;
 }
 
@@ -858,6 +863,7 @@ static void begin_cuda(void) {
   CUptiResult r = p_cuptiActivityRegisterCallbacks(buffer_wanted, buffer_done);
   p_cuptiActivityRegisterTimestampCallback(timestamp);
   if (r == CUPTI_SUCCESS) r = p_cuptiActivityEnable(CUPTI_ACTIVITY_KIND_DEVICE);
+  if (r == CUPTI_SUCCESS) r = trace_graphs();
   by_records = p_cuptiSubscribe(&subscriber, call, 0) != CUPTI_SUCCESS;
   p_cuptiActivityFlushPeriod(500);
   const char *why = "";

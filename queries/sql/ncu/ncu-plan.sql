@@ -29,7 +29,7 @@
 --   start_ns: start on the GPU, from the start of the source
 
 -- Collectives are left out: ncu replays a kernel by itself, and one that waits for other ranks would never end. Of a kernel those combinations of stage, grid and block with the most time, and of each a launch about the middle of the measured ones.
--- Early ones are for processes that ncu does not start itself: there 2025.3.1 took 0.1 s for each launch of a chosen kernel before the last one that it profiled.
+-- Early ones are for processes that ncu does not start itself: there 2025.3.1 took 0.1 s for each launch of a chosen kernel before the last one that it profiled, and some 1 s for one that it profiled.
 -- ncu is asked for kernels and for numbers apart, and profiles each kernel at each number. So one number after the other is taken: the one that
 -- serves the most remaining combinations for each launch that it has ncu profile, and of those the nearest the middle. (The greedy rule of weighted set cover.)
 WITH RECURSIVE measured AS (
@@ -55,12 +55,13 @@ WITH RECURSIVE measured AS (
     QUALIFY per_kernel = 0 OR nth <= per_kernel
 ), launch AS ( -- of the kernels and sources that are asked for, warm-up and all that came before included
     SELECT k.source_id, k.pid, k.device_id, k.kernel_name_id, k.range_context_id, h.grid_x, h.grid_y, h.grid_z, h.block_x, h.block_y, h.block_z, k.start_ns,
-        row_number() OVER (PARTITION BY k.source_id, k.pid, k.kernel_name_id ORDER BY coalesce(k.launch_start_ns, k.start_ns), k.start_ns, k.correlation_id, k.device_id, k.stream_id, k.graph_node_id) AS invocation
+        row_number() OVER (PARTITION BY k.source_id, k.pid, k.kernel_name_id ORDER BY coalesce(k.launch_start_ns, k.start_ns), k.start_ns, k.correlation_id, k.device_id, k.stream_id, k.graph_node_id) AS invocation,
+        row_number() OVER (PARTITION BY k.source_id, k.pid ORDER BY coalesce(k.launch_start_ns, k.start_ns), k.start_ns, k.correlation_id, k.device_id, k.stream_id, k.graph_node_id) AS in_process
     FROM kernel k SEMI JOIN picked p ON p.kernel_name_id = k.kernel_name_id AND p.source_id = k.source_id
     LEFT JOIN kernel_shape h ON h.run_id = k.run_id AND h.kernel_shape_id = k.kernel_shape_id
     WHERE k.run_id = run
 ), near AS ( -- in the first process that has some
-    SELECT l.invocation, l.start_ns, l.pid, l.device_id, p.kernel_name_id, p.nth, row_number() OVER one AS place, count(*) OVER whole AS launches, abs(place - CASE WHEN early THEN 1 ELSE (launches + 1) // 2 END) AS away
+    SELECT l.invocation, l.in_process, l.start_ns, l.pid, l.device_id, p.kernel_name_id, p.nth, row_number() OVER one AS place, count(*) OVER whole AS launches, abs(place - CASE WHEN early THEN 1 ELSE (launches + 1) // 2 END) AS away
     FROM launch l
     LEFT JOIN pass_context x ON x.run_id = run AND x.range_context_id = l.range_context_id AND (NOT x.is_warmup OR early)
     JOIN picked p ON p.kernel_name_id = l.kernel_name_id AND p.source_id = l.source_id AND p.stage = coalesce(x.stage, '(none)')
@@ -72,15 +73,15 @@ WITH RECURSIVE measured AS (
     SELECT l.source_id, l.pid, l.kernel_name_id, count(*) AS launch_count FROM launch l GROUP BY l.source_id, l.pid, l.kernel_name_id
 ), reach AS ( -- what ncu profiles at a number: the kernels that have so many launches
     SELECT l.invocation, count(*) AS profiled FROM launch l GROUP BY l.invocation
-), served(invocation, combinations, done) AS ( -- one number after the other, each with the combinations that it serves
-    SELECT NULL::BIGINT AS invocation, []::STRUCT(kernel_name_id BIGINT, nth BIGINT)[] AS combinations, []::STRUCT(kernel_name_id BIGINT, nth BIGINT)[] AS done
+), served(invocation, combinations, done, reached) AS ( -- one number after the other, each with the combinations that it serves, and the launches of chosen kernels up to the last one
+    SELECT NULL::BIGINT AS invocation, []::STRUCT(kernel_name_id BIGINT, nth BIGINT)[] AS combinations, []::STRUCT(kernel_name_id BIGINT, nth BIGINT)[] AS done, 0::BIGINT AS reached
     UNION ALL
-    SELECT n.invocation, list({'kernel_name_id': n.kernel_name_id, 'nth': n.nth}) AS combinations, list_concat(s.done, list({'kernel_name_id': n.kernel_name_id, 'nth': n.nth})) AS done
+    SELECT n.invocation, list({'kernel_name_id': n.kernel_name_id, 'nth': n.nth}) AS combinations, list_concat(s.done, list({'kernel_name_id': n.kernel_name_id, 'nth': n.nth})) AS done, greatest(s.reached, max(n.in_process)) AS reached
     FROM served s
     JOIN near n ON NOT list_contains(s.done, {'kernel_name_id': n.kernel_name_id, 'nth': n.nth})
     JOIN reach r ON r.invocation = n.invocation
-    GROUP BY n.invocation, s.done, r.profiled
-    QUALIFY row_number() OVER (ORDER BY count(*) / r.profiled DESC, sum(n.away), n.invocation) = 1
+    GROUP BY n.invocation, s.done, s.reached, r.profiled
+    QUALIFY row_number() OVER (ORDER BY count(*) / (r.profiled + CASE WHEN early THEN 0.1 * (reached - s.reached) ELSE 0 END) DESC, sum(n.away), n.invocation) = 1
 ), chosen AS (
     SELECT n.invocation, n.start_ns, n.pid, n.device_id, n.kernel_name_id, n.nth
     FROM (SELECT s.invocation, unnest(s.combinations) AS one FROM served s) c
