@@ -52,8 +52,8 @@ func (o Options) nsysGraphTrace() string {
 	return cmp.Or(o.Nsys.GraphTrace, GraphTraceNode)
 }
 
-// tracesGraphNodes says whether prof's tracer records the kernels of CUDA graphs. In a window it does unless asked otherwise: a workload whose graphs
-// were there before tracing by graph was turned on ended in a segmentation fault (CUDA 13.0), and by node the same one did not.
+// tracesGraphNodes says whether prof's tracer records the kernels of CUDA graphs. In a window it does unless asked otherwise: by node nothing is
+// recorded between windows, while graphs as a whole are recorded all the time.
 func (o Options) tracesGraphNodes() bool {
 	isWindow := o.needsProf() || o.Range != "" || o.ProfilerAPI || o.Delay > 0 || o.Duration > 0
 	return o.nsysGraphTrace() == GraphTraceNode || isWindow && o.Nsys.GraphTrace == ""

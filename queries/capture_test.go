@@ -337,6 +337,15 @@ func TestPlan(t *testing.T) {
 	if got := rows(t, w, columns+"ncu_plan('repeats')"); !slices.Equal(got, want) {
 		t.Errorf("the plan is\n %s\nwant\n %s", strings.Join(got, "\n "), strings.Join(want, "\n "))
 	}
+	// Early: few launches of the chosen kernels come before the last one that is profiled.
+	reached := func(early string) int64 {
+		plan := "(FROM ncu_plan('repeats', per_kernel := 1, early := " + early + "))"
+		return one(t, w, `SELECT count(*) FROM kernel k JOIN kernel_symbol s USING (run_id, kernel_name_id) WHERE k.source_id = 1 AND s.symbol IN (SELECT symbol FROM `+plan+`)
+			AND k.start_ns <= (SELECT max(start_ns) FROM `+plan+`)`)
+	}
+	if early, late := reached("true"), reached("false"); early > 2000 || late < 20_000 {
+		t.Errorf("%d launches up to the last early one, %d to the last of the middle", early, late)
+	}
 	if got := rows(t, w, "SELECT count(*), count(DISTINCT stage), min(stage) FROM ncu_plan('repeats', top := 3, per_kernel := 1, stage := 'prefill')"); fmt.Sprint(got) != "[[3 1 prefill]]" {
 		t.Errorf("of prefill: %v", got)
 	}
@@ -385,7 +394,7 @@ func TestPlanRanks(t *testing.T) {
 		}
 	}
 	// Early launches are the first ones of their stage and grid that ncu comes to; it profiles those of each kernel up to its last.
-	for early, want := range map[string]string{"true": "[1 5]", "false": "[2 85]"} {
+	for early, want := range map[string]string{"true": "[1 29]", "false": "[2 85]"} {
 		plan := "ncu_plan('two', top := 0, per_kernel := 0, early := " + early + ")"
 		if got := rows(t, w, "SELECT min(invocation), max(invocation) FROM "+plan); !slices.Equal(got, []string{want}) {
 			t.Errorf("early %s: the first and last numbers are %v, want %s", early, got, want)

@@ -41,25 +41,37 @@ WITH RECURSIVE measured AS (
         AND (p.range_id IS NOT NULL OR NOT EXISTS (SELECT 1 FROM stage_pass x JOIN timeline y ON y.run_id = x.run_id AND y.source_id = x.source_id WHERE x.run_id = run AND y.is_counted AND y.kind <> 'torch' AND NOT x.is_warmup))
     GROUP BY w.kernel_name_id, p.stage, w.grid_x, w.grid_y, w.grid_z, w.block_x, w.block_y, w.block_z
 ), ranked AS (
-    SELECT m.kernel_name_id, n.name, s.symbol, row_number() OVER (ORDER BY sum(m.total_ns) DESC, n.name) AS rank
+    SELECT m.kernel_name_id, n.name, s.symbol, max(m.total_ns) AS most_ns, row_number() OVER (ORDER BY sum(m.total_ns) DESC, n.name) AS rank
     FROM measured m
     JOIN kernel_name n ON n.run_id = run AND n.kernel_name_id = m.kernel_name_id
     ANTI JOIN (SELECT c.kernel_name_id FROM kernel_class c WHERE c.run_id = run AND c.role = 'collective') w ON w.kernel_name_id = m.kernel_name_id
     LEFT JOIN (SELECT y.kernel_name_id, min(y.symbol) AS symbol FROM kernel_symbol y WHERE y.run_id = run GROUP BY y.kernel_name_id HAVING count(*) = 1) s ON s.kernel_name_id = m.kernel_name_id
     GROUP BY m.kernel_name_id, n.name, s.symbol
-), picked AS (
-    SELECT w.rank, w.name, w.symbol, m.kernel_name_id, m.stage, m.grid_x, m.grid_y, m.grid_z, m.block_x, m.block_y, m.block_z, m.calls, m.total_ns, m.source_id,
-        row_number() OVER (PARTITION BY m.kernel_name_id ORDER BY m.total_ns DESC, m.stage, m.grid_x, m.grid_y, m.grid_z, m.block_x, m.block_y, m.block_z) AS nth
-    FROM measured m JOIN (SELECT r.kernel_name_id, r.name, r.symbol, r.rank, row_number() OVER (ORDER BY r.rank) AS place FROM ranked r WHERE r.symbol IS NOT NULL) w ON w.kernel_name_id = m.kernel_name_id
+), wanted AS (
+    SELECT w.kernel_name_id, w.name, w.symbol, w.rank, w.most_ns
+    FROM (SELECT r.kernel_name_id, r.name, r.symbol, r.rank, r.most_ns, row_number() OVER (ORDER BY r.rank) AS place FROM ranked r WHERE r.symbol IS NOT NULL) w
     WHERE top = 0 OR w.place <= top
-    QUALIFY per_kernel = 0 OR nth <= per_kernel
 ), launch AS ( -- of the kernels and sources that are asked for, warm-up and all that came before included
     SELECT k.source_id, k.pid, k.device_id, k.kernel_name_id, k.range_context_id, h.grid_x, h.grid_y, h.grid_z, h.block_x, h.block_y, h.block_z, k.start_ns,
         row_number() OVER (PARTITION BY k.source_id, k.pid, k.kernel_name_id ORDER BY coalesce(k.launch_start_ns, k.start_ns), k.start_ns, k.correlation_id, k.device_id, k.stream_id, k.graph_node_id) AS invocation,
         row_number() OVER (PARTITION BY k.source_id, k.pid ORDER BY coalesce(k.launch_start_ns, k.start_ns), k.start_ns, k.correlation_id, k.device_id, k.stream_id, k.graph_node_id) AS in_process
-    FROM kernel k SEMI JOIN picked p ON p.kernel_name_id = k.kernel_name_id AND p.source_id = k.source_id
+    FROM kernel k
+    SEMI JOIN (SELECT DISTINCT w.kernel_name_id, m.source_id FROM wanted w JOIN measured m ON m.kernel_name_id = w.kernel_name_id) f ON f.kernel_name_id = k.kernel_name_id AND f.source_id = k.source_id
     LEFT JOIN kernel_shape h ON h.run_id = k.run_id AND h.kernel_shape_id = k.kernel_shape_id
     WHERE k.run_id = run
+), first AS ( -- when each combination is first launched, as far as that counts
+    SELECT l.source_id, l.kernel_name_id, coalesce(x.stage, '(none)') AS stage, l.grid_x, l.grid_y, l.grid_z, l.block_x, l.block_y, l.block_z, min(l.in_process) AS in_process
+    FROM launch l LEFT JOIN pass_context x ON x.run_id = run AND x.range_context_id = l.range_context_id
+    WHERE early
+    GROUP BY l.source_id, l.kernel_name_id, x.stage, l.grid_x, l.grid_y, l.grid_z, l.block_x, l.block_y, l.block_z
+), picked AS ( -- early: of those with half as much time as the longest, those launched first; a kernel may have another grid in each step
+    SELECT w.rank, w.name, w.symbol, m.kernel_name_id, m.stage, m.grid_x, m.grid_y, m.grid_z, m.block_x, m.block_y, m.block_z, m.calls, m.total_ns, m.source_id,
+        row_number() OVER (PARTITION BY m.kernel_name_id ORDER BY early AND 2 * m.total_ns < w.most_ns, CASE WHEN early THEN f.in_process END, m.total_ns DESC, m.stage, m.grid_x, m.grid_y, m.grid_z, m.block_x, m.block_y, m.block_z) AS nth
+    FROM measured m JOIN wanted w ON w.kernel_name_id = m.kernel_name_id
+    LEFT JOIN first f ON f.source_id = m.source_id AND f.kernel_name_id = m.kernel_name_id AND f.stage = m.stage
+        AND f.grid_x IS NOT DISTINCT FROM m.grid_x AND f.grid_y IS NOT DISTINCT FROM m.grid_y AND f.grid_z IS NOT DISTINCT FROM m.grid_z
+        AND f.block_x IS NOT DISTINCT FROM m.block_x AND f.block_y IS NOT DISTINCT FROM m.block_y AND f.block_z IS NOT DISTINCT FROM m.block_z
+    QUALIFY per_kernel = 0 OR nth <= per_kernel
 ), near AS ( -- in the first process that has some
     SELECT l.invocation, l.in_process, l.start_ns, l.pid, l.device_id, p.kernel_name_id, p.nth, row_number() OVER one AS place, count(*) OVER whole AS launches, abs(place - CASE WHEN early THEN 1 ELSE (launches + 1) // 2 END) AS away
     FROM launch l
@@ -81,7 +93,7 @@ WITH RECURSIVE measured AS (
     JOIN near n ON NOT list_contains(s.done, {'kernel_name_id': n.kernel_name_id, 'nth': n.nth})
     JOIN reach r ON r.invocation = n.invocation
     GROUP BY n.invocation, s.done, s.reached, r.profiled
-    QUALIFY row_number() OVER (ORDER BY count(*) / (r.profiled + CASE WHEN early THEN 0.1 * (reached - s.reached) ELSE 0 END) DESC, sum(n.away), n.invocation) = 1
+    QUALIFY row_number() OVER (ORDER BY count(*) / (r.profiled + CASE WHEN early THEN 0.1 * greatest(max(n.in_process) - s.reached, 0) ELSE 0 END) DESC, sum(n.away), n.invocation) = 1
 ), chosen AS (
     SELECT n.invocation, n.start_ns, n.pid, n.device_id, n.kernel_name_id, n.nth
     FROM (SELECT s.invocation, unnest(s.combinations) AS one FROM served s) c
