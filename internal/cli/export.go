@@ -100,9 +100,7 @@ func (p *program) exportRun(c *cli.Context, w *schema.Warehouse, run schema.Run)
 	if err := unknownStage(f, c.String("stage")); err != nil {
 		return err
 	}
-	for _, n := range f.Notes {
-		fmt.Fprintln(p.err, "note: "+n)
-	}
+	p.notes(f.Notes)
 	o := stacks.Options{Run: run.Name, Warmup: c.Bool("warmup")}
 	if run.StartedAt != nil {
 		o.Captured = *run.StartedAt
@@ -118,9 +116,7 @@ func (p *program) exportRun(c *cli.Context, w *schema.Warehouse, run schema.Run)
 		return p.noKernels(c, w, run)
 	}
 	if form.Name == stacks.Pprof {
-		for _, n := range profile.Notes() {
-			fmt.Fprintln(p.err, "note: "+n)
-		}
+		p.notes(profile.Notes())
 	}
 	var text bytes.Buffer
 	if err := form.Write(&text, profile, o); err != nil {
