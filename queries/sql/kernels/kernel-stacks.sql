@@ -25,7 +25,6 @@
 --   calls: executions
 --   total_ns: sum of their durations
 --   launch_ns: time in the calls that launched them; NULL when no launch was captured, and of kernels that a graph launched, whose call launches many
-
 --   measured_flop: FLOP that Nsight Compute counted, padding included: mean of the profiled launches of the same kernel, grid, block and stage, as in ncu-matches, times the executions;
 --     NULL when none was profiled
 --   measured_ns: part of total_ns in executions with measured_flop
