@@ -267,7 +267,11 @@ func runTyped(c *cli.Context, cmd *cli.Command, typed []string) string {
 	}
 	_, rest := splitFlags(c.App.Flags, typed, true)
 	if _, _, left := named(c.App, rest); cmd.Name != "trend" {
-		if _, args := splitFlags(known, left, false); len(args) > 0 {
+		_, args := splitFlags(known, left, false)
+		if cmd.Name == "plot" && len(args) > 0 { // what to draw stands before the run
+			args = args[1:]
+		}
+		if len(args) > 0 {
 			return args[0]
 		}
 	}
