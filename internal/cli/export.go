@@ -122,6 +122,11 @@ func (p *program) exportRun(c *cli.Context, w *schema.Warehouse, run schema.Run)
 	if err := form.Write(&text, profile, o); err != nil {
 		return fmt.Errorf("write %s of run %s: %w", form.Name, run.Name, err)
 	}
+	return p.writeOut(out, &text)
+}
+
+// writeOut writes a file, and says so; without a name, to standard output.
+func (p *program) writeOut(out string, text *bytes.Buffer) error {
 	if out == "" {
 		_, err := text.WriteTo(p.out)
 		return err

@@ -10,7 +10,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"prof/internal/file"
 	"prof/internal/suggest"
 	"prof/queries"
 	"prof/queries/judge/diff"
@@ -154,15 +153,7 @@ func (p *program) plotOutput(c *cli.Context) (func(*picture.Picture) error, erro
 		if err := p.writePicture(&text, form.Name, drawn); err != nil {
 			return err
 		}
-		if out == "" {
-			_, err := text.WriteTo(p.out)
-			return err
-		}
-		if err := file.Write(out, text.Bytes()); err != nil {
-			return err
-		}
-		fmt.Fprintln(p.err, "wrote "+out)
-		return nil
+		return p.writeOut(out, &text)
 	}, nil
 }
 
