@@ -1,6 +1,7 @@
 package queries
 
 import (
+	"context"
 	"slices"
 	"strconv"
 
@@ -59,4 +60,23 @@ func (t timelineAsked) of(frames map[string]*frame.Frame) *judge.Timeline {
 func isConstant(f *frame.Frame, column string) bool {
 	at := f.Index(column)
 	return !slices.ContainsFunc(f.Rows, func(r []any) bool { return r[at] != f.Rows[0][at] })
+}
+
+// AskTimeline asks what a picture of the GPUs of a run over time is drawn from, without the calls and ranges of threads.
+func AskTimeline(ctx context.Context, a *Asker, run string) (*judge.Timeline, error) {
+	first, err := a.AskAll(ctx, []Question{{Query: "sources", Args: Args{"run": run}}, {Query: "devices", Args: Args{"run": run}}})
+	if err != nil {
+		return nil, err
+	}
+	t := asked{&judge.Report{Frames: map[string]*frame.Frame{"sources": first[0], "devices": first[1]}}}.timelineRequests(run)
+	t.requests = slices.DeleteFunc(t.requests, func(q Question) bool { return q.Query == "timeline-calls" || q.Query == "timeline-ranges" })
+	frames, err := a.AskAll(ctx, t.requests)
+	if err != nil {
+		return nil, err
+	}
+	byQuery := map[string]*frame.Frame{}
+	for i, q := range t.requests {
+		byQuery[q.Query] = frames[i]
+	}
+	return t.of(byQuery), nil
 }

@@ -173,13 +173,19 @@ func (p *program) completeArgument(c *cli.Context, cmd *cli.Command, args, typed
 		return described(c.App.Command(args[0]).Subcommands, false)
 	case cmd.Name == "completion" && n == 0:
 		return []string{"bash", "zsh", "fish"}
+	case cmd.Name == "plot" && n == 0:
+		var out []string
+		for _, k := range plots() {
+			out = append(out, k.name+"\t"+k.doc)
+		}
+		return out
 	case cmd.Name == "baseline" && n == 0:
 		return []string{"set", "list", "rm"}
 	case cmd.Name == "baseline" && n == 1 && args[0] == "rm":
 		return p.stored(c, typed, func(w *schema.Warehouse) ([]string, error) { return baselinesOf(c, w, "") })
 	case cmd.Name == "tag" && n > 0:
 		return p.stored(c, typed, func(w *schema.Warehouse) ([]string, error) { return tagsIn(c, w, "") })
-	case cmd.Name == "tag", cmd.Name == "diff", cmd.Name == "rm", cmd.Name == "baseline" && n == 2 && args[0] == "set",
+	case cmd.Name == "tag", cmd.Name == "diff", cmd.Name == "plot", cmd.Name == "rm", cmd.Name == "baseline" && n == 2 && args[0] == "set",
 		n == 0 && cmd.Name != "ingest" && cmd.Name != "capture" && cmd.Name != "model" && find(cmd.Flags, "run") != nil:
 		return p.stored(c, typed, func(w *schema.Warehouse) ([]string, error) { return runsIn(c, w) })
 	}
@@ -261,7 +267,11 @@ func runTyped(c *cli.Context, cmd *cli.Command, typed []string) string {
 	}
 	_, rest := splitFlags(c.App.Flags, typed, true)
 	if _, _, left := named(c.App, rest); cmd.Name != "trend" {
-		if _, args := splitFlags(known, left, false); len(args) > 0 {
+		_, args := splitFlags(known, left, false)
+		if cmd.Name == "plot" && len(args) > 0 { // what to draw stands before the run
+			args = args[1:]
+		}
+		if len(args) > 0 {
 			return args[0]
 		}
 	}

@@ -101,17 +101,9 @@ func (p *program) diff(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	asker := queries.NewAsker(w)
-	var list []*diff.Result
-	for _, b := range sides[1:] {
-		r, err := diff.Runs(c.Context, asker, sides[0], b, q.options)
-		if errors.Is(err, diff.ErrNothing) && q.options.Stage != "" {
-			return p.stagesOfSides(c, w, err, q.options.Stage, sides[0], b)
-		}
-		if err != nil {
-			return err
-		}
-		list = append(list, r)
+	list, err := p.compareSides(c, w, sides, q.options)
+	if err != nil {
+		return err
 	}
 	if c.Bool("explain") {
 		return p.explainDiff(list)
@@ -120,6 +112,23 @@ func (p *program) diff(c *cli.Context) (err error) {
 		return err
 	}
 	return p.failDiff(q, list)
+}
+
+// compareSides compares each side with the first.
+func (p *program) compareSides(c *cli.Context, w *schema.Warehouse, sides []diff.Side, o diff.Options) ([]*diff.Result, error) {
+	asker := queries.NewAsker(w)
+	var list []*diff.Result
+	for _, b := range sides[1:] {
+		r, err := diff.Runs(c.Context, asker, sides[0], b, o)
+		if errors.Is(err, diff.ErrNothing) && o.Stage != "" {
+			return nil, p.stagesOfSides(c, w, err, o.Stage, sides[0], b)
+		}
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, r)
+	}
+	return list, nil
 }
 
 // stagesOfSides adds the stages that there are to an error about one that is not.

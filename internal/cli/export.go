@@ -25,13 +25,15 @@ func (p *program) exportCommand() *cli.Command {
 		Name:      "export",
 		Usage:     "a run for other programs: flame graphs of its kernels, or all of it as Parquet",
 		ArgsUsage: "[RUN]",
-		Description: `Without RUN, the newest. In a flame graph a stack is the stage, the ranges and operators around a launch, and the kernel; its time is that on the GPU. Warm-up passes
-are omitted, and a message says how many kernels that is. With --warmup the sum is that of prof query top-kernels, to the nanosecond.
+		Description: `Without RUN, the newest. In a flame graph a stack is the stage, the ranges, nn.Modules and operators around a launch, and the kernel; its time is that on the GPU. Warm-up
+passes are omitted, and a message says how many kernels that is. With --warmup the sum is that of prof query top-kernels, to the nanosecond. pprof also gets kernels,
+launch_time, and where they are known flop and bytes: from Nsight Compute reports in the run, FLOP also by PyTorch's formulas. A message says of how much GPU time.
 
 ` + strings.Join(docs, "\n") + `
 
   prof export baseline --out baseline.pb.gz
   go tool pprof -http=: baseline.pb.gz
+  go tool pprof -top -sample_index=flop baseline.pb.gz
   go tool pprof -top -sample_index=kernels -tagfocus=stage=decode baseline.pb.gz
   go tool pprof -http=: -diff_base=before.pb.gz after.pb.gz
   prof export baseline --to folded | flamegraph.pl --countname=ns > baseline.svg
@@ -98,27 +100,33 @@ func (p *program) exportRun(c *cli.Context, w *schema.Warehouse, run schema.Run)
 	if err := unknownStage(f, c.String("stage")); err != nil {
 		return err
 	}
-	for _, n := range f.Notes {
-		fmt.Fprintln(p.err, "note: "+n)
-	}
+	p.notes(f.Notes)
 	o := stacks.Options{Run: run.Name, Warmup: c.Bool("warmup")}
 	if run.StartedAt != nil {
 		o.Captured = *run.StartedAt
 	}
-	list, omitted, err := stacks.Read(f, o)
+	profile, err := stacks.Read(f, o)
 	if err != nil {
 		return err
 	}
-	if omitted > 0 {
-		fmt.Fprintf(p.err, "omitted %d kernels of warm-up passes (--warmup includes them)\n", omitted)
+	if profile.Omitted > 0 {
+		fmt.Fprintf(p.err, "omitted %d kernels of warm-up passes (--warmup includes them)\n", profile.Omitted)
 	}
-	if len(list) == 0 {
+	if len(profile.Stacks) == 0 {
 		return p.noKernels(c, w, run)
 	}
+	if form.Name == stacks.Pprof {
+		p.notes(profile.Notes())
+	}
 	var text bytes.Buffer
-	if err := form.Write(&text, list, o); err != nil {
+	if err := form.Write(&text, profile, o); err != nil {
 		return fmt.Errorf("write %s of run %s: %w", form.Name, run.Name, err)
 	}
+	return p.writeOut(out, &text)
+}
+
+// writeOut writes a file, and says so; without a name, to standard output.
+func (p *program) writeOut(out string, text *bytes.Buffer) error {
 	if out == "" {
 		_, err := text.WriteTo(p.out)
 		return err

@@ -3,9 +3,14 @@ package cli
 import (
 	"bytes"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
+
+	"prof/internal/golden"
 )
 
 // TestExport writes a run's stacks in each form, to a file and to standard output.
@@ -46,6 +51,35 @@ func TestExport(t *testing.T) {
 			t.Errorf("%q: code %d, %s", args, got.code, got.err)
 		}
 	}
+}
+
+// TestPprofTop holds what go tool pprof prints of a trace with modules and FLOP, and that it subtracts a profile without FLOP.
+func TestPprofTop(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("go is not installed")
+	}
+	p := newFilled(t)
+	p.ok("ingest", "--run", "llama", exported(t, "../torch/llama-stack.trace.json.gz"))
+	file, base := p.path("llama.pb.gz"), p.path("a.pb.gz")
+	if got := p.run("export", "llama", "--warmup", "--out", file); got.code != 0 || !strings.Contains(got.err, "note: FLOP known for 69.7 % of the GPU time: PyTorch's formulas") || !strings.Contains(got.err, "note: no bytes of kernels are known\n") {
+		t.Errorf("code %d, %s", got.code, got.err)
+	}
+	if got := p.run("export", "a", "--out", base); got.code != 0 || !strings.Contains(got.err, "note: no FLOP and bytes of kernels are known") {
+		t.Errorf("code %d, %s", got.code, got.err)
+	}
+	var all bytes.Buffer
+	for _, args := range [][]string{{"-top", "-nodecount=8", file}, {"-top", "-nodecount=8", "-sample_index=flop", "-tagfocus=stage=decode", file}, {"-peek=Linear_14", file}, {"-top", "-nodecount=4", "-diff_base=" + base, file}} {
+		c := exec.Command("go", append([]string{"tool", "pprof"}, args...)...)
+		c.Env = append(os.Environ(), "TZ=UTC", "PPROF_TMPDIR="+t.TempDir())
+		out, err := c.Output()
+		if err != nil {
+			t.Fatalf("%q: %v", args, err)
+		}
+		all.Write(regexp.MustCompile(`(?m)^(Time|Duration): .*\n`).ReplaceAll(out, nil))
+		all.WriteString("\n")
+	}
+	golden.Compare(t, filepath.Join("testdata", "pprof.txt"), all.Bytes())
 }
 
 // TestImport: a run goes to another home as Parquet, under its name or another.

@@ -3,16 +3,17 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"prof/internal/golden"
 )
 
-var update = flag.Bool("update", false, "write the golden files of prof model in testdata")
+var update = golden.Update
 
 // TestModelErrors: what is wrong is said, and with which exit code.
 func TestModelErrors(t *testing.T) {

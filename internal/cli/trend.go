@@ -70,16 +70,11 @@ func (p *program) trend(c *cli.Context) (err error) {
 		return err
 	}
 	defer closing(w, &err)
-	key, runs, err := queries.WorkloadRuns(c.Context, w, o.Workload, o.Tags)
+	r, command, err := askTrend(c, w, o)
 	if err != nil {
 		return err
 	}
-	o.Workload = key // so that the queries shown mean the same tomorrow
-	r, err := trend.New(c.Context, queries.NewAsker(w), o)
-	if err != nil {
-		return err
-	}
-	show := compare.TrendOptions{Options: p.options(c), Last: c.Int("last"), Command: runs[len(runs)-1].Command}
+	show := compare.TrendOptions{Options: p.options(c), Last: c.Int("last"), Command: command}
 	path := c.String("out")
 	if path == "" {
 		if form.Name == "csv" {
@@ -99,6 +94,17 @@ func (p *program) trend(c *cli.Context) (err error) {
 	}
 	fmt.Fprintln(p.err, "wrote "+path)
 	return nil
+}
+
+// askTrend follows a workload, and gives the command of its latest run.
+func askTrend(c *cli.Context, w *schema.Warehouse, o trend.Options) (r *trend.Result, command string, err error) {
+	key, runs, err := queries.WorkloadRuns(c.Context, w, o.Workload, o.Tags)
+	if err != nil {
+		return nil, "", err
+	}
+	o.Workload = key // so that the queries shown mean the same tomorrow
+	r, err = trend.New(c.Context, queries.NewAsker(w), o)
+	return r, runs[len(runs)-1].Command, err
 }
 
 // trendOptions reads what is followed, before anything is opened.

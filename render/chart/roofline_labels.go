@@ -41,7 +41,18 @@ func (p *rooflinePlot) labelRoofs(roofs []roof, resources []string, x, y logAxis
 	}
 	if bytes > 0 {
 		start := max(x.at(y.from/bytes), 0) + 0.06
-		height := y.at(bytes * x.from * math.Pow(x.to/x.from, start))
+		down := func() float64 { return rooflineHeight * (1 - y.at(bytes*x.from*math.Pow(x.to/x.from, start))) }
+		crowded := func(d roofDot) bool {
+			across := x.at(d.intensity) - start
+			return across > -0.05 && across < 0.3 && math.Abs(rooflineHeight*(1-y.at(d.rate))-down()) < 60
+		}
+		for first := start; slices.ContainsFunc(p.Dots, crowded); start += 0.05 {
+			if start > 0.6 { // there is no better place
+				start = first
+				break
+			}
+		}
+		height := 1 - down()/rooflineHeight
 		p.Labels = append(p.Labels, roofLabel{"own", Length(start + 0.03), Pixels(rooflineHeight*(1-height) + 8), "start", "DRAM " + typeset.Amount(frame.BytesPerSec, bytes)})
 	}
 }

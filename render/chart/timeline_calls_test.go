@@ -107,7 +107,7 @@ func TestTimelineCallsOfManyThreads(t *testing.T) {
 
 // TestTimelineStill holds what is drawn without the script: busy time by its share of a column, one kind upon the other, and never less than a pixel.
 func TestTimelineStill(t *testing.T) {
-	c := &stillCover{shares: map[string]*[stillColumns]float64{}, column: 100}
+	c := newCover(stillColumns, 0, 100*stillColumns)
 	c.add("a", 0, 200, 100) // half of two columns
 	c.add("b", 150, 50, 50) // upon it
 	c.add("b", 29_950, 500, 500)

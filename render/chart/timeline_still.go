@@ -28,52 +28,76 @@ const (
 	stillHeight  = 16
 )
 
-// stillCover adds up how much of each column's time is taken, by class.
-type stillCover struct {
+// cover adds up how much of each column's time is taken, by class.
+type cover struct {
 	classes []string
-	shares  map[string]*[stillColumns]float64
+	shares  map[string][]float64
+	columns int
+	from    float64 // ns
 	column  float64 // ns
 }
 
+// newCover begins one of the time between two moments.
+func newCover(columns int, from, to int64) *cover {
+	return &cover{shares: map[string][]float64{}, columns: columns, from: float64(from), column: float64(to-from) / float64(columns)}
+}
+
 // add puts busy time evenly between two moments.
-func (c *stillCover) add(class string, start, length, busy int64) {
-	if c.shares[class] == nil {
-		c.classes, c.shares[class] = append(c.classes, class), &[stillColumns]float64{}
+func (c *cover) add(class string, start, length, busy int64) {
+	from, to := (float64(start)-c.from)/c.column, (float64(start+max(length, 1))-c.from)/c.column
+	if to <= 0 || from >= float64(c.columns) {
+		return
 	}
-	from, to := float64(start)/c.column, float64(start+max(length, 1))/c.column
-	for i := max(0, int(from)); i < stillColumns && float64(i) < to; i++ {
+	if c.shares[class] == nil {
+		c.classes, c.shares[class] = append(c.classes, class), make([]float64, c.columns)
+	}
+	for i := max(0, int(from)); i < c.columns && float64(i) < to; i++ {
 		c.shares[class][i] += (min(to, float64(i+1)) - max(from, float64(i))) / (to - from) * float64(max(busy, 1)) / c.column
 	}
 }
 
-// paths draws the shares as heights, one class upon the other. What is there is never lower than a pixel.
-func (c *stillCover) paths() []stillPath {
-	var below [stillColumns]float64
-	var out []stillPath
+// step is columns that a class takes alike, from one height to another.
+type step struct {
+	class               string
+	from, to, low, high int
+}
+
+// steps gives the shares as heights, one class upon the other. What is there is never lower than a pixel.
+func (c *cover) steps(height int) []step {
+	below := make([]float64, c.columns)
+	var out []step
 	for _, class := range c.classes {
-		var path strings.Builder
 		from, low, high := 0, 0, 0
-		for i := range stillColumns + 1 {
+		for i := range c.columns + 1 {
 			l, h := 0, 0
-			if i < stillColumns {
+			if i < c.columns {
 				share := c.shares[class][i]
-				l = min(stillHeight-1, int(min(1, below[i])*stillHeight+0.5))
+				l = min(height-1, int(min(1, below[i])*float64(height)+0.5))
 				if h = l; share > 0 {
-					h = max(l+1, int(min(1, below[i]+share)*stillHeight+0.5))
+					h = max(l+1, int(min(1, below[i]+share)*float64(height)+0.5))
 				}
 				below[i] += share
 			}
-			if i < stillColumns && l == low && h == high {
+			if i < c.columns && l == low && h == high {
 				continue
 			}
 			if high > low {
-				fmt.Fprintf(&path, "M%d %dv%dh%dv%dz", from, stillHeight-low, low-high, i-from, high-low)
+				out = append(out, step{class, from, i, low, high})
 			}
 			from, low, high = i, l, h
 		}
-		if path.Len() > 0 {
-			out = append(out, stillPath{class, path.String()})
+	}
+	return out
+}
+
+// paths draws the steps of each class as one path.
+func (c *cover) paths() []stillPath {
+	var out []stillPath
+	for _, s := range c.steps(stillHeight) {
+		if len(out) == 0 || out[len(out)-1].Class != s.class {
+			out = append(out, stillPath{Class: s.class})
 		}
+		out[len(out)-1].Path += fmt.Sprintf("M%d %dv%dh%dv%dz", s.from, stillHeight-s.low, s.low-s.high, s.to-s.from, s.high-s.low)
 	}
 	return out
 }
@@ -92,13 +116,10 @@ func (d *TimelineData) stretches(known ...[2]int64) (out []stillStretch) {
 // still makes the picture: the work of each GPU by kind, and the calls of each thread that are in the page.
 func (d *TimelineData) still() []stillLine {
 	var out []stillLine
-	cover := func() *stillCover {
-		return &stillCover{shares: map[string]*[stillColumns]float64{}, column: float64(d.Span) / stillColumns}
-	}
 	for _, row := range d.Rows {
 		group := row.Label
 		for _, lane := range row.Lanes {
-			c, at := cover(), int64(0)
+			c, at := newCover(stillColumns, 0, d.Span), int64(0)
 			for _, item := range lane.Items {
 				at += item[0]
 				c.add("part-"+lane.Name, at, item[1], item[2])
@@ -108,7 +129,7 @@ func (d *TimelineData) still() []stillLine {
 		}
 	}
 	for _, t := range d.Threads {
-		c, at := cover(), int64(0)
+		c, at := newCover(stillColumns, 0, d.Span), int64(0)
 		for i := 0; i < len(t.Calls); i += 3 {
 			at += t.Calls[i]
 			c.add("part-"+strings.ReplaceAll(d.Names[d.Works[t.Calls[i+2]][1]], " ", "-"), at, t.Calls[i+1], t.Calls[i+1])

@@ -11,7 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"prof/queries/judge/diff"
 	"prof/queries/judge/trend"
+	"prof/render/picture"
 	"prof/render/rendertest"
 )
 
@@ -84,6 +86,38 @@ func TestTrendGolden(t *testing.T) {
 			}
 			rendertest.Compare(t, filepath.Join("testdata", "trend", fmt.Sprintf("trend.%d.%s", width, form.Name)), got.Bytes())
 		}
+	}
+}
+
+// TestPictures holds the pictures of trends and comparisons that stand alone.
+func TestPictures(t *testing.T) {
+	check := func(file string, p *picture.Picture, err error) {
+		t.Helper()
+		if err != nil || p == nil {
+			t.Fatalf("%s: no picture: %v", file, err)
+		}
+		var out bytes.Buffer
+		if err := p.WriteSVG(&out); err != nil {
+			t.Fatal(err)
+		}
+		rendertest.Compare(t, filepath.Join("testdata", file), out.Bytes())
+		if err := p.WritePNG(io.Discard); err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+	p, err := TrendPicture(madeTrend(), TrendOptions{Command: "python serve.py --model llama"})
+	check("picture/trend.svg", p, err)
+	p, err = DiffPicture([]*diff.Result{exampleDiff()})
+	check("picture/diff.svg", p, err)
+	if p, err := DiffPicture(nil); p != nil || err != nil {
+		t.Errorf("of nothing: %v, %v", p, err)
+	}
+	none := madeTrend()
+	for i := range none.Series {
+		none.Series[i].Points = none.Series[i].Points[:1]
+	}
+	if p, err := TrendPicture(none, TrendOptions{}); p != nil || err != nil {
+		t.Errorf("of single runs: %v, %v", p, err)
 	}
 }
 

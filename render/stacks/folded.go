@@ -10,9 +10,12 @@ import (
 )
 
 // writeFolded writes a line for each stack: frames with ; between them, a blank, ns on the GPU. Stacks that differ in labels only are one.
-func writeFolded(w io.Writer, list []Stack, _ Options) error {
+func writeFolded(w io.Writer, p *Profile, _ Options) error {
 	sums := map[string]int64{}
-	for _, s := range list {
+	for _, s := range p.Stacks {
+		if s.Calls == 0 { // FLOP of an operator
+			continue
+		}
 		frames := slices.Clone(s.Frames)
 		for i, f := range frames {
 			frames[i] = plain.Replace(f)

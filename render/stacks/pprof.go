@@ -9,11 +9,19 @@ import (
 )
 
 // writePprof writes profile.proto. Every frame is a function; rows of the query become samples with their labels.
-func writePprof(w io.Writer, list []Stack, o Options) error {
+func writePprof(w io.Writer, from *Profile, o Options) error {
 	p := &profile.Profile{
 		SampleType:        []*profile.ValueType{{Type: "gpu_time", Unit: "nanoseconds"}, {Type: "kernels", Unit: "count"}, {Type: "launch_time", Unit: "nanoseconds"}},
 		DefaultSampleType: "gpu_time",
-		Comments:          []string{"run " + o.Run},
+		Comments:          append([]string{"run " + o.Run}, from.Notes()...),
+	}
+	values := []func(Stack) int64{func(s Stack) int64 { return s.GPUNs }, func(s Stack) int64 { return s.Calls }, func(s Stack) int64 { return s.LaunchNs }}
+	// Where nothing is known there is no type: readers would take its zeros for figures.
+	if from.FLOP.Ns > 0 {
+		p.SampleType, values = append(p.SampleType, &profile.ValueType{Type: "flop", Unit: "count"}), append(values, func(s Stack) int64 { return s.FLOP })
+	}
+	if from.Bytes.Ns > 0 {
+		p.SampleType, values = append(p.SampleType, &profile.ValueType{Type: "bytes", Unit: "bytes"}), append(values, func(s Stack) int64 { return s.Bytes })
 	}
 	if !o.Captured.IsZero() {
 		p.TimeNanos = o.Captured.UnixNano()
@@ -32,8 +40,14 @@ func writePprof(w io.Writer, list []Stack, o Options) error {
 		p.Function, p.Location, known[name] = append(p.Function, f), append(p.Location, l), l
 		return l
 	}
-	for _, s := range list {
-		sample := &profile.Sample{Value: []int64{s.GPUNs, s.Calls, s.LaunchNs}, Label: map[string][]string{}, NumLabel: map[string][]int64{}}
+	for _, s := range from.Stacks {
+		if s.Calls == 0 && (s.FLOP == 0 || from.FLOP.Ns == 0) {
+			continue
+		}
+		sample := &profile.Sample{Label: map[string][]string{}, NumLabel: map[string][]int64{}}
+		for _, value := range values {
+			sample.Value = append(sample.Value, value(s))
+		}
 		for _, f := range slices.Backward(s.Frames) {
 			sample.Location = append(sample.Location, locate(f))
 		}

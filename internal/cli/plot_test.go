@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"image/png"
+	"io"
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestPlot draws each kind of picture of real captures.
+func TestPlot(t *testing.T) {
+	t.Parallel()
+	p := newFilled(t)
+	p.ok("ingest", "--run", "profiled", exported(t, "../ncu/llama.sqlite.gz"), exported(t, "../ncu/llama.ncu-rep.gz"))
+	for _, c := range []struct {
+		args string
+		want []string // texts of the picture
+	}{
+		{"stages profiled", []string{"Stages of profiled", "GPU busy", "decode, 1 pass"}},
+		{"roofline profiled", []string{"Roofline of profiled", "NVIDIA H200", "nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_TNT", "DRAM 4,811 GB/s"}},
+		{"roofline --run profiled --stage decode", []string{"Roofline of profiled, decode", "nvjet_sm90_tst_256x8_64x6_2x1_v_bz_TNT"}},
+		{"timeline a", []string{"Timeline of a", "GPU 0", "tiled_matmul", "552 us"}},
+		{"timeline a --stage decode", []string{"Window ", "saxpy", "decode"}},
+		{"timeline a --window 0s..100us", []string{"Window 0s..100µs", "copies and fills"}},
+		{"diff a profiled", []string{"profiled against a", "prefill: "}},
+	} {
+		got := p.run(append([]string{"plot"}, strings.Fields(c.args)...)...)
+		if got.code != 0 {
+			t.Errorf("%s: code %d, %s", c.args, got.code, got.err)
+			continue
+		}
+		for _, want := range c.want {
+			if !strings.Contains(got.out, want) {
+				t.Errorf("%s lacks %q", c.args, want)
+			}
+		}
+		for d := xml.NewDecoder(strings.NewReader(got.out)); ; {
+			if _, err := d.Token(); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				t.Errorf("%s: %v", c.args, err)
+				break
+			}
+		}
+	}
+	svg, pixels := p.path("stages.svg"), p.path("stages.png")
+	if got := p.run("plot", "stages", "profiled", "--out", svg); got.code != 0 || !strings.HasSuffix(got.err, "wrote "+svg+"\n") {
+		t.Errorf("code %d, %s", got.code, got.err)
+	}
+	if text, err := os.ReadFile(svg); err != nil || string(text) != p.ok("plot", "stages", "profiled") {
+		t.Errorf("a file of %d bytes differs from the output: %v", len(text), err)
+	}
+	p.ok("plot", "stages", "profiled", "-o", pixels)
+	text, err := os.ReadFile(pixels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m, err := png.Decode(bytes.NewReader(text)); err != nil || m.Bounds().Dx() != 1920 {
+		t.Errorf("PNG: %v", err)
+	}
+}
+
+// TestPlotTrend follows the runs of a workload.
+func TestPlotTrend(t *testing.T) {
+	t.Parallel()
+	p := newTrend(t)
+	if got := p.ok("plot", "trend", "--stage", "decode"); !strings.Contains(got, "Trend of ./kernels, gpu_span_ns") || strings.Count(got, "<circle") != 14 || !strings.Contains(got, "decode 6.0 % slower from copy-7 on") {
+		t.Errorf("got\n%s", got)
+	}
+	if got := p.ok("plot", "trend", "copy-3", "--metric", "gpu_busy_ns"); !strings.Contains(got, "Trend of ./kernels, gpu_busy_ns") || !strings.Contains(got, ">prefill<") {
+		t.Errorf("of a run's workload:\n%s", got)
+	}
+}
+
+// TestPlotMistakes: what is wrong is said before anything is drawn.
+func TestPlotMistakes(t *testing.T) {
+	t.Parallel()
+	p := newFilled(t)
+	for want, args := range map[string]string{
+		"plot takes what to draw: stages, roofline, timeline, trend, diff": "",
+		`no plot "stage"; did you mean stages?`:                            "stage a",
+		`no plot "pie": use one of stages, roofline`:                       "pie",
+		"plot stages takes one run":                                        "stages a b",
+		"plot diff takes two runs or more, the base first":                 "diff a",
+		"plot diff takes its runs as arguments":                            "diff --run a",
+		"two runs are given, a and --run b":                                "stages a --run b",
+		"plot stages takes no --stage":                                     "stages a --stage decode",
+		"plot roofline takes no --window":                                  "roofline a --window 1ms..2ms",
+		"give --stage or --window, not both":                               "timeline a --stage decode --window 1ms..2ms",
+		"write two times with their units, the earlier first":              "timeline a --window 5ms",
+		"the earlier first, as 10ms..12.5ms":                               "timeline a --window 5ms..1ms",
+		"begins after the last GPU work":                                   "timeline a --window 5s..6s",
+		`no measured pass of a stage "decod"; it has`:                      "timeline a --stage decod",
+		"a picture ends in .svg or .png":                                   "stages a --out x.jpg",
+		"give --out or --inline, not both":                                 "stages a --out x.svg --inline",
+		"--inline shows a picture in a terminal":                           "stages a --inline",
+		`there is no metric "speed"`:                                       "trend a --metric speed",
+	} {
+		if got := p.run(append([]string{"plot"}, strings.Fields(args)...)...); got.code != 2 || got.out != "" || !strings.Contains(got.err, want) {
+			t.Errorf("%q: code %d, %s, want %s", args, got.code, got.err, want)
+		}
+	}
+	if got := p.run("plot", "roofline", "a"); got.code != 1 || !strings.Contains(got.err, "nothing to draw: no profiled launch") {
+		t.Errorf("without a profile: code %d, %s", got.code, got.err)
+	}
+}

@@ -1,0 +1,152 @@
+package chart
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"prof/queries/frame"
+	"prof/queries/judge"
+	"prof/render/page"
+	"prof/render/picture"
+	"prof/render/rendertest"
+)
+
+// TestInks holds that pictures have the colours of the page by day.
+func TestInks(t *testing.T) {
+	styles := []string{"base.css", "figures.css", "timeline.css", "trend.css"}
+	style, err := page.Joined(styles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := rendertest.Themes(t, styles)["light"]
+	for class, ink := range inks {
+		class, property := strings.TrimPrefix(class, "on-"), "c"
+		if strings.HasPrefix(class, "kernel-") && inks["on-"+class] == ink {
+			property = "on"
+		}
+		want := class
+		if at := regexp.MustCompile(`\.` + class + ` \{[^}]*--` + property + `: (?:var\(--)?([\w#-]+)`).FindStringSubmatch(style); at != nil {
+			want = at[1]
+		}
+		if name := names[want]; name != "" {
+			want = name
+		}
+		if len(want) == 4 {
+			want = "#" + strings.Repeat(want[1:2], 2) + strings.Repeat(want[2:3], 2) + strings.Repeat(want[3:4], 2)
+		}
+		if ink != want {
+			t.Errorf("%s is %s, on the page %s", class, ink, want)
+		}
+	}
+}
+
+// drawn gives a picture as SVG, and draws it as PNG too.
+func drawn(t *testing.T, p *picture.Picture, err error) []byte {
+	t.Helper()
+	if err != nil || p == nil {
+		t.Fatalf("no picture: %v", err)
+	}
+	var out bytes.Buffer
+	if err := p.WriteSVG(&out); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.WritePNG(io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func whole(w Window, _ []StageWindow) (Window, error) { return w, nil }
+
+// TestPictures holds the pictures of made-up frames, with names that would break out of them.
+func TestPictures(t *testing.T) {
+	compare := func(name string, p *picture.Picture, err error) {
+		t.Helper()
+		rendertest.Compare(t, filepath.Join("testdata", name+".svg"), drawn(t, p, err))
+	}
+	p, err := StagesPicture(rendertest.StagesFrame(), "Stages of "+rendertest.Breakout)
+	compare("stages", p, err)
+	p, err = RooflinePicture(rendertest.RooflineFrame(), rendertest.CeilingsFrame(), "Roofline of x")
+	compare("roofline", p, err)
+	p, err = TimelinePicture(rendertest.ReportTimeline(), whole, "Timeline of x")
+	compare("timeline", p, err)
+	var stages []StageWindow
+	p, err = TimelinePicture(rendertest.ReportTimeline(), func(_ Window, s []StageWindow) (Window, error) {
+		stages = s
+		return s[0].Window, nil
+	}, "Timeline of x")
+	compare("timeline-stage", p, err)
+	if len(stages) != 1 || stages[0].Pass != 1 || stages[0].Window != (Window{10, 110}) {
+		t.Errorf("the stages are %+v", stages)
+	}
+}
+
+// TestNoPicture: what has nothing to draw gives no picture, what is broken an error, and numbers that are none no nonsense.
+func TestNoPicture(t *testing.T) {
+	empty := func(f *frame.Frame) *frame.Frame {
+		none := *f
+		none.Rows = nil
+		return &none
+	}
+	if p, err := StagesPicture(empty(rendertest.StagesFrame()), ""); p != nil || err != nil {
+		t.Errorf("stages: %v, %v", p, err)
+	}
+	if p, err := RooflinePicture(empty(rendertest.RooflineFrame()), nil, ""); p != nil || err != nil {
+		t.Errorf("roofline: %v, %v", p, err)
+	}
+	none := *rendertest.ReportTimeline()
+	none.Blocks = empty(none.Blocks)
+	if p, err := TimelinePicture(&none, whole, ""); p != nil || err != nil {
+		t.Errorf("timeline: %v, %v", p, err)
+	}
+	failed := errors.New("no such stage")
+	if _, err := TimelinePicture(rendertest.ReportTimeline(), func(Window, []StageWindow) (Window, error) { return Window{}, failed }, ""); !errors.Is(err, failed) {
+		t.Errorf("a window that is refused: %v", err)
+	}
+	if _, err := TimelinePicture(&judge.Timeline{Blocks: rendertest.StagesFrame()}, whole, ""); err == nil {
+		t.Error("a timeline of other rows is drawn")
+	}
+	check := func(what string, p *picture.Picture, err error) {
+		t.Helper()
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+		} else if p != nil {
+			var text bytes.Buffer
+			if err := p.WriteSVG(&text); err != nil || strings.Contains(text.String(), "NaN") || strings.Contains(text.String(), "Inf") {
+				t.Errorf("%s: %v, %s", what, err, text.String())
+			}
+		}
+	}
+	rendertest.Changed(rendertest.StagesFrame(), false, func(what string, f *frame.Frame) {
+		p, err := StagesPicture(f, "")
+		check(what, p, err)
+	})
+	rendertest.Changed(rendertest.RooflineFrame(), false, func(what string, f *frame.Frame) {
+		p, err := RooflinePicture(f, rendertest.CeilingsFrame(), "")
+		check(what, p, err)
+	})
+}
+
+// TestTimelinePictureParts draws a part without work, and one that cuts pieces of it.
+func TestTimelinePictureParts(t *testing.T) {
+	for name, w := range map[string]Window{"idle": {200, 400}, "cut": {20, 60}} {
+		text := string(inWindow(t, w))
+		if has := strings.Contains(text, ">stream 7<"); has != (name == "cut") {
+			t.Errorf("%s: %s", name, text)
+		}
+		if strings.Contains(text, `x="-`) || strings.Contains(text, "M-") {
+			t.Errorf("%s: something is left of the picture: %s", name, text)
+		}
+	}
+}
+
+func inWindow(t *testing.T, w Window) []byte {
+	t.Helper()
+	p, err := TimelinePicture(rendertest.ReportTimeline(), func(Window, []StageWindow) (Window, error) { return w, nil }, "Timeline of x")
+	return drawn(t, p, err)
+}

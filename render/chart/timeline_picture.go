@@ -1,0 +1,352 @@
+package chart
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"prof/queries/frame"
+	"prof/queries/judge"
+	"prof/render/picture"
+	"prof/render/typeset"
+)
+
+// Window is a part of a timeline, in ns from the first work drawn.
+type Window struct{ From, To int64 }
+
+// The measures of timelines that stand alone, in pixels: the names at the left, a line, and the least width of a piece that is drawn by itself.
+const (
+	laneNames  = 132
+	laneHeight = 18
+	workHeight = 36 // of lines whose height means something
+	laneGap    = 4
+	leastPiece = 1.2
+	tones      = 8
+)
+
+// TimelinePicture draws what GPUs did over time: passes of stages, work, and the causes of the longest idle gaps. Where the window lies within a stretch of which
+// single kernels are known, they are drawn by stream; elsewhere work by kind. pick chooses the window; nil where there is no work.
+func TimelinePicture(t *judge.Timeline, pick func(whole Window, stages []StageWindow) (Window, error), title string) (*picture.Picture, error) {
+	if t == nil || len(t.Blocks.Rows) == 0 {
+		return nil, nil
+	}
+	d, err := layTimeline(t)
+	if err != nil {
+		return nil, err
+	}
+	stages, err := d.stageWindows(t)
+	if err != nil {
+		return nil, err
+	}
+	w, err := pick(Window{0, d.Span}, stages)
+	if err != nil {
+		return nil, err
+	}
+	p := &timelinePicture{Sheet: picture.NewSheet(title), d: d, w: w, width: picture.Inner - laneNames, causes: map[string]bool{}, lanes: map[string]bool{}, kernels: map[int64]int64{}}
+	if w.From > 0 || w.To < d.Span {
+		p.Note(fmt.Sprintf("Window %s..%s, counted from the first GPU work; the axis counts from the start of the window", time.Duration(w.From), time.Duration(w.To)))
+	} else {
+		p.Note("The whole capture, counted from the first GPU work")
+	}
+	p.choose()
+	for _, row := range d.Rows {
+		p.row(row)
+	}
+	p.legend(len(t.Gaps.Rows))
+	return p.Picture, nil
+}
+
+// StageWindow is a pass of a stage that stands for it.
+type StageWindow struct {
+	Stage string
+	Pass  int64
+	Window
+}
+
+// stageWindows gives the passes whose single kernels are known; of captures of which all are known the median of the measured passes. Each stage has one, that of the first GPU.
+func (d *TimelineData) stageWindows(t *judge.Timeline) ([]StageWindow, error) {
+	windows, err := t.Windows.Records("source_id", "stage", "pass", "start_ns", "end_ns")
+	if err != nil {
+		return nil, err
+	}
+	passes, err := t.Passes.Records("source_id", "device", "stage", "start_ns", "end_ns", "pass", "is_warmup")
+	if err != nil {
+		return nil, err
+	}
+	passes = slices.DeleteFunc(passes, func(r frame.Record) bool { return r.Is("is_warmup") })
+	slices.SortStableFunc(passes, func(a, b frame.Record) int {
+		return cmp.Compare(a.Count("end_ns")-a.Count("start_ns"), b.Count("end_ns")-b.Count("start_ns"))
+	})
+	var out []StageWindow
+	add := func(r frame.Record) {
+		stage := typeset.Neutral(r.Text("stage"))
+		if r.Value("stage") == nil || slices.ContainsFunc(out, func(s StageWindow) bool { return s.Stage == stage }) {
+			return
+		}
+		start := d.start(r)
+		out = append(out, StageWindow{stage, r.Count("pass"), Window{start, start + r.Count("end_ns") - r.Count("start_ns")}})
+	}
+	for _, w := range windows {
+		add(w)
+	}
+	for _, group := range groupRows(passes, func(r frame.Record) string { return r.Text("stage") }) {
+		add(group[(len(group)-1)/2])
+	}
+	return out, nil
+}
+
+type timelinePicture struct {
+	*picture.Sheet
+	d       *TimelineData
+	w       Window
+	width   float64
+	causes  map[string]bool // of gaps drawn
+	lanes   map[string]bool // kinds of work drawn
+	warm    bool
+	kernels map[int64]int64 // by place of the name: tone
+	named   []picture.Key   // kernels with a tone
+}
+
+// x is where a moment lies.
+func (p *timelinePicture) x(at int64) float64 {
+	at = max(p.w.From, min(p.w.To, at))
+	return picture.Margin + laneNames + float64(at-p.w.From)/float64(p.w.To-p.w.From)*p.width
+}
+
+// isKnown says whether the single pieces of all work that a GPU has in the window are known.
+func (p *timelinePicture) isKnown(row *timelineRow) bool {
+	from, to := p.w.To, p.w.From
+	for _, lane := range row.Lanes {
+		lane.starts(func(start int64, item []int64) {
+			if start < p.w.To && start+item[1] > p.w.From {
+				from, to = min(from, max(start, p.w.From)), max(to, min(start+item[1], p.w.To))
+			}
+		})
+	}
+	return slices.ContainsFunc(row.Known, func(k [2]int64) bool { return k[0] <= from && k[1] >= to })
+}
+
+// choose gives tones to the kernels that take most time in the window, of the GPUs whose single kernels are drawn.
+func (p *timelinePicture) choose() {
+	sums := map[int64]int64{}
+	for _, row := range p.d.Rows {
+		if !p.isKnown(row) {
+			continue
+		}
+		for _, s := range row.Streams {
+			for _, piece := range s.pieces {
+				if work := p.d.Works[piece.work]; p.d.Names[work[1]] == "kernel" {
+					sums[work[0]] += max(0, min(piece.start+piece.length, p.w.To)-max(piece.start, p.w.From))
+				}
+			}
+		}
+	}
+	var order []int64
+	for name, ns := range sums {
+		if ns > 0 {
+			order = append(order, name)
+		}
+	}
+	slices.SortFunc(order, func(a, b int64) int {
+		return cmp.Or(cmp.Compare(sums[b], sums[a]), cmp.Compare(p.d.Names[a], p.d.Names[b]))
+	})
+	order, _ = typeset.FirstOf(order, tones-1) // the last tone is that of all others
+	var names []string
+	for _, name := range order {
+		names = append(names, p.d.Names[name])
+	}
+	short := typeset.Kernels(names, WideName)
+	for i, name := range order {
+		p.kernels[name] = int64(i)
+		p.named = append(p.named, picture.Key{Text: typeset.Duration(sums[name]) + "  " + short(p.d.Names[name]), Draw: p.Swatch(InkOf(fmt.Sprintf("kernel-%d", i)), 0)})
+	}
+}
+
+// lane begins a line with its name, and gives its top.
+func (p *timelinePicture) lane(name string, height float64) float64 {
+	y := p.Room(height + laneGap)
+	p.Words(picture.Margin+laneNames-8, y+height/2+4, picture.Fit(name, laneNames-8, picture.EndLabel), picture.EndLabel)
+	p.Rect(picture.Margin+laneNames, y, p.width, height, picture.Style{Fill: picture.Tint}, "")
+	return y
+}
+
+// row draws a GPU.
+func (p *timelinePicture) row(row *timelineRow) {
+	p.Head(row.Label)
+	height := p.Height
+	for i, stage := range row.Stages {
+		p.stage(stage, InkOf(fmt.Sprintf("stage-%d", i%6)))
+	}
+	if p.isKnown(row) {
+		for _, s := range row.Streams {
+			p.stream(s)
+		}
+	} else {
+		for _, lane := range row.Lanes {
+			p.blocks(lane)
+		}
+	}
+	p.gaps(row)
+	if p.Height == height {
+		p.Note("No work in the window")
+		return
+	}
+	y := p.Room(22)
+	for _, t := range timeTicks(0, float64(p.w.To-p.w.From)) {
+		l := Lengths{Left: picture.Margin + laneNames, Width: p.width}
+		p.Line(l.X(t.At), y, l.X(t.At), y+4, picture.Style{Stroke: picture.Soft}, "")
+		p.Words(l.X(t.At), y+16, t.Text, picture.TickLabel)
+	}
+}
+
+// starts gives each item of a line with the time at which it starts.
+func (l *timelineRun) starts(with func(start int64, item []int64)) {
+	at := int64(0)
+	for _, item := range l.Items {
+		at += item[0]
+		with(at, item)
+	}
+}
+
+// stage draws the passes of a stage that lie in the window.
+func (p *timelinePicture) stage(stage *timelineRun, ink string) {
+	y := -1.0
+	stage.starts(func(start int64, item []int64) {
+		if start >= p.w.To || start+item[1] <= p.w.From {
+			return
+		}
+		if y < 0 {
+			y = p.lane(stage.Name, laneHeight)
+		}
+		style := picture.Style{Fill: ink, Stroke: picture.Paper, Width: .6}
+		if item[7] == 1 {
+			style.Opacity, p.warm = .45, true
+		}
+		from, to := p.x(start), p.x(start+item[1])
+		name := fmt.Sprintf("pass %d", item[3])
+		if item[2] > 1 {
+			name = fmt.Sprintf("passes %d to %d", item[3], item[3]+item[2]-1)
+		}
+		p.Rect(from, y, max(to-from, .6), laneHeight, style, fmt.Sprintf("%s, %s: %s", stage.Name, name, typeset.Duration(item[1])))
+		words := picture.Text{Size: 11, Fill: picture.Paper}
+		p.Words(from+4, y+13, picture.Fit(name, to-from-8, words), words)
+	})
+}
+
+// blocks draws the work of a kind, as high as the share of time in which it ran.
+func (p *timelinePicture) blocks(lane *timelineRun) {
+	c := newCover(int(p.width), p.w.From, p.w.To)
+	lane.starts(func(start int64, item []int64) { c.add("part-"+lane.Name, start, item[1], item[2]) })
+	if p.cover(c, lane.Name) >= 0 {
+		p.lanes[lane.Name] = true
+	}
+}
+
+// cover draws columns as a line of that name, and gives its top; below 0 where nothing is in the window.
+func (p *timelinePicture) cover(c *cover, name string) float64 {
+	steps := c.steps(workHeight)
+	if len(steps) == 0 {
+		return -1
+	}
+	y := p.lane(name, workHeight)
+	shapes := map[string][][]picture.Point{}
+	for _, s := range steps {
+		left, right, bottom, top := picture.Margin+laneNames+float64(s.from), picture.Margin+laneNames+float64(s.to), y+workHeight-float64(s.low), y+workHeight-float64(s.high)
+		shapes[s.class] = append(shapes[s.class], []picture.Point{{X: left, Y: top}, {X: right, Y: top}, {X: right, Y: bottom}, {X: left, Y: bottom}, {X: left, Y: top}})
+	}
+	for _, class := range c.classes {
+		p.Shapes(shapes[class], picture.Style{Fill: InkOf(class)}, "")
+	}
+	return y
+}
+
+// stream draws the pieces of work of a stream: those too short to be seen alone as columns.
+func (p *timelinePicture) stream(s *timelineStream) {
+	c := newCover(int(p.width), p.w.From, p.w.To)
+	var alone []timelinePiece
+	for _, piece := range s.pieces {
+		if piece.start >= p.w.To || piece.start+piece.length <= p.w.From {
+			continue
+		}
+		if p.x(piece.start+piece.length)-p.x(piece.start) >= leastPiece {
+			alone = append(alone, piece)
+			continue
+		}
+		class, lane := p.tone(piece.work)
+		c.add(class, piece.start, piece.length, piece.length)
+		p.lanes[lane] = true
+	}
+	y := p.cover(c, s.Name)
+	if y < 0 && len(alone) > 0 {
+		y = p.lane(s.Name, workHeight)
+	}
+	for _, piece := range alone {
+		class, lane := p.tone(piece.work)
+		p.lanes[lane] = true
+		name := p.d.Names[p.d.Works[piece.work][0]]
+		from, to := p.x(piece.start), p.x(piece.start+piece.length)
+		p.Rect(from, y, to-from, workHeight, picture.Style{Fill: InkOf(class), Stroke: picture.Paper, Width: .4}, fmt.Sprintf("%s: %s", name, typeset.Duration(piece.length)))
+		words := picture.Text{Size: 11, Fill: cmp.Or(inks["on-"+class], picture.Ink)}
+		p.Words(from+3, y+workHeight/2+4, picture.Fit(typeset.Kernels(nil, typeset.LongName)(name), to-from-6, words), words)
+	}
+}
+
+// tone is the class that a kind of work is drawn in, and what the legend calls it.
+func (p *timelinePicture) tone(work int64) (class, lane string) {
+	w := p.d.Works[work]
+	lane = p.d.Names[w[1]]
+	if lane != "kernel" {
+		return "part-" + lane, lane
+	}
+	if at, known := p.kernels[w[0]]; known {
+		return fmt.Sprintf("kernel-%d", at), "named"
+	}
+	return fmt.Sprintf("kernel-%d", tones-1), "other kernels"
+}
+
+// gaps draws the idle gaps by their causes.
+func (p *timelinePicture) gaps(row *timelineRow) {
+	y := -1.0
+	for _, g := range row.Gaps {
+		if g[0] >= p.w.To || g[0]+g[1] <= p.w.From {
+			continue
+		}
+		if y < 0 {
+			y = p.lane("longest idle gaps", laneHeight)
+		}
+		cause := p.d.Names[g[2]]
+		p.causes[cause] = true
+		p.Rect(p.x(g[0]), y, max(p.x(g[0]+g[1])-p.x(g[0]), .6), laneHeight, picture.Style{Fill: InkOf("part-" + cause)}, fmt.Sprintf("%s: %s", cause, typeset.Duration(g[1])))
+	}
+}
+
+// legend says what the colours mean; gaps is how many there are in all.
+func (p *timelinePicture) legend(gaps int) {
+	p.Room(6)
+	var keys []picture.Key
+	for _, k := range []struct{ lane, class, text string }{{"kernel", "part-kernel", "kernels"}, {"collective", "part-collective", "collectives"}, {"graph", "part-graph", "graph replays"}, {"copy", "part-copy", "copies and fills"}, {"other kernels", "kernel-7", "other kernels"}} {
+		if p.lanes[k.lane] {
+			keys = append(keys, picture.Key{Text: k.text, Draw: p.Swatch(InkOf(k.class), 0)})
+		}
+	}
+	if p.warm {
+		keys = append(keys, picture.Key{Text: "pale: passes of warm-up", Draw: p.Swatch(InkOf("stage-0"), .45)})
+	}
+	for _, part := range Parts {
+		if p.causes[part.Name] {
+			keys = append(keys, picture.Key{Text: part.Doc, Draw: p.Swatch(InkOf("part-"+part.Name), 0)})
+		}
+	}
+	p.Keys(0, keys...)
+	if len(p.named) > 0 {
+		p.Head("Kernels that take most time in the window")
+		p.Keys(picture.Inner/2, p.named...)
+	}
+	p.Room(6)
+	note := fmt.Sprintf("Height is the share of the time in which the work ran, by columns of %s.", typeset.Nanoseconds(float64(p.w.To-p.w.From)/p.width))
+	if len(p.causes) > 0 {
+		note += fmt.Sprintf(" Idle gaps are the %d longest of the run.", gaps)
+	}
+	p.Note(note)
+}
