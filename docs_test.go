@@ -2,13 +2,16 @@ package main_test
 
 import (
 	"context"
+	"encoding/csv"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode"
@@ -131,6 +134,7 @@ func TestDocsRun(t *testing.T) {
 				testCommands(t, w)
 			case "docs/warehouse.md":
 				testTables(t, w)
+				testQuestions(t, w)
 				testRules(t, w)
 			}
 		})
@@ -178,6 +182,69 @@ func runPage(t *testing.T, w workplace, page string) (ran, compared int) {
 		write(t, page, now)
 	}
 	return ran, compared
+}
+
+// as names the query that gives the same numbers as the statement in the block below.
+var as = regexp.MustCompile("^As `(prof query [^`]+)`")
+
+// testQuestions checks that SQL in docs/warehouse.md gives what a query gives that it names: in the columns of both, its rows are among the query's, in
+// that order.
+func testQuestions(t *testing.T, w workplace) {
+	t.Helper()
+	page := lines(t, "docs/warehouse.md")
+	all := blocks(page)
+	asked, compared := 0, 0
+	for n, line := range page {
+		if strings.HasPrefix(line, "### ") {
+			asked++
+		}
+		m := as.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		at := slices.IndexFunc(all, func(b block) bool { return b.start > n && b.lang == "sh" })
+		compared++
+		want, got := records(t, w.run(t, m[1]+" --format csv")), records(t, w.run(t, all[at].text))
+		var ours, theirs []int
+		for i, name := range got[0] {
+			if j := slices.Index(want[0], name); j >= 0 {
+				ours, theirs = append(ours, i), append(theirs, j)
+			}
+		}
+		if len(ours) < 3 || len(got) < 2 {
+			t.Errorf("docs/warehouse.md:%d: %s and its SQL share %d columns, %d rows", n+1, m[1], len(ours), len(got)-1)
+		}
+		rest := want[1:]
+		for _, row := range got[1:] {
+			i := slices.IndexFunc(rest, func(r []string) bool {
+				return !slices.ContainsFunc(ours, func(i int) bool { return !alike(row[i], r[theirs[slices.Index(ours, i)]]) })
+			})
+			if i < 0 {
+				t.Errorf("docs/warehouse.md:%d: %s has no row %q, or not in that order", n+1, m[1], row)
+				break
+			}
+			rest = rest[i+1:]
+		}
+	}
+	if asked != 12 || compared < 9 {
+		t.Errorf("docs/warehouse.md has %d questions, of which %d were compared with queries", asked, compared)
+	}
+}
+
+func records(t *testing.T, text string) [][]string {
+	t.Helper()
+	out, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil || len(out) == 0 {
+		t.Fatalf("%q: %v", text, err)
+	}
+	return out
+}
+
+// alike compares cells: sums of floats differ in the last digits with the order of their parts.
+func alike(a, b string) bool {
+	x, errA := strconv.ParseFloat(a, 64)
+	y, errB := strconv.ParseFloat(b, 64)
+	return a == b || errA == nil && errB == nil && math.Abs(x-y) <= 1e-12*math.Abs(y)
 }
 
 // testRules runs the statements about rules one by one, with a prof command after each.
