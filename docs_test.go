@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"flag"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"os/exec"
@@ -15,6 +16,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/goccy/go-yaml"
 
 	"prof/ingest/derive"
 	"prof/queries"
@@ -132,6 +135,8 @@ func TestDocsRun(t *testing.T) {
 			switch page {
 			case "docs/guide.md":
 				testCommands(t, w)
+			case "docs/ci.md":
+				testPipelines(t, w)
 			case "docs/warehouse.md":
 				testTables(t, w)
 				testQuestions(t, w)
@@ -182,6 +187,76 @@ func runPage(t *testing.T, w workplace, page string) (ran, compared int) {
 		write(t, page, now)
 	}
 	return ran, compared
+}
+
+// testPipelines parses the pipelines of docs/ci.md and runs the commands of their jobs, each pipeline in a home of its own. A capture is a run that was
+// captured before; what talks to the server (gh, curl) is a program that wants its file.
+func testPipelines(t *testing.T, w workplace) {
+	t.Helper()
+	tools := t.TempDir()
+	for _, name := range []string{"gh", "curl"} {
+		if err := os.WriteFile(filepath.Join(tools, name), []byte("#!/bin/sh\nfor file in comment.md summary.md; do case \"$*\" in *\"$file\"*) test -s \"$file\" && echo \"sent $file\" && exit;; esac; done\nexit 1\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const ingest = "prof ingest --prefill 256 --decode 4 --warmup 2"
+	pipelines, ran, sent := 0, 0, 0
+	for _, b := range blocks(lines(t, "docs/ci.md")) {
+		if b.lang != "yaml" {
+			continue
+		}
+		pipelines++
+		var parsed any
+		if err := yaml.UnmarshalWithOptions([]byte(b.text), &parsed, yaml.Strict()); err != nil {
+			t.Errorf("docs/ci.md:%d: %v", b.start, err)
+			continue
+		}
+		dir := t.TempDir()
+		own := workplace{w.dir, append(slices.Clone(w.env), "PROF_HOME="+filepath.Join(dir, "home"), "RUN=ci-1", "BRANCH=main", "GITHUB_STEP_SUMMARY="+filepath.Join(dir, "step.md"), "GITHUB_REPOSITORY=a/b", "PR=1",
+			"CI_DEFAULT_BRANCH=main", "CI_MERGE_REQUEST_IID=1", "CI_API_V4_URL=https://gitlab.invalid", "CI_PROJECT_ID=1", "COMMENT_TOKEN=x", "PATH="+tools+":"+strings.TrimPrefix(w.env[0], "PATH="))}
+		own.run(t, "rm -f summary.md junit.xml comment.md && mkdir -p .github && echo 'stage.*.gpu_span_ns <= +50%' | tee perf.rules > .github/perf.rules")
+		own.run(t, ingest+" --run first testdata/capture/llama/sdpa-1 && prof baseline set main first")
+		for _, command := range commands(parsed) {
+			ran++
+			if before, _, capture := strings.Cut(command, " -- "); capture && strings.HasPrefix(before, "prof capture ") {
+				command = ingest + ` --run "$RUN" --tag "branch=$BRANCH" testdata/capture/llama/sdpa-2`
+			}
+			if strings.HasPrefix(command, "prof check ") { // one process a side
+				command += " || [ $? -eq 4 ]"
+			}
+			sent += strings.Count(own.run(t, "set -e\n"+command), "sent ")
+		}
+		own.run(t, "grep -q '^| ' summary.md && grep -q '<testsuite' junit.xml && prof baseline list --format csv | grep -q '^main,ci-1'")
+	}
+	if pipelines < 2 || ran < 10 || sent != pipelines {
+		t.Errorf("docs/ci.md has %d pipelines; %d commands ran, %d comments were sent", pipelines, ran, sent)
+	}
+}
+
+// commands are the command lines of a pipeline in their order: GitHub's run, GitLab's script and after_script.
+func commands(in any) []string {
+	var out []string
+	switch x := in.(type) {
+	case map[string]any:
+		for _, key := range []string{"run", "script", "after_script"} {
+			switch c := x[key].(type) {
+			case string:
+				out = append(out, c)
+			case []any:
+				for _, line := range c {
+					out = append(out, fmt.Sprint(line))
+				}
+			}
+		}
+		for _, key := range slices.Sorted(maps.Keys(x)) {
+			out = append(out, commands(x[key])...)
+		}
+	case []any:
+		for _, y := range x {
+			out = append(out, commands(y)...)
+		}
+	}
+	return out
 }
 
 // as names the query that gives the same numbers as the statement in the block below.

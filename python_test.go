@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -16,28 +17,55 @@ import (
 // needsPython skips where there is no Python with the modules.
 func needsPython(t *testing.T, modules ...string) {
 	t.Helper()
-	if out, err := exec.Command("python3", "-c", "import "+strings.Join(modules, ", ")).CombinedOutput(); err != nil {
-		t.Skipf("no python3 with %s: %v %.200s", strings.Join(modules, ", "), err, out)
+	if out, err := exec.Command("python3", "-c", "import sys, "+strings.Join(append(modules, "os"), ", ")).CombinedOutput(); err != nil {
+		t.Skipf("no python3 with %v: %v %.200s", modules, err, out)
 	}
 }
 
-// TestPython lays a warehouse and the answers to every query of it before the tests of python/prof.py.
+// TestPython lays a warehouse and the answers to every query of it before the tests of python/prof.py, and metrics before their own parsers.
 func TestPython(t *testing.T) {
-	needsPython(t, "duckdb")
+	needsPython(t)
 	bin := buildProf(t)
 	w := newWorkplace(t, bin)
-	w.run(t, "prof ingest --run a testdata/ncu/llama.sqlite.gz testdata/ncu/llama.ncu-rep.gz && prof ingest --run b testdata/torch/llama.trace.json.gz")
+	w.run(t, "prof ingest --run a --tag team=x testdata/ncu/llama.sqlite.gz testdata/ncu/llama.ncu-rep.gz && prof ingest --run b testdata/torch/llama.trace.json.gz")
 	home := filepath.Join(w.dir, schema.HomeName)
-	if err := os.WriteFile(filepath.Join(home, "answers.json"), answers(t, home, "a", "b"), 0o600); err != nil {
-		t.Fatal(err)
+	t.Run("prof.py", func(t *testing.T) {
+		needsPython(t, "duckdb")
+		if err := os.WriteFile(filepath.Join(home, "answers.json"), answers(t, home, "a", "b"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.CommandContext(t.Context(), "python3", "-m", "unittest", "-v", "test_prof")
+		cmd.Dir, cmd.Env = "python", append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "PROF_TEST_HOME="+home, "PROF_TEST_BINARY="+filepath.Join(bin, "prof"), "MPLCONFIGDIR="+t.TempDir())
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Errorf("python3 -m unittest: %v", err)
+		}
+		t.Logf("%s", out)
+	})
+	for form, c := range map[string]struct {
+		needs   []string
+		program string
+	}{
+		"openmetrics": {[]string{"prometheus_client"}, `import sys
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse
+print(sum(len(f.samples) for f in parse(sys.stdin.read())))`},
+		"otlp-json": {[]string{"google.protobuf", "opentelemetry.proto.collector.metrics.v1.metrics_service_pb2"}, `import sys
+from google.protobuf import json_format
+from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest as Request
+print(sum(len(m.gauge.data_points) for r in json_format.Parse(sys.stdin.read(), Request()).resource_metrics for s in r.scope_metrics for m in s.metrics))`},
+	} {
+		t.Run(form, func(t *testing.T) {
+			needsPython(t, c.needs...)
+			text := w.run(t, "prof export a --to "+form)
+			cmd := exec.CommandContext(t.Context(), "python3", "-c", c.program)
+			cmd.Stdin = strings.NewReader(text)
+			out, err := cmd.CombinedOutput()
+			want := strings.Count(text, `run="a"`) + strings.Count(text, `timeUnixNano`)
+			if n, _ := strconv.Atoi(strings.TrimSpace(string(out))); err != nil || n != want || n < 10 {
+				t.Errorf("%d points were written, and read %s (%v)", want, out, err)
+			}
+		})
 	}
-	cmd := exec.CommandContext(t.Context(), "python3", "-m", "unittest", "-v", "test_prof")
-	cmd.Dir, cmd.Env = "python", append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "PROF_TEST_HOME="+home, "PROF_TEST_BINARY="+filepath.Join(bin, "prof"), "MPLCONFIGDIR="+t.TempDir())
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Errorf("python3 -m unittest: %v\n%s", err, out)
-	}
-	t.Logf("%s", out)
 }
 
 // answers are those to every query of each run, as JSON.

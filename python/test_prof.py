@@ -1,5 +1,6 @@
 """Tests of prof.py, which TestPython at the root of the repository runs: it lays a warehouse and prof's own answers to every query of it into PROF_TEST_HOME."""
 
+import datetime
 import json
 import math
 import os
@@ -16,6 +17,8 @@ def cell(v):
     """A value as prof writes it into JSON."""
     if isinstance(v, (list, dict)):
         return json.loads(json.dumps(v))
+    if isinstance(v, datetime.datetime):
+        return v.strftime("%Y-%m-%d %H:%M:%S.%f").rstrip("0").rstrip(".")
     return v if v is None or isinstance(v, (bool, int, float)) else str(v)
 
 
