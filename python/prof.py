@@ -288,7 +288,7 @@ class Warehouse:
         return out
 
     def _said(self, q: Query, run_id: Optional[str], options: Dict[str, Any]) -> List[str]:
-        command = [self.binary, "--home", str(self.path.parent), "query", f"{q.name}.v{q.version}", "--format", "json"]
+        command = [str(self.binary), "--home", str(self.path.parent), "query", f"{q.name}.v{q.version}", "--format", "json"]
         if run_id is not None:
             command += ["--run", run_id]
         for k, v in options.items():
@@ -439,15 +439,18 @@ def _draw_roofline(ax: Any, rows: List[Dict[str, Any]], _: Dict[str, Any]) -> No
 
 def _draw_trend(ax: Any, rows: List[Dict[str, Any]], options: Dict[str, Any]) -> None:
     """A line per stage over the runs in the order of their captures."""
-    metric = options.get("metric", "gpu_span_ns")
+    metric = options.get("metric") or "gpu_span_ns"
     scale, unit = (1e6, "ms") if metric.endswith("_ns") else (1, "")
+    values = [r["value"] / scale for r in rows if r["value"] is not None]
+    if not values:
+        raise Error(f"trend: no run has {metric}")
     order: List[str] = list(dict.fromkeys(r["run_id"] for r in rows))
     names = {r["run_id"]: r["run"] for r in rows}
     for stage in dict.fromkeys(r["stage"] for r in rows):
         own = [r for r in rows if r["stage"] == stage and r["value"] is not None]
         ax.plot([order.index(r["run_id"]) for r in own], [r["value"] / scale for r in own], marker="o", label=stage)
     ax.set_xticks(range(len(order)), [names[i] for i in order], rotation=30, ha="right")
-    ax.set_ylim(bottom=0)
+    ax.set_ylim(0, 1.15 * max(values) or 1)
     ax.set_ylabel(f"{metric[:-3] if unit else metric} ({unit})" if unit else metric)
     ax.set_title(f"trend of {metric}")
     ax.legend()

@@ -147,6 +147,8 @@ class TestProf(unittest.TestCase):
             ax = self.w.plot("roofline", "a")
             points = sum(len(c.get_offsets()) for c in ax.collections)
             self.assertEqual(points, sum(1 for r in self.w.query("roofline", "a", form="rows") if r["intensity"]))
+            with self.assertRaisesRegex(prof.Error, "no run has tokens_per_s"):
+                self.w.plot("trend", workload="a", metric="tokens_per_s")
             out = os.environ.get("PROF_TEST_PLOTS")
             if out:
                 for kind, args in (("stages", {"run": "a"}), ("roofline", {"run": "a"}), ("trend", {"workload": "a"})):

@@ -86,7 +86,7 @@ func (p *program) exportRun(c *cli.Context, w *schema.Warehouse, run schema.Run)
 	if form, err := metrics.Forms().Named(c.String("to")); err == nil {
 		return p.exportMetrics(c, w, run, form)
 	}
-	form, err := stacks.Forms().Named(c.String("to"), append(metrics.Forms().Names(), parquet)...)
+	form, err := stacks.Forms().Named(c.String("to"), append([]string{parquet}, metrics.Forms().Names()...)...)
 	if err != nil {
 		return &usageError{err}
 	}
