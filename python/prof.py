@@ -211,7 +211,7 @@ class Warehouse:
         """All runs, newest first."""
         return self.query("runs", form=form)
 
-    def query(self, name: str, run: Optional[str] = None, *, form: Optional[str] = None, **options: Any) -> Any:
+    def query(self, name: str, /, run: Optional[str] = None, *, form: Optional[str] = None, **options: Any) -> Any:
         """The answer of a query as a frame (see Answer.to); options are those of prof query, with underscores. Without run, the newest.
 
         attrs has query, run_id, units and docs by column, caveats (dicts of a kind and figures) and notes (the same as text: in prof's words
@@ -219,7 +219,7 @@ class Warehouse:
         """
         return self.answer(name, run, **options).to(form)
 
-    def answer(self, name: str, run: Optional[str] = None, **options: Any) -> Answer:
+    def answer(self, name: str, /, run: Optional[str] = None, **options: Any) -> Answer:
         """The same as plain rows, before they become a frame."""
         q = self.describe(name)
         unknown = [o for o in options if o not in q.options]
@@ -298,7 +298,7 @@ class Warehouse:
             raise Error(f"{' '.join(command[:5])}: {done.stderr.strip()}")
         return json.loads(done.stdout).get("notes", [])
 
-    def plot(self, kind: str, run: Optional[str] = None, *, ax: Any = None, **options: Any) -> Any:
+    def plot(self, kind: str, /, run: Optional[str] = None, *, ax: Any = None, **options: Any) -> Any:
         """Draws "stages", "roofline" or "trend" by matplotlib and gives the axes; options are those of the query of that name."""
         draw = {"stages": _draw_stages, "roofline": _draw_roofline, "trend": _draw_trend}.get(kind)
         if draw is None:
