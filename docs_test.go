@@ -2,16 +2,22 @@ package main_test
 
 import (
 	"context"
+	"encoding/csv"
 	"flag"
 	"fmt"
+	"maps"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/goccy/go-yaml"
 
 	"prof/ingest/derive"
 	"prof/queries"
@@ -129,8 +135,11 @@ func TestDocsRun(t *testing.T) {
 			switch page {
 			case "docs/guide.md":
 				testCommands(t, w)
+			case "docs/ci.md":
+				testPipelines(t, w)
 			case "docs/warehouse.md":
 				testTables(t, w)
+				testQuestions(t, w)
 				testRules(t, w)
 			}
 		})
@@ -178,6 +187,139 @@ func runPage(t *testing.T, w workplace, page string) (ran, compared int) {
 		write(t, page, now)
 	}
 	return ran, compared
+}
+
+// testPipelines parses the pipelines of docs/ci.md and runs the commands of their jobs, each pipeline in a home of its own. A capture is a run that was
+// captured before; what talks to the server (gh, curl) is a program that wants its file.
+func testPipelines(t *testing.T, w workplace) {
+	t.Helper()
+	tools := t.TempDir()
+	for _, name := range []string{"gh", "curl"} {
+		if err := os.WriteFile(filepath.Join(tools, name), []byte("#!/bin/sh\nfor file in comment.md summary.md; do case \"$*\" in *\"$file\"*) test -s \"$file\" && echo \"sent $file\" && exit;; esac; done\nexit 1\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const ingest = "prof ingest --prefill 256 --decode 4 --warmup 2"
+	pipelines, ran, sent := 0, 0, 0
+	for _, b := range blocks(lines(t, "docs/ci.md")) {
+		if b.lang != "yaml" {
+			continue
+		}
+		pipelines++
+		var parsed any
+		if err := yaml.UnmarshalWithOptions([]byte(b.text), &parsed, yaml.Strict()); err != nil {
+			t.Errorf("docs/ci.md:%d: %v", b.start, err)
+			continue
+		}
+		dir := t.TempDir()
+		own := workplace{w.dir, append(slices.Clone(w.env), "PROF_HOME="+filepath.Join(dir, "home"), "RUN=ci-1", "BRANCH=main", "GITHUB_STEP_SUMMARY="+filepath.Join(dir, "step.md"), "GITHUB_REPOSITORY=a/b", "PR=1",
+			"CI_DEFAULT_BRANCH=main", "CI_MERGE_REQUEST_IID=1", "CI_API_V4_URL=https://gitlab.invalid", "CI_PROJECT_ID=1", "COMMENT_TOKEN=x", "PATH="+tools+":"+strings.TrimPrefix(w.env[0], "PATH="))}
+		own.run(t, "rm -f summary.md junit.xml comment.md && mkdir -p .github && echo 'stage.*.gpu_span_ns <= +50%' | tee perf.rules > .github/perf.rules")
+		own.run(t, ingest+" --run first testdata/capture/llama/sdpa-1 && prof baseline set main first")
+		for _, command := range commands(parsed) {
+			ran++
+			if before, _, capture := strings.Cut(command, " -- "); capture && strings.HasPrefix(before, "prof capture ") {
+				command = ingest + ` --run "$RUN" --tag "branch=$BRANCH" testdata/capture/llama/sdpa-2`
+			}
+			if strings.HasPrefix(command, "prof check ") { // one process a side
+				command += " || [ $? -eq 4 ]"
+			}
+			sent += strings.Count(own.run(t, "set -e\n"+command), "sent ")
+		}
+		own.run(t, "grep -q '^| ' summary.md && grep -q '<testsuite' junit.xml && prof baseline list --format csv | grep -q '^main,ci-1'")
+	}
+	if pipelines < 2 || ran < 10 || sent != pipelines {
+		t.Errorf("docs/ci.md has %d pipelines; %d commands ran, %d comments were sent", pipelines, ran, sent)
+	}
+}
+
+// commands are the command lines of a pipeline in their order: GitHub's run, GitLab's script and after_script.
+func commands(in any) []string {
+	var out []string
+	switch x := in.(type) {
+	case map[string]any:
+		for _, key := range []string{"run", "script", "after_script"} {
+			switch c := x[key].(type) {
+			case string:
+				out = append(out, c)
+			case []any:
+				for _, line := range c {
+					out = append(out, fmt.Sprint(line))
+				}
+			}
+		}
+		for _, key := range slices.Sorted(maps.Keys(x)) {
+			out = append(out, commands(x[key])...)
+		}
+	case []any:
+		for _, y := range x {
+			out = append(out, commands(y)...)
+		}
+	}
+	return out
+}
+
+// as names the query that gives the same numbers as the statement in the block below.
+var as = regexp.MustCompile("^As `(prof query [^`]+)`")
+
+// testQuestions checks that SQL in docs/warehouse.md gives what a query gives that it names: in the columns of both, its rows are among the query's, in
+// that order.
+func testQuestions(t *testing.T, w workplace) {
+	t.Helper()
+	page := lines(t, "docs/warehouse.md")
+	all := blocks(page)
+	asked, compared := 0, 0
+	for n, line := range page {
+		if strings.HasPrefix(line, "### ") {
+			asked++
+		}
+		m := as.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		at := slices.IndexFunc(all, func(b block) bool { return b.start > n && b.lang == "sh" })
+		compared++
+		want, got := records(t, w.run(t, m[1]+" --format csv")), records(t, w.run(t, all[at].text))
+		var ours, theirs []int
+		for i, name := range got[0] {
+			if j := slices.Index(want[0], name); j >= 0 {
+				ours, theirs = append(ours, i), append(theirs, j)
+			}
+		}
+		if len(ours) < 3 || len(got) < 2 {
+			t.Errorf("docs/warehouse.md:%d: %s and its SQL share %d columns, %d rows", n+1, m[1], len(ours), len(got)-1)
+		}
+		rest := want[1:]
+		for _, row := range got[1:] {
+			i := slices.IndexFunc(rest, func(r []string) bool {
+				return !slices.ContainsFunc(ours, func(i int) bool { return !alike(row[i], r[theirs[slices.Index(ours, i)]]) })
+			})
+			if i < 0 {
+				t.Errorf("docs/warehouse.md:%d: %s has no row %q, or not in that order", n+1, m[1], row)
+				break
+			}
+			rest = rest[i+1:]
+		}
+	}
+	if asked != 12 || compared < 9 {
+		t.Errorf("docs/warehouse.md has %d questions, of which %d were compared with queries", asked, compared)
+	}
+}
+
+func records(t *testing.T, text string) [][]string {
+	t.Helper()
+	out, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil || len(out) == 0 {
+		t.Fatalf("%q: %v", text, err)
+	}
+	return out
+}
+
+// alike compares cells: sums of floats differ in the last digits with the order of their parts.
+func alike(a, b string) bool {
+	x, errA := strconv.ParseFloat(a, 64)
+	y, errB := strconv.ParseFloat(b, 64)
+	return a == b || errA == nil && errB == nil && math.Abs(x-y) <= 1e-12*math.Abs(y)
 }
 
 // testRules runs the statements about rules one by one, with a prof command after each.

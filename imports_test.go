@@ -63,6 +63,7 @@ var rooms = map[string][]string{
 	"queries/judge/trend":   {"queries/frame", "queries/judge/stats"},
 	"render/chart":          {"queries/frame", "queries/judge", "render/picture", "render/table", "render/typeset", "render/words"},
 	"render/compare":        {"queries/frame", "queries/judge", "queries/judge/*", "render/chart", "render/page", "render/picture", "render/table", "render/typeset", "render/words"},
+	"render/metrics":        {"queries/frame", "render/typeset"},
 	"render/page":           {},
 	"render/picture":        {"render/typeset"},
 	"render/rendertest":     {"queries/frame", "queries/judge", "render/page"},

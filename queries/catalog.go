@@ -16,6 +16,7 @@ import (
 	"unicode"
 
 	"prof/internal/suggest"
+	"prof/queries/frame"
 	"prof/schema"
 	"prof/schema/sqlfile"
 )
@@ -132,7 +133,7 @@ func (Relations) Checksum() (string, error) {
 }
 
 // relationsVersion is raised when other relations are made of the same files.
-const relationsVersion = "1 "
+const relationsVersion = "2 "
 
 var filesSum = sync.OnceValues(func() (string, error) {
 	sum, err := sqlfile.Checksum(files, "sql/*/*.sql")
@@ -268,13 +269,36 @@ func relations(text string) iter.Seq[string] {
 	}
 }
 
+// comment is the whole header, one line a part, so that other clients find there what the program knows of the query.
 func (q Query) comment() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s%s v%d: %s Grain: %s. Key: %s. Columns:", schema.DocMark, q.Name, q.Version, q.Doc, q.Grain, q.Key)
-	for _, c := range q.Columns {
-		fmt.Fprintf(&b, " %s: %s;", c[0], c[1])
+	fmt.Fprintf(&b, "%s%s v%d: %s\nGrain: %s.\nKey: %s.", schema.DocMark, q.Name, q.Version, q.Doc, q.Grain, q.Key)
+	if topics := q.topics(); len(topics) > 0 {
+		b.WriteString("\nNotes: " + strings.Join(topics, " "))
 	}
-	return strings.TrimSuffix(b.String(), ";") + "."
+	if q.TakesRun() && !q.needsNoTimeline() {
+		b.WriteString("\nNotes without rows: " + noTimeline)
+	}
+	if len(q.Params) > 0 {
+		b.WriteString("\nOptions:")
+	}
+	for _, p := range q.Params {
+		fmt.Fprintf(&b, "\n  %s: %s", p.Name, p.Doc)
+	}
+	b.WriteString("\nColumns:")
+	for _, c := range q.Columns {
+		b.WriteString("\n  " + c[0])
+		if unit := frame.UnitOf(c[0]); unit != frame.None {
+			fmt.Fprintf(&b, " (%s)", unit)
+		}
+		for _, o := range q.Optional {
+			if o[0] == c[0] {
+				fmt.Fprintf(&b, " [%s]", o[1])
+			}
+		}
+		b.WriteString(": " + c[1])
+	}
+	return b.String()
 }
 
 // Group is a question that queries answer: those whose files lie in one folder.

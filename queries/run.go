@@ -175,18 +175,14 @@ func (a *Asker) Run(ctx context.Context, q Query, args Args) (*frame.Frame, erro
 	for i := range f.Columns {
 		f.Columns[i].Doc = docs[f.Columns[i].Name]
 	}
-	topics := q.Notes
-	if len(topics) > 0 {
-		// Whatever a query counts, what is missing from its sources is missing from it.
-		topics = append(slices.Clone(topics), "source")
-	}
+	topics := q.topics()
 	list := faults(f)
 	if len(f.Rows) == 0 && q.TakesRun() {
 		if list, err = unmatched(ctx, a.w, q, args); err != nil {
 			return nil, err
 		}
 		if len(list) == 0 && !q.needsNoTimeline() {
-			topics = append([]string{"timeline"}, topics...)
+			topics = append([]string{noTimeline}, topics...)
 		}
 	}
 	about, err := a.caveats(ctx, args, topics)
@@ -195,6 +191,17 @@ func (a *Asker) Run(ctx context.Context, q Query, args Args) (*frame.Frame, erro
 	}
 	f.Caveats, f.Notes, err = caveat.Word(append(list, about...))
 	return f, err
+}
+
+// noTimeline is the topic of caveats on queries without rows.
+const noTimeline = "timeline"
+
+// topics are those of the caveats on its rows. Whatever a query counts, what is missing from its sources is missing from it.
+func (q Query) topics() []string {
+	if len(q.Notes) == 0 {
+		return nil
+	}
+	return append(slices.Clone(q.Notes), "source")
 }
 
 // plainError takes DuckDB's mark off an error that a query raises itself about its arguments.

@@ -10,20 +10,24 @@ import (
 
 	"prof/internal/file"
 	"prof/queries"
+	"prof/render/metrics"
 	"prof/render/stacks"
 	"prof/schema"
 )
 
 func (p *program) exportCommand() *cli.Command {
-	names := append(stacks.Forms().Names(), parquet)
+	names := append(append(stacks.Forms().Names(), parquet), metrics.Forms().Names()...)
 	var docs []string
 	for _, f := range stacks.Forms() {
-		docs = append(docs, fmt.Sprintf("  %-8s %s", f.Name, f.Doc))
+		docs = append(docs, fmt.Sprintf("  %-11s %s", f.Name, f.Doc))
 	}
-	docs = append(docs, fmt.Sprintf("  %-8s %s", parquet, parquetDoc))
+	docs = append(docs, fmt.Sprintf("  %-11s %s", parquet, parquetDoc))
+	for _, f := range metrics.Forms() {
+		docs = append(docs, fmt.Sprintf("  %-11s %s", f.Name, f.Doc))
+	}
 	return &cli.Command{
 		Name:      "export",
-		Usage:     "a run for other programs: flame graphs of its kernels, or all of it as Parquet",
+		Usage:     "a run for other programs: flame graphs of its kernels, metrics of its stages, or all of it as Parquet",
 		ArgsUsage: "[RUN]",
 		Description: `Without RUN, the newest. In a flame graph a stack is the stage, the ranges, nn.Modules and operators around a launch, and the kernel; its time is that on the GPU. Warm-up
 passes are omitted, and a message says how many kernels that is. With --warmup the sum is that of prof query top-kernels, to the nanosecond. pprof also gets kernels,
@@ -38,7 +42,9 @@ launch_time, and where they are known flop and bytes: from Nsight Compute report
   go tool pprof -http=: -diff_base=before.pb.gz after.pb.gz
   prof export baseline --to folded | flamegraph.pl --countname=ns > baseline.svg
   prof export baseline --to parquet --out runs    # a folder, which may hold several runs
-  prof import runs                                # in another warehouse`,
+  prof import runs                                # in another warehouse
+  prof export baseline --to openmetrics --out baseline.txt
+  prof export baseline --to otlp-json | curl -H 'Content-Type: application/json' --data-binary @- http://localhost:4318/v1/metrics`,
 		Flags: []cli.Flag{
 			runFlag("the newest"),
 			&cli.StringFlag{Name: "to", Value: names[0], Usage: "`FORM` of the output: " + strings.Join(names, ", ")},
@@ -79,7 +85,10 @@ func (p *program) exportRun(c *cli.Context, w *schema.Warehouse, run schema.Run)
 	if c.String("to") == parquet {
 		return p.exportParquet(c, w, run)
 	}
-	form, err := stacks.Forms().Named(c.String("to"), parquet)
+	if form, err := metrics.Forms().Named(c.String("to")); err == nil {
+		return p.exportMetrics(c, w, run, form)
+	}
+	form, err := stacks.Forms().Named(c.String("to"), append([]string{parquet}, metrics.Forms().Names()...)...)
 	if err != nil {
 		return &usageError{err}
 	}

@@ -59,14 +59,16 @@ WITH part AS (
     FROM t
     UNION ALL BY NAME
     SELECT d.operator, d.total_ns AS self_device_ns, d.total_ns AS total_device_ns, d.work_count FROM device d WHERE d.is_outside AND _fits(d.operator, operator)
-)
-SELECT row_number() OVER (ORDER BY CASE sort WHEN 'self_device' THEN q.self_device_ns WHEN 'total_device' THEN q.total_device_ns WHEN 'self_cpu' THEN q.self_cpu_ns
+), s AS ( -- on its own: DuckDB 2.0 refuses an expression that may raise an error in the order of a window
+    SELECT q.*, CASE sort WHEN 'self_device' THEN q.self_device_ns WHEN 'total_device' THEN q.total_device_ns WHEN 'self_cpu' THEN q.self_cpu_ns
         WHEN 'total_cpu' THEN q.total_cpu_ns WHEN 'memory' THEN q.device_alloc_bytes WHEN 'calls' THEN q.calls
-        ELSE error('ARGUMENT: --sort is self_device, total_device, self_cpu, total_cpu, memory or calls')::BIGINT END DESC NULLS LAST,
-        q.self_device_ns DESC NULLS LAST, q.self_cpu_ns DESC NULLS LAST, q.operator, q.shapes, q.types) AS rank,
+        ELSE error('ARGUMENT: --sort is self_device, total_device, self_cpu, total_cpu, memory or calls')::BIGINT END AS sorted_by
+    FROM q
+)
+SELECT row_number() OVER (ORDER BY q.sorted_by DESC NULLS LAST, q.self_device_ns DESC NULLS LAST, q.self_cpu_ns DESC NULLS LAST, q.operator, q.shapes, q.types) AS rank,
     q.operator, q.calls, q.self_device_ns, q.total_device_ns, q.self_cpu_ns, q.total_cpu_ns, q.self_device_ns / nullif(coalesce((SELECT sum(d.total_ns) FROM device d), (SELECT sum(x.self_device_ns) FROM q x)), 0) AS share_ratio,
     q.work_count, q.self_device_mean_ns, q.flop_count, q.flop_per_s,
     q.device_alloc_bytes, q.device_free_bytes, q.device_net_bytes, q.host_net_bytes, q.replay_ns, q.shapes, q.types
-FROM q
+FROM s q
 QUALIFY top = 0 OR rank <= top
 ORDER BY rank

@@ -1,0 +1,187 @@
+// Package metrics writes the figures of a run's stages as metrics, for dashboards.
+package metrics
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"prof/queries/frame"
+	"prof/render/typeset"
+)
+
+// Metric is a figure with a point for each stage that has it.
+type Metric struct {
+	Name   string // without unit: stage_gpu_span_mean
+	Unit   Unit
+	Doc    string
+	Points []Point
+}
+
+// Point is a value with its labels, names and values in turn; an unknown one is no point.
+type Point struct {
+	Labels [][2]string
+	Value  float64
+	Whole  bool // a count
+}
+
+// Unit is a unit by its names in OpenMetrics, where it ends the name of the metric, and in UCUM, which OpenTelemetry takes.
+type Unit struct{ Open, UCUM string }
+
+// Run is what the figures are of.
+type Run struct {
+	Name, ID, Device, Model, Version string
+	Tags                             []string // key=value
+	At                               time.Time
+}
+
+// Forms lists the forms of files.
+func Forms() typeset.Forms[[]Metric, Run] {
+	return typeset.Forms[[]Metric, Run]{
+		{Name: "openmetrics", Doc: "figures of each stage at the time of the capture, as text: Prometheus and what reads its format", Write: writeOpenMetrics},
+		{Name: "otlp-json", Doc: "the same for an OpenTelemetry collector: POST to /v1/metrics", Write: writeOTLP},
+	}
+}
+
+// figure is a column of a query that is a metric.
+type figure struct {
+	query, column string
+	name          string      // of the metric without unit
+	labels        [][2]string // name of a label, and the column or text that it has
+}
+
+// figures are the metrics, in this order. A label begins with = where it is a text.
+var figures = []figure{
+	{"stages", "passes", "stage_passes", nil},
+	{"stages", "cpu_mean_ns", "stage_cpu_mean", nil},
+	{"stages", "cpu_median_ns", "stage_cpu_median", nil},
+	{"stages", "gpu_span_mean_ns", "stage_gpu_span_mean", nil},
+	{"stages", "gpu_span_median_ns", "stage_gpu_span_median", nil},
+	{"stages", "gpu_span_std_ns", "stage_gpu_span_std", nil},
+	{"stages", "gpu_busy_mean_ns", "stage_gpu_busy_mean", nil},
+	{"stages", "alone_median_ns", "stage_alone_median", [][2]string{{"clock", "alone_clock"}}},
+	{"stages", "over_alone_ratio", "stage_over_alone", nil},
+	{"stages", "busy_ratio", "stage_gpu_busy", nil},
+	{"stages", "gpu_span_tokens_per_s", "stage_gpu_span", nil},
+	{"stages", "alone_tokens_per_s", "stage_alone", nil},
+	{"stages", "token_count", "stage_tokens", nil},
+	{"stages", "kernel_count", "stage_kernels", nil},
+	{"mfu", "mfu_ratio", "stage_mfu", bound},
+	{"mfu", "mbu_ratio", "stage_mbu", bound},
+	{"mfu", "alone_mfu_ratio", "stage_alone_mfu", bound},
+	{"mfu", "alone_mbu_ratio", "stage_alone_mbu", bound},
+	{"overhead", "overhead_ratio", "profiling_overhead", [][2]string{{"mode", "mode"}}},
+	{"memory-peaks", "peak_bytes", "stage_memory_peak", [][2]string{{"basis", "basis"}, {"recording", "pass"}, {"source", "source_id"}, {"pid", "pid"}, {"gpu", "device"}}},
+}
+
+// bound says which precision utilisation is of, and whether it is a lower bound.
+var bound = [][2]string{{"precision", "precision"}, {"lower_bound", "is_least"}}
+
+// fullName is the name with the unit, words joined by _.
+func (m Metric) fullName() string {
+	return strings.TrimSuffix("prof_"+m.Name+"_"+m.Unit.Open, "_")
+}
+
+// Queries are those that metrics are read from.
+func Queries() []string {
+	var out []string
+	for _, f := range figures {
+		if !slices.Contains(out, f.query) {
+			out = append(out, f.query)
+		}
+	}
+	return out
+}
+
+// Read reads the metrics of a run from the answers to Queries. What is unknown is left out, and so is utilisation that cannot be right.
+func Read(answers []*frame.Frame, run Run) ([]Metric, error) {
+	always := [][2]string{{"run", run.Name}, {"device", run.Device}, {"model", run.Model}}
+	always = append(always, tagLabels(run.Tags)...)
+	var out []Metric
+	for _, x := range figures {
+		at := slices.IndexFunc(answers, func(f *frame.Frame) bool { return f.Query == x.query })
+		if at < 0 {
+			return nil, fmt.Errorf("metrics without the query %s", x.query)
+		}
+		f := answers[at]
+		rows, err := f.Records(x.column, "stage")
+		if err != nil {
+			return nil, err
+		}
+		column := f.Columns[f.Index(x.column)]
+		m := Metric{Name: x.name, Unit: unitOf(column), Doc: docOf(column)}
+		for _, r := range rows {
+			v, known := r.Finite(x.column)
+			if !known || r.Has("fault") && r.Text("fault") != "" {
+				continue
+			}
+			p := Point{Value: scaled(v, column.Unit), Whole: column.Type == frame.Int && column.Unit != frame.Ns, Labels: append(slices.Clone(always), [2]string{"stage", r.Text("stage")})}
+			for _, l := range x.labels {
+				if !r.Has(l[1]) {
+					return nil, fmt.Errorf("query %s: no column %s", f.Query, l[1])
+				}
+				if value := r.Value(l[1]); value != nil {
+					p.Labels = append(p.Labels, [2]string{l[0], fmt.Sprint(value)})
+				}
+			}
+			p.Labels = slices.DeleteFunc(p.Labels, func(l [2]string) bool { return l[1] == "" })
+			m.Points = append(m.Points, p)
+		}
+		if len(m.Points) > 0 {
+			out = append(out, m)
+		}
+	}
+	return out, nil
+}
+
+// scaled brings a value in a base unit of the warehouse to the base unit of metrics: seconds in place of nanoseconds.
+func scaled(v float64, unit frame.Unit) float64 {
+	if unit == frame.Ns {
+		return v / 1e9
+	}
+	return v
+}
+
+func unitOf(c frame.Column) Unit {
+	switch {
+	case c.Unit == frame.Ns:
+		return Unit{"seconds", "s"}
+	case c.Unit == frame.Bytes:
+		return Unit{"bytes", "By"}
+	case c.Unit == frame.Ratio:
+		return Unit{"ratio", "1"}
+	case strings.HasSuffix(c.Name, "tokens_per_s"):
+		return Unit{"tokens_per_second", "{token}/s"}
+	}
+	return Unit{} // a count: collectors take the unit 1 for a ratio
+}
+
+// docOf is what the column means, without when it is NULL: then there is no point.
+func docOf(c frame.Column) string {
+	doc := c.Doc
+	for _, end := range []string{"; NULL", ". NULL"} {
+		doc, _, _ = strings.Cut(doc, end)
+	}
+	return doc
+}
+
+// tagLabels are labels by tags: tag_KEY, in which what a name of a label cannot have becomes _. Keys that become the same get a number.
+func tagLabels(tags []string) [][2]string {
+	var out [][2]string
+	used := map[string]int{}
+	for _, tag := range tags {
+		key, value, _ := strings.Cut(tag, "=")
+		name := "tag_" + strings.Map(func(r rune) rune {
+			if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+				return r
+			}
+			return '_'
+		}, key)
+		if used[name]++; used[name] > 1 {
+			name = fmt.Sprintf("%s__%d", name, used[name])
+		}
+		out = append(out, [2]string{name, value})
+	}
+	return out
+}
