@@ -64,6 +64,8 @@ var rooms = map[string][]string{
 	"render/chart":          {"queries/frame", "queries/judge", "render/table", "render/typeset", "render/words"},
 	"render/compare":        {"queries/frame", "queries/judge", "queries/judge/*", "render/chart", "render/page", "render/table", "render/typeset", "render/words"},
 	"render/page":           {},
+	"render/perfetto":       {"queries/frame"},
+	"render/perfettotest":   {},
 	"render/rendertest":     {"queries/frame", "queries/judge", "render/page"},
 	"render/report":         {"queries/caveat", "queries/frame", "queries/judge", "render/chart", "render/page", "render/table", "render/typeset", "render/words"},
 	"render/stacks":         {"queries/frame", "render/typeset"},

@@ -15,15 +15,15 @@ import (
 )
 
 func (p *program) exportCommand() *cli.Command {
-	names := append(stacks.Forms().Names(), parquet)
+	names := append(stacks.Forms().Names(), perfettoForm, parquet)
 	var docs []string
 	for _, f := range stacks.Forms() {
 		docs = append(docs, fmt.Sprintf("  %-8s %s", f.Name, f.Doc))
 	}
-	docs = append(docs, fmt.Sprintf("  %-8s %s", parquet, parquetDoc))
+	docs = append(docs, fmt.Sprintf("  %-8s %s", perfettoForm, perfettoDoc), fmt.Sprintf("  %-8s %s", parquet, parquetDoc))
 	return &cli.Command{
 		Name:      "export",
-		Usage:     "a run for other programs: flame graphs of its kernels, or all of it as Parquet",
+		Usage:     "a run for other programs: flame graphs of its kernels, a trace of its timeline, or all of it as Parquet",
 		ArgsUsage: "[RUN]",
 		Description: `Without RUN, the newest. In a flame graph a stack is the stage, the ranges and operators around a launch, and the kernel; its time is that on the GPU. Warm-up passes
 are omitted, and a message says how many kernels that is. With --warmup the sum is that of prof query top-kernels, to the nanosecond.
@@ -35,6 +35,8 @@ are omitted, and a message says how many kernels that is. With --warmup the sum 
   go tool pprof -top -sample_index=kernels -tagfocus=stage=decode baseline.pb.gz
   go tool pprof -http=: -diff_base=before.pb.gz after.pb.gz
   prof export baseline --to folded | flamegraph.pl --countname=ns > baseline.svg
+  prof export baseline --to perfetto --out baseline.pftrace.gz
+  prof export baseline --to perfetto --stage decode --pass 3 --out pass.pftrace.gz
   prof export baseline --to parquet --out runs    # a folder, which may hold several runs
   prof import runs                                # in another warehouse`,
 		Flags: []cli.Flag{
@@ -45,6 +47,8 @@ are omitted, and a message says how many kernels that is. With --warmup the sum 
 			&cli.Int64Flag{Name: "device", Usage: "only this GPU"},
 			&cli.StringFlag{Name: "source", Usage: "only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has"},
 			&cli.BoolFlag{Name: "warmup", Usage: "warm-up passes too"},
+			&cli.Int64Flag{Name: "pass", Usage: "with --to perfetto and --stage: only this pass of the stage"},
+			&cli.StringFlag{Name: "window", Usage: "with --to perfetto: only what runs between these times, from the start of the capture: `FROM,TO`, as in 1.5s,2s; either may be empty"},
 		},
 		Action: func(c *cli.Context) error {
 			return p.oneRun(c, func(w *schema.Warehouse, run schema.Run) error { return p.exportRun(c, w, run) })
@@ -74,12 +78,20 @@ func (p *program) noKernels(c *cli.Context, w *schema.Warehouse, run schema.Run)
 }
 
 func (p *program) exportRun(c *cli.Context, w *schema.Warehouse, run schema.Run) error {
-	if c.String("to") == parquet {
+	switch c.String("to") {
+	case parquet:
 		return p.exportParquet(c, w, run)
+	case perfettoForm:
+		return p.exportPerfetto(c, w, run)
 	}
-	form, err := stacks.Forms().Named(c.String("to"), parquet)
+	form, err := stacks.Forms().Named(c.String("to"), perfettoForm, parquet)
 	if err != nil {
 		return &usageError{err}
+	}
+	for _, name := range []string{"pass", "window"} {
+		if c.IsSet(name) {
+			return usagef("--%s needs --to perfetto", name)
+		}
 	}
 	out := c.String("out")
 	if out == "" && form.Name == stacks.Pprof && isTerminal(p.out) {

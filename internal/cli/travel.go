@@ -21,7 +21,7 @@ func (p *program) exportParquet(c *cli.Context, w *schema.Warehouse, run schema.
 	if out == "" {
 		return usagef("--to parquet writes a folder: name it with --out DIR")
 	}
-	for _, name := range []string{"stage", "device", "source", "warmup"} {
+	for _, name := range []string{"stage", "device", "source", "warmup", "pass", "window"} {
 		if c.IsSet(name) {
 			return usagef("--to parquet writes the whole run; omit --%s", name)
 		}
