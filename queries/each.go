@@ -68,13 +68,15 @@ func (r *reading) each(to func(*frame.Cells) error) error {
 			return fmt.Errorf("column %s is neither BIGINT nor DOUBLE nor VARCHAR", name)
 		}
 	}
-	row := frame.NewCells(len(kinds))
+	cells := &frame.Cells{Whole64: make([][]int64, len(kinds)), Real64: make([][]float64, len(kinds)), Valid: make([][]uint64, len(kinds))}
+	texts := make([][]mapping.StringT, len(kinds))
+	cells.TextOf = func(column, row int) string { return mapping.StringTData(&texts[column][row]) }
 	for {
 		chunk := mapping.FetchChunk(*r.res)
 		if chunk.Ptr == nil {
 			return r.fault()
 		}
-		err := r.eachOf(chunk, kinds, row, to)
+		err := r.eachOf(chunk, kinds, cells, texts, to)
 		mapping.DestroyDataChunk(&chunk)
 		if err != nil {
 			return err
@@ -85,38 +87,27 @@ func (r *reading) each(to func(*frame.Cells) error) error {
 	}
 }
 
-func (r *reading) eachOf(chunk mapping.DataChunk, kinds []duckdb.Type, row *frame.Cells, to func(*frame.Cells) error) error {
+func (r *reading) eachOf(chunk mapping.DataChunk, kinds []duckdb.Type, cells *frame.Cells, texts [][]mapping.StringT, to func(*frame.Cells) error) error {
 	size := int(mapping.DataChunkGetSize(chunk))
-	numbers, reals, texts, valid := make([][]int64, len(kinds)), make([][]float64, len(kinds)), make([][]mapping.StringT, len(kinds)), make([][]uint64, len(kinds))
 	for i, kind := range kinds {
 		v := mapping.DataChunkGetVector(chunk, mapping.IdxT(i))
 		switch data := mapping.VectorGetData(v); kind {
 		case duckdb.TYPE_BIGINT:
-			numbers[i] = unsafe.Slice((*int64)(data), size)
+			cells.Whole64[i] = unsafe.Slice((*int64)(data), size)
 		case duckdb.TYPE_DOUBLE:
-			reals[i] = unsafe.Slice((*float64)(data), size)
+			cells.Real64[i] = unsafe.Slice((*float64)(data), size)
 		default:
 			texts[i] = unsafe.Slice((*mapping.StringT)(data), size)
 		}
+		cells.Valid[i] = nil
 		if mask := mapping.VectorGetValidity(v); mask != nil { // nil where nothing is NULL
-			valid[i] = unsafe.Slice((*uint64)(mask), (size+63)/64)
+			cells.Valid[i] = unsafe.Slice((*uint64)(mask), (size+63)/64)
 		}
 	}
 	for n := range size {
-		for i := range kinds {
-			switch {
-			case valid[i] != nil && valid[i][n/64]>>(n%64)&1 == 0:
-				row.SetNull(i)
-			case numbers[i] != nil:
-				row.Set(i, numbers[i][n])
-			case reals[i] != nil:
-				row.SetNumber(i, reals[i][n])
-			default:
-				row.SetText(i, mapping.StringTData(&texts[i][n]))
-			}
-		}
+		cells.Row = n
 		r.done++
-		if err := to(row); err != nil {
+		if err := to(cells); err != nil {
 			return err
 		}
 	}

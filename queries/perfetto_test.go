@@ -2,11 +2,14 @@ package queries_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"prof/queries"
 	"prof/queries/frame"
@@ -78,12 +81,18 @@ func TestPerfetto(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, _ := traceOf(t, w, perfetto.Options{}, queries.Args{"run": run.ID, "top": "0"})
+			got, sum := traceOf(t, w, perfetto.Options{Captured: time.Unix(1, 0)}, queries.Args{"run": run.ID, "top": "0"})
 			if got.First < 0 {
 				t.Errorf("it starts at %d", got.First)
 			}
 			testTraceWork(t, w, run.ID, got)
 			testTraceCalls(t, w, run.ID, got)
+			switch name {
+			case "ranks":
+				testTraceClocks(t, w, got)
+			case "captured":
+				testTraceSamples(t, got, sum)
+			}
 			if len(got.Flows) > 0 {
 				withFlows++
 			}
@@ -159,6 +168,61 @@ func testTraceWork(t *testing.T, w *schema.Warehouse, run string, got *perfettot
 	both := rows(t, w, fmt.Sprintf(`SELECT (SELECT count(*) FROM stage_pass WHERE %[1]s) + (SELECT count(*) FROM device_part WHERE %[1]s AND range_id IS NOT NULL)`, counted))
 	if fmt.Sprint(both) != fmt.Sprintf("[[%d]]", passes) {
 		t.Errorf("%d passes, want %v", passes, both)
+	}
+}
+
+// testTraceClocks holds that ranks are on one clock.
+func testTraceClocks(t *testing.T, w *schema.Warehouse, got *perfettotest.Trace) {
+	t.Helper()
+	first := map[string]int64{}
+	for _, s := range got.Slices {
+		if s.Category == "kernel" {
+			gpu, _, _ := strings.Cut(got.Path(s.Track), " / ")
+			if at, known := first[gpu]; !known || s.Start < at {
+				first[gpu] = s.Start
+			}
+		}
+	}
+	want := rows(t, w, `SELECT (max(x.at_ns) - min(x.at_ns))::BIGINT FROM (
+		SELECT min(k.start_ns) + any_value(o.offset_ns) AS at_ns FROM kernel k JOIN clock_offsets('ranks') o ON o.source_id = k.source_id WHERE k.run_id = _run_id('ranks') GROUP BY k.source_id) x`)
+	a, b := first["GPU 0 NVIDIA H200, rank 0"], first["GPU 1 NVIDIA H200, rank 1"]
+	if a == 0 || b == 0 || fmt.Sprint(want) != fmt.Sprintf("[[%d]]", max(a-b, b-a)) {
+		t.Errorf("the ranks begin at %v, want %v between them", first, want)
+	}
+}
+
+// TestEach says what cannot be read so, and ends where it is told to.
+func TestEach(t *testing.T) {
+	t.Parallel()
+	w := everything(t)
+	run, err := w.Resolve(t.Context(), "nccl2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := queries.Args{"run": run.ID}
+	all, some, enough := 0, 0, errors.New("enough")
+	count := func(*frame.Cells) error { all++; return nil }
+	if err := queries.Each(t.Context(), w, "_trace-nothing", args, count); !errors.Is(err, queries.ErrUnknownQuery) {
+		t.Errorf("a relation that is not there: %v", err)
+	}
+	if err := queries.Each(t.Context(), w, "_timeline", args, count); err == nil || !strings.Contains(err.Error(), "column source_id is neither BIGINT nor DOUBLE nor VARCHAR") {
+		t.Errorf("a column of another type: %v", err)
+	}
+	if err := queries.Each(t.Context(), w, "_trace-work", args, count); err != nil || all == 0 {
+		t.Errorf("%d rows, %v", all, err)
+	}
+	if err := queries.Each(t.Context(), w, "_trace-work", args, func(c *frame.Cells) error {
+		if some++; some == 10 {
+			return enough
+		}
+		return nil
+	}); !errors.Is(err, enough) || some != 10 {
+		t.Errorf("%d rows, %v", some, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := queries.Each(ctx, w, "_trace-work", args, count); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
 	}
 }
 
@@ -275,16 +339,9 @@ func TestPerfettoCuts(t *testing.T) {
 	}
 }
 
-// TestPerfettoSamples finds clocks, power and memory of a capture next to its kernels, and idle times and findings with the query that shows them.
-func TestPerfettoSamples(t *testing.T) {
-	t.Parallel()
-	w := newWarehouse(t)
-	load(t, w, "captured", "../testdata/capture/llama/sdpa-1")
-	run, err := w.Resolve(t.Context(), "captured")
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, sum := traceOf(t, w, perfetto.Options{Captured: *run.StartedAt}, queries.Args{"run": run.ID, "top": "0"})
+// testTraceSamples finds clocks, power and memory of a capture next to its kernels, and idle times and findings with the query that shows them.
+func testTraceSamples(t *testing.T, got *perfettotest.Trace, sum perfetto.Sum) {
+	t.Helper()
 	units, count := map[string]string{}, int64(0)
 	end := int64(0)
 	for _, s := range got.Slices {

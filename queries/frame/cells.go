@@ -1,39 +1,41 @@
 package frame
 
-import "math"
-
-// Cells is one of many rows of whole numbers, numbers and texts, read without a value for each cell. The next row is written over it.
+// Cells is one of many rows of whole numbers, numbers and texts, read where they are, without a value for each cell. It is the next row afterwards, and so must
+// not be kept.
 type Cells struct {
-	bits  []uint64
-	texts []string
-	known []bool
+	Row int // in the columns
+	// The columns: each has values of one kind. Valid has a bit for each row, 0 for NULL; it is nil in a column without NULL.
+	Whole64 [][]int64
+	Real64  [][]float64
+	Valid   [][]uint64
+	TextOf  func(column, row int) string
 }
-
-// NewCells is a row of so many cells, all NULL.
-func NewCells(n int) *Cells {
-	return &Cells{bits: make([]uint64, n), texts: make([]string, n), known: make([]bool, n)}
-}
-
-// Set makes a cell a whole number.
-func (c *Cells) Set(i int, n int64) { c.bits[i], c.known[i] = uint64(n), true }
-
-// SetNumber makes a cell a number.
-func (c *Cells) SetNumber(i int, x float64) { c.bits[i], c.known[i] = math.Float64bits(x), true }
-
-// SetText makes a cell a text.
-func (c *Cells) SetText(i int, s string) { c.texts[i], c.known[i] = s, true }
-
-// SetNull makes a cell NULL.
-func (c *Cells) SetNull(i int) { c.bits[i], c.texts[i], c.known[i] = 0, "", false }
 
 // Known says whether a cell is not NULL.
-func (c *Cells) Known(i int) bool { return c.known[i] }
+func (c *Cells) Known(i int) bool {
+	return c.Valid[i] == nil || c.Valid[i][c.Row/64]>>(c.Row%64)&1 != 0
+}
 
 // Whole gives a whole number, 0 for NULL.
-func (c *Cells) Whole(i int) int64 { return int64(c.bits[i]) }
+func (c *Cells) Whole(i int) int64 {
+	if !c.Known(i) {
+		return 0
+	}
+	return c.Whole64[i][c.Row]
+}
 
 // Number gives a number, 0 for NULL.
-func (c *Cells) Number(i int) float64 { return math.Float64frombits(c.bits[i]) }
+func (c *Cells) Number(i int) float64 {
+	if !c.Known(i) {
+		return 0
+	}
+	return c.Real64[i][c.Row]
+}
 
 // Text gives a text, "" for NULL.
-func (c *Cells) Text(i int) string { return c.texts[i] }
+func (c *Cells) Text(i int) string {
+	if !c.Known(i) {
+		return ""
+	}
+	return c.TextOf(i, c.Row)
+}

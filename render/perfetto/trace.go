@@ -3,6 +3,7 @@
 package perfetto
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -37,12 +38,21 @@ type Sum struct {
 
 // Write writes the trace of a run.
 func Write(out io.Writer, each Each, o Options) (sum Sum, err error) {
-	t := &trace{Options: o, each: each, w: newWriter(out), pids: map[int64]bool{}, named: map[name]named{}, shapes: map[int64]*shape{}, paths: map[int64]path{}}
+	w := newWriter(out)
+	t := &trace{Options: o, w: w, pids: map[int64]bool{}, named: map[name]named{}, shapes: map[int64]*shape{}, paths: map[int64]path{}}
 	defer func() {
-		if e := t.w.close(); err == nil {
+		if e := w.close(); e != nil { // nothing else matters then
 			err = e
 		}
 	}()
+	t.each = func(relation string, args frame.Args, to func(*frame.Cells) error) error {
+		return each(relation, args, func(c *frame.Cells) error {
+			if w.failed.Load() {
+				return errStopped
+			}
+			return to(c)
+		})
+	}
 	if err := t.read(); err != nil {
 		return Sum{}, err
 	}
@@ -53,6 +63,9 @@ func Write(out io.Writer, each Each, o Options) (sum Sum, err error) {
 	}
 	return t.sum, nil
 }
+
+// errStopped ends reading for a file that cannot be written.
+var errStopped = errors.New("the trace cannot be written")
 
 // trace is what is known while it is written.
 type trace struct {
@@ -187,7 +200,7 @@ func (t *trace) readSources() error {
 		}
 		offset := c.Number("offset_ns")
 		if offset == nil {
-			t.sum.Notes = append(t.sum.Notes, fmt.Sprintf("the clock of source %d is not known beside the others': its times start with theirs", s.id))
+			t.sum.Notes = append(t.sum.Notes, fmt.Sprintf("the clock offset of source %d is unknown: its times are not aligned with the others'", s.id))
 			offset = new(0.0)
 		}
 		drift, _ := c.Finite("drift_ratio")

@@ -4,6 +4,7 @@ import (
 	"io"
 	"math"
 	"strings"
+	"sync/atomic"
 
 	"github.com/klauspost/compress/gzip"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -15,9 +16,10 @@ type writer struct {
 	full     chan []byte
 	empty    chan []byte
 	done     chan error
-	packet   []byte // reused
-	tracks   uint64 // the last uuid
-	sequence uint32 // the last one
+	failed   atomic.Bool // the file cannot be written: what follows is lost
+	packet   []byte      // reused
+	tracks   uint64      // the last uuid
+	sequence uint32      // the last one
 }
 
 const (
@@ -36,6 +38,7 @@ func newWriter(out io.Writer) *writer {
 		for part := range w.full {
 			if err == nil {
 				_, err = z.Write(part)
+				w.failed.Store(err != nil)
 			}
 			w.empty <- part[:0]
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/queries/frame"
 	"prof/render/perfettotest"
 )
 
@@ -137,3 +138,36 @@ func TestFullDisk(t *testing.T) {
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, fmt.Errorf("no space") }
+
+// TestFullDiskStops gives the error of the file where its rows would never end.
+func TestFullDiskStops(t *testing.T) {
+	one := func(kind frame.Type, names ...string) *frame.Frame {
+		f := &frame.Frame{Rows: [][]any{make([]any, len(names))}}
+		for i, name := range names {
+			f.Columns, f.Rows[0][i] = append(f.Columns, frame.Column{Name: name, Type: kind}), int64(1)
+		}
+		return f
+	}
+	o := Options{Clocks: one(frame.Int, "source_id", "reference_id", "rank", "offset_ns", "drift_ratio", "host"), Devices: one(frame.Int, "source_id", "device", "name"),
+		Streams: one(frame.Int, "source_id", "device", "pid", "stream", "context")}
+	_, err := Write(full{}, func(relation string, _ frame.Args, to func(*frame.Cells) error) error {
+		columns := make([][]int64, 17)
+		for i := range columns {
+			columns[i] = []int64{1}
+		}
+		cells := &frame.Cells{Whole64: columns, Valid: make([][]uint64, 17), TextOf: func(int, int) string { return "x" }}
+		for relation == "_trace-work" || columns[0] != nil {
+			if err := to(cells); err != nil {
+				return err
+			}
+			if relation != "_trace-work" {
+				break
+			}
+			columns[4][0]++
+		}
+		return nil
+	}, o)
+	if err == nil || err.Error() != "no space" {
+		t.Errorf("got %v", err)
+	}
+}
