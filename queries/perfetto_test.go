@@ -37,6 +37,9 @@ func traceOf(t *testing.T, w *schema.Warehouse, o perfetto.Options, args queries
 	for _, row := range ask("findings").Rows {
 		o.Findings.Rows = append(o.Findings.Rows, slices.Concat(row, []any{"prof query findings", nil}))
 	}
+	if o.Part == 0 {
+		o.Part = perfetto.PartRows
+	}
 	var out bytes.Buffer
 	sum, err := perfetto.Write(&out, func(relation string, args frame.Args, to func(*frame.Cells) error) error {
 		return queries.Each(t.Context(), w, relation, args, to)
@@ -226,6 +229,15 @@ func TestEach(t *testing.T) {
 	}
 }
 
+// slicesOf are the slices of a trace by time, as text.
+func slicesOf(got *perfettotest.Trace) (out []string) {
+	for _, s := range got.Slices {
+		out = append(out, fmt.Sprint(s.Start, s.End, s.Depth, s.Category, s.Name, got.Path(s.Track), s.Args))
+	}
+	slices.Sort(out)
+	return out
+}
+
 func sorted(list [][3]countAndSum) []string {
 	var out []string
 	for _, x := range list {
@@ -300,6 +312,10 @@ func TestPerfettoCuts(t *testing.T) {
 		return a
 	}
 	whole, _ := traceOf(t, w, perfetto.Options{}, args())
+	parts, _ := traceOf(t, w, perfetto.Options{Part: 300}, args())
+	if x, y := slicesOf(parts), slicesOf(whole); !slices.Equal(x, y) {
+		t.Errorf("in parts there are other slices: %d, want %d", len(x), len(y))
+	}
 	stage, _ := traceOf(t, w, perfetto.Options{Stage: "decode"}, args("stage", "decode"))
 	check("decode", kernels(stage), "stage = 'decode'")
 	for _, s := range stage.Slices {
@@ -331,6 +347,24 @@ func TestPerfettoCuts(t *testing.T) {
 	for name, part := range map[string]*perfettotest.Trace{"stage": stage, "pass": pass, "device": device, "window": window} {
 		if len(part.Slices) >= len(whole.Slices) || len(part.Flows) == 0 {
 			t.Errorf("%s: %d slices of %d, %d flows", name, len(part.Slices), len(whole.Slices), len(part.Flows))
+		}
+	}
+	// GPU metrics, which no capture here has: of a GPU and of none that is known, stored in no order.
+	exec(t, w, `INSERT INTO gpu_metric_name SELECT run_id, 1, 0, 7, 1, 'SMs Active', 'ratio' FROM run WHERE name = 'nccl2' UNION ALL SELECT run_id, 1, NULL, 8, 1, 'Other', 'raw' FROM run WHERE name = 'nccl2'`)
+	exec(t, w, `INSERT INTO gpu_metric SELECT r.run_id, 1, 7 + i % 2, 1, 8000000000 + (i * 7919) % 10000 * 1000, i FROM run r, range(10000) x(i) WHERE r.name = 'nccl2'`)
+	sampled, sum := traceOf(t, w, perfetto.Options{Part: 1000}, args())
+	if sum.Samples != 10000 || len(sampled.Samples) != 2 {
+		t.Errorf("%d samples of %d metrics", sum.Samples, len(sampled.Samples))
+	}
+	for track, list := range sampled.Samples {
+		path, unit := sampled.Path(track), sampled.Tracks[track].Unit
+		if path != "GPU 0 NVIDIA H200 / SMs Active" && path != "GPU metrics / Other" || (unit == "ratio") != (path != "GPU metrics / Other") || len(list) != 5000 {
+			t.Errorf("%d samples of %s in %q", len(list), path, unit)
+		}
+		for _, x := range list {
+			if i := int64(x.Value); x.Time != 8_000_000_000+i*7919%10000*1000 {
+				t.Fatalf("%v is at %d", x.Value, x.Time)
+			}
 		}
 	}
 	empty, sum := traceOf(t, w, perfetto.Options{Device: new(int64(7))}, args("device", "7"))

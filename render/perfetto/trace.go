@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -26,6 +27,7 @@ type Options struct {
 	Pass        *int64
 	Device      *int64
 	From, Until *int64 // bounds in time, on the clock of the run's first source
+	Part        int    // rows that are sorted at once
 	// Answers of the queries of the same names.
 	Clocks, Devices, Streams, Findings *frame.Frame
 }
@@ -370,7 +372,7 @@ func (t *trace) child(p *process, title string) (uint64, func() uint64) {
 func (t *trace) calls(s *source) error {
 	threads := map[[3]int64]*thread{}
 	var order []*thread
-	err := t.inParts(s, "_trace-call", func(c *frame.Cells) error {
+	err := t.inParts(s, "_trace-call", t.shown(s), func(c *frame.Cells) error {
 		on := [3]int64{c.Whole(0), c.Whole(1), c.Whole(2)}
 		if on[0] == 0 {
 			on[2] = 0
@@ -406,16 +408,16 @@ func (t *trace) ended(r *row) {
 	t.sum.Slices += r.slices
 }
 
-// partRows is how many rows are sorted at once.
-const partRows = 1_000_000
+// PartRows is a size of parts at which sorting needs some 200 MB.
+const PartRows = 1_000_000
 
 // inParts hands over the rows of a relation in the order of time. It asks for one part after another, as sorting all of them at once would need the memory for all.
-func (t *trace) inParts(s *source, relation string, to func(*frame.Cells) error) error {
+func (t *trace) inParts(s *source, relation string, args frame.Args, to func(*frame.Cells) error) error {
 	if s.parts == nil {
 		s.parts = []int64{}
-		args := t.of(s)
-		args["part_size"] = strconv.Itoa(partRows)
-		if err := t.each("_trace-part", args, func(c *frame.Cells) error {
+		parts := t.of(s)
+		parts["part_size"] = strconv.Itoa(t.Part)
+		if err := t.each("_trace-part", parts, func(c *frame.Cells) error {
 			s.parts = append(s.parts, c.Whole(0))
 			return nil
 		}); err != nil {
@@ -423,7 +425,7 @@ func (t *trace) inParts(s *source, relation string, to func(*frame.Cells) error)
 		}
 	}
 	for i := range max(1, len(s.parts)) {
-		args := t.shown(s)
+		args := maps.Clone(args)
 		if i > 0 { // the first has what is before it too
 			args["part_time"] = strconv.FormatInt(s.parts[i], 10)
 		}
@@ -546,7 +548,7 @@ type stream struct {
 func (t *trace) work(s *source) error {
 	rows := map[stream]*row{}
 	var order []*row
-	err := t.inParts(s, "_trace-work", func(c *frame.Cells) error {
+	err := t.inParts(s, "_trace-work", t.shown(s), func(c *frame.Cells) error {
 		on := stream{c.Whole(0), c.Whole(1), c.Whole(2), c.Whole(3), c.Known(2), c.Known(3)}
 		r := rows[on]
 		if r == nil {
@@ -768,31 +770,38 @@ func (t *trace) counters(s *source) error {
 	if t.Device != nil {
 		args["device"] = fmt.Sprint(*t.Device)
 	}
-	var q *sequence
-	var at [4]int64
+	counters := map[counter]*sequence{}
 	var none *process // of figures without a GPU
-	return t.each("_trace-counter", args, func(c *frame.Cells) error {
-		if on := [4]int64{c.Whole(0), c.Whole(1), c.Whole(2), c.Whole(3)}; q == nil || on != at {
-			at = on
+	return t.inParts(s, "_trace-counter", args, func(c *frame.Cells) error {
+		on := counter{c.Whole(0), c.Whole(1), c.Whole(2), c.Whole(3), c.Known(1), c.Known(2)}
+		q := counters[on]
+		if q == nil {
 			title, p := c.Text(7), none
 			switch {
-			case c.Known(2):
-				if p = t.cpu(s, c.Whole(2)); c.Known(1) {
-					title += fmt.Sprintf(" of GPU %d", c.Whole(1))
+			case on.hasPID:
+				if p = t.cpu(s, on.pid); on.hasDevice {
+					title += fmt.Sprintf(" of GPU %d", on.device)
 				}
-			case c.Known(1):
-				p = t.gpu(s, c.Whole(1))
+			case on.hasDevice:
+				p = t.gpu(s, on.device)
 			case none == nil:
 				none = t.newProcess(-1, strings.TrimSuffix("GPU metrics, "+s.label, ", "))
 				p = none
 			}
 			q = t.w.newSequence(t.w.descriptor(p.uuid, p.next(), title, appendMessage(nil, trackCounter, unitOf(c.Text(8)))), s.shift)
+			counters[on] = q
 		}
 		t.sum.Samples++
 		q.begin()
 		q.put(c.Whole(4), appendDouble(appendUint(q.event, eventType, typeCounter), eventNumber, c.Number(6)))
 		return nil
 	})
+}
+
+// counter says which figure of a source it is.
+type counter struct {
+	origin, device, pid, metric int64
+	hasDevice, hasPID           bool
 }
 
 // unitOf says what a counter is in: values are in base units.

@@ -7,6 +7,8 @@
 --   from_time BIGINT = NULL: only from this time of the source on
 --   until_time BIGINT = NULL: only up to this time of the source
 --   device BIGINT = NULL: only this GPU
+--   part_time BIGINT = NULL: only from this time on
+--   next_time BIGINT = NULL: only before this time
 -- columns:
 --   origin_id: 1 NVML, 2 profiler, 3 allocated and 4 reserved memory of an allocator
 --   device_id: GPU; NULL when the capture does not say, and for CPU memory
@@ -34,8 +36,9 @@ WITH nvml AS (
     UNION ALL SELECT 1, n.device_id, NULL, 6, n.time_ns, 0, n.memory_ratio, 'memory utilisation', 'ratio' FROM nvml n
     UNION ALL SELECT 1, n.device_id, NULL, 7, n.time_ns, 0, n.temperature_c, 'temperature', 'c' FROM nvml n
     UNION ALL
-    SELECT 2, n.device_id, NULL, dense_rank() OVER (ORDER BY n.type_id, n.metric_id), m.time_ns, 0, m.value, n.name, n.unit
-    FROM gpu_metric m JOIN gpu_metric_name n ON n.run_id = m.run_id AND n.source_id = m.source_id AND n.type_id = m.type_id AND n.metric_id = m.metric_id
+    SELECT 2, n.device_id, NULL, n.nth, m.time_ns, 0, m.value, n.name, n.unit
+    FROM gpu_metric m
+    JOIN (SELECT n.type_id, n.metric_id, n.device_id, n.name, n.unit, row_number() OVER (ORDER BY n.type_id, n.metric_id) AS nth FROM gpu_metric_name n WHERE n.run_id = run AND n.source_id = of_source) n ON n.type_id = m.type_id AND n.metric_id = m.metric_id
     WHERE m.run_id = run AND m.source_id = of_source
     UNION ALL
     SELECT 3, m.device_id, m.pid, m.memory_id, m.time_ns, m.nth, m.allocated_bytes, 'allocated ' || m.device_type || ' memory', 'bytes' FROM memory_point m WHERE m.run_id = run AND m.source_id = of_source
@@ -45,4 +48,5 @@ WITH nvml AS (
 SELECT f.origin_id::BIGINT AS origin_id, f.device_id::BIGINT AS device_id, f.pid::BIGINT AS pid, f.metric_id, f.time_ns, f.nth, f.value, f.metric, f.unit
 FROM figure f
 WHERE f.value IS NOT NULL AND (device IS NULL OR f.device_id = device) AND (from_time IS NULL OR f.time_ns >= from_time) AND (until_time IS NULL OR f.time_ns <= until_time)
-ORDER BY f.origin_id, f.device_id, f.pid, f.metric_id, f.time_ns, f.nth
+    AND (part_time IS NULL OR f.time_ns >= part_time) AND (next_time IS NULL OR f.time_ns < next_time)
+ORDER BY f.time_ns, f.origin_id, f.device_id, f.pid, f.metric_id, f.nth

@@ -16,5 +16,6 @@ FROM (
     UNION ALL SELECT min(n.start_ns) FROM nvtx_range n WHERE n.run_id = run AND n.source_id = of_source GROUP BY n.rowid // part_size
     UNION ALL SELECT min(o.start_ns) FROM op o WHERE o.run_id = run AND o.source_id = of_source GROUP BY o.rowid // part_size
     UNION ALL SELECT min(y.start_ns) FROM python_call y WHERE y.run_id = run AND y.source_id = of_source GROUP BY y.rowid // part_size
+    UNION ALL SELECT min(m.time_ns) FROM gpu_metric m WHERE m.run_id = run AND m.source_id = of_source GROUP BY m.rowid // part_size
 ) x
 ORDER BY x.start_ns
