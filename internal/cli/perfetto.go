@@ -72,9 +72,6 @@ func (p *program) exportPerfetto(c *cli.Context, w *schema.Warehouse, run schema
 // perfettoOptions asks what a trace has of answers.
 func (p *program) perfettoOptions(c *cli.Context, w *schema.Warehouse, run schema.Run) (o perfetto.Options, err error) {
 	o = perfetto.Options{Run: run.ID, Stage: c.String("stage"), Part: perfetto.PartRows}
-	if run.StartedAt != nil {
-		o.Captured = *run.StartedAt
-	}
 	if o.From, o.Until, err = windowOf(c.String("window")); err != nil {
 		return o, err
 	}

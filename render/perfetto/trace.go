@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"prof/queries/frame"
 )
@@ -21,9 +20,8 @@ type Each func(relation string, args frame.Args, to func(*frame.Cells) error) er
 
 // Options say what is written.
 type Options struct {
-	Run         string    // its id
-	Captured    time.Time // zero when unknown
-	Stage       string    // "" for all
+	Run         string // its id
+	Stage       string // "" for all
 	Pass        *int64
 	Device      *int64
 	From, Until *int64 // bounds in time, on the clock of the run's first source
@@ -95,7 +93,7 @@ type path struct{ path, stage string }
 type source struct {
 	id        int64
 	rank      *int64
-	label     string // what tells it from others; "" for the only one
+	label     string // its name among several; "" for the only one
 	shift     int64  // from its clock to the trace's
 	ranks     map[int64]int64
 	processes map[int64]string
@@ -180,6 +178,8 @@ func (t *trace) readSources() error {
 		return err
 	}
 	least := int64(0)
+	var known *source // whose start is known as a time of the day
+	var start, captured int64
 	for _, c := range clocks {
 		s := &source{id: c.Count("source_id"), rank: c.Whole("rank"), ranks: map[int64]int64{}, processes: map[int64]string{}, threads: map[[2]int64]string{}, first: math.MaxInt64, last: math.MinInt64,
 			cpus: map[int64]*process{}, gpus: map[int64]*process{}, spans: map[stageOn][2]int64{}}
@@ -188,10 +188,13 @@ func (t *trace) readSources() error {
 				s.label = fmt.Sprintf("rank %d", *s.rank)
 			}
 		}
-		var from, until *int64
+		var from, until, begun *int64
 		if err := t.each("_trace-span", t.of(s), func(c *frame.Cells) error {
 			if c.Known(0) && c.Known(1) {
 				from, until = new(c.Whole(0)), new(c.Whole(1))
+			}
+			if c.Known(2) {
+				begun = new(c.Whole(2))
 			}
 			return nil
 		}); err != nil {
@@ -211,6 +214,9 @@ func (t *trace) readSources() error {
 			t.sum.Notes = append(t.sum.Notes, fmt.Sprintf("the clock of source %d drifts: its times are up to %.0f us off at its start and end", s.id, most/1000))
 		}
 		least = min(least, *from+s.shift)
+		if known == nil && begun != nil && *begun > 0 {
+			known, start, captured = s, *from, *begun+*from
+		}
 		if err := t.each("_trace-process", t.of(s), func(c *frame.Cells) error {
 			switch {
 			case c.Known(1):
@@ -227,13 +233,13 @@ func (t *trace) readSources() error {
 		}
 		t.sources = append(t.sources, s)
 	}
-	if !t.Captured.IsZero() {
-		boot := appendUint(appendUint(nil, clockID, clockBoottime), clockTimestamp, uint64(-least))
-		real := appendUint(appendUint(nil, clockID, clockRealtime), clockTimestamp, uint64(t.Captured.UnixNano()))
-		t.w.write(appendMessage(nil, packetClockSnapshot, appendMessage(appendMessage(nil, snapshotClocks, boot), snapshotClocks, real)))
-	}
 	for _, s := range t.sources {
 		s.shift -= least // a trace has no times below 0
+	}
+	if known != nil {
+		boot := appendUint(appendUint(nil, clockID, clockBoottime), clockTimestamp, uint64(start+known.shift))
+		real := appendUint(appendUint(nil, clockID, clockRealtime), clockTimestamp, uint64(captured))
+		t.w.write(appendMessage(nil, packetClockSnapshot, appendMessage(appendMessage(nil, snapshotClocks, boot), snapshotClocks, real)))
 	}
 	if least < 0 {
 		t.From, t.Until = moved(t.From, -least), moved(t.Until, -least)

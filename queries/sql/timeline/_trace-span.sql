@@ -7,8 +7,9 @@
 -- columns:
 --   start_ns: start of the first work, call, range or operator; NULL when it recorded none
 --   end_ns: start of the last
+--   captured_ns: UTC time of the source's start, from 1970; NULL when unknown
 
-SELECT min(x.first_ns) AS start_ns, max(x.last_ns) AS end_ns
+SELECT min(x.first_ns) AS start_ns, max(x.last_ns) AS end_ns, (SELECT epoch_ns(s.started_at) FROM source s WHERE s.run_id = run AND s.source_id = of_source) AS captured_ns
 FROM (
     SELECT min(k.start_ns) AS first_ns, max(k.start_ns) AS last_ns FROM kernel k WHERE k.run_id = run AND k.source_id = of_source
     UNION ALL SELECT min(k.launch_start_ns), NULL FROM kernel k WHERE k.run_id = run AND k.source_id = of_source
