@@ -66,6 +66,8 @@ var rooms = map[string][]string{
 	"render/metrics":        {"queries/frame", "render/typeset"},
 	"render/page":           {},
 	"render/picture":        {"render/typeset"},
+	"render/perfetto":       {"queries/frame"},
+	"render/perfettotest":   {},
 	"render/rendertest":     {"queries/frame", "queries/judge", "render/page"},
 	"render/report":         {"queries/caveat", "queries/frame", "queries/judge", "render/chart", "render/page", "render/table", "render/typeset", "render/words"},
 	"render/stacks":         {"queries/frame", "render/typeset"},

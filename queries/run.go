@@ -110,7 +110,7 @@ func literal(p Param, v string) (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("%w: --%s %q is not a whole number", ErrBadArgument, FlagName(p.Name), v)
 		}
-		if n < 0 && !(p.Name == "device" && n == unknownDevice) {
+		if n < 0 && !(p.Name == "device" && n == unknownDevice) && !strings.HasSuffix(p.Name, "_time") {
 			return "", fmt.Errorf("%w: --%s %q is below 0", ErrBadArgument, FlagName(p.Name), v)
 		}
 		return strconv.FormatInt(n, 10), nil

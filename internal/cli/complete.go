@@ -12,7 +12,6 @@ import (
 	"prof/queries/judge/diff"
 	"prof/render/compare"
 	"prof/render/report"
-	"prof/render/stacks"
 	"prof/render/table"
 	"prof/schema"
 )
@@ -214,10 +213,10 @@ func (p *program) completeValue(c *cli.Context, cmd *cli.Command, flag cli.Flag,
 		return out
 	case "to":
 		var out []string
-		for _, f := range stacks.Forms() {
-			out = append(out, f.Name+"\t"+f.Doc)
+		for _, f := range exportForms() {
+			out = append(out, f.name+"\t"+f.doc)
 		}
-		return append(out, parquet+"\t"+parquetDoc)
+		return out
 	case "section":
 		if cmd.Name == "report" {
 			return sectionIDs()

@@ -12,22 +12,45 @@ import (
 	"prof/queries"
 	"prof/render/metrics"
 	"prof/render/stacks"
+	"prof/render/typeset"
 	"prof/schema"
 )
 
-func (p *program) exportCommand() *cli.Command {
-	names := append(append(stacks.Forms().Names(), parquet), metrics.Forms().Names()...)
-	var docs []string
+// exportForm is what a run can be exported as.
+type exportForm struct {
+	name, doc string
+	options   []string // of exportOptions, those that it takes
+	write     func(*program, *cli.Context, *schema.Warehouse, schema.Run) error
+}
+
+// exportOptions say which part of a run is exported.
+var exportOptions = []string{"stage", "device", "source", "warmup", "pass", "window"}
+
+func exportForms() (list []exportForm) {
 	for _, f := range stacks.Forms() {
-		docs = append(docs, fmt.Sprintf("  %-11s %s", f.Name, f.Doc))
+		list = append(list, exportForm{f.Name, f.Doc, []string{"stage", "device", "source", "warmup"}, func(p *program, c *cli.Context, w *schema.Warehouse, run schema.Run) error {
+			return p.exportStacks(c, w, run, f)
+		}})
 	}
-	docs = append(docs, fmt.Sprintf("  %-11s %s", parquet, parquetDoc))
+	list = append(list,
+		exportForm{perfettoForm, perfettoDoc, []string{"stage", "device", "source", "pass", "window"}, (*program).exportPerfetto},
+		exportForm{parquet, parquetDoc, nil, (*program).exportParquet})
 	for _, f := range metrics.Forms() {
-		docs = append(docs, fmt.Sprintf("  %-11s %s", f.Name, f.Doc))
+		list = append(list, exportForm{f.Name, f.Doc, nil, func(p *program, c *cli.Context, w *schema.Warehouse, run schema.Run) error {
+			return p.exportMetrics(c, w, run, f)
+		}})
+	}
+	return list
+}
+
+func (p *program) exportCommand() *cli.Command {
+	var names, docs []string
+	for _, f := range exportForms() {
+		names, docs = append(names, f.name), append(docs, fmt.Sprintf("  %-11s %s", f.name, f.doc))
 	}
 	return &cli.Command{
 		Name:      "export",
-		Usage:     "a run for other programs: flame graphs of its kernels, metrics of its stages, or all of it as Parquet",
+		Usage:     "a run for other programs: flame graphs of its kernels, a trace of its timeline, metrics of its stages, or all of it as Parquet",
 		ArgsUsage: "[RUN]",
 		Description: `Without RUN, the newest. In a flame graph a stack is the stage, the ranges, nn.Modules and operators around a launch, and the kernel; its time is that on the GPU. Warm-up
 passes are omitted, and a message says how many kernels that is. With --warmup the sum is that of prof query top-kernels, to the nanosecond. pprof also gets kernels,
@@ -41,6 +64,8 @@ launch_time, and where they are known flop and bytes: from Nsight Compute report
   go tool pprof -top -sample_index=kernels -tagfocus=stage=decode baseline.pb.gz
   go tool pprof -http=: -diff_base=before.pb.gz after.pb.gz
   prof export baseline --to folded | flamegraph.pl --countname=ns > baseline.svg
+  prof export baseline --to perfetto --out baseline.pftrace.gz
+  prof export baseline --to perfetto --stage decode --pass 3 --out pass.pftrace.gz
   prof export baseline --to parquet --out runs    # a folder, which may hold several runs
   prof import runs                                # in another warehouse
   prof export baseline --to openmetrics --out baseline.txt
@@ -53,6 +78,8 @@ launch_time, and where they are known flop and bytes: from Nsight Compute report
 			&cli.Int64Flag{Name: "device", Usage: "only this GPU"},
 			&cli.StringFlag{Name: "source", Usage: "only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has"},
 			&cli.BoolFlag{Name: "warmup", Usage: "warm-up passes too"},
+			&cli.Int64Flag{Name: "pass", Usage: "with --to perfetto and --stage: only this pass of the stage"},
+			&cli.StringFlag{Name: "window", Usage: "with --to perfetto: only what runs between these times, from the start of the capture: `A..B`, as in 1.5s..2s; either may be empty"},
 		},
 		Action: func(c *cli.Context) error {
 			return p.oneRun(c, func(w *schema.Warehouse, run schema.Run) error { return p.exportRun(c, w, run) })
@@ -82,16 +109,29 @@ func (p *program) noKernels(c *cli.Context, w *schema.Warehouse, run schema.Run)
 }
 
 func (p *program) exportRun(c *cli.Context, w *schema.Warehouse, run schema.Run) error {
-	if c.String("to") == parquet {
-		return p.exportParquet(c, w, run)
-	}
-	if form, err := metrics.Forms().Named(c.String("to")); err == nil {
-		return p.exportMetrics(c, w, run, form)
-	}
-	form, err := stacks.Forms().Named(c.String("to"), append([]string{parquet}, metrics.Forms().Names()...)...)
-	if err != nil {
+	forms := exportForms()
+	at := slices.IndexFunc(forms, func(f exportForm) bool { return f.name == c.String("to") })
+	if at < 0 {
+		var others []string
+		for _, f := range forms[len(stacks.Forms()):] {
+			others = append(others, f.name)
+		}
+		_, err := stacks.Forms().Named(c.String("to"), others...)
 		return &usageError{err}
 	}
+	for _, name := range exportOptions {
+		if c.IsSet(name) && !slices.Contains(forms[at].options, name) {
+			takes := ": it writes all of the run"
+			if len(forms[at].options) > 0 {
+				takes = "; it takes --" + strings.Join(forms[at].options, ", --")
+			}
+			return usagef("--to %s takes no --%s%s", forms[at].name, name, takes)
+		}
+	}
+	return forms[at].write(p, c, w, run)
+}
+
+func (p *program) exportStacks(c *cli.Context, w *schema.Warehouse, run schema.Run, form typeset.Form[*stacks.Profile, stacks.Options]) error {
 	out := c.String("out")
 	if out == "" && form.Name == stacks.Pprof && isTerminal(p.out) {
 		return usagef("%s is binary: give --out FILE, or a pipe", form.Name)

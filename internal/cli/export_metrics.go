@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"prof/internal/file"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/render/metrics"
@@ -18,11 +18,6 @@ import (
 
 // exportMetrics writes the figures of a run's stages for dashboards.
 func (p *program) exportMetrics(c *cli.Context, w *schema.Warehouse, run schema.Run, form typeset.Form[[]metrics.Metric, metrics.Run]) error {
-	for _, name := range []string{"stage", "device", "source", "warmup"} {
-		if c.IsSet(name) {
-			return usagef("--to %s writes every stage of the run; omit --%s", form.Name, name)
-		}
-	}
 	of := metrics.Run{Name: run.Name, ID: run.ID, Version: run.ProfVersion, At: run.CreatedAt}
 	if run.StartedAt != nil {
 		of.At = *run.StartedAt
@@ -45,15 +40,15 @@ func (p *program) exportMetrics(c *cli.Context, w *schema.Warehouse, run schema.
 	if of.Model, err = distinct(answers[len(answers)-1], "name", "family"); err != nil {
 		return err
 	}
-	said := map[string]bool{}
+	var notes []string
 	for _, f := range answers {
 		for _, n := range f.Notes {
-			if !said[n] {
-				said[n] = true
-				fmt.Fprintln(p.err, "note: "+n)
+			if !slices.Contains(notes, n) {
+				notes = append(notes, n)
 			}
 		}
 	}
+	p.notes(notes)
 	found, err := metrics.Read(answers, of)
 	if err != nil {
 		return err
@@ -65,16 +60,7 @@ func (p *program) exportMetrics(c *cli.Context, w *schema.Warehouse, run schema.
 	if err := form.Write(&text, found, of); err != nil {
 		return fmt.Errorf("write %s of run %s: %w", form.Name, run.Name, err)
 	}
-	out := c.String("out")
-	if out == "" {
-		_, err := text.WriteTo(p.out)
-		return err
-	}
-	if err := file.Write(out, text.Bytes()); err != nil {
-		return err
-	}
-	fmt.Fprintln(p.err, "wrote "+out)
-	return nil
+	return p.writeOut(c.String("out"), &text)
 }
 
 // distinct lists the values of a text column, or of another where it has none, each once.

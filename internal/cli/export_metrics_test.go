@@ -128,7 +128,7 @@ func TestExportMetrics(t *testing.T) {
 	if got, err := os.ReadFile(file); err != nil || string(got) != text {
 		t.Errorf("%d bytes in the file, %d on stdout: %v", len(got), len(text), err)
 	}
-	p.wantLike(2, "", "prof: --to openmetrics writes every stage of the run; omit --stage.*", "export", "a", "--to", "openmetrics", "--stage", "decode")
+	p.wantLike(2, "", "prof: --to openmetrics takes no --stage.*", "export", "a", "--to", "openmetrics", "--stage", "decode")
 	p.wantLike(2, "", `.*did you mean openmetrics\?.*`, "export", "a", "--to", "openmetric")
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"prof/internal/golden"
+	"prof/render/perfettotest"
 )
 
 // TestExport writes a run's stacks in each form, to a file and to standard output.
@@ -116,15 +118,80 @@ func TestImport(t *testing.T) {
 		t.Errorf("the answer is\n%s\nwant\n%s", got, want)
 	}
 	for want, args := range map[string][]string{
-		"writes a file: name it with --out FILE":     {"query", "top-kernels", "a", "--format", "parquet"},
-		"--out needs --format parquet; other forms":  {"query", "top-kernels", "a", "--out", answer},
-		"use one of table, md, csv, json, parquet":   {"query", "top-kernels", "a", "--format", "nosuch"},
-		"use one of pprof, folded, parquet":          {"export", "--to", "nosuch"},
-		"name it with --out DIR":                     {"export", "--to", "parquet"},
-		"writes the whole run; omit --stage":         {"export", "--to", "parquet", "--out", dir, "--stage", "decode"},
-		"import takes the folder to import; see `pr": {"import"},
+		"writes a file: name it with --out FILE":                              {"query", "top-kernels", "a", "--format", "parquet"},
+		"--out needs --format parquet; other forms":                           {"query", "top-kernels", "a", "--out", answer},
+		"use one of table, md, csv, json, parquet":                            {"query", "top-kernels", "a", "--format", "nosuch"},
+		"use one of pprof, folded, perfetto, parquet, openmetrics, otlp-json": {"export", "--to", "nosuch"},
+		"name it with --out DIR":                                              {"export", "--to", "parquet"},
+		"--to parquet takes no --stage: it writes all of the run":             {"export", "--to", "parquet", "--out", dir, "--stage", "decode"},
+		"import takes the folder to import; see `pr":                          {"import"},
 	} {
 		if got := from.run(args...); got.code != 2 || !strings.Contains(got.err, want) {
+			t.Errorf("%q: code %d, %s", args, got.code, got.err)
+		}
+	}
+}
+
+// TestExportPerfetto writes a trace, of all and of parts, and says what is wrong with what is asked.
+func TestExportPerfetto(t *testing.T) {
+	t.Parallel()
+	p := newFilled(t)
+	file := p.path("a.pftrace.gz")
+	if got := p.run("export", "--to", "perfetto", "--out", file); got.code != 0 || !strings.Contains(got.err, "wrote "+file+": ") || !strings.Contains(got.err, " of them device work, ") {
+		t.Fatalf("code %d, %s", got.code, got.err)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trace, err := perfettotest.Read(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kernels, ns, findings := 0, int64(0), 0
+	for _, s := range trace.Slices {
+		switch s.Category {
+		case "kernel":
+			kernels++
+			ns += s.End - s.Start
+		case "finding":
+			if findings++; !strings.HasPrefix(fmt.Sprint(s.Args["query"]), "prof query ") {
+				t.Errorf("finding %s has %v", s.Name, s.Args)
+			}
+		}
+	}
+	if got, want := fmt.Sprintf("n,ns\n%d,%d\n", kernels, ns), p.ok("sql", "--format", "csv", "SELECT count(*) AS n, sum(duration_ns)::BIGINT AS ns FROM kernel"); got != want || findings == 0 {
+		t.Errorf("%s, want %s; %d findings", got, want, findings)
+	}
+	if got := p.run("export", "--to", "perfetto"); got.code != 0 || got.out != string(text) {
+		t.Errorf("to standard output: code %d, %d bytes of %d", got.code, len(got.out), len(text))
+	}
+	if got := p.run("export", "--to", "perfetto", "--stage", "decode", "--pass", "1", "--window", "..1h", "--out", file); got.code != 0 {
+		t.Errorf("a pass: %+v", got)
+	}
+	if part, err := os.ReadFile(file); err != nil || len(part) == 0 || len(part) >= len(text) {
+		t.Errorf("a pass has %d bytes of %d: %v", len(part), len(text), err)
+	}
+	for want, args := range map[string][]string{
+		"--pass needs --stage":                              {"--pass", "1"},
+		"--to perfetto takes no --warmup; it takes --stage": {"--warmup"},
+		`the run has no stage "decoding"`:                   {"--stage", "decoding"},
+		`"soon" is no time`:                                 {"--window", "soon..1s"},
+		"give two times, the earlier first":                 {"--window", "2s..1s"},
+		`--window "1s": give two times`:                     {"--window", "1s"},
+		"has no kernels to export":                          {"--device", "7"},
+		"has nothing to export in that pass or windo":       {"--window", "1h..2h"},
+		"nothing to export in that pass":                    {"--stage", "decode", "--pass", "99"},
+	} {
+		if got := p.run(append([]string{"export", "--to", "perfetto", "--out", p.path("none.gz")}, args...)...); got.code == 0 || !strings.Contains(got.err, want) {
+			t.Errorf("%q: code %d, %s", args, got.code, got.err)
+		}
+	}
+	if _, err := os.Stat(p.path("none.gz")); err == nil {
+		t.Error("a file is left of a trace without events")
+	}
+	for _, args := range [][]string{{"--pass", "1"}, {"--window", "1s..2s"}} {
+		if got := p.run(append([]string{"export"}, args...)...); got.code != 2 || !strings.Contains(got.err, "--to pprof takes no "+args[0]) {
 			t.Errorf("%q: code %d, %s", args, got.code, got.err)
 		}
 	}

@@ -272,19 +272,23 @@ func (p *program) plotTimeline(c *cli.Context, w *schema.Warehouse, refs []strin
 
 // windowFrom reads a part of a timeline, as 10ms..12.5ms; "" is all of it.
 func windowFrom(text string, whole chart.Window) (chart.Window, error) {
-	if text == "" {
-		return whole, nil
+	from, until, err := windowOf(text)
+	out := whole
+	if from != nil {
+		out.From = max(*from, 0)
 	}
-	from, to, found := strings.Cut(text, "..")
-	start, errFrom := time.ParseDuration(from)
-	end, errTo := time.ParseDuration(to)
-	if !found || errFrom != nil || errTo != nil || start < 0 || end <= start {
-		return whole, usagef("--window %s: write two times with their units, the earlier first, as 10ms..12.5ms", text)
+	if until != nil {
+		out.To = min(*until, whole.To)
 	}
-	if start.Nanoseconds() >= whole.To {
+	switch {
+	case err != nil:
+		return whole, err
+	case out.From >= whole.To:
 		return whole, usagef("--window %s begins after the last GPU work, at %s", text, time.Duration(whole.To))
+	case out.To <= out.From:
+		return whole, usagef("--window %s ends before the first GPU work", text)
 	}
-	return chart.Window{From: start.Nanoseconds(), To: min(end.Nanoseconds(), whole.To)}, nil
+	return out, nil
 }
 
 func (p *program) plotTrend(c *cli.Context, w *schema.Warehouse, refs []string) (*picture.Picture, error) {

@@ -21,11 +21,6 @@ func (p *program) exportParquet(c *cli.Context, w *schema.Warehouse, run schema.
 	if out == "" {
 		return usagef("--to parquet writes a folder: name it with --out DIR")
 	}
-	for _, name := range []string{"stage", "device", "source", "warmup"} {
-		if c.IsSet(name) {
-			return usagef("--to parquet writes the whole run; omit --%s", name)
-		}
-	}
 	rows, err := w.ExportRun(c.Context, run, out)
 	if err == nil {
 		fmt.Fprintf(p.err, "wrote run %s, %s, to %s\n", run.Name, typeset.Plural(rows, "row", "rows"), out)

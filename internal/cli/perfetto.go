@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"prof/internal/file"
+	"prof/queries"
+	"prof/queries/frame"
+	"prof/render/perfetto"
+	"prof/render/typeset"
+	"prof/schema"
+)
+
+const (
+	perfettoForm = "perfetto"
+	perfettoDoc  = "TrackEvents, gzip: ui.perfetto.dev, trace_processor; each kernel, copy, call, range and sample"
+)
+
+// exportPerfetto writes the timeline of a run as a trace.
+func (p *program) exportPerfetto(c *cli.Context, w *schema.Warehouse, run schema.Run) error {
+	out := c.String("out")
+	switch {
+	case out == "" && isTerminal(p.out):
+		return usagef("%s is binary: give --out FILE, or a pipe", perfettoForm)
+	case c.IsSet("pass") && c.String("stage") == "":
+		return usagef("passes are numbered within a stage: --pass needs --stage")
+	}
+	o, err := p.perfettoOptions(c, w, run)
+	if err != nil {
+		return err
+	}
+	each := func(relation string, args frame.Args, to func(*frame.Cells) error) error {
+		return queries.Each(c.Context, w, relation, args, to)
+	}
+	var sum perfetto.Sum
+	write := func(to io.Writer) (err error) {
+		if sum, err = perfetto.Write(to, each, o); err != nil {
+			return fmt.Errorf("write %s of run %s: %w", perfettoForm, run.Name, err)
+		}
+		if sum.Slices > 0 {
+			return nil
+		}
+		if o.Pass != nil || o.From != nil || o.Until != nil {
+			return fmt.Errorf("run %s has nothing to export in that pass or window", run.Name)
+		}
+		return p.noKernels(c, w, run)
+	}
+	if out == "" {
+		err = write(p.out)
+	} else {
+		err = file.Replace(out, write)
+	}
+	if err != nil {
+		return err
+	}
+	p.notes(sum.Notes)
+	if out != "" {
+		fmt.Fprintf(p.err, "wrote %s: %s, %s of them device work, %s, %s\n", out, typeset.Plural(sum.Slices, "slice", "slices"), typeset.Int(sum.Work), typeset.Plural(sum.Flows, "flow from a launch", "flows from launches"), typeset.Plural(sum.Samples, "sample", "samples"))
+	}
+	return nil
+}
+
+// perfettoOptions asks what a trace has of answers.
+func (p *program) perfettoOptions(c *cli.Context, w *schema.Warehouse, run schema.Run) (o perfetto.Options, err error) {
+	o = perfetto.Options{Run: run.ID, Stage: c.String("stage"), Part: perfetto.PartRows}
+	if o.From, o.Until, err = windowOf(c.String("window")); err != nil {
+		return o, err
+	}
+	args := queries.Args{"run": run.ID, "top": "0"}
+	for _, name := range []string{"stage", "device", "source"} {
+		if c.IsSet(name) {
+			args[name] = fmt.Sprint(c.Value(name))
+		}
+	}
+	if c.IsSet("device") {
+		o.Device = new(c.Int64("device"))
+	}
+	if c.IsSet("pass") {
+		o.Pass = new(c.Int64("pass"))
+	}
+	a := queries.NewAsker(w)
+	frames, err := a.AskAll(c.Context, []queries.Question{{Query: "clock-offsets", Args: args, Notes: frame.RowsOnly}, {Query: "devices", Args: args, Notes: frame.RowsOnly}, {Query: "streams", Args: args, Notes: frame.RowsOnly}})
+	if err != nil {
+		return o, err
+	}
+	o.Clocks, o.Devices, o.Streams = frames[0], frames[1], frames[2]
+	r, _, err := askFindings(c.Context, a, run, args, false)
+	if err != nil {
+		return o, err
+	}
+	if err := unknownStage(r.Frame("findings"), c.String("stage")); err != nil {
+		return o, err
+	}
+	if o.Findings, err = r.FindingsFrame(); err != nil {
+		return o, err
+	}
+	notes, err := a.Notes(c.Context, args, "graph", "timelines", "launch", "range", "warm")
+	p.notes(notes)
+	return o, err
+}
+
+// windowOf reads A..B, of which either may be empty; without a text there is no window.
+func windowOf(text string) (from, until *int64, err error) {
+	if text == "" {
+		return nil, nil, nil
+	}
+	first, last, isPair := strings.Cut(text, "..")
+	for _, x := range []struct {
+		text string
+		into **int64
+	}{{first, &from}, {last, &until}} {
+		if x.text = strings.TrimSpace(x.text); x.text == "" {
+			continue
+		}
+		d, err := time.ParseDuration(x.text)
+		if err != nil {
+			return nil, nil, usagef("--window %q: %q is no time such as 1.5s or 20ms", text, x.text)
+		}
+		*x.into = new(d.Nanoseconds())
+	}
+	if !isPair || from != nil && until != nil && *from >= *until {
+		return nil, nil, usagef("--window %q: give two times, the earlier first, as in 10ms..12.5ms", text)
+	}
+	return from, until, nil
+}

@@ -1,0 +1,414 @@
+package queries_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"prof/queries"
+	"prof/queries/frame"
+	"prof/render/perfetto"
+	"prof/render/perfettotest"
+	"prof/schema"
+)
+
+// traceOf writes a run as a trace and reads it as Perfetto does.
+func traceOf(t *testing.T, w *schema.Warehouse, o perfetto.Options, args queries.Args) (*perfettotest.Trace, perfetto.Sum) {
+	t.Helper()
+	a := asker(t, w)
+	ask := func(name string) *frame.Frame {
+		f, err := a.Ask(t.Context(), name, args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f
+	}
+	o.Run, o.Clocks, o.Devices, o.Streams = args["run"], ask("clock-offsets"), ask("devices"), ask("streams")
+	o.Findings = &frame.Frame{Columns: slices.Clone(ask("findings").Columns)}
+	for _, name := range []string{"command", "detail_command"} {
+		o.Findings.Columns = append(o.Findings.Columns, frame.Column{Name: name})
+	}
+	for _, row := range ask("findings").Rows {
+		o.Findings.Rows = append(o.Findings.Rows, slices.Concat(row, []any{"prof query findings", nil}))
+	}
+	if o.Part == 0 {
+		o.Part = perfetto.PartRows
+	}
+	var out bytes.Buffer
+	sum, err := perfetto.Write(&out, func(relation string, args frame.Args, to func(*frame.Cells) error) error {
+		return queries.Each(t.Context(), w, relation, args, to)
+	}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := perfettotest.Read(&out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if int64(len(got.Slices)) != sum.Slices || int64(len(got.Flows)) != sum.Flows {
+		t.Errorf("%d slices and %d flows, but said are %d and %d", len(got.Slices), len(got.Flows), sum.Slices, sum.Flows)
+	}
+	return got, sum
+}
+
+// countAndSum are slices of one kind.
+type countAndSum struct{ count, ns int64 }
+
+func (c *countAndSum) add(s *perfettotest.Slice) {
+	c.count++
+	if s.End >= 0 {
+		c.ns += s.End - s.Start
+	}
+}
+
+// TestPerfetto writes every run with a timeline: what is on each track adds up to what the queries say, to the nanosecond.
+func TestPerfetto(t *testing.T) {
+	t.Parallel()
+	w := everything(t)
+	load(t, w, "ranks", ranked...)
+	load(t, w, "captured", "../testdata/capture/llama/sdpa-1")
+	load(t, w, "rocprof", "../testdata/foreign/rocprofv3.json.gz")
+	load(t, w, "xla", "../testdata/foreign/jax.xplane.pb.gz")
+	load(t, w, "emit-nvtx", "../testdata/nsys/emit-nvtx/emit-nvtx.sqlite.gz")
+	withKernels, withFlows := 0, 0
+	for _, name := range rows(t, w, `SELECT r.name FROM run r WHERE r.run_id IN (SELECT t.run_id FROM timeline t) ORDER BY r.name`) {
+		name = strings.Trim(name, "[]")
+		t.Run(name, func(t *testing.T) {
+			run, err := w.Resolve(t.Context(), name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, sum := traceOf(t, w, perfetto.Options{}, queries.Args{"run": run.ID, "top": "0"})
+			if got.First < 0 {
+				t.Errorf("it starts at %d", got.First)
+			}
+			testTraceWork(t, w, run.ID, got)
+			testTraceCalls(t, w, run.ID, got)
+			switch name {
+			case "ranks":
+				testTraceClocks(t, w, got)
+			case "captured":
+				testTraceSamples(t, got, sum)
+			}
+			if len(got.Flows) > 0 {
+				withFlows++
+			}
+			if slices.ContainsFunc(got.Slices, func(s *perfettotest.Slice) bool { return s.Category == "kernel" }) {
+				withKernels++
+			}
+		})
+	}
+	if withKernels < 15 || withFlows < 14 {
+		t.Errorf("only %d runs have kernels and %d flows", withKernels, withFlows)
+	}
+}
+
+func testTraceWork(t *testing.T, w *schema.Warehouse, run string, got *perfettotest.Trace) {
+	t.Helper()
+	kernels, copies, tracks := map[string]countAndSum{}, map[string]countAndSum{}, map[string][3]countAndSum{}
+	graphs, passes := countAndSum{}, int64(0)
+	for _, s := range got.Slices {
+		on := tracks[got.Path(s.Track)]
+		switch s.Category {
+		case "kernel":
+			c := kernels[s.Name]
+			c.add(s)
+			kernels[s.Name] = c
+			on[0].add(s)
+		case "copy":
+			c := copies[s.Name]
+			c.add(s)
+			copies[s.Name] = c
+			on[1].add(s)
+		case "graph":
+			graphs.add(s)
+			on[2].add(s)
+		case "pass":
+			passes++
+			continue
+		default:
+			continue
+		}
+		if tracks[got.Path(s.Track)] = on; s.Depth != 0 {
+			t.Errorf("%s lies within other work on %s", s.Name, got.Path(s.Track))
+		}
+	}
+	a := asker(t, w)
+	want := func(query, name string, of map[string]countAndSum) {
+		args := queries.Args{"run": run}
+		if query == "top-kernels" {
+			args["top"] = "0"
+		}
+		f := queryNoted(t, a, query, args)
+		if len(f.Rows) != len(of) {
+			t.Errorf("%s: %d names, of %d", query, len(of), len(f.Rows))
+		}
+		for _, row := range f.Rows {
+			r := f.Record(row)
+			if x := of[r.Text(name)]; x != (countAndSum{r.Count("calls"), r.Count("total_ns")}) {
+				t.Errorf("%s: %s: %d in %d ns, want %d in %d", query, r.Text(name), x.count, x.ns, r.Count("calls"), r.Count("total_ns"))
+			}
+		}
+	}
+	want("top-kernels", "kernel", kernels)
+	want("memops", "operation", copies)
+	var streams [][3]countAndSum
+	f := queryNoted(t, a, "streams", queries.Args{"run": run})
+	for _, row := range f.Rows {
+		r := f.Record(row)
+		streams = append(streams, [3]countAndSum{{r.Count("kernel_count"), r.Count("kernel_sum_ns")}, {r.Count("memop_count"), r.Count("memop_sum_ns")}, {r.Count("graph_count"), r.Count("graph_sum_ns")}})
+	}
+	if x, y := fmt.Sprint(sorted(streams)), fmt.Sprint(sorted(slices.Collect(maps.Values(tracks)))); x != y {
+		t.Errorf("tracks have %s, streams %s", y, x)
+	}
+	counted := fmt.Sprintf(`run_id = '%s' AND source_id IN (SELECT source_id FROM timeline WHERE run_id = '%s' AND is_counted)`, run, run)
+	both := rows(t, w, fmt.Sprintf(`SELECT (SELECT count(*) FROM stage_pass WHERE %[1]s) + (SELECT count(*) FROM device_part WHERE %[1]s AND range_id IS NOT NULL)`, counted))
+	if fmt.Sprint(both) != fmt.Sprintf("[[%d]]", passes) {
+		t.Errorf("%d passes, want %v", passes, both)
+	}
+}
+
+// testTraceClocks holds that ranks are on one clock.
+func testTraceClocks(t *testing.T, w *schema.Warehouse, got *perfettotest.Trace) {
+	t.Helper()
+	first := map[string]int64{}
+	for _, s := range got.Slices {
+		if s.Category == "kernel" {
+			gpu, _, _ := strings.Cut(got.Path(s.Track), " / ")
+			if at, known := first[gpu]; !known || s.Start < at {
+				first[gpu] = s.Start
+			}
+		}
+	}
+	want := rows(t, w, `SELECT (max(x.at_ns) - min(x.at_ns))::BIGINT FROM (
+		SELECT min(k.start_ns) + any_value(o.offset_ns) AS at_ns FROM kernel k JOIN clock_offsets('ranks') o ON o.source_id = k.source_id WHERE k.run_id = _run_id('ranks') GROUP BY k.source_id) x`)
+	a, b := first["GPU 0 NVIDIA H200, rank 0"], first["GPU 1 NVIDIA H200, rank 1"]
+	if a == 0 || b == 0 || fmt.Sprint(want) != fmt.Sprintf("[[%d]]", max(a-b, b-a)) {
+		t.Errorf("the ranks begin at %v, want %v between them", first, want)
+	}
+}
+
+// TestEach says what cannot be read so, and ends where it is told to.
+func TestEach(t *testing.T) {
+	t.Parallel()
+	w := everything(t)
+	run, err := w.Resolve(t.Context(), "nccl2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := queries.Args{"run": run.ID}
+	all, some, enough := 0, 0, errors.New("enough")
+	count := func(*frame.Cells) error { all++; return nil }
+	if err := queries.Each(t.Context(), w, "_trace-nothing", args, count); !errors.Is(err, queries.ErrUnknownQuery) {
+		t.Errorf("a relation that is not there: %v", err)
+	}
+	if err := queries.Each(t.Context(), w, "_timeline", args, count); err == nil || !strings.Contains(err.Error(), "column source_id is neither BIGINT nor DOUBLE nor VARCHAR") {
+		t.Errorf("a column of another type: %v", err)
+	}
+	if err := queries.Each(t.Context(), w, "_trace-work", args, count); err != nil || all == 0 {
+		t.Errorf("%d rows, %v", all, err)
+	}
+	if err := queries.Each(t.Context(), w, "_trace-work", args, func(c *frame.Cells) error {
+		if some++; some == 10 {
+			return enough
+		}
+		return nil
+	}); !errors.Is(err, enough) || some != 10 {
+		t.Errorf("%d rows, %v", some, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := queries.Each(ctx, w, "_trace-work", args, count); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
+	}
+}
+
+// slicesOf are the slices of a trace by time, as text.
+func slicesOf(got *perfettotest.Trace) (out []string) {
+	for _, s := range got.Slices {
+		out = append(out, fmt.Sprint(s.Start, s.End, s.Depth, s.Category, s.Name, got.Path(s.Track), s.Args))
+	}
+	slices.Sort(out)
+	return out
+}
+
+func sorted(list [][3]countAndSum) []string {
+	var out []string
+	for _, x := range list {
+		out = append(out, fmt.Sprint(x))
+	}
+	slices.Sort(out)
+	return out
+}
+
+func testTraceCalls(t *testing.T, w *schema.Warehouse, run string, got *perfettotest.Trace) {
+	t.Helper()
+	sums := map[string]countAndSum{}
+	for _, s := range got.Slices {
+		c := sums[s.Category]
+		c.add(s)
+		sums[s.Category] = c
+		if p := got.Tracks[s.Track]; p.IsThread != slices.Contains([]string{"api", "range", "python", "operator", "library", "system", "profiler"}, s.Category) && !strings.HasSuffix(got.Path(s.Track), "/ overlapping") && p.Name != "start/end ranges" {
+			t.Errorf("%s is on %s", s.Category, got.Path(s.Track))
+		}
+	}
+	counted := fmt.Sprintf(`x.run_id = '%s' AND x.source_id IN (SELECT source_id FROM timeline WHERE run_id = '%s' AND is_counted)`, run, run)
+	for category, from := range map[string]string{"range": "nvtx_range x", "python": "python_call x", "library": "library_call x", "system": "osrt_call x", "profiler": "(FROM profiler_overhead WHERE tid IS NOT NULL) x",
+		"operator": "(FROM op o ANTI JOIN (FROM source WHERE kind IN ('nsys', 'prof')) s ON s.run_id = o.run_id AND s.source_id = o.source_id) x",
+		"api": `(SELECT DISTINCT run_id, source_id, pid, tid, start_ns, duration_ns, api_name_id FROM (SELECT run_id, source_id, pid, tid, start_ns, duration_ns, api_name_id FROM api_call
+			UNION ALL SELECT run_id, source_id, pid, tid, launch_start_ns, launch_duration_ns, launch_name_id FROM kernel UNION ALL SELECT run_id, source_id, pid, tid, launch_start_ns, launch_duration_ns, launch_name_id FROM memop
+			UNION ALL SELECT run_id, source_id, pid, tid, launch_start_ns, launch_duration_ns, launch_name_id FROM graph_launch WHERE mode = 'graph') WHERE start_ns IS NOT NULL) x`} {
+		want := rows(t, w, fmt.Sprintf(`SELECT count(*), coalesce(sum(x.duration_ns), 0)::BIGINT FROM %s WHERE %s`, from, counted))
+		if c := sums[category]; fmt.Sprint(want) != fmt.Sprintf("[[%d %d]]", c.count, c.ns) {
+			t.Errorf("%s: %d in %d ns, want %v", category, c.count, c.ns, want)
+		}
+	}
+	for _, f := range got.Flows {
+		if f[0].Category != "api" || !slices.Contains([]string{"kernel", "copy", "graph"}, f[1].Category) || f[0].Start > f[1].Start {
+			t.Fatalf("a flow goes from %s at %d to %s at %d", f[0].Category, f[0].Start, f[1].Category, f[1].Start)
+		}
+	}
+	want := rows(t, w, fmt.Sprintf(`SELECT count(*) FROM (SELECT x.start_ns FROM kernel x WHERE %[1]s AND launch_start_ns <= start_ns UNION ALL SELECT x.start_ns FROM memop x WHERE %[1]s AND launch_start_ns <= start_ns
+		UNION ALL SELECT x.start_ns FROM graph_launch x WHERE %[1]s AND mode = 'graph' AND launch_start_ns <= start_ns)`, counted))
+	if fmt.Sprint(want) != fmt.Sprintf("[[%d]]", len(got.Flows)) {
+		t.Errorf("%d flows, want %v", len(got.Flows), want)
+	}
+}
+
+// TestPerfettoCuts writes parts of a run: a stage and its passes, a GPU, a window of time. What a cut shows, it shows whole.
+func TestPerfettoCuts(t *testing.T) {
+	t.Parallel()
+	w := everything(t)
+	run, err := w.Resolve(t.Context(), "nccl2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kernels := func(got *perfettotest.Trace) (c countAndSum) {
+		for _, s := range got.Slices {
+			if s.Category == "kernel" {
+				c.add(s)
+			}
+		}
+		return c
+	}
+	check := func(what string, c countAndSum, filter string) {
+		t.Helper()
+		want := rows(t, w, `SELECT count(*), coalesce(sum(duration_ns), 0)::BIGINT FROM kernels WHERE run = 'nccl2' AND is_counted AND `+filter)
+		if fmt.Sprint(want) != fmt.Sprintf("[[%d %d]]", c.count, c.ns) || c.count == 0 {
+			t.Errorf("%s: %d kernels in %d ns, want %v", what, c.count, c.ns, want)
+		}
+	}
+	args := func(more ...string) queries.Args {
+		a := queries.Args{"run": run.ID, "top": "0"}
+		for i := 0; i < len(more); i += 2 {
+			a[more[i]] = more[i+1]
+		}
+		return a
+	}
+	whole, _ := traceOf(t, w, perfetto.Options{}, args())
+	parts, _ := traceOf(t, w, perfetto.Options{Part: 300}, args())
+	if x, y := slicesOf(parts), slicesOf(whole); !slices.Equal(x, y) {
+		t.Errorf("in parts there are other slices: %d, want %d", len(x), len(y))
+	}
+	stage, _ := traceOf(t, w, perfetto.Options{Stage: "decode"}, args("stage", "decode"))
+	check("decode", kernels(stage), "stage = 'decode'")
+	for _, s := range stage.Slices {
+		if !slices.Contains([]any{nil, "decode"}, s.Args["stage"]) {
+			t.Errorf("a slice of %v in decode: %s", s.Args["stage"], s.Name)
+		}
+	}
+	pass, _ := traceOf(t, w, perfetto.Options{Stage: "decode", Pass: new(int64(2))}, args("stage", "decode"))
+	check("pass 2", kernels(pass), "pass_range_id IN (SELECT range_id FROM stage_pass WHERE stage = 'decode' AND pass_id = 2)")
+	device, _ := traceOf(t, w, perfetto.Options{Device: new(int64(1))}, args("device", "1"))
+	check("GPU 1", kernels(device), "device_id = 1")
+	for _, k := range device.Tracks {
+		if strings.HasPrefix(k.Name, "GPU 0") {
+			t.Errorf("a track %s", k.Name)
+		}
+	}
+	starts := []int64{}
+	for _, s := range whole.Slices {
+		if s.Category == "kernel" {
+			starts = append(starts, s.Start)
+		}
+	}
+	from, until := starts[len(starts)*2/5], starts[len(starts)*3/5]
+	window, _ := traceOf(t, w, perfetto.Options{From: &from, Until: &until}, args())
+	check("window", kernels(window), fmt.Sprintf("start_ns < %d AND start_ns + duration_ns >= %d", until, from))
+	if got := len(window.Flows); got == 0 || got >= len(whole.Flows) {
+		t.Errorf("%d flows in the window, %d in all", got, len(whole.Flows))
+	}
+	for name, part := range map[string]*perfettotest.Trace{"stage": stage, "pass": pass, "device": device, "window": window} {
+		if len(part.Slices) >= len(whole.Slices) || len(part.Flows) == 0 {
+			t.Errorf("%s: %d slices of %d, %d flows", name, len(part.Slices), len(whole.Slices), len(part.Flows))
+		}
+	}
+	// GPU metrics, which no capture here has: of a GPU and of none that is known, stored in no order.
+	exec(t, w, `INSERT INTO gpu_metric_name SELECT run_id, 1, 0, 7, 1, 'SMs Active', 'ratio' FROM run WHERE name = 'nccl2' UNION ALL SELECT run_id, 1, NULL, 8, 1, 'Other', 'raw' FROM run WHERE name = 'nccl2'`)
+	exec(t, w, `INSERT INTO gpu_metric SELECT r.run_id, 1, 7 + i % 2, 1, 8000000000 + (i * 7919) % 10000 * 1000, i FROM run r, range(10000) x(i) WHERE r.name = 'nccl2'`)
+	sampled, sum := traceOf(t, w, perfetto.Options{Part: 1000}, args())
+	if sum.Samples != 10000 || len(sampled.Samples) != 2 {
+		t.Errorf("%d samples of %d metrics", sum.Samples, len(sampled.Samples))
+	}
+	for track, list := range sampled.Samples {
+		path, unit := sampled.Path(track), sampled.Tracks[track].Unit
+		if path != "GPU 0 NVIDIA H200 / SMs Active" && path != "GPU metrics / Other" || (unit == "ratio") != (path != "GPU metrics / Other") || len(list) != 5000 {
+			t.Errorf("%d samples of %s in %q", len(list), path, unit)
+		}
+		for _, x := range list {
+			if i := int64(x.Value); x.Time != 8_000_000_000+i*7919%10000*1000 {
+				t.Fatalf("%v is at %d", x.Value, x.Time)
+			}
+		}
+	}
+	empty, sum := traceOf(t, w, perfetto.Options{Device: new(int64(7))}, args("device", "7"))
+	if sum.Slices != 0 || len(empty.Slices) != 0 {
+		t.Errorf("%d slices of a GPU that is not there", sum.Slices)
+	}
+}
+
+// testTraceSamples finds clocks, power and memory of a capture next to its kernels, and idle times and findings with the query that shows them.
+func testTraceSamples(t *testing.T, got *perfettotest.Trace, sum perfetto.Sum) {
+	t.Helper()
+	units, count := map[string]string{}, int64(0)
+	end := int64(0)
+	for _, s := range got.Slices {
+		end = max(end, s.End)
+	}
+	for track, list := range got.Samples {
+		units[got.Tracks[track].Name] = got.Tracks[track].Unit
+		count += int64(len(list))
+		for _, x := range list {
+			if x.Time < got.First || x.Time > end || x.Value < 0 {
+				t.Fatalf("%s: %v at %d, outside %d to %d", got.Path(track), x.Value, x.Time, got.First, end)
+			}
+		}
+	}
+	for name, unit := range map[string]string{"SM clock": "Hz", "power": "W", "memory used": "bytes", "temperature": "C", "GPU utilisation": "ratio"} {
+		if units[name] != unit {
+			t.Errorf("%s is in %q", name, units[name])
+		}
+	}
+	if count != sum.Samples || count < 1000 {
+		t.Errorf("%d samples, said are %d", count, sum.Samples)
+	}
+	idle, findings := 0, 0
+	for _, s := range got.Slices {
+		switch s.Category {
+		case "idle":
+			idle++
+		case "finding":
+			if findings++; s.Args["query"] != "prof query findings" || s.Args["evidence"] == nil || s.End <= s.Start {
+				t.Errorf("finding %s has %v", s.Name, s.Args)
+			}
+		}
+	}
+	if idle == 0 || findings == 0 {
+		t.Errorf("%d idle times, %d findings", idle, findings)
+	}
+}
