@@ -204,7 +204,7 @@ func (p *program) completeValue(c *cli.Context, cmd *cli.Command, flag cli.Flag,
 	case "stage":
 		return p.stored(c, typed, func(w *schema.Warehouse) ([]string, error) { return stagesIn(c, w, runTyped(c, cmd, typed)) })
 	case "format":
-		return formsOf(cmd.Name)
+		return formsOf(cmd)
 	case "file":
 		var out []string
 		for _, f := range report.Files() {
@@ -237,9 +237,9 @@ func (p *program) completeValue(c *cli.Context, cmd *cli.Command, flag cli.Flag,
 }
 
 // formsOf are the forms that a verb writes.
-func formsOf(verb string) []string {
+func formsOf(cmd *cli.Command) []string {
 	var out []string
-	switch verb {
+	switch cmd.Name {
 	case "diff":
 		return compare.DiffForms().Names()
 	case "trend":
@@ -253,6 +253,9 @@ func formsOf(verb string) []string {
 	default:
 		for _, f := range table.Forms() {
 			out = append(out, f.Name+"\t"+f.Doc)
+		}
+		if find(cmd.Flags, "out") != nil { // of a query
+			out = append(out, parquet+"\tParquet file in base units and full precision")
 		}
 	}
 	return out

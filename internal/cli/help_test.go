@@ -91,7 +91,7 @@ func TestUsageErrors(t *testing.T) {
 		{"query top-kernels --run a --top x", "invalid argument: --top \"x\" is not a whole number"},
 		{"query top-kernels --run a --top 1.5", "invalid argument: --top \"1.5\" is not a whole number"},
 		{"query top-kernels --run a --by x", "query top-kernels: invalid argument: --by is name, short or family"},
-		{"query top-kernels --run a --format yaml", "unknown format \"yaml\": use one of table, md, csv, json, parquet"},
+		{"query top-kernels --run a --format yaml", "unknown format \"yaml\": use one of table, md, csv, json, arrow, parquet"},
 		{"query --format yaml", "unknown format \"yaml\": use one of table, md, csv, json"},
 		{"completion", "completion takes bash, zsh or fish; see `prof help completion`"},
 		{"completion tcsh", "no completion for \"tcsh\", only for bash, zsh and fish"},
@@ -99,7 +99,7 @@ func TestUsageErrors(t *testing.T) {
 	} {
 		p.want(result{2, "", "prof: " + c.want + "\n"}, strings.Fields(c.args)...)
 	}
-	p.want(result{2, "", "prof: unknown format \"yaml\": use one of table, md, csv, json\n"}, "sql", "SELECT 1", "--format", "yaml")
+	p.want(result{2, "", "prof: unknown format \"yaml\": use one of table, md, csv, json, arrow\n"}, "sql", "SELECT 1", "--format", "yaml")
 	p.want(result{2, "", "prof: sql takes one statement: put it in quotes; see `prof help sql`\n"}, "sql", "SELECT", "1")
 	if after := state(p); after != before {
 		t.Errorf("the warehouse changed:\n%s\n%s", before, after)
@@ -192,7 +192,7 @@ func TestCandidates(t *testing.T) {
 		"query top-kernels --w":                   "--with-ncu --wide",
 		"query top-kernels --run a --forma":       "--format",
 		"query top-kernels --hom":                 "--home",
-		"query top-kernels --format ":             "table md csv json",
+		"query top-kernels --format ":             "table md csv json arrow parquet",
 		"query top-kernels -f j":                  "json",
 		"query top-kernels --format=c":            "--format=csv",
 		"query top-kernels a --stage ":            "prefill decode",

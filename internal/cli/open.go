@@ -249,10 +249,10 @@ func plainFullDisk(home schema.Home, err *error) {
 
 // Flags of every verb that prints rows.
 func outputFlags(others ...string) []cli.Flag {
-	forms := append([]string{"table", "md", "csv", "json"}, others...)
+	forms := append(table.Forms().Names(), others...)
 	last := len(forms) - 1
 	return []cli.Flag{
-		&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: fmt.Sprintf("`FORM` of the output: %s or %s (csv and json in base units, full precision)", strings.Join(forms[:last], ", "), forms[last])},
+		&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: fmt.Sprintf("`FORM` of the output: %s or %s (csv, json and arrow in base units, full precision)", strings.Join(forms[:last], ", "), forms[last])},
 		&cli.BoolFlag{Name: "wide", Usage: "do not fit tables to the terminal"},
 		&cli.BoolFlag{Name: "safe", Usage: "csv for a spreadsheet: no text is a formula"},
 	}
@@ -261,7 +261,10 @@ func outputFlags(others ...string) []cli.Flag {
 // print writes a frame in the form asked for; notes that the form does not hold go to stderr.
 func (p *program) print(c *cli.Context, f *frame.Frame) error {
 	form := c.String("format")
-	if form == "csv" {
+	if form == table.ArrowForm && isTerminal(p.out) {
+		return usagef("%s is binary: write it to a pipe or a file (> FILE)", form)
+	}
+	if form == "csv" || form == table.ArrowForm { // which do not show them
 		for _, n := range f.Notes {
 			fmt.Fprintln(p.err, "note: "+n)
 		}

@@ -18,7 +18,7 @@ func (p *program) sqlCommand() *cli.Command {
 		Usage:     "query the warehouse with your own SQL",
 		ArgsUsage: "['SELECT ...' | -]",
 		Description: `One SELECT (or FROM, WITH, DESCRIBE, SHOW, EXPLAIN) in DuckDB's SQL; without it, or with -, from stdin. Writing is refused.
-CSV and JSON are written row by row, however many there are; tables end after 10,000 rows and say so.
+CSV, JSON and Arrow are written as rows come, however many there are; tables end after 10,000 rows and say so.
 
   prof sql "FROM top_kernels('baseline', top := 10)"
   prof sql "SELECT r.name, count(*) FROM kernel k JOIN run r USING (run_id) GROUP BY ALL"
@@ -86,7 +86,7 @@ func cutRest(f *frame.Frame) error {
 	}
 	row, err := f.Rest()
 	if row != nil {
-		f.Notes = append(f.Notes, fmt.Sprintf("only the first %s rows are here; --format csv and json give all", typeset.Int(int64(len(f.Rows)))))
+		f.Notes = append(f.Notes, fmt.Sprintf("only the first %s rows are here; --format csv, json and arrow give all", typeset.Int(int64(len(f.Rows)))))
 	}
 	f.Rest = nil
 	return err

@@ -74,6 +74,9 @@ func TestQueryForms(t *testing.T) {
 	if ask("table") != p.ok("query", "top-kernels", "--run", "a", "--top", "2") {
 		t.Error("the form is not a table without --format")
 	}
+	if got := ask("arrow"); !strings.HasPrefix(got, "ARROW1") || !strings.HasSuffix(got, "ARROW1") {
+		t.Errorf("arrow: %q", got)
+	}
 	var frame struct {
 		Query   string
 		Version int
@@ -253,7 +256,7 @@ func TestSQLSources(t *testing.T) {
 func TestSQLStreams(t *testing.T) {
 	t.Parallel()
 	p := newFilled(t)
-	const note = "only the first 10,000 rows are here; --format csv and json give all\n"
+	const note = "only the first 10,000 rows are here; --format csv, json and arrow give all\n"
 	for form, want := range map[string]string{"table": "\n 9999\nnote: " + note, "md": " 9999 |\n\n- " + note} {
 		if got := p.ok("sql", "-f", form, "FROM range(1000000000000)"); !strings.HasSuffix(got, want) {
 			t.Errorf("%s ends with %q", form, got[max(0, len(got)-200):])

@@ -1,8 +1,8 @@
-// Package table turns a frame into a table for people (terminal, Markdown, a page) or programs (CSV, JSON): which columns
+// Package table turns a frame into a table for people (terminal, Markdown, a page) or programs (CSV, JSON, Arrow): which columns
 // a width has room for, and how they are laid out.
 //
-// A frame holds base units at full precision. Forms for people scale, round and escape copies of its values; CSV and JSON
-// give them unchanged. Nothing here reads the clock, the environment or the warehouse, and no frame is changed. To add a
+// A frame holds base units at full precision. Forms for people scale, round and escape copies of its values; CSV, JSON and
+// Arrow give them unchanged. Nothing here reads the clock, the environment or the warehouse, and no frame is changed. To add a
 // form, write its function and add one value to Forms.
 package table
 
@@ -18,8 +18,9 @@ func Forms() typeset.Forms[*frame.Frame, typeset.Options] {
 		{Name: "md", Ending: ".md", Doc: "GitHub-flavoured Markdown: scaled, rounded, full names", Write: Markdown},
 		{Name: "csv", Ending: ".csv", Doc: "RFC 4180 in base units and full precision; NULL is an empty field", Write: CSV},
 		{Name: "json", Ending: ".json", Doc: "one object: columns with type and unit, rows in base units and full precision", Write: JSON},
+		{Name: ArrowForm, Ending: ".arrow", Doc: "Arrow IPC file in base units and full precision: pandas.read_feather, polars.read_ipc", Write: Arrow},
 	}
 }
 
 // Streams says whether a form writes rows as they come; the others lay out all of them, and leave out those of Rest.
-func Streams(form string) bool { return form == "csv" || form == "json" }
+func Streams(form string) bool { return form == "csv" || form == "json" || form == ArrowForm }
