@@ -34,7 +34,8 @@ func exportForms() (list []exportForm) {
 	}
 	list = append(list,
 		exportForm{perfettoForm, perfettoDoc, []string{"stage", "device", "source", "pass", "window"}, (*program).exportPerfetto},
-		exportForm{parquet, parquetDoc, nil, (*program).exportParquet})
+		exportForm{parquet, parquetDoc, nil, (*program).exportParquet},
+		exportForm{sqliteForm, sqliteDoc, nil, (*program).exportSQLite})
 	for _, f := range metrics.Forms() {
 		list = append(list, exportForm{f.Name, f.Doc, nil, func(p *program, c *cli.Context, w *schema.Warehouse, run schema.Run) error {
 			return p.exportMetrics(c, w, run, f)
@@ -50,7 +51,7 @@ func (p *program) exportCommand() *cli.Command {
 	}
 	return &cli.Command{
 		Name:      "export",
-		Usage:     "a run for other programs: flame graphs of its kernels, a trace of its timeline, metrics of its stages, or all of it as Parquet",
+		Usage:     "a run for other programs: flame graphs of its kernels, a trace of its timeline, metrics of its stages, or all of it as Parquet or SQLite",
 		ArgsUsage: "[RUN]",
 		Description: `Without RUN, the newest. In a flame graph a stack is the stage, the ranges, nn.Modules and operators around a launch, and the kernel; its time is that on the GPU. Warm-up
 passes are omitted, and a message says how many kernels that is. With --warmup the sum is that of prof query top-kernels, to the nanosecond. pprof also gets kernels,
@@ -68,6 +69,7 @@ launch_time, and where they are known flop and bytes: from Nsight Compute report
   prof export baseline --to perfetto --stage decode --pass 3 --out pass.pftrace.gz
   prof export baseline --to parquet --out runs    # a folder, which may hold several runs
   prof import runs                                # in another warehouse
+  prof export baseline --to sqlite --out baseline.sqlite
   prof export baseline --to openmetrics --out baseline.txt
   prof export baseline --to otlp-json | curl -H 'Content-Type: application/json' --data-binary @- http://localhost:4318/v1/metrics`,
 		Flags: []cli.Flag{

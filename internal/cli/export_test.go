@@ -121,7 +121,7 @@ func TestImport(t *testing.T) {
 		"writes a file: name it with --out FILE":                              {"query", "top-kernels", "a", "--format", "parquet"},
 		"--out needs --format parquet; other forms":                           {"query", "top-kernels", "a", "--out", answer},
 		"use one of table, md, csv, json, parquet":                            {"query", "top-kernels", "a", "--format", "nosuch"},
-		"use one of pprof, folded, perfetto, parquet, openmetrics, otlp-json": {"export", "--to", "nosuch"},
+		"use one of pprof, folded, perfetto, parquet, sqlite, openmetrics, otlp-json": {"export", "--to", "nosuch"},
 		"name it with --out DIR":                                              {"export", "--to", "parquet"},
 		"--to parquet takes no --stage: it writes all of the run":             {"export", "--to", "parquet", "--out", dir, "--stage", "decode"},
 		"import takes the folder to import; see `pr":                          {"import"},
