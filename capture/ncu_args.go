@@ -85,10 +85,13 @@ func (o Options) ncuRank(plan Plan, argv, environ []string) mark.Ncu {
 	return mark.Ncu{}
 }
 
-// beginsRanks says whether a command line has one of the launchers that give each process its local rank, also where there is one.
+// beginsRanks says whether a command line has, before its script, one of the launchers that give each process its local rank, also where there is one.
 func beginsRanks(argv []string) bool {
+	if script := slices.IndexFunc(argv, func(word string) bool { return strings.HasSuffix(word, ".py") }); script >= 0 {
+		argv = argv[:script]
+	}
 	return slices.ContainsFunc(argv, func(word string) bool {
-		return slices.Contains([]string{"torchrun", "deepspeed", "mpirun", "torch.distributed.run", "torch.distributed.launch"}, filepath.Base(word))
+		return slices.Contains([]string{"torchrun", "deepspeed", "mpirun", "mpiexec", "orterun", "torch.distributed.run", "torch.distributed.launch"}, filepath.Base(word))
 	})
 }
 

@@ -82,17 +82,18 @@ func TestNcuRank(t *testing.T) {
 		environ []string
 		want    []string
 	}{
-		"no job":            {Defaults(), Plan{Launches: launches}, "torchrun x.py", nil, nil},
-		"not planned":       {Defaults(), Plan{}, "torchrun x.py", nil, nil},
-		"rank":              {Defaults(), Plan{Launches: launches, Device: &n, Rank: &n, Local: &n}, "x", nil, []string{"PROF_MARK_NCU_RANK=3"}},
-		"GPU":               {Defaults(), Plan{Launches: launches, Device: &n, Local: &n}, "x", nil, []string{"PROF_MARK_NCU_LOCAL_RANK=3"}},
-		"kernels":           {kernels(""), Plan{}, "/opt/bin/torchrun x.py", nil, []string{"PROF_MARK_NCU_LOCAL_RANK=0"}},
-		"kernels, a module": {kernels(""), Plan{}, "python3 -m torch.distributed.run x.py", nil, []string{"PROF_MARK_NCU_LOCAL_RANK=0"}},
-		"kernels, no job":   {kernels(""), Plan{}, "python3 torchrun.py", nil, nil},
-		"kernels of a rank": {kernels("5"), Plan{}, "x", nil, []string{"PROF_MARK_NCU_RANK=5"}},
-		"kernels of all":    {kernels("all"), Plan{}, "torchrun x.py", nil, nil},
-		"ranges":            {with(func(o *Options) { o.Ncu.Replay = "range" }), Plan{}, "torchrun x.py", nil, []string{"PROF_MARK_NCU_LOCAL_RANK=0"}},
-		"within a rank":     {kernels(""), Plan{}, "torchrun x.py", []string{"LOCAL_RANK=1"}, nil},
+		"no job":             {Defaults(), Plan{Launches: launches}, "torchrun x.py", nil, nil},
+		"not planned":        {Defaults(), Plan{}, "torchrun x.py", nil, nil},
+		"rank":               {Defaults(), Plan{Launches: launches, Device: &n, Rank: &n, Local: &n}, "x", nil, []string{"PROF_MARK_NCU_RANK=3"}},
+		"GPU":                {Defaults(), Plan{Launches: launches, Device: &n, Local: &n}, "x", nil, []string{"PROF_MARK_NCU_LOCAL_RANK=3"}},
+		"kernels":            {kernels(""), Plan{}, "/opt/bin/torchrun x.py", nil, []string{"PROF_MARK_NCU_LOCAL_RANK=0"}},
+		"kernels, a module":  {kernels(""), Plan{}, "python3 -m torch.distributed.run x.py", nil, []string{"PROF_MARK_NCU_LOCAL_RANK=0"}},
+		"kernels, no job":    {kernels(""), Plan{}, "python3 torchrun.py --strategy deepspeed", nil, nil},
+		"kernels, by a tool": {kernels(""), Plan{}, "uv run torchrun x.py", nil, []string{"PROF_MARK_NCU_LOCAL_RANK=0"}},
+		"kernels of a rank":  {kernels("5"), Plan{}, "x", nil, []string{"PROF_MARK_NCU_RANK=5"}},
+		"kernels of all":     {kernels("all"), Plan{}, "torchrun x.py", nil, nil},
+		"ranges":             {with(func(o *Options) { o.Ncu.Replay = "range" }), Plan{}, "torchrun x.py", nil, []string{"PROF_MARK_NCU_LOCAL_RANK=0"}},
+		"within a rank":      {kernels(""), Plan{}, "torchrun x.py", []string{"LOCAL_RANK=1"}, nil},
 	} {
 		n := c.o.ncuRank(c.plan, strings.Fields(c.argv), c.environ)
 		n.Command = []string{"/opt/ncu", "a\"b"}

@@ -80,7 +80,7 @@ type NcuOptions struct {
 	Kernels      string   `yaml:"kernels,omitempty"`  // regular expression of function names in place of the top ones
 	LaunchSkip   int      `yaml:"launch_skip"`        // with Kernels: launches to skip before the first
 	LaunchCount  int      `yaml:"launch_count"`       // with Kernels: launches to profile; 0: all
-	Rank         string   `yaml:"rank,omitempty"`     // with Kernels or ranges: the rank of a job to profile, or AllRanks; empty: the first on the machine
+	Rank         string   `yaml:"rank,omitempty"`     // with Kernels or ranges: the rank of a job to profile, or AllRanks; empty: the first on the machine where a known launcher begins ranks
 	Replay       string   `yaml:"replay"`             // kernel, range, app-range or application
 	ClockControl string   `yaml:"clock_control"`      // none or base
 	Args         []string `yaml:"args,omitempty"`     // more arguments, last

@@ -314,7 +314,7 @@ func (s *Session) ncu(plan Plan) passSpec {
 				p.Reason = "its report cannot be read: " + err.Error()
 			}
 			if _, err := os.Stat(s.below(stem) + toolLog); rank.IsRank() && errors.Is(err, fs.ErrNotExist) {
-				p.Reason = rank.Name() + " did not start under Nsight Compute: that takes Python and a launcher that sets RANK and LOCAL_RANK; --ncu-kernels REGEX --ncu-rank all profiles every process"
+				p.Reason = rank.Name() + " did not start under Nsight Compute: that takes Python and a launcher that sets RANK and LOCAL_RANK; --ncu-kernels REGEX --ncu-rank all profiles every process, and locks up where these wait for each other"
 			}
 		},
 	}

@@ -228,6 +228,8 @@ class Warehouse:
         options = {k: v for k, v in options.items() if v is not None}
         run_id = self.run_id(run or "@latest") if q.takes_run else None
         got = self._fetch(f"{self._selection(q, options)}FROM {_ident(q.name)}_v{q.version}{self._call(q.options, run_id, options)}")
+        if not got.rows:
+            self._known(q, run_id, options)
         caveats = self._caveats(q, run_id, options, got)
         notes = self._said(q, run_id, options) if self.binary else list(dict.fromkeys(_noted(c) for c in caveats))
         attrs = {
@@ -235,6 +237,16 @@ class Warehouse:
             "units": {c: q.units[c] for c in got.names if c in q.units}, "docs": {c: q.columns[c] for c in got.names if c in q.columns},
         }
         return Answer(got.names, got.types, got.rows, attrs)
+
+    def _known(self, q: Query, run_id: Optional[str], options: Dict[str, Any]) -> None:
+        """Refuses a stage or GPU that the run does not have: an answer without rows would say that nothing happened there."""
+        for option, table, column in (("stage", "stage_pass", "stage"), ("device", "device", "device_id")):
+            asked = options.get(option)
+            if run_id is None or option not in q.options or asked in (None, "(none)"):
+                continue
+            there = [r[0] for r in self._fetch(f"SELECT DISTINCT {column} FROM {table} WHERE run_id = {_literal(run_id)} ORDER BY 1").rows]
+            if asked not in there:
+                raise Error(f"the run has no {option} {asked!r}; it has {', '.join(map(str, there)) or 'none'}")
 
     def sql(self, text: str, form: Optional[str] = None) -> Any:
         """The answer of SQL of your own."""
@@ -401,15 +413,22 @@ def _need(module: str) -> Any:
 
 def _draw_stages(ax: Any, rows: List[Dict[str, Any]], _: Dict[str, Any]) -> None:
     """Bars of the mean GPU span of a pass, of which on one GPU the busy time in front; whiskers are one standard deviation."""
+    named = set()
+
+    def once(name: str) -> Optional[str]:
+        """The name for the legend, for the first of its kind."""
+        return None if name in named else named.add(name) or name
+
     for y, r in enumerate(rows):
-        if r["gpu_span_mean_ns"] is None:
+        span, std = r["gpu_span_mean_ns"], r["gpu_span_std_ns"]
+        if span is None:
             continue
-        ax.barh(y, r["gpu_span_mean_ns"] / 1e6, color="0.8", xerr=None if r["gpu_span_std_ns"] is None else r["gpu_span_std_ns"] / 1e6,
-                label="GPU span" if y == 0 else None)
+        whisker = None if std is None else [[min(std, span) / 1e6], [std / 1e6]]
+        ax.barh(y, span / 1e6, color="0.8", xerr=whisker, label=once("GPU span"))
         if r["busy_ratio"] is not None:
-            ax.barh(y, r["gpu_busy_mean_ns"] / 1e6, color="tab:green", height=0.5, label="GPU busy" if y == 0 else None)
+            ax.barh(y, r["gpu_busy_mean_ns"] / 1e6, color="tab:green", height=0.5, label=once("GPU busy"))
         if r["alone_median_ns"] is not None:
-            ax.plot([r["alone_median_ns"] / 1e6], [y], "kd", label="without a profiler (median)" if y == 0 else None)
+            ax.plot([r["alone_median_ns"] / 1e6], [y], "kd", label=once("without a profiler (median)"))
     ax.set_yticks(range(len(rows)), [r["stage"] for r in rows])
     ax.invert_yaxis()
     ax.set_xlabel("per pass (ms)")

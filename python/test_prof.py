@@ -80,6 +80,8 @@ class TestProf(unittest.TestCase):
             (lambda: self.w.query("runs", "a"), "takes no run"),
             (lambda: self.w.query("top-kernels", by="x"), "^--by is name, short or family$"),
             (lambda: self.w.query("stages", form="spark"), "no form"),
+            (lambda: self.w.query("top-kernels", "a", stage="nix"), "^the run has no stage 'nix'; it has "),
+            (lambda: self.w.query("top-kernels", "a", device=-5), "^the run has no device -5; it has 0"),
             (lambda: self.w.plot("pie", "a"), "stages, roofline or trend"),
             (lambda: self.w.plot("roofline", "b"), "nothing to draw"),
             (lambda: prof.open(pathlib.Path(HOME, "nowhere")), "prof ingest makes one"),

@@ -193,7 +193,7 @@ func testTraceClocks(t *testing.T, w *schema.Warehouse, got *perfettotest.Trace)
 	}
 }
 
-// TestEach says what cannot be read so, and ends where it is told to.
+// TestEach says what cannot be read so, and ends where it should.
 func TestEach(t *testing.T) {
 	t.Parallel()
 	w := everything(t)

@@ -47,7 +47,7 @@ func captureFlags() []cli.Flag {
 		&cli.StringFlag{Name: "ncu-kernels", Usage: "profile kernels whose function name matches `REGEX` instead of the top ones"},
 		&cli.IntFlag{Name: "ncu-launch-skip", Usage: "with --ncu-kernels: skip the first `N` launches"},
 		&cli.IntFlag{Name: "ncu-launch-count", Usage: "with --ncu-kernels: profile only `N` launches (default: all)"},
-		&cli.StringFlag{Name: "ncu-rank", Usage: "with --ncu-kernels: profile only rank `N` of a job of several ranks, or all (default: the first one on the machine)"},
+		&cli.StringFlag{Name: "ncu-rank", Usage: "with --ncu-kernels: profile only rank `N` of a job of several ranks, or all (default: under torchrun and the like the first one on the machine)"},
 		&cli.StringFlag{Name: "ncu-replay", Usage: "replay `MODE` of ncu: kernel, range, app-range or application", DefaultText: d.Ncu.Replay},
 		&cli.StringFlag{Name: "clock-control", Usage: "clock control `MODE` of ncu: none (unchanged) or base (locked)", DefaultText: d.Ncu.ClockControl},
 		&cli.StringSliceFlag{Name: "nsys-trace", Usage: "`APIS` that nsys traces (default: cuda,nvtx; with --mode deep osrt too)"},

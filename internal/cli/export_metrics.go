@@ -40,6 +40,13 @@ func (p *program) exportMetrics(c *cli.Context, w *schema.Warehouse, run schema.
 	if of.Model, err = distinct(answers[len(answers)-1], "name", "family"); err != nil {
 		return err
 	}
+	found, err := metrics.Read(answers, of)
+	if err != nil {
+		return err
+	}
+	if len(found) == 0 {
+		return fmt.Errorf("run %s has no stages, and so no figures to export", run.Name)
+	}
 	var notes []string
 	for _, f := range answers {
 		for _, n := range f.Notes {
@@ -49,13 +56,6 @@ func (p *program) exportMetrics(c *cli.Context, w *schema.Warehouse, run schema.
 		}
 	}
 	p.notes(notes)
-	found, err := metrics.Read(answers, of)
-	if err != nil {
-		return err
-	}
-	if len(found) == 0 {
-		return fmt.Errorf("run %s has no stages, and so no figures to export", run.Name)
-	}
 	var text bytes.Buffer
 	if err := form.Write(&text, found, of); err != nil {
 		return fmt.Errorf("write %s of run %s: %w", form.Name, run.Name, err)

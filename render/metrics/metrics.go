@@ -48,31 +48,32 @@ func Forms() typeset.Forms[[]Metric, Run] {
 type figure struct {
 	query, column string
 	name          string      // of the metric without unit
-	labels        [][2]string // name of a label, and the column or text that it has
+	labels        [][2]string // name of a label, and the column that it has
+	most          bool        // of rows with the same labels the largest value counts
 }
 
-// figures are the metrics, in this order. A label begins with = where it is a text.
+// figures are the metrics, in this order.
 var figures = []figure{
-	{"stages", "passes", "stage_passes", nil},
-	{"stages", "cpu_mean_ns", "stage_cpu_mean", nil},
-	{"stages", "cpu_median_ns", "stage_cpu_median", nil},
-	{"stages", "gpu_span_mean_ns", "stage_gpu_span_mean", nil},
-	{"stages", "gpu_span_median_ns", "stage_gpu_span_median", nil},
-	{"stages", "gpu_span_std_ns", "stage_gpu_span_std", nil},
-	{"stages", "gpu_busy_mean_ns", "stage_gpu_busy_mean", nil},
-	{"stages", "alone_median_ns", "stage_alone_median", [][2]string{{"clock", "alone_clock"}}},
-	{"stages", "over_alone_ratio", "stage_over_alone", nil},
-	{"stages", "busy_ratio", "stage_gpu_busy", nil},
-	{"stages", "gpu_span_tokens_per_s", "stage_gpu_span", nil},
-	{"stages", "alone_tokens_per_s", "stage_alone", nil},
-	{"stages", "token_count", "stage_tokens", nil},
-	{"stages", "kernel_count", "stage_kernels", nil},
-	{"mfu", "mfu_ratio", "stage_mfu", bound},
-	{"mfu", "mbu_ratio", "stage_mbu", bound},
-	{"mfu", "alone_mfu_ratio", "stage_alone_mfu", bound},
-	{"mfu", "alone_mbu_ratio", "stage_alone_mbu", bound},
-	{"overhead", "overhead_ratio", "profiling_overhead", [][2]string{{"mode", "mode"}}},
-	{"memory-peaks", "peak_bytes", "stage_memory_peak", [][2]string{{"basis", "basis"}, {"recording", "pass"}, {"source", "source_id"}, {"pid", "pid"}, {"gpu", "device"}}},
+	{"stages", "passes", "stage_passes", nil, false},
+	{"stages", "cpu_mean_ns", "stage_cpu_mean", nil, false},
+	{"stages", "cpu_median_ns", "stage_cpu_median", nil, false},
+	{"stages", "gpu_span_mean_ns", "stage_gpu_span_mean", nil, false},
+	{"stages", "gpu_span_median_ns", "stage_gpu_span_median", nil, false},
+	{"stages", "gpu_span_std_ns", "stage_gpu_span_std", nil, false},
+	{"stages", "gpu_busy_mean_ns", "stage_gpu_busy_mean", nil, false},
+	{"stages", "alone_median_ns", "stage_alone_median", [][2]string{{"clock", "alone_clock"}}, false},
+	{"stages", "over_alone_ratio", "stage_over_alone", nil, false},
+	{"stages", "busy_ratio", "stage_gpu_busy", nil, false},
+	{"stages", "gpu_span_tokens_per_s", "stage_gpu_span", nil, false},
+	{"stages", "alone_tokens_per_s", "stage_alone", nil, false},
+	{"stages", "token_count", "stage_tokens", nil, false},
+	{"stages", "kernel_count", "stage_kernels", nil, false},
+	{"mfu", "mfu_ratio", "stage_mfu", bound, false},
+	{"mfu", "mbu_ratio", "stage_mbu", bound, false},
+	{"mfu", "alone_mfu_ratio", "stage_alone_mfu", bound, false},
+	{"mfu", "alone_mbu_ratio", "stage_alone_mbu", bound, false},
+	{"overhead", "overhead_ratio", "profiling_overhead", [][2]string{{"mode", "mode"}, {"tool", "tool"}}, false},
+	{"memory-peaks", "peak_bytes", "stage_memory_peak", [][2]string{{"basis", "basis"}, {"device", "device"}}, true}, // of any process and recording: their numbers are others in each run
 }
 
 // bound says which precision utilisation is of, and whether it is a lower bound.
@@ -96,7 +97,7 @@ func Queries() []string {
 
 // Read reads the metrics of a run from the answers to Queries. What is unknown is left out, and so is utilisation that cannot be right.
 func Read(answers []*frame.Frame, run Run) ([]Metric, error) {
-	always := [][2]string{{"run", run.Name}, {"device", run.Device}, {"model", run.Model}}
+	always := [][2]string{{"run", run.Name}, {"gpu", run.Device}, {"model", run.Model}}
 	always = append(always, tagLabels(run.Tags)...)
 	var out []Metric
 	for _, x := range figures {
@@ -126,6 +127,10 @@ func Read(answers []*frame.Frame, run Run) ([]Metric, error) {
 				}
 			}
 			p.Labels = slices.DeleteFunc(p.Labels, func(l [2]string) bool { return l[1] == "" })
+			if same := slices.IndexFunc(m.Points, func(o Point) bool { return slices.Equal(o.Labels, p.Labels) }); x.most && same >= 0 {
+				m.Points[same].Value = max(m.Points[same].Value, p.Value)
+				continue
+			}
 			m.Points = append(m.Points, p)
 		}
 		if len(m.Points) > 0 {

@@ -7,7 +7,7 @@
 // Environment: PROF_TRACE_DIR the folder (needed), PROF_TRACE_BASE time 0 in nanoseconds of CLOCK_MONOTONIC, PROF_TRACE_GRAPH=graph one
 // record for each graph launch instead of its kernels, PROF_TRACE_CUPTI the path of libcupti where the workload does not load it.
 //
-// With one of these only windows of time are traced, and CUPTI records nothing outside them: PROF_TRACE_RANGE the name of a range at whose
+// With one of these only windows of time are traced, and CUPTI records nothing outside them but graph launches as a whole: PROF_TRACE_RANGE the name of a range at whose
 // instance PROF_TRACE_AFTER + 1 a window begins, which ends with instance PROF_TRACE_AFTER + PROF_TRACE_WINDOW (0: never), in the domain
 // PROF_TRACE_DOMAIN ("": the default one, *: any); PROF_TRACE_API=1 from cudaProfilerStart to cudaProfilerStop; PROF_TRACE_DELAY and
 // PROF_TRACE_DURATION in nanoseconds from time 0; PROF_TRACE_SWITCH a file, while it begins with "on".
