@@ -26,13 +26,13 @@ import (
 func (p *program) packCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "pack",
-		Usage:     "write runs with their reports into one file, for prof import elsewhere",
+		Usage:     "write runs and their reports into one file, for prof import elsewhere",
 		ArgsUsage: "[RUN...]",
 		Description: `Without RUN, the newest. The file, NAME.prof.zst, is a tar compressed with zstd: runs as prof export --to parquet writes them, all files of the report of each, of
 which env.json says where it was captured, by which tools and from which sources with their hashes, and prof.json, which lists it all. prof import and
 prof ingest store the runs; tar --zstd -xf opens the file without prof. The same runs give the same bytes.
 
---redact packs the reports as prof report --redact writes them, and no rows: these hold texts that nobody has checked. Such a file cannot be imported.
+--redact packs the reports as prof report --redact writes them, and not the runs, since texts in their rows are not redacted. Such a file cannot be imported.
 
   prof pack baseline                              # baseline.prof.zst
   prof pack before after --out change.prof.zst

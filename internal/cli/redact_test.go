@@ -83,5 +83,9 @@ func TestRedact(t *testing.T) {
 	if text := p.ok("report", "k", "--redact", "--out", "-"); !strings.Contains(text, "= 16 kernels)") || strings.Contains(text, "/kernels") {
 		t.Errorf("of a program called kernels: %s", text)
 	}
+	p.ok("ingest", "--run", "node", exported(t, "llama-graph-node/llama-graph-node.sqlite.gz")) // whose device, by Nsight Systems, is a host of another name
+	if text := p.ok("report", "node", "--redact", "--out", "-", "--file", "env.json"); !strings.Contains(text, `"capture.device": "[host]"`) {
+		t.Errorf("the host as Nsight Systems calls it stays: %s", text)
+	}
 	p.wantLike(2, "", `prof: --keep-tag applies to --redact\n`, "report", "k", "--keep-tag", "x")
 }
