@@ -17,7 +17,7 @@ import (
 // may know.
 var rooms = map[string][]string{
 	".":                     {"internal/cli"},
-	"internal/cli":          {"capture", "ingest", "ingest/derive", "ingest/load", "ingest/model", "ingest/workload", "queries", "queries/*", "render/*", "schema", "schema/rundir", "testdata", "testdata/diagnosis"},
+	"internal/cli":          {"capture", "ingest", "ingest/derive", "ingest/load", "ingest/model", "ingest/workload", "queries", "queries/*", "render/*", "schema", "schema/pack", "schema/rundir", "testdata", "testdata/diagnosis"},
 	"internal/child":        {},
 	"internal/file":         {},
 	"internal/golden":       {},
@@ -30,7 +30,7 @@ var rooms = map[string][]string{
 	"capture":               {"schema/rundir", "capture/*"},
 	"capture/mark":          {},
 	"capture/tracer":        {},
-	"ingest":                {"schema", "schema/rundir", "ingest/*"},
+	"ingest":                {"schema", "schema/pack", "schema/rundir", "ingest/*"},
 	"ingest/attribute":      {"ingest/load"},
 	"ingest/collective":     {},
 	"ingest/derive":         {"schema", "schema/sqlfile"},
@@ -77,6 +77,7 @@ var rooms = map[string][]string{
 	"render/typeset":        {"queries/frame"},
 	"render/words":          {"queries/frame", "queries/judge", "queries/judge/*", "render/typeset"},
 	"schema":                {"schema/seed"},
+	"schema/pack":           {},
 	"schema/rundir":         {},
 	"schema/seed":           {},
 	"schema/sqlfile":        {},

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"prof/ingest/rocprof"
+	"prof/schema/pack"
 )
 
 // Skip is a file of a folder that is not read, and why.
@@ -24,6 +25,7 @@ var otherForms = []struct {
 	is   func(name string, head []byte) bool // head without blanks before it
 	what string
 }{
+	{func(_ string, head []byte) bool { return pack.Begins(head) }, "it is a file of prof pack, which is ingested by itself: prof ingest FILE"},
 	{begin("\x89HDF\r\n"), "it is HDF5, which prof does not read: nsys export --type sqlite (or arrowdir, parquetdir)"},
 	{func(_ string, head []byte) bool {
 		return bytes.HasPrefix(head, []byte(`{"Type":`)) || bytes.HasPrefix(head, []byte(`{"data":["`)) && bytes.Contains(head, []byte(`"[NSys]"`))

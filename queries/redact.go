@@ -25,7 +25,7 @@ type redacted struct{ text, by string }
 const privateTexts = `
 SELECT 'host' AS kind, host AS text FROM run WHERE run_id = $run
 UNION SELECT 'host', host FROM capture_node WHERE run_id = $run
-UNION SELECT 'host', value FROM source_fact WHERE run_id = $run AND regexp_matches(key, '(?i)host|node_?(name|list)|_addr')
+UNION SELECT 'host', value FROM source_fact WHERE run_id = $run AND regexp_matches(key, '(?i)host|node_?(name|list)|_addr|^capture\.device$')
 UNION SELECT 'user', value FROM source_fact WHERE run_id = $run AND regexp_matches(key, '(?i)user|logname|author|email')
 UNION SELECT 'command', command FROM run WHERE run_id = $run
 UNION SELECT 'command', command FROM capture WHERE run_id = $run

@@ -1,6 +1,7 @@
 package queries_test
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -10,9 +11,10 @@ import (
 	"testing"
 
 	"prof/schema"
+	"prof/schema/pack"
 )
 
-// TestTravel: a run that was exported as Parquet and imported elsewhere is the same run, in every cell of every table and answer, next to another one with the
+// TestTravel: a run that was exported as Parquet, or packed, and imported elsewhere is the same run, in every cell of every table and answer, next to another one with the
 // same kernels.
 func TestTravel(t *testing.T) {
 	t.Parallel()
@@ -26,7 +28,7 @@ func TestTravel(t *testing.T) {
 			t.Parallel()
 			from, to := newGrown(t), newGrown(t)
 			from.add(files...)
-			run := from.travel(to, "x")
+			run := from.travel(to, "x", name == "ncu")
 			wantSame(t, "tables", to.tables(1, false), from.tables(1, false))
 			if name == "ncu" {
 				wantSame(t, "answers", to.answers(), from.answers())
@@ -36,23 +38,34 @@ func TestTravel(t *testing.T) {
 			}
 			to.add("../testdata/nsys/variants-node/variants-node.sqlite.gz")
 			before := to.tables(1, false)
-			from.travel(to, "y")
+			from.travel(to, "y", false)
 			wantSame(t, "the run that was there", to.tables(1, false), before)
 		})
 	}
 }
 
-// travel exports the run x and imports it into another warehouse by a name.
-func (g *grown) travel(to *grown, as string) schema.Run {
+// travel exports the run x and imports it into another warehouse by a name, as a folder or as a packed file.
+func (g *grown) travel(to *grown, as string, packed bool) schema.Run {
 	g.Helper()
 	run, err := g.w.Resolve(g.Context(), "x")
 	if err != nil {
 		g.Fatal(err)
 	}
-	dir := filepath.Join(g.TempDir(), "it's [a] *folder?")
+	dir := filepath.Join(g.TempDir(), "it's [a] *folder?", pack.Runs)
 	rows, err := g.w.ExportRun(g.Context(), run, dir)
 	if err != nil || rows == 0 {
 		g.Fatalf("%d rows: %v", rows, err)
+	}
+	if packed {
+		var text bytes.Buffer
+		if err := pack.Write(&text, filepath.Dir(dir), pack.Head{}); err != nil {
+			g.Fatal(err)
+		}
+		dir = g.TempDir()
+		if _, err := pack.Read(g.Context(), &text, int64(text.Len()), dir); err != nil {
+			g.Fatal(err)
+		}
+		dir = filepath.Join(dir, pack.Runs)
 	}
 	made, there, err := to.w.ImportRuns(g.Context(), dir, as)
 	if err != nil || len(made) != 1 || made[0].ID != run.ID || made[0].Name != as || len(there) != 0 {
@@ -85,7 +98,7 @@ func TestTravelBadly(t *testing.T) {
 		is    error
 	}{
 		"name taken":     {want: `"x"; give it another one with --run`, is: schema.ErrNameTaken},
-		"no run":         {table: "run", spoil: "-", want: "has no runs: a folder of `prof export"},
+		"no run":         {table: "run", spoil: "-", want: "has no runs: a file of `prof pack RUN`, or a folder of `prof export"},
 		"a table less":   {table: "kernel_name", spoil: "-", as: "y", want: "the folder is not whole: "},
 		"no Parquet":     {table: "kernel", spoil: "not Parquet", want: "kernel/run_id="},
 		"a FIFO":         {table: "run", spoil: "FIFO", want: "is a named pipe"},

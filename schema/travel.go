@@ -157,7 +157,7 @@ func (w *Warehouse) ImportRuns(ctx context.Context, dir, as string) (made, there
 	case len(ids) == 0:
 		return nil, there, nil
 	case as != "" && len(ids) > 1:
-		return nil, nil, fmt.Errorf("%s has %d runs that are not here: one name cannot be that of all of them", dir, len(ids))
+		return nil, nil, fmt.Errorf("%d runs are not here: one name cannot be that of all of them", len(ids))
 	}
 	tables, err := captured(ctx, w.DB)
 	if err != nil {
@@ -173,10 +173,10 @@ func (w *Warehouse) ImportRuns(ctx context.Context, dir, as string) (made, there
 	}
 	for _, id := range ids {
 		if i := slices.IndexFunc(before, func(r Run) bool { return IDBase(r.ID) == IDBase(id) }); i >= 0 {
-			return nil, nil, fmt.Errorf("import run %s of %s: its numbers are those of run %s here; store one of the two anew with `prof ingest`", id, dir, before[i].Name)
+			return nil, nil, fmt.Errorf("import run %s: its numbers are those of run %s here; store one of the two anew with `prof ingest`", id, before[i].Name)
 		}
 		if err := w.importRun(ctx, tx, tables, dir, id, as); err != nil {
-			return nil, nil, fmt.Errorf("import run %s of %s: %w", id, dir, err)
+			return nil, nil, fmt.Errorf("import run %s: %w", id, err)
 		}
 	}
 	if err := w.Commit(ctx, tx.Commit); err != nil {
@@ -201,7 +201,7 @@ func RunsIn(dir string) (ids []string, err error) {
 		return nil, err
 	}
 	if len(ids) == 0 {
-		return nil, fmt.Errorf("%s has no runs: a folder of `prof export RUN --to parquet --out DIR` is expected", dir)
+		return nil, fmt.Errorf("%s has no runs: a file of `prof pack RUN`, or a folder of `prof export RUN --to parquet --out DIR`, is expected", dir)
 	}
 	return ids, nil
 }

@@ -184,8 +184,8 @@ func (p *program) completeArgument(c *cli.Context, cmd *cli.Command, args, typed
 		return p.stored(c, typed, func(w *schema.Warehouse) ([]string, error) { return baselinesOf(c, w, "") })
 	case cmd.Name == "tag" && n > 0:
 		return p.stored(c, typed, func(w *schema.Warehouse) ([]string, error) { return tagsIn(c, w, "") })
-	case cmd.Name == "tag", cmd.Name == "diff", cmd.Name == "plot", cmd.Name == "rm", cmd.Name == "baseline" && n == 2 && args[0] == "set",
-		n == 0 && cmd.Name != "ingest" && cmd.Name != "capture" && cmd.Name != "model" && find(cmd.Flags, "run") != nil:
+	case cmd.Name == "tag", cmd.Name == "diff", cmd.Name == "plot", cmd.Name == "pack", cmd.Name == "rm", cmd.Name == "baseline" && n == 2 && args[0] == "set",
+		n == 0 && cmd.Name != "ingest" && cmd.Name != "import" && cmd.Name != "capture" && cmd.Name != "model" && find(cmd.Flags, "run") != nil:
 		return p.stored(c, typed, func(w *schema.Warehouse) ([]string, error) { return runsIn(c, w) })
 	}
 	return nil

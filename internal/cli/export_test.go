@@ -124,7 +124,7 @@ func TestImport(t *testing.T) {
 		"use one of pprof, folded, perfetto, parquet, sqlite, openmetrics, otlp-json": {"export", "--to", "nosuch"},
 		"name it with --out DIR":                                              {"export", "--to", "parquet"},
 		"--to parquet takes no --stage: it writes all of the run":             {"export", "--to", "parquet", "--out", dir, "--stage", "decode"},
-		"import takes the folder to import; see `pr":                          {"import"},
+		"import takes the file or folder to import; see `pr":                  {"import"},
 	} {
 		if got := from.run(args...); got.code != 2 || !strings.Contains(got.err, want) {
 			t.Errorf("%q: code %d, %s", args, got.code, got.err)

@@ -26,7 +26,7 @@ func (p *program) ingestCommand() *cli.Command {
 nsys stats, reports and CSV pages of Nsight Compute, PyTorch profiler traces, key_averages() saved as JSON, CSV or Markdown or as
 printed, traces of rocprof (databases, JSON, CSV), XLA and JAX profiles of GPUs (.xplane.pb), folders of traces of prof's own
 tracer, and what other tools reported of a run (metrics.json, env.json, ...). All of them become one run. Content that the
-warehouse already has is not stored again. Either everything is stored or nothing, except that unreadable files in a folder made
+warehouse already has is not stored again. A file of prof pack is stored by itself, as prof import does. Either everything is stored or nothing, except that unreadable files in a folder made
 by prof capture are skipped.
 
   prof ingest capture.sqlite                      # a run named by time and file
@@ -42,6 +42,7 @@ by prof capture are skipped.
   prof ingest tp16-node0 tp16-node1               # captures of the nodes of one job
   prof ingest --replace .prof/runs/NAME           # again, replacing what the run has
   prof ingest --run baseline --add report.ncu-rep # to a stored run, with what it has
+  prof ingest baseline.prof.zst                   # runs of another warehouse, of prof pack
   prof ingest --dry-run FOLDER                    # what would be read, and about how large it gets
 
 FLOPs, MFU and MBU need facts besides the captures: the model's configuration (--model, or a config.json among
@@ -88,6 +89,9 @@ func (p *program) ingest(c *cli.Context) (err error) {
 	}
 	if o.Add = c.Bool("add"); o.Add && (o.Replace || o.Name == "") {
 		return usagef("--add takes the --run to add to, and not --replace")
+	}
+	if is, err := p.ingestPacked(c); is {
+		return err
 	}
 	if err := ingest.Check(c.Args().Slice(), o); err != nil { // before a home is made for nothing
 		return err

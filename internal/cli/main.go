@@ -136,7 +136,7 @@ func (p *program) app() (*cli.App, error) {
 		ExitErrHandler:            func(*cli.Context, error) {},
 		OnUsageError:              p.onUsageError,
 		Flags:                     []cli.Flag{homeFlag(), cli.HelpFlag}, // the library adds the latter only where it adds the verb help
-		Commands: []*cli.Command{p.demoCommand(), p.captureCommand(), p.markCommand(), p.ingestCommand(), p.runsCommand(), p.showCommand(), query, p.sqlCommand(), p.modelCommand(), p.explainCommand(), p.diffCommand(), p.trendCommand(), p.checkCommand(), p.baselineCommand(), p.reportCommand(), p.plotCommand(), p.exportCommand(), p.importCommand(),
+		Commands: []*cli.Command{p.demoCommand(), p.captureCommand(), p.markCommand(), p.ingestCommand(), p.runsCommand(), p.showCommand(), query, p.sqlCommand(), p.modelCommand(), p.explainCommand(), p.diffCommand(), p.trendCommand(), p.checkCommand(), p.baselineCommand(), p.reportCommand(), p.plotCommand(), p.exportCommand(), p.packCommand(), p.importCommand(),
 			p.tagCommand(), p.rmCommand(), p.pruneCommand(), p.doctorCommand(), p.completionCommand(), p.completeCommand(), p.helpCommand()},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
@@ -224,6 +224,7 @@ var otherVerbs = map[string]string{
 	"list": "prof runs", "ls": "prof runs", "delete": "prof rm", "remove": "prof rm", "clean": "prof prune", "gc": "prof prune",
 	"stats": "prof query", "top": "prof query top-kernels", "kernels": "prof query top-kernels", "queries": "prof query",
 	"analyze": "prof explain", "analyse": "prof explain", "recipe": "prof explain", "summary": "prof show", "info": "prof show", "status": "prof show", "view": "prof show",
+	"bundle": "prof pack", "archive": "prof pack", "share": "prof pack", "unpack": "prof import",
 	"html": "prof report", "compare": "prof diff", "history": "prof trend", "gate": "prof check", "ci": "prof check", "version": "prof --version",
 }
 

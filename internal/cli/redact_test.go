@@ -26,6 +26,13 @@ func TestRedact(t *testing.T) {
 	config := write(t, p.path("zetamodel.config.json"), []byte(`{"_name_or_path": "Zcodename", "model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 2048, "intermediate_size": 8192, "num_attention_heads": 32, "num_key_value_heads": 8, "num_hidden_layers": 16, "vocab_size": 128256, "torch_dtype": "bfloat16"}`))
 	p.ok("ingest", "--run", "r", "--tag", "owner=zowner", "--tag", "precision=bf16", "--model", config, "run")
 	private := []string{"gpu17", "zcorp", "zeta", "zflag", "zbranch", "zowner", "/home/", p.dir, "report-1.sqlite.gz", "MIG-7ad", "GPU-e8352900", "10.77.8.9", "zqa", "zqb", "zqc", "Zcodename"}
+	clean := func(name, text string) {
+		for _, word := range private {
+			if at := strings.Index(text, word); at >= 0 {
+				t.Errorf("%s has %q: %q", name, word, text[max(0, at-60):min(len(text), at+60)])
+			}
+		}
+	}
 	texts := func(args ...string) string {
 		dir := p.path("out" + strings.Join(args, ""))
 		p.ok(append([]string{"report", "r", "--out", dir}, args...)...)
@@ -39,10 +46,8 @@ func TestRedact(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, word := range private {
-				if at := strings.Index(string(text), word); at >= 0 && len(args) > 0 {
-					t.Errorf("%s has %q: %q", filepath.Base(f), word, text[max(0, at-60):min(len(text), at+60)])
-				}
+			if len(args) > 0 {
+				clean(filepath.Base(f), string(text))
 			}
 			all.Write(text)
 		}
@@ -65,10 +70,22 @@ func TestRedact(t *testing.T) {
 	if !strings.Contains(redacted, "vectorAdd") && !strings.Contains(redacted, "Kernel") {
 		t.Error("no kernel is left")
 	}
+	packed := p.path("r.prof.zst")
+	p.wantLike(0, "", "wrote the redacted report of run r, without rows, to .*\n", "pack", "r", "--redact", "--keep-tag", "precision", "--out", packed)
+	clean(packed, string(zstdOf(t, packed)))
+	p.ok("rm", "r")
+	p.ok("ingest", "--run", "r-gpu17", "run")
+	id := strings.TrimPrefix(strings.TrimSpace(p.ok("sql", "--format", "csv", "SELECT run_id FROM run")), "run_id\n")
+	p.wantLike(0, "", "wrote the redacted report of run r-gpu17, without rows, to "+id+`\.prof\.zst\n`, "pack", "--run", "r-gpu17", "--redact")
+	clean("of a run that is named after the host", string(zstdOf(t, p.path(id+".prof.zst"))))
 	p = newPlace(t)
 	p.ok("ingest", "--run", "k", exported(t, kernels)) // whose program is called kernels
 	if text := p.ok("report", "k", "--redact", "--out", "-"); !strings.Contains(text, "= 16 kernels)") || strings.Contains(text, "/kernels") {
 		t.Errorf("of a program called kernels: %s", text)
+	}
+	p.ok("ingest", "--run", "node", exported(t, "llama-graph-node/llama-graph-node.sqlite.gz")) // whose device, by Nsight Systems, is a host of another name
+	if text := p.ok("report", "node", "--redact", "--out", "-", "--file", "env.json"); !strings.Contains(text, `"capture.device": "[host]"`) {
+		t.Errorf("the host as Nsight Systems calls it stays: %s", text)
 	}
 	p.wantLike(2, "", `prof: --keep-tag applies to --redact\n`, "report", "k", "--keep-tag", "x")
 }

@@ -36,20 +36,42 @@ A file without data is not written, and a message says why. --out - prints one o
   prof report baseline --out - --file metrics.json
   prof report baseline --out - --section stages,findings --top 5
   prof report baseline --redact --keep-tag precision --out share/`,
-		Flags: []cli.Flag{
+		Flags: append([]cli.Flag{
 			runFlag("the newest"),
 			&cli.StringFlag{Name: "out", Usage: "write into `DIR`; - prints one file"},
 			&cli.StringSliceFlag{Name: "file", Usage: "only the files with these `NAMES`, separated by commas or repeated"},
 			&cli.StringSliceFlag{Name: "section", Usage: "only report.md and report.html, with only these sections (`IDS`): " + strings.Join(sectionIDs(), ", ")},
 			&cli.Int64Flag{Name: "top", Usage: "rows per ranked table, instead of each table's default"},
-			&cli.BoolFlag{Name: "redact", Usage: "for sharing: no paths, hosts, users, command lines, names of models, git branches, ids of GPUs or values of tags"},
-			&cli.StringSliceFlag{Name: "keep-tag", Usage: "with --redact, tags with these `KEYS` stay, separated by commas or repeated"},
 			repeatabilityFlag(),
-		},
+		}, redactFlags("for sharing: ")...),
 		Action: func(c *cli.Context) error {
 			return p.oneRun(c, func(w *schema.Warehouse, run schema.Run) error { return p.reportRun(c, w, run) })
 		},
 	}
+}
+
+// redactFlags say what stays out of a report; about begins what is said of the first.
+func redactFlags(about string) []cli.Flag {
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "redact", Usage: about + "no paths, hosts, users, command lines, names of models, git branches, ids of GPUs or values of tags"},
+		&cli.StringSliceFlag{Name: "keep-tag", Usage: "with --redact, tags with these `KEYS` stay, separated by commas or repeated"},
+	}
+}
+
+func checkKeepTag(c *cli.Context) error {
+	if c.IsSet("keep-tag") && !c.Bool("redact") {
+		return usagef("--keep-tag applies to --redact")
+	}
+	return nil
+}
+
+// redact takes out of a report what --redact says.
+func redact(c *cli.Context, w *schema.Warehouse, run schema.Run, r *judge.Report) (*queries.Redaction, error) {
+	redaction, err := queries.NewRedaction(c.Context, w, run, listed(c, "keep-tag"))
+	if err == nil {
+		r.Rewrite(redaction.Text)
+	}
+	return redaction, err
 }
 
 func reportFileList() string {
@@ -128,8 +150,8 @@ func (p *program) reportRun(c *cli.Context, w *schema.Warehouse, run schema.Run)
 	if err != nil {
 		return err
 	}
-	if c.IsSet("keep-tag") && !c.Bool("redact") {
-		return usagef("--keep-tag applies to --redact")
+	if err := checkKeepTag(c); err != nil {
+		return err
 	}
 	page := slices.ContainsFunc(files, func(f report.File) bool { return f.Name == "report.html" })
 	spin := p.spin("running the queries of the report")
@@ -140,11 +162,9 @@ func (p *program) reportRun(c *cli.Context, w *schema.Warehouse, run schema.Run)
 	}
 	r.Within = within
 	if c.Bool("redact") {
-		redaction, err := queries.NewRedaction(c.Context, w, run, listed(c, "keep-tag"))
-		if err != nil {
+		if _, err := redact(c, w, run, r); err != nil {
 			return err
 		}
-		r.Rewrite(redaction.Text)
 	}
 	dir := c.String("out")
 	if dir == "-" {
@@ -195,30 +215,43 @@ func (p *program) writeReport(dir string, own, named bool, files []report.File, 
 	}
 	for _, f := range files {
 		path := filepath.Join(dir, f.Name)
-		if f.Missing != nil {
-			if why := f.Missing(r); why != "" {
-				if named {
-					return fmt.Errorf("run %s has no %s: %s", r.Name, f.Name, why)
-				}
-				fmt.Fprintf(p.err, "no %s: %s\n", f.Name, why)
-				if own {
-					if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-						return err
-					}
-				}
-				continue
+		text, why, err := reportText(f, r)
+		if err != nil {
+			return err
+		}
+		if why != "" {
+			if named {
+				return fmt.Errorf("run %s has no %s: %s", r.Name, f.Name, why)
 			}
+			fmt.Fprintf(p.err, "no %s: %s\n", f.Name, why)
+			if own {
+				if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+					return err
+				}
+			}
+			continue
 		}
-		var text bytes.Buffer
-		if err := f.Write(&text, r); err != nil {
-			return fmt.Errorf("%s of run %s: %w", f.Name, r.Name, err)
-		}
-		if err := file.Write(path, text.Bytes()); err != nil {
+		if err := file.Write(path, text); err != nil {
 			return err
 		}
 		fmt.Fprintln(p.out, path)
 	}
 	return nil
+}
+
+// reportText gives a file of a report, or why the run has none.
+func reportText(f report.File, r *judge.Report) (text []byte, missing string, err error) {
+	if f.Missing != nil {
+		missing = f.Missing(r)
+	}
+	if missing != "" {
+		return nil, missing, nil
+	}
+	var out bytes.Buffer
+	if err := f.Write(&out, r); err != nil {
+		return nil, "", fmt.Errorf("%s of run %s: %w", f.Name, r.Name, err)
+	}
+	return out.Bytes(), "", nil
 }
 
 // makeOut makes a folder for files that are to be written, which must not be a symbolic link: they would end up elsewhere.

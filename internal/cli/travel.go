@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
@@ -31,10 +32,11 @@ func (p *program) exportParquet(c *cli.Context, w *schema.Warehouse, run schema.
 func (p *program) importCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "import",
-		Usage:     "store runs that prof export --to parquet wrote",
-		ArgsUsage: "DIR",
-		Description: `Runs keep their names and ids; one that the warehouse has already is not stored again. All runs of the folder are stored, or none.
+		Usage:     "store runs that prof pack or prof export --to parquet wrote",
+		ArgsUsage: "FILE|DIR",
+		Description: `Runs keep their names and ids; one that the warehouse has already is not stored again. All runs of the file or folder are stored, or none.
 
+  prof import baseline.prof.zst                   # of prof pack baseline
   prof export baseline --to parquet --out runs
   prof import runs                                # into this project's warehouse
   prof --home /data/team/.prof import runs`,
@@ -46,27 +48,49 @@ func (p *program) importCommand() *cli.Command {
 	}
 }
 
-func (p *program) importRuns(c *cli.Context) (err error) {
+func (p *program) importRuns(c *cli.Context) error {
 	if c.NArg() != 1 {
-		return usagef("import takes the folder to import; see `%s`", helpOf(c))
+		return usagef("import takes the file or folder to import; see `%s`", helpOf(c))
 	}
+	_, _, err := p.importFrom(c, c.Args().First())
+	return err
+}
+
+// importFrom stores the runs of a packed file or a folder, and says which they are.
+func (p *program) importFrom(c *cli.Context, from string) (made, there []schema.Run, err error) {
 	if name := c.String("run"); name != "" {
 		if err := schema.CheckRunName(name); err != nil {
-			return &usageError{err}
+			return nil, nil, &usageError{err}
 		}
 	}
-	if _, err := schema.RunsIn(c.Args().First()); err != nil { // before a home is made for it
-		return err
-	}
-	w, err := p.open(c, true)
+	home, err := p.home(c)
 	if err != nil {
-		return err
+		return nil, nil, err
+	}
+	dir := from
+	if isFile(from) {
+		temp, bad := scratchNear(home.Dir)
+		if bad != nil {
+			return nil, nil, bad
+		}
+		defer func() { err = errors.Join(err, temp.Remove()) }()
+		if dir, err = p.unpackTo(c.Context, from, temp); err != nil {
+			plainFullDisk(home, &err)
+			return nil, nil, err
+		}
+	}
+	if _, err := schema.RunsIn(dir); err != nil { // before a home is made for it
+		return nil, nil, err
+	}
+	w, err := p.openHome(c, home, true)
+	if err != nil {
+		return nil, nil, err
 	}
 	defer plainFullDisk(w.Home, &err)
 	defer closing(w, &err)
-	made, there, err := w.ImportRuns(c.Context, c.Args().First(), c.String("run"))
+	made, there, err = w.ImportRuns(c.Context, dir, c.String("run"))
 	if err != nil {
-		return err
+		return nil, nil, fmt.Errorf("%s: %w", from, err)
 	}
 	for _, r := range there {
 		fmt.Fprintf(p.err, "run %s is in the warehouse already\n", r.Name)
@@ -74,5 +98,5 @@ func (p *program) importRuns(c *cli.Context) (err error) {
 	for _, r := range made {
 		fmt.Fprintf(p.err, "imported run %s\n", r.Name)
 	}
-	return nil
+	return made, there, nil
 }

@@ -10,8 +10,9 @@ import (
 // keys are the fields by which things are found, of which none is of the run.
 var keys = []string{"ID", "Query", "Unit", "Kind", "Topic", "Source"}
 
-// Rewrite changes every text of a report: names, facts, answers and notes. It comes before the first Summary, which is made of them.
+// Rewrite changes every text of a report: names, facts, answers and notes, and so the Summary, which is made of them anew.
 func (r *Report) Rewrite(change func(string) string) {
+	r.summary, r.worded = nil, nil
 	rewrite(reflect.ValueOf(r).Elem(), change, map[any]bool{})
 }
 

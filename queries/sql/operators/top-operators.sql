@@ -60,7 +60,8 @@ WITH part AS (
     UNION ALL BY NAME
     SELECT d.operator, d.total_ns AS self_device_ns, d.total_ns AS total_device_ns, d.work_count FROM device d WHERE d.is_outside AND _fits(d.operator, operator)
 ), s AS ( -- on its own: DuckDB 2.0 refuses an expression that may raise an error in the order of a window
-    SELECT q.*, CASE sort WHEN 'self_device' THEN q.self_device_ns WHEN 'total_device' THEN q.total_device_ns WHEN 'self_cpu' THEN q.self_cpu_ns
+    SELECT q.operator, q.shapes, q.types, q.calls, q.self_device_ns, q.total_device_ns, q.self_cpu_ns, q.total_cpu_ns, q.work_count, q.replay_ns, q.self_device_mean_ns, q.flop_count, q.flop_per_s, q.device_alloc_bytes, q.device_free_bytes, q.device_net_bytes, q.host_net_bytes,
+        CASE sort WHEN 'self_device' THEN q.self_device_ns WHEN 'total_device' THEN q.total_device_ns WHEN 'self_cpu' THEN q.self_cpu_ns
         WHEN 'total_cpu' THEN q.total_cpu_ns WHEN 'memory' THEN q.device_alloc_bytes WHEN 'calls' THEN q.calls
         ELSE error('ARGUMENT: --sort is self_device, total_device, self_cpu, total_cpu, memory or calls')::BIGINT END AS sorted_by
     FROM q
