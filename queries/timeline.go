@@ -18,6 +18,7 @@ const (
 	leastParts      = 500
 	timelineGaps    = 200
 	timelineKernels = 30000
+	drawnKernels    = 100000 // of a picture, which does not grow with them
 	timelineRanges  = 3000
 	timelineCalls   = 3000 // that launched nothing of what is drawn
 )
@@ -75,6 +76,9 @@ func AskTimeline(ctx context.Context, a *Asker, args Args) (*judge.Timeline, err
 	t.requests = slices.DeleteFunc(t.requests, func(q Question) bool { return q.Query == "timeline-calls" || q.Query == "timeline-ranges" })
 	for _, q := range t.requests {
 		maps.Copy(q.Args, args)
+		if q.Query == "timeline-windows" || q.Query == "timeline-kernels" {
+			q.Args["top"] = strconv.Itoa(drawnKernels)
+		}
 	}
 	frames, err := a.AskAll(ctx, t.requests)
 	if err != nil {

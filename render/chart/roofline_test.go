@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
@@ -109,6 +110,9 @@ func TestRooflineNumbers(t *testing.T) {
 	pair.Rows = [][]any{pair.Rows[1], pair.Rows[1]}
 	if figure, err = newRooflineFigure(pair, nil); err != nil || figure.Plots[0].Points[0].Near != "1, 2" || figure.Plots[0].Points[1].Near != "" {
 		t.Errorf("two dots in one place: %+v, %v", figure.Plots[0].Points, err)
+	}
+	if p, err := RooflinePicture(pair, nil, ""); !bytes.Contains(drawn(t, p, err), []byte(">1, 2<")) {
+		t.Error("the picture has no number of two dots in one place")
 	}
 	pair.Rows = slices.Repeat(pair.Rows[:1], 10)
 	pair.Rows[3] = f.Rows[5]

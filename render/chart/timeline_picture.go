@@ -262,7 +262,7 @@ func (p *timelinePicture) row(row *timelineRow) {
 	for _, t := range clockTicks(float64(p.d.from+p.w.From), float64(p.d.from+p.w.To)) {
 		l := Lengths{Left: picture.Margin + laneNames, Width: p.width}
 		p.Line(l.X(t.At), y, l.X(t.At), y+4, picture.Style{Stroke: picture.Soft}, "")
-		p.Words(l.X(t.At), y+16, t.Text, picture.TickLabel)
+		p.Words(min(l.X(t.At), picture.SheetWidth-4-picture.Long(t.Text, picture.TickLabel)/2), y+16, t.Text, picture.TickLabel)
 	}
 }
 
