@@ -134,12 +134,15 @@ func (r asked) hasRanks() bool {
 	return f != nil && len(f.Rows) > 0 && !(isConstant(f, "source_id") && isConstant(f, "pid") && isConstant(f, "device"))
 }
 
-// timelines is the number of sources whose timeline counts: those of Nsight Systems, or else of prof's tracer, of rocprof, of the PyTorch profiler, of XLA's.
+// timelines is the number of sources whose timeline counts: those of the kind asked, else of Nsight Systems, or else of prof's tracer, of rocprof, of the PyTorch profiler, of XLA's.
 func (r asked) timelines() int {
 	count := map[any]int{}
 	f := r.Frames["sources"]
 	for _, row := range f.Rows {
 		count[row[f.Index("kind")]]++
+	}
+	if r.Source != "" {
+		return count[r.Source]
 	}
 	return cmp.Or(count["nsys"], count["prof"], count["rocprof"], count["torch"], count["xla"])
 }

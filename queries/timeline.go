@@ -2,6 +2,7 @@ package queries
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -17,6 +18,7 @@ const (
 	leastParts      = 500
 	timelineGaps    = 200
 	timelineKernels = 30000
+	drawnKernels    = 100000 // of a picture, which does not grow with them
 	timelineRanges  = 3000
 	timelineCalls   = 3000 // that launched nothing of what is drawn
 )
@@ -63,13 +65,21 @@ func isConstant(f *frame.Frame, column string) bool {
 }
 
 // AskTimeline asks what a picture of the GPUs of a run over time is drawn from, without the calls and ranges of threads.
-func AskTimeline(ctx context.Context, a *Asker, run string) (*judge.Timeline, error) {
-	first, err := a.AskAll(ctx, []Question{{Query: "sources", Args: Args{"run": run}}, {Query: "devices", Args: Args{"run": run}}})
+// The arguments are run and, where only one kind of capture is wanted, source.
+func AskTimeline(ctx context.Context, a *Asker, args Args) (*judge.Timeline, error) {
+	run := Args{"run": args["run"]}
+	first, err := a.AskAll(ctx, []Question{{Query: "sources", Args: run}, {Query: "devices", Args: run}})
 	if err != nil {
 		return nil, err
 	}
-	t := asked{&judge.Report{Frames: map[string]*frame.Frame{"sources": first[0], "devices": first[1]}}}.timelineRequests(run)
+	t := asked{&judge.Report{Source: args["source"], Frames: map[string]*frame.Frame{"sources": first[0], "devices": first[1]}}}.timelineRequests(args["run"])
 	t.requests = slices.DeleteFunc(t.requests, func(q Question) bool { return q.Query == "timeline-calls" || q.Query == "timeline-ranges" })
+	for _, q := range t.requests {
+		maps.Copy(q.Args, args)
+		if q.Query == "timeline-windows" || q.Query == "timeline-kernels" {
+			q.Args["top"] = strconv.Itoa(drawnKernels)
+		}
+	}
 	frames, err := a.AskAll(ctx, t.requests)
 	if err != nil {
 		return nil, err

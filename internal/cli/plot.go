@@ -33,9 +33,9 @@ type plot struct {
 // plots are the kinds of pictures.
 func plots() []plot {
 	return []plot{
-		{"stages", "time per pass of each stage: CPU, GPU span, GPU busy", 0, 1, nil, (*program).plotStages, "no stage has a known time: prof query stages says why"},
+		{"stages", "time per pass of each stage: CPU, GPU span, GPU busy", 0, 1, []string{"source"}, (*program).plotStages, "no stage has a known time: prof query stages says why"},
 		{"roofline", "profiled kernels below what the GPU can reach", 0, 1, []string{"stage"}, (*program).plotRoofline, "no profiled launch has an intensity and a rate: they come from Nsight Compute with --set full or --set roofline"},
-		{"timeline", "what the GPUs did over time, the whole run or a part", 0, 1, []string{"stage", "window"}, (*program).plotTimeline, "it has no timeline"},
+		{"timeline", "what the GPUs did over time, the whole run or a part", 0, 1, []string{"stage", "window", "source"}, (*program).plotTimeline, "it has no timeline"},
 		{"trend", "the stages of a workload over its runs, RUN being one of them", 0, 1, []string{"stage", "metric"}, (*program).plotTrend, "no stage has two runs with a known value"},
 		{"diff", "which parts of a stage's time changed, A being the base", 2, 9, []string{"stage", "metric"}, (*program).plotDiff, "nothing that is part of a stage's time changed"},
 	}
@@ -65,7 +65,7 @@ func (p *program) plotCommand() *cli.Command {
   prof plot stages baseline --out stages.svg
   prof plot roofline baseline --out roofline.png
   prof plot timeline baseline --stage decode --out decode.svg   # one pass, kernel by kernel
-  prof plot timeline baseline --window 10ms..12.5ms --inline
+  prof plot timeline baseline --window 1.51s..1.512s --inline
   prof plot trend --metric tokens_per_s --out trend.svg
   prof plot diff eager sdpa --stage decode --out diff.png`,
 		Flags: []cli.Flag{
@@ -73,7 +73,8 @@ func (p *program) plotCommand() *cli.Command {
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write to `FILE`, which ends in .svg or .png", DefaultText: "SVG to stdout"},
 			&cli.BoolFlag{Name: "inline", Usage: "show it in the terminal"},
 			&cli.StringFlag{Name: "stage", Usage: "only this stage; of a timeline one measured pass of it"},
-			&cli.StringFlag{Name: "window", Usage: "only this `PART` of a timeline, from the first GPU work on, as 10ms..12.5ms"},
+			&cli.StringFlag{Name: "window", Usage: "only this part of a timeline, from the start of the capture: `A..B`, as in 1.5s..2s; either may be empty"},
+			&cli.StringFlag{Name: "source", Usage: "of stages and timeline, only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has"},
 			&cli.StringFlag{Name: "metric", Usage: "what trend and diff show: as in prof trend, prof diff", DefaultText: "gpu_span_ns"},
 		},
 		Action: p.plot,
@@ -105,7 +106,7 @@ func (p *program) plot(c *cli.Context) (err error) {
 	if len(refs) < k.least || len(refs) > k.most {
 		return usagef("plot %s takes %s; see `%s`", name, map[bool]string{true: "one run", false: "two runs or more, the base first"}[k.most == 1], helpOf(c))
 	}
-	for _, option := range []string{"stage", "window", "metric"} {
+	for _, option := range []string{"stage", "window", "source", "metric"} {
 		if c.IsSet(option) && !slices.Contains(k.options, option) {
 			return usagef("plot %s takes no --%s", name, option)
 		}
@@ -202,12 +203,21 @@ func (p *program) runOf(c *cli.Context, w *schema.Warehouse, refs []string) (sch
 	return p.resolve(c, w, refs[0], true)
 }
 
+// plotArgs are the arguments of what queries of timelines are asked.
+func plotArgs(c *cli.Context, run schema.Run) queries.Args {
+	args := queries.Args{"run": run.ID}
+	if c.IsSet("source") {
+		args["source"] = c.String("source")
+	}
+	return args
+}
+
 func (p *program) plotStages(c *cli.Context, w *schema.Warehouse, refs []string) (*picture.Picture, error) {
 	run, err := p.runOf(c, w, refs)
 	if err != nil {
 		return nil, err
 	}
-	f, err := queries.NewAsker(w).Ask(c.Context, "stages", queries.Args{"run": run.ID})
+	f, err := queries.NewAsker(w).Ask(c.Context, "stages", plotArgs(c, run))
 	if err != nil {
 		return nil, err
 	}
@@ -245,7 +255,7 @@ func (p *program) plotTimeline(c *cli.Context, w *schema.Warehouse, refs []strin
 	if err != nil {
 		return nil, err
 	}
-	t, err := queries.AskTimeline(c.Context, queries.NewAsker(w), run.ID)
+	t, err := queries.AskTimeline(c.Context, queries.NewAsker(w), plotArgs(c, run))
 	if err != nil {
 		return nil, err
 	}
@@ -258,6 +268,9 @@ func (p *program) plotTimeline(c *cli.Context, w *schema.Warehouse, refs []strin
 		for _, s := range stages {
 			if s.Stage == asked {
 				fmt.Fprintf(p.err, "stage %s: pass %d\n", s.Stage, s.Pass)
+				if s.Cut != "" {
+					p.notes([]string{"only part of the pass is drawn: " + s.Cut})
+				}
 				return s.Window, nil
 			}
 			names = append(names, s.Stage)
@@ -275,7 +288,7 @@ func windowFrom(text string, whole chart.Window) (chart.Window, error) {
 	from, until, err := windowOf(text)
 	out := whole
 	if from != nil {
-		out.From = max(*from, 0)
+		out.From = max(*from, whole.From)
 	}
 	if until != nil {
 		out.To = min(*until, whole.To)
@@ -284,9 +297,9 @@ func windowFrom(text string, whole chart.Window) (chart.Window, error) {
 	case err != nil:
 		return whole, err
 	case out.From >= whole.To:
-		return whole, usagef("--window %s begins after the last GPU work, at %s", text, time.Duration(whole.To))
+		return whole, usagef("--window %s begins after the last GPU work, which ends at %s of the capture", text, time.Duration(whole.To))
 	case out.To <= out.From:
-		return whole, usagef("--window %s ends before the first GPU work", text)
+		return whole, usagef("--window %s ends before the first GPU work, at %s of the capture", text, time.Duration(whole.From))
 	}
 	return out, nil
 }

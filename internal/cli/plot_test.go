@@ -16,6 +16,7 @@ func TestPlot(t *testing.T) {
 	t.Parallel()
 	p := newFilled(t)
 	p.ok("ingest", "--run", "profiled", exported(t, "../ncu/llama.sqlite.gz"), exported(t, "../ncu/llama.ncu-rep.gz"))
+	p.ok("ingest", "--run", "graph", exported(t, "llama-graph-node/llama-graph-node.sqlite.gz"))
 	for _, c := range []struct {
 		args string
 		want []string // texts of the picture
@@ -25,7 +26,10 @@ func TestPlot(t *testing.T) {
 		{"roofline --run profiled --stage decode", []string{"Roofline of profiled, decode", "nvjet_sm90_tst_256x8_64x6_2x1_v_bz_TNT"}},
 		{"timeline a", []string{"Timeline of a", "GPU 0", "tiled_matmul", "552 us"}},
 		{"timeline a --stage decode", []string{"Window ", "saxpy", "decode"}},
-		{"timeline a --window 0s..100us", []string{"Window 0s..100µs", "copies and fills"}},
+		{"timeline a --window 0s..362.45ms", []string{"Window 362.3", " to 362.45", "start of the capture", "copies and fills"}},
+		{"timeline a --source nsys", []string{"Timeline of a", "tiled_matmul"}},
+		{"stages a --source nsys", []string{"Stages of a", "decode"}},
+		{"timeline graph --stage decode", []string{"Window 8.2384 s to 8.3262 s (87.8 ms)", "decode, pass 4: 87.8 ms<"}},
 		{"diff a profiled", []string{"profiled against a", "prefill: "}},
 	} {
 		got := p.run(append([]string{"plot"}, strings.Fields(c.args)...)...)
@@ -91,9 +95,11 @@ func TestPlotMistakes(t *testing.T) {
 		"plot stages takes no --stage":                                     "stages a --stage decode",
 		"plot roofline takes no --window":                                  "roofline a --window 1ms..2ms",
 		"give --stage or --window, not both":                               "timeline a --stage decode --window 1ms..2ms",
-		"write two times with their units, the earlier first":              "timeline a --window 5ms",
-		"the earlier first, as 10ms..12.5ms":                               "timeline a --window 5ms..1ms",
-		"begins after the last GPU work":                                   "timeline a --window 5s..6s",
+		`--window "5ms": give two times, the earlier first`:                "timeline a --window 5ms",
+		"the earlier first, as in 10ms..12.5ms":                            "timeline a --window 5ms..1ms",
+		"begins after the last GPU work":                                   "timeline a --window 500s..600s",
+		"ends before the first GPU work":                                   "timeline a --window 0s..1ns",
+		"plot roofline takes no --source":                                  "roofline a --source torch",
 		`no measured pass of a stage "decod"; it has`:                      "timeline a --stage decod",
 		"a picture ends in .svg or .png":                                   "stages a --out x.jpg",
 		"give --out or --inline, not both":                                 "stages a --out x.svg --inline",
@@ -102,6 +108,11 @@ func TestPlotMistakes(t *testing.T) {
 	} {
 		if got := p.run(append([]string{"plot"}, strings.Fields(args)...)...); got.code != 2 || got.out != "" || !strings.Contains(got.err, want) {
 			t.Errorf("%q: code %d, %s, want %s", args, got.code, got.err, want)
+		}
+	}
+	for _, kind := range []string{"stages", "timeline"} {
+		if got := p.run("plot", kind, "a", "--source", "torch"); got.code != 1 || !strings.Contains(got.err, "nothing to draw") {
+			t.Errorf("%s of a kind of capture that there is not: code %d, %s", kind, got.code, got.err)
 		}
 	}
 	if got := p.run("plot", "roofline", "a"); got.code != 1 || !strings.Contains(got.err, "nothing to draw: no profiled launch") {

@@ -94,5 +94,24 @@ func timeTicks(from, to float64) []Tick {
 	return out
 }
 
+// clockTicks gives round times of an axis between two moments of a clock, with as many digits as tell one from the next.
+func clockTicks(from, to float64) []Tick {
+	step := RoundStep((to - from) / 5)
+	moment := moments(to, step)
+	var out []Tick
+	for i := int64(math.Ceil(from / step)); float64(i)*step <= to; i++ {
+		out = append(out, Tick{Length((float64(i)*step - from) / (to - from)), moment(float64(i) * step)})
+	}
+	return out
+}
+
+// moments writes times up to one, all in its unit, with as many digits as show two of a part of that length.
+func moments(to, part float64) func(ns float64) string {
+	unit := typeset.Pick(typeset.Ladder(frame.Ns), to, to)
+	digits := 1 - int(math.Floor(math.Log10(part/unit.Div)))
+	digits = max(0, min(digits, int(math.Round(math.Log10(unit.Div)))))
+	return func(ns float64) string { return strconv.FormatFloat(ns/unit.Div, 'f', digits, 64) + " " + unit.Name }
+}
+
 // Length gives a share of the bar as SVG takes it.
 func Length(share float64) string { return strconv.FormatFloat(share*100, 'f', 3, 64) + "%" }

@@ -163,7 +163,10 @@ func (p *rooflinePlot) picture(s *picture.Sheet) error {
 		mark(s, d.Shape, l.X(d.X), l.Y(d.Y), picture.Style{Fill: InkOf(d.Class), Stroke: picture.Paper}, d.Title)
 	}
 	for _, d := range p.Points {
-		s.Words(l.X(d.X)+l.Of(d.LabelX), l.Y(d.Y)+l.Of(d.LabelY)+4, d.Number, picture.Text{Size: 11.5, Fill: picture.Ink, Bold: true, Anchor: "middle", Halo: picture.Tint})
+		if d.Near == "" { // at a dot that has its number
+			continue
+		}
+		s.Words(l.X(d.X)+l.Of(d.LabelX), l.Y(d.Y)+l.Of(d.LabelY)+4, d.Near, picture.Text{Size: 11.5, Fill: picture.Ink, Bold: true, Anchor: "middle", Halo: picture.Tint})
 	}
 	var keys []picture.Key
 	for _, k := range append(p.Resources, p.Stages...) {

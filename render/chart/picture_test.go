@@ -81,7 +81,7 @@ func TestPictures(t *testing.T) {
 		return s[0].Window, nil
 	}, "Timeline of x")
 	compare("timeline-stage", p, err)
-	if len(stages) != 1 || stages[0].Pass != 1 || stages[0].Window != (Window{10, 110}) {
+	if len(stages) != 1 || stages[0].Pass != 1 || stages[0].Window != (Window{1000, 1080}) || stages[0].Cut != "the first 2 of 4 kernels, copies and graph replays" {
 		t.Errorf("the stages are %+v", stages)
 	}
 }
@@ -134,19 +134,62 @@ func TestNoPicture(t *testing.T) {
 
 // TestTimelinePictureParts draws a part without work, and one that cuts pieces of it.
 func TestTimelinePictureParts(t *testing.T) {
-	for name, w := range map[string]Window{"idle": {200, 400}, "cut": {20, 60}} {
-		text := string(inWindow(t, w))
+	for name, w := range map[string]Window{"idle": {1190, 1390}, "cut": {1010, 1050}} {
+		text := string(inWindow(t, rendertest.ReportTimeline(), w))
 		if has := strings.Contains(text, ">stream 7<"); has != (name == "cut") {
 			t.Errorf("%s: %s", name, text)
 		}
 		if strings.Contains(text, `x="-`) || strings.Contains(text, "M-") {
 			t.Errorf("%s: something is left of the picture: %s", name, text)
 		}
+		if !strings.Contains(text, map[string]string{"idle": "Window 1.190 us to 1.390 us (200 ns); times count from the start of the capture", "cut": ", passes 1 to 2: 1 us, 40 ns of it in the window"}[name]) {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+	none := rendertest.ReportTimeline()
+	none.Passes.Rows = nil
+	text := string(inWindow(t, none, Window{1310, 1390}))
+	if !strings.Contains(text, "No work in the window") || !strings.Contains(text, "longest idle gaps") || strings.Contains(text, "Height is") {
+		t.Errorf("where there are only gaps: %s", text)
 	}
 }
 
-func inWindow(t *testing.T, w Window) []byte {
+// TestTimelinePictureCut holds that a pass of which not all work is known says so, in a picture that ends where it does, and not otherwise.
+func TestTimelinePictureCut(t *testing.T) {
+	cut := rendertest.ReportTimeline()
+	cut.Passes.Rows[0][3], cut.Passes.Rows[0][4], cut.Passes.Rows[0][6] = int64(1200), int64(1), false
+	stage := func(_ Window, stages []StageWindow) (Window, error) { return stages[0].Window, nil }
+	p, err := TimelinePicture(cut, stage, "")
+	text := string(drawn(t, p, err))
+	for _, want := range []string{"pass 1: the first 2 of 4 kernels, copies and graph replays, 80 ns of 200 ns<", "pass 1: 200 ns, 80 ns of it in the window", "Window 1.000 us to 1.080 us (80 ns)"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("lacks %q: %s", want, text)
+		}
+	}
+	if text := string(inWindow(t, cut, Window{1000, 1090})); strings.Contains(text, "stream 7") {
+		t.Errorf("single kernels are drawn where some are not known: %s", text)
+	}
+	whole := rendertest.ReportTimeline()
+	whole.Windows.Rows[0][7] = int64(3)
+	p, err = TimelinePicture(whole, stage, "")
+	if text := string(drawn(t, p, err)); strings.Contains(text, "the first") || !strings.Contains(text, "Window 1.000 us to 1.100 us (100 ns)") {
+		t.Errorf("of a whole pass: %s", text)
+	}
+}
+
+// TestTimelinePictureCollectives holds that what takes most time has collectives too, in their colour.
+func TestTimelinePictureCollectives(t *testing.T) {
+	f := rendertest.ReportTimeline()
+	f.Kernels.Rows[0][5] = "collective"
+	text := string(inWindow(t, f, Window{1000, 1070}))
+	_, list, _ := strings.Cut(text, "Kernels that take most time in the window")
+	if first, second := strings.Index(list, "40 ns  "), strings.Index(list, "30 ns  gemm"); first < 0 || second < first || strings.Index(list, InkOf("part-collective")) > first || !strings.Contains(list, InkOf("part-collective")) {
+		t.Errorf("the list is %s", list)
+	}
+}
+
+func inWindow(t *testing.T, f *judge.Timeline, w Window) []byte {
 	t.Helper()
-	p, err := TimelinePicture(rendertest.ReportTimeline(), func(Window, []StageWindow) (Window, error) { return w, nil }, "Timeline of x")
+	p, err := TimelinePicture(f, func(Window, []StageWindow) (Window, error) { return w, nil }, "Timeline of x")
 	return drawn(t, p, err)
 }

@@ -49,12 +49,14 @@ type roofDot struct {
 	Class, Shape, X, Y string
 	Title              string
 	Number             string // "" where the picture has too many
-	LabelX, LabelY     string // of the number, from the dot, in pixels
+	Near               string // the numbers of the dots at this place, at one of them
+	LabelX, LabelY     string // of these, from the dot, in pixels
 	Name, Short, Said  string
 
 	intensity, rate float64 // FLOP per byte, FLOP/s
 	duration        float64 // s: operations over their rate
 	order           int
+	number          int64 // 0 for none
 }
 
 // The measures of a roofline. Dots beyond dotsDrawn are left out.
@@ -212,7 +214,7 @@ func (p *rooflinePlot) choose() {
 	slices.SortFunc(numbered, func(x, y roofDot) int { return x.order - y.order })
 	for i := range p.Dots {
 		if at := slices.IndexFunc(numbered, func(d roofDot) bool { return d.order == p.Dots[i].order }); at >= 0 {
-			p.Dots[i].Number = fmt.Sprint(at + 1)
+			p.Dots[i].number, p.Dots[i].Number = int64(at+1), fmt.Sprint(at+1)
 		}
 	}
 	slices.SortFunc(p.Dots, func(x, y roofDot) int { return x.order - y.order })

@@ -2,6 +2,7 @@ package chart
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -88,31 +89,44 @@ func prefixed(v float64) string {
 	return typeset.Amount(frame.None, v) + prefixes[at]
 }
 
-// placeNumbers puts the number of each dot where it covers no dot and no other number on a narrow screen, as far as there is such a place.
+// placeNumbers puts the numbers of the dots at each place where they cover no dot and no other number on a narrow screen, as far as there is such a place.
 func placeNumbers(dots []roofDot, x logAxis, down func(float64) float64) {
 	const clear = 11.0 // pixels that two marks need between them
-	type spot struct{ x, y float64 }
+	const same = 3.0   // pixels within which dots are at one place
+	type spot struct{ x, y, half float64 }
 	var taken []spot
 	for _, d := range dots {
-		taken = append(taken, spot{x.at(d.intensity) * narrowRoofline, down(d.rate)})
+		taken = append(taken, spot{x.at(d.intensity) * narrowRoofline, down(d.rate), roofLetter / 2})
 	}
 	free := func(at spot) bool {
-		return at.x > 4 && at.x < narrowRoofline-4 && at.y > 6 && at.y < rooflineHeight-4 &&
-			!slices.ContainsFunc(taken, func(t spot) bool { return math.Abs(t.x-at.x) < clear+3 && math.Abs(t.y-at.y) < clear })
+		return at.x-at.half > 1 && at.x+at.half < narrowRoofline-1 && at.y > 6 && at.y < rooflineHeight-4 &&
+			!slices.ContainsFunc(taken, func(t spot) bool {
+				return math.Abs(t.x-at.x) < clear-3+t.half+at.half && math.Abs(t.y-at.y) < clear
+			})
 	}
+	at := slices.Clone(taken)
+	named := make([]bool, len(dots))
 	for i := range dots {
-		if dots[i].Number == "" {
+		if dots[i].Number == "" || named[i] {
 			continue
 		}
 		own := taken[i]
-		best := spot{own.x, own.y - 14}
+		var numbers []int64
+		for j := i; j < len(dots); j++ {
+			if dots[j].Number != "" && !named[j] && math.Hypot(at[j].x-own.x, at[j].y-own.y) <= same {
+				numbers, named[j] = append(numbers, dots[j].number), true
+			}
+		}
+		dots[i].Near = joinRuns(numbers)
+		half := float64(typeset.Width(dots[i].Near)) * roofLetter / 2
+		best := spot{max(half, min(narrowRoofline-half, own.x)), own.y - 14, half}
 	search:
 		for radius := 14.0; radius <= 62; radius += 8 {
 			for turn := range 12 {
 				angle := float64(turn) * math.Pi / 6
-				at := spot{own.x + radius*math.Sin(angle), own.y - radius*math.Cos(angle)}
-				if free(at) {
-					best = at
+				to := spot{own.x + (radius+half-roofLetter/2)*math.Sin(angle), own.y - radius*math.Cos(angle), half}
+				if free(to) {
+					best = to
 					break search
 				}
 			}
@@ -120,4 +134,23 @@ func placeNumbers(dots []roofDot, x logAxis, down func(float64) float64) {
 		taken = append(taken, best)
 		dots[i].LabelX, dots[i].LabelY = Pixels(best.x-own.x), Pixels(best.y-own.y)
 	}
+}
+
+// joinRuns writes rising numbers, three or more in a row by the first and the last: 1, 2, 4 to 9.
+func joinRuns(numbers []int64) string {
+	var out []string
+	for i := 0; i < len(numbers); {
+		last := i
+		for last+1 < len(numbers) && numbers[last+1] == numbers[last]+1 {
+			last++
+		}
+		if last-i < 2 {
+			last = i
+			out = append(out, fmt.Sprint(numbers[i]))
+		} else {
+			out = append(out, fmt.Sprintf("%d to %d", numbers[i], numbers[last]))
+		}
+		i = last + 1
+	}
+	return strings.Join(out, ", ")
 }

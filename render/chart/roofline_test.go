@@ -1,6 +1,8 @@
 package chart
 
 import (
+	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -106,7 +108,15 @@ func TestRooflineNumbers(t *testing.T) {
 	}
 	pair := rendertest.RooflineFrame()
 	pair.Rows = [][]any{pair.Rows[1], pair.Rows[1]}
-	if figure, err = newRooflineFigure(pair, nil); err != nil || figure.Plots[0].Points[0].LabelX == figure.Plots[0].Points[1].LabelX && figure.Plots[0].Points[0].LabelY == figure.Plots[0].Points[1].LabelY {
-		t.Errorf("the numbers of two dots in one place are in one place, %v", err)
+	if figure, err = newRooflineFigure(pair, nil); err != nil || figure.Plots[0].Points[0].Near != "1, 2" || figure.Plots[0].Points[1].Near != "" {
+		t.Errorf("two dots in one place: %+v, %v", figure.Plots[0].Points, err)
+	}
+	if p, err := RooflinePicture(pair, nil, ""); !bytes.Contains(drawn(t, p, err), []byte(">1, 2<")) {
+		t.Error("the picture has no number of two dots in one place")
+	}
+	pair.Rows = slices.Repeat(pair.Rows[:1], 10)
+	pair.Rows[3] = f.Rows[5]
+	if figure, err = newRooflineFigure(pair, nil); err != nil || figure.Plots[0].Points[0].Near != "1 to 3, 5 to 10" {
+		t.Errorf("many dots in one place: %+v, %v", figure.Plots[0].Points, err)
 	}
 }

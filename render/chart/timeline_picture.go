@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"time"
+	"strings"
 
 	"prof/queries/frame"
 	"prof/queries/judge"
@@ -12,7 +12,7 @@ import (
 	"prof/render/typeset"
 )
 
-// Window is a part of a timeline, in ns from the first work drawn.
+// Window is a part of a timeline, in ns from the start of the capture, as queries count.
 type Window struct{ From, To int64 }
 
 // The measures of timelines that stand alone, in pixels: the names at the left, a line, and the least width of a piece that is drawn by itself.
@@ -31,6 +31,10 @@ func TimelinePicture(t *judge.Timeline, pick func(whole Window, stages []StageWi
 	if t == nil || len(t.Blocks.Rows) == 0 {
 		return nil, nil
 	}
+	t, err := cutWindows(t)
+	if err != nil {
+		return nil, err
+	}
 	d, err := layTimeline(t)
 	if err != nil {
 		return nil, err
@@ -39,15 +43,19 @@ func TimelinePicture(t *judge.Timeline, pick func(whole Window, stages []StageWi
 	if err != nil {
 		return nil, err
 	}
-	w, err := pick(Window{0, d.Span}, stages)
+	w, err := pick(Window{d.from, d.from + d.Span}, stages)
 	if err != nil {
 		return nil, err
 	}
-	p := &timelinePicture{Sheet: picture.NewSheet(title), d: d, w: w, width: picture.Inner - laneNames, causes: map[string]bool{}, lanes: map[string]bool{}, kernels: map[int64]int64{}}
-	if w.From > 0 || w.To < d.Span {
-		p.Note(fmt.Sprintf("Window %s..%s, counted from the first GPU work; the axis counts from the start of the window", time.Duration(w.From), time.Duration(w.To)))
-	} else {
-		p.Note("The whole capture, counted from the first GPU work")
+	p := &timelinePicture{Sheet: picture.NewSheet(title), d: d, w: Window{w.From - d.from, w.To - d.from}, width: picture.Inner - laneNames, causes: map[string]bool{}, lanes: map[string]bool{}, kernels: map[int64]int64{}}
+	moment := moments(float64(w.To), float64(w.To-w.From)/10)
+	said := fmt.Sprintf("Window %s to %s (%s)", moment(float64(w.From)), moment(float64(w.To)), typeset.Duration(w.To-w.From))
+	if p.w == (Window{0, d.Span}) {
+		said = fmt.Sprintf("From the first GPU work to the end of the last (%s)", typeset.Duration(d.Span))
+	}
+	p.Note(said + "; times count from the start of the capture")
+	if at := slices.IndexFunc(stages, func(s StageWindow) bool { return s.Window == w && s.Cut != "" }); at >= 0 {
+		p.Note(fmt.Sprintf("%s pass %d: %s", stages[at].Stage, stages[at].Pass, stages[at].Cut))
 	}
 	p.choose()
 	for _, row := range d.Rows {
@@ -62,15 +70,49 @@ type StageWindow struct {
 	Stage string
 	Pass  int64
 	Window
+	Cut string // how much of the pass the window has, where it has not all
+}
+
+// cutWindows ends the windows of which not all work is known at the start of the last work that is: what starts later may be missing.
+func cutWindows(t *judge.Timeline) (*judge.Timeline, error) {
+	if t.Windows == nil || t.Kernels == nil {
+		return t, nil
+	}
+	windows, err := t.Windows.Records("window", "start_ns", "end_ns", "work_count", "shown_count")
+	if err != nil {
+		return nil, err
+	}
+	works, err := t.Kernels.Records("window", "start_ns")
+	if err != nil {
+		return nil, err
+	}
+	last, before := map[int64]int64{}, map[int64]int64{}
+	for _, w := range works {
+		last[w.Count("window")] = max(last[w.Count("window")], w.Count("start_ns"))
+	}
+	for _, w := range works {
+		if w.Count("start_ns") < last[w.Count("window")] {
+			before[w.Count("window")]++
+		}
+	}
+	cut, f := *t, *t.Windows
+	cut.Windows, f.Rows = &f, slices.Clone(f.Rows)
+	for i, w := range windows {
+		if end := last[w.Count("window")]; w.Count("shown_count") < w.Count("work_count") && end > w.Count("start_ns") {
+			f.Rows[i] = slices.Clone(f.Rows[i])
+			f.Rows[i][f.Index("end_ns")], f.Rows[i][f.Index("shown_count")] = end, before[w.Count("window")]
+		}
+	}
+	return &cut, nil
 }
 
 // stageWindows gives the passes whose single kernels are known; of captures of which all are known the median of the measured passes. Each stage has one, that of the first GPU.
 func (d *TimelineData) stageWindows(t *judge.Timeline) ([]StageWindow, error) {
-	windows, err := t.Windows.Records("source_id", "stage", "pass", "start_ns", "end_ns")
+	windows, err := t.Windows.Records("source_id", "device", "stage", "pass", "start_ns", "end_ns", "work_count", "shown_count")
 	if err != nil {
 		return nil, err
 	}
-	passes, err := t.Passes.Records("source_id", "device", "stage", "start_ns", "end_ns", "pass", "is_warmup")
+	passes, err := t.Passes.Records("source_id", "device", "stage", "start_ns", "end_ns", "passes", "pass", "is_warmup")
 	if err != nil {
 		return nil, err
 	}
@@ -79,21 +121,35 @@ func (d *TimelineData) stageWindows(t *judge.Timeline) ([]StageWindow, error) {
 		return cmp.Compare(a.Count("end_ns")-a.Count("start_ns"), b.Count("end_ns")-b.Count("start_ns"))
 	})
 	var out []StageWindow
-	add := func(r frame.Record) {
+	add := func(r frame.Record, cut string) {
 		stage := typeset.Neutral(r.Text("stage"))
 		if r.Value("stage") == nil || slices.ContainsFunc(out, func(s StageWindow) bool { return s.Stage == stage }) {
 			return
 		}
-		start := d.start(r)
-		out = append(out, StageWindow{stage, r.Count("pass"), Window{start, start + r.Count("end_ns") - r.Count("start_ns")}})
+		start := d.from + d.start(r)
+		out = append(out, StageWindow{stage, r.Count("pass"), Window{start, start + r.Count("end_ns") - r.Count("start_ns")}, cut})
 	}
 	for _, w := range windows {
-		add(w)
+		add(w, cutOf(w, passes))
 	}
 	for _, group := range groupRows(passes, func(r frame.Record) string { return r.Text("stage") }) {
-		add(group[(len(group)-1)/2])
+		add(group[(len(group)-1)/2], "")
 	}
 	return out, nil
+}
+
+// cutOf says how much of its pass a window has, "" for all.
+func cutOf(w frame.Record, passes []frame.Record) string {
+	if w.Count("shown_count") >= w.Count("work_count") {
+		return ""
+	}
+	text := fmt.Sprintf("the first %s of %s kernels, copies and graph replays", typeset.Int(w.Count("shown_count")), typeset.Int(w.Count("work_count")))
+	for _, p := range passes {
+		if placeOf(p) == placeOf(w) && p.Text("stage") == w.Text("stage") && p.Count("pass") == w.Count("pass") && p.Count("start_ns") == w.Count("start_ns") && p.Count("passes") == 1 {
+			text += fmt.Sprintf(", %s of %s", typeset.Duration(w.Count("end_ns")-w.Count("start_ns")), typeset.Duration(p.Count("end_ns")-p.Count("start_ns")))
+		}
+	}
+	return text
 }
 
 type timelinePicture struct {
@@ -105,7 +161,8 @@ type timelinePicture struct {
 	lanes   map[string]bool // kinds of work drawn
 	warm    bool
 	kernels map[int64]int64 // by place of the name: tone
-	named   []picture.Key   // kernels with a tone
+	named   []picture.Key   // those that take most time
+	partly  bool            // of some GPUs only work by kind is known
 }
 
 // x is where a moment lies.
@@ -124,42 +181,46 @@ func (p *timelinePicture) isKnown(row *timelineRow) bool {
 			}
 		})
 	}
-	return slices.ContainsFunc(row.Known, func(k [2]int64) bool { return k[0] <= from && k[1] >= to })
+	return from > to || slices.ContainsFunc(row.Known, func(k [2]int64) bool { return k[0] <= from && k[1] >= to })
 }
 
-// choose gives tones to the kernels that take most time in the window, of the GPUs whose single kernels are drawn.
+// choose finds the kernels and collectives that take most time in the window, of the GPUs whose single kernels are drawn, and gives tones to the kernels.
 func (p *timelinePicture) choose() {
-	sums := map[int64]int64{}
+	sums := map[int64]int64{} // by place in works
 	for _, row := range p.d.Rows {
 		if !p.isKnown(row) {
+			p.partly = true
 			continue
 		}
 		for _, s := range row.Streams {
 			for _, piece := range s.pieces {
-				if work := p.d.Works[piece.work]; p.d.Names[work[1]] == "kernel" {
-					sums[work[0]] += max(0, min(piece.start+piece.length, p.w.To)-max(piece.start, p.w.From))
+				if lane := p.d.Names[p.d.Works[piece.work][1]]; lane == "kernel" || lane == "collective" {
+					sums[piece.work] += max(0, min(piece.start+piece.length, p.w.To)-max(piece.start, p.w.From))
 				}
 			}
 		}
 	}
 	var order []int64
-	for name, ns := range sums {
+	for work, ns := range sums {
 		if ns > 0 {
-			order = append(order, name)
+			order = append(order, work)
 		}
 	}
 	slices.SortFunc(order, func(a, b int64) int {
-		return cmp.Or(cmp.Compare(sums[b], sums[a]), cmp.Compare(p.d.Names[a], p.d.Names[b]))
+		return cmp.Or(cmp.Compare(sums[b], sums[a]), cmp.Compare(p.d.Names[p.d.Works[a][0]], p.d.Names[p.d.Works[b][0]]))
 	})
 	order, _ = typeset.FirstOf(order, tones-1) // the last tone is that of all others
 	var names []string
-	for _, name := range order {
-		names = append(names, p.d.Names[name])
+	for _, work := range order {
+		names = append(names, p.d.Names[p.d.Works[work][0]])
 	}
 	short := typeset.Kernels(names, WideName)
-	for i, name := range order {
-		p.kernels[name] = int64(i)
-		p.named = append(p.named, picture.Key{Text: typeset.Duration(sums[name]) + "  " + short(p.d.Names[name]), Draw: p.Swatch(InkOf(fmt.Sprintf("kernel-%d", i)), 0)})
+	for i, work := range order {
+		if p.d.Names[p.d.Works[work][1]] == "kernel" {
+			p.kernels[p.d.Works[work][0]] = int64(len(p.kernels))
+		}
+		class, _ := p.tone(work)
+		p.named = append(p.named, picture.Key{Text: typeset.Duration(sums[work]) + "  " + short(names[i]), Draw: p.Swatch(InkOf(class), 0)})
 	}
 }
 
@@ -174,10 +235,11 @@ func (p *timelinePicture) lane(name string, height float64) float64 {
 // row draws a GPU.
 func (p *timelinePicture) row(row *timelineRow) {
 	p.Head(row.Label)
-	height := p.Height
+	begin := p.Height
 	for i, stage := range row.Stages {
 		p.stage(stage, InkOf(fmt.Sprintf("stage-%d", i%6)))
 	}
+	above := p.Height
 	if p.isKnown(row) {
 		for _, s := range row.Streams {
 			p.stream(s)
@@ -187,16 +249,20 @@ func (p *timelinePicture) row(row *timelineRow) {
 			p.blocks(lane)
 		}
 	}
-	p.gaps(row)
-	if p.Height == height {
+	isEmpty := p.Height == begin
+	if p.Height == above {
 		p.Note("No work in the window")
+	}
+	above = p.Height
+	p.gaps(row)
+	if isEmpty && p.Height == above {
 		return
 	}
 	y := p.Room(22)
-	for _, t := range timeTicks(0, float64(p.w.To-p.w.From)) {
+	for _, t := range clockTicks(float64(p.d.from+p.w.From), float64(p.d.from+p.w.To)) {
 		l := Lengths{Left: picture.Margin + laneNames, Width: p.width}
 		p.Line(l.X(t.At), y, l.X(t.At), y+4, picture.Style{Stroke: picture.Soft}, "")
-		p.Words(l.X(t.At), y+16, t.Text, picture.TickLabel)
+		p.Words(min(l.X(t.At), picture.SheetWidth-4-picture.Long(t.Text, picture.TickLabel)/2), y+16, t.Text, picture.TickLabel)
 	}
 }
 
@@ -228,7 +294,11 @@ func (p *timelinePicture) stage(stage *timelineRun, ink string) {
 		if item[2] > 1 {
 			name = fmt.Sprintf("passes %d to %d", item[3], item[3]+item[2]-1)
 		}
-		p.Rect(from, y, max(to-from, .6), laneHeight, style, fmt.Sprintf("%s, %s: %s", stage.Name, name, typeset.Duration(item[1])))
+		said := fmt.Sprintf("%s, %s: %s", stage.Name, name, typeset.Duration(item[1]))
+		if inside := min(start+item[1], p.w.To) - max(start, p.w.From); inside < item[1] {
+			said += fmt.Sprintf(", %s of it in the window", typeset.Duration(inside))
+		}
+		p.Rect(from, y, max(to-from, .6), laneHeight, style, said)
 		words := picture.Text{Size: 11, Fill: picture.Paper}
 		p.Words(from+4, y+13, picture.Fit(name, to-from-8, words), words)
 	})
@@ -340,13 +410,20 @@ func (p *timelinePicture) legend(gaps int) {
 	}
 	p.Keys(0, keys...)
 	if len(p.named) > 0 {
-		p.Head("Kernels that take most time in the window")
+		head := "Kernels that take most time in the window"
+		if p.partly {
+			head += ", of the GPUs drawn kernel by kernel"
+		}
+		p.Head(head)
 		p.Keys(picture.Inner/2, p.named...)
 	}
 	p.Room(6)
-	note := fmt.Sprintf("Height is the share of the time in which the work ran, by columns of %s.", typeset.Nanoseconds(float64(p.w.To-p.w.From)/p.width))
-	if len(p.causes) > 0 {
-		note += fmt.Sprintf(" Idle gaps are the %d longest of the run.", gaps)
+	note := ""
+	if len(p.lanes) > 0 {
+		note = fmt.Sprintf("Height is the share of the time in which the work ran, by columns of %s. ", typeset.Nanoseconds(float64(p.w.To-p.w.From)/p.width))
 	}
-	p.Note(note)
+	if len(p.causes) > 0 {
+		note += fmt.Sprintf("Idle gaps are the %d longest of the run.", gaps)
+	}
+	p.Note(strings.TrimSpace(note))
 }

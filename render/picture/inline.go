@@ -21,7 +21,7 @@ const (
 // ErrNoPictures says that nothing is known of a terminal's taking pictures.
 var ErrNoPictures = errors.New("this terminal is not known to show pictures; kitty, Ghostty, Konsole, iTerm2, WezTerm and mintty do")
 
-// TerminalOf tells by its environment what a terminal takes.
+// TerminalOf finds out by its environment what a terminal takes.
 func TerminalOf(env func(name string) string) (Terminal, error) {
 	name, program := env("TERM"), env("TERM_PROGRAM")
 	switch {
