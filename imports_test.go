@@ -66,7 +66,7 @@ var rooms = map[string][]string{
 	"render/metrics":        {"queries/frame", "render/typeset"},
 	"render/page":           {},
 	"render/picture":        {"render/typeset"},
-	"render/perfetto":       {"queries/frame"},
+	"render/perfetto":       {"queries/frame", "render/typeset"},
 	"render/perfettotest":   {},
 	"render/rendertest":     {"queries/frame", "queries/judge", "render/page"},
 	"render/report":         {"queries/caveat", "queries/frame", "queries/judge", "render/chart", "render/page", "render/table", "render/typeset", "render/words"},

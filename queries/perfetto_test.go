@@ -46,6 +46,12 @@ func traceOf(t *testing.T, w *schema.Warehouse, o perfetto.Options, args queries
 	if err != nil {
 		t.Fatal(err)
 	}
+	if sum.Slices == 0 {
+		if out.Len() > 0 {
+			t.Errorf("%d bytes of a trace without slices", out.Len())
+		}
+		return &perfettotest.Trace{}, sum
+	}
 	got, err := perfettotest.Read(&out)
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +100,20 @@ func TestPerfetto(t *testing.T) {
 				testTraceClocks(t, w, got)
 			case "captured":
 				testTraceSamples(t, got, sum)
+				part, sumOfPart := traceOf(t, w, perfetto.Options{Stage: "decode", Pass: new(int64(3))}, queries.Args{"run": run.ID, "top": "0", "stage": "decode"})
+				testTraceFindings(t, w, run.ID, part, "stage = 'decode'", "27 passes of 3 recordings")
+				if fmt.Sprint(sum.Warm) != "map[decode:3 prefill:3]" || len(sumOfPart.Warm) > 0 {
+					t.Errorf("warm-up passes: %v, in pass 3 %v", sum.Warm, sumOfPart.Warm)
+				}
+				for _, k := range got.Tracks {
+					if strings.HasPrefix(k.Name, "/") {
+						t.Errorf("a process %s", k.Name)
+					}
+				}
+			case "nccl2":
+				testTraceFindings(t, w, run.ID, got, "stage = 'decode'", "5 passes of 1 recording")
 			}
+			testTraceFindings(t, w, run.ID, got, "true", "")
 			if len(got.Flows) > 0 {
 				withFlows++
 			}
@@ -170,6 +189,25 @@ func testTraceWork(t *testing.T, w *schema.Warehouse, run string, got *perfettot
 	both := rows(t, w, fmt.Sprintf(`SELECT (SELECT count(*) FROM stage_pass WHERE %[1]s) + (SELECT count(*) FROM device_part WHERE %[1]s AND range_id IS NOT NULL)`, counted))
 	if fmt.Sprint(both) != fmt.Sprintf("[[%d]]", passes) {
 		t.Errorf("%d passes, want %v", passes, both)
+	}
+}
+
+// testTraceFindings finds each finding of a run once, with what its saving is over.
+func testTraceFindings(t *testing.T, w *schema.Warehouse, run string, got *perfettotest.Trace, which, over string) {
+	t.Helper()
+	count, saving := 0, int64(0)
+	for _, s := range got.Slices {
+		if s.Category != "finding" || which != "true" && s.Args["stage"] != "decode" {
+			continue
+		}
+		count++
+		saving += s.Args["saving_ns"].(int64)
+		if said := fmt.Sprintf("%v passes of %v recording", s.Args["passes"], s.Args["recordings"]); over != "" && (s.Args["over"] != over || !strings.HasPrefix(over, said)) {
+			t.Errorf("finding %s is over %v: %v passes, %v recordings", s.Name, s.Args["over"], s.Args["passes"], s.Args["recordings"])
+		}
+	}
+	if want := rows(t, w, fmt.Sprintf("SELECT count(*), coalesce(sum(saving_ns), 0)::BIGINT FROM findings('%s', top := 0) WHERE %s", run, which)); fmt.Sprint(want) != fmt.Sprintf("[[%d %d]]", count, saving) {
+		t.Errorf("%d findings that save %d ns, want %v", count, saving, want)
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 
 	"prof/internal/file"
 	"prof/queries"
+	"prof/queries/caveat"
+	"prof/queries/frame"
 	"prof/render/metrics"
 	"prof/render/stacks"
 	"prof/render/typeset"
@@ -77,16 +79,45 @@ launch_time, and where they are known flop and bytes: from Nsight Compute report
 			&cli.StringFlag{Name: "to", Value: names[0], Usage: "`FORM` of the output: " + strings.Join(names, ", ")},
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write to `FILE`; with --to parquet a folder"},
 			&cli.StringFlag{Name: "stage", Usage: "only kernels launched in this stage; (none) for kernels outside every stage"},
-			&cli.Int64Flag{Name: "device", Usage: "only this GPU"},
+			&cli.Int64Flag{Name: "device", DefaultText: "all", Usage: "only this GPU"},
 			&cli.StringFlag{Name: "source", Usage: "only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has"},
 			&cli.BoolFlag{Name: "warmup", Usage: "warm-up passes too"},
-			&cli.Int64Flag{Name: "pass", Usage: "with --to perfetto and --stage: only this pass of the stage"},
+			&cli.Int64Flag{Name: "pass", DefaultText: "all", Usage: "with --to perfetto and --stage: only this pass of the stage"},
 			&cli.StringFlag{Name: "window", Usage: "with --to perfetto: only what runs between these times, from the start of the capture: `A..B`, as in 1.5s..2s; either may be empty"},
 		},
 		Action: func(c *cli.Context) error {
 			return p.oneRun(c, func(w *schema.Warehouse, run schema.Run) error { return p.exportRun(c, w, run) })
 		},
 	}
+}
+
+// unpicked is an error where options pick nothing of a run, as the answer of a query without rows says.
+func unpicked(f *frame.Frame, stage string) error {
+	for _, v := range f.Caveats {
+		switch {
+		case v.Topic != "argument":
+		case v.Subject == "stage "+stage:
+			return unknownStage(f, stage)
+		default:
+			_, words, err := caveat.Word([]frame.Caveat{v})
+			if err != nil {
+				return err
+			}
+			return usagef("%s", strings.Join(words, "; "))
+		}
+	}
+	return nil
+}
+
+// narrowing are the options, as given, that leave out of the run what may be all that it has.
+func narrowing(c *cli.Context) string {
+	var out []string
+	for _, name := range exportOptions {
+		if name != "warmup" && c.IsSet(name) {
+			out = append(out, fmt.Sprintf("--%s %v", name, c.Value(name)))
+		}
+	}
+	return strings.Join(out, " ")
 }
 
 // noKernels says why a run has no kernels to export.
@@ -102,6 +133,9 @@ func (p *program) noKernels(c *cli.Context, w *schema.Warehouse, run schema.Run)
 	var kinds []string
 	for _, s := range list {
 		if kind := s.Text("kind"); slices.Contains([]string{"nsys", "prof", "rocprof", "xla"}, kind) || s.Text("form") == "torch-trace" {
+			if options := narrowing(c); options != "" {
+				return fmt.Errorf("run %s has nothing to export with %s", run.Name, options)
+			}
 			return fmt.Errorf("run %s has no kernels to export", run.Name)
 		} else if !slices.Contains(kinds, kind) {
 			kinds = append(kinds, kind)
@@ -148,7 +182,7 @@ func (p *program) exportStacks(c *cli.Context, w *schema.Warehouse, run schema.R
 	if err != nil {
 		return err
 	}
-	if err := unknownStage(f, c.String("stage")); err != nil {
+	if err := unpicked(f, c.String("stage")); err != nil {
 		return err
 	}
 	p.notes(f.Notes)

@@ -45,9 +45,10 @@ func TestExport(t *testing.T) {
 		t.Errorf("to standard output: code %d, %d bytes of %d", got.code, len(got.out), len(text))
 	}
 	for want, args := range map[string][]string{
-		`unknown format "prof": did you mean pprof?`: {"export", "--to", "prof"},
-		`the run has no stage "decoding"`:            {"export", "--stage", "decoding"},
-		"has no kernels to export":                   {"export", "--device", "7"},
+		`unknown format "prof": did you mean pprof?`:                        {"export", "--to", "prof"},
+		`the run has no stage "decoding"`:                                   {"export", "--stage", "decoding"},
+		"prof: nothing has --device 7; the run has the GPUs 0\n":            {"export", "--device", "7"},
+		"prof: nothing has --source torch; the run has the captures nsys\n": {"export", "--source", "torch", "--stage", "decode"},
 	} {
 		if got := p.run(args...); got.code == 0 || !strings.Contains(got.err, want) {
 			t.Errorf("%q: code %d, %s", args, got.code, got.err)
@@ -120,7 +121,7 @@ func TestImport(t *testing.T) {
 	for want, args := range map[string][]string{
 		"writes a file: name it with --out FILE":                                      {"query", "top-kernels", "a", "--format", "parquet"},
 		"--out needs --format parquet; other forms":                                   {"query", "top-kernels", "a", "--out", answer},
-		"use one of table, md, csv, json, parquet":                                    {"query", "top-kernels", "a", "--format", "nosuch"},
+		"use one of table, md, csv, json, arrow, parquet":                             {"query", "top-kernels", "a", "--format", "nosuch"},
 		"use one of pprof, folded, perfetto, parquet, sqlite, openmetrics, otlp-json": {"export", "--to", "nosuch"},
 		"name it with --out DIR":                                                      {"export", "--to", "parquet"},
 		"--to parquet takes no --stage: it writes all of the run":                     {"export", "--to", "parquet", "--out", dir, "--stage", "decode"},
@@ -136,8 +137,9 @@ func TestImport(t *testing.T) {
 func TestExportPerfetto(t *testing.T) {
 	t.Parallel()
 	p := newFilled(t)
+	p.ok("ingest", "--run", "ncu", exported(t, "../ncu/llama.ncu-rep.gz"))
 	file := p.path("a.pftrace.gz")
-	if got := p.run("export", "--to", "perfetto", "--out", file); got.code != 0 || !strings.Contains(got.err, "wrote "+file+": ") || !strings.Contains(got.err, " of them device work, ") {
+	if got := p.run("export", "a", "--to", "perfetto", "--out", file); got.code != 0 || !strings.Contains(got.err, "wrote "+file+": ") || !strings.Contains(got.err, " of them device work, ") {
 		t.Fatalf("code %d, %s", got.code, got.err)
 	}
 	text, err := os.ReadFile(file)
@@ -148,11 +150,11 @@ func TestExportPerfetto(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kernels, ns, findings := 0, int64(0), 0
+	count, ns, findings := 0, int64(0), 0
 	for _, s := range trace.Slices {
 		switch s.Category {
 		case "kernel":
-			kernels++
+			count++
 			ns += s.End - s.Start
 		case "finding":
 			if findings++; !strings.HasPrefix(fmt.Sprint(s.Args["query"]), "prof query ") {
@@ -160,13 +162,13 @@ func TestExportPerfetto(t *testing.T) {
 			}
 		}
 	}
-	if got, want := fmt.Sprintf("n,ns\n%d,%d\n", kernels, ns), p.ok("sql", "--format", "csv", "SELECT count(*) AS n, sum(duration_ns)::BIGINT AS ns FROM kernel"); got != want || findings == 0 {
+	if got, want := fmt.Sprintf("n,ns\n%d,%d\n", count, ns), p.ok("sql", "--format", "csv", "SELECT count(*) AS n, sum(duration_ns)::BIGINT AS ns FROM kernels WHERE run = 'a'"); got != want || findings == 0 {
 		t.Errorf("%s, want %s; %d findings", got, want, findings)
 	}
-	if got := p.run("export", "--to", "perfetto"); got.code != 0 || got.out != string(text) {
+	if got := p.run("export", "a", "--to", "perfetto"); got.code != 0 || got.out != string(text) {
 		t.Errorf("to standard output: code %d, %d bytes of %d", got.code, len(got.out), len(text))
 	}
-	if got := p.run("export", "--to", "perfetto", "--stage", "decode", "--pass", "1", "--window", "..1h", "--out", file); got.code != 0 {
+	if got := p.run("export", "a", "--to", "perfetto", "--stage", "decode", "--pass", "1", "--window", "..1h", "--out", file); got.code != 0 {
 		t.Errorf("a pass: %+v", got)
 	}
 	if part, err := os.ReadFile(file); err != nil || len(part) == 0 || len(part) >= len(text) {
@@ -179,13 +181,40 @@ func TestExportPerfetto(t *testing.T) {
 		`"soon" is no time`:                                 {"--window", "soon..1s"},
 		"give two times, the earlier first":                 {"--window", "2s..1s"},
 		`--window "1s": give two times`:                     {"--window", "1s"},
-		"has no kernels to export":                          {"--device", "7"},
-		"has nothing to export in that pass or windo":       {"--window", "1h..2h"},
-		"nothing to export in that pass":                    {"--stage", "decode", "--pass", "99"},
+		"nothing has --device 7; the run has the GPUs 0":    {"--device", "7"},
+		"nothing has --source torch; the run has the captu": {"--source", "torch", "--stage", "decode"},
+		"--source is nsys, prof, rocprof, torch, xla or ns": {"--source", "ncu"},
+		"--pass -1: passes are numbered from 1":             {"--stage", "decode", "--pass", "-1"},
+		"run a has nothing to export with --window 1h..2h":  {"--window", "1h..2h"},
+		"nothing to export with --stage decode --pass 99":   {"--stage", "decode", "--pass", "99"},
+		"run ncu has no kernels to export: it has no timel": {"ncu"},
 	} {
-		if got := p.run(append([]string{"export", "--to", "perfetto", "--out", p.path("none.gz")}, args...)...); got.code == 0 || !strings.Contains(got.err, want) {
+		got := p.run(append([]string{"export", "--run", "a", "--to", "perfetto", "--out", p.path("none.gz")}, args...)...)
+		if args[0] == "ncu" {
+			got = p.run("export", "ncu", "--to", "perfetto", "--out", p.path("none.gz"))
+		}
+		if got.code == 0 || strings.Count(got.err, want) != 1 || strings.Contains(got.err, "none.gz") {
 			t.Errorf("%q: code %d, %s", args, got.code, got.err)
 		}
+	}
+	if got := p.run("export", "ncu", "--to", "perfetto"); got.code != 1 || got.out != "" {
+		t.Errorf("of no timeline: code %d, %d bytes", got.code, len(got.out))
+	}
+	if got := p.run("export", "--run", "a", "--to", "perfetto", "--out", p.path("no/dir.gz")); got.code != 1 || !strings.Contains(got.err, "prof: write "+p.path("no/dir.gz")+": ") {
+		t.Errorf("into no folder: code %d, %s", got.code, got.err)
+	}
+	warm := newPlace(t)
+	warm.ok("ingest", "--warmup", "1", exported(t, kernels))
+	for _, c := range []struct {
+		want string
+		args []string
+	}{{"note: 2 warm-up or cold passes included: 1 of decode, 1 of prefill; see prof query passes\n", nil}, {"note: 1 warm-up or cold pass of decode included", []string{"--stage", "decode", "--pass", "1"}}, {"", []string{"--stage", "decode", "--pass", "2"}}} {
+		if got := warm.run(append([]string{"export", "--to", "perfetto", "--out", file}, c.args...)...); got.code != 0 || !strings.Contains(got.err, c.want) || c.want == "" && strings.Contains(got.err, "warm-up") {
+			t.Errorf("%q: code %d, %s", c.args, got.code, got.err)
+		}
+	}
+	if got := p.ok("export", "--help"); strings.Contains(got, "(default: 0)") {
+		t.Error("the help has defaults that none has")
 	}
 	if _, err := os.Stat(p.path("none.gz")); err == nil {
 		t.Error("a file is left of a trace without events")

@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -10,6 +13,7 @@ import (
 
 	"prof/internal/file"
 	"prof/queries"
+	"prof/queries/caveat"
 	"prof/queries/frame"
 	"prof/render/perfetto"
 	"prof/render/typeset"
@@ -29,6 +33,8 @@ func (p *program) exportPerfetto(c *cli.Context, w *schema.Warehouse, run schema
 		return usagef("%s is binary: give --out FILE, or a pipe", perfettoForm)
 	case c.IsSet("pass") && c.String("stage") == "":
 		return usagef("passes are numbered within a stage: --pass needs --stage")
+	case c.IsSet("pass") && c.Int64("pass") < 1:
+		return usagef("--pass %d: passes are numbered from 1", c.Int64("pass"))
 	}
 	o, err := p.perfettoOptions(c, w, run)
 	if err != nil {
@@ -38,24 +44,32 @@ func (p *program) exportPerfetto(c *cli.Context, w *schema.Warehouse, run schema
 		return queries.Each(c.Context, w, relation, args, to)
 	}
 	var sum perfetto.Sum
+	var notFile error // wrong with the run or what is asked of it: the file has no part in it
 	write := func(to io.Writer) (err error) {
-		if sum, err = perfetto.Write(to, each, o); err != nil {
-			return fmt.Errorf("write %s of run %s: %w", perfettoForm, run.Name, err)
+		sum, err = perfetto.Write(to, each, o)
+		var of *perfetto.ReadError
+		switch {
+		case errors.As(err, &of):
+			notFile = fmt.Errorf("export run %s: %w", run.Name, of.Err)
+		case err == nil && sum.Slices == 0:
+			notFile = p.noKernels(c, w, run)
+		default:
+			return err
 		}
-		if sum.Slices > 0 {
-			return nil
-		}
-		if o.Pass != nil || o.From != nil || o.Until != nil {
-			return fmt.Errorf("run %s has nothing to export in that pass or window", run.Name)
-		}
-		return p.noKernels(c, w, run)
+		return notFile
 	}
 	if out == "" {
 		err = write(p.out)
 	} else {
 		err = file.Replace(out, write)
 	}
+	if notFile != nil {
+		return notFile
+	}
 	if err != nil {
+		return err
+	}
+	if err := p.warmNote(sum.Warm); err != nil {
 		return err
 	}
 	p.notes(sum.Notes)
@@ -63,6 +77,17 @@ func (p *program) exportPerfetto(c *cli.Context, w *schema.Warehouse, run schema
 		fmt.Fprintf(p.err, "wrote %s: %s, %s of them device work, %s, %s\n", out, typeset.Plural(sum.Slices, "slice", "slices"), typeset.Int(sum.Work), typeset.Plural(sum.Flows, "flow from a launch", "flows from launches"), typeset.Plural(sum.Samples, "sample", "samples"))
 	}
 	return nil
+}
+
+// warmNote says how many warm-up and cold passes are in a trace, which may be of a part of the run.
+func (p *program) warmNote(passes map[string]int64) error {
+	var list []frame.Caveat
+	for _, stage := range slices.Sorted(maps.Keys(passes)) {
+		list = append(list, frame.Caveat{Topic: "warm", Kind: "warm-included", Stage: stage, Count: passes[stage]})
+	}
+	_, notes, err := caveat.Word(list)
+	p.notes(notes)
+	return err
 }
 
 // perfettoOptions asks what a trace has of answers.
@@ -84,11 +109,19 @@ func (p *program) perfettoOptions(c *cli.Context, w *schema.Warehouse, run schem
 		o.Pass = new(c.Int64("pass"))
 	}
 	a := queries.NewAsker(w)
-	frames, err := a.AskAll(c.Context, []queries.Question{{Query: "clock-offsets", Args: args, Notes: frame.RowsOnly}, {Query: "devices", Args: args, Notes: frame.RowsOnly}, {Query: "streams", Args: args, Notes: frame.RowsOnly}})
+	frames, err := a.AskAll(c.Context, []queries.Question{{Query: "streams", Args: args, Notes: frame.RowsOnly}})
+	if err != nil { // before the others, which would say the same of a wrong argument
+		return o, err
+	}
+	o.Streams = frames[0]
+	if err := unpicked(o.Streams, ""); err != nil {
+		return o, err
+	}
+	frames, err = a.AskAll(c.Context, []queries.Question{{Query: "clock-offsets", Args: args, Notes: frame.RowsOnly}, {Query: "devices", Args: args, Notes: frame.RowsOnly}})
 	if err != nil {
 		return o, err
 	}
-	o.Clocks, o.Devices, o.Streams = frames[0], frames[1], frames[2]
+	o.Clocks, o.Devices = frames[0], frames[1]
 	r, _, err := askFindings(c.Context, a, run, args, false)
 	if err != nil {
 		return o, err
@@ -99,7 +132,7 @@ func (p *program) perfettoOptions(c *cli.Context, w *schema.Warehouse, run schem
 	if o.Findings, err = r.FindingsFrame(); err != nil {
 		return o, err
 	}
-	notes, err := a.Notes(c.Context, args, "graph", "timelines", "launch", "range", "warm")
+	notes, err := a.Notes(c.Context, args, "graph", "timelines", "launch", "range")
 	p.notes(notes)
 	return o, err
 }

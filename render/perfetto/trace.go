@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"prof/queries/frame"
+	"prof/render/typeset"
 )
 
 // Each hands over the rows of a relation.
@@ -33,16 +34,26 @@ type Options struct {
 // Sum is what was written.
 type Sum struct {
 	Slices, Work, Flows, Samples int64
+	Warm                         map[string]int64 // warm-up and cold passes, by stage
 	Notes                        []string
 }
 
-// Write writes the trace of a run.
+// ReadError is an error about the run or what is asked of it, and not about the file.
+type ReadError struct{ Err error }
+
+func (e *ReadError) Error() string { return e.Err.Error() }
+
+func (e *ReadError) Unwrap() error { return e.Err }
+
+// Write writes the trace of a run; nothing for one without slices.
 func Write(out io.Writer, each Each, o Options) (sum Sum, err error) {
 	w := newWriter(out)
-	t := &trace{Options: o, w: w, pids: map[int64]bool{}, named: map[name]named{}, shapes: map[int64]*shape{}, paths: map[int64]path{}}
+	t := &trace{Options: o, w: w, pids: map[int64]bool{}, named: map[name]named{}, shapes: map[int64]*shape{}, paths: map[int64]path{}, warm: map[int64]string{}, found: map[int]bool{}}
 	defer func() {
-		if e := w.close(); e != nil { // nothing else matters then
+		if e := w.close(err == nil && sum.Slices > 0); e != nil { // nothing else matters then
 			err = e
+		} else if err != nil {
+			err = &ReadError{err}
 		}
 	}()
 	t.each = func(relation string, args frame.Args, to func(*frame.Cells) error) error {
@@ -60,6 +71,10 @@ func Write(out io.Writer, each Each, o Options) (sum Sum, err error) {
 		if err := t.source(s); err != nil {
 			return Sum{}, err
 		}
+	}
+	t.sum.Warm = map[string]int64{}
+	for _, stage := range t.warm {
+		t.sum.Warm[stage]++
 	}
 	return t.sum, nil
 }
@@ -79,6 +94,8 @@ type trace struct {
 	named   map[name]named
 	shapes  map[int64]*shape
 	paths   map[int64]path
+	warm    map[int64]string // stages of warm-up and cold passes, by the range: a pass is on the CPU and on GPUs
+	found   map[int]bool     // findings that are written, by their row
 }
 
 type name struct{ kind, id int64 }
@@ -103,7 +120,8 @@ type source struct {
 	last      int64
 	cpus      map[int64]*process
 	gpus      map[int64]*process
-	spans     map[stageOn][2]int64 // of measured passes on GPUs
+	spans     map[stageOn][2]int64 // of measured passes on GPUs, those that are shown
+	measured  map[stageOn]bool     // whether it has any, shown or not; nil when not asked
 }
 
 type stageOn struct {
@@ -341,7 +359,7 @@ func (t *trace) cpu(s *source, pid int64) *process {
 	if p := s.cpus[pid]; p != nil {
 		return p
 	}
-	title := s.processes[pid]
+	title := baseName(s.processes[pid])
 	if title == "" {
 		title = fmt.Sprintf("process %d", pid)
 	}
@@ -353,6 +371,14 @@ func (t *trace) cpu(s *source, pid int64) *process {
 	p := t.newProcess(pid, title)
 	s.cpus[pid] = p
 	return p
+}
+
+// baseName is the file of an executable that is named with its folder; names of threads of the kernel have slashes too.
+func baseName(name string) string {
+	if strings.HasPrefix(name, "/") || len(name) > 2 && name[1:3] == `:\` {
+		return name[strings.LastIndexAny(name, `/\`)+1:]
+	}
+	return name
 }
 
 // madePIDs are above those that Linux gives, for GPUs, and for processes of several machines or containers with the same pid.
@@ -689,6 +715,7 @@ func (t *trace) passes(s *source) error {
 		event := r.named(fmt.Sprintf("%s %d", stage, c.Whole(4)), "pass")
 		event = r.annotateInt(r.annotateText(event, "stage", stage), "pass", c.Whole(4))
 		if c.Whole(6) == 1 {
+			t.warm[c.Whole(5)] = stage
 			event = r.annotate(event, "is_warmup", appendUint(nil, annotationBool, 1))
 		}
 		r.slice(start, end, event)
@@ -735,21 +762,27 @@ func (t *trace) gaps(s *source) error {
 	return err
 }
 
-// findings writes each finding over the measured passes that it is about.
+// findings writes each finding over the measured passes that it is about: once, in the first source that shows any of them, as its saving is that over the passes of
+// all sources.
 func (t *trace) findings(s *source) error {
-	all, err := t.Findings.Records("finding", "stage", "device", "title", "evidence", "advice", "subject", "bound", "saving_ns", "share_ratio", "command", "detail_command")
+	all, err := t.Findings.Records("finding", "stage", "device", "title", "evidence", "advice", "subject", "bound", "saving_ns", "passes", "command", "detail_command")
 	if err != nil {
 		return err
 	}
-	for _, f := range all {
+	for i, f := range all {
 		device := f.Count("device")
 		p := s.gpus[device]
 		span, known := s.spans[stageOn{f.Text("stage"), device}]
 		if f.Text("stage") == "" {
 			span, known = [2]int64{s.first, s.last}, s.first <= s.last
 		}
-		if p == nil || !known {
+		if p == nil || !known || t.found[i] {
 			continue
+		}
+		t.found[i] = true
+		recordings, err := t.recordings(f.Text("stage"), device)
+		if err != nil {
+			return err
 		}
 		track, more := t.child(p, "finding: "+f.Text("finding"))
 		r := t.w.newRow(track, s.shift, true, more)
@@ -758,11 +791,41 @@ func (t *trace) findings(s *source) error {
 			event = r.annotateText(event, column, f.Text(column))
 		}
 		event = r.annotateInt(event, "saving_ns", f.Count("saving_ns"))
+		if passes := f.Count("passes"); f.Text("stage") != "" {
+			event = r.annotateInt(r.annotateText(event, "over", fmt.Sprintf("%s of %s", typeset.Plural(passes, "pass", "passes"), typeset.Plural(recordings, "recording", "recordings"))), "passes", passes)
+		}
+		event = r.annotateInt(event, "recordings", recordings)
 		event = r.annotateText(r.annotateText(event, "query", f.Text("command")), "detail", f.Text("detail_command"))
 		r.slice(span[0], span[1], event)
 		t.ended(r)
 	}
 	return nil
+}
+
+// recordings counts the sources with measured passes of a stage on a GPU, those that are not shown too; without a stage, those with work on it.
+func (t *trace) recordings(stage string, device int64) (n int64, err error) {
+	for _, s := range t.sources {
+		if s.measured == nil {
+			s.measured = map[stageOn]bool{}
+			for _, row := range t.Streams.Rows {
+				if r := t.Streams.Record(row); r.Count("source_id") == s.id {
+					s.measured[stageOn{"", r.Count("device")}] = true
+				}
+			}
+			if err := t.each("_trace-pass", t.of(s), func(c *frame.Cells) error {
+				if c.Known(0) && c.Whole(6) == 0 {
+					s.measured[stageOn{c.Text(7), c.Whole(0)}] = true
+				}
+				return nil
+			}); err != nil {
+				return 0, err
+			}
+		}
+		if s.measured[stageOn{stage, device}] {
+			n++
+		}
+	}
+	return n, nil
 }
 
 // counters writes what was sampled while what is shown ran.

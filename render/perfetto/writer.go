@@ -17,6 +17,7 @@ type writer struct {
 	empty    chan []byte
 	done     chan error
 	failed   atomic.Bool // the file cannot be written: what follows is lost
+	isCut    bool        // the stream ends in its middle; set before full is closed
 	packet   []byte      // reused
 	tracks   uint64      // the last uuid
 	sequence uint32      // the last one
@@ -42,7 +43,7 @@ func newWriter(out io.Writer) *writer {
 			}
 			w.empty <- part[:0]
 		}
-		if err == nil {
+		if err == nil && !w.isCut {
 			err = z.Close()
 		}
 		w.done <- err
@@ -50,9 +51,11 @@ func newWriter(out io.Writer) *writer {
 	return w
 }
 
-// close ends the file. It must be called once.
-func (w *writer) close() error {
-	w.full <- w.part
+// close ends the file. It must be called once. What is not whole has no end, so that readers of gzip say so; as parts are long, one without slices is empty.
+func (w *writer) close(isWhole bool) error {
+	if w.isCut = !isWhole; isWhole {
+		w.full <- w.part
+	}
 	close(w.full)
 	return <-w.done
 }

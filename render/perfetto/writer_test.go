@@ -2,7 +2,10 @@ package perfetto
 
 import (
 	"bytes"
+	"compress/gzip"
+	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -24,7 +27,7 @@ func played(t *testing.T, isFlat bool, list [][2]int64) *perfettotest.Trace {
 		r.slice(s[0], s[1], r.annotateInt(r.named(fmt.Sprintf("slice %d", i), "c"), "i", int64(i)))
 	}
 	r.close()
-	if err := w.close(); err != nil {
+	if err := w.close(true); err != nil {
 		t.Fatal(err)
 	}
 	got, err := perfettotest.Read(&out)
@@ -106,7 +109,7 @@ func TestForget(t *testing.T) {
 		}
 	}
 	r.close()
-	if err := w.close(); err != nil {
+	if err := w.close(true); err != nil {
 		t.Fatal(err)
 	}
 	got, err := perfettotest.Read(&out)
@@ -130,7 +133,7 @@ func TestFullDisk(t *testing.T) {
 	for i := range int64(200_000) {
 		r.slice(i, i+1, r.named(fmt.Sprint("slice ", i*i), "c"))
 	}
-	if err := w.close(); err == nil || err.Error() != "no space" {
+	if err := w.close(true); err == nil || err.Error() != "no space" {
 		t.Errorf("got %v", err)
 	}
 }
@@ -138,6 +141,39 @@ func TestFullDisk(t *testing.T) {
 type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, fmt.Errorf("no space") }
+
+// TestCutOff: a trace that ends in its middle is no whole gzip stream, and its error is none of the file.
+func TestCutOff(t *testing.T) {
+	var out bytes.Buffer
+	w := newWriter(&out)
+	r := w.newRow(w.process(1, "p"), 0, true, nil)
+	for i := range int64(200_000) {
+		r.slice(i, i+1, r.named(fmt.Sprint("slice ", i*i), "c"))
+	}
+	if err := w.close(false); err != nil {
+		t.Fatal(err)
+	}
+	if z, err := gzip.NewReader(&out); err != nil {
+		t.Errorf("nothing of it is there: %v", err)
+	} else if _, err := io.Copy(io.Discard, z); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("it ends with %v", err)
+	}
+	out.Reset()
+	wrong := errors.New("no such relation")
+	_, err := Write(&out, func(string, frame.Args, func(*frame.Cells) error) error { return wrong }, Options{})
+	var of *ReadError
+	if !errors.As(err, &of) || !errors.Is(err, wrong) || out.Len() > 0 {
+		t.Errorf("%v, %d bytes", err, out.Len())
+	}
+}
+
+func TestBaseName(t *testing.T) {
+	for name, want := range map[string]string{"/usr/bin/python3.12": "python3.12", "kworker/2:0H": "kworker/2:0H", `C:\tools\python.exe`: "python.exe", "python3": "python3", "": "", "/": ""} {
+		if got := baseName(name); got != want {
+			t.Errorf("%q is %q, want %q", name, got, want)
+		}
+	}
+}
 
 // TestFullDiskStops gives the error of the file where its rows would never end.
 func TestFullDiskStops(t *testing.T) {
