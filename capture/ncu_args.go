@@ -61,9 +61,9 @@ func NcuArgs(o Options, plan Plan, out, log string, app []string) []string {
 	return append(args, app...)
 }
 
-// ncuRank is the rank that runs under ncu: that of a plan of several ranks, or the one whose place is that of its GPU. Without a plan
-// it is the one asked for, or the first on the machine where the workload's command line begins ranks. Else ncu runs the whole workload, and
-// also where prof itself runs in a rank.
+// ncuRank is the rank that runs under ncu: that of a plan of several ranks, or the one whose place is that of its GPU. Without such a plan
+// it is the one asked for, or the first on the machine where the workload's command line begins ranks, be it one. Else ncu runs the whole
+// workload, and also where prof itself runs in a rank.
 func (o Options) ncuRank(plan Plan, argv, environ []string) mark.Ncu {
 	for _, name := range []string{"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK"} {
 		if _, is := lookupEnv(environ, name); is {
@@ -75,7 +75,7 @@ func (o Options) ncuRank(plan Plan, argv, environ []string) mark.Ncu {
 		return mark.Ncu{Rank: strconv.FormatInt(*plan.Rank, 10)}
 	case plan.Local != nil:
 		return mark.Ncu{Local: strconv.FormatInt(*plan.Local, 10)}
-	case o.Ncu.Kernels == "" && !o.replaysRanges(), o.Ncu.Rank == AllRanks:
+	case o.Ncu.Rank == AllRanks:
 		return mark.Ncu{}
 	case o.Ncu.Rank != "":
 		return mark.Ncu{Rank: o.Ncu.Rank}

@@ -82,8 +82,9 @@ func TestNcuRank(t *testing.T) {
 		environ []string
 		want    []string
 	}{
-		"no job":             {Defaults(), Plan{Launches: launches}, "torchrun x.py", nil, nil},
-		"not planned":        {Defaults(), Plan{}, "torchrun x.py", nil, nil},
+		"no job":             {Defaults(), Plan{Launches: launches}, "python3 x.py", nil, nil},
+		"not planned":        {Defaults(), Plan{}, "python3 x.py", nil, nil},
+		"a job of one":       {Defaults(), Plan{Launches: launches}, "torchrun --nproc-per-node 1 x.py", nil, []string{"PROF_MARK_NCU_LOCAL_RANK=0"}},
 		"rank":               {Defaults(), Plan{Launches: launches, Device: &n, Rank: &n, Local: &n}, "x", nil, []string{"PROF_MARK_NCU_RANK=3"}},
 		"GPU":                {Defaults(), Plan{Launches: launches, Device: &n, Local: &n}, "x", nil, []string{"PROF_MARK_NCU_LOCAL_RANK=3"}},
 		"kernels":            {kernels(""), Plan{}, "/opt/bin/torchrun x.py", nil, []string{"PROF_MARK_NCU_LOCAL_RANK=0"}},

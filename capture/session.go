@@ -55,6 +55,9 @@ type Session struct {
 	started  []int // the workload's processes that recordings started, by their ids
 }
 
+// BeginsRanks says whether the workload's command line has a launcher that gives each process its local rank.
+func (s *Session) BeginsRanks() bool { return beginsRanks(s.setup.Argv) }
+
 // Started says whether a process is one that a recording started as the workload, and not a child of that.
 func (s *Session) Started(pid int64) bool { return slices.Contains(s.started, int(pid)) }
 

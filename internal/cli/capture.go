@@ -425,7 +425,7 @@ func (p *program) plan(c *cli.Context, home schema.Home, run string, s *capture.
 		return out, err
 	}
 	pid, several := oneRank(f)
-	if !several && slices.ContainsFunc(f.Rows, func(r []any) bool { pid, known := r[f.Index("pid")].(int64); return known && !s.Started(pid) }) {
+	if !several && !s.BeginsRanks() && slices.ContainsFunc(f.Rows, func(r []any) bool { pid, known := r[f.Index("pid")].(int64); return known && !s.Started(pid) }) {
 		args["early"] = "true"
 		p.warn("a child of the command runs the kernels: there Nsight Compute takes 0.1 s for each launch of a chosen kernel until it has profiled the last one; it is faster if you capture the command of that child")
 		if f, err = queries.Run(c.Context, w, q, args); err != nil {
