@@ -13,7 +13,7 @@ import (
 
 // markSpec says what prof's Python helper is to do in a pass. Paths are below the run's folder; "" leaves it out.
 type markSpec struct {
-	stages bool     // mark prefill and decode, and tell of them
+	stages bool     // mark prefill and decode, and write facts about them
 	facts  string   // write what the passes worked on
 	times  string   // time the stages, into files whose names begin so
 	trace  string   // hold the PyTorch profiler

@@ -94,7 +94,7 @@ func timeTicks(from, to float64) []Tick {
 	return out
 }
 
-// clockTicks gives round times of an axis between two moments of a clock, with as many digits as tell one from the next.
+// clockTicks gives round times of an axis between two moments of a clock, with as many digits as distinguish one from the next.
 func clockTicks(from, to float64) []Tick {
 	step := RoundStep((to - from) / 5)
 	moment := moments(to, step)
