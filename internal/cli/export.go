@@ -172,13 +172,7 @@ func (p *program) exportStacks(c *cli.Context, w *schema.Warehouse, run schema.R
 	if out == "" && form.Name == stacks.Pprof && isTerminal(p.out) {
 		return usagef("%s is binary: give --out FILE, or a pipe", form.Name)
 	}
-	args := queries.Args{"run": run.ID}
-	for _, name := range []string{"stage", "device", "source"} {
-		if c.IsSet(name) {
-			args[name] = fmt.Sprint(c.Value(name))
-		}
-	}
-	f, err := queries.NewAsker(w).Ask(c.Context, stacks.Query, args)
+	f, err := queries.NewAsker(w).Ask(c.Context, stacks.Query, runArgs(c, run, "stage", "device", "source"))
 	if err != nil {
 		return err
 	}

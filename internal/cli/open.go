@@ -265,15 +265,20 @@ func (p *program) print(c *cli.Context, f *frame.Frame) error {
 		return usagef("%s is binary: write it to a pipe or a file (> FILE)", form)
 	}
 	if form == "csv" || form == table.ArrowForm { // which do not show them
-		for _, n := range f.Notes {
-			fmt.Fprintln(p.err, "note: "+n)
-		}
+		p.notes(f.Notes)
 	}
 	known, err := table.Forms().Named(form)
 	if err != nil {
 		return &usageError{err}
 	}
 	return known.Write(p.out, f, p.options(c))
+}
+
+// notes prints what readers must know, where what is written does not show it.
+func (p *program) notes(list []string) {
+	for _, n := range list {
+		fmt.Fprintln(p.err, "note: "+n)
+	}
 }
 
 // options says what the output can show.

@@ -96,12 +96,8 @@ func (p *program) perfettoOptions(c *cli.Context, w *schema.Warehouse, run schem
 	if o.From, o.Until, err = windowOf(c.String("window")); err != nil {
 		return o, err
 	}
-	args := queries.Args{"run": run.ID, "top": "0"}
-	for _, name := range []string{"stage", "device", "source"} {
-		if c.IsSet(name) {
-			args[name] = fmt.Sprint(c.Value(name))
-		}
-	}
+	args := runArgs(c, run, "stage", "device", "source")
+	args["top"] = "0"
 	if c.IsSet("device") {
 		o.Device = new(c.Int64("device"))
 	}

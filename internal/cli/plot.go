@@ -203,21 +203,12 @@ func (p *program) runOf(c *cli.Context, w *schema.Warehouse, refs []string) (sch
 	return p.resolve(c, w, refs[0], true)
 }
 
-// plotArgs are the arguments of what queries of timelines are asked.
-func plotArgs(c *cli.Context, run schema.Run) queries.Args {
-	args := queries.Args{"run": run.ID}
-	if c.IsSet("source") {
-		args["source"] = c.String("source")
-	}
-	return args
-}
-
 func (p *program) plotStages(c *cli.Context, w *schema.Warehouse, refs []string) (*picture.Picture, error) {
 	run, err := p.runOf(c, w, refs)
 	if err != nil {
 		return nil, err
 	}
-	f, err := queries.NewAsker(w).Ask(c.Context, "stages", plotArgs(c, run))
+	f, err := queries.NewAsker(w).Ask(c.Context, "stages", runArgs(c, run, "source"))
 	if err != nil {
 		return nil, err
 	}
@@ -255,7 +246,7 @@ func (p *program) plotTimeline(c *cli.Context, w *schema.Warehouse, refs []strin
 	if err != nil {
 		return nil, err
 	}
-	t, err := queries.AskTimeline(c.Context, queries.NewAsker(w), plotArgs(c, run))
+	t, err := queries.AskTimeline(c.Context, queries.NewAsker(w), runArgs(c, run, "source"))
 	if err != nil {
 		return nil, err
 	}
@@ -337,11 +328,4 @@ func (p *program) plotDiff(c *cli.Context, w *schema.Warehouse, refs []string) (
 		p.notes(r.Notes)
 	}
 	return compare.DiffPicture(list)
-}
-
-// notes says what readers of a picture must know.
-func (p *program) notes(list []string) {
-	for _, n := range list {
-		fmt.Fprintln(p.err, "note: "+n)
-	}
 }

@@ -181,9 +181,7 @@ func (p *program) writeAnswer(c *cli.Context, w *schema.Warehouse, f *frame.Fram
 	if err := queries.WriteParquet(c.Context, w, f, out); err != nil {
 		return err
 	}
-	for _, n := range f.Notes {
-		fmt.Fprintln(p.err, "note: "+n)
-	}
+	p.notes(f.Notes)
 	fmt.Fprintln(p.err, "wrote "+out)
 	return nil
 }
@@ -212,6 +210,17 @@ func queryArgs(c *cli.Context, q queries.Query) queries.Args {
 	for _, prm := range q.Params {
 		if flag := queries.FlagName(prm.Name); prm.Name != "run" && c.IsSet(flag) {
 			args[prm.Name] = fmt.Sprint(c.Value(flag))
+		}
+	}
+	return args
+}
+
+// runArgs are the arguments of queries of a run, with those options of the names that are set.
+func runArgs(c *cli.Context, run schema.Run, names ...string) queries.Args {
+	args := queries.Args{"run": run.ID}
+	for _, name := range names {
+		if c.IsSet(name) {
+			args[name] = fmt.Sprint(c.Value(name))
 		}
 	}
 	return args

@@ -78,9 +78,7 @@ func (p *program) trend(c *cli.Context) (err error) {
 	path := c.String("out")
 	if path == "" {
 		if form.Name == "csv" {
-			for _, n := range r.Notes {
-				fmt.Fprintln(p.err, "note: "+n)
-			}
+			p.notes(r.Notes)
 		}
 		return form.Write(p.out, r, show)
 	}

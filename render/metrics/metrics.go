@@ -112,6 +112,9 @@ func Read(answers []*frame.Frame, run Run) ([]Metric, error) {
 		}
 		column := f.Columns[f.Index(x.column)]
 		m := Metric{Name: x.name, Unit: unitOf(column), Doc: docOf(column)}
+		if x.most {
+			m.Doc += "; the largest of any process and recording"
+		}
 		for _, r := range rows {
 			v, known := r.Finite(x.column)
 			if !known || r.Has("fault") && r.Text("fault") != "" {

@@ -43,7 +43,9 @@ func TestRead(t *testing.T) {
 	answers := []*frame.Frame{
 		answer("stages", map[string]any{"stage": "a\n\"b\"\\\xff", "cpu_mean_ns": 1.0, "gpu_span_mean_ns": nil, "busy_ratio": math.Inf(1), "gpu_span_std_ns": math.NaN()}),
 		answer("mfu", map[string]any{"stage": "decode", "mfu_ratio": 1.5, "mbu_ratio": 0.5, "fault": "mfu-over-1"}, map[string]any{"stage": "prefill", "mfu_ratio": 0.5, "is_least": true}),
-		answer("overhead"), answer("memory-peaks"),
+		answer("overhead"), answer("memory-peaks", // of two processes on a GPU, and of another GPU
+			map[string]any{"stage": "decode", "basis": "x", "device": int64(0), "peak_bytes": 2.0}, map[string]any{"stage": "decode", "basis": "x", "device": int64(0), "peak_bytes": 7.0},
+			map[string]any{"stage": "decode", "basis": "x", "device": int64(0), "peak_bytes": 3.0}, map[string]any{"stage": "decode", "basis": "x", "device": int64(1), "peak_bytes": 1.0}),
 	}
 	run := Run{Name: "r", Tags: []string{"a-b=1", "a.b=2=3", "c="}, At: time.Unix(10, 500e6)}
 	list, err := Read(answers, run)
@@ -62,6 +64,11 @@ prof_stage_cpu_mean_seconds{run="r",tag_a_b="1",tag_a_b__2="2=3",stage="a\n\"b\"
 # UNIT prof_stage_mfu_ratio ratio
 # HELP prof_stage_mfu_ratio it \"is\"
 prof_stage_mfu_ratio{run="r",tag_a_b="1",tag_a_b__2="2=3",stage="prefill",lower_bound="true"} 0.5 10.5
+# TYPE prof_stage_memory_peak_bytes gauge
+# UNIT prof_stage_memory_peak_bytes bytes
+# HELP prof_stage_memory_peak_bytes it \"is\"; the largest of any process and recording
+prof_stage_memory_peak_bytes{run="r",tag_a_b="1",tag_a_b__2="2=3",stage="decode",basis="x",device="0"} 7 10.5
+prof_stage_memory_peak_bytes{run="r",tag_a_b="1",tag_a_b__2="2=3",stage="decode",basis="x",device="1"} 1 10.5
 # EOF
 `
 	if out.String() != want {
