@@ -169,6 +169,13 @@ func TestTracer(t *testing.T) {
 			if !c.isCut && got != "got\n"+c.ranges+"\n" {
 				t.Errorf("ranges: %s, want %s", got, c.ranges)
 			}
+			graphs := "0"
+			if c.byGraph { // those between windows are recorded too, and dropped
+				graphs, _, _ = strings.Cut(strings.TrimPrefix(c.kernels, "kernel(float*)|"), "|")
+			}
+			if got := p.sql("SELECT count(*) AS n FROM graph_launch"); got != "n\n"+graphs+"\n" {
+				t.Errorf("graph launches: %s, want %s", got, graphs)
+			}
 			if exact := p.sql("SELECT bool_and(is_exact) AS is_exact FROM conservation('x')"); exact != "is_exact\ntrue\n" {
 				t.Errorf("kernel time is conserved: %s", exact)
 			}
