@@ -1,7 +1,7 @@
 // Two runs, or two sets of runs: which stages became faster or slower, how sure that is, and what made the difference.
 import { get, path } from "./api.js";
 import { el, svg, facts, fill, loading, runLink } from "./dom.js";
-import { change, count, kernelNames, minute, scaleOf, signedShare, signedTime, threeDigits, time, value } from "./format.js";
+import { change, count, fixed, kernelNames, minute, scaleOf, signedShare, signedTime, threeDigits, time, value } from "./format.js";
 import { name, table } from "./table.js";
 
 const byWhat = ["kernel", "family", "grid", "stage", "operator", "range", "metric"];
@@ -12,7 +12,7 @@ const aspects = { "cannot tell": "inconclusive", "no change": "unchanged" };
 export const keys = [["Alt Enter", "compare, from any field"]];
 
 export function mount(root, route, nav) {
-  let abort = new AbortController();
+  const abort = new AbortController();
   const { query } = route;
   const names = ["base", "new", "by", "stage", "metric", "top", "alpha", "min_effect", "margin"];
   const asked = Object.fromEntries(names.map((n) => [n, query.get(n) ?? ""]));
@@ -43,16 +43,21 @@ export function mount(root, route, nav) {
 
   let unmountTimeline = null;
   if (asked.base && asked.new) {
+    let first = null;
     result.append(loading("the comparison"));
-    fill(result, get(path("diff"), asked, abort.signal).then((diff) => diff.comparisons.map((c) => comparison(c, asked)))).then(async (done) => {
-      if (!done) return;
-      const place = el("section", { hidden: true }, el("h2", {}, "Timelines of the median passes"), el("div"));
+    fill(result, get(path("diff"), asked, abort.signal).then(({ comparisons }) => {
+      first = comparisons[0];
+      return comparisons.map((c) => comparison(c, asked));
+    })).then(async (done) => {
+      if (!done || !first?.a.runs.length || !first.b.runs.length || first.is_same) return;
+      const isSet = first.a.runs.length > 1 || first.b.runs.length > 1;
+      const place = el("section", { hidden: true }, el("h2", {}, "Timelines of the median passes"), isSet ? el("p", { class: "hint" }, "Of the first run of each side.") : null, el("div"));
       result.append(place);
       try {
         const module = await import("./timeline.js");
         if (!module.mountCompare || abort.signal.aborted) return;
         place.hidden = false;
-        unmountTimeline = module.mountCompare(place.lastElementChild, { base: asked.base, new: asked.new, stage: asked.stage, query }, nav) ?? null;
+        unmountTimeline = module.mountCompare(place.lastElementChild, { base: first.a.runs[0].name, new: first.b.runs[0].name, stage: asked.stage, query }, nav) ?? null;
       } catch (err) {
         place.hidden = false;
         place.lastElementChild.replaceChildren(el("p", { class: "hint" }, "The timelines cannot be shown: ", err.message));
@@ -61,10 +66,11 @@ export function mount(root, route, nav) {
   } else {
     result.append(el("p", { class: "hint" }, "Name two runs, or pick them on the page of runs. A side may be several runs: repeats of the same workload say how much it varies."));
   }
-  return () => { abort.abort(); abort = null; unmountTimeline?.(); };
+  return () => { abort.abort(); unmountTimeline?.(); };
 }
 
-const probability = (p) => String(Number(p.toPrecision(2))).replace(/e-(\d)$/, "e-0$1");
+// probability shows a chance with two digits, and a very small one by its bound, as render/compare does.
+const probability = (p) => p > 0 && p < 0.0001 ? "<0.0001" : p >= 0.1 ? fixed(p, 2) : String(Number(p.toPrecision(2)));
 const toneOf = (verdict) => tones[verdict] ?? "";
 const verdictChip = (verdict) => el("span", { class: `verdict ${toneOf(verdict)}` }, aspects[verdict] ?? verdict);
 const runsOf = (side) => el("span", {}, side.runs.map((r, i) => [i ? ", " : "", el("a", { href: runLink(r.name), title: [r.host, r.command, minute(r.started_at ?? r.created_at)].filter(Boolean).join("\n") }, r.name)]));
@@ -91,7 +97,7 @@ function stageCard(s, c) {
     facts([
       ["change lies between", k && k.low_ratio !== null ? `${change(k.low_ratio)} and ${change(k.high_ratio)}` : null],
       ["p", k && k.p !== null ? `${probability(k.p)} (${k.method}, ${count(k.a_samples)} and ${count(k.b_samples)} samples)` : null],
-      ["certain from", k && k.smallest_ratio !== null ? change(k.smallest_ratio) : null],
+      ["certain from", k && k.smallest_ratio !== null ? change(k.smallest_ratio).replace("+", "") : null],
       ["by GPU busy time", s.work_effect_ratio !== null ? `${change(s.work_effect_ratio)}${s.work_low_ratio !== null ? `, between ${change(s.work_low_ratio)} and ${change(s.work_high_ratio)}` : ""}` : null],
       ["passes", `${count(s.a.passes)} → ${count(s.b.passes)}`],
       ["launches", s.a.launches === null || s.b.launches === null ? null : `${count(s.a.launches)} → ${count(s.b.launches)}`],

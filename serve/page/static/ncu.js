@@ -84,7 +84,8 @@ function plot(device, rows, ceilings, pick) {
     if (c.resource === "dram" || !(c.peak_flop_per_s > 0) || !resources.includes(c.resource)) continue;
     lines.push({ resource: c.resource, flops: c.peak_flop_per_s, measured: c.basis === "measured" });
   }
-  const width = 900, height = 360, pad = { left: 62, right: 14, top: 12, bottom: 40 };
+  const width = Math.min(900, Math.max(330, innerWidth - 30)), height = Math.min(360, Math.round(width * 0.7)), // text keeps its size
+     pad = { left: 62, right: 14, top: 22, bottom: 40 };
   const ridges = bytes ? lines.map((l) => l.flops / bytes) : [];
   const xLow = Math.min(...dots.map((d) => d.intensity), ...ridges), xHigh = Math.max(...dots.map((d) => d.intensity), ...ridges), yLow = Math.min(...dots.map((d) => d.achieved_flop_per_s)), yHigh = Math.max(...dots.map((d) => d.achieved_flop_per_s), ...lines.map((l) => l.flops));
   const x0 = Math.log10(xLow) - 0.35, x1 = Math.log10(xHigh) + 0.45, y0 = Math.log10(yLow) - 0.4, y1 = Math.log10(yHigh) + 0.25;
@@ -108,7 +109,7 @@ function plot(device, rows, ceilings, pick) {
     svg("rect", { class: "ground", x: pad.left, y: pad.top, width: width - pad.left - pad.right, height: height - pad.top - pad.bottom }),
     decades(x0, x1).map((v) => [svg("line", { class: "grid", x1: X(v), x2: X(v), y1: pad.top, y2: height - pad.bottom }), svg("text", { class: "soft", x: X(v), y: height - pad.bottom + 15, "text-anchor": "middle" }, plain(v))]),
     decades(y0, y1).map((v) => [svg("line", { class: "grid", x1: pad.left, x2: width - pad.right, y1: Y(v), y2: Y(v) }), svg("text", { class: "soft", x: pad.left - 6, y: Y(v) + 4, "text-anchor": "end" }, tick(v))]),
-    svg("text", { class: "soft", x: (pad.left + width) / 2, y: height - 6, "text-anchor": "middle" }, "FLOP per byte of DRAM traffic"), svg("text", { class: "soft", x: 4, y: pad.top + 4 }, "FLOP/s"),
+    svg("text", { class: "soft", x: (pad.left + width) / 2, y: height - 6, "text-anchor": "middle" }, "FLOP per byte of DRAM traffic"), svg("text", { class: "soft", x: pad.left - 6, y: 14, "text-anchor": "end" }, "FLOP/s"),
     memory, lines.map(roofOf),
     dots.map((d) => svg("circle", { class: `dot ${series(d.resource)}`, cx: X(d.intensity), cy: Y(d.achieved_flop_per_s), r: 6, tabindex: 0, role: "button", data: { launch: d.launch }, onclick: () => pick(d.launch), onkeydown: (e) => { if (e.key === "Enter") pick(d.launch); } },
       svg("title", {}, `launch ${d.launch}: ${short(d.kernel)}\n${d.resource}, ${value("flop_per_s", d.achieved_flop_per_s)} at ${Number(d.intensity.toPrecision(3))} FLOP/B: ${percent(d.attained_ratio)} of its roof, ${d.side} side`))));

@@ -2,12 +2,13 @@
 import { base, get, once, path, post } from "./api.js";
 import { chart, unitAxis } from "./chart.js";
 import { el, copyButton, fill, loading } from "./dom.js";
-import { texts, title } from "./format.js";
+import { isKernel, kernelNames, texts, title } from "./format.js";
 import { numeric, table } from "./table.js";
 
 const examples = [
-  ["Runs", "FROM runs()"], ["Kernels of the newest run", "FROM top_kernels('@latest', top := 20)"], ["Stages of all runs", "SELECT r.name, s.stage, s.passes, s.gpu_span_median_ns\nFROM run r, LATERAL (FROM stages(r.name)) s\nORDER BY ALL"],
-  ["Launches by stream", "SELECT r.name, k.device_id, count(*) AS launches, sum(k.end_ns - k.start_ns) AS total_ns\nFROM kernel k JOIN run r USING (run_id)\nGROUP BY ALL ORDER BY total_ns DESC"],
+  ["Runs", "FROM runs"], ["Kernels of the newest run", "FROM top_kernels('@latest', top := 20)"],
+  ["Stages of all runs", "SELECT r.name AS run, d.stage, count(*) AS passes, median(d.span_ns) AS span_median_ns, median(d.compute_ns) AS compute_median_ns\nFROM device_part d JOIN run r USING (run_id)\nWHERE NOT d.is_warmup AND d.stage <> '(run)'\nGROUP BY ALL ORDER BY ALL"],
+  ["Kernel time by run and GPU", "SELECT r.name AS run, k.device_id, count(*) AS launches, sum(k.duration_ns) AS total_ns\nFROM kernel k JOIN run r USING (run_id)\nGROUP BY ALL ORDER BY total_ns DESC"],
 ];
 
 export const keys = [["Ctrl Enter", "run the statement"], ["Ctrl Space", "complete"]];
@@ -23,8 +24,8 @@ export function mount(root, route, nav) {
   const limit = el("select", { onchange: () => { state.limit = Number(limit.value); if (state.q) submit(); } }, [100, 1000, 10000].map((n) => el("option", { value: n, selected: n === state.limit }, n.toLocaleString("en"))));
   root.append(el("h1", {}, "SQL"), host,
     el("div", { class: "form" }, runButton, el("label", { class: "check" }, "rows at most", limit), copyButton("Copy link", () => location.href, "Copy the link to this statement"),
-      el("span", { class: "hint" }, "DuckDB's SQL, read-only. ", el("kbd", {}, "Ctrl"), el("kbd", {}, "Enter"), " runs, ", el("kbd", {}, "Ctrl"), el("kbd", {}, "Space"), " completes."),
-      examples.map(([label, q]) => el("button", { type: "button", onclick: () => { view?.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: q } }); submit(); } }, label))),
+      el("span", { class: "hint line" }, "DuckDB's SQL, read-only. ", el("kbd", {}, "Ctrl"), el("kbd", {}, "Enter"), " runs, ", el("kbd", {}, "Ctrl"), el("kbd", {}, "Space"), " completes.")),
+    el("div", { class: "form" }, el("span", { class: "hint" }, "Examples:"), examples.map(([label, q]) => el("button", { type: "button", onclick: () => { view?.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: q } }); submit(); } }, label))),
     result);
 
   const relations = once(path("schema")).then((s) => s.relations), runs = get(path("runs"), { limit: 200 }, abort.signal).then((r) => r.runs.map((run) => run.name));
@@ -79,6 +80,8 @@ export function mount(root, route, nav) {
   return () => { gone = true; abort.abort(); view?.destroy(); drawn?.destroy(); };
 }
 
+const cut = (text) => text.length > 44 ? text.slice(0, 26) + "…" + text.slice(-17) : text;
+
 // chartOf draws one column over another: lines and points over numbers, bars over names.
 function chartOf(place, answer, state, nav) {
   const { columns, rows } = answer, numbers = columns.filter(numeric);
@@ -94,8 +97,8 @@ function chartOf(place, answer, state, nav) {
   const figure = el("figure", { class: "plot" });
   place.replaceChildren(el("div", { class: "form" }, choose("y", "y", numbers.map((c) => c.name), y.name), choose("x", "x", columns.map((c) => c.name), x.name), numeric(x) ? choose("kind", "as", ["line", "points"], kind) : null), figure);
   if (kind === "bars") {
-    const written = texts([y], rows), shown = rows.filter((r) => r[y.name] !== null).slice(0, 60), most = Math.max(...shown.map((r) => Math.abs(Number(r[y.name]))), 0) || 1;
-    figure.append(el("p", { class: "hint" }, written.titles[0]), el("div", { class: "bars" }, shown.flatMap((r) => [el("code", { title: String(r[x.name]) }, String(r[x.name] ?? "-").slice(0, 48)), el("i", { style: { "--share": `${100 * Math.abs(Number(r[y.name])) / most}%` } }), el("span", { class: "n" }, written.cell(r, 0))])));
+    const written = texts([y], rows), short = kernelNames(isKernel(x) ? rows.map((r) => r[x.name]).filter(Boolean) : []), shown = rows.filter((r) => r[y.name] !== null).slice(0, 60), most = Math.max(...shown.map((r) => Math.abs(Number(r[y.name]))), 0) || 1;
+    figure.append(el("p", { class: "hint" }, written.titles[0]), el("div", { class: "bars" }, shown.flatMap((r) => [el("code", { title: String(r[x.name]) }, cut(isKernel(x) && r[x.name] ? short(r[x.name]) : String(r[x.name] ?? "-"))), el("i", { style: { "--share": `${100 * Math.abs(Number(r[y.name])) / most}%` } }), el("span", { class: "n" }, written.cell(r, 0))])));
     if (rows.length > shown.length) figure.append(el("p", { class: "hint" }, `The first ${shown.length} of ${rows.length.toLocaleString("en")} rows.`));
     return { destroy() {} };
   }
