@@ -35,7 +35,7 @@ export function mount(root, route, nav) {
   function submit() {
     const f = new FormData(form), params = new URLSearchParams();
     for (const n of names) {
-      const v = (f.get(n) ?? "").trim();
+      const v = ratio(n, (f.get(n) ?? "").trim());
       if (v && !(n === "by" && v === byWhat[0]) && !(n === "metric" && v === metrics[0])) params.set(n, v);
     }
     nav.go("/compare?" + params);
@@ -91,7 +91,7 @@ function comparison(c, asked) {
 
 function stageCard(s, c) {
   const k = s.comparison, unit = c.options.metric;
-  return el("article", { data: { stage: s.stage } }, el("h3", {}, s.stage, " ", verdictChip(s.verdict)),
+  return el("article", { data: { stage: s.stage } }, el("h3", {}, s.stage === "(none)" ? "outside stages" : s.stage, " ", k ? verdictChip(s.verdict) : el("span", { class: "verdict" }, "not judged")),
     k && k.effect_ratio !== null ? el("p", { class: `change ${toneOf(s.verdict)}` }, change(k.effect_ratio), " ", el("span", { class: "of" }, `${time(k.a)} → ${time(k.b)} per ${s.unit}`)) : null,
     samples(s),
     facts([
@@ -123,6 +123,12 @@ function samples(s) {
   return el("figure", { class: "plot" }, svg("svg", { height: 76, role: "img", "aria-label": `${all.length} samples from ${time(low)} to ${time(high)}` },
     svg("rect", { class: "ground", width: "100%", height: 56, rx: 3 }), row(s.a, 16, 0, s.comparison?.a), row(s.b, 40, 1, s.comparison?.b),
     svg("text", { class: "soft", x: "12%", y: 71, "text-anchor": "middle" }, `${scale.text(low)} ${scale.name}`), svg("text", { class: "soft", x: "98%", y: 71, "text-anchor": "end" }, `${scale.text(high)} ${scale.name}`)));
+}
+
+// ratio reads 5% as 0.05, in the fields that are shares.
+function ratio(field, text) {
+  const percentage = /^([\d.]+)\s*%$/.exec(text);
+  return percentage && ["alpha", "min_effect", "margin"].includes(field) ? String(Number((Number(percentage[1]) / 100).toPrecision(12))) : text;
 }
 
 // contributors are the rows of each stage, largest change first: they add up to the change of the stage.

@@ -3,7 +3,7 @@ import { address, get, once, path } from "./api.js";
 import { el, copyButton, fill, loading, later } from "./dom.js";
 import { table } from "./table.js";
 
-export const catalogue = () => once(path("queries"));
+export const catalogue = () => once(path("queries")).then((all) => all.queries);
 
 // queryOf gives where a query is asked: of a run, or of the whole warehouse.
 const queryOf = (run, name) => run === null ? path("queries", name) : path("runs", run, "queries", name);
@@ -75,7 +75,7 @@ export function mountQuery(root, { run, name, query, nav, stages = [] }) {
       for (const p of of.params) {
         const input = form.elements.namedItem(p.name);
         if (!input) continue;
-        const isDefault = input.type === "checkbox" ? input.checked === (p.default === "true" || p.default === true) : input.value.trim() === "";
+        const isDefault = input.type === "checkbox" ? input.checked === (p.default === "true") : input.value.trim() === "";
         const value = isDefault ? null : input.type === "checkbox" ? String(input.checked) : input.value.trim();
         if (value === null) delete params[p.name];
         else params[p.name] = value;
@@ -85,25 +85,25 @@ export function mountQuery(root, { run, name, query, nav, stages = [] }) {
       show();
     }
     const form = el("form", { class: "form", "aria-label": "Parameters", onsubmit: (e) => { e.preventDefault(); submit(); } },
-      of.params.filter((p) => p.name !== "run").map((p) => {
-        const isBool = /^bool/i.test(p.type), isNumber = /int|double|float|decimal/i.test(p.type);
+      of.params.map((p) => {
+        const isBool = p.type === "boolean", isNumber = /^(integer|number)$/.test(p.type);
         const words = p.name.replaceAll("_", " ");
-        if (isBool) return el("label", { class: "check", title: p.doc }, el("input", { type: "checkbox", name: p.name, checked: (params[p.name] ?? String(p.default)) === "true", onchange: submit }), el("span", {}, words));
-        return el("label", { title: p.doc }, words, el("input", { name: p.name, type: isNumber ? "number" : "text", step: isNumber ? "any" : null, value: params[p.name] ?? "", placeholder: p.default === null || p.default === undefined ? "" : String(p.default),
+        if (isBool) return el("label", { class: "check", title: p.doc }, el("input", { type: "checkbox", name: p.name, checked: (params[p.name] ?? p.default) === "true", onchange: submit }), el("span", {}, words));
+        return el("label", { title: p.doc }, words, el("input", { name: p.name, type: isNumber ? "number" : "text", step: p.type === "number" ? "any" : null, value: params[p.name] ?? "", placeholder: p.default ?? "",
           list: p.name === "stage" && stages.length ? listed : null, oninput: soon, onchange: submit }));
       }),
       of.params.length ? el("button", {}, "Run") : null,
       stages.length ? el("datalist", { id: listed }, stages.map((s) => el("option", { value: s }))) : null);
     head.append(el("p", {}, of.doc), of.grain ? el("p", { class: "hint" }, "One row is ", of.grain, ".") : null, form);
     root.append(el("details", { class: "docs" }, el("summary", {}, "What the columns mean"),
-      el("dl", { class: "columns" }, of.columns.flatMap((c) => [el("dt", {}, c.name), el("dd", {}, c.doc, c.needs ? el("span", { class: "hint" }, ` (with ${[c.needs].flat().join(", ")})`) : null)]))));
+      el("dl", { class: "columns" }, of.columns.flatMap((c) => [el("dt", {}, c.name), el("dd", {}, c.doc, c.needs ? el("span", { class: "hint" }, ` (with ${c.needs.replaceAll("_", " ")})`) : null)]))));
   }).catch(() => {}); // the answer says what is wrong
   show();
   return () => abort.abort();
 }
 
 // mountCatalogue lists the queries by what they are about.
-export function mountCatalogue(root, { href, find = "", changed, takesRun = true }) {
+export function mountCatalogue(root, { href, find = "", changed }) {
   const list = el("div", { class: "catalogue" }), none = el("p", { class: "hint", hidden: true }, "No query has all of these words.");
   const input = el("input", { type: "search", "data-search": true, value: find, placeholder: "Search the queries", "aria-label": "Search the queries", oninput: () => { changed?.(input.value.trim()); filter(); } });
   const filter = () => {
@@ -120,7 +120,7 @@ export function mountCatalogue(root, { href, find = "", changed, takesRun = true
   root.append(el("div", { class: "find", role: "search" }, input), list, none);
   return fill(list, catalogue().then((all) => {
     const domains = new Map();
-    for (const q of all) if (q.takes_run === takesRun) domains.set(q.title ?? q.domain, [...(domains.get(q.title ?? q.domain) ?? []), q]);
+    for (const q of all) if (q.takes_run) domains.set(q.title, [...(domains.get(q.title) ?? []), q]);
     return [...domains].map(([title, queries]) => el("section", {}, el("h3", {}, title), el("ul", {}, queries.map((q) =>
       el("li", { data: { text: [q.name, q.doc, ...q.columns.map((c) => c.name)].join(" ").toLowerCase() } }, el("a", { href: href(q.name) }, q.name), " ", el("span", {}, q.doc))))));
   })).then(filter);

@@ -75,7 +75,7 @@ export function mount(root, route, nav) {
     const levels = sparklines(runs);
     return [
       el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Runs" }, el("table", { class: "runs" }, el("caption", {}, "Runs"),
-        el("thead", {}, el("tr", {}, ["", "run", "stage", "per pass", "over its workload", "captured", "GPU", "tags", "sources", "host", "command"].map((h) => el("th", { scope: "col", class: ["per pass", "sources"].includes(h) ? "n" : null }, h)))),
+        el("thead", {}, el("tr", {}, ["", "run", "stage", "per pass", "over its workload", "captured", "GPU", "tags", "from", "host", "command"].map((h) => el("th", { scope: "col", class: h === "per pass" ? "n" : null }, h)))),
         el("tbody", {}, runs.map((run) => el("tr", { data: { run: run.name } },
           el("td", {}, el("input", { type: "checkbox", "aria-label": `Pick ${run.name}`, checked: picks.includes(run.name), onchange: (e) => pick(run.name, e.target.checked) })),
           el("td", { class: "name" }, el("a", { href: runLink(run.name), title: run.name }, run.name)),
@@ -83,9 +83,9 @@ export function mount(root, route, nav) {
           el("td", { class: "n" }, run.stage_ns === null || run.stage_ns === undefined ? el("span", { class: "null" }, "-") : time(run.stage_ns)),
           el("td", {}, levels(run)),
           el("td", { title: run.started_at ? `captured; stored ${minute(run.created_at)}` : "stored; the capture does not say when it was made" }, minute(run.started_at || run.created_at)),
-          el("td", {}, run.gpu || el("span", { class: "null" }, "-")),
-          el("td", {}, el("div", { class: "chips" }, Object.entries(run.tags ?? {}).sort().map(([k, v]) => chip(`${k}=${v}`)))),
-          el("td", { class: "n" }, String(run.sources)),
+          el("td", {}, run.device || el("span", { class: "null" }, "-")),
+          el("td", {}, el("div", { class: "chips" }, run.tags.map(chip))),
+          el("td", {}, (run.kinds ?? []).join(" ")),
           el("td", {}, run.host || el("span", { class: "null" }, "-")),
           el("td", { class: "command" }, run.command ? el("code", { title: run.command }, run.command) : el("span", { class: "null" }, "-")),
         ))))),
@@ -124,7 +124,7 @@ export function mount(root, route, nav) {
 
 // sparklines gives a function that draws how long the stage took over the runs of the same workload on the same GPU.
 function sparklines(runs) {
-  const key = (run) => JSON.stringify([run.workload, run.stage, run.gpu]);
+  const key = (run) => JSON.stringify([run.workload, run.stage, run.device]);
   const groups = new Map(), at = (run) => run.started_at || run.created_at;
   for (const run of runs) {
     if (!run.workload || !run.stage || !(run.stage_ns > 0)) continue;

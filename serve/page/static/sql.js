@@ -71,7 +71,7 @@ export function mount(root, route, nav) {
         else drawn = chartOf(place, a, state, nav);
       }
       queueMicrotask(draw);
-      return [a.truncated ? el("p", { class: "note" }, `Only the first ${a.rows.length.toLocaleString("en")} rows are shown.`) : null, tabs, place, el("p", { class: "hint" }, `${a.rows.length.toLocaleString("en")} rows in ${ms} ms`)];
+      return [a.is_cut ? el("p", { class: "note" }, `Only the first ${a.rows.length.toLocaleString("en")} rows are shown.`) : null, tabs, place, el("p", { class: "hint" }, `${a.rows.length.toLocaleString("en")} rows in ${ms} ms`)];
     }));
     runButton.disabled = false;
   }

@@ -12,14 +12,14 @@ export const keys = [["← →", "on a chart: the point before, after"], ["Enter
 const compare = (base, now, stage, metric) => "/compare?" + new URLSearchParams({ base, new: now, ...(stage && stage !== "(run)" ? { stage } : {}), ...(/^(gpu_busy|gpu_sum|cpu)_ns$/.test(metric) ? { metric } : {}) });
 
 export function mount(root, route, nav) {
-  const abort = new AbortController(), { query } = route, names = ["workload", "stage", "metric", "kernels", "last"];
+  const abort = new AbortController(), { query } = route, names = ["workload", "stage", "metric", "kernels"];
   const asked = { ...Object.fromEntries(names.map((n) => [n, query.get(n) ?? ""])), tag: query.getAll("tag") };
   nav.title("Trend");
   const field = (n, attributes = {}) => el("label", {}, n, el("input", { type: "text", name: n, value: asked[n], ...attributes }));
   const form = el("form", { class: "form", onsubmit: (e) => { e.preventDefault(); submit(); } },
     el("label", { class: "wide-field" }, "workload", el("input", { type: "text", name: "workload", "data-search": true, value: asked.workload, list: "runs-known", autocomplete: "off", placeholder: "a run of the workload, or its key; empty: the newest run's" })),
     field("stage", { placeholder: "all" }), el("label", {}, "metric", el("select", { name: "metric", onchange: () => submit() }, metrics.map((m) => el("option", { value: m, selected: m === (asked.metric || metrics[0]) }, m)))),
-    el("label", {}, "tag", el("input", { type: "text", name: "tag", value: asked.tag.join(" "), placeholder: "key=value" })), field("kernels", { type: "number", min: 0, placeholder: "20", title: "look for the cause of a change in so many kernels of each stage" }),
+    el("label", {}, "tag", el("input", { type: "text", name: "tag", value: asked.tag.join(" "), placeholder: "key=value" })), field("kernels", { type: "number", min: 0, placeholder: "10", title: "look for the cause of a change in so many kernels of each stage" }),
     el("button", { class: "main" }, "Show"), el("datalist", { id: "runs-known" }));
   const result = el("div", {}, loading("the trend")), charts = [];
   root.append(el("h1", {}, "Trend"), form, result);
