@@ -38,9 +38,12 @@ func (s *Server) addReports() error {
 
 	op := get("get-report-file", "/api/v1/runs/{run}/report/{file}", "reports", "A file of a run's report", "As prof report --out - --file NAME. A file for which the run has nothing is an error that says why.")
 	op.Responses = s.response(reflect.TypeFor[Fields](), "the file", "text/html", "text/markdown", csvType, "text/plain")
-	type file struct {
-		answered
-		Policy string `header:"Content-Security-Policy"`
+	type file struct { // not answered with a policy: headers of an embedded type that is not exported cannot be read
+		ContentType  string `header:"Content-Type"`
+		ETag         string `header:"ETag"`
+		CacheControl string `header:"Cache-Control"`
+		Policy       string `header:"Content-Security-Policy"`
+		Body         []byte
 	}
 	huma.Register(s.api, op, func(ctx context.Context, in *struct {
 		Question
@@ -56,7 +59,7 @@ func (s *Server) addReports() error {
 		if err != nil {
 			return nil, err
 		}
-		out := &file{answered: *a}
+		out := &file{a.ContentType, a.ETag, a.CacheControl, "", a.Body}
 		if strings.HasSuffix(in.File, ".html") {
 			out.Policy = sandbox
 		}

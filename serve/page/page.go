@@ -78,9 +78,10 @@ func isRoute(escaped string) bool {
 		case "", "runs", "compare", "trend", "sql":
 			return true
 		}
-	case parts[0] != "runs" || parts[1] == "":
-	case len(parts) == 2:
+	case parts[0] != "runs":
+	case len(parts) == 2: // "/runs/" too
 		return true
+	case parts[1] == "":
 	case len(parts) == 3:
 		return parts[2] == "timeline" || parts[2] == "ncu"
 	}

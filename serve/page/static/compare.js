@@ -41,32 +41,33 @@ export function mount(root, route, nav) {
     nav.go("/compare?" + params);
   }
 
-  let unmountTimeline = null;
+  let unmountTimeline = null, seen = null;
   if (asked.base && asked.new) {
     let first = null;
     result.append(loading("the comparison"));
     fill(result, get(path("diff"), asked, abort.signal).then(({ comparisons }) => {
       first = comparisons[0];
       return comparisons.map((c) => comparison(c, asked));
-    })).then(async (done) => {
+    })).then((done) => {
       if (!done || !first?.a.runs.length || !first.b.runs.length || first.is_same) return;
-      const isSet = first.a.runs.length > 1 || first.b.runs.length > 1;
-      const place = el("section", { hidden: true }, el("h2", {}, "Timelines of the median passes"), isSet ? el("p", { class: "hint" }, "Of the first run of each side.") : null, el("div"));
-      result.append(place);
-      try {
-        const module = await import("./timeline.js");
-        if (!module.mountCompare || abort.signal.aborted) return;
-        place.hidden = false;
-        unmountTimeline = module.mountCompare(place.lastElementChild, { base: first.a.runs[0].name, new: first.b.runs[0].name, stage: asked.stage, query }, nav) ?? null;
-      } catch (err) {
-        place.hidden = false;
-        place.lastElementChild.replaceChildren(el("p", { class: "hint" }, "The timelines cannot be shown: ", err.message));
-      }
+      const isSet = first.a.runs.length > 1 || first.b.runs.length > 1, place = el("div", { class: "timelines" }, loading("the timelines"));
+      result.append(el("section", {}, el("h2", {}, "Timelines of the median passes"), isSet ? el("p", { class: "hint" }, "Of the first run of each side.") : null, place));
+      seen = new IntersectionObserver((entries) => { // they are loaded when a reader gets there
+        if (!entries.some((e) => e.isIntersecting)) return;
+        seen.disconnect();
+        fill(place, import("./timeline.js").then((module) => {
+          if (abort.signal.aborted) return null;
+          const root = el("div");
+          unmountTimeline = module.mountCompare(root, { base: first.a.runs[0].name, new: first.b.runs[0].name, stage: asked.stage, query }, nav);
+          return root;
+        }));
+      });
+      seen.observe(place);
     });
   } else {
     result.append(el("p", { class: "hint" }, "Name two runs, or pick them on the page of runs. A side may be several runs: repeats of the same workload say how much it varies."));
   }
-  return () => { abort.abort(); unmountTimeline?.(); };
+  return () => { abort.abort(); seen?.disconnect(); unmountTimeline?.(); };
 }
 
 // probability shows a chance with two digits, and a very small one by its bound, as render/compare does.

@@ -94,7 +94,7 @@ export function table(answer, { caption, state = {}, changed = () => {}, cells =
   const toCSV = () => [answer.columns.map((c) => field(c.name)).join(","), ...order.map((r) => line(answer.columns.map((c) => field(exact(rows[r][c.name], c)))))].join("\n") + "\n";
   const toMarkdown = () => [
     "| " + written.titles.map(markdown).join(" | ") + " |",
-    "| " + answer.columns.map((c) => numeric(c) ? "---:" : "---").join(" | ") + " |",
+    answer.columns.map((c) => numeric(c) ? "| ---:" : "| --- ").join("") + "|",
     ...order.map((r) => "| " + answer.columns.map((c, i) => {
       const v = rows[r][c.name] ?? null, text = written.cell(rows[r], i);
       return v === null ? text : isCode(c) && text ? code(text) : markdown(text);
