@@ -175,6 +175,9 @@ func servedRuns(s *served) {
 	}
 	s.open(s.base + s.query()) // the address holds what is picked
 	s.await(`document.querySelectorAll(".runs input:checked").length === 2`)
+	s.press("?") // also from a checkbox
+	s.await(`document.querySelector("dialog[open]")`)
+	s.click(`document.querySelector("dialog button")`)
 	s.click(`document.querySelector(".picked a.button")`)
 	s.await(`document.querySelector("article[data-stage]")`)
 	if at := s.query(); at != "/compare?base=sdpa-1&new=eager" {
@@ -504,8 +507,8 @@ func servedWidths(s *served) {
 			s.screen(width, 900, "light")
 			s.visit(page[0], fmt.Sprintf("document.querySelector(%q)", page[1]))
 			s.settle()
-			if got := eval[int](s.browser, "document.documentElement.scrollWidth"); got > width {
-				s.t.Errorf("%s at %d px is %d wide: %s", page[0], width, got, eval[string](s.browser, fmt.Sprintf(`[...document.querySelectorAll("main *")].filter((e) => e.getBoundingClientRect().right > %d && !e.closest(".wide") && !e.closest("svg")).slice(0, 3).map((e) => e.outerHTML.slice(0, 120)).join("\n")`, width)))
+			if got := eval[int](s.browser, "document.documentElement.scrollWidth - document.documentElement.clientWidth"); got > 0 {
+				s.t.Errorf("%s at %d px is %d px wider: %s", page[0], width, got, eval[string](s.browser, fmt.Sprintf(`[...document.querySelectorAll("main *")].filter((e) => e.getBoundingClientRect().right > %d && !e.closest(".wide") && !e.closest("svg")).slice(0, 3).map((e) => e.outerHTML.slice(0, 120)).join("\n")`, width)))
 			}
 		}
 	}

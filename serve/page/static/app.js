@@ -117,7 +117,7 @@ let afterG = 0;
 
 const isTyping = (event) => {
   const target = event.composedPath()[0];
-  return target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName);
+  return target.isContentEditable || ["TEXTAREA", "SELECT"].includes(target.tagName) || target.tagName === "INPUT" && !["checkbox", "radio", "button"].includes(target.type);
 };
 
 document.addEventListener("keydown", (event) => {

@@ -1,7 +1,10 @@
 // The editor of the SQL console: CodeMirror in a shadow root, whose style sheets are constructed, as the policy of the page demands.
-import { autocompletion, bracketMatching, closeBrackets, closeBracketsKeymap, completionKeymap, defaultKeymap, drawSelection, EditorState, EditorView, HighlightStyle, history, historyKeymap, keymap, lineNumbers, placeholder, PostgreSQL, sql, SQLDialect, syntaxHighlighting, tags } from "./vendor/codemirror.js";
+import { autocompletion, bracketMatching, closeBrackets, closeBracketsKeymap, completionKeymap, defaultKeymap, drawSelection, EditorState, EditorView, HighlightStyle, history, historyKeymap, keymap, keywordCompletionSource, lineNumbers, placeholder, PostgreSQL, sql, SQLDialect, syntaxHighlighting, tags } from "./vendor/codemirror.js";
 
 const duckdb = SQLDialect.define({ ...PostgreSQL.spec, keywords: `${PostgreSQL.spec.keywords ?? ""} qualify asof positional pivot unpivot summarize describe exclude semi anti sample`, types: `${PostgreSQL.spec.types ?? ""} hugeint ubigint uinteger usmallint utinyint tinyint double struct list map` });
+
+const ofDialect = keywordCompletionSource(duckdb, true);
+const keywords = (context) => context.matchBefore(/\.\w*/) ? null : ofDialect(context); // after a point only columns
 
 const theme = EditorView.theme({
   "&": { color: "var(--ink)", backgroundColor: "var(--paper)", fontSize: "13px" },
@@ -29,8 +32,8 @@ export function editor(host, { doc, changed, run, schema, runs }) {
     parent: shadow, root: shadow,
     state: EditorState.create({ doc, extensions: [
       keymap.of([{ key: "Mod-Enter", run: () => { run(); return true; } }, ...closeBracketsKeymap, ...completionKeymap, ...historyKeymap, ...defaultKeymap]),
-      lineNumbers(), history(), drawSelection(), bracketMatching(), closeBrackets(), autocompletion({ icons: false }), syntaxHighlighting(highlight), theme, EditorView.lineWrapping,
-      sql({ dialect: duckdb }), duckdb.language.data.of({ autocomplete: completions(schema, runs) }), placeholder("FROM top_kernels('@latest', top := 10)"),
+      lineNumbers(), history(), drawSelection(), bracketMatching(), closeBrackets(), autocompletion({ icons: false, override: [completions(schema, runs), keywords] }), syntaxHighlighting(highlight), theme, EditorView.lineWrapping,
+      sql({ dialect: duckdb }), placeholder("FROM top_kernels('@latest', top := 10)"),
       EditorView.contentAttributes.of({ "aria-label": "SQL" }), EditorView.updateListener.of((u) => { if (u.docChanged) changed(u.state.doc.toString()); }),
     ] }),
   });

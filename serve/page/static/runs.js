@@ -112,7 +112,7 @@ export function mount(root, route, nav) {
   }
 
   function onKey(event) {
-    if (event.key !== "x" || event.ctrlKey || event.metaKey || event.altKey || ["INPUT", "TEXTAREA"].includes(event.target.tagName) && event.target.type !== "checkbox") return;
+    if (event.key !== "x" || event.ctrlKey || event.metaKey || event.altKey || event.target.tagName === "INPUT" && event.target.type !== "checkbox") return;
     const row = event.target.closest?.("tr[data-run]") ?? list.querySelector("tr[data-run]:hover");
     if (row) pick(row.dataset.run, !picks.includes(row.dataset.run));
   }

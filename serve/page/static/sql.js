@@ -80,6 +80,7 @@ export function mount(root, route, nav) {
   return () => { gone = true; abort.abort(); view?.destroy(); drawn?.destroy(); };
 }
 
+const whole = Array.from({ length: 16 }, (_, e) => [1, 2, 5].map((n) => n * 10 ** e)).flat(); // steps between whole numbers
 const cut = (text) => text.length > 44 ? text.slice(0, 26) + "…" + text.slice(-17) : text;
 
 // chartOf draws one column over another: lines and points over numbers, bars over names.
@@ -109,7 +110,7 @@ function chartOf(place, answer, state, nav) {
     return {
       height: 320, legend: { show: false }, scales: { x: { time: false } }, cursor: { drag: { x: true, y: false } },
       series: [{}, { label: y.name, stroke: ink, width: kind === "line" ? 1.5 : 0, paths: kind === "line" ? undefined : () => null, points: { show: kind === "points" || points.length < 200, size: 6, fill: ink } }],
-      axes: [{ ...unitAxis(x.unit, xs, title(x)), size: 40, labelSize: 18 }, unitAxis(y.unit, ys, title(y))],
+      axes: [{ ...unitAxis(x.unit, xs, title(x)), size: 40, labelSize: 18, ...(x.type === "int" ? { incrs: whole } : {}) }, unitAxis(y.unit, ys, title(y))],
     };
   }, [xs, ys]);
   return { destroy: () => drawn.destroy() };

@@ -13,4 +13,9 @@
   show();
   dark.addEventListener("change", show);
   document.addEventListener("themechosen", show);
+  addEventListener("beforeprint", () => { // canvases too are drawn for paper
+    root.dataset.theme = "light";
+    document.dispatchEvent(new Event("themechange"));
+  });
+  addEventListener("afterprint", show);
 })();
