@@ -50,7 +50,7 @@ func (s *Server) addReports() error {
 		if !slices.ContainsFunc(all.Files, func(f ReportFile) bool { return f.Name == in.File }) {
 			return nil, huma.Error404NotFound("a report has no file " + in.File)
 		}
-		a, err := s.give(ctx, in.Question, func(ctx context.Context) (ask.Answer, error) {
+		a, err := s.give(ctx, in.IfNoneMatch, func(ctx context.Context) (ask.Answer, error) {
 			return s.asker.Verb(ctx, typeOf(in.File), "report", "--out=-", "--file="+in.File, "--run="+in.Run)
 		})
 		if err != nil {

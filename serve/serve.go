@@ -17,6 +17,7 @@ import (
 
 	"prof/schema"
 	"prof/serve/ask"
+	"prof/serve/mcp"
 )
 
 // Options say how a server answers.
@@ -52,6 +53,7 @@ func New(o Options) (*Server, error) {
 			return nil, err
 		}
 	}
+	s.mux.Handle("POST /mcp", mcp.Handler(mcp.New(s.asker, o.Version)))
 	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1024))
 	if err != nil {
 		return nil, err
