@@ -25,6 +25,7 @@ type answered struct {
 	ContentType  string `header:"Content-Type"`
 	ETag         string `header:"ETag" doc:"changes whenever the answer may have changed"`
 	CacheControl string `header:"Cache-Control"`
+	Policy       string `header:"Content-Security-Policy" doc:"of a page with its own scripts"`
 	Body         []byte
 }
 
@@ -60,7 +61,7 @@ func (s *Server) give(ctx context.Context, match string, answer func(ctx context
 	if strings.Contains(match, `"`+a.Tag+`"`) {
 		return nil, huma.ErrorWithHeaders(huma.Status304NotModified(), http.Header{"ETag": {tag}})
 	}
-	return &answered{a.Type, tag, "no-cache", a.Body}, nil
+	return &answered{ContentType: a.Type, ETag: tag, CacheControl: "no-cache", Body: a.Body}, nil
 }
 
 // problem is an error as RFC 9457 has it: what the client can mend is below 500.

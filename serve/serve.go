@@ -18,6 +18,7 @@ import (
 	"prof/schema"
 	"prof/serve/ask"
 	"prof/serve/mcp"
+	"prof/serve/page"
 )
 
 // Options say how a server answers.
@@ -54,6 +55,7 @@ func New(o Options) (*Server, error) {
 		}
 	}
 	s.mux.Handle("POST /mcp", mcp.Handler(mcp.New(s.asker, o.Version)))
+	s.mux.Handle("/", page.Handler())
 	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1024))
 	if err != nil {
 		return nil, err
