@@ -9,8 +9,6 @@ import (
 	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
-
-	"prof/serve/page"
 )
 
 //go:embed reference.html
@@ -28,21 +26,15 @@ type operations struct {
 	List  []*huma.Operation
 }
 
-// addPage adds what people see: the page answers what nothing else does.
-func (s *Server) addPage() error {
-	s.mux.Handle("/", page.Handler())
-	return nil
-}
-
 // addReference adds the page that lists the operations. It is made of the description that programs read, once all operations are there.
 func (s *Server) addReference() error {
-	text, err := template.New("reference").Parse(referencePage)
+	page, err := template.New("reference").Parse(referencePage)
 	if err != nil {
 		return err
 	}
 	s.mux.HandleFunc("GET /docs", func(w http.ResponseWriter, r *http.Request) {
 		var out bytes.Buffer
-		if err := text.Execute(&out, referenceOf(s.api.OpenAPI())); err != nil {
+		if err := page.Execute(&out, referenceOf(s.api.OpenAPI())); err != nil {
 			s.log("the reference: " + err.Error())
 			http.Error(w, "the reference cannot be made; the server's log says more", http.StatusInternalServerError)
 			return

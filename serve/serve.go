@@ -17,6 +17,8 @@ import (
 
 	"prof/schema"
 	"prof/serve/ask"
+	"prof/serve/mcp"
+	"prof/serve/page"
 )
 
 // Options say how a server answers.
@@ -47,11 +49,13 @@ func New(o Options) (*Server, error) {
 	config.CreateHooks = nil // no links to schemas in answers: they would be no rows of ours
 	config.Formats = map[string]huma.Format{ask.JSON: huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat}
 	s.api = humago.New(s.mux, config)
-	for _, add := range []func() error{s.addAbout, s.addRuns, s.addQueries, s.addVerbs, s.addReports, s.addSQL, s.addReference, s.addPage} {
+	for _, add := range []func() error{s.addAbout, s.addRuns, s.addQueries, s.addVerbs, s.addReports, s.addSQL, s.addReference} {
 		if err := add(); err != nil {
 			return nil, err
 		}
 	}
+	s.mux.Handle("POST /mcp", mcp.Handler(mcp.New(s.asker, o.Version)))
+	s.mux.Handle("/", page.Handler())
 	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1024))
 	if err != nil {
 		return nil, err
