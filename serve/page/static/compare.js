@@ -84,7 +84,7 @@ function comparison(c, asked) {
     el("div", { class: "stages" }, c.stages.map((s) => stageCard(s, c))),
     contributors(c, asked),
     el("h2", {}, "What else differs"),
-    c.differences.length ? table({ columns: ["aspect", "a", "b", "effect"].map((n) => ({ name: n, type: "text", unit: "", doc: "" })), rows: c.differences, notes: [] }, { caption: "conditions that differ", search: false, cells: { aspect: (v, row) => row.weight === "tells" ? el("b", {}, v) : v } }) : el("p", { class: "hint" }, "No other condition differs."),
+    c.differences.length ? table({ columns: ["aspect", "base", "new", "effect"].map((n) => ({ name: n, type: "text", unit: "", doc: "" })), rows: c.differences.map((d) => ({ ...d, base: d.a, new: d.b, effect: d.effect || null })), notes: [] }, { caption: "conditions that differ", search: false, cells: { aspect: (v, row) => row.weight === "tells" ? el("b", {}, v) : v } }) : el("p", { class: "hint" }, "No other condition differs."),
     c.notes.map((n) => el("p", { class: "note" }, n)),
     c.queries.length ? el("details", {}, el("summary", {}, "Queries behind the figures"), c.queries.map((q) => el("div", {}, el("p", { class: "hint" }, `${q.query} of ${q.run}`), el("pre", {}, q.sql), el("p", {}, el("a", { class: "button", href: "/sql?" + new URLSearchParams({ q: q.sql }) }, "Open in the console"))))) : null,
   ];
