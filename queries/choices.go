@@ -10,7 +10,7 @@ import (
 // Limits are what a parameter may be, as far as a query says it when it is something else.
 type Limits struct {
 	Choices  []string // the only values; nil for any
-	Min, Max *int64
+	Min, Max *float64
 }
 
 // oneChoice is a value among others in the words of an error.
@@ -31,8 +31,13 @@ func (q Query) LimitsOf(param string) (Limits, error) {
 		byName[other.Relation()] = other
 	}
 	said := regexp.MustCompile(`ARGUMENT: --` + regexp.QuoteMeta(FlagName(param)) + ` is ([^:']*)`)
+	below := regexp.MustCompile(`\b` + param + ` < ([0-9.e]+) THEN error\('ARGUMENT: --`)
 	seen := map[string]bool{q.Relation(): true}
 	for todo := []Query{q}; len(todo) > 0; todo = todo[1:] {
+		if m := below.FindStringSubmatch(todo[0].Body); m != nil {
+			least, err := strconv.ParseFloat(m[1], 64)
+			return Limits{Min: &least}, err
+		}
 		if m := said.FindStringSubmatch(todo[0].Body); m != nil {
 			return limitsIn(m[1]), nil
 		}
@@ -49,8 +54,8 @@ func (q Query) LimitsOf(param string) (Limits, error) {
 // limitsIn reads "launch or time", "fp64, fp32 or tf32", and "1 to 100000".
 func limitsIn(words string) Limits {
 	if from, to, ok := strings.Cut(words, " to "); ok {
-		low, err1 := strconv.ParseInt(from, 10, 64)
-		high, err2 := strconv.ParseInt(to, 10, 64)
+		low, err1 := strconv.ParseFloat(from, 64)
+		high, err2 := strconv.ParseFloat(to, 64)
 		if err1 == nil && err2 == nil {
 			return Limits{Min: &low, Max: &high}
 		}

@@ -144,8 +144,7 @@ func paramOf(p ask.ParamDoc, limits queries.Limits) *huma.Param {
 		out.Schema.Enum = append(out.Schema.Enum, c)
 	}
 	if limits.Min != nil {
-		low, high := float64(*limits.Min), float64(*limits.Max)
-		out.Schema.Minimum, out.Schema.Maximum = &low, &high
+		out.Schema.Minimum, out.Schema.Maximum = limits.Min, limits.Max
 	}
 	out.Schema.PrecomputeMessages()
 	return out

@@ -55,12 +55,12 @@ func New(o Options) (*Server, error) {
 		}
 	}
 	s.mux.Handle("POST /mcp", mcp.Handler(mcp.New(s.asker, o.Version)))
-	s.mux.Handle("GET /", page.Handler())
+	page.Add(s.mux)
 	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1024))
 	if err != nil {
 		return nil, err
 	}
-	s.handler = o.Guard.wrap(s.count(compress(s.mux)))
+	s.handler = o.Guard.wrap(s.count(compress(s.route())))
 	return s, nil
 }
 
@@ -101,3 +101,26 @@ func (s *Server) count(next http.Handler) http.Handler {
 		next.ServeHTTP(w, r)
 	})
 }
+
+// route hands a request to what answers it; where nothing does, the error is one of the API's.
+func (s *Server) route() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if h, pattern := s.mux.Handler(r); pattern == "" {
+			refusal := &refused{header: w.Header()}
+			h.ServeHTTP(refusal, r)
+			refuse(w, refusal.status, fmt.Sprintf("%s %s: %s; /docs lists what there is", r.Method, r.URL.Path, http.StatusText(refusal.status)))
+			return
+		}
+		s.mux.ServeHTTP(w, r)
+	})
+}
+
+// refused takes the status of a refusal, and not its text.
+type refused struct {
+	header http.Header
+	status int
+}
+
+func (r *refused) Header() http.Header         { return r.header }
+func (r *refused) Write(b []byte) (int, error) { return len(b), nil }
+func (r *refused) WriteHeader(status int)      { r.status = status }

@@ -15,6 +15,7 @@ import (
 	"prof/queries/frame"
 	"prof/render/table"
 	"prof/schema"
+	"prof/serve/ask"
 )
 
 // queryCommand has each query as a command of its own, with the options that it takes. They are hidden, since the description lists them
@@ -256,7 +257,7 @@ func (p *program) answer(c *cli.Context, w *schema.Warehouse, q queries.Query, a
 func unknownStage(f *frame.Frame, stage string) error {
 	for _, v := range f.Caveats {
 		if v.Topic == "argument" && v.Subject == "stage "+stage {
-			return usagef("the run has no stage %q; it has %s%s", stage, v.Object, nearest(stage, strings.Split(v.Object, ", ")))
+			return usagef("%w %q; it has %s%s", ask.ErrUnknownStage, stage, v.Object, nearest(stage, strings.Split(v.Object, ", ")))
 		}
 	}
 	return nil

@@ -26,7 +26,7 @@ type Verb func(ctx context.Context, w *schema.Warehouse, out io.Writer, args ...
 var ErrInvalid = errors.New("invalid request")
 
 // ErrUnknownStage is wrapped by errors that name the stages that a run has.
-var ErrUnknownStage = errors.New("no such stage")
+var ErrUnknownStage = errors.New("the run has no stage")
 
 // Asker answers questions. It may be used by several goroutines.
 type Asker struct {

@@ -42,48 +42,26 @@ func files() map[string]file {
 	return out
 }
 
-// Handler serves the files of the page, and its HTML for each of its routes. A browser asks each time whether a file has changed, which its
+// routes are the paths for which the page has a view, as patterns of http.ServeMux.
+var routes = []string{"/{$}", "/runs", "/runs/{$}", "/runs/{run}", "/runs/{run}/timeline", "/runs/{run}/ncu", "/compare", "/trend", "/sql"}
+
+// Add serves the files of the page, and its HTML for each of its routes. A browser asks each time whether a file has changed, which its
 // ETag answers.
-func Handler() http.Handler {
+func Add(mux *http.ServeMux) {
 	all := files()
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		f, found := all[r.URL.Path]
-		if !found && isRoute(r.URL.EscapedPath()) {
-			f, found = all["/index.html"]
-		}
-		if !found {
-			http.NotFound(w, r)
-			return
-		}
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			w.Header().Set("Allow", "GET, HEAD")
-			http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
-			return
-		}
-		h := w.Header()
-		h.Set("Content-Type", f.media)
-		h.Set("ETag", f.tag)
-		h.Set("Cache-Control", "no-cache")
-		h.Set("X-Content-Type-Options", "nosniff")
-		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.content))
-	})
+	for path, f := range all {
+		mux.Handle("GET "+path, f)
+	}
+	for _, route := range routes {
+		mux.Handle("GET "+route, all["/index.html"])
+	}
 }
 
-// isRoute says whether the page has a view for a path, given as it is escaped: a run's name may hold a slash.
-func isRoute(escaped string) bool {
-	parts := strings.Split(strings.TrimPrefix(escaped, "/"), "/")
-	switch {
-	case len(parts) == 1:
-		switch parts[0] {
-		case "", "runs", "compare", "trend", "sql":
-			return true
-		}
-	case parts[0] != "runs":
-	case len(parts) == 2: // "/runs/" too
-		return true
-	case parts[1] == "":
-	case len(parts) == 3:
-		return parts[2] == "timeline" || parts[2] == "ncu"
-	}
-	return false
+// ServeHTTP sends the file.
+func (f file) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", f.media)
+	h.Set("ETag", f.tag)
+	h.Set("Cache-Control", "no-cache")
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.content))
 }
