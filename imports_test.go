@@ -81,6 +81,7 @@ var rooms = map[string][]string{
 	"schema/rundir":         {},
 	"schema/seed":           {},
 	"schema/sqlfile":        {},
+	"serve/jobs":            {"capture", "schema/rundir"},
 	"testdata":              {},
 	"testdata/diagnosis":    {"testdata/exports"},
 	"testdata/exports":      {"ingest/nsys/sqlite", "ingest/nsys/table"},

@@ -71,6 +71,8 @@ func (s *Service) problem(err error) error {
 		return huma.ErrorWithHeaders(huma.Error429TooManyRequests(err.Error()), http.Header{"Retry-After": {"60"}})
 	case errors.Is(err, ErrOffset), errors.Is(err, ErrInUse):
 		return huma.Error409Conflict(err.Error())
+	case errors.Is(err, ErrBroken): // should the sender still listen
+		return huma.Error400BadRequest(ErrBroken.Error())
 	case errors.Is(err, ErrTooLarge):
 		return huma.NewError(http.StatusRequestEntityTooLarge, err.Error())
 	case errors.Is(err, ErrHash), errors.Is(err, ErrBadUpload), errors.Is(err, ErrBadName):

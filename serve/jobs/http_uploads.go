@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"reflect"
@@ -166,14 +165,8 @@ func registerUploads(api huma.API, s *Service) {
 // sendProblem is problem with the offset, where the upload is known.
 func (s *Service) sendProblem(u Upload, err error) error {
 	out := s.problem(err)
-	for _, known := range []error{ErrNoUpload, ErrOffset, ErrInUse, ErrTooLarge, ErrHash, ErrNoSpace, ErrClosing} {
-		if errors.Is(err, known) {
-			if u.ID == "" {
-				return out
-			}
-			return huma.ErrorWithHeaders(out, http.Header{"Upload-Offset": {strconv.FormatInt(u.Offset, 10)}})
-		}
+	if u.ID == "" {
+		return out
 	}
-	// The sender has gone, or was silent; should it still listen, it can go on.
-	return huma.ErrorWithHeaders(huma.Error400BadRequest("the body broke off; what arrived is kept: ask for the offset by HEAD and go on"), http.Header{"Upload-Offset": {strconv.FormatInt(u.Offset, 10)}})
+	return huma.ErrorWithHeaders(out, http.Header{"Upload-Offset": {strconv.FormatInt(u.Offset, 10)}})
 }

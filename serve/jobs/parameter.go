@@ -182,7 +182,7 @@ func (p *Parameter) number(v string) (string, error) {
 	case p.Max != nil && n > *p.Max:
 		return "", fmt.Errorf("it must be at most %v", *p.Max)
 	}
-	return strconv.FormatFloat(n, 'f', -1, 64), nil
+	return strconv.FormatFloat(n+0, 'f', -1, 64), nil // -0 + 0 is 0
 }
 
 // path gives the real path of a file or folder, which links must not lead out of the folders that are allowed. A relative one is below each of them in turn.

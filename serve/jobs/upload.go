@@ -47,6 +47,7 @@ var (
 	ErrOffset    = errors.New("wrong offset")
 	ErrTooLarge  = errors.New("too large")
 	ErrHash      = errors.New("wrong SHA-256")
+	ErrBroken    = errors.New("the body broke off; what arrived is kept: ask for the offset by HEAD and go on")
 	ErrBadUpload = errors.New("this file cannot be ingested")
 )
 
@@ -297,7 +298,11 @@ func (s *Service) receive(u *upload, from io.Reader) (n int64, err error) {
 	if free-room < s.o.Config.Uploads.Free {
 		return 0, ErrNoSpace
 	}
-	n, err = io.Copy(f, io.LimitReader(from, room))
+	sender := &watched{r: from}
+	n, err = io.Copy(f, io.LimitReader(sender, room))
+	if sender.err != nil {
+		return n, fmt.Errorf("%w (%w)", ErrBroken, sender.err)
+	}
 	if err != nil {
 		return n, noSpace(err)
 	}
@@ -312,6 +317,20 @@ func (s *Service) receive(u *upload, from io.Reader) (n int64, err error) {
 		}
 	}
 	return n, nil
+}
+
+// watched tells an error of a reader from one of whoever copies from it.
+type watched struct {
+	r   io.Reader
+	err error
+}
+
+func (w *watched) Read(into []byte) (int, error) {
+	n, err := w.r.Read(into)
+	if err != nil && !errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		w.err = err
+	}
+	return n, err
 }
 
 // whole checks a file whose last byte has arrived; one with another hash is emptied. Only the caller uses the upload.
