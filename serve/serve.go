@@ -17,6 +17,7 @@ import (
 
 	"prof/schema"
 	"prof/serve/ask"
+	"prof/serve/jobs"
 )
 
 // Options say how a server answers.
@@ -25,6 +26,7 @@ type Options struct {
 	Verb    ask.Verb
 	Version string // of prof
 	Guard   Guard
+	Jobs    jobs.Options         // what runs and uploads are allowed; Runs and Warn are the server's
 	Log     func(message string) // what went wrong inside, for whoever runs the server
 }
 
@@ -35,6 +37,7 @@ type Server struct {
 	api     huma.API
 	mux     *http.ServeMux
 	handler http.Handler
+	jobs    *jobs.Service
 	running atomic.Int64 // requests
 }
 
@@ -51,6 +54,9 @@ func New(o Options) (*Server, error) {
 		if err := add(); err != nil {
 			return nil, err
 		}
+	}
+	if err := s.addJobs(); err != nil {
+		return nil, err
 	}
 	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1024))
 	if err != nil {
@@ -81,12 +87,14 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		return err
 	case <-ctx.Done():
 	}
+	ended := make(chan error, 1)
+	go func() { ended <- s.endJobs(context.WithoutCancel(ctx)) }()
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer cancel()
 	if err := server.Shutdown(drain); err != nil {
-		return errors.Join(fmt.Errorf("%d requests were cut off: %w", s.running.Load(), err), server.Close())
+		return errors.Join(fmt.Errorf("%d requests were cut off: %w", s.running.Load(), err), server.Close(), <-ended)
 	}
-	return nil
+	return <-ended
 }
 
 // count counts the requests that are worked on.

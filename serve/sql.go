@@ -31,7 +31,9 @@ func (s *Server) addSQL() error {
 			Limit int    `json:"limit,omitempty" minimum:"1" maximum:"10000" default:"1000" doc:"rows; JSON is cut there and says so, other forms are refused"`
 		}
 	}) (*answered, error) {
-		return s.give(ctx, Question{}, func(ctx context.Context) (ask.Answer, error) { return s.asker.SQL(ctx, in.Body.SQL, in.Body.Limit, in.Format) })
+		return s.give(ctx, Question{}, func(ctx context.Context) (ask.Answer, error) {
+			return s.asker.SQL(ctx, in.Body.SQL, in.Body.Limit, in.Format)
+		})
 	})
 	return nil
 }

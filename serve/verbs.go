@@ -144,7 +144,9 @@ func (s *Server) addVerbs() error {
 func addVerb[I any](s *Server, op huma.Operation, args func(*I) (Question, []string)) {
 	huma.Register(s.api, op, func(ctx context.Context, in *I) (*answered, error) {
 		q, words := args(in)
-		return s.give(ctx, q, func(ctx context.Context) (ask.Answer, error) { return s.asker.Verb(ctx, ask.JSON, slices.Insert(words, 1, "--format=json")...) })
+		return s.give(ctx, q, func(ctx context.Context) (ask.Answer, error) {
+			return s.asker.Verb(ctx, ask.JSON, slices.Insert(words, 1, "--format=json")...)
+		})
 	})
 }
 

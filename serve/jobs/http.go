@@ -60,9 +60,12 @@ func (s *Service) needEither() error {
 // problem gives an error the status that clients get.
 func (s *Service) problem(err error) error {
 	var value *valueError
+	var has huma.StatusError
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &has):
+		return err
 	case errors.As(err, &value):
 		return huma.Error422UnprocessableEntity("a parameter is wrong", &huma.ErrorDetail{Message: value.err.Error(), Location: "body.parameters." + value.name})
 	case errors.Is(err, ErrNoJob), errors.Is(err, ErrNoUpload), errors.Is(err, ErrNoRun):
@@ -151,7 +154,7 @@ func registerJobs(api huma.API, s *Service) {
 			return out, nil
 		})
 	huma.Register(api, huma.Operation{OperationID: "create-job", Method: http.MethodPost, Path: jobsPath, Tags: []string{jobsTag}, DefaultStatus: http.StatusAccepted,
-		Summary: "Capture a run by a template", Description: "The job waits for those before it: one runs at a time.", Errors: []int{403, 422, 429, 503, 507}},
+		Summary: "Capture a run by a template", Description: "The job waits for those before it: one runs at a time.", Errors: []int{400, 403, 413, 415, 422, 429, 503, 507}},
 		func(ctx context.Context, in *newJobInput) (*acceptedJob, error) {
 			if err := s.needRun(); err != nil {
 				return nil, err
@@ -284,6 +287,7 @@ func registerEvents(api huma.API, s *Service) {
 				}
 			}
 			return &huma.StreamResponse{Body: func(ctx huma.Context) {
+				_ = ctx.SetReadDeadline(time.Time{}) // that of the request's body, which would end the stream
 				ctx.SetHeader("Content-Type", "text/event-stream")
 				ctx.SetHeader("Cache-Control", "no-store")
 				ctx.SetStatus(http.StatusOK)
@@ -336,16 +340,8 @@ func (s *Service) follow(ctx context.Context, id string, offset int64, w stream)
 			}
 		case <-ctx.Done():
 			return nil
-		case <-s.ctx.Done():
-			// The job that runs is stopped, and clients follow it to its end; those of others go.
-			if j.Status == StatusQueued {
-				return nil
-			}
-			select {
-			case <-changed:
-			case <-ctx.Done():
-				return nil
-			}
+		case <-s.ctx.Done(): // the client asks the next server
+			return nil
 		}
 	}
 }

@@ -116,7 +116,7 @@ const (
 func artifactsPath(run string) string { return "/profile/" + url.PathEscape(run) + "/artifacts" }
 
 func registerProfile(api huma.API, s *Service) {
-	huma.Register(api, huma.Operation{OperationID: "profile-run", Method: http.MethodPost, Path: "/profile/run", Tags: []string{profileTag}, DefaultStatus: http.StatusAccepted, Errors: []int{403, 409, 422, 429, 503, 507},
+	huma.Register(api, huma.Operation{OperationID: "profile-run", Method: http.MethodPost, Path: "/profile/run", Tags: []string{profileTag}, DefaultStatus: http.StatusAccepted, Errors: []int{400, 403, 409, 413, 415, 422, 429, 503, 507},
 		Summary: "Profile a model on a manifest of inputs", Description: "A job by the template run of serve.yaml, which gets the fields as parameters."},
 		func(ctx context.Context, in *profileInput) (*profileOutput, error) {
 			j, err := s.profile(ctx, runTemplate, map[string]any{"model": in.Body.Model, "inputs_manifest": in.Body.Manifest, "profiling_mode": in.Body.Mode})
@@ -127,7 +127,7 @@ func registerProfile(api huma.API, s *Service) {
 			out.Body.RunID = j.ID
 			return out, nil
 		})
-	huma.Register(api, huma.Operation{OperationID: "profile-stage1", Method: http.MethodPost, Path: "/profile/stage1", Tags: []string{profileTag}, DefaultStatus: http.StatusAccepted, Errors: []int{403, 409, 422, 429, 503, 507},
+	huma.Register(api, huma.Operation{OperationID: "profile-stage1", Method: http.MethodPost, Path: "/profile/stage1", Tags: []string{profileTag}, DefaultStatus: http.StatusAccepted, Errors: []int{400, 403, 409, 413, 415, 422, 429, 503, 507},
 		Summary: "Profile a model on a folder of inputs", Description: "A job by the template stage1 of serve.yaml, which gets the fields as parameters."},
 		func(ctx context.Context, in *stageInput) (*stageOutput, error) {
 			b := in.Body
@@ -175,6 +175,7 @@ func registerProfile(api huma.API, s *Service) {
 			}
 			return &huma.StreamResponse{Body: func(ctx huma.Context) {
 				defer f.Close()
+				_ = ctx.SetReadDeadline(time.Time{})
 				ctx.SetHeader("Content-Type", "application/octet-stream")
 				ctx.SetHeader("Content-Disposition", "attachment")
 				ctx.SetHeader("Content-Length", fmt.Sprint(st.Size()))

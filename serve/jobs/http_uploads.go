@@ -93,7 +93,7 @@ func registerUploads(api huma.API, s *Service) {
 			out.Body.Uploads = s.Uploads()
 			return out, nil
 		})
-	huma.Register(api, huma.Operation{OperationID: "create-upload", Method: http.MethodPost, Path: uploadsPath, Tags: []string{uploadsTag}, DefaultStatus: http.StatusCreated, Errors: []int{403, 413, 422, 429, 503, 507},
+	huma.Register(api, huma.Operation{OperationID: "create-upload", Method: http.MethodPost, Path: uploadsPath, Tags: []string{uploadsTag}, DefaultStatus: http.StatusCreated, Errors: []int{400, 403, 413, 415, 422, 429, 503, 507},
 		Summary: "Announce a file", Description: "Then send its bytes by PATCH, in one or several parts, and ingest it."},
 		func(_ context.Context, in *newUploadInput) (*createdUpload, error) {
 			if err := s.needIngest(); err != nil {
@@ -148,7 +148,7 @@ func registerUploads(api huma.API, s *Service) {
 			}
 			return nil, s.problem(s.Discard(in.ID))
 		})
-	huma.Register(api, huma.Operation{OperationID: "ingest-upload", Method: http.MethodPost, Path: uploadsPath + "/{id}/ingest", Tags: []string{uploadsTag}, DefaultStatus: http.StatusAccepted, Errors: []int{403, 404, 409, 422, 429, 503, 507},
+	huma.Register(api, huma.Operation{OperationID: "ingest-upload", Method: http.MethodPost, Path: uploadsPath + "/{id}/ingest", Tags: []string{uploadsTag}, DefaultStatus: http.StatusAccepted, Errors: []int{400, 403, 404, 409, 413, 415, 422, 429, 503, 507},
 		Summary: "Store uploads as a run", Description: "A job of the same queue as captures ingests the file, and those of with, as one run. When it is done, the uploads are removed. A file of prof pack is ingested by itself."},
 		func(ctx context.Context, in *ingestInput) (*acceptedJob, error) {
 			if err := s.needIngest(); err != nil {

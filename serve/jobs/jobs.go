@@ -238,7 +238,7 @@ func (s *Service) loadJobs() {
 			endLeft(id)
 			now := time.Now().UTC()
 			j.Status, j.Stopping, j.EndedAt, j.Reason = StatusInterrupted, false, &now, "the server ended while the job ran"
-			s.findRuns(s.ctx, j, []string{j.Name})
+			s.findRuns(s.ctx, j, []string{j.Name}, 0)
 			if len(j.Runs) == 0 && j.Kind == KindCapture {
 				j.Reason += fmt.Sprintf("; prof ingest stores what was captured: it is in runs/%s of the home, if there was anything", j.Name)
 			}
@@ -501,7 +501,11 @@ func (s *Service) run(j *job) {
 	if !facts {
 		names = []string{j.Name}
 	}
-	s.findRuns(context.WithoutCancel(ctx), j, names)
+	late := time.Duration(0)
+	if e.code == 0 || e.cause != nil || j.Kind == KindCapture {
+		late = commitSeen
+	}
+	s.findRuns(context.WithoutCancel(ctx), j, names, late)
 	if err := os.RemoveAll(s.filesDir(j.ID)); err != nil {
 		s.o.Warn(err.Error())
 	}
@@ -526,6 +530,9 @@ func (s *Service) run(j *job) {
 	s.end(j, status, reason)
 }
 
+// commitSeen is how long a commit may take until it is read.
+const commitSeen = time.Second
+
 // maxNames bounds the lines of an ingest that name runs.
 const maxNames = 1000
 
@@ -537,12 +544,16 @@ func (s *Service) cleaner(p process) func(string) string {
 }
 
 // findRuns notes which of the names are runs by now.
-func (s *Service) findRuns(ctx context.Context, j *job, names []string) {
+func (s *Service) findRuns(ctx context.Context, j *job, names []string, within time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	var found []Run
 	for _, name := range names {
 		run, err := s.o.Runs.Find(ctx, name)
+		// Whoever reads commits may be a little late; a job that stored nothing ends as soon without the wait.
+		for late := time.Now().Add(within); errors.Is(err, ErrNoRun) && time.Now().Before(late); run, err = s.o.Runs.Find(ctx, name) {
+			time.Sleep(25 * time.Millisecond)
+		}
 		switch {
 		case err == nil && run.Name == name && !slices.Contains(found, run):
 			found = append(found, run)
