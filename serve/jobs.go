@@ -42,17 +42,17 @@ func (s *Server) endJobs(ctx context.Context) error {
 type stored struct{ s *Server }
 
 // Find gives the run that a reference names.
-func (r stored) Find(ctx context.Context, ref string) (jobs.Run, error) {
+func (r stored) Find(ctx context.Context, ref string) (jobs.StoredRun, error) {
 	w, _, done := r.s.options.Live.Use()
 	defer done()
 	run, err := w.Resolve(ctx, ref)
 	switch {
 	case errors.Is(err, schema.ErrUnknownRun):
-		return jobs.Run{}, fmt.Errorf("%w: %.200q", jobs.ErrNoRun, ref)
+		return jobs.StoredRun{}, fmt.Errorf("%w: %.200q", jobs.ErrNoRun, ref)
 	case err != nil:
-		return jobs.Run{}, r.s.problem(err)
+		return jobs.StoredRun{}, r.s.problem(err)
 	}
-	return jobs.Run{ID: run.ID, Name: run.Name}, nil
+	return jobs.StoredRun{ID: run.ID, Name: run.Name}, nil
 }
 
 // Check is an error where no run can have the name or the tags.
@@ -78,7 +78,7 @@ func (r stored) Check(ctx context.Context, name string, tags []string) error {
 const topOperators = 20
 
 // Report gives the figures of a run, as metrics.json of its report and the query top-operators have them.
-func (r stored) Report(ctx context.Context, run jobs.Run) (*jobs.Report, error) {
+func (r stored) Report(ctx context.Context, run jobs.StoredRun) (*jobs.ProfileReport, error) {
 	a, err := r.s.asker.Verb(ctx, ask.JSON, "report", "--out=-", "--file=metrics.json", "--run="+run.ID)
 	if err != nil {
 		return nil, r.s.problem(err)
@@ -93,7 +93,7 @@ func (r stored) Report(ctx context.Context, run jobs.Run) (*jobs.Report, error) 
 	if err := json.Unmarshal(a.Body, &m); err != nil {
 		return nil, fmt.Errorf("metrics.json of run %s: %w", run.Name, err)
 	}
-	out := &jobs.Report{MFUModelLevel: m.MFUModelLevel, MFUPerStage: m.MFUPerStage, TopOperators: []jobs.Operator{}, Aggregates: map[string]jobs.Spread{}}
+	out := &jobs.ProfileReport{MFUModelLevel: m.MFUModelLevel, MFUPerStage: m.MFUPerStage, TopOperators: []jobs.ReportOperator{}, Aggregates: map[string]jobs.Spread{}}
 	if err := spreads(m.Aggregates, out.Aggregates); err != nil {
 		return nil, fmt.Errorf("metrics.json of run %s: %w", run.Name, err)
 	}
@@ -142,7 +142,7 @@ func spreads(from map[string]json.RawMessage, into map[string]jobs.Spread) error
 }
 
 // operators puts the operators that take the most time, and gives what a reader must know of them.
-func (r stored) operators(ctx context.Context, run jobs.Run, out *jobs.Report) (notes []string, err error) {
+func (r stored) operators(ctx context.Context, run jobs.StoredRun, out *jobs.ProfileReport) (notes []string, err error) {
 	q, err := queries.Find("top-operators")
 	if err != nil {
 		return nil, err
@@ -177,7 +177,7 @@ func (r stored) operators(ctx context.Context, run jobs.Run, out *jobs.Report) (
 		if len(out.TopOperators) == topOperators {
 			break
 		}
-		one := jobs.Operator{Name: row.Operator, TotalMs: ms(row.CPU), DeviceMs: ms(row.Device), Calls: row.Calls}
+		one := jobs.ReportOperator{Name: row.Operator, TotalMs: ms(row.CPU), DeviceMs: ms(row.Device), Calls: row.Calls}
 		if one.TotalMs != nil && *row.Calls > 0 {
 			mean := *one.TotalMs / float64(*row.Calls)
 			one.MeanMs = &mean

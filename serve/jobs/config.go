@@ -58,7 +58,7 @@ type UploadLimits struct {
 // Template is what a job may run.
 type Template struct {
 	Name, Doc  string
-	Parameters []*Parameter // by name
+	Parameters []*TemplateParameter // by name
 	Timeout    time.Duration
 
 	command []string
@@ -289,8 +289,8 @@ func (t *Template) mentions(at ast.Node, text string, used map[string]bool) erro
 	return nil
 }
 
-func (t *Template) parameter(name string) *Parameter {
-	at := slices.IndexFunc(t.Parameters, func(p *Parameter) bool { return p.Name == name })
+func (t *Template) parameter(name string) *TemplateParameter {
+	at := slices.IndexFunc(t.Parameters, func(p *TemplateParameter) bool { return p.Name == name })
 	if at < 0 {
 		return nil
 	}

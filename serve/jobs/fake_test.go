@@ -121,11 +121,11 @@ func (f fakeRuns) names() []string {
 	return strings.Fields(string(text))
 }
 
-func (f fakeRuns) Find(_ context.Context, ref string) (Run, error) {
+func (f fakeRuns) Find(_ context.Context, ref string) (StoredRun, error) {
 	if at := slices.Index(f.names(), ref); at >= 0 {
-		return Run{ID: fmt.Sprint("id-", at), Name: ref}, nil
+		return StoredRun{ID: fmt.Sprint("id-", at), Name: ref}, nil
 	}
-	return Run{}, fmt.Errorf("%w: %q", ErrNoRun, ref)
+	return StoredRun{}, fmt.Errorf("%w: %q", ErrNoRun, ref)
 }
 
 func (f fakeRuns) Check(_ context.Context, name string, tags []string) error {
@@ -135,9 +135,9 @@ func (f fakeRuns) Check(_ context.Context, name string, tags []string) error {
 	return nil
 }
 
-func (f fakeRuns) Report(_ context.Context, run Run) (*Report, error) {
+func (f fakeRuns) Report(_ context.Context, run StoredRun) (*ProfileReport, error) {
 	mfu := 0.25
-	return &Report{MFUModelLevel: &mfu, MFUPerStage: map[string]*float64{"decode": nil}, TopOperators: []Operator{}, Aggregates: map[string]Spread{}, Notes: "of " + run.Name}, nil
+	return &ProfileReport{MFUModelLevel: &mfu, MFUPerStage: map[string]*float64{"decode": nil}, TopOperators: []ReportOperator{}, Aggregates: map[string]Spread{}, Notes: "of " + run.Name}, nil
 }
 
 // service is a service and a server of its API.

@@ -24,9 +24,9 @@ func Register(api huma.API, s *Service) {
 
 // Tags of the operations.
 const (
-	jobsTag    = "Jobs"
-	uploadsTag = "Uploads"
-	profileTag = "Profile service"
+	jobsTag    = "jobs"
+	uploadsTag = "uploads"
+	profileTag = "profile service"
 )
 
 // Paths of the API.
@@ -34,6 +34,11 @@ const (
 	jobsPath    = "/api/v1/jobs"
 	uploadsPath = "/api/v1/uploads"
 )
+
+// failures are the errors that an operation may end with: those that any may, and its own.
+func failures(own ...int) []int {
+	return append([]int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusMisdirectedRequest, http.StatusUnprocessableEntity, http.StatusServiceUnavailable}, own...)
+}
 
 // needRun and needIngest refuse what the server was not started for.
 func (s *Service) needRun() error {
@@ -118,10 +123,10 @@ type acceptedJob struct {
 
 // TemplateInfo is what clients see of a template.
 type TemplateInfo struct {
-	Name       string       `json:"name"`
-	Doc        string       `json:"doc,omitempty"`
-	TimeoutNs  int64        `json:"timeout_ns" doc:"A job that takes longer is stopped"`
-	Parameters []*Parameter `json:"parameters" nullable:"false"`
+	Name       string               `json:"name"`
+	Doc        string               `json:"doc,omitempty"`
+	TimeoutNs  int64                `json:"timeout_ns" doc:"A job that takes longer is stopped"`
+	Parameters []*TemplateParameter `json:"parameters" nullable:"false"`
 }
 
 type templatesOutput struct {
@@ -131,7 +136,7 @@ type templatesOutput struct {
 }
 
 func registerJobs(api huma.API, s *Service) {
-	huma.Register(api, huma.Operation{OperationID: "list-templates", Method: http.MethodGet, Path: "/api/v1/templates", Tags: []string{jobsTag}, Errors: []int{403},
+	huma.Register(api, huma.Operation{OperationID: "list-templates", Method: http.MethodGet, Path: "/api/v1/templates", Tags: []string{jobsTag}, RejectUnknownQueryParameters: true, Errors: failures(),
 		Summary: "List what jobs may run", Description: "A template of serve.yaml is a command line with parameters. A job names a template and chooses values; it never names a command."},
 		func(context.Context, *struct{}) (*templatesOutput, error) {
 			if err := s.needRun(); err != nil {
@@ -140,11 +145,11 @@ func registerJobs(api huma.API, s *Service) {
 			out := &templatesOutput{}
 			out.Body.Templates = []TemplateInfo{}
 			for _, t := range s.o.Config.Templates {
-				out.Body.Templates = append(out.Body.Templates, TemplateInfo{t.Name, t.Doc, t.Timeout.Nanoseconds(), append([]*Parameter{}, t.Parameters...)})
+				out.Body.Templates = append(out.Body.Templates, TemplateInfo{t.Name, t.Doc, t.Timeout.Nanoseconds(), append([]*TemplateParameter{}, t.Parameters...)})
 			}
 			return out, nil
 		})
-	huma.Register(api, huma.Operation{OperationID: "list-jobs", Method: http.MethodGet, Path: jobsPath, Tags: []string{jobsTag}, Summary: "List the jobs", Errors: []int{403}},
+	huma.Register(api, huma.Operation{OperationID: "list-jobs", Method: http.MethodGet, Path: jobsPath, Tags: []string{jobsTag}, Summary: "List the jobs", RejectUnknownQueryParameters: true, Errors: failures()},
 		func(context.Context, *struct{}) (*jobsOutput, error) {
 			if err := s.needEither(); err != nil {
 				return nil, err
@@ -154,7 +159,7 @@ func registerJobs(api huma.API, s *Service) {
 			return out, nil
 		})
 	huma.Register(api, huma.Operation{OperationID: "create-job", Method: http.MethodPost, Path: jobsPath, Tags: []string{jobsTag}, DefaultStatus: http.StatusAccepted,
-		Summary: "Capture a run by a template", Description: "The job waits for those before it: one runs at a time.", Errors: []int{400, 403, 413, 415, 422, 429, 503, 507}},
+		Summary: "Capture a run by a template", Description: "The job waits for those before it: one runs at a time.", RejectUnknownQueryParameters: true, Errors: failures(413, 415, 429, 507)},
 		func(ctx context.Context, in *newJobInput) (*acceptedJob, error) {
 			if err := s.needRun(); err != nil {
 				return nil, err
@@ -165,7 +170,7 @@ func registerJobs(api huma.API, s *Service) {
 			}
 			return &acceptedJob{jobsPath + "/" + j.ID, j}, nil
 		})
-	huma.Register(api, huma.Operation{OperationID: "get-job", Method: http.MethodGet, Path: jobsPath + "/{id}", Tags: []string{jobsTag}, Summary: "Show a job", Errors: []int{403, 404}},
+	huma.Register(api, huma.Operation{OperationID: "get-job", Method: http.MethodGet, Path: jobsPath + "/{id}", Tags: []string{jobsTag}, Summary: "Show a job", RejectUnknownQueryParameters: true, Errors: failures(404)},
 		func(_ context.Context, in *JobPath) (*jobOutput, error) {
 			if err := s.needEither(); err != nil {
 				return nil, err
@@ -176,7 +181,7 @@ func registerJobs(api huma.API, s *Service) {
 			}
 			return &jobOutput{j}, nil
 		})
-	huma.Register(api, huma.Operation{OperationID: "cancel-job", Method: http.MethodDelete, Path: jobsPath + "/{id}", Tags: []string{jobsTag}, Errors: []int{403, 404}, Summary: "Cancel a job",
+	huma.Register(api, huma.Operation{OperationID: "cancel-job", Method: http.MethodDelete, Path: jobsPath + "/{id}", Tags: []string{jobsTag}, RejectUnknownQueryParameters: true, Errors: failures(404), Summary: "Cancel a job",
 		Description: "A job that waits is canceled at once. One that runs is stopped as Ctrl-C stops prof capture: what was captured so far is kept and stored. A job that has ended stays as it is."},
 		func(_ context.Context, in *JobPath) (*jobOutput, error) {
 			if err := s.needEither(); err != nil {
@@ -188,7 +193,7 @@ func registerJobs(api huma.API, s *Service) {
 			}
 			return &jobOutput{j}, nil
 		})
-	huma.Register(api, huma.Operation{OperationID: "get-job-log", Method: http.MethodGet, Path: jobsPath + "/{id}/log", Tags: []string{jobsTag}, Errors: []int{403, 404}, Summary: "Show the log of a job",
+	huma.Register(api, huma.Operation{OperationID: "get-job-log", Method: http.MethodGet, Path: jobsPath + "/{id}/log", Tags: []string{jobsTag}, RejectUnknownQueryParameters: true, Errors: failures(404), Summary: "Show the log of a job",
 		Description: "What prof and the workload wrote so far, as text, with secrets masked.",
 		Responses:   map[string]*huma.Response{"200": {Description: "The log", Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: "string"}}}}}},
 		func(_ context.Context, in *JobPath) (*huma.StreamResponse, error) {
@@ -269,7 +274,7 @@ func registerEvents(api huma.API, s *Service) {
 		event("log", "Lines of the log; the id is where the log goes on", schemas.Schema(typeOf[LogEvent](), true, "LogEvent")),
 		event("job", "The job, whenever its status changes; after its end, nothing more comes", schemas.Schema(typeOf[Job](), true, "Job")),
 	}}}
-	huma.Register(api, huma.Operation{OperationID: "follow-job", Method: http.MethodGet, Path: jobsPath + "/{id}/events", Tags: []string{jobsTag}, Errors: []int{403, 404, 422},
+	huma.Register(api, huma.Operation{OperationID: "follow-job", Method: http.MethodGet, Path: jobsPath + "/{id}/events", Tags: []string{jobsTag}, RejectUnknownQueryParameters: true, Errors: failures(404),
 		Summary: "Follow a job", Description: "The log and the status of a job as server-sent events, until it ends. A client that reconnects with Last-Event-ID gets each line once.",
 		Responses: map[string]*huma.Response{"200": {Description: "Events", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: events}}}}},
 		func(_ context.Context, in *eventsInput) (*huma.StreamResponse, error) {

@@ -20,18 +20,18 @@ import (
 	"prof/internal/file"
 )
 
-// Report is what GET /reports/{run_id} gives of a run. What is not known is null, and the notes say why.
-type Report struct {
+// ProfileReport is what GET /reports/{run_id} gives of a run. What is not known is null, and the notes say why.
+type ProfileReport struct {
 	RunID         string              `json:"run_id"`
 	MFUModelLevel *float64            `json:"mfu_model_level" doc:"Model FLOPs utilization of the whole pass; null where it is not known"`
 	MFUPerStage   map[string]*float64 `json:"mfu_per_stage" doc:"By stage"`
-	TopOperators  []Operator          `json:"top_operators" nullable:"false"`
+	TopOperators  []ReportOperator    `json:"top_operators" nullable:"false"`
 	Aggregates    map[string]Spread   `json:"aggregates" doc:"Figures of all passes, by name, such as prefill_ms or tokens_per_s"`
 	Notes         string              `json:"notes" doc:"What a reader must know of the figures"`
 }
 
-// Operator is one operator of a report.
-type Operator struct {
+// ReportOperator is one operator of a report.
+type ReportOperator struct {
 	Name     string   `json:"op_name"`
 	TotalMs  *float64 `json:"total_time_ms" doc:"On the CPU, children included"`
 	DeviceMs *float64 `json:"cuda_time_ms" doc:"Of the kernels that it launched"`
@@ -105,7 +105,7 @@ type artifactInput struct {
 	Name string `path:"name" maxLength:"4096" doc:"Name of the artifact, its / written %2F"`
 }
 
-type reportOutput struct{ Body Report }
+type reportOutput struct{ Body ProfileReport }
 
 // Templates of the contract.
 const (
@@ -116,7 +116,7 @@ const (
 func artifactsPath(run string) string { return "/profile/" + url.PathEscape(run) + "/artifacts" }
 
 func registerProfile(api huma.API, s *Service) {
-	huma.Register(api, huma.Operation{OperationID: "profile-run", Method: http.MethodPost, Path: "/profile/run", Tags: []string{profileTag}, DefaultStatus: http.StatusAccepted, Errors: []int{400, 403, 409, 413, 415, 422, 429, 503, 507},
+	huma.Register(api, huma.Operation{OperationID: "profile-run", Method: http.MethodPost, Path: "/profile/run", Tags: []string{profileTag}, DefaultStatus: http.StatusAccepted, RejectUnknownQueryParameters: true, Errors: failures(409, 413, 415, 429, 507),
 		Summary: "Profile a model on a manifest of inputs", Description: "A job by the template run of serve.yaml, which gets the fields as parameters."},
 		func(ctx context.Context, in *profileInput) (*profileOutput, error) {
 			j, err := s.profile(ctx, runTemplate, map[string]any{"model": in.Body.Model, "inputs_manifest": in.Body.Manifest, "profiling_mode": in.Body.Mode})
@@ -127,7 +127,7 @@ func registerProfile(api huma.API, s *Service) {
 			out.Body.RunID = j.ID
 			return out, nil
 		})
-	huma.Register(api, huma.Operation{OperationID: "profile-stage1", Method: http.MethodPost, Path: "/profile/stage1", Tags: []string{profileTag}, DefaultStatus: http.StatusAccepted, Errors: []int{400, 403, 409, 413, 415, 422, 429, 503, 507},
+	huma.Register(api, huma.Operation{OperationID: "profile-stage1", Method: http.MethodPost, Path: "/profile/stage1", Tags: []string{profileTag}, DefaultStatus: http.StatusAccepted, RejectUnknownQueryParameters: true, Errors: failures(409, 413, 415, 429, 507),
 		Summary: "Profile a model on a folder of inputs", Description: "A job by the template stage1 of serve.yaml, which gets the fields as parameters."},
 		func(ctx context.Context, in *stageInput) (*stageOutput, error) {
 			b := in.Body
@@ -140,7 +140,7 @@ func registerProfile(api huma.API, s *Service) {
 			out.Body.RunID, out.Body.Status, out.Body.Artifacts = j.ID, j.Status, artifactsPath(j.ID)
 			return out, nil
 		})
-	huma.Register(api, huma.Operation{OperationID: "list-artifacts", Method: http.MethodGet, Path: "/profile/{run_id}/artifacts", Tags: []string{profileTag}, Errors: []int{404},
+	huma.Register(api, huma.Operation{OperationID: "list-artifacts", Method: http.MethodGet, Path: "/profile/{run_id}/artifacts", Tags: []string{profileTag}, RejectUnknownQueryParameters: true, Errors: failures(404),
 		Summary: "List the captured files of a run"},
 		func(ctx context.Context, in *RunPath) (*artifactsOutput, error) {
 			name, status, err := s.runOf(ctx, in.Run)
@@ -157,7 +157,7 @@ func registerProfile(api huma.API, s *Service) {
 			}
 			return out, nil
 		})
-	huma.Register(api, huma.Operation{OperationID: "get-artifact", Method: http.MethodGet, Path: "/profile/{run_id}/artifacts/{name}", Tags: []string{profileTag}, Errors: []int{404},
+	huma.Register(api, huma.Operation{OperationID: "get-artifact", Method: http.MethodGet, Path: "/profile/{run_id}/artifacts/{name}", Tags: []string{profileTag}, RejectUnknownQueryParameters: true, Errors: failures(404),
 		Summary:   "Fetch a captured file",
 		Responses: map[string]*huma.Response{"200": {Description: "The file", Content: map[string]*huma.MediaType{"application/octet-stream": {Schema: &huma.Schema{Type: "string", Format: "binary"}}}}}},
 		func(ctx context.Context, in *artifactInput) (*huma.StreamResponse, error) {
@@ -182,7 +182,7 @@ func registerProfile(api huma.API, s *Service) {
 				_, _ = io.Copy(newStream(ctx.BodyWriter()), io.LimitReader(f, st.Size())) // the reader has gone
 			}}, nil
 		})
-	huma.Register(api, huma.Operation{OperationID: "get-report", Method: http.MethodGet, Path: "/reports/{run_id}", Tags: []string{profileTag}, Errors: []int{404, 409},
+	huma.Register(api, huma.Operation{OperationID: "get-report", Method: http.MethodGet, Path: "/reports/{run_id}", Tags: []string{profileTag}, RejectUnknownQueryParameters: true, Errors: failures(404, 409),
 		Summary: "Show the main figures of a run"},
 		func(ctx context.Context, in *RunPath) (*reportOutput, error) {
 			name, status, err := s.runOf(ctx, in.Run)

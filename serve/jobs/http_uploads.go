@@ -84,7 +84,7 @@ type ingestInput struct {
 }
 
 func registerUploads(api huma.API, s *Service) {
-	huma.Register(api, huma.Operation{OperationID: "list-uploads", Method: http.MethodGet, Path: uploadsPath, Tags: []string{uploadsTag}, Summary: "List the uploads", Errors: []int{403}},
+	huma.Register(api, huma.Operation{OperationID: "list-uploads", Method: http.MethodGet, Path: uploadsPath, Tags: []string{uploadsTag}, Summary: "List the uploads", RejectUnknownQueryParameters: true, Errors: failures()},
 		func(context.Context, *struct{}) (*uploadsOutput, error) {
 			if err := s.needIngest(); err != nil {
 				return nil, err
@@ -93,7 +93,7 @@ func registerUploads(api huma.API, s *Service) {
 			out.Body.Uploads = s.Uploads()
 			return out, nil
 		})
-	huma.Register(api, huma.Operation{OperationID: "create-upload", Method: http.MethodPost, Path: uploadsPath, Tags: []string{uploadsTag}, DefaultStatus: http.StatusCreated, Errors: []int{400, 403, 413, 415, 422, 429, 503, 507},
+	huma.Register(api, huma.Operation{OperationID: "create-upload", Method: http.MethodPost, Path: uploadsPath, Tags: []string{uploadsTag}, DefaultStatus: http.StatusCreated, RejectUnknownQueryParameters: true, Errors: failures(413, 415, 429, 507),
 		Summary: "Announce a file", Description: "Then send its bytes by PATCH, in one or several parts, and ingest it."},
 		func(_ context.Context, in *newUploadInput) (*createdUpload, error) {
 			if err := s.needIngest(); err != nil {
@@ -105,7 +105,7 @@ func registerUploads(api huma.API, s *Service) {
 			}
 			return &createdUpload{uploadsPath + "/" + u.ID, u}, nil
 		})
-	huma.Register(api, huma.Operation{OperationID: "get-upload", Method: http.MethodGet, Path: uploadsPath + "/{id}", Tags: []string{uploadsTag}, Summary: "Show an upload", Errors: []int{403, 404}},
+	huma.Register(api, huma.Operation{OperationID: "get-upload", Method: http.MethodGet, Path: uploadsPath + "/{id}", Tags: []string{uploadsTag}, Summary: "Show an upload", RejectUnknownQueryParameters: true, Errors: failures(404)},
 		func(_ context.Context, in *UploadPath) (*uploadOutput, error) {
 			if err := s.needIngest(); err != nil {
 				return nil, err
@@ -116,7 +116,7 @@ func registerUploads(api huma.API, s *Service) {
 			}
 			return &uploadOutput{u.Offset, u.Size, u}, nil
 		})
-	huma.Register(api, huma.Operation{OperationID: "head-upload", Method: http.MethodHead, Path: uploadsPath + "/{id}", Tags: []string{uploadsTag}, DefaultStatus: http.StatusOK, Errors: []int{403, 404},
+	huma.Register(api, huma.Operation{OperationID: "head-upload", Method: http.MethodHead, Path: uploadsPath + "/{id}", Tags: []string{uploadsTag}, DefaultStatus: http.StatusOK, RejectUnknownQueryParameters: true, Errors: failures(404),
 		Summary: "Ask how much of a file is there", Description: "After an upload that broke off: go on from Upload-Offset."},
 		func(_ context.Context, in *UploadPath) (*uploadHead, error) {
 			if err := s.needIngest(); err != nil {
@@ -128,7 +128,7 @@ func registerUploads(api huma.API, s *Service) {
 			}
 			return &uploadHead{u.Offset, u.Size, "no-store"}, nil
 		})
-	huma.Register(api, huma.Operation{OperationID: "send-upload", Method: http.MethodPatch, Path: uploadsPath + "/{id}", Tags: []string{uploadsTag}, Errors: []int{400, 403, 404, 409, 413, 422, 503, 507},
+	huma.Register(api, huma.Operation{OperationID: "send-upload", Method: http.MethodPatch, Path: uploadsPath + "/{id}", Tags: []string{uploadsTag}, RejectUnknownQueryParameters: true, Errors: failures(404, 409, 413, 507),
 		Summary: "Send bytes of a file", Description: "What arrived of a part that broke off is kept. The last byte ends the upload: then the SHA-256 is checked, and where it is wrong, all is discarded.",
 		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/octet-stream": {Schema: &huma.Schema{Type: "string", Format: "binary"}}}}},
 		func(_ context.Context, in *patchInput) (*uploadOutput, error) {
@@ -141,14 +141,14 @@ func registerUploads(api huma.API, s *Service) {
 			}
 			return &uploadOutput{u.Offset, u.Size, u}, nil
 		})
-	huma.Register(api, huma.Operation{OperationID: "delete-upload", Method: http.MethodDelete, Path: uploadsPath + "/{id}", Tags: []string{uploadsTag}, DefaultStatus: http.StatusNoContent, Summary: "Remove an upload", Errors: []int{403, 404, 409}},
+	huma.Register(api, huma.Operation{OperationID: "delete-upload", Method: http.MethodDelete, Path: uploadsPath + "/{id}", Tags: []string{uploadsTag}, DefaultStatus: http.StatusNoContent, Summary: "Remove an upload", RejectUnknownQueryParameters: true, Errors: failures(404, 409)},
 		func(_ context.Context, in *UploadPath) (*struct{}, error) {
 			if err := s.needIngest(); err != nil {
 				return nil, err
 			}
 			return nil, s.problem(s.Discard(in.ID))
 		})
-	huma.Register(api, huma.Operation{OperationID: "ingest-upload", Method: http.MethodPost, Path: uploadsPath + "/{id}/ingest", Tags: []string{uploadsTag}, DefaultStatus: http.StatusAccepted, Errors: []int{400, 403, 404, 409, 413, 415, 422, 429, 503, 507},
+	huma.Register(api, huma.Operation{OperationID: "ingest-upload", Method: http.MethodPost, Path: uploadsPath + "/{id}/ingest", Tags: []string{uploadsTag}, DefaultStatus: http.StatusAccepted, RejectUnknownQueryParameters: true, Errors: failures(404, 409, 413, 415, 429, 507),
 		Summary: "Store uploads as a run", Description: "A job of the same queue as captures ingests the file, and those of with, as one run. When it is done, the uploads are removed. A file of prof pack is ingested by itself."},
 		func(ctx context.Context, in *ingestInput) (*acceptedJob, error) {
 			if err := s.needIngest(); err != nil {

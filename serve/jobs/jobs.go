@@ -39,15 +39,15 @@ type Options struct {
 // Runs is what jobs ask of the warehouse.
 type Runs interface {
 	// Find gives the run that a reference names. The error wraps ErrNoRun where there is none.
-	Find(ctx context.Context, ref string) (Run, error)
+	Find(ctx context.Context, ref string) (StoredRun, error)
 	// Check is an error that wraps ErrBadName where no run can have the name, or these tags as KEY=VALUE, or where a run has the name already.
 	Check(ctx context.Context, name string, tags []string) error
 	// Report gives the figures of a run.
-	Report(ctx context.Context, run Run) (*Report, error)
+	Report(ctx context.Context, run StoredRun) (*ProfileReport, error)
 }
 
-// Run is a run of the warehouse.
-type Run struct {
+// StoredRun is a run of the warehouse.
+type StoredRun struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 }
@@ -100,7 +100,7 @@ type Job struct {
 	Reason     string            `json:"reason,omitempty" doc:"Why it has not done what it should"`
 	Ahead      *int              `json:"ahead,omitempty" doc:"Jobs that run before it; only where it is queued"`
 	ExitCode   *int              `json:"exit_code,omitempty" doc:"Of prof, which is the workload's where that failed"`
-	Runs       []Run             `json:"runs,omitempty" doc:"The runs of the warehouse that it stored, or that have the content already"`
+	Runs       []StoredRun       `json:"runs,omitempty" doc:"The runs of the warehouse that it stored, or that have the content already"`
 	CreatedAt  time.Time         `json:"created_at"`
 	StartedAt  *time.Time        `json:"started_at,omitempty"`
 	EndedAt    *time.Time        `json:"ended_at,omitempty"`
@@ -547,7 +547,7 @@ func (s *Service) cleaner(p process) func(string) string {
 func (s *Service) findRuns(ctx context.Context, j *job, names []string, within time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	var found []Run
+	var found []StoredRun
 	for _, name := range names {
 		run, err := s.o.Runs.Find(ctx, name)
 		// Whoever reads commits may be a little late; a job that stored nothing ends as soon without the wait.

@@ -44,7 +44,7 @@ func TestJobs(t *testing.T) {
 			t.Errorf("artifact %s: %d %s", name, code, text)
 		}
 	}
-	if r := want[Report](s, 200, "GET", "/reports/"+j.ID, nil); r.RunID != j.ID || r.Notes != "of "+j.ID || *r.MFUModelLevel != 0.25 {
+	if r := want[ProfileReport](s, 200, "GET", "/reports/"+j.ID, nil); r.RunID != j.ID || r.Notes != "of "+j.ID || *r.MFUModelLevel != 0.25 {
 		t.Errorf("%+v", r)
 	}
 	for _, path := range []string{"/reports/none", artifactsPath("none"), jobsPath + "/none", jobsPath + "/none/log", jobsPath + "/none/events"} {

@@ -33,8 +33,8 @@ var types = []string{typeText, typeInteger, typeNumber, typeBoolean, typePath}
 // maxValue bounds the value of a parameter, in bytes.
 const maxValue = 4096
 
-// Parameter is a value that a job may choose.
-type Parameter struct {
+// TemplateParameter is a value that a job may choose.
+type TemplateParameter struct {
 	Name    string   `json:"name"`
 	Type    string   `json:"type" enum:"text,integer,number,boolean,path"`
 	Doc     string   `json:"doc,omitempty"`
@@ -66,8 +66,8 @@ type parameterFile struct {
 // anyText is what a text may be where the template says nothing: words, names of models, host names, and no path that leads up.
 const anyText = `[A-Za-z0-9_][A-Za-z0-9_.:=,@+/-]*`
 
-func (f parameterFile) parameter(name string) (*Parameter, error) {
-	p := &Parameter{Name: name, Type: f.Type, Doc: f.Doc, Default: f.Default, Values: f.Values, Pattern: f.Pattern, Min: f.Min, Max: f.Max, dash: f.Dash}
+func (f parameterFile) parameter(name string) (*TemplateParameter, error) {
+	p := &TemplateParameter{Name: name, Type: f.Type, Doc: f.Doc, Default: f.Default, Values: f.Values, Pattern: f.Pattern, Min: f.Min, Max: f.Max, dash: f.Dash}
 	if p.Type == "" {
 		p.Type = typeText
 	}
@@ -115,7 +115,7 @@ func (f parameterFile) parameter(name string) (*Parameter, error) {
 	return p, nil
 }
 
-func defaultOf(p *Parameter) []string {
+func defaultOf(p *TemplateParameter) []string {
 	if p.Default == nil {
 		return nil
 	}
@@ -123,7 +123,7 @@ func defaultOf(p *Parameter) []string {
 }
 
 // value gives the text of a parameter for a value of JSON.
-func (p *Parameter) value(v any) (string, error) {
+func (p *TemplateParameter) value(v any) (string, error) {
 	switch v := v.(type) {
 	case string:
 		return p.check(v)
@@ -136,7 +136,7 @@ func (p *Parameter) value(v any) (string, error) {
 }
 
 // check gives the text that the command line gets for a value.
-func (p *Parameter) check(v string) (string, error) {
+func (p *TemplateParameter) check(v string) (string, error) {
 	switch {
 	case len(v) > maxValue:
 		return "", fmt.Errorf("it has %d bytes, more than %d", len(v), maxValue)
@@ -168,7 +168,7 @@ func (p *Parameter) check(v string) (string, error) {
 	return v, err
 }
 
-func (p *Parameter) number(v string) (string, error) {
+func (p *TemplateParameter) number(v string) (string, error) {
 	n, err := strconv.ParseFloat(v, 64)
 	switch {
 	case err != nil || math.IsInf(n, 0) || math.IsNaN(n):
@@ -187,7 +187,7 @@ func (p *Parameter) number(v string) (string, error) {
 
 // path gives the real path of a file or folder, which links must not lead out of the folders that are allowed. A relative one is below each of them in turn.
 // What it says names no path but the client's.
-func (p *Parameter) path(v string) (string, error) {
+func (p *TemplateParameter) path(v string) (string, error) {
 	if len(p.Values) > 0 && !slices.Contains(p.Values, v) {
 		return "", fmt.Errorf("it must be one of %s", quoted(p.Values))
 	}
