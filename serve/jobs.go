@@ -147,7 +147,7 @@ func (r stored) operators(ctx context.Context, run jobs.StoredRun, out *jobs.Pro
 	if err != nil {
 		return nil, err
 	}
-	a, err := r.s.asker.Query(ctx, q, run.ID, queries.Args{"top": "0"}, "json")
+	a, err := r.s.asker.Query(ctx, q, run.ID, queries.Args{"top": "0"}, "json", 0)
 	if err != nil {
 		return nil, r.s.problem(err)
 	}

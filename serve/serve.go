@@ -18,6 +18,8 @@ import (
 	"prof/schema"
 	"prof/serve/ask"
 	"prof/serve/jobs"
+	"prof/serve/mcp"
+	"prof/serve/page"
 )
 
 // Options say how a server answers.
@@ -58,6 +60,8 @@ func New(o Options) (*Server, error) {
 	if err := s.addJobs(); err != nil {
 		return nil, err
 	}
+	s.mux.Handle("POST /mcp", mcp.Handler(mcp.New(s.asker, o.Version)))
+	s.mux.Handle("/", page.Handler())
 	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1024))
 	if err != nil {
 		return nil, err

@@ -81,6 +81,8 @@ func (s *Service) problem(err error) error {
 		return huma.Error409Conflict(err.Error())
 	case errors.Is(err, ErrBroken): // should the sender still listen
 		return huma.Error400BadRequest(ErrBroken.Error())
+	case errors.Is(err, ErrEmpty):
+		return huma.Error400BadRequest(err.Error())
 	case errors.Is(err, ErrTooLarge):
 		return huma.NewError(http.StatusRequestEntityTooLarge, err.Error())
 	case errors.Is(err, ErrHash), errors.Is(err, ErrBadUpload), errors.Is(err, ErrBadName):

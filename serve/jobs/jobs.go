@@ -21,6 +21,7 @@ import (
 	"prof/internal/file"
 	"prof/internal/mask"
 	"prof/internal/scratch"
+	"prof/internal/suggest"
 	"prof/schema/rundir"
 )
 
@@ -60,7 +61,7 @@ var (
 	ErrNoSpace = errors.New("the disk is full")
 	ErrClosing = errors.New("the server is shutting down")
 	ErrInUse   = errors.New("in use")
-	ErrBadName = errors.New("no run can be stored so")
+	ErrBadName = errors.New("wrong request")
 )
 
 // Why a job was stopped.
@@ -607,6 +608,13 @@ func (s *Service) prepare(j *job) (p process, printsNames bool, err error) {
 	return p, false, nil
 }
 
+func (s *Service) templateNames() (out []string) {
+	for _, t := range s.o.Config.Templates {
+		out = append(out, t.Name)
+	}
+	return out
+}
+
 func (s *Service) template(name string) *Template {
 	at := slices.IndexFunc(s.o.Config.Templates, func(t *Template) bool { return t.Name == name })
 	if at < 0 {
@@ -628,7 +636,7 @@ func (s *Service) openLog(id string) (*os.File, error) {
 func (s *Service) Capture(ctx context.Context, template string, chosen map[string]any, name string, tags []string) (Job, error) {
 	t := s.template(template)
 	if t == nil {
-		return Job{}, &valueError{"template", fmt.Errorf("%s has no such template", ConfigName)}
+		return Job{}, fmt.Errorf("%w: %s has no template %.100q%s", ErrBadName, ConfigName, template, suggest.DidYouMean(template, s.templateNames()))
 	}
 	id := newID(template)
 	if name == "" {

@@ -48,6 +48,7 @@ var (
 	ErrTooLarge  = errors.New("too large")
 	ErrHash      = errors.New("wrong SHA-256")
 	ErrBroken    = errors.New("the body broke off; what arrived is kept: ask for the offset by HEAD and go on")
+	ErrEmpty     = errors.New("the body is empty: send bytes of the file")
 	ErrBadUpload = errors.New("this file cannot be ingested")
 )
 
@@ -305,6 +306,9 @@ func (s *Service) receive(u *upload, from io.Reader) (n int64, err error) {
 	}
 	if err != nil {
 		return n, noSpace(err)
+	}
+	if n == 0 {
+		return 0, ErrEmpty
 	}
 	var one [1]byte
 	if n == room {
