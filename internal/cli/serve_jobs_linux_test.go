@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// server is `prof serve` at work.
-type server struct {
+// jobServer is `prof serve` at work.
+type jobServer struct {
 	*place
 	cmd  *exec.Cmd
 	url  string
@@ -27,8 +27,8 @@ type server struct {
 
 var servingOn = regexp.MustCompile(`serving .* on (http://\S+)`)
 
-// served starts a server on the home of a place, with jobs by these templates and uploads.
-func served(t *testing.T, p *place, templates string) *server {
+// servingJobs starts a server on the home of a place, with jobs by these templates and uploads.
+func servingJobs(t *testing.T, p *place, templates string) *jobServer {
 	t.Helper()
 	if err := os.Chmod(p.path(".prof"), 0o700); err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func served(t *testing.T, p *place, templates string) *server {
 	if err := os.Chmod(write(t, p.path(".prof/serve.yaml"), []byte(templates)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := &server{place: p, said: &bytes.Buffer{}, done: make(chan error, 1)}
+	s := &jobServer{place: p, said: &bytes.Buffer{}, done: make(chan error, 1)}
 	s.cmd = p.command("serve", "--listen", "127.0.0.1:0", "--allow-run", "--allow-ingest")
 	errs, err := s.cmd.StderrPipe()
 	if err == nil {
@@ -64,7 +64,7 @@ func served(t *testing.T, p *place, templates string) *server {
 }
 
 // ask sends a request and reads the answer, which must have a status below 300, into a value.
-func (s *server) ask(method, path, body string, into any, headers ...string) {
+func (s *jobServer) ask(method, path, body string, into any, headers ...string) {
 	s.t.Helper()
 	r, err := http.NewRequest(method, s.url+path, strings.NewReader(body))
 	if err != nil {
@@ -94,7 +94,7 @@ type servedJob struct {
 }
 
 // await waits for a status of a job.
-func (s *server) await(id, status string) (j servedJob) {
+func (s *jobServer) await(id, status string) (j servedJob) {
 	s.t.Helper()
 	within(s.t, 60*time.Second, "job is "+status, func() bool {
 		s.ask("GET", "/api/v1/jobs/"+id, "", &j)
@@ -120,13 +120,13 @@ templates:
 `
 
 // profiling is a place with fake profilers, a workload and its inputs, and a server whose template run sleeps for some seconds.
-func profiling(t *testing.T, seconds int) *server {
+func profiling(t *testing.T, seconds int) *jobServer {
 	t.Helper()
 	p := fakes(t)
 	write(t, p.path("work.sh"), []byte("#!/bin/sh\necho $$ >pid\nsetsid sleep $2 &\necho $! >child\necho the model is $1\nsleep $2\n"))
 	write(t, p.path("data/a.txt"), []byte("a"))
 	write(t, p.path("data/inputs.yaml"), []byte("inputs: [{path: a.txt}]\n"))
-	return served(t, p, fmt.Sprintf(profileTemplate, p.path("data"), seconds))
+	return servingJobs(t, p, fmt.Sprintf(profileTemplate, p.path("data"), seconds))
 }
 
 // The contract of profile services, on the program: from the post over nsys and ncu to artifacts and a report; and uploads become a run.
@@ -185,7 +185,7 @@ func TestServeProfile(t *testing.T) {
 }
 
 // begun posts a job and waits until its workload is at work; it gives the ids of two of its processes.
-func (s *server) begun() (id string, pids []string) {
+func (s *jobServer) begun() (id string, pids []string) {
 	s.t.Helper()
 	var run struct {
 		ID string `json:"run_id"`
@@ -225,7 +225,7 @@ func TestServeEnds(t *testing.T) {
 	}
 	<-s.done
 	within(t, 15*time.Second, "the workload ends with the server", func() bool { return gone(pids[0]) })
-	s = served(t, s.place, string(read(t, s.path(".prof/serve.yaml"))))
+	s = servingJobs(t, s.place, string(read(t, s.path(".prof/serve.yaml"))))
 	if j := s.await(id, "interrupted"); !strings.Contains(j.Reason, "the server ended while the job ran") {
 		t.Errorf("%+v", j)
 	}
