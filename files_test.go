@@ -24,6 +24,7 @@ var directs = map[string]string{
 	"capture/sampling.go":         "it reads /proc, whose files have no size",
 	"capture/nvml_linux_read.go":  "it reads /proc",
 	"capture/doctor_machine.go":   "it reads /proc and /sys",
+	"serve/jobs/process_linux.go": "it reads /proc",
 	"capture/pass.go":             "it opens the workload's own input anew, or /dev/null",
 	"capture/python.go":           "its reader ends after 1024 bytes",
 	"ingest/model/read.go":        "its reader ends at a limit, of what may be unpacked",

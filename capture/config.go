@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
 
 	"prof/internal/file"
 	"prof/internal/mask"
@@ -45,6 +46,28 @@ func ReadConfig(path string, o *Options) error {
 	}
 	*o = read
 	return nil
+}
+
+// ReadYAML reads a file of settings in YAML, of limit bytes at most, as those of captures are read: an unknown key or a value of another type is an error
+// with file and line that wraps kind. Fields of into points to get the values by their names in yaml, a field Node where its struct stands. What check
+// finds wrong then, by YAMLErrorf, has its place too.
+func ReadYAML(path string, limit int64, kind error, into any, check func() error) error {
+	text, err := file.Read(path, limit)
+	if err != nil {
+		return fmt.Errorf("%w: %w", kind, err)
+	}
+	if err = parseYAML(text, into); err == nil {
+		err = check()
+	}
+	if err != nil {
+		return inFile(path, kind, err)
+	}
+	return nil
+}
+
+// YAMLErrorf is what is wrong at a place of a file that ReadYAML reads.
+func YAMLErrorf(at ast.Node, format string, args ...any) error {
+	return configErrorf(at, format, args...)
 }
 
 // inFile is what is wrong in a YAML file, with the file, the line where that is known, and the error that all errors about such files wrap.

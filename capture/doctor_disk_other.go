@@ -7,7 +7,7 @@ import (
 	"runtime"
 )
 
-// freeBytes is not known on this system.
-func freeBytes(dir string) (int64, error) {
+// FreeBytes is not known on this system.
+func FreeBytes(dir string) (int64, error) {
 	return 0, fmt.Errorf("the free space of %s is unknown on %s", dir, runtime.GOOS)
 }

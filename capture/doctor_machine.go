@@ -50,7 +50,7 @@ func (m Machine) withDefaults() Machine {
 		m.ReadLink = os.Readlink
 	}
 	if m.Free == nil {
-		m.Free = freeBytes
+		m.Free = FreeBytes
 	}
 	if m.Run == nil {
 		m.Run = child.Run

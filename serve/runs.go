@@ -32,7 +32,7 @@ func (s *Server) addAbout() error {
 		return err
 	}
 	huma.Register(s.api, get("about", "/api/v1/about", "warehouse", "What the server is and may do", ""), func(context.Context, *struct{}) (*struct{ Body About }, error) {
-		return &struct{ Body About }{About{s.options.Version, schema.DuckDBVersion(), len(all), s.asker.Problem(), false, false}}, nil
+		return &struct{ Body About }{About{s.options.Version, schema.DuckDBVersion(), len(all), s.asker.Problem(), s.options.Jobs.AllowIngest, s.options.Jobs.AllowRun}}, nil
 	})
 	return nil
 }

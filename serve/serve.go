@@ -17,6 +17,7 @@ import (
 
 	"prof/schema"
 	"prof/serve/ask"
+	"prof/serve/jobs"
 	"prof/serve/mcp"
 	"prof/serve/page"
 )
@@ -27,6 +28,7 @@ type Options struct {
 	Verb    ask.Verb
 	Version string // of prof
 	Guard   Guard
+	Jobs    jobs.Options         // what runs and uploads are allowed; Runs and Warn are the server's
 	Log     func(message string) // what went wrong inside, for whoever runs the server
 }
 
@@ -37,6 +39,7 @@ type Server struct {
 	api     huma.API
 	mux     *http.ServeMux
 	handler http.Handler
+	jobs    *jobs.Service
 	running atomic.Int64 // requests
 }
 
@@ -53,6 +56,9 @@ func New(o Options) (*Server, error) {
 		if err := add(); err != nil {
 			return nil, err
 		}
+	}
+	if err := s.addJobs(); err != nil {
+		return nil, err
 	}
 	s.mux.Handle("POST /mcp", mcp.Handler(mcp.New(s.asker, o.Version)))
 	page.Add(s.mux)
@@ -85,12 +91,14 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		return err
 	case <-ctx.Done():
 	}
+	ended := make(chan error, 1)
+	go func() { ended <- s.endJobs(context.WithoutCancel(ctx)) }()
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer cancel()
 	if err := server.Shutdown(drain); err != nil {
-		return errors.Join(fmt.Errorf("%d requests were cut off: %w", s.running.Load(), err), server.Close())
+		return errors.Join(fmt.Errorf("%d requests were cut off: %w", s.running.Load(), err), server.Close(), <-ended)
 	}
-	return nil
+	return <-ended
 }
 
 // count counts the requests that are worked on.

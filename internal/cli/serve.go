@@ -7,6 +7,8 @@ import (
 	"io"
 	"net"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -17,6 +19,7 @@ import (
 	"prof/schema"
 	"prof/serve"
 	"prof/serve/ask"
+	"prof/serve/jobs"
 	"prof/serve/mcp"
 )
 
@@ -36,6 +39,9 @@ prof capture work next to it, and what they store is there at once. docs/serve.m
 			&cli.StringSliceFlag{Name: "host", Usage: "another `NAME` of this server, as a proxy passes it on; may be repeated"},
 			&cli.StringSliceFlag{Name: "origin", Usage: "pages of `URL` may ask too (CORS); may be repeated"},
 			&cli.BoolFlag{Name: "https", Usage: "browsers reach it by https, through a proxy"},
+			&cli.BoolFlag{Name: "allow-run", Usage: "run jobs: captures by the templates of the home's serve.yaml"},
+			&cli.BoolFlag{Name: "allow-ingest", Usage: "take uploads of captures and ingest them"},
+			&cli.StringFlag{Name: "config", Usage: "read the templates and bounds of jobs and uploads from `FILE`, which only you may change", DefaultText: "serve.yaml of the home"},
 			memoryFlag(),
 		},
 		Action: p.serve,
@@ -64,9 +70,16 @@ func (p *program) serve(c *cli.Context) (err error) {
 		return err
 	}
 	defer live.Close()
-	s, err := serve.New(serve.Options{Live: live, Verb: verbOf(home), Version: versionText(), Guard: guard, Log: p.warn})
+	work, err := jobsFrom(c, home)
 	if err != nil {
 		return err
+	}
+	s, err := serve.New(serve.Options{Live: live, Verb: verbOf(home), Version: versionText(), Guard: guard, Jobs: work, Log: p.warn})
+	if err != nil {
+		return err
+	}
+	if work.AllowRun || work.AllowIngest {
+		p.stop.patient(serve.JobsTime(work) + stopWithin)
 	}
 	fmt.Fprintf(p.err, "serving %s on http://%s\n", home.Dir, l.Addr())
 	err = s.Serve(c.Context, l)
@@ -75,6 +88,43 @@ func (p *program) serve(c *cli.Context) (err error) {
 		return exitStatus(exitOK)
 	}
 	return err
+}
+
+// jobsFrom says which jobs and uploads are allowed.
+func jobsFrom(c *cli.Context, home schema.Home) (o jobs.Options, err error) {
+	o = jobs.Options{Home: home.Dir, AllowRun: c.Bool("allow-run"), AllowIngest: c.Bool("allow-ingest"), CaptureFolders: filepath.Join(home.Dir, runsName), Config: jobs.DefaultConfig()}
+	if !o.AllowRun && !o.AllowIngest {
+		if c.IsSet("config") {
+			return o, usagef("--config is for --allow-run and --allow-ingest")
+		}
+		return o, nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return o, err
+	}
+	o.Command = []string{self, "--home=" + home.Dir}
+	path := c.String("config")
+	if path == "" {
+		path = filepath.Join(home.Dir, jobs.ConfigName)
+	} else if _, err := os.Stat(path); err != nil {
+		return o, err
+	}
+	if o.Config, err = jobs.ReadConfig(path, jobOptions()); err != nil {
+		return o, &usageError{err}
+	}
+	return o, nil
+}
+
+// jobOptions are the options of capture that a template may set: those that say how to capture, and not where or what.
+func jobOptions() (out []string) {
+	not := []string{sharedName, "run", suiteName, "fresh", "dry-run", nodeRankName, "nodes", "job", "no-ingest", "no-log"}
+	for _, f := range captureFlags() {
+		if name := f.Names()[0]; !slices.Contains(not, name) {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 func (p *program) mcpCommand() *cli.Command {

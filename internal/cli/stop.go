@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -30,6 +31,7 @@ type stopper struct {
 	mu         sync.Mutex
 	passes     chan<- os.Signal // of a capture that runs its passes; nil else
 	asked      bool             // prof is to end
+	within     time.Duration    // and so long from then; 0: stopWithin
 	terminated bool             // by SIGTERM
 }
 
@@ -57,6 +59,7 @@ func (s *stopper) hear(got os.Signal) {
 	term := got == syscall.SIGTERM
 	s.terminated = s.terminated || term
 	s.asked = s.asked || term || passes == nil
+	within := cmp.Or(s.within, stopWithin)
 	s.mu.Unlock()
 	code := exitSignal + int(got.(syscall.Signal))
 	switch {
@@ -71,7 +74,7 @@ func (s *stopper) hear(got os.Signal) {
 		s.end(code)
 	default:
 		s.cancel()
-		time.AfterFunc(stopWithin, func() { s.end(code) })
+		time.AfterFunc(within, func() { s.end(code) })
 	}
 }
 
@@ -115,6 +118,16 @@ func (s *stopper) capturing(passes chan os.Signal) (done func()) {
 		s.passes = nil
 		s.mu.Unlock()
 	}
+}
+
+// patient gives what is to end longer to do so.
+func (s *stopper) patient(within time.Duration) {
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.within = within
 }
 
 // byTerm says whether SIGTERM asked prof to end.

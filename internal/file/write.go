@@ -138,6 +138,20 @@ func Create(path string) (*os.File, error) {
 	return regular(f, path, err)
 }
 
+// Append opens a file for a program to write at its end, or to lock, and makes it with the rights of its folder where it is not there. A symbolic link
+// is refused.
+func Append(path string) (*os.File, error) {
+	mode, exact, err := rightsIn(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, mode)
+	if err == nil && exact {
+		err = f.Chmod(mode)
+	}
+	return regular(f, path, err)
+}
+
 // Adopt gives what other programs made below a folder of prof the rights of that folder: no more, and in one that a team shares no less.
 func Adopt(dir string) error {
 	return filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

@@ -1,0 +1,42 @@
+package jobs
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// childOf starts prof in a process group of its own, so that the terminal's Ctrl-C reaches the server alone, and ends it when the server dies: it ends its
+// workload and profilers then.
+func childOf() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+}
+
+// endLeft kills the processes that a job left behind. They are found by their environment, whatever became of their groups, sessions and parents; new ones
+// may come while the others are killed.
+func endLeft(id string) {
+	mark := []byte("\x00" + jobVariable + "=" + id + "\x00")
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		found := false
+		entries, err := os.ReadDir("/proc")
+		if err != nil {
+			return
+		}
+		for _, e := range entries {
+			pid, err := strconv.Atoi(e.Name())
+			if err != nil || pid == os.Getpid() {
+				continue
+			}
+			text, err := os.ReadFile("/proc/" + e.Name() + "/environ") // of others it cannot be read, and of those that have ended it is empty
+			if err == nil && bytes.Contains(append([]byte{0}, text...), mark) {
+				found = true
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+		if !found {
+			return
+		}
+	}
+}
