@@ -56,6 +56,7 @@ type TimelineTrack struct {
 	Tid      *int64 `json:"tid,omitempty" doc:"thread; absent of what GPUs do"`
 	Thread   string `json:"thread,omitempty" doc:"name of the thread"`
 	Depth    int64  `json:"depth,omitempty" doc:"how many ranges, operators or functions are open around it"`
+	IsWhole  bool   `json:"is_whole,omitempty" doc:"whether it has the work of all streams of the GPU"`
 	Count    int64  `json:"item_count" doc:"items of the track"`
 	BusyNs   int64  `json:"busy_ns" doc:"time in which at least one of them runs"`
 }
@@ -118,7 +119,6 @@ type track struct {
 	TimelineTrack
 	isFolded bool
 	started  bool
-	isWhole  bool     // has the items of several streams
 	within   []*track // those that have its items too
 	until    int64
 	items    []item // all, or, of a folded one, those as long as a bin
@@ -312,7 +312,7 @@ const WarmUp = " (warm-up)"
 func (r *reader) trackOf(key trackKey) *track {
 	k := r.tracks[key]
 	if k == nil && r.isNew {
-		k = &track{TimelineTrack: TimelineTrack{Kind: key.kind, SourceID: r.source.SourceID, Depth: max(key.depth, 0)}, isWhole: key.depth < 0}
+		k = &track{TimelineTrack: TimelineTrack{Kind: key.kind, SourceID: r.source.SourceID, Depth: max(key.depth, 0), IsWhole: key.depth < 0}}
 		if key.isDevice {
 			k.Device = &key.device
 		}

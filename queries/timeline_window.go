@@ -165,7 +165,7 @@ func (k *track) key() trackKey {
 			}
 		}
 	}
-	if k.isWhole {
+	if k.IsWhole {
 		key.depth = -1
 	}
 	return key
