@@ -17,7 +17,7 @@ import (
 // may know.
 var rooms = map[string][]string{
 	".":                     {"internal/cli"},
-	"internal/cli":          {"capture", "ingest", "ingest/derive", "ingest/load", "ingest/model", "ingest/workload", "queries", "queries/*", "render/*", "schema", "schema/pack", "schema/rundir", "testdata", "testdata/diagnosis"},
+	"internal/cli":          {"capture", "serve", "serve/*", "ingest", "ingest/derive", "ingest/load", "ingest/model", "ingest/workload", "queries", "queries/*", "render/*", "schema", "schema/pack", "schema/rundir", "testdata", "testdata/diagnosis"},
 	"internal/child":        {},
 	"internal/file":         {},
 	"internal/golden":       {},

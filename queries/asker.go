@@ -3,6 +3,7 @@ package queries
 import (
 	"context"
 	"errors"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -22,6 +23,7 @@ type (
 // goroutines, and nobody may change the frames that it gives.
 type Asker struct {
 	w     *schema.Warehouse
+	most  int           // rows of an answer; more are an error
 	busy  chan struct{} // one place for each query that runs
 	mutex sync.Mutex
 	// What was asked, by statement; frames by the topics of their caveats too.
@@ -31,7 +33,13 @@ type Asker struct {
 
 // NewAsker asks as many queries at a time as there are processors: planning takes most of their time, one thread each.
 func NewAsker(w *schema.Warehouse) *Asker {
-	return &Asker{w: w, busy: make(chan struct{}, max(2, runtime.GOMAXPROCS(0))), known: map[string]func() ([]frame.Caveat, error){}, frames: map[string]func() (*frame.Frame, error){}}
+	return &Asker{w: w, most: math.MaxInt, busy: make(chan struct{}, max(2, runtime.GOMAXPROCS(0))), known: map[string]func() ([]frame.Caveat, error){}, frames: map[string]func() (*frame.Frame, error){}}
+}
+
+// Within refuses answers of more than so many rows: they are in memory at once.
+func (a *Asker) Within(rows int) *Asker {
+	a.most = rows
+	return a
 }
 
 // Ask runs the newest query of that name with those of the arguments that it takes; once for the same arguments.

@@ -27,6 +27,7 @@ var (
 	ErrUnknownQuery = errors.New("no such query")
 	ErrBadArgument  = frame.ErrBadArgument
 	ErrNotReadOnly  = errors.New("only reading is allowed")
+	ErrTooManyRows  = errors.New("the answer is too long")
 )
 
 // Statement is the SQL that gives the query's rows in any DuckDB client.
@@ -163,7 +164,7 @@ func (a *Asker) Run(ctx context.Context, q Query, args Args) (*frame.Frame, erro
 	if kinds := capturesOf(q); kinds != nil && args["source"] != "" && !slices.Contains(kinds, args["source"]) {
 		return nil, fmt.Errorf("query %s: %w: --source is %s or %s", q.Name, ErrBadArgument, strings.Join(kinds[:len(kinds)-1], ", "), kinds[len(kinds)-1])
 	}
-	f, err := read(ctx, a.w, stmt)
+	f, err := readWithin(ctx, a.w, stmt, a.most)
 	if err != nil {
 		return nil, fmt.Errorf("query %s: %w", q.Name, plainError(err))
 	}
@@ -214,16 +215,21 @@ func plainError(err error) error {
 }
 
 func read(ctx context.Context, w *schema.Warehouse, stmt string) (*frame.Frame, error) {
+	return readWithin(ctx, w, stmt, math.MaxInt)
+}
+
+// readWithin reads at most so many rows.
+func readWithin(ctx context.Context, w *schema.Warehouse, stmt string, most int) (*frame.Frame, error) {
 	rows, err := w.DB.QueryContext(ctx, stmt)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	return scan(rows)
+	return scan(rows, most)
 }
 
 // scan turns a result into a Frame.
-func scan(rows *sql.Rows) (*frame.Frame, error) {
+func scan(rows *sql.Rows, most int) (*frame.Frame, error) {
 	types, err := rows.ColumnTypes()
 	if err != nil {
 		return nil, err
@@ -233,9 +239,13 @@ func scan(rows *sql.Rows) (*frame.Frame, error) {
 	for i, t := range types {
 		names[i], kinds[i], into[i] = t.Name(), t.DatabaseTypeName(), &cells[i]
 	}
+	n := 0
 	return fill(names, kinds, func() ([]any, error) {
 		if !rows.Next() {
 			return nil, rows.Err()
+		}
+		if n++; n > most {
+			return nil, fmt.Errorf("%w: it has more than %d rows; ask for fewer", ErrTooManyRows, most)
 		}
 		return cells, rows.Scan(into...)
 	})

@@ -58,6 +58,16 @@ func takeSpill() (path string) {
 	return spills.dir.Path
 }
 
+// Spill is the folder into which readers put what does not fit in memory; "" where there is none.
+func (w *Warehouse) Spill() string {
+	spills.Lock()
+	defer spills.Unlock()
+	if spills.dir == nil {
+		return ""
+	}
+	return spills.dir.Path
+}
+
 // leaveSpill removes the folder where nothing lies in it, as the last thing that the process does with it.
 func leaveSpill() bool {
 	spills.Lock()

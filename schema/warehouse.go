@@ -39,6 +39,8 @@ type Options struct {
 	Progress func(done, all int)
 	// AsIs refuses a warehouse that would have to be brought up to date for reading.
 	AsIs bool
+	// Sandbox keeps SQL from files, the network, extensions and settings.
+	Sandbox bool
 	// MemoryLimit bounds DuckDB's memory, e.g. "512MB"; empty leaves DuckDB's default.
 	MemoryLimit string
 }
@@ -51,6 +53,7 @@ type Warehouse struct {
 	Facts    Facts // what Options said; nil when opened for reading
 
 	release func() error // what Close does after DuckDB; nil for one in memory
+	lent    bool         // by a Live, which closes it
 	undo    *undo        // of one opened for writing; nil for others and while DuckDB makes it
 }
 
@@ -177,7 +180,7 @@ func openTurn(ctx context.Context, home Home, o Options, deadline time.Time) (*W
 
 // Leave ends the reading of a process that is about to end: that frees DuckDB's memory faster than closing it.
 func (w *Warehouse) Leave() error {
-	if !w.Writable && leaveSpill() { // what was spilled, only Close removes
+	if w.lent || !w.Writable && leaveSpill() { // what was spilled, only Close removes
 		return nil
 	}
 	return w.Close()
@@ -185,6 +188,9 @@ func (w *Warehouse) Leave() error {
 
 // Close writes what is pending into the file and lets it go.
 func (w *Warehouse) Close() error {
+	if w.lent {
+		return nil
+	}
 	err := errors.Join(w.DB.Close(), w.undo.close())
 	if w.release != nil {
 		err = errors.Join(err, w.release())
@@ -265,6 +271,12 @@ func connect(ctx context.Context, file, mode, spill string, o Options) (*sql.DB,
 	if err := db.PingContext(ctx); err != nil {
 		db.Close()
 		return nil, err
+	}
+	if o.Sandbox {
+		if _, err := db.ExecContext(ctx, `SET enable_external_access = false; SET lock_configuration = true`); err != nil {
+			db.Close()
+			return nil, err
+		}
 	}
 	return db, nil
 }

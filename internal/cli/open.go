@@ -143,6 +143,9 @@ func (p *program) openToChange(c *cli.Context) (*schema.Warehouse, error) {
 }
 
 func (p *program) openHome(c *cli.Context, home schema.Home, write bool) (*schema.Warehouse, error) {
+	if p.lent != nil {
+		return p.lent, nil
+	}
 	wait, err := lockWaitFrom(os.Getenv("PROF_WAIT"))
 	if err != nil {
 		return nil, err

@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"prof/ingest/derive"
+	"prof/internal/file"
+	"prof/queries"
+	"prof/schema"
+	"prof/serve"
+	"prof/serve/ask"
+)
+
+func (p *program) serveCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "serve",
+		Usage: "show the warehouse in a browser, and answer programs over HTTP",
+		Description: `The page is at the address that it prints, the API's reference at /docs, its OpenAPI at /openapi.json. It reads a copy of each commit: prof ingest and
+prof capture work next to it, and what they store is there at once. docs/serve.md says more.
+
+  prof serve
+  prof serve --listen 0.0.0.0:7321 --token-file token
+  curl http://127.0.0.1:7321/api/v1/runs`,
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:7321", Usage: "`ADDRESS:PORT`; port 0 takes a free one; an address that others can reach needs a token"},
+			&cli.StringFlag{Name: "token-file", Usage: "ask for the token in `FILE`, which only you may read"},
+			&cli.StringSliceFlag{Name: "host", Usage: "another `NAME` of this server, as a proxy passes it on; may be repeated"},
+			&cli.StringSliceFlag{Name: "origin", Usage: "pages of `URL` may ask too (CORS); may be repeated"},
+			&cli.BoolFlag{Name: "https", Usage: "browsers reach it by https, through a proxy"},
+			memoryFlag(),
+		},
+		Action: p.serve,
+	}
+}
+
+func (p *program) serve(c *cli.Context) (err error) {
+	if err := exactArgs(c, 0, "no arguments"); err != nil {
+		return err
+	}
+	guard, err := p.guardFrom(c)
+	if err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp", c.String("listen"))
+	if err != nil {
+		return fmt.Errorf("listen on %s: %w; choose another with --listen", c.String("listen"), err)
+	}
+	defer l.Close()
+	home, err := p.home(c)
+	if err != nil {
+		return err
+	}
+	live, err := p.openLive(c, home)
+	if err != nil {
+		return err
+	}
+	defer live.Close()
+	s, err := serve.New(serve.Options{Live: live, Verb: verbOf(home), Version: versionText(), Guard: guard, Log: p.warn})
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(p.err, "serving %s on http://%s\n", home.Dir, l.Addr())
+	err = s.Serve(c.Context, l)
+	if c.Context.Err() != nil && err == nil {
+		fmt.Fprintln(p.err, "stopped; all requests were answered")
+		return exitStatus(exitOK)
+	}
+	return err
+}
+
+// openLive opens the warehouse to read it for as long as the process lives.
+func (p *program) openLive(c *cli.Context, home schema.Home) (*schema.Live, error) {
+	wait, err := lockWaitFrom(os.Getenv("PROF_WAIT"))
+	if err != nil {
+		return nil, err
+	}
+	limit, err := memoryLimit(c, true)
+	if err != nil {
+		return nil, err
+	}
+	return schema.OpenLive(c.Context, home, schema.Options{Defs: queries.Relations{}, Facts: derive.Facts{}, Wait: wait, MemoryLimit: limit, Sandbox: true,
+		Talk: func(m string) { fmt.Fprintln(p.err, "prof: "+m) }})
+}
+
+// verbOf runs verbs on an open warehouse of a home.
+func verbOf(home schema.Home) ask.Verb {
+	return func(ctx context.Context, w *schema.Warehouse, out io.Writer, args ...string) error {
+		v := newProgram(append([]string{"prof", "--home=" + home.Dir}, args...), strings.NewReader(""), out, io.Discard)
+		v.lent = w
+		app, err := v.app()
+		if err != nil {
+			return err
+		}
+		err = app.RunContext(ctx, permute(app, v.args))
+		var usage *usageError
+		var exit exitStatus
+		switch {
+		case errors.As(err, &exit): // check and diff say it in what they print
+			return nil
+		case errors.As(err, &usage):
+			return fmt.Errorf("%w: %w", ask.ErrInvalid, err)
+		}
+		return err
+	}
+}
+
+// maxToken bounds a token, in bytes.
+const maxToken = 4096
+
+// leastToken is how many characters a token has: it can be guessed at.
+const leastToken = 16
+
+// guardFrom says who may ask.
+func (p *program) guardFrom(c *cli.Context) (serve.Guard, error) {
+	g := serve.Guard{Hosts: listed(c, "host"), Origins: listed(c, "origin"), Secure: c.Bool("https"), Log: p.warn}
+	host, _, err := net.SplitHostPort(c.String("listen"))
+	if err != nil {
+		return g, usagef("--listen %s: write ADDRESS:PORT, such as 127.0.0.1:7321", c.String("listen"))
+	}
+	path := c.String("token-file")
+	if path == "" {
+		if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+			return g, usagef("--listen %s can be reached by others: give --token-file FILE, or listen on 127.0.0.1", c.String("listen"))
+		}
+		return g, nil
+	}
+	st, err := os.Stat(path)
+	if err != nil {
+		return g, fmt.Errorf("read the token: %w", err)
+	}
+	if st.Mode().Perm()&0o077 != 0 {
+		return g, usagef("--token-file %s can be read by others: chmod 600 %[1]s", path)
+	}
+	text, err := file.Read(path, maxToken)
+	if err != nil {
+		return g, fmt.Errorf("read the token: %w", err)
+	}
+	g.Token = strings.TrimSpace(string(text))
+	if len(g.Token) < leastToken || strings.ContainsAny(g.Token, " \t\r\n") {
+		return g, usagef("--token-file %s: a token has %d characters or more, without spaces: openssl rand -hex 32 > %[1]s", path, leastToken)
+	}
+	return g, nil
+}

@@ -1,0 +1,185 @@
+package schema
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"prof/internal/file"
+)
+
+// Live keeps a warehouse readable in a process that stays, while others write it. It reads a copy of the last commit and never has the file itself
+// open in DuckDB: no writer waits for it, and it waits for no writer.
+type Live struct {
+	home    Home
+	options Options
+
+	mutex   sync.Mutex
+	now     *edition
+	problem string // why the last commit cannot be read, as it was said
+
+	stop context.CancelFunc
+	done chan struct{}
+}
+
+// edition is what was committed at one time.
+type edition struct {
+	w     *Warehouse
+	id    string
+	users int
+	old   bool
+}
+
+// liveEvery is how often a Live looks for a new commit.
+const liveEvery = 50 * time.Millisecond
+
+// OpenLive opens a warehouse for reading until Close, and brings it up to date first. What Options say of a copy and its DuckDB goes for each edition;
+// Talk is told why a new commit cannot be read. There must be room for a copy of the file.
+func OpenLive(ctx context.Context, home Home, o Options) (*Live, error) {
+	plain := o
+	plain.Sandbox = false
+	w, err := Open(ctx, home, plain)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	l := &Live{home: home, options: o, done: make(chan struct{})}
+	if err := l.refresh(ctx); err != nil {
+		return nil, err
+	}
+	ctx, l.stop = context.WithCancel(context.WithoutCancel(ctx))
+	go l.watch(ctx)
+	return l, nil
+}
+
+// Use gives the last commit until done is called, and its id, which changes with every commit.
+func (l *Live) Use() (w *Warehouse, id string, done func()) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	e := l.now
+	e.users++
+	return e.w, e.id, sync.OnceFunc(func() { l.release(e, 1) })
+}
+
+// release ends uses of an edition, which is closed after its last one once there is a newer.
+func (l *Live) release(e *edition, uses int) {
+	l.mutex.Lock()
+	e.users -= uses
+	last := e.old && e.users == 0
+	l.mutex.Unlock()
+	if last {
+		e.w.lent = false
+		_ = e.w.Close() // a copy that nobody reads
+	}
+}
+
+// Problem says why the last commit cannot be read; "" if it can.
+func (l *Live) Problem() string {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	return l.problem
+}
+
+// Close ends the reading. Who still uses an edition keeps it until done.
+func (l *Live) Close() {
+	l.stop()
+	<-l.done
+	l.replace(nil)
+}
+
+// watch takes over each commit.
+func (l *Live) watch(ctx context.Context) {
+	defer close(l.done)
+	tick := time.NewTicker(liveEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		err := l.refresh(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		l.say(err)
+	}
+}
+
+// say passes on a new problem, once.
+func (l *Live) say(err error) {
+	text := ""
+	if err != nil {
+		text = err.Error()
+	}
+	l.mutex.Lock()
+	isNew := text != l.problem
+	l.problem = text
+	l.mutex.Unlock()
+	if isNew && text != "" && l.options.Talk != nil {
+		l.options.Talk("the last commit cannot be read, answers are from the one before: " + text)
+	}
+}
+
+// refresh opens a copy of the last commit, unless that is the one that is open.
+func (l *Live) refresh(ctx context.Context) error {
+	if l.home.wasKilled() {
+		l.home.repair(ctx, Options{})
+	}
+	id, err := l.home.commit()
+	if err != nil || l.now != nil && l.now.id == id { // only this goroutine changes it
+		return err
+	}
+	spill := takeSpill()
+	db, err := l.home.connectCopy(ctx, l.options, spill)
+	if err != nil {
+		return errors.Join(plainOpenError(err, l.home), dropSpill())
+	}
+	w := &Warehouse{DB: db, Home: l.home, release: dropSpill}
+	current, err := isCurrent(ctx, db, l.options)
+	if err == nil && !current {
+		err = fmt.Errorf("%w: another version of prof has written it, or rules have changed; start again", ErrOutdated)
+	}
+	if err != nil {
+		return errors.Join(err, w.Close())
+	}
+	w.lent = true
+	l.replace(&edition{w: w, id: id})
+	return nil
+}
+
+// replace makes an edition the current one.
+func (l *Live) replace(e *edition) {
+	l.mutex.Lock()
+	before := l.now
+	l.now = e
+	if before != nil {
+		before.old = true
+	}
+	l.mutex.Unlock()
+	if before != nil {
+		l.release(before, 0)
+	}
+}
+
+// commit names the last commit of a warehouse by the headers of its file, one of which each commit writes. The process must not have the file open
+// in DuckDB; see copyCommitted.
+func (h Home) commit() (string, error) {
+	f, err := file.Open(h.Warehouse())
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	headers, err := readHeaders(f)
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", h.Warehouse(), err)
+	}
+	sum := sha256.Sum256(headers)
+	return hex.EncodeToString(sum[:8]), nil
+}

@@ -1,0 +1,100 @@
+package schema_test
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"prof/ingest/derive"
+	"prof/queries"
+	"prof/schema"
+)
+
+// until waits for what another goroutine does.
+func until(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); !is(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("not seen: " + what)
+		}
+	}
+}
+
+// TestLive reads while others write: a commit is seen, an edition stays as it was while it is used, and a warehouse that cannot be read any more
+// leaves the last one that could.
+func TestLive(t *testing.T) {
+	home := fresh(t)
+	said := make(chan string, 9)
+	l, err := schema.OpenLive(t.Context(), home, schema.Options{Defs: queries.Relations{}, Facts: derive.Facts{}, Sandbox: true, MemoryLimit: "1GB", Talk: func(m string) { said <- m }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	tags := func(w *schema.Warehouse) string {
+		t.Helper()
+		return strings.Join(texts(t, w, `SELECT value FROM run_tag ORDER BY 1`), " ")
+	}
+	first, id, doneFirst := l.Use()
+	w := open(t, home, true, nil)
+	exec(t, w, `INSERT INTO run_tag (run_id, key, value) VALUES ('00000000-0000-0000-0000-000000000001', 'a', 'one')`)
+	done(t, w)
+	until(t, "the commit", func() bool {
+		w, now, done := l.Use()
+		defer done()
+		return now != id && tags(w) == "one"
+	})
+	if got := tags(first); got != "" {
+		t.Errorf("the edition in use has changed: %s", got)
+	}
+	doneFirst()
+	if _, err := first.DB.Exec("FROM run"); err == nil {
+		t.Error("an old edition is open though nobody uses it")
+	}
+	if err := os.Truncate(home.Warehouse(), 0); err != nil {
+		t.Fatal(err)
+	}
+	if m := <-said; !strings.Contains(m, "the last commit cannot be read") || l.Problem() == "" {
+		t.Errorf("of a file without content it says %q, problem %q", m, l.Problem())
+	}
+	now, _, doneNow := l.Use()
+	defer doneNow()
+	if got := tags(now); got != "one" {
+		t.Errorf("after the file was lost: %q", got)
+	}
+	if len(said) > 0 {
+		t.Errorf("says it again: %q", <-said)
+	}
+}
+
+// TestSandbox tries what SQL must not reach, and that a query may still spill.
+func TestSandbox(t *testing.T) {
+	l, err := schema.OpenLive(t.Context(), fresh(t), schema.Options{Defs: queries.Relations{}, Facts: derive.Facts{}, Sandbox: true, MemoryLimit: "64MB"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	w, _, done := l.Use()
+	defer done()
+	for _, stmt := range []string{
+		"SELECT * FROM read_csv('/etc/passwd')", "SELECT * FROM read_text('/etc/passwd')", "FROM '/etc/passwd'", "SELECT * FROM glob('/*')",
+		"FROM read_parquet('http://127.0.0.1/x.parquet')", "ATTACH '/tmp/x.duckdb'", "COPY (SELECT 1) TO '/tmp/x.csv'", "INSTALL httpfs", "LOAD httpfs",
+		"SET enable_external_access = true", "SET memory_limit = '900GB'", "SET threads = 64", "EXPORT DATABASE '/tmp/x'", "CREATE TABLE t AS SELECT 1",
+	} {
+		if _, err := w.DB.Exec(stmt); err == nil {
+			t.Errorf("allowed: %s", stmt)
+		}
+	}
+	var n int64
+	if err := w.DB.QueryRow(`SELECT count(*) FROM (SELECT md5(i::VARCHAR) AS h FROM range(3000000) r(i) ORDER BY h)`).Scan(&n); err != nil || n != 3e6 {
+		t.Errorf("sorting more than the memory: %d, %v", n, err)
+	}
+}
+
+// TestLiveWithoutWarehouse says what is missing.
+func TestLiveWithoutWarehouse(t *testing.T) {
+	if _, err := schema.OpenLive(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Defs: queries.Relations{}, Facts: derive.Facts{}}); !errors.Is(err, schema.ErrNoWarehouse) {
+		t.Errorf("no warehouse: %v", err)
+	}
+}

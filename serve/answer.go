@@ -1,0 +1,91 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"reflect"
+	"strconv"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/conditional"
+
+	"prof/queries"
+	"prof/queries/judge/diff"
+	"prof/schema"
+	"prof/serve/ask"
+)
+
+// answerTime bounds the work for one answer.
+const answerTime = 60 * time.Second
+
+// answered is an answer as huma writes it.
+type answered struct {
+	ContentType  string `header:"Content-Type"`
+	ETag         string `header:"ETag" doc:"changes whenever the answer may have changed"`
+	CacheControl string `header:"Cache-Control"`
+	Body         []byte
+}
+
+// Question is what each request for an answer may have.
+type Question struct {
+	IfNoneMatch string `header:"If-None-Match" doc:"the ETag of an answer: 304 if it is still right"`
+}
+
+// give makes an answer into a response, or none where the client has it.
+func (s *Server) give(ctx context.Context, q Question, ask func(ctx context.Context) (ask.Answer, error)) (*answered, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	a, err := ask(ctx)
+	if err != nil {
+		return nil, s.problem(err)
+	}
+	if p := (conditional.Params{IfNoneMatch: []string{q.IfNoneMatch}}); q.IfNoneMatch != "" {
+		if err := p.PreconditionFailed(a.Tag, time.Time{}); err != nil {
+			return nil, huma.ErrorWithHeaders(huma.Status304NotModified(), http.Header{"ETag": {`W/"` + a.Tag + `"`}})
+		}
+	}
+	return &answered{a.Type, `W/"` + a.Tag + `"`, "no-cache", a.Body}, nil
+}
+
+// problem is an error as RFC 9457 has it: what the client can mend is below 500.
+func (s *Server) problem(err error) error {
+	var has huma.StatusError
+	switch {
+	case errors.As(err, &has):
+		return err
+	case errors.Is(err, schema.ErrUnknownRun), errors.Is(err, queries.ErrUnknownQuery), errors.Is(err, queries.ErrNoWorkload):
+		return huma.Error404NotFound(err.Error())
+	case errors.Is(err, ask.ErrInvalid), errors.Is(err, queries.ErrBadArgument), errors.Is(err, queries.ErrNotReadOnly), errors.Is(err, queries.ErrTooManyRows), errors.Is(err, schema.ErrAmbiguousRun), errors.Is(err, diff.ErrNothing):
+		return huma.Error422UnprocessableEntity(err.Error())
+	case errors.Is(err, context.DeadlineExceeded):
+		return huma.ErrorWithHeaders(huma.Error503ServiceUnavailable("the answer took too long: ask for less, or again when the server has less to do"), http.Header{"Retry-After": {"5"}})
+	case errors.Is(err, context.Canceled):
+		return huma.NewError(499, "the client has gone")
+	}
+	s.log(err.Error())
+	return huma.Error500InternalServerError("this should not have happened; the server's log says more")
+}
+
+func (s *Server) log(message string) {
+	if s.options.Log != nil {
+		s.options.Log(message)
+	}
+}
+
+// response describes an answer of a type, as JSON and perhaps in other forms.
+func (s *Server) response(of reflect.Type, doc string, others ...string) map[string]*huma.Response {
+	schemaOf := s.api.OpenAPI().Components.Schemas.Schema(of, true, of.Name())
+	content := map[string]*huma.MediaType{ask.JSON: {Schema: schemaOf}}
+	for _, kind := range others {
+		content[kind] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, ContentEncoding: "binary"}}
+	}
+	return map[string]*huma.Response{
+		strconv.Itoa(http.StatusOK):          {Description: doc, Content: content},
+		strconv.Itoa(http.StatusNotModified): {Description: "the client's answer is still right"},
+	}
+}
+
+// failures are the errors that each question may end with.
+var failures = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusMisdirectedRequest, http.StatusServiceUnavailable}

@@ -1,0 +1,148 @@
+package ask
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"prof/queries"
+	"prof/queries/frame"
+	"prof/render/table"
+	"prof/render/typeset"
+	"prof/schema"
+)
+
+// mostRows bounds the rows of a query's answer: they are in memory at once.
+const mostRows = 200_000
+
+// Query answers a query of a run, which any reference names; run is "" for a query that takes none. form is json, csv or arrow. JSON has the
+// statement too.
+func (a *Asker) Query(ctx context.Context, q queries.Query, run string, args queries.Args, form string) (Answer, error) {
+	args = maps.Clone(args)
+	if q.TakesRun() {
+		if args == nil {
+			args = queries.Args{}
+		}
+		args["run"] = run
+	}
+	stmt, err := q.Statement(args)
+	if err != nil {
+		return Answer{}, err
+	}
+	return a.Make(ctx, form+" "+stmt, func(ctx context.Context, w *schema.Warehouse, out *bytes.Buffer) (string, error) {
+		f, err := queries.NewAsker(w).Within(mostRows).Run(ctx, q, args)
+		if err != nil {
+			return "", err
+		}
+		for _, c := range f.Caveats {
+			if stage := args["stage"]; c.Topic == "argument" && c.Subject == "stage "+stage {
+				return "", invalid("the run has no stage %q; it has %s", stage, c.Object)
+			}
+		}
+		return write(out, w, f, form)
+	})
+}
+
+// write writes a frame, which nobody else may have.
+func write(out *bytes.Buffer, w *schema.Warehouse, f *frame.Frame, form string) (mediaType string, err error) {
+	for _, row := range f.Rows {
+		hideIn(row, w)
+	}
+	for i, note := range f.Notes {
+		f.Notes[i] = hide(note, w)
+	}
+	known, err := table.Forms().Named(form)
+	if err != nil {
+		return "", invalid("%v", err)
+	}
+	if form != "json" {
+		return mediaTypes[form], known.Write(out, f, typeset.Options{})
+	}
+	fmt.Fprintf(out, `{"sql":%s,"is_cut":%t,`, typeset.Quote(f.SQL), f.Rest != nil)
+	f.Rest = nil
+	var rest bytes.Buffer
+	if err := known.Write(&rest, f, typeset.Options{}); err != nil {
+		return "", err
+	}
+	out.Write(rest.Bytes()[len("{"):])
+	return JSON, nil
+}
+
+var mediaTypes = map[string]string{"json": JSON, "csv": CSV, table.ArrowForm: "application/vnd.apache.arrow.file"}
+
+func hideIn(row []any, w *schema.Warehouse) {
+	for i, cell := range row {
+		if text, ok := cell.(string); ok {
+			row[i] = hide(text, w)
+		}
+	}
+}
+
+// Bounds of SQL that programs send.
+const (
+	SQLTime   = 30 * time.Second
+	SQLRows   = 10_000
+	sqlBytes  = 16 << 20
+	SQLLength = 100_000
+)
+
+// SQL answers a statement that only reads, with at most limit rows.
+func (a *Asker) SQL(ctx context.Context, text string, limit int, form string) (Answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, SQLTime)
+	defer cancel()
+	if limit < 1 || limit > SQLRows {
+		return Answer{}, invalid("limit %d: it is 1 to %d", limit, SQLRows)
+	}
+	answer, err := a.Make(ctx, fmt.Sprintf("sql %s %d %s", form, limit, text), func(ctx context.Context, w *schema.Warehouse, out *bytes.Buffer) (kind string, err error) {
+		err = queries.Stream(ctx, w, text, queries.Part{Rows: limit, Bytes: sqlBytes}, func(f *frame.Frame) (err error) {
+			if f.Rest != nil {
+				row, err := f.Rest()
+				switch {
+				case err != nil:
+					return err
+				case row == nil:
+					f.Rest = nil
+				case form != "json":
+					return invalid("the answer has more than %d rows or %d MB: give it a LIMIT, or ask for json, which is cut and says so", limit, sqlBytes>>20)
+				default:
+					f.Notes = append(f.Notes, fmt.Sprintf("only the first %s rows are here", typeset.Int(int64(len(f.Rows)))))
+				}
+			}
+			kind, err = write(out, w, f, form)
+			return err
+		})
+		return kind, err
+	})
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return answer, invalid("the statement was stopped after %s", SQLTime)
+	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, ErrInvalid):
+		return answer, err
+	}
+	return answer, &reworded{err.Error(), errors.Join(ErrInvalid, err)} // whatever is wrong with a statement, its author can mend
+}
+
+// Find gives a query that is asked of a run, or of the warehouse.
+func Find(name string, ofRun bool) (queries.Query, error) {
+	q, err := queries.Find(name)
+	switch {
+	case err != nil:
+		return q, err
+	case q.TakesRun() == ofRun:
+		return q, nil
+	case ofRun:
+		return q, invalid("the query %s is of all runs, and not of one", q.Name)
+	}
+	return q, invalid("the query %s is of one run: name it", q.Name)
+}
+
+// Names gives the queries that are asked of a run, or of the warehouse.
+func Names(ofRun bool) ([]queries.Query, error) {
+	all, err := queries.Catalogue()
+	return slices.DeleteFunc(all, func(q queries.Query) bool { return q.TakesRun() != ofRun || strings.HasPrefix(q.Name, "_") }), err
+}

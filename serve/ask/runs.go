@@ -1,0 +1,105 @@
+package ask
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"prof/queries"
+	"prof/queries/frame"
+	"prof/schema"
+)
+
+// RunFilter picks runs; what is empty picks all.
+type RunFilter struct {
+	Search   string   `query:"search" doc:"only runs whose name, command, tags or GPU contain this text" maxLength:"200"`
+	Tags     []string `query:"tag,explode" doc:"only runs with this tag, key=value; with all of several" maxItems:"20"`
+	Workload string   `query:"workload" doc:"only runs of this workload, by its key or command" maxLength:"4000"`
+	Device   string   `query:"device" doc:"only runs on a GPU whose name contains this text" maxLength:"200"`
+	Since    string   `query:"since" doc:"only runs stored at or after this time: 2026-11-26 or 2026-11-26 08:00:00, UTC" maxLength:"40"`
+	Until    string   `query:"until" doc:"only runs stored before this time" maxLength:"40"`
+	Cursor   string   `query:"cursor" doc:"next of the page before" maxLength:"60"`
+	Limit    int      `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"runs of a page"`
+}
+
+// Run is a run in a list.
+type Run struct {
+	ID        string   `json:"id"`
+	Name      string   `json:"name"`
+	CreatedAt string   `json:"created_at" doc:"time of the ingest, UTC"`
+	StartedAt string   `json:"started_at,omitempty" doc:"start of the capture, UTC"`
+	Stage     string   `json:"stage,omitempty" doc:"stage that takes most of its time"`
+	StageNs   *float64 `json:"stage_ns" doc:"median GPU span of one pass of that stage, ns"`
+	Kinds     []string `json:"kinds" doc:"what its files are of"`
+	Device    string   `json:"device,omitempty" doc:"GPU names"`
+	Tags      []string `json:"tags" doc:"key=value"`
+	Workload  string   `json:"workload,omitempty" doc:"what its workload is known by"`
+	Host      string   `json:"host,omitempty"`
+	Command   string   `json:"command,omitempty"`
+}
+
+// RunPage is a part of a list of runs, newest first.
+type RunPage struct {
+	Runs []Run  `json:"runs" nullable:"false"`
+	Next string `json:"next" doc:"cursor of the next page; empty on the last"`
+}
+
+// Runs lists runs as a RunPage.
+func (a *Asker) Runs(ctx context.Context, f RunFilter) (Answer, error) {
+	args := queries.Args{"top": strconv.Itoa(f.Limit + 1)}
+	for name, value := range map[string]string{"search": f.Search, "tag": strings.Join(f.Tags, "\n"), "workload": f.Workload, "gpu": f.Device, "since": f.Since, "until": f.Until, "before": f.Cursor} {
+		if value != "" {
+			args[name] = value
+		}
+	}
+	for _, tag := range f.Tags {
+		if _, _, err := schema.ParseTag(tag); err != nil {
+			return Answer{}, invalid("%v", err)
+		}
+	}
+	key, err := json.Marshal(f)
+	if err != nil {
+		return Answer{}, err
+	}
+	return a.Make(ctx, "runs "+string(key), func(ctx context.Context, w *schema.Warehouse, out *bytes.Buffer) (string, error) {
+		found, err := queries.NewAsker(w).Ask(ctx, "run-list", args)
+		if err != nil {
+			return "", err
+		}
+		rows, err := found.Records()
+		if err != nil {
+			return "", err
+		}
+		page := RunPage{Runs: []Run{}}
+		for i, r := range rows {
+			if i == f.Limit {
+				page.Next = page.Runs[i-1].ID
+				break
+			}
+			run, err := listed(ctx, w, r)
+			if err != nil {
+				return "", err
+			}
+			page.Runs = append(page.Runs, run)
+		}
+		return JSON, json.NewEncoder(out).Encode(page)
+	})
+}
+
+// listed is a row of run-list.
+func listed(ctx context.Context, w *schema.Warehouse, r frame.Record) (Run, error) {
+	run := Run{ID: r.Text("run_id"), Name: r.Text("run"), CreatedAt: r.Text("created_at"), StartedAt: r.Text("started_at"), Stage: r.Text("stage"),
+		Kinds: strings.Fields(r.Text("kinds")), Device: r.Text("device"), Workload: hide(r.Text("workload"), w), Host: r.Text("host"), Command: hide(r.Text("command"), w)}
+	if ns, ok := r.Finite("stage_ns"); ok {
+		run.StageNs = &ns
+	}
+	run.Tags = []string{}
+	if r.Text("tags") == "" {
+		return run, nil
+	}
+	var err error
+	run.Tags, err = w.Tags(ctx, schema.Run{ID: run.ID}) // a value may have spaces
+	return run, err
+}

@@ -1,0 +1,207 @@
+package serve
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	_ "embed"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Guard says who may ask.
+type Guard struct {
+	Token   string   // whoever asks must have it; "" asks nobody
+	Hosts   []string // names of this server, besides localhost and addresses
+	Origins []string // pages of other servers that may ask, as https://grafana.example
+	Secure  bool     // browsers reach the server by https
+	Log     func(message string)
+}
+
+// policy keeps the page to what comes from this server.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// Limits of one request.
+const (
+	bodyTime    = time.Minute
+	mostAtOnce  = 256
+	sessionTime = 30 * 24 * time.Hour
+)
+
+// sessionName is the cookie that a browser shows in place of the token.
+const sessionName = "prof_session"
+
+// wrap lets through to next what may pass.
+func (g Guard) wrap(next http.Handler) http.Handler {
+	places := make(chan struct{}, mostAtOnce)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer g.caught(w, r)
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime)) // who takes uploads gives them longer
+		switch {
+		case !g.isHost(r.Host):
+			refuse(w, http.StatusMisdirectedRequest, fmt.Sprintf("this server is not called %s: start it with --host NAME", r.Host))
+			return
+		case !g.isOrigin(w, r):
+			refuse(w, http.StatusForbidden, "pages of other servers may not ask: start it with --origin URL")
+			return
+		case r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "":
+			w.WriteHeader(http.StatusNoContent)
+			return
+		case r.URL.Path == loginPath && g.Token != "":
+			g.login(w, r)
+			return
+		case !g.isKnown(r):
+			g.askWho(w, r)
+			return
+		}
+		select {
+		case places <- struct{}{}:
+			defer func() { <-places }()
+		default:
+			h.Set("Retry-After", "1")
+			refuse(w, http.StatusServiceUnavailable, "too many requests at once")
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// caught turns a panic into an error that says nothing of the program.
+func (g Guard) caught(w http.ResponseWriter, r *http.Request) {
+	switch p := recover(); p {
+	case nil:
+	case http.ErrAbortHandler:
+		panic(p)
+	default:
+		if g.Log != nil {
+			g.Log(fmt.Sprintf("%s %s: %v\n%s", r.Method, r.URL.Path, p, debug.Stack()))
+		}
+		refuse(w, http.StatusInternalServerError, "this should not have happened; the server's log says more")
+	}
+}
+
+// isHost says whether a name is one of this server's. A page whose own name was pointed at this machine comes with that name; an address cannot be
+// pointed elsewhere.
+func (g Guard) isHost(host string) bool {
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	name = strings.ToLower(strings.TrimSuffix(strings.TrimSuffix(strings.TrimPrefix(name, "["), "]"), "."))
+	if _, err := netip.ParseAddr(name); err == nil || name == "localhost" {
+		return true
+	}
+	return slices.ContainsFunc(g.Hosts, func(own string) bool { return strings.EqualFold(own, name) })
+}
+
+// isOrigin says whether the page that asks may, and lets the browser show it the answer.
+func (g Guard) isOrigin(w http.ResponseWriter, r *http.Request) bool {
+	w.Header().Add("Vary", "Origin")
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		site := r.Header.Get("Sec-Fetch-Site")
+		return site != "cross-site" && site != "same-site" || r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" // a link
+	}
+	if slices.Contains(g.Origins, origin) {
+		h := w.Header()
+		h.Set("Access-Control-Allow-Origin", origin)
+		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-None-Match")
+		h.Set("Access-Control-Allow-Methods", "GET, POST, PATCH, DELETE, HEAD")
+		h.Set("Access-Control-Expose-Headers", "ETag, Location, Upload-Offset")
+		h.Set("Cross-Origin-Resource-Policy", "cross-origin")
+		return true
+	}
+	u, err := url.Parse(origin)
+	return err == nil && u.Host == r.Host && (u.Scheme == "http" || u.Scheme == "https")
+}
+
+// isKnown says whether who asks has the token, or the session that it was given for it.
+func (g Guard) isKnown(r *http.Request) bool {
+	if g.Token == "" {
+		return true
+	}
+	if scheme, given, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok && strings.EqualFold(scheme, "Bearer") {
+		return equal(strings.TrimSpace(given), g.Token)
+	}
+	c, err := r.Cookie(sessionName)
+	return err == nil && equal(c.Value, g.session())
+}
+
+// session is what a browser keeps in place of the token: who reads it cannot learn that.
+func (g Guard) session() string {
+	mac := hmac.New(sha256.New, []byte(g.Token))
+	mac.Write([]byte("prof session 1"))
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// equal compares without saying by its time how much is right.
+func equal(a, b string) bool {
+	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
+	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
+}
+
+const loginPath = "/login"
+
+//go:embed login.html
+var loginPage []byte
+
+// askWho sends people to where they can give the token, and says it to programs.
+func (g Guard) askWho(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html") {
+		http.Redirect(w, r, loginPath+"?to="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
+		return
+	}
+	w.Header().Set("WWW-Authenticate", `Bearer realm="prof"`)
+	refuse(w, http.StatusUnauthorized, "this server asks for a token: Authorization: Bearer TOKEN")
+}
+
+// login gives a session for the token.
+func (g Guard) login(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-store")
+	if r.Method != http.MethodPost {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write(loginPage)
+		return
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, 8<<10)
+	if err := r.ParseForm(); err != nil || !equal(r.PostForm.Get("token"), g.Token) {
+		time.Sleep(300 * time.Millisecond) // guessing takes longer
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.WriteHeader(http.StatusUnauthorized)
+		_, _ = w.Write(loginPage)
+		return
+	}
+	http.SetCookie(w, &http.Cookie{Name: sessionName, Value: g.session(), Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: g.Secure || r.TLS != nil, MaxAge: int(sessionTime / time.Second)})
+	http.Redirect(w, r, ownPath(r.URL.Query().Get("to")), http.StatusSeeOther)
+}
+
+// ownPath is a path of this server; "/" in place of any other address.
+func ownPath(to string) string {
+	u, err := url.Parse(to)
+	if err != nil || u.Scheme != "" || u.Host != "" || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") || strings.ContainsAny(to, "\\\r\n\t") {
+		return "/"
+	}
+	return to
+}
+
+// refuse answers with a problem, see RFC 9457.
+func refuse(w http.ResponseWriter, status int, detail string) {
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]any{"title": http.StatusText(status), "status": status, "detail": detail})
+}

@@ -1,0 +1,99 @@
+// Package serve answers over HTTP what people and programs ask of a warehouse: an API described by OpenAPI, and the page that uses it. It reads a
+// copy of each commit and writes nothing itself.
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"github.com/klauspost/compress/gzhttp"
+
+	"prof/schema"
+	"prof/serve/ask"
+)
+
+// Options say how a server answers.
+type Options struct {
+	Live    *schema.Live
+	Verb    ask.Verb
+	Version string // of prof
+	Guard   Guard
+	Log     func(message string) // what went wrong inside, for whoever runs the server
+}
+
+// Server is the API and the page.
+type Server struct {
+	options Options
+	asker   *ask.Asker
+	api     huma.API
+	mux     *http.ServeMux
+	handler http.Handler
+	running atomic.Int64 // requests
+}
+
+// New makes a server.
+func New(o Options) (*Server, error) {
+	s := &Server{options: o, asker: ask.New(o.Live, o.Verb), mux: http.NewServeMux()}
+	config := huma.DefaultConfig("prof", o.Version)
+	config.Info.Description = "The profiler's warehouse: runs, what bounds them, and whether a change helped. Times are in ns, sizes in bytes, shares are ratios; null is unknown."
+	config.DocsPath, config.SchemasPath = "", ""
+	config.CreateHooks = nil // no links to schemas in answers: they would be no rows of ours
+	config.Formats = map[string]huma.Format{ask.JSON: huma.DefaultJSONFormat, "json": huma.DefaultJSONFormat}
+	s.api = humago.New(s.mux, config)
+	for _, add := range []func() error{s.addAbout, s.addRuns, s.addQueries, s.addVerbs, s.addReports, s.addSQL, s.addReference} {
+		if err := add(); err != nil {
+			return nil, err
+		}
+	}
+	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1024))
+	if err != nil {
+		return nil, err
+	}
+	s.handler = o.Guard.wrap(s.count(compress(s.mux)))
+	return s, nil
+}
+
+// Handler answers requests.
+func (s *Server) Handler() http.Handler { return s.handler }
+
+// Limits of connections.
+const (
+	headerTime = 10 * time.Second
+	idleTime   = 2 * time.Minute
+	headerSize = 32 << 10
+	drainTime  = 10 * time.Second
+)
+
+// Serve answers on a listener until ctx ends, and then finishes what it was asked before.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	server := &http.Server{Handler: s.handler, ReadHeaderTimeout: headerTime, IdleTimeout: idleTime, MaxHeaderBytes: headerSize, BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) }}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(l) }()
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
+	defer cancel()
+	if err := server.Shutdown(drain); err != nil {
+		return errors.Join(fmt.Errorf("%d requests were cut off: %w", s.running.Load(), err), server.Close())
+	}
+	return nil
+}
+
+// count counts the requests that are worked on.
+func (s *Server) count(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.running.Add(1)
+		defer s.running.Add(-1)
+		next.ServeHTTP(w, r)
+	})
+}
