@@ -16,12 +16,16 @@ import (
 // A timeline of any size is answered from an index: what is long stands alone in it, and what is short is added up by bins of time. It has
 // some thousandth of the rows of a large run and is made from them in the order of time, a part at a time, so that no answer reads more
 // rows than it shows. Of a small run it has every row.
-const (
-	aloneItems = 4096      // of a track, up to which nothing is added up
-	binItems   = 64        // of a run that begin in a bin on average
-	partItems  = 1_000_000 // read at once
-	mostBits   = 56        // of a length of time: longer than any capture
-)
+type indexSize struct {
+	alone int // items of a track, up to which nothing is added up
+	bin   int // items of a run that begin in a bin on average
+	part  int // rows of a table that are read at once
+}
+
+var usualIndex = indexSize{alone: 4096, bin: 64, part: 1_000_000}
+
+// mostBits is of a length of time: longer than any capture.
+const mostBits = 56
 
 // The kinds of _timeline-item.
 const (
@@ -78,6 +82,7 @@ type Timeline struct {
 	names   []string
 	nameAt  map[nameKey]int32
 	kernels map[int64]kernelName
+	alone   int
 	base    uint // bins are 2^base ns long
 	begin   int64
 	end     int64
@@ -136,7 +141,11 @@ type trackKey struct {
 
 // NewTimeline makes the index of a run's timeline; source is a kind of capture, "" for the counted one.
 func NewTimeline(ctx context.Context, a *Asker, run, source string) (*Timeline, error) {
-	t := &Timeline{run: run, nameAt: map[nameKey]int32{}, kernels: map[int64]kernelName{}, begin: math.MaxInt64, end: math.MinInt64, zero: math.MaxInt64}
+	return newTimeline(ctx, a, run, source, usualIndex)
+}
+
+func newTimeline(ctx context.Context, a *Asker, run, source string, size indexSize) (*Timeline, error) {
+	t := &Timeline{run: run, alone: size.alone, nameAt: map[nameKey]int32{}, kernels: map[int64]kernelName{}, begin: math.MaxInt64, end: math.MinInt64, zero: math.MaxInt64}
 	args := Args{"run": run}
 	if source != "" {
 		args["source"] = source
@@ -157,7 +166,7 @@ func NewTimeline(ctx context.Context, a *Asker, run, source string) (*Timeline, 
 	for _, c := range records {
 		s := TimelineSource{SourceID: c.Count("source_id"), Rank: c.Whole("rank"), Host: c.Text("host"), Basis: c.Text("basis")}
 		list := []int64{}
-		if err := Each(ctx, a.w, "_trace-part", t.of(s, "part_size", strconv.Itoa(partItems)), func(c *frame.Cells) error {
+		if err := Each(ctx, a.w, "_trace-part", t.of(s, "part_size", strconv.Itoa(size.part)), func(c *frame.Cells) error {
 			list = append(list, c.Whole(0))
 			return nil
 		}); err != nil {
@@ -184,8 +193,8 @@ func NewTimeline(ctx context.Context, a *Asker, run, source string) (*Timeline, 
 		parts[s.SourceID] = list
 		t.sources = append(t.sources, s)
 	}
-	if total > binItems*aloneItems {
-		t.base = bitsOf((t.end - t.begin) / int64(total/binItems))
+	if total > size.alone {
+		t.base = bitsOf((t.end - t.begin) / int64(total/size.bin+1))
 	}
 	t.begin, t.end = math.MaxInt64, math.MinInt64
 	for _, s := range t.sources {
@@ -398,7 +407,7 @@ func (t *Timeline) readSource(ctx context.Context, w *schema.Warehouse, s Timeli
 func (t *Timeline) add(spans map[*track][]span) {
 	for k, list := range spans {
 		for _, p := range list {
-			k.add(p, t.base)
+			k.add(p, t)
 			t.begin, t.end = min(t.begin, p.start), max(t.end, p.end)
 		}
 		if k.isWork() {
@@ -481,7 +490,8 @@ func mergeSpans(lists [][]span) []span {
 }
 
 // add takes the next item in the order of time.
-func (k *track) add(p span, base uint) {
+func (k *track) add(p span, t *Timeline) {
+	base := t.base
 	it := k.covered(p)
 	k.Count++
 	k.BusyNs += it.end - it.cover
@@ -490,7 +500,7 @@ func (k *track) add(p span, base uint) {
 		return
 	}
 	k.items = append(k.items, it)
-	if base == 0 || k.isFolded || len(k.items) <= aloneItems {
+	if base == 0 || k.isFolded || len(k.items) <= t.alone {
 		return
 	}
 	k.isFolded = true

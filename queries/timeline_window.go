@@ -23,19 +23,19 @@ type TimelineWindow struct {
 	FromNs int64        `json:"from_ns" doc:"start of the window on the timeline's clock: as asked for, on the edge of a bin"`
 	ToNs   int64        `json:"to_ns" doc:"end of the window"`
 	BinNs  int64        `json:"bin_ns" doc:"length of a bin, a power of two: what is shorter is added up by bins"`
-	Tracks []TrackMarks `json:"tracks" doc:"tracks with marks in the window"`
-	Names  []string     `json:"names" doc:"names of the marks"`
+	Tracks []TrackMarks `json:"tracks" nullable:"false" doc:"tracks with marks in the window"`
+	Names  []string     `json:"names" nullable:"false" doc:"names of the marks"`
 }
 
 // TrackMarks are the marks of a track in a window, as columns: an item that is no shorter than a bin, or the items that begin in a bin.
 type TrackMarks struct {
 	Track      int     `json:"track" doc:"number of the track"`
-	StartNs    []int64 `json:"start_ns" doc:"start of the item or bin; an item may begin before the window"`
-	DurationNs []int64 `json:"duration_ns" doc:"length of the item or bin"`
-	BusyNs     []int64 `json:"busy_ns" doc:"time in the window in which the mark's items ran and no earlier item of the track: over the marks of a window it adds up to the time in which any item ran"`
-	Count      []int64 `json:"item_count" doc:"0 for one item that stands alone; of a bin, the items that begin in it"`
-	LongestNs  []int64 `json:"longest_ns" doc:"the longest item; 0 of a bin in which only the end of an item lies"`
-	Name       []int   `json:"name" doc:"place of the name in names: of the item, or of the longest in the bin"`
+	StartNs    []int64 `json:"start_ns" nullable:"false" doc:"start of the item or bin; an item may begin before the window"`
+	DurationNs []int64 `json:"duration_ns" nullable:"false" doc:"length of the item or bin"`
+	BusyNs     []int64 `json:"busy_ns" nullable:"false" doc:"time in the window in which the mark's items ran and no earlier item of the track: over the marks of a window it adds up to the time in which any item ran"`
+	Count      []int64 `json:"item_count" nullable:"false" doc:"0 for one item that stands alone; of a bin, the items that begin in it"`
+	LongestNs  []int64 `json:"longest_ns" nullable:"false" doc:"the longest item; 0 of a bin in which only the end of an item lies"`
+	Name       []int   `json:"name" nullable:"false" doc:"place of the name in names: of the item, or of the longest in the bin"`
 	Nth        []int64 `json:"nth,omitempty" doc:"number of a pass"`
 }
 
@@ -45,14 +45,14 @@ type TimelineAbout struct {
 	BeginNs int64            `json:"begin_ns" doc:"start of the first item, on the timeline's clock: that of the source, or of the reference source"`
 	EndNs   int64            `json:"end_ns" doc:"end of the last item"`
 	ZeroNs  int64            `json:"zero_ns" doc:"start of the first work of a GPU"`
-	Sources []TimelineSource `json:"sources" doc:"the captures"`
-	Tracks  []TimelineTrack  `json:"tracks" doc:"the lines"`
-	Notes   []string         `json:"notes" doc:"what to know about the times"`
+	Sources []TimelineSource `json:"sources" nullable:"false" doc:"the captures"`
+	Tracks  []TimelineTrack  `json:"tracks" nullable:"false" doc:"the lines"`
+	Notes   []string         `json:"notes" nullable:"false" doc:"what to know about the times"`
 }
 
 // About says what the timeline consists of.
 func (t *Timeline) About() TimelineAbout {
-	a := TimelineAbout{Run: t.run, BeginNs: t.begin, EndNs: t.end, ZeroNs: t.zero, Sources: t.sources, Tracks: make([]TimelineTrack, len(t.tracks)), Notes: t.notes}
+	a := TimelineAbout{Run: t.run, BeginNs: t.begin, EndNs: t.end, ZeroNs: t.zero, Sources: append([]TimelineSource{}, t.sources...), Tracks: make([]TimelineTrack, len(t.tracks)), Notes: append([]string{}, t.notes...)}
 	for i, k := range t.tracks {
 		a.Tracks[i] = k.TimelineTrack
 	}
@@ -65,13 +65,7 @@ func (t *Timeline) Held() int { return t.bins }
 // TimelineAsked is a window of time.
 type TimelineAsked struct {
 	FromNs, ToNs int64
-	Bins         int    // in the window, at most; 0 for TimelineBins
-	Device       *int64 // only this GPU, and what all threads do
-	Tracks       []int  // only these; nil for all
-}
-
-func (q TimelineAsked) shows(k *track) bool {
-	return (q.Device == nil || k.Device == nil || *k.Device == *q.Device) && (q.Tracks == nil || slices.Contains(q.Tracks, k.ID))
+	Bins         int // in the window, at most; 0 for TimelineBins
 }
 
 // Window answers with some thousand marks whatever the length of the window. What is outside the run is empty.
@@ -88,16 +82,13 @@ func (t *Timeline) Window(ctx context.Context, w *schema.Warehouse, q TimelineAs
 		from, to := q.FromNs>>size<<size, (q.ToNs+1<<size-1)>>size<<size
 		if read == nil && size < t.base { // a longer bin reads no more
 			var err error
-			if read, err = t.read(ctx, w, from>>t.base<<t.base, (to+1<<t.base-1)>>t.base<<t.base, q); err != nil {
+			if read, err = t.read(ctx, w, from>>t.base<<t.base, (to+1<<t.base-1)>>t.base<<t.base); err != nil {
 				return nil, err
 			}
 		}
 		out, marks := &TimelineWindow{FromNs: from, ToNs: to, BinNs: 1 << size, Tracks: []TrackMarks{}, Names: []string{}}, 0
 		local := map[int32]int{}
 		for _, k := range t.tracks {
-			if !q.shows(k) {
-				continue
-			}
 			m := k.marks(from, to, size, t.base, read[k])
 			if len(m) == 0 {
 				continue
@@ -125,14 +116,14 @@ func (q TimelineAsked) check() error {
 }
 
 // read reads the items that are shorter than a bin of the index where they are added up, and run in a window.
-func (t *Timeline) read(ctx context.Context, w *schema.Warehouse, from, to int64, q TimelineAsked) (map[*track][]span, error) {
+func (t *Timeline) read(ctx context.Context, w *schema.Warehouse, from, to int64) (map[*track][]span, error) {
 	spans := map[*track][]span{}
 	for _, s := range t.sources {
 		r := &reader{t: t, source: s, tracks: map[trackKey]*track{}, spans: spans}
 		folded := false
 		for _, k := range t.tracks {
 			if k.SourceID == s.SourceID {
-				folded = folded || k.isFolded && q.shows(k)
+				folded = folded || k.isFolded
 				r.tracks[k.key()] = k
 			}
 		}
@@ -194,7 +185,7 @@ func (k *track) marks(from, to int64, size, base uint, short []span) []mark {
 	}
 	fine := k.isFolded && size < base
 	if fine {
-		items = together(items, short, from)
+		items = together(items, short, from, to)
 	}
 	if len(items) <= singleItems && (fine || !k.isFolded) {
 		size = 0
@@ -267,13 +258,13 @@ func (k *track) sumBins(from, to int64, size, base uint, bins map[int64]mark) {
 
 // together puts the long and the short items of a window in order, and finds anew how much of each no earlier one covers: what runs before
 // the window is of no account.
-func together(long []item, short []span, from int64) []item {
+func together(long []item, short []span, from, to int64) []item {
 	var all []span
 	for _, it := range long {
 		all = append(all, it.span)
 	}
 	for _, p := range short {
-		if p.end > from || p.start >= from {
+		if p.start < to && (p.end > from || p.start >= from) {
 			all = append(all, p)
 		}
 	}
@@ -329,16 +320,14 @@ func (t *Timeline) Busy(ctx context.Context, w *schema.Warehouse, q TimelineAske
 		size := t.base
 		if inner != x && t.base > 0 {
 			var err error
-			if read, err = t.read(ctx, w, x[0], x[1], q); err != nil {
+			if read, err = t.read(ctx, w, x[0], x[1]); err != nil {
 				return nil, err
 			}
 			size = 0
 		}
 		for _, k := range t.tracks {
-			if q.shows(k) {
-				for _, m := range k.marks(x[0], x[1], size, t.base, read[k]) {
-					busy[k] += m.busy
-				}
+			for _, m := range k.marks(x[0], x[1], size, t.base, read[k]) {
+				busy[k] += m.busy
 			}
 		}
 	}
