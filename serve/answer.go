@@ -6,10 +6,10 @@ import (
 	"net/http"
 	"reflect"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/conditional"
 
 	"prof/queries"
 	"prof/queries/judge/diff"
@@ -25,6 +25,7 @@ type answered struct {
 	ContentType  string `header:"Content-Type"`
 	ETag         string `header:"ETag" doc:"changes whenever the answer may have changed"`
 	CacheControl string `header:"Cache-Control"`
+	Policy       string `header:"Content-Security-Policy" doc:"of a page with its own scripts"`
 	Body         []byte
 }
 
@@ -33,20 +34,34 @@ type Question struct {
 	IfNoneMatch string `header:"If-None-Match" doc:"the ETag of an answer: 304 if it is still right"`
 }
 
+// match is the ETag that the client has.
+func (q Question) match() string { return q.IfNoneMatch }
+
+// addAnswer adds an operation whose answer is JSON as O describes it.
+func addAnswer[O any, I any, P interface {
+	*I
+	match() string
+}](s *Server, op huma.Operation, answer func(context.Context, P) (ask.Answer, error)) {
+	of := reflect.TypeFor[O]()
+	op.Responses = s.response(of, of.Name())
+	huma.Register(s.api, op, func(ctx context.Context, in *I) (*answered, error) {
+		return s.give(ctx, P(in).match(), func(ctx context.Context) (ask.Answer, error) { return answer(ctx, P(in)) })
+	})
+}
+
 // give makes an answer into a response, or none where the client has it.
-func (s *Server) give(ctx context.Context, q Question, ask func(ctx context.Context) (ask.Answer, error)) (*answered, error) {
+func (s *Server) give(ctx context.Context, match string, answer func(ctx context.Context) (ask.Answer, error)) (*answered, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTime)
 	defer cancel()
-	a, err := ask(ctx)
+	a, err := answer(ctx)
 	if err != nil {
 		return nil, s.problem(err)
 	}
-	if p := (conditional.Params{IfNoneMatch: []string{q.IfNoneMatch}}); q.IfNoneMatch != "" {
-		if err := p.PreconditionFailed(a.Tag, time.Time{}); err != nil {
-			return nil, huma.ErrorWithHeaders(huma.Status304NotModified(), http.Header{"ETag": {`W/"` + a.Tag + `"`}})
-		}
+	tag := `W/"` + a.Tag + `"`
+	if strings.Contains(match, `"`+a.Tag+`"`) {
+		return nil, huma.ErrorWithHeaders(huma.Status304NotModified(), http.Header{"ETag": {tag}})
 	}
-	return &answered{a.Type, `W/"` + a.Tag + `"`, "no-cache", a.Body}, nil
+	return &answered{ContentType: a.Type, ETag: tag, CacheControl: "no-cache", Body: a.Body}, nil
 }
 
 // problem is an error as RFC 9457 has it: what the client can mend is below 500.

@@ -54,11 +54,8 @@ func (s *Server) addQueries() error {
 		return err
 	}
 	op := get("list-queries", "/api/v1/queries", "warehouse", "All named queries, with what they take and give", "")
-	op.Responses = s.response(reflect.TypeFor[QueryList](), "the catalogue")
-	huma.Register(s.api, op, func(ctx context.Context, in *struct{ Question }) (*answered, error) {
-		return s.give(ctx, in.Question, func(context.Context) (ask.Answer, error) {
-			return ask.Answer{Type: ask.JSON, Body: body, Tag: s.asker.Tag("queries " + s.options.Version)}, nil
-		})
+	addAnswer[QueryList](s, op, func(context.Context, *Question) (ask.Answer, error) {
+		return ask.Answer{Type: ask.JSON, Body: body, Tag: s.asker.Tag("queries " + s.options.Version)}, nil
 	})
 	schema := s.response(reflect.TypeFor[Rows](), "its rows", csvType, arrowType)
 	for _, d := range docs {
@@ -102,7 +99,7 @@ func (s *Server) addQuery(q queries.Query, d ask.QueryDoc, responses map[string]
 		if err != nil {
 			return nil, err
 		}
-		return s.give(ctx, in.Question, func(ctx context.Context) (ask.Answer, error) { return s.asker.Query(ctx, q, run, args, form) })
+		return s.give(ctx, in.IfNoneMatch, func(ctx context.Context) (ask.Answer, error) { return s.asker.Query(ctx, q, run, args, form, 0) })
 	}
 	if !q.TakesRun() {
 		huma.Register(s.api, op, func(ctx context.Context, in *Asks) (*answered, error) { return answer(ctx, "", in) })

@@ -38,29 +38,21 @@ func (s *Server) addReports() error {
 
 	op := get("get-report-file", "/api/v1/runs/{run}/report/{file}", "reports", "A file of a run's report", "As prof report --out - --file NAME. A file for which the run has nothing is an error that says why.")
 	op.Responses = s.response(reflect.TypeFor[Fields](), "the file", "text/html", "text/markdown", csvType, "text/plain")
-	type file struct {
-		answered
-		Policy string `header:"Content-Security-Policy"`
-	}
 	huma.Register(s.api, op, func(ctx context.Context, in *struct {
 		Question
 		NamesRun
 		File string `path:"file" maxLength:"100" doc:"one of report-files" example:"report.html"`
-	}) (*file, error) {
+	}) (*answered, error) {
 		if !slices.ContainsFunc(all.Files, func(f ReportFile) bool { return f.Name == in.File }) {
 			return nil, huma.Error404NotFound("a report has no file " + in.File)
 		}
-		a, err := s.give(ctx, in.Question, func(ctx context.Context) (ask.Answer, error) {
+		a, err := s.give(ctx, in.IfNoneMatch, func(ctx context.Context) (ask.Answer, error) {
 			return s.asker.Verb(ctx, typeOf(in.File), "report", "--out=-", "--file="+in.File, "--run="+in.Run)
 		})
-		if err != nil {
-			return nil, err
+		if err == nil && strings.HasSuffix(in.File, ".html") {
+			a.Policy = sandbox
 		}
-		out := &file{answered: *a}
-		if strings.HasSuffix(in.File, ".html") {
-			out.Policy = sandbox
-		}
-		return out, nil
+		return a, err
 	})
 	return nil
 }

@@ -3,7 +3,6 @@ package serve
 import (
 	"context"
 	"net/http"
-	"reflect"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -44,13 +43,11 @@ type NamesRun struct {
 }
 
 func (s *Server) addRuns() error {
-	list := get("list-runs", "/api/v1/runs", "runs", "Runs, newest first", "A page at a time: next is the cursor of the page after.")
-	list.Responses = s.response(reflect.TypeFor[ask.RunPage](), "a page of runs")
-	huma.Register(s.api, list, func(ctx context.Context, in *struct {
+	type list struct {
 		Question
 		ask.RunFilter
-	}) (*answered, error) {
-		return s.give(ctx, in.Question, func(ctx context.Context) (ask.Answer, error) { return s.asker.Runs(ctx, in.RunFilter) })
-	})
+	}
+	op := get("list-runs", "/api/v1/runs", "runs", "Runs, newest first", "A page at a time: next is the cursor of the page after.")
+	addAnswer[ask.RunPage](s, op, func(ctx context.Context, in *list) (ask.Answer, error) { return s.asker.Runs(ctx, in.RunFilter) })
 	return nil
 }

@@ -17,6 +17,8 @@ import (
 
 	"prof/schema"
 	"prof/serve/ask"
+	"prof/serve/mcp"
+	"prof/serve/page"
 )
 
 // Options say how a server answers.
@@ -52,6 +54,8 @@ func New(o Options) (*Server, error) {
 			return nil, err
 		}
 	}
+	s.mux.Handle("POST /mcp", mcp.Handler(mcp.New(s.asker, o.Version)))
+	s.mux.Handle("/", page.Handler())
 	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1024))
 	if err != nil {
 		return nil, err

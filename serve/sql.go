@@ -13,10 +13,7 @@ import (
 // addSQL adds SQL of the client's own, and what it can select from.
 func (s *Server) addSQL() error {
 	relations := get("list-relations", "/api/v1/schema", "warehouse", "Tables, views and macros that SQL can select from, with the units and meaning of their columns", "")
-	relations.Responses = s.response(reflect.TypeFor[ask.Relations](), "the relations")
-	huma.Register(s.api, relations, func(ctx context.Context, in *struct{ Question }) (*answered, error) {
-		return s.give(ctx, in.Question, s.asker.Relations)
-	})
+	addAnswer[ask.Relations](s, relations, func(ctx context.Context, _ *Question) (ask.Answer, error) { return s.asker.Relations(ctx) })
 
 	op := get("run-sql", "/api/v1/sql", "warehouse", "SQL of one's own that only reads",
 		"One statement in DuckDB's SQL, without files, network, extensions and settings. It is stopped after 30 s.")
@@ -31,7 +28,7 @@ func (s *Server) addSQL() error {
 			Limit int    `json:"limit,omitempty" minimum:"1" maximum:"10000" default:"1000" doc:"rows; JSON is cut there and says so, other forms are refused"`
 		}
 	}) (*answered, error) {
-		return s.give(ctx, Question{}, func(ctx context.Context) (ask.Answer, error) {
+		return s.give(ctx, "", func(ctx context.Context) (ask.Answer, error) {
 			return s.asker.SQL(ctx, in.Body.SQL, in.Body.Limit, in.Format)
 		})
 	})

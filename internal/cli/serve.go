@@ -17,6 +17,7 @@ import (
 	"prof/schema"
 	"prof/serve"
 	"prof/serve/ask"
+	"prof/serve/mcp"
 )
 
 func (p *program) serveCommand() *cli.Command {
@@ -75,6 +76,38 @@ func (p *program) serve(c *cli.Context) (err error) {
 	}
 	return err
 }
+
+func (p *program) mcpCommand() *cli.Command {
+	return &cli.Command{
+		Name:  "mcp",
+		Usage: "answer agents over the Model Context Protocol, on stdin and stdout",
+		Description: `An agent's program starts it: tools for runs, findings, queries, diff, trend, check and SQL that only reads. prof serve has the same at /mcp.
+
+  prof mcp
+  claude mcp add prof -- prof --home /path/to/.prof mcp`,
+		Flags: []cli.Flag{memoryFlag()},
+		Action: func(c *cli.Context) error {
+			if err := exactArgs(c, 0, "no arguments"); err != nil {
+				return err
+			}
+			home, err := p.home(c)
+			if err != nil {
+				return err
+			}
+			live, err := p.openLive(c, home)
+			if err != nil {
+				return err
+			}
+			defer live.Close()
+			return mcp.Stdio(c.Context, mcp.New(ask.New(live, verbOf(home)), versionText()), io.NopCloser(p.in), nopCloser{p.out})
+		},
+	}
+}
+
+// nopCloser leaves open what it writes to.
+type nopCloser struct{ io.Writer }
+
+func (nopCloser) Close() error { return nil }
 
 // openLive opens the warehouse to read it for as long as the process lives.
 func (p *program) openLive(c *cli.Context, home schema.Home) (*schema.Live, error) {

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
-	"strings"
 	"time"
 
 	"prof/queries"
@@ -21,8 +19,8 @@ import (
 const mostRows = 200_000
 
 // Query answers a query of a run, which any reference names; run is "" for a query that takes none. form is json, csv or arrow. JSON has the
-// statement too.
-func (a *Asker) Query(ctx context.Context, q queries.Query, run string, args queries.Args, form string) (Answer, error) {
+// statement too. With a limit, no more rows than that are given; 0 is none.
+func (a *Asker) Query(ctx context.Context, q queries.Query, run string, args queries.Args, form string, limit int) (Answer, error) {
 	args = maps.Clone(args)
 	if q.TakesRun() {
 		if args == nil {
@@ -34,7 +32,7 @@ func (a *Asker) Query(ctx context.Context, q queries.Query, run string, args que
 	if err != nil {
 		return Answer{}, err
 	}
-	return a.Make(ctx, form+" "+stmt, func(ctx context.Context, w *schema.Warehouse, out *bytes.Buffer) (string, error) {
+	return a.Make(ctx, fmt.Sprintf("query %s %d %s", form, limit, stmt), func(ctx context.Context, w *schema.Warehouse, out *bytes.Buffer) (string, error) {
 		f, err := queries.NewAsker(w).Within(mostRows).Run(ctx, q, args)
 		if err != nil {
 			return "", err
@@ -44,12 +42,17 @@ func (a *Asker) Query(ctx context.Context, q queries.Query, run string, args que
 				return "", invalid("the run has no stage %q; it has %s", stage, c.Object)
 			}
 		}
-		return write(out, w, f, form)
+		isCut := limit > 0 && len(f.Rows) > limit
+		if isCut {
+			f.Notes = append(f.Notes, fmt.Sprintf("only the first %s of %s rows are here", typeset.Int(int64(limit)), typeset.Int(int64(len(f.Rows)))))
+			f.Rows = f.Rows[:limit]
+		}
+		return write(out, w, f, form, isCut)
 	})
 }
 
 // write writes a frame, which nobody else may have.
-func write(out *bytes.Buffer, w *schema.Warehouse, f *frame.Frame, form string) (mediaType string, err error) {
+func write(out *bytes.Buffer, w *schema.Warehouse, f *frame.Frame, form string, isCut bool) (mediaType string, err error) {
 	for _, row := range f.Rows {
 		hideIn(row, w)
 	}
@@ -63,8 +66,7 @@ func write(out *bytes.Buffer, w *schema.Warehouse, f *frame.Frame, form string) 
 	if form != "json" {
 		return mediaTypes[form], known.Write(out, f, typeset.Options{})
 	}
-	fmt.Fprintf(out, `{"sql":%s,"is_cut":%t,`, typeset.Quote(f.SQL), f.Rest != nil)
-	f.Rest = nil
+	fmt.Fprintf(out, `{"sql":%s,"is_cut":%t,`, typeset.Quote(f.SQL), isCut)
 	var rest bytes.Buffer
 	if err := known.Write(&rest, f, typeset.Options{}); err != nil {
 		return "", err
@@ -100,20 +102,20 @@ func (a *Asker) SQL(ctx context.Context, text string, limit int, form string) (A
 	}
 	answer, err := a.Make(ctx, fmt.Sprintf("sql %s %d %s", form, limit, text), func(ctx context.Context, w *schema.Warehouse, out *bytes.Buffer) (kind string, err error) {
 		err = queries.Stream(ctx, w, text, queries.Part{Rows: limit, Bytes: sqlBytes}, func(f *frame.Frame) (err error) {
+			isCut := false
 			if f.Rest != nil {
 				row, err := f.Rest()
-				switch {
-				case err != nil:
+				if err != nil {
 					return err
-				case row == nil:
-					f.Rest = nil
-				case form != "json":
+				}
+				if isCut, f.Rest = row != nil, nil; isCut && form != "json" {
 					return invalid("the answer has more than %d rows or %d MB: give it a LIMIT, or ask for json, which is cut and says so", limit, sqlBytes>>20)
-				default:
-					f.Notes = append(f.Notes, fmt.Sprintf("only the first %s rows are here", typeset.Int(int64(len(f.Rows)))))
 				}
 			}
-			kind, err = write(out, w, f, form)
+			if isCut {
+				f.Notes = append(f.Notes, fmt.Sprintf("only the first %s rows are here", typeset.Int(int64(len(f.Rows)))))
+			}
+			kind, err = write(out, w, f, form, isCut)
 			return err
 		})
 		return kind, err
@@ -139,10 +141,4 @@ func Find(name string, ofRun bool) (queries.Query, error) {
 		return q, invalid("the query %s is of all runs, and not of one", q.Name)
 	}
 	return q, invalid("the query %s is of one run: name it", q.Name)
-}
-
-// Names gives the queries that are asked of a run, or of the warehouse.
-func Names(ofRun bool) ([]queries.Query, error) {
-	all, err := queries.Catalogue()
-	return slices.DeleteFunc(all, func(q queries.Query) bool { return q.TakesRun() != ofRun || strings.HasPrefix(q.Name, "_") }), err
 }

@@ -14,14 +14,14 @@ import (
 
 // RunFilter picks runs; what is empty picks all.
 type RunFilter struct {
-	Search   string   `query:"search" doc:"only runs whose name, command, tags or GPU contain this text" maxLength:"200"`
-	Tags     []string `query:"tag,explode" doc:"only runs with this tag, key=value; with all of several" maxItems:"20"`
-	Workload string   `query:"workload" doc:"only runs of this workload, by its key or command" maxLength:"4000"`
-	Device   string   `query:"device" doc:"only runs on a GPU whose name contains this text" maxLength:"200"`
-	Since    string   `query:"since" doc:"only runs stored at or after this time: 2026-11-26 or 2026-11-26 08:00:00, UTC" maxLength:"40"`
-	Until    string   `query:"until" doc:"only runs stored before this time" maxLength:"40"`
-	Cursor   string   `query:"cursor" doc:"next of the page before" maxLength:"60"`
-	Limit    int      `query:"limit" minimum:"1" maximum:"500" default:"50" doc:"runs of a page"`
+	Search   string   `query:"search" json:"search" required:"false" doc:"only runs whose name, command, tags or GPU contain this text" maxLength:"200"`
+	Tags     []string `query:"tag,explode" json:"tags" required:"false" nullable:"false" doc:"only runs with this tag, key=value; with all of several" maxItems:"20"`
+	Workload string   `query:"workload" json:"workload" required:"false" doc:"only runs of this workload, by its key or command" maxLength:"4000"`
+	Device   string   `query:"device" json:"device" required:"false" doc:"only runs on a GPU whose name contains this text" maxLength:"200"`
+	Since    string   `query:"since" json:"since" required:"false" doc:"only runs stored at or after this time: 2026-11-26 or 2026-11-26 08:00:00, UTC" maxLength:"40"`
+	Until    string   `query:"until" json:"until" required:"false" doc:"only runs stored before this time" maxLength:"40"`
+	Cursor   string   `query:"cursor" json:"cursor" required:"false" doc:"next of the page before" maxLength:"60"`
+	Limit    int      `query:"limit" json:"limit" required:"false" minimum:"1" maximum:"500" default:"50" doc:"runs of a page"`
 }
 
 // Run is a run in a list.

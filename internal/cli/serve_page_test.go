@@ -1,0 +1,512 @@
+package cli
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// served is the page of a running server, with what the command line says of the same warehouse.
+type served struct {
+	*browser
+	p    *place
+	base string // its address
+}
+
+// serveAt starts prof serve on the home of a place and gives its address. It ends with the test.
+func serveAt(t *testing.T, p *place, args ...string) string {
+	t.Helper()
+	cmd := p.command(append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
+	said, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		_ = cmd.Wait() // how it stops is not of the page
+	})
+	var text []byte
+	for buffer := make([]byte, 4096); ; {
+		n, err := said.Read(buffer)
+		text = append(text, buffer[:n]...)
+		if m := regexp.MustCompile(` on (http://127\.0\.0\.1:\d+)\n`).FindSubmatch(text); m != nil {
+			return string(m[1])
+		}
+		if err != nil {
+			t.Fatalf("it does not say where it serves: %v: %q", err, text)
+		}
+	}
+}
+
+// TestPageInBrowser has a browser use each page of a server as a reader does, and compares what it shows with the command line. No page may
+// say anything on its console, or ask another server.
+func TestPageInBrowser(t *testing.T) {
+	t.Parallel()
+	program := findBrowser()
+	if program == "" {
+		t.Skip("no Chromium or Chrome is installed: the page of prof serve is not tried")
+	}
+	p := newPlace(t)
+	p.ok("ingest", "--run", "profiled", "--tag", "model=llama", exported(t, "../ncu/llama.sqlite.gz"), exported(t, "../ncu/llama.ncu-rep.gz"))
+	for _, run := range []string{"sdpa-1", "sdpa-2", "eager"} {
+		p.ok("ingest", "--run", run, "--tag", "attn="+strings.TrimRight(run, "-12"), exported(t, "../capture/llama/"+run))
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	s := &served{startBrowser(ctx, t, program), p, serveAt(t, p)}
+	for _, c := range []struct {
+		name  string
+		check func(s *served)
+	}{
+		{"runs", servedRuns}, {"run", servedRun}, {"query", servedQuery}, {"compare", servedCompare}, {"trend", servedTrend}, {"sql", servedSQL}, {"ncu", servedNcu}, {"keys", servedKeys}, {"theme", servedTheme}, {"widths", servedWidths},
+	} {
+		ok := t.Run(c.name, func(t *testing.T) {
+			s.t = t
+			s.screen(1300, 900, "light")
+			s.said, s.fetched = nil, nil
+			c.check(s)
+			for _, said := range s.said {
+				t.Errorf("the console says %s", said)
+			}
+			for _, f := range s.fetched {
+				if !strings.HasPrefix(f, s.base+"/") && f != "about:blank" && !strings.HasPrefix(f, "data:") {
+					t.Errorf("the page asked for %s", f)
+				}
+			}
+			if len(s.fetched) < 5 {
+				t.Errorf("only %d requests were seen", len(s.fetched))
+			}
+		})
+		s.t = t
+		if !ok && ctx.Err() != nil {
+			t.Fatal("no time is left")
+		}
+	}
+}
+
+// visit opens a page of the server and waits until an expression is true.
+func (s *served) visit(path, until string) {
+	s.t.Helper()
+	s.open(s.base + path)
+	s.await(until)
+}
+
+// await waits until an expression is true of the page.
+func (s *served) await(expression string) {
+	s.t.Helper()
+	if !eval[bool](s.browser, fmt.Sprintf(`(async () => { for (let i = 0; i < 400; i++) { try { if (%s) return true; } catch {} await new Promise((done) => setTimeout(done, 25)); } return false; })()`, expression)) {
+		s.t.Fatalf("it never came to be: %s; the page says %.600q", expression, eval[string](s.browser, "document.body.innerText"))
+	}
+}
+
+// texts are the texts of all that a selector finds.
+func (s *served) texts(selector string) []string {
+	s.t.Helper()
+	return eval[[]string](s.browser, fmt.Sprintf(`[...document.querySelectorAll(%q)].map((e) => e.textContent)`, selector))
+}
+
+// typed replaces what a field holds.
+func (s *served) typed(selector, text string) {
+	s.t.Helper()
+	eval[bool](s.browser, fmt.Sprintf(`(() => { const e = document.querySelector(%q); e.focus(); e.value = %q; e.dispatchEvent(new Event("input", { bubbles: true })); e.dispatchEvent(new Event("change", { bubbles: true })); return true; })()`, selector, text))
+}
+
+func (s *served) query() string {
+	s.t.Helper()
+	return eval[string](s.browser, "location.pathname + location.search")
+}
+
+// asked is what the command line answers as JSON.
+func asked[T any](s *served, args ...string) T {
+	s.t.Helper()
+	var value T
+	if err := json.Unmarshal([]byte(s.p.ok(append(args, "--format", "json")...)), &value); err != nil {
+		s.t.Fatal(err)
+	}
+	return value
+}
+
+func (s *served) same(what string, got, want []string) {
+	s.t.Helper()
+	if !slices.Equal(got, want) {
+		s.t.Errorf("%s: %q, not %q", what, got, want)
+	}
+}
+
+func servedRuns(s *served) {
+	const names = ".runs tbody td.name a"
+	s.visit("/", `document.querySelectorAll(".runs tbody tr").length === 4`)
+	s.same("runs", s.texts(names), []string{"eager", "sdpa-2", "sdpa-1", "profiled"})
+	type shown struct {
+		Stages []struct {
+			Stage    string
+			MedianNs float64 `json:"median_ns"`
+		}
+	}
+	if got, want := s.texts(".runs tbody tr:first-child td.n")[0], value(s, "decode", "eager"); got != want {
+		s.t.Errorf("decode of eager takes %q, not %q", got, want)
+	}
+	if n := len(s.texts(".runs .spark")); n != 3 {
+		s.t.Errorf("%d lines over a workload, not those of its 3 runs", n)
+	}
+	s.typed("[name=search]", "sdpa")
+	s.await(`document.querySelectorAll(".runs tbody tr").length === 2`)
+	s.same("runs with sdpa", s.texts(names), []string{"sdpa-2", "sdpa-1"})
+	if at := s.query(); at != "/?search=sdpa" {
+		s.t.Errorf("the address is %s", at)
+	}
+	s.visit("/runs?tag=attn%3Deager", `document.querySelectorAll(".runs tbody tr").length === 1`)
+	s.same("runs by tag", s.texts(names), []string{"eager"})
+	s.click(`document.querySelector("ul.chips .chip")`)
+	s.await(`document.querySelectorAll(".runs tbody tr").length === 4`)
+	for _, run := range []string{"sdpa-1", "eager"} {
+		s.click(fmt.Sprintf(`document.querySelector("tr[data-run=%s] input")`, run))
+	}
+	s.open(s.base + s.query()) // the address holds what is picked
+	s.await(`document.querySelectorAll(".runs input:checked").length === 2`)
+	s.click(`document.querySelector(".picked a.button")`)
+	s.await(`document.querySelector("article[data-stage]")`)
+	if at := s.query(); at != "/compare?base=sdpa-1&new=eager" {
+		s.t.Errorf("the comparison is at %s", at)
+	}
+}
+
+// value is the time of a stage as prof show has it.
+func value(s *served, stage, run string) string {
+	s.t.Helper()
+	for _, line := range strings.Split(s.p.ok("show", run), "\n") {
+		if f := strings.Fields(line); len(f) > 2 && f[0] == stage {
+			return f[1] + " " + f[2]
+		}
+	}
+	s.t.Fatalf("prof show %s has no stage %s", run, stage)
+	return ""
+}
+
+func servedRun(s *served) {
+	s.visit("/runs/profiled", `document.querySelectorAll("#kernels tbody tr").length > 5 && document.querySelector(".findings li") && document.querySelector(".share span")`)
+	type summary struct {
+		Stages   []struct{ Stage string }
+		Kernels  []struct{ Kernel string }
+		Findings []struct{ Title string }
+	}
+	want := asked[summary](s, "show", "profiled")
+	for i, stage := range want.Stages {
+		head := fmt.Sprintf("article[data-stage=%s]", stage.Stage)
+		if got := s.texts(head + " .figures dd")[1]; !strings.HasPrefix(got, value(s, stage.Stage, "profiled")) {
+			s.t.Errorf("stage %d, %s, takes %q", i, stage.Stage, got)
+		}
+	}
+	if n := len(s.texts("#advice li[data-finding]")); n == 0 || n != strings.Count(s.p.ok("explain", "profiled", "--format", "json"), `"detail_command":`) {
+		s.t.Errorf("%d findings", n)
+	}
+	if parts := eval[float64](s.browser, `[...document.querySelectorAll("article[data-stage=decode] .share span")].reduce((sum, e) => sum + parseFloat(e.style.width), 0)`); parts < 99.9 || parts > 100.1 {
+		s.t.Errorf("the parts of decode are %v %% of it", parts)
+	}
+	if got := eval[string](s.browser, `(() => { const cell = document.querySelector("#kernels td.name"); return (cell.querySelector(".full") ?? cell).textContent; })()`); got != want.Kernels[0].Kernel {
+		s.t.Errorf("the first kernel is %q, not %q", got, want.Kernels[0].Kernel)
+	}
+	// A command leads to the query that it names.
+	s.click(`document.querySelector("article[data-stage=decode] a.see")`)
+	s.await(`document.querySelector(".answer tbody tr")`)
+	if at := s.query(); at != "/runs/profiled?query=accounting&p.stage=decode" {
+		s.t.Errorf("it leads to %s", at)
+	}
+	s.visit("/runs/profiled?queries=", `document.querySelectorAll(".catalogue li").length > 60`)
+	s.typed("[data-search]", "roofline attained")
+	s.await(`document.querySelectorAll(".catalogue li:not([hidden])").length === 1`)
+	if address := eval[string](s.browser, `document.querySelector(".catalogue li:not([hidden]) a").getAttribute("href")`); address != "/runs/profiled?query=roofline" {
+		s.t.Errorf("the query is at %s", address)
+	}
+	// The report comes in its sandbox.
+	if got := eval[string](s.browser, `fetch("/api/v1/runs/profiled/report/report.html").then((r) => r.headers.get("Content-Security-Policy"))`); !strings.HasPrefix(got, "sandbox") {
+		s.t.Errorf("the report's policy is %q", got)
+	}
+}
+
+func servedQuery(s *served) {
+	// What is copied is what the command line prints.
+	copies := func(button string) string {
+		s.t.Helper()
+		eval[bool](s.browser, `(() => { navigator.clipboard.writeText = async (text) => { window.copied = text; }; window.copied = null; return true; })()`)
+		s.click(fmt.Sprintf(`[...document.querySelectorAll(".find button")].find((b) => b.textContent === %q)`, button))
+		s.await("window.copied !== null")
+		return eval[string](s.browser, "window.copied")
+	}
+	for _, q := range []struct {
+		name string
+		args []string
+	}{{"top-kernels", []string{"--stage", "decode", "--with-ncu"}}, {"accounting", nil}, {"roofline", nil}, {"aggregates", nil}, {"memops", nil}, {"findings", nil}} {
+		path := "/runs/profiled?query=" + q.name
+		if len(q.args) > 0 {
+			path += "&p.stage=decode&p.with_ncu=true"
+		}
+		s.visit(path, `document.querySelector(".answer tbody tr")`)
+		line := append([]string{"query", q.name, "profiled"}, q.args...)
+		if got, want := copies("Copy CSV"), s.p.ok(append(line, "--format", "csv")...); got != want {
+			s.t.Errorf("%s: CSV %q, not %q", q.name, got, want)
+		}
+		want, _, _ := strings.Cut(s.p.ok(append(line, "--format", "md")...), "\n\n")
+		if got := copies("Copy Markdown"); strings.TrimSpace(got) != strings.TrimSpace(want) {
+			s.t.Errorf("%s: Markdown %q, not %q", q.name, got, want)
+		}
+	}
+	// Its column adds up to what it does on the command line, whatever the order.
+	const path = "/runs/profiled?query=top-kernels&p.top=12"
+	s.visit(path, `document.querySelectorAll(".answer tbody tr").length === 12`)
+	before := s.texts(".answer td.name:nth-child(2)")
+	s.click(`document.querySelector("th[data-column=mean_ns] button")`)
+	s.await(`document.querySelector("th[data-column=mean_ns]").getAttribute("aria-sort") === "descending"`)
+	if at := s.query(); at != path+"&sort=-mean_ns" {
+		s.t.Errorf("sorted, the address is %s", at)
+	}
+	s.typed(".find input", "gemm")
+	s.await(`document.querySelectorAll(".answer tbody tr").length < 12`)
+	filtered := s.texts(".answer td.name:nth-child(2)")
+	s.open(s.base + s.query())
+	s.await(fmt.Sprintf(`document.querySelectorAll(".answer tbody tr").length === %d`, len(filtered)))
+	s.same("after a reload", s.texts(".answer td.name:nth-child(2)"), filtered)
+	rows, err := csv.NewReader(strings.NewReader(copies("Copy CSV"))).ReadAll()
+	if err != nil || len(rows) != len(filtered)+1 {
+		s.t.Fatalf("%d rows are copied of %d: %v", len(rows)-1, len(filtered), err)
+	}
+	mean := slices.Index(rows[0], "mean_ns")
+	for i := 2; i < len(rows); i++ {
+		a, _ := strconv.ParseFloat(rows[i-1][mean], 64)
+		if b, err := strconv.ParseFloat(rows[i][mean], 64); err != nil || b > a {
+			s.t.Errorf("row %d, %v after %v: %v", i, b, a, err)
+		}
+	}
+	s.typed(".find input", "")
+	s.await(`document.querySelectorAll(".answer tbody tr").length === 12`)
+	after := s.texts(".answer td.name:nth-child(2)")
+	slices.Sort(before)
+	slices.Sort(after)
+	s.same("sorted rows", after, before)
+	// A parameter is a field of the form.
+	s.typed("form [name=top]", "3")
+	s.await(`document.querySelectorAll(".answer tbody tr").length === 3`)
+	if at := s.query(); !strings.Contains(at, "p.top=3") {
+		s.t.Errorf("the address is %s", at)
+	}
+	if sql := s.texts(".sql pre")[0]; !strings.Contains(sql, "FROM top_kernels_v") {
+		s.t.Errorf("its SQL is %q", sql)
+	}
+}
+
+func servedCompare(s *served) {
+	type comparison struct {
+		Comparisons []struct {
+			Verdict, Words string
+			Stages         []struct {
+				Stage, Verdict string
+				Comparison     *struct{}
+			}
+			Items []struct{ Stage string }
+		}
+	}
+	want := asked[comparison](s, "diff", "eager", "sdpa-1", "--top", "5").Comparisons[0]
+	s.visit("/compare?base=eager&new=sdpa-1&top=5", `document.querySelector("article[data-stage]")`)
+	if got := s.texts(".lead")[0]; !strings.HasSuffix(got, want.Words+".") {
+		s.t.Errorf("it says %q, not %q", got, want.Words)
+	}
+	words := map[string]string{"cannot tell": "inconclusive", "no change": "unchanged"}
+	for _, stage := range want.Stages {
+		verdict := words[stage.Verdict]
+		switch {
+		case stage.Comparison == nil:
+			verdict = "not judged"
+		case verdict == "":
+			verdict = stage.Verdict
+		}
+		s.same("verdict of "+stage.Stage, s.texts(fmt.Sprintf(`article[data-stage=%q] h3 .verdict`, stage.Stage)), []string{verdict})
+		n := 0
+		for _, i := range want.Items {
+			if i.Stage == stage.Stage {
+				n++
+			}
+		}
+		if got := len(s.texts(fmt.Sprintf(`section[data-stage=%q] tbody tr`, stage.Stage))); got != n {
+			s.t.Errorf("%d rows of %s, not %d", got, stage.Stage, n)
+		}
+	}
+	if n := len(s.texts("article[data-stage=decode] .sample")); n == 0 {
+		s.t.Error("no sample of decode is drawn")
+	}
+	s.visit("/compare?base=sdpa-1,sdpa-2&new=tag%3Aattn%3Deager&by=family", `document.querySelector("article[data-stage]")`)
+	s.same("sides", s.texts(".page > div > .facts dd"), []string{"sdpa-1, sdpa-2", "eager"})
+}
+
+func servedTrend(s *served) {
+	s.visit("/trend?workload=eager", `document.querySelectorAll(".trend canvas").length === 2`)
+	type trend struct {
+		Runs   []struct{ Run, Commit string }
+		Series []struct {
+			Stage  string
+			Points []struct{ Value float64 }
+		}
+	}
+	want := asked[trend](s, "trend", "--workload", "eager")
+	for i, series := range want.Series {
+		last := want.Runs[len(want.Runs)-1]
+		if got := s.texts(fmt.Sprintf(`.trend[data-stage=%s] .panel`, series.Stage))[0]; !strings.HasPrefix(got, last.Run) || !strings.Contains(got, value(s, series.Stage, last.Run)) || !strings.Contains(got, last.Commit[:12]) {
+			s.t.Errorf("series %d: the panel says %q", i, got)
+		}
+	}
+	// To the point before by key, whose address survives a reload; then to its comparison.
+	eval[bool](s.browser, `(() => { document.querySelector(".trend figure").focus(); return true; })()`)
+	s.press("ArrowLeft")
+	middle := want.Runs[len(want.Runs)-2].Run
+	s.await(fmt.Sprintf(`document.querySelector(".trend .panel h3").textContent === %q`, middle))
+	s.open(s.base + s.query())
+	s.await(fmt.Sprintf(`document.querySelector(".trend .panel h3")?.textContent === %q`, middle))
+	s.click(`document.querySelector(".trend .u-over")`) // the middle of three
+	s.await(`location.pathname === "/compare" && document.querySelector("article[data-stage]")`)
+	if at := s.query(); !strings.HasPrefix(at, "/compare?base="+want.Runs[0].Run+"&new="+middle) {
+		s.t.Errorf("a click leads to %s", at)
+	}
+}
+
+func servedSQL(s *served) {
+	s.visit("/sql", `document.querySelector(".editor").shadowRoot?.querySelector(".cm-content")`)
+	const editor = `document.querySelector(".editor").shadowRoot`
+	eval[bool](s.browser, `(() => { `+editor+`.querySelector(".cm-content").focus(); return true; })()`)
+	s.call("Input.insertText", map[string]any{"text": "SELECT name FROM ru"}, nil)
+	s.await(`[...` + editor + `.querySelectorAll(".cm-completionLabel")].some((e) => e.textContent === "runs")`)
+	s.press("Escape")
+	s.call("Input.insertText", map[string]any{"text": "n ORDER BY name"}, nil)
+	s.call("Input.dispatchKeyEvent", map[string]any{"type": "keyDown", "key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "modifiers": 2}, nil)
+	s.await(`document.querySelectorAll(".answer tbody tr").length === 4`)
+	s.same("names", s.texts(".answer tbody td"), []string{"eager", "profiled", "sdpa-1", "sdpa-2"})
+	if at := s.query(); at != "/sql?q=SELECT+name+FROM+run+ORDER+BY+name" {
+		s.t.Errorf("the link is %s", at)
+	}
+	// Columns of what the statement reads.
+	s.visit("/sql", `document.querySelector(".editor").shadowRoot?.activeElement`)
+	s.call("Input.insertText", map[string]any{"text": "FROM top_kernels('eager') AS k WHERE k.med"}, nil)
+	s.await(`[...` + editor + `.querySelectorAll(".cm-completionLabel")].some((e) => e.textContent === "median_ns")`)
+	s.press("Escape")
+	// Whole numbers beyond 2^53 stay as they are; a link holds the chart.
+	s.visit("/sql?q=SELECT+9007199254740993+AS+large_ns", `document.querySelector(".answer tbody tr")`)
+	eval[bool](s.browser, `(() => { navigator.clipboard.writeText = async (text) => { window.copied = text; }; return true; })()`)
+	s.click(`[...document.querySelectorAll(".find button")].find((b) => b.textContent === "Copy CSV")`)
+	s.await(`window.copied === "large_ns\n9007199254740993\n"`)
+	s.visit("/sql?q=FROM+top_kernels('eager'%2C+top+%3A%3D+7)&view=chart", `document.querySelectorAll(".bars i").length === 7`)
+	s.visit("/sql?q=FROM+passes('eager')&view=chart&x=pass&y=cpu_ns&kind=points", `document.querySelector(".plot canvas")`)
+	s.same("x", eval[[]string](s.browser, `[...document.querySelectorAll("select")].map((e) => e.value).slice(1)`), []string{"cpu_ns", "pass", "points"})
+}
+
+func servedNcu(s *served) {
+	s.visit("/runs/profiled/ncu", `document.querySelectorAll(".dot").length > 0 && document.querySelector(".launch .bars i")`)
+	type rows struct {
+		Rows []struct {
+			Launch    int
+			Intensity *float64
+			Achieved  *float64 `json:"achieved_flop_per_s"`
+			Metric    string
+			Value     *float64
+		}
+	}
+	drawn := 0
+	for _, r := range asked[rows](s, "query", "roofline", "profiled").Rows {
+		if r.Intensity != nil && *r.Intensity > 0 && r.Achieved != nil && *r.Achieved > 0 {
+			drawn++
+		}
+	}
+	if n := len(s.texts(".dot")); n != drawn || n == 0 {
+		s.t.Errorf("%d points, not %d", n, drawn)
+	}
+	s.click(`[...document.querySelectorAll("td a")].find((a) => a.textContent === "1")`)
+	s.await(`document.querySelector(".launch h2").textContent === "Launch 1" && location.search === "?launch=1"`)
+	var stalls []float64
+	for _, r := range asked[rows](s, "query", "kernel-metrics", "profiled", "--launch", "1", "--metric", "smsp__average_warps_issue_stalled_*_per_issue_active.ratio").Rows {
+		if r.Value != nil && *r.Value > 0 {
+			stalls = append(stalls, *r.Value)
+		}
+	}
+	if n := len(s.texts(".launch .bars i")); n != min(12, len(stalls)) {
+		s.t.Errorf("%d stalls, not %d", n, len(stalls))
+	}
+	s.open(s.base + s.query())
+	s.await(`document.querySelector(".launch h2")?.textContent === "Launch 1"`)
+	s.visit("/runs/eager/ncu", `document.querySelector(".none")`)
+}
+
+func servedKeys(s *served) {
+	s.visit("/runs", `document.querySelector(".runs")`)
+	s.press("/")
+	if got := eval[string](s.browser, "document.activeElement.name"); got != "search" {
+		s.t.Errorf("/ leads to %q", got)
+	}
+	s.press("g") // typed into the field
+	if got := eval[string](s.browser, "document.activeElement.value"); got != "g" {
+		s.t.Errorf("the field holds %q", got)
+	}
+	for _, at := range [][2]string{{"t", "/trend"}, {"s", "/sql"}, {"c", "/compare"}, {"r", "/runs"}} {
+		key, path := at[0], at[1]
+		eval[bool](s.browser, `(() => { let e = document.activeElement; while (e.shadowRoot?.activeElement) e = e.shadowRoot.activeElement; e.blur(); return true; })()`)
+		s.press("g")
+		s.press(key)
+		s.await(fmt.Sprintf(`location.pathname === %q`, path))
+		s.await(`document.querySelector("h1")`)
+		if path == "/sql" {
+			s.await(`document.querySelector(".editor").shadowRoot?.activeElement`)
+		}
+	}
+	s.await(`document.querySelector(".runs")`)
+	eval[bool](s.browser, `(() => { document.activeElement.blur(); return true; })()`)
+	s.press("?")
+	s.await(`document.querySelector("dialog[open] kbd")`)
+	s.call("Input.dispatchKeyEvent", map[string]any{"type": "keyDown", "key": "Escape", "code": "Escape", "windowsVirtualKeyCode": 27}, nil)
+	s.await(`!document.querySelector("dialog")`)
+	eval[bool](s.browser, `(() => { history.back(); return true; })()`)
+	s.await(`location.pathname !== "/runs" || document.querySelector("h1")`)
+}
+
+func servedTheme(s *served) {
+	const ground = `getComputedStyle(document.body).backgroundColor`
+	s.visit("/runs", `document.querySelector(".runs")`)
+	light := eval[string](s.browser, ground)
+	s.screen(1300, 900, "dark")
+	s.await(ground + ` !== "` + light + `"`)
+	s.click(`document.getElementById("theme-button")`) // light
+	s.await(ground + ` === "` + light + `"`)
+	s.visit("/trend?workload=eager", `document.querySelector(".trend canvas")`)
+	if got := eval[string](s.browser, ground); got != light {
+		s.t.Errorf("after a reload the page is %s, not %s", got, light)
+	}
+	s.click(`document.getElementById("theme-button")`) // dark
+	s.await(ground + ` !== "` + light + `" && document.querySelectorAll(".trend canvas").length === 2`)
+	s.click(`document.getElementById("theme-button")`) // as the system
+	if got := eval[*string](s.browser, `localStorage.getItem("theme")`); got != nil {
+		s.t.Errorf("the theme stays %q", *got)
+	}
+}
+
+// servedWidths holds that no page is wider than its window.
+func servedWidths(s *served) {
+	for _, page := range [][2]string{
+		{"/runs", ".runs"}, {"/runs/profiled", "#kernels tbody tr"}, {"/runs/profiled?query=top-kernels", ".answer tbody tr"}, {"/runs/profiled?queries=", ".catalogue li"}, {"/compare?base=eager&new=sdpa-1", "article[data-stage]"},
+		{"/trend?workload=eager", ".trend canvas"}, {"/sql?q=FROM+runs", ".answer tbody tr"}, {"/runs/profiled/ncu", ".launch .bars i"},
+	} {
+		for _, width := range []int{390, 1300} {
+			s.screen(width, 900, "light")
+			s.visit(page[0], fmt.Sprintf("document.querySelector(%q)", page[1]))
+			s.settle()
+			if got := eval[int](s.browser, "document.documentElement.scrollWidth"); got > width {
+				s.t.Errorf("%s at %d px is %d wide: %s", page[0], width, got, eval[string](s.browser, fmt.Sprintf(`[...document.querySelectorAll("main *")].filter((e) => e.getBoundingClientRect().right > %d && !e.closest(".wide") && !e.closest("svg")).slice(0, 3).map((e) => e.outerHTML.slice(0, 120)).join("\n")`, width)))
+			}
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package ask
+
+import (
+	"context"
+	"fmt"
+)
+
+// FindingsOf asks what could make a run faster.
+type FindingsOf struct {
+	Stage    string  `query:"stage" json:"stage" required:"false" maxLength:"300" doc:"only findings of this stage; (none) for those of all device work"`
+	Top      int     `query:"top" json:"top" required:"false" minimum:"0" maximum:"100000" default:"10" doc:"findings at most; 0 for all"`
+	MinShare float64 `query:"min_share" json:"min_share" required:"false" minimum:"0" maximum:"1" default:"0.01" doc:"only findings that could save at least this share of their stage"`
+}
+
+// Difference asks what differs between runs.
+type Difference struct {
+	Base        string  `query:"base" json:"base" required:"true" minLength:"1" maxLength:"2000" doc:"the run or runs to compare with: any reference, or several with commas between them"`
+	New         string  `query:"new" json:"new" required:"true" minLength:"1" maxLength:"2000" doc:"the run or runs that are compared"`
+	By          string  `query:"by" json:"by" required:"false" enum:"kernel,family,grid,stage,operator,range,metric" default:"kernel" doc:"what is compared"`
+	Stage       string  `query:"stage" json:"stage" required:"false" maxLength:"300" doc:"only this stage"`
+	Metric      string  `query:"metric" json:"metric" required:"false" enum:"gpu_span_ns,gpu_busy_ns,gpu_sum_ns,cpu_ns" doc:"judge by this"`
+	Top         int     `query:"top" json:"top" required:"false" minimum:"0" maximum:"100000" default:"10" doc:"rows of a stage, the largest change first; 0 for all"`
+	Alpha       float64 `query:"alpha" json:"alpha" required:"false" exclusiveMinimum:"0" exclusiveMaximum:"0.5" default:"0.01" doc:"probability of calling noise a change"`
+	MinEffect   float64 `query:"min_effect" json:"min_effect" required:"false" minimum:"0" maximum:"9" default:"0.01" doc:"smaller changes, as ratios, count as none"`
+	Margin      float64 `query:"margin" json:"margin" required:"false" minimum:"0" maximum:"9" default:"0.05" doc:"no change means that it is certainly smaller than this ratio"`
+	AssumeNoise float64 `query:"assume_noise" json:"assume_noise" required:"false" minimum:"0" maximum:"9" doc:"identical runs may differ by up to this ratio; by default from earlier runs"`
+}
+
+// Course asks how a workload went over time.
+type Course struct {
+	Workload string   `query:"workload" json:"workload" required:"false" maxLength:"4000" doc:"key of the workload, a prefix of it, or a run of it; by default the latest run's"`
+	Stage    string   `query:"stage" json:"stage" required:"false" maxLength:"300" doc:"only this stage; (run) for runs without stages"`
+	Tags     []string `query:"tag,explode" json:"tags" required:"false" nullable:"false" maxItems:"20" doc:"only runs with this tag, key=value; with all of several"`
+	Metric   string   `query:"metric" json:"metric" required:"false" enum:"gpu_span_ns,gpu_busy_ns,gpu_sum_ns,cpu_ns,mfu_ratio,mbu_ratio,tokens_per_s" default:"gpu_span_ns" doc:"what is followed"`
+	Kernels  int      `query:"kernels" json:"kernels" required:"false" minimum:"0" maximum:"1000" default:"10" doc:"look for the cause of a change in so many kernels of each stage"`
+}
+
+// Rules asks whether a run keeps rules.
+type Rules struct {
+	Run      string   `query:"run" json:"run" required:"false" minLength:"1" maxLength:"2000" default:"@latest" doc:"the run or runs to judge"`
+	Baseline string   `query:"baseline" json:"baseline" required:"false" maxLength:"2000" doc:"the run or runs to compare with; by default the only baseline"`
+	Rules    []string `query:"rule,explode" json:"rules" required:"false" nullable:"false" maxItems:"50" doc:"a rule, as prof check takes it, such as stage.decode.gpu_span_ns <= +3%; by default those of the warehouse"`
+	Alpha    float64  `query:"alpha" json:"alpha" required:"false" exclusiveMinimum:"0" exclusiveMaximum:"0.5" default:"0.01" doc:"probability of calling noise a regression, over all rules"`
+}
+
+// Summary is a run on one screen, as prof show gives it.
+func (a *Asker) Summary(ctx context.Context, run string) (Answer, error) {
+	return a.Verb(ctx, JSON, options("show", "run", run)...)
+}
+
+// Findings is what could make a run faster, as prof explain gives it.
+func (a *Asker) Findings(ctx context.Context, run string, q FindingsOf) (Answer, error) {
+	return a.Verb(ctx, JSON, options("explain", "run", run, "stage", q.Stage, "top", q.Top, "min-share", q.MinShare)...)
+}
+
+// Diff compares runs, as prof diff does.
+func (a *Asker) Diff(ctx context.Context, q Difference) (Answer, error) {
+	args := options("diff", "by", q.By, "stage", q.Stage, "metric", q.Metric, "top", q.Top, "alpha", q.Alpha, "min-effect", percent(q.MinEffect), "margin", percent(q.Margin))
+	if q.AssumeNoise > 0 {
+		args = append(args, "--assume-noise="+percent(q.AssumeNoise))
+	}
+	return a.Verb(ctx, JSON, append(args, "--", q.Base, q.New)...) // no run is an option
+}
+
+// Trend follows a workload, as prof trend does.
+func (a *Asker) Trend(ctx context.Context, q Course) (Answer, error) {
+	args := options("trend", "workload", q.Workload, "stage", q.Stage, "metric", q.Metric, "kernels", q.Kernels)
+	for _, tag := range q.Tags {
+		args = append(args, "--tag="+tag)
+	}
+	return a.Verb(ctx, JSON, args...)
+}
+
+// Check judges a run, as prof check does.
+func (a *Asker) Check(ctx context.Context, q Rules) (Answer, error) {
+	args := options("check", "baseline", q.Baseline, "alpha", q.Alpha, "run", q.Run)
+	for _, rule := range q.Rules {
+		args = append(args, "--rule="+rule)
+	}
+	return a.Verb(ctx, JSON, args...)
+}
+
+// options writes a verb with its options, given as names and values, as the command line takes them; those without a value are left out.
+func options(verb string, pairs ...any) []string {
+	out := []string{verb, "--format=json"}
+	for i := 0; i < len(pairs); i += 2 {
+		if text := fmt.Sprint(pairs[i+1]); text != "" {
+			out = append(out, fmt.Sprintf("--%s=%s", pairs[i], text))
+		}
+	}
+	return out
+}
+
+// percent writes a ratio as options take it.
+func percent(ratio float64) string { return fmt.Sprintf("%g%%", ratio*100) }

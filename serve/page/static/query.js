@@ -1,0 +1,127 @@
+// One query of the catalogue: its parameters as a form, its answer as a table, its SQL.
+import { address, get, once, path } from "./api.js";
+import { el, copyButton, fill, loading, later } from "./dom.js";
+import { table } from "./table.js";
+
+export const catalogue = () => once(path("queries")).then((all) => all.queries);
+
+// queryOf gives where a query is asked: of a run, or of the whole warehouse.
+const queryOf = (run, name) => run === null ? path("queries", name) : path("runs", run, "queries", name);
+
+// ask gives the answer of a query of a run.
+export const ask = (run, name, params, signal) => get(queryOf(run, name), params, signal);
+
+// command turns what the command line would be typed as (prof query pass-accounting --run r --stage decode --device 0) into the address of
+// the page that shows the same; null where it is no query of a run.
+export function addressOf(command) {
+  const words = [...command.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map((m) => m[1] ?? m[2] ?? m[3]);
+  if (words[0] !== "prof" || words[1] !== "query" || !words[2]) return null;
+  let run = null;
+  const params = new URLSearchParams({ query: words[2] });
+  for (let i = 3; i < words.length; i++) {
+    const [, name, value] = /^--([\w-]+)(?:=(.*))?$/.exec(words[i]) ?? [];
+    if (!name) return null;
+    const next = value ?? (words[i + 1] === undefined || words[i + 1].startsWith("--") ? "true" : words[++i]);
+    if (name === "run") run = next;
+    else params.set("p." + name.replaceAll("-", "_"), next);
+  }
+  return run === null ? null : `/runs/${encodeURIComponent(run)}?${params}`;
+}
+
+// commandLink is a command, as a link to the page that shows the same where there is one.
+export function commandLink(command) {
+  const to = addressOf(command);
+  return to ? el("a", { href: to, class: "see" }, el("code", {}, command)) : el("code", { class: "see" }, command);
+}
+
+// mountQuery shows a query with the state that the address has: p.NAME for parameters, sort, find.
+export function mountQuery(root, { run, name, query, nav, stages = [] }) {
+  let abort = new AbortController();
+  const params = {};
+  for (const [key, value] of query) if (key.startsWith("p.")) params[key.slice(2)] = value;
+  const state = { sort: query.get("sort") ?? "", find: query.get("find") ?? "" };
+  const head = el("div"), result = el("div", { "aria-live": "polite" });
+  root.append(head, result);
+
+  async function show() {
+    abort.abort();
+    abort = new AbortController();
+    result.setAttribute("aria-busy", "true");
+    if (!result.childElementCount) result.append(loading(name));
+    const started = performance.now();
+    await fill(result, ask(run, name, params, abort.signal).then((answer) => {
+      const statement = answer.sql ?? "";
+      return [
+        table(answer, {
+          caption: name, state,
+          changed: (to) => { Object.assign(state, to); nav.replace(to); },
+          downloads: [["CSV", address(queryOf(run, name), { ...params, format: "csv" })], ["Arrow", address(queryOf(run, name), { ...params, format: "arrow" })]],
+        }),
+        el("details", { class: "sql" }, el("summary", {}, "SQL"), el("pre", {}, statement),
+          el("p", {}, el("a", { class: "button", href: address("/sql", { q: statement }) }, "Open in the console"), " ", copyButton("Copy SQL", () => statement, "Copy the SQL"))),
+        el("p", { class: "hint" }, `${answer.query ?? name} v${answer.version}, ${Math.round(performance.now() - started)} ms`),
+      ];
+    }));
+  }
+
+  catalogue().then((all) => {
+    const of = all.find((q) => q.name === name);
+    if (!of) return;
+    const listed = "stages-of-the-run";
+    const soon = later(500, submit);
+    function submit() {
+      soon.stop();
+      const set = {};
+      for (const p of of.params) {
+        const input = form.elements.namedItem(p.name);
+        if (!input) continue;
+        const isDefault = input.type === "checkbox" ? input.checked === (p.default === "true") : input.value.trim() === "";
+        const value = isDefault ? null : input.type === "checkbox" ? String(input.checked) : input.value.trim();
+        if (value === null) delete params[p.name];
+        else params[p.name] = value;
+        set["p." + p.name] = value;
+      }
+      nav.replace(set);
+      show();
+    }
+    const form = el("form", { class: "form", "aria-label": "Parameters", onsubmit: (e) => { e.preventDefault(); submit(); } },
+      of.params.map((p) => {
+        const isBool = p.type === "boolean", isNumber = /^(integer|number)$/.test(p.type);
+        const words = p.name.replaceAll("_", " ");
+        if (isBool) return el("label", { class: "check", title: p.doc }, el("input", { type: "checkbox", name: p.name, checked: (params[p.name] ?? p.default) === "true", onchange: submit }), el("span", {}, words));
+        return el("label", { title: p.doc }, words, el("input", { name: p.name, type: isNumber ? "number" : "text", step: p.type === "number" ? "any" : null, value: params[p.name] ?? "", placeholder: p.default ?? "",
+          list: p.name === "stage" && stages.length ? listed : null, oninput: soon, onchange: submit }));
+      }),
+      of.params.length ? el("button", {}, "Run") : null,
+      stages.length ? el("datalist", { id: listed }, stages.map((s) => el("option", { value: s }))) : null);
+    head.append(el("p", {}, of.doc), of.grain ? el("p", { class: "hint" }, "One row is ", of.grain, ".") : null, form);
+    root.append(el("details", { class: "docs" }, el("summary", {}, "What the columns mean"),
+      el("dl", { class: "columns" }, of.columns.flatMap((c) => [el("dt", {}, c.name), el("dd", {}, c.doc, c.needs ? el("span", { class: "hint" }, ` (with ${c.needs.replaceAll("_", " ")})`) : null)]))));
+  }).catch(() => {}); // the answer says what is wrong
+  show();
+  return () => abort.abort();
+}
+
+// mountCatalogue lists the queries by what they are about.
+export function mountCatalogue(root, { href, find = "", changed }) {
+  const list = el("div", { class: "catalogue" }), none = el("p", { class: "hint", hidden: true }, "No query has all of these words.");
+  const input = el("input", { type: "search", "data-search": true, value: find, placeholder: "Search the queries", "aria-label": "Search the queries", oninput: () => { changed?.(input.value.trim()); filter(); } });
+  const filter = () => {
+    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    let any = false;
+    for (const section of list.children) {
+      let some = false;
+      for (const li of section.querySelectorAll("li")) some = !(li.hidden = !words.every((w) => li.dataset.text.includes(w))) || some;
+      section.hidden = !some;
+      any ||= some;
+    }
+    none.hidden = any;
+  };
+  root.append(el("div", { class: "find", role: "search" }, input), list, none);
+  return fill(list, catalogue().then((all) => {
+    const domains = new Map();
+    for (const q of all) if (q.takes_run) domains.set(q.title, [...(domains.get(q.title) ?? []), q]);
+    return [...domains].map(([title, queries]) => el("section", {}, el("h3", {}, title), el("ul", {}, queries.map((q) =>
+      el("li", { data: { text: [q.name, q.doc, ...q.columns.map((c) => c.name)].join(" ").toLowerCase() } }, el("a", { href: href(q.name) }, q.name), " ", el("span", {}, q.doc))))));
+  })).then(filter);
+}

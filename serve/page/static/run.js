@@ -1,0 +1,135 @@
+// One run: what bounds its stages, what could make it faster, what takes the time; and any query of it.
+import { get, path } from "./api.js";
+import { el, facts, fill, loading, problem, runLink } from "./dom.js";
+import { kernelNames, percent, time, threeDigits } from "./format.js";
+import { ask, commandLink, mountCatalogue, mountQuery } from "./query.js";
+import { name, table } from "./table.js";
+
+// What render/chart and queries/judge call these.
+const parts = {
+  compute: "kernels", "collective-overlapped": "collectives overlapped with kernels", "collective-exposed": "collectives not overlapped", graph: "graph replays, kernels not traced", copy: "copies and fills not overlapped", other: "only other work",
+  launch: "idle, in a launch call", "launch-delay": "idle, between calls before the next launch", "launch-latency": "idle, launched late, not started yet", wait: "idle, CPU waits for the GPU", call: "idle, in another CUDA call",
+  host: "idle, CPU busy outside CUDA", profiler: "idle, profiler at work", queued: "idle, launched in time, not started yet", unknown: "idle, launch not captured",
+};
+const bounds = {
+  launch: "launch-bound", host: "host-bound", waiting: "waiting", communication: "communication-bound", queue: "queue-bound", copies: "copy-bound", memory: "memory-bound", compute: "compute-bound", kernels: "kernel-bound", mixed: "mixed",
+  "late-gpu": "held up by a late GPU", unknown: "unknown",
+};
+const busy = ["compute", "collective-overlapped", "collective-exposed", "graph", "copy", "other"];
+
+export function mount(root, route, nav) {
+  const abort = new AbortController(), { run } = route.path, { query } = route, asked = query.get("query");
+  nav.title(asked ? `${asked} of ${run}` : run);
+  root.append(el("h1", {}, asked ? [el("a", { href: runLink(run) }, run), " / ", asked] : `Run ${run}`), steps(run, asked ? "queries" : query.has("queries") ? "queries" : "summary"));
+  if (asked) {
+    const content = el("div");
+    root.append(content);
+    let unmount = () => {};
+    const stages = get(path("runs", run), {}, abort.signal).then((s) => s.stages.map((x) => x.stage), () => []);
+    stages.then((list) => { if (!abort.signal.aborted) unmount = mountQuery(content, { run, name: asked, query, nav, stages: list }); });
+    return () => { abort.abort(); unmount(); };
+  }
+  if (query.has("queries")) {
+    const content = el("div");
+    root.append(content);
+    mountCatalogue(content, { href: (q) => `${runLink(run)}?query=${encodeURIComponent(q)}`, find: query.get("find") ?? "", changed: (find) => nav.replace({ find }) });
+    return () => abort.abort();
+  }
+  mountSummary(root, run, nav, abort.signal);
+  return () => abort.abort();
+}
+
+// steps are the views of one run.
+export function steps(run, current) {
+  const views = [["summary", "Summary", runLink(run)], ["timeline", "Timeline", runLink(run, "timeline")], ["ncu", "Nsight Compute", runLink(run, "ncu")], ["queries", "Queries", runLink(run) + "?queries="]];
+  return el("ul", { class: "steps", "aria-label": "Views of the run" }, views.map(([id, words, href]) => el("li", {}, el("a", { href, "aria-current": id === current ? "page" : null }, words))),
+    el("li", {}, el("a", { href: path("runs", run, "report", "report.html"), target: "_blank", rel: "noopener" }, "Report")));
+}
+
+async function mountSummary(root, run, nav, signal) {
+  const content = el("div", {}, loading("the run"));
+  root.append(content);
+  const sections = {};
+  const section = (id, title, ...children) => sections[id] = el("section", { id }, el("h2", {}, title), children);
+  await fill(content, get(path("runs", run), {}, signal).then((shown) => {
+    const findings = el("div", {}, loading("findings"));
+    fill(findings, get(path("runs", run, "findings"), {}, signal).then((f) => findingList(f, shown.advice)));
+    return [
+      facts(Object.entries(shown.facts).map(([k, v]) => [k, k === "command" ? el("code", {}, v) : v])),
+      section("glance", "Stages", shown.stages.length ? [stageCards(run, shown.stages, signal), shown.ranks.length ? el("ul", {}, shown.ranks.map((r) => el("li", {}, r.words, ". ", commandLink(r.command)))) : null] : el("p", { class: "hint" }, "The run has no stage with GPU work.")),
+      section("advice", "What to do first", findings),
+      section("kernels", "Kernels that take the most time", el("div", {}, loading("kernels"))),
+      section("operators", "Operators that take the most time", el("div", {}, loading("operators"))),
+      shown.doubts.length ? section("doubts", "Caveats", el("ul", { class: "doubts" }, shown.doubts.map((d) => el("li", {}, d)))) : null,
+    ];
+  }));
+  queryTable(sections.kernels, run, "top-kernels", { top: 10 }, signal);
+  queryTable(sections.operators, run, "top-operators", { top: 10 }, signal, true);
+}
+
+// queryTable shows the first rows of a query in a section, or takes the section away where it has none and that is no news.
+async function queryTable(section, run, query, params, signal, mayBeMissing) {
+  if (!section) return;
+  const place = section.lastElementChild, more = el("p", {}, el("a", { href: `${runLink(run)}?query=${query}` }, `All of ${query}`));
+  await fill(place, ask(run, query, params, signal).then((answer) => {
+    if (!answer.rows.length && mayBeMissing) section.hidden = true;
+    return [table(answer, { caption: query, search: false }), answer.rows.length ? more : null];
+  }));
+}
+
+function stageCards(run, stages, signal) {
+  const bars = new Map(), legend = el("ul", { class: "legend", "aria-label": "Parts of the bars" });
+  const cards = el("div", { class: "stages" }, stages.map((s) => {
+    const bar = el("div", { class: "share", role: "img", "aria-label": "not known" });
+    bars.set(s.stage, bar);
+    const isAll = s.stage === "(run)";
+    return el("article", { data: { stage: s.stage } }, el("h3", {}, s.stage, " ", el("span", { class: "verdict", title: "what bounds the stage" }, bounds[s.bound] ?? s.bound)), bar,
+      facts([
+        ["share of time", isAll ? null : percent(s.share_ratio)],
+        [isAll ? "first to last work" : "time per pass", s.passes > 1 ? `${time(s.median_ns)} (median of ${s.passes}, ${time(s.min_ns)} to ${time(s.max_ns)})` : time(s.median_ns)],
+        ["GPU busy", percent(s.busy_ratio)],
+        ...(isAll ? [] : [["MFU", use(s.mfu_ratio, s)], ["MBU", use(s.mbu_ratio, s)], ["tokens/s", s.tokens_per_s === null ? "-" : threeDigits(s.tokens_per_s)]]),
+        ["then by", s.next_bound && s.next_bound !== s.bound && s.next_bound !== "unknown" ? bounds[s.next_bound] ?? s.next_bound : null],
+      ], "figures"),
+      s.why ? el("p", { class: "why" }, sentence(s.why)) : null,
+      s.but ? el("p", {}, el("strong", {}, "But "), s.but, ".") : null,
+      el("p", {}, commandLink(s.command)));
+  }));
+  ask(run, "accounting", {}, signal).then((answer) => {
+    const used = new Set();
+    for (const [stage, bar] of bars) {
+      const rows = answer.rows.filter((r) => r.stage === stage), total = rows.reduce((sum, r) => sum + r.total_ns, 0);
+      if (!total) { bar.hidden = true; continue; }
+      const sums = new Map();
+      for (const r of rows) sums.set(r.part, (sums.get(r.part) ?? 0) + r.total_ns);
+      bar.replaceChildren(...[...sums].map(([part, ns]) => {
+        used.add(part);
+        return el("span", { class: `part-${part} ${busy.includes(part) ? "" : "idle"}`, style: { width: `${100 * ns / total}%` }, title: `${parts[part] ?? part}: ${percent(ns / total)}, ${time(ns)}` });
+      }));
+      bar.setAttribute("aria-label", [...sums].map(([part, ns]) => `${parts[part] ?? part} ${percent(ns / total)}`).join(", "));
+    }
+    legend.replaceChildren(...Object.keys(parts).filter((p) => used.has(p)).map((p) => el("li", { class: `part-${p}` }, el("i", { class: busy.includes(p) ? null : "idle" }), parts[p])));
+    const devices = new Set(answer.rows.map((r) => r.device));
+    if (devices.size > 1) legend.append(el("li", {}, `${devices.size} GPUs added up`));
+  }).catch((err) => { if (err.name !== "AbortError") legend.replaceChildren(el("li", {}, problem(err))); });
+  return [cards, legend];
+}
+
+// use is a utilisation: at least that where not all of the work could be counted.
+const use = (ratio, s) => ratio === null ? "-" : ratio > 1 ? `${percent(ratio)} (an input is wrong)` : (s.is_least ? "≥ " : "") + percent(ratio);
+const sentence = (text) => text[0].toUpperCase() + text.slice(1) + (text.endsWith(".") ? "" : ".");
+
+function findingList({ findings, notes }, advice) {
+  const short = kernelNames(findings.map((f) => f.subject).filter(Boolean));
+  const others = advice.filter((a) => !a.finding);
+  return [
+    findings.length ? el("ol", { class: "findings" }, findings.map((f) => el("li", { data: { finding: f.id } },
+      el("b", {}, `${f.stage && f.stage !== "(run)" ? f.stage + ": " : ""}${f.title}`), `, ${f.bound} ${time(f.saving_ns)} of ${time(f.span_ns)} (${percent(f.share_ratio)})${f.device_count > 1 ? `, GPU ${f.device}` : ""}`,
+      f.subject ? el("p", {}, name(f.subject, short(f.subject))) : null,
+      el("p", { class: "why" }, sentence(f.evidence)),
+      el("p", {}, el("i", {}, "Try: "), f.advice),
+      el("p", { class: "see" }, commandLink(f.command), f.detail_command && f.detail_command !== f.command ? [" ", commandLink(f.detail_command)] : null)))) : el("p", { class: "hint" }, "No finding."),
+    others.length ? el("ul", { class: "findings" }, others.map((a) => el("li", {}, el("b", {}, a.advice), el("p", { class: "why" }, a.why), el("p", {}, commandLink(a.command))))) : null,
+    notes.length ? el("details", {}, el("summary", {}, "Notes"), notes.map((n) => el("p", { class: "note" }, n))) : null,
+  ];
+}

@@ -1,0 +1,142 @@
+// An answer as a table: sorted, filtered, copied. Numbers are shown as on the command line and copied in base units.
+import { el, copyButton } from "./dom.js";
+import { exact, isCode, isKernel, kernelNames, texts, title } from "./format.js";
+
+const chunk = 200; // rows that are drawn at a time
+const longName = 72, longText = 48;
+
+// table draws an answer {columns, rows, notes}. state is {sort, find}; changed is called with a new one. cells are functions by column that
+// draw a cell in their own way; downloads are [label, address].
+export function table(answer, { caption, state = {}, changed = () => {}, cells = {}, downloads = [], search = true, most = chunk, pick = null } = {}) {
+  const { rows } = answer;
+  const written = texts(answer.columns, rows);
+  const known = answer.columns.map((_, i) => i).filter((i) => rows.some((row) => row[answer.columns[i].name] !== null && row[answer.columns[i].name] !== undefined));
+  const shown = known.length ? known : answer.columns.map((_, i) => i);
+  const unknown = answer.columns.filter((_, i) => !shown.includes(i));
+  const short = kernelNames(answer.columns.filter(isKernel).flatMap((c) => rows.map((row) => row[c.name]).filter((v) => typeof v === "string")));
+  const largest = answer.columns.map((c) => c.unit === "ratio" ? rows.reduce((most, row) => Math.max(most, Number(row[c.name] ?? 0)), 0) : 0);
+  let sort = state.sort ?? "", find = state.find ?? "", order = [], drawn = 0;
+
+  const body = el("tbody"), count = el("output", {}), more = el("button", { type: "button", class: "more-rows", onclick: () => draw(chunk) });
+  const heads = shown.map((i) => {
+    const column = answer.columns[i], isNumeric = numeric(column);
+    const button = el("button", { type: "button", title: [column.doc, `${column.name}${column.unit ? ", in " + column.unit : ""}`].filter(Boolean).join("\n"), onclick: () => {
+      const down = "-" + column.name, up = column.name;
+      setSort(sort === down ? (isNumeric ? up : "") : sort === up ? (isNumeric ? "" : down) : isNumeric ? down : up);
+    } }, written.titles[i]);
+    return el("th", { class: isNumeric ? "n" : null, scope: "col", data: { column: column.name } }, button);
+  });
+
+  function setSort(to) {
+    sort = to;
+    changed({ sort, find });
+    arrange();
+  }
+
+  function arrange() {
+    const down = sort.startsWith("-"), by = down ? sort.slice(1) : sort;
+    const words = find.toLowerCase().split(/\s+/).filter(Boolean);
+    order = rows.map((_, i) => i);
+    if (words.length) order = order.filter((r) => { const text = shown.map((i) => full(rows[r], i)).join("\n").toLowerCase(); return words.every((w) => text.includes(w)); });
+    const column = answer.columns.find((c) => c.name === by);
+    if (column) {
+      order.sort((a, b) => {
+        const x = rows[a][by] ?? null, y = rows[b][by] ?? null;
+        if (x === null || y === null) return (x === null) - (y === null); // what is not known stays last
+        const way = typeof x === "string" ? x.localeCompare(String(y)) : x < y ? -1 : x > y ? 1 : 0;
+        return (down ? -way : way) || a - b;
+      });
+    }
+    for (const th of heads) {
+      if (column && th.dataset.column === by) th.setAttribute("aria-sort", down ? "descending" : "ascending");
+      else th.removeAttribute("aria-sort");
+    }
+    count.textContent = words.length ? `${order.length.toLocaleString("en")} of ${rows.length.toLocaleString("en")} rows` : rows.length > 8 ? `${rows.length.toLocaleString("en")} rows` : "";
+    body.replaceChildren();
+    drawn = 0;
+    draw(most);
+  }
+
+  function full(row, i) {
+    const v = row[answer.columns[i].name];
+    return typeof v === "string" ? v : written.cell(row, i);
+  }
+
+  function draw(n) {
+    const part = order.slice(drawn, drawn + n);
+    drawn += part.length;
+    body.append(...part.map((r) => {
+      const tr = el("tr", {}, shown.map((i) => cellOf(rows[r], i)));
+      if (pick) {
+        tr.classList.add("pickable");
+        tr.addEventListener("click", (e) => { if (!e.target.closest("a, button, summary, input") && !getSelection().toString()) pick(rows[r], tr); });
+      }
+      return tr;
+    }));
+    const left = order.length - drawn;
+    more.hidden = left === 0;
+    more.textContent = `Show ${Math.min(chunk, left).toLocaleString("en")} more of ${left.toLocaleString("en")}`;
+  }
+
+  function cellOf(row, i) {
+    const column = answer.columns[i], v = row[column.name] ?? null;
+    if (cells[column.name]) return el("td", { class: numeric(column) ? "n" : null }, cells[column.name](v, row, written.cell(row, i)));
+    if (v === null) return el("td", { class: numeric(column) ? "n null" : "null" }, "-");
+    const text = written.cell(row, i);
+    if (numeric(column)) {
+      const bar = column.unit === "ratio" && largest[i] > 0 && largest[i] <= 1.0001 && v >= 0 ? el("span", { class: "thin", style: { "--share": `${Math.min(100, 100 * v)}%` } }) : null;
+      return el("td", { class: "n" }, text, bar);
+    }
+    if (isCode(column)) return el("td", { class: "name" }, name(text, isKernel(column) ? short(v) : text));
+    return el("td", { class: text.length > longText ? "long" : null }, text);
+  }
+
+  const toCSV = () => [answer.columns.map((c) => field(c.name)).join(","), ...order.map((r) => line(answer.columns.map((c) => field(exact(rows[r][c.name], c)))))].join("\n") + "\n";
+  const toMarkdown = () => [
+    "| " + written.titles.map(markdown).join(" | ") + " |",
+    answer.columns.map((c) => numeric(c) ? "| ---:" : "| --- ").join("") + "|",
+    ...order.map((r) => "| " + answer.columns.map((c, i) => {
+      const v = rows[r][c.name] ?? null, text = written.cell(rows[r], i);
+      return v === null ? text : isCode(c) && text ? code(text) : markdown(text);
+    }).join(" | ") + " |"),
+  ].join("\n") + "\n";
+
+  const input = el("input", { type: "search", value: find, placeholder: "Search the rows", "aria-label": `Search the rows of ${caption}`, oninput: () => {
+    find = input.value.trim();
+    changed({ sort, find });
+    arrange();
+  } });
+  const tools = search ? el("div", { class: "find", role: "search" }, rows.length > 8 || find ? input : null, count, el("span", { class: "spring" }),
+    copyButton("Copy CSV", toCSV, `Copy ${caption} as CSV, in base units`), copyButton("Copy Markdown", toMarkdown, `Copy ${caption} as Markdown`),
+    downloads.map(([label, href]) => el("a", { href, download: true }, label))) : null;
+  const element = el("div", { class: "answer" }, tools,
+    el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": caption },
+      el("table", {}, el("caption", {}, caption), el("thead", {}, el("tr", {}, heads)), body)),
+    rows.length === 0 ? el("p", { class: "hint none" }, "No rows.") : null, more,
+    unknown.length && rows.length ? el("p", { class: "hint" }, "Hidden, since nothing is known of them: ", unknown.map((c) => title(c)).join(", ")) : null,
+    (answer.notes ?? []).map((n) => el("p", { class: "note" }, n)));
+  arrange();
+  return element;
+}
+
+export const numeric = (column) => column.type === "int" || column.type === "float";
+
+// name is a name as a machine knows it, a long one in short, to be opened.
+export function name(whole, short = whole) {
+  if (short === whole && whole.length <= longName) return el("code", {}, whole);
+  if (short.length <= longName) return el("code", { title: whole }, short);
+  return el("details", { class: "name" }, el("summary", { title: whole }, el("code", {}, short.slice(0, 40) + "…" + short.slice(-28))), el("code", { class: "full" }, whole));
+}
+
+// field quotes a field of CSV where it must be.
+const field = (text) => /[",\r\n]|^ |^\\\.$|^\t/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+// line joins fields. One of a single empty field would be blank, and readers skip blank lines.
+const line = (fields) => fields.length === 1 && fields[0] === "" ? '""' : fields.join(",");
+
+const markdown = (text) => text.replace(/[\\`*[\]<>|~&$]/g, "\\$&").replace(/_/g, (_, at, whole) => /\w/.test(whole[at - 1] ?? " ") && whole[at - 1] !== "_" && /\w/.test(whole[at + 1] ?? " ") && whole[at + 1] !== "_" ? "_" : "\\_");
+function code(text) {
+  if (!text.trim() || text.includes("\\|")) return markdown(text);
+  const longest = Math.max(0, ...(text.match(/`+/g) ?? []).map((m) => m.length)), fence = "`".repeat(longest + 1);
+  const space = longest && (text.startsWith("`") || text.endsWith("`")) || text.startsWith(" ") && text.endsWith(" ") ? " " : "";
+  return (fence + space + text + space + fence).replaceAll("|", "\\|");
+}
