@@ -3,9 +3,6 @@ package serve
 import (
 	"context"
 	"fmt"
-	"reflect"
-
-	"github.com/danielgtaylor/huma/v2"
 
 	"prof/queries"
 	"prof/schema"
@@ -32,37 +29,29 @@ type timelineWindow struct {
 }
 
 func (s *Server) addTimeline() error {
-	about := get("describe-timeline", "/api/v1/runs/{run}/timeline/about", "timeline", "What a run's timeline consists of: its sources on one clock, and its tracks", "The first question about a large run reads all of it: some seconds for millions of kernels.")
-	about.Responses = s.response(reflect.TypeFor[queries.TimelineAbout](), "sources and tracks")
-	huma.Register(s.api, about, func(ctx context.Context, in *timelineOf) (*answered, error) {
-		return s.timeline(ctx, in, "about", func(_ context.Context, _ *schema.Warehouse, t *queries.Timeline) (any, error) { return t.About(), nil })
-	})
+	addAnswer[queries.TimelineAbout](s, get("describe-timeline", "/api/v1/runs/{run}/timeline/about", "timeline", "What a run's timeline consists of: its sources on one clock, and its tracks", "The first question about a large run reads all of it: some seconds for millions of kernels."),
+		func(ctx context.Context, in *timelineOf) (ask.Answer, error) {
+			return s.asker.Timeline(ctx, in.Run, in.Source, "about", func(_ context.Context, _ *schema.Warehouse, t *queries.Timeline) (any, error) { return t.About(), nil })
+		})
 
-	window := get("show-timeline", "/api/v1/runs/{run}/timeline", "timeline", "A window of a run's timeline, in some thousand marks whatever its length",
-		"What is shorter than a bin is added up by bins of time; busy_ns of a track's marks adds up to the time in which any of its items ran, at every level. Windows of a power of two that begin at a multiple of it are tiles: each answer is the same for everyone who asks.")
-	window.Responses = s.response(reflect.TypeFor[queries.TimelineWindow](), "marks by track")
-	huma.Register(s.api, window, func(ctx context.Context, in *struct {
+	type window struct {
 		timelineWindow
 		Bins int `query:"bins" minimum:"1" maximum:"4096" default:"512" doc:"parts of the window at most; fewer where that would be too many marks"`
-	}) (*answered, error) {
-		return s.timeline(ctx, &in.timelineOf, fmt.Sprint("window ", in.FromNs, " ", in.ToNs, " ", in.Bins), func(ctx context.Context, w *schema.Warehouse, t *queries.Timeline) (any, error) {
-			return t.Window(ctx, w, queries.TimelineAsked{FromNs: in.FromNs, ToNs: in.ToNs, Bins: in.Bins})
+	}
+	addAnswer[queries.TimelineWindow](s, get("show-timeline", "/api/v1/runs/{run}/timeline", "timeline", "A window of a run's timeline, in some thousand marks whatever its length",
+		"What is shorter than a bin is added up by bins of time; busy_ns of a track's marks adds up to the time in which any of its items ran, at every level. Windows of a power of two that begin at a multiple of it are tiles: each answer is the same for everyone who asks."),
+		func(ctx context.Context, in *window) (ask.Answer, error) {
+			return s.asker.Timeline(ctx, in.Run, in.Source, fmt.Sprint("window ", in.FromNs, " ", in.ToNs, " ", in.Bins), func(ctx context.Context, w *schema.Warehouse, t *queries.Timeline) (any, error) {
+				return t.Window(ctx, w, queries.TimelineAsked{FromNs: in.FromNs, ToNs: in.ToNs, Bins: in.Bins})
+			})
 		})
-	})
 
-	busy := get("sum-timeline", "/api/v1/runs/{run}/timeline/busy", "timeline", "How long each track of a timeline was busy between two times, to the nanosecond", "")
-	busy.Responses = s.response(reflect.TypeFor[TimelineBusy](), "busy time by track")
-	huma.Register(s.api, busy, func(ctx context.Context, in *timelineWindow) (*answered, error) {
-		return s.timeline(ctx, &in.timelineOf, fmt.Sprint("busy ", in.FromNs, " ", in.ToNs), func(ctx context.Context, w *schema.Warehouse, t *queries.Timeline) (any, error) {
-			list, err := t.Busy(ctx, w, queries.TimelineAsked{FromNs: in.FromNs, ToNs: in.ToNs})
-			return TimelineBusy{list}, err
+	addAnswer[TimelineBusy](s, get("sum-timeline", "/api/v1/runs/{run}/timeline/busy", "timeline", "How long each track of a timeline was busy between two times, to the nanosecond", ""),
+		func(ctx context.Context, in *timelineWindow) (ask.Answer, error) {
+			return s.asker.Timeline(ctx, in.Run, in.Source, fmt.Sprint("busy ", in.FromNs, " ", in.ToNs), func(ctx context.Context, w *schema.Warehouse, t *queries.Timeline) (any, error) {
+				list, err := t.Busy(ctx, w, queries.TimelineAsked{FromNs: in.FromNs, ToNs: in.ToNs})
+				return TimelineBusy{list}, err
+			})
 		})
-	})
 	return nil
-}
-
-func (s *Server) timeline(ctx context.Context, in *timelineOf, key string, make func(ctx context.Context, w *schema.Warehouse, t *queries.Timeline) (any, error)) (*answered, error) {
-	return s.give(ctx, in.Question, func(ctx context.Context) (ask.Answer, error) {
-		return s.asker.Timeline(ctx, in.Run, in.Source, key, make)
-	})
 }
