@@ -14,28 +14,28 @@ type TimelineBusy struct {
 	Tracks []queries.TrackBusy `json:"tracks" nullable:"false" doc:"tracks that were busy"`
 }
 
-// timelineOf is what each question about a timeline has.
-type timelineOf struct {
+// TimelineOf is what each question about a timeline has.
+type TimelineOf struct {
 	Question
 	NamesRun
 	Source string `query:"source" enum:"nsys,prof,rocprof,torch,xla,nsys-stats" doc:"only this kind of capture; default: the first of these that the run has"`
 }
 
-// timelineWindow is a window of time.
-type timelineWindow struct {
-	timelineOf
+// TimelineSpan is from one time to another.
+type TimelineSpan struct {
+	TimelineOf
 	FromNs int64 `query:"from_ns" required:"true" minimum:"-72057594037927936" maximum:"72057594037927936" doc:"start of the window on the timeline's clock" example:"0"`
 	ToNs   int64 `query:"to_ns" required:"true" minimum:"-72057594037927936" maximum:"72057594037927936" doc:"end of the window" example:"1000000000"`
 }
 
 func (s *Server) addTimeline() error {
 	addAnswer[queries.TimelineAbout](s, get("describe-timeline", "/api/v1/runs/{run}/timeline/about", "timeline", "What a run's timeline consists of: its sources on one clock, and its tracks", "The first question about a large run reads all of it: some seconds for millions of kernels."),
-		func(ctx context.Context, in *timelineOf) (ask.Answer, error) {
+		func(ctx context.Context, in *TimelineOf) (ask.Answer, error) {
 			return s.asker.Timeline(ctx, in.Run, in.Source, "about", func(_ context.Context, _ *schema.Warehouse, t *queries.Timeline) (any, error) { return t.About(), nil })
 		})
 
 	type window struct {
-		timelineWindow
+		TimelineSpan
 		Bins int `query:"bins" minimum:"1" maximum:"4096" default:"512" doc:"parts of the window at most; fewer where that would be too many marks"`
 	}
 	addAnswer[queries.TimelineWindow](s, get("show-timeline", "/api/v1/runs/{run}/timeline", "timeline", "A window of a run's timeline, in some thousand marks whatever its length",
@@ -47,7 +47,7 @@ func (s *Server) addTimeline() error {
 		})
 
 	addAnswer[TimelineBusy](s, get("sum-timeline", "/api/v1/runs/{run}/timeline/busy", "timeline", "How long each track of a timeline was busy between two times, to the nanosecond", ""),
-		func(ctx context.Context, in *timelineWindow) (ask.Answer, error) {
+		func(ctx context.Context, in *TimelineSpan) (ask.Answer, error) {
 			return s.asker.Timeline(ctx, in.Run, in.Source, fmt.Sprint("busy ", in.FromNs, " ", in.ToNs), func(ctx context.Context, w *schema.Warehouse, t *queries.Timeline) (any, error) {
 				list, err := t.Busy(ctx, w, queries.TimelineAsked{FromNs: in.FromNs, ToNs: in.ToNs})
 				return TimelineBusy{list}, err

@@ -4,7 +4,7 @@
 -- notes: timelines graph
 -- params:
 --   run VARCHAR: the run
---   name VARCHAR: text in the name, in upper or lower case
+--   name VARCHAR = NULL: text in the name, in upper or lower case; default: all kernels
 --   bins BIGINT = 1000: time bins of equal length from the first start to the last start of a kernel of the source, at least 1
 --   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
 -- columns:
@@ -16,7 +16,7 @@
 --   total_ns: sum of their durations
 
 WITH named AS (
-    SELECT n.kernel_name_id FROM kernel_name n WHERE n.run_id = run AND contains(lower(n.name), lower(name))
+    SELECT n.kernel_name_id FROM kernel_name n WHERE n.run_id = run AND (name IS NULL OR contains(lower(n.name), lower(name)))
 ), found AS (
     SELECT k.source_id, k.device_id, k.start_ns, k.duration_ns FROM kernel k SEMI JOIN named n ON n.kernel_name_id = k.kernel_name_id
     WHERE k.run_id = run AND k.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)

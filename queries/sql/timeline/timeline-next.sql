@@ -4,7 +4,7 @@
 -- notes: timelines graph
 -- params:
 --   run VARCHAR: the run
---   name VARCHAR: text in the name, in upper or lower case
+--   name VARCHAR = NULL: text in the name, in upper or lower case; default: all kernels
 --   of_source BIGINT = 1: the source
 --   at_time BIGINT = -9000000000000000000: the time, from the start of the source
 --   before BOOLEAN = false: those before it, the last first
@@ -21,7 +21,7 @@
 
 -- Names come last, to the few that are shown.
 WITH named AS (
-    SELECT n.kernel_name_id FROM kernel_name n WHERE n.run_id = run AND contains(lower(n.name), lower(name))
+    SELECT n.kernel_name_id FROM kernel_name n WHERE n.run_id = run AND (name IS NULL OR contains(lower(n.name), lower(name)))
 ), near AS (
     SELECT k.source_id, k.device_id, k.pid, k.context_id, k.stream_id, k.start_ns, k.duration_ns, k.kernel_name_id, CASE WHEN before THEN -k.start_ns ELSE k.start_ns END AS away_ns
     FROM kernel k SEMI JOIN named n ON n.kernel_name_id = k.kernel_name_id

@@ -11,6 +11,9 @@ export const keys = [["w s", "timeline: zoom in, out"], ["a d", "timeline: earli
 
 const works = ["kernel", "collective", "graph", "copy"], mostLinks = 300, mostMatches = 1000;
 
+// put replaces what a place holds; null is nothing.
+const put = (place, ...children) => place.replaceChildren(...children.flat().filter((c) => c !== null));
+
 // styles loads the timeline's style sheet once.
 function styles() {
   if (document.querySelector('link[href="/timeline.css"]')) return;
@@ -72,7 +75,7 @@ class Timeline {
   drawn(view) {
     if (view.tiles.error && view.tiles.error !== this.said) {
       this.said = view.tiles.error;
-      this.panel.replaceChildren(problem(view.tiles.error), el("button", { type: "button", onclick: () => { this.said = view.tiles.error = null; this.panel.replaceChildren(); view.redraw(); } }, "Try again"));
+      this.panel.replaceChildren(problem(view.tiles.error), el("button", { type: "button", onclick: () => { this.said = null; this.panel.replaceChildren(); view.tiles.retry(); } }, "Try again"));
     }
     this.told?.(view);
   }
@@ -95,7 +98,7 @@ class Timeline {
     this.changed();
     const place = el("div", { class: "tl-more", "aria-live": "polite" });
     const title = item.kind === "gap" ? `idle: ${causes[item.name] ?? item.name}` : item.kind === "pass" ? `${item.name} pass ${item.nth}` : item.name;
-    this.panel.replaceChildren(
+    put(this.panel,
       el("h3", {}, item.count ? `${count(item.count)} ${item.count === 1 ? "item" : "items"} in ${time(item.end - item.start)}` : this.titleOf(item, title)),
       item.count || title.length <= 60 ? null : el("code", { class: "tl-name" }, title),
       el("p", { class: "hint" }, item.count ? `${percent(Math.min(1, item.busy / (item.end - item.start)))} busy; the longest takes ${time(item.longest)}: ${item.name}. Zoom in to see them one by one.`
@@ -148,7 +151,7 @@ class Timeline {
         view.links = [{ call: other, work: item, other }];
       }
     }
-    place.replaceChildren(
+    put(place,
       el("p", { class: "tl-launch" }, said),
       view.links.length ? el("div", { class: "controls" }, el("button", { type: "button", onclick: () => this.goTo(view.links[0].other) }, "Go to its launch"), el("button", { type: "button", onclick: () => this.both(item, view.links[0].other) }, "Show both")) : null,
       facts([["Stage", row.pass === null ? row.stage : `${row.stage}, pass ${row.pass}`], ["Ranges", row.range], ["Operator", row.operator], ["Grid", row.grid], ["Block", row.block], ["Registers", row.register_count], ["Shared memory", row.shared_bytes === null ? null : value("bytes", row.shared_bytes)],
@@ -168,7 +171,7 @@ class Timeline {
       return [{ call: item, work: other, other }];
     });
     const first = view.links[0]?.other;
-    place.replaceChildren(
+    put(place,
       el("p", { class: "tl-launch" }, !first ? "It launched no work on a GPU that the capture has." : `Launched ${all === 1 ? "" : `${count(all)} pieces of work, the first `}${briefName(first.name)}, which starts ${time(first.start - item.start)} after the call began.`),
       first ? el("div", { class: "controls" }, el("button", { type: "button", onclick: () => this.goTo(first) }, "Go to its work"), el("button", { type: "button", onclick: () => this.both(item, first) }, "Show both")) : null,
       this.sql(answer));
@@ -180,7 +183,7 @@ class Timeline {
     const answer = await this.ask("timeline-gaps", { of_source: track.source_id, device: track.device, from_time: start, until_time: start + 1, top: 5 });
     if (this.view.pick !== mine) return;
     const row = answer.rows.find((r) => r.start_ns === start);
-    place.replaceChildren(row ? facts([["Before", row.before], ["After", row.after], ["Stage", row.stage], ["Ranges", row.range]]) : null, this.sql(answer));
+    put(place, row ? facts([["Before", row.before], ["After", row.after], ["Stage", row.stage], ["Ranges", row.range]]) : null, this.sql(answer));
   }
 
   goTo(item) {

@@ -118,11 +118,21 @@ export class Tiles {
       this.shrink();
       this.changed();
     } catch (err) {
-      this.kept.delete(tile.key);
-      if (err.name === "AbortError") return;
+      if (err.name === "AbortError") { // it may be wanted again by now, in another tile of that name
+        if (this.kept.get(tile.key) === tile) this.kept.delete(tile.key);
+        return;
+      }
+      tile.stop = null; // kept, so that it is not asked for again and again
       this.error = err;
       this.changed();
     }
+  }
+
+  // retry forgets what could not be had.
+  retry() {
+    this.error = null;
+    for (const tile of this.kept.values()) if (!tile.tracks && !tile.stop) this.kept.delete(tile.key);
+    this.changed();
   }
 
   shrink() {
