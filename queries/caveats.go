@@ -50,7 +50,7 @@ func (a *Asker) about(ctx context.Context, topic string, args Args) ([]frame.Cav
 	return once(a, a.known, stmt, func() ([]frame.Caveat, error) {
 		f, err := read(ctx, a.w, stmt)
 		if err != nil {
-			return nil, err
+			return nil, plainError(err)
 		}
 		return caveatsOf(f), nil
 	})

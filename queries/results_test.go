@@ -3,6 +3,7 @@ package queries_test
 import (
 	"database/sql"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -99,7 +100,7 @@ func (p *preparedQuery) ask(t *testing.T, id string) (*frame.Frame, []*sql.Colum
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := queries.Scan(rows)
+	f, err := queries.Scan(rows, math.MaxInt)
 	if err != nil {
 		t.Fatalf("%s of run %s: %v", p.Relation(), id, err)
 	}

@@ -65,4 +65,10 @@ func comments(tables []ddlTable) string {
 }
 
 // Quote writes a text as a SQL string literal.
-func Quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+func Quote(s string) string {
+	text := "'" + strings.ReplaceAll(s, "'", "''") + "'"
+	if strings.Contains(s, "\x00") { // which would end the statement
+		text = "(" + strings.ReplaceAll(text, "\x00", "' || chr(0) || '") + ")"
+	}
+	return text
+}

@@ -13,6 +13,7 @@ import (
 
 	"prof/queries"
 	"prof/queries/judge/diff"
+	"prof/queries/judge/trend"
 	"prof/schema"
 	"prof/serve/ask"
 )
@@ -70,9 +71,11 @@ func (s *Server) problem(err error) error {
 	switch {
 	case errors.As(err, &has):
 		return err
-	case errors.Is(err, schema.ErrUnknownRun), errors.Is(err, queries.ErrUnknownQuery), errors.Is(err, queries.ErrNoWorkload):
+	case errors.Is(err, schema.ErrUnknownRun), errors.Is(err, queries.ErrUnknownQuery), errors.Is(err, queries.ErrNoWorkload), errors.Is(err, trend.ErrNoWorkload), errors.Is(err, ask.ErrUnknownStage), errors.Is(err, diff.ErrNothing):
 		return huma.Error404NotFound(err.Error())
-	case errors.Is(err, ask.ErrInvalid), errors.Is(err, queries.ErrBadArgument), errors.Is(err, queries.ErrNotReadOnly), errors.Is(err, queries.ErrTooManyRows), errors.Is(err, schema.ErrAmbiguousRun), errors.Is(err, diff.ErrNothing):
+	case errors.Is(err, schema.ErrAmbiguousRun):
+		return huma.Error409Conflict(err.Error())
+	case errors.Is(err, ask.ErrInvalid), errors.Is(err, queries.ErrBadArgument), errors.Is(err, queries.ErrNotReadOnly), errors.Is(err, queries.ErrTooManyRows):
 		return huma.Error422UnprocessableEntity(err.Error())
 	case errors.Is(err, context.DeadlineExceeded):
 		return huma.ErrorWithHeaders(huma.Error503ServiceUnavailable("the answer took too long: ask for less, or again when the server has less to do"), http.Header{"Retry-After": {"5"}})
@@ -103,4 +106,4 @@ func (s *Server) response(of reflect.Type, doc string, others ...string) map[str
 }
 
 // failures are the errors that each question may end with.
-var failures = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusMisdirectedRequest, http.StatusServiceUnavailable}
+var failures = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusConflict, http.StatusUnprocessableEntity, http.StatusMisdirectedRequest, http.StatusServiceUnavailable}

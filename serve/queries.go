@@ -63,7 +63,9 @@ func (s *Server) addQueries() error {
 		if err != nil {
 			return err
 		}
-		s.addQuery(q, d, schema)
+		if err := s.addQuery(q, d, schema); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -86,10 +88,14 @@ func (a *Asks) Resolve(ctx huma.Context) []error {
 }
 
 // addQuery adds the operation of one query.
-func (s *Server) addQuery(q queries.Query, d ask.QueryDoc, responses map[string]*huma.Response) {
+func (s *Server) addQuery(q queries.Query, d ask.QueryDoc, responses map[string]*huma.Response) error {
 	params := []*huma.Param{{Name: "format", In: "query", Description: "form of the answer, all in base units", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"json", "csv", "arrow"}, Default: "json"}}}
 	for _, p := range d.Params {
-		params = append(params, paramOf(p))
+		limits, err := q.LimitsOf(p.Name)
+		if err != nil {
+			return err
+		}
+		params = append(params, paramOf(p, limits))
 	}
 	op := get(q.Name, "/api/v1/queries/"+q.Name, d.Title, d.Doc, "One row is "+d.Grain+". Key: "+d.Key+".")
 	op.RejectUnknownQueryParameters = false // answer does
@@ -103,7 +109,7 @@ func (s *Server) addQuery(q queries.Query, d ask.QueryDoc, responses map[string]
 	}
 	if !q.TakesRun() {
 		huma.Register(s.api, op, func(ctx context.Context, in *Asks) (*answered, error) { return answer(ctx, "", in) })
-		return
+		return nil
 	}
 	op.Path = "/api/v1/runs/{run}/queries/" + q.Name
 	huma.Register(s.api, op, func(ctx context.Context, in *struct {
@@ -112,10 +118,11 @@ func (s *Server) addQuery(q queries.Query, d ask.QueryDoc, responses map[string]
 	}) (*answered, error) {
 		return answer(ctx, in.Run, &in.Asks)
 	})
+	return nil
 }
 
 // paramOf describes a parameter.
-func paramOf(p ask.ParamDoc) *huma.Param {
+func paramOf(p ask.ParamDoc, limits queries.Limits) *huma.Param {
 	out := &huma.Param{Name: p.Name, In: "query", Description: p.Doc, Schema: &huma.Schema{Type: p.Type}}
 	zero, most := 0.0, 300
 	switch p.Type {
@@ -132,6 +139,13 @@ func paramOf(p ask.ParamDoc) *huma.Param {
 	}
 	if value, err := valueOf(p.Type, p.Default); err == nil && p.Default != "" {
 		out.Schema.Default = value
+	}
+	for _, c := range limits.Choices {
+		out.Schema.Enum = append(out.Schema.Enum, c)
+	}
+	if limits.Min != nil {
+		low, high := float64(*limits.Min), float64(*limits.Max)
+		out.Schema.Minimum, out.Schema.Maximum = &low, &high
 	}
 	out.Schema.PrecomputeMessages()
 	return out

@@ -55,7 +55,7 @@ func New(o Options) (*Server, error) {
 		}
 	}
 	s.mux.Handle("POST /mcp", mcp.Handler(mcp.New(s.asker, o.Version)))
-	s.mux.Handle("/", page.Handler())
+	s.mux.Handle("GET /", page.Handler())
 	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1024))
 	if err != nil {
 		return nil, err

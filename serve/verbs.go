@@ -11,6 +11,7 @@ type Fields = map[string]any
 
 // Summary is a run on one screen: prof show.
 type Summary struct {
+	_      struct{}          `additionalProperties:"true"`
 	Run    string            `json:"run" doc:"run name"`
 	Facts  map[string]string `json:"facts" doc:"what the run is, in words"`
 	Stages []Fields          `json:"stages" doc:"each with its time, what bounds it and why"`
@@ -18,6 +19,7 @@ type Summary struct {
 
 // FindingList is what could make a run faster: prof explain.
 type FindingList struct {
+	_        struct{} `additionalProperties:"true"`
 	Run      string   `json:"run" doc:"run name"`
 	Findings []Fields `json:"findings" doc:"each with its saving in ns, the numbers behind it, what to try, and its query"`
 	Notes    []string `json:"notes"`
@@ -25,12 +27,14 @@ type FindingList struct {
 
 // DiffList is what differs between runs: prof diff.
 type DiffList struct {
+	_           struct{} `additionalProperties:"true"`
 	Version     int      `json:"version" doc:"of this form"`
 	Comparisons []Fields `json:"comparisons" doc:"each side, verdict, stages with their test, contributors, and what adds up to the change"`
 }
 
 // Trend is a workload over time: prof trend.
 type Trend struct {
+	_       struct{} `additionalProperties:"true"`
 	Version int      `json:"version" doc:"of this form"`
 	Metric  string   `json:"metric"`
 	Unit    string   `json:"unit"`
@@ -42,6 +46,7 @@ type Trend struct {
 
 // Judgement is a run by rules: prof check.
 type Judgement struct {
+	_       struct{} `additionalProperties:"true"`
 	Version int      `json:"version" doc:"of this form"`
 	Outcome string   `json:"outcome" doc:"whether all rules hold"`
 	Words   string   `json:"words"`
@@ -51,15 +56,15 @@ type Judgement struct {
 
 // addVerbs adds what prof show, explain, diff, trend and check answer.
 func (s *Server) addVerbs() error {
-	type ofRun struct {
+	type OfRun struct {
 		Question
 		NamesRun
 	}
 	show := get("show-run", "/api/v1/runs/{run}", "runs", "A run on one screen: its stages, what bounds them, what to try", "As prof show --format json.")
-	addAnswer[Summary](s, show, func(ctx context.Context, in *ofRun) (ask.Answer, error) { return s.asker.Summary(ctx, in.Run) })
+	addAnswer[Summary](s, show, func(ctx context.Context, in *OfRun) (ask.Answer, error) { return s.asker.Summary(ctx, in.Run) })
 
 	type findings struct {
-		ofRun
+		OfRun
 		ask.FindingsOf
 	}
 	explain := get("explain-run", "/api/v1/runs/{run}/findings", "runs", "What could make a run faster, ranked by the time it could save", "As prof explain --format json.")

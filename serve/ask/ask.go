@@ -25,6 +25,9 @@ type Verb func(ctx context.Context, w *schema.Warehouse, out io.Writer, args ...
 // ErrInvalid is wrapped by errors about what was asked, and not what was found.
 var ErrInvalid = errors.New("invalid request")
 
+// ErrUnknownStage is wrapped by errors that name the stages that a run has.
+var ErrUnknownStage = errors.New("no such stage")
+
 // Asker answers questions. It may be used by several goroutines.
 type Asker struct {
 	live  *schema.Live

@@ -39,7 +39,7 @@ func (a *Asker) Query(ctx context.Context, q queries.Query, run string, args que
 		}
 		for _, c := range f.Caveats {
 			if stage := args["stage"]; c.Topic == "argument" && c.Subject == "stage "+stage {
-				return "", invalid("the run has no stage %q; it has %s", stage, c.Object)
+				return "", fmt.Errorf("%w %q; the run has %s", ErrUnknownStage, stage, c.Object)
 			}
 		}
 		isCut := limit > 0 && len(f.Rows) > limit

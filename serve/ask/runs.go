@@ -18,8 +18,8 @@ type RunFilter struct {
 	Tags     []string `query:"tag,explode" json:"tags" required:"false" nullable:"false" doc:"only runs with this tag, key=value; with all of several" maxItems:"20"`
 	Workload string   `query:"workload" json:"workload" required:"false" doc:"only runs of this workload, by its key or command" maxLength:"4000"`
 	Device   string   `query:"device" json:"device" required:"false" doc:"only runs on a GPU whose name contains this text" maxLength:"200"`
-	Since    string   `query:"since" json:"since" required:"false" doc:"only runs stored at or after this time: 2026-11-26 or 2026-11-26 08:00:00, UTC" maxLength:"40"`
-	Until    string   `query:"until" json:"until" required:"false" doc:"only runs stored before this time" maxLength:"40"`
+	Since    string   `query:"since" json:"since" required:"false" doc:"only runs stored at or after this time: 2026-11-26 or 2026-11-26 08:00:00, UTC" maxLength:"40" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?Z?)?$"`
+	Until    string   `query:"until" json:"until" required:"false" doc:"only runs stored before this time" maxLength:"40" pattern:"^[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?Z?)?$"`
 	Cursor   string   `query:"cursor" json:"cursor" required:"false" doc:"next of the page before" maxLength:"60"`
 	Limit    int      `query:"limit" json:"limit" required:"false" minimum:"1" maximum:"500" default:"50" doc:"runs of a page"`
 }

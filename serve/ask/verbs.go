@@ -32,7 +32,7 @@ type Course struct {
 	Stage    string   `query:"stage" json:"stage" required:"false" maxLength:"300" doc:"only this stage; (run) for runs without stages"`
 	Tags     []string `query:"tag,explode" json:"tags" required:"false" nullable:"false" maxItems:"20" doc:"only runs with this tag, key=value; with all of several"`
 	Metric   string   `query:"metric" json:"metric" required:"false" enum:"gpu_span_ns,gpu_busy_ns,gpu_sum_ns,cpu_ns,mfu_ratio,mbu_ratio,tokens_per_s" default:"gpu_span_ns" doc:"what is followed"`
-	Kernels  int      `query:"kernels" json:"kernels" required:"false" minimum:"0" maximum:"1000" default:"10" doc:"look for the cause of a change in so many kernels of each stage"`
+	Kernels  int      `query:"kernels" json:"kernels" required:"false" minimum:"0" maximum:"1000" default:"20" doc:"look for the cause of a change in so many kernels of each stage"`
 }
 
 // Rules asks whether a run keeps rules.
@@ -45,12 +45,20 @@ type Rules struct {
 
 // Summary is a run on one screen, as prof show gives it.
 func (a *Asker) Summary(ctx context.Context, run string) (Answer, error) {
-	return a.Verb(ctx, JSON, options("show", "run", run)...)
+	return a.ofRun(ctx, run, options("show")...)
 }
 
 // Findings is what could make a run faster, as prof explain gives it.
 func (a *Asker) Findings(ctx context.Context, run string, q FindingsOf) (Answer, error) {
-	return a.Verb(ctx, JSON, options("explain", "run", run, "stage", q.Stage, "top", q.Top, "min-share", q.MinShare)...)
+	return a.ofRun(ctx, run, options("explain", "stage", q.Stage, "top", q.Top, "min-share", q.MinShare)...)
+}
+
+// ofRun asks a verb of a run, which must be named: without one it would be another.
+func (a *Asker) ofRun(ctx context.Context, run string, args ...string) (Answer, error) {
+	if run == "" {
+		return Answer{}, invalid("name the run")
+	}
+	return a.Verb(ctx, JSON, append(args, "--run="+run)...)
 }
 
 // Diff compares runs, as prof diff does.

@@ -1,0 +1,460 @@
+package cli
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// reply is an answer of a server.
+type reply struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// call asks a server, without following or unpacking anything.
+func call(t *testing.T, method, address, body string, headers ...string) reply {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	got, err := (&http.Transport{DisableCompression: true, DisableKeepAlives: true}).RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer got.Body.Close()
+	text, err := io.ReadAll(got.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return reply{got.StatusCode, got.Header, string(text)}
+}
+
+// TestServe compares the API with the command line, and tries what it must refuse.
+func TestServe(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	for _, run := range []string{"sdpa-1", "sdpa-2", "eager"} {
+		p.ok("ingest", "--run", run, "--tag", "attn="+strings.TrimRight(run, "-12"), exported(t, "../capture/llama/"+run))
+	}
+	base := serveAt(t, p)
+	for _, c := range []struct {
+		name string
+		test func(t *testing.T, p *place, base string)
+	}{{"figures", servedFigures}, {"forms", servedForms}, {"lists", servedLists}, {"refused", servedRefused}, {"mcp", servedMCP}, {"fuzz", servedFuzz}, {"commits", servedCommits}} {
+		t.Run(c.name, func(t *testing.T) { c.test(t, p, base) })
+	}
+}
+
+// servedFigures compares the answers with those of the command line.
+func servedFigures(t *testing.T, p *place, base string) {
+	for path, args := range map[string][]string{
+		"/api/v1/runs/sdpa-1":                                                                  {"show", "sdpa-1"},
+		"/api/v1/runs/tag:attn=eager":                                                          {"show", "eager"},
+		"/api/v1/runs/eager/findings?top=0":                                                    {"explain", "eager", "--top", "0"},
+		"/api/v1/diff?base=sdpa-1,sdpa-2&new=eager&top=3":                                      {"diff", "sdpa-1,sdpa-2", "eager", "--top", "3"},
+		"/api/v1/diff?base=sdpa-1&new=eager&by=family":                                         {"diff", "sdpa-1", "eager", "--by", "family"},
+		"/api/v1/trend?workload=eager&metric=gpu_busy_ns":                                      {"trend", "--workload", "eager", "--metric", "gpu_busy_ns"},
+		"/api/v1/check?run=eager&baseline=sdpa-1&rule=stage.decode.gpu_span_ns+%3C%3D+%2B3%25": {"check", "eager", "--baseline", "sdpa-1", "--rule", "stage.decode.gpu_span_ns <= +3%"},
+	} {
+		got := call(t, "GET", base+path, "")
+		want := p.run(append(args, "--format", "json")...)
+		if got.status != 200 || got.body != want.out || got.header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s: %d, %d bytes; the command line gives %d: %.300s", path, got.status, len(got.body), len(want.out), got.body)
+		}
+	}
+	for _, q := range []string{"stages", "top-kernels", "accounting", "gaps", "conservation", "sources"} {
+		got := call(t, "GET", base+"/api/v1/runs/sdpa-2/queries/"+q, "")
+		var rows struct{ Rows, Columns, Notes json.RawMessage }
+		if err := json.Unmarshal([]byte(got.body), &rows); err != nil {
+			t.Fatalf("%s: %v: %.200s", q, err, got.body)
+		}
+		var want struct{ Rows, Columns, Notes json.RawMessage }
+		if err := json.Unmarshal([]byte(p.ok("query", q, "sdpa-2", "--format", "json")), &want); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(rows.Rows, want.Rows) || !bytes.Equal(rows.Columns, want.Columns) || !bytes.Equal(rows.Notes, want.Notes) {
+			t.Errorf("%s differs from the command line's", q)
+		}
+	}
+}
+
+// servedForms asks in other forms, again for what has not changed, and compressed.
+func servedForms(t *testing.T, p *place, base string) {
+	path := base + "/api/v1/runs/eager/queries/top-kernels?top=3"
+	csv := call(t, "GET", path+"&format=csv", "")
+	if want := p.ok("query", "top-kernels", "eager", "--top", "3", "--format", "csv"); csv.body != want || !strings.HasPrefix(csv.header.Get("Content-Type"), "text/csv") {
+		t.Errorf("csv: %q, want %q", csv.body, want)
+	}
+	if arrow := call(t, "GET", path+"&format=arrow", ""); !strings.HasPrefix(arrow.body, "ARROW1") {
+		t.Errorf("arrow: %.20q", arrow.body)
+	}
+	plain := call(t, "GET", path, "")
+	tag := plain.header.Get("ETag")
+	if again := call(t, "GET", path, "", "If-None-Match", tag); again.status != 304 || again.body != "" || again.header.Get("ETag") != tag {
+		t.Errorf("asked again: %d with %d bytes, ETag %s of %s", again.status, len(again.body), again.header.Get("ETag"), tag)
+	}
+	if other := call(t, "GET", path, "", "If-None-Match", `W/"0"`); other.status != 200 {
+		t.Errorf("with another's ETag: %d", other.status)
+	}
+	packed := call(t, "GET", path, "", "Accept-Encoding", "gzip")
+	z, err := gzip.NewReader(strings.NewReader(packed.body))
+	if err != nil {
+		t.Fatalf("compressed: %v", err)
+	}
+	if text, err := io.ReadAll(z); err != nil || string(text) != plain.body {
+		t.Errorf("compressed: %v, %d bytes of %d", err, len(text), len(plain.body))
+	}
+	html := call(t, "GET", base+"/api/v1/runs/eager/report/report.html", "")
+	if policy := html.header.Get("Content-Security-Policy"); html.status != 200 || !strings.HasPrefix(policy, "sandbox allow-scripts;") || len(html.header.Values("Content-Security-Policy")) != 1 {
+		t.Errorf("the report: %d, policy %q", html.status, policy)
+	}
+	if md := call(t, "GET", base+"/api/v1/runs/eager/report/report.md", ""); md.body != p.ok("report", "eager", "--out", "-") {
+		t.Errorf("report.md differs from the command line's: %.200s", md.body)
+	}
+}
+
+// servedLists pages through the runs and looks at the lists of queries and relations.
+func servedLists(t *testing.T, p *place, base string) {
+	type page struct {
+		Runs []struct{ Name, Stage string }
+		Next string
+	}
+	list := func(query string) (out page) {
+		got := call(t, "GET", base+"/api/v1/runs?"+query, "")
+		if err := json.Unmarshal([]byte(got.body), &out); err != nil || got.status != 200 {
+			t.Fatalf("%s: %d %v %.200s", query, got.status, err, got.body)
+		}
+		return out
+	}
+	names := func(p page) (out []string) {
+		for _, r := range p.Runs {
+			out = append(out, r.Name)
+		}
+		return out
+	}
+	for query, want := range map[string]string{"": "eager sdpa-2 sdpa-1", "search=SDPA": "sdpa-2 sdpa-1", "tag=attn%3Deager": "eager", "device=h200&search=-1": "sdpa-1", "since=2100-01-01": "", "until=2100-01-01T00:00:00Z&limit=1": "eager", "tag=attn%3Dsdpa&tag=attn%3Deager": ""} {
+		if got := strings.Join(names(list(query)), " "); got != want {
+			t.Errorf("%s: %q, want %q", query, got, want)
+		}
+	}
+	var all []string
+	for next := ""; ; {
+		got := list("limit=2&cursor=" + next)
+		all = append(all, names(got)...)
+		if next = got.Next; next == "" {
+			break
+		}
+	}
+	if got := strings.Join(all, " "); got != "eager sdpa-2 sdpa-1" {
+		t.Errorf("page by page: %s", got)
+	}
+	if got := list("limit=1").Runs[0].Stage; got != "decode" {
+		t.Errorf("the stage that takes most time is %s", got)
+	}
+	for path, want := range map[string]string{"/api/v1/queries": `"name":"top-kernels","version":`, "/api/v1/schema": `"name":"top_kernels","kind":"macro"`, "/openapi.json": `"/api/v1/runs/{run}/queries/top-kernels"`, "/docs": "/api/v1/runs/{run}/queries/top-kernels", "/api/v1/about": `"allow_run":false`} {
+		if got := call(t, "GET", base+path, ""); got.status != 200 || !strings.Contains(got.body, want) {
+			t.Errorf("%s: %d without %s", path, got.status, want)
+		}
+	}
+}
+
+// servedRefused asks for what there is not, what it must not do, and what would take too much.
+func servedRefused(t *testing.T, p *place, base string) {
+	sql := func(text string) string {
+		body, err := json.Marshal(map[string]any{"sql": text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(body)
+	}
+	secret := write(t, p.path("secret.txt"), []byte("secret words"))
+	for _, c := range []struct {
+		method, path, body string
+		status             int
+		says               string
+	}{
+		{"GET", "/api/v1/runs/nosuch", "", 404, "no such run"},
+		{"GET", "/api/v1/runs/sdpa", "", 409, "sdpa-2, sdpa-1"},
+		{"GET", "/api/v1/runs/--out=x", "", 404, "no such run"},
+		{"GET", "/api/v1/diff?base=--out=" + url.QueryEscape(p.path("x")) + "&new=eager", "", 404, "no such run"},
+		{"GET", "/api/v1/diff?base=eager", "", 422, "required query parameter is missing"},
+		{"GET", "/api/v1/runs/eager/queries/nosuch", "", 404, ""},
+		{"GET", "/api/v1/runs/eager/queries/runs", "", 404, ""},
+		{"GET", "/api/v1/runs/eager/queries/top-kernels?top=-1", "", 422, "query.top"},
+		{"GET", "/api/v1/runs/eager/queries/top-kernels?top=1e3", "", 422, "whole number"},
+		{"GET", "/api/v1/runs/eager/queries/top-kernels?nosuch=1", "", 422, "unknown query parameter"},
+		{"GET", "/api/v1/runs/eager/queries/top-kernels?top=1&top=2", "", 422, "more than once"},
+		{"GET", "/api/v1/runs/eager/queries/top-kernels?source=xyz", "", 422, "query.source"},
+		{"GET", "/api/v1/runs/eager/queries/top-kernels?stage=nosuch", "", 404, "the run has decode, prefill"},
+		{"GET", "/api/v1/runs/eager/queries/top-kernels?stage=%00'", "", 404, "no such stage"},
+		{"GET", "/api/v1/runs/eager/report/../../../../etc/passwd", "", 307, "/api/etc/passwd"},
+		{"GET", "/api/v1/runs/eager/report/..%2F..%2Frules", "", 404, "a report has no file"},
+		{"GET", "/..%2f..%2fwarehouse.duckdb", "", 404, ""},
+		{"POST", "/api/v1/runs/eager", "", 405, ""},
+		{"DELETE", "/api/v1/runs/eager", "", 405, ""},
+		{"POST", "/api/v1/sql", sql("SELECT content FROM read_text('" + secret + "')"), 422, "disabled by configuration"},
+		{"POST", "/api/v1/sql", sql("FROM '" + secret + "'"), 422, ""},
+		{"POST", "/api/v1/sql", sql("FROM glob('/*')"), 422, ""},
+		{"POST", "/api/v1/sql", sql("COPY (SELECT 1) TO '" + p.path("out.csv") + "'"), 422, "only reading is allowed"},
+		{"POST", "/api/v1/sql", sql("ATTACH '" + p.path("x.duckdb") + "'"), 422, "only reading is allowed"},
+		{"POST", "/api/v1/sql", sql("DELETE FROM run"), 422, "only reading is allowed"},
+		{"POST", "/api/v1/sql", sql("SET memory_limit = '1TB'"), 422, "only reading is allowed"},
+		{"POST", "/api/v1/sql", sql("SELECT 1; DROP TABLE run"), 422, ""},
+		{"POST", "/api/v1/sql", sql("SELECT nosuch FROM run"), 422, "nosuch"},
+		{"POST", "/api/v1/sql", `{"sql":"SELECT 1","limit":1000000}`, 422, "limit"},
+		{"POST", "/api/v1/sql", `{"sql":""}`, 422, ""},
+		{"POST", "/api/v1/sql", "{", 400, ""},
+		{"POST", "/api/v1/sql", sql(strings.Repeat("x", 500_000)), 413, ""},
+	} {
+		got := call(t, c.method, base+c.path, c.body)
+		if got.status != c.status || !strings.Contains(got.body, c.says) || strings.Contains(got.body, "secret words") {
+			t.Errorf("%s %s %.80s: %d %.300s, want %d with %q", c.method, c.path, c.body, got.status, got.body, c.status, c.says)
+		}
+		if strings.Contains(got.body, p.dir) && !strings.Contains(c.path+c.body, p.dir) {
+			t.Errorf("%s %s names a folder of the server: %.300s", c.method, c.path, got.body)
+		}
+		if got.status >= 400 && strings.HasPrefix(c.path, "/api/v1/sql") && got.header.Get("Content-Type") != "application/problem+json" {
+			t.Errorf("%s %s: the error is %s", c.method, c.path, got.header.Get("Content-Type"))
+		}
+	}
+	for _, text := range []string{"FROM duckdb_databases()", "FROM duckdb_settings()", "SELECT current_setting('temp_directory') AS x", "FROM pragma_database_list()"} {
+		if got := call(t, "POST", base+"/api/v1/sql", sql(text)); strings.Contains(got.body, p.dir) {
+			t.Errorf("%s names the home: %.300s", text, got.body)
+		}
+	}
+	if got := call(t, "POST", base+"/mcp", strings.Repeat("x", 2<<20), "Accept", "application/json, text/event-stream"); got.status != 413 {
+		t.Errorf("a large request of an agent: %d %.100s", got.status, got.body)
+	}
+	cut := call(t, "POST", base+"/api/v1/sql", `{"sql":"FROM range(1000000000) r(i)","limit":3}`)
+	if !strings.Contains(cut.body, `"is_cut":true`) || !strings.Contains(cut.body, `{"i":2}]`) || !strings.Contains(cut.body, "only the first 3 rows are here") {
+		t.Errorf("a long answer: %d %.300s", cut.status, cut.body)
+	}
+	if got := call(t, "POST", base+"/api/v1/sql?format=csv", `{"sql":"FROM range(10) r(i)","limit":3}`); got.status != 422 {
+		t.Errorf("a long answer as csv, which cannot say that it is cut: %d %.100s", got.status, got.body)
+	}
+	if got := call(t, "GET", base+"/api/v1/runs", "", "Origin", "https://evil.example"); got.status != 403 || strings.Contains(got.body, "eager") {
+		t.Errorf("a page of another server: %d", got.status)
+	}
+}
+
+// servedMCP asks as an agent does, over HTTP and over stdio, and compares the answers with the command line.
+func servedMCP(t *testing.T, p *place, base string) {
+	for name, transport := range map[string]mcp.Transport{"http": &mcp.StreamableClientTransport{Endpoint: base + "/mcp"}, "stdio": &mcp.CommandTransport{Command: p.command("mcp")}} {
+		t.Run(name, func(t *testing.T) {
+			session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), transport, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer session.Close()
+			tools, err := session.ListTools(t.Context(), nil)
+			if err != nil || len(tools.Tools) != 9 {
+				t.Fatalf("tools: %v, %v", tools, err)
+			}
+			for _, tool := range tools.Tools {
+				if !tool.Annotations.ReadOnlyHint || len(tool.Description) < 20 || len(tool.Description) > 200 {
+					t.Errorf("%s: %q, %+v", tool.Name, tool.Description, tool.Annotations)
+				}
+			}
+			ask := func(tool string, args map[string]any) (text string, isError bool) {
+				t.Helper()
+				got, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: args})
+				if err != nil {
+					t.Fatalf("%s: %v", tool, err)
+				}
+				return got.Content[0].(*mcp.TextContent).Text, got.IsError
+			}
+			for tool, c := range map[string]struct {
+				args map[string]any
+				line []string
+			}{
+				"run_summary": {map[string]any{"run": "sdpa-1"}, []string{"show", "sdpa-1"}},
+				"findings":    {map[string]any{"run": "eager", "stage": "decode"}, []string{"explain", "eager", "--stage", "decode"}},
+				"diff":        {map[string]any{"base": "sdpa-1", "new": "eager"}, []string{"diff", "sdpa-1", "eager"}},
+				"trend":       {map[string]any{"workload": "eager", "tags": []string{"attn=sdpa"}}, []string{"trend", "--workload", "eager", "--tag", "attn=sdpa"}},
+				"check":       {map[string]any{"run": "eager", "rules": []string{"stage.decode.gpu_span_ns <= 1ms"}}, []string{"check", "eager", "--rule", "stage.decode.gpu_span_ns <= 1ms"}},
+			} {
+				if got, failed := ask(tool, c.args); failed || got != p.run(append(c.line, "--format", "json")...).out {
+					t.Errorf("%s differs from the command line: %.300s", tool, got)
+				}
+			}
+			for _, c := range []struct {
+				tool, says string
+				args       map[string]any
+				fails      bool
+			}{
+				{"list_runs", `"name":"sdpa-1"`, map[string]any{"search": "sdpa", "limit": 5}, false},
+				{"query", `"is_cut":true`, map[string]any{"name": "top-kernels", "run": "eager", "parameters": map[string]any{"stage": "decode"}, "limit": 2}, false},
+				{"query", `FROM top_kernels`, map[string]any{"name": "top-kernels", "run": "eager", "parameters": map[string]any{"top": 2, "short": true}}, true},
+				{"query", `"query":"runs"`, map[string]any{"name": "runs"}, false},
+				{"query", "no such query", map[string]any{"name": "top-kernel"}, true},
+				{"list_queries", `"name":"mfu"`, map[string]any{"search": "MFU"}, false},
+				{"sql", `{"n":3}`, map[string]any{"sql": "SELECT count(*) AS n FROM run"}, false},
+				{"sql", "only reading is allowed", map[string]any{"sql": "DELETE FROM run"}, true},
+				{"diff", "missing properties", map[string]any{"base": "eager"}, true},
+			} {
+				if got, failed := ask(c.tool, c.args); failed != c.fails || !strings.Contains(got, c.says) && !c.fails {
+					t.Errorf("%s %v: error %t, %.300s", c.tool, c.args, failed, got)
+				}
+			}
+			for uri, says := range map[string]string{"prof://schema": `"name":"kernel_name"`, "prof://queries/mfu": "-- mfu v"} {
+				got, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: uri})
+				if err != nil || !strings.Contains(got.Contents[0].Text, says) {
+					t.Errorf("%s: %v without %s", uri, err, says)
+				}
+			}
+			if _, err := session.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "prof://queries/nosuch"}); err == nil {
+				t.Error("a query that is not there can be read")
+			}
+		})
+	}
+}
+
+// servedFuzz has schemathesis ask what the description allows, and what it does not.
+func servedFuzz(t *testing.T, _ *place, base string) {
+	program, err := exec.LookPath("schemathesis")
+	if err != nil {
+		t.Skip("schemathesis is not installed: the API is not fuzzed")
+	}
+	cmd := exec.CommandContext(t.Context(), program, "--config-file", "../../.ci/schemathesis.toml", "run", base+"/openapi.json", "--phases", "examples,coverage", "--request-timeout", "60", "--no-color")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// servedCommits changes the warehouse next to the server, which many clients read: what was stored is there at once, nobody waits for anybody, and
+// the end of the server lets requests finish.
+func servedCommits(t *testing.T, p *place, base string) {
+	seen := func(name string) bool { return call(t, "GET", base+"/api/v1/runs/"+name, "").status == 200 }
+	var clients sync.WaitGroup
+	stop := make(chan struct{})
+	for i := range 8 {
+		clients.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				path := fmt.Sprintf("%s/api/v1/runs/%s/queries/%s?top=%d", base, []string{"eager", "sdpa-1"}[n%2], []string{"top-kernels", "top-operators"}[i%2], n%7)
+				got, err := http.Get(path)
+				if err != nil {
+					t.Errorf("while others write: %v", err)
+					return
+				}
+				text, _ := io.ReadAll(got.Body)
+				got.Body.Close()
+				if got.StatusCode != 200 {
+					t.Errorf("while others write: %d %.200s", got.StatusCode, text)
+				}
+			}
+		})
+	}
+	start := time.Now()
+	command := p.command("ingest", "--run", "added", exported(t, "../torch/llama.trace.json.gz"))
+	command.Env = append(command.Environ(), "PROF_WAIT=0s")
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("prof ingest next to a server does not wait: %v\n%s", err, out)
+	}
+	stored := time.Since(start)
+	within(t, 10*time.Second, "the run that was added", func() bool { return seen("added") })
+	for _, args := range [][]string{{"tag", "added", "a=b"}, {"rm", "added"}} {
+		if out, err := p.command(args...).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, out)
+		}
+	}
+	within(t, 10*time.Second, "the removal", func() bool { return !seen("added") })
+	close(stop)
+	clients.Wait()
+	t.Logf("stored in %s", stored)
+}
+
+// TestServeOptions refuses what would open the warehouse to others, and stops when it is told to.
+func TestServeOptions(t *testing.T) {
+	t.Parallel()
+	p := newFilled(t)
+	weak, open, good := write(t, p.path("weak"), []byte("secret\n")), write(t, p.path("open"), []byte(strings.Repeat("x", 40))), write(t, p.path("good"), []byte(strings.Repeat("x", 40)+"\n"))
+	for path, mode := range map[string]os.FileMode{weak: 0o600, open: 0o644, good: 0o600} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for says, args := range map[string][]string{
+		"can be reached by others":         {"--listen", "0.0.0.0:0"},
+		"give --token-file":                {"--listen", "example.com:80"},
+		"write ADDRESS:PORT":               {"--listen", "7321"},
+		"16 characters or more":            {"--token-file", weak},
+		"can be read by others: chmod 600": {"--token-file", open},
+		"no arguments":                     {"extra"},
+		"want at least":                    {"--memory", "1MB"},
+	} {
+		if got := p.run(append([]string{"serve"}, args...)...); got.code != exitUsage || !strings.Contains(got.err, says) {
+			t.Errorf("%v: %d %s, want %s", args, got.code, got.err, says)
+		}
+	}
+	cmd := p.command("serve", "--listen", "127.0.0.1:0", "--token-file", good)
+	said, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line := make([]byte, 4096)
+	n, err := said.Read(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base := strings.TrimSpace(string(line[strings.Index(string(line[:n]), "http"):n]))
+	if got := call(t, "GET", base+"/api/v1/runs", ""); got.status != 401 || got.header.Get("WWW-Authenticate") == "" {
+		t.Errorf("without the token: %d", got.status)
+	}
+	if got := call(t, "GET", base+"/api/v1/runs", "", "Authorization", "Bearer "+strings.Repeat("x", 40)); got.status != 200 {
+		t.Errorf("with the token: %d", got.status)
+	}
+	slow := make(chan string, 1)
+	go func() {
+		defer close(slow) // call may give up
+		slow <- call(t, "POST", base+"/api/v1/sql", `{"sql":"SELECT count(*) AS n FROM range(20000000) a(i) WHERE hash(i) > 0"}`, "Authorization", "Bearer "+strings.Repeat("x", 40)).body
+	}()
+	time.Sleep(100 * time.Millisecond)
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	if body := <-slow; !strings.Contains(body, `"rows":`) {
+		t.Errorf("what was asked before the end was answered with %q", body)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("SIGTERM ends it with %v", err)
+	}
+	left, err := filepath.Glob(filepath.Join(p.dir, ".prof", ".prof~*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("it left %v behind, %v", left, err)
+	}
+	if names := listing(t, filepath.Join(p.dir, ".prof")); slices.ContainsFunc(names, func(n string) bool { return strings.Contains(n, "~") }) {
+		t.Errorf("it left %v", names)
+	}
+}

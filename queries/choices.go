@@ -1,0 +1,63 @@
+package queries
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Limits are what a parameter may be, as far as a query says it when it is something else.
+type Limits struct {
+	Choices  []string // the only values; nil for any
+	Min, Max *int64
+}
+
+// oneChoice is a value among others in the words of an error.
+var oneChoice = regexp.MustCompile(`^[a-z][a-z0-9_+-]*$`)
+
+// LimitsOf reads the limits of a parameter from the error that the query, or a relation below it, raises about it: that is what it
+// really refuses.
+func (q Query) LimitsOf(param string) (Limits, error) {
+	if param == "source" {
+		return Limits{Choices: capturesOf(q)}, nil
+	}
+	all, err := All()
+	if err != nil {
+		return Limits{}, err
+	}
+	byName := map[string]Query{}
+	for _, other := range all {
+		byName[other.Relation()] = other
+	}
+	said := regexp.MustCompile(`ARGUMENT: --` + regexp.QuoteMeta(FlagName(param)) + ` is ([^:']*)`)
+	seen := map[string]bool{q.Relation(): true}
+	for todo := []Query{q}; len(todo) > 0; todo = todo[1:] {
+		if m := said.FindStringSubmatch(todo[0].Body); m != nil {
+			return limitsIn(m[1]), nil
+		}
+		for word := range relations(todo[0].Body) {
+			if used, ok := byName[word]; ok && !seen[word] {
+				seen[word] = true
+				todo = append(todo, used)
+			}
+		}
+	}
+	return Limits{}, nil
+}
+
+// limitsIn reads "launch or time", "fp64, fp32 or tf32", and "1 to 100000".
+func limitsIn(words string) Limits {
+	if from, to, ok := strings.Cut(words, " to "); ok {
+		low, err1 := strconv.ParseInt(from, 10, 64)
+		high, err2 := strconv.ParseInt(to, 10, 64)
+		if err1 == nil && err2 == nil {
+			return Limits{Min: &low, Max: &high}
+		}
+	}
+	list := strings.Split(strings.ReplaceAll(words, " or ", ", "), ", ")
+	if len(list) < 2 || slices.ContainsFunc(list, func(word string) bool { return !oneChoice.MatchString(word) }) {
+		return Limits{}
+	}
+	return Limits{Choices: list}
+}

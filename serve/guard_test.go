@@ -1,0 +1,126 @@
+package serve
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+const testToken = "0123456789abcdef0123456789abcdef"
+
+// guarded asks a guarded handler, which answers with 200, and says what came back.
+func guarded(t *testing.T, g Guard, r *http.Request) *http.Response {
+	t.Helper()
+	w := httptest.NewRecorder()
+	g.wrap(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "inside") })).ServeHTTP(w, r)
+	return w.Result()
+}
+
+func request(method, target, host string, headers ...string) *http.Request {
+	r := httptest.NewRequest(method, target, nil)
+	r.Host = host
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Add(headers[i], headers[i+1])
+	}
+	return r
+}
+
+// TestAttacks tries to get past the guard, and what must get past it.
+func TestAttacks(t *testing.T) {
+	const own, other = "127.0.0.1:7321", "https://evil.example"
+	open, locked := Guard{Origins: []string{"https://grafana.example"}, Hosts: []string{"prof.example"}}, Guard{Token: testToken}
+	session := sessionName + "=" + locked.session()
+	for name, c := range map[string]struct {
+		guard Guard
+		r     *http.Request
+		want  int
+	}{
+		"a name that was pointed here":           {open, request("GET", "/api/v1/runs", "evil.example:7321"), 421},
+		"no name":                                {open, request("GET", "/api/v1/runs", ""), 421},
+		"a name that begins like ours":           {open, request("GET", "/api/v1/runs", "localhost.evil.example"), 421},
+		"our name in another's port":             {open, request("GET", "/api/v1/runs", "evil.example:127.0.0.1"), 421},
+		"a page of another server":               {open, request("POST", "/api/v1/sql", own, "Origin", other), 403},
+		"a page of another server reads":         {open, request("GET", "/api/v1/runs", own, "Origin", other), 403},
+		"a page of another port":                 {open, request("POST", "/api/v1/sql", own, "Origin", "http://127.0.0.1:8080"), 403},
+		"a page in a sandbox":                    {open, request("POST", "/api/v1/sql", own, "Origin", "null"), 403},
+		"a page without Origin":                  {open, request("POST", "/api/v1/sql", own, "Sec-Fetch-Site", "cross-site"), 403},
+		"an image of another page":               {open, request("GET", "/api/v1/runs", own, "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "no-cors"), 403},
+		"a form of a neighbour":                  {open, request("POST", "/api/v1/sql", own, "Sec-Fetch-Site", "same-site", "Sec-Fetch-Mode", "navigate"), 403},
+		"a preflight of another page":            {open, request("OPTIONS", "/api/v1/sql", own, "Origin", other, "Access-Control-Request-Method", "POST"), 403},
+		"no token":                               {locked, request("GET", "/api/v1/runs", own), 401},
+		"no token for the description":           {locked, request("GET", "/openapi.json", own), 401},
+		"no token for agents":                    {locked, request("POST", "/mcp", own), 401},
+		"a wrong token":                          {locked, request("GET", "/api/v1/runs", own, "Authorization", "Bearer "+testToken[:31]+"0"), 401},
+		"a token that begins well":               {locked, request("GET", "/api/v1/runs", own, "Authorization", "Bearer "+testToken[:8]), 401},
+		"an empty token":                         {locked, request("GET", "/api/v1/runs", own, "Authorization", "Bearer "), 401},
+		"the token as a password":                {locked, request("GET", "/api/v1/runs", own, "Authorization", "Basic "+testToken), 401},
+		"the token in the address":               {locked, request("GET", "/api/v1/runs?token="+testToken, own), 401},
+		"the token as a session":                 {locked, request("GET", "/api/v1/runs", own, "Cookie", sessionName+"="+testToken), 401},
+		"another's session":                      {locked, request("GET", "/api/v1/runs", own, "Cookie", sessionName+"="+Guard{Token: testToken + "x"}.session()), 401},
+		"a wrong token with a session":           {locked, request("GET", "/api/v1/runs", own, "Cookie", session, "Authorization", "Bearer x"), 401},
+		"a session on another page":              {locked, request("POST", "/api/v1/sql", own, "Cookie", session, "Origin", other), 403},
+		"an address, by itself":                  {open, request("GET", "/api/v1/runs", own), 200},
+		"an address of IPv6":                     {open, request("GET", "/api/v1/runs", "[::1]:7321"), 200},
+		"localhost":                              {open, request("GET", "/api/v1/runs", "LOCALHOST:7321"), 200},
+		"a name it was given":                    {open, request("GET", "/api/v1/runs", "Prof.Example"), 200},
+		"its own page":                           {open, request("POST", "/api/v1/sql", own, "Origin", "http://"+own, "Sec-Fetch-Site", "same-origin"), 200},
+		"a link from elsewhere":                  {open, request("GET", "/runs/x", own, "Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"), 200},
+		"a page that may":                        {open, request("GET", "/api/v1/runs", own, "Origin", "https://grafana.example"), 200},
+		"a preflight of a page that may":         {open, request("OPTIONS", "/api/v1/sql", own, "Origin", "https://grafana.example", "Access-Control-Request-Method", "POST"), 204},
+		"the token":                              {locked, request("GET", "/api/v1/runs", own, "Authorization", "bearer "+testToken), 200},
+		"a session":                              {locked, request("GET", "/api/v1/runs", own, "Cookie", session), 200},
+		"a browser without a session is sent on": {locked, request("GET", "/runs/x?y=1", own, "Accept", "text/html"), 303},
+	} {
+		if got := guarded(t, c.guard, c.r); got.StatusCode != c.want {
+			t.Errorf("%s: %d, want %d", name, got.StatusCode, c.want)
+		} else if policy := got.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") {
+			t.Errorf("%s: the policy is %q", name, policy)
+		} else if allowed := got.Header.Get("Access-Control-Allow-Origin"); allowed != "" && !strings.HasPrefix(name, "a p") {
+			t.Errorf("%s: the answer is shown to %s", name, allowed)
+		}
+	}
+}
+
+// TestLogin gives a session for the token, and sends nobody to another server.
+func TestLogin(t *testing.T) {
+	g := Guard{Token: testToken, Secure: true}
+	login := func(token, to string) *http.Response {
+		r := httptest.NewRequest("POST", "/login?to="+to, strings.NewReader("token="+token))
+		r.Host = "localhost"
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		return guarded(t, g, r)
+	}
+	if got := login("wrong", "/"); got.StatusCode != 401 || len(got.Cookies()) > 0 {
+		t.Errorf("a wrong token: %d with cookies %v", got.StatusCode, got.Cookies())
+	}
+	for to, want := range map[string]string{"/runs/a%3Fb%3D1": "/runs/a?b=1", "https://evil.example": "/", "//evil.example": "/", "/%5Cevil.example": "/", "javascript:alert(1)": "/", "": "/"} {
+		got := login(testToken, to)
+		if got.StatusCode != 303 || got.Header.Get("Location") != want {
+			t.Errorf("to %s: %d to %s, want %s", to, got.StatusCode, got.Header.Get("Location"), want)
+			continue
+		}
+		c := got.Cookies()[0]
+		if !c.HttpOnly || !c.Secure || c.SameSite != http.SameSiteStrictMode || strings.Contains(c.Value, testToken) {
+			t.Errorf("the session is %+v", c)
+		}
+		if in := guarded(t, g, request("GET", "/", "localhost", "Cookie", c.Name+"="+c.Value)); in.StatusCode != 200 {
+			t.Errorf("with the session: %d", in.StatusCode)
+		}
+	}
+	if got := guarded(t, g, request("GET", "/login", "evil.example")); got.StatusCode != 421 {
+		t.Errorf("the login for a name that was pointed here: %d", got.StatusCode)
+	}
+}
+
+// TestPanic says nothing of the program.
+func TestPanic(t *testing.T) {
+	var said string
+	w := httptest.NewRecorder()
+	g := Guard{Log: func(m string) { said = m }}
+	g.wrap(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("secret") })).ServeHTTP(w, request("GET", "/", "localhost"))
+	if w.Code != 500 || strings.Contains(w.Body.String(), "secret") || !strings.Contains(said, "secret") {
+		t.Errorf("%d %s, logged %q", w.Code, w.Body, said)
+	}
+}
