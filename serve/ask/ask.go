@@ -35,6 +35,8 @@ type Asker struct {
 	busy  chan struct{} // one place for each question that is worked on
 	mutex sync.Mutex
 	kept  answers
+
+	timelines *timelines
 }
 
 // atATime is how many questions are worked on at a time for each processor: more would take memory and finish no earlier.
@@ -42,7 +44,7 @@ const atATime = 2
 
 // New makes an Asker.
 func New(live *schema.Live, verb Verb) *Asker {
-	return &Asker{live: live, verb: verb, busy: make(chan struct{}, atATime*max(2, runtime.GOMAXPROCS(0))), kept: answers{entries: map[string]*answer{}}}
+	return &Asker{live: live, verb: verb, busy: make(chan struct{}, atATime*max(2, runtime.GOMAXPROCS(0))), kept: answers{entries: map[string]*answer{}}, timelines: newTimelines()}
 }
 
 // Answer is what is given back.

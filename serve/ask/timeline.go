@@ -1,0 +1,81 @@
+package ask
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"prof/queries"
+	"prof/schema"
+)
+
+// mostHeld bounds the indexes of timelines that are kept, in items and bins: some 50 bytes each.
+const mostHeld = 2_000_000
+
+// timelines keeps the indexes of the timelines that were asked for last: making one reads all of a run.
+type timelines struct {
+	turn chan struct{} // one makes an index at a time, for which it needs memory
+	kept []timeline    // the last used first
+}
+
+// timeline is an index, as it is of one edition of a warehouse.
+type timeline struct {
+	w           *schema.Warehouse
+	run, source string
+	index       *queries.Timeline
+}
+
+func newTimelines() *timelines { return &timelines{turn: make(chan struct{}, 1)} }
+
+// of gives the index of a run's timeline. Who asks first and gives up makes it all the same, for the next.
+func (k *timelines) of(ctx context.Context, w *schema.Warehouse, ref, source string) (*queries.Timeline, error) {
+	run, err := w.Resolve(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case k.turn <- struct{}{}:
+		defer func() { <-k.turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	at := slices.IndexFunc(k.kept, func(t timeline) bool { return t.w == w && t.run == run.ID && t.source == source })
+	if at >= 0 {
+		t := k.kept[at]
+		k.kept = slices.Insert(slices.Delete(k.kept, at, at+1), 0, t)
+		return t.index, nil
+	}
+	index, err := queries.NewTimeline(context.WithoutCancel(ctx), queries.NewAsker(w), run.ID, source)
+	if err != nil {
+		return nil, err
+	}
+	k.kept = slices.DeleteFunc(k.kept, func(t timeline) bool { return t.w != w })
+	k.kept = slices.Insert(k.kept, 0, timeline{w, run.ID, source, index})
+	held := 0
+	for i, t := range k.kept {
+		if held += t.index.Held(); i > 0 && held > mostHeld {
+			k.kept = slices.Delete(k.kept, i, len(k.kept))
+			break
+		}
+	}
+	return index, nil
+}
+
+// Timeline answers a question about the timeline of a run: key says which, with what is asked.
+func (a *Asker) Timeline(ctx context.Context, run, source, key string, make func(ctx context.Context, w *schema.Warehouse, t *queries.Timeline) (any, error)) (Answer, error) {
+	return a.Make(ctx, fmt.Sprintf("timeline\x00%s\x00%s\x00%s", run, source, key), func(ctx context.Context, w *schema.Warehouse, out *bytes.Buffer) (string, error) {
+		t, err := a.timelines.of(ctx, w, run, source)
+		if err != nil {
+			return "", err
+		}
+		v, err := make(ctx, w, t)
+		if err != nil {
+			return "", err
+		}
+		text, err := json.Marshal(v)
+		out.WriteString(hide(string(text), w))
+		return JSON, err
+	})
+}

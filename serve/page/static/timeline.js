@@ -1,0 +1,389 @@
+// The timeline of a run, and those of two runs under each other: what is picked, marked and searched, in words, and in the page's address.
+import { get, path } from "./api.js";
+import { copyButton, el, facts, later, loading, problem } from "./dom.js";
+import { count, percent, time, value } from "./format.js";
+import { steps } from "./run.js";
+import { briefName, causes } from "./timeline_rows.js";
+import { unpacked } from "./timeline_tiles.js";
+import { View, momentText } from "./timeline_view.js";
+
+export const keys = [["w s", "timeline: zoom in, out"], ["a d", "timeline: earlier, later"], ["f", "timeline: show what is picked"], ["m", "timeline: mark the time of what is picked"], ["n p", "timeline: next, previous match of the search"], ["0", "timeline: all"], ["Escape", "timeline: drop what is picked"]];
+
+const works = ["kernel", "collective", "graph", "copy"], mostLinks = 300, mostMatches = 1000;
+
+// put replaces what a place holds; null is nothing.
+const put = (place, ...children) => place.replaceChildren(...children.flat().filter((c) => c !== null));
+
+// styles loads the timeline's style sheet once.
+function styles() {
+  if (document.querySelector('link[href="/timeline.css"]')) return;
+  document.head.append(el("link", { rel: "stylesheet", href: "/timeline.css" }));
+}
+
+// Timeline is one run's: its picture, and what is picked in it.
+class Timeline {
+  constructor(run, source, about, place, panel, changed, most) {
+    Object.assign(this, { run, source, about, panel, changed });
+    this.shift = new Map(about.sources.map((s) => [s.source_id, s.shift_ns]));
+    this.tracks = new Map(about.tracks.map((t) => [t.id, t]));
+    this.abort = new AbortController();
+    this.readout = el("div", { class: "tl-readout" });
+    this.view = new View(place, { run, source, about, most, on: {
+      changed: () => this.changed(),
+      drawn: (v) => this.drawn(v),
+      hovered: (item) => { this.readout.textContent = item ? this.view.tell(item) : ""; },
+      picked: (item) => this.pick(item),
+      ranged: (range) => this.showRange(range),
+      dropped: () => this.drop(),
+      stepped: (by) => this.step(by),
+    } });
+    place.append(this.readout);
+    this.overview();
+  }
+
+  unmount() {
+    this.abort.abort();
+    this.view.unmount();
+  }
+
+  ask(name, params) {
+    return get(path("runs", this.run, "queries", name), params, this.abort.signal);
+  }
+
+  // ofSource puts a moment of the timeline on the clock of a source, onTimeline the other way.
+  ofSource(source, ns) {
+    return Math.round(ns) + this.about.zero_ns - this.shift.get(source);
+  }
+
+  onTimeline(source, ns) {
+    return ns + this.shift.get(source) - this.about.zero_ns;
+  }
+
+  async window(from, to, bins) {
+    return unpacked(await get(path("runs", this.run, "timeline"), { from_ns: from + this.about.zero_ns, to_ns: to + this.about.zero_ns, bins, source: this.source }, this.abort.signal), this.about.zero_ns, this.view.tiles.nameOf);
+  }
+
+  async overview() {
+    try {
+      this.view.overview = await this.window(Math.floor(this.view.first), Math.ceil(this.view.last), 1024);
+      this.view.redraw();
+    } catch (err) {
+      if (err.name !== "AbortError") this.panel.replaceChildren(problem(err));
+    }
+  }
+
+  drawn(view) {
+    if (view.tiles.error && view.tiles.error !== this.said) {
+      this.said = view.tiles.error;
+      this.panel.replaceChildren(problem(view.tiles.error), el("button", { type: "button", onclick: () => { this.said = null; this.panel.replaceChildren(); view.tiles.retry(); } }, "Try again"));
+    }
+    this.told?.(view);
+  }
+
+  drop() {
+    this.view.pick = null;
+    this.view.links = [];
+    this.view.range = null;
+    this.panel.replaceChildren();
+    this.view.redraw();
+    this.changed();
+  }
+
+  // pick fixes a mark and asks for all that is known of it.
+  async pick(item) {
+    if (!item) return this.drop();
+    const mine = this.view.pick = item, track = this.tracks.get(item.track), view = this.view;
+    view.links = [];
+    view.redraw();
+    this.changed();
+    const place = el("div", { class: "tl-more", "aria-live": "polite" });
+    const title = item.kind === "gap" ? `idle: ${causes[item.name] ?? item.name}` : item.kind === "pass" ? `${item.name} pass ${item.nth}` : item.name;
+    put(this.panel,
+      el("h3", {}, item.count ? `${count(item.count)} ${item.count === 1 ? "item" : "items"} in ${time(item.end - item.start)}` : this.titleOf(item, title)),
+      item.count || title.length <= 60 ? null : el("code", { class: "tl-name" }, title),
+      el("p", { class: "hint" }, item.count ? `${percent(Math.min(1, item.busy / (item.end - item.start)))} busy; the longest takes ${time(item.longest)}: ${item.name}. Zoom in to see them one by one.`
+        : `${time(item.end - item.start)} from ${momentText(item.start, 1)} on ${item.row.group.label}${item.row.kind === "stream" ? `, ${item.row.label}` : ""} (start_ns ${this.ofSource(track.source_id, item.start)}, ${item.end - item.start} ns)`),
+      el("div", { class: "controls" }, el("button", { type: "button", onclick: () => view.focus() }, "Show it"), el("button", { type: "button", onclick: () => view.mark() }, "Mark its time"),
+        works.includes(item.kind) || item.kind === "call" ? copyButton("Copy name", () => item.name, "Copy the name") : null,
+        item.kind === "kernel" || item.kind === "collective" ? el("button", { type: "button", onclick: () => this.search?.(briefName(item.name)) }, "Find others") : null,
+        el("button", { type: "button", onclick: () => this.drop() }, "Close")),
+      place);
+    if (item.count) return;
+    try {
+      if (works.includes(item.kind)) await this.tellWork(item, track, place, mine);
+      else if (item.kind === "call") await this.tellCall(item, track, place, mine);
+      else if (item.kind === "gap") await this.tellGap(item, track, place, mine);
+    } catch (err) {
+      if (err.name !== "AbortError" && this.view.pick === mine) place.replaceChildren(problem(err));
+    }
+  }
+
+  titleOf(item, title) {
+    return title.length <= 60 ? title : item.kind === "kernel" || item.kind === "collective" ? briefName(title).slice(0, 80) : title.slice(0, 60) + "…";
+  }
+
+  sql(answer) {
+    return el("details", { class: "sql" }, el("summary", {}, `Query ${answer.query}`), el("pre", {}, el("code", {}, answer.sql)));
+  }
+
+  // callOf is the line of a thread's calls, or another of that thread.
+  trackOfThread(source, pid, tid) {
+    const of = this.about.tracks.filter((t) => t.source_id === source && t.pid === pid && t.tid === tid);
+    return of.find((t) => t.kind === "call") ?? of[0];
+  }
+
+  async tellWork(item, track, place, mine) {
+    const answer = await this.ask("timeline-work", { of_source: track.source_id, device: track.device, start_time: this.ofSource(track.source_id, item.start), top: 50 });
+    if (this.view.pick !== mine) return;
+    const row = answer.rows.find((r) => r.duration_ns === item.end - item.start && r.name === item.name && (track.is_whole || (r.stream ?? undefined) === track.stream && (r.pid ?? undefined) === track.pid));
+    if (!row) {
+      place.replaceChildren(el("p", { class: "hint" }, "The capture has no more of it."));
+      return;
+    }
+    const view = this.view, call = row.launch_start_ns === null ? null : this.trackOfThread(track.source_id, row.pid, row.tid);
+    let said = "Its launch was not captured.";
+    if (row.launch_start_ns !== null) {
+      const start = this.onTimeline(track.source_id, row.launch_start_ns), end = start + row.launch_duration_ns, queued = item.start - end;
+      said = `Launched by ${row.api} of thread ${row.tid}${call?.thread ? ` ${call.thread}` : ""}; starts ${time(item.start - start)} after the call began` +
+        (queued >= 0 ? `: ${time(row.launch_duration_ns)} in the call, then ${time(queued)} queued.` : `, before the call returned (${time(row.launch_duration_ns)}).`);
+      if (call) {
+        const other = { track: call.id, kind: "call", start, end, name: row.api, count: 0, row: view.rowOf(call.id) ?? { group: view.groups.find((g) => g.tracks.includes(call)), label: "", kind: "call" } };
+        view.links = [{ call: other, work: item, other }];
+      }
+    }
+    put(place,
+      el("p", { class: "tl-launch" }, said),
+      view.links.length ? el("div", { class: "controls" }, el("button", { type: "button", onclick: () => this.goTo(view.links[0].other) }, "Go to its launch"), el("button", { type: "button", onclick: () => this.both(item, view.links[0].other) }, "Show both")) : null,
+      facts([["Stage", row.pass === null ? row.stage : `${row.stage}, pass ${row.pass}`], ["Ranges", row.range], ["Operator", row.operator], ["Grid", row.grid], ["Block", row.block], ["Registers", row.register_count], ["Shared memory", row.shared_bytes === null ? null : value("bytes", row.shared_bytes)],
+        ["Size", row.size_bytes === null ? null : value("bytes", row.size_bytes)], ["Family", row.family], ["Process", row.pid], ["Context", row.context], ["Stream", row.stream]]),
+      this.sql(answer));
+    view.redraw();
+  }
+
+  async tellCall(item, track, place, mine) {
+    const answer = await this.ask("timeline-work", { of_source: track.source_id, pid: track.pid, tid: track.tid, launch_time: this.ofSource(track.source_id, item.start), top: mostLinks });
+    if (this.view.pick !== mine) return;
+    const view = this.view, all = answer.rows[0]?.work_count ?? 0;
+    view.links = answer.rows.flatMap((r) => {
+      const of = this.about.tracks.find((t) => t.source_id === track.source_id && !t.is_whole && t.kind === r.lane && t.device === r.device && (t.stream ?? null) === r.stream && (t.pid ?? null) === r.pid && (t.context ?? null) === r.context);
+      if (!of) return [];
+      const start = this.onTimeline(track.source_id, r.start_ns), other = { track: of.id, kind: r.lane, start, end: start + r.duration_ns, name: r.name, count: 0, row: view.rowOf(of.id) ?? { group: view.groups.find((g) => g.tracks.includes(of)), label: "", kind: "stream" } };
+      return [{ call: item, work: other, other }];
+    });
+    const first = view.links[0]?.other;
+    put(place,
+      el("p", { class: "tl-launch" }, !first ? "It launched no work on a GPU that the capture has." : `Launched ${all === 1 ? "" : `${count(all)} pieces of work, the first `}${briefName(first.name)}, which starts ${time(first.start - item.start)} after the call began.`),
+      first ? el("div", { class: "controls" }, el("button", { type: "button", onclick: () => this.goTo(first) }, "Go to its work"), el("button", { type: "button", onclick: () => this.both(item, first) }, "Show both")) : null,
+      this.sql(answer));
+    view.redraw();
+  }
+
+  async tellGap(item, track, place, mine) {
+    const start = this.ofSource(track.source_id, item.start);
+    const answer = await this.ask("timeline-gaps", { of_source: track.source_id, device: track.device, from_time: start, until_time: start + 1, top: 5 });
+    if (this.view.pick !== mine) return;
+    const row = answer.rows.find((r) => r.start_ns === start);
+    put(place, row ? facts([["Before", row.before], ["After", row.after], ["Stage", row.stage], ["Ranges", row.range]]) : null, this.sql(answer));
+  }
+
+  goTo(item) {
+    if (this.view.folded.has(item.row.group.key)) this.view.fold(item.row.group.key);
+    this.view.reveal(item.start, item.end);
+    const place = this.view.placeOf(item.track), s = this.view.scroller;
+    if (place && (place.y < 30 || place.y > s.clientHeight - 30)) s.scrollTop += place.y - s.clientHeight / 2;
+    this.pick({ ...item, row: this.view.rowOf(item.track) ?? item.row });
+  }
+
+  both(a, b) {
+    const from = Math.min(a.start, b.start), to = Math.max(a.end, b.end);
+    this.view.show(from - (to - from) * 0.1, to + (to - from) * 0.1, false);
+  }
+
+  // pickAt picks what begins at a time on a track, as an address names it.
+  async pickAt(id, start) {
+    const track = this.tracks.get(id);
+    if (!track || !Number.isFinite(start)) return;
+    try {
+      const m = (await this.window(start, start + 1, 1)).get(id), i = m ? m.start.indexOf(start) : -1;
+      if (i < 0) return;
+      this.pick({ track: id, kind: track.kind, start, end: m.end[i], name: this.view.tiles.names[m.name[i]], count: 0, nth: m.nth?.[i], row: this.view.rowOf(id) ?? { group: this.view.groups.find((g) => g.tracks.some((t) => t.id === id)), label: "", kind: "stream" } });
+    } catch (err) {
+      if (err.name !== "AbortError") this.panel.replaceChildren(problem(err));
+    }
+  }
+
+  // showRange sums up a stretch of time.
+  async showRange(range) {
+    this.view.pick = null;
+    this.view.links = [];
+    this.changed();
+    if (!range) return this.panel.replaceChildren();
+    const mine = this.view.range, long = range.to - range.from, place = el("div", { class: "tl-more", "aria-live": "polite" }, loading("the sums"));
+    this.panel.replaceChildren(el("h3", {}, `${time(long)} from ${momentText(range.from, long / 100)}`),
+      el("div", { class: "controls" }, el("button", { type: "button", onclick: () => this.view.show(range.from, range.to, false) }, "Show it"), el("button", { type: "button", onclick: () => this.drop() }, "Close")), place);
+    const sources = [...new Set(this.about.tracks.filter((t) => t.kind === "gpu").map((t) => t.source_id))].slice(0, 8);
+    try {
+      const busy = await get(path("runs", this.run, "timeline", "busy"), { from_ns: range.from + this.about.zero_ns, to_ns: range.to + this.about.zero_ns, source: this.source }, this.abort.signal);
+      const of = new Map(busy.tracks.map((t) => [t.track, t.busy_ns])), rows = [];
+      for (const g of this.view.groups.filter((g) => g.device !== undefined)) {
+        const all = of.get(g.folded.tracks[0]?.id) ?? 0;
+        rows.push([g.label, all, long - all, ...works.map((kind) => of.get(g.tracks.find((t) => t.is_whole && t.kind === kind)?.id) ?? 0)]);
+      }
+      const sums = await Promise.all(sources.map((s) => this.ask("timeline-sums", { of_source: s, from_time: this.ofSource(s, range.from), until_time: this.ofSource(s, range.to), top: 10 })));
+      const gaps = await Promise.all(sources.map((s) => this.ask("timeline-gaps", { of_source: s, from_time: this.ofSource(s, range.from), until_time: this.ofSource(s, range.to), top: 5 })));
+      if (this.view.range !== mine) return;
+      const used = works.map((kind, i) => [kind, i + 3]).filter(([, i]) => rows.some((r) => r[i]));
+      const table = (head, lines) => el("div", { class: "tl-table" }, el("table", {}, el("thead", {}, el("tr", {}, head.map((h, i) => el("th", { class: i ? "n" : null }, h)))), el("tbody", {}, lines.map((l) => el("tr", {}, l.map((x, i) => el("td", { class: i ? "n" : null, title: i ? null : x }, i ? x : x.length > 90 ? briefName(x).slice(0, 90) : x)))))));
+      place.replaceChildren(table(["GPU", "busy", "idle", ...used.map(([k]) => k)], rows.map((r) => [r[0], `${time(r[1])} (${percent(r[1] / long)})`, time(r[2]), ...used.map(([, i]) => time(r[i]))])),
+        ...sums.flatMap((answer, i) => answer.rows.length ? [table([sources.length > 1 ? `source ${sources[i]}: most time` : "most time", "calls", "time", "share", "longest"], answer.rows.map((r) => [r.name, count(r.calls), time(r.total_ns), percent(r.share_ratio ?? 0), time(r.longest_ns)])), this.sql(answer)] : []),
+        ...gaps.flatMap((answer) => answer.rows.length ? [table(["longest gaps", "idle", "from"], answer.rows.map((r) => [`GPU ${r.device}: ${causes[r.cause] ?? r.cause}, before ${briefName(r.after)}`, time(r.duration_ns), momentText(this.onTimeline(sources[gaps.indexOf(answer)], r.start_ns), r.duration_ns / 100)])), this.sql(answer)] : []));
+    } catch (err) {
+      if (err.name !== "AbortError" && this.view.range === mine) place.replaceChildren(problem(err));
+    }
+  }
+
+  // find asks where kernels of a name run.
+  async find(text) {
+    this.asked = text;
+    this.view.found = text ? { text: text.toLowerCase(), bins: [] } : null;
+    this.view.redraw();
+    if (!text) return null;
+    const answer = await this.ask("timeline-matches", { name: text, bins: mostMatches, source: this.source });
+    if (this.asked !== text) return null;
+    this.view.found.bins = answer.rows.map((r) => ({ source: r.source_id, from: this.onTimeline(r.source_id, r.start_ns), to: this.onTimeline(r.source_id, r.end_ns) }));
+    this.view.redraw();
+    return { calls: answer.rows.reduce((n, r) => n + r.calls, 0), total: answer.rows.reduce((n, r) => n + r.total_ns, 0) };
+  }
+
+  // step picks the next match after what is picked, else after the start of the view.
+  async step(by) {
+    if (!this.asked) return;
+    const at = this.view.pick?.start ?? (by > 0 ? this.view.view.from : this.view.view.to), sources = [...new Set(this.view.found.bins.map((b) => b.source))];
+    try {
+      const answers = await Promise.all(sources.map((s) => this.ask("timeline-next", { name: this.asked, of_source: s, at_time: this.ofSource(s, at), before: by < 0 ? "true" : null })));
+      const list = answers.flatMap((a) => a.rows).map((r) => ({ ...r, at: this.onTimeline(r.source_id, r.start_ns) })).sort((a, b) => (a.at - b.at) * by);
+      if (!list.length) {
+        this.readout.textContent = `No ${by > 0 ? "later" : "earlier"} kernel has ${this.asked} in its name.`;
+        return;
+      }
+      const r = list[0], track = this.about.tracks.find((t) => !t.is_whole && (t.kind === "kernel" || t.kind === "collective") && t.source_id === r.source_id && t.device === r.device && (t.stream ?? null) === r.stream && (t.pid ?? null) === r.pid && (t.context ?? null) === r.context);
+      if (!track) return;
+      const long = this.view.target.to - this.view.target.from, near = Math.max(r.duration_ns * 40, 20000);
+      if (long > near * 50) this.view.show(r.at - near / 2, r.at + near / 2, false);
+      this.goTo({ track: track.id, kind: track.kind, start: r.at, end: r.at + r.duration_ns, name: r.name, count: 0, row: this.view.rowOf(track.id) ?? { group: this.view.groups.find((g) => g.tracks.includes(track)), label: "", kind: "stream" } });
+    } catch (err) {
+      if (err.name !== "AbortError") this.readout.textContent = err.message;
+    }
+  }
+}
+
+const numbers = (text) => /^-?\d+(,-?\d+)*$/.test(text ?? "") ? text.split(",").map(Number) : [];
+const about = (run, source, signal) => get(path("runs", run, "timeline", "about"), { source }, signal);
+
+export function mount(root, route, nav) {
+  styles();
+  const run = route.path.run, source = route.query.get("source") ?? "", stop = new AbortController();
+  let t = null;
+  const place = el("div", { class: "tl" }), panel = el("div", { class: "tl-panel" }), shown = el("span", { class: "tl-shown", role: "status" }), matches = el("output", { class: "hint" });
+  const search = el("input", { type: "search", placeholder: "Find a kernel", "aria-label": "Find kernels by name", data: { search: "" }, value: route.query.get("find") ?? "" });
+  const act = (label, spoken, call) => el("button", { type: "button", "aria-label": spoken, title: spoken, onclick: () => { if (t) call(t.view); } }, label);
+  root.append(el("h1", {}, run), steps(run, "timeline"),
+    el("div", { class: "controls tl-controls" }, act("+", "Zoom in", (v) => v.zoom(0.5)), act("−", "Zoom out", (v) => v.zoom(2)), act("◀", "Earlier", (v) => v.move(-0.25)), act("▶", "Later", (v) => v.move(0.25)), act("All", "Show all", (v) => v.show(v.first, v.last, false)), shown,
+      el("span", { class: "spring" }), search, el("button", { type: "button", title: "Previous match", "aria-label": "Previous match", onclick: () => t?.step(-1) }, "↑"), el("button", { type: "button", title: "Next match", "aria-label": "Next match", onclick: () => t?.step(1) }, "↓"), matches),
+    place, panel);
+  place.append(loading("the timeline"));
+  const note = later(300, () => {
+    if (!t) return;
+    const v = t.view, whole = v.target.from <= v.first && v.target.to >= v.last, minor = v.groups.filter((g) => g.isMinor).map((g) => g.key), folds = v.groups.filter((g) => v.folded.has(g.key) !== minor.includes(g.key)).map((g) => g.key);
+    nav.replace({ from: whole ? null : Math.round(v.target.from), to: whole ? null : Math.round(v.target.to), pick: v.pick && !v.pick.count ? `${v.pick.track},${v.pick.start}` : null, range: v.range ? `${v.range.from},${v.range.to}` : null, find: t.asked || null, fold: folds.join(" ") || null, source });
+  });
+  const find = async (text) => {
+    matches.textContent = "";
+    try {
+      const found = await t.find(text);
+      if (found) matches.textContent = found.calls ? `${count(found.calls)} calls, ${time(found.total)}` : "no kernel";
+    } catch (err) {
+      if (err.name !== "AbortError") matches.textContent = err.message;
+    }
+    note();
+  };
+  const findLater = later(250, () => find(search.value.trim()));
+  search.addEventListener("input", () => { if (t) findLater(); });
+  search.addEventListener("keydown", (e) => {
+    if (e.key === "Enter") { e.preventDefault(); t?.step(e.shiftKey ? -1 : 1); }
+    if (e.key === "Escape") { e.preventDefault(); t?.view.scroller.focus(); }
+  });
+  (async () => {
+    try {
+      const answer = await about(run, source, stop.signal);
+      if (stop.signal.aborted) return;
+      if (!answer.tracks.length) {
+        place.replaceChildren(el("p", {}, "This run has no timeline."));
+        return;
+      }
+      place.replaceChildren();
+      t = new Timeline(run, source, answer, place, panel, note);
+      t.search = (text) => { search.value = text; find(text); };
+      t.told = (v) => { shown.textContent = `${momentText(v.target.from, (v.target.to - v.target.from) / 1000)} to ${momentText(v.target.to, (v.target.to - v.target.from) / 1000)}: ${time(v.target.to - v.target.from)}`; };
+      for (const words of answer.notes ?? []) root.append(el("p", { class: "note" }, words));
+      const q = route.query, from = numbers(q.get("from"))[0], to = numbers(q.get("to"))[0], [a, b] = numbers(q.get("range")), [track, start] = numbers(q.get("pick"));
+      for (const key of (q.get("fold") ?? "").split(" ").filter(Boolean)) if (t.view.groups.some((g) => g.key === key)) t.view.fold(key);
+      if (to > from) t.view.show(from, to);
+      if (b > a) t.view.setRange(a, b);
+      else if (start !== undefined) t.pickAt(track, start);
+      if (search.value) find(search.value.trim());
+    } catch (err) {
+      if (err.name !== "AbortError") place.replaceChildren(problem(err));
+    }
+  })();
+  return () => {
+    stop.abort();
+    note.stop();
+    findLater.stop();
+    t?.unmount();
+  };
+}
+
+// medianPass is the measured pass with the median span of a stage, on the first GPU that has one.
+async function medianPass(run, stage, signal) {
+  const { rows } = await get(path("runs", run, "queries", "timeline-passes"), { blocks: 1e12 }, signal);
+  const measured = rows.filter((r) => !r.is_warmup && (!stage || r.stage === stage) && r.passes === 1);
+  const [first] = measured, same = measured.filter((r) => r.stage === first.stage && r.source_id === first.source_id && r.device === first.device).sort((a, b) => a.span_ns - b.span_ns || a.start_ns - b.start_ns);
+  return same[Math.floor((same.length - 1) / 2)] ?? null;
+}
+
+// mountCompare shows two runs under each other, each from the start of its median pass of a stage; to move one moves both.
+export function mountCompare(root, asked, nav) {
+  styles();
+  const stop = new AbortController(), shown = [], place = el("div", { class: "tl" }), panel = el("div", { class: "tl-panel" });
+  place.append(loading("the timelines"));
+  root.append(place, panel);
+  (async () => {
+    try {
+      const sides = await Promise.all([asked.base, asked.new].map(async (run) => ({ run, about: await about(run, "", stop.signal), pass: await medianPass(run, asked.stage, stop.signal) })));
+      if (stop.signal.aborted) return;
+      place.replaceChildren();
+      const long = Math.max(...sides.map((s) => s.pass?.span_ns ?? s.about.end_ns - s.about.zero_ns));
+      let isMoving = false;
+      for (const { run, about: of, pass } of sides) {
+        const head = el("h3", {}, run, pass ? ` · ${pass.stage} pass ${pass.pass}, ${time(pass.span_ns)}` : " · from its first work"), box = el("div", {});
+        place.append(head, box);
+        const shift = of.sources.find((s) => s.source_id === pass?.source_id)?.shift_ns ?? 0;
+        const t = new Timeline(run, "", pass ? { ...of, zero_ns: pass.start_ns + shift } : of, box, panel, () => {
+          if (isMoving) return;
+          isMoving = true;
+          for (const other of shown) if (other !== t) other.view.show(t.view.target.from, t.view.target.to, t.view.view === t.view.target);
+          isMoving = false;
+        }, "38vh");
+        shown.push(t);
+      }
+      for (const t of shown) t.view.show(-long * 0.03, long * 1.05);
+    } catch (err) {
+      if (err.name !== "AbortError") place.replaceChildren(problem(err));
+    }
+  })();
+  return () => {
+    stop.abort();
+    for (const t of shown) t.unmount();
+  };
+}
