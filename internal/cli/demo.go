@@ -19,6 +19,8 @@ import (
 	"prof/queries"
 	"prof/render/table"
 	"prof/schema"
+	"prof/serve"
+	"prof/serve/jobs"
 	"prof/testdata"
 )
 
@@ -38,9 +40,11 @@ func (p *program) demoCommand() *cli.Command {
 		Description: `The captures were taken on NVIDIA H200s with Nsight Systems, Nsight Compute and the PyTorch profiler. Nothing outside a scratch folder is touched.
 
   prof demo
+  prof demo --serve                  # then look at them in a browser
   prof demo --keep playground
   prof --home playground query top-kernels --run llama --stage decode`,
-		Flags: append(outputFlags()[1:], &cli.StringFlag{Name: "keep", Usage: "keep the warehouse in `DIR` to try things out"}),
+		Flags: append(outputFlags()[1:], &cli.StringFlag{Name: "keep", Usage: "keep the warehouse in `DIR` to try things out"},
+			&cli.BoolFlag{Name: "serve", Usage: "show the warehouse in a browser, at the address that it prints, until Ctrl-C"}),
 		Action: func(c *cli.Context) error {
 			if err := exactArgs(c, 0, "no arguments"); err != nil {
 				return err
@@ -65,6 +69,18 @@ func (p *program) demo(c *cli.Context) (err error) {
 			return usagef("%s already has a warehouse; name another folder", keep)
 		}
 	}
+	if err := p.demoFill(c, home, temp.Path); err != nil {
+		return err
+	}
+	if c.Bool("serve") {
+		return p.serveHome(c, home, localAddress, serve.Guard{Log: p.warn}, jobs.Options{})
+	}
+	p.demoNext(c)
+	return nil
+}
+
+// demoFill stores the captures and shows the first answers.
+func (p *program) demoFill(c *cli.Context, home schema.Home, temp string) (err error) {
 	w, err := p.openHome(c, home, true)
 	if err != nil {
 		return err
@@ -72,15 +88,11 @@ func (p *program) demo(c *cli.Context) (err error) {
 	defer closing(w, &err)
 	for _, d := range demoRuns {
 		fmt.Fprintf(p.err, "%s: %s\n", d.run, d.doc)
-		if err := p.demoIngest(c, w, temp.Path, d.run, strings.Fields(d.files)); err != nil {
+		if err := p.demoIngest(c, w, temp, d.run, strings.Fields(d.files)); err != nil {
 			return err
 		}
 	}
-	if err := p.demoAnswers(c, w); err != nil {
-		return err
-	}
-	p.demoNext(c)
-	return nil
+	return p.demoAnswers(c, w)
 }
 
 func (p *program) demoIngest(c *cli.Context, w *schema.Warehouse, temp, run string, files []string) error {

@@ -34,7 +34,7 @@ prof capture work next to it, and what they store is there at once. docs/serve.m
   prof serve --listen 0.0.0.0:7321 --token-file token
   curl http://127.0.0.1:7321/api/v1/runs`,
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:7321", Usage: "`ADDRESS:PORT`; port 0 takes a free one; an address that others can reach needs a token"},
+			&cli.StringFlag{Name: "listen", Value: localAddress, Usage: "`ADDRESS:PORT`; port 0 takes a free one; an address that others can reach needs a token"},
 			&cli.StringFlag{Name: "token-file", Usage: "ask for the token in `FILE`, which only you may read"},
 			&cli.StringSliceFlag{Name: "host", Usage: "another `NAME` of this server, as a proxy passes it on; may be repeated"},
 			&cli.StringSliceFlag{Name: "origin", Usage: "pages of `URL` may ask too (CORS); may be repeated"},
@@ -48,7 +48,7 @@ prof capture work next to it, and what they store is there at once. docs/serve.m
 	}
 }
 
-func (p *program) serve(c *cli.Context) (err error) {
+func (p *program) serve(c *cli.Context) error {
 	if err := exactArgs(c, 0, "no arguments"); err != nil {
 		return err
 	}
@@ -56,24 +56,32 @@ func (p *program) serve(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	l, err := net.Listen("tcp", c.String("listen"))
-	if err != nil {
-		return fmt.Errorf("listen on %s: %w; choose another with --listen", c.String("listen"), err)
-	}
-	defer l.Close()
 	home, err := p.home(c)
 	if err != nil {
 		return err
 	}
+	work, err := jobsFrom(c, home)
+	if err != nil {
+		return err
+	}
+	return p.serveHome(c, home, c.String("listen"), guard, work)
+}
+
+// localAddress is where a server listens unless it is told otherwise: only this machine reaches it.
+const localAddress = "127.0.0.1:7321"
+
+// serveHome serves a warehouse until the program is told to stop.
+func (p *program) serveHome(c *cli.Context, home schema.Home, listen string, guard serve.Guard, work jobs.Options) error {
+	l, err := net.Listen("tcp", listen)
+	if err != nil {
+		return fmt.Errorf("listen on %s: %w; prof serve --listen takes another address", listen, err)
+	}
+	defer l.Close()
 	live, err := p.openLive(c, home)
 	if err != nil {
 		return err
 	}
 	defer live.Close()
-	work, err := jobsFrom(c, home)
-	if err != nil {
-		return err
-	}
 	s, err := serve.New(serve.Options{Live: live, Verb: verbOf(home), Version: versionText(), Guard: guard, Jobs: work, Log: p.warn})
 	if err != nil {
 		return err

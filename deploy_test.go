@@ -1,0 +1,49 @@
+package main_test
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestDeploy holds the files for deployment to the program: the image is built with the Go of go.mod, nothing runs as root, and each option is one
+// that the verb has.
+func TestDeploy(t *testing.T) {
+	read := func(name string) string {
+		t.Helper()
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	image, unit, docs := read("Dockerfile"), read("deploy/prof.service"), read("docs/serve.md")
+	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(read("go.mod"))[1]
+	if !strings.Contains(image, "FROM golang:"+version+"-") {
+		t.Errorf("the Dockerfile builds with another Go than %s of go.mod", version)
+	}
+	for name, user := range map[string]string{"Dockerfile": `(?m)^USER (\S+)`, "deploy/prof.service": `(?m)^User=(\S+)`} {
+		if m := regexp.MustCompile(user).FindStringSubmatch(read(name)); m == nil || m[1] == "root" {
+			t.Errorf("%s: the user is %v", name, m)
+		}
+	}
+	help, err := exec.Command("go", "run", "-ldflags=-s -w", ".", "help", "serve").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"deploy/prof.service": unit, "docs/serve.md": docs} {
+		for _, line := range regexp.MustCompile(`(?m)^.*\bprof\b.*\bserve\b.*$`).FindAllString(text, -1) {
+			_, options, _ := strings.Cut(line, "serve")
+			for _, option := range regexp.MustCompile(`--[a-z-]+`).FindAllString(options, -1) {
+				if !strings.Contains(string(help), option) {
+					t.Errorf("%s: prof serve has no %s: %s", name, option, line)
+				}
+			}
+		}
+	}
+	if m := regexp.MustCompile(`--listen (\S+)`).FindStringSubmatch(unit); m == nil || !strings.HasPrefix(m[1], "127.0.0.1:") || !strings.Contains(unit, "--token-file") {
+		t.Errorf("the unit listens on %v", m)
+	}
+}
