@@ -37,6 +37,9 @@ type edition struct {
 // liveEvery is how often a Live looks for a new commit.
 const liveEvery = 50 * time.Millisecond
 
+// liveConnections is how many connections stay open between questions: opening one takes as long as a small query.
+const liveConnections = 32
+
 // OpenLive opens a warehouse for reading until Close, and brings it up to date first. What Options say of a copy and its DuckDB goes for each edition;
 // Talk is told why a new commit cannot be read. There must be room for a copy of the file.
 func OpenLive(ctx context.Context, home Home, o Options) (*Live, error) {
@@ -141,6 +144,7 @@ func (l *Live) refresh(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(plainOpenError(err, l.home), dropSpill())
 	}
+	db.SetMaxIdleConns(liveConnections)
 	w := &Warehouse{DB: db, Home: l.home, release: dropSpill}
 	current, err := isCurrent(ctx, db, l.options)
 	if err == nil && !current {

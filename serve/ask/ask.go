@@ -35,6 +35,7 @@ type Asker struct {
 	busy  chan struct{} // one place for each question that is worked on
 	mutex sync.Mutex
 	kept  answers
+	names names
 
 	timelines *timelines
 }
@@ -99,6 +100,38 @@ func (a *Asker) Tag(key string) string {
 	defer done()
 	sum := sha256.Sum256([]byte(edition + "\n" + key))
 	return hex.EncodeToString(sum[:12])
+}
+
+// names are the ids of runs by the references that were asked for, in one edition of the warehouse.
+type names struct {
+	w   *schema.Warehouse
+	ids map[string]string
+}
+
+// mostNames bounds the references that are kept.
+const mostNames = 10_000
+
+// resolve gives the id of the run that a reference means: looking takes as long as a small query.
+func (a *Asker) resolve(ctx context.Context, w *schema.Warehouse, ref string) (string, error) {
+	a.mutex.Lock()
+	if a.names.w != w || len(a.names.ids) >= mostNames {
+		a.names = names{w, map[string]string{}}
+	}
+	id := a.names.ids[ref]
+	a.mutex.Unlock()
+	if id != "" {
+		return id, nil
+	}
+	run, err := w.Resolve(ctx, ref)
+	if err != nil {
+		return "", err
+	}
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	if a.names.w == w {
+		a.names.ids[ref] = run.ID
+	}
+	return run.ID, nil
 }
 
 // Verb answers as a verb of the command line.

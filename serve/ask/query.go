@@ -33,6 +33,14 @@ func (a *Asker) Query(ctx context.Context, q queries.Query, run string, args que
 		return Answer{}, err
 	}
 	return a.Make(ctx, fmt.Sprintf("query %s %d %s", form, limit, stmt), func(ctx context.Context, w *schema.Warehouse, out *bytes.Buffer) (string, error) {
+		args := maps.Clone(args)
+		if q.TakesRun() {
+			id, err := a.resolve(ctx, w, run)
+			if err != nil {
+				return "", err
+			}
+			args["run"] = id
+		}
 		f, err := queries.NewAsker(w).Within(mostRows).Run(ctx, q, args)
 		if err != nil {
 			return "", err
