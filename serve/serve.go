@@ -115,9 +115,10 @@ func (s *Server) route() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if h, pattern := s.mux.Handler(r); pattern == "" {
 			refusal := &refused{header: w.Header()}
-			h.ServeHTTP(refusal, r)
-			refuse(w, refusal.status, fmt.Sprintf("%s %s: %s; /docs lists what there is", r.Method, r.URL.Path, http.StatusText(refusal.status)))
-			return
+			if h.ServeHTTP(refusal, r); refusal.status >= http.StatusBadRequest {
+				refuse(w, refusal.status, fmt.Sprintf("%s %s: %s; /docs lists what there is", r.Method, r.URL.Path, http.StatusText(refusal.status)))
+				return
+			} // else it is the same path, written otherwise
 		}
 		s.mux.ServeHTTP(w, r)
 	})
