@@ -211,7 +211,7 @@ func servedRefused(t *testing.T, p *place, base string) {
 		{"GET", "/api/v1/runs/eager/queries/top-kernels?source=xyz", "", 422, "query.source"},
 		{"GET", "/api/v1/runs/eager/queries/top-kernels?stage=nosuch", "", 404, "it has decode, prefill"},
 		{"GET", "/api/v1/runs/eager/queries/top-kernels?stage=%00'", "", 404, "no stage"},
-		{"GET", "/api/v1/runs/eager/report/../../../../etc/passwd", "", 307, "/api/etc/passwd"},
+		{"GET", "/api/v1/runs/eager/report/../../../../etc/passwd", "", 307, ""},
 		{"GET", "/api/v1/runs/eager/report/..%2F..%2Frules", "", 404, "a report has no file"},
 		{"GET", "/..%2f..%2fwarehouse.duckdb", "", 404, ""},
 		{"POST", "/api/v1/runs/eager", "", 405, ""},
