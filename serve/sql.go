@@ -25,7 +25,7 @@ func (s *Server) addSQL() error {
 		Format string `query:"format" enum:"json,csv,arrow" default:"json"`
 		Body   struct {
 			SQL   string `json:"sql" minLength:"1" maxLength:"100000" example:"FROM top_kernels('@latest')"`
-			Limit int    `json:"limit,omitempty" minimum:"1" maximum:"10000" default:"1000" doc:"rows; JSON is cut there and says so, other forms are refused"`
+			Limit int    `json:"limit,omitempty" nullable:"true" minimum:"1" maximum:"10000" default:"1000" doc:"rows; JSON is cut there and says so, other forms are refused"`
 		}
 	}) (*answered, error) {
 		return s.give(ctx, "", func(ctx context.Context) (ask.Answer, error) {

@@ -24,8 +24,8 @@ type TimelineOf struct {
 // TimelineSpan is from one time to another.
 type TimelineSpan struct {
 	TimelineOf
-	FromNs int64 `query:"from_ns" required:"true" minimum:"-72057594037927936" maximum:"72057594037927936" doc:"start of the window on the timeline's clock" example:"0"`
-	ToNs   int64 `query:"to_ns" required:"true" minimum:"-72057594037927936" maximum:"72057594037927936" doc:"end of the window" example:"1000000000"`
+	FromNs int64 `query:"from_ns" required:"true" minimum:"-72000000000000000" maximum:"72000000000000000" doc:"start of the window on the timeline's clock" example:"0"`
+	ToNs   int64 `query:"to_ns" required:"true" minimum:"-72000000000000000" maximum:"72000000000000000" doc:"end of the window" example:"1000000000"`
 }
 
 func (s *Server) addTimeline() error {

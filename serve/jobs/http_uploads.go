@@ -45,7 +45,7 @@ type newUploadInput struct {
 	Body struct {
 		Name   string `json:"name" minLength:"1" maxLength:"255" doc:"Name of the file, whose end says what it is, as .sqlite or .ncu-rep; nothing else of it is used" example:"report1.sqlite"`
 		Size   int64  `json:"size" minimum:"1" doc:"Bytes of the file"`
-		SHA256 string `json:"sha256,omitempty" pattern:"^[0-9A-Fa-f]{64}$" doc:"SHA-256 of the file, in hexadecimal digits: checked when all bytes are there"`
+		SHA256 string `json:"sha256,omitempty" nullable:"true" pattern:"^[0-9A-Fa-f]{64}$" doc:"SHA-256 of the file, in hexadecimal digits: checked when all bytes are there"`
 	}
 }
 
