@@ -22,6 +22,10 @@ type Live struct {
 	now     *edition
 	problem string // why the last commit cannot be read, as it was said
 
+	failed string // the commit that could not be read
+	again  time.Time
+	pause  time.Duration
+
 	stop context.CancelFunc
 	done chan struct{}
 }
@@ -32,10 +36,14 @@ type edition struct {
 	id    string
 	users int
 	old   bool
+	ended bool // it is closed, or is about to be
 }
 
-// liveEvery is how often a Live looks for a new commit.
-const liveEvery = 50 * time.Millisecond
+// liveEvery is how often a Live looks for a new commit, and mostPause how long it leaves alone one that it could not read: each try copies the file.
+const (
+	liveEvery = 50 * time.Millisecond
+	mostPause = 10 * time.Second
+)
 
 // OpenLive opens a warehouse for reading until Close, and brings it up to date first. What Options say of a copy and its DuckDB goes for each edition;
 // Talk is told why a new commit cannot be read. There must be room for a copy of the file.
@@ -71,7 +79,8 @@ func (l *Live) Use() (w *Warehouse, id string, done func()) {
 func (l *Live) release(e *edition, uses int) {
 	l.mutex.Lock()
 	e.users -= uses
-	last := e.old && e.users == 0
+	last := e.old && e.users == 0 && !e.ended // its last user and who replaces it may both find it so
+	e.ended = e.ended || last
 	l.mutex.Unlock()
 	if last {
 		e.w.lent = false
@@ -108,7 +117,9 @@ func (l *Live) watch(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		l.say(err)
+		if !errors.Is(err, errSame) {
+			l.say(err)
+		}
 	}
 }
 
@@ -136,6 +147,26 @@ func (l *Live) refresh(ctx context.Context) error {
 	if err != nil || l.now != nil && l.now.id == id { // only this goroutine changes it
 		return err
 	}
+	if id == l.failed && time.Now().Before(l.again) {
+		return errSame
+	}
+	if err := l.take(ctx, id); err != nil {
+		l.pause = min(max(liveEvery, 2*l.pause), mostPause)
+		if id != l.failed {
+			l.failed, l.pause = id, liveEvery
+		}
+		l.again = time.Now().Add(l.pause)
+		return err
+	}
+	l.failed = ""
+	return nil
+}
+
+// errSame is of a commit that could not be read a moment ago.
+var errSame = errors.New("the commit could not be read")
+
+// take opens a copy of the commit with this id.
+func (l *Live) take(ctx context.Context, id string) error {
 	spill := takeSpill()
 	db, err := l.home.connectCopy(ctx, l.options, spill)
 	if err != nil {
