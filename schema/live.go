@@ -2,11 +2,13 @@ package schema
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"sync"
+	"syscall"
 	"time"
 
 	"prof/internal/file"
@@ -32,11 +34,12 @@ type Live struct {
 
 // edition is what was committed at one time.
 type edition struct {
-	w     *Warehouse
-	id    string
-	users int
-	old   bool
-	ended bool // it is closed, or is about to be
+	w      *Warehouse
+	id     string // of no other edition, whichever process reads it
+	commit string
+	users  int
+	old    bool
+	ended  bool // it is closed, or is about to be
 }
 
 // liveEvery is how often a Live looks for a new commit, and mostPause how long it leaves alone one that it could not read: each try copies the file.
@@ -144,7 +147,7 @@ func (l *Live) refresh(ctx context.Context) error {
 		l.home.repair(ctx, Options{})
 	}
 	id, err := l.home.commit()
-	if err != nil || l.now != nil && l.now.id == id { // only this goroutine changes it
+	if err != nil || l.now != nil && l.now.commit == id { // only this goroutine changes it
 		return err
 	}
 	if id == l.failed && time.Now().Before(l.again) {
@@ -181,7 +184,7 @@ func (l *Live) take(ctx context.Context, id string) error {
 		return errors.Join(err, w.Close())
 	}
 	w.lent = true
-	l.replace(&edition{w: w, id: id})
+	l.replace(&edition{w: w, id: rand.Text(), commit: id})
 	return nil
 }
 
@@ -199,7 +202,7 @@ func (l *Live) replace(e *edition) {
 	}
 }
 
-// commit names the last commit of a warehouse by the headers of its file, one of which each commit writes. The process must not have the file open
+// commit names the last commit of a warehouse by its file and the headers of that, one of which each commit writes. The process must not have the file open
 // in DuckDB; see copyCommitted.
 func (h Home) commit() (string, error) {
 	f, err := file.Open(h.Warehouse())
@@ -210,6 +213,13 @@ func (h Home) commit() (string, error) {
 	headers, err := readHeaders(f)
 	if err != nil {
 		return "", fmt.Errorf("read %s: %w", h.Warehouse(), err)
+	}
+	st, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	if own, ok := st.Sys().(*syscall.Stat_t); ok { // another file, as from a backup, may have the same headers
+		headers = fmt.Appendf(headers, "%d %d", own.Dev, own.Ino)
 	}
 	sum := sha256.Sum256(headers)
 	return hex.EncodeToString(sum[:8]), nil

@@ -132,3 +132,28 @@ func TestLiveOfWhatCannotBeRead(t *testing.T) {
 	}
 	until(t, "the warehouse that can be read again", func() bool { return l.Problem() == "" })
 }
+
+// TestLiveReplaced sees that another warehouse has taken the place of its own, though both have as many commits and blocks: their headers are the same.
+func TestLiveReplaced(t *testing.T) {
+	home, other := fresh(t), fresh(t)
+	for h, key := range map[schema.Home]string{home: "one", other: "two"} {
+		w := open(t, h, true, nil)
+		exec(t, w, `INSERT INTO run_tag (run_id, key, value) VALUES ('00000000-0000-0000-0000-000000000001', 'a', '`+key+`')`)
+		done(t, w)
+	}
+	l, err := schema.OpenLive(t.Context(), home, schema.Options{Defs: queries.Relations{}, Facts: derive.Facts{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, id, doneFirst := l.Use()
+	doneFirst()
+	if err := os.Rename(other.Warehouse(), home.Warehouse()); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the other warehouse", func() bool {
+		w, now, done := l.Use()
+		defer done()
+		return strings.Join(texts(t, w, `SELECT value FROM run_tag`), " ") == "two" && now != id
+	})
+}
