@@ -114,7 +114,11 @@ func (a *Asker) Verb(ctx context.Context, mediaType string, args ...string) (Ans
 }
 
 // Problem says why answers are from an older commit than the last; "" if they are not.
-func (a *Asker) Problem() string { return a.live.Problem() }
+func (a *Asker) Problem() string {
+	w, _, done := a.live.Use()
+	defer done()
+	return hide(a.live.Problem(), w)
+}
 
 // hide writes the folders of this machine as the names that users have for them: where the warehouse lies is nobody's business.
 func hide(text string, w *schema.Warehouse) string {
