@@ -186,7 +186,8 @@ func (g Guard) login(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write(loginPage)
 		return
 	}
-	http.SetCookie(w, &http.Cookie{Name: sessionName, Value: g.session(), Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: g.Secure || r.TLS != nil, MaxAge: int(sessionTime / time.Second)})
+	// A link from elsewhere shows the page and no login; what is no link, isOrigin refuses.
+	http.SetCookie(w, &http.Cookie{Name: sessionName, Value: g.session(), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: g.Secure || r.TLS != nil, MaxAge: int(sessionTime / time.Second)})
 	http.Redirect(w, r, ownPath(r.URL.Query().Get("to")), http.StatusSeeOther)
 }
 

@@ -102,7 +102,8 @@ func TestLogin(t *testing.T) {
 			continue
 		}
 		c := got.Cookies()[0]
-		if !c.HttpOnly || !c.Secure || c.SameSite != http.SameSiteStrictMode || strings.Contains(c.Value, testToken) {
+		// Strict would ask for the token again after each link in a chat or a ticket.
+		if !c.HttpOnly || !c.Secure || c.SameSite != http.SameSiteLaxMode || strings.Contains(c.Value, testToken) {
 			t.Errorf("the session is %+v", c)
 		}
 		if in := guarded(t, g, request("GET", "/", "localhost", "Cookie", c.Name+"="+c.Value)); in.StatusCode != 200 {
