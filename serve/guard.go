@@ -32,7 +32,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 
 // Limits of one request.
 const (
-	bodyTime    = time.Minute
+	bodyTime    = answerTime + 30*time.Second // a request whose body may come no more counts as one whose client has gone
 	mostAtOnce  = 256
 	sessionTime = 30 * 24 * time.Hour
 )

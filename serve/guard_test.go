@@ -125,3 +125,10 @@ func TestPanic(t *testing.T) {
 		t.Errorf("%d %s, logged %q", w.Code, w.Body, said)
 	}
 }
+
+// TestBodyTime answers a slow question as one, and not as if its client had gone: net/http takes the end of a body's time for that.
+func TestBodyTime(t *testing.T) {
+	if bodyTime <= answerTime {
+		t.Errorf("a body may come for %s, and an answer may take %s", bodyTime, answerTime)
+	}
+}
