@@ -44,7 +44,8 @@ const atATime = 2
 
 // New makes an Asker.
 func New(live *schema.Live, verb Verb) *Asker {
-	return &Asker{live: live, verb: verb, busy: make(chan struct{}, atATime*max(2, runtime.GOMAXPROCS(0))), kept: answers{entries: map[string]*answer{}}, timelines: newTimelines()}
+	busy := make(chan struct{}, atATime*max(2, runtime.GOMAXPROCS(0)))
+	return &Asker{live: live, verb: verb, busy: busy, kept: answers{entries: map[string]*answer{}}, timelines: newTimelines(busy)}
 }
 
 // Answer is what is given back.
