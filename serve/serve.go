@@ -116,6 +116,10 @@ func (s *Server) route() http.Handler {
 		if h, pattern := s.mux.Handler(r); pattern == "" {
 			refusal := &refused{header: w.Header()}
 			h.ServeHTTP(refusal, r)
+			if refusal.status < http.StatusBadRequest { // it leads to the path as it should be
+				h.ServeHTTP(w, r)
+				return
+			}
 			refuse(w, refusal.status, fmt.Sprintf("%s %s: %s; /docs lists what there is", r.Method, r.URL.Path, http.StatusText(refusal.status)))
 			return
 		}
