@@ -117,6 +117,7 @@ func (s *Server) route() http.Handler {
 			refusal := &refused{header: w.Header()}
 			h.ServeHTTP(refusal, r)
 			if refusal.status < http.StatusBadRequest { // it leads to the path as it should be
+				w.Header().Del("Content-Type") // of the one before, without which it says where
 				h.ServeHTTP(w, r)
 				return
 			}
