@@ -2,11 +2,13 @@ package schema
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"sync"
+	"syscall"
 	"time"
 
 	"prof/internal/file"
@@ -22,20 +24,29 @@ type Live struct {
 	now     *edition
 	problem string // why the last commit cannot be read, as it was said
 
+	failed string // the commit that could not be read
+	again  time.Time
+	pause  time.Duration
+
 	stop context.CancelFunc
 	done chan struct{}
 }
 
 // edition is what was committed at one time.
 type edition struct {
-	w     *Warehouse
-	id    string
-	users int
-	old   bool
+	w      *Warehouse
+	id     string // of no other edition, whichever process reads it
+	commit string
+	users  int
+	old    bool
+	ended  bool // it is closed, or is about to be
 }
 
-// liveEvery is how often a Live looks for a new commit.
-const liveEvery = 50 * time.Millisecond
+// liveEvery is how often a Live looks for a new commit, and mostPause how long it leaves alone one that it could not read: each try copies the file.
+const (
+	liveEvery = 50 * time.Millisecond
+	mostPause = 10 * time.Second
+)
 
 // liveConnections is how many connections stay open between questions: opening one takes as long as a small query.
 const liveConnections = 32
@@ -74,7 +85,8 @@ func (l *Live) Use() (w *Warehouse, id string, done func()) {
 func (l *Live) release(e *edition, uses int) {
 	l.mutex.Lock()
 	e.users -= uses
-	last := e.old && e.users == 0
+	last := e.old && e.users == 0 && !e.ended // its last user and who replaces it may both find it so
+	e.ended = e.ended || last
 	l.mutex.Unlock()
 	if last {
 		e.w.lent = false
@@ -111,7 +123,9 @@ func (l *Live) watch(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		l.say(err)
+		if !errors.Is(err, errSame) {
+			l.say(err)
+		}
 	}
 }
 
@@ -136,9 +150,29 @@ func (l *Live) refresh(ctx context.Context) error {
 		l.home.repair(ctx, Options{})
 	}
 	id, err := l.home.commit()
-	if err != nil || l.now != nil && l.now.id == id { // only this goroutine changes it
+	if err != nil || l.now != nil && l.now.commit == id { // only this goroutine changes it
 		return err
 	}
+	if id == l.failed && time.Now().Before(l.again) {
+		return errSame
+	}
+	if err := l.take(ctx, id); err != nil {
+		l.pause = min(max(liveEvery, 2*l.pause), mostPause)
+		if id != l.failed {
+			l.failed, l.pause = id, liveEvery
+		}
+		l.again = time.Now().Add(l.pause)
+		return err
+	}
+	l.failed = ""
+	return nil
+}
+
+// errSame is of a commit that could not be read a moment ago.
+var errSame = errors.New("the commit could not be read")
+
+// take opens a copy of the commit with this id.
+func (l *Live) take(ctx context.Context, id string) error {
 	spill := takeSpill()
 	db, err := l.home.connectCopy(ctx, l.options, spill)
 	if err != nil {
@@ -154,7 +188,7 @@ func (l *Live) refresh(ctx context.Context) error {
 		return errors.Join(err, w.Close())
 	}
 	w.lent = true
-	l.replace(&edition{w: w, id: id})
+	l.replace(&edition{w: w, id: rand.Text(), commit: id})
 	return nil
 }
 
@@ -172,7 +206,7 @@ func (l *Live) replace(e *edition) {
 	}
 }
 
-// commit names the last commit of a warehouse by the headers of its file, one of which each commit writes. The process must not have the file open
+// commit names the last commit of a warehouse by its file and the headers of that, one of which each commit writes. The process must not have the file open
 // in DuckDB; see copyCommitted.
 func (h Home) commit() (string, error) {
 	f, err := file.Open(h.Warehouse())
@@ -183,6 +217,13 @@ func (h Home) commit() (string, error) {
 	headers, err := readHeaders(f)
 	if err != nil {
 		return "", fmt.Errorf("read %s: %w", h.Warehouse(), err)
+	}
+	st, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	if own, ok := st.Sys().(*syscall.Stat_t); ok { // another file, as from a backup, may have the same headers
+		headers = fmt.Appendf(headers, "%d %d", own.Dev, own.Ino)
 	}
 	sum := sha256.Sum256(headers)
 	return hex.EncodeToString(sum[:8]), nil

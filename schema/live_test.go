@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"strings"
@@ -97,4 +98,62 @@ func TestLiveWithoutWarehouse(t *testing.T) {
 	if _, err := schema.OpenLive(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Defs: queries.Relations{}, Facts: derive.Facts{}}); !errors.Is(err, schema.ErrNoWarehouse) {
 		t.Errorf("no warehouse: %v", err)
 	}
+}
+
+// TestLiveOfWhatCannotBeRead leaves a commit that it cannot read alone for a while: each try copies the file.
+func TestLiveOfWhatCannotBeRead(t *testing.T) {
+	home := fresh(t)
+	l, err := schema.OpenLive(t.Context(), home, schema.Options{Defs: queries.Relations{}, Facts: derive.Facts{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	good, err := os.ReadFile(home.Warehouse())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(home.Warehouse(), bytes.Repeat([]byte("x"), 1<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the problem", func() bool { return l.Problem() != "" })
+	tries := map[time.Time]bool{} // each makes a folder in the home
+	for end := time.Now().Add(1500 * time.Millisecond); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		st, err := os.Stat(home.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tries[st.ModTime()] = true
+	}
+	if len(tries) > 16 { // a try makes a folder with a file and removes it
+		t.Errorf("the home has changed %d times in 1.5 s", len(tries))
+	}
+	if err := os.WriteFile(home.Warehouse(), good, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the warehouse that can be read again", func() bool { return l.Problem() == "" })
+}
+
+// TestLiveReplaced sees that another warehouse has taken the place of its own, though both have as many commits and blocks: their headers are the same.
+func TestLiveReplaced(t *testing.T) {
+	home, other := fresh(t), fresh(t)
+	for h, key := range map[schema.Home]string{home: "one", other: "two"} {
+		w := open(t, h, true, nil)
+		exec(t, w, `INSERT INTO run_tag (run_id, key, value) VALUES ('00000000-0000-0000-0000-000000000001', 'a', '`+key+`')`)
+		done(t, w)
+	}
+	l, err := schema.OpenLive(t.Context(), home, schema.Options{Defs: queries.Relations{}, Facts: derive.Facts{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, id, doneFirst := l.Use()
+	doneFirst()
+	if err := os.Rename(other.Warehouse(), home.Warehouse()); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the other warehouse", func() bool {
+		w, now, done := l.Use()
+		defer done()
+		return strings.Join(texts(t, w, `SELECT value FROM run_tag`), " ") == "two" && now != id
+	})
 }

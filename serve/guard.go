@@ -32,7 +32,8 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 
 // Limits of one request.
 const (
-	bodyTime    = time.Minute
+	bodyTime    = answerTime + 30*time.Second // a request whose body may come no more counts as one whose client has gone
+	writeTime   = 2 * time.Minute             // in which the client takes what is written at once
 	mostAtOnce  = 256
 	sessionTime = 30 * 24 * time.Hour
 )
@@ -43,7 +44,8 @@ const sessionName = "prof_session"
 // wrap lets through to next what may pass.
 func (g Guard) wrap(next http.Handler) http.Handler {
 	places := make(chan struct{}, mostAtOnce)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return http.HandlerFunc(func(plain http.ResponseWriter, r *http.Request) {
+		w := newTimed(plain, writeTime)
 		defer g.caught(w, r)
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
@@ -80,6 +82,38 @@ func (g Guard) wrap(next http.Handler) http.Handler {
 		next.ServeHTTP(w, r)
 	})
 }
+
+// timed ends a response whose client does not read it: it would keep its place.
+type timed struct {
+	http.ResponseWriter
+	c      *http.ResponseController
+	within time.Duration
+}
+
+func newTimed(w http.ResponseWriter, within time.Duration) *timed {
+	t := &timed{w, http.NewResponseController(w), within}
+	_ = t.c.SetWriteDeadline(time.Time{}) // that of the connection's request before; some writers have none
+	return t
+}
+
+func (t *timed) start() { _ = t.c.SetWriteDeadline(time.Now().Add(t.within)) }
+
+func (t *timed) WriteHeader(status int) {
+	t.start()
+	t.ResponseWriter.WriteHeader(status)
+}
+
+func (t *timed) Write(text []byte) (int, error) {
+	t.start()
+	return t.ResponseWriter.Write(text)
+}
+
+func (t *timed) Flush() {
+	t.start()
+	_ = t.c.Flush() // what cannot be flushed arrives later
+}
+
+func (t *timed) Unwrap() http.ResponseWriter { return t.ResponseWriter }
 
 // caught turns a panic into an error that says nothing of the program.
 func (g Guard) caught(w http.ResponseWriter, r *http.Request) {
@@ -186,7 +220,8 @@ func (g Guard) login(w http.ResponseWriter, r *http.Request) {
 		_, _ = w.Write(loginPage)
 		return
 	}
-	http.SetCookie(w, &http.Cookie{Name: sessionName, Value: g.session(), Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: g.Secure || r.TLS != nil, MaxAge: int(sessionTime / time.Second)})
+	// A link from elsewhere shows the page and no login; what is no link, isOrigin refuses.
+	http.SetCookie(w, &http.Cookie{Name: sessionName, Value: g.session(), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: g.Secure || r.TLS != nil, MaxAge: int(sessionTime / time.Second)})
 	http.Redirect(w, r, ownPath(r.URL.Query().Get("to")), http.StatusSeeOther)
 }
 

@@ -1,11 +1,15 @@
 package serve
 
 import (
+	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
+	"time"
 )
 
 const testToken = "0123456789abcdef0123456789abcdef"
@@ -102,7 +106,8 @@ func TestLogin(t *testing.T) {
 			continue
 		}
 		c := got.Cookies()[0]
-		if !c.HttpOnly || !c.Secure || c.SameSite != http.SameSiteStrictMode || strings.Contains(c.Value, testToken) {
+		// Strict would ask for the token again after each link in a chat or a ticket.
+		if !c.HttpOnly || !c.Secure || c.SameSite != http.SameSiteLaxMode || strings.Contains(c.Value, testToken) {
 			t.Errorf("the session is %+v", c)
 		}
 		if in := guarded(t, g, request("GET", "/", "localhost", "Cookie", c.Name+"="+c.Value)); in.StatusCode != 200 {
@@ -122,5 +127,59 @@ func TestPanic(t *testing.T) {
 	g.wrap(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("secret") })).ServeHTTP(w, request("GET", "/", "localhost"))
 	if w.Code != 500 || strings.Contains(w.Body.String(), "secret") || !strings.Contains(said, "secret") {
 		t.Errorf("%d %s, logged %q", w.Code, w.Body, said)
+	}
+}
+
+// TestBodyTime answers a slow question as one, and not as if its client had gone: net/http takes the end of a body's time for that.
+func TestBodyTime(t *testing.T) {
+	if bodyTime <= answerTime {
+		t.Errorf("a body may come for %s, and an answer may take %s", bodyTime, answerTime)
+	}
+}
+
+// TestTimed ends the response to a client that does not read it, and no other.
+func TestTimed(t *testing.T) {
+	ended := make(chan error, 1)
+	large := make([]byte, 64<<20)
+	server := httptest.NewServer(http.HandlerFunc(func(plain http.ResponseWriter, r *http.Request) {
+		w := newTimed(plain, 300*time.Millisecond)
+		if r.URL.Path == "/slow" {
+			_, _ = w.Write([]byte("one "))
+			w.Flush()
+			time.Sleep(600 * time.Millisecond)
+			_, _ = w.Write([]byte("two"))
+			return
+		}
+		_, err := w.Write(large)
+		ended <- err
+	}))
+	defer server.Close()
+	c, err := net.Dial("tcp", server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.Write([]byte("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case err := <-ended:
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("a client that does not read: %v", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("a client that does not read keeps the server")
+	}
+	for range 2 {
+		got, err := server.Client().Get(server.URL + "/slow")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(got.Body)
+		got.Body.Close()
+		if err != nil || string(text) != "one two" {
+			t.Errorf("a slow answer: %q, %v", text, err)
+		}
+		time.Sleep(400 * time.Millisecond) // the next request of the connection has time of its own
 	}
 }

@@ -115,10 +115,14 @@ func (s *Server) route() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if h, pattern := s.mux.Handler(r); pattern == "" {
 			refusal := &refused{header: w.Header()}
-			if h.ServeHTTP(refusal, r); refusal.status >= http.StatusBadRequest {
-				refuse(w, refusal.status, fmt.Sprintf("%s %s: %s; /docs lists what there is", r.Method, r.URL.Path, http.StatusText(refusal.status)))
+			h.ServeHTTP(refusal, r)
+			if refusal.status < http.StatusBadRequest { // it leads to the path as it should be
+				w.Header().Del("Content-Type") // of the one before, without which it says where
+				h.ServeHTTP(w, r)
 				return
-			} // else it is the same path, written otherwise
+			}
+			refuse(w, refusal.status, fmt.Sprintf("%s %s: %s; /docs lists what there is", r.Method, r.URL.Path, http.StatusText(refusal.status)))
+			return
 		}
 		s.mux.ServeHTTP(w, r)
 	})

@@ -45,7 +45,8 @@ const atATime = 2
 
 // New makes an Asker.
 func New(live *schema.Live, verb Verb) *Asker {
-	return &Asker{live: live, verb: verb, busy: make(chan struct{}, atATime*max(2, runtime.GOMAXPROCS(0))), kept: answers{entries: map[string]*answer{}}, timelines: newTimelines()}
+	busy := make(chan struct{}, atATime*max(2, runtime.GOMAXPROCS(0)))
+	return &Asker{live: live, verb: verb, busy: busy, kept: answers{entries: map[string]*answer{}}, timelines: newTimelines(busy)}
 }
 
 // Answer is what is given back.
@@ -147,7 +148,11 @@ func (a *Asker) Verb(ctx context.Context, mediaType string, args ...string) (Ans
 }
 
 // Problem says why answers are from an older commit than the last; "" if they are not.
-func (a *Asker) Problem() string { return a.live.Problem() }
+func (a *Asker) Problem() string {
+	w, _, done := a.live.Use()
+	defer done()
+	return hide(a.live.Problem(), w)
+}
 
 // hide writes the folders of this machine as the names that users have for them: where the warehouse lies is nobody's business.
 func hide(text string, w *schema.Warehouse) string {

@@ -110,6 +110,9 @@ func (a *Asker) SQL(ctx context.Context, text string, limit int, form string) (A
 	}
 	answer, err := a.Make(ctx, fmt.Sprintf("sql %s %d %s", form, limit, text), func(ctx context.Context, w *schema.Warehouse, out *bytes.Buffer) (kind string, err error) {
 		err = queries.Stream(ctx, w, text, queries.Part{Rows: limit, Bytes: sqlBytes}, func(f *frame.Frame) (err error) {
+			if n := len(f.Rows); n > 0 && textIn(f.Rows[n-1]) > sqlBytes { // the last row is there however large it is
+				return invalid("a row has more than %d MB: ask for a part of its texts", sqlBytes>>20)
+			}
 			isCut := false
 			if f.Rest != nil {
 				row, err := f.Rest()
@@ -135,6 +138,15 @@ func (a *Asker) SQL(ctx context.Context, text string, limit int, form string) (A
 		return answer, err
 	}
 	return answer, &reworded{err.Error(), errors.Join(ErrInvalid, err)} // whatever is wrong with a statement, its author can mend
+}
+
+// textIn is how many bytes the texts of a row have.
+func textIn(row []any) (size int) {
+	for _, cell := range row {
+		text, _ := cell.(string)
+		size += len(text)
+	}
+	return size
 }
 
 // Find gives a query that is asked of a run, or of the warehouse.

@@ -16,6 +16,7 @@ const mostHeld = 2_000_000
 
 // timelines keeps the indexes of the timelines that were asked for last: making one reads all of a run.
 type timelines struct {
+	busy chan struct{} // the places of an Asker
 	turn chan struct{} // one makes an index at a time, for which it needs memory
 	kept []timeline    // the last used first
 }
@@ -27,20 +28,20 @@ type timeline struct {
 	index       *queries.Timeline
 }
 
-func newTimelines() *timelines { return &timelines{turn: make(chan struct{}, 1)} }
+func newTimelines(busy chan struct{}) *timelines {
+	return &timelines{busy: busy, turn: make(chan struct{}, 1)}
+}
 
-// of gives the index of a run's timeline. Who asks first and gives up makes it all the same, for the next.
+// of gives the index of a run's timeline to who has a place. Who asks first and gives up makes it all the same, for the next.
 func (k *timelines) of(ctx context.Context, w *schema.Warehouse, ref, source string) (*queries.Timeline, error) {
 	run, err := w.Resolve(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
-	select {
-	case k.turn <- struct{}{}:
-		defer func() { <-k.turn }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err := k.takeTurn(ctx); err != nil {
+		return nil, err
 	}
+	defer func() { <-k.turn }()
 	at := slices.IndexFunc(k.kept, func(t timeline) bool { return t.w == w && t.run == run.ID && t.source == source })
 	if at >= 0 {
 		t := k.kept[at]
@@ -61,6 +62,23 @@ func (k *timelines) of(ctx context.Context, w *schema.Warehouse, ref, source str
 		}
 	}
 	return index, nil
+}
+
+// takeTurn waits for the turn, and gives its place to others meanwhile: an index may take long.
+func (k *timelines) takeTurn(ctx context.Context) (err error) {
+	select {
+	case k.turn <- struct{}{}:
+		return nil
+	default:
+	}
+	<-k.busy
+	select {
+	case k.turn <- struct{}{}:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	k.busy <- struct{}{} // who has a place and no turn gives it back, so that this one comes
+	return err
 }
 
 // Timeline answers a question about the timeline of a run: key says which, with what is asked.

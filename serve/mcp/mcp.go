@@ -113,11 +113,17 @@ func add[I any](s *mcp.Server, name, doc string, answer func(context.Context, I)
 	})
 }
 
+// latest is the run of a question that names none.
+const latest = "@latest"
+
 // query answers a named query.
 func query(ctx context.Context, a *ask.Asker, in named) (ask.Answer, error) {
 	q, err := queries.Find(in.Name)
 	if err != nil {
 		return ask.Answer{}, err
+	}
+	if _, ok := in.Parameters["run"]; ok { // it would be of the latest run all the same
+		return ask.Answer{}, fmt.Errorf("the run is not among the parameters: give it as run")
 	}
 	args := queries.Args{}
 	for name, value := range in.Parameters {
@@ -136,6 +142,9 @@ func query(ctx context.Context, a *ask.Asker, in named) (ask.Answer, error) {
 	}
 	run := in.Run
 	if !q.TakesRun() {
+		if run != latest {
+			return ask.Answer{}, fmt.Errorf("the query %s is of all runs, and not of one: leave out run", q.Name)
+		}
 		run = ""
 	}
 	return a.Query(ctx, q, run, args, "json", in.Limit)
@@ -194,7 +203,7 @@ func addResources(s *mcp.Server, a *ask.Asker) {
 			}
 			args := queries.Args{}
 			if q.TakesRun() {
-				args["run"] = "@latest"
+				args["run"] = latest
 			}
 			text, err := q.Text(args)
 			return ask.Answer{Type: "text/plain", Body: []byte(text)}, err

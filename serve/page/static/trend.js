@@ -19,7 +19,7 @@ export function mount(root, route, nav) {
   const form = el("form", { class: "form", onsubmit: (e) => { e.preventDefault(); submit(); } },
     el("label", { class: "wide-field" }, "workload", el("input", { type: "text", name: "workload", "data-search": true, value: asked.workload, list: "runs-known", autocomplete: "off", placeholder: "a run of the workload, or its key; empty: the newest run's" })),
     field("stage", { placeholder: "all" }), el("label", {}, "metric", el("select", { name: "metric", onchange: () => submit() }, metrics.map((m) => el("option", { value: m, selected: m === (asked.metric || metrics[0]) }, m)))),
-    el("label", {}, "tag", el("input", { type: "text", name: "tag", value: asked.tag.join(" "), placeholder: "key=value" })), field("kernels", { type: "number", min: 0, placeholder: "10", title: "look for the cause of a change in so many kernels of each stage" }),
+    el("label", {}, "tag", el("input", { type: "text", name: "tag", value: asked.tag.join(" "), placeholder: "key=value" })), field("kernels", { type: "number", min: 0, placeholder: "20", title: "look for the cause of a change in so many kernels of each stage" }),
     el("button", { class: "main" }, "Show"), el("datalist", { id: "runs-known" }));
   const result = el("div", {}, loading("the trend")), charts = [];
   root.append(el("h1", {}, "Trend"), form, result);

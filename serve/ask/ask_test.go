@@ -1,0 +1,54 @@
+package ask_test
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"prof/ingest/derive"
+	"prof/queries"
+	"prof/schema"
+	"prof/serve/ask"
+)
+
+// TestAsker asks of a warehouse what takes too much, and what becomes of it names no folder of this machine.
+func TestAsker(t *testing.T) {
+	home := schema.Home{Dir: t.TempDir()}
+	o := schema.Options{Defs: queries.Relations{}, Facts: derive.Facts{}, Sandbox: true}
+	create := o
+	create.Sandbox, create.Write = false, true
+	w, err := schema.Open(t.Context(), home, create)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	live, err := schema.OpenLive(t.Context(), home, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer live.Close()
+	a := ask.New(live, nil)
+	for _, text := range []string{"SELECT repeat('x', 20000000)", "SELECT repeat('x', 20000000) FROM range(2)", "SELECT repeat('x', n) FROM (VALUES (1), (20000000)) v(n)"} {
+		if got, err := a.SQL(t.Context(), text, 10, "json"); !errors.Is(err, ask.ErrInvalid) || !strings.Contains(err.Error(), "16 MB") {
+			t.Errorf("%s: %d bytes, %v", text, len(got.Body), err)
+		}
+	}
+	if got, err := a.SQL(t.Context(), "SELECT repeat('x', 9000000) FROM range(9)", 10, "json"); err != nil || !strings.Contains(string(got.Body), `"is_cut":true`) {
+		t.Errorf("of long rows: %d bytes, %v", len(got.Body), err)
+	}
+	if err := os.Remove(home.Warehouse()); err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(10 * time.Second); a.Problem() == ""; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("nothing says that the warehouse has gone")
+		}
+	}
+	if got := a.Problem(); strings.Contains(got, home.Dir) || !strings.Contains(got, "$PROF_HOME") {
+		t.Errorf("the problem names a folder: %s", got)
+	}
+}
