@@ -2,6 +2,8 @@ package cli
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 )
 
@@ -55,4 +57,75 @@ func servedTimeline(s *served) {
 	s.await(`new URL(location.href).searchParams.has("range")`)
 	s.press("Escape")
 	s.await(`document.querySelector(".tl-panel").childElementCount === 0`)
+}
+
+// pixels is a function that reads lines of a canvas: of a copy, since the page's own is not made to be read.
+const pixels = `(c, y, tall) => {
+	const copy = new OffscreenCanvas(c.width, tall).getContext("2d", { willReadFrequently: true });
+	copy.drawImage(c, 0, y, c.width, tall, 0, 0, c.width, tall);
+	return copy.getImageData(0, 0, c.width, tall).data;
+}`
+
+// servedMedians has a browser show two runs under each other: what is drawn at the top of each is the median pass of a stage as passes lists them, and both
+// begin at one place on one scale.
+func servedMedians(s *served) {
+	type passes struct {
+		Rows []struct {
+			Pass, SourceID int64
+			Span           int64 `json:"gpu_span_ns"`
+			IsWarmup       bool  `json:"is_warmup"`
+		}
+	}
+	runs := []string{"eager", "sdpa-1"}
+	for i, stage := range []string{"prefill", "decode"} {
+		var spans []int64
+		for _, run := range runs {
+			list := asked[passes](s, "query", "passes", run, "--stage", stage).Rows
+			var measured []int64
+			for _, p := range list {
+				if !p.IsWarmup {
+					measured = append(measured, p.Span)
+				}
+			}
+			slices.Sort(measured)
+			spans = append(spans, measured[(len(measured)-1)/2])
+		}
+		s.visit("/compare?base="+runs[0]+"&new="+runs[1]+"&pass="+stage, `document.querySelector(".timelines")`)
+		eval[bool](s.browser, `(document.querySelector(".timelines").scrollIntoView(), true)`)
+		s.await(`document.querySelectorAll(".tl-canvas").length === 2`)
+		s.same("passes of "+stage, eval[[]string](s.browser, `[...document.querySelectorAll(".timelines h3")].map((e) => [e.dataset.run, e.dataset.stage, e.dataset.span].join(" "))`),
+			[]string{fmt.Sprintf("%s %s %d", runs[0], stage, spans[0]), fmt.Sprintf("%s %s %d", runs[1], stage, spans[1])})
+		if got := s.texts(`.timelines [aria-pressed="true"]`); !slices.Equal(got, []string{stage}) {
+			s.t.Errorf("the stage chosen is %q, not %s", got, stage)
+		}
+		// The canvas says where the colour of the stage is: of each the first stretch of it in the line of passes that begins right of the lines' names.
+		color := [][3]int{{0x3c, 0x5a, 0x99}, {0xa0, 0x3e, 0x63}}[i]
+		const gutter = `Math.min(150, Math.max(76, Math.round(c.width * 0.18)))`
+		drawn := fmt.Sprintf(`[...document.querySelectorAll(".tl-canvas")].map((c) => {
+			const d = (`+pixels+`)(c, 44, 1), is = (x) => d[4 * x] === %d && d[4 * x + 1] === %d && d[4 * x + 2] === %d, g = %s, zero = Math.round(g + 0.03 / 1.08 * (c.width - g));
+			let from = zero + 2, to = from;
+			while (from > g && is(from - 1)) from--;
+			while (to < c.width && is(to)) to++;
+			return [from, to, zero, c.width - g];
+		})`, color[0], color[1], color[2], gutter)
+		s.await(fmt.Sprintf(`%s.every(([from, to]) => to > from + 10)`, drawn))
+		places := eval[[][4]float64](s.browser, drawn)
+		for side, at := range places {
+			// 108 hundredths of the longer span are as wide as the canvas; the text begins after the first pixels and lies on the colour elsewhere in the line.
+			want := float64(spans[side]) / (1.08 * float64(max(spans[0], spans[1]))) * at[3]
+			if math.Abs(at[0]-at[2]) > 1 || math.Abs(at[1]-at[0]-want) > 2 {
+				s.t.Errorf("%s of %s is drawn from %.0f to %.0f, not %.1f wide from %.0f", stage, runs[side], at[0], at[1], want, at[2])
+			}
+		}
+	}
+	// To move one moves both: their axes are one picture.
+	const axes = `[...document.querySelectorAll(".tl-canvas")].map((c) => (` + pixels + `)(c, 0, 20).join())`
+	before := eval[[]string](s.browser, axes)
+	eval[bool](s.browser, `(document.querySelectorAll(".tl-scroll")[1].focus(), true)`)
+	s.press("w")
+	s.await(`new URL(location.href).searchParams.has("from")`)
+	after := eval[[]string](s.browser, axes)
+	if before[0] != before[1] || after[0] != after[1] || before[0] == after[0] {
+		s.t.Error("the two axes differ, or did not change")
+	}
 }

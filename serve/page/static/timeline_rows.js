@@ -90,7 +90,6 @@ export class Palette {
     const style = getComputedStyle(element), of = (name) => style.getPropertyValue(`--${name}`).trim();
     this.vars = Object.fromEntries(["ink", "soft", "paper", "line", "tint", "link", "compute", "collective-exposed", "graph", "copy", "other", "launch", "launch-delay", "launch-latency", "wait", "call", "host", "profiler", "queued", "unknown", "found"].map((n) => [n, of(n)]));
     this.isDark = document.documentElement.dataset.theme === "dark";
-    this.stages = [];
     this.known = new Map();
   }
 
@@ -108,8 +107,7 @@ export class Palette {
       case "gap": return plain(v[name] || v.unknown);
       case "pass": {
         const stage = name.replace(warm, "");
-        if (!this.stages.includes(stage)) this.stages.push(stage);
-        const [fill, text] = tones.pass[this.stages.indexOf(stage) % tones.pass.length];
+        const usual = ["prefill", "decode"], [fill, text] = tones.pass[usual.includes(stage) ? usual.indexOf(stage) : 2 + hash(stage) % (tones.pass.length - 2)]; // the same in every run
         return { fill, text, alpha: warm.test(name) ? 0.45 : 1 };
       }
       case "call": return { launch: plain(v.compute, "#fff"), copy: plain(v.copy), sync: plain(v.wait), other: plain(v.other) }[callKind(name)];

@@ -19,8 +19,9 @@ const clamp = (x, low, high) => Math.max(low, Math.min(high, x));
 
 // View shows one run. on has what the page is told: changed (of the view), picked, ranged, hovered.
 export class View {
-  constructor(root, { run, source, about, on, most }) {
-    Object.assign(this, { about, on, zero: about.zero_ns, first: Math.min(0, about.begin_ns - about.zero_ns), last: Math.max(1, about.end_ns - about.zero_ns) });
+  constructor(root, { run, source, about, on, most, bounds }) {
+    const [first, last] = bounds ?? [Math.min(0, about.begin_ns - about.zero_ns), Math.max(1, about.end_ns - about.zero_ns)];
+    Object.assign(this, { about, on, zero: about.zero_ns, first, last, isMoved: false });
     this.groups = groupsOf(about);
     this.folded = new Set(this.groups.filter((g) => g.isMinor).map((g) => g.key));
     this.tiles = new Tiles(run, source, about, () => this.redraw());
@@ -88,6 +89,7 @@ export class View {
     const whole = this.last - this.first, long = clamp(to - from, Math.min(leastView, whole), whole * 1.02);
     const begin = clamp(from, this.first - long * 0.5, this.last - long * 0.5);
     this.target = { from: begin, to: begin + long };
+    this.isMoved = true;
     if (isAtOnce) this.view = this.target;
     this.redraw();
     this.on.changed?.();
