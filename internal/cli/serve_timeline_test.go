@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -127,5 +128,70 @@ func servedMedians(s *served) {
 	after := eval[[]string](s.browser, axes)
 	if before[0] != before[1] || after[0] != after[1] || before[0] == after[0] {
 		s.t.Error("the two axes differ, or did not change")
+	}
+}
+
+// servedRanks has a browser show two ranks under each other: the wait of one for the other in a collective is drawn where the tables and the clock offset of the
+// second rank say, which recorded it on a clock 194 ms away.
+func servedRanks(s *served) {
+	s.p.ok("ingest", "--run", "ranks", exported(s.t, "../ranks/rank0.trace.json.gz"), exported(s.t, "../ranks/rank1.trace.json.gz"))
+	type offsets struct {
+		Rows []struct {
+			Source int64  `json:"source_id"`
+			Offset int64  `json:"offset_ns"`
+			Basis  string `json:"basis"`
+		}
+	}
+	clocks := asked[offsets](s, "query", "clock-offsets", "ranks").Rows
+	if len(clocks) != 2 || clocks[0].Basis != "reference" || clocks[1].Basis != "collectives" || clocks[1].Offset < 1e8 {
+		s.t.Fatalf("clocks %v", clocks)
+	}
+	type collective struct{ start, end int64 }
+	collectives := map[int64][]collective{}
+	first := int64(math.MaxInt64)
+	for _, row := range strings.Split(strings.TrimSpace(s.p.sql(`SELECT k.source_id, k.start_ns, k.duration_ns, x.role = 'collective' FROM kernel k JOIN run r USING (run_id) LEFT JOIN kernel_class x USING (run_id, kernel_name_id) WHERE r.name = 'ranks' ORDER BY ALL`)), "\n")[1:] {
+		var source, start, long int64
+		var is bool
+		if _, err := fmt.Sscanf(strings.ReplaceAll(row, ",", " "), "%d %d %d %t", &source, &start, &long, &is); err != nil {
+			s.t.Fatalf("%q: %v", row, err)
+		}
+		start += clocks[source-1].Offset
+		if first = min(first, start); is {
+			collectives[source] = append(collectives[source], collective{start, start + long})
+		}
+	}
+	// The second rank comes last to the longest but one: a wait of milliseconds, of which its own kernel is some thousandth.
+	slices.SortFunc(collectives[1], func(a, b collective) int { return cmp.Compare(b.end-b.start, a.end-a.start) })
+	wait := collectives[1][1]
+	i := slices.IndexFunc(collectives[2], func(c collective) bool { return c.start < wait.end && c.end > wait.start })
+	if i < 0 || wait.end-wait.start < 1e6 {
+		s.t.Fatalf("no collective of rank 1 runs with %v", wait)
+	}
+	late := collectives[2][i]
+	from, to := late.start-(late.end-late.start)-first, late.end+(late.end-late.start)-first
+	s.visit(fmt.Sprintf("/runs/ranks/timeline?from=%d&to=%d", from, to), `document.querySelector(".tl-canvas")`)
+	// Of each line of collectives: its first and last pixel of that colour, of those in a row through the middle.
+	lines := `(() => {
+		const c = document.querySelector(".tl-canvas"), d = (` + pixels + `)(c, 0, c.height), g = Math.min(150, Math.max(76, Math.round(c.width * 0.18))), middle = Math.round(g + (c.width - g) / 2), out = [];
+		const is = (x, y) => d[4 * (y * c.width + x)] === 0xe6 && d[4 * (y * c.width + x) + 1] === 0x9f && d[4 * (y * c.width + x) + 2] === 0;
+		for (let y = 0, tall = 0; y < c.height; y++) {
+			if (is(middle, y) && ++tall === 28) {
+				let a = middle, b = middle;
+				while (a > g && is(a - 1, y - 8)) a--;
+				while (b + 1 < c.width && is(b + 1, y - 8)) b++;
+				out.push([a, b + 1, g, c.width]);
+			}
+			if (!is(middle, y)) tall = 0;
+		}
+		return out; })()`
+	s.await(lines + `.length === 2`)
+	for rank, at := range eval[[][4]float64](s.browser, lines) {
+		x := func(ns int64) float64 {
+			return min(at[3], max(at[2], at[2]+float64(ns-first-from)*(at[3]-at[2])/float64(to-from)))
+		}
+		want := []collective{wait, late}[rank]
+		if math.Abs(at[0]-x(want.start)) > 1.5 || math.Abs(at[1]-x(want.end)) > 1.5 {
+			s.t.Errorf("the collective of rank %d is drawn from %.0f to %.0f, not from %.1f to %.1f", rank, at[0], at[1], x(want.start), x(want.end))
+		}
 	}
 }

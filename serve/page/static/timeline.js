@@ -3,7 +3,7 @@ import { get, path } from "./api.js";
 import { copyButton, el, facts, later, loading, problem } from "./dom.js";
 import { count, percent, time, value } from "./format.js";
 import { steps } from "./run.js";
-import { briefName, causes } from "./timeline_rows.js";
+import { briefName, causes, sharesClock } from "./timeline_rows.js";
 import { unpacked } from "./timeline_tiles.js";
 import { View, momentText } from "./timeline_view.js";
 
@@ -332,6 +332,8 @@ export function mount(root, route, nav) {
       t = new Timeline(run, source, answer, place, panel, note);
       t.search = (text) => { search.value = text; find(text); };
       t.told = (v) => { shown.textContent = `${momentText(v.target.from, (v.target.to - v.target.from) / 1000)} to ${momentText(v.target.to, (v.target.to - v.target.from) / 1000)}: ${time(v.target.to - v.target.from)}`; };
+      const apart = answer.sources.length > 1 ? answer.sources.filter((s) => !sharesClock(s)).map((s) => s.source_id) : [];
+      if (apart.length) root.append(el("p", { class: "note" }, `Times of source${apart.length > 1 ? "s" : ""} ${apart.join(", ")} count from ${apart.length > 1 ? "their own starts" : "its own start"}: no collectives tell how the clocks of the sources lie to each other.`));
       for (const words of answer.notes ?? []) root.append(el("p", { class: "note" }, words));
       const q = route.query, from = numbers(q.get("from"))[0], to = numbers(q.get("to"))[0], [a, b] = numbers(q.get("range")), [track, start] = numbers(q.get("pick"));
       for (const key of (q.get("fold") ?? "").split(" ").filter(Boolean)) if (t.view.groups.some((g) => g.key === key)) t.view.fold(key);
@@ -358,8 +360,6 @@ async function medianPasses(run, signal) {
   for (const [stage, list] of stages) stages.set(stage, list.sort((a, b) => a.span_ns - b.span_ns || a.source_id - b.source_id || a.start_ns - b.start_ns)[(list.length - 1) >> 1]);
   return stages;
 }
-
-const sharesClock = (s) => ["reference", "collectives", "bounds"].includes(s.basis);
 
 // fromPass is a timeline with the start of a pass for its zero, without sources whose clocks say nothing of that pass.
 function fromPass(about, pass) {

@@ -9,6 +9,9 @@ const workKinds = ["kernel", "collective", "graph", "copy"];
 export const causes = { launch: "in a launch call", "launch-delay": "between calls before the next launch", "launch-latency": "launched late, not started yet", wait: "CPU waits for the GPU", call: "in another CUDA call",
   host: "CPU busy outside CUDA", profiler: "profiler at work", queued: "launched in time, not started yet", unknown: "launch not captured" };
 
+// sharesClock says whether a source's times were put on the clock of the reference: those of others count from their own start.
+export const sharesClock = (s) => ["reference", "collectives", "bounds"].includes(s.basis);
+
 // rowsOf makes the groups: each GPU of each source, then each thread.
 export function groupsOf(about) {
   const groups = new Map(), many = about.sources.length > 1, sources = new Map(about.sources.map((s) => [s.source_id, s]));
@@ -24,7 +27,7 @@ export function groupsOf(about) {
   for (const t of about.tracks) {
     const g = t.device !== undefined
       ? group(`g${t.source_id}.${t.device}`, () => ({ label: `${from(t)}${t.device < 0 ? "GPU unknown" : `GPU ${t.device}`}`, device: t.device, source: t.source_id }))
-      : group(`t${t.source_id}.${t.pid}.${t.tid}`, () => ({ label: `${from(t)}thread ${t.tid}${t.thread ? ` ${t.thread}` : ""}`, pid: t.pid, tid: t.tid, source: t.source_id }));
+      : group(`t${t.source_id}.${t.pid}.${t.tid}`, () => ({ label: `${from(t)}${t.thread?.startsWith(`thread ${t.tid}`) ? t.thread : `thread ${t.tid}${t.thread ? ` ${t.thread}` : ""}`}`, pid: t.pid, tid: t.tid, source: t.source_id }));
     g.tracks.push(t);
   }
   for (const g of groups.values()) (g.device !== undefined ? deviceRows : threadRows)(g);
