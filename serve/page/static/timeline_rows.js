@@ -98,10 +98,9 @@ export class Palette {
 
   // of gives { fill, text, alpha } of a mark.
   of(kind, number, name) {
-    const key = `${kind} ${number}`;
-    let look = this.known.get(key);
-    if (!look) this.known.set(key, look = this.make(kind, name));
-    return look;
+    let looks = this.known.get(kind);
+    if (!looks) this.known.set(kind, looks = []);
+    return looks[number] ??= this.make(kind, name);
   }
 
   make(kind, name) {
