@@ -23,7 +23,7 @@ function styles() {
 // Timeline is one run's: its picture, and what is picked in it.
 class Timeline {
   constructor(run, source, about, place, panel, changed, look = {}) {
-    Object.assign(this, { run, source, about, panel, changed });
+    Object.assign(this, { run, source, about, panel, changed, of: look.isNamed ? `${run}: ` : "" });
     this.shift = new Map(about.sources.map((s) => [s.source_id, s.shift_ns]));
     this.tracks = new Map(about.tracks.map((t) => [t.id, t]));
     this.abort = new AbortController();
@@ -105,7 +105,7 @@ class Timeline {
     const place = el("div", { class: "tl-more", "aria-live": "polite" });
     const title = item.kind === "gap" ? `idle: ${causes[item.name] ?? item.name}` : item.kind === "pass" ? `${item.name} pass ${item.nth}` : item.name;
     put(this.panel,
-      el("h3", {}, item.count ? `${count(item.count)} ${item.count === 1 ? "item" : "items"} in ${time(item.end - item.start)}` : this.titleOf(item, title)),
+      el("h3", {}, this.of, item.count ? `${count(item.count)} ${item.count === 1 ? "item" : "items"} in ${time(item.end - item.start)}` : this.titleOf(item, title)),
       item.count || title.length <= 60 ? null : el("code", { class: "tl-name" }, title),
       el("p", { class: "hint" }, item.count ? `${percent(Math.min(1, item.busy / (item.end - item.start)))} busy; the longest takes ${time(item.longest)}: ${item.name}. Zoom in to see them one by one.`
         : `${time(item.end - item.start)} from ${momentText(item.start, 1)} on ${item.row.group.label}${item.row.kind === "stream" ? `, ${item.row.label}` : ""} (start_ns ${this.ofSource(track.source_id, item.start)}, ${item.end - item.start} ns)`),
@@ -226,7 +226,7 @@ class Timeline {
     this.changed();
     if (!range) return this.panel.replaceChildren();
     const mine = this.view.range, long = range.to - range.from, place = el("div", { class: "tl-more", "aria-live": "polite" }, loading("the sums"));
-    this.panel.replaceChildren(el("h3", {}, `${time(long)} from ${momentText(range.from, long / 100)}`),
+    this.panel.replaceChildren(el("h3", {}, this.of, `${time(long)} from ${momentText(range.from, long / 100)}`),
       el("div", { class: "controls" }, el("button", { type: "button", onclick: () => this.view.show(range.from, range.to, false) }, "Show it"), el("button", { type: "button", onclick: () => this.drop() }, "Close")), place);
     const sources = [...new Set(this.about.tracks.filter((t) => t.kind === "gpu").map((t) => t.source_id))].slice(0, 8);
     try {
@@ -399,7 +399,7 @@ export function mountCompare(root, asked, nav) {
         for (const other of shown) if (other !== t) other.view.show(t.view.target.from, t.view.target.to, t.view.view === t.view.target);
         isMoving = false;
         note();
-      }, { most: "38vh", bounds });
+      }, { most: "38vh", bounds, isNamed: true });
       t.began = () => { for (const other of shown) if (other !== t) other.leave(); };
       shown.push(t);
     }
