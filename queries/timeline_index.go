@@ -72,6 +72,8 @@ type TimelineSource struct {
 	Host     string `json:"host,omitempty" doc:"the machine"`
 	ShiftNs  int64  `json:"shift_ns" doc:"what is added to the source's times to put it on the timeline's clock"`
 	Basis    string `json:"basis,omitempty" doc:"origin of the clock offset, as in clock-offsets"`
+	BeginNs  int64  `json:"begin_ns" doc:"start of its first item, on the timeline's clock"`
+	EndNs    int64  `json:"end_ns" doc:"end of its last item"`
 }
 
 // Timeline is the index of a run's timeline. It does not change.
@@ -197,9 +199,15 @@ func newTimeline(ctx context.Context, a *Asker, run, source string, size indexSi
 		t.base = bitsOf((t.end - t.begin) / int64(total/size.bin+1))
 	}
 	t.begin, t.end = math.MaxInt64, math.MinInt64
-	for _, s := range t.sources {
+	for i := range t.sources {
+		s := &t.sources[i]
 		if err := t.readSource(ctx, a.w, s, parts[s.SourceID]); err != nil {
 			return nil, err
+		}
+		if s.BeginNs <= s.EndNs {
+			t.begin, t.end = min(t.begin, s.BeginNs), max(t.end, s.EndNs)
+		} else {
+			s.BeginNs, s.EndNs = 0, 0
 		}
 	}
 	if t.begin > t.end {
@@ -359,20 +367,21 @@ func whole(key trackKey) []trackKey {
 }
 
 // readSource reads all of a source in the order of time: one part while the one before is added up.
-func (t *Timeline) readSource(ctx context.Context, w *schema.Warehouse, s TimelineSource, parts []int64) error {
-	r := &reader{t: t, source: s, tracks: map[trackKey]*track{}, isNew: true}
+func (t *Timeline) readSource(ctx context.Context, w *schema.Warehouse, s *TimelineSource, parts []int64) error {
+	s.BeginNs, s.EndNs = math.MaxInt64, math.MinInt64
+	r := &reader{t: t, source: *s, tracks: map[trackKey]*track{}, isNew: true}
 	read, done := make(chan map[*track][]span), make(chan struct{})
 	go func() {
 		defer close(done)
 		for spans := range read {
 			gather(spans)
-			t.add(spans)
+			t.add(spans, s)
 		}
 	}()
 	err := func() error {
 		defer close(read)
 		for i := range parts {
-			args := t.of(s)
+			args := t.of(r.source)
 			if i > 0 { // the first has what is before it too
 				args["from_time"] = strconv.FormatInt(parts[i], 10)
 			}
@@ -400,15 +409,15 @@ func (t *Timeline) readSource(ctx context.Context, w *schema.Warehouse, s Timeli
 		k.ID = len(t.tracks)
 		t.tracks = append(t.tracks, k)
 	}
-	return t.nameThreads(ctx, w, s, list)
+	return t.nameThreads(ctx, w, r.source, list)
 }
 
 // add adds up a part of a source.
-func (t *Timeline) add(spans map[*track][]span) {
+func (t *Timeline) add(spans map[*track][]span, s *TimelineSource) {
 	for k, list := range spans {
 		for _, p := range list {
 			k.add(p, t)
-			t.begin, t.end = min(t.begin, p.start), max(t.end, p.end)
+			s.BeginNs, s.EndNs = min(s.BeginNs, p.start), max(s.EndNs, p.end)
 		}
 		if k.isWork() {
 			t.zero = min(t.zero, list[0].start)

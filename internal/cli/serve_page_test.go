@@ -69,7 +69,7 @@ func TestPageInBrowser(t *testing.T) {
 		name  string
 		check func(s *served)
 	}{
-		{"runs", servedRuns}, {"run", servedRun}, {"query", servedQuery}, {"compare", servedCompare}, {"trend", servedTrend}, {"sql", servedSQL}, {"ncu", servedNcu}, {"timeline", servedTimeline}, {"keys", servedKeys}, {"theme", servedTheme}, {"widths", servedWidths},
+		{"runs", servedRuns}, {"run", servedRun}, {"query", servedQuery}, {"compare", servedCompare}, {"trend", servedTrend}, {"sql", servedSQL}, {"ncu", servedNcu}, {"timeline", servedTimeline}, {"medians", servedMedians}, {"keys", servedKeys}, {"theme", servedTheme}, {"widths", servedWidths}, {"ranks", servedRanks},
 	} {
 		ok := t.Run(c.name, func(t *testing.T) {
 			s.t = t

@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 )
 
@@ -55,4 +58,140 @@ func servedTimeline(s *served) {
 	s.await(`new URL(location.href).searchParams.has("range")`)
 	s.press("Escape")
 	s.await(`document.querySelector(".tl-panel").childElementCount === 0`)
+}
+
+// pixels is a function that reads lines of a canvas: of a copy, since the page's own is not made to be read.
+const pixels = `(c, y, tall) => {
+	const copy = new OffscreenCanvas(c.width, tall).getContext("2d", { willReadFrequently: true });
+	copy.drawImage(c, 0, y, c.width, tall, 0, 0, c.width, tall);
+	return copy.getImageData(0, 0, c.width, tall).data;
+}`
+
+// servedMedians has a browser show two runs under each other: what is drawn at the top of each is the median pass of a stage as passes lists them, and both
+// begin at one place on one scale.
+func servedMedians(s *served) {
+	type passes struct {
+		Rows []struct {
+			Pass, SourceID int64
+			Span           int64 `json:"gpu_span_ns"`
+			IsWarmup       bool  `json:"is_warmup"`
+		}
+	}
+	runs := []string{"eager", "sdpa-1"}
+	for i, stage := range []string{"prefill", "decode"} {
+		var spans []int64
+		for _, run := range runs {
+			list := asked[passes](s, "query", "passes", run, "--stage", stage).Rows
+			var measured []int64
+			for _, p := range list {
+				if !p.IsWarmup {
+					measured = append(measured, p.Span)
+				}
+			}
+			slices.Sort(measured)
+			spans = append(spans, measured[(len(measured)-1)/2])
+		}
+		s.visit("/compare?base="+runs[0]+"&new="+runs[1]+"&pass="+stage, `document.querySelector(".timelines")`)
+		eval[bool](s.browser, `(document.querySelector(".timelines").scrollIntoView(), true)`)
+		s.await(`document.querySelectorAll(".tl-canvas").length === 2`)
+		s.same("passes of "+stage, eval[[]string](s.browser, `[...document.querySelectorAll(".timelines h3")].map((e) => [e.dataset.run, e.dataset.stage, e.dataset.span].join(" "))`),
+			[]string{fmt.Sprintf("%s %s %d", runs[0], stage, spans[0]), fmt.Sprintf("%s %s %d", runs[1], stage, spans[1])})
+		if got := s.texts(`.timelines [aria-pressed="true"]`); !slices.Equal(got, []string{stage}) {
+			s.t.Errorf("the stage chosen is %q, not %s", got, stage)
+		}
+		// The canvas says where the colour of the stage is: of each the first stretch of it in the line of passes that begins right of the lines' names.
+		color := [][3]int{{0x3c, 0x5a, 0x99}, {0xa0, 0x3e, 0x63}}[i]
+		const gutter = `Math.min(150, Math.max(76, Math.round(c.width * 0.18)))`
+		drawn := fmt.Sprintf(`[...document.querySelectorAll(".tl-canvas")].map((c) => {
+			const d = (`+pixels+`)(c, 44, 1), is = (x) => d[4 * x] === %d && d[4 * x + 1] === %d && d[4 * x + 2] === %d, g = %s, zero = Math.round(g + 0.03 / 1.08 * (c.width - g));
+			let from = zero + 2, to = from;
+			while (from > g && is(from - 1)) from--;
+			while (to < c.width && is(to)) to++;
+			return [from, to, zero, c.width - g];
+		})`, color[0], color[1], color[2], gutter)
+		s.await(fmt.Sprintf(`%s.every(([from, to]) => to > from + 10)`, drawn))
+		places := eval[[][4]float64](s.browser, drawn)
+		for side, at := range places {
+			// 108 hundredths of the longer span are as wide as the canvas; the text begins after the first pixels and lies on the colour elsewhere in the line.
+			want := float64(spans[side]) / (1.08 * float64(max(spans[0], spans[1]))) * at[3]
+			if math.Abs(at[0]-at[2]) > 1 || math.Abs(at[1]-at[0]-want) > 2 {
+				s.t.Errorf("%s of %s is drawn from %.0f to %.0f, not %.1f wide from %.0f", stage, runs[side], at[0], at[1], want, at[2])
+			}
+		}
+	}
+	// To move one moves both: their axes are one picture.
+	const axes = `[...document.querySelectorAll(".tl-canvas")].map((c) => (` + pixels + `)(c, 0, 20).join())`
+	before := eval[[]string](s.browser, axes)
+	eval[bool](s.browser, `(document.querySelectorAll(".tl-scroll")[1].focus(), true)`)
+	s.press("w")
+	s.await(`new URL(location.href).searchParams.has("from")`)
+	after := eval[[]string](s.browser, axes)
+	if before[0] != before[1] || after[0] != after[1] || before[0] == after[0] {
+		s.t.Error("the two axes differ, or did not change")
+	}
+}
+
+// servedRanks has a browser show two ranks under each other: the wait of one for the other in a collective is drawn where the tables and the clock offset of the
+// second rank say, which recorded it on a clock 194 ms away.
+func servedRanks(s *served) {
+	s.p.ok("ingest", "--run", "ranks", exported(s.t, "../ranks/rank0.trace.json.gz"), exported(s.t, "../ranks/rank1.trace.json.gz"))
+	type offsets struct {
+		Rows []struct {
+			Source int64  `json:"source_id"`
+			Offset int64  `json:"offset_ns"`
+			Basis  string `json:"basis"`
+		}
+	}
+	clocks := asked[offsets](s, "query", "clock-offsets", "ranks").Rows
+	if len(clocks) != 2 || clocks[0].Basis != "reference" || clocks[1].Basis != "collectives" || clocks[1].Offset < 1e8 {
+		s.t.Fatalf("clocks %v", clocks)
+	}
+	type collective struct{ start, end int64 }
+	collectives := map[int64][]collective{}
+	first := int64(math.MaxInt64)
+	for _, row := range strings.Split(strings.TrimSpace(s.p.sql(`SELECT k.source_id, k.start_ns, k.duration_ns, x.role = 'collective' FROM kernel k JOIN run r USING (run_id) LEFT JOIN kernel_class x USING (run_id, kernel_name_id) WHERE r.name = 'ranks' ORDER BY ALL`)), "\n")[1:] {
+		var source, start, long int64
+		var is bool
+		if _, err := fmt.Sscanf(strings.ReplaceAll(row, ",", " "), "%d %d %d %t", &source, &start, &long, &is); err != nil {
+			s.t.Fatalf("%q: %v", row, err)
+		}
+		start += clocks[source-1].Offset
+		if first = min(first, start); is {
+			collectives[source] = append(collectives[source], collective{start, start + long})
+		}
+	}
+	// The second rank comes last to the longest but one: a wait of milliseconds, of which its own kernel is some thousandth.
+	slices.SortFunc(collectives[1], func(a, b collective) int { return cmp.Compare(b.end-b.start, a.end-a.start) })
+	wait := collectives[1][1]
+	i := slices.IndexFunc(collectives[2], func(c collective) bool { return c.start < wait.end && c.end > wait.start })
+	if i < 0 || wait.end-wait.start < 1e6 {
+		s.t.Fatalf("no collective of rank 1 runs with %v", wait)
+	}
+	late := collectives[2][i]
+	from, to := late.start-(late.end-late.start)-first, late.end+(late.end-late.start)-first
+	s.visit(fmt.Sprintf("/runs/ranks/timeline?from=%d&to=%d", from, to), `document.querySelector(".tl-canvas")`)
+	// Of each line of collectives: its first and last pixel of that colour, of those in a row through the middle.
+	lines := `(() => {
+		const c = document.querySelector(".tl-canvas"), d = (` + pixels + `)(c, 0, c.height), g = Math.min(150, Math.max(76, Math.round(c.width * 0.18))), middle = Math.round(g + (c.width - g) / 2), out = [];
+		const is = (x, y) => d[4 * (y * c.width + x)] === 0xe6 && d[4 * (y * c.width + x) + 1] === 0x9f && d[4 * (y * c.width + x) + 2] === 0;
+		for (let y = 0, tall = 0; y < c.height; y++) {
+			if (is(middle, y) && ++tall === 28) {
+				let a = middle, b = middle;
+				while (a > g && is(a - 1, y - 8)) a--;
+				while (b + 1 < c.width && is(b + 1, y - 8)) b++;
+				out.push([a, b + 1, g, c.width]);
+			}
+			if (!is(middle, y)) tall = 0;
+		}
+		return out; })()`
+	s.await(lines + `.length === 2`)
+	for rank, at := range eval[[][4]float64](s.browser, lines) {
+		x := func(ns int64) float64 {
+			return min(at[3], max(at[2], at[2]+float64(ns-first-from)*(at[3]-at[2])/float64(to-from)))
+		}
+		want := []collective{wait, late}[rank]
+		if math.Abs(at[0]-x(want.start)) > 1.5 || math.Abs(at[1]-x(want.end)) > 1.5 {
+			s.t.Errorf("the collective of rank %d is drawn from %.0f to %.0f, not from %.1f to %.1f", rank, at[0], at[1], x(want.start), x(want.end))
+		}
+	}
 }

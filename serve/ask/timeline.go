@@ -16,24 +16,40 @@ const mostHeld = 2_000_000
 
 // timelines keeps the indexes of the timelines that were asked for last: making one reads all of a run.
 type timelines struct {
-	busy chan struct{} // the places of an Asker
-	turn chan struct{} // one makes an index at a time, for which it needs memory
-	kept []timeline    // the last used first
+	busy    chan struct{} // the places of an Asker
+	turn    chan struct{} // one makes an index at a time, for which it needs memory
+	kept    []timeline    // the last used first
+	of      *schema.Warehouse
+	digests map[string]string // by run, as they are in that edition
 }
 
-// timeline is an index, as it is of one edition of a warehouse.
+// timeline is an index of a run as it was when it had a digest: of every edition in which it has it still.
 type timeline struct {
-	w           *schema.Warehouse
-	run, source string
-	index       *queries.Timeline
+	run, source, digest string
+	index               *queries.Timeline
 }
 
 func newTimelines(busy chan struct{}) *timelines {
 	return &timelines{busy: busy, turn: make(chan struct{}, 1)}
 }
 
-// of gives the index of a run's timeline to who has a place. Who asks first and gives up makes it all the same, for the next.
-func (k *timelines) of(ctx context.Context, w *schema.Warehouse, ref, source string) (*queries.Timeline, error) {
+// digest names what an edition has of a run.
+func (k *timelines) digest(ctx context.Context, w *schema.Warehouse, run string) (string, error) {
+	if k.of != w {
+		k.of, k.digests = w, map[string]string{}
+	}
+	if d, known := k.digests[run]; known {
+		return d, nil
+	}
+	d, err := w.Digest(ctx, run)
+	if err == nil {
+		k.digests[run] = d
+	}
+	return d, err
+}
+
+// get gives the index of a run's timeline to who has a place. Who asks first and gives up makes it all the same, for the next.
+func (k *timelines) get(ctx context.Context, w *schema.Warehouse, ref, source string) (*queries.Timeline, error) {
 	run, err := w.Resolve(ctx, ref)
 	if err != nil {
 		return nil, err
@@ -42,18 +58,23 @@ func (k *timelines) of(ctx context.Context, w *schema.Warehouse, ref, source str
 		return nil, err
 	}
 	defer func() { <-k.turn }()
-	at := slices.IndexFunc(k.kept, func(t timeline) bool { return t.w == w && t.run == run.ID && t.source == source })
+	ctx = context.WithoutCancel(ctx)
+	digest, err := k.digest(ctx, w, run.ID)
+	if err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(k.kept, func(t timeline) bool { return t.run == run.ID && t.source == source && t.digest == digest })
 	if at >= 0 {
 		t := k.kept[at]
 		k.kept = slices.Insert(slices.Delete(k.kept, at, at+1), 0, t)
 		return t.index, nil
 	}
-	index, err := queries.NewTimeline(context.WithoutCancel(ctx), queries.NewAsker(w), run.ID, source)
+	index, err := queries.NewTimeline(ctx, queries.NewAsker(w), run.ID, source)
 	if err != nil {
 		return nil, err
 	}
-	k.kept = slices.DeleteFunc(k.kept, func(t timeline) bool { return t.w != w })
-	k.kept = slices.Insert(k.kept, 0, timeline{w, run.ID, source, index})
+	k.kept = slices.DeleteFunc(k.kept, func(t timeline) bool { return t.run == run.ID && t.digest != digest })
+	k.kept = slices.Insert(k.kept, 0, timeline{run.ID, source, digest, index})
 	held := 0
 	for i, t := range k.kept {
 		if held += t.index.Held(); i > 0 && held > mostHeld {
@@ -84,7 +105,7 @@ func (k *timelines) takeTurn(ctx context.Context) (err error) {
 // Timeline answers a question about the timeline of a run: key says which, with what is asked.
 func (a *Asker) Timeline(ctx context.Context, run, source, key string, make func(ctx context.Context, w *schema.Warehouse, t *queries.Timeline) (any, error)) (Answer, error) {
 	return a.Make(ctx, fmt.Sprintf("timeline\x00%s\x00%s\x00%s", run, source, key), func(ctx context.Context, w *schema.Warehouse, out *bytes.Buffer) (string, error) {
-		t, err := a.timelines.of(ctx, w, run, source)
+		t, err := a.timelines.get(ctx, w, run, source)
 		if err != nil {
 			return "", err
 		}

@@ -2,10 +2,128 @@ package ask
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"testing"
 	"time"
+
+	"prof/ingest"
+	"prof/ingest/derive"
+	"prof/ingest/load"
+	"prof/queries"
+	"prof/schema"
 )
+
+// TestTimelineKept holds that a commit of another run, or of a tag, leaves the index of a timeline, that a source added to its run or another stage makes it anew, and that what the kept
+// index says of the new edition is what a new one says.
+func TestTimelineKept(t *testing.T) {
+	t.Parallel()
+	home := schema.Home{Dir: t.TempDir()}
+	o := schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}}
+	write := func(do func(w *schema.Warehouse) error) {
+		t.Helper()
+		w, err := schema.Open(t.Context(), home, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := do(w); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	store := func(run string, isAdded bool, path string) {
+		t.Helper()
+		write(func(w *schema.Warehouse) error {
+			_, err := ingest.Run(t.Context(), w, []string{path}, ingest.Options{Name: run, Now: time.Now(), ProfVersion: "test", Add: isAdded, Load: load.Options{Threads: 2}})
+			return err
+		})
+	}
+	const rank0, rank1 = "../../testdata/ranks/rank0.trace.json.gz", "../../testdata/ranks/rank1.trace.json.gz"
+	store("a", false, rank0)
+	live, err := schema.OpenLive(t.Context(), home, schema.Options{Defs: queries.Relations{}, Facts: derive.Facts{}, Sandbox: true, MemoryLimit: "1GB"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer live.Close()
+	kept, last := newTimelines(onePlace()), ""
+	// get gives the index of a in the next edition, and whether it says what a new one does.
+	get := func() *queries.Timeline {
+		t.Helper()
+		for until := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+			w, edition, done := live.Use()
+			if edition == last {
+				done()
+				if time.Now().After(until) {
+					t.Fatal("no new edition came")
+				}
+				continue
+			}
+			defer done()
+			last = edition
+			index, err := kept.get(t.Context(), w, "a", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			fresh, err := newTimelines(onePlace()).get(t.Context(), w, "a", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := said(t, w, index), said(t, w, fresh); got != want {
+				t.Errorf("the kept index says %.200s, a new one %.200s", got, want)
+			}
+			return index
+		}
+	}
+	first := get()
+	store("b", false, rank1)
+	if get() != first {
+		t.Error("another run made the index anew")
+	}
+	write(func(w *schema.Warehouse) error {
+		r, err := w.Resolve(t.Context(), "a")
+		if err != nil {
+			return err
+		}
+		return w.Tag(t.Context(), r, [2]string{"k", "v"})
+	})
+	if get() != first {
+		t.Error("a tag made the index anew")
+	}
+	store("a", true, "../../testdata/torch/llama-stack.trace.json.gz")
+	second := get()
+	if second == first {
+		t.Error("a source was added, and the index stayed")
+	}
+	write(func(w *schema.Warehouse) error {
+		_, err := w.DB.ExecContext(context.Background(), `UPDATE path_stage SET is_warmup = NOT is_warmup`)
+		return err
+	})
+	if get() == second {
+		t.Error("stages changed, and the index stayed")
+	}
+}
+
+// said is what an index says of its whole timeline.
+func said(t *testing.T, w *schema.Warehouse, index *queries.Timeline) string {
+	t.Helper()
+	about := index.About()
+	window, err := index.Window(t.Context(), w, queries.TimelineAsked{FromNs: about.BeginNs, ToNs: about.EndNs + 1, Bins: 64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text(t, about) + text(t, window)
+}
+
+func text(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
 
 // TestTurn leaves the places to other questions while those about timelines wait for an index that is made.
 func TestTurn(t *testing.T) {
@@ -51,4 +169,11 @@ func TestTurn(t *testing.T) {
 	if err := <-ended; err != nil || len(k.turn) != 1 || len(busy) != 0 {
 		t.Errorf("at last: %v, turn %d, places %d", err, len(k.turn), len(busy))
 	}
+}
+
+// onePlace are the places of an Asker, of which the test has one.
+func onePlace() chan struct{} {
+	places := make(chan struct{}, 1)
+	places <- struct{}{}
+	return places
 }

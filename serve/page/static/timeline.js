@@ -3,7 +3,7 @@ import { get, path } from "./api.js";
 import { copyButton, el, facts, later, loading, problem } from "./dom.js";
 import { count, percent, time, value } from "./format.js";
 import { steps } from "./run.js";
-import { briefName, causes } from "./timeline_rows.js";
+import { briefName, causes, sharesClock } from "./timeline_rows.js";
 import { unpacked } from "./timeline_tiles.js";
 import { View, momentText } from "./timeline_view.js";
 
@@ -22,13 +22,13 @@ function styles() {
 
 // Timeline is one run's: its picture, and what is picked in it.
 class Timeline {
-  constructor(run, source, about, place, panel, changed, most) {
-    Object.assign(this, { run, source, about, panel, changed });
+  constructor(run, source, about, place, panel, changed, look = {}) {
+    Object.assign(this, { run, source, about, panel, changed, of: look.isNamed ? `${run}: ` : "" });
     this.shift = new Map(about.sources.map((s) => [s.source_id, s.shift_ns]));
     this.tracks = new Map(about.tracks.map((t) => [t.id, t]));
     this.abort = new AbortController();
     this.readout = el("div", { class: "tl-readout" });
-    this.view = new View(place, { run, source, about, most, on: {
+    this.view = new View(place, { run, source, about, ...look, on: {
       changed: () => this.changed(),
       drawn: (v) => this.drawn(v),
       hovered: (item) => { this.readout.textContent = item ? this.view.tell(item) : ""; },
@@ -81,17 +81,23 @@ class Timeline {
   }
 
   drop() {
+    this.leave();
+    this.panel.replaceChildren();
+    this.changed();
+  }
+
+  // leave forgets what is picked and marked.
+  leave() {
     this.view.pick = null;
     this.view.links = [];
     this.view.range = null;
-    this.panel.replaceChildren();
     this.view.redraw();
-    this.changed();
   }
 
   // pick fixes a mark and asks for all that is known of it.
   async pick(item) {
     if (!item) return this.drop();
+    this.began?.();
     const mine = this.view.pick = item, track = this.tracks.get(item.track), view = this.view;
     view.links = [];
     view.redraw();
@@ -99,7 +105,7 @@ class Timeline {
     const place = el("div", { class: "tl-more", "aria-live": "polite" });
     const title = item.kind === "gap" ? `idle: ${causes[item.name] ?? item.name}` : item.kind === "pass" ? `${item.name} pass ${item.nth}` : item.name;
     put(this.panel,
-      el("h3", {}, item.count ? `${count(item.count)} ${item.count === 1 ? "item" : "items"} in ${time(item.end - item.start)}` : this.titleOf(item, title)),
+      el("h3", {}, this.of, item.count ? `${count(item.count)} ${item.count === 1 ? "item" : "items"} in ${time(item.end - item.start)}` : this.titleOf(item, title)),
       item.count || title.length <= 60 ? null : el("code", { class: "tl-name" }, title),
       el("p", { class: "hint" }, item.count ? `${percent(Math.min(1, item.busy / (item.end - item.start)))} busy; the longest takes ${time(item.longest)}: ${item.name}. Zoom in to see them one by one.`
         : `${time(item.end - item.start)} from ${momentText(item.start, 1)} on ${item.row.group.label}${item.row.kind === "stream" ? `, ${item.row.label}` : ""} (start_ns ${this.ofSource(track.source_id, item.start)}, ${item.end - item.start} ns)`),
@@ -214,12 +220,13 @@ class Timeline {
 
   // showRange sums up a stretch of time.
   async showRange(range) {
+    this.began?.();
     this.view.pick = null;
     this.view.links = [];
     this.changed();
     if (!range) return this.panel.replaceChildren();
     const mine = this.view.range, long = range.to - range.from, place = el("div", { class: "tl-more", "aria-live": "polite" }, loading("the sums"));
-    this.panel.replaceChildren(el("h3", {}, `${time(long)} from ${momentText(range.from, long / 100)}`),
+    this.panel.replaceChildren(el("h3", {}, this.of, `${time(long)} from ${momentText(range.from, long / 100)}`),
       el("div", { class: "controls" }, el("button", { type: "button", onclick: () => this.view.show(range.from, range.to, false) }, "Show it"), el("button", { type: "button", onclick: () => this.drop() }, "Close")), place);
     const sources = [...new Set(this.about.tracks.filter((t) => t.kind === "gpu").map((t) => t.source_id))].slice(0, 8);
     try {
@@ -325,6 +332,8 @@ export function mount(root, route, nav) {
       t = new Timeline(run, source, answer, place, panel, note);
       t.search = (text) => { search.value = text; find(text); };
       t.told = (v) => { shown.textContent = `${momentText(v.target.from, (v.target.to - v.target.from) / 1000)} to ${momentText(v.target.to, (v.target.to - v.target.from) / 1000)}: ${time(v.target.to - v.target.from)}`; };
+      const apart = answer.sources.length > 1 ? answer.sources.filter((s) => !sharesClock(s)).map((s) => s.source_id) : [];
+      if (apart.length) root.append(el("p", { class: "note" }, `Times of source${apart.length > 1 ? "s" : ""} ${apart.join(", ")} count from ${apart.length > 1 ? "their own starts" : "its own start"}: no collectives tell how the clocks of the sources lie to each other.`));
       for (const words of answer.notes ?? []) root.append(el("p", { class: "note" }, words));
       const q = route.query, from = numbers(q.get("from"))[0], to = numbers(q.get("to"))[0], [a, b] = numbers(q.get("range")), [track, start] = numbers(q.get("pick"));
       for (const key of (q.get("fold") ?? "").split(" ").filter(Boolean)) if (t.view.groups.some((g) => g.key === key)) t.view.fold(key);
@@ -344,46 +353,78 @@ export function mount(root, route, nav) {
   };
 }
 
-// medianPass is the measured pass with the median span of a stage, on the first GPU that has one.
-async function medianPass(run, stage, signal) {
-  const { rows } = await get(path("runs", run, "queries", "timeline-passes"), { blocks: 1e12 }, signal);
-  const measured = rows.filter((r) => !r.is_warmup && (!stage || r.stage === stage) && r.passes === 1);
-  const [first] = measured, same = measured.filter((r) => r.stage === first.stage && r.source_id === first.source_id && r.device === first.device).sort((a, b) => a.span_ns - b.span_ns || a.start_ns - b.start_ns);
-  return same[Math.floor((same.length - 1) / 2)] ?? null;
+// medianPasses gives of each stage the measured pass with the median span on a GPU, of all sources and GPUs.
+async function medianPasses(run, signal) {
+  const { rows } = await get(path("runs", run, "queries", "timeline-passes"), { blocks: 1e12 }, signal), stages = new Map();
+  for (const r of rows) if (!r.is_warmup && r.passes === 1) (stages.get(r.stage) ?? stages.set(r.stage, []).get(r.stage)).push(r);
+  for (const [stage, list] of stages) stages.set(stage, list.sort((a, b) => a.span_ns - b.span_ns || a.source_id - b.source_id || a.start_ns - b.start_ns)[(list.length - 1) >> 1]);
+  return stages;
 }
 
-// mountCompare shows two runs under each other, each from the start of its median pass of a stage; to move one moves both.
+// fromPass is a timeline with the start of a pass for its zero, without sources whose clocks say nothing of that pass.
+function fromPass(about, pass) {
+  if (!pass) return about;
+  const own = about.sources.find((s) => s.source_id === pass.source_id), sources = about.sources.filter((s) => s === own || sharesClock(s) && sharesClock(own)), ids = sources.map((s) => s.source_id);
+  return { ...about, sources, tracks: about.tracks.filter((t) => ids.includes(t.source_id)), zero_ns: pass.start_ns + own.shift_ns, begin_ns: Math.min(...sources.map((s) => s.begin_ns)), end_ns: Math.max(...sources.map((s) => s.end_ns)) };
+}
+
+// mountCompare shows two runs under each other, each from the start of its median pass of a stage and on one scale; to move one moves both.
 export function mountCompare(root, asked, nav) {
   styles();
-  const stop = new AbortController(), shown = [], place = el("div", { class: "tl" }), panel = el("div", { class: "tl-panel" });
+  const stop = new AbortController(), picks = el("div", { class: "chips", role: "group", "aria-label": "stage" }), place = el("div", { class: "tl" }), panel = el("div", { class: "tl-panel" });
+  let shown = [], isMoving = false;
   place.append(loading("the timelines"));
-  root.append(place, panel);
+  root.append(picks, place, panel);
+  const note = later(300, () => {
+    const v = shown[0]?.view;
+    if (v) nav.replace({ from: v.isMoved ? Math.round(v.target.from) : null, to: v.isMoved ? Math.round(v.target.to) : null });
+  });
+  const clear = () => {
+    for (const t of shown) t.unmount();
+    shown = [];
+    place.replaceChildren();
+    panel.replaceChildren();
+  };
+  const draw = (sides, stage, from, to) => {
+    clear();
+    const list = sides.map((s) => ({ ...s, pass: s.passes.get(stage) ?? null })).map((s) => ({ ...s, of: fromPass(s.about, s.pass) }));
+    const long = Math.max(...list.map((s) => s.pass?.span_ns ?? s.of.end_ns - s.of.zero_ns));
+    const bounds = [Math.min(0, ...list.map((s) => s.of.begin_ns - s.of.zero_ns)), Math.max(1, ...list.map((s) => s.of.end_ns - s.of.zero_ns))]; // of both: a scale is never cut to one of them
+    for (const { run, of, pass, about } of list) {
+      const box = el("div", { class: "tl-side" });
+      place.append(el("h3", { data: pass ? { run, stage, pass: pass.pass, source: pass.source_id, span: pass.span_ns } : { run } }, run, pass ? ` · ${stage} pass ${pass.pass}${about.sources.length > 1 ? ` of source ${pass.source_id}` : ""}, ${time(pass.span_ns)}` : " · from its first work"), box);
+      const t = new Timeline(run, "", of, box, panel, () => {
+        if (isMoving) return;
+        isMoving = true;
+        for (const other of shown) if (other !== t) other.view.show(t.view.target.from, t.view.target.to, t.view.view === t.view.target);
+        isMoving = false;
+        note();
+      }, { most: "38vh", bounds, isNamed: true });
+      t.began = () => { for (const other of shown) if (other !== t) other.leave(); };
+      shown.push(t);
+    }
+    for (const t of shown) {
+      t.view.show(from ?? -long * 0.03, to ?? long * 1.05);
+      t.view.isMoved = from !== undefined;
+    }
+  };
   (async () => {
     try {
-      const sides = await Promise.all([asked.base, asked.new].map(async (run) => ({ run, about: await about(run, "", stop.signal), pass: await medianPass(run, asked.stage, stop.signal) })));
+      const sides = await Promise.all([asked.base, asked.new].map(async (run) => ({ run, about: await about(run, "", stop.signal), passes: await medianPasses(run, stop.signal) })));
       if (stop.signal.aborted) return;
-      place.replaceChildren();
-      const long = Math.max(...sides.map((s) => s.pass?.span_ns ?? s.about.end_ns - s.about.zero_ns));
-      let isMoving = false;
-      for (const { run, about: of, pass } of sides) {
-        const head = el("h3", {}, run, pass ? ` · ${pass.stage} pass ${pass.pass}, ${time(pass.span_ns)}` : " · from its first work"), box = el("div", {});
-        place.append(head, box);
-        const shift = of.sources.find((s) => s.source_id === pass?.source_id)?.shift_ns ?? 0;
-        const t = new Timeline(run, "", pass ? { ...of, zero_ns: pass.start_ns + shift } : of, box, panel, () => {
-          if (isMoving) return;
-          isMoving = true;
-          for (const other of shown) if (other !== t) other.view.show(t.view.target.from, t.view.target.to, t.view.view === t.view.target);
-          isMoving = false;
-        }, "38vh");
-        shown.push(t);
-      }
-      for (const t of shown) t.view.show(-long * 0.03, long * 1.05);
+      const stages = [...sides[0].passes.keys()].filter((s) => sides[1].passes.has(s)), q = asked.query, from = numbers(q.get("from"))[0], to = numbers(q.get("to"))[0];
+      const pick = (stage) => { for (const b of picks.children) b.setAttribute("aria-pressed", b.value === stage); };
+      if (stages.length > 1) picks.append(...stages.map((stage) => el("button", { type: "button", class: "chip", value: stage, onclick: () => { nav.replace({ pass: stage, from: null, to: null }); pick(stage); draw(sides, stage); } }, stage)));
+      const stage = [q.get("pass"), asked.stage, stages[0]].find((s) => stages.includes(s));
+      pick(stage);
+      draw(sides, stage, ...(to > from ? [from, to] : []));
     } catch (err) {
       if (err.name !== "AbortError") place.replaceChildren(problem(err));
     }
   })();
   return () => {
     stop.abort();
-    for (const t of shown) t.unmount();
+    note.stop();
+    clear();
   };
 }

@@ -9,6 +9,9 @@ const workKinds = ["kernel", "collective", "graph", "copy"];
 export const causes = { launch: "in a launch call", "launch-delay": "between calls before the next launch", "launch-latency": "launched late, not started yet", wait: "CPU waits for the GPU", call: "in another CUDA call",
   host: "CPU busy outside CUDA", profiler: "profiler at work", queued: "launched in time, not started yet", unknown: "launch not captured" };
 
+// sharesClock says whether a source's times were put on the clock of the reference: those of others count from their own start.
+export const sharesClock = (s) => ["reference", "collectives", "bounds"].includes(s.basis);
+
 // rowsOf makes the groups: each GPU of each source, then each thread.
 export function groupsOf(about) {
   const groups = new Map(), many = about.sources.length > 1, sources = new Map(about.sources.map((s) => [s.source_id, s]));
@@ -24,7 +27,7 @@ export function groupsOf(about) {
   for (const t of about.tracks) {
     const g = t.device !== undefined
       ? group(`g${t.source_id}.${t.device}`, () => ({ label: `${from(t)}${t.device < 0 ? "GPU unknown" : `GPU ${t.device}`}`, device: t.device, source: t.source_id }))
-      : group(`t${t.source_id}.${t.pid}.${t.tid}`, () => ({ label: `${from(t)}thread ${t.tid}${t.thread ? ` ${t.thread}` : ""}`, pid: t.pid, tid: t.tid, source: t.source_id }));
+      : group(`t${t.source_id}.${t.pid}.${t.tid}`, () => ({ label: `${from(t)}${t.thread?.startsWith(`thread ${t.tid}`) ? t.thread : `thread ${t.tid}${t.thread ? ` ${t.thread}` : ""}`}`, pid: t.pid, tid: t.tid, source: t.source_id }));
     g.tracks.push(t);
   }
   for (const g of groups.values()) (g.device !== undefined ? deviceRows : threadRows)(g);
@@ -90,16 +93,14 @@ export class Palette {
     const style = getComputedStyle(element), of = (name) => style.getPropertyValue(`--${name}`).trim();
     this.vars = Object.fromEntries(["ink", "soft", "paper", "line", "tint", "link", "compute", "collective-exposed", "graph", "copy", "other", "launch", "launch-delay", "launch-latency", "wait", "call", "host", "profiler", "queued", "unknown", "found"].map((n) => [n, of(n)]));
     this.isDark = document.documentElement.dataset.theme === "dark";
-    this.stages = [];
     this.known = new Map();
   }
 
   // of gives { fill, text, alpha } of a mark.
   of(kind, number, name) {
-    const key = `${kind} ${number}`;
-    let look = this.known.get(key);
-    if (!look) this.known.set(key, look = this.make(kind, name));
-    return look;
+    let looks = this.known.get(kind);
+    if (!looks) this.known.set(kind, looks = []);
+    return looks[number] ??= this.make(kind, name);
   }
 
   make(kind, name) {
@@ -108,8 +109,7 @@ export class Palette {
       case "gap": return plain(v[name] || v.unknown);
       case "pass": {
         const stage = name.replace(warm, "");
-        if (!this.stages.includes(stage)) this.stages.push(stage);
-        const [fill, text] = tones.pass[this.stages.indexOf(stage) % tones.pass.length];
+        const usual = ["prefill", "decode"], [fill, text] = tones.pass[usual.includes(stage) ? usual.indexOf(stage) : 2 + hash(stage) % (tones.pass.length - 2)]; // the same in every run
         return { fill, text, alpha: warm.test(name) ? 0.45 : 1 };
       }
       case "call": return { launch: plain(v.compute, "#fff"), copy: plain(v.copy), sync: plain(v.wait), other: plain(v.other) }[callKind(name)];

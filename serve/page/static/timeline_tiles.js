@@ -3,19 +3,31 @@ import { get, path } from "./api.js";
 
 const binsOfTile = 1024, leastLevel = 10, mostKept = 240, atOnce = 4;
 
-// A tile's marks by track, in typed arrays: times from the timeline's zero, and names as numbers of Tiles.names.
+// A tile's marks by track, in typed arrays: times from the timeline's zero, until which any mark so far lasts, and names as numbers of Tiles.names.
 export function unpacked(answer, zero, nameOf) {
   const names = answer.names.map(nameOf), tracks = new Map();
   for (const m of answer.tracks) {
-    const size = m.start_ns.length, start = new Float64Array(size), end = new Float64Array(size), name = new Int32Array(size);
+    const size = m.start_ns.length, start = new Float64Array(size), end = new Float64Array(size), until = new Float64Array(size), name = new Int32Array(size);
     for (let i = 0; i < size; i++) {
       start[i] = m.start_ns[i] - zero;
       end[i] = start[i] + m.duration_ns[i];
+      until[i] = i && until[i - 1] > end[i] ? until[i - 1] : end[i];
       name[i] = names[m.name[i]];
     }
-    tracks.set(m.track, { start, end, name, busy: m.busy_ns, count: m.item_count, longest: m.longest_ns, nth: m.nth });
+    tracks.set(m.track, { start, end, until, name, busy: m.busy_ns, count: m.item_count, longest: m.longest_ns, nth: m.nth });
   }
   return tracks;
+}
+
+// firstAt is the place of the first mark that may last until a moment or longer: none before it does.
+export function firstAt(m, moment) {
+  let low = 0, high = m.until.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (m.until[middle] < moment) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 export class Tiles {

@@ -2,7 +2,7 @@
 // again when more has come.
 import { el } from "./dom.js";
 import { Palette, briefName, causes, groupsOf } from "./timeline_rows.js";
-import { Tiles } from "./timeline_tiles.js";
+import { Tiles, firstAt } from "./timeline_tiles.js";
 import { count, percent, time } from "./format.js";
 
 const axisHeight = 22, titleHeight = 20, space = 4, mapHeight = 34, leastView = 200, font = "12px system-ui, sans-serif", boldFont = "600 12px system-ui, sans-serif";
@@ -19,8 +19,9 @@ const clamp = (x, low, high) => Math.max(low, Math.min(high, x));
 
 // View shows one run. on has what the page is told: changed (of the view), picked, ranged, hovered.
 export class View {
-  constructor(root, { run, source, about, on, most }) {
-    Object.assign(this, { about, on, zero: about.zero_ns, first: Math.min(0, about.begin_ns - about.zero_ns), last: Math.max(1, about.end_ns - about.zero_ns) });
+  constructor(root, { run, source, about, on, most, bounds }) {
+    const [first, last] = bounds ?? [Math.min(0, about.begin_ns - about.zero_ns), Math.max(1, about.end_ns - about.zero_ns)];
+    Object.assign(this, { about, on, zero: about.zero_ns, first, last, isMoved: false });
     this.groups = groupsOf(about);
     this.folded = new Set(this.groups.filter((g) => g.isMinor).map((g) => g.key));
     this.tiles = new Tiles(run, source, about, () => this.redraw());
@@ -88,6 +89,7 @@ export class View {
     const whole = this.last - this.first, long = clamp(to - from, Math.min(leastView, whole), whole * 1.02);
     const begin = clamp(from, this.first - long * 0.5, this.last - long * 0.5);
     this.target = { from: begin, to: begin + long };
+    this.isMoved = true;
     if (isAtOnce) this.view = this.target;
     this.redraw();
     this.on.changed?.();
@@ -193,15 +195,17 @@ export class View {
       for (const track of row.tracks) {
         const m = piece.tracks.get(track.id);
         if (!m) continue;
-        for (let i = 0; i < m.start.length; i++) {
+        for (let i = firstAt(m, from); i < m.start.length; i++) {
           const start = m.start[i], end = m.end[i];
           if (start >= to) break;
           if (end < from || end === from && end > start) continue;
           const single = m.count[i] === 0, name = m.name[i];
           if (single && isBoxed && (end - start) * scale >= 2) {
-            const key = `${track.id} ${start} ${end} ${name}`;
-            if (seen.has(key)) continue;
-            seen.add(key);
+            if (start < piece.from || end > piece.to) { // the pieces next to this one have it too
+              const key = `${track.id} ${start} ${end} ${name}`;
+              if (seen.has(key)) continue;
+              seen.add(key);
+            }
             boxes.push([Math.max(g, g + (start - this.view.from) * scale), Math.min(this.width, g + (end - this.view.from) * scale), track.kind, name, m.nth?.[i]]);
             continue;
           }
@@ -414,26 +418,18 @@ export class View {
     c.fillText(text, x, y);
   }
 
-  // drawMap draws the whole run: how busy each GPU is, what was found, and the view.
+  // drawMap draws the whole run: how busy each GPU is, what was found, and the view. What does not move is drawn once.
   drawMap() {
-    const gpus = this.groups.filter((g) => g.device !== undefined).slice(0, 16), wide = this.width, scale = devicePixelRatio || 1, v = this.palette.vars;
+    const wide = this.width, scale = devicePixelRatio || 1, v = this.palette.vars, at = (ns) => (ns - this.first) * wide / (this.last - this.first), drawn = this.ground;
     sized(this.map, wide, mapHeight, scale);
-    const c = this.map.getContext("2d"), at = (ns) => (ns - this.first) * wide / (this.last - this.first);
-    c.setTransform(scale, 0, 0, scale, 0, 0);
-    c.fillStyle = v.tint;
-    c.fillRect(0, 0, wide, mapHeight);
-    if (this.overview) {
-      const tall = (mapHeight - 6) / Math.max(1, gpus.length);
-      gpus.forEach((g, nth) => {
-        const m = this.overview.get(g.folded.tracks[0]?.id);
-        if (!m) return;
-        c.fillStyle = v.compute;
-        for (let i = 0; i < m.start.length; i++) {
-          const a = at(m.start[i]), b = Math.max(a + 0.6, at(m.end[i])), high = Math.max(1, tall * (m.count[i] ? Math.min(1, m.busy[i] / (m.end[i] - m.start[i])) : 1));
-          c.fillRect(a, 3 + tall * (nth + 1) - high, b - a, high);
-        }
-      });
+    if (drawn?.palette !== this.palette || drawn.overview !== this.overview || drawn.wide !== wide || drawn.scale !== scale) {
+      this.ground = { palette: this.palette, overview: this.overview, wide, scale, canvas: new OffscreenCanvas(this.map.width, this.map.height) };
+      this.drawGround(this.ground.canvas.getContext("2d", { alpha: false }), wide, scale, at);
     }
+    const c = this.map.getContext("2d");
+    c.setTransform(1, 0, 0, 1, 0, 0);
+    c.drawImage(this.ground.canvas, 0, 0);
+    c.setTransform(scale, 0, 0, scale, 0, 0);
     if (this.found) {
       c.fillStyle = v.found;
       for (const bin of this.found.bins) c.fillRect(at(bin.from), 0, Math.max(1, at(bin.to) - at(bin.from)), 4);
@@ -447,6 +443,23 @@ export class View {
     c.strokeStyle = v.ink;
     c.lineWidth = 1;
     c.strokeRect(a + 0.5, 0.5, Math.max(2, b - a - 1), mapHeight - 1);
+  }
+
+  drawGround(c, wide, scale, at) {
+    const gpus = this.groups.filter((g) => g.device !== undefined).slice(0, 16), v = this.palette.vars;
+    c.setTransform(scale, 0, 0, scale, 0, 0);
+    c.fillStyle = v.tint;
+    c.fillRect(0, 0, wide, mapHeight);
+    if (!this.overview) return;
+    const tall = (mapHeight - 6) / Math.max(1, gpus.length);
+    c.fillStyle = v.compute;
+    gpus.forEach((g, nth) => {
+      const m = this.overview.get(g.folded.tracks[0]?.id);
+      for (let i = 0; m && i < m.start.length; i++) {
+        const a = at(m.start[i]), b = Math.max(a + 0.6, at(m.end[i])), high = Math.max(1, tall * (m.count[i] ? Math.min(1, m.busy[i] / (m.end[i] - m.start[i])) : 1));
+        c.fillRect(a, 3 + tall * (nth + 1) - high, b - a, high);
+      }
+    });
   }
 
   // --- reading
@@ -468,7 +481,7 @@ export class View {
       if (moment < piece.from - slack || moment >= piece.to + slack) continue;
       for (const track of row.tracks) {
         const m = piece.tracks.get(track.id);
-        for (let i = 0; m && i < m.start.length && m.start[i] <= moment + slack; i++) {
+        for (let i = m ? firstAt(m, moment - slack) : 0; m && i < m.start.length && m.start[i] <= moment + slack; i++) {
           const away = Math.max(0, m.start[i] - moment, moment - m.end[i]), single = m.count[i] === 0;
           if (away > least || away === least && isSingle && !single && best) continue;
           least = away;
