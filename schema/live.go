@@ -174,12 +174,12 @@ var errSame = errors.New("the commit could not be read")
 // take opens a copy of the commit with this id.
 func (l *Live) take(ctx context.Context, id string) error {
 	spill := takeSpill()
-	db, err := l.home.connectCopy(ctx, l.options, spill)
+	db, copied, err := l.home.openCopy(ctx, l.options, spill)
 	if err != nil {
 		return errors.Join(plainOpenError(err, l.home), dropSpill())
 	}
 	db.SetMaxIdleConns(liveConnections)
-	w := &Warehouse{DB: db, Home: l.home, release: dropSpill}
+	w := &Warehouse{DB: db, Home: l.home, copied: copied, release: func() error { return errors.Join(copied.Close(), dropSpill()) }}
 	current, err := isCurrent(ctx, db, l.options)
 	if err == nil && !current {
 		err = fmt.Errorf("%w: another version of prof has written it, or rules have changed; start again", ErrOutdated)

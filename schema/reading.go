@@ -150,18 +150,45 @@ var errNoCopy = errors.New("no copy to read meanwhile")
 
 // connectCopy copies the file, next to it where that is allowed, and opens the copy, which goes when it is closed.
 func (h Home) connectCopy(ctx context.Context, o Options, spill string) (*sql.DB, error) {
+	db, copied, err := h.openCopy(ctx, o, spill)
+	if err != nil {
+		return nil, err
+	}
+	return db, copied.Close()
+}
+
+// openCopy is connectCopy with the file itself, for other processes to read it too. It has no name any more.
+func (h Home) openCopy(ctx context.Context, o Options, spill string) (*sql.DB, *os.File, error) {
 	dir, err := scratch.Make(h.Dir)
 	if err != nil {
 		if dir, err = scratch.Make(""); err != nil {
-			return nil, fmt.Errorf("%w: %w", errNoCopy, err)
+			return nil, nil, fmt.Errorf("%w: %w", errNoCopy, err)
 		}
 	}
-	defer dir.Remove() // DuckDB has the file open by then
+	defer dir.Remove() // it is open by then
 	path := filepath.Join(dir.Path, warehouseFile)
 	if err := h.copyCommitted(ctx, path); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return connect(ctx, path, "READ_ONLY", spillOf(spill, path), o)
+	copied, err := file.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	db, err := connect(ctx, path, "READ_ONLY", spillOf(spill, path), o)
+	if err != nil {
+		return nil, nil, errors.Join(err, copied.Close())
+	}
+	return db, copied, nil
+}
+
+// OpenCopy opens the copy that another process has of a home's warehouse for reading; path is its open file, such as /proc/self/fd/3.
+func OpenCopy(ctx context.Context, home Home, path string, o Options) (*Warehouse, error) {
+	spill := takeSpill()
+	db, err := connect(ctx, path, "READ_ONLY", spillOf(spill, path), o)
+	if err != nil {
+		return nil, errors.Join(plainOpenError(err, home), dropSpill())
+	}
+	return &Warehouse{DB: db, Home: home, release: dropSpill}, nil
 }
 
 // roomFor is how many times the size of the warehouse must be free for a copy: the writer needs some too.

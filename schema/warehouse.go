@@ -54,6 +54,7 @@ type Warehouse struct {
 
 	release func() error // what Close does after DuckDB; nil for one in memory
 	lent    bool         // by a Live, which closes it
+	copied  *os.File     // what a Live reads
 	undo    *undo        // of one opened for writing; nil for others and while DuckDB makes it
 }
 
@@ -178,6 +179,9 @@ func openTurn(ctx context.Context, home Home, o Options, deadline time.Time) (*W
 	return w, nil
 }
 
+// Copied is the file that a Live reads, for other processes to read it too; nil of other warehouses.
+func (w *Warehouse) Copied() *os.File { return w.copied }
+
 // Leave ends the reading of a process that is about to end: that frees DuckDB's memory faster than closing it.
 func (w *Warehouse) Leave() error {
 	if w.lent || !w.Writable && leaveSpill() { // what was spilled, only Close removes
@@ -273,13 +277,16 @@ func connect(ctx context.Context, file, mode, spill string, o Options) (*sql.DB,
 		return nil, err
 	}
 	if o.Sandbox {
-		if _, err := db.ExecContext(ctx, `SET enable_external_access = false; SET lock_configuration = true`); err != nil {
+		if _, err := db.ExecContext(ctx, `SET max_temp_directory_size = '`+mostSpill+`'; SET enable_external_access = false; SET lock_configuration = true`); err != nil {
 			db.Close()
 			return nil, err
 		}
 	}
 	return db, nil
 }
+
+// mostSpill bounds what others' SQL puts on the disk.
+const mostSpill = "8GB"
 
 // CommitStands says whether a commit that failed was made all the same: DuckDB wrote it to its log, and could not take it over into its file. That
 // needs another transaction in the same process; see connect.

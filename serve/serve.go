@@ -26,6 +26,7 @@ import (
 type Options struct {
 	Live    *schema.Live
 	Verb    ask.Verb
+	Runner  ask.Runner
 	Version string // of prof
 	Guard   Guard
 	Jobs    jobs.Options         // what runs and uploads are allowed; Runs and Warn are the server's
@@ -45,7 +46,7 @@ type Server struct {
 
 // New makes a server.
 func New(o Options) (*Server, error) {
-	s := &Server{options: o, asker: ask.New(o.Live, o.Verb), mux: http.NewServeMux()}
+	s := &Server{options: o, asker: ask.New(o.Live, o.Verb, o.Runner), mux: http.NewServeMux()}
 	config := huma.DefaultConfig("prof", o.Version)
 	config.Info.Description = "The profiler's warehouse: runs, what bounds them, and whether a change helped. Times are in ns, sizes in bytes, shares are ratios; null is unknown."
 	config.DocsPath, config.SchemasPath = "", ""

@@ -43,6 +43,9 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) > 1 && args[1] == capture.LaunchVerb { // what profilers start for prof capture
 		return capture.Launched(stderr)
 	}
+	if len(args) > 1 && args[1] == statementVerb { // what prof serve and prof mcp start for SQL
+		return runStatement(stdin, stdout, stderr)
+	}
 	stop := stopOnSignals()
 	p := newProgram(args, stdin, stdout, stderr)
 	p.stop = stop

@@ -82,7 +82,11 @@ func (p *program) serveHome(c *cli.Context, home schema.Home, listen string, gua
 		return err
 	}
 	defer live.Close()
-	s, err := serve.New(serve.Options{Live: live, Verb: verbOf(home), Version: versionText(), Guard: guard, Jobs: work, Log: p.warn})
+	runner, err := runnerOf(c)
+	if err != nil {
+		return err
+	}
+	s, err := serve.New(serve.Options{Live: live, Verb: verbOf(home), Runner: runner, Version: versionText(), Guard: guard, Jobs: work, Log: p.warn})
 	if err != nil {
 		return err
 	}
@@ -157,7 +161,11 @@ func (p *program) mcpCommand() *cli.Command {
 				return err
 			}
 			defer live.Close()
-			return mcp.Stdio(c.Context, mcp.New(ask.New(live, verbOf(home)), versionText()), io.NopCloser(p.in), nopCloser{p.out})
+			runner, err := runnerOf(c)
+			if err != nil {
+				return err
+			}
+			return mcp.Stdio(c.Context, mcp.New(ask.New(live, verbOf(home), runner), versionText()), io.NopCloser(p.in), nopCloser{p.out})
 		},
 	}
 }

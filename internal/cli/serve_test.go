@@ -225,6 +225,8 @@ func servedRefused(t *testing.T, p *place, base string) {
 		{"POST", "/api/v1/sql", sql("SET memory_limit = '1TB'"), 422, "only reading is allowed"},
 		{"POST", "/api/v1/sql", sql("SELECT 1; DROP TABLE run"), 422, ""},
 		{"POST", "/api/v1/sql", sql("SELECT nosuch FROM run"), 422, "nosuch"},
+		{"POST", "/api/v1/sql", sql("SELECT length(repeat('x', 3000000000)) AS n"), 422, "Out of Memory"},
+		{"POST", "/api/v1/sql", sql("SELECT repeat('x', 300000000) AS n"), 422, ""},
 		{"POST", "/api/v1/sql", `{"sql":"SELECT 1","limit":1000000}`, 422, "limit"},
 		{"POST", "/api/v1/sql", `{"sql":""}`, 422, ""},
 		{"POST", "/api/v1/sql", "{", 400, ""},

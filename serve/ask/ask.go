@@ -30,12 +30,13 @@ var ErrUnknownStage = errors.New("the run has no stage")
 
 // Asker answers questions. It may be used by several goroutines.
 type Asker struct {
-	live  *schema.Live
-	verb  Verb
-	busy  chan struct{} // one place for each question that is worked on
-	mutex sync.Mutex
-	kept  answers
-	names names
+	live   *schema.Live
+	verb   Verb
+	runner Runner
+	busy   chan struct{} // one place for each question that is worked on
+	mutex  sync.Mutex
+	kept   answers
+	names  names
 
 	timelines *timelines
 }
@@ -44,9 +45,9 @@ type Asker struct {
 const atATime = 2
 
 // New makes an Asker.
-func New(live *schema.Live, verb Verb) *Asker {
+func New(live *schema.Live, verb Verb, runner Runner) *Asker {
 	busy := make(chan struct{}, atATime*max(2, runtime.GOMAXPROCS(0)))
-	return &Asker{live: live, verb: verb, busy: busy, kept: answers{entries: map[string]*answer{}}, timelines: newTimelines(busy)}
+	return &Asker{live: live, verb: verb, runner: runner, busy: busy, kept: answers{entries: map[string]*answer{}}, timelines: newTimelines(busy)}
 }
 
 // Answer is what is given back.

@@ -31,7 +31,7 @@ func TestAsker(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer live.Close()
-	a := ask.New(live, nil)
+	a := ask.New(live, nil, ask.RunStatement)
 	for _, text := range []string{"SELECT repeat('x', 20000000)", "SELECT repeat('x', 20000000) FROM range(2)", "SELECT repeat('x', n) FROM (VALUES (1), (20000000)) v(n)"} {
 		if got, err := a.SQL(t.Context(), text, 10, "json"); !errors.Is(err, ask.ErrInvalid) || !strings.Contains(err.Error(), "16 MB") {
 			t.Errorf("%s: %d bytes, %v", text, len(got.Body), err)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	"prof/queries"
@@ -101,43 +102,61 @@ const (
 	SQLLength = 100_000
 )
 
+// Statement is SQL of a program, which only reads.
+type Statement struct {
+	SQL   string
+	Limit int    // rows at most
+	Form  string // json, csv or arrow
+}
+
+// Runner runs a statement on a warehouse where it can take no more memory and time than it may; RunStatement says what it writes. Its error wraps
+// ErrInvalid where the author of the statement can mend it.
+type Runner func(ctx context.Context, w *schema.Warehouse, s Statement, out *bytes.Buffer) error
+
 // SQL answers a statement that only reads, with at most limit rows.
 func (a *Asker) SQL(ctx context.Context, text string, limit int, form string) (Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, SQLTime)
 	defer cancel()
+	s := Statement{text, limit, form}
 	if limit < 1 || limit > SQLRows {
 		return Answer{}, invalid("limit %d: it is 1 to %d", limit, SQLRows)
 	}
 	answer, err := a.Make(ctx, fmt.Sprintf("sql %s %d %s", form, limit, text), func(ctx context.Context, w *schema.Warehouse, out *bytes.Buffer) (kind string, err error) {
-		err = queries.Stream(ctx, w, text, queries.Part{Rows: limit, Bytes: sqlBytes}, func(f *frame.Frame) (err error) {
-			if n := len(f.Rows); n > 0 && textIn(f.Rows[n-1]) > sqlBytes { // the last row is there however large it is
-				return invalid("a row has more than %d MB: ask for a part of its texts", sqlBytes>>20)
-			}
-			isCut := false
-			if f.Rest != nil {
-				row, err := f.Rest()
-				if err != nil {
-					return err
-				}
-				if isCut, f.Rest = row != nil, nil; isCut && form != "json" {
-					return invalid("the answer has more than %d rows or %d MB: give it a LIMIT, or ask for json, which is cut and says so", limit, sqlBytes>>20)
-				}
-			}
-			if isCut {
-				f.Notes = append(f.Notes, fmt.Sprintf("only the first %s rows are here", typeset.Int(int64(len(f.Rows)))))
-			}
-			kind, err = write(out, w, f, form, isCut)
-			return err
-		})
-		return kind, err
+		return mediaTypes[form], a.runner(ctx, w, s, out)
 	})
-	switch {
-	case errors.Is(err, context.DeadlineExceeded):
+	if errors.Is(err, context.DeadlineExceeded) {
 		return answer, invalid("the statement was stopped after %s", SQLTime)
-	case err == nil, errors.Is(err, context.Canceled), errors.Is(err, ErrInvalid):
-		return answer, err
 	}
-	return answer, &reworded{err.Error(), errors.Join(ErrInvalid, err)} // whatever is wrong with a statement, its author can mend
+	return answer, err
+}
+
+// RunStatement runs a statement in this process and writes its rows, with JSON the statement too.
+func RunStatement(ctx context.Context, w *schema.Warehouse, s Statement, out *bytes.Buffer) error {
+	err := queries.Stream(ctx, w, s.SQL, queries.Part{Rows: s.Limit, Bytes: sqlBytes}, func(f *frame.Frame) (err error) {
+		if n := len(f.Rows); n > 0 && textIn(f.Rows[n-1]) > sqlBytes { // the last row is there however large it is
+			return invalid("a row has more than %d MB: ask for a part of its texts", sqlBytes>>20)
+		}
+		isCut := false
+		if f.Rest != nil {
+			row, err := f.Rest()
+			if err != nil {
+				return err
+			}
+			if isCut, f.Rest = row != nil, nil; isCut && s.Form != "json" {
+				return invalid("the answer has more than %d rows or %d MB: give it a LIMIT, or ask for json, which is cut and says so", s.Limit, sqlBytes>>20)
+			}
+		}
+		if isCut {
+			f.Notes = append(f.Notes, fmt.Sprintf("only the first %s rows are here", typeset.Int(int64(len(f.Rows)))))
+		}
+		_, err = write(out, w, f, s.Form, isCut)
+		return err
+	})
+	if err == nil || errors.Is(err, ErrInvalid) {
+		return err
+	}
+	text, _, _ := strings.Cut(hide(err.Error(), w), "\n\nPossible solutions") // which are settings
+	return &reworded{text, errors.Join(ErrInvalid, err)}                      // whatever is wrong with a statement, its author can mend
 }
 
 // textIn is how many bytes the texts of a row have.

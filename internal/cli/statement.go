@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+
+	"prof/capture"
+	"prof/ingest/derive"
+	"prof/internal/scratch"
+	"prof/queries"
+	"prof/schema"
+	"prof/serve/ask"
+)
+
+// SQL of others runs in a process of its own. DuckDB bounds the memory of its operators, and stops between them; what one function of SQL takes it
+// neither counts nor interrupts. A process has a limit that the kernel keeps, and can be killed.
+
+// statementVerb is the verb of that process.
+const statementVerb = "statement"
+
+// statementRequest is what the process reads from stdin. Its file 3 is the copy of the warehouse.
+type statementRequest struct {
+	ask.Statement
+	Home, Memory string
+}
+
+const (
+	copiedFile = "/dev/fd/3"
+	// besidesDuckDB is the address space of the process beyond what DuckDB may take: Go's, threads' stacks, the program, and values in functions.
+	besidesDuckDB = 2 << 30
+	// mostAnswer bounds what it writes: each byte of a text may take six in JSON.
+	mostAnswer = 128 << 20
+	mostSaid   = 1 << 20
+)
+
+// runnerOf runs statements in processes with the memory that the command line gives DuckDB.
+func runnerOf(c *cli.Context) (ask.Runner, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	limit, err := memoryLimit(c, true)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, w *schema.Warehouse, s ask.Statement, out *bytes.Buffer) error {
+		request, err := json.Marshal(statementRequest{s, w.Home.Dir, limit})
+		if err != nil {
+			return err
+		}
+		dir, err := scratch.Make("") // it may be killed before it clears up
+		if err != nil {
+			return err
+		}
+		defer dir.Remove()
+		wrote, said := &bounded{most: mostAnswer}, &bounded{most: mostSaid}
+		cmd := exec.CommandContext(ctx, self, statementVerb)
+		cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(request), wrote, said
+		cmd.ExtraFiles = []*os.File{w.Copied()}
+		cmd.Env = append(os.Environ(), "TMPDIR="+dir.Path)
+		err = cmd.Run()
+		var exit *exec.ExitError
+		switch {
+		case err == nil:
+			out.Write(wrote.text)
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.As(err, &exit) && exit.ExitCode() == exitUsage && !bytes.HasPrefix(said.text, []byte("fatal error")): // Go's own exits with 2 too
+			return fmt.Errorf("%w: %s", ask.ErrInvalid, bytes.TrimSpace(said.text))
+		case errors.As(err, &exit):
+			return fmt.Errorf("%w: the statement needs more memory than it may take", ask.ErrInvalid)
+		}
+		return err
+	}, nil
+}
+
+// bounded keeps what is written, and refuses more than it may be.
+type bounded struct {
+	text []byte
+	most int
+}
+
+func (b *bounded) Write(text []byte) (int, error) {
+	if len(b.text)+len(text) > b.most {
+		return 0, fmt.Errorf("%w: the answer has more than %d MB", ask.ErrInvalid, b.most>>20)
+	}
+	b.text = append(b.text, text...)
+	return len(text), nil
+}
+
+// runStatement is the process: it writes the answer to stdout and what is wrong to stderr.
+func runStatement(stdin io.Reader, stdout, stderr io.Writer) int {
+	var out bytes.Buffer
+	err := answerStatement(context.Background(), stdin, &out)
+	if err == nil {
+		_, err = stdout.Write(out.Bytes())
+	}
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, ask.ErrInvalid):
+		fmt.Fprintln(stderr, strings.TrimPrefix(err.Error(), ask.ErrInvalid.Error()+": "))
+		return exitUsage
+	}
+	fmt.Fprintln(stderr, err)
+	return exitFailed
+}
+
+func answerStatement(ctx context.Context, stdin io.Reader, out *bytes.Buffer) error {
+	var r statementRequest
+	if err := json.NewDecoder(io.LimitReader(stdin, maxStatement)).Decode(&r); err != nil {
+		return fmt.Errorf("%s is started by prof serve and prof mcp: %w", statementVerb, err)
+	}
+	memory, err := capture.ParseSize(r.Memory)
+	if err != nil {
+		return err
+	}
+	for what, most := range map[int]uint64{syscall.RLIMIT_AS: uint64(memory) + besidesDuckDB, syscall.RLIMIT_CPU: uint64(ask.SQLTime.Seconds()+1) * uint64(runtime.NumCPU())} { // the latter should nobody be left to kill it
+		if err := syscall.Setrlimit(what, &syscall.Rlimit{Cur: most, Max: most}); err != nil {
+			return fmt.Errorf("limit a statement: %w", err)
+		}
+	}
+	w, err := schema.OpenCopy(ctx, schema.Home{Dir: r.Home}, copiedFile, schema.Options{Defs: queries.Relations{}, Facts: derive.Facts{}, MemoryLimit: r.Memory, Sandbox: true})
+	if err != nil {
+		return err
+	}
+	defer w.Close()
+	return ask.RunStatement(ctx, w, r.Statement, out)
+}
