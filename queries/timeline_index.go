@@ -88,7 +88,8 @@ type Timeline struct {
 	base    uint // bins are 2^base ns long
 	begin   int64
 	end     int64
-	zero    int64 // the first work of a GPU
+	zero    int64 // start of the first work of a GPU
+	workEnd int64 // end of its last
 	bins    int   // and items in memory
 	notes   []string
 }
@@ -147,7 +148,7 @@ func NewTimeline(ctx context.Context, a *Asker, run, source string) (*Timeline, 
 }
 
 func newTimeline(ctx context.Context, a *Asker, run, source string, size indexSize) (*Timeline, error) {
-	t := &Timeline{run: run, alone: size.alone, nameAt: map[nameKey]int32{}, kernels: map[int64]kernelName{}, begin: math.MaxInt64, end: math.MinInt64, zero: math.MaxInt64}
+	t := &Timeline{run: run, alone: size.alone, nameAt: map[nameKey]int32{}, kernels: map[int64]kernelName{}, begin: math.MaxInt64, end: math.MinInt64, zero: math.MaxInt64, workEnd: math.MinInt64}
 	args := Args{"run": run}
 	if source != "" {
 		args["source"] = source
@@ -214,7 +215,7 @@ func newTimeline(ctx context.Context, a *Asker, run, source string, size indexSi
 		t.begin, t.end = 0, 0
 	}
 	if t.zero == math.MaxInt64 {
-		t.zero = t.begin
+		t.zero, t.workEnd = t.begin, t.end
 	}
 	for _, k := range t.tracks {
 		t.bins += len(k.items) + len(k.bins)
@@ -417,6 +418,9 @@ func (t *Timeline) add(spans map[*track][]span, s *TimelineSource) {
 	for k, list := range spans {
 		for _, p := range list {
 			k.add(p, t)
+			if k.isWork() {
+				t.workEnd = max(t.workEnd, p.end)
+			}
 			s.BeginNs, s.EndNs = min(s.BeginNs, p.start), max(s.EndNs, p.end)
 		}
 		if k.isWork() {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 )
 
 // servedTimeline has a browser move the timeline by keys, pick a kernel, follow it to its launch, search and mark a stretch; what it says is
@@ -185,13 +186,21 @@ func servedRanks(s *served) {
 		}
 		return out; })()`
 	s.await(lines + `.length === 2`)
-	for rank, at := range eval[[][4]float64](s.browser, lines) {
-		x := func(ns int64) float64 {
-			return min(at[3], max(at[2], at[2]+float64(ns-first-from)*(at[3]-at[2])/float64(to-from)))
+	wrong := func() (out string) {
+		for rank, at := range eval[[][4]float64](s.browser, lines) {
+			x := func(ns int64) float64 {
+				return min(at[3], max(at[2], at[2]+float64(ns-first-from)*(at[3]-at[2])/float64(to-from)))
+			}
+			want := []collective{wait, late}[rank]
+			if math.Abs(at[0]-x(want.start)) > 1.5 || math.Abs(at[1]-x(want.end)) > 1.5 {
+				out += fmt.Sprintf("the collective of rank %d is drawn from %.0f to %.0f, not from %.1f to %.1f; ", rank, at[0], at[1], x(want.start), x(want.end))
+			}
 		}
-		want := []collective{wait, late}[rank]
-		if math.Abs(at[0]-x(want.start)) > 1.5 || math.Abs(at[1]-x(want.end)) > 1.5 {
-			s.t.Errorf("the collective of rank %d is drawn from %.0f to %.0f, not from %.1f to %.1f", rank, at[0], at[1], x(want.start), x(want.end))
-		}
+		return out
+	}
+	for until := time.Now().Add(10 * time.Second); wrong() != "" && time.Now().Before(until); time.Sleep(50 * time.Millisecond) { // coarser marks are drawn until the fine ones are there
+	}
+	if w := wrong(); w != "" {
+		s.t.Error(w)
 	}
 }

@@ -301,8 +301,8 @@ export function mount(root, route, nav) {
   place.append(loading("the timeline"));
   const note = later(300, () => {
     if (!t) return;
-    const v = t.view, whole = v.target.from <= v.first && v.target.to >= v.last, minor = v.groups.filter((g) => g.isMinor).map((g) => g.key), folds = v.groups.filter((g) => v.folded.has(g.key) !== minor.includes(g.key)).map((g) => g.key);
-    nav.replace({ from: whole ? null : Math.round(v.target.from), to: whole ? null : Math.round(v.target.to), pick: v.pick && !v.pick.count ? `${v.pick.track},${v.pick.start}` : null, range: v.range ? `${v.range.from},${v.range.to}` : null, find: t.asked || null, fold: folds.join(" ") || null, source });
+    const v = t.view, isHome = Math.abs(v.target.from - v.home.from) < 1 && Math.abs(v.target.to - v.home.to) < 1, minor = v.groups.filter((g) => g.isMinor).map((g) => g.key), folds = v.groups.filter((g) => v.folded.has(g.key) !== minor.includes(g.key)).map((g) => g.key);
+    nav.replace({ from: isHome ? null : Math.round(v.target.from), to: isHome ? null : Math.round(v.target.to), pick: v.pick && !v.pick.count ? `${v.pick.track},${v.pick.start}` : null, range: v.range ? `${v.range.from},${v.range.to}` : null, find: t.asked || null, fold: folds.join(" ") || null, source });
   });
   const find = async (text) => {
     matches.textContent = "";

@@ -17,6 +17,12 @@ export function momentText(ns, apart) {
 
 const clamp = (x, low, high) => Math.max(low, Math.min(high, x));
 
+// homeOf is what is seen first: the work of the GPUs. What a profiler does before and after it may take many times as long.
+function homeOf(about, first, last) {
+  const long = about.work_end_ns - about.zero_ns, edge = long * 0.02;
+  return long > 0 ? { from: Math.max(first, Math.round(-edge)), to: Math.min(last, Math.round(long + edge)) } : { from: first, to: last };
+}
+
 // View shows one run. on has what the page is told: changed (of the view), picked, ranged, hovered.
 export class View {
   constructor(root, { run, source, about, on, most, bounds }) {
@@ -25,7 +31,8 @@ export class View {
     this.groups = groupsOf(about);
     this.folded = new Set(this.groups.filter((g) => g.isMinor).map((g) => g.key));
     this.tiles = new Tiles(run, source, about, () => this.redraw());
-    this.view = this.target = { from: this.first, to: this.last };
+    this.home = bounds ? { from: first, to: last } : homeOf(about, first, last);
+    this.view = this.target = { ...this.home };
     this.pick = this.range = this.hover = null;
     this.links = [];
     this.found = null; // what a search found: { text, bins }
