@@ -333,7 +333,7 @@ export function mount(root, route, nav) {
       t.search = (text) => { search.value = text; find(text); };
       t.told = (v) => { shown.textContent = `${momentText(v.target.from, (v.target.to - v.target.from) / 1000)} to ${momentText(v.target.to, (v.target.to - v.target.from) / 1000)}: ${time(v.target.to - v.target.from)}`; };
       const apart = answer.sources.length > 1 ? answer.sources.filter((s) => !sharesClock(s)).map((s) => s.source_id) : [];
-      if (apart.length) root.append(el("p", { class: "note" }, `Times of source${apart.length > 1 ? "s" : ""} ${apart.join(", ")} count from ${apart.length > 1 ? "their own starts" : "its own start"}: no collectives tell how the clocks of the sources lie to each other.`));
+      if (apart.length) root.append(el("p", { class: "note" }, `Times of source${apart.length > 1 ? "s" : ""} ${apart.join(", ")} count from ${apart.length > 1 ? "their own starts" : "its own start"}: there are no collectives to align the clocks of the sources by.`));
       for (const words of answer.notes ?? []) root.append(el("p", { class: "note" }, words));
       const q = route.query, from = numbers(q.get("from"))[0], to = numbers(q.get("to"))[0], [a, b] = numbers(q.get("range")), [track, start] = numbers(q.get("pick"));
       for (const key of (q.get("fold") ?? "").split(" ").filter(Boolean)) if (t.view.groups.some((g) => g.key === key)) t.view.fold(key);
