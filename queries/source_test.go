@@ -186,7 +186,7 @@ func sameFrames(t *testing.T, what string, got, want map[string]*frame.Frame, by
 // any influence on the original.
 func TestTwoTimelines(t *testing.T) {
 	t.Parallel()
-	about := []string{"sources", "runs", "facts", "conservation", "run-conditions"} // they show both
+	about := []string{"sources", "runs", "run-list", "facts", "conservation", "run-conditions"} // they show both
 	found := map[string]bool{}
 	for _, run := range []string{"profiled", "nccl2", "variants-graph"} { // these have rows of every query
 		t.Run(run, func(t *testing.T) {

@@ -19,5 +19,5 @@ WITH said AS (
 )
 SELECT s.aspect, s.value, s.weight, s.source_id, s.run_id::VARCHAR AS run_id
 FROM said s
-WHERE s.run_id = run OR others IS NOT NULL AND list_contains(list_transform(string_split(others, ','), lambda x: try_cast(x AS UUID)), s.run_id)
+WHERE s.run_id = run OR others IS NOT NULL AND list_contains(list_transform(string_split(others, ','), lambda x: coalesce(try_cast(x AS UUID), error('ARGUMENT: --others are ids of runs, with commas between them')::UUID)), s.run_id)
 ORDER BY s.run_id, CASE s.weight WHEN 'decides' THEN 0 WHEN 'clouds' THEN 1 ELSE 2 END, s.aspect

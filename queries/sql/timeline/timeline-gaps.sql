@@ -1,7 +1,7 @@
 -- timeline-gaps v1: Idle gaps of the GPUs of one source that lie in a window of time or reach into it, longest first, with what ran before and after.
 -- grain: one idle gap
 -- key: device, start_ns
--- notes: timelines accounting launch
+-- notes: accounting launch
 -- params:
 --   run VARCHAR: the run
 --   of_source BIGINT = 1: the source

@@ -1,7 +1,7 @@
 -- timeline-matches v1: Where on the timeline kernels of a name run: their launches by bins of time.
 -- grain: one source, GPU and time bin
 -- key: source_id, device, start_ns
--- notes: timelines graph
+-- notes: graph
 -- params:
 --   run VARCHAR: the run
 --   name VARCHAR = NULL: text in the name, in upper or lower case; default: all kernels

@@ -1,7 +1,7 @@
 -- timeline-next v1: Kernels of a name next to a time: those that start after it, or, with before, those that start before it.
 -- grain: one kernel
 -- key: source_id, device, pid, context, stream, start_ns, duration_ns, name
--- notes: timelines graph
+-- notes: graph
 -- params:
 --   run VARCHAR: the run
 --   name VARCHAR = NULL: text in the name, in upper or lower case; default: all kernels

@@ -1,7 +1,7 @@
 -- timeline-sums v1: Device work between two times of one source, by name: what of it lies between them.
 -- grain: one GPU, kind of work and name
 -- key: device, lane, name
--- notes: timelines graph
+-- notes: graph
 -- params:
 --   run VARCHAR: the run
 --   of_source BIGINT = 1: the source

@@ -1,7 +1,7 @@
 -- timeline-work v1: Device work that starts at a time or was launched by one call, with all that the capture has of it.
 -- grain: one kernel, copy, fill or graph replay traced as a whole
 -- key: source_id, device, pid, context, stream, start_ns, lane, name, duration_ns
--- notes: timelines launch
+-- notes: launch
 -- params:
 --   run VARCHAR: the run
 --   of_source BIGINT = 1: the source
