@@ -133,7 +133,7 @@ type track struct {
 	bins     []bin  // of the others
 }
 
-// trackKey tells tracks apart; -1 stands for all.
+// trackKey identifies a track; -1 stands for all.
 type trackKey struct {
 	kind                                string
 	device, pid, context, stream, tid   int64
@@ -186,7 +186,7 @@ func newTimeline(ctx context.Context, a *Asker, run, source string, size indexSi
 		}); err != nil {
 			return nil, err
 		}
-		// As in reports: clocks are put together where collectives tell how; captures taken one after the other would be far apart.
+		// As in reports: clocks are aligned by collectives where there are any; captures taken one after the other would be far apart.
 		if s.Basis == "collectives" || s.Basis == "bounds" {
 			drift, _ := c.Finite("drift_ratio")
 			s.ShiftNs = c.Count("offset_ns") + int64(math.Round(drift*(float64(from)+float64(until-from)/2)))

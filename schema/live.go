@@ -52,7 +52,7 @@ const (
 const liveConnections = 32
 
 // OpenLive opens a warehouse for reading until Close, and brings it up to date first. What Options say of a copy and its DuckDB goes for each edition;
-// Talk is told why a new commit cannot be read. There must be room for a copy of the file.
+// Talk gets why a new commit cannot be read. There must be room for a copy of the file.
 func OpenLive(ctx context.Context, home Home, o Options) (*Live, error) {
 	plain := o
 	plain.Sandbox = false

@@ -380,3 +380,21 @@ func (w *Warehouse) Tags(ctx context.Context, r Run) ([]string, error) {
 	rows, err := w.DB.QueryContext(ctx, `SELECT key || '=' || value FROM run_tag WHERE run_id = ?::UUID ORDER BY key`, r.ID)
 	return texts(rows, err)
 }
+
+// AllTags gives the tags of all runs as Tags does, by the run's id.
+func (w *Warehouse) AllTags(ctx context.Context) (map[string][]string, error) {
+	rows, err := w.DB.QueryContext(ctx, `SELECT run_id::VARCHAR, key || '=' || value FROM run_tag ORDER BY run_id, key`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	out := map[string][]string{}
+	for rows.Next() {
+		var id, tag string
+		if err := rows.Scan(&id, &tag); err != nil {
+			return nil, err
+		}
+		out[id] = append(out[id], tag)
+	}
+	return out, rows.Err()
+}

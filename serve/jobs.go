@@ -43,7 +43,7 @@ type stored struct{ s *Server }
 
 // Find gives the run that a reference names.
 func (r stored) Find(ctx context.Context, ref string) (jobs.StoredRun, error) {
-	w, _, done := r.s.options.Live.Use()
+	w, done := r.s.asker.Use()
 	defer done()
 	run, err := w.Resolve(ctx, ref)
 	switch {
@@ -65,7 +65,7 @@ func (r stored) Check(ctx context.Context, name string, tags []string) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", jobs.ErrBadName, err)
 	}
-	w, _, done := r.s.options.Live.Use()
+	w, done := r.s.asker.Use()
 	defer done()
 	runs, err := w.Runs(ctx)
 	if err == nil && slices.ContainsFunc(runs, func(run schema.Run) bool { return run.Name == name }) {

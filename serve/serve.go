@@ -15,7 +15,6 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/klauspost/compress/gzhttp"
 
-	"prof/schema"
 	"prof/serve/ask"
 	"prof/serve/jobs"
 	"prof/serve/mcp"
@@ -24,9 +23,7 @@ import (
 
 // Options say how a server answers.
 type Options struct {
-	Live    *schema.Live
-	Verb    ask.Verb
-	Runner  ask.Runner
+	Asker   *ask.Asker
 	Version string // of prof
 	Guard   Guard
 	Jobs    jobs.Options         // what runs and uploads are allowed; Runs and Warn are the server's
@@ -46,7 +43,7 @@ type Server struct {
 
 // New makes a server.
 func New(o Options) (*Server, error) {
-	s := &Server{options: o, asker: ask.New(o.Live, o.Verb, o.Runner), mux: http.NewServeMux()}
+	s := &Server{options: o, asker: o.Asker, mux: http.NewServeMux()}
 	config := huma.DefaultConfig("prof", o.Version)
 	config.Info.Description = "The profiler's warehouse: runs, what bounds them, and whether a change helped. Times are in ns, sizes in bytes, shares are ratios; null is unknown."
 	config.DocsPath, config.SchemasPath = "", ""

@@ -67,26 +67,22 @@ func (p *program) serve(c *cli.Context) error {
 	return p.serveHome(c, home, c.String("listen"), guard, work)
 }
 
-// localAddress is where a server listens unless it is told otherwise: only this machine reaches it.
+// localAddress is where a server listens unless --listen says otherwise: only this machine reaches it.
 const localAddress = "127.0.0.1:7321"
 
-// serveHome serves a warehouse until the program is told to stop.
+// serveHome serves a warehouse until a signal ends the program.
 func (p *program) serveHome(c *cli.Context, home schema.Home, listen string, guard serve.Guard, work jobs.Options) error {
 	l, err := net.Listen("tcp", listen)
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w; prof serve --listen takes another address", listen, err)
 	}
 	defer l.Close()
-	live, err := p.openLive(c, home)
+	asker, end, err := p.newAsker(c, home)
 	if err != nil {
 		return err
 	}
-	defer live.Close()
-	runner, err := runnerOf(c)
-	if err != nil {
-		return err
-	}
-	s, err := serve.New(serve.Options{Live: live, Verb: verbOf(home), Runner: runner, Version: versionText(), Guard: guard, Jobs: work, Log: p.warn})
+	defer end()
+	s, err := serve.New(serve.Options{Asker: asker, Version: versionText(), Guard: guard, Jobs: work, Log: p.warn})
 	if err != nil {
 		return err
 	}
@@ -156,16 +152,12 @@ func (p *program) mcpCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			live, err := p.openLive(c, home)
+			asker, end, err := p.newAsker(c, home)
 			if err != nil {
 				return err
 			}
-			defer live.Close()
-			runner, err := runnerOf(c)
-			if err != nil {
-				return err
-			}
-			return mcp.Stdio(c.Context, mcp.New(ask.New(live, verbOf(home), runner), versionText()), io.NopCloser(p.in), nopCloser{p.out})
+			defer end()
+			return mcp.Stdio(c.Context, mcp.New(asker, versionText()), io.NopCloser(p.in), nopCloser{p.out})
 		},
 	}
 }
@@ -174,6 +166,19 @@ func (p *program) mcpCommand() *cli.Command {
 type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
+
+// newAsker answers questions about a home's warehouse until end is called.
+func (p *program) newAsker(c *cli.Context, home schema.Home) (asker *ask.Asker, end func(), err error) {
+	runner, err := runnerOf(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	live, err := p.openLive(c, home)
+	if err != nil {
+		return nil, nil, err
+	}
+	return ask.New(live, verbOf(home), runner), live.Close, nil
+}
 
 // openLive opens the warehouse to read it for as long as the process lives.
 func (p *program) openLive(c *cli.Context, home schema.Home) (*schema.Live, error) {

@@ -67,8 +67,7 @@ const (
 func (a *Asker) Make(ctx context.Context, key string, make func(ctx context.Context, w *schema.Warehouse, out *bytes.Buffer) (mediaType string, err error)) (Answer, error) {
 	w, edition, done := a.live.Use()
 	defer done()
-	sum := sha256.Sum256([]byte(edition + "\n" + key))
-	tag := hex.EncodeToString(sum[:12])
+	tag := tagOf(edition, key)
 	a.mutex.Lock()
 	known := a.kept.get(tag)
 	a.mutex.Unlock()
@@ -100,6 +99,17 @@ func (a *Asker) Make(ctx context.Context, key string, make func(ctx context.Cont
 func (a *Asker) Tag(key string) string {
 	_, edition, done := a.live.Use()
 	defer done()
+	return tagOf(edition, key)
+}
+
+// Use gives the last commit until done is called, for what is not kept.
+func (a *Asker) Use() (w *schema.Warehouse, done func()) {
+	w, _, done = a.live.Use()
+	return w, done
+}
+
+// tagOf names the answer to what key names in an edition.
+func tagOf(edition, key string) string {
 	sum := sha256.Sum256([]byte(edition + "\n" + key))
 	return hex.EncodeToString(sum[:12])
 }

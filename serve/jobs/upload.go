@@ -52,7 +52,7 @@ var (
 	ErrBadUpload = errors.New("this file cannot be ingested")
 )
 
-// ends are what names of captured files end with, as far as the forms are told apart by name. No other part of a client's name gets onto the disk.
+// ends are what names of captured files end with, as far as names distinguish the forms. No other part of a client's name gets onto the disk.
 var ends = regexp.MustCompile(`(?i)(?:(?:^|[_.-])(?:(?:cuda|nvtx|osrt|um|openmp|opengl|vulkan|dx11|dx12|nvvideo|mpi|nccl|cudnn|cublas)_[a-z0-9_]{1,60}(?:[_.:-](?:base|mangled|nvtx-name|cuda-base|cuda-mangled))*` +
 	`|(?:kernel|memory_copy|marker|marker_api|hip|hsa|rccl|rocdecode|rocjpeg)(?:_[a-z]{1,20}){0,4}_trace|agent_info|results|raw|details|source)` +
 	`)?\.(?:sqlite|sqlite3|db|nsys-rep|qdrep|ncu-rep|csv|txt|json|jsonl|md|yaml|yml|arrow|arrows|parquet|xplane\.pb|pb|pt\.trace\.json|config\.json)(?:\.gz|\.zst)?$`)
@@ -323,7 +323,7 @@ func (s *Service) receive(u *upload, from io.Reader) (n int64, err error) {
 	return n, nil
 }
 
-// watched tells an error of a reader from one of whoever copies from it.
+// watched keeps an error of a reader apart from one of whoever copies from it.
 type watched struct {
 	r   io.Reader
 	err error
@@ -364,7 +364,7 @@ func (s *Service) whole(u *upload) error {
 	return nil
 }
 
-// Facts are what an ingest is told beside its files.
+// Facts are what an ingest gets besides its files.
 type Facts struct {
 	Prefill    *int64 `json:"prefill,omitempty" minimum:"0" maximum:"1000000000" doc:"Tokens per prompt, image tokens included"`
 	Decode     *int64 `json:"decode,omitempty" minimum:"0" maximum:"1000000000" doc:"Decode steps per pass"`
