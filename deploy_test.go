@@ -3,9 +3,14 @@ package main_test
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
+
+	"prof/serve"
+	"prof/serve/jobs"
 )
 
 // TestDeploy holds the files for deployment to the program: the image is built with the Go of go.mod, nothing runs as root, and each option is one
@@ -45,5 +50,31 @@ func TestDeploy(t *testing.T) {
 	}
 	if m := regexp.MustCompile(`--listen (\S+)`).FindStringSubmatch(unit); m == nil || !strings.HasPrefix(m[1], "127.0.0.1:") || !strings.Contains(unit, "--token-file") {
 		t.Errorf("the unit listens on %v", m)
+	}
+	stop, err := time.ParseDuration(regexp.MustCompile(`(?m)^TimeoutStopSec=(.*)$`).FindStringSubmatch(unit)[1] + "s")
+	if least := serve.JobsTime(jobs.Options{Config: jobs.DefaultConfig()}) + 5*time.Second; err != nil || stop < least {
+		t.Errorf("systemd kills the server after %v, %v; to stop its job takes up to %v", stop, err, least)
+	}
+	if !strings.Contains(unit, "\nKillMode=mixed\n") {
+		t.Error("systemd sends SIGTERM to the job too, and what it captured is not stored")
+	}
+}
+
+// TestUnit asks systemd what is wrong with the unit.
+func TestUnit(t *testing.T) {
+	analyze, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Skip("systemd-analyze is not installed")
+	}
+	text, err := os.ReadFile("deploy/prof.service")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "prof.service")
+	if err := os.WriteFile(path, []byte(strings.ReplaceAll(string(text), "/usr/local/bin/prof", os.Args[0])), 0o600); err != nil { // a program that is there
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(analyze, "verify", "--man=no", path).CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -96,8 +96,6 @@ func (p *program) check(c *cli.Context) (err error) {
 	}
 	if slices.ContainsFunc(rules, gate.Rule.NeedsBaseline) {
 		baseline = &diff.Side{Label: c.String("baseline")}
-	} else if c.IsSet("baseline") {
-		p.warn("no rule compares with the baseline: all limits are absolute")
 	}
 	w, err := p.open(c, false)
 	if err != nil {
@@ -110,6 +108,9 @@ func (p *program) check(c *cli.Context) (err error) {
 	r, err := gate.Judge(c.Context, queries.NewAsker(w), run, baseline, rules, o)
 	if err != nil {
 		return err
+	}
+	if baseline == nil && c.IsSet("baseline") {
+		r.Notes = append(r.Notes, "no rule compares with the baseline: all limits are absolute")
 	}
 	if err := p.writeCheck(c, forms, r); err != nil {
 		return err

@@ -53,6 +53,9 @@ func checkForms(c *cli.Context) ([]checkForm, error) {
 func (p *program) writeCheck(c *cli.Context, forms []checkForm, r *gate.Result) error {
 	for _, f := range forms {
 		if f.file == "" || f.file == "-" {
+			if f.form.Name == "junit" { // which does not show them
+				p.notes(r.Notes)
+			}
 			if err := f.form.Write(p.out, r, p.options(c)); err != nil {
 				return err
 			}

@@ -179,7 +179,10 @@ func TestCheckRules(t *testing.T) {
 	p.want(result{1, "", "prof: no such run: there is no baseline \"mian\"; did you mean main?\n"}, "check", "--rule", relative, "--baseline", "baseline:mian")
 	p.want(result{1, "", "prof: no such run: \"main\"; a baseline has that name: write baseline:main\n"}, "check", "--rule", relative, "--baseline", "main")
 	p.wantLike(3, "regression.*", "", "check", "--rule", relative, "-b", "sdpa-1")
-	p.wantLike(0, "passed.*", "warning: no rule compares with the baseline: all limits are absolute\n", "check", "--rule", "stage.decode.launches <= 1000", "-b", "sdpa-1")
+	absolute := []string{"check", "--rule", "stage.decode.launches <= 1000", "-b", "sdpa-1", "--format"}
+	p.wantLike(0, "passed.*note: no rule compares with the baseline: all limits are absolute\n", "", append(absolute, "table")...)
+	p.wantLike(0, `.*"notes": \[\s*"no rule compares with the baseline: all limits are absolute"\s*\].*`, "", append(absolute, "json")...)
+	p.wantLike(0, "<.*", "note: no rule compares with the baseline: all limits are absolute\n", append(absolute, "junit")...)
 	p.ok("baseline", "set", "other", "sdpa-1")
 	p.want(result{2, "", "prof: there are several baselines: name one with --baseline (baseline:main, baseline:other)\n"}, "check", "--rule", relative)
 	p.ok("baseline", "rm", "main")

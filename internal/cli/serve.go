@@ -240,7 +240,11 @@ func (p *program) guardFrom(c *cli.Context) (serve.Guard, error) {
 	if err != nil {
 		return g, fmt.Errorf("read the token: %w", err)
 	}
-	if st.Mode().Perm()&0o077 != 0 {
+	others := os.FileMode(0o077)
+	if dir := os.Getenv("CREDENTIALS_DIRECTORY"); dir != "" && filepath.Dir(path) == filepath.Clean(dir) {
+		others &^= 0o040 // systemd lets the service's user read its credentials by an access list, whose mask is the mode's rights of the group
+	}
+	if st.Mode().Perm()&others != 0 {
 		return g, usagef("--token-file %s can be read by others: chmod 600 %[1]s", path)
 	}
 	text, err := file.Read(path, maxToken)

@@ -419,6 +419,21 @@ func TestServeOptions(t *testing.T) {
 			t.Errorf("%v: %d %s, want %s", args, got.code, got.err, says)
 		}
 	}
+	// A credential of systemd that an access list lets the service's user read has the mode 0440. Here it is the short token, which is the next thing to refuse.
+	for _, c := range []struct {
+		mode os.FileMode
+		dir  string
+		says string
+	}{{0o440, p.dir, "16 characters or more"}, {0o400, p.dir, "16 characters or more"}, {0o444, p.dir, "can be read by others"}, {0o460, p.dir, "can be read by others"}, {0o440, p.path(".prof"), "can be read by others"}} {
+		if err := os.Chmod(weak, c.mode); err != nil {
+			t.Fatal(err)
+		}
+		at := *p
+		at.env = append(slices.Clone(p.env), "CREDENTIALS_DIRECTORY="+c.dir)
+		if got := at.run("serve", "--token-file", weak); got.code != exitUsage || !strings.Contains(got.err, c.says) {
+			t.Errorf("mode %o in %s: %d %s", c.mode, c.dir, got.code, got.err)
+		}
+	}
 	cmd := p.command("serve", "--listen", "127.0.0.1:0", "--token-file", good)
 	said, err := cmd.StderrPipe()
 	if err != nil {
