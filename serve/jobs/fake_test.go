@@ -104,6 +104,14 @@ func fakeProf(args []string) int {
 			return 130
 		case <-time.After(time.Minute):
 		}
+	case "large":
+		memory := make([]byte, 512<<20)
+		for i := 0; i < len(memory); i += 4096 {
+			memory[i] = 1
+		}
+		fmt.Println("begun")
+		time.Sleep(time.Minute)
+		fmt.Println(memory[0])
 	case "env":
 		fmt.Println("secret is", os.Getenv(word[1]), "and home is", home+"/runs/x")
 	}
@@ -314,11 +322,4 @@ func (s *service) begun(id string) (pid int) {
 	}
 	s.t.Fatal("the workload has not begun")
 	return 0
-}
-
-// gone says whether a process is not at work any more.
-func gone(pid int) bool {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	_, rest, _ := strings.Cut(string(text), ") ")
-	return err != nil || strings.HasPrefix(rest, "Z")
 }
