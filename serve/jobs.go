@@ -63,13 +63,13 @@ func (r stored) Check(ctx context.Context, name string, tags []string) error {
 		err = errors.Join(err, wrong)
 	}
 	if err != nil {
-		return fmt.Errorf("%w: %w", jobs.ErrBadName, err)
+		return fmt.Errorf("%w: %w", jobs.ErrInvalid, err)
 	}
 	w, done := r.s.asker.Use()
 	defer done()
 	runs, err := w.Runs(ctx)
 	if err == nil && slices.ContainsFunc(runs, func(run schema.Run) bool { return run.Name == name }) {
-		err = fmt.Errorf("%w: a run has the name %q already", jobs.ErrBadName, name)
+		err = fmt.Errorf("%w: there is already a run with the name %q", jobs.ErrInvalid, name)
 	}
 	return err
 }

@@ -315,9 +315,9 @@ func (p *program) captureSetup(home schema.Home, job captureJob) (capture.Setup,
 		Talk:     func(m string) { fmt.Fprintln(p.err, "prof: "+m) }}, nil
 }
 
-// captureIngest says how the run is to be stored, before minutes are spent on it.
-func (p *program) captureIngest(c *cli.Context, o capture.Options, argv []string) (ingest.Options, error) {
-	in := ingest.Options{Name: c.String("run"), ProfVersion: version(), Warn: p.warn, Models: c.StringSlice("model"), Workloads: c.StringSlice("workload"),
+// storeOptions are what the command line says of how the run is to be stored.
+func storeOptions(c *cli.Context, o capture.Options) (ingest.Options, error) {
+	in := ingest.Options{Name: c.String("run"), ProfVersion: version(), Models: c.StringSlice("model"), Workloads: c.StringSlice("workload"),
 		Load: load.Options{Assume: c.Bool("assume"), Threads: runtime.NumCPU()}}
 	if c.IsSet("run") && in.Name == "" {
 		return in, usagef("--run needs a name")
@@ -338,7 +338,16 @@ func (p *program) captureIngest(c *cli.Context, o capture.Options, argv []string
 			in.Pass = nil
 		}
 	}
-	if in.Name == "" {
+	return in, nil
+}
+
+// captureIngest says how the run is to be stored, before minutes are spent on it.
+func (p *program) captureIngest(c *cli.Context, o capture.Options, argv []string) (ingest.Options, error) {
+	in, err := storeOptions(c, o)
+	if err != nil {
+		return in, err
+	}
+	if in.Warn = p.warn; in.Name == "" {
 		in.Name = time.Now().UTC().Format("20060102-150405") + "-" + capture.FolderName(capture.WorkloadName(argv))
 	}
 	now, later := written(in)

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -35,13 +36,13 @@ prof capture work next to it, and what they store is there at once. docs/serve.m
   curl http://127.0.0.1:7321/api/v1/runs`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "listen", Value: localAddress, Usage: "`ADDRESS:PORT`; port 0 takes a free one; an address that others can reach needs a token"},
-			&cli.StringFlag{Name: "token-file", Usage: "ask for the token in `FILE`, which only you may read"},
+			&cli.StringFlag{Name: "token-file", Usage: "require the token in `FILE`, which only you may read"},
 			&cli.StringSliceFlag{Name: "host", Usage: "another `NAME` of this server, as a proxy passes it on; may be repeated"},
-			&cli.StringSliceFlag{Name: "origin", Usage: "pages of `URL` may ask too (CORS); may be repeated"},
-			&cli.BoolFlag{Name: "https", Usage: "browsers reach it by https, through a proxy"},
-			&cli.BoolFlag{Name: "allow-run", Usage: "run jobs: captures by the templates of the home's serve.yaml"},
-			&cli.BoolFlag{Name: "allow-ingest", Usage: "take uploads of captures and ingest them"},
-			&cli.StringFlag{Name: "config", Usage: "read the templates and bounds of jobs and uploads from `FILE`, which only you may change", DefaultText: "serve.yaml of the home"},
+			&cli.StringSliceFlag{Name: "origin", Usage: "let pages of `URL` use the API (CORS); may be repeated"},
+			&cli.BoolFlag{Name: "https", Usage: "browsers reach it over https, through a proxy"},
+			&cli.BoolFlag{Name: "allow-run", Usage: "run captures on request, by the templates of serve.yaml"},
+			&cli.BoolFlag{Name: "allow-ingest", Usage: "accept uploads of captures and ingest them"},
+			&cli.StringFlag{Name: "config", Usage: "read the templates and the limits of jobs and uploads from `FILE`, which only you may change", DefaultText: "serve.yaml of the home"},
 			memoryFlag(),
 		},
 		Action: p.serve,
@@ -118,7 +119,7 @@ func jobsFrom(c *cli.Context, home schema.Home) (o jobs.Options, err error) {
 	} else if _, err := os.Stat(path); err != nil {
 		return o, err
 	}
-	if o.Config, err = jobs.ReadConfig(path, jobOptions()); err != nil {
+	if o.Config, err = jobs.ReadConfig(path, jobs.CaptureOptions{Names: jobOptions(), Check: captureCheck(home)}); err != nil {
 		return o, &usageError{err}
 	}
 	return o, nil
@@ -133,6 +134,28 @@ func jobOptions() (out []string) {
 		}
 	}
 	return out
+}
+
+// captureCheck says what prof capture would refuse of options, as far as that depends on no files but the home's config.yaml.
+func captureCheck(home schema.Home) func(args []string) error {
+	return func(args []string) error {
+		set := flag.NewFlagSet("capture", flag.ContinueOnError)
+		set.SetOutput(io.Discard)
+		for _, f := range captureFlags() {
+			if err := f.Apply(set); err != nil {
+				return err
+			}
+		}
+		if err := set.Parse(args); err != nil {
+			return err
+		}
+		c := cli.NewContext(nil, set, nil)
+		o, err := captureOptions(c, home, nil)
+		if err == nil {
+			_, err = storeOptions(c, o)
+		}
+		return err
+	}
 }
 
 func (p *program) mcpCommand() *cli.Command {

@@ -226,7 +226,7 @@ func TestServeEnds(t *testing.T) {
 	<-s.done
 	within(t, 15*time.Second, "the workload ends with the server", func() bool { return gone(pids[0]) })
 	s = servingJobs(t, s.place, string(read(t, s.path(".prof/serve.yaml"))))
-	if j := s.await(id, "interrupted"); !strings.Contains(j.Reason, "the server ended while the job ran") {
+	if j := s.await(id, "interrupted"); !strings.Contains(j.Reason, "the server was killed while the job was running") {
 		t.Errorf("%+v", j)
 	}
 	if !gone(pids[1]) {
@@ -264,6 +264,6 @@ func TestServeConfig(t *testing.T) {
 	if err := os.Chmod(write(t, p.path(".prof/serve.yaml"), []byte("templates:\n  a:\n    command: [x]\n    options: {home: y}\n")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p.wantLike(exitUsage, "", `prof: .*\.prof/serve.yaml:4: cannot use the settings of jobs: .*no option home.*\n`, "serve", "--listen", "127.0.0.1:0", "--allow-run")
+	p.wantLike(exitUsage, "", `prof: .*\.prof/serve.yaml:4: invalid settings: .*cannot set an option home.*\n`, "serve", "--listen", "127.0.0.1:0", "--allow-run")
 	p.wantLike(exitUsage, "", `prof: --config is for --allow-run and --allow-ingest\n`, "serve", "--listen", "127.0.0.1:0", "--config", "x")
 }

@@ -16,13 +16,13 @@ func read(t *testing.T, text string) (Config, error) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return ReadConfig(path, captureNames)
+	return ReadConfig(path, captures)
 }
 
 // What is wrong in serve.yaml has its line and a hint.
 func TestConfig(t *testing.T) {
 	t.Parallel()
-	c, err := ReadConfig(filepath.Join(t.TempDir(), ConfigName), nil)
+	c, err := ReadConfig(filepath.Join(t.TempDir(), ConfigName), captures)
 	if err != nil || c.Jobs != DefaultConfig().Jobs || len(c.Templates) > 0 {
 		t.Errorf("no file: %+v, %v", c, err)
 	}
@@ -35,8 +35,8 @@ func TestConfig(t *testing.T) {
 		t.Errorf("%q %q %q", args, env, c.Templates[1].dir)
 	}
 	for text, want := range map[string]string{
-		"job: {}":                                  "serve.yaml:1: cannot use the settings of jobs: unknown option job; did you mean jobs?",
-		"jobs: {queue: 1.5}":                       "serve.yaml:1: cannot use the settings of jobs: jobs.queue: it must be a whole number, not 1.5",
+		"job: {}":                                  "serve.yaml:1: invalid settings: unknown option job; did you mean jobs?",
+		"jobs: {queue: 1.5}":                       "serve.yaml:1: invalid settings: jobs.queue: it must be a whole number, not 1.5",
 		"jobs: {queue: 0}":                         "jobs.queue: it must be from 1 to 10000",
 		"jobs: {timeout: 5}":                       "write it with a unit",
 		"uploads: {size: 0}":                       "uploads.size",
@@ -47,26 +47,65 @@ func TestConfig(t *testing.T) {
 		"templates:\n  a:\n    comand: [x]":        "serve.yaml:3: .*unknown option templates.a.comand; did you mean command?",
 		"templates:\n  a:\n    command: x":         "must be a list",
 		"templates:\n  a:\n    command: ['{run}']": "the program, {run}, must not depend on a parameter",
-		"templates:\n  a:\n    command: [x, '{wrod}']\n    parameters: {word: {}}":                                     "there is no parameter wrod; did you mean word?",
-		"templates:\n  a:\n    command: [x]\n    parameters: {word: {}}":                                               "serve.yaml:4: .*nothing mentions {word}",
-		"templates:\n  a:\n    command: [x]\n    options: {home: /tmp}":                                                "serve.yaml:4: .*no option home",
-		"templates:\n  a:\n    command: [x]\n    options: {repeat: 2}":                                                 "did you mean repeats",
-		"templates:\n  a:\n    command: [x]\n    options: {tag: {a: b}}":                                               "options.tag: it must be a value or a list",
-		"templates:\n  a:\n    command: [x]\n    env: {PROF_JOB: x}":                                                   "env.PROF_JOB: it cannot be set",
-		"templates:\n  a:\n    command: [x, '{b}']\n    parameters:\n      b: {type: txt}":                             "serve.yaml:5: .*unknown type txt; did you mean text",
-		"templates:\n  a:\n    command: [x, '{b}']\n    parameters:\n      b: {pattern: '['}":                          "pattern: error parsing",
-		"templates:\n  a:\n    command: [x, '{b}']\n    parameters:\n      b: {type: path}":                            "needs below",
-		"templates:\n  a:\n    command: [x, '{b}']\n    parameters:\n      b: {type: path, below: [rel]}":              "no absolute path",
-		"templates:\n  a:\n    command: [x, '{b}']\n    parameters:\n      b: {type: path, below: [/], default: /etc}": "write paths relative",
-		"templates:\n  a:\n    command: [x, '{b}']\n    parameters:\n      b: {type: integer, default: 1.5}":           "default: it must be a whole number",
-		"templates:\n  a:\n    command: [x, '{b}']\n    parameters:\n      b: {values: [c], default: d}":               `default: it must be one of "c"`,
-		"templates:\n  a:\n    command: [x, '{b}']\n    parameters:\n      b: {min: 1}":                                "min and max are for numbers",
-		"templates:\n  a:\n    command: [x, '{b}']\n    parameters:\n      b: {type: number, min: 2, max: 1}":          "min is more than max",
-		"templates:\n  a:\n    command: [x, '{run}']\n    parameters:\n      run: {}":                                  "must not be named run",
-		"templates: {a: {command: [x]}\n":                                                                              "serve.yaml:",
+		"templates:\n  a:\n    command: [x, '{wrod}']\n    parameters: {word: {}}":                                                                                          "there is no parameter wrod; did you mean word?",
+		"templates:\n  a:\n    command: [x]\n    parameters: {word: {}}":                                                                                                    "serve.yaml:4: .*nothing mentions {word}",
+		"templates:\n  a:\n    command: [x]\n    options: {home: /tmp}":                                                                                                     "serve.yaml:4: .*cannot set an option home",
+		"templates:\n  a:\n    command: [x]\n    options: {repeat: 2}":                                                                                                      "did you mean repeats",
+		"templates:\n  a:\n    command: [x]\n    options: {tag: {a: b}}":                                                                                                    "options.tag: it must be a value or a list",
+		"templates:\n  a:\n    command: [x]\n    env: {PROF_JOB: x}":                                                                                                        "env.PROF_JOB: it cannot be set",
+		"templates:\n  a:\n    command: [x, '{b}']\n    parameters:\n      b: {type: txt}":                                                                                  "serve.yaml:5: .*unknown type txt; did you mean text",
+		"templates:\n  a:\n    command: [x, '{b}']\n    parameters:\n      b: {pattern: '['}":                                                                               "pattern: error parsing",
+		"templates:\n  a:\n    command: [x, '{b}']\n    parameters:\n      b: {type: path}":                                                                                 "needs below",
+		"templates:\n  a:\n    command: [x, '{b}']\n    parameters:\n      b: {type: path, below: [rel]}":                                                                   "not an absolute path",
+		"templates:\n  a:\n    command: [x, '{b}']\n    parameters:\n      b: {type: path, below: [/], default: /etc}":                                                      "write paths relative",
+		"templates:\n  a:\n    command: [x, '{b}']\n    parameters:\n      b: {type: integer, default: 1.5}":                                                                "default: it must be a whole number",
+		"templates:\n  a:\n    command: [x, '{b}']\n    parameters:\n      b: {values: [c], default: d}":                                                                    `default: it must be one of "c"`,
+		"templates:\n  a:\n    command: [x, '{b}']\n    parameters:\n      b: {min: 1}":                                                                                     "min and max are for numbers",
+		"templates:\n  a:\n    command: [x, '{b}']\n    parameters:\n      b: {type: number, min: 2, max: 1}":                                                               "min is more than max",
+		"templates:\n  a:\n    command: [x, '{run}']\n    parameters:\n      run: {}":                                                                                       "must not be named run",
+		"templates:\n  a:\n    command: [x, '{b}']\n    parameters:\n      b: {type: integer, values: [1, x]}":                                                              `values: "x": it must be a number`,
+		"templates:\n  a:\n    command: [x]\n    options:\n      tag: [a=b, c=d]\n      mode: fast":                                                                         "serve.yaml:6: .*templates.a: --mode must be deep or light",
+		"templates:\n  a:\n    command: [x]\n    options:\n      subset: y\n      tag: a=b":                                                                                 "serve.yaml:5: .*--subset needs --inputs",
+		"templates:\n  a:\n    command: [x]\n    options:\n      mode: '{m}'\n      repeats: '{n}'\n    parameters: {m: {values: [deep, light, fast]}, n: {type: integer}}": `serve.yaml:5: .*templates.a: m is "fast": --mode must be`,
+		"templates:\n  a:\n    command: [x]\n    options:\n      mode: '{m}'\n      repeats: '{n}'\n    parameters: {m: {values: [deep]}, n: {type: integer, default: 0}}":  `serve.yaml:6: .*templates.a: n is "0": --repeats is 0`,
+		"templates:\n  a:\n    command: [x]\n    options:\n      mode: '{m}'\n      repeats: 7\n    parameters: {m: {values: [deep, light]}}":                               `serve.yaml:5: .*templates.a: m is "deep": --mode deep does not repeat 7 times`,
+		"templates: {a: {command: [x]}\n": "serve.yaml:",
 	} {
 		if _, err := read(t, text); err == nil || !like(want, err.Error()) || !strings.Contains(err.Error(), ErrConfig.Error()) {
 			t.Errorf("%s\n%v\nwant %s", text, err, want)
+		}
+	}
+}
+
+// What prof capture accepts with one of the values that a request may choose is no mistake of the template: the request is refused.
+func TestOptionsOfRequest(t *testing.T) {
+	t.Parallel()
+	s := made(t, templates+`
+  late:
+    command: [work, say]
+    options: {mode: "{mode}", repeats: "{n}", inputs: "{list}", subset: some}
+    parameters:
+      mode: {values: [deep, light]}
+      n: {type: integer, values: [1, 7]}
+      list: {}
+  any:
+    command: [work, say]
+    options: {repeats: "{n}"}
+    parameters: {n: {type: integer}}
+`)
+	for _, c := range []struct {
+		template   string
+		parameters object
+		status     int
+		says       string
+	}{
+		{"late", object{"mode": "deep", "n": 1, "list": "x"}, 202, ""},
+		{"late", object{"mode": "deep", "n": 7, "list": "x"}, 422, "--mode deep does not repeat 7 times"},
+		{"any", object{"n": 0}, 422, "--repeats is 0"},
+		{"any", object{"n": 2}, 202, ""},
+	} {
+		if code, text, _ := s.ask("POST", jobsPath, object{"template": c.template, "parameters": c.parameters}); code != c.status || !strings.Contains(text, c.says) {
+			t.Errorf("%v: %d %s", c.parameters, code, text)
 		}
 	}
 }
@@ -88,9 +127,9 @@ func like(pattern, text string) bool {
 func TestConfigOfOthers(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(dir, path string) error{
-		"chmod go-w":            func(_, path string) error { return os.Chmod(path, 0o602) },
-		"others than its owner": func(_, path string) error { return os.Chmod(path, 0o620) },
-		"can change it":         func(dir, _ string) error { return os.Chmod(dir, 0o777) },
+		"chmod go-w":                 func(_, path string) error { return os.Chmod(path, 0o602) },
+		"users other than its owner": func(_, path string) error { return os.Chmod(path, 0o620) },
+		"can change it":              func(dir, _ string) error { return os.Chmod(dir, 0o777) },
 		"symbolic link": func(dir, path string) error {
 			if err := os.Rename(path, filepath.Join(dir, "real")); err != nil {
 				return err
@@ -106,13 +145,13 @@ func TestConfigOfOthers(t *testing.T) {
 		if err := os.Chmod(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ReadConfig(path, nil); err != nil {
+		if _, err := ReadConfig(path, captures); err != nil {
 			t.Fatal(err)
 		}
 		if err := change(dir, path); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ReadConfig(path, nil); err == nil || !strings.Contains(err.Error(), name) {
+		if _, err := ReadConfig(path, captures); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

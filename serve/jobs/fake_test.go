@@ -138,7 +138,7 @@ func (f fakeRuns) Find(_ context.Context, ref string) (StoredRun, error) {
 
 func (f fakeRuns) Check(_ context.Context, name string, tags []string) error {
 	if strings.HasPrefix(name, "-") || slices.Contains(f.names(), name) || slices.ContainsFunc(tags, func(t string) bool { return !strings.Contains(t, "=") }) {
-		return fmt.Errorf("%w: %q", ErrBadName, name)
+		return fmt.Errorf("%w: %q", ErrInvalid, name)
 	}
 	return nil
 }
@@ -180,8 +180,21 @@ func made(t *testing.T, yaml string, change ...func(*Options)) *service {
 	return serve(t, home, yaml, change...)
 }
 
-// captureNames are options of prof capture, for tests.
-var captureNames = []string{"mode", "tag", "repeats", "inputs"}
+// captures are options of prof capture, for tests.
+var captures = CaptureOptions{Names: []string{"mode", "tag", "repeats", "inputs", "subset"}, Check: func(args []string) error {
+	all := strings.Join(args, " ") + " "
+	switch {
+	case strings.Contains(all, "--repeats=0 "):
+		return errors.New("--repeats is 0: it must be 1 or more")
+	case strings.Contains(all, "--mode=") && !strings.Contains(all, "--mode=deep ") && !strings.Contains(all, "--mode=light "):
+		return errors.New("--mode must be deep or light")
+	case strings.Contains(all, "--subset=") && !strings.Contains(all, "--inputs="):
+		return errors.New("--subset needs --inputs")
+	case strings.Contains(all, "--mode=deep ") && strings.Contains(all, "--repeats=7 "):
+		return errors.New("--mode deep does not repeat 7 times")
+	}
+	return nil
+}}
 
 func serve(t *testing.T, home, yaml string, change ...func(*Options)) *service {
 	t.Helper()
@@ -189,7 +202,7 @@ func serve(t *testing.T, home, yaml string, change ...func(*Options)) *service {
 	if err := os.WriteFile(path, []byte(yaml), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	config, err := ReadConfig(path, captureNames)
+	config, err := ReadConfig(path, captures)
 	if err != nil {
 		t.Fatal(err)
 	}

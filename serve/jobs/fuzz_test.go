@@ -19,7 +19,7 @@ func FuzzConfig(f *testing.F) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		c, err := ReadConfig(path, captureNames)
+		c, err := ReadConfig(path, captures)
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), path) {
 				t.Errorf("%q: the error has no place: %v", text, err)
@@ -27,11 +27,14 @@ func FuzzConfig(f *testing.F) {
 			return
 		}
 		for _, tmpl := range c.Templates {
-			words := 1 + len(tmpl.command)
+			words, values := 1+len(tmpl.command), map[string]string{runParameter: ""}
+			for _, p := range tmpl.Parameters {
+				values[p.Name] = ""
+			}
 			for _, o := range tmpl.options {
 				words += len(o.values)
 			}
-			if args, env := tmpl.run(map[string]string{}); len(args) != words || len(env) != len(tmpl.env) {
+			if args, env := tmpl.run(values); len(args) != words || len(env) != len(tmpl.env) {
 				t.Errorf("%q: %q %q", text, args, env)
 			}
 		}
@@ -58,7 +61,7 @@ func FuzzParameter(f *testing.F) {
 	if err := os.WriteFile(path, []byte("templates:\n  a:\n    command: [x, '{text}', '{n}', '{path}']\n    parameters: {text: {default: d}, n: {type: number, default: 1}, path: {type: path, below: ["+dir+"], default: .}}\n"), 0o600); err != nil {
 		f.Fatal(err)
 	}
-	c, err := ReadConfig(path, nil)
+	c, err := ReadConfig(path, captures)
 	if err != nil {
 		f.Fatal(err)
 	}

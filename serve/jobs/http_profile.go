@@ -2,22 +2,14 @@ package jobs
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"net/url"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
-
-	"prof/capture"
-	"prof/internal/file"
 )
 
 // ProfileReport is what GET /reports/{run_id} gives of a run. What is not known is null, and the notes say why.
@@ -116,7 +108,9 @@ const (
 func artifactsPath(run string) string { return "/profile/" + url.PathEscape(run) + "/artifacts" }
 
 func registerProfile(api huma.API, s *Service) {
-	huma.Register(api, huma.Operation{OperationID: "profile-run", Method: http.MethodPost, Path: "/profile/run", Tags: []string{profileTag}, DefaultStatus: http.StatusAccepted, RejectUnknownQueryParameters: true, Errors: failures(409, 413, 415, 429, 507),
+	run := group{api, s, profileTag, s.o.AllowRun, "--allow-run"}
+	read := group{api, s, profileTag, true, ""}
+	add(run, huma.Operation{OperationID: "profile-run", Method: http.MethodPost, Path: "/profile/run", DefaultStatus: http.StatusAccepted, Errors: append([]int{409}, posted...),
 		Summary: "Profile a model on a manifest of inputs", Description: "A job by the template run of serve.yaml, which gets the fields as parameters."},
 		func(ctx context.Context, in *profileInput) (*profileOutput, error) {
 			j, err := s.profile(ctx, runTemplate, map[string]any{"model": in.Body.Model, "inputs_manifest": in.Body.Manifest, "profiling_mode": in.Body.Mode})
@@ -127,7 +121,7 @@ func registerProfile(api huma.API, s *Service) {
 			out.Body.RunID = j.ID
 			return out, nil
 		})
-	huma.Register(api, huma.Operation{OperationID: "profile-stage1", Method: http.MethodPost, Path: "/profile/stage1", Tags: []string{profileTag}, DefaultStatus: http.StatusAccepted, RejectUnknownQueryParameters: true, Errors: failures(409, 413, 415, 429, 507),
+	add(run, huma.Operation{OperationID: "profile-stage1", Method: http.MethodPost, Path: "/profile/stage1", DefaultStatus: http.StatusAccepted, Errors: append([]int{409}, posted...),
 		Summary: "Profile a model on a folder of inputs", Description: "A job by the template stage1 of serve.yaml, which gets the fields as parameters."},
 		func(ctx context.Context, in *stageInput) (*stageOutput, error) {
 			b := in.Body
@@ -140,38 +134,38 @@ func registerProfile(api huma.API, s *Service) {
 			out.Body.RunID, out.Body.Status, out.Body.Artifacts = j.ID, j.Status, artifactsPath(j.ID)
 			return out, nil
 		})
-	huma.Register(api, huma.Operation{OperationID: "list-artifacts", Method: http.MethodGet, Path: "/profile/{run_id}/artifacts", Tags: []string{profileTag}, RejectUnknownQueryParameters: true, Errors: failures(404),
+	add(read, huma.Operation{OperationID: "list-artifacts", Method: http.MethodGet, Path: "/profile/{run_id}/artifacts", Errors: []int{404},
 		Summary: "List the captured files of a run"},
 		func(ctx context.Context, in *RunPath) (*artifactsOutput, error) {
 			name, status, err := s.runOf(ctx, in.Run)
 			if err != nil {
-				return nil, s.problem(err)
+				return nil, err
 			}
 			out := &artifactsOutput{}
 			out.Body.RunID, out.Body.Status, out.Body.Artifacts = in.Run, status, []string{}
 			if out.Body.Files, err = s.artifacts(ctx, in.Run, name); err != nil {
-				return nil, s.problem(err)
+				return nil, err
 			}
 			for _, a := range out.Body.Files {
 				out.Body.Artifacts = append(out.Body.Artifacts, a.Name)
 			}
 			return out, nil
 		})
-	huma.Register(api, huma.Operation{OperationID: "get-artifact", Method: http.MethodGet, Path: "/profile/{run_id}/artifacts/{name}", Tags: []string{profileTag}, RejectUnknownQueryParameters: true, Errors: failures(404),
+	add(read, huma.Operation{OperationID: "get-artifact", Method: http.MethodGet, Path: "/profile/{run_id}/artifacts/{name}", Errors: []int{404},
 		Summary:   "Fetch a captured file",
 		Responses: map[string]*huma.Response{"200": {Description: "The file", Content: map[string]*huma.MediaType{"application/octet-stream": {Schema: &huma.Schema{Type: "string", Format: "binary"}}}}}},
 		func(ctx context.Context, in *artifactInput) (*huma.StreamResponse, error) {
 			name, _, err := s.runOf(ctx, in.Run)
 			if err != nil {
-				return nil, s.problem(err)
+				return nil, err
 			}
 			f, err := s.openArtifact(name, in.Name)
 			if err != nil {
-				return nil, s.problem(err)
+				return nil, err
 			}
 			st, err := f.Stat()
 			if err != nil {
-				return nil, s.problem(errors.Join(err, f.Close()))
+				return nil, errors.Join(err, f.Close())
 			}
 			return &huma.StreamResponse{Body: func(ctx huma.Context) {
 				defer f.Close()
@@ -182,23 +176,23 @@ func registerProfile(api huma.API, s *Service) {
 				_, _ = io.Copy(newStream(ctx.BodyWriter()), io.LimitReader(f, st.Size())) // the reader has gone
 			}}, nil
 		})
-	huma.Register(api, huma.Operation{OperationID: "get-report", Method: http.MethodGet, Path: "/reports/{run_id}", Tags: []string{profileTag}, RejectUnknownQueryParameters: true, Errors: failures(404, 409),
+	add(read, huma.Operation{OperationID: "get-report", Method: http.MethodGet, Path: "/reports/{run_id}", Errors: []int{404, 409},
 		Summary: "Show the main figures of a run"},
 		func(ctx context.Context, in *RunPath) (*reportOutput, error) {
 			name, status, err := s.runOf(ctx, in.Run)
 			if err != nil {
-				return nil, s.problem(err)
+				return nil, err
 			}
 			run, err := s.o.Runs.Find(ctx, name)
 			if errors.Is(err, ErrNoRun) && (status == StatusQueued || status == StatusRunning) {
 				return nil, huma.Error409Conflict("the job is " + status + ": its run is not stored yet")
 			}
 			if err != nil {
-				return nil, s.problem(err)
+				return nil, err
 			}
 			r, err := s.o.Runs.Report(ctx, run)
 			if err != nil {
-				return nil, s.problem(err)
+				return nil, err
 			}
 			r.RunID = in.Run
 			return &reportOutput{*r}, nil
@@ -207,23 +201,20 @@ func registerProfile(api huma.API, s *Service) {
 
 // profile queues a job of the contract.
 func (s *Service) profile(ctx context.Context, template string, values map[string]any) (Job, error) {
-	if err := s.needRun(); err != nil {
-		return Job{}, err
-	}
 	t := s.template(template)
 	if t == nil {
-		return Job{}, huma.Error409Conflict(fmt.Sprintf("%s of the server has no template %s: write one, with this name and with the fields of the request as parameters", ConfigName, template))
+		return Job{}, huma.Error409Conflict(fmt.Sprintf("%s of the server has no template %s: add one whose parameters are the fields of this request", ConfigName, template))
 	}
 	for name := range values {
 		if t.parameter(name) == nil {
-			return Job{}, huma.Error409Conflict(fmt.Sprintf("the template %s of the server's %s has no parameter %s: the fields of the request must be its parameters", template, ConfigName, name))
+			return Job{}, huma.Error409Conflict(fmt.Sprintf("the template %s in %s of the server has no parameter %s: the fields of the request must be its parameters", template, ConfigName, name))
 		}
 	}
 	j, err := s.Capture(ctx, template, values, "", nil)
 	if value := (*valueError)(nil); errors.As(err, &value) {
-		return Job{}, huma.Error422UnprocessableEntity("a field is wrong", &huma.ErrorDetail{Message: value.err.Error(), Location: "body." + value.name})
+		return Job{}, huma.Error422UnprocessableEntity("invalid field", &huma.ErrorDetail{Message: value.err.Error(), Location: "body." + value.name})
 	}
-	return j, s.problem(err)
+	return j, err
 }
 
 // runOf gives the name of the run that a job makes, or that is referred to, and the status of its job.
@@ -236,105 +227,4 @@ func (s *Service) runOf(ctx context.Context, ref string) (name, status string, e
 	}
 	run, err := s.o.Runs.Find(ctx, ref)
 	return run.Name, StatusDone, err
-}
-
-// summed is the hash of a file that has not changed since.
-type summed struct {
-	size int64
-	at   time.Time
-	sum  string
-}
-
-// maxSums bounds the hashes that are remembered.
-const maxSums = 10_000
-
-// captureDir opens the folder that prof capture made for a run; nil where there is none.
-func (s *Service) captureDir(run string) (*os.Root, error) {
-	if run == "" {
-		return nil, nil
-	}
-	root, err := os.OpenRoot(filepath.Join(s.o.CaptureFolders, capture.FolderName(run)))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return root, err
-}
-
-// artifacts lists the files of a capture, in the order of their names.
-func (s *Service) artifacts(ctx context.Context, ref, run string) ([]Artifact, error) {
-	out := []Artifact{}
-	root, err := s.captureDir(run)
-	if err != nil || root == nil {
-		return out, err
-	}
-	defer root.Close()
-	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			if errors.Is(err, fs.ErrNotExist) { // a capture at work removes its own
-				return nil
-			}
-			return err
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		size, sum, err := s.digest(root, run, name)
-		if err == nil {
-			out = append(out, Artifact{name, artifactsPath(ref) + "/" + url.PathEscape(name), size, sum})
-		} else if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-		return err
-	})
-	return out, err
-}
-
-// digest gives the size and the SHA-256 of a file, which is read only where it has changed.
-func (s *Service) digest(root *os.Root, run, name string) (int64, string, error) {
-	f, err := file.OpenIn(root, name)
-	if err != nil {
-		return 0, "", err
-	}
-	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return 0, "", err
-	}
-	key := run + "/" + name
-	s.mu.Lock()
-	known, ok := s.sums[key]
-	s.mu.Unlock()
-	if ok && known.size == st.Size() && known.at.Equal(st.ModTime()) {
-		return known.size, known.sum, nil
-	}
-	h := sha256.New()
-	n, err := io.Copy(h, f)
-	if err != nil {
-		return 0, "", err
-	}
-	sum := hex.EncodeToString(h.Sum(nil))
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.sums) >= maxSums {
-		clear(s.sums)
-	}
-	s.sums[key] = summed{n, st.ModTime(), sum}
-	return n, sum, nil
-}
-
-// openArtifact opens a file of a capture. No name leads out of its folder.
-func (s *Service) openArtifact(run, name string) (*os.File, error) {
-	root, err := s.captureDir(run)
-	if err == nil && root == nil {
-		err = fmt.Errorf("%w with captured files: %.100q", ErrNoRun, run)
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	f, err := file.OpenIn(root, name)
-	if err != nil {
-		return nil, fmt.Errorf("%w with a file %.200q", ErrNoRun, name)
-	}
-	return f, nil
 }

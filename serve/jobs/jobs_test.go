@@ -79,7 +79,7 @@ func TestFailedJob(t *testing.T) {
 	want[object](s, 422, "POST", jobsPath, object{"template": "secret", "name": "named"}) // there is one now
 	j = want[Job](s, 202, "POST", jobsPath, object{"template": "lines"})
 	s.await(j.ID, StatusDone)
-	if got := s.log(j.ID); !strings.Contains(got, "line 100\n") || !strings.HasSuffix(got, "line 29998\nline 29999\n") || !strings.Contains(got, "lines are not kept") || len(got) > 128<<10 {
+	if got := s.log(j.ID); !strings.Contains(got, "line 100\n") || !strings.HasSuffix(got, "line 29998\nline 29999\n") || !strings.Contains(got, "lines omitted") || len(got) > 128<<10 {
 		t.Errorf("%d bytes of log: %.200q ... %q", len(got), got, got[len(got)-200:])
 	}
 }
@@ -98,7 +98,7 @@ func TestQueue(t *testing.T) {
 		}
 	}
 	code, text, h := s.ask("POST", jobsPath, object{"template": "do"})
-	if code != 429 || h.Get("Retry-After") == "" || !strings.Contains(text, "too many jobs wait: 3") {
+	if code != 429 || h.Get("Retry-After") == "" || !strings.Contains(text, "too many jobs in the queue: 3, the limit") {
 		t.Errorf("%d %s", code, text)
 	}
 	if code, text, _ := s.ask("POST", jobsPath, object{"template": "do", "name": ids[1]}); code != 429 && code != 422 {
@@ -139,7 +139,7 @@ func TestStop(t *testing.T) {
 		t.Errorf("%+v", again)
 	}
 	s.o.Config.Templates[0].Timeout = 300 * time.Millisecond
-	if j = s.await(s.post("sleep").ID, StatusTimeout); j.Reason != "stopped after 300ms" || len(j.Runs) != 1 {
+	if j = s.await(s.post("sleep").ID, StatusTimeout); j.Reason != "timed out after 300ms" || len(j.Runs) != 1 {
 		t.Errorf("%+v", j)
 	}
 }
@@ -199,7 +199,7 @@ func TestKilled(t *testing.T) {
 	go func() { done <- left.Wait() }()
 	s := serve(t, home, templates)
 	j := want[Job](s, 200, "GET", jobsPath+"/"+id, nil)
-	if j.Status != StatusInterrupted || !strings.Contains(j.Reason, "the server ended while the job ran") || !strings.Contains(j.Reason, "runs/n of the home") {
+	if j.Status != StatusInterrupted || !strings.Contains(j.Reason, "the server was killed while the job was running") || !strings.Contains(j.Reason, "runs/n of the home") {
 		t.Errorf("%+v", j)
 	}
 	select {

@@ -71,7 +71,7 @@ func (l *jobLog) close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.dropped > 0 {
-		l.write(fmt.Sprintf("[%d lines are not kept: the log is full]\n", l.dropped))
+		l.write(fmt.Sprintf("[%d lines omitted: the log is full]\n", l.dropped))
 	}
 	for _, line := range l.tail {
 		l.write(line)
@@ -113,7 +113,7 @@ func (w *lines) flush() {
 	shown = shown[bytes.LastIndexByte(shown, '\r')+1:]
 	line := harmless(string(shown))
 	if w.more > 0 {
-		line += fmt.Sprintf(" [... %d bytes more]", w.more)
+		line += fmt.Sprintf(" [%d more bytes omitted]", w.more)
 	}
 	w.text, w.more = w.text[:0], 0
 	w.each(line)

@@ -38,8 +38,8 @@ type TemplateParameter struct {
 	Name    string   `json:"name"`
 	Type    string   `json:"type" enum:"text,integer,number,boolean,path"`
 	Doc     string   `json:"doc,omitempty"`
-	Default *string  `json:"default,omitempty" doc:"The value where the job names none; absent: the job must name one"`
-	Values  []string `json:"values,omitempty" doc:"The only values that it may have"`
+	Default *string  `json:"default,omitempty" doc:"The value if the request names none; absent: the parameter is required"`
+	Values  []string `json:"values,omitempty" doc:"The only values allowed"`
 	Pattern string   `json:"pattern,omitempty" doc:"A regular expression that all of a text must match"`
 	Min     *float64 `json:"min,omitempty"`
 	Max     *float64 `json:"max,omitempty"`
@@ -98,28 +98,53 @@ func (f parameterFile) parameter(name string) (*TemplateParameter, error) {
 	}
 	for _, dir := range f.Below {
 		if !filepath.IsAbs(dir) {
-			return nil, wrong("below: %s is no absolute path", dir)
+			return nil, wrong("below: %s is not an absolute path", dir)
 		}
 		p.below = append(p.below, filepath.Clean(dir))
 	}
-	for _, v := range append(slices.Clone(p.Values), defaultOf(p)...) {
-		if p.Type == typePath && !filepath.IsLocal(v) { // clients see it
-			return nil, wrong("%s: write paths relative to a folder of below", v)
+	for _, v := range p.Values {
+		if err := p.offered(v); err != nil {
+			return nil, wrong("values: %q: %v", v, err)
 		}
 	}
-	if p.Default != nil && p.Type != typePath { // files come and go
-		if _, err := p.check(*p.Default); err != nil {
+	if p.Default != nil {
+		if err := p.offered(*p.Default); err != nil {
 			return nil, wrong("default: %v", err)
 		}
 	}
 	return p, nil
 }
 
-func defaultOf(p *TemplateParameter) []string {
-	if p.Default == nil {
+// offered checks a value that the template itself names. Files come and go, and clients see their paths.
+func (p *TemplateParameter) offered(v string) error {
+	if p.Type == typePath {
+		if !filepath.IsLocal(v) {
+			return fmt.Errorf("%s: write paths relative to a folder of below", v)
+		}
 		return nil
 	}
-	return []string{*p.Default}
+	_, err := p.check(v)
+	return err
+}
+
+// known are the values that are known before a request; all says that no request can choose another.
+func (p *TemplateParameter) known() (values []string, all bool) {
+	var list []string
+	switch {
+	case p.Type == typePath:
+	case len(p.Values) > 0:
+		list, all = p.Values, true
+	case p.Type == typeBoolean:
+		list, all = []string{"false", "true"}, true
+	case p.Default != nil:
+		list = []string{*p.Default}
+	}
+	for _, v := range list {
+		if text, err := p.check(v); err == nil {
+			values = append(values, text)
+		}
+	}
+	return values, all
 }
 
 // value gives the text of a parameter for a value of JSON.
@@ -132,7 +157,7 @@ func (p *TemplateParameter) value(v any) (string, error) {
 	case float64:
 		return p.check(strconv.FormatFloat(v, 'f', -1, 64))
 	}
-	return "", errors.New("it must be a text, a number or a boolean")
+	return "", errors.New("it must be a string, a number or a boolean")
 }
 
 // check gives the text that the command line gets for a value.
@@ -212,7 +237,7 @@ func (p *TemplateParameter) path(v string) (string, error) {
 			return real, nil
 		}
 	}
-	return "", errors.New("there is no such file or folder in the folders that the template allows")
+	return "", errors.New("no such file or folder in the folders that the template allows")
 }
 
 // values checks what a job chose, and gives what its command line gets: a value for each parameter. The error names the parameter.
@@ -230,7 +255,7 @@ func (t *Template) values(chosen map[string]any, run string) (map[string]string,
 	for _, p := range t.Parameters {
 		v, ok := chosen[p.Name]
 		if !ok && p.Default == nil {
-			return nil, &valueError{p.Name, errors.New("it has no default: name a value")}
+			return nil, &valueError{p.Name, errors.New("it is required")}
 		} else if !ok {
 			v = *p.Default
 		}

@@ -6,12 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"runtime"
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // jobVariable is set in the environment of all processes of a job, to the job's id: it finds those that the job leaves behind, also behind a server that
@@ -28,6 +29,7 @@ const (
 type process struct {
 	id        string
 	argv, env []string
+	called    *strings.Replacer // puts the client's names of files in place of the server's
 	dir       string
 	out, errs io.Writer
 	grace     time.Duration // from SIGINT to SIGTERM
@@ -36,10 +38,10 @@ type process struct {
 
 // ended is how a process did: the exit code, and why it was stopped, if it was.
 type ended struct {
-	code   int // -1: killed by a signal
-	signal string
-	cause  error // of ctx, or errTimeout
-	err    error // it could not be started, or waited for
+	code   int            // -1: none
+	signal syscall.Signal // that killed it
+	cause  error          // of ctx, or errTimeout
+	err    error          // it could not be started, or waited for
 }
 
 // errTimeout is why a job was stopped that took too long.
@@ -71,7 +73,7 @@ func (p process) run(ctx context.Context) ended {
 	endLeft(p.id)
 	out := ended{code: cmd.ProcessState.ExitCode(), cause: context.Cause(ctx)}
 	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		out.signal = status.Signal().String()
+		out.signal = status.Signal()
 	}
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay) {
 		out.err = err
@@ -107,8 +109,8 @@ func (e ended) says() string {
 	switch {
 	case e.err != nil:
 		return e.err.Error()
-	case e.signal != "":
-		return "prof was ended by the signal " + e.signal
+	case e.signal != 0:
+		return "prof was killed by " + unix.SignalName(e.signal)
 	case e.code != 0:
 		return fmt.Sprintf("exit status %d", e.code)
 	}
@@ -131,6 +133,3 @@ func (l *lastWords) best() string {
 	text := cmp.Or(l.prof, l.any)
 	return text[:min(len(text), 500)]
 }
-
-// environ is the environment of jobs: the server's.
-func environ(more []string) []string { return append(os.Environ(), more...) }

@@ -76,7 +76,7 @@ func TestUpload(t *testing.T) {
 	s = serve(t, s.home, templates)
 	want[Upload](s, 200, "PATCH", at, text[100_000:150_000], "Upload-Offset", "100000")
 	code, out, h = s.ask("PATCH", at, text[150_000:]+"more", "Upload-Offset", "150000")
-	if code != 413 || h.Get("Upload-Offset") != "150000" || !strings.Contains(out, "nothing of it is kept") {
+	if code != 413 || h.Get("Upload-Offset") != "150000" || !strings.Contains(out, "this part was discarded") {
 		t.Errorf("%d %v %s", code, h, out)
 	}
 	u := want[Upload](s, 200, "PATCH", at, text[150_000:], "Upload-Offset", "150000")
@@ -86,7 +86,7 @@ func TestUpload(t *testing.T) {
 	want[object](s, 409, "PATCH", at, "x", "Upload-Offset", "200000")
 	j := want[Job](s, 202, "POST", at+"/ingest", object{"name": "n", "tags": []string{"a=b"}, "prefill": 7, "device_name": "NVIDIA H200"})
 	j = s.await(j.ID, StatusDone)
-	if got := s.log(j.ID); !strings.Contains(got, `["--run=n","--tag=a=b","--prefill=7","--device-name=NVIDIA H200","`) || !strings.Contains(got, "capture-1.sqlite 0123") || len(j.Runs) != 1 || j.Runs[0].Name != "n" {
+	if got := s.log(j.ID); !strings.Contains(got, `["--run=n","--tag=a=b","--prefill=7","--device-name=NVIDIA H200","`) || !strings.Contains(got, "upload-1.sqlite 0123") || len(j.Runs) != 1 || j.Runs[0].Name != "n" {
 		t.Errorf("%+v %.400s", j, got)
 	}
 	want[object](s, 404, "GET", at, nil) // it is stored
@@ -170,7 +170,7 @@ func TestUploadNames(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"", ".", "..", "x", "x.sh", "x.sqlite/", "x.sqlite.exe", "x.csv\x00.sh", "x.tar.gz", "serve.yaml.bak", "a.csv\n", "x.SQLİTE"} {
-		if stem, end, err := parts(name); !errors.Is(err, ErrBadUpload) {
+		if stem, end, err := parts(name); !errors.Is(err, errBadUpload) {
 			t.Errorf("%q: %q %q %v", name, stem, end, err)
 		}
 	}
@@ -185,7 +185,7 @@ func TestIngestSeveral(t *testing.T) {
 	j := want[Job](s, 202, "POST", uploadsPath+"/"+a+"/ingest", object{"with": []string{b, c, d, e}})
 	want[object](s, 409, "POST", uploadsPath+"/"+c+"/ingest", object{}) // another job has it, or has stored it
 	j = s.await(j.ID, StatusDone)
-	for _, line := range []string{"capture-1_cuda_gpu_kern_sum.csv 1", "capture-1_cuda_api_sum.csv 2", "capture-2.ncu-rep 3", "capture-3_cuda_api_sum.csv 4", "workload.json 5"} {
+	for _, line := range []string{"upload-1_cuda_gpu_kern_sum.csv 1", "upload-1_cuda_api_sum.csv 2", "upload-2.ncu-rep 3", "upload-3_cuda_api_sum.csv 4", "workload.json 5"} {
 		if !strings.Contains(s.log(j.ID), line+"\n") {
 			t.Errorf("no %q in:\n%s", line, s.log(j.ID))
 		}
@@ -236,7 +236,7 @@ func TestUploadInUse(t *testing.T) {
 	want[object](s, 409, "DELETE", at, nil)
 	want[object](s, 422, "POST", at+"/ingest", object{})
 	out.CloseWithError(iotest.ErrTimeout)
-	if err := <-done; !errors.Is(err, iotest.ErrTimeout) || !errors.Is(err, ErrBroken) {
+	if err := <-done; !errors.Is(err, iotest.ErrTimeout) || !errors.Is(err, errBroken) {
 		t.Error(err)
 	}
 	want[Upload](s, 200, "PATCH", at, "67890", "Upload-Offset", "5")

@@ -1,0 +1,176 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// stream writes to a client as long as that reads: each write has a deadline of its own.
+type stream struct {
+	w io.Writer
+	c *http.ResponseController // nil where the writer is none of net/http
+}
+
+// writeWithin is how long a client may take to read what is written at once.
+const writeWithin = 30 * time.Second
+
+func newStream(w io.Writer) stream {
+	out := stream{w: w}
+	if rw, ok := w.(http.ResponseWriter); ok {
+		out.c = http.NewResponseController(rw)
+	}
+	return out
+}
+
+func (s stream) Write(text []byte) (int, error) {
+	if s.c != nil {
+		_ = s.c.SetWriteDeadline(time.Now().Add(writeWithin)) // some writers have none
+	}
+	return s.w.Write(text)
+}
+
+func (s stream) flush() {
+	if s.c != nil {
+		_ = s.c.Flush() // what cannot be flushed arrives later
+	}
+}
+
+type eventsInput struct {
+	JobPath
+	LastEventID string `header:"Last-Event-ID" maxLength:"20" doc:"Id of the last event that arrived: the stream continues after it"`
+}
+
+// LogEvent is a part of a log.
+type LogEvent struct {
+	Lines []string `json:"lines" nullable:"false" doc:"Whole lines of the log"`
+}
+
+// keepAlive is how often something is sent where nothing happens.
+const keepAlive = 15 * time.Second
+
+func registerEvents(g group) {
+	s, schemas := g.s, g.api.OpenAPI().Components.Schemas
+	event := func(name, doc string, data *huma.Schema) *huma.Schema {
+		return &huma.Schema{Type: "object", Description: doc, Required: []string{"event", "data"}, Properties: map[string]*huma.Schema{
+			"id": {Type: "integer"}, "event": {Type: "string", Enum: []any{name}}, "data": data}}
+	}
+	events := &huma.Schema{Type: "array", Description: "Server-sent events", Items: &huma.Schema{OneOf: []*huma.Schema{
+		event("log", "Lines of the log; the id is the offset of what follows", schemas.Schema(reflect.TypeFor[LogEvent](), true, "LogEvent")),
+		event("job", "The job, whenever its status changes; once it has ended, the stream ends", schemas.Schema(reflect.TypeFor[Job](), true, "Job")),
+	}}}
+	add(g, huma.Operation{OperationID: "follow-job", Method: http.MethodGet, Path: jobsPath + "/{id}/events", Errors: []int{404},
+		Summary: "Follow a job", Description: "The log and the status of a job as server-sent events, until it ends. A client that reconnects with Last-Event-ID gets each line once.",
+		Responses: map[string]*huma.Response{"200": {Description: "Events", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: events}}}}},
+		func(_ context.Context, in *eventsInput) (*huma.StreamResponse, error) {
+			if _, _, err := s.Job(in.ID); err != nil {
+				return nil, err
+			}
+			offset := int64(0)
+			if in.LastEventID != "" {
+				var err error
+				if offset, err = strconv.ParseInt(in.LastEventID, 10, 64); err != nil || offset < 0 {
+					return nil, huma.Error422UnprocessableEntity("Last-Event-ID must be the id of an event")
+				}
+			}
+			return &huma.StreamResponse{Body: func(ctx huma.Context) {
+				_ = ctx.SetReadDeadline(time.Time{}) // that of the request's body, which would end the stream
+				ctx.SetHeader("Content-Type", "text/event-stream")
+				ctx.SetHeader("Cache-Control", "no-store")
+				ctx.SetStatus(http.StatusOK)
+				_ = s.follow(ctx.Context(), in.ID, offset, newStream(ctx.BodyWriter())) // the client has gone
+			}}, nil
+		})
+}
+
+// follow sends what becomes of a job, from an offset of its log on, until it ends or the server closes.
+func (s *Service) follow(ctx context.Context, id string, offset int64, w stream) error {
+	last := ""
+	var log *os.File
+	defer func() {
+		if log != nil {
+			log.Close()
+		}
+	}()
+	tick := time.NewTicker(keepAlive)
+	defer tick.Stop()
+	for {
+		j, changed, err := s.Job(id)
+		if err != nil {
+			return err
+		}
+		if log == nil {
+			if log, err = s.openLog(id); err != nil {
+				return err
+			}
+		}
+		if log != nil {
+			if offset, err = sendLog(log, offset, w); err != nil {
+				return err
+			}
+		}
+		// Whoever waits does not see the jobs before it go.
+		if now := fmt.Sprint(j.Status, j.Stopping); now != last {
+			if last, err = now, sendEvent(w, "job", "", j); err != nil {
+				return err
+			}
+		}
+		w.flush()
+		if j.ended() {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-tick.C:
+			if _, err := io.WriteString(w, ": \n\n"); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return nil
+		case <-s.ctx.Done(): // the client asks the next server
+			return nil
+		}
+	}
+}
+
+// sendLog sends the whole lines of a log from an offset on.
+func sendLog(log io.ReaderAt, offset int64, w stream) (int64, error) {
+	buf := make([]byte, 64<<10) // more than a line of the log has
+	for {
+		n, err := log.ReadAt(buf, offset)
+		text := string(buf[:n])
+		text = text[:strings.LastIndexByte(text, '\n')+1]
+		if text == "" {
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return offset, err
+		}
+		offset += int64(len(text))
+		if err := sendEvent(w, "log", strconv.FormatInt(offset, 10), LogEvent{strings.Split(strings.TrimSuffix(text, "\n"), "\n")}); err != nil {
+			return offset, err
+		}
+	}
+}
+
+func sendEvent(w stream, event, id string, data any) error {
+	text, err := json.Marshal(data)
+	if err != nil {
+		return err
+	}
+	if id != "" {
+		id = "id: " + id + "\n"
+	}
+	_, err = fmt.Fprintf(w, "%sevent: %s\ndata: %s\n\n", id, event, text)
+	return err
+}

@@ -1,0 +1,341 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"prof/capture"
+	"prof/internal/mask"
+	"prof/internal/suggest"
+)
+
+// CaptureOptions are the options of prof capture that a template may set.
+type CaptureOptions struct {
+	Names []string
+	Check func(args []string) error // is an error where prof capture would refuse them; it looks at no files
+}
+
+// Template is what a job may run.
+type Template struct {
+	Name, Doc  string
+	Parameters []*TemplateParameter // by name
+	Timeout    time.Duration
+
+	command []string
+	options []option
+	dir     string
+	env     []string
+	check   func(args []string) error // see CaptureOptions
+}
+
+// option is one of prof capture; values may mention parameters.
+type option struct {
+	key    string // as the template writes it
+	name   string
+	values []string
+}
+
+type templateFile struct {
+	Doc        string                   `yaml:"doc"`
+	Command    []string                 `yaml:"command"`
+	Options    map[string]ast.Node      `yaml:"options"`
+	Dir        string                   `yaml:"dir"`
+	Env        map[string]string        `yaml:"env"`
+	Timeout    time.Duration            `yaml:"timeout"`
+	Parameters map[string]parameterFile `yaml:"parameters"`
+	Node       ast.Node                 `yaml:"-"`
+}
+
+var (
+	templateName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+	placeholder  = regexp.MustCompile(`\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+)
+
+// runParameter is the name that every template has: that of the run.
+const runParameter = "run"
+
+func (f templateFile) template(file ast.Node, name, base string, captures CaptureOptions) (*Template, error) {
+	at := f.Node
+	if at == nil {
+		return nil, capture.YAMLErrorf(file, "templates.%s is empty", name)
+	}
+	switch {
+	case !templateName.MatchString(name):
+		return nil, capture.YAMLErrorf(at, "templates.%s: name it with letters, digits, - and _", name)
+	case len(f.Command) == 0 || f.Command[0] == "":
+		return nil, capture.YAMLErrorf(at, "templates.%s has no command: write it as a list, such as [python3, bench.py]", name)
+	case placeholder.MatchString(f.Command[0]):
+		return nil, capture.YAMLErrorf(at, "templates.%s: the program, %s, must not depend on a parameter", name, f.Command[0])
+	case f.Timeout < 0:
+		return nil, capture.YAMLErrorf(at, "templates.%s: timeout must be more than 0", name)
+	}
+	t := &Template{Name: name, Doc: f.Doc, command: f.Command, dir: f.Dir, Timeout: f.Timeout, check: captures.Check}
+	if t.dir != "" && !filepath.IsAbs(t.dir) {
+		t.dir = filepath.Join(base, t.dir)
+	}
+	for _, p := range slices.Sorted(maps.Keys(f.Parameters)) {
+		one := f.Parameters[p]
+		if one.Node == nil { // it is empty: a text
+			one.Node = at
+			f.Parameters[p] = one
+		}
+		if !variableName.MatchString(p) || p == runParameter {
+			return nil, capture.YAMLErrorf(one.Node, "templates.%s: a parameter must not be named %s", name, p)
+		}
+		made, err := one.parameter(p)
+		if err != nil {
+			return nil, err
+		}
+		t.Parameters = append(t.Parameters, made)
+	}
+	used := map[string]bool{}
+	for _, word := range f.Command {
+		if err := t.mentions(at, word, used); err != nil {
+			return nil, err
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(f.Options)) {
+		n := f.Options[key]
+		o := option{key: key, name: strings.ReplaceAll(key, "_", "-")}
+		if !slices.Contains(captures.Names, o.name) {
+			return nil, capture.YAMLErrorf(n, "templates.%s: a template cannot set an option %s of prof capture%s", name, key, suggest.DidYouMean(o.name, captures.Names))
+		}
+		var err error
+		if o.values, err = optionValues(n); err != nil {
+			return nil, capture.YAMLErrorf(n, "templates.%s: options.%s: %v", name, key, err)
+		}
+		for _, v := range o.values {
+			if err := t.mentions(n, v, used); err != nil {
+				return nil, err
+			}
+		}
+		t.options = append(t.options, o)
+	}
+	for _, key := range slices.Sorted(maps.Keys(f.Env)) {
+		if !variableName.MatchString(key) || key == jobVariable {
+			return nil, capture.YAMLErrorf(at, "templates.%s: env.%s: it cannot be set", name, key)
+		}
+		if err := t.mentions(at, f.Env[key], used); err != nil {
+			return nil, err
+		}
+		t.env = append(t.env, key+"="+f.Env[key])
+	}
+	for _, p := range t.Parameters {
+		if !used[p.Name] {
+			return nil, capture.YAMLErrorf(f.Parameters[p.Name].Node, "templates.%s: nothing mentions {%s}", name, p.Name)
+		}
+	}
+	return t, t.checkOptions(at, f.Options)
+}
+
+// maxTried bounds the combinations of values that checkOptions tries.
+const maxTried = 500
+
+// checkOptions finds options that prof capture would refuse whatever a request chooses, and values of a parameter that it would refuse with any others. What
+// only a request says is not known here. nodes are where the options stand.
+func (t *Template) checkOptions(at ast.Node, nodes map[string]ast.Node) error {
+	tried := []map[string]string{{runParameter: "run"}}
+	for _, p := range t.Parameters {
+		if known, all := p.known(); all && t.optionsMention(p.Name) && len(known)*len(tried) <= maxTried {
+			tried = with(tried, p.Name, known...)
+		}
+	}
+	if args, err := t.refused(tried); err != nil {
+		return capture.YAMLErrorf(t.blamed(args, err, at, nodes), "templates.%s: %v", t.Name, err)
+	}
+	for _, p := range t.Parameters {
+		known, _ := p.known()
+		for _, v := range known {
+			if args, err := t.refused(with(tried, p.Name, v)); err != nil {
+				return capture.YAMLErrorf(t.blamed(args, err, at, nodes), "templates.%s: %s is %q: %v", t.Name, p.Name, v, err)
+			}
+		}
+	}
+	return nil
+}
+
+// with are the choices with each of some values for a parameter.
+func with(choices []map[string]string, name string, values ...string) (out []map[string]string) {
+	for _, c := range choices {
+		for _, v := range values {
+			more := maps.Clone(c)
+			more[name] = v
+			out = append(out, more)
+		}
+	}
+	return out
+}
+
+// refused gives what prof capture says against the options of the first of some choices; nil where it accepts one of them, or may with what a request says.
+func (t *Template) refused(choices []map[string]string) (args []string, err error) {
+	for _, c := range choices {
+		these, open := t.optionArgs(c)
+		wrong := t.check(these)
+		if wrong == nil || slices.ContainsFunc(open, func(name string) bool { return strings.Contains(wrong.Error(), "--"+name) }) {
+			return nil, nil
+		}
+		if err == nil {
+			args, err = these, wrong
+		}
+	}
+	return args, err
+}
+
+// blamed is where the first option stands without which prof capture says something else.
+func (t *Template) blamed(args []string, err error, at ast.Node, nodes map[string]ast.Node) ast.Node {
+	for _, o := range t.options {
+		rest := slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return strings.HasPrefix(arg, "--"+o.name+"=") })
+		if other := t.check(rest); other == nil || other.Error() != err.Error() {
+			return nodes[o.key]
+		}
+	}
+	return at
+}
+
+func (t *Template) optionsMention(parameter string) bool {
+	return slices.ContainsFunc(t.options, func(o option) bool {
+		return slices.ContainsFunc(o.values, func(v string) bool { return strings.Contains(v, "{"+parameter+"}") })
+	})
+}
+
+// optionValues are the texts of an option's value, a list's or one.
+func optionValues(n ast.Node) ([]string, error) {
+	list, ok := n.(*ast.SequenceNode)
+	if !ok {
+		list = &ast.SequenceNode{Values: []ast.Node{n}}
+	}
+	var out []string
+	for _, v := range list.Values {
+		switch v := v.(type) {
+		case *ast.StringNode:
+			out = append(out, v.Value)
+		case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
+			out = append(out, v.GetToken().Value)
+		default:
+			return nil, errors.New("it must be a value or a list of values")
+		}
+	}
+	return out, nil
+}
+
+// mentions notes the parameters that a text names.
+func (t *Template) mentions(at ast.Node, text string, used map[string]bool) error {
+	for _, m := range placeholder.FindAllStringSubmatch(text, -1) {
+		if t.parameter(m[1]) == nil && m[1] != runParameter {
+			names := []string{runParameter}
+			for _, p := range t.Parameters {
+				names = append(names, p.Name)
+			}
+			return capture.YAMLErrorf(at, "templates.%s: %s: there is no parameter %s%s", t.Name, text, m[1], suggest.DidYouMean(m[1], names))
+		}
+		used[m[1]] = true
+	}
+	return nil
+}
+
+func (t *Template) parameter(name string) *TemplateParameter {
+	at := slices.IndexFunc(t.Parameters, func(p *TemplateParameter) bool { return p.Name == name })
+	if at < 0 {
+		return nil
+	}
+	return t.Parameters[at]
+}
+
+// filled is a text with the values of parameters. A value is not looked at for names of others.
+func filled(text string, values map[string]string) string {
+	return placeholder.ReplaceAllStringFunc(text, func(m string) string { return values[m[1:len(m)-1]] })
+}
+
+// optionArgs are the options of prof capture. Those that need a value which is not there are left out, and open names them.
+func (t *Template) optionArgs(values map[string]string) (args, open []string) {
+	for _, o := range t.options {
+		for _, v := range o.values {
+			if slices.ContainsFunc(placeholder.FindAllStringSubmatch(v, -1), func(m []string) bool { _, ok := values[m[1]]; return !ok }) {
+				open = append(open, o.name)
+				continue
+			}
+			args = append(args, "--"+o.name+"="+filled(v, values))
+		}
+	}
+	return args, open
+}
+
+// run is what a job runs of prof: the options and the command line of prof capture, and what is added to its environment.
+func (t *Template) run(values map[string]string) (args, env []string) {
+	args, _ = t.optionArgs(values)
+	args = append(args, "--")
+	for _, word := range t.command {
+		args = append(args, filled(word, values))
+	}
+	for _, v := range t.env {
+		env = append(env, filled(v, values))
+	}
+	return args, env
+}
+
+// quoted is a list of values for a message.
+func quoted(values []string) string {
+	out := make([]string, len(values))
+	for i, v := range values {
+		out[i] = strconv.Quote(v)
+	}
+	return suggest.List(out, 12)
+}
+
+func (s *Service) templateNames() (out []string) {
+	for _, t := range s.o.Config.Templates {
+		out = append(out, t.Name)
+	}
+	return out
+}
+
+func (s *Service) template(name string) *Template {
+	at := slices.IndexFunc(s.o.Config.Templates, func(t *Template) bool { return t.Name == name })
+	if at < 0 {
+		return nil
+	}
+	return s.o.Config.Templates[at]
+}
+
+// Capture queues a capture by a template. The error is a *valueError where a parameter is wrong.
+func (s *Service) Capture(ctx context.Context, template string, chosen map[string]any, name string, tags []string) (Job, error) {
+	t := s.template(template)
+	if t == nil {
+		return Job{}, fmt.Errorf("%w: %s has no template %.100q%s", ErrInvalid, ConfigName, template, suggest.DidYouMean(template, s.templateNames()))
+	}
+	id := newID(template)
+	if name == "" {
+		name = id
+	}
+	if err := s.o.Runs.Check(ctx, name, tags); err != nil {
+		return Job{}, err
+	}
+	values, err := t.values(chosen, name)
+	if err != nil {
+		return Job{}, err
+	}
+	args, _ := t.optionArgs(values)
+	if err := t.check(append(tagArgs(tags), args...)); err != nil {
+		return Job{}, fmt.Errorf("%w: %s", ErrInvalid, s.shorten(err.Error()))
+	}
+	shown := map[string]string{}
+	for key := range chosen {
+		text := values[key]
+		if t.parameter(key).Type == typePath {
+			text, _ = chosen[key].(string) // as the client knows it
+		}
+		shown[key] = mask.Value(key, text)
+	}
+	return s.add(&job{saved: saved{Job: Job{ID: id, Kind: KindCapture, Template: template, Parameters: shown, Name: name, Tags: tags}, Chosen: chosen}})
+}
