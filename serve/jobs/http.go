@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"prof/internal/file"
 )
 
 // Register adds the operations of jobs, uploads, and the contract of profile services, to an API. Those that the server was not started for answer 403.
@@ -86,12 +88,17 @@ type JobPath struct {
 	ID string `path:"id" maxLength:"100" doc:"Id of the job" example:"run-20260102-030405-abcdefghij"`
 }
 
-type jobOutput struct{ Body Job }
+// body is an answer that has nothing but a body.
+type body[T any] struct{ Body T }
 
-type jobsOutput struct {
-	Body struct {
-		Jobs []Job `json:"jobs" nullable:"false" doc:"The newest first"`
-	}
+// JobList is all jobs.
+type JobList struct {
+	Jobs []Job `json:"jobs" nullable:"false" doc:"The newest first"`
+}
+
+// TemplateList is what jobs may run.
+type TemplateList struct {
+	Templates []*Template `json:"templates" nullable:"false"`
 }
 
 type newJobInput struct {
@@ -108,38 +115,17 @@ type acceptedJob struct {
 	Body     Job
 }
 
-// TemplateInfo is what clients see of a template.
-type TemplateInfo struct {
-	Name       string               `json:"name"`
-	Doc        string               `json:"doc,omitempty"`
-	TimeoutNs  int64                `json:"timeout_ns" doc:"A job that takes longer is stopped"`
-	Parameters []*TemplateParameter `json:"parameters" nullable:"false"`
-}
-
-type templatesOutput struct {
-	Body struct {
-		Templates []TemplateInfo `json:"templates" nullable:"false"`
-	}
-}
-
 func registerJobs(api huma.API, s *Service) {
 	run := group{api, s, jobsTag, s.o.AllowRun, "--allow-run"}
 	any := group{api, s, jobsTag, s.o.AllowRun || s.o.AllowIngest, "--allow-run or --allow-ingest"}
 	add(run, huma.Operation{OperationID: "list-templates", Method: http.MethodGet, Path: "/api/v1/templates",
 		Summary: "List what jobs may run", Description: "A template of serve.yaml is a command line with parameters. A job names a template and chooses values; it never names a command."},
-		func(context.Context, *struct{}) (*templatesOutput, error) {
-			out := &templatesOutput{}
-			out.Body.Templates = []TemplateInfo{}
-			for _, t := range s.o.Config.Templates {
-				out.Body.Templates = append(out.Body.Templates, TemplateInfo{t.Name, t.Doc, t.Timeout.Nanoseconds(), append([]*TemplateParameter{}, t.Parameters...)})
-			}
-			return out, nil
+		func(context.Context, *struct{}) (*body[TemplateList], error) {
+			return &body[TemplateList]{TemplateList{append([]*Template{}, s.o.Config.Templates...)}}, nil
 		})
 	add(any, huma.Operation{OperationID: "list-jobs", Method: http.MethodGet, Path: jobsPath, Summary: "List the jobs"},
-		func(context.Context, *struct{}) (*jobsOutput, error) {
-			out := &jobsOutput{}
-			out.Body.Jobs = s.List()
-			return out, nil
+		func(context.Context, *struct{}) (*body[JobList], error) {
+			return &body[JobList]{JobList{s.List()}}, nil
 		})
 	add(run, huma.Operation{OperationID: "create-job", Method: http.MethodPost, Path: jobsPath, DefaultStatus: http.StatusAccepted, Errors: posted,
 		Summary: "Capture a run by a template", Description: "The job is queued: one job runs at a time."},
@@ -148,15 +134,15 @@ func registerJobs(api huma.API, s *Service) {
 			return &acceptedJob{jobsPath + "/" + j.ID, j}, err
 		})
 	add(any, huma.Operation{OperationID: "get-job", Method: http.MethodGet, Path: jobsPath + "/{id}", Summary: "Show a job", Errors: []int{404}},
-		func(_ context.Context, in *JobPath) (*jobOutput, error) {
+		func(_ context.Context, in *JobPath) (*body[Job], error) {
 			j, _, err := s.Job(in.ID)
-			return &jobOutput{j}, err
+			return &body[Job]{j}, err
 		})
 	add(any, huma.Operation{OperationID: "cancel-job", Method: http.MethodDelete, Path: jobsPath + "/{id}", Errors: []int{404}, Summary: "Cancel a job",
 		Description: "A queued job is canceled at once. A running one is stopped as Ctrl-C stops prof capture: what was captured so far is kept and stored. A job that has ended stays as it is."},
-		func(_ context.Context, in *JobPath) (*jobOutput, error) {
+		func(_ context.Context, in *JobPath) (*body[Job], error) {
 			j, err := s.Cancel(in.ID)
-			return &jobOutput{j}, err
+			return &body[Job]{j}, err
 		})
 	add(any, huma.Operation{OperationID: "get-job-log", Method: http.MethodGet, Path: jobsPath + "/{id}/log", Errors: []int{404}, Summary: "Show the log of a job",
 		Description: "What prof and the workload wrote so far, as text, with secrets masked.",
@@ -165,15 +151,12 @@ func registerJobs(api huma.API, s *Service) {
 			if _, _, err := s.Job(in.ID); err != nil {
 				return nil, err
 			}
-			f, err := s.openLog(in.ID)
+			f, err := file.Open(s.logPath(in.ID))
 			return &huma.StreamResponse{Body: func(ctx huma.Context) {
-				ctx.SetHeader("Content-Type", "text/plain; charset=utf-8")
-				if f == nil {
-					ctx.SetStatus(http.StatusOK)
-					return
-				}
 				defer f.Close()
-				_, _ = io.Copy(newStream(ctx.BodyWriter()), f) // the reader has gone
+				ctx.SetHeader("Content-Type", "text/plain; charset=utf-8")
+				ctx.SetStatus(http.StatusOK)
+				_, _ = io.Copy(newStream(ctx), f) // the reader has gone
 			}}, err
 		})
 	registerEvents(any)

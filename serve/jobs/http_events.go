@@ -7,43 +7,34 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"reflect"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"prof/internal/file"
 )
 
 // stream writes to a client as long as that reads: each write has a deadline of its own.
 type stream struct {
 	w io.Writer
-	c *http.ResponseController // nil where the writer is none of net/http
+	c *http.ResponseController
 }
 
 // writeWithin is how long a client may take to read what is written at once.
 const writeWithin = 30 * time.Second
 
-func newStream(w io.Writer) stream {
-	out := stream{w: w}
-	if rw, ok := w.(http.ResponseWriter); ok {
-		out.c = http.NewResponseController(rw)
-	}
-	return out
+func newStream(ctx huma.Context) stream {
+	_, w := humago.Unwrap(ctx)
+	return stream{w, http.NewResponseController(w)}
 }
 
 func (s stream) Write(text []byte) (int, error) {
-	if s.c != nil {
-		_ = s.c.SetWriteDeadline(time.Now().Add(writeWithin)) // some writers have none
-	}
+	_ = s.c.SetWriteDeadline(time.Now().Add(writeWithin)) // some writers have none
 	return s.w.Write(text)
-}
-
-func (s stream) flush() {
-	if s.c != nil {
-		_ = s.c.Flush() // what cannot be flushed arrives later
-	}
 }
 
 type eventsInput struct {
@@ -62,11 +53,11 @@ const keepAlive = 15 * time.Second
 func registerEvents(g group) {
 	s, schemas := g.s, g.api.OpenAPI().Components.Schemas
 	event := func(name, doc string, data *huma.Schema) *huma.Schema {
-		return &huma.Schema{Type: "object", Description: doc, Required: []string{"event", "data"}, Properties: map[string]*huma.Schema{
+		return &huma.Schema{Type: "object", Description: doc, Required: []string{"id", "event", "data"}, Properties: map[string]*huma.Schema{
 			"id": {Type: "integer"}, "event": {Type: "string", Enum: []any{name}}, "data": data}}
 	}
 	events := &huma.Schema{Type: "array", Description: "Server-sent events", Items: &huma.Schema{OneOf: []*huma.Schema{
-		event("log", "Lines of the log; the id is the offset of what follows", schemas.Schema(reflect.TypeFor[LogEvent](), true, "LogEvent")),
+		event("log", "Lines of the log", schemas.Schema(reflect.TypeFor[LogEvent](), true, "LogEvent")),
 		event("job", "The job, whenever its status changes; once it has ended, the stream ends", schemas.Schema(reflect.TypeFor[Job](), true, "Job")),
 	}}}
 	add(g, huma.Operation{OperationID: "follow-job", Method: http.MethodGet, Path: jobsPath + "/{id}/events", Errors: []int{404},
@@ -88,20 +79,19 @@ func registerEvents(g group) {
 				ctx.SetHeader("Content-Type", "text/event-stream")
 				ctx.SetHeader("Cache-Control", "no-store")
 				ctx.SetStatus(http.StatusOK)
-				_ = s.follow(ctx.Context(), in.ID, offset, newStream(ctx.BodyWriter())) // the client has gone
+				_ = s.follow(ctx.Context(), in.ID, offset, newStream(ctx)) // the client has gone
 			}}, nil
 		})
 }
 
 // follow sends what becomes of a job, from an offset of its log on, until it ends or the server closes.
 func (s *Service) follow(ctx context.Context, id string, offset int64, w stream) error {
+	log, err := file.Open(s.logPath(id))
+	if err != nil {
+		return err
+	}
+	defer log.Close()
 	last := ""
-	var log *os.File
-	defer func() {
-		if log != nil {
-			log.Close()
-		}
-	}()
 	tick := time.NewTicker(keepAlive)
 	defer tick.Stop()
 	for {
@@ -109,23 +99,16 @@ func (s *Service) follow(ctx context.Context, id string, offset int64, w stream)
 		if err != nil {
 			return err
 		}
-		if log == nil {
-			if log, err = s.openLog(id); err != nil {
-				return err
-			}
-		}
-		if log != nil {
-			if offset, err = sendLog(log, offset, w); err != nil {
-				return err
-			}
+		if offset, err = sendLog(log, offset, w); err != nil {
+			return err
 		}
 		// Whoever waits does not see the jobs before it go.
 		if now := fmt.Sprint(j.Status, j.Stopping); now != last {
-			if last, err = now, sendEvent(w, "job", "", j); err != nil {
+			if last, err = now, sendEvent(w, "job", offset, j); err != nil {
 				return err
 			}
 		}
-		w.flush()
+		_ = w.c.Flush() // what cannot be flushed arrives later
 		if j.ended() {
 			return nil
 		}
@@ -157,20 +140,17 @@ func sendLog(log io.ReaderAt, offset int64, w stream) (int64, error) {
 			return offset, err
 		}
 		offset += int64(len(text))
-		if err := sendEvent(w, "log", strconv.FormatInt(offset, 10), LogEvent{strings.Split(strings.TrimSuffix(text, "\n"), "\n")}); err != nil {
+		if err := sendEvent(w, "log", offset, LogEvent{strings.Split(strings.TrimSuffix(text, "\n"), "\n")}); err != nil {
 			return offset, err
 		}
 	}
 }
 
-func sendEvent(w stream, event, id string, data any) error {
+// sendEvent sends an event. Its id is where in the log a client that reconnects goes on.
+func sendEvent(w stream, event string, id int64, data any) error {
 	text, err := json.Marshal(data)
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = fmt.Fprintf(w, "id: %d\nevent: %s\ndata: %s\n\n", id, event, text)
 	}
-	if id != "" {
-		id = "id: " + id + "\n"
-	}
-	_, err = fmt.Fprintf(w, "%sevent: %s\ndata: %s\n\n", id, event, text)
 	return err
 }

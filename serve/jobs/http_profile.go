@@ -58,10 +58,9 @@ type profileInput struct {
 	}
 }
 
-type profileOutput struct {
-	Body struct {
-		RunID string `json:"run_id"`
-	}
+// ProfileJob is the job of POST /profile/run.
+type ProfileJob struct {
+	RunID string `json:"run_id"`
 }
 
 type stageInput struct {
@@ -75,29 +74,25 @@ type stageInput struct {
 	}
 }
 
-type stageOutput struct {
-	Body struct {
-		RunID     string `json:"run_id"`
-		Status    string `json:"status" enum:"queued,running"`
-		Artifacts string `json:"artifacts_dir" doc:"Path of this server that lists the artifacts"`
-	}
+// StageJob is the job of POST /profile/stage1.
+type StageJob struct {
+	RunID     string `json:"run_id"`
+	Status    string `json:"status" enum:"queued,running"`
+	Artifacts string `json:"artifacts_dir" doc:"Path of this server that lists the artifacts"`
 }
 
-type artifactsOutput struct {
-	Body struct {
-		RunID     string     `json:"run_id"`
-		Status    string     `json:"status" enum:"queued,running,done,failed,canceled,timeout,interrupted" doc:"Of the job; done where a run was made otherwise"`
-		Artifacts []string   `json:"artifacts" nullable:"false" doc:"Names of the files"`
-		Files     []Artifact `json:"files" nullable:"false" doc:"The files"`
-	}
+// ArtifactList is the captured files of a run.
+type ArtifactList struct {
+	RunID     string     `json:"run_id"`
+	Status    string     `json:"status" enum:"queued,running,done,failed,canceled,timeout,interrupted" doc:"Of the job; done if no job made the run"`
+	Artifacts []string   `json:"artifacts" nullable:"false" doc:"Names of the files"`
+	Files     []Artifact `json:"files" nullable:"false" doc:"The files"`
 }
 
 type artifactInput struct {
 	RunPath
 	Name string `path:"name" maxLength:"4096" doc:"Name of the artifact, its / written %2F"`
 }
-
-type reportOutput struct{ Body ProfileReport }
 
 // Templates of the contract.
 const (
@@ -112,44 +107,31 @@ func registerProfile(api huma.API, s *Service) {
 	read := group{api, s, profileTag, true, ""}
 	add(run, huma.Operation{OperationID: "profile-run", Method: http.MethodPost, Path: "/profile/run", DefaultStatus: http.StatusAccepted, Errors: append([]int{409}, posted...),
 		Summary: "Profile a model on a manifest of inputs", Description: "A job by the template run of serve.yaml, which gets the fields as parameters."},
-		func(ctx context.Context, in *profileInput) (*profileOutput, error) {
+		func(ctx context.Context, in *profileInput) (*body[ProfileJob], error) {
 			j, err := s.profile(ctx, runTemplate, map[string]any{"model": in.Body.Model, "inputs_manifest": in.Body.Manifest, "profiling_mode": in.Body.Mode})
-			if err != nil {
-				return nil, err
-			}
-			out := &profileOutput{}
-			out.Body.RunID = j.ID
-			return out, nil
+			return &body[ProfileJob]{ProfileJob{j.ID}}, err
 		})
 	add(run, huma.Operation{OperationID: "profile-stage1", Method: http.MethodPost, Path: "/profile/stage1", DefaultStatus: http.StatusAccepted, Errors: append([]int{409}, posted...),
 		Summary: "Profile a model on a folder of inputs", Description: "A job by the template stage1 of serve.yaml, which gets the fields as parameters."},
-		func(ctx context.Context, in *stageInput) (*stageOutput, error) {
+		func(ctx context.Context, in *stageInput) (*body[StageJob], error) {
 			b := in.Body
 			j, err := s.profile(ctx, stageTemplate, map[string]any{"model_path": b.Model, "input_dir": b.Inputs, "repeats": float64(b.Repeats), "use_flash_attn": b.Flash == nil || *b.Flash,
 				"device": b.Device, "max_new_tokens": float64(b.NewTokens)})
-			if err != nil {
-				return nil, err
-			}
-			out := &stageOutput{}
-			out.Body.RunID, out.Body.Status, out.Body.Artifacts = j.ID, j.Status, artifactsPath(j.ID)
-			return out, nil
+			return &body[StageJob]{StageJob{j.ID, j.Status, artifactsPath(j.ID)}}, err
 		})
 	add(read, huma.Operation{OperationID: "list-artifacts", Method: http.MethodGet, Path: "/profile/{run_id}/artifacts", Errors: []int{404},
 		Summary: "List the captured files of a run"},
-		func(ctx context.Context, in *RunPath) (*artifactsOutput, error) {
+		func(ctx context.Context, in *RunPath) (*body[ArtifactList], error) {
 			name, status, err := s.runOf(ctx, in.Run)
 			if err != nil {
 				return nil, err
 			}
-			out := &artifactsOutput{}
-			out.Body.RunID, out.Body.Status, out.Body.Artifacts = in.Run, status, []string{}
-			if out.Body.Files, err = s.artifacts(ctx, in.Run, name); err != nil {
-				return nil, err
+			out := ArtifactList{RunID: in.Run, Status: status, Artifacts: []string{}}
+			out.Files, err = s.artifacts(ctx, in.Run, name)
+			for _, a := range out.Files {
+				out.Artifacts = append(out.Artifacts, a.Name)
 			}
-			for _, a := range out.Body.Files {
-				out.Body.Artifacts = append(out.Body.Artifacts, a.Name)
-			}
-			return out, nil
+			return &body[ArtifactList]{out}, err
 		})
 	add(read, huma.Operation{OperationID: "get-artifact", Method: http.MethodGet, Path: "/profile/{run_id}/artifacts/{name}", Errors: []int{404},
 		Summary:   "Fetch a captured file",
@@ -173,12 +155,12 @@ func registerProfile(api huma.API, s *Service) {
 				ctx.SetHeader("Content-Type", "application/octet-stream")
 				ctx.SetHeader("Content-Disposition", "attachment")
 				ctx.SetHeader("Content-Length", fmt.Sprint(st.Size()))
-				_, _ = io.Copy(newStream(ctx.BodyWriter()), io.LimitReader(f, st.Size())) // the reader has gone
+				_, _ = io.Copy(newStream(ctx), io.LimitReader(f, st.Size())) // the reader has gone
 			}}, nil
 		})
 	add(read, huma.Operation{OperationID: "get-report", Method: http.MethodGet, Path: "/reports/{run_id}", Errors: []int{404, 409},
 		Summary: "Show the main figures of a run"},
-		func(ctx context.Context, in *RunPath) (*reportOutput, error) {
+		func(ctx context.Context, in *RunPath) (*body[ProfileReport], error) {
 			name, status, err := s.runOf(ctx, in.Run)
 			if err != nil {
 				return nil, err
@@ -195,7 +177,7 @@ func registerProfile(api huma.API, s *Service) {
 				return nil, err
 			}
 			r.RunID = in.Run
-			return &reportOutput{*r}, nil
+			return &body[ProfileReport]{*r}, nil
 		})
 }
 

@@ -32,10 +32,9 @@ type uploadHead struct {
 	Caching string `header:"Cache-Control"`
 }
 
-type uploadsOutput struct {
-	Body struct {
-		Uploads []Upload `json:"uploads" nullable:"false" doc:"The newest first"`
-	}
+// UploadList is all uploads.
+type UploadList struct {
+	Uploads []Upload `json:"uploads" nullable:"false" doc:"The newest first"`
 }
 
 type newUploadInput struct {
@@ -83,10 +82,8 @@ type ingestInput struct {
 func registerUploads(api huma.API, s *Service) {
 	g := group{api, s, uploadsTag, s.o.AllowIngest, "--allow-ingest"}
 	add(g, huma.Operation{OperationID: "list-uploads", Method: http.MethodGet, Path: uploadsPath, Summary: "List the uploads"},
-		func(context.Context, *struct{}) (*uploadsOutput, error) {
-			out := &uploadsOutput{}
-			out.Body.Uploads = s.Uploads()
-			return out, nil
+		func(context.Context, *struct{}) (*body[UploadList], error) {
+			return &body[UploadList]{UploadList{s.Uploads()}}, nil
 		})
 	add(g, huma.Operation{OperationID: "create-upload", Method: http.MethodPost, Path: uploadsPath, DefaultStatus: http.StatusCreated, Errors: posted,
 		Summary: "Announce a file", Description: "Then send its bytes with PATCH, in one or several parts, and ingest it."},

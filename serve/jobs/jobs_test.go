@@ -51,8 +51,8 @@ func TestJobs(t *testing.T) {
 		want[object](s, 404, "GET", path, nil)
 	}
 	want[object](s, 404, "DELETE", jobsPath+"/none", nil)
-	info := want[struct{ Templates []TemplateInfo }](s, 200, "GET", "/api/v1/templates", nil).Templates
-	if len(info) != 1 || info[0].Name != "do" || info[0].Doc != "Do one thing" || info[0].TimeoutNs != int64(2*time.Hour) || len(info[0].Parameters) != 3 {
+	info := want[struct{ Templates []Template }](s, 200, "GET", "/api/v1/templates", nil).Templates
+	if len(info) != 1 || info[0].Name != "do" || info[0].Doc != "Do one thing" || info[0].Timeout != 2*time.Hour || len(info[0].Parameters) != 3 {
 		t.Errorf("%+v", info)
 	}
 }

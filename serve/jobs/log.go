@@ -33,7 +33,7 @@ type jobLog struct {
 }
 
 func newLog(path string, limit int64, changed func()) (*jobLog, error) {
-	f, err := file.Create(path)
+	f, err := file.Append(path)
 	if err != nil {
 		return nil, err
 	}

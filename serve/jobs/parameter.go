@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -35,57 +36,43 @@ const maxValue = 4096
 
 // TemplateParameter is a value that a job may choose.
 type TemplateParameter struct {
-	Name    string   `json:"name"`
-	Type    string   `json:"type" enum:"text,integer,number,boolean,path"`
-	Doc     string   `json:"doc,omitempty"`
-	Default *string  `json:"default,omitempty" doc:"The value if the request names none; absent: the parameter is required"`
-	Values  []string `json:"values,omitempty" doc:"The only values allowed"`
-	Pattern string   `json:"pattern,omitempty" doc:"A regular expression that all of a text must match"`
-	Min     *float64 `json:"min,omitempty"`
-	Max     *float64 `json:"max,omitempty"`
+	Name    string   `json:"name" yaml:"-"`
+	Type    string   `json:"type" enum:"text,integer,number,boolean,path" yaml:"type"`
+	Doc     string   `json:"doc,omitempty" yaml:"doc"`
+	Default *string  `json:"default,omitempty" doc:"The value if the request names none; absent: the parameter is required" yaml:"default"`
+	Values  []string `json:"values,omitempty" doc:"The only values allowed" yaml:"values"`
+	Pattern string   `json:"pattern,omitempty" doc:"A regular expression that all of a text must match" yaml:"pattern"`
+	Min     *float64 `json:"min,omitempty" yaml:"min"`
+	Max     *float64 `json:"max,omitempty" yaml:"max"`
+	Below   []string `json:"-" yaml:"below"` // folders, of which a path is in one
+	Dash    bool     `json:"-" yaml:"dash"`  // a text may begin with -
+	Node    ast.Node `json:"-" yaml:"-"`
 
-	dash  bool // a text may begin with -
-	plain bool // a text is held to anyText, and leads up no folder
-	whole *regexp.Regexp
-	below []string // folders, of which a path is in one
-}
-
-type parameterFile struct {
-	Type    string   `yaml:"type"`
-	Doc     string   `yaml:"doc"`
-	Default *string  `yaml:"default"`
-	Values  []string `yaml:"values"`
-	Pattern string   `yaml:"pattern"`
-	Min     *float64 `yaml:"min"`
-	Max     *float64 `yaml:"max"`
-	Below   []string `yaml:"below"`
-	Dash    bool     `yaml:"dash"`
-	Node    ast.Node `yaml:"-"`
+	plain bool           `yaml:"-"` // a text is held to anyText, and leads up no folder
+	whole *regexp.Regexp `yaml:"-"`
 }
 
 // anyText is what a text may be where the template says nothing: words, names of models, host names, and no path that leads up.
 const anyText = `[A-Za-z0-9_][A-Za-z0-9_.:=,@+/-]*`
 
-func (f parameterFile) parameter(name string) (*TemplateParameter, error) {
-	p := &TemplateParameter{Name: name, Type: f.Type, Doc: f.Doc, Default: f.Default, Values: f.Values, Pattern: f.Pattern, Min: f.Min, Max: f.Max, dash: f.Dash}
-	if p.Type == "" {
-		p.Type = typeText
-	}
+// complete checks what a template says of a parameter.
+func (p *TemplateParameter) complete(name string) error {
+	p.Name, p.Type = name, cmp.Or(p.Type, typeText)
 	wrong := func(format string, args ...any) error {
-		return capture.YAMLErrorf(f.Node, "parameter %s: %s", name, fmt.Sprintf(format, args...))
+		return capture.YAMLErrorf(p.Node, "parameter %s: %s", name, fmt.Sprintf(format, args...))
 	}
 	isNumber := p.Type == typeInteger || p.Type == typeNumber
 	switch {
 	case !slices.Contains(types, p.Type):
-		return nil, wrong("unknown type %s%s", p.Type, suggest.DidYouMean(p.Type, types))
-	case (f.Min != nil || f.Max != nil) && !isNumber:
-		return nil, wrong("min and max are for numbers, not for type %s", p.Type)
-	case f.Min != nil && f.Max != nil && *f.Min > *f.Max:
-		return nil, wrong("min is more than max")
-	case (f.Pattern != "" || f.Dash) && p.Type != typeText:
-		return nil, wrong("pattern and dash are for type text, not for type %s", p.Type)
-	case (len(f.Below) > 0) != (p.Type == typePath):
-		return nil, wrong("a path, and nothing else, needs below: a list of the folders that it may be in")
+		return wrong("unknown type %s%s", p.Type, suggest.DidYouMean(p.Type, types))
+	case (p.Min != nil || p.Max != nil) && !isNumber:
+		return wrong("min and max are for numbers, not for type %s", p.Type)
+	case p.Min != nil && p.Max != nil && *p.Min > *p.Max:
+		return wrong("min is more than max")
+	case (p.Pattern != "" || p.Dash) && p.Type != typeText:
+		return wrong("pattern and dash are for type text, not for type %s", p.Type)
+	case (len(p.Below) > 0) != (p.Type == typePath):
+		return wrong("a path, and nothing else, needs below: a list of the folders that it may be in")
 	}
 	if p.Type == typeText {
 		if p.Pattern == "" && len(p.Values) == 0 {
@@ -93,26 +80,25 @@ func (f parameterFile) parameter(name string) (*TemplateParameter, error) {
 		}
 		var err error
 		if p.whole, err = regexp.Compile(`\A(?:` + p.Pattern + `)\z`); err != nil {
-			return nil, wrong("pattern: %v", err)
+			return wrong("pattern: %v", err)
 		}
 	}
-	for _, dir := range f.Below {
+	for _, dir := range p.Below {
 		if !filepath.IsAbs(dir) {
-			return nil, wrong("below: %s is not an absolute path", dir)
+			return wrong("below: %s is not an absolute path", dir)
 		}
-		p.below = append(p.below, filepath.Clean(dir))
 	}
 	for _, v := range p.Values {
 		if err := p.offered(v); err != nil {
-			return nil, wrong("values: %q: %v", v, err)
+			return wrong("values: %q: %v", v, err)
 		}
 	}
 	if p.Default != nil {
 		if err := p.offered(*p.Default); err != nil {
-			return nil, wrong("default: %v", err)
+			return wrong("default: %v", err)
 		}
 	}
-	return p, nil
+	return nil
 }
 
 // offered checks a value that the template itself names. Files come and go, and clients see their paths.
@@ -176,10 +162,8 @@ func (p *TemplateParameter) check(v string) (string, error) {
 		if v != "true" && v != "false" {
 			err = errors.New("it must be true or false")
 		}
-	case typePath:
-		return p.path(v)
-	default:
-		if strings.HasPrefix(v, "-") && !p.dash {
+	case typeText:
+		if strings.HasPrefix(v, "-") && !p.Dash {
 			err = errors.New("it must not begin with -")
 		} else if p.Pattern != "" && !p.whole.MatchString(v) {
 			err = fmt.Errorf("it does not match %s", p.Pattern)
@@ -189,6 +173,9 @@ func (p *TemplateParameter) check(v string) (string, error) {
 	}
 	if err == nil && len(p.Values) > 0 && !slices.Contains(p.Values, v) {
 		err = fmt.Errorf("it must be one of %s", quoted(p.Values))
+	}
+	if err == nil && p.Type == typePath {
+		return p.path(v)
 	}
 	return v, err
 }
@@ -213,13 +200,10 @@ func (p *TemplateParameter) number(v string) (string, error) {
 // path gives the real path of a file or folder, which links must not lead out of the folders that are allowed. A relative one is below each of them in turn.
 // What it says names no path but the client's.
 func (p *TemplateParameter) path(v string) (string, error) {
-	if len(p.Values) > 0 && !slices.Contains(p.Values, v) {
-		return "", fmt.Errorf("it must be one of %s", quoted(p.Values))
-	}
 	if v == "" {
 		return "", errors.New("it is empty")
 	}
-	for _, dir := range p.below {
+	for _, dir := range p.Below {
 		root, err := filepath.EvalSymlinks(dir)
 		if err != nil {
 			continue

@@ -91,6 +91,9 @@ func (s *Service) add(j *job) (Job, error) {
 	j.Status, j.CreatedAt, j.Made, j.changed = StatusQueued, now.UTC(), now.UnixNano(), make(chan struct{})
 	err := file.MakeNewDir(s.jobDir(j.ID))
 	if err == nil {
+		err = file.Write(s.logPath(j.ID), nil)
+	}
+	if err == nil {
 		err = rundir.WriteJSON(filepath.Join(s.jobDir(j.ID), "job.json"), j.saved)
 	}
 	if err != nil {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -121,13 +120,4 @@ func (s *Service) forget() {
 		}
 		return true
 	})
-}
-
-// openLog opens the log of a job; nil where there is none.
-func (s *Service) openLog(id string) (*os.File, error) {
-	f, err := file.Open(s.logPath(id))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return f, err
 }

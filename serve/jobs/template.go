@@ -27,9 +27,10 @@ type CaptureOptions struct {
 
 // Template is what a job may run.
 type Template struct {
-	Name, Doc  string
-	Parameters []*TemplateParameter // by name
-	Timeout    time.Duration
+	Name       string               `json:"name"`
+	Doc        string               `json:"doc,omitempty"`
+	Timeout    time.Duration        `json:"timeout_ns" doc:"A job that takes longer is stopped"`
+	Parameters []*TemplateParameter `json:"parameters" nullable:"false"` // by name
 
 	command []string
 	options []option
@@ -46,14 +47,14 @@ type option struct {
 }
 
 type templateFile struct {
-	Doc        string                   `yaml:"doc"`
-	Command    []string                 `yaml:"command"`
-	Options    map[string]ast.Node      `yaml:"options"`
-	Dir        string                   `yaml:"dir"`
-	Env        map[string]string        `yaml:"env"`
-	Timeout    time.Duration            `yaml:"timeout"`
-	Parameters map[string]parameterFile `yaml:"parameters"`
-	Node       ast.Node                 `yaml:"-"`
+	Doc        string                        `yaml:"doc"`
+	Command    []string                      `yaml:"command"`
+	Options    map[string]ast.Node           `yaml:"options"`
+	Dir        string                        `yaml:"dir"`
+	Env        map[string]string             `yaml:"env"`
+	Timeout    time.Duration                 `yaml:"timeout"`
+	Parameters map[string]*TemplateParameter `yaml:"parameters"`
+	Node       ast.Node                      `yaml:"-"`
 }
 
 var (
@@ -80,26 +81,27 @@ func (f templateFile) template(file ast.Node, name, base string, captures Captur
 	case f.Timeout < 0:
 		return nil, capture.YAMLErrorf(at, "templates.%s: timeout must be more than 0", name)
 	}
-	t := &Template{Name: name, Doc: f.Doc, command: f.Command, dir: f.Dir, Timeout: f.Timeout, check: captures.Check}
+	t := &Template{Name: name, Doc: f.Doc, command: f.Command, dir: f.Dir, Timeout: f.Timeout, Parameters: []*TemplateParameter{}, check: captures.Check}
 	if t.dir != "" && !filepath.IsAbs(t.dir) {
 		t.dir = filepath.Join(base, t.dir)
 	}
 	for _, p := range slices.Sorted(maps.Keys(f.Parameters)) {
 		one := f.Parameters[p]
-		if one.Node == nil { // it is empty: a text
+		if one == nil { // a text
+			one = &TemplateParameter{}
+		}
+		if one.Node == nil {
 			one.Node = at
-			f.Parameters[p] = one
 		}
 		if !variableName.MatchString(p) || p == runParameter {
 			return nil, capture.YAMLErrorf(one.Node, "templates.%s: a parameter must not be named %s", name, p)
 		}
-		made, err := one.parameter(p)
-		if err != nil {
+		if err := one.complete(p); err != nil {
 			return nil, err
 		}
-		t.Parameters = append(t.Parameters, made)
+		t.Parameters = append(t.Parameters, one)
 	}
-	used := map[string]bool{}
+	used, optional := map[string]bool{}, map[string]bool{} // optional: by options
 	for _, word := range f.Command {
 		if err := t.mentions(at, word, used); err != nil {
 			return nil, err
@@ -116,7 +118,7 @@ func (f templateFile) template(file ast.Node, name, base string, captures Captur
 			return nil, capture.YAMLErrorf(n, "templates.%s: options.%s: %v", name, key, err)
 		}
 		for _, v := range o.values {
-			if err := t.mentions(n, v, used); err != nil {
+			if err := t.mentions(n, v, optional); err != nil {
 				return nil, err
 			}
 		}
@@ -132,22 +134,23 @@ func (f templateFile) template(file ast.Node, name, base string, captures Captur
 		t.env = append(t.env, key+"="+f.Env[key])
 	}
 	for _, p := range t.Parameters {
-		if !used[p.Name] {
-			return nil, capture.YAMLErrorf(f.Parameters[p.Name].Node, "templates.%s: nothing mentions {%s}", name, p.Name)
+		if !used[p.Name] && !optional[p.Name] {
+			return nil, capture.YAMLErrorf(p.Node, "templates.%s: nothing mentions {%s}", name, p.Name)
 		}
 	}
-	return t, t.checkOptions(at, f.Options)
+	return t, t.checkOptions(at, f.Options, optional)
 }
 
 // maxTried bounds the combinations of values that checkOptions tries.
 const maxTried = 500
 
 // checkOptions finds options that prof capture would refuse whatever a request chooses, and values of a parameter that it would refuse with any others. What
-// only a request says is not known here. nodes are where the options stand.
-func (t *Template) checkOptions(at ast.Node, nodes map[string]ast.Node) error {
+// only a request says is not known here. nodes are where the options stand, used are
+// the parameters that they mention.
+func (t *Template) checkOptions(at ast.Node, nodes map[string]ast.Node, used map[string]bool) error {
 	tried := []map[string]string{{runParameter: "run"}}
 	for _, p := range t.Parameters {
-		if known, all := p.known(); all && t.optionsMention(p.Name) && len(known)*len(tried) <= maxTried {
+		if known, all := p.known(); all && used[p.Name] && len(known)*len(tried) <= maxTried {
 			tried = with(tried, p.Name, known...)
 		}
 	}
@@ -201,12 +204,6 @@ func (t *Template) blamed(args []string, err error, at ast.Node, nodes map[strin
 		}
 	}
 	return at
-}
-
-func (t *Template) optionsMention(parameter string) bool {
-	return slices.ContainsFunc(t.options, func(o option) bool {
-		return slices.ContainsFunc(o.values, func(v string) bool { return strings.Contains(v, "{"+parameter+"}") })
-	})
 }
 
 // optionValues are the texts of an option's value, a list's or one.
