@@ -254,16 +254,31 @@ func TestServeEnds(t *testing.T) {
 	}
 }
 
-// A server without templates starts; one whose serve.yaml is wrong says where.
+// A server whose serve.yaml is wrong says where, also where prof capture would refuse the options of a template.
 func TestServeConfig(t *testing.T) {
 	t.Parallel()
 	p := fakes(t)
 	if err := os.Chmod(p.path(".prof"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(write(t, p.path(".prof/serve.yaml"), []byte("templates:\n  a:\n    command: [x]\n    options: {home: y}\n")), 0o600); err != nil {
-		t.Fatal(err)
+	serve := []string{"serve", "--listen", "127.0.0.1:0", "--allow-run"}
+	for options, says := range map[string]string{
+		`{home: y}`:                                                                   "4: invalid settings: templates.a: a template cannot set an option home of prof capture; available: .*",
+		"\n      repeats: 2\n      mode: fast":                                        `6: invalid settings: templates.a: capture options: --mode is "fast": it must be one of light, deep, custom`,
+		"\n      repeats: many\n      mode: light":                                    `5: invalid settings: templates.a: invalid value "many" for flag -repeats: parse error`,
+		"\n      repeats: 2\n      tag: [a=b, c]":                                     `6: invalid settings: templates.a: tag "c": .*`,
+		"\n      prefill: -4":                                                         "5: invalid settings: templates.a: --prefill -4: want .*",
+		"\n      image_size: 5":                                                       "5: invalid settings: templates.a: --image-size \"5\": .*",
+		"\n      max-artifact-size: 2 parsecs":                                        "5: invalid settings: templates.a: --max-artifact-size: .*",
+		"\n      tag: a=b\n      range: x\n      window: 3":                           "7: invalid settings: templates.a: capture options: --after, --window and --paused need .*",
+		"\n      mode: '{m}'\n      range: x\n      window: 3":                        `7: invalid settings: templates.a: m is "deep": capture options: --after, --window and --paused need .*`,
+		"\n      subset: x\n      inputs: '{p}'\n      mode: '{m}'\n      ncu_top: 0": "8: invalid settings: templates.a: capture options: --ncu-top is 0: .*",
+	} {
+		text := "templates:\n  a:\n    command: [x, '{m}', '{p}']\n    options: " + options + "\n    parameters: {m: {values: [light, deep]}, p: {}}\n"
+		if err := os.Chmod(write(t, p.path(".prof/serve.yaml"), []byte(text)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		p.wantLike(exitUsage, "", `prof: .*\.prof/serve.yaml:`+says+"\n", serve...)
 	}
-	p.wantLike(exitUsage, "", `prof: .*\.prof/serve.yaml:4: invalid settings: .*cannot set an option home.*\n`, "serve", "--listen", "127.0.0.1:0", "--allow-run")
 	p.wantLike(exitUsage, "", `prof: --config is for --allow-run and --allow-ingest\n`, "serve", "--listen", "127.0.0.1:0", "--config", "x")
 }

@@ -59,7 +59,7 @@ func TestConfig(t *testing.T) {
 		"templates:\n  a:\n    command: [x, '{b}']\n    parameters:\n      b: {type: path, below: [rel]}":                                                                   "not an absolute path",
 		"templates:\n  a:\n    command: [x, '{b}']\n    parameters:\n      b: {type: path, below: [/], default: /etc}":                                                      "write paths relative",
 		"templates:\n  a:\n    command: [x, '{b}']\n    parameters:\n      b: {type: integer, default: 1.5}":                                                                "default: it must be a whole number",
-		"templates:\n  a:\n    command: [x, '{b}']\n    parameters:\n      b: {values: [c], default: d}":                                                                    `default: it must be one of "c"`,
+		"templates:\n  a:\n    command: [x, '{b}']\n    parameters:\n      b: {values: [c], default: d}":                                                                    `default: it must be one of c`,
 		"templates:\n  a:\n    command: [x, '{b}']\n    parameters:\n      b: {min: 1}":                                                                                     "min and max are for numbers",
 		"templates:\n  a:\n    command: [x, '{b}']\n    parameters:\n      b: {type: number, min: 2, max: 1}":                                                               "min is more than max",
 		"templates:\n  a:\n    command: [x, '{run}']\n    parameters:\n      run: {}":                                                                                       "must not be named run",

@@ -107,10 +107,10 @@ func registerUploads(api huma.API, s *Service) {
 		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/octet-stream": {Schema: &huma.Schema{Type: "string", Format: "binary"}}}}},
 		func(_ context.Context, in *patchInput) (*uploadOutput, error) {
 			u, err := s.Append(in.ID, in.Offset, in.body)
-			if err != nil {
-				return nil, s.sendProblem(u, err)
+			if err != nil && u.ID != "" {
+				err = huma.ErrorWithHeaders(s.problem(err), http.Header{"Upload-Offset": {strconv.FormatInt(u.Offset, 10)}})
 			}
-			return &uploadOutput{u.Offset, u.Size, u}, nil
+			return &uploadOutput{u.Offset, u.Size, u}, err
 		})
 	add(g, huma.Operation{OperationID: "delete-upload", Method: http.MethodDelete, Path: uploadsPath + "/{id}", DefaultStatus: http.StatusNoContent, Summary: "Remove an upload", Errors: []int{404, 409}},
 		func(_ context.Context, in *UploadPath) (*struct{}, error) {
@@ -122,13 +122,4 @@ func registerUploads(api huma.API, s *Service) {
 			j, err := s.Ingest(ctx, append([]string{in.ID}, in.Body.With...), in.Body.Name, in.Body.Tags, in.Body.Facts)
 			return &acceptedJob{jobsPath + "/" + j.ID, j}, err
 		})
-}
-
-// sendProblem is problem with the offset, where the upload is known.
-func (s *Service) sendProblem(u Upload, err error) error {
-	out := s.problem(err)
-	if u.ID == "" {
-		return out
-	}
-	return huma.ErrorWithHeaders(out, http.Header{"Upload-Offset": {strconv.FormatInt(u.Offset, 10)}})
 }

@@ -104,10 +104,6 @@ func (w *lines) Write(text []byte) (int, error) {
 
 // flush ends a line.
 func (w *lines) flush() {
-	if len(w.text) == 0 && w.more == 0 {
-		w.each("")
-		return
-	}
 	// Of a line that was written over, as bars of progress are, the last is seen.
 	shown := bytes.TrimRight(w.text, "\r")
 	shown = shown[bytes.LastIndexByte(shown, '\r')+1:]

@@ -172,7 +172,7 @@ func (p *TemplateParameter) check(v string) (string, error) {
 		}
 	}
 	if err == nil && len(p.Values) > 0 && !slices.Contains(p.Values, v) {
-		err = fmt.Errorf("it must be one of %s", quoted(p.Values))
+		err = fmt.Errorf("it must be one of %s", suggest.List(p.Values, 12))
 	}
 	if err == nil && p.Type == typePath {
 		return p.path(v)
@@ -226,13 +226,9 @@ func (p *TemplateParameter) path(v string) (string, error) {
 
 // values checks what a job chose, and gives what its command line gets: a value for each parameter. The error names the parameter.
 func (t *Template) values(chosen map[string]any, run string) (map[string]string, error) {
-	names := make([]string, len(t.Parameters))
-	for i, p := range t.Parameters {
-		names[i] = p.Name
-	}
 	for name := range chosen {
 		if t.parameter(name) == nil {
-			return nil, &valueError{name, fmt.Errorf("template %s has no such parameter%s", t.Name, suggest.DidYouMean(name, names))}
+			return nil, &valueError{name, fmt.Errorf("template %s has no such parameter%s", t.Name, suggest.DidYouMean(name, t.names()))}
 		}
 	}
 	out := map[string]string{runParameter: run}

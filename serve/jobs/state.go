@@ -94,10 +94,8 @@ func (s *Service) keepJob(j *job) {
 
 // noSpace is the error of a write, without a path of the server, where the disk is full.
 func noSpace(err error) error {
-	for _, full := range []syscall.Errno{syscall.ENOSPC, syscall.EDQUOT} {
-		if errors.Is(err, full) {
-			return errNoSpace
-		}
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return errNoSpace
 	}
 	return err
 }

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -101,7 +100,7 @@ func (f templateFile) template(file ast.Node, name, base string, captures Captur
 		}
 		t.Parameters = append(t.Parameters, one)
 	}
-	used, optional := map[string]bool{}, map[string]bool{} // optional: by options
+	used := map[string]bool{}
 	for _, word := range f.Command {
 		if err := t.mentions(at, word, used); err != nil {
 			return nil, err
@@ -118,7 +117,7 @@ func (f templateFile) template(file ast.Node, name, base string, captures Captur
 			return nil, capture.YAMLErrorf(n, "templates.%s: options.%s: %v", name, key, err)
 		}
 		for _, v := range o.values {
-			if err := t.mentions(n, v, optional); err != nil {
+			if err := t.mentions(n, v, used); err != nil {
 				return nil, err
 			}
 		}
@@ -134,33 +133,41 @@ func (f templateFile) template(file ast.Node, name, base string, captures Captur
 		t.env = append(t.env, key+"="+f.Env[key])
 	}
 	for _, p := range t.Parameters {
-		if !used[p.Name] && !optional[p.Name] {
+		if !used[p.Name] {
 			return nil, capture.YAMLErrorf(p.Node, "templates.%s: nothing mentions {%s}", name, p.Name)
 		}
 	}
-	return t, t.checkOptions(at, f.Options, optional)
+	return t, t.checkOptions(at, f.Options)
 }
 
 // maxTried bounds the combinations of values that checkOptions tries.
 const maxTried = 500
 
-// checkOptions finds options that prof capture would refuse whatever a request chooses, and values of a parameter that it would refuse with any others. What
-// only a request says is not known here. nodes are where the options stand, used are
-// the parameters that they mention.
-func (t *Template) checkOptions(at ast.Node, nodes map[string]ast.Node, used map[string]bool) error {
-	tried := []map[string]string{{runParameter: "run"}}
+// checkOptions finds options that prof capture would refuse whatever a request chooses, and values of a parameter that it would refuse with any others. nodes
+// are where the options stand.
+func (t *Template) checkOptions(at ast.Node, nodes map[string]ast.Node) error {
+	choices, closed := []map[string]string{{runParameter: "run"}}, map[string]bool{runParameter: true}
+	var used []*TemplateParameter
 	for _, p := range t.Parameters {
-		if known, all := p.known(); all && used[p.Name] && len(known)*len(tried) <= maxTried {
-			tried = with(tried, p.Name, known...)
+		if !slices.ContainsFunc(t.options, func(o option) bool { return strings.Contains(strings.Join(o.values, " "), "{"+p.Name+"}") }) {
+			continue
 		}
+		used = append(used, p)
+		known, all := p.known()
+		if closed[p.Name] = all && len(known)*len(choices) <= maxTried; !closed[p.Name] {
+			known = append(known, "1")[:1] // which says nothing of the options that mention it
+		}
+		choices = with(choices, p.Name, known...)
 	}
-	if args, err := t.refused(tried); err != nil {
+	if args, err := t.refused(choices, closed); err != nil {
 		return capture.YAMLErrorf(t.blamed(args, err, at, nodes), "templates.%s: %v", t.Name, err)
 	}
-	for _, p := range t.Parameters {
+	for _, p := range used {
 		known, _ := p.known()
+		closed := maps.Clone(closed)
+		closed[p.Name] = true
 		for _, v := range known {
-			if args, err := t.refused(with(tried, p.Name, v)); err != nil {
+			if args, err := t.refused(with(choices, p.Name, v), closed); err != nil {
 				return capture.YAMLErrorf(t.blamed(args, err, at, nodes), "templates.%s: %s is %q: %v", t.Name, p.Name, v, err)
 			}
 		}
@@ -180,12 +187,13 @@ func with(choices []map[string]string, name string, values ...string) (out []map
 	return out
 }
 
-// refused gives what prof capture says against the options of the first of some choices; nil where it accepts one of them, or may with what a request says.
-func (t *Template) refused(choices []map[string]string) (args []string, err error) {
+// refused gives what prof capture says against the options of the first of some choices; nil where it accepts one of them, or speaks of an option whose value
+// depends on a parameter that is not closed: a request may choose another.
+func (t *Template) refused(choices []map[string]string, closed map[string]bool) (args []string, err error) {
 	for _, c := range choices {
-		these, open := t.optionArgs(c)
+		these := t.optionArgs(c)
 		wrong := t.check(these)
-		if wrong == nil || slices.ContainsFunc(open, func(name string) bool { return strings.Contains(wrong.Error(), "--"+name) }) {
+		if wrong == nil || slices.ContainsFunc(t.options, func(o option) bool { return o.isOpen(closed) && strings.Contains(wrong.Error(), "-"+o.name) }) {
 			return nil, nil
 		}
 		if err == nil {
@@ -195,11 +203,16 @@ func (t *Template) refused(choices []map[string]string) (args []string, err erro
 	return args, err
 }
 
-// blamed is where the first option stands without which prof capture says something else.
+func (o option) isOpen(closed map[string]bool) bool {
+	return slices.ContainsFunc(placeholder.FindAllStringSubmatch(strings.Join(o.values, " "), -1), func(m []string) bool { return !closed[m[1]] })
+}
+
+// blamed is where the first option stands without which prof capture says what comes first in err no more.
 func (t *Template) blamed(args []string, err error, at ast.Node, nodes map[string]ast.Node) ast.Node {
+	first, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), capture.ErrOptions.Error()+": "), ";")
 	for _, o := range t.options {
 		rest := slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return strings.HasPrefix(arg, "--"+o.name+"=") })
-		if other := t.check(rest); other == nil || other.Error() != err.Error() {
+		if other := t.check(rest); other == nil || !strings.Contains(other.Error(), first) {
 			return nodes[o.key]
 		}
 	}
@@ -230,15 +243,19 @@ func optionValues(n ast.Node) ([]string, error) {
 func (t *Template) mentions(at ast.Node, text string, used map[string]bool) error {
 	for _, m := range placeholder.FindAllStringSubmatch(text, -1) {
 		if t.parameter(m[1]) == nil && m[1] != runParameter {
-			names := []string{runParameter}
-			for _, p := range t.Parameters {
-				names = append(names, p.Name)
-			}
-			return capture.YAMLErrorf(at, "templates.%s: %s: there is no parameter %s%s", t.Name, text, m[1], suggest.DidYouMean(m[1], names))
+			return capture.YAMLErrorf(at, "templates.%s: %s: there is no parameter %s%s", t.Name, text, m[1], suggest.DidYouMean(m[1], append(t.names(), runParameter)))
 		}
 		used[m[1]] = true
 	}
 	return nil
+}
+
+// names are those of the parameters.
+func (t *Template) names() (out []string) {
+	for _, p := range t.Parameters {
+		out = append(out, p.Name)
+	}
+	return out
 }
 
 func (t *Template) parameter(name string) *TemplateParameter {
@@ -254,24 +271,19 @@ func filled(text string, values map[string]string) string {
 	return placeholder.ReplaceAllStringFunc(text, func(m string) string { return values[m[1:len(m)-1]] })
 }
 
-// optionArgs are the options of prof capture. Those that need a value which is not there are left out, and open names them.
-func (t *Template) optionArgs(values map[string]string) (args, open []string) {
+// optionArgs are the options of prof capture.
+func (t *Template) optionArgs(values map[string]string) (args []string) {
 	for _, o := range t.options {
 		for _, v := range o.values {
-			if slices.ContainsFunc(placeholder.FindAllStringSubmatch(v, -1), func(m []string) bool { _, ok := values[m[1]]; return !ok }) {
-				open = append(open, o.name)
-				continue
-			}
 			args = append(args, "--"+o.name+"="+filled(v, values))
 		}
 	}
-	return args, open
+	return args
 }
 
 // run is what a job runs of prof: the options and the command line of prof capture, and what is added to its environment.
 func (t *Template) run(values map[string]string) (args, env []string) {
-	args, _ = t.optionArgs(values)
-	args = append(args, "--")
+	args = append(t.optionArgs(values), "--")
 	for _, word := range t.command {
 		args = append(args, filled(word, values))
 	}
@@ -279,22 +291,6 @@ func (t *Template) run(values map[string]string) (args, env []string) {
 		env = append(env, filled(v, values))
 	}
 	return args, env
-}
-
-// quoted is a list of values for a message.
-func quoted(values []string) string {
-	out := make([]string, len(values))
-	for i, v := range values {
-		out[i] = strconv.Quote(v)
-	}
-	return suggest.List(out, 12)
-}
-
-func (s *Service) templateNames() (out []string) {
-	for _, t := range s.o.Config.Templates {
-		out = append(out, t.Name)
-	}
-	return out
 }
 
 func (s *Service) template(name string) *Template {
@@ -309,7 +305,11 @@ func (s *Service) template(name string) *Template {
 func (s *Service) Capture(ctx context.Context, template string, chosen map[string]any, name string, tags []string) (Job, error) {
 	t := s.template(template)
 	if t == nil {
-		return Job{}, fmt.Errorf("%w: %s has no template %.100q%s", ErrInvalid, ConfigName, template, suggest.DidYouMean(template, s.templateNames()))
+		var names []string
+		for _, t := range s.o.Config.Templates {
+			names = append(names, t.Name)
+		}
+		return Job{}, fmt.Errorf("%w: %s has no template %.100q%s", ErrInvalid, ConfigName, template, suggest.DidYouMean(template, names))
 	}
 	id := newID(template)
 	if name == "" {
@@ -322,8 +322,7 @@ func (s *Service) Capture(ctx context.Context, template string, chosen map[strin
 	if err != nil {
 		return Job{}, err
 	}
-	args, _ := t.optionArgs(values)
-	if err := t.check(append(tagArgs(tags), args...)); err != nil {
+	if err := t.check(append(tagArgs(tags), t.optionArgs(values)...)); err != nil {
 		return Job{}, fmt.Errorf("%w: %s", ErrInvalid, s.shorten(err.Error()))
 	}
 	shown := map[string]string{}
