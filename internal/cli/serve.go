@@ -28,8 +28,8 @@ func (p *program) serveCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "serve",
 		Usage: "show the warehouse in a browser, and answer programs over HTTP",
-		Description: `The page is at the address that it prints, the API's reference at /docs, its OpenAPI at /openapi.json. It reads a copy of each commit: prof ingest and
-prof capture work next to it, and what they store is there at once. docs/serve.md says more.
+		Description: `It prints the address of the page. The reference of the API is at /docs, its OpenAPI description at /openapi.json. The server reads a copy of each commit:
+prof ingest and prof capture can run at the same time, and what they store appears at once. docs/serve.md says more.
 
   prof serve
   prof serve --listen 0.0.0.0:7321 --token-file token

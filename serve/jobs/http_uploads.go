@@ -45,7 +45,7 @@ type newUploadInput struct {
 	}
 }
 
-// patchInput is a part of a file. The body is read as it comes and never held.
+// patchInput is a part of a file. The body is read as it comes, and is never whole in memory.
 type patchInput struct {
 	UploadPath
 	Offset int64 `header:"Upload-Offset" required:"true" minimum:"0" doc:"Where in the file the body begins: the bytes that have arrived"`

@@ -48,7 +48,7 @@ type TemplateParameter struct {
 	Dash    bool     `json:"-" yaml:"dash"`  // a text may begin with -
 	Node    ast.Node `json:"-" yaml:"-"`
 
-	plain bool           `yaml:"-"` // a text is held to anyText, and leads up no folder
+	plain bool           `yaml:"-"` // a text must match anyText, and leads up no folder
 	whole *regexp.Regexp `yaml:"-"`
 }
 

@@ -131,5 +131,8 @@ func (l *lastWords) add(line string) {
 
 func (l *lastWords) best() string {
 	text := cmp.Or(l.prof, l.any)
-	return text[:min(len(text), 500)]
+	if len(text) > 500 {
+		text = strings.ToValidUTF8(text[:500], "") + "..."
+	}
+	return text
 }
