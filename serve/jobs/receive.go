@@ -79,7 +79,7 @@ func (s *Service) receive(u *upload, from io.Reader) (n int64, err error) {
 	if err != nil {
 		return n, noSpace(err)
 	}
-	if n == 0 {
+	if n == 0 && room > 0 { // else all bytes are there, and were not checked yet: a server ended too soon
 		return 0, errEmpty
 	}
 	var one [1]byte

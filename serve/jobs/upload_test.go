@@ -113,6 +113,27 @@ func TestUploadHash(t *testing.T) {
 	}
 }
 
+// A server that ended before it had checked the last byte leaves an upload that the next one checks when the client goes on at its end.
+func TestUploadUnchecked(t *testing.T) {
+	t.Parallel()
+	s := made(t, templates)
+	u := want[Upload](s, 201, "POST", uploadsPath, object{"name": "a.csv", "size": 4, "sha256": sumOf("good")})
+	at := uploadsPath + "/" + u.ID
+	want[object](s, 400, "PATCH", at, "", "Upload-Offset", "0")
+	if err := os.WriteFile(s.uploadFile(u.ID), []byte("good"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.close()
+	s = serve(t, s.home, templates)
+	if u = want[Upload](s, 200, "GET", at, nil); u.Complete || u.Offset != 4 {
+		t.Errorf("%+v", u)
+	}
+	want[object](s, 413, "PATCH", at, "x", "Upload-Offset", "4")
+	if u = want[Upload](s, 200, "PATCH", at, "", "Upload-Offset", "4"); !u.Complete {
+		t.Errorf("%+v", u)
+	}
+}
+
 // Uploads are bounded in size, number, space of the disk and time.
 func TestUploadBounds(t *testing.T) {
 	t.Parallel()
