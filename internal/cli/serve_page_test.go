@@ -62,7 +62,7 @@ func TestPageInBrowser(t *testing.T) {
 	for _, run := range []string{"sdpa-1", "sdpa-2", "eager"} {
 		p.ok("ingest", "--run", run, "--tag", "attn="+strings.TrimRight(run, "-12"), exported(t, "../capture/llama/"+run))
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	s := &served{startBrowser(ctx, t, program), p, serveAt(t, p)}
 	for _, c := range []struct {

@@ -34,7 +34,7 @@ func servedTimeline(s *served) {
 	}
 	// The canvas has no elements: a click goes to each place down the middle of the kernel until one has it.
 	s.await(fmt.Sprintf(`await (async () => {
-		const c = document.querySelector(".tl-canvas"), r = c.getBoundingClientRect(), gutter = Math.min(150, Math.max(92, Math.round(r.width * 0.18)));
+		const c = document.querySelector(".tl-canvas"), r = c.getBoundingClientRect(), gutter = Math.min(150, Math.max(96, Math.round(r.width * 0.18)));
 		for (let y = 30; y < r.height; y += 4) {
 			const at = { clientX: r.left + gutter + (r.width - gutter) * 0.5, clientY: r.top + y, pointerId: 1, bubbles: true, pointerType: "mouse" };
 			for (const type of ["pointermove", "pointerdown", "pointerup"]) c.dispatchEvent(new PointerEvent(type, at));
@@ -93,8 +93,8 @@ func servedTouch(s *served) {
 	const canvas = `document.querySelector(".tl-canvas")`
 	s.visit(fmt.Sprintf("/runs/eager/timeline?from=%.0f&to=%.0f", at-2*long, at+2*long), canvas+` && document.querySelector(".tl-shown").textContent !== ""`)
 	box := eval[struct{ Left, Top, Width float64 }](s.browser, `(`+canvas+`.scrollIntoView(), (({ left, top, width }) => ({ left, top, width }))(`+canvas+`.getBoundingClientRect()))`)
-	wide := (box.Width - 92) / 4 // of a duration of the kernel
-	x := func(durations float64) float64 { return box.Left + 92 + (durations+2)*wide }
+	wide := (box.Width - 96) / 4 // of a duration of the kernel
+	x := func(durations float64) float64 { return box.Left + 96 + (durations+2)*wide }
 	shows := func(from, to float64) { // in durations from its start; 1 px is less than 1/60 of one
 		s.t.Helper()
 		s.await(fmt.Sprintf(`(([from, to]) => Math.abs(from - %f) < 0.02 && Math.abs(to - %f) < 0.02)(["from", "to"].map((n) => (Number(new URL(location.href).searchParams.get(n)) - %f) / %f))`, from, to, at, long))
@@ -163,7 +163,7 @@ func servedMedians(s *served) {
 		}
 		// The canvas says where the colour of the stage is: of each the first stretch of it in the line of passes that begins right of the lines' names.
 		color := [][3]int{{0x3c, 0x5a, 0x99}, {0xa0, 0x3e, 0x63}}[i]
-		const gutter = `Math.min(150, Math.max(92, Math.round(c.width * 0.18)))`
+		const gutter = `Math.min(150, Math.max(96, Math.round(c.width * 0.18)))`
 		drawn := fmt.Sprintf(`[...document.querySelectorAll(".tl-canvas")].map((c) => {
 			const d = (`+pixels+`)(c, 44, 1), is = (x) => d[4 * x] === %d && d[4 * x + 1] === %d && d[4 * x + 2] === %d, g = %s, zero = Math.round(g + 0.03 / 1.08 * (c.width - g));
 			let from = zero + 2, to = from;
@@ -234,7 +234,7 @@ func servedRanks(s *served) {
 	s.visit(fmt.Sprintf("/runs/ranks/timeline?from=%d&to=%d", from, to), `document.querySelector(".tl-canvas")`)
 	// Of each line of collectives: its first and last pixel of that colour, of those in a row through the middle.
 	lines := `(() => {
-		const c = document.querySelector(".tl-canvas"), d = (` + pixels + `)(c, 0, c.height), g = Math.min(150, Math.max(92, Math.round(c.width * 0.18))), middle = Math.round(g + (c.width - g) / 2), out = [];
+		const c = document.querySelector(".tl-canvas"), d = (` + pixels + `)(c, 0, c.height), g = Math.min(150, Math.max(96, Math.round(c.width * 0.18))), middle = Math.round(g + (c.width - g) / 2), out = [];
 		const is = (x, y) => d[4 * (y * c.width + x)] === 0xe6 && d[4 * (y * c.width + x) + 1] === 0x9f && d[4 * (y * c.width + x) + 2] === 0;
 		for (let y = 0, tall = 0; y < c.height; y++) {
 			if (is(middle, y) && ++tall === 28) {

@@ -20,9 +20,10 @@ export function mount(root, route, nav) {
   const form = el("form", { class: "form", onsubmit: (e) => { e.preventDefault(); submit(); } },
     runField("run", asked.run, "@latest, or several runs with commas"), runField("baseline", asked.baseline, "run or baseline:NAME; empty: the only baseline"),
     el("label", {}, "alpha", el("input", { type: "text", name: "alpha", value: asked.alpha, placeholder: "0.01" })), el("button", { class: "main" }, "Check"),
-    el("label", { class: "whole-field" }, "rules, one per line", rules), runsKnown(abort.signal));
+    el("label", { class: "whole-field" }, "rules, one per line", rules),
+    el("p", { class: "hint whole-field" }, "A limit with a sign is relative to the baseline. Add a rule: ", examples.map((rule) => [el("button", { type: "button", class: "chip", onclick: () => { rules.value = [...lines(), rule].join("\n"); rules.focus(); } }, rule), " "])), runsKnown(abort.signal));
   const result = el("div");
-  root.append(el("h1", {}, title), form, el("p", { class: "hint" }, "A limit with a sign is relative to the baseline. Add a rule: ", examples.map((rule) => [el("button", { type: "button", class: "chip", onclick: () => { rules.value = [...lines(), rule].join("\n"); rules.focus(); } }, rule), " "])), result);
+  root.append(el("h1", {}, title), form, result);
 
   const lines = () => rules.value.split("\n").map((l) => l.trim()).filter((l) => l && !l.startsWith("#"));
 

@@ -187,7 +187,7 @@ function items(list, caption, per) {
   return table({ columns, rows, notes: [] }, { caption, search: false, cells: {
     name: (v, row) => [row.item.kind === "kernel" || row.item.kind === "grid" ? name(v, short(row.item.name) + launchOf(row.item)) : v, partner(row.item)],
     base: shown, new: shown, difference: (v, row) => v === null ? "-" : row.item.unit === "ns" ? signedTime(v) : `${v > 0 ? "+" : v < 0 ? "-" : ""}${value(row.item.unit, Math.abs(v))}`,
-    effect: (v, row) => row.fresh ? "new" : row.gone ? "gone" : v === null ? "-" : el("span", { class: tone(row) }, change(v)),
+    effect: (v, row) => row.fresh ? "new" : row.gone ? "gone" : v === null ? "-" : el("span", { class: "whole " + tone(row) }, change(v)),
     stage_share_ratio: (v) => v === null ? "-" : signedShare(v), by_count: moved, by_duration: moved, new_or_gone: moved,
     p: (v) => v === null ? "-" : probability(v), verdict: (v) => v ? verdictChip(v) : "-",
   } });

@@ -66,7 +66,11 @@ export function mountQuery(root, { run, name, query, nav, stages = [] }) {
 
   catalogue().then((all) => {
     const of = all.find((q) => q.name === name);
-    if (!of) return;
+    if (of?.takes_run !== (run !== null)) {
+      abort.abort();
+      result.replaceChildren(el("p", { class: "problem", role: "alert" }, of ? [el("a", { href: of.takes_run ? `${runLink("@latest")}?query=${name}` : `/queries/${name}` }, name), of.takes_run ? " is a query of one run." : " is a query over all runs."] : `There is no query ${name}.`));
+      return;
+    }
     const listed = "stages-of-the-run";
     const soon = later(500, submit);
     function submit() {

@@ -148,7 +148,7 @@ export class View {
       if (this.view !== this.target) this.redraw();
     }
     this.width = Math.max(240, this.scroller.clientWidth);
-    this.gutter = clamp(Math.round(this.width * 0.18), 92, 150);
+    this.gutter = clamp(Math.round(this.width * 0.18), 96, 150);
     const tall = this.scroller.clientHeight, scale = devicePixelRatio || 1;
     this.tall = tall;
     sized(this.canvas, this.width, tall, scale);
