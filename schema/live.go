@@ -21,7 +21,7 @@ type Live struct {
 	options Options
 
 	mutex   sync.Mutex
-	now     *edition
+	now     *Edition
 	problem string // why the last commit cannot be read, as it was said
 
 	failed string // the commit that could not be read
@@ -32,14 +32,37 @@ type Live struct {
 	done chan struct{}
 }
 
-// edition is what was committed at one time.
-type edition struct {
-	w      *Warehouse
-	id     string // of no other edition, whichever process reads it
+// Edition is what was committed at one time.
+type Edition struct {
+	*Warehouse
+	ID     string // of no other edition, whichever process reads it
 	commit string
 	users  int
 	old    bool
 	ended  bool // it is closed, or is about to be
+
+	digesting sync.Mutex
+	digests   map[string]Digest
+	isWhole   bool // digests has all runs
+}
+
+// digestAtOnce is the size of a warehouse below which a Live makes the digests of all runs when it takes over a commit, before anyone waits for one: they take a third of a
+// second or less. Of a larger one, it makes those that are asked for.
+const digestAtOnce = 256 << 20
+
+// Digest gives the digest of a run by its id.
+func (e *Edition) Digest(ctx context.Context, runID string) (Digest, error) {
+	e.digesting.Lock()
+	defer e.digesting.Unlock()
+	d, known := e.digests[runID]
+	if known || e.isWhole {
+		return d, nil
+	}
+	found, err := e.Warehouse.digests(ctx, runID)
+	if err == nil {
+		e.digests[runID] = found[runID]
+	}
+	return found[runID], err
 }
 
 // liveEvery is how often a Live looks for a new commit, and mostPause how long it leaves alone one that it could not read: each try copies the file.
@@ -72,25 +95,25 @@ func OpenLive(ctx context.Context, home Home, o Options) (*Live, error) {
 	return l, nil
 }
 
-// Use gives the last commit until done is called, and its id, which changes with every commit.
-func (l *Live) Use() (w *Warehouse, id string, done func()) {
+// Use gives the last commit until done is called.
+func (l *Live) Use() (e *Edition, done func()) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	e := l.now
+	e = l.now
 	e.users++
-	return e.w, e.id, sync.OnceFunc(func() { l.release(e, 1) })
+	return e, sync.OnceFunc(func() { l.release(e, 1) })
 }
 
 // release ends uses of an edition, which is closed after its last one once there is a newer.
-func (l *Live) release(e *edition, uses int) {
+func (l *Live) release(e *Edition, uses int) {
 	l.mutex.Lock()
 	e.users -= uses
 	last := e.old && e.users == 0 && !e.ended // its last user and who replaces it may both find it so
 	e.ended = e.ended || last
 	l.mutex.Unlock()
 	if last {
-		e.w.lent = false
-		_ = e.w.Close() // a copy that nobody reads
+		e.lent = false
+		_ = e.Close() // a copy that nobody reads
 	}
 }
 
@@ -187,13 +210,20 @@ func (l *Live) take(ctx context.Context, id string) error {
 	if err != nil {
 		return errors.Join(err, w.Close())
 	}
+	e := &Edition{Warehouse: w, ID: rand.Text(), commit: id, digests: map[string]Digest{}}
+	if st, err := copied.Stat(); err == nil && st.Size() < digestAtOnce {
+		if e.digests, err = w.digests(ctx, ""); err != nil {
+			return errors.Join(err, w.Close())
+		}
+		e.isWhole = true
+	}
 	w.lent = true
-	l.replace(&edition{w: w, id: rand.Text(), commit: id})
+	l.replace(e)
 	return nil
 }
 
 // replace makes an edition the current one.
-func (l *Live) replace(e *edition) {
+func (l *Live) replace(e *Edition) {
 	l.mutex.Lock()
 	before := l.now
 	l.now = e

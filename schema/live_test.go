@@ -37,16 +37,16 @@ func TestLive(t *testing.T) {
 		t.Helper()
 		return strings.Join(texts(t, w, `SELECT value FROM run_tag ORDER BY 1`), " ")
 	}
-	first, id, doneFirst := l.Use()
+	first, doneFirst := l.Use()
 	w := open(t, home, true, nil)
 	exec(t, w, `INSERT INTO run_tag (run_id, key, value) VALUES ('00000000-0000-0000-0000-000000000001', 'a', 'one')`)
 	done(t, w)
 	until(t, "the commit", func() bool {
-		w, now, done := l.Use()
+		e, done := l.Use()
 		defer done()
-		return now != id && tags(w) == "one"
+		return e.ID != first.ID && tags(e.Warehouse) == "one"
 	})
-	if got := tags(first); got != "" {
+	if got := tags(first.Warehouse); got != "" {
 		t.Errorf("the edition in use has changed: %s", got)
 	}
 	doneFirst()
@@ -59,9 +59,9 @@ func TestLive(t *testing.T) {
 	if m := <-said; !strings.Contains(m, "the last commit cannot be read") || l.Problem() == "" {
 		t.Errorf("of a file without content it says %q, problem %q", m, l.Problem())
 	}
-	now, _, doneNow := l.Use()
+	now, doneNow := l.Use()
 	defer doneNow()
-	if got := tags(now); got != "one" {
+	if got := tags(now.Warehouse); got != "one" {
 		t.Errorf("after the file was lost: %q", got)
 	}
 	if len(said) > 0 {
@@ -76,7 +76,7 @@ func TestSandbox(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	w, _, done := l.Use()
+	w, done := l.Use()
 	defer done()
 	for _, stmt := range []string{
 		"SELECT * FROM read_csv('/etc/passwd')", "SELECT * FROM read_text('/etc/passwd')", "FROM '/etc/passwd'", "SELECT * FROM glob('/*')",
@@ -146,14 +146,14 @@ func TestLiveReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	_, id, doneFirst := l.Use()
+	first, doneFirst := l.Use()
 	doneFirst()
 	if err := os.Rename(other.Warehouse(), home.Warehouse()); err != nil {
 		t.Fatal(err)
 	}
 	until(t, "the other warehouse", func() bool {
-		w, now, done := l.Use()
+		e, done := l.Use()
 		defer done()
-		return strings.Join(texts(t, w, `SELECT value FROM run_tag`), " ") == "two" && now != id
+		return strings.Join(texts(t, e.Warehouse, `SELECT value FROM run_tag`), " ") == "two" && e.ID != first.ID
 	})
 }

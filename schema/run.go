@@ -181,18 +181,27 @@ func runTables(ctx context.Context, q querier) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	made, err := madeTables(known, func(t ddlTable) bool {
+		return t.name != "run" && t.columns[0][0] == "run_id" && !slices.Contains(out, t.name)
+	})
+	return slices.Concat(out, made, []string{"run"}), err
+}
+
+// madeTables lists those of the tables that migrations make, and leave, which are wanted.
+func madeTables(known []migration, isWanted func(ddlTable) bool) ([]string, error) {
+	var out []string
 	for _, m := range known {
 		tables, err := parseDDL(m.sql)
 		if err != nil {
 			return nil, err
 		}
 		for _, t := range tables {
-			if t.name != "run" && t.columns[0][0] == "run_id" && !isDropped(known, t.name) && !slices.Contains(out, t.name) { // some are made anew by a later one
+			if isWanted(t) && !isDropped(known, t.name) && !slices.Contains(out, t.name) { // some are made anew by a later one
 				out = append(out, t.name)
 			}
 		}
 	}
-	return append(out, "run"), nil
+	return out, nil
 }
 
 // isDropped says whether a migration drops a table again.

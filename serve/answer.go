@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -17,9 +16,6 @@ import (
 	"prof/schema"
 	"prof/serve/ask"
 )
-
-// answerTime bounds the work for one answer.
-const answerTime = 60 * time.Second
 
 // answered is an answer as huma writes it.
 type answered struct {
@@ -52,8 +48,6 @@ func addAnswer[O any, I any, P interface {
 
 // give makes an answer into a response, or none where the client has it.
 func (s *Server) give(ctx context.Context, match string, answer func(ctx context.Context) (ask.Answer, error)) (*answered, error) {
-	ctx, cancel := context.WithTimeout(ctx, answerTime)
-	defer cancel()
 	a, err := answer(ctx)
 	if err != nil {
 		return nil, s.problem(err)
@@ -78,7 +72,7 @@ func (s *Server) problem(err error) error {
 	case errors.Is(err, ask.ErrInvalid), errors.Is(err, queries.ErrBadArgument), errors.Is(err, queries.ErrNotReadOnly), errors.Is(err, queries.ErrTooManyRows):
 		return huma.Error422UnprocessableEntity(err.Error())
 	case errors.Is(err, context.DeadlineExceeded):
-		return huma.ErrorWithHeaders(huma.Error503ServiceUnavailable("the answer took too long: ask for less, or again when the server has less to do"), http.Header{"Retry-After": {"5"}})
+		return huma.ErrorWithHeaders(huma.Error503ServiceUnavailable(err.Error()), http.Header{"Retry-After": {"5"}})
 	case errors.Is(err, context.Canceled):
 		return huma.NewError(499, "the client has gone")
 	}

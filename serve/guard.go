@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"prof/serve/ask"
 )
 
 // Guard says who may ask.
@@ -32,8 +34,8 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 
 // Limits of one request.
 const (
-	bodyTime    = answerTime + 30*time.Second // a request whose body may come no more counts as one whose client has gone
-	writeTime   = 2 * time.Minute             // in which the client takes what is written at once
+	bodyTime    = ask.AnswerTime + 30*time.Second // a request whose body may come no more counts as one whose client has gone
+	writeTime   = 2 * time.Minute                 // in which the client takes what is written at once
 	mostAtOnce  = 256
 	sessionTime = 30 * 24 * time.Hour
 )

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"prof/serve/ask"
 )
 
 const testToken = "0123456789abcdef0123456789abcdef"
@@ -132,8 +134,8 @@ func TestPanic(t *testing.T) {
 
 // TestBodyTime answers a slow question as one, and not as if its client had gone: net/http takes the end of a body's time for that.
 func TestBodyTime(t *testing.T) {
-	if bodyTime <= answerTime {
-		t.Errorf("a body may come for %s, and an answer may take %s", bodyTime, answerTime)
+	if bodyTime <= ask.AnswerTime {
+		t.Errorf("a body may come for %s, and an answer may take %s", bodyTime, ask.AnswerTime)
 	}
 }
 

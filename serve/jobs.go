@@ -79,7 +79,7 @@ const topOperators = 20
 
 // Report gives the figures of a run, as metrics.json of its report and the query top-operators have them.
 func (r stored) Report(ctx context.Context, run jobs.StoredRun) (*jobs.ProfileReport, error) {
-	a, err := r.s.asker.Verb(ctx, ask.JSON, "report", "--out=-", "--file=metrics.json", "--run="+run.ID)
+	a, err := r.s.asker.VerbOfRun(ctx, ask.JSON, run.ID, "report", "--out=-", "--file=metrics.json")
 	if err != nil {
 		return nil, r.s.problem(err)
 	}

@@ -47,7 +47,7 @@ func (s *Server) addReports() error {
 			return nil, huma.Error404NotFound("a report has no file " + in.File)
 		}
 		a, err := s.give(ctx, in.IfNoneMatch, func(ctx context.Context) (ask.Answer, error) {
-			return s.asker.Verb(ctx, typeOf(in.File), "report", "--out=-", "--file="+in.File, "--run="+in.Run)
+			return s.asker.VerbOfRun(ctx, typeOf(in.File), in.Run, "report", "--out=-", "--file="+in.File)
 		})
 		if err == nil && strings.HasSuffix(in.File, ".html") {
 			a.Policy = sandbox

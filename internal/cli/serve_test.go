@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"prof/queries"
 )
 
 // reply is an answer of a server.
@@ -64,7 +66,7 @@ func TestServe(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		test func(t *testing.T, p *place, base string)
-	}{{"figures", servedFigures}, {"forms", servedForms}, {"lists", servedLists}, {"refused", servedRefused}, {"mcp", servedMCP}, {"fuzz", servedFuzz}, {"commits", servedCommits}} {
+	}{{"figures", servedFigures}, {"forms", servedForms}, {"lists", servedLists}, {"refused", servedRefused}, {"mcp", servedMCP}, {"fuzz", servedFuzz}, {"commits", servedCommits}, {"kept", servedKept}} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, p, base) })
 	}
 }
@@ -373,7 +375,7 @@ func servedCommits(t *testing.T, p *place, base string) {
 					return
 				default:
 				}
-				path := fmt.Sprintf("%s/api/v1/runs/%s/queries/%s?top=%d", base, []string{"eager", "sdpa-1"}[n%2], []string{"top-kernels", "top-operators"}[i%2], n%7)
+				path := fmt.Sprintf("%s/api/v1/runs/%s/queries/%s?top=%d", base, []string{"eager", "sdpa-1"}[n%2], []string{"top-kernels", "top-operators"}[i%2], n)
 				got, err := http.Get(path)
 				if err != nil {
 					t.Errorf("while others write: %v", err)
@@ -404,6 +406,56 @@ func servedCommits(t *testing.T, p *place, base string) {
 	close(stop)
 	clients.Wait()
 	t.Logf("stored in %s", stored)
+}
+
+// servedKept removes all runs but one, whose answers stay what they were, and tags it, which makes them anew.
+func servedKept(t *testing.T, p *place, base string) {
+	paths := []string{"/api/v1/runs/eager", "/api/v1/runs/eager/findings?top=0", "/api/v1/runs/eager/timeline?from_ns=0&to_ns=9000000000", "/api/v1/runs/eager/report/report.html", "/api/v1/runs/eager/report/report.md"}
+	all, err := queries.Catalogue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ofSeveral := map[string]bool{}
+	for _, q := range all {
+		if path := "/api/v1/runs/eager/queries/" + q.Name; q.TakesRun() {
+			paths = append(paths, path)
+			ofSeveral[path] = strings.HasPrefix(q.Key, "run_id")
+		}
+	}
+	before := map[string]reply{}
+	for _, path := range paths {
+		before[path] = call(t, "GET", base+path, "")
+	}
+	edition := func() string { return call(t, "GET", base+"/api/v1/runs", "").header.Get("ETag") }
+	last := edition()
+	p.ok("rm", "sdpa-1", "sdpa-2")
+	within(t, 10*time.Second, "the removal", func() bool { return edition() != last })
+	anew, made := serveAt(t, p), 0
+	for _, path := range paths {
+		was := before[path]
+		if ofSeveral[path] {
+			continue
+		}
+		if fresh := call(t, "GET", anew+path, ""); fresh.body != was.body || fresh.status != was.status {
+			t.Errorf("%s depends on other runs: %d %.300s; with them %d %.300s", path, fresh.status, fresh.body, was.status, was.body)
+		}
+		if was.status != 200 {
+			continue // it is no answer
+		}
+		made++
+		if again := call(t, "GET", base+path, "", "If-None-Match", was.header.Get("ETag")); again.status != 304 {
+			t.Errorf("%s was made anew when other runs were removed: %d", path, again.status)
+		}
+	}
+	if made < 60 {
+		t.Errorf("only %d answers", made)
+	}
+	last = edition()
+	p.ok("tag", "eager", "kept=no")
+	within(t, 10*time.Second, "the tag", func() bool { return edition() != last })
+	if path := "/api/v1/runs/eager"; call(t, "GET", base+path, "", "If-None-Match", before[path].header.Get("ETag")).status != 200 {
+		t.Error("a tag leaves the answers of its run")
+	}
 }
 
 // TestServeOptions refuses what would open the warehouse to others, and stops when it is told to.

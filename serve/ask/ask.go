@@ -1,10 +1,11 @@
 // Package ask answers the questions that programs ask of a warehouse that others write meanwhile: over HTTP and over the Model Context Protocol. An
-// answer is made once for each commit. A verb is asked as on the command line, so that both give the same figures.
+// answer is made once for each commit, and what depends on one run alone once for each change of that run. A verb is asked as on the command line, so that both give the same figures.
 package ask
 
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"time"
 
 	"prof/schema"
 )
@@ -34,9 +36,11 @@ type Asker struct {
 	verb   Verb
 	runner Runner
 	busy   chan struct{} // one place for each question that is worked on
+	salt   string        // of this process: another may be another version, with other answers
 	mutex  sync.Mutex
 	kept   answers
-	names  names
+
+	subjects subjects
 
 	timelines *timelines
 }
@@ -44,10 +48,13 @@ type Asker struct {
 // atATime is how many questions are worked on at a time for each processor: more would take memory and finish no earlier.
 const atATime = 2
 
+// AnswerTime bounds the work for an answer, and the wait for it.
+const AnswerTime = 60 * time.Second
+
 // New makes an Asker.
 func New(live *schema.Live, verb Verb, runner Runner) *Asker {
 	busy := make(chan struct{}, atATime*max(2, runtime.GOMAXPROCS(0)))
-	return &Asker{live: live, verb: verb, runner: runner, busy: busy, kept: answers{entries: map[string]*answer{}}, timelines: newTimelines(busy)}
+	return &Asker{live: live, verb: verb, runner: runner, busy: busy, salt: rand.Text(), kept: answers{entries: map[string]*answer{}}, timelines: newTimelines(busy)}
 }
 
 // Answer is what is given back.
@@ -65,102 +72,186 @@ const (
 
 // Make gives the answer to what key names, made by the first that asks for it of a commit. An error is not kept.
 func (a *Asker) Make(ctx context.Context, key string, make func(ctx context.Context, w *schema.Warehouse, out *bytes.Buffer) (mediaType string, err error)) (Answer, error) {
-	w, edition, done := a.live.Use()
+	ctx, cancel := context.WithTimeout(ctx, AnswerTime)
+	defer cancel()
+	e, done := a.live.Use()
 	defer done()
-	tag := tagOf(edition, key)
+	return a.made(ctx, e, tagOf(e.ID, key), make)
+}
+
+// subject is a run as it is in an edition.
+type subject struct {
+	id string
+	schema.Digest
+}
+
+// makeOfRun is Make of what depends on one run alone, by any reference: a commit that leaves the run as it was leaves its answers.
+func (a *Asker) makeOfRun(ctx context.Context, run, key string, make func(ctx context.Context, w *schema.Warehouse, of subject, out *bytes.Buffer) (mediaType string, err error)) (Answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, AnswerTime)
+	defer cancel()
+	e, done := a.live.Use()
+	defer done()
+	of, err := a.subject(ctx, e, run)
+	if err != nil {
+		return Answer{}, failed(ctx, err, e)
+	}
+	return a.made(ctx, e, tagOf(a.salt, of.id, of.Rows, of.Names, key), func(ctx context.Context, w *schema.Warehouse, out *bytes.Buffer) (string, error) {
+		return make(ctx, w, of, out)
+	})
+}
+
+// makeEachTime is Make of what may differ though nothing was committed.
+func (a *Asker) makeEachTime(ctx context.Context, make func(ctx context.Context, w *schema.Warehouse, out *bytes.Buffer) (mediaType string, err error)) (Answer, error) {
+	e, done := a.live.Use()
+	defer done()
+	return a.made(ctx, e, "", make)
+}
+
+// made gives the answer with a tag, or makes it. Without a tag, it is not kept.
+func (a *Asker) made(ctx context.Context, e *schema.Edition, tag string, make func(ctx context.Context, w *schema.Warehouse, out *bytes.Buffer) (mediaType string, err error)) (Answer, error) {
 	a.mutex.Lock()
 	known := a.kept.get(tag)
 	a.mutex.Unlock()
 	if known != nil {
 		return *known, nil
 	}
-	select {
-	case a.busy <- struct{}{}:
-		defer func() { <-a.busy }()
-	case <-ctx.Done():
-		return Answer{}, ctx.Err()
-	}
-	var out bytes.Buffer
-	kind, err := make(ctx, w, &out)
+	leave, err := a.enter(ctx)
 	if err != nil {
-		if ctx.Err() != nil {
-			err = ctx.Err()
-		}
-		return Answer{}, hidden(err, w)
+		return Answer{}, failed(ctx, err, e)
+	}
+	defer leave()
+	var out bytes.Buffer
+	kind, err := make(ctx, e.Warehouse, &out)
+	if err != nil {
+		return Answer{}, failed(ctx, err, e)
 	}
 	made := Answer{Type: kind, Body: out.Bytes(), Tag: tag}
+	if tag == "" {
+		made.Tag = tagOf(out.String())
+		return made, nil
+	}
 	a.mutex.Lock()
 	a.kept.put(tag, made)
 	a.mutex.Unlock()
 	return made, nil
 }
 
+// failed is why there is no answer.
+func failed(ctx context.Context, err error, e *schema.Edition) error {
+	switch ctx.Err() {
+	case nil:
+		return hidden(err, e.Warehouse)
+	case context.DeadlineExceeded:
+		return &reworded{fmt.Sprintf("the answer took longer than %s: ask for less, or again when there is less to do", AnswerTime), ctx.Err()}
+	}
+	return ctx.Err()
+}
+
+// enter takes one of the places for questions, until leave.
+func (a *Asker) enter(ctx context.Context) (leave func(), err error) {
+	select {
+	case a.busy <- struct{}{}:
+		return func() { <-a.busy }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
 // Tag is what Make would give for a key, without making the answer.
 func (a *Asker) Tag(key string) string {
-	_, edition, done := a.live.Use()
+	e, done := a.live.Use()
 	defer done()
-	return tagOf(edition, key)
+	return tagOf(e.ID, key)
 }
 
 // Use gives the last commit until done is called, for what is not kept.
 func (a *Asker) Use() (w *schema.Warehouse, done func()) {
-	w, _, done = a.live.Use()
-	return w, done
+	e, done := a.live.Use()
+	return e.Warehouse, done
 }
 
-// tagOf names the answer to what key names in an edition.
-func tagOf(edition, key string) string {
-	sum := sha256.Sum256([]byte(edition + "\n" + key))
+// tagOf names the answer to what is asked of something.
+func tagOf(parts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\n")))
 	return hex.EncodeToString(sum[:12])
 }
 
-// names are the ids of runs by the references that were asked for, in one edition of the warehouse.
-type names struct {
-	w   *schema.Warehouse
-	ids map[string]string
+// subjects are the runs by the references that were asked for, in one edition of the warehouse.
+type subjects struct {
+	of    *schema.Edition
+	byRef map[string]subject
 }
 
 // mostNames bounds the references that are kept.
 const mostNames = 10_000
 
-// resolve gives the id of the run that a reference means: looking takes as long as a small query.
-func (a *Asker) resolve(ctx context.Context, w *schema.Warehouse, ref string) (string, error) {
+// subject gives the run that a reference means: looking takes as long as a small query.
+func (a *Asker) subject(ctx context.Context, e *schema.Edition, ref string) (subject, error) {
 	a.mutex.Lock()
-	if a.names.w != w || len(a.names.ids) >= mostNames {
-		a.names = names{w, map[string]string{}}
+	if a.subjects.of != e || len(a.subjects.byRef) >= mostNames {
+		a.subjects = subjects{e, map[string]subject{}}
 	}
-	id := a.names.ids[ref]
+	found, known := a.subjects.byRef[ref]
 	a.mutex.Unlock()
-	if id != "" {
-		return id, nil
+	if known {
+		return found, nil
 	}
-	run, err := w.Resolve(ctx, ref)
+	leave, err := a.enter(ctx)
 	if err != nil {
-		return "", err
+		return subject{}, err
 	}
+	defer leave()
+	run, err := e.Resolve(ctx, ref)
+	if err != nil {
+		return subject{}, err
+	}
+	digest, err := e.Digest(ctx, run.ID)
+	if err != nil {
+		return subject{}, err
+	}
+	found = subject{run.ID, digest}
 	a.mutex.Lock()
 	defer a.mutex.Unlock()
-	if a.names.w == w {
-		a.names.ids[ref] = run.ID
+	if a.subjects.of == e {
+		a.subjects.byRef[ref] = found
 	}
-	return run.ID, nil
+	return found, nil
 }
 
 // Verb answers as a verb of the command line.
 func (a *Asker) Verb(ctx context.Context, mediaType string, args ...string) (Answer, error) {
-	return a.Make(ctx, strings.Join(append([]string{"verb"}, args...), "\x00"), func(ctx context.Context, w *schema.Warehouse, out *bytes.Buffer) (string, error) {
+	return a.Make(ctx, verbKey(args), a.run(mediaType, args))
+}
+
+// VerbOfRun answers as a verb whose output depends on one run alone, its option --run.
+func (a *Asker) VerbOfRun(ctx context.Context, mediaType, run string, args ...string) (Answer, error) {
+	if run == "" { // it would be another
+		return Answer{}, invalid("name the run")
+	}
+	return a.makeOfRun(ctx, run, verbKey(args), func(ctx context.Context, w *schema.Warehouse, of subject, out *bytes.Buffer) (string, error) {
+		return a.run(mediaType, append(args, "--run="+of.id))(ctx, w, out)
+	})
+}
+
+func verbKey(args []string) string {
+	return strings.Join(append([]string{"verb"}, args...), "\x00")
+}
+
+// run runs a verb.
+func (a *Asker) run(mediaType string, args []string) func(ctx context.Context, w *schema.Warehouse, out *bytes.Buffer) (string, error) {
+	return func(ctx context.Context, w *schema.Warehouse, out *bytes.Buffer) (string, error) {
 		var text bytes.Buffer
 		if err := a.verb(ctx, w, &text, args...); err != nil {
 			return "", err
 		}
 		out.WriteString(hide(text.String(), w))
 		return mediaType, nil
-	})
+	}
 }
 
 // Problem says why answers are from an older commit than the last; "" if they are not.
 func (a *Asker) Problem() string {
-	w, _, done := a.live.Use()
+	w, done := a.Use()
 	defer done()
 	return hide(a.live.Problem(), w)
 }

@@ -40,6 +40,13 @@ func TestAsker(t *testing.T) {
 	if got, err := a.SQL(t.Context(), "SELECT repeat('x', 9000000) FROM range(9)", 10, "json"); err != nil || !strings.Contains(string(got.Body), `"is_cut":true`) {
 		t.Errorf("of long rows: %d bytes, %v", len(got.Body), err)
 	}
+	once, err := a.SQL(t.Context(), "SELECT random() AS x", 10, "json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := a.SQL(t.Context(), "SELECT random() AS x", 10, "json"); err != nil || string(again.Body) == string(once.Body) || again.Tag == once.Tag {
+		t.Errorf("chance gives the same again: %s, %v", again.Body, err)
+	}
 	if err := os.Remove(home.Warehouse()); err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,35 +30,49 @@ func (a *Asker) Query(ctx context.Context, q queries.Query, run string, args que
 		}
 		args["run"] = run
 	}
+	ofOne := q.TakesRun() && !ofSeveral(q)
+	if ofOne {
+		args["run"] = "" // whatever it is called
+	}
 	stmt, err := q.Statement(args)
 	if err != nil {
 		return Answer{}, err
 	}
-	return a.Make(ctx, fmt.Sprintf("query %s %d %s", form, limit, stmt), func(ctx context.Context, w *schema.Warehouse, out *bytes.Buffer) (string, error) {
-		args := maps.Clone(args)
-		if q.TakesRun() {
-			id, err := a.resolve(ctx, w, run)
-			if err != nil {
-				return "", err
-			}
-			args["run"] = id
-		}
-		f, err := queries.NewAsker(w).Within(mostRows).Run(ctx, q, args)
-		if err != nil {
-			return "", err
-		}
-		for _, c := range f.Caveats {
-			if stage := args["stage"]; c.Topic == "argument" && c.Subject == "stage "+stage {
-				return "", fmt.Errorf("%w %q; it has %s", ErrUnknownStage, stage, c.Object)
-			}
-		}
-		isCut := limit > 0 && len(f.Rows) > limit
-		if isCut {
-			f.Notes = append(f.Notes, fmt.Sprintf("only the first %s of %s rows are here", typeset.Int(int64(limit)), typeset.Int(int64(len(f.Rows)))))
-			f.Rows = f.Rows[:limit]
-		}
-		return write(out, w, f, form, isCut)
+	key := fmt.Sprintf("query %s %d %s", form, limit, stmt)
+	if ofOne {
+		return a.makeOfRun(ctx, run, key, func(ctx context.Context, w *schema.Warehouse, of subject, out *bytes.Buffer) (string, error) {
+			args := maps.Clone(args)
+			args["run"] = of.id
+			return answerTo(ctx, w, out, q, args, form, limit)
+		})
+	}
+	return a.Make(ctx, key, func(ctx context.Context, w *schema.Warehouse, out *bytes.Buffer) (string, error) {
+		return answerTo(ctx, w, out, q, args, form, limit)
 	})
+}
+
+// ofSeveral says whether a query that takes a run has rows of other runs too: those say which run they are of.
+func ofSeveral(q queries.Query) bool {
+	return slices.Contains(strings.Split(q.Key, ", "), "run_id")
+}
+
+// answerTo asks a query.
+func answerTo(ctx context.Context, w *schema.Warehouse, out *bytes.Buffer, q queries.Query, args queries.Args, form string, limit int) (mediaType string, err error) {
+	f, err := queries.NewAsker(w).Within(mostRows).Run(ctx, q, args)
+	if err != nil {
+		return "", err
+	}
+	for _, c := range f.Caveats {
+		if stage := args["stage"]; c.Topic == "argument" && c.Subject == "stage "+stage {
+			return "", fmt.Errorf("%w %q; it has %s", ErrUnknownStage, stage, c.Object)
+		}
+	}
+	isCut := limit > 0 && len(f.Rows) > limit
+	if isCut {
+		f.Notes = append(f.Notes, fmt.Sprintf("only the first %s of %s rows are here", typeset.Int(int64(limit)), typeset.Int(int64(len(f.Rows)))))
+		f.Rows = f.Rows[:limit]
+	}
+	return write(out, w, f, form, isCut)
 }
 
 // write writes a frame, which nobody else may have.
@@ -121,7 +136,7 @@ func (a *Asker) SQL(ctx context.Context, text string, limit int, form string) (A
 	if limit < 1 || limit > SQLRows {
 		return Answer{}, invalid("limit %d: it is 1 to %d", limit, SQLRows)
 	}
-	answer, err := a.Make(ctx, fmt.Sprintf("sql %s %d %s", form, limit, text), func(ctx context.Context, w *schema.Warehouse, out *bytes.Buffer) (kind string, err error) {
+	answer, err := a.makeEachTime(ctx, func(ctx context.Context, w *schema.Warehouse, out *bytes.Buffer) (kind string, err error) {
 		return mediaTypes[form], a.runner(ctx, w, s, out)
 	})
 	if errors.Is(err, context.DeadlineExceeded) {

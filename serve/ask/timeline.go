@@ -16,11 +16,9 @@ const mostHeld = 2_000_000
 
 // timelines keeps the indexes of the timelines that were asked for last: making one reads all of a run.
 type timelines struct {
-	busy    chan struct{} // the places of an Asker
-	turn    chan struct{} // one makes an index at a time, for which it needs memory
-	kept    []timeline    // the last used first
-	of      *schema.Warehouse
-	digests map[string]string // by run, as they are in that edition
+	busy chan struct{} // the places of an Asker
+	turn chan struct{} // one makes an index at a time, for which it needs memory
+	kept []timeline    // the last used first
 }
 
 // timeline is an index of a run as it was when it had a digest: of every edition in which it has it still.
@@ -33,48 +31,25 @@ func newTimelines(busy chan struct{}) *timelines {
 	return &timelines{busy: busy, turn: make(chan struct{}, 1)}
 }
 
-// digest names what an edition has of a run.
-func (k *timelines) digest(ctx context.Context, w *schema.Warehouse, run string) (string, error) {
-	if k.of != w {
-		k.of, k.digests = w, map[string]string{}
-	}
-	if d, known := k.digests[run]; known {
-		return d, nil
-	}
-	d, err := w.Digest(ctx, run)
-	if err == nil {
-		k.digests[run] = d
-	}
-	return d, err
-}
-
 // get gives the index of a run's timeline to who has a place. Who asks first and gives up makes it all the same, for the next.
-func (k *timelines) get(ctx context.Context, w *schema.Warehouse, ref, source string) (*queries.Timeline, error) {
-	run, err := w.Resolve(ctx, ref)
-	if err != nil {
-		return nil, err
-	}
+func (k *timelines) get(ctx context.Context, w *schema.Warehouse, of subject, source string) (*queries.Timeline, error) {
 	if err := k.takeTurn(ctx); err != nil {
 		return nil, err
 	}
 	defer func() { <-k.turn }()
 	ctx = context.WithoutCancel(ctx)
-	digest, err := k.digest(ctx, w, run.ID)
-	if err != nil {
-		return nil, err
-	}
-	at := slices.IndexFunc(k.kept, func(t timeline) bool { return t.run == run.ID && t.source == source && t.digest == digest })
+	at := slices.IndexFunc(k.kept, func(t timeline) bool { return t.run == of.id && t.source == source && t.digest == of.Rows })
 	if at >= 0 {
 		t := k.kept[at]
 		k.kept = slices.Insert(slices.Delete(k.kept, at, at+1), 0, t)
 		return t.index, nil
 	}
-	index, err := queries.NewTimeline(ctx, queries.NewAsker(w), run.ID, source)
+	index, err := queries.NewTimeline(ctx, queries.NewAsker(w), of.id, source)
 	if err != nil {
 		return nil, err
 	}
-	k.kept = slices.DeleteFunc(k.kept, func(t timeline) bool { return t.run == run.ID && t.digest != digest })
-	k.kept = slices.Insert(k.kept, 0, timeline{run.ID, source, digest, index})
+	k.kept = slices.DeleteFunc(k.kept, func(t timeline) bool { return t.run == of.id && t.digest != of.Rows })
+	k.kept = slices.Insert(k.kept, 0, timeline{of.id, source, of.Rows, index})
 	held := 0
 	for i, t := range k.kept {
 		if held += t.index.Held(); i > 0 && held > mostHeld {
@@ -104,8 +79,8 @@ func (k *timelines) takeTurn(ctx context.Context) (err error) {
 
 // Timeline answers a question about the timeline of a run: key says which, with what is asked.
 func (a *Asker) Timeline(ctx context.Context, run, source, key string, make func(ctx context.Context, w *schema.Warehouse, t *queries.Timeline) (any, error)) (Answer, error) {
-	return a.Make(ctx, fmt.Sprintf("timeline\x00%s\x00%s\x00%s", run, source, key), func(ctx context.Context, w *schema.Warehouse, out *bytes.Buffer) (string, error) {
-		t, err := a.timelines.get(ctx, w, run, source)
+	return a.makeOfRun(ctx, run, fmt.Sprintf("timeline\x00%s\x00%s", source, key), func(ctx context.Context, w *schema.Warehouse, of subject, out *bytes.Buffer) (string, error) {
+		t, err := a.timelines.get(ctx, w, of, source)
 		if err != nil {
 			return "", err
 		}

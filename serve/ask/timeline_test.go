@@ -47,13 +47,13 @@ func TestTimelineKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer live.Close()
-	kept, last := newTimelines(onePlace()), ""
+	kept, last := newTimelines(onePlace()), (*schema.Edition)(nil)
 	// get gives the index of a in the next edition, and whether it says what a new one does.
 	get := func() *queries.Timeline {
 		t.Helper()
 		for until := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-			w, edition, done := live.Use()
-			if edition == last {
+			e, done := live.Use()
+			if e == last {
 				done()
 				if time.Now().After(until) {
 					t.Fatal("no new edition came")
@@ -61,16 +61,20 @@ func TestTimelineKept(t *testing.T) {
 				continue
 			}
 			defer done()
-			last = edition
-			index, err := kept.get(t.Context(), w, "a", "")
+			last = e
+			of, err := (&Asker{busy: make(chan struct{}, 1)}).subject(t.Context(), e, "a")
 			if err != nil {
 				t.Fatal(err)
 			}
-			fresh, err := newTimelines(onePlace()).get(t.Context(), w, "a", "")
+			index, err := kept.get(t.Context(), e.Warehouse, of, "")
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, want := said(t, w, index), said(t, w, fresh); got != want {
+			fresh, err := newTimelines(onePlace()).get(t.Context(), e.Warehouse, of, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := said(t, e.Warehouse, index), said(t, e.Warehouse, fresh); got != want {
 				t.Errorf("the kept index says %.200s, a new one %.200s", got, want)
 			}
 			return index

@@ -45,20 +45,12 @@ type Rules struct {
 
 // Summary is a run on one screen, as prof show gives it.
 func (a *Asker) Summary(ctx context.Context, run string) (Answer, error) {
-	return a.ofRun(ctx, run, options("show")...)
+	return a.VerbOfRun(ctx, JSON, run, options("show")...)
 }
 
 // Findings is what could make a run faster, as prof explain gives it.
 func (a *Asker) Findings(ctx context.Context, run string, q FindingsOf) (Answer, error) {
-	return a.ofRun(ctx, run, options("explain", "stage", q.Stage, "top", q.Top, "min-share", q.MinShare)...)
-}
-
-// ofRun asks a verb of a run, which must be named: without one it would be another.
-func (a *Asker) ofRun(ctx context.Context, run string, args ...string) (Answer, error) {
-	if run == "" {
-		return Answer{}, invalid("name the run")
-	}
-	return a.Verb(ctx, JSON, append(args, "--run="+run)...)
+	return a.VerbOfRun(ctx, JSON, run, options("explain", "stage", q.Stage, "top", q.Top, "min-share", q.MinShare)...)
 }
 
 // Diff compares runs, as prof diff does.
