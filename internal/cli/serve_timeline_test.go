@@ -197,6 +197,7 @@ func servedMedians(s *served) {
 // second rank say, which recorded it on a clock 194 ms away.
 func servedRanks(s *served) {
 	s.p.ok("ingest", "--run", "ranks", exported(s.t, "../ranks/rank0.trace.json.gz"), exported(s.t, "../ranks/rank1.trace.json.gz"))
+	within(s.t, 10*time.Second, "the run of both ranks", func() bool { return call(s.t, "GET", s.base+"/api/v1/runs/ranks", "").status == 200 })
 	type offsets struct {
 		Rows []struct {
 			Source int64  `json:"source_id"`
