@@ -81,7 +81,7 @@ var rooms = map[string][]string{
 	"schema/rundir":         {},
 	"schema/seed":           {},
 	"schema/sqlfile":        {},
-	"serve":                 {"queries", "queries/judge/*", "render/report", "schema", "serve/*"},
+	"serve":                 {"queries", "queries/judge/*", "render/compare", "render/report", "schema", "serve/*"},
 	"serve/ask":             {"queries", "queries/frame", "render/table", "render/typeset", "schema"},
 	"serve/mcp":             {"queries", "serve/ask"},
 	"serve/page":            {},

@@ -87,6 +87,9 @@ func (a *Asks) Resolve(ctx huma.Context) []error {
 	return nil
 }
 
+// columnsKey is what the description of an operation has the columns of its rows under.
+const columnsKey = "x-columns"
+
 // addQuery adds the operation of one query.
 func (s *Server) addQuery(q queries.Query, d ask.QueryDoc, responses map[string]*huma.Response) error {
 	params := []*huma.Param{{Name: "format", In: "query", Description: "form of the answer, all in base units", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"json", "csv", "arrow"}, Default: "json"}}}
@@ -100,6 +103,7 @@ func (s *Server) addQuery(q queries.Query, d ask.QueryDoc, responses map[string]
 	op := get(q.Name, "/api/v1/queries/"+q.Name, d.Title, d.Doc, "One row is "+d.Grain+". Key: "+d.Key+".")
 	op.RejectUnknownQueryParameters = false // answer does
 	op.Parameters, op.Responses = params, responses
+	op.Extensions = map[string]any{columnsKey: d.Columns}
 	answer := func(ctx context.Context, run string, in *Asks) (*answered, error) {
 		args, form, err := arguments(params, in.Values)
 		if err != nil {

@@ -2,13 +2,19 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
+	"fmt"
 	"html/template"
 	"maps"
 	"net/http"
+	"path"
 	"slices"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"prof/serve/ask"
 )
 
 //go:embed reference.html
@@ -18,6 +24,7 @@ var referencePage string
 type reference struct {
 	Info   *huma.Info
 	Groups []operations
+	Types  map[string]*huma.Schema
 }
 
 // operations are those that answer one question.
@@ -28,7 +35,7 @@ type operations struct {
 
 // addReference adds the page that lists the operations. It is made of the description that programs read, once all operations are there.
 func (s *Server) addReference() error {
-	page, err := template.New("reference").Parse(referencePage)
+	page, err := template.New("reference").Funcs(template.FuncMap{"type": typeText, "parameters": parameters, "columns": columnsOf}).Parse(referencePage)
 	if err != nil {
 		return err
 	}
@@ -47,9 +54,9 @@ func (s *Server) addReference() error {
 
 // referenceOf orders the operations by what they are about, and by their paths.
 func referenceOf(api *huma.OpenAPI) reference {
-	out := reference{Info: api.Info}
-	for _, path := range slices.Sorted(maps.Keys(api.Paths)) {
-		item := api.Paths[path]
+	out := reference{Info: api.Info, Types: api.Components.Schemas.Map()}
+	for _, at := range slices.Sorted(maps.Keys(api.Paths)) {
+		item := api.Paths[at]
 		for _, op := range []*huma.Operation{item.Get, item.Head, item.Post, item.Put, item.Patch, item.Delete} {
 			if op == nil {
 				continue
@@ -64,4 +71,37 @@ func referenceOf(api *huma.OpenAPI) reference {
 		}
 	}
 	return out
+}
+
+// parameters are those in the path and the query.
+func parameters(op *huma.Operation) []*huma.Param {
+	return slices.DeleteFunc(slices.Clone(op.Parameters), func(p *huma.Param) bool { return p.In == "header" })
+}
+
+// columnsOf are the columns of an operation's rows; nil where it has none of its own.
+func columnsOf(op *huma.Operation) []ask.ColumnDoc {
+	list, _ := op.Extensions[columnsKey].([]ask.ColumnDoc)
+	return list
+}
+
+// typeText says what a value is. A type with fields of its own is a link to them.
+func typeText(s *huma.Schema) template.HTML {
+	out := template.HTMLEscapeString(s.Type)
+	switch {
+	case s.Ref != "":
+		name := template.HTMLEscapeString(path.Base(s.Ref))
+		out = fmt.Sprintf(`<a href="#type-%s">%[1]s</a>`, name)
+	case s.Type == huma.TypeArray:
+		out = "list of " + string(typeText(s.Items))
+	case len(s.Enum) > 0:
+		var words []string
+		for _, e := range s.Enum {
+			words = append(words, cmp.Or(template.HTMLEscapeString(fmt.Sprint(e)), `""`))
+		}
+		out += ": " + strings.Join(words, ", ")
+	}
+	if s.Nullable {
+		out += " or null"
+	}
+	return template.HTML(out) // its texts are escaped
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -191,6 +192,16 @@ func servedLists(t *testing.T, p *place, base string) {
 		if got := call(t, "GET", base+path, ""); got.status != 200 || !strings.Contains(got.body, want) {
 			t.Errorf("%s: %d without %s", path, got.status, want)
 		}
+	}
+	docs := call(t, "GET", base+"/docs", "").body
+	links := regexp.MustCompile(`href="#([^"]+)"`).FindAllStringSubmatch(docs, -1)
+	for _, link := range links {
+		if !strings.Contains(docs, `id="`+link[1]+`"`) {
+			t.Errorf("/docs has a link to #%s, which is not there", link[1])
+		}
+	}
+	if len(links) < 200 || !strings.Contains(docs, `id="type-StageForm"`) || !strings.Contains(docs, "<td><code>median_ns</code></td><td>ns</td>") {
+		t.Errorf("/docs has %d links; the types of answers and the columns of rows must be there", len(links))
 	}
 }
 

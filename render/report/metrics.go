@@ -32,7 +32,7 @@ func writeMetrics(out *bytes.Buffer, r *reader) {
 	m.accounting()
 	s, err := m.Summary()
 	m.keep(err)
-	m.out.Put("stages", boundObjects(s)).Put("findings", typeset.List(s.Findings, findingObject))
+	m.out.Put("stages", boundForms(s)).Put("findings", typeset.Each(s.Findings, findingForm))
 	m.answer("conservation", "conservation", "capture", "kernel_count", "kernel_sum_ns", "attributed_count", "attributed_ns", "outside_count", "outside_ns", "unlaunched_count", "unlaunched_ns", "is_exact")
 	m.keep(typeset.WriteIndented(out, m.out.Put("queries", m.queries()).Put("faults", m.faults).Put("missing", m.missing)))
 }

@@ -8,69 +8,178 @@ import (
 	"prof/render/typeset"
 )
 
-// SummaryJSON writes what `show` shows of a run as one object, in base units and full precision.
+// SummaryJSON writes what `show` shows of a run as SummaryForm.
 func SummaryJSON(w io.Writer, run string, pairs [][2]string, s judge.Summary, doubts []string) error {
 	facts := new(typeset.Object)
 	for _, pair := range pairs {
 		facts.Put(pair[0], pair[1])
 	}
-	return typeset.WriteIndented(w, new(typeset.Object).Put("run", run).Put("facts", facts).
-		Put("stages", boundObjects(s)).Put("ranks", typeset.List(s.Ranks, rankObject)).Put("kernels", typeset.List(s.Kernels, kernelObject)).
-		Put("findings", typeset.List(s.Findings, findingObject)).Put("advice", typeset.List(s.Advice, adviceObject)).
-		Put("doubts", typeset.Unique(doubts)))
+	return typeset.WriteIndented(w, SummaryForm[*typeset.Object]{
+		Run: run, Facts: facts, Stages: boundForms(s), Ranks: typeset.Each(s.Ranks, rankForm), Kernels: typeset.Each(s.Kernels, kernelForm),
+		Findings: typeset.Each(s.Findings, findingForm), Advice: typeset.Each(s.Advice, adviceForm), Doubts: typeset.Listed(typeset.Unique(doubts)),
+	})
 }
 
-// FindingsJSON writes the findings of a run, and what they are to be read with, as one object, in base units and full precision.
+// FindingsJSON writes the findings of a run, and what they are to be read with, as FindingsForm.
 func FindingsJSON(w io.Writer, run string, list []judge.Finding, f *frame.Frame) error {
-	return typeset.WriteIndented(w, new(typeset.Object).Put("run", run).Put("findings", typeset.List(list, findingObject)).Put("notes", f.Notes))
+	return typeset.WriteIndented(w, FindingsForm{run, typeset.Each(list, findingForm), typeset.Listed(f.Notes)})
 }
 
-// boundObjects say of each stage, or of all device work, how long it takes and what bounds it.
-func boundObjects(s judge.Summary) []any {
+// SummaryForm is a run on one screen as JSON: in base units and full precision, null where something is not known. Its facts are texts by name.
+type SummaryForm[F *typeset.Object | map[string]string] struct {
+	Run      string        `json:"run" doc:"run name"`
+	Facts    F             `json:"facts" doc:"what the run is, in words"`
+	Stages   []BoundForm   `json:"stages" nullable:"false" doc:"stages with measured passes by time, or all device work"`
+	Ranks    []RankForm    `json:"ranks" nullable:"false" doc:"which rank the others wait for, by stage"`
+	Kernels  []KernelForm  `json:"kernels" nullable:"false" doc:"those that take most of the kernels' time, warm-up included"`
+	Findings []FindingForm `json:"findings" nullable:"false" doc:"what could make the run faster, by what it could save"`
+	Advice   []AdviceForm  `json:"advice" nullable:"false" doc:"what to try, or to capture next"`
+	Doubts   []string      `json:"doubts" nullable:"false" doc:"what the figures are to be read with"`
+}
+
+// FindingsForm is what could make a run faster, as JSON.
+type FindingsForm struct {
+	Run      string        `json:"run" doc:"run name"`
+	Findings []FindingForm `json:"findings" nullable:"false" doc:"by what they could save"`
+	Notes    []string      `json:"notes" nullable:"false" doc:"what a reader must know of the figures"`
+}
+
+// BoundForm is how long a stage takes and what bounds it.
+type BoundForm struct {
+	Stage       *string        `json:"stage" doc:"null is all device work"`
+	Passes      int64          `json:"passes" doc:"measured ones, warm-up left out"`
+	MedianNs    typeset.Number `json:"median_ns" doc:"of a pass, by basis"`
+	MinNs       typeset.Number `json:"min_ns"`
+	MaxNs       typeset.Number `json:"max_ns"`
+	MeanNs      typeset.Number `json:"mean_ns"`
+	StdNs       *float64       `json:"std_ns" doc:"sample standard deviation"`
+	Basis       string         `json:"basis" enum:"gpu_span,cpu" doc:"first start to last end of device work, or the range on its thread"`
+	ShareRatio  typeset.Number `json:"share_ratio" doc:"of the measured time of all stages"`
+	Device      int64          `json:"device" doc:"the GPU that is judged"`
+	DeviceCount int            `json:"device_count" doc:"GPUs that worked in it"`
+	BusyRatio   *float64       `json:"busy_ratio" doc:"of the span of the GPU that is judged"`
+	MFURatio    *float64       `json:"mfu_ratio"`
+	MBURatio    *float64       `json:"mbu_ratio"`
+	IsLeast     bool           `json:"is_least" doc:"MFU and MBU are at least that: not all work could be counted"`
+	TokensPerS  *float64       `json:"tokens_per_s"`
+	Bound       judge.Bound    `json:"bound" doc:"what keeps it from being faster"`
+	NextBound   *string        `json:"next_bound" doc:"what takes most time after that"`
+	Why         string         `json:"why" doc:"a sentence with the figures that it follows from"`
+	But         *string        `json:"but" doc:"why that may be no picture of a usual pass"`
+	Command     string         `json:"command" doc:"shows the query behind it"`
+	*AloneForm
+}
+
+// AloneForm is what a stage does without a profiler: the figures to quote.
+type AloneForm struct {
+	MedianNs   *float64 `json:"alone_median_ns" required:"false" doc:"of a pass without a profiler: the figure to quote"`
+	MFURatio   *float64 `json:"alone_mfu_ratio" required:"false"`
+	MBURatio   *float64 `json:"alone_mbu_ratio" required:"false"`
+	TokensPerS *float64 `json:"alone_tokens_per_s" required:"false"`
+}
+
+// RankForm is for which rank the others waited, in a stage or in steps.
+type RankForm struct {
+	Range        string         `json:"range" doc:"the stage, or the name of the steps"`
+	Rank         string         `json:"rank"`
+	RankCount    int            `json:"rank_count"`
+	IsSlow       bool           `json:"is_slow" doc:"it stands out"`
+	LateNs       int64          `json:"late_ns" doc:"time that the others waited for it"`
+	WaitedNs     int64          `json:"waited_ns" doc:"time that ranks waited for the last to come"`
+	WaitRatio    typeset.Number `json:"wait_ratio" doc:"waited_ns as a share of the time in collectives"`
+	ShareRatio   typeset.Number `json:"share_ratio" doc:"late_ns as a share of waited_ns"`
+	SlowestCount int64          `json:"slowest_count" doc:"passes in which it was waited for longest"`
+	PassCount    int64          `json:"pass_count"`
+	MostNs       int64          `json:"most_ns" doc:"the most in one pass"`
+	MostPass     int64          `json:"most_pass" doc:"that pass"`
+	ColdLateNs   int64          `json:"cold_late_ns" doc:"in the passes that are left out"`
+	ColdCount    int64          `json:"cold_count"`
+	Words        string         `json:"words"`
+	Command      string         `json:"command" doc:"shows it pass by pass"`
+}
+
+// KernelForm is a kernel that takes much of the kernels' time.
+type KernelForm struct {
+	Kernel     string         `json:"kernel"`
+	Role       *string        `json:"role"`
+	Stage      *string        `json:"stage" doc:"in which most of its time is"`
+	Calls      int64          `json:"calls"`
+	TotalNs    int64          `json:"total_ns"`
+	MeanNs     typeset.Number `json:"mean_ns"`
+	ShareRatio typeset.Number `json:"share_ratio" doc:"of all kernel time"`
+}
+
+// FindingForm is what could make the work faster, and by how much.
+type FindingForm struct {
+	ID            string         `json:"id" doc:"name of the rule"`
+	Stage         *string        `json:"stage" doc:"null is all device work"`
+	Device        int64          `json:"device" doc:"where it could save most"`
+	SavingNs      int64          `json:"saving_ns" doc:"of span_ns"`
+	ShareRatio    typeset.Number `json:"share_ratio" doc:"saving_ns as a share of span_ns"`
+	Bound         string         `json:"bound" enum:"at most,about" doc:"how the saving is to be read"`
+	Passes        int64          `json:"passes"`
+	SpanNs        int64          `json:"span_ns" doc:"of all passes"`
+	DeviceCount   int64          `json:"device_count"`
+	Title         string         `json:"title"`
+	Subject       *string        `json:"subject" doc:"kernel, family, function, operation or ranges that it is most about"`
+	Numbers       map[string]any `json:"numbers" doc:"what it follows from, by name, in base units"`
+	Evidence      string         `json:"evidence" doc:"the same in words"`
+	Advice        string         `json:"advice" doc:"what to try"`
+	Query         *string        `json:"query" doc:"SQL of the rows behind it"`
+	Command       *string        `json:"command" doc:"the same as a command"`
+	DetailCommand *string        `json:"detail_command" doc:"shows more"`
+}
+
+// AdviceForm is what to try, or to capture next.
+type AdviceForm struct {
+	Finding *string `json:"finding" doc:"id of its finding; null where something is to be captured"`
+	Stage   *string `json:"stage"`
+	Advice  string  `json:"advice"`
+	Why     string  `json:"why"`
+	Command string  `json:"command" doc:"shows the number and more, or captures what is missing"`
+}
+
+func boundForms(s judge.Summary) []BoundForm {
 	if s.All != nil {
-		return []any{boundObject(*s.All)}
+		return []BoundForm{boundForm(*s.All)}
 	}
-	return typeset.List(s.Stages, boundObject)
+	return typeset.Each(s.Stages, boundForm)
 }
 
-func boundObject(x judge.StageSummary) *typeset.Object {
-	basis := "gpu_span"
+func boundForm(x judge.StageSummary) BoundForm {
+	f := BoundForm{
+		Stage: typeset.Optional(x.Stage), Passes: x.Passes, MedianNs: typeset.Number(x.MedianNs), MinNs: typeset.Number(x.MinNs), MaxNs: typeset.Number(x.MaxNs), MeanNs: typeset.Number(x.MeanNs), StdNs: typeset.Finite(x.StdNs), Basis: "gpu_span",
+		ShareRatio: typeset.Number(x.ShareRatio), Device: x.Device, DeviceCount: x.GPUs, BusyRatio: typeset.Finite(x.BusyRatio), MFURatio: typeset.Finite(x.MFU), MBURatio: typeset.Finite(x.MBU),
+		IsLeast: x.IsLeast, TokensPerS: typeset.Finite(x.TokensPerS), Bound: x.Bound, NextBound: typeset.Optional(string(x.Next)), Why: x.Why, But: typeset.Optional(x.But), Command: x.Query,
+	}
 	if x.IsCPU {
-		basis = "cpu"
+		f.Basis = "cpu"
 	}
-	o := new(typeset.Object).PutText("stage", x.Stage).Put("passes", x.Passes).
-		Put("median_ns", x.MedianNs).Put("min_ns", x.MinNs).Put("max_ns", x.MaxNs).Put("mean_ns", x.MeanNs).Put("std_ns", x.StdNs).Put("basis", basis).
-		Put("share_ratio", x.ShareRatio).Put("device", x.Device).Put("device_count", x.GPUs).Put("busy_ratio", x.BusyRatio).
-		Put("mfu_ratio", x.MFU).Put("mbu_ratio", x.MBU).Put("is_least", x.IsLeast).Put("tokens_per_s", x.TokensPerS).
-		Put("bound", x.Bound).PutText("next_bound", string(x.Next)).Put("why", x.Why).PutText("but", x.But).Put("command", x.Query)
-	if x.Alone.MedianNs != nil {
-		o.Put("alone_median_ns", x.Alone.MedianNs).Put("alone_mfu_ratio", x.Alone.MFU).Put("alone_mbu_ratio", x.Alone.MBU).Put("alone_tokens_per_s", x.Alone.TokensPerS)
+	if a := x.Alone; a.MedianNs != nil {
+		f.AloneForm = &AloneForm{typeset.Finite(a.MedianNs), typeset.Finite(a.MFU), typeset.Finite(a.MBU), typeset.Finite(a.TokensPerS)}
 	}
-	return o
+	return f
 }
 
-// rankObject says of a stage, or of steps, for which rank the others waited.
-func rankObject(x judge.SlowRank) *typeset.Object {
-	return new(typeset.Object).Put("range", x.Range).Put("rank", x.Rank).Put("rank_count", x.Ranks).Put("is_slow", x.IsSlow).
-		Put("late_ns", x.LateNs).Put("waited_ns", x.WaitedNs).Put("wait_ratio", x.WaitRatio).Put("share_ratio", x.ShareRatio).
-		Put("slowest_count", x.Slowest).Put("pass_count", x.Passes).Put("most_ns", x.MostNs).Put("most_pass", x.MostPass).
-		Put("cold_late_ns", x.ColdNs).Put("cold_count", x.ColdPasses).Put("words", x.Words).Put("command", x.Query)
+func rankForm(x judge.SlowRank) RankForm {
+	return RankForm{
+		Range: x.Range, Rank: x.Rank, RankCount: x.Ranks, IsSlow: x.IsSlow, LateNs: x.LateNs, WaitedNs: x.WaitedNs, WaitRatio: typeset.Number(x.WaitRatio), ShareRatio: typeset.Number(x.ShareRatio),
+		SlowestCount: x.Slowest, PassCount: x.Passes, MostNs: x.MostNs, MostPass: x.MostPass, ColdLateNs: x.ColdNs, ColdCount: x.ColdPasses, Words: x.Words, Command: x.Query,
+	}
 }
 
-func kernelObject(k judge.TopKernel) *typeset.Object {
-	return new(typeset.Object).Put("kernel", k.Name).PutText("role", k.Role).PutText("stage", k.Stage).Put("calls", k.Calls).
-		Put("total_ns", k.TotalNs).Put("mean_ns", k.MeanNs).Put("share_ratio", k.ShareRatio)
+func kernelForm(k judge.TopKernel) KernelForm {
+	return KernelForm{k.Name, typeset.Optional(k.Role), typeset.Optional(k.Stage), k.Calls, k.TotalNs, typeset.Number(k.MeanNs), typeset.Number(k.ShareRatio)}
 }
 
-func findingObject(x judge.Finding) *typeset.Object {
-	return new(typeset.Object).Put("id", x.ID).PutText("stage", x.Stage).Put("device", x.Device).
-		Put("saving_ns", x.SavingNs).Put("share_ratio", x.ShareRatio).Put("bound", x.Bound).Put("passes", x.Passes).Put("span_ns", x.SpanNs).
-		Put("device_count", x.DeviceCount).Put("title", x.Title).PutText("subject", x.Subject).Put("numbers", map[string]any(x.Numbers)).
-		Put("evidence", x.Evidence).Put("advice", x.Advice).
-		PutText("query", x.Query).PutText("command", x.Command).PutText("detail_command", x.Detail)
+func findingForm(x judge.Finding) FindingForm {
+	return FindingForm{
+		ID: x.ID, Stage: typeset.Optional(x.Stage), Device: x.Device, SavingNs: x.SavingNs, ShareRatio: typeset.Number(x.ShareRatio), Bound: x.Bound, Passes: x.Passes, SpanNs: x.SpanNs,
+		DeviceCount: x.DeviceCount, Title: x.Title, Subject: typeset.Optional(x.Subject), Numbers: x.Numbers, Evidence: x.Evidence, Advice: x.Advice,
+		Query: typeset.Optional(x.Query), Command: typeset.Optional(x.Command), DetailCommand: typeset.Optional(x.Detail),
+	}
 }
 
-// adviceObject is what to try, by its finding, or what to capture next, which has none.
-func adviceObject(a judge.Advice) *typeset.Object {
-	return new(typeset.Object).PutText("finding", a.Rule).PutText("stage", a.Stage).Put("advice", a.Text).Put("why", a.Why).Put("command", a.Command)
+func adviceForm(a judge.Advice) AdviceForm {
+	return AdviceForm{typeset.Optional(a.Rule), typeset.Optional(a.Stage), a.Text, a.Why, a.Command}
 }

@@ -45,11 +45,43 @@ func (o *Object) PutText(key, text string) *Object {
 
 // List gives what one makes of each of a list.
 func List[T any](list []T, one func(T) *Object) []any {
-	out := make([]any, len(list))
+	return Each(list, func(x T) any { return one(x) })
+}
+
+// Each gives what one makes of each of a list: none of none, which JSON writes as [].
+func Each[T, U any](list []T, one func(T) U) []U {
+	out := make([]U, len(list))
 	for i, x := range list {
 		out[i] = one(x)
 	}
 	return out
+}
+
+// Listed is a list that JSON writes as [] where there is none.
+func Listed[T any](list []T) []T { return append([]T{}, list...) }
+
+// Number is a number that JSON writes as null where it has no way to write it.
+type Number float64
+
+func (n Number) MarshalJSON() ([]byte, error) {
+	v := float64(n)
+	return json.Marshal(Finite(&v))
+}
+
+// Finite is a number as JSON writes it: null where it is not known, and where there is no way to write it.
+func Finite(v *float64) *float64 {
+	if v == nil || math.IsNaN(*v) || math.IsInf(*v, 0) {
+		return nil
+	}
+	return v
+}
+
+// Optional is a text as JSON writes it where "" is not known: null.
+func Optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
 }
 
 func known(value any) any {
