@@ -51,8 +51,11 @@ func (q Query) LimitsOf(param string) (Limits, error) {
 	return Limits{}, nil
 }
 
-// limitsIn reads "launch or time", "fp64, fp32 or tf32", and "1 to 100000".
+// limitsIn reads "launch or time", "fp64, fp32 or tf32", "1 to 100000", and "a share".
 func limitsIn(words string) Limits {
+	if words == "a share" {
+		words = "0 to 1"
+	}
 	if from, to, ok := strings.Cut(words, " to "); ok {
 		low, err1 := strconv.ParseFloat(from, 64)
 		high, err2 := strconv.ParseFloat(to, 64)

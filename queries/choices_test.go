@@ -17,6 +17,9 @@ func TestLimits(t *testing.T) {
 		{"mfu", "peak", nil, 1e9, 0},
 		{"trend", "metric", []string{"gpu_span_ns", "gpu_busy_ns", "gpu_sum_ns", "cpu_ns", "mfu_ratio", "mbu_ratio", "tokens_per_s"}, 0, 0},
 		{"top-kernels", "stage", nil, 0, 0},
+		{"findings", "min_share", nil, 0, 1},
+		{"timeline-matches", "source", []string{"nsys", "prof", "rocprof", "torch", "xla", "nsys-stats"}, 0, 0},
+		{"top-operators", "source", []string{"torch", "nsys", "prof", "key_averages"}, 0, 0},
 		{"top-kernels", "source", []string{"nsys", "prof", "rocprof", "torch", "xla", "nsys-stats"}, 0, 0},
 	} {
 		q, err := Find(c.query)
@@ -24,7 +27,7 @@ func TestLimits(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := q.LimitsOf(c.param)
-		if err != nil || !slices.Equal(got.Choices, c.choices) || (got.Min != nil) != (c.min != 0) || got.Min != nil && *got.Min != c.min || got.Max != nil && *got.Max != c.max {
+		if err != nil || !slices.Equal(got.Choices, c.choices) || (got.Min != nil) != (c.min != 0 || c.max != 0) || got.Min != nil && *got.Min != c.min || got.Max != nil && *got.Max != c.max {
 			t.Errorf("%s of %s: %+v, %v", c.param, c.query, got, err)
 		}
 	}

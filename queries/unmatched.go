@@ -101,10 +101,9 @@ func (q Query) needsNoTimeline() bool {
 	return q.counts == operators || slices.ContainsFunc(q.Notes, func(topic string) bool { return topic == "ncu" || topic == "region" || topic == "capture" })
 }
 
-// countsOf names the relation of the sources that a query counts: of operators where it chooses among them.
+// countsOf names the relation of the sources that a query counts.
 func countsOf(q Query) string {
-	choosing := slices.ContainsFunc(q.Params, func(p Param) bool { return p.Name == "source" })
-	if choosing && !slices.Contains(q.Notes, "timelines") {
+	if slices.Contains(q.Notes, "operators") {
 		return operators
 	}
 	return timelines

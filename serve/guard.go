@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -194,7 +195,7 @@ func equal(a, b string) bool {
 const loginPath = "/login"
 
 //go:embed login.html
-var loginPage []byte
+var loginPage string
 
 // askWho sends people to where they can give the token, and says it to programs.
 func (g Guard) askWho(w http.ResponseWriter, r *http.Request) {
@@ -211,7 +212,7 @@ func (g Guard) login(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	if r.Method != http.MethodPost {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = w.Write(loginPage)
+		_, _ = io.WriteString(w, loginPage)
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, 8<<10)
@@ -219,7 +220,7 @@ func (g Guard) login(w http.ResponseWriter, r *http.Request) {
 		time.Sleep(300 * time.Millisecond) // guessing takes longer
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.WriteHeader(http.StatusUnauthorized)
-		_, _ = w.Write(loginPage)
+		_, _ = io.WriteString(w, strings.Replace(loginPage, "<!-- refused -->", `<p role="alert"><strong>This is not the token.</strong></p>`, 1))
 		return
 	}
 	// A link from elsewhere shows the page and no login; what is no link, isOrigin refuses.

@@ -98,8 +98,9 @@ func TestLogin(t *testing.T) {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		return guarded(t, g, r)
 	}
-	if got := login("wrong", "/"); got.StatusCode != 401 || len(got.Cookies()) > 0 {
-		t.Errorf("a wrong token: %d with cookies %v", got.StatusCode, got.Cookies())
+	got := login("wrong", "/")
+	if said, err := io.ReadAll(got.Body); err != nil || got.StatusCode != 401 || len(got.Cookies()) > 0 || !strings.Contains(string(said), "This is not the token.") {
+		t.Errorf("a wrong token: %d with cookies %v: %s %v", got.StatusCode, got.Cookies(), said, err)
 	}
 	for to, want := range map[string]string{"/runs/a%3Fb%3D1": "/runs/a?b=1", "https://evil.example": "/", "//evil.example": "/", "/%5Cevil.example": "/", "javascript:alert(1)": "/", "": "/"} {
 		got := login(testToken, to)

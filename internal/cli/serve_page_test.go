@@ -62,14 +62,14 @@ func TestPageInBrowser(t *testing.T) {
 	for _, run := range []string{"sdpa-1", "sdpa-2", "eager"} {
 		p.ok("ingest", "--run", run, "--tag", "attn="+strings.TrimRight(run, "-12"), exported(t, "../capture/llama/"+run))
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	s := &served{startBrowser(ctx, t, program), p, serveAt(t, p)}
 	for _, c := range []struct {
 		name  string
 		check func(s *served)
 	}{
-		{"runs", servedRuns}, {"run", servedRun}, {"query", servedQuery}, {"compare", servedCompare}, {"trend", servedTrend}, {"sql", servedSQL}, {"ncu", servedNcu}, {"timeline", servedTimeline}, {"medians", servedMedians}, {"keys", servedKeys}, {"theme", servedTheme}, {"widths", servedWidths}, {"ranks", servedRanks},
+		{"runs", servedRuns}, {"run", servedRun}, {"query", servedQuery}, {"compare", servedCompare}, {"check", servedCheck}, {"queries", servedQueries}, {"trend", servedTrend}, {"sql", servedSQL}, {"ncu", servedNcu}, {"timeline", servedTimeline}, {"touch", servedTouch}, {"medians", servedMedians}, {"keys", servedKeys}, {"theme", servedTheme}, {"widths", servedWidths}, {"ranks", servedRanks},
 	} {
 		ok := t.Run(c.name, func(t *testing.T) {
 			s.t = t
@@ -353,6 +353,85 @@ func servedCompare(s *served) {
 	s.same("sides", s.texts(".page > div > .facts dd"), []string{"sdpa-1, sdpa-2", "eager"})
 }
 
+// servedCheck holds that the page has each rule as prof check prints it.
+func servedCheck(s *served) {
+	rules := []string{"stage.*.gpu_span_ns <= +3%", "kernel:/gemm/.mean_ns <= +5%", "stage.prefill.gpu_span_ns <= 1ms", "new_kernels <= 0"}
+	s.visit("/compare?base=eager&new=sdpa-1", `document.querySelector("article[data-stage]")`)
+	s.click(`[...document.querySelectorAll("main a")].find((a) => a.textContent === "Check by rules")`)
+	s.await(`document.querySelector(".lead + .facts + h2 + .answer tbody tr")`)
+	s.typed("[name=rule]", "# a comment\n"+strings.Join(rules, "\n"))
+	s.click(`document.querySelector("form .main")`)
+	s.await(`location.search.includes("new_kernels") && document.querySelector(".answer tbody tr")`)
+	s.same("rules of the address", eval[[]string](s.browser, `[...new URLSearchParams(location.search)].map(([name, value]) => name + " " + value)`), []string{"run sdpa-1", "baseline eager", "rule " + rules[0], "rule " + rules[1], "rule " + rules[2], "rule " + rules[3]})
+	args := []string{"check", "sdpa-1", "--baseline", "eager", "--wide"}
+	for _, rule := range rules {
+		args = append(args, "--rule", rule)
+	}
+	ended := s.p.run(args...)
+	printed := ended.out
+	if ended.code != exitRegression {
+		s.t.Fatalf("prof check ends with %d", ended.code)
+	}
+	if got, _, _ := strings.Cut(printed, "\n"); got+"." != s.texts(".lead")[0][len("broken "):] {
+		s.t.Errorf("it says %q, not %q", s.texts(".lead")[0], got)
+	}
+	printed = strings.Join(strings.Fields(printed), " ")
+	rows := eval[[][]string](s.browser, `[...document.querySelector(".answer").querySelectorAll("tbody tr")].map((tr) => [[...tr.cells].map((td) => (td.querySelector("code") ?? td).textContent).join(" "), tr.querySelector(".partner")?.textContent.replace("; see ", "; see: ") ?? ""])`)
+	if len(rows) != 6 {
+		s.t.Errorf("%d rules, not 6", len(rows))
+	}
+	for _, row := range rows {
+		for _, want := range row {
+			if want = strings.Join(strings.Fields(want), " "); !strings.Contains(printed, want) {
+				s.t.Errorf("%q is not in what prof check prints: %q", want, printed)
+			}
+		}
+	}
+	// A broken rule leads to what changed.
+	s.visit("/check?run=eager&baseline=sdpa-1&rule=stage.decode.launches+%3C%3D+%2B0", `document.querySelector(".partner a")`)
+	s.click(`document.querySelector(".partner a")`)
+	s.await(`location.search === "?base=sdpa-1&new=eager&stage=decode" && document.querySelector("article[data-stage=decode]")`)
+	s.visit("/check?run=sdpa-1", `document.querySelector(".problem")?.textContent.includes("prof baseline set")`)
+	s.said = slices.DeleteFunc(s.said, func(said string) bool { return strings.Contains(said, "status of 422") }) // the browser notes it
+	s.visit("/check", `document.querySelector("form [name=rule]") && !document.querySelector(".loading, .lead")`)
+}
+
+// servedQueries holds that the queries which take no run have a page.
+func servedQueries(s *served) {
+	type query struct {
+		Name     string
+		TakesRun bool `json:"takes_run"`
+	}
+	var want []string
+	for _, q := range eval[struct{ Queries []query }](s.browser, fmt.Sprintf(`fetch(%q).then((r) => r.json())`, s.base+"/api/v1/queries")).Queries {
+		if !q.TakesRun {
+			want = append(want, q.Name)
+		}
+	}
+	s.visit("/queries", `document.querySelectorAll(".catalogue li").length > 4`)
+	got := s.texts(".catalogue li a")
+	slices.Sort(got)
+	slices.Sort(want)
+	s.same("queries of no run", got, want)
+	s.click(`[...document.querySelectorAll(".catalogue a")].find((a) => a.textContent === "run-list")`)
+	s.await(`document.querySelectorAll(".answer tbody tr").length === 4`)
+	s.typed("form [name=search]", "sdpa")
+	s.await(`document.querySelectorAll(".answer tbody tr").length === 2`)
+	if at := s.query(); at != "/queries/run-list?p.search=sdpa" {
+		s.t.Errorf("the address is %s", at)
+	}
+	s.open(s.base + s.query())
+	s.await(`document.querySelectorAll(".answer tbody tr").length === 2`)
+	s.same("runs", s.texts(".answer td:first-child"), []string{"sdpa-2", "sdpa-1"})
+	s.click(`document.querySelector(".answer td a")`)
+	s.await(`location.pathname === "/runs/sdpa-2" && document.querySelector("article[data-stage]")`)
+	// Titles name what is seen, as headings do.
+	for _, page := range [][3]string{{"/runs/sdpa-2", "sdpa-2", "sdpa-2"}, {"/runs/sdpa-2/timeline", "sdpa-2 timeline", "sdpa-2 / timeline"}, {"/runs/sdpa-2/ncu", "sdpa-2 Nsight Compute", "sdpa-2 / Nsight Compute"}, {"/runs/sdpa-2?queries=", "sdpa-2 queries", "sdpa-2 / queries"},
+		{"/runs/sdpa-2?query=stages", "sdpa-2 stages", "sdpa-2 / stages"}, {"/queries/runs", "runs query", "Queries / runs"}, {"/compare?base=eager&new=sdpa-2", "sdpa-2 against eager", "sdpa-2 against eager"}} {
+		s.visit(page[0], fmt.Sprintf(`document.title === %q && document.querySelector("h1")?.textContent === %q`, page[1]+" - prof", page[2]))
+	}
+}
+
 func servedTrend(s *served) {
 	s.visit("/trend?workload=eager", `document.querySelectorAll(".trend canvas").length === 2`)
 	type trend struct {
@@ -458,7 +537,7 @@ func servedKeys(s *served) {
 	if got := eval[string](s.browser, "document.activeElement.value"); got != "g" {
 		s.t.Errorf("the field holds %q", got)
 	}
-	for _, at := range [][2]string{{"t", "/trend"}, {"s", "/sql"}, {"c", "/compare"}, {"r", "/runs"}} {
+	for _, at := range [][2]string{{"t", "/trend"}, {"k", "/check"}, {"q", "/queries"}, {"s", "/sql"}, {"c", "/compare"}, {"r", "/runs"}} {
 		key, path := at[0], at[1]
 		eval[bool](s.browser, `(() => { let e = document.activeElement; while (e.shadowRoot?.activeElement) e = e.shadowRoot.activeElement; e.blur(); return true; })()`)
 		s.press("g")
@@ -503,7 +582,7 @@ func servedTheme(s *served) {
 func servedWidths(s *served) {
 	for _, page := range [][2]string{
 		{"/runs", ".runs"}, {"/runs/profiled", "#kernels tbody tr"}, {"/runs/profiled?query=top-kernels", ".answer tbody tr"}, {"/runs/profiled?queries=", ".catalogue li"}, {"/compare?base=eager&new=sdpa-1", "article[data-stage]"},
-		{"/trend?workload=eager", ".trend canvas"}, {"/sql?q=FROM+runs", ".answer tbody tr"}, {"/runs/profiled/ncu", ".launch .bars i"},
+		{"/check?run=sdpa-1&baseline=eager", ".answer tbody tr"}, {"/queries", ".catalogue li"}, {"/docs", ".reference section"}, {"/queries/trend", ".answer tbody tr"}, {"/runs/profiled/timeline", ".tl-canvas"}, {"/trend?workload=eager", ".trend canvas"}, {"/sql?q=FROM+runs", ".answer tbody tr"}, {"/runs/profiled/ncu", ".launch .bars i"},
 	} {
 		for _, width := range []int{390, 1300} {
 			s.screen(width, 900, "light")

@@ -178,6 +178,16 @@ func servedLists(t *testing.T, p *place, base string) {
 	if got := list("limit=1").Runs[0].Stage; got != "decode" {
 		t.Errorf("the stage that takes most time is %s", got)
 	}
+	// The page after a run goes on where it was, also when the run is gone: here, one that is none of those there are.
+	first := list("limit=1").Next
+	if got := strings.Join(names(list("cursor="+first[:strings.Index(first, "/")+1]+"00000000-0000-7000-8000-000000000000")), " "); got != "sdpa-2 sdpa-1" {
+		t.Errorf("after a run that is gone: %s", got)
+	}
+	for _, cursor := range []string{"sdpa-1", "2026-11-26", "2026-11-26/", "/" + first[strings.Index(first, "/")+1:]} {
+		if got := call(t, "GET", base+"/api/v1/runs?cursor="+cursor, ""); got.status != 422 || !strings.Contains(got.body, "is no place in the list") {
+			t.Errorf("cursor %s: %d %.200s", cursor, got.status, got.body)
+		}
+	}
 	for path, want := range map[string]string{"/api/v1/queries": `"name":"top-kernels","version":`, "/api/v1/schema": `"name":"top_kernels","kind":"macro"`, "/openapi.json": `"/api/v1/runs/{run}/queries/top-kernels"`, "/docs": "/api/v1/runs/{run}/queries/top-kernels", "/api/v1/about": `"allow_run":false`} {
 		if got := call(t, "GET", base+path, ""); got.status != 200 || !strings.Contains(got.body, want) {
 			t.Errorf("%s: %d without %s", path, got.status, want)

@@ -34,7 +34,7 @@ func servedTimeline(s *served) {
 	}
 	// The canvas has no elements: a click goes to each place down the middle of the kernel until one has it.
 	s.await(fmt.Sprintf(`await (async () => {
-		const c = document.querySelector(".tl-canvas"), r = c.getBoundingClientRect(), gutter = Math.min(150, Math.max(76, Math.round(r.width * 0.18)));
+		const c = document.querySelector(".tl-canvas"), r = c.getBoundingClientRect(), gutter = Math.min(150, Math.max(96, Math.round(r.width * 0.18)));
 		for (let y = 30; y < r.height; y += 4) {
 			const at = { clientX: r.left + gutter + (r.width - gutter) * 0.5, clientY: r.top + y, pointerId: 1, bubbles: true, pointerType: "mouse" };
 			for (const type of ["pointermove", "pointerdown", "pointerup"]) c.dispatchEvent(new PointerEvent(type, at));
@@ -59,6 +59,67 @@ func servedTimeline(s *served) {
 	s.await(`new URL(location.href).searchParams.has("range")`)
 	s.press("Escape")
 	s.await(`document.querySelector(".tl-panel").childElementCount === 0`)
+}
+
+// touch has fingers come down at the first places, go to each of the next, and leave.
+func (s *served) touch(places ...[][2]float64) {
+	s.t.Helper()
+	for i, fingers := range append(places, nil) {
+		points := make([]map[string]any, len(fingers))
+		for id, at := range fingers {
+			points[id] = map[string]any{"id": id, "x": at[0], "y": at[1]}
+		}
+		kind := "touchMove"
+		switch {
+		case i == 0:
+			kind = "touchStart"
+		case fingers == nil:
+			kind = "touchEnd"
+		}
+		s.call("Input.dispatchTouchEvent", map[string]any{"type": kind, "touchPoints": points}, nil)
+	}
+	s.settle()
+}
+
+// servedTouch has fingers use the timeline of a narrow screen: one moves the view, two stretch it, up and down scrolls, a tap picks.
+func servedTouch(s *served) {
+	type place = [2]float64
+	s.screen(390, 500, "light")
+	s.call("Emulation.setTouchEmulationEnabled", map[string]any{"enabled": true, "maxTouchPoints": 2}, nil)
+	defer s.call("Emulation.setTouchEmulationEnabled", map[string]any{"enabled": false}, nil)
+	kernel := asked[struct{ Rows []map[string]any }](s, "sql", `SELECT k.start_ns - (SELECT min(start_ns) FROM (SELECT start_ns FROM kernel JOIN run USING (run_id) WHERE name = 'eager' UNION ALL SELECT start_ns FROM memop JOIN run USING (run_id) WHERE name = 'eager')) AS at,
+		k.duration_ns AS long FROM kernel k JOIN run r USING (run_id) WHERE r.name = 'eager' ORDER BY k.duration_ns DESC, k.start_ns LIMIT 1`).Rows[0]
+	at, long := kernel["at"].(float64), kernel["long"].(float64)
+	const canvas = `document.querySelector(".tl-canvas")`
+	s.visit(fmt.Sprintf("/runs/eager/timeline?from=%.0f&to=%.0f", at-2*long, at+2*long), canvas+` && document.querySelector(".tl-shown").textContent !== ""`)
+	box := eval[struct{ Left, Top, Width float64 }](s.browser, `(`+canvas+`.scrollIntoView(), (({ left, top, width }) => ({ left, top, width }))(`+canvas+`.getBoundingClientRect()))`)
+	wide := (box.Width - 96) / 4 // of a duration of the kernel
+	x := func(durations float64) float64 { return box.Left + 96 + (durations+2)*wide }
+	shows := func(from, to float64) { // in durations from its start; 1 px is less than 1/60 of one
+		s.t.Helper()
+		s.await(fmt.Sprintf(`(([from, to]) => Math.abs(from - %f) < 0.02 && Math.abs(to - %f) < 0.02)(["from", "to"].map((n) => (Number(new URL(location.href).searchParams.get(n)) - %f) / %f))`, from, to, at, long))
+	}
+	y := box.Top + 60
+	s.touch([][2]float64{{x(0), y}}, []place{{x(0.5), y}}, []place{{x(1), y}})
+	shows(-3, 1)
+	s.touch([]place{{x(1), y}}, []place{{x(0.5), y}}, []place{{x(0), y}})
+	shows(-2, 2)
+	s.touch([]place{{x(-0.5), y}, {x(0.5), y + 30}}, []place{{x(-0.8), y}, {x(0.8), y + 30}}, []place{{x(-1), y}, {x(1), y + 30}})
+	shows(-1, 1)
+	s.touch([]place{{x(0), y + 200}}, []place{{x(0), y + 180}}, []place{{x(0), y + 120}})
+	s.await(`document.querySelector(".tl-scroll").scrollTop > 20`)
+	eval[bool](s.browser, `(document.querySelector(".tl-scroll").scrollTop = 0, true)`)
+	s.settle()
+	shows(-1, 1)
+	said := func() string { return eval[string](s.browser, `document.querySelector(".tl-panel").innerText`) }
+	for y := box.Top + 48; ; y += 8 { // below the title of the GPU; the kernel is in the right half
+		if s.touch([]place{{x(1), y}}); strings.Contains(said(), fmt.Sprintf(", %.0f ns)", long)) {
+			break
+		}
+		if y > box.Top+200 {
+			s.t.Fatalf("no tap picks the kernel; the panel says %q", said())
+		}
+	}
 }
 
 // pixels is a function that reads lines of a canvas: of a copy, since the page's own is not made to be read.
@@ -102,7 +163,7 @@ func servedMedians(s *served) {
 		}
 		// The canvas says where the colour of the stage is: of each the first stretch of it in the line of passes that begins right of the lines' names.
 		color := [][3]int{{0x3c, 0x5a, 0x99}, {0xa0, 0x3e, 0x63}}[i]
-		const gutter = `Math.min(150, Math.max(76, Math.round(c.width * 0.18)))`
+		const gutter = `Math.min(150, Math.max(96, Math.round(c.width * 0.18)))`
 		drawn := fmt.Sprintf(`[...document.querySelectorAll(".tl-canvas")].map((c) => {
 			const d = (`+pixels+`)(c, 44, 1), is = (x) => d[4 * x] === %d && d[4 * x + 1] === %d && d[4 * x + 2] === %d, g = %s, zero = Math.round(g + 0.03 / 1.08 * (c.width - g));
 			let from = zero + 2, to = from;
@@ -136,6 +197,7 @@ func servedMedians(s *served) {
 // second rank say, which recorded it on a clock 194 ms away.
 func servedRanks(s *served) {
 	s.p.ok("ingest", "--run", "ranks", exported(s.t, "../ranks/rank0.trace.json.gz"), exported(s.t, "../ranks/rank1.trace.json.gz"))
+	within(s.t, 10*time.Second, "the run of both ranks", func() bool { return call(s.t, "GET", s.base+"/api/v1/runs/ranks", "").status == 200 })
 	type offsets struct {
 		Rows []struct {
 			Source int64  `json:"source_id"`
@@ -173,7 +235,7 @@ func servedRanks(s *served) {
 	s.visit(fmt.Sprintf("/runs/ranks/timeline?from=%d&to=%d", from, to), `document.querySelector(".tl-canvas")`)
 	// Of each line of collectives: its first and last pixel of that colour, of those in a row through the middle.
 	lines := `(() => {
-		const c = document.querySelector(".tl-canvas"), d = (` + pixels + `)(c, 0, c.height), g = Math.min(150, Math.max(76, Math.round(c.width * 0.18))), middle = Math.round(g + (c.width - g) / 2), out = [];
+		const c = document.querySelector(".tl-canvas"), d = (` + pixels + `)(c, 0, c.height), g = Math.min(150, Math.max(96, Math.round(c.width * 0.18))), middle = Math.round(g + (c.width - g) / 2), out = [];
 		const is = (x, y) => d[4 * (y * c.width + x)] === 0xe6 && d[4 * (y * c.width + x) + 1] === 0x9f && d[4 * (y * c.width + x) + 2] === 0;
 		for (let y = 0, tall = 0; y < c.height; y++) {
 			if (is(middle, y) && ++tall === 28) {

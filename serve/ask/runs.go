@@ -20,7 +20,7 @@ type RunFilter struct {
 	Device   string   `query:"device" json:"device" required:"false" doc:"only runs on a GPU whose name contains this text" maxLength:"200"`
 	Since    string   `query:"since" json:"since" required:"false" doc:"only runs stored at or after this time: 2026-11-26 or 2026-11-26 08:00:00, UTC" maxLength:"40"`
 	Until    string   `query:"until" json:"until" required:"false" doc:"only runs stored before this time" maxLength:"40"`
-	Cursor   string   `query:"cursor" json:"cursor" required:"false" doc:"next of the page before" maxLength:"60"`
+	Cursor   string   `query:"cursor" json:"cursor" required:"false" doc:"next of the page before" maxLength:"100"`
 	Limit    int      `query:"limit" json:"limit" required:"false" minimum:"1" maximum:"500" default:"50" doc:"runs of a page"`
 }
 
@@ -79,7 +79,8 @@ func (a *Asker) Runs(ctx context.Context, f RunFilter) (Answer, error) {
 		page := RunPage{Runs: []Run{}}
 		for i, r := range rows {
 			if i == f.Limit {
-				page.Next = page.Runs[i-1].ID
+				last := page.Runs[i-1]
+				page.Next = strings.Replace(last.CreatedAt, " ", "T", 1) + "/" + last.ID // a place, not a run: the run may be removed before the next page is asked for
 				break
 			}
 			page.Runs = append(page.Runs, listed(w, r, tags[r.Text("run_id")]))

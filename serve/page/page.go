@@ -43,7 +43,7 @@ func files() map[string]file {
 }
 
 // routes are the paths for which the page has a view, as patterns of http.ServeMux.
-var routes = []string{"/{$}", "/runs", "/runs/{$}", "/runs/{run}", "/runs/{run}/timeline", "/runs/{run}/ncu", "/compare", "/trend", "/sql"}
+var routes = []string{"/{$}", "/runs", "/runs/{$}", "/runs/{run}", "/runs/{run}/timeline", "/runs/{run}/ncu", "/compare", "/check", "/trend", "/queries", "/queries/{name}", "/sql"}
 
 // Add serves the files of the page, and its HTML for each of its routes. A browser asks each time whether a file has changed, which its
 // ETag answers.

@@ -28,12 +28,12 @@ func TestHandler(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{"/", "/runs", "/runs/", "/runs/a", "/runs/tag%3Ak%3Dv", "/runs/a%2Fb/timeline", "/runs/a/ncu", "/compare?base=a&new=b", "/trend", "/sql?q=FROM+runs", "/index.html"} {
+	for _, path := range []string{"/", "/runs", "/runs/", "/runs/a", "/runs/tag%3Ak%3Dv", "/runs/a%2Fb/timeline", "/runs/a/ncu", "/compare?base=a&new=b", "/check?run=a", "/trend", "/queries", "/queries/runs", "/sql?q=FROM+runs", "/index.html"} {
 		if w := ask("GET", path, ""); w.Code != http.StatusOK || w.Body.String() != string(index) || w.Header().Get("Content-Type") != "text/html; charset=utf-8" {
 			t.Errorf("%s: %d %q", path, w.Code, w.Header())
 		}
 	}
-	for _, path := range []string{"/nothing", "/runs/a/nothing", "/runs/a/ncu/b", "/compare/a", "/api/v1/nothing", "/static/app.js", "/vendor/", "/vendor-src/package.json"} {
+	for _, path := range []string{"/nothing", "/runs/a/nothing", "/runs/a/ncu/b", "/compare/a", "/queries/a/b", "/api/v1/nothing", "/static/app.js", "/vendor/", "/vendor-src/package.json"} {
 		if w := ask("GET", path, ""); w.Code != http.StatusNotFound {
 			t.Errorf("%s: %d", path, w.Code)
 		}

@@ -8,7 +8,7 @@
 --   gpu VARCHAR = NULL: only runs on a GPU whose name contains this text, whatever its case
 --   since VARCHAR = NULL: only runs stored at or after this time, as 2026-11-26 or 2026-11-26 08:00:00, UTC
 --   until VARCHAR = NULL: only runs stored before this time
---   before VARCHAR = NULL: only runs that are listed after this one, by its id: the next page
+--   before VARCHAR = NULL: only runs that are listed after this one, CREATED_AT/RUN_ID, whether or not it still exists: the next page
 --   top BIGINT = 50: maximum runs; 0 for all
 -- columns:
 --   run: run name
@@ -30,7 +30,8 @@ WITH r AS (
     FROM run r LEFT JOIN capture c ON c.run_id = r.run_id AND c.source_id = (SELECT min(x.source_id) FROM capture x WHERE x.run_id = r.run_id)
     WHERE r.run_id IN (SELECT t.run_id FROM _tagged_run(tag := tag) t)
         AND (since IS NULL OR r.created_at >= coalesce(try_cast(since AS TIMESTAMP), error('ARGUMENT: --since ' || since || ' is no time: write 2026-11-26 or 2026-11-26 08:00:00'))) AND (until IS NULL OR r.created_at < coalesce(try_cast(until AS TIMESTAMP), error('ARGUMENT: --until ' || until || ' is no time: write 2026-11-26 or 2026-11-26 08:00:00')))
-        AND (before IS NULL OR (r.created_at, r.run_id) < (SELECT (b.created_at, b.run_id) FROM run b WHERE b.run_id::VARCHAR = before))
+        AND (before IS NULL OR CASE WHEN try_cast(split_part(before, '/', 1) AS TIMESTAMP) IS NULL OR try_cast(split_part(before, '/', 2) AS UUID) IS NULL THEN error('ARGUMENT: --before ' || before || ' is no place in the list: write CREATED_AT/RUN_ID of the last run before it')
+            ELSE (r.created_at, r.run_id) < (try_cast(split_part(before, '/', 1) AS TIMESTAMP), try_cast(split_part(before, '/', 2) AS UUID)) END)
 ), d AS (
     SELECT x.run_id, string_agg(x.name, ', ' ORDER BY x.name) AS device FROM (SELECT DISTINCT y.run_id, y.name FROM device y WHERE y.name IS NOT NULL) x GROUP BY x.run_id
 ), t AS (

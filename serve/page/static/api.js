@@ -25,14 +25,15 @@ export function address(of, params = {}) {
 }
 
 export async function get(of, params, signal) {
-  return answer(await fetch(address(of, params), { signal, headers: { Accept: "application/json" } }));
+  return answer(address(of, params), { signal, headers: { Accept: "application/json" } });
 }
 
 export async function post(of, body, signal) {
-  return answer(await fetch(of, { method: "POST", signal, body: JSON.stringify(body), headers: { "Content-Type": "application/json", Accept: "application/json" } }));
+  return answer(of, { method: "POST", signal, body: JSON.stringify(body), headers: { "Content-Type": "application/json", Accept: "application/json" } });
 }
 
-async function answer(response) {
+async function answer(of, options) {
+  const response = await fetch(of, options).catch((err) => { throw err.name === "AbortError" ? err : new Problem(0, "", "The server does not answer: it is stopped, or the connection to it is lost."); });
   const text = await response.text();
   let value;
   try {

@@ -3,10 +3,12 @@ import { el, problem } from "./dom.js";
 
 const routes = [
   [/^\/(?:runs\/?)?$/, "runs", () => import("./runs.js")],
-  [/^\/runs\/([^/]+)$/, "runs", () => import("./run.js")],
-  [/^\/runs\/([^/]+)\/timeline$/, "runs", () => import("./timeline.js")],
-  [/^\/runs\/([^/]+)\/ncu$/, "runs", () => import("./ncu.js")],
+  [/^\/runs\/(?<run>[^/]+)$/, "runs", () => import("./run.js")],
+  [/^\/runs\/(?<run>[^/]+)\/timeline$/, "runs", () => import("./timeline.js")],
+  [/^\/runs\/(?<run>[^/]+)\/ncu$/, "runs", () => import("./ncu.js")],
   [/^\/compare$/, "compare", () => import("./compare.js")],
+  [/^\/check$/, "check", () => import("./check.js")],
+  [/^\/queries(?:\/(?<name>[^/]+))?$/, "queries", () => import("./queries.js")],
   [/^\/trend$/, "trend", () => import("./trend.js")],
   [/^\/sql$/, "sql", () => import("./sql.js")],
 ];
@@ -43,7 +45,7 @@ async function render() {
   let found = null;
   for (const [pattern, page, load] of routes) {
     const match = pattern.exec(location.pathname);
-    if (match) found = { page, load, run: match[1] === undefined ? undefined : decoded(match[1]) };
+    if (match) found = { page, load, path: Object.fromEntries(Object.entries(match.groups ?? {}).map(([name, text]) => [name, text && decoded(text)])) };
     if (match) break;
   }
   for (const a of document.querySelectorAll("header nav a")) {
@@ -51,8 +53,9 @@ async function render() {
     else a.removeAttribute("aria-current");
   }
   main.replaceChildren();
-  nav.title(found?.run ?? found?.page ?? "");
-  if (!found || found.run === null) {
+  nav.title(found?.path.run);
+  if (!found || Object.values(found.path).includes(null)) {
+    nav.title("Not found");
     main.append(el("h1", {}, "Not found"), el("p", {}, "The page has nothing at this address. ", el("a", { href: "/runs" }, "Runs")));
     return;
   }
@@ -62,7 +65,7 @@ async function render() {
     const root = el("div", { class: "page" });
     main.append(root);
     keysOfPage = module.keys ?? [];
-    unmount = module.mount(root, { path: { run: found.run }, query: new URLSearchParams(location.search) }, nav) ?? null;
+    unmount = module.mount(root, { path: found.path, query: new URLSearchParams(location.search) }, nav) ?? null;
   } catch (err) {
     if (mine === shown) main.replaceChildren(problem(err));
     console.error(err);
@@ -112,7 +115,7 @@ themeButton.addEventListener("click", () => {
 showTheme();
 
 // --- keys
-const pages = { r: ["/runs", "runs"], c: ["/compare", "compare"], t: ["/trend", "trend"], s: ["/sql", "SQL console"] };
+const pages = { r: ["/runs", "runs"], c: ["/compare", "compare"], k: ["/check", "check"], t: ["/trend", "trend"], q: ["/queries", "queries"], s: ["/sql", "SQL console"] };
 let afterG = 0;
 
 const isTyping = (event) => {
@@ -131,7 +134,7 @@ document.addEventListener("keydown", (event) => {
   }
   afterG = event.key === "g" ? performance.now() : 0;
   if (event.key === "/") {
-    const search = main.querySelector("[data-search]") ?? main.querySelector("input[type=search]");
+    const search = main.querySelector("[data-search]") ?? main.querySelector("input[type=search], input[list=runs-known]");
     if (search) {
       event.preventDefault();
       search.focus();

@@ -2,11 +2,12 @@
 import { get, path } from "./api.js";
 import { el, svg, facts, fill, loading, runLink } from "./dom.js";
 import { change, count, fixed, kernelNames, minute, scaleOf, signedShare, signedTime, threeDigits, time, value } from "./format.js";
+import { runField, runsKnown } from "./runs.js";
 import { name, table } from "./table.js";
 
 const byWhat = ["kernel", "family", "grid", "stage", "operator", "range", "metric"];
 const metrics = ["gpu_span_ns", "gpu_busy_ns", "gpu_sum_ns", "cpu_ns"];
-const tones = { better: "better", worse: "worse", "cannot tell": "unsure" };
+const tones = { better: "better", worse: "worse", "cannot tell": "unsure", holds: "better", broken: "worse", "cannot judge": "unsure" }; // verdicts of comparisons, outcomes of rules
 const aspects = { "cannot tell": "inconclusive", "no change": "unchanged" };
 
 export const keys = [["Alt Enter", "compare, from any field"]];
@@ -16,21 +17,20 @@ export function mount(root, route, nav) {
   const { query } = route;
   const names = ["base", "new", "by", "stage", "metric", "top", "alpha", "min_effect", "margin"];
   const asked = Object.fromEntries(names.map((n) => [n, query.get(n) ?? ""]));
-  nav.title(asked.base && asked.new ? `${asked.new} against ${asked.base}` : "Compare");
+  const title = asked.base && asked.new ? `${asked.new} against ${asked.base}` : "Compare";
+  nav.title(title);
 
   const input = (n, label, attributes = {}) => el("label", {}, label, el("input", { type: "text", name: n, value: asked[n], ...attributes }));
   const select = (n, label, list) => el("label", {}, label, el("select", { name: n, onchange: submit }, list.map((v) => el("option", { value: v, selected: v === (asked[n] || list[0]) }, v))));
   const form = el("form", { class: "form", onsubmit: (e) => { e.preventDefault(); submit(); } },
-    el("label", { class: "wide-field" }, "base", el("input", { type: "text", name: "base", "data-search": true, list: "runs-known", value: asked.base, placeholder: "run, @latest~1, tag:k=v, or several with commas", autocomplete: "off" })),
-    el("label", { class: "wide-field" }, "new", el("input", { type: "text", name: "new", list: "runs-known", value: asked.new, placeholder: "run, @latest, or several with commas", autocomplete: "off" })),
+    runField("base", asked.base, "run, @latest~1, tag:k=v, or several with commas"), runField("new", asked.new, "run, @latest, or several with commas"),
     el("button", { type: "button", title: "Exchange the sides", "aria-label": "Exchange the sides", onclick: () => { const f = form.elements; [f.base.value, f.new.value] = [f.new.value, f.base.value]; submit(); } }, "⇄"),
     el("button", { class: "main" }, "Compare"),
     select("by", "by", byWhat), select("metric", "judged by", metrics), input("stage", "stage", { placeholder: "all" }), input("top", "rows", { type: "number", min: 0, placeholder: "10" }), input("alpha", "alpha", { placeholder: "0.01" }), input("min_effect", "smallest effect", { placeholder: "1%" }), input("margin", "margin", { placeholder: "5%" }),
-    el("datalist", { id: "runs-known" }));
+    runsKnown(abort.signal));
   form.addEventListener("keydown", (e) => { if (e.key === "Enter" && e.altKey) submit(); });
   const result = el("div");
-  root.append(el("h1", {}, "Compare"), form, result);
-  get(path("runs"), { limit: 200 }, abort.signal).then(({ runs }) => form.querySelector("datalist").append(...runs.map((r) => el("option", { value: r.name })))).catch(() => {}); // a list to choose from is only a help
+  root.append(el("h1", {}, title), form, result);
 
   function submit() {
     const f = new FormData(form), params = new URLSearchParams();
@@ -73,21 +73,28 @@ export function mount(root, route, nav) {
 // probability shows a chance with two digits, and a very small one by its bound, as render/compare does.
 const probability = (p) => p > 0 && p < 0.0001 ? "<0.0001" : p >= 0.1 ? fixed(p, 2) : String(Number(p.toPrecision(2)));
 const toneOf = (verdict) => tones[verdict] ?? "";
-const verdictChip = (verdict) => el("span", { class: `verdict ${toneOf(verdict)}` }, aspects[verdict] ?? verdict);
-const runsOf = (side) => el("span", {}, side.runs.map((r, i) => [i ? ", " : "", el("a", { href: runLink(r.name), title: [r.host, r.command, minute(r.started_at ?? r.created_at)].filter(Boolean).join("\n") }, r.name)]));
+export const verdictChip = (verdict) => el("span", { class: `verdict ${toneOf(verdict)}` }, aspects[verdict] ?? verdict);
+export const runsOf = (side) => el("span", {}, side.runs.map((r, i) => [i ? ", " : "", el("a", { href: runLink(r.name), title: [r.host, r.command, minute(r.started_at ?? r.created_at)].filter(Boolean).join("\n") }, r.name)]));
 
 function comparison(c, asked) {
   return [
     el("p", { class: "lead" }, verdictChip(c.verdict), " ", c.words + "."),
     c.is_same ? el("p", { class: "note" }, "Both sides are the same runs.") : null,
     facts([["base", runsOf(c.a)], ["new", runsOf(c.b)]]),
+    el("p", {}, el("a", { href: "/check?" + new URLSearchParams({ run: asked.new, baseline: asked.base }) }, "Check by rules")),
     el("div", { class: "stages" }, c.stages.map((s) => stageCard(s, c))),
     contributors(c, asked),
     el("h2", {}, "What else differs"),
-    c.differences.length ? table({ columns: ["aspect", "base", "new", "effect"].map((n) => ({ name: n, type: "text", unit: "", doc: "" })), rows: c.differences.map((d) => ({ ...d, base: d.a, new: d.b, effect: d.effect || null })), notes: [] }, { caption: "conditions that differ", search: false, cells: { aspect: (v, row) => row.weight === "tells" ? el("b", {}, v) : v } }) : el("p", { class: "hint" }, "No other condition differs."),
+    differences(c.differences, "base", "new"),
     c.notes.map((n) => el("p", { class: "note" }, n)),
     c.queries.length ? el("details", {}, el("summary", {}, "Queries behind the figures"), c.queries.map((q) => el("div", {}, el("p", { class: "hint" }, `${q.query} of ${q.run}`), el("pre", {}, q.sql), el("p", {}, el("a", { class: "button", href: "/sql?" + new URLSearchParams({ q: q.sql }) }, "Open in the console"))))) : null,
   ];
+}
+
+// differences are the conditions that differ between two sides of these names.
+export function differences(list, base, now) {
+  if (!list.length) return el("p", { class: "hint" }, "No other condition differs.");
+  return table({ columns: ["aspect", base, now, list.some((d) => d.effect) && "effect"].filter(Boolean).map((n) => ({ name: n, type: "text", unit: "", doc: "" })), rows: list.map((d) => ({ ...d, [base]: d.a, [now]: d.b, effect: d.effect || null })), notes: [] }, { caption: "conditions that differ", search: false, cells: { aspect: (v, row) => row.weight === "tells" ? el("b", {}, v) : v } });
 }
 
 function stageCard(s, c) {
@@ -102,7 +109,7 @@ function stageCard(s, c) {
       ["by GPU busy time", s.work_effect_ratio !== null ? `${change(s.work_effect_ratio)}${s.work_low_ratio !== null ? `, between ${change(s.work_low_ratio)} and ${change(s.work_high_ratio)}` : ""}` : null],
       ["passes", `${count(s.a.passes)} → ${count(s.b.passes)}`],
       ["launches", s.a.launches === null || s.b.launches === null ? null : `${count(s.a.launches)} → ${count(s.b.launches)}`],
-      ...s.figures.filter((f) => f.name !== unit && f.comparison?.effect_ratio !== null && f.comparison !== null).map((f) => [figureNames[f.name] ?? f.name.replaceAll("_", " "), el("span", {}, `${figure(f, f.comparison.a)} → ${figure(f, f.comparison.b)} `, el("span", { class: toneOf(f.verdict) }, change(f.comparison.effect_ratio)))]),
+      ...s.figures.filter((f) => f.name !== unit && f.comparison?.effect_ratio !== null && f.comparison !== null).map((f) => [figureNames[f.name] ?? f.name.replaceAll("_", " "), el("span", {}, `${figure(f, f.comparison.a)} → ${figure(f, f.comparison.b)} `, el("span", { class: "whole " + toneOf(f.verdict) }, change(f.comparison.effect_ratio)))]),
     ], "figures"),
     s.contributors.length ? el("ul", {}, s.contributors.map((x) => el("li", {}, x.words, `, ${signedTime(x.delta_ns)}, ${signedShare(x.stage_share_ratio)} of the stage`))) : null,
     el("p", { class: "why" }, s.words));
@@ -180,7 +187,7 @@ function items(list, caption, per) {
   return table({ columns, rows, notes: [] }, { caption, search: false, cells: {
     name: (v, row) => [row.item.kind === "kernel" || row.item.kind === "grid" ? name(v, short(row.item.name) + launchOf(row.item)) : v, partner(row.item)],
     base: shown, new: shown, difference: (v, row) => v === null ? "-" : row.item.unit === "ns" ? signedTime(v) : `${v > 0 ? "+" : v < 0 ? "-" : ""}${value(row.item.unit, Math.abs(v))}`,
-    effect: (v, row) => row.fresh ? "new" : row.gone ? "gone" : v === null ? "-" : el("span", { class: tone(row) }, change(v)),
+    effect: (v, row) => row.fresh ? "new" : row.gone ? "gone" : v === null ? "-" : el("span", { class: "whole " + tone(row) }, change(v)),
     stage_share_ratio: (v) => v === null ? "-" : signedShare(v), by_count: moved, by_duration: moved, new_or_gone: moved,
     p: (v) => v === null ? "-" : probability(v), verdict: (v) => v ? verdictChip(v) : "-",
   } });

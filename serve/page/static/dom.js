@@ -23,7 +23,7 @@ function filled(element, attributes, children) {
 export const facts = (pairs, className = "facts") => el("dl", { class: className }, pairs.filter(([, v]) => v !== null && v !== undefined && v !== "").map(([k, v]) => el("div", {}, el("dt", {}, k), el("dd", {}, v))));
 
 // problem shows why there is no answer.
-export const problem = (err) => el("p", { class: "problem", role: "alert" }, err.title && err.title !== err.message ? el("b", {}, err.title + ": ") : null, err.message);
+export const problem = (err) => el("p", { class: "problem", role: "alert" }, err.message);
 
 export const loading = (what) => el("p", { class: "hint loading", role: "status" }, `Loading ${what}…`);
 

@@ -2,17 +2,16 @@
 import { el, svg, facts, fill, loading, runLink } from "./dom.js";
 import { kernelNames, percent, scaleOf, texts, time, value } from "./format.js";
 import { ask } from "./query.js";
-import { steps } from "./run.js";
+import { heading } from "./run.js";
 import { name, table } from "./table.js";
 
 const stall = "smsp__average_warps_issue_stalled_*_per_issue_active.ratio";
 
 export function mount(root, route, nav) {
   const abort = new AbortController(), { signal } = abort, { run } = route.path, { query } = route;
-  nav.title(`Nsight Compute of ${run}`);
   let launch = query.has("launch") ? Number(query.get("launch")) : null;
   const content = el("div", {}, loading("the profiled launches"));
-  root.append(el("h1", {}, el("a", { href: runLink(run) }, run), " / Nsight Compute"), steps(run, "ncu"), content);
+  root.append(...heading(nav, run, "ncu"), content);
 
   fill(content, Promise.all([ask(run, "kernel-sol", {}, signal), ask(run, "bottlenecks", { top: 0 }, signal), ask(run, "roofline", {}, signal), ask(run, "ceilings", {}, signal)]).then(([sol, bottlenecks, roofline, ceilings]) => {
     if (!sol.rows.length) return [el("p", { class: "hint none" }, "Nsight Compute profiled no kernel of this run."), sol.notes.map((n) => el("p", { class: "note" }, n)), el("p", {}, el("a", { href: `${runLink(run)}?query=ncu-plan` }, "Launches that it should profile"))];

@@ -1,6 +1,6 @@
 // One query of the catalogue: its parameters as a form, its answer as a table, its SQL.
 import { address, get, once, path } from "./api.js";
-import { el, copyButton, fill, loading, later } from "./dom.js";
+import { el, copyButton, fill, loading, later, runLink } from "./dom.js";
 import { table } from "./table.js";
 
 export const catalogue = () => once(path("queries")).then((all) => all.queries);
@@ -11,21 +11,21 @@ const queryOf = (run, name) => run === null ? path("queries", name) : path("runs
 // ask gives the answer of a query of a run.
 export const ask = (run, name, params, signal) => get(queryOf(run, name), params, signal);
 
-// command turns what the command line would be typed as (prof query pass-accounting --run r --stage decode --device 0) into the address of
-// the page that shows the same; null where it is no query of a run.
+// addressOf turns a command (prof query pass-accounting --run r --stage decode --device 0, prof diff a b) into the address of the page that
+// shows the same; null where there is none.
 export function addressOf(command) {
   const words = [...command.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map((m) => m[1] ?? m[2] ?? m[3]);
-  if (words[0] !== "prof" || words[1] !== "query" || !words[2]) return null;
-  let run = null;
-  const params = new URLSearchParams({ query: words[2] });
-  for (let i = 3; i < words.length; i++) {
+  const names = [], options = {};
+  for (let i = 2; i < words.length; i++) {
     const [, name, value] = /^--([\w-]+)(?:=(.*))?$/.exec(words[i]) ?? [];
-    if (!name) return null;
-    const next = value ?? (words[i + 1] === undefined || words[i + 1].startsWith("--") ? "true" : words[++i]);
-    if (name === "run") run = next;
-    else params.set("p." + name.replaceAll("-", "_"), next);
+    if (!name) names.push(words[i]);
+    else options[name.replaceAll("-", "_")] = value ?? (words[i + 1] === undefined || words[i + 1].startsWith("--") ? "true" : words[++i]);
   }
-  return run === null ? null : `/runs/${encodeURIComponent(run)}?${params}`;
+  const { run, ...rest } = options;
+  if (words[0] !== "prof") return null;
+  if (words[1] === "diff" && names.length === 2 && Object.keys(options).every((o) => ["by", "stage", "metric"].includes(o))) return address("/compare", { base: names[0], new: names[1], ...options });
+  if (words[1] !== "query" || names.length !== 1 || run === undefined) return null;
+  return address(runLink(run), { query: names[0], ...Object.fromEntries(Object.entries(rest).map(([name, value]) => ["p." + name, value])) });
 }
 
 // commandLink is a command, as a link to the page that shows the same where there is one.
@@ -53,7 +53,7 @@ export function mountQuery(root, { run, name, query, nav, stages = [] }) {
       const statement = answer.sql ?? "";
       return [
         table(answer, {
-          caption: name, state,
+          caption: name, state, cells: run === null ? { run: (v) => v === null ? "-" : el("a", { href: runLink(v) }, v) } : {},
           changed: (to) => { Object.assign(state, to); nav.replace(to); },
           downloads: [["CSV", address(queryOf(run, name), { ...params, format: "csv" })], ["Arrow", address(queryOf(run, name), { ...params, format: "arrow" })]],
         }),
@@ -66,7 +66,11 @@ export function mountQuery(root, { run, name, query, nav, stages = [] }) {
 
   catalogue().then((all) => {
     const of = all.find((q) => q.name === name);
-    if (!of) return;
+    if (of?.takes_run !== (run !== null)) {
+      abort.abort();
+      result.replaceChildren(el("p", { class: "problem", role: "alert" }, of ? [el("a", { href: of.takes_run ? `${runLink("@latest")}?query=${name}` : `/queries/${name}` }, name), of.takes_run ? " is a query of one run." : " is a query over all runs."] : `There is no query ${name}.`));
+      return;
+    }
     const listed = "stages-of-the-run";
     const soon = later(500, submit);
     function submit() {
@@ -102,8 +106,8 @@ export function mountQuery(root, { run, name, query, nav, stages = [] }) {
   return () => abort.abort();
 }
 
-// mountCatalogue lists the queries by what they are about.
-export function mountCatalogue(root, { href, find = "", changed }) {
+// mountCatalogue lists the queries of a run, or else of all runs, by what they are about.
+export function mountCatalogue(root, { run, href, find = "", changed }) {
   const list = el("div", { class: "catalogue" }), none = el("p", { class: "hint", hidden: true }, "No query has all of these words.");
   const input = el("input", { type: "search", "data-search": true, value: find, placeholder: "Search the queries", "aria-label": "Search the queries", oninput: () => { changed?.(input.value.trim()); filter(); } });
   const filter = () => {
@@ -120,7 +124,7 @@ export function mountCatalogue(root, { href, find = "", changed }) {
   root.append(el("div", { class: "find", role: "search" }, input), list, none);
   return fill(list, catalogue().then((all) => {
     const domains = new Map();
-    for (const q of all) if (q.takes_run) domains.set(q.title, [...(domains.get(q.title) ?? []), q]);
+    for (const q of all) if (q.takes_run === (run !== null)) domains.set(q.title, [...(domains.get(q.title) ?? []), q]);
     return [...domains].map(([title, queries]) => el("section", {}, el("h3", {}, title), el("ul", {}, queries.map((q) =>
       el("li", { data: { text: [q.name, q.doc, ...q.columns.map((c) => c.name)].join(" ").toLowerCase() } }, el("a", { href: href(q.name) }, q.name), " ", el("span", {}, q.doc))))));
   })).then(filter);

@@ -19,8 +19,7 @@ const busy = ["compute", "collective-overlapped", "collective-exposed", "graph",
 
 export function mount(root, route, nav) {
   const abort = new AbortController(), { run } = route.path, { query } = route, asked = query.get("query");
-  nav.title(asked ? `${asked} of ${run}` : run);
-  root.append(el("h1", {}, asked ? [el("a", { href: runLink(run) }, run), " / ", asked] : `Run ${run}`), steps(run, asked ? "queries" : query.has("queries") ? "queries" : "summary"));
+  root.append(...heading(nav, run, asked ? "queries" : query.has("queries") ? "queries" : "summary", asked));
   if (asked) {
     const content = el("div");
     root.append(content);
@@ -32,18 +31,22 @@ export function mount(root, route, nav) {
   if (query.has("queries")) {
     const content = el("div");
     root.append(content);
-    mountCatalogue(content, { href: (q) => `${runLink(run)}?query=${encodeURIComponent(q)}`, find: query.get("find") ?? "", changed: (find) => nav.replace({ find }) });
+    content.append(el("p", { class: "hint" }, "Queries over all runs: ", el("a", { href: "/queries" }, "here"), "."));
+    mountCatalogue(content, { run, href: (q) => `${runLink(run)}?query=${encodeURIComponent(q)}`, find: query.get("find") ?? "", changed: (find) => nav.replace({ find }) });
     return () => abort.abort();
   }
   mountSummary(root, run, nav, abort.signal);
   return () => abort.abort();
 }
 
-// steps are the views of one run.
-export function steps(run, current) {
-  const views = [["summary", "Summary", runLink(run)], ["timeline", "Timeline", runLink(run, "timeline")], ["ncu", "Nsight Compute", runLink(run, "ncu")], ["queries", "Queries", runLink(run) + "?queries="]];
-  return el("ul", { class: "steps", "aria-label": "Views of the run" }, views.map(([id, words, href]) => el("li", {}, el("a", { href, "aria-current": id === current ? "page" : null }, words))),
-    el("li", {}, el("a", { href: path("runs", run, "report", "report.html"), target: "_blank", rel: "noopener" }, "Report")));
+// heading names a view of a run, in the title too, with links to its other views.
+export function heading(nav, run, current, query = null) {
+  const views = [["summary", "Summary", runLink(run)], ["timeline", "timeline", runLink(run, "timeline")], ["ncu", "Nsight Compute", runLink(run, "ncu")], ["queries", "queries", runLink(run) + "?queries="], ["check", "Check", "/check?" + new URLSearchParams({ run })]];
+  const view = query ?? (current === "summary" ? null : views.find(([id]) => id === current)[1]);
+  nav.title(view ? `${run} ${view}` : run);
+  return [el("h1", {}, view ? [el("a", { href: runLink(run) }, run), " / ", view] : run),
+    el("ul", { class: "steps", "aria-label": "Views of the run" }, views.map(([id, words, href]) => el("li", {}, el("a", { href, "aria-current": id === current ? "page" : null }, words[0].toUpperCase() + words.slice(1)))),
+      el("li", {}, el("a", { href: path("runs", run, "report", "report.html"), target: "_blank", rel: "noopener" }, "Report")))];
 }
 
 async function mountSummary(root, run, nav, signal) {

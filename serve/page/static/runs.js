@@ -5,6 +5,16 @@ import { minute, time } from "./format.js";
 
 const perPage = 50, maxPages = 40;
 
+// runsKnown are the names of runs, for fields that take one.
+export function runsKnown(signal) {
+  const list = el("datalist", { id: "runs-known" });
+  get(path("runs"), { limit: 200 }, signal).then(({ runs }) => list.append(...runs.map((r) => el("option", { value: r.name })))).catch(() => {}); // a list to choose from is only a help
+  return list;
+}
+
+// runField is a field for a run, or several.
+export const runField = (name, value, placeholder) => el("label", { class: "wide-field" }, name, el("input", { type: "text", name, list: "runs-known", value, placeholder, autocomplete: "off" }));
+
 export const keys = [["x", "pick the run under the pointer or focus"], ["Enter", "in the search: open the only run"]];
 
 export function mount(root, route, nav) {
@@ -90,7 +100,7 @@ export function mount(root, route, nav) {
           el("td", { class: "command" }, run.command ? el("code", { title: run.command }, run.command) : el("span", { class: "null" }, "-")),
         ))))),
       next ? el("button", { type: "button", class: "more-rows", onclick: more }, "More runs") : null,
-      el("p", { class: "hint" }, `${runs.length.toLocaleString("en")}${next ? " newest" : ""} runs${isFiltered ? " that match" : ""}. Stage: the one with the most measured time; its line runs over the runs of the same workload in this list, oldest first.`),
+      el("p", { class: "hint" }, `${runs.length.toLocaleString("en")}${next ? " newest" : ""} runs${isFiltered ? " that match" : ""}. Stage: the one with the most measured time; the line is its time over the runs of the same workload in this list, oldest first.`),
     ];
   }
 

@@ -25,7 +25,7 @@ export function mount(root, route, nav) {
   root.append(el("h1", {}, "SQL"), host,
     el("div", { class: "form" }, runButton, el("label", { class: "check" }, "rows at most", limit), copyButton("Copy link", () => location.href, "Copy the link to this statement"),
       el("span", { class: "hint line" }, "DuckDB's SQL, read-only. ", el("kbd", {}, "Ctrl"), el("kbd", {}, "Enter"), " runs, ", el("kbd", {}, "Ctrl"), el("kbd", {}, "Space"), " completes.")),
-    el("div", { class: "form" }, el("span", { class: "hint" }, "Examples:"), examples.map(([label, q]) => el("button", { type: "button", onclick: () => { view?.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: q } }); submit(); } }, label))),
+    el("div", { class: "form" }, el("span", { class: "hint" }, "Examples:"), examples.map(([label, q]) => el("button", { type: "button", onclick: () => { view?.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: q } }); submit(); } }, label)), el("span", { class: "hint" }, "Ready-made: ", el("a", { href: "/queries" }, "queries"))),
     result);
 
   const relations = once(path("schema")).then((s) => s.relations), runs = get(path("runs"), { limit: 200 }, abort.signal).then((r) => r.runs.map((run) => run.name));

@@ -110,8 +110,8 @@ export function table(answer, { caption, state = {}, changed = () => {}, cells =
     copyButton("Copy CSV", toCSV, `Copy ${caption} as CSV, in base units`), copyButton("Copy Markdown", toMarkdown, `Copy ${caption} as Markdown`),
     downloads.map(([label, href]) => el("a", { href, download: true }, label))) : null;
   const element = el("div", { class: "answer" }, tools,
-    el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": caption },
-      el("table", {}, el("caption", {}, caption), el("thead", {}, el("tr", {}, heads)), body)),
+    rows.length || search ? el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": caption },
+      el("table", {}, el("caption", {}, caption), el("thead", {}, el("tr", {}, heads)), body)) : null,
     rows.length === 0 ? el("p", { class: "hint none" }, "No rows.") : null, more,
     unknown.length && rows.length ? el("p", { class: "hint" }, "Hidden, since nothing is known of them: ", unknown.map((c) => title(c)).join(", ")) : null,
     (answer.notes ?? []).map((n) => el("p", { class: "note" }, n)));

@@ -2,7 +2,7 @@
 import { get, path } from "./api.js";
 import { copyButton, el, facts, later, loading, problem } from "./dom.js";
 import { count, percent, time, value } from "./format.js";
-import { steps } from "./run.js";
+import { heading } from "./run.js";
 import { briefName, causes, sharesClock } from "./timeline_rows.js";
 import { unpacked } from "./timeline_tiles.js";
 import { View, momentText } from "./timeline_view.js";
@@ -294,7 +294,7 @@ export function mount(root, route, nav) {
   const place = el("div", { class: "tl" }), panel = el("div", { class: "tl-panel" }), shown = el("span", { class: "tl-shown", role: "status" }), matches = el("output", { class: "hint" });
   const search = el("input", { type: "search", placeholder: "Find a kernel", "aria-label": "Find kernels by name", data: { search: "" }, value: route.query.get("find") ?? "" });
   const act = (label, spoken, call) => el("button", { type: "button", "aria-label": spoken, title: spoken, onclick: () => { if (t) call(t.view); } }, label);
-  root.append(el("h1", {}, run), steps(run, "timeline"),
+  root.append(...heading(nav, run, "timeline"),
     el("div", { class: "controls tl-controls" }, act("+", "Zoom in", (v) => v.zoom(0.5)), act("−", "Zoom out", (v) => v.zoom(2)), act("◀", "Earlier", (v) => v.move(-0.25)), act("▶", "Later", (v) => v.move(0.25)), act("All", "Show all", (v) => v.show(v.first, v.last, false)), shown,
       el("span", { class: "spring" }), search, el("button", { type: "button", title: "Previous match", "aria-label": "Previous match", onclick: () => t?.step(-1) }, "↑"), el("button", { type: "button", title: "Next match", "aria-label": "Next match", onclick: () => t?.step(1) }, "↓"), matches),
     place, panel);

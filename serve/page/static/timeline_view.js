@@ -148,7 +148,7 @@ export class View {
       if (this.view !== this.target) this.redraw();
     }
     this.width = Math.max(240, this.scroller.clientWidth);
-    this.gutter = clamp(Math.round(this.width * 0.18), 76, 150);
+    this.gutter = clamp(Math.round(this.width * 0.18), 96, 150);
     const tall = this.scroller.clientHeight, scale = devicePixelRatio || 1;
     this.tall = tall;
     sized(this.canvas, this.width, tall, scale);
@@ -478,11 +478,11 @@ export class View {
     return this.groupAt(y)?.shown.find((r) => y + this.top >= r.y - 1 && y + this.top < r.y + r.height + 2);
   }
 
-  // itemAt gives the mark at a place: the one drawn last of those there, else the nearest within three pixels.
-  itemAt(px, y) {
+  // itemAt gives the mark at a place: the one drawn last of those there, else the nearest within some pixels.
+  itemAt(px, y, within = 3) {
     const row = y > axisHeight && px >= this.gutter ? this.rowAt(y) : null;
     if (!row) return null;
-    const moment = this.momentAt(px), slack = 3 * (this.view.to - this.view.from) / (this.width - this.gutter);
+    const moment = this.momentAt(px), slack = within * (this.view.to - this.view.from) / (this.width - this.gutter);
     let best = null, least = slack, isSingle = false;
     for (const piece of this.pieces?.list ?? []) {
       if (moment < piece.from - slack || moment >= piece.to + slack) continue;
@@ -539,7 +539,7 @@ export class View {
   }
 
   watchPointers() {
-    const signal = this.stop.signal, at = (e) => { const r = this.canvas.getBoundingClientRect(); return { px: e.clientX - r.left, y: e.clientY - r.top }; };
+    const signal = this.stop.signal, at = (e) => { const r = this.canvas.getBoundingClientRect(); return { px: e.clientX - r.left, y: e.clientY - r.top }; }, reach = (e) => e.pointerType === "touch" ? 10 : 3; // a finger is not as steady as a mouse
     this.scroller.addEventListener("wheel", (e) => {
       const { px } = at(e), unit = e.deltaMode === 1 ? 16 : 1;
       if (e.ctrlKey || e.metaKey) {
@@ -569,10 +569,10 @@ export class View {
       if (grip) {
         Object.assign(grip, p);
         moved = Math.max(moved, Math.abs(p.px - start.px), Math.abs(p.y - start.y));
-        if (moved >= 4 && ranging) {
+        if (moved > reach(e) && ranging) {
           this.range = { from: Math.round(Math.min(start.moment, this.momentAt(p.px))), to: Math.round(Math.max(start.moment, this.momentAt(p.px))) };
           this.redraw();
-        } else if (moved >= 4) this.hold([...down.values()], e, start);
+        } else if (moved > reach(e)) this.hold([...down.values()], e, start);
       }
       this.hover = p.px >= this.gutter ? { moment: this.momentAt(p.px) } : null;
       this.on.hovered?.(this.itemAt(p.px, p.y), this.hover?.moment);
@@ -586,9 +586,9 @@ export class View {
     };
     this.canvas.addEventListener("pointercancel", lift, { signal });
     this.canvas.addEventListener("pointerup", (e) => {
-      const isClick = down.has(e.pointerId) && moved < 4, p = at(e);
+      const isClick = down.has(e.pointerId) && moved <= reach(e), p = at(e);
       lift(e);
-      if (ranging && moved >= 4) {
+      if (ranging && moved > reach(e)) {
         if (this.range.to > this.range.from) this.on.ranged?.(this.range);
         ranging = false;
         return;
@@ -596,7 +596,7 @@ export class View {
       if (!isClick) return;
       const group = this.groupAt(p.y);
       if (p.y > axisHeight && group && p.y + this.top < group.top + titleHeight) this.fold(group.key);
-      else if (p.px >= this.gutter) this.on.picked?.(this.itemAt(p.px, p.y));
+      else if (p.px >= this.gutter) this.on.picked?.(this.itemAt(p.px, p.y, reach(e)));
     }, { signal });
     this.canvas.addEventListener("dblclick", (e) => { const p = at(e); if (this.itemAt(p.px, p.y)) this.focus(); }, { signal });
   }

@@ -3,6 +3,7 @@ import { get, path } from "./api.js";
 import { chart, unitAxis } from "./chart.js";
 import { el, color, facts, fill, loading, runLink } from "./dom.js";
 import { change, count, minute, value } from "./format.js";
+import { runField, runsKnown } from "./runs.js";
 
 const metrics = ["gpu_span_ns", "gpu_busy_ns", "gpu_sum_ns", "cpu_ns", "tokens_per_s", "mfu_ratio", "mbu_ratio"];
 const tones = { better: "better", worse: "worse" };
@@ -17,13 +18,12 @@ export function mount(root, route, nav) {
   nav.title("Trend");
   const field = (n, attributes = {}) => el("label", {}, n, el("input", { type: "text", name: n, value: asked[n], ...attributes }));
   const form = el("form", { class: "form", onsubmit: (e) => { e.preventDefault(); submit(); } },
-    el("label", { class: "wide-field" }, "workload", el("input", { type: "text", name: "workload", "data-search": true, value: asked.workload, list: "runs-known", autocomplete: "off", placeholder: "a run of the workload, or its key; empty: the newest run's" })),
+    runField("workload", asked.workload, "a run of the workload, or its key; empty: the newest run's"),
     field("stage", { placeholder: "all" }), el("label", {}, "metric", el("select", { name: "metric", onchange: () => submit() }, metrics.map((m) => el("option", { value: m, selected: m === (asked.metric || metrics[0]) }, m)))),
     el("label", {}, "tag", el("input", { type: "text", name: "tag", value: asked.tag.join(" "), placeholder: "key=value" })), field("kernels", { type: "number", min: 0, placeholder: "20", title: "look for the cause of a change in so many kernels of each stage" }),
-    el("button", { class: "main" }, "Show"), el("datalist", { id: "runs-known" }));
+    el("button", { class: "main" }, "Show"), runsKnown(abort.signal));
   const result = el("div", {}, loading("the trend")), charts = [];
   root.append(el("h1", {}, "Trend"), form, result);
-  get(path("runs"), { limit: 200 }, abort.signal).then(({ runs }) => form.querySelector("datalist").append(...runs.map((r) => el("option", { value: r.name })))).catch(() => {}); // a list to choose from is only a help
 
   function submit() {
     const f = new FormData(form), params = new URLSearchParams();
