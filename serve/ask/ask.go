@@ -12,12 +12,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"runtime"
 	"strings"
 	"sync"
 	"time"
 
+	"prof/internal/mask"
 	"prof/schema"
 )
 
@@ -262,40 +262,13 @@ func hide(text string, w *schema.Warehouse) string {
 	if !strings.Contains(text, "/") {
 		return text
 	}
-	text = rename(text, w.Home.Dir, "$PROF_HOME")
-	text = rename(text, w.Spill(), "$TMPDIR")
+	text = mask.Folder(text, w.Home.Dir, "$PROF_HOME")
+	text = mask.Folder(text, w.Spill(), "$TMPDIR")
 	if home, err := os.UserHomeDir(); err == nil {
-		text = rename(text, home, "~")
+		text = mask.Folder(text, home, "~")
 	}
 	return text
 }
-
-// rename writes a folder by another name, and leaves others whose paths have the same letters.
-func rename(text, dir, name string) string {
-	if len(dir) < len("/a") {
-		return text
-	}
-	var out strings.Builder
-	for {
-		before, after, found := strings.Cut(text, dir)
-		out.WriteString(before)
-		if !found {
-			return out.String()
-		}
-		last := out.String()[max(0, out.Len()-1):]
-		if goesOn.MatchString(after) || inName.MatchString(last) {
-			out.WriteString(dir)
-		} else {
-			out.WriteString(name)
-		}
-		text = after
-	}
-}
-
-var (
-	inName = regexp.MustCompile(`[\w-]`)
-	goesOn = regexp.MustCompile(`^\.?[\w-]`) // as the name of a folder does; a full stop ends a sentence
-)
 
 // hidden is an error whose text hides folders.
 func hidden(err error, w *schema.Warehouse) error {

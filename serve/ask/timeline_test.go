@@ -181,15 +181,3 @@ func onePlace() chan struct{} {
 	places <- struct{}{}
 	return places
 }
-
-// TestRename writes a folder by its name, and no other folder.
-func TestRename(t *testing.T) {
-	for text, want := range map[string]string{"": "", "open /data/a.json: no": "open $H/a.json: no", "/data": "$H", "/data2/x /data-old /data.d, /data: /data/data": "/data2/x /data-old /data.d, $H: $H/data", "not in /data. /srv/data file:///data/x": "not in $H. /srv/data file://$H/x"} {
-		if got := rename(text, "/data", "$H"); got != want {
-			t.Errorf("%q is %q, want %q", text, got, want)
-		}
-	}
-	if got := rename("/a/b", "/", "$H"); got != "/a/b" {
-		t.Errorf("of the root: %q", got)
-	}
-}

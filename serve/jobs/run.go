@@ -96,7 +96,7 @@ const maxNames = 1000
 
 // shorten takes the path of the home out of a text.
 func (s *Service) shorten(text string) string {
-	return strings.ReplaceAll(text, s.o.Home, filepath.Base(s.o.Home))
+	return mask.Folder(text, s.o.Home, filepath.Base(s.o.Home))
 }
 
 // findRuns gives those runs that have one of the names by now.
