@@ -67,7 +67,7 @@ func TestServe(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		test func(t *testing.T, p *place, base string)
-	}{{"figures", servedFigures}, {"forms", servedForms}, {"lists", servedLists}, {"refused", servedRefused}, {"mcp", servedMCP}, {"fuzz", servedFuzz}, {"commits", servedCommits}, {"kept", servedKept}} {
+	}{{"figures", servedFigures}, {"forms", servedForms}, {"lists", servedLists}, {"refused", servedRefused}, {"mcp", servedMCP}, {"fuzz", servedFuzz}, {"commits", servedCommits}, {"rules", servedRules}, {"kept", servedKept}} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, p, base) })
 	}
 }
@@ -466,6 +466,24 @@ func servedKept(t *testing.T, p *place, base string) {
 	within(t, 10*time.Second, "the tag", func() bool { return edition() != last })
 	if path := "/api/v1/runs/eager"; call(t, "GET", base+path, "", "If-None-Match", before[path].header.Get("ETag")).status != 200 {
 		t.Error("a tag leaves the answers of its run")
+	}
+}
+
+// servedRules judges by the rules that the home has now: no commit says that they have changed.
+func servedRules(t *testing.T, p *place, base string) {
+	path := p.path(".prof/rules")
+	for _, rule := range []string{"stage.decode.gpu_span_ns <= 1s\n", "stage.decode.gpu_span_ns <= 1ns\n"} {
+		write(t, path, []byte(rule))
+		got, want := call(t, "GET", base+"/api/v1/check?run=eager", ""), p.run("check", "eager", "--format", "json")
+		if outcome := regexp.MustCompile(`"outcome": "[^"]*"`); outcome.FindString(got.body) != outcome.FindString(want.out) || want.out == "" {
+			t.Errorf("with the rule %s: %.60s, the command line says %.60s", rule, got.body, want.out)
+		}
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if got := call(t, "GET", base+"/api/v1/check?run=eager", ""); got.status != 422 {
+		t.Errorf("without a baseline and rules: %d %.60s", got.status, got.body)
 	}
 }
 

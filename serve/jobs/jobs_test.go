@@ -175,7 +175,7 @@ func TestKilled(t *testing.T) {
 	id := newID("do")
 	dir := filepath.Join(home, "serve", "jobs", id)
 	broken := filepath.Join(home, "serve", "jobs", newID("do"))
-	text, err := json.Marshal(saved{Job: Job{ID: id, Kind: KindCapture, Template: "do", Name: "n", Status: StatusRunning}, Made: 1})
+	text, err := json.Marshal(saved{Job: Job{ID: id, Kind: KindCapture, Template: "do", Name: "n", Status: StatusRunning}, Chosen: map[string]any{"token": "sk-secret"}, Facts: []string{"--prefill=1"}, Made: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,6 +198,9 @@ func TestKilled(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- left.Wait() }()
 	s := serve(t, home, templates)
+	if text, err := os.ReadFile(filepath.Join(dir, "job.json")); err != nil || strings.Contains(string(text), "sk-secret") {
+		t.Errorf("values that are not masked stay on disk: %v %s", err, text)
+	}
 	j := want[Job](s, 200, "GET", jobsPath+"/"+id, nil)
 	if j.Status != StatusInterrupted || !strings.Contains(j.Reason, "the server was killed while the job was running") || !strings.Contains(j.Reason, "runs/n of the home") {
 		t.Errorf("%+v", j)
