@@ -41,7 +41,7 @@ type Edition struct {
 	old    bool
 	ended  bool // it is closed, or is about to be
 
-	digesting sync.Mutex
+	digesting chan struct{} // one at a time
 	digests   map[string]Digest
 	isWhole   bool // digests has all runs
 }
@@ -52,8 +52,12 @@ const digestAtOnce = 256 << 20
 
 // Digest gives the digest of a run by its id.
 func (e *Edition) Digest(ctx context.Context, runID string) (Digest, error) {
-	e.digesting.Lock()
-	defer e.digesting.Unlock()
+	select {
+	case e.digesting <- struct{}{}:
+		defer func() { <-e.digesting }()
+	case <-ctx.Done():
+		return Digest{}, ctx.Err()
+	}
 	d, known := e.digests[runID]
 	if known || e.isWhole {
 		return d, nil
@@ -210,7 +214,7 @@ func (l *Live) take(ctx context.Context, id string) error {
 	if err != nil {
 		return errors.Join(err, w.Close())
 	}
-	e := &Edition{Warehouse: w, ID: rand.Text(), commit: id, digests: map[string]Digest{}}
+	e := &Edition{Warehouse: w, ID: rand.Text(), commit: id, digesting: make(chan struct{}, 1), digests: map[string]Digest{}}
 	if st, err := copied.Stat(); err == nil && st.Size() < digestAtOnce {
 		if e.digests, err = w.digests(ctx, ""); err != nil {
 			return errors.Join(err, w.Close())

@@ -277,7 +277,7 @@ func connect(ctx context.Context, file, mode, spill string, o Options) (*sql.DB,
 		return nil, err
 	}
 	if o.Sandbox {
-		if _, err := db.ExecContext(ctx, `SET max_temp_directory_size = '`+mostSpill+`'; SET enable_external_access = false; SET lock_configuration = true`); err != nil {
+		if _, err := db.ExecContext(ctx, `SET max_temp_directory_size = '`+mostSpill+`'; SET secret_directory = '/'; SET enable_external_access = false; SET lock_configuration = true`); err != nil {
 			db.Close()
 			return nil, err
 		}

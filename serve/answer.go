@@ -13,6 +13,7 @@ import (
 	"prof/queries"
 	"prof/queries/judge/diff"
 	"prof/queries/judge/trend"
+	"prof/render/report"
 	"prof/schema"
 	"prof/serve/ask"
 )
@@ -65,8 +66,8 @@ func (s *Server) problem(err error) error {
 	switch {
 	case errors.As(err, &has):
 		return err
-	case errors.Is(err, schema.ErrUnknownRun), errors.Is(err, queries.ErrUnknownQuery), errors.Is(err, queries.ErrNoWorkload), errors.Is(err, trend.ErrNoWorkload), errors.Is(err, ask.ErrUnknownStage), errors.Is(err, diff.ErrNothing):
-		return huma.Error404NotFound(err.Error())
+	case errors.Is(err, schema.ErrUnknownRun), errors.Is(err, queries.ErrUnknownQuery), errors.Is(err, queries.ErrNoWorkload), errors.Is(err, trend.ErrNoWorkload), errors.Is(err, ask.ErrUnknownStage), errors.Is(err, report.ErrMissing), errors.Is(err, diff.ErrNothing):
+		return huma.Error404NotFound(strings.TrimPrefix(err.Error(), ask.ErrInvalid.Error()+": "))
 	case errors.Is(err, schema.ErrAmbiguousRun):
 		return huma.Error409Conflict(err.Error())
 	case errors.Is(err, ask.ErrInvalid), errors.Is(err, queries.ErrBadArgument), errors.Is(err, queries.ErrNotReadOnly), errors.Is(err, queries.ErrTooManyRows):

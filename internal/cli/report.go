@@ -169,7 +169,7 @@ func (p *program) reportRun(c *cli.Context, w *schema.Warehouse, run schema.Run)
 	dir := c.String("out")
 	if dir == "-" {
 		if f := files[0]; f.Missing != nil && f.Missing(r) != "" {
-			return fmt.Errorf("run %s has no %s: %s", run.Name, f.Name, f.Missing(r))
+			return fmt.Errorf("run %s has %w %s: %s", run.Name, report.ErrMissing, f.Name, f.Missing(r))
 		}
 		return files[0].Write(p.out, r)
 	}
@@ -221,7 +221,7 @@ func (p *program) writeReport(dir string, own, named bool, files []report.File, 
 		}
 		if why != "" {
 			if named {
-				return fmt.Errorf("run %s has no %s: %s", r.Name, f.Name, why)
+				return fmt.Errorf("run %s has %w %s: %s", r.Name, report.ErrMissing, f.Name, why)
 			}
 			fmt.Fprintf(p.err, "no %s: %s\n", f.Name, why)
 			if own {

@@ -242,6 +242,9 @@ func servedRefused(t *testing.T, p *place, base string) {
 		{"POST", "/api/v1/sql", sql("SELECT content FROM read_text('" + secret + "')"), 422, "disabled by configuration"},
 		{"POST", "/api/v1/sql", sql("FROM '" + secret + "'"), 422, ""},
 		{"POST", "/api/v1/sql", sql("FROM glob('/*')"), 422, ""},
+		{"GET", "/api/v1/runs/eager/report/static_compute.md", "", 404, "run eager has no file static_compute.md: the run has no model"},
+		{"GET", "/api/v1/runs?cursor=x", "", 422, ": cursor x is no place"},
+		{"GET", "/api/v1/runs/eager/findings?stage=nope", "", 404, `"detail":"the run has no stage`},
 		{"POST", "/api/v1/sql", sql("COPY (SELECT 1) TO '" + p.path("out.csv") + "'"), 422, "only reading is allowed"},
 		{"POST", "/api/v1/sql", sql("ATTACH '" + p.path("x.duckdb") + "'"), 422, "only reading is allowed"},
 		{"POST", "/api/v1/sql", sql("DELETE FROM run"), 422, "only reading is allowed"},
@@ -378,7 +381,7 @@ func servedCommits(t *testing.T, p *place, base string) {
 	seen := func(name string) bool { return call(t, "GET", base+"/api/v1/runs/"+name, "").status == 200 }
 	var clients sync.WaitGroup
 	stop := make(chan struct{})
-	for i := range 8 {
+	for i := range 4 {
 		clients.Go(func() {
 			for n := 0; ; n++ {
 				select {
@@ -462,8 +465,13 @@ func servedKept(t *testing.T, p *place, base string) {
 		t.Errorf("only %d answers", made)
 	}
 	last = edition()
-	p.ok("tag", "eager", "kept=no")
+	p.ok("tag", "eager", "kept="+p.path(".prof/log"))
 	within(t, 10*time.Second, "the tag", func() bool { return edition() != last })
+	for _, path := range []string{"/api/v1/runs", "/api/v1/runs/eager"} {
+		if got := call(t, "GET", base+path, "").body; strings.Contains(got, p.dir) || !strings.Contains(got, "$PROF_HOME/log") {
+			t.Errorf("%s shows the folder of a tag: %.500s", path, got)
+		}
+	}
 	if path := "/api/v1/runs/eager"; call(t, "GET", base+path, "", "If-None-Match", before[path].header.Get("ETag")).status != 200 {
 		t.Error("a tag leaves the answers of its run")
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"errors"
 	"io"
 
 	"prof/queries/judge"
@@ -14,6 +15,9 @@ type File struct {
 	// Missing says why the run has no such file; "" when it has, and where it is nil every run has.
 	Missing func(r *judge.Report) string
 }
+
+// ErrMissing is wrapped by errors about a file for which a run has nothing.
+var ErrMissing = errors.New("no file")
 
 // Files lists the files of a report in the order in which they are written. To add one, write its function and add a value here.
 func Files() []File {

@@ -103,6 +103,8 @@ func (a *Asker) makeOfRun(ctx context.Context, run, key string, make func(ctx co
 
 // makeEachTime is Make of what may differ though nothing was committed.
 func (a *Asker) makeEachTime(ctx context.Context, make func(ctx context.Context, w *schema.Warehouse, out *bytes.Buffer) (mediaType string, err error)) (Answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, AnswerTime)
+	defer cancel()
 	e, done := a.live.Use()
 	defer done()
 	return a.made(ctx, e, "", make)
@@ -126,7 +128,7 @@ func (a *Asker) made(ctx context.Context, e *schema.Edition, tag string, make fu
 	if err != nil {
 		return Answer{}, failed(ctx, err, e)
 	}
-	made := Answer{Type: kind, Body: out.Bytes(), Tag: tag}
+	made := Answer{Type: kind, Body: bytes.Clone(out.Bytes()), Tag: tag} // without the room that a buffer has beyond
 	if tag == "" {
 		made.Tag = tagOf(out.String())
 		return made, nil

@@ -130,19 +130,18 @@ type Runner func(ctx context.Context, w *schema.Warehouse, s Statement, out *byt
 
 // SQL answers a statement that only reads, with at most limit rows.
 func (a *Asker) SQL(ctx context.Context, text string, limit int, form string) (Answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, SQLTime)
-	defer cancel()
 	s := Statement{text, limit, form}
 	if limit < 1 || limit > SQLRows {
 		return Answer{}, invalid("limit %d: it is 1 to %d", limit, SQLRows)
 	}
-	answer, err := a.makeEachTime(ctx, func(ctx context.Context, w *schema.Warehouse, out *bytes.Buffer) (kind string, err error) {
-		return mediaTypes[form], a.runner(ctx, w, s, out)
+	return a.makeEachTime(ctx, func(ctx context.Context, w *schema.Warehouse, out *bytes.Buffer) (kind string, err error) {
+		within, cancel := context.WithTimeout(ctx, SQLTime)
+		defer cancel()
+		if err = a.runner(within, w, s, out); err != nil && within.Err() != nil && ctx.Err() == nil {
+			err = invalid("the statement was stopped after %s", SQLTime)
+		}
+		return mediaTypes[form], err
 	})
-	if errors.Is(err, context.DeadlineExceeded) {
-		return answer, invalid("the statement was stopped after %s", SQLTime)
-	}
-	return answer, err
 }
 
 // RunStatement runs a statement in this process and writes its rows, with JSON the statement too.

@@ -66,7 +66,7 @@ func (a *Asker) Runs(ctx context.Context, f RunFilter) (Answer, error) {
 	return a.Make(ctx, "runs "+string(key), func(ctx context.Context, w *schema.Warehouse, out *bytes.Buffer) (string, error) {
 		found, err := queries.NewAsker(w).Ask(ctx, "run-list", args)
 		if err != nil {
-			return "", err
+			return "", &reworded{strings.NewReplacer("--before ", "cursor ", "--", "").Replace(err.Error()), err}
 		}
 		rows, err := found.Records()
 		if err != nil {
@@ -96,6 +96,9 @@ func listed(w *schema.Warehouse, r frame.Record, tags []string) Run {
 	if ns, ok := r.Finite("stage_ns"); ok {
 		run.StageNs = &ns
 	}
-	run.Tags = append([]string{}, tags...) // a list without any too
+	run.Tags = []string{} // a list without any too
+	for _, tag := range tags {
+		run.Tags = append(run.Tags, hide(tag, w))
+	}
 	return run
 }

@@ -77,6 +77,9 @@ func (a *Asker) Check(ctx context.Context, q Rules) (Answer, error) {
 	for _, rule := range q.Rules {
 		args = append(args, "--rule="+rule)
 	}
+	if len(q.Rules) == 0 { // those of the home are in a file, which no commit changes
+		return a.makeEachTime(ctx, a.run(JSON, args))
+	}
 	return a.Verb(ctx, JSON, args...)
 }
 
