@@ -20,7 +20,7 @@ func SummaryJSON(w io.Writer, run string, pairs [][2]string, s judge.Summary, do
 	})
 }
 
-// FindingsJSON writes the findings of a run, and what they are to be read with, as FindingsForm.
+// FindingsJSON writes the findings of a run and their notes as FindingsForm.
 func FindingsJSON(w io.Writer, run string, list []judge.Finding, f *frame.Frame) error {
 	return typeset.WriteIndented(w, FindingsForm{run, typeset.Each(list, findingForm), typeset.Listed(f.Notes)})
 }
@@ -34,7 +34,7 @@ type SummaryForm[F *typeset.Object | map[string]string] struct {
 	Kernels  []KernelForm  `json:"kernels" nullable:"false" doc:"those that take most of the kernels' time, warm-up included"`
 	Findings []FindingForm `json:"findings" nullable:"false" doc:"what could make the run faster, by what it could save"`
 	Advice   []AdviceForm  `json:"advice" nullable:"false" doc:"what to try, or to capture next"`
-	Doubts   []string      `json:"doubts" nullable:"false" doc:"what the figures are to be read with"`
+	Doubts   []string      `json:"doubts" nullable:"false" doc:"what to keep in mind when reading the figures"`
 }
 
 // FindingsForm is what could make a run faster, as JSON.
