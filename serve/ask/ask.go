@@ -71,11 +71,12 @@ const (
 	CSV  = "text/csv; charset=utf-8"
 )
 
+// Maker writes an answer about a warehouse.
+type Maker func(ctx context.Context, w *schema.Warehouse, out *bytes.Buffer) (mediaType string, err error)
+
 // Make gives the answer to what key names, made by the first that asks for it of a commit. An error is not kept.
-func (a *Asker) Make(ctx context.Context, key string, make func(ctx context.Context, w *schema.Warehouse, out *bytes.Buffer) (mediaType string, err error)) (Answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, AnswerTime)
-	defer cancel()
-	e, done := a.live.Use()
+func (a *Asker) Make(ctx context.Context, key string, make Maker) (Answer, error) {
+	ctx, e, done := a.begin(ctx)
 	defer done()
 	return a.made(ctx, e, tagOf(e.ID, key), make)
 }
@@ -88,9 +89,7 @@ type subject struct {
 
 // makeOfRun is Make of what depends on one run alone, by any reference: a commit that leaves the run as it was leaves its answers.
 func (a *Asker) makeOfRun(ctx context.Context, run, key string, make func(ctx context.Context, w *schema.Warehouse, of subject, out *bytes.Buffer) (mediaType string, err error)) (Answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, AnswerTime)
-	defer cancel()
-	e, done := a.live.Use()
+	ctx, e, done := a.begin(ctx)
 	defer done()
 	of, err := a.subject(ctx, e, run)
 	if err != nil {
@@ -102,16 +101,21 @@ func (a *Asker) makeOfRun(ctx context.Context, run, key string, make func(ctx co
 }
 
 // makeEachTime is Make of what may differ though nothing was committed.
-func (a *Asker) makeEachTime(ctx context.Context, make func(ctx context.Context, w *schema.Warehouse, out *bytes.Buffer) (mediaType string, err error)) (Answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, AnswerTime)
-	defer cancel()
-	e, done := a.live.Use()
+func (a *Asker) makeEachTime(ctx context.Context, make Maker) (Answer, error) {
+	ctx, e, done := a.begin(ctx)
 	defer done()
 	return a.made(ctx, e, "", make)
 }
 
+// begin gives a question the last commit, and its time, until done.
+func (a *Asker) begin(ctx context.Context) (_ context.Context, e *schema.Edition, done func()) {
+	ctx, cancel := context.WithTimeout(ctx, AnswerTime)
+	e, end := a.live.Use()
+	return ctx, e, func() { end(); cancel() }
+}
+
 // made gives the answer with a tag, or makes it. Without a tag, it is not kept.
-func (a *Asker) made(ctx context.Context, e *schema.Edition, tag string, make func(ctx context.Context, w *schema.Warehouse, out *bytes.Buffer) (mediaType string, err error)) (Answer, error) {
+func (a *Asker) made(ctx context.Context, e *schema.Edition, tag string, make Maker) (Answer, error) {
 	a.mutex.Lock()
 	known := a.kept.get(tag)
 	a.mutex.Unlock()
@@ -241,7 +245,7 @@ func verbKey(args []string) string {
 }
 
 // run runs a verb.
-func (a *Asker) run(mediaType string, args []string) func(ctx context.Context, w *schema.Warehouse, out *bytes.Buffer) (string, error) {
+func (a *Asker) run(mediaType string, args []string) Maker {
 	return func(ctx context.Context, w *schema.Warehouse, out *bytes.Buffer) (string, error) {
 		var text bytes.Buffer
 		if err := a.verb(ctx, w, &text, args...); err != nil {
