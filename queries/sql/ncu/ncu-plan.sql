@@ -48,9 +48,7 @@ WITH RECURSIVE measured AS (
     LEFT JOIN (SELECT y.kernel_name_id, min(y.symbol) AS symbol FROM kernel_symbol y WHERE y.run_id = run GROUP BY y.kernel_name_id HAVING count(*) = 1) s ON s.kernel_name_id = m.kernel_name_id
     GROUP BY m.kernel_name_id, n.name, s.symbol
 ), wanted AS (
-    SELECT w.kernel_name_id, w.name, w.symbol, w.rank, w.most_ns
-    FROM (SELECT r.kernel_name_id, r.name, r.symbol, r.rank, r.most_ns, row_number() OVER (ORDER BY r.rank) AS place FROM ranked r WHERE r.symbol IS NOT NULL) w
-    WHERE top = 0 OR w.place <= top
+    SELECT r.kernel_name_id, r.name, r.symbol, r.rank, r.most_ns FROM ranked r WHERE r.symbol IS NOT NULL ORDER BY r.rank LIMIT CASE WHEN top > 0 THEN top END
 ), launch AS ( -- of the kernels and sources that are asked for, warm-up and all that came before included
     SELECT k.source_id, k.pid, k.device_id, k.kernel_name_id, k.range_context_id, h.grid_x, h.grid_y, h.grid_z, h.block_x, h.block_y, h.block_z, k.start_ns,
         row_number() OVER (PARTITION BY k.source_id, k.pid, k.kernel_name_id ORDER BY coalesce(k.launch_start_ns, k.start_ns), k.start_ns, k.correlation_id, k.device_id, k.stream_id, k.graph_node_id) AS invocation,
