@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -58,6 +59,7 @@ func New(o Options) (*Server, error) {
 	if err := s.addJobs(); err != nil {
 		return nil, err
 	}
+	s.addTooLarge()
 	s.mux.Handle("POST /mcp", mcp.Handler(mcp.New(s.asker, o.Version)))
 	page.Add(s.mux)
 	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1024))
@@ -66,6 +68,18 @@ func New(o Options) (*Server, error) {
 	}
 	s.handler = o.Guard.wrap(s.count(compress(s.route())))
 	return s, nil
+}
+
+// addTooLarge describes what net/http answers before a request gets here.
+func (s *Server) addTooLarge() {
+	answer := &huma.Response{Description: fmt.Sprintf("address and headers have more than %d KiB", headerSize>>10), Content: map[string]*huma.MediaType{"text/plain": {Schema: &huma.Schema{Type: huma.TypeString}}}}
+	for _, item := range s.api.OpenAPI().Paths {
+		for _, op := range []*huma.Operation{item.Get, item.Head, item.Post, item.Put, item.Patch, item.Delete} {
+			if op != nil {
+				op.Responses[strconv.Itoa(http.StatusRequestHeaderFieldsTooLarge)] = answer
+			}
+		}
+	}
 }
 
 // Handler answers requests.
