@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"math"
 	"math/big"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -41,11 +42,29 @@ func ReadConfig(path string, o *Options) error {
 		return fmt.Errorf("read options: %w", err)
 	}
 	read := *o
-	if err := parseYAML(text, &read); err != nil {
+	body, err := yamlBody(text)
+	if err == nil && body != nil {
+		err = setFields(reflect.ValueOf(&read).Elem(), withoutWarehouse(body), "")
+	}
+	if err != nil {
 		return inFile(path, ErrConfig, err)
 	}
 	*o = read
 	return nil
+}
+
+// withoutWarehouse leaves out of a config.yaml where the warehouse is, which package schema reads.
+func withoutWarehouse(body ast.Node) ast.Node {
+	isWarehouse := func(p *ast.MappingValueNode) bool { return p.Key.GetToken().Value == "warehouse" }
+	switch n := body.(type) {
+	case *ast.MappingNode:
+		n.Values = slices.DeleteFunc(n.Values, isWarehouse)
+	case *ast.MappingValueNode:
+		if isWarehouse(n) {
+			return &ast.MappingNode{BaseNode: n.BaseNode, Start: n.Start}
+		}
+	}
+	return body
 }
 
 // ReadYAML reads a file of settings in YAML, of limit bytes at most, as those of captures are read: an unknown key or a value of another type is an error

@@ -168,6 +168,9 @@ func isSamePlace(a, b string) bool {
 
 // RemoveSources takes sources out of a run, by their numbers: the run is then as if it had never had them. It gives their paths.
 func RemoveSources(ctx context.Context, w *schema.Warehouse, run schema.Run, sources []int, warn func(string)) (paths []string, err error) {
+	if err := w.Fetch(ctx, run); err != nil {
+		return nil, err
+	}
 	conn, err := w.DB.Conn(ctx)
 	if err != nil {
 		return nil, err
@@ -191,6 +194,9 @@ func RemoveSources(ctx context.Context, w *schema.Warehouse, run schema.Run, sou
 		}
 		return in.followAnew(run.ID)
 	})
+	if err == nil {
+		err = w.Publish(ctx, run)
+	}
 	if err != nil {
 		return nil, explain(err, w.Home)
 	}

@@ -2,6 +2,7 @@
 package ingest
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -167,7 +168,11 @@ func attempt(ctx context.Context, w *schema.Warehouse, paths []string, o Options
 	in := &ingester{ctx: ctx, w: w, conn: conn, o: o, result: &Result{Skipped: found.skipped}, captures: found.captures, left: found.left}
 	in.warnLeft(found)
 	in.warnUnread()
-	if err := in.run(found.list); err != nil {
+	err = in.run(found.list)
+	if err == nil && in.result.Made {
+		err = w.Publish(ctx, in.result.Run)
+	}
+	if err != nil {
 		return nil, explain(err, w.Home)
 	}
 	return in.result, nil
@@ -208,6 +213,11 @@ func (in *ingester) run(inputs []input) error {
 	old, err := in.replacedRun()
 	if err != nil {
 		return err
+	}
+	if is := cmp.Or(id, old); is != "" {
+		if err := in.w.Fetch(in.ctx, schema.Run{ID: is, Name: in.o.Name}); err != nil {
+			return err
+		}
 	}
 	fill, isNew := in.attach, id == ""
 	if isNew && len(inputs) == 0 {

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"regexp"
 	"strings"
@@ -63,23 +64,26 @@ func (w *Warehouse) SetBaseline(ctx context.Context, name string, r Run, at time
 	if err := CheckBaselineName(name); err != nil {
 		return err
 	}
-	tx, err := w.DB.BeginTx(ctx, nil)
-	if err != nil {
+	err := w.change(ctx, []string{"baseline " + name}, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM baseline WHERE name = ?`, name); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, `INSERT INTO baseline (run_id, name, set_at) VALUES (?::UUID, ?, ?)`, r.ID, name, at.UTC())
 		return err
-	}
-	defer tx.Rollback()
-	if _, err := tx.ExecContext(ctx, `DELETE FROM baseline WHERE name = ?`, name); err != nil {
+	})
+	if err != nil {
 		return fmt.Errorf("set the baseline %s: %w", name, err)
 	}
-	if _, err := tx.ExecContext(ctx, `INSERT INTO baseline (run_id, name, set_at) VALUES (?::UUID, ?, ?)`, r.ID, name, at.UTC()); err != nil {
-		return fmt.Errorf("set the baseline %s: %w", name, err)
-	}
-	return w.Commit(ctx, tx.Commit)
+	return nil
 }
 
 // RemoveBaseline takes a baseline's name away; the run stays.
 func (w *Warehouse) RemoveBaseline(ctx context.Context, b Baseline) error {
-	if err := w.exec(ctx, `DELETE FROM baseline WHERE name = ?`, b.Name); err != nil {
+	err := w.change(ctx, []string{"baseline " + b.Name}, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `DELETE FROM baseline WHERE name = ?`, b.Name)
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("remove the baseline %s: %w", b.Name, err)
 	}
 	return nil

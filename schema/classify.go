@@ -11,14 +11,14 @@ import (
 )
 
 // rulesAsText are the rules in the warehouse as far as facts follow from them. DuckDB would take longer to sort and hash them.
-const rulesAsText = `SELECT concat_ws(chr(9), origin, priority, pattern, family, role, library) FROM kernel_rule
-	UNION ALL SELECT concat_ws(chr(9), origin, priority, kind, stage, domain, pattern) FROM stage_rule
-	UNION ALL SELECT concat_ws(chr(9), finding_id, value) FROM finding_rule`
+const rulesAsText = `SELECT concat_ws(chr(9), origin, priority, pattern, family, role, library) FROM %[1]skernel_rule
+	UNION ALL SELECT concat_ws(chr(9), origin, priority, kind, stage, domain, pattern) FROM %[1]sstage_rule
+	UNION ALL SELECT concat_ws(chr(9), finding_id, value) FROM %[1]sfinding_rule`
 
 // derivedBy identifies what facts follow from besides the captures: their definitions, which sum identifies, the rules in the warehouse and the
-// shared spelling.
-func derivedBy(ctx context.Context, q querier, sum string) (string, error) {
-	rules, err := texts(q.QueryContext(ctx, rulesAsText))
+// shared spelling. in is the catalog of the rules, with a dot, where it is not the first.
+func derivedBy(ctx context.Context, q querier, in, sum string) (string, error) {
+	rules, err := texts(q.QueryContext(ctx, fmt.Sprintf(rulesAsText, in)))
 	if err != nil {
 		return "", err
 	}

@@ -15,6 +15,9 @@ type Digest struct {
 	Names string // of its tags and baselines
 }
 
+// named are the tables of the names that people give runs.
+var named = []string{"run_tag", "baseline"}
+
 // digests gives the digests of all runs by id, or with an id that of one run. A gigabyte of rows takes about a second.
 func (w *Warehouse) digests(ctx context.Context, runID string) (map[string]Digest, error) {
 	tables, err := runTables(ctx, w.DB)
@@ -27,7 +30,7 @@ func (w *Warehouse) digests(ctx context.Context, runID string) (map[string]Diges
 	}
 	var parts []string
 	for _, t := range tables {
-		isName := slices.Contains([]string{"run_tag", "baseline"}, t)
+		isName := slices.Contains(named, t)
 		parts = append(parts, fmt.Sprintf("SELECT run_id, %t AS is_name, '%s ' || count(*) || ' ' || sum(hash(t)) AS digest FROM %[2]s t%s GROUP BY run_id", isName, t, of))
 	}
 	known, err := migrations(migrationFiles)

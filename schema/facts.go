@@ -73,7 +73,7 @@ func makeFacts(ctx context.Context, tx *sql.Tx, f Facts) error {
 
 // staleRuns lists the runs whose facts were not derived by these definitions and the rules in the warehouse.
 func staleRuns(ctx context.Context, q querier, sum string) ([]string, error) {
-	by, err := derivedBy(ctx, q, sum)
+	by, err := derivedBy(ctx, q, "", sum)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func Derive(ctx context.Context, q SQL, f Facts, runID string) error {
 	if err := f.Derive(ctx, q, runID); err != nil {
 		return err
 	}
-	by, err := derivedBy(ctx, q, sum)
+	by, err := derivedBy(ctx, q, "", sum)
 	if err == nil {
 		_, err = q.ExecContext(ctx, `INSERT INTO derivation (run_id, checksum) VALUES (`+Quote(runID)+`, `+Quote(by)+`)`)
 	}

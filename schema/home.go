@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"prof/internal/file"
+	"prof/schema/rundir"
 )
 
 // HomeName is the folder that holds a project's warehouse and runs.
@@ -21,13 +22,25 @@ const warehouseFile = "warehouse.duckdb"
 // Home is the folder that holds a warehouse and the run directories.
 type Home struct {
 	Dir    string
-	Shared bool // if it is made, then for its user's group too
+	Shared bool  // if it is made, then for its user's group too
+	Lake   *Lake // where the warehouse is, if not in Dir
 }
 
 // FindHome gives the home to use: override when set, else the nearest .prof folder in dir or above it, else dir/.prof,
 // which need not exist yet.
+//
+// The address of a lake (LakePrefix) as override puts the warehouse there, and so does a config.yaml in the folder that names one.
 func FindHome(dir, override string) (Home, error) {
-	h, err := findHome(dir, override)
+	at := override
+	if strings.HasPrefix(override, LakePrefix) {
+		at = ""
+	}
+	h, err := findHome(dir, at)
+	if err == nil && at != override {
+		h.Lake = &Lake{Catalog: override}
+	} else if err == nil {
+		h.Lake, err = configured(filepath.Join(h.Dir, rundir.ConfigName))
+	}
 	if err == nil && strings.Contains(h.Dir, "?") {
 		err = fmt.Errorf("%s: DuckDB takes what follows a ? for options: choose a home without one", h.Dir)
 	}
@@ -60,8 +73,11 @@ func (h Home) Warehouse() string { return filepath.Join(h.Dir, warehouseFile) }
 // writer starts, so its name must be one that nobody else uses: a home may be any folder of the user's.
 func (h Home) Temp() string { return h.Warehouse() + ".tmp" }
 
-// Exists says whether the home has a warehouse. An empty file is none: a process that was killed while making it left it.
+// Exists says whether the home has a warehouse; of a lake, opening it says that. An empty file is none: a process that was killed while making it left it.
 func (h Home) Exists() bool {
+	if h.Lake != nil {
+		return true
+	}
 	st, err := os.Stat(h.Warehouse())
 	return err == nil && st.Size() > 0
 }

@@ -18,12 +18,7 @@ var emptyImage []byte
 
 // writeEmpty puts an empty warehouse into a home that has none, whole or not at all. Where another process made one meanwhile, that one stays.
 func (h Home) writeEmpty() error {
-	unpack, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
-	if err != nil {
-		return err
-	}
-	defer unpack.Close()
-	empty, err := unpack.DecodeAll(emptyImage, nil)
+	empty, err := unpacked(emptyImage)
 	if err != nil {
 		return fmt.Errorf("unpack the empty warehouse: %w", err)
 	}
@@ -50,4 +45,14 @@ func (h Home) writeEmpty() error {
 		return err
 	}
 	return nil
+}
+
+// unpacked gives what an image was packed of.
+func unpacked(image []byte) ([]byte, error) {
+	unpack, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		return nil, err
+	}
+	defer unpack.Close()
+	return unpack.DecodeAll(image, nil)
 }

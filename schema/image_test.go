@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"database/sql"
 	"flag"
 	"os"
 	"slices"
@@ -82,12 +83,52 @@ func writeImage(t *testing.T, home schema.Home) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	writePacked(t, "empty.duckdb.zst", file)
+	db, err := sql.Open("duckdb", home.Warehouse())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range append(droppedTables(t, db), "CHECKPOINT") {
+		if _, err := db.Exec(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if file, err = os.ReadFile(home.Warehouse()); err != nil {
+		t.Fatal(err)
+	}
+	writePacked(t, "lake.duckdb.zst", file)
+}
+
+// droppedTables are the statements that drop all tables of a warehouse, on which a lake puts its own.
+func droppedTables(t *testing.T, db *sql.DB) []string {
+	t.Helper()
+	rows, err := db.Query(`SELECT 'DROP TABLE ' || table_name FROM duckdb_tables() WHERE NOT internal ORDER BY 1`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	var out []string
+	for rows.Next() {
+		var s string
+		if err := rows.Scan(&s); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func writePacked(t *testing.T, name string, file []byte) {
+	t.Helper()
 	pack, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedBestCompression))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer pack.Close()
-	if err := os.WriteFile("empty.duckdb.zst", pack.EncodeAll(file, nil), 0o644); err != nil {
+	if err := os.WriteFile(name, pack.EncodeAll(file, nil), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -81,7 +81,7 @@ func (w *Warehouse) migrate(ctx context.Context, o Options) error {
 		return err
 	}
 	defer tx.Rollback()
-	applied, err := appliedVersions(ctx, tx)
+	applied, err := appliedVersions(ctx, tx, "")
 	if err != nil {
 		return err
 	}
@@ -153,10 +153,10 @@ type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// appliedVersions reads schema_version as version -> checksum; empty for a new file.
-func appliedVersions(ctx context.Context, q querier) (map[int]string, error) {
+// appliedVersions reads schema_version as version -> checksum; empty for a new file. in is its catalog, with a dot, where it is not the first.
+func appliedVersions(ctx context.Context, q querier, in string) (map[int]string, error) {
 	out := map[int]string{}
-	vs, err := q.QueryContext(ctx, `SELECT version, checksum FROM schema_version`)
+	vs, err := q.QueryContext(ctx, `SELECT version, checksum FROM `+in+`schema_version`)
 	if err != nil {
 		if strings.Contains(err.Error(), "schema_version does not exist") {
 			return out, nil
@@ -206,7 +206,7 @@ func isCurrent(ctx context.Context, db *sql.DB, o Options) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	applied, err := appliedVersions(ctx, db)
+	applied, err := appliedVersions(ctx, db, "")
 	if err != nil {
 		return false, err
 	}

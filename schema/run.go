@@ -177,7 +177,7 @@ func runTables(ctx context.Context, q querier) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := texts(q.QueryContext(ctx, `SELECT table_name FROM duckdb_tables() WHERE NOT internal AND starts_with(comment, ?) ORDER BY table_name`, DocMark))
+	out, err := texts(q.QueryContext(ctx, `SELECT table_name FROM duckdb_tables() WHERE database_name = current_database() AND NOT internal AND starts_with(comment, ?) ORDER BY table_name`, DocMark))
 	if err != nil {
 		return nil, err
 	}
@@ -230,43 +230,67 @@ func texts(rows *sql.Rows, err error) ([]string, error) {
 const rowsAtOnce = 16 << 20
 
 // largeTables lists the tables of runs that may have more rows than one transaction deletes.
-func largeTables(ctx context.Context, q querier) ([]string, error) {
-	tables, err := runTables(ctx, q)
-	if err != nil {
+func (w *Warehouse) largeTables(ctx context.Context) ([]string, error) {
+	tables, err := runTables(ctx, w.DB)
+	if err != nil || w.Home.Lake != nil { // which drops whole files
 		return nil, err
 	}
-	large, err := texts(q.QueryContext(ctx, fmt.Sprintf(`SELECT table_name FROM duckdb_tables() WHERE estimated_size > %d ORDER BY table_name`, rowsAtOnce)))
+	large, err := texts(w.DB.QueryContext(ctx, fmt.Sprintf(`SELECT table_name FROM duckdb_tables() WHERE database_name = current_database() AND estimated_size > %d ORDER BY table_name`, rowsAtOnce)))
 	return slices.DeleteFunc(large, func(t string) bool { return !slices.Contains(tables, t) }), err
 }
 
 // Remove deletes runs with everything they hold, all or none of them. Rows of large tables that it cannot delete are deleted when the
 // warehouse is opened for writing next.
 func (w *Warehouse) Remove(ctx context.Context, runs ...Run) error {
-	large, err := largeTables(ctx, w.DB)
+	large, err := w.largeTables(ctx)
 	if err != nil {
 		return err
 	}
-	tx, err := w.DB.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback()
 	later := large
 	if len(large) > 0 { // by what is left of it, an unfinished run is found
 		later = append(later, "source")
 	}
+	var names []string
 	for _, r := range runs {
-		if err := deleteRun(ctx, tx, r.ID, later...); err != nil {
-			return fmt.Errorf("remove run %s: %w", r.Name, err)
+		names = append(names, "run "+r.ID)
+	}
+	err = w.change(ctx, names, func(tx *sql.Tx) error {
+		for _, r := range runs {
+			if err := deleteRun(ctx, tx, r.ID, later...); err != nil {
+				return fmt.Errorf("remove run %s: %w", r.Name, err)
+			}
 		}
-	}
-	if err := w.Commit(ctx, tx.Commit); err != nil {
-		return err
-	}
-	if len(large) > 0 {
+		return nil
+	})
+	if err == nil && len(large) > 0 {
 		_ = w.ClearUnfinished(ctx) // the runs are gone, and the next to open the warehouse says what is wrong
 	}
-	return nil
+	return err
+}
+
+// change changes what the warehouse has, all of it or nothing. In a lake the names are taken meanwhile, see lockLake, and what others were first with is tried again.
+func (w *Warehouse) change(ctx context.Context, names []string, do func(tx *sql.Tx) error) error {
+	once := func() error {
+		tx, err := w.DB.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		defer tx.Rollback()
+		if err := do(tx); err != nil {
+			return err
+		}
+		return w.Commit(ctx, tx.Commit)
+	}
+	if w.Home.Lake == nil {
+		return once()
+	}
+	slices.Sort(names)
+	release, err := w.lockLake(ctx, w.Home.Lake, lakeWait, names...)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return again(ctx, once)
 }
 
 // unfinishedRuns lists what is no run: what an ingest stored that was killed, or what is left of one that was removed.
@@ -280,7 +304,7 @@ func (w *Warehouse) ClearUnfinished(ctx context.Context) error {
 	if err != nil || len(rest) == 0 {
 		return err
 	}
-	large, err := largeTables(ctx, w.DB)
+	large, err := w.largeTables(ctx)
 	if err != nil {
 		return err
 	}
@@ -335,7 +359,11 @@ func deleteRun(ctx context.Context, tx SQL, runID string, but ...string) error {
 	if err != nil {
 		return err
 	}
-	for _, t := range tables {
+	pushed, err := texts(tx.QueryContext(ctx, `SELECT table_name FROM duckdb_tables() WHERE database_name = current_database() AND table_name = 'pushed_run'`))
+	if err != nil {
+		return err
+	}
+	for _, t := range append(pushed, tables...) {
 		if slices.Contains(but, t) {
 			continue
 		}
@@ -348,17 +376,14 @@ func deleteRun(ctx context.Context, tx SQL, runID string, but ...string) error {
 
 // Tag sets tags of a run, in place of earlier values, all of them or none.
 func (w *Warehouse) Tag(ctx context.Context, r Run, tags ...[2]string) error {
-	tx, err := w.DB.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback()
-	for _, t := range tags {
-		if err := SetTag(ctx, tx, r.ID, t[0], t[1]); err != nil {
-			return err
+	return w.change(ctx, []string{"run " + r.ID}, func(tx *sql.Tx) error {
+		for _, t := range tags {
+			if err := SetTag(ctx, tx, r.ID, t[0], t[1]); err != nil {
+				return err
+			}
 		}
-	}
-	return w.Commit(ctx, tx.Commit)
+		return nil
+	})
 }
 
 // Execer is what *sql.Tx, *sql.Conn and *sql.DB share for statements without rows.

@@ -44,7 +44,7 @@ func captured(ctx context.Context, q querier) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	derived, err := texts(q.QueryContext(ctx, `SELECT table_name FROM duckdb_tables() WHERE NOT internal AND starts_with(comment, ?)`, DocMark))
+	derived, err := texts(q.QueryContext(ctx, `SELECT table_name FROM duckdb_tables() WHERE database_name = current_database() AND NOT internal AND starts_with(comment, ?)`, DocMark))
 	return slices.DeleteFunc(all, func(t string) bool { return slices.Contains(derived, t) || slices.Contains(classified, t) }), err
 }
 
@@ -184,6 +184,9 @@ func (w *Warehouse) ImportRuns(ctx context.Context, dir, as string) (made, there
 	}
 	now, err := w.Runs(ctx)
 	made = slices.DeleteFunc(now, func(r Run) bool { return !slices.Contains(ids, r.ID) })
+	if err == nil {
+		err = w.Publish(ctx, made...)
+	}
 	return made, there, err
 }
 
@@ -250,30 +253,35 @@ func importTable(ctx context.Context, tx *sql.Tx, table, path, id string, want i
 }
 
 // checkImported says whether a run's name can be one and is free, and whether its captures are in no other run.
-func checkImported(ctx context.Context, tx *sql.Tx, id string) error {
-	var name string
-	var namesakes int
-	err := tx.QueryRowContext(ctx, `SELECT r.name, (SELECT count(*) FROM run o WHERE o.name = r.name) FROM run r WHERE r.run_id = ?::UUID`, id).Scan(&name, &namesakes)
+func checkImported(ctx context.Context, tx SQL, id string) error {
+	names, err := texts(tx.QueryContext(ctx, `SELECT o.name FROM run r JOIN run o ON o.name = r.name WHERE r.run_id = ?::UUID`, id))
 	if err != nil {
 		return err
 	}
+	if len(names) == 0 {
+		return ErrUnknownRun
+	}
+	name := names[0]
 	if err := CheckRunName(name); err != nil {
 		return fmt.Errorf("%w; give it another one with --run", err)
 	}
-	if namesakes > 1 {
+	if len(names) > 1 {
 		return fmt.Errorf("%w: %q; give it another one with --run, by itself in a folder", ErrNameTaken, name)
 	}
 	others, err := texts(tx.QueryContext(ctx, `SELECT r.name FROM source s JOIN source o ON o.sha256 = s.sha256 AND o.kind = s.kind AND o.run_id <> s.run_id JOIN run r ON r.run_id = o.run_id
-		WHERE s.run_id = ?::UUID AND s.kind IN ('nsys', 'prof', 'torch', 'ncu', 'rocprof', 'xla', 'nsys-stats') ORDER BY r.name LIMIT 1`, id))
+		WHERE s.run_id = ?::UUID AND s.kind IN (`+capturedKinds+`) ORDER BY r.name LIMIT 1`, id))
 	if err == nil && len(others) > 0 {
 		err = fmt.Errorf("captures of run %s are already in run %s", name, others[0])
 	}
 	return err
 }
 
+// capturedKinds are the kinds of sources that are captures, as a list of SQL.
+const capturedKinds = `'nsys', 'prof', 'torch', 'ncu', 'rocprof', 'xla', 'nsys-stats'`
+
 // checkIDs says whether a run's ids in a table are its own: those of another run would change that one's answers.
-func checkIDs(ctx context.Context, q *sql.Tx, table, runID string) error {
-	rows, err := texts(q.QueryContext(ctx, `SELECT column_name || ' ' || data_type FROM duckdb_columns() WHERE table_name = ? ORDER BY column_index`, table))
+func checkIDs(ctx context.Context, q SQL, table, runID string) error {
+	rows, err := texts(q.QueryContext(ctx, `SELECT column_name || ' ' || data_type FROM duckdb_columns() WHERE database_name = current_database() AND table_name = ? ORDER BY column_index`, table))
 	if err != nil {
 		return err
 	}
@@ -291,10 +299,9 @@ func checkIDs(ctx context.Context, q *sql.Tx, table, runID string) error {
 	if len(wrong) == 0 {
 		return nil
 	}
-	var n int64
-	err = q.QueryRowContext(ctx, `SELECT count(*) FROM `+table+` WHERE run_id = ?::UUID AND (`+strings.Join(wrong, " OR ")+`)`, runID).Scan(&n)
-	if err == nil && n > 0 {
-		err = fmt.Errorf("%d rows have ids of other runs", n)
+	n, err := texts(q.QueryContext(ctx, `SELECT count(*)::VARCHAR FROM `+table+` WHERE run_id = ?::UUID AND (`+strings.Join(wrong, " OR ")+`)`, runID))
+	if err == nil && !slices.Equal(n, []string{"0"}) {
+		err = fmt.Errorf("%s rows have ids of other runs", strings.Join(n, ""))
 	}
 	return err
 }

@@ -26,6 +26,7 @@ const StorageVersion = "v1.2.0"
 // Options say how Open opens a warehouse.
 type Options struct {
 	Write bool        // open for writing: make the home if need be, migrate, install the definitions
+	Store bool        // with Write: to store runs, and not only to change what is said of those that are there; see openStore
 	Defs  Definitions // the views and macros this program comes with
 	Facts Facts       // the tables this program derives from what a run captured
 	// FromScratch makes a new warehouse by its migrations, and not from the image of an empty one that the program holds.
@@ -54,6 +55,7 @@ type Warehouse struct {
 
 	release func() error // what Close does after DuckDB; nil for one in memory
 	lent    bool         // by a Live, which closes it
+	lake    *Lake        // of one that openStore opened: where its runs go
 	copied  *os.File     // what a Live reads
 	undo    *undo        // of one opened for writing; nil for others and while DuckDB makes it
 }
@@ -85,6 +87,12 @@ func Open(ctx context.Context, home Home, o Options) (*Warehouse, error) {
 }
 
 func open(ctx context.Context, home Home, o Options) (*Warehouse, error) {
+	if home.Lake != nil && o.Store {
+		return openStore(ctx, home, o)
+	}
+	if home.Lake != nil {
+		return openLake(ctx, home, o)
+	}
 	if o.Write {
 		return openWrite(ctx, home, o)
 	}
@@ -184,7 +192,7 @@ func (w *Warehouse) Copied() *os.File { return w.copied }
 
 // Leave ends the reading of a process that is about to end: that frees DuckDB's memory faster than closing it.
 func (w *Warehouse) Leave() error {
-	if w.lent || !w.Writable && leaveSpill() { // what was spilled, only Close removes
+	if w.lent || !w.Writable && w.Home.Lake == nil && leaveSpill() { // what was spilled, only Close removes
 		return nil
 	}
 	return w.Close()
@@ -241,6 +249,11 @@ const AllThreads = `RESET threads`
 
 // connect opens a DuckDB file. What does not fit in memory it puts into the folder spill.
 func connect(ctx context.Context, file, mode, spill string, o Options) (*sql.DB, error) {
+	return connectWith(ctx, file, mode, spill, o, func(driver.ExecerContext) error { return nil })
+}
+
+// connectWith is connect with what each connection begins with.
+func connectWith(ctx context.Context, file, mode, spill string, o Options, begin func(driver.ExecerContext) error) (*sql.DB, error) {
 	set := url.Values{}
 	set.Set("access_mode", mode)
 	set.Set("storage_compatibility_version", StorageVersion)
@@ -267,7 +280,7 @@ func connect(ctx context.Context, file, mode, spill string, o Options) (*sql.DB,
 	if st, err := os.Stat(file); err == nil && st.Size() < smallFile {
 		set.Set("threads", "1")
 	}
-	c, err := duckdb.NewConnector(file+"?"+set.Encode(), func(driver.ExecerContext) error { return nil })
+	c, err := duckdb.NewConnector(file+"?"+set.Encode(), begin)
 	if err != nil {
 		return nil, err
 	}

@@ -99,22 +99,18 @@ func (p *program) ingest(c *cli.Context) (err error) {
 	if c.Bool("dry-run") {
 		return p.ingestPlan(c, o)
 	}
-	open := func() (*schema.Warehouse, error) { return p.open(c, true) }
+	var w *schema.Warehouse
 	if o.Add {
-		open = func() (*schema.Warehouse, error) { return p.openToChange(c) }
+		var run schema.Run
+		w, run, err = p.openToGrow(c, "ingest --add", o.Name)
+		o.Name = run.Name
+	} else {
+		w, err = p.open(c, true)
 	}
-	w, err := open()
 	if err != nil {
 		return err
 	}
 	defer closing(w, &err)
-	if o.Add {
-		run, err := inFull(c, w, "ingest --add", o.Name)
-		if err != nil {
-			return err
-		}
-		o.Name = run.Name
-	}
 	_, err = p.ingestInto(c, w, c.Args().Slice(), o)
 	return err
 }

@@ -140,7 +140,7 @@ func (p *program) app() (*cli.App, error) {
 		ExitErrHandler:            func(*cli.Context, error) {},
 		OnUsageError:              p.onUsageError,
 		Flags:                     []cli.Flag{homeFlag(), cli.HelpFlag}, // the library adds the latter only where it adds the verb help
-		Commands: []*cli.Command{p.demoCommand(), p.captureCommand(), p.markCommand(), p.ingestCommand(), p.runsCommand(), p.showCommand(), query, p.sqlCommand(), p.modelCommand(), p.explainCommand(), p.diffCommand(), p.trendCommand(), p.checkCommand(), p.baselineCommand(), p.reportCommand(), p.plotCommand(), p.serveCommand(), p.mcpCommand(), p.exportCommand(), p.packCommand(), p.importCommand(),
+		Commands: []*cli.Command{p.demoCommand(), p.captureCommand(), p.markCommand(), p.ingestCommand(), p.runsCommand(), p.showCommand(), query, p.sqlCommand(), p.modelCommand(), p.explainCommand(), p.diffCommand(), p.trendCommand(), p.checkCommand(), p.baselineCommand(), p.reportCommand(), p.plotCommand(), p.serveCommand(), p.mcpCommand(), p.exportCommand(), p.packCommand(), p.importCommand(), p.pushCommand(), p.pullCommand(), p.lakeCommand(),
 			p.tagCommand(), p.rmCommand(), p.pruneCommand(), p.doctorCommand(), p.completionCommand(), p.completeCommand(), p.helpCommand()},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {

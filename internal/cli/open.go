@@ -48,6 +48,9 @@ func (p *program) home(c *cli.Context) (schema.Home, error) {
 		return schema.Home{}, err
 	}
 	home, err := schema.FindHome(dir, c.String("home"))
+	if err == nil && home.Lake != nil {
+		err = openKeys(home.Lake)
+	}
 	home.Shared = c.Bool(sharedName)
 	if _, missing := os.Stat(home.Dir); err == nil && home.Shared && missing == nil {
 		err = usagef("--shared is for a home that is made now, and %s is there; to share it: chmod -R g+rwX,o= %[1]s; find %[1]s -type d -exec chmod g+s {} +", home.Dir)
@@ -62,7 +65,13 @@ func sharedFlag() cli.Flag {
 	return &cli.BoolFlag{Name: sharedName, Usage: "make the home for a team: the group of the folder's user can read and write it, nobody else; without, only you"}
 }
 
-// open opens the warehouse.
+// openKeys finds what opens a lake.
+func openKeys(l *schema.Lake) (err error) {
+	l.Access, err = schema.ReadLakeAccess(l.Secret, os.Getenv)
+	return err
+}
+
+// open opens the warehouse, to store runs or to read.
 func (p *program) open(c *cli.Context, write bool) (*schema.Warehouse, error) {
 	home, err := p.home(c)
 	if err != nil {
@@ -139,10 +148,31 @@ func (p *program) openToChange(c *cli.Context) (*schema.Warehouse, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.openHome(c, home, home.Exists()) // opening for reading says that there is none
+	return p.openAs(c, home, schema.Options{Write: home.Exists()}) // opening for reading says that there is none
+}
+
+// openToGrow opens the warehouse where there is one already, to store more of a run that it finds there.
+func (p *program) openToGrow(c *cli.Context, verb, ref string) (w *schema.Warehouse, run schema.Run, err error) {
+	home, err := p.home(c)
+	if err != nil {
+		return nil, run, err
+	}
+	w, err = p.openAs(c, home, schema.Options{Write: home.Exists(), Store: true})
+	if err != nil {
+		return nil, run, err
+	}
+	if run, err = inFull(c, w, verb, ref); err != nil {
+		return nil, run, errors.Join(err, w.Close())
+	}
+	return w, run, nil
 }
 
 func (p *program) openHome(c *cli.Context, home schema.Home, write bool) (*schema.Warehouse, error) {
+	return p.openAs(c, home, schema.Options{Write: write, Store: write})
+}
+
+// openAs opens a warehouse as options say, which need not say what this program is and how it talks.
+func (p *program) openAs(c *cli.Context, home schema.Home, o schema.Options) (*schema.Warehouse, error) {
 	if p.lent != nil {
 		return p.lent, nil
 	}
@@ -150,26 +180,26 @@ func (p *program) openHome(c *cli.Context, home schema.Home, write bool) (*schem
 	if err != nil {
 		return nil, err
 	}
-	limit, err := memoryLimit(c, write)
-	if err != nil {
+	if o.MemoryLimit, err = memoryLimit(c, o.Write); err != nil {
 		return nil, err
 	}
 	var spin *spinner
 	defer func() { spin.end() }()
-	progress := func(done, all int) {
+	o.Progress = func(done, all int) {
 		if done == 0 {
 			spin = p.spin("")
 		}
 		spin.count("deriving the facts of all runs again", " runs", int64(done), int64(all))
 	}
-	w, err := schema.Open(c.Context, home, schema.Options{Write: write, Defs: queries.Relations{}, Facts: derive.Facts{}, Wait: wait, MemoryLimit: limit,
-		Progress: progress,
-		Talk:     func(m string) { fmt.Fprintln(p.err, "prof: "+m) }})
+	o.Defs, o.Facts, o.Wait, o.Talk = queries.Relations{}, derive.Facts{}, wait, func(m string) { fmt.Fprintln(p.err, "prof: "+m) }
+	w, err := schema.Open(c.Context, home, o)
 	if err != nil {
 		return nil, err
 	}
 	if !w.Writable {
 		p.read = append(p.read, w)
+	} else if home.Lake != nil {
+		return w, nil
 	} else if err := file.AdoptOne(home.Warehouse()); err != nil && !errors.Is(err, fs.ErrPermission) { // who does not own it cannot change that, and need not
 		return nil, errors.Join(err, w.Close())
 	}

@@ -119,6 +119,9 @@ func (p *program) rm(c *cli.Context) (err error) {
 	if c.IsSet("source") && len(refs) > 1 {
 		return usagef("rm --source takes one run")
 	}
+	if c.IsSet("source") {
+		return p.rmSources(c, refs[0])
+	}
 	w, err := p.openToChange(c)
 	if err != nil {
 		return err
@@ -135,9 +138,6 @@ func (p *program) rm(c *cli.Context) (err error) {
 		run, err := inFull(c, w, "rm", ref)
 		if err != nil {
 			return err
-		}
-		if c.IsSet("source") {
-			return p.rmSources(c, w, run)
 		}
 		if names := bearers[run.ID]; names != "" && !c.Bool("force") {
 			return fmt.Errorf("run %s is the baseline %s: set that to another run first, or remove it with --force", run.Name, names)
@@ -166,7 +166,13 @@ func inFull(c *cli.Context, w *schema.Warehouse, verb, ref string) (schema.Run, 
 }
 
 // rmSources takes sources out of a run.
-func (p *program) rmSources(c *cli.Context, w *schema.Warehouse, run schema.Run) error {
+func (p *program) rmSources(c *cli.Context, ref string) (err error) {
+	w, run, err := p.openToGrow(c, "rm", ref)
+	if err != nil {
+		return err
+	}
+	defer plainFullDisk(w.Home, &err)
+	defer closing(w, &err)
 	paths, err := ingest.RemoveSources(c.Context, w, run, c.IntSlice("source"), p.warn)
 	if err != nil {
 		return err

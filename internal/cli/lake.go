@@ -1,0 +1,249 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/urfave/cli/v2"
+
+	"prof/ingest/derive"
+	"prof/queries"
+	"prof/render/typeset"
+	"prof/schema"
+)
+
+// lakeVariable names the lake that runs are pushed to and pulled from where the command line does not.
+const lakeVariable = "PROF_LAKE"
+
+func (p *program) lakeCommand() *cli.Command {
+	dataPath := &cli.StringFlag{Name: "data-path", Usage: "`PLACE` for the rows: a folder, s3://BUCKET/FOLDER or gs://BUCKET/FOLDER"}
+	return &cli.Command{
+		Name:  "lake",
+		Usage: "make and maintain a team's warehouse that many machines write",
+		Description: `A lake is a DuckLake: a catalog in PostgreSQL, and rows as Parquet files in a folder or an object store. Its address is that of its catalog, as
+--home, PROF_HOME, or warehouse.catalog in .prof/config.yaml give it; every verb works on it as on a file. See docs/lake.md.
+
+  export PROF_HOME='ducklake:postgres:dbname=prof host=db.example.com'
+  prof lake init --data-path s3://team/prof
+  prof lake status`,
+		Subcommands: []*cli.Command{
+			{Name: "init", Usage: "make the lake's tables", Flags: []cli.Flag{dataPath}, Action: p.lakeInit},
+		},
+	}
+}
+
+// openLake gives the lake that the command works on.
+func (p *program) homeLake(c *cli.Context) (*schema.Lake, error) {
+	home, err := p.home(c)
+	if err != nil {
+		return nil, err
+	}
+	if home.Lake == nil {
+		return nil, usagef("%s is no lake: give the address of one with --home ducklake:postgres:..., PROF_HOME, or warehouse.catalog in .prof/config.yaml", home.Dir)
+	}
+	return home.Lake, nil
+}
+
+func (p *program) lakeInit(c *cli.Context) error {
+	if err := exactArgs(c, 0, "no arguments"); err != nil {
+		return err
+	}
+	lake, err := p.homeLake(c)
+	if err != nil {
+		return err
+	}
+	if c.IsSet("data-path") {
+		lake.DataPath = c.String("data-path")
+	}
+	if lake.DataPath == "" {
+		return usagef("say where the rows go: --data-path FOLDER, s3://BUCKET/FOLDER or gs://BUCKET/FOLDER")
+	}
+	if err := schema.InitLake(c.Context, lake, schema.Options{Defs: queries.Relations{}, Facts: derive.Facts{}}); err != nil {
+		return err
+	}
+	fmt.Fprintf(p.err, "made the lake %s, with its rows in %s\n", lake, lake.DataPath)
+	return nil
+}
+
+func (p *program) pushCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "push",
+		Usage:     "put runs of this warehouse into a lake",
+		ArgsUsage: "RUN...",
+		Description: `Each run is one transaction: all of it is there, or nothing. A run that the lake has with the same content is not written again, so
+that a push that was interrupted is repeated as it was. Baselines are not pushed.
+
+  prof push @latest --to 'ducklake:postgres:dbname=prof host=db.example.com'
+  prof push --all                                 # to PROF_LAKE`,
+		Flags: []cli.Flag{
+			runFlag(""),
+			lakeFlag("to", "push to"),
+			&cli.BoolFlag{Name: "all", Usage: "every run"},
+			&cli.BoolFlag{Name: "replace", Usage: "replace runs that the lake has with other content"},
+		},
+		Action: p.push,
+	}
+}
+
+func (p *program) pullCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "pull",
+		Usage:     "get runs of a lake into this warehouse",
+		ArgsUsage: "RUN...",
+		Description: `Here every question about them is answered from a file, faster than from the lake and without a network. A run that is here with the same content
+is not fetched again.
+
+  prof pull nightly --from 'ducklake:postgres:dbname=prof host=db.example.com'
+  prof pull tag:branch=main                       # every such run, from PROF_LAKE`,
+		Flags:  []cli.Flag{runFlag(""), lakeFlag("from", "pull from"), sharedFlag()},
+		Action: p.pull,
+	}
+}
+
+func lakeFlag(name, does string) cli.Flag {
+	return &cli.StringFlag{Name: name, EnvVars: []string{lakeVariable}, Usage: "`LAKE` to " + does + ": ducklake:..., or a folder whose config.yaml names one"}
+}
+
+// otherLake gives the lake that an option names.
+func otherLake(c *cli.Context, option string) (*schema.Lake, error) {
+	at := c.String(option)
+	if at == "" {
+		return nil, usagef("name the lake with --%s ducklake:postgres:..., or %s", option, lakeVariable)
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	home, err := schema.FindHome(dir, at)
+	if err == nil && home.Lake == nil {
+		err = usagef("--%s %s: no lake: write ducklake:postgres:..., or a folder whose config.yaml has warehouse.catalog", option, at)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return home.Lake, openKeys(home.Lake)
+}
+
+// refsOf are the runs that a verb for several is given.
+func refsOf(c *cli.Context) ([]string, error) {
+	refs := c.Args().Slice()
+	if c.IsSet("run") {
+		refs = append(refs, c.String("run"))
+	}
+	if len(refs) == 0 && !c.Bool("all") {
+		return nil, usagef("%s takes the runs; see `%s`", c.Command.Name, helpOf(c))
+	}
+	return refs, nil
+}
+
+// runsOf finds the runs of references, each once, oldest first of each.
+func runsOf(c *cli.Context, w *schema.Warehouse, refs []string) (out []schema.Run, err error) {
+	seen := map[string]bool{}
+	for _, ref := range refs {
+		found, err := w.ResolveAll(c.Context, ref)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range found {
+			if !seen[r.ID] {
+				seen[r.ID], out = true, append(out, r)
+			}
+		}
+	}
+	return out, nil
+}
+
+func (p *program) push(c *cli.Context) (err error) {
+	refs, err := refsOf(c)
+	if err != nil {
+		return err
+	}
+	to, err := otherLake(c, "to")
+	if err != nil {
+		return err
+	}
+	home, err := p.home(c)
+	if err != nil {
+		return err
+	}
+	if home.Lake != nil {
+		return usagef("the warehouse is a lake already (%s): push takes runs of a file, such as --home .prof", home.Lake)
+	}
+	w, err := p.openHome(c, home, false)
+	if err != nil {
+		return err
+	}
+	defer closing(w, &err)
+	runs, err := w.Runs(c.Context)
+	if err == nil && !c.Bool("all") {
+		runs, err = runsOf(c, w, refs)
+	}
+	if err != nil {
+		return err
+	}
+	spin := p.spin("")
+	defer func() { spin.end() }()
+	for i, r := range runs {
+		spin.count("pushing "+r.Name, " runs", int64(i), int64(len(runs)))
+		m, err := w.Push(c.Context, to, r, schema.PushOptions{Replace: c.Bool("replace")})
+		if err != nil {
+			return err
+		}
+		spin.end()
+		p.sayMoved(m, "pushed", "the lake has it already")
+		spin = p.spin("")
+	}
+	return nil
+}
+
+// sayMoved says what became of a run.
+func (p *program) sayMoved(m schema.Moved, did, there string) {
+	if m.There {
+		fmt.Fprintf(p.err, "run %s: %s\n", m.Run.Name, there)
+		return
+	}
+	fmt.Fprintf(p.err, "%s run %s, %s\n", did, m.Run.Name, typeset.Plural(m.Rows, "row", "rows"))
+}
+
+func (p *program) pull(c *cli.Context) (err error) {
+	refs, err := refsOf(c)
+	if err != nil {
+		return err
+	}
+	from, err := otherLake(c, "from")
+	if err != nil {
+		return err
+	}
+	home, err := p.home(c)
+	if err != nil {
+		return err
+	}
+	if home.Lake != nil {
+		return usagef("the warehouse is a lake already (%s): pull gets runs into a file, such as --home .prof", home.Lake)
+	}
+	lake, err := p.openAs(c, schema.Home{Dir: home.Dir, Lake: from}, schema.Options{})
+	if err != nil {
+		return err
+	}
+	runs, err := runsOf(c, lake, refs)
+	if e := lake.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return err
+	}
+	w, err := p.openHome(c, home, true)
+	if err != nil {
+		return err
+	}
+	defer plainFullDisk(w.Home, &err)
+	defer closing(w, &err)
+	for _, r := range runs {
+		m, err := w.Pull(c.Context, from, r)
+		if err != nil {
+			return err
+		}
+		p.sayMoved(m, "pulled", "it is here already")
+	}
+	return nil
+}

@@ -1,0 +1,98 @@
+package schema
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"prof/internal/scratch"
+)
+
+// What is stored in a lake is made in a file first, as in any other warehouse, and then pushed: a run is derived in a file many times faster, and a lake sees all of it
+// at once.
+
+// indexTables are those by which an ingest finds what is there already.
+var indexTables = []string{"run", "source", "source_fact", "model", "model_note", "workload", "workload_pass", "derivation", "run_tag", "baseline"}
+
+// lakeWait is how long who writes into a lake waits for others that write the same.
+const lakeWait = time.Minute
+
+// openStore makes a file that knows what runs a lake has, and the lake's rules, for runs that Publish puts into the lake.
+func openStore(ctx context.Context, home Home, o Options) (*Warehouse, error) {
+	dir, err := scratch.Make("")
+	if err != nil {
+		return nil, err
+	}
+	w, err := openWrite(ctx, Home{Dir: dir.Path}, o)
+	if err != nil {
+		return nil, errors.Join(err, dir.Remove())
+	}
+	release := w.release
+	w.release = func() error { return errors.Join(release(), dir.Remove()) }
+	w.lake = home.Lake
+	err = w.withLake(ctx, w.lake, toRead, func(conn *sql.Conn) error { return w.copyIndex(ctx, conn, o) })
+	if err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	return w, nil
+}
+
+// copyIndex copies the rules that all runs share, and by what runs are known, from the attached lake.
+func (w *Warehouse) copyIndex(ctx context.Context, conn *sql.Conn, o Options) error {
+	if err := checkLake(ctx, conn, lakeName+".main.", o); err != nil {
+		return fmt.Errorf("%s: %w", w.lake, err)
+	}
+	known, err := migrations(migrationFiles)
+	if err != nil {
+		return err
+	}
+	shared, err := madeTables(known, func(t ddlTable) bool { return t.columns[0][0] != "run_id" })
+	if err != nil {
+		return err
+	}
+	return w.inCommit(ctx, conn, func() error {
+		for _, t := range slices.Concat(shared, indexTables) {
+			for _, s := range []string{"DELETE FROM " + t, "INSERT INTO " + t + " BY NAME SELECT * FROM " + lakeName + ".main." + t} {
+				if _, err := conn.ExecContext(ctx, s); err != nil {
+					return fmt.Errorf("table %s: %w", t, err)
+				}
+			}
+		}
+		return nil
+	})
+}
+
+// Fetch gets all of a run whose rows a change needs; a warehouse that is a file has them.
+func (w *Warehouse) Fetch(ctx context.Context, run Run) error {
+	if w.lake == nil {
+		return nil
+	}
+	err := w.withLake(ctx, w.lake, toRead, func(conn *sql.Conn) error {
+		return w.inCommit(ctx, conn, func() error {
+			if err := deleteRun(ctx, conn, run.ID, "baseline"); err != nil {
+				return err
+			}
+			return (&Moved{Run: run}).pull(ctx, conn, w.Facts)
+		})
+	})
+	if err != nil {
+		err = fmt.Errorf("get run %s from the lake: %w", run.Name, err)
+	}
+	return err
+}
+
+// Publish puts runs where others see them, after they were stored or changed; those of a file are seen.
+func (w *Warehouse) Publish(ctx context.Context, runs ...Run) error {
+	if w.lake == nil {
+		return nil
+	}
+	for _, r := range runs {
+		if _, err := w.Push(ctx, w.lake, r, PushOptions{Replace: true}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

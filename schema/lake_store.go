@@ -1,0 +1,386 @@
+package schema
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// pushedTable is the table that only a lake has: what each run has, to know it again and to see that all of it came.
+const pushedTable = `CREATE TABLE ` + lakeName + `.main.pushed_run (run_id UUID, digest VARCHAR, row_counts VARCHAR, pushed_at TIMESTAMP, pushed_by VARCHAR);
+COMMENT ON TABLE ` + lakeName + `.main.pushed_run IS 'One row a run: what was pushed of it';
+COMMENT ON COLUMN ` + lakeName + `.main.pushed_run.run_id IS 'The run';
+COMMENT ON COLUMN ` + lakeName + `.main.pushed_run.digest IS 'Of all rows of the run but its tags and baselines; the same content has the same';
+COMMENT ON COLUMN ` + lakeName + `.main.pushed_run.row_counts IS 'JSON: rows of each table that has any';
+COMMENT ON COLUMN ` + lakeName + `.main.pushed_run.pushed_at IS 'UTC time of the push';
+COMMENT ON COLUMN ` + lakeName + `.main.pushed_run.pushed_by IS 'Host that pushed it'`
+
+// Moved says what became of a run that was to be pushed or pulled.
+type Moved struct {
+	Run   Run
+	Rows  int64
+	There bool // it was there already, with the same content
+}
+
+// ErrDiffers is wrapped by errors about a run that is there with other content.
+var ErrDiffers = errors.New("is there with other content")
+
+// PushOptions say how runs travel to a lake.
+type PushOptions struct {
+	Replace bool // a run that is there with other content
+}
+
+// Push writes a run of the warehouse into a lake, in one transaction: all of it or nothing. A run that is there with the same content stays as it is. Baselines are
+// names that a warehouse gives, and are not pushed. Errors wrap ErrDiffers, ErrNameTaken or ErrOtherRules.
+func (w *Warehouse) Push(ctx context.Context, to *Lake, run Run, o PushOptions) (m Moved, err error) {
+	m.Run = run
+	err = w.withLake(ctx, to, toChange, func(conn *sql.Conn) error {
+		release, err := w.lockLake(ctx, to, lakeWait, "name "+run.Name, "run "+run.ID)
+		if err != nil {
+			return err
+		}
+		defer release()
+		return again(ctx, func() error {
+			return inTransaction(ctx, conn, func() error { return m.push(ctx, conn, o) })
+		})
+	})
+	if err != nil {
+		err = fmt.Errorf("push run %s: %w", run.Name, err)
+	}
+	return m, err
+}
+
+// withLake does something with a connection that has a lake next to the warehouse.
+func (w *Warehouse) withLake(ctx context.Context, l *Lake, how string, do func(conn *sql.Conn) error) error {
+	conn, err := w.DB.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	if err := l.attach(ctx, conn, how); err != nil {
+		return err
+	}
+	err = do(conn)
+	_, detach := conn.ExecContext(context.WithoutCancel(ctx), "DETACH "+lakeName)
+	if err == nil {
+		err = detach
+	}
+	return err
+}
+
+// mostTries is how often a change is tried that others' changes are in the way of.
+const mostTries = 8
+
+// again does something again where another writer of a lake was first.
+func again(ctx context.Context, do func() error) error {
+	pause := 50 * time.Millisecond
+	for try := 1; ; try++ {
+		err := do()
+		if err == nil || try == mostTries || !strings.Contains(strings.ToLower(err.Error()), "transaction conflict") {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause):
+			pause *= 2
+		}
+	}
+}
+
+// lockLake takes names in a lake for this process until release, so that nobody else writes what they stand for: DuckLake finds two writers only where both delete the same
+// rows. PostgreSQL gives the names back when a process is killed. A catalog in a file is open in one process at a time.
+func (w *Warehouse) lockLake(ctx context.Context, l *Lake, wait time.Duration, names ...string) (release func(), err error) {
+	if !l.usesPostgres() {
+		return func() {}, nil
+	}
+	tx, err := w.DB.BeginTx(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	release = func() { _ = tx.Rollback() }
+	deadline := time.Now().Add(wait)
+	for _, n := range names {
+		for {
+			var got string
+			ask := "SELECT pg_try_advisory_xact_lock(hashtextextended(" + Quote("prof "+n) + ", 0))::text"
+			if err := tx.QueryRowContext(ctx, "FROM postgres_query("+Quote(lakeMeta)+", "+Quote(ask)+")").Scan(&got); err != nil {
+				release()
+				return nil, err
+			}
+			if got == "true" {
+				break
+			}
+			if time.Now().After(deadline) {
+				release()
+				return nil, fmt.Errorf("another process writes the same %s into the lake", n)
+			}
+			select {
+			case <-ctx.Done():
+				release()
+				return nil, ctx.Err()
+			case <-time.After(50 * time.Millisecond):
+			}
+		}
+	}
+	return release, nil
+}
+
+// push writes a run from the warehouse's file into the attached lake.
+func (m *Moved) push(ctx context.Context, q SQL, o PushOptions) error {
+	tables, err := runTables(ctx, q)
+	if err != nil {
+		return err
+	}
+	tables = slices.DeleteFunc(tables, func(t string) bool { return t == "baseline" })
+	counts, err := countRows(ctx, q, "", tables, m.Run.ID)
+	if err != nil {
+		return err
+	}
+	if err := sameFacts(ctx, q, m.Run.ID); err != nil {
+		return err
+	}
+	digest, err := contentOf(ctx, q, "", m.Run.ID)
+	if err != nil {
+		return err
+	}
+	there, err := texts(q.QueryContext(ctx, `SELECT coalesce((SELECT p.digest FROM lake.main.pushed_run p WHERE p.run_id = r.run_id), '') FROM lake.main.run r WHERE r.run_id = ?::UUID`, m.Run.ID))
+	if err != nil {
+		return err
+	}
+	if len(there) > 0 {
+		if m.There = there[0] == digest; m.There {
+			return nil
+		}
+		if !o.Replace {
+			return fmt.Errorf("it %w", ErrDiffers)
+		}
+		for _, t := range append(slices.Clone(tables), "pushed_run") {
+			if _, err := q.ExecContext(ctx, `DELETE FROM lake.main.`+t+` WHERE run_id = ?::UUID`, m.Run.ID); err != nil {
+				return fmt.Errorf("from %s: %w", t, err)
+			}
+		}
+	}
+	if err := m.checkName(ctx, q); err != nil {
+		return err
+	}
+	m.Rows = 0
+	for _, t := range tables {
+		if counts[t] == 0 {
+			continue
+		}
+		if err := copyRows(ctx, q, "", lakeName+".main.", t, m.Run.ID, counts[t]); err != nil {
+			return err
+		}
+		m.Rows += counts[t]
+	}
+	text, err := json.Marshal(counts)
+	if err != nil {
+		return err
+	}
+	host, _ := os.Hostname() // "" where it has no name
+	_, err = q.ExecContext(ctx, `INSERT INTO lake.main.pushed_run VALUES (?::UUID, ?, ?, now()::TIMESTAMP, ?)`, m.Run.ID, digest, string(text), host)
+	return err
+}
+
+// checkName says whether a run's name is free in the lake, and whether its captures are in no other run there.
+func (m *Moved) checkName(ctx context.Context, q SQL) error {
+	taken, err := texts(q.QueryContext(ctx, `SELECT r.run_id::VARCHAR FROM lake.main.run r WHERE r.name = ? AND r.run_id <> ?::UUID`, m.Run.Name, m.Run.ID))
+	if err == nil && len(taken) > 0 {
+		err = fmt.Errorf("%w: %q, by run %s of the lake", ErrNameTaken, m.Run.Name, taken[0])
+	}
+	if err != nil {
+		return err
+	}
+	others, err := texts(q.QueryContext(ctx, `SELECT r.name FROM source s JOIN lake.main.source o ON o.sha256 = s.sha256 AND o.kind = s.kind AND o.run_id <> s.run_id JOIN lake.main.run r ON r.run_id = o.run_id
+		WHERE s.run_id = ?::UUID AND s.kind IN (`+capturedKinds+`) ORDER BY r.name LIMIT 1`, m.Run.ID))
+	if err == nil && len(others) > 0 {
+		err = fmt.Errorf("its captures are already in run %s of the lake", others[0])
+	}
+	return err
+}
+
+// ErrOtherRules is wrapped by the error that a run's facts are not by the rules of the lake.
+var ErrOtherRules = errors.New("its facts are by other rules than those of the lake")
+
+// sameFacts says whether a run's facts were derived as those of the lake were.
+func sameFacts(ctx context.Context, q SQL, runID string) error {
+	same, err := texts(q.QueryContext(ctx, `SELECT d.checksum FROM derivation d JOIN lake.main.schema_version v ON v.version = `+strconv.Itoa(derivedVersion)+` AND v.checksum = d.checksum WHERE d.run_id = ?::UUID`, runID))
+	if err == nil && len(same) == 0 {
+		err = ErrOtherRules
+	}
+	return err
+}
+
+// copyRows copies a run's rows of a table, of which there are to be so many, from one catalog into another.
+func copyRows(ctx context.Context, q SQL, from, to, table, runID string, want int64) error {
+	done, err := q.ExecContext(ctx, `INSERT INTO `+to+table+` BY NAME SELECT * FROM `+from+table+` WHERE run_id = `+Quote(runID)+`::UUID`)
+	if err != nil {
+		return fmt.Errorf("table %s: %w", table, err)
+	}
+	if n, err := done.RowsAffected(); err != nil || n != want {
+		return errors.Join(err, fmt.Errorf("table %s: %d rows came, not %d", table, n, want))
+	}
+	return nil
+}
+
+// countRows counts a run's rows in each table that has any.
+func countRows(ctx context.Context, q SQL, from string, tables []string, runID string) (map[string]int64, error) {
+	parts := make([]string, len(tables))
+	for i, t := range tables {
+		parts[i] = fmt.Sprintf("SELECT '%s' AS name, count(*) AS n FROM %s%[1]s WHERE run_id = %[3]s::UUID", t, from, Quote(runID))
+	}
+	rows, err := q.QueryContext(ctx, "SELECT t.name, t.n FROM ("+strings.Join(parts, " UNION ALL ")+") t WHERE t.n > 0 ORDER BY t.name")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	out := map[string]int64{}
+	for rows.Next() {
+		var name string
+		var n int64
+		if err := rows.Scan(&name, &n); err != nil {
+			return nil, err
+		}
+		out[name] = n
+	}
+	return out, rows.Err()
+}
+
+// contentOf is a digest of what was captured of a run, all but the names that people gave it.
+func contentOf(ctx context.Context, q SQL, from, runID string) (string, error) {
+	tables, err := captured(ctx, q)
+	if err != nil {
+		return "", err
+	}
+	var parts []string
+	for _, t := range tables {
+		if !slices.Contains(named, t) {
+			parts = append(parts, fmt.Sprintf("SELECT '%s ' || count(*) || ' ' || sum(hash(t)) AS digest FROM %s%[1]s t WHERE run_id = %[3]s::UUID HAVING count(*) > 0", t, from, Quote(runID)))
+		}
+	}
+	found, err := texts(q.QueryContext(ctx, "SELECT md5(string_agg(digest, ' ' ORDER BY digest)) FROM ("+strings.Join(parts, " UNION ALL ")+")"))
+	if err != nil || len(found) == 0 {
+		return "", fmt.Errorf("digest of the run: %w", err)
+	}
+	return DuckDBVersion() + " " + found[0], nil // which hashes
+}
+
+// Pull stores a run of a lake in the warehouse, in one transaction. A run that is there with the same content stays as it is.
+func (w *Warehouse) Pull(ctx context.Context, from *Lake, run Run) (m Moved, err error) {
+	m.Run = run
+	err = w.withLake(ctx, from, toRead, func(conn *sql.Conn) error {
+		if err := m.checkPull(ctx, conn); err != nil || m.There {
+			return err
+		}
+		return w.inCommit(ctx, conn, func() error { return m.pull(ctx, conn, w.Facts) })
+	})
+	if err != nil {
+		err = fmt.Errorf("pull run %s: %w", run.Name, err)
+	}
+	return m, err
+}
+
+// inCommit is inTransaction for a warehouse's file.
+func (w *Warehouse) inCommit(ctx context.Context, conn *sql.Conn, do func() error) error {
+	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
+		return err
+	}
+	if err := do(); err != nil {
+		_, rollback := conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
+		return errors.Join(err, rollback)
+	}
+	return w.Commit(ctx, func() error {
+		_, err := conn.ExecContext(ctx, "COMMIT") // DuckDB ends a transaction whose commit fails
+		return err
+	})
+}
+
+// checkPull says whether a run may come, or is there.
+func (m *Moved) checkPull(ctx context.Context, q SQL) error {
+	there, err := texts(q.QueryContext(ctx, `SELECT r.run_id::VARCHAR FROM run r WHERE r.run_id = ?::UUID`, m.Run.ID))
+	if err != nil {
+		return err
+	}
+	if len(there) > 0 {
+		have, err := contentOf(ctx, q, "", m.Run.ID)
+		if err != nil {
+			return err
+		}
+		pushed, err := texts(q.QueryContext(ctx, `SELECT p.digest FROM lake.main.pushed_run p WHERE p.run_id = ?::UUID`, m.Run.ID))
+		if m.There = err == nil && len(pushed) > 0 && pushed[0] == have; err == nil && !m.There {
+			err = fmt.Errorf("it %w here: `prof rm %s` first to have that of the lake", ErrDiffers, m.Run.Name)
+		}
+		return err
+	}
+	base, err := texts(q.QueryContext(ctx, `SELECT r.name || ' ' || r.run_id FROM run r`))
+	for _, b := range base {
+		if name, id, _ := strings.Cut(b, " "); IDBase(id) == IDBase(m.Run.ID) {
+			return fmt.Errorf("its numbers are those of run %s here; store one of the two anew with `prof ingest`", name)
+		}
+	}
+	return err
+}
+
+// pull writes a run of the attached lake into the warehouse's file.
+func (m *Moved) pull(ctx context.Context, q SQL, facts Facts) error {
+	tables, err := runTables(ctx, q)
+	if err != nil {
+		return err
+	}
+	text, err := texts(q.QueryContext(ctx, `SELECT p.row_counts FROM lake.main.pushed_run p WHERE p.run_id = ?::UUID`, m.Run.ID))
+	if err != nil {
+		return err
+	}
+	if len(text) != 1 {
+		return fmt.Errorf("%w in the lake", ErrUnknownRun)
+	}
+	var counts map[string]int64
+	if err := json.Unmarshal([]byte(text[0]), &counts); err != nil {
+		return fmt.Errorf("pushed_run.row_counts: %w", err)
+	}
+	for t := range counts {
+		if !slices.Contains(tables, t) {
+			return fmt.Errorf("%w: there is no table %s here", ErrOtherLake, t)
+		}
+	}
+	for _, t := range tables {
+		if counts[t] == 0 && t != "run_tag" { // tags change without a push
+			continue
+		}
+		want := counts[t]
+		if t == "run_tag" {
+			found, err := countRows(ctx, q, lakeName+".main.", []string{t}, m.Run.ID)
+			if err != nil {
+				return err
+			}
+			want = found[t]
+		}
+		if err := copyRows(ctx, q, lakeName+".main.", "", t, m.Run.ID, want); err != nil {
+			return err
+		}
+		if err := checkIDs(ctx, q, t, m.Run.ID); err != nil {
+			return err
+		}
+		m.Rows += want
+	}
+	if err := checkImported(ctx, q, m.Run.ID); err != nil {
+		return err
+	}
+	sum, err := facts.Checksum()
+	if err != nil {
+		return err
+	}
+	stale, err := staleRuns(ctx, q, sum)
+	if err == nil && slices.Contains(stale, m.Run.ID) {
+		err = DeriveAnew(ctx, q, facts, m.Run.ID)
+	}
+	return err
+}
