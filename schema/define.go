@@ -93,19 +93,20 @@ func install(ctx context.Context, tx *sql.Tx, of Definitions, sum string) error 
 			return fmt.Errorf("define %s: %w", d.Name, err)
 		}
 	}
-	if err := seedRules(ctx, tx); err != nil {
-		return err
-	}
-	if err := seedPeaks(ctx, tx); err != nil {
-		return err
-	}
-	if err := seedDevices(ctx, tx); err != nil {
-		return err
-	}
-	if err := seedFindings(ctx, tx); err != nil {
+	if err := seedAll(ctx, tx); err != nil {
 		return err
 	}
 	return replaceRecord(ctx, tx, definitionsVersion, "definitions", sum)
+}
+
+// seedAll makes all built-in rows anew; the user's stay.
+func seedAll(ctx context.Context, tx *sql.Tx) error {
+	for _, seed := range []func(context.Context, *sql.Tx) error{seedRules, seedPeaks, seedDevices, seedFindings} {
+		if err := seed(ctx, tx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // dropDefinitions removes what an earlier prof installed; a user's own relations have no comment that starts with our mark.

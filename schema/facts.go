@@ -49,7 +49,7 @@ func (t Table) create() string {
 
 // makeFacts drops the tables of facts of an earlier prof and makes those of this one, empty: every run is stale then.
 func makeFacts(ctx context.Context, tx *sql.Tx, f Facts) error {
-	drops, err := texts(tx.QueryContext(ctx, `SELECT 'DROP TABLE ' || table_name FROM duckdb_tables() WHERE NOT internal AND starts_with(comment, ?)`, DocMark))
+	drops, err := texts(tx.QueryContext(ctx, `SELECT 'DROP TABLE ' || table_name FROM duckdb_tables() WHERE database_name = current_database() AND NOT internal AND starts_with(comment, ?)`, DocMark))
 	if err != nil {
 		return err
 	}

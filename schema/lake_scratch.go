@@ -32,7 +32,7 @@ func openStore(ctx context.Context, home Home, o Options) (*Warehouse, error) {
 	}
 	release := w.release
 	w.release = func() error { return errors.Join(release(), dir.Remove()) }
-	w.lake = home.Lake
+	w.lake, w.upgrading = home.Lake, o.unchecked
 	err = w.withLake(ctx, w.lake, toRead, func(conn *sql.Conn) error { return w.copyIndex(ctx, conn, o) })
 	if err != nil {
 		return nil, errors.Join(err, w.Close())
@@ -89,10 +89,5 @@ func (w *Warehouse) Publish(ctx context.Context, runs ...Run) error {
 	if w.lake == nil {
 		return nil
 	}
-	for _, r := range runs {
-		if _, err := w.Push(ctx, w.lake, r, PushOptions{Replace: true}); err != nil {
-			return err
-		}
-	}
-	return nil
+	return w.Push(ctx, w.lake, runs, PushOptions{Replace: true, upgrade: w.upgrading}, func(Moved) {})
 }

@@ -35,26 +35,34 @@ var ErrDiffers = errors.New("is there with other content")
 // PushOptions say how runs travel to a lake.
 type PushOptions struct {
 	Replace bool // a run that is there with other content
+	upgrade bool // the lake, to the facts that the run has
 }
 
-// Push writes a run of the warehouse into a lake, in one transaction: all of it or nothing. A run that is there with the same content stays as it is. Baselines are
-// names that a warehouse gives, and are not pushed. Errors wrap ErrDiffers, ErrNameTaken or ErrOtherRules.
-func (w *Warehouse) Push(ctx context.Context, to *Lake, run Run, o PushOptions) (m Moved, err error) {
-	m.Run = run
-	err = w.withLake(ctx, to, toChange, func(conn *sql.Conn) error {
-		release, err := w.lockLake(ctx, to, lakeWait, "name "+run.Name, "run "+run.ID)
-		if err != nil {
-			return err
+// Push writes runs of the warehouse into a lake, each in one transaction: all of it or nothing. A run that is there with the same content stays as it is. Baselines are
+// names that a warehouse gives, and are not pushed. done is told of each run. Errors wrap ErrDiffers, ErrNameTaken or ErrOtherRules.
+func (w *Warehouse) Push(ctx context.Context, to *Lake, runs []Run, o PushOptions, done func(Moved)) error {
+	return w.withLake(ctx, to, toChange, func(conn *sql.Conn) error {
+		for _, r := range runs {
+			m, err := w.pushRun(ctx, conn, to, r, o)
+			if err != nil {
+				return fmt.Errorf("push run %s: %w", r.Name, err)
+			}
+			done(m)
 		}
-		defer release()
-		return again(ctx, func() error {
-			return inTransaction(ctx, conn, func() error { return m.push(ctx, conn, o) })
-		})
+		return nil
 	})
+}
+
+func (w *Warehouse) pushRun(ctx context.Context, conn *sql.Conn, to *Lake, run Run, o PushOptions) (m Moved, err error) {
+	m.Run = run
+	release, err := w.lockLake(ctx, to, lakeWait, "name "+run.Name, "run "+run.ID)
 	if err != nil {
-		err = fmt.Errorf("push run %s: %w", run.Name, err)
+		return m, err
 	}
-	return m, err
+	defer release()
+	return m, again(ctx, func() error {
+		return inTransaction(ctx, conn, func() error { return m.push(ctx, conn, o) })
+	})
 }
 
 // withLake does something with a connection that has a lake next to the warehouse.
@@ -144,14 +152,16 @@ func (m *Moved) push(ctx context.Context, q SQL, o PushOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := sameFacts(ctx, q, m.Run.ID); err != nil {
+	by, err := sameFacts(ctx, q, m.Run.ID, o.upgrade)
+	if err != nil {
 		return err
 	}
 	digest, err := contentOf(ctx, q, "", m.Run.ID)
 	if err != nil {
 		return err
 	}
-	there, err := texts(q.QueryContext(ctx, `SELECT coalesce((SELECT p.digest FROM lake.main.pushed_run p WHERE p.run_id = r.run_id), '') FROM lake.main.run r WHERE r.run_id = ?::UUID`, m.Run.ID))
+	there, err := texts(q.QueryContext(ctx, `SELECT coalesce((SELECT p.digest FROM lake.main.pushed_run p SEMI JOIN lake.main.derivation d ON d.run_id = p.run_id AND d.checksum = ? WHERE p.run_id = r.run_id), '')
+		FROM lake.main.run r WHERE r.run_id = ?::UUID`, by, m.Run.ID))
 	if err != nil {
 		return err
 	}
@@ -210,13 +220,14 @@ func (m *Moved) checkName(ctx context.Context, q SQL) error {
 // ErrOtherRules is wrapped by the error that a run's facts are not by the rules of the lake.
 var ErrOtherRules = errors.New("its facts are by other rules than those of the lake")
 
-// sameFacts says whether a run's facts were derived as those of the lake were.
-func sameFacts(ctx context.Context, q SQL, runID string) error {
-	same, err := texts(q.QueryContext(ctx, `SELECT d.checksum FROM derivation d JOIN lake.main.schema_version v ON v.version = `+strconv.Itoa(derivedVersion)+` AND v.checksum = d.checksum WHERE d.run_id = ?::UUID`, runID))
-	if err == nil && len(same) == 0 {
-		err = ErrOtherRules
+// sameFacts gives by what a run's facts were derived, which must be as those of the lake, unless that is being upgraded.
+func sameFacts(ctx context.Context, q SQL, runID string, upgrade bool) (by string, err error) {
+	same, err := texts(q.QueryContext(ctx, `SELECT d.checksum FROM derivation d WHERE d.run_id = ?::UUID
+		AND (? OR d.checksum IN (SELECT v.checksum FROM lake.main.schema_version v WHERE v.version = `+strconv.Itoa(derivedVersion)+`))`, runID, upgrade))
+	if err != nil || len(same) != 1 {
+		return "", errors.Join(err, ErrOtherRules)
 	}
-	return err
+	return same[0], nil
 }
 
 // copyRows copies a run's rows of a table, of which there are to be so many, from one catalog into another.
@@ -273,19 +284,22 @@ func contentOf(ctx context.Context, q SQL, from, runID string) (string, error) {
 	return DuckDBVersion() + " " + found[0], nil // which hashes
 }
 
-// Pull stores a run of a lake in the warehouse, in one transaction. A run that is there with the same content stays as it is.
-func (w *Warehouse) Pull(ctx context.Context, from *Lake, run Run) (m Moved, err error) {
-	m.Run = run
-	err = w.withLake(ctx, from, toRead, func(conn *sql.Conn) error {
-		if err := m.checkPull(ctx, conn); err != nil || m.There {
-			return err
+// Pull stores runs of a lake in the warehouse, each in one transaction. A run that is there with the same content stays as it is. done is told of each.
+func (w *Warehouse) Pull(ctx context.Context, from *Lake, runs []Run, done func(Moved)) error {
+	return w.withLake(ctx, from, toRead, func(conn *sql.Conn) error {
+		for _, r := range runs {
+			m := Moved{Run: r}
+			err := m.checkPull(ctx, conn)
+			if err == nil && !m.There {
+				err = w.inCommit(ctx, conn, func() error { return m.pull(ctx, conn, w.Facts) })
+			}
+			if err != nil {
+				return fmt.Errorf("pull run %s: %w", r.Name, err)
+			}
+			done(m)
 		}
-		return w.inCommit(ctx, conn, func() error { return m.pull(ctx, conn, w.Facts) })
+		return nil
 	})
-	if err != nil {
-		err = fmt.Errorf("pull run %s: %w", run.Name, err)
-	}
-	return m, err
 }
 
 // inCommit is inTransaction for a warehouse's file.
@@ -329,9 +343,25 @@ func (m *Moved) checkPull(ctx context.Context, q SQL) error {
 	return err
 }
 
-// pull writes a run of the attached lake into the warehouse's file.
+// pull writes a run of the attached lake into the warehouse's file. Facts that the lake has by other rules or another program are derived.
 func (m *Moved) pull(ctx context.Context, q SQL, facts Facts) error {
-	tables, err := runTables(ctx, q)
+	sum, err := facts.Checksum()
+	if err != nil {
+		return err
+	}
+	by, err := derivedBy(ctx, q, "", sum)
+	if err != nil {
+		return err
+	}
+	current, err := texts(q.QueryContext(ctx, `SELECT checksum FROM lake.main.derivation WHERE run_id = ?::UUID AND checksum = ?`, m.Run.ID, by))
+	if err != nil {
+		return err
+	}
+	list := captured
+	if len(current) > 0 {
+		list = runTables
+	}
+	tables, err := list(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -345,11 +375,6 @@ func (m *Moved) pull(ctx context.Context, q SQL, facts Facts) error {
 	var counts map[string]int64
 	if err := json.Unmarshal([]byte(text[0]), &counts); err != nil {
 		return fmt.Errorf("pushed_run.row_counts: %w", err)
-	}
-	for t := range counts {
-		if !slices.Contains(tables, t) {
-			return fmt.Errorf("%w: there is no table %s here", ErrOtherLake, t)
-		}
 	}
 	for _, t := range tables {
 		if counts[t] == 0 && t != "run_tag" { // tags change without a push
@@ -374,13 +399,8 @@ func (m *Moved) pull(ctx context.Context, q SQL, facts Facts) error {
 	if err := checkImported(ctx, q, m.Run.ID); err != nil {
 		return err
 	}
-	sum, err := facts.Checksum()
-	if err != nil {
-		return err
+	if len(current) > 0 {
+		return nil
 	}
-	stale, err := staleRuns(ctx, q, sum)
-	if err == nil && slices.Contains(stale, m.Run.ID) {
-		err = DeriveAnew(ctx, q, facts, m.Run.ID)
-	}
-	return err
+	return Derive(ctx, q, facts, m.Run.ID)
 }

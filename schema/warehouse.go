@@ -40,6 +40,8 @@ type Options struct {
 	Progress func(done, all int)
 	// AsIs refuses a warehouse that would have to be brought up to date for reading.
 	AsIs bool
+	// unchecked opens a lake of another version too.
+	unchecked bool
 	// Sandbox keeps SQL from files, the network, extensions and settings.
 	Sandbox bool
 	// MemoryLimit bounds DuckDB's memory, e.g. "512MB"; empty leaves DuckDB's default.
@@ -55,9 +57,11 @@ type Warehouse struct {
 
 	release func() error // what Close does after DuckDB; nil for one in memory
 	lent    bool         // by a Live, which closes it
-	lake    *Lake        // of one that openStore opened: where its runs go
-	copied  *os.File     // what a Live reads
-	undo    *undo        // of one opened for writing; nil for others and while DuckDB makes it
+	// Of one that openStore opened: where its runs go, and whether that is being upgraded.
+	lake      *Lake
+	upgrading bool
+	copied    *os.File // what a Live reads
+	undo      *undo    // of one opened for writing; nil for others and while DuckDB makes it
 }
 
 // ErrNoWarehouse is wrapped by Open's error when there is nothing to read yet.

@@ -1,13 +1,16 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"prof/ingest/derive"
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/render/typeset"
 	"prof/schema"
 )
@@ -25,9 +28,15 @@ func (p *program) lakeCommand() *cli.Command {
 
   export PROF_HOME='ducklake:postgres:dbname=prof host=db.example.com'
   prof lake init --data-path s3://team/prof
-  prof lake status`,
+  prof lake status
+  prof lake maintain --dry-run                    # each night without --dry-run`,
 		Subcommands: []*cli.Command{
 			{Name: "init", Usage: "make the lake's tables", Flags: []cli.Flag{dataPath}, Action: p.lakeInit},
+			{Name: "status", Usage: "what the lake consists of: runs, bytes, files, snapshots, what maintain would do", Flags: outputFlags(), Action: p.lakeStatus},
+			{Name: "maintain", Usage: "merge small files, forget old snapshots, delete unused files", Action: p.lakeMaintain, Flags: []cli.Flag{
+				&cli.DurationFlag{Name: "keep", Value: 7 * 24 * time.Hour, Usage: "keep snapshots and files for `TIME`, for readers that began before"},
+				&cli.BoolFlag{Name: "dry-run", Usage: "say what would be done"}}},
+			{Name: "upgrade", Usage: "bring the lake to this version of prof: its tables, and the facts of every run", Action: p.lakeUpgrade},
 		},
 	}
 }
@@ -63,6 +72,72 @@ func (p *program) lakeInit(c *cli.Context) error {
 	}
 	fmt.Fprintf(p.err, "made the lake %s, with its rows in %s\n", lake, lake.DataPath)
 	return nil
+}
+
+func (p *program) lakeStatus(c *cli.Context) error {
+	if err := exactArgs(c, 0, "no arguments"); err != nil {
+		return err
+	}
+	lake, err := p.homeLake(c)
+	if err != nil {
+		return err
+	}
+	s, err := lake.Status(c.Context)
+	if err != nil {
+		return err
+	}
+	f := &frame.Frame{Query: "lake-status", Columns: []frame.Column{{Name: "table", Doc: "table of the lake"}, {Name: "files", Type: frame.Int, Doc: "Parquet files"}, {Name: "size_bytes", Type: frame.Int, Unit: frame.Bytes, Doc: "bytes of these"},
+		{Name: "delete_files", Type: frame.Int, Doc: "files that say which rows are deleted"}, {Name: "inlined_rows", Type: frame.Int, Doc: "rows in the catalog, not in a file yet"}}}
+	var files, bytes, deletes, inlined int64
+	for _, t := range s.Tables {
+		files, bytes, deletes, inlined = files+t.Files, bytes+t.Bytes, deletes+t.DeleteFiles, inlined+t.Inlined
+		if t.Files+t.DeleteFiles+t.Inlined > 0 {
+			f.Rows = append(f.Rows, []any{t.Name, t.Files, t.Bytes, t.DeleteFiles, t.Inlined})
+		}
+	}
+	f.Notes = []string{
+		fmt.Sprintf("%s: %s in %s of %s, %s in the catalog", s.Catalog, countOf(s.Runs, "run"), countOf(files, "file"), typeset.Amount(frame.Bytes, float64(bytes)), countOf(inlined, "row")),
+		fmt.Sprintf("the rows are in %s; DuckLake %s, %s since %s", s.DataPath, s.Version, countOf(s.Snapshots, "snapshot"), s.OldestAt.UTC().Format("2006-01-02 15:04")+" UTC"),
+		fmt.Sprintf("prof lake maintain would move %s into files, rewrite %s with deleted rows, and delete %s when old enough", countOf(inlined, "row"), countOf(deletes, "file"), countOf(s.UnusedFiles, "unused file")),
+	}
+	return p.print(c, f)
+}
+
+func (p *program) lakeMaintain(c *cli.Context) error {
+	if err := exactArgs(c, 0, "no arguments"); err != nil {
+		return err
+	}
+	lake, err := p.homeLake(c)
+	if err != nil {
+		return err
+	}
+	spin := p.spin("maintaining the lake")
+	done, err := lake.Maintain(c.Context, schema.MaintainOptions{Keep: c.Duration("keep"), DryRun: c.Bool("dry-run"), Talk: func(step string) { spin.step(step) }})
+	spin.end()
+	for _, d := range done {
+		fmt.Fprintf(p.out, "%-8s %8s %s\n", d.Step, thousands(d.Count), d.Unit)
+	}
+	return err
+}
+
+func (p *program) lakeUpgrade(c *cli.Context) error {
+	if err := exactArgs(c, 0, "no arguments"); err != nil {
+		return err
+	}
+	lake, err := p.homeLake(c)
+	if err != nil {
+		return err
+	}
+	spin := p.spin("upgrading the lake")
+	n, err := schema.UpgradeLake(c.Context, lake, schema.Options{Defs: queries.Relations{}, Facts: derive.Facts{},
+		Progress: func(done, all int) {
+			spin.count("deriving the facts of all runs again", " runs", int64(done), int64(all))
+		}})
+	spin.end()
+	if err == nil {
+		fmt.Fprintf(p.err, "the lake is up to date; the facts of %s were derived again\n", countOf(int64(n), "run"))
+	}
+	return err
 }
 
 func (p *program) pushCommand() *cli.Command {
@@ -181,18 +256,46 @@ func (p *program) push(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	spin := p.spin("")
-	defer func() { spin.end() }()
-	for i, r := range runs {
-		spin.count("pushing "+r.Name, " runs", int64(i), int64(len(runs)))
-		m, err := w.Push(c.Context, to, r, schema.PushOptions{Replace: c.Bool("replace")})
+	for len(runs) > 0 {
+		err := w.Push(c.Context, to, runs, schema.PushOptions{Replace: c.Bool("replace")}, func(m schema.Moved) {
+			p.sayMoved(m, "pushed", "the lake has it already")
+			runs = runs[1:]
+		})
+		if errors.Is(err, schema.ErrOtherRules) {
+			err = p.pushDerived(c, w, to, runs[0])
+			runs = runs[1:]
+		}
 		if err != nil {
 			return err
 		}
-		spin.end()
-		p.sayMoved(m, "pushed", "the lake has it already")
-		spin = p.spin("")
 	}
+	return nil
+}
+
+// pushDerived pushes a run whose facts are by other rules than those of the lake: they are derived by these.
+func (p *program) pushDerived(c *cli.Context, w *schema.Warehouse, to *schema.Lake, run schema.Run) (err error) {
+	temp, err := scratchNear(w.Home.Dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, temp.Remove()) }()
+	m := schema.Moved{Run: run}
+	if m.Rows, err = w.ExportRun(c.Context, run, temp.Path); err != nil {
+		return err
+	}
+	s, err := p.openAs(c, schema.Home{Lake: to}, schema.Options{Write: true, Store: true})
+	if err != nil {
+		return err
+	}
+	defer closing(s, &err)
+	made, _, err := s.ImportRuns(c.Context, temp.Path, "")
+	if err != nil {
+		return err
+	}
+	if m.There = len(made) == 0; m.There && c.Bool("replace") {
+		return fmt.Errorf("run %s: the lake has it, by other rules than those here: `prof rm %s` there first", run.Name, run.Name)
+	}
+	p.sayMoved(m, "pushed", "the lake has it already")
 	return nil
 }
 
@@ -238,12 +341,5 @@ func (p *program) pull(c *cli.Context) (err error) {
 	}
 	defer plainFullDisk(w.Home, &err)
 	defer closing(w, &err)
-	for _, r := range runs {
-		m, err := w.Pull(c.Context, from, r)
-		if err != nil {
-			return err
-		}
-		p.sayMoved(m, "pulled", "it is here already")
-	}
-	return nil
+	return w.Pull(c.Context, from, runs, func(m schema.Moved) { p.sayMoved(m, "pulled", "it is here already") })
 }

@@ -1,0 +1,317 @@
+// Package laketest tests prof on a lake: a catalog in PostgreSQL, rows in an S3 server, both started here on the loopback.
+package laketest
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// built is the program under test.
+var built string
+
+func TestMain(m *testing.M) { os.Exit(testMain(m)) }
+
+func testMain(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "lake-test-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	built = filepath.Join(dir, "prof")
+	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", built, ".")
+	cmd.Dir = filepath.Join("..", "..")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+// machine is one from which prof is called: a folder, an environment, the home that is the default.
+type machine struct {
+	t    testing.TB
+	dir  string
+	home string
+	env  []string
+}
+
+type result struct {
+	code     int
+	out, err string
+}
+
+func (m machine) command(args ...string) *exec.Cmd {
+	cmd := exec.Command(built, args...)
+	cmd.Dir = m.dir
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + m.dir, "TMPDIR=" + os.TempDir(), "PROF_HOME=" + m.home, "PROF_WAIT=60s"}, m.env...)
+	return cmd
+}
+
+func (m machine) run(args ...string) result {
+	m.t.Helper()
+	cmd := m.command(args...)
+	var out, err bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &err
+	var exit *exec.ExitError
+	if e := cmd.Run(); e != nil && !errors.As(e, &exit) {
+		m.t.Fatal(e)
+	}
+	return result{cmd.ProcessState.ExitCode(), out.String(), err.String()}
+}
+
+// ok runs prof and gives what it prints; a failure ends the test.
+func (m machine) ok(args ...string) string {
+	m.t.Helper()
+	r := m.run(args...)
+	if r.code != 0 {
+		m.t.Fatalf("prof %s: exit %d\n%s%s", strings.Join(args, " "), r.code, r.out, r.err)
+	}
+	return r.out
+}
+
+// site is a team's place: servers, a lake, and machines.
+type site struct {
+	t       testing.TB
+	address string // of PostgreSQL
+	lake    string // of the lake
+	env     []string
+}
+
+// newSite starts the servers and makes a lake.
+func newSite(t testing.TB) site {
+	t.Helper()
+	at := tools(t)
+	s := site{t: t, address: postgres(t), env: append(objectStore(t, at), "PROF_EXTENSIONS="+filepath.Join(at, "ext"))}
+	s.newLake("team")
+	return s
+}
+
+// newLake makes another lake in the servers, and takes it.
+func (s *site) newLake(name string) {
+	s.t.Helper()
+	if out, err := psql(s.address, "postgres", "CREATE DATABASE "+name); err != nil {
+		s.t.Fatalf("%v\n%s", err, out)
+	}
+	s.lake = "ducklake:postgres:" + s.address + " dbname=" + name
+	s.machine(s.lake).ok("lake", "init", "--data-path", "s3://lake/"+name)
+}
+
+// machine gives a machine with a home: the lake's address, or "" for a file of its own.
+func (s *site) machine(home string) machine {
+	s.t.Helper()
+	m := machine{t: s.t, dir: s.t.TempDir(), home: home, env: append([]string{"PROF_LAKE=" + s.lake}, s.env...)}
+	if home == "" {
+		m.home = filepath.Join(m.dir, ".prof")
+	}
+	return m
+}
+
+// capture gives a capture of testdata.
+func capture(name string) string {
+	path, err := filepath.Abs(filepath.Join("..", "..", "testdata", filepath.FromSlash(name)))
+	if err != nil {
+		panic(err)
+	}
+	return path
+}
+
+// fill stores captures of all kinds in a file's home.
+func fill(m machine) {
+	m.t.Helper()
+	for _, args := range [][]string{
+		{"--run", "kernels", "--tag", "gpu=h200", "--tag", "branch=main", capture("nsys/kernels/kernels.sqlite.gz"), capture("ncu/kernels-prefill.ncu-rep.gz")},
+		{"--run", "nccl", "--tag", "branch=main", capture("nsys/nccl2/nccl2.sqlite.gz")},
+		{"--run", "llama", "--prefill", "512", "--decode", "32", "--model", capture("model/deepseek-ocr.config.json"), capture("nsys/llama-graph-node/llama-graph-node.sqlite.gz")},
+		{"--run", "torch", capture("torch/llama.trace.json.gz"), capture("torch/llama.key_averages.json.gz")},
+	} {
+		m.ok(append([]string{"ingest"}, args...)...)
+	}
+	m.ok("baseline", "set", "main", "kernels")
+}
+
+// dump gives all rows of a warehouse's runs, as digests by run and table, to compare warehouses by.
+func (m machine) dump() string {
+	m.t.Helper()
+	tables := strings.Fields(m.ok("sql", "--format", "csv", `SELECT DISTINCT table_name FROM duckdb_columns() WHERE column_name = 'run_id' AND table_name IN (SELECT table_name FROM duckdb_tables()) AND table_name NOT IN ('pushed_run') ORDER BY 1`))[1:]
+	if len(tables) < 100 {
+		m.t.Fatalf("only %d tables", len(tables))
+	}
+	parts := make([]string, len(tables))
+	for i, t := range tables {
+		hidden := map[string]string{"run": " EXCLUDE (created_at)", "source": " EXCLUDE (added_at)", "baseline": " EXCLUDE (set_at)"}[t]
+		parts[i] = fmt.Sprintf("SELECT r.name AS run, '%s' AS tab, count(*) AS n, sum(hash(x)) AS digest FROM (SELECT *%s FROM %[1]s) x JOIN run r ON r.run_id = x.run_id GROUP BY ALL", t, hidden)
+	}
+	return m.ok("sql", "--format", "csv", strings.Join(parts, " UNION ALL ")+" ORDER BY ALL")
+}
+
+// same compares two texts line by line.
+func same(t testing.TB, what, got, want string) {
+	t.Helper()
+	if got == want {
+		return
+	}
+	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range max(len(g), len(w)) {
+		a, b := "(nothing)", "(nothing)"
+		if i < len(g) {
+			a = g[i]
+		}
+		if i < len(w) {
+			b = w[i]
+		}
+		if a != b {
+			t.Errorf("%s: line %d of the lake is\n%.400s\nand of the file\n%.400s", what, i+1, a, b)
+			return
+		}
+	}
+}
+
+// verbs are commands that only read.
+var verbs = [][]string{
+	{"runs", "--format", "json"},
+	{"runs"},
+	{"show", "llama"},
+	{"show", "kernels", "--format", "json"},
+	{"show", "tag:branch=main", "--facts"},
+	{"explain", "llama"},
+	{"explain", "nccl", "--format", "json"},
+	{"query", "top-kernels", "--run", "kernels", "--top", "5"},
+	{"query", "stages", "--run", "baseline:main", "--format", "csv"},
+	{"query", "run-noise", "--run", "llama", "--format", "csv"},
+	{"sql", "SELECT name, count(*) AS kernels FROM kernels JOIN run USING (run_id) GROUP BY name ORDER BY name"},
+	{"sql", "SELECT kernel, calls FROM top_kernels('nccl') ORDER BY ALL"},
+	{"diff", "kernels", "nccl"},
+	{"diff", "kernels", "llama", "--by", "kernel", "--format", "json"},
+	{"trend", "--format", "json"},
+	{"trend"},
+	{"check", "llama", "--baseline", "main"},
+	{"plot", "stages", "llama", "--out", "llama.svg"},
+	{"model", capture("model/deepseek-ocr.config.json")},
+	{"export", "kernels", "--to", "folded"},
+	{"export", "llama", "--to", "openmetrics"},
+	{"export", "nccl", "--to", "perfetto", "--out", "nccl.pftrace"},
+	{"export", "kernels", "--to", "sqlite", "--out", "kernels.sqlite"},
+	{"pack", "nccl", "--out", "nccl.prof.zst"},
+	{"report", "llama", "--out", "report"},
+}
+
+// wrote lists the files of a folder with their content.
+func (m machine) wrote() string {
+	m.t.Helper()
+	var out strings.Builder
+	err := filepath.WalkDir(m.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			if err == nil && strings.HasPrefix(d.Name(), ".") { // homes, of prof and of DuckDB
+				err = fs.SkipDir
+			}
+			return err
+		}
+		text, err := os.ReadFile(path)
+		fmt.Fprintf(&out, "%s %x\n", strings.TrimPrefix(path, m.dir), sha256.Sum256(text))
+		return err
+	})
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	return out.String()
+}
+
+// TestLake asks a lake and a file that have the same runs the same, and changes both the same way.
+func TestLake(t *testing.T) {
+	s := newSite(t)
+	file := s.machine("")
+	fill(file)
+	begun := time.Now()
+	file.ok("push", "--all")
+	t.Logf("pushed in %s", time.Since(begun))
+	lake := s.machine(s.lake)
+	lake.ok("baseline", "set", "main", "kernels")
+	same(t, "rows", lake.dump(), file.dump())
+	t.Run("verbs", func(t *testing.T) { testVerbs(t, lake, file) })
+	t.Run("pull", func(t *testing.T) {
+		far := s.machine("")
+		far.ok("pull", "kernels", "nccl", "llama", "torch")
+		far.ok("baseline", "set", "main", "kernels")
+		same(t, "rows that were pulled", far.dump(), file.dump())
+	})
+	t.Run("changes", func(t *testing.T) { testChanges(t, lake, file) })
+	t.Run("maintain", func(t *testing.T) { testMaintain(t, lake, file) })
+}
+
+func testVerbs(t *testing.T, lake, file machine) {
+	for _, args := range verbs {
+		begun := time.Now()
+		a, took := lake.run(args...), time.Since(begun)
+		b := file.run(args...)
+		a.out = strings.ReplaceAll(a.out, lake.dir, file.dir)
+		what := "prof " + strings.Join(args, " ")
+		if a.code != b.code {
+			t.Errorf("%s: exit %d on the lake, %d on the file\n%s", what, a.code, b.code, a.err)
+		}
+		same(t, what, a.out, b.out)
+		t.Logf("%s: %s, on a file %s", what, took.Round(time.Millisecond), (time.Since(begun) - took).Round(time.Millisecond))
+	}
+	same(t, "files", lake.wrote(), file.wrote())
+}
+
+// changes are commands that change what is stored.
+var changes = [][]string{
+	{"tag", "llama", "branch=topic", "a=b"},
+	{"baseline", "set", "nightly", "nccl"},
+	{"ingest", "--run", "kernels", "--add", capture("ncu/kernels-range.ncu-rep.gz")},
+	{"ingest", "--run", "nccl", "--replace", capture("nsys/nccl2/nccl2.sqlite.gz")},
+	{"ingest", "--run", "again", capture("nsys/nccl2/nccl2.sqlite.gz")},                      // already there: no run
+	{"ingest", "--run", "kernels", capture("nsys/variants-node/variants-node.sqlite.gz")},    // the name is taken
+	{"ingest", "--run", "kernels", "--model", capture("model/deepseek-ocr.config.json")},     // facts for a stored run
+	{"ingest", "--run", "variants", capture("nsys/variants-graph/variants-graph.sqlite.gz")}, // new
+	{"ingest", "--run", "none", capture("model/decoder.py")},                                 // refused
+	{"rm", "kernels", "--source", "2"},
+	{"rm", "nccl"}, // a baseline: refused
+	{"rm", "torch"},
+	{"baseline", "rm", "nightly"},
+	{"import", "nccl.prof.zst"}, // it is there
+}
+
+func testChanges(t *testing.T, lake, file machine) {
+	for _, args := range changes {
+		what := "prof " + strings.Join(args, " ")
+		a, b := lake.run(args...), file.run(args...)
+		if a.code != b.code || a.out != b.out {
+			t.Errorf("%s: exit %d on the lake, %d on the file\n%s%s\n%s%s", what, a.code, b.code, a.out, a.err, b.out, b.err)
+		}
+	}
+	// Ids of runs that were made by each differ, and so do the ids in their rows.
+	of := `SELECT name, key, value FROM run_tag JOIN run USING (run_id) ORDER BY ALL`
+	same(t, "tags", lake.ok("sql", of), file.ok("sql", of))
+	for _, args := range [][]string{{"baseline", "list"}, {"runs"}, {"show", "kernels"}, {"show", "nccl"}, {"show", "variants", "--format", "json"}} {
+		hide := regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]{27}|20\d\d-\d\d-\d\d[T ][0-9:.]+Z?`)
+		same(t, "prof "+strings.Join(args, " "), hide.ReplaceAllString(lake.ok(args...), "-"), hide.ReplaceAllString(file.ok(args...), "-"))
+	}
+}
+
+func testMaintain(t *testing.T, lake, file machine) {
+	before := lake.dump()
+	if out := lake.ok("lake", "maintain", "--dry-run", "--keep", "1h"); !strings.Contains(out, "flush") {
+		t.Errorf("--dry-run says\n%s", out)
+	}
+	out := lake.ok("lake", "maintain", "--keep", "1h")
+	same(t, "rows after maintain", lake.dump(), before)
+	status := lake.ok("lake", "status", "--format", "csv")
+	for line := range strings.SplitSeq(strings.TrimSpace(status), "\n") {
+		if f := strings.Split(line, ","); len(f) == 5 && f[0] != "table" && (f[3] != "0" || f[4] != "0") {
+			t.Errorf("after maintain, which said\n%s the table has files of deletes or rows in the catalog: %s", out, line)
+		}
+	}
+	testVerbs(t, lake, file)
+}
