@@ -76,7 +76,7 @@ var rooms = map[string][]string{
 	"render/table":          {"queries/frame", "render/typeset"},
 	"render/typeset":        {"queries/frame"},
 	"render/words":          {"queries/frame", "queries/judge", "queries/judge/*", "render/typeset"},
-	"schema":                {"schema/seed"},
+	"schema":                {"schema/rundir", "schema/seed"},
 	"schema/pack":           {},
 	"schema/rundir":         {},
 	"schema/seed":           {},

@@ -24,6 +24,9 @@ func (w *Warehouse) digests(ctx context.Context, runID string) (map[string]Diges
 	if err != nil {
 		return nil, err
 	}
+	if w.Home.Lake != nil { // what was pushed of each run, the lake knows
+		tables = append([]string{"pushed_run", "derivation"}, named...)
+	}
 	of := ""
 	if runID != "" {
 		of = " WHERE run_id = " + Quote(runID) + "::UUID"

@@ -66,6 +66,14 @@ func findHome(dir, override string) (Home, error) {
 	}
 }
 
+// String is where the warehouse is, for people.
+func (h Home) String() string {
+	if h.Lake != nil {
+		return h.Lake.String()
+	}
+	return h.Dir
+}
+
 // Warehouse is the path of the DuckDB file.
 func (h Home) Warehouse() string { return filepath.Join(h.Dir, warehouseFile) }
 

@@ -186,6 +186,7 @@ func openLakeIn(ctx context.Context, home Home, o Options, dir string) (*Warehou
 		return nil, fmt.Errorf("views for the lake: %w", err)
 	}
 	var attached atomic.Bool
+	o.Sandbox = false // the lake's files are outside; who runs others' SQL must not do so on a lake
 	db, err := connectWith(ctx, path, "READ_WRITE", filepath.Join(dir, "spill"), o, func(e driver.ExecerContext) error {
 		if !attached.Load() {
 			return nil

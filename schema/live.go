@@ -19,6 +19,7 @@ import (
 type Live struct {
 	home    Home
 	options Options
+	lake    *lakeWatch // nil for a file
 
 	mutex   sync.Mutex
 	now     *Edition
@@ -91,8 +92,13 @@ func OpenLive(ctx context.Context, home Home, o Options) (*Live, error) {
 		return nil, err
 	}
 	l := &Live{home: home, options: o, done: make(chan struct{})}
+	if home.Lake != nil {
+		if l.lake, err = watchLake(ctx, home.Lake); err != nil {
+			return nil, err
+		}
+	}
 	if err := l.refresh(ctx); err != nil {
-		return nil, err
+		return nil, errors.Join(err, l.lake.close())
 	}
 	ctx, l.stop = context.WithCancel(context.WithoutCancel(ctx))
 	go l.watch(ctx)
@@ -133,12 +139,17 @@ func (l *Live) Close() {
 	l.stop()
 	<-l.done
 	l.replace(nil)
+	_ = l.lake.close() // which was only read
 }
 
 // watch takes over each commit.
 func (l *Live) watch(ctx context.Context) {
 	defer close(l.done)
-	tick := time.NewTicker(liveEvery)
+	every := liveEvery
+	if l.lake != nil {
+		every = lakeEvery
+	}
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
 		select {
@@ -173,10 +184,7 @@ func (l *Live) say(err error) {
 
 // refresh opens a copy of the last commit, unless that is the one that is open.
 func (l *Live) refresh(ctx context.Context) error {
-	if l.home.wasKilled() {
-		l.home.repair(ctx, Options{})
-	}
-	id, err := l.home.commit()
+	id, err := l.commit(ctx)
 	if err != nil || l.now != nil && l.now.commit == id { // only this goroutine changes it
 		return err
 	}
@@ -195,27 +203,37 @@ func (l *Live) refresh(ctx context.Context) error {
 	return nil
 }
 
+// commit names the last commit.
+func (l *Live) commit(ctx context.Context) (string, error) {
+	if l.lake != nil {
+		return l.lake.commit(ctx)
+	}
+	if l.home.wasKilled() {
+		l.home.repair(ctx, Options{})
+	}
+	return l.home.commit()
+}
+
 // errSame is of a commit that could not be read a moment ago.
 var errSame = errors.New("the commit could not be read")
 
 // take opens a copy of the commit with this id.
 func (l *Live) take(ctx context.Context, id string) error {
-	spill := takeSpill()
-	db, copied, err := l.home.openCopy(ctx, l.options, spill)
-	if err != nil {
-		return errors.Join(plainOpenError(err, l.home), dropSpill())
-	}
-	db.SetMaxIdleConns(liveConnections)
-	w := &Warehouse{DB: db, Home: l.home, copied: copied, release: func() error { return errors.Join(copied.Close(), dropSpill()) }}
-	current, err := isCurrent(ctx, db, l.options)
-	if err == nil && !current {
-		err = fmt.Errorf("%w: another version of prof has written it, or rules have changed; start again", ErrOutdated)
+	var w *Warehouse
+	var atOnce bool
+	var err error
+	if l.lake != nil { // which says of each run what it has
+		w, err = openLake(ctx, l.home, l.options)
+		atOnce = true
+	} else {
+		w, atOnce, err = l.copy(ctx)
 	}
 	if err != nil {
-		return errors.Join(err, w.Close())
+		return err
 	}
+	w.DB.SetMaxIdleConns(liveConnections)
 	e := &Edition{Warehouse: w, ID: rand.Text(), commit: id, digesting: make(chan struct{}, 1), digests: map[string]Digest{}}
-	if st, err := copied.Stat(); err == nil && st.Size() < digestAtOnce {
+	if atOnce {
 		if e.digests, err = w.digests(ctx, ""); err != nil {
 			return errors.Join(err, w.Close())
 		}
@@ -224,6 +242,25 @@ func (l *Live) take(ctx context.Context, id string) error {
 	w.lent = true
 	l.replace(e)
 	return nil
+}
+
+// copy opens a copy of the file, and says whether it is small enough to make the digests of all runs at once.
+func (l *Live) copy(ctx context.Context) (w *Warehouse, atOnce bool, err error) {
+	spill := takeSpill()
+	db, copied, err := l.home.openCopy(ctx, l.options, spill)
+	if err != nil {
+		return nil, false, errors.Join(plainOpenError(err, l.home), dropSpill())
+	}
+	w = &Warehouse{DB: db, Home: l.home, copied: copied, release: func() error { return errors.Join(copied.Close(), dropSpill()) }}
+	current, err := isCurrent(ctx, db, l.options)
+	if err == nil && !current {
+		err = fmt.Errorf("%w: another version of prof has written it, or rules have changed; start again", ErrOutdated)
+	}
+	if err != nil {
+		return nil, false, errors.Join(err, w.Close())
+	}
+	st, err := copied.Stat()
+	return w, err == nil && st.Size() < digestAtOnce, nil
 }
 
 // replace makes an edition the current one.

@@ -216,6 +216,11 @@ func (p *program) captured(c *cli.Context, home schema.Home, in ingest.Options, 
 		failed = true
 	} else if err := p.captureSummary(c, home, in.Name, o); err != nil {
 		return err
+	} else if c.Bool("push") {
+		if err := p.pushCaptured(c, home, in.Name); err != nil {
+			fmt.Fprintf(p.err, "prof: the run is stored but was not pushed: %s; to try again: %s\n", oneLine(err), mask.Command(append(profWords(c), "push", in.Name)))
+			failed = true
+		}
 	}
 	switch {
 	case p.stop.byTerm():
@@ -228,6 +233,24 @@ func (p *program) captured(c *cli.Context, home schema.Home, in ingest.Options, 
 		return exitStatus(exitFailed)
 	}
 	return nil
+}
+
+// pushCaptured pushes a run that was captured and stored.
+func (p *program) pushCaptured(c *cli.Context, home schema.Home, name string) (err error) {
+	to, err := otherLake(os.Getenv(lakeVariable))
+	if err != nil {
+		return err
+	}
+	w, err := p.openHome(c, home, false)
+	if err != nil {
+		return err
+	}
+	defer closing(w, &err)
+	run, err := w.Resolve(c.Context, name)
+	if err != nil {
+		return err
+	}
+	return p.pushRuns(c, w, to, []schema.Run{run})
 }
 
 // nodeRankName is the option that makes a capture one of several, which are ingested together.

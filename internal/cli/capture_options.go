@@ -75,6 +75,7 @@ func captureFlags() []cli.Flag {
 		&cli.IntFlag{Name: "node-rank", Usage: "this machine is node `K` of a job, from 0; capture on each node with the same --run, then ingest all folders in one call"},
 		&cli.IntFlag{Name: "nodes", Usage: "with --node-rank: the job has `N` nodes"},
 		&cli.StringFlag{Name: "job", Usage: "with --node-rank: `ID` of the job, the same on every node (default: from SLURM_JOB_ID and the like)"},
+		&cli.BoolFlag{Name: "push", Usage: "push the run to the lake of PROF_LAKE when it is stored, see prof push"},
 		&cli.BoolFlag{Name: "no-ingest", Usage: "only capture; ingest the run's folder later with prof ingest"},
 	}
 	return append(flags, factFlags()...)

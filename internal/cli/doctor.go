@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 
 	"github.com/urfave/cli/v2"
 
@@ -17,8 +18,10 @@ func (p *program) doctorCommand() *cli.Command {
 a few seconds. Exits with 1 if something is missing or fails.
 
   prof doctor
-  prof doctor --json`,
-		Flags:  []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print a JSON array of the checks"}},
+  prof doctor --json
+  prof doctor --lake                              # what a lake needs, instead`,
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print a JSON array of the checks"},
+			&cli.BoolFlag{Name: "lake", Usage: "check what the lake of the home, or of PROF_LAKE, needs: DuckDB's extensions, the catalog, the place of the rows"}},
 		Action: p.doctor,
 	}
 }
@@ -31,7 +34,18 @@ func (p *program) doctor(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	checks := capture.Doctor(c.Context, capture.DoctorOptions{Home: home.Dir})
+	checks := []capture.Check{}
+	if c.Bool("lake") {
+		lake := home.Lake
+		if lake == nil {
+			if lake, err = otherLake(os.Getenv(lakeVariable)); err != nil {
+				return err
+			}
+		}
+		checks = lakeChecks(c.Context, lake)
+	} else {
+		checks = capture.Doctor(c.Context, capture.DoctorOptions{Home: home.Dir})
+	}
 	if c.Context.Err() != nil {
 		return c.Context.Err()
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"prof/capture"
 	"prof/ingest/derive"
 	"prof/queries"
 	"prof/queries/frame"
@@ -179,11 +181,10 @@ func lakeFlag(name, does string) cli.Flag {
 	return &cli.StringFlag{Name: name, EnvVars: []string{lakeVariable}, Usage: "`LAKE` to " + does + ": ducklake:..., or a folder whose config.yaml names one"}
 }
 
-// otherLake gives the lake that an option names.
-func otherLake(c *cli.Context, option string) (*schema.Lake, error) {
-	at := c.String(option)
+// otherLake gives the lake at an address that an option or PROF_LAKE gave.
+func otherLake(at string) (*schema.Lake, error) {
 	if at == "" {
-		return nil, usagef("name the lake with --%s ducklake:postgres:..., or %s", option, lakeVariable)
+		return nil, usagef("name the lake: with --to or --from ducklake:postgres:..., or %s", lakeVariable)
 	}
 	dir, err := os.Getwd()
 	if err != nil {
@@ -191,7 +192,7 @@ func otherLake(c *cli.Context, option string) (*schema.Lake, error) {
 	}
 	home, err := schema.FindHome(dir, at)
 	if err == nil && home.Lake == nil {
-		err = usagef("--%s %s: no lake: write ducklake:postgres:..., or a folder whose config.yaml has warehouse.catalog", option, at)
+		err = usagef("%s is no lake: write ducklake:postgres:..., or a folder whose config.yaml has warehouse.catalog", at)
 	}
 	if err != nil {
 		return nil, err
@@ -233,7 +234,7 @@ func (p *program) push(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	to, err := otherLake(c, "to")
+	to, err := otherLake(c.String("to"))
 	if err != nil {
 		return err
 	}
@@ -256,6 +257,11 @@ func (p *program) push(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	return p.pushRuns(c, w, to, runs)
+}
+
+// pushRuns pushes runs and says what became of each.
+func (p *program) pushRuns(c *cli.Context, w *schema.Warehouse, to *schema.Lake, runs []schema.Run) error {
 	for len(runs) > 0 {
 		err := w.Push(c.Context, to, runs, schema.PushOptions{Replace: c.Bool("replace")}, func(m schema.Moved) {
 			p.sayMoved(m, "pushed", "the lake has it already")
@@ -313,7 +319,7 @@ func (p *program) pull(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	from, err := otherLake(c, "from")
+	from, err := otherLake(c.String("from"))
 	if err != nil {
 		return err
 	}
@@ -342,4 +348,16 @@ func (p *program) pull(c *cli.Context) (err error) {
 	defer plainFullDisk(w.Home, &err)
 	defer closing(w, &err)
 	return w.Pull(c.Context, from, runs, func(m schema.Moved) { p.sayMoved(m, "pulled", "it is here already") })
+}
+
+// lakeChecks says what a lake needs and what of it is there.
+func lakeChecks(ctx context.Context, l *schema.Lake) (out []capture.Check) {
+	for _, s := range l.Probe(ctx) {
+		c := capture.Check{ID: s.Name, Title: s.Title, Status: capture.CheckOK, Detail: s.Detail}
+		if s.Err != nil {
+			c.Status, c.Detail, c.Advice = capture.CheckFailed, oneLine(s.Err), s.Advice
+		}
+		out = append(out, c)
+	}
+	return out
 }

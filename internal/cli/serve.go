@@ -18,6 +18,7 @@ import (
 	"prof/internal/file"
 	"prof/queries"
 	"prof/schema"
+	"prof/schema/rundir"
 	"prof/serve"
 	"prof/serve/ask"
 	"prof/serve/jobs"
@@ -90,7 +91,7 @@ func (p *program) serveHome(c *cli.Context, home schema.Home, listen string, gua
 	if work.AllowRun || work.AllowIngest {
 		p.stop.patient(serve.JobsTime(work) + stopWithin)
 	}
-	fmt.Fprintf(p.err, "serving %s on http://%s\n", home.Dir, l.Addr())
+	fmt.Fprintf(p.err, "serving %s on http://%s\n", home, l.Addr())
 	err = s.Serve(c.Context, l)
 	if c.Context.Err() != nil && err == nil {
 		fmt.Fprintln(p.err, "stopped; all requests were answered")
@@ -107,6 +108,9 @@ func jobsFrom(c *cli.Context, home schema.Home) (o jobs.Options, err error) {
 			return o, usagef("--config is for --allow-run and --allow-ingest")
 		}
 		return o, nil
+	}
+	if strings.HasPrefix(c.String("home"), schema.LakePrefix) {
+		return o, usagef("jobs and uploads need a folder for what they keep: name the lake in warehouse.catalog of %s/%s, and the folder with --home", home.Dir, rundir.ConfigName)
 	}
 	self, err := os.Executable()
 	if err != nil {

@@ -55,6 +55,9 @@ func runnerOf(c *cli.Context) (ask.Runner, error) {
 		return nil, err
 	}
 	return func(ctx context.Context, w *schema.Warehouse, s ask.Statement, out *bytes.Buffer) error {
+		if w.Copied() == nil {
+			return fmt.Errorf("%w: the warehouse is a lake, on which the server runs no SQL of others: it would be run by PostgreSQL too, with the server's rights; `prof sql` runs it with your own", ask.ErrInvalid)
+		}
 		request, err := json.Marshal(statementRequest{s, w.Home.Dir, limit})
 		if err != nil {
 			return err
