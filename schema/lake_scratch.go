@@ -89,5 +89,5 @@ func (w *Warehouse) Publish(ctx context.Context, runs ...Run) error {
 	if w.lake == nil {
 		return nil
 	}
-	return w.Push(ctx, w.lake, runs, PushOptions{Replace: true, upgrade: w.upgrading}, func(Moved) {})
+	return w.Push(ctx, w.lake, runs, PushOptions{Replace: true, upgrade: w.upgrading}, func(_ Moved, err error) error { return err })
 }

@@ -29,8 +29,8 @@ type Moved struct {
 	There bool // it was there already, with the same content
 }
 
-// ErrDiffers is wrapped by errors about a run that is there with other content.
-var ErrDiffers = errors.New("is there with other content")
+// ErrDiffers is wrapped by errors about a run, or parts of one, that are there otherwise.
+var ErrDiffers = errors.New("it is there with other content")
 
 // PushOptions say how runs travel to a lake.
 type PushOptions struct {
@@ -39,15 +39,18 @@ type PushOptions struct {
 }
 
 // Push writes runs of the warehouse into a lake, each in one transaction: all of it or nothing. A run that is there with the same content stays as it is. Baselines are
-// names that a warehouse gives, and are not pushed. done is told of each run. Errors wrap ErrDiffers, ErrNameTaken or ErrOtherRules.
-func (w *Warehouse) Push(ctx context.Context, to *Lake, runs []Run, o PushOptions, done func(Moved)) error {
+// names that a warehouse gives, and are not pushed. done gets what became of each run, and says whether to go on. Errors
+// wrap ErrDiffers, ErrNameTaken or ErrOtherRules where that is so.
+func (w *Warehouse) Push(ctx context.Context, to *Lake, runs []Run, o PushOptions, done func(Moved, error) error) error {
 	return w.withLake(ctx, to, toChange, func(conn *sql.Conn) error {
 		for _, r := range runs {
 			m, err := w.pushRun(ctx, conn, to, r, o)
 			if err != nil {
-				return fmt.Errorf("push run %s: %w", r.Name, err)
+				err = fmt.Errorf("push run %s: %w", r.Name, err)
 			}
-			done(m)
+			if err := done(m, err); err != nil {
+				return err
+			}
 		}
 		return nil
 	})
@@ -170,7 +173,7 @@ func (m *Moved) push(ctx context.Context, q SQL, o PushOptions) error {
 			return nil
 		}
 		if !o.Replace {
-			return fmt.Errorf("it %w", ErrDiffers)
+			return fmt.Errorf("%w: --replace puts this one in its place", ErrDiffers)
 		}
 		for _, t := range append(slices.Clone(tables), "pushed_run") {
 			if _, err := q.ExecContext(ctx, `DELETE FROM lake.main.`+t+` WHERE run_id = ?::UUID`, m.Run.ID); err != nil {
@@ -209,10 +212,17 @@ func (m *Moved) checkName(ctx context.Context, q SQL) error {
 	if err != nil {
 		return err
 	}
+	clash, err := texts(q.QueryContext(ctx, `SELECT r.name FROM lake.main.run r WHERE r.run_id <> ?::UUID AND ('0x' || left(md5(r.run_id::VARCHAR), 9))::BIGINT = ? LIMIT 1`, m.Run.ID, IDBase(m.Run.ID)>>idBits))
+	if err == nil && len(clash) > 0 {
+		err = fmt.Errorf("%w: its numbers are those of run %s there; store it anew with `prof ingest`", ErrDiffers, clash[0])
+	}
+	if err != nil {
+		return err
+	}
 	others, err := texts(q.QueryContext(ctx, `SELECT r.name FROM source s JOIN lake.main.source o ON o.sha256 = s.sha256 AND o.kind = s.kind AND o.run_id <> s.run_id JOIN lake.main.run r ON r.run_id = o.run_id
 		WHERE s.run_id = ?::UUID AND s.kind IN (`+capturedKinds+`) ORDER BY r.name LIMIT 1`, m.Run.ID))
 	if err == nil && len(others) > 0 {
-		err = fmt.Errorf("its captures are already in run %s of the lake", others[0])
+		err = fmt.Errorf("%w: its captures are those of run %s there", ErrDiffers, others[0])
 	}
 	return err
 }
@@ -330,7 +340,7 @@ func (m *Moved) checkPull(ctx context.Context, q SQL) error {
 		}
 		pushed, err := texts(q.QueryContext(ctx, `SELECT p.digest FROM lake.main.pushed_run p WHERE p.run_id = ?::UUID`, m.Run.ID))
 		if m.There = err == nil && len(pushed) > 0 && pushed[0] == have; err == nil && !m.There {
-			err = fmt.Errorf("it %w here: `prof rm %s` first to have that of the lake", ErrDiffers, m.Run.Name)
+			err = fmt.Errorf("%w: `prof rm %s` here first to have that of the lake", ErrDiffers, m.Run.Name)
 		}
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -251,6 +252,7 @@ func (p *program) push(c *cli.Context) (err error) {
 	}
 	defer closing(w, &err)
 	runs, err := w.Runs(c.Context)
+	slices.Reverse(runs) // oldest first
 	if err == nil && !c.Bool("all") {
 		runs, err = runsOf(c, w, refs)
 	}
@@ -262,20 +264,21 @@ func (p *program) push(c *cli.Context) (err error) {
 
 // pushRuns pushes runs and says what became of each.
 func (p *program) pushRuns(c *cli.Context, w *schema.Warehouse, to *schema.Lake, runs []schema.Run) error {
-	for len(runs) > 0 {
-		err := w.Push(c.Context, to, runs, schema.PushOptions{Replace: c.Bool("replace")}, func(m schema.Moved) {
-			p.sayMoved(m, "pushed", "the lake has it already")
-			runs = runs[1:]
-		})
-		if errors.Is(err, schema.ErrOtherRules) {
-			err = p.pushDerived(c, w, to, runs[0])
-			runs = runs[1:]
-		}
-		if err != nil {
+	var refused []error
+	err := w.Push(c.Context, to, runs, schema.PushOptions{Replace: c.Bool("replace")}, func(m schema.Moved, err error) error {
+		switch {
+		case errors.Is(err, schema.ErrOtherRules):
+			return p.pushDerived(c, w, to, m.Run)
+		case errors.Is(err, schema.ErrNameTaken), errors.Is(err, schema.ErrDiffers): // the others may go
+			refused = append(refused, err)
+		case err != nil:
 			return err
+		default:
+			p.sayMoved(m, "pushed", "the lake has it already")
 		}
-	}
-	return nil
+		return nil
+	})
+	return errors.Join(append(refused, err)...)
 }
 
 // pushDerived pushes a run whose facts are by other rules than those of the lake: they are derived by these.

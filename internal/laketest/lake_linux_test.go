@@ -239,6 +239,7 @@ func TestLake(t *testing.T) {
 	lake.ok("baseline", "set", "main", "kernels")
 	same(t, "rows", lake.dump(), file.dump())
 	t.Run("verbs", func(t *testing.T) { testVerbs(t, lake, file) })
+	t.Run("queries", func(t *testing.T) { testQueries(t, lake, file) })
 	t.Run("pull", func(t *testing.T) {
 		far := s.machine("")
 		far.ok("pull", "kernels", "nccl", "llama", "torch")
