@@ -47,6 +47,10 @@ func testMain(m *testing.M) int {
 			os.Unsetenv(name)
 		}
 	}
+	// Where python3 is a script that looks for an interpreter, as pyenv's is, it takes longer than what a capture asks of Python.
+	if out, err := exec.Command("python3", "-c", "import sys; print(sys.executable)").Output(); err == nil {
+		os.Setenv("PATH", filepath.Dir(strings.TrimSpace(string(out)))+string(os.PathListSeparator)+os.Getenv("PATH"))
+	}
 	dir, err := os.MkdirTemp("", "prof-test-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -161,10 +165,20 @@ var plainVerbs = []string{completeVerb, "baseline", "check", "diff", "explain", 
 
 var writingVerbs = []string{"baseline", "ingest", "rm", "tag"}
 
+// isUnread says whether no verb of askingVerbs looks at a variable of the environment: those of stand-ins and of what a capture is made with.
+func isUnread(kv string) bool {
+	name, _, _ := strings.Cut(kv, "=")
+	return strings.HasPrefix(name, "NSYS_FAKE") || slices.Contains([]string{"PATH", "TMPDIR", "PROF_NSYS", "PROF_NCU", "LD_LIBRARY_PATH", "CUDA_HOME", "SLURM_JOB_ID"}, name)
+}
+
+// askingVerbs are plain where the environment is that of a capture.
+var askingVerbs = []string{"query", "runs", "sql"}
+
 // isPlain says whether a command may run in this process: the warehouse is there or not needed, and neither the environment nor the folder
 // matters.
 func (p *place) isPlain(args []string) bool {
-	if len(args) == 0 || !slices.Contains(plainVerbs, args[0]) || p.env != nil || !exists(p.path(".prof/warehouse.duckdb")) && !slices.Contains([]string{"ingest", "model"}, args[0]) {
+	isOfCapture := len(args) > 0 && slices.Contains(askingVerbs, args[0]) && !slices.ContainsFunc(p.env, func(kv string) bool { return !isUnread(kv) })
+	if len(args) == 0 || !slices.Contains(plainVerbs, args[0]) || p.env != nil && !isOfCapture || !exists(p.path(".prof/warehouse.duckdb")) && !slices.Contains([]string{"ingest", "model"}, args[0]) {
 		return false
 	}
 	if at := slices.Index(args, "--out"); at < 0 && args[0] == "report" || at >= 0 && at+1 < len(args) && args[at+1] != "-" { // it writes files
