@@ -278,6 +278,52 @@ func fill(t testing.TB, home string) {
 	}
 }
 
+// storedRun is a run and its captures in testdata/nsys.
+type storedRun struct {
+	name  string
+	files []string
+}
+
+// repeated are three runs of one workload, of three repeats each: two of the same code, one of other.
+var repeated = []storedRun{{"sdpa-1", []string{"../capture/llama/sdpa-1"}}, {"sdpa-2", []string{"../capture/llama/sdpa-2"}}, {"eager", []string{"../capture/llama/eager"}}}
+
+// various are runs of every kind, in alphabetical order.
+var various = []storedRun{
+	{"both", []string{kernels, "../ncu/kernels-prefill.ncu-rep.gz"}}, {"emit", []string{"emit-nvtx/emit-nvtx.sqlite.gz"}}, {"llama", []string{llama, "../workload/llama-graph-node.workload.json"}},
+	{"model", []string{"../model/deepseek-ocr.config.json"}}, {"nccl", []string{nccl}}, {"node", []string{node}}, {"profiled", []string{"../ncu/llama.sqlite.gz", "../ncu/llama.ncu-rep.gz"}},
+	{"ranks", []string{"../ranks/rank0.trace.json.gz", "../ranks/rank1.trace.json.gz"}},
+}
+
+// storedHomes are the homes that several tests begin with, by their runs: storing them takes longer than a copy.
+var storedHomes sync.Map
+
+// newStored gives a place with runs, stored in their order.
+func newStored(t testing.TB, runs []storedRun) *place {
+	t.Helper()
+	home := filepath.Join(filepath.Dir(built), "stored-"+fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, runs)))[:12])
+	store, _ := storedHomes.LoadOrStore(home, sync.OnceValue(func() error {
+		for _, r := range runs {
+			args := []string{"--home", home, "ingest", "--run", r.name}
+			for _, f := range r.files {
+				args = append(args, exported(t, f))
+			}
+			if out, err := exec.Command(built, args...).CombinedOutput(); err != nil {
+				return fmt.Errorf("%w: %s", err, out)
+			}
+		}
+		return nil
+	}))
+	err := store.(func() error)()
+	p := newPlace(t)
+	if err == nil {
+		err = os.CopyFS(p.path(".prof"), os.DirFS(home))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 var tableNames struct {
 	sync.Once
 	names []string
