@@ -33,6 +33,7 @@ func newGrown(t *testing.T) *grown {
 	if err != nil {
 		t.Fatal(err)
 	}
+	quickly(t, w)
 	t.Cleanup(func() {
 		if err := w.Close(); err != nil {
 			t.Error(err)

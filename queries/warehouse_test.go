@@ -88,11 +88,16 @@ func open(t testing.TB, file []byte) *schema.Warehouse {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Tests run side by side, and write in many small steps.
+	quickly(t, w)
+	return w
+}
+
+// quickly has a warehouse written in many small steps, side by side with others.
+func quickly(t testing.TB, w *schema.Warehouse) {
+	t.Helper()
 	if _, err := w.DB.Exec("SET threads = 1; SET checkpoint_threshold = '1GB'"); err != nil {
 		t.Fatal(err)
 	}
-	return w
 }
 
 // load ingests paths as one run.

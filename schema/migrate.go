@@ -13,6 +13,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 //go:embed sql/*.sql
@@ -56,6 +57,9 @@ func migrations(files fs.FS) ([]migration, error) {
 	}
 	return out, nil
 }
+
+// knownMigrations are those of this program.
+var knownMigrations = sync.OnceValues(func() ([]migration, error) { return migrations(migrationFiles) })
 
 func checksum(text string) string {
 	h := sha256.Sum256([]byte(text))
@@ -202,7 +206,7 @@ func upToDate(applied map[int]string, known []migration, defs, facts string) boo
 // isCurrent says whether a warehouse opened for reading has this program's schema and definitions, and the facts of every run by them and
 // by the rules.
 func isCurrent(ctx context.Context, db *sql.DB, o Options) (bool, error) {
-	known, err := migrations(migrationFiles)
+	known, err := knownMigrations()
 	if err != nil {
 		return false, err
 	}

@@ -78,11 +78,11 @@ func Open(ctx context.Context, home Home, o Options) (*Warehouse, error) {
 	if err != nil {
 		return nil, err
 	}
-	user, err := loadRules(ctx, w.DB, "origin <> 'builtin'")
+	bad, err := badRules(ctx, w.DB)
 	if err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
-	for _, m := range user.bad {
+	for _, m := range bad {
 		if o.Talk != nil {
 			o.Talk(m)
 		}

@@ -118,10 +118,7 @@ func TestSameTwice(t *testing.T) {
 // TestSameCode: two captures of the same code on the same machine, each of three repeats, are not told to differ.
 func TestSameCode(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
-	for _, run := range []string{"sdpa-1", "sdpa-2"} {
-		p.ok("ingest", "--run", run, exported(t, "../capture/llama/"+run))
-	}
+	p := newStored(t, repeated)
 	for _, metric := range []string{"gpu_span_ns", "gpu_busy_ns", "gpu_sum_ns", "cpu_ns"} {
 		d := p.diff("sdpa-1", "sdpa-2", "--metric", metric)
 		for _, s := range d.Stages {

@@ -3,7 +3,6 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -35,17 +34,10 @@ func (p *place) told(args ...string) told {
 // and of two runs whether the one is slower.
 func TestOneJudgement(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newStored(t, various)
 	found := map[string]bool{}
-	for run, files := range map[string][]string{
-		"nccl": {nccl}, "llama": {llama, "../workload/llama-graph-node.workload.json"}, "profiled": {"../ncu/llama.sqlite.gz", "../ncu/llama.ncu-rep.gz"}, "ranks": {"../ranks/rank0.trace.json.gz", "../ranks/rank1.trace.json.gz"},
-		"node": {node}, "emit": {"emit-nvtx/emit-nvtx.sqlite.gz"}, "model": {"../model/deepseek-ocr.config.json"},
-	} {
-		args := []string{"ingest", "--run", run}
-		for _, f := range files {
-			args = append(args, exported(t, f))
-		}
-		p.ok(args...)
+	for _, r := range various {
+		run := r.name
 		show, explain, report := p.told("show", run, "--format", "json"), p.told("explain", run, "--format", "json"), p.told("report", run, "--out", "-", "--file", "metrics.json")
 		if a, b := fmt.Sprintf("%+v", findingsOf(show)), fmt.Sprintf("%+v", findingsOf(explain)); a != b {
 			t.Errorf("%s: show finds %s, explain %s", run, a, b)
@@ -101,10 +93,7 @@ func bounds(x told) []string {
 // it passes both, and what diff cannot tell neither judges.
 func TestOneVerdict(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
-	for _, run := range []string{"sdpa-1", "sdpa-2", "eager"} {
-		p.ok("ingest", "--run", run, exported(t, filepath.Join("..", "capture", "llama", run)))
-	}
+	p := newStored(t, repeated)
 	m := madeTrace(1)
 	p.addMade("base", m, madeSteps)
 	m = madeTrace(2)

@@ -47,6 +47,10 @@ func testMain(m *testing.M) int {
 			os.Unsetenv(name)
 		}
 	}
+	// Where python3 is a script that looks for an interpreter, as pyenv's is, it takes longer than what a capture asks of Python.
+	if out, err := exec.Command("python3", "-c", "import sys; print(sys.executable)").Output(); err == nil {
+		os.Setenv("PATH", filepath.Dir(strings.TrimSpace(string(out)))+string(os.PathListSeparator)+os.Getenv("PATH"))
+	}
 	dir, err := os.MkdirTemp("", "prof-test-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -161,10 +165,20 @@ var plainVerbs = []string{completeVerb, "baseline", "check", "diff", "explain", 
 
 var writingVerbs = []string{"baseline", "ingest", "rm", "tag"}
 
+// isUnread says whether no verb of askingVerbs looks at a variable of the environment: those of stand-ins and of what a capture is made with.
+func isUnread(kv string) bool {
+	name, _, _ := strings.Cut(kv, "=")
+	return strings.HasPrefix(name, "NSYS_FAKE") || slices.Contains([]string{"PATH", "TMPDIR", "PROF_NSYS", "PROF_NCU", "LD_LIBRARY_PATH", "CUDA_HOME", "SLURM_JOB_ID"}, name)
+}
+
+// askingVerbs are plain where the environment is that of a capture.
+var askingVerbs = []string{"query", "runs", "sql"}
+
 // isPlain says whether a command may run in this process: the warehouse is there or not needed, and neither the environment nor the folder
 // matters.
 func (p *place) isPlain(args []string) bool {
-	if len(args) == 0 || !slices.Contains(plainVerbs, args[0]) || p.env != nil || !exists(p.path(".prof/warehouse.duckdb")) && !slices.Contains([]string{"ingest", "model"}, args[0]) {
+	isOfCapture := len(args) > 0 && slices.Contains(askingVerbs, args[0]) && !slices.ContainsFunc(p.env, func(kv string) bool { return !isUnread(kv) })
+	if len(args) == 0 || !slices.Contains(plainVerbs, args[0]) || p.env != nil && !isOfCapture || !exists(p.path(".prof/warehouse.duckdb")) && !slices.Contains([]string{"ingest", "model"}, args[0]) {
 		return false
 	}
 	if at := slices.Index(args, "--out"); at < 0 && args[0] == "report" || at >= 0 && at+1 < len(args) && args[at+1] != "-" { // it writes files
@@ -262,6 +276,52 @@ func fill(t testing.TB, home string) {
 	if err := os.CopyFS(home, os.DirFS(filepath.Join(from, ".prof"))); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// storedRun is a run and its captures in testdata/nsys.
+type storedRun struct {
+	name  string
+	files []string
+}
+
+// repeated are three runs of one workload, of three repeats each: two of the same code, one of other.
+var repeated = []storedRun{{"sdpa-1", []string{"../capture/llama/sdpa-1"}}, {"sdpa-2", []string{"../capture/llama/sdpa-2"}}, {"eager", []string{"../capture/llama/eager"}}}
+
+// various are runs of every kind, in alphabetical order.
+var various = []storedRun{
+	{"both", []string{kernels, "../ncu/kernels-prefill.ncu-rep.gz"}}, {"emit", []string{"emit-nvtx/emit-nvtx.sqlite.gz"}}, {"llama", []string{llama, "../workload/llama-graph-node.workload.json"}},
+	{"model", []string{"../model/deepseek-ocr.config.json"}}, {"nccl", []string{nccl}}, {"node", []string{node}}, {"profiled", []string{"../ncu/llama.sqlite.gz", "../ncu/llama.ncu-rep.gz"}},
+	{"ranks", []string{"../ranks/rank0.trace.json.gz", "../ranks/rank1.trace.json.gz"}},
+}
+
+// storedHomes are the homes that several tests begin with, by their runs: storing them takes longer than a copy.
+var storedHomes sync.Map
+
+// newStored gives a place with runs, stored in their order.
+func newStored(t testing.TB, runs []storedRun) *place {
+	t.Helper()
+	home := filepath.Join(filepath.Dir(built), "stored-"+fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, runs)))[:12])
+	store, _ := storedHomes.LoadOrStore(home, sync.OnceValue(func() error {
+		for _, r := range runs {
+			args := []string{"--home", home, "ingest", "--run", r.name}
+			for _, f := range r.files {
+				args = append(args, exported(t, f))
+			}
+			if out, err := exec.Command(built, args...).CombinedOutput(); err != nil {
+				return fmt.Errorf("%w: %s", err, out)
+			}
+		}
+		return nil
+	}))
+	err := store.(func() error)()
+	p := newPlace(t)
+	if err == nil {
+		err = os.CopyFS(p.path(".prof"), os.DirFS(home))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 var tableNames struct {

@@ -59,9 +59,9 @@ func call(t *testing.T, method, address, body string, headers ...string) reply {
 // TestServe compares the API with the command line, and tries what it must refuse.
 func TestServe(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
-	for _, run := range []string{"sdpa-1", "sdpa-2", "eager"} {
-		p.ok("ingest", "--run", run, "--tag", "attn="+strings.TrimRight(run, "-12"), exported(t, "../capture/llama/"+run))
+	p := newStored(t, repeated)
+	for _, r := range repeated {
+		p.ok("tag", r.name, "attn="+strings.TrimRight(r.name, "-12"))
 	}
 	base := serveAt(t, p)
 	for _, c := range []struct {

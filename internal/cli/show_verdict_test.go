@@ -14,20 +14,9 @@ import (
 // without what Nsight Compute profiled, and of several GPUs.
 func TestShowSaysWhatTheReportSays(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newStored(t, various)
 	bounds := map[judge.Bound]bool{}
-	for name, files := range map[string][]string{
-		"both":     {kernels, "../ncu/kernels-prefill.ncu-rep.gz"},
-		"profiled": {"../ncu/llama.sqlite.gz", "../ncu/llama.ncu-rep.gz"},
-		"nccl":     {nccl},
-		"ranks":    {"../ranks/rank0.trace.json.gz", "../ranks/rank1.trace.json.gz"},
-		"llama":    {llama, "../workload/llama-graph-node.workload.json"},
-	} {
-		args := []string{"ingest", "--run", name}
-		for _, f := range files {
-			args = append(args, exported(t, f))
-		}
-		p.ok(args...)
+	for _, name := range []string{"both", "profiled", "nccl", "ranks", "llama"} {
 		screen, report := p.asked(name)
 		for key, f := range screen.Frames {
 			if key == "diagnostics" {

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,7 +80,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	fmt.Printf("CPU seconds, compared with %s:\n%s", base, rows)
 	if n := len(rows.slower()); n > 0 {
-		return fmt.Errorf("%d of the rows above took over %.0f %% more CPU than before; %w", n, 100*tolerance, errAcceptable)
+		return fmt.Errorf("%d of the rows above are slower: most pairs took over %.1f %% more CPU now; %w", n, 100*tolerance/2, errAcceptable)
 	}
 	return nil
 }
@@ -150,59 +151,86 @@ func equal(a, b string) (bool, error) {
 	return bytes.Equal(x, y), err
 }
 
-// prof is a built program and its warehouse.
-type prof struct{ path, home string }
+// prof is a built program and where its warehouses are.
+type prof struct{ path, homes string }
 
-// cpu runs the program and gives its CPU time, of user and system.
-func (p prof) cpu(ctx context.Context, args []string) (time.Duration, error) {
-	cmd := exec.CommandContext(ctx, p.path, append([]string{"--home", p.home}, args...)...)
+// step is a command that is measured, and the run that it stores or reads, which has a warehouse of its own.
+type step struct {
+	run  string
+	args []string
+}
+
+// cpu runs the program and gives its CPU time, of user and system. What is stored is stored into a new warehouse.
+func (p prof) cpu(ctx context.Context, s step) (time.Duration, error) {
+	home := filepath.Join(p.homes, s.run)
+	if s.isIngest() {
+		if err := os.RemoveAll(home); err != nil {
+			return 0, err
+		}
+	}
+	cmd := exec.CommandContext(ctx, p.path, append([]string{"--home", home}, s.args...)...)
 	if _, err := output(cmd); err != nil {
 		return 0, err
 	}
 	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), nil
 }
 
-// steps are the commands that are measured, in turn: what a new warehouse gets, then what is asked of it.
-func steps(inputs map[string]string) [][]string {
-	var out [][]string
+func (s step) isIngest() bool { return s.args[0] == "ingest" }
+
+// steps are the commands that are measured, in turn: what stores, then what is asked of it.
+func steps(inputs map[string]string) []step {
+	var out []step
 	for _, name := range []string{"llama-graph-node", "emit-nvtx"} {
-		out = append(out, []string{"ingest", "--run", name, inputs[name]})
+		out = append(out, step{name, []string{"ingest", "--run", name, inputs[name]}})
 	}
 	for _, name := range []string{"top-kernels", "stage-kernels", "ranges", "range-kernels", "launches", "api-calls"} {
-		out = append(out, []string{"query", name, "--run", "llama-graph-node"})
+		out = append(out, step{"llama-graph-node", []string{"query", name, "--run", "llama-graph-node"}})
 	}
-	return append(out, []string{"show", "llama-graph-node"}, []string{"show", "emit-nvtx"})
+	for _, name := range []string{"llama-graph-node", "emit-nvtx"} {
+		out = append(out, step{name, []string{"show", name}})
+	}
+	return out
 }
 
-// measure takes the best of some rounds, and of as many more where the program seems slower: in each round both programs run each step, now
-// one first, now the other.
-func measure(ctx context.Context, both [2]prof, steps [][]string) (rows, error) {
-	best := make(rows, len(steps))
-	for round := 0; round < rounds || round < 2*rounds && len(best.slower()) > 0; round++ {
-		for _, p := range both {
-			if err := os.RemoveAll(p.home); err != nil {
-				return nil, err
-			}
+// measure runs what is undecided, round by round: in each both programs run a step, now one first, now the other.
+func measure(ctx context.Context, both [2]prof, steps []step) (rows, error) {
+	var out rows
+	for _, s := range steps {
+		of := s.args[1]
+		if s.isIngest() {
+			of = s.run
 		}
-		for s, args := range steps {
-			best[s].verb, best[s].of = args[0], args[1]
-			if args[0] == "ingest" {
-				best[s].of = args[2]
+		out = append(out, row{verb: s.args[0], of: of})
+	}
+	out = append(out, row{verb: "query and show,", of: "all"})
+	all := &out[len(steps)]
+	for round := 0; slices.ContainsFunc(out, func(r row) bool { return r.verdict() == undecided }); round++ {
+		isForAll := all.verdict() == undecided
+		var sum pair
+		for at, s := range steps {
+			if out[at].verdict() != undecided && (s.isIngest() || !isForAll) {
+				continue
 			}
+			var took pair
 			for i := range both {
 				i = (i + round) % 2
-				took, err := both[i].cpu(ctx, args)
+				var err error
+				took[i], err = both[i].cpu(ctx, s)
 				if err != nil && i == 0 {
 					return nil, fmt.Errorf("the program before the change: %w; %w", err, errAcceptable)
 				}
 				if err != nil {
 					return nil, err
 				}
-				if at := &best[s].took[i]; round == 0 || took < *at {
-					*at = took
+				if !s.isIngest() {
+					sum[i] += took[i]
 				}
 			}
+			out[at].pairs = append(out[at].pairs, took)
+		}
+		if isForAll {
+			all.pairs = append(all.pairs, sum)
 		}
 	}
-	return best, nil
+	return out, nil
 }
