@@ -76,7 +76,7 @@ var rooms = map[string][]string{
 	"render/table":          {"queries/frame", "render/typeset"},
 	"render/typeset":        {"queries/frame"},
 	"render/words":          {"queries/frame", "queries/judge", "queries/judge/*", "render/typeset"},
-	"internal/laketest":     {"ingest/derive", "queries", "queries/frame", "schema"},
+	"internal/laketest":     {"ingest/derive", "queries", "schema"},
 	"schema":                {"schema/rundir", "schema/seed"},
 	"schema/pack":           {},
 	"schema/rundir":         {},

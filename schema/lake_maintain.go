@@ -168,7 +168,9 @@ func rewrite(ctx context.Context, conn *sql.Conn, o MaintainOptions) (done []Mai
 		}
 		var n sql.NullInt64
 		err := again(ctx, func() error {
-			return conn.QueryRowContext(ctx, "SELECT ("+step.count+")::BIGINT FROM "+step.call).Scan(&n)
+			return inTransaction(ctx, conn, func() error {
+				return conn.QueryRowContext(ctx, "SELECT ("+step.count+")::BIGINT FROM "+step.call).Scan(&n)
+			})
 		})
 		if err != nil {
 			return done, fmt.Errorf("%s: %w", step.name, err)
