@@ -11,6 +11,7 @@ import (
 	"prof/internal/file"
 	"prof/queries"
 	"prof/queries/caveat"
+	"prof/queries/dialect"
 	"prof/queries/frame"
 	"prof/render/metrics"
 	"prof/render/stacks"
@@ -23,6 +24,7 @@ type exportForm struct {
 	name, doc string
 	options   []string // of exportOptions, those that it takes
 	write     func(*program, *cli.Context, *schema.Warehouse, schema.Run) error
+	all       func(*program, *cli.Context, *schema.Warehouse) error // in place of write, of a form for all runs
 }
 
 // exportOptions say which part of a run is exported.
@@ -30,17 +32,22 @@ var exportOptions = []string{"stage", "device", "source", "warmup", "pass", "win
 
 func exportForms() (list []exportForm) {
 	for _, f := range stacks.Forms() {
-		list = append(list, exportForm{f.Name, f.Doc, []string{"stage", "device", "source", "warmup"}, func(p *program, c *cli.Context, w *schema.Warehouse, run schema.Run) error {
+		list = append(list, exportForm{name: f.Name, doc: f.Doc, options: []string{"stage", "device", "source", "warmup"}, write: func(p *program, c *cli.Context, w *schema.Warehouse, run schema.Run) error {
 			return p.exportStacks(c, w, run, f)
 		}})
 	}
 	list = append(list,
-		exportForm{perfettoForm, perfettoDoc, []string{"stage", "device", "source", "pass", "window"}, (*program).exportPerfetto},
-		exportForm{parquet, parquetDoc, nil, (*program).exportParquet},
-		exportForm{sqliteForm, sqliteDoc, nil, (*program).exportSQLite})
+		exportForm{name: perfettoForm, doc: perfettoDoc, options: []string{"stage", "device", "source", "pass", "window"}, write: (*program).exportPerfetto},
+		exportForm{name: parquet, doc: parquetDoc, write: (*program).exportParquet},
+		exportForm{name: sqliteForm, doc: sqliteDoc, write: (*program).exportSQLite})
 	for _, f := range metrics.Forms() {
-		list = append(list, exportForm{f.Name, f.Doc, nil, func(p *program, c *cli.Context, w *schema.Warehouse, run schema.Run) error {
+		list = append(list, exportForm{name: f.Name, doc: f.Doc, write: func(p *program, c *cli.Context, w *schema.Warehouse, run schema.Run) error {
 			return p.exportMetrics(c, w, run, f)
+		}})
+	}
+	for _, e := range dialect.Engines() {
+		list = append(list, exportForm{name: engineForm + e.Name, doc: "views over all runs of a lake, as SQL " + e.Doc, all: func(p *program, c *cli.Context, w *schema.Warehouse) error {
+			return p.exportEngine(c, w, e)
 		}})
 	}
 	return list
@@ -73,7 +80,8 @@ launch_time, and where they are known flop and bytes: from Nsight Compute report
   prof import runs                                # in another warehouse
   prof export baseline --to sqlite --out baseline.sqlite
   prof export baseline --to openmetrics --out baseline.txt
-  prof export baseline --to otlp-json | curl -H 'Content-Type: application/json' --data-binary @- http://localhost:4318/v1/metrics`,
+  prof export baseline --to otlp-json | curl -H 'Content-Type: application/json' --data-binary @- http://localhost:4318/v1/metrics
+  prof export --to sql-spark --out lake.sql       # spark-sql -i lake.sql -e 'SELECT * FROM stages'`,
 		Flags: []cli.Flag{
 			runFlag("the newest"),
 			&cli.StringFlag{Name: "to", Value: names[0], Usage: "`FORM` of the output: " + strings.Join(names, ", ")},
@@ -85,9 +93,7 @@ launch_time, and where they are known flop and bytes: from Nsight Compute report
 			&cli.Int64Flag{Name: "pass", DefaultText: "all", Usage: "with --to perfetto and --stage: only this pass of the stage"},
 			&cli.StringFlag{Name: "window", Usage: "with --to perfetto: only what runs between these times, from the start of the capture: `A..B`, as in 1.5s..2s; either may be empty"},
 		},
-		Action: func(c *cli.Context) error {
-			return p.oneRun(c, func(w *schema.Warehouse, run schema.Run) error { return p.exportRun(c, w, run) })
-		},
+		Action: p.export,
 	}
 }
 
@@ -144,27 +150,54 @@ func (p *program) noKernels(c *cli.Context, w *schema.Warehouse, run schema.Run)
 	return fmt.Errorf("run %s has no kernels to export: it has no timeline, only %s", run.Name, strings.Join(kinds, ", "))
 }
 
-func (p *program) exportRun(c *cli.Context, w *schema.Warehouse, run schema.Run) error {
+// export writes a run, or for engines that read a lake all of them.
+func (p *program) export(c *cli.Context) (err error) {
 	forms := exportForms()
 	at := slices.IndexFunc(forms, func(f exportForm) bool { return f.name == c.String("to") })
-	if at < 0 {
-		var others []string
-		for _, f := range forms[len(stacks.Forms()):] {
-			others = append(others, f.name)
+	if at >= 0 && forms[at].all != nil {
+		if err := checkOptions(c, forms[at]); err != nil {
+			return err
 		}
-		_, err := stacks.Forms().Named(c.String("to"), others...)
-		return &usageError{err}
+		if c.NArg() > 0 || c.IsSet("run") {
+			return usagef("--to %s takes no run: it is for all runs of a lake", forms[at].name)
+		}
+		w, err := p.open(c, false)
+		if err != nil {
+			return err
+		}
+		defer closing(w, &err)
+		return forms[at].all(p, c, w)
 	}
-	for _, name := range exportOptions {
-		if c.IsSet(name) && !slices.Contains(forms[at].options, name) {
-			takes := ": it writes all of the run"
-			if len(forms[at].options) > 0 {
-				takes = "; it takes --" + strings.Join(forms[at].options, ", --")
+	return p.oneRun(c, func(w *schema.Warehouse, run schema.Run) error {
+		if at < 0 {
+			var others []string
+			for _, f := range forms[len(stacks.Forms()):] {
+				others = append(others, f.name)
 			}
-			return usagef("--to %s takes no --%s%s", forms[at].name, name, takes)
+			_, err := stacks.Forms().Named(c.String("to"), others...)
+			return &usageError{err}
+		}
+		if err := checkOptions(c, forms[at]); err != nil {
+			return err
+		}
+		return forms[at].write(p, c, w, run)
+	})
+}
+
+// checkOptions refuses options for a part of a run that a form does not take.
+func checkOptions(c *cli.Context, form exportForm) error {
+	for _, name := range exportOptions {
+		if c.IsSet(name) && !slices.Contains(form.options, name) {
+			takes := ": it writes all of the run"
+			if form.all != nil {
+				takes = ": it writes all runs"
+			} else if len(form.options) > 0 {
+				takes = "; it takes --" + strings.Join(form.options, ", --")
+			}
+			return usagef("--to %s takes no --%s%s", form.name, name, takes)
 		}
 	}
-	return forms[at].write(p, c, w, run)
+	return nil
 }
 
 func (p *program) exportStacks(c *cli.Context, w *schema.Warehouse, run schema.Run, form typeset.Form[*stacks.Profile, stacks.Options]) error {

@@ -119,13 +119,16 @@ func TestImport(t *testing.T) {
 		t.Errorf("the answer is\n%s\nwant\n%s", got, want)
 	}
 	for want, args := range map[string][]string{
-		"writes a file: name it with --out FILE":                                      {"query", "top-kernels", "a", "--format", "parquet"},
-		"--out needs --format parquet; other forms":                                   {"query", "top-kernels", "a", "--out", answer},
-		"use one of table, md, csv, json, arrow, parquet":                             {"query", "top-kernels", "a", "--format", "nosuch"},
-		"use one of pprof, folded, perfetto, parquet, sqlite, openmetrics, otlp-json": {"export", "--to", "nosuch"},
-		"name it with --out DIR":                                                      {"export", "--to", "parquet"},
-		"--to parquet takes no --stage: it writes all of the run":                     {"export", "--to", "parquet", "--out", dir, "--stage", "decode"},
-		"import takes the file or folder to import; see `pr":                          {"import"},
+		"writes a file: name it with --out FILE":                                                            {"query", "top-kernels", "a", "--format", "parquet"},
+		"--out needs --format parquet; other forms":                                                         {"query", "top-kernels", "a", "--out", answer},
+		"use one of table, md, csv, json, arrow, parquet":                                                   {"query", "top-kernels", "a", "--format", "nosuch"},
+		"use one of pprof, folded, perfetto, parquet, sqlite, openmetrics, otlp-json, sql-spark, sql-trino": {"export", "--to", "nosuch"},
+		"is for a lake, and ": {"export", "--to", "sql-spark"},
+		"--to sql-trino takes no run: it is for all runs of a lake": {"export", "a", "--to", "sql-trino"},
+		"--to sql-spark takes no --stage":                           {"export", "--to", "sql-spark", "--stage", "decode"},
+		"name it with --out DIR":                                    {"export", "--to", "parquet"},
+		"--to parquet takes no --stage: it writes all of the run":   {"export", "--to", "parquet", "--out", dir, "--stage", "decode"},
+		"import takes the file or folder to import; see `pr":        {"import"},
 	} {
 		if got := from.run(args...); got.code != 2 || !strings.Contains(got.err, want) {
 			t.Errorf("%q: code %d, %s", args, got.code, got.err)
