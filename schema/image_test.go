@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"flag"
 	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -53,7 +54,49 @@ func TestImage(t *testing.T) {
 	if now := texts(t, w, `SELECT count(*) FROM schema_version WHERE applied_at >= ?`, began); !slices.Equal(now, []string{"0"}) {
 		t.Error("the image is out of date, and was brought up to date when it was opened: go test ./schema -run TestImage -update")
 	}
+	testLakeImage(t, w)
 	done(t, w)
+}
+
+// definitions list the views and macros of a warehouse.
+var definitions = []string{
+	`SELECT view_name, sql, coalesce(comment, '') FROM duckdb_views() WHERE NOT internal ORDER BY ALL`,
+	`SELECT function_name, function_type, parameters::VARCHAR, coalesce(macro_definition, ''), coalesce(comment, '') FROM duckdb_functions() WHERE NOT internal AND function_type LIKE '%macro' ORDER BY ALL`,
+}
+
+// testLakeImage holds that the image for lakes has the views and macros of a warehouse, and no table.
+func testLakeImage(t *testing.T, w *schema.Warehouse) {
+	packed, err := os.ReadFile("lake.duckdb.zst")
+	if err != nil {
+		t.Fatal(err)
+	}
+	unpack, err := zstd.NewReader(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unpack.Close()
+	image, err := unpack.DecodeAll(packed, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "warehouse.duckdb")
+	if err := os.WriteFile(path, image, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("duckdb", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	of := &schema.Warehouse{DB: db}
+	if n := texts(t, of, `SELECT count(*) FROM duckdb_tables() WHERE NOT internal`); !slices.Equal(n, []string{"0"}) {
+		t.Errorf("the image for lakes has %s tables", n)
+	}
+	for _, stmt := range definitions {
+		if got, want := texts(t, of, stmt), texts(t, w, stmt); len(want) < 10 || !slices.Equal(got, want) {
+			t.Error("the image for lakes is out of date: go test ./schema -run TestImage -update")
+		}
+	}
 }
 
 // everything lists what a warehouse without runs holds.
@@ -63,8 +106,7 @@ func everything(t *testing.T, w *schema.Warehouse) []string {
 	for _, stmt := range []string{
 		`SELECT table_name, coalesce(comment, '') FROM duckdb_tables() WHERE NOT internal ORDER BY ALL`,
 		`SELECT table_name, column_name, column_index, data_type, is_nullable, coalesce(comment, '') FROM duckdb_columns() WHERE NOT internal ORDER BY ALL`,
-		`SELECT view_name, sql, coalesce(comment, '') FROM duckdb_views() WHERE NOT internal ORDER BY ALL`,
-		`SELECT function_name, function_type, parameters::VARCHAR, coalesce(macro_definition, ''), coalesce(comment, '') FROM duckdb_functions() WHERE NOT internal AND function_type LIKE '%macro' ORDER BY ALL`,
+		definitions[0], definitions[1],
 		`SELECT version, name, checksum FROM schema_version ORDER BY ALL`,
 		`FROM stage_rule ORDER BY ALL`, `FROM kernel_rule ORDER BY ALL`, `FROM device_peak ORDER BY ALL`, `FROM device_alias ORDER BY ALL`, `FROM sm_rate ORDER BY ALL`,
 	} {

@@ -148,5 +148,5 @@ func (t table) copies(from string) string {
 		}
 		list = append(list, x)
 	}
-	return fmt.Sprintf("INSERT INTO lake.main.%s SELECT %s FROM lake.main.%[1]s x CROSS JOIN made g WHERE x.run_id = '%s'::UUID ORDER BY g.run_id", t.name, strings.Join(list, ", "), from)
+	return fmt.Sprintf("INSERT INTO lake.main.%[1]s SELECT %[2]s FROM lake.main.%[1]s x CROSS JOIN made g WHERE x.run_id = '%[3]s'::UUID ORDER BY g.run_id", t.name, strings.Join(list, ", "), from)
 }
