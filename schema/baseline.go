@@ -64,7 +64,10 @@ func (w *Warehouse) SetBaseline(ctx context.Context, name string, r Run, at time
 	if err := CheckBaselineName(name); err != nil {
 		return err
 	}
-	err := w.change(ctx, []string{"baseline " + name}, func(tx *sql.Tx) error {
+	err := w.change(ctx, []string{"baseline " + name, "run " + r.ID}, func(tx *sql.Tx) error {
+		if err := isThere(ctx, tx, r); err != nil {
+			return err
+		}
 		if _, err := tx.ExecContext(ctx, `DELETE FROM baseline WHERE name = ?`, name); err != nil {
 			return err
 		}

@@ -38,6 +38,9 @@ func FindHome(dir, override string) (Home, error) {
 	h, err := findHome(dir, at)
 	if err == nil && at != override {
 		h.Lake = &Lake{Catalog: override}
+		if err = h.Lake.check(); err == nil {
+			err = h.Lake.settle(dir)
+		}
 	} else if err == nil {
 		h.Lake, err = configured(filepath.Join(h.Dir, rundir.ConfigName))
 	}

@@ -8,10 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/goccy/go-yaml"
 
@@ -50,7 +52,10 @@ func configured(path string) (*Lake, error) {
 		Warehouse map[string]string `yaml:"warehouse"`
 	}
 	if err := yaml.Unmarshal(text, &all); err != nil {
-		return nil, fmt.Errorf("%s: warehouse: want catalog, data_path and secret, each a text: %w", path, err)
+		if strings.Contains(string(text), "warehouse:") { // else capture says it, with the line; a value may be a secret
+			return nil, fmt.Errorf("%s: warehouse: want catalog, data_path and secret, each a text on a line of its own", path)
+		}
+		return nil, nil
 	}
 	if all.Warehouse == nil {
 		return nil, nil
@@ -71,7 +76,29 @@ func configured(path string) (*Lake, error) {
 	if err := l.check(); err != nil {
 		return nil, fmt.Errorf("%s: warehouse.catalog: %w", path, err)
 	}
-	return l, nil
+	return l, l.settle(filepath.Dir(filepath.Dir(path)))
+}
+
+// settle makes paths of files whole: what is written in a folder goes from there, and ~/ is the user's home.
+func (l *Lake) settle(dir string) error {
+	whole := func(path string) (string, error) {
+		if rest, is := strings.CutPrefix(path, "~/"); is {
+			home, err := os.UserHomeDir()
+			return filepath.Join(home, rest), err
+		}
+		if path == "" || filepath.IsAbs(path) || isRemote(path) {
+			return path, nil
+		}
+		return filepath.Join(dir, path), nil
+	}
+	var errs [3]error
+	l.DataPath, errs[0] = whole(l.DataPath)
+	l.Secret, errs[1] = whole(l.Secret)
+	if at, is := strings.CutPrefix(l.Catalog, LakePrefix); is && !l.usesPostgres() && at != "" {
+		at, errs[2] = whole(at)
+		l.Catalog = LakePrefix + at
+	}
+	return errors.Join(errs[:]...)
 }
 
 // The catalogs of a process that has a lake open.
@@ -100,7 +127,9 @@ func (l *Lake) check() error {
 	if !is || rest == "" || rest == "postgres:" {
 		return fmt.Errorf("lake %q: write ducklake:postgres:dbname=NAME host=HOST, or ducklake:FILE", l.Catalog)
 	}
-	if strings.Contains(strings.ToLower(rest), "password") || strings.Contains(rest, "://") && strings.Contains(rest, "@") {
+	_, user, isURL := strings.Cut(rest, "://")
+	user, _, hasUser := strings.Cut(user, "@")
+	if strings.Contains(strings.ToLower(rest), "password") || isURL && hasUser && strings.Contains(user, ":") {
 		return errors.New("the address of a lake must not have a password, which lists of processes would show: put it into PGPASSWORD, ~/.pgpass, or the file that `secret` in .prof/config.yaml names")
 	}
 	if kind, _, has := strings.Cut(rest, ":"); has && kind != "postgres" && !strings.Contains(kind, "/") {
@@ -132,6 +161,10 @@ func (l *Lake) attach(ctx context.Context, q SQL, how string) error {
 	}
 	statement := fmt.Sprintf("ATTACH %s AS %s (%s, DATA_INLINING_ROW_LIMIT %d)", Quote(l.Catalog), lakeName, how, inlined)
 	_, err := q.ExecContext(ctx, statement)
+	for end := time.Now().Add(lakeWait); err != nil && strings.Contains(err.Error(), "Could not set lock on file") && time.Now().Before(end) && ctx.Err() == nil; { // a catalog in a file is open in one process at a time
+		time.Sleep(100 * time.Millisecond)
+		_, err = q.ExecContext(ctx, statement)
+	}
 	if err != nil && strings.Contains(err.Error(), "extension httpfs") { // where the rows are, only the lake itself says
 		if err = l.Access.load(ctx, q, "httpfs"); err == nil {
 			_, err = q.ExecContext(ctx, statement)
@@ -154,8 +187,16 @@ func (l *Lake) plainError(err error) error {
 	}
 	text := err.Error()
 	switch {
-	case strings.Contains(text, "does not exist") && strings.Contains(text, "creating a new DuckLake"), strings.Contains(text, "no DuckLake"):
+	case strings.Contains(text, "creating a new DuckLake"), strings.Contains(text, "in read-only mode: database does not exist"):
 		return fmt.Errorf("%w in %s: make it with `prof lake init`", ErrNoLake, l)
+	case strings.Contains(text, "DATA_PATH parameter"):
+		return fmt.Errorf("%s: it was made with another place for its rows: repeat with that one, or drop the database", l)
+	case strings.Contains(text, "Unable to connect to Postgres"):
+		_, said, _ := strings.Cut(text, "Unable to connect to Postgres at ")
+		if at := strings.LastIndex(said, "\": "); at >= 0 {
+			said = said[at+3:]
+		}
+		return fmt.Errorf("%s: PostgreSQL does not answer: %s", l, strings.Join(strings.Fields(strings.ReplaceAll(said, "\\n\\t", " ")), " "))
 	case strings.Contains(text, "password authentication failed"), strings.Contains(text, "no password supplied"):
 		return fmt.Errorf("%s: PostgreSQL wants another password: set PGPASSWORD, or ~/.pgpass: %w", l, err)
 	}
@@ -303,6 +344,9 @@ func InitLake(ctx context.Context, l *Lake, o Options) error {
 		return err
 	}
 	defer dir.Remove()
+	if err := l.settleData(); err != nil {
+		return err
+	}
 	o.Write = true
 	w, err := openWrite(ctx, Home{Dir: dir.Path}, o)
 	if err != nil {
@@ -317,6 +361,11 @@ func InitLake(ctx context.Context, l *Lake, o Options) error {
 	if err := l.loadData(ctx, conn, l.DataPath); err != nil {
 		return err
 	}
+	if isRemote(l.DataPath) { // before the catalog keeps it for good
+		if _, err := texts(conn.QueryContext(ctx, "SELECT file FROM glob("+Quote(strings.TrimSuffix(l.DataPath, "/")+"/*")+") LIMIT 1")); err != nil {
+			return fmt.Errorf("the place for the rows, %s, does not answer: %w", l.DataPath, err)
+		}
+	}
 	if err := l.attach(ctx, conn, "DATA_PATH "+Quote(l.DataPath)); err != nil {
 		return err
 	}
@@ -328,6 +377,24 @@ func InitLake(ctx context.Context, l *Lake, o Options) error {
 		return err
 	}
 	return inTransaction(ctx, conn, func() error { return makeLake(ctx, conn, o) })
+}
+
+// settleData makes the place for the rows of a new lake whole, and a folder of it.
+func (l *Lake) settleData() error {
+	if isRemote(l.DataPath) {
+		if scheme, _, _ := strings.Cut(l.DataPath, "://"); scheme != "s3" && scheme != "gs" {
+			return fmt.Errorf("%s: rows go into a folder, s3://BUCKET/FOLDER or gs://BUCKET/FOLDER", l.DataPath)
+		}
+		return nil
+	}
+	dir, err := os.Getwd()
+	if err == nil {
+		err = l.settle(dir)
+	}
+	if err == nil {
+		err = file.MakeDir(l.DataPath)
+	}
+	return err
 }
 
 // inTransaction does something in a transaction of a connection, all of it or nothing.

@@ -50,6 +50,9 @@ func (s *LakeStatus) read(ctx context.Context, conn *sql.Conn) error {
 	err := conn.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM lake.main.run), (SELECT value FROM ducklake_options('lake') WHERE option_name = 'data_path'),
 		(SELECT value FROM ducklake_options('lake') WHERE option_name = 'version'), (SELECT count(*) FROM ducklake_snapshots('lake')), (SELECT min(snapshot_time) FROM ducklake_snapshots('lake')),
 		(SELECT count(*) FROM `+lakeMeta+`.ducklake_files_scheduled_for_deletion)`).Scan(&s.Runs, &s.DataPath, &s.Version, &s.Snapshots, &oldest, &s.UnusedFiles)
+	if err != nil && strings.Contains(err.Error(), "Table with name run does not exist") {
+		err = fmt.Errorf("%w: it has no tables of prof: `prof lake init` makes them", ErrNoLake)
+	}
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"os"
 
 	"github.com/google/uuid"
 )
@@ -58,7 +59,8 @@ func (l *Lake) Probe(ctx context.Context) (out []Probed) {
 	}
 	try(Probed{Name: "rows", Title: "Rows in " + where, Advice: "check the keys (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL) and the rights of the folder"}, func(conn *sql.Conn) (string, error) {
 		if !isRemote(where) {
-			return "a folder", nil
+			_, err := os.ReadDir(where)
+			return "a folder", err
 		}
 		name := Quote(where + "probe-" + uuid.NewString() + "*")
 		_, err := texts(conn.QueryContext(ctx, "SELECT file FROM glob("+name+") LIMIT 1"))

@@ -70,14 +70,26 @@ func (w *Warehouse) Fetch(ctx context.Context, run Run) error {
 	if w.lake == nil {
 		return nil
 	}
+	var f fetched
 	err := w.withLake(ctx, w.lake, toRead, func(conn *sql.Conn) error {
-		return w.inCommit(ctx, conn, func() error {
+		return w.inCommit(ctx, conn, func() (err error) {
+			if f.state, err = pushedState(ctx, conn, run.ID); err != nil {
+				return err
+			}
 			if err := deleteRun(ctx, conn, run.ID, "baseline"); err != nil {
 				return err
 			}
-			return (&Moved{Run: run}).pull(ctx, conn, w.Facts)
+			if err := (&Moved{Run: run}).pull(ctx, conn, w.Facts); err != nil {
+				return err
+			}
+			f.tags, err = texts(conn.QueryContext(ctx, `SELECT key || '=' || value FROM run_tag WHERE run_id = ?::UUID`, run.ID))
+			return err
 		})
 	})
+	if w.fetched == nil {
+		w.fetched = map[string]fetched{}
+	}
+	w.fetched[run.ID] = f
 	if err != nil {
 		err = fmt.Errorf("get run %s from the lake: %w", run.Name, err)
 	}
@@ -89,5 +101,18 @@ func (w *Warehouse) Publish(ctx context.Context, runs ...Run) error {
 	if w.lake == nil {
 		return nil
 	}
-	return w.Push(ctx, w.lake, runs, PushOptions{Replace: true, upgrade: w.upgrading}, func(_ Moved, err error) error { return err })
+	for _, r := range runs {
+		f := w.fetched[r.ID]
+		o := PushOptions{Replace: f.state != "", upgrade: w.upgrading, seen: f.state, known: f.tags}
+		if err := w.Push(ctx, w.lake, []Run{r}, o, func(_ Moved, err error) error { return err }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fetched is what a lake had of a run when it was fetched.
+type fetched struct {
+	state string // see pushedState
+	tags  []string
 }

@@ -26,6 +26,7 @@ COMMENT ON COLUMN ` + lakeName + `.main.pushed_run.pushed_by IS 'Host that pushe
 type Moved struct {
 	Run   Run
 	Rows  int64
+	Tags  int  // that are new or other there
 	There bool // it was there already, with the same content
 }
 
@@ -34,8 +35,10 @@ var ErrDiffers = errors.New("it is there with other content")
 
 // PushOptions say how runs travel to a lake.
 type PushOptions struct {
-	Replace bool // a run that is there with other content
-	upgrade bool // the lake, to the facts that the run has
+	Replace bool     // a run that is there with other content
+	upgrade bool     // the lake, to the facts that the run has
+	seen    string   // what the lake had of the run when it was fetched, see pushedState
+	known   []string // tags that it had then, and that are not pushed
 }
 
 // Push writes runs of the warehouse into a lake, each in one transaction: all of it or nothing. A run that is there with the same content stays as it is. Baselines are
@@ -58,7 +61,11 @@ func (w *Warehouse) Push(ctx context.Context, to *Lake, runs []Run, o PushOption
 
 func (w *Warehouse) pushRun(ctx context.Context, conn *sql.Conn, to *Lake, run Run, o PushOptions) (m Moved, err error) {
 	m.Run = run
-	release, err := w.lockLake(ctx, to, lakeWait, "name "+run.Name, "run "+run.ID)
+	names, err := texts(w.DB.QueryContext(ctx, `SELECT DISTINCT 'source ' || s.sha256 FROM source s WHERE s.run_id = ?::UUID AND s.kind IN (`+capturedKinds+`) ORDER BY 1`, run.ID))
+	if err != nil {
+		return m, err
+	}
+	release, err := w.lockLake(ctx, to, lakeWait, append([]string{"name " + run.Name, "run " + run.ID}, names...)...)
 	if err != nil {
 		return m, err
 	}
@@ -95,7 +102,7 @@ func again(ctx context.Context, do func() error) error {
 	for try := 1; ; try++ {
 		err := do()
 		if err == nil || try == mostTries || !strings.Contains(strings.ToLower(err.Error()), "transaction conflict") {
-			return err
+			return plainLakeError(err)
 		}
 		select {
 		case <-ctx.Done():
@@ -131,7 +138,7 @@ func (w *Warehouse) lockLake(ctx context.Context, l *Lake, wait time.Duration, n
 			}
 			if time.Now().After(deadline) {
 				release()
-				return nil, fmt.Errorf("another process writes the same %s into the lake", n)
+				return nil, fmt.Errorf("another process has been at work on the lake's %s for %s: try again later", n, wait)
 			}
 			select {
 			case <-ctx.Done():
@@ -150,12 +157,8 @@ func (m *Moved) push(ctx context.Context, q SQL, o PushOptions) error {
 	if err != nil {
 		return err
 	}
-	tables = slices.DeleteFunc(tables, func(t string) bool { return t == "baseline" })
+	tables = slices.DeleteFunc(tables, func(t string) bool { return slices.Contains(named, t) })
 	counts, err := countRows(ctx, q, "", tables, m.Run.ID)
-	if err != nil {
-		return err
-	}
-	by, err := sameFacts(ctx, q, m.Run.ID, o.upgrade)
 	if err != nil {
 		return err
 	}
@@ -163,25 +166,42 @@ func (m *Moved) push(ctx context.Context, q SQL, o PushOptions) error {
 	if err != nil {
 		return err
 	}
-	there, err := texts(q.QueryContext(ctx, `SELECT coalesce((SELECT p.digest FROM lake.main.pushed_run p SEMI JOIN lake.main.derivation d ON d.run_id = p.run_id AND d.checksum = ? WHERE p.run_id = r.run_id), '')
-		FROM lake.main.run r WHERE r.run_id = ?::UUID`, by, m.Run.ID))
+	there, err := pushedDigest(ctx, q, m.Run.ID)
 	if err != nil {
 		return err
 	}
-	if len(there) > 0 {
-		if m.There = there[0] == digest; m.There {
-			return nil
+	if there != "" && there == digest && !o.upgrade {
+		m.There = true
+		return m.copyTags(ctx, q, "", lakeName+".main.", o.known)
+	}
+	if there != "" && !o.Replace {
+		return fmt.Errorf("%w: --replace puts this one in its place", ErrDiffers)
+	}
+	if o.seen != "" {
+		now, err := pushedState(ctx, q, m.Run.ID)
+		if err != nil {
+			return err
 		}
-		if !o.Replace {
-			return fmt.Errorf("%w: --replace puts this one in its place", ErrDiffers)
+		if now != o.seen {
+			return errors.New("another process changed or removed the run meanwhile: run the command again")
 		}
+	}
+	if err := sameFacts(ctx, q, m.Run.ID, o.upgrade); err != nil {
+		return err
+	}
+	if there != "" {
 		for _, t := range append(slices.Clone(tables), "pushed_run") {
 			if _, err := q.ExecContext(ctx, `DELETE FROM lake.main.`+t+` WHERE run_id = ?::UUID`, m.Run.ID); err != nil {
 				return fmt.Errorf("from %s: %w", t, err)
 			}
 		}
 	}
-	if err := m.checkName(ctx, q); err != nil {
+	if !o.upgrade {
+		if err := m.checkName(ctx, q); err != nil {
+			return err
+		}
+	}
+	if err := m.copyTags(ctx, q, "", lakeName+".main.", o.known); err != nil {
 		return err
 	}
 	m.Rows = 0
@@ -230,14 +250,55 @@ func (m *Moved) checkName(ctx context.Context, q SQL) error {
 // ErrOtherRules is wrapped by the error that a run's facts are not by the rules of the lake.
 var ErrOtherRules = errors.New("its facts are by other rules than those of the lake")
 
-// sameFacts gives by what a run's facts were derived, which must be as those of the lake, unless that is being upgraded.
-func sameFacts(ctx context.Context, q SQL, runID string, upgrade bool) (by string, err error) {
+// sameFacts says whether a run's facts were derived as those of the lake, unless that is being upgraded.
+func sameFacts(ctx context.Context, q SQL, runID string, upgrade bool) error {
 	same, err := texts(q.QueryContext(ctx, `SELECT d.checksum FROM derivation d WHERE d.run_id = ?::UUID
 		AND (? OR d.checksum IN (SELECT v.checksum FROM lake.main.schema_version v WHERE v.version = `+strconv.Itoa(derivedVersion)+`))`, runID, upgrade))
-	if err != nil || len(same) != 1 {
-		return "", errors.Join(err, ErrOtherRules)
+	if err == nil && len(same) != 1 {
+		err = ErrOtherRules
 	}
-	return same[0], nil
+	return err
+}
+
+// pushedDigest is the digest of what the lake has of a run; "" where it has none. One that another version of DuckDB made is made anew.
+func pushedDigest(ctx context.Context, q SQL, runID string) (string, error) {
+	there, err := texts(q.QueryContext(ctx, `SELECT coalesce((SELECT max(p.digest) FROM lake.main.pushed_run p WHERE p.run_id = r.run_id), 'unknown') FROM lake.main.run r WHERE r.run_id = ?::UUID`, runID))
+	if err != nil || len(there) == 0 {
+		return "", err
+	}
+	if by, _, _ := strings.Cut(there[0], " "); by == DuckDBVersion() {
+		return there[0], nil
+	}
+	return contentOf(ctx, q, lakeName+".main.", runID)
+}
+
+// pushedState names what the lake has of a run, other each time it is pushed.
+func pushedState(ctx context.Context, q SQL, runID string) (string, error) {
+	now, err := texts(q.QueryContext(ctx, `SELECT concat_ws(' ', p.digest, p.pushed_at, p.pushed_by) FROM lake.main.pushed_run p WHERE p.run_id = ?::UUID`, runID))
+	return strings.Join(now, " "), err
+}
+
+// copyTags copies the tags of a run, in place of others with the same keys; known ones, as KEY=VALUE, are left as they are.
+func (m *Moved) copyTags(ctx context.Context, q SQL, from, to string, known []string) error {
+	tags, err := texts(q.QueryContext(ctx, `SELECT t.key || '=' || t.value FROM `+from+`run_tag t WHERE t.run_id = ?::UUID
+		AND NOT EXISTS (SELECT 1 FROM `+to+`run_tag o WHERE o.run_id = t.run_id AND o.key = t.key AND o.value = t.value) ORDER BY 1`, m.Run.ID))
+	if err != nil {
+		return err
+	}
+	for _, t := range tags {
+		if slices.Contains(known, t) {
+			continue
+		}
+		key, value, _ := strings.Cut(t, "=")
+		if _, err := q.ExecContext(ctx, `DELETE FROM `+to+`run_tag WHERE run_id = ?::UUID AND key = ?`, m.Run.ID, key); err != nil {
+			return err
+		}
+		if _, err := q.ExecContext(ctx, `INSERT INTO `+to+`run_tag VALUES (?::UUID, ?, ?)`, m.Run.ID, key, value); err != nil {
+			return err
+		}
+		m.Tags++
+	}
+	return nil
 }
 
 // copyRows copies a run's rows of a table, of which there are to be so many, from one catalog into another.
@@ -300,8 +361,15 @@ func (w *Warehouse) Pull(ctx context.Context, from *Lake, runs []Run, done func(
 		for _, r := range runs {
 			m := Moved{Run: r}
 			err := m.checkPull(ctx, conn)
-			if err == nil && !m.There {
-				err = w.inCommit(ctx, conn, func() error { return m.pull(ctx, conn, w.Facts) })
+			if err == nil && m.There {
+				err = w.inCommit(ctx, conn, func() error { return m.copyTags(ctx, conn, lakeName+".main.", "", nil) })
+			} else if err == nil {
+				err = w.inCommit(ctx, conn, func() error {
+					if err := m.pull(ctx, conn, w.Facts); err != nil {
+						return err
+					}
+					return checkImported(ctx, conn, r.ID)
+				})
 			}
 			if err != nil {
 				return fmt.Errorf("pull run %s: %w", r.Name, err)
@@ -338,8 +406,8 @@ func (m *Moved) checkPull(ctx context.Context, q SQL) error {
 		if err != nil {
 			return err
 		}
-		pushed, err := texts(q.QueryContext(ctx, `SELECT p.digest FROM lake.main.pushed_run p WHERE p.run_id = ?::UUID`, m.Run.ID))
-		if m.There = err == nil && len(pushed) > 0 && pushed[0] == have; err == nil && !m.There {
+		pushed, err := pushedDigest(ctx, q, m.Run.ID)
+		if m.There = err == nil && pushed == have; err == nil && !m.There {
 			err = fmt.Errorf("%w: `prof rm %s` here first to have that of the lake", ErrDiffers, m.Run.Name)
 		}
 		return err
@@ -387,16 +455,9 @@ func (m *Moved) pull(ctx context.Context, q SQL, facts Facts) error {
 		return fmt.Errorf("pushed_run.row_counts: %w", err)
 	}
 	for _, t := range tables {
-		if counts[t] == 0 && t != "run_tag" { // tags change without a push
-			continue
-		}
 		want := counts[t]
-		if t == "run_tag" {
-			found, err := countRows(ctx, q, lakeName+".main.", []string{t}, m.Run.ID)
-			if err != nil {
-				return err
-			}
-			want = found[t]
+		if want == 0 {
+			continue
 		}
 		if err := copyRows(ctx, q, lakeName+".main.", "", t, m.Run.ID, want); err != nil {
 			return err
@@ -406,11 +467,28 @@ func (m *Moved) pull(ctx context.Context, q SQL, facts Facts) error {
 		}
 		m.Rows += want
 	}
-	if err := checkImported(ctx, q, m.Run.ID); err != nil {
+	if err := m.copyTags(ctx, q, lakeName+".main.", "", nil); err != nil {
 		return err
 	}
 	if len(current) > 0 {
 		return nil
 	}
 	return Derive(ctx, q, facts, m.Run.ID)
+}
+
+// plainLakeError says what PostgreSQL said, without the statement, which has rows of the run in it.
+func plainLakeError(err error) error {
+	if err == nil || !strings.Contains(err.Error(), "Failed to execute query") && !strings.Contains(err.Error(), "Current transaction is aborted") {
+		return err
+	}
+	text := err.Error()
+	at := strings.LastIndex(text, "ERROR:")
+	if at < 0 {
+		return errors.New("PostgreSQL refuses a table of the lake: see the rights in docs/lake.md")
+	}
+	said, _, _ := strings.Cut(strings.TrimSpace(text[at+len("ERROR:"):]), "\n")
+	if strings.Contains(said, "permission denied") {
+		return fmt.Errorf("PostgreSQL does not let this user write the lake: %s", said)
+	}
+	return fmt.Errorf("PostgreSQL: %s", said)
 }

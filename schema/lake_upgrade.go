@@ -34,8 +34,18 @@ func UpgradeLake(ctx context.Context, l *Lake, o Options) (derived int, err erro
 		return 0, err
 	}
 	if len(stale) > 0 {
+		if !l.usesPostgres() { // a file is open once at a time
+			if err := w.Close(); err != nil {
+				return 0, err
+			}
+		}
 		if derived, err = upgradeRuns(ctx, l, o, stale); err != nil {
 			return derived, fmt.Errorf("%s: %w", l, err)
+		}
+		if !l.usesPostgres() {
+			if w, err = openLake(ctx, Home{Lake: l}, o); err != nil {
+				return derived, err
+			}
 		}
 	}
 	by, err := derivedBy(ctx, w.DB, "", sum)

@@ -377,6 +377,9 @@ func deleteRun(ctx context.Context, tx SQL, runID string, but ...string) error {
 // Tag sets tags of a run, in place of earlier values, all of them or none.
 func (w *Warehouse) Tag(ctx context.Context, r Run, tags ...[2]string) error {
 	return w.change(ctx, []string{"run " + r.ID}, func(tx *sql.Tx) error {
+		if err := isThere(ctx, tx, r); err != nil {
+			return err
+		}
 		for _, t := range tags {
 			if err := SetTag(ctx, tx, r.ID, t[0], t[1]); err != nil {
 				return err
@@ -384,6 +387,15 @@ func (w *Warehouse) Tag(ctx context.Context, r Run, tags ...[2]string) error {
 		}
 		return nil
 	})
+}
+
+// isThere says whether a run that was found is there still: in a lake, others may have removed it.
+func isThere(ctx context.Context, q querier, r Run) error {
+	found, err := texts(q.QueryContext(ctx, `SELECT name FROM run WHERE run_id = ?::UUID`, r.ID))
+	if err == nil && len(found) == 0 {
+		err = fmt.Errorf("%w: %q was removed meanwhile", ErrUnknownRun, r.Name)
+	}
+	return err
 }
 
 // Execer is what *sql.Tx, *sql.Conn and *sql.DB share for statements without rows.

@@ -60,8 +60,9 @@ type Warehouse struct {
 	// Of one that openStore opened: where its runs go, and whether that is being upgraded.
 	lake      *Lake
 	upgrading bool
-	copied    *os.File // what a Live reads
-	undo      *undo    // of one opened for writing; nil for others and while DuckDB makes it
+	fetched   map[string]fetched // by the run's id
+	copied    *os.File           // what a Live reads
+	undo      *undo              // of one opened for writing; nil for others and while DuckDB makes it
 }
 
 // ErrNoWarehouse is wrapped by Open's error when there is nothing to read yet.

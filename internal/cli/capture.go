@@ -96,6 +96,9 @@ func (p *program) capture(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := checkPush(c, home); err != nil {
+		return err
+	}
 	o, err := captureOptions(c, home, nil)
 	if err != nil {
 		return err
@@ -233,6 +236,22 @@ func (p *program) captured(c *cli.Context, home schema.Home, in ingest.Options, 
 		return exitStatus(exitFailed)
 	}
 	return nil
+}
+
+// checkPush refuses --push where the run could not be pushed, before the workload runs.
+func checkPush(c *cli.Context, home schema.Home) error {
+	switch {
+	case !c.Bool("push"):
+		return nil
+	case c.Bool("no-ingest"), c.IsSet(nodeRankName):
+		return usagef("--push pushes what is stored: omit --no-ingest and --node-rank")
+	case home.Lake != nil:
+		return usagef("the warehouse is a lake already (%s), into which the run goes: omit --push", home.Lake)
+	case os.Getenv(lakeVariable) == "":
+		return usagef("--push needs the lake's address in %s", lakeVariable)
+	}
+	_, err := otherLake(os.Getenv(lakeVariable))
+	return err
 }
 
 // pushCaptured pushes a run that was captured and stored.

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -37,7 +40,7 @@ func (p *program) lakeCommand() *cli.Command {
 			{Name: "init", Usage: "make the lake's tables", Flags: []cli.Flag{dataPath}, Action: p.lakeInit},
 			{Name: "status", Usage: "what the lake consists of: runs, bytes, files, snapshots, what maintain would do", Flags: outputFlags(), Action: p.lakeStatus},
 			{Name: "maintain", Usage: "merge small files, forget old snapshots, delete unused files", Action: p.lakeMaintain, Flags: []cli.Flag{
-				&cli.DurationFlag{Name: "keep", Value: 7 * 24 * time.Hour, Usage: "keep snapshots and files for `TIME`, for readers that began before"},
+				&cli.StringFlag{Name: "keep", Value: "7d", Usage: "keep snapshots and files for `TIME`, for readers that began before, such as 12h or 7d"},
 				&cli.BoolFlag{Name: "dry-run", Usage: "say what would be done"}}},
 			{Name: "upgrade", Usage: "bring the lake to this version of prof: its tables, and the facts of every run", Action: p.lakeUpgrade},
 		},
@@ -114,13 +117,31 @@ func (p *program) lakeMaintain(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	keep, err := daysOf(c.String("keep"))
+	if err != nil {
+		return err
+	}
 	spin := p.spin("maintaining the lake")
-	done, err := lake.Maintain(c.Context, schema.MaintainOptions{Keep: c.Duration("keep"), DryRun: c.Bool("dry-run"), Talk: func(step string) { spin.step(step) }})
+	done, err := lake.Maintain(c.Context, schema.MaintainOptions{Keep: keep, DryRun: c.Bool("dry-run"), Talk: func(step string) { spin.step(step) }})
 	spin.end()
 	for _, d := range done {
 		fmt.Fprintf(p.out, "%-8s %8s %s\n", d.Step, thousands(d.Count), d.Unit)
 	}
 	return err
+}
+
+// daysOf reads a duration, which may be in days.
+func daysOf(text string) (time.Duration, error) {
+	if days, is := strings.CutSuffix(text, "d"); is {
+		if n, err := strconv.ParseUint(days, 10, 16); err == nil {
+			return time.Duration(n) * 24 * time.Hour, nil
+		}
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, usagef("--keep %s: write a time such as 12h or 7d", text)
+	}
+	return d, nil
 }
 
 func (p *program) lakeUpgrade(c *cli.Context) error {
@@ -192,6 +213,9 @@ func otherLake(at string) (*schema.Lake, error) {
 		return nil, err
 	}
 	home, err := schema.FindHome(dir, at)
+	if err == nil && home.Lake == nil { // a project's folder
+		home, err = schema.FindHome(dir, filepath.Join(at, schema.HomeName))
+	}
 	if err == nil && home.Lake == nil {
 		err = usagef("%s is no lake: write ducklake:postgres:..., or a folder whose config.yaml has warehouse.catalog", at)
 	}
@@ -265,10 +289,11 @@ func (p *program) push(c *cli.Context) (err error) {
 // pushRuns pushes runs and says what became of each.
 func (p *program) pushRuns(c *cli.Context, w *schema.Warehouse, to *schema.Lake, runs []schema.Run) error {
 	var refused []error
+	var others []schema.Run // whose facts are by other rules
 	err := w.Push(c.Context, to, runs, schema.PushOptions{Replace: c.Bool("replace")}, func(m schema.Moved, err error) error {
 		switch {
 		case errors.Is(err, schema.ErrOtherRules):
-			return p.pushDerived(c, w, to, m.Run)
+			others = append(others, m.Run)
 		case errors.Is(err, schema.ErrNameTaken), errors.Is(err, schema.ErrDiffers): // the others may go
 			refused = append(refused, err)
 		case err != nil:
@@ -278,6 +303,11 @@ func (p *program) pushRuns(c *cli.Context, w *schema.Warehouse, to *schema.Lake,
 		}
 		return nil
 	})
+	for _, r := range others {
+		if err == nil {
+			err = p.pushDerived(c, w, to, r)
+		}
+	}
 	return errors.Join(append(refused, err)...)
 }
 
@@ -298,18 +328,20 @@ func (p *program) pushDerived(c *cli.Context, w *schema.Warehouse, to *schema.La
 	}
 	defer closing(s, &err)
 	made, _, err := s.ImportRuns(c.Context, temp.Path, "")
-	if err != nil {
-		return err
+	if err == nil && len(made) == 0 {
+		err = fmt.Errorf("push run %s: the lake has it with other content, and derives facts by other rules than those here: to replace it, `prof rm %s` in the lake first", run.Name, run.Name)
 	}
-	if m.There = len(made) == 0; m.There && c.Bool("replace") {
-		return fmt.Errorf("run %s: the lake has it, by other rules than those here: `prof rm %s` there first", run.Name, run.Name)
+	if err == nil {
+		p.sayMoved(m, "pushed", "")
 	}
-	p.sayMoved(m, "pushed", "the lake has it already")
-	return nil
+	return err
 }
 
 // sayMoved says what became of a run.
 func (p *program) sayMoved(m schema.Moved, did, there string) {
+	if m.There && m.Tags > 0 {
+		there += "; its tags were brought up to date"
+	}
 	if m.There {
 		fmt.Fprintf(p.err, "run %s: %s\n", m.Run.Name, there)
 		return
