@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/goccy/go-yaml"
@@ -42,7 +43,7 @@ const maxConfig = 1 << 20
 // configured gives the lake that a config.yaml names under warehouse; nil where it names none.
 func configured(path string) (*Lake, error) {
 	text, err := file.Read(path, maxConfig)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // who opens the home says what is wrong with it
 		return nil, nil
 	}
 	if err != nil {

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,29 +27,48 @@ import (
 const lakeVariable = "PROF_LAKE"
 
 func (p *program) lakeCommand() *cli.Command {
-	dataPath := &cli.StringFlag{Name: "data-path", Usage: "`PLACE` for the rows: a folder, s3://BUCKET/FOLDER or gs://BUCKET/FOLDER"}
 	return &cli.Command{
-		Name:  "lake",
-		Usage: "make and maintain a team's warehouse that many machines write",
+		Name:      "lake",
+		Usage:     "make and maintain a team's warehouse that many machines write",
+		ArgsUsage: "init|status|maintain|upgrade",
 		Description: `A lake is a DuckLake: a catalog in PostgreSQL, and rows as Parquet files in a folder or an object store. Its address is that of its catalog, as
 --home, PROF_HOME, or warehouse.catalog in .prof/config.yaml give it; every verb works on it as on a file. See docs/lake.md.
+
+  init       makes the lake's tables
+  status     what the lake consists of: runs, bytes, files, snapshots, what maintain would do
+  maintain   merges small files, forgets old snapshots, deletes unused files
+  upgrade    brings the lake to this version of prof: its tables, and the facts of every run
 
   export PROF_HOME='ducklake:postgres:dbname=prof host=db.example.com'
   prof lake init --data-path s3://team/prof
   prof lake status
   prof lake maintain --dry-run                    # each night without --dry-run`,
-		Subcommands: []*cli.Command{
-			{Name: "init", Usage: "make the lake's tables", Flags: []cli.Flag{dataPath}, Action: p.lakeInit},
-			{Name: "status", Usage: "what the lake consists of: runs, bytes, files, snapshots, what maintain would do", Flags: outputFlags(), Action: p.lakeStatus},
-			{Name: "maintain", Usage: "merge small files, forget old snapshots, delete unused files", Action: p.lakeMaintain, Flags: []cli.Flag{
-				&cli.StringFlag{Name: "keep", Value: "7d", Usage: "keep snapshots and files for `TIME`, for readers that began before, such as 12h or 7d"},
-				&cli.BoolFlag{Name: "dry-run", Usage: "say what would be done"}}},
-			{Name: "upgrade", Usage: "bring the lake to this version of prof: its tables, and the facts of every run", Action: p.lakeUpgrade},
-		},
+		Flags: append([]cli.Flag{
+			&cli.StringFlag{Name: "data-path", Usage: "init: `PLACE` for the rows: a folder, s3://BUCKET/FOLDER or gs://BUCKET/FOLDER"},
+			&cli.StringFlag{Name: "keep", Value: "7d", Usage: "maintain: keep snapshots and files for `TIME`, for readers that began before, such as 12h or 7d"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "maintain: say what would be done"},
+		}, outputFlags()...),
+		Action: p.lake,
 	}
 }
 
-// openLake gives the lake that the command works on.
+func (p *program) lake(c *cli.Context) error {
+	words := map[string]func(*cli.Context, *schema.Lake) error{"init": p.lakeInit, "status": p.lakeStatus, "maintain": p.lakeMaintain, "upgrade": p.lakeUpgrade}
+	do := words[c.Args().First()]
+	if do == nil {
+		return usagef("lake takes init, status, maintain or upgrade, not %q%s", c.Args().First(), cmp.Or(nearest(c.Args().First(), slices.Sorted(maps.Keys(words))), "; see `prof help lake`"))
+	}
+	if c.NArg() > 1 {
+		return usagef("lake %s takes no arguments; see `prof help lake`", c.Args().First())
+	}
+	lake, err := p.homeLake(c)
+	if err != nil {
+		return err
+	}
+	return do(c, lake)
+}
+
+// homeLake gives the lake that the command works on.
 func (p *program) homeLake(c *cli.Context) (*schema.Lake, error) {
 	home, err := p.home(c)
 	if err != nil {
@@ -59,14 +80,7 @@ func (p *program) homeLake(c *cli.Context) (*schema.Lake, error) {
 	return home.Lake, nil
 }
 
-func (p *program) lakeInit(c *cli.Context) error {
-	if err := exactArgs(c, 0, "no arguments"); err != nil {
-		return err
-	}
-	lake, err := p.homeLake(c)
-	if err != nil {
-		return err
-	}
+func (p *program) lakeInit(c *cli.Context, lake *schema.Lake) error {
 	if c.IsSet("data-path") {
 		lake.DataPath = c.String("data-path")
 	}
@@ -80,14 +94,7 @@ func (p *program) lakeInit(c *cli.Context) error {
 	return nil
 }
 
-func (p *program) lakeStatus(c *cli.Context) error {
-	if err := exactArgs(c, 0, "no arguments"); err != nil {
-		return err
-	}
-	lake, err := p.homeLake(c)
-	if err != nil {
-		return err
-	}
+func (p *program) lakeStatus(c *cli.Context, lake *schema.Lake) error {
 	s, err := lake.Status(c.Context)
 	if err != nil {
 		return err
@@ -109,14 +116,7 @@ func (p *program) lakeStatus(c *cli.Context) error {
 	return p.print(c, f)
 }
 
-func (p *program) lakeMaintain(c *cli.Context) error {
-	if err := exactArgs(c, 0, "no arguments"); err != nil {
-		return err
-	}
-	lake, err := p.homeLake(c)
-	if err != nil {
-		return err
-	}
+func (p *program) lakeMaintain(c *cli.Context, lake *schema.Lake) error {
 	keep, err := daysOf(c.String("keep"))
 	if err != nil {
 		return err
@@ -144,14 +144,7 @@ func daysOf(text string) (time.Duration, error) {
 	return d, nil
 }
 
-func (p *program) lakeUpgrade(c *cli.Context) error {
-	if err := exactArgs(c, 0, "no arguments"); err != nil {
-		return err
-	}
-	lake, err := p.homeLake(c)
-	if err != nil {
-		return err
-	}
+func (p *program) lakeUpgrade(c *cli.Context, lake *schema.Lake) error {
 	spin := p.spin("upgrading the lake")
 	n, err := schema.UpgradeLake(c.Context, lake, schema.Options{Defs: queries.Relations{}, Facts: derive.Facts{},
 		Progress: func(done, all int) {

@@ -142,3 +142,42 @@ func TestKills(t *testing.T) {
 	}
 	t.Logf("%d pushes, %d killed in time", kills, inTime)
 }
+
+// TestTogether changes one run from two machines at once: nothing that was said to be done is lost.
+func TestTogether(t *testing.T) {
+	s := newSite(t)
+	a, b := s.machine(s.lake), s.machine(s.lake)
+	a.ok("ingest", "--run", "grown", capture("nsys/variants-graph/variants-graph.sqlite.gz"))
+	var both sync.WaitGroup
+	var done [2]result
+	both.Go(func() {
+		done[0] = a.run("ingest", "--run", "grown", "--add", capture("nsys/variants-node/variants-node.sqlite.gz"))
+	})
+	both.Go(func() {
+		done[1] = b.run("ingest", "--run", "grown", "--add", capture("nsys/kernels/kernels.sqlite.gz"))
+	})
+	both.Wait()
+	want := 1
+	for _, r := range done {
+		switch {
+		case r.code == 0:
+			want++
+		case !strings.Contains(r.err, "meanwhile"):
+			t.Errorf("exit %d, %s", r.code, r.err)
+		}
+	}
+	if got := a.ok("sql", "--format", "csv", "SELECT count(*) AS n FROM source"); got != fmt.Sprintf("n\n%d\n", want) {
+		t.Errorf("the run has %s sources, not %d", got, want)
+	}
+	// The same capture under two names.
+	both.Go(func() {
+		done[0] = a.run("ingest", "--run", "x", capture("nsys/nccl2/nccl2.sqlite.gz"))
+	})
+	both.Go(func() {
+		done[1] = b.run("ingest", "--run", "y", capture("nsys/nccl2/nccl2.sqlite.gz"))
+	})
+	both.Wait()
+	if got := a.ok("sql", "--format", "csv", "SELECT count(*) AS n FROM run WHERE name IN ('x', 'y')"); got != "n\n1\n" {
+		t.Errorf("the capture is in %s runs: %v", got, done)
+	}
+}
