@@ -247,21 +247,25 @@ func runsOf(c *cli.Context, w *schema.Warehouse, refs []string) (out []schema.Ru
 	return out, nil
 }
 
+// moving gives what push and pull are given: runs, the other side, which is a lake, and the home, which is a file.
+func (p *program) moving(c *cli.Context, option string) (refs []string, lake *schema.Lake, home schema.Home, err error) {
+	if refs, err = refsOf(c); err != nil {
+		return nil, nil, home, err
+	}
+	if lake, err = otherLake(c.String(option)); err != nil {
+		return nil, nil, home, err
+	}
+	home, err = p.home(c)
+	if err == nil && home.Lake != nil {
+		err = usagef("the warehouse is a lake already (%s): %s is between a lake and a file, such as --home .prof", home.Lake, c.Command.Name)
+	}
+	return refs, lake, home, err
+}
+
 func (p *program) push(c *cli.Context) (err error) {
-	refs, err := refsOf(c)
+	refs, to, home, err := p.moving(c, "to")
 	if err != nil {
 		return err
-	}
-	to, err := otherLake(c.String("to"))
-	if err != nil {
-		return err
-	}
-	home, err := p.home(c)
-	if err != nil {
-		return err
-	}
-	if home.Lake != nil {
-		return usagef("the warehouse is a lake already (%s): push takes runs of a file, such as --home .prof", home.Lake)
 	}
 	w, err := p.openHome(c, home, false)
 	if err != nil {
@@ -343,20 +347,9 @@ func (p *program) sayMoved(m schema.Moved, did, there string) {
 }
 
 func (p *program) pull(c *cli.Context) (err error) {
-	refs, err := refsOf(c)
+	refs, from, home, err := p.moving(c, "from")
 	if err != nil {
 		return err
-	}
-	from, err := otherLake(c.String("from"))
-	if err != nil {
-		return err
-	}
-	home, err := p.home(c)
-	if err != nil {
-		return err
-	}
-	if home.Lake != nil {
-		return usagef("the warehouse is a lake already (%s): pull gets runs into a file, such as --home .prof", home.Lake)
 	}
 	lake, err := p.openAs(c, schema.Home{Dir: home.Dir, Lake: from}, schema.Options{})
 	if err != nil {
