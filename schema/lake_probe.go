@@ -52,7 +52,7 @@ func (l *Lake) Probe(ctx context.Context) (out []Probed) {
 		s := LakeStatus{}
 		err := s.read(ctx, conn)
 		where = s.DataPath
-		return fmt.Sprintf("DuckLake %s, %d runs", s.Version, s.Runs), err
+		return fmt.Sprintf("DuckLake %s, runs: %d", s.Version, s.Runs), err
 	})
 	if !ok {
 		return out
