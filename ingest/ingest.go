@@ -274,27 +274,7 @@ func (in *ingester) publishApart() error {
 }
 
 // transact does something in a transaction, all of it or nothing.
-func (in *ingester) transact(do func() error) error {
-	if _, err := in.conn.ExecContext(in.ctx, `BEGIN`); err != nil {
-		return err
-	}
-	isOpen := true
-	err := do()
-	if err == nil {
-		err = in.w.Commit(in.ctx, func() error {
-			isOpen = false // DuckDB ends a transaction whose commit fails
-			_, err := in.conn.ExecContext(in.ctx, `COMMIT`)
-			return err
-		})
-	}
-	if err != nil && isOpen {
-		// The context may be cancelled by now, and the rollback must happen all the same.
-		if _, rollback := in.conn.ExecContext(context.WithoutCancel(in.ctx), `ROLLBACK`); rollback != nil {
-			err = errors.Join(err, rollback)
-		}
-	}
-	return err
-}
+func (in *ingester) transact(do func() error) error { return in.w.Transact(in.ctx, in.conn, do) }
 
 // fewBytes is the size of captures, unpacked, up to which one thread of DuckDB stores them in less time than two: of such runs most of
 // the time goes to many small statements. A larger one makes a run large, many small ones do not: each is forgotten before the next is read.

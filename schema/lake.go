@@ -377,7 +377,7 @@ func InitLake(ctx context.Context, l *Lake, o Options) error {
 	if err != nil {
 		return err
 	}
-	return inTransaction(ctx, conn, func() error { return makeLake(ctx, conn, o) })
+	return w.Transact(ctx, conn, func() error { return makeLake(ctx, conn, o) })
 }
 
 // settleData makes the place for the rows of a new lake whole, and a folder of it.
@@ -395,19 +395,6 @@ func (l *Lake) settleData() error {
 	if err == nil {
 		err = file.MakeDir(l.DataPath)
 	}
-	return err
-}
-
-// inTransaction does something in a transaction of a connection, all of it or nothing.
-func inTransaction(ctx context.Context, conn *sql.Conn, do func() error) error {
-	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
-		return err
-	}
-	if err := do(); err != nil {
-		_, rollback := conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
-		return errors.Join(err, rollback)
-	}
-	_, err := conn.ExecContext(ctx, "COMMIT") // DuckDB ends a transaction whose commit fails
 	return err
 }
 

@@ -22,10 +22,10 @@ type LakeStatus struct {
 
 // LakeTable is what a table of a lake takes.
 type LakeTable struct {
-	Name                    string
-	Files, Bytes            int64
-	DeleteFiles, DeleteByte int64
-	Inlined                 int64 // rows in the catalog, not in a file yet
+	Name                     string
+	Files, Bytes             int64
+	DeleteFiles, DeleteBytes int64
+	Inlined                  int64 // rows in the catalog, not in a file yet
 }
 
 // withAttached does something with a connection that has the lake of a home and no other warehouse.
@@ -68,7 +68,7 @@ func (s *LakeStatus) read(ctx context.Context, conn *sql.Conn) error {
 	for rows.Next() {
 		var t LakeTable
 		var in string
-		if err := rows.Scan(&t.Name, &t.Files, &t.Bytes, &t.DeleteFiles, &t.DeleteByte, &in); err != nil {
+		if err := rows.Scan(&t.Name, &t.Files, &t.Bytes, &t.DeleteFiles, &t.DeleteBytes, &in); err != nil {
 			return err
 		}
 		inlinedIn[len(s.Tables)] = in
@@ -137,7 +137,7 @@ func (l *Lake) Maintain(ctx context.Context, o MaintainOptions) (done []Maintain
 				return err
 			}
 			defer release()
-			if done, err = rewrite(ctx, conn, o); err != nil {
+			if done, err = rewrite(ctx, w, conn, o); err != nil {
 				return err
 			}
 		}
@@ -160,7 +160,7 @@ func (s LakeStatus) planned() []Maintained {
 }
 
 // rewrite writes what is small or partly deleted anew.
-func rewrite(ctx context.Context, conn *sql.Conn, o MaintainOptions) (done []Maintained, err error) {
+func rewrite(ctx context.Context, w *Warehouse, conn *sql.Conn, o MaintainOptions) (done []Maintained, err error) {
 	for _, step := range []struct{ name, unit, call, count string }{
 		{"flush", "rows of the catalog went into files", "ducklake_flush_inlined_data('lake')", "sum(rows_flushed)"},
 		{"rewrite", "files with deleted rows were written anew", "ducklake_rewrite_data_files('lake', delete_threshold => 0.0)", "sum(files_processed)"},
@@ -171,7 +171,7 @@ func rewrite(ctx context.Context, conn *sql.Conn, o MaintainOptions) (done []Mai
 		}
 		var n sql.NullInt64
 		err := again(ctx, func() error {
-			return inTransaction(ctx, conn, func() error {
+			return w.Transact(ctx, conn, func() error {
 				return conn.QueryRowContext(ctx, "SELECT ("+step.count+")::BIGINT FROM "+step.call).Scan(&n)
 			})
 		})

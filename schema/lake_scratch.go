@@ -53,7 +53,7 @@ func (w *Warehouse) copyIndex(ctx context.Context, conn *sql.Conn, o Options) er
 	if err != nil {
 		return err
 	}
-	return w.inCommit(ctx, conn, func() error {
+	return w.Transact(ctx, conn, func() error {
 		for _, t := range slices.Concat(shared, indexTables) {
 			for _, s := range []string{"DELETE FROM " + t, "INSERT INTO " + t + " BY NAME SELECT * FROM " + lakeName + ".main." + t} {
 				if _, err := conn.ExecContext(ctx, s); err != nil {
@@ -72,7 +72,7 @@ func (w *Warehouse) Fetch(ctx context.Context, run Run) error {
 	}
 	var f fetched
 	err := w.withLake(ctx, w.lake, toRead, func(conn *sql.Conn) error {
-		return w.inCommit(ctx, conn, func() (err error) {
+		return w.Transact(ctx, conn, func() (err error) {
 			if f.state, err = pushedState(ctx, conn, run.ID); err != nil {
 				return err
 			}

@@ -22,7 +22,7 @@ COMMENT ON COLUMN ` + lakeName + `.main.pushed_run.row_counts IS 'JSON: rows of 
 COMMENT ON COLUMN ` + lakeName + `.main.pushed_run.pushed_at IS 'UTC time of the push';
 COMMENT ON COLUMN ` + lakeName + `.main.pushed_run.pushed_by IS 'Host that pushed it'`
 
-// Moved says what became of a run that was to be pushed or pulled.
+// Moved is the outcome of pushing or pulling a run.
 type Moved struct {
 	Run   Run
 	Rows  int64
@@ -42,7 +42,7 @@ type PushOptions struct {
 }
 
 // Push writes runs of the warehouse into a lake, each in one transaction: all of it or nothing. A run that is there with the same content stays as it is. Baselines are
-// names that a warehouse gives, and are not pushed. done gets what became of each run, and says whether to go on. Errors
+// names that a warehouse gives, and are not pushed. done is called after each run, with its error, and ends the push with the error that it returns. Errors
 // wrap ErrDiffers, ErrNameTaken or ErrOtherRules where that is so.
 func (w *Warehouse) Push(ctx context.Context, to *Lake, runs []Run, o PushOptions, done func(Moved, error) error) error {
 	return w.withLake(ctx, to, toChange, func(conn *sql.Conn) error {
@@ -71,7 +71,7 @@ func (w *Warehouse) pushRun(ctx context.Context, conn *sql.Conn, to *Lake, run R
 	}
 	defer release()
 	return m, again(ctx, func() error {
-		return inTransaction(ctx, conn, func() error { return m.push(ctx, conn, o) })
+		return w.Transact(ctx, conn, func() error { return m.push(ctx, conn, o) })
 	})
 }
 
@@ -355,16 +355,16 @@ func contentOf(ctx context.Context, q SQL, from, runID string) (string, error) {
 	return DuckDBVersion() + " " + found[0], nil // which hashes
 }
 
-// Pull stores runs of a lake in the warehouse, each in one transaction. A run that is there with the same content stays as it is. done is told of each.
+// Pull stores runs of a lake in the warehouse, each in one transaction. A run that is there with the same content stays as it is. done is called after each run.
 func (w *Warehouse) Pull(ctx context.Context, from *Lake, runs []Run, done func(Moved)) error {
 	return w.withLake(ctx, from, toRead, func(conn *sql.Conn) error {
 		for _, r := range runs {
 			m := Moved{Run: r}
 			err := m.checkPull(ctx, conn)
 			if err == nil && m.There {
-				err = w.inCommit(ctx, conn, func() error { return m.copyTags(ctx, conn, lakeName+".main.", "", nil) })
+				err = w.Transact(ctx, conn, func() error { return m.copyTags(ctx, conn, lakeName+".main.", "", nil) })
 			} else if err == nil {
-				err = w.inCommit(ctx, conn, func() error {
+				err = w.Transact(ctx, conn, func() error {
 					if err := m.pull(ctx, conn, w.Facts); err != nil {
 						return err
 					}
@@ -377,21 +377,6 @@ func (w *Warehouse) Pull(ctx context.Context, from *Lake, runs []Run, done func(
 			done(m)
 		}
 		return nil
-	})
-}
-
-// inCommit is inTransaction for a warehouse's file.
-func (w *Warehouse) inCommit(ctx context.Context, conn *sql.Conn, do func() error) error {
-	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
-		return err
-	}
-	if err := do(); err != nil {
-		_, rollback := conn.ExecContext(context.WithoutCancel(ctx), "ROLLBACK")
-		return errors.Join(err, rollback)
-	}
-	return w.Commit(ctx, func() error {
-		_, err := conn.ExecContext(ctx, "COMMIT") // DuckDB ends a transaction whose commit fails
-		return err
 	})
 }
 

@@ -43,9 +43,11 @@ func UpgradeLake(ctx context.Context, l *Lake, o Options) (derived int, err erro
 			return derived, fmt.Errorf("%s: %w", l, err)
 		}
 		if !l.usesPostgres() {
-			if w, err = openLake(ctx, Home{Lake: l}, o); err != nil {
+			again, err := openLake(ctx, Home{Lake: l}, o)
+			if err != nil {
 				return derived, err
 			}
+			w = again
 		}
 	}
 	by, err := derivedBy(ctx, w.DB, "", sum)

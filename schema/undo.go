@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"database/sql"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -98,6 +99,29 @@ func (w *Warehouse) Commit(ctx context.Context, commit func() error) error {
 		}
 	}
 	return commit()
+}
+
+// Transact does something in a transaction of a connection, all of it or nothing.
+func (w *Warehouse) Transact(ctx context.Context, conn *sql.Conn, do func() error) error {
+	if _, err := conn.ExecContext(ctx, `BEGIN`); err != nil {
+		return err
+	}
+	isOpen := true
+	err := do()
+	if err == nil {
+		err = w.Commit(ctx, func() error {
+			isOpen = false // DuckDB ends a transaction whose commit fails
+			_, err := conn.ExecContext(ctx, `COMMIT`)
+			return err
+		})
+	}
+	if err != nil && isOpen {
+		// The context may be cancelled by now, and the rollback must happen all the same.
+		if _, rollback := conn.ExecContext(context.WithoutCancel(ctx), `ROLLBACK`); rollback != nil {
+			err = errors.Join(err, rollback)
+		}
+	}
+	return err
 }
 
 // exec is Commit of one statement.

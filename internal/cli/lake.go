@@ -283,7 +283,7 @@ func (p *program) push(c *cli.Context) (err error) {
 	return p.pushRuns(c, w, to, runs)
 }
 
-// pushRuns pushes runs and says what became of each.
+// pushRuns pushes runs and prints the outcome of each.
 func (p *program) pushRuns(c *cli.Context, w *schema.Warehouse, to *schema.Lake, runs []schema.Run) error {
 	var refused []error
 	var others []schema.Run // whose facts are by other rules
@@ -334,7 +334,7 @@ func (p *program) pushDerived(c *cli.Context, w *schema.Warehouse, to *schema.La
 	return err
 }
 
-// sayMoved says what became of a run.
+// sayMoved prints the outcome of a run.
 func (p *program) sayMoved(m schema.Moved, did, there string) {
 	if m.There && m.Tags > 0 {
 		there += "; its tags were brought up to date"

@@ -33,7 +33,7 @@ func spark() *Dialect {
 				fmt.Fprintf(b, "CREATE OR REPLACE TEMPORARY VIEW %s AS %s;\n", t.Name, none(t, sparkType))
 				return
 			}
-			// The columns are named, since Spark has no type for the UUID in the files and reads it as its 16 bytes only where it is told to.
+			// The columns are named, since Spark has no type for the UUID in the files: it reads the 16 bytes only as a column that is declared BINARY.
 			fmt.Fprintf(b, "CREATE OR REPLACE TEMPORARY VIEW %s (%s) USING parquet OPTIONS (recursiveFileLookup 'true', path '%s');\n", t.Name, columns(t, sparkType), sparkText(sparkPath(t.Files)))
 		},
 		check: func(b *strings.Builder, tables []Table) {
