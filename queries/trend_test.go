@@ -193,6 +193,11 @@ func TestTrendStep(t *testing.T) {
 	if r.Workload != "aaaa1111" || len(r.Runs) != 30 || len(r.Series) != 1 || len(r.Series[0].Levels) != 2 {
 		t.Errorf("workload %s, %d runs, %d series", r.Workload, len(r.Runs), len(r.Series))
 	}
+	// Of a change before the runs whose kernels are searched, it is not said what moved.
+	r = trendOf(t, w, trend.Options{Stage: "decode", KernelRuns: 15})
+	if got, want := said(r), []string{"decode: run-12, run-11 before"}; !slices.Equal(got, want) || len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "latest 15 of 30 runs") {
+		t.Errorf("found %q, want %q; notes %q", got, want, r.Notes)
+	}
 }
 
 // TestTrendQuiet holds that noise, a single outlier and runs without a value are no changes, and that the last are gaps.
@@ -365,6 +370,7 @@ func TestTrendRows(t *testing.T) {
 		`SELECT count(*), max(abs(x.work - y.sum)) < 1e-6, max(abs(x.work + x.idle - y.span)) < 1e-6
 			FROM (SELECT run_id, stage, sum(pass_ns) FILTER (kind <> 'idle') AS work, sum(pass_ns) FILTER (kind = 'idle') AS idle FROM trend_work(top := 0) GROUP BY ALL) x
 			JOIN (SELECT run_id, stage, avg(gpu_sum_ns) AS sum, avg(gpu_span_ns) AS span FROM stage_pass WHERE NOT is_warmup GROUP BY ALL) y ON y.run_id = x.run_id AND y.stage = x.stage`: "[6 true true]",
+		"SELECT list(DISTINCT run) FROM trend_work(last := 1)":                                                                    "[[\"whole\"]]",
 		"SELECT list(DISTINCT name ORDER BY name) FROM trend_work(stage := 'decode', top := 1)":                                   "[[\"attention\",\"idle\"]]",
 		"SELECT list(DISTINCT name ORDER BY name), min(pass_launch_count) FROM trend_work(stage := 'decode', \"by\" := 'family')": "[[\"attention family\",\"gemm family\",\"idle\",\"norm family\"] 2]",
 	} {

@@ -39,7 +39,7 @@ series.
 			&cli.StringFlag{Name: "stage", Usage: "only this stage; (run) for runs without stages"},
 			&cli.StringSliceFlag{Name: "tag", Usage: "only runs with the tag `KEY=VALUE`; if repeated, with all of them"},
 			&cli.StringFlag{Name: "metric", Value: string(trend.GPUSpan), Usage: strings.Join(metrics, ", ") + "; short: mfu, mbu"},
-			&cli.IntFlag{Name: "kernels", Value: trend.DefaultKernels, Usage: "look for the cause of a change in the top `N` kernels of each stage; 0 for none"},
+			&cli.IntFlag{Name: "kernels", Value: trend.DefaultKernels, Usage: "look for the cause of a change in the top `N` kernels of each stage, in the latest 1,000 runs; 0 for none"},
 			&cli.IntFlag{Name: "last", Value: trendRows, Usage: "`N` latest runs in tables (table, md); 0 for all"},
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORM` of the output: " + strings.Join(forms, ", ") + " (csv and json in base units, full precision)", DefaultText: "table, or the extension of --out"},
 			&cli.StringFlag{Name: "out", Usage: "write to `FILE`"},

@@ -91,23 +91,44 @@ func (s *series) levels(m int) []int {
 	best := make([]float64, n+1) // of the runs before each
 	last := make([]int, n+1)     // start of the last level then
 	best[0] = -penalty
-	type start struct{ at, until int } // until: from when on it cannot be the best any more
+	type start struct {
+		at, until int     // until: from when on it cannot be the best any more
+		best      float64 // of the runs before
+		sum, sum2 float64 // likewise
+		going     float64 // what going on from here to the end of this round costs
+	}
 	starts := []start{}
+	next := n + 1 // the first until
 	for to := m; to <= n; to++ {
 		if at := to - m; at == 0 || at >= m {
-			starts = append(starts, start{at, n + 1})
+			starts = append(starts, start{at: at, until: n + 1, best: best[at], sum: s.sum[at], sum2: s.sum2[at]})
 		}
-		starts = slices.DeleteFunc(starts, func(c start) bool { return c.until <= to })
-		best[to] = math.Inf(1)
-		for _, c := range starts {
-			if v := best[c.at] + s.cost(c.at, to)/unit + penalty; v < best[to] {
-				best[to], last[to] = v, c.at
+		if next <= to {
+			starts, next = slices.DeleteFunc(starts, func(c start) bool { return c.until <= to }), n+1
+			for _, c := range starts {
+				next = min(next, c.until)
 			}
 		}
+		// Without a change there are as many starts as runs before: this is all that a long series costs.
+		sum, sum2, least, from := s.sum[to], s.sum2[to], math.Inf(1), 0
+		for i := range starts {
+			c := &starts[i]
+			d := sum - c.sum
+			cost := sum2 - c.sum2 - d*d/float64(to-c.at) // as cost has it
+			if cost < 0 {
+				cost = 0
+			}
+			c.going = c.best + cost/unit
+			if c.going < least {
+				least, from = c.going, c.at
+			}
+		}
+		best[to], last[to] = least+penalty, from
 		// A cut at to costs no more than going on from such a start, but only once a level of m runs fits after it.
-		for i, c := range starts {
-			if c.until > n && best[c.at]+s.cost(c.at, to)/unit >= best[to] {
-				starts[i].until = to + m
+		for i := range starts {
+			if c := &starts[i]; c.going >= best[to] && c.until > n {
+				c.until = to + m
+				next = min(next, c.until)
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sync"
 
 	"prof/queries/judge/stats"
 )
@@ -19,19 +20,24 @@ func (r *Result) findChanges() {
 	for _, s := range r.Series {
 		items += min(searched, len(s.Items))
 	}
+	found := make([][]stats.Change, len(r.Series)) // those of thousands of runs take most of the time
+	var searching sync.WaitGroup
+	for i, s := range r.Series {
+		searching.Go(func() { found[i] = r.changePoints(s.values(), len(r.Series)) })
+	}
+	searching.Wait()
 	for i := range r.Series {
 		s := &r.Series[i]
 		for j := range min(searched, len(s.Items)) {
 			s.Items[j].changes = r.changePoints(s.Items[j].Values, items)
 		}
-		found := r.changePoints(s.values(), len(r.Series))
-		s.setLevels(found)
+		s.setLevels(found[i])
 		var own []Change
 		from := 0
-		for n, c := range found {
+		for n, c := range found[i] {
 			to := len(s.Points)
-			if n+1 < len(found) {
-				to = found[n+1].Index
+			if n+1 < len(found[i]) {
+				to = found[i][n+1].Index
 			}
 			own = append(own, r.change(i, nil, c))
 			r.addMoved(&own[n], from, to)

@@ -44,7 +44,7 @@ func (r *Result) load(ctx context.Context, a frame.Asker) (*frame.Frame, error) 
 	}
 	list := []frame.Question{{Query: "trend", Args: args}}
 	if r.Options.Kernels > 0 {
-		work := frame.Args{"top": strconv.Itoa(r.Options.Kernels)}
+		work := frame.Args{"top": strconv.Itoa(r.Options.Kernels), "last": strconv.Itoa(r.Options.KernelRuns)}
 		for _, name := range []string{"workload", "tag", "stage"} {
 			if v, given := args[name]; given {
 				work[name] = v

@@ -118,6 +118,9 @@ func (r *Result) addNotes() {
 	case gaps > 0:
 		r.Notes = append(r.Notes, fmt.Sprintf("%s is unknown at %d of %d points (a run and stage each): these are gaps, not zeros", r.Options.Metric, gaps, points))
 	}
+	if n := len(r.Runs); r.Options.Kernels > 0 && n > r.Options.KernelRuns {
+		r.Notes = append(r.Notes, fmt.Sprintf("only the latest %d of %d runs are searched for kernels that moved: for an older change, use prof diff on the runs on either side of it", r.Options.KernelRuns, n))
+	}
 	if varying {
 		r.Notes = append(r.Notes, "runs whose passes differ in tokens among themselves form one series, whatever their tokens: its times reflect the tokens too")
 	}

@@ -10,11 +10,11 @@ import (
 func TestSentences(t *testing.T) {
 	var said golden.Said
 	one := new(1.0)
-	for _, s := range [][]Series{
+	for kernels, s := range [][]Series{
 		{{Stage: "decode", Points: []Point{{}, {}}}},
 		{{Stage: "decode", Same: Same{Varying: true}, Points: []Point{{Value: one}, {}}}},
 	} {
-		r := &Result{Options: Options{Metric: MFU}, Runs: []Run{{}}, Series: s, Changes: []Change{{Asked: true}, {}}}
+		r := &Result{Options: Options{Metric: MFU, Kernels: kernels}, Runs: []Run{{}}, Series: s, Changes: []Change{{Asked: true}, {}}}
 		r.addNotes()
 		said.Add(r.Notes)
 		said.Add(r.Frame().Columns)

@@ -63,13 +63,18 @@ type Options struct {
 	// Kernels is how many kernels, copies and graphs of each stage are looked at, those that take most in any run; 0 for none. One that is
 	// not among them takes less than each of them, and so has changed by less too.
 	Kernels int
+	// KernelRuns is in how many runs they are looked at, the latest of the workload; 0 is DefaultKernelRuns.
+	KernelRuns int
 	// Alpha is the chance to find a change among stages that have none, and likewise among their kernels; 0 is stats.DefaultAlpha.
 	Alpha     float64
 	MinEffect float64 // smaller relative changes are none; 0 is stats.DefaultMinEffect
 }
 
-// DefaultKernels are looked at unless the caller says otherwise.
-const DefaultKernels = 20
+// What is looked at unless the caller says otherwise.
+const (
+	DefaultKernels    = 20
+	DefaultKernelRuns = 1000 // a trend of 10,000 takes as long as one of 1,000 then, but for its stages
+)
 
 // Result is the trend of one workload.
 type Result struct {
@@ -191,6 +196,9 @@ func New(ctx context.Context, a frame.Asker, o Options) (*Result, error) {
 func (o Options) withDefaults() Options {
 	if o.Metric == "" {
 		o.Metric = GPUSpan
+	}
+	if o.KernelRuns == 0 {
+		o.KernelRuns = DefaultKernelRuns
 	}
 	if o.Alpha == 0 {
 		o.Alpha = stats.DefaultAlpha

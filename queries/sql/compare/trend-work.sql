@@ -6,6 +6,7 @@
 --   tag VARCHAR = NULL: only runs with this tag, key=value; a run must have all tags of a list separated by line breaks
 --   stage VARCHAR = NULL: only this stage; (run) for runs without stages
 --   top BIGINT = 20: maximum kernels, copies and graphs per stage: those with the most time per pass in any run; 0 for all
+--   last BIGINT = 0: only the latest runs of the workload; 0 for all
 --   by VARCHAR = 'name': group kernels by name (demangled) or family
 -- columns:
 --   run: run name
@@ -19,7 +20,7 @@
 --   run_id: run id
 
 WITH w AS (
-    SELECT w.run_id, w.run, w.at FROM _workload_run(workload := workload, tag := tag) w
+    SELECT w.run_id, w.run, w.at FROM _workload_run(workload := workload, tag := tag) w ORDER BY w.at DESC, w.run_id DESC LIMIT CASE WHEN last > 0 THEN last END
 ), p AS (
     SELECT s.run_id, s.source_id, s.range_id, s.stage, s.gpu_span_ns - s.gpu_busy_ns AS idle_ns
     FROM stage_pass s WHERE s.run_id IN (SELECT w.run_id FROM w) AND s.is_counted AND NOT s.is_warmup AND (stage IS NULL OR s.stage = stage)
