@@ -31,6 +31,7 @@ type Live struct {
 
 	stop context.CancelFunc
 	done chan struct{}
+	asks chan chan struct{} // of Look
 }
 
 // Edition is what was committed at one time.
@@ -91,7 +92,7 @@ func OpenLive(ctx context.Context, home Home, o Options) (*Live, error) {
 	if err := w.Close(); err != nil {
 		return nil, err
 	}
-	l := &Live{home: home, options: o, done: make(chan struct{})}
+	l := &Live{home: home, options: o, done: make(chan struct{}), asks: make(chan chan struct{})}
 	if home.Lake != nil {
 		if l.lake, err = watchLake(ctx, home.Lake); err != nil {
 			return nil, err
@@ -142,6 +143,29 @@ func (l *Live) Close() {
 	_ = l.lake.close() // which was only read
 }
 
+// Look returns when Use gives what had been committed when it was called, or something newer.
+func (l *Live) Look(ctx context.Context) error {
+	looked := make(chan struct{})
+	select {
+	case l.asks <- looked:
+	case <-l.done:
+		return errEnded
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case <-looked:
+		return nil
+	case <-l.done:
+		return errEnded
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// errEnded is of a Live that was closed.
+var errEnded = errors.New("the warehouse is not watched any more")
+
 // watch takes over each commit.
 func (l *Live) watch(ctx context.Context) {
 	defer close(l.done)
@@ -151,11 +175,14 @@ func (l *Live) watch(ctx context.Context) {
 	}
 	tick := time.NewTicker(every)
 	defer tick.Stop()
+	var waiting []chan struct{}
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+		case looked := <-l.asks:
+			waiting = append(waiting, looked)
 		}
 		err := l.refresh(ctx)
 		if ctx.Err() != nil {
@@ -163,6 +190,12 @@ func (l *Live) watch(ctx context.Context) {
 		}
 		if !errors.Is(err, errSame) {
 			l.say(err)
+		}
+		if err == nil {
+			for _, looked := range waiting {
+				close(looked)
+			}
+			waiting = nil
 		}
 	}
 }

@@ -2,6 +2,7 @@ package schema_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"strings"
@@ -53,15 +54,31 @@ func TestLive(t *testing.T) {
 	if _, err := first.DB.Exec("FROM run"); err == nil {
 		t.Error("an old edition is open though nobody uses it")
 	}
+	w = open(t, home, true, nil)
+	exec(t, w, `UPDATE run_tag SET value = 'two'`)
+	done(t, w)
+	if err := l.Look(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	second, doneSecond := l.Use()
+	if got := tags(second.Warehouse); got != "two" {
+		t.Errorf("after a look it still says %q", got)
+	}
+	doneSecond()
 	if err := os.Truncate(home.Warehouse(), 0); err != nil {
 		t.Fatal(err)
+	}
+	short, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if err := l.Look(short); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a look at what cannot be read: %v", err)
 	}
 	if m := <-said; !strings.Contains(m, "the last commit cannot be read") || l.Problem() == "" {
 		t.Errorf("of a file without content it says %q, problem %q", m, l.Problem())
 	}
 	now, doneNow := l.Use()
 	defer doneNow()
-	if got := tags(now.Warehouse); got != "one" {
+	if got := tags(now.Warehouse); got != "two" {
 		t.Errorf("after the file was lost: %q", got)
 	}
 	if len(said) > 0 {

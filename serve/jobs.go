@@ -43,9 +43,14 @@ type stored struct{ s *Server }
 
 // Find gives the run that a reference names.
 func (r stored) Find(ctx context.Context, ref string) (jobs.StoredRun, error) {
-	w, done := r.s.asker.Use()
-	defer done()
-	run, err := w.Resolve(ctx, ref)
+	run, err := r.resolve(ctx, ref)
+	if errors.Is(err, schema.ErrUnknownRun) { // it may have been stored a moment ago
+		looking, cancel := context.WithTimeout(ctx, lookTime)
+		defer cancel()
+		if r.s.asker.Look(looking) == nil {
+			run, err = r.resolve(ctx, ref)
+		}
+	}
 	switch {
 	case errors.Is(err, schema.ErrUnknownRun):
 		return jobs.StoredRun{}, fmt.Errorf("%w: %.200q", jobs.ErrNoRun, ref)
@@ -53,6 +58,15 @@ func (r stored) Find(ctx context.Context, ref string) (jobs.StoredRun, error) {
 		return jobs.StoredRun{}, r.s.problem(err)
 	}
 	return jobs.StoredRun{ID: run.ID, Name: run.Name}, nil
+}
+
+// lookTime is how long a question waits for a commit to be read: on a busy machine a second or two, and of one that cannot be read the log has it.
+const lookTime = 10 * time.Second
+
+func (r stored) resolve(ctx context.Context, ref string) (schema.Run, error) {
+	w, done := r.s.asker.Use()
+	defer done()
+	return w.Resolve(ctx, ref)
 }
 
 // Check is an error where no run can have the name or the tags.

@@ -171,6 +171,9 @@ func (a *Asker) Tag(key string) string {
 	return tagOf(e.ID, key)
 }
 
+// Look returns when questions are answered from what had been committed when it was called.
+func (a *Asker) Look(ctx context.Context) error { return a.live.Look(ctx) }
+
 // Use gives the last commit until done is called, for what is not kept.
 func (a *Asker) Use() (w *schema.Warehouse, done func()) {
 	e, done := a.live.Use()

@@ -29,7 +29,7 @@ type Options struct {
 
 // Runs is what jobs ask of the warehouse.
 type Runs interface {
-	// Find gives the run that a reference names. The error wraps ErrNoRun where there is none.
+	// Find gives the run that a reference names, of all that have been stored by now. The error wraps ErrNoRun where there is none.
 	Find(ctx context.Context, ref string) (StoredRun, error)
 	// Check is an error that wraps ErrInvalid where no run can have the name, or these tags as KEY=VALUE, or where a run has the name already.
 	Check(ctx context.Context, name string, tags []string) error

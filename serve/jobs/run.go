@@ -57,11 +57,7 @@ func (s *Service) work(ctx context.Context, j *job) (status, reason string) {
 	if !printsNames {
 		names = []string{j.Name}
 	}
-	late := time.Duration(0)
-	if e.code == 0 || e.cause != nil || j.Kind == KindCapture {
-		late = commitSeen
-	}
-	runs := s.findRuns(context.WithoutCancel(ctx), j.ID, names, late)
+	runs := s.findRuns(context.WithoutCancel(ctx), j.ID, names)
 	if err := os.RemoveAll(s.filesDir(j.ID)); err != nil {
 		s.o.Warn(err.Error())
 	}
@@ -88,9 +84,6 @@ func (s *Service) work(ctx context.Context, j *job) (status, reason string) {
 	return StatusFailed, reason
 }
 
-// commitSeen is how long a commit may take until it is read.
-const commitSeen = time.Second
-
 // maxNames bounds the lines of an ingest that name runs.
 const maxNames = 1000
 
@@ -100,15 +93,11 @@ func (s *Service) shorten(text string) string {
 }
 
 // findRuns gives those runs that have one of the names by now.
-func (s *Service) findRuns(ctx context.Context, id string, names []string, within time.Duration) (found []StoredRun) {
+func (s *Service) findRuns(ctx context.Context, id string, names []string) (found []StoredRun) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	for _, name := range names {
 		run, err := s.o.Runs.Find(ctx, name)
-		// Whoever reads commits may be a little late; a job that stored nothing ends as soon without the wait.
-		for late := time.Now().Add(within); errors.Is(err, ErrNoRun) && time.Now().Before(late); run, err = s.o.Runs.Find(ctx, name) {
-			time.Sleep(25 * time.Millisecond)
-		}
 		switch {
 		case err == nil && run.Name == name && !slices.Contains(found, run):
 			found = append(found, run)

@@ -53,7 +53,7 @@ func (s *Service) loadJobs() {
 			now := time.Now().UTC()
 			j.Status, j.Stopping, j.EndedAt, j.Reason = StatusInterrupted, false, &now, "the server was killed while the job was running"
 			j.Chosen, j.Facts = nil, nil // as end does
-			j.Runs = s.findRuns(s.ctx, id, []string{j.Name}, 0)
+			j.Runs = s.findRuns(s.ctx, id, []string{j.Name})
 			if len(j.Runs) == 0 && j.Kind == KindCapture {
 				j.Reason += fmt.Sprintf("; if anything was captured, it is in runs/%s of the home: store it with prof ingest", j.Name)
 			}
