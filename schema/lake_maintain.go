@@ -160,14 +160,20 @@ func (s LakeStatus) planned() []Maintained {
 }
 
 // rewrite writes what is small or partly deleted anew.
+//
+// All tables are flushed as branches of one plan, and each branch appends to a list of DuckLake's transaction that no lock guards (MarkInlinedDataForDeletion in DuckLake 1.5.5):
+// two threads crash there, now and then. What the catalog has of rows is small enough for one.
 func rewrite(ctx context.Context, w *Warehouse, conn *sql.Conn, o MaintainOptions) (done []Maintained, err error) {
-	for _, step := range []struct{ name, unit, call, count string }{
-		{"flush", "rows of the catalog went into files", "ducklake_flush_inlined_data('lake')", "sum(rows_flushed)"},
-		{"rewrite", "files with deleted rows were written anew", "ducklake_rewrite_data_files('lake', delete_threshold => 0.0)", "sum(files_processed)"},
-		{"merge", "small files were merged", "ducklake_merge_adjacent_files('lake')", "sum(files_processed)"},
+	for _, step := range []struct{ name, threads, unit, call, count string }{
+		{"flush", "SET threads = 1", "rows of the catalog went into files", "ducklake_flush_inlined_data('lake')", "sum(rows_flushed)"},
+		{"rewrite", AllThreads, "files with deleted rows were written anew", "ducklake_rewrite_data_files('lake', delete_threshold => 0.0)", "sum(files_processed)"},
+		{"merge", AllThreads, "small files were merged", "ducklake_merge_adjacent_files('lake')", "sum(files_processed)"},
 	} {
 		if o.Talk != nil {
 			o.Talk(step.name)
+		}
+		if _, err := conn.ExecContext(ctx, step.threads); err != nil {
+			return done, fmt.Errorf("%s: %w", step.name, err)
 		}
 		var n sql.NullInt64
 		err := again(ctx, func() error {

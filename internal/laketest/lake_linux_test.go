@@ -49,7 +49,7 @@ type machine struct {
 }
 
 type result struct {
-	code     int
+	code     int // -1: a signal ended it, which err says
 	out, err string
 }
 
@@ -68,6 +68,9 @@ func (m machine) run(args ...string) result {
 	var exit *exec.ExitError
 	if e := cmd.Run(); e != nil && !errors.As(e, &exit) {
 		m.t.Fatal(e)
+	}
+	if cmd.ProcessState.ExitCode() == -1 {
+		fmt.Fprintln(&err, cmd.ProcessState)
 	}
 	return result{cmd.ProcessState.ExitCode(), out.String(), err.String()}
 }
