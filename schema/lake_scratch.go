@@ -96,19 +96,21 @@ func (w *Warehouse) Fetch(ctx context.Context, run Run) error {
 	return err
 }
 
-// Publish puts runs where others see them, after they were stored or changed; those of a file are seen.
+// Publish puts runs where others see them, after they were stored or changed, all of them or none; those of a file are seen.
 func (w *Warehouse) Publish(ctx context.Context, runs ...Run) error {
-	if w.lake == nil {
+	if w.lake == nil || len(runs) == 0 {
 		return nil
 	}
+	var moved []*Moved
 	for _, r := range runs {
-		f := w.fetched[r.ID]
-		o := PushOptions{Replace: f.state != "", upgrade: w.upgrading, seen: f.state, known: f.tags}
-		if err := w.Push(ctx, w.lake, []Run{r}, o, func(_ Moved, err error) error { return err }); err != nil {
-			return err
-		}
+		moved = append(moved, &Moved{Run: r})
 	}
-	return nil
+	return w.withLake(ctx, w.lake, toChange, func(conn *sql.Conn) error {
+		return w.pushTogether(ctx, conn, w.lake, moved, func(r Run) PushOptions {
+			f := w.fetched[r.ID]
+			return PushOptions{Replace: f.state != "", upgrade: w.upgrading, seen: f.state, known: f.tags}
+		})
+	})
 }
 
 // fetched is what a lake had of a run when it was fetched.

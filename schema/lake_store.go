@@ -47,10 +47,8 @@ type PushOptions struct {
 func (w *Warehouse) Push(ctx context.Context, to *Lake, runs []Run, o PushOptions, done func(Moved, error) error) error {
 	return w.withLake(ctx, to, toChange, func(conn *sql.Conn) error {
 		for _, r := range runs {
-			m, err := w.pushRun(ctx, conn, to, r, o)
-			if err != nil {
-				err = fmt.Errorf("push run %s: %w", r.Name, err)
-			}
+			m := Moved{Run: r}
+			err := w.pushTogether(ctx, conn, to, []*Moved{&m}, func(Run) PushOptions { return o })
 			if err := done(m, err); err != nil {
 				return err
 			}
@@ -59,19 +57,31 @@ func (w *Warehouse) Push(ctx context.Context, to *Lake, runs []Run, o PushOption
 	})
 }
 
-func (w *Warehouse) pushRun(ctx context.Context, conn *sql.Conn, to *Lake, run Run, o PushOptions) (m Moved, err error) {
-	m.Run = run
-	names, err := texts(w.DB.QueryContext(ctx, `SELECT DISTINCT 'source ' || s.sha256 FROM source s WHERE s.run_id = ?::UUID AND s.kind IN (`+capturedKinds+`) ORDER BY 1`, run.ID))
-	if err != nil {
-		return m, err
+// pushTogether writes runs in one transaction: all of them or none.
+func (w *Warehouse) pushTogether(ctx context.Context, conn *sql.Conn, to *Lake, moved []*Moved, o func(Run) PushOptions) error {
+	var names []string
+	for _, m := range moved {
+		sources, err := texts(w.DB.QueryContext(ctx, `SELECT DISTINCT 'source ' || s.sha256 FROM source s WHERE s.run_id = ?::UUID AND s.kind IN (`+capturedKinds+`) ORDER BY 1`, m.Run.ID))
+		if err != nil {
+			return err
+		}
+		names = append(append(names, "name "+m.Run.Name, "run "+m.Run.ID), sources...)
 	}
-	release, err := w.lockLake(ctx, to, lakeWait, append([]string{"name " + run.Name, "run " + run.ID}, names...)...)
+	release, err := w.lockLake(ctx, to, lakeWait, names...)
 	if err != nil {
-		return m, err
+		return err
 	}
 	defer release()
-	return m, again(ctx, func() error {
-		return w.Transact(ctx, conn, func() error { return m.push(ctx, conn, o) })
+	return again(ctx, func() error {
+		return w.Transact(ctx, conn, func() error {
+			for _, m := range moved {
+				*m = Moved{Run: m.Run}
+				if err := m.push(ctx, conn, o(m.Run)); err != nil {
+					return fmt.Errorf("push run %s: %w", m.Run.Name, err)
+				}
+			}
+			return nil
+		})
 	})
 }
 

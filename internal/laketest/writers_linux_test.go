@@ -1,6 +1,7 @@
 package laketest
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -10,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"prof/schema"
 )
 
 // runsEnv says how many runs TestWriters pushes, of 16 writers together.
@@ -179,5 +182,32 @@ func TestTogether(t *testing.T) {
 	both.Wait()
 	if got := a.ok("sql", "--format", "csv", "SELECT count(*) AS n FROM run WHERE name IN ('x', 'y')"); got != "n\n1\n" {
 		t.Errorf("the capture is in %s runs: %v", got, done)
+	}
+}
+
+// TestImport imports two runs while another machine takes the name of one: none of them is there then.
+func TestImport(t *testing.T) {
+	s := newSite(t)
+	m, other := s.machine(""), s.machine("")
+	dir := filepath.Join(m.dir, "exported")
+	for i, name := range []string{"a", "b"} {
+		m.ok("ingest", "--run", name, m.sums(name, i))
+		m.ok("export", name, "--to", "parquet", "--out", dir)
+	}
+	other.ok("ingest", "--run", "b", other.sums("b", 7))
+	lake := s.machine(s.lake)
+	w := lake.openAs(schema.Options{Write: true, Store: true})
+	other.ok("push", "b")
+	if _, _, err := w.ImportRuns(t.Context(), dir, ""); !errors.Is(err, schema.ErrNameTaken) {
+		t.Errorf("imported: %v", err)
+	}
+	if got := lake.ok("sql", "--format", "csv", "SELECT name FROM run"); got != "name\nb\n" {
+		t.Errorf("the lake has %q", got)
+	}
+	other.home = s.lake
+	other.ok("rm", "b")
+	other.ok("import", dir)
+	if got := lake.ok("sql", "--format", "csv", "SELECT name FROM run ORDER BY 1"); got != "name\na\nb\n" {
+		t.Errorf("the lake has %q", got)
 	}
 }
