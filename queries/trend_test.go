@@ -332,10 +332,12 @@ func TestTrendSeries(t *testing.T) {
 		{trend.Options{Workload: "zzzz"}, `begins with "zzzz"`},
 		{trend.Options{Tags: []string{"kind=odd"}}, "with the tag kind=odd"},
 	} {
-		key, list, err := queries.WorkloadRuns(t.Context(), w, c.o.Workload, c.o.Tags)
-		got := fmt.Sprintf("%s %d", key, len(list))
+		found, err := queries.FindWorkload(t.Context(), w, c.o.Workload, c.o.Tags)
+		var got string
 		if err != nil {
 			got = err.Error()
+		} else {
+			got = fmt.Sprintf("%s %d", found.Key, found.Count)
 		}
 		if err == nil && got != c.want || err != nil && !strings.Contains(got, c.want) {
 			t.Errorf("%+v: %s; want %s", c.o, got, c.want)

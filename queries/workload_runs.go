@@ -12,13 +12,20 @@ import (
 // ErrNoWorkload is wrapped by the errors that say that no runs of a workload are there.
 var ErrNoWorkload = errors.New("no runs of a workload")
 
-// WorkloadRuns gives a workload by its key or command, and those of its runs that have the tags, oldest first. It is named by its key, a
-// unique prefix of one, a command or a run of it; "" is that of the latest run that has one.
-func WorkloadRuns(ctx context.Context, w *schema.Warehouse, workload string, tags []string) (string, []schema.Run, error) {
+// WorkloadRuns is what the runs with one command and folder have in common.
+type WorkloadRuns struct {
+	Key     string // or the command of runs that prof did not capture
+	Command string // of its latest run; "" when not known
+	Count   int64
+}
+
+// FindWorkload gives a workload and how many of its runs have the tags. It is named by its key, a unique prefix of one, a command or a run of it; "" is that of the latest
+// run that has one.
+func FindWorkload(ctx context.Context, w *schema.Warehouse, workload string, tags []string) (*WorkloadRuns, error) {
 	if strings.HasPrefix(workload, schema.BaselinePrefix) { // which is no name that SQL knows
 		run, err := w.Resolve(ctx, workload)
 		if err != nil {
-			return "", nil, err
+			return nil, err
 		}
 		workload = run.ID
 	}
@@ -28,26 +35,14 @@ func WorkloadRuns(ctx context.Context, w *schema.Warehouse, workload string, tag
 			args = append(args, name+" := "+schema.Quote(v))
 		}
 	}
-	f, err := Raw(ctx, w, "SELECT x.run_id, x.run, x.workload FROM _workload_run("+strings.Join(args, ", ")+") x ORDER BY x.at, x.run_id")
+	f, err := Raw(ctx, w, "SELECT max(x.workload) AS workload, coalesce(arg_max(r.command, (x.at, x.run_id)), '') AS command, count(*) AS runs FROM _workload_run("+strings.Join(args, ", ")+") x JOIN run r ON r.run_id = x.run_id")
 	if err != nil {
-		return "", nil, plainError(err)
+		return nil, plainError(err)
 	}
-	if len(f.Rows) == 0 {
-		return "", nil, noRuns(ctx, w, workload, tags)
+	if f.Rows[0][0] == nil {
+		return nil, noRuns(ctx, w, workload, tags)
 	}
-	all, err := w.Runs(ctx)
-	if err != nil {
-		return "", nil, err
-	}
-	byID := map[string]schema.Run{}
-	for _, run := range all {
-		byID[run.ID] = run
-	}
-	out := make([]schema.Run, len(f.Rows))
-	for i, row := range f.Rows {
-		out[i] = byID[row[0].(string)]
-	}
-	return f.Rows[0][2].(string), out, nil
+	return &WorkloadRuns{f.Rows[0][0].(string), f.Rows[0][1].(string), f.Rows[0][2].(int64)}, nil
 }
 
 // noRuns says why there are no runs.

@@ -96,13 +96,13 @@ func (p *program) trend(c *cli.Context) (err error) {
 
 // askTrend follows a workload, and gives the command of its latest run.
 func askTrend(c *cli.Context, w *schema.Warehouse, o trend.Options) (r *trend.Result, command string, err error) {
-	key, runs, err := queries.WorkloadRuns(c.Context, w, o.Workload, o.Tags)
+	workload, err := queries.FindWorkload(c.Context, w, o.Workload, o.Tags)
 	if err != nil {
 		return nil, "", err
 	}
-	o.Workload = key // so that the queries shown mean the same tomorrow
+	o.Workload = workload.Key // so that the queries shown mean the same tomorrow
 	r, err = trend.New(c.Context, queries.NewAsker(w), o)
-	return r, runs[len(runs)-1].Command, err
+	return r, workload.Command, err
 }
 
 // trendOptions reads what is followed, before anything is opened.
