@@ -50,6 +50,7 @@ var rooms = map[string][]string{
 	"ingest/torch/averages": {"ingest/load"},
 	"ingest/torch/trace":    {},
 	"ingest/reported":       {"ingest/load"},
+	"ingest/serving":        {"ingest/load"},
 	"ingest/tracer":         {"ingest/load", "ingest/nsys", "ingest/nsys/table"},
 	"ingest/workload":       {"ingest/load", "ingest/model", "ingest/reported"},
 	"ingest/xla":            {"ingest/load", "ingest/torch", "ingest/torch/trace"},

@@ -14,6 +14,7 @@ import (
 	"prof/ingest/nsys/stats"
 	"prof/ingest/reported"
 	"prof/ingest/rocprof"
+	"prof/ingest/serving"
 	"prof/ingest/torch"
 	"prof/ingest/torch/averages"
 	"prof/ingest/tracer"
@@ -196,7 +197,22 @@ func Formats() []Format {
 			Sniff:    manifest.Sniff,
 			Identify: manifest.Identify, Load: manifest.Load,
 		},
-	}, reportedFormats()...)
+	}, slices.Concat(servingFormats(), reportedFormats())...)
+}
+
+// servingKind is the kind of sources that say what a load generator measured of a serving engine.
+const servingKind = "serving"
+
+// servingFormats are the forms of these, which a message lists as one.
+func servingFormats() (out []Format) {
+	for i, f := range serving.Forms() {
+		doc := ""
+		if i == 0 {
+			doc = "results of load generators (vllm bench serve, SGLang bench_serving, genai-perf, aiperf, trtllm-bench, MLPerf LoadGen)"
+		}
+		out = append(out, Format{Name: f.Name, Kind: servingKind, Doc: doc, Facts: true, Leaves: true, MaxBytes: f.MaxBytes, Sniff: f.Sniff, Identify: f.Identify, Load: f.Load})
+	}
+	return out
 }
 
 // reportedKind is the kind of sources that say what other tools reported of a run.

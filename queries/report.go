@@ -42,6 +42,8 @@ var questions = []wanted{
 	{id: "aggregates", title: "Aggregates"},
 	{id: "stages", title: "Stages"},
 	{id: "stage-notes", title: "Parts of stages", optional: true},
+	{id: "serving", title: "Serving benchmarks", optional: true, of: "serving"},
+	{id: "serving-latency", title: "Latencies of serving", optional: true, of: "serving"},
 	{id: "reported-metrics", title: "Reported by other tools", top: "60", optional: true, of: "reported workload"},
 	{id: "input-stages", title: "Inputs", optional: true, of: "capture"},
 	{id: "accounting", title: "Where the time went"},

@@ -180,7 +180,7 @@ const unpacked = `ALTER TABLE kernel RENAME TO k; CREATE TABLE kernel AS SELECT 
 	launch_name_id, range_context_id, path_id, op_id FROM k LEFT JOIN kernel_shape USING (run_id, kernel_shape_id); DROP TABLE k; DROP TABLE kernel_shape; DROP TABLE api_sum; DROP TABLE api_duration; DROP TABLE stage_execution; DROP TABLE capture_kept; DROP TABLE workload_process; DROP TABLE execution_memory; DROP TABLE cuda_allocation; DROP TABLE capture_node; DROP TABLE capture_input_tag;
 	ALTER TABLE capture_input DROP COLUMN input; ALTER TABLE capture_input DROP COLUMN width_count; ALTER TABLE capture_input DROP COLUMN height_count; ALTER TABLE capture_input DROP COLUMN page_count; ALTER TABLE capture_input DROP COLUMN token_count;
 	ALTER TABLE workload_pass DROP COLUMN input; ALTER TABLE workload_pass DROP COLUMN process_id; ALTER TABLE capture DROP COLUMN options_key; ALTER TABLE process DROP COLUMN rank_id;
-	DROP TABLE reported_sum; DROP TABLE reported_value; ALTER TABLE source DROP COLUMN added_at; ALTER TABLE source DROP COLUMN command; ALTER TABLE source DROP COLUMN host; ALTER TABLE ncu_section DROP COLUMN source_id; `
+	DROP TABLE serving_benchmark; DROP TABLE serving_latency; DROP TABLE reported_sum; DROP TABLE reported_value; ALTER TABLE source DROP COLUMN added_at; ALTER TABLE source DROP COLUMN command; ALTER TABLE source DROP COLUMN host; ALTER TABLE ncu_section DROP COLUMN source_id; `
 
 // dropLater removes what migrations 4 and later bring, and the tables of facts.
 var dropLater = dropFacts() + unpacked + `DROP TABLE derivation; DROP TABLE finding_rule; DROP TABLE baseline; DROP TABLE collective_call; DROP TABLE device_time; DROP TABLE gap_sum; DROP TABLE gap; DROP TABLE capture; DROP TABLE capture_pass; DROP TABLE capture_source; DROP TABLE capture_input; DROP TABLE capture_device; DROP TABLE device_sample;
@@ -341,7 +341,7 @@ func TestComments(t *testing.T) {
 func TestColumns(t *testing.T) {
 	w := open(t, fresh(t), false, nil)
 	defer done(t, w)
-	unit := regexp.MustCompile(`(^|_)(size|ns|bytes|hz|flop|count|ratio|bytes_per_s|flop_per_s|w|c|id)$`)
+	unit := regexp.MustCompile(`(^|_)(size|ns|bytes|hz|flop|count|ratio|bytes_per_s|flop_per_s|tokens_per_s|requests_per_s|w|c|id)$`)
 	bad := regexp.MustCompile(`_(ms|us|s|sec|mb|kb|mib|percent|pct|mhz|ghz)$`)
 	// Whole and fractional numbers that measure nothing, or whose unit stands in another column.
 	plain := map[string]bool{"gpu_metric.value": true, "nvtx_range.category": true, "ncu_metric.value": true, "ncu_rule_metric.value": true, "memory_event.address": true, "cuda_allocation.address": true,

@@ -70,7 +70,7 @@ func Read(in io.Reader, o ...Options) (*Model, error) {
 
 // decode reads one JSON object, with the Infinity and NaN that Python writes into it.
 func decode(text []byte) (map[string]any, error) {
-	d := json.NewDecoder(bytes.NewReader(finite(text)))
+	d := json.NewDecoder(load.FiniteJSON(bytes.NewReader(text)))
 	d.UseNumber()
 	var fields map[string]any
 	if err := d.Decode(&fields); errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
@@ -82,35 +82,6 @@ func decode(text []byte) (map[string]any, error) {
 		return nil, fmt.Errorf("%w: byte %d: more data follows the object", ErrNoConfig, d.InputOffset())
 	}
 	return fields, nil
-}
-
-// finite makes JSON of what Python's json module writes: Infinity and NaN, which JSON has no words for, become texts of the same length
-// ("Infin.", "N"), so that places in errors stay right. No size is one of them: where one is asked for, a text is refused.
-func finite(text []byte) []byte {
-	if !bytes.Contains(text, []byte("Infinity")) && !bytes.Contains(text, []byte("NaN")) {
-		return text
-	}
-	out := bytes.Clone(text)
-	inText := false
-	for i := 0; i < len(out); i++ {
-		switch rest := out[i:]; {
-		case inText && out[i] == '\\':
-			i++
-		case out[i] == '"':
-			inText = !inText
-		case inText:
-		case bytes.HasPrefix(rest, []byte("-Infinity")):
-			copy(rest, `"-Infin."`)
-			i += len("-Infinity") - 1
-		case bytes.HasPrefix(rest, []byte("Infinity")):
-			copy(rest, `"Infin."`)
-			i += len("Infinity") - 1
-		case bytes.HasPrefix(rest, []byte("NaN")):
-			copy(rest, `"N"`)
-			i += len("NaN") - 1
-		}
-	}
-	return out
 }
 
 // FromFields reads a configuration that was decoded with UseNumber already, as the one inside a workload's facts.

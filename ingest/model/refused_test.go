@@ -105,7 +105,4 @@ func TestNumbersOfPython(t *testing.T) {
 			t.Errorf("%s: %v, want %s", c.text[len(llama):], err, c.says)
 		}
 	}
-	if got := string(finite([]byte(`{"a": Infinity, "b": [-Infinity, NaN], "c": "NaN \\"}`))); got != `{"a": "Infin.", "b": ["-Infin.", "N"], "c": "NaN \\"}` {
-		t.Error(got)
-	}
 }

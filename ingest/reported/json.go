@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
+
+	"prof/ingest/load"
 )
 
 // object is a JSON or YAML object in the order of the file.
@@ -46,24 +47,11 @@ func number(v any, power int) *float64 {
 	if !ok {
 		return nil
 	}
-	f, err := scaled(n.String(), power)
+	f, err := load.Scaled(n.String(), power)
 	if err != nil {
 		return nil
 	}
 	return &f
-}
-
-// scaled reads a number times a power of ten: 16.13 MB are 16130000 bytes, and not a product of two numbers that are rounded.
-func scaled(text string, power int) (float64, error) {
-	digits, exponent, _ := strings.Cut(strings.ToLower(text), "e")
-	if exponent != "" {
-		e, err := strconv.Atoi(exponent)
-		if err != nil {
-			return 0, err
-		}
-		power += e
-	}
-	return strconv.ParseFloat(digits+"e"+strconv.Itoa(power), 64)
 }
 
 // parseJSON reads the object that a text is.

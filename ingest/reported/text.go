@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"prof/ingest/load"
 )
 
 // sniffAssumptions: settings of a run as a list by heading, under a first heading of these words. prof's own has another one.
@@ -86,9 +88,9 @@ func readKernels(text []byte) (*Report, error) {
 			return nil, fmt.Errorf("line %d: it has %d cells, the header %d", i+1, len(cells), len(kernelColumns))
 		}
 		name := strings.ToValidUTF8(strings.ReplaceAll(strings.Join(cells[:last-3], "|"), `\|`, "|"), "\uFFFD")
-		total, errTotal := scaled(cells[last-3], 6) // ms
+		total, errTotal := load.Scaled(cells[last-3], 6) // ms
 		calls, errCalls := strconv.ParseInt(cells[last-2], 10, 64)
-		mean, errMean := scaled(cells[last-1], 6)
+		mean, errMean := load.Scaled(cells[last-1], 6)
 		if err := errors.Join(errTotal, errCalls, errMean); err != nil || name == "" || calls < 0 {
 			return nil, fmt.Errorf("line %d: want a name, total_ms, calls, mean_ms and device", i+1)
 		}
@@ -148,7 +150,7 @@ func readTorchinfo(text []byte) (*Report, error) {
 			}
 			known.metric, known.unit = "mac_count", "mac"
 		}
-		f, err := scaled(digits, known.power)
+		f, err := load.Scaled(digits, known.power)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %q is not a number", label, m[2])
 		}

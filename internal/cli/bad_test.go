@@ -16,7 +16,7 @@ const formats = "; prof reads Nsight Systems exports (.sqlite); Nsight Systems p
 	"if nsys is installed; traces of prof's own tracer (.proftrace, or folders of them); CSV files of nsys stats (_sum reports), and what it prints with --format csv; folders of nsys recipe cuda_gpu_kern_sum; Nsight Compute reports (.ncu-rep); CSV pages and console output of Nsight Compute (raw, details); " +
 	"rocprofv3 traces (JSON); rocprofv3 databases (rocpd, .db); CSV traces of rocprofv3 and rocprof (kernels, copies, API calls, markers); XLA and JAX profiles of GPUs (.xplane.pb); " +
 	"PyTorch profiler traces (.json); PyTorch key_averages() tables (JSON, CSV, Markdown, or as printed); " +
-	"model configurations (Hugging Face config.json); workload facts (workload.json, metrics.json); folders made by prof capture (run.json); what other tools reported of a run (env.json, inputs.yaml, static_compute.json, ...); files also as .gz and .zst"
+	"model configurations (Hugging Face config.json); workload facts (workload.json, metrics.json); folders made by prof capture (run.json); results of load generators (vllm bench serve, SGLang bench_serving, genai-perf, aiperf, trtllm-bench, MLPerf LoadGen); what other tools reported of a run (env.json, inputs.yaml, static_compute.json, ...); files also as .gz and .zst"
 
 func TestRepeats(t *testing.T) {
 	t.Parallel()

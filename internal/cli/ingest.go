@@ -25,7 +25,8 @@ func (p *program) ingestCommand() *cli.Command {
 		Description: `Files or folders of any known format, plain or compressed (.gz, .zst): exports of Nsight Systems, CSV files of
 nsys stats, reports and CSV pages of Nsight Compute, PyTorch profiler traces, key_averages() saved as JSON, CSV or Markdown or as
 printed, traces of rocprof (databases, JSON, CSV), XLA and JAX profiles of GPUs (.xplane.pb), folders of traces of prof's own
-tracer, and what other tools reported of a run (metrics.json, env.json, ...). All of them become one run. Content that the
+tracer, results of load generators (vllm bench serve, SGLang bench_serving, genai-perf, aiperf, trtllm-bench, MLPerf LoadGen),
+and what other tools reported of a run (metrics.json, env.json, ...). All of them become one run. Content that the
 warehouse already has is not stored again. A file of prof pack is stored by itself, as prof import does. Either everything is stored or nothing, except that unreadable files in a folder made
 by prof capture are skipped.
 
@@ -38,6 +39,7 @@ by prof capture are skipped.
   prof ingest --run ops trace.json.gz             # export_chrome_trace of torch.profiler
   prof ingest --run mi300 1234_results.db         # rocprofv3 --sys-trace; or its JSON, or 1234_*_trace.csv
   prof ingest --run jax host.xplane.pb            # jax.profiler, of GPUs
+  prof ingest --run served bench.json             # vllm bench serve --save-result, and other load generators
   prof ingest .prof/runs/NAME                     # a capture, even one that was killed
   prof ingest tp16-node0 tp16-node1               # captures of the nodes of one job
   prof ingest --replace .prof/runs/NAME           # again, replacing what the run has

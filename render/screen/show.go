@@ -38,7 +38,7 @@ const (
 func Show(w io.Writer, s Screen, o typeset.Options) error {
 	var out bytes.Buffer
 	table.WriteFacts(&out, s.Facts, o)
-	err := errors.Join(writeScreenStages(&out, s, o), writeScreenReported(&out, s.Report, o))
+	err := errors.Join(writeScreenStages(&out, s, o), writeScreenServing(&out, s.Report, o), writeScreenReported(&out, s.Report, o))
 	writeScreenRanks(&out, s.Summary.Ranks, o)
 	err = errors.Join(err, writeScreenKernels(&out, s.Report, o), writeScreenOperators(&out, s.Report, o))
 	if err != nil {

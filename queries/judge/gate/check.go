@@ -118,6 +118,8 @@ func (j *judging) expand(ctx context.Context, r Rule) error {
 		return j.expandUtilisation(ctx, r)
 	case Overhead:
 		return j.expandOverhead(ctx, r)
+	case Serving:
+		return j.expandServing(ctx, r)
 	case NewKernels:
 		j.expandNewKernels(r)
 	}

@@ -16,6 +16,7 @@ type madeRuns map[string]madeRun
 type madeRun struct {
 	stages         []madeStage
 	mfu, overheads [][]any
+	serving, times [][]any // benchmarks and their latencies
 }
 
 // madeStage is a stage of three passes with one kernel each.
@@ -32,12 +33,14 @@ type madeStage struct {
 var madeColumns = map[string]string{
 	"stage-samples": "stage pass repeat source_id is_warmup prompt_token_count decode_token_count cpu_ns gpu_span_ns gpu_busy_ns gpu_sum_ns time_ns kernel_count kernel_ns graph_ns copy_ns other_ns" +
 		" wait_ns call_ns host_ns profiler_ns queued_ns unknown_ns launch_ns launch_delay_ns launch_latency_ns",
-	"pass-work":      "stage pass repeat is_warmup kind name family role grid block launch_count sum_ns min_ns max_ns deviation_ns2",
-	"sources":        "sha256 source_id kind",
-	"run-conditions": "run_id aspect value weight source_id",
-	"mfu":            "stage mfu_ratio mbu_ratio fault is_least part_of",
-	"overhead":       "mode tool overhead_ratio stage",
-	"steps":          "source_id pid device step",
+	"pass-work":       "stage pass repeat is_warmup kind name family role grid block launch_count sum_ns min_ns max_ns deviation_ns2",
+	"sources":         "sha256 source_id kind",
+	"run-conditions":  "run_id aspect value weight source_id",
+	"mfu":             "stage mfu_ratio mbu_ratio fault is_least part_of",
+	"overhead":        "mode tool overhead_ratio stage",
+	"serving":         "benchmark target_requests_per_s concurrency_limit_count requests_per_s failed_count",
+	"serving-latency": "benchmark metric p99_ns",
+	"steps":           "source_id pid device step",
 }
 
 func (m madeRuns) Ask(_ context.Context, query string, args frame.Args) (*frame.Frame, error) {
@@ -54,6 +57,10 @@ func (m madeRuns) Ask(_ context.Context, query string, args frame.Args) (*frame.
 		f.Rows = run.mfu
 	case "overhead":
 		f.Rows = run.overheads
+	case "serving":
+		f.Rows = run.serving
+	case "serving-latency":
+		f.Rows = run.times
 	case "stage-samples", "pass-work":
 		for _, s := range run.stages {
 			if s.name == outside && query == "stage-samples" { // it is of no pass

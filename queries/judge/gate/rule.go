@@ -28,6 +28,7 @@ const (
 	KernelTime  Kind = "kernel"      // kernel:/RE/.METRIC of each stage, stage.NAME.kernel:/RE/.METRIC of one
 	Utilisation Kind = "utilisation" // mfu.STAGE, mbu.STAGE
 	Overhead    Kind = "overhead"    // overhead, overhead.MODE
+	Serving     Kind = "serving"     // serving.LATENCY_STATISTIC, serving.requests_per_s and others that a load generator measured
 	NewKernels  Kind = "new kernels" // new_kernels of the run, stage.NAME.new_kernels of a stage
 )
 
@@ -73,8 +74,9 @@ var (
 		"gpu_span_ns": {Ns, true}, "gpu_busy_ns": {Ns, true}, "gpu_sum_ns": {Ns, true}, "cpu_ns": {Ns, true},
 		"tokens_per_s": {PerSec, true}, "launches": {Count, true},
 	}
-	kernelFigures = map[string]figure{"mean_ns": {Ns, true}, "total_ns": {Ns, true}, "calls": {Count, true}}
-	ownFigures    = map[Kind]figure{Utilisation: {Ratio, false}, Overhead: {Ratio, false}, NewKernels: {Count, false}}
+	kernelFigures  = map[string]figure{"mean_ns": {Ns, true}, "total_ns": {Ns, true}, "calls": {Count, true}}
+	servingFigures = makeServingFigures()
+	ownFigures     = map[Kind]figure{Utilisation: {Ratio, false}, Overhead: {Ratio, false}, NewKernels: {Count, false}}
 )
 
 // figure tells what the subject is counted in and may be compared with.
@@ -84,6 +86,8 @@ func (s Subject) figure() figure {
 		return stageFigures[s.Metric]
 	case KernelTime:
 		return kernelFigures[s.Metric]
+	case Serving:
+		return servingFigures[s.Metric]
 	}
 	return ownFigures[s.Kind]
 }
@@ -104,6 +108,8 @@ func (s Subject) On(stage string) string {
 			return "overhead." + s.Metric
 		}
 		return "overhead"
+	case Serving:
+		return "serving." + s.Metric
 	case NewKernels:
 		return prefix + "new_kernels"
 	}

@@ -11,7 +11,7 @@ var said golden.Said
 // TestSentences keeps what the tests of rules are told, so that a reader can go over it.
 func TestSentences(t *testing.T) {
 	said.Reset()
-	for name, test := range map[string]func(*testing.T){"change": TestJudgeChange, "value": TestJudgeValue, "outcome": TestOutcome, "parse": TestParseErrors} {
+	for name, test := range map[string]func(*testing.T){"change": TestJudgeChange, "value": TestJudgeValue, "outcome": TestOutcome, "parse": TestParseErrors, "serving": TestServing} {
 		t.Run(name, test)
 	}
 	sayMade(t)

@@ -10,7 +10,7 @@ import (
 )
 
 // forms are the subjects that there are, for messages.
-const forms = "stage.NAME.METRIC, kernel:/RE/.METRIC, stage.NAME.kernel:/RE/.METRIC, mfu.STAGE, mbu.STAGE, overhead or new_kernels"
+const forms = "stage.NAME.METRIC, kernel:/RE/.METRIC, stage.NAME.kernel:/RE/.METRIC, mfu.STAGE, mbu.STAGE, serving.FIGURE, overhead or new_kernels"
 
 // kernelMark begins the part of a subject that picks kernels.
 const kernelMark = "kernel:/"
@@ -30,12 +30,14 @@ func (s *scanner) subject() (Subject, error) {
 		return Subject{Kind: Utilisation, Stage: rest, Metric: first}, nil
 	case first == "mfu" || first == "mbu":
 		return Subject{}, s.errorf(begin, "%s of which stage? write %s.prefill, or %s.* for each", first, first, first)
+	case first == "serving":
+		return s.serving(begin, rest)
 	case first == "overhead" && (!dotted || rest != ""):
 		return Subject{Kind: Overhead, Metric: rest}, nil
 	case head == "new_kernels":
 		return Subject{Kind: NewKernels}, nil
 	}
-	return Subject{}, s.errorf(begin, "no figure is called %q%s; a rule is about %s", head, near(first, "stage", "kernel", "mfu", "mbu", "overhead", "new_kernels"), forms)
+	return Subject{}, s.errorf(begin, "no figure is called %q%s; a rule is about %s", head, near(first, "stage", "kernel", "mfu", "mbu", "serving", "overhead", "new_kernels"), forms)
 }
 
 // near is a guess at what a word meant; "" without one.
@@ -132,4 +134,4 @@ func (s *scanner) expression() (text string, closed bool) {
 // escapeSlash writes an expression as expression reads it.
 func escapeSlash(re string) string { return strings.ReplaceAll(re, "/", `\/`) }
 
-func names(figures map[string]figure) []string { return slices.Sorted(maps.Keys(figures)) }
+func names[F any](figures map[string]F) []string { return slices.Sorted(maps.Keys(figures)) }

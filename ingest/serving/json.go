@@ -1,0 +1,319 @@
+package serving
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"prof/ingest/load"
+)
+
+// Bounds of what one object may say. Lists of requests and tokens are passed over, whatever their length.
+const (
+	maxDepth  = 32
+	maxFields = 20_000
+	maxToken  = 16 << 20 // bytes of what a text or number is read through, the ones ahead of it included
+	maxText   = 1 << 10  // bytes of one text, and of a name with those of the objects that it is in
+	keptItems = 2        // of a list: whether it has one item or more
+)
+
+// fields are the values of one object by their names: those of objects in it as outer/inner, items of lists as list/0. A value is a
+// text, a number as text, a bool, or nil for null.
+type fields map[string]any
+
+// parser reads objects one after the other and keeps what is wrong first, so that fields can be read one after the other.
+type parser struct {
+	d     *json.Decoder
+	limit *tokenLimit
+	f     fields
+	err   error
+	b     Benchmark
+}
+
+// byteOrderMark begins files of some editors.
+const byteOrderMark = "\xef\xbb\xbf"
+
+// tokenLimit bounds what one token makes the decoder hold.
+type tokenLimit struct {
+	in   io.Reader
+	read int64 // since the last token
+}
+
+func (l *tokenLimit) Read(p []byte) (int, error) {
+	if l.read > maxToken {
+		return 0, fmt.Errorf("a text or number is longer than %d MiB", maxToken>>20)
+	}
+	n, err := l.in.Read(p)
+	l.read += int64(n)
+	return n, err
+}
+
+func (p *parser) token() (json.Token, error) {
+	p.limit.read = 0
+	return p.d.Token()
+}
+
+// objects makes a reader of a file of such objects.
+func objects(one func(*parser)) func(io.Reader) ([]Benchmark, error) {
+	return func(in io.Reader) (out []Benchmark, err error) {
+		r := bufio.NewReader(in)
+		if head, _ := r.Peek(len(byteOrderMark)); string(head) == byteOrderMark {
+			if _, err := r.Discard(len(head)); err != nil {
+				return nil, err
+			}
+		}
+		limit := &tokenLimit{in: load.FiniteJSON(r)}
+		p := &parser{d: json.NewDecoder(limit), limit: limit}
+		p.d.UseNumber()
+		for {
+			token, err := p.token()
+			if errors.Is(err, io.EOF) {
+				return out, nil
+			}
+			if err == nil && token != json.Delim('{') {
+				err = errors.New("want an object")
+			}
+			p.f, p.b = fields{}, Benchmark{}
+			if err == nil {
+				err = p.object("", 1)
+			}
+			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+				err = errors.New("it ends inside an object: was it cut off?")
+			}
+			if err != nil {
+				return nil, fmt.Errorf("byte %d: %w", p.d.InputOffset(), err)
+			}
+			one(p)
+			if p.err != nil {
+				return nil, fmt.Errorf("benchmark %d, which ends at byte %d: %w", len(out)+1, p.d.InputOffset(), p.err)
+			}
+			if len(out) == maxBenchmarks {
+				return nil, fmt.Errorf("byte %d: over %d benchmarks in one file", p.d.InputOffset(), maxBenchmarks)
+			}
+			out = append(out, p.b)
+		}
+	}
+}
+
+// object reads the members of an object that has begun.
+func (p *parser) object(within string, depth int) error {
+	for p.d.More() {
+		key, err := p.token()
+		if err != nil {
+			return err
+		}
+		if err := p.value(join(within, key.(string)), depth); err != nil {
+			return err
+		}
+	}
+	_, err := p.token()
+	return err
+}
+
+func join(within, key string) string {
+	if within == "" {
+		return key
+	}
+	return within + "/" + key
+}
+
+// value reads one value and keeps it, or those in it, where it has a name.
+func (p *parser) value(name string, depth int) error {
+	token, err := p.token()
+	if err != nil {
+		return err
+	}
+	if depth > maxDepth {
+		return fmt.Errorf("objects are nested more than %d deep", maxDepth)
+	}
+	switch token {
+	case json.Delim('{'):
+		return p.object(name, depth+1)
+	case json.Delim('['):
+		for i := 0; p.d.More(); i++ {
+			if i < keptItems {
+				err = p.value(join(name, strconv.Itoa(i)), depth+1)
+			} else {
+				err = p.skip(depth + 1)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		_, err = p.token()
+		return err
+	}
+	if text, ok := token.(string); ok && len(text) > maxText {
+		token = strings.ToValidUTF8(text[:maxText], "") + "..."
+	}
+	if len(name) > maxText {
+		return nil
+	}
+	if _, twice := p.f[name]; twice {
+		return fmt.Errorf("%q is there twice", name)
+	}
+	if len(p.f) == maxFields {
+		return fmt.Errorf("an object has more than %d values", maxFields)
+	}
+	p.f[name] = token
+	return nil
+}
+
+// skip passes over one value.
+func (p *parser) skip(depth int) error {
+	for open := 0; ; {
+		token, err := p.token()
+		if err != nil {
+			return err
+		}
+		switch token {
+		case json.Delim('{'), json.Delim('['):
+			open++
+		case json.Delim('}'), json.Delim(']'):
+			open--
+		}
+		if open+depth > maxDepth {
+			return fmt.Errorf("objects are nested more than %d deep", maxDepth)
+		}
+		if open == 0 {
+			return nil
+		}
+	}
+}
+
+// sniffKeys makes a Sniff of a question about the names of values in the first object, as far as the beginning has it.
+func sniffKeys(is func(fields) bool) func(string, []byte) bool {
+	return func(_ string, head []byte) bool {
+		head = bytes.TrimPrefix(head, []byte(byteOrderMark))
+		if text := bytes.TrimLeft(head, " \t\r\n"); len(text) == 0 || text[0] != '{' {
+			return false
+		}
+		limit := &tokenLimit{in: load.FiniteJSON(bytes.NewReader(head))}
+		p := &parser{d: json.NewDecoder(limit), limit: limit, f: fields{}}
+		p.d.UseNumber()
+		if _, err := p.token(); err != nil {
+			return false
+		}
+		_ = p.object("", 1) // the beginning need not end where an object does
+		return is(p.f)
+	}
+}
+
+func (f fields) has(names ...string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool { _, ok := f[name]; return !ok })
+}
+
+func (f fields) hasAny(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return f.has(name) })
+}
+
+func (p *parser) wrong(name, want string) {
+	if p.err == nil {
+		p.err = fmt.Errorf("%s is %.40q, want %s", name, fmt.Sprint(p.f[name]), want)
+	}
+}
+
+// text gives the first of some texts that is there; "" without one.
+func (p *parser) text(names ...string) string {
+	for _, name := range names {
+		switch v := p.f[name].(type) {
+		case string:
+			if v != "" {
+				return v
+			}
+		case nil:
+		default:
+			p.wrong(name, "text")
+		}
+	}
+	return ""
+}
+
+// number gives the first of some numbers that is there, times a power of ten; nil without one. Infinity and NaN, which Python writes, are none.
+func (p *parser) number(power int, names ...string) *float64 {
+	for _, name := range names {
+		v := p.f[name]
+		if v == nil || v == "N" {
+			continue
+		}
+		n, ok := v.(json.Number)
+		if !ok {
+			p.wrong(name, "a number")
+			return nil
+		}
+		f, err := load.Scaled(n.String(), power)
+		if err != nil || f < 0 {
+			p.wrong(name, "a number of 0 or more")
+			return nil
+		}
+		return &f
+	}
+	return nil
+}
+
+// count gives the first of some whole numbers that is there; some tools write 40 as 40.0.
+func (p *parser) count(names ...string) *int64 {
+	f := p.number(0, names...)
+	if f == nil {
+		return nil
+	}
+	n := int64(*f)
+	if *f > 1<<53 || float64(n) != *f {
+		p.err = errors.Join(p.err, fmt.Errorf("%s is %v, want a whole number", strings.Join(names, " or "), *f))
+		return nil
+	}
+	return &n
+}
+
+// rate reads the rate that was asked for: a number, or infinity as a text or as Python writes it.
+func (p *parser) rate(name string) {
+	switch v := p.f[name]; v {
+	case nil:
+	case "inf", "Infin.":
+		p.b.Unlimited = new(true)
+	default:
+		p.b.TargetRate = p.number(0, name)
+		p.b.Unlimited = new(false)
+	}
+}
+
+// latency notes the statistics of a latency. names are those of its values in the order of Statistics, several of one separated by spaces.
+func (p *parser) latency(metric, reportedAs string, power int, names [len(Statistics)]string) {
+	l := Latency{Metric: metric, ReportedAs: reportedAs}
+	for i, name := range names {
+		for _, name := range strings.Fields(name) {
+			if n, ok := p.f[name].(json.Number); ok && strings.HasPrefix(n.String(), "-") { // clocks and token counts of tools are off at times
+				p.warn(fmt.Sprintf("%s is not stored: it is negative", name))
+				continue
+			}
+			if l.Ns[i] = p.number(power, name); l.Ns[i] != nil {
+				break
+			}
+		}
+	}
+	p.b.add(l)
+}
+
+func (p *parser) warn(text string) { p.b.Warnings = append(p.b.Warnings, text) }
+
+// add notes a latency. One that is 0 throughout was not measured: tools write 0 where no request had such a time.
+func (b *Benchmark) add(l Latency) {
+	isThere, isZero := false, true
+	for _, v := range l.Ns {
+		isThere = isThere || v != nil
+		isZero = isZero && (v == nil || *v == 0)
+	}
+	switch {
+	case !isThere:
+	case isZero:
+		b.Warnings = append(b.Warnings, fmt.Sprintf("%s is not stored: it is 0 in all of its figures, so no request had such a time", l.ReportedAs))
+	default:
+		b.Latencies = append(b.Latencies, l)
+	}
+}

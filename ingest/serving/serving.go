@@ -1,0 +1,213 @@
+// Package serving reads what load generators measured of a serving engine at the client: latencies, throughput, load and counts. Each
+// figure is stored as it was measured, in base units; prof computes nothing from them. What a file does not say is NULL.
+//
+// Files are known by their content, whatever they are called:
+//
+//	vllm-bench      vllm bench serve --save-result, --append-result, --save-detailed (benchmark_serving.py wrote the same): JSON
+//	sglang-bench    python -m sglang.bench_serving: JSON, a benchmark a line
+//	genai-perf      profile_export_genai_perf.json of genai-perf, and profile_export_aiperf.json of aiperf
+//	trtllm-bench    trtllm-bench throughput or latency --report_json: JSON
+//	mlperf-loadgen  mlperf_log_summary.txt of MLPerf's LoadGen
+//	prof-serving    prof's own form, for other load generators: JSON, one object a benchmark
+//
+// # prof's own form
+//
+// Each object is a benchmark; a file may hold several, one after the other. Every field but the first may be left out or be null, which
+// means that it is not known; a field that is not listed is ignored with a warning.
+//
+//	{
+//	  "prof_serving": 1,
+//	  "tool": "my-client", "label": "8 users", "backend": "vllm", "model": "llama-8b", "date": "2026-11-26T10:00:00Z",
+//	  "duration_s": 60.5, "completed": 240, "failed": 0, "input_tokens": 245760, "output_tokens": 30720,
+//	  "request_rate": 4, "max_concurrency": 32, "mean_concurrency": 30.25,
+//	  "requests_per_s": 3.97, "output_tokens_per_s": 507.8, "total_tokens_per_s": 4570,
+//	  "ttft_ms": {"mean": 41.5, "std": 8.1, "min": 30, "p50": 40.2, "p90": 52, "p95": 60.1, "p99": 71.9, "p99.9": 80, "max": 81},
+//	  "tpot_ms": {"mean": 9.1, "p99": 11.2}, "itl_ms": {}, "e2e_ms": {}
+//	}
+//
+// request_rate is a number of requests per second, or "inf" where requests were sent without waiting. A statistic that is not listed is ignored with a warning.
+package serving
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+
+	"prof/ingest/load"
+	"prof/internal/file"
+)
+
+// MaxBytes bounds a file: those with details list every token of every request.
+const MaxBytes = 4 << 30
+
+// maxBenchmarks bounds what one file may hold.
+const maxBenchmarks = 10_000
+
+// Benchmark is one benchmark of a file, in base units. nil is what the file does not say.
+type Benchmark struct {
+	Tool, Label, Backend, Model, Date               string // "" where the file does not say
+	DurationNs                                      *float64
+	Completed, Failed, InputTokens, OutputTokens    *int64
+	TargetRate                                      *float64 // requests per second as asked for
+	Unlimited                                       *bool    // no rate was asked for
+	ConcurrencyLimit                                *int64
+	ConcurrencyMean                                 *float64
+	RequestsPerS, OutputTokensPerS, TotalTokensPerS *float64
+	Latencies                                       []Latency // of each metric at most one, in the order of Metrics
+	Warnings                                        []string
+}
+
+// Latency is one latency of a benchmark over its requests or tokens.
+type Latency struct {
+	Metric     string // of Metrics
+	ReportedAs string // as the file calls it
+	Ns         [len(Statistics)]*float64
+}
+
+// Metrics are the latencies that are stored, Statistics what is stored of each, in the order of the columns.
+var (
+	Metrics    = []string{"ttft", "tpot", "itl", "e2e"}
+	Statistics = [...]string{"mean", "std", "min", "p50", "p90", "p95", "p99", "p99.9", "max"}
+)
+
+// Form is one kind of file.
+type Form struct {
+	Name     string // as source.form
+	MaxBytes int64
+	// Sniff says whether a file is one, by its lower-case name and its beginning.
+	Sniff func(name string, head []byte) bool
+	read  func(in io.Reader) ([]Benchmark, error)
+}
+
+// Forms are the kinds of files.
+func Forms() []Form {
+	return []Form{
+		{"prof-serving", MaxBytes, sniffKeys(isOwn), objects(own)},
+		{"vllm-bench", MaxBytes, sniffKeys(isVLLM), objects(vllm)},
+		{"sglang-bench", MaxBytes, sniffKeys(isSGLang), objects(sglang)},
+		{"genai-perf", MaxBytes, sniffKeys(isGenAIPerf), objects(genaiPerf)},
+		{"trtllm-bench", MaxBytes, sniffKeys(isTRTLLM), objects(trtllm)},
+		{"mlperf-loadgen", maxSummary, sniffLoadGen, readLoadGen},
+	}
+}
+
+// Identify reads the file, so that what cannot be read is found before anything is stored.
+func (f Form) Identify(_ context.Context, path, name string) (*load.SourceInfo, error) {
+	_, err := f.open(path, name)
+	return &load.SourceInfo{}, err
+}
+
+func (f Form) open(path, name string) ([]Benchmark, error) {
+	in, err := file.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	list, err := f.read(in)
+	if err == nil && len(list) == 0 {
+		err = errors.New("it has no benchmark")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return list, nil
+}
+
+// Load stores a file as one source of the target's run.
+func (f Form) Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error) {
+	list, err := f.open(path, name)
+	if err != nil {
+		return nil, err
+	}
+	info := &load.SourceInfo{Warnings: warnings(list)}
+	info.Rows, err = store(ctx, t, list, info.Warnings)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return info, nil
+}
+
+// warnings are those of all benchmarks, each once, with the first benchmark that it is about where the file has several.
+func warnings(list []Benchmark) (out []string) {
+	type place struct{ first, more int }
+	seen := map[string]*place{}
+	var order []string
+	for i, b := range list {
+		for _, w := range b.Warnings {
+			if p := seen[w]; p != nil {
+				p.more++
+				continue
+			}
+			seen[w], order = &place{first: i + 1}, append(order, w)
+		}
+	}
+	for _, w := range order {
+		switch p := seen[w]; {
+		case len(list) == 1:
+			out = append(out, w)
+		case p.more == 0:
+			out = append(out, fmt.Sprintf("benchmark %d: %s", p.first, w))
+		default:
+			out = append(out, fmt.Sprintf("benchmark %d and %d more: %s", p.first, p.more, w))
+		}
+	}
+	return out
+}
+
+func store(ctx context.Context, t *load.Target, list []Benchmark, warnings []string) (rows int64, err error) {
+	run, source := t.UUID(), int32(t.SourceID)
+	_, err = t.Append(ctx, "diagnostic", func(add func(...driver.Value) error) error {
+		for _, w := range warnings {
+			if err := add(run, source, "ingest", "warning", nil, nil, w); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	rows, err = t.Append(ctx, "serving_benchmark", func(add func(...driver.Value) error) error {
+		for i, b := range list {
+			if err := add(run, source, int32(i+1), b.Tool, textOrNull(b.Label), textOrNull(b.Backend), textOrNull(b.Model), textOrNull(b.Date), orNull(b.DurationNs), orNull(b.Completed), orNull(b.Failed),
+				orNull(b.InputTokens), orNull(b.OutputTokens), orNull(b.TargetRate), orNull(b.Unlimited), orNull(b.ConcurrencyLimit), orNull(b.ConcurrencyMean), orNull(b.RequestsPerS), orNull(b.OutputTokensPerS), orNull(b.TotalTokensPerS)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return rows, err
+	}
+	n, err := t.Append(ctx, "serving_latency", func(add func(...driver.Value) error) error {
+		for i, b := range list {
+			for _, l := range b.Latencies {
+				row := []driver.Value{run, source, int32(i + 1), l.Metric, l.ReportedAs}
+				for _, ns := range l.Ns {
+					row = append(row, orNull(ns))
+				}
+				if err := add(row...); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	return rows + n, err
+}
+
+func textOrNull(s string) driver.Value {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+func orNull[T any](v *T) driver.Value {
+	if v == nil {
+		return nil
+	}
+	return *v
+}

@@ -1,0 +1,186 @@
+package serving
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// isVLLM: vLLM writes what it asked and how much it got before its latencies, and these behind lists of every request.
+func isVLLM(f fields) bool {
+	return f.hasAny("model_id", "endpoint_type") && f.has("duration", "completed", "request_throughput") && f.hasAny("total_token_throughput", "output_throughput")
+}
+
+func vllm(p *parser) {
+	p.b.Tool = "vllm-bench"
+	p.b.Label, p.b.Backend, p.b.Model, p.b.Date = p.text("label"), p.text("backend", "endpoint_type"), p.text("model_id"), p.text("date")
+	if p.b.Label == p.b.Backend { // which is what it calls a benchmark without a name
+		p.b.Label = ""
+	}
+	if p.text("ramp_up_strategy") == "" {
+		p.rate("request_rate")
+	}
+	p.b.Failed = p.count("failed")
+	p.client()
+}
+
+// isSGLang: arguments come first, then what the server says of itself, which may be long.
+func isSGLang(f fields) bool {
+	return f.has("backend", "dataset_name", "request_rate", "random_range_ratio") && f.hasAny("sharegpt_output_len", "random_input_len")
+}
+
+func sglang(p *parser) {
+	p.b.Tool = "sglang-bench"
+	p.b.Label, p.b.Backend, p.b.Model = p.text("tag"), p.text("backend"), p.text("model_id", "server_info/served_model_name", "server_info/model_path")
+	p.rate("request_rate")
+	p.b.ConcurrencyMean = p.number(0, "concurrency")
+	p.client()
+}
+
+// client reads what SGLang's benchmark has from vLLM's. Without a request that succeeded all figures are 0, and none is a measurement.
+func (p *parser) client() {
+	b := &p.b
+	b.DurationNs = p.number(9, "duration")
+	b.Completed, b.InputTokens, b.OutputTokens = p.count("completed"), p.count("total_input_tokens"), p.count("total_output_tokens", "total_generated_tokens")
+	b.ConcurrencyLimit = p.count("max_concurrency")
+	b.RequestsPerS, b.OutputTokensPerS, b.TotalTokensPerS = p.number(0, "request_throughput"), p.number(0, "output_throughput"), p.number(0, "total_token_throughput", "total_throughput")
+	if b.Completed == nil && p.err == nil {
+		p.wrong("completed", "the number of requests that succeeded")
+	}
+	for _, metric := range Metrics {
+		name := metric
+		if metric == "e2e" {
+			name = "e2el"
+			if p.f.hasAny("mean_e2e_latency_ms", "median_e2e_latency_ms") {
+				name = "e2e_latency"
+			}
+		}
+		at := func(statistic string) string { return statistic + "_" + name + "_ms" }
+		p.latency(metric, name, 6, [...]string{at("mean"), at("std"), at("min"), at("median") + " " + at("p50"), at("p90"), at("p95"), at("p99"), at("p99.9"), at("max")})
+	}
+}
+
+// isGenAIPerf: genai-perf and aiperf write a metric as an object with its unit.
+func isGenAIPerf(f fields) bool {
+	return f.has("request_latency/unit") || f.has("request_throughput/unit") && f.hasAny("request_count/unit", "time_to_first_token/unit")
+}
+
+func genaiPerf(p *parser) {
+	b := &p.b
+	b.Tool = "genai-perf"
+	config := "input_config/perf_analyzer/stimulus/"
+	if p.f.hasAny("aiperf_version", "was_cancelled", "benchmark_duration/unit") || slices.ContainsFunc(slices.Collect(maps.Keys(p.f)), func(name string) bool { return strings.HasPrefix(name, "input_config/loadgen/") }) {
+		b.Tool, config = "aiperf", "input_config/loadgen/"
+	}
+	for _, list := range []string{"input_config/model_names", "input_config/endpoint/model_names"} {
+		if !p.f.has(list + "/1") { // of several models no single one was asked
+			b.Model = p.text(list+"/0", list)
+		}
+		if b.Model != "" {
+			break
+		}
+	}
+	b.Backend, b.Date = p.text("input_config/endpoint/type", "input_config/endpoint/service_kind"), p.text("start_time")
+	b.ConcurrencyLimit, b.TargetRate = p.count(config+"concurrency"), p.number(0, config+"request_rate")
+	if b.TargetRate != nil {
+		b.Unlimited = new(false)
+	}
+	b.Completed, b.Failed = p.countOf("request_count"), p.countOf("error_request_count")
+	b.InputTokens, b.OutputTokens = p.countOf("total_isl"), p.countOf("total_osl")
+	b.DurationNs = p.rateOf("benchmark_duration")
+	b.RequestsPerS, b.OutputTokensPerS, b.TotalTokensPerS = p.rateOf("request_throughput"), p.rateOf("output_token_throughput"), p.rateOf("total_token_throughput")
+	// What both call inter-token latency is a mean for each request, which others call time per output token.
+	for _, m := range [][2]string{{"ttft", "time_to_first_token"}, {"tpot", "inter_token_latency"}, {"itl", "inter_chunk_latency"}, {"e2e", "request_latency"}} {
+		power, ok := p.unit(m[1])
+		if !ok {
+			continue
+		}
+		at := func(statistic string) string { return m[1] + "/" + statistic }
+		p.latency(m[0], m[1], power, [...]string{at("avg"), at("std"), at("min"), at("p50"), at("p90"), at("p95"), at("p99"), at("p99.9"), at("max")})
+	}
+}
+
+// powers are the units of genai-perf and aiperf as powers of ten of base units.
+var powers = map[string]int{"ns": 0, "us": 3, "ms": 6, "s": 9, "sec": 9, "requests/sec": 0, "tokens/sec": 0, "count": 0, "requests": 0, "tokens": 0, "": 0}
+
+// unit gives the power of ten of a metric's unit; ok is false where there is no such metric.
+func (p *parser) unit(metric string) (power int, ok bool) {
+	if !p.f.has(metric + "/avg") {
+		return 0, false
+	}
+	power, ok = powers[p.text(metric+"/unit")]
+	if !ok {
+		p.wrong(metric+"/unit", "ns, us, ms, sec, requests/sec, tokens/sec or a count")
+	}
+	return power, ok
+}
+
+func (p *parser) rateOf(metric string) *float64 {
+	if power, ok := p.unit(metric); ok {
+		return p.number(power, metric+"/avg")
+	}
+	return nil
+}
+
+func (p *parser) countOf(metric string) *int64 {
+	if _, ok := p.unit(metric); ok {
+		return p.count(metric + "/avg")
+	}
+	return nil
+}
+
+// isTRTLLM: the report of trtllm-bench has what ran, how it was asked, and what came of it.
+func isTRTLLM(f fields) bool {
+	return f.has("request_info/num_requests", "performance/request_throughput_req_s")
+}
+
+func trtllm(p *parser) {
+	b := &p.b
+	b.Tool = "trtllm-bench"
+	b.Backend, b.Model = p.text("engine/backend"), p.text("engine/model")
+	b.DurationNs = p.number(6, "performance/total_latency_ms")
+	b.Completed, b.ConcurrencyMean = p.count("request_info/num_requests"), p.number(0, "request_info/avg_num_concurrent_requests")
+	b.RequestsPerS, b.OutputTokensPerS, b.TotalTokensPerS = p.number(0, "performance/request_throughput_req_s"), p.number(0, "performance/system_output_throughput_tok_s"), p.number(0, "performance/system_total_throughput_tok_s")
+	for _, m := range [][3]string{{"ttft", "streaming_metrics/ttft_percentiles", "streaming_metrics/avg_ttft_ms"}, {"tpot", "streaming_metrics/tpot_percentiles", "streaming_metrics/avg_tpot_ms"},
+		{"e2e", "performance/request_latency_percentiles_ms", "performance/avg_request_latency_ms"}} {
+		at := func(statistic string) string { return m[1] + "/" + statistic }
+		p.latency(m[0], m[1][strings.IndexByte(m[1], '/')+1:], 6, [...]string{at("average") + " " + m[2], "", at("minimum"), at("p50"), at("p90"), at("p95"), at("p99"), "", at("maximum")})
+	}
+}
+
+// isOwn: prof's own form says so.
+func isOwn(f fields) bool { return f.has("prof_serving") }
+
+func own(p *parser) {
+	b := &p.b
+	if v := p.count("prof_serving"); p.err == nil && (v == nil || *v != 1) {
+		p.wrong("prof_serving", "1, the version of the form that this prof reads")
+	}
+	if b.Tool = p.text("tool"); b.Tool == "" {
+		b.Tool = "prof-serving"
+	}
+	b.Label, b.Backend, b.Model, b.Date = p.text("label"), p.text("backend"), p.text("model"), p.text("date")
+	b.DurationNs = p.number(9, "duration_s")
+	b.Completed, b.Failed, b.InputTokens, b.OutputTokens = p.count("completed"), p.count("failed"), p.count("input_tokens"), p.count("output_tokens")
+	p.rate("request_rate")
+	b.ConcurrencyLimit, b.ConcurrencyMean = p.count("max_concurrency"), p.number(0, "mean_concurrency")
+	b.RequestsPerS, b.OutputTokensPerS, b.TotalTokensPerS = p.number(0, "requests_per_s"), p.number(0, "output_tokens_per_s"), p.number(0, "total_tokens_per_s")
+	known := strings.Fields("prof_serving tool label backend model date duration_s completed failed input_tokens output_tokens request_rate max_concurrency mean_concurrency requests_per_s output_tokens_per_s total_tokens_per_s")
+	for _, metric := range Metrics {
+		var names [len(Statistics)]string
+		for i, s := range Statistics {
+			names[i] = metric + "_ms/" + s
+		}
+		known = append(append(known, names[:]...), metric+"_ms")
+		if p.f[metric+"_ms"] != nil {
+			p.wrong(metric+"_ms", "an object of statistics")
+		}
+		p.latency(metric, metric+"_ms", 6, names)
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.f)) {
+		if !slices.Contains(known, name) {
+			p.warn(fmt.Sprintf("%.80s is not read: no such field", name))
+		}
+	}
+}
