@@ -18,9 +18,9 @@ import (
 const (
 	maxDepth  = 32
 	maxFields = 20_000
-	maxToken  = 16 << 20 // bytes of what a text or number is read through, the ones ahead of it included
-	maxText   = 1 << 10  // bytes of one text, and of a name with those of the objects that it is in
-	keptItems = 2        // of a list: whether it has one item or more
+	maxToken  = 8 << 20 // bytes of what a text or number is read through, the ones ahead of it included
+	maxText   = 1 << 10 // bytes of one text, and of a name with those of the objects that it is in
+	keptItems = 2       // of a list: whether it has one item or more
 )
 
 // fields are the values of one object by their names: those of objects in it as outer/inner, items of lists as list/0. A value is a

@@ -183,7 +183,7 @@ func TestBounded(t *testing.T) {
 	if err != nil || len(list) != 1 || *list[0].Completed != 1 {
 		t.Errorf("%+v, %v", list, err)
 	}
-	if _, err := form(t, "vllm-bench").read(&endless{}); err == nil || !strings.Contains(err.Error(), "is longer than 16 MiB") {
+	if _, err := form(t, "vllm-bench").read(&endless{}); err == nil || !strings.Contains(err.Error(), "is longer than 8 MiB") {
 		t.Errorf("a text without an end: %v", err)
 	}
 }

@@ -25,7 +25,6 @@ func TestServing(t *testing.T) {
 		t.Errorf("serving gives\n%s\nwant\n%s", got, want)
 	}
 	p.wantLike(0, "r\n", `.*warning: .*benchmark 2: ttft is not stored: it is 0 in all of its figures, so no request had such a time\n.*`, "ingest", "--run", "r", "--add", "bench/sglang.jsonl")
-	p.wantLike(0, "r\n", `.*already has .*vllm\.json.*`, "ingest", "--run", "r", "--add", "bench/vllm.json")
 	latency := p.ok("query", "serving-latency", "--run", "r", "-f", "csv")
 	for _, want := range []string{"\n1,ttft,41519000,40234567.8,52000000,,71875000,,8125000,,,ttft,vllm-bench,", "\n1,itl,9050000,8700000,10500000,,24750000,,2250000,,,itl,vllm-bench,", "\n2,e2e,1950500000,1940250000,2020000000,,2101000000,,60000000,,,e2e_latency,sglang-bench,"} {
 		if !strings.Contains(latency, want) {
@@ -34,9 +33,6 @@ func TestServing(t *testing.T) {
 	}
 	if strings.Count(latency, "\n") != 1+3+4 { // of the third benchmark no request succeeded
 		t.Errorf("serving-latency gives\n%s", latency)
-	}
-	if got := p.ok("query", "kernel-durations", "--run", "r", "-f", "csv"); strings.Count(got, "\n") < 2 {
-		t.Errorf("the capture of the run: %s", got)
 	}
 	show := p.ok("show", "r")
 	for _, want := range []string{"serving, measured by the client\nrate 4/s, 32 at once  3.75 requests/s, 481 output tokens/s, 2 failed\n", " TTFT 40.2 ms (p99 71.9 ms), TPOT 9 ms (p99 11.2 ms)\n", "\n16 at once ", "\nrate 2/s "} {
@@ -49,21 +45,13 @@ func TestServing(t *testing.T) {
 	p.wantLike(3, `(?s).*holds +serving\.ttft_p99 \(4 requests/s, 32 at once\) +71\.9 ms +<= 100ms\n.*broken +serving\.ttft_p99 \(16 at once\) +180 ms.*cannot judge +serving\.ttft_p99 \(2 requests/s\) .*the load generator did not report this figure.*`, "", "check", "r", "--rule", "serving.ttft_p99 <= 100ms")
 	p.ok("ingest", "--run", "own", "bench/own.json")
 	p.wantLike(0, `(?s)passed: 3 of 3 rules hold.*`, "", "check", "own", "--rule", "serving.ttft_p999 <= 80ms", "--rule", "serving.failed <= 0", "--rule", "serving.output_tokens_per_s >= 500")
-	p.wantLike(4, `(?s).*did not report this figure.*`, "", "check", "own", "--rule", "serving.itl_p99 <= 1s")
-	p.wantLike(2, "", `.*load generators have no figure "ttft_p98"; did you mean ttft_p9.*`, "check", "own", "--rule", "serving.ttft_p98 <= 1s")
-	p.wantLike(2, "", `.*serving\.ttft_p99 is not compared with the baseline.*`, "check", "own", "--rule", "serving.ttft_p99 <= +3%")
 	if got := p.ok("report", "own", "--out", "-", "--file", "report.md"); !strings.Contains(got, "## Serving benchmarks") || !strings.Contains(got, "## Latencies of serving") {
 		t.Errorf("the report has no benchmarks:\n%s", got)
 	}
 
-	// A source that is taken out takes its figures along, and so does a run.
+	// A source that is taken out takes its figures along.
 	p.ok("rm", "r", "--source", "2")
 	if got := p.sql("SELECT tool, count(*) AS n FROM serving_benchmark GROUP BY tool ORDER BY tool"); got != "tool,n\nmy-client,1\nsglang-bench,2\n" {
 		t.Errorf("after rm of a source: %s", got)
-	}
-	p.ok("rm", "r")
-	p.ok("rm", "own")
-	if got := p.sql("SELECT (SELECT count(*) FROM serving_benchmark) AS b, (SELECT count(*) FROM serving_latency) AS l"); got != "b,l\n0,0\n" {
-		t.Errorf("after rm: %s", got)
 	}
 }
