@@ -137,7 +137,7 @@ func fill(m machine) {
 	for _, args := range [][]string{
 		{"--run", "kernels", "--tag", "gpu=h200", "--tag", "branch=main", capture("nsys/kernels/kernels.sqlite.gz"), capture("ncu/kernels-prefill.ncu-rep.gz")},
 		{"--run", "nccl", "--tag", "branch=main", capture("nsys/nccl2/nccl2.sqlite.gz")},
-		{"--run", "llama", "--prefill", "512", "--decode", "32", "--model", capture("model/deepseek-ocr.config.json"), capture("nsys/llama-graph-node/llama-graph-node.sqlite.gz")},
+		{"--run", "llama", "--prefill", "512", "--decode", "32", "--model", capture("model/deepseek-ocr.config.json"), capture("nsys/llama-graph-node/llama-graph-node.sqlite.gz"), capture("serving/vllm.json")},
 		{"--run", "torch", capture("torch/llama.trace.json.gz"), capture("torch/llama.key_averages.json.gz")},
 	} {
 		m.ok(append([]string{"ingest"}, args...)...)
