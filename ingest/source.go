@@ -282,18 +282,11 @@ func (in *ingester) storeSource(f input, info *load.SourceInfo, size int64, sum 
 	}
 	t := in.target
 	_, err := t.Append(in.ctx, "source", func(add func(...driver.Value) error) error {
-		return add(t.UUID(), int32(t.SourceID), f.format.Kind, f.format.Name, f.path, rank, orNull(info.ToolVersion), orNull(info.SchemaVersion),
-			size, sum, info.Rows, cmp.Or(info.Status, "ok"), orNull(info.Reason), startedAt, durationNs,
-			addedAt, orNull(info.Command), orNull(info.Host))
+		return add(t.UUID(), int32(t.SourceID), f.format.Kind, f.format.Name, f.path, rank, load.TextOrNull(info.ToolVersion), load.TextOrNull(info.SchemaVersion),
+			size, sum, info.Rows, cmp.Or(info.Status, "ok"), load.TextOrNull(info.Reason), startedAt, durationNs,
+			addedAt, load.TextOrNull(info.Command), load.TextOrNull(info.Host))
 	})
 	return err
-}
-
-func orNull(text string) driver.Value {
-	if text == "" {
-		return nil
-	}
-	return text
 }
 
 func makeTemp(home interface{ Temp() string }) (string, error) {

@@ -139,27 +139,13 @@ func (r *Report) Store(ctx context.Context, t *load.Target, about string) (rows 
 	}
 	m, err := t.Append(ctx, "reported_value", func(add func(...driver.Value) error) error {
 		for i, v := range r.Values {
-			if err := add(run, source, int32(i+1), v.Scope, textOrNull(v.Subject), v.Metric, textOrNull(v.Unit), orNull(v.Value), orNull(v.Std), orNull(v.Count)); err != nil {
+			if err := add(run, source, int32(i+1), v.Scope, load.TextOrNull(v.Subject), v.Metric, load.TextOrNull(v.Unit), load.OrNull(v.Value), load.OrNull(v.Std), load.OrNull(v.Count)); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
 	return n + m, err
-}
-
-func textOrNull(s string) driver.Value {
-	if s == "" {
-		return nil
-	}
-	return s
-}
-
-func orNull[T any](v *T) driver.Value {
-	if v == nil {
-		return nil
-	}
-	return *v
 }
 
 // errMany says that a file says more than any such file does.

@@ -171,8 +171,8 @@ func store(ctx context.Context, t *load.Target, list []Benchmark, warnings []str
 	}
 	rows, err = t.Append(ctx, "serving_benchmark", func(add func(...driver.Value) error) error {
 		for i, b := range list {
-			if err := add(run, source, int32(i+1), b.Tool, textOrNull(b.Label), textOrNull(b.Backend), textOrNull(b.Model), textOrNull(b.Date), orNull(b.DurationNs), orNull(b.Completed), orNull(b.Failed),
-				orNull(b.InputTokens), orNull(b.OutputTokens), orNull(b.TargetRate), orNull(b.Unlimited), orNull(b.ConcurrencyLimit), orNull(b.ConcurrencyMean), orNull(b.RequestsPerS), orNull(b.OutputTokensPerS), orNull(b.TotalTokensPerS)); err != nil {
+			if err := add(run, source, int32(i+1), b.Tool, load.TextOrNull(b.Label), load.TextOrNull(b.Backend), load.TextOrNull(b.Model), load.TextOrNull(b.Date), load.OrNull(b.DurationNs), load.OrNull(b.Completed), load.OrNull(b.Failed),
+				load.OrNull(b.InputTokens), load.OrNull(b.OutputTokens), load.OrNull(b.TargetRate), load.OrNull(b.Unlimited), load.OrNull(b.ConcurrencyLimit), load.OrNull(b.ConcurrencyMean), load.OrNull(b.RequestsPerS), load.OrNull(b.OutputTokensPerS), load.OrNull(b.TotalTokensPerS)); err != nil {
 				return err
 			}
 		}
@@ -186,7 +186,7 @@ func store(ctx context.Context, t *load.Target, list []Benchmark, warnings []str
 			for _, l := range b.Latencies {
 				row := []driver.Value{run, source, int32(i + 1), l.Metric, l.ReportedAs}
 				for _, ns := range l.Ns {
-					row = append(row, orNull(ns))
+					row = append(row, load.OrNull(ns))
 				}
 				if err := add(row...); err != nil {
 					return err
@@ -196,18 +196,4 @@ func store(ctx context.Context, t *load.Target, list []Benchmark, warnings []str
 		return nil
 	})
 	return rows + n, err
-}
-
-func textOrNull(s string) driver.Value {
-	if s == "" {
-		return nil
-	}
-	return s
-}
-
-func orNull[T any](v *T) driver.Value {
-	if v == nil {
-		return nil
-	}
-	return *v
 }

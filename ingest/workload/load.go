@@ -59,7 +59,7 @@ func (f *Facts) store(ctx context.Context, t *load.Target, name string) (rows in
 	}
 	run, source := t.UUID(), int32(t.SourceID)
 	n, err := t.Append(ctx, "workload", func(add func(...driver.Value) error) error {
-		return add(run, source, modelID, orNull(f.Warmup), textOrNull(f.Capture))
+		return add(run, source, modelID, load.OrNull(f.Warmup), load.TextOrNull(f.Capture))
 	})
 	if err != nil {
 		return rows, refused, err
@@ -98,8 +98,8 @@ func (f *Facts) store(ctx context.Context, t *load.Target, name string) (rows in
 			if p.Process > 0 {
 				process = int32(p.Process)
 			}
-			if err := add(run, source, id, p.Warmup, orNull(p.Prefill), orNull(p.Decode), batchOrNull(p.Batch), orNull(p.Images), orNull(p.Crops),
-				orNull(p.PrefillNs), orNull(p.DecodeNs), orNull(p.VisionNs), textOrNull(p.Input), process); err != nil {
+			if err := add(run, source, id, p.Warmup, load.OrNull(p.Prefill), load.OrNull(p.Decode), batchOrNull(p.Batch), load.OrNull(p.Images), load.OrNull(p.Crops),
+				load.OrNull(p.PrefillNs), load.OrNull(p.DecodeNs), load.OrNull(p.VisionNs), load.TextOrNull(p.Input), process); err != nil {
 				return err
 			}
 		}
@@ -162,13 +162,6 @@ func (f *Facts) describe(ctx context.Context, t *load.Target, refused error) err
 	return err
 }
 
-func textOrNull(text string) driver.Value {
-	if text == "" {
-		return nil
-	}
-	return text
-}
-
 func batchOrNull(n int64) driver.Value {
 	if n == 0 {
 		return nil
@@ -181,11 +174,4 @@ func orNull32(n *int64) driver.Value {
 		return nil
 	}
 	return int32(*n)
-}
-
-func orNull(n *int64) driver.Value {
-	if n == nil {
-		return nil
-	}
-	return *n
 }

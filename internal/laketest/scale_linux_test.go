@@ -16,8 +16,8 @@ import (
 	"prof/schema"
 )
 
-// scaleEnv says how many runs TestScale makes, e.g. 10000; without it the test skips: it takes long.
-const scaleEnv = "LAKE_SCALE"
+// scaleEnv says how many runs TestScale makes, e.g. 10000; without it the test skips: it takes long. With fullEnv they have their timelines too.
+const scaleEnv, fullEnv = "LAKE_SCALE", "LAKE_FULL"
 
 // large are the tables that a run kept as digests only does not have.
 var large = []string{"api_call", "api_duration", "gap", "kernel", "kernel_duration", "launch", "memop", "nvtx_range", "op", "op_kernel", "range_context", "range_device", "sync", "graph_node", "memory_event", "memory_point", "profiler_overhead"}
@@ -69,7 +69,10 @@ func (m machine) multiply(name string, runs int) {
 		m.t.Fatal(err)
 	}
 	tables := m.tables(ctx, w)
-	const atOnce = 500
+	atOnce := 500
+	if os.Getenv(fullEnv) != "" { // each run has files of its own
+		atOnce = 25
+	}
 	for first := 1; first <= runs; first += atOnce {
 		var rows []string
 		for i := first; i < min(first+atOnce, runs+1); i++ {
@@ -120,7 +123,9 @@ func (m machine) tables(ctx context.Context, w *schema.Warehouse) (out []table) 
 		last := &out[len(out)-1]
 		last.columns = append(last.columns, [2]string{c, kind})
 	}
-	out = slices.DeleteFunc(out, func(t table) bool { return t.columns[0][0] != "run_id" || slices.Contains(large, t.name) })
+	out = slices.DeleteFunc(out, func(t table) bool {
+		return t.columns[0][0] != "run_id" || slices.Contains(large, t.name) && os.Getenv(fullEnv) == ""
+	})
 	slices.SortFunc(out, func(a, b table) int { return cmp.Compare(a.name, b.name) })
 	return out
 }
