@@ -181,7 +181,7 @@ func store(ctx context.Context, t *load.Target, list []Benchmark, warnings []str
 	if err != nil {
 		return rows, err
 	}
-	n, err := t.Append(ctx, "serving_latency", func(add func(...driver.Value) error) error {
+	n, err := t.Append(ctx, "serving_benchmark_latency", func(add func(...driver.Value) error) error {
 		for i, b := range list {
 			for _, l := range b.Latencies {
 				row := []driver.Value{run, source, int32(i + 1), l.Metric, l.ReportedAs}

@@ -22,7 +22,7 @@ CREATE TABLE serving_benchmark (
     total_tokens_per_s DOUBLE -- tokens of prompts and generated per second
 );
 -- Latencies of a benchmark at the client, over its requests (itl: over its tokens). Statistics that the file lacks are NULL.
-CREATE TABLE serving_latency (
+CREATE TABLE serving_benchmark_latency (
     run_id UUID NOT NULL, -- the run
     source_id INTEGER NOT NULL, -- the source
     benchmark_id INTEGER NOT NULL, -- the benchmark of serving_benchmark

@@ -24,7 +24,7 @@ WITH b AS (
     SELECT row_number() OVER (ORDER BY b.source_id, b.benchmark_id) AS benchmark, b.source_id, b.benchmark_id, b.tool FROM serving_benchmark b WHERE b.run_id = run
 ), l AS (
     SELECT b.benchmark, l.metric, CASE l.metric WHEN 'ttft' THEN 1 WHEN 'tpot' THEN 2 WHEN 'itl' THEN 3 ELSE 4 END AS place, l.mean_ns, l.p50_ns, l.p90_ns, l.p95_ns, l.p99_ns, l.p999_ns, l.std_ns, l.min_ns, l.max_ns, l.reported_as, b.tool, b.source_id
-    FROM b JOIN serving_latency l ON l.source_id = b.source_id AND l.benchmark_id = b.benchmark_id WHERE l.run_id = run
+    FROM b JOIN serving_benchmark_latency l ON l.source_id = b.source_id AND l.benchmark_id = b.benchmark_id WHERE l.run_id = run
 )
 SELECT l.benchmark, l.metric, l.mean_ns, l.p50_ns, l.p90_ns, l.p95_ns, l.p99_ns, l.p999_ns, l.std_ns, l.min_ns, l.max_ns, l.reported_as, l.tool, l.source_id
 FROM l

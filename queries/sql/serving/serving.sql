@@ -34,7 +34,7 @@
 WITH l AS (
     SELECT l.source_id, l.benchmark_id, max(CASE WHEN l.metric = 'ttft' THEN l.p50_ns END) AS ttft_p50_ns, max(CASE WHEN l.metric = 'ttft' THEN l.p99_ns END) AS ttft_p99_ns,
         max(CASE WHEN l.metric = 'tpot' THEN l.p50_ns END) AS tpot_p50_ns, max(CASE WHEN l.metric = 'tpot' THEN l.p99_ns END) AS tpot_p99_ns, max(CASE WHEN l.metric = 'e2e' THEN l.p99_ns END) AS e2e_p99_ns
-    FROM serving_latency l WHERE l.run_id = run GROUP BY l.source_id, l.benchmark_id
+    FROM serving_benchmark_latency l WHERE l.run_id = run GROUP BY l.source_id, l.benchmark_id
 ), b AS (
     SELECT row_number() OVER (ORDER BY b.source_id, b.benchmark_id) AS benchmark, b.target_requests_per_s, b.concurrency_limit_count, b.requests_per_s, b.output_tokens_per_s, b.completed_count, b.failed_count, b.total_tokens_per_s,
         b.concurrency_mean_count, b.input_token_count, b.output_token_count, b.duration_ns, b.is_rate_unlimited, b.tool, b.label, b.backend, b.model, b.date, b.source_id, b.benchmark_id
