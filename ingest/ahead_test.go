@@ -7,15 +7,16 @@ import (
 
 	"prof/ingest"
 	"prof/ingest/load"
+	"prof/internal/golden"
 	"prof/schema"
 )
 
 // TestSideBySide: sources that are read side by side are stored as those that are read one by one, to the last id.
 func TestSideBySide(t *testing.T) {
 	b := newBench(t)
-	kernel := unpacked(t, kernels)
-	paths := []string{b.file("a.sqlite", string(kernel)), b.file("b.sqlite", string(repeated(t, kernel))), b.file("same.sqlite", string(kernel)), b.file("nvtx.sqlite", string(unpacked(t, "../testdata/nsys/emit-nvtx/emit-nvtx.sqlite.gz"))),
-		b.file("graphs.sqlite", string(unpacked(t, graphs)))}
+	kernel := golden.Unpacked(t, kernels)
+	paths := []string{b.file("a.sqlite", string(kernel)), b.file("b.sqlite", string(repeated(t, kernel))), b.file("same.sqlite", string(kernel)), b.file("nvtx.sqlite", string(golden.Unpacked(t, "../testdata/nsys/emit-nvtx/emit-nvtx.sqlite.gz"))),
+		b.file("graphs.sqlite", string(golden.Unpacked(t, graphs)))}
 	for _, name := range []string{"graphs", "operators", "collectives", "processes", "versions"} {
 		paths = append(paths, b.copied("nsys/testdata/"+name+".sqlite", "made-"+name+".sqlite"))
 	}

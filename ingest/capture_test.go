@@ -2,10 +2,8 @@ package ingest_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,27 +13,9 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"prof/ingest"
+	"prof/internal/golden"
 	"prof/schema/rundir"
 )
-
-// unpacked gives a capture's content.
-func unpacked(t *testing.T, path string) []byte {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
 
 var sessionID = regexp.MustCompile(`PROFILING_SESSION_UUID[0-9a-f-]{36}`)
 
@@ -57,7 +37,7 @@ func (b *bench) captured(name string) string {
 	if err := os.CopyFS(dir, os.DirFS("../testdata/capture/repeats")); err != nil {
 		b.t.Fatal(err)
 	}
-	data := unpacked(b.t, kernels)
+	data := golden.Unpacked(b.t, kernels)
 	b.file(name+"/nsys/report-1.sqlite", string(data))
 	b.file(name+"/nsys/report-1.nsys-rep", "a report")
 	b.file(name+"/nsys/report-2.sqlite", string(repeated(b.t, data)))
@@ -125,7 +105,7 @@ func TestCapture(t *testing.T) {
 func TestCaptureByPaths(t *testing.T) {
 	b := newBench(t)
 	dir := b.captured("run")
-	b.file("run/nsys/report-2.sqlite.gz", string(repeated(t, unpacked(t, kernels))))
+	b.file("run/nsys/report-2.sqlite.gz", string(repeated(t, golden.Unpacked(t, kernels))))
 	t.Chdir(filepath.Dir(dir))
 	if err := os.Remove("run/nsys/report-2.sqlite"); err != nil {
 		t.Fatal(err)
@@ -185,7 +165,7 @@ func TestCaptureAlone(t *testing.T) {
 
 // TestKilledCapture: what a capture that was killed leaves is taken up, and says what is missing.
 func TestKilledCapture(t *testing.T) {
-	whole := unpacked(t, kernels)
+	whole := golden.Unpacked(t, kernels)
 	for name, c := range map[string]struct {
 		spoil func(b *bench)
 		want  string // status and reason of run.json
@@ -250,7 +230,7 @@ func TestKilledCapture(t *testing.T) {
 func TestReportOfBrokenExport(t *testing.T) {
 	b := newBench(t)
 	dir := b.captured("run")
-	whole := unpacked(t, kernels)
+	whole := golden.Unpacked(t, kernels)
 	good := b.file("good.sqlite", string(whole))
 	b.file("run/nsys/report-1.sqlite", string(whole[:len(whole)/2]))
 	nsys := b.file("bin/nsys", "#!/bin/sh\nfor a; do [ \"$last\" = --output ] && out=$a; last=$a; done\n/bin/cp "+good+" \"$out\"\n")
@@ -272,7 +252,7 @@ func TestReportOfBrokenExport(t *testing.T) {
 func TestBrokenElsewhere(t *testing.T) {
 	b := newBench(t)
 	dir := b.captured("run")
-	whole := unpacked(t, kernels)
+	whole := golden.Unpacked(t, kernels)
 	b.file("plain/a.sqlite", string(whole[:len(whole)/2]))
 	if _, err := b.try(ingest.Options{Name: "x"}, b.path("plain")); err == nil {
 		t.Error("a broken export in a plain folder was passed over")
@@ -360,7 +340,7 @@ func TestZstd(t *testing.T) {
 		}
 		return b.file(name, packed.String())
 	}
-	timeline, trace := unpacked(t, kernels), unpacked(t, cpuTrace)
+	timeline, trace := golden.Unpacked(t, kernels), golden.Unpacked(t, cpuTrace)
 	r := b.ok(ingest.Options{Name: "x"}, pack("a.sqlite.zst", timeline), pack("t/b.trace.json.zst", trace), pack("a.workload.json.zst", []byte(passes(9))), pack("config.json.zst", []byte(llamaConfig(2))))
 	if len(r.Sources) != 4 {
 		t.Errorf("%+v", r)

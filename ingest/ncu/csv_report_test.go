@@ -2,16 +2,15 @@ package ncu
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"fmt"
-	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"prof/internal/golden"
 )
 
 // TestPagesEqualReports holds the raw pages of the captures in the repository against their reports: both give the same results,
@@ -22,9 +21,9 @@ func TestPagesEqualReports(t *testing.T) {
 		t.Fatalf("%d reports: %v", len(reports), err)
 	}
 	for _, path := range reports {
-		report := unzip(t, path)
+		report := golden.Unpacked(t, path)
 		page := strings.Replace(path, ".ncu-rep.gz", ".raw-base.csv.gz", 1)
-		want, _ := readPageText(t, page, string(unzip(t, page)))
+		want, _ := readPageText(t, page, string(golden.Unpacked(t, page)))
 		r, err := OpenReport(bytes.NewReader(report), int64(len(report)), path)
 		if err != nil {
 			t.Fatal(err)
@@ -42,24 +41,6 @@ func TestPagesEqualReports(t *testing.T) {
 		}
 		t.Logf("%s: %d results, %d values", path, n, values)
 	}
-}
-
-func unzip(t *testing.T, path string) []byte {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
 }
 
 // compareWithReport holds a result of a report against that of its raw page in base units, which rounds to two decimals.

@@ -1,7 +1,6 @@
 package laketest
 
 import (
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -14,6 +13,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"prof/internal/golden"
 )
 
 // faking is the machine with a stand-in for nsys, which captures what testdata has.
@@ -24,30 +25,11 @@ func (m machine) faking(name string) machine {
 		m.t.Fatal(err)
 	}
 	path := filepath.Join(m.t.TempDir(), "report.sqlite")
-	if err := os.WriteFile(path, unpacked(m.t, name), 0o644); err != nil {
+	if err := os.WriteFile(path, golden.Unpacked(m.t, capture(name)), 0o644); err != nil {
 		m.t.Fatal(err)
 	}
 	m.env = append([]string{"PATH=" + tools + string(os.PathListSeparator) + os.Getenv("PATH"), "PROF_NSYS=", "PROF_NCU=", "NSYS_FAKE_REPORT=" + path}, m.env...)
 	return m
-}
-
-// unpacked is the content of a packed capture.
-func unpacked(t testing.TB, name string) []byte {
-	t.Helper()
-	f, err := os.Open(capture(name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
 }
 
 // TestCapture captures on a machine whose warehouse is the lake, on one that pushes what it captured, and takes an upload; prune knows what the lake has.
@@ -117,7 +99,7 @@ func testUpload(t *testing.T, lake machine) {
 			}
 		}
 	}
-	text := unpacked(t, "nsys/nccl2/nccl2.sqlite.gz")
+	text := golden.Unpacked(t, capture("nsys/nccl2/nccl2.sqlite.gz"))
 	var upload, job struct{ ID string }
 	ask("POST", "/api/v1/uploads", fmt.Sprintf(`{"name":"nccl2.sqlite","size":%d,"sha256":"%x"}`, len(text), sha256.Sum256(text)), &upload)
 	ask("PATCH", "/api/v1/uploads/"+upload.ID, string(text), nil, "Upload-Offset", "0", "Content-Type", "application/octet-stream")

@@ -49,10 +49,10 @@ func (j *judging) expandServing(ctx context.Context, r Rule) error {
 	if err != nil {
 		return err
 	}
-	latency, statistic, isLatency := strings.Cut(r.Metric, "_")
+	latency, statistic, _ := strings.Cut(r.Metric, "_")
 	column, isPlain := servingColumns[r.Metric]
 	figures := loads
-	if !isPlain && isLatency {
+	if !isPlain {
 		column = statistic + "_ns"
 		if figures, err = j.ask(ctx, "serving-latency"); err != nil {
 			return err
