@@ -315,7 +315,7 @@ func Groups() []Group {
 		{"ncu", "What bounds a kernel: Nsight Compute"},
 		{"model", "What does the model need, and how near is the peak: FLOPs, bytes, MFU, MBU"},
 		{"ranks", "Do GPUs wait for each other: collectives and ranks"},
-		{"serving", "What did the clients of an engine measure: load generators"},
+		{"serving", "How does a serving engine work: iterations, and what its clients measured"},
 		{"compare", "What differs from run to run?"},
 		{"capture", "What was captured, how, and on what machine?"},
 		{"timeline", "What does a drawn timeline show?"},

@@ -68,6 +68,8 @@ func asked(q queries.Query, run string) []queries.Args {
 	values := map[string]string{"stage": "decode", "device": "0", "raw": "true", "by": "family"}
 	if q.Domain == "stages" || q.Domain == "ranks" { // which work is a step's
 		values["by"] = "time"
+	} else if q.Domain == "serving" { // what its rows are of
+		values["by"] = "stage"
 	}
 	if run == "profiled" { // the other has no launches of Nsight Compute to be with
 		values = map[string]string{"with_ncu": "true", "unmatched": "true"}

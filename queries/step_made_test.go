@@ -194,7 +194,7 @@ func TestStepNames(t *testing.T) {
 		}
 	}
 	want := map[string]bool{"decode_step[#]": true, "step[#]": true, "step #": true, "Step: #": true, "iteration #/#": true, "ProfilerStep##": true, "LLM@decode_step": true, "train_step": true, "iter_#": true,
-		"[Executor] _forward_step #: 0 ctx reqs, # gen reqs": true, "step[DECODE bs=# toks=#]": true, "execute_#_context_0(0)_generation_#(#)": true, "denoising step #": true, "forward_step(mb=#)": true,
+		"[Executor] _forward_step #: 0 ctx reqs, # gen reqs": true, "step[DECODE bs=# toks=#]": true, "execute_#_context_0(0)_generation_#(#)": true, "execute_new_0_cached_#": true, "execute_new_model": false, "denoising step #": true, "forward_step(mb=#)": true,
 		"Optimizer.step#AdamW.step": false, "step_time": false, "decode": false, "LLM@decode_all": false, "stepwise": false, "lr_scheduler.step": false, "prefill": false, "first steps": false, "footstep #": false}
 	for name := range want {
 		put(name)

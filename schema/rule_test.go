@@ -117,7 +117,7 @@ func TestEngineRanges(t *testing.T) {
 	home := ruled(t)
 	w := open(t, home, true, nil)
 	names := [][2]string{
-		{"step[EXTEND bs=4 toks=512]", "prefill"}, {"step[DECODE bs=64]", "decode"}, {"step[MIXED bs=2]", "mixed"},
+		{"step[EXTEND bs=4 toks=512]", "prefill"}, {"step[DECODE bs=64]", "decode"}, {"step[MIXED bs=2]", "mixed"}, {"execute_new_2_cached_0", "prefill"}, {"execute_new_0_cached_7", "cached"}, {"execute_new_2_cached_7", "mixed"}, {"execute_context_0(0)_generation_4(4)", "decode"},
 		{"decode_step[17]", "decode"}, {"LLM@prefill", "prefill"}, {"decoder.layers.3", "-"}, {"predecode", "-"},
 	}
 	exec(t, w, `DELETE FROM range_path`)

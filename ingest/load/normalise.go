@@ -9,8 +9,8 @@ import (
 // a hexadecimal number and a UUID become #. `decode_step[17]` gives `decode_step[#]`, `layers.12.attn` gives `layers.#.attn`,
 // `conv2d`, `fp16` and `H200` stay.
 //
-// Steps of vLLM (`execute_context_3(512)_generation_0(0)`) and TensorRT-LLM (`[Executor] _forward_step 7: 0 ctx reqs, ...`) keep
-// their lone zeros: whether there are prompts and whether there is decoding is what tells their kinds apart.
+// Steps of vLLM (`execute_context_3(512)_generation_0(0)`, `execute_new_0_cached_3`) and TensorRT-LLM (`[Executor] _forward_step 7: 0 ctx reqs, ...`)
+// keep their lone zeros: whether there are prompts and whether there is decoding is what tells their kinds apart.
 //
 // Ranges of torch.autograd.profiler.emit_nvtx (`aten::mm, seq = 12, op_id = 3, sizes = [[1, 2]]`) are cut to the operator's
 // name, because hardly two of them are alike.
@@ -23,7 +23,7 @@ func Normalise(name string) string {
 	if !hasDigit(name) {
 		return name
 	}
-	zeros := strings.HasPrefix(name, "execute_") && strings.Contains(name, "context_") || strings.HasPrefix(name, "[Executor]")
+	zeros := strings.HasPrefix(name, "execute_") && (strings.Contains(name, "context_") || strings.Contains(name, "_cached_")) || strings.HasPrefix(name, "[Executor]")
 	var b strings.Builder
 	b.Grow(len(name))
 	for i := 0; i < len(name); {

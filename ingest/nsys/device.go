@@ -142,7 +142,7 @@ func (f *deviceFill) common(b *table.Batch, i int, c *load.Chunk, n int, label a
 	label.Device, label.Kind = device, f.kind
 	f.work.Add(attribute.Work{Start: start, End: end, Launch: row, Label: f.labels.Of(label)})
 	if f.graph >= 0 && !b.Cols[f.graph].Null(i) {
-		f.replays.add(b, i, device, row, f.kind)
+		f.replays.add(b, i, device, row, b.Cols[f.graph].Ints[i], f.kind)
 	}
 	if f.op >= 0 {
 		if c.Int32(f.op)[n] = f.l.ranges.operators.addDevice(node, end-start); !launched {

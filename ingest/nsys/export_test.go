@@ -107,9 +107,9 @@ func TestGraphMode(t *testing.T) {
 		}
 		expect(t, w, `SELECT g.tid, device_id, stream_id, mode, graph_id, start_ns, duration_ns, busy_ns, kernel_count, memop_count, launch_start_ns, launch_duration_ns, a.name, h.path
 			FROM graph_launch g JOIN api_name a ON a.run_id = g.run_id AND a.api_name_id = g.launch_name_id LEFT JOIN range_path h ON h.run_id = g.run_id AND h.path_id = g.path_id ORDER BY start_ns`,
-			"101|0|7|graph|11|300|200|200|~|~|110|10|cudaGraphLaunch_v10000|decode > decode_step[#]",
-			"101|0|7|graph|11|500|250|250|~|~|210|10|cudaGraphLaunch_v10000|decode > decode_step[#]",
-			"101|0|7|graph|12|1100|300|300|~|~|1000|10|cudaGraphLaunch_v10000|~")
+			"101|0|7|graph|21|300|200|200|~|~|110|10|cudaGraphLaunch_v10000|decode > decode_step[#]",
+			"101|0|7|graph|21|500|250|250|~|~|210|10|cudaGraphLaunch_v10000|decode > decode_step[#]",
+			"101|0|7|graph|22|1100|300|300|~|~|1000|10|cudaGraphLaunch_v10000|~")
 		expect(t, w, rangeRows, "100|860|push_pop|LLM|decode|decode|101|~|3|~", "105|20|push_pop|LLM|decode_step[0]|decode > decode_step[#]|101|~|~|decode",
 			"205|745|push_pop||decode_step[1]|decode > decode_step[#]|101|~|~|decode", "10|10|push_pop|domain 9|orphan domain|orphan domain|101|~|~|~")
 		expect(t, w, sumRows, "decode|0|300|750|450|510|60|1|0|2", "decode_step[0]|0|300|500|200|200|0|0|0|1", "decode_step[1]|0|400|750|310|310|60|1|0|1")

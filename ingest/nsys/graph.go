@@ -21,6 +21,7 @@ type replayKey struct {
 type replay struct {
 	pid             int32
 	context         driver.Value // nil: the export does not say
+	graph           int64        // the executable graph
 	row             int32        // in the launch table, -1 unknown
 	first, last     int64
 	busy            int64
@@ -34,7 +35,10 @@ type replays struct {
 	last    *replay
 }
 
-func (r *replays) add(b *table.Batch, i int, device, row int32, kind attribute.WorkKind) {
+// graphOf is the executable graph of a node: CUPTI numbers its nodes within it, in the lower half of their ids.
+func graphOf(node int64) int64 { return node >> 32 }
+
+func (r *replays) add(b *table.Batch, i int, device, row int32, node int64, kind attribute.WorkKind) {
 	if b.Cols[inPid].Null(i) || b.Cols[inCorrelation].Null(i) {
 		return // its launch cannot be told from another's
 	}
@@ -43,7 +47,7 @@ func (r *replays) add(b *table.Batch, i int, device, row int32, kind attribute.W
 	if r.last == nil || k != r.lastKey {
 		r.lastKey, r.last = k, r.rows[k]
 		if r.last == nil {
-			r.last = &replay{pid: pidOf(pid), row: row, first: attribute.Forever, last: -attribute.Forever}
+			r.last = &replay{pid: pidOf(pid), row: row, graph: graphOf(node), first: attribute.Forever, last: -attribute.Forever}
 			if context := &b.Cols[inContext]; !context.Null(i) {
 				r.last.context = int32(context.Ints[i])
 			}
@@ -99,7 +103,7 @@ func (l *loader) storeReplays(ctx context.Context) error {
 				tid, start, duration, name = l.tidOf(call), call.Start, l.launches.DurationOf(p.row), call.Name
 				rangeContext, path = l.ids.ContextID(call.Node), l.ranges.lines.Path(call.Node)
 			}
-			if err := add(l.target.UUID(), l.sourceID(), p.pid, tid, k.device, p.context, nil, "node", nil, p.first,
+			if err := add(l.target.UUID(), l.sourceID(), p.pid, tid, k.device, p.context, nil, "node", p.graph, p.first,
 				p.last-p.first, p.busy, p.kernels, p.memops, k.correlation, start, duration, name, rangeContext, path); err != nil {
 				return err
 			}
@@ -112,7 +116,7 @@ func (l *loader) storeReplays(ctx context.Context) error {
 // storeGraphTrace stores the graph launches of a graph-mode capture, whose nodes were not traced.
 func (l *loader) storeGraphTrace(ctx context.Context) error {
 	cols := columns(deviceColumns + "graph_id mode:text busy_ns")
-	wants := want(deviceWants + "graphId?")
+	wants := want(deviceWants + "graphId? graphExecId?")
 	return l.storeDevice(ctx, graphTable, "graph_launch", wants, cols, attribute.Graph, -1, func(d *deviceWork) fillFunc {
 		f := d.worker()
 		return func(b *table.Batch, c *load.Chunk) (int, error) {
@@ -122,7 +126,11 @@ func (l *loader) storeGraphTrace(ctx context.Context) error {
 				if !f.common(b, i, c, n, attribute.Label{Operation: attribute.GraphReplay}) {
 					continue
 				}
-				setOpt64(c, outMore, n, &b.Cols[inMore], i)
+				id := &b.Cols[inMore+1]
+				if id.Null(i) { // the export names only the graph that it was instantiated from
+					id = &b.Cols[inMore]
+				}
+				setOpt64(c, outMore, n, id, i)
 				c.SetText(outMore+1, n, "graph")
 				c.Int64(outMore + 2)[n] = c.Int64(outDuration)[n]
 				n++

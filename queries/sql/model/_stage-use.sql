@@ -43,38 +43,20 @@
 --   peak_origin: origin of the peak of one GPU
 --   has_latent: whether the model has latent attention (MLA)
 
-WITH r AS (
-    SELECT r.precision, r.origin, r.seen, r.is_disputed FROM _run_precision(run, model := model, compute := compute, dtype := dtype, source := source) r
-), k AS (
-    SELECT k.peak_flop_per_s, k.peak_bytes_per_s, k.peak_origin FROM _peak(run, device := device, compute := (SELECT r.precision FROM r), peak := peak, bandwidth := bandwidth, source := source) k
-), m AS ( -- bytes of a parameter in the model's precision
-    SELECT m.model_id, m.has_latent, _dtype_bits(m.name) / 8.0::DOUBLE AS bytes, dtype IS NOT NULL OR NOT m.is_disputed AS is_sure, m.is_unknown AND dtype IS NULL AS is_unknown
-    FROM (SELECT x.model_id, x.has_latent, x.is_unknown, r.is_disputed, coalesce(dtype, x.dtype, r.seen) AS name FROM model_size x CROSS JOIN r WHERE x.run_id = run AND x.model_id = _model_id(run, model)) m
-), v AS (
-    SELECT t.stage, t.part_of, t.device_count, nullif(t.alone_ns, 0) AS alone_ns, coalesce(c.is_least, false) AS is_least,
-        CASE WHEN ranks = 'own' OR t.process_count = 1 AND (NOT t.is_shared OR ranks IS NOT NULL) OR ranks IS NULL AND NOT t.is_shared THEN 1 WHEN ranks = 'shared' OR ranks IS NULL AND t.is_shared THEN t.process_count WHEN ranks IS NOT NULL THEN error('ARGUMENT: --ranks is shared or own')::BIGINT END AS parallel,
-        CASE time_basis WHEN 'gpu_span' THEN t.gpu_span_ns WHEN 'gpu_busy' THEN t.gpu_busy_ns WHEN 'gpu_sum' THEN t.gpu_sum_ns WHEN 'cpu' THEN t.cpu_ns ELSE error('ARGUMENT: --time-basis is gpu_span, gpu_busy, gpu_sum or cpu')::BIGINT END AS time_ns,
-        c.base_flop + CASE head WHEN 'last' THEN c.last_head_flop WHEN 'all' THEN c.all_head_flop ELSE error('ARGUMENT: --head is last or all')::BIGINT END
-            + CASE convention WHEN 'full' THEN c.full_flop WHEN 'causal' THEN c.causal_flop ELSE error('ARGUMENT: --convention is full or causal')::BIGINT END
-            + CASE mla WHEN 'expanded' THEN c.expanded_flop WHEN 'absorbed' THEN c.absorbed_flop ELSE error('ARGUMENT: --mla is absorbed or expanded')::BIGINT END AS flop,
-        CASE WHEN m.is_sure AND NOT m.is_unknown THEN m.bytes * c.plain_count + CASE WHEN dtype IS NULL THEN c.packed_bytes ELSE m.bytes * c.packed_count END END AS weight_bytes, CASE WHEN m.is_sure THEN m.bytes * c.cached_count END AS kv_bytes
-    FROM pass_time t LEFT JOIN m ON true LEFT JOIN pass_cost c ON c.run_id = run AND c.range_id = t.range_id AND c.stage = t.stage AND c.model_id = m.model_id
-    WHERE t.run_id = run AND t.device_id IS NOT DISTINCT FROM device AND t.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
-), w AS (
-    SELECT v.stage, v.part_of, v.is_least, v.flop, v.weight_bytes, v.kv_bytes, v.weight_bytes + v.kv_bytes AS moved_bytes, nullif(v.time_ns, 0) AS time_ns, v.device_count * v.parallel AS device_count, v.alone_ns, v.alone_ns * v.parallel * nullif(v.device_count, 0) AS alone_device_ns,
-        v.parallel * CASE WHEN v.device_count IS NOT NULL AND time_basis IN ('gpu_busy', 'gpu_sum') THEN 1 ELSE nullif(v.device_count, 0) END AS peak_count FROM v
-), u AS (
-    SELECT w.stage, w.part_of, w.is_least, w.flop, w.weight_bytes, w.kv_bytes, w.moved_bytes, w.time_ns, w.device_count, w.peak_count, w.time_ns * w.peak_count AS device_ns, w.alone_ns, w.alone_device_ns,
-        w.flop / (k.peak_flop_per_s * w.peak_count * w.time_ns / 1e9) AS mfu_ratio, w.moved_bytes / (k.peak_bytes_per_s * w.peak_count * w.time_ns / 1e9) AS mbu_ratio FROM w CROSS JOIN k
+WITH u AS (
+    SELECT u.stage, u.part_of, u.is_least, u.flop, u.weight_bytes, u.kv_bytes, u.moved_bytes, u.time_ns, u.device_ns, u.alone_ns, u.alone_device_ns, u.device_count, u.peak_count, u.mfu_ratio, u.mbu_ratio,
+        u.precision, u.precision_origin, u.peak_flop_per_s, u.peak_bytes_per_s, u.peak_origin, u.model_id, u.has_latent
+    FROM _pass_use(run, device := device, source := source, model := model, convention := convention, mla := mla, head := head, compute := compute, dtype := dtype, peak := peak, bandwidth := bandwidth, time_basis := time_basis, ranks := ranks) u
 ), s AS (
     SELECT u.stage, u.part_of, count(*) AS passes, CASE WHEN count(u.flop) = count(*) THEN sum(u.flop) END AS flop, CASE WHEN count(u.weight_bytes) = count(*) THEN _mean(u.weight_bytes) END AS weight_bytes,
         CASE WHEN count(u.kv_bytes) = count(*) THEN _mean(u.kv_bytes) END AS kv_bytes, CASE WHEN count(u.moved_bytes) = count(*) THEN list_sum(list(u.moved_bytes ORDER BY u.moved_bytes)) END AS moved_bytes,
         CASE WHEN count(u.time_ns) = count(*) THEN sum(u.time_ns) END AS time_ns, CASE WHEN count(u.device_ns) = count(*) THEN sum(u.device_ns) END AS device_ns, CASE WHEN count(u.alone_ns) = count(*) THEN sum(u.alone_ns) END AS alone_ns, CASE WHEN count(u.alone_device_ns) = count(*) THEN sum(u.alone_device_ns) END AS alone_device_ns,
         max(u.device_count) AS device_count, max(u.peak_count) AS peak_count, bool_or(u.is_least) AS is_least, max(u.mfu_ratio) AS mfu_max, max(u.mbu_ratio) AS mbu_max,
-        CASE WHEN count(u.mfu_ratio) = count(*) THEN list(u.mfu_ratio ORDER BY u.mfu_ratio) END AS mfu, CASE WHEN count(u.mbu_ratio) = count(*) THEN list(u.mbu_ratio ORDER BY u.mbu_ratio) END AS mbu
+        CASE WHEN count(u.mfu_ratio) = count(*) THEN list(u.mfu_ratio ORDER BY u.mfu_ratio) END AS mfu, CASE WHEN count(u.mbu_ratio) = count(*) THEN list(u.mbu_ratio ORDER BY u.mbu_ratio) END AS mbu,
+        any_value(u.precision) AS precision, any_value(u.precision_origin) AS precision_origin, any_value(u.peak_flop_per_s) AS peak_flop_per_s, any_value(u.peak_bytes_per_s) AS peak_bytes_per_s, any_value(u.peak_origin) AS peak_origin, any_value(u.model_id) AS model_id, any_value(u.has_latent) AS has_latent
     FROM u GROUP BY u.stage, u.part_of
 )
 SELECT s.stage, s.part_of, s.passes, s.flop, s.weight_bytes, s.kv_bytes, s.moved_bytes, s.time_ns, s.device_ns, s.alone_ns, s.alone_device_ns, s.device_count, s.peak_count,
-    s.is_least OR EXISTS (SELECT 1 FROM s y WHERE y.part_of IS NOT NULL AND y.flop IS NULL AND s.stage IN (y.part_of, 'model')) OR s.stage IN ('model', 'prefill') AND EXISTS (SELECT 1 FROM model_note n JOIN m ON m.model_id = n.model_id WHERE n.run_id = run AND n.kind = 'left_out') AS is_least, list_avg(s.mfu) AS mfu_mean, list_stddev_samp(s.mfu) AS mfu_std,
-    list_avg(s.mbu) AS mbu_mean, list_stddev_samp(s.mbu) AS mbu_std, s.mfu_max, s.mbu_max, r.precision, r.origin AS precision_origin, k.peak_flop_per_s, k.peak_bytes_per_s, k.peak_origin, (SELECT m.has_latent FROM m) AS has_latent
-FROM s CROSS JOIN k CROSS JOIN r
+    s.is_least OR EXISTS (SELECT 1 FROM s y WHERE y.part_of IS NOT NULL AND y.flop IS NULL AND s.stage IN (y.part_of, 'model')) OR s.stage IN ('model', 'prefill') AND EXISTS (SELECT 1 FROM model_note n WHERE n.run_id = run AND n.model_id = s.model_id AND n.kind = 'left_out') AS is_least, list_avg(s.mfu) AS mfu_mean, list_stddev_samp(s.mfu) AS mfu_std,
+    list_avg(s.mbu) AS mbu_mean, list_stddev_samp(s.mbu) AS mbu_std, s.mfu_max, s.mbu_max, s.precision, s.precision_origin, s.peak_flop_per_s, s.peak_bytes_per_s, s.peak_origin, s.has_latent
+FROM s

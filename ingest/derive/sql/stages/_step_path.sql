@@ -18,7 +18,7 @@ WITH p AS (
     FROM range_path p
     WHERE p.run_id = $run AND (regexp_matches(p.name,
         '(?i)^(?:[\w.-]+(?:@|/|: ?))?(?:\[\w+\] ?)?_?(?:(?:llm|model|engine|run|forward|prefill|decod(?:e|ing)|gen|generat(?:e|ion)|token|infer(?:ence)?|serv(?:e|ing)|train(?:ing)?|eval|validation|global|main|loop|batch|mixed|sampling|denois(?:e|ing)|diffusion|profiler|bench(?:mark)?)[ _.-]?)*(?:step|iter|iteration|(?:decode|generate)[ _-]?forward)(?:[\[(].*[\])]|[#:,_ =-]*(?:\w+=|#|\d).*)?$')
-        OR regexp_matches(p.name, '^execute_(?:[\d#]+_)?context_.*_generation_'))
+        OR regexp_matches(p.name, '^execute_(?:(?:[\d#]+_)?context_.*_generation_|new_[\d#]+_cached_[\d#]+$)'))
 ), own AS (
     SELECT list(p.path_id) AS paths, coalesce(flatten(list(p.above)), []) AS above FROM p WHERE NOT p.is_profiler
 ), profiler AS (
