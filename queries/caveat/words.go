@@ -141,6 +141,9 @@ var words = map[string]func(c C, alike []C) string{
 	"unlike-passes": func(c C, _ []C) string {
 		return fmt.Sprintf("the passes of %s differ %.1f-fold: %s to %s, median %s; see prof query passes", c.Stage, c.Ratio, Duration(c.TimeNs), Duration(c.Ratio*c.TimeNs), Duration(c.OfTimeNs))
 	},
+	"idle-between-steps": func(c C, _ []C) string {
+		return fmt.Sprintf("before a %s step the GPU has no work of any step for %s, %.0f %% of the time since the step before began (medians); see prof query engine-overhead", c.Stage, Duration(c.TimeNs), 100*c.Ratio)
+	},
 	"steps-by-recurrence": func(c C, _ []C) string {
 		return fmt.Sprintf("no range in %s is named as a step or iteration, so steps are inferred: each runs from one occurrence of a kernel or graph replay to the next, where 80 %% of its occurrences are the same number of kernels apart and half of all kernels lie between them", c.Subject)
 	},
