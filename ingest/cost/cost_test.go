@@ -267,6 +267,8 @@ func TestCost(t *testing.T) {
 		{"aten::cudnn_convolution_transpose", "[[1, 4, 5, 5], [4, 2, 3, 3], [], [], [], [], [], [], [], []]", []string{half, half, "ScalarList", "ScalarList", "ScalarList", "ScalarList", "Scalar", "Scalar", "Scalar", "Scalar"}, "",
 			[]string{"", "", "[1, 1]", "[1, 1]", "[2, 2]", "[1, 1]", "2", "False", "False", "True"}, 2 * (100 + 72), 2 * 4 * 100, 2 * 25 * 72, "exact", ""},
 		{"aten::_grouped_mm", "[[6, 8], [3, 8, 4], [3], [], []]", []string{half, half, "int", none, none}, "", []string{"", "", "", "", ""}, 96 + 192 + 12, 48, 2 * 6 * 8 * 4, "upper", ""},
+		{"aten::_grouped_mm", "[[2, 8], [3, 8, 4], [3], [], []]", []string{half, half, "int", none, none}, "", []string{"", "", "", "", ""}, 32 + 128 + 12, 16, 2 * 2 * 8 * 4, "upper", ""},
+		{"aten::_grouped_mm", "[[3, 2, 8], [3, 8, 4], [], [], []]", []string{half, half, none, none, none}, "", []string{"", "", "", "", "6"}, 96 + 192, 96, 2 * 3 * 2 * 8 * 4, "exact", ""},
 		{"aten::_flash_attention_forward", "[[7, 2, 8], [9, 1, 8], [9, 1, 8], [3], [3], [], [], [], [], [], []]", []string{half, half, half, "int", "int", "Scalar", "Scalar", "Scalar", "Scalar", "Scalar", none}, "",
 			[]string{"", "", "", "", "", "4", "5", "0.", "True", "False", ""}, 2 * (112 + 144), 224 + 56, -1, "exact", lengths},
 		{"vllm::unified_attention_with_output", "[[7, 2, 8], [9, 1, 8], [9, 1, 8], [7, 2, 8], []]", []string{half, half, half, half, none}, "", nil, -1, -1, -1, "exact", lengths},
@@ -275,6 +277,7 @@ func TestCost(t *testing.T) {
 		{"vllm::outplace_fused_experts", "[[2, 8], [4, 6, 8], [4, 8, 3], [2, 2], [2, 2], [16]]", []string{half, half, half, single, "int", "int"}, "", nil, -1, -1, -1, "upper", routing},
 
 		{"_C::fused_add_rms_norm", "[[2, 8], [2, 8], [8], []]", []string{half, half, half, "Scalar"}, "", nil, 32 + 32 + 16, 64, -1, "exact", ""},
+		{"aiter::add_rmsnorm", "[[2, 8], [2, 8], [2, 8], [2, 8], [8], []]", []string{half, half, half, half, half, "Scalar"}, "", nil, 32 + 32 + 16, 64, -1, "exact", ""},
 		{"sgl_kernel::silu_and_mul", "[[2, 8], [2, 16]]", []string{half, half}, "", nil, 64, 32, -1, "exact", ""},
 		{"_C::rotary_embedding", "[[2], [2, 16], [2, 8], [], [100, 4], []]", []string{whole, half, half, "Scalar", half, "Scalar"}, "", []string{"", "", "", "8", "", "True"}, 16 + 16 + 2*(16+8), 2 * (16 + 8), -1, "upper", ""},
 		{"_C_cache_ops::reshape_and_cache_flash", "[[4, 2, 8], [4, 2, 8], [9, 16, 2, 8], [9, 16, 2, 8], [3], [], [], []]", []string{half, half, "unsigned char", "unsigned char", whole, none, single, single}, "", nil, 24 + 2*96, 96, -1, "upper", ""},

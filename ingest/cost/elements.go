@@ -61,15 +61,16 @@ func addElementCosts() {
 
 	// vLLM: csrc/torch_bindings.cpp, csrc/moe/torch_bindings.cpp; SGLang: sgl-kernel/csrc/common_extension.cc. What an operator
 	// changes in place it reads and writes.
-	add("normalisation", moves([]int{1, 2}, []int{0}), "_C::rms_norm sgl_kernel::rmsnorm sgl_kernel::gemma_rmsnorm")
+	add("normalisation", moves([]int{1, 2}, []int{0}), "_C::rms_norm sgl_kernel::rmsnorm sgl_kernel::gemma_rmsnorm aiter::rmsnorm")
+	add("normalisation", moves([]int{1, 2, 4}, []int{0, 3}), "aiter::add_rmsnorm") // out, input, residual_in, residual_out, weight
 	add("normalisation", moves([]int{0, 1, 2}, []int{0, 1}), "_C::fused_add_rms_norm sgl_kernel::fused_add_rmsnorm sgl_kernel::gemma_fused_add_rmsnorm")
 	add("normalisation", moves([]int{1, 2, 3}, []int{0}), "_C::rms_norm_static_fp8_quant")
 	add("normalisation", moves([]int{1, 2, 3, 4}, []int{0, 2}), "_C::fused_add_rms_norm_static_fp8_quant")
 	add("elementwise", moves([]int{1}, []int{0}), `_C::silu_and_mul _C::mul_and_silu _C::gelu_and_mul _C::gelu_tanh_and_mul _C::gelu_new _C::gelu_fast _C::gelu_quick
 		sgl_kernel::silu_and_mul sgl_kernel::gelu_and_mul sgl_kernel::gelu_tanh_and_mul`)
 	add("elementwise", moves([]int{1, 2}, []int{0}), "_C::static_scaled_fp8_quant")
-	add("elementwise", rotary, "_C::rotary_embedding")
-	add("cache", cached, "_C_cache_ops::reshape_and_cache _C_cache_ops::reshape_and_cache_flash")
+	add("elementwise", rotary, "_C::rotary_embedding sgl_kernel::rotary_embedding")
+	add("cache", cached, "_C_cache_ops::reshape_and_cache _C_cache_ops::reshape_and_cache_flash sglang::store_cache")
 	add("reduction", moves([]int{0}, []int{1}), "_moe_C::moe_sum")
 	add("softmax", moves([]int{3}, []int{0, 1, 2}), "_moe_C::topk_softmax")
 }

@@ -45,6 +45,7 @@ var matrixCosts = map[string]func(*call){
 	"_vllm_fa2_C::varlen_fwd":                   onGPU("attention", lengths), // the keys are in a cache of pages
 	"_vllm_fa3_C::fwd":                          onGPU("attention", lengths),
 	"sgl_kernel::fwd":                           onGPU("attention", lengths),
+	"aiter::mha_batch_prefill":                  onGPU("attention", lengths),
 	"vllm::unified_attention":                   onGPU("attention", lengths),
 	"vllm::unified_attention_with_output":       onGPU("attention", lengths),
 	"sglang::unified_attention_with_output":     onGPU("attention", lengths),
@@ -135,7 +136,7 @@ func scaledProduct(out, left, right int, others []int, asked int) func(*call) {
 
 // groupedProduct is that of a mixture of experts: rows of the first matrix in groups, each with a matrix of its own, or of
 // two matrices in groups along what they share; the offsets of the groups lie on the GPU. All rows are taken to be in a
-// group, which is an upper bound, as it is that each group has rows.
+// group, and to be spread over as many groups as there can be: an upper bound.
 func groupedProduct(c *call) {
 	c.Group, c.Bound = "matmul", "upper"
 	a, b := c.tensor(0), c.tensor(1)
@@ -162,7 +163,11 @@ func groupedProduct(c *call) {
 		c.failFLOP(otherInputs)
 	}
 	c.read(a)
-	c.read(b)
+	if len(b.sizes) == 3 && len(a.sizes) == 2 {
+		c.Read += min(rows, b.sizes[0]) * b.sizes[1] * b.sizes[2] * b.bytes
+	} else {
+		c.read(b)
+	}
 	if c.has(2) {
 		c.read(c.tensor(2))
 	}

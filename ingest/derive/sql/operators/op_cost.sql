@@ -38,7 +38,7 @@ WITH told AS ( -- of single precision kernel names tell whether the tensor cores
 )
 SELECT l.source_id, l.op_name_id, l.op_input_id, l.stage, l.leaves_device, l.call_count, l.self_device_ns, l.nested_device_ns, f.formula, f.flop_count, f.masked_flop_count,
     CASE WHEN NOT l.leaves_device THEN f.read_bytes END AS read_bytes, CASE WHEN NOT l.leaves_device THEN f.write_bytes END AS write_bytes, f.bytes_bound, coalesce(f.precision, t.precision) AS precision,
-    CASE WHEN l.op_input_id IS NULL THEN 'no-inputs' WHEN f.formula IS NULL THEN 'no-formula' WHEN l.leaves_device THEN 'host-copy' WHEN f.unknown IS NOT NULL THEN f.unknown
+    CASE WHEN l.leaves_device THEN 'host-copy' WHEN l.op_input_id IS NULL THEN 'no-inputs' WHEN f.formula IS NULL THEN 'no-formula' WHEN f.unknown IS NOT NULL THEN f.unknown
         WHEN f.formula IN ('matmul', 'convolution', 'attention', 'moe') AND f.precision IS NULL AND t.precision IS NULL THEN 'precision' END AS unknown
 FROM _op_launch l
 LEFT JOIN _op_formula f ON f.op_name_id = l.op_name_id AND f.op_input_id = l.op_input_id
