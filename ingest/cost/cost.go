@@ -63,9 +63,6 @@ func Of(name string, in Inputs) (_ Cost, ok bool) {
 	if c.why != "" {
 		c.Read, c.Write = -1, -1
 	}
-	if c.MaskedFLOP < 0 {
-		c.MaskedFLOP = c.FLOP
-	}
 	c.Unknown = c.why
 	if c.Unknown == "" {
 		c.Unknown = c.noFLOP
@@ -81,6 +78,7 @@ type call struct {
 	in      inputs
 	strides []json.RawMessage
 	why     string // why the bytes are unknown, the first reason
+	broken  string // likewise, other than that types were not recorded
 	noFLOP  string // why the operations are
 }
 
@@ -102,6 +100,16 @@ func (c *call) parse() {
 func (c *call) fail(why string) {
 	if c.why == "" {
 		c.why = why
+	}
+	if c.broken == "" && why != noTypes {
+		c.broken = why
+	}
+}
+
+// operations notes those of a product of matrices.
+func (c *call) operations(flop int64, ok bool) {
+	if c.FLOP, c.MaskedFLOP = flop, flop; !ok {
+		c.failFLOP(otherInputs)
 	}
 }
 
@@ -239,6 +247,20 @@ func (c *call) integers(i, dimensions int) []int64 {
 		list = append(list, list[0])
 	}
 	return list
+}
+
+// booleans reads a list of true and false.
+func (c *call) booleans(i, n int) []bool {
+	words := strings.Split(strings.Trim(c.value(i), "[]"), ", ")
+	out := make([]bool, n)
+	if len(words) != n {
+		c.fail(otherInputs)
+		return out
+	}
+	for k, w := range words {
+		out[k] = w == "True"
+	}
+	return out
 }
 
 // asked gives the type that a value names, or def where there is none.

@@ -50,6 +50,8 @@ func addElementCosts() {
 	add("normalisation", normalised(2, 3, true), "native_layer_norm")
 	add("normalisation", normalised(2, -1, false), "_fused_rms_norm")
 	add("normalisation", groupNorm, "native_group_norm")
+	add("normalisation", normGradient([]int{0, 1, 3, 4, 5}, 7, []int{1, 5, 6}), "native_layer_norm_backward")
+	add("normalisation", normGradient([]int{0, 1, 3, 4}, 5, []int{1, 4}), "_fused_rms_norm_backward")
 
 	add("indexing", selected(0, 1), "embedding")
 	add("indexing", selectedRows, "index_select")
@@ -125,7 +127,7 @@ func pointwise(operands int, result resultType) func(*call) {
 			return
 		}
 		if flop, ok := FLOP(c.name, c.text.Shapes, c.text.Types, c.text.Concrete); ok {
-			c.FLOP = flop
+			c.operations(flop, ok)
 		}
 		if c.isInPlace() {
 			c.write(list[0].count, list[0].number)
@@ -317,6 +319,25 @@ func normalised(weight, bias int, hasMean bool) func(*call) {
 		c.write(o.count/width, statistic)
 		if hasMean {
 			c.write(o.count/width, statistic)
+		}
+	}
+}
+
+// normGradient reads the gradient of the output, the input, statistics and the weight, and writes the gradients that a list of
+// true and false asks for, each of the size of an input.
+func normGradient(reads []int, asked int, gradients []int) func(*call) {
+	return func(c *call) {
+		for _, i := range reads {
+			if c.has(i) {
+				c.read(c.tensor(i))
+			}
+		}
+		mask := c.booleans(asked, len(gradients))
+		for k, i := range gradients {
+			if mask[k] {
+				o := c.tensor(i)
+				c.write(o.count, o.number)
+			}
 		}
 	}
 }

@@ -34,27 +34,32 @@ var matrixCosts = map[string]func(*call){
 	"aten::convolution_overrideable":    convolution{bias: 2, stride: 3, padding: 4, dilation: 5, transposed: 6, added: 7}.cost,
 	"aten::cudnn_convolution_transpose": convolution{bias: -1, padding: 2, added: 3, stride: 4, dilation: 5, isTransposed: true}.cost,
 	"aten::_conv_depthwise2d":           convolution{bias: 3, stride: 4, padding: 5, dilation: 6}.cost,
+	"aten::convolution_backward":        convolutionBackward, // grad_output, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding, groups, output_mask
 	"aten::conv_depthwise3d":            convolution{bias: 3, stride: 4, padding: 5, dilation: 6}.cost,
 
-	"aten::_flash_attention_forward":            attention{lengths: 3, causal: 8, window: 11}.cost,
-	"aten::_efficient_attention_forward":        attention{bias: 3, lengths: 4, causal: 9, sums: 10, topLeft: true, one: 13}.cost,
-	"aten::_cudnn_attention_forward":            attention{headsFirst: true, bias: 3, lengths: 4, sums: 8, causal: 10, topLeft: true}.cost,
-	"aten::_scaled_dot_product_cudnn_attention": attention{headsFirst: true, bias: 3, sums: 4, causal: 6, topLeft: true}.cost,
-	"flash_attn::_flash_attn_forward":           attention{causal: 5, window: 6}.cost, // flash_attn/flash_attn_interface.py
-	"flash_attn::_flash_attn_varlen_forward":    attention{lengths: 3, causal: 9, window: 10}.cost,
-	"_vllm_fa2_C::varlen_fwd":                   onGPU("attention", lengths), // the keys are in a cache of pages
-	"_vllm_fa3_C::fwd":                          onGPU("attention", lengths),
-	"sgl_kernel::fwd":                           onGPU("attention", lengths),
-	"aiter::mha_batch_prefill":                  onGPU("attention", lengths),
-	"vllm::unified_attention":                   onGPU("attention", lengths),
-	"vllm::unified_attention_with_output":       onGPU("attention", lengths),
-	"sglang::unified_attention_with_output":     onGPU("attention", lengths),
-	"vllm::moe_forward":                         onGPU("moe", routing), // the weights are no inputs
-	"vllm::moe_forward_shared":                  onGPU("moe", routing),
-	"vllm::inplace_fused_experts":               experts,
-	"vllm::outplace_fused_experts":              experts,
-	"sglang::inplace_fused_experts":             experts,
-	"sglang::outplace_fused_experts":            experts,
+	"aten::_flash_attention_forward":                     attention{lengths: 3, causal: 8, window: 11}.cost,
+	"aten::_efficient_attention_forward":                 attention{bias: 3, lengths: 4, causal: 9, sums: 10, topLeft: true, one: 13}.cost,
+	"aten::_cudnn_attention_forward":                     attention{headsFirst: true, bias: 3, lengths: 4, sums: 8, causal: 10, topLeft: true}.cost,
+	"aten::_scaled_dot_product_cudnn_attention":          attention{headsFirst: true, bias: 3, sums: 4, causal: 6, topLeft: true}.cost,
+	"aten::_flash_attention_backward":                    attention{gradient: []int{0, 4, 5}, lengths: 6, causal: 11, window: 15}.cost,
+	"aten::_efficient_attention_backward":                attention{gradient: []int{0, 5, 10}, bias: 4, lengths: 6, causal: 14, topLeft: true, one: 18}.cost,
+	"aten::_cudnn_attention_backward":                    attention{gradient: []int{0, 4, 5}, headsFirst: true, bias: 8, lengths: 9, causal: 14, topLeft: true}.cost,
+	"aten::_scaled_dot_product_cudnn_attention_backward": attention{gradient: []int{0, 4, 5}, headsFirst: true, bias: 8, lengths: 9, causal: 14, topLeft: true}.cost,
+	"flash_attn::_flash_attn_forward":                    attention{causal: 5, window: 6}.cost, // flash_attn/flash_attn_interface.py
+	"flash_attn::_flash_attn_varlen_forward":             attention{lengths: 3, causal: 9, window: 10}.cost,
+	"_vllm_fa2_C::varlen_fwd":                            onGPU("attention", lengths), // the keys are in a cache of pages
+	"_vllm_fa3_C::fwd":                                   onGPU("attention", lengths),
+	"sgl_kernel::fwd":                                    onGPU("attention", lengths),
+	"aiter::mha_batch_prefill":                           onGPU("attention", lengths),
+	"vllm::unified_attention":                            onGPU("attention", lengths),
+	"vllm::unified_attention_with_output":                onGPU("attention", lengths),
+	"sglang::unified_attention_with_output":              onGPU("attention", lengths),
+	"vllm::moe_forward":                                  onGPU("moe", routing), // the weights are no inputs
+	"vllm::moe_forward_shared":                           onGPU("moe", routing),
+	"vllm::inplace_fused_experts":                        experts,
+	"vllm::outplace_fused_experts":                       experts,
+	"sglang::inplace_fused_experts":                      experts,
+	"sglang::outplace_fused_experts":                     experts,
 }
 
 // onGPU is the cost of an operator whose work depends on what lies on the GPU alone.
@@ -91,10 +96,7 @@ func product(sum, left, right, after int) func(*call) {
 
 // multiply notes the operations of a product of matrices.
 func (c *call) multiply(left, right int, batch bool) {
-	var ok bool
-	if c.FLOP, ok = c.in.product(left, right, batch); !ok {
-		c.failFLOP(otherInputs)
-	}
+	c.operations(c.in.product(left, right, batch))
 	if left < len(c.in.types) {
 		c.Precision = numbers[c.in.types[left]].precision
 	}
@@ -116,7 +118,7 @@ func scaledProduct(out, left, right int, others []int, asked int) func(*call) {
 		c.multiply(left, right, false)
 		a, b := c.tensor(left), c.tensor(right)
 		if a.precision == "fp4" && c.FLOP >= 0 { // two numbers are one element
-			c.FLOP *= 2
+			c.operations(2*c.FLOP, c.FLOP < 1<<61)
 		}
 		c.read(a)
 		c.read(b)
@@ -158,10 +160,7 @@ func groupedProduct(c *call) {
 	if len(a.sizes) == 2 && len(b.sizes) == 2 {
 		work = []int64{rows, columns, shared}
 	}
-	flop, ok := multiply(2, work)
-	if c.FLOP = flop; !ok {
-		c.failFLOP(otherInputs)
-	}
+	c.operations(multiply(2, work))
 	c.read(a)
 	if len(b.sizes) == 3 && len(a.sizes) == 2 {
 		c.Read += min(rows, b.sizes[0]) * b.sizes[1] * b.sizes[2] * b.bytes
@@ -216,18 +215,15 @@ func (v convolution) cost(c *call) {
 			c.fail(otherInputs)
 		}
 	}
-	if c.why != "" && c.why != noTypes {
-		c.failFLOP(c.why)
+	if c.broken != "" {
+		c.failFLOP(c.broken)
 		return
 	}
 	worked, channels := places, w.sizes[:1]
 	if transposed {
 		worked, channels = x.sizes[2:], []int64{w.sizes[1], c.integer(max(v.dilation, v.added, v.transposed)+1, 1)} // times the groups
 	}
-	flop, ok := multiply(2, x.sizes[:1], worked, w.sizes)
-	if c.FLOP = flop; !ok {
-		c.failFLOP(otherInputs)
-	}
+	c.operations(multiply(2, x.sizes[:1], worked, w.sizes))
 	c.read(x)
 	c.read(w)
 	if v.bias > 0 && c.has(v.bias) {
@@ -236,9 +232,43 @@ func (v convolution) cost(c *call) {
 	c.result(v.dilation+1, c.elementsOf(slices.Concat(x.sizes[:1], channels, places)), x.number)
 }
 
+// convolutionBackward is as much work as the convolution for each of the gradients of input and weights, as
+// torch.utils.flop_counter counts where there is one group. That of the bias is a sum, which has an operator of its own.
+func convolutionBackward(c *call) {
+	c.Group = "convolution"
+	g, x, w := c.tensor(0), c.tensor(1), c.tensor(2)
+	c.Precision = x.precision
+	mask := c.booleans(10, 3)
+	if len(g.sizes) < 3 || len(x.sizes) != len(g.sizes) {
+		c.fail(otherInputs)
+	}
+	if c.broken != "" {
+		c.failFLOP(c.broken)
+		return
+	}
+	places := g.sizes[2:]
+	if c.value(7) == "True" {
+		places = x.sizes[2:]
+	}
+	var gradients int64
+	c.read(g)
+	for _, v := range []struct {
+		asked         bool
+		reads, writes operand
+	}{{mask[0], w, x}, {mask[1], x, w}} {
+		if v.asked {
+			gradients++
+			c.read(v.reads)
+			c.write(v.writes.count, v.writes.number)
+		}
+	}
+	c.operations(multiply(2*gradients, x.sizes[:1], places, w.sizes))
+}
+
 // attention says which inputs of an attention are what, 0 for none; the first three are queries, keys and values.
 type attention struct {
-	headsFirst bool // sizes are batch, heads, tokens, width; else batch, tokens, heads, width
+	gradient   []int // of its gradient, before queries, keys and values: the gradient of the output, the output, the logarithms of the sums
+	headsFirst bool  // sizes are batch, heads, tokens, width; else batch, tokens, heads, width
 	bias       int
 	lengths    int // offsets of the sequences, of the queries and then of the keys: the tokens of all are in one dimension
 	sums       int // whether the logarithms of the sums are written; they are where no input says so
@@ -249,11 +279,12 @@ type attention struct {
 }
 
 // cost is 2 x heads of the queries x pairs of tokens x (width of keys + of values), as torch.utils.flop_counter counts, which
-// knows no masks. Queries, keys, values and bias are read once: that keys are read again for each block of queries, most of
+// knows no masks; of its gradient x (3 x width of keys + 2 x of values). Queries, keys, values and bias are read once: that keys are read again for each block of queries, most of
 // them out of the L2 cache, is left out.
 func (v attention) cost(c *call) {
 	c.Group = "attention"
-	q, k, w := c.tensor(0), c.tensor(1), c.tensor(2)
+	first := min(len(v.gradient), 1)
+	q, k, w := c.tensor(first), c.tensor(first+1), c.tensor(first+2)
 	c.Precision = q.precision
 	packed := v.lengths > 0 && (c.has(v.lengths) || c.has(v.lengths+1))
 	if packed && len(q.sizes) == 3 {
@@ -272,13 +303,17 @@ func (v attention) cost(c *call) {
 	}
 	batch, head, sq, sk := q.sizes[0], q.sizes[heads], q.sizes[tokens], k.sizes[tokens]
 	width := []int64{q.sizes[3] + w.sizes[3]}
+	if v.gradient != nil { // scores once more, the gradients of queries and keys; those of scores and values
+		width[0] = 3*q.sizes[3] + 2*w.sizes[3]
+	}
 	if packed && !c.alone(v.lengths) {
 		c.failFLOP(lengths)
 	} else {
-		flop, ok := multiply(2, []int64{batch, head, sq, sk}, width)
-		if c.FLOP = flop; !ok {
-			c.failFLOP(otherInputs)
-		} else if pairs, masked := v.pairs(c, sq, sk); masked {
+		c.operations(multiply(2, []int64{batch, head, sq, sk}, width))
+		if len(c.in.concrete) == 0 {
+			c.MaskedFLOP = -1
+			c.fail(noValues)
+		} else if pairs, masked := v.pairs(c, sq, sk); masked && c.FLOP >= 0 {
 			c.MaskedFLOP, _ = multiply(2, []int64{batch, head, pairs}, width)
 		}
 	}
@@ -287,6 +322,15 @@ func (v attention) cost(c *call) {
 	c.read(w)
 	if v.bias > 0 && c.has(v.bias) {
 		c.read(c.tensor(v.bias))
+	}
+	if v.gradient != nil {
+		for _, i := range v.gradient {
+			c.read(c.tensor(i))
+		}
+		for _, o := range []operand{q, k, w} {
+			c.write(o.count, o.number)
+		}
+		return
 	}
 	c.write(c.elementsOf([]int64{batch, head, sq, w.sizes[3]}), q.number)
 	if v.sums == 0 || c.value(v.sums) == "True" {
@@ -363,10 +407,7 @@ func experts(c *call) {
 		return
 	}
 	c.Precision = w1.precision
-	flop, ok := multiply(2, []int64{ids.count, w1.sizes[1]*w1.sizes[2] + w2.sizes[1]*w2.sizes[2]})
-	if c.FLOP = flop; !ok {
-		c.failFLOP(otherInputs)
-	}
+	c.operations(multiply(2, []int64{ids.count, w1.sizes[1]*w1.sizes[2] + w2.sizes[1]*w2.sizes[2]}))
 	for _, w := range []operand{w1, w2} {
 		c.Read += min(ids.count, w.sizes[0]) * w.sizes[1] * w.sizes[2] * w.bytes
 	}

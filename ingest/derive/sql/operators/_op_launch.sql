@@ -10,13 +10,12 @@
 --   leaves_device BOOLEAN: whether some of the work is a copy to or from the host or another GPU
 --   call_count BIGINT: number of calls
 --   self_device_ns BIGINT: device time of the work they launched themselves
---   nested_device_ns BIGINT: device time of operators inside them
 
 WITH away AS (
     SELECT DISTINCT m.op_id FROM memop m WHERE m.run_id = $run AND m.op_id > 0 AND starts_with(m.operation, 'memcpy ') AND m.operation <> 'memcpy Device-to-Device'
 )
 SELECT o.source_id, o.op_name_id, o.op_input_id, coalesce(s.stage, '(none)') AS stage, a.op_id IS NOT NULL AS leaves_device,
-    count(*) AS call_count, sum(o.self_device_ns)::BIGINT AS self_device_ns, sum(o.total_device_ns - o.self_device_ns)::BIGINT AS nested_device_ns
+    count(*) AS call_count, sum(o.self_device_ns)::BIGINT AS self_device_ns
 FROM op o
 LEFT JOIN path_stage s ON s.run_id = $run AND s.path_id = o.path_id
 LEFT JOIN away a ON a.op_id = o.op_id

@@ -10,7 +10,6 @@
 --   leaves_device BOOLEAN: whether some of the work is a copy to or from the host or another GPU
 --   call_count BIGINT: calls that launched device work; graph replays are not among them
 --   self_device_ns BIGINT: device time of the work they launched themselves
---   nested_device_ns BIGINT: device time of operators inside them, which have rows of their own
 --   formula VARCHAR: group of the formula: matmul, convolution, attention, moe, elementwise, reduction, normalisation, softmax, indexing, sort, copy, fill, cat or cache; NULL without one
 --   flop_count BIGINT: FLOP of one call as torch.utils.flop_counter counts, which knows no masks, and of sums and products of elements as PyTorch's profiler counts; a multiply-add counts 2;
 --     NULL when unknown, and for operators without products
@@ -36,7 +35,7 @@ WITH told AS ( -- of single precision kernel names tell whether the tensor cores
     WHERE k.run_id = $run
     GROUP BY w.source_id, w.op_name_id, w.op_input_id
 )
-SELECT l.source_id, l.op_name_id, l.op_input_id, l.stage, l.leaves_device, l.call_count, l.self_device_ns, l.nested_device_ns, f.formula, f.flop_count, f.masked_flop_count,
+SELECT l.source_id, l.op_name_id, l.op_input_id, l.stage, l.leaves_device, l.call_count, l.self_device_ns, f.formula, f.flop_count, f.masked_flop_count,
     CASE WHEN NOT l.leaves_device THEN f.read_bytes END AS read_bytes, CASE WHEN NOT l.leaves_device THEN f.write_bytes END AS write_bytes, f.bytes_bound, coalesce(f.precision, t.precision) AS precision,
     CASE WHEN l.leaves_device THEN 'host-copy' WHEN l.op_input_id IS NULL THEN 'no-inputs' WHEN f.formula IS NULL THEN 'no-formula' WHEN f.unknown IS NOT NULL THEN f.unknown
         WHEN f.formula IN ('matmul', 'convolution', 'attention', 'moe') AND f.precision IS NULL AND t.precision IS NULL THEN 'precision' END AS unknown
