@@ -73,6 +73,9 @@ func TestOperatorRoofline(t *testing.T) {
 		{`SELECT DISTINCT unknown FROM operator_roofline('ops', operator := 'aten::cat,aten::index')`, "[list-types]"},
 		{`SELECT DISTINCT unknown, flop > 0 FROM operator_roofline('emit-nvtx', operator := 'aten::mm,aten::addmm')`, "[no-types true]"},
 		{`SELECT count(*) FROM operator_roofline('cpu')`, "[0]"},
+		{`SELECT n.calls = s.calls AND n.self_device_ns = s.self_device_ns AND abs(n.lost_ns - s.lost_ns) < 1 AND abs(n.flop / s.flop - 1) < 1e-12 FROM operator_roofline('llama', "by" := 'name', operator := 'aten::mm') n,
+			(SELECT sum(o.calls) AS calls, sum(o.self_device_ns) AS self_device_ns, sum(o.lost_ns) AS lost_ns, sum(o.flop) AS flop FROM operator_roofline('llama', operator := 'aten::mm', top := 0) o) s`, "[true]"},
+		{`SELECT count(*), count(unknown) FROM operator_roofline('train', "by" := 'name', operator := 'aten::copy_')`, "[2 1]"}, // copies from the host are apart
 		{`SELECT sum(c.call_count) > 0, bool_and(c.unknown = 'host-copy'), count(c.read_bytes) FROM op_cost c JOIN run r USING (run_id) WHERE r.name = 'train' AND c.leaves_device`, "[true true 0]"},
 	} {
 		if got := rows(t, w, c.stmt); len(got) != 1 || got[0] != c.want {

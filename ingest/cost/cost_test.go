@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -22,7 +23,7 @@ type launched struct {
 }
 
 // calls reads the operators of a trace that launched kernels, copies or fills.
-func calls(t *testing.T, path string) []launched {
+func calls(t testing.TB, path string) []launched {
 	t.Helper()
 	var trace struct {
 		TraceEvents []struct {
@@ -190,6 +191,38 @@ func TestCostOfCapture(t *testing.T) {
 	}
 }
 
+// TestCostOfModels holds the sums over the operators that launched work to what FlopCounterMode counted of a pass of a model.
+func TestCostOfModels(t *testing.T) {
+	var models map[string]struct {
+		Flop int64
+		By   map[string]int64
+	}
+	if err := json.Unmarshal(golden.Unpacked(t, torchData+"models/flop.json.gz"), &models); err != nil {
+		t.Fatal(err)
+	}
+	if len(models) != 6 {
+		t.Errorf("%d models", len(models))
+	}
+	for model, want := range models {
+		got := map[string]int64{}
+		for _, c := range calls(t, torchData+"models/"+model+".trace.json.gz") {
+			cost, ok := Of(c.name, c.in)
+			switch {
+			case !ok || !isProduct(cost.Group) || c.name == "aten::_grouped_mm": // which FlopCounterMode does not know
+			case cost.Group == "attention":
+				got["aten._scaled_dot_product_cudnn_attention"] += cost.FLOP
+			case cost.Group == "convolution":
+				got["aten.convolution"] += cost.FLOP
+			default:
+				got[strings.Replace(c.name, "::", ".", 1)] += cost.FLOP
+			}
+		}
+		if !maps.Equal(got, want.By) {
+			t.Errorf("%s: %v, FlopCounterMode counts %v", model, got, want.By)
+		}
+	}
+}
+
 func isProduct(group string) bool {
 	return slices.Contains([]string{"matmul", "convolution", "attention", "moe"}, group)
 }
@@ -337,6 +370,16 @@ func TestMask(t *testing.T) {
 			t.Errorf("%s of %d and %d tokens %s: %+v, want %d pairs", c.name, c.sq, c.sk, c.concrete, got, c.pairs)
 		}
 	}
+}
+
+func BenchmarkOf(b *testing.B) {
+	list := calls(b, torchData+"llama.trace.json.gz")
+	for b.Loop() {
+		for _, c := range list {
+			Of(c.name, c.in)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(list)), "ns/call")
 }
 
 // FuzzOf: whatever a trace says of an operator's inputs, a figure is that of no tensor of negative size, or unknown.

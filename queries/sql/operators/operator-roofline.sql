@@ -1,10 +1,11 @@
 -- operator-roofline v1: Where operators take longer than the GPU's peaks allow: device time of the calls that launched work against the time at the roof, from FLOP and bytes that their inputs imply.
--- grain: one operator and inputs
--- key: operator, shapes, types
+-- grain: one operator and inputs, or by name one operator, apart by why a figure is unknown
+-- key: operator, shapes, types, unknown
 -- notes: operators operator-shapes operator-roof peak
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 20: maximum rows; 0 for all
+--   by VARCHAR = 'name+shape': group by name+shape, or by name where most calls have shapes of their own
 --   operator VARCHAR = NULL: only operators that match one of these globs, separated by commas
 --   stage VARCHAR = NULL: only operators called in this stage; (none) for those outside every stage
 --   sort VARCHAR = 'lost': sort by lost (lost_ns) or self_device; ties by device time
@@ -12,7 +13,7 @@
 -- columns:
 --   rank: rank in the order of sort
 --   operator: operator name
---   shapes: sizes of each input tensor, as JSON; NULL when not recorded
+--   shapes: sizes of each input tensor, as JSON; NULL by name or when not recorded
 --   calls: calls that launched device work themselves; graph replays are not among them
 --   self_device_ns: device time of the work they launched themselves
 --   lost_ns: self_device_ns - roof_ns: what is to win at most; negative where the work was faster than the roof
@@ -35,14 +36,14 @@
 --   precision: precision of matrix products; NULL when unknown, or without them
 --   formula: group of the formula, as in op_cost
 --   device: device name; NULL when unknown, or when GPUs of the source differ
---   types: type of each input, as JSON; NULL when not recorded
+--   types: type of each input, as JSON; NULL by name or when not recorded
 
 WITH s AS ( -- on its own, as in top-operators
     SELECT r.operator, r.shapes, r.calls, r.self_device_ns, r.side, r.roof_ns, r.flop, r.full_flop, r.read_bytes, r.write_bytes, r.achieved_bytes_per_s, r.dram_ratio, r.roof_flop_per_s, r.roof_bytes_per_s, r.precision, r.bytes_bound, r.formula, r.unknown, r.device, r.types,
         CASE sort WHEN 'lost' THEN r.self_device_ns - r.roof_ns WHEN 'self_device' THEN r.self_device_ns ELSE error('ARGUMENT: --sort is lost or self_device')::DOUBLE END AS sorted
-    FROM _operator_roof(run, operator := operator, stage := stage, source := source) r
+    FROM _operator_roof(run, "by" := "by", operator := operator, stage := stage, source := source) r
 )
-SELECT row_number() OVER (ORDER BY s.sorted DESC NULLS LAST, s.self_device_ns DESC NULLS LAST, s.operator, s.shapes, s.types) AS rank, s.operator, s.shapes, s.calls, s.self_device_ns, s.self_device_ns - s.roof_ns AS lost_ns,
+SELECT row_number() OVER (ORDER BY s.sorted DESC NULLS LAST, s.self_device_ns DESC NULLS LAST, s.operator, s.shapes, s.types, s.unknown) AS rank, s.operator, s.shapes, s.calls, s.self_device_ns, s.self_device_ns - s.roof_ns AS lost_ns,
     s.roof_ns / nullif(s.self_device_ns, 0) AS attained_ratio, s.side, s.self_device_ns / nullif((SELECT sum(d.total_ns) FROM _operator_work(run, stage := stage, source := source) d), 0) AS share_ratio,
     s.dram_ratio, 1e9 * s.flop / nullif(s.self_device_ns, 0) AS achieved_flop_per_s, s.bytes_bound, s.unknown, s.roof_ns, s.flop, s.full_flop, s.read_bytes, s.write_bytes, s.flop / nullif(s.read_bytes + s.write_bytes, 0) AS intensity,
     s.achieved_bytes_per_s, s.roof_flop_per_s, s.roof_bytes_per_s, s.precision, s.formula, s.device, s.types
