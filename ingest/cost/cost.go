@@ -299,10 +299,10 @@ func (c *call) out(after int) (operand, bool) {
 	return c.tensor(last), true
 }
 
-// result notes the one output: the tensor that it was given, or a new one.
+// result notes the one output: the tensor that it was given, which may have other sizes yet, or a new one.
 func (c *call) result(after int, count int64, n number) {
 	if o, ok := c.out(after); ok {
-		count, n = o.count, o.number
+		n = o.number
 	}
 	c.write(count, n)
 }

@@ -2,6 +2,8 @@ package cost
 
 import (
 	"encoding/json"
+	"math"
+	"strconv"
 	"strings"
 )
 
@@ -21,14 +23,15 @@ func addElementCosts() {
 		}
 	}
 	// The result has the type of the operands, or a float of one of integers, or is true or false.
-	add("elementwise", pointwise(1, sameType), both("relu neg abs clamp_min clamp_max square floor ceil round trunc sign frac sgn positive hardtanh leaky_relu elu threshold bitwise_not clamp relu6 celu"))
+	add("elementwise", pointwise(1, sameType), both("relu neg square floor ceil round trunc sign frac sgn hardtanh leaky_relu elu threshold bitwise_not relu6 celu"))
+	add("elementwise", pointwise(1, realType), both("abs"))
 	add("elementwise", pointwise(1, floatType), both("gelu silu sigmoid tanh exp exp2 expm1 log log2 log10 log1p cos sin tan sqrt rsqrt reciprocal erf erfc erfinv sinh cosh atan asin acos softplus mish hardswish hardsigmoid log_sigmoid_forward"))
 	add("elementwise", pointwise(1, boolType), "logical_not isnan isinf isfinite")
-	add("elementwise", pointwise(2, sameType), both("add sub rsub mul pow remainder fmod bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift __and__ __or__ __lshift__ __rshift__")+" maximum minimum fmax fmin silu_backward threshold_backward sigmoid_backward tanh_backward gelu_backward")
+	add("elementwise", pointwise(2, sameType), both("clamp_min clamp_max add sub rsub mul pow remainder fmod bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift __and__ __or__ __lshift__ __rshift__")+" maximum minimum fmax fmin silu_backward threshold_backward sigmoid_backward tanh_backward gelu_backward")
 	add("elementwise", pointwise(2, floatType), both("atan2 xlogy")+" true_divide")
 	add("elementwise", division, both("div")+" floor_divide")
 	add("elementwise", pointwise(2, boolType), "eq ne lt le gt ge logical_and logical_or logical_xor")
-	add("elementwise", pointwise(3, sameType), both("addcmul addcdiv lerp"))
+	add("elementwise", pointwise(3, sameType), both("addcmul addcdiv lerp clamp"))
 	add("elementwise", where, "where")
 	add("elementwise", maskedFill, both("masked_fill"))
 	add("copy", copied, "copy_")
@@ -101,6 +104,13 @@ func boolType(number) number    { return numbers["bool"] }
 func indexType(number) number   { return numbers["long int"] }
 func floatType(n number) number { return atLeast(n, isFloat, "float") }
 func sumType(n number) number   { return atLeast(n, isFloat, "long int") }
+
+func realType(n number) number {
+	if n.kind == isComplex {
+		return number{bytes: n.bytes / 2, kind: isFloat}
+	}
+	return n
+}
 
 func atLeast(n number, kind int, name string) number {
 	if n.kind < kind {
@@ -185,11 +195,20 @@ func filled(c *call) {
 }
 
 func ranged(c *call) {
-	if o, ok := c.out(1); ok {
-		c.write(o.count, o.number)
+	o, ok := c.out(3) // start, end, step and the tensor, which has its size afterwards
+	var limits [3]float64
+	for i := range limits {
+		var err error
+		if limits[i], err = strconv.ParseFloat(c.value(i), 64); err != nil { // JSON has no "1."
+			ok = false
+		}
+	}
+	n := math.Ceil((limits[1] - limits[0]) / limits[2])
+	if !ok || !(n >= 0 && n < most/16) {
+		c.fail(otherInputs)
 		return
 	}
-	c.fail(otherInputs)
+	c.write(int64(n), o.number)
 }
 
 // concatenated tensors are a list: their type is known where the operator was given the tensor to write to.
@@ -199,8 +218,20 @@ func concatenated(c *call) {
 		c.list(c.Group)
 		return
 	}
-	c.Read += o.count * o.bytes
-	c.write(o.count, o.number)
+	var list [][]int64
+	if json.Unmarshal(c.in.shapes[0], &list) != nil {
+		c.fail(otherInputs)
+		return
+	}
+	var n int64
+	for _, sizes := range list {
+		if n += c.elementsOf(sizes); n > most/16 {
+			c.fail(otherInputs)
+			return
+		}
+	}
+	c.Read += n * o.bytes
+	c.write(n, o.number)
 }
 
 // reduction says which inputs of a reduction are what: dims the dimensions, of which none means all, asked the type that the
@@ -218,7 +249,10 @@ func (r reduction) cost(c *call) {
 		return
 	}
 	c.read(o)
-	n := r.result(o.number)
+	n := r.result(realType(o.number))
+	if o.kind == isComplex && !strings.HasSuffix(c.name, "norm") { // sums stay complex
+		n = r.result(o.number)
+	}
 	whole, asked := true, r.asked
 	kept := o.count
 	switch kind := c.kind(r.dims); {

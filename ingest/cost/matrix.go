@@ -1,6 +1,9 @@
 package cost
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // costs are the formulas by operator. Only operators that launch their kernels themselves have one: aten::linear, matmul,
 // conv2d, scaled_dot_product_attention, embedding, to, clone and the like call others, whose calls are in the trace too.
@@ -20,6 +23,7 @@ var matrixCosts = map[string]func(*call){
 	"aten::baddbmm":              product(0, 1, 2, 5),
 	"aten::addmm_":               product(0, 1, 2, 5),
 	"aten::baddbmm_":             product(0, 1, 2, 5),
+	"aten::_addmm_activation":    product(0, 1, 2, 6),
 	"aten::_int_mm":              product(-1, 0, 1, 2),
 	"aten::_scaled_mm":           scaledProduct(-1, 0, 1, []int{2, 3, 4}, 6), // self, mat2, scale_a, scale_b, bias, scale_result, out_dtype, use_fast_accum
 	"aten::_grouped_mm":          groupedProduct,                             // mat_a, mat_b, offs, bias, out_dtype
@@ -28,16 +32,17 @@ var matrixCosts = map[string]func(*call){
 	"sgl_kernel::int8_scaled_mm": scaledProduct(-1, 0, 1, []int{2, 3, 5}, 4),
 
 	// aten/src/ATen/native/native_functions.yaml
-	"aten::cudnn_convolution":           convolution{bias: -1, padding: 2, stride: 3, dilation: 4}.cost,
-	"aten::miopen_convolution":          convolution{bias: 2, padding: 3, stride: 4, dilation: 5}.cost,
-	"aten::cudnn_convolution_relu":      convolution{bias: 2, stride: 3, padding: 4, dilation: 5}.cost,
-	"aten::convolution_overrideable":    convolution{bias: 2, stride: 3, padding: 4, dilation: 5, transposed: 6, added: 7}.cost,
-	"aten::cudnn_convolution_transpose": convolution{bias: -1, padding: 2, added: 3, stride: 4, dilation: 5, isTransposed: true}.cost,
-	"aten::_conv_depthwise2d":           convolution{bias: 3, stride: 4, padding: 5, dilation: 6}.cost,
-	"aten::convolution_backward":        convolutionBackward, // grad_output, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding, groups, output_mask
-	"aten::conv_depthwise3d":            convolution{bias: 3, stride: 4, padding: 5, dilation: 6}.cost,
+	"aten::cudnn_convolution":            convolution{bias: -1, padding: 2, stride: 3, dilation: 4}.cost,
+	"aten::miopen_convolution":           convolution{bias: 2, padding: 3, stride: 4, dilation: 5}.cost,
+	"aten::miopen_depthwise_convolution": convolution{bias: 2, padding: 3, stride: 4, dilation: 5}.cost,
+	"aten::cudnn_convolution_relu":       convolution{bias: 2, stride: 3, padding: 4, dilation: 5}.cost,
+	"aten::convolution_overrideable":     convolution{bias: 2, stride: 3, padding: 4, dilation: 5, transposed: 6, added: 7}.cost,
+	"aten::cudnn_convolution_transpose":  convolution{bias: -1, padding: 2, added: 3, stride: 4, dilation: 5, isTransposed: true}.cost,
+	"aten::_conv_depthwise2d":            convolution{bias: 3, stride: 4, padding: 5, dilation: 6}.cost,
+	"aten::convolution_backward":         convolutionBackward, // grad_output, input, weight, bias_sizes, stride, padding, dilation, transposed, output_padding, groups, output_mask
+	"aten::conv_depthwise3d":             convolution{bias: 3, stride: 4, padding: 5, dilation: 6}.cost,
 
-	"aten::_flash_attention_forward":                     attention{lengths: 3, causal: 8, window: 11}.cost,
+	"aten::_flash_attention_forward":                     attention{lengths: 3, causal: 8, window: 11, used: 13}.cost,
 	"aten::_efficient_attention_forward":                 attention{bias: 3, lengths: 4, causal: 9, sums: 10, topLeft: true, one: 13}.cost,
 	"aten::_cudnn_attention_forward":                     attention{headsFirst: true, bias: 3, lengths: 4, sums: 8, causal: 10, topLeft: true}.cost,
 	"aten::_scaled_dot_product_cudnn_attention":          attention{headsFirst: true, bias: 3, sums: 4, causal: 6, topLeft: true}.cost,
@@ -46,7 +51,7 @@ var matrixCosts = map[string]func(*call){
 	"aten::_cudnn_attention_backward":                    attention{gradient: []int{0, 4, 5}, headsFirst: true, bias: 8, lengths: 9, causal: 14, topLeft: true}.cost,
 	"aten::_scaled_dot_product_cudnn_attention_backward": attention{gradient: []int{0, 4, 5}, headsFirst: true, bias: 8, lengths: 9, causal: 14, topLeft: true}.cost,
 	"flash_attn::_flash_attn_forward":                    attention{causal: 5, window: 6}.cost, // flash_attn/flash_attn_interface.py
-	"flash_attn::_flash_attn_varlen_forward":             attention{lengths: 3, causal: 9, window: 10}.cost,
+	"flash_attn::_flash_attn_varlen_forward":             attention{lengths: 3, causal: 9, window: 10, used: 17}.cost,
 	"_vllm_fa2_C::varlen_fwd":                            onGPU("attention", lengths), // the keys are in a cache of pages
 	"_vllm_fa3_C::fwd":                                   onGPU("attention", lengths),
 	"sgl_kernel::fwd":                                    onGPU("attention", lengths),
@@ -80,7 +85,7 @@ func product(sum, left, right, after int) func(*call) {
 		a, b := c.tensor(left), c.tensor(right)
 		c.read(a)
 		c.read(b)
-		if sum >= 0 && !(after == 5 && c.valueIfAny(3) == "0") {
+		if beta := c.valueIfAny(3); sum >= 0 && (beta == "" || strings.Trim(beta, ".0") != "") {
 			c.read(c.tensor(sum))
 		}
 		n := a.number
@@ -276,6 +281,7 @@ type attention struct {
 	topLeft    bool // the mask begins at the first key, else it ends at the last one
 	window     int  // tokens before and after that are seen, in two inputs; -1 for all
 	one        int  // a window in one input
+	used       int  // how many of the keys are used
 }
 
 // cost is 2 x heads of the queries x pairs of tokens x (width of keys + of values), as torch.utils.flop_counter counts, which
@@ -287,12 +293,17 @@ func (v attention) cost(c *call) {
 	q, k, w := c.tensor(first), c.tensor(first+1), c.tensor(first+2)
 	c.Precision = q.precision
 	packed := v.lengths > 0 && (c.has(v.lengths) || c.has(v.lengths+1))
+	if packed && len(q.sizes) == 3 && len(k.sizes) == 4 || v.used > 0 && c.has(v.used) { // a cache of pages
+		c.fail(lengths)
+		c.failFLOP(lengths)
+		return
+	}
 	if packed && len(q.sizes) == 3 {
 		for _, o := range []*operand{&q, &k, &w} {
 			o.sizes = append([]int64{1}, o.sizes...)
 		}
 	}
-	if len(q.sizes) != 4 || len(k.sizes) != 4 || len(w.sizes) != 4 {
+	if len(q.sizes) != 4 || len(k.sizes) != 4 || len(w.sizes) != 4 || k.sizes[0] != q.sizes[0] || w.sizes[0] != q.sizes[0] {
 		c.fail(otherInputs)
 		c.failFLOP(otherInputs)
 		return
