@@ -365,17 +365,15 @@ func (v attention) pairs(c *call, sq, sk int64) (n int64, masked bool) {
 	before, after := sk, sk
 	if v.window > 0 && v.window+1 < len(c.in.shapes) && v.window+1 < len(c.in.concrete) {
 		if b := c.integer(v.window, -1); b >= 0 {
-			before, masked = b, true
+			before, masked = min(b, sk), true
 		}
 		if a := c.integer(v.window+1, -1); a >= 0 {
-			after, masked = a, true
+			after, masked = min(a, sk), true
 		}
 	}
 	shift := sk - sq
 	switch c.valueIfAny(v.causal) {
-	case "True", "2":
-		after, masked = 0, true
-	case "1": // of _efficient_attention_forward
+	case "True", "1", "2": // numbers in _efficient_attention_forward
 		after, masked = 0, true
 	}
 	if v.topLeft && c.valueIfAny(v.causal) != "2" {
