@@ -21,6 +21,7 @@ var golden = []struct {
 	{"top-operators-shape", "top-operators", queries.Args{"by": "name+shape", "stage": "decode", "sort": "self_cpu", "top": "8"}},
 	{"operator-kernels", "operator-kernels", queries.Args{"operator": "aten::linear,aten::copy_", "by": "outermost"}},
 	{"operator-shapes", "operator-shapes", queries.Args{"operator": "aten::mm"}},
+	{"operator-roofline", "operator-roofline", queries.Args{"top": "12"}},
 	{"operator-callers", "operator-callers", queries.Args{"top": "12"}},
 	{"operator-tree", "operator-tree", queries.Args{"min_ratio": "0.02"}},
 	{"operator-stacks", "operator-stacks", queries.Args{"top": "8"}},

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 
+	"prof/ingest/cost"
 	"prof/schema"
 	"prof/schema/sqlfile"
 )
@@ -127,7 +128,14 @@ func (Facts) Checksum() (string, error) {
 	return sum + Relations, err
 }
 
-var checksum = sync.OnceValues(func() (string, error) { return sqlfile.Checksum(files, "sql/*/*.sql") })
+var checksum = sync.OnceValues(func() (string, error) {
+	sum, err := sqlfile.Checksum(files, "sql/*/*.sql")
+	if err != nil {
+		return "", err
+	}
+	formulas, err := sqlfile.Checksum(cost.Sources, "*.go")
+	return sum + formulas, err
+})
 
 // asWritten makes DuckDB build the hash table of a join from its right side, as the files are written: of rows that the transaction has not
 // committed it knows no statistics, and builds it from millions of kernels to look up a few names.
@@ -217,17 +225,29 @@ func (d *derivation) put(f *fact) error {
 	if err := d.make(f); err != nil {
 		return err
 	}
+	n, err := d.fill(f)
+	if err != nil {
+		return fmt.Errorf("derive %s: %w", f.Name, err)
+	}
+	d.has[f.Name] = n > 0
+	return nil
+}
+
+// fill inserts the rows of a fact or a step.
+func (d *derivation) fill(f *fact) (int64, error) {
+	query := strings.ReplaceAll(f.Body, "$run", d.run)
+	if compute := computed[f.Name]; compute != nil {
+		return compute(d.ctx, d.q, f.Name, query)
+	}
 	what := d.run + " AS run_id, *"
 	if f.step {
 		what = "*"
 	}
-	result, err := d.q.ExecContext(d.ctx, fmt.Sprintf("INSERT INTO %s BY NAME SELECT %s FROM (\n%s\n)", cmp.Or(f.Into, f.Name), what, strings.ReplaceAll(f.Body, "$run", d.run)))
+	result, err := d.q.ExecContext(d.ctx, fmt.Sprintf("INSERT INTO %s BY NAME SELECT %s FROM (\n%s\n)", cmp.Or(f.Into, f.Name), what, query))
 	if err != nil {
-		return fmt.Errorf("derive %s: %w", f.Name, err)
+		return 0, err
 	}
-	n, err := result.RowsAffected()
-	d.has[f.Name] = n > 0
-	return err
+	return result.RowsAffected()
 }
 
 // make makes the table of a step, empty, unless it is there.

@@ -5,6 +5,7 @@ import (
 	"database/sql/driver"
 
 	"prof/ingest/attribute"
+	"prof/ingest/cost"
 	"prof/ingest/load"
 )
 
@@ -14,8 +15,8 @@ type Thread struct {
 	Key      int64
 }
 
-// Inputs are an operator's inputs, each text JSON; "" is not recorded.
-type Inputs struct{ Shapes, Types, Strides, Concrete string }
+// Inputs are an operator's inputs.
+type Inputs = cost.Inputs
 
 // Op is what a call of an operator has beside its times.
 type Op struct {
@@ -223,7 +224,7 @@ func (w *worker) optional(c *load.Chunk, col, n int, id, first int32) {
 
 // flop writes the operations of a call, once for a folded pair.
 func (w *worker) flop(c *load.Chunk, n int, call *Call[Op]) {
-	if call.Of.Inputs < 0 || call.Folded || !HasFLOP(w.Names[call.Name]) {
+	if call.Of.Inputs < 0 || call.Folded || !cost.HasFLOP(w.Names[call.Name]) {
 		c.SetNull(colFLOP, n)
 		return
 	}
@@ -231,7 +232,7 @@ func (w *worker) flop(c *load.Chunk, n int, call *Call[Op]) {
 	f, known := w.flops[key]
 	if !known {
 		in := &w.Inputs[call.Of.Inputs]
-		f.n, f.ok = FLOP(w.Names[call.Name], in.Shapes, in.Types, in.Concrete)
+		f.n, f.ok = cost.FLOP(w.Names[call.Name], in.Shapes, in.Types, in.Concrete)
 		w.flops[key] = f
 	}
 	if c.Int64(colFLOP)[n] = f.n; !f.ok {

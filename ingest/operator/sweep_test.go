@@ -97,44 +97,6 @@ func TestHolding(t *testing.T) {
 	}
 }
 
-func TestFLOP(t *testing.T) {
-	for _, c := range []struct {
-		name, shapes, types, concrete string
-		want                          int64 // -1: not known
-	}{
-		{"aten::mm", "[[2, 3], [3, 4]]", `["float", "float"]`, "", 48},
-		{"aten::mm", "[[2, 3], [3, 4]]", "", "", 48},
-		{"aten::addmm", "[[4], [2, 3], [3, 4], [], []]", `["float", "float", "float", "Scalar", "Scalar"]`, "", 48},
-		{"aten::bmm", "[[5, 2, 3], [5, 3, 4]]", `["float", "float"]`, "", 240},
-		{"aten::baddbmm", "[[], [5, 2, 3], [5, 3, 4]]", `["float", "float", "float"]`, "", 240},
-		{"aten::mm", "[[2, 0], [0, 4]]", `["float", "float"]`, "", 0},
-		{"aten::bmm", "[[0, 2, 3], [0, 3, 4]]", `["float", "float"]`, "", 0},
-		{"aten::add", "[[2, 3], []]", `["float", "Scalar"]`, "", 6},
-		{"aten::add", "[[], [2, 3]]", `["float", "float"]`, "", 1},
-		{"aten::add", "[[], [2, 3]]", `["Scalar", "float"]`, "", -1},
-		{"aten::mul", "[[2, 3]]", "", "", 6},
-		{"aten::conv2d", "[[1, 3, 64, 64], [256, 3, 16, 16], [256], [], [], [], []]", `["float", "float", "float", "ScalarList", "ScalarList", "ScalarList", "Scalar"]`,
-			`["", "", "", "[16, 16]", "[0, 0]", "[1, 1]", "1"]`, 2 * 4 * 4 * 16 * 16 * 3 * 256},
-		{"aten::conv2d", "[[1, 4, 8, 8], [8, 2, 3, 3], [], [], [], [], []]", "", `["", "", "", "[2, 1]", "[1, 1]", "[1, 1]", "2"]`, 2 * 4 * 8 * 3 * 3 * 4 * 8 / 2},
-		{"aten::conv2d", "[[1, 3, 64, 64], [256, 3, 16, 16]]", "", `["", "", "", "[0, 0]", "[0, 0]", "[1, 1]", "1"]`, -1},
-		{"aten::conv2d", "[[1, 3, 64, 64], [256, 3, 16, 16]]", "", `["", "", "", "[16, 16]", "same", "[1, 1]", "1"]`, -1},
-		{"aten::mm", "[[4294967296, 4294967296], [4294967296, 4294967296]]", "", "", -1},
-		{"aten::mm", "[[-2, 3], [3, 4]]", "", "", -1},
-		{"aten::mm", "[[2, 3]]", "", "", -1},
-		{"aten::mm", "not JSON", "", "", -1},
-		{"aten::softmax", "[[2, 3]]", "", "", -1},
-		{"aten::mm", "", "", "", -1},
-	} {
-		got, ok := FLOP(c.name, c.shapes, c.types, c.concrete)
-		if !ok {
-			got = -1
-		}
-		if got != c.want {
-			t.Errorf("FLOP of %s %s: %d, want %d", c.name, c.shapes, got, c.want)
-		}
-	}
-}
-
 // TestStream: what is emitted arrives whole and in order, an error of the making is the taker's, and stopping ends the making.
 func TestStream(t *testing.T) {
 	const n = 5*pieceSize + 77

@@ -249,6 +249,12 @@ var words = map[string]func(c C, alike []C) string{
 	"work-outside-operators": func(c C, _ []C) string {
 		return ofDeviceWork(c) + " was launched outside every operator: see (none) in top-operators and operator-kernels"
 	},
+	"operators-above-bandwidth": func(c C, _ []C) string {
+		return fmt.Sprintf("operators with %s of the device time moved their bytes faster than DRAM can (dram_ratio over 1; most of it %s): what an operator before had just written came out of the L2 cache", share(c.TimeNs, c.OfTimeNs), c.Subject)
+	},
+	"operators-without-roof": func(c C, _ []C) string {
+		return fmt.Sprintf("operators with %s of the device time have no roof: %s", share(c.TimeNs, c.OfTimeNs), withoutRoof[c.Subject])
+	},
 	"replays-of-unknown-operators": func(c C, _ []C) string {
 		return ofDeviceWork(c) + " is graph replays, and the capture does not say which operators they contain: see (graph replay) in top-operators and operator-kernels. " +
 			"Nsight Systems records them with --cuda-graph-trace=node if it traces while the graph is captured under torch.autograd.profiler.emit_nvtx"
@@ -453,4 +459,20 @@ func total(list []C) int64 {
 		n += c.Count
 	}
 	return n
+}
+
+// withoutRoof says why what operators must compute and move is unknown, by the column unknown of op_cost.
+var withoutRoof = map[string]string{
+	"no-inputs":    "their inputs were not recorded: record them with record_shapes=True",
+	"no-formula":   "there is no formula for them",
+	"no-types":     "the types of their inputs were not recorded, as with emit_nvtx: record a trace of torch.profiler with record_shapes=True",
+	"no-values":    "values of inputs that are no tensors were not recorded: record a trace with a newer PyTorch",
+	"list-types":   "PyTorch records no types of tensors in a list (aten::cat, aten::index)",
+	"scalar-type":  "an input without dimensions may be a tensor or a Python number, which has another type",
+	"lengths":      "the lengths of the sequences lie on the GPU",
+	"routing":      "which experts work is decided on the GPU",
+	"other-inputs": "their inputs are not those that the formula knows",
+	"host-copy":    "they copy to or from the host or another GPU",
+	"no-peak":      "device_peak has no row for their GPU and precision",
+	"precision":    "their inputs are in single precision, and kernel names do not tell whether tensor cores multiplied them (TF32)",
 }

@@ -9,13 +9,12 @@
 --   is_gemm BOOLEAN: whether they multiply matrices
 --   time_ns HUGEINT: their time
 
-SELECT t.kind, t.is_counted, CASE WHEN regexp_matches(n.name, 'e4m3|e5m2|fp8|float8') THEN 'fp8' WHEN contains(n.name, 'tf32') THEN 'tf32' WHEN regexp_matches(n.name, 'bf16|__nv_bfloat16|BFloat16|bfloat16') THEN 'bf16'
-        WHEN regexp_matches(n.name, '__half|c10::Half|f16f16|fp16|hgemm|half_t|f16_s') THEN 'fp16' WHEN regexp_matches(n.name, 'sgemm|f32f32_f32') THEN 'fp32' END AS precision,
+SELECT t.kind, t.is_counted, n.precision,
     coalesce(c.role = 'gemm', false) AS is_gemm, sum(w.sum_ns) AS time_ns
 FROM ( -- by name first: a run has few names
     SELECT w.source_id, w.kernel_name_id, sum(w.sum_ns) AS sum_ns FROM work_sum w WHERE w.run_id = $run AND w.kind = 'kernel' GROUP BY w.source_id, w.kernel_name_id
 ) w
 JOIN timeline t ON t.run_id = $run AND t.source_id = w.source_id
-JOIN kernel_name n ON n.run_id = $run AND n.kernel_name_id = w.kernel_name_id
+JOIN _name_precision n ON n.kernel_name_id = w.kernel_name_id
 LEFT JOIN kernel_class c ON c.run_id = $run AND c.kernel_name_id = w.kernel_name_id
 GROUP BY ALL

@@ -1,4 +1,4 @@
-package operator
+package cost
 
 import (
 	"encoding/json"
