@@ -1,7 +1,7 @@
 -- engine-overhead v1: CPU time of an engine's thread inside and between its iterations by range: scheduling, input, sampling, detokenising; and how long the GPU was idle meanwhile.
 -- grain: one place and range name, of all threads that run iterations
 -- key: rank
--- notes: step timelines workload launch range
+-- notes: stage timelines workload launch range
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 20: maximum rows; 0 for all

@@ -1,7 +1,7 @@
 -- iteration-summary v1: Iterations of an engine by kind and batch: time, tokens a second, MFU and MBU, GPU time between iterations, padding of graphs. Warm-up is excluded.
 -- grain: one stage, number of sequences and way to launch, of all processes and GPUs
 -- key: stage, sequence_count, mode
--- notes: mfu step timelines workload launch range
+-- notes: mfu stage timelines workload launch range
 -- params:
 --   run VARCHAR: the run
 --   by VARCHAR = 'batch': group by batch (stage, sequences and mode) or stage (stage and mode)

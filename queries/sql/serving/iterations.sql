@@ -1,7 +1,7 @@
 -- iterations v1: Iterations of an engine in time order, with requests, tokens, context, how they were launched and the time before each: forward passes of prefill, decode or both.
 -- grain: one iteration on one GPU
 -- key: source_id, pid, device, nth
--- notes: step timelines workload launch range
+-- notes: stage timelines workload launch range
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 20: maximum rows; 0 for all
