@@ -96,6 +96,12 @@ func waitedFor(start, ns, path int) string {
 const third = "INSERT INTO nvtx_range SELECT * REPLACE (3 AS range_id, 4000000 AS start_ns) FROM nvtx_range WHERE range_id = 2; INSERT INTO range_device SELECT * REPLACE (3 AS range_id) FROM range_device WHERE range_id = 2; " +
 	"INSERT INTO range_context SELECT * REPLACE (3 AS range_context_id, 3 AS range_id) FROM range_context WHERE range_id = 2; INSERT INTO device_time SELECT * REPLACE (3 AS range_id) FROM device_time WHERE range_id = 2"
 
+// inFP32 gives the kernel gemm<1> a name of single precision, and ofH200 the GPU a name whose peaks are known.
+const (
+	inFP32 = "UPDATE kernel_name SET name = 'sgemm<1>' WHERE name = 'gemm<1>'"
+	ofH200 = "UPDATE device SET name = 'NVIDIA H200'"
+)
+
 // spare is a range outside of the passes.
 const spare = "INSERT INTO range_path SELECT run_id, 2, 2, '', 'load', [2], 'load' FROM range_path"
 

@@ -54,6 +54,10 @@ var findingWords = map[string]func(x Finding) string{
 		n := x.Numbers
 		return fmt.Sprintf("%s elementwise kernels under %.0f us in %s take %s; all but the first of each chain take %s", grouped(n.count("kernel_count")), n.amount("below_ns")/1e3, n.many("chain_count", "chain", "chains"), n.time("kernels_ns"), n.time("chained_ns"))
 	},
+	"fp32-products": func(x Finding) string {
+		n := x.Numbers
+		return fmt.Sprintf("%s of matrix products in FP32 take %s; TF32 on tensor cores has %.1f times the peak", n.many("call_count", "execution", "executions"), n.time("calls_ns"), n.amount("tf32_flop_per_s")/n.amount("fp32_flop_per_s"))
+	},
 	"small-grids": func(x Finding) string {
 		n := x.Numbers
 		blocks := fmt.Sprint(n.count("least_count"))

@@ -40,6 +40,7 @@ func sayFindings(t *testing.T) {
 		{"host-bound", "decode", mixed + `"gap_count":3`},
 		{"device-latency", "", `"gap_count":9`},
 		{"elementwise-chains", "decode", `"kernel_count":2400,"below_ns":10000,"chain_count":120,"kernels_ns":100e6,"chained_ns":95e6`},
+		{"fp32-products", "decode", `"call_count":12,"calls_ns":90e6,"fp32_flop_per_s":67e12,"tf32_flop_per_s":494e12`},
 		{"small-grids", "decode", kernel + `"least_count":8,"most_count":16,"sm_count":132`},
 		{"wave-tail", "decode", kernel + `"block_count":300,"slot_count":264`},
 		{"below-roof", "decode", kernel + `"roof_ratio":0.55,"bound":"memory","limiter":"dram"`},

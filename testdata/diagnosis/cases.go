@@ -90,7 +90,7 @@ var Cases = []Case{
 	{"llama, eager, PyTorch", "one decode step of eight 6 ms longer", slow(steps, 6*ms, 3), "slow-steps", "decode", "host-bound"},
 	{"llama, eager, PyTorch", "attention of decode 8 times as long", longer(decode, "cudnn_generated_fort_native_sdpa", 8), "worse-kernel", "decode", "cudnn_generated_fort_native_sdpa"},
 	{"llama, eager, PyTorch", "a gemm of decode in 8 blocks", smaller(decode, "^nvjet_sm90_tst_8x64_64x16_4x1_v_bz_TNN", 8, 132), "small-grids", "decode", "nvjet_sm90_tst_8x64_64x16_4x1_v_bz_TNN"},
-	{"llama, eager, PyTorch", "gemms of prefill in FP32 on CUDA cores, 8 times as long", other(prefill, "^nvjet", sgemm, 8), "worse-kernel", "prefill", "sgemm"},
+	{"llama, eager, PyTorch", "gemms of prefill in FP32 on CUDA cores, 8 times as long", other(prefill, "^nvjet", sgemm, 8), "fp32-products", "prefill", "sgemm"},
 	{"llama, eager, PyTorch", "an all-reduce of 200 us before every tenth launch of decode", everyLaunch(decode, 10, kernels(1, "", allReduce, 200*us, 24)), "exposed-collectives", "decode", ""},
 
 	{"training, PyTorch", "the data loader 10 ms late", everyRange(place{in: `^## data ##$`}, 1, pause(10*ms)).costs(spans(place{})), "host-bound", "", "## data ##"},
@@ -131,7 +131,7 @@ var Cases = []Case{
 	{"llama, eager, nsys", "an all-reduce of 250 us twice a decode step", everyLaunch(eagerSteps, 50, kernels(1, "", allReduce, 250*us, 24)), "exposed-collectives", "decode", ""},
 	{"llama, eager, nsys", "a wait that wakes up 400 us late twice a decode step", everyLaunch(eagerSteps, 50, call("cudaStreamSynchronize_v3020", 400*us)).costs(spans(eagerDecode)), "host-waits", "decode", ""},
 	{"llama, eager, nsys", "attention's gemv of decode 40 times as long", longer(eagerDecode, "^void gemvNSP_kernel", 40), "worse-kernel", "decode", "gemvNSP_kernel"},
-	{"llama, eager, nsys", "gemms of prefill in FP32 on CUDA cores, 12 times as long", other(eagerPrefill, "^nvjet", sgemm, 12), "worse-kernel", "prefill", "sgemm"},
+	{"llama, eager, nsys", "gemms of prefill in FP32 on CUDA cores, 12 times as long", other(eagerPrefill, "^nvjet", sgemm, 12), "fp32-products", "prefill", "sgemm"},
 	{"llama, eager, nsys", "the second pass cold: modules loaded for 60 ms", cold(`^LLM@decode_all$`, 2, 12, 5*ms), "cold-passes", "decode", ""},
 	{"llama, eager, nsys", "tokenising for 5 ms in each prefill", everyLaunch(eagerPrefill, 70, pause(5*ms)).costs(spans(eagerPrefill)), "host-bound", "prefill", "prefill"},
 
@@ -141,7 +141,7 @@ var Cases = []Case{
 	{"llama, graphs, nsys", "cudaMalloc of 15 ms in every fourth step", everyRange(steps, 4, call("cudaMalloc_v3020", 15*ms)).costs(spans(decode)), "cuda-calls", "decode", "cudaMalloc"},
 	{"llama, graphs, nsys", "a wait before every graph replay", everyRange(steps, 1, call("cudaStreamSynchronize_v3020", 0)).costs(spans(decode)), "graph-gaps", "decode", ""},
 	{"llama, graphs, nsys", "a wait that wakes up 2 ms late before every graph replay", everyRange(steps, 1, call("cudaStreamSynchronize_v3020", 2*ms)).costs(spans(decode)), "host-waits", "decode", ""},
-	{"llama, graphs, nsys", "gemms of decode in FP32 on CUDA cores, 4 times as long", other(decode, "^nvjet_sm90_tst_8x64_64x16_4x1_v_bz_TNN", sgemm, 4), "worse-kernel", "decode", "sgemm"},
+	{"llama, graphs, nsys", "gemms of decode in FP32 on CUDA cores, 4 times as long", other(decode, "^nvjet_sm90_tst_8x64_64x16_4x1_v_bz_TNN", sgemm, 4), "fp32-products", "decode", "sgemm"},
 	{"llama, graphs, nsys", "four more short elementwise kernels after each gemm of decode", nodes(decode, "^nvjet_sm90_tst_64x8_64x16_2x1", 4, addKernel, 2*us), "elementwise-chains", "decode", ""},
 	{"llama, graphs, nsys", "a reduction of decode in one block", smaller(decode, "^void at::native::reduce_kernel.*MeanOps", 1, 12), "small-grids", "decode", "MeanOps"},
 	{"llama, graphs, nsys", "an all-reduce of 20 us after each gemm of decode", nodes(decode, "^nvjet_sm90_tst_64x8_64x16_2x1", 1, allReduce, 20*us), "exposed-collectives", "decode", ""},
