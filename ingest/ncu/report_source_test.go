@@ -335,3 +335,67 @@ func TestInstanceSums(t *testing.T) {
 		}
 	}
 }
+
+// TestStoreSource: what the reader gives of instructions is stored, values that are 0 are not, and secrets in source texts are masked with
+// their lines in place.
+func TestStoreSource(t *testing.T) {
+	const planted = "hf_examplesecret0123456789"
+	comment := "// A handful of small kernels with NVTX stages: a workload whose ncu report is small."
+	data := bytes.Replace(reportOf(t, "source/lines"), []byte(comment), []byte(fmt.Sprintf("%-*s", len(comment), "// HF_TOKEN="+planted)), 1)
+	c := readCode(t, data)
+	if !strings.Contains(c.texts["/opt/bench/.src/kernels.cu"], planted) {
+		t.Fatal("nothing was planted")
+	}
+	var want []string
+	for kernel, at := range c.values {
+		for offset, values := range at {
+			for metric, v := range values {
+				if v != 0 {
+					i := c.instructions[kernel][offset]
+					want = append(want, fmt.Sprintf("%s|%d|%s|%.0f|%s|%d|%s", kernel, offset, metric, v, c.files[i.File], i.Line, i.Opcode))
+				}
+			}
+		}
+	}
+	w := warehouse(t)
+	ingested(t, w, "r", saved(t, "source.ncu-rep", data))
+	got := texts(t, w, `SELECT k.name, x.offset_bytes, n.name, x.value::BIGINT, f.name, i.line, i.opcode FROM ncu_instance x JOIN ncu_metric_name n USING (run_id, metric_id) JOIN ncu_launch l USING (run_id, source_id, launch_id)
+		JOIN kernel_name k USING (run_id, kernel_name_id) JOIN ncu_instruction i USING (run_id, source_id, function_id, offset_bytes) JOIN ncu_source_file f USING (run_id, source_id, file_id)
+		JOIN ncu_function u ON u.run_id = x.run_id AND u.source_id = x.source_id AND u.function_id = x.function_id AND u.symbol = l.symbol`)
+	slices.Sort(want)
+	slices.Sort(got)
+	if len(want) < 4000 || !slices.Equal(got, want) {
+		t.Errorf("%d values are stored, %d were read", len(got), len(want))
+		for i := range min(len(got), len(want)) {
+			if got[i] != want[i] {
+				t.Fatalf("%s is stored, %s was read", got[i], want[i])
+			}
+		}
+	}
+	text := texts(t, w, `SELECT text, sha256 FROM ncu_source_file WHERE name LIKE '%kernels.cu'`)
+	if len(text) != 1 || !strings.HasPrefix(text[0], "// HF_TOKEN=***") || strings.Contains(text[0], planted) || strings.Count(text[0], "\n") != strings.Count(c.texts["/opt/bench/.src/kernels.cu"], "\n") {
+		t.Errorf("stored is %.200q", text)
+	}
+	isResult(t, w, `SELECT count(*), count(DISTINCT (function_id, offset_bytes)) FROM ncu_instruction`, "494|494")
+	isResult(t, w, `SELECT stored_count, reason FROM source_part WHERE part = 'values at instructions'`, fmt.Sprintf("%d|zeros are not stored", len(want)))
+}
+
+// TestSourceOfAnotherVersion: the text of a file that was changed after it was compiled is not taken for the one that was compiled.
+func TestSourceOfAnotherVersion(t *testing.T) {
+	data := codeReport(t)
+	c := readCode(t, data)
+	name := "/opt/bench/.src/kernels.cu"
+	if c.texts[name] == "" {
+		t.Fatalf("files %v", c.files)
+	}
+	size := protowire.AppendVarint(nil, uint64(len(c.texts[name])))
+	at := bytes.Index(data, append([]byte("kernels.cu\x00\x01"), 0)[:12]) // of the line table: directory 1, time, size
+	if at < 0 {
+		t.Fatal("the line table is not there")
+	}
+	place := at + bytes.Index(data[at:at+40], size)
+	data[place]++
+	if c := readCode(t, data); len(c.texts) != 1 || c.texts[name] != "" {
+		t.Errorf("the text has %d bytes", len(c.texts[name]))
+	}
+}
