@@ -281,27 +281,42 @@ func (r *Report) eachPlace(msg place, f func(field, place) error) error {
 	return nil
 }
 
-// cubinOf reads the symbols and lines of a module once.
-func (r *Report) cubinOf(m *module) *cubin {
-	if m.isRead {
-		return m.read
+// watched keeps the error of a file that could not be read, which is no fault of its content.
+type watched struct {
+	io.ReaderAt
+	err error
+}
+
+func (w *watched) ReadAt(b []byte, at int64) (int, error) {
+	n, err := w.ReaderAt.ReadAt(b, at)
+	if err != nil && !errors.Is(err, io.EOF) {
+		w.err = err
+	}
+	return n, err
+}
+
+// cubinOf reads the symbols and lines of a module once; nil where the report does not have them or they are damaged, which is a fault.
+func (r *Report) cubinOf(m *module) (*cubin, error) {
+	if m.isRead || m.cubin.size == 0 {
+		return m.read, nil
 	}
 	m.isRead = true
-	if m.cubin.size == 0 {
-		return nil
+	file := &watched{ReaderAt: r.file}
+	c, err := readCubin(io.NewSectionReader(file, m.cubin.at, m.cubin.size))
+	if file.err != nil {
+		return nil, fmt.Errorf("%s: byte %d: %w", r.name, m.cubin.at, file.err)
 	}
-	c, err := readCubin(io.NewSectionReader(r.file, m.cubin.at, m.cubin.size))
 	if err != nil {
 		r.code.fault(fmt.Sprintf("compiled code at byte %d", m.cubin.at), err)
 	}
 	if c == nil {
-		return nil
+		return nil, nil
 	}
-	m.read = c
+	c.file, m.read = file, c
 	for _, f := range m.functions {
 		f.size = c.functions[f.Symbol].size
 	}
-	return c
+	return c, nil
 }
 
 // functionAt finds the function with the instruction at an address; nil when it is in none that is known.
@@ -347,12 +362,15 @@ func (r *Report) Functions() []*Function { return r.code.functions }
 func (r *Report) EachInstruction(f func(Instruction) error) error {
 	files := map[fileKey]*SourceFile{}
 	for _, fn := range r.code.functions {
-		var offsets []int32
+		offsets := make([]int32, 0, len(fn.offsets))
 		for o := range fn.offsets {
 			offsets = append(offsets, o)
 		}
 		slices.Sort(offsets)
-		c := r.cubinOf(fn.module)
+		c, err := r.cubinOf(fn.module)
+		if err != nil {
+			return err
+		}
 		var at codeRange
 		var text []byte
 		isKnown := false
@@ -360,8 +378,9 @@ func (r *Report) EachInstruction(f func(Instruction) error) error {
 			at, isKnown = c.functions[fn.Symbol]
 		}
 		if isKnown && c.capability == opcodeCapability {
-			var err error
-			if text, err = c.instructions(at); err != nil {
+			if text, err = c.instructions(at); c.file.err != nil {
+				return fmt.Errorf("%s: byte %d: %w", r.name, fn.module.cubin.at, c.file.err)
+			} else if err != nil {
 				r.code.fault(fmt.Sprintf("compiled code at byte %d", fn.module.cubin.at), err)
 			}
 		}
@@ -467,7 +486,9 @@ func (r *Report) EachInstance(f func(Instance) error) (read, elsewhere int64, er
 	if m == nil || err != nil {
 		return 0, 0, err
 	}
-	r.cubinOf(m)
+	if _, err := r.cubinOf(m); err != nil {
+		return 0, 0, err
+	}
 	for _, msg := range r.at.instanced {
 		var name string
 		var unit string

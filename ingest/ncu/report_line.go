@@ -31,6 +31,7 @@ var errNoCubin = errors.New("it is no compiled code of a GPU")
 type cubin struct {
 	functions  map[string]codeRange // by symbol
 	sections   []*elf.Section
+	file       *watched
 	capability int // compute capability, 90 for 9.0; 0 when not known
 	lines      map[uint64][]codeLine
 	files      []codeFile // of lines
@@ -52,7 +53,7 @@ type codeLine struct {
 	line int32
 }
 
-// readCubin reads the symbols and the line table of a cubin. No code is read.
+// readCubin reads the symbols and the line table of a cubin. No code is read. With an error about the line table it gives what else is known.
 func readCubin(r io.ReaderAt) (*cubin, error) {
 	f, err := elf.NewFile(plainVersion{r})
 	if err != nil {
@@ -84,13 +85,16 @@ func readCubin(r io.ReaderAt) (*cubin, error) {
 		return c, nil
 	}
 	data, err := sectionData(table)
+	if err == nil {
+		err = relocate(f, symbols, data)
+	}
+	if err == nil {
+		err = c.readLines(data)
+	}
 	if err != nil {
-		return nil, err
+		c.lines = nil
 	}
-	if err := relocate(f, symbols, data); err != nil {
-		return nil, err
-	}
-	return c, c.readLines(data)
+	return c, err
 }
 
 // plainVersion gives a cubin's header the version that ELF has: some cubins have that of their compiler there.

@@ -399,3 +399,61 @@ func TestSourceOfAnotherVersion(t *testing.T) {
 		t.Errorf("the text has %d bytes", len(c.texts[name]))
 	}
 }
+
+// TestDamagedCode: values are read whatever the compiled code is; where its line table is damaged, the lines are unknown, with the reason.
+func TestDamagedCode(t *testing.T) {
+	real := codeReport(t)
+	head := bytes.Index(real, []byte("\x7fELF"))
+	table := bytes.Index(real, []byte("/opt/bench/.src\x00")) - 24 // the first folder stands behind the header
+	relocation := bytes.Index(real, []byte("\x02\x00\x00\x00\x12\x00\x00\x00"))
+	if table < head || relocation < table {
+		t.Fatal(head, table, relocation)
+	}
+	for name, c := range map[string]struct {
+		at       int
+		to       []byte
+		reason   string
+		noOpcode bool
+	}{
+		"no ELF":                  {head, []byte("X"), "it is no compiled code of a GPU", true},
+		"another machine":         {head + 18, []byte{62}, "it is no compiled code of a GPU", true},
+		"a section beyond":        {head + 40, []byte{255, 255, 255, 255, 255, 255, 255, 127}, "it is no compiled code of a GPU", true},
+		"version 5 of DWARF":      {table + 4, []byte{5}, "in version 5 of DWARF", false},
+		"a unit that is too long": {table, []byte{255, 255, 255, 127}, "a unit of 2147483647 bytes", false},
+		"a header that is":        {table + 6, []byte{255, 255, 0, 0}, "line table: ", false},
+		"a kind of relocation":    {relocation, []byte{9}, "a relocation of kind 9", false},
+		"a symbol":                {relocation + 4, []byte{255, 255}, "of symbol 65535", false},
+		"a place":                 {relocation - 8, []byte{255, 255, 255}, "is not one of a line table", false},
+		"compute capability 8.0":  {head + 49, []byte{80}, "", true},
+	} {
+		data := slices.Clone(real)
+		copy(data[c.at:], c.to)
+		r, err := ncu.OpenReport(bytes.NewReader(data), int64(len(data)), "test.ncu-rep")
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		values := 0
+		if err := r.Each(t.Context(), func(*ncu.Result) error {
+			_, _, err := r.EachInstance(func(ncu.Instance) error { values++; return nil })
+			return err
+		}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		lines, opcodes := 0, 0
+		if err := r.EachInstruction(func(i ncu.Instruction) error {
+			if i.Line > 0 {
+				lines++
+			}
+			if i.Opcode != "" {
+				opcodes++
+			}
+			return nil
+		}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		faults := strings.Join(r.Faults(), "; ")
+		if values < 500 || (lines > 0) != (c.reason == "") || (opcodes == 0) != c.noOpcode || !strings.Contains(faults, c.reason) || (faults == "") != (c.reason == "") || faults != "" && !strings.HasPrefix(faults, "compiled code at byte ") {
+			t.Errorf("%s: %d values, %d lines, %d opcodes: %s", name, values, lines, opcodes, faults)
+		}
+	}
+}
