@@ -2,7 +2,10 @@ package ncu_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
+	"math"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -454,6 +457,63 @@ func TestDamagedCode(t *testing.T) {
 		faults := strings.Join(r.Faults(), "; ")
 		if values < 500 || (lines > 0) != (c.reason == "") || (opcodes == 0) != c.noOpcode || !strings.Contains(faults, c.reason) || (faults == "") != (c.reason == "") || faults != "" && !strings.HasPrefix(faults, "compiled code at byte ") {
 			t.Errorf("%s: %d values, %d lines, %d opcodes: %s", name, values, lines, opcodes, faults)
+		}
+	}
+}
+
+// TestOpcodeCounts compares the operations with ncu's own counts of each (sass__inst_executed_per_opcode), where the larger reports are there.
+func TestOpcodeCounts(t *testing.T) {
+	for _, name := range []string{"dsocr-decode", "kernels-full"} {
+		path := "../../../shared/captures/ncu/" + name + ".ncu-rep.gz"
+		if _, err := os.Stat(path); err != nil {
+			t.Skip(err)
+		}
+		data := fileBytes(t, path)
+		c := readCode(t, data)
+		_, parts := takeApart(t, data)
+		var names [][]byte
+		for _, p := range parts {
+			for _, table := range fieldsOf(t, p.header, 4) {
+				names = append(names, fieldsOf(t, table, 1)...)
+			}
+		}
+		compared := 0
+		for _, p := range parts {
+			for _, e := range p.entries[len(p.entries)-p.results:] {
+				kernel := string(slices.Concat(fieldsOf(t, e, 7)...))
+				if kernel == "" {
+					kernel = string(slices.Concat(fieldsOf(t, e, 6)...))
+				}
+				counts, unknown := map[string]float64{}, 0.
+				for offset, values := range c.values[kernel] {
+					if op := c.instructions[kernel][offset].Opcode; op != "" {
+						counts[op] += values["inst_executed"]
+					} else {
+						unknown += values["inst_executed"]
+					}
+				}
+				for _, m := range fieldsOf(t, e, 13) {
+					id, _ := protowire.ConsumeVarint(m[1:])
+					if m[0] != 8 || string(names[id]) != "sass__inst_executed_per_opcode" {
+						continue
+					}
+					for _, i := range fieldsOf(t, m, 3) {
+						op := string(fieldsOf(t, fieldsOf(t, i, 1)[0], 1)[0])
+						want := math.Float64frombits(binary.LittleEndian.Uint64(fieldsOf(t, i, 2)[0][1:]))
+						if compared++; op == "I2F" || op == "F2I" { // whose codes no report tells apart
+							unknown -= want
+						} else if counts[op] != want {
+							t.Errorf("%s: %s: %v of %s, ncu counts %v", name, kernel, counts[op], op, want)
+						}
+					}
+				}
+				if unknown != 0 {
+					t.Errorf("%s: %s: %v unknown operations", name, kernel, unknown)
+				}
+			}
+		}
+		if compared < 40 {
+			t.Errorf("%s: %d operations were compared", name, compared)
 		}
 	}
 }
