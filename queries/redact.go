@@ -35,6 +35,7 @@ UNION SELECT 'path', path FROM source WHERE run_id = $run
 UNION SELECT 'path', path FROM capture_input WHERE run_id = $run
 UNION SELECT 'path', path FROM capture_kept WHERE run_id = $run
 UNION SELECT 'path', folder FROM capture WHERE run_id = $run
+UNION SELECT 'path', name FROM ncu_source_file WHERE run_id = $run
 UNION SELECT 'program', name FROM process WHERE run_id = $run AND regexp_matches(name, '[/\\.]')
 UNION SELECT 'model', name FROM model WHERE run_id = $run AND lower(name) <> lower(family)
 UNION SELECT 'branch', git_branch FROM capture WHERE run_id = $run

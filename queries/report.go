@@ -62,6 +62,7 @@ var questions = []wanted{
 	{id: "kernel-durations", title: "Kernel durations", top: "9", optional: true, page: true, warm: true},
 	{id: "bottlenecks", title: "What bounds the kernels", top: "20"},
 	{id: "roofline", title: "Roofline"},
+	{id: "ncu-hotspots", title: "Hot lines", top: "10", optional: true, of: "ncu"},
 	{id: "top-operators", title: "Top operators", top: "20"},
 	{id: "memory-peaks", title: "Peak memory", optional: true, warm: true},
 	{id: "memory", title: "Memory"},

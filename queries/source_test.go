@@ -66,6 +66,9 @@ func asked(q queries.Query, run string) []queries.Args {
 		return out
 	}
 	values := map[string]string{"stage": "decode", "device": "0", "raw": "true", "by": "family"}
+	if q.Domain == "ncu" {
+		values["by"] = "instruction"
+	}
 	if q.Domain == "stages" || q.Domain == "ranks" { // which work is a step's
 		values["by"] = "time"
 	} else if q.Domain == "serving" { // what its rows are of

@@ -15,6 +15,8 @@ var exact = map[string][]string{
 	"api_name":        {"name"},
 	"ncu_metric_name": {"name", "unit"},
 	"ncu_launch":      {"symbol"},
+	"ncu_function":    {"symbol"},
+	"ncu_source_file": {"sha256"},
 	"range_path":      {"name", "path"}, // of names that are masked; joined, one could look like the name of the next
 	"source":          {"path", "sha256"},
 	"stage_execution": {"path"}, // as of range_path

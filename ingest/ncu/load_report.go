@@ -34,6 +34,7 @@ func LoadReport(ctx context.Context, path, name string, t *load.Target) (*load.S
 	defer func() { _ = close() }()
 	info := r.info()
 	s := newStore(ctx, t)
+	s.report = r
 	if err := r.Each(ctx, s.add); err != nil {
 		return nil, err
 	}
@@ -51,12 +52,14 @@ func LoadReport(ctx context.Context, path, name string, t *load.Target) (*load.S
 		info.Status, info.Reason = "partial", r.lossWarning()
 	}
 	s.sections(r.Sections)
-	s.part("metric instances", r.Instances, 0, "values per unit, instruction and sample are not stored")
+	if err := s.code(info); err != nil {
+		return nil, err
+	}
 	var code int64
 	for _, b := range r.blocks {
 		code += int64(b.counts[sources])
 	}
-	s.part("sources", code, 0, "compiled code is not stored")
+	s.part("sources", code, 0, "compiled code is not stored; of instructions with values, their lines are")
 	s.session(&r.Session, r.Processes())
 	s.facts([][2]string{{"capture.id", info.CaptureID}})
 	return info, s.finish(info)

@@ -54,6 +54,16 @@ type Report struct {
 	strings []string // names of metrics; a result may use names that a later block brings
 	odd     load.Odd // numbers of results that cannot be
 	units   []string // of the metrics of these names, once needed
+	code    code
+	at      current
+}
+
+// current is the result that Each is at.
+type current struct {
+	place     int64 // of its message in the file
+	result    *Result
+	module    uint64   // of the kernel's code; 0 when not said
+	instanced [][]byte // messages of metrics that have values of instances
 }
 
 // block is one block's header with the place of its payload.
@@ -242,7 +252,7 @@ func (r *Report) Processes() []Process {
 // Each calls f for every whole result in the order of the file. The result and what it holds are f's only until it returns.
 func (r *Report) Each(ctx context.Context, f func(*Result) error) error {
 	d := &decoder{report: r}
-	r.Results, r.Sections, r.Instances, r.Unknown = 0, nil, 0, 0
+	r.Results, r.Sections, r.Instances, r.Unknown, r.code = 0, nil, 0, 0, code{}
 	for i := range r.blocks {
 		if err := r.eachInBlock(ctx, &r.blocks[i], d, f); err != nil {
 			return err
@@ -251,7 +261,8 @@ func (r *Report) Each(ctx context.Context, f func(*Result) error) error {
 	return nil
 }
 
-// eachInBlock reads the results of one payload. Sources, the compiled code of tens of MiB, are passed over unread.
+// eachInBlock reads the results of one payload. Sources, the compiled code of tens of MiB, are passed over unread; EachInstance reads of
+// them what it needs.
 func (r *Report) eachInBlock(ctx context.Context, b *block, d *decoder, f func(*Result) error) error {
 	at := b.at
 	for part, count := range b.counts {
@@ -274,7 +285,9 @@ func (r *Report) eachInBlock(ctx context.Context, b *block, d *decoder, f func(*
 			case at+4+n > b.end:
 				return r.damaged(at, fmt.Errorf("an entry of %d bytes runs past the end of its block at byte %d", n, b.end))
 			}
-			if part != sources {
+			if part == sources {
+				r.code.sources = append(r.code.sources, source{place{at + 4, n}, b.process.PID})
+			} else {
 				if err := d.read(at, n, part, b.process); err != nil {
 					return err
 				}

@@ -330,3 +330,44 @@ func TestReportReadErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestCodeReadErrors: nor is compiled code that cannot be read.
+func TestCodeReadErrors(t *testing.T) {
+	data := codeReport(t)
+	head := bytes.Index(data, []byte("\x7fELF"))
+	for _, from := range []int{head, head + 100, bytes.Index(data, []byte(".nv_debug_line_sass")), head + 20_000} {
+		r, err := ncu.OpenReport(bytes.NewReader(data), int64(len(data)), "test.ncu-rep")
+		if err != nil {
+			t.Fatal(err)
+		}
+		failed, err := ncu.OpenReport(hole{bytes.NewReader(data), int64(from)}, int64(len(data)), "test.ncu-rep")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range []*ncu.Report{r, failed} {
+			err = r.Each(t.Context(), func(*ncu.Result) error {
+				_, _, err := r.EachInstance(func(ncu.Instance) error { return nil })
+				return err
+			})
+			if err == nil {
+				err = r.EachInstruction(func(ncu.Instruction) error { return nil })
+			}
+			if r == failed && (!errors.Is(err, errDisk) || isRefusal(err)) || r != failed && err != nil {
+				t.Errorf("byte %d: %v", from, err)
+			}
+		}
+	}
+}
+
+// hole is a file of which one byte cannot be read.
+type hole struct {
+	io.ReaderAt
+	at int64
+}
+
+func (h hole) ReadAt(p []byte, at int64) (int, error) {
+	if at <= h.at && h.at < at+int64(len(p)) {
+		return 0, errDisk
+	}
+	return h.ReaderAt.ReadAt(p, at)
+}

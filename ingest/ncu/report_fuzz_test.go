@@ -28,7 +28,7 @@ func checkReport(t *testing.T, data []byte) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	r, err := ncu.OpenReport(bytes.NewReader(data), int64(len(data)), "test.ncu-rep")
-	n := int32(0)
+	n, values := int32(0), 0
 	if err == nil {
 		if r.Lost < 0 || r.Lost > int64(len(data)) || r.Lost > 0 && !r.Cut {
 			t.Errorf("%d of %d bytes lost, cut: %v", r.Lost, len(data), r.Cut)
@@ -36,8 +36,33 @@ func checkReport(t *testing.T, data []byte) {
 		err = r.Each(t.Context(), func(x *ncu.Result) error {
 			checkResult(t, x, n)
 			n++
+			_, _, err := r.EachInstance(func(i ncu.Instance) error {
+				values++
+				if i.Metric == "" || i.Function < 1 || i.Offset < 0 {
+					t.Errorf("%+v", i)
+				}
+				return nil
+			})
+			return err
+		})
+	}
+	if err == nil {
+		functions := int32(len(r.Functions()))
+		err = r.EachInstruction(func(i ncu.Instruction) error {
+			values--
+			if i.Function < 1 || i.Function > functions || i.Offset < 0 || i.Line < 0 || (i.File > 0) != (i.Line > 0) || int(i.File) > len(r.Files()) {
+				t.Errorf("%+v", i)
+			}
 			return nil
 		})
+		for _, f := range r.Files() {
+			if text, err := r.Text(f); err != nil || len(text) > 3*len(data) {
+				t.Errorf("%d bytes of text in %d: %v", len(text), len(data), err)
+			}
+		}
+		if values < 0 {
+			t.Errorf("there are %d more instructions than values", -values)
+		}
 	}
 	if err != nil && !errors.Is(err, ncu.ErrDamaged) && !errors.Is(err, ncu.ErrNotReport) {
 		t.Errorf("an error of another kind: %v", err)
@@ -178,6 +203,9 @@ func FuzzReport(f *testing.F) {
 		f.Add(data[:len(data)*2/3])
 		f.Add(patched(data, []byte{0, byte(3 + i), 1, 4, 255, 0, byte(20 + i), 7, 5, 0, 0, 200, 0, 2, 9}))
 	}
+	code := codeReport(f)
+	f.Add(code)
+	f.Add(patched(code, []byte{0, 90, 200, 7, 5, 0, 0, 200, 7, 255}))
 	f.Add([]byte(ncu.Magic))
 	f.Add(oneKernel([]string{"a"}, metricField(0, doubleField(3, 1)), state(thread(0, stack(1, open{"r", 1})), startEnd(0, open{"s", 2})),
 		messageField(19, messageField(3, messageField(1, messageField(1, textField(1, "x")), messageField(10, uintField(1, 1), doubleField(2, 5)))))))
@@ -199,7 +227,7 @@ func randomPatches(seed uint64) []byte {
 
 // TestDamagedReports is a short FuzzReport.
 func TestDamagedReports(t *testing.T) {
-	reports := append(thinReports(t), smallReport(t))
+	reports := append(thinReports(t), smallReport(t), codeReport(t))
 	rounds := 4000
 	if testing.Short() {
 		rounds = 500
@@ -214,7 +242,7 @@ func TestDamagedReports(t *testing.T) {
 
 // TestDamagedReportsStored: what the reader takes the warehouse takes, whatever the texts and numbers are.
 func TestDamagedReportsStored(t *testing.T) {
-	reports := thinReports(t)
+	reports := append(thinReports(t), codeReport(t))
 	w := warehouse(t)
 	stored, rounds := 0, 60
 	for seed := range rounds {

@@ -51,6 +51,7 @@ func (d *decoder) read(at, n int64, part int, p Process) error {
 	old := d.result
 	d.result = Result{ID: r.Results, PID: p.PID, Process: p.Name, Host: p.Host, Device: -1, Context: -1, Stream: -1,
 		Metrics: old.Metrics[:0], Ranges: old.Ranges[:0], Findings: old.Findings[:0]}
+	r.at = current{place: at + 4, result: &d.result, instanced: r.at.instanced[:0]}
 	d.report.Results++
 	if err := d.decode(&fieldsOf[part]); err != nil {
 		return r.damaged(at+4, fmt.Errorf("result %d: %w", d.result.ID, err))
@@ -99,6 +100,13 @@ func (d *decoder) decode(fields *resultFields) error {
 			demangled = f.text()
 		case f.message(31):
 			renamed = f.text()
+		case f.message(15):
+			return eachField(f.bytes, func(m field) error {
+				if m.number(1) {
+					d.report.at.module = m.int
+				}
+				return nil
+			})
 		case f.message(10):
 			return d.dims(f.bytes, &res.Grid)
 		case f.message(11):
@@ -181,10 +189,10 @@ func (d *decoder) device() {
 	}
 }
 
-// metric reads one metric. One that has no value of its own, only those of instances, gives no row.
+// metric reads one metric. One that has no value of its own, only those of instances, gives no row, and its instances are not read.
 func (d *decoder) metric(msg []byte) error {
 	var m Metric
-	var has bool
+	var has, isInstanced bool
 	var id uint64
 	err := eachField(msg, func(f field) (err error) {
 		switch {
@@ -194,6 +202,7 @@ func (d *decoder) metric(msg []byte) error {
 			has, err = m.value(f.bytes)
 		case f.message(3):
 			d.report.Instances++
+			isInstanced = true
 		}
 		return err
 	})
@@ -211,6 +220,9 @@ func (d *decoder) metric(msg []byte) error {
 		return nil
 	}
 	d.taken[id] = d.report.Results
+	if isInstanced && d.result.Kind == Kernel {
+		d.report.at.instanced = append(d.report.at.instanced, msg)
+	}
 	m.Name = d.report.strings[id]
 	m.Unit = d.report.unit(id)
 	d.result.Metrics = append(d.result.Metrics, m)

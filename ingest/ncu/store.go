@@ -17,12 +17,16 @@ import (
 type store struct {
 	ctx    context.Context
 	target *load.Target
-	group  string // capture that several CSV pages share; "" for a report
+	group  string  // capture that several CSV pages share; "" for a report
+	report *Report // nil for pages
 	counts [4]int64
 
 	launches, ranges, findings, evidence [][]driver.Value
 	metrics                              metricRows
 	metricCount                          int64
+	instances                            instanceRows
+	instanceCount                        int64 // values at instructions that are stored
+	instancesRead, instancesElsewhere    int64
 	other                                int64 // rows of other tables
 	parts                                []part
 	later                                []tableRows
@@ -56,6 +60,11 @@ func (s *store) add(r *Result) error {
 		number := s.target.Run.Metrics.Add(m.Name, unitOrUnknown(m.Unit))
 		if known == nil || known.Take(number) {
 			s.metrics.add(id, number, m)
+		}
+	}
+	if s.report != nil {
+		if err := s.addInstances(id); err != nil {
+			return err
 		}
 	}
 	if known == nil || known.TakeFindings(len(r.Findings) > 0) {
@@ -185,6 +194,9 @@ func (s *store) flush() error {
 	}
 	s.metricCount += n
 	s.metrics.clear()
+	if err := s.flushInstances(); err != nil {
+		return err
+	}
 	for _, t := range []struct {
 		name string
 		rows *[][]driver.Value

@@ -154,7 +154,7 @@ func (s *store) finish(info *load.SourceInfo) error {
 		s.part(Kind(k).String()+" results", n, n, "")
 	}
 	s.part("metrics", s.metricCount, s.metricCount, "")
-	info.Rows = s.metricCount + s.other
+	info.Rows = s.metricCount + s.instanceCount + s.other
 	if err := s.storeParts(); err != nil {
 		return err
 	}

@@ -162,7 +162,8 @@ func TestStoreValues(t *testing.T) {
 			noFaults(t, w)
 			isResult(t, w, `SELECT kind, form, tool_version, schema_version, status, reason, row_count = (SELECT count(*) FROM ncu_metric) + (SELECT count(*) FROM ncu_launch)
 				+ (SELECT count(*) FROM ncu_range) + (SELECT count(*) FROM ncu_rule) + (SELECT count(*) FROM ncu_rule_metric) + (SELECT count(*) FROM ncu_section)
-				+ (SELECT count(*) FROM device) + (SELECT count(*) FROM process) + (SELECT count(*) FROM source_fact) FROM source`,
+				+ (SELECT count(*) FROM device) + (SELECT count(*) FROM process) + (SELECT count(*) FROM source_fact)
+				+ (SELECT count(*) FROM ncu_instance) + (SELECT count(*) FROM ncu_instruction) + (SELECT count(*) FROM ncu_function) + (SELECT count(*) FROM ncu_source_file) FROM source`,
 				"ncu|ncu-rep|2025.3.1.0 (build 36398880) (public-release)|7|ok|~|true")
 			isResult(t, w, `SELECT device_id, name, chip, compute_capability, sm_count, clock_hz, memory_bytes, l2_bytes, max_warp_per_sm_count, shared_per_sm_bytes FROM device`,
 				"0|NVIDIA H200|~|9.0|132|1980000000|150109880320|62914560|64|233472")

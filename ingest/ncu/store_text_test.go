@@ -183,6 +183,6 @@ func TestStoreFacts(t *testing.T) {
 		}
 	}
 	isResult(t, w, `SELECT part, read_count, stored_count, coalesce(reason, '') FROM source_part ORDER BY part`, "kernel results|4|4|",
-		fmt.Sprintf("metric instances|%d|0|values per unit, instruction and sample are not stored", instances),
-		fmt.Sprintf("metrics|%d|%d|", values, values), fmt.Sprintf("sources|%d|0|compiled code is not stored", sources))
+		fmt.Sprintf("metrics|%d|%d|", values, values), fmt.Sprintf("other metric instances|%d|0|values per opcode, setting and time are not stored", instances),
+		fmt.Sprintf("sources|%d|0|compiled code is not stored; of instructions with values, their lines are", sources))
 }

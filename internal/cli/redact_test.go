@@ -24,8 +24,8 @@ func TestRedact(t *testing.T) {
 	env = strings.Replace(env, `"CUDA_VISIBLE_DEVICES": "0"`, `"CUDA_VISIBLE_DEVICES": "MIG-7ad1b1c2-1111-2222-3333-444455556666,GPU-e8352900", "MASTER_ADDR": "10.77.8.9", "CUDA_LAUNCH_BLOCKING": "true", "PYTHONPATH": "/srv/zqa:/opt/zqb", "HF_HOME": "~/zqc"`, 1)
 	write(t, p.path("run/env.json"), []byte(env))
 	config := write(t, p.path("zetamodel.config.json"), []byte(`{"_name_or_path": "Zcodename", "model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 2048, "intermediate_size": 8192, "num_attention_heads": 32, "num_key_value_heads": 8, "num_hidden_layers": 16, "vocab_size": 128256, "torch_dtype": "bfloat16"}`))
-	p.ok("ingest", "--run", "r", "--tag", "owner=zowner", "--tag", "precision=bf16", "--model", config, "run")
-	private := []string{"gpu17", "zcorp", "zeta", "zflag", "zbranch", "zowner", "/home/", p.dir, "report-1.sqlite.gz", "MIG-7ad", "GPU-e8352900", "10.77.8.9", "zqa", "zqb", "zqc", "Zcodename"}
+	p.ok("ingest", "--run", "r", "--tag", "owner=zowner", "--tag", "precision=bf16", "--model", config, "run", exported(t, "../ncu/source/lines.ncu-rep.gz"))
+	private := []string{"gpu17", "zcorp", "zeta", "zflag", "zbranch", "zowner", "/home/", p.dir, "report-1.sqlite.gz", "MIG-7ad", "GPU-e8352900", "10.77.8.9", "zqa", "zqb", "zqc", "Zcodename", "kernels.cu", "threadIdx"}
 	clean := func(name, text string) {
 		for _, word := range private {
 			if at := strings.Index(text, word); at >= 0 {
@@ -54,7 +54,7 @@ func TestRedact(t *testing.T) {
 		return all.String()
 	}
 	open, redacted, kept := texts(), texts("--redact"), texts("--redact", "--keep-tag", "precision")
-	for _, word := range private[:6] {
+	for _, word := range append(private[:6:6], "threadIdx") {
 		if !strings.Contains(open, word) {
 			t.Errorf("an open report has no %q, so that the test says nothing", word)
 		}

@@ -68,10 +68,19 @@ func checkKeepTag(c *cli.Context) error {
 // redact takes out of a report what --redact says.
 func redact(c *cli.Context, w *schema.Warehouse, run schema.Run, r *judge.Report) (*queries.Redaction, error) {
 	redaction, err := queries.NewRedaction(c.Context, w, run, listed(c, "keep-tag"))
-	if err == nil {
-		r.Rewrite(redaction.Text)
+	if err != nil {
+		return nil, err
 	}
-	return redaction, err
+	if f := r.Frames["ncu-hotspots"]; f != nil {
+		code := f.Index("code")
+		for _, row := range f.Rows {
+			if row[code] != nil { // any word of a source can be private
+				row[code] = "[code]"
+			}
+		}
+	}
+	r.Rewrite(redaction.Text)
+	return redaction, nil
 }
 
 func reportFileList() string {

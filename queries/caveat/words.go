@@ -292,6 +292,22 @@ var words = map[string]func(c C, alike []C) string{
 	"unknown-bound": func(c C, _ []C) string {
 		return fmt.Sprintf("the bound or limiter of %s is unknown; missing: %s", count(c.Count, "kernel"), c.Detail)
 	},
+	"warp-stall": func(c C, _ []C) string {
+		text := fmt.Sprintf("%.0f %% of samples: %s", 100*c.Ratio, c.Object)
+		if meaning := stalls[c.Object]; meaning != "" {
+			text += ": the warp " + meaning
+		}
+		return text
+	},
+	"no-instruction-values": func(c C, _ []C) string {
+		return fmt.Sprintf("no values at instructions of %d of %s: profile with ncu --set full, or --section SourceCounters, and ingest the report (.ncu-rep)", c.Count, count(c.OfCount, "profiled kernel"))
+	},
+	"no-lines": func(c C, _ []C) string {
+		return fmt.Sprintf("no source lines of %d of %s: compile with -lineinfo", c.Count, count(c.OfCount, "kernel"))
+	},
+	"no-source-text": func(c C, _ []C) string {
+		return fmt.Sprintf("no text of the source lines of %d of %s: profile with ncu --import-source yes where the sources are", c.Count, count(c.OfCount, "kernel"))
+	},
 	"no-operations-measured":   says("no operations were measured: profile with ncu --set roofline or full"),
 	"no-timeline-to-plan-from": says("the run has no Nsight Systems timeline to plan from"),
 	"no-symbols":               says("the capture has no kernel symbols, or an older prof did not store them: ingest it again with --replace"),
@@ -474,5 +490,27 @@ var withoutRoof = map[string]string{
 	"other-inputs": "their inputs are not those that the formula knows",
 	"host-copy":    "they copy to or from the host or another GPU",
 	"no-peak":      "device_peak has no row for their GPU and precision",
-	"precision":    "their inputs are in single precision, and kernel names do not tell whether tensor cores multiplied them (TF32)",
+	"precision":    "their inputs are in single precision, and kernel names do not say whether tensor cores multiplied them (TF32)",
+}
+
+// stalls says what a warp waits for, by Nsight Compute's name of the reason (its guide, Warp Stall Reasons).
+var stalls = map[string]string{
+	"barrier":            "waits for the other warps of its block at a barrier, as __syncthreads",
+	"branch resolving":   "waits for the target of a branch",
+	"dispatch stall":     "is held up by the dispatcher, as by a conflict of registers",
+	"drain":              "has ended and waits until its stores are written: stores of a warp that lie far apart take long",
+	"gmma":               "waits for matrix instructions of its warp group (wgmma)",
+	"imc miss":           "waits for constants or kernel arguments that are not in the constant cache",
+	"lg throttle":        "waits because the queue of accesses to global and local memory is full: fewer and wider accesses help",
+	"long scoreboard":    "waits for data from global, local, texture or surface memory: more loads in flight, better locality or shared memory help",
+	"math pipe throttle": "waits because the arithmetic unit it needs is busy",
+	"membar":             "waits at a memory fence",
+	"mio throttle":       "waits because the queue of shared memory, special functions and dynamic branches is full: fewer and wider accesses help",
+	"no instructions":    "waits for instructions: they are not in the instruction cache, as in code that is large or jumps far",
+	"not selected":       "was ready, and another warp was issued: there are warps enough",
+	"short scoreboard":   "waits for data from shared memory, or for a special function (MUFU)",
+	"sleeping":           "sleeps (nanosleep)",
+	"tex throttle":       "waits because the queue of texture accesses is full",
+	"wait":               "waits the fixed time of the instruction before",
+	"warpgroup arrive":   "waits for the other warps of its warp group",
 }

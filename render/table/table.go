@@ -162,7 +162,7 @@ func title(c frame.Column, unit string) string {
 
 // codeColumns are columns of names as a machine knows them, by the last word of their names; kernelColumns are those of kernels.
 var (
-	codeColumns   = []string{"kernel", "range", "operator", "op", "sql", "query", "name", "metric", "launch", "family", "command", "path", "argv", "before", "after", "longest"}
+	codeColumns   = []string{"kernel", "range", "operator", "op", "sql", "query", "name", "metric", "launch", "family", "command", "path", "argv", "before", "after", "longest", "code", "opcode"}
 	kernelColumns = []string{"kernel", "before", "after", "longest"}
 )
 

@@ -261,7 +261,7 @@ export function texts(columns, rows) {
   };
 }
 
-const codeColumns = ["kernel", "range", "operator", "op", "sql", "query", "name", "metric", "launch", "family", "command", "path", "argv", "before", "after", "longest"];
+const codeColumns = ["kernel", "range", "operator", "op", "sql", "query", "name", "metric", "launch", "family", "command", "path", "argv", "before", "after", "longest", "code", "opcode"];
 const kernelColumns = ["kernel", "before", "after", "longest"];
 const lastWord = (name) => name.slice(name.lastIndexOf("_") + 1).toLowerCase();
 export const isCode = (column) => column.type === "text" && codeColumns.includes(lastWord(column.name));

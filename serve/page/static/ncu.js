@@ -13,7 +13,7 @@ export function mount(root, route, nav) {
   const content = el("div", {}, loading("the profiled launches"));
   root.append(...heading(nav, run, "ncu"), content);
 
-  fill(content, Promise.all([ask(run, "kernel-sol", {}, signal), ask(run, "bottlenecks", { top: 0 }, signal), ask(run, "roofline", {}, signal), ask(run, "ceilings", {}, signal)]).then(([sol, bottlenecks, roofline, ceilings]) => {
+  fill(content, Promise.all([ask(run, "kernel-sol", {}, signal), ask(run, "bottlenecks", { top: 0 }, signal), ask(run, "roofline", {}, signal), ask(run, "ceilings", {}, signal), ask(run, "ncu-hotspots", { top: 50 }, signal)]).then(([sol, bottlenecks, roofline, ceilings, hotspots]) => {
     if (!sol.rows.length) return [el("p", { class: "hint none" }, "Nsight Compute profiled no kernel of this run."), sol.notes.map((n) => el("p", { class: "note" }, n)), el("p", {}, el("a", { href: `${runLink(run)}?query=ncu-plan` }, "Launches that it should profile"))];
     if (launch === null || !sol.rows.some((r) => r.launch === launch)) launch = sol.rows.reduce((most, r) => (r.duration_ns ?? 0) > (most.duration_ns ?? 0) ? r : most, sol.rows[0]).launch;
     const panel = el("div", { class: "launch", "aria-live": "polite" }), roofs = el("div");
@@ -41,9 +41,10 @@ export function mount(root, route, nav) {
     return [
       el("section", {}, el("h2", {}, "Roofline"), roofs, roofline.notes.map((n) => el("p", { class: "note" }, n)), el("details", {}, el("summary", {}, "Ceilings"), table(ceilings, { caption: "ceilings", search: false }))),
       el("section", {}, el("h2", {}, "What limits each kernel"), table(bottlenecks, { caption: "bottlenecks", search: false, most: 20 })),
+      hotspots.rows.length ? el("section", {}, el("h2", {}, "Hot lines"), table(hotspots, { caption: "ncu-hotspots", search: false, most: 10, cells: { code: (v) => v === null ? "-" : el("code", {}, v) } }), hotspots.notes.map((n) => el("p", { class: "note" }, n))) : null,
       el("section", {}, el("h2", {}, "Launches"), launches),
       el("section", {}, panel),
-      el("p", { class: "see" }, ["kernel-metrics", "ncu-rules", "kernel-efficiency", "ncu-matches", "region-metrics", "ncu-plan"].map((q) => [el("a", { href: `${runLink(run)}?query=${q}` }, q), " "])),
+      el("p", { class: "see" }, ["ncu-source", "ncu-balance", "kernel-metrics", "ncu-rules", "kernel-efficiency", "ncu-matches", "region-metrics", "ncu-plan"].map((q) => [el("a", { href: `${runLink(run)}?query=${q}` }, q), " "])),
     ];
   }));
   return () => abort.abort();
@@ -63,7 +64,7 @@ async function launchPanel(run, row, columns, roofs, signal) {
         ...roofs.map((r) => [r.resource, `${value("flop_per_s", r.achieved_flop_per_s)}, ${percent(r.attained_ratio)} of its roof (${r.side ?? "unknown side"})`])], "figures")),
       el("article", {}, el("h3", {}, "Stalls"), reasons.length ? [el("p", { class: "hint" }, "Cycles that a warp waits for each instruction it issues, by reason."), el("div", { class: "bars" }, reasons.slice(0, 12).flatMap((r, i) => [el("span", {}, r.reason), el("i", { style: { "--share": `${100 * r.value / reasons[0].value}%` } }), el("span", { class: "n" }, written.cell({ cycles: Number(reasons[i].value.toPrecision(3)) }, 0), ` (${percent(r.value / total)})`)]))] : el("p", { class: "hint" }, "Not measured: ncu --set full, or --section WarpStateStats.")),
       el("article", {}, el("h3", {}, "Rules of Nsight Compute"), mine.length ? el("ul", {}, mine.map((r) => el("li", {}, el("b", {}, r.finding), r.speedup_ratio ? `, up to ${percent(r.speedup_ratio)}${r.scope ? ` (${r.scope})` : ""}` : "", r.advice ? el("p", { class: "why" }, r.advice) : null))) : el("p", { class: "hint" }, rules.notes[0] ?? "No rule found anything for this kernel."))),
-    el("p", { class: "see" }, el("a", { href: `${runLink(run)}?query=kernel-metrics&p.launch=${row.launch}` }, "All metrics of this launch")),
+    el("p", { class: "see" }, el("a", { href: `${runLink(run)}?query=kernel-metrics&p.launch=${row.launch}` }, "All metrics of this launch"), " ", el("a", { href: `${runLink(run)}?query=ncu-source&p.launch=${row.launch}` }, "Its lines and instructions")),
   ];
 }
 

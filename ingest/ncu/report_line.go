@@ -1,0 +1,267 @@
+package ncu
+
+import (
+	"cmp"
+	"debug/dwarf"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"sort"
+)
+
+// A cubin is an ELF file. Code compiled with -lineinfo has a line table in the form of DWARF in .debug_line. The table has an
+// address 0 for the begin of each function; relocations name the function.
+
+const (
+	emCUDA       = 190      // e_machine of a cubin
+	absolute64   = 2        // type of the relocations of a line table: a 64-bit address
+	maxDebug     = 64 << 20 // bytes of a section that is read; those of the largest libraries have some MiB
+	maxLines     = 4 << 20  // lines kept of a cubin
+	sectionShift = 40       // of a section's number within the addresses that a line table is given
+)
+
+// errNoCubin says that something is no code of a GPU.
+var errNoCubin = errors.New("it is no compiled code of a GPU")
+
+// cubin is what is known of compiled code: its functions and, where it was compiled with -lineinfo, their lines.
+type cubin struct {
+	functions  map[string]codeRange // by symbol
+	sections   []*elf.Section
+	file       *watched
+	capability int // compute capability, 90 for 9.0; 0 when not known
+	lines      map[uint64][]codeLine
+	files      []codeFile // of lines
+}
+
+// codeFile is a source file as a line table names it.
+type codeFile struct {
+	name string
+	size int64 // in bytes; 0 when not said
+}
+
+// codeRange is where a function is.
+type codeRange struct{ section, from, size uint64 }
+
+// codeLine says of which line the code is from an offset in its section on.
+type codeLine struct {
+	from uint64
+	file int32 // in cubin.files; -1 for code of no line
+	line int32
+}
+
+// readCubin reads the symbols and the line table of a cubin. No code is read. With an error about the line table it gives what else is known.
+func readCubin(r io.ReaderAt) (*cubin, error) {
+	f, err := elf.NewFile(plainVersion{r})
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errNoCubin, err)
+	}
+	if f.Machine != emCUDA || f.Class != elf.ELFCLASS64 || f.ByteOrder != binary.LittleEndian {
+		return nil, errNoCubin
+	}
+	for _, s := range f.Sections {
+		if (s.Type == elf.SHT_SYMTAB || s.Type == elf.SHT_STRTAB) && (s.Flags&elf.SHF_COMPRESSED != 0 || s.Size > maxDebug) {
+			return nil, fmt.Errorf("section %s has %d bytes or is compressed", s.Name, s.Size)
+		}
+	}
+	symbols, err := f.Symbols()
+	if err != nil {
+		return nil, fmt.Errorf("symbols: %w", err)
+	}
+	c := &cubin{functions: map[string]codeRange{}, sections: f.Sections}
+	if c.capability, err = capability(r, f.OSABI); err != nil {
+		return nil, err
+	}
+	for _, s := range symbols {
+		if elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Section < elf.SHN_LORESERVE {
+			c.functions[s.Name] = codeRange{section: uint64(s.Section), from: s.Value, size: s.Size}
+		}
+	}
+	table := f.Section(".debug_line")
+	if table == nil {
+		return c, nil
+	}
+	data, err := sectionData(table)
+	if err == nil {
+		err = relocate(f, symbols, data)
+	}
+	if err == nil {
+		err = c.readLines(data)
+	}
+	if err != nil {
+		c.lines = nil
+	}
+	return c, err
+}
+
+// plainVersion gives a cubin's header the version that ELF has: some cubins have that of their compiler there.
+type plainVersion struct{ io.ReaderAt }
+
+func (v plainVersion) ReadAt(b []byte, at int64) (int, error) {
+	n, err := v.ReaderAt.ReadAt(b, at)
+	version := [4]byte{byte(elf.EV_CURRENT)}
+	for i := range version {
+		if place := 20 + int64(i) - at; place >= 0 && place < int64(n) {
+			b[place] = version[i]
+		}
+	}
+	return n, err
+}
+
+func sectionData(s *elf.Section) ([]byte, error) {
+	if s.Flags&elf.SHF_COMPRESSED != 0 || s.FileSize > maxDebug {
+		return nil, fmt.Errorf("section %s has %d bytes or is compressed", s.Name, s.FileSize)
+	}
+	data, err := s.Data()
+	if err != nil {
+		return nil, fmt.Errorf("section %s: %w", s.Name, err)
+	}
+	return data, nil
+}
+
+// relocate writes into a line table the addresses of its functions, each in a range of its section's own.
+func relocate(f *elf.File, symbols []elf.Symbol, table []byte) error {
+	for name, size := range map[string]int{".rela.debug_line": 24, ".rel.debug_line": 16} {
+		s := f.Section(name)
+		if s == nil {
+			continue
+		}
+		data, err := sectionData(s)
+		if err != nil {
+			return err
+		}
+		for ; len(data) >= size; data = data[size:] {
+			at, info := binary.LittleEndian.Uint64(data), binary.LittleEndian.Uint64(data[8:])
+			symbol, kind := info>>32, info&0xffffffff
+			if kind != absolute64 || symbol == 0 || symbol > uint64(len(symbols)) || at > uint64(len(table)) || uint64(len(table))-at < 8 {
+				return fmt.Errorf("section %s: a relocation of kind %d of symbol %d at byte %d is not one of a line table", name, kind, symbol, at)
+			}
+			to := symbols[symbol-1]
+			address := binary.LittleEndian.Uint64(table[at:])
+			if size == 24 {
+				address = binary.LittleEndian.Uint64(data[16:])
+			}
+			binary.LittleEndian.PutUint64(table[at:], uint64(to.Section)<<sectionShift+(address+to.Value)&(1<<sectionShift-1))
+		}
+	}
+	return nil
+}
+
+// readLines reads the units of a line table: one of each file that was compiled.
+func (c *cubin) readLines(table []byte) error {
+	c.lines = map[uint64][]codeLine{}
+	numbers := map[codeFile]int32{}
+	kept := 0
+	for at := 0; at < len(table); {
+		if len(table)-at < 6 {
+			return fmt.Errorf("line table: byte %d: it ends inside a header", at)
+		}
+		size, version := binary.LittleEndian.Uint32(table[at:]), binary.LittleEndian.Uint16(table[at+4:])
+		if int64(size) > int64(len(table)-at-4) || size < 2 || version < 2 || version > 4 {
+			return fmt.Errorf("line table: byte %d: a unit of %d bytes in version %d of DWARF", at, size, version)
+		}
+		unit := table[at : at+4+int(size)]
+		at += len(unit)
+		reader, err := lineReader(unit)
+		if err != nil {
+			return fmt.Errorf("line table: %w", err)
+		}
+		for {
+			var e dwarf.LineEntry
+			if err := reader.Next(&e); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				return fmt.Errorf("line table: %w", err)
+			}
+			if kept++; kept > maxLines {
+				return fmt.Errorf("line table: more than %d lines", maxLines)
+			}
+			l := codeLine{from: e.Address & (1<<sectionShift - 1), file: -1}
+			if !e.EndSequence && e.File != nil && e.Line > 0 && e.Line == int(int32(e.Line)) {
+				file := codeFile{path.Clean(e.File.Name), int64(e.File.Length)}
+				n, known := numbers[file]
+				if !known {
+					n = int32(len(c.files))
+					numbers[file] = n
+					c.files = append(c.files, file)
+				}
+				l.file, l.line = n, int32(e.Line)
+			}
+			section := e.Address >> sectionShift
+			lines := c.lines[section]
+			// Of several lines of one address the last one counts.
+			if n := len(lines); n > 0 && lines[n-1].from == l.from && !e.EndSequence {
+				lines[n-1] = l
+			} else {
+				lines = append(lines, l)
+			}
+			c.lines[section] = lines
+		}
+	}
+	for _, lines := range c.lines { // sections that hold several functions can have them in any order
+		slices.SortStableFunc(lines, func(a, b codeLine) int {
+			return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(min(a.file, 0), min(b.file, 0))) // where one function ends and the next begins, the line counts
+		})
+	}
+	return nil
+}
+
+// lineReader reads one unit of a line table. The package dwarf finds one from the description of a unit only, so it gets the least that is one.
+func lineReader(unit []byte) (*dwarf.LineReader, error) {
+	abbrev := []byte{1, 0x11, 0, 0x10, 0x06, 0, 0, 0}               // 1: DW_TAG_compile_unit, no children, DW_AT_stmt_list as DW_FORM_data4
+	info := []byte{12, 0, 0, 0, 2, 0, 0, 0, 0, 0, 8, 1, 0, 0, 0, 0} // version 2, abbreviations at 0, addresses of 8 bytes; entry 1, lines at 0
+	d, err := dwarf.New(abbrev, nil, nil, info, unit, nil, nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	entry, err := d.Reader().Next()
+	if err != nil {
+		return nil, err
+	}
+	return d.LineReader(entry)
+}
+
+// capability reads for which compute capability code is: the place in e_flags depends on the version of CUDA's ABI.
+func capability(r io.ReaderAt, abi elf.OSABI) (int, error) {
+	var flags [4]byte
+	if _, err := r.ReadAt(flags[:], 48); err != nil {
+		return 0, fmt.Errorf("header: %w", err)
+	}
+	switch abi {
+	case 0x33:
+		return int(flags[0]), nil
+	case 0x41:
+		return int(flags[1]), nil
+	}
+	return 0, nil
+}
+
+// instructions reads the code of a function; nil for one that is in no section of the file.
+func (c *cubin) instructions(f codeRange) ([]byte, error) {
+	if f.section >= uint64(len(c.sections)) {
+		return nil, nil
+	}
+	s := c.sections[f.section]
+	if s.Type != elf.SHT_PROGBITS || s.Flags&elf.SHF_COMPRESSED != 0 || f.from > s.FileSize || f.size > s.FileSize-f.from || f.size > maxFunctionBytes {
+		return nil, nil
+	}
+	code := make([]byte, f.size)
+	if n, err := s.ReadAt(code, int64(f.from)); n < len(code) {
+		return nil, fmt.Errorf("section %s: %w", s.Name, err)
+	}
+	return code, nil
+}
+
+// line gives the line of the instruction at an offset in a function; ok is false where none is known.
+func (c *cubin) line(f codeRange, offset int32) (file int, line int32, ok bool) {
+	at := f.from + uint64(offset)
+	lines := c.lines[f.section]
+	i := sort.Search(len(lines), func(i int) bool { return lines[i].from > at }) - 1
+	if i < 0 || lines[i].file < 0 {
+		return 0, 0, false
+	}
+	return int(lines[i].file), lines[i].line, true
+}
