@@ -69,6 +69,15 @@ func testHotLines(t *testing.T, w *schema.Warehouse) {
 	if n := rows(t, w, `SELECT count(*), min(line), max(line) FROM longest_gaps('llama-stack') WHERE line IS NOT NULL`); n[0] != "[20 llm_torch.py:84 once llm_torch.py:84 once]" {
 		t.Errorf("lines of the longest gaps: %s", n)
 	}
+	for _, run := range []string{"llama-stack", "train-stack"} {
+		if n := rows(t, w, fmt.Sprintf(`SELECT count(*) > 0, bool_and((evidence->>'line') SIMILAR TO '(llm_torch|torch_more).py:[0-9]+ [a-z]+'), bool_and((evidence->>'line_ns')::BIGINT BETWEEN 1 AND saving_ns)
+			FROM findings('%s') WHERE finding = 'host-bound'`, run)); n[0] != "[true true true]" {
+			t.Errorf("%s: lines of host-bound: %s", run, n)
+		}
+	}
+	if n := rows(t, w, `SELECT count(*) > 0, count(evidence->>'line') FROM findings('llama') WHERE finding = 'host-bound'`); n[0] != "[true 0]" {
+		t.Errorf("lines of host-bound without stacks: %s", n)
+	}
 	if _, err := runQuery(t, w, must(queries.Find("hot-lines")), queries.Args{"run": "llama-stack", "by": "file"}); err == nil || !strings.Contains(err.Error(), "own or any") {
 		t.Errorf("--by file: %v", err)
 	}
