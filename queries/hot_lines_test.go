@@ -56,7 +56,7 @@ func testHotLines(t *testing.T, w *schema.Warehouse) {
 		if n := rows(t, w, fmt.Sprintf(`SELECT count(*) > 50 FROM gap_stack WHERE %s AND found_by = 'open'`, of)); n[0] != "[true]" {
 			t.Errorf("%s: hardly a gap has its function", run)
 		}
-		checkOwnLines(t, w, run)
+		checkOwnLines(t, w, run, torchData+run+".trace.json.gz", `^(llm_torch|torch_more)\.py\(`)
 	}
 	for _, run := range []string{"train", "llama"} {
 		if f := query(t, w, "hot-lines", queries.Args{"run": run}); len(f.Rows) != 0 {
@@ -91,7 +91,7 @@ func must(q queries.Query, err error) queries.Query {
 }
 
 // checkOwnLines finds in the trace itself which function of the test program launched what: the last to begin of those around the launch.
-func checkOwnLines(t *testing.T, w *schema.Warehouse, run string) {
+func checkOwnLines(t *testing.T, w *schema.Warehouse, run, path, files string) {
 	t.Helper()
 	type event struct {
 		Cat, Name string
@@ -100,7 +100,7 @@ func checkOwnLines(t *testing.T, w *schema.Warehouse, run string) {
 		Args      struct{ Correlation int64 }
 	}
 	var trace struct{ TraceEvents []event }
-	f, err := os.Open(torchData + run + ".trace.json.gz")
+	f, err := os.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func checkOwnLines(t *testing.T, w *schema.Warehouse, run string) {
 	if err := json.NewDecoder(z).Decode(&trace); err != nil {
 		t.Fatal(err)
 	}
-	own := regexp.MustCompile(`^(llm_torch|torch_more)\.py\(`)
+	own := regexp.MustCompile(files)
 	calls, launches, want := map[string][]event{}, map[int64]event{}, map[string]int64{}
 	for _, e := range trace.TraceEvents {
 		switch {
@@ -145,6 +145,29 @@ func checkOwnLines(t *testing.T, w *schema.Warehouse, run string) {
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) || len(want) == 0 {
 		t.Errorf("%s: lines launched %v, in the trace %v", run, got, want)
+	}
+}
+
+// TestHotLinesReal reads the trace of a program that is known: each launch is of the function that makes it, and the GPU waits for wait_on_cpu 4 ms in each of six steps.
+func TestHotLinesReal(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	const path = torchData + "lines/hot.trace.json.gz"
+	load(t, w, "lines", path)
+	checkOwnLines(t, w, "lines", path, `^(hot|lib/model)\.py\(`)
+	got := rows(t, w, `SELECT line, function, gap_count, calls FROM hot_lines('lines') WHERE device_ns > 0 OR idle_ns > 0`)
+	want := []string{"[lib/model.py:11 forward 95 12]", "[lib/model.py:16 sample 6 6]", "[hot.py:16 step 12 6]", "[hot.py:10 wait_on_cpu 6 6]"}
+	if !slices.Equal(got, want) {
+		t.Errorf("lines %s, want %s", got, want)
+	}
+	if got := rows(t, w, `SELECT count(*), min(duration_ns) BETWEEN 4e6 AND 4.1e6, max(duration_ns) < 4.3e6, any_value(cause) FROM longest_gaps('lines', top := 6) WHERE line = 'hot.py:10 wait_on_cpu'`); got[0] != "[6 true true host]" {
+		t.Errorf("the longest gaps are %s", got)
+	}
+	if got := rows(t, w, `SELECT count(*) FROM longest_gaps('lines', top := 0) WHERE duration_ns > 1e6`); got[0] != "[6]" {
+		t.Errorf("gaps of over 1 ms: %s", got)
+	}
+	if got := rows(t, w, `SELECT evidence->>'line', (evidence->>'line_ns')::BIGINT > 0.9 * saving_ns FROM findings('lines') WHERE finding = 'host-bound'`); len(got) != 1 || got[0] != "[hot.py:10 wait_on_cpu true]" {
+		t.Errorf("host-bound is %s", got)
 	}
 }
 
