@@ -36,6 +36,19 @@ func testHotLines(t *testing.T, w *schema.Warehouse) {
 				t.Errorf("%s by %s: the stages add up to %s, the run to %s", run, by, staged, whole)
 			}
 		}
+		for _, by := range []string{"own", "any"} {
+			odd := rows(t, w, fmt.Sprintf(`SELECT h.line, h.function, h.ns, k.ns FROM (SELECT line, function, path, device_ns, backward_device_ns, device_ns + backward_device_ns AS ns, work_count FROM hot_lines('%[1]s', top := 0, "by" := '%[2]s') WHERE work_count > 0) h
+				FULL JOIN (SELECT line, function, path, sum(total_ns) FILTER (NOT is_backward) AS device_ns, sum(total_ns)::BIGINT AS ns, sum(calls) AS n FROM line_kernels('%[1]s', top := 0, "by" := '%[2]s') GROUP BY ALL) k
+				ON k.line = h.line AND k.function IS NOT DISTINCT FROM h.function AND k.path IS NOT DISTINCT FROM h.path WHERE h.ns IS DISTINCT FROM k.ns OR k.n <> h.work_count OR coalesce(k.device_ns, 0) <> h.device_ns`, run, by))
+			if len(odd) > 0 {
+				t.Errorf("%s by %s: line-kernels and hot-lines differ: %s", run, by, odd)
+			}
+			odd = rows(t, w, fmt.Sprintf(`SELECT k.kernel, k.ns, t.total_ns FROM (SELECT kernel, sum(total_ns) AS ns, sum(calls) AS n, min(min_ns) AS least, max(max_ns) AS most FROM line_kernels('%[1]s', top := 0, "by" := '%[2]s') WHERE kind = 'kernel' GROUP BY kernel) k
+				FULL JOIN top_kernels('%[1]s', top := 0) t ON t.kernel = k.kernel WHERE k.ns IS DISTINCT FROM t.total_ns OR k.n <> t.calls OR k.least <> t.min_ns OR k.most <> t.max_ns`, run, by))
+			if len(odd) > 0 {
+				t.Errorf("%s by %s: line-kernels and top-kernels differ: %s", run, by, odd)
+			}
+		}
 		// Calls and launches are stored apart: both must say the same.
 		odd := rows(t, w, fmt.Sprintf(`SELECT coalesce(c.stack_id, k.stack_id), c.ns, k.ns FROM (SELECT stack_id, sum(self_device_ns) AS ns FROM python_call WHERE %[1]s GROUP BY stack_id HAVING sum(self_device_ns) > 0) c
 			FULL JOIN (SELECT stack_id, sum(duration_ns) AS ns FROM (SELECT stack_id, duration_ns FROM kernel WHERE %[1]s UNION ALL SELECT stack_id, duration_ns FROM memop WHERE %[1]s) WHERE stack_id > 0 GROUP BY stack_id) k
@@ -223,6 +236,10 @@ func TestHotLinesMade(t *testing.T) {
 		"run.py:3|main|own|3000|0|123000|1|0|0|100000|1|<nil>",
 		"lib/model.py:40|wait|own|0|0|0|0|325000|1|300000|1|<nil>",
 		"/usr/lib/python3.12/random.py:7|shuffle|library|0|0|0|0|115000|1|100000|1|<nil>")
+	kernels := shownCells(query(t, w, "line-kernels", queries.Args{"run": "made", "line": "*step,(no*"}), "line", "function", "kernel", "is_backward", "calls", "total_ns", "mean_ns", "min_ns", "max_ns", "inside")
+	if want := []string{"lib/model.py:10|step|k|false|3|80000|26666.666666666668|5000|70000|<built-in addmm>", "lib/model.py:10|step|k|true|1|40000|40000|40000|40000|<built-in addmm>", "(not recorded)|<nil>|k|false|1|2000|2000|2000|2000|<nil>"}; !slices.Equal(kernels, want) {
+		t.Errorf("kernels: %q, want %q", kernels, want)
+	}
 	gaps := shownCells(query(t, w, "longest-gaps", queries.Args{"run": "made"}), "duration_ns", "line")
 	if want := []string{"325000|lib/model.py:40 wait", "293000|lib/model.py:10 step", "115000|lib/model.py:10 step", "60000|<nil>", "10000|<nil>"}; !slices.Equal(gaps, want) {
 		t.Errorf("gaps: %q, want %q", gaps, want)

@@ -30,23 +30,14 @@
 --   inside: library function or built-in that most of its device time, else of its idle time and CPU time, was spent in; NULL when it launched most itself
 --   path: file as recorded
 
-WITH RECURSIVE asked AS (
-    SELECT t.source_id
-    FROM timeline t
-    WHERE t.run_id = run AND CASE WHEN source IS NULL THEN t.kind = (
-            SELECT arg_min(x.kind, array_position(['nsys', 'prof', 'rocprof', 'torch', 'xla'], x.kind)) FROM timeline x
-            WHERE x.run_id = run AND x.source_id IN (SELECT c.source_id FROM stack_sum c WHERE c.run_id = run AND c.stack_id > 0))
-        ELSE _is_asked(t.kind, t.is_counted, source) END
-), cut AS (
-    SELECT l.stack_id, CASE "by" WHEN 'own' THEN coalesce(l.own_stack_id, l.file_stack_id) WHEN 'any' THEN l.file_stack_id ELSE error('ARGUMENT: --by is own or any') END AS at_id, l.own_stack_id, l.function
-    FROM stack_line l WHERE l.run_id = run
+WITH RECURSIVE cut AS MATERIALIZED (
+    SELECT c.stack_id, c.at_id, c.code, c.inside FROM _stack_cut(run, "by" := "by") c
 ), s AS (
-    SELECT c.at_id, x.stack_id, CASE WHEN c.at_id = c.own_stack_id THEN 'own' WHEN c.at_id IS NOT NULL THEN 'library' END AS code, CASE WHEN c.at_id <> c.stack_id THEN c.function END AS inside,
-        x.device_ns, x.backward_device_ns, x.work_count + x.backward_count AS work_count, x.idle_ns, x.gap_count, x.cpu_ns, CASE WHEN x.stack_id = c.at_id THEN x.call_count ELSE 0 END AS call_count
+    SELECT c.at_id, x.stack_id, c.code, c.inside, x.device_ns, x.backward_device_ns, x.work_count + x.backward_count AS work_count, x.idle_ns, x.gap_count, x.cpu_ns, CASE WHEN x.stack_id = c.at_id THEN x.call_count ELSE 0 END AS call_count
     FROM stack_sum x LEFT JOIN cut c ON c.stack_id = x.stack_id
-    WHERE x.run_id = run AND x.source_id IN (SELECT a.source_id FROM asked a) AND (stage IS NULL OR x.stage = stage) AND (device IS NULL OR x.device_id IS NULL OR x.device_id = device)
+    WHERE x.run_id = run AND x.source_id IN (SELECT a.source_id FROM _stack_source(run, source := source) a) AND (stage IS NULL OR x.stage = stage) AND (device IS NULL OR x.device_id IS NULL OR x.device_id = device)
 ), named AS (
-    SELECT s.at_id, s.stack_id, s.code, s.inside, CASE WHEN s.at_id IS NOT NULL THEN l.line WHEN s.stack_id > 0 THEN '(no file)' WHEN s.stack_id = 0 THEN '(no stack)' ELSE '(not recorded)' END AS line, l.function, l.path,
+    SELECT s.at_id, s.stack_id, s.code, s.inside, CASE WHEN s.at_id IS NOT NULL THEN l.line ELSE _no_line(s.stack_id) END AS line, l.function, l.path,
         s.device_ns, s.backward_device_ns, s.work_count, s.idle_ns, s.gap_count, s.cpu_ns, s.call_count
     FROM s LEFT JOIN stack_line l ON l.run_id = run AND l.stack_id = s.at_id
 ), most AS (
