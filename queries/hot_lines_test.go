@@ -184,6 +184,17 @@ func TestHotLinesReal(t *testing.T) {
 	}
 }
 
+// TestHotLinesXLA: a trace of XLA does not say in which folders files lie.
+func TestHotLinesXLA(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	load(t, w, "jax", "../testdata/foreign/jax.xplane.pb.gz")
+	if got := rows(t, w, `SELECT count(*) FILTER (code = 'own'), count(*) FILTER (code = 'library') > 0, sum(device_ns)::BIGINT = (SELECT sum(duration_ns) FROM (SELECT duration_ns FROM kernel UNION ALL SELECT duration_ns FROM memop))
+		FROM hot_lines('jax', top := 0)`); got[0] != "[0 true true]" {
+		t.Errorf("functions of the user's own, of libraries, all work: %s", got)
+	}
+}
+
 // TestHotLinesMade reads a trace of known lines: a step of the user's that calls a library, waits in a function of its own, and has a backward pass on a thread without Python.
 func TestHotLinesMade(t *testing.T) {
 	t.Parallel()

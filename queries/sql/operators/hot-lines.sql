@@ -15,7 +15,7 @@
 --     outside every Python function, as on the threads of autograd; (not recorded): without a captured launch, before prof stored stacks, or idle in gaps shorter than the 10,000
 --     longest of a GPU
 --   function: name of the function; NULL in the last three
---   code: own (the user's) or library: no function of the user's own was open, or by any; NULL in the last three
+--   code: own (the user's) or library, in traces of XLA for all functions, since they have files without folders; NULL in the last three
 --   device_ns: device time of the work launched in it and in the library functions that it called, but not in other lines of this table; a graph replay counts where it was launched
 --   backward_device_ns: device time of the backward pass of the operators that it called, launched by autograd's own threads
 --   share_ratio: device_ns and backward_device_ns as a share of all device work, in the selected stage and on the selected GPU; NULL without device work

@@ -4,7 +4,7 @@
 -- needs: python_stack
 -- columns:
 --   stack_id BIGINT: the stack, as in python_stack
---   own_stack_id BIGINT: the stack cut at its innermost function that is the user's own code; NULL when none is
+--   own_stack_id BIGINT: the stack cut at its innermost function that is the user's own code; NULL when none is, or the capture is of XLA's profiler, which records files without folders
 --   file_stack_id BIGINT: the stack cut at its innermost function with a file, whoever wrote it; NULL when none has one
 --   line VARCHAR: of the innermost function, file:line without the folder that all files of the user's own code with absolute paths share; the PyTorch profiler records the line that a
 --     function begins at; NULL for functions without a file
@@ -12,8 +12,10 @@
 --   path VARCHAR: its file as recorded; NULL for functions without one
 --   line_number INTEGER: the line in that file
 
-WITH RECURSIVE function AS (
-    SELECT d.function, _is_own_code(d.function) AS is_own, nullif(regexp_extract(d.function, '^(.*?)\(([0-9]+)\): (.*)$', 1), '') AS path,
+WITH RECURSIVE told AS ( -- XLA's profiler records files without their folders, which tell nothing
+    SELECT coalesce(bool_or(s.kind <> 'xla'), true) AS is_told FROM source s WHERE s.run_id = $run AND s.source_id IN (SELECT c.source_id FROM python_call c WHERE c.run_id = $run)
+), function AS (
+    SELECT d.function, _is_own_code(d.function) AND (SELECT t.is_told FROM told t) AS is_own, nullif(regexp_extract(d.function, '^(.*?)\(([0-9]+)\): (.*)$', 1), '') AS path,
         TRY_CAST(regexp_extract(d.function, '^(.*?)\(([0-9]+)\): (.*)$', 2) AS INTEGER) AS line_number,
         coalesce(nullif(regexp_extract(d.function, '^(.*?)\(([0-9]+)\): (.*)$', 3), ''), regexp_replace(d.function, '^<(built-in) (?:method|function) (\S+).*>$', '<\1 \2>')) AS name
     FROM (SELECT DISTINCT s.function FROM python_stack s WHERE s.run_id = $run) d
