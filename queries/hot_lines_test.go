@@ -255,6 +255,14 @@ func TestHotLinesMade(t *testing.T) {
 	if want := []string{"325000|lib/model.py:40 wait", "293000|lib/model.py:10 step", "115000|lib/model.py:10 step", "60000|<nil>", "10000|<nil>"}; !slices.Equal(gaps, want) {
 		t.Errorf("gaps: %q, want %q", gaps, want)
 	}
+
+	// A run that was stored before launches had their stacks: what the calls say stays known.
+	exec(t, w, "UPDATE kernel SET stack_id = NULL")
+	check(queries.Args{"top": "4"},
+		"lib/model.py:10|step|own|0|0|0|0|408000|2|600000|1|<nil>",
+		"lib/model.py:40|wait|own|0|0|0|0|325000|1|300000|1|<nil>",
+		"run.py:3|main|own|0|0|0|0|0|0|100000|1|<nil>",
+		"(not recorded)|<nil>|<nil>|125000|0|125000|6|70000|2|0|0|<nil>")
 }
 
 // TestOwnCode asks of functions as profilers record them whether they are the user's.

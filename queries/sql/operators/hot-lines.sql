@@ -41,7 +41,7 @@ WITH RECURSIVE cut AS MATERIALIZED (
         s.device_ns, s.backward_device_ns, s.work_count, s.idle_ns, s.gap_count, s.cpu_ns, s.call_count
     FROM s LEFT JOIN stack_line l ON l.run_id = run AND l.stack_id = s.at_id
 ), most AS (
-    SELECT q.line, q.function, q.path, arg_max(q.inside, (q.device_ns, q.idle_ns, q.cpu_ns, q.inside IS NULL, q.inside)) AS inside
+    SELECT q.line, q.function, q.path, arg_max({'inside': q.inside}, (q.device_ns, q.idle_ns, q.cpu_ns, q.inside IS NULL, q.inside)).inside AS inside -- in a struct, since arg_max passes over NULL
     FROM (
         SELECT n.line, n.function, n.path, n.inside, sum(n.device_ns + n.backward_device_ns)::BIGINT AS device_ns, sum(n.idle_ns)::BIGINT AS idle_ns, sum(n.cpu_ns)::BIGINT AS cpu_ns
         FROM named n GROUP BY n.line, n.function, n.path, n.inside

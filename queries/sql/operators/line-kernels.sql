@@ -45,7 +45,7 @@ WITH w AS (
 )
 SELECT row_number() OVER (ORDER BY sum(p.total_ns) DESC, p.line, p.function, p.path, p.kind, p.kernel, p.is_backward) AS rank, p.line, p.function, p.code, p.kernel, p.kind, p.is_backward, sum(p.calls)::BIGINT AS calls,
     sum(p.total_ns)::BIGINT AS total_ns, sum(p.total_ns) / nullif((SELECT sum(a.total_ns) FROM w a), 0) AS share_ratio, sum(p.total_ns) / sum(p.calls) AS mean_ns, min(p.min_ns) AS min_ns, max(p.max_ns) AS max_ns,
-    arg_max(p.inside, (p.total_ns, p.inside IS NULL, p.inside)) AS inside, p.path
+    arg_max({'inside': p.inside}, (p.total_ns, p.inside IS NULL, p.inside)).inside AS inside, p.path -- in a struct, since arg_max passes over NULL
 FROM part p
 GROUP BY p.line, p.function, p.code, p.kernel, p.kind, p.is_backward, p.path
 QUALIFY top = 0 OR rank <= top

@@ -19,7 +19,7 @@
 WITH stacked AS (
     SELECT DISTINCT w.source_id FROM stack_work w WHERE w.run_id = $run AND w.stack_id IS NOT NULL
 ), kept AS (
-    SELECT g.source_id, g.device_id, coalesce(t.stage, '(none)') AS stage, CASE WHEN g.tid IS NOT NULL AND g.source_id IN (SELECT x.source_id FROM stacked x) THEN coalesce(s.stack_id, 0) END AS stack_id, g.duration_ns
+    SELECT g.source_id, g.device_id, coalesce(t.stage, '(none)') AS stage, coalesce(s.stack_id, CASE WHEN g.tid IS NOT NULL AND g.source_id IN (SELECT x.source_id FROM stacked x) THEN 0 END) AS stack_id, g.duration_ns
     FROM gap g
     LEFT JOIN gap_stack s ON s.run_id = g.run_id AND s.source_id = g.source_id AND s.device_id = g.device_id AND s.start_ns = g.start_ns
     LEFT JOIN path_stage t ON t.run_id = g.run_id AND t.path_id = g.path_id
