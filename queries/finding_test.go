@@ -64,7 +64,7 @@ func ran(pass, name, start, duration, grid int, more string) string {
 		}
 	}
 	return fmt.Sprintf(`INSERT INTO kernel_shape SELECT '%[1]s', %[2]d, %[2]d, 1, 1, 256, 1, 1, 32, 0, 0 WHERE NOT EXISTS (SELECT 1 FROM kernel_shape WHERE kernel_shape_id = %[2]d);
-		INSERT INTO kernel SELECT '%[1]s', 1, 1, 1, 0, 1, %[3]d, %[4]d, %[5]d, %[6]d, %[2]d, 1, %[7]s, NULL, NULL, NULL, %[8]d, %[9]d, NULL`,
+		INSERT INTO kernel SELECT '%[1]s', 1, 1, 1, 0, 1, %[3]d, %[4]d, %[5]d, %[6]d, %[2]d, 1, %[7]s, NULL, NULL, NULL, %[8]d, %[9]d, NULL, NULL`,
 		findingRun, grid, stream, start, duration, name, graph, pass, min(pass, 1))
 }
 
@@ -84,7 +84,7 @@ func sideBySide(name, grid int) []string {
 
 // replayed puts replays of graphs into the first pass, whose kernels were traced one by one.
 func replayed(times int) string {
-	return fmt.Sprintf("INSERT INTO graph_launch SELECT '%s', 1, 1, 1, 0, 1, NULL, 'node', NULL, x, 10, 10, 1, 0, x, 0, 1, 3, 1, 1 FROM range(%d) r(x)", findingRun, times)
+	return fmt.Sprintf("INSERT INTO graph_launch SELECT '%s', 1, 1, 1, 0, 1, NULL, 'node', NULL, x, 10, 10, 1, 0, x, 0, 1, 3, 1, 1, NULL FROM range(%d) r(x)", findingRun, times)
 }
 
 // waitedFor puts one of the longest gaps into the table of these, with its part outside CUDA and where the launch after it was made.
@@ -106,7 +106,7 @@ const (
 const spare = "INSERT INTO range_path SELECT run_id, 2, 2, '', 'load', [2], 'load' FROM range_path"
 
 func hostCopy(pass int, from string, duration int) string {
-	return fmt.Sprintf(`INSERT INTO memop SELECT '%s', 1, 1, 1, 0, 1, 7, 100, %d, 'memcpy Host-to-Device', 4000000, %s, 'Device', 1, NULL, 90, 500, 4, %d, 1, NULL`, findingRun, duration, from, pass)
+	return fmt.Sprintf(`INSERT INTO memop SELECT '%s', 1, 1, 1, 0, 1, 7, 100, %d, 'memcpy Host-to-Device', 4000000, %s, 'Device', 1, NULL, 90, 500, 4, %d, 1, NULL, NULL`, findingRun, duration, from, pass)
 }
 
 func called(pass, name, times, duration int) string {

@@ -61,7 +61,7 @@ func TestOperators(t *testing.T) {
 	t.Parallel()
 	w := operators(t)
 	for name, test := range map[string]func(*testing.T, *schema.Warehouse){"PyTorch": testPyTorch, "order": testOrder, "kernels": testOperatorKernels, "tree": testTree,
-		"memory": testMemory, "memory peaks": testMemoryPeaks, "timeline": testMemoryTimeline, "modules": testModules, "stacks": testStacks, "notes": testOperatorNotes} {
+		"memory": testMemory, "memory peaks": testMemoryPeaks, "timeline": testMemoryTimeline, "modules": testModules, "stacks": testStacks, "hot lines": testHotLines, "notes": testOperatorNotes} {
 		t.Run(name, func(t *testing.T) { test(t, w) })
 	}
 }

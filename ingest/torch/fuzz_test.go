@@ -36,6 +36,7 @@ func FuzzTrace(f *testing.F) {
 	f.Add(bytes.ReplaceAll([]byte(smallTrace), []byte(`"ts": 2,`), []byte(`"ts": -9e15,`)))
 	f.Add(bytes.ReplaceAll([]byte(smallTrace), []byte(`"tid": 1`), []byte(`"tid": 99999999999`)))
 	f.Add([]byte(strings.NewReplacer(`"kernel"`, `"mtia_ccp_events"`, `"cuda_runtime"`, `"mtia_runtime"`, `"gpu_memcpy"`, `"cuda_profiler_range"`, `"pid": 1`, `"pid": "rank 1"`).Replace(smallTrace)))
+	f.Add(bytes.ReplaceAll([]byte(smallTrace), []byte(`"cpu_op"`), []byte(`"python_function"`)))
 	f.Add([]byte(`[{"name": "process_labels", "pid": 9, "ph": "M", "args": {"labels": "NPU 3"}}, {"name": "k", "pid": 9, "tid": 4, "ts": "1.5", "dur": "2", "ph": "X", "args": {"Task Type": "AI_CORE", "Stream Id": 4}}]`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c := newCollector()
@@ -100,6 +101,12 @@ func checkSweep(t *testing.T, l *loader) {
 		named := l.named[w.external]
 		if w.launch >= 0 && w.op > 0 || w.launch < 0 && w.external != w.correlation && named != nil && named.op > 0 {
 			given += w.duration
+		}
+	}
+	stacks := int32(len(l.target.Run.Stacks.All()))
+	for _, a := range l.launches {
+		if a.stack < 0 || a.stack > stacks || a.stack > 0 && !l.hasStacks() {
+			t.Fatalf("a launch has stack %d of %d", a.stack, stacks)
 		}
 	}
 	if given != device {

@@ -49,6 +49,7 @@ type launch struct {
 	thread          int32
 	name            int32 // number of the function
 	node            int32 // ranges open when it began
+	stack           int32 // Python functions open when it began; 0 none
 }
 
 // thread is what happened on one thread, in the order of time once finish was called on each.

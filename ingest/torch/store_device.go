@@ -17,7 +17,8 @@ import (
 var workColumns = []load.Column{{Name: "pid", Type: load.Integer}, {Name: "tid", Type: load.Integer}, {Name: "device_id", Type: load.Integer},
 	{Name: "context_id", Type: load.Integer}, {Name: "stream_id", Type: load.Integer}, {Name: "start_ns"}, {Name: "duration_ns"}, {Name: "correlation_id"},
 	{Name: "launch_start_ns"}, {Name: "launch_duration_ns"}, {Name: "launch_name_id", Type: load.Integer},
-	{Name: "range_context_id", Type: load.Integer}, {Name: "path_id", Type: load.Integer}, {Name: "op_id", Type: load.Integer}}
+	{Name: "range_context_id", Type: load.Integer}, {Name: "path_id", Type: load.Integer}, {Name: "op_id", Type: load.Integer},
+	{Name: "stack_id", Type: load.Integer}}
 
 const (
 	atPID = iota
@@ -34,6 +35,7 @@ const (
 	atRangeContext
 	atPath
 	atOp
+	atStack
 	atMore
 )
 
@@ -58,7 +60,7 @@ func (l *loader) workRow(c *load.Chunk, n int, w *work) *config {
 	if w.launch < 0 {
 		pid, ok := l.threads.only()
 		setInt(c, atPID, n, pid, ok)
-		for _, col := range []int{atTID, atLaunchStart, atLaunchDuration, atLaunchName, atRangeContext, atPath} {
+		for _, col := range []int{atTID, atLaunchStart, atLaunchDuration, atLaunchName, atRangeContext, atPath, atStack} {
 			c.SetNull(col, n)
 		}
 		return k
@@ -68,8 +70,12 @@ func (l *loader) workRow(c *load.Chunk, n int, w *work) *config {
 	c.Int32(atPID)[n], c.Int32(atTID)[n] = thread.PID, thread.TID
 	c.Int64(atLaunchStart)[n], c.Int64(atLaunchDuration)[n], c.Int32(atLaunchName)[n] = a.start-l.origin, a.duration, l.apiID[a.name]
 	c.Int32(atRangeContext)[n], c.Int32(atPath)[n] = l.ids.ContextID(a.node), l.lines.Path(a.node)
+	setInt(c, atStack, n, a.stack, l.hasStacks())
 	return k
 }
+
+// hasStacks says whether the trace records Python functions.
+func (l *loader) hasStacks() bool { return len(l.pyNames.List)+len(l.stackID.List) > 0 }
 
 func setInt(c *load.Chunk, col, n int, v int32, ok bool) {
 	if c.Int32(col)[n] = v; !ok {
@@ -219,12 +225,15 @@ func (l *loader) storeReplays(ctx context.Context) error {
 		for _, k := range keys {
 			r, a := rows[k], &l.launches[k.launch]
 			thread := l.threads.list[a.thread]
-			var context driver.Value
+			var context, stack driver.Value
 			if r.config.has&hasContext != 0 {
 				context = r.config.context
 			}
+			if l.hasStacks() {
+				stack = a.stack
+			}
 			if err := add(l.target.UUID(), l.sourceID(), thread.PID, thread.TID, k.device, context, nil, "node", nil, r.first-l.origin, r.last-r.first, r.busy,
-				r.kernels, r.memops, r.correlation, a.start-l.origin, a.duration, l.apiID[a.name], l.ids.ContextID(a.node), l.lines.Path(a.node)); err != nil {
+				r.kernels, r.memops, r.correlation, a.start-l.origin, a.duration, l.apiID[a.name], l.ids.ContextID(a.node), l.lines.Path(a.node), stack); err != nil {
 				return err
 			}
 		}

@@ -149,7 +149,7 @@ func (s *sweeper) api(row []int64) error {
 		return nil
 	}
 	node := s.place.Node(s.threads.list[s.thread].Key, start)
-	s.launches = append(s.launches, launch{start: start, duration: row[1], thread: s.thread, name: int32(row[colName]), node: node})
+	s.launches = append(s.launches, launch{start: start, duration: row[1], thread: s.thread, name: int32(row[colName]), node: node, stack: stackOf(op, in)})
 	for _, i := range waits {
 		if s.waits[i].launch < 0 {
 			s.waits[i].launch = int32(len(s.launches) - 1)
@@ -161,6 +161,17 @@ func (s *sweeper) api(row []int64) error {
 		s.launch(w, op, in, end)
 	}
 	return nil
+}
+
+// stackOf is the stack of Python functions that an API call was made in. Traces of before PyTorch 1.13 have stacks of operators alone.
+func stackOf(op *opCall, in *pyCall) int32 {
+	switch {
+	case in != nil:
+		return in.Of.stack
+	case op != nil:
+		return op.Of.Stack
+	}
+	return 0
 }
 
 // launch gives device work to the operator and the Python function that launched it.

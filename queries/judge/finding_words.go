@@ -45,7 +45,11 @@ var findingWords = map[string]func(x Finding) string{
 		return text
 	},
 	"host-bound": func(x Finding) string {
-		return fmt.Sprintf("GPU idle %s while the thread that launches next makes no CUDA call for 100 us or longer%s", x.saved(), x.spread())
+		text := fmt.Sprintf("GPU idle %s while the thread that launches next makes no CUDA call for 100 us or longer%s", x.saved(), x.spread())
+		if line := x.Numbers.text("line"); line != "" {
+			text += fmt.Sprintf("; %s of it in %s", x.Numbers.time("line_ns"), line)
+		}
+		return text
 	},
 	"device-latency": func(x Finding) string {
 		return fmt.Sprintf("GPU idle %s although the next work had been launched in time: %s per gap over %s%s", x.saved(), timeText(float64(x.SavingNs)/x.Numbers.amount("gap_count")), x.Numbers.many("gap_count", "gap", "gaps"), x.spread())

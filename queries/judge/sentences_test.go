@@ -38,6 +38,7 @@ func sayFindings(t *testing.T) {
 		{"host-waits", "decode", once + `"call_count":30,"calls_ns":80e6,"api":"cudaStreamSynchronize"`},
 		{"cuda-calls", "decode", mixed + `"call_count":1,"calls_ns":80e6,"is_load":true`},
 		{"host-bound", "decode", mixed + `"gap_count":3`},
+		{"host-bound", "decode", mixed + `"line":"lib/model.py:40 sample","line_ns":70e6`},
 		{"device-latency", "", `"gap_count":9`},
 		{"elementwise-chains", "decode", `"kernel_count":2400,"below_ns":10000,"chain_count":120,"kernels_ns":100e6,"chained_ns":95e6`},
 		{"fp32-products", "decode", `"call_count":12,"calls_ns":90e6,"fp32_flop_per_s":67e12,"tf32_flop_per_s":494e12`},

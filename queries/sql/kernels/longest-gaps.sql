@@ -15,6 +15,8 @@
 --   cause: largest part of the gap time, as in accounting: launch, launch-delay, launch-latency, wait, call, host, profiler, queued or unknown
 --   host_range: innermost range of the thread that launched the work after, when the gap began, as recorded; NULL outside every range, or when the launch was not captured
 --   operator: innermost operator open on that thread for at least half of the gap, else the one open longest; NULL when there was none or it was not recorded
+--   line: line of code, file:line function: innermost function of the user's own that was open on that thread for at least half of the gap, else the one that launched the work after, as
+--     in hot-lines; NULL when Python stacks were not recorded or none is the user's
 --   os_call: operating system call open longest on that thread during the gap; NULL when there was none or it was not recorded or stored
 --   before: work that ended last before the gap: kernel, copy, fill or graph replay
 --   after: work that started at its end: kernel, copy, fill or graph replay
@@ -57,12 +59,15 @@ WITH g AS ( -- those shown; all that follows is only of these
     GROUP BY g.rank
 )
 SELECT g.rank, g.duration_ns, g.start_ns, _gap_cause(g.launch_ns, g.launch_delay_ns, g.launch_latency_ns, g.wait_ns, g.call_ns, g.host_ns, g.profiler_ns, g.queued_ns, g.unknown_ns) AS cause,
-    host.name AS host_range, p.name AS operator, c.name AS os_call, coalesce(b.name, g.before_operation) AS before, coalesce(a.name, g.after_operation) AS after, g.stage, r.path AS range, g.device_id AS device,
+    host.name AS host_range, p.name AS operator, w.line || ' ' || w.function AS line, c.name AS os_call, coalesce(b.name, g.before_operation) AS before, coalesce(a.name, g.after_operation) AS after, g.stage, r.path AS range, g.device_id AS device,
     g.launch_ns, g.launch_delay_ns, g.launch_latency_ns, g.wait_ns, g.call_ns, g.host_ns, g.profiler_ns, g.queued_ns, g.unknown_ns, g.source_id, g.pid, g.tid
 FROM g
 LEFT JOIN host ON host.rank = g.rank
 LEFT JOIN best ON best.rank = g.rank
 LEFT JOIN op_name p ON p.run_id = run AND p.op_name_id = best.op_name_id
+LEFT JOIN gap_stack x ON x.run_id = run AND x.source_id = g.source_id AND x.device_id = g.device_id AND x.start_ns = g.start_ns
+LEFT JOIN stack_line y ON y.run_id = run AND y.stack_id = x.stack_id
+LEFT JOIN stack_line w ON w.run_id = run AND w.stack_id = y.own_stack_id
 LEFT JOIN os ON os.rank = g.rank
 LEFT JOIN api_name c ON c.run_id = run AND c.api_name_id = os.api_name_id
 LEFT JOIN range_path r ON r.run_id = run AND r.path_id = g.path_id

@@ -43,6 +43,18 @@ WITH s AS (
     WHERE g.run_id = $run AND g.host_ns > 0 GROUP BY p.kind, p.stage, p.device_id, g.path_id
 ), holder AS (
     SELECT h.kind, h.stage, h.device_id, arg_max(x.path, (h.host_ns, x.path)) AS path FROM held h JOIN range_path x ON x.run_id = $run AND x.path_id = h.path_id GROUP BY h.kind, h.stage, h.device_id
+), line AS ( -- of the user's own code, by the longest gaps too
+    SELECT q.kind, q.stage, q.device_id, arg_max(q.line, (q.host_ns, q.line)) AS line, max(q.host_ns) AS host_ns
+    FROM (
+        SELECT p.kind, p.stage, p.device_id, l.line || ' ' || l.function AS line, sum(g.host_ns)::BIGINT AS host_ns
+        FROM gap_stack x
+        JOIN stack_line y ON y.run_id = $run AND y.stack_id = x.stack_id
+        JOIN stack_line l ON l.run_id = $run AND l.stack_id = y.own_stack_id
+        JOIN gap g ON g.run_id = $run AND g.source_id = x.source_id AND g.device_id = x.device_id AND g.start_ns = x.start_ns
+        JOIN _finding_part p ON p.source_id = g.source_id AND p.device_id = g.device_id AND g.start_ns >= p.start_ns AND g.start_ns < p.end_ns
+        WHERE x.run_id = $run AND g.host_ns > 0 GROUP BY ALL
+    ) q
+    GROUP BY q.kind, q.stage, q.device_id
 ), f AS (
     SELECT CASE WHEN l.graph_ratio > (SELECT r.value FROM finding_rule r WHERE r.finding_id = 'graph-gaps') THEN 'graph-gaps' ELSE 'launch-bound' END AS finding_id, l.kind, l.stage, l.device_id, NULL::VARCHAR AS subject, l.launch_ns + l.launch_delay_ns + l.launch_latency_ns AS saving_ns,
         to_json({'busy_ratio': l.busy_ratio, 'launch_ns': l.launch_ns, 'launch_delay_ns': l.launch_delay_ns, 'launch_latency_ns': l.launch_latency_ns, 'max_ns': l.launch_max_ns, 'median_ns': l.launch_median_ns, 'pass_count': l.pass_count, 'single_count': l.single_count, 'single_ns': l.single_ns,
@@ -55,8 +67,10 @@ WITH s AS (
     SELECT 'cuda-calls', s.kind, s.stage, s.device_id, c.top.api, s.call_ns, to_json({'max_ns': s.call_max_ns, 'median_ns': s.call_median_ns, 'pass_count': s.pass_count, 'call_count': c.top.call_count, 'calls_ns': c.top.calls_ns, 'is_load': c.top.is_load})::VARCHAR
     FROM s LEFT JOIN other c ON c.kind = s.kind AND c.stage IS NOT DISTINCT FROM s.stage AND c.device_id = s.device_id
     UNION ALL
-    SELECT 'host-bound', s.kind, s.stage, s.device_id, h.path, s.host_ns, to_json({'max_ns': s.host_max_ns, 'median_ns': s.host_median_ns, 'pass_count': s.pass_count})::VARCHAR
+    SELECT 'host-bound', s.kind, s.stage, s.device_id, h.path, s.host_ns, json_merge_patch(to_json({'max_ns': s.host_max_ns, 'median_ns': s.host_median_ns, 'pass_count': s.pass_count}),
+        CASE WHEN l.line IS NOT NULL THEN to_json({'line': l.line, 'line_ns': l.host_ns}) ELSE '{}' END)::VARCHAR
     FROM s LEFT JOIN holder h ON h.kind = s.kind AND h.stage IS NOT DISTINCT FROM s.stage AND h.device_id = s.device_id
+    LEFT JOIN line l ON l.kind = s.kind AND l.stage IS NOT DISTINCT FROM s.stage AND l.device_id = s.device_id
     UNION ALL
     SELECT 'device-latency', s.kind, s.stage, s.device_id, NULL, s.queued_ns, to_json({'max_ns': s.queued_max_ns, 'median_ns': s.queued_median_ns, 'pass_count': s.pass_count, 'gap_count': s.gap_count})::VARCHAR FROM s
 )
