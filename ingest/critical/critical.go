@@ -20,7 +20,7 @@ const (
 	Copy                        // a copy or fill ran
 	Collective                  // a collective ran, from when the last rank had come to it
 	CollectiveWait              // a collective waited for the last rank
-	Earlier                     // work ran that was launched before the step began
+	Earlier                     // work ran that is not of the step: launched before it, or begun where it ends with the next one's work
 	Launch                      // the thread was in a call that launches work
 	LaunchDelay                 // the thread was between two calls less than attribute.HostStretch apart
 	LaunchLatency               // from the return of a launch to the start of its work

@@ -40,14 +40,16 @@ type arrival struct {
 
 // Graph is a step's nodes and what each waits for.
 type Graph struct {
-	t     *Timeline
-	lines []line
-	works []int32 // indices of Timeline.Works, in the order of their starts
-	nodes []node
-	end   int32
-	ends  []int32         // places of all work, in the order of its ends
-	order []int32         // nodes that the end depends on, each behind those that it depends on itself
-	usual map[int32]int64 // how long work takes from the start of its call to its own, by API function
+	t      *Timeline
+	lines  []line
+	works  []int32 // indices of Timeline.Works, in the order of their starts
+	nodes  []node
+	end    int32
+	ends   []int32 // places of all work, in the order of its ends
+	order  []int32 // nodes that the end depends on, each behind those that it depends on itself
+	replay replay
+	labels []Label         // of all shares that the end may depend on
+	usual  map[int32]int64 // how long work takes from the start of its call to its own, by API function
 }
 
 // root is the node of the step's start.
@@ -92,6 +94,7 @@ func Build(t *Timeline) *Graph {
 	}
 	g.linkEnd(first)
 	g.sort()
+	g.replay = g.flat()
 	return g
 }
 
@@ -354,21 +357,24 @@ func (g *Graph) after(c choice, thread int32, until int64) (out []share) {
 		out, from = g.cpu(thread, from, returned), returned
 		if usual := max(from, min(c.ready, until)); until-from >= attribute.HostStretch {
 			if usual > from {
-				out = append(out, share{c.label, usual - from})
+				out = append(out, share{Label: c.label, ns: usual - from})
 			}
 			c.label.Cause, from = Queued, usual
 		}
 	}
 	if until > from {
-		out = append(out, share{c.label, until - from})
+		out = append(out, share{Label: c.label, ns: until - from})
 	}
 	return out
 }
 
-// ran labels the time of a piece of work.
+// ran labels the time of a piece of work. A step that ends with the next one's work begins with its own.
 func (g *Graph) ran(w *Work) Label {
-	l := Label{w.Cause, w.Name, None, None, w.Stream}
-	if w.Thread != None && w.LaunchStart < g.t.Start || w.Thread == None && w.Start < g.t.Start {
+	l, began := Label{w.Cause, w.Name, None, None, w.Stream}, w.Start
+	if w.Thread != None && g.t.Ending != OnNext {
+		began = w.LaunchStart
+	}
+	if began < g.t.Start {
 		l.Cause = Earlier
 	}
 	return l
@@ -383,7 +389,7 @@ func (g *Graph) runs(start int32, w *Work) {
 		wait.Cause = CollectiveWait
 		g.nodes[start+1].ready = &arrival{at: w.Came, start: start, Label: wait}
 	}
-	g.wait(start+1, start, w.End-began, share{label, w.End - began})
+	g.wait(start+1, start, w.End-began, share{Label: label, ns: w.End - began})
 }
 
 // fewLatency is how long work takes to start on a recent GPU, for timelines that do not show it.
@@ -513,6 +519,6 @@ func (g *Graph) reach(x *node) {
 	e := g.latest(x)
 	if left := x.at - g.nodes[e.from].at - e.lag; left > 0 && x.ready == nil {
 		e.lag += left
-		e.shares = append(e.shares, share{Label{Unknown, None, None, None, None}, left})
+		e.shares = append(e.shares, share{Label: Label{Unknown, None, None, None, None}, ns: left})
 	}
 }

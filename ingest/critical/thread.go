@@ -154,7 +154,7 @@ func (l *line) framed(out []share, label Label, from, to int64) []share {
 		if i := len(out) - 1; i >= 0 && out[i].Label == now {
 			out[i].ns += until - from
 		} else {
-			out = append(out, share{now, until - from})
+			out = append(out, share{Label: now, ns: until - from})
 		}
 		from = until
 		if k < len(l.inside) && l.inside[k].at <= from {

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 
+	"prof/ingest/critical"
 	"prof/schema"
 	"prof/schema/sqlfile"
 )
@@ -121,10 +122,10 @@ func (facts Facts) Tables() ([]schema.Table, error) {
 // Relations identifies the relations of queries that facts are made with. A test of queries says what it must be.
 const Relations = "85c4527c409bea90"
 
-// Checksum identifies the definitions of the facts: the files as they are, and the relations they use.
+// Checksum identifies the definitions of the facts: the files as they are, the relations they use, and what Go computes for them.
 func (Facts) Checksum() (string, error) {
 	sum, err := checksum()
-	return sum + Relations, err
+	return sum + Relations + critical.Version, err
 }
 
 var checksum = sync.OnceValues(func() (string, error) { return sqlfile.Checksum(files, "sql/*/*.sql") })
@@ -183,6 +184,9 @@ type derivation struct {
 	made map[string]bool // steps
 }
 
+// computed are rows that Go makes of what is derived so far, as text, by the names that files have for them. The argument is the run as SQL.
+var computed = map[string]func(ctx context.Context, q schema.SQL, run string) (string, error){"$critical": critical.Rows}
+
 // put derives a fact or a step behind what it reads from, unless something that it needs has no rows.
 func (d *derivation) put(f *fact) error {
 	if done, tried := d.done[f.Name]; done {
@@ -221,7 +225,17 @@ func (d *derivation) put(f *fact) error {
 	if f.step {
 		what = "*"
 	}
-	result, err := d.q.ExecContext(d.ctx, fmt.Sprintf("INSERT INTO %s BY NAME SELECT %s FROM (\n%s\n)", cmp.Or(f.Into, f.Name), what, strings.ReplaceAll(f.Body, "$run", d.run)))
+	body, args := strings.ReplaceAll(f.Body, "$run", d.run), []any(nil)
+	for name, compute := range computed {
+		if strings.Contains(body, name) {
+			rows, err := compute(d.ctx, d.q, d.run)
+			if err != nil {
+				return fmt.Errorf("derive %s: %w", f.Name, err)
+			}
+			body, args = strings.ReplaceAll(body, name, "$1"), []any{rows}
+		}
+	}
+	result, err := d.q.ExecContext(d.ctx, fmt.Sprintf("INSERT INTO %s BY NAME SELECT %s FROM (\n%s\n)", cmp.Or(f.Into, f.Name), what, body), args...)
 	if err != nil {
 		return fmt.Errorf("derive %s: %w", f.Name, err)
 	}
