@@ -7,8 +7,8 @@ import (
 	"prof/ingest/attribute"
 )
 
-// Device work that starts within nearGap of the end of other work, on another stream and later than its own stream and its launch would have let it, is taken to have
-// waited for it: captures seldom say which work an event was recorded behind.
+// Device work that starts within nearGap of the end of other work may have waited for it; after that it waited for something else. Captures seldom say which work
+// an event was recorded behind, so that this stands for it between streams.
 const nearGap = int64(4_000)
 
 // share is a part of an edge's lag.
@@ -301,6 +301,11 @@ func (g *Graph) linkWork(first int32) {
 		for _, from := range g.across(at, ready, told, isTold) {
 			all = append(all, choice{from: first + 2*from + 1, ready: g.work(from).End, label: queued})
 		}
+		for i := range all { // a device that has work takes some us at most from one piece to the next: else that was launched late
+			if l := &all[i]; l.label.Cause == LaunchLatency && w.Start-w.LaunchStart < attribute.HostStretch && !slices.ContainsFunc(all, func(c choice) bool { return c.label.Cause != LaunchLatency && c.ready >= w.Start-nearGap }) {
+				l.ready = w.Start
+			}
+		}
 		g.choose(first+2*at, all, w.Thread)
 		g.runs(first+2*at, w)
 	}
@@ -321,7 +326,8 @@ func (g *Graph) launched(w *Work) choice {
 	if from == root { // it was before the step
 		return choice{from: root, ready: g.t.Start, label: Label{Queued, w.Name, None, None, w.Stream}}
 	}
-	return choice{from: from, ready: min(w.Start, w.LaunchStart+g.usual[call.API]), label: Label{LaunchLatency, w.Name, None, None, w.Stream}, call: call}
+	took := min(g.usual[call.API], max(fewLatency, call.End-call.Start)) // what is usual may be that of long calls
+	return choice{from: from, ready: min(w.Start, w.LaunchStart+took), label: Label{LaunchLatency, w.Name, None, None, w.Stream}, call: call}
 }
 
 // choose makes work wait for each of what it may have waited for, as long after each as usual, and after the one that was ready last as long as it did.

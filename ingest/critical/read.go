@@ -12,7 +12,7 @@ import (
 
 // Bounds of what is looked at, in pieces of work, calls and ranges: a step takes some us for each. Of a kind the step of median length is worth more than the slowest.
 const (
-	allItems  = 150_000 // of all steps of a run
+	allItems  = 100_000 // of all steps of a run
 	moreItems = 30_000  // of all, up to which the slowest of a kind is looked at too
 )
 
