@@ -25,13 +25,12 @@
 --   pid: process
 
 WITH shown AS (
-    SELECT s.step_id, s.stage, s.source_id, s.pid
-    FROM critical_step s
-    WHERE s.run_id = run AND s.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND (stage IS NULL OR s.stage = stage) AND s.reason IS NULL
-        AND CASE WHEN step IS NOT NULL THEN s.step_id = step WHEN slowest THEN s.is_slowest ELSE s.is_median END
-    ORDER BY s.step_id LIMIT 1
+    SELECT s.step, s.step_id, s.stage, s.source_id, s.pid
+    FROM _critical_step(run, source := source) s
+    WHERE (stage IS NULL OR s.stage = stage) AND s.has_segments AND CASE WHEN step IS NOT NULL THEN s.step = step WHEN slowest THEN s.is_slowest ELSE s.is_median END
+    ORDER BY s.step LIMIT 1
 )
-SELECT g.nth, g.cause, coalesce(k.name, g.operation, a.name, o.name, p.name) AS subject, g.duration_ns, g.start_ns, coalesce(o.name, p.name) AS range, g.device_id AS device, g.stream_id AS stream, g.tid, s.stage, g.step_id AS step, s.source_id, s.pid
+SELECT g.nth, g.cause, coalesce(k.name, g.operation, a.name, o.name, p.name) AS subject, g.duration_ns, g.start_ns, coalesce(o.name, p.name) AS range, g.device_id AS device, g.stream_id AS stream, g.tid, s.stage, s.step, s.source_id, s.pid
 FROM shown s JOIN critical_segment g ON g.run_id = run AND g.step_id = s.step_id
 LEFT JOIN kernel_name k ON k.run_id = run AND k.kernel_name_id = g.kernel_name_id
 LEFT JOIN api_name a ON a.run_id = run AND a.api_name_id = g.api_name_id
