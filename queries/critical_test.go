@@ -40,6 +40,9 @@ func TestCriticalPath(t *testing.T) {
 			found[r]++
 		}
 	}
+	if got := rows(t, w, `SELECT s.is_median, s.reason FROM critical_step s JOIN run r ON r.run_id = s.run_id AND r.name = 'llama-graph-node' WHERE s.basis = 'pass' AND s.stage = 'decode' ORDER BY ALL`); fmt.Sprint(got) != "[[false size] [true segments]]" {
+		t.Errorf("of decode passes with 26,000 kernels there is %s", got)
+	}
 	if found["[pass]"] < 5 || found["[period]"] < 5 {
 		t.Errorf("paths of %v captures", found)
 	}

@@ -196,6 +196,9 @@ func (g *Graph) linkThread(thread, first int32) {
 			own = min(own, c.End-g.work(w).End)
 		}
 		shares := g.cpu(thread, c.End-own, c.End)
+		if len(works) > 0 { // of a copy too
+			renamed(shares, Launch, Wait)
+		}
 		for _, w := range works {
 			g.wait(start+1, first+2*w+1, own, shares...)
 		}
@@ -361,6 +364,7 @@ func (g *Graph) after(c choice, thread int32, until int64) (out []share) {
 	if c.label.Cause == LaunchLatency {
 		returned := max(from, min(c.call.End, until))
 		out, from = g.cpu(thread, from, returned), returned
+		renamed(out, Wait, Launch) // the call of a copy that is waited for later
 		if usual := max(from, min(c.ready, until)); until-from >= attribute.HostStretch {
 			if usual > from {
 				out = append(out, share{Label: c.label, ns: usual - from})
@@ -372,6 +376,14 @@ func (g *Graph) after(c choice, thread int32, until int64) (out []share) {
 		out = append(out, share{Label: c.label, ns: until - from})
 	}
 	return out
+}
+
+func renamed(shares []share, was, now Cause) {
+	for i := range shares {
+		if shares[i].Cause == was {
+			shares[i].Cause = now
+		}
+	}
 }
 
 // ran labels the time of a piece of work. A step that ends with the next one's work begins with its own.

@@ -93,16 +93,13 @@ func (g *Graph) cpu(thread int32, from, to int64) []share {
 			until = min(to, c.End)
 			label.Cause, label.API = callCause(c), c.API
 		} else {
-			stretch := Span{g.t.Start - attribute.HostStretch, attribute.Forever}
-			if n > 0 {
-				stretch.Start = l.calls[n-1].End
-			}
 			if n < len(l.calls) {
-				stretch.End = l.calls[n].Start
-				until = min(to, stretch.End)
+				until = min(to, l.calls[n].Start)
 			}
-			if stretch.End-stretch.Start-took(l.busy, stretch) < attribute.HostStretch {
-				label.Cause = LaunchDelay
+			if n > 0 && n < len(l.calls) { // between two calls
+				if s := (Span{l.calls[n-1].End, l.calls[n].Start}); s.End-s.Start-took(l.busy, s) < attribute.HostStretch {
+					label.Cause = LaunchDelay
+				}
 			}
 		}
 		out = l.framed(out, label, from, until)
