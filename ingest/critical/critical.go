@@ -57,7 +57,7 @@ type Work struct {
 	Stream      int32
 	Name        int32 // of what it is, as Label.Work
 	Cause       Cause // Kernel, Replay, Copy or Collective
-	IsBack      bool  // a copy that its call waits for
+	IsBack      bool  // a copy to the host, which its call waits for if it ends first
 	Came        int64 // when the last rank had come to a collective; 0 when that is not known
 }
 

@@ -234,14 +234,14 @@ func (g *Graph) isLaunchedBy(w *Work, at int64) bool {
 	return w.LaunchStart < at
 }
 
-// ownCopy gives the copy that a call waits for to have it on the host.
+// ownCopy gives the copy that a call waits for: to have it on the host, or until pageable memory has been read. None where it does not.
 func (g *Graph) ownCopy(thread int32, c APICall) int32 {
 	n := upTo(g.works, c.Start-1, func(i int32) int64 { return g.t.Works[i].Start })
 	for ; n < len(g.works); n++ {
 		switch w := g.work(int32(n)); {
 		case w.Start > c.End:
 			return None
-		case w.IsBack && w.Thread == thread && w.LaunchStart >= c.Start && w.End <= c.End:
+		case (w.IsBack || c.End-c.Start >= attribute.HostStretch) && w.Cause == Copy && w.Thread == thread && w.LaunchStart >= c.Start && w.End <= c.End:
 			return int32(n)
 		}
 	}
