@@ -38,7 +38,7 @@ func TestPath(t *testing.T) {
 		{"an event between streams", Timeline{End: 600 * us, Ending: OnWork, Returned: 60 * us, Threads: []Thread{{Calls: []APICall{launch(10), launch(30), {40 * us, 41 * us, attribute.OtherCall, 3, None}, launch(50)}}},
 			Works: []Work{work(1, 0, 0, 10, 16, 400), work(2, 1, 0, 30, 36, 100), work(3, 1, 0, 50, 410, 600)}, Waits: []StreamWait{{1, 40 * us}}},
 			"host 10, launch 5, launch-latency 1, kernel 1 384, queued 10, kernel 3 190", map[string]int64{"1": 310, "2": 0}},
-		{"an event that is not told", Timeline{End: 600 * us, Ending: OnWork, Returned: 60 * us, Threads: []Thread{{Calls: []APICall{launch(10), launch(50)}}},
+		{"an event that the capture does not show", Timeline{End: 600 * us, Ending: OnWork, Returned: 60 * us, Threads: []Thread{{Calls: []APICall{launch(10), launch(50)}}},
 			Works: []Work{work(1, 0, 0, 10, 16, 400), work(3, 1, 0, 50, 402, 600)}},
 			"host 10, launch 5, launch-latency 1, kernel 1 384, queued 2, kernel 3 198", nil},
 		{"a rank that is late", Timeline{End: 600 * us, Ending: OnWork, Returned: 60 * us, Threads: []Thread{{Calls: []APICall{launch(10), launch(30)}}},

@@ -161,7 +161,7 @@ func (e *event) end() int64 {
 	return e.start + e.length.V
 }
 
-// table is a table of events, a value or NULL for what an event has besides its start, and what to do with each.
+// table is a table of events, expressions for columns of an event ("" for NULL), and what to do with each.
 type table struct {
 	name                                            string
 	length, tid, device, stream, launched, id, text string

@@ -84,7 +84,7 @@ func written(r *rand.Rand) program {
 	scale := int64(1) << r.IntN(8)
 	for range 3 + r.IntN(40) {
 		a := act{kind: "kkkkkkkccsdeo"[r.IntN(13)], pause: 1 + r.Int64N(30_000), call: 1_000 + r.Int64N(6_000), name: r.Int32N(5), stream: r.Int32N(2), work: 1 + r.Int64N(1_000*scale), frame: 100 + r.Int32N(3)}
-		if a.kind == 'e' { // of two waits with no work between only the later could be told
+		if a.kind == 'e' { // two waits with no work between are one
 			p = append(p, a)
 			a.kind = 'k'
 		}
