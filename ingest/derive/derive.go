@@ -17,6 +17,7 @@ import (
 	"sync"
 
 	"prof/ingest/cost"
+	"prof/ingest/critical"
 	"prof/schema"
 	"prof/schema/sqlfile"
 )
@@ -122,10 +123,10 @@ func (facts Facts) Tables() ([]schema.Table, error) {
 // Relations identifies the relations of queries that facts are made with. A test of queries says what it must be.
 const Relations = "a03c041304dcbfe7"
 
-// Checksum identifies the definitions of the facts: the files as they are, and the relations they use.
+// Checksum identifies the definitions of the facts: the files as they are, the relations they use, and what Go computes for them.
 func (Facts) Checksum() (string, error) {
 	sum, err := checksum()
-	return sum + Relations, err
+	return sum + Relations + critical.Version, err
 }
 
 var checksum = sync.OnceValues(func() (string, error) {
@@ -237,7 +238,7 @@ func (d *derivation) put(f *fact) error {
 func (d *derivation) fill(f *fact) (int64, error) {
 	query := strings.ReplaceAll(f.Body, "$run", d.run)
 	if compute := computed[f.Name]; compute != nil {
-		return compute(d.ctx, d.q, f.Name, query)
+		return compute(d.ctx, d.q, f.Name, d.run, query)
 	}
 	what := d.run + " AS run_id, *"
 	if f.step {

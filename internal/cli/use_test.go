@@ -193,7 +193,7 @@ func TestCatalogue(t *testing.T) {
 			t.Errorf("listed are %q", listed)
 		}
 	}
-	if !strings.Contains(r.out, "\nWhere does the GPU's time go: kernels, copies, idle gaps\n  accounting         Where GPU time went, by stage, kind of work and cause of idle time\n") {
+	if !strings.Contains(r.out, "\nWhere does the GPU's time go: kernels, copies, idle gaps\n  accounting              Where GPU time went, by stage, kind of work and cause of idle time\n") {
 		t.Errorf("query:\n%s", r.out)
 	}
 }

@@ -7,17 +7,31 @@ import (
 	"strings"
 
 	"prof/ingest/cost"
+	"prof/ingest/critical"
 	"prof/schema"
 )
 
-// computed are steps whose rows are computed in Go of those that their SELECT gives.
-var computed = map[string]func(ctx context.Context, q schema.SQL, table, query string) (int64, error){"_op_formula": operatorCosts}
+// computed are steps whose rows Go computes, by the run as SQL and what their SELECT gives.
+var computed = map[string]func(ctx context.Context, q schema.SQL, table, run, query string) (int64, error){"_op_formula": operatorCosts, "_critical_row": criticalRows}
+
+// criticalRows stores what ingest/critical finds of what is derived so far: one text, which the SELECT takes apart.
+func criticalRows(ctx context.Context, q schema.SQL, table, run, query string) (int64, error) {
+	rows, err := critical.Rows(ctx, q, run)
+	if err != nil {
+		return 0, err
+	}
+	result, err := q.ExecContext(ctx, fmt.Sprintf("INSERT INTO %s BY NAME SELECT * FROM (\n%s\n)", table, strings.ReplaceAll(query, "$critical", "$1")), rows)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
 
 // costBatch is how many rows an INSERT has.
 const costBatch = 1000
 
 // operatorCosts stores the costs of the operators with formulas.
-func operatorCosts(ctx context.Context, q schema.SQL, table, query string) (int64, error) {
+func operatorCosts(ctx context.Context, q schema.SQL, table, _, query string) (int64, error) {
 	values, err := costValues(ctx, q, query)
 	if err != nil {
 		return 0, err

@@ -1,0 +1,542 @@
+package critical
+
+import (
+	"cmp"
+	"slices"
+
+	"prof/ingest/attribute"
+)
+
+// Device work that starts within nearGap of the end of other work may have waited for it; after that it waited for something else. Captures seldom say which work
+// an event was recorded behind, so that this stands for it between streams.
+const nearGap = int64(4_000)
+
+// share is a part of an edge's lag.
+type share struct {
+	Label
+	ns int64
+}
+
+// edge is what a node waits for: node from, and a lag after it. The lag's shares are in the order of time.
+type edge struct {
+	from   int32
+	lag    int64
+	shares []share
+}
+
+// node is a moment that depends on others. Without edges it is fixed.
+type node struct {
+	at    int64
+	edges []edge
+	ready *arrival // of the end of a collective that waited for another rank
+}
+
+// arrival is a moment that another rank decides, and the start of the work that waited for it.
+type arrival struct {
+	at    int64
+	start int32
+	Label
+}
+
+// Graph is a step's nodes and what each waits for.
+type Graph struct {
+	t      *Timeline
+	lines  []line
+	works  []int32 // indices of Timeline.Works, in the order of their starts
+	nodes  []node
+	end    int32
+	ends   []int32 // places of all work, in the order of its ends
+	order  []int32 // nodes that the end depends on, each behind those that it depends on itself
+	replay replay
+	labels []Label         // of all shares that the end may depend on
+	usual  map[int32]int64 // how long work takes from the start of its call to its own, by API function
+}
+
+// root is the node of the step's start.
+const root = int32(0)
+
+// line is a thread: its outermost calls, in the order of time.
+type line struct {
+	calls  []APICall
+	first  int32 // node of the first call's start; a call has two
+	inside []change
+	busy   []Span
+}
+
+// Build makes the graph of a step.
+func Build(t *Timeline) *Graph {
+	g := &Graph{t: t, nodes: []node{{at: t.Start}}}
+	for i := range t.Threads {
+		th := &t.Threads[i]
+		l := line{calls: outermost(th.Calls), first: int32(len(g.nodes)), inside: innermost(th.Frames), busy: joined(th.Busy)}
+		for _, c := range l.calls {
+			g.nodes = append(g.nodes, node{at: c.Start}, node{at: c.End})
+		}
+		g.lines = append(g.lines, l)
+	}
+	g.works = make([]int32, len(t.Works))
+	for i := range g.works {
+		g.works[i] = int32(i)
+	}
+	slices.SortStableFunc(g.works, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(t.Works[a].Start, t.Works[b].Start), cmp.Compare(t.Works[a].End, t.Works[b].End))
+	})
+	first := int32(len(g.nodes))
+	for at, i := range g.works {
+		g.ends = append(g.ends, int32(at))
+		g.nodes = append(g.nodes, node{at: t.Works[i].Start}, node{at: t.Works[i].End})
+	}
+	slices.SortStableFunc(g.ends, func(a, b int32) int { return cmp.Compare(g.work(a).End, g.work(b).End) })
+	g.usual = g.latencies()
+	g.linkWork(first)
+	for i := range g.lines {
+		g.linkThread(int32(i), first)
+	}
+	g.linkEnd(first)
+	g.sort()
+	g.replay = g.flat()
+	return g
+}
+
+// wait makes a node wait for another. What was before the step is over: nothing then depends on anything, and of an edge that begins then only the rest counts.
+func (g *Graph) wait(n, from int32, lag int64, shares ...share) {
+	if g.nodes[n].at <= g.t.Start {
+		return
+	}
+	if over := g.t.Start - g.nodes[from].at; over > 0 {
+		if from, lag = root, lag-over; lag < 0 {
+			return
+		}
+		shares = slices.Clone(shares)
+		for over > 0 && len(shares) > 0 {
+			gone := min(over, shares[0].ns)
+			over -= gone
+			if shares[0].ns -= gone; shares[0].ns == 0 {
+				shares = shares[1:]
+			}
+		}
+	}
+	g.nodes[n].edges = append(g.nodes[n].edges, edge{from, lag, shares})
+}
+
+// linkEnd makes the last node, which the step ends with: when its thread is done with it and all work that was launched in it has ended.
+func (g *Graph) linkEnd(first int32) {
+	t := g.t
+	g.end = int32(len(g.nodes))
+	g.nodes = append(g.nodes, node{at: t.End})
+	for at := range int32(len(g.works)) {
+		w := g.work(at)
+		if t.Ending == OnNext {
+			if w.Start == t.End {
+				g.end = first + 2*at
+				break
+			}
+		} else if w.Thread != None && w.LaunchStart >= t.Start && w.LaunchStart <= t.Returned && w.End <= t.End {
+			g.wait(g.end, first+2*at+1, 0)
+		}
+	}
+	if t.Ending != OnNext {
+		from := g.lastOn(t.Thread, t.Returned, true)
+		at := g.nodes[from].at
+		g.wait(g.end, from, t.Returned-at, g.cpu(t.Thread, at, t.Returned)...)
+		g.reach(&g.nodes[g.end])
+	}
+}
+
+// lastOn is what a thread came to last by a time, or before it; root where that was before the step.
+func (g *Graph) lastOn(thread int32, at int64, by bool) int32 {
+	l := &g.lines[thread]
+	is := func(t int64) bool { return t > g.t.Start && (t < at || by && t == at) }
+	n := upTo(l.calls, at, func(c APICall) int64 { return c.Start })
+	if n > 0 && !is(l.calls[n-1].Start) && l.calls[n-1].Start == at {
+		n--
+	}
+	switch node := l.first + 2*int32(n-1); {
+	case n > 0 && is(l.calls[n-1].End):
+		return node + 1
+	case n > 0 && is(l.calls[n-1].Start):
+		return node
+	}
+	return root
+}
+
+// upTo is how many of a list, which is in the order of a time, have it at the latest at a moment.
+func upTo[T any](list []T, at int64, of func(T) int64) int {
+	n, _ := slices.BinarySearchFunc(list, at, func(x T, at int64) int {
+		if of(x) <= at {
+			return -1
+		}
+		return 1
+	})
+	return n
+}
+
+// linkThread makes calls wait for those before them on their thread, and those that wait for the device for its work.
+func (g *Graph) linkThread(thread, first int32) {
+	l := &g.lines[thread]
+	for i, c := range l.calls {
+		start := l.first + 2*int32(i)
+		gap := c.Start
+		if i > 0 {
+			gap = c.Start - l.calls[i-1].End
+		}
+		switch {
+		case i > 0 && g.nodes[start-1].at > g.t.Start && (thread == g.t.Thread || gap < attribute.HostStretch):
+			g.wait(start, start-1, gap, g.cpu(thread, l.calls[i-1].End, c.Start)...)
+		case thread == g.t.Thread:
+			g.wait(start, root, c.Start-g.t.Start, g.cpu(thread, g.t.Start, c.Start)...)
+		default: // what another thread does after a pause it was given to do
+			from := g.lastOn(g.t.Thread, c.Start, false)
+			at := g.nodes[from].at
+			g.wait(start, from, c.Start-at, g.cpu(g.t.Thread, at, c.Start)...)
+		}
+		works := g.awaited(thread, c)
+		own := c.End - c.Start
+		for _, w := range works {
+			own = min(own, c.End-g.work(w).End)
+		}
+		shares := g.cpu(thread, c.End-own, c.End)
+		if len(works) > 0 { // of a copy too
+			renamed(shares, Launch, Wait)
+		}
+		for _, w := range works {
+			g.wait(start+1, first+2*w+1, own, shares...)
+		}
+		g.wait(start+1, start, own, shares...)
+	}
+}
+
+// awaited gives the work, by its place, whose ends a call waited for, the last first: the last to end of each stream that it waits for.
+func (g *Graph) awaited(thread int32, c APICall) (out []int32) {
+	switch c.Kind {
+	case attribute.WaitCall:
+		n := upTo(g.ends, c.End, g.endOf)
+		for k := n - 1; k >= 0 && k >= n-mostBack; k-- {
+			w := g.work(g.ends[k])
+			isKnown := func(at int32) bool { return g.work(at).Stream == w.Stream }
+			if (c.Stream == None || w.Stream == c.Stream) && g.isLaunchedBy(w, c.Start) && !slices.ContainsFunc(out, isKnown) {
+				out = append(out, g.ends[k])
+			}
+		}
+	case attribute.CopyCall:
+		if at := g.ownCopy(thread, c); at != None {
+			out = append(out, at)
+		}
+	}
+	return out
+}
+
+// isLaunchedBy says whether work was launched before a call began.
+func (g *Graph) isLaunchedBy(w *Work, at int64) bool {
+	if w.Thread == None {
+		return w.Start < at
+	}
+	return w.LaunchStart < at
+}
+
+// ownCopy gives the copy that a call waits for: to have it on the host, or until pageable memory has been read. None where it does not.
+func (g *Graph) ownCopy(thread int32, c APICall) int32 {
+	n := upTo(g.works, c.Start-1, func(i int32) int64 { return g.t.Works[i].Start })
+	for ; n < len(g.works); n++ {
+		switch w := g.work(int32(n)); {
+		case w.Start > c.End:
+			return None
+		case (w.IsBack || c.End-c.Start >= attribute.HostStretch) && w.Cause == Copy && w.Thread == thread && w.LaunchStart >= c.Start && w.End <= c.End:
+			return int32(n)
+		}
+	}
+	return None
+}
+
+func (g *Graph) work(place int32) *Work { return &g.t.Works[g.works[place]] }
+
+func (g *Graph) endOf(place int32) int64 { return g.work(place).End }
+
+// callOf gives the node at the start of the call that launched work; root when it is not in the timeline.
+func (g *Graph) callOf(w *Work) (start int32, c APICall) {
+	l := &g.lines[w.Thread]
+	n, found := slices.BinarySearchFunc(l.calls, w.LaunchStart, func(c APICall, at int64) int { return cmp.Compare(c.Start, at) })
+	if !found {
+		n--
+	}
+	if n < 0 || l.calls[n].End < w.LaunchStart {
+		return root, APICall{}
+	}
+	return l.first + 2*int32(n), l.calls[n]
+}
+
+// choice is something that work may have waited for.
+type choice struct {
+	from  int32
+	ready int64   // when it would have let the work start
+	label Label   // of the time between
+	call  APICall // of a launch
+}
+
+// linkWork makes device work wait for its launch, the work before it on its stream, and work of other streams.
+func (g *Graph) linkWork(first int32) {
+	waits, last := g.waits(), map[int32]int32{}
+	for at := range int32(len(g.works)) {
+		w := g.work(at)
+		queued := Label{Queued, w.Name, None, None, w.Stream}
+		var all []choice
+		since := -attribute.Forever
+		if before, has := last[w.Stream]; has {
+			x := g.work(before)
+			c := choice{from: first + 2*before + 1, ready: x.End, label: queued}
+			if x.End > w.Start { // a part of it had to run, and that part is its own time
+				c = choice{from: first + 2*before, ready: w.Start, label: g.ran(x)}
+			}
+			all = append(all, c)
+			if x.Thread != None {
+				since = x.LaunchStart
+			}
+		}
+		last[w.Stream] = at
+		if w.Thread != None && w.LaunchStart <= w.Start {
+			all = append(all, g.launched(w))
+		}
+		ready := -attribute.Forever
+		for _, c := range all {
+			ready = max(ready, c.ready)
+		}
+		told, isTold := between(waits[w.Stream], since, w.LaunchStart)
+		for _, from := range g.across(at, ready, told, isTold) {
+			all = append(all, choice{from: first + 2*from + 1, ready: g.work(from).End, label: queued})
+		}
+		for i := range all { // a device that has work takes some us at most from one piece to the next: else that was launched late
+			if l := &all[i]; l.label.Cause == LaunchLatency && w.Start-w.LaunchStart < attribute.HostStretch && !slices.ContainsFunc(all, func(c choice) bool { return c.label.Cause != LaunchLatency && c.ready >= w.Start-nearGap }) {
+				l.ready = w.Start
+			}
+		}
+		g.choose(first+2*at, all, w.Thread)
+		g.runs(first+2*at, w)
+	}
+}
+
+// between gives the last of some moments that is later than one and no later than another; ok is false where there is none.
+func between(list []int64, after, by int64) (at int64, ok bool) {
+	n := upTo(list, by, func(t int64) int64 { return t })
+	if n == 0 || list[n-1] <= after {
+		return 0, false
+	}
+	return list[n-1], true
+}
+
+// launched is the launch of work as something that it waited for.
+func (g *Graph) launched(w *Work) choice {
+	from, call := g.callOf(w)
+	if from == root { // it was before the step
+		return choice{from: root, ready: g.t.Start, label: Label{Queued, w.Name, None, None, w.Stream}}
+	}
+	took := min(g.usual[call.API], max(fewLatency, call.End-call.Start)) // what is usual may be that of long calls
+	return choice{from: from, ready: min(w.Start, w.LaunchStart+took), label: Label{LaunchLatency, w.Name, None, None, w.Stream}, call: call}
+}
+
+// choose makes work wait for each of what it may have waited for, as long after each as usual, and after the one that was ready last as long as it did.
+func (g *Graph) choose(start int32, all []choice, thread int32) {
+	at := g.nodes[start].at
+	all = slices.DeleteFunc(all, func(c choice) bool { return g.nodes[c.from].at > at }) // clocks differ
+	if len(all) == 0 {
+		return
+	}
+	latest := 0
+	for i := range all {
+		c := &all[i]
+		c.ready = max(c.ready, g.nodes[c.from].at)
+		if c.ready > all[latest].ready {
+			latest = i
+		}
+	}
+	for i, c := range all {
+		until := c.ready
+		if i == latest {
+			until = at
+		}
+		from := g.nodes[c.from].at
+		g.wait(start, c.from, until-from, g.after(c, thread, until)...)
+	}
+}
+
+// after tells the time from what work waited for to a moment. A device takes some us to start work; what takes far longer waits for something else.
+func (g *Graph) after(c choice, thread int32, until int64) (out []share) {
+	from := g.nodes[c.from].at
+	if c.label.Cause == LaunchLatency {
+		returned := max(from, min(c.call.End, until))
+		out, from = g.cpu(thread, from, returned), returned
+		renamed(out, Wait, Launch) // the call of a copy that is waited for later
+		if usual := max(from, min(c.ready, until)); until-from >= attribute.HostStretch {
+			if usual > from {
+				out = append(out, share{Label: c.label, ns: usual - from})
+			}
+			c.label.Cause, from = Queued, usual
+		}
+	}
+	if until > from {
+		out = append(out, share{Label: c.label, ns: until - from})
+	}
+	return out
+}
+
+func renamed(shares []share, was, now Cause) {
+	for i := range shares {
+		if shares[i].Cause == was {
+			shares[i].Cause = now
+		}
+	}
+}
+
+// ran labels the time of a piece of work. A step that ends with the next one's work begins with its own.
+func (g *Graph) ran(w *Work) Label {
+	l, began := Label{w.Cause, w.Name, None, None, w.Stream}, w.Start
+	if w.Thread != None && g.t.Ending != OnNext {
+		began = w.LaunchStart
+	}
+	if began < g.t.Start {
+		l.Cause = Earlier
+	}
+	return l
+}
+
+// runs makes the end of work wait for its start, and of a collective for the last rank.
+func (g *Graph) runs(start int32, w *Work) {
+	label, began := g.ran(w), w.Start
+	if label.Cause == Collective && w.Came > w.Start && w.Came <= w.End && w.Came > g.t.Start {
+		began = w.Came
+		wait := label
+		wait.Cause = CollectiveWait
+		g.nodes[start+1].ready = &arrival{at: w.Came, start: start, Label: wait}
+	}
+	g.wait(start+1, start, w.End-began, share{Label: label, ns: w.End - began})
+}
+
+// fewLatency is how long work takes to start on a recent GPU, for timelines that do not show it.
+const fewLatency = int64(6_000)
+
+// latencies are how long work takes from the start of its call to its own, by API function: the lower median of work that found its stream empty. Where a function has no
+// such work, it is the least of that of others and of all that it has.
+func (g *Graph) latencies() map[int32]int64 {
+	free, dry, least := map[int32]int64{}, map[int32][]int64{}, map[int32]int64{}
+	for at := range int32(len(g.works)) {
+		w := g.work(at)
+		before, busy := free[w.Stream]
+		free[w.Stream] = max(before, w.End)
+		if w.Thread == None || w.LaunchStart > w.Start {
+			continue
+		}
+		from, c := g.callOf(w)
+		if from == root {
+			continue
+		}
+		took := w.Start - w.LaunchStart
+		if old, has := least[c.API]; !has || took < old {
+			least[c.API] = took
+		}
+		if took < attribute.HostStretch && (!busy || before <= w.LaunchStart) {
+			dry[c.API] = append(dry[c.API], took)
+		}
+	}
+	out, usual := map[int32]int64{}, attribute.Forever
+	for api, list := range dry {
+		slices.Sort(list)
+		out[api] = list[(len(list)-1)/2]
+		usual = min(usual, out[api])
+	}
+	if len(out) == 0 {
+		usual = fewLatency
+	}
+	for api, took := range least {
+		if _, has := out[api]; !has {
+			out[api] = min(took, usual)
+		}
+	}
+	return out
+}
+
+// waits are, by stream, when calls made it wait for events.
+func (g *Graph) waits() map[int32][]int64 {
+	out := map[int32][]int64{}
+	for _, w := range g.t.Waits {
+		out[w.Stream] = append(out[w.Stream], w.At)
+	}
+	for _, list := range out {
+		slices.Sort(list)
+	}
+	return out
+}
+
+// mostBack bounds how many pieces of work are looked at for the one that something waited for.
+const mostBack = 1000
+
+// across gives the work of other streams that work waited for: where its stream was made to wait for an event since the work before it, what ended last
+// on each of what was launched before that; else what ended just before it started, where neither its stream nor its launch explains that it started then.
+func (g *Graph) across(at int32, ready int64, told int64, isTold bool) (out []int32) {
+	w := g.work(at)
+	isNear := ready < w.Start-nearGap
+	n := upTo(g.ends, w.Start, g.endOf)
+	for i := n - 1; i >= 0 && i >= n-mostBack; i-- {
+		x := g.work(g.ends[i])
+		if isNear = isNear && w.Start-x.End <= nearGap; !isNear && !isTold {
+			break
+		}
+		isKnown := func(at int32) bool { return g.work(at).Stream == x.Stream }
+		if g.ends[i] >= at || x.Stream == w.Stream || slices.ContainsFunc(out, isKnown) {
+			continue
+		}
+		if isTold && g.isLaunchedBy(x, told) {
+			out = append(out, g.ends[i])
+		} else if isNear && len(out) == 0 {
+			out, isNear = append(out, g.ends[i]), false
+		}
+	}
+	return out
+}
+
+// sort puts the nodes that the end depends on behind what they depend on. Edges that close a circle, which only moments of the same time can, are left out.
+func (g *Graph) sort() {
+	const (
+		fresh = iota
+		open
+		done
+	)
+	state := make([]uint8, len(g.nodes))
+	type visit struct {
+		node int32
+		next int
+	}
+	stack := []visit{{node: g.end}}
+	state[g.end] = open
+	for len(stack) > 0 {
+		v := &stack[len(stack)-1]
+		edges := g.nodes[v.node].edges
+		if v.next == len(edges) {
+			state[v.node] = done
+			g.order = append(g.order, v.node)
+			stack = stack[:len(stack)-1]
+			continue
+		}
+		switch to := edges[v.next].from; state[to] {
+		case open:
+			g.nodes[v.node].edges = slices.Delete(edges, v.next, v.next+1)
+			g.reach(&g.nodes[v.node])
+		case fresh:
+			v.next++
+			state[to] = open
+			stack = append(stack, visit{node: to})
+		default:
+			v.next++
+		}
+	}
+}
+
+// reach puts what is left of a node's time behind the latest of its edges.
+func (g *Graph) reach(x *node) {
+	if len(x.edges) == 0 {
+		return
+	}
+	e := g.latest(x)
+	if left := x.at - g.nodes[e.from].at - e.lag; left > 0 && x.ready == nil {
+		e.lag += left
+		e.shares = append(e.shares, share{Label: Label{Unknown, None, None, None, None}, ns: left})
+	}
+}

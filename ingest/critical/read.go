@@ -1,0 +1,341 @@
+package critical
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+
+	"prof/ingest/attribute"
+	"prof/schema"
+)
+
+// Bounds of what is looked at, in pieces of work, calls and ranges: a step takes some us for each. Of a kind the step of median length is worth more than the slowest.
+const (
+	allItems  = 100_000 // of all steps of a run
+	moreItems = 30_000  // of all, up to which the slowest of a kind is looked at too
+)
+
+// number is an integer that may be unknown.
+type number = sql.Null[int64]
+
+// step is a row of _critical_window, with what happened in it.
+type step struct {
+	Timeline
+	id, source    int64
+	pid, returned number
+	threads       map[int64]int32 // indices of Threads by tid
+	tids          []int64         // of Threads
+	isMedian      bool
+	items         int64
+	isLeft        bool // left out: too much happened in it
+}
+
+// thread gives the index of a thread.
+func (s *step) thread(tid int64) int32 {
+	t, has := s.threads[tid]
+	if !has {
+		t = int32(len(s.Threads))
+		s.threads[tid], s.tids, s.Threads = t, append(s.tids, tid), append(s.Threads, Thread{})
+	}
+	return t
+}
+
+// workName is what device work is called: a kernel, or else an operation.
+type workName struct {
+	kernel    int64
+	operation string
+}
+
+type frameName struct {
+	isOp bool
+	id   int64
+}
+
+type streamName struct{ device, stream number }
+
+// numbered numbers values from 0.
+type numbered[T comparable] struct {
+	all []T
+	ids map[T]int32
+}
+
+func (n *numbered[T]) id(v T) int32 {
+	if i, has := n.ids[v]; has {
+		return i
+	}
+	if n.ids == nil {
+		n.ids = map[T]int32{}
+	}
+	i := int32(len(n.all))
+	n.ids[v], n.all = i, append(n.all, v)
+	return i
+}
+
+// reader reads what happened in the steps of a run. What it numbers has the same number in all of them.
+type reader struct {
+	ctx     context.Context
+	q       schema.SQL
+	run     string // as SQL
+	steps   []*step
+	works   numbered[workName]
+	frames  numbered[frameName]
+	streams numbered[streamName]
+	apis    numbered[int64]
+	family  map[int64]string             // of kernels
+	shared  map[int64]bool               // kernels that are collectives
+	kind    map[int64]attribute.CallKind // of API functions
+	name    map[int64]int64              // of ranges: the least path with the same name
+}
+
+// each reads the rows of a query into variables, and does something with each row.
+func (r *reader) each(query string, do func(), to ...any) error {
+	rows, err := r.q.QueryContext(r.ctx, query)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := rows.Scan(to...); err != nil {
+			return err
+		}
+		do()
+	}
+	return rows.Err()
+}
+
+// read reads the steps that are asked for, and what happened in them.
+func (r *reader) read() error {
+	for _, read := range []func() error{r.readSteps, r.pick, r.readNames, r.readEvents, r.readArrivals} {
+		if err := read(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *reader) readSteps() error {
+	var s step
+	var tid number
+	return r.each(`SELECT w.step_id, w.source_id, w.pid, w.tid, w.start_ns, w.end_ns, w.returned_ns, w.is_median FROM _critical_window w ORDER BY w.step_id`, func() {
+		now := s
+		now.threads, now.Ending = map[int64]int32{}, OnNext
+		if s.returned.Valid {
+			now.Returned, now.Ending, now.Thread = s.returned.V, OnWork, now.thread(tid.V)
+			if s.End == s.returned.V {
+				now.Ending = OnThread
+			}
+		}
+		r.steps = append(r.steps, &now)
+	}, &s.id, &s.source, &s.pid, &tid, &s.Start, &s.End, &s.returned, &s.isMedian)
+}
+
+func (r *reader) readNames() error {
+	r.family, r.shared, r.kind, r.name = map[int64]string{}, map[int64]bool{}, map[int64]attribute.CallKind{}, map[int64]int64{}
+	var id, least int64
+	var text string
+	var is bool
+	err := r.each(`SELECT c.kernel_name_id, coalesce(c.family, ''), coalesce(c.role = 'collective', false) FROM kernel_class c WHERE c.run_id = `+r.run, func() { r.family[id], r.shared[id] = text, is }, &id, &text, &is)
+	if err == nil {
+		err = r.each(`SELECT n.api_name_id, n.name FROM api_name n WHERE n.run_id = `+r.run, func() { r.kind[id] = attribute.KindOfCall(text) }, &id, &text)
+	}
+	if err == nil {
+		err = r.each(`SELECT p.path_id, min(p.path_id) OVER (PARTITION BY p.name) FROM range_path p WHERE p.run_id = `+r.run, func() { r.name[id] = least }, &id, &least)
+	}
+	return err
+}
+
+// event is a row of a table of events.
+type event struct {
+	start          int64
+	length, tid    number
+	device, stream number
+	launched, id   number
+	text           sql.NullString
+}
+
+func (e *event) end() int64 {
+	if !e.length.Valid {
+		return attribute.Forever
+	}
+	return e.start + e.length.V
+}
+
+// table is a table of events, expressions for columns of an event ("" for NULL), and what to do with each.
+type table struct {
+	name                                            string
+	length, tid, device, stream, launched, id, text string
+	where                                           string
+	take                                            func(s *step, e *event)
+}
+
+func (r *reader) readEvents() error {
+	for _, t := range []table{
+		{name: "kernel", device: "x.device_id", stream: "x.stream_id", launched: "x.launch_start_ns", id: "x.kernel_name_id", take: r.kernel},
+		{name: "memop", device: "x.device_id", stream: "x.stream_id", launched: "x.launch_start_ns", text: "x.operation", id: "CASE WHEN x.dst_memory IS DISTINCT FROM 'Device' AND x.dst_memory IS DISTINCT FROM 'Array' THEN 1 END", take: r.copy},
+		{name: "graph_launch", device: "x.device_id", stream: "x.stream_id", launched: "x.launch_start_ns", where: " AND x.mode = 'graph'", take: r.replay},
+		{name: "api_call", id: "x.api_name_id", take: r.call},
+		{name: "nvtx_range", id: "x.path_id", where: " AND x.style = 'push_pop'", take: r.inRange},
+		{name: "op", id: "x.op_name_id", take: r.inOp},
+		{name: "profiler_overhead", take: r.busy},
+		{name: "sync", device: "x.device_id", stream: "x.stream_id", text: "x.kind", take: r.sync},
+	} {
+		if err := r.readTable(t); err != nil {
+			return fmt.Errorf("read %s: %w", t.name, err)
+		}
+	}
+	return nil
+}
+
+// tables gives a SELECT for each step that is not left out: of a table's rows in its time, of its process, begun by its end and not over by its start.
+func (r *reader) tables(columns, table, where string) string {
+	var parts []string
+	for i, s := range r.steps {
+		pid := "x.pid IS NULL"
+		if s.pid.Valid {
+			pid = fmt.Sprintf("x.pid = %d", s.pid.V)
+		}
+		if !s.isLeft {
+			parts = append(parts, fmt.Sprintf("SELECT %d AS step, %s FROM %s x WHERE x.run_id = %s AND x.source_id = %d AND %s AND x.start_ns <= %d AND coalesce(x.start_ns + x.duration_ns, %d) > %d%s",
+				i, columns, table, r.run, s.source, pid, s.End, attribute.Forever, s.Start, where))
+		}
+	}
+	return strings.Join(parts, "\nUNION ALL ")
+}
+
+// pick leaves steps out in which too much happened: those of median length, in the order in which they are asked for, come first.
+func (r *reader) pick() error {
+	var at int
+	var n int64
+	for _, name := range []string{"kernel", "memop", "api_call", "nvtx_range", "op"} {
+		if err := r.each(r.tables("count(*)", name, ""), func() { r.steps[at].items += n }, &at, &n); err != nil {
+			return err
+		}
+	}
+	all := int64(0)
+	for _, isMedian := range []bool{true, false} {
+		for _, s := range r.steps {
+			if s.isMedian != isMedian {
+				continue
+			}
+			most := int64(moreItems)
+			if isMedian {
+				most = allItems
+			}
+			if s.isLeft = all+s.items > most; !s.isLeft {
+				all += s.items
+			}
+		}
+	}
+	return nil
+}
+
+// readTable reads the events of a table.
+func (r *reader) readTable(t table) error {
+	or := func(column string) string {
+		if column == "" {
+			return "NULL"
+		}
+		return column
+	}
+	query := r.tables(fmt.Sprintf("x.start_ns, x.duration_ns, x.tid, %s AS device, %s AS stream, %s AS launched, %s AS id, %s AS label", or(t.device), or(t.stream), or(t.launched), or(t.id), or(t.text)), t.name, t.where)
+	if query == "" {
+		return nil
+	}
+	var at int
+	var e event
+	return r.each(query+"\nORDER BY ALL", func() { t.take(r.steps[at], &e) }, &at, &e.start, &e.length, &e.tid, &e.device, &e.stream, &e.launched, &e.id, &e.text)
+}
+
+func (r *reader) work(s *step, e *event, cause Cause, name workName) *Work {
+	w := Work{Start: e.start, End: e.end(), Thread: None, Stream: r.streams.id(streamName{e.device, e.stream}), Name: r.works.id(name), Cause: cause}
+	if e.tid.Valid && e.launched.Valid {
+		w.Thread, w.LaunchStart = s.thread(e.tid.V), e.launched.V
+	}
+	s.Works = append(s.Works, w)
+	return &s.Works[len(s.Works)-1]
+}
+
+func (r *reader) kernel(s *step, e *event) {
+	cause := Kernel
+	if r.shared[e.id.V] {
+		cause = Collective
+	}
+	r.work(s, e, cause, workName{kernel: e.id.V})
+}
+
+func (r *reader) copy(s *step, e *event) {
+	r.work(s, e, Copy, workName{operation: e.text.String}).IsBack = e.id.Valid
+}
+
+func (r *reader) replay(s *step, e *event) { r.work(s, e, Replay, workName{operation: "graph replay"}) }
+
+func (r *reader) call(s *step, e *event) {
+	th := &s.Threads[s.thread(e.tid.V)]
+	th.Calls = append(th.Calls, APICall{Start: e.start, End: e.end(), Kind: r.kind[e.id.V], API: r.apis.id(e.id.V), Stream: None})
+}
+
+func (r *reader) inRange(s *step, e *event) {
+	th := &s.Threads[s.thread(e.tid.V)]
+	th.Frames = append(th.Frames, Frame{e.start, e.end(), r.frames.id(frameName{false, r.name[e.id.V]})})
+}
+
+func (r *reader) inOp(s *step, e *event) {
+	th := &s.Threads[s.thread(e.tid.V)]
+	th.Frames = append(th.Frames, Frame{e.start, e.end(), r.frames.id(frameName{true, e.id.V})})
+}
+
+func (r *reader) busy(s *step, e *event) {
+	th := &s.Threads[s.thread(e.tid.V)]
+	th.Busy = append(th.Busy, Span{e.start, e.end()})
+}
+
+// sync takes a synchronisation: of a stream with an event, or of a thread with a stream. Calls come before.
+func (r *reader) sync(s *step, e *event) {
+	if !e.tid.Valid || !e.stream.Valid {
+		return
+	}
+	stream, kind := r.streams.id(streamName{e.device, e.stream}), strings.ToLower(e.text.String)
+	switch {
+	case strings.Contains(kind, "stream wait"):
+		s.Waits = append(s.Waits, StreamWait{stream, e.start})
+	case strings.Contains(kind, "stream sync"):
+		calls := s.Threads[s.thread(e.tid.V)].Calls
+		n := upTo(calls, e.start, func(c APICall) int64 { return c.Start })
+		for n--; n >= 0 && calls[n].End >= e.start; n-- {
+			if calls[n].Kind == attribute.WaitCall {
+				calls[n].Stream = stream
+			}
+		}
+	}
+}
+
+// readArrivals reads when the last rank had come to each collective that waited for it, by the source's own clock.
+func (r *reader) readArrivals() error {
+	var at int
+	var device, start, wait int64
+	var parts []string
+	for i, s := range r.steps {
+		if s.pid.Valid && !s.isLeft {
+			parts = append(parts, fmt.Sprintf("SELECT %d AS step, w.device_id, w.own_start_ns, w.wait_ns FROM rank_wait w WHERE w.run_id = %s AND w.source_id = %d AND w.pid = %d AND w.wait_ns > 0 AND w.own_start_ns BETWEEN %d AND %d", i, r.run, s.source, s.pid.V, s.Start, s.End))
+		}
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	type place struct {
+		step          int
+		device, start int64
+	}
+	waits := map[place]int64{}
+	err := r.each(strings.Join(parts, "\nUNION ALL "), func() { waits[place{at, device, start}] = wait }, &at, &device, &start, &wait)
+	for i, s := range r.steps {
+		for k := range s.Works {
+			w := &s.Works[k]
+			if wait, has := waits[place{i, r.streams.all[w.Stream].device.V, w.Start}]; has && w.Cause == Collective {
+				w.Came = w.Start + wait
+			}
+		}
+	}
+	return err
+}

@@ -1,0 +1,98 @@
+package queries_test
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"prof/schema"
+	"prof/testdata/diagnosis"
+)
+
+// TestCriticalPath holds, on every capture, that a path is whole: its stretches follow each other from the start of the step to its end, and lie where the timeline
+// has such work; that what is added up of it is its length; and that a saving is at most what is on it.
+func TestCriticalPath(t *testing.T) {
+	t.Parallel()
+	w, runs := everyCapture(t)
+	found := map[string]int{}
+	for _, run := range runs {
+		const of = ` FROM critical_step s JOIN run r ON r.run_id = s.run_id AND r.name = %[1]s `
+		none(t, w, run, "the stretches are not the step", `SELECT s.step_id, s.duration_ns, sum(g.duration_ns), count(*), s.segment_count`+of+`LEFT JOIN critical_segment g ON g.run_id = s.run_id AND g.step_id = s.step_id WHERE s.reason IS NULL
+			GROUP BY ALL HAVING sum(g.duration_ns) IS DISTINCT FROM s.duration_ns OR min(g.start_ns) <> s.start_ns OR max(g.start_ns + g.duration_ns) <> s.end_ns OR count(*) <> s.segment_count`)
+		none(t, w, run, "a stretch does not follow the one before", `SELECT g.step_id, g.nth, g.start_ns`+of+`JOIN critical_segment g ON g.run_id = s.run_id AND g.step_id = s.step_id
+			QUALIFY lag(g.start_ns + g.duration_ns) OVER (PARTITION BY g.step_id ORDER BY g.nth) <> g.start_ns OR g.duration_ns <= 0`)
+		none(t, w, run, "the sums are not the step", `SELECT s.step_id, x.grouping_kind, sum(x.duration_ns)`+of+`LEFT JOIN critical_what_if x ON x.run_id = s.run_id AND x.step_id = s.step_id AND x.grouping_kind IN ('subject', 'cause') AND x.cause <> 'launch-bound'
+			WHERE s.segment_count IS NOT NULL GROUP BY ALL HAVING sum(x.duration_ns) IS DISTINCT FROM s.duration_ns`)
+		none(t, w, run, "a saving cannot be", `SELECT x.step_id, x.grouping_kind, x.nth, x.saving_ns, x.duration_ns`+of+`JOIN critical_what_if x ON x.run_id = s.run_id AND x.step_id = s.step_id
+			WHERE x.saving_ns < 0 OR x.saving_ns > x.duration_ns OR x.nth <= 100 AND x.saving_ns IS NULL AND x.cause NOT IN ('unknown', 'earlier')`)
+		none(t, w, run, "a kernel did not run then", `SELECT g.step_id, g.nth`+of+`JOIN critical_segment g ON g.run_id = s.run_id AND g.step_id = s.step_id
+			ANTI JOIN kernel k ON k.run_id = s.run_id AND k.source_id = s.source_id AND k.device_id = g.device_id AND k.stream_id IS NOT DISTINCT FROM g.stream_id AND k.kernel_name_id = g.kernel_name_id
+				AND k.start_ns <= g.start_ns AND k.start_ns + k.duration_ns >= g.start_ns + g.duration_ns
+			WHERE g.cause IN ('kernel', 'collective', 'collective-wait')`)
+		none(t, w, run, "a call was not made then", `SELECT g.step_id, g.nth`+of+`JOIN critical_segment g ON g.run_id = s.run_id AND g.step_id = s.step_id
+			ANTI JOIN api_call c ON c.run_id = s.run_id AND c.source_id = s.source_id AND c.tid = g.tid AND c.api_name_id = g.api_name_id AND c.start_ns <= g.start_ns AND c.start_ns + c.duration_ns >= g.start_ns + g.duration_ns
+			WHERE g.cause IN ('launch', 'wait', 'call')`)
+		none(t, w, run, "a step of periods has another time", `SELECT s.step_id, s.duration_ns, p.time_ns`+of+`JOIN step p ON p.run_id = s.run_id AND p.is_default AND p.source_id = s.source_id AND p.pid IS NOT DISTINCT FROM s.pid AND p.device_id = s.device_id AND p.stage = s.stage AND p.nth = s.nth
+			WHERE s.basis = 'period' AND p.time_ns IS DISTINCT FROM s.duration_ns`)
+		for _, r := range rows(t, w, `SELECT DISTINCT s.basis`+fmt.Sprintf(of, schema.Quote(run))+`WHERE s.reason IS NULL`) {
+			found[r]++
+		}
+	}
+	if got := rows(t, w, `SELECT s.is_median, s.reason FROM critical_step s JOIN run r ON r.run_id = s.run_id AND r.name = 'llama-graph-node' WHERE s.basis = 'pass' AND s.stage = 'decode' ORDER BY ALL`); fmt.Sprint(got) != "[[false size] [true segments]]" {
+		t.Errorf("of decode passes with 26,000 kernels there is %s", got)
+	}
+	if found["[pass]"] < 5 || found["[period]"] < 5 {
+		t.Errorf("paths of %v captures", found)
+	}
+}
+
+// TestCriticalPathSaving holds what a stage pass is said to be shorter by without a kernel to captures edited so that the kernel takes no time, with everything behind it moved to
+// where it would have been by the rules of testdata/diagnosis, which knows nothing of paths.
+func TestCriticalPathSaving(t *testing.T) {
+	t.Parallel()
+	bases := slices.DeleteFunc(slices.Clone(diagnosis.Bases), func(b diagnosis.Base) bool { return b.Samples != "" || strings.HasPrefix(b.Name, "two ranks") })
+	const launch = 10_000 // the two may take another latency for a launch that stood in a queue
+	compared, equal := 0, 0
+	for i, b := range bases {
+		base, err := b.Load("../testdata")
+		if err != nil {
+			t.Fatal(err)
+		}
+		files, err := base.Write(t.TempDir(), fmt.Sprint(i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := newWarehouse(t)
+		load(t, w, "base", files...)
+		derived(t, w)
+		for _, r := range rowsOf(t, w, `SELECT n.name, (SELECT count(*) FROM nvtx_range m WHERE m.name = n.name AND m.start_ns < n.start_ns), s.duration_ns, k.name, x.duration_ns, x.saving_ns
+			FROM critical_step s JOIN nvtx_range n ON n.range_id = s.range_id JOIN critical_what_if x ON x.step_id = s.step_id JOIN kernel_name k ON k.kernel_name_id = x.kernel_name_id
+			WHERE s.basis = 'pass' AND x.grouping_kind = 'subject' AND x.cause = 'kernel' QUALIFY row_number() OVER (PARTITION BY s.step_id ORDER BY x.duration_ns DESC) <= 4 ORDER BY s.step_id, x.duration_ns DESC`) {
+			name, before, length, kernel, on, saving := r[0].(string), int(r[1].(int64)), r[2].(int64), r[3].(string), r[4].(int64), r[5].(int64)
+			edited := base.Clone()
+			pass := func() *diagnosis.Event { return edited.Ranges("^" + regexp.QuoteMeta(name) + "$")[before] }
+			for _, k := range edited.Kernels(pass(), "^"+regexp.QuoteMeta(kernel)+"$") {
+				k.Longer = k.Start - k.End
+			}
+			edited.Replay()
+			p := pass()
+			end := p.End
+			for _, k := range edited.Kernels(p, "") {
+				end = max(end, k.End)
+			}
+			compared++
+			want := length - (end - p.Start)
+			if saving == want {
+				equal++
+			}
+			if saving < want-launch || saving > want+launch || saving > on {
+				t.Errorf("%s, %s (%d ns): without %s, %d ns on the path, it is said to be %d ns shorter; edited so it is %d ns shorter", b.Name, name, length, kernel, on, saving, want)
+			}
+		}
+	}
+	if compared < 30 || equal*5 < compared*4 {
+		t.Errorf("of %d savings %d are equal", compared, equal)
+	}
+}
