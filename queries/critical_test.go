@@ -32,7 +32,8 @@ func TestCriticalPath(t *testing.T) {
 				AND k.start_ns <= g.start_ns AND k.start_ns + k.duration_ns >= g.start_ns + g.duration_ns
 			WHERE g.cause IN ('kernel', 'collective', 'collective-wait')`)
 		none(t, w, run, "a call was not made then", `SELECT g.step_id, g.nth`+of+`JOIN critical_segment g ON g.run_id = s.run_id AND g.step_id = s.step_id
-			ANTI JOIN api_call c ON c.run_id = s.run_id AND c.source_id = s.source_id AND c.tid = g.tid AND c.api_name_id = g.api_name_id AND c.start_ns <= g.start_ns AND c.start_ns + c.duration_ns >= g.start_ns + g.duration_ns
+			ANTI JOIN (SELECT run_id, source_id, tid, api_name_id, start_ns, duration_ns FROM api_call UNION ALL SELECT run_id, source_id, tid, launch_name_id, launch_start_ns, launch_duration_ns FROM kernel
+				UNION ALL SELECT run_id, source_id, tid, launch_name_id, launch_start_ns, launch_duration_ns FROM memop UNION ALL SELECT run_id, source_id, tid, launch_name_id, launch_start_ns, launch_duration_ns FROM graph_launch) c ON c.run_id = s.run_id AND c.source_id = s.source_id AND c.tid = g.tid AND c.api_name_id = g.api_name_id AND c.start_ns <= g.start_ns AND c.start_ns + c.duration_ns >= g.start_ns + g.duration_ns
 			WHERE g.cause IN ('launch', 'wait', 'call')`)
 		none(t, w, run, "a step of periods has another time", `SELECT s.step_id, s.duration_ns, p.time_ns`+of+`JOIN step p ON p.run_id = s.run_id AND p.is_default AND p.source_id = s.source_id AND p.pid IS NOT DISTINCT FROM s.pid AND p.device_id = s.device_id AND p.stage = s.stage AND p.nth = s.nth
 			WHERE s.basis = 'period' AND p.time_ns IS DISTINCT FROM s.duration_ns`)
@@ -94,5 +95,20 @@ func TestCriticalPathSaving(t *testing.T) {
 	}
 	if compared < 30 || equal*5 < compared*4 {
 		t.Errorf("of %d savings %d are equal", compared, equal)
+	}
+}
+
+// TestCriticalShortCalls holds that launches in calls too short for api_call are on the path: before the first work of each step of an engine comes all
+// of its scheduler.
+func TestCriticalShortCalls(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	load(t, w, "engine", "../testdata/engine/engine-node.sqlite.gz")
+	got := rowsOf(t, w, `SELECT c.time_ns, c.time_ns IN (SELECT n.duration_ns FROM nvtx_range n WHERE n.name = 'scheduler: schedule') FROM critical_path('engine', stage := 'decode') c WHERE c.basis = 'period' AND c.cause = 'host' AND c.subject = 'scheduler: schedule'`)
+	if len(got) != 1 || got[0][1] != true {
+		t.Errorf("the scheduler has %v of the path, not the time of one of its ranges", got)
+	}
+	if queued := one(t, w, `SELECT sum(time_ns)::BIGINT FROM critical_path('engine', stage := 'decode', per := 'cause') WHERE basis = 'period' AND cause = 'queued'`); queued > 50_000 {
+		t.Errorf("work of a decode step waited %d ns although its turn had come", queued)
 	}
 }

@@ -1,9 +1,11 @@
 package critical
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 
 	"prof/ingest/attribute"
@@ -151,6 +153,7 @@ type event struct {
 	length, tid    number
 	device, stream number
 	launched, id   number
+	took, api      number // of the launch
 	text           sql.NullString
 }
 
@@ -163,23 +166,27 @@ func (e *event) end() int64 {
 
 // table is a table of events, expressions for columns of an event ("" for NULL), and what to do with each.
 type table struct {
-	name                                            string
-	length, tid, device, stream, launched, id, text string
-	where                                           string
-	take                                            func(s *step, e *event)
+	name                             string
+	length, device, stream, id, text string
+	isWork                           bool // it has columns of its launch
+	where                            string
+	take                             func(s *step, e *event)
 }
 
 func (r *reader) readEvents() error {
 	for _, t := range []table{
-		{name: "kernel", device: "x.device_id", stream: "x.stream_id", launched: "x.launch_start_ns", id: "x.kernel_name_id", take: r.kernel},
-		{name: "memop", device: "x.device_id", stream: "x.stream_id", launched: "x.launch_start_ns", text: "x.operation", id: "CASE WHEN x.dst_memory IS DISTINCT FROM 'Device' AND x.dst_memory IS DISTINCT FROM 'Array' THEN 1 END", take: r.copy},
-		{name: "graph_launch", device: "x.device_id", stream: "x.stream_id", launched: "x.launch_start_ns", where: " AND x.mode = 'graph'", take: r.replay},
+		{name: "kernel", device: "x.device_id", stream: "x.stream_id", isWork: true, id: "x.kernel_name_id", take: r.kernel},
+		{name: "memop", device: "x.device_id", stream: "x.stream_id", isWork: true, text: "x.operation", id: "CASE WHEN x.dst_memory IS DISTINCT FROM 'Device' AND x.dst_memory IS DISTINCT FROM 'Array' THEN 1 END", take: r.copy},
+		{name: "graph_launch", device: "x.device_id", stream: "x.stream_id", isWork: true, where: " AND x.mode = 'graph'", take: r.replay},
 		{name: "api_call", id: "x.api_name_id", take: r.call},
 		{name: "nvtx_range", id: "x.path_id", where: " AND x.style = 'push_pop'", take: r.inRange},
 		{name: "op", id: "x.op_name_id", take: r.inOp},
 		{name: "profiler_overhead", take: r.busy},
 		{name: "sync", device: "x.device_id", stream: "x.stream_id", text: "x.kind", take: r.sync},
 	} {
+		if t.name == "sync" { // looks calls up by their starts
+			r.sortCalls()
+		}
 		if err := r.readTable(t); err != nil {
 			return fmt.Errorf("read %s: %w", t.name, err)
 		}
@@ -238,22 +245,45 @@ func (r *reader) readTable(t table) error {
 		}
 		return column
 	}
-	query := r.tables(fmt.Sprintf("x.start_ns, x.duration_ns, x.tid, %s AS device, %s AS stream, %s AS launched, %s AS id, %s AS label", or(t.device), or(t.stream), or(t.launched), or(t.id), or(t.text)), t.name, t.where)
+	launch := "NULL AS launched, NULL AS took, NULL AS api"
+	if t.isWork {
+		launch = "x.launch_start_ns AS launched, x.launch_duration_ns AS took, x.launch_name_id AS api"
+	}
+	query := r.tables(fmt.Sprintf("x.start_ns, x.duration_ns, x.tid, %s AS device, %s AS stream, %s, %s AS id, %s AS label", or(t.device), or(t.stream), launch, or(t.id), or(t.text)), t.name, t.where)
 	if query == "" {
 		return nil
 	}
 	var at int
 	var e event
-	return r.each(query+"\nORDER BY ALL", func() { t.take(r.steps[at], &e) }, &at, &e.start, &e.length, &e.tid, &e.device, &e.stream, &e.launched, &e.id, &e.text)
+	return r.each(query+"\nORDER BY ALL", func() { t.take(r.steps[at], &e) }, &at, &e.start, &e.length, &e.tid, &e.device, &e.stream, &e.launched, &e.took, &e.api, &e.id, &e.text)
 }
 
 func (r *reader) work(s *step, e *event, cause Cause, name workName) *Work {
 	w := Work{Start: e.start, End: e.end(), Thread: None, Stream: r.streams.id(streamName{e.device, e.stream}), Name: r.works.id(name), Cause: cause}
 	if e.tid.Valid && e.launched.Valid {
 		w.Thread, w.LaunchStart = s.thread(e.tid.V), e.launched.V
+		r.launch(s, w.Thread, e)
 	}
 	s.Works = append(s.Works, w)
 	return &s.Works[len(s.Works)-1]
+}
+
+// launch takes the call that launched a piece of work: api_call has calls of 5 us or longer only. Calls of the step that are there too, and those of
+// many nodes of a graph, are one for the graph of the step.
+func (r *reader) launch(s *step, thread int32, e *event) {
+	calls := &s.Threads[thread].Calls
+	if n := len(*calls); !e.took.Valid || !e.api.Valid || e.launched.V+e.took.V <= s.Start || n > 0 && (*calls)[n-1].Start == e.launched.V {
+		return
+	}
+	*calls = append(*calls, APICall{Start: e.launched.V, End: e.launched.V + e.took.V, Kind: r.kind[e.api.V], API: r.apis.id(e.api.V), Stream: None})
+}
+
+func (r *reader) sortCalls() {
+	for _, s := range r.steps {
+		for i := range s.Threads {
+			slices.SortStableFunc(s.Threads[i].Calls, func(a, b APICall) int { return cmp.Compare(a.Start, b.Start) })
+		}
+	}
 }
 
 func (r *reader) kernel(s *step, e *event) {
