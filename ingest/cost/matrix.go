@@ -399,7 +399,7 @@ func (v attention) pairs(c *call, sq, sk int64) (n int64, masked bool) {
 // experts are the two products of a mixture of experts (vLLM's and SGLang's fused_moe.py: hidden_states, w1, w2, topk_weights,
 // topk_ids): each token goes through as many experts as topk_ids has columns. At most as many experts as tokens choose are
 // read, and no more than there are: an upper bound, and so are the operations where experts are on other GPUs too, which an
-// expert map tells. The activation between the products has operators of its own.
+// expert map says. The activation between the products has operators of its own.
 func experts(c *call) {
 	c.Group, c.Bound = "moe", "upper"
 	x, w1, w2, ids := c.tensor(0), c.tensor(1), c.tensor(2), c.tensor(4)

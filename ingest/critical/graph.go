@@ -358,7 +358,7 @@ func (g *Graph) choose(start int32, all []choice, thread int32) {
 	}
 }
 
-// after tells the time from what work waited for to a moment. A device takes some us to start work; what takes far longer waits for something else.
+// after splits the time from what work waited for to a moment. A device takes some us to start work; what takes far longer waits for something else.
 func (g *Graph) after(c choice, thread int32, until int64) (out []share) {
 	from := g.nodes[c.from].at
 	if c.label.Cause == LaunchLatency {

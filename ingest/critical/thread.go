@@ -81,7 +81,7 @@ func joined(spans []Span) []Span {
 	return out
 }
 
-// cpu tells a thread's time by calls, frames and what the profiler took.
+// cpu splits a thread's time by calls, frames and what the profiler took.
 func (g *Graph) cpu(thread int32, from, to int64) []share {
 	l := &g.lines[thread]
 	var out []share

@@ -500,7 +500,7 @@ func TestOpcodeCounts(t *testing.T) {
 					for _, i := range fieldsOf(t, m, 3) {
 						op := string(fieldsOf(t, fieldsOf(t, i, 1)[0], 1)[0])
 						want := math.Float64frombits(binary.LittleEndian.Uint64(fieldsOf(t, i, 2)[0][1:]))
-						if compared++; op == "I2F" || op == "F2I" { // whose codes no report tells apart
+						if compared++; op == "I2F" || op == "F2I" { // whose codes no report distinguishes
 							unknown -= want
 						} else if counts[op] != want {
 							t.Errorf("%s: %s: %v of %s, ncu counts %v", name, kernel, counts[op], op, want)

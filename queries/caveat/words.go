@@ -497,7 +497,7 @@ var withoutRoof = map[string]string{
 var stalls = map[string]string{
 	"barrier":            "waits for the other warps of its block at a barrier, as __syncthreads",
 	"branch resolving":   "waits for the target of a branch",
-	"dispatch stall":     "is held up by the dispatcher, as by a conflict of registers",
+	"dispatch stall":     "waits because the dispatcher cannot issue, as with a conflict of registers",
 	"drain":              "has ended and waits until its stores are written: stores of a warp that lie far apart take long",
 	"gmma":               "waits for matrix instructions of its warp group (wgmma)",
 	"imc miss":           "waits for constants or kernel arguments that are not in the constant cache",

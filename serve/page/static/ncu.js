@@ -41,7 +41,7 @@ export function mount(root, route, nav) {
     return [
       el("section", {}, el("h2", {}, "Roofline"), roofs, roofline.notes.map((n) => el("p", { class: "note" }, n)), el("details", {}, el("summary", {}, "Ceilings"), table(ceilings, { caption: "ceilings", search: false }))),
       el("section", {}, el("h2", {}, "What limits each kernel"), table(bottlenecks, { caption: "bottlenecks", search: false, most: 20 })),
-      hotspots.rows.length ? el("section", {}, el("h2", {}, "Hot lines"), table(hotspots, { caption: "ncu-hotspots", search: false, most: 10, cells: { code: (v) => v === null ? "-" : el("code", {}, v) } }), hotspots.notes.map((n) => el("p", { class: "note" }, n))) : null,
+      hotspots.rows.length ? el("section", {}, el("h2", {}, "Hot lines"), table({ ...hotspots, columns: codeLast(hotspots.columns) }, { caption: "ncu-hotspots", search: false, most: 10, cells: { code: (v) => v === null ? "-" : el("code", {}, v) } })) : null,
       el("section", {}, el("h2", {}, "Launches"), launches),
       el("section", {}, panel),
       el("p", { class: "see" }, ["ncu-source", "ncu-balance", "kernel-metrics", "ncu-rules", "kernel-efficiency", "ncu-matches", "region-metrics", "ncu-plan"].map((q) => [el("a", { href: `${runLink(run)}?query=${q}` }, q), " "])),
@@ -119,3 +119,6 @@ function plot(device, rows, ceilings, pick) {
 }
 
 const tick = (v) => { const s = scaleOf({ name: "v", type: "float", unit: "flop_per_s" }, [v]); return `${Number((v / s.div).toPrecision(1)).toLocaleString("en")} ${s.name[0] === "F" ? "" : s.name[0]}`; };
+
+// codeLast moves source text behind the figures: it is as wide as it likes.
+const codeLast = (columns) => [...columns.filter((c) => c.name !== "code"), ...columns.filter((c) => c.name === "code")];
