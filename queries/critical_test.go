@@ -103,12 +103,14 @@ func TestCriticalPathSaving(t *testing.T) {
 func TestCriticalShortCalls(t *testing.T) {
 	t.Parallel()
 	w := newWarehouse(t)
-	load(t, w, "engine", "../testdata/engine/engine-node.sqlite.gz")
-	got := rowsOf(t, w, `SELECT c.time_ns, c.time_ns IN (SELECT n.duration_ns FROM nvtx_range n WHERE n.name = 'scheduler: schedule') FROM critical_path('engine', stage := 'decode') c WHERE c.basis = 'period' AND c.cause = 'host' AND c.subject = 'scheduler: schedule'`)
-	if len(got) != 1 || got[0][1] != true {
-		t.Errorf("the scheduler has %v of the path, not the time of one of its ranges", got)
-	}
-	if queued := one(t, w, `SELECT sum(time_ns)::BIGINT FROM critical_path('engine', stage := 'decode', per := 'cause') WHERE basis = 'period' AND cause = 'queued'`); queued > 50_000 {
-		t.Errorf("work of a decode step waited %d ns although its turn had come", queued)
+	for run, path := range map[string]string{"nsys": "engine-node.sqlite.gz", "torch": "engine.trace.json.gz"} {
+		load(t, w, run, "../testdata/engine/"+path)
+		got := rowsOf(t, w, `SELECT c.time_ns, c.time_ns IN (SELECT n.duration_ns FROM nvtx_range n WHERE n.name = 'scheduler: schedule') FROM critical_path('%s', stage := 'decode') c WHERE c.basis = 'period' AND c.cause = 'host' AND c.subject = 'scheduler: schedule'`, run)
+		if len(got) != 1 || got[0][1] != true {
+			t.Errorf("%s: the scheduler has %v of the path, not the time of one of its ranges", run, got)
+		}
+		if queued := one(t, w, fmt.Sprintf(`SELECT sum(time_ns)::BIGINT FROM critical_path('%s', stage := 'decode', per := 'cause') WHERE basis = 'period' AND cause = 'queued'`, run)); queued > 50_000 {
+			t.Errorf("%s: work of a decode step waited %d ns although its turn had come", run, queued)
+		}
 	}
 }

@@ -284,6 +284,9 @@ func TestOwnCode(t *testing.T) {
 		"transformers/cache_utils.py(129): update":        false,
 		"contextlib.py(78): inner":                        false,
 		"logging/__init__.py(1): info":                    false,
+		"/run/mark/prof_mark_models.py(73): run":          false,
+		"my_prof_mark.py(3): f":                           true,
+		"aiter/ops/gemm.py(3): gemm":                      false,
 		"six.py(1): f":                                    true, // a module that no list has
 		"/x/site-packages/foo/a.py(1): f":                 false,
 		"/x/dist-packages/foo/a.py(1): f":                 false,

@@ -174,6 +174,8 @@ func TestEngineOverhead(t *testing.T) {
 			t.Errorf("%s: %d ns, the thread took %d", run, total(f, "total_ns"), want)
 		}
 		idle := one(t, w, fmt.Sprintf(`SELECT sum(least(start_ns + duration_ns, %d) - greatest(start_ns, %d))::BIGINT FROM gap WHERE run_id = _run_id('%s') AND start_ns < %[1]d AND start_ns + duration_ns > %[2]d`, thread[1], thread[0], run))
+		edges := rowsOf(t, w, `SELECT start_ns, end_ns FROM device_time WHERE run_id = _run_id('%s') AND range_id IS NULL`, run)[0]
+		idle += max(edges[0].(int64)-thread[0].(int64), 0) + max(thread[1].(int64)-edges[1].(int64), 0)
 		if total(f, "idle_ns") != idle {
 			t.Errorf("%s: idle %d ns, the gaps have %d", run, total(f, "idle_ns"), idle)
 		}

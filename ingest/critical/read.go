@@ -84,6 +84,7 @@ type reader struct {
 	frames  numbered[frameName]
 	streams numbered[streamName]
 	apis    numbered[int64]
+	longest map[string]int64             // row of a table whose rows all have ends
 	family  map[int64]string             // of kernels
 	shared  map[int64]bool               // kernels that are collectives
 	kind    map[int64]attribute.CallKind // of API functions
@@ -108,7 +109,7 @@ func (r *reader) each(query string, do func(), to ...any) error {
 
 // read reads the steps that are asked for, and what happened in them.
 func (r *reader) read() error {
-	for _, read := range []func() error{r.readSteps, r.pick, r.readNames, r.readEvents, r.readArrivals} {
+	for _, read := range []func() error{r.readSteps, r.readLongest, r.pick, r.readNames, r.readEvents, r.readArrivals} {
 		if err := read(); err != nil {
 			return err
 		}
@@ -179,7 +180,7 @@ func (r *reader) readEvents() error {
 		{name: "memop", device: "x.device_id", stream: "x.stream_id", isWork: true, text: "x.operation", id: "CASE WHEN x.dst_memory IS DISTINCT FROM 'Device' AND x.dst_memory IS DISTINCT FROM 'Array' THEN 1 END", take: r.copy},
 		{name: "graph_launch", device: "x.device_id", stream: "x.stream_id", isWork: true, where: " AND x.mode = 'graph'", take: r.replay},
 		{name: "api_call", id: "x.api_name_id", take: r.call},
-		{name: "nvtx_range", id: "x.path_id", where: " AND x.style = 'push_pop'", take: r.inRange},
+		{name: "nvtx_range", id: "x.path_id", where: " AND x.style <> 'start_end'", take: r.inRange},
 		{name: "op", id: "x.op_name_id", take: r.inOp},
 		{name: "profiler_overhead", take: r.busy},
 		{name: "sync", device: "x.device_id", stream: "x.stream_id", text: "x.kind", take: r.sync},
@@ -203,11 +204,35 @@ func (r *reader) tables(columns, table, where string) string {
 			pid = fmt.Sprintf("x.pid = %d", s.pid.V)
 		}
 		if !s.isLeft {
-			parts = append(parts, fmt.Sprintf("SELECT %d AS step, %s FROM %s x WHERE x.run_id = %s AND x.source_id = %d AND %s AND x.start_ns <= %d AND coalesce(x.start_ns + x.duration_ns, %d) > %d%s",
-				i, columns, table, r.run, s.source, pid, s.End, attribute.Forever, s.Start, where))
+			parts = append(parts, fmt.Sprintf("SELECT %d AS step, %s FROM %s x WHERE x.run_id = %s AND x.source_id = %d AND %s AND x.start_ns <= %d AND coalesce(x.start_ns + x.duration_ns, %d) > %d%s%s",
+				i, columns, table, r.run, s.source, pid, s.End, attribute.Forever, s.Start, r.begun(table, s.Start), where))
 		}
 	}
 	return strings.Join(parts, "\nUNION ALL ")
+}
+
+// readLongest reads how long the longest row of each table is, where all rows have an end: none that began before that is still going on.
+func (r *reader) readLongest() error {
+	r.longest = map[string]int64{}
+	for _, table := range []string{"kernel", "memop", "graph_launch", "api_call", "op", "sync"} {
+		var longest number
+		if err := r.each(fmt.Sprintf("SELECT CASE WHEN count(x.duration_ns) = count(*) THEN max(x.duration_ns) END FROM %s x WHERE x.run_id = %s", table, r.run), func() {
+			if longest.Valid {
+				r.longest[table] = longest.V
+			}
+		}, &longest); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// begun is a condition that rows going on at a moment meet, by which DuckDB passes over most of a large table.
+func (r *reader) begun(table string, at int64) string {
+	if longest, is := r.longest[table]; is {
+		return fmt.Sprintf(" AND x.start_ns >= %d", at-longest)
+	}
+	return ""
 }
 
 // pick leaves steps out in which too much happened: those of median length, in the order in which they are asked for, come first.

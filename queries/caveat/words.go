@@ -144,6 +144,12 @@ var words = map[string]func(c C, alike []C) string{
 	"idle-between-steps": func(c C, _ []C) string {
 		return fmt.Sprintf("before a %s step the GPU has no work of any step for %s, %.0f %% of the time since the step before began (medians); see prof query engine-overhead", c.Stage, Duration(c.TimeNs), 100*c.Ratio)
 	},
+	"steps-too-large": func(c C, _ []C) string {
+		return fmt.Sprintf("the critical path of %s of %s is not known: too much happens in one", count(c.Count, "step or pass", "steps or passes"), c.Stage)
+	},
+	"stretches-not-stored": func(c C, _ []C) string {
+		return fmt.Sprintf("of %s of %s only the sums of the critical path are stored, not its stretches: there are too many", count(c.Count, "step or pass", "steps or passes"), c.Stage)
+	},
 	"steps-by-recurrence": func(c C, _ []C) string {
 		return fmt.Sprintf("no range in %s is named as a step or iteration, so steps are inferred: each runs from one occurrence of a kernel or graph replay to the next, where 80 %% of its occurrences are the same number of kernels apart and half of all kernels lie between them", c.Subject)
 	},
@@ -485,8 +491,8 @@ var withoutRoof = map[string]string{
 	"no-values":    "values of inputs that are no tensors were not recorded: record a trace with a newer PyTorch",
 	"list-types":   "PyTorch records no types of tensors in a list (aten::cat, aten::index)",
 	"scalar-type":  "an input without dimensions may be a tensor or a Python number, which has another type",
-	"lengths":      "the lengths of the sequences lie on the GPU",
-	"routing":      "which experts work is decided on the GPU",
+	"lengths":      "the lengths of the sequences are known only on the GPU",
+	"routing":      "which experts work is known only on the GPU",
 	"other-inputs": "their inputs are not those that the formula knows",
 	"host-copy":    "they copy to or from the host or another GPU",
 	"no-peak":      "device_peak has no row for their GPU and precision",
@@ -497,7 +503,7 @@ var withoutRoof = map[string]string{
 var stalls = map[string]string{
 	"barrier":            "waits for the other warps of its block at a barrier, as __syncthreads",
 	"branch resolving":   "waits for the target of a branch",
-	"dispatch stall":     "waits because the dispatcher cannot issue, as with a conflict of registers",
+	"dispatch stall":     "waits for the dispatcher, e.g. because of a register conflict",
 	"drain":              "has ended and waits until its stores are written: stores of a warp that lie far apart take long",
 	"gmma":               "waits for matrix instructions of its warp group (wgmma)",
 	"imc miss":           "waits for constants or kernel arguments that are not in the constant cache",
@@ -506,8 +512,8 @@ var stalls = map[string]string{
 	"math pipe throttle": "waits because the arithmetic unit it needs is busy",
 	"membar":             "waits at a memory fence",
 	"mio throttle":       "waits because the queue of shared memory, special functions and dynamic branches is full: fewer and wider accesses help",
-	"no instructions":    "waits for instructions: they are not in the instruction cache, as in code that is large or jumps far",
-	"not selected":       "was ready, and another warp was issued: there are warps enough",
+	"no instructions":    "waits for instructions: they are not in the instruction cache, as happens with large code or far jumps",
+	"not selected":       "was ready, and another warp was issued: there are enough warps",
 	"short scoreboard":   "waits for data from shared memory, or for a special function (MUFU)",
 	"sleeping":           "sleeps (nanosleep)",
 	"tex throttle":       "waits because the queue of texture accesses is full",

@@ -5,7 +5,7 @@
 -- params:
 --   run VARCHAR: the run
 --   device BIGINT = NULL: only this GPU
---   full_count BIGINT = 1024: length at which the queue counts as full: launches wait from some 1,024 on, as HTA takes it too
+--   full_count BIGINT = 1024: length at which the queue counts as full: from about 1,024 on, launches block; HTA uses this value too
 --   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
 -- columns:
 --   device: GPU
@@ -56,5 +56,6 @@ SELECT c.device_id AS device, c.stream_id AS stream, sum(c.launches)::BIGINT AS 
     coalesce(sum(c.ns) FILTER (c.length >= full_count), 0)::BIGINT AS full_ns, any_value(c.all_ns)::BIGINT AS time_ns, coalesce(sum(c.ns) FILTER (c.length = 0), 0)::BIGINT AS empty_ns,
     coalesce(sum(c.launches) FILTER (c.length > full_count), 0)::BIGINT AS full_launch_count, c.source_id, c.pid, c.context_id AS context
 FROM c
+WHERE CASE WHEN full_count < 1 THEN error('ARGUMENT: --full-count is 1 or more')::BOOLEAN ELSE true END
 GROUP BY c.source_id, c.pid, c.device_id, c.context_id, c.stream_id
 ORDER BY work_count DESC, c.source_id, c.pid, c.device_id, c.context_id, c.stream_id

@@ -12,7 +12,7 @@
 --   file: source file; NULL when not known
 --   line: line in the file; NULL when not known
 --   function: mangled name of the function that the instruction is in; NULL for a line
---   code_offset: place of the instruction in its function, in bytes from the begin; NULL for a line
+--   code_offset: place of the instruction in its function, in bytes from its start; NULL for a line
 --   opcode: operation of the instruction; of a line, that with the most samples; NULL when not known
 --   launches: profiled launches with values at instructions
 --   instruction_count: instructions in the GPU's code
@@ -25,7 +25,7 @@
 --   executed_count: instructions executed, by warp
 --   thread_count: instructions executed, by thread
 --   true_thread_count: those of threads that their predicate did not disable
---   divergent_branch_count: branches on which threads of a warp parted
+--   divergent_branch_count: branches on which threads of a warp diverged
 --   global_sector_count: sectors of 32 bytes that accesses to global memory ask of L2
 --   global_sector_ideal_count: those that the same bytes need at least
 --   shared_wavefront_count: passes that accesses to shared memory take

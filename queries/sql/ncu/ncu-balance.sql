@@ -7,7 +7,7 @@
 --   kernel VARCHAR = NULL: only kernels whose name contains this, ignoring case
 --   launch BIGINT = NULL: only this launch
 --   stage VARCHAR = NULL: only launches in this stage; (none) for launches outside every stage
---   top BIGINT = 0: maximum launches, those with the least balanced SMs; 0 for all
+--   top BIGINT = 0: maximum launches, those with the least balanced SMs, or L1 caches where the report has no SMs; 0 for all
 -- columns:
 --   launch: launch number in the run; in a run with one report, ncu's ID
 --   kernel: kernel name as Nsight Compute spells it
@@ -36,7 +36,7 @@ WITH unit AS (
     WHERE (launch IS NULL OR _id_number(l.launch_id) - 1 = launch) AND (kernel IS NULL OR contains(lower(n.name), lower(kernel))) AND (stage IS NULL OR coalesce(l.stage, '(none)') = stage)
         AND a.mean_cycles IS NOT NULL AND a.max_cycles IS NOT NULL
 ), placed AS (
-    SELECT r.launch_id, dense_rank() OVER (ORDER BY min(r.balance_ratio) FILTER (r.unit = 'sm') NULLS LAST, r.launch_id) AS place FROM r GROUP BY r.launch_id
+    SELECT r.launch_id, dense_rank() OVER (ORDER BY coalesce(min(r.balance_ratio) FILTER (r.unit = 'sm'), min(r.balance_ratio) FILTER (r.unit = 'smsp'), min(r.balance_ratio) FILTER (r.unit = 'l1'), min(r.balance_ratio)) NULLS LAST, r.launch_id) AS place FROM r GROUP BY r.launch_id
 )
 SELECT _id_number(r.launch_id) - 1 AS launch, r.kernel, r.unit, r.balance_ratio, r.mean_cycles, r.min_cycles, r.max_cycles, r.grid, r.block, r.waves
 FROM r JOIN placed p ON p.launch_id = r.launch_id WHERE top = 0 OR p.place <= top

@@ -14,7 +14,7 @@
 --   kernel: kernel name as Nsight Compute spells it
 --   file: source file; NULL when compiled without -lineinfo
 --   line: line in the file; inlined code has the line of the inlined function
---   code_offset: place of the instruction in its function, in bytes from the begin; NULL for a line
+--   code_offset: place of the instruction in its function, in bytes from its start; NULL for a line
 --   opcode: operation of the instruction without its modifiers, as LDG; of a line, that with the most samples; NULL when not known: it is for compute capability 9.0
 --   code: text of the line, where the report has it (ncu --import-source yes)
 --   time_ns: estimated time: the duration of each launch's replay times its share of the launch's samples, summed over launches

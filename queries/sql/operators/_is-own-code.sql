@@ -6,15 +6,15 @@
 --   function VARCHAR: function as recorded: file(line): name
 -- columns:
 --   is_own: true but for <built-in ...>, <frozen ...>, <string> and other functions without a file (not cells of notebooks), nn.Modules, files below site-packages, dist-packages or
---     lib/python3.x, code that torch.compile and Triton write, and, as the PyTorch profiler cuts the folder of packages off, relative paths that begin with the name of a module of
+--     lib/python3.x, code that torch.compile and Triton write, prof's own helper, and, as the PyTorch profiler cuts the folder of packages off, relative paths that begin with the name of a module of
 --     Python's own library or of one of the packages listed here
 
 regexp_matches(function, '\([0-9]+\): ') AND (NOT starts_with(function, '<') OR starts_with(function, '<ipython-input'))
-    AND NOT regexp_matches(function, '(?i)(^|[/\\])((site|dist)-packages|lib(64)?[/\\]python[0-9.]+|python[0-9.]*[/\\]lib|torchinductor_[^/\\(]+|\.triton)[/\\]')
+    AND NOT regexp_matches(function, '(?i)(^|[/\\])((site|dist)-packages|lib(64)?[/\\]python[0-9.]+|python[0-9.]*[/\\]lib|torchinductor_[^/\\(]+|\.triton)[/\\]|(^|[/\\])prof_mark\w*\.py\(')
     AND NOT list_contains([
         'torch', 'torchvision', 'torchaudio', 'torchao', 'torchtitan', 'functorch', 'triton', 'transformers', 'accelerate', 'diffusers', 'tokenizers', 'safetensors', 'huggingface_hub', 'peft', 'trl',
         'sentence_transformers', 'timm', 'einops', 'xformers', 'flash_attn', 'flashinfer', 'bitsandbytes', 'apex', 'transformer_engine', 'deepspeed', 'lightning', 'pytorch_lightning', 'lightning_fabric',
-        'torchmetrics', 'vllm', 'sglang', 'tensorrt_llm', 'modelopt', 'jax', 'jaxlib', 'flax', 'optax', 'orbax', 'haiku', 'tensorflow', 'keras', 'numpy', 'scipy', 'pandas', 'polars', 'pyarrow', 'sklearn',
+        'torchmetrics', 'vllm', 'sglang', 'sgl_kernel', 'aiter', 'deep_ep', 'deep_gemm', 'tensorrt_llm', 'modelopt', 'jax', 'jaxlib', 'flax', 'optax', 'orbax', 'haiku', 'tensorflow', 'keras', 'numpy', 'scipy', 'pandas', 'polars', 'pyarrow', 'sklearn',
         'cupy', 'numba', 'PIL', 'cv2', 'tqdm', 'ray', 'wandb', 'omegaconf', 'hydra', 'pydantic', 'pytest', '_pytest', 'IPython', 'ipykernel', 'traitlets', 'zmq', 'tornado', 'nvtx', '__future__',
         '_collections_abc', '_weakrefset', '_compat_pickle', '_pydatetime', '_pydecimal', '_pyio', '_strptime', '_threading_local', '_bootsubprocess', '_aix_support', '_sitebuiltins', '_py_abc', 'abc',
         'argparse', 'ast', 'asyncio', 'base64', 'bdb', 'bisect', 'bz2', 'codecs', 'codeop', 'collections', 'colorsys', 'compileall', 'concurrent', 'configparser', 'contextlib', 'contextvars', 'copy',

@@ -1,7 +1,7 @@
 -- hot-lines v1: Lines of code by the GPU time they launched and the GPU idle time they caused, the user's own code first; the rows add up to all device work and all idle time of the capture.
 -- grain: one function of the user's own code, or for work outside it one of a library
 -- key: line, function, path
--- notes: timelines stack graph launch warm
+-- notes: stack warm
 -- params:
 --   run VARCHAR: the run
 --   by VARCHAR = 'own': count each thing for the innermost function that is the user's own code (own), or for the innermost one with a file, whoever wrote it (any)

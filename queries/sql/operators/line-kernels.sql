@@ -1,7 +1,7 @@
 -- line-kernels v1: Kernels, copies and fills by the line of code that launched them; the rows of all lines and kernels add up to all device work of the capture.
 -- grain: one function, and one kernel name or operation launched in it or by its backward pass
 -- key: line, function, path, kind, kernel, is_backward
--- notes: timelines stack graph launch warm
+-- notes: stack warm
 -- params:
 --   run VARCHAR: the run
 --   line VARCHAR = NULL: only lines that match one of these globs, separated by commas, as file:line or followed by a blank and the function

@@ -16,7 +16,7 @@
 --   shapes: sizes of each input tensor, as JSON; NULL by name or when not recorded
 --   calls: calls that launched device work themselves; graph replays are not among them
 --   self_device_ns: device time of the work they launched themselves
---   lost_ns: self_device_ns - roof_ns: what is to win at most; negative where the work was faster than the roof
+--   lost_ns: self_device_ns - roof_ns: the time to be gained at most; negative where the work was faster than the roof
 --   attained_ratio: roof_ns / self_device_ns. Over 1 where data came out of the L2 cache, and where bytes are an upper bound
 --   side: memory or compute: the peak that bounds it; NULL when unknown
 --   share_ratio: self_device_ns as a share of all device work of the capture, in the selected stage

@@ -10,7 +10,7 @@
 --   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
 -- columns:
 --   rank: rank by idle_ns, then total_ns
---   place: inside an iteration, or between it and the one before on its thread
+--   place: inside an iteration; between it and the one before on its thread; or pass: there too, in a stage pass of several forward passes that nothing marks
 --   range: outermost range there, normalised; (no range) for the time outside all ranges: other code, or an engine without requests
 --   total_ns: CPU time in it; all rows add up to the time from the start of the first iteration of each thread to the end of its last, less warm-up
 --   share_ratio: total_ns as a share of all rows
@@ -39,11 +39,21 @@ WITH i AS ( -- one row a range: a thread may drive several GPUs
     ASOF JOIN part p ON p.source_id = n.source_id AND p.pid = n.pid AND p.tid = n.tid AND n.start_ns >= p.start_ns
     WHERE n.start_ns + n.duration_ns <= p.end_ns
 ), item AS (
-    SELECT n.place, n.iteration_id, n.range_id, n.path_id, n.source_id, n.start_ns, n.end_ns, n.devices FROM n WHERE NOT EXISTS (SELECT 1 FROM n p WHERE p.range_id = n.parent_range_id)
+    SELECT CASE WHEN n.place = 'between' AND EXISTS (SELECT 1 FROM stage_pass f WHERE f.run_id = run AND f.range_id = n.range_id) THEN 'pass' ELSE n.place END AS place, n.iteration_id, n.range_id, n.path_id, n.source_id, n.start_ns, n.end_ns, n.devices FROM n WHERE NOT EXISTS (SELECT 1 FROM n p WHERE p.range_id = n.parent_range_id)
     UNION ALL
     SELECT p.place, p.range_id, NULL, NULL, p.source_id, p.start_ns, p.end_ns, p.devices FROM part p
-), lull AS ( -- gaps of each GPU, with the idle time before each
-    SELECT g.source_id, g.device_id, g.start_ns, g.duration_ns, sum(g.duration_ns) OVER (PARTITION BY g.source_id, g.device_id ORDER BY g.start_ns) - g.duration_ns AS before_ns, count(*) OVER (PARTITION BY g.source_id, g.device_id) >= 10000 AS is_cut FROM gap g WHERE g.run_id = run AND (device IS NULL OR g.device_id = device)
+), gpu AS ( -- before its first work and after its last a GPU is idle too
+    SELECT t.source_id, t.device_id, any_value(t.start_ns) AS start_ns, any_value(t.end_ns) AS end_ns, least(min(p.start_ns), any_value(t.start_ns)) AS from_ns, greatest(max(p.end_ns), any_value(t.end_ns)) AS to_ns
+    FROM (SELECT p.source_id, p.start_ns, p.end_ns, unnest(p.devices) AS device_id FROM part p) p JOIN device_time t ON t.run_id = run AND t.range_id IS NULL AND t.source_id = p.source_id AND t.device_id = p.device_id
+    WHERE device IS NULL OR t.device_id = device GROUP BY t.source_id, t.device_id
+), pause AS (
+    SELECT g.source_id, g.device_id, g.start_ns, g.duration_ns, true AS is_gap FROM gap g JOIN gpu ON gpu.source_id = g.source_id AND gpu.device_id = g.device_id WHERE g.run_id = run
+    UNION ALL
+    SELECT gpu.source_id, gpu.device_id, gpu.from_ns, gpu.start_ns - gpu.from_ns, false FROM gpu
+    UNION ALL
+    SELECT gpu.source_id, gpu.device_id, gpu.end_ns, gpu.to_ns - gpu.end_ns, false FROM gpu
+), lull AS ( -- the pauses of each GPU, with the idle time before each
+    SELECT g.source_id, g.device_id, g.start_ns, g.duration_ns, sum(g.duration_ns) OVER (PARTITION BY g.source_id, g.device_id ORDER BY g.start_ns, g.duration_ns ROWS UNBOUNDED PRECEDING) - g.duration_ns AS before_ns, count(*) FILTER (g.is_gap) OVER (PARTITION BY g.source_id, g.device_id) >= 10000 AS is_cut FROM pause g WHERE g.duration_ns > 0
 ), edge AS (
     SELECT e.place, e.iteration_id, e.range_id, e.source_id, e.device_id, unnest([e.start_ns, e.end_ns]) AS at_ns, unnest([-1, 1]) AS sign
     FROM (SELECT k.place, k.iteration_id, k.range_id, k.source_id, k.start_ns, k.end_ns, unnest(k.devices) AS device_id FROM item k) e
@@ -59,7 +69,7 @@ WITH i AS ( -- one row a range: a thread may drive several GPUs
     SELECT s.place, s.range, s.total_ns, s.idle_ns, s.calls, s.max_ns FROM s WHERE NOT s.is_whole
     UNION ALL
     SELECT w.place, '(no range)', w.total_ns - coalesce(r.total_ns, 0), w.idle_ns - coalesce(r.idle_ns, 0), NULL, NULL
-    FROM s w LEFT JOIN (SELECT s.place, sum(s.total_ns)::BIGINT AS total_ns, sum(s.idle_ns)::BIGINT AS idle_ns FROM s WHERE NOT s.is_whole GROUP BY s.place) r ON r.place = w.place
+    FROM s w LEFT JOIN (SELECT CASE s.place WHEN 'pass' THEN 'between' ELSE s.place END AS place, sum(s.total_ns)::BIGINT AS total_ns, sum(s.idle_ns)::BIGINT AS idle_ns FROM s WHERE NOT s.is_whole GROUP BY ALL) r ON r.place = w.place
     WHERE w.is_whole
 )
 SELECT row_number() OVER (ORDER BY q.idle_ns DESC, q.total_ns DESC, q.place, q.range) AS rank, q.place, q.range, q.total_ns, q.total_ns / nullif((SELECT sum(t.total_ns) FROM q t), 0) AS share_ratio, q.idle_ns, q.idle_ns / nullif((SELECT sum(t.idle_ns) FROM q t), 0) AS idle_share_ratio,

@@ -24,7 +24,7 @@
 --   sequence_count: sequences of an iteration, prompts and generating ones; NULL when unknown, and by stage
 --   mode: how they were launched: eager (no CUDA graph), graph (one replay) or piecewise (several); NULL when launches were not captured
 --   iteration_count: iterations of each GPU, warm-up excluded
---   time_mean_ns: mean time, from the first device work of an iteration to that of the next; NULL without one that another follows
+--   time_mean_ns: mean time, from the first device work of an iteration to that of the next in its pass, of a prefill to that of the decode that follows; NULL without one
 --   time_p50_ns: median time
 --   time_p99_ns: 99th percentile, interpolated
 --   busy_ratio: GPU busy time as a share of the time, of iterations with a time
@@ -42,7 +42,7 @@
 --   time_max_ns: longest
 --   timed_count: iterations with a time: the last one of a pass has none
 --   warmup_count: excluded warm-up iterations
---   is_least: whether MFU and MBU are lower bounds, as in mfu
+--   is_least: whether MFU and MBU are lower bounds, as in mfu; NULL when they are unknown
 
 WITH i AS (
     SELECT i.stage, CASE "by" WHEN 'batch' THEN i.prompt_count + i.decode_count WHEN 'stage' THEN NULL::BIGINT ELSE error('ARGUMENT: --by is batch or stage')::BIGINT END AS sequence_count, i.mode, i.source_id, i.range_id, i.device_id, i.is_warmup,

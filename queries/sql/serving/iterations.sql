@@ -15,11 +15,11 @@
 --   prompt_token_count: their tokens in this iteration
 --   decode_count: generating sequences
 --   decode_token_count: their tokens in this iteration: more than sequences where tokens are speculated
---   time_ns: start of its first device work to that of the next iteration; NULL for the last one of a pass
+--   time_ns: start of its first device work to that of the next iteration in the same pass, of a prefill to that of the decode that follows; NULL when there is none
 --   busy_ns: GPU busy time: union of its device intervals
 --   idle_ns: time in its GPU span in which no work ran on the GPU
---   before_ns: end of the device work of all earlier iterations on this GPU to the start of its first: scheduling, sampling and input of an engine that does not overlap them; 0 when
---     they overlap, NULL for the first
+--   before_ns: end of the device work of all earlier iterations and passes on this GPU to the start of its first: scheduling, sampling and input of an engine that does not overlap
+--     them; 0 when they overlap, NULL for the first
 --   cpu_ns: CPU time of its range; NULL for periodic steps
 --   mode: how it was launched: eager (no CUDA graph), graph (one replay) or piecewise (several); NULL when launches were not captured
 --   graph_token_count: of decode with one replay: most tokens of an iteration that replayed the same graph, so that it computes at least as many in each; NULL otherwise, and when the

@@ -1,7 +1,7 @@
 -- critical-path-segments v1: The critical path of one stage pass or step in time order: what had to be done before what, from its start to its end without a gap. By default of the kind that took longest.
 -- grain: one stretch of time
 -- key: nth
--- notes: timelines workload launch range
+-- notes: critical timelines workload launch range
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 100: maximum rows; 0 for all

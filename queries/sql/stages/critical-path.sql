@@ -1,7 +1,7 @@
 -- critical-path v1: What set the length of a stage pass or step: its critical path by cause and subject, and by how much it would be shorter without each. Of each kind the one of median length, warm-up excluded.
 -- grain: one group of what is on the path of a stage pass or step
 -- key: step, rank
--- notes: timelines workload launch range
+-- notes: critical timelines workload launch range
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 20: maximum rows for each stage pass or step; 0 for all
@@ -13,6 +13,8 @@
 --   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
 -- columns:
 --   stage: stage, by stage_rule; (none) outside every stage
+--   step: number of the pass or step among those with a path
+--   basis: pass (outermost range of a stage), range (a range that is a step) or period (a step from its first device work to that of the next, where steps follow each other)
 --   rank: rank by time_ns within the pass or step
 --   cause: kernel, graph (replay traced as a whole), copy (or fill), collective, collective-wait (for the last rank), earlier (work that is not of the step), launch, launch-delay,
 --     launch-latency, wait, call, host, profiler, queued (work that was not started although its turn had come) or unknown; per cause also launch-bound, which is launch, launch-delay and
@@ -26,17 +28,15 @@
 --   piece_count: stretches of the path
 --   length_ns: length of the pass or step: of a range, from its start to the later of its end and the end of its last device work; of a period, from its first device work to that of the
 --     next
---   basis: pass (outermost range of a stage), range (a range that is a step) or period (a step from its first device work to that of the next, where steps follow each other)
 --   name: normalised range name; for steps without ranges the kernel that begins each, or graph replay
 --   nth: number of the pass, as in passes, or of the step, as in steps
 --   kind_count: passes or steps of its kind, warm-up excluded
---   step: number of the pass or step among those with a path
 --   device: GPU of a period; NULL for others, which may use several
 --   source_id: the source
 --   pid: process
 
-SELECT s.stage, row_number() OVER (PARTITION BY s.step ORDER BY w.duration_ns DESC, w.nth) AS rank, w.cause, coalesce(k.name, w.operation, a.name, o.name, p.name, w.family) AS subject, w.duration_ns AS time_ns, w.duration_ns / s.duration_ns AS share_ratio,
-    w.saving_ns, w.saving_ns / s.duration_ns AS saving_ratio, w.piece_count, s.duration_ns AS length_ns, s.basis, coalesce(r.name, b.name, 'graph replay') AS name, s.nth, s.kind_count, s.step, s.device_id AS device, s.source_id, s.pid
+SELECT s.stage, s.step, s.basis, row_number() OVER (PARTITION BY s.step ORDER BY w.duration_ns DESC, w.nth) AS rank, w.cause, coalesce(k.name, w.operation, a.name, o.name, p.name, w.family) AS subject, w.duration_ns AS time_ns, w.duration_ns / s.duration_ns AS share_ratio,
+    w.saving_ns, w.saving_ns / s.duration_ns AS saving_ratio, w.piece_count, s.duration_ns AS length_ns, coalesce(r.name, b.name, 'graph replay') AS name, s.nth, s.kind_count, s.device_id AS device, s.source_id, s.pid
 FROM _critical_step(run, source := source) s
 JOIN critical_what_if w ON w.run_id = run AND w.step_id = s.step_id AND w.grouping_kind = CASE WHEN per IN ('subject', 'cause', 'family', 'range') THEN per ELSE error('ARGUMENT: --per is subject, cause, family or range')::VARCHAR END
 LEFT JOIN kernel_name k ON k.run_id = w.run_id AND k.kernel_name_id = w.kernel_name_id

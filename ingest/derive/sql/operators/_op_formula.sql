@@ -11,7 +11,7 @@
 --   read_bytes BIGINT: as in op_cost
 --   write_bytes BIGINT: as in op_cost
 --   bytes_bound VARCHAR: as in op_cost
---   precision VARCHAR: precision of matrix products as the inputs tell it; NULL when they do not
+--   precision VARCHAR: precision of matrix products by the types of the inputs; NULL when they leave it open
 --   unknown VARCHAR: as in op_cost
 
 SELECT DISTINCT l.op_name_id, l.op_input_id, n.name, coalesce(i.shapes, '') AS shapes, coalesce(i.types, '') AS types, coalesce(i.strides, '') AS strides, coalesce(i.concrete, '') AS concrete

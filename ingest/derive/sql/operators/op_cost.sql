@@ -23,7 +23,7 @@
 --     a tensor), lengths (of sequences, on the GPU), routing (which experts work, on the GPU), other-inputs (than the formula knows), host-copy (leaves the GPU), precision (fp32 or tf32);
 --     NULL when nothing is
 
-WITH told AS ( -- of single precision kernel names tell whether the tensor cores multiplied
+WITH told AS ( -- for single precision kernel names say whether the tensor cores multiplied
     SELECT w.source_id, w.op_name_id, w.op_input_id, CASE WHEN min(p.precision) = max(p.precision) THEN min(p.precision) END AS precision
     FROM kernel k
     JOIN (

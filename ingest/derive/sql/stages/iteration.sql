@@ -20,12 +20,12 @@
 --   decode_context_count BIGINT: their context, those tokens included
 --   token_count BIGINT: tokens it computes: prompts and decoded
 --   start_ns BIGINT: start of its first device work; of the range without any
---   time_ns BIGINT: start of its first device work to that of the next iteration; NULL for the last one of a pass
+--   time_ns BIGINT: start of its first device work to that of the next iteration in the same pass, of a prefill to that of the decode that follows; NULL when there is none
 --   cpu_ns BIGINT: CPU time of the range; NULL for periodic steps
 --   gpu_span_ns BIGINT: GPU span: first start to last end of its device work
 --   busy_ns BIGINT: GPU busy time: union of its device intervals
 --   idle_ns BIGINT: time in its GPU span in which no work ran on the GPU
---   before_ns BIGINT: end of the device work of all earlier iterations on this GPU to the start of its first: no iteration has work there; 0 when they overlap, NULL for the first
+--   before_ns BIGINT: end of the device work of all earlier iterations and passes on this GPU to the start of its first: none has work there; 0 when they overlap, NULL for the first
 --   kernel_count BIGINT: kernels; NULL where graphs were traced as a whole
 --   replay_count BIGINT: graph replays it launched; NULL when launches were not captured
 --   eager_count BIGINT: kernels it launched outside graphs; NULL likewise
@@ -44,21 +44,26 @@ WITH s AS (
     LEFT JOIN range_device d ON d.run_id = $run AND d.range_id = p.range_id
     LEFT JOIN device_time t ON t.run_id = $run AND t.range_id = p.range_id AND t.device_id = d.device_id AND t.source_id = p.source_id
     WHERE p.run_id = $run AND (p.stage = 'prefill' OR p.step_count = 1) AND NOT EXISTS (SELECT 1 FROM s WHERE s.source_id = p.source_id AND s.pid IS NOT DISTINCT FROM p.pid AND s.stage = p.stage)
+), other AS ( -- passes of several forward passes that nothing marks: what comes before and after them does not reach across
+    SELECT p.stage, p.source_id, p.pid, d.device_id, p.range_id, d.first_start_ns AS start_ns, d.last_end_ns - d.first_start_ns AS gpu_span_ns
+    FROM stage_pass p JOIN range_device d ON d.run_id = $run AND d.range_id = p.range_id
+    WHERE p.run_id = $run AND NOT EXISTS (SELECT 1 FROM s WHERE s.source_id = p.source_id AND s.pid IS NOT DISTINCT FROM p.pid AND s.stage = p.stage) AND NOT EXISTS (SELECT 1 FROM p q WHERE q.range_id = p.range_id)
 ), i AS (
-    SELECT row_number() OVER (PARTITION BY i.source_id, i.pid, i.device_id ORDER BY i.start_ns, i.range_id, i.stage) AS nth, i.stage, i.basis, i.source_id, i.pid, r.tid, i.device_id, i.range_id, i.name_path_id, i.start_ns, i.until_ns,
-        coalesce(i.period_ns, CASE WHEN i.basis = 'pass' THEN nullif(lead(i.start_ns) OVER g - i.start_ns, 0) END) AS time_ns, i.cpu_ns, i.gpu_span_ns, i.busy_ns, i.idle_ns, max(i.start_ns + i.gpu_span_ns) OVER (g ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS earlier_ns, i.kernel_count, i.graph_count, i.is_warmup,
+    SELECT count(*) FILTER (i.basis <> 'other') OVER (PARTITION BY i.source_id, i.pid, i.device_id ORDER BY i.start_ns, i.range_id, i.stage ROWS UNBOUNDED PRECEDING) AS nth, i.stage, i.basis, i.source_id, i.pid, r.tid, i.device_id, i.range_id, i.name_path_id, i.start_ns, i.until_ns,
+        coalesce(i.period_ns, CASE WHEN i.basis = 'pass' AND lead(i.stage) OVER own <> i.stage THEN nullif(lead(i.start_ns) OVER own - i.start_ns, 0) END) AS time_ns, i.cpu_ns, i.gpu_span_ns, i.busy_ns, i.idle_ns, max(i.start_ns + i.gpu_span_ns) OVER (g ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS earlier_ns, i.kernel_count, i.graph_count, i.is_warmup,
         coalesce(CASE WHEN f.basis IS NOT NULL THEN f.prompt_count WHEN i.token_count IS NOT NULL THEN 0 END, a.prompt_count) AS prompt_count, coalesce(CASE WHEN f.basis IS NOT NULL THEN f.prompt_token_count WHEN i.token_count IS NOT NULL THEN 0 END, a.prompt_token_count) AS prompt_token_count, f.prompt_key_count,
         coalesce(CASE WHEN f.basis IS NOT NULL THEN f.decode_count ELSE i.decode_count END, a.decode_count) AS decode_count, coalesce(CASE WHEN f.basis IS NOT NULL THEN f.decode_token_count ELSE i.token_count END, a.decode_token_count) AS decode_token_count, f.decode_context_count
     FROM (SELECT s.stage, s.basis, s.source_id, s.pid, s.device_id, s.range_id, s.name_path_id, s.start_ns, s.period_ns, s.until_ns, s.cpu_ns, s.gpu_span_ns, s.busy_ns, s.idle_ns, s.kernel_count, s.graph_count, s.decode_count, s.token_count, s.is_warmup FROM s
-        UNION ALL SELECT p.stage, p.basis, p.source_id, p.pid, p.device_id, p.range_id, p.name_path_id, p.start_ns, p.period_ns, p.until_ns, p.cpu_ns, p.gpu_span_ns, p.busy_ns, p.idle_ns, p.kernel_count, p.graph_count, p.decode_count, p.token_count, p.is_warmup FROM p) i
+        UNION ALL SELECT p.stage, p.basis, p.source_id, p.pid, p.device_id, p.range_id, p.name_path_id, p.start_ns, p.period_ns, p.until_ns, p.cpu_ns, p.gpu_span_ns, p.busy_ns, p.idle_ns, p.kernel_count, p.graph_count, p.decode_count, p.token_count, p.is_warmup FROM p
+        UNION ALL SELECT o.stage, 'other', o.source_id, o.pid, o.device_id, o.range_id, NULL, o.start_ns, NULL, NULL, NULL, o.gpu_span_ns, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM other o) i
     LEFT JOIN nvtx_range r ON r.run_id = $run AND r.range_id = i.range_id
     LEFT JOIN stage_pass f ON f.run_id = $run AND f.range_id = i.range_id
     LEFT JOIN _annotation a ON a.range_id = i.range_id -- names that say requests and not tokens
-    WINDOW g AS (PARTITION BY i.source_id, i.device_id ORDER BY i.start_ns, i.pid, i.range_id, i.stage)
+    WINDOW g AS (PARTITION BY i.source_id, i.device_id ORDER BY i.start_ns, i.pid, i.range_id, i.stage), own AS (PARTITION BY i.source_id, i.pid, i.device_id ORDER BY i.start_ns, i.range_id, i.stage)
 ), launched AS ( -- iterations that could have launched a replay: the latest to begin on its thread, or on its GPU where there is no range
     SELECT i.source_id, i.pid, i.device_id, i.nth, g.graph_id, g.kernel_count, g.mode
     FROM (SELECT g.source_id, g.pid, g.tid, g.device_id, g.launch_start_ns, g.graph_id, g.kernel_count, g.mode FROM graph_launch g WHERE g.run_id = $run AND g.tid IS NOT NULL) g
-    ASOF JOIN (SELECT i.source_id, i.pid, i.tid, i.device_id, i.nth, r.start_ns, r.start_ns + r.duration_ns AS end_ns FROM i JOIN nvtx_range r ON r.run_id = $run AND r.range_id = i.range_id) i
+    ASOF JOIN (SELECT i.source_id, i.pid, i.tid, i.device_id, i.nth, r.start_ns, r.start_ns + r.duration_ns AS end_ns FROM i JOIN nvtx_range r ON r.run_id = $run AND r.range_id = i.range_id WHERE i.basis <> 'other') i
         ON i.source_id = g.source_id AND i.pid = g.pid AND i.tid = g.tid AND i.device_id = g.device_id AND g.launch_start_ns >= i.start_ns
     WHERE g.launch_start_ns < i.end_ns
     UNION ALL
@@ -75,6 +80,7 @@ WITH s AS (
     SELECT i.nth, i.stage, i.basis, i.source_id, i.pid, i.tid, i.device_id, i.range_id, i.name_path_id, i.prompt_count, i.prompt_token_count, i.prompt_key_count, i.decode_count, i.decode_token_count, i.decode_context_count, i.prompt_token_count + i.decode_token_count AS token_count,
         i.start_ns, i.time_ns, i.cpu_ns, i.gpu_span_ns, i.busy_ns, i.idle_ns, CASE WHEN i.start_ns >= i.earlier_ns THEN i.start_ns - i.earlier_ns WHEN i.earlier_ns IS NOT NULL THEN 0 END AS before_ns, CASE WHEN i.graph_count = 0 THEN i.kernel_count END AS kernel_count, CASE WHEN b.source_id IS NULL OR i.basis = 'period' THEN coalesce(g.replay_count, 0) END AS replay_count, i.kernel_count - coalesce(g.kernel_count, 0) AS eager_count, g.graph_id, i.is_warmup
     FROM i LEFT JOIN graph g ON g.source_id = i.source_id AND g.pid IS NOT DISTINCT FROM i.pid AND g.device_id = i.device_id AND g.nth = i.nth LEFT JOIN blind b ON b.source_id = i.source_id AND b.device_id = i.device_id
+    WHERE i.basis <> 'other'
 )
 SELECT q.nth, q.stage, q.basis, q.source_id, q.pid, q.tid, q.device_id, q.range_id, q.name_path_id, q.prompt_count, q.prompt_token_count, q.prompt_key_count, q.decode_count, q.decode_token_count, q.decode_context_count, q.token_count, q.start_ns, q.time_ns, q.cpu_ns, q.gpu_span_ns, q.busy_ns, q.idle_ns, q.before_ns,
     q.kernel_count, q.replay_count, CASE WHEN q.replay_count IS NOT NULL THEN q.eager_count END AS eager_count, CASE WHEN q.replay_count = 0 THEN 'eager' WHEN q.replay_count = 1 THEN 'graph' WHEN q.replay_count > 1 THEN 'piecewise' END AS mode,
