@@ -52,6 +52,8 @@ var choices = []choice{
 	{"launch", "profiled launches", "(SELECT concat(_id_number(min(launch_id)) - 1, ' to ', _id_number(max(launch_id)) - 1) AS x FROM ncu_launch WHERE run_id = %[1]s HAVING count(*) > 0)", contains},
 	{"section", "sections", "(SELECT DISTINCT section AS x FROM ncu_section WHERE run_id = %[1]s)", contains},
 	{"kernel", "profiled kernels", "(SELECT DISTINCT k.short_name AS x FROM ncu_launch l JOIN kernel_name k USING (run_id, kernel_name_id) WHERE l.run_id = %[1]s)", contains},
+	{"step", "steps with a critical path", "(SELECT DISTINCT step::VARCHAR AS x FROM _critical_step(%[1]s))", equals},
+	{"line", "lines, among others,", "(SELECT DISTINCT line AS x FROM stack_line WHERE run_id = %[1]s AND own_stack_id = stack_id)", fits},
 	{"operator", "operators", operatorNames, near},
 	{"root", "operators", operatorNames, near},
 	{"metric", "metrics, among others,", "(SELECT DISTINCT m.name AS x FROM ncu_metric_name m WHERE m.run_id = %[1]s AND (m.name LIKE '%%\\_\\_throughput.avg.pct%%' ESCAPE '\\' OR m.name IN ('gpu__time_duration.sum', 'dram__bytes_read.sum', 'dram__bytes_write.sum', 'sm__warps_active.avg.pct_of_peak_sustained_active')))", fits},

@@ -19,6 +19,7 @@ func TestUnmatched(t *testing.T) {
 		{"top-kernels", "stage", "Decode", "nothing has --stage Decode; the run has the stages decode, prefill, (none)"},
 		{"stages", "device", "7", "nothing has --device 7; the run has the GPUs 0, 1"},
 		{"range-kernels", "range", "step[0]", "nothing has --range step[0]; the run has the ranges, among others, decode, "},
+		{"critical-path", "step", "99", "nothing has --step 99; the run has the steps with a critical path 1, 10"},
 		{"diagnostics", "severity", "critical", "nothing has --severity critical; the run has the severities info, warning"},
 	} {
 		f := query(t, w, c.query, queries.Args{"run": map[bool]string{true: "profiled", false: "two"}[c.param == "kernel"], c.param: c.value})

@@ -27,7 +27,7 @@ WITH c AS (
     SELECT c.operation, c.group_name, c.group_count, greatest(c.in_bytes, c.out_bytes) AS bytes, nullif(regexp_extract(n.name, '_((?:RING|TREE|NVLS_TREE|NVLS|COLLNET_DIRECT|COLLNET_CHAIN|PAT)_(?:LL128|LL|SIMPLE))\b', 1), '') AS algorithm,
         c.end_ns - c.start_ns AS ns, CASE WHEN w.is_told AND w.rank_count > 1 THEN w.wait_ns END AS wait_ns, CASE WHEN w.is_told AND w.rank_count > 1 AND w.is_last THEN w.duration_ns END AS transfer_ns
     FROM collective c JOIN kernel_name n ON n.run_id = run AND n.kernel_name_id = c.kernel_name_id
-    LEFT JOIN rank_wait w ON w.run_id = run AND w.source_id = c.source_id AND w.pid = c.pid AND w.device_id = c.device_id AND w.own_start_ns = c.start_ns
+    LEFT JOIN rank_wait w ON w.run_id = run AND w.source_id = c.source_id AND w.pid = c.pid AND w.device_id = c.device_id AND w.own_start_ns = c.start_ns AND w.duration_ns = c.end_ns - c.start_ns AND w.family IS NOT DISTINCT FROM c.family
     LEFT JOIN path_stage s ON s.run_id = run AND s.path_id = c.path_id
     WHERE c.run_id = run AND c.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
 ), t AS (
