@@ -81,7 +81,7 @@ func TestUsageErrors(t *testing.T) {
 		{"ingest --run= x", "--run needs a name"},
 		{"ingest --rum b x", "unknown option --rum; did you mean --run?"},
 		{"query top-kernel", "no such query: \"top-kernel\"; did you mean top-kernels?"},
-		{"query kernels", "no such query: \"kernels\"; did you mean top-kernels or range-kernels or stage-kernels?"},
+		{"query kernels", "no such query: \"kernels\"; did you mean top-kernels or line-kernels or range-kernels?"},
 		{"query zzzzz", "no such query: \"zzzzz\"; `prof query` lists them"},
 		{"query top-kernels a a", "top-kernels takes one run; see `prof query top-kernels -h`"},
 		{"query top-kernels --run a --stag x", "unknown option --stag; did you mean --stage?"},

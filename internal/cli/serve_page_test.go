@@ -229,7 +229,7 @@ func servedRun(s *served) {
 		s.t.Errorf("it leads to %s", at)
 	}
 	s.visit("/runs/profiled?queries=", `document.querySelectorAll(".catalogue li").length > 60`)
-	s.typed("[data-search]", "roofline attained")
+	s.typed("[data-search]", "roofline attainable")
 	s.await(`document.querySelectorAll(".catalogue li:not([hidden])").length === 1`)
 	if address := eval[string](s.browser, `document.querySelector(".catalogue li:not([hidden]) a").getAttribute("href")`); address != "/runs/profiled?query=roofline" {
 		s.t.Errorf("the query is at %s", address)
