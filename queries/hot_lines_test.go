@@ -1,7 +1,6 @@
 package queries_test
 
 import (
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -113,16 +112,7 @@ func checkOwnLines(t *testing.T, w *schema.Warehouse, run, path, files string) {
 		Args      struct{ Correlation int64 }
 	}
 	var trace struct{ TraceEvents []event }
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.NewDecoder(z).Decode(&trace); err != nil {
+	if err := json.Unmarshal(unpacked(t, path), &trace); err != nil {
 		t.Fatal(err)
 	}
 	own := regexp.MustCompile(files)

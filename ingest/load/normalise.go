@@ -10,7 +10,7 @@ import (
 // `conv2d`, `fp16` and `H200` stay.
 //
 // Steps of vLLM (`execute_context_3(512)_generation_0(0)`, `execute_new_0_cached_3`) and TensorRT-LLM (`[Executor] _forward_step 7: 0 ctx reqs, ...`)
-// keep their lone zeros: whether there are prompts and whether there is decoding is what tells their kinds apart.
+// keep their lone zeros: whether there are prompts and whether there is decoding distinguishes their kinds.
 //
 // Ranges of torch.autograd.profiler.emit_nvtx (`aten::mm, seq = 12, op_id = 3, sizes = [[1, 2]]`) are cut to the operator's
 // name, because hardly two of them are alike.
