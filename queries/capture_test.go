@@ -3,9 +3,7 @@ package queries_test
 import (
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"fmt"
-	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -39,19 +37,7 @@ func capturedFolder(t *testing.T) string {
 	if err := os.CopyFS(dir, os.DirFS("../testdata/capture/repeats")); err != nil {
 		t.Fatal(err)
 	}
-	f, err := os.Open(llamaCapture)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := unpacked(t, llamaCapture)
 	id := regexp.MustCompile(`PROFILING_SESSION_UUID([0-9a-f-]{36})`).FindSubmatch(data)
 	facts, err := os.ReadFile(llamaWorkload)
 	if err != nil || id == nil {

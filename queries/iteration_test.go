@@ -203,3 +203,24 @@ func TestPublicIterations(t *testing.T) {
 		}
 	}
 }
+
+// TestIterationsEnd holds that the time of an iteration does not run across a stage pass after it: what comes then is not its own.
+func TestIterationsEnd(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	loadEngine(t, w)
+	load(t, w, "nccl2", "../testdata/nsys/nccl2/nccl2.sqlite.gz", "../testdata/workload/llama-graph-node.workload.json")
+	load(t, w, "ranks", "../testdata/ranks/rank0.trace.json.gz", "../testdata/ranks/rank1.trace.json.gz")
+	load(t, w, "llama", "../testdata/torch/llama.trace.json.gz")
+	if timed := one(t, w, `SELECT count(DISTINCT run_id) FROM iteration WHERE time_ns > 0`); timed != 6 {
+		t.Errorf("%d runs have iterations with a time, want 6", timed)
+	}
+	across := rowsOf(t, w, `SELECT r.name, i.stage, i.nth, p.stage FROM iteration i JOIN run r USING (run_id) JOIN stage_pass p ON p.run_id = i.run_id AND p.source_id = i.source_id AND p.pid = i.pid AND p.range_id <> i.range_id
+		JOIN range_device d ON d.run_id = p.run_id AND d.range_id = p.range_id AND d.device_id = i.device_id WHERE i.basis = 'pass' AND d.first_start_ns > i.start_ns AND d.first_start_ns < i.start_ns + i.time_ns`)
+	if len(across) > 0 {
+		t.Errorf("iterations run across passes: %v", across)
+	}
+	if alone := one(t, w, `SELECT count(*) FROM iteration WHERE basis = 'pass' AND time_ns IS NOT NULL AND stage <> 'prefill'`); alone > 0 {
+		t.Errorf("%d passes that are no prefill have the time to the next request", alone)
+	}
+}

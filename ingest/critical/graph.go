@@ -300,8 +300,8 @@ func (g *Graph) linkWork(first int32) {
 		for _, c := range all {
 			ready = max(ready, c.ready)
 		}
-		told, isTold := between(waits[w.Stream], since, w.LaunchStart)
-		for _, from := range g.across(at, ready, told, isTold) {
+		waited, hasWaited := between(waits[w.Stream], since, w.LaunchStart)
+		for _, from := range g.across(at, ready, waited, hasWaited) {
 			all = append(all, choice{from: first + 2*from + 1, ready: g.work(from).End, label: queued})
 		}
 		for i := range all { // a device that has work takes some us at most from one piece to the next: else that was launched late
@@ -470,20 +470,20 @@ const mostBack = 1000
 
 // across gives the work of other streams that work waited for: where its stream was made to wait for an event since the work before it, what ended last
 // on each of what was launched before that; else what ended just before it started, where neither its stream nor its launch explains that it started then.
-func (g *Graph) across(at int32, ready int64, told int64, isTold bool) (out []int32) {
+func (g *Graph) across(at int32, ready int64, waited int64, hasWaited bool) (out []int32) {
 	w := g.work(at)
 	isNear := ready < w.Start-nearGap
 	n := upTo(g.ends, w.Start, g.endOf)
 	for i := n - 1; i >= 0 && i >= n-mostBack; i-- {
 		x := g.work(g.ends[i])
-		if isNear = isNear && w.Start-x.End <= nearGap; !isNear && !isTold {
+		if isNear = isNear && w.Start-x.End <= nearGap; !isNear && !hasWaited {
 			break
 		}
 		isKnown := func(at int32) bool { return g.work(at).Stream == x.Stream }
 		if g.ends[i] >= at || x.Stream == w.Stream || slices.ContainsFunc(out, isKnown) {
 			continue
 		}
-		if isTold && g.isLaunchedBy(x, told) {
+		if hasWaited && g.isLaunchedBy(x, waited) {
 			out = append(out, g.ends[i])
 		} else if isNear && len(out) == 0 {
 			out, isNear = append(out, g.ends[i]), false

@@ -14,7 +14,7 @@
 --   range: outermost range there, normalised; (no range) for the time outside all ranges: other code, or an engine without requests
 --   total_ns: CPU time in it; all rows add up to the time from the start of the first iteration of each thread to the end of its last, less warm-up
 --   share_ratio: total_ns as a share of all rows
---   idle_ns: time in it in which no work ran on the GPU, summed over GPUs; a lower bound if is_least
+--   idle_ns: time in it in which no work ran on the GPU, summed over GPUs; a lower bound if is_least; NULL without device work
 --   idle_share_ratio: idle_ns as a share of all rows
 --   mean_ns: total_ns / iterations
 --   iteration_count: iterations of the selection, whether they have the range or not
@@ -65,14 +65,16 @@ WITH i AS ( -- one row a range: a thread may drive several GPUs
     SELECT k.place, p.name AS range, k.range_id IS NULL AS is_whole, sum(k.end_ns - k.start_ns)::BIGINT AS total_ns, coalesce(sum(d.idle_ns), 0)::BIGINT AS idle_ns, count(*) AS calls, max(k.end_ns - k.start_ns) AS max_ns
     FROM item k LEFT JOIN range_path p ON p.run_id = run AND p.path_id = k.path_id LEFT JOIN idle d ON d.place = k.place AND d.iteration_id = k.iteration_id AND d.range_id IS NOT DISTINCT FROM k.range_id
     GROUP BY k.place, p.name, k.range_id IS NULL
-), q AS ( -- what the ranges leave of the whole is outside of them
+), part_sum AS ( -- what the ranges leave of the whole is outside of them
     SELECT s.place, s.range, s.total_ns, s.idle_ns, s.calls, s.max_ns FROM s WHERE NOT s.is_whole
     UNION ALL
     SELECT w.place, '(no range)', w.total_ns - coalesce(r.total_ns, 0), w.idle_ns - coalesce(r.idle_ns, 0), NULL, NULL
     FROM s w LEFT JOIN (SELECT CASE s.place WHEN 'pass' THEN 'between' ELSE s.place END AS place, sum(s.total_ns)::BIGINT AS total_ns, sum(s.idle_ns)::BIGINT AS idle_ns FROM s WHERE NOT s.is_whole GROUP BY ALL) r ON r.place = w.place
     WHERE w.is_whole
+), q AS ( -- of a GPU that did nothing the capture says nothing
+    SELECT a.place, a.range, a.total_ns, CASE WHEN EXISTS (SELECT 1 FROM gpu) THEN a.idle_ns END AS idle_ns, a.calls, a.max_ns FROM part_sum a
 )
-SELECT row_number() OVER (ORDER BY q.idle_ns DESC, q.total_ns DESC, q.place, q.range) AS rank, q.place, q.range, q.total_ns, q.total_ns / nullif((SELECT sum(t.total_ns) FROM q t), 0) AS share_ratio, q.idle_ns, q.idle_ns / nullif((SELECT sum(t.idle_ns) FROM q t), 0) AS idle_share_ratio,
+SELECT row_number() OVER (ORDER BY q.idle_ns DESC NULLS LAST, q.total_ns DESC, q.place, q.range) AS rank, q.place, q.range, q.total_ns, q.total_ns / nullif((SELECT sum(t.total_ns) FROM q t), 0) AS share_ratio, q.idle_ns, q.idle_ns / nullif((SELECT sum(t.idle_ns) FROM q t), 0) AS idle_share_ratio,
     q.total_ns / n.iterations AS mean_ns, n.iterations AS iteration_count, q.calls, q.max_ns, coalesce((SELECT bool_or(l.is_cut) FROM lull l), false) AS is_least
 FROM q CROSS JOIN (SELECT count(DISTINCT p.range_id) AS iterations FROM part p) n
 QUALIFY top = 0 OR rank <= top

@@ -29,7 +29,8 @@
 --   time_p99_ns: 99th percentile, interpolated
 --   busy_ratio: GPU busy time as a share of the time, of iterations with a time
 --   before_mean_ns: mean GPU time between the work of earlier iterations and its own, in which no iteration has work; NULL without one
---   tokens_per_s: tokens computed, prompts and decoded / time, of iterations with both; NULL when unknown for any with a time
+--   tokens_per_s: tokens computed, prompts and decoded / time, of iterations with both: the rate of one process and GPU, where several have iterations; NULL when unknown for any with a
+--     time
 --   decode_tokens_per_s: tokens decoded / time, likewise
 --   mfu_ratio: model FLOP / (peak x GPU span), as in mfu; NULL when unknown for any iteration, as for steps of a pass that mfu has as a whole
 --   mbu_ratio: bytes that must be read / (peak bandwidth x GPU span), likewise

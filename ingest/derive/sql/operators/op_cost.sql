@@ -23,7 +23,7 @@
 --     a tensor), lengths (of sequences, on the GPU), routing (which experts work, on the GPU), other-inputs (than the formula knows), host-copy (leaves the GPU), precision (fp32 or tf32);
 --     NULL when nothing is
 
-WITH told AS ( -- for single precision kernel names say whether the tensor cores multiplied
+WITH named AS ( -- for single precision kernel names say whether the tensor cores multiplied
     SELECT w.source_id, w.op_name_id, w.op_input_id, CASE WHEN min(p.precision) = max(p.precision) THEN min(p.precision) END AS precision
     FROM kernel k
     JOIN (
@@ -41,4 +41,4 @@ SELECT l.source_id, l.op_name_id, l.op_input_id, l.stage, l.leaves_device, l.cal
         WHEN f.formula IN ('matmul', 'convolution', 'attention', 'moe') AND f.precision IS NULL AND t.precision IS NULL THEN 'precision' END AS unknown
 FROM _op_launch l
 LEFT JOIN _op_formula f ON f.op_name_id = l.op_name_id AND f.op_input_id = l.op_input_id
-LEFT JOIN told t ON t.source_id = l.source_id AND t.op_name_id = l.op_name_id AND t.op_input_id = l.op_input_id
+LEFT JOIN named t ON t.source_id = l.source_id AND t.op_name_id = l.op_name_id AND t.op_input_id = l.op_input_id

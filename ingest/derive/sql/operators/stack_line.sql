@@ -12,10 +12,10 @@
 --   path VARCHAR: its file as recorded; NULL for functions without one
 --   line_number INTEGER: the line in that file
 
-WITH RECURSIVE told AS ( -- XLA's profiler records files without their folders, which say nothing
-    SELECT coalesce(bool_or(s.kind <> 'xla'), true) AS is_told FROM source s WHERE s.run_id = $run AND s.source_id IN (SELECT c.source_id FROM python_call c WHERE c.run_id = $run)
+WITH RECURSIVE recorded AS ( -- XLA's profiler records files without their folders, which say nothing
+    SELECT coalesce(bool_or(s.kind <> 'xla'), true) AS has_folders FROM source s WHERE s.run_id = $run AND s.source_id IN (SELECT c.source_id FROM python_call c WHERE c.run_id = $run)
 ), function AS (
-    SELECT d.function, _is_own_code(d.function) AND (SELECT t.is_told FROM told t) AS is_own, nullif(regexp_extract(d.function, '^(.*?)\(([0-9]+)\): (.*)$', 1), '') AS path,
+    SELECT d.function, _is_own_code(d.function) AND (SELECT t.has_folders FROM recorded t) AS is_own, nullif(regexp_extract(d.function, '^(.*?)\(([0-9]+)\): (.*)$', 1), '') AS path,
         TRY_CAST(regexp_extract(d.function, '^(.*?)\(([0-9]+)\): (.*)$', 2) AS INTEGER) AS line_number,
         coalesce(nullif(regexp_extract(d.function, '^(.*?)\(([0-9]+)\): (.*)$', 3), ''), regexp_replace(d.function, '^<(built-in) (?:method|function) (\S+).*>$', '<\1 \2>')) AS name
     FROM (SELECT DISTINCT s.function FROM python_stack s WHERE s.run_id = $run) d
