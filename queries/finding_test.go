@@ -35,7 +35,7 @@ func made(t *testing.T, w *schema.Warehouse) {
 	into("range_path", "1, 1, '', 'decode', [1], 'decode'")
 	into("path_stage", "1, 'decode', 1, NULL, NULL, false")
 	for id, start := range []int{0, 2_000_000} {
-		into("nvtx_range", "1, %d, NULL, 1, 1, 1, NULL, 'push_pop', '', 'decode', NULL, %d, 1000000", id+1, start)
+		into("nvtx_range", "1, %d, NULL, 1, 1, 1, NULL, 'push_pop', '', 'decode', NULL, %d, 10", id+1, start)
 		into("range_device", "%d, 0, %d, %d, 1000000, 1000000, 1000000, 1, 0, 0", id+1, start, start+1_000_000)
 		into("range_context", "%d, %d, 1, true", id+1, id+1)
 		into("device_time", "1, 0, %d, %d, %d, 1000000, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0", id+1, start, start+1_000_000)
@@ -100,6 +100,13 @@ const third = "INSERT INTO nvtx_range SELECT * REPLACE (3 AS range_id, 4000000 A
 const (
 	inFP32 = "UPDATE kernel_name SET name = 'sgemm<1>' WHERE name = 'gemm<1>'"
 	ofH200 = "UPDATE device SET name = 'NVIDIA H200'"
+)
+
+// busyCPU makes the CPU return from the passes when they end, so that nothing on the GPU is on their critical path; partlyBusy
+// 400 us before that, and says when work was launched.
+const (
+	busyCPU    = "UPDATE nvtx_range SET duration_ns = 1000000"
+	partlyBusy = "UPDATE nvtx_range SET duration_ns = 600000; UPDATE kernel SET tid = 1, launch_name_id = 3, launch_start_ns = start_ns - 100, launch_duration_ns = 50"
 )
 
 // spare is a range outside of the passes.

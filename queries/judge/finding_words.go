@@ -60,7 +60,7 @@ var findingWords = map[string]func(x Finding) string{
 	},
 	"fp32-products": func(x Finding) string {
 		n := x.Numbers
-		return fmt.Sprintf("%s of matrix products in FP32 take %s; TF32 on tensor cores has %.1f times the peak", n.many("call_count", "execution", "executions"), n.time("calls_ns"), n.amount("tf32_flop_per_s")/n.amount("fp32_flop_per_s"))
+		return fmt.Sprintf("%s of matrix products in FP32 take %s; TF32 on tensor cores has %.1f times the peak", n.many("call_count", "execution", "executions"), n.time("calls_ns"), n.amount("tf32_flop_per_s")/n.amount("fp32_flop_per_s")) + x.hiddenText()
 	},
 	"small-grids": func(x Finding) string {
 		n := x.Numbers
@@ -68,21 +68,21 @@ var findingWords = map[string]func(x Finding) string{
 		if n.count("least_count") != n.count("most_count") {
 			blocks += fmt.Sprintf(" to %d", n.count("most_count"))
 		}
-		return fmt.Sprintf("%s, mean %s, total %s; enough blocks for %s of %d SMs", x.executions(), timeText(n.amount("calls_ns")/n.amount("call_count")), n.time("calls_ns"), blocks, n.count("sm_count"))
+		return fmt.Sprintf("%s, mean %s, total %s; enough blocks for %s of %d SMs", x.executions(), timeText(n.amount("calls_ns")/n.amount("call_count")), n.time("calls_ns"), blocks, n.count("sm_count")) + x.hiddenText()
 	},
 	"wave-tail": func(x Finding) string {
 		n := x.Numbers
-		return fmt.Sprintf("%s take %s in total; the grid with the most time has %s blocks, and %s fit on the GPU at once: %.2f waves", x.executions(), n.time("calls_ns"), grouped(n.count("block_count")), grouped(n.count("slot_count")), n.amount("block_count")/n.amount("slot_count"))
+		return fmt.Sprintf("%s take %s in total; the grid with the most time has %s blocks, and %s fit on the GPU at once: %.2f waves", x.executions(), n.time("calls_ns"), grouped(n.count("block_count")), grouped(n.count("slot_count")), n.amount("block_count")/n.amount("slot_count")) + x.hiddenText()
 	},
 	"below-roof": func(x Finding) string {
 		text := fmt.Sprintf("%s reaches %.1f %% of its roof and is bound by %s", x.atGrid(), 100*x.Numbers.amount("roof_ratio"), x.Numbers.text("bound"))
 		if limiter := x.Numbers.text("limiter"); limiter != "" {
 			text += " (" + limiter + ")"
 		}
-		return text
+		return text + x.hiddenText()
 	},
 	"low-occupancy": func(x Finding) string {
-		return fmt.Sprintf("%s reaches %.1f %% occupancy and %.1f %% of its roof", x.atGrid(), 100*x.Numbers.amount("occupancy_ratio"), 100*x.Numbers.amount("roof_ratio"))
+		return fmt.Sprintf("%s reaches %.1f %% occupancy and %.1f %% of its roof", x.atGrid(), 100*x.Numbers.amount("occupancy_ratio"), 100*x.Numbers.amount("roof_ratio")) + x.hiddenText()
 	},
 	"pageable-copies": func(x Finding) string {
 		n := x.Numbers
@@ -127,6 +127,14 @@ func (x Finding) streamText() string {
 		streams = "streams " + listed(names)
 	}
 	return fmt.Sprintf("; %s on %s, which compute kernels also use, so they cannot overlap", which, streams)
+}
+
+// hiddenText says what faster kernels would not save; "" for nothing.
+func (x Finding) hiddenText() string {
+	if x.Numbers.amount("hidden_ns") == 0 {
+		return ""
+	}
+	return "; another " + x.Numbers.time("hidden_ns") + " would not shorten the passes: by their critical path, launches or other work end later"
 }
 
 func (x Finding) saved() string      { return timeText(float64(x.SavingNs)) }

@@ -7,6 +7,7 @@
 --   stage VARCHAR: the stage; NULL: all device work of a timeline without measured passes
 --   device_id INTEGER: GPU
 --   kernel_name_id BIGINT: kernel name as Nsight Compute spells it
+--   timeline_name_id BIGINT: kernel name as the timeline spells it
 --   grid VARCHAR: grid size in blocks, x * y * z
 --   block VARCHAR: block size in threads, x * y * z
 --   bound VARCHAR: latency, memory, compute or unknown, as in bottlenecks
@@ -27,5 +28,5 @@ WITH w AS (
     UNION ALL
     SELECT 'torch', n.kernel_name_id, n.timeline_name_id, n.grid, n.block, n.bound, n.limiter, n.roof_ratio, n.occupancy_ratio, n.theoretical_occupancy_ratio FROM _ncu_class($run, source := 'torch') n
 )
-SELECT w.kind, w.stage, w.device_id, c.kernel_name_id, c.grid, c.block, c.bound, c.limiter, c.roof_ratio, least(c.occupancy_ratio, c.theoretical_occupancy_ratio) AS occupancy_ratio, w.launch_count, w.sum_ns, w.own_ns
+SELECT w.kind, w.stage, w.device_id, c.kernel_name_id, c.timeline_name_id, c.grid, c.block, c.bound, c.limiter, c.roof_ratio, least(c.occupancy_ratio, c.theoretical_occupancy_ratio) AS occupancy_ratio, w.launch_count, w.sum_ns, w.own_ns
 FROM c JOIN w ON w.kind = c.kind AND w.kernel_name_id = c.timeline_name_id AND w.grid = c.grid AND w.block = c.block

@@ -32,12 +32,14 @@ WITH least_ns AS (
     FROM long l WHERE l.block_count > l.slot_count AND l.block_count <= l.slot_count * (SELECT r.value FROM finding_rule r WHERE r.finding_id = 'wave-tail')
     GROUP BY l.kind, l.stage, l.device_id, l.kernel_name_id
 )
-SELECT s.kind, s.is_counted, 'small-grids' AS finding_id, s.stage, s.device_id, n.name AS subject, q.saving_ns, s.pass_count, s.span_ns,
-    to_json({'call_count': q.call_count, 'calls_ns': q.calls_ns, 'least_count': q.least_count, 'most_count': q.most_count, 'sm_count': q.sm_count})::VARCHAR AS evidence
+SELECT s.kind, s.is_counted, 'small-grids' AS finding_id, s.stage, s.device_id, n.name AS subject, least(q.saving_ns, c.saving_ns)::BIGINT AS saving_ns, s.pass_count, s.span_ns,
+    to_json({'call_count': q.call_count, 'calls_ns': q.calls_ns, 'least_count': q.least_count, 'most_count': q.most_count, 'sm_count': q.sm_count, 'hidden_ns': q.saving_ns - least(q.saving_ns, c.saving_ns)::BIGINT})::VARCHAR AS evidence
 FROM finding_span s JOIN small q ON s.kind = q.kind AND s.stage IS NOT DISTINCT FROM q.stage AND s.device_id = q.device_id JOIN kernel_name n ON n.run_id = s.run_id AND n.kernel_name_id = q.kernel_name_id
-WHERE s.run_id = $run AND s.span_ns > 0 AND q.saving_ns > 0
+LEFT JOIN _finding_path c ON c.kind = q.kind AND c.stage IS NOT DISTINCT FROM q.stage AND c.device_id = q.device_id AND c.kernel_name_id = q.kernel_name_id
+WHERE s.run_id = $run AND s.span_ns > 0 AND least(q.saving_ns, c.saving_ns) > 0
 UNION ALL
-SELECT s.kind, s.is_counted, 'wave-tail' AS finding_id, s.stage, s.device_id, n.name AS subject, q.saving_ns, s.pass_count, s.span_ns,
-    to_json({'call_count': q.call_count, 'calls_ns': q.calls_ns, 'block_count': q.top.block_count, 'slot_count': q.top.slot_count})::VARCHAR AS evidence
+SELECT s.kind, s.is_counted, 'wave-tail' AS finding_id, s.stage, s.device_id, n.name AS subject, least(q.saving_ns, c.saving_ns)::BIGINT AS saving_ns, s.pass_count, s.span_ns,
+    to_json({'call_count': q.call_count, 'calls_ns': q.calls_ns, 'block_count': q.top.block_count, 'slot_count': q.top.slot_count, 'hidden_ns': q.saving_ns - least(q.saving_ns, c.saving_ns)::BIGINT})::VARCHAR AS evidence
 FROM finding_span s JOIN tail q ON s.kind = q.kind AND s.stage IS NOT DISTINCT FROM q.stage AND s.device_id = q.device_id JOIN kernel_name n ON n.run_id = s.run_id AND n.kernel_name_id = q.kernel_name_id
-WHERE s.run_id = $run AND s.span_ns > 0 AND q.saving_ns > 0
+LEFT JOIN _finding_path c ON c.kind = q.kind AND c.stage IS NOT DISTINCT FROM q.stage AND c.device_id = q.device_id AND c.kernel_name_id = q.kernel_name_id
+WHERE s.run_id = $run AND s.span_ns > 0 AND least(q.saving_ns, c.saving_ns) > 0
