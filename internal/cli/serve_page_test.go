@@ -69,7 +69,7 @@ func TestPageInBrowser(t *testing.T) {
 		name  string
 		check func(s *served)
 	}{
-		{"runs", servedRuns}, {"run", servedRun}, {"query", servedQuery}, {"compare", servedCompare}, {"check", servedCheck}, {"queries", servedQueries}, {"trend", servedTrend}, {"sql", servedSQL}, {"ncu", servedNcu}, {"timeline", servedTimeline}, {"touch", servedTouch}, {"medians", servedMedians}, {"keys", servedKeys}, {"theme", servedTheme}, {"widths", servedWidths}, {"ranks", servedRanks},
+		{"runs", servedRuns}, {"run", servedRun}, {"query", servedQuery}, {"compare", servedCompare}, {"check", servedCheck}, {"queries", servedQueries}, {"trend", servedTrend}, {"sql", servedSQL}, {"ncu", servedNcu}, {"timeline", servedTimeline}, {"touch", servedTouch}, {"medians", servedMedians}, {"keys", servedKeys}, {"theme", servedTheme}, {"widths", servedWidths}, {"ranks", servedRanks}, {"operators", servedOperators},
 	} {
 		ok := t.Run(c.name, func(t *testing.T) {
 			s.t = t
@@ -491,28 +491,44 @@ func servedSQL(s *served) {
 	s.same("x", eval[[]string](s.browser, `[...document.querySelectorAll("select")].map((e) => e.value).slice(1)`), []string{"cpu_ns", "pass", "points"})
 }
 
-func servedNcu(s *served) {
-	s.visit("/runs/profiled/ncu", `document.querySelectorAll(".dot").length > 0 && document.querySelector(".launch .bars i")`)
+// rooflined counts what a query has FLOP and traffic of.
+func rooflined(s *served, args ...string) int {
 	type rows struct {
 		Rows []struct {
-			Launch    int
 			Intensity *float64
 			Achieved  *float64 `json:"achieved_flop_per_s"`
-			Metric    string
-			Value     *float64
 		}
 	}
 	drawn := 0
-	for _, r := range asked[rows](s, "query", "roofline", "profiled").Rows {
+	for _, r := range asked[rows](s, append([]string{"query"}, args...)...).Rows {
 		if r.Intensity != nil && *r.Intensity > 0 && r.Achieved != nil && *r.Achieved > 0 {
 			drawn++
 		}
 	}
-	if n := len(s.texts(".dot")); n != drawn || n == 0 {
+	return drawn
+}
+
+func servedOperators(s *served) {
+	s.p.ok("ingest", "--run", "operators", exported(s.t, "../torch/llama.trace.json.gz"))
+	within(s.t, 10*time.Second, "the run with operators", func() bool { return call(s.t, "GET", s.base+"/api/v1/runs/operators", "").status == 200 })
+	s.visit("/runs/operators", `document.querySelectorAll("#operator-roofline .dot").length > 0`)
+	if n, drawn := len(s.texts("#operator-roofline .dot")), rooflined(s, "operator-roofline", "operators", "--top", "200", "--sort", "self_device"); n != drawn {
+		s.t.Errorf("%d points, not %d", n, drawn)
+	}
+	const top = `[...document.querySelectorAll("#operator-roofline .dot")].at(-1)` // drawn over the others
+	name := eval[string](s.browser, top+`.textContent.split(" ")[0]`)
+	s.click(top)
+	s.await(fmt.Sprintf(`new URLSearchParams(location.search).get("p.operator") === %q && document.querySelectorAll("tbody tr").length > 0`, name))
+}
+
+func servedNcu(s *served) {
+	s.visit("/runs/profiled/ncu", `document.querySelectorAll(".dot").length > 0 && document.querySelector(".launch .bars i")`)
+	if n, drawn := len(s.texts(".dot")), rooflined(s, "roofline", "profiled"); n != drawn {
 		s.t.Errorf("%d points, not %d", n, drawn)
 	}
 	s.click(`[...document.querySelectorAll("td a")].find((a) => a.textContent === "1")`)
 	s.await(`document.querySelector(".launch h2").textContent === "Launch 1" && location.search === "?launch=1"`)
+	type rows struct{ Rows []struct{ Value *float64 } }
 	var stalls []float64
 	for _, r := range asked[rows](s, "query", "kernel-metrics", "profiled", "--launch", "1", "--metric", "smsp__average_warps_issue_stalled_*_per_issue_active.ratio").Rows {
 		if r.Value != nil && *r.Value > 0 {

@@ -3,6 +3,7 @@ import { get, path } from "./api.js";
 import { el, facts, fill, loading, problem, runLink } from "./dom.js";
 import { kernelNames, percent, time, threeDigits } from "./format.js";
 import { ask, commandLink, mountCatalogue, mountQuery } from "./query.js";
+import { roofline } from "./roofline.js";
 import { name, table } from "./table.js";
 
 // What render/chart and queries/judge call these.
@@ -63,11 +64,27 @@ async function mountSummary(root, run, nav, signal) {
       section("advice", "What to do first", findings),
       section("kernels", "Kernels that take the most time", el("div", {}, loading("kernels"))),
       section("operators", "Operators that take the most time", el("div", {}, loading("operators"))),
+      section("operator-roofline", "Operators against the roofline", el("div", {}, loading("operators"))),
       shown.doubts.length ? section("doubts", "Caveats", el("ul", { class: "doubts" }, shown.doubts.map((d) => el("li", {}, d)))) : null,
     ];
   }));
   queryTable(sections.kernels, run, "top-kernels", { top: 10 }, signal);
   queryTable(sections.operators, run, "top-operators", { top: 10 }, signal, true);
+  operatorRoofs(sections["operator-roofline"], run, nav, signal);
+}
+
+// operatorRoofs draws the operators that took the most time against what the device can do, by their inputs.
+function operatorRoofs(section, run, nav, signal) {
+  fill(section.lastElementChild, ask(run, "operator-roofline", { top: 200, sort: "self_device" }, signal).then(({ rows, notes }) => {
+    const known = rows.filter((r) => r.flop !== null), plain = "no matrix product", unique = (list) => [...new Map(list.map((c) => [c.series + c.flops, c])).values()];
+    section.hidden = !known.length;
+    return [...new Set(known.map((r) => r.device))].map((device) => {
+      const mine = known.filter((r) => r.device === device);
+      return roofline(device, mine.map((r) => ({ series: r.precision ?? plain, intensity: r.intensity, flops: r.achieved_flop_per_s, title: `${r.operator} ${r.shapes ?? ""}\n${r.calls} calls, ${time(r.self_device_ns)}`, roof: r.attained_ratio === null ? "its roof is unknown" : `${percent(r.attained_ratio)} of its roof, ${r.side} side`,
+        pick: () => nav.go(`${runLink(run)}?${new URLSearchParams({ query: "operator-roofline", "p.operator": r.operator })}`) })),
+        unique(mine.flatMap((r) => [{ series: r.precision, flops: r.roof_flop_per_s, measured: false }, { series: "dram", bytes: r.roof_bytes_per_s, measured: false }])), "operator");
+    }).concat(notes.map((n) => el("p", { class: "note" }, n)), el("p", {}, el("a", { href: `${runLink(run)}?query=operator-roofline` }, "All of operator-roofline")));
+  }));
 }
 
 // queryTable shows the first rows of a query in a section, or takes the section away where it has none and that is no news.
