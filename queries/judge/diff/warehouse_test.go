@@ -26,6 +26,9 @@ var captures = map[string][]string{
 	"trace":   {"torch/llama.trace.json.gz"},
 	"stacks":  {"torch/llama-stack.trace.json.gz"},
 	"train":   {"torch/train.trace.json.gz"},
+	"plain":   {"torch/tree/sdpa.trace.json.gz"},
+	"matmuls": {"torch/tree/eager.trace.json.gz"},
+	"norm":    {"torch/tree/norm.trace.json.gz"},
 	"replays": {"graph/node.sqlite.gz"},
 	"whole":   {"graph/whole.sqlite.gz"},
 	"profile": {"ncu/llama.sqlite.gz", "ncu/llama.ncu-rep.gz"},
@@ -379,7 +382,7 @@ func testSums(t *testing.T, w held) {
 
 // testTrees aligns each capture with operators with each: all device work of both is in one row, and a run is the same as itself.
 func testTrees(t *testing.T, w held) {
-	names := []string{"trace", "stacks", "train", "replays"}
+	names := []string{"trace", "stacks", "train", "replays", "plain", "norm", "matmuls"}
 	for _, a := range names {
 		for _, b := range names {
 			r := runs(t, w, a, b, diff.Options{By: diff.ByTree})
@@ -405,6 +408,18 @@ func testTrees(t *testing.T, w held) {
 		if err != nil || nodes != work || calls == 0 {
 			t.Errorf("%s: nodes hold %d ns of %d, %d calls: %v", name, nodes, work, calls, err)
 		}
+	}
+	norms := 0
+	for _, it := range runs(t, w, "plain", "norm", diff.Options{By: diff.ByTree}).Items { // each norm of the model is one operator in place of eight kernels
+		switch {
+		case it.How == "fused" && it.Partner == "aten::rms_norm" && strings.Contains(it.Name, "LlamaRMSNorm_") && it.A.PerUnitCalls == 8 && it.B.PerUnitCalls == 1:
+			norms++
+		case it.Status != diff.Both || it.How != "":
+			t.Errorf("besides the norms %s is %s %s", it.Name, it.Status, it.How)
+		}
+	}
+	if norms != 5 {
+		t.Errorf("%d of 5 norms are fused", norms)
 	}
 	if r := runs(t, w, "nccl2", "trace", diff.Options{By: diff.ByTree}); len(r.Items) > 0 || !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.HasPrefix(n, "nccl2 has no operators") }) {
 		t.Errorf("a run without operators gives %d items and %q", len(r.Items), r.Notes)
