@@ -223,7 +223,7 @@ func (p *program) completeValue(c *cli.Context, cmd *cli.Command, flag cli.Flag,
 		}
 	case "by":
 		if cmd.Name == "diff" {
-			return []string{string(diff.ByKernel), string(diff.ByFamily), string(diff.ByGrid), string(diff.ByStage), string(diff.ByOperator), string(diff.ByRange), string(diff.ByMetric)}
+			return []string{string(diff.ByKernel), string(diff.ByFamily), string(diff.ByGrid), string(diff.ByStage), string(diff.ByOperator), string(diff.ByRange), string(diff.ByMetric), string(diff.ByTree)}
 		}
 	case "source":
 		if cmd.Name == "rm" {

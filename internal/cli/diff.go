@@ -31,6 +31,7 @@ several of these separated by commas: the runs of a side count as repeats of the
 
   prof diff eager sdpa
   prof diff eager sdpa --stage decode --by family
+  prof diff eager sdpa --by tree                          # operators: fused, split, replaced, ...
   prof diff eager sdpa --metric gpu_busy_ns               # on a machine with noisy idle time
   prof diff tag:branch=main tag:branch=mine --format md --out diff.md
   prof diff baseline:main @latest --fail-over 5%          # for CI
@@ -53,7 +54,9 @@ Work outside stages is not judged. prof check offers more for CI: several rules,
 single stages, kernels or figures, absolute limits, JUnit, or a summary for a pull request.
 
 --by takes kernel, family, grid and stage (the parts of a stage's time), and operator, range and
-metric, which cover whole runs, warm-up included, and take no --stage.
+metric, which cover whole runs, warm-up included, and take no --stage. --by tree aligns the
+modules and operators of both sides from the outermost one down, in measured passes or steps:
+what became slower, was added or removed, fused, split, or runs other kernels.
 
 In csv, a row of kind stage is the total of a stage; its other rows add up to it to the ns
 (--by kernel, family, grid, stage).`,

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"io"
+	"strings"
 
 	"prof/queries/frame"
 	"prof/queries/judge/diff"
@@ -16,12 +17,13 @@ import (
 // delta_ns is count_ns + duration_ns + interaction_ns + new_ns + removed_ns.
 //
 // The columns: a, b (labels of the sides); stage; unit (pass, token, run: what the per_unit figures are divided by); kind (stage, kernel,
-// family, grid, copy, fill, graph, overlap, other, idle, operator, range, metric, rest); name, family, grid, block; status (both, new,
+// family, grid, copy, fill, graph, overlap, other, idle, operator, range, metric, node, rest); name, family, grid, block; status (both, new,
 // removed, moved), partner and how (what took its place); a_calls, b_calls (of all passes), a_calls_per_unit, b_calls_per_unit;
 // a_total_ns, b_total_ns (of all passes, as captured); a_per_unit_ns, b_per_unit_ns, delta_ns, count_ns, duration_ns, interaction_ns,
 // new_ns, removed_ns; stage_share_ratio (delta_ns as a share of the stage's time in A); mean, standard deviation, least and longest
 // duration of a call on both sides; value_unit, a_value, b_value (of a metric, and of a stage what it is judged by); a_samples,
-// b_samples, effect_ratio (of the samples), low_ratio and high_ratio (its interval), p, smallest_ratio (detectable change), verdict.
+// b_samples, effect_ratio (of the samples), low_ratio and high_ratio (its interval), p, smallest_ratio (detectable change), verdict; of a node a_kernels,
+// b_kernels (names joined by " + ") and a_shapes, b_shapes.
 func DiffCSV(w io.Writer, list []*diff.Result, o typeset.Options) error {
 	f := &frame.Frame{Query: "diff"}
 	for _, name := range diffCSVColumns {
@@ -46,7 +48,7 @@ var diffCSVColumns = []string{"a", "b", "stage", "unit", "kind", "name", "family
 	"a_calls", "b_calls", "a_calls_per_unit", "b_calls_per_unit", "a_total_ns", "b_total_ns", "a_per_unit_ns", "b_per_unit_ns",
 	"delta_ns", "count_ns", "duration_ns", "interaction_ns", "new_ns", "removed_ns", "stage_share_ratio",
 	"a_mean_ns", "a_std_ns", "a_min_ns", "a_max_ns", "b_mean_ns", "b_std_ns", "b_min_ns", "b_max_ns",
-	"value_unit", "a_value", "b_value", "a_samples", "b_samples", "effect_ratio", "low_ratio", "high_ratio", "p", "smallest_ratio", "verdict"}
+	"value_unit", "a_value", "b_value", "a_samples", "b_samples", "effect_ratio", "low_ratio", "high_ratio", "p", "smallest_ratio", "verdict", "a_kernels", "b_kernels", "a_shapes", "b_shapes"}
 
 // csvRecord is one row by the names of its columns; what it lacks is not known.
 type csvRecord map[string]any
@@ -119,7 +121,7 @@ func itemRecord(r *diff.Result, g itemGroup, i diff.Item) csvRecord {
 	for key, m := range map[string]diff.Measure{"a": i.A, "b": i.B} {
 		if isTime(i) {
 			c.set(key+"_calls", m.Calls, key+"_calls_per_unit", m.PerUnitCalls, key+"_total_ns", m.TotalNs, key+"_per_unit_ns", m.PerUnitNs,
-				key+"_mean_ns", m.MeanNs, key+"_std_ns", m.StdNs, key+"_min_ns", m.MinNs, key+"_max_ns", m.MaxNs)
+				key+"_kernels", strings.Join(m.Kernels, " + "), key+"_shapes", m.Shapes, key+"_mean_ns", m.MeanNs, key+"_std_ns", m.StdNs, key+"_min_ns", m.MinNs, key+"_max_ns", m.MaxNs)
 		} else {
 			c.set("value_unit", i.Unit, key+"_value", m.Value)
 		}

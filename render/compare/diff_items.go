@@ -15,7 +15,7 @@ import (
 
 // ofKernels says whether an item's name is one that a machine knows it by, and not words.
 func ofKernels(i diff.Item) bool {
-	return slices.Contains([]string{"kernel", "grid", "operator", "range", "metric"}, i.Kind)
+	return slices.Contains([]string{"kernel", "grid", "operator", "range", "metric", "node"}, i.Kind)
 }
 
 // itemName is the name of an item, with grid and block where it is compared by these.
@@ -23,6 +23,12 @@ func itemName(i diff.Item) string {
 	name := typeset.Neutral(i.Name)
 	if words := partNames[i.Kind+" "+i.Name]; words != "" {
 		return words
+	}
+	if shapes := cmp.Or(i.A.Shapes, i.B.Shapes); shapes != "" {
+		name += " " + typeset.Neutral(shapes)
+		if i.B.Shapes != "" && i.B.Shapes != shapes {
+			name += " → " + typeset.Neutral(i.B.Shapes)
+		}
 	}
 	if i.Grid != "" {
 		name += " grid " + typeset.Neutral(i.Grid)
@@ -69,8 +75,10 @@ func itemScale(items []diff.Item) typeset.Scale {
 // title names a group: its stage, or the whole run.
 func (g itemGroup) title() string {
 	switch {
-	case g.stage != nil:
+	case g.stage != nil, g.isTree() && g.name != "":
 		return words.DiffStage(g.name)
+	case g.isTree():
+		return "whole run"
 	case g.name == "":
 		return "whole run, warm-up included"
 	}
@@ -84,7 +92,7 @@ var wholes = map[string]struct{ of, share string }{
 
 // heading says what a table of items is of.
 func (g itemGroup) heading(r *diff.Result) string {
-	what := map[diff.Dimension]string{diff.ByKernel: "kernels and other ", diff.ByFamily: "kernel families and other ", diff.ByGrid: "kernels by grid and other ", diff.ByStage: "", diff.ByOperator: "operators", diff.ByRange: "ranges"}[cmp.Or(r.Options.By, diff.ByKernel)]
+	what := map[diff.Dimension]string{diff.ByKernel: "kernels and other ", diff.ByFamily: "kernel families and other ", diff.ByGrid: "kernels by grid and other ", diff.ByStage: "", diff.ByOperator: "operators", diff.ByRange: "ranges", diff.ByTree: "modules and operators"}[cmp.Or(r.Options.By, diff.ByKernel)]
 	if addsUp(r.Options.By) {
 		what += "parts of " + wholes[words.JudgedBy(r.Options)].of
 	}
@@ -94,9 +102,17 @@ func (g itemGroup) heading(r *diff.Result) string {
 	return fmt.Sprintf("%s: %s, %s, largest change first", g.title(), what, g.meanOf())
 }
 
+// isTree says whether the items are modules and operators where they are called, of the measured passes of a stage.
+func (g itemGroup) isTree() bool { return len(g.items) > 0 && g.items[0].Kind == "node" }
+
 // unit is what the times of a group are for.
 func (g itemGroup) unit() diff.Unit {
-	if g.stage == nil {
+	switch {
+	case g.isTree() && g.name == "steps":
+		return diff.PerStep
+	case g.isTree() && g.name != "" && g.name != outsideStages:
+		return diff.PerPass
+	case g.stage == nil:
 		return diff.PerRun
 	}
 	return g.stage.Unit
@@ -104,7 +120,7 @@ func (g itemGroup) unit() diff.Unit {
 
 // meanOf says that parts of a stage make up its mean, where stages themselves are judged by medians.
 func (g itemGroup) meanOf() string {
-	if g.stage == nil || g.name == outsideStages {
+	if g.stage == nil && !g.isTree() || g.unit() == diff.PerRun {
 		return perUnit(g.unit())
 	}
 	return "mean of a " + string(g.unit())

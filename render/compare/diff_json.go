@@ -173,7 +173,7 @@ type FigureForm struct {
 // ItemForm is a kernel, copy, idle time, ... on both sides.
 type ItemForm struct {
 	Stage           string      `json:"stage"`
-	Kind            string      `json:"kind" doc:"kernel, family, grid, copy, fill, graph, overlap, other, idle, stage, operator, range, metric or rest"`
+	Kind            string      `json:"kind" doc:"kernel, family, grid, copy, fill, graph, overlap, other, idle, stage, operator, range, metric, node or rest"`
 	Name            string      `json:"name"`
 	Family          *string     `json:"family" doc:"of kernels"`
 	Grid            *string     `json:"grid"`
@@ -181,7 +181,7 @@ type ItemForm struct {
 	Unit            string      `json:"unit" doc:"ns, or that of a metric"`
 	Status          diff.Status `json:"status" enum:"both,new,removed,moved" doc:"moved: its work is done under another name or grid, see partner"`
 	Partner         *string     `json:"partner" doc:"what took its place, or what it took the place of"`
-	How             *string     `json:"how" doc:"how partner is known: renamed, other grid, same family, fused, split, in a graph, replaced"`
+	How             *string     `json:"how" doc:"how partner is known: renamed, other grid, same family, fused, split, in a graph, replaced; of a node also other kernels, other shapes"`
 	A               MeasureForm `json:"a"`
 	B               MeasureForm `json:"b"`
 	Delta           *DeltaForm  `json:"delta"`
@@ -201,6 +201,8 @@ type MeasureForm struct {
 	MinNs        *int64         `json:"min_ns"`
 	MaxNs        *int64         `json:"max_ns"`
 	Value        *float64       `json:"value" doc:"of a metric"`
+	Kernels      []string       `json:"kernels,omitempty" doc:"of a node: names of its kernels, copies and fills"`
+	Shapes       string         `json:"shapes,omitempty" doc:"of a node: sizes of the inputs of its operator, as JSON; absent when not recorded, or of several"`
 }
 
 func comparisonForm(r *diff.Result) ComparisonForm {
@@ -302,7 +304,7 @@ func (g itemGroup) form(i diff.Item) ItemForm {
 }
 
 func measureForm(m diff.Measure) MeasureForm {
-	return MeasureForm{m.Calls, typeset.Number(m.PerUnitCalls), m.TotalNs, m.PerUnitNs, typeset.Finite(m.MeanNs), typeset.Finite(m.StdNs), m.MinNs, m.MaxNs, typeset.Finite(m.Value)}
+	return MeasureForm{m.Calls, typeset.Number(m.PerUnitCalls), m.TotalNs, m.PerUnitNs, typeset.Finite(m.MeanNs), typeset.Finite(m.StdNs), m.MinNs, m.MaxNs, typeset.Finite(m.Value), m.Kernels, m.Shapes}
 }
 
 func number(v float64) typeset.Number { return typeset.Number(v) }

@@ -43,7 +43,7 @@ func (g itemGroup) partnersOf(i diff.Item) []string {
 func becameText(g itemGroup, i diff.Item) string {
 	parts := g.partnersOf(i)
 	if len(parts) == 0 {
-		return ""
+		return i.How
 	}
 	lead := "now "
 	if i.A.Calls == 0 {

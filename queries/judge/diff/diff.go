@@ -39,7 +39,11 @@ func Runs(ctx context.Context, asker frame.Asker, a, b Side, o Options) (*Result
 		return nil, fmt.Errorf("compare %s with %s: %w", a.Label, b.Label, err)
 	}
 	if !o.By.adds() && o.By != ByStage {
-		if err := r.askItems(ctx, asker); err != nil {
+		ask := r.askItems
+		if o.By == ByTree {
+			ask = r.askTree
+		}
+		if err := ask(ctx, asker); err != nil {
 			return nil, fmt.Errorf("compare %s with %s by %s: %w", a.Label, b.Label, o.By, err)
 		}
 	}

@@ -103,7 +103,7 @@ func byChange(list []Item) {
 
 // restNouns name what the rows of a kind are, kernels and copies each together.
 var restNouns = map[string]string{"kernel": "kernels", "family": "families", "grid": "grids", "copy": "copies and fills", "fill": "copies and fills", "graph": "graphs",
-	"idle": "idle causes", "operator": "operators", "range": "ranges", "metric": "metrics"}
+	"idle": "idle causes", "operator": "operators", "node": "operators", "range": "ranges", "metric": "metrics"}
 
 // Cut leaves the first items, and adds up the others, those of a kind in one more: a row of other kernels holds no idle time. One that is alone of its
 // kind stays.

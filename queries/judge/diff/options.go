@@ -36,7 +36,7 @@ func (o Options) whole() (Options, error) {
 	return o, nil
 }
 
-var dimensions = []Dimension{ByKernel, ByFamily, ByGrid, ByStage, ByOperator, ByRange, ByMetric}
+var dimensions = []Dimension{ByKernel, ByFamily, ByGrid, ByStage, ByOperator, ByRange, ByMetric, ByTree}
 
 func dimensionsText() string {
 	var names []string

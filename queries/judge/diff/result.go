@@ -20,6 +20,7 @@ const (
 	ByOperator Dimension = "operator"
 	ByRange    Dimension = "range"
 	ByMetric   Dimension = "metric"
+	ByTree     Dimension = "tree" // modules and operators, each where it is called
 )
 
 // Options say what is compared and what counts as a change.
@@ -156,7 +157,7 @@ const (
 // Item is one thing that is compared: a kernel, family, operator, range, part of idle time, or value of a metric.
 type Item struct {
 	Stage, Name string
-	Kind        string // kernel, family, grid, copy, fill, graph, overlap, other, idle, stage, operator, range, metric, rest
+	Kind        string // kernel, family, grid, copy, fill, graph, overlap, other, idle, stage, operator, range, metric, node, rest
 	Family      string // of kernels; "" when not known
 	Grid, Block string // of kernels by grid
 	Unit        string // ns, or that of a metric
@@ -180,6 +181,8 @@ type Measure struct {
 	MeanNs, StdNs *float64 // of a launch; Std is the sample's
 	MinNs, MaxNs  *int64   // of a launch
 	Value         *float64 // of a metric
+	Kernels       []string // of a node: names of kernels, copies and fills, sorted
+	Shapes        string   // of a node: sizes of the inputs of its operator, as JSON; "" when not recorded, or of several
 }
 
 // Delta is how a time for one unit changed, in ns, in whole numbers that add up exactly: Ns = CountNs + DurationNs + InteractionNs +

@@ -24,6 +24,11 @@ var captures = map[string][]string{
 	"nccl2":   {"nsys/nccl2/nccl2.sqlite.gz"},
 	"node":    {"nsys/variants-node/variants-node.sqlite.gz"},
 	"trace":   {"torch/llama.trace.json.gz"},
+	"stacks":  {"torch/llama-stack.trace.json.gz"},
+	"train":   {"torch/train.trace.json.gz"},
+	"plain":   {"torch/tree/sdpa.trace.json.gz"},
+	"matmuls": {"torch/tree/eager.trace.json.gz"},
+	"norm":    {"torch/tree/norm.trace.json.gz"},
 	"replays": {"graph/node.sqlite.gz"},
 	"whole":   {"graph/whole.sqlite.gz"},
 	"profile": {"ncu/llama.sqlite.gz", "ncu/llama.ncu-rep.gz"},
@@ -45,7 +50,7 @@ func TestWarehouse(t *testing.T) {
 	t.Parallel()
 	w := filled(t)
 	defer w.Close()
-	for name, test := range map[string]func(*testing.T, held){"totals": testTotalsOfTables, "attention": testAttention, "same": testSame, "names": testNames, "sums": testSums, "other dimensions": testOtherDimensions, "windows": testWindows, "wrong options": testWrongOptions} {
+	for name, test := range map[string]func(*testing.T, held){"totals": testTotalsOfTables, "attention": testAttention, "same": testSame, "names": testNames, "sums": testSums, "other dimensions": testOtherDimensions, "windows": testWindows, "wrong options": testWrongOptions, "trees": testTrees} {
 		t.Run(name, func(t *testing.T) { test(t, w) })
 	}
 }
@@ -372,5 +377,51 @@ func testSums(t *testing.T, w held) {
 	r = runs(t, w, "sums", "kernels", diff.Options{Stage: "decode"})
 	if r.Verdict == diff.Better || r.Verdict == diff.Worse || r.Verdict == diff.NoChange {
 		t.Errorf("decode, which one side does not know: %s", r.Words)
+	}
+}
+
+// testTrees aligns each capture with operators with each: all device work of both is in one row, and a run is the same as itself.
+func testTrees(t *testing.T, w held) {
+	names := []string{"trace", "stacks", "train", "replays", "plain", "norm", "matmuls"}
+	for _, a := range names {
+		for _, b := range names {
+			r := runs(t, w, a, b, diff.Options{By: diff.ByTree})
+			got := [2]int64{}
+			for _, it := range r.Items {
+				got[0], got[1] = got[0]+it.A.TotalNs, got[1]+it.B.TotalNs
+				if a == b && (it.Delta.Ns != 0 || it.Status != diff.Both || it.How != "") {
+					t.Errorf("%s against itself: %s changed by %d ns: %s %s", a, it.Name, it.Delta.Ns, it.Status, it.How)
+				}
+			}
+			for i, name := range []string{a, b} {
+				var want int64
+				err := w.DB.QueryRowContext(t.Context(), "SELECT sum(total_ns)::BIGINT FROM operator_nodes($1) WHERE NOT is_warmup", name).Scan(&want)
+				if err != nil || got[i] != want || want == 0 {
+					t.Errorf("%s against %s: rows of %s add up to %d ns, want %d: %v", a, b, name, got[i], want, err)
+				}
+			}
+		}
+	}
+	for _, name := range names {
+		var nodes, work, calls int64
+		err := w.DB.QueryRowContext(t.Context(), "SELECT (SELECT sum(total_ns) FROM operator_nodes($1))::BIGINT, (SELECT sum(total_ns) FROM operator_kernels($1))::BIGINT, (SELECT sum(calls) FROM operator_nodes($1))::BIGINT", name).Scan(&nodes, &work, &calls)
+		if err != nil || nodes != work || calls == 0 {
+			t.Errorf("%s: nodes hold %d ns of %d, %d calls: %v", name, nodes, work, calls, err)
+		}
+	}
+	norms := 0
+	for _, it := range runs(t, w, "plain", "norm", diff.Options{By: diff.ByTree}).Items { // each norm of the model is one operator in place of eight kernels
+		switch {
+		case it.How == "fused" && it.Partner == "aten::rms_norm" && strings.Contains(it.Name, "LlamaRMSNorm_") && it.A.PerUnitCalls == 8 && it.B.PerUnitCalls == 1:
+			norms++
+		case it.Status != diff.Both || it.How != "":
+			t.Errorf("besides the norms %s is %s %s", it.Name, it.Status, it.How)
+		}
+	}
+	if norms != 5 {
+		t.Errorf("%d of 5 norms are fused", norms)
+	}
+	if r := runs(t, w, "nccl2", "trace", diff.Options{By: diff.ByTree}); len(r.Items) > 0 || !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.HasPrefix(n, "nccl2 has no operators") }) {
+		t.Errorf("a run without operators gives %d items and %q", len(r.Items), r.Notes)
 	}
 }

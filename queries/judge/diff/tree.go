@@ -1,0 +1,273 @@
+package diff
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"prof/queries/frame"
+)
+
+// node is a module or an operator of one side, with the work that it launched itself and what was called in it.
+type node struct {
+	name     string
+	class    string // of a module its name without the number of the instance, which shifts where one is added
+	isModule bool
+	first    int64 // ns: when the program first came here
+	inside   []*node
+	own      []*leaf
+	contents map[string]int64 // launches by operators and inputs, all of those inside included
+	index    map[string]*node
+}
+
+// leaf is the work that an operator launched itself when called with the same inputs.
+type leaf struct {
+	inputs, shapes string
+	amount         amount
+	kernels        map[string]int64 // launches by name
+	first          int64
+}
+
+// pathMark joins names of modules and operators, as in operator-nodes.
+const pathMark = " > "
+
+func newNode(name string, isModule bool) *node {
+	n := &node{name: name, class: name, isModule: isModule, index: map[string]*node{}, contents: map[string]int64{}}
+	if cut := strings.LastIndexByte(name, '_'); isModule && cut > 0 && strings.Trim(name[cut+1:], "0123456789") == "" {
+		n.class = name[:cut]
+	}
+	return n
+}
+
+// child gives the one of that name, which the program came to at that time.
+func (n *node) child(name string, isModule bool, first int64) *node {
+	key := fmt.Sprint(isModule, name)
+	c := n.index[key]
+	if c == nil {
+		c = newNode(name, isModule)
+		c.first = first
+		n.index[key] = c
+		n.inside = append(n.inside, c)
+	}
+	c.first = min(c.first, first)
+	return c
+}
+
+// leafOf gives the work of an operator with these inputs.
+func (n *node) leafOf(inputs, shapes string, first int64) *leaf {
+	i := slices.IndexFunc(n.own, func(l *leaf) bool { return l.inputs == inputs })
+	if i < 0 {
+		n.own = append(n.own, &leaf{inputs: inputs, shapes: shapes, kernels: map[string]int64{}, first: first})
+		i = len(n.own) - 1
+	}
+	n.own[i].first = min(n.own[i].first, first)
+	return n.own[i]
+}
+
+// sort puts what was called into the order of the program.
+func (n *node) sort() {
+	slices.SortFunc(n.inside, func(a, b *node) int { return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.name, b.name)) })
+	slices.SortFunc(n.own, func(a, b *leaf) int { return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.inputs, b.inputs)) })
+	for _, c := range n.inside {
+		c.sort()
+	}
+}
+
+// total is the work of a node and all inside it.
+func (n *node) total() (amount, map[string]int64) {
+	var out amount
+	kernels := map[string]int64{}
+	for _, l := range n.own {
+		out.tally.add(l.amount.tally)
+		addTo(kernels, l.kernels)
+	}
+	for _, c := range n.inside {
+		a, k := c.total()
+		out.tally.add(a.tally)
+		addTo(kernels, k)
+	}
+	return out, kernels
+}
+
+func addTo(to, from map[string]int64) {
+	for name, n := range from {
+		to[name] += n
+	}
+}
+
+// tree is what a side did in one stage.
+type tree struct {
+	root  *node
+	units int64 // passes or steps, over all runs of the side
+}
+
+// treesOf gives the trees of a side by stage. Steps are compared where both sides have some, else all work outside of
+// passes, and modules likewise.
+func treesOf(frames []*frame.Frame, is recorded) (map[string]*tree, error) {
+	out := map[string]*tree{}
+	for _, f := range frames {
+		seen := map[string]bool{}
+		t := &table{f: f}
+		for t.next() {
+			stage, unit, isWarmup, count := t.text("stage"), t.text("unit"), t.flag("is_warmup"), t.count("unit_count")
+			if unit == "step" {
+				stage = stepStage
+				if !is.steps {
+					stage, isWarmup, count = outside, false, 1
+				}
+			}
+			if isWarmup {
+				continue
+			}
+			side := out[stage]
+			if side == nil {
+				side = &tree{root: newNode("", true)}
+				out[stage] = side
+			}
+			if !seen[stage] {
+				seen[stage] = true
+				side.units += count
+			}
+			side.root.add(t, is.modules)
+		}
+		if t.err != nil {
+			return nil, t.err
+		}
+	}
+	for _, side := range out {
+		side.root.sort()
+	}
+	return out, nil
+}
+
+// add puts the work of a row where its modules and operators say.
+func (n *node) add(t *table, hasModules bool) {
+	first, launches, total := t.count("first_ns"), t.count("work_count"), t.count("total_ns")
+	shapes := oneLine(t.text("shapes"))
+	inputs := shapes + " " + oneLine(t.text("types"))
+	content := t.text("operators") + " " + inputs
+	n.contents[content] += launches
+	at := n
+	if module := t.text("module"); module != "" && hasModules {
+		for name := range strings.SplitSeq(module, pathMark) {
+			at = at.child(name, true, first)
+			at.contents[content] += launches
+		}
+	}
+	for name := range strings.SplitSeq(t.text("operators"), pathMark) {
+		at = at.child(name, false, first)
+		at.contents[content] += launches
+	}
+	l := at.leafOf(inputs, shapes, first)
+	l.amount.tally.calls += launches
+	l.amount.tally.total += total
+	l.kernels[t.text("kernel")] += launches
+}
+
+// oneLine writes JSON as PyTorch does: traces that were formatted anew have other spaces.
+func oneLine(text string) string {
+	var out bytes.Buffer
+	if json.Compact(&out, []byte(text)) != nil {
+		return text
+	}
+	return strings.ReplaceAll(out.String(), ",", ", ")
+}
+
+// askTree fills in the items of the trees of operators.
+func (r *Result) askTree(ctx context.Context, asker frame.Asker) error {
+	runs := slices.Concat(r.A.Runs, r.B.Runs)
+	var list []frame.Question
+	for _, run := range runs {
+		args := frame.Args{"run": run.ID}
+		if r.Options.Stage != "" && !isSteps(r.Options.Stage) {
+			args["stage"] = r.Options.Stage
+		}
+		list = append(list, frame.Question{Query: "operator-nodes", Args: args, Notes: frame.RowsOnly})
+	}
+	frames, err := asker.AskAll(ctx, list)
+	if err != nil {
+		return err
+	}
+	var is [2]recorded
+	for i, f := range frames {
+		side := &is[min(i/len(r.A.Runs), 1)]
+		t := &table{f: f}
+		for t.next() {
+			side.steps = side.steps || t.text("unit") == "step" && !t.flag("is_warmup")
+			side.modules = side.modules || t.text("module") != ""
+			side.operators = side.operators || !strings.HasPrefix(t.text("operators"), "(")
+		}
+		if t.err != nil {
+			return fmt.Errorf("run %s: %w", runs[i].Name, t.err)
+		}
+		r.Queries = append(r.Queries, sourceOf(runs[i].Name, f))
+	}
+	r.Queries = distinctSources(r.Queries)
+	for i, side := range []Side{r.A, r.B} {
+		if !is[i].operators {
+			r.Notes = append(r.Notes, fmt.Sprintf("%s has no operators with device work to align: they come from traces of the PyTorch profiler, or from nsys with emit_nvtx", side.Label))
+		} else if !is[i].modules && is[1-i].modules {
+			r.Notes = append(r.Notes, fmt.Sprintf("%s recorded no modules: operators are aligned without them; with_stack=True records them", side.Label))
+		}
+	}
+	if !is[0].operators || !is[1].operators {
+		return nil
+	}
+	return r.aligned(frames, recorded{steps: is[0].steps && is[1].steps, modules: is[0].modules && is[1].modules})
+}
+
+// recorded is what captures have that can be aligned.
+type recorded struct{ operators, modules, steps bool }
+
+// aligned aligns the trees of the sides and makes items of them.
+func (r *Result) aligned(frames []*frame.Frame, is recorded) error {
+	a, err := treesOf(frames[:len(r.A.Runs)], is)
+	if err != nil {
+		return err
+	}
+	b, err := treesOf(frames[len(r.A.Runs):], is)
+	if err != nil {
+		return err
+	}
+	if len(a) < 2 && len(b) < 2 && (a[outside] != nil || len(a) == 0) && (b[outside] != nil || len(b) == 0) { // there are no stages to be outside of
+		whole := func(side map[string]*tree) map[string]*tree {
+			if side[outside] == nil {
+				return nil
+			}
+			return map[string]*tree{"": side[outside]}
+		}
+		a, b = whole(a), whole(b)
+	}
+	stages := slices.Collect(maps.Keys(a))
+	for stage := range b {
+		if a[stage] == nil {
+			stages = append(stages, stage)
+		}
+	}
+	slices.SortFunc(stages, func(x, y string) int { return cmp.Or(compareBools(x == outside, y == outside), cmp.Compare(x, y)) })
+	for _, stage := range stages {
+		if isSteps(r.Options.Stage) && stage != stepStage {
+			continue
+		}
+		sideA, sideB := cmp.Or(a[stage], &tree{root: newNode("", true)}), cmp.Or(b[stage], &tree{root: newNode("", true)})
+		list := align(sideA.root, sideB.root).items(stage, sideA.units, sideB.units)
+		byChange(list)
+		r.Items = append(r.Items, Cut(list, r.Options.Top)...)
+	}
+	return nil
+}
+
+func compareBools(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case b:
+		return -1
+	}
+	return 1
+}

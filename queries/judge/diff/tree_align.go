@@ -1,0 +1,386 @@
+package diff
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// How work of an operator that both sides call differs.
+const (
+	otherKernels = "other kernels" // same inputs, kernels of other names
+	otherShapes  = "other shapes"  // matched by their order, since the inputs differ
+)
+
+// twin is what became of work: one row of the comparison. Each side's work is in exactly one.
+type twin struct {
+	path             string // of the modules and operators
+	a, b             *amount
+	kernelsA         map[string]int64
+	kernelsB         map[string]int64
+	shapesA, shapesB string
+	partner, how     string
+}
+
+type twins []twin
+
+// align matches two trees from the top down, and gives what became of the work of each side.
+func align(a, b *node) twins {
+	var out twins
+	out.pair("", a, b, "")
+	return out
+}
+
+// pair takes two nodes for the same: their own work, and what is called in them.
+func (t *twins) pair(path string, a, b *node, how string) {
+	t.pairOwn(path, a.own, b.own, how)
+	x, y := a.inside, b.inside
+	anchors := certain(common(x, y), x, y)
+	anchors = append(anchors, [2]int{len(x), len(y)})
+	late := crossed(x, y, anchors)
+	i, j := 0, 0
+	for _, at := range anchors {
+		t.gap(path, left(x[i:at[0]], late[0]), left(y[j:at[1]], late[1]))
+		if at[0] < len(x) {
+			t.pair(below(path, x[at[0]].name), x[at[0]], y[at[1]], howMatched(x[at[0]], y[at[1]], how))
+		}
+		i, j = at[0]+1, at[1]+1
+	}
+	for _, n := range x {
+		if other := late[0][n]; other != nil {
+			t.pair(below(path, n.name), n, other, how)
+		}
+	}
+}
+
+// howMatched says that a module is one of another class.
+func howMatched(a, b *node, how string) string {
+	if a.class != b.class {
+		return renamed
+	}
+	return how
+}
+
+func below(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + pathMark + name
+}
+
+// left leaves out nodes that are matched elsewhere.
+func left(list []*node, matched map[*node]*node) []*node {
+	return slices.DeleteFunc(slices.Clone(list), func(n *node) bool { return matched[n] != nil })
+}
+
+// mostCells bounds the table of an alignment: siblings by siblings.
+const mostCells = 4_000_000
+
+// common gives the pairs of siblings that are the same on both sides, in order: of all such lists of pairs the one that has most in common.
+func common(a, b []*node) [][2]int {
+	var out [][2]int
+	from := 0
+	for from < len(a) && from < len(b) && alike(a[from], b[from]) == most {
+		out = append(out, [2]int{from, from})
+		from++
+	}
+	a, b = a[from:], b[from:]
+	if len(a) == 0 || len(b) == 0 {
+		return out
+	}
+	if len(a) > mostCells/len(b) {
+		return append(out, inTurn(a, b, from)...)
+	}
+	wide := len(b) + 1
+	best := make([]int64, (len(a)+1)*wide)
+	for i := len(a) - 1; i >= 0; i-- {
+		for j := len(b) - 1; j >= 0; j-- {
+			best[i*wide+j] = max(best[(i+1)*wide+j], best[i*wide+j+1])
+			if s := alike(a[i], b[j]); s > 0 {
+				best[i*wide+j] = max(best[i*wide+j], best[(i+1)*wide+j+1]+s)
+			}
+		}
+	}
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		s := alike(a[i], b[j])
+		switch {
+		case s > 0 && best[i*wide+j] == best[(i+1)*wide+j+1]+s:
+			out = append(out, [2]int{from + i, from + j})
+			i, j = i+1, j+1
+		case best[i*wide+j] == best[(i+1)*wide+j]:
+			i++
+		default:
+			j++
+		}
+	}
+	return out
+}
+
+// certain leaves out pairs that share no work, where siblings that do tell the others apart, and one of the same class has none beside it:
+// of q, k, v and o against qkv and o the first is not the same as qkv.
+func certain(anchors [][2]int, a, b []*node) [][2]int {
+	if !slices.ContainsFunc(anchors, func(at [2]int) bool { return alike(a[at[0]], b[at[1]]) > nameWorth }) {
+		return anchors
+	}
+	isAnchor := [2]map[int]bool{{}, {}}
+	for _, at := range anchors {
+		isAnchor[0][at[0]], isAnchor[1][at[1]] = true, true
+	}
+	lone := func(list []*node, side, at int) bool {
+		is := func(i int) bool {
+			return i >= 0 && i < len(list) && !isAnchor[side][i] && list[i].key() == list[at].key()
+		}
+		return is(at-1) || is(at+1)
+	}
+	return slices.DeleteFunc(anchors, func(at [2]int) bool {
+		return a[at[0]].isModule && alike(a[at[0]], b[at[1]]) == nameWorth && lone(a, 0, at[0]) != lone(b, 1, at[1])
+	})
+}
+
+// inTurn matches each of very many siblings with the next one of its name.
+func inTurn(a, b []*node, from int) [][2]int {
+	places := map[string][]int{}
+	for j, n := range b {
+		places[n.key()] = append(places[n.key()], j)
+	}
+	var out [][2]int
+	next := 0
+	for i, n := range a {
+		list := places[n.key()]
+		for len(list) > 0 && list[0] < next {
+			list = list[1:]
+		}
+		if len(list) > 0 && list[0] < next+len(b)/100+1 { // not one so far on that all between are lost
+			out = append(out, [2]int{from + i, from + list[0]})
+			next = list[0] + 1
+			list = list[1:]
+		}
+		places[n.key()] = list
+	}
+	return out
+}
+
+// key is what a node must share with the one it is the same as.
+func (n *node) key() string {
+	if n.isModule {
+		return "module " + n.class
+	}
+	return n.name
+}
+
+// most is how alike two nodes are that hold the same work.
+const most = 2 * nameWorth
+
+// nameWorth is what the name counts, against at most as much for equal contents: a module that is one of many of its class is known by
+// what it does.
+const nameWorth = 1000
+
+// alike says how much two siblings have in common, 0 for nothing.
+func alike(a, b *node) int64 {
+	if a.key() != b.key() {
+		return 0
+	}
+	return nameWorth + nameWorth*shared(a, b)/max(either(a, b), 1)
+}
+
+// shared counts what both nodes do, by operators and inputs.
+func shared(a, b *node) int64 {
+	var out int64
+	for content := range a.contents {
+		if b.contents[content] > 0 {
+			out++
+		}
+	}
+	return out
+}
+
+// distinct counts what either does.
+func either(a, b *node) int64 { return int64(len(a.contents)+len(b.contents)) - shared(a, b) }
+
+// crossed matches siblings that are the same but stand elsewhere, from A to B and from B to A: operators by name, modules by what they do.
+func crossed(a, b []*node, anchors [][2]int) [2]map[*node]*node {
+	out := [2]map[*node]*node{{}, {}}
+	isAnchor := [2]map[*node]bool{{}, {}}
+	for _, at := range anchors[:len(anchors)-1] {
+		isAnchor[0][a[at[0]]], isAnchor[1][b[at[1]]] = true, true
+	}
+	free := map[string][]*node{}
+	for _, n := range b {
+		if !isAnchor[1][n] {
+			free[n.key()] = append(free[n.key()], n)
+		}
+	}
+	for _, n := range a {
+		if isAnchor[0][n] {
+			continue
+		}
+		i := slices.IndexFunc(free[n.key()], func(o *node) bool { return !n.isModule || alike(n, o) == most })
+		if i >= 0 {
+			o := free[n.key()][i]
+			free[n.key()] = slices.Delete(free[n.key()], i, i+1)
+			out[0][n], out[1][o] = o, n
+		}
+	}
+	return out
+}
+
+// gap tells of siblings in the same place that have nothing in common by name.
+func (t *twins) gap(path string, a, b []*node) {
+	if modulesA, modulesB := modulesOf(a), modulesOf(b); len(modulesA) == len(modulesB) && len(modulesA) > 0 && allShare(modulesA, modulesB) {
+		for i, n := range modulesA {
+			t.pair(below(path, n.name), n, modulesB[i], renamed)
+		}
+		isModule := func(n *node) bool { return n.isModule }
+		a, b = slices.DeleteFunc(a, isModule), slices.DeleteFunc(b, isModule)
+	}
+	if len(a) > 0 && len(b) > 0 {
+		t.replace(path, a, b)
+		return
+	}
+	for _, n := range a {
+		sum, kernels := n.total()
+		*t = append(*t, twin{path: below(path, n.name), a: &sum, kernelsA: kernels, shapesA: n.shapes()})
+	}
+	for _, n := range b {
+		sum, kernels := n.total()
+		*t = append(*t, twin{path: below(path, n.name), b: &sum, kernelsB: kernels, shapesB: n.shapes()})
+	}
+}
+
+// shapes are those of the work that a node launched itself, where that is all of one.
+func (n *node) shapes() string {
+	if len(n.own) == 1 && len(n.inside) == 0 {
+		return n.own[0].shapes
+	}
+	return ""
+}
+
+func modulesOf(list []*node) []*node {
+	return slices.DeleteFunc(slices.Clone(list), func(n *node) bool { return !n.isModule })
+}
+
+func allShare(a, b []*node) bool {
+	for i := range a {
+		if shared(a[i], b[i]) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// replace tells of siblings whose place others took.
+func (t *twins) replace(path string, a, b []*node) {
+	sumA, kernelsA, namesA := together(a)
+	sumB, kernelsB, namesB := together(b)
+	*t = append(*t, twin{path: below(path, namesA), a: &sumA, b: &sumB, kernelsA: kernelsA, kernelsB: kernelsB, partner: namesB, how: replaced})
+}
+
+func together(list []*node) (amount, map[string]int64, string) {
+	var sum amount
+	kernels := map[string]int64{}
+	var names []string
+	for _, n := range list {
+		a, k := n.total()
+		sum.tally.add(a.tally)
+		addTo(kernels, k)
+		names = append(names, n.name)
+	}
+	return sum, kernels, strings.Join(names, " + ")
+}
+
+// pairOwn matches the work that two operators launched themselves: by inputs, and what is left in the order in which it was called.
+func (t *twins) pairOwn(path string, a, b []*leaf, how string) {
+	var restA, restB []*leaf
+	matched := map[*leaf]bool{}
+	for _, x := range a {
+		i := slices.IndexFunc(b, func(y *leaf) bool { return y.inputs == x.inputs })
+		if i < 0 {
+			restA = append(restA, x)
+			continue
+		}
+		matched[b[i]] = true
+		t.pairLeaves(path, x, b[i], how)
+	}
+	for _, y := range b {
+		if !matched[y] {
+			restB = append(restB, y)
+		}
+	}
+	switch {
+	case len(restA) == len(restB):
+		for i, x := range restA {
+			t.pairLeaves(path, x, restB[i], otherShapes)
+		}
+	case len(restA) > 0 && len(restB) > 0:
+		x, y := &node{own: restA}, &node{own: restB}
+		sumA, kernelsA := x.total()
+		sumB, kernelsB := y.total()
+		*t = append(*t, twin{path: path, a: &sumA, b: &sumB, kernelsA: kernelsA, kernelsB: kernelsB, shapesA: x.shapes(), shapesB: y.shapes(), partner: path[strings.LastIndex(path, pathMark)+1:], how: replaced})
+	default:
+		for _, x := range restA {
+			t.oneSide(path, x, nil)
+		}
+		for _, y := range restB {
+			t.oneSide(path, nil, y)
+		}
+	}
+}
+
+func (t *twins) oneSide(path string, a, b *leaf) {
+	if a != nil {
+		*t = append(*t, twin{path: path, a: &a.amount, kernelsA: a.kernels, shapesA: a.shapes})
+		return
+	}
+	*t = append(*t, twin{path: path, b: &b.amount, kernelsB: b.kernels, shapesB: b.shapes})
+}
+
+// pairLeaves takes the work of an operator on either side for the same.
+func (t *twins) pairLeaves(path string, a, b *leaf, how string) {
+	if (how == "" || how == renamed) && !slices.Equal(slices.Sorted(maps.Keys(a.kernels)), slices.Sorted(maps.Keys(b.kernels))) {
+		how = otherKernels
+	}
+	*t = append(*t, twin{path: path, a: &a.amount, b: &b.amount, kernelsA: a.kernels, kernelsB: b.kernels, shapesA: a.shapes, shapesB: b.shapes, how: how})
+}
+
+// items makes rows of them, whose times for one unit add up to that of all work.
+func (t twins) items(stage string, unitsA, unitsB int64) []Item {
+	list := make([]pair, len(t))
+	for i, w := range t {
+		list[i] = pair{a: w.a, b: w.b}
+	}
+	perA, perB := shares(totals(list, func(p pair) *amount { return p.a }), unitsA), shares(totals(list, func(p pair) *amount { return p.b }), unitsB)
+	out := make([]Item, len(t))
+	for i, w := range t {
+		it := Item{Stage: stage, Name: w.path, Kind: "node", Unit: "ns", Status: Both, A: w.a.side(unitsA, perA[i], w.kernelsA, w.shapesA), B: w.b.side(unitsB, perB[i], w.kernelsB, w.shapesB),
+			Delta: split(perA[i], perB[i], w.a, w.b, unitsA, unitsB), Partner: w.partner, How: w.how}
+		switch {
+		case w.a == nil:
+			it.Status = New
+		case w.b == nil:
+			it.Status = Removed
+		case w.partner != "" && it.B.PerUnitCalls < it.A.PerUnitCalls:
+			it.How = fused
+		case w.partner != "" && it.B.PerUnitCalls > it.A.PerUnitCalls:
+			it.How = splitUp
+		case w.how == otherKernels:
+			it.Partner = strings.Join(it.B.Kernels, " + ")
+		}
+		out[i] = it
+	}
+	return out
+}
+
+// side tells of the work of a side; least and longest times are not known.
+func (a *amount) side(units, perUnit int64, kernels map[string]int64, shapes string) Measure {
+	if a == nil {
+		return Measure{}
+	}
+	m := Measure{Calls: a.tally.calls, TotalNs: a.tally.total, PerUnitNs: perUnit, Kernels: slices.Sorted(maps.Keys(kernels)), Shapes: shapes}
+	if units > 0 {
+		m.PerUnitCalls = float64(a.tally.calls) / float64(units)
+	}
+	if a.tally.calls > 0 {
+		m.MeanNs = new(a.tally.mean())
+	}
+	return m
+}

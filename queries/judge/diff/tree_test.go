@@ -1,0 +1,196 @@
+package diff
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"prof/queries/frame"
+)
+
+// madeNode is a row of operator-nodes: modules / operators / inputs / kernel, launches and ns in each of two passes.
+type madeNode struct {
+	modules, operators, shapes, kernel string
+	launches, ns                       int64
+}
+
+// nodesFrame makes what operator-nodes answers, in the order of the list.
+func nodesFrame(passes int64, list ...madeNode) *frame.Frame {
+	f := &frame.Frame{Query: "operator-nodes", Version: 1}
+	for _, name := range []string{"stage", "unit", "is_warmup", "module", "operators", "shapes", "types", "kernel", "work_count", "total_ns", "first_ns", "unit_count"} {
+		f.Columns = append(f.Columns, frame.Column{Name: name})
+	}
+	for i, n := range list {
+		var module any
+		if n.modules != "" {
+			module = n.modules
+		}
+		f.Rows = append(f.Rows, []any{"prefill", "pass", false, module, n.operators, n.shapes, nil, n.kernel, n.launches * passes, n.ns * passes, int64(i), passes})
+	}
+	return f
+}
+
+// became gives the rows of the comparison of two made runs as texts, those without any change left out.
+func became(t *testing.T, a, b *frame.Frame) []string {
+	t.Helper()
+	r := &Result{A: Side{Runs: make([]Run, 1)}, B: Side{Runs: make([]Run, 1)}}
+	if err := r.aligned([]*frame.Frame{a, b}, recorded{operators: true, modules: true}); err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, it := range r.Items {
+		if it.Delta.Ns == 0 && it.How == "" && it.Status == Both {
+			continue
+		}
+		text := fmt.Sprintf("%s %s %d→%d %+d", it.Name, it.Status, it.A.Calls, it.B.Calls, it.Delta.Ns)
+		for _, more := range []string{it.How, it.Partner} {
+			if more != "" {
+				text += " | " + more
+			}
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+func linear(module, shapes string, ns int64) madeNode {
+	return madeNode{module, "aten::linear > aten::mm", shapes, "gemm", 1, ns}
+}
+
+// attention is a layer's attention as operators, or as one.
+func attention(module string, isFused bool) []madeNode {
+	if isFused {
+		return []madeNode{{module, "aten::scaled_dot_product_attention > aten::_flash_attention", "[q, k, v]", "flash", 1, 40}}
+	}
+	return []madeNode{{module, "aten::matmul > aten::bmm", "[q, k]", "gemm", 1, 30}, {module, "aten::softmax > aten::_softmax", "[s]", "softmax", 1, 20}, {module, "aten::dropout", "[s]", "drop", 1, 5}}
+}
+
+// layer is a made layer of a model: attention between two projections, and a norm.
+func layer(at int, isFused bool) []madeNode {
+	module := fmt.Sprintf("Model_0 > Layer_%d", at)
+	out := []madeNode{linear(fmt.Sprintf("%s > Attention_%d > Linear_%d", module, at, 2*at), "[x, qkv]", 100)}
+	out = append(out, attention(fmt.Sprintf("%s > Attention_%d", module, at), isFused)...)
+	return append(out, linear(fmt.Sprintf("%s > Attention_%d > Linear_%d", module, at, 2*at+1), "[x, o]", 50), madeNode{fmt.Sprintf("%s > Norm_%d", module, at), "aten::layer_norm", "[x]", "norm", 1, 10})
+}
+
+func layers(n int, isFused bool) []madeNode {
+	var out []madeNode
+	for i := range n {
+		out = append(out, layer(i, isFused)...)
+	}
+	return out
+}
+
+// TestTree compares made runs of which it is known what changed.
+func TestTree(t *testing.T) {
+	t.Parallel()
+	edited := func(edit func(n *madeNode)) []madeNode {
+		out := layers(2, false)
+		for i := range out {
+			edit(&out[i])
+		}
+		return out
+	}
+	for name, c := range map[string]struct {
+		a, b []madeNode
+		want []string
+	}{
+		"same": {layers(2, false), layers(2, false), nil},
+		"fused": {layers(1, false), layers(1, true), []string{
+			"Model_0 > Layer_0 > Attention_0 > aten::matmul + aten::softmax + aten::dropout both 6→3 -15 | fused | aten::scaled_dot_product_attention"}},
+		"split": {layers(1, true), layers(1, false), []string{
+			"Model_0 > Layer_0 > Attention_0 > aten::scaled_dot_product_attention both 2→9 +15 | split | aten::matmul + aten::softmax + aten::dropout"}},
+		"replaced": {layers(1, true), func() []madeNode {
+			out := layers(1, true)
+			out[1].operators, out[1].ns = "xformers::attention", 42
+			return out
+		}(), []string{"Model_0 > Layer_0 > Attention_0 > aten::scaled_dot_product_attention both 2→3 +2 | replaced | xformers::attention"}},
+		"other operator inside": {layers(1, true), func() []madeNode {
+			out := layers(1, true)
+			out[1].operators = "aten::scaled_dot_product_attention > aten::_efficient_attention"
+			return out
+		}(), []string{"Model_0 > Layer_0 > Attention_0 > aten::scaled_dot_product_attention > aten::_flash_attention both 2→3 +0 | replaced | aten::_efficient_attention"}},
+		"other kernels": {layers(2, false), edited(func(n *madeNode) {
+			if n.kernel == "norm" {
+				n.kernel, n.ns = "vectorized_norm", 8
+			}
+		}), []string{
+			"Model_0 > Layer_0 > Norm_0 > aten::layer_norm both 2→3 -2 | other kernels | vectorized_norm",
+			"Model_0 > Layer_1 > Norm_1 > aten::layer_norm both 2→3 -2 | other kernels | vectorized_norm"}},
+		"faster": {layers(1, false), func() []madeNode { out := layers(1, false); out[0].ns = 90; return out }(), []string{
+			"Model_0 > Layer_0 > Attention_0 > Linear_0 > aten::linear > aten::mm both 2→3 -10"}},
+		"a layer more":        {layers(2, false), layers(3, false), []string{"Model_0 > Layer_2 new 0→18 +215"}},
+		"a layer less":        {layers(3, true), layers(2, true), []string{"Model_0 > Layer_2 removed 8→0 -200"}},
+		"reordered operators": {layers(1, false), func() []madeNode { out := layers(1, false); out[1], out[3] = out[3], out[1]; return out }(), nil},
+		"reordered modules": {append(layers(1, false), linear("Model_0 > Head_0", "[x, v]", 7), linear("Model_0 > Linear_9", "[x, w]", 9)),
+			append(layers(1, false), linear("Model_0 > Linear_9", "[x, w]", 9), linear("Model_0 > Head_0", "[x, v]", 7)), nil},
+		"renamed module": {layers(1, true), func() []madeNode {
+			out := layers(1, true)
+			for i := range out {
+				out[i].modules = strings.Replace(out[i].modules, "> Attention_0", "> SdpaAttention_0", 1)
+			}
+			return out
+		}(), []string{
+			"Model_0 > Layer_0 > Attention_0 > Linear_0 > aten::linear > aten::mm both 2→3 +0 | renamed",
+			"Model_0 > Layer_0 > Attention_0 > Linear_1 > aten::linear > aten::mm both 2→3 +0 | renamed",
+			"Model_0 > Layer_0 > Attention_0 > aten::scaled_dot_product_attention > aten::_flash_attention both 2→3 +0 | renamed"}},
+		"renumbered instances": {layers(1, false), edited(func(n *madeNode) {
+			n.modules = strings.NewReplacer("Linear_0", "Linear_5", "Linear_1", "Linear_6").Replace(n.modules)
+		})[:6], nil},
+		"q, k and v in one": {
+			[]madeNode{linear("A_0 > Linear_0", "[x, q]", 30), linear("A_0 > Linear_1", "[x, k]", 10), linear("A_0 > Linear_2", "[x, k]", 10), linear("A_0 > Linear_3", "[x, o]", 30)},
+			[]madeNode{linear("A_0 > Linear_0", "[x, qkv]", 40), linear("A_0 > Linear_1", "[x, o]", 30)},
+			[]string{"A_0 > Linear_0 + Linear_1 + Linear_2 both 6→3 -10 | fused | Linear_0"}},
+		"another batch": {layers(1, true), func() []madeNode {
+			out := layers(1, true)
+			for i := range out {
+				out[i].shapes = strings.ReplaceAll(out[i].shapes, "x", "xx")
+			}
+			return out
+		}(), []string{
+			"Model_0 > Layer_0 > Attention_0 > Linear_0 > aten::linear > aten::mm both 2→3 +0 | other shapes",
+			"Model_0 > Layer_0 > Attention_0 > Linear_1 > aten::linear > aten::mm both 2→3 +0 | other shapes",
+			"Model_0 > Layer_0 > Norm_0 > aten::layer_norm both 2→3 +0 | other shapes"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if got := became(t, nodesFrame(2, c.a...), nodesFrame(3, c.b...)); !slices.Equal(got, c.want) {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+			}
+		})
+	}
+}
+
+// TestTreeAddsUp aligns random trees: whatever is matched with what, all work of either side is in one row.
+func TestTreeAddsUp(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(5, 9))
+	pick := func(list ...string) string { return list[random.IntN(len(list))] }
+	side := func() (*frame.Frame, int64, int64) {
+		var list []madeNode
+		var sum int64
+		passes := 1 + random.Int64N(4)
+		for range random.IntN(40) {
+			n := madeNode{pick("", "M_0", "M_0 > L_0", "M_0 > L_1 > X_0", "M_0 > L_1", "M_1", "Y_0"), pick("a", "a > b", "b", "c > a > b", "(none)"), pick("[1]", "[2]", "[3]"), pick("k", "l"), 1 + random.Int64N(3), random.Int64N(1000)}
+			list, sum = append(list, n), sum+n.ns*passes
+		}
+		return nodesFrame(passes, list...), sum, passes
+	}
+	for range 2000 {
+		a, sumA, passesA := side()
+		b, sumB, passesB := side()
+		r := &Result{A: Side{Runs: make([]Run, 1)}, B: Side{Runs: make([]Run, 1)}}
+		if err := r.aligned([]*frame.Frame{a, b}, recorded{operators: true, modules: true}); err != nil {
+			t.Fatal(err)
+		}
+		var gotA, gotB, change int64
+		for _, it := range r.Items {
+			gotA, gotB, change = gotA+it.A.TotalNs, gotB+it.B.TotalNs, change+it.Delta.Ns
+		}
+		if gotA != sumA || gotB != sumB || change != sumB/passesB-sumA/passesA {
+			t.Fatalf("rows add up to %d and %d, a change of %d; want %d, %d and %d", gotA, gotB, change, sumA, sumB, sumB/passesB-sumA/passesA)
+		}
+	}
+}
