@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -54,4 +56,82 @@ func TestServing(t *testing.T) {
 	if got := p.sql("SELECT tool, count(*) AS n FROM serving_benchmark GROUP BY tool ORDER BY tool"); got != "tool,n\nmy-client,1\nsglang-bench,2\n" {
 		t.Errorf("after rm of a source: %s", got)
 	}
+}
+
+// TestServingTrend follows latencies and throughput over 14 runs: from the eighth on TPOT at 32 requests at once is 6 % longer and their throughput 6 % lower, at 8 at once nothing changes.
+func TestServingTrend(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	one := func(concurrency, out int, tpot, rate float64) string {
+		return fmt.Sprintf(`{"prof_serving": 1, "tool": "client", "model": "m", "completed": 100, "input_tokens": 102400, "output_tokens": %d, "request_rate": "inf", "max_concurrency": %d, "output_tokens_per_s": %g, "tpot_ms": {"p99": %g}}`, out, concurrency, rate, tpot)
+	}
+	for i := range 14 {
+		f := 1 + 0.001*float64(i*7%3)
+		step := f
+		if i >= 7 {
+			step *= 1.06
+		}
+		text := one(32, 12800+i, 10*step, 500/step) + one(32, 12800, 10*step, 500/step)
+		if i > 0 { // so that the first load is the one that most runs share
+			text = one(8, 12800, 4*f, 200/f) + text
+		}
+		if i == 3 {
+			text = one(8, 12800, 4*f, 200/f) + one(32, 12800, 0, 500/step)
+		}
+		write(t, p.path("b.json"), []byte(text))
+		p.ok("ingest", "--run", fmt.Sprintf("bench-%02d", i), "b.json")
+	}
+	type change struct {
+		First, Last int
+		Verdict     string
+	}
+	ask := func(args ...string) (out struct {
+		Series []struct {
+			Stage  string
+			Points []struct {
+				Run, Passes int
+				Value       *float64
+			}
+		}
+		Changes []change
+		Notes   []string
+	}) {
+		t.Helper()
+		if err := json.Unmarshal([]byte(p.ok(append([]string{"trend", "--format", "json"}, args...)...)), &out); err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	got := ask("--metric", "tpot_p99")
+	if len(got.Series) != 1 || got.Series[0].Stage != "rate=inf concurrency=32 in=1024 out=128" || len(got.Series[0].Points) != 14 || got.Series[0].Points[3].Value != nil || *got.Series[0].Points[0].Value != 10e6 || got.Series[0].Points[1].Passes != 2 {
+		t.Errorf("TPOT is %+v", got.Series)
+	}
+	if fmt.Sprint(got.Changes) != "[{7 6 worse}]" || !strings.Contains(strings.Join(got.Notes, "; "), "most runs share (14); --load shows others: rate=inf concurrency=8 in=1024 out=128; tpot_p99_ns is unknown at 1 of 14 points (a run and load each)") {
+		t.Errorf("changes %+v, notes %q", got.Changes, got.Notes)
+	}
+	if got := ask("--metric", "output_tokens_per_s", "--load", "concurrency=32"); fmt.Sprint(got.Changes) != "[{7 6 worse}]" {
+		t.Errorf("throughput changes %+v", got.Changes)
+	}
+	if got := ask("--metric", "tpot_p99_ns", "--load", "concurrency=8"); len(got.Changes) != 0 || len(got.Series) != 1 || len(got.Series[0].Points) != 13 {
+		t.Errorf("at 8 at once %+v", got)
+	}
+	if got := ask("--metric", "tpot_p99_ns", "--load", "in=1024"); len(got.Series) != 2 || got.Series[0].Stage != "rate=inf concurrency=8 in=1024 out=128" || len(got.Changes) != 1 {
+		t.Errorf("all loads: %+v", got)
+	}
+	table := p.ok("trend", "--metric", "tpot_p99", "--last", "2")
+	for _, want := range []string{"workload  m\n", "load ", "p99 of TPOT (time per output token), as the client measured it; less is better", "out=128 6.", "slower from bench-07 on: 10.0 ms up to bench-06, 10.6 ms since"} {
+		if !strings.Contains(table, want) {
+			t.Errorf("it does not say %q:\n%s", want, table)
+		}
+	}
+	if got := p.ok("trend", "--metric", "tpot_p99", "--format", "csv"); !strings.HasPrefix(got, "run,load,tpot_p99_ns,change,effect_ratio,level,mean,std,benchmarks,") {
+		t.Errorf("csv gives\n%s", got)
+	}
+	if page := p.ok("trend", "--metric", "tpot_p99", "--format", "html"); !strings.Contains(page, ">Loads</h2>") {
+		t.Error("the page calls loads stages")
+	}
+	p.wantLike(2, "", ".*stages have no load.*", "trend", "--load", "rate=4")
+	p.wantLike(2, "", ".*write it as parts such as rate=4.*", "trend", "--metric", "tpot_p99", "--load", "32")
+	p.wantLike(2, "", ".*a load generator does not see stages.*", "trend", "--metric", "tpot_p99", "--stage", "decode")
+	p.wantLike(1, "", ".*no benchmark of this workload was under the load \"rate=4\"; there are rate=inf concurrency=.*", "trend", "--metric", "tpot_p99", "--load", "rate=4")
 }
