@@ -54,7 +54,7 @@ var some = []string{"llama-graph-node", "profiled", "train-stack", utilised, "nc
 var elsewhere = map[string]string{"gpu-metrics": "TestTwoTimelines", "stage-notes": "TestTwoTimelines", "library-calls": "TestTwoTimelines",
 	"captures": "TestCapture", "capture-passes": "TestCapture", "overhead": "TestCapture", "device-samples": "TestCapture", "device-use": "TestCapture", "throttling": "TestCapture", "sample-series": "TestSampleSeries",
 	"inputs": "TestRunDetails", "trend": "TestTrendRows", "trend-work": "TestTrendRows", "run-noise": "TestRunNoise", "run-conditions": "TestConditions",
-	"reported-metrics": "internal/cli TestFirst", "serving": "internal/cli TestServing", "serving-latency": "internal/cli TestServing", "input-stages": "TestInputStages", "input-times": "TestInputTimes", "kept-files": "internal/cli TestCaptureKeep", "suite": "internal/cli TestSuite", "ncu-source": "TestSourceQueries", "ncu-hotspots": "TestSourceQueries", "hot-lines": "TestOperators", "line-kernels": "TestOperators"}
+	"reported-metrics": "internal/cli TestFirst", "serving": "internal/cli TestServing", "serving-latency": "internal/cli TestServing", "trend-serving": "internal/cli TestServingTrend", "serving-requests": "internal/cli TestServingDiff", "input-stages": "TestInputStages", "input-times": "TestInputTimes", "kept-files": "internal/cli TestCaptureKeep", "suite": "internal/cli TestSuite", "ncu-source": "TestSourceQueries", "ncu-hotspots": "TestSourceQueries", "hot-lines": "TestOperators", "line-kernels": "TestOperators"}
 
 // preparedQuery is a query on a connection of its own, with its answers by run.
 type preparedQuery struct {

@@ -32,6 +32,7 @@ type parser struct {
 	d     *json.Decoder
 	limit *tokenLimit
 	f     fields
+	lists requestLists
 	err   error
 	b     Benchmark
 }
@@ -79,7 +80,7 @@ func objects(one func(*parser)) func(io.Reader) ([]Benchmark, error) {
 			if err == nil && token != json.Delim('{') {
 				err = errors.New("want an object")
 			}
-			p.f, p.b = fields{}, Benchmark{}
+			p.f, p.b, p.lists = fields{}, Benchmark{}, requestLists{}
 			if err == nil {
 				err = p.object("", 1)
 			}
@@ -136,6 +137,9 @@ func (p *parser) value(name string, depth int) error {
 	case json.Delim('{'):
 		return p.object(name, depth+1)
 	case json.Delim('['):
+		if isRequestList(name) {
+			return p.requestList(name, depth)
+		}
 		for i := 0; p.d.More(); i++ {
 			if i < keptItems {
 				err = p.value(join(name, strconv.Itoa(i)), depth+1)
@@ -167,11 +171,16 @@ func (p *parser) value(name string, depth int) error {
 
 // skip passes over one value.
 func (p *parser) skip(depth int) error {
+	token, err := p.token()
+	if err != nil {
+		return err
+	}
+	return p.rest(token, depth)
+}
+
+// rest passes over what is left of a value that begins with a token.
+func (p *parser) rest(token json.Token, depth int) (err error) {
 	for open := 0; ; {
-		token, err := p.token()
-		if err != nil {
-			return err
-		}
 		switch token {
 		case json.Delim('{'), json.Delim('['):
 			open++
@@ -183,6 +192,9 @@ func (p *parser) skip(depth int) error {
 		}
 		if open == 0 {
 			return nil
+		}
+		if token, err = p.token(); err != nil {
+			return err
 		}
 	}
 }

@@ -56,6 +56,7 @@ type Benchmark struct {
 	ConcurrencyMean                                 *float64
 	RequestsPerS, OutputTokensPerS, TotalTokensPerS *float64
 	Latencies                                       []Latency // of each metric at most one, in the order of Metrics
+	Requests                                        []Request // those of details; nil without
 	Warnings                                        []string
 }
 
@@ -189,6 +190,20 @@ func store(ctx context.Context, t *load.Target, list []Benchmark, warnings []str
 					row = append(row, load.OrNull(ns))
 				}
 				if err := add(row...); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return rows + n, err
+	}
+	rows += n
+	n, err = t.Append(ctx, "serving_request", func(add func(...driver.Value) error) error {
+		for i, b := range list {
+			for k, q := range b.Requests {
+				if err := add(run, source, int32(i+1), int32(k+1), load.OrNull(q.InputTokens), q.OutputTokens, load.OrNull(q.TTFTNs), load.OrNull(q.AfterNs), load.OrNull(q.Gaps)); err != nil {
 					return err
 				}
 			}

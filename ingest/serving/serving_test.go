@@ -76,7 +76,8 @@ func (b Benchmark) lines() []string {
 func TestRead(t *testing.T) {
 	for name, want := range map[string][]string{
 		"vllm.json": {"vllm-bench||vllm|meta-llama/Llama-3.1-8B-Instruct|20251126-101500", "52734512000 198 2 202752 25344 4 false 32 - 3.7546569000000001 480.59607999999997 4325.3647499999997",
-			"ttft ttft: 41519000 8125000 - 40234567.799999997 52000000 - 71875000 - -", "tpot tpot: 9100000 500000 - 9000000 9800000 - 11200000 - -", "itl itl: 9050000 2250000 - 8700000 10500000 - 24750000 - -"},
+			"ttft ttft: 41519000 8125000 - 40234567.799999997 52000000 - 71875000 - -", "tpot tpot: 9100000 500000 - 9000000 9800000 - 11200000 - -", "itl itl: 9050000 2250000 - 8700000 10500000 - 24750000 - -",
+			"the requests one by one are not stored: 2 of them have tokens, and completed is 198"}, // the sample has only the first of each list
 		"sglang.jsonl": {"sglang-bench|sweep|sglang|Qwen/Qwen2.5-7B-Instruct|", "20500000000 160 - 163840 20480 - true 16 15.2234 7.8048780000000004 999.02439000000004 8991.2194999999992",
 			"ttft ttft: 95000000 30000000 - 88000000 - - 180500000 - -", "tpot tpot: 14600000 300000 - 14500000 - - 15200000 - -", "itl itl: 14700000 6000000 - 14100000 - 16000000 40000000 - 171250000",
 			"e2e e2e_latency: 1950500000 60000000 - 1940250000 2020000000 - 2101000000 - -",
@@ -185,6 +186,47 @@ func TestBounded(t *testing.T) {
 	}
 	if _, err := form(t, "vllm-bench").read(&endless{}); err == nil || !strings.Contains(err.Error(), "is longer than 8 MiB") {
 		t.Errorf("a text without an end: %v", err)
+	}
+}
+
+// TestRequests: details are kept where they are those of the benchmark, and else the file says why not.
+func TestRequests(t *testing.T) {
+	const detailed = `{"model_id": "m", "duration": 2, "completed": 3, "request_throughput": 0.5, "output_throughput": 5, "mean_ttft_ms": 20, "input_lens": [8, 8, 9, 8], "output_lens": [4, 1, 3, 0], "ttfts": [0.01, 0.02, 0.03, 0.0], "itls": [[0.001, 0.002, 0.003], [], [0.004], []]}`
+	read := func(text string) Benchmark {
+		t.Helper()
+		list, err := form(t, "vllm-bench").read(strings.NewReader(text))
+		if err != nil || len(list) != 1 {
+			t.Fatalf("%s: %v", text, err)
+		}
+		return list[0]
+	}
+	var got []string
+	for _, q := range read(detailed).Requests {
+		got = append(got, fmt.Sprint(shown(q.InputTokens), " ", q.OutputTokens, " ", shown(q.TTFTNs), " ", shown(q.AfterNs), " ", shown(q.Gaps)))
+	}
+	if want := []string{"8 4 1e+07 6e+06 3", "8 1 2e+07 0 0", "9 3 3e+07 4e+06 1", "8 0 - - -"}; !slices.Equal(got, want) {
+		t.Errorf("requests %q, want %q", got, want)
+	}
+	for old, changed := range map[string][2]string{
+		`"ttfts": [0.01, `:  {`"ttfts": [`, "their lists differ in length"},
+		`"completed": 3`:    {`"completed": 4`, "3 of them have tokens, and completed is 4"},
+		`_ms": 20`:          {`_ms": 21`, "the mean of ttfts is not mean_ttft_ms"},
+		`[0.001, `:          {`[null, `, `itls has "<nil>", want numbers of 0 or more`},
+		`[[0.001`:           {`[{"a": [1]}, [0.001`, "itls has an item that is no list"},
+		`"ttfts": [0.01`:    {`"ttfts": [[[1], {}]`, `ttfts has "[", want numbers of 0 or more`},
+		`"output_lens": [4`: {`"output_lens": [4.5`, "output_lens has a part of a token"},
+		`0.02, 0.03`:        {`-0.02, 0.03`, `ttfts has "-0.02", want numbers of 0 or more`},
+	} {
+		b := read(strings.Replace(detailed, old, changed[0], 1))
+		if want := []string{"the requests one by one are not stored: " + changed[1]}; b.Requests != nil || !slices.Equal(b.Warnings, want) {
+			t.Errorf("%s: %d requests, warnings %q, want %q", changed[0], len(b.Requests), b.Warnings, want)
+		}
+	}
+	if b := read(strings.Replace(detailed, `, "itls": [[0.001, 0.002, 0.003], [], [0.004], []]`, "", 1)); len(b.Requests) != 4 || b.Requests[0].AfterNs != nil || b.Requests[0].TTFTNs == nil {
+		t.Errorf("without itls: %+v", b)
+	}
+	if _, err := form(t, "vllm-bench").read(strings.NewReader(strings.Replace(detailed, `"duration"`, `"itls": [], "duration"`, 1))); err == nil || !strings.Contains(err.Error(), `"itls" is there twice`) {
+		t.Errorf("a list that is there twice: %v", err)
 	}
 }
 

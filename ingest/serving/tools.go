@@ -48,6 +48,7 @@ func (p *parser) client() {
 	if b.Completed == nil && p.err == nil {
 		p.wrong("completed", "the number of requests that succeeded")
 	}
+	p.requests()
 	for _, metric := range Metrics {
 		name := metric
 		if metric == "e2e" {

@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -54,4 +57,187 @@ func TestServing(t *testing.T) {
 	if got := p.sql("SELECT tool, count(*) AS n FROM serving_benchmark GROUP BY tool ORDER BY tool"); got != "tool,n\nmy-client,1\nsglang-bench,2\n" {
 		t.Errorf("after rm of a source: %s", got)
 	}
+}
+
+// TestServingTrend follows latencies and throughput over 14 runs: from the eighth on TPOT at 32 requests at once is 6 % longer and their throughput 6 % lower, at 8 at once nothing changes.
+func TestServingTrend(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	one := func(concurrency, out int, tpot, rate float64) string {
+		return fmt.Sprintf(`{"prof_serving": 1, "tool": "client", "model": "m", "completed": 100, "input_tokens": 102400, "output_tokens": %d, "request_rate": "inf", "max_concurrency": %d, "output_tokens_per_s": %g, "tpot_ms": {"p99": %g}}`, out, concurrency, rate, tpot)
+	}
+	for i := range 14 {
+		f := 1 + 0.001*float64(i*7%3)
+		step := f
+		if i >= 7 {
+			step *= 1.06
+		}
+		text := one(32, 12800+i, 10*step, 500/step) + one(32, 12800, 10*step, 500/step)
+		if i > 0 { // so that the first load is the one that most runs share
+			text = one(8, 12800, 4*f, 200/f) + text
+		}
+		if i == 3 {
+			text = one(8, 12800, 4*f, 200/f) + one(32, 12800, 0, 500/step)
+		}
+		write(t, p.path("b.json"), []byte(text))
+		p.ok("ingest", "--run", fmt.Sprintf("bench-%02d", i), "b.json")
+	}
+	type change struct {
+		First, Last int
+		Verdict     string
+	}
+	ask := func(args ...string) (out struct {
+		Series []struct {
+			Stage  string
+			Points []struct {
+				Run, Passes int
+				Value       *float64
+			}
+		}
+		Changes []change
+		Notes   []string
+	}) {
+		t.Helper()
+		if err := json.Unmarshal([]byte(p.ok(append([]string{"trend", "--format", "json"}, args...)...)), &out); err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	got := ask("--metric", "tpot_p99")
+	if len(got.Series) != 1 || got.Series[0].Stage != "rate=inf concurrency=32 in=1024 out=128" || len(got.Series[0].Points) != 14 || got.Series[0].Points[3].Value != nil || *got.Series[0].Points[0].Value != 10e6 || got.Series[0].Points[1].Passes != 2 {
+		t.Errorf("TPOT is %+v", got.Series)
+	}
+	if fmt.Sprint(got.Changes) != "[{7 6 worse}]" || !strings.Contains(strings.Join(got.Notes, "; "), "most runs share (14); --load shows others: rate=inf concurrency=8 in=1024 out=128; tpot_p99_ns is unknown at 1 of 14 points (a run and load each)") {
+		t.Errorf("changes %+v, notes %q", got.Changes, got.Notes)
+	}
+	if got := ask("--metric", "output_tokens_per_s", "--load", "concurrency=32"); fmt.Sprint(got.Changes) != "[{7 6 worse}]" {
+		t.Errorf("throughput changes %+v", got.Changes)
+	}
+	if got := ask("--metric", "tpot_p99_ns", "--load", "concurrency=8"); len(got.Changes) != 0 || len(got.Series) != 1 || len(got.Series[0].Points) != 13 {
+		t.Errorf("at 8 at once %+v", got)
+	}
+	if got := ask("--metric", "tpot_p99_ns", "--load", "in=1024"); len(got.Series) != 2 || got.Series[0].Stage != "rate=inf concurrency=8 in=1024 out=128" || len(got.Changes) != 1 {
+		t.Errorf("all loads: %+v", got)
+	}
+	table := p.ok("trend", "--metric", "tpot_p99", "--last", "2")
+	for _, want := range []string{"workload  m\n", "load ", "p99 of TPOT (time per output token), as the client measured it; less is better", "out=128 6.", "slower from bench-07 on: 10.0 ms up to bench-06, 10.6 ms since"} {
+		if !strings.Contains(table, want) {
+			t.Errorf("it does not say %q:\n%s", want, table)
+		}
+	}
+	if got := p.ok("trend", "--metric", "tpot_p99", "--format", "csv"); !strings.HasPrefix(got, "run,load,tpot_p99_ns,change,effect_ratio,level,mean,std,benchmarks,") {
+		t.Errorf("csv gives\n%s", got)
+	}
+	if page := p.ok("trend", "--metric", "tpot_p99", "--format", "html"); !strings.Contains(page, ">Loads</h2>") {
+		t.Error("the page calls loads stages")
+	}
+	p.wantLike(2, "", ".*stages have no load.*", "trend", "--load", "rate=4")
+	p.wantLike(2, "", ".*write it as parts such as rate=4.*", "trend", "--metric", "tpot_p99", "--load", "32")
+	p.wantLike(2, "", ".*a load generator does not see stages.*", "trend", "--metric", "tpot_p99", "--stage", "decode")
+	p.wantLike(1, "", ".*no benchmark of this workload was under the load \"rate=4\"; there are rate=inf concurrency=.*", "trend", "--metric", "tpot_p99", "--load", "rate=4")
+}
+
+// detailed is a result of vllm bench serve with so many requests of 11 tokens, whose times between tokens spread by 20 % around tpot ms.
+func detailed(concurrency, requests int, tpot float64) string {
+	var ttfts, itls, in, out []string
+	for i := range requests {
+		gap := tpot * (0.9 + 0.2*float64(i*37%requests)/float64(requests)) / 1000
+		ttfts, itls = append(ttfts, "0.02"), append(itls, "["+strings.TrimSuffix(strings.Repeat(fmt.Sprintf("%.9f, ", gap), 10), ", ")+"]")
+		in, out = append(in, "100"), append(out, "11")
+	}
+	list := func(items []string) string { return "[" + strings.Join(items, ", ") + "]" }
+	return fmt.Sprintf(`{"model_id": "m", "max_concurrency": %d, "request_rate": "inf", "duration": 10, "completed": %d, "total_input_tokens": %d, "total_output_tokens": %d, "request_throughput": 1, "output_throughput": %g,
+		"input_lens": %s, "output_lens": %s, "ttfts": %s, "itls": %s, "mean_ttft_ms": 20, "median_tpot_ms": %g, "p99_tpot_ms": %g}`,
+		concurrency, requests, 100*requests, 11*requests, 1000/tpot, list(in), list(out), list(ttfts), list(itls), tpot, 1.1*tpot)
+}
+
+// TestServingDiff compares what clients measured: by requests where they were saved, by benchmarks where each side has several, and without an interval else.
+func TestServingDiff(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	for name, text := range map[string]string{
+		"a": detailed(8, 100, 10) + detailed(16, 4, 20), "b": detailed(8, 100, 11) + detailed(32, 4, 40), "a1": detailed(8, 100, 10), "a2": detailed(8, 100, 10.05), "a3": detailed(8, 100, 9.95), "b1": detailed(8, 100, 12), "b2": detailed(8, 100, 12.05), "b3": detailed(8, 100, 11.95),
+	} {
+		write(t, p.path(name+".json"), []byte(text))
+		p.ok("ingest", "--run", name, name+".json")
+	}
+	if got := p.ok("query", "serving-requests", "--run", "a", "--top", "1", "-f", "csv"); !strings.HasSuffix(got, "\n1,1,100,11,20000000,9000000,9000000,110000000,vllm-bench,1\n") {
+		t.Errorf("serving-requests gives %s", got)
+	}
+	type figure struct {
+		Name, Basis, Verdict string
+		A, B                 float64
+		Comparison           struct {
+			A_samples                           int
+			Effect_ratio, Low_ratio, High_ratio *float64
+			Why                                 string
+		}
+	}
+	ask := func(args ...string) (figures map[string]figure, verdict, line string, loads []string) {
+		t.Helper()
+		var out struct {
+			Comparisons []struct {
+				Verdict, Words string
+				Serving        []struct {
+					Load                                 string
+					A_benchmark_count, B_benchmark_count int
+					Figures                              []figure
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(p.ok(append([]string{"diff", "--format", "json"}, args...)...)), &out); err != nil {
+			t.Fatal(err)
+		}
+		figures = map[string]figure{}
+		c := out.Comparisons[0]
+		for _, l := range c.Serving {
+			loads = append(loads, fmt.Sprint(l.Load, " ", l.A_benchmark_count, " ", l.B_benchmark_count, " ", len(l.Figures)))
+			for _, f := range l.Figures {
+				figures[f.Name] = f
+			}
+		}
+		return figures, c.Verdict, c.Words, loads
+	}
+	figures, verdict, _, loads := ask("a", "b")
+	if want := []string{"rate=inf concurrency=8 in=100 out=11 1 1 5", "rate=inf concurrency=16 in=100 out=11 1 0 0", "rate=inf concurrency=32 in=100 out=11 0 1 0"}; !slices.Equal(loads, want) {
+		t.Errorf("loads %q, want %q", loads, want)
+	}
+	f := figures["tpot_p50_ns"]
+	if f.A != 10e6 || f.B != 11e6 || f.Basis != "requests" || f.Comparison.A_samples != 100 || f.Verdict != "cannot tell" || verdict != "cannot tell" || !strings.Contains(f.Comparison.Why, "benchmarks of the same code may differ as well") {
+		t.Errorf("by requests %+v, %s", f, verdict)
+	}
+	if c := f.Comparison; c.Low_ratio == nil || *c.Low_ratio > 0.1 || *c.High_ratio < 0.1 || *c.Low_ratio < 0.07 || *c.High_ratio > 0.13 {
+		t.Errorf("the interval of the requests does not hold 10 %%: %+v", f)
+	}
+	if f := figures["tpot_p99_ns"]; f.Basis != "one measurement each: no interval" || f.Verdict != "cannot tell" || f.Comparison.Low_ratio != nil || f.Comparison.Why != f.Basis {
+		t.Errorf("p99 is %+v", f)
+	}
+	figures, verdict, line, _ := ask("a", "b", "--assume-noise", "3%")
+	if f := figures["tpot_p50_ns"]; f.Verdict != "worse" || verdict != "worse" || !strings.Contains(line, "concurrency=8 in=100 out=11 tpot_p50_ns +10") {
+		t.Errorf("with noise that is assumed %+v, %s, %s", f, verdict, line)
+	}
+	figures, verdict, _, _ = ask("a1,a2,a3", "b1,b2,b3")
+	if f, rate := figures["tpot_p99_ns"], figures["output_tokens_per_s"]; f.Basis != "benchmarks" || f.Verdict != "worse" || rate.Verdict != "worse" || verdict != "worse" || figures["requests_per_s"].Verdict != "no change" {
+		t.Errorf("of three benchmarks a side %+v", figures)
+	}
+	if figures, verdict, _, _ := ask("b1,b2,b3", "a1,a2,a3"); figures["tpot_p99_ns"].Verdict != "better" || verdict != "better" {
+		t.Errorf("the other way round %+v", figures)
+	}
+	if figures, verdict, _, _ := ask("a1", "a1"); figures["tpot_p50_ns"].Verdict != "no change" || verdict != "no change" {
+		t.Errorf("of itself %s, %+v", verdict, figures)
+	}
+	for form, want := range map[string][]string{
+		"table": {"serving, as clients measured it, under the same load", "tpot p50", "100 and 100 requests", "- only A was benchmarked under rate=inf concurrency=16 in=100 out=11 (vllm-bench)", "- only B was benchmarked under rate=inf concurrency=32"},
+		"md":    {"### Serving, as clients measured it", "| tpot p99 |", "- only A was benchmarked"},
+		"html":  {">Serving</h3>", "tpot p50", "only B was benchmarked"},
+		"csv":   {",rate=inf concurrency=8 in=100 out=11,,serving,tpot_p50_ns,"},
+	} {
+		got := p.ok("diff", "a", "b", "--format", form, "--wide")
+		for _, text := range want {
+			if !strings.Contains(got, text) {
+				t.Errorf("as %s it does not have %q:\n%.3000s", form, text, got)
+			}
+		}
+	}
+	p.wantLike(1, "", ".*nothing to compare.*", "diff", "a", "b", "--stage", "decode")
 }

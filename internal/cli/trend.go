@@ -10,6 +10,7 @@ import (
 
 	"prof/internal/file"
 	"prof/queries"
+	"prof/queries/judge/serving"
 	"prof/queries/judge/trend"
 	"prof/render/compare"
 	"prof/schema"
@@ -29,16 +30,22 @@ command. The default is the workload of the latest run that has one. A change is
 only the latest runs differ, it is marked "perhaps". Runs on another GPU, with other tokens, or captured by another tool form a separate
 series.
 
+A metric of serving is what load generators measured at the client: ` + trend.ServingNames + `.
+It is followed for each load, and only benchmarks under the same load are compared: same rate, concurrency and model, mean lengths of prompts
+and answers to 5 %. The default is the load that most runs share.
+
   prof trend
   prof trend --stage decode --workload baseline --last 50
   prof trend --tag branch=main --metric tokens_per_s
+  prof trend --metric tpot_p99 --load concurrency=32
   prof trend --out trend.html
   prof trend --format csv > trend.csv      # every run, in base units`,
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "workload", Usage: "`KEY` of the workload, a prefix of the key, or a run of the workload", DefaultText: "the latest run's"},
 			&cli.StringFlag{Name: "stage", Usage: "only this stage; (run) for runs without stages"},
 			&cli.StringSliceFlag{Name: "tag", Usage: "only runs with the tag `KEY=VALUE`; if repeated, with all of them"},
-			&cli.StringFlag{Name: "metric", Value: string(trend.GPUSpan), Usage: strings.Join(metrics, ", ") + "; short: mfu, mbu"},
+			&cli.StringFlag{Name: "metric", Value: string(trend.GPUSpan), Usage: strings.Join(metrics, ", ") + "; short: mfu, mbu; or of serving, such as tpot_p99"},
+			&cli.StringFlag{Name: "load", Usage: "for a metric of serving, only loads with the parts `LOAD`: rate=4, rate=inf, concurrency=32, in=1024, out=128, scenario=Server, model=NAME", DefaultText: "the one that most runs share"},
 			&cli.IntFlag{Name: "kernels", Value: trend.DefaultKernels, Usage: "look for the cause of a change in the top `N` kernels of each stage, in the latest 1,000 runs; 0 for none"},
 			&cli.IntFlag{Name: "last", Value: trendRows, Usage: "`N` latest runs in tables (table, md); 0 for all"},
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORM` of the output: " + strings.Join(forms, ", ") + " (csv and json in base units, full precision)", DefaultText: "table, or the extension of --out"},
@@ -111,13 +118,18 @@ func trendOptions(c *cli.Context) (trend.Options, error) {
 	if err != nil {
 		return trend.Options{}, err
 	}
-	o := trend.Options{Workload: c.String("workload"), Stage: c.String("stage"), Metric: metric, Kernels: c.Int("kernels"), Tags: c.StringSlice("tag")}
+	o := trend.Options{Workload: c.String("workload"), Stage: c.String("stage"), Load: c.String("load"), Metric: metric, Kernels: c.Int("kernels"), Tags: c.StringSlice("tag")}
 	for _, name := range []string{"kernels", "last"} {
 		if c.Int(name) < 0 {
 			return o, usagef("--%s %d is below 0", name, c.Int(name))
 		}
 	}
-	for _, name := range []string{"workload", "stage"} {
+	if o.Load != "" {
+		if _, err := serving.Parse(o.Load); err != nil {
+			return o, &usageError{err}
+		}
+	}
+	for _, name := range []string{"workload", "stage", "load"} {
 		if c.IsSet(name) && c.String(name) == "" {
 			return o, usagef("--%s is empty", name)
 		}

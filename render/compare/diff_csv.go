@@ -17,7 +17,7 @@ import (
 // delta_ns is count_ns + duration_ns + interaction_ns + new_ns + removed_ns.
 //
 // The columns: a, b (labels of the sides); stage; unit (pass, token, run: what the per_unit figures are divided by); kind (stage, kernel,
-// family, grid, copy, fill, graph, overlap, other, idle, operator, range, metric, node, rest); name, family, grid, block; status (both, new,
+// family, grid, copy, fill, graph, overlap, other, idle, operator, range, metric, node, serving, whose stage is a load, rest); name, family, grid, block; status (both, new,
 // removed, moved), partner and how (what took its place); a_calls, b_calls (of all passes), a_calls_per_unit, b_calls_per_unit;
 // a_total_ns, b_total_ns (of all passes, as captured); a_per_unit_ns, b_per_unit_ns, delta_ns, count_ns, duration_ns, interaction_ns,
 // new_ns, removed_ns; stage_share_ratio (delta_ns as a share of the stage's time in A); mean, standard deviation, least and longest
@@ -33,6 +33,11 @@ func DiffCSV(w io.Writer, list []*diff.Result, o typeset.Options) error {
 		for i := range r.Stages {
 			s := &r.Stages[i]
 			f.Rows = append(f.Rows, stageRecord(r, s).values())
+		}
+		for _, l := range r.Serving {
+			for _, figure := range l.Figures {
+				f.Rows = append(f.Rows, servingRecord(r, l, figure).values())
+			}
 		}
 		for _, g := range itemGroups(r) {
 			for _, item := range g.items {

@@ -33,7 +33,9 @@ type diffView struct {
 	Stages      []diffStageView
 	StageTable  *table.View
 	Legend      []string
-	Outside     string // what is said of work outside stages
+	Serving     *table.View
+	Unmatched   []string // loads that one side has
+	Outside     string   // what is said of work outside stages
 	Groups      []diffGroupView
 	Differences *table.View
 	Told        string
@@ -102,6 +104,10 @@ func newDiffView(r *diff.Result) diffView {
 	if t := stageTable(r); len(t.Rows) > 0 {
 		v.StageTable, v.Legend = t.View(), stageLegend(r, t, nil)
 	}
+	if t := servingTable(r); len(t.Rows) > 0 {
+		v.Serving = t.View()
+	}
+	v.Unmatched = unmatchedLoads(r)
 	for _, g := range shownGroups(r) {
 		view := diffGroupView{Stage: g.title(), Table: g.table(r).View()}
 		if g.stage != nil {

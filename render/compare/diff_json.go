@@ -33,6 +33,7 @@ type ComparisonForm struct {
 	IsSame      bool             `json:"is_same" doc:"both sides are the same captures"`
 	Stages      []StageForm      `json:"stages" nullable:"false" doc:"those that take most time first"`
 	Items       []ItemForm       `json:"items" nullable:"false" doc:"by options.by, those that changed most first within a stage"`
+	Serving     []ServingForm    `json:"serving" nullable:"false" doc:"what load generators measured, by load"`
 	Differences []DifferenceForm `json:"differences" nullable:"false" doc:"what else differs between the sides"`
 	Notes       []string         `json:"notes" nullable:"false" doc:"what a reader must know of the figures"`
 	Queries     []RunQueryForm   `json:"queries" nullable:"false" doc:"what the figures are from"`
@@ -212,7 +213,7 @@ func comparisonForm(r *diff.Result) ComparisonForm {
 	}
 	return ComparisonForm{
 		A: sideForm(r.A), B: sideForm(r.B), Options: optionsForm(r.Options), Verdict: r.Verdict, Words: r.Words, IsSame: r.Same,
-		Stages: typeset.Each(r.Stages, stageForm), Items: items, Differences: typeset.Each(r.Differences, differenceForm), Notes: typeset.Listed(r.Notes),
+		Stages: typeset.Each(r.Stages, stageForm), Items: items, Serving: typeset.Each(r.Serving, servingForm), Differences: typeset.Each(r.Differences, differenceForm), Notes: typeset.Listed(r.Notes),
 		Queries: typeset.Each(r.Queries, func(q diff.Source) RunQueryForm { return RunQueryForm{q.Run, q.Query, q.SQL} }),
 	}
 }

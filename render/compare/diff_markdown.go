@@ -50,6 +50,16 @@ func writeDiffMarkdown(out *bytes.Buffer, r *diff.Result) {
 		}
 		fmt.Fprintf(out, "\n<sub>%s.</sub>\n", typeset.MarkdownText(strings.Join(stageLegend(r, t, nil), "; ")))
 	}
+	if t := servingTable(r); len(t.Rows) > 0 {
+		fmt.Fprintf(out, "\n### %s\n\n", typeset.MarkdownText(typeset.Sentence(t.Caption)))
+		t.Markdown(out)
+	}
+	for i, text := range unmatchedLoads(r) {
+		if i == 0 {
+			out.WriteString("\n")
+		}
+		fmt.Fprintf(out, "- %s\n", typeset.MarkdownLine(text))
+	}
 	for _, g := range shownGroups(r) {
 		t := g.table(r)
 		fmt.Fprintf(out, "\n<details>\n<summary>%s</summary>\n\n", htmlText(typeset.Sentence(t.Caption)))

@@ -40,6 +40,7 @@ func writeComparison(out *bytes.Buffer, r *diff.Result, o typeset.Options) {
 	table.WriteFacts(out, sideFacts(r), o)
 	writeDifferences(out, r, o)
 	writeStages(out, r, o)
+	writeServing(out, r, o)
 	for _, g := range shownGroups(r) {
 		out.WriteString("\n")
 		typeset.Wrapped(out, "", g.heading(r), o.Limit(), typeset.Style(o, typeset.Dim))

@@ -62,8 +62,11 @@ func trendFrame(r *trend.Result, last int) (f *frame.Frame, left int) {
 	for n, i := range main {
 		s := r.Series[i]
 		name := typeset.Neutral(s.Stage)
-		if r.Options.Metric == trend.TokenRate {
+		switch m := r.Options.Metric; {
+		case m == trend.TokenRate:
 			name += "_tokens_per_s"
+		case m.IsServing() && len(main) == 1: // the load is above
+			name = string(m)
 		}
 		f.Columns = append(f.Columns, frame.Column{Name: name, Type: frame.Float, Unit: r.Options.Metric.Unit()})
 		for _, p := range s.Points {

@@ -20,6 +20,7 @@ var trendStyles = []string{"base.css", "figures.css", "trend.css", "narrow_print
 type trendPage struct {
 	page.Head
 	Facts   [][2]string
+	Of      string // Stages or Loads
 	Stages  []trendStageView
 	Changes []trendChangeView
 	// NoChanges is what is said where there are none.
@@ -49,7 +50,10 @@ func TrendHTML(w io.Writer, r *trend.Result, o TrendOptions) error {
 	if err != nil {
 		return err
 	}
-	p := trendPage{Head: head, Facts: trendFacts(r, o), Notes: words.TrendNotes(r, 0), NoChanges: words.NoChanges(r)}
+	p := trendPage{Head: head, Facts: trendFacts(r, o), Notes: words.TrendNotes(r, 0), NoChanges: words.NoChanges(r), Of: "Stages"}
+	if r.Options.Metric.IsServing() {
+		p.Of = "Loads"
+	}
 	for i := range r.Series {
 		p.Stages = append(p.Stages, newTrendStageView(r, i))
 	}

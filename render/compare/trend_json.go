@@ -57,7 +57,7 @@ type TrendRunForm struct {
 
 // SeriesForm is a stage over the runs that can be compared: on the same GPU, with the same tokens, captured by the same tool.
 type SeriesForm struct {
-	Stage            string           `json:"stage"`
+	Stage            string           `json:"stage" doc:"of a metric of serving the load"`
 	GPU              *string          `json:"gpu"`
 	Tool             *string          `json:"tool"`
 	PromptTokenCount *int64           `json:"prompt_token_count" doc:"of a pass; null too where passes differ"`
@@ -76,7 +76,7 @@ type PointForm struct {
 	Value  *float64 `json:"value" doc:"of the metric"`
 	Mean   *float64 `json:"mean"`
 	Std    *float64 `json:"std"`
-	Passes int64    `json:"passes"`
+	Passes int64    `json:"passes" doc:"of a metric of serving benchmarks"`
 }
 
 // LevelForm is a stretch of points between two changes.

@@ -19,7 +19,7 @@ func TrendMarkdown(w io.Writer, r *trend.Result, o TrendOptions) error {
 		fmt.Fprintf(&out, "- %s: %s\n", f[0], typeset.MarkdownText(f[1]))
 	}
 	out.WriteString("\n")
-	t := table.Table{Columns: []table.Column{{Title: stageHead, Full: true}, {Title: "runs, oldest first", Code: true, Full: true}, {Title: levelHead, Right: true}, {Full: true}}}
+	t := table.Table{Columns: []table.Column{{Title: seriesHead(r), Full: true}, {Title: "runs, oldest first", Code: true, Full: true}, {Title: levelHead, Right: true}, {Full: true}}}
 	for i, s := range r.Series {
 		t.AddRow(words.SeriesLabel(r, i), sparkline(pointValues(s), sparkCells), words.LevelNow(r, i), words.StateWords(r, i))
 	}

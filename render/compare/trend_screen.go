@@ -42,7 +42,7 @@ func TrendTable(w io.Writer, r *trend.Result, o TrendOptions) error {
 // writeSparklines writes a line for each series, below a line that says what its parts are.
 func writeSparklines(out *bytes.Buffer, r *trend.Result, o TrendOptions) {
 	list, left := typeset.FirstOf(r.Series, seriesSaid)
-	labels, values, most := make([]string, len(list)), make([]string, len(list)), [2]int{typeset.Width(stageHead), typeset.Width(levelHead)}
+	labels, values, most := make([]string, len(list)), make([]string, len(list)), [2]int{typeset.Width(seriesHead(r)), typeset.Width(levelHead)}
 	for i := range list {
 		labels[i], values[i] = words.SeriesLabel(r, i), words.LevelNow(r, i)
 		if !list[i].Latest {
@@ -55,7 +55,7 @@ func writeSparklines(out *bytes.Buffer, r *trend.Result, o TrendOptions) {
 		cells = max(12, min(cells, room-most[0]-stateColumns))
 	}
 	points := min(cells, mostPoints(list))
-	head := typeset.Pad(stageHead, most[0], false) + "  " + typeset.Pad(typeset.Shorten(sparkHead, points, 60), points, false) + "  " + typeset.Pad(levelHead, most[1], true)
+	head := typeset.Pad(seriesHead(r), most[0], false) + "  " + typeset.Pad(typeset.Shorten(sparkHead, points, 60), points, false) + "  " + typeset.Pad(levelHead, most[1], true)
 	out.WriteString(typeset.Style(o.Options, typeset.Dim)(head) + "\n")
 	for i, s := range list {
 		line := sparkline(pointValues(s), cells)
@@ -73,10 +73,17 @@ func writeSparklines(out *bytes.Buffer, r *trend.Result, o TrendOptions) {
 
 // What the parts of a series' line are.
 const (
-	stageHead = "stage"
 	sparkHead = "oldest first"
 	levelHead = "level now"
 )
+
+// seriesHead says what series are of.
+func seriesHead(r *trend.Result) string {
+	if r.Options.Metric.IsServing() {
+		return "load"
+	}
+	return "stage"
+}
 
 // mostPoints is how many points the longest series has.
 func mostPoints(list []trend.Series) int {

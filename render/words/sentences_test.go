@@ -37,8 +37,8 @@ func TestSentences(t *testing.T) {
 	for _, ratio := range []float64{0.5, 2} {
 		say(UseText(ratio, true) + ", " + UseText(ratio, false))
 	}
-	for _, m := range []trend.Metric{trend.GPUSpan, trend.GPUBusy, trend.GPUSum, trend.CPU, trend.MFU, trend.MBU, trend.TokenRate} {
-		say(TrendMetric(m))
+	for _, m := range []trend.Metric{trend.GPUSpan, trend.GPUBusy, trend.GPUSum, trend.CPU, trend.MFU, trend.MBU, trend.TokenRate, "ttft_mean_ns", "tpot_p50_ns", "itl_p90_ns", "e2e_p99_ns", "requests_per_s", "output_tokens_per_s", "total_tokens_per_s"} {
+		say(TrendMetric(m) + ": " + TrendValue(m, 12.5))
 	}
 	rendertest.Compare(t, "testdata/sentences.txt", out.Bytes())
 }

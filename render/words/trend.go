@@ -296,7 +296,11 @@ func TrendNotes(r *trend.Result, left int) []string {
 		out = append(out, fmt.Sprintf("%s not shown: --last 0 shows all", typeset.Plural(int64(left), "earlier run", "earlier runs")))
 	}
 	if n := len(r.Series) - len(r.Main()); n > 0 {
-		out = append(out, fmt.Sprintf("runs on another GPU, with other tokens or from another tool are not compared with the latest runs: they form %s",
+		on := "runs on another GPU, with other tokens or from another tool"
+		if r.Options.Metric.IsServing() {
+			on = "runs on another GPU or measured by another load generator"
+		}
+		out = append(out, fmt.Sprintf("%s are not compared with the latest runs: they form %s", on,
 			typeset.Plural(int64(n), "series", "series")))
 	}
 	return append(out, r.Notes...)
@@ -304,25 +308,39 @@ func TrendNotes(r *trend.Result, left int) []string {
 
 // trendMetrics say in words what stages are followed by.
 var trendMetrics = map[trend.Metric]string{
-	trend.GPUSpan:   "GPU span per pass, median of a run's measured passes; less is better",
-	trend.GPUBusy:   "GPU busy time per pass, median of a run's measured passes; less is better",
-	trend.GPUSum:    "sum of device work per pass, median of a run's measured passes; less is better",
-	trend.CPU:       "CPU time per pass, median of a run's measured passes; less is better",
-	trend.MFU:       "MFU: model FLOPs over the GPU's peak in that time; more is better",
-	trend.MBU:       "MBU: bytes that must move over peak memory bandwidth in that time; more is better",
-	trend.TokenRate: "tokens per second of GPU span; more is better",
+	trend.GPUSpan:         "GPU span per pass, median of a run's measured passes; less is better",
+	trend.GPUBusy:         "GPU busy time per pass, median of a run's measured passes; less is better",
+	trend.GPUSum:          "sum of device work per pass, median of a run's measured passes; less is better",
+	trend.CPU:             "CPU time per pass, median of a run's measured passes; less is better",
+	trend.MFU:             "MFU: model FLOPs over the GPU's peak in that time; more is better",
+	trend.MBU:             "MBU: bytes that must move over peak memory bandwidth in that time; more is better",
+	trend.TokenRate:       "tokens per second of GPU span; more is better",
+	"requests_per_s":      "requests completed per second, as the client measured them; more is better",
+	"output_tokens_per_s": "tokens generated per second, as the client measured them; more is better",
+	"total_tokens_per_s":  "tokens of prompts and generated per second, as the client measured them; more is better",
 }
 
 func TrendMetric(m trend.Metric) string {
 	if text, known := trendMetrics[m]; known {
 		return text
 	}
-	return string(m)
+	latency, statistic, _ := strings.Cut(string(m), "_")
+	what, known := servingLatencies[latency]
+	if !known {
+		return string(m)
+	}
+	return fmt.Sprintf("%s of %s, as the client measured it; less is better", strings.TrimSuffix(statistic, "_ns"), what)
 }
+
+// servingLatencies are what load generators measure, in words.
+var servingLatencies = map[string]string{"ttft": "TTFT (time to the first token)", "tpot": "TPOT (time per output token)", "itl": "ITL (time between tokens)", "e2e": "whole requests"}
 
 // TrendValue shows a value of the metric as it stands in a sentence.
 func TrendValue(m trend.Metric, v float64) string {
-	if m == trend.TokenRate {
+	switch {
+	case m == "requests_per_s":
+		return typeset.ThreeDigits(v) + " requests/s"
+	case strings.HasSuffix(string(m), "tokens_per_s"):
 		return typeset.ThreeDigits(v) + " tokens/s"
 	}
 	return typeset.Amount(m.Unit(), v)

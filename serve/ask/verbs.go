@@ -31,7 +31,8 @@ type Course struct {
 	Workload string   `query:"workload" json:"workload" required:"false" maxLength:"4000" doc:"key of the workload, a prefix of it, or a run of it; by default the latest run's"`
 	Stage    string   `query:"stage" json:"stage" required:"false" maxLength:"300" doc:"only this stage; (run) for runs without stages"`
 	Tags     []string `query:"tag,explode" json:"tags" required:"false" nullable:"false" maxItems:"20" doc:"only runs with this tag, key=value; with all of several"`
-	Metric   string   `query:"metric" json:"metric" required:"false" enum:"gpu_span_ns,gpu_busy_ns,gpu_sum_ns,cpu_ns,mfu_ratio,mbu_ratio,tokens_per_s" default:"gpu_span_ns" doc:"what is followed"`
+	Metric   string   `query:"metric" json:"metric" required:"false" enum:"gpu_span_ns,gpu_busy_ns,gpu_sum_ns,cpu_ns,mfu_ratio,mbu_ratio,tokens_per_s,ttft_mean_ns,ttft_p50_ns,ttft_p90_ns,ttft_p99_ns,tpot_mean_ns,tpot_p50_ns,tpot_p90_ns,tpot_p99_ns,itl_mean_ns,itl_p50_ns,itl_p90_ns,itl_p99_ns,e2e_mean_ns,e2e_p50_ns,e2e_p90_ns,e2e_p99_ns,requests_per_s,output_tokens_per_s,total_tokens_per_s" default:"gpu_span_ns" doc:"what is followed"`
+	Load     string   `query:"load" json:"load" required:"false" maxLength:"1000" doc:"for a metric of serving (ttft_mean_ns to total_tokens_per_s), only loads with these parts: rate=4, rate=inf, concurrency=32, in=1024, out=128, scenario=Server, model=NAME; by default the load that most runs share"`
 	Kernels  int      `query:"kernels" json:"kernels" required:"false" minimum:"0" maximum:"1000" default:"20" doc:"look for the cause of a change in so many kernels of each stage"`
 }
 
@@ -64,7 +65,7 @@ func (a *Asker) Diff(ctx context.Context, q Difference) (Answer, error) {
 
 // Trend follows a workload, as prof trend does.
 func (a *Asker) Trend(ctx context.Context, q Course) (Answer, error) {
-	args := options("trend", "workload", q.Workload, "stage", q.Stage, "metric", q.Metric, "kernels", q.Kernels)
+	args := options("trend", "workload", q.Workload, "stage", q.Stage, "load", q.Load, "metric", q.Metric, "kernels", q.Kernels)
 	for _, tag := range q.Tags {
 		args = append(args, "--tag="+tag)
 	}

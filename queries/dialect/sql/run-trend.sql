@@ -7,12 +7,13 @@
 WITH w AS (
     SELECT x.run_id, x.run, x.at, x.workload, x.commit, x.branch, x.is_dirty, x.host, x.prof_version
     FROM (
-        SELECT r.run_id, r.name AS run, coalesce(r.started_at, r.created_at) AS at, coalesce(c.workload_key, r.command, g.value) AS workload, c.git_commit AS commit, c.git_branch AS branch, c.is_git_dirty AS is_dirty, r.host, r.prof_version
+        SELECT r.run_id, r.name AS run, coalesce(r.started_at, r.created_at) AS at, coalesce(c.workload_key, r.command, g.value, b.model) AS workload, c.git_commit AS commit, c.git_branch AS branch, c.is_git_dirty AS is_dirty, r.host, r.prof_version
         FROM run r
         LEFT JOIN ( -- of a job the first node
             SELECT c.run_id, c.workload_key, c.git_commit, c.git_branch, c.is_git_dirty, c.source_id, min(c.source_id) OVER (PARTITION BY c.run_id) AS first_id FROM capture c
         ) c ON c.run_id = r.run_id AND c.source_id = c.first_id
         LEFT JOIN run_tag g ON g.run_id = r.run_id AND g.key = 'workload'
+        LEFT JOIN (SELECT b.run_id, min(b.model) AS model FROM serving_benchmark b GROUP BY b.run_id) b ON b.run_id = r.run_id
     ) x WHERE x.workload IS NOT NULL
 ), staged AS (
     SELECT DISTINCT s.run_id FROM stage_pass s WHERE s.is_counted

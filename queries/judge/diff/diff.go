@@ -25,16 +25,24 @@ func Runs(ctx context.Context, asker frame.Asker, a, b Side, o Options) (*Result
 	var loaded []runData
 	var sources []Source
 	var known surroundings
-	var errs [2]error
+	var served [][]benchmark
+	var servedBy []Source
+	var errs [3]error
 	var wait sync.WaitGroup
 	wait.Go(func() { loaded, sources, errs[0] = load(ctx, asker, slices.Concat(a.Runs, b.Runs), o.Stage) })
 	wait.Go(func() { known, errs[1] = surround(ctx, asker, a, b, o) })
+	if o.Stage == "" { // a client does not see stages
+		wait.Go(func() { served, servedBy, errs[2] = loadServing(ctx, asker, a.Runs, b.Runs) })
+	}
 	wait.Wait()
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, fmt.Errorf("compare %s with %s: %w", a.Label, b.Label, err)
 	}
 	dataA, dataB := loaded[:len(a.Runs)], loaded[len(a.Runs):]
-	r := &Result{A: a, B: b, Options: o, Differences: known.differences, Queries: distinctSources(append(sources, known.sources...)), Same: same(dataA, dataB)}
+	r := &Result{A: a, B: b, Options: o, Differences: known.differences, Queries: distinctSources(slices.Concat(sources, known.sources, servedBy)), Same: same(dataA, dataB)}
+	if o.Stage == "" {
+		r.compareServing(served[0], served[1])
+	}
 	if err := r.compare(dataA, dataB, known); err != nil {
 		return nil, fmt.Errorf("compare %s with %s: %w", a.Label, b.Label, err)
 	}
@@ -87,6 +95,11 @@ func (r *Result) compare(a, b []runData, known surroundings) error {
 	c := newComparer(sideA, sideB, r.Options)
 	if len(c.stages) == 0 && !r.Options.By.adds() && r.Options.By != ByStage {
 		r.conclude(c) // operators, ranges and metrics stand by themselves
+		return nil
+	}
+	if len(c.stages) == 0 && len(r.Serving) > 0 {
+		r.conclude(c)
+		r.Verdict, r.Words = r.servingVerdict()
 		return nil
 	}
 	if len(c.stages) == 0 {

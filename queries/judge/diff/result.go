@@ -65,14 +65,15 @@ const (
 type Result struct {
 	A, B        Side
 	Options     Options
-	Verdict     Verdict      // of the whole: worse if a stage is worse and none better, and so on; mixed ones are told in Words
-	Words       string       // one line: "decode 12.4 % faster: attention -31 %, launch-bound idle -8 %; prefill unchanged"
-	Stages      []Stage      // by the time they take in A, those only in B last
-	Items       []Item       // by Options.By, largest change first within each stage
-	Differences []Difference // what else differs between the sides
-	Notes       []string     // what a reader must know of the figures
-	Queries     []Source     // what the figures are from
-	Same        bool         // both sides are the same captures
+	Verdict     Verdict       // of the whole: worse if a stage is worse and none better, and so on; mixed ones are told in Words
+	Words       string        // one line: "decode 12.4 % faster: attention -31 %, launch-bound idle -8 %; prefill unchanged"
+	Stages      []Stage       // by the time they take in A, those only in B last
+	Items       []Item        // by Options.By, largest change first within each stage
+	Serving     []ServingLoad // what load generators measured, by load; none where no run has such results
+	Differences []Difference  // what else differs between the sides
+	Notes       []string      // what a reader must know of the figures
+	Queries     []Source      // what the figures are from
+	Same        bool          // both sides are the same captures
 }
 
 // Source is a query that figures are from.

@@ -3,6 +3,7 @@ package trend
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"prof/queries/judge/stats"
@@ -107,13 +108,25 @@ func TestChangeAcrossGap(t *testing.T) {
 
 // TestMetrics holds names, units and directions.
 func TestMetrics(t *testing.T) {
-	for text, want := range map[string]Metric{"mfu": MFU, "mbu_ratio": MBU, "gpu_span_ns": GPUSpan, "tokens_per_s": TokenRate} {
+	for text, want := range map[string]Metric{"mfu": MFU, "mbu_ratio": MBU, "gpu_span_ns": GPUSpan, "tokens_per_s": TokenRate, "tpot_p99": "tpot_p99_ns", "e2e_mean_ns": "e2e_mean_ns", "output_tokens_per_s": "output_tokens_per_s"} {
 		if got, err := ParseMetric(text); err != nil || got != want {
 			t.Errorf("%s is %s, %v", text, got, err)
 		}
 	}
-	if _, err := ParseMetric("gpu_spn_ns"); err == nil {
-		t.Error("a metric that is none was taken")
+	for _, text := range []string{"gpu_spn_ns", "tpot_p98", "tpot", "tpot_p99_ratio"} {
+		if _, err := ParseMetric(text); err == nil {
+			t.Errorf("%s is no metric, and was taken", text)
+		}
+	}
+	for _, m := range ServingMetrics() {
+		if rate := strings.HasSuffix(string(m), "_per_s"); !m.IsServing() || m.LessIsBetter() == rate {
+			t.Errorf("the direction of %s is wrong", m)
+		}
+	}
+	for _, m := range Metrics() {
+		if m.IsServing() {
+			t.Errorf("%s is taken for one of serving", m)
+		}
 	}
 	if GPUSpan.Unit() != "ns" || MFU.Unit() != "ratio" || TokenRate.Unit() != "" || !CPU.LessIsBetter() || MFU.LessIsBetter() || TokenRate.LessIsBetter() {
 		t.Error("units or directions are wrong")

@@ -113,10 +113,16 @@ func (r *Result) addNotes() {
 		varying = varying || s.Same.Varying
 	}
 	switch {
+	case r.Options.Metric.IsServing() && gaps == points:
+		r.Notes = append(r.Notes, fmt.Sprintf("%s is unknown for all of these runs: their load generators did not report it, see prof query serving-latency of one of them", r.Options.Metric))
 	case gaps == points:
 		r.Notes = append(r.Notes, fmt.Sprintf("%s is unknown for all of these runs; prof query mfu and prof query stages of one of them say why", r.Options.Metric))
 	case gaps > 0:
-		r.Notes = append(r.Notes, fmt.Sprintf("%s is unknown at %d of %d points (a run and stage each): these are gaps, not zeros", r.Options.Metric, gaps, points))
+		of := "stage"
+		if r.Options.Metric.IsServing() {
+			of = "load"
+		}
+		r.Notes = append(r.Notes, fmt.Sprintf("%s is unknown at %d of %d points (a run and %s each): these are gaps, not zeros", r.Options.Metric, gaps, points, of))
 	}
 	if n := len(r.Runs); r.Options.Kernels > 0 && n > r.Options.KernelRuns {
 		r.Notes = append(r.Notes, fmt.Sprintf("only the latest %d of %d runs are searched for kernels that moved: for an older change, use prof diff on the runs on either side of it", r.Options.KernelRuns, n))

@@ -1,9 +1,12 @@
 package trend
 
 import (
+	"strings"
 	"testing"
 
 	"prof/internal/golden"
+	"prof/queries/frame"
+	"prof/queries/judge/serving"
 )
 
 // TestSentences keeps what is said of trends and their columns, so that a reader can go over it.
@@ -19,5 +22,20 @@ func TestSentences(t *testing.T) {
 		said.Add(r.Notes)
 		said.Add(r.Frame().Columns)
 	}
+	for _, metric := range []Metric{"tpot_p99_ns", "requests_per_s"} {
+		for _, points := range [][]Point{{{}, {}}, {{}, {Value: one}}} {
+			r := &Result{Options: Options{Metric: metric}, Runs: []Run{{}}, Series: []Series{{Stage: "rate=4", Points: points}}}
+			r.addNotes()
+			said.Add(r.Notes)
+			said.Add(r.Frame().Columns)
+		}
+	}
+	x := (&frame.Frame{Columns: []frame.Column{{Name: "run_id"}}})
+	r := &Result{}
+	if _, err := r.wanted([]frame.Record{x.Record([]any{"a"}), x.Record([]any{"b"})}, make([]serving.Load, 10), []int{0, 1}, strings.Split("abcdefghij", "")); err != nil {
+		t.Fatal(err)
+	}
+	said.Add(r.Notes)
+	said.Add([]string{ServingNames})
 	said.Compare(t, "testdata/sentences.txt")
 }

@@ -14,17 +14,10 @@ func (r *Result) addSeries(f *frame.Frame) error {
 		"decode_token_count", "sequence_count", "is_varying", "host", "prof_version", "workload", "run_id"); err != nil {
 		return err
 	}
-	runs, series := map[string]int{}, map[string]int{}
+	series := map[string]int{}
 	for _, cells := range f.Rows {
 		x := f.Record(cells)
-		at, seen := runs[x.Text("run_id")]
-		if !seen {
-			at = len(r.Runs)
-			runs[x.Text("run_id")] = at
-			r.Workload = x.Text("workload")
-			r.Runs = append(r.Runs, Run{ID: x.Text("run_id"), Name: x.Text("run"), At: x.Text("at"), Commit: x.Text("commit"), Branch: x.Text("branch"), Dirty: x.Flag("is_dirty"),
-				Driver: x.Text("driver"), Host: x.Text("host"), ToolVersion: x.Text("tool_version"), ProfVersion: x.Text("prof_version")})
-		}
+		at := r.run(x)
 		same := Same{GPU: x.Text("gpu"), Tool: x.Text("tool"), Prompt: x.Whole("prompt_token_count"), Decode: x.Whole("decode_token_count"), Sequences: x.Whole("sequence_count"),
 			Varying: *cmp.Or(x.Flag("is_varying"), new(bool))}
 		key := x.Text("stage") + "\n" + same.key()
@@ -40,8 +33,23 @@ func (r *Result) addSeries(f *frame.Frame) error {
 		}
 		r.Series[to].Points = append(r.Series[to].Points, p)
 	}
-	r.orderSeries()
+	r.orderSeries(stages)
 	return nil
+}
+
+// run is the place of the run that a row is of; the rows of a run follow one another.
+func (r *Result) run(x frame.Record) int {
+	if n := len(r.Runs); n > 0 && r.Runs[n-1].ID == x.Text("run_id") {
+		return n - 1
+	}
+	r.Workload = x.Text("workload")
+	run := Run{ID: x.Text("run_id"), Name: x.Text("run"), At: x.Text("at"), Commit: x.Text("commit"), Branch: x.Text("branch"), Dirty: x.Flag("is_dirty"),
+		Driver: x.Text("driver"), Host: x.Text("host"), ProfVersion: x.Text("prof_version")}
+	if x.Has("tool_version") {
+		run.ToolVersion = x.Text("tool_version")
+	}
+	r.Runs = append(r.Runs, run)
+	return len(r.Runs) - 1
 }
 
 // key tells series of a stage apart.
@@ -60,8 +68,8 @@ func (s Same) key() string {
 // stages come first in this order; others by the alphabet.
 var stages = []string{"prefill", "decode"}
 
-// orderSeries sorts by stage, and of a stage the series with the latest run first, which is marked.
-func (r *Result) orderSeries() {
+// orderSeries sorts by stage, those named first, and of a stage the series with the latest run first, which is marked.
+func (r *Result) orderSeries(stages []string) {
 	place := func(stage string) int {
 		if at := slices.Index(stages, stage); at >= 0 {
 			return at

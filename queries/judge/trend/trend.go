@@ -27,25 +27,33 @@ const (
 	TokenRate Metric = "tokens_per_s"
 )
 
-// Metrics are all of them, the default one first.
+// Metrics are those of stages, the default one first.
 func Metrics() []Metric { return []Metric{GPUSpan, GPUBusy, GPUSum, CPU, MFU, MBU, TokenRate} }
 
-// ParseMetric reads a metric's name, or mfu or mbu for short.
+// short is how a metric may be written too: mfu, tpot_p99.
+func (m Metric) short() string {
+	if m.IsServing() {
+		return strings.TrimSuffix(string(m), "_ns")
+	}
+	return strings.TrimSuffix(string(m), "_ratio")
+}
+
+// ParseMetric reads a metric's name, or its short form.
 func ParseMetric(text string) (Metric, error) {
-	for _, m := range Metrics() {
-		if text == string(m) || text == strings.TrimSuffix(string(m), "_ratio") {
+	var names, short []string
+	for _, m := range slices.Concat(Metrics(), ServingMetrics()) {
+		if text == string(m) || text == m.short() {
 			return m, nil
 		}
-	}
-	names := make([]string, 0, len(Metrics()))
-	for _, m := range Metrics() {
-		names = append(names, string(m))
+		if short = append(short, m.short()); !m.IsServing() {
+			names = append(names, string(m))
+		}
 	}
 	near := ""
-	if len(suggest.Nearest(text, names)) > 0 { // else DidYouMean would list all of them too
-		near = suggest.DidYouMean(text, names)
+	if len(suggest.Nearest(text, short)) > 0 { // else DidYouMean would list all of them too
+		near = suggest.DidYouMean(text, short)
 	}
-	return "", fmt.Errorf("%w: there is no metric %q: it is one of %s%s", frame.ErrBadArgument, text, strings.Join(names, ", "), near)
+	return "", fmt.Errorf("%w: there is no metric %q: it is one of %s, or of serving %s%s", frame.ErrBadArgument, text, strings.Join(names, ", "), ServingNames, near)
 }
 
 // Unit is that of the metric's values.
@@ -59,6 +67,7 @@ type Options struct {
 	Workload string   // key, unique prefix of one, command, or a run of it; "": that of the latest run that has one
 	Tags     []string // key=value that each run must have
 	Stage    string   // only this stage; "" for all
+	Load     string   // of a metric of serving: only loads with these parts, as serving.Parse reads them; "" for the load that most runs share
 	Metric   Metric   // GPUSpan when empty
 	// Kernels is how many kernels, copies and graphs of each stage are looked at, those that take most in any run; 0 for none. One that is
 	// not among them takes less than each of them, and so has changed by less too.
@@ -100,9 +109,10 @@ type Run struct {
 	ToolVersion, ProfVersion string // versions of what captured and of what ingested it
 }
 
-// Series is one stage in the runs that can be compared: on the same GPU, with the same tokens, captured by the same tool.
+// Series is one stage in the runs that can be compared: on the same GPU, with the same tokens, captured by the same tool. Of a metric of
+// serving it is one load, on the same GPU and by the same load generator.
 type Series struct {
-	Stage  string
+	Stage  string // or the load
 	Same   Same
 	Latest bool // it holds the stage's latest run
 	Points []Point
@@ -121,7 +131,7 @@ type Same struct {
 type Point struct {
 	Run              int // index into Result.Runs
 	Value, Mean, Std *float64
-	Passes           int64
+	Passes           int64 // of serving: benchmarks
 }
 
 // Level is a stretch of points between two changes, both inclusive, and the median of their values.
@@ -174,6 +184,12 @@ type Difference struct{ Aspect, Before, After, Weight string }
 // New follows the workload that the options name.
 func New(ctx context.Context, a frame.Asker, o Options) (*Result, error) {
 	o = o.withDefaults()
+	if o.Metric.IsServing() {
+		return newServing(ctx, a, o)
+	}
+	if o.Load != "" {
+		return nil, fmt.Errorf("%w: stages have no load: %s are those of serving", frame.ErrBadArgument, ServingNames)
+	}
 	r := &Result{Options: o}
 	items, err := r.load(ctx, a)
 	if err != nil {

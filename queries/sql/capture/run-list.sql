@@ -19,14 +19,14 @@
 --   kinds: what its files are of: nsys, nsys-stats (sums without a timeline), prof, torch, ncu, capture, model or workload
 --   device: GPU name; several names when the GPUs differ; NULL when no source has it
 --   tags: tags as key=value
---   workload: key of its workload, its command, or its tag workload; NULL when unknown
+--   workload: key of its workload, its command, its tag workload, or the model that its load generator asked; NULL when unknown
 --   host: host name of the captured machine; NULL when no source has it
 --   command: profiled command line; NULL when no source has it
 --   run_id: run id
 
 WITH r AS (
     SELECT r.run_id, r.name, r.created_at, r.started_at, r.host, r.command,
-        coalesce(c.workload_key, r.command, (SELECT g.value FROM run_tag g WHERE g.run_id = r.run_id AND g.key = 'workload')) AS workload
+        coalesce(c.workload_key, r.command, (SELECT g.value FROM run_tag g WHERE g.run_id = r.run_id AND g.key = 'workload'), (SELECT min(b.model) FROM serving_benchmark b WHERE b.run_id = r.run_id)) AS workload
     FROM run r LEFT JOIN capture c ON c.run_id = r.run_id AND c.source_id = (SELECT min(x.source_id) FROM capture x WHERE x.run_id = r.run_id)
     WHERE r.run_id IN (SELECT t.run_id FROM _tagged_run(tag := tag) t)
         AND (since IS NULL OR r.created_at >= coalesce(try_cast(since AS TIMESTAMP), error('ARGUMENT: --since ' || since || ' is no time: write 2026-11-26 or 2026-11-26 08:00:00'))) AND (until IS NULL OR r.created_at < coalesce(try_cast(until AS TIMESTAMP), error('ARGUMENT: --until ' || until || ' is no time: write 2026-11-26 or 2026-11-26 08:00:00')))

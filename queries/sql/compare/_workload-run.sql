@@ -1,4 +1,4 @@
--- _workload-run: The runs of one workload over time: runs of prof capture with the same workload_key, other runs with the same command line.
+-- _workload-run: The runs of one workload over time: runs of prof capture with the same workload_key, other runs with the same command line, results of load generators without either with the same model.
 -- grain: one run
 -- key: run_id
 -- params:
@@ -8,7 +8,7 @@
 --   run_id: the run
 --   run: run name
 --   at: start of its capture, UTC; of its ingest when unknown
---   workload: workload_key, or the command line for a run that prof did not capture, or its tag workload without one
+--   workload: workload_key, or the command line for a run that prof did not capture, or its tag workload without one, or the model that its load generator asked
 --   commit: git commit of the working directory; NULL, as the next two, when unknown
 --   branch: git branch
 --   is_dirty: whether there were uncommitted changes
@@ -16,7 +16,7 @@
 --   prof_version: prof version that ingested it
 
 WITH r AS (
-    SELECT r.run_id, r.name, coalesce(r.started_at, r.created_at) AS at, coalesce(c.workload_key, r.command, (SELECT g.value FROM run_tag g WHERE g.run_id = r.run_id AND g.key = 'workload')) AS kind, c.workload_key, c.git_commit, c.git_branch, c.is_git_dirty, r.host, r.prof_version,
+    SELECT r.run_id, r.name, coalesce(r.started_at, r.created_at) AS at, coalesce(c.workload_key, r.command, (SELECT g.value FROM run_tag g WHERE g.run_id = r.run_id AND g.key = 'workload'), (SELECT min(b.model) FROM serving_benchmark b WHERE b.run_id = r.run_id)) AS kind, c.workload_key, c.git_commit, c.git_branch, c.is_git_dirty, r.host, r.prof_version,
         r.run_id IN (SELECT x.run_id FROM _tagged_run(tag := tag) x) AS is_tagged
     FROM run r LEFT JOIN capture c ON c.run_id = r.run_id AND c.source_id = (SELECT min(x.source_id) FROM capture x WHERE x.run_id = r.run_id) -- of a job the first node
 ), meant AS ( -- what is named in full goes before what begins so

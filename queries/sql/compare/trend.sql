@@ -27,7 +27,7 @@
 --   is_varying: whether tokens or sequences differ between its passes
 --   host: host name of the captured machine; NULL when no source has it
 --   prof_version: prof version that ingested it
---   workload: workload_key, or the command line for a run that prof did not capture, or its tag workload without one
+--   workload: workload_key, or the command line for a run that prof did not capture, or its tag workload without one, or the model that its load generator asked
 --   run_id: run id
 
 WITH w AS (

@@ -1,0 +1,202 @@
+// Package serving says which benchmarks of serving engines were under the same load, and so can be compared.
+package serving
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"prof/queries/frame"
+)
+
+// Load is what a benchmark asked of an engine. Runs with the same arguments may differ a little in lengths, as engines end their answers themselves.
+type Load struct {
+	Rate        string   // requests per second; "inf" without waiting; "" when unknown
+	Concurrency string   // requests at once at most; "" without a limit, and when unknown
+	Input       *float64 // mean tokens of a prompt; nil when unknown
+	Output      *float64 // mean tokens generated for a request, likewise
+	Scenario    string   // of MLPerf's LoadGen; "" of others
+	Model       string   // "" when unknown
+}
+
+// Columns are those that Of reads.
+func Columns() []string {
+	return []string{"target_requests_per_s", "is_rate_unlimited", "concurrency_limit_count", "completed_count", "input_token_count", "output_token_count", "tool", "label", "model"}
+}
+
+// Of is the load of a row of serving or trend-serving.
+func Of(row frame.Record) Load {
+	l := Load{Model: row.Text("model")}
+	if rate := row.Number("target_requests_per_s"); rate != nil {
+		l.Rate = number(*rate)
+	} else if row.Value("is_rate_unlimited") == true {
+		l.Rate = "inf"
+	}
+	if n := row.Number("concurrency_limit_count"); n != nil {
+		l.Concurrency = number(*n)
+	}
+	if n := row.Number("completed_count"); n != nil && *n > 0 {
+		for column, to := range map[string]**float64{"input_token_count": &l.Input, "output_token_count": &l.Output} {
+			if tokens := row.Number(column); tokens != nil {
+				*to = new(*tokens / *n)
+			}
+		}
+	}
+	if row.Text("tool") == "mlperf-loadgen" {
+		l.Scenario = row.Text("label")
+	}
+	return l
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// lengthMargin is by how much mean lengths of prompts and answers may differ under the same load.
+const lengthMargin = 0.05
+
+// Same says whether figures under both loads can be compared: the same in all, lengths to 5 %. What is unknown is only like what is unknown.
+func (l Load) Same(o Load) bool {
+	return l.Rate == o.Rate && l.Concurrency == o.Concurrency && l.Scenario == o.Scenario && l.Model == o.Model && near(l.Input, o.Input) && near(l.Output, o.Output)
+}
+
+func near(a, b *float64) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return math.Abs(*a-*b) <= lengthMargin*max(*a, *b)
+}
+
+// Group puts loads together that are the same as the first of their group: of gives the group of each. Lengths that creep up over many
+// benchmarks so end up in different groups.
+func Group(loads []Load) (groups []Load, of []int) {
+	for _, l := range loads {
+		at := slices.IndexFunc(groups, l.Same)
+		if at < 0 {
+			at = len(groups)
+			groups = append(groups, l)
+		}
+		of = append(of, at)
+	}
+	return groups, of
+}
+
+// Compare orders loads: without a limit last, the smaller first.
+func (l Load) Compare(o Load) int {
+	size := func(text string) float64 {
+		if v, err := strconv.ParseFloat(text, 64); err == nil {
+			return v
+		}
+		return math.Inf(1)
+	}
+	length := func(n *float64) float64 {
+		if n == nil {
+			return math.Inf(1)
+		}
+		return *n
+	}
+	return cmp.Or(cmp.Compare(size(l.Rate), size(o.Rate)), cmp.Compare(size(l.Concurrency), size(o.Concurrency)), cmp.Compare(length(l.Input), length(o.Input)), cmp.Compare(length(l.Output), length(o.Output)),
+		cmp.Compare(l.Scenario, o.Scenario), cmp.Compare(l.Model, o.Model))
+}
+
+// part is one thing that a load is named by.
+type part struct{ name, value string }
+
+func (l Load) parts() []part {
+	var out []part
+	for _, p := range []part{{"scenario", l.Scenario}, {"rate", l.Rate}, {"concurrency", l.Concurrency}, {"in", tokens(l.Input)}, {"out", tokens(l.Output)}} {
+		if p.value != "" {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func tokens(n *float64) string {
+	if n == nil {
+		return ""
+	}
+	return strconv.FormatFloat(math.Round(*n), 'f', 0, 64)
+}
+
+// String names a load without its model, as Parse reads it: rate=4 concurrency=32 in=1024 out=128.
+func (l Load) String() string {
+	var out []string
+	for _, p := range l.parts() {
+		out = append(out, p.name+"="+p.value)
+	}
+	return cmp.Or(strings.Join(out, " "), "unknown load")
+}
+
+// Names are those of groups, all different: with the model where loads differ in nothing else that a name has, and numbered where they do not differ in that either.
+func Names(groups []Load) []string {
+	out := make([]string, len(groups))
+	times := map[string]int{}
+	for _, l := range groups {
+		times[l.String()]++
+	}
+	for i, l := range groups {
+		if out[i] = l.String(); times[out[i]] > 1 && l.Model != "" {
+			out[i] += " model=" + l.Model
+		}
+	}
+	seen := map[string]int{}
+	for i, name := range out { // of lengths that round to the same
+		if seen[name]++; seen[name] > 1 {
+			out[i] = fmt.Sprintf("%s (%d)", name, seen[name])
+		}
+	}
+	return out
+}
+
+// Pick is which loads are wanted: those that have all of its parts.
+type Pick []part
+
+// Parse reads parts of a load, separated by spaces or commas: concurrency=32, in=1024.
+func Parse(text string) (Pick, error) {
+	var out Pick
+	for _, field := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' }) {
+		name, value, ok := strings.Cut(field, "=")
+		if !ok || value == "" || !slices.Contains([]string{"rate", "concurrency", "in", "out", "scenario", "model"}, name) {
+			return nil, fmt.Errorf("%w: load %q: write it as parts such as rate=4, rate=inf, concurrency=32, in=1024, out=128, scenario=Server or model=NAME", frame.ErrBadArgument, field)
+		}
+		if name != "scenario" && name != "model" && value != "inf" {
+			v, err := strconv.ParseFloat(value, 64)
+			if err != nil || v < 0 || math.IsInf(v, 0) || math.IsNaN(v) {
+				return nil, fmt.Errorf("%w: load %q: %s is not a number of 0 or more", frame.ErrBadArgument, field, value)
+			}
+			value = number(v)
+		}
+		out = append(out, part{name, value})
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("%w: the load is empty", frame.ErrBadArgument)
+	}
+	return out, nil
+}
+
+// Has says whether a load is wanted: lengths to 5 %, all else exactly.
+func (p Pick) Has(l Load) bool {
+	length := func(want string, mean *float64) bool {
+		v, err := strconv.ParseFloat(want, 64)
+		return err == nil && mean != nil && near(&v, mean)
+	}
+	for _, want := range p {
+		ok := false
+		switch want.name {
+		case "in":
+			ok = length(want.value, l.Input)
+		case "out":
+			ok = length(want.value, l.Output)
+		case "model":
+			ok = want.value == l.Model
+		default:
+			ok = slices.Contains(l.parts(), want)
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}

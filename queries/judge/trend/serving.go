@@ -1,0 +1,187 @@
+package trend
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"prof/queries/frame"
+	"prof/queries/judge/serving"
+	"prof/queries/judge/stats"
+)
+
+// ServingNames says what metrics of serving are called.
+const ServingNames = "ttft, tpot, itl or e2e with _mean, _p50, _p90 or _p99, requests_per_s, output_tokens_per_s, total_tokens_per_s"
+
+// Metrics of serving by their parts.
+var (
+	servingLatencies  = []string{"ttft", "tpot", "itl", "e2e"}
+	servingStatistics = []string{"mean", "p50", "p90", "p99"}
+	servingRates      = []Metric{"requests_per_s", "output_tokens_per_s", "total_tokens_per_s"}
+)
+
+// ServingMetrics are those that load generators measure at the client.
+func ServingMetrics() []Metric {
+	var out []Metric
+	for _, latency := range servingLatencies {
+		for _, statistic := range servingStatistics {
+			out = append(out, Metric(latency+"_"+statistic+"_ns"))
+		}
+	}
+	return append(out, servingRates...)
+}
+
+// IsServing says whether load generators measure it, instead of profilers.
+func (m Metric) IsServing() bool {
+	latency, _, _ := strings.Cut(string(m), "_")
+	return slices.Contains(servingLatencies, latency) || slices.Contains(servingRates, m)
+}
+
+// newServing follows a metric of serving under the loads that are wanted.
+func newServing(ctx context.Context, a frame.Asker, o Options) (*Result, error) {
+	if o.Stage != "" {
+		return nil, fmt.Errorf("%w: a load generator does not see stages: leave out --stage, or choose another metric than %s", frame.ErrBadArgument, o.Metric)
+	}
+	args := frame.Args{"metric": string(o.Metric)}
+	for name, v := range map[string]string{"workload": o.Workload, "tag": strings.Join(o.Tags, "\n")} {
+		if v != "" {
+			args[name] = v
+		}
+	}
+	f, err := a.Ask(ctx, "trend-serving", args)
+	if err != nil {
+		return nil, err
+	}
+	o.Kernels = 0 // a benchmark says nothing of them
+	r := &Result{Options: o, Queries: []Source{{fmt.Sprintf("%s.v%d", f.Query, f.Version), f.SQL}}}
+	if err := r.addLoads(f); err != nil {
+		return nil, err
+	}
+	r.findChanges()
+	if err := r.addProvenance(ctx, a); err != nil {
+		return nil, err
+	}
+	r.addNotes()
+	return r, nil
+}
+
+// addLoads makes series of the benchmarks under the loads that are wanted.
+func (r *Result) addLoads(f *frame.Frame) error {
+	if len(f.Rows) == 0 {
+		return fmt.Errorf("%w: none of these runs has a result of a load generator: prof ingest --run RUN --add FILE adds one", ErrNoWorkload)
+	}
+	rows, err := f.Records(append(serving.Columns(), "run", "run_id", "value", "at", "commit", "branch", "is_dirty", "gpu", "driver", "host", "prof_version", "workload")...)
+	if err != nil {
+		return err
+	}
+	loads := make([]serving.Load, len(rows))
+	for i, x := range rows {
+		loads[i] = serving.Of(x)
+	}
+	groups, of := serving.Group(loads)
+	names := serving.Names(groups)
+	wanted, err := r.wanted(rows, groups, of, names)
+	if err != nil {
+		return err
+	}
+	type place struct {
+		load      int
+		gpu, tool string
+	}
+	series, values := map[place]int{}, map[place][]float64{}
+	for i, x := range rows {
+		if !wanted[of[i]] {
+			continue
+		}
+		at, p := r.run(x), place{of[i], x.Text("gpu"), x.Text("tool")}
+		if _, seen := series[p]; !seen {
+			series[p] = len(r.Series)
+			r.Series = append(r.Series, Series{Stage: names[of[i]], Same: Same{GPU: p.gpu, Tool: p.tool}})
+		}
+		s := &r.Series[series[p]]
+		if n := len(s.Points); n == 0 || s.Points[n-1].Run != at {
+			s.Points, values[p] = append(s.Points, Point{Run: at}), nil
+		}
+		if v := x.Number("value"); v != nil {
+			values[p] = append(values[p], *v)
+			s.Points[len(s.Points)-1].set(values[p])
+		}
+	}
+	order := make([]int, len(groups))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return groups[a].Compare(groups[b]) })
+	sorted := make([]string, 0, len(order))
+	for _, i := range order {
+		sorted = append(sorted, names[i])
+	}
+	r.orderSeries(sorted)
+	return nil
+}
+
+// set makes a point of the benchmarks that a run has under one load: their median, mean and spread.
+func (p *Point) set(values []float64) {
+	n := float64(len(values))
+	sum, squares := 0.0, 0.0
+	for _, v := range values {
+		sum += v
+	}
+	for _, v := range values {
+		squares += (v - sum/n) * (v - sum/n)
+	}
+	p.Value, p.Mean, p.Passes = new(stats.Centre(values)), new(sum/n), int64(len(values))
+	if n > 1 {
+		p.Std = new(math.Sqrt(squares / (n - 1)))
+	}
+}
+
+// wanted says which loads are followed: those that were asked for, or the one that most runs share, of several such that of the latest run. It notes the others.
+func (r *Result) wanted(rows []frame.Record, groups []serving.Load, of []int, names []string) ([]bool, error) {
+	out := make([]bool, len(groups))
+	if r.Options.Load != "" {
+		pick, err := serving.Parse(r.Options.Load)
+		if err != nil {
+			return nil, err
+		}
+		for i, l := range groups {
+			out[i] = pick.Has(l)
+		}
+		if !slices.Contains(out, true) {
+			return nil, fmt.Errorf("%w: no benchmark of this workload was under the load %q; there are %s", ErrNoWorkload, r.Options.Load, listed(names))
+		}
+		return out, nil
+	}
+	runs, latest := make([]map[string]bool, len(groups)), make([]int, len(groups))
+	for i, x := range rows {
+		if runs[of[i]] == nil {
+			runs[of[i]] = map[string]bool{}
+		}
+		runs[of[i]][x.Text("run_id")], latest[of[i]] = true, i
+	}
+	best := 0
+	for i := range groups {
+		if cmp.Or(cmp.Compare(len(runs[i]), len(runs[best])), cmp.Compare(latest[i], latest[best])) > 0 {
+			best = i
+		}
+	}
+	out[best] = true
+	if len(groups) > 1 {
+		others := slices.Delete(slices.Clone(names), best, best+1)
+		r.Notes = append(r.Notes, fmt.Sprintf("the load is the one that most runs share (%d); --load shows others: %s", len(runs[best]), listed(others)))
+	}
+	return out, nil
+}
+
+// mostListed is how many loads are named at most.
+const mostListed = 8
+
+func listed(names []string) string {
+	if len(names) > mostListed {
+		return fmt.Sprintf("%s; and %d more", strings.Join(names[:mostListed], "; "), len(names)-mostListed)
+	}
+	return strings.Join(names, "; ")
+}

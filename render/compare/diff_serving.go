@@ -1,0 +1,122 @@
+package compare
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"prof/queries/frame"
+	"prof/queries/judge/diff"
+	"prof/render/table"
+	"prof/render/typeset"
+)
+
+// servingTable is what clients measured under each load that both sides have; without rows where neither has any.
+func servingTable(r *diff.Result) table.Table {
+	t := table.Table{Caption: "serving, as clients measured it, under the same load", Columns: []table.Column{
+		{Name: "load", Title: "load", Doc: "requests per second, requests at once at most, mean tokens of prompts and answers", Least: 12, Keep: 6},
+		{Name: "figure", Title: "figure", Doc: "latency and its statistic, or throughput", Keep: 9},
+		{Name: "a", Pair: "sides", Title: "A", Doc: "as the load generator has it; of several benchmarks the median", Right: true, Keep: 8},
+		{Name: "b", Pair: "sides", Title: "B", Doc: "the same of B", Right: true, Keep: 8},
+		{Name: "effect_ratio", Title: "change", Doc: "B over A less 1", Right: true, Keep: 9},
+		{Name: "verdict", Title: "verdict", Doc: "better, worse, no change or cannot tell", Keep: 9},
+		{Name: "change_interval", Title: "between", Doc: "in which the change lies but for the error rate; of requests what two benchmarks of the same code differ by is left out", Right: true, Keep: 5},
+		{Name: "p", Title: "p", Doc: "chance of a difference like this or larger without a change", Right: true, Keep: 3},
+		{Name: "samples", Title: "by", Doc: "what the verdict is by: requests one by one, benchmarks, or one measurement a side, which has no interval", Least: 12, Keep: 4},
+		{Name: "tool", Title: "tool", Doc: "the load generator", Keep: 1},
+	}}
+	for _, l := range r.Serving {
+		for _, f := range l.Figures {
+			t.Rows = append(t.Rows, []table.Cell{table.Text(l.Load), table.Text(figureName(f)), figureCell(f, f.A), figureCell(f, f.B), effectCell(f.Comparison.Effect, f.Verdict), verdictCell(f.Verdict),
+				table.Text(changeInterval(f.Comparison.Low, f.Comparison.High)), chanceCell(&f.Comparison), table.Text(basisText(f)), table.Text(l.Tool)})
+		}
+	}
+	known, _ := t.Known()
+	return known
+}
+
+// figureName is tpot p99 of tpot_p99_ns.
+func figureName(f diff.ServingFigure) string {
+	return strings.ReplaceAll(strings.TrimSuffix(f.Name, "_ns"), "_", " ")
+}
+
+func figureCell(f diff.ServingFigure, v *float64) table.Cell {
+	if v == nil {
+		return table.Cell{}
+	}
+	if f.Unit == string(frame.Ns) {
+		return table.Number(typeset.Nanoseconds(*v), *v)
+	}
+	return table.Number(typeset.ThreeDigits(*v), *v)
+}
+
+func basisText(f diff.ServingFigure) string {
+	if c := f.Comparison; c.NA > 1 || c.NB > 1 {
+		return fmt.Sprintf("%s and %s %s", typeset.Int(int64(c.NA)), typeset.Int(int64(c.NB)), f.Basis)
+	}
+	return f.Basis
+}
+
+// unmatchedLoads names the loads that only one side was benchmarked under.
+func unmatchedLoads(r *diff.Result) []string {
+	var out []string
+	for _, l := range r.Serving {
+		if l.A > 0 && l.B > 0 {
+			continue
+		}
+		side := "A"
+		if l.A == 0 {
+			side = "B"
+		}
+		out = append(out, fmt.Sprintf("only %s was benchmarked under %s (%s)", side, typeset.Neutral(l.Load), typeset.Neutral(l.Tool)))
+	}
+	return out
+}
+
+// writeServing writes the table and the loads that are not compared.
+func writeServing(out *bytes.Buffer, r *diff.Result, o typeset.Options) {
+	if len(r.Serving) == 0 {
+		return
+	}
+	if t := servingTable(r); len(t.Rows) > 0 {
+		out.WriteString("\n")
+		typeset.Wrapped(out, "", t.Caption, o.Limit(), typeset.Style(o, typeset.Dim))
+		writeHidden(out, t.Write(out, o), o)
+	}
+	for _, text := range unmatchedLoads(r) {
+		typeset.Wrapped(out, "- ", text, o.Limit(), plainly)
+	}
+}
+
+// ServingForm is what load generators measured under one load.
+type ServingForm struct {
+	Load       string              `json:"load" doc:"requests per second, requests at once at most, mean tokens of prompts and answers"`
+	Tool       string              `json:"tool" doc:"the load generator"`
+	ABenchmark int                 `json:"a_benchmark_count" doc:"benchmarks of a under it; 0: only b has it"`
+	BBenchmark int                 `json:"b_benchmark_count"`
+	Figures    []ServingFigureForm `json:"figures" nullable:"false" doc:"that both sides have"`
+}
+
+// ServingFigureForm is one latency or throughput, compared.
+type ServingFigureForm struct {
+	Name       string       `json:"name" doc:"ttft, tpot, itl or e2e with its statistic, in ns, or a rate"`
+	A          *float64     `json:"a" doc:"as the load generator has it; of several benchmarks the median"`
+	B          *float64     `json:"b"`
+	Comparison *TestForm    `json:"comparison"`
+	Basis      string       `json:"basis" doc:"what the comparison is of: requests, benchmarks, or one measurement each"`
+	Verdict    diff.Verdict `json:"verdict" enum:"better,worse,no change,cannot tell"`
+}
+
+func servingForm(l diff.ServingLoad) ServingForm {
+	return ServingForm{l.Load, l.Tool, l.A, l.B, typeset.Each(l.Figures, func(f diff.ServingFigure) ServingFigureForm {
+		return ServingFigureForm{f.Name, typeset.Finite(f.A), typeset.Finite(f.B), testForm(&f.Comparison), f.Basis, f.Verdict}
+	})}
+}
+
+// servingRecord is a figure as a row of csv: its load stands where items have their stage.
+func servingRecord(r *diff.Result, l diff.ServingLoad, f diff.ServingFigure) csvRecord {
+	c, cmp := newCSVRecord(r, l.Load, ""), f.Comparison
+	c.set("kind", "serving", "name", f.Name, "value_unit", f.Unit, "a_value", f.A, "b_value", f.B, "verdict", string(f.Verdict), "a_samples", int64(cmp.NA), "b_samples", int64(cmp.NB),
+		"effect_ratio", cmp.Effect, "low_ratio", cmp.Low, "high_ratio", cmp.High, "p", cmp.JudgedP(), "smallest_ratio", cmp.Smallest)
+	return c
+}
