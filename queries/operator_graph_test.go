@@ -23,7 +23,8 @@ func TestReplaysByOperator(t *testing.T) {
 	load(t, w, "node", "../testdata/graph/node.sqlite.gz")
 	load(t, w, "whole", "../testdata/graph/whole.sqlite.gz")
 	load(t, w, "trace", "../testdata/graph/graph.trace.json.gz")
-	inside := filepath.Join(t.TempDir(), "inside.sqlite") // the same, but that each decode step reads as an operator
+	load(t, w, "unknown", torchData+"graph.trace.json.gz") // which was captured before the trace began
+	inside := filepath.Join(t.TempDir(), "inside.sqlite")  // the same, but that each decode step reads as an operator
 	text := regexp.MustCompile(`decode_step\[(\d)\]`).ReplaceAll(unpacked(t, "../testdata/graph/node.sqlite.gz"), []byte("xx, op_id = 9$1"))
 	if err := os.WriteFile(inside, text, 0o600); err != nil {
 		t.Fatal(err)
@@ -110,9 +111,9 @@ func TestReplaysByOperator(t *testing.T) {
 	if got, want := at(queries.Args{"run": "whole"})["(graph replay)"], one(t, w, "SELECT sum(duration_ns)::BIGINT FROM graph_launch WHERE run_id = _run_id('whole')"); got != want || want == 0 {
 		t.Errorf("replays traced as a whole have %d ns, not %d", got, want)
 	}
-	want := one(t, w, "SELECT sum(duration_ns)::BIGINT FROM kernels WHERE run = 'trace' AND launch_api = 'cudaGraphLaunch'")
-	f := query(t, w, "top-operators", queries.Args{"run": "trace"})
-	if got := at(queries.Args{"run": "trace"})["(graph replay)"]; got != want || want == 0 {
+	want := one(t, w, "SELECT sum(duration_ns)::BIGINT FROM kernels WHERE run = 'unknown' AND launch_api = 'cudaGraphLaunch'")
+	f := query(t, w, "top-operators", queries.Args{"run": "unknown"})
+	if got := at(queries.Args{"run": "unknown"})["(graph replay)"]; got != want || want == 0 {
 		t.Errorf("of a trace that does not say what captured a graph, replays have %d ns, not %d", got, want)
 	}
 	if notes := strings.Join(f.Notes, "\n"); !strings.Contains(notes, "is graph replays, and the capture does not say") {

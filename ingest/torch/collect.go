@@ -178,7 +178,11 @@ func (c *collector) interval(e *trace.Event) error {
 	case trace.PythonFunction:
 		c.of[thread].python.add(e.Start, e.Duration, int64(c.pyNames.Of(e.Name)))
 	case trace.Runtime, trace.Driver:
-		c.of[thread].apis.add(e.Start, e.Duration, int64(c.apiNames.Of(e.Name)), integer(e, trace.Correlation))
+		kernel := int64(-1)
+		if len(e.Launches) > 0 {
+			kernel = int64(c.launchName.Of(e.Launches))
+		}
+		c.of[thread].apis.add(e.Start, e.Duration, int64(c.apiNames.Of(e.Name)), integer(e, trace.Correlation), kernel)
 	}
 	return nil
 }

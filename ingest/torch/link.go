@@ -24,6 +24,7 @@ type linked struct {
 	calls    attribute.Calls
 	called   *attribute.CallList
 	clashing map[int64]bool // correlation ids of API calls that are not in each other
+	captures []capture      // in the order of their starts
 }
 
 // namedWork is device work without a launch that names its operator.
@@ -57,6 +58,7 @@ func link(c *collector, t *load.Target) (*linked, error) {
 		return cmp.Or(cmp.Compare(l.work(a).correlation, l.work(b).correlation), cmp.Compare(a, b))
 	})
 	l.findNamed()
+	l.findCaptures()
 	return l, nil
 }
 

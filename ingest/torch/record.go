@@ -55,7 +55,7 @@ type launch struct {
 // thread is what happened on one thread, in the order of time once finish was called on each.
 type thread struct {
 	ops    packed // start, duration, name, inputs, External id, sequence number, number of its text of a stack
-	apis   packed // start, duration, name, correlation id
+	apis   packed // start, duration, name, correlation id, number of the name of the kernel that it launches or -1
 	python packed // start, duration, name
 	memory packed // time, address, bytes, device type, device, total allocated, total reserved
 	memOp  []int32
@@ -70,6 +70,7 @@ const (
 	colSequence    = 5
 	colStack       = 6
 	colCorrelation = 3
+	colKernel      = 4
 
 	memAddress    = 1
 	memBytes      = 2
@@ -126,6 +127,7 @@ type records struct {
 	kernName        load.Texts
 	opName          load.Texts // of copies and fills
 	apiNames        load.Texts
+	launchName      load.Texts // of kernels, as their launches say it
 	waits           []wait
 	collectives     []collectiveCall
 	overhead        []overhead

@@ -88,10 +88,7 @@ func (l *loader) storeKernels(ctx context.Context) error {
 	names := make([]int64, len(l.kernName.List))
 	l.kernID = names
 	for i, raw := range l.kernName.List {
-		// Kineto leaves names that are long for a symbol mangled.
-		name := demangle.Filter(valid(raw))
-		short := load.ShortName(name)
-		names[i] = int64(l.target.Run.Kernels.Add(name, &short))
+		names[i] = int64(l.addKernel(raw))
 	}
 	columns := append(slices.Clone(workColumns), load.Column{Name: "kernel_name_id"}, load.Column{Name: "kernel_shape_id", Type: load.Integer})
 	_, err := l.target.Insert(ctx, "kernel", load.Listed(l.kernels.Len(), columns, func() load.RowFunc {
@@ -106,6 +103,13 @@ func (l *loader) storeKernels(ctx context.Context) error {
 		}
 	}))
 	return err
+}
+
+// addKernel gives the number of a kernel's name within the run.
+func (l *loader) addKernel(raw string) int32 {
+	name := demangle.Filter(valid(raw)) // Kineto leaves names that are long for a symbol mangled
+	short := load.ShortName(name)
+	return l.target.Run.Kernels.Add(name, &short)
 }
 
 // shape gives the launch shape of kernels of a configuration.

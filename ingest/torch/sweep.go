@@ -145,6 +145,9 @@ func (s *sweeper) api(row []int64) error {
 	if len(work) > 0 && (s.work(work[0]).launch >= 0 || s.clashing[row[colCorrelation]]) {
 		work = nil
 	}
+	if len(work) == 0 {
+		s.capture(row, op, stackOf(op, in))
+	}
 	if len(work)+len(waits) == 0 {
 		return nil
 	}

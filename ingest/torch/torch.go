@@ -152,7 +152,7 @@ func collect(ctx context.Context, name string, t *load.Target, r Events, expecte
 // store stores all of it.
 func (l *loader) store(ctx context.Context) (*load.SourceInfo, error) {
 	l.prepare()
-	steps := []func(context.Context) error{l.storeFacts, l.storeDevices, l.storeProcesses, l.storeInputs, l.storeTimeline, l.storeReplays, l.storeWaits,
+	steps := []func(context.Context) error{l.storeFacts, l.storeDevices, l.storeProcesses, l.storeInputs, l.storeTimeline, l.storeReplays, l.storeCaptured, l.storeWaits,
 		l.storeOverhead, l.storeRanges, l.storeCounters, l.storeDiagnostics, l.storeParts}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {

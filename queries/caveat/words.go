@@ -263,7 +263,11 @@ var words = map[string]func(c C, alike []C) string{
 	},
 	"replays-of-unknown-operators": func(c C, _ []C) string {
 		return ofDeviceWork(c) + " is graph replays, and the capture does not say which operators they contain: see (graph replay) in top-operators and operator-kernels. " +
-			"Nsight Systems records them with --cuda-graph-trace=node if it traces while the graph is captured under torch.autograd.profiler.emit_nvtx"
+			"Nsight Systems records them with --cuda-graph-trace=node if it traces while the graph is captured under torch.autograd.profiler.emit_nvtx; " +
+			"with the PyTorch profiler, ingest a trace of the capture, with an eager pass before it, into the same run"
+	},
+	"replays-unlike-captures": func(c C, _ []C) string {
+		return fmt.Sprintf("%s is %s of which no operators are known: %s", ofDeviceWork(c), count(c.Count, "graph replay"), unlikeCaptures[c.Subject])
 	},
 	"work-of-unknown-operators": func(c C, _ []C) string {
 		return ofDeviceWork(c) + " has no launch in the capture, so its operator is unknown: see (no launch) in top-operators and operator-kernels"
@@ -481,6 +485,15 @@ func total(list []C) int64 {
 		n += c.Count
 	}
 	return n
+}
+
+// unlikeCaptures says why no stream capture in the traces gives the operators of replays.
+var unlikeCaptures = map[string]string{
+	"count":   "no stream capture in the traces launched as many kernels, copies and fills as they have",
+	"kernels": "the stream captures in the traces that launched as many launched others, or in another order",
+	"names":   "which kernels the stream captures launched is unknown for more than half: record an eager pass with the same inputs in the trace of the capture, with record_shapes=True",
+	"several": "stream captures of different operators fit, or their branches run the same kernels for different operators",
+	"order":   "some of their work starts at the same time, so its order is unknown",
 }
 
 // withoutRoof says why what operators must compute and move is unknown, by the column unknown of op_cost.

@@ -41,6 +41,8 @@ func (p *parser) arg(e *Event, key []byte, base int64) (ok bool) {
 		return p.three(e, "block", &e.Block, BlockSize, base)
 	case "name":
 		return p.textArg(&e.ArgName)
+	case "kernel":
+		return p.textArg(&e.Launches)
 	case "Call stack":
 		return p.textArg(&e.Stack)
 	case "cuda_sync_kind":

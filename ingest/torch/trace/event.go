@@ -28,6 +28,7 @@ type Event struct {
 	Labels                           []byte // of a process, in metadata
 	Direction                        []byte // of a copy of MTIA
 	TaskType                         []byte // of work of an Ascend NPU
+	Launches                         []byte // the kernel that a call of HIP launches
 	Args                             []byte // the JSON of args, of a profiler range only
 	// Collective, DType, GroupName and GroupRanks are the arguments of a collective: its name, the type of its elements, its process
 	// group and the ranks in that.
@@ -236,7 +237,7 @@ func (e *Event) reset(offset int64) {
 	e.Start, e.Duration, e.Has, e.Odd = 0, 0, 0, false
 	e.Shapes, e.Types, e.Strides, e.Concrete = nil, nil, nil, nil
 	e.ArgName, e.Stack, e.SyncKind = nil, nil, nil
-	e.PIDText, e.Labels, e.Direction, e.TaskType, e.Args = nil, nil, nil, nil, nil
+	e.PIDText, e.Labels, e.Direction, e.TaskType, e.Launches, e.Args = nil, nil, nil, nil, nil, nil
 	e.Collective, e.DType, e.GroupName, e.GroupRanks = nil, nil, nil, nil
 	e.bad = e.bad[:0]
 }

@@ -11,8 +11,8 @@
 -- columns:
 --   rank: rank by total device time, then total CPU time
 --   module: module path, name or class
---   calls: forward calls
---   self_device_ns: device time of the kernels, copies and fills it launched itself, excluding modules inside it
+--   calls: forward calls; graph replays are none
+--   self_device_ns: device time of the kernels, copies and fills it launched itself, excluding modules inside it; of graph replays what it captured, where that is known
 --   total_device_ns: device time including modules inside it; nested calls of the same row count once; NULL when no device work was recorded
 --   self_cpu_ns: CPU time, excluding modules called inside it
 --   total_cpu_ns: CPU time including modules inside it; nested calls of the same row count once
@@ -36,6 +36,6 @@ WITH keyed AS (
 )
 SELECT row_number() OVER (ORDER BY t.total_device_ns DESC, t.total_cpu_ns DESC, t.module) AS rank, t.module, t.calls, t.self_device_ns, t.total_device_ns, t.self_cpu_ns, t.total_cpu_ns, t.share_ratio, t.backward_device_ns
 FROM t
-WHERE t.calls > 0
+WHERE t.calls > 0 OR t.total_device_ns <> 0
 QUALIFY top = 0 OR rank <= top
 ORDER BY rank

@@ -1,4 +1,4 @@
--- module_sum: Times of nn.Modules and of their backward pass, from the Python stacks of traces.
+-- module_sum: Times of nn.Modules and of their backward pass, from the Python stacks of traces. A graph replay counts with the modules that captured it where these are known.
 -- grain: one module path and stage, and all calls outside modules in that stage
 -- key: module_path, stage
 -- needs: python_call
@@ -14,12 +14,32 @@
 --   backward_device_ns BIGINT: device time of the backward pass of operators called by it but not by modules inside it, matched by autograd's sequence numbers; NULL when there is
 --     none
 
-WITH part AS (
+WITH replay AS ( -- work goes from the module that launched the replay to the one that captured it
+    SELECT k.path_id, k.stack_id AS launched_in, o.stack_id AS captured_in, k.duration_ns
+    FROM _replay_op r JOIN op o ON o.run_id = $run AND o.op_id = r.op_id AND o.stack_id > 0
+    JOIN kernel k ON k.run_id = $run AND k.source_id = r.source_id AND k.pid = r.pid AND k.device_id = r.device_id AND k.correlation_id = r.correlation_id AND k.start_ns = r.start_ns
+    WHERE r.has_stack
+    UNION ALL
+    SELECT m.path_id, m.stack_id, o.stack_id, m.duration_ns
+    FROM _replay_op r JOIN op o ON o.run_id = $run AND o.op_id = r.op_id AND o.stack_id > 0
+    JOIN memop m ON m.run_id = $run AND m.source_id = r.source_id AND m.pid = r.pid AND m.device_id = r.device_id AND m.correlation_id = r.correlation_id AND m.start_ns = r.start_ns
+    WHERE r.has_stack
+), moved AS (
+    SELECT r.path_id, p.module_path, sum(r.duration_ns) AS time_ns FROM replay r JOIN python_stack p ON p.run_id = $run AND p.stack_id = r.captured_in GROUP BY r.path_id, p.module_path
+    UNION ALL
+    SELECT r.path_id, p.module_path, -sum(r.duration_ns) FROM replay r JOIN python_stack p ON p.run_id = $run AND p.stack_id = r.launched_in GROUP BY r.path_id, p.module_path
+), around AS (
+    SELECT m.path_id, m.module_path, m.time_ns, string_split(m.module_path, ' > ') AS names, unnest(range(1, len(string_split(m.module_path, ' > ')) + 1)) AS depth FROM moved m WHERE m.module_path IS NOT NULL
+), part AS (
     SELECT p.module_path, c.path_id, count(*) FILTER (p.is_module) AS call_count, sum(c.module_device_ns) FILTER (p.is_module) AS self_device_ns, sum(c.total_device_ns) FILTER (p.is_module) AS total_device_ns,
         sum(c.module_cpu_ns) FILTER (p.is_module) AS self_cpu_ns, sum(c.duration_ns) FILTER (p.is_module) AS total_cpu_ns, sum(c.self_device_ns) AS launched_ns, NULL AS backward_device_ns
     FROM python_call c LEFT JOIN python_stack p ON p.run_id = $run AND p.stack_id = c.stack_id
     WHERE c.run_id = $run
     GROUP BY p.module_path, c.path_id
+    UNION ALL
+    SELECT m.module_path, m.path_id, 0, CASE WHEN m.module_path IS NOT NULL THEN m.time_ns END, NULL, NULL, NULL, m.time_ns, NULL FROM moved m
+    UNION ALL
+    SELECT array_to_string(a.names[1:a.depth], ' > '), a.path_id, 0, NULL, a.time_ns, NULL, NULL, NULL, NULL FROM around a
     UNION ALL -- of the stage of the forward operator; one inside another that is known as backward too is part of that one
     SELECT p.module_path, f.path_id, 0, NULL, NULL, NULL, NULL, NULL, sum(b.total_device_ns)
     FROM op b

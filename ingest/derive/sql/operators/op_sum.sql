@@ -71,7 +71,7 @@ WITH RECURSIVE odd AS MATERIALIZED ( -- few: what joins only these is spared for
         c.self_device_ns, c.total_device_ns, c.self_cpu_ns, c.duration_ns, c.self_work_count, c.flop_count, c.device_alloc_bytes, c.device_free_bytes, c.host_net_bytes
     FROM call c
     UNION ALL
-    SELECT c.source_id, c.parent_op_id, c.op_name_id, c.path_id, r.stage, c.op_input_id, c.stack_id, c.is_folded, c.is_inside, c.is_shape_inside, true,
+    SELECT c.source_id, c.parent_op_id, c.op_name_id, c.path_id, r.stage, CASE WHEN r.has_inputs THEN c.op_input_id END, CASE WHEN r.has_stack THEN c.stack_id END, c.is_folded, c.is_inside, c.is_shape_inside, true,
         CASE WHEN r.is_leaf THEN r.total_ns ELSE 0 END, r.total_ns, 0, 0, CASE WHEN r.is_leaf THEN r.work_count ELSE 0 END, NULL, NULL, NULL, NULL
     FROM call c JOIN _op_replay r ON r.op_id = c.op_id
 ), part AS (

@@ -18,20 +18,21 @@
 --   max_ns BIGINT: longest
 
 WITH work AS (
-    SELECT k.source_id, k.pid, k.graph_node_id, k.launch_name_id, k.op_id, k.path_id, k.kernel_name_id, NULL::VARCHAR AS operation, k.duration_ns FROM kernel k WHERE k.run_id = $run
+    SELECT k.source_id, k.pid, k.device_id, k.correlation_id, k.graph_node_id, k.launch_name_id, k.op_id, k.path_id, k.kernel_name_id, NULL::VARCHAR AS operation, k.start_ns, k.duration_ns FROM kernel k WHERE k.run_id = $run
     UNION ALL
-    SELECT m.source_id, m.pid, m.graph_node_id, m.launch_name_id, m.op_id, m.path_id, NULL, m.operation, m.duration_ns FROM memop m WHERE m.run_id = $run
+    SELECT m.source_id, m.pid, m.device_id, m.correlation_id, m.graph_node_id, m.launch_name_id, m.op_id, m.path_id, NULL, m.operation, m.start_ns, m.duration_ns FROM memop m WHERE m.run_id = $run
     UNION ALL
-    SELECT g.source_id, g.pid, NULL, g.launch_name_id, 0, g.path_id, NULL, 'graph replay', g.duration_ns FROM graph_launch g WHERE g.run_id = $run AND g.mode = 'graph'
+    SELECT g.source_id, g.pid, NULL, NULL, NULL, g.launch_name_id, 0, g.path_id, NULL, 'graph replay', g.start_ns, g.duration_ns FROM graph_launch g WHERE g.run_id = $run AND g.mode = 'graph'
 ), replay AS (
     SELECT a.api_name_id FROM api_name a WHERE a.run_id = $run AND contains(a.name, 'GraphLaunch')
 ), added AS (
     SELECT r.leaf_op_id, r.stage, r.chain_id FROM _op_replay r WHERE r.is_added AND r.is_leaf
 ), placed AS (
-    SELECT w.source_id, w.op_id, n.op_id AS captured_op_id, w.graph_node_id IS NOT NULL OR w.operation = 'graph replay' OR p.api_name_id IS NOT NULL AS is_replay,
+    SELECT w.source_id, w.op_id, coalesce(n.op_id, r.op_id) AS captured_op_id, w.graph_node_id IS NOT NULL OR w.operation = 'graph replay' OR p.api_name_id IS NOT NULL AS is_replay,
         coalesce(s.stage, '(none)') AS stage, w.kernel_name_id, w.operation, w.duration_ns
     FROM work w
     LEFT JOIN _node_op n ON n.source_id = w.source_id AND n.pid = w.pid AND n.graph_node_id = w.graph_node_id
+    LEFT JOIN _replay_op r ON r.source_id = w.source_id AND r.pid = w.pid AND r.device_id = w.device_id AND r.correlation_id = w.correlation_id AND r.start_ns = w.start_ns
     LEFT JOIN replay p ON p.api_name_id = w.launch_name_id
     LEFT JOIN path_stage s ON s.run_id = $run AND s.path_id = w.path_id
 ), t AS (

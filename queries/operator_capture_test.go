@@ -1,0 +1,217 @@
+package queries_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"prof/ingest"
+	"prof/queries"
+	"prof/schema"
+)
+
+const graphData = "../testdata/graph/"
+
+// conserved holds that operators and the rest have all device work of a run, each piece once.
+func conserved(t *testing.T, w *schema.Warehouse, run string) {
+	t.Helper()
+	device := one(t, w, fmt.Sprintf(`SELECT (SELECT sum(duration_ns) FROM kernels WHERE run = '%[1]s')::BIGINT + coalesce((SELECT sum(duration_ns) FROM memops WHERE run = '%[1]s'), 0)::BIGINT`, run))
+	for _, by := range []string{"name", "name+shape"} {
+		if got := total(query(t, w, "top-operators", queries.Args{"run": run, "by": by, "top": "0"}), "self_device_ns"); got != device {
+			t.Errorf("%s by %s: operators and the rest have %d ns, the device %d", run, by, got, device)
+		}
+	}
+	for _, by := range []string{"self", "outermost"} {
+		if got := total(query(t, w, "operator-kernels", queries.Args{"run": run, "by": by}), "total_ns"); got != device {
+			t.Errorf("%s: operator-kernels by %s have %d ns, the device %d", run, by, got, device)
+		}
+	}
+}
+
+// nodesOf numbers the kernels of each replay in the order of their starts, and the replays. $1 stands for the run.
+const nodesOf = `(SELECT k.kernel, k.duration_ns, row_number() OVER (PARTITION BY k.correlation_id ORDER BY k.start_ns) AS place, dense_rank() OVER (ORDER BY k.correlation_id) AS replay
+	FROM kernels k WHERE k.run = '$1' AND k.launch_api = 'cudaGraphLaunch')`
+
+// TestReplaysOfCapturedGraphs holds which operators have the work of graphs that a trace of its own says the capture of. What is right is in the program, capture.py: three blocks of a
+// normalisation, a product of 512 x 2048, gelu, a product back and one addition.
+func TestReplaysOfCapturedGraphs(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	for _, run := range []string{"two", "fork", "stack"} {
+		loadFacts(t, w, ingest.Options{Name: run}, graphData+run+"-capture.trace.json.gz", graphData+run+"-replay.trace.json.gz")
+		conserved(t, w, run)
+		want := map[string]string{"layer_norm": "aten::native_layer_norm", "nvjet": "aten::addmm", "GeluCUDA": "aten::gelu", "CUDAFunctor_add": "aten::add"}
+		if run == "fork" {
+			want["launch_clamp_scalar"], want["AUnaryFunctor"] = "aten::clamp_min", "aten::mul"
+		}
+		if n := one(t, w, "SELECT count(*) FROM op_work WHERE outside = '(graph replay)' AND run_id = _run_id('"+run+"')"); n != 0 {
+			t.Errorf("%s: %d rows of replays are outside every operator", run, n)
+		}
+		for kernel, operator := range want {
+			got := one(t, w, fmt.Sprintf(`SELECT sum(o.self_replay_ns)::BIGINT FROM op_sum o JOIN op_name n USING (run_id, op_name_id) WHERE run_id = _run_id('%s') AND n.name = '%s'`, run, operator))
+			if ns := one(t, w, strings.ReplaceAll(fmt.Sprintf(`SELECT sum(duration_ns)::BIGINT FROM %s WHERE kernel LIKE '%%%s%%'`, nodesOf, kernel), "$1", run)); got != ns || ns == 0 {
+				t.Errorf("%s: %s has %d ns of replays, its kernels %d", run, operator, got, ns)
+			}
+		}
+	}
+
+	// Two batch sizes have the same operators with other inputs. The first six replays are of four sequences, the others of eight.
+	for _, c := range []struct{ batch, place, from, to int }{{4, 2, 1, 6}, {4, 4, 1, 6}, {8, 2, 7, 12}, {8, 4, 7, 12}} {
+		width := map[int]int{2: 512, 4: 2048}[c.place]
+		got := one(t, w, fmt.Sprintf(`SELECT sum(o.self_replay_ns)::BIGINT FROM op_sum o JOIN op_name n USING (run_id, op_name_id) JOIN op_input i USING (run_id, op_input_id)
+			WHERE run_id = _run_id('two') AND n.name = 'aten::addmm' AND contains(i.shapes, '[%d, %d]')`, c.batch, width))
+		want := one(t, w, strings.ReplaceAll(fmt.Sprintf(`SELECT sum(duration_ns)::BIGINT FROM %s WHERE (place - 1) %% 5 + 1 = %d AND replay BETWEEN %d AND %d`, nodesOf, c.place, c.from, c.to), "$1", "two"))
+		if got != want || want == 0 {
+			t.Errorf("addmm of %d x %d has %d ns of replays, not %d", c.batch, width, got, want)
+		}
+	}
+
+	modules := byKey(query(t, w, "module-times", queries.Args{"run": "stack", "by": "name", "top": "0"}), "module")
+	for block := range 3 {
+		replays := one(t, w, strings.ReplaceAll(fmt.Sprintf(`SELECT sum(duration_ns)::BIGINT FROM %s WHERE (place - 1) // 5 = %d`, nodesOf, block), "$1", "stack"))
+		eager := one(t, w, fmt.Sprintf(`SELECT sum(duration_ns)::BIGINT FROM (SELECT duration_ns, row_number() OVER (ORDER BY start_ns) AS place FROM kernels WHERE run = 'stack' AND source_id = 1) WHERE (place - 1) // 5 = %d AND place <= 15`, block))
+		name := fmt.Sprintf("Block_%d", block)
+		if r := modules[name]; r == nil || r[4] != replays+eager || replays == 0 {
+			t.Errorf("%s has %v, want %d + %d ns", name, r, eager, replays)
+		}
+	}
+
+	// In a trace that has both, what the operators of a replay are is the same as Nsight Systems records node by node.
+	load(t, w, "node", graphData+"node.sqlite.gz")
+	load(t, w, "both", graphData+"graph.trace.json.gz")
+	const counts = `SELECT n.name || ' ' || sum(w.call_count) FROM op_work w JOIN op_name n USING (run_id, op_name_id) WHERE run_id = _run_id('%s') AND w.stage = 'decode' GROUP BY n.name ORDER BY ALL`
+	if got, want := listed(t, w, fmt.Sprintf(counts, "both")), listed(t, w, fmt.Sprintf(counts, "node")); !slices.Equal(got, want) || len(want) < 6 {
+		t.Errorf("operators of the replays in a trace are %q, of Nsight Systems %q", got, want)
+	}
+	conserved(t, w, "both")
+}
+
+// listed gives the texts of a statement's rows.
+func listed(t *testing.T, w *schema.Warehouse, stmt string) (out []string) {
+	t.Helper()
+	f, err := raw(t, w, stmt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range f.Rows {
+		out = append(out, fmt.Sprint(r...))
+	}
+	return out
+}
+
+// eventsOf reads the events of a trace.
+func eventsOf(t *testing.T, name string) []map[string]any {
+	t.Helper()
+	var trace struct{ TraceEvents []map[string]any }
+	if err := json.Unmarshal(unpacked(t, graphData+name+".trace.json.gz"), &trace); err != nil {
+		t.Fatal(err)
+	}
+	return trace.TraceEvents
+}
+
+// edited writes a trace with other events.
+func edited(t *testing.T, name string, to func([]map[string]any) []map[string]any) string {
+	t.Helper()
+	dir := t.TempDir() // another one each time, so that a warehouse takes each as a trace of its own
+	text, err := json.Marshal(map[string]any{"schemaVersion": 1, "trace_id": dir, "deviceProperties": []any{}, "traceEvents": to(eventsOf(t, name))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "edited.json")
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// placesOf gives the places of the events that have a name which holds a text.
+func placesOf(events []map[string]any, text string) (places []int) {
+	for i, e := range events {
+		if e["ph"] == "X" && strings.Contains(fmt.Sprint(e["name"]), text) {
+			places = append(places, i)
+		}
+	}
+	return places
+}
+
+// TestReplaysOfOtherGraphs holds that no operator has work of a replay that no stream capture fits, and that a note says why.
+func TestReplaysOfOtherGraphs(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	other := eventsOf(t, "fork-capture")
+	type events = []map[string]any
+	same := func(e events) events { return e }
+	for name, c := range map[string]struct {
+		capture, replay func(events) events
+		why             string
+	}{
+		"another graph": {func(events) events { return other }, same, "launched as many"},
+		"a launch less": {func(e events) events {
+			at := placesOf(e, "cudaLaunchKernel")
+			return slices.Delete(e, at[len(at)-1], at[len(at)-1]+1)
+		}, same, "launched as many"},
+		"a kernel more": {same, func(e events) events {
+			for _, at := range placesOf(e, "layer_norm_kernel") { // in each replay
+				more := maps.Clone(e[at])
+				more["ts"] = more["ts"].(float64) - 1
+				e = append(e, more)
+			}
+			return e
+		}, "launched as many"},
+		"other kernels": {same, func(e events) events {
+			for _, at := range placesOf(e, "Gelu") {
+				e[at]["name"] = "silu_kernel"
+			}
+			return e
+		}, "launched others"},
+		"unknown kernels": {func(e events) events {
+			return slices.DeleteFunc(e, func(e map[string]any) bool { return e["cat"] == "kernel" })
+		}, same, "unknown for more than half"},
+		"kernels at one time": {same, func(e events) events {
+			at := map[any]any{}
+			for _, x := range e {
+				if args, ok := x["args"].(map[string]any); ok && x["cat"] == "kernel" {
+					if at[args["correlation"]] == nil {
+						at[args["correlation"]] = x["ts"]
+					}
+					x["ts"] = at[args["correlation"]]
+				}
+			}
+			return e
+		}, "starts at the same time"},
+		"two operators": {func(e events) events { // the capture once more, later, in operators of another name
+			var again events
+			for _, x := range e {
+				if x["ph"] == "X" && x["cat"] != "kernel" {
+					copied := maps.Clone(x)
+					copied["ts"] = x["ts"].(float64) + 1e7
+					if x["name"] == "aten::linear" {
+						copied["name"] = "aten::other"
+					}
+					if args, ok := x["args"].(map[string]any); ok {
+						args = maps.Clone(args)
+						delete(args, "correlation")
+						copied["args"] = args
+					}
+					again = append(again, copied)
+				}
+			}
+			return append(e, again...)
+		}, same, "different operators"},
+	} {
+		name = strings.ReplaceAll(name, " ", "-")
+		loadFacts(t, w, ingest.Options{Name: name}, edited(t, "stack-capture", c.capture), edited(t, "stack-replay", c.replay))
+		conserved(t, w, name)
+		if n := one(t, w, "SELECT sum(self_replay_ns)::BIGINT FROM op_sum WHERE run_id = _run_id('"+name+"')"); n != 0 {
+			t.Errorf("%s: operators have %d ns of replays", name, n)
+		}
+		if notes := strings.Join(query(t, w, "top-operators", queries.Args{"run": name}).Notes, "\n"); !strings.Contains(notes, "graph replays of which no operators are known: ") || !strings.Contains(notes, c.why) {
+			t.Errorf("%s: the notes do not say %q: %s", name, c.why, notes)
+		}
+	}
+}
