@@ -1,5 +1,7 @@
 package queries_test
 
+import "slices"
+
 // findingCases are the rules, each with runs in which it finds what is known, and others in which it must not.
 var findingCases = []struct {
 	rule, what string
@@ -24,6 +26,18 @@ var findingCases = []struct {
 	{"cuda-calls", "calls of a process without work on the GPU", []string{idle("call_ns = 90"), called(1, 2, 3, 1000), "UPDATE api_call SET pid = 2"}, map[string]int64{"": 90}},
 	{"cuda-calls", "outside the passes", []string{idle("call_ns = 90"), called(0, 2, 3, 1000)}, map[string]int64{"": 90}},
 	{"cuda-calls", "during work", []string{called(1, 2, 3, 1000)}, nil},
+	{"gc-pauses", "in a gap, and on another thread", []string{idle("host_ns = 5000, launch_delay_ns = 300"), pausedIn(1000, 5000, 300, 0), did("Python GC[2]", 500, 1000, 1), did("Python GC[0]", 5800, 1000, 2)}, map[string]int64{"Python GC[2]": 500 + 500}},
+	{"gc-pauses", "more than there is outside of calls", []string{idle("host_ns = 50, launch_delay_ns = 30, call_ns = 4920"), pausedIn(1000, 50, 30, 4920), did("Python GC[2]", 0, 9000, 1)}, map[string]int64{"Python GC[2]": 80}},
+	{"gc-pauses", "between gaps, in another process, and under another name", []string{idle("host_ns = 5000"), pausedIn(1000, 5000, 0, 0), did("Python GC[2]", 0, 1000, 1), did("Python GC[2]", 6000, 1000, 1), did("GC", 1000, 1000, 1), did("Python GC[2]", 1000, 1000, 1), "UPDATE nvtx_range SET pid = 2 WHERE range_id = 7000"}, nil},
+	{"gc-pauses", "in a gap outside of the passes", []string{spare, pausedIn(1_500_000, 5000, 0, 0), did("Python GC[2]", 1_500_000, 1000, 1)}, nil},
+	{"code-loading", "compiled, one part in another, a collection in it", []string{idle("host_ns = 5000"), pausedIn(1000, 5000, 0, 0), did("torch.compile", 1000, 3000, 1), did("inductor (dynamo_timed)", 2000, 1500, 1), did("Python GC[1]", 2100, 400, 1)}, map[string]int64{"torch.compile": 2600}},
+	{"code-loading", "loaded by a call, and by a launch", []string{idle("call_ns = 400000"), pausedIn(1000, 0, 0, 400_000), loaded(6, 1000, 30_000), loaded(3, 200_000, 100_000), loaded(3, 300_000, 99_999)}, map[string]int64{"cudaLaunchKernel": 130_000}},
+	{"code-loading", "allocated, or loaded while the GPU works", []string{idle("call_ns = 400000"), pausedIn(1000, 0, 0, 400_000), loaded(2, 1000, 30_000), loaded(6, 401_000, 30_000)}, nil},
+	{"allocator-calls", "one in another", []string{idle("call_ns = 400000"), pausedIn(1000, 0, 0, 400_000), loaded(2, 1000, 30_000), loaded(2, 2000, 10_000), loaded(6, 20_000, 20_000)}, map[string]int64{"cudaMalloc": 30_000}},
+	{"allocator-calls", "on another thread", []string{idle("call_ns = 400000"), pausedIn(1000, 0, 0, 400_000), loaded(2, 1000, 30_000), "UPDATE api_call SET tid = 2"}, nil},
+	{"cuda-calls", "less allocations", []string{idle("call_ns = 400000"), pausedIn(1000, 0, 0, 400_000), loaded(2, 1000, 30_000)}, map[string]int64{"cudaMalloc": 370_000}},
+	{"host-bound", "less a collection", []string{idle("host_ns = 5000, launch_delay_ns = 300"), pausedIn(1000, 5000, 300, 0), did("Python GC[2]", 1000, 5200, 1)}, nil},
+	{"launch-bound", "less a collection", []string{idle("host_ns = 5000, launch_delay_ns = 300"), pausedIn(1000, 5000, 300, 0), did("Python GC[2]", 1000, 5200, 1)}, map[string]int64{"": 100}},
 	{"host-bound", "in a range", []string{idle("host_ns = 5000"), spare, waitedFor(100, 4000, 1), waitedFor(1_500_000, 900_000, 2)}, map[string]int64{"decode": 5000}},
 	{"host-bound", "where no gap of the passes was kept", []string{idle("host_ns = 5000"), spare, waitedFor(1_500_000, 900_000, 2)}, map[string]int64{"": 5000}},
 	{"host-bound", "other idle time", []string{idle("launch_ns = 5000")}, nil},
@@ -73,6 +87,12 @@ var findingCases = []struct {
 	{"exposed-copies", "little of it", []string{hostCopy(1, "'Pinned'", 700), idle("copy_ns = 99999")}, nil},
 	{"exposed-collectives", "one half overlapped", []string{ran(1, 4, 0, 1000, 8, ""), ran(1, 1, 500, 1000, 200, "other")}, map[string]int64{"": 500}},
 	{"exposed-collectives", "all of it", []string{ran(1, 4, 100, 1000, 8, ""), ran(1, 1, 0, 1200, 200, "other")}, nil},
+	{"slow-gpu", "a fifth slower than another", slices.Concat(secondGPU, onBoth(1, 1200, 1000, 5)), map[string]int64{"": 5 * 200}},
+	{"slow-gpu", "as fast, or a little slower", slices.Concat(secondGPU, onBoth(1, 1050, 1000, 5), onBoth(2, 1000, 1000, 5)), nil},
+	{"slow-gpu", "too few of them", slices.Concat(secondGPU, onBoth(1, 1200, 1000, 4)), nil},
+	{"slow-gpu", "more work of the same kernels", slices.Concat(secondGPU, onBoth(1, 1000, 1000, 5), []string{ran(1, 1, 9000, 1000, 200, "")}), nil},
+	{"slow-gpu", "in one kernel of two", slices.Concat(secondGPU, onBoth(1, 1200, 1000, 5), onBoth(2, 1000, 1000, 5)), nil},
+	{"slow-gpu", "alone", onBoth(1, 1200, 1200, 5)[:5], nil},
 	{"throttling", "half of the samples at half of the clock", sampled(5, 5, 9), map[string]int64{"": 2_000_000 / 4}},
 	{"throttling", "clocks of a GPU at rest", sampled(0, 5, 9), nil},
 	{"throttling", "samples of another GPU", append(sampled(5, 5, 0), "UPDATE capture_device SET uuid = 'GPU-b'"), nil},
@@ -97,6 +117,8 @@ var evidenceCases = []struct {
 	{"small-grids", "enough blocks for 10 of 100 SMs; another 999.82 us would not shorten the passes", "hidden", []string{ran(1, 1, 100, 999_900, 10, ""), ran(2, 1, 2_000_100, 999_900, 10, ""), partlyBusy}},
 	{"device-latency", "although the next work had been launched in time: 500 ns per gap over 10 gaps", " of any kind", []string{"UPDATE device_time SET queued_ns = 2500, gap_count = 5"}},
 	{"pageable-copies", "2 copies from pageable memory in 1 of 2 passes (8.000 MB in total)", "1 of 1", []string{hostCopy(1, "'Pageable'", 700), hostCopy(1, "'Pageable'", 700), idle("copy_ns = 2000")}},
-	{"exposed-copies", "mostly memcpy Host-to-Device: 2 calls, 1.50 us, 8.00 MB at 5.33 TB/s", "memset", []string{hostCopy(1, "'Pinned'", 700), hostCopy(2, "'Pinned'", 800), idle("copy_ns = 200000")}},
+	{"exposed-copies", "mostly memcpy Host-to-Device: 2 calls, 1.50 us, 8.00 MB at 5.33 TB/s", "stream", []string{hostCopy(1, "'Pinned'", 700), hostCopy(2, "'Pinned'", 800), idle("copy_ns = 200000")}},
+	{"exposed-copies", "at 5.33 TB/s; all are on stream 7, which compute kernels also use, so they cannot overlap", "of them", []string{hostCopy(1, "'Pinned'", 700), hostCopy(2, "'Pinned'", 800), ran(1, 1, 0, 1000, 200, ""), idle("copy_ns = 200000")}},
+	{"exposed-copies", "; 1 of them (800 ns) are on stream 7, which", "all are", []string{hostCopy(1, "'Pinned'", 700), "UPDATE memop SET stream_id = 9", hostCopy(2, "'Pinned'", 800), ran(1, 1, 0, 1000, 200, ""), idle("copy_ns = 200000")}},
 	{"exposed-collectives", "collectives take 1.00 us in 1 call,", "calls", []string{ran(1, 4, 0, 1000, 8, "")}},
 }

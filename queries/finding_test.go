@@ -46,7 +46,7 @@ func made(t *testing.T, w *schema.Warehouse) {
 		into("kernel_class", "%d, 'family of %s', '%[4]s', NULL, 'builtin', 1", id+1, role)
 		into("kernel_spelling", "%d, '%s<1>'", id+1, role)
 	}
-	for id, name := range []string{"cudaStreamSynchronize_v3020", "cudaMalloc", "cudaLaunchKernel", "cudaMemcpyAsync", "cudaGraphInstantiate"} {
+	for id, name := range []string{"cudaStreamSynchronize_v3020", "cudaMalloc", "cudaLaunchKernel", "cudaMemcpyAsync", "cudaGraphInstantiate", "cuModuleLoadData"} {
 		into("api_name", "%d, '%s'", id+1, name)
 	}
 	exec(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))
@@ -90,6 +90,35 @@ func replayed(times int) string {
 // waitedFor puts one of the longest gaps into the table of these, with its part outside CUDA and where the launch after it was made.
 func waitedFor(start, ns, path int) string {
 	return fmt.Sprintf("INSERT INTO gap SELECT '%s', 1, 0, %d, %d, 1, 1, 1, %d, NULL, 'x', 1, NULL, 0, 0, 0, 0, %d, 0, 0, 0, 0", findingRun, start, ns, path, ns)
+}
+
+// pausedIn puts one of the longest gaps of the first thread into the table of these, with its parts outside CUDA, between calls, and in calls.
+func pausedIn(start, host, late, call int) string {
+	return fmt.Sprintf("INSERT INTO gap BY NAME SELECT '%s'::UUID AS run_id, 1 AS source_id, 0 AS device_id, %d AS start_ns, %d AS duration_ns, 1 AS pid, 1 AS tid, 1 AS range_context_id, 1 AS path_id, 1 AS after_kernel_name_id, 0 AS launch_ns, %d AS launch_delay_ns, 0 AS wait_ns, %d AS call_ns, %d AS host_ns, 0 AS profiler_ns, 0 AS queued_ns, 0 AS unknown_ns, 0 AS launch_latency_ns",
+		findingRun, start, host+late+call, late, call, host)
+}
+
+// did puts a range of a name on a thread.
+func did(name string, start, ns, thread int) string {
+	return fmt.Sprintf(`INSERT INTO range_path SELECT '%[1]s', p, p, '', '%[2]s', [p], '%[2]s' FROM (SELECT 10 + count(*) AS p FROM range_path) WHERE NOT EXISTS (SELECT 1 FROM range_path WHERE name = '%[2]s');
+		INSERT INTO nvtx_range BY NAME SELECT '%[1]s'::UUID AS run_id, 1 AS source_id, 7000 AS range_id, path_id, 1 AS pid, %[5]d AS tid, 'push_pop' AS style, '' AS domain, name, %[3]d AS start_ns, %[4]d AS duration_ns FROM range_path WHERE name = '%[2]s'`,
+		findingRun, name, start, ns, thread)
+}
+
+// loaded puts a call of the first pass on the first thread; name is its place in made.
+func loaded(name, start, ns int) string {
+	return fmt.Sprintf("INSERT INTO api_call SELECT '%s', 1, 1, 1, %d, %d, %d, NULL, 0, 1", findingRun, start, ns, name)
+}
+
+// secondGPU has the same passes as the first, and onBoth are executions of a kernel of the first pass on each, of so long on either.
+var secondGPU = []string{"INSERT INTO device SELECT * REPLACE (1 AS device_id) FROM device", "INSERT INTO range_device SELECT * REPLACE (1 AS device_id) FROM range_device", "INSERT INTO device_time SELECT * REPLACE (1 AS device_id) FROM device_time"}
+
+func onBoth(name, ns, other, times int) []string {
+	stmts := []string{}
+	for i := range times {
+		stmts = append(stmts, ran(1, name, i*5000, ns, 200, ""))
+	}
+	return append(stmts, fmt.Sprintf("INSERT INTO kernel SELECT * REPLACE (1 AS device_id, %d AS duration_ns) FROM kernel WHERE kernel_name_id = %d", other, name))
 }
 
 // third is one more pass, in which nothing is idle.

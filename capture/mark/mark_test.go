@@ -111,7 +111,7 @@ func TestPython(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		python func(*testing.T) string
-	}{{"test_plain", python}, {"test_times", python}, {"test_window", python}, {"test_inputs", python}, {"test_ncu", python}, {"test_generate", withModels}, {"test_loops", withModels}, {"test_vision", withModels}, {"test_process", withModels}} {
+	}{{"test_plain", python}, {"test_times", python}, {"test_garbage", withModels}, {"test_window", python}, {"test_inputs", python}, {"test_ncu", python}, {"test_generate", withModels}, {"test_loops", withModels}, {"test_vision", withModels}, {"test_process", withModels}} {
 		t.Run(c.name, func(t *testing.T) {
 			out, err := command(t, c.python(t), mark.Options{}, "-m", "unittest", c.name).CombinedOutput()
 			if err != nil || !bytes.Contains(out, []byte("\nOK")) {

@@ -23,6 +23,20 @@ func rankReport(late []idlePart, first, second int64) *judge.Report {
 		answer("findings", findingColumns, finding), answer("finding-rules", "finding query options detail", []any{"exposed-collectives", "collectives", "stage device source", "stragglers"}))
 }
 
+// TestLateBySlowGPU holds that of a GPU that comes late since its kernels take longer, that is what advice is about.
+func TestLateBySlowGPU(t *testing.T) {
+	r := rankReport([]idlePart{{"compute", "busy", 250 * ms, 84 * ms}}, 10*ms, 190*ms)
+	f := r.Frames["findings"]
+	for device := range 2 {
+		slow := findingRow("slow-gpu", "decode", 50*ms, nil)
+		slow[7], slow[10] = `{"gpu_count":2,"call_count":9,"calls_ns":90e6,"usual_ns":60e6,"slower_ns":90e6}`, int64(device)
+		f.Rows = append(f.Rows[:1:1], slow)
+		if got := summarise(t, r).Findings[0].Advice; (device == 1) != strings.HasPrefix(got, "find why GPU 1 takes longer than the others for the same kernels (slow-gpu)") {
+			t.Errorf("GPU %d is slow: %q", device, got)
+		}
+	}
+}
+
 // TestSummaryLate holds that waiting for a GPU that comes late is not called communication, and that the late one is what advice is about.
 func TestSummaryLate(t *testing.T) {
 	launching := []idlePart{{"compute", "busy", 40 * ms, 14 * ms}, {"launch", "launch-bound", 210 * ms, 70 * ms}}

@@ -44,6 +44,19 @@ var findingWords = map[string]func(x Finding) string{
 		}
 		return text
 	},
+	"gc-pauses": func(x Finding) string {
+		return fmt.Sprintf("GPU idle %s while Python collects garbage%s; %s", x.saved(), x.spread(), x.mostText("collection", "collections"))
+	},
+	"code-loading": func(x Finding) string {
+		return fmt.Sprintf("GPU idle %s while code is compiled or loaded%s; %s", x.saved(), x.spread(), x.mostText("time", "times"))
+	},
+	"allocator-calls": func(x Finding) string {
+		text := fmt.Sprintf("GPU idle %s while memory is allocated or freed%s; %s", x.saved(), x.spread(), x.mostText("call", "calls"))
+		if n := x.Numbers; n.count("failed_count") > 0 {
+			text += fmt.Sprintf("; %s failed: memory ran out, and what was free had to be given back first", n.many("failed_count", "call", "calls"))
+		}
+		return text
+	},
 	"host-bound": func(x Finding) string {
 		text := fmt.Sprintf("GPU idle %s while the thread that launches next makes no CUDA call for 100 us or longer%s", x.saved(), x.spread())
 		if line := x.Numbers.text("line"); line != "" {
@@ -96,10 +109,21 @@ var findingWords = map[string]func(x Finding) string{
 		return fmt.Sprintf("%s from pageable memory%s (%.3f MB in total) take %s on the GPU%s and %s in their calls%s", n.many("copy_count", "copy", "copies"), in, n.amount("copied_bytes")/1e6, n.time("copies_ns"), beside,
 			n.time("call_ns"), x.spreadOf(n.amount("copies_ns")))
 	},
-	"exposed-copies": func(x Finding) string { return "mostly " + x.copies().evidence() },
+	"exposed-copies": func(x Finding) string {
+		return "mostly " + x.copies().evidence() + x.streamText("copy_count", "")
+	},
 	"exposed-collectives": func(x Finding) string {
 		n := x.Numbers
-		return fmt.Sprintf("collectives take %s in %s, %s of it not overlapped (%.1f %%)%s", n.time("collectives_ns"), n.many("collective_count", "call", "calls"), x.saved(), 100*float64(x.SavingNs)/n.amount("collectives_ns"), x.spread()) + x.streamText()
+		return fmt.Sprintf("collectives take %s in %s, %s of it not overlapped (%.1f %%)%s", n.time("collectives_ns"), n.many("collective_count", "call", "calls"), x.saved(), 100*float64(x.SavingNs)/n.amount("collectives_ns"), x.spread()) + x.streamText("collective_count", " not overlapped")
+	},
+	"slow-gpu": func(x Finding) string {
+		n := x.Numbers
+		text := fmt.Sprintf("%s that all %d GPUs execute take %s, %.1f %% longer than usual on the others; %.0f %% of the time is in slower kernels", n.many("call_count", "kernel", "kernels"), n.count("gpu_count"), n.time("calls_ns"),
+			100*(n.amount("calls_ns")/n.amount("usual_ns")-1), 100*n.amount("slower_ns")/n.amount("calls_ns"))
+		if n.amount("clock_hz") > 0 && n.amount("others_clock_hz") > 0 {
+			text += fmt.Sprintf("; its SM clock is %.0f MHz on the mean, that of the others %.0f MHz", n.amount("clock_hz")/1e6, n.amount("others_clock_hz")/1e6)
+		}
+		return text
 	},
 	"throttling": func(x Finding) string {
 		n := x.Numbers
@@ -107,8 +131,19 @@ var findingWords = map[string]func(x Finding) string{
 	},
 }
 
-// streamText says which collectives run on a stream of computing, where nothing overlaps them; "" for none.
-func (x Finding) streamText() string {
+// mostText says what of a cause the GPU waited for longest: a function or range, and how often.
+func (x Finding) mostText(one, several string) string {
+	n := x.Numbers
+	text := fmt.Sprintf("%s, %s in idle gaps", n.many("call_count", one, several), n.time("calls_ns"))
+	if n.count("all_count") > n.count("call_count") {
+		return fmt.Sprintf("most in %s: %s; %s in all", x.Subject, text, grouped(n.count("all_count")))
+	}
+	return x.Subject + ": " + text
+}
+
+// streamText says which collectives or copies run on a stream of computing, where nothing overlaps them; "" for none. all is the number of them by name, and
+// what is what their time is about.
+func (x Finding) streamText(all, what string) string {
 	n := x.Numbers
 	list, _ := n["streams"].([]any)
 	if len(list) == 0 {
@@ -119,8 +154,8 @@ func (x Finding) streamText() string {
 		names[i] = fmt.Sprint(s)
 	}
 	which := "all are"
-	if n.count("shared_count") < n.count("collective_count") {
-		which = fmt.Sprintf("%d of them (%s not overlapped) are", n.count("shared_count"), n.time("shared_ns"))
+	if n.count("shared_count") < n.count(all) {
+		which = fmt.Sprintf("%d of them (%s%s) are", n.count("shared_count"), n.time("shared_ns"), what)
 	}
 	streams := "stream " + names[0]
 	if len(names) > 1 {

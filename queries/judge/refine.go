@@ -43,19 +43,22 @@ func (s *summariser) refine(a *Finding) error {
 	}
 	if late := s.lateIn(a); late != nil && a.ID == "exposed-collectives" {
 		a.Title = fmt.Sprintf("GPUs wait for GPU %d in collectives", late.device)
-		a.Evidence = strings.TrimSuffix(a.Evidence, a.streamText()) // waiting is the cause
+		a.Evidence = strings.TrimSuffix(a.Evidence, a.streamText("collective_count", " not overlapped")) // waiting is the cause
 		a.Advice = fmt.Sprintf("find what makes GPU %d late, and balance the work; a faster or overlapped collective does not fix that", late.device)
 		if first := late.idle()[0]; !s.waitOf(a.Stage).isExplained(*late) {
 			a.Advice = fmt.Sprintf("find what GPU %d does before its passes, which begin late; a faster or overlapped collective does not fix that", late.device)
 		} else if late.of(first.kinds...) >= wordShare*late.span {
 			a.Advice = fmt.Sprintf("get GPU %d to the collectives in time (it %s); a faster or overlapped collective does not fix that", late.device, first.words)
 		}
+		if slices.ContainsFunc(s.out.Findings, func(x Finding) bool { return x.ID == "slow-gpu" && x.Stage == a.Stage && x.Device == late.device }) {
+			a.Advice = fmt.Sprintf("find why GPU %d takes longer than the others for the same kernels (slow-gpu): clocks, power, temperature, other processes; balancing the work, a faster or an overlapped collective do not fix that", late.device)
+		}
 		a.Command, a.Detail = s.command("stragglers", "source", s.r.Source), ""
 		return nil
 	}
 	if wait := s.waitOf(a.Stage); wait.isMost() && !wait.isLate() && a.ID == "exposed-collectives" {
 		a.Title = "GPUs wait for each other in collectives"
-		a.Evidence = strings.TrimSuffix(a.Evidence, a.streamText()) + fmt.Sprintf("; %s of the time in collectives is waiting, %s of that for %s", percentText(wait.WaitRatio), percentText(wait.ShareRatio), wait.Rank)
+		a.Evidence = strings.TrimSuffix(a.Evidence, a.streamText("collective_count", " not overlapped")) + fmt.Sprintf("; %s of the time in collectives is waiting, %s of that for %s", percentText(wait.WaitRatio), percentText(wait.ShareRatio), wait.Rank)
 		a.Advice = "make the GPUs arrive at collectives together: find what delays now one, now another, and balance the work; a faster or overlapped collective does not fix that"
 		a.Command, a.Detail = s.command("stragglers", "source", s.r.Source), ""
 		return nil

@@ -15,7 +15,7 @@ func TestSentences(t *testing.T) {
 	said.Reset()
 	t.Run("said", func(t *testing.T) {
 		for name, test := range map[string]func(*testing.T){"advice": TestSummaryAdvice, "once": TestSummaryAdviceOnce, "missing": TestSummaryMissing, "doubts": TestSummaryDoubts, "utilisation": TestSummaryUtilisationNotes,
-			"typical": TestSummaryTypical, "no stages": TestSummaryWithoutStages, "late": TestSummaryLate, "gaps": TestSummaryGaps, "copies": TestSummaryCopies, "profiled": TestSummaryProfiledWords, "GPUs": TestSummaryOfGPUs,
+			"typical": TestSummaryTypical, "no stages": TestSummaryWithoutStages, "late": TestSummaryLate, "slow GPU": TestLateBySlowGPU, "gaps": TestSummaryGaps, "copies": TestSummaryCopies, "profiled": TestSummaryProfiledWords, "GPUs": TestSummaryOfGPUs,
 			"breakdown": TestSummaryBreakdown, "kernels": TestSummaryKernels, "ranks": TestSlowRank, "stream": TestSharedStreamWords, "bound": TestSummaryBound, "stages": TestSummaryStages, "no work": TestSummaryStagesWithoutWork} {
 			t.Run(name, test)
 		}
@@ -37,6 +37,9 @@ func sayFindings(t *testing.T) {
 		{"graph-gaps", "", `"busy_ratio":0.8,"launch_ns":100e6,"replay_count":1,"graph_ratio":0.9`},
 		{"host-waits", "decode", once + `"call_count":30,"calls_ns":80e6,"api":"cudaStreamSynchronize"`},
 		{"cuda-calls", "decode", mixed + `"call_count":1,"calls_ns":80e6,"is_load":true`},
+		{"gc-pauses", "decode", mixed + `"call_count":3,"calls_ns":90e6,"all_count":9,"failed_count":0`},
+		{"code-loading", "decode", once + `"call_count":1,"calls_ns":90e6,"all_count":1,"failed_count":0`},
+		{"allocator-calls", "decode", mixed + `"call_count":6,"calls_ns":90e6,"all_count":8,"failed_count":2`},
 		{"host-bound", "decode", mixed + `"gap_count":3`},
 		{"host-bound", "decode", mixed + `"line":"lib/model.py:40 sample","line_ns":70e6`},
 		{"device-latency", "", `"gap_count":9`},
@@ -47,11 +50,12 @@ func sayFindings(t *testing.T) {
 		{"below-roof", "decode", kernel + `"roof_ratio":0.55,"bound":"memory","limiter":"dram"`},
 		{"low-occupancy", "decode", kernel + `"roof_ratio":0.55,"occupancy_ratio":0.2`},
 		{"pageable-copies", "decode", even + `"copy_count":30,"copied_bytes":2e9,"copies_ns":100e6,"alone_ns":40e6,"call_ns":120e6`},
-		{"exposed-copies", "decode", `"copy_count":30,"copied_bytes":2e9,"copies_ns":100e6,"all_ns":110e6`},
+		{"exposed-copies", "decode", `"copy_count":30,"copied_bytes":2e9,"copies_ns":100e6,"all_ns":110e6,"shared_count":20,"shared_ns":90e6,"streams":[7,13]`},
 		{"exposed-collectives", "decode", even + `"collective_count":96,"collectives_ns":200e6,"shared_count":96,"shared_ns":100e6,"streams":[7]`},
+		{"slow-gpu", "decode", `"gpu_count":8,"call_count":2400,"calls_ns":120e6,"usual_ns":100e6,"slower_ns":118e6,"clock_hz":14e8,"others_clock_hz":198e7`},
 		{"throttling", "", `"slow_count":12,"sample_count":40,"clock_hz":12e8,"max_clock_hz":198e7,"work_ns":250e6`},
 	} {
-		row := findingRow(c[0], c[1], 100*ms, map[string]any{"cuda-calls": "cudaMalloc", "exposed-copies": "memcpy Host-to-Device"}[c[0]])
+		row := findingRow(c[0], c[1], 100*ms, map[string]any{"cuda-calls": "cudaMalloc", "allocator-calls": "cudaFree", "code-loading": "torch.compile", "gc-pauses": "Python GC[2]", "exposed-copies": "memcpy Host-to-Device"}[c[0]])
 		row[7] = "{" + c[2] + "}"
 		r := reportOf(threePasses("decode"), accountingOf("decode", busyParts()), answer("findings", findingColumns, row), answer("finding-rules", "finding query options detail"))
 		summarise(t, r)

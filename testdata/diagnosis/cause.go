@@ -123,6 +123,19 @@ func pause(ns int64) func(*Capture, *Event) int64 {
 	}
 }
 
+// named is a pause in a range of its own, like the first of a name that holds the launch.
+func named(like, name string, ns int64) func(*Capture, *Event) int64 {
+	return func(c *Capture, launch *Event) int64 {
+		for _, r := range c.Ranges(like) {
+			if r.has(launch) && r.Thread == launch.Thread {
+				c.insert(r, launch.Start, ns).rename(name)
+				break
+			}
+		}
+		return pause(ns)(c, launch)
+	}
+}
+
 // call is a CUDA call that has no business there.
 func call(name string, ns int64) func(*Capture, *Event) int64 {
 	return func(c *Capture, launch *Event) int64 {

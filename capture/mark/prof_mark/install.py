@@ -92,8 +92,14 @@ def _patch_compiled(module):
     calls.wrap_compiled(module.OptimizedModule)
 
 
+def _patch_compiling(module):
+    from . import compiling
+    compiling.watch(module)
+
+
 def _patch_torch(module):
-    from . import graphs
+    from . import garbage, graphs
+    garbage.watch()
     graphs.wrap(module.cuda.graphs.CUDAGraph)
     if state.settings.trace is not None:
         from . import trace
@@ -114,7 +120,7 @@ def arm():
         state.note(error)
     _pending.update({
         "transformers.modeling_utils": _patch_models, "transformers.cache_utils": _patch_cache, "torch": _patch_torch,
-        "torch._dynamo.eval_frame": _patch_compiled,
+        "torch._dynamo.eval_frame": _patch_compiled, "torch._dynamo.callback": _patch_compiling,
     })
     sys.meta_path.insert(0, _Finder)
     atexit.register(finish)

@@ -16,9 +16,8 @@ def _is_recording():
     return kind is None or kind() != torch._C._profiler.ActiveProfilerType.NVTX
 
 
-def open(name, run=None):
-    """Opens a range on this thread, of a pass where that is known by now; close takes what it gives."""
-    timed = times.open(name, run)
+def begin(name):
+    """Opens a range on this thread, of which no time is taken; end takes what it gives."""
     pushed, record = False, None
     try:
         if _push is not None:
@@ -30,20 +29,37 @@ def open(name, run=None):
     except BaseException:
         if pushed:
             _pop()
-        times.drop(timed)
         raise
-    return pushed, record, timed
+    return pushed, record
 
 
-def close(opened):
-    """Closes a range. Ranges are closed in the opposite order of their opening."""
-    pushed, record, timed = opened
+def end(begun):
+    """Closes a range that begin opened."""
+    pushed, record = begun
     try:
         if record is not None:
             record.__exit__(None, None, None)
     finally:
         if pushed:
             _pop()
+
+
+def open(name, run=None):
+    """Opens a range on this thread, of a pass where that is known by now; close takes what it gives."""
+    timed = times.open(name, run)
+    try:
+        return begin(name), timed
+    except BaseException:
+        times.drop(timed)
+        raise
+
+
+def close(opened):
+    """Closes a range. Ranges are closed in the opposite order of their opening."""
+    begun, timed = opened
+    try:
+        end(begun)
+    finally:
         times.close(timed)
 
 

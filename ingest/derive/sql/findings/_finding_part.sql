@@ -28,9 +28,23 @@
 --   collective_count BIGINT: number of collectives
 --   collective_ns BIGINT: the part of kernel_ns in which one ran
 --   exposed_ns BIGINT: the part of that in which no other kernel ran
+--   collect_ns BIGINT: of its idle time, as in _gap_pause, like all below
+--   compile_ns BIGINT: compilers
+--   allocate_ns BIGINT: calls that allocate or free memory
+--   load_ns BIGINT: calls that load code
+--   named_host_ns BIGINT: what of the first two is part of host_ns
+--   named_delay_ns BIGINT: what of them is part of launch_delay_ns
 
+WITH cause AS (
+    SELECT d.source_id, d.device_id, d.range_id, sum(c.collect_ns)::BIGINT AS collect_ns, sum(c.compile_ns)::BIGINT AS compile_ns, sum(c.allocate_ns)::BIGINT AS allocate_ns, sum(c.load_ns)::BIGINT AS load_ns, sum(c.host_ns)::BIGINT AS named_host_ns,
+        sum(c.launch_delay_ns)::BIGINT AS named_delay_ns
+    FROM _gap_pause c JOIN device_part d ON d.run_id = $run AND d.source_id = c.source_id AND d.device_id = c.device_id AND c.start_ns >= d.start_ns AND c.start_ns < d.start_ns + d.span_ns
+    GROUP BY d.source_id, d.device_id, d.range_id
+)
 SELECT t.kind, t.is_counted, CASE WHEN t.is_staged THEN d.stage END AS stage, d.source_id, d.range_id, d.device_id, d.start_ns, d.start_ns + d.span_ns AS end_ns,
     d.compute_ns + d.collective_overlapped_ns + d.collective_exposed_ns AS kernel_ns, d.graph_ns, d.copy_ns, d.other_ns, d.launch_ns, d.launch_delay_ns, d.launch_latency_ns, d.wait_ns, d.call_ns, d.host_ns, d.profiler_ns, d.queued_ns, d.unknown_ns, d.gap_count,
-    d.collective_count, d.collective_overlapped_ns + d.collective_exposed_ns AS collective_ns, d.collective_exposed_ns AS exposed_ns
+    d.collective_count, d.collective_overlapped_ns + d.collective_exposed_ns AS collective_ns, d.collective_exposed_ns AS exposed_ns,
+    coalesce(c.collect_ns, 0) AS collect_ns, coalesce(c.compile_ns, 0) AS compile_ns, coalesce(c.allocate_ns, 0) AS allocate_ns, coalesce(c.load_ns, 0) AS load_ns, coalesce(c.named_host_ns, 0) AS named_host_ns, coalesce(c.named_delay_ns, 0) AS named_delay_ns
 FROM device_part d JOIN _finding_timeline t ON t.source_id = d.source_id
+LEFT JOIN cause c ON c.source_id = d.source_id AND c.device_id = d.device_id AND c.range_id IS NOT DISTINCT FROM d.range_id
 WHERE d.run_id = $run AND CASE WHEN t.is_staged THEN d.range_id IS NOT NULL AND NOT d.is_warmup ELSE d.range_id IS NULL END

@@ -5,14 +5,10 @@
 WITH c AS (
     SELECT c.kind, c.stage, c.device_id, sum(c.collective_count)::BIGINT AS collective_count, sum(c.collective_ns)::BIGINT AS collectives_ns, sum(c.exposed_ns)::BIGINT AS exposed_ns, max(c.exposed_ns) AS max_ns, median(c.exposed_ns) AS median_ns, count(*) AS pass_count
     FROM _finding_part c WHERE c.collective_count > 0 GROUP BY c.kind, c.stage, c.device_id
-), computing AS ( -- streams with a tenth or more of the other kernels' time of their process on the GPU: what shares one runs before or after
-    SELECT k.source_id, k.pid, k.device_id, k.stream_id, sum(k.duration_ns) >= 0.1 * sum(sum(k.duration_ns)) OVER (PARTITION BY k.source_id, k.pid, k.device_id) AS is_main
-    FROM kernel k WHERE k.run_id = $run AND k.source_id IN (SELECT x.source_id FROM collective x WHERE x.run_id = $run) AND k.kernel_name_id NOT IN (SELECT n.kernel_name_id FROM _collective_name n)
-    GROUP BY k.source_id, k.pid, k.device_id, k.stream_id
 ), shared AS (
     SELECT t.kind, CASE WHEN t.is_staged THEN p.stage END AS stage, x.device_id, count(*) AS shared_count, sum(x.exposed_ns)::BIGINT AS shared_ns, list_sort(list(DISTINCT x.stream_id)) AS streams
     FROM collective x JOIN _finding_timeline t ON t.source_id = x.source_id
-    JOIN computing m ON m.is_main AND m.source_id = x.source_id AND m.pid IS NOT DISTINCT FROM x.pid AND m.device_id = x.device_id AND m.stream_id = x.stream_id
+    JOIN _compute_stream m ON m.source_id = x.source_id AND m.pid IS NOT DISTINCT FROM x.pid AND m.device_id = x.device_id AND m.stream_id = x.stream_id
     LEFT JOIN pass_context p ON p.run_id = x.run_id AND p.range_context_id = x.range_context_id AND NOT p.is_warmup
     WHERE x.run_id = $run AND (NOT t.is_staged OR p.range_id IS NOT NULL)
     GROUP BY t.kind, CASE WHEN t.is_staged THEN p.stage END, x.device_id

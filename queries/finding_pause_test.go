@@ -1,0 +1,121 @@
+package queries_test
+
+import (
+	"database/sql"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// idleRules are the rules that share the idle time of passes, but for what the profiler took and what came before work of an unknown launch.
+const idleRules = "('launch-bound', 'graph-gaps', 'host-waits', 'cuda-calls', 'host-bound', 'device-latency', 'gc-pauses', 'code-loading', 'allocator-calls')"
+
+// TestIdleFindingsAddUp holds that the rules about idle time add up to it, to the nanosecond, and that none says any of it twice.
+func TestIdleFindingsAddUp(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	load(t, w, "llama", "../testdata/nsys/llama-graph-node/llama-graph-node.sqlite.gz")
+	load(t, w, "two", "../testdata/nsys/nccl2/nccl2.sqlite.gz")
+	load(t, w, "eager", "../testdata/capture/llama/eager/nsys/report-1.sqlite.gz")
+	load(t, w, "torch", "../testdata/torch/train.trace.json.gz")
+	if got := rows(t, w, `SELECT r.name, s.stage, s.device_id, s.idle_ns, f.saving_ns
+		FROM (SELECT run_id, kind, stage, device_id, launch_ns + launch_delay_ns + launch_latency_ns + wait_ns + call_ns + host_ns + queued_ns AS idle_ns FROM finding_span) s JOIN run r ON r.run_id = s.run_id
+		LEFT JOIN (SELECT run_id, kind, stage, device_id, sum(saving_ns)::BIGINT AS saving_ns FROM finding WHERE finding_id IN `+idleRules+` GROUP BY ALL) f
+			ON f.run_id = s.run_id AND f.kind = s.kind AND f.stage IS NOT DISTINCT FROM s.stage AND f.device_id = s.device_id
+		WHERE s.idle_ns <> coalesce(f.saving_ns, 0)`); len(got) > 0 {
+		t.Errorf("%q", got)
+	}
+	if got := rows(t, w, "SELECT DISTINCT finding_id FROM finding WHERE finding_id IN ('code-loading', 'allocator-calls') ORDER BY 1"); len(got) == 0 {
+		t.Error("no capture has a finding of code or memory")
+	}
+}
+
+// TestPauses holds the time of collections, compilations and calls in gaps to a count of single nanoseconds.
+func TestPauses(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	made(t, w)
+	random := rand.New(rand.NewPCG(1, 2))
+	for round := range 12 {
+		var stmts []string
+		what := map[string]int64{}
+		var host, late, call int64 // of all gaps
+		type pause struct {
+			start, end, rank int // rank 0: the first of its two causes
+			isCall           bool
+		}
+		var pauses []pause
+		for range random.IntN(12) {
+			p := pause{start: random.IntN(4000), rank: random.IntN(2), isCall: random.IntN(2) == 0}
+			p.end = p.start + 1 + random.IntN(1200)
+			pauses = append(pauses, p)
+			switch name := []string{"Python GC[2]", "torch.compile"}[p.rank]; {
+			case p.isCall:
+				stmts = append(stmts, loaded([]int{2, 6}[p.rank], p.start, p.end-p.start))
+			default:
+				stmts = append(stmts, did(name, p.start, p.end-p.start, 1+random.IntN(2)))
+			}
+		}
+		for at := random.IntN(300); at < 4000; at += 100 + random.IntN(400) {
+			h, l, c := random.IntN(300), random.IntN(100), random.IntN(300)
+			stmts = append(stmts, pausedIn(at, h, l, c))
+			host, late, call = host+int64(h), late+int64(l), call+int64(c)
+			var first, both [2]int // outside CUDA, in calls
+			for ns := at; ns < at+h+l+c; ns++ {
+				for i, isCall := range []bool{false, true} {
+					on := func(rank int) bool {
+						return slices.ContainsFunc(pauses, func(p pause) bool { return p.isCall == isCall && p.rank <= rank && p.start <= ns && ns < p.end })
+					}
+					if on(0) {
+						first[i]++
+					}
+					if on(1) {
+						both[i]++
+					}
+				}
+			}
+			for i, most := range []int{h + l, c} {
+				f, b := min(first[i], most), min(both[i], most)
+				what[[]string{"gc-pauses", "allocator-calls"}[i]] += int64(f)
+				what["code-loading"] += int64(b - f)
+			}
+			what["host-bound"] -= int64(min(both[0], h))
+			what["launch-bound"] -= int64(min(both[0], h+l) - min(both[0], h+l, h))
+			what["cuda-calls"] -= int64(min(both[1], c))
+			at += h + l + c
+		}
+		what["host-bound"] += host
+		what["launch-bound"] += late
+		what["cuda-calls"] += call
+		stmts = append(stmts, idle(fmt.Sprintf("host_ns = %d, launch_delay_ns = %d, call_ns = %d", host, late, call)))
+		for name, ns := range what {
+			if ns == 0 {
+				delete(what, name)
+			}
+		}
+		got := map[string]int64{}
+		within(t, w, stmts, " FROM finding FROM finding_cause", "SELECT finding_id, saving_ns FROM finding WHERE finding_id IN "+idleRules, func(r *sql.Rows) error {
+			var name string
+			var ns int64
+			err := r.Scan(&name, &ns)
+			got[name] += ns
+			return err
+		})
+		if fmt.Sprint(got) != fmt.Sprint(what) {
+			t.Errorf("round %d: %v, want %v", round, got, what)
+		}
+	}
+}
+
+// TestCollectionsOfCapture holds what collections are said to cost to the times that the program measured with them and without.
+func TestCollectionsOfCapture(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	load(t, w, "gc", "../testdata/torch/gc.trace.json.gz")
+	const cost = (343.81 + 341.35 + 327.65 + 332.83 + 334.07) - (7.01 + 6.07 + 7.14 + 7.20 + 6.93) // ms; see testdata/README.md
+	got := rows(t, w, fmt.Sprintf(`SELECT stage, subject, pass_count, (evidence->>'call_count')::BIGINT, saving_ns BETWEEN %g AND %g FROM finding WHERE finding_id = 'gc-pauses'`, 0.98e6*cost, 1.01e6*cost))
+	if want := []string{"[decode Python GC[2] 5 10 true]"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
