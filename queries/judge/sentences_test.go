@@ -46,6 +46,7 @@ func sayFindings(t *testing.T) {
 		{"elementwise-chains", "decode", `"kernel_count":2400,"below_ns":10000,"chain_count":120,"kernels_ns":100e6,"chained_ns":95e6`},
 		{"fp32-products", "decode", `"call_count":12,"calls_ns":90e6,"fp32_flop_per_s":67e12,"tf32_flop_per_s":494e12`},
 		{"small-grids", "decode", kernel + `"least_count":8,"most_count":16,"sm_count":132`},
+		{"small-grids", "decode", kernel + `"least_count":8,"most_count":16,"sm_count":132,"hidden_ns":5e6`},
 		{"wave-tail", "decode", kernel + `"block_count":300,"slot_count":264`},
 		{"below-roof", "decode", kernel + `"roof_ratio":0.55,"bound":"memory","limiter":"dram"`},
 		{"low-occupancy", "decode", kernel + `"roof_ratio":0.55,"occupancy_ratio":0.2`},

@@ -75,7 +75,7 @@ function launchRoofs(rows, ceilings, pick) {
   return [...new Set([...rows, ...ceilings].map((r) => r.device))].map((device) => {
     const mine = rows.filter((r) => r.device === device);
     return drawn(device, mine.map((r) => ({ series: r.resource, intensity: r.intensity, flops: r.achieved_flop_per_s, title: `launch ${r.launch}: ${short(r.kernel)}`, roof: `${percent(r.attained_ratio)} of its roof, ${r.side} side`, data: { launch: r.launch }, pick: () => pick(r.launch) })),
-      ceilings.filter((c) => c.device === device).map((c) => ({ series: c.resource, flops: c.peak_flop_per_s, bytes: c.peak_bytes_per_s, measured: c.basis === "measured" })), "launch");
+      ceilings.filter((c) => c.device === device).map((c) => ({ series: c.resource, flops: c.peak_flop_per_s, bytes: c.peak_bytes_per_s, measured: c.basis === "measured" })), "launch", "of DRAM traffic");
   }).filter(Boolean);
 }
 

@@ -2,11 +2,11 @@
 import { el, svg } from "./dom.js";
 import { scaleOf, value } from "./format.js";
 
-// roofline draws what launches or operators (what says which) reach on a device against its ceilings: points by series, FLOP per byte of DRAM traffic and FLOP/s, with what a
-// click does; ceilings by series, FLOP/s, that of dram by bytes/s, and whether they were measured. Null without points.
-export function roofline(device, rows, ceilings, what) {
+// roofline draws what launches or operators (what says which) reach on a device against its ceilings: points by series, FLOP per byte (per says of which bytes) and FLOP/s, with
+// what a click does; ceilings by series, FLOP/s, that of dram by bytes/s, and whether they were measured. Null without points.
+export function roofline(device, rows, ceilings, what, per) {
   const dots = rows.filter((r) => r.intensity > 0 && r.flops > 0), left = rows.length - dots.length;
-  if (!dots.length) return rows.length ? el("p", { class: "hint" }, `${device ?? "unknown device"}: no ${what} has both FLOP and DRAM traffic.`) : null;
+  if (!dots.length) return rows.length ? el("p", { class: "hint" }, `${device ?? "unknown device"}: no ${what} has both FLOP and bytes.`) : null;
   const names = [...new Set(dots.map((d) => d.series))], series = (name) => `series-${Math.max(0, names.indexOf(name)) % 8}`;
   const bandwidth = ceilings.find((c) => c.series === "dram" && c.measured) ?? ceilings.find((c) => c.series === "dram"), bytes = bandwidth?.bytes;
   const lines = ceilings.filter((c) => c.series !== "dram" && c.flops > 0 && names.includes(c.series));
@@ -35,13 +35,13 @@ export function roofline(device, rows, ceilings, what) {
     svg("rect", { class: "ground", x: pad.left, y: pad.top, width: width - pad.left - pad.right, height: height - pad.top - pad.bottom }),
     decades(x0, x1).map((v) => [svg("line", { class: "grid", x1: X(v), x2: X(v), y1: pad.top, y2: height - pad.bottom }), svg("text", { class: "soft", x: X(v), y: height - pad.bottom + 15, "text-anchor": "middle" }, plain(v))]),
     decades(y0, y1).map((v) => [svg("line", { class: "grid", x1: pad.left, x2: width - pad.right, y1: Y(v), y2: Y(v) }), svg("text", { class: "soft", x: pad.left - 6, y: Y(v) + 4, "text-anchor": "end" }, tick(v))]),
-    svg("text", { class: "soft", x: (pad.left + width) / 2, y: height - 6, "text-anchor": "middle" }, "FLOP per byte of DRAM traffic"), svg("text", { class: "soft", x: pad.left - 6, y: 14, "text-anchor": "end" }, "FLOP/s"),
+    svg("text", { class: "soft", x: (pad.left + width) / 2, y: height - 6, "text-anchor": "middle" }, `FLOP per byte ${per}`), svg("text", { class: "soft", x: pad.left - 6, y: 14, "text-anchor": "end" }, "FLOP/s"),
     memory, lines.map(roofOf),
     dots.map((d) => svg("circle", { class: `dot ${series(d.series)}`, cx: X(d.intensity), cy: Y(d.flops), r: 6, tabindex: 0, role: "button", data: d.data, onclick: d.pick, onkeydown: (e) => { if (e.key === "Enter") d.pick(); } },
       svg("title", {}, `${d.title}\n${d.series}, ${value("flop_per_s", d.flops)} at ${Number(d.intensity.toPrecision(3))} FLOP/B: ${d.roof}`))));
   return el("figure", {}, el("h3", {}, device ?? "unknown device"), el("div", { class: "plot" }, drawing),
     el("ul", { class: "legend" }, names.map((n) => el("li", { class: series(n) }, el("i"), n))),
-    el("p", { class: "hint" }, "Lines are what the device can reach: solid as measured, dashed from the table of dense peaks. Left of the ridge DRAM bandwidth bounds, right of it arithmetic. A click shows the ", what, ".", left ? ` ${left} of ${rows.length} without FLOP or DRAM traffic are not drawn.` : ""));
+    el("p", { class: "hint" }, "Lines are what the device can reach: solid as measured, dashed from the table of dense peaks. Left of the ridge DRAM bandwidth bounds, right of it arithmetic. A click shows the ", what, ".", left ? ` ${left} of ${rows.length} without FLOP or bytes are not drawn.` : ""));
 }
 
 const tick = (v) => { const s = scaleOf({ name: "v", type: "float", unit: "flop_per_s" }, [v]); return `${Number((v / s.div).toPrecision(1)).toLocaleString("en")} ${s.name[0] === "F" ? "" : s.name[0]}`; };

@@ -82,8 +82,8 @@ function operatorRoofs(section, run, nav, signal) {
       const mine = known.filter((r) => r.device === device);
       return roofline(device, mine.map((r) => ({ series: r.precision ?? plain, intensity: r.intensity, flops: r.achieved_flop_per_s, title: `${r.operator} ${r.shapes ?? ""}\n${r.calls} calls, ${time(r.self_device_ns)}`, roof: r.attained_ratio === null ? "its roof is unknown" : `${percent(r.attained_ratio)} of its roof, ${r.side} side`,
         pick: () => nav.go(`${runLink(run)}?${new URLSearchParams({ query: "operator-roofline", "p.operator": r.operator })}`) })),
-        unique(mine.flatMap((r) => [{ series: r.precision, flops: r.roof_flop_per_s, measured: false }, { series: "dram", bytes: r.roof_bytes_per_s, measured: false }])), "operator");
-    }).concat(notes.map((n) => el("p", { class: "note" }, n)), el("p", {}, el("a", { href: `${runLink(run)}?query=operator-roofline` }, "All of operator-roofline")));
+        unique(mine.flatMap((r) => [{ series: r.precision, flops: r.roof_flop_per_s, measured: false }, { series: "dram", bytes: r.roof_bytes_per_s, measured: false }])), "operator", "that it must read and write");
+    }).concat(rows.length === 200 ? el("p", { class: "hint" }, "The 200 that took the most time.") : [], notes.map((n) => el("p", { class: "note" }, n)), el("p", {}, el("a", { href: `${runLink(run)}?query=operator-roofline` }, "All of operator-roofline")));
   }));
 }
 
