@@ -53,7 +53,7 @@ WITH RECURSIVE i AS MATERIALIZED (
 ), level AS ( -- what is judged: logarithms of batch and of the time of decode iterations, as millionths, so that sums are exact; prompts make a step longer without a change of load
     SELECT i.process, i.at, ln(i.batch) AS batch, CASE WHEN i.stage = 'decode' THEN ln(nullif(i.time_ns, 0)) END AS time FROM i
 ), calm AS ( -- single steps do not make a level: no value is over 25 % from the median of the nine around it
-    SELECT l.process, l.at, round(1e6 * greatest(least(l.batch, median(l.batch) OVER near + ln(1.25)), median(l.batch) OVER near - ln(1.25)))::BIGINT AS batch, round(1e6 * greatest(least(l.time, median(l.time) OVER near + ln(1.25)), median(l.time) OVER near - ln(1.25)))::BIGINT AS time
+    SELECT l.process, l.at, (1e6 * greatest(least(l.batch, median(l.batch) OVER near + ln(1.25)), median(l.batch) OVER near - ln(1.25)))::BIGINT AS batch, (1e6 * greatest(least(l.time, median(l.time) OVER near + ln(1.25)), median(l.time) OVER near - ln(1.25)))::BIGINT AS time
     FROM level l WINDOW near AS (PARTITION BY l.process ORDER BY l.at ROWS BETWEEN 4 PRECEDING AND 4 FOLLOWING)
 ), upto AS MATERIALIZED ( -- sums up to each iteration
     SELECT c.process, c.at, {'bn': count(c.batch) OVER before, 'bs': coalesce(sum(c.batch) OVER before, 0)::DOUBLE, 'bq': coalesce(sum(c.batch * c.batch) OVER before, 0)::DOUBLE, 'tn': count(c.time) OVER before, 'ts': coalesce(sum(c.time) OVER before, 0)::DOUBLE, 'tq': coalesce(sum(c.time * c.time) OVER before, 0)::DOUBLE} AS s
