@@ -144,6 +144,16 @@ var words = map[string]func(c C, alike []C) string{
 	"idle-between-steps": func(c C, _ []C) string {
 		return fmt.Sprintf("before a %s step the GPU has no work of any step for %s, %.0f %% of the time since the step before began (medians); see prof query engine-overhead", c.Stage, Duration(c.TimeNs), 100*c.Ratio)
 	},
+	"no-decode-steps": func(c C, _ []C) string {
+		return fmt.Sprintf("the capture has no two measured iterations that decode and follow each other (of %s): see prof query iterations", count(c.Count, "that decodes", "that decode"))
+	},
+	"tokens-speculated": func(c C, _ []C) string {
+		return fmt.Sprintf("%s several tokens of a sequence (speculative decoding): the time of a step is not that of a token, and TPOT is not compared with it", count(c.Count, "iteration decodes", "iterations decode"))
+	},
+	"several-benchmarks": func(c C, _ []C) string {
+		return fmt.Sprintf("the run has %d benchmarks: which one was captured is unknown, so TPOT is not compared with the steps; see prof query serving", c.Count)
+	},
+	"client-beyond-capture": says("the client's TPOT is that of a whole benchmark, the steps are those captured, which a profiler slows: prof capture --baseline measures by how much"),
 	"steps-too-large": func(c C, _ []C) string {
 		return fmt.Sprintf("the critical path of %s of %s is not known: too much happens in one", count(c.Count, "step or pass", "steps or passes"), c.Stage)
 	},

@@ -1,0 +1,148 @@
+package queries_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"prof/queries"
+)
+
+// TestTpotCauses holds the time of steps and its parts to the iterations that they are made of.
+func TestTpotCauses(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	loadEngine(t, w)
+	load(t, w, "llama", "../testdata/torch/llama.trace.json.gz")
+	load(t, w, "nodes", "../testdata/nsys/llama-graph-node/llama-graph-node.sqlite.gz")
+	load(t, w, "replays", "../testdata/nsys/variants-graph/variants-graph.sqlite.gz")
+	load(t, w, "periodic", "../testdata/nsys/kernels/kernels.sqlite.gz")
+	for _, run := range append(slices.Clone(engineRuns), "llama", "nodes", "replays", "periodic") {
+		it := query(t, w, "iterations", queries.Args{"run": run, "top": "0"})
+		want := map[string]int64{}
+		steps, time := int64(0), int64(0)
+		for i, r := range it.Rows[:len(it.Rows)-1] {
+			next := it.Rows[i+1]
+			if stage := r[it.Index("stage")].(string); stage != "prefill" && next[it.Index("stage")] != "prefill" && r[it.Index("time_ns")] != nil && r[it.Index("is_warmup")] == false && next[it.Index("is_warmup")] == false {
+				steps++
+				time += number(it, next, "start_ns") - number(it, r, "start_ns")
+				want[stage+" busy"] += number(it, r, "busy_ns")
+				want[stage+" idle"] += number(it, r, "idle_ns")
+				want["between"] += number(it, next, "before_ns")
+			}
+		}
+		f := query(t, w, "tpot-causes", queries.Args{"run": run})
+		got := map[string]int64{}
+		for _, r := range f.Rows {
+			kind, cause, part := r[f.Index("kind")].(string), r[f.Index("cause")].(string), number(f, r, "time_ns")
+			switch {
+			case part < 0:
+				t.Errorf("%s: a part is negative: %v", run, r)
+			case kind == "between":
+				got[kind] += part
+			case slices.Contains([]string{"kernel", "collective", "graph", "copy", "work"}, cause):
+				got[kind+" busy"] += part
+			default:
+				got[kind+" idle"] += part
+			}
+			if number(f, r, "step_count") != steps || r[f.Index("step_mean_ns")] != float64(time)/float64(steps) || r[f.Index("per_step_ns")] != float64(part)/float64(steps) || r[f.Index("share_ratio")] != float64(part)/float64(time) {
+				t.Errorf("%s: %v, want %d steps of %d ns in all", run, r, steps, time)
+			}
+		}
+		if steps < 4 || total(f, "time_ns") != time || fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s: %d steps, %d ns %v, want %d ns %v", run, steps, total(f, "time_ns"), got, time, want)
+		}
+	}
+	// without the shorter gaps the same time has fewer causes
+	causes := func() string {
+		return fmt.Sprint(rowsOf(t, w, `SELECT kind, sum(time_ns)::BIGINT FROM tpot_causes('node') GROUP BY kind ORDER BY kind`))
+	}
+	before, unknown := causes(), `SELECT coalesce(sum(time_ns), 0)::BIGINT FROM tpot_causes('node') WHERE kind = 'between' AND cause = 'unknown'`
+	if n := one(t, w, unknown); n != 0 {
+		t.Errorf("%d ns are unknown", n)
+	}
+	exec(t, w, `DELETE FROM gap WHERE duration_ns < 500000`)
+	if n := one(t, w, unknown); n <= 0 || causes() != before {
+		t.Errorf("%d ns are unknown, %s, want %s", n, causes(), before)
+	}
+}
+
+// TestTpotCausesMade reads a trace of known steps: one over a prefill, one that begins while the one before is at work, one of prompts and decode with a collective, and a pause without requests.
+func TestTpotCausesMade(t *testing.T) {
+	t.Parallel()
+	var events []string
+	step := func(prompts, decoding, tokens int, from, dur int) {
+		events = append(events, fmt.Sprintf(`{"ph": "X", "cat": "user_annotation", "name": "execute_context_%d(%d)_generation_%d(%d)", "pid": 1, "tid": 1, "ts": %d, "dur": %d, "args": {}}`, prompts, 5*prompts, decoding, tokens, from, dur))
+	}
+	id := 0
+	work := func(name string, stream, launch, start, end int) {
+		id++
+		events = append(events, fmt.Sprintf(`{"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": %d, "dur": 1, "args": {"correlation": %d}}`, launch, id),
+			fmt.Sprintf(`{"ph": "X", "cat": "kernel", "name": %q, "pid": 0, "tid": %d, "ts": %d, "dur": %d, "args": {"correlation": %d, "device": 0, "context": 1, "stream": %[2]d}}`, name, stream, start, end-start, id))
+	}
+	write := func(speculated int) string {
+		events = nil
+		step(2, 0, 0, 0, 20)
+		work("k", 7, 5, 30, 50)
+		step(0, 2, 2, 60, 30)
+		work("k", 7, 65, 70, 80)
+		work("k", 7, 85, 90, 100)
+		work("sample", 7, 105, 110, 115) // outside
+		step(1, 0, 0, 120, 20)
+		work("k", 7, 125, 130, 150)
+		step(0, 3, 3, 160, 20) // one more than the two prompts since: of the three, two waited for the prefill
+		work("k", 7, 165, 170, 200)
+		step(0, 1, 1, 185, 10)
+		work("k", 8, 186, 190, 210)
+		step(1, 0, 0, 300, 20)
+		work("k", 7, 305, 310, 330)
+		step(0, 1, 1, 400, 20) // the new request alone: what was before is another's
+		work("k", 7, 405, 410, 430)
+		step(2, 1, speculated, 440, 20)
+		work("k", 7, 445, 450, 470)
+		work("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 9, 452, 465, 480)
+		step(0, 1, 1, 700, 20)
+		work("k", 7, 705, 710, 715)
+		path := filepath.Join(t.TempDir(), "made.json")
+		if err := os.WriteFile(path, []byte(`{"schemaVersion": 1, "traceEvents": [`+strings.Join(events, ",")+`]}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	w := newWarehouse(t)
+	load(t, w, "alone", write(1))
+	load(t, w, "served", write(1), "../testdata/serving/own.json")
+	load(t, w, "twice", write(1), "../testdata/serving/own.json", "../testdata/serving/vllm.json")
+	load(t, w, "speculated", write(3), "../testdata/serving/own.json")
+	load(t, w, "none", "../testdata/torch/train.trace.json.gz")
+	want := []string{"between|host|225000", "decode|kernel|70000", "between|launch-bound|70000", "mixed|kernel|20000", "prefill|kernel|20000", "decode|launch-bound|10000", "mixed|collective|10000", "between|other|5000", "between|overlap|-10000"}
+	slices.Sort(want)
+	const beyond = "[the client's TPOT is that of a whole benchmark, the steps are those captured, which a profiler slows: prof capture --baseline measures by how much]"
+	for run, like := range map[string]struct{ step, client, outside, notes string }{
+		"alone":      {"105000", "<nil>", "<nil>", "[]"},
+		"served":     {"105000", "9.1e+06", "8.995e+06", beyond},
+		"twice":      {"105000", "<nil>", "<nil>", "[the run has 2 benchmarks: which one was captured is unknown, so TPOT is not compared with the steps; see prof query serving]"},
+		"speculated": {"105000", "9.1e+06", "<nil>", beyond[:len(beyond)-1] + " 1 iteration decodes several tokens of a sequence (speculative decoding): the time of a step is not that of a token, and TPOT is not compared with it]"},
+		"none":       {notes: "[the capture has no two measured iterations that decode and follow each other (of 0 that decode): see prof query iterations]"},
+	} {
+		f := query(t, w, "tpot-causes", queries.Args{"run": run})
+		got := shownCells(f, "kind", "cause", "time_ns")
+		slices.Sort(got)
+		if run == "none" && len(got) > 0 || run != "none" && !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", run, got, want)
+		}
+		for _, r := range f.Rows {
+			if number(f, r, "step_count") != 4 || fmt.Sprint(r[f.Index("step_mean_ns")], r[f.Index("client_tpot_ns")], r[f.Index("outside_ns")]) != like.step+" "+like.client+" "+like.outside {
+				t.Errorf("%s: %v, want %v", run, r, like)
+				break
+			}
+		}
+		notes, err := asker(t, w).Notes(t.Context(), queries.Args{"run": runID(t, w, run)}, "tpot")
+		if err != nil || fmt.Sprint(notes) != like.notes {
+			t.Errorf("%s: %q, %v, want %s", run, notes, err, like.notes)
+		}
+	}
+}
