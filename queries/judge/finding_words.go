@@ -121,7 +121,7 @@ var findingWords = map[string]func(x Finding) string{
 		text := fmt.Sprintf("%s that all %d GPUs execute take %s, %.1f %% longer than usual on the others; %.0f %% of the time is in slower kernels", n.many("call_count", "kernel", "kernels"), n.count("gpu_count"), n.time("calls_ns"),
 			100*(n.amount("calls_ns")/n.amount("usual_ns")-1), 100*n.amount("slower_ns")/n.amount("calls_ns"))
 		if n.amount("clock_hz") > 0 && n.amount("others_clock_hz") > 0 {
-			text += fmt.Sprintf("; its SM clock is %.0f MHz on the mean, that of the others %.0f MHz", n.amount("clock_hz")/1e6, n.amount("others_clock_hz")/1e6)
+			text += fmt.Sprintf("; its SM clock averages %.0f MHz, that of the others %.0f MHz", n.amount("clock_hz")/1e6, n.amount("others_clock_hz")/1e6)
 		}
 		return text
 	},
@@ -161,7 +161,7 @@ func (x Finding) streamText(all, what string) string {
 	if len(names) > 1 {
 		streams = "streams " + listed(names)
 	}
-	return fmt.Sprintf("; %s on %s, which compute kernels also use, so they cannot overlap", which, streams)
+	return fmt.Sprintf("; %s on %s, which compute kernels also use, so they cannot overlap with the kernels there", which, streams)
 }
 
 // hiddenText says what faster kernels would not save; "" for nothing.
@@ -169,7 +169,7 @@ func (x Finding) hiddenText() string {
 	if x.Numbers.amount("hidden_ns") == 0 {
 		return ""
 	}
-	return "; another " + x.Numbers.time("hidden_ns") + " would not shorten the passes: by their critical path, launches or other work end later"
+	return "; another " + x.Numbers.time("hidden_ns") + " would save nothing: by the critical path, launches or other work end later"
 }
 
 func (x Finding) saved() string      { return timeText(float64(x.SavingNs)) }

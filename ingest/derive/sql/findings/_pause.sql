@@ -14,7 +14,7 @@
 --   start_ns BIGINT: start of what is in the gap
 --   end_ns BIGINT: end of it
 --   begun_ns BIGINT: start of the whole, which may be before the gap
---   is_failed BOOLEAN: whether it is a call that failed; NULL when not recorded
+--   is_failed BOOLEAN: whether it is a call that found no memory (error 2 of CUDA and HIP); NULL when not recorded
 
 -- PyTorch and TensorRT-LLM name the collector's ranges `Python GC`, and PyTorch ends those of its compiler with `(dynamo_timed)`.
 WITH kind AS (
@@ -27,10 +27,11 @@ WITH kind AS (
     SELECT c.source_id, 'collect', c.pid, c.tid, s.function, c.start_ns, c.start_ns + c.duration_ns, NULL
     FROM python_call c JOIN python_stack s ON s.run_id = $run AND s.stack_id = c.stack_id AND s.function = 'Python GC' WHERE c.run_id = $run AND c.duration_ns > 0
     UNION ALL
-    SELECT a.source_id, CASE o.kind WHEN 'allocate' THEN 'allocate' ELSE 'load' END, a.pid, a.tid, n.name, a.start_ns, a.start_ns + a.duration_ns, a.return_value <> 0
-    FROM api_call a JOIN _one_time_call o ON o.api_name_id = a.api_name_id AND o.kind <> 'graph' JOIN api_name n ON n.run_id = $run AND n.api_name_id = a.api_name_id WHERE a.run_id = $run AND a.duration_ns > 0
+    SELECT a.source_id, CASE o.kind WHEN 'allocate' THEN 'allocate' ELSE 'load' END, a.pid, a.tid, n.name, a.start_ns, a.start_ns + a.duration_ns, a.return_value = 2
+    FROM api_call a JOIN _one_time_call o ON o.api_name_id = a.api_name_id AND o.kind <> 'graph' JOIN api_name n ON n.run_id = $run AND n.api_name_id = a.api_name_id
+    WHERE a.run_id = $run AND a.duration_ns > 0 AND (a.duration_ns >= 100000 OR NOT regexp_matches(n.name, '(Func|Kernel)(GetAttribute|SetAttribute|GetFunction)')) -- short ones found it loaded
     UNION ALL
-    SELECT a.source_id, 'load', a.pid, a.tid, n.name, a.start_ns, a.start_ns + a.duration_ns, a.return_value <> 0 -- of a kernel that was not loaded yet
+    SELECT a.source_id, 'load', a.pid, a.tid, n.name, a.start_ns, a.start_ns + a.duration_ns, NULL -- of a kernel that was not loaded yet
     FROM api_call a JOIN api_name n ON n.run_id = $run AND n.api_name_id = a.api_name_id
     WHERE a.run_id = $run AND a.duration_ns >= 100000 AND contains(n.name, 'Launch') AND NOT contains(n.name, 'Graph')
 ), g AS ( -- gaps of a GPU do not overlap, so those that something overlaps follow each other

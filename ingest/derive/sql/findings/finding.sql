@@ -34,25 +34,31 @@ WITH s AS ( -- what finding_cause is about is said there
 ), wait AS (
     SELECT c.kind, c.stage, c.device_id, sum(c.call_count)::BIGINT AS call_count, sum(c.sum_ns)::BIGINT AS calls_ns, arg_max(c.api, (c.sum_ns, c.api)) AS api
     FROM finding_call c WHERE c.run_id = $run AND c.call_kind IN ('wait', 'copy') GROUP BY c.kind, c.stage, c.device_id
+), told AS ( -- what finding_cause names
+    SELECT DISTINCT p.kind, p.stage, p.device_id, y.name AS api
+    FROM _pause y JOIN _finding_part p ON p.source_id = y.source_id AND p.device_id = y.device_id AND y.gap_start_ns >= p.start_ns AND y.gap_start_ns < p.end_ns WHERE y.cause IN ('allocate', 'load')
 ), other AS (
     SELECT c.kind, c.stage, c.device_id, arg_max({'api': c.api, 'is_load': c.call_kind = 'load', 'call_count': c.call_count, 'calls_ns': c.sum_ns}, (c.sum_ns, c.api)) AS top
-    FROM finding_call c WHERE c.run_id = $run AND c.call_kind IN ('other', 'load') GROUP BY c.kind, c.stage, c.device_id
+    FROM finding_call c LEFT JOIN told x ON x.kind = c.kind AND x.stage IS NOT DISTINCT FROM c.stage AND x.device_id = c.device_id AND x.api = c.api
+    WHERE c.run_id = $run AND c.call_kind IN ('other', 'load') AND x.api IS NULL GROUP BY c.kind, c.stage, c.device_id
 ), held AS ( -- by the longest gaps that begin within the passes
-    SELECT p.kind, p.stage, p.device_id, g.path_id, sum(g.host_ns) AS host_ns
+    SELECT p.kind, p.stage, p.device_id, g.path_id, sum(g.host_ns - coalesce(c.host_ns, 0)) AS host_ns
     FROM gap g JOIN _finding_part p ON p.source_id = g.source_id AND p.device_id = g.device_id AND g.start_ns >= p.start_ns AND g.start_ns < p.end_ns
-    WHERE g.run_id = $run AND g.host_ns > 0 GROUP BY p.kind, p.stage, p.device_id, g.path_id
+    LEFT JOIN _gap_pause c ON c.source_id = g.source_id AND c.device_id = g.device_id AND c.start_ns = g.start_ns
+    WHERE g.run_id = $run AND g.host_ns > coalesce(c.host_ns, 0) GROUP BY p.kind, p.stage, p.device_id, g.path_id
 ), holder AS (
     SELECT h.kind, h.stage, h.device_id, arg_max(x.path, (h.host_ns, x.path)) AS path FROM held h JOIN range_path x ON x.run_id = $run AND x.path_id = h.path_id GROUP BY h.kind, h.stage, h.device_id
 ), line AS ( -- of the user's own code, by the longest gaps too
     SELECT q.kind, q.stage, q.device_id, arg_max(q.line, (q.host_ns, q.line)) AS line, max(q.host_ns) AS host_ns
     FROM (
-        SELECT p.kind, p.stage, p.device_id, l.line || ' ' || l.function AS line, sum(g.host_ns)::BIGINT AS host_ns
+        SELECT p.kind, p.stage, p.device_id, l.line || ' ' || l.function AS line, sum(g.host_ns - coalesce(c.host_ns, 0))::BIGINT AS host_ns
         FROM gap_stack x
         JOIN stack_line y ON y.run_id = $run AND y.stack_id = x.stack_id
         JOIN stack_line l ON l.run_id = $run AND l.stack_id = y.own_stack_id
         JOIN gap g ON g.run_id = $run AND g.source_id = x.source_id AND g.device_id = x.device_id AND g.start_ns = x.start_ns
         JOIN _finding_part p ON p.source_id = g.source_id AND p.device_id = g.device_id AND g.start_ns >= p.start_ns AND g.start_ns < p.end_ns
-        WHERE x.run_id = $run AND g.host_ns > 0 GROUP BY ALL
+        LEFT JOIN _gap_pause c ON c.source_id = g.source_id AND c.device_id = g.device_id AND c.start_ns = g.start_ns
+        WHERE x.run_id = $run AND g.host_ns > coalesce(c.host_ns, 0) GROUP BY ALL
     ) q
     GROUP BY q.kind, q.stage, q.device_id
 ), f AS (
