@@ -230,6 +230,16 @@ func (r *Result) askTree(ctx context.Context, asker frame.Asker) error {
 		r.Queries = append(r.Queries, sourceOf(runs[i].Name, f))
 	}
 	r.Queries = distinctSources(r.Queries)
+	r.noteRecorded(is)
+	if !is[0].operators || !is[1].operators {
+		return nil
+	}
+	r.noteTokens()
+	return r.aligned(frames, recorded{steps: is[0].steps && is[1].steps, modules: is[0].modules && is[1].modules})
+}
+
+// noteRecorded says what the captures of a side lack.
+func (r *Result) noteRecorded(is [2]recorded) {
 	for i, side := range []Side{r.A, r.B} {
 		if !is[i].operators {
 			r.Notes = append(r.Notes, fmt.Sprintf("%s has no operators with device work to align: they come from traces of the PyTorch profiler, or from nsys with emit_nvtx", side.Label))
@@ -237,11 +247,6 @@ func (r *Result) askTree(ctx context.Context, asker frame.Asker) error {
 			r.Notes = append(r.Notes, fmt.Sprintf("%s recorded no modules: operators are aligned without them; with_stack=True records them", side.Label))
 		}
 	}
-	if !is[0].operators || !is[1].operators {
-		return nil
-	}
-	r.noteTokens()
-	return r.aligned(frames, recorded{steps: is[0].steps && is[1].steps, modules: is[0].modules && is[1].modules})
 }
 
 // noteTokens says where times of a pass are those of other work.
@@ -253,6 +258,36 @@ func (r *Result) noteTokens() {
 		tokens := func(side StageSide) float64 { return float64(side.Units) / float64(side.Passes) }
 		r.Notes = append(r.Notes, fmt.Sprintf("operators of %s are compared per pass, of %.4g tokens in A and %.4g in B: a change may come from that", s.Name, tokens(s.A), tokens(s.B)))
 	}
+}
+
+// mostOfNodes is the share of the time of matched operators from which on they show by how often they are called that passes do another amount of work.
+const mostOfNodes = 0.8
+
+// noteAmount says that the passes or steps of a stage do another amount of work: most operators with the same inputs are called that many times as
+// often, as in a generation of fewer tokens.
+func (r *Result) noteAmount(stage string, items []Item) {
+	if stage == outside || slices.ContainsFunc(r.Stages, func(s Stage) bool { return s.Name == stage && s.Unit == PerToken }) { // no passes, or said already
+		return
+	}
+	timeBy, all := map[string]int64{}, int64(0)
+	for _, i := range items {
+		if i.Status == Both && (i.How == "" || i.How == otherKernels) && i.A.PerUnitCalls > 0 {
+			timeBy[fmt.Sprintf("%.2f", i.B.PerUnitCalls/i.A.PerUnitCalls)] += i.A.PerUnitNs
+			all += i.A.PerUnitNs
+		}
+	}
+	for ratio, time := range timeBy {
+		if ratio != "1.00" && float64(time) >= mostOfNodes*float64(all) {
+			r.Notes = append(r.Notes, fmt.Sprintf("operators%s launch %s times as much in B as in A with the same inputs: B does another amount of work, such as other numbers of tokens", ofStage(stage), ratio))
+		}
+	}
+}
+
+func ofStage(stage string) string {
+	if stage == "" {
+		return ""
+	}
+	return " of " + stage
 }
 
 // recorded is what captures have that can be aligned.
@@ -290,6 +325,7 @@ func (r *Result) aligned(frames []*frame.Frame, is recorded) error {
 		}
 		sideA, sideB := cmp.Or(a[stage], &tree{root: newNode("", true)}), cmp.Or(b[stage], &tree{root: newNode("", true)})
 		list := align(sideA.root, sideB.root).items(stage, sideA.units, sideB.units)
+		r.noteAmount(stage, list)
 		byChange(list)
 		r.Items = append(r.Items, Cut(list, r.Options.Top)...)
 	}

@@ -172,8 +172,8 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// TestTreeTokens: passes of other numbers of tokens are said to be.
-func TestTreeTokens(t *testing.T) {
+// TestTreeNotes: what captures lack is said, and which passes are of other numbers of tokens.
+func TestTreeNotes(t *testing.T) {
 	t.Parallel()
 	r := &Result{Stages: []Stage{{Name: "prefill", Unit: PerPass, A: StageSide{Units: 2, Passes: 2}, B: StageSide{Units: 2, Passes: 2}}, {Name: "decode", Unit: PerToken, A: StageSide{Units: 8, Passes: 2}, B: StageSide{Units: 9, Passes: 3}}}}
 	r.noteTokens()
@@ -181,6 +181,41 @@ func TestTreeTokens(t *testing.T) {
 		t.Errorf("%q, want %q", r.Notes, want)
 	}
 	said.Add(r.Notes)
+	item := func(callsA, callsB float64, ns int64, how string) Item {
+		return Item{Status: Both, How: how, A: Measure{PerUnitCalls: callsA, PerUnitNs: ns}, B: Measure{PerUnitCalls: callsB}}
+	}
+	for _, c := range []struct {
+		stage string
+		items []Item
+		want  string
+	}{
+		{"decode", []Item{item(4, 3, 90, ""), item(1, 1, 10, ""), item(1, 1, 900, fused)}, ""}, // said already, by tokens
+		{"", []Item{item(4, 3, 90, ""), item(8, 6, 90, otherKernels), item(1, 1, 10, ""), item(1, 1, 900, fused)}, "operators launch 0.75 times as much in B as in A with the same inputs: B does another amount of work, such as other numbers of tokens"},
+		{"steps", []Item{item(4, 3, 90, ""), item(1, 1, 30, "")}, ""},
+		{"steps", []Item{item(4, 4, 90, "")}, ""},
+	} {
+		r := &Result{Stages: r.Stages}
+		r.noteAmount(c.stage, c.items)
+		if got := strings.Join(r.Notes, "; "); got != c.want {
+			t.Errorf("%s %v: %q, want %q", c.stage, c.items, got, c.want)
+		}
+		said.Add(r.Notes)
+	}
+	for _, c := range []struct {
+		is   [2]recorded
+		want string
+	}{
+		{[2]recorded{{operators: true}, {}}, "new has no operators with device work to align: they come from traces of the PyTorch profiler, or from nsys with emit_nvtx"},
+		{[2]recorded{{operators: true, modules: true}, {operators: true}}, "new recorded no modules: operators are aligned without them; with_stack=True records them"},
+		{[2]recorded{{operators: true}, {operators: true}}, ""},
+	} {
+		r := &Result{A: Side{Label: "old"}, B: Side{Label: "new"}}
+		r.noteRecorded(c.is)
+		if got := strings.Join(r.Notes, "; "); got != c.want {
+			t.Errorf("%v: %q, want %q", c.is, got, c.want)
+		}
+		said.Add(r.Notes)
+	}
 }
 
 // TestTreeAddsUp aligns random trees: whatever is matched with what, all work of either side is in one row.
