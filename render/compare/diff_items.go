@@ -157,7 +157,7 @@ func (g itemGroup) within() string {
 }
 
 // leastOperator is how narrow the column of operators in their modules gets, at least.
-const leastOperator = 30
+const leastOperator = 38
 
 // becameTitle is the title of the last column of items.
 const becameTitle = "became"

@@ -184,7 +184,7 @@ func TestDiffTree(t *testing.T) {
 		node("Layer_1 > aten::mul", "other shapes", "", "[[1, 2]]", "[[1, 3]]"),
 	}
 	for width, wants := range map[int][]string{
-		80:  {" in Model_0 > Decoder_0, mean of", "\n… > aten::pow + 2 more ", "  fused\n", "> aten::mm ", "  other kernels\n", "\nLayer_1 > aten::mul ", "  other shapes\n"},
+		80:  {" in Model_0 > Decoder_0, mean of", "\nLayer_0 > LlamaRMSNorm_0 > aten::pow + 2 more ", "  fused\n", "> aten::mm ", "  other kernels\n", "\nLayer_1 > aten::mul ", "  other shapes\n"},
 		200: {"> LlamaRMSNorm_0 > aten::pow + ", "  fused          aten::rms_norm", "  other kernels  gemm<float>", "[[1, 2]] → [[1, 3]]"},
 	} {
 		text := diffText(t, "table", typeset.Options{Width: width}, r)
