@@ -2,6 +2,8 @@ package queries_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -227,5 +229,55 @@ func testStacks(t *testing.T, w *schema.Warehouse) {
 	f = query(t, w, "operator-stacks", queries.Args{"run": "train-stack", "operator": "aten::cudnn_convolution", "frames": "2", "with_torch": "true"})
 	if len(f.Rows) != 1 || !strings.HasPrefix(f.Rows[0][f.Index("functions")].(string), "<built-in method conv2d") {
 		t.Errorf("the convolution is called in %v", f.Rows)
+	}
+}
+
+// stepTrace writes a trace of the PyTorch profiler of steps of these names and lengths in us, each of which launches a kernel of 5 us four times.
+func stepTrace(t *testing.T, names []string, lengths []int) string {
+	t.Helper()
+	var events []string
+	at, id := 1000, 1
+	for i, name := range names {
+		events = append(events, fmt.Sprintf(`{"ph":"X","cat":"user_annotation","name":%q,"pid":7,"tid":7,"ts":%d,"dur":%d,"args":{}}`, name, at, lengths[i]-10))
+		for call := range 4 {
+			start := at + (call+1)*lengths[i]/5
+			events = append(events,
+				fmt.Sprintf(`{"ph":"X","cat":"cpu_op","name":"aten::mm","pid":7,"tid":7,"ts":%d,"dur":6,"args":{"External id":%d}}`, start, id),
+				fmt.Sprintf(`{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":7,"tid":7,"ts":%d,"dur":3,"args":{"External id":%d,"correlation":%d}}`, start+1, id, id),
+				fmt.Sprintf(`{"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":%d,"dur":5,"args":{"External id":%d,"correlation":%d,"device":0,"stream":7,"context":1,"grid":[1,1,1],"block":[32,1,1]}}`, start+5, id, id))
+			id++
+		}
+		at += lengths[i]
+	}
+	path := filepath.Join(t.TempDir(), "steps.trace.json")
+	text := `{"schemaVersion":1,"deviceProperties":[{"id":0,"name":"NVIDIA H200"}],"traceEvents":[` + strings.Join(events, ",\n") + `]}`
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestNodesOfSteps holds that nodes divide the work of the steps that they count: cold steps are left out of both, and steps of several names are
+// counted by name.
+func TestNodesOfSteps(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	repeat := func(name string, n int) (out []string) {
+		for i := range n {
+			out = append(out, fmt.Sprint(name, i))
+		}
+		return out
+	}
+	load(t, w, "cold", stepTrace(t, repeat("ProfilerStep#", 8), []int{2000, 200, 200, 200, 200, 200, 200, 200}))
+	load(t, w, "kinds", stepTrace(t, append(repeat("train_step_", 6), repeat("eval_step_", 3)...), slices.Repeat([]int{200}, 9)))
+	for run, want := range map[string][]string{
+		"cold":  {"step|ProfilerStep##|false|28|7", "step|ProfilerStep##|true|4|7"},
+		"kinds": {"step|eval_step_#|false|12|3", "step|train_step_#|false|24|6"},
+	} {
+		got := shownCells(query(t, w, "operator-nodes", queries.Args{"run": run}), "unit", "step", "is_warmup", "work_count", "unit_count")
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", run, got, want)
+		}
 	}
 }

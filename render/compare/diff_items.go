@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"prof/queries/frame"
 	"prof/queries/judge/diff"
@@ -24,12 +25,6 @@ func itemName(i diff.Item) string {
 	if words := partNames[i.Kind+" "+i.Name]; words != "" {
 		return words
 	}
-	if shapes := cmp.Or(i.A.Shapes, i.B.Shapes); shapes != "" {
-		name += " " + typeset.Neutral(shapes)
-		if i.B.Shapes != "" && i.B.Shapes != shapes {
-			name += " → " + typeset.Neutral(i.B.Shapes)
-		}
-	}
 	if i.Grid != "" {
 		name += " grid " + typeset.Neutral(i.Grid)
 	}
@@ -37,6 +32,15 @@ func itemName(i diff.Item) string {
 		name += " block " + typeset.Neutral(i.Block)
 	}
 	return name
+}
+
+// shapesText is the sizes of the inputs of a node, on both sides where they differ.
+func shapesText(i diff.Item) string {
+	shapes := cmp.Or(i.A.Shapes, i.B.Shapes)
+	if i.B.Shapes != "" && i.B.Shapes != shapes {
+		shapes += " → " + i.B.Shapes
+	}
+	return typeset.Neutral(shapes)
 }
 
 // partNames say in words what the parts of a stage's time are that are no work of its own, by kind and name.
@@ -99,6 +103,9 @@ func (g itemGroup) heading(r *diff.Result) string {
 	if r.Options.By == diff.ByMetric {
 		return fmt.Sprintf("%s: metrics", g.title())
 	}
+	if within := g.within(); within != "" {
+		what += " in " + typeset.Neutral(strings.TrimSuffix(within, table.PathMark))
+	}
 	return fmt.Sprintf("%s: %s, %s, largest change first", g.title(), what, g.meanOf())
 }
 
@@ -126,6 +133,32 @@ func (g itemGroup) meanOf() string {
 	return "mean of a " + string(g.unit())
 }
 
+// within is the path that all items of a tree are inside of, with the mark behind it; "" for none.
+func (g itemGroup) within() string {
+	if !g.isTree() {
+		return ""
+	}
+	shared := g.items[0].Name
+	for _, i := range g.items {
+		if i.Kind != "node" { // all others together
+			continue
+		}
+		at := 0
+		for {
+			end := at + strings.Index(shared[at:], table.PathMark) + len(table.PathMark)
+			if end < at+len(table.PathMark) || !strings.HasPrefix(i.Name, shared[:end]) {
+				break
+			}
+			at = end
+		}
+		shared = shared[:at]
+	}
+	return shared
+}
+
+// leastOperator is how narrow the column of operators in their modules gets, at least.
+const leastOperator = 38
+
 // becameTitle is the title of the last column of items.
 const becameTitle = "became"
 
@@ -137,7 +170,7 @@ func (g itemGroup) table(r *diff.Result) table.Table {
 	s := itemScale(g.items)
 	unit := " (" + s.Name + ")"
 	t := table.Table{Caption: g.heading(r), Columns: []table.Column{
-		{Name: "name", Title: string(cmp.Or(r.Options.By, diff.ByKernel)), Doc: "what is compared", Least: 24, Keep: 12, Kernels: slices.Contains([]diff.Dimension{"", diff.ByKernel, diff.ByGrid}, r.Options.By)},
+		{Name: "name", Title: string(cmp.Or(r.Options.By, diff.ByKernel)), Doc: "what is compared", Least: 24, Keep: 13, Kernels: slices.Contains([]diff.Dimension{"", diff.ByKernel, diff.ByGrid}, r.Options.By)},
 		{Name: "a_per_unit_ns", Pair: "sides", Title: "A" + unit, Doc: "time in A", Right: true, Keep: 10},
 		{Name: "b_per_unit_ns", Pair: "sides", Title: "B" + unit, Doc: "time in B", Right: true, Keep: 10},
 		{Name: "delta_ns", Title: "change" + unit, Doc: "B less A", Right: true, Keep: 11},
@@ -152,10 +185,21 @@ func (g itemGroup) table(r *diff.Result) table.Table {
 		{Name: "b_mean_ns", Pair: "call", Title: "a call in B", Doc: "mean duration of a call in B ± standard deviation", Right: true, Keep: 2},
 		{Name: "p", Title: "p", Doc: "chance of a difference like this or larger without a change", Right: true, Keep: 1},
 		{Name: "verdict", Title: "verdict", Doc: "better, worse, no change or cannot tell", Keep: 8},
+		{Name: "how", Title: "how", Doc: "how it differs", Keep: 12},
 		{Name: "became", Title: becameTitle, Doc: "what took its place, or what it took the place of", Least: 16, Keep: 6, Full: true},
+		{Name: "shapes", Title: "shapes", Doc: "sizes of the inputs of the operator, where they differ of A and of B", Least: 16, Full: true},
 	}}
+	if g.isTree() {
+		t.Columns[0].Title, t.Columns[0].Path, t.Columns[0].Full = "operator", true, true
+		t.Columns[0].Least = leastOperator
+		became := slices.IndexFunc(t.Columns, func(c table.Column) bool { return c.Title == becameTitle })
+		t.Columns[became].Path = true
+	}
+	within := g.within()
 	for _, item := range g.items {
-		t.Rows = append(t.Rows, itemRow(g, item, s))
+		row := itemRow(g, item, s)
+		row[0].Text = strings.TrimPrefix(row[0].Text, typeset.Neutral(within))
+		t.Rows = append(t.Rows, row)
 	}
 	known, _ := t.Known()
 	return known
@@ -168,6 +212,10 @@ func itemRow(g itemGroup, i diff.Item, s typeset.Scale) []table.Cell {
 			return table.Cell{}
 		}
 		return changeCell(of(*d), s)
+	}
+	how := table.Cell{} // elsewhere with what it became
+	if g.isTree() {
+		how.Text = i.How
 	}
 	change, percent := table.Cell{}, statusCell(i)
 	if d != nil {
@@ -184,6 +232,6 @@ func itemRow(g itemGroup, i diff.Item, s typeset.Scale) []table.Cell {
 		change, percent, share, callsCell(i),
 		split(func(d diff.Delta) int64 { return d.CountNs }), split(func(d diff.Delta) int64 { return d.DurationNs }),
 		split(func(d diff.Delta) int64 { return d.InteractionNs }), split(func(d diff.Delta) int64 { return d.NewNs + d.RemovedNs }),
-		meanCell(i.A), meanCell(i.B), chanceCell(i.Comparison), verdictCell(i.Verdict), {Text: becameText(g, i), Code: true},
+		meanCell(i.A), meanCell(i.B), chanceCell(i.Comparison), verdictCell(i.Verdict), how, {Text: becameText(g, i), Code: true}, {Text: shapesText(i), Code: true},
 	}
 }

@@ -27,8 +27,11 @@ func (g itemGroup) partnersOf(i diff.Item) []string {
 	if i.Partner == "" {
 		return nil
 	}
-	known := g.plain(func(i diff.Item) string { return typeset.Neutral(i.Name) })
 	parts := strings.Split(typeset.Neutral(i.Partner), " + ")
+	if i.Kind == "node" && i.How != "other kernels" { // operators have their names in full, as in the rows
+		return parts
+	}
+	known := g.plain(func(i diff.Item) string { return typeset.Neutral(i.Name) })
 	for k, name := range parts {
 		if short, is := known[name]; is {
 			parts[k] = short
@@ -42,6 +45,9 @@ func (g itemGroup) partnersOf(i diff.Item) []string {
 // becameText says in a cell what took the place of an item, or what it took the place of.
 func becameText(g itemGroup, i diff.Item) string {
 	parts := g.partnersOf(i)
+	if i.Kind == "node" { // how has a column of its own
+		return strings.Join(parts, " + ")
+	}
 	if len(parts) == 0 {
 		return i.How
 	}

@@ -115,14 +115,16 @@ const itemsWide = 120
 // writeItems writes a table of items, and below it what became of those that moved.
 func writeItems(out *bytes.Buffer, g itemGroup, r *diff.Result, o typeset.Options) {
 	t := g.table(r)
-	if last := len(t.Columns) - 1; t.Columns[last].Title == becameTitle {
+	if last := len(t.Columns) - 1; t.Columns[last].Title == becameTitle && !g.isTree() {
 		t.Columns = t.Columns[:last]
 	}
 	if o.Width >= itemsWide {
-		t.Columns[0].Least = typeset.ClearText * 2
+		t.Columns[0].Least = max(t.Columns[0].Least, typeset.ClearText*2)
 	}
 	dropped := t.Write(out, o)
-	writeMoves(out, g, o)
+	if !g.isTree() {
+		writeMoves(out, g, o)
+	}
 	writeHidden(out, dropped, o)
 }
 

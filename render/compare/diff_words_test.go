@@ -167,3 +167,36 @@ func TestChangedWords(t *testing.T) {
 		}
 	}
 }
+
+// TestDiffTree: tables of trees say once what all rows are inside of, how operators differ even where there is little room, and names in full in Markdown.
+func TestDiffTree(t *testing.T) {
+	r := exampleDiff()
+	r.Options.By, r.Options.Top = diff.ByTree, 0
+	in := "Model_0 > Decoder_0 > "
+	node := func(name, how, partner, a, b string) diff.Item {
+		it := partOf("decode", "node", in+name, "", 8, 17_000, 1, 2_000)
+		it.How, it.Partner, it.A.Shapes, it.B.Shapes = how, partner, a, b
+		return it
+	}
+	r.Items = []diff.Item{
+		node("Layer_0 > LlamaRMSNorm_0 > aten::pow + aten::mean + aten::rsqrt", "fused", "aten::rms_norm", "", ""),
+		node("Layer_0 > LlamaAttention_0 > aten::linear > aten::mm", "other kernels", "void at::native::gemm<float>(int)", "[[1, 2]]", "[[1, 2]]"),
+		node("Layer_1 > aten::mul", "other shapes", "", "[[1, 2]]", "[[1, 3]]"),
+	}
+	for width, wants := range map[int][]string{
+		80:  {" in Model_0 > Decoder_0, mean of", "\nLayer_0 > LlamaRMSNorm_0 > aten::pow + 2 more ", "  fused\n", "> aten::mm ", "  other kernels\n", "\nLayer_1 > aten::mul ", "  other shapes\n"},
+		200: {"> LlamaRMSNorm_0 > aten::pow + ", "  fused          aten::rms_norm", "  other kernels  gemm<float>", "[[1, 2]] → [[1, 3]]"},
+	} {
+		text := diffText(t, "table", typeset.Options{Width: width}, r)
+		for _, want := range wants {
+			if !strings.Contains(text, want) {
+				t.Errorf("%d columns lack %q:\n%s", width, want, text)
+			}
+		}
+	}
+	for _, want := range []string{"| `Layer_0 > LlamaRMSNorm_0 > aten::pow + aten::mean + aten::rsqrt` |", "| fused | `aten::rms_norm` |", "| other shapes |  | `[[1, 2]] → [[1, 3]]` |"} {
+		if text := diffText(t, "md", typeset.Options{}, r); !strings.Contains(text, want) {
+			t.Errorf("Markdown lacks %q:\n%s", want, text)
+		}
+	}
+}

@@ -27,7 +27,8 @@ type Column struct {
 	Right   bool
 	Code    bool                     // names as a machine knows them
 	Kernels bool                     // names of kernels, which are shortened as such
-	Full    bool                     // its names are short already
+	Full    bool                     // its names are short already, or must be whole
+	Path    bool                     // names of what is inside each other, joined by PathMark: the last ones are what people read
 	Share   bool                     // shares of a whole, which the page draws too
 	Least   int                      // how narrow a terminal may make its texts; 0: never narrower than they are
 	Keep    int                      // the lower, the sooner a narrow terminal hides it
@@ -35,6 +36,12 @@ type Column struct {
 	Draw    func(row, to int) string // draws cells exactly so wide; nil: they are texts
 	Most    int                      // how wide Draw makes sense
 }
+
+// PathMark joins the names of a path, and listMark names in one place.
+const (
+	PathMark = " > "
+	listMark = " + "
+)
 
 // Cell is one cell of a table.
 type Cell struct {

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -135,7 +136,31 @@ func (t Table) shortener(column, to int) func(string) string {
 	if t.Columns[column].Kernels {
 		return typeset.Kernels(t.texts(column), to)
 	}
+	if t.Columns[column].Path {
+		return func(s string) string { return shorterPath(s, to) }
+	}
 	return typeset.Shortener(t.texts(column), to)
+}
+
+// shorterPath fits a path to a width: of several names at its end all but the first are counted, then what is outermost goes. Only the first
+// name is cut itself.
+func shorterPath(path string, to int) string {
+	if typeset.Width(path) <= to {
+		return path
+	}
+	at := max(0, strings.LastIndex(path, PathMark))
+	if first, others, more := strings.Cut(path[at:], listMark); more {
+		path = fmt.Sprintf("%s%s%s%d more", path[:at], first, listMark, strings.Count(others, listMark)+1)
+	}
+	lead := ""
+	for typeset.Width(lead+path) > to {
+		_, inner, more := strings.Cut(path, PathMark)
+		if !more {
+			return lead + typeset.Shorten(path, to-typeset.Width(lead), 60)
+		}
+		lead, path = typeset.Ellipsis+PathMark, inner
+	}
+	return lead + path
 }
 
 // knownColumns gives the frame with the columns in which some row has a value, and the titles of the others. Of a frame in which nothing is

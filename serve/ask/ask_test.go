@@ -3,15 +3,29 @@ package ask_test
 import (
 	"errors"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"prof/ingest/derive"
 	"prof/queries"
+	"prof/queries/judge/diff"
 	"prof/schema"
 	"prof/serve/ask"
 )
+
+// TestDimensions: a page can compare by all that the command can.
+func TestDimensions(t *testing.T) {
+	field, _ := reflect.TypeFor[ask.Difference]().FieldByName("By")
+	var want []string
+	for _, d := range diff.Dimensions {
+		want = append(want, string(d))
+	}
+	if got := field.Tag.Get("enum"); got != strings.Join(want, ",") {
+		t.Errorf("by is one of %s, want %s", got, strings.Join(want, ","))
+	}
+}
 
 // TestAsker asks of a warehouse what takes too much, and what becomes of it names no folder of this machine.
 func TestAsker(t *testing.T) {

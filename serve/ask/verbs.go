@@ -16,7 +16,7 @@ type FindingsOf struct {
 type Difference struct {
 	Base        string  `query:"base" json:"base" required:"true" minLength:"1" maxLength:"2000" doc:"the run or runs to compare with: any reference, or several with commas between them"`
 	New         string  `query:"new" json:"new" required:"true" minLength:"1" maxLength:"2000" doc:"the run or runs that are compared"`
-	By          string  `query:"by" json:"by" required:"false" enum:"kernel,family,grid,stage,operator,range,metric" default:"kernel" doc:"what is compared"`
+	By          string  `query:"by" json:"by" required:"false" enum:"kernel,family,grid,stage,operator,range,metric,tree" default:"kernel" doc:"what is compared"`
 	Stage       string  `query:"stage" json:"stage" required:"false" maxLength:"300" doc:"only this stage"`
 	Metric      string  `query:"metric" json:"metric" required:"false" enum:"gpu_span_ns,gpu_busy_ns,gpu_sum_ns,cpu_ns" doc:"judge by this"`
 	Top         int     `query:"top" json:"top" required:"false" minimum:"0" maximum:"100000" default:"10" doc:"rows of a stage, the largest change first; 0 for all"`

@@ -20,7 +20,7 @@ func (o Options) whole() (Options, error) {
 	if !slices.Contains(moreMetrics, o.Metric) {
 		return o, fmt.Errorf("%w: stages are judged by %s, not %q", frame.ErrBadArgument, strings.Join(moreMetrics, ", "), o.Metric)
 	}
-	if !slices.Contains(dimensions, o.By) {
+	if !slices.Contains(Dimensions, o.By) {
 		return o, fmt.Errorf("%w: work is compared by %s, not %q", frame.ErrBadArgument, dimensionsText(), o.By)
 	}
 	if o.Stats.Alpha == 0 && o.Stats.MinEffect == 0 && o.Stats.Margin == 0 {
@@ -36,11 +36,12 @@ func (o Options) whole() (Options, error) {
 	return o, nil
 }
 
-var dimensions = []Dimension{ByKernel, ByFamily, ByGrid, ByStage, ByOperator, ByRange, ByMetric, ByTree}
+// Dimensions are what work can be compared by.
+var Dimensions = []Dimension{ByKernel, ByFamily, ByGrid, ByStage, ByOperator, ByRange, ByMetric, ByTree}
 
 func dimensionsText() string {
 	var names []string
-	for _, d := range dimensions {
+	for _, d := range Dimensions {
 		names = append(names, string(d))
 	}
 	return strings.Join(names, ", ")

@@ -17,14 +17,14 @@ func TestSentences(t *testing.T) {
 	said.Reset()
 	t.Run("said", func(t *testing.T) {
 		for name, test := range map[string]func(*testing.T){"truth": TestTruth, "levels": TestLevels, "no stages": TestWithoutStages, "other amount": TestOtherAmount, "one-sided": TestOneSided, "differences": TestDifferences,
-			"sets": TestDifferencesOfSets, "usable": TestUsable, "items": TestJudgedItems, "mixed": TestMixed, "history": TestHistoryNoise, "serving": TestServing} {
+			"sets": TestDifferencesOfSets, "usable": TestUsable, "items": TestJudgedItems, "mixed": TestMixed, "history": TestHistoryNoise, "serving": TestServing, "trees": TestTreeNotes} {
 			t.Run(name, test)
 		}
 	})
 	sayParts(t)
 	sayMade(t)
 	// Names of aspects are values, as the ways are that work moves in. A repeat is said without what it begins with, and rows need a warehouse.
-	said.Compare(t, "testdata/sentences.txt", " of repeat %d", "run %s has no rows by", "has no operators with device work to align", "recorded no modules", "precision of", "maximum SM clock", "nsys trace of CUDA graphs", "in a graph")
+	said.Compare(t, "testdata/sentences.txt", " of repeat %d", "run %s has no rows by", "precision of", "maximum SM clock", "nsys trace of CUDA graphs", "in a graph")
 }
 
 // sayParts says what needs no runs.

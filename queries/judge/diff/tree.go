@@ -17,12 +17,14 @@ import (
 type node struct {
 	name     string
 	class    string // of a module its name without the number of the instance, which shifts where one is added
+	key      string // what it must share with the one it is the same as
 	isModule bool
 	first    int64 // ns: when the program first came here
 	inside   []*node
 	own      []*leaf
 	contents map[string]int64 // launches by operators and inputs, all of those inside included
 	index    map[string]*node
+	leaves   map[string]*leaf // own, by inputs
 }
 
 // leaf is the work that an operator launched itself when called with the same inputs.
@@ -37,9 +39,12 @@ type leaf struct {
 const pathMark = " > "
 
 func newNode(name string, isModule bool) *node {
-	n := &node{name: name, class: name, isModule: isModule, index: map[string]*node{}, contents: map[string]int64{}}
+	n := &node{name: name, class: name, key: name, isModule: isModule, index: map[string]*node{}, leaves: map[string]*leaf{}, contents: map[string]int64{}}
 	if cut := strings.LastIndexByte(name, '_'); isModule && cut > 0 && strings.Trim(name[cut+1:], "0123456789") == "" {
 		n.class = name[:cut]
+	}
+	if isModule {
+		n.key = "module " + n.class
 	}
 	return n
 }
@@ -60,13 +65,14 @@ func (n *node) child(name string, isModule bool, first int64) *node {
 
 // leafOf gives the work of an operator with these inputs.
 func (n *node) leafOf(inputs, shapes string, first int64) *leaf {
-	i := slices.IndexFunc(n.own, func(l *leaf) bool { return l.inputs == inputs })
-	if i < 0 {
-		n.own = append(n.own, &leaf{inputs: inputs, shapes: shapes, kernels: map[string]int64{}, first: first})
-		i = len(n.own) - 1
+	l := n.leaves[inputs]
+	if l == nil {
+		l = &leaf{inputs: inputs, shapes: shapes, kernels: map[string]int64{}, first: first}
+		n.leaves[inputs] = l
+		n.own = append(n.own, l)
 	}
-	n.own[i].first = min(n.own[i].first, first)
-	return n.own[i]
+	l.first = min(l.first, first)
+	return l
 }
 
 // sort puts what was called into the order of the program.
@@ -111,12 +117,16 @@ type tree struct {
 func treesOf(frames []*frame.Frame, is recorded) (map[string]*tree, error) {
 	out := map[string]*tree{}
 	for _, f := range frames {
+		kinds, err := stepsIn(f)
+		if err != nil {
+			return nil, err
+		}
 		seen := map[string]bool{}
 		t := &table{f: f}
 		for t.next() {
 			stage, unit, isWarmup, count := t.text("stage"), t.text("unit"), t.flag("is_warmup"), t.count("unit_count")
 			if unit == "step" {
-				stage = stepStage
+				stage = stepName(t.text("step"), kinds)
 				if !is.steps {
 					stage, isWarmup, count = outside, false, 1
 				}
@@ -143,6 +153,18 @@ func treesOf(frames []*frame.Frame, is recorded) (map[string]*tree, error) {
 		side.root.sort()
 	}
 	return out, nil
+}
+
+// stepsIn gives the names of the steps of a run.
+func stepsIn(f *frame.Frame) (map[string]bool, error) {
+	kinds := map[string]bool{}
+	t := &table{f: f}
+	for t.next() {
+		if t.text("unit") == "step" {
+			kinds[t.text("step")] = true
+		}
+	}
+	return kinds, t.err
 }
 
 // add puts the work of a row where its modules and operators say.
@@ -208,6 +230,16 @@ func (r *Result) askTree(ctx context.Context, asker frame.Asker) error {
 		r.Queries = append(r.Queries, sourceOf(runs[i].Name, f))
 	}
 	r.Queries = distinctSources(r.Queries)
+	r.noteRecorded(is)
+	if !is[0].operators || !is[1].operators {
+		return nil
+	}
+	r.noteTokens()
+	return r.aligned(frames, recorded{steps: is[0].steps && is[1].steps, modules: is[0].modules && is[1].modules})
+}
+
+// noteRecorded says what the captures of a side lack.
+func (r *Result) noteRecorded(is [2]recorded) {
 	for i, side := range []Side{r.A, r.B} {
 		if !is[i].operators {
 			r.Notes = append(r.Notes, fmt.Sprintf("%s has no operators with device work to align: they come from traces of the PyTorch profiler, or from nsys with emit_nvtx", side.Label))
@@ -215,10 +247,47 @@ func (r *Result) askTree(ctx context.Context, asker frame.Asker) error {
 			r.Notes = append(r.Notes, fmt.Sprintf("%s recorded no modules: operators are aligned without them; with_stack=True records them", side.Label))
 		}
 	}
-	if !is[0].operators || !is[1].operators {
-		return nil
+}
+
+// noteTokens says where times of a pass are those of other work.
+func (r *Result) noteTokens() {
+	for _, s := range r.Stages {
+		if s.Unit != PerToken || s.A.Passes == 0 || s.B.Passes == 0 {
+			continue
+		}
+		tokens := func(side StageSide) float64 { return float64(side.Units) / float64(side.Passes) }
+		r.Notes = append(r.Notes, fmt.Sprintf("operators of %s are compared per pass, of %.4g tokens in A and %.4g in B: a change may come from that", s.Name, tokens(s.A), tokens(s.B)))
 	}
-	return r.aligned(frames, recorded{steps: is[0].steps && is[1].steps, modules: is[0].modules && is[1].modules})
+}
+
+// mostOfNodes is the share of the time of matched operators from which on they show by how often they are called that passes do another amount of work.
+const mostOfNodes = 0.8
+
+// noteAmount says that the passes or steps of a stage do another amount of work: most operators with the same inputs are called that many times as
+// often, as in a generation of fewer tokens.
+func (r *Result) noteAmount(stage string, items []Item) {
+	if stage == outside || slices.ContainsFunc(r.Stages, func(s Stage) bool { return s.Name == stage && s.Unit == PerToken }) { // no passes, or said already
+		return
+	}
+	timeBy, all := map[string]int64{}, int64(0)
+	for _, i := range items {
+		if i.Status == Both && (i.How == "" || i.How == otherKernels) && i.A.PerUnitCalls > 0 {
+			timeBy[fmt.Sprintf("%.2f", i.B.PerUnitCalls/i.A.PerUnitCalls)] += i.A.PerUnitNs
+			all += i.A.PerUnitNs
+		}
+	}
+	for ratio, time := range timeBy {
+		if ratio != "1.00" && float64(time) >= mostOfNodes*float64(all) {
+			r.Notes = append(r.Notes, fmt.Sprintf("operators%s launch %s times as much in B as in A with the same inputs: B does another amount of work, such as other numbers of tokens", ofStage(stage), ratio))
+		}
+	}
+}
+
+func ofStage(stage string) string {
+	if stage == "" {
+		return ""
+	}
+	return " of " + stage
 }
 
 // recorded is what captures have that can be aligned.
@@ -251,11 +320,12 @@ func (r *Result) aligned(frames []*frame.Frame, is recorded) error {
 	}
 	slices.SortFunc(stages, func(x, y string) int { return cmp.Or(compareBools(x == outside, y == outside), cmp.Compare(x, y)) })
 	for _, stage := range stages {
-		if isSteps(r.Options.Stage) && stage != stepStage {
+		if isSteps(r.Options.Stage) && stage != r.Options.Stage {
 			continue
 		}
 		sideA, sideB := cmp.Or(a[stage], &tree{root: newNode("", true)}), cmp.Or(b[stage], &tree{root: newNode("", true)})
 		list := align(sideA.root, sideB.root).items(stage, sideA.units, sideB.units)
+		r.noteAmount(stage, list)
 		byChange(list)
 		r.Items = append(r.Items, Cut(list, r.Options.Top)...)
 	}

@@ -92,17 +92,18 @@ func common(a, b []*node) [][2]int {
 		return append(out, inTurn(a, b, from)...)
 	}
 	wide := len(b) + 1
-	best := make([]int64, (len(a)+1)*wide)
+	best, same := make([]int64, (len(a)+1)*wide), make([]int64, len(a)*wide)
 	for i := len(a) - 1; i >= 0; i-- {
 		for j := len(b) - 1; j >= 0; j-- {
 			best[i*wide+j] = max(best[(i+1)*wide+j], best[i*wide+j+1])
 			if s := alike(a[i], b[j]); s > 0 {
+				same[i*wide+j] = s
 				best[i*wide+j] = max(best[i*wide+j], best[(i+1)*wide+j+1]+s)
 			}
 		}
 	}
 	for i, j := 0, 0; i < len(a) && j < len(b); {
-		s := alike(a[i], b[j])
+		s := same[i*wide+j]
 		switch {
 		case s > 0 && best[i*wide+j] == best[(i+1)*wide+j+1]+s:
 			out = append(out, [2]int{from + i, from + j})
@@ -128,7 +129,7 @@ func certain(anchors [][2]int, a, b []*node) [][2]int {
 	}
 	lone := func(list []*node, side, at int) bool {
 		is := func(i int) bool {
-			return i >= 0 && i < len(list) && !isAnchor[side][i] && list[i].key() == list[at].key()
+			return i >= 0 && i < len(list) && !isAnchor[side][i] && list[i].key == list[at].key
 		}
 		return is(at-1) || is(at+1)
 	}
@@ -141,12 +142,12 @@ func certain(anchors [][2]int, a, b []*node) [][2]int {
 func inTurn(a, b []*node, from int) [][2]int {
 	places := map[string][]int{}
 	for j, n := range b {
-		places[n.key()] = append(places[n.key()], j)
+		places[n.key] = append(places[n.key], j)
 	}
 	var out [][2]int
 	next := 0
 	for i, n := range a {
-		list := places[n.key()]
+		list := places[n.key]
 		for len(list) > 0 && list[0] < next {
 			list = list[1:]
 		}
@@ -155,17 +156,9 @@ func inTurn(a, b []*node, from int) [][2]int {
 			next = list[0] + 1
 			list = list[1:]
 		}
-		places[n.key()] = list
+		places[n.key] = list
 	}
 	return out
-}
-
-// key is what a node must share with the one it is the same as.
-func (n *node) key() string {
-	if n.isModule {
-		return "module " + n.class
-	}
-	return n.name
 }
 
 // most is how alike two nodes are that hold the same work.
@@ -177,10 +170,12 @@ const nameWorth = 1000
 
 // alike says how much two siblings have in common, 0 for nothing.
 func alike(a, b *node) int64 {
-	if a.key() != b.key() {
+	if a.key != b.key {
 		return 0
 	}
-	return nameWorth + nameWorth*shared(a, b)/max(either(a, b), 1)
+	both := shared(a, b)
+	either := int64(len(a.contents)+len(b.contents)) - both
+	return nameWorth + nameWorth*both/max(either, 1)
 }
 
 // shared counts what both nodes do, by operators and inputs.
@@ -194,9 +189,6 @@ func shared(a, b *node) int64 {
 	return out
 }
 
-// distinct counts what either does.
-func either(a, b *node) int64 { return int64(len(a.contents)+len(b.contents)) - shared(a, b) }
-
 // crossed matches siblings that are the same but stand elsewhere, from A to B and from B to A: operators by name, modules by what they do.
 func crossed(a, b []*node, anchors [][2]int) [2]map[*node]*node {
 	out := [2]map[*node]*node{{}, {}}
@@ -207,17 +199,17 @@ func crossed(a, b []*node, anchors [][2]int) [2]map[*node]*node {
 	free := map[string][]*node{}
 	for _, n := range b {
 		if !isAnchor[1][n] {
-			free[n.key()] = append(free[n.key()], n)
+			free[n.key] = append(free[n.key], n)
 		}
 	}
 	for _, n := range a {
 		if isAnchor[0][n] {
 			continue
 		}
-		i := slices.IndexFunc(free[n.key()], func(o *node) bool { return !n.isModule || alike(n, o) == most })
+		i := slices.IndexFunc(free[n.key], func(o *node) bool { return !n.isModule || alike(n, o) == most })
 		if i >= 0 {
-			o := free[n.key()][i]
-			free[n.key()] = slices.Delete(free[n.key()], i, i+1)
+			o := free[n.key][i]
+			free[n.key] = slices.Delete(free[n.key], i, i+1)
 			out[0][n], out[1][o] = o, n
 		}
 	}
@@ -268,11 +260,18 @@ func allShare(a, b []*node) bool {
 	return true
 }
 
-// replace tells of siblings whose place others took.
+// replace tells of siblings whose place others took: fewer ones are fused, several in place of one are that one split.
 func (t *twins) replace(path string, a, b []*node) {
 	sumA, kernelsA, namesA := together(a)
 	sumB, kernelsB, namesB := together(b)
-	*t = append(*t, twin{path: below(path, namesA), a: &sumA, b: &sumB, kernelsA: kernelsA, kernelsB: kernelsB, partner: namesB, how: replaced})
+	how := replaced
+	switch {
+	case len(b) < len(a):
+		how = fused
+	case len(a) == 1 && len(b) > 1:
+		how = splitUp
+	}
+	*t = append(*t, twin{path: below(path, namesA), a: &sumA, b: &sumB, kernelsA: kernelsA, kernelsB: kernelsB, partner: namesB, how: how})
 }
 
 func together(list []*node) (amount, map[string]int64, string) {
@@ -290,16 +289,20 @@ func together(list []*node) (amount, map[string]int64, string) {
 
 // pairOwn matches the work that two operators launched themselves: by inputs, and what is left in the order in which it was called.
 func (t *twins) pairOwn(path string, a, b []*leaf, how string) {
+	inB := make(map[string]*leaf, len(b))
+	for _, y := range b {
+		inB[y.inputs] = y
+	}
 	var restA, restB []*leaf
 	matched := map[*leaf]bool{}
 	for _, x := range a {
-		i := slices.IndexFunc(b, func(y *leaf) bool { return y.inputs == x.inputs })
-		if i < 0 {
+		y := inB[x.inputs]
+		if y == nil {
 			restA = append(restA, x)
 			continue
 		}
-		matched[b[i]] = true
-		t.pairLeaves(path, x, b[i], how)
+		matched[y] = true
+		t.pairLeaves(path, x, y, how)
 	}
 	for _, y := range b {
 		if !matched[y] {
@@ -311,11 +314,11 @@ func (t *twins) pairOwn(path string, a, b []*leaf, how string) {
 		for i, x := range restA {
 			t.pairLeaves(path, x, restB[i], otherShapes)
 		}
-	case len(restA) > 0 && len(restB) > 0:
+	case len(restA) > 0 && len(restB) > 0: // which of them became which is not known
 		x, y := &node{own: restA}, &node{own: restB}
 		sumA, kernelsA := x.total()
 		sumB, kernelsB := y.total()
-		*t = append(*t, twin{path: path, a: &sumA, b: &sumB, kernelsA: kernelsA, kernelsB: kernelsB, shapesA: x.shapes(), shapesB: y.shapes(), partner: path[strings.LastIndex(path, pathMark)+1:], how: replaced})
+		*t = append(*t, twin{path: path, a: &sumA, b: &sumB, kernelsA: kernelsA, kernelsB: kernelsB, shapesA: x.shapes(), shapesB: y.shapes(), how: otherShapes})
 	default:
 		for _, x := range restA {
 			t.oneSide(path, x, nil)
@@ -358,10 +361,6 @@ func (t twins) items(stage string, unitsA, unitsB int64) []Item {
 			it.Status = New
 		case w.b == nil:
 			it.Status = Removed
-		case w.partner != "" && it.B.PerUnitCalls < it.A.PerUnitCalls:
-			it.How = fused
-		case w.partner != "" && it.B.PerUnitCalls > it.A.PerUnitCalls:
-			it.How = splitUp
 		case w.how == otherKernels:
 			it.Partner = strings.Join(it.B.Kernels, " + ")
 		}

@@ -19,7 +19,7 @@ type madeNode struct {
 // nodesFrame makes what operator-nodes answers, in the order of the list.
 func nodesFrame(passes int64, list ...madeNode) *frame.Frame {
 	f := &frame.Frame{Query: "operator-nodes", Version: 1}
-	for _, name := range []string{"stage", "unit", "is_warmup", "module", "operators", "shapes", "types", "kernel", "work_count", "total_ns", "first_ns", "unit_count"} {
+	for _, name := range []string{"stage", "unit", "step", "is_warmup", "module", "operators", "shapes", "types", "kernel", "work_count", "total_ns", "first_ns", "unit_count"} {
 		f.Columns = append(f.Columns, frame.Column{Name: name})
 	}
 	for i, n := range list {
@@ -27,7 +27,7 @@ func nodesFrame(passes int64, list ...madeNode) *frame.Frame {
 		if n.modules != "" {
 			module = n.modules
 		}
-		f.Rows = append(f.Rows, []any{"prefill", "pass", false, module, n.operators, n.shapes, nil, n.kernel, n.launches * passes, n.ns * passes, int64(i), passes})
+		f.Rows = append(f.Rows, []any{"prefill", "pass", nil, false, module, n.operators, n.shapes, nil, n.kernel, n.launches * passes, n.ns * passes, int64(i), passes})
 	}
 	return f
 }
@@ -107,6 +107,15 @@ func TestTree(t *testing.T) {
 			out[1].operators, out[1].ns = "xformers::attention", 42
 			return out
 		}(), []string{"Model_0 > Layer_0 > Attention_0 > aten::scaled_dot_product_attention both 2→3 +2 | replaced | xformers::attention"}},
+		"replaced by one that launches less": {func() []madeNode { out := layers(1, false)[:2]; out[1].launches = 3; return out }(), func() []madeNode {
+			out := layers(1, false)[:2]
+			out[1].operators, out[1].ns = "aten::baddbmm", 20
+			return out
+		}(), []string{"Model_0 > Layer_0 > Attention_0 > aten::matmul both 6→3 -10 | replaced | aten::baddbmm"}},
+		"more inputs": {[]madeNode{linear("A_0", "[x, q]", 30), linear("A_0", "[x, k]", 10)}, []madeNode{linear("A_0", "[x, a]", 9), linear("A_0", "[x, b]", 9), linear("A_0", "[x, c]", 9)},
+			[]string{"A_0 > aten::linear > aten::mm both 4→9 -13 | other shapes"}},
+		"fewer inputs": {[]madeNode{linear("A_0", "[x, q]", 30), linear("A_0", "[x, k]", 10)}, []madeNode{linear("A_0", "[x, qk]", 35)},
+			[]string{"A_0 > aten::linear > aten::mm both 4→3 -5 | other shapes"}},
 		"other operator inside": {layers(1, true), func() []madeNode {
 			out := layers(1, true)
 			out[1].operators = "aten::scaled_dot_product_attention > aten::_efficient_attention"
@@ -160,6 +169,52 @@ func TestTree(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
 			}
 		})
+	}
+}
+
+// TestTreeNotes: what captures lack is said, and which passes are of other numbers of tokens.
+func TestTreeNotes(t *testing.T) {
+	t.Parallel()
+	r := &Result{Stages: []Stage{{Name: "prefill", Unit: PerPass, A: StageSide{Units: 2, Passes: 2}, B: StageSide{Units: 2, Passes: 2}}, {Name: "decode", Unit: PerToken, A: StageSide{Units: 8, Passes: 2}, B: StageSide{Units: 9, Passes: 3}}}}
+	r.noteTokens()
+	if want := []string{"operators of decode are compared per pass, of 4 tokens in A and 3 in B: a change may come from that"}; !slices.Equal(r.Notes, want) {
+		t.Errorf("%q, want %q", r.Notes, want)
+	}
+	said.Add(r.Notes)
+	item := func(callsA, callsB float64, ns int64, how string) Item {
+		return Item{Status: Both, How: how, A: Measure{PerUnitCalls: callsA, PerUnitNs: ns}, B: Measure{PerUnitCalls: callsB}}
+	}
+	for _, c := range []struct {
+		stage string
+		items []Item
+		want  string
+	}{
+		{"decode", []Item{item(4, 3, 90, ""), item(1, 1, 10, ""), item(1, 1, 900, fused)}, ""}, // said already, by tokens
+		{"", []Item{item(4, 3, 90, ""), item(8, 6, 90, otherKernels), item(1, 1, 10, ""), item(1, 1, 900, fused)}, "operators launch 0.75 times as much in B as in A with the same inputs: B does another amount of work, such as other numbers of tokens"},
+		{"steps", []Item{item(4, 3, 90, ""), item(1, 1, 30, "")}, ""},
+		{"steps", []Item{item(4, 4, 90, "")}, ""},
+	} {
+		r := &Result{Stages: r.Stages}
+		r.noteAmount(c.stage, c.items)
+		if got := strings.Join(r.Notes, "; "); got != c.want {
+			t.Errorf("%s %v: %q, want %q", c.stage, c.items, got, c.want)
+		}
+		said.Add(r.Notes)
+	}
+	for _, c := range []struct {
+		is   [2]recorded
+		want string
+	}{
+		{[2]recorded{{operators: true}, {}}, "new has no operators with device work to align: they come from traces of the PyTorch profiler, or from nsys with emit_nvtx"},
+		{[2]recorded{{operators: true, modules: true}, {operators: true}}, "new recorded no modules: operators are aligned without them; with_stack=True records them"},
+		{[2]recorded{{operators: true}, {operators: true}}, ""},
+	} {
+		r := &Result{A: Side{Label: "old"}, B: Side{Label: "new"}}
+		r.noteRecorded(c.is)
+		if got := strings.Join(r.Notes, "; "); got != c.want {
+			t.Errorf("%v: %q, want %q", c.is, got, c.want)
+		}
+		said.Add(r.Notes)
 	}
 }
 

@@ -421,6 +421,14 @@ func testTrees(t *testing.T, w held) {
 	if norms != 5 {
 		t.Errorf("%d of 5 norms are fused", norms)
 	}
+	for _, c := range []struct{ a, b, stage, note string }{
+		{"trace", "stacks", "decode", "operators of decode launch 0.75 times as much in B as in A with the same inputs: B does another amount of work, such as other numbers of tokens"},
+		{"train", "plain", "", "train recorded no modules: operators are aligned without them; with_stack=True records them"},
+	} {
+		if r := runs(t, w, c.a, c.b, diff.Options{By: diff.ByTree, Stage: c.stage}); !slices.Contains(r.Notes, c.note) {
+			t.Errorf("%s against %s: %q lack %q", c.a, c.b, r.Notes, c.note)
+		}
+	}
 	if r := runs(t, w, "nccl2", "trace", diff.Options{By: diff.ByTree}); len(r.Items) > 0 || !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.HasPrefix(n, "nccl2 has no operators") }) {
 		t.Errorf("a run without operators gives %d items and %q", len(r.Items), r.Notes)
 	}

@@ -5,7 +5,7 @@ import { change, count, fixed, kernelNames, minute, scaleOf, signedShare, signed
 import { runField, runsKnown } from "./runs.js";
 import { name, table } from "./table.js";
 
-const byWhat = ["kernel", "family", "grid", "stage", "operator", "range", "metric"];
+const byWhat = ["kernel", "family", "grid", "stage", "operator", "range", "metric", "tree"];
 const metrics = ["gpu_span_ns", "gpu_busy_ns", "gpu_sum_ns", "cpu_ns"];
 const tones = { better: "better", worse: "worse", "cannot tell": "unsure", holds: "better", broken: "worse", "cannot judge": "unsure" }; // verdicts of comparisons, outcomes of rules
 const aspects = { "cannot tell": "inconclusive", "no change": "unchanged" };
@@ -183,7 +183,7 @@ function items(list, caption, per) {
   const tone = (row) => toneOf(row.verdict), times = scaleOf({ name: "v", type: "float", unit: "ns" }, rows.filter((r) => r.item.unit === "ns").flatMap((r) => [r.base, r.new]));
   const shown = (v, row) => v === null ? "-" : row.item.unit === "ns" ? `${times.text(v)} ${times.name}` : value(row.item.unit, v);
   const moved = (v) => v === null ? "-" : signedTime(v);
-  const partner = (i) => i.partner ? el("div", { class: "hint partner" }, `${i.how ?? i.status} ${missing(i.b, i) ? "into" : "from"} `, i.partner.split(" + ").map((p, n) => [n ? " + " : "", name(p, kernelNames([p])(p))])) : null;
+  const partner = (i) => i.partner ? el("div", { class: "hint partner" }, i.kind === "node" ? `${i.how}: now ` : `${i.how ?? i.status} ${missing(i.b, i) ? "into" : "from"} `, i.partner.split(" + ").map((p, n) => [n ? " + " : "", i.kind === "node" && i.how !== "other kernels" ? p : name(p, kernelNames([p])(p))])) : i.kind === "node" && i.how ? el("div", { class: "hint partner" }, i.how) : null;
   return table({ columns, rows, notes: [] }, { caption, search: false, cells: {
     name: (v, row) => [row.item.kind === "kernel" || row.item.kind === "grid" ? name(v, short(row.item.name) + launchOf(row.item)) : v, partner(row.item)],
     base: shown, new: shown, difference: (v, row) => v === null ? "-" : row.item.unit === "ns" ? signedTime(v) : `${v > 0 ? "+" : v < 0 ? "-" : ""}${value(row.item.unit, Math.abs(v))}`,
