@@ -71,7 +71,7 @@ func newServing(ctx context.Context, a frame.Asker, o Options) (*Result, error) 
 // addLoads makes series of the benchmarks under the loads that are wanted.
 func (r *Result) addLoads(f *frame.Frame) error {
 	if len(f.Rows) == 0 {
-		return fmt.Errorf("%w: none of these runs has a result of a load generator: prof ingest --run RUN --add FILE adds one", ErrNoWorkload)
+		return fmt.Errorf("%w: none of the runs%s has a result of a load generator: prof ingest --run RUN --add FILE adds one", ErrNoWorkload, r.Options.ofWorkload())
 	}
 	rows, err := f.Records(append(serving.Columns(), "run", "run_id", "value", "at", "commit", "branch", "is_dirty", "gpu", "driver", "host", "prof_version", "workload")...)
 	if err != nil {

@@ -209,6 +209,14 @@ func New(ctx context.Context, a frame.Asker, o Options) (*Result, error) {
 	return r, nil
 }
 
+// ofWorkload names the workload behind a noun; "" where none was named.
+func (o Options) ofWorkload() string {
+	if o.Workload == "" {
+		return ""
+	}
+	return fmt.Sprintf(" of the workload %q", o.Workload)
+}
+
 func (o Options) withDefaults() Options {
 	if o.Metric == "" {
 		o.Metric = GPUSpan
