@@ -10,6 +10,7 @@ import (
 
 	"prof/internal/suggest"
 	"prof/queries/frame"
+	"prof/queries/judge/serving"
 	"prof/queries/judge/stats"
 )
 
@@ -131,7 +132,8 @@ type Same struct {
 type Point struct {
 	Run              int // index into Result.Runs
 	Value, Mean, Std *float64
-	Passes           int64 // of serving: benchmarks
+	Passes           int64        // of serving: benchmarks
+	Sent             serving.Sent // of serving: requests of its benchmarks
 }
 
 // Level is a stretch of points between two changes, both inclusive, and the median of their values.
