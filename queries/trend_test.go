@@ -332,7 +332,7 @@ func TestTrendSeries(t *testing.T) {
 		{trend.Options{Workload: "zzzz"}, `begins with "zzzz"`},
 		{trend.Options{Tags: []string{"kind=odd"}}, "with the tag kind=odd"},
 	} {
-		found, err := queries.FindWorkload(t.Context(), w, c.o.Workload, c.o.Tags)
+		found, err := queries.FindWorkload(t.Context(), w, c.o.Workload, c.o.Tags, false)
 		var got string
 		if err != nil {
 			got = err.Error()

@@ -20,8 +20,8 @@ type WorkloadRuns struct {
 }
 
 // FindWorkload gives a workload and how many of its runs have the tags. It is named by its key, a unique prefix of one, a command or a run of it; "" is that of the latest
-// run that has one.
-func FindWorkload(ctx context.Context, w *schema.Warehouse, workload string, tags []string) (*WorkloadRuns, error) {
+// run that has one and what is followed: with isServed results of load generators, else device work.
+func FindWorkload(ctx context.Context, w *schema.Warehouse, workload string, tags []string, isServed bool) (*WorkloadRuns, error) {
 	if strings.HasPrefix(workload, schema.BaselinePrefix) { // which is no name that SQL knows
 		run, err := w.Resolve(ctx, workload)
 		if err != nil {
@@ -29,7 +29,7 @@ func FindWorkload(ctx context.Context, w *schema.Warehouse, workload string, tag
 		}
 		workload = run.ID
 	}
-	var args []string
+	args := []string{fmt.Sprintf("is_served := %t", isServed)}
 	for name, v := range map[string]string{"workload": workload, "tag": strings.Join(tags, "\n")} {
 		if v != "" {
 			args = append(args, name+" := "+schema.Quote(v))

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 
 	"prof/ingest/load"
 )
@@ -115,8 +116,12 @@ func (l *requestLists) refuse(why string) {
 	}
 }
 
-// agreement is by how much the mean of the requests' TTFT may differ from the one that the file has.
-const agreement = 1e-3
+// By how much the mean TTFT of the requests, and their mean TPOT or its median, may differ from what the file has: SGLang ends a request when its stream
+// closes, a little after the last token.
+const (
+	agreement     = 1e-3
+	tpotAgreement = 1e-2
+)
 
 // requests makes requests of the lists. Those that do not agree with what the file says of all of them are not kept, since they would be of something else.
 func (p *parser) requests() {
@@ -163,5 +168,41 @@ func (p *parser) requests() {
 		p.warn("the requests one by one are not stored: " + l.fault)
 		return
 	}
+	if name := p.tpotFault(list); name != "" {
+		p.warn("times between tokens of the requests are not stored: TPOT by itls and output_lens does not agree with " + name)
+		for i := range list {
+			list[i].AfterNs, list[i].Gaps = nil, nil
+		}
+	}
 	b.Requests = list
+}
+
+// tpotFault names the figure of the file that TPOT of the requests does not agree with; "" for none. Requests of which one came as a single chunk are not checked: their TPOT is not known.
+func (p *parser) tpotFault(list []Request) string {
+	var all []float64
+	sum := 0.0
+	for _, q := range list {
+		switch {
+		case q.OutputTokens <= 1:
+		case q.AfterNs == nil || *q.Gaps == 0:
+			return ""
+		default:
+			v := *q.AfterNs / float64(q.OutputTokens-1)
+			all, sum = append(all, v), sum+v
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	slices.Sort(all)
+	n := len(all)
+	for _, f := range []struct {
+		name  string
+		value float64
+	}{{"mean_tpot_ms", sum / float64(n)}, {"median_tpot_ms", all[(n-1)/2]/2 + all[n/2]/2}} {
+		if want := p.number(6, f.name); want != nil && math.Abs(f.value-*want) > tpotAgreement**want {
+			return f.name
+		}
+	}
+	return ""
 }

@@ -222,6 +222,15 @@ func TestRequests(t *testing.T) {
 			t.Errorf("%s: %d requests, warnings %q, want %q", changed[0], len(b.Requests), b.Warnings, want)
 		}
 	}
+	for tpot, want := range map[string]string{`"mean_tpot_ms": 2, "median_tpot_ms": 2`: "", `"mean_tpot_ms": 3`: "mean_tpot_ms", `"median_tpot_ms": 1.5`: "median_tpot_ms"} { // TPOT of both requests of several tokens is 2 ms
+		b := read(strings.Replace(detailed, `"mean_ttft_ms"`, tpot+`, "mean_ttft_ms"`, 1))
+		if got := strings.Join(b.Warnings, "; "); len(b.Requests) != 4 || (b.Requests[0].AfterNs == nil) != (want != "") || want == "" && got != "" || !strings.HasSuffix(got, want) || b.Requests[0].TTFTNs == nil {
+			t.Errorf("%s: %+v, warnings %q", tpot, b.Requests, got)
+		}
+	}
+	if b := read(strings.Replace(strings.Replace(detailed, `[0.004]`, `[]`, 1), `"mean_ttft_ms"`, `"mean_tpot_ms": 7, "mean_ttft_ms"`, 1)); len(b.Requests) != 4 || len(b.Warnings) > 0 || *b.Requests[2].Gaps != 0 {
+		t.Errorf("with a request of one chunk: %+v, warnings %q", b.Requests, b.Warnings)
+	}
 	if b := read(strings.Replace(detailed, `, "itls": [[0.001, 0.002, 0.003], [], [0.004], []]`, "", 1)); len(b.Requests) != 4 || b.Requests[0].AfterNs != nil || b.Requests[0].TTFTNs == nil {
 		t.Errorf("without itls: %+v", b)
 	}

@@ -50,6 +50,7 @@ certainly slower by more than 5 %, with 4 if a stage cannot be judged (it looks 
 but may not be, has too few or too noisy samples, or is on one side only), otherwise with 0. As in
 the built-in rule of prof check, a stage is judged by its GPU work if idle time is too noisy (one
 process per side); with --metric, only by that.
+The figures of serving are judged likewise under each load, and 4 is also the code where no load is on both sides.
 Work outside stages is not judged. prof check offers more for CI: several rules, limits for
 single stages, kernels or figures, absolute limits, JUnit, or a summary for a pull request.
 
@@ -69,7 +70,7 @@ In csv, a row of kind stage is the total of a stage; its other rows add up to it
 			&cli.StringFlag{Name: "min-effect", Value: "1%", Usage: "changes below `P%` count as none, even if they are certain"},
 			&cli.StringFlag{Name: "margin", Value: "5%", Usage: "no change means that the change is certainly below `P%`"},
 			&cli.StringFlag{Name: "assume-noise", Usage: "identical runs may differ by up to `P%`", DefaultText: "from earlier runs"},
-			&cli.StringFlag{Name: "fail-over", Usage: "exit 3: a stage is certainly slower by more than `P%`; 4: cannot be judged"},
+			&cli.StringFlag{Name: "fail-over", Usage: "exit 3: a stage or figure of serving is certainly worse by more than `P%`; 4: cannot be judged"},
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORM` of the output: " + strings.Join(compare.DiffForms().Names(), ", "), DefaultText: "table, or the extension of --out"},
 			&cli.StringFlag{Name: "out", Usage: "write to `FILE`"},
 			&cli.BoolFlag{Name: "explain", Usage: "print only the SQL behind the figures"},

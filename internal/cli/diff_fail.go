@@ -7,22 +7,26 @@ import (
 	"prof/queries/judge/diff"
 )
 
-// failDiff chooses the exit code by --fail-over, and says on stderr which stages it follows from.
+// failDiff chooses the exit code by --fail-over, and says on stderr which stages and figures of serving it follows from.
 func (p *program) failDiff(q diffRequest, list []*diff.Result) error {
 	if q.failOver == nil {
 		return nil
 	}
 	code := exitOK
 	for _, r := range list {
-		for _, s := range r.Stages {
-			c, why := failStage(*q.failOver, q.orWork, r.Same, s)
+		add := func(what string, c int, why string) {
 			if why != "" {
-				fmt.Fprintf(p.err, "prof: %s against %s, %s: %s\n", r.B.Label, r.A.Label, stageOrAll(s.Name), why)
+				fmt.Fprintf(p.err, "prof: %s against %s, %s: %s\n", r.B.Label, r.A.Label, what, why)
 			}
 			if c == exitRegression || code == exitOK {
 				code = c
 			}
 		}
+		for _, s := range r.Stages {
+			c, why := failStage(*q.failOver, q.orWork, r.Same, s)
+			add(stageOrAll(s.Name), c, why)
+		}
+		failServing(*q.failOver, r, add)
 	}
 	if code == exitOK {
 		return nil

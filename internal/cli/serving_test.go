@@ -52,6 +52,15 @@ func TestServing(t *testing.T) {
 		t.Errorf("the report has no benchmarks:\n%s", got)
 	}
 
+	// A benchmark that came later has another workload, which trend does not take for that of stages.
+	if got := p.ok("trend"); !strings.Contains(got, "workload  ./kernels\n") {
+		t.Errorf("trend does not follow the run with device work:\n%s", got)
+	}
+	if got := p.ok("trend", "--metric", "ttft_p99"); strings.Contains(got, "workload  ./kernels\n") {
+		t.Errorf("trend of serving does not follow the latest benchmark:\n%s", got)
+	}
+	p.wantLike(1, "", `.*none of the runs of the workload ".+" has a stage, or device work in its timeline: --workload names another.*`, "trend", "--workload", "own")
+
 	// A source that is taken out takes its figures along.
 	p.ok("rm", "r", "--source", "2")
 	if got := p.sql("SELECT tool, count(*) AS n FROM serving_benchmark GROUP BY tool ORDER BY tool"); got != "tool,n\nmy-client,1\nsglang-bench,2\n" {
@@ -213,7 +222,7 @@ func TestServingDiff(t *testing.T) {
 		t.Errorf("p99 is %+v", f)
 	}
 	figures, verdict, line, _ := ask("a", "b", "--assume-noise", "3%")
-	if f := figures["tpot_p50_ns"]; f.Verdict != "worse" || verdict != "worse" || !strings.Contains(line, "concurrency=8 in=100 out=11 tpot_p50_ns +10") {
+	if f := figures["tpot_p50_ns"]; f.Verdict != "worse" || verdict != "worse" || !strings.Contains(line, "TPOT p50 +10") {
 		t.Errorf("with noise that is assumed %+v, %s, %s", f, verdict, line)
 	}
 	figures, verdict, _, _ = ask("a1,a2,a3", "b1,b2,b3")
@@ -226,10 +235,23 @@ func TestServingDiff(t *testing.T) {
 	if figures, verdict, _, _ := ask("a1", "a1"); figures["tpot_p50_ns"].Verdict != "no change" || verdict != "no change" {
 		t.Errorf("of itself %s, %+v", verdict, figures)
 	}
+	// The gate judges figures of serving as it does stages.
+	write(t, p.path("c.json"), []byte(detailed(64, 100, 10)))
+	p.ok("ingest", "--run", "c", "c.json")
+	p.wantLike(exitRegression, "Serving worse: .*", "prof: b1,b2,b3 against a1,a2,a3, serving under rate=inf concurrency=8 in=100 out=11: worse by more than 5 %: .*TPOT p99 by 20 %.*\n", "diff", "a1,a2,a3", "b1,b2,b3", "--fail-over", "5%")
+	p.wantLike(0, "Serving worse: .*", "", "diff", "a1,a2,a3", "b1,b2,b3", "--fail-over", "30%")
+	p.wantLike(0, "Serving better: .*", "", "diff", "b1,b2,b3", "a1,a2,a3", "--fail-over", "5%")
+	p.wantLike(exitCannotJudge, "Serving: no significant change.*", "(?s)prof: b against a, serving under .*: 5 of 5 figures cannot be judged: .*", "diff", "a", "b", "--fail-over", "5%")
+	p.wantLike(exitCannotJudge, ".*", "prof: c against a, serving: cannot be judged: there is no load that both sides were benchmarked under\n", "diff", "a", "c", "--fail-over", "5%")
+	p.wantLike(0, ".*", "", "diff", "a1", "a1", "--fail-over", "5%")
+	table := p.ok("diff", "a", "b")
+	if strings.Contains(table, "\n\n\n") || strings.Contains(table, "no device work") || !strings.Contains(table, " 1 each ") {
+		t.Errorf("the table has two blank lines, speaks of device work, or cuts what figures are based on:\n%s", table)
+	}
 	for form, want := range map[string][]string{
-		"table": {"serving, as clients measured it, under the same load", "tpot p50", "100 and 100 requests", "- only A was benchmarked under rate=inf concurrency=16 in=100 out=11 (vllm-bench)", "- only B was benchmarked under rate=inf concurrency=32"},
-		"md":    {"### Serving, as clients measured it", "| tpot p99 |", "- only A was benchmarked"},
-		"html":  {">Serving</h3>", "tpot p50", "only B was benchmarked"},
+		"table": {"serving, as clients measured it, under the same load", "TPOT p50", "100 and 100 requests", "- only A was benchmarked under rate=inf concurrency=16 in=100 out=11 (vllm-bench)", "- only B was benchmarked under rate=inf concurrency=32"},
+		"md":    {"### Serving, as clients measured it", "| TPOT p99 |", "- only A was benchmarked"},
+		"html":  {">Serving</h3>", "TPOT p50", "only B was benchmarked"},
 		"csv":   {",rate=inf concurrency=8 in=100 out=11,,serving,tpot_p50_ns,"},
 	} {
 		got := p.ok("diff", "a", "b", "--format", form, "--wide")

@@ -32,7 +32,7 @@ series.
 
 A metric of serving is what load generators measured at the client: ` + trend.ServingNames + `.
 It is followed for each load, and only benchmarks under the same load are compared: same rate, concurrency and model, mean lengths of prompts
-and answers to 5 %. The default is the load that most runs share.
+and answers to 5 %, and where all requests are sent at once the same number of them. The default is the load that most runs share.
 
   prof trend
   prof trend --stage decode --workload baseline --last 50
@@ -45,7 +45,7 @@ and answers to 5 %. The default is the load that most runs share.
 			&cli.StringFlag{Name: "stage", Usage: "only this stage; (run) for runs without stages"},
 			&cli.StringSliceFlag{Name: "tag", Usage: "only runs with the tag `KEY=VALUE`; if repeated, with all of them"},
 			&cli.StringFlag{Name: "metric", Value: string(trend.GPUSpan), Usage: strings.Join(metrics, ", ") + "; short: mfu, mbu; or of serving, such as tpot_p99"},
-			&cli.StringFlag{Name: "load", Usage: "for a metric of serving, only loads with the parts `LOAD`: rate=4, rate=inf, concurrency=32, in=1024, out=128, scenario=Server, model=NAME", DefaultText: "the one that most runs share"},
+			&cli.StringFlag{Name: "load", Usage: "for a metric of serving, only loads with the parts `LOAD`: rate=4, rate=inf, concurrency=32, requests=1000, in=1024, out=128, scenario=Server, model=NAME", DefaultText: "the one that most runs share"},
 			&cli.IntFlag{Name: "kernels", Value: trend.DefaultKernels, Usage: "look for the cause of a change in the top `N` kernels of each stage, in the latest 1,000 runs; 0 for none"},
 			&cli.IntFlag{Name: "last", Value: trendRows, Usage: "`N` latest runs in tables (table, md); 0 for all"},
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORM` of the output: " + strings.Join(forms, ", ") + " (csv and json in base units, full precision)", DefaultText: "table, or the extension of --out"},
@@ -103,7 +103,7 @@ func (p *program) trend(c *cli.Context) (err error) {
 
 // askTrend follows a workload, and gives the command of its latest run.
 func askTrend(c *cli.Context, w *schema.Warehouse, o trend.Options) (r *trend.Result, command string, err error) {
-	workload, err := queries.FindWorkload(c.Context, w, o.Workload, o.Tags)
+	workload, err := queries.FindWorkload(c.Context, w, o.Workload, o.Tags, o.Metric.IsServing())
 	if err != nil {
 		return nil, "", err
 	}

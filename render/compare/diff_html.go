@@ -107,7 +107,7 @@ func newDiffView(r *diff.Result) diffView {
 	if t := servingTable(r); len(t.Rows) > 0 {
 		v.Serving = t.View()
 	}
-	v.Unmatched = unmatchedLoads(r)
+	v.Unmatched = servingNotes(r)
 	for _, g := range shownGroups(r) {
 		view := diffGroupView{Stage: g.title(), Table: g.table(r).View()}
 		if g.stage != nil {

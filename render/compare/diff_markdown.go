@@ -54,7 +54,7 @@ func writeDiffMarkdown(out *bytes.Buffer, r *diff.Result) {
 		fmt.Fprintf(out, "\n### %s\n\n", typeset.MarkdownText(typeset.Sentence(t.Caption)))
 		t.Markdown(out)
 	}
-	for i, text := range unmatchedLoads(r) {
+	for i, text := range servingNotes(r) {
 		if i == 0 {
 			out.WriteString("\n")
 		}

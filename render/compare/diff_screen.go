@@ -103,7 +103,9 @@ func writeStages(out *bytes.Buffer, r *diff.Result, o typeset.Options) {
 		}
 		writeHidden(out, dropped, o)
 	}
-	out.WriteString("\n")
+	if len(r.Stages) > 0 {
+		out.WriteString("\n")
+	}
 	for _, s := range r.Stages {
 		typeset.Wrapped(out, "- ", stageWordsOf(s), o.Limit(), plainly)
 	}

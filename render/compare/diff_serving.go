@@ -3,10 +3,10 @@ package compare
 import (
 	"bytes"
 	"fmt"
-	"strings"
 
 	"prof/queries/frame"
 	"prof/queries/judge/diff"
+	"prof/queries/judge/serving"
 	"prof/render/table"
 	"prof/render/typeset"
 )
@@ -14,30 +14,25 @@ import (
 // servingTable is what clients measured under each load that both sides have; without rows where neither has any.
 func servingTable(r *diff.Result) table.Table {
 	t := table.Table{Caption: "serving, as clients measured it, under the same load", Columns: []table.Column{
-		{Name: "load", Title: "load", Doc: "requests per second, requests at once at most, mean tokens of prompts and answers", Least: 12, Keep: 6},
+		{Name: "load", Title: "load", Doc: "requests per second, requests at once at most or in all, mean tokens of prompts and answers", Least: 12, Keep: 6},
 		{Name: "figure", Title: "figure", Doc: "latency and its statistic, or throughput", Keep: 9},
 		{Name: "a", Pair: "sides", Title: "A", Doc: "as the load generator has it; of several benchmarks the median", Right: true, Keep: 8},
 		{Name: "b", Pair: "sides", Title: "B", Doc: "the same of B", Right: true, Keep: 8},
-		{Name: "effect_ratio", Title: "change", Doc: "B over A less 1", Right: true, Keep: 9},
+		{Name: "effect_ratio", Title: "change", Doc: "B over A less 1; of requests the typical change from one of A to one of B", Right: true, Keep: 9},
 		{Name: "verdict", Title: "verdict", Doc: "better, worse, no change or cannot tell", Keep: 9},
-		{Name: "change_interval", Title: "between", Doc: "in which the change lies but for the error rate; of requests what two benchmarks of the same code differ by is left out", Right: true, Keep: 5},
-		{Name: "p", Title: "p", Doc: "chance of a difference like this or larger without a change", Right: true, Keep: 3},
-		{Name: "samples", Title: "by", Doc: "what the verdict is by: requests one by one, benchmarks, or one measurement a side, which has no interval", Least: 12, Keep: 4},
+		{Name: "change_interval", Title: "between", Doc: "confidence interval of the change; for requests it excludes variation between benchmarks", Right: true, Keep: 5},
+		{Name: "p", Title: "p", Doc: "chance of a difference like this or larger without a change; none for requests, unless noise is assumed", Right: true, Keep: 3},
+		{Name: "samples", Title: "based on", Doc: "what the verdict is based on: requests one by one, benchmarks, or one measurement on each side (1 each), which has no interval", Least: 12, Keep: 4},
 		{Name: "tool", Title: "tool", Doc: "the load generator", Keep: 1},
 	}}
 	for _, l := range r.Serving {
 		for _, f := range l.Figures {
-			t.Rows = append(t.Rows, []table.Cell{table.Text(l.Load), table.Text(figureName(f)), figureCell(f, f.A), figureCell(f, f.B), effectCell(f.Comparison.Effect, f.Verdict), verdictCell(f.Verdict),
+			t.Rows = append(t.Rows, []table.Cell{table.Text(l.Load), table.Text(f.Words()), figureCell(f, f.A), figureCell(f, f.B), effectCell(f.Comparison.Effect, f.Verdict), verdictCell(f.Verdict),
 				table.Text(changeInterval(f.Comparison.Low, f.Comparison.High)), chanceCell(&f.Comparison), table.Text(basisText(f)), table.Text(l.Tool)})
 		}
 	}
 	known, _ := t.Known()
 	return known
-}
-
-// figureName is tpot p99 of tpot_p99_ns.
-func figureName(f diff.ServingFigure) string {
-	return strings.ReplaceAll(strings.TrimSuffix(f.Name, "_ns"), "_", " ")
 }
 
 func figureCell(f diff.ServingFigure, v *float64) table.Cell {
@@ -54,13 +49,16 @@ func basisText(f diff.ServingFigure) string {
 	if c := f.Comparison; c.NA > 1 || c.NB > 1 {
 		return fmt.Sprintf("%s and %s %s", typeset.Int(int64(c.NA)), typeset.Int(int64(c.NB)), f.Basis)
 	}
-	return f.Basis
+	return "1 each"
 }
 
-// unmatchedLoads names the loads that only one side was benchmarked under.
-func unmatchedLoads(r *diff.Result) []string {
+// servingNotes are what the table does not say: where requests failed, and which loads only one side was benchmarked under.
+func servingNotes(r *diff.Result) []string {
 	var out []string
 	for _, l := range r.Serving {
+		if text := l.FailedWords(); text != "" {
+			out = append(out, fmt.Sprintf("%s (%s)", text, typeset.Neutral(l.Load)))
+		}
 		if l.A > 0 && l.B > 0 {
 			continue
 		}
@@ -83,15 +81,17 @@ func writeServing(out *bytes.Buffer, r *diff.Result, o typeset.Options) {
 		typeset.Wrapped(out, "", t.Caption, o.Limit(), typeset.Style(o, typeset.Dim))
 		writeHidden(out, t.Write(out, o), o)
 	}
-	for _, text := range unmatchedLoads(r) {
+	for _, text := range servingNotes(r) {
 		typeset.Wrapped(out, "- ", text, o.Limit(), plainly)
 	}
 }
 
 // ServingForm is what load generators measured under one load.
 type ServingForm struct {
-	Load       string              `json:"load" doc:"requests per second, requests at once at most, mean tokens of prompts and answers"`
+	Load       string              `json:"load" doc:"requests per second, requests at once at most or in all, mean tokens of prompts and answers"`
 	Tool       string              `json:"tool" doc:"the load generator"`
+	AFailed    *int64              `json:"a_failed_count" doc:"requests of a that failed"`
+	BFailed    *int64              `json:"b_failed_count"`
 	ABenchmark int                 `json:"a_benchmark_count" doc:"benchmarks of a under it; 0: only b has it"`
 	BBenchmark int                 `json:"b_benchmark_count"`
 	Figures    []ServingFigureForm `json:"figures" nullable:"false" doc:"that both sides have"`
@@ -108,7 +108,13 @@ type ServingFigureForm struct {
 }
 
 func servingForm(l diff.ServingLoad) ServingForm {
-	return ServingForm{l.Load, l.Tool, l.A, l.B, typeset.Each(l.Figures, func(f diff.ServingFigure) ServingFigureForm {
+	failed := func(s serving.Sent) *int64 {
+		if !s.Known {
+			return nil
+		}
+		return &s.Failed
+	}
+	return ServingForm{l.Load, l.Tool, failed(l.SentA), failed(l.SentB), l.A, l.B, typeset.Each(l.Figures, func(f diff.ServingFigure) ServingFigureForm {
 		return ServingFigureForm{f.Name, typeset.Finite(f.A), typeset.Finite(f.B), testForm(&f.Comparison), f.Basis, f.Verdict}
 	})}
 }

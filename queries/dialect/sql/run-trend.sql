@@ -13,7 +13,7 @@ WITH w AS (
             SELECT c.run_id, c.workload_key, c.git_commit, c.git_branch, c.is_git_dirty, c.source_id, min(c.source_id) OVER (PARTITION BY c.run_id) AS first_id FROM capture c
         ) c ON c.run_id = r.run_id AND c.source_id = c.first_id
         LEFT JOIN run_tag g ON g.run_id = r.run_id AND g.key = 'workload'
-        LEFT JOIN (SELECT b.run_id, min(b.model) AS model FROM serving_benchmark b GROUP BY b.run_id) b ON b.run_id = r.run_id
+        LEFT JOIN (SELECT b.run_id, CASE WHEN min(b.model) = max(b.model) THEN min(b.model) END AS model FROM serving_benchmark b GROUP BY b.run_id) b ON b.run_id = r.run_id
     ) x WHERE x.workload IS NOT NULL
 ), staged AS (
     SELECT DISTINCT s.run_id FROM stage_pass s WHERE s.is_counted

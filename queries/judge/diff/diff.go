@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"prof/queries/frame"
@@ -25,7 +26,7 @@ func Runs(ctx context.Context, asker frame.Asker, a, b Side, o Options) (*Result
 	var loaded []runData
 	var sources []Source
 	var known surroundings
-	var served [][]benchmark
+	var served [2][]benchmark
 	var servedBy []Source
 	var errs [3]error
 	var wait sync.WaitGroup
@@ -99,7 +100,6 @@ func (r *Result) compare(a, b []runData, known surroundings) error {
 	}
 	if len(c.stages) == 0 && len(r.Serving) > 0 {
 		r.conclude(c)
-		r.Verdict, r.Words = r.servingVerdict()
 		return nil
 	}
 	if len(c.stages) == 0 {
@@ -156,10 +156,20 @@ func (r *Result) compare(a, b []runData, known surroundings) error {
 
 // noteRuns tells of runs that are not what a reader must take them for.
 func (r *Result) noteRuns(a, b []runData) {
-	for _, d := range slices.Concat(a, b) {
-		if len(d.passes) == 0 && len(d.work) == 0 {
-			r.Notes = append(r.Notes, fmt.Sprintf("run %s has no device work to compare", d.run.Name))
+	var without []string
+	all := slices.Concat(a, b)
+	for _, d := range all {
+		if len(d.passes) == 0 && len(d.work) == 0 && !slices.Contains(without, d.run.Name) {
+			without = append(without, d.run.Name)
 		}
+	}
+	anyWork := slices.ContainsFunc(all, func(d runData) bool { return len(d.passes)+len(d.work) > 0 })
+	switch n := len(without); {
+	case len(r.Serving) > 0 && !anyWork: // nobody expects any of benchmarks alone
+	case n == 1:
+		r.Notes = append(r.Notes, fmt.Sprintf("run %s has no device work to compare", without[0]))
+	case n > 1:
+		r.Notes = append(r.Notes, fmt.Sprintf("runs without device work to compare: %s", strings.Join(without, ", ")))
 	}
 	for _, x := range a {
 		if !r.Same && slices.ContainsFunc(b, func(y runData) bool { return x.run.ID == y.run.ID }) {

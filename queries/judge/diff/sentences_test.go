@@ -123,7 +123,7 @@ func sayMade(t *testing.T) {
 	both := append(side(2), same...)
 	for _, pair := range [][2][]runData{
 		{same, same}, {both, same}, {side(3), side(4, long)}, {side(5), side(6, repeats, long)}, {side(7, graphs), side(8)}, {side(9, graphs), side(10, graphs)}, {side(11, untimed), side(12)}, {side(13), side(14, twice)},
-		{two(15), two(17)}, {two(19), append(two(21), side(23, long)...)}, {side(24), append(none, side(25)...)}, {side(26, outsideWork), side(27, outsideWork)}, {side(28, bySteps("gpu_period")), side(29, bySteps("gpu_period"))}, {side(30, bySteps("gpu_span")), side(31, bySteps("gpu_span"))},
+		{two(15), two(17)}, {two(19), append(two(21), side(23, long)...)}, {side(24), append(none, side(25)...)}, {side(42), slices.Concat(none, side(91, func(d *runData) { d.passes, d.work = nil, nil }), side(43))}, {side(26, outsideWork), side(27, outsideWork)}, {side(28, bySteps("gpu_period")), side(29, bySteps("gpu_period"))}, {side(30, bySteps("gpu_span")), side(31, bySteps("gpu_span"))},
 		{side(34, cold), side(35, cold)}, {side(40, sums), side(41, graphs)},
 	} {
 		compared(t, pair[0], pair[1], bare)

@@ -1,8 +1,10 @@
 package diff
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -15,6 +17,8 @@ import (
 type ServingLoad struct {
 	Load, Tool string
 	A, B       int             // benchmarks under it
+	SentA      serving.Sent    // requests of them
+	SentB      serving.Sent    // likewise
 	Figures    []ServingFigure // none where a side has no benchmark
 }
 
@@ -23,8 +27,8 @@ type ServingFigure struct {
 	Name, Unit   string   // as the columns of trend-serving; ns, or the name of a rate
 	A, B         *float64 // as the tool has it, or the median over the side's benchmarks; nil when not known
 	LessIsBetter bool
-	Comparison   stats.Comparison
-	Basis        string // what the comparison is of: requests, benchmarks, or why it has no interval
+	Comparison   stats.Comparison // of requests, Effect is the typical change from one of A to one of B, which the interval is of
+	Basis        string           // what the comparison is of: requests, benchmarks, or why it has no interval
 	Verdict      Verdict
 }
 
@@ -37,8 +41,11 @@ const (
 
 // benchmark is what a run has of one.
 type benchmark struct {
+	run     Run
+	number  int64 // in the run
 	load    serving.Load
 	tool    string
+	sent    serving.Sent
 	figures map[string]float64
 	samples map[string][]float64 // of requests, by latency
 }
@@ -53,62 +60,88 @@ var (
 // centreOf is the statistic that the centre of so many requests is.
 const centreOf = "p50"
 
-// loadServing reads the benchmarks of runs, by side.
-func loadServing(ctx context.Context, asker frame.Asker, sides ...[]Run) ([][]benchmark, []Source, error) {
+// loadServing reads the benchmarks of runs, by side. Requests are read only where they are used.
+func loadServing(ctx context.Context, asker frame.Asker, a, b []Run) (sides [2][]benchmark, sources []Source, err error) {
+	frames, err := askOf(ctx, asker, slices.Concat(a, b), "serving", "serving-latency")
+	if err != nil {
+		return sides, nil, err
+	}
+	note := func(r Run, used ...*frame.Frame) {
+		for _, f := range used {
+			if len(f.Rows) > 0 {
+				sources = append(sources, sourceOf(r.Name, f))
+			}
+		}
+	}
+	for i, runs := range [][]Run{a, b} {
+		for _, r := range runs {
+			used := frames[:2]
+			frames = frames[2:]
+			list, err := benchmarksOf(r, used[0], used[1])
+			if err != nil {
+				return sides, nil, fmt.Errorf("run %s: %w", r.Name, err)
+			}
+			note(r, used...)
+			sides[i] = append(sides[i], list...)
+		}
+	}
+	var runs []Run
+	var wanted []benchmark
+	for _, p := range pairServing(sides[0], sides[1]) {
+		if len(p.a) == 1 && len(p.b) == 1 {
+			wanted = append(wanted, p.a[0], p.b[0])
+		}
+	}
+	for _, x := range wanted {
+		if !slices.ContainsFunc(runs, func(r Run) bool { return r.ID == x.run.ID }) {
+			runs = append(runs, x.run)
+		}
+	}
+	if frames, err = askOf(ctx, asker, runs, "serving-requests"); err != nil {
+		return sides, nil, err
+	}
+	for i, r := range runs {
+		note(r, frames[i])
+		if err := addRequests(r, wanted, frames[i]); err != nil {
+			return sides, nil, fmt.Errorf("run %s: %w", r.Name, err)
+		}
+	}
+	return sides, sources, nil
+}
+
+// askOf asks queries of runs for all of their rows: the answers of a run follow each other.
+func askOf(ctx context.Context, asker frame.Asker, runs []Run, names ...string) ([]*frame.Frame, error) {
 	var asked []frame.Question
-	for _, r := range slices.Concat(sides...) {
-		for _, query := range []string{"serving", "serving-latency", "serving-requests"} {
+	for _, r := range runs {
+		for _, query := range names {
 			asked = append(asked, frame.Question{Query: query, Args: frame.Args{"run": r.ID, "top": "0"}, Notes: frame.RowsOnly})
 		}
 	}
-	frames, err := asker.AskAll(ctx, asked)
-	if err != nil {
-		return nil, nil, err
-	}
-	out := make([][]benchmark, len(sides))
-	var sources []Source
-	at := 0
-	for i, side := range sides {
-		for _, r := range side {
-			used := frames[3*at : 3*at+3]
-			at++
-			list, err := benchmarksOf(used)
-			if err != nil {
-				return nil, nil, fmt.Errorf("run %s: %w", r.Name, err)
-			}
-			for _, f := range used {
-				if len(f.Rows) > 0 {
-					sources = append(sources, sourceOf(r.Name, f))
-				}
-			}
-			out[i] = append(out[i], list...)
-		}
-	}
-	return out, sources, nil
+	return asker.AskAll(ctx, asked)
 }
 
-// benchmarksOf reads answers of serving, serving-latency and serving-requests of a run.
-func benchmarksOf(frames []*frame.Frame) ([]benchmark, error) {
-	if len(frames[0].Rows) == 0 {
+// benchmarksOf reads answers of serving and serving-latency of a run.
+func benchmarksOf(run Run, loads, latencies *frame.Frame) ([]benchmark, error) {
+	if len(loads.Rows) == 0 {
 		return nil, nil
 	}
-	rows, err := frames[0].Records(append(serving.Columns(), append(servingRates, "benchmark")...)...)
+	rows, err := loads.Records(append(serving.Columns(), append(servingRates, "benchmark")...)...)
 	if err != nil {
 		return nil, err
 	}
 	var out []benchmark
 	place := map[int64]int{}
 	for _, x := range rows {
-		b := benchmark{serving.Of(x), x.Text("tool"), map[string]float64{}, map[string][]float64{}}
+		b := benchmark{run, x.Count("benchmark"), serving.Of(x), x.Text("tool"), serving.SentOf(x), map[string]float64{}, map[string][]float64{}}
 		for _, rate := range servingRates {
 			if v := x.Number(rate); v != nil {
 				b.figures[rate] = *v
 			}
 		}
-		place[x.Count("benchmark")] = len(out)
+		place[b.number] = len(out)
 		out = append(out, b)
 	}
-	if rows, err = frames[1].Records("benchmark", "metric", "mean_ns", "p50_ns", "p99_ns"); err != nil {
+	if rows, err = latencies.Records("benchmark", "metric", "mean_ns", "p50_ns", "p99_ns"); err != nil {
 		return nil, err
 	}
 	for _, x := range rows {
@@ -118,22 +151,41 @@ func benchmarksOf(frames []*frame.Frame) ([]benchmark, error) {
 			}
 		}
 	}
-	if rows, err = frames[2].Records("benchmark", "ttft_ns", "tpot_ns", "e2e_ns"); err != nil {
-		return nil, err
+	return out, nil
+}
+
+// addRequests gives benchmarks of a run their requests: an answer of serving-requests.
+func addRequests(run Run, list []benchmark, requests *frame.Frame) error {
+	rows, err := requests.Records("benchmark", "ttft_ns", "tpot_ns", "e2e_ns")
+	if err != nil {
+		return err
+	}
+	of := map[int64][]benchmark{} // two of a run that is on both sides
+	for _, b := range list {
+		if b.run.ID == run.ID {
+			of[b.number] = append(of[b.number], b)
+		}
 	}
 	for _, x := range rows {
 		for _, latency := range []string{"ttft", "tpot", "e2e"} {
 			if v := x.Number(latency + "_ns"); v != nil {
-				samples := out[place[x.Count("benchmark")]].samples
-				samples[latency] = append(samples[latency], *v)
+				for _, b := range of[x.Count("benchmark")] {
+					b.samples[latency] = append(b.samples[latency], *v)
+				}
 			}
 		}
 	}
-	return out, nil
+	return nil
 }
 
-// compareServing compares benchmarks under the same load, by the same load generator.
-func (r *Result) compareServing(a, b []benchmark) {
+// servingPair is what both sides have of a load by one load generator.
+type servingPair struct {
+	name, tool string
+	a, b       []benchmark
+}
+
+// pairServing puts benchmarks together that were under the same load, by the same load generator.
+func pairServing(a, b []benchmark) []servingPair {
 	all := slices.Concat(a, b)
 	loads := make([]serving.Load, len(all))
 	for i, x := range all {
@@ -146,26 +198,40 @@ func (r *Result) compareServing(a, b []benchmark) {
 		tool string
 	}
 	var order []place
-	sides := map[place][2][]benchmark{}
+	pairs := map[place]*servingPair{}
 	for i, x := range all {
 		p := place{of[i], x.tool}
-		pair, seen := sides[p]
-		if !seen {
-			order = append(order, p)
+		if pairs[p] == nil {
+			order, pairs[p] = append(order, p), &servingPair{name: names[p.load], tool: p.tool}
 		}
-		side := 0
+		side := &pairs[p].a
 		if i >= len(a) {
-			side = 1
+			side = &pairs[p].b
 		}
-		pair[side] = append(pair[side], x)
-		sides[p] = pair
+		*side = append(*side, x)
 	}
 	slices.SortStableFunc(order, func(x, y place) int { return groups[x.load].Compare(groups[y.load]) })
+	var out []servingPair
 	for _, p := range order {
-		pair := sides[p]
-		l := ServingLoad{Load: names[p.load], Tool: p.tool, A: len(pair[0]), B: len(pair[1])}
+		out = append(out, *pairs[p])
+	}
+	return out
+}
+
+func sentOf(list []benchmark) serving.Sent {
+	out := serving.Sent{Known: len(list) > 0}
+	for _, b := range list {
+		out = out.Add(b.sent)
+	}
+	return out
+}
+
+// compareServing compares benchmarks under the same load, by the same load generator.
+func (r *Result) compareServing(a, b []benchmark) {
+	for _, p := range pairServing(a, b) {
+		l := ServingLoad{Load: p.name, Tool: p.tool, A: len(p.a), B: len(p.b), SentA: sentOf(p.a), SentB: sentOf(p.b)}
 		if l.A > 0 && l.B > 0 {
-			l.Figures = r.servingFigures(pair[0], pair[1])
+			l.Figures = r.servingFigures(p.a, p.b)
 		}
 		r.Serving = append(r.Serving, l)
 	}
@@ -182,7 +248,7 @@ func (r *Result) compareServing(a, b []benchmark) {
 	}
 	for i := range r.Serving {
 		for k := range r.Serving[i].Figures {
-			r.Serving[i].Figures[k].temper(r.Options.Stats)
+			r.Serving[i].Figures[k].temper(r.Options.Stats, r.Serving[i].failedMore())
 		}
 	}
 }
@@ -201,6 +267,9 @@ func (r *Result) servingFigures(a, b []benchmark) []ServingFigure {
 			f.Basis = ofOne
 			if latency != "" && len(a[0].samples[latency]) > 1 && len(b[0].samples[latency]) > 1 {
 				f.Basis, f.Comparison = ofRequests, stats.Compare(a[0].samples[latency], b[0].samples[latency], o)
+				if f.Comparison.Method == stats.MethodU {
+					f.Comparison.Effect = stats.Shift(a[0].samples[latency], b[0].samples[latency])
+				}
 			}
 		}
 		out = append(out, f)
@@ -230,43 +299,169 @@ func figuresOf(list []benchmark, name string) []float64 {
 	return out
 }
 
-// temper takes back what requests of one benchmark a side cannot show: how much two benchmarks of the same code differ. Equal sides, and a noise that the user assumes, stand.
-func (f *ServingFigure) temper(o stats.Options) {
+// temper takes back what requests of one benchmark a side cannot show: how much two benchmarks of the same code differ. Equal sides, and a noise that the user assumes,
+// stand. Where more requests failed, nothing is better: those that succeeded had the engine to themselves.
+func (f *ServingFigure) temper(o stats.Options, failedMore bool) {
 	c := &f.Comparison
+	take := func(why string) { c.Verdict, f.Verdict, c.Why = stats.CannotTell, CannotTell, why }
 	switch {
 	case f.Basis == ofOne && o.Noise == nil: // equal by chance, or as the tool rounds
-		c.Verdict, f.Verdict, c.Why = stats.CannotTell, CannotTell, ofOne
+		take(ofOne)
 	case f.Basis == ofRequests && o.Noise == nil && c.P != nil && *c.P < 1 && f.Verdict != CannotTell:
-		c.Why = fmt.Sprintf("the requests of the two benchmarks: %s; benchmarks of the same code may differ as well: repeat them, or write --assume-noise 3%%", c.Why)
-		c.Verdict, f.Verdict = stats.CannotTell, CannotTell
+		take(fmt.Sprintf("the requests of the two benchmarks: %s; benchmarks of the same code may differ as well: repeat them, or write --assume-noise 3%%", c.Why))
+	case f.Verdict == Better && failedMore:
+		take("more requests failed in B, and the figure is of those that succeeded")
+	}
+	if f.Basis == ofRequests && o.Noise == nil { // it is of the requests alone, and nothing is judged by it
+		c.P, c.Adjusted = nil, nil
 	}
 }
 
-// servingVerdict is that of runs without device work.
-func (r *Result) servingVerdict() (Verdict, string) {
+func (l ServingLoad) failedMore() bool { return serving.FailedMore(l.SentA, l.SentB) }
+
+// FailedWords say how many requests failed on each side, and what that means for the figures; "" where none did.
+func (l ServingLoad) FailedWords() string {
+	text := serving.FailedText(l.SentA, l.SentB)
+	switch {
+	case l.A == 0 || l.B == 0 || text == "":
+		return ""
+	case l.failedMore():
+		return "more requests failed: " + text
+	}
+	return "requests failed: " + text
+}
+
+// FailsMoreThan says whether the share of requests that succeed is lower in B than in A by more than a limit of A's.
+func (l ServingLoad) FailsMoreThan(limit float64) bool {
+	return l.failedMore() && (1-l.SentB.FailedRatio()) < (1-limit)*(1-l.SentA.FailedRatio())
+}
+
+// Words name the figure: TTFT p99, output tokens/s.
+func (f ServingFigure) Words() string {
+	if rate, ok := strings.CutSuffix(f.Name, "_per_s"); ok {
+		return strings.ReplaceAll(rate, "_", " ") + "/s"
+	}
+	latency, statistic, _ := strings.Cut(strings.TrimSuffix(f.Name, "_ns"), "_")
+	return strings.ToUpper(latency) + " " + statistic
+}
+
+// Slowdown is by how much B is worse than A, as a share of A, and at most; nil where that is not known. Below 0 it is better.
+func (f ServingFigure) Slowdown() (effect, most *float64) {
+	c := f.Comparison
+	if f.LessIsBetter {
+		return c.Effect, c.High
+	}
+	minus := func(v *float64) *float64 {
+		if v == nil {
+			return nil
+		}
+		return new(-*v)
+	}
+	return minus(c.Effect), minus(c.Low)
+}
+
+// What the line of a comparison has room for.
+const (
+	mostFigures = 3 // of a load, those that changed most
+	mostLoads   = 3
+)
+
+// changedFigures names the figures with a verdict, by load; "" where there are none.
+func (r *Result) changedFigures(v Verdict) string {
+	var out []string
+	for _, l := range r.Serving {
+		var changed []ServingFigure
+		for _, f := range l.Figures {
+			if f.Verdict == v && f.Comparison.Effect != nil {
+				changed = append(changed, f)
+			}
+		}
+		size := func(f ServingFigure) float64 { return math.Abs(math.Log1p(*f.Comparison.Effect)) }
+		slices.SortStableFunc(changed, func(x, y ServingFigure) int { return cmp.Compare(size(y), size(x)) })
+		var said []string
+		for _, f := range changed[:min(len(changed), mostFigures)] {
+			said = append(said, f.Words()+" "+signedPercent(*f.Comparison.Effect))
+		}
+		text := strings.Join(said, ", ")
+		if n := len(changed) - mostFigures; n > 0 {
+			text += fmt.Sprintf(" and %d more", n)
+		}
+		if text != "" {
+			out = append(out, fmt.Sprintf("%s (%s)", text, l.Load))
+		}
+	}
+	if n := len(out) - mostLoads; n > 0 {
+		out = append(out[:mostLoads], "and under "+countText(int64(n), "other load", "other loads"))
+	}
+	return strings.Join(out, ", ")
+}
+
+// servingVerdict is that of the benchmarks together: compared is false where both sides have none in common.
+func (r *Result) servingVerdict() (v Verdict, words string, compared bool) {
 	count := map[Verdict]int{}
-	var said []string
 	figures := 0
+	var failed []string
 	for _, l := range r.Serving {
 		for _, f := range l.Figures {
 			figures++
 			count[f.Verdict]++
-			if c := f.Comparison; (f.Verdict == Better || f.Verdict == Worse) && c.Effect != nil {
-				said = append(said, fmt.Sprintf("%s %s %s", l.Load, f.Name, signedPercent(*c.Effect)))
-			}
+		}
+		if len(l.Figures) > 0 && l.failedMore() {
+			failed = append(failed, fmt.Sprintf("%s (%s)", serving.FailedText(l.SentA, l.SentB), l.Load))
 		}
 	}
-	switch {
-	case figures == 0:
-		return CannotTell, "no load that both sides were benchmarked under"
-	case count[NoChange] == figures:
-		return NoChange, "serving unchanged"
-	case count[Better] > 0 && count[Worse] == 0:
-		return Better, "serving better: " + strings.Join(said, ", ")
-	case count[Worse] > 0 && count[Better] == 0:
-		return Worse, "serving worse: " + strings.Join(said, ", ")
-	case count[Better] > 0:
-		return CannotTell, "serving better in some, worse in others: " + strings.Join(said, ", ")
+	if figures == 0 {
+		return CannotTell, "no load that both sides were benchmarked under", false
 	}
-	return CannotTell, "serving: no figure changed for sure"
+	var said []string
+	for _, v := range []Verdict{Worse, Better} {
+		if text := r.changedFigures(v); text != "" {
+			said = append(said, string(v)+": "+text)
+		}
+	}
+	failedText := "more requests failed: " + strings.Join(failed, ", ")
+	if len(failed) > 0 {
+		said = append(said, failedText)
+	}
+	words = "serving " + strings.Join(said, "; ")
+	if count[Worse]+count[Better] == 0 {
+		words = "serving: " + strings.Join(said, "; ")
+	}
+	switch {
+	case count[Worse] > 0 && count[Better] == 0:
+		return Worse, words, true
+	case count[Worse] > 0 || len(failed) > 0:
+		return CannotTell, words, true
+	case count[Better] > 0:
+		return Better, words, true
+	case count[NoChange] == figures:
+		return NoChange, "serving unchanged", true
+	}
+	return CannotTell, "serving: no significant change", true
+}
+
+// addServing adds what benchmarks say to the verdict of the stages, or is the verdict where there are none.
+func (r *Result) addServing() {
+	if len(r.Serving) == 0 {
+		return
+	}
+	v, words, compared := r.servingVerdict()
+	switch {
+	case len(r.judgedStages()) == 0:
+		r.Verdict, r.Words = v, words
+	case compared && !r.Same:
+		r.Verdict, r.Words = both(r.Verdict, v), r.Words+"; "+words
+	}
+}
+
+// both is the verdict of two things together: contrary ones cancel, and a change goes before none.
+func both(a, b Verdict) Verdict {
+	changed := func(v Verdict) bool { return v == Better || v == Worse }
+	switch {
+	case a == b || changed(a) && !changed(b):
+		return a
+	case changed(b) && !changed(a):
+		return b
+	}
+	return CannotTell
 }

@@ -11,7 +11,7 @@ import (
 
 // served is a benchmark at so many requests at once, with requests whose TTFT spreads by 10 % around it.
 func served(concurrency string, ttft, rate float64, requests int) benchmark {
-	b := benchmark{serving.Load{Concurrency: concurrency}, "vllm-bench", map[string]float64{"ttft_p50_ns": ttft, "output_tokens_per_s": rate}, map[string][]float64{}}
+	b := benchmark{load: serving.Load{Concurrency: concurrency}, tool: "vllm-bench", figures: map[string]float64{"ttft_p50_ns": ttft, "output_tokens_per_s": rate}, samples: map[string][]float64{}}
 	for i := range requests {
 		b.samples["ttft"] = append(b.samples["ttft"], ttft*(0.95+0.1*float64(i*37%requests)/float64(requests)))
 	}
@@ -26,6 +26,12 @@ func TestServing(t *testing.T) {
 		}
 		return out
 	}
+	failing := func(list []benchmark, failed int64) []benchmark {
+		for i := range list {
+			list[i].sent = serving.Sent{Completed: 100 - failed, Failed: failed, Known: true}
+		}
+		return list
+	}
 	noise := stats.DefaultOptions()
 	noise.Noise = stats.AssumeNoise(0.03)
 	for name, c := range map[string]struct {
@@ -34,13 +40,16 @@ func TestServing(t *testing.T) {
 		figures string
 		verdict string
 	}{
-		"worse":         {several("8", 100, 50), several("8", 110, 45), stats.DefaultOptions(), "ttft_p50_ns worse of benchmarks, output_tokens_per_s worse of benchmarks", "worse: serving worse: concurrency=8 ttft_p50_ns +"},
+		"worse":         {several("8", 100, 50), several("8", 110, 45), stats.DefaultOptions(), "ttft_p50_ns worse of benchmarks, output_tokens_per_s worse of benchmarks", "worse: serving worse: output tokens/s -10 %, TTFT p50 +10 % (concurrency=8)"},
 		"better":        {several("8", 110, 45), several("8", 100, 50), stats.DefaultOptions(), "ttft_p50_ns better of benchmarks, output_tokens_per_s better of benchmarks", "better: serving better: "},
-		"mixed":         {several("8", 100, 45), several("8", 110, 50), stats.DefaultOptions(), "ttft_p50_ns worse of benchmarks, output_tokens_per_s better of benchmarks", "cannot tell: serving better in some, worse in others: "},
+		"mixed":         {several("8", 100, 45), several("8", 110, 50), stats.DefaultOptions(), "ttft_p50_ns worse of benchmarks, output_tokens_per_s better of benchmarks", "cannot tell: serving worse: TTFT p50 +10 % (concurrency=8); better: output tokens/s +11"},
 		"unchanged":     {several("8", 100, 50), several("8", 100, 50), stats.DefaultOptions(), "ttft_p50_ns no change of benchmarks, output_tokens_per_s no change of benchmarks", "no change: serving unchanged"},
-		"one each":      {[]benchmark{served("8", 100, 50, 0)}, []benchmark{served("8", 200, 25, 0)}, stats.DefaultOptions(), "ttft_p50_ns cannot tell of " + ofOne + ", output_tokens_per_s cannot tell of " + ofOne, "cannot tell: serving: no figure changed for sure"},
-		"requests":      {[]benchmark{served("8", 100, 50, 200)}, []benchmark{served("8", 110, 50, 200)}, stats.DefaultOptions(), "ttft_p50_ns cannot tell of requests, output_tokens_per_s cannot tell of " + ofOne, "cannot tell: serving: no figure changed for sure"},
-		"assumed noise": {[]benchmark{served("8", 100, 50, 200)}, []benchmark{served("8", 110, 50, 200)}, noise, "ttft_p50_ns worse of requests, output_tokens_per_s no change of " + ofOne, "worse: serving worse: concurrency=8 ttft_p50_ns +10 %"},
+		"one each":      {[]benchmark{served("8", 100, 50, 0)}, []benchmark{served("8", 200, 25, 0)}, stats.DefaultOptions(), "ttft_p50_ns cannot tell of " + ofOne + ", output_tokens_per_s cannot tell of " + ofOne, "cannot tell: serving: no significant change"},
+		"requests":      {[]benchmark{served("8", 100, 50, 200)}, []benchmark{served("8", 110, 50, 200)}, stats.DefaultOptions(), "ttft_p50_ns cannot tell of requests, output_tokens_per_s cannot tell of " + ofOne, "cannot tell: serving: no significant change"},
+		"assumed noise": {[]benchmark{served("8", 100, 50, 200)}, []benchmark{served("8", 110, 50, 200)}, noise, "ttft_p50_ns worse of requests, output_tokens_per_s no change of " + ofOne, "worse: serving worse: TTFT p50 +10 % (concurrency=8)"},
+		"more failed":   {failing(several("8", 110, 45), 0), failing(several("8", 100, 50), 50), stats.DefaultOptions(), "ttft_p50_ns cannot tell of benchmarks, output_tokens_per_s cannot tell of benchmarks", "cannot tell: serving: more requests failed: 0 → 200 of 400 (concurrency=8)"},
+		"fewer failed":  {failing(several("8", 110, 45), 50), failing(several("8", 100, 50), 0), stats.DefaultOptions(), "ttft_p50_ns better of benchmarks, output_tokens_per_s better of benchmarks", "better: serving better: "},
+		"failed, worse": {failing(several("8", 100, 50), 0), failing(several("8", 110, 45), 1), stats.DefaultOptions(), "ttft_p50_ns worse of benchmarks, output_tokens_per_s worse of benchmarks", "worse: serving worse: "},
 		"other loads":   {several("8", 100, 50), several("16", 100, 50), stats.DefaultOptions(), "", "cannot tell: no load that both sides were benchmarked under"},
 	} {
 		r := &Result{Options: Options{Stats: c.o}}
@@ -54,10 +63,66 @@ func TestServing(t *testing.T) {
 				said.Add(f.Comparison.Why)
 			}
 		}
-		verdict, words := r.servingVerdict()
+		verdict, words, _ := r.servingVerdict()
 		said.Add(words)
 		if strings.Join(got, ", ") != c.figures || !strings.HasPrefix(string(verdict)+": "+words, c.verdict) || loads != len(c.a)+len(c.b) {
 			t.Errorf("%s: %q, %s: %s; want %s, %s", name, got, verdict, words, c.figures, c.verdict)
 		}
+	}
+}
+
+// TestServingVerdicts: benchmarks have a say in the verdict of runs that have stages too, and one-sided benchmarks have none.
+func TestServingVerdicts(t *testing.T) {
+	for _, c := range []struct{ stages, serving, want Verdict }{
+		{NoChange, Worse, Worse}, {Better, Worse, CannotTell}, {Worse, Worse, Worse}, {CannotTell, Better, Better}, {Better, CannotTell, Better}, {NoChange, CannotTell, CannotTell}, {NoChange, NoChange, NoChange},
+	} {
+		if got := both(c.stages, c.serving); got != c.want {
+			t.Errorf("stages %s and serving %s are %s, want %s", c.stages, c.serving, got, c.want)
+		}
+	}
+	r := &Result{Options: Options{Stats: stats.DefaultOptions()}, Stages: []Stage{{Name: "decode"}}, Verdict: NoChange, Words: "decode unchanged"}
+	var a, b []benchmark
+	for _, f := range []float64{0.999, 1, 1.001, 1.0005} {
+		a, b = append(a, served("8", 100*f, 50*f, 0)), append(b, served("8", 130*f, 50*f, 0))
+	}
+	r.compareServing(a, nil)
+	if r.addServing(); r.Verdict != NoChange || r.Words != "decode unchanged" {
+		t.Errorf("with benchmarks of one side %s: %s", r.Verdict, r.Words)
+	}
+	r.Serving = nil
+	r.compareServing(a, b)
+	if r.addServing(); r.Verdict != Worse || r.Words != "decode unchanged; serving worse: TTFT p50 +30 % (concurrency=8)" {
+		t.Errorf("with benchmarks %s: %s", r.Verdict, r.Words)
+	}
+}
+
+// TestServingLine: the line names three figures of a load, those that changed most, and the load once.
+func TestServingLine(t *testing.T) {
+	l := ServingLoad{Load: "concurrency=8", A: 1, B: 1}
+	for i, name := range []string{"ttft_mean_ns", "ttft_p50_ns", "tpot_p99_ns", "e2e_p99_ns", "requests_per_s"} {
+		l.Figures = append(l.Figures, ServingFigure{Name: name, Verdict: Worse, Comparison: stats.Comparison{Effect: new(0.1 * float64(1+i))}})
+	}
+	r := &Result{Serving: []ServingLoad{l}}
+	if _, words, _ := r.servingVerdict(); words != "serving worse: requests/s +50 %, E2E p99 +40 %, TPOT p99 +30 % and 2 more (concurrency=8)" {
+		t.Error(words)
+	}
+}
+
+// TestRequestChange: the change of requests lies in its interval, whatever their medians are, and has no p of its own.
+func TestRequestChange(t *testing.T) {
+	a, b := served("8", 100, 50, 0), served("8", 100, 50, 0)
+	for i := range 60 { // two humps: the medians are one in each
+		low, high := 100+float64(i)/100, 200+float64(i)/100
+		if i < 31 {
+			a.samples["ttft"], b.samples["ttft"] = append(a.samples["ttft"], low), append(b.samples["ttft"], high)
+		} else {
+			a.samples["ttft"], b.samples["ttft"] = append(a.samples["ttft"], high), append(b.samples["ttft"], low)
+		}
+	}
+	r := &Result{Options: Options{Stats: stats.DefaultOptions()}}
+	r.compareServing([]benchmark{a}, []benchmark{b})
+	c := r.Serving[0].Figures[0].Comparison
+	if c.Effect == nil || c.Low == nil || *c.Effect < *c.Low || *c.Effect > *c.High || *c.Effect > 0.9 || c.JudgedP() != nil {
+		t.Errorf("change %v between %v and %v, p %v", *c.Effect, *c.Low, *c.High, c.JudgedP())
 	}
 }

@@ -31,6 +31,7 @@ func (r *Result) conclude(c *comparer) {
 	}
 	r.Verdict = r.overall()
 	r.Words = r.line() + c.graphText()
+	r.addServing()
 	for _, st := range r.Stages {
 		if st.Unit == PerToken {
 			r.Notes = append(r.Notes, fmt.Sprintf("%s: times are per token, because the passes of A and B have different numbers of tokens", stageName(st.Name)))

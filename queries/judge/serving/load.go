@@ -16,6 +16,7 @@ import (
 type Load struct {
 	Rate        string   // requests per second; "inf" without waiting; "" when unknown
 	Concurrency string   // requests at once at most; "" without a limit, and when unknown
+	Requests    string   // requests in all, where none waits for another and so their number is the load; else ""
 	Input       *float64 // mean tokens of a prompt; nil when unknown
 	Output      *float64 // mean tokens generated for a request, likewise
 	Scenario    string   // of MLPerf's LoadGen; "" of others
@@ -24,7 +25,7 @@ type Load struct {
 
 // Columns are those that Of reads.
 func Columns() []string {
-	return []string{"target_requests_per_s", "is_rate_unlimited", "concurrency_limit_count", "completed_count", "input_token_count", "output_token_count", "tool", "label", "model"}
+	return []string{"target_requests_per_s", "is_rate_unlimited", "concurrency_limit_count", "completed_count", "failed_count", "input_token_count", "output_token_count", "tool", "label", "model"}
 }
 
 // Of is the load of a row of serving or trend-serving.
@@ -37,6 +38,9 @@ func Of(row frame.Record) Load {
 	}
 	if n := row.Number("concurrency_limit_count"); n != nil {
 		l.Concurrency = number(*n)
+	}
+	if n := row.Number("completed_count"); l.Rate == "inf" && l.Concurrency == "" && n != nil {
+		l.Requests = number(*n + float64(SentOf(row).Failed))
 	}
 	if n := row.Number("completed_count"); n != nil && *n > 0 {
 		for column, to := range map[string]**float64{"input_token_count": &l.Input, "output_token_count": &l.Output} {
@@ -51,6 +55,51 @@ func Of(row frame.Record) Load {
 	return l
 }
 
+// Sent is what became of the requests of benchmarks.
+type Sent struct {
+	Completed, Failed int64
+	Known             bool // the load generator counted both
+}
+
+// SentOf is that of a row of serving or trend-serving.
+func SentOf(row frame.Record) Sent {
+	completed, failed := row.Number("completed_count"), row.Number("failed_count")
+	if completed == nil || failed == nil {
+		return Sent{}
+	}
+	return Sent{int64(*completed), int64(*failed), true}
+}
+
+// Add is both together, known where both are.
+func (s Sent) Add(o Sent) Sent {
+	return Sent{s.Completed + o.Completed, s.Failed + o.Failed, s.Known && o.Known}
+}
+
+// FailedRatio is the share of requests that failed; 0 without requests.
+func (s Sent) FailedRatio() float64 {
+	if s.Failed == 0 {
+		return 0
+	}
+	return float64(s.Failed) / float64(s.Failed+s.Completed)
+}
+
+// FailedMore says whether a larger share of requests failed after than before, so that figures of those that succeeded are of an easier load.
+func FailedMore(before, after Sent) bool {
+	return before.Known && after.Known && after.FailedRatio() > before.FailedRatio()
+}
+
+// FailedText says how many requests failed before and after: 0 → 50 of 100; with both totals where they differ, and "" where none failed or that is not known.
+func FailedText(before, after Sent) string {
+	of := before.Completed + before.Failed
+	switch {
+	case !before.Known || !after.Known || before.Failed+after.Failed == 0:
+		return ""
+	case of == after.Completed+after.Failed:
+		return fmt.Sprintf("%d → %d of %d", before.Failed, after.Failed, of)
+	}
+	return fmt.Sprintf("%d of %d → %d of %d", before.Failed, of, after.Failed, after.Completed+after.Failed)
+}
+
 func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // lengthMargin is by how much mean lengths of prompts and answers may differ under the same load.
@@ -58,7 +107,7 @@ const lengthMargin = 0.05
 
 // Same says whether figures under both loads can be compared: the same in all, lengths to 5 %. What is unknown is only like what is unknown.
 func (l Load) Same(o Load) bool {
-	return l.Rate == o.Rate && l.Concurrency == o.Concurrency && l.Scenario == o.Scenario && l.Model == o.Model && near(l.Input, o.Input) && near(l.Output, o.Output)
+	return l.Rate == o.Rate && l.Concurrency == o.Concurrency && l.Requests == o.Requests && l.Scenario == o.Scenario && l.Model == o.Model && near(l.Input, o.Input) && near(l.Output, o.Output)
 }
 
 func near(a, b *float64) bool {
@@ -96,7 +145,7 @@ func (l Load) Compare(o Load) int {
 		}
 		return *n
 	}
-	return cmp.Or(cmp.Compare(size(l.Rate), size(o.Rate)), cmp.Compare(size(l.Concurrency), size(o.Concurrency)), cmp.Compare(length(l.Input), length(o.Input)), cmp.Compare(length(l.Output), length(o.Output)),
+	return cmp.Or(cmp.Compare(size(l.Rate), size(o.Rate)), cmp.Compare(size(l.Concurrency), size(o.Concurrency)), cmp.Compare(size(l.Requests), size(o.Requests)), cmp.Compare(length(l.Input), length(o.Input)), cmp.Compare(length(l.Output), length(o.Output)),
 		cmp.Compare(l.Scenario, o.Scenario), cmp.Compare(l.Model, o.Model))
 }
 
@@ -105,7 +154,7 @@ type part struct{ name, value string }
 
 func (l Load) parts() []part {
 	var out []part
-	for _, p := range []part{{"scenario", l.Scenario}, {"rate", l.Rate}, {"concurrency", l.Concurrency}, {"in", tokens(l.Input)}, {"out", tokens(l.Output)}} {
+	for _, p := range []part{{"scenario", l.Scenario}, {"rate", l.Rate}, {"concurrency", l.Concurrency}, {"requests", l.Requests}, {"in", tokens(l.Input)}, {"out", tokens(l.Output)}} {
 		if p.value != "" {
 			out = append(out, p)
 		}
@@ -158,8 +207,8 @@ func Parse(text string) (Pick, error) {
 	var out Pick
 	for _, field := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ',' }) {
 		name, value, ok := strings.Cut(field, "=")
-		if !ok || value == "" || !slices.Contains([]string{"rate", "concurrency", "in", "out", "scenario", "model"}, name) {
-			return nil, fmt.Errorf("%w: load %q: write it as parts such as rate=4, rate=inf, concurrency=32, in=1024, out=128, scenario=Server or model=NAME", frame.ErrBadArgument, field)
+		if !ok || value == "" || !slices.Contains([]string{"rate", "concurrency", "requests", "in", "out", "scenario", "model"}, name) {
+			return nil, fmt.Errorf("%w: load %q: write it as parts such as rate=4, rate=inf, concurrency=32, requests=1000, in=1024, out=128, scenario=Server or model=NAME", frame.ErrBadArgument, field)
 		}
 		if name != "scenario" && name != "model" && value != "inf" {
 			v, err := strconv.ParseFloat(value, 64)

@@ -154,6 +154,17 @@ func shiftInterval(a, b []float64, alpha float64) (lo, hi float64) {
 	return d[i-1], d[len(d)-i]
 }
 
+// Shift is the typical relative change from a value of a to one of b: the median of all such changes (Hodges and Lehmann 1963), which the interval of
+// a U test encloses. nil without values, and where it has no ratio.
+func Shift(a, b []float64) *float64 {
+	if faultOf(a, b) != "" || slices.Max(a) == 0 && slices.Max(b) == 0 {
+		return nil
+	}
+	p := logsOf(a, b)
+	lo, hi := shiftInterval(p.a, p.b, 1)
+	return p.ratio(lo/2 + hi/2)
+}
+
 // criticalShare is which of the sorted differences bounds the interval, as a share of their number: the largest k with P(U < k) at most
 // alpha / 2, exact for small samples and else by the normal approximation.
 func criticalShare(na, nb int, alpha float64) float64 {

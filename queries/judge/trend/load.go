@@ -17,7 +17,7 @@ var ErrNoWorkload = errors.New("no runs of a workload")
 // noStage says why none of the runs has a row.
 func noStage(ctx context.Context, a frame.Asker, o Options) error {
 	if o.Stage == "" {
-		return fmt.Errorf("%w: none of these runs has a stage, or device work in its timeline", ErrNoWorkload)
+		return fmt.Errorf("%w: none of the runs%s has a stage, or device work in its timeline: --workload names another workload, --metric tpot_p99 follows results of load generators", ErrNoWorkload, o.ofWorkload())
 	}
 	all := Options{Workload: o.Workload, Tags: o.Tags, Metric: o.Metric}
 	r := &Result{Options: all}

@@ -36,6 +36,11 @@ func TestSentences(t *testing.T) {
 		t.Fatal(err)
 	}
 	said.Add(r.Notes)
+	sent := []Point{{Sent: serving.Sent{Completed: 9, Known: true}}, {Sent: serving.Sent{Completed: 9, Failed: 1, Known: true}}}
+	r = &Result{Runs: []Run{{Name: "a"}}, Series: []Series{{Stage: "rate=4", Points: sent}}, Changes: []Change{{Point: 1, Verdict: Better}}}
+	r.takeBack()
+	said.Add(r.Notes)
+	said.Add([]string{Options{Workload: "w"}.ofWorkload()})
 	said.Add([]string{ServingNames})
 	said.Compare(t, "testdata/sentences.txt")
 }

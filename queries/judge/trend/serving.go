@@ -61,6 +61,7 @@ func newServing(ctx context.Context, a frame.Asker, o Options) (*Result, error) 
 		return nil, err
 	}
 	r.findChanges()
+	r.takeBack()
 	if err := r.addProvenance(ctx, a); err != nil {
 		return nil, err
 	}
@@ -71,7 +72,7 @@ func newServing(ctx context.Context, a frame.Asker, o Options) (*Result, error) 
 // addLoads makes series of the benchmarks under the loads that are wanted.
 func (r *Result) addLoads(f *frame.Frame) error {
 	if len(f.Rows) == 0 {
-		return fmt.Errorf("%w: none of these runs has a result of a load generator: prof ingest --run RUN --add FILE adds one", ErrNoWorkload)
+		return fmt.Errorf("%w: none of the runs%s has a result of a load generator: prof ingest --run RUN --add FILE adds one", ErrNoWorkload, r.Options.ofWorkload())
 	}
 	rows, err := f.Records(append(serving.Columns(), "run", "run_id", "value", "at", "commit", "branch", "is_dirty", "gpu", "driver", "host", "prof_version", "workload")...)
 	if err != nil {
@@ -103,11 +104,13 @@ func (r *Result) addLoads(f *frame.Frame) error {
 		}
 		s := &r.Series[series[p]]
 		if n := len(s.Points); n == 0 || s.Points[n-1].Run != at {
-			s.Points, values[p] = append(s.Points, Point{Run: at}), nil
+			s.Points, values[p] = append(s.Points, Point{Run: at, Sent: serving.Sent{Known: true}}), nil
 		}
+		last := &s.Points[len(s.Points)-1]
+		last.Sent = last.Sent.Add(serving.SentOf(x))
 		if v := x.Number("value"); v != nil {
 			values[p] = append(values[p], *v)
-			s.Points[len(s.Points)-1].set(values[p])
+			last.set(values[p])
 		}
 	}
 	order := make([]int, len(groups))
@@ -121,6 +124,44 @@ func (r *Result) addLoads(f *frame.Frame) error {
 	}
 	r.orderSeries(sorted)
 	return nil
+}
+
+// takeBack leaves out improvements since which a larger share of requests fails, and notes them: those that succeed have the engine to themselves.
+func (r *Result) takeBack() {
+	r.Changes = slices.DeleteFunc(r.Changes, func(c Change) bool {
+		before, after := r.Series[c.Series].sentAround(c.Point)
+		failed := serving.FailedText(before, after)
+		if failed == "" || !serving.FailedMore(before, after) {
+			return false
+		}
+		text := fmt.Sprintf("more requests fail from %s on: %s (%s)", r.Runs[c.First].Name, failed, r.Series[c.Series].Stage)
+		if c.Verdict == Better {
+			text += "; the better figures since then are of those that succeeded, and no improvement"
+		}
+		r.Notes = append(r.Notes, text)
+		return c.Verdict == Better
+	})
+}
+
+// sentAround adds up the requests of the points from one level change to the next, before a point and from it on.
+func (s *Series) sentAround(point int) (before, after serving.Sent) {
+	from, to := 0, len(s.Points)
+	for _, l := range s.Levels {
+		switch {
+		case l.From == point:
+			to = l.To + 1
+		case l.From < point:
+			from = l.From
+		}
+	}
+	sum := func(points []Point) serving.Sent {
+		out := serving.Sent{Known: len(points) > 0}
+		for _, p := range points {
+			out = out.Add(p.Sent)
+		}
+		return out
+	}
+	return sum(s.Points[from:point]), sum(s.Points[point:to])
 }
 
 // set makes a point of the benchmarks that a run has under one load: their median, mean and spread.

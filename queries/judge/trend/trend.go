@@ -10,6 +10,7 @@ import (
 
 	"prof/internal/suggest"
 	"prof/queries/frame"
+	"prof/queries/judge/serving"
 	"prof/queries/judge/stats"
 )
 
@@ -131,7 +132,8 @@ type Same struct {
 type Point struct {
 	Run              int // index into Result.Runs
 	Value, Mean, Std *float64
-	Passes           int64 // of serving: benchmarks
+	Passes           int64        // of serving: benchmarks
+	Sent             serving.Sent // of serving: requests of its benchmarks
 }
 
 // Level is a stretch of points between two changes, both inclusive, and the median of their values.
@@ -207,6 +209,14 @@ func New(ctx context.Context, a frame.Asker, o Options) (*Result, error) {
 	}
 	r.addNotes()
 	return r, nil
+}
+
+// ofWorkload names the workload behind a noun; "" where none was named.
+func (o Options) ofWorkload() string {
+	if o.Workload == "" {
+		return ""
+	}
+	return fmt.Sprintf(" of the workload %q", o.Workload)
 }
 
 func (o Options) withDefaults() Options {

@@ -2,7 +2,7 @@
 -- grain: one run, stage and kernel, copy operation or graph replay, or the idle time of a stage
 -- key: run_id, stage, kind, name
 -- params:
---   workload VARCHAR = NULL: workload_key, unique prefix of one, command, or any reference to a run of the workload; NULL: the workload of the latest run that has one
+--   workload VARCHAR = NULL: workload_key, unique prefix of one, command, or any reference to a run of the workload; NULL: the workload of the latest run that has one and device work
 --   tag VARCHAR = NULL: only runs with this tag, key=value; a run must have all tags of a list separated by line breaks
 --   stage VARCHAR = NULL: only this stage; (run) for runs without stages
 --   top BIGINT = 20: maximum kernels, copies and graphs per stage: those with the most time per pass in any run; 0 for all

@@ -2,7 +2,7 @@
 -- grain: one run and stage
 -- key: run_id, stage
 -- params:
---   workload VARCHAR = NULL: workload_key, unique prefix of one, command, or any reference to a run of the workload; NULL: the workload of the latest run that has one
+--   workload VARCHAR = NULL: workload_key, unique prefix of one, command, or any reference to a run of the workload; NULL: the workload of the latest run that has one and device work
 --   tag VARCHAR = NULL: only runs with this tag, key=value; a run must have all tags of a list separated by line breaks
 --   stage VARCHAR = NULL: only this stage; (run) for runs without stages
 --   metric VARCHAR = 'gpu_span_ns': gpu_span_ns, gpu_busy_ns, gpu_sum_ns or cpu_ns per pass, or mfu_ratio, mbu_ratio or tokens_per_s over all passes
@@ -27,7 +27,7 @@
 --   is_varying: whether tokens or sequences differ between its passes
 --   host: host name of the captured machine; NULL when no source has it
 --   prof_version: prof version that ingested it
---   workload: workload_key, or the command line for a run that prof did not capture, or its tag workload without one, or the model that its load generator asked
+--   workload: workload_key, or the command line for a run that prof did not capture, or its tag workload without one, or the only model that its load generators asked
 --   run_id: run id
 
 WITH w AS (

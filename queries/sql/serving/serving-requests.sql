@@ -10,7 +10,7 @@
 --   input_token_count: tokens of the prompt; NULL when the file does not have them
 --   output_token_count: tokens generated; 0 of a request that failed
 --   ttft_ns: time to the first token; NULL, like all times, of a request that failed
---   tpot_ns: time per output token after the first: (last token - first) / (output tokens - 1); NULL of a request of one token, and when the file does not have its times between tokens
+--   tpot_ns: time per output token after the first: (last token - first) / (output tokens - 1); NULL of a request of one token, of one that came as a single chunk, and when the file does not have its times between tokens
 --   itl_mean_ns: mean time between its tokens or chunks; NULL without any
 --   e2e_ns: time to the last token; NULL when the file does not have the times between tokens
 --   tool: the load generator
@@ -19,7 +19,7 @@
 WITH b AS (
     SELECT row_number() OVER (ORDER BY b.source_id, b.benchmark_id) AS benchmark, b.source_id, b.benchmark_id, b.tool FROM serving_benchmark b WHERE b.run_id = run
 )
-SELECT b.benchmark, q.request_id AS request, q.input_token_count, q.output_token_count, q.ttft_ns, CASE WHEN q.output_token_count > 1 THEN q.after_ns / (q.output_token_count - 1) END AS tpot_ns,
+SELECT b.benchmark, q.request_id AS request, q.input_token_count, q.output_token_count, q.ttft_ns, CASE WHEN q.output_token_count > 1 AND q.gap_count > 0 THEN q.after_ns / (q.output_token_count - 1) END AS tpot_ns,
     q.after_ns / nullif(q.gap_count, 0) AS itl_mean_ns, q.ttft_ns + q.after_ns AS e2e_ns, b.tool, b.source_id
 FROM b JOIN serving_request q ON q.source_id = b.source_id AND q.benchmark_id = b.benchmark_id WHERE q.run_id = run
 ORDER BY b.benchmark, q.request_id
