@@ -31,6 +31,13 @@ func conserved(t *testing.T, w *schema.Warehouse, run string) {
 			t.Errorf("%s: operator-kernels by %s have %d ns, the device %d", run, by, got, device)
 		}
 	}
+	sum := func(table, count string) string {
+		return fmt.Sprintf(`SELECT w.source_id, op_name_ids, w.outside, w.kernel_name_id, w.operation, sum(%s), sum(w.total_ns) FROM %s WHERE run_id = _run_id('%s') GROUP BY ALL`, count, table, run)
+	}
+	work, node := sum("op_work w LEFT JOIN op_chain USING (run_id, chain_id)", "w.call_count"), sum("op_node w", "w.work_count")
+	if n := one(t, w, fmt.Sprintf(`SELECT count(*) FROM ((%s EXCEPT ALL %s) UNION ALL (%[2]s EXCEPT ALL %[1]s))`, work, node)); n != 0 {
+		t.Errorf("%s: op_node has other operators than op_work, in %d rows", run, n)
+	}
 }
 
 // nodesOf numbers the kernels of each replay in the order of their starts, and the replays. $1 stands for the run.
@@ -89,6 +96,87 @@ func TestReplaysOfCapturedGraphs(t *testing.T) {
 		t.Errorf("operators of the replays in a trace are %q, of Nsight Systems %q", got, want)
 	}
 	conserved(t, w, "both")
+}
+
+// TestReplaysInModules holds that a module that replays a graph in a range opened inside its forward loses that work where it counted: in the stage that the module was called in.
+func TestReplaysInModules(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	loadFacts(t, w, ingest.Options{Name: "inside"}, graphData+"stack-capture.trace.json.gz", edited(t, "stack-replay", func(e []map[string]any) []map[string]any {
+		all := e[placesOf(e, "decode_all")[0]]
+		call := func(id int, parent any, name string, wider float64) map[string]any {
+			return map[string]any{"ph": "X", "cat": "python_function", "name": name, "pid": all["pid"], "tid": all["tid"], "ts": all["ts"].(float64) - wider, "dur": all["dur"].(float64) + 2*wider,
+				"args": map[string]any{"Python id": id, "Python parent id": parent, "Python thread": 0}}
+		}
+		return append(e, call(1, nil, "nn.Module: Server_0", 4), call(2, 1, "nn.Module: Engine_0", 2), call(3, 2, "engine.py(9): decode", -1))
+	}))
+	conserved(t, w, "inside")
+	const of = ` FROM module_sum WHERE run_id = _run_id('inside')`
+	if n := one(t, w, "SELECT count(*)"+of+" AND least(self_device_ns, total_device_ns, launched_ns) < 0"); n != 0 {
+		t.Errorf("%d modules have negative times: %q", n, listed(t, w, "SELECT module_path, stage, self_device_ns, total_device_ns, launched_ns"+of))
+	}
+	const work = `(SELECT source_id, launch_api, duration_ns, stack_id FROM kernels JOIN kernel USING (run_id, source_id, device_id, stream_id, start_ns, duration_ns) WHERE run = 'inside' UNION ALL
+		SELECT source_id, launch_api, duration_ns, stack_id FROM memops JOIN memop USING (run_id, source_id, device_id, stream_id, start_ns, duration_ns) WHERE run = 'inside')`
+	left := one(t, w, `SELECT sum(duration_ns)::BIGINT FROM `+work+` WHERE source_id = 2 AND stack_id > 0 AND launch_api <> 'cudaGraphLaunch'`)
+	for column, module := range map[string]string{"self_device_ns": "Server_0 > Engine_0", "total_device_ns": "Server_0"} {
+		if got := one(t, w, "SELECT sum("+column+")::BIGINT"+of+" AND module_path = '"+module+"'"); got != left || left == 0 {
+			t.Errorf("%s has %s %d, and launched %d outside replays", module, column, got, left)
+		}
+	}
+	launched := one(t, w, `SELECT sum(duration_ns)::BIGINT FROM `+work+` WHERE stack_id > 0`)
+	if got := one(t, w, "SELECT sum(launched_ns)::BIGINT"+of); got != launched {
+		t.Errorf("functions launched %d ns, modules and the rest have %d", launched, got)
+	}
+}
+
+// TestReplaysOfLargeGraphs holds that replays of thousands of kernels have their operators within the memory that an ingest may have.
+func TestReplaysOfLargeGraphs(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	if _, err := w.DB.Exec("SET memory_limit = '512MB'"); err != nil {
+		t.Fatal(err)
+	}
+	const nodes, replays, names = 2000, 10, 50
+	type events = []map[string]any
+	var capture, replay events
+	add := func(to *events, cat, name string, at, dur float64, args map[string]any) {
+		*to = append(*to, map[string]any{"ph": "X", "cat": cat, "name": name, "pid": 1, "tid": 1, "ts": at, "dur": dur, "args": args})
+	}
+	kernel := func(to *events, node, correlation int, at float64) {
+		add(to, "kernel", fmt.Sprint("gemm_", node%names), at, 2, map[string]any{"device": 0, "stream": 7, "correlation": correlation, "grid": []int{10, 1, 1}, "block": []int{128, 1, 1}})
+	}
+	at, id := 1000.0, 0
+	for _, captures := range []bool{false, true} { // an eager pass comes first
+		if captures {
+			add(&capture, "cuda_runtime", "cudaStreamBeginCapture", at, 1, nil)
+		}
+		for node := range nodes {
+			at, id = at+10, id+1
+			add(&capture, "cpu_op", fmt.Sprint("aten::op", node%names), at, 8, map[string]any{"External id": id, "Input Dims": [][]int{{8, 8}}, "Input type": []string{"float"}})
+			add(&capture, "cuda_runtime", "cudaLaunchKernel", at+1, 4, map[string]any{"External id": id, "correlation": id})
+			if !captures {
+				kernel(&capture, node, id, at+6)
+			}
+		}
+	}
+	add(&capture, "cuda_runtime", "cudaStreamEndCapture", at+10, 1, nil)
+	add(&replay, "cpu_op", "aten::other", 1e6, 8, map[string]any{"External id": 1})
+	for r := range replays {
+		at := 1e6 + float64(r+1)*1e4
+		add(&replay, "cuda_runtime", "cudaGraphLaunch", at, 10, map[string]any{"correlation": r + 1})
+		for node := range nodes {
+			kernel(&replay, node, r+1, at+20+3*float64(node))
+		}
+	}
+	made := func(e events) string { return edited(t, "stack-replay", func(events) events { return e }) }
+	loadFacts(t, w, ingest.Options{Name: "large"}, made(capture), made(replay))
+	conserved(t, w, "large")
+	for _, op := range []int{0, 7, names - 1} {
+		got := one(t, w, fmt.Sprintf(`SELECT sum(w.call_count)::BIGINT FROM op_work w JOIN op_name n USING (run_id, op_name_id) JOIN kernel_name k USING (kernel_name_id) WHERE w.run_id = _run_id('large') AND n.name = 'aten::op%d' AND k.name = 'gemm_%[1]d'`, op))
+		if want := int64(nodes / names * (1 + replays)); got != want {
+			t.Errorf("aten::op%d has %d kernels, not %d", op, got, want)
+		}
+	}
 }
 
 // listed gives the texts of a statement's rows.

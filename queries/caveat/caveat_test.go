@@ -47,6 +47,21 @@ func TestWords(t *testing.T) {
 	}
 }
 
+// TestReplayReasons holds that each reason why replays have no operators has words, and that none is unused.
+func TestReplayReasons(t *testing.T) {
+	file, err := os.ReadFile("../../ingest/derive/sql/operators/caveat_replay.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	given := map[string]string{}
+	for _, m := range regexp.MustCompile(`(?:THEN|ELSE) '([a-z]+)'`).FindAllStringSubmatch(string(file), -1) {
+		given[m[1]] = unlikeCaptures[m[1]]
+	}
+	if !reflect.DeepEqual(given, unlikeCaptures) {
+		t.Errorf("the reasons are %q, the words %q", given, unlikeCaptures)
+	}
+}
+
 // TestWord holds that caveats of one kind that are said together make one note, and that a kind without words is an error.
 func TestWord(t *testing.T) {
 	list := []frame.Caveat{{Topic: "throttle", Kind: "gpu-throttled", Subject: "0", Object: "sw_power_cap", Count: 1, OfCount: 8}, {Topic: "throttle", Kind: "gpu-throttled", Subject: "0", Object: "hw_slowdown", Count: 1, OfCount: 8},

@@ -269,7 +269,7 @@ var words = map[string]func(c C, alike []C) string{
 		return fmt.Sprintf("operators with %s of the device time moved their bytes faster than DRAM can (dram_ratio over 1; most of it %s): what an operator before had just written came out of the L2 cache", share(c.TimeNs, c.OfTimeNs), c.Subject)
 	},
 	"operators-without-roof": func(c C, _ []C) string {
-		return fmt.Sprintf("operators with %s of the device time have no roof: %s", share(c.TimeNs, c.OfTimeNs), withoutRoof[c.Subject])
+		return because(fmt.Sprintf("operators with %s of the device time have no roof", share(c.TimeNs, c.OfTimeNs)), withoutRoof[c.Subject])
 	},
 	"replays-of-unknown-operators": func(c C, _ []C) string {
 		return ofDeviceWork(c) + " is graph replays, and the capture does not say which operators they contain: see (graph replay) in top-operators and operator-kernels. " +
@@ -277,7 +277,7 @@ var words = map[string]func(c C, alike []C) string{
 			"with the PyTorch profiler, ingest a trace of the capture, with an eager pass before it, into the same run"
 	},
 	"replays-unlike-captures": func(c C, _ []C) string {
-		return fmt.Sprintf("%s is %s of which no operators are known: %s", ofDeviceWork(c), count(c.Count, "graph replay"), unlikeCaptures[c.Subject])
+		return because(fmt.Sprintf("%s is %s of which no operators are known", ofDeviceWork(c), count(c.Count, "graph replay")), unlikeCaptures[c.Subject])
 	},
 	"work-of-unknown-operators": func(c C, _ []C) string {
 		return ofDeviceWork(c) + " has no launch in the capture, so its operator is unknown: see (no launch) in top-operators and operator-kernels"
@@ -495,6 +495,14 @@ func total(list []C) int64 {
 		n += c.Count
 	}
 	return n
+}
+
+// because adds a reason, if it has words.
+func because(text, reason string) string {
+	if reason == "" {
+		return text
+	}
+	return text + ": " + reason
 }
 
 // unlikeCaptures says why no stream capture in the traces gives the operators of replays.

@@ -11,7 +11,7 @@
 --   is_named BOOLEAN: whether the kernels of at least half of the launches are known, or of all where there may be branches
 
 WITH kinds AS ( -- one of each kind of replays stands for all
-    SELECT w.replay_id, arg_min([w.device_id, w.correlation_id], [w.device_id, w.correlation_id]) AS first, min(w.launch_start_ns) AS first_ns, count(*) // count(DISTINCT [w.device_id, w.correlation_id]) AS work_count
+    SELECT w.replay_id, min([w.device_id, w.correlation_id]) FILTER (w.work_number = 1) AS first, min(w.launch_start_ns) AS first_ns, max(w.work_number) AS work_count
     FROM _replay_work w WHERE w.is_ordered GROUP BY w.replay_id
 ), node AS MATERIALIZED (
     SELECT w.replay_id, w.source_id, k.first_ns, k.work_count, w.work_number, w.kind, w.kernel_name_id, w.kernel_shape_id, w.is_single
@@ -22,7 +22,7 @@ WITH kinds AS ( -- one of each kind of replays stands for all
     SELECT c.source_id, c.capture_number, c.launch_number, c.launch_count, c.is_forked, c.ended_ns, c.kind, CASE WHEN k.label_id IS NULL THEN 0 ELSE c.label_id END AS label_id, k.kernel_name_id, k.kernel_shape_id, k.kernel_count
     FROM _captured_node c LEFT JOIN known k ON k.label_id = c.label_id
 ), alike AS (
-    SELECT c.source_id, c.capture_number, min(c.launch_count) AS launch_count, bool_or(c.is_forked) AS is_forked, min(c.ended_ns) AS ended_ns, hash(list(hash(c.kind, c.label_id) ORDER BY c.launch_number), bool_or(c.is_forked)) AS look
+    SELECT c.source_id, c.capture_number, min(c.launch_count) AS launch_count, bool_or(c.is_forked) AS is_forked, min(c.ended_ns) AS ended_ns, hash(sum(hash(c.launch_number, c.kind, c.label_id)), count(*), bool_or(c.is_forked)) AS look
     FROM captured c GROUP BY c.source_id, c.capture_number
     HAVING count(*) = min(c.launch_count)
 ), model AS (

@@ -14,9 +14,13 @@
 
 WITH single AS (
     SELECT n.replay_id FROM _replay_node n GROUP BY n.replay_id HAVING max(n.operator_count) = 1
+), node AS (
+    SELECT n.replay_id, n.work_number, n.kind, n.kernel_name_id, n.kernel_shape_id, n.op_id, n.has_inputs, n.has_stack FROM _replay_node n JOIN single s ON s.replay_id = n.replay_id
 )
 SELECT w.source_id, w.pid, w.device_id, w.correlation_id, w.start_ns, n.op_id, n.has_inputs, n.has_stack
 FROM _replay_work w
-JOIN single s ON s.replay_id = w.replay_id
-JOIN _replay_node n ON n.replay_id = w.replay_id AND (n.work_number = w.work_number
-    OR n.work_number IS NULL AND n.kind = w.kind AND n.kernel_name_id IS NOT DISTINCT FROM w.kernel_name_id AND (n.kernel_shape_id IS NULL OR n.kernel_shape_id = w.kernel_shape_id))
+JOIN node n ON n.replay_id = w.replay_id AND n.work_number = w.work_number
+UNION ALL
+SELECT w.source_id, w.pid, w.device_id, w.correlation_id, w.start_ns, n.op_id, n.has_inputs, n.has_stack
+FROM _replay_work w
+JOIN node n ON n.work_number IS NULL AND n.replay_id = w.replay_id AND n.kind = w.kind AND n.kernel_name_id IS NOT DISTINCT FROM w.kernel_name_id AND (n.kernel_shape_id IS NULL OR n.kernel_shape_id = w.kernel_shape_id)

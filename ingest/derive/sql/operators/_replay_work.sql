@@ -33,14 +33,18 @@ WITH launch AS (
 ), marked AS (
     SELECT w.source_id, w.pid, w.device_id, w.correlation_id, w.launch_start_ns, w.start_ns, w.duration_ns, w.stream_id, w.kind, w.kernel_name_id, w.kernel_shape_id, hash(w.kind, w.kernel_name_id, w.kernel_shape_id) AS mark
     FROM work w
-), replay AS (
-    SELECT m.source_id, m.pid, m.device_id, m.correlation_id, min(m.stream_id) = max(m.stream_id) AS is_single, count(DISTINCT m.start_ns) = count(*) AS is_ordered,
-        list(m.mark ORDER BY m.start_ns, m.mark) AS ordered, list(m.mark ORDER BY m.mark) AS sorted
+), placed AS ( -- windows spill to disk; lists and distinct counts of whole replays do not
+    SELECT m.source_id, m.pid, m.device_id, m.correlation_id, m.launch_start_ns, m.start_ns, m.duration_ns, m.stream_id, m.kind, m.kernel_name_id, m.kernel_shape_id, m.mark,
+        row_number() OVER replay AS work_number, coalesce(lag(m.start_ns) OVER replay = m.start_ns, false) AS is_tied
     FROM marked m
-    GROUP BY m.source_id, m.pid, m.device_id, m.correlation_id
+    WINDOW replay AS (PARTITION BY m.source_id, m.pid, m.device_id, m.correlation_id ORDER BY m.start_ns, m.mark)
+), replay AS (
+    SELECT p.source_id, p.pid, p.device_id, p.correlation_id, min(p.stream_id) = max(p.stream_id) AS is_single, NOT bool_or(p.is_tied) AS is_ordered, count(*) AS work_count,
+        sum(hash(p.work_number, p.mark)) AS ordered, sum(hash(p.mark)) AS unordered
+    FROM placed p
+    GROUP BY p.source_id, p.pid, p.device_id, p.correlation_id
 )
-SELECT m.source_id, m.pid, m.device_id, m.correlation_id, m.launch_start_ns, m.start_ns, m.duration_ns,
-    row_number() OVER (PARTITION BY m.source_id, m.pid, m.device_id, m.correlation_id ORDER BY m.start_ns, m.mark) AS work_number, m.kind, m.kernel_name_id, m.kernel_shape_id,
-    (hash(m.source_id, m.pid, r.is_single, r.is_ordered, CASE WHEN r.is_single THEN r.ordered ELSE r.sorted END) >> 1)::BIGINT AS replay_id, r.is_single, r.is_ordered
-FROM marked m
-JOIN replay r ON r.source_id = m.source_id AND r.pid = m.pid AND r.device_id = m.device_id AND r.correlation_id = m.correlation_id
+SELECT p.source_id, p.pid, p.device_id, p.correlation_id, p.launch_start_ns, p.start_ns, p.duration_ns, p.work_number, p.kind, p.kernel_name_id, p.kernel_shape_id,
+    (hash(p.source_id, p.pid, r.is_single, r.is_ordered, r.work_count, CASE WHEN r.is_single THEN r.ordered ELSE r.unordered END) >> 1)::BIGINT AS replay_id, r.is_single, r.is_ordered
+FROM placed p
+JOIN replay r ON r.source_id = p.source_id AND r.pid = p.pid AND r.device_id = p.device_id AND r.correlation_id = p.correlation_id

@@ -3,7 +3,7 @@
 -- needs: captured_launch
 
 WITH kinds AS (
-    SELECT w.replay_id, bool_and(w.is_ordered) AS is_ordered, sum(w.duration_ns) AS time_ns, count(DISTINCT [w.source_id, w.device_id, w.correlation_id]) AS replay_count FROM _replay_work w GROUP BY w.replay_id
+    SELECT w.replay_id, bool_and(w.is_ordered) AS is_ordered, sum(w.duration_ns) AS time_ns, count(*) FILTER (w.work_number = 1) AS replay_count FROM _replay_work w GROUP BY w.replay_id
 ), fit AS (
     SELECT f.replay_id, bool_or(f.is_same) AS is_same, bool_or(f.is_same AND f.is_named) AS is_named FROM _replay_fit f GROUP BY f.replay_id
 ), node AS (
