@@ -117,7 +117,7 @@ func common(a, b []*node) [][2]int {
 	return out
 }
 
-// certain leaves out pairs that share no work, where siblings that do tell the others apart, and one of the same class has none beside it:
+// certain leaves out pairs that share no work, where siblings that do tell the others apart, and one of the same class has no such neighbour:
 // of q, k, v and o against qkv and o the first is not the same as qkv.
 func certain(anchors [][2]int, a, b []*node) [][2]int {
 	if !slices.ContainsFunc(anchors, func(at [2]int) bool { return alike(a[at[0]], b[at[1]]) > nameWorth }) {
@@ -216,7 +216,7 @@ func crossed(a, b []*node, anchors [][2]int) [2]map[*node]*node {
 	return out
 }
 
-// gap tells of siblings in the same place that have nothing in common by name.
+// gap pairs siblings in the same place that have nothing in common by name.
 func (t *twins) gap(path string, a, b []*node) {
 	if modulesA, modulesB := modulesOf(a), modulesOf(b); len(modulesA) == len(modulesB) && len(modulesA) > 0 && allShare(modulesA, modulesB) {
 		for i, n := range modulesA {
@@ -260,7 +260,7 @@ func allShare(a, b []*node) bool {
 	return true
 }
 
-// replace tells of siblings whose place others took: fewer ones are fused, several in place of one are that one split.
+// replace pairs siblings with those that took their place: fewer ones are fused, several in place of one are that one split.
 func (t *twins) replace(path string, a, b []*node) {
 	sumA, kernelsA, namesA := together(a)
 	sumB, kernelsB, namesB := together(b)
@@ -369,7 +369,7 @@ func (t twins) items(stage string, unitsA, unitsB int64) []Item {
 	return out
 }
 
-// side tells of the work of a side; least and longest times are not known.
+// side is the work of a side; least and longest times are not known.
 func (a *amount) side(units, perUnit int64, kernels map[string]int64, shapes string) Measure {
 	if a == nil {
 		return Measure{}
