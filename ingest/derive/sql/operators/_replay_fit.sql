@@ -39,10 +39,12 @@ WITH kinds AS ( -- one of each kind of replays stands for all
     SELECT m.look, m.kind, m.kernel_name_id, m.kernel_shape_id, count(*) AS launches FROM model m WHERE m.is_forked GROUP BY ALL
 ), sized AS (
     SELECT m.look, max(m.launch_count) AS launch_count, bool_and(m.kind <> 'kernel' OR m.kernel_count IS NOT DISTINCT FROM 1) AS is_named FROM model m WHERE m.is_forked GROUP BY m.look
+), counted AS ( -- far fewer rows than there are nodes
+    SELECT n.replay_id, n.work_count, n.kind, n.kernel_name_id, n.kernel_shape_id, count(*) AS works FROM node n GROUP BY n.replay_id, n.work_count, n.kind, n.kernel_name_id, n.kernel_shape_id
 ), fork AS (
-    SELECT n.replay_id, s.look, s.launch_count, s.is_named, b.launches, count(n.replay_id) AS works
+    SELECT n.replay_id, s.look, s.launch_count, s.is_named, b.launches, sum(n.works)::BIGINT AS works
     FROM sized s
-    JOIN node n ON n.work_count = s.launch_count
+    JOIN counted n ON n.work_count = s.launch_count
     LEFT JOIN branched b ON b.look = s.look AND b.kind = n.kind AND b.kernel_name_id IS NOT DISTINCT FROM n.kernel_name_id AND (b.kernel_shape_id IS NULL OR b.kernel_shape_id = n.kernel_shape_id)
     GROUP BY n.replay_id, s.look, s.launch_count, s.is_named, b.kind, b.kernel_name_id, b.kernel_shape_id, b.launches
 ), fit AS (
