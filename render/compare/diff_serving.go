@@ -3,6 +3,7 @@ package compare
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"prof/queries/frame"
 	"prof/queries/judge/diff"
@@ -29,6 +30,13 @@ func servingTable(r *diff.Result) table.Table {
 		for _, f := range l.Figures {
 			t.Rows = append(t.Rows, []table.Cell{table.Text(l.Load), table.Text(f.Words()), figureCell(f, f.A), figureCell(f, f.B), effectCell(f.Comparison.Effect, f.Verdict), verdictCell(f.Verdict),
 				table.Text(changeInterval(f.Comparison.Low, f.Comparison.High)), chanceCell(&f.Comparison), table.Text(basisText(f)), table.Text(l.Tool)})
+		}
+	}
+	if len(t.Rows) > 0 && !slices.ContainsFunc(t.Rows, func(row []table.Cell) bool { return row[0] != t.Rows[0][0] }) { // the only load
+		t.Caption += ": " + t.Rows[0][0].Text
+		t.Columns = t.Columns[1:]
+		for i := range t.Rows {
+			t.Rows[i] = t.Rows[i][1:]
 		}
 	}
 	known, _ := t.Known()

@@ -312,7 +312,7 @@ func (f *ServingFigure) temper(o stats.Options, failedMore bool) {
 	case f.Verdict == Better && failedMore:
 		take("more requests failed in B, and the figure is of those that succeeded")
 	}
-	if f.Basis == ofRequests && o.Noise == nil { // it is of the requests alone, and nothing is judged by it
+	if f.Basis != ofBenchmarks && o.Noise == nil { // nothing is judged by it
 		c.P, c.Adjusted = nil, nil
 	}
 }
