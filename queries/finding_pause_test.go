@@ -47,8 +47,10 @@ func TestPauses(t *testing.T) {
 		}
 		var pauses []pause
 		for range random.IntN(12) {
-			p := pause{start: random.IntN(4000), rank: random.IntN(2), isCall: random.IntN(2) == 0}
-			p.end = p.start + 1 + random.IntN(1200)
+			p := pause{start: random.IntN(40_000), rank: random.IntN(2), isCall: random.IntN(2) == 0}
+			if p.end = p.start + 1 + random.IntN(12_000); p.isCall {
+				p.end = p.start + 5000 + random.IntN(7000) // shorter ones are not stored one by one
+			}
 			pauses = append(pauses, p)
 			switch name := []string{"Python GC[2]", "torch.compile"}[p.rank]; {
 			case p.isCall:
@@ -57,8 +59,8 @@ func TestPauses(t *testing.T) {
 				stmts = append(stmts, did(name, p.start, p.end-p.start, 1+random.IntN(2)))
 			}
 		}
-		for at := random.IntN(300); at < 4000; at += 100 + random.IntN(400) {
-			h, l, c := random.IntN(300), random.IntN(100), random.IntN(300)
+		for at := random.IntN(3000); at < 40_000; at += 1000 + random.IntN(4000) {
+			h, l, c := random.IntN(3000), random.IntN(1000), random.IntN(3000)
 			stmts = append(stmts, pausedIn(at, h, l, c))
 			host, late, call = host+int64(h), late+int64(l), call+int64(c)
 			var first, both [2]int // outside CUDA, in calls

@@ -9,8 +9,8 @@
 -- columns:
 --   stage: stage of the pass; (none) outside every pass, and without passes
 --   unit: what its time is divided by: pass, or step in captures without passes, or run
---   is_warmup: whether the passes or steps are warm-up
 --   step: name of the step; NULL for other units
+--   is_warmup: whether the passes or steps are warm-up
 --   module: names of the nn.Modules around the operator, outermost first, joined by ' > '; NULL outside modules and without stacks
 --   operators: names of the operators, outermost first, joined by ' > '; outside operators as in operator-kernels
 --   shapes: sizes of each input tensor of the innermost operator, as JSON; NULL when not recorded
@@ -38,12 +38,12 @@ WITH s AS (
     ) q
     GROUP BY q.name_path_id
 ), part AS (
-    SELECT w.stage, w.unit, w.step_path_id, w.is_warmup, w.module_path, w.op_name_ids, w.outside, w.op_input_id, w.kernel_name_id, w.operation, w.op_count, w.work_count, w.total_ns, w.first_ns,
+    SELECT w.stage, w.unit, w.name_path_id, w.is_warmup, w.module_path, w.op_name_ids, w.outside, w.op_input_id, w.kernel_name_id, w.operation, w.op_count, w.work_count, w.total_ns, w.first_ns,
         unnest(coalesce(w.op_name_ids, [0])) AS op_name_id, generate_subscripts(coalesce(w.op_name_ids, [0]), 1) AS place, row_number() OVER () AS nth
     FROM op_node w JOIN s ON s.source_id = w.source_id
     WHERE w.run_id = run AND (stage IS NULL OR w.stage = stage)
 ), named AS (
-    SELECT any_value(p.stage) AS stage, any_value(p.unit) AS unit, any_value(p.step_path_id) AS step_path_id, bool_or(p.is_warmup) AS is_warmup, any_value(p.module_path) AS module, coalesce(any_value(p.outside), string_agg(n.name, ' > ' ORDER BY p.place)) AS operators, any_value(p.op_input_id) AS op_input_id,
+    SELECT any_value(p.stage) AS stage, any_value(p.unit) AS unit, any_value(p.name_path_id) AS name_path_id, bool_or(p.is_warmup) AS is_warmup, any_value(p.module_path) AS module, coalesce(any_value(p.outside), string_agg(n.name, ' > ' ORDER BY p.place)) AS operators, any_value(p.op_input_id) AS op_input_id,
         any_value(p.kernel_name_id) AS kernel_name_id, any_value(p.operation) AS operation, any_value(p.op_count) AS op_count, any_value(p.work_count) AS work_count, any_value(p.total_ns) AS total_ns, any_value(p.first_ns) AS first_ns
     FROM part p LEFT JOIN op_name n ON n.run_id = run AND n.op_name_id = p.op_name_id
     GROUP BY p.nth
@@ -56,7 +56,7 @@ FROM named t
 LEFT JOIN op_input i ON i.run_id = run AND i.op_input_id = t.op_input_id
 LEFT JOIN kernel_name k ON k.run_id = run AND k.kernel_name_id = t.kernel_name_id
 LEFT JOIN pass p ON p.stage = t.stage
-LEFT JOIN stepped x ON x.name_path_id = t.step_path_id
-LEFT JOIN range_path h ON h.run_id = run AND h.path_id = t.step_path_id
+LEFT JOIN stepped x ON x.name_path_id = t.name_path_id
+LEFT JOIN range_path h ON h.run_id = run AND h.path_id = t.name_path_id
 GROUP BY t.stage, t.unit, h.name, t.is_warmup, t.module, t.operators, i.shapes, i.types, k.name, t.operation
 ORDER BY t.stage, t.unit, t.is_warmup, first_ns, t.module, t.operators, i.shapes, i.types, kernel, kind, step

@@ -29,7 +29,7 @@ WITH kind AS (
     UNION ALL
     SELECT a.source_id, CASE o.kind WHEN 'allocate' THEN 'allocate' ELSE 'load' END, a.pid, a.tid, n.name, a.start_ns, a.start_ns + a.duration_ns, a.return_value = 2
     FROM api_call a JOIN _one_time_call o ON o.api_name_id = a.api_name_id AND o.kind <> 'graph' JOIN api_name n ON n.run_id = $run AND n.api_name_id = a.api_name_id
-    WHERE a.run_id = $run AND a.duration_ns > 0 AND (a.duration_ns >= 100000 OR NOT regexp_matches(n.name, '(Func|Kernel)(GetAttribute|SetAttribute|GetFunction)')) -- short ones found it loaded
+    WHERE a.run_id = $run AND a.duration_ns >= 5000 AND (a.duration_ns >= 100000 OR NOT regexp_matches(n.name, '(Func|Kernel)(GetAttribute|SetAttribute|GetFunction)')) -- shorter calls are stored as sums; of short ones these found it loaded
     UNION ALL
     SELECT a.source_id, 'load', a.pid, a.tid, n.name, a.start_ns, a.start_ns + a.duration_ns, NULL -- of a kernel that was not loaded yet
     FROM api_call a JOIN api_name n ON n.run_id = $run AND n.api_name_id = a.api_name_id

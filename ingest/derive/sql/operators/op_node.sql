@@ -1,12 +1,12 @@
 -- op_node: Device work by the nn.Module and the chain of operators that launched it, with the inputs of the innermost one: what comparisons of operators align. Its rows add up to all device work of the source.
 -- grain: one kernel name or operation launched by operators of the same names and inputs in a module, or outside all operators, in the passes or steps of a stage
--- key: source_id, stage, unit, step_path_id, is_warmup, module_path, op_name_ids, outside, op_input_id, kernel_name_id, operation
+-- key: source_id, stage, unit, name_path_id, is_warmup, module_path, op_name_ids, outside, op_input_id, kernel_name_id, operation
 -- needs: op
 -- columns:
 --   source_id INTEGER: the source
 --   stage VARCHAR: stage of the pass that it belongs to, by pass_context; (none) outside every pass, and in sources without passes
 --   unit VARCHAR: pass, or step in sources without passes: launched from the start of a ProfilerStep# or other step range to that of the next one of the process; run for other work
---   step_path_id BIGINT: name of the step, as name_path_id of step; NULL for other units
+--   name_path_id BIGINT: name of the step, as name_path_id of step; NULL for other units
 --   is_warmup BOOLEAN: whether the pass or step is warm-up, or cold: of a step as in step, by launch
 --   module_path VARCHAR: nn.Modules around the call of the operator, as in python_stack; NULL outside modules, without stacks, and where several captures fit a replay
 --   op_name_ids BIGINT[]: names of the operators, outermost first, those of the capture for nodes of a graph; NULL outside
@@ -52,18 +52,18 @@ WITH work AS (
     WHERE w.source_id IN (SELECT x.source_id FROM op_source x WHERE x.run_id = $run AND x.capture <> 'key_averages')
 ), q AS (
     SELECT w.source_id, coalesce(c.stage, '(none)') AS stage, CASE WHEN c.range_id IS NOT NULL THEN 'pass' WHEN w.launch_ns < s.until_ns THEN 'step' ELSE 'run' END AS unit,
-        CASE WHEN c.range_id IS NULL AND w.launch_ns < s.until_ns THEN s.name_path_id END AS step_path_id, coalesce(c.is_warmup, w.launch_ns < s.until_ns AND s.is_warmup, false) AS is_warmup, w.op_id, w.is_moved, w.has_inputs, w.has_stack, w.outside, w.kernel_name_id, w.operation, count(*) AS work_count, sum(w.duration_ns)::BIGINT AS total_ns,
+        CASE WHEN c.range_id IS NULL AND w.launch_ns < s.until_ns THEN s.name_path_id END AS name_path_id, coalesce(c.is_warmup, w.launch_ns < s.until_ns AND s.is_warmup, false) AS is_warmup, w.op_id, w.is_moved, w.has_inputs, w.has_stack, w.outside, w.kernel_name_id, w.operation, count(*) AS work_count, sum(w.duration_ns)::BIGINT AS total_ns,
         min(w.launch_ns) AS launch_ns, min(w.start_ns) AS start_ns
     FROM placed w
     LEFT JOIN pass_context c ON c.run_id = $run AND c.range_context_id = w.range_context_id
     ASOF LEFT JOIN step_of s ON s.source_id = w.source_id AND s.pid = w.pid AND s.start_ns <= w.launch_ns
     GROUP BY ALL
 ), first AS (
-    SELECT q.source_id, q.stage, q.unit, q.step_path_id, q.is_warmup, q.op_id, q.has_inputs, q.has_stack, q.outside, q.kernel_name_id, q.operation, q.work_count, q.total_ns, q.launch_ns,
-        q.op_id > 0 AND NOT q.is_moved AND row_number() OVER (PARTITION BY q.op_id, q.is_moved ORDER BY q.start_ns, q.kernel_name_id, q.operation, q.stage, q.unit, q.step_path_id, q.is_warmup) = 1 AS is_first
+    SELECT q.source_id, q.stage, q.unit, q.name_path_id, q.is_warmup, q.op_id, q.has_inputs, q.has_stack, q.outside, q.kernel_name_id, q.operation, q.work_count, q.total_ns, q.launch_ns,
+        q.op_id > 0 AND NOT q.is_moved AND row_number() OVER (PARTITION BY q.op_id, q.is_moved ORDER BY q.start_ns, q.kernel_name_id, q.operation, q.stage, q.unit, q.name_path_id, q.is_warmup) = 1 AS is_first
     FROM q
 )
-SELECT f.source_id, f.stage, f.unit, f.step_path_id, f.is_warmup, p.module_path, h.op_name_ids, f.outside, i.alike_id AS op_input_id, f.kernel_name_id, f.operation, count(*) FILTER (f.is_first) AS op_count,
+SELECT f.source_id, f.stage, f.unit, f.name_path_id, f.is_warmup, p.module_path, h.op_name_ids, f.outside, i.alike_id AS op_input_id, f.kernel_name_id, f.operation, count(*) FILTER (f.is_first) AS op_count,
     sum(f.work_count)::BIGINT AS work_count, sum(f.total_ns)::BIGINT AS total_ns, min(coalesce(o.start_ns, f.launch_ns)) AS first_ns
 FROM first f
 LEFT JOIN op o ON o.run_id = $run AND o.op_id = f.op_id
@@ -71,4 +71,4 @@ LEFT JOIN _op_call c ON c.op_id = f.op_id
 LEFT JOIN op_chain h ON h.run_id = $run AND h.chain_id = c.chain_id
 LEFT JOIN python_stack p ON p.run_id = $run AND p.stack_id = o.stack_id AND f.has_stack
 LEFT JOIN input i ON i.op_input_id = o.op_input_id AND f.has_inputs
-GROUP BY f.source_id, f.stage, f.unit, f.step_path_id, f.is_warmup, p.module_path, h.op_name_ids, f.outside, i.alike_id, f.kernel_name_id, f.operation
+GROUP BY f.source_id, f.stage, f.unit, f.name_path_id, f.is_warmup, p.module_path, h.op_name_ids, f.outside, i.alike_id, f.kernel_name_id, f.operation
