@@ -62,7 +62,7 @@ var rooms = map[string][]string{
 	"queries/frame":         {},
 	"queries/judge":         {"queries/caveat", "queries/frame", "queries/judge/stats"},
 	"queries/judge/diff":    {"queries/frame", "queries/judge", "queries/judge/serving", "queries/judge/stats"},
-	"queries/judge/gate":    {"queries/caveat", "queries/frame", "queries/judge", "queries/judge/diff", "queries/judge/stats"},
+	"queries/judge/gate":    {"queries/caveat", "queries/frame", "queries/judge", "queries/judge/diff", "queries/judge/serving", "queries/judge/stats"},
 	"queries/judge/serving": {"queries/frame"},
 	"queries/judge/stats":   {},
 	"queries/judge/trend":   {"queries/frame", "queries/judge/serving", "queries/judge/stats"},

@@ -65,7 +65,7 @@ const (
 type Result struct {
 	A, B        Side
 	Options     Options
-	Verdict     Verdict       // of the whole: worse if a stage is worse and none better, and so on; mixed ones are told in Words
+	Verdict     Verdict       // of the whole: worse if a stage is worse and none better, and so on; Words says which is which where they differ
 	Words       string        // one line: "decode 12.4 % faster: attention -31 %, launch-bound idle -8 %; prefill unchanged"
 	Stages      []Stage       // by the time they take in A, those only in B last
 	Items       []Item        // by Options.By, largest change first within each stage

@@ -53,7 +53,6 @@ type benchmark struct {
 // servingRates are the throughputs that are compared, servingStatistics what is compared of each latency. Requests bear on the centre alone.
 var (
 	servingRates      = []string{"requests_per_s", "output_tokens_per_s"}
-	servingLatencies  = []string{"ttft", "tpot", "itl", "e2e"}
 	servingStatistics = []string{"mean", "p50", "p99"}
 )
 
@@ -274,7 +273,7 @@ func (r *Result) servingFigures(a, b []benchmark) []ServingFigure {
 		}
 		out = append(out, f)
 	}
-	for _, latency := range servingLatencies {
+	for _, latency := range serving.Latencies {
 		for _, statistic := range servingStatistics {
 			of := ""
 			if statistic == centreOf {

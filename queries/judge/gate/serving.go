@@ -6,21 +6,19 @@ import (
 	"strings"
 
 	"prof/queries/frame"
+	"prof/queries/judge/serving"
 	"prof/queries/judge/stats"
 )
 
-// What rules call the latencies of serving-latency, and their statistics.
-var (
-	servingLatencies  = []string{"ttft", "tpot", "itl", "e2e"}
-	servingStatistics = []string{"mean", "min", "p50", "p90", "p95", "p99", "p999", "max"}
-)
+// servingStatistics are what rules call the statistics of serving-latency.
+var servingStatistics = []string{"mean", "min", "p50", "p90", "p95", "p99", "p999", "max"}
 
 // servingColumns are the other figures that rules may be about, by their columns in serving.
 var servingColumns = map[string]string{"requests_per_s": "requests_per_s", "output_tokens_per_s": "output_tokens_per_s", "total_tokens_per_s": "total_tokens_per_s", "completed": "completed_count", "failed": "failed_count"}
 
 func makeServingFigures() map[string]figure {
 	out := map[string]figure{}
-	for _, latency := range servingLatencies {
+	for _, latency := range serving.Latencies {
 		for _, statistic := range servingStatistics {
 			out[latency+"_"+statistic] = figure{Ns, false}
 		}
@@ -38,7 +36,7 @@ func makeServingFigures() map[string]figure {
 func (s *scanner) serving(begin int, metric string) (Subject, error) {
 	if _, known := servingFigures[metric]; !known {
 		return Subject{}, s.errorf(begin, "load generators have no figure %q%s; write %s with _mean, _min, _p50, _p90, _p95, _p99, _p999 or _max, such as serving.ttft_p99, or serving.%s",
-			metric, near(metric, names(servingFigures)...), strings.Join(servingLatencies, ", "), strings.Join(names(servingColumns), ", serving."))
+			metric, near(metric, names(servingFigures)...), strings.Join(serving.Latencies, ", "), strings.Join(names(servingColumns), ", serving."))
 	}
 	return Subject{Kind: Serving, Metric: metric}, nil
 }

@@ -18,7 +18,6 @@ const ServingNames = "ttft, tpot, itl or e2e with _mean, _p50, _p90 or _p99, req
 
 // Metrics of serving by their parts.
 var (
-	servingLatencies  = []string{"ttft", "tpot", "itl", "e2e"}
 	servingStatistics = []string{"mean", "p50", "p90", "p99"}
 	servingRates      = []Metric{"requests_per_s", "output_tokens_per_s", "total_tokens_per_s"}
 )
@@ -26,7 +25,7 @@ var (
 // ServingMetrics are those that load generators measure at the client.
 func ServingMetrics() []Metric {
 	var out []Metric
-	for _, latency := range servingLatencies {
+	for _, latency := range serving.Latencies {
 		for _, statistic := range servingStatistics {
 			out = append(out, Metric(latency+"_"+statistic+"_ns"))
 		}
@@ -37,7 +36,7 @@ func ServingMetrics() []Metric {
 // IsServing says whether load generators measure it, instead of profilers.
 func (m Metric) IsServing() bool {
 	latency, _, _ := strings.Cut(string(m), "_")
-	return slices.Contains(servingLatencies, latency) || slices.Contains(servingRates, m)
+	return slices.Contains(serving.Latencies, latency) || slices.Contains(servingRates, m)
 }
 
 // newServing follows a metric of serving under the loads that are wanted.
