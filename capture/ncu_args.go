@@ -57,6 +57,9 @@ func NcuArgs(o Options, plan Plan, out, log string, app []string) []string {
 	args = append(args, o.ncuKernels(plan.Launches)...)
 	args = append(args, o.ncuRange()...)
 	args = append(args, o.measurement().args()...)
+	if o.Ncu.Source {
+		args = append(args, "--import-source", "yes")
+	}
 	args = append(args, o.Ncu.Args...)
 	return append(args, app...)
 }
@@ -146,6 +149,9 @@ func (o Options) measurement() measurement {
 	m := presets()[o.Ncu.Preset]
 	if o.Ncu.Set != "" || len(o.Ncu.Sections) > 0 {
 		m = measurement{set: o.Ncu.Set, sections: o.Ncu.Sections}
+	}
+	if o.Ncu.Source && m.set != PresetFull { // the full set has it
+		m.sections = append(slices.Clip(m.sections), "SourceCounters")
 	}
 	for _, name := range o.Ncu.Metrics {
 		if !slices.Contains(m.metrics, name) {

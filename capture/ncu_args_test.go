@@ -45,6 +45,8 @@ func TestNcuArgs(t *testing.T) {
 		"metrics":          {func(o *Options) { o.Ncu.Metrics = []string{"a.sum", "dram__bytes_read.sum"} }, launches, head + picked + roofline + "--metrics dram__bytes_read.sum,dram__bytes_write.sum,a.sum "},
 		"metrics of a set": {func(o *Options) { o.Ncu.Set, o.Ncu.Metrics = "basic", []string{"a.sum", "b.avg"} }, launches, head + picked + "--set basic --metrics a.sum,b.avg "},
 		"metrics beside":   {func(o *Options) { o.Ncu.Preset, o.Ncu.Metrics = "full", []string{"a.sum"} }, launches, head + picked + "--set full --metrics a.sum "},
+		"sources":          {func(o *Options) { o.Ncu.Source = true }, launches, head + picked + roofline + "--section SourceCounters " + dram + "--import-source yes "},
+		"sources, full":    {func(o *Options) { o.Ncu.Preset, o.Ncu.Source = "full", true }, launches, head + picked + "--set full --import-source yes "},
 		"more arguments":   {func(o *Options) { o.Ncu.Args = []string{"--cache-control", "none"} }, launches, head + picked + usual + "--cache-control none "},
 		"light, ncu named": {func(o *Options) { o.Mode, o.Tools = ModeLight, []string{"nsys", "ncu"} }, launches, head + picked + usual},
 		"of nsys":          {func(o *Options) { o.Nsys.Args, o.Nsys.Trace = []string{"--x"}, []string{"cuda"} }, launches, head + picked + usual},

@@ -20,17 +20,28 @@ import (
 func NsysArgs(o Options, out string, app []string) []string {
 	args := []string{
 		"profile", "--output=" + escapeMacros(out), "--force-overwrite=true",
-		"--sample=none", "--cpuctxsw=none", "--backtrace=none",
+		"--sample=" + o.nsysSample(), "--cpuctxsw=none", "--backtrace=none",
 		"--trace=" + strings.Join(o.nsysTrace(), ","),
 		"--cuda-graph-trace=" + o.nsysGraphTrace(),
 	}
 	if o.Nsys.Memory {
 		args = append(args, "--cuda-memory-usage=true")
 	}
+	if o.Nsys.Stack { // without thresholds: nsys leaves out calls of less than 80 us
+		args = append(args, "--cudabacktrace=all:0", "--python-backtrace=cuda")
+	}
 	args = append(args, nsysCapture(o)...)
 	args = append(args, nsysWindow(o)...)
 	args = append(args, o.Nsys.Args...)
 	return append(args, app...)
+}
+
+// nsysSample says of what the CPU is sampled: of nothing, unless stacks are asked for, which nsys takes only with samples.
+func (o Options) nsysSample() string {
+	if o.Nsys.Stack {
+		return "process-tree"
+	}
+	return "none"
 }
 
 // nsysTrace gives the APIs that are traced. Calls of the C library (osrt) cost most, so light leaves them out.

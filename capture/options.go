@@ -57,6 +57,7 @@ type NsysOptions struct {
 	GraphTrace string   `yaml:"graph_trace,omitempty"` // node or graph; empty: what the mode says
 	Args       []string `yaml:"args,omitempty"`        // more arguments, last
 	Memory     bool     `yaml:"memory"`                // record what the workload allocates by CUDA
+	Stack      bool     `yaml:"stack"`                 // the Python stack of each CUDA call that nsys can have
 	KeepReport bool     `yaml:"keep_report"`           // keep the .nsys-rep beside its export; it holds the workload's environment
 }
 
@@ -77,6 +78,7 @@ type NcuOptions struct {
 	Set          string   `yaml:"set,omitempty"`      // ncu's section set in place of the preset
 	Sections     []string `yaml:"sections,omitempty"` // sections in place of the preset
 	Metrics      []string `yaml:"metrics,omitempty"`  // metrics beside them
+	Source       bool     `yaml:"source"`             // measure single instructions too, and keep the texts of source files in the report
 	Kernels      string   `yaml:"kernels,omitempty"`  // regular expression of function names in place of the top ones
 	LaunchSkip   int      `yaml:"launch_skip"`        // with Kernels: launches to skip before the first
 	LaunchCount  int      `yaml:"launch_count"`       // with Kernels: launches to profile; 0: all

@@ -45,7 +45,7 @@ func (o Options) UsesProf() bool {
 
 // needsNsys says whether options ask for what only nsys does.
 func (o Options) needsNsys() bool {
-	return len(o.Nsys.Trace) > 0 || len(o.Nsys.Args) > 0 || o.Nsys.KeepReport || o.Nsys.Memory
+	return len(o.Nsys.Trace) > 0 || len(o.Nsys.Args) > 0 || o.Nsys.KeepReport || o.Nsys.Memory || o.Nsys.Stack
 }
 
 // needsProf says whether options ask for what only prof's own tracer does.
@@ -182,6 +182,7 @@ func (o Options) checkNsys(p *problems) {
 		p.oneOf("--cuda-graph-trace", o.Nsys.GraphTrace, GraphTraceNode, GraphTraceGraph)
 	}
 	p.check(!o.Nsys.Memory || o.UsesNsys(), "--nsys-memory needs nsys: name it in --tools, or omit one")
+	p.check(!o.Nsys.Stack || o.UsesNsys(), "--nsys-stack needs nsys: name it in --tools, or omit one")
 	checkArgs(p, "--nsys-arg", o.Nsys.Args, "-o", "--output")
 	if o.UsesNsys() {
 		trace := o.nsysTrace()

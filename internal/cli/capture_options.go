@@ -44,6 +44,7 @@ func captureFlags() []cli.Flag {
 		&cli.StringFlag{Name: "ncu-set", Usage: "section `SET` of ncu instead of the preset"},
 		&cli.StringSliceFlag{Name: "ncu-section", Usage: "a `SECTION` of ncu instead of the preset; may be repeated"},
 		&cli.StringSliceFlag{Name: "ncu-metric", Usage: "an additional `METRIC` of ncu; may be repeated"},
+		&cli.BoolFlag{Name: "ncu-source", Usage: "ncu also measures single instructions and keeps source files in its report, for ncu-source and ncu-hotspots"},
 		&cli.StringFlag{Name: "ncu-kernels", Usage: "profile kernels whose function name matches `REGEX` instead of the top ones"},
 		&cli.IntFlag{Name: "ncu-launch-skip", Usage: "with --ncu-kernels: skip the first `N` launches"},
 		&cli.IntFlag{Name: "ncu-launch-count", Usage: "with --ncu-kernels: profile only `N` launches (default: all)"},
@@ -53,6 +54,7 @@ func captureFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "nsys-trace", Usage: "`APIS` that nsys traces (default: cuda,nvtx; with --mode deep osrt too)"},
 		&cli.StringFlag{Name: "cuda-graph-trace", Usage: "trace CUDA graphs by `HOW`: node or graph (default: node; with --mode light graph, but in windows node)"},
 		&cli.BoolFlag{Name: "nsys-memory", Usage: "nsys records what the workload allocates by CUDA, for memory-peaks"},
+		&cli.BoolFlag{Name: "nsys-stack", Usage: "nsys records the Python stack of CUDA calls, for hot-lines; calls take longer"},
 		&cli.BoolFlag{Name: "keep-nsys-rep", Usage: "keep the reports of nsys too, for its GUI; they contain the whole environment of the workload"},
 		&cli.StringSliceFlag{Name: "nsys-arg", Usage: "another `ARGUMENT` for nsys profile, such as --nsys-arg=--gpu-metrics-devices=all; may be repeated"},
 		&cli.StringSliceFlag{Name: "ncu-arg", Usage: "another `ARGUMENT` for ncu; may be repeated"},
@@ -112,7 +114,7 @@ func captureOptions(c *cli.Context, home schema.Home, more func(*capture.Options
 			*into = strings.Split(strings.Join(c.StringSlice(name), ","), ",")
 		}
 	}
-	for name, into := range map[string]*bool{"torch": &o.Torch, "torch-stack": &o.TorchOptions.Stack, "torch-flops": &o.TorchOptions.Flops, "torch-memory": &o.TorchOptions.Memory, "baseline": &o.Baseline, "profiler-api": &o.ProfilerAPI, "auto-stages": &o.AutoStages, "paused": &o.Paused, "keep-nsys-rep": &o.Nsys.KeepReport, "nsys-memory": &o.Nsys.Memory, "no-log": &o.NoLog} {
+	for name, into := range map[string]*bool{"torch": &o.Torch, "torch-stack": &o.TorchOptions.Stack, "torch-flops": &o.TorchOptions.Flops, "torch-memory": &o.TorchOptions.Memory, "baseline": &o.Baseline, "profiler-api": &o.ProfilerAPI, "auto-stages": &o.AutoStages, "paused": &o.Paused, "keep-nsys-rep": &o.Nsys.KeepReport, "nsys-memory": &o.Nsys.Memory, "nsys-stack": &o.Nsys.Stack, "ncu-source": &o.Ncu.Source, "no-log": &o.NoLog} {
 		if c.IsSet(name) {
 			*into = c.Bool(name)
 		}
