@@ -377,7 +377,7 @@ func (r *Report) EachInstruction(f func(Instruction) error) error {
 		if c != nil {
 			at, isKnown = c.functions[fn.Symbol]
 		}
-		if isKnown && c.capability == opcodeCapability {
+		if isKnown && hasOpcodes(c.capability) {
 			if text, err = c.instructions(at); c.file.err != nil {
 				return fmt.Errorf("%s: byte %d: %w", r.name, fn.module.cubin.at, c.file.err)
 			} else if err != nil {
@@ -387,7 +387,7 @@ func (r *Report) EachInstruction(f func(Instruction) error) error {
 		for _, o := range offsets {
 			i := Instruction{Function: fn.ID, Offset: o}
 			if int(o) < len(text) {
-				i.Opcode = opcode(text[o:])
+				i.Opcode = Opcode(c.capability, text[o:])
 			}
 			if isKnown {
 				if file, line, ok := c.line(at, o); ok {

@@ -93,8 +93,7 @@ func (l *loader) hasPayloads(name string) bool {
 func (l *loader) readNCCL(ctx context.Context, name string) (*ncclCalls, error) {
 	calls := &ncclCalls{threads: map[int64][]ncclCall{}, comms: map[communicatorKey]*communicator{}}
 	r, next := l.ranges, int32(0)
-	wants := append(slices.Clone(nvtxWants), want("jsonText?:text jsonTextId?")...)
-	err := eachBatch(ctx, l.export, name, wants, func(b *table.Batch) error {
+	err := eachBatch(ctx, l.export, name, payloadWants, func(b *table.Batch) error {
 		for i := range b.N {
 			if _, ok := r.spanOf(b, i); !ok {
 				continue
@@ -120,6 +119,9 @@ func (l *loader) readNCCL(ctx context.Context, name string) (*ncclCalls, error) 
 	})
 	return calls, err
 }
+
+// payloadWants are nvtxWants with the payload.
+var payloadWants = append(slices.Clone(nvtxWants), want("jsonText?:text jsonTextId?")...)
 
 // payload gives a row's payload as JSON; "" when it has none.
 func (l *loader) payload(b *table.Batch, i int) (string, error) {

@@ -60,6 +60,7 @@ type deviceWork struct {
 	kind     attribute.WorkKind
 	graph    int // column of graphNodeId, -1 none
 	op       int // column of op_id, -1 none
+	stack    int // column of stack_id, -1 none
 	backward atomic.Int64
 	odd      atomic.Int64 // rows whose context or stream cannot be
 	mu       sync.Mutex
@@ -143,6 +144,13 @@ func (f *deviceFill) common(b *table.Batch, i int, c *load.Chunk, n int, label a
 	f.work.Add(attribute.Work{Start: start, End: end, Launch: row, Label: f.labels.Of(label)})
 	if f.graph >= 0 && !b.Cols[f.graph].Null(i) {
 		f.replays.add(b, i, device, row, b.Cols[f.graph].Ints[i], f.kind)
+	}
+	if f.stack >= 0 {
+		if id, ok := f.l.stacks.of(row).(int32); ok {
+			c.Int32(f.stack)[n] = id
+		} else {
+			c.SetNull(f.stack, n)
+		}
 	}
 	if f.op >= 0 {
 		if c.Int32(f.op)[n] = f.l.ranges.operators.addDevice(node, end-start); !launched {
@@ -325,11 +333,15 @@ func (l *loader) storeDevice(ctx context.Context, base, into string, wants []tab
 	if l.ranges.operators != nil && kind != attribute.Graph { // operators launch kernels, copies and fills
 		op, cols = len(cols), append(slices.Clip(cols), columns("op_id:int")...)
 	}
+	stack := -1
+	if l.stacks != nil {
+		stack, cols = len(cols), append(slices.Clip(cols), columns("stack_id:int")...)
+	}
 	rows, err := l.scanInto(ctx, name, wants, cols)
 	if err != nil {
 		return err
 	}
-	d := &deviceWork{l: l, kind: kind, graph: graph, op: op}
+	d := &deviceWork{l: l, kind: kind, graph: graph, op: op, stack: stack}
 	rows.newFill = func() fillFunc { return newFill(d) }
 	n, err := l.target.Insert(ctx, into, rows)
 	if err != nil {

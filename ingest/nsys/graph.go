@@ -104,7 +104,7 @@ func (l *loader) storeReplays(ctx context.Context) error {
 				rangeContext, path = l.ids.ContextID(call.Node), l.ranges.lines.Path(call.Node)
 			}
 			if err := add(l.target.UUID(), l.sourceID(), p.pid, tid, k.device, p.context, nil, "node", p.graph, p.first,
-				p.last-p.first, p.busy, p.kernels, p.memops, k.correlation, start, duration, name, rangeContext, path, nil); err != nil {
+				p.last-p.first, p.busy, p.kernels, p.memops, k.correlation, start, duration, name, rangeContext, path, l.stacks.of(p.row)); err != nil {
 				return err
 			}
 		}

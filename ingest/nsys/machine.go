@@ -204,6 +204,7 @@ var builtinEnums = map[string]map[int64]string{
 		6: "Array-to-Device", 7: "Device-to-Array", 8: "Device-to-Device", 9: "Host-to-Host", 10: "Peer-to-Peer",
 		11: "Unified Host-to-Device", 12: "Unified Device-to-Host", 13: "Unified Device-to-Device"},
 	"ENUM_CUDA_MEM_KIND":     {0: "Pageable", 1: "Pinned", 2: "Device", 3: "Array", 4: "Managed", 5: "Device Static", 6: "Managed Static", 7: "Unknown"},
+	eventClassEnum:           {}, // numbers differ between versions
 	"ENUM_CUPTI_SYNC_TYPE":   {0: "Unknown", 1: "Event sync", 2: "Stream wait sync", 3: "Stream sync", 4: "Context sync"},
 	"ENUM_CUPTI_STREAM_TYPE": {0: "Unknown stream type", 1: "Default stream", 2: "Non-blocking stream", 3: "Null stream"},
 }

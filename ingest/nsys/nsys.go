@@ -38,6 +38,7 @@ type loader struct {
 	ids      attribute.IDs
 	ranges   *ranges
 	launches *attribute.Launches
+	stacks   *stacks
 	deviceOf map[deviceKey]int32
 	only     *int64 // globalPid of the one process that made API calls; nil where several did, or device work has its own
 
@@ -101,7 +102,7 @@ func Load(ctx context.Context, e table.Export, name string, t *load.Target) (inf
 	}
 	steps := []func(context.Context) error{
 		l.readMeta, l.readEnums, l.storeFacts, l.storeDevices, l.storeProcesses, l.storeThreads, l.storeStreams,
-		l.readRanges, l.storeCollectives, l.storeRuntime, l.storeKernels, l.storeMemops, l.storeGraphTrace, l.storeSync, l.storeReplays,
+		l.readRanges, l.readStacks, l.storeCollectives, l.storeRuntime, l.storeKernels, l.storeMemops, l.storeGraphTrace, l.storeSync, l.storeReplays,
 		l.storeGraphNodes, l.storeLibraries, l.storeOSRT, l.storeOverhead, l.storeMemory, l.storeMetrics, l.storeOperators, l.finishRanges, l.storeDiagnostics, l.storeParts,
 	}
 	for _, step := range steps {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"prof/ingest/attribute"
@@ -14,7 +15,7 @@ import (
 const runtimeTable = "CUPTI_ACTIVITY_KIND_RUNTIME"
 
 var (
-	runtimeWants = want("start end globalTid correlationId? nameId returnValue?")
+	runtimeWants = want("start end globalTid correlationId? nameId returnValue? eventClass?")
 	apiColumns   = columns("pid:int tid:int start_ns duration_ns api_name_id:int correlation_id return_value:int range_context_id:int")
 )
 
@@ -111,7 +112,7 @@ func (l *loader) storeRuntime(ctx context.Context) error {
 	if o := l.ranges.operators; o != nil {
 		o.sumAPIs(l.ranges)
 	}
-	l.part(runtimeTable, rows.read.Load(), n+short, backwardReason(backward.Load()))
+	l.part(runtimeTable, rows.read.Load(), n+short, strings.Trim(l.stacks.repeated()+"; "+backwardReason(backward.Load()), "; "))
 	return nil
 }
 
@@ -148,7 +149,7 @@ func (l *loader) fillRuntime(backward *atomic.Int64) fillFunc {
 	}
 	return func(b *table.Batch, c *load.Chunk) (int, error) {
 		starts, ends, tids, corr := b.Cols[0].Ints, b.Cols[1].Ints, b.Cols[2].Ints, &b.Cols[3]
-		nameIDs, returns := b.Cols[4].Ints, &b.Cols[5]
+		nameIDs, returns, classes := b.Cols[4].Ints, &b.Cols[5], b.Cols[6].Ints
 		pid, tid, start, duration := c.Int32(0), c.Int32(1), c.Int64(2), c.Int64(3)
 		api, correlation, result, context := c.Int32(4), c.Int64(5), c.Int32(6), c.Int32(7)
 		list.Break()
@@ -156,6 +157,13 @@ func (l *loader) fillRuntime(backward *atomic.Int64) fillFunc {
 		for i := range b.N {
 			if !isInterval(starts[i], ends[i]) {
 				backward.Add(1)
+				continue
+			}
+			if l.stacks != nil && classes[i] == l.stacks.class {
+				l.stacks.repeats.Add(1)
+				if row := calls.Row(procOf(tids[i]), corr.Ints[i]); row >= 0 && !corr.Null(i) {
+					l.stacks.put(row, callPlace{tids[i], starts[i]})
+				}
 				continue
 			}
 			name, err := names.Of(nameIDs[i])

@@ -333,5 +333,34 @@ def collectives():
     x.close()
 
 
-for make in (old, versions, graphs, processes, odd, strings, no_nvtx, no_cuda, operators, collectives, memory):
+def stacks():
+    """Calls with Python stacks: with functions, outside Python, with payloads that are none, and one that nsys took no stack of."""
+    x = Export("stacks")
+    meta(x)
+    t, backtraces = gtid(100, 101), 70
+    x.table("ENUM_NSYS_EVENT_CLASS", "id INTEGER, name TEXT, label TEXT", [(0, "RUNTIME", "CUDA runtime"), (backtraces, "BACKTRACE", "CUDA backtrace")])
+    calls, kernels, marks = [], [], [(10, None, 75, "Python Backtrace on CUDA", None, t, None, 2, None), (11, None, 75, "Mine", None, t, None, 3, None)]
+
+    def frames(*functions):
+        return '{"Python Backtrace on CUDA":{"Thread state":"Running","Frames":[%s]}}' % ",".join(
+            '{"Function":%d,"File":%d,"Line":%d}' % (x.id(name), x.id(file), line) for file, line, name in functions)
+
+    outer = [("/srv/llm/run.py", 9, "step"), ("/srv/llm/run.py", 20, "&lt;module&gt;")]
+    payloads = [frames(("/srv/llm/model.py", 3, "forward"), *outer), frames(*outer), frames(), None, "[1", '{"Mine":{"Frames":[]}}', '{"Python Backtrace on CUDA":{"Frames":7}}', "", frames(*outer)]
+    for k, payload in enumerate(payloads):
+        at = 1000 * (k + 1)
+        calls.append(x.call(at + 10, at + 20, 100, 101, k + 1))
+        kernels.append(kernel(x, at + 100, at + 160, 100, k + 1, "gemm<float>(float*)"))
+        if k < len(payloads) - 1:
+            c = x.call(at, at + 30, 100, 101, k + 1)
+            calls.append((*c[:2], backtraces, *c[3:]))
+        if payload is not None:
+            marks.append((at, None, 34, None, None, t, None, 3 if k == len(payloads) - 1 else 2, payload))
+    x.table("CUPTI_ACTIVITY_KIND_RUNTIME", RUNTIME, calls)
+    x.table("CUPTI_ACTIVITY_KIND_KERNEL", KERNEL.format(more="", last=""), kernels)
+    x.table("NVTX_EVENTS", NVTX.format(last=", domainId INTEGER, jsonText TEXT"), marks)
+    x.close()
+
+
+for make in (old, versions, graphs, processes, odd, strings, no_nvtx, no_cuda, operators, collectives, memory, stacks):
     make()
