@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"prof/ingest"
+	"prof/ingest/derive"
 	"prof/queries"
 	"prof/schema"
 )
@@ -443,6 +444,34 @@ func TestLinesOfReplays(t *testing.T) {
 		}
 		if got, all := total(f, "device_ns")+total(f, "backward_device_ns"), of("true"); got != all {
 			t.Errorf("%s: lines have %d ns, the device %d", run, got, all)
+		}
+	}
+}
+
+// TestCapturedKernels holds in which ranges the graphs of a capture were made, and that all replayed work has one or none.
+func TestCapturedKernels(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	load(t, w, "node", graphData+"node.sqlite.gz")
+	load(t, w, "whole", graphData+"whole.sqlite.gz")
+	const work = `(SELECT sum(duration_ns) FROM kernel WHERE graph_node_id IS NOT NULL)::BIGINT + coalesce((SELECT sum(duration_ns) FROM memop WHERE graph_node_id IS NOT NULL), 0)::BIGINT`
+	for _, known := range []bool{true, false} {
+		if !known { // without the making of the captured nodes, as where the program captured before the profiler recorded
+			if _, err := w.DB.Exec(`DELETE FROM graph_node WHERE original_graph_node_id IS NULL`); err != nil {
+				t.Fatal(err)
+			}
+			if err := schema.DeriveAnew(t.Context(), w.DB, derive.Facts{}, listed(t, w, `SELECT _run_id('node')`)[0]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f := query(t, w, "captured-kernels", queries.Args{"run": "node", "top": "0"})
+		if got, want := total(f, "total_ns"), one(t, w, "SELECT "+work); got != want || want == 0 {
+			t.Errorf("known %v: ranges have %d ns of replays, the device %d", known, got, want)
+		}
+		for _, r := range f.Rows {
+			if path := fmt.Sprint(r[f.Index("path")]); strings.HasPrefix(path, "capture > aten::") != known || (path == "(not recorded)") == known {
+				t.Errorf("known %v: replayed work was captured in %s", known, path)
+			}
 		}
 	}
 }

@@ -62,11 +62,11 @@ WITH RECURSIVE odd AS MATERIALIZED ( -- few: what joins only these is spared for
 ), call AS NOT MATERIALIZED (
     SELECT o.op_id, o.source_id, o.parent_op_id, o.op_name_id, o.path_id, o.op_input_id, o.stack_id, g.op_id IS NOT NULL AS is_captured, false AS is_folded, false AS is_inside, false AS is_shape_inside,
         o.self_device_ns, o.total_device_ns, o.self_cpu_ns, o.duration_ns, o.self_work_count, o.flop_count, o.device_alloc_bytes, o.device_free_bytes, o.host_alloc_bytes - o.host_free_bytes AS host_net_bytes
-    FROM op o LEFT JOIN _captured_call g ON g.op_id = o.op_id WHERE o.run_id = $run AND NOT (o.is_folded OR o.is_nested)
+    FROM op o LEFT JOIN captured_call g ON g.run_id = $run AND g.op_id = o.op_id WHERE o.run_id = $run AND NOT (o.is_folded OR o.is_nested)
     UNION ALL
     SELECT o.op_id, o.source_id, o.parent_op_id, o.op_name_id, o.path_id, CASE WHEN x.op_id IS NULL THEN o.op_input_id ELSE x.op_input_id END, o.stack_id, g.op_id IS NOT NULL, o.is_folded, true, coalesce(x.is_nested, false),
         o.self_device_ns, o.total_device_ns, o.self_cpu_ns, o.duration_ns, o.self_work_count, o.flop_count, o.device_alloc_bytes, o.device_free_bytes, o.host_net_bytes
-    FROM odd o LEFT JOIN inside x ON x.op_id = o.op_id LEFT JOIN _captured_call g ON g.op_id = o.op_id
+    FROM odd o LEFT JOIN inside x ON x.op_id = o.op_id LEFT JOIN captured_call g ON g.run_id = $run AND g.op_id = o.op_id
 ), amount AS (
     SELECT c.source_id, c.parent_op_id, c.op_name_id, c.path_id, NULL::VARCHAR AS replay_stage, c.op_input_id, c.stack_id, c.is_captured, c.is_folded, c.is_inside, c.is_shape_inside, false AS is_replay,
         c.self_device_ns, c.total_device_ns, c.self_cpu_ns, c.duration_ns, c.self_work_count, c.flop_count, c.device_alloc_bytes, c.device_free_bytes, c.host_net_bytes

@@ -1,4 +1,4 @@
--- _captured_call: Calls of operators that only a stream capture recorded: what they launched became nodes of a graph, which its replays run.
+-- captured_call: Calls of operators that only a stream capture recorded: what they launched became nodes of a graph, which its replays run.
 -- grain: one call
 -- key: op_id
 -- needs: op
