@@ -465,6 +465,9 @@ func TestCapturedKernels(t *testing.T) {
 			}
 		}
 		f := query(t, w, "captured-kernels", queries.Args{"run": "node", "top": "0"})
+		if asked := query(t, w, "captured-kernels", queries.Args{"run": "node", "top": "0", "source": "nsys"}); fmt.Sprint(asked.Rows) != fmt.Sprint(f.Rows) || len(query(t, w, "captured-kernels", queries.Args{"run": "node", "source": "torch"}).Rows) > 0 {
+			t.Errorf("known %v: of nsys are %v, of all sources %v", known, asked.Rows, f.Rows)
+		}
 		if got, want := total(f, "total_ns"), one(t, w, "SELECT "+work); got != want || want == 0 {
 			t.Errorf("known %v: ranges have %d ns of replays, the device %d", known, got, want)
 		}
