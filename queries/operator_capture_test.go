@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"prof/ingest"
+	"prof/ingest/derive"
 	"prof/queries"
 	"prof/schema"
 )
@@ -35,6 +36,9 @@ func conserved(t *testing.T, w *schema.Warehouse, run string) {
 		return fmt.Sprintf(`SELECT w.source_id, op_name_ids, w.outside, w.kernel_name_id, w.operation, sum(%s), sum(w.total_ns) FROM %s WHERE run_id = _run_id('%s') GROUP BY ALL`, count, table, run)
 	}
 	work, node := sum("op_work w LEFT JOIN op_chain USING (run_id, chain_id)", "w.call_count"), sum("op_node w", "w.work_count")
+	if got, want := one(t, w, `SELECT sum(self_device_ns)::BIGINT FROM op_cost WHERE run_id = _run_id('`+run+`')`), one(t, w, `SELECT sum(total_ns)::BIGINT FROM op_work WHERE outside IS NULL AND run_id = _run_id('`+run+`')`); got != want {
+		t.Errorf("%s: operators by cost have %d ns, by kernel %d", run, got, want)
+	}
 	if n := one(t, w, fmt.Sprintf(`SELECT count(*) FROM ((%s EXCEPT ALL %s) UNION ALL (%[2]s EXCEPT ALL %[1]s))`, work, node)); n != 0 {
 		t.Errorf("%s: op_node has other operators than op_work, in %d rows", run, n)
 	}
@@ -273,23 +277,11 @@ func TestReplaysOfOtherGraphs(t *testing.T) {
 			return e
 		}, "starts at the same time"},
 		"two operators": {func(e events) events { // the capture once more, later, in operators of another name
-			var again events
-			for _, x := range e {
-				if x["ph"] == "X" && x["cat"] != "kernel" {
-					copied := maps.Clone(x)
-					copied["ts"] = x["ts"].(float64) + 1e7
-					if x["name"] == "aten::linear" {
-						copied["name"] = "aten::other"
-					}
-					if args, ok := x["args"].(map[string]any); ok {
-						args = maps.Clone(args)
-						delete(args, "correlation")
-						copied["args"] = args
-					}
-					again = append(again, copied)
+			return again(e, func(x map[string]any) {
+				if x["name"] == "aten::linear" {
+					x["name"] = "aten::other"
 				}
-			}
-			return append(e, again...)
+			})
 		}, same, "different operators"},
 	} {
 		name = strings.ReplaceAll(name, " ", "-")
@@ -300,6 +292,189 @@ func TestReplaysOfOtherGraphs(t *testing.T) {
 		}
 		if notes := strings.Join(query(t, w, "top-operators", queries.Args{"run": name}).Notes, "\n"); !strings.Contains(notes, "graph replays of which no operators are known: ") || !strings.Contains(notes, c.why) {
 			t.Errorf("%s: the notes do not say %q: %s", name, c.why, notes)
+		}
+	}
+}
+
+// TestCapturedCalls holds that calls which only a stream capture recorded are no calls of 0 ns of device time, wherever they are counted.
+func TestCapturedCalls(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	loadFacts(t, w, ingest.Options{Name: "stack"}, graphData+"stack-capture.trace.json.gz", graphData+"stack-replay.trace.json.gz")
+	for run, file := range map[string]string{"both": "graph.trace.json.gz", "node": "node.sqlite.gz", "whole": "whole.sqlite.gz"} {
+		load(t, w, run, graphData+file)
+	}
+	for _, run := range []string{"stack", "both", "node", "whole"} {
+		f := query(t, w, "operator-shapes", queries.Args{"run": run, "top": "0"})
+		seen := 0
+		for shape, r := range byKey(f, "operator", "shapes") {
+			if number(f, r, "captured_calls") != 3 || number(f, r, "self_device_ns") == 0 {
+				continue
+			}
+			seen++
+			at := fmt.Sprintf(`FROM operators WHERE run = '%s' AND operator || ' ' || shapes = '%s' AND total_device_ns > 0`, run, shape)
+			if n, least, sum := one(t, w, "SELECT count(*) "+at), one(t, w, "SELECT min(total_device_ns) "+at), one(t, w, "SELECT sum(total_device_ns)::BIGINT "+at); n != 3 || number(f, r, "calls") != 6 ||
+				r[f.Index("min_ns")] != least || r[f.Index("mean_ns")] != float64(sum)/3 {
+				t.Errorf("%s: %s has %v, and %d calls of %d ns in all that ran, the shortest %d ns", run, shape, r, n, sum, least)
+			}
+		}
+		if seen < 5 { // layer_norm, two products, gelu, add
+			t.Errorf("%s: only %d operators were captured", run, seen)
+		}
+		top := query(t, w, "top-operators", queries.Args{"run": run, "top": "0"})
+		gelu := byKey(top, "operator")["aten::gelu"]
+		calls := number(top, gelu, "calls") - number(top, gelu, "captured_calls")
+		if want := float64(number(top, gelu, "self_device_ns")-number(top, gelu, "replay_ns")) / float64(calls); calls == 0 || gelu[top.Index("self_device_mean_ns")] != want {
+			t.Errorf("%s: aten::gelu has %v, want a mean of %v", run, gelu, want)
+		}
+	}
+}
+
+// TestRooflineOfReplays holds that each execution by a replay counts with the FLOP and bytes of the captured call's inputs, and its own time.
+func TestRooflineOfReplays(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	loadFacts(t, w, ingest.Options{Name: "two"}, graphData+"two-capture.trace.json.gz", graphData+"two-replay.trace.json.gz")
+	loadFacts(t, w, ingest.Options{Name: "fork"}, graphData+"fork-capture.trace.json.gz", graphData+"fork-replay.trace.json.gz")
+	// the capture once more, with a gelu of other inputs: which of the two a replay is of is not known
+	loadFacts(t, w, ingest.Options{Name: "inputs"}, edited(t, "stack-capture", func(e []map[string]any) []map[string]any {
+		return again(e, func(x map[string]any) {
+			if args := x["args"].(map[string]any); x["name"] == "aten::gelu" {
+				args["Input Dims"] = []any{[]int{2, 8, 1024}, []int{}}
+			}
+		})
+	}), edited(t, "stack-replay", func(e []map[string]any) []map[string]any { return e }))
+	load(t, w, "node", graphData+"node.sqlite.gz")
+	roof := func(run string) map[string][]any {
+		return byKey(query(t, w, "operator-roofline", queries.Args{"run": run, "top": "0"}), "operator", "shapes")
+	}
+	f := query(t, w, "operator-roofline", queries.Args{"run": "two"})
+	at := func(r []any, column string) any {
+		if r == nil {
+			return nil
+		}
+		return r[f.Index(column)]
+	}
+	for _, c := range []struct {
+		run, operator  string
+		calls, replays int64
+		flop           float64 // of one
+	}{
+		{"two", "aten::addmm [[2048], [4, 512], [512, 2048], [], []]", 3, 18, 2 * 4 * 512 * 2048},
+		{"two", "aten::addmm [[512], [8, 2048], [2048, 512], [], []]", 3, 18, 2 * 8 * 512 * 2048},
+		{"fork", "aten::addmm [[512], [8, 2048], [2048, 512], [], []]", 3, 18, 2 * 8 * 512 * 2048},
+		{"fork", "aten::clamp_min [[8, 512], []]", 3, 18, 8 * 512},
+		{"fork", "aten::add [[8, 512], [8, 512], []]", 6, 36, 8 * 512},
+		{"node", "aten::addmm [[512], [8, 2048], [2048, 512], [], []]", 3, 48, 2 * 8 * 512 * 2048},
+		{"inputs", "aten::addmm [[512],[8,2048],[2048,512],[],[]]", 3, 18, 2 * 8 * 512 * 2048},
+	} {
+		r := roof(c.run)[c.operator]
+		ns, _ := at(r, "self_device_ns").(int64)
+		flop := float64(c.calls+c.replays) * c.flop
+		if c.operator[:15] == "aten::clamp_min" {
+			flop = 0
+		}
+		if r == nil || at(r, "calls") != c.calls || at(r, "replays") != c.replays || flop > 0 && (at(r, "flop") != flop || at(r, "achieved_flop_per_s") != 1e9*flop/float64(ns)) {
+			t.Errorf("%s: %s has %v", c.run, c.operator, r)
+		}
+	}
+	for column, want := range map[string]any{"calls": int64(0), "replays": int64(18), "unknown": "several-inputs", "flop": nil, "read_bytes": nil,
+		"replay_ns": one(t, w, strings.ReplaceAll(`SELECT sum(duration_ns)::BIGINT FROM `+nodesOf+` WHERE kernel LIKE '%GeluCUDA%'`, "$1", "inputs"))} {
+		if got := at(roof("inputs")["aten::gelu <nil>"], column); got != want {
+			t.Errorf("gelu of unknown inputs has %s %v, not %v", column, got, want)
+		}
+	}
+	if notes := strings.Join(query(t, w, "operator-roofline", queries.Args{"run": "inputs"}).Notes, "\n"); !strings.Contains(notes, "several stream captures fit their graph replays, with other inputs") {
+		t.Errorf("the notes do not say why there is no roof: %s", notes)
+	}
+}
+
+// again adds the capture of a trace once more, later, with other operators.
+func again(events []map[string]any, other func(map[string]any)) []map[string]any {
+	for _, x := range slices.Clone(events) {
+		if args, ok := x["args"].(map[string]any); ok && x["ph"] == "X" && x["cat"] != "kernel" {
+			copied := maps.Clone(x)
+			copied["ts"], args = x["ts"].(float64)+1e7, maps.Clone(args)
+			delete(args, "correlation")
+			copied["args"] = args
+			other(copied)
+			events = append(events, copied)
+		}
+	}
+	return events
+}
+
+// TestLinesOfReplays holds that replayed work counts for the line that captured it, and for the one that launched it where the capture is not known.
+func TestLinesOfReplays(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	launched := func(e []map[string]any) []map[string]any { // in a function of another file
+		all := e[placesOf(e, "decode_all")[0]]
+		return append(e, map[string]any{"ph": "X", "cat": "python_function", "name": "engine.py(9): decode", "pid": all["pid"], "tid": all["tid"], "ts": all["ts"].(float64) - 1, "dur": all["dur"].(float64) + 2,
+			"args": map[string]any{"Python id": 1, "Python parent id": nil, "Python thread": 0}})
+	}
+	for run, to := range map[string]func([]map[string]any) []map[string]any{
+		"known": launched,
+		"other": func(e []map[string]any) []map[string]any {
+			for _, at := range placesOf(e, "Gelu") {
+				e[at]["name"] = "silu_kernel"
+			}
+			return launched(e)
+		},
+	} {
+		loadFacts(t, w, ingest.Options{Name: run}, edited(t, "stack-capture", func(e []map[string]any) []map[string]any { return e }), edited(t, "stack-replay", to))
+		conserved(t, w, run)
+		f := query(t, w, "hot-lines", queries.Args{"run": run, "top": "0"})
+		lines := byKey(f, "line")
+		of := func(where string) int64 {
+			return one(t, w, `SELECT coalesce(sum(duration_ns), 0)::BIGINT FROM (SELECT source_id, launch_api, duration_ns FROM kernels WHERE run = '`+run+`' UNION ALL SELECT source_id, launch_api, duration_ns FROM memops WHERE run = '`+run+`') WHERE `+where)
+		}
+		replays, rest, eager := of("launch_api = 'cudaGraphLaunch'"), of("source_id = 2 AND launch_api <> 'cudaGraphLaunch'"), number(f, lines["cap.py:11"], "device_ns")
+		note := strings.Contains(strings.Join(f.Notes, "\n"), "graph replays that count for the lines which launched them")
+		if run == "known" {
+			eager -= replays
+		} else {
+			rest += replays
+		}
+		if got := number(f, lines["engine.py:9"], "device_ns"); got != rest || replays == 0 || note == (run == "known") {
+			t.Errorf("%s: the line that launches replays has %d ns, not %d; note %v", run, got, rest, note)
+		}
+		if want := of("source_id = 1") - number(f, lines["cap.py:28"], "device_ns"); eager != want {
+			t.Errorf("%s: the captured line has %d ns outside replays, not %d", run, eager, want)
+		}
+		if got, all := total(f, "device_ns")+total(f, "backward_device_ns"), of("true"); got != all {
+			t.Errorf("%s: lines have %d ns, the device %d", run, got, all)
+		}
+	}
+}
+
+// TestCapturedKernels holds in which ranges the graphs of a capture were made, and that all replayed work has one or none.
+func TestCapturedKernels(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	load(t, w, "node", graphData+"node.sqlite.gz")
+	load(t, w, "whole", graphData+"whole.sqlite.gz")
+	const work = `(SELECT sum(duration_ns) FROM kernel WHERE graph_node_id IS NOT NULL)::BIGINT + coalesce((SELECT sum(duration_ns) FROM memop WHERE graph_node_id IS NOT NULL), 0)::BIGINT`
+	for _, known := range []bool{true, false} {
+		if !known { // without the making of the captured nodes, as where the program captured before the profiler recorded
+			if _, err := w.DB.Exec(`DELETE FROM graph_node WHERE original_graph_node_id IS NULL`); err != nil {
+				t.Fatal(err)
+			}
+			if err := schema.DeriveAnew(t.Context(), w.DB, derive.Facts{}, listed(t, w, `SELECT _run_id('node')`)[0]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f := query(t, w, "captured-kernels", queries.Args{"run": "node", "top": "0"})
+		if asked := query(t, w, "captured-kernels", queries.Args{"run": "node", "top": "0", "source": "nsys"}); fmt.Sprint(asked.Rows) != fmt.Sprint(f.Rows) || len(query(t, w, "captured-kernels", queries.Args{"run": "node", "source": "torch"}).Rows) > 0 {
+			t.Errorf("known %v: of nsys are %v, of all sources %v", known, asked.Rows, f.Rows)
+		}
+		if got, want := total(f, "total_ns"), one(t, w, "SELECT "+work); got != want || want == 0 {
+			t.Errorf("known %v: ranges have %d ns of replays, the device %d", known, got, want)
+		}
+		for _, r := range f.Rows {
+			if path := fmt.Sprint(r[f.Index("path")]); strings.HasPrefix(path, "capture > aten::") != known || (path == "(not recorded)") == known {
+				t.Errorf("known %v: replayed work was captured in %s", known, path)
+			}
 		}
 	}
 }

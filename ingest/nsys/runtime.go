@@ -192,7 +192,7 @@ func (l *loader) fillRuntime(backward *atomic.Int64) fillFunc {
 					hasResult = false
 				}
 			}
-			if !l.target.Options.APIRows && attribute.IsShort(took, returned) {
+			if !l.target.Options.APIRows && !name.marksCapture && attribute.IsShort(took, returned) {
 				short.Add(number, at, l.ranges.lines.Path(at), name.id, took, hasResult)
 				continue
 			}

@@ -3,6 +3,7 @@ package nsys
 import (
 	"fmt"
 	"regexp"
+	"strings"
 	"sync"
 
 	"prof/ingest/attribute"
@@ -51,6 +52,8 @@ var apiVersion = regexp.MustCompile(`_v\d{4}$`)
 type apiName struct {
 	id   int32
 	kind attribute.CallKind
+	// marksCapture says that it begins or ends a stream capture.
+	marksCapture bool
 }
 
 // apiNames are functions by the string ids of their names, which are dense.
@@ -59,6 +62,7 @@ type apiNames = load.Memo[int64, apiName]
 func (l *loader) apiNames() *apiNames {
 	return load.NewMemo(func(str int64) uint64 { return uint64(str) }, func(str int64) (apiName, error) {
 		name, err := l.strings.get(str)
-		return apiName{l.target.Run.APIs.Add(apiVersion.ReplaceAllString(name, "")), attribute.KindOfCall(name)}, err
+		return apiName{l.target.Run.APIs.Add(apiVersion.ReplaceAllString(name, "")), attribute.KindOfCall(name),
+			strings.Contains(name, "StreamBeginCapture") || strings.Contains(name, "StreamEndCapture")}, err
 	})
 }

@@ -279,6 +279,9 @@ var words = map[string]func(c C, alike []C) string{
 	"replays-unlike-captures": func(c C, _ []C) string {
 		return because(fmt.Sprintf("%s is %s of which no operators are known", ofDeviceWork(c), count(c.Count, "graph replay")), unlikeCaptures[c.Subject])
 	},
+	"replays-without-stack": func(c C, _ []C) string {
+		return ofDeviceWork(c) + " is graph replays that count for the lines which launched them: which Python functions captured them is unknown"
+	},
 	"work-of-unknown-operators": func(c C, _ []C) string {
 		return ofDeviceWork(c) + " has no launch in the capture, so its operator is unknown: see (no launch) in top-operators and operator-kernels"
 	},
@@ -516,18 +519,19 @@ var unlikeCaptures = map[string]string{
 
 // withoutRoof says why what operators must compute and move is unknown, by the column unknown of op_cost.
 var withoutRoof = map[string]string{
-	"no-inputs":    "their inputs were not recorded: record them with record_shapes=True",
-	"no-formula":   "there is no formula for them",
-	"no-types":     "the types of their inputs were not recorded, as with emit_nvtx: record a trace of torch.profiler with record_shapes=True",
-	"no-values":    "values of inputs that are no tensors were not recorded: record a trace with a newer PyTorch",
-	"list-types":   "PyTorch records no types of tensors in a list (aten::cat, aten::index)",
-	"scalar-type":  "an input without dimensions may be a tensor or a Python number, which has another type",
-	"lengths":      "the lengths of the sequences are known only on the GPU",
-	"routing":      "which experts work is known only on the GPU",
-	"other-inputs": "their inputs are not those that the formula knows",
-	"host-copy":    "they copy to or from the host or another GPU",
-	"no-peak":      "device_peak has no row for their GPU and precision",
-	"precision":    "their inputs are in single precision, and kernel names do not say whether tensor cores multiplied them (TF32)",
+	"no-inputs":      "their inputs were not recorded: record them with record_shapes=True",
+	"several-inputs": "several stream captures fit their graph replays, with other inputs",
+	"no-formula":     "there is no formula for them",
+	"no-types":       "the types of their inputs were not recorded, as with emit_nvtx: record a trace of torch.profiler with record_shapes=True",
+	"no-values":      "values of inputs that are no tensors were not recorded: record a trace with a newer PyTorch",
+	"list-types":     "PyTorch records no types of tensors in a list (aten::cat, aten::index)",
+	"scalar-type":    "an input without dimensions may be a tensor or a Python number, which has another type",
+	"lengths":        "the lengths of the sequences are known only on the GPU",
+	"routing":        "which experts work is known only on the GPU",
+	"other-inputs":   "their inputs are not those that the formula knows",
+	"host-copy":      "they copy to or from the host or another GPU",
+	"no-peak":        "device_peak has no row for their GPU and precision",
+	"precision":      "their inputs are in single precision, and kernel names do not say whether tensor cores multiplied them (TF32)",
 }
 
 // stalls says what a warp waits for, by Nsight Compute's name of the reason (its guide, Warp Stall Reasons).

@@ -172,7 +172,7 @@ func (x *amountRow) measure(units, perUnit int64) Measure {
 func readOperators(t *table, of func(string) *amountRow) {
 	x := of(t.text("operator"))
 	x.amount.tally.total += t.count("self_device_ns")
-	x.amount.tally.calls += t.count("calls")
+	x.amount.tally.calls += t.count("calls") - t.count("captured_calls")
 	if x.replayed = x.replayed || t.count("replay_ns") != 0; x.replayed {
 		x.amount.tally.calls = 0
 	}

@@ -10,7 +10,7 @@
 --   subject: operator with most of that time, or why a figure is unknown
 --   item_count: operators and inputs
 --   time_ns: their device time
---   of_time_ns: device time of all calls that launched work themselves
+--   of_time_ns: device time of all calls that launched work themselves, and of replays
 
 WITH r AS (
     SELECT o.operator, o.self_device_ns, o.dram_ratio, o.unknown, o.bytes_bound FROM _operator_roof(run, stage := stage, source := source) o

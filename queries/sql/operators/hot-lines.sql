@@ -16,7 +16,8 @@
 --     longest of a GPU
 --   function: name of the function; NULL in the last three
 --   code: own (the user's) or library, in traces of XLA for all functions, since they have files without folders; NULL in the last three
---   device_ns: device time of the work launched in it and in the library functions that it called, but not in other lines of this table; a graph replay counts where it was launched
+--   device_ns: device time of the work launched in it and in the library functions that it called, but not in other lines of this table; a graph replay counts where its work was captured, or where it was
+--     launched if the capture is unknown
 --   backward_device_ns: device time of the backward pass of the operators that it called, launched by autograd's own threads
 --   share_ratio: device_ns and backward_device_ns as a share of all device work, in the selected stage and on the selected GPU; NULL without device work
 --   total_device_ns: device_ns and backward_device_ns, with those of the lines that it called; calls within its own calls count once

@@ -11,10 +11,10 @@
 --   unit: what its time is divided by: pass, or step in captures without passes, or run
 --   step: name of the step; NULL for other units
 --   is_warmup: whether the passes or steps are warm-up
---   module: names of the nn.Modules around the operator, outermost first, joined by ' > '; NULL outside modules and without stacks
+--   module: names of the nn.Modules around the operator, outermost first, joined by ' > '; NULL outside modules, without stacks, and for graph replays that captures in several modules fit
 --   operators: names of the operators, outermost first, joined by ' > '; outside operators as in operator-kernels
---   shapes: sizes of each input tensor of the innermost operator, as JSON; NULL when not recorded
---   types: type of each input, as JSON; NULL when not recorded
+--   shapes: sizes of each input tensor of the innermost operator, as JSON; NULL when not recorded, and for graph replays that captures with several inputs fit
+--   types: type of each input, as JSON; NULL as shapes
 --   kernel: demangled kernel name, or operation of a copy or fill
 --   kind: kernel, memcpy, memset, or graph for a graph traced as a whole
 --   calls: calls of the innermost operator of which this was the first work on the device: over kernels they add up to its calls; replays of captured nodes are no calls

@@ -15,7 +15,9 @@
 --   op_id BIGINT: innermost operator; 0 outside every operator
 --   names_id BIGINT: hash of the names of the operators around it; 0 outside every operator
 --   inputs_id BIGINT: hash of these and their inputs
---   stacks_id BIGINT: hash of these and their Python stacks
+--   stacks_id BIGINT: hash of these, their Python stacks and that of the launch
+--   stack_id BIGINT: Python stack of the launch, as in captured_launch
+--   begins_call BOOLEAN: whether it is the first launch of its operator call
 
 WITH RECURSIVE up AS (
     SELECT l.op_id AS leaf_op_id, o.parent_op_id, [o.op_name_id] AS names, [coalesce(o.op_input_id, 0)] AS inputs, [coalesce(o.stack_id, 0)] AS stacks
@@ -29,7 +31,8 @@ WITH RECURSIVE up AS (
 )
 SELECT c.source_id, c.capture_number, c.launch_number, count(*) OVER (PARTITION BY c.source_id, c.capture_number) AS launch_count, c.is_forked, c.ended_ns, c.pid, c.kind,
     CASE WHEN c.kind <> 'kernel' THEN 0 WHEN c.kernel_name_id IS NOT NULL THEN (hash(c.kernel_name_id) >> 1)::BIGINT WHEN c.op_id > 0 THEN (hash(o.op_name_id, o.op_input_id) >> 1)::BIGINT ELSE 0 END AS label_id,
-    c.op_id, coalesce(x.names_id, 0) AS names_id, coalesce(x.inputs_id, 0) AS inputs_id, coalesce(x.stacks_id, 0) AS stacks_id
+    c.op_id, coalesce(x.names_id, 0) AS names_id, coalesce(x.inputs_id, 0) AS inputs_id, (hash(x.stacks_id, c.stack_id) >> 1)::BIGINT AS stacks_id, c.stack_id,
+    c.op_id > 0 AND c.launch_number = min(c.launch_number) OVER (PARTITION BY c.source_id, c.capture_number, c.op_id) AS begins_call
 FROM captured_launch c
 LEFT JOIN chain x ON x.leaf_op_id = c.op_id
 LEFT JOIN op o ON o.run_id = $run AND o.op_id = c.op_id

@@ -1,7 +1,7 @@
 -- _op_replay: Work of graph replays that is moved to the operator its node was captured in, with the operators around that one.
 -- grain: one operator that work is added to or taken from, and a stage
 -- key: leaf_op_id, stage, is_added, level
--- needs: _node_op|_replay_op
+-- needs: _replayed
 -- columns:
 --   leaf_op_id BIGINT: call in which the nodes were captured, or that launched their replay
 --   stage VARCHAR: stage that the replay was launched in, or for what is taken off that of its launching operator; (none) outside every stage
@@ -17,25 +17,13 @@
 --   total_ns BIGINT: time of the work, negative when taken off
 --   work_count BIGINT: kernels, copies and fills, likewise
 
-WITH RECURSIVE work AS (
-    SELECT n.op_id AS captured_op_id, true AS has_inputs, true AS has_stack, k.op_id, k.path_id, k.duration_ns
-    FROM kernel k JOIN _node_op n ON n.source_id = k.source_id AND n.pid = k.pid AND n.graph_node_id = k.graph_node_id WHERE k.run_id = $run
-    UNION ALL
-    SELECT n.op_id, true, true, m.op_id, m.path_id, m.duration_ns
-    FROM memop m JOIN _node_op n ON n.source_id = m.source_id AND n.pid = m.pid AND n.graph_node_id = m.graph_node_id WHERE m.run_id = $run
-    UNION ALL
-    SELECT r.op_id, r.has_inputs, r.has_stack, k.op_id, k.path_id, k.duration_ns
-    FROM kernel k JOIN _replay_op r ON r.source_id = k.source_id AND r.pid = k.pid AND r.device_id = k.device_id AND r.correlation_id = k.correlation_id AND r.start_ns = k.start_ns WHERE k.run_id = $run
-    UNION ALL
-    SELECT r.op_id, r.has_inputs, r.has_stack, m.op_id, m.path_id, m.duration_ns
-    FROM memop m JOIN _replay_op r ON r.source_id = m.source_id AND r.pid = m.pid AND r.device_id = m.device_id AND r.correlation_id = m.correlation_id AND r.start_ns = m.start_ns WHERE m.run_id = $run
-), moved AS (
-    SELECT w.captured_op_id, w.op_id AS launched_op_id, coalesce(s.stage, '(none)') AS stage, bool_and(w.has_inputs) AS has_inputs, bool_and(w.has_stack) AS has_stack,
+WITH RECURSIVE moved AS (
+    SELECT w.op_id AS captured_op_id, w.launched_op_id, coalesce(s.stage, '(none)') AS stage, bool_and(w.has_inputs) AS has_inputs, bool_and(w.has_stack) AS has_stack,
         sum(w.duration_ns)::BIGINT AS total_ns, count(*) AS work_count
-    FROM work w
+    FROM _replayed w
     LEFT JOIN path_stage s ON s.run_id = $run AND s.path_id = w.path_id
-    WHERE w.captured_op_id > 0 AND w.captured_op_id IS DISTINCT FROM w.op_id
-    GROUP BY w.captured_op_id, w.op_id, coalesce(s.stage, '(none)')
+    WHERE w.op_id > 0 AND w.op_id IS DISTINCT FROM w.launched_op_id
+    GROUP BY w.op_id, w.launched_op_id, coalesce(s.stage, '(none)')
 ), leaf AS (
     SELECT m.captured_op_id AS leaf_op_id, m.stage, true AS is_added, bool_and(m.has_inputs) AS has_inputs, bool_and(m.has_stack) AS has_stack, sum(m.total_ns)::BIGINT AS total_ns, sum(m.work_count)::BIGINT AS work_count FROM moved m GROUP BY m.captured_op_id, m.stage
     UNION ALL

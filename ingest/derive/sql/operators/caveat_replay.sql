@@ -1,4 +1,4 @@
--- caveat_replay: Why work of CUDA graph replays has no operators although stream captures are in the traces.
+-- caveat_replay: Why work of CUDA graph replays has no operators although stream captures are in the traces, and how much of it counts for no line of code that captured it.
 -- into: caveat
 -- needs: captured_launch
 
@@ -17,3 +17,10 @@ SELECT 'outside' AS topic, 'replays-unlike-captures' AS kind, 'torch' AS capture
 FROM why w JOIN (SELECT bool_or(s.is_counted) AS is_counted FROM op_source s WHERE s.run_id = $run AND s.capture = 'torch') x ON true
 WHERE w.reason IS NOT NULL
 GROUP BY w.reason
+UNION ALL BY NAME
+SELECT 'stack' AS topic, 'replays-without-stack' AS kind, 'torch' AS capture, bool_or(c.is_counted) AS is_counted, coalesce(sum(w.duration_ns) FILTER (r.stack_id IS NULL), 0)::DOUBLE AS time_ns, 
+    (SELECT sum(x.total_ns) FROM stack_work x JOIN op_source s ON s.run_id = $run AND s.source_id = x.source_id AND s.capture = 'torch' WHERE x.run_id = $run)::DOUBLE AS of_time_ns
+FROM _replay_work w
+LEFT JOIN _replay_op r ON r.source_id = w.source_id AND r.pid = w.pid AND r.device_id = w.device_id AND r.correlation_id = w.correlation_id AND r.start_ns = w.start_ns
+JOIN op_source c ON c.run_id = $run AND c.source_id = w.source_id
+HAVING time_ns > 0 AND of_time_ns > 0

@@ -15,14 +15,8 @@
 --     none
 
 WITH RECURSIVE replay AS ( -- work goes from the module that launched the replay to the one that captured it
-    SELECT k.source_id, k.pid, k.tid, k.launch_start_ns, k.path_id, k.stack_id AS launched_in, o.stack_id AS captured_in, k.duration_ns
-    FROM _replay_op r JOIN op o ON o.run_id = $run AND o.op_id = r.op_id AND o.stack_id > 0
-    JOIN kernel k ON k.run_id = $run AND k.source_id = r.source_id AND k.pid = r.pid AND k.device_id = r.device_id AND k.correlation_id = r.correlation_id AND k.start_ns = r.start_ns
-    WHERE r.has_stack
-    UNION ALL
-    SELECT m.source_id, m.pid, m.tid, m.launch_start_ns, m.path_id, m.stack_id, o.stack_id, m.duration_ns
-    FROM _replay_op r JOIN op o ON o.run_id = $run AND o.op_id = r.op_id AND o.stack_id > 0
-    JOIN memop m ON m.run_id = $run AND m.source_id = r.source_id AND m.pid = r.pid AND m.device_id = r.device_id AND m.correlation_id = r.correlation_id AND m.start_ns = r.start_ns
+    SELECT r.source_id, r.pid, r.tid, r.launch_start_ns, r.path_id, r.launched_stack_id AS launched_in, o.stack_id AS captured_in, r.duration_ns
+    FROM _replayed r JOIN op o ON o.run_id = $run AND o.op_id = r.op_id AND o.stack_id > 0
     WHERE r.has_stack
 ), added AS (
     SELECT r.path_id, p.module_path, sum(r.duration_ns) AS time_ns FROM replay r JOIN python_stack p ON p.run_id = $run AND p.stack_id = r.captured_in GROUP BY r.path_id, p.module_path
