@@ -134,7 +134,11 @@ func (r *Result) compare(a, b []runData, known surroundings) error {
 	}
 	c.judgeStages(r.Stages, known.noise)
 	if r.Options.By.adds() {
-		c.judgeItems(lists, by)
+		parts := make([][]pair, len(c.stages))
+		for i, s := range c.stages {
+			parts[i] = s.parts(by)
+		}
+		c.judgeItems(lists, parts)
 	}
 	r.conclude(c)
 	for i, st := range r.Stages {

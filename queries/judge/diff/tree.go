@@ -22,7 +22,8 @@ type node struct {
 	first    int64 // ns: when the program first came here
 	inside   []*node
 	own      []*leaf
-	contents map[string]int64 // launches by operators and inputs, all of those inside included
+	contents map[string]int64 // launches by innermost operator and inputs, all of those inside included
+	works    string           // of work, once asked for
 	index    map[string]*node
 	leaves   map[string]*leaf // own, by inputs
 }
@@ -89,12 +90,12 @@ func (n *node) total() (amount, map[string]int64) {
 	var out amount
 	kernels := map[string]int64{}
 	for _, l := range n.own {
-		out.tally.add(l.amount.tally)
+		out.merge(&l.amount)
 		addTo(kernels, l.kernels)
 	}
 	for _, c := range n.inside {
 		a, k := c.total()
-		out.tally.add(a.tally)
+		out.merge(&a)
 		addTo(kernels, k)
 	}
 	return out, kernels
@@ -109,14 +110,17 @@ func addTo(to, from map[string]int64) {
 // tree is what a side did in one stage.
 type tree struct {
 	root  *node
-	units int64 // passes or steps, over all runs of the side
+	units int64      // passes or steps, over all runs of the side
+	found *stageSide // those of them in which work was seen
 }
+
+func newTree() *tree { return &tree{root: newNode("", true), found: newStageSide()} }
 
 // treesOf gives the trees of a side by stage. Steps are compared where both sides have some, else all work outside of
 // passes, and modules likewise.
 func treesOf(frames []*frame.Frame, is recorded) (map[string]*tree, error) {
 	out := map[string]*tree{}
-	for _, f := range frames {
+	for run, f := range frames {
 		kinds, err := stepsIn(f)
 		if err != nil {
 			return nil, err
@@ -128,7 +132,7 @@ func treesOf(frames []*frame.Frame, is recorded) (map[string]*tree, error) {
 			if unit == "step" {
 				stage = stepName(t.text("step"), kinds)
 				if !is.steps {
-					stage, isWarmup, count = outside, false, 1
+					stage, isWarmup = outside, false
 				}
 			}
 			if isWarmup {
@@ -136,21 +140,27 @@ func treesOf(frames []*frame.Frame, is recorded) (map[string]*tree, error) {
 			}
 			side := out[stage]
 			if side == nil {
-				side = &tree{root: newNode("", true)}
+				side = newTree()
 				out[stage] = side
 			}
 			if !seen[stage] {
 				seen[stage] = true
 				side.units += count
 			}
-			side.root.add(t, is.modules)
+			l := side.root.add(t, is.modules)
+			if err := side.found.addUnits(&l.amount, run, t.text("units"), stage == outside); err != nil {
+				return nil, fmt.Errorf("query %s, row %d: %w", f.Query, t.at, err)
+			}
 		}
 		if t.err != nil {
 			return nil, t.err
 		}
 	}
-	for _, side := range out {
+	for stage, side := range out {
 		side.root.sort()
+		if stage == outside { // times are of a run, or of a repeat of one
+			side.units = int64(len(side.found.groups))
+		}
 	}
 	return out, nil
 }
@@ -167,12 +177,36 @@ func stepsIn(f *frame.Frame) (map[string]bool, error) {
 	return kinds, t.err
 }
 
+// addUnits puts into an amount what it has of each pass or step of a run: lists of repeat, number and ns, as JSON. Of work outside of those the
+// repeat alone counts.
+func (s *stageSide) addUnits(to *amount, run int, list string, isOutside bool) error {
+	var units [][3]int64
+	if err := json.Unmarshal([]byte(list), &units); err != nil {
+		return fmt.Errorf("units are not lists of three numbers: %w", err)
+	}
+	for _, u := range units {
+		key := groupKey{run, u[0], u[1]}
+		if isOutside {
+			key.number = 1
+		}
+		i, known := s.index[key]
+		if !known {
+			i = len(s.groups)
+			s.index[key] = i
+			s.groups = append(s.groups, group{run: run, repeat: key.repeat, number: key.number})
+		}
+		to.addGroup(i, 0, u[2])
+	}
+	return nil
+}
+
 // add puts the work of a row where its modules and operators say.
-func (n *node) add(t *table, hasModules bool) {
+func (n *node) add(t *table, hasModules bool) *leaf {
 	first, launches, total := t.count("first_ns"), t.count("work_count"), t.count("total_ns")
 	shapes := oneLine(t.text("shapes"))
 	inputs := shapes + " " + oneLine(t.text("types"))
-	content := t.text("operators") + " " + inputs
+	operators := strings.Split(t.text("operators"), pathMark)
+	content := operators[len(operators)-1] + " " + inputs // in whatever wrappers
 	n.contents[content] += launches
 	at := n
 	if module := t.text("module"); module != "" && hasModules {
@@ -181,7 +215,7 @@ func (n *node) add(t *table, hasModules bool) {
 			at.contents[content] += launches
 		}
 	}
-	for name := range strings.SplitSeq(t.text("operators"), pathMark) {
+	for _, name := range operators {
 		at = at.child(name, false, first)
 		at.contents[content] += launches
 	}
@@ -189,6 +223,7 @@ func (n *node) add(t *table, hasModules bool) {
 	l.amount.tally.calls += launches
 	l.amount.tally.total += total
 	l.kernels[t.text("kernel")] += launches
+	return l
 }
 
 // oneLine writes JSON as PyTorch does: traces that were formatted anew have other spaces.
@@ -205,7 +240,7 @@ func (r *Result) askTree(ctx context.Context, asker frame.Asker) error {
 	runs := slices.Concat(r.A.Runs, r.B.Runs)
 	var list []frame.Question
 	for _, run := range runs {
-		args := frame.Args{"run": run.ID}
+		args := frame.Args{"run": run.ID, "with_units": "true"}
 		if r.Options.Stage != "" && !isSteps(r.Options.Stage) {
 			args["stage"] = r.Options.Stage
 		}
@@ -264,10 +299,13 @@ func (r *Result) noteTokens() {
 const mostOfNodes = 0.8
 
 // noteAmount says that the passes or steps of a stage do another amount of work: most operators with the same inputs are called that many times as
-// often, as in a generation of fewer tokens.
-func (r *Result) noteAmount(stage string, items []Item) {
-	if stage == outside || slices.ContainsFunc(r.Stages, func(s Stage) bool { return s.Name == stage && s.Unit == PerToken }) { // no passes, or said already
-		return
+// often, as in a generation of fewer tokens. It reports whether that, or the numbers of tokens, are a reason not to judge the times of a pass.
+func (r *Result) noteAmount(stage string, items []Item) bool {
+	if slices.ContainsFunc(r.Stages, func(s Stage) bool { return s.Name == stage && s.Unit == PerToken }) { // said already
+		return true
+	}
+	if stage == outside {
+		return false
 	}
 	timeBy, all := map[string]int64{}, int64(0)
 	for _, i := range items {
@@ -279,8 +317,10 @@ func (r *Result) noteAmount(stage string, items []Item) {
 	for ratio, time := range timeBy {
 		if ratio != "1.00" && float64(time) >= mostOfNodes*float64(all) {
 			r.Notes = append(r.Notes, fmt.Sprintf("operators%s launch %s times as much in B as in A with the same inputs: B does another amount of work, such as other numbers of tokens", ofStage(stage), ratio))
+			return true
 		}
 	}
+	return false
 }
 
 func ofStage(stage string) string {
@@ -319,18 +359,31 @@ func (r *Result) aligned(frames []*frame.Frame, is recorded) error {
 		}
 	}
 	slices.SortFunc(stages, func(x, y string) int { return cmp.Or(compareBools(x == outside, y == outside), cmp.Compare(x, y)) })
+	c := &comparer{options: r.Options}
+	var lists, judged [][]Item
+	var parts [][]pair
 	for _, stage := range stages {
 		if isSteps(r.Options.Stage) && stage != r.Options.Stage {
 			continue
 		}
-		sideA, sideB := cmp.Or(a[stage], &tree{root: newNode("", true)}), cmp.Or(b[stage], &tree{root: newNode("", true)})
-		list := align(sideA.root, sideB.root).items(stage, sideA.units, sideB.units)
-		r.noteAmount(stage, list)
+		sideA, sideB := cmp.Or(a[stage], newTree()), cmp.Or(b[stage], newTree())
+		list, of := align(sideA.root, sideB.root).items(stage, sideA.units, sideB.units)
+		lists = append(lists, list)
+		if isOther := r.noteAmount(stage, list); !isOther && sideA.isWhole() && sideB.isWhole() {
+			c.stages = append(c.stages, &stagePair{name: stage, a: sideA.found, b: sideB.found, level: levelOf(sideA.found, sideB.found)})
+			judged, parts = append(judged, list), append(parts, of)
+		}
+	}
+	c.judgeItems(judged, parts)
+	for _, list := range lists {
 		byChange(list)
 		r.Items = append(r.Items, Cut(list, r.Options.Top)...)
 	}
 	return nil
 }
+
+// isWhole says whether work was seen in all passes or steps: those without any have no place among the samples.
+func (t *tree) isWhole() bool { return t.units == int64(len(t.found.groups)) }
 
 func compareBools(a, b bool) int {
 	switch {

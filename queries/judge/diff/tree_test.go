@@ -19,7 +19,7 @@ type madeNode struct {
 // nodesFrame makes what operator-nodes answers, in the order of the list.
 func nodesFrame(passes int64, list ...madeNode) *frame.Frame {
 	f := &frame.Frame{Query: "operator-nodes", Version: 1}
-	for _, name := range []string{"stage", "unit", "step", "is_warmup", "module", "operators", "shapes", "types", "kernel", "work_count", "total_ns", "first_ns", "unit_count"} {
+	for _, name := range []string{"stage", "unit", "step", "is_warmup", "module", "operators", "shapes", "types", "kernel", "work_count", "total_ns", "first_ns", "unit_count", "units"} {
 		f.Columns = append(f.Columns, frame.Column{Name: name})
 	}
 	for i, n := range list {
@@ -27,7 +27,11 @@ func nodesFrame(passes int64, list ...madeNode) *frame.Frame {
 		if n.modules != "" {
 			module = n.modules
 		}
-		f.Rows = append(f.Rows, []any{"prefill", "pass", nil, false, module, n.operators, n.shapes, nil, n.kernel, n.launches * passes, n.ns * passes, int64(i), passes})
+		var units []string
+		for p := range passes {
+			units = append(units, fmt.Sprintf("[1,%d,%d]", p+1, n.ns))
+		}
+		f.Rows = append(f.Rows, []any{"prefill", "pass", nil, false, module, n.operators, n.shapes, nil, n.kernel, n.launches * passes, n.ns * passes, int64(i), passes, "[" + strings.Join(units, ",") + "]"})
 	}
 	return f
 }
@@ -35,10 +39,7 @@ func nodesFrame(passes int64, list ...madeNode) *frame.Frame {
 // became gives the rows of the comparison of two made runs as texts, those without any change left out.
 func became(t *testing.T, a, b *frame.Frame) []string {
 	t.Helper()
-	r := &Result{A: Side{Runs: make([]Run, 1)}, B: Side{Runs: make([]Run, 1)}}
-	if err := r.aligned([]*frame.Frame{a, b}, recorded{operators: true, modules: true}); err != nil {
-		t.Fatal(err)
-	}
+	r := alignedFrames(t, a, b)
 	var out []string
 	for _, it := range r.Items {
 		if it.Delta.Ns == 0 && it.How == "" && it.Status == Both {
@@ -53,6 +54,15 @@ func became(t *testing.T, a, b *frame.Frame) []string {
 		out = append(out, text)
 	}
 	return out
+}
+
+func alignedFrames(t testing.TB, a, b *frame.Frame) *Result {
+	t.Helper()
+	r := &Result{A: Side{Runs: make([]Run, 1)}, B: Side{Runs: make([]Run, 1)}}
+	if err := r.aligned([]*frame.Frame{a, b}, recorded{operators: true, modules: true}); err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 func linear(module, shapes string, ns int64) madeNode {
@@ -100,6 +110,15 @@ func TestTree(t *testing.T) {
 		"same": {layers(2, false), layers(2, false), nil},
 		"fused": {layers(1, false), layers(1, true), []string{
 			"Model_0 > Layer_0 > Attention_0 > aten::matmul + aten::softmax + aten::dropout both 6→3 -15 | fused | aten::scaled_dot_product_attention"}},
+		"fused with the scale and the mask": { // operators of whose names there are others, which are the same
+			slices.Concat([]madeNode{{"A_0", "aten::mul", "[q, r]", "mul", 2, 4}, {"A_0", "aten::add", "[q, q]", "add", 1, 2}}, attention("A_0", false)[:1],
+				[]madeNode{{"A_0", "aten::mul", "[s]", "mul", 1, 7}, {"A_0", "aten::add", "[s, m]", "add", 1, 8}}, attention("A_0", false)[1:], []madeNode{linear("A_0 > Linear_0", "[x, o]", 50)}),
+			slices.Concat([]madeNode{{"A_0", "aten::mul", "[q, r]", "mul", 2, 4}, {"A_0", "aten::add", "[q, q]", "add", 1, 2}}, attention("A_0", true), []madeNode{linear("A_0 > Linear_0", "[x, o]", 50)}),
+			[]string{"A_0 > aten::matmul + aten::mul + aten::add + aten::softmax + aten::dropout both 10→3 -30 | fused | aten::scaled_dot_product_attention"}},
+		"gone elsewhere": { // the mask is not where the attention is
+			slices.Concat([]madeNode{{"A_0", "aten::add", "[s, m]", "add", 1, 8}, linear("A_0 > Linear_0", "[x, q]", 50)}, attention("A_0", false)[:1]),
+			slices.Concat([]madeNode{linear("A_0 > Linear_0", "[x, q]", 50)}, attention("A_0", true)),
+			[]string{"A_0 > aten::matmul both 2→3 +10 | replaced | aten::scaled_dot_product_attention", "A_0 > aten::add removed 2→0 -8"}},
 		"split": {layers(1, true), layers(1, false), []string{
 			"Model_0 > Layer_0 > Attention_0 > aten::scaled_dot_product_attention both 2→9 +15 | split | aten::matmul + aten::softmax + aten::dropout"}},
 		"replaced": {layers(1, true), func() []madeNode {
@@ -142,8 +161,6 @@ func TestTree(t *testing.T) {
 			}
 			return out
 		}(), []string{
-			"Model_0 > Layer_0 > Attention_0 > Linear_0 > aten::linear > aten::mm both 2→3 +0 | renamed",
-			"Model_0 > Layer_0 > Attention_0 > Linear_1 > aten::linear > aten::mm both 2→3 +0 | renamed",
 			"Model_0 > Layer_0 > Attention_0 > aten::scaled_dot_product_attention > aten::_flash_attention both 2→3 +0 | renamed"}},
 		"renumbered instances": {layers(1, false), edited(func(n *madeNode) {
 			n.modules = strings.NewReplacer("Linear_0", "Linear_5", "Linear_1", "Linear_6").Replace(n.modules)
@@ -236,10 +253,7 @@ func TestTreeAddsUp(t *testing.T) {
 	for range 2000 {
 		a, sumA, passesA := side()
 		b, sumB, passesB := side()
-		r := &Result{A: Side{Runs: make([]Run, 1)}, B: Side{Runs: make([]Run, 1)}}
-		if err := r.aligned([]*frame.Frame{a, b}, recorded{operators: true, modules: true}); err != nil {
-			t.Fatal(err)
-		}
+		r := alignedFrames(t, a, b)
 		var gotA, gotB, change int64
 		for _, it := range r.Items {
 			gotA, gotB, change = gotA+it.A.TotalNs, gotB+it.B.TotalNs, change+it.Delta.Ns
