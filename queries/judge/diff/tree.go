@@ -235,42 +235,108 @@ func oneLine(text string) string {
 	return strings.ReplaceAll(out.String(), ",", ", ")
 }
 
-// askTree fills in the items of the trees of operators.
-func (r *Result) askTree(ctx context.Context, asker frame.Asker) error {
-	runs := slices.Concat(r.A.Runs, r.B.Runs)
+// nodes are the answers of operator-nodes for the runs of both sides.
+type nodes struct {
+	frames  []*frame.Frame
+	sources []Source
+	is      [2]recorded
+}
+
+// loadNodes asks for the operators of runs, of which so many are of side A.
+func loadNodes(ctx context.Context, asker frame.Asker, runs []Run, ofA int, stage string) (nodes, error) {
 	var list []frame.Question
 	for _, run := range runs {
 		args := frame.Args{"run": run.ID, "with_units": "true"}
-		if r.Options.Stage != "" && !isSteps(r.Options.Stage) {
-			args["stage"] = r.Options.Stage
+		if stage != "" && !isSteps(stage) {
+			args["stage"] = stage
 		}
 		list = append(list, frame.Question{Query: "operator-nodes", Args: args, Notes: frame.RowsOnly})
 	}
-	frames, err := asker.AskAll(ctx, list)
-	if err != nil {
-		return err
+	var out nodes
+	var err error
+	if out.frames, err = asker.AskAll(ctx, list); err != nil {
+		return nodes{}, err
 	}
-	var is [2]recorded
-	for i, f := range frames {
-		side := &is[min(i/len(r.A.Runs), 1)]
+	for i, f := range out.frames {
+		side := &out.is[0]
+		if i >= ofA {
+			side = &out.is[1]
+		}
 		t := &table{f: f}
 		for t.next() {
 			side.steps = side.steps || t.text("unit") == "step" && !t.flag("is_warmup")
 			side.modules = side.modules || t.text("module") != ""
 			side.operators = side.operators || !strings.HasPrefix(t.text("operators"), "(")
+			side.inputs = side.inputs || t.text("shapes") != ""
 		}
 		if t.err != nil {
-			return fmt.Errorf("run %s: %w", runs[i].Name, t.err)
+			return nodes{}, fmt.Errorf("run %s: %w", runs[i].Name, t.err)
 		}
-		r.Queries = append(r.Queries, sourceOf(runs[i].Name, f))
+		out.sources = append(out.sources, sourceOf(runs[i].Name, f))
 	}
-	r.Queries = distinctSources(r.Queries)
-	r.noteRecorded(is)
-	if !is[0].operators || !is[1].operators {
+	return out, nil
+}
+
+// byTree fills in the items of the trees of operators.
+func (r *Result) byTree(n nodes) error {
+	r.Queries = distinctSources(append(r.Queries, n.sources...))
+	r.noteRecorded(n.is)
+	if !n.is[0].operators || !n.is[1].operators {
 		return nil
 	}
 	r.noteTokens()
-	return r.aligned(frames, recorded{steps: is[0].steps && is[1].steps, modules: is[0].modules && is[1].modules})
+	stages, err := r.align(n, false)
+	for _, s := range stages {
+		if s.note != "" {
+			r.Notes = append(r.Notes, s.note)
+		}
+		byChange(s.items)
+		r.Items = append(r.Items, Cut(s.items, r.Options.Top)...)
+	}
+	return err
+}
+
+// mostOperators is how many operators a comparison by other things shows, at most.
+const mostOperators = 5
+
+// byOperators fills in the operators that changed most, where both sides have some with inputs: layers together.
+func (r *Result) byOperators(n nodes) error {
+	if r.Same || !n.is[0].inputs || !n.is[1].inputs {
+		return nil
+	}
+	stages, err := r.align(n, true)
+	if err != nil {
+		return err
+	}
+	weight := map[int]int64{} // ns that the measured passes of A would take more or less, of Operators
+	var found []Item
+	for _, s := range stages {
+		var whole int64
+		for _, it := range s.items {
+			whole += it.A.PerUnitNs
+		}
+		for _, it := range s.items {
+			change := max(it.Delta.Ns, -it.Delta.Ns)
+			if s.isOther || s.name == outside || it.Verdict == NoChange || change == 0 || float64(change) < leastShare*float64(whole) {
+				continue
+			}
+			weight[len(found)] = change * s.a.units
+			found = append(found, it)
+		}
+	}
+	order := slices.SortedStableFunc(maps.Keys(weight), func(x, y int) int { return cmp.Or(cmp.Compare(weight[y], weight[x]), cmp.Compare(x, y)) })
+	order = order[:min(len(order), mostOperators)]
+	for _, s := range stages {
+		for _, at := range order {
+			if found[at].Stage == s.name {
+				r.Operators = append(r.Operators, found[at])
+			}
+		}
+	}
+	if len(r.Operators) > 0 {
+		r.Queries = distinctSources(append(r.Queries, n.sources...))
+	}
+	return nil
 }
 
 // noteRecorded says what the captures of a side lack.
@@ -298,14 +364,11 @@ func (r *Result) noteTokens() {
 // mostOfNodes is the share of the time of matched operators from which on they show by how often they are called that passes do another amount of work.
 const mostOfNodes = 0.8
 
-// noteAmount says that the passes or steps of a stage do another amount of work: most operators with the same inputs are called that many times as
-// often, as in a generation of fewer tokens. It reports whether that, or the numbers of tokens, are a reason not to judge the times of a pass.
-func (r *Result) noteAmount(stage string, items []Item) bool {
-	if slices.ContainsFunc(r.Stages, func(s Stage) bool { return s.Name == stage && s.Unit == PerToken }) { // said already
-		return true
-	}
+// otherAmount says that the passes or steps of a stage do another amount of work: most operators with the same inputs are called that many times as
+// often, as in a generation of fewer tokens.
+func otherAmount(stage string, items []Item) string {
 	if stage == outside {
-		return false
+		return ""
 	}
 	timeBy, all := map[string]int64{}, int64(0)
 	for _, i := range items {
@@ -316,11 +379,10 @@ func (r *Result) noteAmount(stage string, items []Item) bool {
 	}
 	for ratio, time := range timeBy {
 		if ratio != "1.00" && float64(time) >= mostOfNodes*float64(all) {
-			r.Notes = append(r.Notes, fmt.Sprintf("operators%s launch %s times as much in B as in A with the same inputs: B does another amount of work, such as other numbers of tokens", ofStage(stage), ratio))
-			return true
+			return fmt.Sprintf("operators%s launch %s times as much in B as in A with the same inputs: B does another amount of work, such as other numbers of tokens", ofStage(stage), ratio)
 		}
 	}
-	return false
+	return ""
 }
 
 func ofStage(stage string) string {
@@ -331,17 +393,27 @@ func ofStage(stage string) string {
 }
 
 // recorded is what captures have that can be aligned.
-type recorded struct{ operators, modules, steps bool }
+type recorded struct{ operators, inputs, modules, steps bool }
 
-// aligned aligns the trees of the sides and makes items of them.
-func (r *Result) aligned(frames []*frame.Frame, is recorded) error {
-	a, err := treesOf(frames[:len(r.A.Runs)], is)
+// treeStage is what became of the operators of a stage.
+type treeStage struct {
+	name    string
+	a, b    *tree
+	items   []Item // which add up
+	note    string
+	isOther bool // A and B do other amounts of work: times are not judged
+}
+
+// align aligns the trees of the sides, and makes and judges items of them: one of what is the same in several instances of modules, if those are folded.
+func (r *Result) align(n nodes, isFolded bool) ([]treeStage, error) {
+	is := recorded{steps: n.is[0].steps && n.is[1].steps, modules: n.is[0].modules && n.is[1].modules}
+	a, err := treesOf(n.frames[:len(r.A.Runs)], is)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	b, err := treesOf(frames[len(r.A.Runs):], is)
+	b, err := treesOf(n.frames[len(r.A.Runs):], is)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(a) < 2 && len(b) < 2 && (a[outside] != nil || len(a) == 0) && (b[outside] != nil || len(b) == 0) { // there are no stages to be outside of
 		whole := func(side map[string]*tree) map[string]*tree {
@@ -360,26 +432,32 @@ func (r *Result) aligned(frames []*frame.Frame, is recorded) error {
 	}
 	slices.SortFunc(stages, func(x, y string) int { return cmp.Or(compareBools(x == outside, y == outside), cmp.Compare(x, y)) })
 	c := &comparer{options: r.Options}
-	var lists, judged [][]Item
+	var out []treeStage
+	var judged [][]Item
 	var parts [][]pair
-	for _, stage := range stages {
-		if isSteps(r.Options.Stage) && stage != r.Options.Stage {
+	for _, name := range stages {
+		if isSteps(r.Options.Stage) && name != r.Options.Stage {
 			continue
 		}
-		sideA, sideB := cmp.Or(a[stage], newTree()), cmp.Or(b[stage], newTree())
-		list, of := align(sideA.root, sideB.root).items(stage, sideA.units, sideB.units)
-		lists = append(lists, list)
-		if isOther := r.noteAmount(stage, list); !isOther && sideA.isWhole() && sideB.isWhole() {
-			c.stages = append(c.stages, &stagePair{name: stage, a: sideA.found, b: sideB.found, level: levelOf(sideA.found, sideB.found)})
-			judged, parts = append(judged, list), append(parts, of)
+		s := treeStage{name: name, a: cmp.Or(a[name], newTree()), b: cmp.Or(b[name], newTree())}
+		rows := align(s.a.root, s.b.root)
+		if isFolded {
+			rows = rows.folded(s.a.root, s.b.root)
+		}
+		var of []pair
+		s.items, of = rows.items(name, s.a.units, s.b.units)
+		if s.isOther = slices.ContainsFunc(r.Stages, func(s Stage) bool { return s.Name == name && s.Unit == PerToken }); !s.isOther { // said by tokens
+			s.note = otherAmount(name, s.items)
+			s.isOther = s.note != ""
+		}
+		out = append(out, s)
+		if !s.isOther && s.a.isWhole() && s.b.isWhole() {
+			c.stages = append(c.stages, &stagePair{name: name, a: s.a.found, b: s.b.found, level: levelOf(s.a.found, s.b.found)})
+			judged, parts = append(judged, s.items), append(parts, of)
 		}
 	}
 	c.judgeItems(judged, parts)
-	for _, list := range lists {
-		byChange(list)
-		r.Items = append(r.Items, Cut(list, r.Options.Top)...)
-	}
-	return nil
+	return out, nil
 }
 
 // isWhole says whether work was seen in all passes or steps: those without any have no place among the samples.

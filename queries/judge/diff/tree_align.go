@@ -20,6 +20,7 @@ type twin struct {
 	kernelsB         map[string]int64
 	shapesA, shapesB string
 	partner, how     string
+	places           int // how many it was folded from; 0 for none
 }
 
 type twins []twin
@@ -343,7 +344,7 @@ func (t twins) items(stage string, unitsA, unitsB int64) ([]Item, []pair) {
 	out := make([]Item, len(t))
 	for i, w := range t {
 		it := Item{Stage: stage, Name: w.path, Kind: "node", Unit: "ns", Status: Both, A: w.a.side(unitsA, perA[i], w.kernelsA, w.shapesA), B: w.b.side(unitsB, perB[i], w.kernelsB, w.shapesB),
-			Delta: split(perA[i], perB[i], w.a, w.b, unitsA, unitsB), Partner: w.partner, How: w.how}
+			Delta: split(perA[i], perB[i], w.a, w.b, unitsA, unitsB), Partner: w.partner, How: w.how, Places: w.places}
 		switch {
 		case w.a == nil:
 			it.Status = New
