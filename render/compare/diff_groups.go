@@ -12,6 +12,8 @@ type itemGroup struct {
 	name  string      // of the stage
 	stage *diff.Stage // whose time the items are parts of; nil where they are none
 	items []diff.Item
+
+	isExcerpt bool // of the operators only those that changed most
 }
 
 // itemGroups puts the items of a comparison under their stages, in the order of these; others follow.
@@ -42,6 +44,19 @@ func itemGroups(r *diff.Result) []itemGroup {
 		}
 	}
 	return slices.DeleteFunc(out, func(g itemGroup) bool { return len(g.items) == 0 })
+}
+
+// operatorGroups puts the operators that changed most under their stages.
+func operatorGroups(r *diff.Result) []itemGroup {
+	var out []itemGroup
+	for _, item := range r.Operators {
+		if len(out) == 0 || out[len(out)-1].name != item.Stage {
+			out = append(out, itemGroup{name: item.Stage, isExcerpt: true})
+		}
+		last := &out[len(out)-1]
+		last.items = append(last.items, item)
+	}
+	return out
 }
 
 // stageItems gives the items of a stage. Compared by stage these are the parts of its time, since the stages have a table of their own.

@@ -3,6 +3,7 @@ package compare
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"prof/queries/judge/diff"
 	"prof/render/page"
@@ -108,7 +109,7 @@ func newDiffView(r *diff.Result) diffView {
 		v.Serving = t.View()
 	}
 	v.Unmatched = servingNotes(r)
-	for _, g := range shownGroups(r) {
+	for _, g := range slices.Concat(shownGroups(r), operatorGroups(r)) {
 		view := diffGroupView{Stage: g.title(), Table: g.table(r).View()}
 		if g.stage != nil {
 			view.Figure = newDiffFigure(*g.stage, r.Options.Metric)

@@ -97,7 +97,9 @@ var wholes = map[string]struct{ of, share string }{
 // heading says what a table of items is of.
 func (g itemGroup) heading(r *diff.Result) string {
 	what := map[diff.Dimension]string{diff.ByKernel: "kernels and other ", diff.ByFamily: "kernel families and other ", diff.ByGrid: "kernels by grid and other ", diff.ByStage: "", diff.ByOperator: "operators", diff.ByRange: "ranges", diff.ByTree: "modules and operators"}[cmp.Or(r.Options.By, diff.ByKernel)]
-	if addsUp(r.Options.By) {
+	if g.isExcerpt {
+		what = "operators that changed most"
+	} else if addsUp(r.Options.By) {
 		what += "parts of " + wholes[words.JudgedBy(r.Options)].of
 	}
 	if r.Options.By == diff.ByMetric {
@@ -106,7 +108,11 @@ func (g itemGroup) heading(r *diff.Result) string {
 	if within := g.within(); within != "" {
 		what += " in " + typeset.Neutral(strings.TrimSuffix(within, table.PathMark))
 	}
-	return fmt.Sprintf("%s: %s, %s, largest change first", g.title(), what, g.meanOf())
+	last := ", largest change first"
+	if g.isExcerpt {
+		last = " (--by tree shows all)"
+	}
+	return fmt.Sprintf("%s: %s, %s%s", g.title(), what, g.meanOf(), last)
 }
 
 // isTree says whether the items are modules and operators where they are called, of the measured passes of a stage.
@@ -176,6 +182,7 @@ func (g itemGroup) table(r *diff.Result) table.Table {
 		{Name: "delta_ns", Title: "change" + unit, Doc: "B less A", Right: true, Keep: 11},
 		{Name: "effect_ratio", Title: "%", Doc: "the change in percent of the time in A", Right: true, Keep: 9},
 		{Name: "stage_share_ratio", Title: wholes[words.JudgedBy(r.Options)].share, Doc: "the change in percent of the stage's time in A (of its " + wholes[words.JudgedBy(r.Options)].of + "): these add up to its change", Right: true, Keep: 5},
+		{Name: "places", Title: "places", Doc: "in how many instances of the modules", Right: true, Keep: 7},
 		{Name: "calls", Title: "calls", Doc: "launches, in A and in B where they differ", Right: true, Keep: 7},
 		{Name: "count_ns", Title: "by count", Doc: "of the change: other number of calls, at the mean duration of A", Right: true, Keep: 4},
 		{Name: "duration_ns", Title: "by duration", Doc: "of the change: other mean duration, at the number of calls of A", Right: true, Keep: 4},
@@ -190,7 +197,7 @@ func (g itemGroup) table(r *diff.Result) table.Table {
 		{Name: "shapes", Title: "shapes", Doc: "sizes of the inputs of the operator, where they differ of A and of B", Least: 16, Full: true},
 	}}
 	if g.isTree() {
-		t.Columns[0].Title, t.Columns[0].Path, t.Columns[0].Full = "operator", true, true
+		t.Columns[0].Title, t.Columns[0].Path, t.Columns[0].Full, t.Columns[0].Kernels = "operator", true, true, false
 		t.Columns[0].Least = leastOperator
 		became := slices.IndexFunc(t.Columns, func(c table.Column) bool { return c.Title == becameTitle })
 		t.Columns[became].Path = true
@@ -199,10 +206,26 @@ func (g itemGroup) table(r *diff.Result) table.Table {
 	for _, item := range g.items {
 		row := itemRow(g, item, s)
 		row[0].Text = strings.TrimPrefix(row[0].Text, typeset.Neutral(within))
+		for j, c := range t.Columns {
+			if g.isExcerpt && !slices.Contains(excerptColumns, c.Name) {
+				row[j] = table.Cell{}
+			}
+		}
 		t.Rows = append(t.Rows, row)
 	}
 	known, _ := t.Known()
 	return known
+}
+
+// excerptColumns are those of the operators that changed most; the whole tree has more.
+var excerptColumns = []string{"name", "a_per_unit_ns", "b_per_unit_ns", "delta_ns", "effect_ratio", "places", "calls", "verdict", "how", "became"}
+
+// placesCell is in how many instances of modules a node is, where it is of several.
+func placesCell(i diff.Item) table.Cell {
+	if i.Places < 2 {
+		return table.Cell{}
+	}
+	return table.Number(typeset.Int(int64(i.Places)), float64(i.Places))
 }
 
 func itemRow(g itemGroup, i diff.Item, s typeset.Scale) []table.Cell {
@@ -229,7 +252,7 @@ func itemRow(g itemGroup, i diff.Item, s typeset.Scale) []table.Cell {
 	return []table.Cell{
 		{Text: itemName(i), Code: ofKernels(i)},
 		timeCell(i.A, absent(i, i.A), s), timeCell(i.B, absent(i, i.B), s),
-		change, percent, share, callsCell(i),
+		change, percent, share, placesCell(i), callsCell(i),
 		split(func(d diff.Delta) int64 { return d.CountNs }), split(func(d diff.Delta) int64 { return d.DurationNs }),
 		split(func(d diff.Delta) int64 { return d.InteractionNs }), split(func(d diff.Delta) int64 { return d.NewNs + d.RemovedNs }),
 		meanCell(i.A), meanCell(i.B), chanceCell(i.Comparison), verdictCell(i.Verdict), how, {Text: becameText(g, i), Code: true}, {Text: shapesText(i), Code: true},

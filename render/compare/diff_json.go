@@ -33,6 +33,7 @@ type ComparisonForm struct {
 	IsSame      bool             `json:"is_same" doc:"both sides are the same captures"`
 	Stages      []StageForm      `json:"stages" nullable:"false" doc:"those that take most time first"`
 	Items       []ItemForm       `json:"items" nullable:"false" doc:"by options.by, those that changed most first within a stage"`
+	Operators   []ItemForm       `json:"operators" nullable:"false" doc:"compared by kernel, operators that changed most, those of all layers as one; empty where a side has none with inputs"`
 	Serving     []ServingForm    `json:"serving" nullable:"false" doc:"what load generators measured, by load"`
 	Differences []DifferenceForm `json:"differences" nullable:"false" doc:"what else differs between the sides"`
 	Notes       []string         `json:"notes" nullable:"false" doc:"what a reader must know of the figures"`
@@ -181,6 +182,7 @@ type ItemForm struct {
 	Block           *string     `json:"block"`
 	Unit            string      `json:"unit" doc:"ns, or that of a metric"`
 	Status          diff.Status `json:"status" enum:"both,new,removed,moved" doc:"moved: its work is done under another name or grid, see partner"`
+	Places          int         `json:"places,omitempty" doc:"of operators: in how many instances of modules"`
 	Partner         *string     `json:"partner" doc:"what took its place, or what it took the place of"`
 	How             *string     `json:"how" doc:"how partner is known: renamed, other grid, same family, fused, split, in a graph, replaced; of a node also other kernels, other shapes"`
 	A               MeasureForm `json:"a"`
@@ -213,7 +215,7 @@ func comparisonForm(r *diff.Result) ComparisonForm {
 	}
 	return ComparisonForm{
 		A: sideForm(r.A), B: sideForm(r.B), Options: optionsForm(r.Options), Verdict: r.Verdict, Words: r.Words, IsSame: r.Same,
-		Stages: typeset.Each(r.Stages, stageForm), Items: items, Serving: typeset.Each(r.Serving, servingForm), Differences: typeset.Each(r.Differences, differenceForm), Notes: typeset.Listed(r.Notes),
+		Stages: typeset.Each(r.Stages, stageForm), Items: items, Operators: typeset.Each(r.Operators, itemGroup{}.form), Serving: typeset.Each(r.Serving, servingForm), Differences: typeset.Each(r.Differences, differenceForm), Notes: typeset.Listed(r.Notes),
 		Queries: typeset.Each(r.Queries, func(q diff.Source) RunQueryForm { return RunQueryForm{q.Run, q.Query, q.SQL} }),
 	}
 }
@@ -300,7 +302,7 @@ func (g itemGroup) form(i diff.Item) ItemForm {
 		Stage: i.Stage, Kind: i.Kind, Name: i.Name, Family: typeset.Optional(i.Family), Grid: typeset.Optional(i.Grid), Block: typeset.Optional(i.Block),
 		Unit: cmp.Or(i.Unit, "ns"), Status: i.Status, Partner: typeset.Optional(i.Partner), How: typeset.Optional(i.How),
 		A: measureForm(i.A), B: measureForm(i.B), Delta: deltaForm(i.Delta), StageShareRatio: typeset.Finite(shareOfStage(g, i)),
-		Comparison: testForm(i.Comparison), Verdict: typeset.Optional(string(i.Verdict)),
+		Comparison: testForm(i.Comparison), Verdict: typeset.Optional(string(i.Verdict)), Places: i.Places,
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"slices"
 	"strings"
 
 	"prof/queries/judge/diff"
@@ -60,7 +61,7 @@ func writeDiffMarkdown(out *bytes.Buffer, r *diff.Result) {
 		}
 		fmt.Fprintf(out, "- %s\n", typeset.MarkdownLine(text))
 	}
-	for _, g := range shownGroups(r) {
+	for _, g := range slices.Concat(shownGroups(r), operatorGroups(r)) {
 		t := g.table(r)
 		fmt.Fprintf(out, "\n<details>\n<summary>%s</summary>\n\n", htmlText(typeset.Sentence(t.Caption)))
 		t.Markdown(out)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"prof/queries/judge/diff"
@@ -41,7 +42,7 @@ func writeComparison(out *bytes.Buffer, r *diff.Result, o typeset.Options) {
 	writeDifferences(out, r, o)
 	writeStages(out, r, o)
 	writeServing(out, r, o)
-	for _, g := range shownGroups(r) {
+	for _, g := range slices.Concat(shownGroups(r), operatorGroups(r)) {
 		out.WriteString("\n")
 		typeset.Wrapped(out, "", g.heading(r), o.Limit(), typeset.Style(o, typeset.Dim))
 		writeItems(out, g, r, o)

@@ -28,12 +28,18 @@ func Runs(ctx context.Context, asker frame.Asker, a, b Side, o Options) (*Result
 	var known surroundings
 	var served [2][]benchmark
 	var servedBy []Source
-	var errs [3]error
+	var operators nodes
+	var errs [4]error
 	var wait sync.WaitGroup
 	wait.Go(func() { loaded, sources, errs[0] = load(ctx, asker, slices.Concat(a.Runs, b.Runs), o.Stage) })
 	wait.Go(func() { known, errs[1] = surround(ctx, asker, a, b, o) })
 	if o.Stage == "" { // a client does not see stages
 		wait.Go(func() { served, servedBy, errs[2] = loadServing(ctx, asker, a.Runs, b.Runs) })
+	}
+	if o.By == ByTree || o.By == ByKernel {
+		wait.Go(func() {
+			operators, errs[3] = loadNodes(ctx, asker, slices.Concat(a.Runs, b.Runs), len(a.Runs), o.Stage)
+		})
 	}
 	wait.Wait()
 	if err := errors.Join(errs[:]...); err != nil {
@@ -47,14 +53,16 @@ func Runs(ctx context.Context, asker frame.Asker, a, b Side, o Options) (*Result
 	if err := r.compare(dataA, dataB, known); err != nil {
 		return nil, fmt.Errorf("compare %s with %s: %w", a.Label, b.Label, err)
 	}
-	if !o.By.adds() && o.By != ByStage {
-		ask := r.askItems
-		if o.By == ByTree {
-			ask = r.askTree
-		}
-		if err := ask(ctx, asker); err != nil {
-			return nil, fmt.Errorf("compare %s with %s by %s: %w", a.Label, b.Label, o.By, err)
-		}
+	switch {
+	case o.By == ByTree:
+		err = r.byTree(operators)
+	case o.By == ByKernel:
+		err = r.byOperators(operators)
+	case !o.By.adds() && o.By != ByStage:
+		err = r.askItems(ctx, asker)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("compare %s with %s by %s: %w", a.Label, b.Label, o.By, err)
 	}
 	return r, nil
 }
@@ -134,7 +142,11 @@ func (r *Result) compare(a, b []runData, known surroundings) error {
 	}
 	c.judgeStages(r.Stages, known.noise)
 	if r.Options.By.adds() {
-		c.judgeItems(lists, by)
+		parts := make([][]pair, len(c.stages))
+		for i, s := range c.stages {
+			parts[i] = s.parts(by)
+		}
+		c.judgeItems(lists, parts)
 	}
 	r.conclude(c)
 	for i, st := range r.Stages {

@@ -168,18 +168,17 @@ func (s *stagePair) judges(list []Item) []int {
 	return out
 }
 
-// judgeItems compares items by what each takes of the samples of its stage, those of all stages together.
-func (c *comparer) judgeItems(lists [][]Item, by Dimension) {
+// judgeItems compares items by what each takes of the samples of its stage, those of all stages together: parts are what the items are of.
+func (c *comparer) judgeItems(lists [][]Item, parts [][]pair) {
 	var open []judged
 	tested := 0
 	for i, s := range c.stages {
 		tested += len(s.judges(lists[i]))
 	}
 	for i, s := range c.stages {
-		parts := s.parts(by)
 		for _, k := range s.judges(lists[i]) {
 			it := &lists[i][k]
-			it.Comparison = new(s.compare(itemFigure, s.samples(s.a, parts[k].a), s.samples(s.b, parts[k].b), c.options.Stats, tested))
+			it.Comparison = new(s.compare(itemFigure, s.samples(s.a, parts[i][k].a), s.samples(s.b, parts[i][k].b), c.options.Stats, tested))
 			open = append(open, judged{it.Comparison, c.options.Stats, &it.Verdict, true})
 		}
 	}

@@ -69,6 +69,7 @@ type Result struct {
 	Words       string        // one line: "decode 12.4 % faster: attention -31 %, launch-bound idle -8 %; prefill unchanged"
 	Stages      []Stage       // by the time they take in A, those only in B last
 	Items       []Item        // by Options.By, largest change first within each stage
+	Operators   []Item        // compared by kernel, the operators that changed most, where both sides have some with inputs; those of all layers are one
 	Serving     []ServingLoad // what load generators measured, by load; none where no run has such results
 	Differences []Difference  // what else differs between the sides
 	Notes       []string      // what a reader must know of the figures
@@ -169,6 +170,7 @@ type Item struct {
 	// 0.5 % of their stage, and those that are told of whole runs.
 	Comparison *stats.Comparison
 	Verdict    Verdict // "" where nothing is judged
+	Places     int     // of a node of Operators: in how many instances of modules it is; 0 of others
 	Partner    string  // what took its place, or what it took the place of: names joined by " + "
 	How        string  // renamed, other grid, same family, fused, split, in a graph, replaced: how that is known; "" for none
 }

@@ -22,7 +22,8 @@ type node struct {
 	first    int64 // ns: when the program first came here
 	inside   []*node
 	own      []*leaf
-	contents map[string]int64 // launches by operators and inputs, all of those inside included
+	contents map[string]int64 // launches by innermost operator and inputs, all of those inside included
+	works    string           // of work, once asked for
 	index    map[string]*node
 	leaves   map[string]*leaf // own, by inputs
 }
@@ -89,12 +90,12 @@ func (n *node) total() (amount, map[string]int64) {
 	var out amount
 	kernels := map[string]int64{}
 	for _, l := range n.own {
-		out.tally.add(l.amount.tally)
+		out.merge(&l.amount)
 		addTo(kernels, l.kernels)
 	}
 	for _, c := range n.inside {
 		a, k := c.total()
-		out.tally.add(a.tally)
+		out.merge(&a)
 		addTo(kernels, k)
 	}
 	return out, kernels
@@ -109,14 +110,17 @@ func addTo(to, from map[string]int64) {
 // tree is what a side did in one stage.
 type tree struct {
 	root  *node
-	units int64 // passes or steps, over all runs of the side
+	units int64      // passes or steps, over all runs of the side
+	found *stageSide // those of them in which work was seen
 }
+
+func newTree() *tree { return &tree{root: newNode("", true), found: newStageSide()} }
 
 // treesOf gives the trees of a side by stage. Steps are compared where both sides have some, else all work outside of
 // passes, and modules likewise.
 func treesOf(frames []*frame.Frame, is recorded) (map[string]*tree, error) {
 	out := map[string]*tree{}
-	for _, f := range frames {
+	for run, f := range frames {
 		kinds, err := stepsIn(f)
 		if err != nil {
 			return nil, err
@@ -128,7 +132,7 @@ func treesOf(frames []*frame.Frame, is recorded) (map[string]*tree, error) {
 			if unit == "step" {
 				stage = stepName(t.text("step"), kinds)
 				if !is.steps {
-					stage, isWarmup, count = outside, false, 1
+					stage, isWarmup = outside, false
 				}
 			}
 			if isWarmup {
@@ -136,21 +140,27 @@ func treesOf(frames []*frame.Frame, is recorded) (map[string]*tree, error) {
 			}
 			side := out[stage]
 			if side == nil {
-				side = &tree{root: newNode("", true)}
+				side = newTree()
 				out[stage] = side
 			}
 			if !seen[stage] {
 				seen[stage] = true
 				side.units += count
 			}
-			side.root.add(t, is.modules)
+			l := side.root.add(t, is.modules)
+			if err := side.found.addUnits(&l.amount, run, t.text("units"), stage == outside); err != nil {
+				return nil, fmt.Errorf("query %s, row %d: %w", f.Query, t.at, err)
+			}
 		}
 		if t.err != nil {
 			return nil, t.err
 		}
 	}
-	for _, side := range out {
+	for stage, side := range out {
 		side.root.sort()
+		if stage == outside { // times are of a run, or of a repeat of one
+			side.units = int64(len(side.found.groups))
+		}
 	}
 	return out, nil
 }
@@ -167,12 +177,36 @@ func stepsIn(f *frame.Frame) (map[string]bool, error) {
 	return kinds, t.err
 }
 
+// addUnits puts into an amount what it has of each pass or step of a run: lists of repeat, number and ns, as JSON. Of work outside of those the
+// repeat alone counts.
+func (s *stageSide) addUnits(to *amount, run int, list string, isOutside bool) error {
+	var units [][3]int64
+	if err := json.Unmarshal([]byte(list), &units); err != nil {
+		return fmt.Errorf("units are not lists of three numbers: %w", err)
+	}
+	for _, u := range units {
+		key := groupKey{run, u[0], u[1]}
+		if isOutside {
+			key.number = 1
+		}
+		i, known := s.index[key]
+		if !known {
+			i = len(s.groups)
+			s.index[key] = i
+			s.groups = append(s.groups, group{run: run, repeat: key.repeat, number: key.number})
+		}
+		to.addGroup(i, 0, u[2])
+	}
+	return nil
+}
+
 // add puts the work of a row where its modules and operators say.
-func (n *node) add(t *table, hasModules bool) {
+func (n *node) add(t *table, hasModules bool) *leaf {
 	first, launches, total := t.count("first_ns"), t.count("work_count"), t.count("total_ns")
 	shapes := oneLine(t.text("shapes"))
 	inputs := shapes + " " + oneLine(t.text("types"))
-	content := t.text("operators") + " " + inputs
+	operators := strings.Split(t.text("operators"), pathMark)
+	content := operators[len(operators)-1] + " " + inputs // in whatever wrappers
 	n.contents[content] += launches
 	at := n
 	if module := t.text("module"); module != "" && hasModules {
@@ -181,7 +215,7 @@ func (n *node) add(t *table, hasModules bool) {
 			at.contents[content] += launches
 		}
 	}
-	for name := range strings.SplitSeq(t.text("operators"), pathMark) {
+	for _, name := range operators {
 		at = at.child(name, false, first)
 		at.contents[content] += launches
 	}
@@ -189,6 +223,7 @@ func (n *node) add(t *table, hasModules bool) {
 	l.amount.tally.calls += launches
 	l.amount.tally.total += total
 	l.kernels[t.text("kernel")] += launches
+	return l
 }
 
 // oneLine writes JSON as PyTorch does: traces that were formatted anew have other spaces.
@@ -200,42 +235,108 @@ func oneLine(text string) string {
 	return strings.ReplaceAll(out.String(), ",", ", ")
 }
 
-// askTree fills in the items of the trees of operators.
-func (r *Result) askTree(ctx context.Context, asker frame.Asker) error {
-	runs := slices.Concat(r.A.Runs, r.B.Runs)
+// nodes are the answers of operator-nodes for the runs of both sides.
+type nodes struct {
+	frames  []*frame.Frame
+	sources []Source
+	is      [2]recorded
+}
+
+// loadNodes asks for the operators of runs, of which so many are of side A.
+func loadNodes(ctx context.Context, asker frame.Asker, runs []Run, ofA int, stage string) (nodes, error) {
 	var list []frame.Question
 	for _, run := range runs {
-		args := frame.Args{"run": run.ID}
-		if r.Options.Stage != "" && !isSteps(r.Options.Stage) {
-			args["stage"] = r.Options.Stage
+		args := frame.Args{"run": run.ID, "with_units": "true"}
+		if stage != "" && !isSteps(stage) {
+			args["stage"] = stage
 		}
 		list = append(list, frame.Question{Query: "operator-nodes", Args: args, Notes: frame.RowsOnly})
 	}
-	frames, err := asker.AskAll(ctx, list)
-	if err != nil {
-		return err
+	var out nodes
+	var err error
+	if out.frames, err = asker.AskAll(ctx, list); err != nil {
+		return nodes{}, err
 	}
-	var is [2]recorded
-	for i, f := range frames {
-		side := &is[min(i/len(r.A.Runs), 1)]
+	for i, f := range out.frames {
+		side := &out.is[0]
+		if i >= ofA {
+			side = &out.is[1]
+		}
 		t := &table{f: f}
 		for t.next() {
 			side.steps = side.steps || t.text("unit") == "step" && !t.flag("is_warmup")
 			side.modules = side.modules || t.text("module") != ""
 			side.operators = side.operators || !strings.HasPrefix(t.text("operators"), "(")
+			side.inputs = side.inputs || t.text("shapes") != ""
 		}
 		if t.err != nil {
-			return fmt.Errorf("run %s: %w", runs[i].Name, t.err)
+			return nodes{}, fmt.Errorf("run %s: %w", runs[i].Name, t.err)
 		}
-		r.Queries = append(r.Queries, sourceOf(runs[i].Name, f))
+		out.sources = append(out.sources, sourceOf(runs[i].Name, f))
 	}
-	r.Queries = distinctSources(r.Queries)
-	r.noteRecorded(is)
-	if !is[0].operators || !is[1].operators {
+	return out, nil
+}
+
+// byTree fills in the items of the trees of operators.
+func (r *Result) byTree(n nodes) error {
+	r.Queries = distinctSources(append(r.Queries, n.sources...))
+	r.noteRecorded(n.is)
+	if !n.is[0].operators || !n.is[1].operators {
 		return nil
 	}
 	r.noteTokens()
-	return r.aligned(frames, recorded{steps: is[0].steps && is[1].steps, modules: is[0].modules && is[1].modules})
+	stages, err := r.align(n, false)
+	for _, s := range stages {
+		if s.note != "" {
+			r.Notes = append(r.Notes, s.note)
+		}
+		byChange(s.items)
+		r.Items = append(r.Items, Cut(s.items, r.Options.Top)...)
+	}
+	return err
+}
+
+// mostOperators is how many operators a comparison by other things shows, at most.
+const mostOperators = 5
+
+// byOperators fills in the operators that changed most, where both sides have some with inputs: layers together.
+func (r *Result) byOperators(n nodes) error {
+	if r.Same || !n.is[0].inputs || !n.is[1].inputs {
+		return nil
+	}
+	stages, err := r.align(n, true)
+	if err != nil {
+		return err
+	}
+	weight := map[int]int64{} // ns that the measured passes of A would take more or less, of Operators
+	var found []Item
+	for _, s := range stages {
+		var whole int64
+		for _, it := range s.items {
+			whole += it.A.PerUnitNs
+		}
+		for _, it := range s.items {
+			change := max(it.Delta.Ns, -it.Delta.Ns)
+			if s.isOther || s.name == outside || it.Verdict == NoChange || change == 0 || float64(change) < leastShare*float64(whole) {
+				continue
+			}
+			weight[len(found)] = change * s.a.units
+			found = append(found, it)
+		}
+	}
+	order := slices.SortedStableFunc(maps.Keys(weight), func(x, y int) int { return cmp.Or(cmp.Compare(weight[y], weight[x]), cmp.Compare(x, y)) })
+	order = order[:min(len(order), mostOperators)]
+	for _, s := range stages {
+		for _, at := range order {
+			if found[at].Stage == s.name {
+				r.Operators = append(r.Operators, found[at])
+			}
+		}
+	}
+	if len(r.Operators) > 0 {
+		r.Queries = distinctSources(append(r.Queries, n.sources...))
+	}
+	return nil
 }
 
 // noteRecorded says what the captures of a side lack.
@@ -263,11 +364,11 @@ func (r *Result) noteTokens() {
 // mostOfNodes is the share of the time of matched operators from which on they show by how often they are called that passes do another amount of work.
 const mostOfNodes = 0.8
 
-// noteAmount says that the passes or steps of a stage do another amount of work: most operators with the same inputs are called that many times as
+// otherAmount says that the passes or steps of a stage do another amount of work: most operators with the same inputs are called that many times as
 // often, as in a generation of fewer tokens.
-func (r *Result) noteAmount(stage string, items []Item) {
-	if stage == outside || slices.ContainsFunc(r.Stages, func(s Stage) bool { return s.Name == stage && s.Unit == PerToken }) { // no passes, or said already
-		return
+func otherAmount(stage string, items []Item) string {
+	if stage == outside {
+		return ""
 	}
 	timeBy, all := map[string]int64{}, int64(0)
 	for _, i := range items {
@@ -278,9 +379,10 @@ func (r *Result) noteAmount(stage string, items []Item) {
 	}
 	for ratio, time := range timeBy {
 		if ratio != "1.00" && float64(time) >= mostOfNodes*float64(all) {
-			r.Notes = append(r.Notes, fmt.Sprintf("operators%s launch %s times as much in B as in A with the same inputs: B does another amount of work, such as other numbers of tokens", ofStage(stage), ratio))
+			return fmt.Sprintf("operators%s launch %s times as much in B as in A with the same inputs: B does another amount of work, such as other numbers of tokens", ofStage(stage), ratio)
 		}
 	}
+	return ""
 }
 
 func ofStage(stage string) string {
@@ -291,17 +393,27 @@ func ofStage(stage string) string {
 }
 
 // recorded is what captures have that can be aligned.
-type recorded struct{ operators, modules, steps bool }
+type recorded struct{ operators, inputs, modules, steps bool }
 
-// aligned aligns the trees of the sides and makes items of them.
-func (r *Result) aligned(frames []*frame.Frame, is recorded) error {
-	a, err := treesOf(frames[:len(r.A.Runs)], is)
+// treeStage is what became of the operators of a stage.
+type treeStage struct {
+	name    string
+	a, b    *tree
+	items   []Item // which add up
+	note    string
+	isOther bool // A and B do other amounts of work: times are not judged
+}
+
+// align aligns the trees of the sides, and makes and judges items of them: one of what is the same in several instances of modules, if those are folded.
+func (r *Result) align(n nodes, isFolded bool) ([]treeStage, error) {
+	is := recorded{steps: n.is[0].steps && n.is[1].steps, modules: n.is[0].modules && n.is[1].modules}
+	a, err := treesOf(n.frames[:len(r.A.Runs)], is)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	b, err := treesOf(frames[len(r.A.Runs):], is)
+	b, err := treesOf(n.frames[len(r.A.Runs):], is)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(a) < 2 && len(b) < 2 && (a[outside] != nil || len(a) == 0) && (b[outside] != nil || len(b) == 0) { // there are no stages to be outside of
 		whole := func(side map[string]*tree) map[string]*tree {
@@ -319,18 +431,37 @@ func (r *Result) aligned(frames []*frame.Frame, is recorded) error {
 		}
 	}
 	slices.SortFunc(stages, func(x, y string) int { return cmp.Or(compareBools(x == outside, y == outside), cmp.Compare(x, y)) })
-	for _, stage := range stages {
-		if isSteps(r.Options.Stage) && stage != r.Options.Stage {
+	c := &comparer{options: r.Options}
+	var out []treeStage
+	var judged [][]Item
+	var parts [][]pair
+	for _, name := range stages {
+		if isSteps(r.Options.Stage) && name != r.Options.Stage {
 			continue
 		}
-		sideA, sideB := cmp.Or(a[stage], &tree{root: newNode("", true)}), cmp.Or(b[stage], &tree{root: newNode("", true)})
-		list := align(sideA.root, sideB.root).items(stage, sideA.units, sideB.units)
-		r.noteAmount(stage, list)
-		byChange(list)
-		r.Items = append(r.Items, Cut(list, r.Options.Top)...)
+		s := treeStage{name: name, a: cmp.Or(a[name], newTree()), b: cmp.Or(b[name], newTree())}
+		rows := align(s.a.root, s.b.root)
+		if isFolded {
+			rows = rows.folded(s.a.root, s.b.root)
+		}
+		var of []pair
+		s.items, of = rows.items(name, s.a.units, s.b.units)
+		if s.isOther = slices.ContainsFunc(r.Stages, func(s Stage) bool { return s.Name == name && s.Unit == PerToken }); !s.isOther { // said by tokens
+			s.note = otherAmount(name, s.items)
+			s.isOther = s.note != ""
+		}
+		out = append(out, s)
+		if !s.isOther && s.a.isWhole() && s.b.isWhole() {
+			c.stages = append(c.stages, &stagePair{name: name, a: s.a.found, b: s.b.found, level: levelOf(s.a.found, s.b.found)})
+			judged, parts = append(judged, s.items), append(parts, of)
+		}
 	}
-	return nil
+	c.judgeItems(judged, parts)
+	return out, nil
 }
+
+// isWhole says whether work was seen in all passes or steps: those without any have no place among the samples.
+func (t *tree) isWhole() bool { return t.units == int64(len(t.found.groups)) }
 
 func compareBools(a, b bool) int {
 	switch {

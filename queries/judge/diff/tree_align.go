@@ -20,6 +20,7 @@ type twin struct {
 	kernelsB         map[string]int64
 	shapesA, shapesB string
 	partner, how     string
+	places           int // how many it was folded from; 0 for none
 }
 
 type twins []twin
@@ -31,34 +32,61 @@ func align(a, b *node) twins {
 	return out
 }
 
-// pair takes two nodes for the same: their own work, and what is called in them.
-func (t *twins) pair(path string, a, b *node, how string) {
-	t.pairOwn(path, a.own, b.own, how)
-	x, y := a.inside, b.inside
+// pair takes two nodes for the same: their own work, and what is called in them. Of operators it gives back what has not been matched in them:
+// around them it may have counterparts.
+func (t *twins) pair(path string, a, b *node, how string) spot {
+	var p spot
+	t.pairOwn(&p, path, a.own, b.own, how)
+	x, y := through(a.inside, b.inside)
+	isFlat := isFlattened(x, y)
+	if isFlat {
+		x, y = flat(x), flat(y)
+	}
 	anchors := certain(common(x, y), x, y)
 	anchors = append(anchors, [2]int{len(x), len(y)})
 	late := crossed(x, y, anchors)
 	i, j := 0, 0
 	for _, at := range anchors {
-		t.gap(path, left(x[i:at[0]], late[0]), left(y[j:at[1]], late[1]))
+		t.gap(&p, path, left(x[i:at[0]], late[0]), left(y[j:at[1]], late[1]))
 		if at[0] < len(x) {
-			t.pair(below(path, x[at[0]].name), x[at[0]], y[at[1]], howMatched(x[at[0]], y[at[1]], how))
+			t.pairIn(&p, path, x[at[0]], y[at[1]], howMatched(x[at[0]], y[at[1]], how))
 		}
 		i, j = at[0]+1, at[1]+1
 	}
 	for _, n := range x {
 		if other := late[0][n]; other != nil {
-			t.pair(below(path, n.name), n, other, how)
+			t.pairIn(&p, path, n, other, howMatched(n, other, how))
 		}
 	}
+	if isFlat && len(p.marks) < len(p.a)+len(p.b) { // what a fused kernel does may be of many places
+		p.marks = nil
+	}
+	t.settle(&p)
+	if a.isModule {
+		t.rest(&p)
+	}
+	return p
 }
 
-// howMatched says that a module is one of another class.
+// pairIn is pair of two nodes in a place.
+func (t *twins) pairIn(p *spot, path string, a, b *node, how string) {
+	inside := t.pair(below(path, a.name), a, b, how)
+	if a.isModule {
+		p.mark(a.first, b.first)
+		return
+	}
+	p.marks, p.a, p.b = append(p.marks, inside.marks...), append(p.a, inside.a...), append(p.b, inside.b...)
+}
+
+// howMatched says whether a module is one of another class, for what is called in it but not in modules inside it.
 func howMatched(a, b *node, how string) string {
-	if a.class != b.class {
+	switch {
+	case !a.isModule:
+		return how
+	case a.class != b.class:
 		return renamed
 	}
-	return how
+	return ""
 }
 
 func below(path, name string) string {
@@ -216,26 +244,20 @@ func crossed(a, b []*node, anchors [][2]int) [2]map[*node]*node {
 	return out
 }
 
-// gap pairs siblings in the same place that have nothing in common by name.
-func (t *twins) gap(path string, a, b []*node) {
+// gap pairs siblings between two matched ones that have nothing in common by name.
+func (t *twins) gap(p *spot, path string, a, b []*node) {
 	if modulesA, modulesB := modulesOf(a), modulesOf(b); len(modulesA) == len(modulesB) && len(modulesA) > 0 && allShare(modulesA, modulesB) {
 		for i, n := range modulesA {
-			t.pair(below(path, n.name), n, modulesB[i], renamed)
+			t.pairIn(p, path, n, modulesB[i], renamed)
 		}
 		isModule := func(n *node) bool { return n.isModule }
 		a, b = slices.DeleteFunc(a, isModule), slices.DeleteFunc(b, isModule)
 	}
-	if len(a) > 0 && len(b) > 0 {
-		t.replace(path, a, b)
-		return
-	}
 	for _, n := range a {
-		sum, kernels := n.total()
-		*t = append(*t, twin{path: below(path, n.name), a: &sum, kernelsA: kernels, shapesA: n.shapes()})
+		p.a = append(p.a, n.piece(path))
 	}
 	for _, n := range b {
-		sum, kernels := n.total()
-		*t = append(*t, twin{path: below(path, n.name), b: &sum, kernelsB: kernels, shapesB: n.shapes()})
+		p.b = append(p.b, n.piece(path))
 	}
 }
 
@@ -260,35 +282,8 @@ func allShare(a, b []*node) bool {
 	return true
 }
 
-// replace pairs siblings with those that took their place: fewer ones are fused, several in place of one are that one split.
-func (t *twins) replace(path string, a, b []*node) {
-	sumA, kernelsA, namesA := together(a)
-	sumB, kernelsB, namesB := together(b)
-	how := replaced
-	switch {
-	case len(b) < len(a):
-		how = fused
-	case len(a) == 1 && len(b) > 1:
-		how = splitUp
-	}
-	*t = append(*t, twin{path: below(path, namesA), a: &sumA, b: &sumB, kernelsA: kernelsA, kernelsB: kernelsB, partner: namesB, how: how})
-}
-
-func together(list []*node) (amount, map[string]int64, string) {
-	var sum amount
-	kernels := map[string]int64{}
-	var names []string
-	for _, n := range list {
-		a, k := n.total()
-		sum.tally.add(a.tally)
-		addTo(kernels, k)
-		names = append(names, n.name)
-	}
-	return sum, kernels, strings.Join(names, " + ")
-}
-
 // pairOwn matches the work that two operators launched themselves: by inputs, and what is left in the order in which it was called.
-func (t *twins) pairOwn(path string, a, b []*leaf, how string) {
+func (t *twins) pairOwn(p *spot, path string, a, b []*leaf, how string) {
 	inB := make(map[string]*leaf, len(b))
 	for _, y := range b {
 		inB[y.inputs] = y
@@ -302,7 +297,7 @@ func (t *twins) pairOwn(path string, a, b []*leaf, how string) {
 			continue
 		}
 		matched[y] = true
-		t.pairLeaves(path, x, y, how)
+		t.pairLeaves(p, path, x, y, how)
 	}
 	for _, y := range b {
 		if !matched[y] {
@@ -312,41 +307,35 @@ func (t *twins) pairOwn(path string, a, b []*leaf, how string) {
 	switch {
 	case len(restA) == len(restB):
 		for i, x := range restA {
-			t.pairLeaves(path, x, restB[i], otherShapes)
+			t.pairLeaves(p, path, x, restB[i], otherShapes)
 		}
 	case len(restA) > 0 && len(restB) > 0: // which of them became which is not known
 		x, y := &node{own: restA}, &node{own: restB}
 		sumA, kernelsA := x.total()
 		sumB, kernelsB := y.total()
 		*t = append(*t, twin{path: path, a: &sumA, b: &sumB, kernelsA: kernelsA, kernelsB: kernelsB, shapesA: x.shapes(), shapesB: y.shapes(), how: otherShapes})
+		p.mark(restA[0].first, restB[0].first)
 	default:
 		for _, x := range restA {
-			t.oneSide(path, x, nil)
+			p.a = append(p.a, x.piece(path))
 		}
 		for _, y := range restB {
-			t.oneSide(path, nil, y)
+			p.b = append(p.b, y.piece(path))
 		}
 	}
-}
-
-func (t *twins) oneSide(path string, a, b *leaf) {
-	if a != nil {
-		*t = append(*t, twin{path: path, a: &a.amount, kernelsA: a.kernels, shapesA: a.shapes})
-		return
-	}
-	*t = append(*t, twin{path: path, b: &b.amount, kernelsB: b.kernels, shapesB: b.shapes})
 }
 
 // pairLeaves takes the work of an operator on either side for the same.
-func (t *twins) pairLeaves(path string, a, b *leaf, how string) {
+func (t *twins) pairLeaves(p *spot, path string, a, b *leaf, how string) {
+	p.mark(a.first, b.first)
 	if (how == "" || how == renamed) && !slices.Equal(slices.Sorted(maps.Keys(a.kernels)), slices.Sorted(maps.Keys(b.kernels))) {
 		how = otherKernels
 	}
 	*t = append(*t, twin{path: path, a: &a.amount, b: &b.amount, kernelsA: a.kernels, kernelsB: b.kernels, shapesA: a.shapes, shapesB: b.shapes, how: how})
 }
 
-// items makes rows of them, whose times for one unit add up to that of all work.
-func (t twins) items(stage string, unitsA, unitsB int64) []Item {
+// items makes rows of them, whose times for one unit add up to that of all work, and gives the work that each is of.
+func (t twins) items(stage string, unitsA, unitsB int64) ([]Item, []pair) {
 	list := make([]pair, len(t))
 	for i, w := range t {
 		list[i] = pair{a: w.a, b: w.b}
@@ -355,7 +344,7 @@ func (t twins) items(stage string, unitsA, unitsB int64) []Item {
 	out := make([]Item, len(t))
 	for i, w := range t {
 		it := Item{Stage: stage, Name: w.path, Kind: "node", Unit: "ns", Status: Both, A: w.a.side(unitsA, perA[i], w.kernelsA, w.shapesA), B: w.b.side(unitsB, perB[i], w.kernelsB, w.shapesB),
-			Delta: split(perA[i], perB[i], w.a, w.b, unitsA, unitsB), Partner: w.partner, How: w.how}
+			Delta: split(perA[i], perB[i], w.a, w.b, unitsA, unitsB), Partner: w.partner, How: w.how, Places: w.places}
 		switch {
 		case w.a == nil:
 			it.Status = New
@@ -366,7 +355,7 @@ func (t twins) items(stage string, unitsA, unitsB int64) []Item {
 		}
 		out[i] = it
 	}
-	return out
+	return out, list
 }
 
 // side is the work of a side; least and longest times are not known.

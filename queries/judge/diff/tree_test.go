@@ -19,7 +19,7 @@ type madeNode struct {
 // nodesFrame makes what operator-nodes answers, in the order of the list.
 func nodesFrame(passes int64, list ...madeNode) *frame.Frame {
 	f := &frame.Frame{Query: "operator-nodes", Version: 1}
-	for _, name := range []string{"stage", "unit", "step", "is_warmup", "module", "operators", "shapes", "types", "kernel", "work_count", "total_ns", "first_ns", "unit_count"} {
+	for _, name := range []string{"stage", "unit", "step", "is_warmup", "module", "operators", "shapes", "types", "kernel", "work_count", "total_ns", "first_ns", "unit_count", "units"} {
 		f.Columns = append(f.Columns, frame.Column{Name: name})
 	}
 	for i, n := range list {
@@ -27,7 +27,11 @@ func nodesFrame(passes int64, list ...madeNode) *frame.Frame {
 		if n.modules != "" {
 			module = n.modules
 		}
-		f.Rows = append(f.Rows, []any{"prefill", "pass", nil, false, module, n.operators, n.shapes, nil, n.kernel, n.launches * passes, n.ns * passes, int64(i), passes})
+		var units []string
+		for p := range passes {
+			units = append(units, fmt.Sprintf("[1,%d,%d]", p+1, n.ns))
+		}
+		f.Rows = append(f.Rows, []any{"prefill", "pass", nil, false, module, n.operators, n.shapes, nil, n.kernel, n.launches * passes, n.ns * passes, int64(i), passes, "[" + strings.Join(units, ",") + "]"})
 	}
 	return f
 }
@@ -35,10 +39,7 @@ func nodesFrame(passes int64, list ...madeNode) *frame.Frame {
 // became gives the rows of the comparison of two made runs as texts, those without any change left out.
 func became(t *testing.T, a, b *frame.Frame) []string {
 	t.Helper()
-	r := &Result{A: Side{Runs: make([]Run, 1)}, B: Side{Runs: make([]Run, 1)}}
-	if err := r.aligned([]*frame.Frame{a, b}, recorded{operators: true, modules: true}); err != nil {
-		t.Fatal(err)
-	}
+	r := alignedFrames(t, a, b)
 	var out []string
 	for _, it := range r.Items {
 		if it.Delta.Ns == 0 && it.How == "" && it.Status == Both {
@@ -53,6 +54,20 @@ func became(t *testing.T, a, b *frame.Frame) []string {
 		out = append(out, text)
 	}
 	return out
+}
+
+func alignedFrames(t testing.TB, a, b *frame.Frame) *Result {
+	t.Helper()
+	r := &Result{A: Side{Runs: make([]Run, 1)}, B: Side{Runs: make([]Run, 1)}}
+	if err := r.byTree(madeNodes(a, b)); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func madeNodes(a, b *frame.Frame) nodes {
+	is := recorded{operators: true, inputs: true, modules: true}
+	return nodes{frames: []*frame.Frame{a, b}, is: [2]recorded{is, is}}
 }
 
 func linear(module, shapes string, ns int64) madeNode {
@@ -100,6 +115,15 @@ func TestTree(t *testing.T) {
 		"same": {layers(2, false), layers(2, false), nil},
 		"fused": {layers(1, false), layers(1, true), []string{
 			"Model_0 > Layer_0 > Attention_0 > aten::matmul + aten::softmax + aten::dropout both 6→3 -15 | fused | aten::scaled_dot_product_attention"}},
+		"fused with the scale and the mask": { // operators of whose names there are others, which are the same
+			slices.Concat([]madeNode{{"A_0", "aten::mul", "[q, r]", "mul", 2, 4}, {"A_0", "aten::add", "[q, q]", "add", 1, 2}}, attention("A_0", false)[:1],
+				[]madeNode{{"A_0", "aten::mul", "[s]", "mul", 1, 7}, {"A_0", "aten::add", "[s, m]", "add", 1, 8}}, attention("A_0", false)[1:], []madeNode{linear("A_0 > Linear_0", "[x, o]", 50)}),
+			slices.Concat([]madeNode{{"A_0", "aten::mul", "[q, r]", "mul", 2, 4}, {"A_0", "aten::add", "[q, q]", "add", 1, 2}}, attention("A_0", true), []madeNode{linear("A_0 > Linear_0", "[x, o]", 50)}),
+			[]string{"A_0 > aten::matmul + aten::mul + aten::add + aten::softmax + aten::dropout both 10→3 -30 | fused | aten::scaled_dot_product_attention"}},
+		"gone elsewhere": { // the mask is not where the attention is
+			slices.Concat([]madeNode{{"A_0", "aten::add", "[s, m]", "add", 1, 8}, linear("A_0 > Linear_0", "[x, q]", 50)}, attention("A_0", false)[:1]),
+			slices.Concat([]madeNode{linear("A_0 > Linear_0", "[x, q]", 50)}, attention("A_0", true)),
+			[]string{"A_0 > aten::matmul both 2→3 +10 | replaced | aten::scaled_dot_product_attention", "A_0 > aten::add removed 2→0 -8"}},
 		"split": {layers(1, true), layers(1, false), []string{
 			"Model_0 > Layer_0 > Attention_0 > aten::scaled_dot_product_attention both 2→9 +15 | split | aten::matmul + aten::softmax + aten::dropout"}},
 		"replaced": {layers(1, true), func() []madeNode {
@@ -142,8 +166,6 @@ func TestTree(t *testing.T) {
 			}
 			return out
 		}(), []string{
-			"Model_0 > Layer_0 > Attention_0 > Linear_0 > aten::linear > aten::mm both 2→3 +0 | renamed",
-			"Model_0 > Layer_0 > Attention_0 > Linear_1 > aten::linear > aten::mm both 2→3 +0 | renamed",
 			"Model_0 > Layer_0 > Attention_0 > aten::scaled_dot_product_attention > aten::_flash_attention both 2→3 +0 | renamed"}},
 		"renumbered instances": {layers(1, false), edited(func(n *madeNode) {
 			n.modules = strings.NewReplacer("Linear_0", "Linear_5", "Linear_1", "Linear_6").Replace(n.modules)
@@ -189,17 +211,15 @@ func TestTreeNotes(t *testing.T) {
 		items []Item
 		want  string
 	}{
-		{"decode", []Item{item(4, 3, 90, ""), item(1, 1, 10, ""), item(1, 1, 900, fused)}, ""}, // said already, by tokens
 		{"", []Item{item(4, 3, 90, ""), item(8, 6, 90, otherKernels), item(1, 1, 10, ""), item(1, 1, 900, fused)}, "operators launch 0.75 times as much in B as in A with the same inputs: B does another amount of work, such as other numbers of tokens"},
 		{"steps", []Item{item(4, 3, 90, ""), item(1, 1, 30, "")}, ""},
 		{"steps", []Item{item(4, 4, 90, "")}, ""},
 	} {
-		r := &Result{Stages: r.Stages}
-		r.noteAmount(c.stage, c.items)
-		if got := strings.Join(r.Notes, "; "); got != c.want {
+		got := otherAmount(c.stage, c.items)
+		if got != c.want {
 			t.Errorf("%s %v: %q, want %q", c.stage, c.items, got, c.want)
 		}
-		said.Add(r.Notes)
+		said.Add(got)
 	}
 	for _, c := range []struct {
 		is   [2]recorded
@@ -236,16 +256,76 @@ func TestTreeAddsUp(t *testing.T) {
 	for range 2000 {
 		a, sumA, passesA := side()
 		b, sumB, passesB := side()
-		r := &Result{A: Side{Runs: make([]Run, 1)}, B: Side{Runs: make([]Run, 1)}}
-		if err := r.aligned([]*frame.Frame{a, b}, recorded{operators: true, modules: true}); err != nil {
-			t.Fatal(err)
-		}
+		r := alignedFrames(t, a, b)
 		var gotA, gotB, change int64
 		for _, it := range r.Items {
 			gotA, gotB, change = gotA+it.A.TotalNs, gotB+it.B.TotalNs, change+it.Delta.Ns
 		}
 		if gotA != sumA || gotB != sumB || change != sumB/passesB-sumA/passesA {
 			t.Fatalf("rows add up to %d and %d, a change of %d; want %d, %d and %d", gotA, gotB, change, sumA, sumB, sumB/passesB-sumA/passesA)
+		}
+	}
+}
+
+// TestTreeOperators: of all layers the same operators are one row, and as many rows as there are places to say more than that.
+func TestTreeOperators(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		a, b []madeNode
+		want []string
+	}{
+		"same": {layers(2, false), layers(2, false), nil},
+		"fused": {layers(3, false), layers(3, true), []string{
+			"Model_0 > Layer_* > Attention_* > aten::matmul + aten::softmax + aten::dropout both 3 18→9 -45"}},
+		"one layer slower": {layers(3, true), func() []madeNode { out := layers(3, true); out[4].ns += 60; return out }(), []string{
+			"Model_0 > Layer_* > Attention_* > Linear_* > aten::linear > aten::mm both 3 6→9 +60"}},
+		"hardly slower": {layers(3, true), func() []madeNode { out := layers(3, true); out[4].ns += 3; return out }(), nil},
+		"a layer more":  {layers(2, true), layers(3, true), []string{"Model_0 > Layer_2 new 1 0→12 +200"}},
+		"other amounts": {layers(2, true), func() []madeNode {
+			out := layers(2, true)
+			for i := range out {
+				out[i].launches, out[i].ns = 2, 2*out[i].ns
+			}
+			return out
+		}(), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := &Result{A: Side{Runs: make([]Run, 1)}, B: Side{Runs: make([]Run, 1)}}
+			if err := r.byOperators(madeNodes(nodesFrame(2, c.a...), nodesFrame(3, c.b...))); err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, it := range r.Operators {
+				got = append(got, fmt.Sprintf("%s %s %d %d→%d %+d", it.Name, it.Status, it.Places, it.A.Calls, it.B.Calls, it.Delta.Ns))
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+			}
+		})
+	}
+}
+
+// TestTreeVerdicts judges rows by their passes, unless these do other amounts of work.
+func TestTreeVerdicts(t *testing.T) {
+	t.Parallel()
+	list := layers(1, true)
+	slower := slices.Clone(list)
+	slower[0].ns *= 2
+	for _, it := range alignedFrames(t, nodesFrame(8, list...), nodesFrame(8, slower...)).Items {
+		if it.Comparison == nil || it.Comparison.NA != 8 || it.Comparison.NB != 8 {
+			t.Errorf("%s is not judged by 8 passes", it.Name)
+		}
+		if isWorse := it.Verdict == Worse; isWorse != (it.Delta.Ns > 0) || it.Verdict == Better {
+			t.Errorf("%s, %+d ns: %s", it.Name, it.Delta.Ns, it.Verdict)
+		}
+	}
+	for i := range slower {
+		slower[i].launches *= 2
+	}
+	for _, it := range alignedFrames(t, nodesFrame(8, list...), nodesFrame(8, slower...)).Items {
+		if it.Comparison != nil || it.Verdict != "" {
+			t.Errorf("other amounts of work: %s is %s", it.Name, it.Verdict)
 		}
 	}
 }

@@ -29,6 +29,9 @@ var captures = map[string][]string{
 	"plain":   {"torch/tree/sdpa.trace.json.gz"},
 	"matmuls": {"torch/tree/eager.trace.json.gz"},
 	"norm":    {"torch/tree/norm.trace.json.gz"},
+	"ddp":     {"torch/wrapped/ddp.trace.json.gz"},
+	"lora":    {"torch/wrapped/lora.trace.json.gz"},
+	"compile": {"torch/wrapped/compiled.trace.json.gz"},
 	"replays": {"graph/node.sqlite.gz"},
 	"whole":   {"graph/whole.sqlite.gz"},
 	"profile": {"ncu/llama.sqlite.gz", "ncu/llama.ncu-rep.gz"},
@@ -380,9 +383,48 @@ func testSums(t *testing.T, w held) {
 	}
 }
 
+// testWrapped aligns a model with the same one in wrappers, of which it is known what they add.
+func testWrapped(t *testing.T, w held) {
+	for _, it := range runs(t, w, "plain", "ddp", diff.Options{By: diff.ByTree}).Items {
+		if it.Status != diff.Both || it.How != "" || it.A.PerUnitCalls != it.B.PerUnitCalls {
+			t.Errorf("in DistributedDataParallel %s is %s %s", it.Name, it.Status, it.How)
+		}
+	}
+	added := map[string]int{}
+	for _, it := range runs(t, w, "plain", "lora", diff.Options{By: diff.ByTree}).Items {
+		_, inside, isAdapter := strings.Cut(it.Name, " > Adapter_")
+		switch {
+		case isAdapter && it.Status == diff.New:
+			_, what, _ := strings.Cut(inside, " > ")
+			added[strings.TrimRight(what, "0123456789")]++
+		case it.Status != diff.Both || it.How != "" || it.A.PerUnitCalls != it.B.PerUnitCalls:
+			t.Errorf("with adapters %s is %s %s", it.Name, it.Status, it.How)
+		}
+	}
+	if want := map[string]int{"Linear_": 8, "aten::add": 4}; !maps.Equal(added, want) { // two of each adapter, of which there are two in each of two layers
+		t.Errorf("adapters add %v, want %v", added, want)
+	}
+	compiled := map[string]string{}
+	for _, it := range runs(t, w, "plain", "compile", diff.Options{By: diff.ByTree}).Items {
+		compiled[it.Name[strings.LastIndex(it.Name, " ")+1:]] = it.How
+	}
+	if want := map[string]string{"aten::silu": "fused", "aten::mm": "other shapes", "aten::_cudnn_attention_forward": "other shapes"}; !maps.Equal(compiled, want) {
+		t.Errorf("compiled, operators are %v, want %v", compiled, want)
+	}
+	attention := slices.DeleteFunc(runs(t, w, "matmuls", "plain", diff.Options{By: diff.ByTree}).Items, func(i diff.Item) bool { return i.Partner != "aten::scaled_dot_product_attention" })
+	for _, i := range attention { // with scale, mask and copies
+		if i.How != "fused" || i.A.PerUnitCalls != 11 || i.B.PerUnitCalls != 2 || strings.Count(i.Name, " + ") != 6 {
+			t.Errorf("%s became %s: %s", i.Name, i.Partner, i.How)
+		}
+	}
+	if len(attention) != 2 {
+		t.Errorf("%d layers of two have their attention in a row", len(attention))
+	}
+}
+
 // testTrees aligns each capture with operators with each: all device work of both is in one row, and a run is the same as itself.
 func testTrees(t *testing.T, w held) {
-	names := []string{"trace", "stacks", "train", "replays", "plain", "norm", "matmuls"}
+	names := []string{"trace", "stacks", "train", "replays", "plain", "norm", "matmuls", "lora", "compile"}
 	for _, a := range names {
 		for _, b := range names {
 			r := runs(t, w, a, b, diff.Options{By: diff.ByTree})
@@ -421,6 +463,7 @@ func testTrees(t *testing.T, w held) {
 	if norms != 5 {
 		t.Errorf("%d of 5 norms are fused", norms)
 	}
+	testWrapped(t, w)
 	for _, c := range []struct{ a, b, stage, note string }{
 		{"trace", "stacks", "decode", "operators of decode launch 0.75 times as much in B as in A with the same inputs: B does another amount of work, such as other numbers of tokens"},
 		{"train", "plain", "", "train recorded no modules: operators are aligned without them; with_stack=True records them"},

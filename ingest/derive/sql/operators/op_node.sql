@@ -17,6 +17,8 @@
 --   op_count BIGINT: calls of the innermost operator of which this was the first work on the device; their sum over kernels is the number of calls
 --   work_count BIGINT: executions
 --   total_ns BIGINT: sum of the durations
+--   unit_ids BIGINT[]: the passes or steps that it is of, ascending: pass_id of stage_pass, or nth of step; [1] for a run
+--   unit_ns BIGINT[]: its durations in each of unit_ids: they add up to total_ns
 --   first_ns BIGINT: first call of the operator, or launch, from the start of the source: the order of siblings
 
 WITH work AS (
@@ -29,14 +31,14 @@ WITH work AS (
     SELECT a.api_name_id FROM api_name a WHERE a.run_id = $run AND contains(a.name, 'GraphLaunch')
 ), passed AS (
     SELECT DISTINCT p.source_id FROM stage_pass p WHERE p.run_id = $run
-), warm AS ( -- those found cold too
-    SELECT DISTINCT x.range_id FROM step x WHERE x.run_id = $run AND x.basis = 'range' AND x.attribution = 'launch' AND x.is_warmup
+), counted AS ( -- those found cold are warm-up too
+    SELECT x.range_id, bool_or(x.is_warmup) AS is_warmup, min(x.nth) AS nth FROM step x WHERE x.run_id = $run AND x.basis = 'range' AND x.attribution = 'launch' GROUP BY x.range_id
 ), stepped AS ( -- autograd launches from a thread of its own: what counts is when
-    SELECT s.source_id, s.pid, s.start_ns, min(s.start_ns + s.cpu_ns) AS end_ns, bool_or(w.range_id IS NOT NULL) AS is_warmup, min(s.name_path_id) AS name_path_id
-    FROM _step_range s LEFT JOIN warm w ON w.range_id = s.range_id WHERE s.source_id NOT IN (SELECT p.source_id FROM passed p)
+    SELECT s.source_id, s.pid, s.start_ns, min(s.start_ns + s.cpu_ns) AS end_ns, coalesce(bool_or(c.is_warmup), false) AS is_warmup, min(s.name_path_id) AS name_path_id, min(c.nth) AS nth
+    FROM _step_range s LEFT JOIN counted c ON c.range_id = s.range_id WHERE s.source_id NOT IN (SELECT p.source_id FROM passed p)
     GROUP BY s.source_id, s.pid, s.start_ns
 ), step_of AS (
-    SELECT s.source_id, s.pid, s.start_ns, coalesce(lead(s.start_ns) OVER (PARTITION BY s.source_id, s.pid ORDER BY s.start_ns), s.end_ns) AS until_ns, s.is_warmup, s.name_path_id FROM stepped s
+    SELECT s.source_id, s.pid, s.start_ns, coalesce(lead(s.start_ns) OVER (PARTITION BY s.source_id, s.pid ORDER BY s.start_ns), s.end_ns) AS until_ns, s.is_warmup, s.name_path_id, s.nth FROM stepped s
 ), input AS ( -- whatever their strides and values
     SELECT i.op_input_id, min(i.op_input_id) OVER (PARTITION BY i.shapes, i.types) AS alike_id FROM op_input i WHERE i.run_id = $run
 ), placed AS (
@@ -53,22 +55,28 @@ WITH work AS (
 ), q AS (
     SELECT w.source_id, coalesce(c.stage, '(none)') AS stage, CASE WHEN c.range_id IS NOT NULL THEN 'pass' WHEN w.launch_ns < s.until_ns THEN 'step' ELSE 'run' END AS unit,
         CASE WHEN c.range_id IS NULL AND w.launch_ns < s.until_ns THEN s.name_path_id END AS name_path_id, coalesce(c.is_warmup, w.launch_ns < s.until_ns AND s.is_warmup, false) AS is_warmup, w.op_id, w.is_moved, w.has_inputs, w.has_stack, w.outside, w.kernel_name_id, w.operation, count(*) AS work_count, sum(w.duration_ns)::BIGINT AS total_ns,
-        min(w.launch_ns) AS launch_ns, min(w.start_ns) AS start_ns
+        min(w.launch_ns) AS launch_ns, min(w.start_ns) AS start_ns, coalesce(CASE WHEN c.range_id IS NOT NULL THEN p.pass_id WHEN w.launch_ns < s.until_ns THEN s.nth END, 1) AS unit_id
     FROM placed w
     LEFT JOIN pass_context c ON c.run_id = $run AND c.range_context_id = w.range_context_id
+    LEFT JOIN stage_pass p ON p.run_id = $run AND p.range_id = c.range_id
     ASOF LEFT JOIN step_of s ON s.source_id = w.source_id AND s.pid = w.pid AND s.start_ns <= w.launch_ns
     GROUP BY ALL
 ), first AS (
-    SELECT q.source_id, q.stage, q.unit, q.name_path_id, q.is_warmup, q.op_id, q.has_inputs, q.has_stack, q.outside, q.kernel_name_id, q.operation, q.work_count, q.total_ns, q.launch_ns,
-        q.op_id > 0 AND NOT q.is_moved AND row_number() OVER (PARTITION BY q.op_id, q.is_moved ORDER BY q.start_ns, q.kernel_name_id, q.operation, q.stage, q.unit, q.name_path_id, q.is_warmup) = 1 AS is_first
+    SELECT q.source_id, q.stage, q.unit, q.name_path_id, q.is_warmup, q.op_id, q.has_inputs, q.has_stack, q.outside, q.kernel_name_id, q.operation, q.work_count, q.total_ns, q.launch_ns, q.unit_id,
+        q.op_id > 0 AND NOT q.is_moved AND row_number() OVER (PARTITION BY q.op_id, q.is_moved ORDER BY q.start_ns, q.kernel_name_id, q.operation, q.stage, q.unit, q.name_path_id, q.is_warmup, q.unit_id) = 1 AS is_first
     FROM q
+), united AS (
+    SELECT f.source_id, f.stage, f.unit, f.name_path_id, f.is_warmup, p.module_path, h.op_name_ids, f.outside, i.alike_id AS op_input_id, f.kernel_name_id, f.operation, f.unit_id, count(*) FILTER (f.is_first) AS op_count,
+        sum(f.work_count)::BIGINT AS work_count, sum(f.total_ns)::BIGINT AS total_ns, min(coalesce(o.start_ns, f.launch_ns)) AS first_ns
+    FROM first f
+    LEFT JOIN op o ON o.run_id = $run AND o.op_id = f.op_id
+    LEFT JOIN _op_call c ON c.op_id = f.op_id
+    LEFT JOIN op_chain h ON h.run_id = $run AND h.chain_id = c.chain_id
+    LEFT JOIN python_stack p ON p.run_id = $run AND p.stack_id = o.stack_id AND f.has_stack
+    LEFT JOIN input i ON i.op_input_id = o.op_input_id AND f.has_inputs
+    GROUP BY f.source_id, f.stage, f.unit, f.name_path_id, f.is_warmup, p.module_path, h.op_name_ids, f.outside, i.alike_id, f.kernel_name_id, f.operation, f.unit_id
 )
-SELECT f.source_id, f.stage, f.unit, f.name_path_id, f.is_warmup, p.module_path, h.op_name_ids, f.outside, i.alike_id AS op_input_id, f.kernel_name_id, f.operation, count(*) FILTER (f.is_first) AS op_count,
-    sum(f.work_count)::BIGINT AS work_count, sum(f.total_ns)::BIGINT AS total_ns, min(coalesce(o.start_ns, f.launch_ns)) AS first_ns
-FROM first f
-LEFT JOIN op o ON o.run_id = $run AND o.op_id = f.op_id
-LEFT JOIN _op_call c ON c.op_id = f.op_id
-LEFT JOIN op_chain h ON h.run_id = $run AND h.chain_id = c.chain_id
-LEFT JOIN python_stack p ON p.run_id = $run AND p.stack_id = o.stack_id AND f.has_stack
-LEFT JOIN input i ON i.op_input_id = o.op_input_id AND f.has_inputs
-GROUP BY f.source_id, f.stage, f.unit, f.name_path_id, f.is_warmup, p.module_path, h.op_name_ids, f.outside, i.alike_id, f.kernel_name_id, f.operation
+SELECT u.source_id, u.stage, u.unit, u.name_path_id, u.is_warmup, u.module_path, u.op_name_ids, u.outside, u.op_input_id, u.kernel_name_id, u.operation, sum(u.op_count)::BIGINT AS op_count, sum(u.work_count)::BIGINT AS work_count,
+    sum(u.total_ns)::BIGINT AS total_ns, list(u.unit_id ORDER BY u.unit_id) AS unit_ids, list(u.total_ns ORDER BY u.unit_id) AS unit_ns, min(u.first_ns) AS first_ns
+FROM united u
+GROUP BY u.source_id, u.stage, u.unit, u.name_path_id, u.is_warmup, u.module_path, u.op_name_ids, u.outside, u.op_input_id, u.kernel_name_id, u.operation

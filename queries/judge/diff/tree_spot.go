@@ -1,0 +1,155 @@
+package diff
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// spot is what two modules or operators that are the same have in them, in the order of the programs.
+type spot struct {
+	marks [][2]int64 // when each side first came to what both have
+	a, b  []piece    // what only that side has
+}
+
+// piece is the work of a module, an operator, or an operator with certain inputs.
+type piece struct {
+	path    string
+	first   int64
+	amount  amount
+	kernels map[string]int64
+	shapes  string
+}
+
+func (n *node) piece(path string) piece {
+	sum, kernels := n.total()
+	return piece{below(path, n.name), n.first, sum, kernels, n.shapes()}
+}
+
+func (l *leaf) piece(path string) piece { return piece{path, l.first, l.amount, l.kernels, l.shapes} }
+
+func (p *spot) mark(a, b int64) { p.marks = append(p.marks, [2]int64{a, b}) }
+
+// settle takes what stands on both sides between the same neighbours for one another: fewer ones are fused, several in place of one are that
+// one split.
+func (t *twins) settle(p *spot) {
+	if len(p.a) == 0 || len(p.b) == 0 {
+		return
+	}
+	marks := inOrder(p.marks)
+	runsA, runsB := runs(p.a, marks, 0), runs(p.b, marks, 1)
+	p.a, p.b = nil, nil
+	for i, a := range runsA {
+		b := runsB[i]
+		if len(a) == 0 || len(b) == 0 {
+			p.a, p.b = append(p.a, a...), append(p.b, b...)
+			continue
+		}
+		t.replace(a, b)
+		p.mark(a[0].first, b[0].first)
+	}
+}
+
+// inOrder gives the most marks that follow each other on both sides.
+func inOrder(marks [][2]int64) [][2]int64 {
+	marks = slices.Clone(marks)
+	slices.SortFunc(marks, func(x, y [2]int64) int { return cmp.Or(cmp.Compare(x[0], y[0]), cmp.Compare(y[1], x[1])) })
+	var ends, before []int // the mark that ends the best list of each length, and the one before each mark
+	for i, m := range marks {
+		at, _ := slices.BinarySearchFunc(ends, m[1], func(end int, b int64) int { return cmp.Compare(marks[end][1], b) })
+		if at == len(ends) {
+			ends = append(ends, i)
+		} else {
+			ends[at] = i
+		}
+		before = append(before, -1)
+		if at > 0 {
+			before[i] = ends[at-1]
+		}
+	}
+	out := make([][2]int64, len(ends))
+	if len(ends) == 0 {
+		return out
+	}
+	at := ends[len(ends)-1]
+	for i := len(ends) - 1; i >= 0; i-- {
+		out[i] = marks[at]
+		at = before[at]
+	}
+	return out
+}
+
+// runs divides pieces at the marks of a side.
+func runs(list []piece, marks [][2]int64, side int) [][]piece {
+	list = slices.Clone(list)
+	slices.SortFunc(list, func(x, y piece) int { return cmp.Or(cmp.Compare(x.first, y.first), cmp.Compare(x.path, y.path)) })
+	out := make([][]piece, len(marks)+1)
+	at := 0
+	for _, p := range list {
+		for at < len(marks) && marks[at][side] < p.first {
+			at++
+		}
+		out[at] = append(out[at], p)
+	}
+	return out
+}
+
+// rest gives what is left a row each.
+func (t *twins) rest(p *spot) {
+	for _, x := range p.a {
+		*t = append(*t, twin{path: x.path, a: &x.amount, kernelsA: x.kernels, shapesA: x.shapes})
+	}
+	for _, y := range p.b {
+		*t = append(*t, twin{path: y.path, b: &y.amount, kernelsB: y.kernels, shapesB: y.shapes})
+	}
+}
+
+// replace makes one row of pieces and those that took their place.
+func (t *twins) replace(a, b []piece) {
+	within := slices.Concat(a, b)[0].path
+	for _, p := range slices.Concat(a, b) {
+		within = sharedPath(within, p.path)
+	}
+	sumA, kernelsA, namesA := together(a, within)
+	sumB, kernelsB, namesB := together(b, within)
+	how := replaced
+	switch {
+	case len(namesB) < len(namesA):
+		how = fused
+	case len(namesA) == 1 && len(namesB) > 1:
+		how = splitUp
+	}
+	*t = append(*t, twin{path: within + strings.Join(namesA, " + "), a: sumA, b: sumB, kernelsA: kernelsA, kernelsB: kernelsB, partner: strings.Join(namesB, " + "), how: how})
+}
+
+// sharedPath gives what the paths of two things have in common, the marks behind it included, but nothing of what is the last of either.
+func sharedPath(a, b string) string {
+	at := 0
+	for {
+		end := strings.Index(a[at:], pathMark) + at + len(pathMark)
+		if end < at+len(pathMark) || !strings.HasPrefix(b, a[:end]) {
+			return a[:at]
+		}
+		at = end
+	}
+}
+
+// together adds up pieces, and names each by what it is or is in below a path.
+func together(list []piece, within string) (*amount, map[string]int64, []string) {
+	sum, kernels := &amount{}, map[string]int64{}
+	var names []string
+	seen := map[string]bool{}
+	for _, p := range list {
+		sum.merge(&p.amount)
+		addTo(kernels, p.kernels)
+		name := strings.TrimPrefix(p.path, within)
+		if len(list) > 1 {
+			name, _, _ = strings.Cut(name, pathMark)
+		}
+		if !seen[name] {
+			seen[name] = true
+			names = append(names, name)
+		}
+	}
+	return sum, kernels, names
+}
