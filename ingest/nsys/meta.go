@@ -214,7 +214,7 @@ func (l *loader) storeDiagnostics(ctx context.Context) error {
 // knownUnused are tables that are left out on purpose, with the reason; enumerations and tables of the exporter's own go unsaid.
 var knownUnused = map[string]string{
 	"OSRT_CALLCHAINS":                "call stacks are not stored",
-	"CUDA_CALLCHAINS":                "call stacks are not stored",
+	"CUDA_CALLCHAINS":                "stacks of functions in C are not stored",
 	"SAMPLING_CALLCHAINS":            "CPU samples are not stored",
 	"COMPOSITE_EVENTS":               "CPU samples are not stored",
 	"SCHED_EVENTS":                   "CPU scheduling is not stored",

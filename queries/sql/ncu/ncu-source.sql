@@ -14,7 +14,7 @@
 --   file: source file; NULL when compiled without -lineinfo
 --   line: line in the file; inlined code has the line of the inlined function
 --   code_offset: place of the instruction in its function, in bytes from its start; NULL for a line
---   opcode: operation of the instruction without its modifiers, as LDG; of a line, that with the most samples; NULL when not known: it is for compute capability 9.0
+--   opcode: operation of the instruction without its modifiers, as LDG; of a line, that with the most samples; NULL when not known: it is for compute capabilities 7.5, 8.0, 8.6, 8.9, 9.0, 10.0, 10.3 and 12.0
 --   samples: samples of warps, of every state; NULL when not sampled
 --   share_ratio: share of the kernel's samples
 --   stall: stall reason with the most samples; NULL when no sample is stalled

@@ -11,7 +11,7 @@
 --   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that has Python stacks
 -- columns:
 --   rank: rank by device time with that of the backward pass, then idle_ns, then cpu_ns; by own the user's own code comes before libraries, what is in no function last
---   line: file:line without the folder that the user's files share; PyTorch records the line that a function begins at. (no file): only functions without a file were open; (no stack):
+--   line: file:line without the folder that the user's files share; PyTorch records the line that a function begins at, Nsight Systems the one that ran. (no file): only functions without a file were open; (no stack):
 --     outside every Python function, as on the threads of autograd; (not recorded): without a captured launch, before prof stored stacks, or idle in gaps shorter than the 10,000
 --     longest of a GPU
 --   function: name of the function; NULL in the last three

@@ -7,7 +7,7 @@
 --   own_stack_id BIGINT: the stack cut at its innermost function that is the user's own code; NULL when none is, or the capture is of XLA's profiler, which records files without folders
 --   file_stack_id BIGINT: the stack cut at its innermost function with a file, whoever wrote it; NULL when none has one
 --   line VARCHAR: of the innermost function, file:line without the folder that all files of the user's own code with absolute paths share; the PyTorch profiler records the line that a
---     function begins at; NULL for functions without a file
+--     function begins at, Nsight Systems the one that ran; NULL for functions without a file
 --   function VARCHAR: its name; of a built-in function without the object that it belongs to
 --   path VARCHAR: its file as recorded; NULL for functions without one
 --   line_number INTEGER: the line in that file
