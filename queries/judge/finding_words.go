@@ -48,9 +48,10 @@ var findingWords = map[string]func(x Finding) string{
 		return fmt.Sprintf("GPU idle %s while Python collects garbage%s; %s", x.saved(), x.spread(), x.mostText("collection", "collections"))
 	},
 	"gil-wait": func(x Finding) string {
-		text := fmt.Sprintf("GPU idle %s while the thread that launches next waits for Python's lock (the GIL)%s; %s", x.saved(), x.spread(), x.mostText("wait", "waits"))
-		if n := x.Numbers; n.amount("held_ns") > 0 {
-			text += fmt.Sprintf("; of the other threads, %d holds the lock longest: %s", n.count("holder_tid"), n.time("held_ns"))
+		n := x.Numbers
+		text := fmt.Sprintf("GPU idle %s while the thread that launches next waits for Python's lock (the GIL)%s; %s, %s in idle gaps", x.saved(), x.spread(), n.many("all_count", "wait", "waits"), n.time("calls_ns"))
+		if n.amount("held_ns") > 0 {
+			text += fmt.Sprintf("; of the other threads, thread %d held the lock longest, for %s", n.count("holder_tid"), n.time("held_ns"))
 		}
 		return text
 	},

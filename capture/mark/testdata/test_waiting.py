@@ -83,10 +83,13 @@ class Waiting(unittest.TestCase):
 
     def test_a_child_reads_its_own(self):
         waiting.begin()
-        fd = waiting._local.stat.fd
         if os.fork() == 0:
-            os._exit(0 if os.readlink("/proc/self/fd/%d" % fd).split("/")[2] != str(os.getpid()) and (waiting.forget() or waiting.begin()) and
-                     os.readlink("/proc/self/fd/%d" % waiting._local.stat.fd).split("/")[2] == str(os.getpid()) else 1)
+            try:
+                waiting.forget()
+                waiting.begin()
+                os._exit(os.readlink("/proc/self/fd/%d" % waiting._local.stat.fd).split("/")[2] != str(os.getpid()))
+            finally:
+                os._exit(2)
         self.assertEqual(os.wait()[1], 0)
 
     def test_nothing_where_linux_does_not_tell(self):
