@@ -17,6 +17,7 @@ type markSpec struct {
 	facts  string   // write what the passes worked on
 	times  string   // time the stages, into files whose names begin so
 	trace  string   // hold the PyTorch profiler
+	waits  bool     // mark how long stages waited for a CPU
 	model  string   // copy the model's configuration into that folder
 	ncu    mark.Ncu // start that rank under ncu
 }
@@ -24,7 +25,7 @@ type markSpec struct {
 // timelineMark is what the helper does in a pass with a timeline. Facts about passes that the timeline has in part or not at all would give its
 // passes the tokens of others.
 func (s *Session) timelineMark(stem string) markSpec {
-	m := markSpec{stages: s.o.AutoStages, facts: stem + ".facts.json", times: s.timesOf(stem), model: "model"}
+	m := markSpec{stages: s.o.AutoStages, facts: stem + ".facts.json", times: s.timesOf(stem), waits: true, model: "model"}
 	if s.o.needsProf() || s.o.Delay > 0 {
 		m.facts = ""
 	}
@@ -51,7 +52,7 @@ func (s *Session) markedEnv(m markSpec, temp string) []string {
 	t := s.o.TorchOptions
 	o := mark.Options{Trace: s.below(m.trace), Stack: t.Stack, Flops: t.Flops, Memory: t.Memory, Skip: t.Skip, Passes: t.Passes}
 	if m.stages { // else warm-up is told to the warehouse, which leaves it out of what was captured
-		o.Facts, o.ModelDir, o.Warmup, o.Times = s.below(m.facts), s.below(m.model), s.o.Warmup, s.below(m.times)
+		o.Facts, o.ModelDir, o.Warmup, o.Times, o.Waits = s.below(m.facts), s.below(m.model), s.o.Warmup, s.below(m.times), m.waits
 	}
 	path := helperIn(temp)
 	if i := slices.IndexFunc(env, func(v string) bool { return strings.HasPrefix(v, "PYTHONPATH=") }); i >= 0 {

@@ -224,7 +224,7 @@ func move(from, to string) error {
 
 func (s *Session) torch() passSpec {
 	return passSpec{tool: rundir.ToolTorch, repeat: 1, stem: "torch/trace-1",
-		mark: markSpec{stages: s.o.AutoStages, facts: "torch/trace-1.workload.json", times: s.timesOf("torch/trace-1"), trace: "torch/trace-1.json.gz"},
+		mark: markSpec{stages: s.o.AutoStages, facts: "torch/trace-1.workload.json", times: s.timesOf("torch/trace-1"), waits: true, trace: "torch/trace-1.json.gz"},
 		keep: func(p *rundir.Pass, _ *launcher) {
 			if err := s.joinTorchFacts("torch/trace-1.workload.json"); err != nil {
 				s.warn(fmt.Sprintf("%s: the workload's facts about its passes are unknown: %v", p.Name, err))

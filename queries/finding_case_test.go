@@ -1,6 +1,9 @@
 package queries_test
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // findingCases are the rules, each with runs in which it finds what is known, and others in which it must not.
 var findingCases = []struct {
@@ -31,6 +34,21 @@ var findingCases = []struct {
 	{"gc-pauses", "more than there is outside of calls", []string{idle("host_ns = 50, launch_delay_ns = 30, call_ns = 4920"), pausedIn(1000, 50, 30, 4920), did("Python GC[2]", 0, 9000, 1)}, map[string]int64{"Python GC[2]": 80}},
 	{"gc-pauses", "between gaps, in another process, and under another name", []string{idle("host_ns = 5000"), pausedIn(1000, 5000, 0, 0), did("Python GC[2]", 0, 1000, 1), did("Python GC[2]", 6000, 1000, 1), did("GC", 1000, 1000, 1), did("Python GC[2]", 1000, 1000, 1), "UPDATE nvtx_range SET pid = 2 WHERE range_id = 7000"}, nil},
 	{"gc-pauses", "in a gap outside of the passes", []string{spare, pausedIn(1_500_000, 5000, 0, 0), did("Python GC[2]", 1_500_000, 1000, 1)}, nil},
+	{"gil-wait", "of the thread that launches next, and of another", []string{idle("host_ns = 5000, launch_delay_ns = 300"), pausedIn(1000, 5000, 300, 0), did("Waiting for GIL", 500, 1000, 1), did("Waiting for GIL", 3000, 1000, 2)}, map[string]int64{"Waiting for GIL": 500}},
+	{"gil-wait", "held by the collector, or by a compiler", []string{idle("host_ns = 5000"), pausedIn(1000, 5000, 0, 0), did("Waiting for GIL", 1000, 4000, 1), did("Python GC[2]", 1000, 1500, 2), did("torch.compile", 2000, 1500, 2)}, map[string]int64{"Waiting for GIL": 1500}},
+	{"gil-wait", "while the GPU works, and holding it", []string{idle("host_ns = 5000"), pausedIn(1000, 5000, 0, 0), did("Waiting for GIL", 0, 1000, 1), did("Holding GIL", 1000, 1000, 1)}, nil},
+	{"host-bound", "less a wait for the GIL", []string{idle("host_ns = 5000"), pausedIn(1000, 5000, 0, 0), did("Waiting for GIL", 1000, 4000, 1)}, map[string]int64{"decode": 1000}},
+	{"cpu-starved", "less than it was idle", []string{idle("host_ns = 400000"), starved(1, 300_000)}, map[string]int64{"": 300_000}},
+	{"cpu-starved", "more than it was idle but in short launches and after them", []string{idle("host_ns = 100000, call_ns = 50000, launch_delay_ns = 20000, wait_ns = 30000, launch_ns = 90000, launch_latency_ns = 9000"), starved(1, 500_000)}, map[string]int64{"": 200_000}},
+	{"cpu-starved", "in both passes, one of them busy", []string{idle("host_ns = 100000"), starved(1, 90_000), starved(2, 300_000)}, map[string]int64{"": 90_000}},
+	{"cpu-starved", "a collection meanwhile", []string{idle("host_ns = 100000"), pausedIn(1000, 100_000, 0, 0), did("Python GC[2]", 1000, 30_000, 1), starved(1, 100_000)}, map[string]int64{"": 70_000}},
+	{"cpu-starved", "little of the passes", []string{idle("host_ns = 400000"), starved(1, 39_999)}, nil},
+	{"cpu-starved", "in a step, under another name, or cut off", []string{idle("host_ns = 400000"), starved(1, 300_000), "UPDATE nvtx_range SET parent_range_id = 99 WHERE range_id > 7000", starved(1, 300_000), "UPDATE nvtx_range SET name = substr(name, 1, 40) WHERE range_id > 7000 AND parent_range_id = 1"}, nil},
+	{"host-bound", "less waits for a CPU", []string{idle("host_ns = 400000"), starved(1, 300_000)}, map[string]int64{"": 100_000}},
+	{"cuda-calls", "less waits for a CPU", []string{idle("host_ns = 100000, call_ns = 300000"), starved(1, 300_000)}, map[string]int64{"": 100_000}},
+	{"code-loading", "less waits for a CPU", []string{idle("call_ns = 400000"), pausedIn(1000, 0, 0, 400_000), loaded(3, 1000, 200_000), starved(1, 150_000)}, map[string]int64{"cudaLaunchKernel": 50_000}},
+	{"host-waits", "less waits for a CPU", []string{idle("wait_ns = 400000"), starved(1, 300_000)}, map[string]int64{"": 100_000}},
+	{"launch-bound", "less waits for a CPU", []string{idle("launch_ns = 100000, launch_delay_ns = 300000"), starved(1, 200_000)}, map[string]int64{"": 200_000}},
 	{"code-loading", "compiled, one part in another, a collection in it", []string{idle("host_ns = 5000"), pausedIn(1000, 5000, 0, 0), did("torch.compile", 1000, 3000, 1), did("inductor (dynamo_timed)", 2000, 1500, 1), did("Python GC[1]", 2100, 400, 1)}, map[string]int64{"torch.compile": 2600}},
 	{"code-loading", "loaded by a call, and by a launch", []string{idle("call_ns = 400000"), pausedIn(1000, 0, 0, 400_000), loaded(6, 1000, 30_000), loaded(3, 200_000, 100_000), loaded(3, 300_000, 99_999)}, map[string]int64{"cudaLaunchKernel": 130_000}},
 	{"code-loading", "allocated, or loaded while the GPU works", []string{idle("call_ns = 400000"), pausedIn(1000, 0, 0, 400_000), loaded(2, 1000, 30_000), loaded(6, 401_000, 30_000)}, nil},
@@ -71,6 +89,14 @@ var findingCases = []struct {
 	{"below-roof", "on eight streams at once", append(ncuOf(map[string]float64{smShare: 10, memoryShare: 40, warpShare: 90, wavesMetric: 2}), sideBySide(1, 100)...), map[string]int64{"gemm<1>": 540_000}},
 	{"below-roof", "near the roof", append(ncuOf(map[string]float64{smShare: 10, memoryShare: 60, warpShare: 90, wavesMetric: 2}), ran(1, 1, 0, 1000, 100, "")), nil},
 	{"below-roof", "not measured", append(ncuOf(map[string]float64{warpShare: 90}), ran(1, 1, 0, 1000, 100, "")), nil},
+	{"uneven-sms", "one SM as long as the kernel, the others half of it", append(ncuOf(map[string]float64{activeMean: 50, activeMost: 100}), ran(1, 1, 0, 20_000, 100, ""), ran(2, 1, 0, 20_000, 101, "")), map[string]int64{"gemm<1>": 10_000}},
+	{"uneven-sms", "in a kernel that lasts twice as long", append(ncuOf(map[string]float64{activeMean: 50, activeMost: 100, elapsedMost: 200}), ran(1, 1, 0, 20_000, 100, "")), map[string]int64{"gemm<1>": 5000}},
+	{"uneven-sms", "blocks for two thirds of the SMs", append(ncuOf(map[string]float64{activeMean: 50, activeMost: 100}), ran(1, 1, 0, 30_000, 100, ""), "UPDATE device SET sm_count = 150"), map[string]int64{"gemm<1>": 7500}},
+	{"uneven-sms", "blocks for half of the SMs, which small-grids is about", append(ncuOf(map[string]float64{activeMean: 50, activeMost: 100}), ran(1, 1, 0, 20_000, 100, ""), "UPDATE device SET sm_count = 200"), nil},
+	{"uneven-sms", "a little", append(ncuOf(map[string]float64{activeMean: 80, activeMost: 100}), ran(1, 1, 0, 20_000, 100, "")), nil},
+	{"uneven-sms", "short", append(ncuOf(map[string]float64{activeMean: 50, activeMost: 100}), ran(1, 1, 0, 4999, 100, "")), nil},
+	{"uneven-sms", "while the CPU is busy until later", append(ncuOf(map[string]float64{activeMean: 50, activeMost: 100}), ran(1, 1, 0, 20_000, 100, ""), busyCPU), nil},
+	{"uneven-sms", "SMs not known", append(ncuOf(map[string]float64{activeMean: 50, activeMost: 100}), ran(1, 1, 0, 20_000, 100, ""), "UPDATE device SET sm_count = NULL"), nil},
 	{"low-occupancy", "a fifth of the warps", append(ncuOf(map[string]float64{smShare: 10, memoryShare: 40, warpShare: 20, wavesMetric: 2}), ran(1, 1, 0, 1000, 100, "")), map[string]int64{"gemm<1>": 600}},
 	{"low-occupancy", "half of them", append(ncuOf(map[string]float64{smShare: 10, memoryShare: 40, warpShare: 50, wavesMetric: 2}), ran(1, 1, 0, 1000, 100, "")), nil},
 	{"low-occupancy", "bound by memory all the same", append(ncuOf(map[string]float64{smShare: 10, memoryShare: 90, warpShare: 20, wavesMetric: 2}), ran(1, 1, 0, 1000, 100, "")), nil},
@@ -110,6 +136,12 @@ var evidenceCases = []struct {
 	{"host-bound", "; 5.00 us of it in one of 2 passes, 2.50 us in the median pass", "each of", []string{idle("host_ns = 5000")}},
 	{"cuda-calls", "about 4.50 us in each of 2 passes; most call time is in cudaMalloc: 1 call, 1.00 us", "1 calls", []string{"UPDATE device_time SET call_ns = 4000 + 1000 * (range_id - 1) WHERE range_id > 0", called(1, 2, 1, 1000)}},
 	{"cuda-calls", "cudaLaunchKernel: 2 calls of 100 us or longer (loading code), 200.00 us", "; 1", []string{"UPDATE device_time SET call_ns = 4000", called(1, 3, 2, 100_000)}},
+	{"allocator-calls", "; CUDA gave 3.00 GB and took back 2.00 GB in them; in 1 gap memory was freed and then allocated", "PyTorch needed", []string{idle("call_ns = 400000"), pausedIn(1000, 0, 0, 400_000), loaded(7, 1000, 30_000), loaded(2, 50_000, 30_000), gave(2000, -2e9), gave(51_000, 3e9), gave(90_000, 9e9)}},
+	{"allocator-calls", "; PyTorch needed them for blocks of 3.00 GB", "freed and", []string{idle("call_ns = 400000"), pausedIn(1000, 0, 0, 400_000), loaded(2, 1000, 30_000), loaded(7, 50_000, 30_000), served(900, 1e9), served(31_000, 3e9), served(90_000, 9e9)}},
+	{"gil-wait", "; 1 wait, 4.00 us in idle gaps; of the other threads, thread 2 held the lock longest, for 3.50 us", "thread 0", []string{idle("host_ns = 5000"), pausedIn(1000, 5000, 0, 0), did("Waiting for GIL", 1000, 4000, 1), did("Holding GIL", 1000, 3500, 2), did("Holding GIL", 1000, 4500, 1),
+		fmt.Sprintf("INSERT INTO thread SELECT '%s', 1, 1, x, 'x' FROM range(1, 3) r(x)", findingRun)}},
+	{"cpu-starved", "it waited 300.00 us for a CPU and ran 100.00 us, and lost its CPU 3 times; its control group may use 1.5 CPUs and was stopped 700.00 us for it, all CPUs together; it may run on 2 CPUs; the other threads of its process (9 threads in all) used 1.5 CPUs meanwhile, and up to 5 threads of the machine", "1 CPUs", []string{idle("host_ns = 400000"), starved(1, 300_000)}},
+	{"uneven-sms", "with 100 blocks on 100 SMs, the busiest SM is active for 100 cycles, the mean SM for 50 (50 %)", "another", append(ncuOf(map[string]float64{activeMean: 50, activeMost: 100}), ran(1, 1, 0, 20_000, 100, ""))},
 	{"host-waits", "; 4 calls that wait or copy take 9.01 us of CPU time, mostly in cudaMemcpyAsync", "Synchronize", []string{idle("wait_ns = 7"), called(1, 4, 1, 9000), called(1, 1, 3, 3)}},
 	{"launch-bound", "busy 85.0 % of the time; idle 300.00 us inside launching calls; 300.00 us of it in one of 2 passes, 150.00 us in the median pass; launched one by one: 1 kernel, mean 10 ns", "between", []string{idle("launch_ns = 300000, kernel_ns = 700000"), ran(1, 1, 0, 10, 200, "")}},
 	{"launch-bound", "; idle 100.00 us inside launching calls, 200.00 us between calls before the next launch and 300.00 us between a late launch and the start of its work;", "queued", []string{idle("launch_ns = 100000, launch_delay_ns = 200000, launch_latency_ns = 300000, kernel_ns = 400000"), ran(1, 1, 0, 10, 200, "")}},

@@ -23,7 +23,7 @@ func made(t *testing.T, w *schema.Warehouse) {
 	t.Helper()
 	stmts := []string{"BEGIN"}
 	for _, table := range []string{"run", "source", "device", "range_path", "path_stage", "nvtx_range", "range_device", "range_context", "device_time", "gap_sum", "gap", "graph_launch", "kernel", "kernel_shape", "api_sum", "api_duration", "kernel_name", "kernel_class",
-		"kernel_spelling", "memop", "api_name", "api_call", "ncu_launch", "ncu_metric", "ncu_metric_name", "capture", "capture_pass", "capture_source", "capture_device", "device_sample"} {
+		"kernel_spelling", "memop", "api_name", "api_call", "ncu_launch", "ncu_metric", "ncu_metric_name", "capture", "capture_pass", "capture_source", "capture_device", "device_sample", "thread", "cuda_allocation", "memory_event"} {
 		stmts = append(stmts, "DELETE FROM "+table)
 	}
 	into := func(table, format string, args ...any) {
@@ -46,7 +46,7 @@ func made(t *testing.T, w *schema.Warehouse) {
 		into("kernel_class", "%d, 'family of %s', '%[4]s', NULL, 'builtin', 1", id+1, role)
 		into("kernel_spelling", "%d, '%s<1>'", id+1, role)
 	}
-	for id, name := range []string{"cudaStreamSynchronize_v3020", "cudaMalloc", "cudaLaunchKernel", "cudaMemcpyAsync", "cudaGraphInstantiate", "cuModuleLoadData"} {
+	for id, name := range []string{"cudaStreamSynchronize_v3020", "cudaMalloc", "cudaLaunchKernel", "cudaMemcpyAsync", "cudaGraphInstantiate", "cuModuleLoadData", "cudaFree"} {
 		into("api_name", "%d, '%s'", id+1, name)
 	}
 	exec(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))
@@ -110,6 +110,22 @@ func loaded(name, start, ns int) string {
 	return fmt.Sprintf("INSERT INTO api_call SELECT '%s', 1, 1, 1, %d, %d, %d, NULL, 0, 1", findingRun, start, ns, name)
 }
 
+// starved marks a pass as the helper does, whose thread waited so long for a CPU. Marks are ranges from 7001 on.
+func starved(pass, ns int) string {
+	return fmt.Sprintf("INSERT INTO range_path SELECT run_id, 90, 90, '', 'CPU wait[ns=#]', [90], 'CPU wait[ns=#]' FROM range_path WHERE path_id = 1 AND NOT EXISTS (SELECT 1 FROM range_path WHERE path_id = 90); "+
+		"INSERT INTO nvtx_range BY NAME SELECT '%s'::UUID AS run_id, 1 AS source_id, 7001 + (SELECT count(*) FROM nvtx_range) AS range_id, %d AS parent_range_id, 90 AS path_id, 1 AS pid, 1 AS tid, 'push_pop' AS style, '' AS domain, "+
+		"'CPU wait[ns=%d, wall=1000000, run=100000, others=1500000, preempted=3, blocked=1, cpus=2, limit=1500, throttled=700000, threads=9, runnable=5]' AS name, 1 AS start_ns, 1 AS duration_ns", findingRun, pass, ns)
+}
+
+// gave is memory that CUDA gave, or took back, and served a block that PyTorch's allocator gave out.
+func gave(at, bytes int) string {
+	return fmt.Sprintf("INSERT INTO cuda_allocation BY NAME SELECT '%s'::UUID AS run_id, 1 AS source_id, 1 AS pid, 0 AS device_id, %d AS time_ns, 'Device' AS memory, 1 AS address, %d AS size_bytes", findingRun, at, bytes)
+}
+
+func served(at, bytes int) string {
+	return fmt.Sprintf("INSERT INTO memory_event BY NAME SELECT '%s'::UUID AS run_id, 1 AS source_id, 1 AS pid, 1 AS tid, %d AS time_ns, 'cuda' AS device_type, 0 AS device_id, 1 AS address, %d AS size_bytes, 0 AS op_id, 0 AS range_context_id, 0 AS path_id", findingRun, at, bytes)
+}
+
 // secondGPU has the same passes as the first, and onBoth are executions of a kernel of the first pass on each, of so long on either.
 var secondGPU = []string{"INSERT INTO device SELECT * REPLACE (1 AS device_id) FROM device", "INSERT INTO range_device SELECT * REPLACE (1 AS device_id) FROM range_device", "INSERT INTO device_time SELECT * REPLACE (1 AS device_id) FROM device_time"}
 
@@ -163,6 +179,9 @@ const (
 	smShare     = "sm__throughput.avg.pct_of_peak_sustained_elapsed"
 	memoryShare = "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed"
 	warpShare   = "sm__warps_active.avg.pct_of_peak_sustained_active"
+	activeMean  = "sm__cycles_active.avg"
+	activeMost  = "sm__cycles_active.max"
+	elapsedMost = "sm__cycles_elapsed.max"
 	wavesMetric = "launch__waves_per_multiprocessor"
 )
 

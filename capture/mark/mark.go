@@ -74,6 +74,7 @@ type Options struct {
 	Facts    string // where the facts go; empty: they are not written
 	Trace    string // where the trace of the PyTorch profiler goes, packed where it ends in .gz; empty: no profiler
 	Times    string // stages are timed, and the times go to Times-PID.json, one file a process; empty: they are not
+	Waits    bool   // stages end with a mark of how long their thread waited for a CPU
 	Stack    bool   // the trace has the Python stack of each operator
 	Flops    bool   // the trace has PyTorch's estimates of operations
 	Memory   bool   // the trace has allocations
@@ -93,6 +94,9 @@ func Env(o Options) []string {
 		if v.value != "" {
 			env = append(env, v.name+"="+v.value)
 		}
+	}
+	if o.Waits {
+		env = append(env, "PROF_MARK_WAITS=1")
 	}
 	for _, v := range []struct {
 		name string

@@ -19,14 +19,14 @@ import (
 )
 
 func TestEnv(t *testing.T) {
-	all := mark.Options{Facts: "/run/workload.json", Trace: "/run/trace.json.gz", Times: "/run/report-1.times", ModelDir: "/run/model", Warmup: 2}
+	all := mark.Options{Facts: "/run/workload.json", Trace: "/run/trace.json.gz", Times: "/run/report-1.times", Waits: true, ModelDir: "/run/model", Warmup: 2}
 	for _, c := range []struct {
 		o    mark.Options
 		want string
 	}{
 		{mark.Options{}, "PROF_MARK=1"},
 		{mark.Options{Warmup: -1}, "PROF_MARK=1"},
-		{all, "PROF_MARK=1 PROF_MARK_FACTS=/run/workload.json PROF_MARK_TRACE=/run/trace.json.gz PROF_MARK_TIMES=/run/report-1.times PROF_MARK_MODEL_DIR=/run/model PROF_MARK_WARMUP=2"},
+		{all, "PROF_MARK=1 PROF_MARK_FACTS=/run/workload.json PROF_MARK_TRACE=/run/trace.json.gz PROF_MARK_TIMES=/run/report-1.times PROF_MARK_MODEL_DIR=/run/model PROF_MARK_WAITS=1 PROF_MARK_WARMUP=2"},
 		{mark.Options{Stack: true}, "PROF_MARK=1"}, // without a trace
 		{mark.Options{Skip: 3, Passes: 2}, "PROF_MARK=1"},
 		{mark.Options{Trace: "/t", Skip: 3, Passes: 2}, "PROF_MARK=1 PROF_MARK_TRACE=/t PROF_MARK_TRACE_SKIP=3 PROF_MARK_TRACE_PASSES=2"},
@@ -111,7 +111,7 @@ func TestPython(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		python func(*testing.T) string
-	}{{"test_plain", python}, {"test_times", python}, {"test_garbage", withModels}, {"test_window", python}, {"test_inputs", python}, {"test_ncu", python}, {"test_generate", withModels}, {"test_loops", withModels}, {"test_vision", withModels}, {"test_process", withModels}} {
+	}{{"test_plain", python}, {"test_times", python}, {"test_waiting", python}, {"test_garbage", withModels}, {"test_window", python}, {"test_inputs", python}, {"test_ncu", python}, {"test_generate", withModels}, {"test_loops", withModels}, {"test_vision", withModels}, {"test_process", withModels}} {
 		t.Run(c.name, func(t *testing.T) {
 			out, err := command(t, c.python(t), mark.Options{}, "-m", "unittest", c.name).CombinedOutput()
 			if err != nil || !bytes.Contains(out, []byte("\nOK")) {

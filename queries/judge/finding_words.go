@@ -47,15 +47,42 @@ var findingWords = map[string]func(x Finding) string{
 	"gc-pauses": func(x Finding) string {
 		return fmt.Sprintf("GPU idle %s while Python collects garbage%s; %s", x.saved(), x.spread(), x.mostText("collection", "collections"))
 	},
+	"gil-wait": func(x Finding) string {
+		n := x.Numbers
+		text := fmt.Sprintf("GPU idle %s while the thread that launches next waits for Python's lock (the GIL)%s; %s, %s in idle gaps", x.saved(), x.spread(), n.many("all_count", "wait", "waits"), n.time("calls_ns"))
+		if n.amount("held_ns") > 0 {
+			text += fmt.Sprintf("; of the other threads, thread %d held the lock longest, for %s", n.count("holder_tid"), n.time("held_ns"))
+		}
+		return text
+	},
 	"code-loading": func(x Finding) string {
 		return fmt.Sprintf("GPU idle %s while code is compiled or loaded%s; %s", x.saved(), x.spread(), x.mostText("time", "times"))
 	},
 	"allocator-calls": func(x Finding) string {
 		text := fmt.Sprintf("GPU idle %s while memory is allocated or freed%s; %s", x.saved(), x.spread(), x.mostText("call", "calls"))
-		if n := x.Numbers; n.count("failed_count") > 0 {
+		n := x.Numbers
+		if n.count("failed_count") > 0 {
 			text += fmt.Sprintf("; %s failed: memory ran out, and what was free had to be given back first", n.many("failed_count", "call", "calls"))
 		}
+		switch {
+		case n["got_bytes"] != nil:
+			text += fmt.Sprintf("; CUDA gave %s and took back %s in them", bytesText(n.amount("got_bytes")), bytesText(n.amount("given_bytes")))
+		case n["block_bytes"] != nil:
+			text += "; PyTorch needed them for blocks of " + bytesText(n.amount("block_bytes"))
+		}
+		if n.count("retry_count") > 0 {
+			text += fmt.Sprintf("; in %s memory was freed and then allocated, as PyTorch does when it runs out and gives its cache back", n.many("retry_count", "gap", "gaps"))
+		}
 		return text
+	},
+	"cpu-starved": func(x Finding) string {
+		n := x.Numbers
+		text := fmt.Sprintf("GPU idle %s while the thread of the pass is ready to run and no CPU runs it%s; it waited %s for a CPU and ran %s, and lost its CPU %s", x.saved(), x.spread(), n.time("wait_ns"), n.time("run_ns"), n.many("preempted_count", "time", "times"))
+		if n.amount("throttled_ns") > 0 {
+			text += fmt.Sprintf("; its control group may use %.1f CPUs and was stopped %s for it, all CPUs together", n.amount("limit_ratio"), n.time("throttled_ns"))
+		}
+		return text + fmt.Sprintf("; it may run on %s; the other threads of its process (%s in all) used %.1f CPUs meanwhile, and up to %s of the machine were running or ready to run",
+			n.many("cpu_count", "CPU", "CPUs"), n.many("thread_count", "thread", "threads"), n.amount("others_ns")/n.amount("wall_ns"), n.many("runnable_count", "thread", "threads"))
 	},
 	"host-bound": func(x Finding) string {
 		text := fmt.Sprintf("GPU idle %s while the thread that launches next makes no CUDA call for 100 us or longer%s", x.saved(), x.spread())
@@ -93,6 +120,11 @@ var findingWords = map[string]func(x Finding) string{
 			text += " (" + limiter + ")"
 		}
 		return text + x.hiddenText()
+	},
+	"uneven-sms": func(x Finding) string {
+		n := x.Numbers
+		return fmt.Sprintf("%s take %s in total; with %s blocks on %d SMs, the busiest SM is active for %s cycles, the mean SM for %s (%.0f %%)", x.executions(), n.time("calls_ns"), grouped(n.count("block_count")), n.count("sm_count"), grouped(n.count("max_cycles")),
+			grouped(n.count("mean_cycles")), 100*n.amount("mean_cycles")/n.amount("max_cycles")) + x.hiddenText()
 	},
 	"low-occupancy": func(x Finding) string {
 		return fmt.Sprintf("%s reaches %.1f %% occupancy and %.1f %% of its roof", x.atGrid(), 100*x.Numbers.amount("occupancy_ratio"), 100*x.Numbers.amount("roof_ratio")) + x.hiddenText()

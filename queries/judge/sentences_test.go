@@ -38,8 +38,13 @@ func sayFindings(t *testing.T) {
 		{"host-waits", "decode", once + `"call_count":30,"calls_ns":80e6,"api":"cudaStreamSynchronize"`},
 		{"cuda-calls", "decode", mixed + `"call_count":1,"calls_ns":80e6,"is_load":true`},
 		{"gc-pauses", "decode", mixed + `"call_count":3,"calls_ns":90e6,"all_count":9,"failed_count":0`},
+		{"gil-wait", "decode", even + `"call_count":30,"calls_ns":100e6,"all_count":30,"failed_count":0,"holder_tid":4242,"held_ns":120e6`},
+		{"cpu-starved", "decode", even + `"wait_ns":120e6,"wall_ns":200e6,"run_ns":60e6,"others_ns":30e6,"preempted_count":30,"cpu_count":1,"limit_ratio":null,"throttled_ns":null,"thread_count":21,"runnable_count":4`},
+		{"cpu-starved", "decode", once + `"wait_ns":120e6,"wall_ns":200e6,"run_ns":60e6,"others_ns":300e6,"preempted_count":1,"cpu_count":64,"limit_ratio":1.5,"throttled_ns":400e6,"thread_count":96,"runnable_count":9`},
 		{"code-loading", "decode", once + `"call_count":1,"calls_ns":90e6,"all_count":1,"failed_count":0`},
 		{"allocator-calls", "decode", mixed + `"call_count":6,"calls_ns":90e6,"all_count":8,"failed_count":2`},
+		{"allocator-calls", "decode", mixed + `"call_count":6,"calls_ns":90e6,"all_count":8,"failed_count":0,"retry_count":2,"got_bytes":4e9,"given_bytes":3e9`},
+		{"allocator-calls", "decode", mixed + `"call_count":6,"calls_ns":90e6,"all_count":8,"failed_count":0,"retry_count":1,"block_bytes":4e9`},
 		{"host-bound", "decode", mixed + `"gap_count":3`},
 		{"host-bound", "decode", mixed + `"line":"lib/model.py:40 sample","line_ns":70e6`},
 		{"device-latency", "", `"gap_count":9`},
@@ -49,6 +54,7 @@ func sayFindings(t *testing.T) {
 		{"small-grids", "decode", kernel + `"least_count":8,"most_count":16,"sm_count":132,"hidden_ns":5e6`},
 		{"wave-tail", "decode", kernel + `"block_count":300,"slot_count":264`},
 		{"below-roof", "decode", kernel + `"roof_ratio":0.55,"bound":"memory","limiter":"dram"`},
+		{"uneven-sms", "decode", kernel + `"block_count":1056,"sm_count":132,"mean_cycles":70173.34,"max_cycles":275568,"hidden_ns":0`},
 		{"low-occupancy", "decode", kernel + `"roof_ratio":0.55,"occupancy_ratio":0.2`},
 		{"pageable-copies", "decode", even + `"copy_count":30,"copied_bytes":2e9,"copies_ns":100e6,"alone_ns":40e6,"call_ns":120e6`},
 		{"exposed-copies", "decode", `"copy_count":30,"copied_bytes":2e9,"copies_ns":100e6,"all_ns":110e6,"shared_count":20,"shared_ns":90e6,"streams":[7,13]`},
@@ -56,7 +62,7 @@ func sayFindings(t *testing.T) {
 		{"slow-gpu", "decode", `"gpu_count":8,"call_count":2400,"calls_ns":120e6,"usual_ns":100e6,"slower_ns":118e6,"clock_hz":14e8,"others_clock_hz":198e7`},
 		{"throttling", "", `"slow_count":12,"sample_count":40,"clock_hz":12e8,"max_clock_hz":198e7,"work_ns":250e6`},
 	} {
-		row := findingRow(c[0], c[1], 100*ms, map[string]any{"cuda-calls": "cudaMalloc", "allocator-calls": "cudaFree", "code-loading": "torch.compile", "gc-pauses": "Python GC[2]", "exposed-copies": "memcpy Host-to-Device"}[c[0]])
+		row := findingRow(c[0], c[1], 100*ms, map[string]any{"cuda-calls": "cudaMalloc", "allocator-calls": "cudaFree", "code-loading": "torch.compile", "gc-pauses": "Python GC[2]", "gil-wait": "Waiting for GIL", "exposed-copies": "memcpy Host-to-Device"}[c[0]])
 		row[7] = "{" + c[2] + "}"
 		r := reportOf(threePasses("decode"), accountingOf("decode", busyParts()), answer("findings", findingColumns, row), answer("finding-rules", "finding query options detail"))
 		summarise(t, r)

@@ -1,6 +1,7 @@
 package diagnosis
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -134,6 +135,24 @@ func named(like, name string, ns int64) func(*Capture, *Event) int64 {
 		}
 		return pause(ns)(c, launch)
 	}
+}
+
+// starved has the thread wait for a CPU before every so manieth launch in the ranges, and marks each range with what that comes to, as the helper of prof capture does.
+func starved(p place, nth int, ns int64) cause {
+	return cause{put: func(c *Capture) int64 {
+		sum := int64(0)
+		for _, r := range p.ranges(c) {
+			waited := int64(0)
+			for i, launch := range c.Launches(r) {
+				if (i+1)%nth == 0 {
+					waited += pause(ns)(c, launch)
+				}
+			}
+			c.insert(r, r.Start+1, 1).rename(fmt.Sprintf("CPU wait[ns=%d, wall=%d, run=%d, others=0, preempted=%d, blocked=0, cpus=1, limit=, throttled=, threads=21, runnable=4]", waited, r.End-r.Start+waited, r.End-r.Start, waited/ns))
+			sum += waited
+		}
+		return sum
+	}}
 }
 
 // call is a CUDA call that has no business there.

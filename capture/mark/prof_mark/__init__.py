@@ -54,6 +54,7 @@ Variables of the environment, set by prof:
     PROF_MARK_FACTS        where to write the facts (workload.json)
     PROF_MARK_TRACE        hold PyTorch's profiler and write its Chrome trace there, packed where the name ends in .gz; of a job's rank N to NAME-rankN.json
     PROF_MARK_TIMES        time stages, and write the times to this path with the process id behind it (prof_mark/times.py)
+    PROF_MARK_WAITS=1      mark how long stages waited for a CPU (prof_mark/waiting.py)
     PROF_MARK_TRACE_STACK  1: with the Python stack of each operator; so _FLOPS, estimates of operations, and _MEMORY, allocations
     PROF_MARK_TRACE_SKIP   generations after warm-up that the profiler does not record; _PASSES: how many it then records (default: all)
     PROF_MARK_WARMUP       the first so many generations are warm-up: in a range `warmup`, and before the profiler starts

@@ -176,7 +176,7 @@ def _forked():
     """Begins anew in a forked child. Its end is not that of atexit where multiprocessing forked it."""
     state.main = False
     state.thread.__init__()
-    for name in ("record", "trace", "times"):
+    for name in ("record", "trace", "times", "waiting"):
         module = sys.modules.get("prof_mark." + name)
         if module is not None:
             module.forget()

@@ -2,7 +2,7 @@
 import torch
 from torch.autograd import profiler
 
-from . import times
+from . import state, times, waiting
 
 _nvtx = getattr(torch._C, "_nvtx", None)  # builds without CUDA have none
 _push = getattr(_nvtx, "rangePushA", None)
@@ -45,10 +45,12 @@ def end(begun):
 
 
 def open(name, run=None):
-    """Opens a range on this thread, of a pass where that is known by now; close takes what it gives."""
+    """Opens a range on this thread, of a pass where that is known by now; close takes what it gives. Where prof asks for it, the range ends
+    with a mark of how long the thread waited for a CPU."""
     timed = times.open(name, run)
     try:
-        return begin(name), timed
+        ready = waiting.begin() if state.settings.waits else None
+        return begin(name), timed, ready
     except BaseException:
         times.drop(timed)
         raise
@@ -56,9 +58,14 @@ def open(name, run=None):
 
 def close(opened):
     """Closes a range. Ranges are closed in the opposite order of their opening."""
-    begun, timed = opened
+    begun, timed, ready = opened
     try:
-        end(begun)
+        waited = waiting.end(ready)
+        try:
+            if waited is not None:
+                end(begin(waited))
+        finally:
+            end(begun)
     finally:
         times.close(timed)
 

@@ -12,6 +12,7 @@ class Settings:
         self.facts = env.get("PROF_MARK_FACTS") or None
         self.trace = env.get("PROF_MARK_TRACE") or None
         self.times = env.get("PROF_MARK_TIMES") or None
+        self.waits = env.get("PROF_MARK_WAITS") == "1"
         self.trace_parts = {name: env.get("PROF_MARK_TRACE_" + name.upper()) == "1" for name in ("stack", "flops", "memory")}
         self.model_dir = env.get("PROF_MARK_MODEL_DIR") or None
         self.errors = []  # variables that make no sense

@@ -1,4 +1,4 @@
--- _pause: What a process did in idle gaps of its GPUs that has a name of its own: Python's garbage collector, compilers, CUDA calls that load code or allocate memory.
+-- _pause: What a process did in idle gaps of its GPUs that has a name of its own: Python's garbage collector, compilers, waiting for Python's lock (the GIL), CUDA calls that load code or allocate memory.
 -- grain: one collection, compilation or call and one gap that it is in
 -- key: source_id, device_id, gap_start_ns, cause, pid, tid, start_ns, name
 -- needs: gap
@@ -6,8 +6,8 @@
 --   source_id INTEGER: the source
 --   device_id INTEGER: GPU
 --   gap_start_ns BIGINT: start of the gap
---   cause VARCHAR: collect (Python's garbage collector, on any thread of the process that launches next: none can run Python meanwhile), compile (torch.compile, likewise), allocate or
---     load (calls of the thread that launches next)
+--   cause VARCHAR: collect (Python's garbage collector, on any thread of the process that launches next: none can run Python meanwhile), compile (torch.compile, likewise), gil, allocate
+--     or load (waits and calls of the thread that launches next)
 --   pid INTEGER: process
 --   tid INTEGER: thread
 --   name VARCHAR: the range or function
@@ -16,10 +16,10 @@
 --   begun_ns BIGINT: start of the whole, which may be before the gap
 --   is_failed BOOLEAN: whether it is a call that found no memory (error 2 of CUDA and HIP); NULL when not recorded
 
--- PyTorch and TensorRT-LLM name the collector's ranges `Python GC`, and PyTorch ends those of its compiler with `(dynamo_timed)`.
+-- PyTorch and TensorRT-LLM name the collector's ranges `Python GC`, PyTorch ends those of its compiler with `(dynamo_timed)`, and Nsight Systems (--trace=python-gil) has waits for the lock as NVTX ranges.
 WITH kind AS (
-    SELECT p.path_id, CASE WHEN starts_with(p.name, 'Python GC') THEN 'collect' ELSE 'compile' END AS cause
-    FROM range_path p WHERE p.run_id = $run AND (starts_with(p.name, 'Python GC') OR p.name = 'torch.compile' OR ends_with(p.name, ' (dynamo_timed)'))
+    SELECT p.path_id, CASE WHEN starts_with(p.name, 'Python GC') THEN 'collect' WHEN p.name = 'Waiting for GIL' THEN 'gil' ELSE 'compile' END AS cause
+    FROM range_path p WHERE p.run_id = $run AND (starts_with(p.name, 'Python GC') OR p.name = 'Waiting for GIL' OR p.name = 'torch.compile' OR ends_with(p.name, ' (dynamo_timed)'))
 ), did AS (
     SELECT n.source_id, k.cause, n.pid, n.tid, n.name, n.start_ns, n.start_ns + n.duration_ns AS end_ns, NULL::BOOLEAN AS is_failed
     FROM nvtx_range n JOIN kind k ON k.path_id = n.path_id WHERE n.run_id = $run AND n.duration_ns > 0

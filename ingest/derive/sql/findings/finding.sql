@@ -14,8 +14,8 @@
 --   span_ns BIGINT: sum of the spans of these passes
 --   evidence VARCHAR: figures behind it, by name, in base units, as JSON
 
-WITH s AS ( -- what finding_cause is about is said there
-    SELECT s.kind, s.is_counted, s.stage, s.device_id, s.pass_count, s.span_ns, s.busy_ns, s.kernel_ns, s.graph_ns, s.copy_ns, s.launch_ns, s.launch_delay_ns - s.named_delay_ns AS launch_delay_ns, s.launch_latency_ns, s.wait_ns, s.call_ns - s.named_call_ns AS call_ns, s.host_ns - s.named_host_ns AS host_ns, s.queued_ns, s.gap_count, s.launch_max_ns,
+WITH s AS ( -- what finding_cause and finding_wait are about is said there
+    SELECT s.kind, s.is_counted, s.stage, s.device_id, s.pass_count, s.span_ns, s.busy_ns, s.kernel_ns, s.graph_ns, s.copy_ns, s.launch_ns, s.launch_delay_ns - s.named_delay_ns AS launch_delay_ns, s.launch_latency_ns, s.wait_ns - s.named_wait_ns AS wait_ns, s.call_ns - s.named_call_ns AS call_ns, s.host_ns - s.named_host_ns AS host_ns, s.queued_ns, s.gap_count, s.launch_max_ns,
         s.launch_median_ns, s.wait_max_ns, s.wait_median_ns, s.call_max_ns, s.call_median_ns, s.host_max_ns, s.host_median_ns, s.queued_max_ns, s.queued_median_ns
     FROM finding_span s WHERE s.run_id = $run AND s.span_ns > 0
 ), work AS (
