@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/ingest/derive"
 	"prof/queries"
 	"prof/schema"
 )
@@ -40,6 +41,25 @@ func replaceIterations(t *testing.T, w *schema.Warehouse, processes ...[]servedS
 	}
 	exec(t, w, fmt.Sprintf(`INSERT INTO iteration BY NAME SELECT s.run_id, s.source_id, 'step' AS basis, m.pid, 0 AS device_id, m.nth, m.stage, m.prompts AS prompt_count, 100 * m.prompts AS prompt_token_count, m.batch AS decode_count, m.batch AS decode_token_count, 100 * m.prompts + m.batch AS token_count,
 		m.start_ns, m.time_ns, m.busy_ns AS gpu_span_ns, m.busy_ns, 0 AS idle_ns, false AS is_warmup FROM read_csv('%s') m, source s WHERE s.run_id = _run_id('made')`, path))
+	cutAgain(t, w)
+}
+
+// cutAgain derives the parts of the iterations anew.
+func cutAgain(t *testing.T, w *schema.Warehouse) {
+	t.Helper()
+	exec(t, w, `DELETE FROM iteration_part WHERE run_id = _run_id('made')`)
+	var id string
+	if err := w.DB.QueryRow(`SELECT _run_id('made')::VARCHAR`).Scan(&id); err != nil {
+		t.Fatal(err)
+	}
+	c, err := w.DB.Conn(t.Context()) // steps are temporary tables of a connection
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := (derive.Facts{Only: []string{"iteration_part"}}).Derive(t.Context(), c, id); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // servedLoad is load that does not change: batch and time vary by noise, the batch with this correlation from one iteration to the next. Of so many iterations (prompts) one has a prompt as well; a third as many have
@@ -73,7 +93,7 @@ func TestServingParts(t *testing.T) {
 	const series = 400
 	var calm [][]servedStep
 	for i := range series {
-		calm = append(calm, servedLoad(random, []int{16, 40, 150, 600}[i%4], []float64{1, 8, 64, 200}[i/4%4], 2e7, []float64{0.02, 0.1, 0.2}[i%3], []float64{0, 0.5}[i%2], []int{0, 4, 10}[i/3%3]))
+		calm = append(calm, servedLoad(random, []int{16, 40, 150, 600}[i%4], []float64{1, 8, 64, 200}[i/4%4], 2e7, []float64{0.02, 0.1, 0.2}[i%3], []float64{0, 0.5, 0.9, 0.95}[i/2%4], []int{0, 4, 10}[i/3%3]))
 	}
 	replaceIterations(t, w, calm...)
 	f := query(t, w, "serving-parts", queries.Args{"run": "made"})
@@ -101,6 +121,7 @@ func TestServingParts(t *testing.T) {
 	slower := append(steady[:100:100], servedLoad(random, 100, 64, 4e7, 0.05, 0, 0)...)
 	replaceIterations(t, w, append(changing, slower, steady[:15], servedLoad(random, 40, 64, 2e7, 0.05, 0, 0), slices.Repeat([]servedStep{{stage: "prefill", time: 2e7, busy: 1.5e7}}, 40))...)
 	exec(t, w, `UPDATE iteration SET decode_count = NULL WHERE run_id = _run_id('made') AND pid = 52`)
+	cutAgain(t, w)
 	f = query(t, w, "serving-parts", queries.Args{"run": "made"})
 	found := map[int64]string{}
 	ends := map[int64][]int64{}

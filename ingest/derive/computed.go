@@ -8,23 +8,26 @@ import (
 
 	"prof/ingest/cost"
 	"prof/ingest/critical"
+	"prof/ingest/steady"
 	"prof/schema"
 )
 
 // computed are steps whose rows Go computes, by the run as SQL and what their SELECT gives.
-var computed = map[string]func(ctx context.Context, q schema.SQL, table, run, query string) (int64, error){"_op_formula": operatorCosts, "_critical_row": criticalRows}
+var computed = map[string]func(ctx context.Context, q schema.SQL, table, run, query string) (int64, error){"_op_formula": operatorCosts, "_critical_row": textRows("$critical", critical.Rows), "_part_row": textRows("$parts", steady.Rows)}
 
-// criticalRows stores what ingest/critical finds of what is derived so far: one text, which the SELECT takes apart.
-func criticalRows(ctx context.Context, q schema.SQL, table, run, query string) (int64, error) {
-	rows, err := critical.Rows(ctx, q, run)
-	if err != nil {
-		return 0, err
+// textRows stores what a package finds of what is derived so far: one text, which the SELECT takes apart.
+func textRows(name string, find func(ctx context.Context, q schema.SQL, run string) (string, error)) func(ctx context.Context, q schema.SQL, table, run, query string) (int64, error) {
+	return func(ctx context.Context, q schema.SQL, table, run, query string) (int64, error) {
+		rows, err := find(ctx, q, run)
+		if err != nil {
+			return 0, err
+		}
+		result, err := q.ExecContext(ctx, fmt.Sprintf("INSERT INTO %s BY NAME SELECT * FROM (\n%s\n)", table, strings.ReplaceAll(query, name, "$1")), rows)
+		if err != nil {
+			return 0, err
+		}
+		return result.RowsAffected()
 	}
-	result, err := q.ExecContext(ctx, fmt.Sprintf("INSERT INTO %s BY NAME SELECT * FROM (\n%s\n)", table, strings.ReplaceAll(query, "$critical", "$1")), rows)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
 }
 
 // costBatch is how many rows an INSERT has.

@@ -18,6 +18,7 @@ import (
 
 	"prof/ingest/cost"
 	"prof/ingest/critical"
+	"prof/ingest/steady"
 	"prof/schema"
 	"prof/schema/sqlfile"
 )
@@ -126,7 +127,7 @@ const Relations = "d9cd5821f0d343bb"
 // Checksum identifies the definitions of the facts: the files as they are, the relations they use, and what Go computes for them.
 func (Facts) Checksum() (string, error) {
 	sum, err := checksum()
-	return sum + Relations + critical.Version, err
+	return sum + Relations + critical.Version + steady.Version, err
 }
 
 var checksum = sync.OnceValues(func() (string, error) {

@@ -398,12 +398,13 @@ func (r *Result) changedFigures(v Verdict) string {
 // servingVerdict is that of the benchmarks together: compared is false where both sides have none in common.
 func (r *Result) servingVerdict() (v Verdict, words string, compared bool) {
 	count := map[Verdict]int{}
-	figures := 0
+	figures, single := 0, true
 	var failed []string
 	for _, l := range r.Serving {
 		for _, f := range l.Figures {
 			figures++
 			count[f.Verdict]++
+			single = single && f.Basis != ofBenchmarks
 		}
 		if len(l.Figures) > 0 && l.failedMore() {
 			failed = append(failed, fmt.Sprintf("%s (%s)", serving.FailedText(l.SentA, l.SentB), l.Load))
@@ -435,6 +436,8 @@ func (r *Result) servingVerdict() (v Verdict, words string, compared bool) {
 		return Better, words, true
 	case count[NoChange] == figures:
 		return NoChange, "serving unchanged", true
+	case count[CannotTell] == figures && single: // several benchmarks have an interval, and no change beyond it
+		return CannotTell, "serving: cannot tell, one benchmark on each side does not show how much benchmarks vary", true
 	}
 	return CannotTell, "serving: no significant change", true
 }

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,7 +39,7 @@ var madeColumns = map[string]string{
 	"run-conditions":  "run_id aspect value weight source_id",
 	"mfu":             "stage mfu_ratio mbu_ratio fault is_least part_of",
 	"overhead":        "mode tool overhead_ratio stage",
-	"serving":         "benchmark target_requests_per_s concurrency_limit_count requests_per_s failed_count",
+	"serving":         "benchmark target_requests_per_s concurrency_limit_count requests_per_s failed_count is_rate_unlimited completed_count input_token_count output_token_count tool label model",
 	"serving-latency": "benchmark metric p99_ns",
 	"steps":           "source_id pid device step",
 }
@@ -58,7 +59,9 @@ func (m madeRuns) Ask(_ context.Context, query string, args frame.Args) (*frame.
 	case "overhead":
 		f.Rows = run.overheads
 	case "serving":
-		f.Rows = run.serving
+		for _, row := range run.serving { // the last columns of those that have them
+			f.Rows = append(f.Rows, append(slices.Clone(row), make([]any, len(f.Columns)-len(row))...))
+		}
 	case "serving-latency":
 		f.Rows = run.times
 	case "stage-samples", "pass-work":

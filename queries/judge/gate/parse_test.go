@@ -39,6 +39,7 @@ func TestParse(t *testing.T) {
 		"mfu.prefill >= 0.35":                           {Utilisation, "prefill", "mfu", "", false, Limit{Ratio, false, false, 0.35}, "mfu.prefill >= 35%", false},
 		"mbu.* >= 20%":                                  {Utilisation, "*", "mbu", "", false, Limit{Ratio, false, false, 0.2}, "", false},
 		"serving.ttft_p99 <= 200ms":                     {Serving, "", "ttft_p99", "", true, Limit{Ns, false, false, 200e6}, "", false},
+		"serving{rate=4.0, in=1024}.ttft_p99 <= 200ms":  {Serving, "", "ttft_p99", "", true, Limit{Ns, false, false, 200e6}, "serving{rate=4,in=1024}.ttft_p99 <= 200ms", false},
 		"serving.failed <= 0":                           {Serving, "", "failed", "", true, Limit{Count, false, false, 0}, "", false},
 		"overhead <= 25%":                               {Overhead, "", "", "", true, Limit{Ratio, false, false, 0.25}, "", false},
 		"overhead.light <= 150%":                        {Overhead, "", "light", "", true, Limit{Ratio, false, false, 1.5}, "", false},
@@ -95,6 +96,10 @@ func TestParseErrors(t *testing.T) {
 		"stage.decode.mfu >= 1%":               "f:1:1: write mfu.decode",
 		"mfu >= 0.35":                          "f:1:1: mfu of which stage? write mfu.prefill",
 		"serving.ttft_p98 <= 1ms":              `load generators have no figure "ttft_p98"; did you mean ttft_p9`,
+		"serving{rate=4.ttft_p99 <= 1ms":       "f:1:9: the load has no closing brace",
+		"serving{speed=4}.ttft_p99 <= 1ms":     `f:1:9: load "speed=4": write it as parts`,
+		"serving{rate=4} <= 1ms":               "f:1:1: which figure of the load? write serving{rate=4}.ttft_p99",
+		"serving{rate=4}.ttft <= 1ms":          `load generators have no figure "ttft"`,
 		"serving <= 1ms":                       "load generators have no figure",
 		"serving.ttft_p99 <= +3%":              "serving.ttft_p99 is not compared with the baseline: write an absolute limit",
 		"overhead. <= 1%":                      `no figure is called "overhead."`,
@@ -159,6 +164,7 @@ func FuzzParse(f *testing.F) {
 		"stage..gpu_span_ns <= 1e3s", "kernel:/#/.total_ns <= 1ms", "\ufeff", "stage.a b.cpu_ns <= 1s"} {
 		f.Add(seed)
 	}
+	f.Add("serving{model=a=b,rate=inf}.ttft_p99<=1ms")
 	f.Fuzz(func(t *testing.T, text string) {
 		rules, err := Parse("f", text)
 		if err != nil {

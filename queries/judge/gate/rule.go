@@ -1,7 +1,11 @@
 // Package gate judges a run by rules: limits of what its stages, kernels and figures may come to, by themselves or against a baseline.
 package gate
 
-import "regexp"
+import (
+	"regexp"
+
+	"prof/queries/judge/serving"
+)
 
 // Rule is one limit of one figure, as "stage.decode.gpu_span_ns <= +3%".
 type Rule struct {
@@ -28,7 +32,7 @@ const (
 	KernelTime  Kind = "kernel"      // kernel:/RE/.METRIC of each stage, stage.NAME.kernel:/RE/.METRIC of one
 	Utilisation Kind = "utilisation" // mfu.STAGE, mbu.STAGE
 	Overhead    Kind = "overhead"    // overhead, overhead.MODE
-	Serving     Kind = "serving"     // serving.LATENCY_STATISTIC, serving.requests_per_s and others that a load generator measured
+	Serving     Kind = "serving"     // serving.LATENCY_STATISTIC, serving.requests_per_s and others that a load generator measured; serving{LOAD}.FIGURE of some loads
 	NewKernels  Kind = "new kernels" // new_kernels of the run, stage.NAME.new_kernels of a stage
 )
 
@@ -40,6 +44,7 @@ type Subject struct {
 	Kind   Kind
 	Stage  string         // AnyStage for each; "" where the whole run is meant
 	Kernel *regexp.Regexp // by the demangled name, any part of it; nil where no kernel is meant
+	Load   serving.Pick   // of Serving, the loads that the rule is about; empty for each
 	Metric string         // as in metrics; of Overhead the mode of profiling, "" for each that times are from
 }
 
@@ -109,6 +114,9 @@ func (s Subject) On(stage string) string {
 		}
 		return "overhead"
 	case Serving:
+		if len(s.Load) > 0 {
+			return "serving{" + s.Load.String() + "}." + s.Metric
+		}
 		return "serving." + s.Metric
 	case NewKernels:
 		return prefix + "new_kernels"

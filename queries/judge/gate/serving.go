@@ -32,13 +32,37 @@ func makeServingFigures() map[string]figure {
 	return out
 }
 
+// loadMark begins a subject that names loads.
+const loadMark = "serving{"
+
+// servingUnder reads serving{LOAD}.FIGURE.
+func (s *scanner) servingUnder() (Subject, error) {
+	begin := s.at
+	s.at += len(loadMark)
+	at := s.at
+	text, _, closed := strings.Cut(s.rest(), "}")
+	if !closed {
+		return Subject{}, s.errorf(at, "the load has no closing brace: write serving{concurrency=32,in=1024}.ttft_p99")
+	}
+	pick, err := serving.Parse(text)
+	if err != nil {
+		return Subject{}, s.errorf(at, "%s", strings.TrimPrefix(err.Error(), frame.ErrBadArgument.Error()+": "))
+	}
+	s.at += len(text) + 1
+	metric, dotted := strings.CutPrefix(s.word(), ".")
+	if !dotted {
+		return Subject{}, s.errorf(begin, "which figure of the load? write serving{%s}.ttft_p99", pick)
+	}
+	return s.serving(begin, metric, pick)
+}
+
 // serving reads the figure of a load generator that a rule is about.
-func (s *scanner) serving(begin int, metric string) (Subject, error) {
+func (s *scanner) serving(begin int, metric string, load serving.Pick) (Subject, error) {
 	if _, known := servingFigures[metric]; !known {
 		return Subject{}, s.errorf(begin, "load generators have no figure %q%s; write %s with _mean, _min, _p50, _p90, _p95, _p99, _p999 or _max, such as serving.ttft_p99, or serving.%s",
 			metric, near(metric, names(servingFigures)...), strings.Join(serving.Latencies, ", "), strings.Join(names(servingColumns), ", serving."))
 	}
-	return Subject{Kind: Serving, Metric: metric}, nil
+	return Subject{Kind: Serving, Load: load, Metric: metric}, nil
 }
 
 // expandServing makes a check of each load that the run was benchmarked under, as the client measured it.
@@ -56,49 +80,72 @@ func (j *judging) expandServing(ctx context.Context, r Rule) error {
 			return err
 		}
 	}
-	var order []string
-	values, missing := map[string][]float64{}, map[string]bool{}
+	type measured struct {
+		run int
+		row frame.Record
+	}
+	var all []measured
+	var found []map[string]*float64 // by run
+	var asked []serving.Load
 	for i, f := range loads {
-		rows, err := f.Records("benchmark", "target_requests_per_s", "concurrency_limit_count")
+		rows, err := f.Records(append(serving.Columns(), "benchmark")...)
 		if err != nil {
 			return err
 		}
-		found := map[string]*float64{}
-		if err := each(figures[i], column, !isPlain, latency, found); err != nil {
+		found = append(found, map[string]*float64{})
+		if err := each(figures[i], column, !isPlain, latency, found[i]); err != nil {
 			return err
 		}
-		times := map[string]int{}
 		for _, row := range rows {
-			load := loadWords(row.Number("target_requests_per_s"), row.Number("concurrency_limit_count"))
-			if times[load]++; times[load] > 1 { // a repeat
-				load = fmt.Sprintf("%s, repeat %d", load, times[load])
-			}
-			if _, seen := values[load]; !seen {
-				order, values[load] = append(order, load), nil
-			}
-			if v := found[fmt.Sprint(row.Amount("benchmark"))]; v != nil {
-				values[load] = append(values[load], *v)
-			} else {
-				missing[load] = true
-			}
+			all, asked = append(all, measured{i, row}), append(asked, serving.Of(row))
 		}
 	}
-	for _, load := range order {
+	groups, of := serving.Group(asked)
+	loadNames := serving.Names(groups)
+	type place struct {
+		load, repeat int
+	}
+	var order []place
+	values, missing, times := map[place][]float64{}, map[place]bool{}, map[[2]int]int{}
+	for i, m := range all {
+		if !r.Load.Has(groups[of[i]]) {
+			continue
+		}
+		times[[2]int{m.run, of[i]}]++
+		p := place{of[i], times[[2]int{m.run, of[i]}]} // a repeat within a run is a check of its own
+		if _, seen := values[p]; !seen {
+			order, values[p] = append(order, p), nil
+		}
+		if v := found[m.run][fmt.Sprint(m.row.Amount("benchmark"))]; v != nil {
+			values[p] = append(values[p], *v)
+		} else {
+			missing[p] = true
+		}
+	}
+	for _, p := range order {
 		c := Check{Rule: r, Subject: r.On(""), Unit: r.Unit}
 		if len(order) > 1 {
-			c.Subject += " (" + load + ")"
+			name := loadNames[p.load]
+			if p.repeat > 1 {
+				name += fmt.Sprintf(", repeat %d", p.repeat)
+			}
+			c.Subject += " (" + name + ")"
 		}
 		switch {
-		case missing[load]:
+		case missing[p]:
 			c.Outcome, c.Reason = CannotJudge, "the load generator did not report this figure: see prof query serving-latency --run "+shellRun(j.out.Run)
-		case len(values[load]) < len(loads):
-			c.Outcome, c.Reason = CannotJudge, fmt.Sprintf("%d of %d runs were benchmarked under this load", len(values[load]), len(loads))
+		case len(values[p]) < len(loads):
+			c.Outcome, c.Reason = CannotJudge, fmt.Sprintf("%d of %d runs were benchmarked under this load", len(values[p]), len(loads))
 		default:
-			c.Value = new(stats.Centre(values[load]))
+			c.Value = new(stats.Centre(values[p]))
 		}
 		j.add(c)
 	}
-	if len(order) == 0 {
+	switch {
+	case len(order) > 0:
+	case len(all) > 0:
+		j.add(Check{Rule: r, Subject: r.On(""), Unit: r.Unit, Outcome: CannotJudge, Reason: "no benchmark was under this load; there are " + strings.Join(loadNames, "; ")})
+	default:
 		j.add(Check{Rule: r, Subject: r.On(""), Unit: r.Unit, Outcome: CannotJudge, Reason: fmt.Sprintf("%s has no result of a load generator: prof ingest --run %s --add FILE", sideName(j.out.Run), shellRun(j.out.Run))})
 	}
 	return nil
@@ -120,19 +167,4 @@ func each(f *frame.Frame, column string, ofLatency bool, latency string, found m
 		}
 	}
 	return nil
-}
-
-// loadWords names the load that was asked for.
-func loadWords(rate, limit *float64) string {
-	var out []string
-	if rate != nil {
-		out = append(out, fmt.Sprintf("%s requests/s", decimal(*rate)))
-	}
-	if limit != nil {
-		out = append(out, fmt.Sprintf("%s at once", decimal(*limit)))
-	}
-	if len(out) == 0 {
-		return "no limit"
-	}
-	return strings.Join(out, ", ")
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // forms are the subjects that there are, for messages.
-const forms = "stage.NAME.METRIC, kernel:/RE/.METRIC, stage.NAME.kernel:/RE/.METRIC, mfu.STAGE, mbu.STAGE, serving.FIGURE, overhead or new_kernels"
+const forms = "stage.NAME.METRIC, kernel:/RE/.METRIC, stage.NAME.kernel:/RE/.METRIC, mfu.STAGE, mbu.STAGE, serving.FIGURE, serving{LOAD}.FIGURE, overhead or new_kernels"
 
 // kernelMark begins the part of a subject that picks kernels.
 const kernelMark = "kernel:/"
@@ -18,6 +18,9 @@ const kernelMark = "kernel:/"
 // subject reads what the rule is about.
 func (s *scanner) subject() (Subject, error) {
 	begin := s.at
+	if strings.HasPrefix(s.rest(), loadMark) {
+		return s.servingUnder()
+	}
 	head, hasKernel := s.head()
 	if hasKernel {
 		return s.kernel(begin, head)
@@ -31,7 +34,7 @@ func (s *scanner) subject() (Subject, error) {
 	case first == "mfu" || first == "mbu":
 		return Subject{}, s.errorf(begin, "%s of which stage? write %s.prefill, or %s.* for each", first, first, first)
 	case first == "serving":
-		return s.serving(begin, rest)
+		return s.serving(begin, rest, nil)
 	case first == "overhead" && (!dotted || rest != ""):
 		return Subject{Kind: Overhead, Metric: rest}, nil
 	case head == "new_kernels":

@@ -228,6 +228,15 @@ func Parse(text string) (Pick, error) {
 	return out, nil
 }
 
+// String writes the parts as Parse reads them.
+func (p Pick) String() string {
+	out := make([]string, len(p))
+	for i, part := range p {
+		out[i] = part.name + "=" + part.value
+	}
+	return strings.Join(out, ",")
+}
+
 // Has says whether a load is wanted: lengths to 5 %, all else exactly.
 func (p Pick) Has(l Load) bool {
 	length := func(want string, mean *float64) bool {

@@ -45,49 +45,27 @@
 --   source_id: the source
 --   pid: process
 
-WITH RECURSIVE i AS MATERIALIZED (
-    SELECT dense_rank() OVER (ORDER BY i.source_id, i.pid, i.device_id) AS process, row_number() OVER (PARTITION BY i.source_id, i.pid, i.device_id ORDER BY i.nth) AS at, i.nth, i.stage, i.source_id, i.pid, i.device_id, i.range_id, i.start_ns, i.time_ns,
+WITH i AS (
+    SELECT dense_rank() OVER (ORDER BY i.source_id, i.pid, i.device_id) AS process, i.nth, i.stage, i.source_id, i.pid, i.device_id, i.range_id, i.start_ns, i.time_ns,
         CASE WHEN i.time_ns IS NOT NULL THEN least(i.busy_ns, i.time_ns) END AS busy_ns, CASE WHEN i.time_ns IS NOT NULL THEN i.time_ns - least(i.gpu_span_ns, i.time_ns) END AS between_ns, i.token_count, i.decode_token_count, CASE WHEN i.stage <> 'prefill' THEN nullif(i.decode_count, 0) END AS batch
     FROM iteration i
     WHERE i.run_id = run AND NOT i.is_warmup AND i.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND (device IS NULL OR i.device_id = device)
-), level AS ( -- what is judged: logarithms of batch and of the time of decode iterations, as millionths, so that sums are exact; prompts make a step longer without a change of load
-    SELECT i.process, i.at, ln(i.batch) AS batch, CASE WHEN i.stage = 'decode' THEN ln(nullif(i.time_ns, 0)) END AS time FROM i
-), calm AS ( -- single steps do not make a level: no value is over 25 % from the median of the nine around it
-    SELECT l.process, l.at, (1e6 * greatest(least(l.batch, median(l.batch) OVER near + ln(1.25)), median(l.batch) OVER near - ln(1.25)))::BIGINT AS batch, (1e6 * greatest(least(l.time, median(l.time) OVER near + ln(1.25)), median(l.time) OVER near - ln(1.25)))::BIGINT AS time
-    FROM level l WINDOW near AS (PARTITION BY l.process ORDER BY l.at ROWS BETWEEN 4 PRECEDING AND 4 FOLLOWING)
-), upto AS MATERIALIZED ( -- sums up to each iteration
-    SELECT c.process, c.at, {'bn': count(c.batch) OVER before, 'bs': coalesce(sum(c.batch) OVER before, 0)::DOUBLE, 'bq': coalesce(sum(c.batch * c.batch) OVER before, 0)::DOUBLE, 'tn': count(c.time) OVER before, 'ts': coalesce(sum(c.time) OVER before, 0)::DOUBLE, 'tq': coalesce(sum(c.time * c.time) OVER before, 0)::DOUBLE} AS s
-    FROM calm c WINDOW before AS (PARTITION BY c.process ORDER BY c.at ROWS UNBOUNDED PRECEDING)
-), segment AS ( -- binary segmentation: each segment is cut where that gains most, until no cut gains enough
-    SELECT u.process, 1::BIGINT AS first, u.at AS last, u.at AS n, {'bn': 0::BIGINT, 'bs': 0::DOUBLE, 'bq': 0::DOUBLE, 'tn': 0::BIGINT, 'ts': 0::DOUBLE, 'tq': 0::DOUBLE} AS a, u.s AS z, 0 AS depth
-    FROM upto u WHERE u.at >= 16 AND u.s.bn > 0 AND u.at = (SELECT max(x.at) FROM upto x WHERE x.process = u.process)
-    UNION ALL
-    SELECT b.process, CASE WHEN h.is_right THEN b.cut.at + 1 ELSE b.first END, CASE WHEN h.is_right THEN b.last ELSE b.cut.at END, b.n, CASE WHEN h.is_right THEN b.cut.s ELSE b.a END, CASE WHEN h.is_right THEN b.z ELSE b.cut.s END, b.depth + 1
-    FROM (SELECT g.process, g.first, g.last, g.n, any_value(g.a) AS a, any_value(g.z) AS z, g.depth, max(g.gain) AS gain, arg_max({'at': g.at, 's': g.s}, {'gain': g.gain, 'early': -g.at}) AS cut
-        FROM (SELECT d.process, d.first, d.last, d.n, d.a, d.z, d.depth, d.at, d.s, -- log-likelihood ratios of two normal levels against one, x 2, with a spread of at least 1 %
-                CASE WHEN d.bl >= 4 AND d.br >= 4 AND abs((d.z.bs - d.s.bs) / d.br - (d.s.bs - d.a.bs) / d.bl) >= 1e6 * ln(1.1)
-                    THEN (d.bl + d.br) * ln((d.z.bq - d.a.bq - (d.z.bs - d.a.bs) ** 2 / (d.bl + d.br) + 1e8 * (d.bl + d.br)) / (greatest(d.s.bq - d.a.bq - (d.s.bs - d.a.bs) ** 2 / d.bl, 0) + greatest(d.z.bq - d.s.bq - (d.z.bs - d.s.bs) ** 2 / d.br, 0) + 1e8 * (d.bl + d.br))) ELSE 0 END
-                + CASE WHEN d.tl >= 4 AND d.tr >= 4 AND abs((d.z.ts - d.s.ts) / d.tr - (d.s.ts - d.a.ts) / d.tl) >= 1e6 * ln(1.1)
-                    THEN (d.tl + d.tr) * ln((d.z.tq - d.a.tq - (d.z.ts - d.a.ts) ** 2 / (d.tl + d.tr) + 1e8 * (d.tl + d.tr)) / (greatest(d.s.tq - d.a.tq - (d.s.ts - d.a.ts) ** 2 / d.tl, 0) + greatest(d.z.tq - d.s.tq - (d.z.ts - d.s.ts) ** 2 / d.tr, 0) + 1e8 * (d.tl + d.tr))) ELSE 0 END AS gain
-            FROM (SELECT s.process, s.first, s.last, s.n, s.a, s.z, s.depth, u.at, u.s, u.s.bn - s.a.bn AS bl, s.z.bn - u.s.bn AS br, u.s.tn - s.a.tn AS tl, s.z.tn - u.s.tn AS tr
-                FROM (SELECT s.process, s.first, s.last, s.n, s.a, s.z, s.depth, unnest(range(s.first + 7, s.last - 7)) AS at FROM segment s WHERE s.depth < 32) s JOIN upto u ON u.process = s.process AND u.at = s.at) d) g
-        GROUP BY g.process, g.first, g.last, g.n, g.depth) b
-    CROSS JOIN (VALUES (false), (true)) h(is_right)
-    WHERE b.gain > 8 * ln(b.n)
+), own AS (
+    SELECT p.process, any_value(p.source_id) AS source_id, any_value(p.pid) AS pid, any_value(p.device_id) AS device_id FROM i p GROUP BY p.process
 ), cut AS (
-    SELECT c.process, c.first, row_number() OVER (PARTITION BY c.process ORDER BY c.first) AS part FROM (SELECT DISTINCT s.process, s.first FROM segment s) c
+    SELECT o.process, c.part, c.first_nth FROM own o JOIN iteration_part c ON c.run_id = run AND c.source_id = o.source_id AND c.pid IS NOT DISTINCT FROM o.pid AND c.device_id IS NOT DISTINCT FROM o.device_id
 ), u AS (
     SELECT u.stage, u.range_id, u.flop, u.moved_bytes, u.peak_flop_per_s * u.device_ns / 1e9 AS possible_flop, u.peak_bytes_per_s * u.device_ns / 1e9 AS possible_bytes, u.is_least
     FROM _pass_use(run, device := device, source := source, model := model, convention := convention, mla := mla, head := head, compute := compute, dtype := dtype, peak := peak, bandwidth := bandwidth, ranks := ranks) u
     WHERE u.part_of IS NULL
 ), q AS (
-    SELECT i.process, coalesce(c.part, 1) AS part, i.source_id, i.pid, i.device_id, count(*) AS n, count(*) FILTER (i.stage = 'decode') AS decoding, count(*) FILTER (i.stage = 'mixed') AS mixed, count(*) FILTER (i.stage = 'prefill') AS prefills,
+    SELECT i.process, c.part, i.source_id, i.pid, i.device_id, count(*) AS n, count(*) FILTER (i.stage = 'decode') AS decoding, count(*) FILTER (i.stage = 'mixed') AS mixed, count(*) FILTER (i.stage = 'prefill') AS prefills,
         CASE WHEN count(i.batch) = count(*) FILTER (i.stage <> 'prefill') THEN _mean(i.batch) END AS batch, CASE WHEN count(i.token_count) = count(*) THEN _mean(i.token_count) END AS tokens, _mean(i.time_ns) AS mean_ns,
         CASE WHEN count(i.decode_token_count) FILTER (i.time_ns IS NOT NULL) = count(i.time_ns) THEN (sum(i.decode_token_count) FILTER (i.time_ns IS NOT NULL))::BIGINT END AS timed_decoded,
         sum(i.busy_ns)::BIGINT AS busy_ns, sum(i.between_ns)::BIGINT AS between_ns, sum(i.time_ns)::BIGINT AS time_ns, count(i.time_ns) AS timed, min(i.nth) AS first_nth, max(i.nth) AS last_nth, min(i.start_ns) AS start_ns,
         CASE WHEN count(u.flop) = count(*) AND count(u.possible_flop) = count(*) THEN sum(u.flop)::DOUBLE / list_sum(list(u.possible_flop ORDER BY u.possible_flop)) END AS mfu,
         CASE WHEN count(u.moved_bytes) = count(*) AND count(u.possible_bytes) = count(*) THEN list_sum(list(u.moved_bytes ORDER BY u.moved_bytes)) / list_sum(list(u.possible_bytes ORDER BY u.possible_bytes)) END AS mbu, bool_or(u.is_least) AS is_least
-    FROM i ASOF LEFT JOIN cut c ON c.process = i.process AND i.at >= c.first LEFT JOIN u ON u.range_id = i.range_id AND u.stage = i.stage
+    FROM i ASOF JOIN cut c ON c.process = i.process AND i.nth >= c.first_nth LEFT JOIN u ON u.range_id = i.range_id AND u.stage = i.stage
     GROUP BY i.process, c.part, i.source_id, i.pid, i.device_id
 ), high AS ( -- parts that are not below the longest
     SELECT q.process, q.part, q.batch * 1.1 >= first_value(q.batch) OVER longest AS is_high, sum(q.n) OVER (PARTITION BY q.process) AS n FROM q WINDOW longest AS (PARTITION BY q.process ORDER BY q.n DESC, q.part)

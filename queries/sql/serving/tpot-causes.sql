@@ -9,8 +9,8 @@
 -- columns:
 --   kind: iteration in whose GPU span the time lies: decode, mixed or prefill (of prompts alone, between two that decode); between: from the end of an iteration's work to the start of the next
 --     one's
---   cause: GPU work: kernel, collective (and no other kernel; in kernel where the iteration is no stage pass), graph (replays traced as a whole), copy (and neither), work (not told apart),
---     other (not of this iteration); idle as in accounting: launch-bound, wait, call, host, profiler, queued, unknown (launch not captured, or cause not stored); overlap: less than 0, what
+--   cause: GPU work: kernel, collective (and no other kernel; in kernel where the iteration is no stage pass), graph (replays traced as a whole), copy (and neither), work (kernels, graphs
+--     and copies together, where the capture has only the busy time of an iteration and not these parts of it), other (not of this iteration); idle as in accounting: launch-bound, wait, call, host, profiler, queued, unknown (launch not captured, or cause not stored); overlap: less than 0, what
 --     iterations at work at once share, as each has it in its span
 --   time_ns: time of all steps; all rows of a process and GPU add up to step_count x step_mean_ns exactly
 --   per_step_ns: time_ns / step_count
@@ -23,20 +23,8 @@
 --   pid: process
 --   device: GPU
 
-WITH i AS (
-    SELECT i.source_id, i.pid, i.device_id, i.nth, i.stage, i.basis, i.range_id, i.start_ns, i.start_ns + i.gpu_span_ns AS end_ns, lead(i.start_ns) OVER own AS next_ns, i.busy_ns, i.idle_ns, CASE WHEN i.stage = 'decode' THEN 0 ELSE i.prompt_count END AS prompt_count, lead(i.decode_count) OVER own AS next_decode_count,
-        i.decode_token_count > i.decode_count AS is_speculated, count(*) FILTER (i.stage <> 'prefill') OVER own AS step_id,
-        coalesce(i.gpu_span_ns IS NOT NULL AND NOT i.is_warmup AND NOT lead(i.is_warmup) OVER own AND i.stage IN ('decode', 'mixed', 'prefill') AND lead(i.stage) OVER own IN ('decode', 'mixed', 'prefill') AND i.start_ns + i.time_ns = lead(i.start_ns) OVER own, false) AS goes_on
-    FROM iteration i
-    WHERE i.run_id = run AND i.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND (device IS NULL OR i.device_id = device)
-    WINDOW own AS (PARTITION BY i.source_id, i.pid, i.device_id ORDER BY i.nth)
-), s AS ( -- more sequences decode after prefills than these can have begun: one of them waited; else the engine may have had no request
-    SELECT i.source_id, i.pid, i.device_id, i.step_id FROM i WHERE i.step_id > 0
-    GROUP BY i.source_id, i.pid, i.device_id, i.step_id
-    HAVING bool_and(i.goes_on) AND (count(*) = 1 OR coalesce(count(i.prompt_count) = count(*) AND arg_max_null(i.next_decode_count, i.nth) > sum(i.prompt_count), false))
-), x AS (
-    SELECT i.source_id, i.pid, i.device_id, i.nth, i.stage, i.basis, i.range_id, i.start_ns, i.end_ns, i.next_ns, i.busy_ns, i.idle_ns, i.is_speculated, i.stage <> 'prefill' AS is_step
-    FROM i JOIN s ON s.source_id = i.source_id AND s.pid IS NOT DISTINCT FROM i.pid AND s.device_id = i.device_id AND s.step_id = i.step_id
+WITH x AS (
+    SELECT x.source_id, x.pid, x.device_id, x.nth, x.stage, x.basis, x.range_id, x.start_ns, x.end_ns, x.next_ns, x.busy_ns, x.idle_ns, x.is_speculated, x.is_step FROM _tpot_step(run, device := device, source := source) x
 ), fine AS ( -- the parts of its span, as step and device_time have them
     SELECT x.source_id, x.pid, x.device_id, x.nth, p.kernel_ns, p.graph_ns, p.copy_ns, p.launch_bound_ns, p.wait_ns, p.call_ns, p.host_ns, p.profiler_ns, p.queued_ns, p.unknown_ns
     FROM x JOIN step p ON p.run_id = run AND p.is_default AND p.source_id = x.source_id AND p.pid IS NOT DISTINCT FROM x.pid AND p.device_id = x.device_id AND p.range_id IS NOT DISTINCT FROM x.range_id AND p.stage = x.stage AND p.start_ns = x.start_ns
