@@ -275,6 +275,9 @@ func TestOwnCode(t *testing.T) {
 		"contextlib.py(78): inner":                        false,
 		"logging/__init__.py(1): info":                    false,
 		"/run/mark/prof_mark_models.py(73): run":          false,
+		"/run/.prof-1/mark/prof_mark/calls.py(77): run":   false,
+		"prof_mark/calls.py(77): run":                     false,
+		"my_prof_mark/calls.py(3): f":                     true,
 		"my_prof_mark.py(3): f":                           true,
 		"aiter/ops/gemm.py(3): gemm":                      false,
 		"six.py(1): f":                                    true, // a module that no list has

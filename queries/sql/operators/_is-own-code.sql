@@ -10,7 +10,7 @@
 --     Python's own library or of one of the packages listed here
 
 regexp_matches(function, '\([0-9]+\): ') AND (NOT starts_with(function, '<') OR starts_with(function, '<ipython-input'))
-    AND NOT regexp_matches(function, '(?i)(^|[/\\])((site|dist)-packages|lib(64)?[/\\]python[0-9.]+|python[0-9.]*[/\\]lib|torchinductor_[^/\\(]+|\.triton)[/\\]|(^|[/\\])prof_mark\w*\.py\(')
+    AND NOT regexp_matches(function, '(?i)(^|[/\\])((site|dist)-packages|lib(64)?[/\\]python[0-9.]+|python[0-9.]*[/\\]lib|torchinductor_[^/\\(]+|\.triton)[/\\]|(^|[/\\])prof_mark(\w*\.py\(|[/\\])')
     AND NOT list_contains([
         'torch', 'torchvision', 'torchaudio', 'torchao', 'torchtitan', 'functorch', 'triton', 'transformers', 'accelerate', 'diffusers', 'tokenizers', 'safetensors', 'huggingface_hub', 'peft', 'trl',
         'sentence_transformers', 'timm', 'einops', 'xformers', 'flash_attn', 'flashinfer', 'bitsandbytes', 'apex', 'transformer_engine', 'deepspeed', 'lightning', 'pytorch_lightning', 'lightning_fabric',
