@@ -215,6 +215,11 @@ func (o Options) checkNcu(p *problems) {
 	p.check(n.Rank == "" || n.Kernels != "" || o.replaysRanges(), "--ncu-rank needs --ncu-kernels; else the rank is chosen with the launches")
 	p.check(n.Kernels == "" || !o.replaysRanges(), "--ncu-kernels with --ncu-replay %s: whole ranges are profiled, not kernels; omit one", n.Replay)
 	checkArgs(p, "--ncu-arg", n.Args, "-o", "--export", "--log-file")
+	for _, a := range n.Args {
+		name, _, _ := strings.Cut(a, "=")
+		own := map[string]string{"--clock-control": "--clock-control", "--replay-mode": "--ncu-replay"}[name]
+		p.check(own == "", "--ncu-arg is %q: ncu takes it once, and prof sets it: use prof's own %s", a, own)
+	}
 	if !o.UsesNcu() {
 		return
 	}
