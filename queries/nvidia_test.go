@@ -161,8 +161,8 @@ func TestEqualsNVIDIA(t *testing.T) {
 	for i, c := range captures(t) {
 		run := fmt.Sprintf("%s-%d", c.name, i)
 		t.Run(strings.Trim(strings.ReplaceAll(filepath.Dir(c.export), "/", "_"), "._"), func(t *testing.T) {
-			if _, err := os.Stat(filepath.Dir(c.stats)); err != nil {
-				t.Skipf("NVIDIA's numbers of this capture are not at hand: %v", err)
+			if c.name == "stacks" {
+				t.Skip("testdata has no numbers of NVIDIA's for it")
 			}
 			load(t, w, run, c.export)
 			n := &tally{}

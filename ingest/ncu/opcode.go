@@ -28,7 +28,7 @@ const instructionBytes = 16
 type operation struct {
 	name  string
 	bit   uint   // of the instruction
-	isSet string // name where the bit is set; "" where no bit tells
+	isSet string // name where the bit is set; "" for a code with one name
 }
 
 // opcodes are the operations by code, for each column.

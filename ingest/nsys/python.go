@@ -68,7 +68,7 @@ func (s *stacks) of(launch int32) driver.Value {
 	return nil
 }
 
-// repeated says what became of the rows of the class.
+// repeated says why rows of the class are not stored; "" where there are none.
 func (s *stacks) repeated() string {
 	if s == nil || s.repeats.Load() == 0 {
 		return ""

@@ -19,9 +19,9 @@ const (
 	leastPart  = 8    // iterations of a part
 	leastKnown = 4    // values that a level is known by
 	mostDeep   = 256  // cuts within cuts
-	around     = 4    // iterations before and after, whose median tells what a step should be
+	around     = 4    // iterations before and after, whose median is what a step should be
 	outlier    = 1.25 // times that median or its reciprocal is the most that a step counts as
-	change     = 1.1  // ratio of two levels that are told apart
+	change     = 1.1  // least ratio of two levels
 	spread     = 0.01 // spread of a level, at least: clocks and counts are no finer
 	strictness = 8    // gain that a cut needs, in logarithms of the number of iterations
 	trimmed    = 0.1  // of the differences of neighbours, the largest: changes of level are among them
@@ -35,8 +35,7 @@ func Cuts(batches, times []float64) []int {
 	}
 	s := segmenter{need: strictness * math.Log(float64(n))}
 	for i, values := range [][]float64{batches, times} {
-		calm := calmed(values)
-		s.series[i] = newSeries(calm)
+		s.series[i] = newSeries(calmed(values))
 	}
 	s.cut(0, n, 0)
 	slices.Sort(s.cuts)
@@ -98,7 +97,8 @@ func newSeries(values []float64) series {
 	for i, v := range known {
 		mean += (v - mean) / float64(i+1)
 	}
-	s := series{sums: make([]sum, len(values)+1), weight: 1}
+	r := correlation(known)
+	s := series{sums: make([]sum, len(values)+1), weight: (1 - r) / (1 + r)}
 	for i, v := range values {
 		at := s.sums[i]
 		if !math.IsNaN(v) {
@@ -106,8 +106,6 @@ func newSeries(values []float64) series {
 		}
 		s.sums[i+1] = at
 	}
-	r := correlation(known)
-	s.weight = (1 - r) / (1 + r)
 	return s
 }
 

@@ -44,7 +44,7 @@ class _Stat:
 
 
 def begin():
-    """What end takes to tell what happened since; None where nothing can be told."""
+    """What end needs to work out what happened since; None where that cannot be known."""
     stat = getattr(_local, "stat", None)
     if stat is None:
         stat = _local.stat = _Stat()

@@ -24,7 +24,7 @@ def busy(seconds):
         pass
 
 
-@unittest.skipUnless(os.path.exists("/proc/thread-self/schedstat"), "Linux tells no times of its scheduler")
+@unittest.skipUnless(os.path.exists("/proc/thread-self/schedstat"), "Linux gives no times of its scheduler")
 class Waiting(unittest.TestCase):
     def setUp(self):
         waiting.forget()

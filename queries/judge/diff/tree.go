@@ -395,7 +395,7 @@ func ofStage(stage string) string {
 // recorded is what captures have that can be aligned.
 type recorded struct{ operators, inputs, modules, steps bool }
 
-// treeStage is what became of the operators of a stage.
+// treeStage is the comparison of the operators of a stage.
 type treeStage struct {
 	name    string
 	a, b    *tree

@@ -34,12 +34,12 @@ WITH s AS ( -- what finding_cause and finding_wait are about is said there
 ), wait AS (
     SELECT c.kind, c.stage, c.device_id, sum(c.call_count)::BIGINT AS call_count, sum(c.sum_ns)::BIGINT AS calls_ns, arg_max(c.api, (c.sum_ns, c.api)) AS api
     FROM finding_call c WHERE c.run_id = $run AND c.call_kind IN ('wait', 'copy') GROUP BY c.kind, c.stage, c.device_id
-), told AS ( -- what finding_cause names
+), named AS ( -- what finding_cause names
     SELECT DISTINCT p.kind, p.stage, p.device_id, y.name AS api
     FROM _pause y JOIN _finding_part p ON p.source_id = y.source_id AND p.device_id = y.device_id AND y.gap_start_ns >= p.start_ns AND y.gap_start_ns < p.end_ns WHERE y.cause IN ('allocate', 'load')
 ), other AS (
     SELECT c.kind, c.stage, c.device_id, arg_max({'api': c.api, 'is_load': c.call_kind = 'load', 'call_count': c.call_count, 'calls_ns': c.sum_ns}, (c.sum_ns, c.api)) AS top
-    FROM finding_call c LEFT JOIN told x ON x.kind = c.kind AND x.stage IS NOT DISTINCT FROM c.stage AND x.device_id = c.device_id AND x.api = c.api
+    FROM finding_call c LEFT JOIN named x ON x.kind = c.kind AND x.stage IS NOT DISTINCT FROM c.stage AND x.device_id = c.device_id AND x.api = c.api
     WHERE c.run_id = $run AND c.call_kind IN ('other', 'load') AND x.api IS NULL GROUP BY c.kind, c.stage, c.device_id
 ), held AS ( -- by the longest gaps that begin within the passes
     SELECT p.kind, p.stage, p.device_id, g.path_id, sum(g.host_ns - coalesce(c.host_ns, 0)) AS host_ns
