@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"prof/ingest/model"
+	"prof/ingest/serving"
 	"prof/internal/suggest"
 	"prof/schema"
 )
@@ -105,7 +106,7 @@ func (in *ingester) oldFacts(id string) (old, paths []string, err error) {
 			continue
 		}
 		newer := slices.ContainsFunc(in.result.Sources, func(s Source) bool {
-			return s.Kind == kind && (kind != reportedKind || s.Form == form) && (s.Path == optionPath) == (form == optionForm)
+			return s.Kind == kind && (kind != reportedKind || s.Form == form) && (!serving.OfRequests(s.Form) || serving.OfRequests(form)) && (s.Path == optionPath) == (form == optionForm)
 		})
 		if newer && !in.kept[source] {
 			old = append(old, strconv.Itoa(source))

@@ -16,11 +16,12 @@ import (
 
 // Bounds of what one object may say. Lists of requests and tokens are passed over, whatever their length.
 const (
-	maxDepth  = 32
-	maxFields = 20_000
-	maxToken  = 8 << 20 // bytes of what a text or number is read through, the ones ahead of it included
-	maxText   = 1 << 10 // bytes of one text, and of a name with those of the objects that it is in
-	keptItems = 2       // of a list: whether it has one item or more
+	maxDepth   = 32
+	maxFields  = 20_000
+	maxToken   = 8 << 20  // bytes of what a text or number is read through, the ones ahead of it included
+	maxRequest = 64 << 20 // bytes of what a client noted of one request
+	maxText    = 1 << 10  // bytes of one text, and of a name with those of the objects that it is in
+	keptItems  = 2        // of a list: whether it has one item or more, and aiperf's phase behind a warm-up
 )
 
 // fields are the values of one object by their names: those of objects in it as outer/inner, items of lists as list/0. A value is a
@@ -32,6 +33,7 @@ type parser struct {
 	d     *json.Decoder
 	limit *tokenLimit
 	f     fields
+	items map[string]int // of lists, how many; nil where nobody asks
 	lists requestLists
 	err   error
 	b     Benchmark
@@ -40,14 +42,18 @@ type parser struct {
 // byteOrderMark begins files of some editors.
 const byteOrderMark = "\xef\xbb\xbf"
 
-// tokenLimit bounds what one token makes the decoder hold.
+// tokenLimit bounds what one token, or one request, makes the decoder hold.
 type tokenLimit struct {
-	in   io.Reader
-	read int64 // since the last token
+	in    io.Reader
+	read  int64 // since the last one
+	whole bool  // it is a request
 }
 
 func (l *tokenLimit) Read(p []byte) (int, error) {
-	if l.read > maxToken {
+	switch {
+	case l.whole && l.read > maxRequest:
+		return 0, fmt.Errorf("it is longer than %d MiB", maxRequest>>20)
+	case !l.whole && l.read > maxToken:
 		return 0, fmt.Errorf("a text or number is longer than %d MiB", maxToken>>20)
 	}
 	n, err := l.in.Read(p)
@@ -56,22 +62,47 @@ func (l *tokenLimit) Read(p []byte) (int, error) {
 }
 
 func (p *parser) token() (json.Token, error) {
-	p.limit.read = 0
+	p.limit.read, p.limit.whole = 0, false
 	return p.d.Token()
 }
+
+// request reads one request, or what a client noted of it.
+func (p *parser) request(into any) error {
+	p.limit.read, p.limit.whole = 0, true
+	return p.d.Decode(into)
+}
+
+// newParser begins to read a file, past a mark of its encoding.
+func newParser(in io.Reader) (*parser, error) {
+	r := bufio.NewReader(in)
+	if head, _ := r.Peek(len(byteOrderMark)); string(head) == byteOrderMark {
+		if _, err := r.Discard(len(head)); err != nil {
+			return nil, err
+		}
+	}
+	limit := &tokenLimit{in: load.FiniteJSON(r)}
+	p := &parser{d: json.NewDecoder(limit), limit: limit}
+	p.d.UseNumber()
+	return p, nil
+}
+
+// at says where an error is.
+func (p *parser) at(err error) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = errCut
+	}
+	return fmt.Errorf("byte %d: %w", p.d.InputOffset(), err)
+}
+
+var errCut = errors.New("it ends inside an object: was it cut off?")
 
 // objects makes a reader of a file of such objects.
 func objects(one func(*parser)) func(io.Reader) ([]Benchmark, error) {
 	return func(in io.Reader) (out []Benchmark, err error) {
-		r := bufio.NewReader(in)
-		if head, _ := r.Peek(len(byteOrderMark)); string(head) == byteOrderMark {
-			if _, err := r.Discard(len(head)); err != nil {
-				return nil, err
-			}
+		p, err := newParser(in)
+		if err != nil {
+			return nil, err
 		}
-		limit := &tokenLimit{in: load.FiniteJSON(r)}
-		p := &parser{d: json.NewDecoder(limit), limit: limit}
-		p.d.UseNumber()
 		for {
 			token, err := p.token()
 			if errors.Is(err, io.EOF) {
@@ -80,15 +111,12 @@ func objects(one func(*parser)) func(io.Reader) ([]Benchmark, error) {
 			if err == nil && token != json.Delim('{') {
 				err = errors.New("want an object")
 			}
-			p.f, p.b, p.lists = fields{}, Benchmark{}, requestLists{}
+			p.f, p.items, p.b, p.lists = fields{}, map[string]int{}, Benchmark{}, requestLists{}
 			if err == nil {
 				err = p.object("", 1)
 			}
-			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-				err = errors.New("it ends inside an object: was it cut off?")
-			}
 			if err != nil {
-				return nil, fmt.Errorf("byte %d: %w", p.d.InputOffset(), err)
+				return nil, p.at(err)
 			}
 			one(p)
 			if p.err != nil {
@@ -104,12 +132,17 @@ func objects(one func(*parser)) func(io.Reader) ([]Benchmark, error) {
 
 // object reads the members of an object that has begun.
 func (p *parser) object(within string, depth int) error {
+	return p.members(func(key string) error { return p.value(join(within, key), depth) })
+}
+
+// members calls a function for each member of an object that has begun; it reads the value.
+func (p *parser) members(value func(key string) error) error {
 	for p.d.More() {
 		key, err := p.token()
 		if err != nil {
 			return err
 		}
-		if err := p.value(join(within, key.(string)), depth); err != nil {
+		if err := value(key.(string)); err != nil {
 			return err
 		}
 	}
@@ -140,7 +173,8 @@ func (p *parser) value(name string, depth int) error {
 		if isRequestList(name) {
 			return p.requestList(name, depth)
 		}
-		for i := 0; p.d.More(); i++ {
+		i := 0
+		for ; p.d.More(); i++ {
 			if i < keptItems {
 				err = p.value(join(name, strconv.Itoa(i)), depth+1)
 			} else {
@@ -149,6 +183,9 @@ func (p *parser) value(name string, depth int) error {
 			if err != nil {
 				return err
 			}
+		}
+		if p.items != nil && len(name) <= maxText && len(p.items) < maxFields {
+			p.items[name] = i
 		}
 		_, err = p.token()
 		return err
@@ -206,9 +243,11 @@ func sniffKeys(is func(fields) bool) func(string, []byte) bool {
 		if text := bytes.TrimLeft(head, " \t\r\n"); len(text) == 0 || text[0] != '{' {
 			return false
 		}
-		limit := &tokenLimit{in: load.FiniteJSON(bytes.NewReader(head))}
-		p := &parser{d: json.NewDecoder(limit), limit: limit, f: fields{}}
-		p.d.UseNumber()
+		p, err := newParser(bytes.NewReader(head))
+		if err != nil {
+			return false
+		}
+		p.f = fields{}
 		if _, err := p.token(); err != nil {
 			return false
 		}

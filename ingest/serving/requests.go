@@ -12,10 +12,11 @@ import (
 // Request is one request of a benchmark. nil is what the file does not say, or what a request that failed does not have.
 type Request struct {
 	InputTokens  *int64
-	OutputTokens int64 // 0 of one that failed
+	OutputTokens *int64 // 0 of one that failed
 	TTFTNs       *float64
 	AfterNs      *float64 // from the first token to the last
 	Gaps         *int32   // times between tokens or chunks that add up to it
+	E2ENs        *float64 // the whole request, where the file has it
 }
 
 // maxRequests bounds how many requests of a benchmark are kept.
@@ -144,11 +145,11 @@ func (p *parser) requests() {
 			l.refuse("output_lens has a part of a token")
 			break
 		}
-		q := Request{OutputTokens: int64(output[i])}
+		q := Request{OutputTokens: new(int64(output[i]))}
 		if len(input) > 0 && input[i] == math.Trunc(input[i]) && input[i] <= 1<<53 {
 			q.InputTokens = new(int64(input[i]))
 		}
-		if q.OutputTokens > 0 {
+		if *q.OutputTokens > 0 {
 			q.TTFTNs = &ttft[i]
 			if len(after) > 0 {
 				q.AfterNs, q.Gaps = &after[i], &l.gaps[i]
@@ -183,11 +184,11 @@ func (p *parser) tpotFault(list []Request) string {
 	sum := 0.0
 	for _, q := range list {
 		switch {
-		case q.OutputTokens <= 1:
+		case *q.OutputTokens <= 1:
 		case q.AfterNs == nil || *q.Gaps == 0:
 			return ""
 		default:
-			v := *q.AfterNs / float64(q.OutputTokens-1)
+			v := *q.AfterNs / float64(*q.OutputTokens-1)
 			all, sum = append(all, v), sum+v
 		}
 	}

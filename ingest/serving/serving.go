@@ -1,5 +1,5 @@
 // Package serving reads what load generators measured of a serving engine at the client: latencies, throughput, load and counts. Each
-// figure is stored as it was measured, in base units; prof computes nothing from them. What a file does not say is NULL.
+// figure is stored as it was measured, in base units. What a file does not say is NULL.
 //
 // Files are known by their content, whatever they are called:
 //
@@ -9,6 +9,11 @@
 //	trtllm-bench    trtllm-bench throughput or latency --report_json: JSON
 //	mlperf-loadgen  mlperf_log_summary.txt of MLPerf's LoadGen
 //	prof-serving    prof's own form, for other load generators: JSON, one object a benchmark
+//	aiperf-requests      profile_export.jsonl of aiperf: requests one by one, a line each
+//	genai-perf-requests  profile_export.json of perf_analyzer, which genai-perf runs: the times of each response
+//
+// The last two have the requests of a benchmark whose summary is another file. What it says of them all is computed here as the tool does, so that a file without its summary is a benchmark too; the fact
+// served has each benchmark once.
 //
 // # prof's own form
 //
@@ -34,6 +39,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"prof/ingest/load"
 	"prof/internal/file"
@@ -91,13 +99,34 @@ func Forms() []Form {
 		{"genai-perf", MaxBytes, sniffKeys(isGenAIPerf), objects(genaiPerf)},
 		{"trtllm-bench", MaxBytes, sniffKeys(isTRTLLM), objects(trtllm)},
 		{"mlperf-loadgen", maxSummary, sniffLoadGen, readLoadGen},
+		{"aiperf-requests", MaxBytes, sniffKeys(isAIPerfRequests), aiperfRequests},
+		{"genai-perf-requests", MaxBytes, sniffKeys(isGenAIPerfRequests), genaiPerfRequests},
 	}
 }
 
+// OfRequests says whether a form has the requests of a benchmark, and another file its summary.
+func OfRequests(form string) bool { return strings.HasSuffix(form, "-requests") }
+
 // Identify reads the file, so that what cannot be read is found before anything is stored.
 func (f Form) Identify(_ context.Context, path, name string) (*load.SourceInfo, error) {
+	if whole := wholeOf(name); whole != "" {
+		return nil, fmt.Errorf("%s: it is of one phase of the benchmark that %s sums up: give that file", name, whole)
+	}
 	_, err := f.open(path, name)
 	return &load.SourceInfo{}, err
+}
+
+// wholeOf is the summary that a summary of aiperf is a part of: phases/NAME next to it has what it has of each phase, warm-up too. "" where there is none.
+func wholeOf(path string) string {
+	phases := filepath.Dir(filepath.Dir(path))
+	if filepath.Base(phases) != "phases" {
+		return ""
+	}
+	whole := filepath.Join(filepath.Dir(phases), filepath.Base(path))
+	if st, err := os.Stat(whole); err != nil || !st.Mode().IsRegular() {
+		return ""
+	}
+	return whole
 }
 
 func (f Form) open(path, name string) ([]Benchmark, error) {
@@ -203,7 +232,7 @@ func store(ctx context.Context, t *load.Target, list []Benchmark, warnings []str
 	n, err = t.Append(ctx, "serving_request", func(add func(...driver.Value) error) error {
 		for i, b := range list {
 			for k, q := range b.Requests {
-				if err := add(run, source, int32(i+1), int32(k+1), load.OrNull(q.InputTokens), q.OutputTokens, load.OrNull(q.TTFTNs), load.OrNull(q.AfterNs), load.OrNull(q.Gaps)); err != nil {
+				if err := add(run, source, int32(i+1), int32(k+1), load.OrNull(q.InputTokens), load.OrNull(q.OutputTokens), load.OrNull(q.TTFTNs), load.OrNull(q.AfterNs), load.OrNull(q.Gaps), load.OrNull(q.E2ENs)); err != nil {
 					return err
 				}
 			}

@@ -13,7 +13,8 @@ const folder = "../../testdata/serving/"
 
 // samples are the files of the folder and their forms.
 var samples = map[string]string{"vllm.json": "vllm-bench", "sglang.jsonl": "sglang-bench", "profile_export_genai_perf.json": "genai-perf", "profile_export_aiperf.json": "genai-perf",
-	"trtllm.json": "trtllm-bench", "mlperf_log_summary.txt": "mlperf-loadgen", "own.json": "prof-serving"}
+	"trtllm.json": "trtllm-bench", "mlperf_log_summary.txt": "mlperf-loadgen", "own.json": "prof-serving",
+	"aiperf/profile_export.jsonl": "aiperf-requests", "aiperf-whole/profile_export.jsonl": "aiperf-requests", "genai-perf/profile_export.json": "genai-perf-requests", "genai-perf-whole/profile_export.json": "genai-perf-requests"}
 
 func sample(t testing.TB, name string) []byte {
 	t.Helper()
@@ -84,7 +85,7 @@ func TestRead(t *testing.T) {
 			"sglang-bench|sweep|sglang|Qwen/Qwen2.5-7B-Instruct|", "5250000000 0 - 0 0 2 false - 0 0 0 0", // none succeeded: its latencies of 0 are no times
 			"ttft is not stored: it is 0 in all of its figures, so no request had such a time", "tpot is not stored: it is 0 in all of its figures, so no request had such a time",
 			"itl is not stored: it is 0 in all of its figures, so no request had such a time", "e2e_latency is not stored: it is 0 in all of its figures, so no request had such a time"},
-		"profile_export_genai_perf.json": {"genai-perf||kserve|gpt2|", "- 20 - - - - - 2 - 27.800000000000001 443.38999999999999 -",
+		"profile_export_genai_perf.json": {"genai-perf||kserve|gpt2|", "- 20 - 11000 319 - - 2 - 27.800000000000001 443.38999999999999 -",
 			"ttft time_to_first_token: 11590000 7750000 6380000 10250000 17290000 30000000 41110000 - 43230000", "tpot inter_token_latency: 4030000 125000 3880000 4000000 4260000 4300000 4370000 - 4390000",
 			"e2e request_latency: 71890000 8500000 64630000 70500000 78000000 90500000 102050000 - 103020000"},
 		"profile_export_aiperf.json": {"aiperf||chat|Qwen/Qwen3-0.6B|2025-10-10T18:47:32.125000", "20000000000 110 3 60500 990 5.5 false 4 - 5.5 49.5 -",
@@ -121,11 +122,14 @@ func TestRead(t *testing.T) {
 func TestVariants(t *testing.T) {
 	const ok = `"duration": 2, "completed": 1, "request_throughput": 0.5, "output_throughput": 8`
 	for in, want := range map[[2]string]string{
-		{"vllm-bench", "\xef\xbb\xbf" + `{"model_id": "m", "request_rate": "inf", "label": "x", ` + ok + `}` + "\n" + `{"model_id": "m", "request_rate": 3, "ramp_up_strategy": "linear", ` + ok + `}`}:                   "vllm-bench|x||m| 2000000000 1 - - - - true - - 0.5 8 - vllm-bench|||m| 2000000000 1 - - - - - - - 0.5 8 -",
-		{"vllm-bench", `{"model_id": "m", "mean_e2el_ms": 5, "p50_e2el_ms": 4, "median_tpot_ms": -0.001, "p99_tpot_ms": 7, "mean_ttft_ms": NaN, ` + ok + `}`}:                                                             "vllm-bench|||m| 2000000000 1 - - - - - - - 0.5 8 - tpot tpot: - - - - - - 7000000 - - e2e e2el: 5000000 - - 4000000 - - - - - median_tpot_ms is not stored: it is negative",
-		{"genai-perf", `{"request_latency": {"unit": "us", "avg": 1500}, "input_config": {"model_names": ["a", "b"], "loadgen": {}}}`}:                                                                                    "genai-perf|||| - - - - - - - - - - - - e2e request_latency: 1500000 - - - - - - - -",
-		{"trtllm-bench", `{"request_info": {"num_requests": 3}, "performance": {"request_throughput_req_s": 2, "avg_request_latency_ms": 1.5}}`}:                                                                          "trtllm-bench|||| - 3 - - - - - - - 2 - - e2e request_latency_percentiles_ms: 1500000 - - - - - - - -",
-		{"mlperf-loadgen", "=\nMLPerf Results Summary\n=\nSUT name : x\nScenario : Offline\nMode     : Performance\nSamples per second: 1669.67\nTokens per second: 1e3\nResult is : VALID\nMean latency (ns)    : 84\n"}: "mlperf-loadgen|Offline|x|| - - - - - - - - - 1669.6700000000001 1000 - e2e latency: 84 - - - - - - - -",
+		{"vllm-bench", "\xef\xbb\xbf" + `{"model_id": "m", "request_rate": "inf", "label": "x", ` + ok + `}` + "\n" + `{"model_id": "m", "request_rate": 3, "ramp_up_strategy": "linear", ` + ok + `}`}:                                     "vllm-bench|x||m| 2000000000 1 - - - - true - - 0.5 8 - vllm-bench|||m| 2000000000 1 - - - - - - - 0.5 8 -",
+		{"vllm-bench", `{"model_id": "m", "mean_e2el_ms": 5, "p50_e2el_ms": 4, "median_tpot_ms": -0.001, "p99_tpot_ms": 7, "mean_ttft_ms": NaN, ` + ok + `}`}:                                                                               "vllm-bench|||m| 2000000000 1 - - - - - - - 0.5 8 - tpot tpot: - - - - - - 7000000 - - e2e e2el: 5000000 - - 4000000 - - - - - median_tpot_ms is not stored: it is negative",
+		{"genai-perf", `{"request_latency": {"unit": "us", "avg": 1500}, "input_config": {"model_names": ["a", "b"], "loadgen": {}}}`}:                                                                                                      "genai-perf|||| - - - - - - - - - - - - e2e request_latency: 1500000 - - - - - - - -",
+		{"trtllm-bench", `{"request_info": {"num_requests": 3}, "performance": {"request_throughput_req_s": 2, "avg_request_latency_ms": 1.5}}`}:                                                                                            "trtllm-bench|||| - 3 - - - - - - - 2 - - e2e request_latency_percentiles_ms: 1500000 - - - - - - - -",
+		{"mlperf-loadgen", "=\nMLPerf Results Summary\n=\nSUT name : x\nScenario : Offline\nMode     : Performance\nSamples per second: 1669.67\nTokens per second: 1e3\nResult is : VALID\nMean latency (ns)    : 84\n"}:                   "mlperf-loadgen|Offline|x|| - - - - - - - - - 1669.6700000000001 1000 - e2e latency: 84 - - - - - - - -",
+		{"genai-perf", `{"records": {"ttft": {"unit": "ms", "avg": 2}, "request_latency": {"unit": "ms", "avg": 9}}, "input_config": {"endpoint": {"model_names": ["m"], "type": "chat"}, "loadgen": {"concurrency": 100}}}`}:               "aiperf||chat|m| - - - - - - - 100 - - - - ttft ttft: 2000000 - - - - - - - - e2e request_latency: 9000000 - - - - - - - -", // aiperf 0.1
+		{"genai-perf", `{"aiperf_version": "0.13.0", "request_latency": {"unit": "ms", "avg": 9}, "input_config": {"models": {"items": [{"name": "m"}]}, "phases": [{"kind": "profiling", "rate": 5}, {"kind": "profiling", "rate": 6}]}}`}: "aiperf|||m| - - - - - - - - - - - - e2e request_latency: 9000000 - - - - - - - -",                                          // of two loads
+		{"genai-perf", `{"request_latency": {"unit": "ms", "avg": 9}, "time_to_first_token": {"unit": "ms", "avg": 9}, "input_config": {"endpoint": {"streaming": false}}}`}:                                                                "genai-perf|||| - - - - - - - - - - - - e2e request_latency: 9000000 - - - - - - - -",
 		{"prof-serving", `{"prof_serving": 1}`}: "prof-serving|||| - - - - - - - - - - - -",
 	} {
 		if got := formsOf([]byte(in[1])); !slices.Equal(got, in[:1]) {
@@ -202,7 +206,7 @@ func TestRequests(t *testing.T) {
 	}
 	var got []string
 	for _, q := range read(detailed).Requests {
-		got = append(got, fmt.Sprint(shown(q.InputTokens), " ", q.OutputTokens, " ", shown(q.TTFTNs), " ", shown(q.AfterNs), " ", shown(q.Gaps)))
+		got = append(got, fmt.Sprint(shown(q.InputTokens), " ", shown(q.OutputTokens), " ", shown(q.TTFTNs), " ", shown(q.AfterNs), " ", shown(q.Gaps)))
 	}
 	if want := []string{"8 4 1e+07 6e+06 3", "8 1 2e+07 0 0", "9 3 3e+07 4e+06 1", "8 0 - - -"}; !slices.Equal(got, want) {
 		t.Errorf("requests %q, want %q", got, want)
@@ -280,8 +284,15 @@ func FuzzRead(f *testing.F) {
 					t.Errorf("%+v: %v", b, *v)
 				}
 			}
-			if b.Tool == "" || len(b.Latencies) > len(Metrics) {
+			if b.Tool == "" || len(b.Latencies) > len(Metrics) || len(b.Requests) > maxRequests {
 				t.Errorf("%+v", b)
+			}
+			for _, q := range b.Requests {
+				for _, v := range []*float64{q.TTFTNs, q.AfterNs, q.E2ENs} {
+					if v != nil && !(*v >= 0 && !math.IsInf(*v, 1)) {
+						t.Errorf("%+v: %v", q, *v)
+					}
+				}
 			}
 		}
 	})

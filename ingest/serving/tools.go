@@ -3,6 +3,7 @@ package serving
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 )
@@ -64,37 +65,51 @@ func (p *parser) client() {
 
 // isGenAIPerf: genai-perf and aiperf write a metric as an object with its unit.
 func isGenAIPerf(f fields) bool {
+	f.flatten()
 	return f.has("request_latency/unit") || f.has("request_throughput/unit") && f.hasAny("request_count/unit", "time_to_first_token/unit")
 }
 
+// flatten takes metrics out of the object that aiperf 0.1 has them in.
+func (f fields) flatten() {
+	for _, name := range slices.Collect(maps.Keys(f)) {
+		if metric, nested := strings.CutPrefix(name, "records/"); nested && !f.has(metric) {
+			f[metric] = f[name]
+		}
+	}
+}
+
 func genaiPerf(p *parser) {
+	p.f.flatten()
 	b := &p.b
 	b.Tool = "genai-perf"
 	config := "input_config/perf_analyzer/stimulus/"
 	if p.f.hasAny("aiperf_version", "was_cancelled", "benchmark_duration/unit") || slices.ContainsFunc(slices.Collect(maps.Keys(p.f)), func(name string) bool { return strings.HasPrefix(name, "input_config/loadgen/") }) {
 		b.Tool, config = "aiperf", "input_config/loadgen/"
 	}
-	for _, list := range []string{"input_config/model_names", "input_config/endpoint/model_names"} {
-		if !p.f.has(list + "/1") { // of several models no single one was asked
-			b.Model = p.text(list+"/0", list)
+	for _, list := range []string{"input_config/model_names", "input_config/endpoint/model_names", "input_config/models/items"} {
+		if p.items[list] < 2 { // of several models no single one was asked
+			b.Model = p.text(list+"/0", list+"/0/name", list)
 		}
 		if b.Model != "" {
 			break
 		}
 	}
 	b.Backend, b.Date = p.text("input_config/endpoint/type", "input_config/endpoint/service_kind"), p.text("start_time")
-	b.ConcurrencyLimit, b.TargetRate = p.count(config+"concurrency"), p.number(0, config+"request_rate")
+	if phase := p.profilingPhase(); phase != "" {
+		config = phase
+	}
+	b.ConcurrencyLimit, b.TargetRate = p.count(config+"concurrency"), p.number(0, config+"request_rate", config+"rate")
 	if b.TargetRate != nil {
 		b.Unlimited = new(false)
 	}
 	b.Completed, b.Failed = p.countOf("request_count"), p.countOf("error_request_count")
-	b.InputTokens, b.OutputTokens = p.countOf("total_isl"), p.countOf("total_osl")
+	b.InputTokens, b.OutputTokens = p.totalOf("total_isl", "input_sequence_length"), p.totalOf("total_osl", "output_sequence_length")
 	b.DurationNs = p.rateOf("benchmark_duration")
 	b.RequestsPerS, b.OutputTokensPerS, b.TotalTokensPerS = p.rateOf("request_throughput"), p.rateOf("output_token_throughput"), p.rateOf("total_token_throughput")
 	// What both call inter-token latency is a mean for each request, which others call time per output token.
-	for _, m := range [][2]string{{"ttft", "time_to_first_token"}, {"tpot", "inter_token_latency"}, {"itl", "inter_chunk_latency"}, {"e2e", "request_latency"}} {
+	for _, m := range [][2]string{{"ttft", "time_to_first_token"}, {"ttft", "ttft"}, {"tpot", "inter_token_latency"}, {"itl", "inter_chunk_latency"}, {"e2e", "request_latency"}} {
 		power, ok := p.unit(m[1])
-		if !ok {
+		if !ok || m[0] == "ttft" && p.f["input_config/endpoint/streaming"] == false { // genai-perf then has the whole request in its place
 			continue
 		}
 		at := func(statistic string) string { return m[1] + "/" + statistic }
@@ -110,8 +125,12 @@ func (p *parser) unit(metric string) (power int, ok bool) {
 	if !p.f.has(metric + "/avg") {
 		return 0, false
 	}
-	power, ok = powers[p.text(metric+"/unit")]
-	if !ok {
+	return p.power(metric)
+}
+
+// power gives that of a metric that is there.
+func (p *parser) power(metric string) (power int, ok bool) {
+	if power, ok = powers[p.text(metric+"/unit")]; !ok {
 		p.wrong(metric+"/unit", "ns, us, ms, sec, requests/sec, tokens/sec or a count")
 	}
 	return power, ok
@@ -122,6 +141,35 @@ func (p *parser) rateOf(metric string) *float64 {
 		return p.number(power, metric+"/avg")
 	}
 	return nil
+}
+
+// profilingPhase is where newer versions of aiperf have the load: the only phase that is no warm-up; "" without one, and with several, whose results are of all of them.
+func (p *parser) profilingPhase() (at string) {
+	const list = "input_config/phases"
+	for i := range min(p.items[list], keptItems) {
+		if one := fmt.Sprintf("%s/%d/", list, i); p.f[one+"kind"] == "profiling" {
+			if at != "" || p.items[list] > keptItems {
+				return ""
+			}
+			at = one
+		}
+	}
+	return at
+}
+
+// totalOf is a count of tokens, which genai-perf has as a mean of the requests.
+func (p *parser) totalOf(metric, mean string) *int64 {
+	if n := p.countOf(metric); n != nil || p.b.Completed == nil {
+		return n
+	}
+	if _, ok := p.unit(mean); !ok {
+		return nil
+	}
+	v := p.number(0, mean+"/avg")
+	if v == nil || *v*float64(*p.b.Completed) > 1<<53 {
+		return nil
+	}
+	return new(int64(math.Round(*v * float64(*p.b.Completed))))
 }
 
 func (p *parser) countOf(metric string) *int64 {

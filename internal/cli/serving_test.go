@@ -68,6 +68,103 @@ func TestServing(t *testing.T) {
 	}
 }
 
+// TestServingRequestFiles: the summary and the requests of one benchmark are one, whichever comes first, again, alone or in a folder, and figures of a file alone are those of its summary.
+func TestServingRequestFiles(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	from, err := filepath.Abs("../../testdata/serving")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(p.path("bench"), os.DirFS(from)); err != nil {
+		t.Fatal(err)
+	}
+	summary, err := os.ReadFile(p.path("bench/aiperf/profile_export_aiperf.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, phase := range []string{"warmup", "profiling"} { // as aiperf writes next to them
+		if err := os.MkdirAll(p.path("bench/aiperf/phases/"+phase), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		write(t, p.path("bench/aiperf/phases/"+phase+"/profile_export_aiperf.json"), append(summary, ' '))
+	}
+	is := func(run, want string) {
+		t.Helper()
+		got := p.sql(strings.ReplaceAll("SELECT d.benchmark, coalesce(b.concurrency_limit_count, -1) AS at_once, b.completed_count, (SELECT count(*) FROM serving_requests('RUN', top := 0)) AS requests, (SELECT count(*) FROM serving('RUN')) AS benchmarks FROM run r JOIN served d USING (run_id) JOIN serving_benchmark b USING (run_id, source_id, benchmark_id) WHERE r.name = 'RUN'", "RUN", run))
+		if got != "benchmark,at_once,completed_count,requests,benchmarks\n"+want+"\n" {
+			t.Errorf("%s is %s, want %s", run, got, want)
+		}
+	}
+	const whole = "1,4,27,30,1"
+	p.wantLike(0, "folder\n", "(?s).*phases/warmup/profile_export_aiperf.json: it is of one phase of the benchmark that .*bench/aiperf/profile_export_aiperf.json sums up.*", "ingest", "--run", "folder", "bench/aiperf")
+	is("folder", whole)
+	p.wantLike(1, "", ".*phases/warmup/profile_export_aiperf.json: it is of one phase of the benchmark that .*bench/aiperf/profile_export_aiperf.json sums up: give that file.*", "ingest", "bench/aiperf/phases/warmup/profile_export_aiperf.json")
+	p.ok("ingest", "--run", "folder", "--add", "bench/aiperf") // again
+	is("folder", whole)
+	p.ok("ingest", "--run", "first", "bench/aiperf/profile_export.jsonl")
+	is("first", "1,-1,27,30,1")
+	if got := p.ok("query", "serving", "--run", "first"); !strings.Contains(got, "note: 1 benchmark of aiperf is known by requests alone") {
+		t.Errorf("a file of requests alone: %s", got)
+	}
+	p.ok("ingest", "--run", "first", "--add", "bench/aiperf/profile_export_aiperf.json")
+	is("first", whole)
+	p.ok("rm", "first", "--source", "2")
+	is("first", "1,-1,27,30,1")
+	p.ok("ingest", "--run", "last", "bench/aiperf/profile_export_aiperf.json")
+	p.ok("ingest", "--run", "last", "bench/aiperf/profile_export.jsonl") // requests do not replace a summary
+	is("last", whole)
+	p.wantLike(0, "last\n", "(?s).*replaced in run last: .*", "ingest", "--run", "last", "bench/genai-perf") // a newer summary replaces both
+	is("last", "1,4,20,20,1")
+	p.ok("ingest", "--run", "whole", "bench/genai-perf-whole", "bench/aiperf-whole")
+	if got := p.sql("SELECT count(*) AS n, count(ttft_ns) AS ttft, count(e2e_ns) AS e2e FROM serving_requests('whole', top := 0)"); got != "n,ttft,e2e\n24,0,24\n" {
+		t.Errorf("requests that were not streamed: %s", got)
+	}
+	if got := p.sql("SELECT string_agg(metric, ',' ORDER BY benchmark, metric) AS m FROM serving_latency('whole')"); got != "m\n\"e2e,e2e\"\n" {
+		t.Errorf("latencies of what was not streamed: %s", got)
+	}
+
+	// A summary that does not have the figures of the requests is one of other requests; with their number and their time to the end, but not to the first token, of the same, which are then left out.
+	var rest map[string]json.RawMessage
+	if err := json.Unmarshal(summary, &rest); err != nil {
+		t.Fatal(err)
+	}
+	change := func(metric string) []byte {
+		t.Helper()
+		var one map[string]any
+		if err := json.Unmarshal(rest[metric], &one); err != nil {
+			t.Fatal(err)
+		}
+		one["avg"] = one["avg"].(float64) * 1.001
+		changed := map[string]any{}
+		for k, v := range rest {
+			changed[k] = v
+		}
+		changed[metric] = one
+		text, err := json.Marshal(changed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	write(t, p.path("other.json"), change("time_to_first_token"))
+	p.ok("ingest", "--run", "differ", "bench/aiperf/profile_export.jsonl", "other.json")
+	is("differ", "1,4,27,0,1")
+	if got := p.ok("query", "serving-requests", "--run", "differ"); !strings.Contains(got, "note: the requests of 1 benchmark are left out: their times are not those of the summary") {
+		t.Errorf("requests that differ: %s", got)
+	}
+	rest["time_to_first_token"] = json.RawMessage(`{"unit": "ms", "avg": 1}`)
+	write(t, p.path("other.json"), change("request_latency"))
+	p.ok("ingest", "--run", "two", "bench/aiperf/profile_export.jsonl", "other.json")
+	if got := p.sql("SELECT count(*) AS n FROM serving('two')"); got != "n\n2\n" {
+		t.Errorf("a summary of other requests: %s", got)
+	}
+	p.wantLike(0, "(?s)passed: 1 of 1 rules hold.*", "", "check", "folder", "--rule", "serving{concurrency=4}.ttft_p99 <= 100ms")
+	if got := p.ok("diff", "folder", "first"); !strings.Contains(got, "- only B was benchmarked under in=16 out=6 (aiperf)") {
+		t.Errorf("diff with a file of requests alone: %s", got)
+	}
+}
+
 // TestServingTrend follows latencies and throughput over 14 runs: from the eighth on TPOT at 32 requests at once is 6 % longer and their throughput 6 % lower, at 8 at once nothing changes.
 func TestServingTrend(t *testing.T) {
 	t.Parallel()

@@ -150,6 +150,12 @@ var words = map[string]func(c C, alike []C) string{
 	"tokens-speculated": func(c C, _ []C) string {
 		return fmt.Sprintf("%s several tokens of a sequence (speculative decoding): the time of a step is not that of a token, and TPOT is not compared with it", count(c.Count, "iteration decodes", "iterations decode"))
 	},
+	"requests-alone": func(c C, _ []C) string {
+		return fmt.Sprintf("%s known by requests alone: prof computes its figures as the tool does; the summary next to the file (profile_export_*.json) says more, and prof ingest --add adds it", count(c.Count, "benchmark of "+c.Subject+" is", "benchmarks of "+c.Subject+" are"))
+	},
+	"requests-differ": func(c C, _ []C) string {
+		return fmt.Sprintf("the requests of %s are left out: their times are not those of the summary", count(c.Count, "benchmark", "benchmarks"))
+	},
 	"several-benchmarks": func(c C, _ []C) string {
 		return fmt.Sprintf("the run has %d benchmarks: which one was captured is unknown, so TPOT is not compared with the steps; see prof query serving", c.Count)
 	},

@@ -33,9 +33,9 @@
 WITH w AS (
     SELECT w.run_id, w.run, w.at, w.workload, w.commit, w.branch, w.is_dirty, w.host, w.prof_version FROM _workload_run(workload := workload, tag := tag, is_served := true) w
 ), b AS (
-    SELECT row_number() OVER (PARTITION BY b.run_id ORDER BY b.source_id, b.benchmark_id) AS benchmark, b.run_id, b.source_id, b.benchmark_id, b.target_requests_per_s, b.is_rate_unlimited, b.concurrency_limit_count,
+    SELECT d.benchmark, b.run_id, b.source_id, b.benchmark_id, b.target_requests_per_s, b.is_rate_unlimited, b.concurrency_limit_count,
         b.completed_count, b.failed_count, b.input_token_count, b.output_token_count, b.tool, b.label, b.model, b.requests_per_s, b.output_tokens_per_s, b.total_tokens_per_s
-    FROM serving_benchmark b WHERE b.run_id IN (SELECT w.run_id FROM w)
+    FROM served d JOIN serving_benchmark b ON b.run_id = d.run_id AND b.source_id = d.source_id AND b.benchmark_id = d.benchmark_id WHERE d.run_id IN (SELECT w.run_id FROM w)
 )
 SELECT w.run, b.benchmark,
     CASE WHEN metric = 'requests_per_s' THEN b.requests_per_s WHEN metric = 'output_tokens_per_s' THEN b.output_tokens_per_s WHEN metric = 'total_tokens_per_s' THEN b.total_tokens_per_s

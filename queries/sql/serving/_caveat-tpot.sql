@@ -15,7 +15,7 @@ WITH i AS (
 ), t AS (
     SELECT count(*) AS steps FROM _tpot_step(run, device := device, source := source) t
 ), b AS (
-    SELECT count(*) AS benchmarks FROM serving_benchmark b WHERE b.run_id = run
+    SELECT count(*) AS benchmarks FROM served d WHERE d.run_id = run
 )
 SELECT 'no-decode-steps' AS kind, (SELECT count(*) FROM i) AS item_count FROM t WHERE t.steps = 0
 UNION ALL

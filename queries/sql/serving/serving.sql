@@ -1,6 +1,7 @@
--- serving v1: Benchmarks of a serving engine as load generators measured them at the client: load, throughput, and the latencies that are watched most; serving-latency has all. prof computes nothing from them.
--- grain: one benchmark of one file
+-- serving v1: Benchmarks of a serving engine as load generators measured them at the client: load, throughput, and the latencies that are watched most; serving-latency has all. Of a file of requests without its summary, aiperf's profile_export.jsonl or genai-perf's profile_export.json, prof computes the figures as the tool does.
+-- grain: one benchmark
 -- key: benchmark
+-- notes: serving
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 0: rows at most; 0 for all
@@ -28,7 +29,7 @@
 --   backend: engine or API that was asked, as the file calls it
 --   model: model that was asked, as the file calls it
 --   date: when it ran, as the file has it: most tools write local time without its zone
---   path: the file
+--   path: the file; of two, summary and requests, the summary
 --   source_id: the source
 
 WITH l AS (
@@ -36,9 +37,9 @@ WITH l AS (
         max(CASE WHEN l.metric = 'tpot' THEN l.p50_ns END) AS tpot_p50_ns, max(CASE WHEN l.metric = 'tpot' THEN l.p99_ns END) AS tpot_p99_ns, max(CASE WHEN l.metric = 'e2e' THEN l.p99_ns END) AS e2e_p99_ns
     FROM serving_benchmark_latency l WHERE l.run_id = run GROUP BY l.source_id, l.benchmark_id
 ), b AS (
-    SELECT row_number() OVER (ORDER BY b.source_id, b.benchmark_id) AS benchmark, b.target_requests_per_s, b.concurrency_limit_count, b.requests_per_s, b.output_tokens_per_s, b.completed_count, b.failed_count, b.total_tokens_per_s,
+    SELECT d.benchmark, b.target_requests_per_s, b.concurrency_limit_count, b.requests_per_s, b.output_tokens_per_s, b.completed_count, b.failed_count, b.total_tokens_per_s,
         b.concurrency_mean_count, b.input_token_count, b.output_token_count, b.duration_ns, b.is_rate_unlimited, b.tool, b.label, b.backend, b.model, b.date, b.source_id, b.benchmark_id
-    FROM serving_benchmark b WHERE b.run_id = run
+    FROM served d JOIN serving_benchmark b ON b.run_id = run AND b.source_id = d.source_id AND b.benchmark_id = d.benchmark_id WHERE d.run_id = run
 )
 SELECT b.benchmark, b.target_requests_per_s, b.concurrency_limit_count, b.requests_per_s, b.output_tokens_per_s, l.ttft_p50_ns, l.ttft_p99_ns, l.tpot_p50_ns, l.tpot_p99_ns, l.e2e_p99_ns, b.completed_count, b.failed_count,
     b.total_tokens_per_s, b.concurrency_mean_count, b.input_token_count, b.output_token_count, b.duration_ns, b.is_rate_unlimited, b.tool, b.label, b.backend, b.model, b.date, s.path, b.source_id

@@ -57,8 +57,8 @@ WITH x AS (
     SELECT x.source_id, x.pid, x.device_id, count(*) FILTER (x.is_step) AS step_count, sum(x.next_ns - x.start_ns)::BIGINT AS time_ns, coalesce(bool_or(x.is_speculated), false) AS is_speculated FROM x GROUP BY x.source_id, x.pid, x.device_id
 ), client AS (
     SELECT any_value(l.mean_ns) AS tpot_ns
-    FROM serving_benchmark b LEFT JOIN serving_benchmark_latency l ON l.run_id = run AND l.source_id = b.source_id AND l.benchmark_id = b.benchmark_id AND l.metric = 'tpot'
-    WHERE b.run_id = run HAVING count(*) = 1
+    FROM served d LEFT JOIN serving_benchmark_latency l ON l.run_id = run AND l.source_id = d.source_id AND l.benchmark_id = d.benchmark_id AND l.metric = 'tpot'
+    WHERE d.run_id = run HAVING count(*) = 1
 ), q AS (
     SELECT p.source_id, p.pid, p.device_id, p.kind, p.cause, sum(p.part_ns)::BIGINT AS time_ns
     FROM (SELECT n.source_id, n.pid, n.device_id, n.kind, n.cause, n.part_ns FROM inside n UNION ALL SELECT o.source_id, o.pid, o.device_id, o.kind, o.cause, o.part_ns FROM outside o) p
