@@ -81,3 +81,24 @@ func TestRunNoise(t *testing.T) {
 		t.Errorf("a workload of its own has the history %q", got)
 	}
 }
+
+// TestServingNoise holds which benchmarks are of the same thing: those of runs of one workload, machine and state of the code, each once.
+func TestServingNoise(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	historic(t, w, "a1 aaa false box 1 x1 100", "a2 aaa false box 1 x2 110", "a3 aaa false box 1 x3 110", "dirty aaa true box 1 x4 500", "elsewhere aaa false far 1 x5 600", "b1 bbb false box 1 x7 200", "bare - NULL box 1 x9 700")
+	stored(t, w, `INSERT INTO source (run_id, source_id, kind, form, path, size_bytes, sha256, row_count, status) SELECT run_id, 3, 'serving', 'vllm-bench', 'f.json', 1, CASE WHEN name = 'a3' THEN 'of a2' ELSE 'of ' || name END, 1, 'ok' FROM run;
+		INSERT INTO serving_benchmark (run_id, source_id, benchmark_id, tool, concurrency_limit_count, output_tokens_per_s) SELECT run_id, 3, n, 'vllm-bench', 8 * n, 500 FROM run, range(1, 3) x(n);
+		INSERT INTO serving_benchmark_latency (run_id, source_id, benchmark_id, metric, reported_as, mean_ns, p99_ns) SELECT run_id, 3, n, 'ttft', 'ttft', 10 * n, 20 * n FROM run, range(1, 3) x(n)`)
+	only(t, w, "run_trait", "served")
+	for run, want := range map[string]string{"a1": "a1 1 8 10 20 500; a1 2 16 20 40 500; a2 1 8 10 20 500; a2 2 16 20 40 500; b1 1 8 10 20 500; b1 2 16 20 40 500", "elsewhere": "elsewhere 1 8 10 20 500; elsewhere 2 16 20 40 500"} {
+		f := query(t, w, "serving-noise", queries.Args{"run": run})
+		var got []string
+		for _, r := range f.Rows {
+			got = append(got, fmt.Sprint(r[f.Index("run")], " ", r[f.Index("benchmark")], " ", r[f.Index("concurrency_limit_count")], " ", r[f.Index("ttft_mean_ns")], " ", r[f.Index("ttft_p99_ns")], " ", r[f.Index("output_tokens_per_s")]))
+		}
+		if text := strings.Join(got, "; "); text != want {
+			t.Errorf("%s: %s, want %s", run, text, want)
+		}
+	}
+}

@@ -27,6 +27,7 @@ func Runs(ctx context.Context, asker frame.Asker, a, b Side, o Options) (*Result
 	var sources []Source
 	var known surroundings
 	var served [2][]benchmark
+	var past []pastBenchmark
 	var servedBy []Source
 	var operators nodes
 	var errs [4]error
@@ -34,7 +35,7 @@ func Runs(ctx context.Context, asker frame.Asker, a, b Side, o Options) (*Result
 	wait.Go(func() { loaded, sources, errs[0] = load(ctx, asker, slices.Concat(a.Runs, b.Runs), o.Stage) })
 	wait.Go(func() { known, errs[1] = surround(ctx, asker, a, b, o) })
 	if o.Stage == "" { // a client does not see stages
-		wait.Go(func() { served, servedBy, errs[2] = loadServing(ctx, asker, a.Runs, b.Runs) })
+		wait.Go(func() { served, past, servedBy, errs[2] = loadServing(ctx, asker, a.Runs, b.Runs) })
 	}
 	if o.By == ByTree || o.By == ByKernel {
 		wait.Go(func() {
@@ -48,7 +49,7 @@ func Runs(ctx context.Context, asker frame.Asker, a, b Side, o Options) (*Result
 	dataA, dataB := loaded[:len(a.Runs)], loaded[len(a.Runs):]
 	r := &Result{A: a, B: b, Options: o, Differences: known.differences, Queries: distinctSources(slices.Concat(sources, known.sources, servedBy)), Same: same(dataA, dataB)}
 	if o.Stage == "" {
-		r.compareServing(served[0], served[1])
+		r.compareServing(served[0], served[1], past)
 	}
 	if err := r.compare(dataA, dataB, known); err != nil {
 		return nil, fmt.Errorf("compare %s with %s: %w", a.Label, b.Label, err)

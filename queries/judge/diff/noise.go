@@ -44,7 +44,11 @@ type History struct {
 // is no witness of its own noise. A stage "" is all device work of runs without stages. A run that prof captured with repeats is as many
 // processes, and run-noise gives each the median of its passes. A metric that run-noise has no column of is not known.
 func LearnHistory(frames []*frame.Frame, stage, metric string, alpha float64, without ...string) History {
-	took := tookOf(frames, stage, metric)
+	return learn(tookOf(frames, stage, metric), alpha, without...)
+}
+
+// learn tells how much values vary within their groups: took has those of each group by run.
+func learn(took map[string]map[string][]float64, alpha float64, without ...string) History {
 	var h History
 	var groups [][]float64
 	commits := map[string]bool{}
@@ -105,9 +109,12 @@ func (h History) Words() string {
 	if h.Noise == nil {
 		return ""
 	}
-	floor := fmt.Sprintf("%.2g %%", 100*h.Noise.Floor)
+	return fmt.Sprintf("noise between processes of this workload on this machine: up to %s (from %s of %s)", h.floor(), countText(int64(h.Processes), "process", "processes"), countText(int64(h.Commits), "commit", "commits"))
+}
+
+func (h History) floor() string {
 	if h.Noise.Floor >= 1 {
-		floor = fmt.Sprintf("a factor of %.2g", 1+h.Noise.Floor)
+		return fmt.Sprintf("a factor of %.2g", 1+h.Noise.Floor)
 	}
-	return fmt.Sprintf("noise between processes of this workload on this machine: up to %s (from %s of %s)", floor, countText(int64(h.Processes), "process", "processes"), countText(int64(h.Commits), "commit", "commits"))
+	return fmt.Sprintf("%.2g %%", 100*h.Noise.Floor)
 }

@@ -30,12 +30,16 @@ type ServingFigure struct {
 	Comparison   stats.Comparison // of requests, Effect is the typical change from one of A to one of B, which the interval is of
 	Basis        string           // what the comparison is of: requests, benchmarks, or why it has no interval
 	Verdict      Verdict
+	History      History // of benchmarks under the load, where each side has one; empty without any, and where the user assumes a noise
+
+	options stats.Options
 }
 
 // What serving figures rest on.
 const (
 	ofRequests   = "requests"
 	ofBenchmarks = "benchmarks"
+	ofHistory    = "one measurement each, and the noise between benchmarks"
 	ofOne        = "one measurement each: no interval"
 )
 
@@ -60,10 +64,10 @@ var (
 const centreOf = "p50"
 
 // loadServing reads the benchmarks of runs, by side. Requests are read only where they are used.
-func loadServing(ctx context.Context, asker frame.Asker, a, b []Run) (sides [2][]benchmark, sources []Source, err error) {
+func loadServing(ctx context.Context, asker frame.Asker, a, b []Run) (sides [2][]benchmark, past []pastBenchmark, sources []Source, err error) {
 	frames, err := askOf(ctx, asker, slices.Concat(a, b), "serving", "serving-latency")
 	if err != nil {
-		return sides, nil, err
+		return sides, nil, nil, err
 	}
 	note := func(r Run, used ...*frame.Frame) {
 		for _, f := range used {
@@ -78,7 +82,7 @@ func loadServing(ctx context.Context, asker frame.Asker, a, b []Run) (sides [2][
 			frames = frames[2:]
 			list, err := benchmarksOf(r, used[0], used[1])
 			if err != nil {
-				return sides, nil, fmt.Errorf("run %s: %w", r.Name, err)
+				return sides, nil, nil, fmt.Errorf("run %s: %w", r.Name, err)
 			}
 			note(r, used...)
 			sides[i] = append(sides[i], list...)
@@ -96,16 +100,83 @@ func loadServing(ctx context.Context, asker frame.Asker, a, b []Run) (sides [2][
 			runs = append(runs, x.run)
 		}
 	}
-	if frames, err = askOf(ctx, asker, runs, "serving-requests"); err != nil {
-		return sides, nil, err
+	var asked []frame.Question
+	for _, r := range runs {
+		asked = append(asked, frame.Question{Query: "serving-requests", Args: frame.Args{"run": r.ID, "top": "0"}, Notes: frame.RowsOnly}, frame.Question{Query: "serving-noise", Args: frame.Args{"run": r.ID}, Notes: frame.RowsOnly})
+	}
+	if frames, err = asker.AskAll(ctx, asked); err != nil {
+		return sides, nil, nil, err
 	}
 	for i, r := range runs {
-		note(r, frames[i])
-		if err := addRequests(r, wanted, frames[i]); err != nil {
-			return sides, nil, fmt.Errorf("run %s: %w", r.Name, err)
+		requests, noise := frames[2*i], frames[2*i+1]
+		note(r, requests, noise)
+		if err = addRequests(r, wanted, requests); err == nil {
+			past, err = addPast(past, noise)
+		}
+		if err != nil {
+			return sides, nil, nil, fmt.Errorf("run %s: %w", r.Name, err)
 		}
 	}
-	return sides, sources, nil
+	return sides, past, sources, nil
+}
+
+// pastBenchmark is one that tells how much benchmarks vary: of a run whose code has a known state.
+type pastBenchmark struct {
+	code, run string // state of the code, and the run's id
+	load      serving.Load
+	tool      string
+	row       frame.Record // its figures, by name
+}
+
+// addPast adds an answer of serving-noise: of each run, which several answers may hold, all that it has.
+func addPast(past []pastBenchmark, noise *frame.Frame) ([]pastBenchmark, error) {
+	if len(noise.Rows) == 0 {
+		return past, nil
+	}
+	rows, err := noise.Records(append(slices.Concat(serving.Columns(), servingRates, latencyFigures()), "group_name", "run_id")...)
+	if err != nil {
+		return nil, err
+	}
+	known := map[string]bool{}
+	for _, p := range past {
+		known[p.run] = true
+	}
+	for _, x := range rows {
+		if id := x.Text("run_id"); !known[id] {
+			past = append(past, pastBenchmark{x.Text("group_name"), id, serving.Of(x), x.Text("tool"), x})
+		}
+	}
+	return past, nil
+}
+
+// latencyFigures names the statistics of latencies that are compared.
+func latencyFigures() (out []string) {
+	for _, latency := range serving.Latencies {
+		for _, statistic := range servingStatistics {
+			out = append(out, latency+"_"+statistic+"_ns")
+		}
+	}
+	return out
+}
+
+// learnServing tells how much a figure varies between runs of the same code under a load, but those compared. The first benchmark of each run counts: those of one run may be of one process of the engine.
+func learnServing(past []pastBenchmark, load serving.Load, tool, figure string, alpha float64, without ...string) History {
+	took := map[string]map[string][]float64{}
+	for _, p := range past {
+		v := p.row.Number(figure)
+		if p.tool != tool || !p.load.Same(load) || v == nil || *v <= 0 || len(took[p.code][p.run]) > 0 {
+			continue
+		}
+		if took[p.code] == nil {
+			took[p.code] = map[string][]float64{}
+		}
+		took[p.code][p.run] = []float64{*v}
+	}
+	h := learn(took, alpha, without...)
+	if h.Noise != nil && h.Noise.SD == 0 { // of copies, or as the tool rounds
+		return History{}
+	}
+	return h
 }
 
 // askOf asks queries of runs for all of their rows: the answers of a run follow each other.
@@ -226,11 +297,11 @@ func sentOf(list []benchmark) serving.Sent {
 }
 
 // compareServing compares benchmarks under the same load, by the same load generator.
-func (r *Result) compareServing(a, b []benchmark) {
+func (r *Result) compareServing(a, b []benchmark, past []pastBenchmark) {
 	for _, p := range pairServing(a, b) {
 		l := ServingLoad{Load: p.name, Tool: p.tool, A: len(p.a), B: len(p.b), SentA: sentOf(p.a), SentB: sentOf(p.b)}
 		if l.A > 0 && l.B > 0 {
-			l.Figures = r.servingFigures(p.a, p.b)
+			l.Figures = r.servingFigures(p.a, p.b, past)
 		}
 		r.Serving = append(r.Serving, l)
 	}
@@ -238,7 +309,7 @@ func (r *Result) compareServing(a, b []benchmark) {
 	for i := range r.Serving {
 		for k := range r.Serving[i].Figures {
 			f := &r.Serving[i].Figures[k]
-			list = append(list, judged{&f.Comparison, r.Options.Stats, &f.Verdict, f.LessIsBetter})
+			list = append(list, judged{&f.Comparison, f.options, &f.Verdict, f.LessIsBetter})
 		}
 	}
 	judgeAll(list)
@@ -247,13 +318,16 @@ func (r *Result) compareServing(a, b []benchmark) {
 	}
 	for i := range r.Serving {
 		for k := range r.Serving[i].Figures {
-			r.Serving[i].Figures[k].temper(r.Options.Stats, r.Serving[i].failedMore())
+			r.Serving[i].Figures[k].temper(r.Serving[i].failedMore())
+		}
+		if note := r.Serving[i].noiseNote(); note != "" {
+			r.Notes = append(r.Notes, note)
 		}
 	}
 }
 
 // servingFigures are those that both sides have of a load.
-func (r *Result) servingFigures(a, b []benchmark) []ServingFigure {
+func (r *Result) servingFigures(a, b []benchmark, past []pastBenchmark) []ServingFigure {
 	var out []ServingFigure
 	add := func(name, unit, latency string, less bool) {
 		va, vb := figuresOf(a, name), figuresOf(b, name)
@@ -262,8 +336,17 @@ func (r *Result) servingFigures(a, b []benchmark) []ServingFigure {
 		}
 		f := ServingFigure{Name: name, Unit: unit, A: new(stats.Centre(va)), B: new(stats.Centre(vb)), LessIsBetter: less, Basis: ofBenchmarks}
 		o := r.Options.Stats
-		if f.Comparison = stats.CompareRuns(va, vb, o); len(va) == 1 && len(vb) == 1 {
+		single := len(va) == 1 && len(vb) == 1
+		if single && o.Noise == nil {
+			f.History = learnServing(past, a[0].load, a[0].tool, name, o.Alpha, a[0].run.ID, b[0].run.ID)
+			o.Noise = f.History.Noise
+		}
+		f.options = o
+		if f.Comparison = stats.CompareRuns(va, vb, o); single {
 			f.Basis = ofOne
+			if f.History.Noise != nil {
+				f.Basis = ofHistory
+			}
 			if latency != "" && len(a[0].samples[latency]) > 1 && len(b[0].samples[latency]) > 1 {
 				f.Basis, f.Comparison = ofRequests, stats.Compare(a[0].samples[latency], b[0].samples[latency], o)
 				if f.Comparison.Method == stats.MethodU {
@@ -298,10 +381,25 @@ func figuresOf(list []benchmark, name string) []float64 {
 	return out
 }
 
-// temper takes back what requests of one benchmark a side cannot show: how much two benchmarks of the same code differ. Equal sides, and a noise that the user assumes,
+// noiseNote says what tells how much benchmarks under a load vary, by the figure that varies most; "" where nothing does.
+func (l ServingLoad) noiseNote() string {
+	var most *ServingFigure
+	for i := range l.Figures {
+		if f := &l.Figures[i]; f.History.Noise != nil && (most == nil || f.History.Noise.Floor > most.History.Noise.Floor) {
+			most = f
+		}
+	}
+	if most == nil {
+		return ""
+	}
+	h := most.History
+	return fmt.Sprintf("noise between benchmarks of this workload on this machine under %s: up to %s, of %s (from %s of %s)", l.Load, h.floor(), most.Words(), countText(int64(h.Processes), "run", "runs"), countText(int64(h.Commits), "commit", "commits"))
+}
+
+// temper takes back what requests of one benchmark a side cannot show: how much two benchmarks of the same code differ. Equal sides, and a noise that the user assumes or that is known of earlier benchmarks,
 // stand. Where more requests failed, nothing is better: those that succeeded had the engine to themselves.
-func (f *ServingFigure) temper(o stats.Options, failedMore bool) {
-	c := &f.Comparison
+func (f *ServingFigure) temper(failedMore bool) {
+	c, o := &f.Comparison, f.options
 	take := func(why string) { c.Verdict, f.Verdict, c.Why = stats.CannotTell, CannotTell, why }
 	switch {
 	case f.Basis == ofOne && o.Noise == nil: // equal by chance, or as the tool rounds
@@ -311,7 +409,7 @@ func (f *ServingFigure) temper(o stats.Options, failedMore bool) {
 	case f.Verdict == Better && failedMore:
 		take("more requests failed in B, and the figure is of those that succeeded")
 	}
-	if f.Basis != ofBenchmarks && o.Noise == nil { // nothing is judged by it
+	if (f.Basis == ofOne || f.Basis == ofRequests) && o.Noise == nil { // nothing is judged by it
 		c.P, c.Adjusted = nil, nil
 	}
 }
@@ -404,7 +502,7 @@ func (r *Result) servingVerdict() (v Verdict, words string, compared bool) {
 		for _, f := range l.Figures {
 			figures++
 			count[f.Verdict]++
-			single = single && f.Basis != ofBenchmarks
+			single = single && f.Basis != ofBenchmarks && f.History.Noise == nil
 		}
 		if len(l.Figures) > 0 && l.failedMore() {
 			failed = append(failed, fmt.Sprintf("%s (%s)", serving.FailedText(l.SentA, l.SentB), l.Load))

@@ -2,9 +2,12 @@ package diff
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"prof/queries/frame"
 	"prof/queries/judge/serving"
 	"prof/queries/judge/stats"
 )
@@ -54,7 +57,7 @@ func TestServing(t *testing.T) {
 		"other loads":   {several("8", 100, 50), several("16", 100, 50), stats.DefaultOptions(), "", "cannot tell: no load that both sides were benchmarked under"},
 	} {
 		r := &Result{Options: Options{Stats: c.o}}
-		r.compareServing(c.a, c.b)
+		r.compareServing(c.a, c.b, nil)
 		var got []string
 		loads := 0
 		for _, l := range r.Serving {
@@ -86,12 +89,12 @@ func TestServingVerdicts(t *testing.T) {
 	for _, f := range []float64{0.999, 1, 1.001, 1.0005} {
 		a, b = append(a, served("8", 100*f, 50*f, 0)), append(b, served("8", 130*f, 50*f, 0))
 	}
-	r.compareServing(a, nil)
+	r.compareServing(a, nil, nil)
 	if r.addServing(); r.Verdict != NoChange || r.Words != "decode unchanged" {
 		t.Errorf("with benchmarks of one side %s: %s", r.Verdict, r.Words)
 	}
 	r.Serving = nil
-	r.compareServing(a, b)
+	r.compareServing(a, b, nil)
 	if r.addServing(); r.Verdict != Worse || r.Words != "decode unchanged; serving worse: TTFT p50 +30 % (concurrency=8)" {
 		t.Errorf("with benchmarks %s: %s", r.Verdict, r.Words)
 	}
@@ -121,9 +124,89 @@ func TestRequestChange(t *testing.T) {
 		}
 	}
 	r := &Result{Options: Options{Stats: stats.DefaultOptions()}}
-	r.compareServing([]benchmark{a}, []benchmark{b})
+	r.compareServing([]benchmark{a}, []benchmark{b}, nil)
 	c := r.Serving[0].Figures[0].Comparison
 	if c.Effect == nil || c.Low == nil || *c.Effect < *c.Low || *c.Effect > *c.High || *c.Effect > 0.9 || c.JudgedP() != nil {
 		t.Errorf("change %v between %v and %v, p %v", *c.Effect, *c.Low, *c.High, c.JudgedP())
+	}
+}
+
+// pastOf makes an answer of serving-noise: of each text a run, its code, requests at once, tool, and TTFT p50 in ms and output tokens per second.
+func pastOf(t *testing.T, texts ...string) []pastBenchmark {
+	t.Helper()
+	f := &frame.Frame{Query: "serving-noise"}
+	for _, name := range append(slices.Concat(serving.Columns(), servingRates, latencyFigures()), "group_name", "run_id") {
+		f.Columns = append(f.Columns, frame.Column{Name: name})
+	}
+	for _, text := range texts {
+		v := strings.Fields(text)
+		row := make([]any, len(f.Columns))
+		for i, name := range []string{"run_id", "group_name", "concurrency_limit_count", "tool", "ttft_p50_ns", "output_tokens_per_s"} {
+			row[f.Index(name)] = v[i]
+			if n, err := strconv.ParseFloat(v[i], 64); err == nil && i > 1 {
+				row[f.Index(name)] = n
+			}
+		}
+		f.Rows = append(f.Rows, row)
+	}
+	past, err := addPast(nil, f)
+	if err == nil {
+		past, err = addPast(past, f) // as both sides ask
+	}
+	if err != nil || len(past) != len(texts) {
+		t.Fatalf("%d of %d: %v", len(past), len(texts), err)
+	}
+	return past
+}
+
+// TestServingHistory: earlier benchmarks of the same load, tool and code say how much one varies, and so what one benchmark a side shows.
+func TestServingHistory(t *testing.T) {
+	var known []string // TTFT and throughput that vary by some 1 %, of two commits at different levels
+	for i, f := range []float64{0.99, 1.01, 1, 0.995, 1.005, 0.99, 1.01, 1} {
+		code, level := "commit one, driver 1", 100.0
+		if i >= 4 {
+			code, level = "commit two, driver 1", 150
+		}
+		known = append(known, fmt.Sprintf("run%d %s 8 vllm-bench %g %g", i, strings.ReplaceAll(code, " ", "_"), level*f, 500*f))
+	}
+	add := func(texts ...string) []string { return append(slices.Clone(known), texts...) }
+	for name, c := range map[string]struct {
+		past           []string
+		ttft, rate     float64 // of B, where A has 100 and 500
+		requests       int
+		verdicts, line string
+		noted          string
+	}{
+		"no history":             {nil, 110, 500, 0, "cannot tell, cannot tell", "serving: cannot tell, one benchmark on each side does not show how much benchmarks vary", ""},
+		"within the margin":      {known, 101, 497, 0, "no change, no change", "serving unchanged", "up to 4.6 %, of TTFT p50 (from 8 runs of 2 commits)"},
+		"within the spread":      {known, 104, 497, 0, "cannot tell, no change", "serving: no significant change", "up to 4.6 %, of TTFT p50 (from 8 runs of 2 commits)"},
+		"beyond it":              {known, 110, 497, 0, "worse, no change", "serving worse: TTFT p50 +10 % (concurrency=8)", "up to 4.6 %, of TTFT p50 (from 8 runs of 2 commits)"},
+		"better":                 {known, 90, 560, 0, "better, better", "serving better: output tokens/s +12 %, TTFT p50 -10 % (concurrency=8)", "up to 4.6 %"},
+		"requests, in spread":    {known, 104, 480, 200, "cannot tell, cannot tell", "serving: no significant change", "up to 4.6 %"},
+		"requests, beyond":       {known, 110, 497, 200, "worse, no change", "serving worse: TTFT p50 +10 % (concurrency=8)", "up to 4.6 %"},
+		"of another load":        {[]string{"x1 c 16 vllm-bench 100 500", "x2 c 16 vllm-bench 101 501", "x3 c 16 vllm-bench 99 499"}, 110, 500, 0, "cannot tell, cannot tell", "serving: cannot tell, one benchmark on each side", ""},
+		"by another tool":        {[]string{"x1 c 8 aiperf 100 500", "x2 c 8 aiperf 101 501", "x3 c 8 aiperf 99 499"}, 110, 500, 0, "cannot tell, cannot tell", "serving: cannot tell, one benchmark on each side", ""},
+		"one run of each code":   {[]string{"x1 c 8 vllm-bench 100 500", "x2 d 8 vllm-bench 101 501"}, 110, 500, 0, "cannot tell, cannot tell", "serving: cannot tell, one benchmark on each side", ""},
+		"copies":                 {[]string{"x1 c 8 vllm-bench 100 500", "x2 c 8 vllm-bench 100 500"}, 110, 500, 200, "cannot tell, cannot tell", "serving: cannot tell, one benchmark on each side", ""},
+		"those that it compares": {[]string{"idA c 8 vllm-bench 100 500", "idB c 8 vllm-bench 100.5 501"}, 110, 500, 0, "cannot tell, cannot tell", "serving: cannot tell, one benchmark on each side", ""},
+		"several of a run":       {add("run0 commit_one,_driver_1 8 vllm-bench 300 900"), 110, 497, 0, "worse, no change", "serving worse: TTFT p50 +10 %", "from 8 runs of 2 commits"},
+	} {
+		a, b := served("8", 100, 500, c.requests), served("8", c.ttft, c.rate, c.requests)
+		a.run.ID, b.run.ID = "idA", "idB"
+		r := &Result{Options: Options{Stats: stats.DefaultOptions()}}
+		r.compareServing([]benchmark{a}, []benchmark{b}, pastOf(t, c.past...))
+		r.addServing()
+		said.Add(r)
+		var got []string
+		for _, f := range r.Serving[0].Figures {
+			got = append(got, string(f.Verdict))
+		}
+		note := strings.Join(r.Notes, "; ")
+		if text := strings.Join(got, ", "); text != c.verdicts || !strings.HasPrefix(r.Words, c.line) || (note != "") != (c.noted != "") || !strings.HasSuffix(note, c.noted) && !strings.Contains(note, c.noted) {
+			t.Errorf("%s: %s; %s; %q, want %s; %s; %q; %+v", name, text, r.Words, note, c.verdicts, c.line, c.noted, r.Serving[0].Figures)
+		}
+		if note != "" && !strings.HasPrefix(note, "noise between benchmarks of this workload on this machine under concurrency=8: up to ") {
+			t.Errorf("%s: the note is %q", name, note)
+		}
 	}
 }

@@ -17,18 +17,10 @@
 --   gpu_sum_ns: median sum of device work durations; NULL without device work, and for all device work of a source
 --   cpu_ns: median CPU time
 
--- The latest hundred runs tell enough. Another commit or driver makes another group, since it may change times; another host or GPU is another machine and left out. Of runs
--- that hold the same capture the first one counts. A group has two rows of a stage or more: one alone differs from nothing. Runs from a
--- folder without a commit, or with changes that were not committed, are of no group, for nobody knows whether their code is the same.
+-- Of runs that hold the same capture the first one counts. A group has two rows of a stage or more: one alone differs from nothing.
 WITH used AS (
-    SELECT c.run_id, r.name, t.code AS group_name
-    FROM (
-        SELECT c.run_id FROM capture c
-        WHERE c.source_id = (SELECT min(y.source_id) FROM capture y WHERE y.run_id = c.run_id) AND c.workload_key = (SELECT arg_min(x.workload_key, x.source_id) FROM capture x WHERE x.run_id = run) AND c.git_commit IS NOT NULL AND NOT c.is_git_dirty
-        ORDER BY c.started_at DESC, c.run_id DESC LIMIT 100
-    ) c JOIN run r ON r.run_id = c.run_id JOIN run_trait t ON t.run_id = c.run_id
-    WHERE t.machine = (SELECT x.machine FROM run_trait x WHERE x.run_id = run) AND t.sha256 IS NOT NULL
-    QUALIFY row_number() OVER (PARTITION BY t.sha256 ORDER BY t.run_id) = 1
+    SELECT n.run_id, n.run, n.group_name FROM _noise_run(run) n WHERE n.sha256 IS NOT NULL
+    QUALIFY row_number() OVER (PARTITION BY n.sha256 ORDER BY n.run_id) = 1
 ), took AS (
     SELECT p.run_id, p.repeat_id, p.stage, p.gpu_span_ns, p.gpu_busy_ns, p.gpu_sum_ns, p.cpu_ns
     FROM stage_pass p WHERE p.is_counted AND NOT p.is_warmup AND (stage IS NULL OR p.stage = stage)
@@ -40,9 +32,9 @@ WITH used AS (
     WHERE d.range_id IS NULL AND stage IS NULL AND d.run_id NOT IN (SELECT y.run_id FROM stage_pass y WHERE y.is_counted)
     GROUP BY d.run_id, d.source_id
 ), spent AS (
-    SELECT u.group_name, u.name AS run, u.run_id, t.repeat_id AS repeat, t.stage, count(*) AS passes, median(t.gpu_span_ns) AS gpu_span_ns, median(t.gpu_busy_ns) AS gpu_busy_ns, median(t.gpu_sum_ns) AS gpu_sum_ns, median(t.cpu_ns) AS cpu_ns
+    SELECT u.group_name, u.run, u.run_id, t.repeat_id AS repeat, t.stage, count(*) AS passes, median(t.gpu_span_ns) AS gpu_span_ns, median(t.gpu_busy_ns) AS gpu_busy_ns, median(t.gpu_sum_ns) AS gpu_sum_ns, median(t.cpu_ns) AS cpu_ns
     FROM used u JOIN took t ON t.run_id = u.run_id
-    GROUP BY u.group_name, u.name, u.run_id, t.repeat_id, t.stage
+    GROUP BY u.group_name, u.run, u.run_id, t.repeat_id, t.stage
 )
 SELECT s.group_name, s.run, s.run_id::VARCHAR AS run_id, s.repeat, s.stage, s.passes, s.gpu_span_ns, s.gpu_busy_ns, s.gpu_sum_ns, s.cpu_ns
 FROM spent s
