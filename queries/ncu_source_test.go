@@ -1,8 +1,12 @@
 package queries_test
 
 import (
+	"bytes"
 	"fmt"
+	"maps"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -143,31 +147,60 @@ func TestSourceQueries(t *testing.T) {
 	}
 }
 
-// TestPTXQueries: each line of PTX has what its instructions have, in whatever source line they are, and the same kernel compiled in two ways has two texts.
+// TestPTXQueries: a line of PTX has the values of its instructions and the text of ncu's own page, code without PTX is one row, and a kernel
+// that was compiled from two texts has the lines of each.
 func TestPTXQueries(t *testing.T) {
+	report := unpacked(t, "../testdata/ncu/source/triton.ncu-rep.gz")
+	report = bytes.Replace(report, []byte(".version 8.7\x00"), []byte(".version 8.6\x00"), 1)
+	report = bytes.Replace(report, []byte("\x10\xc2\x9e\xa4\xd8\x06"), []byte("\x10\xc3\x9e\xa4\xd8\x06"), 1) // the time: else it is the same capture
+	other := filepath.Join(t.TempDir(), "other.ncu-rep")
+	if err := os.WriteFile(other, report, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	w := newWarehouse(t)
-	load(t, w, "r", sourceReport, "../testdata/ncu/source/triton.ncu-rep.gz", "../testdata/ncu/source/nolines.ncu-rep.gz")
+	load(t, w, "r", sourceReport, "../testdata/ncu/source/triton.ncu-rep.gz", other, "../testdata/ncu/source/nolines.ncu-rep.gz")
+	text := map[string]string{} // of Triton's kernel by line
+	for _, line := range strings.Split(string(unpacked(t, "../testdata/ncu/source/triton.ptx.csv.gz")), "\n") {
+		row := strings.SplitN(strings.Trim(strings.TrimRight(line, "\r"), `"`), `","`, 2)
+		text[row[0]] = row[len(row)-1]
+	}
 	f := query(t, w, "ncu-source", queries.Args{"run": "r", "by": "ptx"})
 	var got []string
-	for i, row := range f.Rows {
-		text := fmt.Sprint(row[f.Index("kernel")], "|", row[f.Index("file")], "|", row[f.Index("line")])
-		for _, column := range []string{"instruction_count", "samples", "executed_count", "divergent_branch_count", "global_sector_count", "shared_wavefront_count"} {
-			text += "|"
-			if row[f.Index(column)] != nil {
-				text += fmt.Sprint(cell(t, f, i, column))
+	files, lineless := map[string]int{}, 0
+	for _, row := range f.Rows {
+		kernel, line := row[f.Index("kernel")].(string), row[f.Index("line")]
+		if line == nil {
+			lineless++
+			if row[f.Index("file")] != nil || row[f.Index("code")] != nil || !strings.HasPrefix(kernel, "nvjet_") {
+				t.Errorf("%v has no line", row)
+			}
+			continue
+		}
+		if row[f.Index("samples")] == nil || row[f.Index("executed_count")] == nil {
+			t.Fatal(row)
+		}
+		got = append(got, fmt.Sprintf("[%v %v %v %v %v %v]", kernel, row[f.Index("file")], line, row[f.Index("instruction_count")], row[f.Index("samples")], row[f.Index("executed_count")]))
+		if kernel == "add" {
+			files[row[f.Index("file")].(string)]++
+			if want := strings.TrimSpace(strings.ReplaceAll(text[fmt.Sprint(line)], "\t", " ")); row[f.Index("code")] != want {
+				t.Errorf("line %v is %q, want %q", line, row[f.Index("code")], want)
 			}
 		}
-		got = append(got, text+"|"+fmt.Sprint(row[f.Index("code")]))
 	}
-	want := rows(t, w, `SELECT concat_ws('|', k.name, coalesce(p.name, '<nil>'), coalesce(i.ptx_line::VARCHAR, '<nil>'), count(*), ifnull(sum(i.samples)::BIGINT::VARCHAR, ''), ifnull(sum(i.executed)::BIGINT::VARCHAR, ''), ifnull(sum(i.branches)::BIGINT::VARCHAR, ''),
-			ifnull(sum(i.sectors)::BIGINT::VARCHAR, ''), ifnull(sum(i.wavefronts)::BIGINT::VARCHAR, ''), coalesce(trim(replace(split_part(any_value(p.text), chr(10), i.ptx_line), chr(9), ' ')), '<nil>'))
-		FROM (SELECT i.*, v.* EXCLUDE (source_id, function_id, offset_bytes) FROM ncu_instruction i JOIN (SELECT x.source_id, x.function_id, x.offset_bytes, min(x.launch_id) AS launch_id,
-			sum(x.value) FILTER (n.name = 'smsp__pcsamp_sample_count') AS samples, sum(x.value) FILTER (n.name = 'inst_executed') AS executed, sum(x.value) FILTER (n.name = 'smsp__branch_targets_threads_divergent') AS branches,
-			sum(x.value) FILTER (n.name = 'memory_l2_theoretical_sectors_global') AS sectors, sum(x.value) FILTER (n.name = 'memory_l1_wavefronts_shared') AS wavefronts
-			FROM ncu_instance x JOIN ncu_metric_name n USING (run_id, metric_id) GROUP BY ALL) v USING (source_id, function_id, offset_bytes)) i
-		JOIN ncu_launch l USING (source_id, launch_id) JOIN kernel_name k USING (kernel_name_id) LEFT JOIN ncu_source_file p ON p.source_id = i.source_id AND p.file_id = i.ptx_file_id GROUP BY k.name, p.name, i.ptx_line`)
-	_ = want
-	_ = got
+	want := rows(t, w, `SELECT k.name, p.name, i.ptx_line, count(DISTINCT i.offset_bytes), coalesce(sum(x.value) FILTER (n.name = 'smsp__pcsamp_sample_count'), 0)::BIGINT, coalesce(sum(x.value) FILTER (n.name = 'inst_executed'), 0)::BIGINT
+		FROM ncu_instruction i JOIN ncu_source_file p ON p.source_id = i.source_id AND p.file_id = i.ptx_file_id JOIN ncu_instance x ON x.source_id = i.source_id AND x.function_id = i.function_id AND x.offset_bytes = i.offset_bytes
+		JOIN ncu_metric_name n USING (metric_id) JOIN ncu_launch l ON l.launch_id = x.launch_id JOIN kernel_name k USING (kernel_name_id) GROUP BY ALL`)
+	slices.Sort(got)
+	slices.Sort(want)
+	if len(got) < 150 || !slices.Equal(got, want) {
+		t.Errorf("the lines are %v, want %v", got, want)
+	}
+	if counts := slices.Sorted(maps.Values(files)); len(counts) != 2 || counts[0] != counts[1] || lineless != 1 {
+		t.Errorf("texts of the kernel %v, %d kernels without lines", files, lineless)
+	}
+	if notes := strings.Join(f.Notes, "\n"); !strings.Contains(notes, "no lines of PTX of 1 of 6 kernels") || strings.Contains(notes, "no source") {
+		t.Errorf("the notes are %s", notes)
+	}
 }
 
 // TestHotspots: the estimated times of all lines are the durations of the launches, and code without lines is shown by instruction.
@@ -216,7 +249,7 @@ func TestSourceLeaves(t *testing.T) {
 	of := rows(t, w, `SELECT source_id FROM source ORDER BY path LIKE '%nolines%'`)
 	lined, lineless := int(of[0][1]-'0'), int(of[1][1]-'0')
 	other := stored(lineless)
-	if got := stored(lined); got[0] != "[4419 494 4 2]" || other[0] == "[0 0 0 0]" {
+	if got := stored(lined); got[0] != "[4419 494 4 3]" || other[0] == "[0 0 0 0]" {
 		t.Errorf("stored are %v and %v", got, other)
 	}
 	if err := schema.ClearSources(t.Context(), w.DB, runID(t, w, "r"), fmt.Sprint(lined)); err != nil {
