@@ -1,8 +1,12 @@
 package queries_test
 
 import (
+	"bytes"
 	"fmt"
+	"maps"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -124,13 +128,13 @@ func TestSourceQueries(t *testing.T) {
 			t.Errorf("the lines of %s have %v of its samples", kernel, share)
 		}
 	}
-	for _, by := range []string{"line", "instruction"} {
+	for _, by := range []string{"line", "ptx", "instruction"} {
 		f := query(t, w, "ncu-source", queries.Args{"run": "r", "by": by})
 		sums, instructions := map[string]float64{}, 0.
 		for i, row := range f.Rows {
 			sums[row[f.Index("kernel")].(string)] += cell(t, f, i, "samples")
 			instructions += cell(t, f, i, "instruction_count")
-			if (row[f.Index("code_offset")] == nil) != (by == "line") || row[f.Index("line")] == nil {
+			if (row[f.Index("code_offset")] == nil) != (by != "instruction") || row[f.Index("line")] == nil || strings.HasSuffix(row[f.Index("file")].(string), ".ptx") != (by == "ptx") {
 				t.Errorf("by %s: %v", by, row)
 			}
 		}
@@ -140,6 +144,62 @@ func TestSourceQueries(t *testing.T) {
 	}
 	if top := query(t, w, "ncu-source", queries.Args{"run": "r", "top": "2"}); len(top.Rows) != 2 || cell(t, top, 0, "samples")+cell(t, top, 1, "samples") != 18836+15665 {
 		t.Errorf("%v", top.Rows)
+	}
+}
+
+// TestPTXQueries: a line of PTX has the values of its instructions and the text of ncu's own page, code without PTX is one row, and a kernel
+// that was compiled from two texts has the lines of each.
+func TestPTXQueries(t *testing.T) {
+	report := unpacked(t, "../testdata/ncu/source/triton.ncu-rep.gz")
+	report = bytes.Replace(report, []byte(".version 8.7\x00"), []byte(".version 8.6\x00"), 1)
+	report = bytes.Replace(report, []byte("\x10\xc2\x9e\xa4\xd8\x06"), []byte("\x10\xc3\x9e\xa4\xd8\x06"), 1) // the time: else it is the same capture
+	other := filepath.Join(t.TempDir(), "other.ncu-rep")
+	if err := os.WriteFile(other, report, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := newWarehouse(t)
+	load(t, w, "r", sourceReport, "../testdata/ncu/source/triton.ncu-rep.gz", other, "../testdata/ncu/source/nolines.ncu-rep.gz")
+	text := map[string]string{} // of Triton's kernel by line
+	for _, line := range strings.Split(string(unpacked(t, "../testdata/ncu/source/triton.ptx.csv.gz")), "\n") {
+		row := strings.SplitN(strings.Trim(strings.TrimRight(line, "\r"), `"`), `","`, 2)
+		text[row[0]] = row[len(row)-1]
+	}
+	f := query(t, w, "ncu-source", queries.Args{"run": "r", "by": "ptx"})
+	var got []string
+	files, lineless := map[string]int{}, 0
+	for _, row := range f.Rows {
+		kernel, line := row[f.Index("kernel")].(string), row[f.Index("line")]
+		if line == nil {
+			lineless++
+			if row[f.Index("file")] != nil || row[f.Index("code")] != nil || !strings.HasPrefix(kernel, "nvjet_") {
+				t.Errorf("%v has no line", row)
+			}
+			continue
+		}
+		if row[f.Index("samples")] == nil || row[f.Index("executed_count")] == nil {
+			t.Fatal(row)
+		}
+		got = append(got, fmt.Sprintf("[%v %v %v %v %v %v]", kernel, row[f.Index("file")], line, row[f.Index("instruction_count")], row[f.Index("samples")], row[f.Index("executed_count")]))
+		if kernel == "add" {
+			files[row[f.Index("file")].(string)]++
+			if want := strings.TrimSpace(strings.ReplaceAll(text[fmt.Sprint(line)], "\t", " ")); row[f.Index("code")] != want {
+				t.Errorf("line %v is %q, want %q", line, row[f.Index("code")], want)
+			}
+		}
+	}
+	want := rows(t, w, `SELECT k.name, p.name, i.ptx_line, count(DISTINCT i.offset_bytes), coalesce(sum(x.value) FILTER (n.name = 'smsp__pcsamp_sample_count'), 0)::BIGINT, coalesce(sum(x.value) FILTER (n.name = 'inst_executed'), 0)::BIGINT
+		FROM ncu_instruction i JOIN ncu_source_file p ON p.source_id = i.source_id AND p.file_id = i.ptx_file_id JOIN ncu_instance x ON x.source_id = i.source_id AND x.function_id = i.function_id AND x.offset_bytes = i.offset_bytes
+		JOIN ncu_metric_name n USING (metric_id) JOIN ncu_launch l ON l.launch_id = x.launch_id JOIN kernel_name k USING (kernel_name_id) GROUP BY ALL`)
+	slices.Sort(got)
+	slices.Sort(want)
+	if len(got) < 150 || !slices.Equal(got, want) {
+		t.Errorf("the lines are %v, want %v", got, want)
+	}
+	if counts := slices.Sorted(maps.Values(files)); len(counts) != 2 || counts[0] != counts[1] || lineless != 1 {
+		t.Errorf("texts of the kernel %v, %d kernels without lines", files, lineless)
+	}
+	if notes := strings.Join(f.Notes, "\n"); !strings.Contains(notes, "no lines of PTX of 1 of 6 kernels") || strings.Contains(notes, "no source") {
+		t.Errorf("the notes are %s", notes)
 	}
 }
 
@@ -189,7 +249,7 @@ func TestSourceLeaves(t *testing.T) {
 	of := rows(t, w, `SELECT source_id FROM source ORDER BY path LIKE '%nolines%'`)
 	lined, lineless := int(of[0][1]-'0'), int(of[1][1]-'0')
 	other := stored(lineless)
-	if got := stored(lined); got[0] != "[4419 494 4 2]" || other[0] == "[0 0 0 0]" {
+	if got := stored(lined); got[0] != "[4419 494 4 3]" || other[0] == "[0 0 0 0]" {
 		t.Errorf("stored are %v and %v", got, other)
 	}
 	if err := schema.ClearSources(t.Context(), w.DB, runID(t, w, "r"), fmt.Sprint(lined)); err != nil {

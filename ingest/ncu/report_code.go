@@ -3,6 +3,7 @@ package ncu
 import (
 	"cmp"
 	"crypto/sha256"
+	"debug/elf"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"path"
 	"slices"
 	"sort"
+	"strings"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -38,12 +40,13 @@ type Function struct {
 	offsets       map[int32]struct{} // of instructions with values
 }
 
-// SourceFile is a file that instructions come from.
+// SourceFile is a file that instructions come from, or the text of the PTX that code was compiled from.
 type SourceFile struct {
-	ID     int32 // 1, 2, ... in the report
-	Name   string
+	ID     int32  // 1, 2, ... in the report
+	Name   string // of PTX, the begin of SHA256 and .ptx
 	SHA256 string // of the text, as the report has it; "" without one
 	text   place
+	isPTX  bool
 }
 
 // Instruction is an instruction of a Function.
@@ -52,6 +55,8 @@ type Instruction struct {
 	Offset   int32  // from the function's begin, in bytes
 	File     int32  // 0 when not known
 	Line     int32  // 1, 2, ...; 0 when not known
+	PTXFile  int32  // 0 when not known
+	PTXLine  int32  // 1, 2, ...; 0 when not known
 	Opcode   string // operation without its modifiers, as LDG; "" when not known
 }
 
@@ -84,6 +89,7 @@ type module struct {
 	functions []*Function // by address
 	cubin     place
 	texts     []sourceText
+	ptxBytes  int64 // that were read; sections that overlap could make it more than the cubin has
 	read      *cubin
 	isRead    bool
 }
@@ -164,7 +170,7 @@ func (r *Report) readSource(s source) error {
 			if !f.message(1) || len(m.texts) == maxSourceFiles {
 				return nil
 			}
-			return r.sourceText(m, p)
+			return r.importedText(m, p)
 		}); err != nil {
 			return err
 		}
@@ -184,7 +190,7 @@ func (r *Report) readSource(s source) error {
 	return nil
 }
 
-func (r *Report) sourceText(m *module, p place) error {
+func (r *Report) importedText(m *module, p place) error {
 	var t sourceText
 	var name place
 	err := r.eachPlace(p, func(f field, p place) error {
@@ -306,11 +312,13 @@ func (r *Report) cubinOf(m *module) (*cubin, error) {
 	if file.err != nil {
 		return nil, fmt.Errorf("%s: byte %d: %w", r.name, m.cubin.at, file.err)
 	}
+	at := fmt.Sprintf("compiled code at byte %d", m.cubin.at)
 	if err != nil {
-		r.code.fault(fmt.Sprintf("compiled code at byte %d", m.cubin.at), err)
-	}
-	if c == nil {
+		r.code.fault(at, err)
 		return nil, nil
+	}
+	for _, err := range c.faults {
+		r.code.fault(at, err)
 	}
 	c.file, m.read = file, c
 	for _, f := range m.functions {
@@ -357,8 +365,8 @@ func (c *code) note(f *Function, offset int32) bool {
 // Functions are those of which EachInstance gave values.
 func (r *Report) Functions() []*Function { return r.code.functions }
 
-// EachInstruction calls f for every instruction of which EachInstance gave values, by function and offset, with the line that it comes
-// from where the code was compiled with -lineinfo. Files then has the files.
+// EachInstruction calls f for every instruction of which EachInstance gave values, by function and offset, with the lines of source and PTX
+// that it comes from where the code was compiled with -lineinfo. Files then has the files.
 func (r *Report) EachInstruction(f func(Instruction) error) error {
 	files := map[fileKey]*SourceFile{}
 	for _, fn := range r.code.functions {
@@ -390,12 +398,11 @@ func (r *Report) EachInstruction(f func(Instruction) error) error {
 				i.Opcode = Opcode(c.capability, text[o:])
 			}
 			if isKnown {
-				if file, line, ok := c.line(at, o); ok {
-					s, err := r.sourceFile(fn.module, c.files[file], files)
-					if err != nil {
-						return err
-					}
-					i.File, i.Line = s.ID, line
+				if i.File, i.Line, err = r.lineOf(fn.module, c.source, at, o, files); err == nil {
+					i.PTXFile, i.PTXLine, err = r.lineOf(fn.module, c.ptx, at, o, files)
+				}
+				if err != nil {
+					return err
 				}
 			}
 			if err := f(i); err != nil {
@@ -406,26 +413,38 @@ func (r *Report) EachInstruction(f func(Instruction) error) error {
 	return nil
 }
 
+// lineOf gives the file and line of the instruction at an offset in a function; 0 where they are not known.
+func (r *Report) lineOf(m *module, t lineTable, f codeRange, offset int32, known map[fileKey]*SourceFile) (file, line int32, err error) {
+	at, line, ok := t.line(f, offset)
+	if !ok {
+		return 0, 0, nil
+	}
+	s, err := r.sourceFile(m, at, known)
+	if err != nil || s == nil {
+		return 0, 0, err
+	}
+	return s.ID, line, nil
+}
+
 type fileKey struct {
 	module *module
 	codeFile
 }
 
-// sourceFile finds the file of a line table. Its text is one that ncu imported for the module under the same path, or, where ncu followed
-// a link, the same last name, and of the size that the compiler saw: a file that was changed since has other lines.
+// sourceFile finds the file of a line table; nil for PTX whose text cannot be read, which is a fault.
 func (r *Report) sourceFile(m *module, f codeFile, known map[fileKey]*SourceFile) (*SourceFile, error) {
 	key := fileKey{m, f}
-	if s := known[key]; s != nil {
+	if s, isKnown := known[key]; isKnown {
 		return s, nil
 	}
-	found := SourceFile{Name: f.name}
-	for _, t := range m.texts {
-		isSame := path.Clean(t.name) == f.name && (f.size == 0 || f.size == t.text.size)
-		if isSame || found.text.size == 0 && f.size > 0 && f.size == t.text.size && path.Base(t.name) == path.Base(f.name) {
-			found.text = t.text
-		}
+	found := SourceFile{Name: f.name, isPTX: f.ptx != nil}
+	most := int64(maxSourceText)
+	if found.isPTX {
+		found.text, most = m.ptxText(f.ptx), maxDebug
+	} else {
+		found.text = m.sourceText(f)
 	}
-	text, err := r.text(found.text, maxSourceText)
+	text, err := r.textOf(&found, most)
 	if err != nil {
 		return nil, err
 	}
@@ -434,6 +453,14 @@ func (r *Report) sourceFile(m *module, f codeFile, known map[fileKey]*SourceFile
 		found.SHA256 = hex.EncodeToString(sum[:])
 	} else {
 		found.text = place{}
+	}
+	if found.isPTX { // of PTX there can be several with the same kernels: only the text tells them apart
+		if text == "" {
+			r.code.fault(fmt.Sprintf("compiled code at byte %d", m.cubin.at), fmt.Errorf("section %s: it has %d bytes, is compressed or overlaps another", f.name, f.ptx.FileSize))
+			known[key] = nil
+			return nil, nil
+		}
+		found.Name = found.SHA256[:12] + ".ptx"
 	}
 	for _, s := range r.code.files { // another module can have the same
 		if s.Name == found.Name && s.SHA256 == found.SHA256 {
@@ -448,11 +475,41 @@ func (r *Report) sourceFile(m *module, f codeFile, known map[fileKey]*SourceFile
 	return s, nil
 }
 
-// Files are the source files of the instructions that EachInstruction gave.
+// sourceText finds the text of a source file: one that ncu imported for the module under the same path, or, where ncu followed
+// a link, the same last name, and of the size that the compiler saw: a file that was changed since has other lines.
+func (m *module) sourceText(f codeFile) (text place) {
+	for _, t := range m.texts {
+		isSame := path.Clean(t.name) == f.name && (f.size == 0 || f.size == t.text.size)
+		if isSame || text.size == 0 && f.size > 0 && f.size == t.text.size && path.Base(t.name) == path.Base(f.name) {
+			text = t.text
+		}
+	}
+	return text
+}
+
+// ptxText is where the text of PTX stands: nowhere if the section is compressed, larger than what is left of the module, or none of its bytes.
+func (m *module) ptxText(s *elf.Section) place {
+	size := int64(s.FileSize)
+	if s.Type != elf.SHT_PROGBITS || s.Flags&elf.SHF_COMPRESSED != 0 || s.FileSize > maxDebug || s.Offset > uint64(m.cubin.size) || size > m.cubin.size-int64(s.Offset) || size > m.cubin.size-m.ptxBytes {
+		return place{}
+	}
+	m.ptxBytes += size
+	return place{m.cubin.at + int64(s.Offset), size}
+}
+
+// Files are the source files and PTX of the instructions that EachInstruction gave.
 func (r *Report) Files() []*SourceFile { return r.code.files }
 
 // Text reads the text of a file; "" when the report has none.
-func (r *Report) Text(f *SourceFile) (string, error) { return r.text(f.text, maxSourceText) }
+func (r *Report) Text(f *SourceFile) (string, error) { return r.textOf(f, maxSourceText) }
+
+func (r *Report) textOf(f *SourceFile, most int64) (string, error) {
+	text, err := r.text(f.text, most)
+	if f.isPTX {
+		text = strings.ReplaceAll(text, "\x00", "\n")
+	}
+	return text, err
+}
 
 // Instance is the value of a metric at one instruction.
 type Instance struct {

@@ -335,7 +335,7 @@ func TestReportReadErrors(t *testing.T) {
 func TestCodeReadErrors(t *testing.T) {
 	data := codeReport(t)
 	head := bytes.Index(data, []byte("\x7fELF"))
-	for _, from := range []int{head, head + 100, bytes.Index(data, []byte(".nv_debug_line_sass")), head + 20_000} {
+	for _, from := range []int{head, head + 100, bytes.Index(data, []byte(".nv_debug_line_sass")), bytes.Index(data, []byte(".version 9.0")), head + 20_000} {
 		r, err := ncu.OpenReport(bytes.NewReader(data), int64(len(data)), "test.ncu-rep")
 		if err != nil {
 			t.Fatal(err)

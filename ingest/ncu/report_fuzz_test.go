@@ -50,7 +50,7 @@ func checkReport(t *testing.T, data []byte) {
 		functions := int32(len(r.Functions()))
 		err = r.EachInstruction(func(i ncu.Instruction) error {
 			values--
-			if i.Function < 1 || i.Function > functions || i.Offset < 0 || i.Line < 0 || (i.File > 0) != (i.Line > 0) || int(i.File) > len(r.Files()) {
+			if i.Function < 1 || i.Function > functions || i.Offset < 0 || i.Line < 0 || (i.File > 0) != (i.Line > 0) || (i.PTXFile > 0) != (i.PTXLine > 0) || max(int(i.File), int(i.PTXFile)) > len(r.Files()) {
 				t.Errorf("%+v", i)
 			}
 			return nil
@@ -205,6 +205,7 @@ func FuzzReport(f *testing.F) {
 	}
 	code := codeReport(f)
 	f.Add(code)
+	f.Add(cubinReport(f, codeOf(f, "linked")))
 	f.Add(patched(code, []byte{0, 90, 200, 7, 5, 0, 0, 200, 7, 255}))
 	f.Add([]byte(ncu.Magic))
 	f.Add(oneKernel([]string{"a"}, metricField(0, doubleField(3, 1)), state(thread(0, stack(1, open{"r", 1})), startEnd(0, open{"s", 2})),
@@ -227,7 +228,7 @@ func randomPatches(seed uint64) []byte {
 
 // TestDamagedReports is a short FuzzReport.
 func TestDamagedReports(t *testing.T) {
-	reports := append(thinReports(t), smallReport(t), codeReport(t))
+	reports := append(thinReports(t), smallReport(t), codeReport(t), cubinReport(t, codeOf(t, "linked")))
 	rounds := 4000
 	if testing.Short() {
 		rounds = 500

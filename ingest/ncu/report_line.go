@@ -11,10 +11,13 @@ import (
 	"path"
 	"slices"
 	"sort"
+	"strings"
 )
 
-// A cubin is an ELF file. Code compiled with -lineinfo has a line table in the form of DWARF in .debug_line. The table has an
-// address 0 for the begin of each function; relocations name the function.
+// A cubin is an ELF file. Code compiled with -lineinfo or -G has line tables in the form of DWARF: .debug_line with the lines of the
+// source, .nv_debug_line_sass with those of the PTX. A table has an address 0 for the begin of each function; relocations name the
+// function. The text of the PTX is the section .nv_debug_ptx_txt, lines ended by zero bytes, without comments, paths and line marks.
+// Code that was compiled to be linked has a number behind that name, which its table names as the file; other tables name none.
 
 const (
 	emCUDA       = 190      // e_machine of a cubin
@@ -22,6 +25,7 @@ const (
 	maxDebug     = 64 << 20 // bytes of a section that is read; those of the largest libraries have some MiB
 	maxLines     = 4 << 20  // lines kept of a cubin
 	sectionShift = 40       // of a section's number within the addresses that a line table is given
+	ptxText      = ".nv_debug_ptx_txt"
 )
 
 // errNoCubin says that something is no code of a GPU.
@@ -29,18 +33,26 @@ var errNoCubin = errors.New("it is no compiled code of a GPU")
 
 // cubin is what is known of compiled code: its functions and, where it was compiled with -lineinfo, their lines.
 type cubin struct {
-	functions  map[string]codeRange // by symbol
-	sections   []*elf.Section
-	file       *watched
-	capability int // compute capability, 90 for 9.0; 0 when not known
-	lines      map[uint64][]codeLine
-	files      []codeFile // of lines
+	functions   map[string]codeRange // by symbol
+	sections    []*elf.Section
+	file        *watched
+	capability  int // compute capability, 90 for 9.0; 0 when not known
+	source, ptx lineTable
+	kept        int     // lines of both
+	faults      []error // of the tables: one that is damaged has no lines
 }
 
-// codeFile is a source file as a line table names it.
+// lineTable says of which line instructions are.
+type lineTable struct {
+	lines map[uint64][]codeLine // by section, in the order of from
+	files []codeFile
+}
+
+// codeFile is a source file as a line table names it, or the text of PTX.
 type codeFile struct {
 	name string
-	size int64 // in bytes; 0 when not said
+	size int64        // in bytes; 0 when not said
+	ptx  *elf.Section // nil for a source file
 }
 
 // codeRange is where a function is.
@@ -49,11 +61,11 @@ type codeRange struct{ section, from, size uint64 }
 // codeLine says of which line the code is from an offset in its section on.
 type codeLine struct {
 	from uint64
-	file int32 // in cubin.files; -1 for code of no line
+	file int32 // in lineTable.files; -1 for code of no line
 	line int32
 }
 
-// readCubin reads the symbols and the line table of a cubin. No code is read. With an error about the line table it gives what else is known.
+// readCubin reads the symbols and the line tables of a cubin. No code is read.
 func readCubin(r io.ReaderAt) (*cubin, error) {
 	f, err := elf.NewFile(plainVersion{r})
 	if err != nil {
@@ -80,21 +92,47 @@ func readCubin(r io.ReaderAt) (*cubin, error) {
 			c.functions[s.Name] = codeRange{section: uint64(s.Section), from: s.Value, size: s.Size}
 		}
 	}
-	table := f.Section(".debug_line")
-	if table == nil {
-		return c, nil
+	texts := map[string]*elf.Section{}
+	for _, s := range f.Sections {
+		if strings.HasPrefix(s.Name, ptxText) {
+			texts[s.Name] = s
+		}
 	}
-	data, err := sectionData(table)
+	c.source = c.readTable(f, symbols, ".debug_line", func(e *dwarf.LineFile) (codeFile, bool) {
+		if e == nil {
+			return codeFile{}, false
+		}
+		return codeFile{name: path.Clean(e.Name), size: int64(e.Length)}, true
+	})
+	c.ptx = c.readTable(f, symbols, ".nv_debug_line_sass", func(e *dwarf.LineFile) (codeFile, bool) {
+		name := ptxText
+		if e != nil {
+			name = e.Name
+		}
+		return codeFile{name: name, ptx: texts[name]}, texts[name] != nil
+	})
+	return c, nil
+}
+
+// readTable reads the line table of that name; empty where there is none. fileOf says which file one of the table is, nil where it names none.
+func (c *cubin) readTable(f *elf.File, symbols []elf.Symbol, name string, fileOf func(*dwarf.LineFile) (codeFile, bool)) lineTable {
+	var t lineTable
+	s := f.Section(name)
+	if s == nil {
+		return t
+	}
+	data, err := sectionData(s)
 	if err == nil {
-		err = relocate(f, symbols, data)
+		err = relocate(f, symbols, name, data)
 	}
 	if err == nil {
-		err = c.readLines(data)
+		t, err = c.readLines(data, fileOf)
 	}
 	if err != nil {
-		c.lines = nil
+		c.faults = append(c.faults, fmt.Errorf("line table %s: %w", name, err))
+		return lineTable{}
 	}
-	return c, err
+	return t
 }
 
 // plainVersion gives a cubin's header the version that ELF has: some cubins have that of their compiler there.
@@ -123,8 +161,9 @@ func sectionData(s *elf.Section) ([]byte, error) {
 }
 
 // relocate writes into a line table the addresses of its functions, each in a range of its section's own.
-func relocate(f *elf.File, symbols []elf.Symbol, table []byte) error {
-	for name, size := range map[string]int{".rela.debug_line": 24, ".rel.debug_line": 16} {
+func relocate(f *elf.File, symbols []elf.Symbol, of string, table []byte) error {
+	for prefix, size := range map[string]int{".rela": 24, ".rel": 16} {
+		name := prefix + of
 		s := f.Section(name)
 		if s == nil {
 			continue
@@ -151,62 +190,62 @@ func relocate(f *elf.File, symbols []elf.Symbol, table []byte) error {
 }
 
 // readLines reads the units of a line table: one of each file that was compiled.
-func (c *cubin) readLines(table []byte) error {
-	c.lines = map[uint64][]codeLine{}
+func (c *cubin) readLines(table []byte, fileOf func(*dwarf.LineFile) (codeFile, bool)) (lineTable, error) {
+	t := lineTable{lines: map[uint64][]codeLine{}}
 	numbers := map[codeFile]int32{}
-	kept := 0
 	for at := 0; at < len(table); {
 		if len(table)-at < 6 {
-			return fmt.Errorf("line table: byte %d: it ends inside a header", at)
+			return t, fmt.Errorf("byte %d: it ends inside a header", at)
 		}
 		size, version := binary.LittleEndian.Uint32(table[at:]), binary.LittleEndian.Uint16(table[at+4:])
 		if int64(size) > int64(len(table)-at-4) || size < 2 || version < 2 || version > 4 {
-			return fmt.Errorf("line table: byte %d: a unit of %d bytes in version %d of DWARF", at, size, version)
+			return t, fmt.Errorf("byte %d: a unit of %d bytes in version %d of DWARF", at, size, version)
 		}
 		unit := table[at : at+4+int(size)]
-		at += len(unit)
 		reader, err := lineReader(unit)
 		if err != nil {
-			return fmt.Errorf("line table: %w", err)
+			return t, fmt.Errorf("unit at byte %d: %w", at, err)
 		}
 		for {
 			var e dwarf.LineEntry
 			if err := reader.Next(&e); errors.Is(err, io.EOF) {
 				break
 			} else if err != nil {
-				return fmt.Errorf("line table: %w", err)
+				return t, fmt.Errorf("unit at byte %d: %w", at, err)
 			}
-			if kept++; kept > maxLines {
-				return fmt.Errorf("line table: more than %d lines", maxLines)
+			if c.kept++; c.kept > maxLines {
+				return t, fmt.Errorf("more than %d lines", maxLines)
 			}
 			l := codeLine{from: e.Address & (1<<sectionShift - 1), file: -1}
-			if !e.EndSequence && e.File != nil && e.Line > 0 && e.Line == int(int32(e.Line)) {
-				file := codeFile{path.Clean(e.File.Name), int64(e.File.Length)}
-				n, known := numbers[file]
-				if !known {
-					n = int32(len(c.files))
-					numbers[file] = n
-					c.files = append(c.files, file)
+			if !e.EndSequence && e.Line > 0 && e.Line == int(int32(e.Line)) {
+				if file, has := fileOf(e.File); has {
+					n, known := numbers[file]
+					if !known {
+						n = int32(len(t.files))
+						numbers[file] = n
+						t.files = append(t.files, file)
+					}
+					l.file, l.line = n, int32(e.Line)
 				}
-				l.file, l.line = n, int32(e.Line)
 			}
 			section := e.Address >> sectionShift
-			lines := c.lines[section]
+			lines := t.lines[section]
 			// Of several lines of one address the last one counts.
 			if n := len(lines); n > 0 && lines[n-1].from == l.from && !e.EndSequence {
 				lines[n-1] = l
 			} else {
 				lines = append(lines, l)
 			}
-			c.lines[section] = lines
+			t.lines[section] = lines
 		}
+		at += len(unit)
 	}
-	for _, lines := range c.lines { // sections that hold several functions can have them in any order
+	for _, lines := range t.lines { // sections that hold several functions can have them in any order
 		slices.SortStableFunc(lines, func(a, b codeLine) int {
 			return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(min(a.file, 0), min(b.file, 0))) // where one function ends and the next begins, the line counts
 		})
 	}
-	return nil
+	return t, nil
 }
 
 // lineReader reads one unit of a line table. The package dwarf finds one from the description of a unit only, so it gets the least that is one.
@@ -255,13 +294,13 @@ func (c *cubin) instructions(f codeRange) ([]byte, error) {
 	return code, nil
 }
 
-// line gives the line of the instruction at an offset in a function; ok is false where none is known.
-func (c *cubin) line(f codeRange, offset int32) (file int, line int32, ok bool) {
+// line gives the file and line of the instruction at an offset in a function; ok is false where none is known.
+func (t lineTable) line(f codeRange, offset int32) (file codeFile, line int32, ok bool) {
 	at := f.from + uint64(offset)
-	lines := c.lines[f.section]
+	lines := t.lines[f.section]
 	i := sort.Search(len(lines), func(i int) bool { return lines[i].from > at }) - 1
 	if i < 0 || lines[i].file < 0 {
-		return 0, 0, false
+		return codeFile{}, 0, false
 	}
-	return int(lines[i].file), lines[i].line, true
+	return t.files[lines[i].file], lines[i].line, true
 }

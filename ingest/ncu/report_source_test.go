@@ -2,6 +2,7 @@ package ncu_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/csv"
 	"fmt"
@@ -160,7 +161,7 @@ func codeReport(t testing.TB) []byte {
 		blocks = append(blocks, blockWith(append(count, messageField(6, uintField(1, 7))...), entry))
 	}
 	data := slices.Concat(head, blockWith(stringTable(kept...)), slices.Concat(blocks...))
-	if c := readCode(t, data); len(c.texts) != 1 || len(c.values) != 1 {
+	if c := readCode(t, data); len(c.texts) != 2 || len(c.values) != 1 {
 		t.Fatalf("files %v of %d kernels", c.files, len(c.values))
 	}
 	return data
@@ -303,7 +304,7 @@ func TestSourceLines(t *testing.T) {
 			}
 		}
 	}
-	if compared != 494 || inlined != 2 || len(c.files) != 2 {
+	if compared != 494 || inlined != 2 || len(c.files) != 3 { // and the PTX
 		t.Errorf("%d instructions of %d kernels, %d inlined, files %v", compared, len(lines), inlined, c.files)
 	}
 	for name, text := range c.texts {
@@ -356,15 +357,16 @@ func TestStoreSource(t *testing.T) {
 			for metric, v := range values {
 				if v != 0 {
 					i := c.instructions[kernel][offset]
-					want = append(want, fmt.Sprintf("%s|%d|%s|%.0f|%s|%d|%s", kernel, offset, metric, v, c.files[i.File], i.Line, i.Opcode))
+					want = append(want, fmt.Sprintf("%s|%d|%s|%.0f|%s|%d|%s|%s|%d", kernel, offset, metric, v, c.files[i.File], i.Line, i.Opcode, c.files[i.PTXFile], i.PTXLine))
 				}
 			}
 		}
 	}
 	w := warehouse(t)
 	ingested(t, w, "r", saved(t, "source.ncu-rep", data))
-	got := texts(t, w, `SELECT k.name, x.offset_bytes, n.name, x.value::BIGINT, f.name, i.line, i.opcode FROM ncu_instance x JOIN ncu_metric_name n USING (run_id, metric_id) JOIN ncu_launch l USING (run_id, source_id, launch_id)
+	got := texts(t, w, `SELECT k.name, x.offset_bytes, n.name, x.value::BIGINT, f.name, i.line, i.opcode, p.name, i.ptx_line FROM ncu_instance x JOIN ncu_metric_name n USING (run_id, metric_id) JOIN ncu_launch l USING (run_id, source_id, launch_id)
 		JOIN kernel_name k USING (run_id, kernel_name_id) JOIN ncu_instruction i USING (run_id, source_id, function_id, offset_bytes) JOIN ncu_source_file f USING (run_id, source_id, file_id)
+		JOIN ncu_source_file p ON p.run_id = i.run_id AND p.source_id = i.source_id AND p.file_id = i.ptx_file_id
 		JOIN ncu_function u ON u.run_id = x.run_id AND u.source_id = x.source_id AND u.function_id = x.function_id AND u.symbol = l.symbol`)
 	slices.Sort(want)
 	slices.Sort(got)
@@ -380,7 +382,13 @@ func TestStoreSource(t *testing.T) {
 	if len(text) != 1 || !strings.HasPrefix(text[0], "// HF_TOKEN=***") || strings.Contains(text[0], planted) || strings.Count(text[0], "\n") != strings.Count(c.texts["/opt/bench/.src/kernels.cu"], "\n") {
 		t.Errorf("stored is %.200q", text)
 	}
-	isResult(t, w, `SELECT count(*), count(DISTINCT (function_id, offset_bytes)) FROM ncu_instruction`, "494|494")
+	ptx := texts(t, w, `SELECT name, sha256(text), text FROM ncu_source_file WHERE file_id IN (SELECT ptx_file_id FROM ncu_instruction)`)
+	for name, text := range c.texts {
+		if sum := sha256.Sum256([]byte(text)); strings.HasSuffix(name, ".ptx") && !slices.Equal(ptx, []string{fmt.Sprintf("%s|%x|%s", name, sum, text)}) {
+			t.Errorf("PTX is stored as %.200q", ptx)
+		}
+	}
+	isResult(t, w, `SELECT count(*), count(DISTINCT (function_id, offset_bytes)), count(DISTINCT ptx_file_id) FROM ncu_instruction`, "494|494|1")
 	isResult(t, w, `SELECT stored_count, reason FROM source_part WHERE part = 'values at instructions'`, fmt.Sprintf("%d|zeros are not stored", len(want)))
 }
 
@@ -399,7 +407,7 @@ func TestSourceOfAnotherVersion(t *testing.T) {
 	}
 	place := at + bytes.Index(data[at:at+40], size)
 	data[place]++
-	if c := readCode(t, data); len(c.texts) != 1 || c.texts[name] != "" {
+	if c := readCode(t, data); len(c.texts) != 2 || c.texts[name] != "" {
 		t.Errorf("the text has %d bytes", len(c.texts[name]))
 	}
 }
@@ -418,17 +426,18 @@ func TestDamagedCode(t *testing.T) {
 		to       []byte
 		reason   string
 		noOpcode bool
+		noPTX    bool
 	}{
-		"no ELF":                  {head, []byte("X"), "it is no compiled code of a GPU", true},
-		"another machine":         {head + 18, []byte{62}, "it is no compiled code of a GPU", true},
-		"a section beyond":        {head + 40, []byte{255, 255, 255, 255, 255, 255, 255, 127}, "it is no compiled code of a GPU", true},
-		"version 5 of DWARF":      {table + 4, []byte{5}, "in version 5 of DWARF", false},
-		"a unit that is too long": {table, []byte{255, 255, 255, 127}, "a unit of 2147483647 bytes", false},
-		"a header that is":        {table + 6, []byte{255, 255, 0, 0}, "line table: ", false},
-		"a kind of relocation":    {relocation, []byte{9}, "a relocation of kind 9", false},
-		"a symbol":                {relocation + 4, []byte{255, 255}, "of symbol 65535", false},
-		"a place":                 {relocation - 8, []byte{255, 255, 255}, "is not one of a line table", false},
-		"compute capability 7.0":  {head + 49, []byte{70}, "", true},
+		"no ELF":                  {head, []byte("X"), "it is no compiled code of a GPU", true, true},
+		"another machine":         {head + 18, []byte{62}, "it is no compiled code of a GPU", true, true},
+		"a section beyond":        {head + 40, []byte{255, 255, 255, 255, 255, 255, 255, 127}, "it is no compiled code of a GPU", true, true},
+		"version 5 of DWARF":      {table + 4, []byte{5}, "in version 5 of DWARF", false, false},
+		"a unit that is too long": {table, []byte{255, 255, 255, 127}, "a unit of 2147483647 bytes", false, false},
+		"a header that is":        {table + 6, []byte{255, 255, 0, 0}, "line table .debug_line: unit at byte 0: ", false, false},
+		"a kind of relocation":    {relocation, []byte{9}, "a relocation of kind 9", false, false},
+		"a symbol":                {relocation + 4, []byte{255, 255}, "of symbol 65535", false, false},
+		"a place":                 {relocation - 8, []byte{255, 255, 255}, "is not one of a line table", false, false},
+		"compute capability 7.0":  {head + 49, []byte{70}, "", true, false},
 	} {
 		data := slices.Clone(real)
 		copy(data[c.at:], c.to)
@@ -443,10 +452,13 @@ func TestDamagedCode(t *testing.T) {
 		}); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		lines, opcodes := 0, 0
+		lines, ptxLines, opcodes := 0, 0, 0
 		if err := r.EachInstruction(func(i ncu.Instruction) error {
 			if i.Line > 0 {
 				lines++
+			}
+			if i.PTXLine > 0 {
+				ptxLines++
 			}
 			if i.Opcode != "" {
 				opcodes++
@@ -456,8 +468,8 @@ func TestDamagedCode(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		faults := strings.Join(r.Faults(), "; ")
-		if values < 500 || (lines > 0) != (c.reason == "") || (opcodes == 0) != c.noOpcode || !strings.Contains(faults, c.reason) || (faults == "") != (c.reason == "") || faults != "" && !strings.HasPrefix(faults, "compiled code at byte ") {
-			t.Errorf("%s: %d values, %d lines, %d opcodes: %s", name, values, lines, opcodes, faults)
+		if values < 500 || (lines > 0) != (c.reason == "") || (ptxLines == 0) != c.noPTX || (opcodes == 0) != c.noOpcode || !strings.Contains(faults, c.reason) || (faults == "") != (c.reason == "") || faults != "" && !strings.HasPrefix(faults, "compiled code at byte ") {
+			t.Errorf("%s: %d values, %d lines, %d of PTX, %d opcodes: %s", name, values, lines, ptxLines, opcodes, faults)
 		}
 	}
 }

@@ -91,7 +91,7 @@ func (s *store) code(info *load.SourceInfo) error {
 	}
 	rows = rows[:0]
 	err := r.EachInstruction(func(i Instruction) error {
-		rows = append(rows, []driver.Value{s.target.UUID(), id, i.Function, i.Offset, orNull(i.File, 0), orNull(i.Line, 0), orNull(i.Opcode, "")})
+		rows = append(rows, []driver.Value{s.target.UUID(), id, i.Function, i.Offset, orNull(i.File, 0), orNull(i.Line, 0), orNull(i.Opcode, ""), orNull(i.PTXFile, 0), orNull(i.PTXLine, 0)})
 		if len(rows) < flushOthers {
 			return nil
 		}
@@ -126,7 +126,7 @@ func (s *store) code(info *load.SourceInfo) error {
 		}
 	}
 	for _, w := range r.Faults() {
-		s.warn(info, w+": the lines of its instructions are unknown")
+		s.warn(info, w+": what it says of instructions is unknown")
 	}
 	if err := s.flushInstances(); err != nil {
 		return err

@@ -337,6 +337,12 @@ var words = map[string]func(c C, alike []C) string{
 	"no-source-text": func(c C, _ []C) string {
 		return fmt.Sprintf("no text of the source lines of %d of %s: profile with ncu --import-source yes where the sources are", c.Count, count(c.OfCount, "kernel"))
 	},
+	"no-ptx": func(c C, _ []C) string {
+		return fmt.Sprintf("no lines of PTX of %d of %s: compile with -lineinfo, or ingest again with --replace what an older prof stored", c.Count, count(c.OfCount, "kernel"))
+	},
+	"no-ptx-text": func(c C, _ []C) string {
+		return fmt.Sprintf("the text of the PTX of %d of %s is not stored: it is longer than 8 MiB, or a secret in it spans several lines", c.Count, count(c.OfCount, "kernel"))
+	},
 	"no-operations-measured":   says("no operations were measured: profile with ncu --set roofline or full"),
 	"no-timeline-to-plan-from": says("the run has no Nsight Systems timeline to plan from"),
 	"no-symbols":               says("the capture has no kernel symbols, or an older prof did not store them: ingest it again with --replace"),

@@ -1,4 +1,4 @@
--- _caveat-lines: What warps of profiled kernels wait for, and what values of instructions, source lines and texts are missing.
+-- _caveat-lines: What warps of profiled kernels wait for, and what values of instructions, lines and texts are missing.
 -- grain: one caveat, as in the table caveat
 -- key: kind, object
 -- params:
@@ -6,6 +6,7 @@
 --   kernel VARCHAR = NULL: only kernels whose name contains this, ignoring case
 --   launch BIGINT = NULL: only this launch
 --   stage VARCHAR = NULL: only launches in this stage; (none) for launches outside every stage
+--   by VARCHAR = NULL: ptx for lines of PTX
 -- columns:
 --   kind: what it says
 --   object: what else it names
@@ -20,10 +21,10 @@ WITH l AS (
 ), used AS (
     SELECT DISTINCT l.kernel_name_id, x.source_id, x.function_id FROM ncu_instance x JOIN l ON l.launch_id = x.launch_id WHERE x.run_id = run
 ), code AS (
-    SELECT u.kernel_name_id, count(i.line) AS lines, count(f.text) AS texts
+    SELECT u.kernel_name_id, count(CASE WHEN "by" = 'ptx' THEN i.ptx_line ELSE i.line END) AS lines, count(f.text) AS texts
     FROM used u
     JOIN ncu_instruction i ON i.run_id = run AND i.source_id = u.source_id AND i.function_id = u.function_id
-    LEFT JOIN ncu_source_file f ON f.run_id = i.run_id AND f.source_id = i.source_id AND f.file_id = i.file_id
+    LEFT JOIN ncu_source_file f ON f.run_id = i.run_id AND f.source_id = i.source_id AND f.file_id = CASE WHEN "by" = 'ptx' THEN i.ptx_file_id ELSE i.file_id END
     GROUP BY u.kernel_name_id
 ), known AS (
     SELECT count(DISTINCT l.kernel_name_id) AS kernels, count(DISTINCT c.kernel_name_id) AS coded, count(DISTINCT c.kernel_name_id) FILTER (c.lines > 0) AS lined, count(DISTINCT c.kernel_name_id) FILTER (c.texts > 0) AS worded
@@ -41,6 +42,6 @@ SELECT 'warp-stall' AS kind, s.stall AS object, s.ratio FROM share s WHERE s.sta
 UNION ALL BY NAME
 SELECT 'no-instruction-values' AS kind, k.kernels - k.coded AS item_count, k.kernels AS of_count FROM known k WHERE k.coded < k.kernels
 UNION ALL BY NAME
-SELECT 'no-lines' AS kind, k.coded - k.lined AS item_count, k.coded AS of_count FROM known k WHERE k.lined < k.coded
+SELECT CASE WHEN "by" = 'ptx' THEN 'no-ptx' ELSE 'no-lines' END AS kind, k.coded - k.lined AS item_count, k.coded AS of_count FROM known k WHERE k.lined < k.coded
 UNION ALL BY NAME
-SELECT 'no-source-text' AS kind, k.lined - k.worded AS item_count, k.lined AS of_count FROM known k WHERE k.worded < k.lined
+SELECT CASE WHEN "by" = 'ptx' THEN 'no-ptx-text' ELSE 'no-source-text' END AS kind, k.lined - k.worded AS item_count, k.lined AS of_count FROM known k WHERE k.worded < k.lined

@@ -1,4 +1,4 @@
--- _ncu-line: What Nsight Compute measured at each source line, or instruction, of profiled kernels.
+-- _ncu-line: What Nsight Compute measured at each line of source or PTX, or instruction, of profiled kernels.
 -- grain: one line or instruction of one kernel
 -- key: kernel, file, line, function, code_offset
 -- params:
@@ -6,10 +6,10 @@
 --   kernel VARCHAR = NULL: only kernels whose name contains this, ignoring case
 --   launch BIGINT = NULL: only this launch
 --   stage VARCHAR = NULL: only launches in this stage; (none) for launches outside every stage
---   by VARCHAR = NULL: group by line or instruction; default: by line the code that has lines, and by instruction the rest
+--   by VARCHAR = NULL: group by line, ptx or instruction; default: by line the code that has lines, and by instruction the rest
 -- columns:
 --   kernel: kernel name as Nsight Compute spells it
---   file: source file; NULL when not known
+--   file: source file, or text of the PTX; NULL when not known
 --   line: line in the file; NULL when not known
 --   function: mangled name of the function that the instruction is in; NULL for a line
 --   code_offset: place of the instruction in its function, in bytes from its start; NULL for a line
@@ -33,7 +33,7 @@
 --   code: text of the line; NULL when the report does not have it
 
 WITH asked AS (
-    SELECT CASE WHEN "by" IS NULL OR "by" IN ('line', 'instruction') THEN coalesce("by", '') ELSE error('ARGUMENT: --by is line or instruction') END AS grouping
+    SELECT CASE WHEN "by" IS NULL OR "by" IN ('line', 'ptx', 'instruction') THEN coalesce("by", '') ELSE error('ARGUMENT: --by is line, ptx or instruction') END AS grouping
 ), l AS (
     SELECT m.launch_id, m.source_id, m.kernel_name_id, n.name AS kernel, m.duration_ns
     FROM ncu_measure m JOIN kernel_name n ON n.run_id = m.run_id AND n.kernel_name_id = m.kernel_name_id
@@ -42,22 +42,24 @@ WITH asked AS (
     SELECT n.metric_id, n.name, CASE WHEN n.name NOT LIKE '%\_not\_issued' ESCAPE '\' THEN nullif(regexp_extract(n.name, '^smsp__pcsamp_warps_issue_stalled_(.+)$', 1), '') END AS reason
     FROM ncu_metric_name n WHERE n.run_id = run AND (n.name IN ('smsp__pcsamp_sample_count', 'inst_executed', 'thread_inst_executed', 'thread_inst_executed_true', 'smsp__branch_targets_threads_divergent',
         'memory_l2_theoretical_sectors_global', 'memory_l2_theoretical_sectors_global_ideal', 'memory_l1_wavefronts_shared', 'memory_l1_wavefronts_shared_ideal') OR n.name LIKE 'smsp\_\_pcsamp\_warps\_issue\_stalled\_%' ESCAPE '\')
+), instruction AS (
+    SELECT i.source_id, i.function_id, i.offset_bytes AS offset_at, CASE WHEN asked.grouping = 'ptx' THEN i.ptx_file_id ELSE i.file_id END AS file_id, CASE WHEN asked.grouping = 'ptx' THEN i.ptx_line ELSE i.line END AS line, i.opcode, asked.grouping
+    FROM ncu_instruction i CROSS JOIN asked WHERE i.run_id = run
 ), lined AS (
-    SELECT DISTINCT i.source_id, i.function_id FROM ncu_instruction i WHERE i.run_id = run AND i.line IS NOT NULL
+    SELECT DISTINCT i.source_id, i.function_id FROM instruction i WHERE i.line IS NOT NULL
 ), place AS (
-    SELECT i.source_id, i.function_id, i.offset_bytes AS offset_at, i.file_id, f.name AS file, i.line, CASE WHEN asked.grouping = 'instruction' OR asked.grouping = '' AND lined.function_id IS NULL THEN i.offset_bytes END AS code_offset, n.symbol, i.opcode
-    FROM ncu_instruction i CROSS JOIN asked
-    JOIN ncu_function n ON n.run_id = i.run_id AND n.source_id = i.source_id AND n.function_id = i.function_id
+    SELECT i.source_id, i.function_id, i.offset_at, i.file_id, f.name AS file, i.line, CASE WHEN i.grouping = 'instruction' OR i.grouping = '' AND lined.function_id IS NULL THEN i.offset_at END AS code_offset, n.symbol, i.opcode
+    FROM instruction i
+    JOIN ncu_function n ON n.run_id = run AND n.source_id = i.source_id AND n.function_id = i.function_id
     LEFT JOIN lined ON lined.source_id = i.source_id AND lined.function_id = i.function_id
-    LEFT JOIN ncu_source_file f ON f.run_id = i.run_id AND f.source_id = i.source_id AND f.file_id = i.file_id
-    WHERE i.run_id = run
+    LEFT JOIN ncu_source_file f ON f.run_id = run AND f.source_id = i.source_id AND f.file_id = i.file_id
 ), numbered AS (
     SELECT p.source_id, p.function_id, p.offset_at, p.file_id, p.file, p.line, p.code_offset, CASE WHEN p.code_offset IS NOT NULL THEN p.symbol END AS "function", p.symbol, p.opcode,
         dense_rank() OVER (ORDER BY p.file, p.line, p.code_offset, CASE WHEN p.code_offset IS NOT NULL THEN p.symbol END) AS place_id
     FROM place p
 ), text AS ( -- lines of the files
     SELECT f.source_id, f.file_id, unnest(string_split(f.text, chr(10))) AS code, generate_subscripts(string_split(f.text, chr(10)), 1) AS line
-    FROM ncu_source_file f WHERE f.run_id = run AND f.text IS NOT NULL
+    FROM ncu_source_file f SEMI JOIN place p ON p.source_id = f.source_id AND p.file_id = f.file_id WHERE f.run_id = run AND f.text IS NOT NULL
 ), spot AS ( -- values of lines or instructions by launch
     SELECT l.launch_id, l.kernel, l.duration_ns, p.place_id, p.opcode, m.name, m.reason, sum(x.value) AS value
     FROM ncu_instance x
@@ -94,7 +96,7 @@ WITH asked AS (
     SELECT u.kernel, count(DISTINCT u.launch_id) AS launches FROM used u GROUP BY u.kernel
 ), here AS (
     SELECT u.kernel, p.place_id, p.file, p.line, p.code_offset, p."function", CASE WHEN p.code_offset IS NOT NULL THEN min(p.opcode) END AS opcode, count(DISTINCT (coalesce(p.symbol, ''), p.offset_at)) AS instruction_count,
-        min(trim(t.code, ' ' || chr(9) || chr(13))) AS code
+        min(trim(replace(t.code, chr(9), ' '), ' ' || chr(13))) AS code
     FROM (SELECT DISTINCT u.kernel, u.source_id, u.function_id FROM used u) u
     JOIN numbered p ON p.source_id = u.source_id AND p.function_id = u.function_id
     LEFT JOIN text t ON t.source_id = p.source_id AND t.file_id = p.file_id AND t.line = p.line

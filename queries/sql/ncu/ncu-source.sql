@@ -1,4 +1,4 @@
--- ncu-source v1: What Nsight Compute measured at each source line or instruction of a kernel: samples, stalls, executions, memory accesses.
+-- ncu-source v1: What Nsight Compute measured at each line of source or PTX, or instruction, of a kernel: samples, stalls, executions, memory accesses.
 -- grain: one line or instruction of one kernel
 -- key: kernel, file, line, function, code_offset
 -- notes: ncu lines
@@ -7,11 +7,11 @@
 --   kernel VARCHAR = NULL: only kernels whose name contains this, ignoring case
 --   launch BIGINT = NULL: only this launch; default: sums over all launches of a kernel
 --   stage VARCHAR = NULL: only launches in this stage; (none) for launches outside every stage
---   by VARCHAR = NULL: group by line or instruction; default: by line the code that has lines (compiled with -lineinfo), and by instruction the rest
+--   by VARCHAR = NULL: group by line, ptx (line of PTX) or instruction; default: by line the code that has lines (compiled with -lineinfo), and by instruction the rest
 --   top BIGINT = 0: maximum rows, those with the most samples; 0 for all
 -- columns:
 --   kernel: kernel name as Nsight Compute spells it
---   file: source file; NULL when compiled without -lineinfo
+--   file: source file; with ptx, name of the PTX, the same for the same text; NULL when compiled without -lineinfo
 --   line: line in the file; inlined code has the line of the inlined function
 --   code_offset: place of the instruction in its function, in bytes from its start; NULL for a line
 --   opcode: operation of the instruction without its modifiers, as LDG; of a line, that with the most samples; NULL when not known: it is for compute capabilities 7.5, 8.0, 8.6, 8.9, 9.0, 10.0, 10.3 and 12.0
@@ -29,7 +29,7 @@
 --   shared_wavefront_ideal_count: passes they take without bank conflicts
 --   launches: profiled launches of the kernel that this sums up
 --   function: mangled name of the function that the instruction is in; NULL for a line
---   code: text of the line, where the report has it (ncu --import-source yes)
+--   code: text of the line, where the report has it (ncu --import-source yes; of PTX, up to 8 MiB)
 
 WITH r AS (
     SELECT row_number() OVER (ORDER BY x.samples DESC NULLS LAST, x.executed_count DESC NULLS LAST, x.kernel, x.file, x.line, x."function", x.code_offset) AS place, x.kernel, x.file, x.line, x."function", x.code_offset, x.opcode, x.samples, x.kernel_samples,

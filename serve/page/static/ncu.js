@@ -10,11 +10,12 @@ const stall = "smsp__average_warps_issue_stalled_*_per_issue_active.ratio";
 
 export function mount(root, route, nav) {
   const abort = new AbortController(), { signal } = abort, { run } = route.path, { query } = route;
+  const by = Object.hasOwn(groupings, query.get("by") ?? "") ? query.get("by") : "line";
   let launch = query.has("launch") ? Number(query.get("launch")) : null;
   const content = el("div", {}, loading("the profiled launches"));
   root.append(...heading(nav, run, "ncu"), content);
 
-  fill(content, Promise.all([ask(run, "kernel-sol", {}, signal), ask(run, "bottlenecks", { top: 0 }, signal), ask(run, "roofline", {}, signal), ask(run, "ceilings", {}, signal), ask(run, "ncu-hotspots", { top: 50 }, signal)]).then(([sol, bottlenecks, roofline, ceilings, hotspots]) => {
+  fill(content, Promise.all([ask(run, "kernel-sol", {}, signal), ask(run, "bottlenecks", { top: 0 }, signal), ask(run, "roofline", {}, signal), ask(run, "ceilings", {}, signal), hottest(run, by, signal)]).then(([sol, bottlenecks, roofline, ceilings, hotspots]) => {
     if (!sol.rows.length) return [el("p", { class: "hint none" }, "Nsight Compute profiled no kernel of this run."), sol.notes.map((n) => el("p", { class: "note" }, n)), el("p", {}, el("a", { href: `${runLink(run)}?query=ncu-plan` }, "Launches that it should profile"))];
     if (launch === null || !sol.rows.some((r) => r.launch === launch)) launch = sol.rows.reduce((most, r) => (r.duration_ns ?? 0) > (most.duration_ns ?? 0) ? r : most, sol.rows[0]).launch;
     const panel = el("div", { class: "launch", "aria-live": "polite" }), roofs = el("div");
@@ -42,13 +43,34 @@ export function mount(root, route, nav) {
     return [
       el("section", {}, el("h2", {}, "Roofline"), roofs, roofline.notes.map((n) => el("p", { class: "note" }, n)), el("details", {}, el("summary", {}, "Ceilings"), table(ceilings, { caption: "ceilings", search: false }))),
       el("section", {}, el("h2", {}, "What limits each kernel"), table(bottlenecks, { caption: "bottlenecks", search: false, most: 20 })),
-      hotspots.rows.length ? el("section", {}, el("h2", {}, "Hot lines"), table({ ...hotspots, columns: codeLast(hotspots.columns) }, { caption: "ncu-hotspots", search: false, most: 10, cells: { code: (v) => v === null ? "-" : el("code", {}, v) } })) : null,
+      hotspots.rows.length ? hotLines(run, hotspots, by, nav, signal) : null,
       el("section", {}, el("h2", {}, "Launches"), launches),
       el("section", {}, panel),
       el("p", { class: "see" }, ["ncu-source", "ncu-balance", "kernel-metrics", "ncu-rules", "kernel-efficiency", "ncu-matches", "region-metrics", "ncu-plan"].map((q) => [el("a", { href: `${runLink(run)}?query=${q}` }, q), " "])),
     ];
   }));
   return () => abort.abort();
+}
+
+// groupings are what hot lines are lines of: the query's argument by, where it has one, and its name.
+const groupings = { line: "source", ptx: "PTX", instruction: "instructions" };
+
+const hottest = (run, by, signal) => ask(run, "ncu-hotspots", { top: 50, ...(by === "line" ? {} : { by }) }, signal);
+
+// hotLines are the lines that take the most time, of the source, of the PTX, or single instructions.
+function hotLines(run, hotspots, by, nav, signal) {
+  const draw = (answer) => table({ ...answer, columns: codeLast(answer.columns) }, { caption: "ncu-hotspots", search: false, most: 10, cells: { code: (v) => v === null ? "-" : el("code", {}, v) } });
+  const lines = el("div", { "aria-live": "polite" }, draw(hotspots));
+  let asked = null;
+  function choose(e) {
+    nav.replace({ by: e.target.value === "line" ? null : e.target.value });
+    asked?.abort();
+    asked = new AbortController();
+    signal.addEventListener("abort", () => asked.abort());
+    fill(lines, hottest(run, e.target.value, asked.signal).then(draw));
+  }
+  return el("section", {}, el("h2", {}, "Hot lines"),
+    el("div", { class: "form" }, el("label", {}, "lines of", el("select", { name: "by", onchange: choose }, Object.entries(groupings).map(([value, text]) => el("option", { value, selected: value === by }, text))))), lines);
 }
 
 // launchPanel is one launch: its figures, what its warps wait for, what Nsight Compute's rules say of its kernel.
