@@ -27,8 +27,8 @@ func NsysArgs(o Options, out string, app []string) []string {
 	if o.Nsys.Memory {
 		args = append(args, "--cuda-memory-usage=true")
 	}
-	if o.Nsys.Stack { // without thresholds: nsys leaves out calls of less than 80 us
-		args = append(args, "--cudabacktrace=all:0", "--python-backtrace=cuda")
+	if o.Nsys.Stack { // without thresholds, since nsys leaves out calls of less than 80 us; samples cost little next to them
+		args = append(args, "--cudabacktrace=all:0", "--python-backtrace=cuda", "--python-sampling=true", "--python-sampling-frequency=1000")
 	}
 	args = append(args, nsysCapture(o)...)
 	args = append(args, nsysWindow(o)...)

@@ -148,8 +148,9 @@ func sampleMarks(t *testing.T, path string) []sampleMark {
 
 // TestSamplesOfExport: samples by stack are those of the export, and each gap that is known by samples has the function that more than half of those within it are in, and no gap else.
 func TestSamplesOfExport(t *testing.T) {
-	w, _ := sharedWarehouse(t)
-	for run, path := range map[string]string{"stacks": "../../testdata/nsys/stacks/stacks.sqlite.gz"} {
+	w := warehouseWith(t, derive.Facts{})
+	for run, path := range map[string]string{"stacks": "../../testdata/nsys/stacks/stacks.sqlite.gz", "idle": "../../testdata/cpu/idle.sqlite.gz"} {
+		mustIngest(t, w, run, path)
 		marks, counts := sampleMarks(t, path), map[string]int{}
 		for _, m := range marks {
 			counts[strings.Join(m.functions, " > ")]++
@@ -220,15 +221,19 @@ func TestHotLinesOfNsys(t *testing.T) {
 		t.Fatal(err)
 	}
 	var lines []string
-	var work, device, idle int64
+	var work, device, idle, samples, idleSamples int64
 	for _, row := range f.Rows {
 		lines = append(lines, row[f.Index("line")].(string))
 		work, device, idle = work+row[f.Index("work_count")].(int64), device+row[f.Index("device_ns")].(int64), idle+row[f.Index("idle_ns")].(int64)
+		samples, idleSamples = samples+row[f.Index("samples")].(int64), idleSamples+row[f.Index("idle_samples")].(int64)
 	}
 	all := rows(t, w, `SELECT (SELECT sum(x.duration_ns) FROM (SELECT run_id, duration_ns FROM kernel UNION ALL SELECT run_id, duration_ns FROM memop UNION ALL SELECT run_id, duration_ns FROM graph_launch) x WHERE x.run_id = r.run_id),
 		(SELECT sum(g.duration_ns) FROM gap_sum g WHERE g.run_id = r.run_id) FROM run r WHERE r.name = 'stacks'`)
 	if want := []string{strings.Join([]string{strconv.FormatInt(device, 10), strconv.FormatInt(idle, 10)}, "|")}; work != 205 || !slices.Equal(all, want) {
 		t.Errorf("%d pieces of work, %v ns in lines, %v in all", work, want, all)
+	}
+	if samples != 98 || idleSamples > samples || idleSamples < 80 {
+		t.Errorf("%d samples in lines, %d of them in gaps", samples, idleSamples)
 	}
 	slices.Sort(lines)
 	if want := []string{"(no stack)", "(not recorded)", "hot.py:12", "hot.py:20", "hot.py:22", "hot.py:26", "hot.py:27", "hot.py:28", "hot.py:33", "hot.py:44", "lib/model.py:12", "lib/model.py:13", "lib/model.py:17"}; !slices.Equal(lines, want) {

@@ -12,8 +12,8 @@
 -- columns:
 --   rank: rank by device time with that of the backward pass, then idle_ns, cpu_ns and samples; by own the user's own code comes before libraries, what is in no function last
 --   line: file:line without the folder that the user's files share; PyTorch records the line that a function begins at, Nsight Systems the one that ran. (no file): only functions without a file were open; (no stack):
---     outside every Python function, as on the threads of autograd; (not recorded): without a captured launch, before prof stored stacks, or idle in gaps shorter than the 10,000
---     longest of a GPU
+--     outside every Python function, as on the threads of autograd; (not recorded): without a captured launch,
+--     launched by a call that no stack was taken of, or before prof stored stacks, idle before such work, or idle in gaps shorter than the 10,000 longest of a GPU
 --   function: name of the function; NULL in the last three
 --   code: own (the user's) or library, in traces of XLA for all functions, since they have files without folders; NULL in the last three
 --   device_ns: device time of the work launched in it and in the library functions that it called, but not in other lines of this table; a graph replay counts where its work was captured, or where it was
