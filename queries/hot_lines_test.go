@@ -189,7 +189,7 @@ func TestHotLinesSampled(t *testing.T) {
 		{"idle.py:27", "one_long_builtin", 5, 9.087 + 7.496 + 6.12 + 10.526 + 10.359}, {"idle.py:49", "wait_for_lock", 5, 6.116 + 6.045 + 6.063 + 6.088 + 5.954},
 		{"idle.py:14", "spin", 7, 6.007 + 6.011 + 6.009 + 6.009 + 6.01 + 6.009 + 6.01}, {"idle.py:37", "read_file", 5, 3.355 + 3.384 + 3.199 + 3.213 + 3.447},
 	} {
-		got := rows(t, w, fmt.Sprintf(`SELECT gap_count, idle_ns / 1e6 BETWEEN %f AND %f, idle_samples > 0.75 * idle_ns / 1e6, idle_samples < 1.05 * idle_ns / 1e6 + 1 FROM hot_lines('idle') WHERE line = '%s' AND function = '%s'`,
+		got := rows(t, w, fmt.Sprintf(`SELECT gap_count, idle_ns / 1e6 BETWEEN %f AND %f, idle_sample_count > 0.75 * idle_ns / 1e6, idle_sample_count < 1.05 * idle_ns / 1e6 + 1 FROM hot_lines('idle') WHERE line = '%s' AND function = '%s'`,
 			line.ms, line.ms+0.4*float64(line.gaps), line.line, line.function))
 		if want := fmt.Sprintf("[%d true true true]", line.gaps); len(got) != 1 || got[0] != want {
 			t.Errorf("%s %s: %v, want %s", line.line, line.function, got, want)

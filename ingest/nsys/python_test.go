@@ -42,7 +42,7 @@ func TestSamples(t *testing.T) {
 	expect(t, w, chains+`SELECT p.tid, p.time_ns, coalesce(c.functions, p.stack_id::VARCHAR), r.path FROM python_sample p LEFT JOIN chain c ON c.stack_id = p.stack_id LEFT JOIN range_path r ON r.path_id = p.path_id ORDER BY ALL`,
 		"101|12000|"+step+" > /srv/llm/data.py(30): prep > /usr/lib/python3.12/random.py(5): shuffle|prefill",
 		"101|14000|"+step+" > /srv/llm/data.py(31): prep|prefill", "101|16000|"+step+" > /srv/llm/data.py(31): prep|prefill", "101|19945|"+step+" > /srv/llm/data.py(50): rest|prefill",
-		"101|22000|"+step+" > /srv/llm/data.py(30): prep|prefill", "101|24000|"+outer+" > /srv/llm/run.py(9): step > /srv/llm/data.py(50): rest|prefill",
+		"101|22000|"+step+" > /srv/llm/data.py(30): prep|prefill > Python GC", "101|24000|"+outer+" > /srv/llm/run.py(9): step > /srv/llm/data.py(50): rest|prefill",
 		"101|40100|"+step+" > /srv/llm/data.py(31): prep|~", "101|50000|"+step+" > /srv/llm/data.py(50): rest|~", "101|50050|"+step+" > /srv/llm/data.py(50): rest|~",
 		"101|52000|"+step+" > /srv/llm/data.py(31): prep|~", "101|53000|~|~", "101|62000|0|~", "102|33000|"+step+" > /srv/llm/data.py(31): prep|~")
 	expect(t, w, chains+`SELECT g.start_ns, coalesce(c.functions, x.stack_id::VARCHAR), x.found_by, x.sample_count, x.match_count FROM gap g LEFT JOIN gap_stack x USING (source_id, device_id, start_ns) LEFT JOIN chain c ON c.stack_id = x.stack_id ORDER BY ALL`,
@@ -56,11 +56,12 @@ func TestSamples(t *testing.T) {
 		"80100|~|~|0|~")
 	expect(t, w, chains+`SELECT k.correlation_id, coalesce(c.functions, k.stack_id::VARCHAR) FROM kernel k LEFT JOIN chain c ON c.stack_id = k.stack_id ORDER BY 1`,
 		"1|"+step, "2|~", "3|"+step, "4|"+step, "5|~", "6|~", "7|"+step, "8|0", "9|~")
-	expect(t, w, `SELECT stage, sum(sample_count), sum(idle_sample_count), sum(idle_ns) FROM stack_sum GROUP BY ALL ORDER BY ALL`, "(none)|7|3|69300", "prefill|6|3|9900")
-	expect(t, w, `SELECT kind, object, item_count, of_count, time_ns::BIGINT, of_time_ns::BIGINT FROM caveat WHERE topic IN ('stack', 'gap-line') ORDER BY ALL`,
+	expect(t, w, `SELECT stage, sum(sample_count), sum(idle_sample_count), sum(idle_ns) FROM stack_sum GROUP BY ALL ORDER BY ALL`, "(none)|7|1|59400", "prefill|6|5|19800")
+	expect(t, w, `SELECT stage, subject, saving_ns, evidence->>'line', evidence->>'line_count', evidence->>'sample_count' FROM finding WHERE finding_id = 'gc-pauses'`, "prefill|Python GC|1000|data.py:30 prep|1|1")
+	expect(t, w, `SELECT kind, object, item_count, of_count, time_ns::BIGINT, of_time_ns::BIGINT FROM caveat WHERE topic IN ('stack', 'sampled') ORDER BY ALL`,
 		"idle-by-samples|~|~|~|29700|79200", "launches-without-stack|cudaLaunchKernel|4|~|400|900", "python-sampled|~|13|2|2000|~")
 	expect(t, w, `SELECT message FROM diagnostic WHERE origin = 'ingest'`, "NVTX_EVENTS: the Python functions of 1 samples cannot be read; their stacks are unknown")
-	expect(t, w, `SELECT read_count, stored_count, reason FROM source_part WHERE part = 'NVTX_EVENTS'`, "21|1|domain and category names are stored with the ranges; 18 marks are Python stacks")
+	expect(t, w, `SELECT read_count, stored_count, reason FROM source_part WHERE part = 'NVTX_EVENTS'`, "22|2|domain and category names are stored with the ranges; 18 marks are Python stacks")
 }
 
 // TestStacksOfPyTorch compares the functions that calls were made in with those that the PyTorch profiler recorded of the same program.
@@ -225,7 +226,7 @@ func TestHotLinesOfNsys(t *testing.T) {
 	for _, row := range f.Rows {
 		lines = append(lines, row[f.Index("line")].(string))
 		work, device, idle = work+row[f.Index("work_count")].(int64), device+row[f.Index("device_ns")].(int64), idle+row[f.Index("idle_ns")].(int64)
-		samples, idleSamples = samples+row[f.Index("samples")].(int64), idleSamples+row[f.Index("idle_samples")].(int64)
+		samples, idleSamples = samples+row[f.Index("samples")].(int64), idleSamples+row[f.Index("idle_sample_count")].(int64)
 	}
 	all := rows(t, w, `SELECT (SELECT sum(x.duration_ns) FROM (SELECT run_id, duration_ns FROM kernel UNION ALL SELECT run_id, duration_ns FROM memop UNION ALL SELECT run_id, duration_ns FROM graph_launch) x WHERE x.run_id = r.run_id),
 		(SELECT sum(g.duration_ns) FROM gap_sum g WHERE g.run_id = r.run_id) FROM run r WHERE r.name = 'stacks'`)

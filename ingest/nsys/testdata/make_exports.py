@@ -370,7 +370,7 @@ def samples():
     x.table("ENUM_NSYS_EVENT_CLASS", "id INTEGER, name TEXT, label TEXT", [(0, "RUNTIME", "CUDA runtime"), (backtraces, "BACKTRACE", "CUDA backtrace")])
     calls, kernels = [], []
     rows = [(10, None, 75, "Python Backtrace on CUDA", None, t, None, 2, None), (11, None, 75, "Python Periodic Sampling", None, t, None, 4, None),
-            (11500, 25000, 59, "prefill", None, t, None, 0, None)]
+            (11500, 32000, 59, "prefill", None, t, None, 0, None), (21500, 22500, 59, "Python GC", None, t, None, 0, None)]
 
     def frames(domain, functions):
         return '{"%s":{"Thread state ID":1,"Thread state":"Running","Frames count":%d,"Frames":[%s]}}' % (domain, len(functions), ",".join(

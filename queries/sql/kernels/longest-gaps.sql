@@ -1,7 +1,7 @@
 -- longest-gaps v4: The longest idle gaps of each GPU: where the work after was launched, and what its thread did meanwhile, in any process.
 -- grain: one idle gap
 -- key: source_id, device, start_ns
--- notes: timelines accounting launch gap-line warm
+-- notes: timelines accounting launch sampled warm
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 20: maximum rows; 0 for all: the 10,000 longest gaps of each GPU of a source are stored

@@ -1,7 +1,7 @@
 -- hot-lines v2: Lines of code by the GPU time they launched and the GPU idle time they caused, the user's own code first; the rows add up to all device work and all idle time of the capture.
 -- grain: one function of the user's own code, or for work outside it one of a library
 -- key: line, function, path
--- notes: stack gap-line warm
+-- notes: stack sampled warm
 -- params:
 --   run VARCHAR: the run
 --   by VARCHAR = 'own': count each thing for the innermost function that is the user's own code (own), or for the innermost one with a file, whoever wrote it (any)
@@ -26,7 +26,7 @@
 --     than half of the samples of that thread were in it; without samples, gaps before the work that it launched
 --   idle_ratio: idle_ns as a share of the idle time of all rows
 --   gap_count: idle gaps in idle_ns
---   idle_samples: samples of Python in it within these gaps, by which they count for it; 0 where they count by calls or by the launch after
+--   idle_sample_count: samples of Python in it within these gaps, by which they count for it; 0 where they count by calls or by the launch after
 --   cpu_ns: CPU time in it and in the library functions that it called, but not in other lines of this table; 0 where calls of Python functions are not recorded
 --   calls: calls of the function; 0 where they are not recorded
 --   samples: samples of Python in it and in the library functions that it called, but not in other lines of this table, on all threads, waiting or running; 0 where Python was not sampled
@@ -63,12 +63,12 @@ WITH RECURSIVE cut AS MATERIALIZED (
 ), t AS (
     SELECT n.line, n.function, n.code, n.path, sum(n.device_ns)::BIGINT AS device_ns, sum(n.backward_device_ns)::BIGINT AS backward_device_ns, sum(n.work_count)::BIGINT AS work_count, sum(n.idle_ns)::BIGINT AS idle_ns,
         sum(n.gap_count)::BIGINT AS gap_count, sum(n.cpu_ns)::BIGINT AS cpu_ns, sum(n.call_count)::BIGINT AS calls,
-        sum(n.idle_sample_count)::BIGINT AS idle_samples, sum(n.sample_count)::BIGINT AS samples
+        sum(n.idle_sample_count)::BIGINT AS idle_sample_count, sum(n.sample_count)::BIGINT AS samples
     FROM named n GROUP BY n.line, n.function, n.code, n.path
 )
 SELECT row_number() OVER (ORDER BY CASE WHEN t.code IS NULL THEN 3 WHEN t.code = 'library' AND "by" = 'own' THEN 2 ELSE 1 END, t.device_ns + t.backward_device_ns DESC, t.idle_ns DESC, t.cpu_ns DESC, t.samples DESC, t.line, t.function, t.path) AS rank, t.line, t.function, t.code,
     t.device_ns, t.backward_device_ns, (t.device_ns + t.backward_device_ns) / nullif((SELECT sum(x.device_ns + x.backward_device_ns) FROM t x), 0) AS share_ratio,
-    CASE WHEN t.code IS NULL THEN t.device_ns + t.backward_device_ns ELSE coalesce(o.device_ns, 0) END AS total_device_ns, t.work_count, t.idle_ns, t.idle_ns / nullif((SELECT sum(x.idle_ns) FROM t x), 0) AS idle_ratio, t.gap_count, t.idle_samples, t.cpu_ns, t.calls, t.samples,
+    CASE WHEN t.code IS NULL THEN t.device_ns + t.backward_device_ns ELSE coalesce(o.device_ns, 0) END AS total_device_ns, t.work_count, t.idle_ns, t.idle_ns / nullif((SELECT sum(x.idle_ns) FROM t x), 0) AS idle_ratio, t.gap_count, t.idle_sample_count, t.cpu_ns, t.calls, t.samples,
     m.inside, t.path
 FROM t
 LEFT JOIN most m ON m.line = t.line AND m.function IS NOT DISTINCT FROM t.function AND m.path IS NOT DISTINCT FROM t.path

@@ -7,9 +7,7 @@ WITH s AS (
 ), stacked AS (
     SELECT DISTINCT w.source_id FROM stack_work w JOIN s ON s.source_id = w.source_id WHERE w.run_id = $run AND w.stack_id IS NOT NULL
 ), sampled AS (
-    SELECT p.source_id, p.pid, p.tid, count(*) AS n, median(p.interval_ns) AS interval_ns
-    FROM (SELECT x.source_id, x.pid, x.tid, x.time_ns - lag(x.time_ns) OVER (PARTITION BY x.source_id, x.pid, x.tid ORDER BY x.time_ns) AS interval_ns FROM python_sample x WHERE x.run_id = $run) p
-    GROUP BY p.source_id, p.pid, p.tid
+    SELECT x.source_id, x.pid, x.tid, x.time_ns - lag(x.time_ns) OVER (PARTITION BY x.source_id, x.pid, x.tid ORDER BY x.time_ns) AS interval_ns FROM python_sample x WHERE x.run_id = $run
 ), idle AS (
     SELECT g.source_id, sum(g.duration_ns) AS all_ns FROM gap_sum g WHERE g.run_id = $run GROUP BY g.source_id
 ), named AS (
@@ -26,8 +24,8 @@ UNION ALL BY NAME
 SELECT 'stack' AS topic, 'samples-without-stacks' AS kind, 'nsys' AS capture, bool_or(s.is_counted) AS is_counted
 FROM s WHERE s.source_id IN (SELECT x.source_id FROM sampled x) AND s.source_id NOT IN (SELECT x.source_id FROM stacked x) HAVING count(*) > 0
 UNION ALL BY NAME
-SELECT 'gap-line' AS topic, 'python-sampled' AS kind, 'nsys' AS capture, bool_or(s.is_counted) AS is_counted, sum(x.n)::BIGINT AS item_count, count(*) AS of_count, median(x.interval_ns) AS time_ns
+SELECT 'sampled' AS topic, 'python-sampled' AS kind, 'nsys' AS capture, bool_or(s.is_counted) AS is_counted, count(*) AS item_count, count(DISTINCT (x.source_id, x.pid, x.tid)) AS of_count, median(x.interval_ns) AS time_ns
 FROM sampled x JOIN s ON s.source_id = x.source_id HAVING median(x.interval_ns) > 0
 UNION ALL BY NAME
-SELECT 'gap-line' AS topic, 'idle-by-samples' AS kind, 'nsys' AS capture, bool_or(s.is_counted) AS is_counted, coalesce(sum(n.sample_ns), 0)::DOUBLE AS time_ns, sum(i.all_ns)::DOUBLE AS of_time_ns
+SELECT 'sampled' AS topic, 'idle-by-samples' AS kind, 'nsys' AS capture, bool_or(s.is_counted) AS is_counted, coalesce(sum(n.sample_ns), 0)::DOUBLE AS time_ns, sum(i.all_ns)::DOUBLE AS of_time_ns
 FROM s JOIN idle i ON i.source_id = s.source_id LEFT JOIN named n ON n.source_id = s.source_id WHERE s.source_id IN (SELECT x.source_id FROM sampled x) HAVING sum(i.all_ns) > 0
