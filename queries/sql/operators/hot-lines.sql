@@ -26,11 +26,11 @@
 --     than half of the samples of that thread were in it; without samples, gaps before the work that it launched
 --   idle_ratio: idle_ns as a share of the idle time of all rows
 --   gap_count: idle gaps in idle_ns
---   idle_sample_count: samples of Python in it within these gaps, by which they count for it; NULL when Python was not sampled
 --   cpu_ns: CPU time in it and in the library functions that it called, but not in other lines of this table; 0 where calls of Python functions are not recorded
 --   calls: calls of the function; 0 where they are not recorded
---   samples: samples of Python in it and in the library functions that it called, but not in other lines of this table, on all threads, waiting or running; NULL when Python was not sampled
 --   inside: library function or built-in that most of its device time, else of its idle time and CPU time, was spent in; NULL when it launched most itself
+--   idle_sample_count: samples of Python in it within the gaps of idle_ns, by which they count for it; NULL when Python was not sampled
+--   samples: samples of Python in it and in the library functions that it called, but not in other lines of this table, on all threads, waiting or running; NULL when Python was not sampled
 --   path: file as recorded
 
 WITH RECURSIVE cut AS MATERIALIZED (
@@ -68,8 +68,8 @@ WITH RECURSIVE cut AS MATERIALIZED (
 )
 SELECT row_number() OVER (ORDER BY CASE WHEN t.code IS NULL THEN 3 WHEN t.code = 'library' AND "by" = 'own' THEN 2 ELSE 1 END, t.device_ns + t.backward_device_ns DESC, t.idle_ns DESC, t.cpu_ns DESC, t.samples DESC, t.line, t.function, t.path) AS rank, t.line, t.function, t.code,
     t.device_ns, t.backward_device_ns, (t.device_ns + t.backward_device_ns) / nullif((SELECT sum(x.device_ns + x.backward_device_ns) FROM t x), 0) AS share_ratio,
-    CASE WHEN t.code IS NULL THEN t.device_ns + t.backward_device_ns ELSE coalesce(o.device_ns, 0) END AS total_device_ns, t.work_count, t.idle_ns, t.idle_ns / nullif((SELECT sum(x.idle_ns) FROM t x), 0) AS idle_ratio, t.gap_count, CASE WHEN a.samples > 0 THEN t.idle_sample_count END AS idle_sample_count, t.cpu_ns, t.calls, CASE WHEN a.samples > 0 THEN t.samples END AS samples,
-    m.inside, t.path
+    CASE WHEN t.code IS NULL THEN t.device_ns + t.backward_device_ns ELSE coalesce(o.device_ns, 0) END AS total_device_ns, t.work_count, t.idle_ns, t.idle_ns / nullif((SELECT sum(x.idle_ns) FROM t x), 0) AS idle_ratio, t.gap_count, t.cpu_ns, t.calls,
+    m.inside, CASE WHEN a.samples > 0 THEN t.idle_sample_count END AS idle_sample_count, CASE WHEN a.samples > 0 THEN t.samples END AS samples, t.path
 FROM t
 CROSS JOIN (SELECT sum(x.samples) AS samples FROM t x) a
 LEFT JOIN most m ON m.line = t.line AND m.function IS NOT DISTINCT FROM t.function AND m.path IS NOT DISTINCT FROM t.path
