@@ -27,8 +27,11 @@ func NsysArgs(o Options, out string, app []string) []string {
 	if o.Nsys.Memory {
 		args = append(args, "--cuda-memory-usage=true")
 	}
-	if o.Nsys.Stack { // without thresholds: nsys leaves out calls of less than 80 us
+	if o.Nsys.Stack { // without thresholds, since nsys leaves out calls of less than 80 us
 		args = append(args, "--cudabacktrace=all:0", "--python-backtrace=cuda")
+		if !slices.ContainsFunc(o.Nsys.Args, func(a string) bool { return a == "--python-sampling" || strings.HasPrefix(a, "--python-sampling=") }) { // nsys takes it once
+			args = append(args, "--python-sampling=true")
+		}
 	}
 	args = append(args, nsysCapture(o)...)
 	args = append(args, nsysWindow(o)...)

@@ -41,7 +41,9 @@ func TestNsysArgs(t *testing.T) {
 		"memory":             {func(o *Options) { o.Nsys.Memory = true }, deep + "--cuda-memory-usage=true "},
 		"memory, light":      {func(o *Options) { o.Mode, o.Nsys.Memory = ModeLight, true }, light + "--cuda-memory-usage=true "},
 		"stacks": {func(o *Options) { o.Nsys.Stack = true }, strings.Replace(deep, "--sample=none", "--sample=process-tree", 1) +
-			"--cudabacktrace=all:0 --python-backtrace=cuda "},
+			"--cudabacktrace=all:0 --python-backtrace=cuda --python-sampling=true "},
+		"stacks without samples": {func(o *Options) { o.Nsys.Stack, o.Nsys.Args = true, []string{"--python-sampling=false"} }, strings.Replace(deep, "--sample=none", "--sample=process-tree", 1) +
+			"--cudabacktrace=all:0 --python-backtrace=cuda --python-sampling=false "},
 		"delay":              {func(o *Options) { o.Delay = 90 * time.Second }, deep + "--delay=90 "},
 		"duration":           {func(o *Options) { o.Duration = 2 * time.Minute }, deep + "--duration=120 --stop-on-exit=true --kill=sigterm --wait=primary "},
 		"delay and duration": {func(o *Options) { o.Delay, o.Duration = time.Second, 2*time.Second }, deep + "--delay=1 --duration=2 --stop-on-exit=true --kill=sigterm --wait=primary "},

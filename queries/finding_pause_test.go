@@ -131,7 +131,7 @@ func TestCollectionsOfCapture(t *testing.T) {
 func TestCausesOfCapture(t *testing.T) {
 	t.Parallel()
 	w := newWarehouse(t)
-	for _, name := range []string{"sched", "gil", "nogil", "retry", "tilt"} {
+	for _, name := range []string{"sched", "gil", "nogil", "lock", "retry", "tilt"} {
 		paths := []string{"../testdata/cpu/" + name + ".sqlite.gz"}
 		if name == "tilt" {
 			paths = append(paths, "../testdata/cpu/tilt.csv.gz")
@@ -142,6 +142,8 @@ func TestCausesOfCapture(t *testing.T) {
 		// Nsight Systems' scheduler events have the thread off its CPU for 25.319 and 20.497 ms of two of these passes, where the marks say 25.314 and 20.493 ms.
 		{"sched", "cpu-starved", "f.stage, f.pass_count, f.saving_ns, f.evidence->>'preempted_count', f.evidence->>'cpu_count'", "[[decode 3 72321996 7 1] [prefill 3 11992079 1 1]]"},
 		{"gil", "gil-wait", "f.stage, f.pass_count, f.saving_ns, f.evidence->>'all_count', f.evidence->>'holder_tid'", "[[decode 1 4140833832 810 906] [prefill 1 337763382 66 906]]"},
+		// The thread of log_lines is short-lived and without a name; nsys' own, which takes the lock for each sample, does not count.
+		{"lock", "gil-wait", "f.stage, f.pass_count, f.saving_ns, f.evidence->>'holder_tid', f.evidence->>'held_ns', f.evidence->>'line', f.evidence->>'line_count', f.evidence->>'sample_count'", "[[decode 5 110519398 1017 107092809 lock.py:46 log_lines 64 64]]"},
 		{"nogil", "gil-wait", "f.stage", "[]"},
 		{"nogil", "cpu-starved", "f.stage", "[]"},
 		// By PyTorch's own count 12 retries; 900, 920, 940 and 960 MiB are allocated in each of four passes, and all but the last given back.

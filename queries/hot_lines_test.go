@@ -174,6 +174,39 @@ func TestHotLinesReal(t *testing.T) {
 	}
 }
 
+// TestHotLinesSampled reads samples of a program that is known, in which the GPU waits for Python at work, asleep, in a long built-in, in the garbage collector, in a file and for a lock. The times are those of
+// the program's own clock; its gaps are longer by the calls around. The first of the six waits in spin began in a gap that the start of the profiler takes most of.
+func TestHotLinesSampled(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	load(t, w, "idle", "../testdata/cpu/idle.sqlite.gz")
+	for _, line := range []struct {
+		line, function string
+		gaps           int64
+		ms             float64
+	}{
+		{"idle.py:31", "collect_garbage", 5, 108.942 + 97.252 + 97.772 + 108.864 + 117.073}, {"idle.py:23", "sleep_here", 5, 6.134 + 6.109 + 6.125 + 6.121 + 6.129},
+		{"idle.py:27", "one_long_builtin", 5, 9.087 + 7.496 + 6.12 + 10.526 + 10.359}, {"idle.py:49", "wait_for_lock", 5, 6.116 + 6.045 + 6.063 + 6.088 + 5.954},
+		{"idle.py:14", "spin", 7, 6.007 + 6.011 + 6.009 + 6.009 + 6.01 + 6.009 + 6.01}, {"idle.py:37", "read_file", 5, 3.355 + 3.384 + 3.199 + 3.213 + 3.447},
+	} {
+		got := rows(t, w, fmt.Sprintf(`SELECT gap_count, idle_ns / 1e6 BETWEEN %f AND %f, idle_sample_count > 0.75 * idle_ns / 1e6, idle_sample_count < 1.05 * idle_ns / 1e6 + 1 FROM hot_lines('idle') WHERE line = '%s' AND function = '%s'`,
+			line.ms, line.ms+0.4*float64(line.gaps), line.line, line.function))
+		if want := fmt.Sprintf("[%d true true true]", line.gaps); len(got) != 1 || got[0] != want {
+			t.Errorf("%s %s: %v, want %s", line.line, line.function, got, want)
+		}
+	}
+	// Gaps of 0.3 ms, of which few have a sample, count for the launch or for what the sample says; none has more samples than its length allows.
+	if got := rows(t, w, `SELECT count(*) FROM longest_gaps('idle', top := 0) WHERE line_by = 'sample' AND (samples = 0 OR samples > duration_ns / 0.9e6 + 1) OR line_by = 'launch' AND samples * 1e6 > duration_ns OR samples IS NULL`); got[0] != "[0]" {
+		t.Errorf("gaps with impossible samples: %s", got)
+	}
+	for _, by := range []string{"own", "any"} {
+		got := rows(t, w, fmt.Sprintf(`SELECT sum(idle_ns)::BIGINT, sum(gap_count)::BIGINT, sum(samples)::BIGINT FROM hot_lines('idle', top := 0, "by" := '%s')`, by))
+		if want := rows(t, w, `SELECT sum(duration_ns)::BIGINT, sum(gap_count)::BIGINT, (SELECT count(*) FROM python_sample) FROM gap_sum`); !slices.Equal(got, want) {
+			t.Errorf("by %s the lines have %s, the run %s", by, got, want)
+		}
+	}
+}
+
 // TestHotLinesXLA: a trace of XLA does not say in which folders files lie.
 func TestHotLinesXLA(t *testing.T) {
 	t.Parallel()

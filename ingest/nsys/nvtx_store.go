@@ -37,7 +37,11 @@ func (l *loader) storeRanges(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l.part(nvtxTable, l.ranges.read, n+marks, l.nvtxReason())
+	reason := l.nvtxReason()
+	if stacks := l.ranges.marks - marks; stacks > 0 {
+		reason += fmt.Sprintf("; %d marks are Python stacks", stacks)
+	}
+	l.part(nvtxTable, l.ranges.read, n+marks, reason)
 	return nil
 }
 
@@ -183,6 +187,7 @@ func (l *loader) writeRange(c *load.Chunk, n int, b *table.Batch, i, k int) erro
 	return nil
 }
 
+// storeMarks stores the marks but those that are Python stacks.
 func (l *loader) storeMarks(ctx context.Context, name string) (int64, error) {
 	if l.ranges.marks == 0 {
 		return 0, nil
@@ -194,12 +199,15 @@ func (l *loader) storeMarks(ctx context.Context, name string) (int64, error) {
 				if !isMark(typ) || b.Cols[nvThread].Null(i) {
 					continue
 				}
+				domain := l.ranges.domain(domainKey{procOf(thread), b.Cols[nvDomain].Ints[i]})
+				if domain == backtraceDomain || domain == sampleDomain {
+					continue
+				}
 				text, err := l.nvtxName(b, i)
 				if err != nil {
 					return err
 				}
-				if err := add(l.target.UUID(), l.sourceID(), pidOf(thread), tidOf(thread), l.ranges.domain(domainKey{procOf(thread), b.Cols[nvDomain].Ints[i]}),
-					text, b.Cols[nvStart].Ints[i]); err != nil {
+				if err := add(l.target.UUID(), l.sourceID(), pidOf(thread), tidOf(thread), domain, text, b.Cols[nvStart].Ints[i]); err != nil {
 					return err
 				}
 			}

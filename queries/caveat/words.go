@@ -288,6 +288,16 @@ var words = map[string]func(c C, alike []C) string{
 	"replays-without-stack": func(c C, _ []C) string {
 		return ofDeviceWork(c) + " is graph replays that count for the lines which launched them: which Python functions captured them is unknown"
 	},
+	"launches-without-stack": func(c C, _ []C) string {
+		return fmt.Sprintf("%s was launched by %s, of which Nsight Systems takes no stack: it is (not recorded)", ofDeviceWork(c), c.Object)
+	},
+	"samples-without-stacks": says("Python was sampled, but no stacks of CUDA calls were taken: device work is (not recorded); capture with --nsys-stack"),
+	"python-sampled": func(c C, _ []C) string {
+		return fmt.Sprintf("Python was sampled every %s (%s of %s): most gaps shorter than that have no sample", Duration(c.TimeNs), count(c.Count, "sample"), count(c.OfCount, "thread"))
+	},
+	"idle-by-samples": func(c C, _ []C) string {
+		return fmt.Sprintf("%s of the idle time (%.3f of %s) counts for lines by samples within it, the rest for the launch after it, where that has a stack", share(c.TimeNs, c.OfTimeNs), c.TimeNs/1e6, ms(c.OfTimeNs))
+	},
 	"work-of-unknown-operators": func(c C, _ []C) string {
 		return ofDeviceWork(c) + " has no launch in the capture, so its operator is unknown: see (no launch) in top-operators and operator-kernels"
 	},

@@ -45,13 +45,13 @@ var findingWords = map[string]func(x Finding) string{
 		return text
 	},
 	"gc-pauses": func(x Finding) string {
-		return fmt.Sprintf("GPU idle %s while Python collects garbage%s; %s", x.saved(), x.spread(), x.mostText("collection", "collections"))
+		return fmt.Sprintf("GPU idle %s while Python collects garbage%s; %s", x.saved(), x.spread(), x.mostText("collection", "collections")) + x.sampledLine("")
 	},
 	"gil-wait": func(x Finding) string {
 		n := x.Numbers
 		text := fmt.Sprintf("GPU idle %s while the thread that launches next waits for Python's lock (the GIL)%s; %s, %s in idle gaps", x.saved(), x.spread(), n.many("all_count", "wait", "waits"), n.time("calls_ns"))
 		if n.amount("held_ns") > 0 {
-			text += fmt.Sprintf("; of the other threads, thread %d held the lock longest, for %s", n.count("holder_tid"), n.time("held_ns"))
+			text += fmt.Sprintf("; of the other threads, thread %d held the lock longest, for %s", n.count("holder_tid"), n.time("held_ns")) + x.sampledLine("it was ")
 		}
 		return text
 	},
@@ -161,6 +161,14 @@ var findingWords = map[string]func(x Finding) string{
 		n := x.Numbers
 		return fmt.Sprintf("clocks were throttled in %s of %s: mean %.0f MHz, maximum %.0f MHz; GPU work took %s", grouped(n.count("slow_count")), n.many("sample_count", "sample", "samples"), n.amount("clock_hz")/1e6, n.amount("max_clock_hz")/1e6, n.time("work_ns"))
 	},
+}
+
+// sampledLine says where a thread was meanwhile by most samples of Python.
+func (x Finding) sampledLine(what string) string {
+	if n := x.Numbers; n.text("line") != "" {
+		return fmt.Sprintf("; %sin %s by %d of %s", what, n.text("line"), n.count("line_count"), n.many("sample_count", "sample", "samples"))
+	}
+	return ""
 }
 
 // mostText says what of a cause the GPU waited for longest: a function or range, and how often.

@@ -38,7 +38,7 @@ func sayFindings(t *testing.T) {
 		{"host-waits", "decode", once + `"call_count":30,"calls_ns":80e6,"api":"cudaStreamSynchronize"`},
 		{"cuda-calls", "decode", mixed + `"call_count":1,"calls_ns":80e6,"is_load":true`},
 		{"gc-pauses", "decode", mixed + `"call_count":3,"calls_ns":90e6,"all_count":9,"failed_count":0`},
-		{"gil-wait", "decode", even + `"call_count":30,"calls_ns":100e6,"all_count":30,"failed_count":0,"holder_tid":4242,"held_ns":120e6`},
+		{"gil-wait", "decode", even + `"call_count":30,"calls_ns":100e6,"all_count":30,"failed_count":0,"holder_tid":4242,"held_ns":120e6,"line":"data.py:31 prep","line_count":80,"sample_count":96`},
 		{"cpu-starved", "decode", even + `"wait_ns":120e6,"wall_ns":200e6,"run_ns":60e6,"others_ns":30e6,"preempted_count":30,"cpu_count":1,"limit_ratio":null,"throttled_ns":null,"thread_count":21,"runnable_count":4`},
 		{"cpu-starved", "decode", once + `"wait_ns":120e6,"wall_ns":200e6,"run_ns":60e6,"others_ns":300e6,"preempted_count":1,"cpu_count":64,"limit_ratio":1.5,"throttled_ns":400e6,"thread_count":96,"runnable_count":9`},
 		{"code-loading", "decode", once + `"call_count":1,"calls_ns":90e6,"all_count":1,"failed_count":0`},

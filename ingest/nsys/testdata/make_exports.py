@@ -362,5 +362,58 @@ def stacks():
     x.close()
 
 
-for make in (old, versions, graphs, processes, odd, strings, no_nvtx, no_cuda, operators, collectives, memory, stacks):
+def samples():
+    """Samples of Python in gaps of 9900 ns, each before a kernel at a round 10 us: whose functions are clear, divided, unread, another thread's, or none."""
+    x = Export("samples")
+    meta(x)
+    t, other, backtraces = gtid(100, 101), gtid(100, 102), 70
+    x.table("ENUM_NSYS_EVENT_CLASS", "id INTEGER, name TEXT, label TEXT", [(0, "RUNTIME", "CUDA runtime"), (backtraces, "BACKTRACE", "CUDA backtrace")])
+    calls, kernels = [], []
+    rows = [(10, None, 75, "Python Backtrace on CUDA", None, t, None, 2, None), (11, None, 75, "Python Periodic Sampling", None, t, None, 4, None),
+            (11500, 32000, 59, "prefill", None, t, None, 0, None), (21500, 22500, 59, "Python GC", None, t, None, 0, None)]
+
+    def frames(domain, functions):
+        return '{"%s":{"Thread state ID":1,"Thread state":"Running","Frames count":%d,"Frames":[%s]}}' % (domain, len(functions), ",".join(
+            '{"Function":%d,"File":%d,"Line":%d}' % (x.id(name), x.id(file), line) for file, line, name in functions))
+
+    main = ("/srv/llm/run.py", 20, "&lt;module&gt;")
+    step, step9 = [("/srv/llm/run.py", 10, "step"), main], [("/srv/llm/run.py", 9, "step"), main]
+    prep30, prep31, rest = [("/srv/llm/data.py", 30, "prep"), *step], [("/srv/llm/data.py", 31, "prep"), *step], [("/srv/llm/data.py", 50, "rest"), *step]
+    lib = [("/usr/lib/python3.12/random.py", 5, "shuffle"), *prep30]
+
+    def sample(at, functions, thread=t):
+        rows.append((at, None, 34, None, None, thread, None, 4, functions if isinstance(functions, str) else frames("Python Periodic Sampling", functions)))
+
+    def launch(at, functions):  # by a call of which nsys took no stack where functions is None
+        n = len(kernels) + 1
+        calls.append(x.call(at - 50, at - 20, 100, 101, n))
+        if functions is not None:
+            c = x.call(at - 60, at - 20, 100, 101, n)
+            calls.append((*c[:2], backtraces, *c[3:]))
+            rows.append((at - 60, None, 34, None, None, t, None, 2, frames("Python Backtrace on CUDA", functions)))
+        kernels.append(kernel(x, at, at + 100, 100, n, "gemm<float>(float*)"))
+
+    launch(10000, step)
+    for at, functions in ((12000, lib), (14000, prep31), (16000, prep31), (19945, rest)):
+        sample(at, functions)
+    launch(20000, None)
+    sample(22000, prep30), sample(24000, [("/srv/llm/data.py", 50, "rest"), *step9])
+    launch(30000, step)
+    sample(33000, prep31, other)
+    launch(40000, step)
+    sample(40100, prep31), sample(50000, rest), sample(50050, rest)
+    launch(50000, None)
+    sample(52000, prep31), sample(53000, "[1")
+    launch(60000, None)
+    sample(62000, [])
+    launch(70000, step)
+    launch(80000, [])
+    launch(90000, None)
+    x.table("CUPTI_ACTIVITY_KIND_RUNTIME", RUNTIME, calls)
+    x.table("CUPTI_ACTIVITY_KIND_KERNEL", KERNEL.format(more="", last=""), kernels)
+    x.table("NVTX_EVENTS", NVTX.format(last=", domainId INTEGER, jsonText TEXT"), rows)
+    x.close()
+
+
+for make in (old, versions, graphs, processes, odd, strings, no_nvtx, no_cuda, operators, collectives, memory, stacks, samples):
     make()

@@ -1,7 +1,7 @@
--- longest-gaps v3: The longest idle gaps of each GPU: where the work after was launched, and what its thread did meanwhile, in any process.
+-- longest-gaps v4: The longest idle gaps of each GPU: where the work after was launched, and what its thread did meanwhile, in any process.
 -- grain: one idle gap
 -- key: source_id, device, start_ns
--- notes: timelines accounting launch warm
+-- notes: timelines accounting launch sampled warm
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 20: maximum rows; 0 for all: the 10,000 longest gaps of each GPU of a source are stored
@@ -15,8 +15,10 @@
 --   cause: largest part of the gap time, as in accounting: launch, launch-delay, launch-latency, wait, call, host, profiler, queued or unknown
 --   host_range: innermost range of the thread that launched the work after, when the gap began, as recorded; NULL outside every range, or when the launch was not captured
 --   operator: innermost operator open on that thread for at least half of the gap, else the one open longest; NULL when there was none or it was not recorded
---   line: line of code, file:line function: innermost function of the user's own that was open on that thread for at least half of the gap, else the one that launched the work after, as
---     in hot-lines; NULL when Python stacks were not recorded or none is the user's
+--   line: line of code, file:line function: innermost function of the user's own that was open on that thread for at least half of the gap, else the one that it
+--     was in at more than half of its samples within the gap, else the one that launched the work after, as in hot-lines; NULL when Python stacks were not recorded or none is the user's
+--   line_by: what the line is known by: open, sample or launch, in this order; NULL without a line
+--   samples: samples of Python on that thread within the gap; NULL when Python was not sampled
 --   os_call: operating system call open longest on that thread during the gap; NULL when there was none or it was not recorded or stored
 --   before: work that ended last before the gap: kernel, copy, fill or graph replay
 --   after: work that started at its end: kernel, copy, fill or graph replay
@@ -59,7 +61,7 @@ WITH g AS ( -- those shown; all that follows is only of these
     GROUP BY g.rank
 )
 SELECT g.rank, g.duration_ns, g.start_ns, _gap_cause(g.launch_ns, g.launch_delay_ns, g.launch_latency_ns, g.wait_ns, g.call_ns, g.host_ns, g.profiler_ns, g.queued_ns, g.unknown_ns) AS cause,
-    host.name AS host_range, p.name AS operator, w.line || ' ' || w.function AS line, c.name AS os_call, coalesce(b.name, g.before_operation) AS before, coalesce(a.name, g.after_operation) AS after, g.stage, r.path AS range, g.device_id AS device,
+    host.name AS host_range, p.name AS operator, w.line || ' ' || w.function AS line, CASE WHEN w.line IS NOT NULL THEN x.found_by END AS line_by, x.sample_count AS samples, c.name AS os_call, coalesce(b.name, g.before_operation) AS before, coalesce(a.name, g.after_operation) AS after, g.stage, r.path AS range, g.device_id AS device,
     g.launch_ns, g.launch_delay_ns, g.launch_latency_ns, g.wait_ns, g.call_ns, g.host_ns, g.profiler_ns, g.queued_ns, g.unknown_ns, g.source_id, g.pid, g.tid
 FROM g
 LEFT JOIN host ON host.rank = g.rank
