@@ -90,6 +90,7 @@ type reader struct {
 	family  map[int64]string             // of kernels
 	shared  map[int64]bool               // kernels that are collectives
 	kind    map[int64]attribute.CallKind // of API functions
+	orders  map[int64]bool               // API functions that order streams
 	name    map[int64]int64              // of ranges: the least path with the same name
 }
 
@@ -136,13 +137,13 @@ func (r *reader) readSteps() error {
 }
 
 func (r *reader) readNames() error {
-	r.family, r.shared, r.kind, r.name = map[int64]string{}, map[int64]bool{}, map[int64]attribute.CallKind{}, map[int64]int64{}
+	r.family, r.shared, r.kind, r.orders, r.name = map[int64]string{}, map[int64]bool{}, map[int64]attribute.CallKind{}, map[int64]bool{}, map[int64]int64{}
 	var id, least int64
 	var text string
 	var is bool
 	err := r.each(`SELECT c.kernel_name_id, coalesce(c.family, ''), coalesce(c.role = 'collective', false) FROM kernel_class c WHERE c.run_id = `+r.run, func() { r.family[id], r.shared[id] = text, is }, &id, &text, &is)
 	if err == nil {
-		err = r.each(`SELECT n.api_name_id, n.name FROM api_name n WHERE n.run_id = `+r.run, func() { r.kind[id] = attribute.KindOfCall(text) }, &id, &text)
+		err = r.each(`SELECT n.api_name_id, n.name FROM api_name n WHERE n.run_id = `+r.run, func() { r.kind[id], r.orders[id] = attribute.KindOfCall(text), attribute.OrdersStreams(text) }, &id, &text)
 	}
 	if err == nil {
 		err = r.each(`SELECT p.path_id, min(p.path_id) OVER (PARTITION BY p.name) FROM range_path p WHERE p.run_id = `+r.run, func() { r.name[id] = least }, &id, &least)
@@ -329,6 +330,9 @@ func (r *reader) copy(s *step, e *event) {
 func (r *reader) replay(s *step, e *event) { r.work(s, e, Replay, workName{operation: "graph replay"}) }
 
 func (r *reader) call(s *step, e *event) {
+	if r.orders[e.id.V] && e.length.Valid && attribute.IsShort(e.length.V, 0) { // of other short calls there are no rows
+		return
+	}
 	th := &s.Threads[s.thread(e.tid.V)]
 	th.Calls = append(th.Calls, APICall{Start: e.start, End: e.end(), Kind: r.kind[e.id.V], API: r.apis.id(e.id.V), For: Mark{None, e.start}})
 }

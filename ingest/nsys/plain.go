@@ -179,6 +179,9 @@ func (l *loader) storeSync(ctx context.Context) error {
 				} else {
 					c.Int32(8)[n] = pidOf(pid.Ints[i])
 					device = l.device(pid.Ints[i], in(2))
+					if gpu, ok := l.contexts.device[contextKey{pidOf(pid.Ints[i]), in(3)}]; ok {
+						device = gpu
+					}
 					if !corr.Null(i) {
 						row = calls.Row(procOf(pid.Ints[i]), corr.Ints[i])
 					}
