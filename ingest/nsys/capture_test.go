@@ -160,12 +160,3 @@ func TestRecordedEvents(t *testing.T) {
 		ON a.run_id = y.run_id AND a.source_id = y.source_id AND a.pid = y.pid AND a.start_ns = y.record_start_ns
 		WHERE y.record_stream_id IS NOT NULL AND (a.start_ns IS NULL OR y.record_device_id <> y.device_id OR y.record_start_ns > y.start_ns)`)
 }
-
-// TestOrderingCalls: calls that record events or make streams wait for them have rows, however short.
-func TestOrderingCalls(t *testing.T) {
-	w := newWarehouse(t)
-	mustIngest(t, w, "nccl2", "../../testdata/nsys/nccl2/nccl2.sqlite.gz")
-	expect(t, w, `SELECT n.name, count(*) FROM api_call a JOIN api_name n USING (run_id, api_name_id) WHERE n.name LIKE 'cudaEventRecord%' OR n.name LIKE 'cudaStreamWait%' GROUP BY ALL ORDER BY ALL`,
-		"cudaEventRecord|620", "cudaEventRecordWithFlags_v11010|206", "cudaStreamWaitEvent|484")
-	expectNone(t, w, "they are counted twice", `SELECT n.name FROM api_sum a JOIN api_name n USING (run_id, api_name_id) WHERE n.name LIKE 'cudaEventRecord%' OR n.name LIKE 'cudaStreamWait%'`)
-}
