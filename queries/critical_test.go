@@ -114,3 +114,46 @@ func TestCriticalShortCalls(t *testing.T) {
 		}
 	}
 }
+
+// TestStreamWaits holds the paths of a program whose streams wait for each other by events (testdata/events/streams.py) to what it does: they lead over the work that each event was recorded behind,
+// whichever other work ended just before; under Nsight Systems, and under the PyTorch profiler with and without its rows of synchronisation.
+func TestStreamWaits(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	for run, path := range map[string]string{"nsys": "streams.sqlite.gz", "sync": "sync.trace.json.gz", "plain": "plain.trace.json.gz"} {
+		load(t, w, run, "../testdata/events/"+path)
+		for stage, want := range map[string]string{
+			"decode":  "spin stream-wait:spin cos cudaStreamSynchronize",
+			"prefill": "spin cudaEventSynchronize cos cudaStreamSynchronize spin stream-wait:spin cos cudaStreamSynchronize",
+		} {
+			got := rowsOf(t, w, `SELECT s.step_id, string_agg(CASE g.cause WHEN 'kernel' THEN '' WHEN 'wait' THEN '' ELSE g.cause || ':' END || coalesce(nullif(regexp_extract(k.name, 'spin|cos'), ''), a.name, '?'), ' ' ORDER BY g.nth)
+				FROM run r JOIN critical_step s USING (run_id) JOIN critical_segment g USING (run_id, step_id) LEFT JOIN kernel_name k ON k.run_id = r.run_id AND k.kernel_name_id = g.kernel_name_id LEFT JOIN api_name a ON a.run_id = r.run_id AND a.api_name_id = g.api_name_id
+				WHERE r.name = '%s' AND s.basis = 'pass' AND s.stage = '%s' AND g.cause IN ('kernel', 'queued', 'stream-wait', 'wait') GROUP BY ALL`, run, stage)
+			if len(got) != 2 {
+				t.Errorf("%s: paths of %d passes of %s", run, len(got), stage)
+			}
+			for _, r := range got {
+				if r[1] != want {
+					t.Errorf("%s: %s goes over %v, want %s", run, stage, r[1], want)
+				}
+			}
+		}
+		// All of the work on stream a, behind which nothing else can be hidden: without it a decode step takes what its launches take.
+		if got := rowsOf(t, w, `SELECT count(*) FROM run r JOIN critical_step s USING (run_id) JOIN critical_what_if x USING (run_id, step_id) JOIN kernel_name k ON k.run_id = r.run_id AND k.kernel_name_id = x.kernel_name_id
+			WHERE r.name = '%s' AND s.basis = 'pass' AND s.stage = 'decode' AND x.grouping_kind = 'subject' AND x.cause = 'kernel' AND contains(k.name, 'spin') AND x.saving_ns BETWEEN 0.5 * x.duration_ns AND x.duration_ns`, run); fmt.Sprint(got) != "[[2]]" {
+			t.Errorf("%s: savings of %v decode steps", run, got)
+		}
+	}
+}
+
+// TestUnnamedWaits holds a step of ROCm, whose captures do not say which stream a call makes wait: copies that start 14 to 17 us after a collective waited for it. Of the four collectives of
+// the step three are on the path, as long as the trace has them.
+func TestUnnamedWaits(t *testing.T) {
+	t.Parallel()
+	w := newWarehouse(t)
+	load(t, w, "r", "../testdata/peers/resnet-waits.trace.json.gz")
+	got := rowsOf(t, w, `SELECT g.cause, sum(g.duration_ns)::BIGINT, count(DISTINCT g.start_ns) FROM critical_step s JOIN critical_segment g USING (run_id, step_id) WHERE s.is_median AND g.cause IN ('collective', 'queued', 'stream-wait') GROUP BY ALL ORDER BY ALL`)
+	if len(got) != 3 || fmt.Sprint(got[0]) != fmt.Sprint([]any{"collective", int64(14_319 + 6_911_678 + 8_932_626), int64(3)}) || got[1][1].(int64) > 100_000 || got[2][1].(int64) > 100_000 {
+		t.Errorf("the path has %v", got)
+	}
+}

@@ -40,6 +40,17 @@ func KindOfCall(name string) CallKind {
 	return OtherCall
 }
 
+// What is in the names of functions that record an event, and that make a stream wait for one.
+const (
+	EventRecordCall = "EventRecord"
+	StreamWaitCall  = "StreamWaitEvent"
+)
+
+// OrdersStreams says whether a function records events or makes streams wait for them.
+func OrdersStreams(name string) bool {
+	return strings.Contains(name, EventRecordCall) || strings.Contains(name, StreamWaitCall)
+}
+
 // call is an API call of a thread: where it starts from its block's base on, and its duration with the kind in the lowest bits.
 type call struct{ start, length uint32 }
 

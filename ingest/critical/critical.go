@@ -29,11 +29,12 @@ const (
 	Host                        // the thread was outside CUDA for attribute.HostStretch or longer
 	Profiler                    // the profiler was at work on the thread
 	Queued                      // work whose turn had come was not started yet
+	StreamWait                  // from the end of work of another stream to the start of what an event held back until then
 	Unknown                     // what was waited for is not in the capture
 	causes
 )
 
-var causeNames = [causes]string{"kernel", "graph", "copy", "collective", "collective-wait", "earlier", "launch", "launch-delay", "launch-latency", "wait", "call", "host", "profiler", "queued", "unknown"}
+var causeNames = [causes]string{"kernel", "graph", "copy", "collective", "collective-wait", "earlier", "launch", "launch-delay", "launch-latency", "wait", "call", "host", "profiler", "queued", "stream-wait", "unknown"}
 
 func (c Cause) String() string { return causeNames[c] }
 
@@ -43,7 +44,7 @@ const None = int32(-1)
 // Label says what a piece of time went to. Its fields but Cause are the caller's numbers; None where it has none.
 type Label struct {
 	Cause Cause
-	Work  int32 // kind of device work: a kernel's name, an operation
+	Work  int32 // kind of device work: a kernel's name, an operation; of StreamWait what was waited for
 	API   int32 // API function
 	Frame int32 // innermost range or operator on the thread
 	Place int32 // thread, of causes on the CPU; stream, of those on a device
@@ -66,7 +67,14 @@ type APICall struct {
 	Start, End int64
 	Kind       attribute.CallKind
 	API        int32
-	Stream     int32 // that a waiting call waits for; None for all of the process
+	For        Mark // what a waiting call waits for; without a stream, all of the process that was launched before that moment
+}
+
+// Mark is a place in the order of a stream, such as that of an event recorded on it: behind what was launched on it before a moment. Where its stream is not known, which is None, it is no
+// later than that moment.
+type Mark struct {
+	Stream int32
+	At     int64
 }
 
 // Frame is a range or an operator on a thread.
@@ -85,10 +93,12 @@ type Thread struct {
 	Busy   []Span // the profiler was at work
 }
 
-// StreamWait is a call that made a stream wait for an event.
-type StreamWait struct {
-	Stream int32
+// EventWait is a call that made a stream wait for an event.
+type EventWait struct {
+	Stream int32 // None where the capture does not say which
+	Thread int32 // that called, an index of Timeline.Threads, where it does not
 	At     int64 // when it was called
+	For    Mark  // where the event was recorded
 }
 
 // Ending says what the end of a step is.
@@ -108,7 +118,7 @@ type Timeline struct {
 	Thread     int32 // whose step it is, an index of Threads
 	Threads    []Thread
 	Works      []Work
-	Waits      []StreamWait
+	Waits      []EventWait
 }
 
 // Piece is a stretch of time along the path.

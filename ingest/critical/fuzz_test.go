@@ -31,13 +31,13 @@ func drawn(data []byte) *Timeline {
 		end := start + next(12)*scale
 		switch next(8) {
 		case 0, 1:
-			th.Calls = append(th.Calls, APICall{Start: start, End: end, Kind: attribute.CallKind(next(6)), API: int32(next(4)), Stream: int32(next(4)) - 1})
+			th.Calls = append(th.Calls, APICall{Start: start, End: end, Kind: attribute.CallKind(next(6)), API: int32(next(4)), For: Mark{int32(next(4)) - 1, start + next(5)*scale - scale}})
 		case 2:
 			th.Frames = append(th.Frames, Frame{start, end, int32(next(5))})
 		case 3:
 			th.Busy = append(th.Busy, Span{start, end})
 		case 4:
-			t.Waits = append(t.Waits, StreamWait{int32(next(3)), start})
+			t.Waits = append(t.Waits, EventWait{int32(next(4)) - 1, int32(next(len(t.Threads))), start, Mark{int32(next(4)) - 1, end - 6*scale}})
 		default:
 			w := Work{Start: start, End: end, Thread: int32(next(len(t.Threads)+1)) - 1, LaunchStart: start - next(20)*scale + 2*scale, Stream: int32(next(3)), Name: int32(next(4)), Cause: Cause(next(4)), IsBack: next(2) == 0}
 			if w.Cause == Collective {

@@ -48,8 +48,13 @@ type Graph struct {
 	ends   []int32 // places of all work, in the order of its ends
 	order  []int32 // nodes that the end depends on, each behind those that it depends on itself
 	replay replay
-	labels []Label         // of all shares that the end may depend on
-	usual  map[int32]int64 // how long work takes from the start of its call to its own, by API function
+	labels []Label               // of all shares that the end may depend on
+	usual  map[int32]int64       // how long work takes from the start of its call to its own, by API function
+	since  []int64               // when the work before on the stream was launched, by the place of work; never where that is not known
+	queues map[int32][]int32     // places of the work of each stream, in the order of its launches
+	graphs map[int32][]int32     // places of the work of each replay of a graph, by the node of its call
+	waits  map[int32][]EventWait // by stream, in the order of time
+	calls  map[int32][]EventWait // by calling thread, of streams that the capture does not name, in the order of time
 }
 
 // root is the node of the step's start.
@@ -87,6 +92,7 @@ func Build(t *Timeline) *Graph {
 		g.nodes = append(g.nodes, node{at: t.Works[i].Start}, node{at: t.Works[i].End})
 	}
 	slices.SortStableFunc(g.ends, func(a, b int32) int { return cmp.Compare(g.work(a).End, g.work(b).End) })
+	g.queue()
 	g.usual = g.latencies()
 	g.linkWork(first)
 	for i := range g.lines {
@@ -210,11 +216,14 @@ func (g *Graph) linkThread(thread, first int32) {
 func (g *Graph) awaited(thread int32, c APICall) (out []int32) {
 	switch c.Kind {
 	case attribute.WaitCall:
+		if c.For.Stream != None {
+			return g.before([]Mark{c.For}, c.End)
+		}
 		n := upTo(g.ends, c.End, g.endOf)
 		for k := n - 1; k >= 0 && k >= n-mostBack; k-- {
 			w := g.work(g.ends[k])
 			isKnown := func(at int32) bool { return g.work(at).Stream == w.Stream }
-			if (c.Stream == None || w.Stream == c.Stream) && g.isLaunchedBy(w, c.Start) && !slices.ContainsFunc(out, isKnown) {
+			if w.launched() < c.For.At && !slices.ContainsFunc(out, isKnown) {
 				out = append(out, g.ends[k])
 			}
 		}
@@ -226,12 +235,113 @@ func (g *Graph) awaited(thread int32, c APICall) (out []int32) {
 	return out
 }
 
-// isLaunchedBy says whether work was launched before a call began.
-func (g *Graph) isLaunchedBy(w *Work, at int64) bool {
+// launched is when work was launched, by its start at the latest.
+func (w *Work) launched() int64 {
 	if w.Thread == None {
-		return w.Start < at
+		return w.Start
 	}
-	return w.LaunchStart < at
+	return w.LaunchStart
+}
+
+// queue puts the work of each stream, and its waits, into the order of their calls.
+func (g *Graph) queue() {
+	g.queues, g.graphs, g.waits, g.calls = map[int32][]int32{}, map[int32][]int32{}, map[int32][]EventWait{}, map[int32][]EventWait{}
+	for at := range int32(len(g.works)) {
+		w, since := g.work(at), never
+		queue := g.queues[w.Stream]
+		if n := len(queue); n > 0 && g.work(queue[n-1]).Thread != None {
+			since = g.work(queue[n-1]).LaunchStart
+		}
+		g.since, g.queues[w.Stream] = append(g.since, since), append(queue, at)
+		if w.Thread != None {
+			if from, c := g.callOf(w); from != root && c.Kind == attribute.GraphCall {
+				g.graphs[from] = append(g.graphs[from], at)
+			}
+		}
+	}
+	for _, list := range g.queues {
+		slices.SortStableFunc(list, func(a, b int32) int {
+			return cmp.Or(cmp.Compare(g.work(a).launched(), g.work(b).launched()), cmp.Compare(g.work(a).End, g.work(b).End))
+		})
+	}
+	for _, w := range g.t.Waits {
+		if w.Stream == None {
+			g.calls[w.Thread] = append(g.calls[w.Thread], w)
+		} else {
+			g.waits[w.Stream] = append(g.waits[w.Stream], w)
+		}
+	}
+	for _, lists := range []map[int32][]EventWait{g.waits, g.calls} {
+		for _, list := range lists {
+			slices.SortStableFunc(list, func(a, b EventWait) int { return cmp.Compare(a.At, b.At) })
+		}
+	}
+}
+
+// before gives the work, by its place, that had to end for streams to come to marks: what was launched on each last, and what the stream was made to wait for after that.
+// What ended later than a moment is passed over.
+func (g *Graph) before(marks []Mark, by int64) (out []int32) {
+	for i := 0; i < len(marks) && i < mostBack; i++ {
+		m, since := marks[i], never
+		queue := g.queues[m.Stream]
+		n, _ := slices.BinarySearchFunc(queue, m.At, func(at int32, t int64) int { return cmp.Compare(g.work(at).launched(), t) })
+		least := max(0, n-mostBack)
+		for n--; n >= least && g.work(queue[n]).End > by; n-- {
+		}
+		if n >= least {
+			x := g.work(queue[n])
+			since, out = x.launched(), append(out, queue[n])
+			if x.Thread != None { // a replay of a graph is over when its last branch is
+				if from, _ := g.callOf(x); from != root {
+					out = append(out, g.lasts(g.graphs[from], by)...)
+				}
+			}
+		}
+		known, _ := g.held(m.Stream, since, m.At)
+		for _, k := range known { // a stream that came to a mark has come to all before
+			if !slices.ContainsFunc(marks, func(m Mark) bool { return m.Stream == k.Stream && m.At >= k.At }) {
+				marks = append(marks, k)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// lasts gives of some work, by its place, what ended last of each stream, by a moment.
+func (g *Graph) lasts(places []int32, by int64) (out []int32) {
+	for _, at := range places {
+		x := g.work(at)
+		if x.End > by {
+			continue
+		}
+		if i := slices.IndexFunc(out, func(at int32) bool { return g.work(at).Stream == x.Stream }); i < 0 {
+			out = append(out, at)
+		} else if x.End > g.work(out[i]).End {
+			out[i] = at
+		}
+	}
+	return out
+}
+
+// held gives what a stream was made to wait for between two moments: of each other stream the last mark, and the latest moment of a mark whose stream is not known, never where there is none.
+func (g *Graph) held(stream int32, after, by int64) (known []Mark, unknown int64) {
+	unknown = never
+	list := g.waits[stream]
+	n := upTo(list, by, func(w EventWait) int64 { return w.At })
+	for k := n - 1; k >= 0 && k >= n-mostBack && list[k].At > after; k-- {
+		w := &list[k]
+		if w.For.Stream == None {
+			unknown = max(unknown, w.For.At)
+			continue
+		}
+		if i := slices.IndexFunc(known, func(m Mark) bool { return m.Stream == w.For.Stream }); i < 0 {
+			known = append(known, w.For)
+		} else {
+			known[i].At = max(known[i].At, w.For.At)
+		}
+	}
+	return known, unknown
 }
 
 // ownCopy gives the copy that a call waits for: to have it on the host, or until pageable memory has been read. None where it does not.
@@ -267,20 +377,23 @@ func (g *Graph) callOf(w *Work) (start int32, c APICall) {
 
 // choice is something that work may have waited for.
 type choice struct {
-	from  int32
-	ready int64   // when it would have let the work start
-	label Label   // of the time between
-	call  APICall // of a launch
+	from   int32
+	ready  int64   // when it would have let the work start
+	label  Label   // of the time between
+	call   APICall // of a launch
+	isHeld bool    // the capture says that an event held the work back
 }
+
+// never is before all moments.
+const never = -attribute.Forever
 
 // linkWork makes device work wait for its launch, the work before it on its stream, and work of other streams.
 func (g *Graph) linkWork(first int32) {
-	waits, last := g.waits(), map[int32]int32{}
+	last := map[int32]int32{}
 	for at := range int32(len(g.works)) {
 		w := g.work(at)
 		queued := Label{Queued, w.Name, None, None, w.Stream}
 		var all []choice
-		since := -attribute.Forever
 		if before, has := last[w.Stream]; has {
 			x := g.work(before)
 			c := choice{from: first + 2*before + 1, ready: x.End, label: queued}
@@ -288,39 +401,52 @@ func (g *Graph) linkWork(first int32) {
 				c = choice{from: first + 2*before, ready: w.Start, label: g.ran(x)}
 			}
 			all = append(all, c)
-			if x.Thread != None {
-				since = x.LaunchStart
-			}
 		}
 		last[w.Stream] = at
 		if w.Thread != None && w.LaunchStart <= w.Start {
 			all = append(all, g.launched(w))
 		}
-		ready := -attribute.Forever
+		ready := never
+		add := func(c choice) {
+			all, ready = append(all, c), max(ready, c.ready)
+		}
 		for _, c := range all {
 			ready = max(ready, c.ready)
 		}
-		waited, hasWaited := between(waits[w.Stream], since, w.LaunchStart)
-		for _, from := range g.across(at, ready, waited, hasWaited) {
-			all = append(all, choice{from: first + 2*from + 1, ready: g.work(from).End, label: queued})
+		other := func(from int32, isHeld bool) choice {
+			x := g.work(from)
+			c := choice{from: first + 2*from + 1, ready: x.End, label: queued, isHeld: isHeld}
+			if w.Start-x.End < attribute.HostStretch {
+				c.label = Label{StreamWait, x.Name, None, None, x.Stream}
+			}
+			return c
 		}
-		for i := range all { // a device that has work takes some us at most from one piece to the next: else that was launched late
-			if l := &all[i]; l.label.Cause == LaunchLatency && w.Start-w.LaunchStart < attribute.HostStretch && !slices.ContainsFunc(all, func(c choice) bool { return c.label.Cause != LaunchLatency && c.ready >= w.Start-nearGap }) {
+		marks, unknown := g.held(w.Stream, g.since[at], w.LaunchStart)
+		for _, from := range g.before(marks, w.Start) {
+			add(other(from, true))
+		}
+		for _, from := range g.across(at, unknown) {
+			add(other(from, false))
+		}
+		if isHeld := func(c choice) bool { return c.isHeld && c.label.Cause == StreamWait }; ready < w.Start-nearGap && !slices.ContainsFunc(all, isHeld) {
+			mark := g.lastCall(at)
+			if from := g.near(at, mark); from != None && g.work(from).launched() < mark {
+				add(other(from, true))
+			} else if from != None {
+				add(choice{from: first + 2*from + 1, ready: g.work(from).End, label: queued})
+			}
+		}
+		isOn := func(c choice) bool { // to a device that has work it takes some us at most from one piece to the next
+			return c.label.Cause != LaunchLatency && (c.isHeld && c.label.Cause == StreamWait || c.ready >= w.Start-nearGap)
+		}
+		for i := range all { // else it was launched late
+			if l := &all[i]; l.label.Cause == LaunchLatency && w.Start-w.LaunchStart < attribute.HostStretch && !slices.ContainsFunc(all, isOn) {
 				l.ready = w.Start
 			}
 		}
 		g.choose(first+2*at, all, w.Thread)
 		g.runs(first+2*at, w)
 	}
-}
-
-// between gives the last of some moments that is later than one and no later than another; ok is false where there is none.
-func between(list []int64, after, by int64) (at int64, ok bool) {
-	n := upTo(list, by, func(t int64) int64 { return t })
-	if n == 0 || list[n-1] <= after {
-		return 0, false
-	}
-	return list[n-1], true
 }
 
 // launched is the launch of work as something that it waited for.
@@ -413,7 +539,7 @@ func (g *Graph) runs(start int32, w *Work) {
 // fewLatency is how long work takes to start on a recent GPU, for timelines that do not show it.
 const fewLatency = int64(6_000)
 
-// latencies are how long work takes from the start of its call to its own, by API function: the lower median of work that found its stream empty. Where a function has no
+// latencies are how long work takes from the start of its call to its own, by API function: the lower median of work that found its stream empty and waiting for nothing. Where a function has no
 // such work, it is the least of that of others and of all that it has.
 func (g *Graph) latencies() map[int32]int64 {
 	free, dry, least := map[int32]int64{}, map[int32][]int64{}, map[int32]int64{}
@@ -432,7 +558,8 @@ func (g *Graph) latencies() map[int32]int64 {
 		if old, has := least[c.API]; !has || took < old {
 			least[c.API] = took
 		}
-		if took < attribute.HostStretch && (!busy || before <= w.LaunchStart) {
+		known, unknown := g.held(w.Stream, g.since[at], w.LaunchStart)
+		if isHeld := len(known) > 0 || max(unknown, g.lastCall(at)) > never; took < attribute.HostStretch && (!busy || before <= w.LaunchStart) && !isHeld {
 			dry[c.API] = append(dry[c.API], took)
 		}
 	}
@@ -453,43 +580,57 @@ func (g *Graph) latencies() map[int32]int64 {
 	return out
 }
 
-// waits are, by stream, when calls made it wait for events.
-func (g *Graph) waits() map[int32][]int64 {
-	out := map[int32][]int64{}
-	for _, w := range g.t.Waits {
-		out[w.Stream] = append(out[w.Stream], w.At)
+// mostBack bounds how many pieces of work, and waits, are looked at for what something waited for.
+const mostBack = 1000
+
+// across gives, where a stream was made to wait for a mark of an unknown stream, the work of other streams that may have been waited for: what was launched before its latest moment
+// and ended last on each.
+func (g *Graph) across(at int32, mark int64) (out []int32) {
+	if mark == never {
+		return nil
 	}
-	for _, list := range out {
-		slices.Sort(list)
+	w := g.work(at)
+	n := upTo(g.ends, w.Start, g.endOf)
+	for i := n - 1; i >= 0 && i >= n-mostBack; i-- {
+		x := g.work(g.ends[i])
+		isKnown := func(at int32) bool { return g.work(at).Stream == x.Stream }
+		if g.ends[i] < at && x.Stream != w.Stream && x.launched() < mark && !slices.ContainsFunc(out, isKnown) {
+			out = append(out, g.ends[i])
+		}
 	}
 	return out
 }
 
-// mostBack bounds how many pieces of work are looked at for the one that something waited for.
-const mostBack = 1000
-
-// across gives the work of other streams that work waited for: where its stream was made to wait for an event since the work before it, what ended last
-// on each of what was launched before that; else what ended just before it started, where neither its stream nor its launch explains that it started then.
-func (g *Graph) across(at int32, ready int64, waited int64, hasWaited bool) (out []int32) {
+// lastCall is the latest moment of the mark that some stream was last made to wait for by the thread that launched work, since the launch before on its stream; never where none was.
+func (g *Graph) lastCall(at int32) int64 {
 	w := g.work(at)
-	isNear := ready < w.Start-nearGap
+	if w.Thread == None {
+		return never
+	}
+	list := g.calls[w.Thread]
+	n := upTo(list, w.LaunchStart, func(w EventWait) int64 { return w.At })
+	if n == 0 || list[n-1].At <= g.since[at] {
+		return never
+	}
+	return list[n-1].For.At
+}
+
+// near gives the work of another stream that work may have waited for without being said to: what ended within nearGap before it, or, of what was launched before
+// the latest moment of a mark, within attribute.HostStretch. None without such work.
+func (g *Graph) near(at int32, mark int64) int32 {
+	w := g.work(at)
 	n := upTo(g.ends, w.Start, g.endOf)
 	for i := n - 1; i >= 0 && i >= n-mostBack; i-- {
 		x := g.work(g.ends[i])
-		if isNear = isNear && w.Start-x.End <= nearGap; !isNear && !hasWaited {
+		gap := w.Start - x.End
+		if gap > nearGap && (mark == never || gap >= attribute.HostStretch) {
 			break
 		}
-		isKnown := func(at int32) bool { return g.work(at).Stream == x.Stream }
-		if g.ends[i] >= at || x.Stream == w.Stream || slices.ContainsFunc(out, isKnown) {
-			continue
-		}
-		if hasWaited && g.isLaunchedBy(x, waited) {
-			out = append(out, g.ends[i])
-		} else if isNear && len(out) == 0 {
-			out, isNear = append(out, g.ends[i]), false
+		if g.ends[i] < at && x.Stream != w.Stream && (gap <= nearGap || x.launched() < mark) {
+			return g.ends[i]
 		}
 	}
-	return out
+	return None
 }
 
 // sort puts the nodes that the end depends on behind what they depend on. Edges that close a circle, which only moments of the same time can, are left out.

@@ -31,6 +31,8 @@ type step struct {
 	isMedian      bool
 	items         int64
 	isLeft        bool // left out: too much happened in it
+	hasRecords    bool
+	records       []int64 // when events were recorded
 }
 
 // thread gives the index of a thread.
@@ -88,6 +90,7 @@ type reader struct {
 	family  map[int64]string             // of kernels
 	shared  map[int64]bool               // kernels that are collectives
 	kind    map[int64]attribute.CallKind // of API functions
+	orders  map[int64]bool               // API functions that order streams
 	name    map[int64]int64              // of ranges: the least path with the same name
 }
 
@@ -109,7 +112,7 @@ func (r *reader) each(query string, do func(), to ...any) error {
 
 // read reads the steps that are asked for, and what happened in them.
 func (r *reader) read() error {
-	for _, read := range []func() error{r.readSteps, r.readLongest, r.pick, r.readNames, r.readEvents, r.readArrivals} {
+	for _, read := range []func() error{r.readSteps, r.readLongest, r.pick, r.readNames, r.readEvents, r.readRecords, r.readSyncs, r.readWaits, r.readArrivals} {
 		if err := read(); err != nil {
 			return err
 		}
@@ -134,13 +137,13 @@ func (r *reader) readSteps() error {
 }
 
 func (r *reader) readNames() error {
-	r.family, r.shared, r.kind, r.name = map[int64]string{}, map[int64]bool{}, map[int64]attribute.CallKind{}, map[int64]int64{}
+	r.family, r.shared, r.kind, r.orders, r.name = map[int64]string{}, map[int64]bool{}, map[int64]attribute.CallKind{}, map[int64]bool{}, map[int64]int64{}
 	var id, least int64
 	var text string
 	var is bool
 	err := r.each(`SELECT c.kernel_name_id, coalesce(c.family, ''), coalesce(c.role = 'collective', false) FROM kernel_class c WHERE c.run_id = `+r.run, func() { r.family[id], r.shared[id] = text, is }, &id, &text, &is)
 	if err == nil {
-		err = r.each(`SELECT n.api_name_id, n.name FROM api_name n WHERE n.run_id = `+r.run, func() { r.kind[id] = attribute.KindOfCall(text) }, &id, &text)
+		err = r.each(`SELECT n.api_name_id, n.name FROM api_name n WHERE n.run_id = `+r.run, func() { r.kind[id], r.orders[id] = attribute.KindOfCall(text), attribute.OrdersStreams(text) }, &id, &text)
 	}
 	if err == nil {
 		err = r.each(`SELECT p.path_id, min(p.path_id) OVER (PARTITION BY p.name) FROM range_path p WHERE p.run_id = `+r.run, func() { r.name[id] = least }, &id, &least)
@@ -183,11 +186,7 @@ func (r *reader) readEvents() error {
 		{name: "nvtx_range", id: "x.path_id", where: " AND x.style <> 'start_end'", take: r.inRange},
 		{name: "op", id: "x.op_name_id", take: r.inOp},
 		{name: "profiler_overhead", take: r.busy},
-		{name: "sync", device: "x.device_id", stream: "x.stream_id", text: "x.kind", take: r.sync},
 	} {
-		if t.name == "sync" { // looks calls up by their starts
-			r.sortCalls()
-		}
 		if err := r.readTable(t); err != nil {
 			return fmt.Errorf("read %s: %w", t.name, err)
 		}
@@ -197,6 +196,11 @@ func (r *reader) readEvents() error {
 
 // tables gives a SELECT for each step that is not left out: of a table's rows in its time, of its process, begun by its end and not over by its start.
 func (r *reader) tables(columns, table, where string) string {
+	return r.tablesSince(columns, table, where, func(s *step) int64 { return s.Start })
+}
+
+// tablesSince is tables with another start.
+func (r *reader) tablesSince(columns, table, where string, since func(s *step) int64) string {
 	var parts []string
 	for i, s := range r.steps {
 		pid := "x.pid IS NULL"
@@ -205,7 +209,7 @@ func (r *reader) tables(columns, table, where string) string {
 		}
 		if !s.isLeft {
 			parts = append(parts, fmt.Sprintf("SELECT %d AS step, %s FROM %s x WHERE x.run_id = %s AND x.source_id = %d AND %s AND x.start_ns <= %d AND coalesce(x.start_ns + x.duration_ns, %d) > %d%s%s",
-				i, columns, table, r.run, s.source, pid, s.End, attribute.Forever, s.Start, r.begun(table, s.Start), where))
+				i, columns, table, r.run, s.source, pid, s.End, attribute.Forever, since(s), r.begun(table, since(s)), where))
 		}
 	}
 	return strings.Join(parts, "\nUNION ALL ")
@@ -300,7 +304,7 @@ func (r *reader) launch(s *step, thread int32, e *event) {
 	if n := len(*calls); !e.took.Valid || !e.api.Valid || e.launched.V+e.took.V <= s.Start || n > 0 && (*calls)[n-1].Start == e.launched.V {
 		return
 	}
-	*calls = append(*calls, APICall{Start: e.launched.V, End: e.launched.V + e.took.V, Kind: r.kind[e.api.V], API: r.apis.id(e.api.V), Stream: None})
+	*calls = append(*calls, APICall{Start: e.launched.V, End: e.launched.V + e.took.V, Kind: r.kind[e.api.V], API: r.apis.id(e.api.V), For: Mark{None, e.launched.V}})
 }
 
 func (r *reader) sortCalls() {
@@ -326,8 +330,11 @@ func (r *reader) copy(s *step, e *event) {
 func (r *reader) replay(s *step, e *event) { r.work(s, e, Replay, workName{operation: "graph replay"}) }
 
 func (r *reader) call(s *step, e *event) {
+	if r.orders[e.id.V] && e.length.Valid && attribute.IsShort(e.length.V, 0) { // of other short calls there are no rows
+		return
+	}
 	th := &s.Threads[s.thread(e.tid.V)]
-	th.Calls = append(th.Calls, APICall{Start: e.start, End: e.end(), Kind: r.kind[e.id.V], API: r.apis.id(e.id.V), Stream: None})
+	th.Calls = append(th.Calls, APICall{Start: e.start, End: e.end(), Kind: r.kind[e.id.V], API: r.apis.id(e.id.V), For: Mark{None, e.start}})
 }
 
 func (r *reader) inRange(s *step, e *event) {
@@ -345,24 +352,114 @@ func (r *reader) busy(s *step, e *event) {
 	th.Busy = append(th.Busy, Span{e.start, e.end()})
 }
 
-// sync takes a synchronisation: of a stream with an event, or of a thread with a stream. Calls come before.
-func (r *reader) sync(s *step, e *event) {
-	if !e.tid.Valid || !e.stream.Valid {
-		return
+// launched is when the first of the step's work was launched: what held it back was called after that.
+func (s *step) launched() int64 {
+	at := s.Start
+	for i := range s.Works {
+		at = min(at, s.Works[i].launched())
 	}
-	stream, kind := r.streams.id(streamName{e.device, e.stream}), strings.ToLower(e.text.String)
-	switch {
-	case strings.Contains(kind, "stream wait"):
-		s.Waits = append(s.Waits, StreamWait{stream, e.start})
-	case strings.Contains(kind, "stream sync"):
-		calls := s.Threads[s.thread(e.tid.V)].Calls
-		n := upTo(calls, e.start, func(c APICall) int64 { return c.Start })
-		for n--; n >= 0 && calls[n].End >= e.start; n-- {
-			if calls[n].Kind == attribute.WaitCall {
-				calls[n].Stream = stream
+	return at
+}
+
+// readSyncs reads synchronisations: of a stream with an event, or of a thread with a stream or an event.
+func (r *reader) readSyncs() error {
+	r.sortCalls()
+	query := r.tablesSince("x.start_ns, x.tid, x.device_id, x.stream_id, x.kind, x.record_device_id, x.record_stream_id, x.record_start_ns", "sync", "", (*step).launched)
+	if query == "" {
+		return nil
+	}
+	var at int
+	var start int64
+	var tid, device, stream, recordDevice, recordStream, recorded number
+	var kind string
+	err := r.each(query+"\nORDER BY ALL", func() {
+		s := r.steps[at]
+		event := Mark{None, s.recorded(start)}
+		if recordStream.Valid {
+			event = Mark{r.streams.id(streamName{recordDevice, recordStream}), start}
+			if recorded.Valid {
+				event.At = recorded.V
 			}
 		}
+		switch kind := strings.ToLower(kind); {
+		case strings.Contains(kind, "stream wait"):
+			if stream.Valid {
+				s.Waits = append(s.Waits, EventWait{Stream: r.streams.id(streamName{device, stream}), Thread: None, At: start, For: event})
+			}
+		case !tid.Valid:
+		case strings.Contains(kind, "stream sync"):
+			if stream.Valid {
+				s.awaits(s.thread(tid.V), start, Mark{r.streams.id(streamName{device, stream}), start})
+			}
+		case strings.Contains(kind, "event sync"):
+			s.awaits(s.thread(tid.V), start, event)
+		}
+	}, &at, &start, &tid, &device, &stream, &kind, &recordDevice, &recordStream, &recorded)
+	if err != nil {
+		return fmt.Errorf("read sync: %w", err)
 	}
+	return nil
+}
+
+// awaits notes what the calls of a thread that wait at a moment wait for.
+func (s *step) awaits(thread int32, at int64, mark Mark) {
+	calls := s.Threads[thread].Calls
+	n := upTo(calls, at, func(c APICall) int64 { return c.Start })
+	for n--; n >= 0 && calls[n].End >= at; n-- {
+		if calls[n].Kind == attribute.WaitCall {
+			calls[n].For = mark
+		}
+	}
+}
+
+// readWaits reads the calls that make a stream wait for an event, of captures without synchronisations: they do not say which stream.
+func (r *reader) readWaits() error {
+	return r.readCalls(attribute.StreamWaitCall, "x.source_id NOT IN (SELECT y.source_id FROM sync y WHERE y.run_id = "+r.run+")", func(s *step, start, tid int64) {
+		if thread, has := s.threads[tid]; has {
+			s.Waits = append(s.Waits, EventWait{Stream: None, Thread: thread, At: start, For: Mark{None, s.recorded(start)}})
+		}
+	})
+}
+
+// readRecords reads the calls that record events, of captures that have all of them: runs of an older prof have not the short ones, and HIP's tracer has none.
+func (r *reader) readRecords() error {
+	named := fmt.Sprintf(`JOIN api_name n ON n.run_id = x.run_id AND n.api_name_id = x.api_name_id AND contains(n.name, '%s') WHERE x.run_id = %s`, attribute.EventRecordCall, r.run)
+	var source int64
+	hasAll := map[int64]bool{}
+	err := r.each("SELECT DISTINCT x.source_id FROM api_call x "+named+" AND x.source_id NOT IN (SELECT x.source_id FROM api_sum x "+named+")", func() { hasAll[source] = true }, &source)
+	if err != nil {
+		return err
+	}
+	for _, s := range r.steps {
+		s.hasRecords = hasAll[s.source]
+	}
+	return r.readCalls(attribute.EventRecordCall, "true", func(s *step, start, _ int64) { s.records = append(s.records, start) })
+}
+
+// recorded is when an event that was waited for at a moment was recorded at the latest: by the last call before that records events.
+func (s *step) recorded(at int64) int64 {
+	if !s.hasRecords {
+		return at
+	}
+	n, _ := slices.BinarySearch(s.records, at)
+	if n == 0 {
+		return never
+	}
+	return s.records[n-1]
+}
+
+// readCalls reads the calls of some functions that may have held back work of the steps.
+func (r *reader) readCalls(function, where string, take func(s *step, start, tid int64)) error {
+	query := r.tablesSince("x.start_ns, x.tid", "api_call", fmt.Sprintf(" AND x.api_name_id IN (SELECT n.api_name_id FROM api_name n WHERE n.run_id = %s AND contains(n.name, '%s')) AND %s", r.run, function, where), (*step).launched)
+	if query == "" {
+		return nil
+	}
+	var at int
+	var start, tid int64
+	if err := r.each(query+"\nORDER BY ALL", func() { take(r.steps[at], start, tid) }, &at, &start, &tid); err != nil {
+		return fmt.Errorf("read api_call: %w", err)
+	}
+	return nil
 }
 
 // readArrivals reads when the last rank had come to each collective that waited for it, by the source's own clock.

@@ -11,7 +11,7 @@ import (
 )
 
 // Version identifies what Rows gives of a capture: it is raised with every change of the model.
-const Version = "3"
+const Version = "4"
 
 // Bounds of what is stored: of a step with more pieces than mostPieces, and once a run has allPieces, pieces are not stored; of each grouping of a step what is
 // longest has a saving.

@@ -3,6 +3,7 @@ package critical
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"prof/ingest/attribute"
@@ -13,7 +14,7 @@ type program []act
 
 // act is one thing that a thread does: after a pause a call, and what the call hands over.
 type act struct {
-	kind   byte // k: launch of a kernel, c: blocking copy, s: wait for a stream, d: wait for the device, e: make a stream wait for the other, o: another call
+	kind   byte // k: launch of a kernel, c: blocking copy, s: wait for a stream, d: wait for the device, r: record an event on a stream, w: make a stream wait for the event, v: wait for the event, e: make a stream wait for all others without saying so, o: another call
 	pause  int64
 	call   int64 // time in the call, of a wait after its work has ended
 	stream int32
@@ -28,7 +29,8 @@ const latency = 5_000
 func (p program) simulate(start int64, free, idle int32) *Timeline {
 	t := &Timeline{Start: start, Threads: make([]Thread, 1)}
 	th := &t.Threads[0]
-	now, streams, after := start, [2]int64{}, [2]int64{}
+	now, streams, after := start, [3]int64{}, [3]int64{}
+	event, behind := int64(0), Mark{Stream: None}
 	run := func(a act, from int64) int64 {
 		began := max(from+latency, streams[a.stream], after[a.stream])
 		after[a.stream] = 0
@@ -49,7 +51,7 @@ func (p program) simulate(start int64, free, idle int32) *Timeline {
 			now += a.pause
 			th.Frames = append(th.Frames, Frame{began, now, a.frame})
 		}
-		c := APICall{Start: now, API: int32(a.kind), Stream: None, Kind: attribute.OtherCall}
+		c := APICall{Start: now, API: int32(a.kind), For: Mark{None, now}, Kind: attribute.OtherCall}
 		end := now
 		switch a.kind {
 		case 'k':
@@ -59,21 +61,33 @@ func (p program) simulate(start int64, free, idle int32) *Timeline {
 			c.Kind = attribute.CopyCall
 			end = max(end, run(a, now))
 		case 's':
-			c.Kind, c.Stream = attribute.WaitCall, a.stream
-			end = max(end, streams[a.stream])
+			c.Kind, c.For = attribute.WaitCall, Mark{a.stream, now}
+			end = max(end, streams[a.stream], after[a.stream])
 		case 'd':
 			c.Kind = attribute.WaitCall
-			end = max(end, streams[0], streams[1])
+			end = max(end, slices.Max(streams[:]))
+		case 'r':
+			event, behind = max(streams[a.stream], after[a.stream]), Mark{a.stream, now}
+		case 'w':
+			if behind.Stream != None {
+				t.Waits = append(t.Waits, EventWait{a.stream, None, now, behind})
+				after[a.stream] = max(after[a.stream], event)
+			}
+		case 'v':
+			if behind.Stream != None {
+				c.Kind, c.For = attribute.WaitCall, behind
+				end = max(end, event)
+			}
 		case 'e':
-			t.Waits = append(t.Waits, StreamWait{a.stream, now})
-			after[a.stream] = max(after[a.stream], streams[1-a.stream])
+			t.Waits = append(t.Waits, EventWait{a.stream, None, now, Mark{None, now}})
+			after[a.stream] = max(after[a.stream], streams[(a.stream+1)%3], streams[(a.stream+2)%3])
 		}
 		now = end + a.call
 		c.End = now
 		th.Calls = append(th.Calls, c)
 	}
-	if t.End, t.Returned = now, now; streams[0] > now || streams[1] > now {
-		t.End, t.Ending = max(streams[0], streams[1]), OnWork
+	if t.End, t.Returned = now, now; slices.Max(streams[:]) > now {
+		t.End, t.Ending = slices.Max(streams[:]), OnWork
 	}
 	return t
 }
@@ -83,8 +97,8 @@ func written(r *rand.Rand) program {
 	var p program
 	scale := int64(1) << r.IntN(8)
 	for range 3 + r.IntN(40) {
-		a := act{kind: "kkkkkkkccsdeo"[r.IntN(13)], pause: 1 + r.Int64N(30_000), call: 1_000 + r.Int64N(6_000), name: r.Int32N(5), stream: r.Int32N(2), work: 1 + r.Int64N(1_000*scale), frame: 100 + r.Int32N(3)}
-		if a.kind == 'e' { // two waits with no work between are one
+		a := act{kind: "kkkkkkkkccsdrrwwveo"[r.IntN(19)], pause: 1 + r.Int64N(30_000), call: 1_000 + r.Int64N(6_000), name: r.Int32N(5), stream: r.Int32N(3), work: 1 + r.Int64N(1_000*scale), frame: 100 + r.Int32N(3)}
+		if a.kind == 'e' { // of waits that do not say for what, two with no work between are one
 			p = append(p, a)
 			a.kind = 'k'
 		}

@@ -146,3 +146,17 @@ func TestGraphNodes(t *testing.T) {
 	expect(t, w, `SELECT s.stage, count(*) FROM kernel k JOIN path_stage s USING (run_id, path_id)
 		WHERE k.run_id = (SELECT run_id FROM run WHERE name = 'llama-graph-node') AND k.graph_node_id IS NOT NULL GROUP BY ALL`, "decode|82700")
 }
+
+// TestRecordedEvents: waits for events name the recording that CUPTI's numbers name: counts and sums are those of a join of the export's own tables.
+func TestRecordedEvents(t *testing.T) {
+	w, _ := sharedWarehouse(t)
+	expect(t, w, `SELECT r.name, y.pid, y.kind, count(*), count(y.record_start_ns), sum(y.record_stream_id)::BIGINT, sum(y.record_start_ns)::BIGINT FROM sync y JOIN run r USING (run_id)
+		WHERE y.event_id IS NOT NULL AND r.name IN ('variants-node', 'llama-graph-node', 'nccl2') GROUP BY ALL ORDER BY ALL`,
+		"llama-graph-node|6253|Stream wait sync|2|2|36|15520161003", "nccl2|756|Event sync|309|309|2163|2216772137274", "nccl2|756|Stream wait sync|242|207|2178|1484976121373",
+		"nccl2|757|Event sync|309|309|2163|2217520853043", "nccl2|757|Stream wait sync|242|207|2178|1485475327132",
+		"variants-node|532|Event sync|2|1|14|512441413", "variants-node|532|Stream wait sync|1|1|13|512419769")
+	expectNone(t, w, "an event was recorded by no call that records events, on another process's GPU, or after the wait", `SELECT y.run_id, y.start_ns FROM sync y
+		LEFT JOIN (SELECT a.run_id, a.source_id, a.pid, a.start_ns FROM api_call a JOIN api_name n ON n.run_id = a.run_id AND n.api_name_id = a.api_name_id WHERE contains(n.name, 'EventRecord')) a
+		ON a.run_id = y.run_id AND a.source_id = y.source_id AND a.pid = y.pid AND a.start_ns = y.record_start_ns
+		WHERE y.record_stream_id IS NOT NULL AND (a.start_ns IS NULL OR y.record_device_id <> y.device_id OR y.record_start_ns > y.start_ns)`)
+}

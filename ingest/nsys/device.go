@@ -75,11 +75,12 @@ type deviceFill struct {
 	labels  *attribute.Labeller
 	replays *replays
 
-	lastKey    deviceKey
-	lastDevice int32
-	known      bool
-	lastThread int32 // number of the thread that lastTid is of, -1 at first
-	lastTid    int32
+	lastKey     deviceKey
+	lastDevice  int32
+	lastContext int64
+	known       bool
+	lastThread  int32 // number of the thread that lastTid is of, -1 at first
+	lastTid     int32
 
 	// the memory of the shared columns of one chunk
 	pid, tid, device, context, stream, launchName, rangeContext, path []int32
@@ -124,8 +125,9 @@ func (f *deviceFill) common(b *table.Batch, i int, c *load.Chunk, n int, label a
 		device = f.l.numbered(b.Cols[inDevice].Ints[i])
 	} else {
 		f.pid[n] = pidOf(pid)
-		if k := (deviceKey{pidOf(pid), b.Cols[inDevice].Ints[i]}); !f.known || k != f.lastKey {
-			f.lastKey, f.lastDevice, f.known = k, f.l.device(pid, k.cuda), true
+		if k := (deviceKey{pidOf(pid), b.Cols[inDevice].Ints[i]}); !f.known || k != f.lastKey || context != f.lastContext {
+			f.lastKey, f.lastDevice, f.lastContext, f.known = k, f.l.device(pid, k.cuda), context, true
+			f.l.contexts.put(contextKey{k.pid, context}, f.lastDevice)
 		}
 		device = f.lastDevice
 	}
@@ -204,6 +206,26 @@ func (l *loader) device(globalPid, cudaID int64) int32 {
 		return gpu
 	}
 	return l.numbered(cudaID)
+}
+
+type contextKey struct {
+	pid     int32
+	context int64
+}
+
+// contexts are the GPUs of CUDA contexts, by the work that ran in them: of synchronisations nsys says the context, and of all of them that they were on the first GPU.
+type contexts struct {
+	mu     sync.Mutex
+	device map[contextKey]int32
+}
+
+func (c *contexts) put(k contextKey, device int32) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.device == nil {
+		c.device = map[contextKey]int32{}
+	}
+	c.device[k] = device
 }
 
 // unknownDevice is the number of a GPU that the capture numbers as none can be: such rows are not taken for another GPU's.

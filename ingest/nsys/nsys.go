@@ -40,6 +40,7 @@ type loader struct {
 	launches *attribute.Launches
 	stacks   *stacks
 	deviceOf map[deviceKey]int32
+	contexts contexts
 	only     *int64 // globalPid of the one process that made API calls; nil where several did, or device work has its own
 
 	calls     attribute.Calls

@@ -144,8 +144,12 @@ const noEvent, noStream = 0xFFFFFFFF, 0xFFFFFFFF
 
 // storeSync stores the synchronisations.
 func (l *loader) storeSync(ctx context.Context) error {
-	return l.storePlain(ctx, syncTable, "sync", "start end deviceId contextId streamId syncType eventId? correlationId? globalPid?",
-		"start_ns duration_ns device_id:int context_id:int stream_id:int kind:text event_id correlation_id pid:int tid:int range_context_id:int path_id:int",
+	events, err := l.readEvents(ctx)
+	if err != nil {
+		return err
+	}
+	return l.storePlain(ctx, syncTable, "sync", "start end deviceId contextId streamId syncType eventId? correlationId? globalPid? eventSyncId?",
+		"start_ns duration_ns device_id:int context_id:int stream_id:int kind:text event_id correlation_id pid:int tid:int range_context_id:int path_id:int record_device_id:int record_stream_id:int record_start_ns",
 		func(*apiNames) plainRow {
 			calls := l.launches.Finder()
 			return func(b *table.Batch, i int, c *load.Chunk, n int) (bool, error) {
@@ -175,11 +179,23 @@ func (l *loader) storeSync(ctx context.Context) error {
 				} else {
 					c.Int32(8)[n] = pidOf(pid.Ints[i])
 					device = l.device(pid.Ints[i], in(2))
+					if gpu, ok := l.contexts.device[contextKey{pidOf(pid.Ints[i]), in(3)}]; ok {
+						device = gpu
+					}
 					if !corr.Null(i) {
 						row = calls.Row(procOf(pid.Ints[i]), corr.Ints[i])
 					}
 				}
 				c.Int32(2)[n] = device
+				record, ok := recorded{}, false
+				if sync := &b.Cols[9]; !pid.Null(i) && !sync.Null(i) {
+					record, ok = events.of(eventKey{procOf(pid.Ints[i]), sync.Ints[i]})
+				}
+				if c.Int32(12)[n], c.Int32(13)[n], c.Int64(14)[n] = record.device, record.stream, record.start; !ok || record.start > in(0) {
+					c.SetNull(12, n)
+					c.SetNull(13, n)
+					c.SetNull(14, n)
+				}
 				call, ok := l.launches.Get(row)
 				if !ok {
 					c.SetNull(9, n)

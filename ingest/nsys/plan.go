@@ -9,7 +9,7 @@ import (
 )
 
 // eventTables are the tables whose rows Load stores one by one or as sums.
-var eventTables = []string{nvtxTable, runtimeTable, kernelTable, memcpyTable, memsetTable, graphTable, syncTable, graphNodeTable,
+var eventTables = []string{nvtxTable, runtimeTable, kernelTable, memcpyTable, memsetTable, graphTable, syncTable, eventTable, graphNodeTable,
 	"CUDNN_EVENTS", "CUBLAS_EVENTS", osrtTable, "PROFILER_OVERHEAD", metricsTable, memoryTable}
 
 // PlanSQLite says what LoadSQLite would read.

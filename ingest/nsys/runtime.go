@@ -19,8 +19,8 @@ var (
 	apiColumns   = columns("pid:int tid:int start_ns duration_ns api_name_id:int correlation_id return_value:int range_context_id:int")
 )
 
-// deviceTables hold device work, or waits for it, that refers to an API call.
-var deviceTables = []string{kernelTable, memcpyTable, memsetTable, graphTable, syncTable}
+// deviceTables hold device work, waits for it, or events, that refer to an API call.
+var deviceTables = []string{kernelTable, memcpyTable, memsetTable, graphTable, syncTable, eventTable}
 
 // findWanted collects the correlation ids that device work refers to.
 func (l *loader) findWanted(ctx context.Context) (*attribute.Wanted, error) {
@@ -192,7 +192,7 @@ func (l *loader) fillRuntime(backward *atomic.Int64) fillFunc {
 					hasResult = false
 				}
 			}
-			if !l.target.Options.APIRows && !name.marksCapture && attribute.IsShort(took, returned) {
+			if !l.target.Options.APIRows && !name.isKept && attribute.IsShort(took, returned) {
 				short.Add(number, at, l.ranges.lines.Path(at), name.id, took, hasResult)
 				continue
 			}

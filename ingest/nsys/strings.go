@@ -52,8 +52,8 @@ var apiVersion = regexp.MustCompile(`_v\d{4}$`)
 type apiName struct {
 	id   int32
 	kind attribute.CallKind
-	// marksCapture says that it begins or ends a stream capture.
-	marksCapture bool
+	// isKept says that short calls have rows too: those that begin or end a stream capture, and those that order streams.
+	isKept bool
 }
 
 // apiNames are functions by the string ids of their names, which are dense.
@@ -63,6 +63,6 @@ func (l *loader) apiNames() *apiNames {
 	return load.NewMemo(func(str int64) uint64 { return uint64(str) }, func(str int64) (apiName, error) {
 		name, err := l.strings.get(str)
 		return apiName{l.target.Run.APIs.Add(apiVersion.ReplaceAllString(name, "")), attribute.KindOfCall(name),
-			strings.Contains(name, "StreamBeginCapture") || strings.Contains(name, "StreamEndCapture")}, err
+			strings.Contains(name, "StreamBeginCapture") || strings.Contains(name, "StreamEndCapture") || attribute.OrdersStreams(name)}, err
 	})
 }

@@ -96,7 +96,8 @@ func (c *collector) work(e *trace.Event) error {
 
 // wait takes a synchronisation.
 func (c *collector) wait(e *trace.Event) error {
-	w := wait{start: e.Start, duration: e.Duration, correlation: integer(e, trace.Correlation), kind: string(e.SyncKind), launch: -1}
+	w := wait{start: e.Start, duration: e.Duration, correlation: integer(e, trace.Correlation), kind: string(e.SyncKind), launch: -1,
+		event: integer(e, trace.EventID), recordCall: integer(e, trace.RecordCorrelation), recordStart: absent}
 	if w.kind == "" {
 		w.kind = string(e.Name)
 	}
@@ -106,6 +107,9 @@ func (c *collector) wait(e *trace.Event) error {
 	f.take(trace.Context, "context", &w.context, hasContext)
 	if v, _ := e.Int(trace.Stream); v != math.MaxUint32 { // CUPTI's all streams, which some versions write as -1
 		f.take(trace.Stream, "stream", &w.stream, hasStream)
+	}
+	if v, _ := e.Int(trace.RecordStream); v >= 0 && v != math.MaxUint32 { // Kineto writes -1 where it does not know
+		f.take(trace.RecordStream, "wait_on_stream", &w.recordStream, hasRecordStream)
 	}
 	if w.has = f.has; f.err == nil {
 		c.waits = append(c.waits, w)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -15,7 +16,7 @@ const foreign = "../../testdata/foreign/"
 // rawEvent is an event as encoding/json has it.
 type rawEvent struct {
 	Ph, Cat, Name string
-	Dur           json.Number
+	Ts, Dur       json.Number
 	Args          map[string]any
 }
 
@@ -118,6 +119,49 @@ func TestForeignSums(t *testing.T) {
 			t.Errorf("%s: %q, want %q", sql, got, want)
 		}
 	}
+}
+
+// TestRecordedEvents holds where the events were recorded that waits name to the file's JSON.
+func TestRecordedEvents(t *testing.T) {
+	w := newWarehouse(t)
+	for name, path := range map[string]string{"all-streams": foreign + "all-streams.trace.json.gz", "event-sync": "../../testdata/peers/event-sync.trace.json.gz"} {
+		store(t, w, name, path)
+		calls, want := map[string]string{}, []string{}
+		events := rawEvents(t, path)
+		for _, e := range events {
+			if e.Name == "cudaEventRecord" {
+				calls[fmt.Sprint(e.Args["correlation"])] = e.Ts.String()
+			}
+		}
+		for _, e := range events {
+			if stream := e.Args["wait_on_stream"]; stream != nil {
+				want = append(want, fmt.Sprint(e.Args["correlation"], "|", e.Args["wait_on_cuda_event_id"], "|", e.Args["device"], "|", stream, "|", micros(t, e.Ts.String(), calls[fmt.Sprint(e.Args["wait_on_cuda_event_record_corr_id"])])))
+			}
+		}
+		got := rows(t, w, `SELECT correlation_id, event_id, record_device_id, record_stream_id, coalesce(start_ns - record_start_ns, -1) FROM sync JOIN run USING (run_id) WHERE run.name = '`+name+`' AND event_id IS NOT NULL`)
+		slices.Sort(want)
+		slices.Sort(got)
+		if len(want) < 2 || !slices.Equal(got, want) {
+			t.Errorf("%s: %q, the file has %q", name, got, want)
+		}
+	}
+}
+
+// micros is how many ns a wait began after a recording, both in whole us; -1 where there is none, or after it.
+func micros(t *testing.T, wait, record string) int64 {
+	t.Helper()
+	if record == "" {
+		return -1
+	}
+	var at [2]int64
+	for i, text := range []string{record, wait} {
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at[i] = n
+	}
+	return max(-1, 1000*(at[1]-at[0]))
 }
 
 // xpuTrace is as Kineto writes work of Intel's GPUs: see XpuptiActivityHandlers.cpp there.

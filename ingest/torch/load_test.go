@@ -30,6 +30,11 @@ func kernel(ts, dur float64, correlation int, args string) string {
 		ts, dur, correlation, args)
 }
 
+// waitOn is a wait of stream 20 for an event that a call recorded on a stream.
+func waitOn(ts float64, correlation int, stream, call int64) string {
+	return event("cuda_sync", "Stream Wait Event", ts, 1, fmt.Sprintf(`"cuda_sync_kind": "Stream Wait Event", "correlation": %d, "stream": 20, "device": 0, "wait_on_cuda_event_id": 4, "wait_on_stream": %d, "wait_on_cuda_event_record_corr_id": %d`, correlation, stream, call))
+}
+
 func traceOf(events ...string) string {
 	return `{"schemaVersion": 1, "traceEvents": [` + strings.Join(events, ",\n") + `]}`
 }
@@ -48,6 +53,12 @@ func TestCorners(t *testing.T) {
 			op("outer", 0, 10, `"External id": 1`), op("inner", 2, 4, `"External id": 2`), launch(3, 1, 5), launch(7, 1, 6),
 			kernel(20, 3, 5, `, "External id": 2`), kernel(30, 5, 6, `, "External id": 1`)),
 			opRows, []string{"outer|1|~|1|false|false|10000|5000|5000|8000|1", "inner|2|1|2|false|false|4000|3000|3000|3000|1"}},
+		{"events that waits name", traceOf(
+			event("cuda_runtime", "cudaEventRecord", 10, 1, `"correlation": 5`), event("cuda_runtime", "cudaStreamWaitEvent", 20, 1, `"correlation": 6`), event("cuda_runtime", "cudaLaunchKernel", 30, 1, `"correlation": 7`),
+			event("cuda_runtime", "cudaEventRecord", 60, 1, `"correlation": 8`), strings.Replace(event("cuda_runtime", "cudaEventRecord", 11, 1, `"correlation": 9`), `"tid": 1`, `"tid": 2`, 1), event("cuda_runtime", "cudaEventRecord", 12, 1, `"correlation": 9`),
+			kernel(40, 3, 7, ``), waitOn(20, 6, 7, 5), waitOn(21, 0, -1, -1), waitOn(22, 0, 7, 8), waitOn(23, 0, 7, 9), waitOn(24, 0, 7, 7), waitOn(25, 0, 4294967295, 5), waitOn(26, 0, 7, 99)),
+			`SELECT start_ns // 1000, event_id, record_device_id, record_stream_id, record_start_ns // 1000 FROM sync ORDER BY start_ns`,
+			[]string{"10|4|0|7|0", "11|4|~|~|~", "12|4|0|7|~", "13|4|0|7|~", "14|4|0|7|~", "15|4|~|~|~", "16|4|0|7|~"}},
 		{"the launch tells where there is no External id", traceOf(
 			op("outer", 0, 10, ``), op("inner", 2, 4, ``), launch(3, 1, 5), kernel(20, 3, 5, ``)),
 			opRows, []string{"outer|1|~|1|false|false|10000|6000|0|3000|0", "inner|2|1|2|false|false|4000|3000|3000|3000|1"}},

@@ -19,6 +19,7 @@ type work struct {
 
 const (
 	absent    = int64(-1 << 62)
+	unclear   = int64(math.MaxInt64)
 	unknownOp = int32(-1)
 )
 
@@ -40,6 +41,7 @@ const (
 	hasBytes
 	hasStream
 	hasDevice
+	hasRecordStream
 	hasNPU // device is a place in npus
 )
 
@@ -93,6 +95,11 @@ type wait struct {
 	has                          uint32
 	kind                         string
 	launch                       int32
+	event                        int64 // CUDA event; absent: none
+	recordStream                 int32 // stream that the event was recorded on
+	recordCall                   int64 // correlation id of the call that recorded it; absent: not said
+	recordStart                  int64 // its start; absent: not captured; unclear: several threads have a call by that id
+	recordThread                 int32
 }
 
 // overhead is time that the profiler took.

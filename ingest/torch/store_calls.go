@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"fmt"
+	"math"
 
 	"prof/ingest/attribute"
 	"prof/ingest/load"
@@ -15,12 +16,16 @@ var apiColumns = []load.Column{{Name: "pid", Type: load.Integer}, {Name: "tid", 
 // storeAPIs stores the calls of the CUDA runtime and driver.
 func (l *loader) storeAPIs(ctx context.Context) error {
 	var short attribute.ShortCalls
+	isKept := make([]bool, len(l.apiNames.List))
+	for i, name := range l.apiNames.List {
+		isKept[i] = attribute.OrdersStreams(name)
+	}
 	_, err := l.target.Insert(ctx, "api_call", l.unpacked(l.columnOf(func(t *thread) *packed { return &t.apis }), apiColumns, func() unpackFunc {
 		place, list := l.lines.Placer(), short.List()
 		return func(c *load.Chunk, n int, k, _ int, row []int64) bool {
 			thread := l.threads.list[k]
 			at := place.Node(thread.Key, row[0])
-			if !l.target.Options.APIRows && attribute.IsShort(row[1], 0) {
+			if !l.target.Options.APIRows && !isKept[row[colName]] && attribute.IsShort(row[1], 0) {
 				list.Add(int32(k), at, l.lines.Path(at), l.apiID[row[colName]], row[1], false)
 				return false
 			}
@@ -106,7 +111,7 @@ func (l *loader) storeWaits(ctx context.Context) error {
 			if kind == "" {
 				kind = valid(w.kind)
 			}
-			var pid, tid, context, stream, correlation, rangeContext, path driver.Value
+			var pid, tid, context, stream, correlation, rangeContext, path, event, recordDevice, recordStream, recordStart driver.Value
 			if p, ok := l.threads.only(); ok {
 				pid = p
 			}
@@ -124,8 +129,17 @@ func (l *loader) storeWaits(ctx context.Context) error {
 			if w.has&hasStream != 0 && w.stream >= 0 {
 				stream = w.stream
 			}
-			if err := add(l.target.UUID(), l.sourceID(), pid, tid, w.device, context, stream, kind, w.start-l.origin, w.duration, nil, correlation,
-				rangeContext, path); err != nil {
+			if w.event != absent && w.event != math.MaxUint32 {
+				event = w.event
+			}
+			if w.has&hasRecordStream != 0 {
+				recordDevice, recordStream = w.device, w.recordStream // events of other contexts are not said
+				if w.recordStart != absent && w.recordStart <= w.start {
+					recordStart = w.recordStart - l.origin
+				}
+			}
+			if err := add(l.target.UUID(), l.sourceID(), pid, tid, w.device, context, stream, kind, w.start-l.origin, w.duration, event, correlation,
+				rangeContext, path, recordDevice, recordStream, recordStart); err != nil {
 				return err
 			}
 		}

@@ -139,6 +139,16 @@ func (s *sweeper) api(row []int64) error {
 		op.AddAPI(start, end)
 	}
 	s.called.Add(s.thread, start-s.origin, row[1], s.callKind[row[colName]])
+	if s.isRecord[row[colName]] {
+		for _, i := range s.recordsOf[row[colCorrelation]] {
+			switch w := &s.waits[i]; {
+			case w.recordStart == absent:
+				w.recordStart, w.recordThread = start, s.thread
+			case w.recordThread != s.thread: // traces of several processes were merged
+				w.recordStart = unclear
+			}
+		}
+	}
 	work := s.launched(row[colCorrelation])
 	waits := s.waitsOf[row[colCorrelation]]
 	// Of several calls with one id, the first is the outermost; where they are not in each other, the id says nothing.

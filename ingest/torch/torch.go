@@ -85,6 +85,8 @@ type loader struct {
 
 	gradient  map[int32]int32   // ID of the forward operator by that of the backward one
 	waitsOf   map[int64][]int32 // synchronisations by correlation id
+	recordsOf map[int64][]int32 // those for an event, by that of the call that recorded it
+	isRecord  []bool            // functions that record events, by number
 	textStack []int32           // stack_id by number of the text of a stack
 	pyCalls   packed            // finished calls of Python functions
 }
@@ -242,7 +244,7 @@ func (l *loader) prepare() {
 		if l.makers[mtia] {
 			kind = mtiaCall(name)
 		}
-		l.callKind = append(l.callKind, kind)
+		l.callKind, l.isRecord = append(l.callKind, kind), append(l.isRecord, strings.Contains(name, attribute.EventRecordCall))
 	}
 	names := make([]string, len(l.names.List))
 	for i, name := range l.names.List {
@@ -259,10 +261,13 @@ func (l *loader) prepare() {
 	for _, name := range l.pyNames.List {
 		l.pyName = append(l.pyName, valid(name))
 	}
-	l.waitsOf = map[int64][]int32{}
+	l.waitsOf, l.recordsOf = map[int64][]int32{}, map[int64][]int32{}
 	for i, w := range l.waits {
 		if w.correlation != absent {
 			l.waitsOf[w.correlation] = append(l.waitsOf[w.correlation], int32(i))
+		}
+		if w.recordCall > 0 {
+			l.recordsOf[w.recordCall] = append(l.recordsOf[w.recordCall], int32(i))
 		}
 	}
 	l.textStacks()

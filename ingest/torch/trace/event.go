@@ -136,6 +136,9 @@ const (
 	GroupSize
 	Size
 	ConnectionID
+	EventID
+	RecordStream
+	RecordCorrelation
 	fieldEnd
 	GridSize
 	BlockSize
@@ -170,7 +173,7 @@ var read = [...]Field{
 	NPUWork:         Stream | Size | ConnectionID,
 }
 
-const fieldCount = 19
+const fieldCount = 22
 
 // Int gives a whole number of args; ok is false when the event has none.
 func (e *Event) Int(f Field) (v int64, ok bool) {
@@ -227,6 +230,12 @@ func intField(key []byte) Field {
 		return ConnectionID
 	case "size", "size(B)":
 		return Size
+	case "wait_on_cuda_event_id":
+		return EventID
+	case "wait_on_stream":
+		return RecordStream
+	case "wait_on_cuda_event_record_corr_id":
+		return RecordCorrelation
 	}
 	return 0
 }

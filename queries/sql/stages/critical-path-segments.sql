@@ -12,12 +12,12 @@
 -- columns:
 --   nth: 1, 2, ... in time order
 --   cause: as in critical-path
---   subject: the kernel, operation or API function; on the CPU outside calls, the innermost operator or range. NULL when the cause is about none
+--   subject: the kernel, operation or API function, of stream-wait what was waited for; on the CPU outside calls, the innermost operator or range. NULL when the cause is about none
 --   duration_ns: length
 --   start_ns: start, from the start of the source
 --   range: innermost operator or range on the thread; NULL outside, and on a GPU
 --   device: GPU; NULL on the CPU
---   stream: CUDA stream; NULL on the CPU, and when not recorded
+--   stream: CUDA stream, of stream-wait that of what was waited for; NULL on the CPU, and when not recorded
 --   tid: thread; NULL on a GPU
 --   stage: stage, by stage_rule; (none) outside every stage
 --   step: number of the pass or step among those with a path

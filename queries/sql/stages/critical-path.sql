@@ -17,9 +17,9 @@
 --   basis: pass (outermost range of a stage), range (a range that is a step) or period (a step from its first device work to that of the next, where steps follow each other)
 --   rank: rank by time_ns within the pass or step
 --   cause: kernel, graph (replay traced as a whole), copy (or fill), collective, collective-wait (for the last rank), earlier (work that is not of the step), launch, launch-delay,
---     launch-latency, wait, call, host, profiler, queued (work that was not started although its turn had come) or unknown; per cause also launch-bound, which is launch, launch-delay and
---     launch-latency together. NULL per family and range
---   subject: kernel, operation, API function, range, operator or family; NULL when the cause is about none
+--     launch-latency, wait, call, host, profiler, queued (work that was not started although its turn had come), stream-wait (from the end of what an event held work back for to the
+--     start of that work) or unknown; per cause also launch-bound, which is launch, launch-delay and launch-latency together. NULL per family and range
+--   subject: kernel, operation, API function, range, operator or family; of stream-wait the kernel or operation of the other stream. NULL when the cause is about none
 --   time_ns: time on the path
 --   share_ratio: time_ns as a share of length_ns
 --   saving_ns: by how much the pass or step would be shorter if all of this in it had taken no time, on the path or not: an estimate, at most time_ns. NULL for earlier and unknown, and
