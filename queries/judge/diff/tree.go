@@ -194,7 +194,7 @@ func (r *Result) byTree(n nodes) error {
 		return nil
 	}
 	r.noteTokens()
-	stages, err := r.align(n, false)
+	stages, err := r.align(n, !r.Options.Unfold)
 	for _, s := range stages {
 		if s.note != "" {
 			r.Notes = append(r.Notes, s.note)
