@@ -151,8 +151,23 @@ type nodes struct {
 	is      [2]recorded
 }
 
-// loadNodes asks for the operators of runs, of which so many are of side A.
-func loadNodes(ctx context.Context, asker frame.Asker, runs []Run, ofA int, stage string) (nodes, error) {
+// loadNodes asks for the operators of the runs of both sides. Compared by kernel, those of B are not asked for where A has none to compare: planning
+// the query is a tenth of the work of comparing two small runs.
+func loadNodes(ctx context.Context, asker frame.Asker, a, b []Run, o Options) (nodes, error) {
+	var out nodes
+	for side, runs := range [][]Run{a, b} {
+		if err := out.load(ctx, asker, runs, &out.is[side], o.Stage); err != nil {
+			return nodes{}, err
+		}
+		if o.By == ByKernel && !out.is[side].inputs {
+			break
+		}
+	}
+	return out, nil
+}
+
+// load asks for the operators of the runs of a side.
+func (n *nodes) load(ctx context.Context, asker frame.Asker, runs []Run, is *recorded, stage string) error {
 	var list []frame.Question
 	for _, run := range runs {
 		args := frame.Args{"run": run.ID, "with_units": "true"}
@@ -161,29 +176,24 @@ func loadNodes(ctx context.Context, asker frame.Asker, runs []Run, ofA int, stag
 		}
 		list = append(list, frame.Question{Query: "operator-nodes", Args: args, Notes: frame.RowsOnly})
 	}
-	var out nodes
-	var err error
-	if out.frames, err = asker.AskAll(ctx, list); err != nil {
-		return nodes{}, err
+	frames, err := asker.AskAll(ctx, list)
+	if err != nil {
+		return err
 	}
-	for i, f := range out.frames {
-		side := &out.is[0]
-		if i >= ofA {
-			side = &out.is[1]
-		}
+	for i, f := range frames {
 		t := &table{f: f}
 		for t.next() {
-			side.steps = side.steps || t.text("unit") == "step" && !t.flag("is_warmup")
-			side.modules = side.modules || t.text("module") != ""
-			side.operators = side.operators || !strings.HasPrefix(t.text("operators"), "(")
-			side.inputs = side.inputs || t.text("shapes") != ""
+			is.steps = is.steps || t.text("unit") == "step" && !t.flag("is_warmup")
+			is.modules = is.modules || t.text("module") != ""
+			is.operators = is.operators || !strings.HasPrefix(t.text("operators"), "(")
+			is.inputs = is.inputs || t.text("shapes") != ""
 		}
 		if t.err != nil {
-			return nodes{}, fmt.Errorf("run %s: %w", runs[i].Name, t.err)
+			return fmt.Errorf("run %s: %w", runs[i].Name, t.err)
 		}
-		out.sources = append(out.sources, sourceOf(runs[i].Name, f))
+		n.frames, n.sources = append(n.frames, f), append(n.sources, sourceOf(runs[i].Name, f))
 	}
-	return out, nil
+	return nil
 }
 
 // byTree fills in the items of the trees of operators.

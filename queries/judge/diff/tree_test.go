@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -175,6 +176,39 @@ func TestTreeOperators(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
 			}
 		})
+	}
+}
+
+// askedFor answers for operators from frames by run, and keeps which runs were asked for.
+type askedFor struct {
+	frame.Asker
+	frames map[string]*frame.Frame
+	runs   []string
+}
+
+func (a *askedFor) AskAll(_ context.Context, list []frame.Question) ([]*frame.Frame, error) {
+	var out []*frame.Frame
+	for _, q := range list {
+		run := q.Args["run"]
+		a.runs, out = append(a.runs, run), append(out, a.frames[run])
+	}
+	return out, nil
+}
+
+// TestTreeLoad: what has nothing to be compared with is not asked for, but where it is said that it is lacking.
+func TestTreeLoad(t *testing.T) {
+	t.Parallel()
+	with, without := nodesFrame(2, layers(1, "norm")...), nodesFrame(2, madeNode{"", "(none)", "", "k", 1, 5})
+	for _, c := range []struct {
+		by   Dimension
+		a    *frame.Frame
+		want []string
+	}{{ByKernel, with, []string{"a", "b"}}, {ByKernel, without, []string{"a"}}, {ByTree, without, []string{"a", "b"}}} {
+		asker := &askedFor{frames: map[string]*frame.Frame{"a": c.a, "b": with}}
+		n, err := loadNodes(t.Context(), asker, []Run{{ID: "a"}}, []Run{{ID: "b"}}, Options{By: c.by})
+		if err != nil || !slices.Equal(asker.runs, c.want) || len(n.frames) != len(c.want) || n.is[1].inputs != (len(c.want) == 2) {
+			t.Errorf("by %s: %q were asked for, want %q: %v", c.by, asker.runs, c.want, err)
+		}
 	}
 }
 
