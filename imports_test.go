@@ -62,10 +62,11 @@ var rooms = map[string][]string{
 	"queries/dialect":       {"schema/sqlfile"},
 	"queries/frame":         {},
 	"queries/judge":         {"queries/caveat", "queries/frame", "queries/judge/stats"},
-	"queries/judge/diff":    {"queries/frame", "queries/judge", "queries/judge/serving", "queries/judge/stats"},
+	"queries/judge/diff":    {"queries/frame", "queries/judge", "queries/judge/serving", "queries/judge/stats", "queries/judge/tree"},
 	"queries/judge/gate":    {"queries/caveat", "queries/frame", "queries/judge", "queries/judge/diff", "queries/judge/serving", "queries/judge/stats"},
 	"queries/judge/serving": {"queries/frame"},
 	"queries/judge/stats":   {},
+	"queries/judge/tree":    {},
 	"queries/judge/trend":   {"queries/frame", "queries/judge/serving", "queries/judge/stats"},
 	"render/chart":          {"queries/frame", "queries/judge", "render/picture", "render/table", "render/typeset", "render/words"},
 	"render/compare":        {"queries/frame", "queries/judge", "queries/judge/*", "render/chart", "render/page", "render/picture", "render/table", "render/typeset", "render/words"},
@@ -102,7 +103,7 @@ var rooms = map[string][]string{
 var everyones = []string{"internal/child", "internal/file", "internal/golden", "internal/mask", "internal/scratch", "internal/suggest"}
 
 // alone are rooms whose tests keep to what the room itself may import, so that they too build without a warehouse.
-var alone = []string{"capture", "queries/caveat", "queries/frame", "queries/judge", "queries/judge/gate", "queries/judge/serving", "queries/judge/stats", "queries/judge/trend", "schema/rundir"}
+var alone = []string{"capture", "queries/caveat", "queries/frame", "queries/judge", "queries/judge/gate", "queries/judge/serving", "queries/judge/stats", "queries/judge/tree", "queries/judge/trend", "schema/rundir"}
 
 // owners says who alone may import a package of others; the key is a prefix of the import path.
 var owners = map[string][]string{

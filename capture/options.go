@@ -65,7 +65,7 @@ type NsysOptions struct {
 type TorchOptions struct {
 	Stack  bool `yaml:"stack"`  // the Python stack of each operator
 	Flops  bool `yaml:"flops"`  // PyTorch's estimate of operations, of the operators that it has one for
-	Memory bool `yaml:"memory"` // allocations
+	Memory bool `yaml:"memory"` // allocations, and operators of the main thread only
 	Skip   int  `yaml:"skip"`   // generations after warm-up that are not recorded
 	Passes int  `yaml:"passes"` // generations that are recorded then; 0: all
 }
@@ -96,7 +96,6 @@ func Defaults() Options {
 	return Options{
 		Mode: ModeDeep, Repeats: 1,
 		Ncu:              NcuOptions{Top: 10, Launches: 1, Preset: "roofline", Replay: "kernel", ClockControl: "none"},
-		TorchOptions:     TorchOptions{Memory: true},
 		RepeatInputs:     1,
 		SampleHz:         10,
 		MaxArtifactBytes: 2 << 30,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -131,10 +132,10 @@ func TestCollectionsOfCapture(t *testing.T) {
 func TestCausesOfCapture(t *testing.T) {
 	t.Parallel()
 	w := newWarehouse(t)
-	for _, name := range []string{"sched", "gil", "nogil", "lock", "retry", "tilt"} {
+	for _, name := range []string{"sched", "gil", "nogil", "lock", "retry", "tilt", "dealt-even", "dealt-uneven"} {
 		paths := []string{"../testdata/cpu/" + name + ".sqlite.gz"}
-		if name == "tilt" {
-			paths = append(paths, "../testdata/cpu/tilt.csv.gz")
+		if name == "tilt" || strings.HasPrefix(name, "dealt") {
+			paths = append(paths, "../testdata/cpu/"+name+".csv.gz")
 		}
 		load(t, w, name, paths...)
 	}
@@ -149,6 +150,9 @@ func TestCausesOfCapture(t *testing.T) {
 		// By PyTorch's own count 12 retries; 900, 920, 940 and 960 MiB are allocated in each of four passes, and all but the last given back.
 		{"retry", "allocator-calls", "f.stage, f.pass_count, f.evidence->>'retry_count', (f.evidence->>'got_bytes')::BIGINT >> 20, (f.evidence->>'given_bytes')::BIGINT >> 20", "[[decode 4 12 14880 11040]]"},
 		{"tilt", "uneven-sms", "f.subject, f.evidence->>'call_count', f.evidence->>'sm_count', f.saving_ns // 1000", "[[tilted 8 132 413]]"},
+		// The same work takes 839361 ns, and 188480 ns where every block has as much.
+		{"dealt-uneven", "uneven-sms", "f.stage, f.subject, f.pass_count, f.span_ns, f.saving_ns / (839361 - 188480) BETWEEN 0.94 AND 1", "[[decode dealt 6 839361 true]]"},
+		{"dealt-even", "uneven-sms", "f.stage", "[]"},
 	} {
 		got := rows(t, w, fmt.Sprintf("SELECT %s FROM finding f JOIN run r ON r.run_id = f.run_id WHERE r.name = '%s' AND f.finding_id = '%s' ORDER BY 1", c.columns, c.run, c.rule))
 		if fmt.Sprint(got) != c.want {

@@ -26,7 +26,7 @@ func captureFlags() []cli.Flag {
 		&cli.IntFlag{Name: "repeats", Usage: "record `N` times, and as often without a profiler", DefaultText: "1"},
 		&cli.BoolFlag{Name: "torch-stack", Usage: "the PyTorch profiler records the Python stack of each operator"},
 		&cli.BoolFlag{Name: "torch-flops", Usage: "the PyTorch profiler estimates the operations of matrix products and convolutions"},
-		&cli.BoolFlag{Name: "torch-memory", Usage: "the PyTorch profiler records allocations; --torch-memory=false for less overhead", DefaultText: "true"},
+		&cli.BoolFlag{Name: "torch-memory", Usage: "the PyTorch profiler records allocations, and then operators of the main thread only"},
 		&cli.IntFlag{Name: "torch-skip", Usage: "the PyTorch profiler skips the first `N` generations after warm-up"},
 		&cli.IntFlag{Name: "torch-passes", Usage: "the PyTorch profiler records `N` generations only (default: all)"},
 		&cli.BoolFlag{Name: "baseline", Usage: "also record without a profiler, to measure the profiling overhead"},

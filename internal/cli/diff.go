@@ -57,7 +57,8 @@ single stages, kernels or figures, absolute limits, JUnit, or a summary for a pu
 --by takes kernel, family, grid and stage (the parts of a stage's time), and operator, range and
 metric, which cover whole runs, warm-up included, and take no --stage. --by tree aligns the
 modules and operators of both sides from the outermost one down, in measured passes or steps:
-what became slower, was added or removed, fused, split, or runs other kernels.
+what became slower, was added or removed, fused, split, or runs other kernels. What is the same in
+several instances of modules, such as the layers of a model, is one row; --unfold gives each its own.
 
 In csv, a row of kind stage is the total of a stage; its other rows add up to it to the ns
 (--by kernel, family, grid, stage).`,
@@ -66,6 +67,7 @@ In csv, a row of kind stage is the total of a stage; its other rows add up to it
 			&cli.StringFlag{Name: "stage", Usage: "only this `STAGE`"},
 			&cli.StringFlag{Name: "metric", Value: "gpu_span_ns", Usage: "judge by `M`: gpu_span_ns, gpu_busy_ns, gpu_sum_ns, cpu_ns"},
 			&cli.IntFlag{Name: "top", Value: 10, Usage: "`N` rows per stage, largest change first; 0 for all"},
+			&cli.BoolFlag{Name: "unfold", Usage: "by tree: a row for each layer, not one for what is the same in several"},
 			&cli.StringFlag{Name: "alpha", Value: "0.01", Usage: "error rate `P`: the probability of calling noise a change"},
 			&cli.StringFlag{Name: "min-effect", Value: "1%", Usage: "changes below `P%` count as none, even if they are certain"},
 			&cli.StringFlag{Name: "margin", Value: "5%", Usage: "no change means that the change is certainly below `P%`"},

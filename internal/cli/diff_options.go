@@ -20,7 +20,10 @@ func newDiffRequest(c *cli.Context) (diffRequest, error) {
 	if len(q.refs) < 2 {
 		return q, usagef("diff takes two runs or more, the base first; see `prof help diff`")
 	}
-	q.options = diff.Options{By: diff.Dimension(c.String("by")), Stage: c.String("stage"), Metric: c.String("metric"), Top: c.Int("top")}
+	q.options = diff.Options{By: diff.Dimension(c.String("by")), Stage: c.String("stage"), Metric: c.String("metric"), Top: c.Int("top"), Unfold: c.Bool("unfold")}
+	if q.options.Unfold && q.options.By != diff.ByTree {
+		return q, usagef("--unfold needs --by tree: nothing else has layers in one row")
+	}
 	if q.options.Top < 0 {
 		return q, usagef("--top %d is below 0", q.options.Top)
 	}

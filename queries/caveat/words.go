@@ -302,7 +302,7 @@ var words = map[string]func(c C, alike []C) string{
 		return ofDeviceWork(c) + " has no launch in the capture, so its operator is unknown: see (no launch) in top-operators and operator-kernels"
 	},
 	"no-device-work":            says("no device work was recorded with these operators: device times are unknown"),
-	"no-allocations":            says("no allocations were recorded: use torch.profiler.profile(profile_memory=True)"),
+	"no-allocations":            says("no allocations were recorded: use prof capture with --torch-memory, or torch.profiler.profile(profile_memory=True) without profile_all_threads"),
 	"no-python-functions":       says("no Python functions were recorded: use torch.profiler.profile(with_stack=True)"),
 	"no-module-calls":           says("the recorded Python functions have no nn.Module calls"),
 	"modules-of-several-traces": func(c C, _ []C) string { return fmt.Sprintf("the modules of %d traces are added up", c.Count) },

@@ -23,7 +23,7 @@ import (
 // new_ns, removed_ns; stage_share_ratio (delta_ns as a share of the stage's time in A); mean, standard deviation, least and longest
 // duration of a call on both sides; value_unit, a_value, b_value (of a metric, and of a stage what it is judged by); a_samples,
 // b_samples, effect_ratio (of the samples), low_ratio and high_ratio (its interval), p, smallest_ratio (detectable change), verdict; of a node a_kernels,
-// b_kernels (names joined by " + ") and a_shapes, b_shapes.
+// b_kernels (names joined by " + "), a_shapes, b_shapes and places (of how many instances of modules it is).
 func DiffCSV(w io.Writer, list []*diff.Result, o typeset.Options) error {
 	f := &frame.Frame{Query: "diff"}
 	for _, name := range diffCSVColumns {
@@ -53,7 +53,7 @@ var diffCSVColumns = []string{"a", "b", "stage", "unit", "kind", "name", "family
 	"a_calls", "b_calls", "a_calls_per_unit", "b_calls_per_unit", "a_total_ns", "b_total_ns", "a_per_unit_ns", "b_per_unit_ns",
 	"delta_ns", "count_ns", "duration_ns", "interaction_ns", "new_ns", "removed_ns", "stage_share_ratio",
 	"a_mean_ns", "a_std_ns", "a_min_ns", "a_max_ns", "b_mean_ns", "b_std_ns", "b_min_ns", "b_max_ns",
-	"value_unit", "a_value", "b_value", "a_samples", "b_samples", "effect_ratio", "low_ratio", "high_ratio", "p", "smallest_ratio", "verdict", "a_kernels", "b_kernels", "a_shapes", "b_shapes"}
+	"value_unit", "a_value", "b_value", "a_samples", "b_samples", "effect_ratio", "low_ratio", "high_ratio", "p", "smallest_ratio", "verdict", "a_kernels", "b_kernels", "a_shapes", "b_shapes", "places"}
 
 // csvRecord is one row by the names of its columns; what it lacks is not known.
 type csvRecord map[string]any
@@ -123,6 +123,9 @@ func itemRecord(r *diff.Result, g itemGroup, i diff.Item) csvRecord {
 	c := newCSVRecord(r, i.Stage, g.unit())
 	c.set("kind", i.Kind, "name", i.Name, "family", i.Family, "grid", i.Grid, "block", i.Block, "status", string(i.Status), "partner", i.Partner, "how", i.How, "verdict", string(i.Verdict),
 		"stage_share_ratio", shareOfStage(g, i))
+	if i.Places > 0 {
+		c.set("places", int64(i.Places))
+	}
 	for key, m := range map[string]diff.Measure{"a": i.A, "b": i.B} {
 		if isTime(i) {
 			c.set(key+"_calls", m.Calls, key+"_calls_per_unit", m.PerUnitCalls, key+"_total_ns", m.TotalNs, key+"_per_unit_ns", m.PerUnitNs,

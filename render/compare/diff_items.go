@@ -109,8 +109,11 @@ func (g itemGroup) heading(r *diff.Result) string {
 		what += " in " + typeset.Neutral(strings.TrimSuffix(within, table.PathMark))
 	}
 	last := ", largest change first"
-	if g.isExcerpt {
+	switch {
+	case g.isExcerpt:
 		last = " (--by tree shows all)"
+	case slices.ContainsFunc(g.items, func(i diff.Item) bool { return i.Places > 1 }):
+		last += " (--unfold shows each place)"
 	}
 	return fmt.Sprintf("%s: %s, %s%s", g.title(), what, g.meanOf(), last)
 }
@@ -182,7 +185,7 @@ func (g itemGroup) table(r *diff.Result) table.Table {
 		{Name: "delta_ns", Title: "change" + unit, Doc: "B less A", Right: true, Keep: 11},
 		{Name: "effect_ratio", Title: "%", Doc: "the change in percent of the time in A", Right: true, Keep: 9},
 		{Name: "stage_share_ratio", Title: wholes[words.JudgedBy(r.Options)].share, Doc: "the change in percent of the stage's time in A (of its " + wholes[words.JudgedBy(r.Options)].of + "): these add up to its change", Right: true, Keep: 5},
-		{Name: "places", Title: "places", Doc: "in how many instances of the modules", Right: true, Keep: 7},
+		{Name: "places", Title: "places", Doc: "in how many instances of the modules", Right: true, Keep: 10},
 		{Name: "calls", Title: "calls", Doc: "launches, in A and in B where they differ", Right: true, Keep: 7},
 		{Name: "count_ns", Title: "by count", Doc: "of the change: other number of calls, at the mean duration of A", Right: true, Keep: 4},
 		{Name: "duration_ns", Title: "by duration", Doc: "of the change: other mean duration, at the number of calls of A", Right: true, Keep: 4},

@@ -182,7 +182,7 @@ type ItemForm struct {
 	Block           *string     `json:"block"`
 	Unit            string      `json:"unit" doc:"ns, or that of a metric"`
 	Status          diff.Status `json:"status" enum:"both,new,removed,moved" doc:"moved: its work is done under another name or grid, see partner"`
-	Places          int         `json:"places,omitempty" doc:"of operators: in how many instances of modules"`
+	Places          int         `json:"places,omitempty" doc:"of modules and operators: in how many instances of modules"`
 	Partner         *string     `json:"partner" doc:"what took its place, or what it took the place of"`
 	How             *string     `json:"how" doc:"how partner is known: renamed, other grid, same family, fused, split, in a graph, replaced; of a node also other kernels, other shapes"`
 	A               MeasureForm `json:"a"`

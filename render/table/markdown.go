@@ -43,7 +43,7 @@ const markdownName = 80
 func (t Table) Markdown(out *bytes.Buffer) {
 	short := make([]func(string) string, len(t.Columns))
 	for j, c := range t.Columns {
-		if c.Full {
+		if c.Full && !c.Path {
 			short[j] = func(s string) string { return s }
 		} else {
 			short[j] = t.shortener(j, markdownName)

@@ -142,15 +142,16 @@ func (t Table) shortener(column, to int) func(string) string {
 	return typeset.Shortener(t.texts(column), to)
 }
 
-// shorterPath fits a path to a width: of several names at its end all but the first are counted, then what is outermost goes. Only the first
-// name is cut itself.
+// shorterPath fits a path to a width: of several names at its end those are counted that have no room, all but the first, then what is outermost
+// goes. Only the first name is cut itself.
 func shorterPath(path string, to int) string {
 	if typeset.Width(path) <= to {
 		return path
 	}
 	at := max(0, strings.LastIndex(path, PathMark))
-	if first, others, more := strings.Cut(path[at:], listMark); more {
-		path = fmt.Sprintf("%s%s%s%d more", path[:at], first, listMark, strings.Count(others, listMark)+1)
+	names := strings.Split(path[at:], listMark)
+	for n := len(names) - 1; n > 0 && (n == len(names)-1 || typeset.Width(path) > to); n-- {
+		path = fmt.Sprintf("%s%s%s%d more", path[:at], strings.Join(names[:n], listMark), listMark, len(names)-n)
 	}
 	lead := ""
 	for typeset.Width(lead+path) > to {

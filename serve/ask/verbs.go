@@ -17,6 +17,7 @@ type Difference struct {
 	Base        string  `query:"base" json:"base" required:"true" minLength:"1" maxLength:"2000" doc:"the run or runs to compare with: any reference, or several with commas between them"`
 	New         string  `query:"new" json:"new" required:"true" minLength:"1" maxLength:"2000" doc:"the run or runs that are compared"`
 	By          string  `query:"by" json:"by" required:"false" enum:"kernel,family,grid,stage,operator,range,metric,tree" default:"kernel" doc:"what is compared"`
+	Unfold      bool    `query:"unfold" json:"unfold" required:"false" doc:"by tree: a row for each layer, not one for what is the same in several"`
 	Stage       string  `query:"stage" json:"stage" required:"false" maxLength:"300" doc:"only this stage"`
 	Metric      string  `query:"metric" json:"metric" required:"false" enum:"gpu_span_ns,gpu_busy_ns,gpu_sum_ns,cpu_ns" doc:"judge by this"`
 	Top         int     `query:"top" json:"top" required:"false" minimum:"0" maximum:"100000" default:"10" doc:"rows of a stage, the largest change first; 0 for all"`
@@ -56,7 +57,7 @@ func (a *Asker) Findings(ctx context.Context, run string, q FindingsOf) (Answer,
 
 // Diff compares runs, as prof diff does.
 func (a *Asker) Diff(ctx context.Context, q Difference) (Answer, error) {
-	args := options("diff", "by", q.By, "stage", q.Stage, "metric", q.Metric, "top", q.Top, "alpha", q.Alpha, "min-effect", percent(q.MinEffect), "margin", percent(q.Margin))
+	args := options("diff", "by", q.By, "unfold", q.Unfold, "stage", q.Stage, "metric", q.Metric, "top", q.Top, "alpha", q.Alpha, "min-effect", percent(q.MinEffect), "margin", percent(q.Margin))
 	if q.AssumeNoise > 0 {
 		args = append(args, "--assume-noise="+percent(q.AssumeNoise))
 	}

@@ -37,6 +37,7 @@ type Base struct {
 	Name    string
 	Files   []string // below the folder of captures, packed or not; PyTorch traces of ranks, or one export
 	Only    string   // what is outside ranges of this name is left out; "" for nothing
+	Profile string   // a page of Nsight Compute on the same program, as CSV; "" for none
 	Samples string   // what prof capture sampled meanwhile, for captures that are a folder with run.json
 }
 
@@ -50,6 +51,7 @@ var Bases = []Base{
 	{Name: "llama, eager, nsys", Files: []string{"capture/llama/eager/nsys/report-1.sqlite.gz"}},
 	{Name: "llama, graphs, nsys", Files: []string{"nsys/llama-graph-node/llama-graph-node.sqlite.gz"}, Only: `^repeat\[[01]\]$`},
 	{Name: "CUDA program, nsys", Files: []string{"nsys/kernels/kernels.sqlite.gz"}},
+	{Name: "equal blocks, nsys and ncu", Files: []string{"cpu/dealt-even.sqlite.gz"}, Profile: "cpu/dealt-even.csv.gz"},
 	{Name: "llama, eager, prof capture", Files: []string{"capture/llama/eager/nsys/report-1.sqlite.gz"}, Samples: "capture/llama/eager"},
 }
 
@@ -159,6 +161,8 @@ var Cases = []Case{
 
 	{"llama, eager, prof capture", "clocks at 1.1 GHz in all samples", clocks(1.1e9, eagerDecode), "throttling", "decode", ""},
 	{"llama, eager, prof capture", "clocks at 600 MHz in all samples", clocks(6e8, eagerDecode), "throttling", "decode", ""},
+
+	{"equal blocks, nsys and ncu", "16 of 1056 blocks have thirty times the work of the others, as in cpu/dealt-uneven", uneven(place{in: "^decode$"}, "dealt", 4.453), "uneven-sms", "decode", "dealt"},
 }
 
 // Misses say why something else is said of a case, by its capture and cause.
@@ -179,6 +183,7 @@ var Controls = []Control{
 	{"llama, graphs, nsys", "none", untouched},
 	{"CUDA program, nsys", "none", untouched},
 	{"llama, eager, prof capture", "none", untouched},
+	{"equal blocks, nsys and ncu", "none", untouched},
 	{"two ranks, PyTorch", "all times an hour later", shifted},
 	{"two ranks, nsys", "all times an hour later, rows in the opposite order", func(c *Capture) { shifted(c); reversed(c) }},
 	{"training, PyTorch", "threads with other ids, rows in the opposite order", func(c *Capture) { threads(c); reversed(c) }},
@@ -212,6 +217,13 @@ func (b Base) Load(captures string) (*Capture, error) {
 	}
 	if b.Only != "" {
 		c.Only(b.Only)
+	}
+	if b.Profile != "" {
+		page, err := unpack(filepath.Join(captures, filepath.FromSlash(b.Profile)))
+		if err != nil {
+			return nil, err
+		}
+		return Profiled(c, page)
 	}
 	if b.Samples == "" {
 		return c, nil

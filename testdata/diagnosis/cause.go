@@ -237,6 +237,16 @@ func pageable(p place, name string, times float64) cause {
 	})
 }
 
+// uneven deals the work of kernels of a name to their blocks so that one SM has so many times as much as each had: they last as long as that one, and
+// the others are done before. The SMs do as much as before in all.
+func uneven(p place, name string, times float64) cause {
+	longer := longer(p, name, times)
+	return cause{put: func(c *Capture) int64 {
+		c.file.(*profiled).scale(name, times, "sm__cycles_active.max", "sm__cycles_elapsed.max", "gpu__time_duration.sum")
+		return longer.put(c)
+	}}
+}
+
 func each(p place, name string, do func(*Event) int64) cause {
 	return cause{put: func(c *Capture) int64 {
 		sum := int64(0)

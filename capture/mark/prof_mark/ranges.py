@@ -2,7 +2,7 @@
 import torch
 from torch.autograd import profiler
 
-from . import state, times, waiting
+from . import times, waiting
 
 _nvtx = getattr(torch._C, "_nvtx", None)  # builds without CUDA have none
 _push = getattr(_nvtx, "rangePushA", None)
@@ -49,7 +49,7 @@ def open(name, run=None):
     with a mark of how long the thread waited for a CPU."""
     timed = times.open(name, run)
     try:
-        ready = waiting.begin() if state.settings.waits else None
+        ready = waiting.begin()
         return begin(name), timed, ready
     except BaseException:
         times.drop(timed)

@@ -86,13 +86,18 @@ def fail(error):
     """Ends all marking because of an error of the helper. Ranges that are open are closed as their calls return."""
     global fault
     if fault is None:
-        where, trace = "", error.__traceback__
-        while trace is not None:
-            where = "%s:%d" % (os.path.basename(trace.tb_frame.f_code.co_filename), trace.tb_lineno)
-            trace = trace.tb_next
-        fault = "%s: %s (%s)" % (type(error).__name__, error, where)
+        fault = told(error)
         settings.on = False
         say("marking stopped; the program continues: " + fault)
+
+
+def told(error):
+    """What an error is, and the line where it arose."""
+    where, trace = "", error.__traceback__
+    while trace is not None:
+        where = "%s:%d" % (os.path.basename(trace.tb_frame.f_code.co_filename), trace.tb_lineno)
+        trace = trace.tb_next
+    return "%s: %s (%s)" % (type(error).__name__, error, where)
 
 
 def job():

@@ -9,6 +9,10 @@ PROF_MARK_TRACE_SKIP and PROF_MARK_TRACE_PASSES make it a window: it starts with
 uses a GPU before, and stops and writes the trace after so many: at the end of a generate, elsewhere when the next generation begins. The facts
 then list the passes of these generations alone.
 
+It records the operators of all threads, and ends on any of them. With PROF_MARK_TRACE_MEMORY it records the operators and the allocations of the
+main thread, on which it then must start and end: PyTorch's allocators report to the profiler of their own thread, so that one of all threads gets no
+allocations (github.com/pytorch/pytorch/issues/166121; so it is in 2.11).
+
 A program with a profiler of its own keeps it: ours does not start beside it, and stops, its trace dropped, when that one starts."""
 import os
 import re
@@ -52,12 +56,16 @@ def _start():
     if torch.cuda.is_available():
         kinds.append(profiler.ProfilerActivity.CUDA)
     parts = state.settings.trace_parts
-    options = {"activities": kinds, "record_shapes": True, "profile_memory": parts["memory"], "with_flops": parts["flops"],
+    memory = parts["memory"] and threading.current_thread() is threading.main_thread()
+    if parts["memory"] and not memory:
+        state.note("allocations were not recorded: PyTorch can do so on the main thread only, and the first measured pass ran on another")
+    options = {"activities": kinds, "record_shapes": True, "profile_memory": memory, "with_flops": parts["flops"],
                "with_stack": parts["stack"]}
-    try:  # operators of all threads, and an end on any of them
-        options["experimental_config"] = torch._C._profiler._ExperimentalConfig(profile_all_threads=True)
-    except (AttributeError, TypeError):
-        pass
+    if not memory:
+        try:
+            options["experimental_config"] = torch._C._profiler._ExperimentalConfig(profile_all_threads=True)
+        except (AttributeError, TypeError):
+            pass
     if state.settings.trace_skip and torch.cuda.is_initialized():
         torch.cuda.synchronize()  # what the generation before launched is not of this window
     held = profiler.profile(**options)

@@ -13,12 +13,15 @@ has the figures, as `CPU wait[ns=8120345, wall=10230111, run=2034122, others=0, 
     threads    threads of the process
     runnable   threads of the whole machine that ran or were ready to run when the stage ended
 
-Times are in nanoseconds. Linux without schedstat (CONFIG_SCHED_INFO), and what only looks like Linux, give no marks."""
+Times are in nanoseconds. Linux without schedstat (CONFIG_SCHED_INFO), and what only looks like Linux, give no marks, which is noted once."""
 import os
 import resource
 import threading
 import time
 
+from . import state
+
+_TIMES = "/proc/thread-self/schedstat"
 _LEAST = 50_000  # ns
 
 _local = threading.local()
@@ -28,11 +31,10 @@ _group = None  # the control group with the least limit: CPUs in thousandths, it
 class _Stat:
     """The counters of one thread, which stay open: to open a file of /proc takes longer than to read it."""
 
+    fd = -1
+
     def __init__(self):
-        try:
-            self.fd = os.open("/proc/thread-self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
-        except OSError:
-            self.fd = -1
+        self.fd = os.open(_TIMES, os.O_RDONLY | os.O_CLOEXEC)
 
     def read(self):
         """Time that the thread was ready to run so far, in ns. The time that it ran is not read here: it lags behind by up to a tick."""
@@ -45,19 +47,35 @@ class _Stat:
 
 def begin():
     """What end needs to work out what happened since; None where that cannot be known."""
-    stat = getattr(_local, "stat", None)
-    if stat is None:
-        stat = _local.stat = _Stat()
-    if stat.fd < 0:
-        return None
-    wall, usage = time.perf_counter_ns(), resource.getrusage(resource.RUSAGE_THREAD)
-    return stat.read(), wall, time.thread_time_ns(), time.process_time_ns(), usage.ru_nivcsw, usage.ru_nvcsw, _throttled()
+    return _kept(_begin)
 
 
 def end(began):
     """The name of the mark; None where the thread waited less than 50 us."""
-    if began is None:
+    return _kept(_end, began) if began is not None else None
+
+
+def _kept(ask, *given):
+    """What a function gives. An error, as of a /proc that has less than Linux's, ends the marks of waits and no others."""
+    if not state.settings.waits:
         return None
+    try:
+        return ask(*given)
+    except Exception as error:
+        state.settings.waits = False
+        state.note("how long stages waited for a CPU is no longer marked: " + state.told(error))
+        return None
+
+
+def _begin():
+    stat = getattr(_local, "stat", None)
+    if stat is None:
+        stat = _local.stat = _Stat()
+    wall, usage = time.perf_counter_ns(), resource.getrusage(resource.RUSAGE_THREAD)
+    return stat.read(), wall, time.thread_time_ns(), time.process_time_ns(), usage.ru_nivcsw, usage.ru_nvcsw, _throttled()
+
+
+def _end(began):
     waited, wall, ran, spent, preempted, blocked, throttled = began
     wait = _local.stat.read()
     if wait - waited < _LEAST:
@@ -66,7 +84,7 @@ def end(began):
     figures = {
         "ns": wait - waited, "wall": time.perf_counter_ns() - wall, "run": run, "others": max(0, time.process_time_ns() - spent - run), "preempted": usage.ru_nivcsw - preempted,
         "blocked": usage.ru_nvcsw - blocked, "cpus": len(os.sched_getaffinity(0)), "limit": _group[0] if _group else "", "throttled": _throttled() - throttled if _group else "",
-        "threads": _text("/proc/self/stat").rpartition(")")[2].split()[17], "runnable": _text("/proc/loadavg").split()[3].partition("/")[0],
+        "threads": _read("/proc/self/stat").rpartition(")")[2].split()[17], "runnable": _read("/proc/loadavg").split()[3].partition("/")[0],
     }
     return "CPU wait[%s]" % ", ".join("%s=%s" % f for f in figures.items())
 
@@ -108,11 +126,16 @@ def _limited():
 
 
 def _text(path):
+    """A file of control groups, which not every system has."""
     try:
-        with open(path) as f:
-            return f.read()
+        return _read(path)
     except OSError:
         return ""
+
+
+def _read(path):
+    with open(path) as f:
+        return f.read()
 
 
 def forget():

@@ -132,6 +132,23 @@ t.start(); t.join()
             self.assertEqual("python_function" in kinds, want)
             os.remove(self.trace)
 
+    def test_allocations_or_all_threads(self):
+        """PyTorch records the allocations of the main thread, or the operators of all."""
+        for extra in {}, {"PROF_MARK_TRACE_MEMORY": "1"}:
+            code, _, err = self.run_program("""
+import threading
+def both():
+    work(5)
+    other = threading.Thread(target=lambda: torch.ones(50, 50).sort())
+    other.start()
+    other.join()
+both()""", PROF_MARK_TRACE=self.trace, **extra)
+            self.assertEqual((code, "prof_mark" in err), (0, False), err)
+            with gzip.open(self.trace, "rt") as f:
+                events = json.load(f)["traceEvents"]
+            self.assertEqual((any(e["name"] == "[memory]" for e in events), any(e["name"] == "aten::sort" and e.get("cat") == "cpu_op" for e in events)), (bool(extra), not extra), extra)
+            os.remove(self.trace)
+
     def test_profiler_of_the_program_is_left_alone(self):
         code, out, err = self.run_program("""
 work(5)

@@ -6,7 +6,7 @@ import sys
 import time
 import unittest
 
-from prof_mark import waiting
+from prof_mark import state, waiting
 
 NAME = re.compile(r"^CPU wait\[ns=(\d+), wall=(\d+), run=(\d+), others=(\d+), preempted=(\d+), blocked=(\d+), cpus=(\d+), limit=(\d*), throttled=(\d*), threads=(\d+), runnable=(\d+)\]$")
 FILES = {
@@ -24,12 +24,20 @@ def busy(seconds):
         pass
 
 
+def read(files, path):
+    if path not in files:
+        raise FileNotFoundError(2, "No such file or directory", path)
+    return files[path]
+
+
 @unittest.skipUnless(os.path.exists("/proc/thread-self/schedstat"), "Linux gives no times of its scheduler")
 class Waiting(unittest.TestCase):
     def setUp(self):
         waiting.forget()
-        least, group, text = waiting._LEAST, waiting._group, waiting._text
-        self.addCleanup(lambda: (setattr(waiting, "_LEAST", least), setattr(waiting, "_group", group), setattr(waiting, "_text", text)))
+        least, group, read = waiting._LEAST, waiting._group, waiting._read
+        self.addCleanup(lambda: (setattr(waiting, "_LEAST", least), setattr(waiting, "_group", group), setattr(waiting, "_read", read)))
+        state.settings.on = state.settings.waits = True
+        state.notes.clear()
 
     def figures(self, began):
         name = waiting.end(began)
@@ -72,7 +80,7 @@ class Waiting(unittest.TestCase):
     def test_limits_of_control_groups(self):
         for kind, want in (("v2", (2500, 1_500_000, 2_000_000)), ("v1", (500, 700, 2000)), ("none", (-1, -1, -1))):
             files = dict(FILES[kind])
-            waiting._group, waiting._LEAST, waiting._text = None, -1, lambda path: files.get(path, "")
+            waiting._group, waiting._LEAST, waiting._read = None, -1, lambda path: read(files, path)
             self.assertEqual(waiting._throttled(), None if want[0] < 0 else want[1], kind)
             files.update({"/proc/self/stat": "1 (a) b) " + " ".join("0" * 17) + " 7 0", "/proc/loadavg": "0 0 0 3/80 9"})
             began = waiting.begin()
@@ -92,12 +100,33 @@ class Waiting(unittest.TestCase):
                 os._exit(2)
         self.assertEqual(os.wait()[1], 0)
 
-    def test_nothing_where_linux_does_not_tell(self):
+    def test_no_file_of_times(self):
+        self.addCleanup(setattr, waiting, "_TIMES", waiting._TIMES)
+        waiting._TIMES = "/proc/none"
+        self.lost("FileNotFoundError: [Errno 2] No such file or directory: '/proc/none'", waiting.begin)
+
+    def test_no_times_in_it(self):
         waiting.begin()
-        os.close(waiting._local.stat.fd)
-        waiting._local.stat.fd = -1
-        self.assertIsNone(waiting.begin())
-        self.assertIsNone(waiting.end(None))
+        os.dup2(os.open(os.devnull, os.O_RDONLY), waiting._local.stat.fd)
+        self.lost("IndexError", waiting.begin)
+
+    def test_a_proc_of_less(self):
+        for path, files, why in (("/proc/loadavg", {}, "FileNotFoundError: [Errno 2] No such file or directory: '/proc/loadavg'"),
+                                 ("/proc/loadavg", {"/proc/loadavg": "0.1 0.2"}, "IndexError"), ("/proc/self/stat", {"/proc/self/stat": ""}, "IndexError")):
+            with self.subTest(path=path, files=files):
+                self.doCleanups()
+                self.setUp()
+                waiting._LEAST, waiting._group, real = -1, (), waiting._read
+                began = waiting.begin()
+                waiting._read = lambda p: read(files, p) if p == path else real(p)
+                self.lost(why, lambda: waiting.end(began))
+
+    def lost(self, why, ask):
+        """Only the waits end, for a reason that is said once."""
+        self.assertIsNone(ask())
+        self.assertIsNone(ask())
+        self.assertEqual((state.settings.on, state.settings.waits, state.fault, len(state.notes)), (True, False, None, 1))
+        self.assertIn("how long stages waited for a CPU is no longer marked: " + why, state.notes[0])
 
 
 if __name__ == "__main__":

@@ -25,19 +25,22 @@ class Window(unittest.TestCase):
 
         class Profile:
             def __init__(self, **options):
-                pass
+                test.options = options
 
             def start(self):
+                test.thread = threading.get_ident()
                 log.append("start")
 
             def stop(self):
+                if test.options["profile_memory"] and threading.get_ident() != test.thread:
+                    raise RuntimeError("Can't disable Kineto profiler when it's not running")
                 log.append("stop")
 
             def export_chrome_trace(self, path):
                 with open(path, "w") as f:
                     f.write(" ".join(test.log))
         torch = types.SimpleNamespace(
-            autograd=types.SimpleNamespace(profiler=types.SimpleNamespace(_is_profiler_enabled=False)), _C=types.SimpleNamespace(),
+            autograd=types.SimpleNamespace(profiler=types.SimpleNamespace(_is_profiler_enabled=False)), _C=types.SimpleNamespace(_profiler=types.SimpleNamespace(_ExperimentalConfig=dict)),
             profiler=types.SimpleNamespace(profile=Profile, ProfilerActivity=types.SimpleNamespace(CPU=1, CUDA=2)),
             cuda=types.SimpleNamespace(is_available=lambda: True, is_initialized=lambda: True, synchronize=lambda: log.append("wait")))
         sys.modules["torch"] = torch
@@ -49,6 +52,7 @@ class Window(unittest.TestCase):
         manual._open, manual._close_all = was
         sys.modules.pop("torch", None)
         self.ask(None, 0, 0)
+        state.settings.trace_parts["memory"] = False
 
     def ask(self, path, skip, passes, warmup=0):
         s = state.settings
@@ -109,6 +113,27 @@ class Window(unittest.TestCase):
         runs = record.document()["runs"]
         self.assertEqual([(r["prefill_len"], r["new_tokens"]) for r in runs], [(None, None), (2, 2)])
         self.assertEqual(runs[0]["why"], "the PyTorch profiler stopped while it ran")
+
+    def test_allocations_are_of_one_thread(self):
+        """PyTorch's profiler of all threads gets no allocations."""
+        for memory in False, True:
+            state.settings.trace_parts["memory"] = memory
+            self.ask(self.path, 0, 0)
+            self.generate(1)
+            trace.finish()
+            self.assertEqual((self.options["profile_memory"], self.options.get("experimental_config")), (memory, None if memory else {"profile_all_threads": True}))
+        self.assertEqual(state.notes, [])
+
+    def test_allocations_need_the_main_thread(self):
+        """The profiler ends there, and one that has allocations must end on the thread that started it."""
+        state.settings.trace_parts["memory"] = True
+        self.ask(self.path, 0, 0)
+        other = threading.Thread(target=self.generate, args=(1,))
+        other.start()
+        other.join()
+        trace.finish()
+        self.assertEqual((self.options["profile_memory"], self.options["experimental_config"]), (False, {"profile_all_threads": True}))
+        self.assertEqual((self.log[-1], state.notes), ("stop", ["allocations were not recorded: PyTorch can do so on the main thread only, and the first measured pass ran on another"]))
 
     def test_variables(self):
         s = state.Settings({"PROF_MARK_TRACE_SKIP": "x", "PROF_MARK_TRACE_PASSES": "3", "PROF_MARK_WARMUP": "-2"})

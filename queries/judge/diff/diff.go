@@ -39,7 +39,7 @@ func Runs(ctx context.Context, asker frame.Asker, a, b Side, o Options) (*Result
 	}
 	if o.By == ByTree || o.By == ByKernel {
 		wait.Go(func() {
-			operators, errs[3] = loadNodes(ctx, asker, slices.Concat(a.Runs, b.Runs), len(a.Runs), o.Stage)
+			operators, errs[3] = loadNodes(ctx, asker, a.Runs, b.Runs, o)
 		})
 	}
 	wait.Wait()

@@ -28,6 +28,7 @@ type Options struct {
 	By          Dimension // ByKernel when empty
 	Stage       string    // only this stage; "" for all
 	Metric      string    // what stages are judged by: gpu_span_ns (when empty), gpu_busy_ns, gpu_sum_ns, cpu_ns
+	Unfold      bool      // ByTree: what is the same in several instances of modules, such as the layers of a model, is a row each, not one
 	Top         int       // items shown; 0 for all. What is left out is added up in a last item, so that totals hold
 	Stats       stats.Options
 	AssumeNoise *float64 // changes between runs up to this count as noise: 0.02 is 2 %; nil: what the warehouse's history says
@@ -170,7 +171,7 @@ type Item struct {
 	// 0.5 % of their stage, and those that are told of whole runs.
 	Comparison *stats.Comparison
 	Verdict    Verdict // "" where nothing is judged
-	Places     int     // of a node of Operators: in how many instances of modules it is; 0 of others
+	Places     int     // of a node: in how many instances of modules it is; 0 of others, and where each is an item
 	Partner    string  // what took its place, or what it took the place of: names joined by " + "
 	How        string  // renamed, other grid, same family, fused, split, in a graph, replaced: how that is known; "" for none
 }

@@ -11,115 +11,23 @@ import (
 	"strings"
 
 	"prof/queries/frame"
+	"prof/queries/judge/tree"
 )
 
-// node is a module or an operator of one side, with the work that it launched itself and what was called in it.
-type node struct {
-	name     string
-	class    string // of a module its name without the number of the instance, which shifts where one is added
-	key      string // what it must share with the one it is the same as
-	isModule bool
-	first    int64 // ns: when the program first came here
-	inside   []*node
-	own      []*leaf
-	contents map[string]int64 // launches by innermost operator and inputs, all of those inside included
-	works    string           // of work, once asked for
-	index    map[string]*node
-	leaves   map[string]*leaf // own, by inputs
-}
-
-// leaf is the work that an operator launched itself when called with the same inputs.
-type leaf struct {
-	inputs, shapes string
-	amount         amount
-	kernels        map[string]int64 // launches by name
-	first          int64
-}
-
-// pathMark joins names of modules and operators, as in operator-nodes.
-const pathMark = " > "
-
-func newNode(name string, isModule bool) *node {
-	n := &node{name: name, class: name, key: name, isModule: isModule, index: map[string]*node{}, leaves: map[string]*leaf{}, contents: map[string]int64{}}
-	if cut := strings.LastIndexByte(name, '_'); isModule && cut > 0 && strings.Trim(name[cut+1:], "0123456789") == "" {
-		n.class = name[:cut]
-	}
-	if isModule {
-		n.key = "module " + n.class
-	}
-	return n
-}
-
-// child gives the one of that name, which the program came to at that time.
-func (n *node) child(name string, isModule bool, first int64) *node {
-	key := fmt.Sprint(isModule, name)
-	c := n.index[key]
-	if c == nil {
-		c = newNode(name, isModule)
-		c.first = first
-		n.index[key] = c
-		n.inside = append(n.inside, c)
-	}
-	c.first = min(c.first, first)
-	return c
-}
-
-// leafOf gives the work of an operator with these inputs.
-func (n *node) leafOf(inputs, shapes string, first int64) *leaf {
-	l := n.leaves[inputs]
-	if l == nil {
-		l = &leaf{inputs: inputs, shapes: shapes, kernels: map[string]int64{}, first: first}
-		n.leaves[inputs] = l
-		n.own = append(n.own, l)
-	}
-	l.first = min(l.first, first)
-	return l
-}
-
-// sort puts what was called into the order of the program.
-func (n *node) sort() {
-	slices.SortFunc(n.inside, func(a, b *node) int { return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.name, b.name)) })
-	slices.SortFunc(n.own, func(a, b *leaf) int { return cmp.Or(cmp.Compare(a.first, b.first), cmp.Compare(a.inputs, b.inputs)) })
-	for _, c := range n.inside {
-		c.sort()
-	}
-}
-
-// total is the work of a node and all inside it.
-func (n *node) total() (amount, map[string]int64) {
-	var out amount
-	kernels := map[string]int64{}
-	for _, l := range n.own {
-		out.merge(&l.amount)
-		addTo(kernels, l.kernels)
-	}
-	for _, c := range n.inside {
-		a, k := c.total()
-		out.merge(&a)
-		addTo(kernels, k)
-	}
-	return out, kernels
-}
-
-func addTo(to, from map[string]int64) {
-	for name, n := range from {
-		to[name] += n
-	}
-}
-
-// tree is what a side did in one stage.
-type tree struct {
-	root  *node
+// stageTree is what a side did in one stage.
+type stageTree struct {
+	calls *tree.Tree
+	works []*amount  // of the leaves of calls
 	units int64      // passes or steps, over all runs of the side
 	found *stageSide // those of them in which work was seen
 }
 
-func newTree() *tree { return &tree{root: newNode("", true), found: newStageSide()} }
+func newStageTree() *stageTree { return &stageTree{calls: tree.New(), found: newStageSide()} }
 
 // treesOf gives the trees of a side by stage. Steps are compared where both sides have some, else all work outside of
 // passes, and modules likewise.
-func treesOf(frames []*frame.Frame, is recorded) (map[string]*tree, error) {
-	out := map[string]*tree{}
+func treesOf(frames []*frame.Frame, is recorded) (map[string]*stageTree, error) {
+	out := map[string]*stageTree{}
 	for run, f := range frames {
 		kinds, err := stepsIn(f)
 		if err != nil {
@@ -140,15 +48,14 @@ func treesOf(frames []*frame.Frame, is recorded) (map[string]*tree, error) {
 			}
 			side := out[stage]
 			if side == nil {
-				side = newTree()
+				side = newStageTree()
 				out[stage] = side
 			}
 			if !seen[stage] {
 				seen[stage] = true
 				side.units += count
 			}
-			l := side.root.add(t, is.modules)
-			if err := side.found.addUnits(&l.amount, run, t.text("units"), stage == outside); err != nil {
+			if err := side.found.addUnits(side.add(t, is.modules), run, t.text("units"), stage == outside); err != nil {
 				return nil, fmt.Errorf("query %s, row %d: %w", f.Query, t.at, err)
 			}
 		}
@@ -157,7 +64,6 @@ func treesOf(frames []*frame.Frame, is recorded) (map[string]*tree, error) {
 		}
 	}
 	for stage, side := range out {
-		side.root.sort()
 		if stage == outside { // times are of a run, or of a repeat of one
 			side.units = int64(len(side.found.groups))
 		}
@@ -200,30 +106,33 @@ func (s *stageSide) addUnits(to *amount, run int, list string, isOutside bool) e
 	return nil
 }
 
-// add puts the work of a row where its modules and operators say.
-func (n *node) add(t *table, hasModules bool) *leaf {
-	first, launches, total := t.count("first_ns"), t.count("work_count"), t.count("total_ns")
+// add puts the work of a row where its modules and operators say, and gives what it is part of.
+func (s *stageTree) add(t *table, hasModules bool) *amount {
 	shapes := oneLine(t.text("shapes"))
-	inputs := shapes + " " + oneLine(t.text("types"))
-	operators := strings.Split(t.text("operators"), pathMark)
-	content := operators[len(operators)-1] + " " + inputs // in whatever wrappers
-	n.contents[content] += launches
-	at := n
-	if module := t.text("module"); module != "" && hasModules {
-		for name := range strings.SplitSeq(module, pathMark) {
-			at = at.child(name, true, first)
-			at.contents[content] += launches
-		}
+	row := tree.Row{Operators: t.text("operators"), Inputs: shapes + " " + oneLine(t.text("types")), Shapes: shapes, Kernel: t.text("kernel"), First: t.count("first_ns")}
+	if hasModules {
+		row.Modules = t.text("module")
 	}
-	for _, name := range operators {
-		at = at.child(name, false, first)
-		at.contents[content] += launches
+	leaf := s.calls.Add(row)
+	if leaf == len(s.works) {
+		s.works = append(s.works, &amount{})
 	}
-	l := at.leafOf(inputs, shapes, first)
-	l.amount.tally.calls += launches
-	l.amount.tally.total += total
-	l.kernels[t.text("kernel")] += launches
-	return l
+	to := s.works[leaf]
+	to.tally.calls += t.count("work_count")
+	to.tally.total += t.count("total_ns")
+	return to
+}
+
+// work adds up leaves; nil of none.
+func (s *stageTree) work(w *tree.Work) *amount {
+	if w == nil {
+		return nil
+	}
+	out := &amount{}
+	for _, leaf := range w.Leaves {
+		out.merge(s.works[leaf])
+	}
+	return out
 }
 
 // oneLine writes JSON as PyTorch does: traces that were formatted anew have other spaces.
@@ -242,8 +151,23 @@ type nodes struct {
 	is      [2]recorded
 }
 
-// loadNodes asks for the operators of runs, of which so many are of side A.
-func loadNodes(ctx context.Context, asker frame.Asker, runs []Run, ofA int, stage string) (nodes, error) {
+// loadNodes asks for the operators of the runs of both sides. Compared by kernel, those of B are not asked for where A has none to compare: planning
+// the query is a tenth of the work of comparing two small runs.
+func loadNodes(ctx context.Context, asker frame.Asker, a, b []Run, o Options) (nodes, error) {
+	var out nodes
+	for side, runs := range [][]Run{a, b} {
+		if err := out.load(ctx, asker, runs, &out.is[side], o.Stage); err != nil {
+			return nodes{}, err
+		}
+		if o.By == ByKernel && !out.is[side].inputs {
+			break
+		}
+	}
+	return out, nil
+}
+
+// load asks for the operators of the runs of a side.
+func (n *nodes) load(ctx context.Context, asker frame.Asker, runs []Run, is *recorded, stage string) error {
 	var list []frame.Question
 	for _, run := range runs {
 		args := frame.Args{"run": run.ID, "with_units": "true"}
@@ -252,29 +176,24 @@ func loadNodes(ctx context.Context, asker frame.Asker, runs []Run, ofA int, stag
 		}
 		list = append(list, frame.Question{Query: "operator-nodes", Args: args, Notes: frame.RowsOnly})
 	}
-	var out nodes
-	var err error
-	if out.frames, err = asker.AskAll(ctx, list); err != nil {
-		return nodes{}, err
+	frames, err := asker.AskAll(ctx, list)
+	if err != nil {
+		return err
 	}
-	for i, f := range out.frames {
-		side := &out.is[0]
-		if i >= ofA {
-			side = &out.is[1]
-		}
+	for i, f := range frames {
 		t := &table{f: f}
 		for t.next() {
-			side.steps = side.steps || t.text("unit") == "step" && !t.flag("is_warmup")
-			side.modules = side.modules || t.text("module") != ""
-			side.operators = side.operators || !strings.HasPrefix(t.text("operators"), "(")
-			side.inputs = side.inputs || t.text("shapes") != ""
+			is.steps = is.steps || t.text("unit") == "step" && !t.flag("is_warmup")
+			is.modules = is.modules || t.text("module") != ""
+			is.operators = is.operators || !strings.HasPrefix(t.text("operators"), "(")
+			is.inputs = is.inputs || t.text("shapes") != ""
 		}
 		if t.err != nil {
-			return nodes{}, fmt.Errorf("run %s: %w", runs[i].Name, t.err)
+			return fmt.Errorf("run %s: %w", runs[i].Name, t.err)
 		}
-		out.sources = append(out.sources, sourceOf(runs[i].Name, f))
+		n.frames, n.sources = append(n.frames, f), append(n.sources, sourceOf(runs[i].Name, f))
 	}
-	return out, nil
+	return nil
 }
 
 // byTree fills in the items of the trees of operators.
@@ -285,7 +204,7 @@ func (r *Result) byTree(n nodes) error {
 		return nil
 	}
 	r.noteTokens()
-	stages, err := r.align(n, false)
+	stages, err := r.align(n, !r.Options.Unfold)
 	for _, s := range stages {
 		if s.note != "" {
 			r.Notes = append(r.Notes, s.note)
@@ -372,7 +291,7 @@ func otherAmount(stage string, items []Item) string {
 	}
 	timeBy, all := map[string]int64{}, int64(0)
 	for _, i := range items {
-		if i.Status == Both && (i.How == "" || i.How == otherKernels) && i.A.PerUnitCalls > 0 {
+		if i.Status == Both && (i.How == "" || i.How == tree.OtherKernels) && i.A.PerUnitCalls > 0 {
 			timeBy[fmt.Sprintf("%.2f", i.B.PerUnitCalls/i.A.PerUnitCalls)] += i.A.PerUnitNs
 			all += i.A.PerUnitNs
 		}
@@ -398,7 +317,7 @@ type recorded struct{ operators, inputs, modules, steps bool }
 // treeStage is the comparison of the operators of a stage.
 type treeStage struct {
 	name    string
-	a, b    *tree
+	a, b    *stageTree
 	items   []Item // which add up
 	note    string
 	isOther bool // A and B do other amounts of work: times are not judged
@@ -416,11 +335,11 @@ func (r *Result) align(n nodes, isFolded bool) ([]treeStage, error) {
 		return nil, err
 	}
 	if len(a) < 2 && len(b) < 2 && (a[outside] != nil || len(a) == 0) && (b[outside] != nil || len(b) == 0) { // there are no stages to be outside of
-		whole := func(side map[string]*tree) map[string]*tree {
+		whole := func(side map[string]*stageTree) map[string]*stageTree {
 			if side[outside] == nil {
 				return nil
 			}
-			return map[string]*tree{"": side[outside]}
+			return map[string]*stageTree{"": side[outside]}
 		}
 		a, b = whole(a), whole(b)
 	}
@@ -439,13 +358,8 @@ func (r *Result) align(n nodes, isFolded bool) ([]treeStage, error) {
 		if isSteps(r.Options.Stage) && name != r.Options.Stage {
 			continue
 		}
-		s := treeStage{name: name, a: cmp.Or(a[name], newTree()), b: cmp.Or(b[name], newTree())}
-		rows := align(s.a.root, s.b.root)
-		if isFolded {
-			rows = rows.folded(s.a.root, s.b.root)
-		}
-		var of []pair
-		s.items, of = rows.items(name, s.a.units, s.b.units)
+		s := treeStage{name: name, a: cmp.Or(a[name], newStageTree()), b: cmp.Or(b[name], newStageTree())}
+		of := s.fill(tree.Align(s.a.calls, s.b.calls, isFolded))
 		if s.isOther = slices.ContainsFunc(r.Stages, func(s Stage) bool { return s.Name == name && s.Unit == PerToken }); !s.isOther { // said by tokens
 			s.note = otherAmount(name, s.items)
 			s.isOther = s.note != ""
@@ -460,8 +374,48 @@ func (r *Result) align(n nodes, isFolded bool) ([]treeStage, error) {
 	return out, nil
 }
 
+// fill makes items of what became of the work, whose times for one unit add up to that of all work, and gives the work that each is of.
+func (s *treeStage) fill(twins []tree.Twin) []pair {
+	list := make([]pair, len(twins))
+	for i, w := range twins {
+		list[i] = pair{a: s.a.work(w.A), b: s.b.work(w.B)}
+	}
+	perA, perB := shares(totals(list, func(p pair) *amount { return p.a }), s.a.units), shares(totals(list, func(p pair) *amount { return p.b }), s.b.units)
+	s.items = make([]Item, len(twins))
+	for i, w := range twins {
+		a, b := list[i].a, list[i].b
+		it := Item{Stage: s.name, Name: w.Path, Kind: "node", Unit: "ns", Status: Both, A: a.side(s.a.units, perA[i], w.A), B: b.side(s.b.units, perB[i], w.B),
+			Delta: split(perA[i], perB[i], a, b, s.a.units, s.b.units), Partner: w.Partner, How: w.How, Places: w.Places}
+		switch {
+		case a == nil:
+			it.Status = New
+		case b == nil:
+			it.Status = Removed
+		case w.How == tree.OtherKernels:
+			it.Partner = strings.Join(it.B.Kernels, " + ")
+		}
+		s.items[i] = it
+	}
+	return list
+}
+
+// side is the work of a side; least and longest times are not known.
+func (a *amount) side(units, perUnit int64, w *tree.Work) Measure {
+	if a == nil {
+		return Measure{}
+	}
+	m := Measure{Calls: a.tally.calls, TotalNs: a.tally.total, PerUnitNs: perUnit, Kernels: slices.Sorted(maps.Keys(w.Kernels)), Shapes: w.Shapes}
+	if units > 0 {
+		m.PerUnitCalls = float64(a.tally.calls) / float64(units)
+	}
+	if a.tally.calls > 0 {
+		m.MeanNs = new(a.tally.mean())
+	}
+	return m
+}
+
 // isWhole says whether work was seen in all passes or steps: those without any have no place among the samples.
-func (t *tree) isWhole() bool { return t.units == int64(len(t.found.groups)) }
+func (s *stageTree) isWhole() bool { return s.units == int64(len(s.found.groups)) }
 
 func compareBools(a, b bool) int {
 	switch {

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"testing"
 
 	"prof/queries/frame"
+	"prof/queries/judge/tree"
 )
 
 // madeNode is a row of operator-nodes: modules / operators / inputs / kernel, launches and ns in each of two passes.
@@ -36,26 +38,6 @@ func nodesFrame(passes int64, list ...madeNode) *frame.Frame {
 	return f
 }
 
-// became gives the rows of the comparison of two made runs as texts, those without any change left out.
-func became(t *testing.T, a, b *frame.Frame) []string {
-	t.Helper()
-	r := alignedFrames(t, a, b)
-	var out []string
-	for _, it := range r.Items {
-		if it.Delta.Ns == 0 && it.How == "" && it.Status == Both {
-			continue
-		}
-		text := fmt.Sprintf("%s %s %d→%d %+d", it.Name, it.Status, it.A.Calls, it.B.Calls, it.Delta.Ns)
-		for _, more := range []string{it.How, it.Partner} {
-			if more != "" {
-				text += " | " + more
-			}
-		}
-		out = append(out, text)
-	}
-	return out
-}
-
 func alignedFrames(t testing.TB, a, b *frame.Frame) *Result {
 	t.Helper()
 	r := &Result{A: Side{Runs: make([]Run, 1)}, B: Side{Runs: make([]Run, 1)}}
@@ -70,128 +52,14 @@ func madeNodes(a, b *frame.Frame) nodes {
 	return nodes{frames: []*frame.Frame{a, b}, is: [2]recorded{is, is}}
 }
 
-func linear(module, shapes string, ns int64) madeNode {
-	return madeNode{module, "aten::linear > aten::mm", shapes, "gemm", 1, ns}
-}
-
-// attention is a layer's attention as operators, or as one.
-func attention(module string, isFused bool) []madeNode {
-	if isFused {
-		return []madeNode{{module, "aten::scaled_dot_product_attention > aten::_flash_attention", "[q, k, v]", "flash", 1, 40}}
-	}
-	return []madeNode{{module, "aten::matmul > aten::bmm", "[q, k]", "gemm", 1, 30}, {module, "aten::softmax > aten::_softmax", "[s]", "softmax", 1, 20}, {module, "aten::dropout", "[s]", "drop", 1, 5}}
-}
-
-// layer is a made layer of a model: attention between two projections, and a norm.
-func layer(at int, isFused bool) []madeNode {
-	module := fmt.Sprintf("Model_0 > Layer_%d", at)
-	out := []madeNode{linear(fmt.Sprintf("%s > Attention_%d > Linear_%d", module, at, 2*at), "[x, qkv]", 100)}
-	out = append(out, attention(fmt.Sprintf("%s > Attention_%d", module, at), isFused)...)
-	return append(out, linear(fmt.Sprintf("%s > Attention_%d > Linear_%d", module, at, 2*at+1), "[x, o]", 50), madeNode{fmt.Sprintf("%s > Norm_%d", module, at), "aten::layer_norm", "[x]", "norm", 1, 10})
-}
-
-func layers(n int, isFused bool) []madeNode {
+// layers is a model of layers of a product and a norm each.
+func layers(n int, norm string) []madeNode {
 	var out []madeNode
 	for i := range n {
-		out = append(out, layer(i, isFused)...)
+		module := fmt.Sprintf("Model_0 > Layer_%d", i)
+		out = append(out, madeNode{fmt.Sprintf("%s > Linear_%d", module, i), "aten::linear > aten::mm", "[x, w]", "gemm", 1, 150}, madeNode{fmt.Sprintf("%s > Norm_%d", module, i), norm, "[x]", "norm", 1, 30})
 	}
 	return out
-}
-
-// TestTree compares made runs of which it is known what changed.
-func TestTree(t *testing.T) {
-	t.Parallel()
-	edited := func(edit func(n *madeNode)) []madeNode {
-		out := layers(2, false)
-		for i := range out {
-			edit(&out[i])
-		}
-		return out
-	}
-	for name, c := range map[string]struct {
-		a, b []madeNode
-		want []string
-	}{
-		"same": {layers(2, false), layers(2, false), nil},
-		"fused": {layers(1, false), layers(1, true), []string{
-			"Model_0 > Layer_0 > Attention_0 > aten::matmul + aten::softmax + aten::dropout both 6→3 -15 | fused | aten::scaled_dot_product_attention"}},
-		"fused with the scale and the mask": { // operators of whose names there are others, which are the same
-			slices.Concat([]madeNode{{"A_0", "aten::mul", "[q, r]", "mul", 2, 4}, {"A_0", "aten::add", "[q, q]", "add", 1, 2}}, attention("A_0", false)[:1],
-				[]madeNode{{"A_0", "aten::mul", "[s]", "mul", 1, 7}, {"A_0", "aten::add", "[s, m]", "add", 1, 8}}, attention("A_0", false)[1:], []madeNode{linear("A_0 > Linear_0", "[x, o]", 50)}),
-			slices.Concat([]madeNode{{"A_0", "aten::mul", "[q, r]", "mul", 2, 4}, {"A_0", "aten::add", "[q, q]", "add", 1, 2}}, attention("A_0", true), []madeNode{linear("A_0 > Linear_0", "[x, o]", 50)}),
-			[]string{"A_0 > aten::matmul + aten::mul + aten::add + aten::softmax + aten::dropout both 10→3 -30 | fused | aten::scaled_dot_product_attention"}},
-		"gone elsewhere": { // the mask is not where the attention is
-			slices.Concat([]madeNode{{"A_0", "aten::add", "[s, m]", "add", 1, 8}, linear("A_0 > Linear_0", "[x, q]", 50)}, attention("A_0", false)[:1]),
-			slices.Concat([]madeNode{linear("A_0 > Linear_0", "[x, q]", 50)}, attention("A_0", true)),
-			[]string{"A_0 > aten::matmul both 2→3 +10 | replaced | aten::scaled_dot_product_attention", "A_0 > aten::add removed 2→0 -8"}},
-		"split": {layers(1, true), layers(1, false), []string{
-			"Model_0 > Layer_0 > Attention_0 > aten::scaled_dot_product_attention both 2→9 +15 | split | aten::matmul + aten::softmax + aten::dropout"}},
-		"replaced": {layers(1, true), func() []madeNode {
-			out := layers(1, true)
-			out[1].operators, out[1].ns = "xformers::attention", 42
-			return out
-		}(), []string{"Model_0 > Layer_0 > Attention_0 > aten::scaled_dot_product_attention both 2→3 +2 | replaced | xformers::attention"}},
-		"replaced by one that launches less": {func() []madeNode { out := layers(1, false)[:2]; out[1].launches = 3; return out }(), func() []madeNode {
-			out := layers(1, false)[:2]
-			out[1].operators, out[1].ns = "aten::baddbmm", 20
-			return out
-		}(), []string{"Model_0 > Layer_0 > Attention_0 > aten::matmul both 6→3 -10 | replaced | aten::baddbmm"}},
-		"more inputs": {[]madeNode{linear("A_0", "[x, q]", 30), linear("A_0", "[x, k]", 10)}, []madeNode{linear("A_0", "[x, a]", 9), linear("A_0", "[x, b]", 9), linear("A_0", "[x, c]", 9)},
-			[]string{"A_0 > aten::linear > aten::mm both 4→9 -13 | other shapes"}},
-		"fewer inputs": {[]madeNode{linear("A_0", "[x, q]", 30), linear("A_0", "[x, k]", 10)}, []madeNode{linear("A_0", "[x, qk]", 35)},
-			[]string{"A_0 > aten::linear > aten::mm both 4→3 -5 | other shapes"}},
-		"other operator inside": {layers(1, true), func() []madeNode {
-			out := layers(1, true)
-			out[1].operators = "aten::scaled_dot_product_attention > aten::_efficient_attention"
-			return out
-		}(), []string{"Model_0 > Layer_0 > Attention_0 > aten::scaled_dot_product_attention > aten::_flash_attention both 2→3 +0 | replaced | aten::_efficient_attention"}},
-		"other kernels": {layers(2, false), edited(func(n *madeNode) {
-			if n.kernel == "norm" {
-				n.kernel, n.ns = "vectorized_norm", 8
-			}
-		}), []string{
-			"Model_0 > Layer_0 > Norm_0 > aten::layer_norm both 2→3 -2 | other kernels | vectorized_norm",
-			"Model_0 > Layer_1 > Norm_1 > aten::layer_norm both 2→3 -2 | other kernels | vectorized_norm"}},
-		"faster": {layers(1, false), func() []madeNode { out := layers(1, false); out[0].ns = 90; return out }(), []string{
-			"Model_0 > Layer_0 > Attention_0 > Linear_0 > aten::linear > aten::mm both 2→3 -10"}},
-		"a layer more":        {layers(2, false), layers(3, false), []string{"Model_0 > Layer_2 new 0→18 +215"}},
-		"a layer less":        {layers(3, true), layers(2, true), []string{"Model_0 > Layer_2 removed 8→0 -200"}},
-		"reordered operators": {layers(1, false), func() []madeNode { out := layers(1, false); out[1], out[3] = out[3], out[1]; return out }(), nil},
-		"reordered modules": {append(layers(1, false), linear("Model_0 > Head_0", "[x, v]", 7), linear("Model_0 > Linear_9", "[x, w]", 9)),
-			append(layers(1, false), linear("Model_0 > Linear_9", "[x, w]", 9), linear("Model_0 > Head_0", "[x, v]", 7)), nil},
-		"renamed module": {layers(1, true), func() []madeNode {
-			out := layers(1, true)
-			for i := range out {
-				out[i].modules = strings.Replace(out[i].modules, "> Attention_0", "> SdpaAttention_0", 1)
-			}
-			return out
-		}(), []string{
-			"Model_0 > Layer_0 > Attention_0 > aten::scaled_dot_product_attention > aten::_flash_attention both 2→3 +0 | renamed"}},
-		"renumbered instances": {layers(1, false), edited(func(n *madeNode) {
-			n.modules = strings.NewReplacer("Linear_0", "Linear_5", "Linear_1", "Linear_6").Replace(n.modules)
-		})[:6], nil},
-		"q, k and v in one": {
-			[]madeNode{linear("A_0 > Linear_0", "[x, q]", 30), linear("A_0 > Linear_1", "[x, k]", 10), linear("A_0 > Linear_2", "[x, k]", 10), linear("A_0 > Linear_3", "[x, o]", 30)},
-			[]madeNode{linear("A_0 > Linear_0", "[x, qkv]", 40), linear("A_0 > Linear_1", "[x, o]", 30)},
-			[]string{"A_0 > Linear_0 + Linear_1 + Linear_2 both 6→3 -10 | fused | Linear_0"}},
-		"another batch": {layers(1, true), func() []madeNode {
-			out := layers(1, true)
-			for i := range out {
-				out[i].shapes = strings.ReplaceAll(out[i].shapes, "x", "xx")
-			}
-			return out
-		}(), []string{
-			"Model_0 > Layer_0 > Attention_0 > Linear_0 > aten::linear > aten::mm both 2→3 +0 | other shapes",
-			"Model_0 > Layer_0 > Attention_0 > Linear_1 > aten::linear > aten::mm both 2→3 +0 | other shapes",
-			"Model_0 > Layer_0 > Norm_0 > aten::layer_norm both 2→3 +0 | other shapes"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			if got := became(t, nodesFrame(2, c.a...), nodesFrame(3, c.b...)); !slices.Equal(got, c.want) {
-				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(c.want, "\n"))
-			}
-		})
-	}
 }
 
 // TestTreeNotes: what captures lack is said, and which passes are of other numbers of tokens.
@@ -211,7 +79,7 @@ func TestTreeNotes(t *testing.T) {
 		items []Item
 		want  string
 	}{
-		{"", []Item{item(4, 3, 90, ""), item(8, 6, 90, otherKernels), item(1, 1, 10, ""), item(1, 1, 900, fused)}, "operators launch 0.75 times as much in B as in A with the same inputs: B does another amount of work, such as other numbers of tokens"},
+		{"", []Item{item(4, 3, 90, ""), item(8, 6, 90, tree.OtherKernels), item(1, 1, 10, ""), item(1, 1, 900, fused)}, "operators launch 0.75 times as much in B as in A with the same inputs: B does another amount of work, such as other numbers of tokens"},
 		{"steps", []Item{item(4, 3, 90, ""), item(1, 1, 30, "")}, ""},
 		{"steps", []Item{item(4, 4, 90, "")}, ""},
 	} {
@@ -274,15 +142,20 @@ func TestTreeOperators(t *testing.T) {
 		a, b []madeNode
 		want []string
 	}{
-		"same": {layers(2, false), layers(2, false), nil},
-		"fused": {layers(3, false), layers(3, true), []string{
-			"Model_0 > Layer_* > Attention_* > aten::matmul + aten::softmax + aten::dropout both 3 18→9 -45"}},
-		"one layer slower": {layers(3, true), func() []madeNode { out := layers(3, true); out[4].ns += 60; return out }(), []string{
-			"Model_0 > Layer_* > Attention_* > Linear_* > aten::linear > aten::mm both 3 6→9 +60"}},
-		"hardly slower": {layers(3, true), func() []madeNode { out := layers(3, true); out[4].ns += 3; return out }(), nil},
-		"a layer more":  {layers(2, true), layers(3, true), []string{"Model_0 > Layer_2 new 1 0→12 +200"}},
-		"other amounts": {layers(2, true), func() []madeNode {
-			out := layers(2, true)
+		"same": {layers(2, "norm"), layers(2, "norm"), nil},
+		"replaced": {layers(3, "norm"), func() []madeNode {
+			out := layers(3, "rms_norm")
+			for i := 1; i < len(out); i += 2 {
+				out[i].ns -= 10
+			}
+			return out
+		}(), []string{"Model_0 > Layer_* > Norm_* > norm both 3 6→9 -30"}},
+		"one layer slower": {layers(3, "norm"), func() []madeNode { out := layers(3, "norm"); out[4].ns += 60; return out }(), []string{
+			"Model_0 > Layer_* > Linear_* > aten::linear > aten::mm both 3 6→9 +60"}},
+		"hardly slower": {layers(3, "norm"), func() []madeNode { out := layers(3, "norm"); out[4].ns += 2; return out }(), nil},
+		"a layer more":  {layers(2, "norm"), layers(3, "norm"), []string{"Model_0 > Layer_2 new 1 0→6 +180"}},
+		"other amounts": {layers(2, "norm"), func() []madeNode {
+			out := layers(2, "norm")
 			for i := range out {
 				out[i].launches, out[i].ns = 2, 2*out[i].ns
 			}
@@ -306,10 +179,43 @@ func TestTreeOperators(t *testing.T) {
 	}
 }
 
+// askedFor answers for operators from frames by run, and keeps which runs were asked for.
+type askedFor struct {
+	frame.Asker
+	frames map[string]*frame.Frame
+	runs   []string
+}
+
+func (a *askedFor) AskAll(_ context.Context, list []frame.Question) ([]*frame.Frame, error) {
+	var out []*frame.Frame
+	for _, q := range list {
+		run := q.Args["run"]
+		a.runs, out = append(a.runs, run), append(out, a.frames[run])
+	}
+	return out, nil
+}
+
+// TestTreeLoad: what has nothing to be compared with is not asked for, but where it is said that it is lacking.
+func TestTreeLoad(t *testing.T) {
+	t.Parallel()
+	with, without := nodesFrame(2, layers(1, "norm")...), nodesFrame(2, madeNode{"", "(none)", "", "k", 1, 5})
+	for _, c := range []struct {
+		by   Dimension
+		a    *frame.Frame
+		want []string
+	}{{ByKernel, with, []string{"a", "b"}}, {ByKernel, without, []string{"a"}}, {ByTree, without, []string{"a", "b"}}} {
+		asker := &askedFor{frames: map[string]*frame.Frame{"a": c.a, "b": with}}
+		n, err := loadNodes(t.Context(), asker, []Run{{ID: "a"}}, []Run{{ID: "b"}}, Options{By: c.by})
+		if err != nil || !slices.Equal(asker.runs, c.want) || len(n.frames) != len(c.want) || n.is[1].inputs != (len(c.want) == 2) {
+			t.Errorf("by %s: %q were asked for, want %q: %v", c.by, asker.runs, c.want, err)
+		}
+	}
+}
+
 // TestTreeVerdicts judges rows by their passes, unless these do other amounts of work.
 func TestTreeVerdicts(t *testing.T) {
 	t.Parallel()
-	list := layers(1, true)
+	list := layers(1, "norm")
 	slower := slices.Clone(list)
 	slower[0].ns *= 2
 	for _, it := range alignedFrames(t, nodesFrame(8, list...), nodesFrame(8, slower...)).Items {

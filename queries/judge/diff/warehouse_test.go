@@ -385,13 +385,13 @@ func testSums(t *testing.T, w held) {
 
 // testWrapped aligns a model with the same one in wrappers, of which it is known what they add.
 func testWrapped(t *testing.T, w held) {
-	for _, it := range runs(t, w, "plain", "ddp", diff.Options{By: diff.ByTree}).Items {
+	for _, it := range runs(t, w, "plain", "ddp", diff.Options{By: diff.ByTree, Unfold: true}).Items {
 		if it.Status != diff.Both || it.How != "" || it.A.PerUnitCalls != it.B.PerUnitCalls {
 			t.Errorf("in DistributedDataParallel %s is %s %s", it.Name, it.Status, it.How)
 		}
 	}
 	added := map[string]int{}
-	for _, it := range runs(t, w, "plain", "lora", diff.Options{By: diff.ByTree}).Items {
+	for _, it := range runs(t, w, "plain", "lora", diff.Options{By: diff.ByTree, Unfold: true}).Items {
 		_, inside, isAdapter := strings.Cut(it.Name, " > Adapter_")
 		switch {
 		case isAdapter && it.Status == diff.New:
@@ -405,13 +405,13 @@ func testWrapped(t *testing.T, w held) {
 		t.Errorf("adapters add %v, want %v", added, want)
 	}
 	compiled := map[string]string{}
-	for _, it := range runs(t, w, "plain", "compile", diff.Options{By: diff.ByTree}).Items {
+	for _, it := range runs(t, w, "plain", "compile", diff.Options{By: diff.ByTree, Unfold: true}).Items {
 		compiled[it.Name[strings.LastIndex(it.Name, " ")+1:]] = it.How
 	}
 	if want := map[string]string{"aten::silu": "fused", "aten::mm": "other shapes", "aten::_cudnn_attention_forward": "other shapes"}; !maps.Equal(compiled, want) {
 		t.Errorf("compiled, operators are %v, want %v", compiled, want)
 	}
-	attention := slices.DeleteFunc(runs(t, w, "matmuls", "plain", diff.Options{By: diff.ByTree}).Items, func(i diff.Item) bool { return i.Partner != "aten::scaled_dot_product_attention" })
+	attention := slices.DeleteFunc(runs(t, w, "matmuls", "plain", diff.Options{By: diff.ByTree, Unfold: true}).Items, func(i diff.Item) bool { return i.Partner != "aten::scaled_dot_product_attention" })
 	for _, i := range attention { // with scale, mask and copies
 		if i.How != "fused" || i.A.PerUnitCalls != 11 || i.B.PerUnitCalls != 2 || strings.Count(i.Name, " + ") != 6 {
 			t.Errorf("%s became %s: %s", i.Name, i.Partner, i.How)
@@ -422,17 +422,40 @@ func testWrapped(t *testing.T, w held) {
 	}
 }
 
+// testFolded: what is the same in both layers of a model is one row, unless each place is asked for.
+func testFolded(t *testing.T, w held) {
+	fused := map[string]int{}
+	for _, it := range runs(t, w, "plain", "norm", diff.Options{By: diff.ByTree}).Items {
+		if it.How == "fused" {
+			fused[strings.Split(it.Name, " > aten::")[0]] = it.Places
+		}
+	}
+	in := "LlamaForCausalLM_0 > LlamaModel_0 > "
+	if want := map[string]int{in + "LlamaDecoderLayer_* > LlamaRMSNorm_*": 4, in + "LlamaRMSNorm_4": 1}; !maps.Equal(fused, want) {
+		t.Errorf("norms are fused in %v places, want %v", fused, want)
+	}
+}
+
 // testTrees aligns each capture with operators with each: all device work of both is in one row, and a run is the same as itself.
 func testTrees(t *testing.T, w held) {
 	names := []string{"trace", "stacks", "train", "replays", "plain", "norm", "matmuls", "lora", "compile"}
 	for _, a := range names {
 		for _, b := range names {
-			r := runs(t, w, a, b, diff.Options{By: diff.ByTree})
+			r, change := runs(t, w, a, b, diff.Options{By: diff.ByTree}), map[string]int64{}
+			for _, it := range runs(t, w, a, b, diff.Options{By: diff.ByTree, Unfold: true}).Items {
+				change[it.Stage] += it.Delta.Ns
+			}
 			got := [2]int64{}
 			for _, it := range r.Items {
 				got[0], got[1] = got[0]+it.A.TotalNs, got[1]+it.B.TotalNs
+				change[it.Stage] -= it.Delta.Ns
 				if a == b && (it.Delta.Ns != 0 || it.Status != diff.Both || it.How != "") {
 					t.Errorf("%s against itself: %s changed by %d ns: %s %s", a, it.Name, it.Delta.Ns, it.Status, it.How)
+				}
+			}
+			for stage, left := range change {
+				if left != 0 {
+					t.Errorf("%s against %s: %s changes by %d ns more where layers are rows of their own", a, b, stage, left)
 				}
 			}
 			for i, name := range []string{a, b} {
@@ -452,7 +475,7 @@ func testTrees(t *testing.T, w held) {
 		}
 	}
 	norms := 0
-	for _, it := range runs(t, w, "plain", "norm", diff.Options{By: diff.ByTree}).Items { // each norm of the model is one operator in place of eight kernels
+	for _, it := range runs(t, w, "plain", "norm", diff.Options{By: diff.ByTree, Unfold: true}).Items { // each norm of the model is one operator in place of eight kernels
 		switch {
 		case it.How == "fused" && it.Partner == "aten::rms_norm" && strings.Contains(it.Name, "LlamaRMSNorm_") && it.A.PerUnitCalls == 8 && it.B.PerUnitCalls == 1:
 			norms++
@@ -463,6 +486,7 @@ func testTrees(t *testing.T, w held) {
 	if norms != 5 {
 		t.Errorf("%d of 5 norms are fused", norms)
 	}
+	testFolded(t, w)
 	testWrapped(t, w)
 	for _, c := range []struct{ a, b, stage, note string }{
 		{"trace", "stacks", "decode", "operators of decode launch 0.75 times as much in B as in A with the same inputs: B does another amount of work, such as other numbers of tokens"},

@@ -12,7 +12,7 @@
 --   pass: the recording, e.g. baseline-1; NULL for a timeline that prof capture did not make
 --   device: GPU: as in devices for a timeline, as PyTorch counts where source_id is NULL, as NVML counts for nvml used
 --   peak_bytes: highest amount; for nvml used, the highest sample. NULL when only bounds are known: PyTorch's own peak is not reset between passes, so one that does not raise it is known
---     only to lie below; --torch records each allocation
+--     only to lie below; --torch-memory records each allocation
 --   least_bytes: amount that it reached
 --   most_bytes: amount that it did not exceed; NULL when unknown
 --   passes: passes of the stage with a figure; NULL for the whole recording

@@ -1,34 +1,57 @@
-package diff
+package tree
 
 import (
 	"maps"
 	"slices"
-	"strings"
 )
 
-// How work of an operator that both sides call differs.
+// How the work of a row differs where both sides have some.
 const (
-	otherKernels = "other kernels" // same inputs, kernels of other names
-	otherShapes  = "other shapes"  // matched by their order, since the inputs differ
+	OtherKernels = "other kernels" // same inputs, kernels of other names
+	OtherShapes  = "other shapes"  // matched by their order, since the inputs differ
+	Renamed      = "renamed"       // in a module of another class
+	Fused        = "fused"         // fewer operators in place of several
+	Split        = "split"         // several operators in place of one
+	Replaced     = "replaced"      // other operators between the same neighbours
 )
 
-// twin is what became of work: one row of the comparison. Each side's work is in exactly one.
-type twin struct {
-	path             string // of the modules and operators
-	a, b             *amount
-	kernelsA         map[string]int64
-	kernelsB         map[string]int64
-	shapesA, shapesB string
-	partner, how     string
-	places           int // how many it was folded from; 0 for none
+// Twin is what became of work: one row of the comparison. Each side's work is in exactly one.
+type Twin struct {
+	Path    string // of the modules and operators of A, of new work those of B
+	A, B    *Work  // nil on the side that has none
+	Partner string // what stands in B in its place, where that is something else
+	How     string // "" where both sides do the same, or one does nothing
+	Places  int    // in how many places it is; 0 where places are rows of their own
 }
 
-type twins []twin
+// Work is what a side did in a row.
+type Work struct {
+	Leaves  []int
+	Kernels map[string]bool // names
+	Shapes  string          // of the inputs, where the work is all of one leaf
+}
 
-// align matches two trees from the top down, and gives what became of the work of each side.
-func align(a, b *node) twins {
+func newWork() *Work { return &Work{Kernels: map[string]bool{}} }
+
+// add puts other work to it.
+func (w *Work) add(o *Work) {
+	w.Leaves = append(w.Leaves, o.Leaves...)
+	maps.Copy(w.Kernels, o.Kernels)
+}
+
+func (l *leaf) work() *Work { return &Work{l.numbers, l.kernels, l.shapes} }
+
+type twins []Twin
+
+// Align matches two trees from the top down. Folded makes one row of what is the same in several instances of modules, such as the layers of a model.
+func Align(a, b *Tree, isFolded bool) []Twin {
+	a.root.sort()
+	b.root.sort()
 	var out twins
-	out.pair("", a, b, "")
+	out.pair("", a.root, b.root, "")
+	if isFolded {
+		return out.folded(a.root, b.root)
+	}
 	return out
 }
 
@@ -84,7 +107,7 @@ func howMatched(a, b *node, how string) string {
 	case !a.isModule:
 		return how
 	case a.class != b.class:
-		return renamed
+		return Renamed
 	}
 	return ""
 }
@@ -93,7 +116,7 @@ func below(path, name string) string {
 	if path == "" {
 		return name
 	}
-	return path + pathMark + name
+	return path + Mark + name
 }
 
 // left leaves out nodes that are matched elsewhere.
@@ -210,7 +233,7 @@ func alike(a, b *node) int64 {
 func shared(a, b *node) int64 {
 	var out int64
 	for content := range a.contents {
-		if b.contents[content] > 0 {
+		if b.contents[content] {
 			out++
 		}
 	}
@@ -248,7 +271,7 @@ func crossed(a, b []*node, anchors [][2]int) [2]map[*node]*node {
 func (t *twins) gap(p *spot, path string, a, b []*node) {
 	if modulesA, modulesB := modulesOf(a), modulesOf(b); len(modulesA) == len(modulesB) && len(modulesA) > 0 && allShare(modulesA, modulesB) {
 		for i, n := range modulesA {
-			t.pairIn(p, path, n, modulesB[i], renamed)
+			t.pairIn(p, path, n, modulesB[i], Renamed)
 		}
 		isModule := func(n *node) bool { return n.isModule }
 		a, b = slices.DeleteFunc(a, isModule), slices.DeleteFunc(b, isModule)
@@ -261,12 +284,13 @@ func (t *twins) gap(p *spot, path string, a, b []*node) {
 	}
 }
 
-// shapes are those of the work that a node launched itself, where that is all of one.
-func (n *node) shapes() string {
+// work is total, with the shapes where the node launched all of it itself, with one kind of inputs.
+func (n *node) work() *Work {
+	out := n.total()
 	if len(n.own) == 1 && len(n.inside) == 0 {
-		return n.own[0].shapes
+		out.Shapes = n.own[0].shapes
 	}
-	return ""
+	return out
 }
 
 func modulesOf(list []*node) []*node {
@@ -307,13 +331,11 @@ func (t *twins) pairOwn(p *spot, path string, a, b []*leaf, how string) {
 	switch {
 	case len(restA) == len(restB):
 		for i, x := range restA {
-			t.pairLeaves(p, path, x, restB[i], otherShapes)
+			t.pairLeaves(p, path, x, restB[i], OtherShapes)
 		}
 	case len(restA) > 0 && len(restB) > 0: // which of them became which is not known
 		x, y := &node{own: restA}, &node{own: restB}
-		sumA, kernelsA := x.total()
-		sumB, kernelsB := y.total()
-		*t = append(*t, twin{path: path, a: &sumA, b: &sumB, kernelsA: kernelsA, kernelsB: kernelsB, shapesA: x.shapes(), shapesB: y.shapes(), how: otherShapes})
+		*t = append(*t, Twin{Path: path, A: x.work(), B: y.work(), How: OtherShapes})
 		p.mark(restA[0].first, restB[0].first)
 	default:
 		for _, x := range restA {
@@ -328,47 +350,8 @@ func (t *twins) pairOwn(p *spot, path string, a, b []*leaf, how string) {
 // pairLeaves takes the work of an operator on either side for the same.
 func (t *twins) pairLeaves(p *spot, path string, a, b *leaf, how string) {
 	p.mark(a.first, b.first)
-	if (how == "" || how == renamed) && !slices.Equal(slices.Sorted(maps.Keys(a.kernels)), slices.Sorted(maps.Keys(b.kernels))) {
-		how = otherKernels
+	if (how == "" || how == Renamed) && !maps.Equal(a.kernels, b.kernels) {
+		how = OtherKernels
 	}
-	*t = append(*t, twin{path: path, a: &a.amount, b: &b.amount, kernelsA: a.kernels, kernelsB: b.kernels, shapesA: a.shapes, shapesB: b.shapes, how: how})
-}
-
-// items makes rows of them, whose times for one unit add up to that of all work, and gives the work that each is of.
-func (t twins) items(stage string, unitsA, unitsB int64) ([]Item, []pair) {
-	list := make([]pair, len(t))
-	for i, w := range t {
-		list[i] = pair{a: w.a, b: w.b}
-	}
-	perA, perB := shares(totals(list, func(p pair) *amount { return p.a }), unitsA), shares(totals(list, func(p pair) *amount { return p.b }), unitsB)
-	out := make([]Item, len(t))
-	for i, w := range t {
-		it := Item{Stage: stage, Name: w.path, Kind: "node", Unit: "ns", Status: Both, A: w.a.side(unitsA, perA[i], w.kernelsA, w.shapesA), B: w.b.side(unitsB, perB[i], w.kernelsB, w.shapesB),
-			Delta: split(perA[i], perB[i], w.a, w.b, unitsA, unitsB), Partner: w.partner, How: w.how, Places: w.places}
-		switch {
-		case w.a == nil:
-			it.Status = New
-		case w.b == nil:
-			it.Status = Removed
-		case w.how == otherKernels:
-			it.Partner = strings.Join(it.B.Kernels, " + ")
-		}
-		out[i] = it
-	}
-	return out, list
-}
-
-// side is the work of a side; least and longest times are not known.
-func (a *amount) side(units, perUnit int64, kernels map[string]int64, shapes string) Measure {
-	if a == nil {
-		return Measure{}
-	}
-	m := Measure{Calls: a.tally.calls, TotalNs: a.tally.total, PerUnitNs: perUnit, Kernels: slices.Sorted(maps.Keys(kernels)), Shapes: shapes}
-	if units > 0 {
-		m.PerUnitCalls = float64(a.tally.calls) / float64(units)
-	}
-	if a.tally.calls > 0 {
-		m.MeanNs = new(a.tally.mean())
-	}
-	return m
+	*t = append(*t, Twin{Path: path, A: a.work(), B: b.work(), How: how})
 }

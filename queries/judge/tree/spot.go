@@ -1,4 +1,4 @@
-package diff
+package tree
 
 import (
 	"cmp"
@@ -14,19 +14,14 @@ type spot struct {
 
 // piece is the work of a module, an operator, or an operator with certain inputs.
 type piece struct {
-	path    string
-	first   int64
-	amount  amount
-	kernels map[string]int64
-	shapes  string
+	path  string
+	first int64
+	work  *Work
 }
 
-func (n *node) piece(path string) piece {
-	sum, kernels := n.total()
-	return piece{below(path, n.name), n.first, sum, kernels, n.shapes()}
-}
+func (n *node) piece(path string) piece { return piece{below(path, n.name), n.first, n.work()} }
 
-func (l *leaf) piece(path string) piece { return piece{path, l.first, l.amount, l.kernels, l.shapes} }
+func (l *leaf) piece(path string) piece { return piece{path, l.first, l.work()} }
 
 func (p *spot) mark(a, b int64) { p.marks = append(p.marks, [2]int64{a, b}) }
 
@@ -97,10 +92,10 @@ func runs(list []piece, marks [][2]int64, side int) [][]piece {
 // rest gives what is left a row each.
 func (t *twins) rest(p *spot) {
 	for _, x := range p.a {
-		*t = append(*t, twin{path: x.path, a: &x.amount, kernelsA: x.kernels, shapesA: x.shapes})
+		*t = append(*t, Twin{Path: x.path, A: x.work})
 	}
 	for _, y := range p.b {
-		*t = append(*t, twin{path: y.path, b: &y.amount, kernelsB: y.kernels, shapesB: y.shapes})
+		*t = append(*t, Twin{Path: y.path, B: y.work})
 	}
 }
 
@@ -110,24 +105,24 @@ func (t *twins) replace(a, b []piece) {
 	for _, p := range slices.Concat(a, b) {
 		within = sharedPath(within, p.path)
 	}
-	sumA, kernelsA, namesA := together(a, within)
-	sumB, kernelsB, namesB := together(b, within)
-	how := replaced
+	workA, namesA := together(a, within)
+	workB, namesB := together(b, within)
+	how := Replaced
 	switch {
 	case len(namesB) < len(namesA):
-		how = fused
+		how = Fused
 	case len(namesA) == 1 && len(namesB) > 1:
-		how = splitUp
+		how = Split
 	}
-	*t = append(*t, twin{path: within + strings.Join(namesA, " + "), a: sumA, b: sumB, kernelsA: kernelsA, kernelsB: kernelsB, partner: strings.Join(namesB, " + "), how: how})
+	*t = append(*t, Twin{Path: within + strings.Join(namesA, " + "), A: workA, B: workB, Partner: strings.Join(namesB, " + "), How: how})
 }
 
 // sharedPath gives what the paths of two things have in common, the marks behind it included, but nothing of what is the last of either.
 func sharedPath(a, b string) string {
 	at := 0
 	for {
-		end := strings.Index(a[at:], pathMark) + at + len(pathMark)
-		if end < at+len(pathMark) || !strings.HasPrefix(b, a[:end]) {
+		end := strings.Index(a[at:], Mark) + at + len(Mark)
+		if end < at+len(Mark) || !strings.HasPrefix(b, a[:end]) {
 			return a[:at]
 		}
 		at = end
@@ -135,21 +130,20 @@ func sharedPath(a, b string) string {
 }
 
 // together adds up pieces, and names each by what it is or is in below a path.
-func together(list []piece, within string) (*amount, map[string]int64, []string) {
-	sum, kernels := &amount{}, map[string]int64{}
+func together(list []piece, within string) (*Work, []string) {
+	sum := newWork()
 	var names []string
 	seen := map[string]bool{}
 	for _, p := range list {
-		sum.merge(&p.amount)
-		addTo(kernels, p.kernels)
+		sum.add(p.work)
 		name := strings.TrimPrefix(p.path, within)
 		if len(list) > 1 {
-			name, _, _ = strings.Cut(name, pathMark)
+			name, _, _ = strings.Cut(name, Mark)
 		}
 		if !seen[name] {
 			seen[name] = true
 			names = append(names, name)
 		}
 	}
-	return sum, kernels, names
+	return sum, names
 }

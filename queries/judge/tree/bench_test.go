@@ -1,13 +1,13 @@
-package diff
+package tree
 
 import (
 	"fmt"
 	"testing"
 )
 
-// BenchmarkTree aligns made trees of 10,000 rows: those of one operator with as many inputs, half of them on one side only; of as many operators in
+// BenchmarkAlign aligns made trees of 10,000 rows: those of one operator with as many inputs, half of them on one side only; of as many operators in
 // one module, and of as many modules.
-func BenchmarkTree(b *testing.B) {
+func BenchmarkAlign(b *testing.B) {
 	const rows = 10_000
 	for name, row := range map[string]func(i int) madeNode{
 		"inputs":    func(i int) madeNode { return linear("M_0", fmt.Sprintf("[[%d, 64]]", i), 100) },
@@ -21,10 +21,10 @@ func BenchmarkTree(b *testing.B) {
 			return list
 		}
 		for what, from := range map[string]int{"same": 0, "half": rows / 2, "other": rows} {
-			x, y := nodesFrame(2, side(0)...), nodesFrame(2, side(from)...)
+			x, y := side(0), side(from)
 			b.Run(name+"/"+what, func(b *testing.B) {
 				for b.Loop() {
-					alignedFrames(b, x, y)
+					aligned(b, x, y, false)
 				}
 			})
 		}

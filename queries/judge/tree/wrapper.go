@@ -1,4 +1,4 @@
-package diff
+package tree
 
 import (
 	"maps"
@@ -27,7 +27,7 @@ func wrapper(list, other []*node) int {
 	count := func(list []*node, n int) {
 		for _, x := range list {
 			names[x.key] += n
-			works[x.work()] += n
+			works[x.does()] += n
 		}
 	}
 	known := map[string]bool{}
@@ -41,7 +41,7 @@ func wrapper(list, other []*node) int {
 	count(list, -1)
 	wanted := map[string][]want{}
 	for _, n := range other {
-		if names[n.key] > 0 || works[n.work()] > 0 {
+		if names[n.key] > 0 || works[n.does()] > 0 {
 			wanted[n.key] = append(wanted[n.key], want{n, names[n.key] <= 0})
 		}
 	}
@@ -63,8 +63,8 @@ type want struct {
 	asIs bool // the others of its name have one: what stands for it must do exactly its work
 }
 
-// work names a node by its name and all that is done in it.
-func (n *node) work() string {
+// does names a node by its name and all that is done in it.
+func (n *node) does() string {
 	if n.works == "" {
 		n.works = n.key + "\n" + strings.Join(slices.Sorted(maps.Keys(n.contents)), "\n")
 	}
@@ -132,9 +132,9 @@ func flat(list []*node) []*node {
 		for _, l := range n.own {
 			op := out.child(n.name, false, l.first)
 			to := op.leafOf(l.inputs, l.shapes, l.first)
-			to.amount.merge(&l.amount)
-			addTo(to.kernels, l.kernels)
-			op.contents[n.name+" "+l.inputs] += l.amount.tally.calls
+			to.numbers = append(to.numbers, l.numbers...)
+			maps.Copy(to.kernels, l.kernels)
+			op.contents[n.name+" "+l.inputs] = true
 		}
 		for _, c := range n.inside {
 			add(c)

@@ -1,4 +1,4 @@
-package diff
+package tree
 
 import "strings"
 
@@ -12,49 +12,40 @@ func (t twins) folded(roots ...*node) twins {
 	at := map[what]int{}
 	var out twins
 	for _, w := range t {
-		key := what{classPath(w.path, classes), classPath(w.partner, classes), w.how, w.shapesA, w.shapesB}
+		key := what{classPath(w.Path, classes), classPath(w.Partner, classes), w.How, w.A.shapes(), w.B.shapes()}
 		i, known := at[key]
 		if !known {
 			at[key] = len(out)
-			w.a, w.b = w.a.copied(), w.b.copied()
-			w.kernelsA, w.kernelsB, w.places = copied(w.kernelsA), copied(w.kernelsB), 1
+			w.A, w.B, w.Places = summed(nil, w.A), summed(nil, w.B), 1
 			out = append(out, w)
 			continue
 		}
 		to := &out[i]
-		to.path, to.partner = sharedNames(to.path, w.path, key.path), sharedNames(to.partner, w.partner, key.partner)
-		to.a, to.b = summed(to.a, w.a), summed(to.b, w.b)
-		addTo(to.kernelsA, w.kernelsA)
-		addTo(to.kernelsB, w.kernelsB)
-		to.places++
+		to.Path, to.Partner = sharedNames(to.Path, w.Path, key.path), sharedNames(to.Partner, w.Partner, key.partner)
+		to.A, to.B = summed(to.A, w.A), summed(to.B, w.B)
+		to.Places++
 	}
 	return out
 }
 
-// summed adds up the work of two places.
-func summed(to, from *amount) *amount {
+func (w *Work) shapes() string {
+	if w == nil {
+		return ""
+	}
+	return w.Shapes
+}
+
+// summed adds the work of another place to that of others, of which it keeps a copy.
+func summed(to, from *Work) *Work {
+	if from == nil {
+		return to
+	}
 	if to == nil {
-		return from.copied()
+		to = newWork()
+		to.Shapes = from.Shapes
 	}
-	if from != nil {
-		to.merge(from)
-	}
+	to.add(from)
 	return to
-}
-
-func (a *amount) copied() *amount {
-	if a == nil {
-		return nil
-	}
-	out := &amount{}
-	out.merge(a)
-	return out
-}
-
-func copied(kernels map[string]int64) map[string]int64 {
-	out := map[string]int64{}
-	addTo(out, kernels)
-	return out
 }
 
 // classes gives the classes of all modules in a node by their names.
@@ -69,18 +60,18 @@ func (n *node) classes(to map[string]string) {
 
 // sharedNames gives the names in which two paths of the same classes agree, and the class where they do not.
 func sharedNames(a, b, class string) string {
-	x, y, out := strings.Split(a, pathMark), strings.Split(b, pathMark), strings.Split(class, pathMark)
+	x, y, out := strings.Split(a, Mark), strings.Split(b, Mark), strings.Split(class, Mark)
 	for i := range out {
 		if x[i] == y[i] {
 			out[i] = x[i]
 		}
 	}
-	return strings.Join(out, pathMark)
+	return strings.Join(out, Mark)
 }
 
 // classPath writes * for the number of each module.
 func classPath(path string, classes map[string]string) string {
-	parts := strings.Split(path, pathMark)
+	parts := strings.Split(path, Mark)
 	for i, part := range parts {
 		names := strings.Split(part, " + ")
 		for k, name := range names {
@@ -90,5 +81,5 @@ func classPath(path string, classes map[string]string) string {
 		}
 		parts[i] = strings.Join(names, " + ")
 	}
-	return strings.Join(parts, pathMark)
+	return strings.Join(parts, Mark)
 }
