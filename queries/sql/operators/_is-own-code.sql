@@ -6,11 +6,11 @@
 --   function VARCHAR: function as recorded: file(line): name
 -- columns:
 --   is_own: true but for <built-in ...>, <frozen ...>, <string> and other functions without a file (not cells of notebooks), nn.Modules, files below site-packages, dist-packages or
---     lib/python3.x, code that torch.compile and Triton write, prof's own helper, and, as the PyTorch profiler cuts the folder of packages off, relative paths that begin with the name of a module of
+--     lib/python3.x, code that torch.compile and Triton write, prof's own helper and any sitecustomize.py, which Python runs when it starts, and, as the PyTorch profiler cuts the folder of packages off, relative paths that begin with the name of a module of
 --     Python's own library or of one of the packages listed here
 
 regexp_matches(function, '\([0-9]+\): ') AND (NOT starts_with(function, '<') OR starts_with(function, '<ipython-input'))
-    AND NOT regexp_matches(function, '(?i)(^|[/\\])((site|dist)-packages|lib(64)?[/\\]python[0-9.]+|python[0-9.]*[/\\]lib|torchinductor_[^/\\(]+|\.triton)[/\\]|(^|[/\\])prof_mark(\w*\.py\(|[/\\])')
+    AND NOT regexp_matches(function, '(?i)(^|[/\\])((site|dist)-packages|lib(64)?[/\\]python[0-9.]+|python[0-9.]*[/\\]lib|torchinductor_[^/\\(]+|\.triton)[/\\]|(^|[/\\])(prof_mark(\w*\.py\(|[/\\])|sitecustomize\.py\()')
     AND NOT list_contains([
         'torch', 'torchvision', 'torchaudio', 'torchao', 'torchtitan', 'functorch', 'triton', 'transformers', 'accelerate', 'diffusers', 'tokenizers', 'safetensors', 'huggingface_hub', 'peft', 'trl',
         'sentence_transformers', 'timm', 'einops', 'xformers', 'flash_attn', 'flashinfer', 'bitsandbytes', 'apex', 'transformer_engine', 'deepspeed', 'lightning', 'pytorch_lightning', 'lightning_fabric',

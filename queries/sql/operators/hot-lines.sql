@@ -1,5 +1,5 @@
 -- hot-lines v2: Lines of code by the GPU time they launched and the GPU idle time they caused, the user's own code first; the rows add up to all device work and all idle time of the capture.
--- grain: one function of the user's own code, or for work outside it one of a library
+-- grain: one function of the user's own code, or for work outside it one of a library; those that were only sampled have no row
 -- key: line, function, path
 -- notes: stack sampled warm
 -- params:
@@ -65,13 +65,14 @@ WITH RECURSIVE cut AS MATERIALIZED (
         sum(n.gap_count)::BIGINT AS gap_count, sum(n.cpu_ns)::BIGINT AS cpu_ns, sum(n.call_count)::BIGINT AS calls,
         sum(n.idle_sample_count)::BIGINT AS idle_sample_count, sum(n.sample_count)::BIGINT AS samples
     FROM named n GROUP BY n.line, n.function, n.code, n.path
+    HAVING sum(n.work_count) > 0 OR sum(n.gap_count) > 0 OR sum(n.cpu_ns) > 0 OR sum(n.call_count) > 0 -- what was only sampled neither used the GPU nor kept it waiting, as imports
 )
 SELECT row_number() OVER (ORDER BY CASE WHEN t.code IS NULL THEN 3 WHEN t.code = 'library' AND "by" = 'own' THEN 2 ELSE 1 END, t.device_ns + t.backward_device_ns DESC, t.idle_ns DESC, t.cpu_ns DESC, t.samples DESC, t.line, t.function, t.path) AS rank, t.line, t.function, t.code,
     t.device_ns, t.backward_device_ns, (t.device_ns + t.backward_device_ns) / nullif((SELECT sum(x.device_ns + x.backward_device_ns) FROM t x), 0) AS share_ratio,
     CASE WHEN t.code IS NULL THEN t.device_ns + t.backward_device_ns ELSE coalesce(o.device_ns, 0) END AS total_device_ns, t.work_count, t.idle_ns, t.idle_ns / nullif((SELECT sum(x.idle_ns) FROM t x), 0) AS idle_ratio, t.gap_count, t.cpu_ns, t.calls,
     m.inside, CASE WHEN a.samples > 0 THEN t.idle_sample_count END AS idle_sample_count, CASE WHEN a.samples > 0 THEN t.samples END AS samples, t.path
 FROM t
-CROSS JOIN (SELECT sum(x.samples) AS samples FROM t x) a
+CROSS JOIN (SELECT sum(x.sample_count) AS samples FROM named x) a
 LEFT JOIN most m ON m.line = t.line AND m.function IS NOT DISTINCT FROM t.function AND m.path IS NOT DISTINCT FROM t.path
 LEFT JOIN total o ON o.line = t.line AND o.function = t.function AND o.path = t.path
 QUALIFY top = 0 OR rank <= top
