@@ -54,7 +54,7 @@ func captureFlags() []cli.Flag {
 		&cli.StringSliceFlag{Name: "nsys-trace", Usage: "`APIS` that nsys traces (default: cuda,nvtx; with --mode deep osrt too)"},
 		&cli.StringFlag{Name: "cuda-graph-trace", Usage: "trace CUDA graphs by `HOW`: node or graph (default: node; with --mode light graph, but in windows node)"},
 		&cli.BoolFlag{Name: "nsys-memory", Usage: "nsys records what the workload allocates by CUDA, for memory-peaks"},
-		&cli.BoolFlag{Name: "nsys-stack", Usage: "nsys records the Python stack of CUDA calls, for hot-lines; calls take longer"},
+		&cli.BoolFlag{Name: "nsys-stack", Usage: "nsys records the Python stack of CUDA calls and samples Python, for hot-lines; calls take longer"},
 		&cli.BoolFlag{Name: "keep-nsys-rep", Usage: "keep the reports of nsys too, for its GUI; they contain the whole environment of the workload"},
 		&cli.StringSliceFlag{Name: "nsys-arg", Usage: "another `ARGUMENT` for nsys profile, such as --nsys-arg=--gpu-metrics-devices=all; may be repeated"},
 		&cli.StringSliceFlag{Name: "ncu-arg", Usage: "another `ARGUMENT` for ncu; may be repeated"},

@@ -23,7 +23,7 @@ func servingTable(r *diff.Result) table.Table {
 		{Name: "verdict", Title: "verdict", Doc: "better, worse, no change or cannot tell", Keep: 9},
 		{Name: "change_interval", Title: "between", Doc: "confidence interval of the change; for requests it excludes variation between benchmarks", Right: true, Keep: 5},
 		{Name: "p", Title: "p", Doc: "chance of a difference like this or larger without a change; none for requests, unless noise is assumed", Right: true, Keep: 3},
-		{Name: "samples", Title: "based on", Doc: "what the verdict is based on: requests one by one, benchmarks, or one measurement on each side (1 each), which has no interval unless earlier runs tell the noise between benchmarks", Least: 12, Keep: 4},
+		{Name: "samples", Title: "based on", Doc: "what the verdict is based on: requests one by one, benchmarks, or one measurement on each side (1 each), which has no interval unless earlier runs show the noise between benchmarks", Least: 12, Keep: 4},
 		{Name: "tool", Title: "tool", Doc: "the load generator", Keep: 1},
 	}}
 	for _, l := range r.Serving {
@@ -114,7 +114,7 @@ type ServingFigureForm struct {
 	A          *float64     `json:"a" doc:"as the load generator has it; of several benchmarks the median"`
 	B          *float64     `json:"b"`
 	Comparison *TestForm    `json:"comparison"`
-	Basis      string       `json:"basis" doc:"what the comparison is of: requests, benchmarks, or one measurement each, with the noise between benchmarks where earlier runs tell it"`
+	Basis      string       `json:"basis" doc:"what the comparison is of: requests, benchmarks, or one measurement each, with the noise between benchmarks where earlier runs show it"`
 	Verdict    diff.Verdict `json:"verdict" enum:"better,worse,no change,cannot tell"`
 }
 

@@ -47,7 +47,7 @@ func LearnHistory(frames []*frame.Frame, stage, metric string, alpha float64, wi
 	return learn(tookOf(frames, stage, metric), alpha, without...)
 }
 
-// learn tells how much values vary within their groups: took has those of each group by run.
+// learn finds how much values vary within their groups: took has those of each group by run.
 func learn(took map[string]map[string][]float64, alpha float64, without ...string) History {
 	var h History
 	var groups [][]float64

@@ -120,7 +120,7 @@ func loadServing(ctx context.Context, asker frame.Asker, a, b []Run) (sides [2][
 	return sides, past, sources, nil
 }
 
-// pastBenchmark is one that tells how much benchmarks vary: of a run whose code has a known state.
+// pastBenchmark is one that shows how much benchmarks vary: of a run whose code has a known state.
 type pastBenchmark struct {
 	code, run string // state of the code, and the run's id
 	load      serving.Load
@@ -159,7 +159,7 @@ func latencyFigures() (out []string) {
 	return out
 }
 
-// learnServing tells how much a figure varies between runs of the same code under a load, but those compared. The first benchmark of each run counts: those of one run may be of one process of the engine.
+// learnServing finds how much a figure varies between runs of the same code under a load, but those compared. The first benchmark of each run counts: those of one run may be of one process of the engine.
 func learnServing(past []pastBenchmark, load serving.Load, tool, figure string, alpha float64, without ...string) History {
 	took := map[string]map[string][]float64{}
 	for _, p := range past {
@@ -381,7 +381,7 @@ func figuresOf(list []benchmark, name string) []float64 {
 	return out
 }
 
-// noiseNote says what tells how much benchmarks under a load vary, by the figure that varies most; "" where nothing does.
+// noiseNote says what shows how much benchmarks under a load vary, by the figure that varies most; "" where nothing does.
 func (l ServingLoad) noiseNote() string {
 	var most *ServingFigure
 	for i := range l.Figures {

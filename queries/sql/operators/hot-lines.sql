@@ -18,13 +18,13 @@
 --   code: own (the user's) or library, in traces of XLA for all functions, since they have files without folders; NULL in the last three
 --   device_ns: device time of the work launched in it and in the library functions that it called, but not in other lines of this table; a graph replay counts where its work was captured, or where it was
 --     launched if the capture is unknown
---   backward_device_ns: device time of the backward pass of the operators that it called, launched by autograd's own threads
 --   share_ratio: device_ns and backward_device_ns as a share of all device work, in the selected stage and on the selected GPU; NULL without device work
---   total_device_ns: device_ns and backward_device_ns, with those of the lines that it called; calls within its own calls count once
---   work_count: kernels, copies, fills and replays traced as a whole in device_ns and backward_device_ns
 --   idle_ns: idle time of the GPU in gaps that it was open for at least half of, on the thread that launches the work after, and innermost; without such a function, in gaps within which more
 --     than half of the samples of that thread were in it; without samples, gaps before the work that it launched
 --   idle_ratio: idle_ns as a share of the idle time of all rows
+--   total_device_ns: device_ns and backward_device_ns, with those of the lines that it called; calls within its own calls count once
+--   backward_device_ns: device time of the backward pass of the operators that it called, launched by autograd's own threads
+--   work_count: kernels, copies, fills and replays traced as a whole in device_ns and backward_device_ns
 --   gap_count: idle gaps in idle_ns
 --   cpu_ns: CPU time in it and in the library functions that it called, but not in other lines of this table; 0 where calls of Python functions are not recorded
 --   calls: calls of the function; 0 where they are not recorded
@@ -68,8 +68,8 @@ WITH RECURSIVE cut AS MATERIALIZED (
     HAVING sum(n.work_count) > 0 OR sum(n.gap_count) > 0 OR sum(n.cpu_ns) > 0 OR sum(n.call_count) > 0 -- what was only sampled neither used the GPU nor kept it waiting, as imports
 )
 SELECT row_number() OVER (ORDER BY CASE WHEN t.code IS NULL THEN 3 WHEN t.code = 'library' AND "by" = 'own' THEN 2 ELSE 1 END, t.device_ns + t.backward_device_ns DESC, t.idle_ns DESC, t.cpu_ns DESC, t.samples DESC, t.line, t.function, t.path) AS rank, t.line, t.function, t.code,
-    t.device_ns, t.backward_device_ns, (t.device_ns + t.backward_device_ns) / nullif((SELECT sum(x.device_ns + x.backward_device_ns) FROM t x), 0) AS share_ratio,
-    CASE WHEN t.code IS NULL THEN t.device_ns + t.backward_device_ns ELSE coalesce(o.device_ns, 0) END AS total_device_ns, t.work_count, t.idle_ns, t.idle_ns / nullif((SELECT sum(x.idle_ns) FROM t x), 0) AS idle_ratio, t.gap_count, t.cpu_ns, t.calls,
+    t.device_ns, (t.device_ns + t.backward_device_ns) / nullif((SELECT sum(x.device_ns + x.backward_device_ns) FROM t x), 0) AS share_ratio, t.idle_ns, t.idle_ns / nullif((SELECT sum(x.idle_ns) FROM t x), 0) AS idle_ratio,
+    CASE WHEN t.code IS NULL THEN t.device_ns + t.backward_device_ns ELSE coalesce(o.device_ns, 0) END AS total_device_ns, t.backward_device_ns, t.work_count, t.gap_count, t.cpu_ns, t.calls,
     m.inside, CASE WHEN a.samples > 0 THEN t.idle_sample_count END AS idle_sample_count, CASE WHEN a.samples > 0 THEN t.samples END AS samples, t.path
 FROM t
 CROSS JOIN (SELECT sum(x.sample_count) AS samples FROM named x) a
