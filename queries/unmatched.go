@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"prof/internal/suggest"
 	"prof/queries/frame"
@@ -89,6 +90,9 @@ func unmatched(ctx context.Context, w *schema.Warehouse, q Query, args Args) ([]
 			continue
 		}
 		if c.how == contains { // more than are listed, maybe: what was likely meant comes first
+			if slices.ContainsFunc(names, func(name string) bool { return strings.Contains(strings.ToLower(name), strings.ToLower(value)) }) {
+				continue
+			}
 			first := suggest.Nearest(value, names)
 			names = append(first, slices.DeleteFunc(names, func(name string) bool { return slices.Contains(first, name) })...)
 		}

@@ -27,6 +27,10 @@ func TestUnmatched(t *testing.T) {
 			t.Errorf("%s --%s %s: %d rows, notes %q", c.query, c.param, c.value, len(f.Rows), f.Notes)
 		}
 	}
+	load(t, w, "no rules", "../testdata/cpu/tilt.csv.gz")
+	if f := query(t, w, "ncu-rules", queries.Args{"run": "no rules", "kernel": "Tilted"}); len(f.Rows) != 0 || slices.ContainsFunc(f.Notes, func(n string) bool { return strings.HasPrefix(n, "nothing has") }) {
+		t.Errorf("a kernel that is there, without rules: %d rows, notes %q", len(f.Rows), f.Notes)
+	}
 	if f := query(t, w, "top-kernels", queries.Args{"run": "two", "stage": "decode"}); len(f.Rows) == 0 || !slices.Equal(f.Notes, []string{"2 warm-up or cold passes of decode included; see prof query passes"}) {
 		t.Errorf("a stage that is there: %d rows, notes %q", len(f.Rows), f.Notes)
 	}
