@@ -164,7 +164,7 @@ func (o Options) checkTools(p *problems) {
 	}
 	p.check(o.Mode != ModeCustom || len(o.Tools) > 0, "--mode custom: name the tools with --tools nsys,prof,ncu,torch")
 	p.check(!o.Torch || o.UsesTorch(), "--torch with --tools %s: name torch in --tools too, or omit --torch", strings.Join(o.Tools, ","))
-	p.check(o.UsesTorch() || !o.TorchOptions.Stack && !o.TorchOptions.Flops && !o.TorchOptions.Memory, "--torch-stack, --torch-flops and --torch-memory need --torch")
+	p.check(o.UsesTorch() || !o.TorchOptions.Stack && !o.TorchOptions.Flops, "--torch-stack and --torch-flops need --torch")
 	p.check(o.UsesTorch() || o.TorchOptions.Skip == 0 && o.TorchOptions.Passes == 0, "--torch-skip and --torch-passes need --torch")
 	p.check(o.TorchOptions.Skip >= 0, "--torch-skip is %d: it must be 0 or more", o.TorchOptions.Skip)
 	p.check(o.TorchOptions.Passes >= 0, "--torch-passes is %d: it must be 0 (all) or more", o.TorchOptions.Passes)

@@ -45,7 +45,7 @@ func TestValidateRefuses(t *testing.T) {
 		`--mode is "fast": it must be one of light, deep, custom`:        func(o *Options) { o.Mode = "fast" },
 		`--mode custom: name the tools`:                                  func(o *Options) { o.Mode = ModeCustom },
 		`--tools is "nvprof": it must be one of nsys, prof, ncu, torch`:  func(o *Options) { o.Tools = []string{"nsys", "nvprof"} },
-		`--torch-stack, --torch-flops and --torch-memory need --torch`:   func(o *Options) { o.TorchOptions.Memory = true },
+		`--torch-stack and --torch-flops need --torch`:                   func(o *Options) { o.TorchOptions.Flops = true },
 		`--nsys-memory needs nsys`:                                       func(o *Options) { o.Tools, o.Nsys.Memory = []string{"prof"}, true },
 		`--nsys-stack needs nsys`:                                        func(o *Options) { o.Tools, o.Nsys.Stack = []string{"prof"}, true },
 		`--torch-skip and --torch-passes need --torch`:                   func(o *Options) { o.TorchOptions.Passes = 2 },

@@ -177,6 +177,7 @@ func TestCaptureConfig(t *testing.T) {
 		"as the file says":       {"tools: [nsys]\nrepeats: 2\n", "", `nsys-1,ok,0,\nnsys-2,ok,0,\n`, "repeats: 2\n"},
 		"a flag wins":            {"tools: [nsys]\nrepeats: 2\n", "--repeats 1", `nsys-1,ok,0,\n`, "repeats: 1\n"},
 		"a mode wins over tools": {"tools: [nsys]\n", "--mode deep", `nsys-1,ok,0,\nncu-1,ok,0,\n`, "mode: deep\n"},
+		"as an older prof wrote": {"tools: [nsys]\ntorch_options:\n  memory: true\n", "", `nsys-1,ok,0,\n`, "memory: true\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -191,6 +192,7 @@ func TestCaptureConfig(t *testing.T) {
 			}
 		})
 	}
+	newPlace(t).wantLike(2, "", `prof: --torch-memory needs --torch\n.*`, "capture", "--torch-memory", "--", "true")
 }
 
 // The command that --no-ingest prints stores the run as capture would have: its name, tags, facts and home.

@@ -130,6 +130,9 @@ func captureOptions(c *cli.Context, home schema.Home, more func(*capture.Options
 	if err := o.Validate(); err != nil {
 		return o, &usageError{err}
 	}
+	if c.Bool("torch-memory") && !o.UsesTorch() { // a config.yaml may ask for it: an older prof wrote so into each
+		return o, usagef("--torch-memory needs --torch")
+	}
 	return o, nil
 }
 
