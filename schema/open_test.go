@@ -348,7 +348,7 @@ func TestColumns(t *testing.T) {
 		"model_layer.weight_bits": true, "sm_rate.flop_per_cycle": true, "device_sample.throttle_mask": true,
 		"layer_cost.weight_bits": true, "kernel_name.name_hash": true, "work_sum.deviation_ns2": true,
 		"finding_rule.value": true, "reported_value.value": true, "reported_value.std": true, "op_sum.square_high": true, "op_sum.square_low": true,
-		"iteration_part.part": true, "iteration_part.first_nth": true}
+		"iteration_part.part": true, "iteration_part.first_nth": true, "served.benchmark": true}
 	counted := []string{"calls", "timeline_calls", "instances", "gpu_instances", "nth", "waves", "stall_cycles"} // named by what they count
 	first := map[string]string{}
 	for _, row := range texts(t, w, `SELECT table_name, column_name, data_type FROM duckdb_columns() WHERE NOT internal
