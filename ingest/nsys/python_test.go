@@ -210,7 +210,8 @@ func withoutLine(functions []string) string {
 	return strings.Join(append(slices.Clone(functions[:len(functions)-1]), last[:strings.LastIndex(last, "(")]+last[strings.Index(last, "): "):]), " > ")
 }
 
-// TestHotLinesOfNsys: lines of the user's code come first, relative to the project, and all rows have all device work and idle time.
+// TestHotLinesOfNsys: lines of the user's code come first, relative to the project, and all rows have all device work and idle time. Two of 98 samples
+// are in lines that have neither.
 func TestHotLinesOfNsys(t *testing.T) {
 	w, _ := sharedWarehouse(t)
 	q, err := queries.Find("hot-lines")
@@ -233,11 +234,11 @@ func TestHotLinesOfNsys(t *testing.T) {
 	if want := []string{strings.Join([]string{strconv.FormatInt(device, 10), strconv.FormatInt(idle, 10)}, "|")}; work != 205 || !slices.Equal(all, want) {
 		t.Errorf("%d pieces of work, %v ns in lines, %v in all", work, want, all)
 	}
-	if samples != 98 || idleSamples > samples || idleSamples < 80 {
+	if samples != 96 || idleSamples > samples || idleSamples < 80 {
 		t.Errorf("%d samples in lines, %d of them in gaps", samples, idleSamples)
 	}
 	slices.Sort(lines)
-	if want := []string{"(no stack)", "(not recorded)", "hot.py:12", "hot.py:20", "hot.py:22", "hot.py:26", "hot.py:27", "hot.py:28", "hot.py:33", "hot.py:44", "lib/model.py:12", "lib/model.py:13", "lib/model.py:17"}; !slices.Equal(lines, want) {
+	if want := []string{"(no stack)", "(not recorded)", "hot.py:12", "hot.py:22", "hot.py:26", "hot.py:27", "hot.py:28", "hot.py:33", "lib/model.py:12", "lib/model.py:13", "lib/model.py:17"}; !slices.Equal(lines, want) {
 		t.Errorf("the lines are %v, want %v", lines, want)
 	}
 }
