@@ -4,23 +4,25 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 )
 
+// newBenches gives a place with the results of load generators in testdata.
+func newBenches(t *testing.T) *place {
+	t.Helper()
+	p := newPlace(t)
+	if err := os.CopyFS(p.path("bench"), os.DirFS("../../testdata/serving")); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 // TestServing ingests what load generators wrote, next to a capture, by itself and later, and asks what clients measured: as rows, on the screen, and by rules.
 func TestServing(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
-	from, err := filepath.Abs("../../testdata/serving")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.CopyFS(p.path("bench"), os.DirFS(from)); err != nil {
-		t.Fatal(err)
-	}
+	p := newBenches(t)
 	write(t, p.path("bench/vllm-cut.json"), []byte(`{"model_id": "m", "duration": 1, "completed": 1, "request_throughput": 1, "output_throughput": 5, "mean_tt`))
 	p.wantLike(1, "", `.*vllm-cut\.json: byte \d+: it ends inside an object: was it cut off\?\n`, "ingest", "bench/vllm-cut.json")
 	p.ok("ingest", "--run", "r", exported(t, kernels), "bench/vllm.json")
@@ -71,14 +73,7 @@ func TestServing(t *testing.T) {
 // TestServingRequestFiles: the summary and the requests of one benchmark are one, whichever comes first, again, alone or in a folder, and figures of a file alone are those of its summary.
 func TestServingRequestFiles(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
-	from, err := filepath.Abs("../../testdata/serving")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.CopyFS(p.path("bench"), os.DirFS(from)); err != nil {
-		t.Fatal(err)
-	}
+	p := newBenches(t)
 	summary, err := os.ReadFile(p.path("bench/aiperf/profile_export_aiperf.json"))
 	if err != nil {
 		t.Fatal(err)
