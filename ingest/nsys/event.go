@@ -37,7 +37,7 @@ func (r records) of(k eventKey) (event recorded, ok bool) {
 	return r[n], true
 }
 
-// readEvents reads the calls that recorded events, for the waits that refer to them. Exports without the numbers of recordings, of before 2023, do not tell them apart.
+// readEvents reads the calls that recorded events, for the waits that refer to them. Exports from before 2023 do not number recordings: their waits refer to none.
 func (l *loader) readEvents(ctx context.Context) (records, error) {
 	name := l.table(eventTable)
 	if name == "" || !slices.Contains(l.export.Columns(name), "eventSyncId") {

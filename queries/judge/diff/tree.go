@@ -374,7 +374,7 @@ func (r *Result) align(n nodes, isFolded bool) ([]treeStage, error) {
 	return out, nil
 }
 
-// fill makes items of what became of the work, whose times for one unit add up to that of all work, and gives the work that each is of.
+// fill makes an item of each twin, whose times for one unit add up to that of all work, and gives the work of both sides of each.
 func (s *treeStage) fill(twins []tree.Twin) []pair {
 	list := make([]pair, len(twins))
 	for i, w := range twins {

@@ -25,7 +25,7 @@ func New() *Tree { return &Tree{root: newNode("", true)} }
 type Row struct {
 	Modules   string // path of the modules that called it; "" where none is known
 	Operators string // path of operators, the one that launched the work last
-	Inputs    string // what tells calls of the operator apart: shapes and types of its inputs
+	Inputs    string // shapes and types of its inputs, by which calls of the operator differ
 	Shapes    string // those of the inputs, for the reader
 	Kernel    string
 	First     int64 // ns: when the program first came here

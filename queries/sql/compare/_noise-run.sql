@@ -9,7 +9,7 @@
 --   group_name: what runs of one state share besides workload and machine, the commit first
 --   sha256: SHA-256 of its first timeline; NULL without one
 
--- The latest hundred runs tell enough. Another commit or driver makes another group, since it may change times; another host or GPU is another machine and left out. Runs from a folder without a commit, or
+-- The latest hundred runs are enough. Another commit or driver makes another group, since it may change times; another host or GPU is another machine and left out. Runs from a folder without a commit, or
 -- with changes that were not committed, are of no group, for nobody knows whether their code is the same.
 SELECT c.run_id, r.name AS run, t.code AS group_name, t.sha256
 FROM (
