@@ -19,6 +19,7 @@ import (
 	"prof/ingest/load"
 	"prof/ingest/nsys"
 	"prof/ingest/nsys/sqlite"
+	"prof/ingest/store"
 	"prof/schema"
 )
 
@@ -34,7 +35,7 @@ func gunzip(data []byte) ([]byte, error) {
 type loader struct {
 	w        *schema.Warehouse
 	conn     *sql.Conn
-	target   *load.Target
+	target   *store.Store
 	fixtures [][]byte
 	names    []string
 }
@@ -61,7 +62,7 @@ func newLoader(t testing.TB) *loader {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l.target, err = load.NewTarget(l.conn, id, &load.Run{}, load.Options{Threads: 2, WithOSRT: true}); err != nil {
+	if l.target, err = store.New(l.conn, id, &load.Run{}, load.Options{Threads: 2, WithOSRT: true}); err != nil {
 		t.Fatal(err)
 	}
 	l.target.SourceID = 1
@@ -97,7 +98,7 @@ func (l *loader) load(data []byte) error {
 	if _, err := l.conn.ExecContext(ctx, "BEGIN"); err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
-	info, err := nsys.Load(ctx, e, "fuzz", l.target)
+	info, err := nsys.Load(ctx, e, "fuzz", &l.target.Target)
 	if err == nil {
 		err = l.check(ctx, info)
 	} else {

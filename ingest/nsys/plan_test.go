@@ -38,7 +38,7 @@ func TestPlanIsWhatIsRead(t *testing.T) {
 		paths = append(paths, path)
 	}
 	for _, path := range paths {
-		plan, err := nsys.PlanSQLite(t.Context(), path, load.Options{})
+		plan, err := nsys.Opener(nsys.SQLite).Plan(t.Context(), path, load.Options{})
 		if err != nil {
 			t.Errorf("%s: %v", path, err)
 			continue

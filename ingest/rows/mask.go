@@ -1,7 +1,6 @@
-package load
+package rows
 
 import (
-	"database/sql/driver"
 	"slices"
 
 	"prof/internal/mask"
@@ -27,8 +26,8 @@ var exact = map[string][]string{
 // isExact says whether a column's texts are stored as they are.
 func isExact(table, column string) bool { return slices.Contains(exact[table], column) }
 
-// maskRow masks the texts of a row of those columns. A fact's name can say that its value is a secret.
-func maskRow(table string, columns []string, row []driver.Value) {
+// MaskRow masks the texts of a row of those columns, as they are stored. A fact's name can say that its value is a secret.
+func MaskRow(table string, columns []string, row []any) {
 	for i, column := range columns {
 		text, isText := row[i].(string)
 		if !isText || isExact(table, column) {
@@ -42,8 +41,8 @@ func maskRow(table string, columns []string, row []driver.Value) {
 	}
 }
 
-// masks says which columns of a bulk are masked.
-func masks(table string, columns []Column) []bool {
+// Masked says which columns of a table are masked as they are stored.
+func Masked(table string, columns []Column) []bool {
 	out := make([]bool, len(columns))
 	for i, c := range columns {
 		out[i] = c.Type == Varchar && !isExact(table, c.Name)

@@ -1,10 +1,10 @@
-package load
+package store
 
 import (
-	"database/sql/driver"
 	"fmt"
 	"slices"
-	"unsafe"
+
+	"prof/ingest/rows"
 )
 
 // deviceColumn holds numbers of GPUs in every table that has them.
@@ -18,7 +18,7 @@ type Devices struct {
 }
 
 // onNode gives the number of a GPU of a node its number in the run; an absent one stays.
-func (t *Target) onNode(device *driver.Value) error {
+func (s *Store) onNode(device *any) error {
 	n, ok := (*device).(int32)
 	switch {
 	case *device == nil:
@@ -26,7 +26,7 @@ func (t *Target) onNode(device *driver.Value) error {
 	case !ok:
 		return fmt.Errorf("internal error: the number of a GPU is a %T", *device)
 	}
-	n, err := t.Devices.number(n)
+	n, err := s.Devices.number(n)
 	*device = n
 	return err
 }
@@ -39,13 +39,12 @@ func (d Devices) number(device int32) (int32, error) {
 }
 
 // onNode does so for the rows of a piece.
-func (p *piece) onNode(columns []Column, d Devices) error {
-	at := slices.IndexFunc(columns, func(c Column) bool { return c.Name == deviceColumn })
+func (d Devices) onNode(columns []rows.Column, p *rows.Piece) error {
+	at := slices.IndexFunc(columns, func(c rows.Column) bool { return c.Name == deviceColumn })
 	if at < 0 || d.Offset == 0 {
 		return nil
 	}
-	devices := unsafe.Slice((*int32)(unsafe.Pointer(unsafe.SliceData(p.data[at]))), p.n)
-	return d.numberAll(devices, func(i int) bool { return p.isNull(at, i) })
+	return d.numberAll(p.Int32(at), func(i int) bool { return p.IsNull(at, i) })
 }
 
 func (d Devices) numberAll(devices []int32, isNull func(i int) bool) (err error) {
@@ -62,7 +61,7 @@ func (d Devices) numberAll(devices []int32, isNull func(i int) bool) (err error)
 
 // nodeRows are rows of a source of one node of several.
 type nodeRows struct {
-	Rows
+	rows.Rows
 	column  int
 	devices Devices
 }
@@ -76,13 +75,13 @@ func (r nodeRows) Threads() int {
 }
 
 // Worker numbers the GPUs as it fills.
-func (r nodeRows) Worker() Worker {
+func (r nodeRows) Worker() rows.Worker {
 	w := r.Rows.Worker()
-	return PullFunc(func(c *Chunk) (int, error) {
+	return rows.PullFunc(func(c *rows.Chunk) (int, error) {
 		n, err := w.Fill(c)
 		if err != nil {
 			return n, err
 		}
-		return n, r.devices.numberAll(c.Int32(r.column)[:n], func(i int) bool { return c.isNull(r.column, i) })
+		return n, r.devices.numberAll(c.Int32(r.column)[:n], func(i int) bool { return c.IsNull(r.column, i) })
 	})
 }

@@ -1,4 +1,4 @@
-package load
+package store
 
 import (
 	"context"
@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	_ "github.com/duckdb/duckdb-go/v2"
+
+	"prof/ingest/load"
+	"prof/ingest/rows"
 )
 
 // A transaction that holds much which it cannot let go, as one that deleted a run before it makes it anew, goes on under Lean and has
@@ -53,11 +56,12 @@ func TestLean(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		target, err := NewTarget(conn, testRun, &Run{}, Options{Threads: 2, Outside: outside})
+		target, err := New(conn, testRun, &load.Run{}, load.Options{Threads: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
-		restore := target.Lean(RoomOfNumbers)
+		target.Outside = outside
+		restore := target.Lean(rows.RoomOfNumbers)
 		if err := target.leanNow(t.Context()); err != nil {
 			t.Fatal(err)
 		}

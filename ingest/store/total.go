@@ -1,11 +1,12 @@
-package load
+package store
 
 import (
-	"database/sql/driver"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
+
+	"prof/ingest/rows"
 )
 
 // mostTotal bounds what the durations, and what the sizes, in one table of a run add up to: 36 years, 1 EiB. Three bits are left for the queries,
@@ -15,7 +16,7 @@ const (
 	mostFlop  = float64(1<<63 - 1<<10)
 )
 
-// totals adds up columns of amounts by table and column. It is safe for concurrent use.
+// totals adds up columns of amounts by table and column, of all of a run. It is safe for concurrent use.
 type totals struct {
 	mu  sync.Mutex
 	sum map[[2]string]float64
@@ -49,9 +50,9 @@ func isTotalled(column string) bool {
 }
 
 // total adds up the first n values of a BIGINT column, without their signs.
-func (c *Chunk) total(col, n int) float64 {
+func total(c *rows.Chunk, col, n int) float64 {
 	sum := 0.0
-	values, valid := c.Int64(col)[:n], c.vecs[col].words()
+	values, valid := c.Int64(col)[:n], c.Valid(col)
 	for i, v := range values {
 		if valid[i>>6]>>(i&63)&1 != 0 {
 			sum += max(float64(v), -float64(v))
@@ -61,7 +62,7 @@ func (c *Chunk) total(col, n int) float64 {
 }
 
 // addRow adds what a row has at these places, which are of totalled columns.
-func (t *totals) addRow(table string, names []string, places []int, row []driver.Value) error {
+func (t *totals) addRow(table string, names []string, places []int, row []any) error {
 	for _, i := range places {
 		if v, ok := row[i].(int64); ok {
 			if err := t.add(table, names[i], max(float64(v), -float64(v))); err != nil {

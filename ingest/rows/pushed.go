@@ -1,4 +1,4 @@
-package load
+package rows
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package load
+package store
 
 import (
 	"context"
@@ -13,12 +13,15 @@ import (
 	"testing"
 
 	"github.com/duckdb/duckdb-go/v2"
+
+	"prof/ingest/load"
+	"prof/ingest/rows"
 )
 
 const testRun = "01890a5d-ac96-774b-bcce-b302099a8057"
 
 // newTarget gives a target on a database in memory with one table of every type a worker fills.
-func newTarget(t *testing.T) *Target {
+func newTarget(t *testing.T) *Store {
 	t.Helper()
 	c, err := duckdb.NewConnector("", func(driver.ExecerContext) error { return nil })
 	if err != nil {
@@ -31,7 +34,7 @@ func newTarget(t *testing.T) *Target {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	target, err := NewTarget(conn, testRun, &Run{}, Options{Threads: 4})
+	target, err := New(conn, testRun, &load.Run{}, load.Options{Threads: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,8 +59,8 @@ type cells struct {
 	workers int
 }
 
-func (r *cells) Columns() []Column {
-	return []Column{{"i", BigInt}, {"k", Integer}, {"d", Double}, {"s", Varchar}}
+func (r *cells) Columns() []rows.Column {
+	return []rows.Column{{Name: "i", Type: rows.BigInt}, {Name: "k", Type: rows.Integer}, {Name: "d", Type: rows.Double}, {Name: "s", Type: rows.Varchar}}
 }
 func (r *cells) Estimate() int64 {
 	if r.unsized {
@@ -65,7 +68,7 @@ func (r *cells) Estimate() int64 {
 	}
 	return r.n
 }
-func (r *cells) Worker() Worker {
+func (r *cells) Worker() rows.Worker {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.workers++
@@ -101,7 +104,7 @@ func cellInt32(i int64) int32 {
 	return []int32{math.MinInt32, math.MaxInt32, int32(-i), int32(i)}[i%4]
 }
 
-func (w *cellWorker) Fill(c *Chunk) (int, error) {
+func (w *cellWorker) Fill(c *rows.Chunk) (int, error) {
 	first := w.next.Add(int64(w.size)) - int64(w.size)
 	if w.fail != nil {
 		if err := w.fail(first); err != nil {
@@ -128,7 +131,7 @@ func (w *cellWorker) Fill(c *Chunk) (int, error) {
 // TestRawChunk sends every type through DuckDB and back. It fails on a driver that keeps its chunks in another way than
 // rawChunk takes them.
 func TestRawChunk(t *testing.T) {
-	if c := (*Chunk)(nil).Cap(); c != 2048 {
+	if c := (*rows.Chunk)(nil).Cap(); c != 2048 {
 		t.Fatalf("a chunk holds %d rows", c)
 	}
 	target := newTarget(t)
@@ -140,9 +143,9 @@ func TestRawChunk(t *testing.T) {
 			if err := target.Exec(t.Context(), "DELETE FROM cell"); err != nil {
 				t.Fatal(err)
 			}
-			rows := &cells{n: c.rows, size: c.size, unsized: true}
+			from := &cells{n: c.rows, size: c.size, unsized: true}
 			target.Gather(gather)
-			n, err := target.Insert(t.Context(), "cell", rows)
+			n, err := target.Insert(t.Context(), "cell", from)
 			if err != nil || n != c.rows {
 				t.Fatalf("%d rows in chunks of %d, gathered %v: %d stored, %v", c.rows, c.size, gather, n, err)
 			}
@@ -152,7 +155,7 @@ func TestRawChunk(t *testing.T) {
 			if err := target.Flush(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			checkCells(t, target, rows)
+			checkCells(t, target, from)
 		}
 	}
 }
@@ -174,8 +177,8 @@ func TestGather(t *testing.T) {
 		if n, err := target.Insert(t.Context(), "cell", &cells{n: int64(100 * source), size: 64}); err != nil || n != int64(100*source) {
 			t.Fatal(n, err)
 		}
-		row := []driver.Value{target.UUID(), int32(target.SourceID), int64(1), nil, nil, nil, "kept", nil}
-		if n, err := target.Append(t.Context(), "cell", func(add func(...driver.Value) error) error {
+		row := []any{testRun, int32(target.SourceID), int64(1), nil, nil, nil, "kept", nil}
+		if n, err := target.Append(t.Context(), "cell", func(add rows.Add) error {
 			defer func() { row[6] = "a reader may use its row again" }()
 			return add(row...)
 		}); err != nil || n != 1 {
@@ -200,9 +203,9 @@ func TestGather(t *testing.T) {
 		}
 	}
 	target.SourceID = 5
-	if _, err := target.Append(t.Context(), "cell", func(add func(...driver.Value) error) error {
+	if _, err := target.Append(t.Context(), "cell", func(add rows.Add) error {
 		for range manyRows + 1 {
-			if err := add(target.UUID(), int32(5), int64(1), nil, nil, nil, "", nil); err != nil {
+			if err := add(testRun, int32(5), int64(1), nil, nil, nil, "", nil); err != nil {
 				return err
 			}
 		}
@@ -216,7 +219,7 @@ func TestGather(t *testing.T) {
 }
 
 // checkCells compares the table with what the worker wrote. Rows come back in no order, so they are compared as multisets of texts.
-func checkCells(t *testing.T, target *Target, rows *cells) {
+func checkCells(t *testing.T, target *Store, rows *cells) {
 	t.Helper()
 	want := map[string]int{}
 	for i := range rows.n {
@@ -315,7 +318,7 @@ func TestWorkerFaults(t *testing.T) {
 	}
 }
 
-func checkEmpty(t *testing.T, target *Target, want int64) {
+func checkEmpty(t *testing.T, target *Store, want int64) {
 	t.Helper()
 	var n int64
 	if err := target.conn.QueryRowContext(t.Context(), "SELECT count(*) FROM cell").Scan(&n); err != nil || n != want {
@@ -347,16 +350,16 @@ func TestInsertErrors(t *testing.T) {
 	if _, err := target.Insert(t.Context(), "absent", &cells{n: 1, size: 1}); err == nil || !strings.Contains(err.Error(), "store absent") {
 		t.Error(err)
 	}
-	if _, err := target.Append(t.Context(), "absent", func(func(...driver.Value) error) error { return nil }); err == nil || !strings.Contains(err.Error(), "store absent") {
+	if _, err := target.Append(t.Context(), "absent", func(rows.Add) error { return nil }); err == nil || !strings.Contains(err.Error(), "store absent") {
 		t.Error(err)
 	}
 	cause := errors.New("the cause")
-	if _, err := target.Append(t.Context(), "cell", func(func(...driver.Value) error) error { return cause }); !errors.Is(err, cause) {
+	if _, err := target.Append(t.Context(), "cell", func(rows.Add) error { return cause }); !errors.Is(err, cause) {
 		t.Error(err)
 	}
-	n, err := target.Append(t.Context(), "cell", func(add func(...driver.Value) error) error {
+	n, err := target.Append(t.Context(), "cell", func(add rows.Add) error {
 		for i := range int64(5000) {
-			if err := add(target.UUID(), int32(1), i, nil, int32(i), float64(i), "text", nil); err != nil {
+			if err := add(testRun, int32(1), i, nil, int32(i), float64(i), "text", nil); err != nil {
 				return err
 			}
 		}
@@ -369,7 +372,7 @@ func TestInsertErrors(t *testing.T) {
 }
 
 // Exec runs a statement on the target's connection.
-func (t *Target) Exec(ctx context.Context, query string) error {
+func (t *Store) Exec(ctx context.Context, query string) error {
 	_, err := t.conn.ExecContext(ctx, query)
 	return err
 }
