@@ -25,6 +25,7 @@ import (
 type Options struct {
 	Name        string      // name of the run; "" makes one from the time and the first file
 	OwnName     bool        // set by Run when it made the name
+	RunID       string      // id of a new run, a UUID in text form; "" draws one
 	Tags        [][2]string // tags of the run
 	Now         time.Time   // time of the ingest
 	ProfVersion string
@@ -222,8 +223,10 @@ func (in *ingester) run(inputs []input) error {
 	}
 	if isNew {
 		fill = in.fill
-		if id, err = schema.FreeRunID(in.ctx, in.conn); err != nil {
-			return err
+		if id = in.o.RunID; id == "" {
+			if id, err = schema.FreeRunID(in.ctx, in.conn); err != nil {
+				return err
+			}
 		}
 		if old != "" {
 			id = old

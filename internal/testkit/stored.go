@@ -1,0 +1,325 @@
+// Package testkit gives tests stored and derived warehouses of real captures, made once and shared by all packages, and the few helpers
+// with which tests ask them.
+package testkit
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"prof/ingest"
+	"prof/ingest/derive"
+	"prof/queries"
+	"prof/schema"
+)
+
+// Run is a run of a stored warehouse.
+type Run struct {
+	Name  string
+	Files []string // captures and facts, below testdata
+	// Options say how the files are ingested, beside name, time and id. A closure in them is not part of the warehouse's name in the cache.
+	Options ingest.Options
+}
+
+// Now is when every run of a stored warehouse was ingested.
+var Now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// Root returns the folder of the repository.
+var Root = sync.OnceValue(func() string {
+	_, here, _, _ := runtime.Caller(0)
+	return filepath.Dir(filepath.Dir(filepath.Dir(here)))
+})
+
+// Path returns the absolute path of a file below testdata.
+func Path(name string) string { return filepath.Join(Root(), "testdata", filepath.FromSlash(name)) }
+
+// shared are the warehouses that tests of this process have open, by file.
+var shared sync.Map
+
+// Warehouse returns a warehouse with these runs, open for reading and shared by the tests of the process: nobody closes it.
+func Warehouse(t testing.TB, runs ...Run) *schema.Warehouse {
+	t.Helper()
+	home := stored(t, runs)
+	open, _ := shared.LoadOrStore(home, sync.OnceValues(func() (*schema.Warehouse, error) {
+		return schema.Open(context.Background(), schema.Home{Dir: home}, schema.Options{Defs: queries.Relations{}, Facts: derive.Facts{}, AsIs: true})
+	}))
+	w, err := open.(func() (*schema.Warehouse, error))()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// Copy returns a warehouse with these runs, or an empty one, in a folder of the test's own, open for writing until the test ends.
+func Copy(t testing.TB, runs ...Run) *schema.Warehouse {
+	t.Helper()
+	home := schema.Home{Dir: t.TempDir()}
+	CopyHome(t, home.Dir, runs...)
+	return Open(t, home)
+}
+
+// Open opens a home for writing until the test ends.
+func Open(t testing.TB, home schema.Home) *schema.Warehouse {
+	t.Helper()
+	w, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	// Nobody opens it again, so nothing need be written into its file.
+	if _, err := w.DB.Exec("PRAGMA disable_checkpoint_on_shutdown; SET checkpoint_threshold = '1GB'"); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// CopyHome copies a warehouse with these runs, or an empty one, into the folder of a home, which it makes.
+func CopyHome(t testing.TB, dir string, runs ...Run) {
+	t.Helper()
+	if err := copyHome(stored(t, runs), dir); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func copyHome(from, to string) error {
+	if err := os.MkdirAll(to, 0o755); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !e.Type().IsRegular() {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(from, e.Name()))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(to, e.Name()), data, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stored returns the folder of a home with these runs in the user's cache, which the first process that wants it makes. None may write there.
+func stored(t testing.TB, runs []Run) string {
+	t.Helper()
+	name, err := nameOf(runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	make, _ := homes.LoadOrStore(name, sync.OnceValues(func() (string, error) { return makeStored(name, runs) }))
+	home, err := make.(func() (string, error))()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return home
+}
+
+// homes are the homes that this process has found or made, by the name of their folder.
+var homes sync.Map
+
+// makeStored finds or makes a home in the cache. Whoever holds the lock makes it; a process that is killed lets go of its lock and leaves
+// nothing of the home's name.
+func makeStored(name string, runs []Run) (string, error) {
+	cache, err := cacheDir()
+	if err != nil {
+		return "", err
+	}
+	home := filepath.Join(cache, name)
+	if isHome(home) {
+		return home, os.Chtimes(home, time.Now(), time.Now())
+	}
+	lock, err := os.OpenFile(home+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return "", err
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return "", fmt.Errorf("lock %s: %w", lock.Name(), err)
+	}
+	if isHome(home) { // another process made it
+		return home, nil
+	}
+	temp, err := os.MkdirTemp(cache, "new-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(temp)
+	if err := fill(schema.Home{Dir: temp}, runs); err != nil {
+		return "", fmt.Errorf("store the runs of a test: %w", err)
+	}
+	if err := os.RemoveAll(home); err != nil {
+		return "", err
+	}
+	return home, os.Rename(temp, home)
+}
+
+func isHome(dir string) bool { return schema.Home{Dir: dir}.Exists() }
+
+// fill makes a warehouse and ingests runs.
+func fill(home schema.Home, runs []Run) (err error) {
+	ctx := context.Background()
+	w, err := schema.Open(ctx, home, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	for i, r := range runs {
+		if err := Ingest(ctx, w, i, r); err != nil {
+			return fmt.Errorf("run %s: %w", r.Name, err)
+		}
+	}
+	return nil
+}
+
+// Ingest stores a run with the time and the id that it has as run number i, from 0, of a stored warehouse.
+func Ingest(ctx context.Context, w *schema.Warehouse, i int, r Run) error {
+	o := r.Options
+	o.Name, o.Now, o.RunID = r.Name, Now.Add(time.Duration(i)*time.Second), RunID(r.Name)
+	o.ProfVersion, o.Load.Threads = cmp.Or(o.ProfVersion, "test"), cmp.Or(o.Load.Threads, 2)
+	var paths []string
+	for _, f := range r.Files {
+		paths = append(paths, Path(f))
+	}
+	res, err := ingest.Run(ctx, w, paths, o)
+	if err != nil {
+		return err
+	}
+	if !res.Made {
+		return fmt.Errorf("%q: no run was made: %+v", paths, res)
+	}
+	// One capture may be part of several runs here, which an ingest refuses.
+	_, err = w.DB.ExecContext(ctx, `UPDATE source SET sha256 = run_id::VARCHAR || source_id WHERE run_id = ?::UUID`, res.Run.ID)
+	return err
+}
+
+// RunID returns the id that a run of that name has in every stored warehouse: a UUIDv7 of the time Now.
+func RunID(name string) string {
+	sum := sha256.Sum256([]byte(name))
+	ms := fmt.Sprintf("%012x", Now.UnixMilli())
+	rest := hex.EncodeToString(sum[:10])
+	return fmt.Sprintf("%s-%s-7%s-8%s-%s", ms[:8], ms[8:], rest[:3], rest[3:6], rest[6:18])
+}
+
+// nameOf names the warehouse of runs: by the program that stores and derives, the bytes of the files, and the options.
+func nameOf(runs []Run) (string, error) {
+	program, err := programSum()
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.New()
+	fmt.Fprintln(sum, program)
+	for _, r := range runs {
+		o := r.Options
+		o.Warn, o.Load.Progress, o.Load.Outside = nil, nil, nil
+		fmt.Fprintf(sum, "%q %+v\n", r.Name, o)
+		for _, f := range r.Files {
+			fmt.Fprintf(sum, "%q\n", f)
+			if err := sumOf(sum, Path(f), func(string) bool { return true }); err != nil {
+				return "", err
+			}
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil))[:24], nil
+}
+
+// programSum identifies everything that stores or derives: the sources of these rooms without their tests, the definitions of queries, which
+// the warehouse holds, and the versions of the modules.
+var programSum = sync.OnceValues(func() (string, error) {
+	sum := sha256.New()
+	for _, room := range []string{"ingest", "schema", "queries", "internal", "capture/tracer", "go.mod"} {
+		err := sumOf(sum, filepath.Join(Root(), room), func(path string) bool {
+			switch ext := filepath.Ext(path); {
+			case strings.HasPrefix(path, filepath.Join(Root(), "queries")):
+				return ext == ".sql" || ext == ".csv" || filepath.Dir(path) == filepath.Join(Root(), "queries") && ext == ".go" && !strings.HasSuffix(path, "_test.go")
+			case strings.HasPrefix(path, filepath.Join(Root(), "internal")):
+				return filepath.Dir(path) == filepath.Join(Root(), "internal", "testkit") && !strings.HasSuffix(path, "_test.go")
+			}
+			return !strings.HasSuffix(path, "_test.go") && !strings.Contains(path, string(filepath.Separator)+"testdata"+string(filepath.Separator))
+		})
+		if err != nil {
+			return "", err
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+})
+
+// sumOf adds a file, or the wanted ones below a folder, with their names.
+func sumOf(sum io.Writer, root string, want func(path string) bool) error {
+	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !want(path) {
+			return err
+		}
+		name, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(sum, "%q %d\n", name, len(data))
+		_, err = sum.Write(data)
+		return err
+	})
+}
+
+// kept is how long a warehouse stays in the cache that no test asks for.
+const kept = 3 * 24 * time.Hour
+
+// cacheDir returns the folder of stored warehouses: in the user's cache, or a temporary one where that cannot be written. It clears what is old.
+var cacheDir = sync.OnceValues(func() (string, error) {
+	base, err := os.UserCacheDir()
+	if err == nil {
+		base = filepath.Join(base, "prof-test")
+		if err = os.MkdirAll(base, 0o700); err == nil {
+			err = writable(base)
+		}
+	}
+	if err != nil {
+		base = filepath.Join(os.TempDir(), fmt.Sprintf("prof-test-%d", os.Getuid()))
+		fmt.Fprintf(os.Stderr, "stored warehouses are kept in %s: %v\n", base, err)
+		if err := os.MkdirAll(base, 0o700); err != nil {
+			return "", err
+		}
+	}
+	entries, err := os.ReadDir(base)
+	if err != nil {
+		return "", err
+	}
+	for _, e := range entries {
+		if st, err := e.Info(); err == nil && time.Since(st.ModTime()) > kept {
+			os.RemoveAll(filepath.Join(base, e.Name())) // what cannot be removed is in nobody's way
+		}
+	}
+	return base, nil
+})
+
+func writable(dir string) error {
+	f, err := os.CreateTemp(dir, "try-")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
