@@ -13,12 +13,15 @@ import (
 // What migrations do to the columns of tables.
 var (
 	create       = regexp.MustCompile(`^CREATE TABLE (\w+) \($`)
-	column       = regexp.MustCompile(`^    (\w+) [A-Z]`)
+	column       = regexp.MustCompile(`^    (\w+) ([A-Z]+)`)
 	drop         = regexp.MustCompile(`^DROP TABLE (\w+);`)
 	rename       = regexp.MustCompile(`^ALTER TABLE (\w+) RENAME TO (\w+);`)
 	addColumn    = regexp.MustCompile(`^ALTER TABLE (\w+) ADD COLUMN (\w+) `)
 	renameColumn = regexp.MustCompile(`^ALTER TABLE (\w+) RENAME COLUMN (\w+) TO (\w+);`)
 )
+
+// booleans are the columns of that type, which readers fill as integers: table.column.
+var booleans = map[string]bool{}
 
 // columns reads the migrations once.
 var columns = sync.OnceValues(func() (map[string][]string, error) {
@@ -59,6 +62,7 @@ func migrate(text string, tables map[string][]string) {
 			tables[table] = nil
 		} else if m := column.FindStringSubmatch(line); m != nil && table != "" {
 			tables[table] = append(tables[table], m[1])
+			booleans[table+"."+m[1]] = m[2] == "BOOLEAN"
 		} else if line == ");" {
 			table = ""
 		} else if m := drop.FindStringSubmatch(line); m != nil {

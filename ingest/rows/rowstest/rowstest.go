@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"prof/ingest/load"
 	"prof/ingest/rows"
@@ -64,8 +65,18 @@ func (s sink) Append(ctx context.Context, table string, each func(add rows.Add) 
 			return n, fmt.Errorf("a row of %s has %d values for %d columns: %v", table, len(row), len(columns), row)
 		}
 		rows.MaskRow(table, columns, row)
+		for i, v := range row {
+			if text, isText := v.(string); isText && !utf8.ValidString(text) {
+				return n, notUTF8(table, columns[i], text)
+			}
+		}
 	}
 	return n, err
+}
+
+// notUTF8 is an error as a database gives it.
+func notUTF8(table, column, text string) error {
+	return fmt.Errorf("%s.%s is %q, which is no UTF-8", table, column, text)
 }
 
 // Insert keeps rows.
@@ -74,7 +85,15 @@ func (s sink) Insert(ctx context.Context, table string, from rows.Rows) (int64, 
 	before := len(k.Pieces)
 	n, err := s.Memory.Insert(ctx, table, from)
 	for i := range k.Pieces[before:] {
-		k.Pieces[before+i].Source = int32(s.kept.SourceID)
+		p := &k.Pieces[before+i]
+		p.Source = int32(s.kept.SourceID)
+		for col, c := range k.Columns {
+			for row := range p.N {
+				if c.Type == rows.Varchar && !p.IsNull(col, row) && !utf8.ValidString(p.Text(col, row)) {
+					return n, notUTF8(table, c.Name, p.Text(col, row))
+				}
+			}
+		}
 	}
 	return n, err
 }
@@ -135,6 +154,8 @@ func (r Row) value(column string) any {
 		return nil
 	case r.of.Columns[i].Type == rows.BigInt:
 		return r.piece.Int64(i)[r.n]
+	case r.of.Columns[i].Type == rows.Integer && booleans[r.table+"."+column]:
+		return r.piece.Int32(i)[r.n] != 0
 	case r.of.Columns[i].Type == rows.Integer:
 		return r.piece.Int32(i)[r.n]
 	case r.of.Columns[i].Type == rows.Double:

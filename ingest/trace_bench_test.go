@@ -1,4 +1,4 @@
-package torch_test
+package ingest_test
 
 import (
 	"bufio"
@@ -26,7 +26,19 @@ var moved = regexp.MustCompile(`("ts": |"External id": |"correlation": |"id": |"
 // scale writes a trace of at least size bytes: the events of a real one again and again, each time a second later.
 func scale(tb testing.TB, from, to string, size int64) {
 	tb.Helper()
-	text := readAll(tb, from)
+	in, err := os.Open(from)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer in.Close()
+	z, err := gzip.NewReader(in)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	text, err := io.ReadAll(z)
+	if err != nil {
+		tb.Fatal(err)
+	}
 	begin := bytes.Index(text, []byte(`"traceEvents": [`)) + len(`"traceEvents": [`)
 	end := bytes.LastIndexByte(text[:bytes.LastIndex(text, []byte(`"Record Window End"`))], '{')
 	body := text[begin:end]
@@ -74,21 +86,10 @@ func scale(tb testing.TB, from, to string, size int64) {
 	}
 }
 
-func readAll(tb testing.TB, path string) []byte {
-	tb.Helper()
-	src := unpack(tb, path)
-	defer src.Close()
-	text, err := io.ReadAll(src)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return text
-}
-
-// BenchmarkIngest stores a trace of 1 GB, made from a real one, plain and packed; MB/s are of JSON, and peak-MB what the process took at
+// BenchmarkTrace stores a trace of the PyTorch profiler, of 1 GB, made from a real one, plain and packed; MB/s are of JSON, and peak-MB what the process took at
 // most, over all of the benchmark so far.
-func BenchmarkIngest(b *testing.B) {
-	from := shared + "dsocr-sdpa.trace.json.gz"
+func BenchmarkTrace(b *testing.B) {
+	from := "../../shared/captures/torch/dsocr-sdpa.trace.json.gz"
 	if _, err := os.Stat(from); err != nil {
 		b.Skipf("%v: this benchmark needs the captures beside the repository", err)
 	}
