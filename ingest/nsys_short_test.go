@@ -1,4 +1,4 @@
-package nsys_test
+package ingest_test
 
 import (
 	"fmt"

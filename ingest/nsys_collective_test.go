@@ -1,4 +1,4 @@
-package nsys_test
+package ingest_test
 
 import (
 	"testing"
@@ -13,7 +13,7 @@ const callRows = `SELECT pid, start_ns, duration_ns, operation, in_bytes, out_by
 // and the range that launched the kernel, which of calls in a group is the end of the outermost one.
 func TestCollectives(t *testing.T) {
 	w := warehouseWith(t, derive.Facts{})
-	mustIngest(t, w, "c", "testdata/collectives.sqlite")
+	mustIngest(t, w, "c", "nsys/testdata/collectives.sqlite")
 	const tp = "18446744073709551615"
 	expect(t, w, callRows,
 		"100|200|30|all-reduce|4096|4096|"+tp+"|4|3|ncclAllReduce",
@@ -40,7 +40,7 @@ func TestCollectives(t *testing.T) {
 // TestCollectivesOfCapture: a real export with payloads, of a program whose sizes are known: ranks.py beside it.
 func TestCollectivesOfCapture(t *testing.T) {
 	w := warehouseWith(t, derive.Facts{})
-	mustIngest(t, w, "ranks", "../../testdata/ranks/rank0.sqlite.gz")
+	mustIngest(t, w, "ranks", "../testdata/ranks/rank0.sqlite.gz")
 	expect(t, w, `SELECT operation, in_bytes, out_bytes, group_size, rank_id, count(*) FROM collective_call GROUP BY ALL ORDER BY ALL`,
 		"all-gather|32768|65536|2|0|6", "all-reduce|4|4|2|0|2", "all-reduce|32768|32768|2|0|24", "all-reduce|1048576|1048576|2|0|12",
 		"all-to-all|32768|32768|2|0|6", "broadcast|32768|32768|2|0|6", "reduce-scatter|32768|16384|2|0|6", "send|32768|0|2|0|6")

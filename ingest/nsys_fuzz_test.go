@@ -1,4 +1,4 @@
-package nsys_test
+package ingest_test
 
 import (
 	"bytes"
@@ -66,7 +66,7 @@ func newLoader(t testing.TB) *loader {
 		t.Fatal(err)
 	}
 	l.target.SourceID = 1
-	if l.names, err = filepath.Glob("testdata/*.sqlite"); err != nil || len(l.names) < 5 {
+	if l.names, err = filepath.Glob("nsys/testdata/*.sqlite"); err != nil || len(l.names) < 5 {
 		t.Fatal(l.names, err)
 	}
 	for _, f := range l.names {

@@ -1,4 +1,4 @@
-package nsys_test
+package ingest_test
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 
 	"prof/queries"
 	"prof/queries/frame"
+	"prof/schema"
 )
 
 // faults are queries over the whole warehouse that must give no rows on any capture.
@@ -99,15 +100,15 @@ func TestCaptures(t *testing.T) {
 			if c.name != "variants-graph" && count == 0 {
 				t.Error("it has no kernels")
 			}
-			checkParts(t, c.name)
+			checkParts(t, w, c.name)
 		})
 	}
 }
 
 // checkParts holds what was stored to what source_part and source say was.
-func checkParts(t *testing.T, run string) {
+func checkParts(t *testing.T, w *schema.Warehouse, run string) {
 	t.Helper()
-	w := shared.w
+
 	stored := func(table string) string {
 		return fmt.Sprintf("(SELECT count(*) FROM %s WHERE run_id = (SELECT run_id FROM run WHERE name = '%s'))", table, run)
 	}

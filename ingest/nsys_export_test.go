@@ -1,4 +1,4 @@
-package nsys_test
+package ingest_test
 
 import (
 	"errors"
@@ -43,7 +43,7 @@ func checkExact(t *testing.T, run string) func(f *frame.Frame) {
 func expectWorkload(t *testing.T, name string) {
 	t.Helper()
 	w := warehouseWith(t, derive.Facts{})
-	mustIngest(t, w, name, "testdata/"+name+".sqlite")
+	mustIngest(t, w, name, "nsys/testdata/"+name+".sqlite")
 	inPrefill, inStep := "true|prefill", "true|decode_step[#]"
 	if name == "no_nvtx" {
 		inPrefill, inStep = "false|~", "false|~"
@@ -76,7 +76,7 @@ func expectWorkload(t *testing.T, name string) {
 func TestOldExport(t *testing.T) {
 	expectWorkload(t, "old")
 	w := newWarehouse(t)
-	mustIngest(t, w, "old", "testdata/old.sqlite")
+	mustIngest(t, w, "old", "nsys/testdata/old.sqlite")
 	expect(t, w, `SELECT device_id, name, bus_id, chip, compute_capability, sm_count, clock_hz, memory_bytes, memory_bytes_per_s, uuid FROM device`,
 		"0|Tesla V100|0000:07:00.0|~|~|80|1380000000|16914055168|~|~")
 	expect(t, w, `SELECT tool_version, schema_version, started_at, duration_ns, status FROM source`, "~|~|~|~|ok")
@@ -89,7 +89,7 @@ func TestOldExport(t *testing.T) {
 func TestVersionedTables(t *testing.T) {
 	expectWorkload(t, "versions")
 	w := newWarehouse(t)
-	mustIngest(t, w, "versions", "testdata/versions.sqlite")
+	mustIngest(t, w, "versions", "nsys/testdata/versions.sqlite")
 	expect(t, w, `SELECT part, read_count FROM source_part WHERE part LIKE 'CUPTI%' ORDER BY part`, "CUPTI_ACTIVITY_KIND_KERNEL_V2|~", "CUPTI_ACTIVITY_KIND_KERNEL_V3|3",
 		"CUPTI_ACTIVITY_KIND_MEMCPY_V3|1", "CUPTI_ACTIVITY_KIND_MEMSET_V3|1", "CUPTI_ACTIVITY_KIND_RUNTIME_V2|6")
 	expect(t, w, `SELECT command FROM run`, "python serve.py --hf-token '***'")
@@ -102,7 +102,7 @@ func TestNoNVTX(t *testing.T) { expectWorkload(t, "no_nvtx") }
 func TestGraphMode(t *testing.T) {
 	for _, osrt := range []bool{false, true} {
 		w := newWarehouse(t)
-		if _, err := tryIngest(t, w, load.Options{WithOSRT: osrt, APIRows: true}, "graphs", "testdata/graphs.sqlite"); err != nil {
+		if _, err := tryIngest(t, w, load.Options{WithOSRT: osrt, APIRows: true}, "graphs", "nsys/testdata/graphs.sqlite"); err != nil {
 			t.Fatal(err)
 		}
 		expect(t, w, `SELECT g.tid, device_id, stream_id, mode, graph_id, start_ns, duration_ns, busy_ns, kernel_count, memop_count, launch_start_ns, launch_duration_ns, a.name, h.path
@@ -144,7 +144,7 @@ func TestGraphMode(t *testing.T) {
 // TestTwoProcesses: CUDA_VISIBLE_DEVICES gives both processes a GPU 0, and their correlation ids clash.
 func TestTwoProcesses(t *testing.T) {
 	w := newWarehouse(t)
-	mustIngest(t, w, "p", "testdata/processes.sqlite")
+	mustIngest(t, w, "p", "nsys/testdata/processes.sqlite")
 	expect(t, w, kernelRows,
 		"100|100|0|7|20|1|k()|2|1|64|1|10|5|cudaLaunchKernel|true|prefill", "200|200|1|7|20|2|k()|2|1|64|1|12|5|cudaLaunchKernel|false|~",
 		"100|100|0|7|40|4|k()|2|1|64|2|30|5|cudaLaunchKernel|true|decode", "200|200|1|7|40|8|k()|2|1|64|2|32|5|cudaLaunchKernel|true|request",
@@ -164,7 +164,7 @@ func TestTwoProcesses(t *testing.T) {
 // TestOddRows: what lacks a time is left out and counted; what lacks its launch keeps its time.
 func TestOddRows(t *testing.T) {
 	w := newWarehouse(t)
-	mustIngest(t, w, "odd", "testdata/odd.sqlite")
+	mustIngest(t, w, "odd", "nsys/testdata/odd.sqlite")
 	open := "never popped > never ended"
 	expect(t, w, kernelRows,
 		"100|101|0|7|100|10|k()|2|1|64|1|10|10|cudaLaunchKernel|true|"+open+" > one", "100|~|0|7|200|20|k()|2|1|64|2|~|~|~|~|~", "100|~|0|7|300|30|k()|2|1|64|~|~|~|~|~|~",
@@ -189,10 +189,10 @@ func TestRefusedExports(t *testing.T) {
 		is    error
 		wants []string
 	}{
-		{"testdata/strings.sqlite", nil, []string{"testdata/strings.sqlite", "string 4711", "StringIds lacks"}},
-		{"testdata/no_cuda.sqlite", nsys.ErrNoCUDA, []string{"testdata/no_cuda.sqlite", "no CUDA activity", "--trace=cuda,nvtx"}},
+		{"nsys/testdata/strings.sqlite", nil, []string{"nsys/testdata/strings.sqlite", "string 4711", "StringIds lacks"}},
+		{"nsys/testdata/no_cuda.sqlite", nsys.ErrNoCUDA, []string{"nsys/testdata/no_cuda.sqlite", "no CUDA activity", "--trace=cuda,nvtx"}},
 	} {
-		_, err := tryIngest(t, w, load.Options{APIRows: true}, "refused", "testdata/old.sqlite", c.file)
+		_, err := tryIngest(t, w, load.Options{APIRows: true}, "refused", "nsys/testdata/old.sqlite", c.file)
 		if err == nil || c.is != nil && !errors.Is(err, c.is) {
 			t.Errorf("%s: %v", c.file, err)
 			continue
@@ -206,13 +206,13 @@ func TestRefusedExports(t *testing.T) {
 			expect(t, w, "SELECT count(*) FROM "+table, "0")
 		}
 	}
-	mustIngest(t, w, "refused", "testdata/old.sqlite")
+	mustIngest(t, w, "refused", "nsys/testdata/old.sqlite")
 }
 
 // TestAllocations: what the program got from CUDA and gave back, with the peak of each stage by what was live when it began and in it.
 func TestAllocations(t *testing.T) {
 	w := newWarehouse(t)
-	mustIngest(t, w, "m", "testdata/memory.sqlite")
+	mustIngest(t, w, "m", "nsys/testdata/memory.sqlite")
 	expect(t, w, `SELECT pid, device_id, time_ns, memory, address, size_bytes FROM cuda_allocation ORDER BY time_ns, size_bytes`, "100|0|10|Device|4096|1000", "100|0|15|Pinned|9000|64",
 		"100|0|150|Device|8192|500", "100|0|160|Device|8192|-500", "100|0|160|Device|8192|700", "100|0|250|Device|8192|-700")
 	expect(t, w, `SELECT read_count, stored_count, reason FROM source_part WHERE part LIKE '%MEMORY_USAGE%'`, "7|6|1 rows are neither an allocation nor a release, or have a size or time that cannot be")

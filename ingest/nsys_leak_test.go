@@ -1,4 +1,4 @@
-package nsys_test
+package ingest_test
 
 import (
 	"bytes"
@@ -40,7 +40,7 @@ func TestNoSecrets(t *testing.T) {
 	for _, p := range pairs(t) {
 		in = append(in, capture{p.name + "-parquet", p.parquet})
 	}
-	fixtures, err := filepath.Glob("testdata/*.sqlite")
+	fixtures, err := filepath.Glob("nsys/testdata/*.sqlite")
 	if err != nil || len(fixtures) < 5 {
 		t.Fatal(fixtures, err)
 	}

@@ -1,4 +1,4 @@
-package nsys_test
+package ingest_test
 
 import (
 	"os"
@@ -11,7 +11,7 @@ import (
 
 // TestCache: of what nsys-ai keeps of an export, the work, the calls, the launches and the ranges are those of the export; the export itself goes before it.
 func TestCache(t *testing.T) {
-	const from = "../../testdata/nsys/variants-node/variants-node_pqtdir"
+	const from = "../testdata/nsys/variants-node/variants-node_pqtdir"
 	dir := filepath.Join(t.TempDir(), "kept")
 	cache := filepath.Join(dir, "variants-node.nsys-cache")
 	if err := os.MkdirAll(cache, 0o700); err != nil {
@@ -58,7 +58,7 @@ func TestCache(t *testing.T) {
 			t.Errorf("%s\ngives %d rows of the cache, %d of the export, or others:\n%.300s\n%.300s", query, len(got), len(want), strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	}
-	data, err := os.ReadFile("../../testdata/nsys/variants-node/variants-node.sqlite.gz")
+	data, err := os.ReadFile("../testdata/nsys/variants-node/variants-node.sqlite.gz")
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "variants-node.sqlite.gz"), data, 0o600)
 	}

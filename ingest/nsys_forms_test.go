@@ -1,4 +1,4 @@
-package nsys_test
+package ingest_test
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ type pair struct{ name, sqlite, parquet string }
 func pairs(t *testing.T) []pair {
 	t.Helper()
 	out := []pair{}
-	for _, root := range []string{"../../testdata/nsys/variants-node", "../../../shared/captures/nsys/dsocr-sdpa"} {
+	for _, root := range []string{"../testdata/nsys/variants-node", "../../shared/captures/nsys/dsocr-sdpa"} {
 		name := filepath.Base(root)
 		p := pair{name, filepath.Join(root, name+".sqlite.gz"), filepath.Join(root, name+"_pqtdir")}
 		if _, err := os.Stat(p.parquet); err != nil {
@@ -94,7 +94,7 @@ func compareRuns(t *testing.T, w *schema.Warehouse, table string) int {
 
 // TestCutParquet: a cut file is named in the error, and nothing is stored.
 func TestCutParquet(t *testing.T) {
-	const from = "../../testdata/nsys/variants-node/variants-node_pqtdir"
+	const from = "../testdata/nsys/variants-node/variants-node_pqtdir"
 	for _, c := range []struct {
 		file string
 		cut  func(b []byte) []byte
@@ -140,8 +140,8 @@ func TestSeveralSources(t *testing.T) {
 	w := newWarehouse(t)
 	dir := t.TempDir()
 	for name, from := range map[string]string{
-		"bench.rank0.sqlite.gz": "../../testdata/nsys/kernels/kernels.sqlite.gz", "bench_rank-1.sqlite.gz": "../../testdata/nsys/variants-node/variants-node.sqlite.gz",
-		"frank2.sqlite": "testdata/processes.sqlite", "rank3.sqlite": "testdata/old.sqlite",
+		"bench.rank0.sqlite.gz": "../testdata/nsys/kernels/kernels.sqlite.gz", "bench_rank-1.sqlite.gz": "../testdata/nsys/variants-node/variants-node.sqlite.gz",
+		"frank2.sqlite": "nsys/testdata/processes.sqlite", "rank3.sqlite": "nsys/testdata/old.sqlite",
 	} {
 		b, err := os.ReadFile(from)
 		if err == nil {
@@ -206,6 +206,6 @@ func TestSeveralSources(t *testing.T) {
 // TestTwoFormsOfOneCapture: of a folder with both exports of a report one is taken.
 func TestTwoFormsOfOneCapture(t *testing.T) {
 	w := newWarehouse(t)
-	mustIngest(t, w, "both", "../../testdata/nsys/variants-node")
+	mustIngest(t, w, "both", "../testdata/nsys/variants-node")
 	expect(t, w, `SELECT form, count(*) FROM source GROUP BY ALL`, "sqlite|1")
 }

@@ -1,4 +1,4 @@
-package nsys_test
+package ingest_test
 
 import (
 	"os"
@@ -15,7 +15,7 @@ import (
 // TestPlanIsWhatIsRead compares what is said before with what reading the same exports notes.
 func TestPlanIsWhatIsRead(t *testing.T) {
 	t.Parallel()
-	paths, err := filepath.Glob("testdata/*.sqlite")
+	paths, err := filepath.Glob("nsys/testdata/*.sqlite")
 	if err != nil || len(paths) == 0 {
 		t.Fatal(paths, err)
 	}
@@ -23,7 +23,7 @@ func TestPlanIsWhatIsRead(t *testing.T) {
 		return filepath.Base(p) == "no_cuda.sqlite" || filepath.Base(p) == "strings.sqlite"
 	})
 	for _, name := range []string{"kernels", "variants-node", "variants-graph"} {
-		packed, err := os.ReadFile(filepath.Join("../../testdata/nsys", name, name+".sqlite.gz"))
+		packed, err := os.ReadFile(filepath.Join("../testdata/nsys", name, name+".sqlite.gz"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package nsys_test
+package ingest_test
 
 import (
 	"encoding/csv"
@@ -24,7 +24,7 @@ const chains = `WITH RECURSIVE chain AS (
 // TestStacks: of made calls, each kernel has the functions of its own, is outside Python or has none known.
 func TestStacks(t *testing.T) {
 	w := warehouseWith(t, derive.Facts{})
-	mustIngest(t, w, "r", "testdata/stacks.sqlite")
+	mustIngest(t, w, "r", "nsys/testdata/stacks.sqlite")
 	const outer = "/srv/llm/run.py(20): <module> > /srv/llm/run.py(9): step"
 	expect(t, w, chains+`SELECT k.correlation_id, coalesce(c.functions, k.stack_id::VARCHAR) FROM kernel k LEFT JOIN chain c ON c.stack_id = k.stack_id ORDER BY 1`,
 		"1|"+outer+" > /srv/llm/model.py(3): forward", "2|"+outer, "3|0", "4|0", "5|~", "6|~", "7|~", "8|~", "9|~")
@@ -36,7 +36,7 @@ func TestStacks(t *testing.T) {
 // TestSamples: of made samples, each gap has the function that its thread was in at more than half of them, else that of its launch, else none; no launch has the stack of a sample.
 func TestSamples(t *testing.T) {
 	w := warehouseWith(t, derive.Facts{})
-	mustIngest(t, w, "r", "testdata/samples.sqlite")
+	mustIngest(t, w, "r", "nsys/testdata/samples.sqlite")
 	const outer = "/srv/llm/run.py(20): <module>"
 	const step = outer + " > /srv/llm/run.py(10): step"
 	expect(t, w, chains+`SELECT p.tid, p.time_ns, coalesce(c.functions, p.stack_id::VARCHAR), r.path FROM python_sample p LEFT JOIN chain c ON c.stack_id = p.stack_id LEFT JOIN range_path r ON r.path_id = p.path_id ORDER BY ALL`,
@@ -68,7 +68,7 @@ func TestSamples(t *testing.T) {
 // It leaves out one function of each nn.Module, and nsys takes no stack of cudaLaunchKernelExC.
 func TestStacksOfPyTorch(t *testing.T) {
 	w, _ := sharedWarehouse(t)
-	const name = "../../testdata/nsys/stacks/torch.csv"
+	const name = "../testdata/nsys/stacks/torch.csv"
 	f, err := os.Open(name)
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +150,7 @@ func sampleMarks(t *testing.T, path string) []sampleMark {
 // TestSamplesOfExport: samples by stack are those of the export, and each gap that is known by samples has the function that more than half of those within it are in, and no gap else.
 func TestSamplesOfExport(t *testing.T) {
 	w := warehouseWith(t, derive.Facts{})
-	for run, path := range map[string]string{"stacks": "../../testdata/nsys/stacks/stacks.sqlite.gz", "idle": "../../testdata/cpu/idle.sqlite.gz"} {
+	for run, path := range map[string]string{"stacks": "../testdata/nsys/stacks/stacks.sqlite.gz", "idle": "../testdata/cpu/idle.sqlite.gz"} {
 		mustIngest(t, w, run, path)
 		marks, counts := sampleMarks(t, path), map[string]int{}
 		for _, m := range marks {

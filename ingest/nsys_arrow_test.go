@@ -1,4 +1,4 @@
-package nsys_test
+package ingest_test
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 
 // TestArrowEqualsSQLite: the exports of a report as SQLite, arrow and arrowdir give the same rows in every table.
 func TestArrowEqualsSQLite(t *testing.T) {
-	const folder = "../../testdata/forms/"
+	const folder = "../testdata/forms/"
 	stream := filepath.Join(t.TempDir(), "llama_arwdir")
 	splitArrow(t, folder+"llama.arrows.gz", stream)
 	for _, arrow := range []string{folder + "llama.arrows.gz", stream} {

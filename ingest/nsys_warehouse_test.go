@@ -1,17 +1,16 @@
-package nsys_test
+package ingest_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"prof/ingest"
 	"prof/ingest/derive"
 	"prof/ingest/load"
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/schema"
@@ -36,6 +35,7 @@ func warehouseWith(t testing.TB, facts derive.Facts) *schema.Warehouse {
 }
 
 func openWarehouse(t testing.TB, dir string, facts derive.Facts) (*schema.Warehouse, error) {
+	testkit.CopyHome(t, dir)
 	return schema.Open(t.Context(), schema.Home{Dir: dir}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: facts, MemoryLimit: "1GB"})
 }
 
@@ -137,7 +137,7 @@ func captures(t testing.TB) []capture {
 	t.Helper()
 	var out []capture
 	seen := map[string]bool{}
-	for _, pattern := range []string{"../../testdata/nsys/*/*.sqlite*", "../../../shared/captures/nsys/*/*.sqlite*", "../../../shared/captures/others/h100_2gpu_1s.sqlite.gz"} {
+	for _, pattern := range []string{"../testdata/nsys/*/*.sqlite*", "../../shared/captures/nsys/*/*.sqlite*", "../../shared/captures/others/h100_2gpu_1s.sqlite.gz"} {
 		found, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
@@ -159,42 +159,13 @@ func captures(t testing.TB) []capture {
 	return out
 }
 
-// shared is one warehouse with a run for each capture, for tests that only read.
-var shared struct {
-	once sync.Once
-	w    *schema.Warehouse
-	runs []capture
-	dir  string
-	err  error
-}
-
+// sharedWarehouse is one warehouse with a run for each capture, for tests that only read.
 func sharedWarehouse(t testing.TB) (*schema.Warehouse, []capture) {
 	t.Helper()
-	shared.once.Do(func() {
-		if shared.dir, shared.err = os.MkdirTemp("", "prof-nsys-"); shared.err != nil {
-			return
-		}
-		if shared.w, shared.err = openWarehouse(t, shared.dir, derive.Facts{}); shared.err != nil {
-			return
-		}
-		for _, c := range captures(t) {
-			if _, shared.err = tryIngest(t, shared.w, load.Options{WithOSRT: true, APIRows: true}, c.name, c.path); shared.err != nil {
-				return
-			}
-			shared.runs = append(shared.runs, c)
-		}
-	})
-	if shared.err != nil {
-		t.Fatal(shared.err)
+	runs := captures(t)
+	var of []testkit.Run
+	for _, c := range runs { // testdata is beside this folder
+		of = append(of, testkit.Run{Name: c.name, Files: []string{c.path}, Options: ingest.Options{Load: load.Options{WithOSRT: true, APIRows: true}}})
 	}
-	return shared.w, shared.runs
-}
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if shared.w != nil {
-		shared.w.Close()
-	}
-	os.RemoveAll(shared.dir)
-	os.Exit(code)
+	return testkit.Warehouse(t, of...), runs
 }

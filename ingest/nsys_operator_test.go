@@ -1,4 +1,4 @@
-package nsys_test
+package ingest_test
 
 import (
 	"bytes"
@@ -70,7 +70,7 @@ var emitted = regexp.MustCompile(`^(.+?)(?:, seq = (\d+))?, op_id = \d+(?:, size
 // TestOperatorsEqualRanges: the operators are the ranges of the export whose text is of that form, one by one.
 func TestOperatorsEqualRanges(t *testing.T) {
 	w, _ := sharedWarehouse(t)
-	data := content(t, "../../testdata/nsys/emit-nvtx/emit-nvtx.sqlite.gz")
+	data := content(t, "../testdata/nsys/emit-nvtx/emit-nvtx.sqlite.gz")
 	e, err := sqlite.New(bytes.NewReader(data), int64(len(data)), "emit-nvtx")
 	if err != nil {
 		t.Fatal(err)
@@ -172,7 +172,7 @@ func TestForwardOperators(t *testing.T) {
 // the same model's training steps, which also copied their input to the GPU.
 func TestOperatorsEqualProfiler(t *testing.T) {
 	w, _ := sharedWarehouse(t)
-	file, err := os.Open("../../testdata/nsys/emit-nvtx/profiler.csv")
+	file, err := os.Open("../testdata/nsys/emit-nvtx/profiler.csv")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +216,7 @@ func TestOperatorsEqualProfiler(t *testing.T) {
 // TestOperatorsOfTwoSources: the operators of a second capture are numbered on after those of the first.
 func TestOperatorsOfTwoSources(t *testing.T) {
 	w := newWarehouse(t)
-	mustIngest(t, w, "two", "../../testdata/nsys/emit-nvtx/emit-nvtx.sqlite.gz", "testdata/operators.sqlite")
+	mustIngest(t, w, "two", "../testdata/nsys/emit-nvtx/emit-nvtx.sqlite.gz", "nsys/testdata/operators.sqlite")
 	for _, f := range operatorFaults {
 		expectNone(t, w, f.what, f.sql)
 	}
@@ -227,7 +227,7 @@ func TestOperatorsOfTwoSources(t *testing.T) {
 // TestOperatorForms reads what the capture does not have; the numbers are those of make_exports.operators.
 func TestOperatorForms(t *testing.T) {
 	w := newWarehouse(t)
-	mustIngest(t, w, "forms", "testdata/operators.sqlite")
+	mustIngest(t, w, "forms", "nsys/testdata/operators.sqlite")
 	for _, f := range operatorFaults {
 		expectNone(t, w, f.what, f.sql)
 	}
