@@ -378,3 +378,57 @@ func Plain(t testing.TB, path string) string {
 	}
 	return out
 }
+
+// Contents are the rows of all tables but those of the run's names, as sorted texts, with the names of kernels, calls and operators in the place of
+// their numbers: two readings of one capture have the same, in whatever order they met the names.
+func (k *Kept) Contents() map[string][]string {
+	out := map[string][]string{}
+	for _, table := range k.Filled() {
+		var list []string
+		for _, c := range k.tables[table] {
+			of := named[c]
+			switch {
+			case c == "run_id" || of == table && !strings.HasPrefix(c, "parent_") && hasName[table]:
+			case hasName[of]:
+				list = append(list, c+".name")
+			default:
+				list = append(list, c)
+			}
+		}
+		out[table] = slices.Sorted(slices.Values(k.Table(table).Texts(strings.Join(list, " "))))
+	}
+	return out
+}
+
+// hasName are tables whose rows are numbered as they are met.
+var hasName = map[string]bool{"kernel_name": true, "api_name": true, "op_name": true}
+
+// Same compares the contents of two targets, but the tables that are left out, and returns how many rows there are.
+func Same(t testing.TB, a, b *Kept, but ...string) (n int) {
+	t.Helper()
+	one, two := a.Contents(), b.Contents()
+	for table := range a.tables {
+		if slices.Contains(but, table) {
+			continue
+		}
+		n += len(one[table])
+		if slices.Equal(one[table], two[table]) {
+			continue
+		}
+		t.Errorf("%s has %d and %d rows, which differ", table, len(one[table]), len(two[table]))
+		for i := range max(len(one[table]), len(two[table])) {
+			if x, y := at(one[table], i), at(two[table], i); x != y {
+				t.Errorf("%s: %s and %s", table, x, y)
+				break
+			}
+		}
+	}
+	return n
+}
+
+func at(list []string, i int) string {
+	if i < len(list) {
+		return list[i]
+	}
+	return "nothing"
+}
