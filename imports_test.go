@@ -112,7 +112,7 @@ var alone = []string{"capture", "queries/caveat", "queries/frame", "queries/judg
 // owners says who alone may import a package of others; the key is a prefix of the import path.
 var owners = map[string][]string{
 	"github.com/duckdb/":        {"schema", "ingest", "ingest/store", "ingest/nsys/parquet", "queries"},
-	"database/sql":              {"schema", "ingest", "ingest/store", "ingest/critical", "ingest/steady", "queries"},
+	"database/sql":              {"schema", "ingest", "ingest/store", "ingest/critical", "ingest/steady", "internal/testkit", "queries"},
 	"github.com/NVIDIA/go-nvml": {"capture"},
 	"github.com/jedib0t/":       {"render/table"},
 	"github.com/mattn/":         {"render/typeset"},
@@ -123,6 +123,10 @@ var owners = map[string][]string{
 	"github.com/bmatcuk/":       {"capture"},
 	"golang.org/x/term":         {"capture", "internal/cli"},
 }
+
+// databases are the rooms whose tests link DuckDB, for which a linker takes 5 to 15 s of CPU each. Tests of all other rooms do without: what a
+// reader writes they look at in memory (ingest/rows/rowstest), and what is stored or derived is tested in ingest and queries.
+var databases = []string{".", "ingest", "ingest/critical", "ingest/nsys/parquet", "ingest/steady", "ingest/store", "internal/cli", "internal/laketest", "internal/testkit", "queries", "queries/judge/diff", "schema", "serve", "serve/ask"}
 
 // source is one Go file: its folder from the root and its imports.
 type source struct {
@@ -213,6 +217,38 @@ func checkOwner(t *testing.T, s source, name string) {
 	for prefix, who := range owners {
 		if strings.HasPrefix(name, prefix) && !allowed(who, s.dir) {
 			t.Errorf("%s imports %s, which only %s may", s.file, name, strings.Join(who, ", "))
+		}
+	}
+}
+
+func TestDatabases(t *testing.T) {
+	all := sources(t)
+	imports, tested := map[string][]string{}, map[string][]string{}
+	for _, s := range all {
+		if strings.HasSuffix(s.file, "_test.go") {
+			tested[s.dir] = append(tested[s.dir], s.imports...)
+		} else {
+			imports[s.dir] = append(imports[s.dir], s.imports...)
+		}
+	}
+	links := map[string]bool{}
+	var reach func(names []string) bool
+	reach = func(names []string) bool {
+		return slices.ContainsFunc(names, func(name string) bool {
+			ours, isOurs := strings.CutPrefix(name, "prof/")
+			if !isOurs {
+				return strings.HasPrefix(name, "github.com/duckdb/")
+			}
+			if is, known := links[ours]; known {
+				return is
+			}
+			links[ours] = reach(imports[ours])
+			return links[ours]
+		})
+	}
+	for dir, names := range tested {
+		if is, may := reach(append(names, imports[dir]...)), slices.Contains(databases, dir); is != may {
+			t.Errorf("the tests of %s link DuckDB: %v; databases says %v", dir, is, may)
 		}
 	}
 }
