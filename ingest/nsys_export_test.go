@@ -8,8 +8,37 @@ import (
 	"prof/ingest/derive"
 	"prof/ingest/load"
 	"prof/ingest/nsys"
+	"prof/internal/testkit"
+	"prof/queries"
 	"prof/schema"
 )
+
+// TestMadeExports asks queries of small exports with known answers, whose rows are looked at in ingest/nsys.
+func TestMadeExports(t *testing.T) {
+	var runs []testkit.Run
+	for _, name := range []string{"graphs", "old", "versions", "processes", "odd"} {
+		runs = append(runs, testkit.Run{Name: name, Files: []string{"../ingest/nsys/testdata/" + name + ".sqlite"}})
+	}
+	w := testkit.Warehouse(t, runs...)
+	for _, r := range runs {
+		f := query(t, w, "conservation", queries.Args{"run": r.Name})
+		if f.Rows[0][f.Index("is_exact")] != true {
+			t.Errorf("%s: conservation: %v", r.Name, f.Rows[0])
+		}
+		if r.Name == "processes" && (f.Rows[0][f.Index("unlaunched_ns")] != int64(32) || f.Rows[0][f.Index("outside_ns")] != int64(2) || f.Rows[0][f.Index("attributed_ns")] != int64(29)) {
+			t.Errorf("conservation: %v", f.Rows[0])
+		}
+	}
+	for _, run := range []string{"old", "versions"} {
+		if f := query(t, w, "stages", queries.Args{"run": run}); len(f.Rows) != 2 || f.Rows[0][0] != "prefill" || f.Rows[1][0] != "decode" {
+			t.Errorf("stages of %s: %v", run, f.Rows)
+		}
+	}
+	if f := query(t, w, "gpu-metrics", queries.Args{"run": "graphs"}); len(f.Rows) != 4 || f.Rows[1][f.Index("mean")] != 0.75 {
+		t.Errorf("gpu-metrics: %v", f.Rows)
+	}
+	testkit.Expect(t, w, `SELECT message FROM diagnostic WHERE origin = 'capture' ORDER BY time_ns`, "Number of events: 12, HF_TOKEN=***", "bad")
+}
 
 // TestRefusedExports: an error names the file and says what is wrong, and nothing is stored.
 func TestRefusedExports(t *testing.T) {
