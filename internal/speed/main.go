@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"prof/testdata/exports"
+	"prof/internal/exports"
 )
 
 // errAcceptable is in each error that PROF_SPEED_OK accepts.
