@@ -17,8 +17,10 @@ import (
 // may know.
 var rooms = map[string][]string{
 	".":                     {"internal/cli"},
-	"internal/cli":          {"capture", "serve", "serve/*", "ingest", "ingest/derive", "ingest/load", "ingest/model", "ingest/workload", "queries", "queries/*", "render/*", "schema", "schema/pack", "schema/rundir", "testdata", "internal/diagnosis"},
+	"internal/cli":          {"capture", "serve", "serve/*", "ingest", "ingest/derive", "ingest/load", "ingest/model", "ingest/workload", "queries", "queries/*", "render/*", "schema", "schema/pack", "schema/rundir", "testdata"},
 	"internal/child":        {},
+	"internal/diagnosis":    {"internal/exports"},
+	"internal/exports":      {"ingest/nsys/sqlite", "ingest/nsys/table"},
 	"internal/file":         {},
 	"internal/golden":       {},
 	"internal/mask":         {},
@@ -95,8 +97,6 @@ var rooms = map[string][]string{
 	"serve/page":            {},
 	"serve/jobs":            {"capture", "schema/rundir"},
 	"testdata":              {},
-	"internal/diagnosis":    {"internal/exports"},
-	"internal/exports":      {"ingest/nsys/sqlite", "ingest/nsys/table"},
 }
 
 // everyones are rooms without imports of ours that every room may use.
