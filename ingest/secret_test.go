@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"prof/ingest"
-	"prof/testdata/exports"
+	"prof/internal/exports"
 )
 
 // leak is the secret that every text of a capture gets, and said how it says that it is one.
