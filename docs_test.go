@@ -108,7 +108,7 @@ func newWorkplace(t *testing.T, bin string) workplace {
 	if err := os.Symlink(captures, filepath.Join(dir, "testdata")); err != nil {
 		t.Fatal(err)
 	}
-	return workplace{dir, []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + dir, "LC_ALL=C.UTF-8", "TMPDIR=" + os.TempDir()}}
+	return workplace{dir, []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + dir, "XDG_CACHE_HOME=" + filepath.Join(bin, "cache"), "LC_ALL=C.UTF-8", "TMPDIR=" + os.TempDir()}}
 }
 
 // run gives what a command line prints; it must succeed.

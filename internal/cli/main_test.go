@@ -102,15 +102,24 @@ func exported(t testing.TB, name string) string {
 
 // place is a folder to run prof in; its home is .prof there.
 type place struct {
-	t   testing.TB
-	dir string
-	env []string // besides a bare environment
+	t     testing.TB
+	dir   string
+	cache string   // its cache folder, in which empty warehouses are those of all places
+	env   []string // besides a bare environment
 
 	read []*schema.Warehouse // see settle
 	said map[string]string   // see unchanged
 }
 
-func newPlace(t testing.TB) *place { return &place{t: t, dir: t.TempDir()} }
+func newPlace(t testing.TB) *place {
+	t.Helper()
+	p := &place{t: t, dir: t.TempDir(), cache: t.TempDir()}
+	shared := filepath.Join(filepath.Dir(built), "empty")
+	if err := errors.Join(os.MkdirAll(shared, 0o700), os.Mkdir(filepath.Join(p.cache, "prof"), 0o700), os.Symlink(shared, filepath.Join(p.cache, "prof/empty"))); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
 
 func (p *place) path(name string) string { return filepath.Join(p.dir, filepath.FromSlash(name)) }
 
@@ -134,7 +143,7 @@ func (p *place) command(args ...string) *exec.Cmd {
 	p.settle()
 	cmd := exec.Command(built, args...)
 	cmd.Dir = p.dir
-	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "CUDA_HOME=" + p.path("no-cuda"), "TMPDIR=" + os.TempDir()}, p.env...)
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "XDG_CACHE_HOME=" + p.cache, "CUDA_HOME=" + p.path("no-cuda"), "TMPDIR=" + os.TempDir()}, p.env...)
 	return cmd
 }
 

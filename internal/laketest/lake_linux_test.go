@@ -65,7 +65,7 @@ type result struct {
 func (m machine) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(built, args...)
 	cmd.Dir = m.dir
-	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + m.dir, "TMPDIR=" + os.TempDir(), "PROF_HOME=" + m.home, "PROF_WAIT=60s"}, m.env...)
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + m.dir, "XDG_CACHE_HOME=" + filepath.Join(filepath.Dir(built), "cache"), "TMPDIR=" + os.TempDir(), "PROF_HOME=" + m.home, "PROF_WAIT=60s"}, m.env...)
 	return cmd
 }
 
