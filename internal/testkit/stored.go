@@ -232,7 +232,7 @@ func nameOf(runs []Run) (string, error) {
 	fmt.Fprintln(sum, program)
 	for _, r := range runs {
 		o := r.Options
-		o.Warn, o.Load.Progress, o.Load.Outside = nil, nil, nil
+		o.Warn, o.Load.Progress = nil, nil
 		fmt.Fprintf(sum, "%q %+v\n", r.Name, o)
 		for _, f := range r.Files {
 			fmt.Fprintf(sum, "%q\n", f)
