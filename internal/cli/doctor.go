@@ -44,7 +44,7 @@ func (p *program) doctor(c *cli.Context) error {
 		}
 		checks = lakeChecks(c.Context, lake)
 	} else {
-		checks = capture.Doctor(c.Context, capture.DoctorOptions{Home: home.Dir})
+		checks = capture.Doctor(c.Context, capture.DoctorOptions{Machine: p.world.machine, Home: home.Dir})
 	}
 	if c.Context.Err() != nil {
 		return c.Context.Err()
