@@ -222,10 +222,13 @@ func (p *program) captured(c *cli.Context, home schema.Home, in ingest.Options, 
 		failed = true
 	} else if err := p.keeper().captureSummary(c, home, in.Name, o); err != nil {
 		return err
-	} else if c.Bool("push") {
-		if err := p.pushCaptured(c, home, in.Name); err != nil {
-			fmt.Fprintf(p.err, "prof: the run is stored but was not pushed: %s; to try again: %s\n", oneLine(err), mask.Command(append(profWords(c), "push", in.Name)))
-			failed = true
+	} else {
+		fmt.Fprintf(p.err, "next: %s\n", mask.Command(append(profWords(c), "show", in.Name)))
+		if c.Bool("push") {
+			if err := p.pushCaptured(c, home, in.Name); err != nil {
+				fmt.Fprintf(p.err, "prof: the run is stored but was not pushed: %s; to try again: %s\n", oneLine(err), mask.Command(append(profWords(c), "push", in.Name)))
+				failed = true
+			}
 		}
 	}
 	switch {
