@@ -17,6 +17,7 @@ import (
 	"prof/capture"
 	"prof/capture/capturetest"
 	"prof/ingest"
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/schema"
 	"prof/schema/rundir"
@@ -30,7 +31,6 @@ type bench struct {
 	nsys    capturetest.Nsys
 	ncu     capturetest.Ncu
 	work    capturetest.Program // nil: it ends at once
-	environ []string            // of prof
 	folder  string              // the working folder
 	input   *os.File            // stdin of prof; nil: none
 	output  *os.File            // stdout of prof; nil: a file, which the result has
@@ -45,7 +45,7 @@ func newBench(t testing.TB) *bench {
 	if err := os.MkdirAll(p.path("tmp"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	b := &bench{place: p, machine: capturetest.New(p.path("tmp")), shelf: &shelf{}, folder: p.dir, environ: []string{"PATH=/bin", "HOME=" + p.dir}}
+	b := &bench{place: p, machine: capturetest.New(p.path("tmp")), shelf: &shelf{}, folder: p.dir}
 	b.nsys.SQLite, b.ncu.Report = standIns(t)
 	b.stop = &stopper{exit: func(code int) { t.Errorf("prof was ended with %d", code) }}
 	b.stop.ctx, b.stop.cancel = p.t.Context(), func() {}
@@ -80,13 +80,7 @@ var standInsOnce sync.Once
 func (b *bench) storing() *bench {
 	b.t.Helper()
 	b.shelf = nil
-	empty, err := emptyHome()
-	if err == nil {
-		err = os.CopyFS(b.path(".prof"), os.DirFS(empty))
-	}
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	testkit.CopyHome(b.t, b.path(".prof"))
 	return b
 }
 
@@ -112,8 +106,8 @@ func (b *bench) prof(args ...string) result {
 	}
 	args = append([]string{"prof", "--home", b.path(".prof")}, args...)
 	p := newProgram(args, files[0], files[1], files[2])
-	p.stop = b.stop
-	p.world = world{machine: b.machine.Capture(b.environ), dir: b.folder, self: capturetest.Self, files: files, asked: b.asked}
+	p.stop, p.dir, p.env = b.stop, b.folder, append([]string{"PATH=/bin", "HOME=" + b.dir}, b.env...)
+	p.world = world{machine: b.machine.Capture(p.env), self: capturetest.Self, files: files, asked: b.asked}
 	if b.shelf != nil {
 		p.world.keeper = b.shelf
 	}
@@ -232,7 +226,9 @@ func (s *shelf) store(_ *cli.Context, _ schema.Home, dir string, in ingest.Optio
 
 func (s *shelf) plan(_ *cli.Context, _ schema.Home, _ string, c *capture.Session) (capture.Plan, error) {
 	m, err := rundir.ReadManifest(filepath.Join(c.Dir(), rundir.ManifestName))
-	if err != nil || !slices.ContainsFunc(m.Passes, func(p rundir.Pass) bool { return len(p.Artifacts) > 0 && p.Status == rundir.StatusOK || p.ExitCode != nil && *p.ExitCode != 0 }) {
+	if err != nil || !slices.ContainsFunc(m.Passes, func(p rundir.Pass) bool {
+		return len(p.Artifacts) > 0 && p.Status == rundir.StatusOK || p.ExitCode != nil && *p.ExitCode != 0
+	}) {
 		return capture.Plan{}, err
 	}
 	return capture.Plan{Launches: []capture.Launch{{Symbol: "saxpy", Of: 1}}}, nil

@@ -95,10 +95,10 @@ func (p *program) capture(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := checkPush(c, home); err != nil {
+	if err := p.checkPush(c, home); err != nil {
 		return err
 	}
-	o, err := captureOptions(c, home, nil)
+	o, err := p.captureOptions(c, home, nil)
 	if err != nil {
 		return err
 	}
@@ -245,7 +245,7 @@ func (p *program) captured(c *cli.Context, home schema.Home, in ingest.Options, 
 }
 
 // checkPush refuses --push where the run could not be pushed, before the workload runs.
-func checkPush(c *cli.Context, home schema.Home) error {
+func (p *program) checkPush(c *cli.Context, home schema.Home) error {
 	switch {
 	case !c.Bool("push"):
 		return nil
@@ -253,16 +253,16 @@ func checkPush(c *cli.Context, home schema.Home) error {
 		return usagef("--push pushes what is stored: omit --no-ingest and --node-rank")
 	case home.Lake != nil:
 		return usagef("the warehouse is a lake already (%s), into which the run goes: omit --push", home.Lake)
-	case os.Getenv(lakeVariable) == "":
+	case p.getenv(lakeVariable) == "":
 		return usagef("--push needs the lake's address in %s", lakeVariable)
 	}
-	_, err := otherLake(os.Getenv(lakeVariable))
+	_, err := p.otherLake(p.getenv(lakeVariable))
 	return err
 }
 
 // pushCaptured pushes a run that was captured and stored.
 func (p *program) pushCaptured(c *cli.Context, home schema.Home, name string) (err error) {
-	to, err := otherLake(os.Getenv(lakeVariable))
+	to, err := p.otherLake(p.getenv(lakeVariable))
 	if err != nil {
 		return err
 	}
@@ -289,7 +289,7 @@ func (p *program) nodeOf(c *cli.Context) (*rundir.Node, error) {
 		}
 		return nil, nil
 	}
-	n, err := capture.NewNode(c.Int(nodeRankName), c.Int("nodes"), c.String("run"), c.String("job"), p.environ())
+	n, err := capture.NewNode(c.Int(nodeRankName), c.Int("nodes"), c.String("run"), c.String("job"), p.env)
 	if err != nil {
 		return nil, &usageError{err}
 	}
@@ -347,8 +347,8 @@ func profWords(c *cli.Context) []string {
 }
 
 // storeOptions are what the command line says of how the run is to be stored.
-func storeOptions(c *cli.Context, o capture.Options) (ingest.Options, error) {
-	in := ingest.Options{Name: c.String("run"), ProfVersion: version(), Models: c.StringSlice("model"), Workloads: c.StringSlice("workload"),
+func (p *program) storeOptions(c *cli.Context, o capture.Options) (ingest.Options, error) {
+	in := ingest.Options{Name: c.String("run"), ProfVersion: version(), Models: p.paths(c.StringSlice("model")), Workloads: p.paths(c.StringSlice("workload")),
 		Load: load.Options{Assume: c.Bool("assume"), Threads: runtime.NumCPU()}}
 	if c.IsSet("run") && in.Name == "" {
 		return in, usagef("--run needs a name")
@@ -374,7 +374,7 @@ func storeOptions(c *cli.Context, o capture.Options) (ingest.Options, error) {
 
 // captureIngest says how the run is to be stored, before minutes are spent on it.
 func (p *program) captureIngest(c *cli.Context, o capture.Options, argv []string) (ingest.Options, error) {
-	in, err := storeOptions(c, o)
+	in, err := p.storeOptions(c, o)
 	if err != nil {
 		return in, err
 	}

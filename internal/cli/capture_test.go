@@ -5,14 +5,13 @@ import (
 	"compress/gzip"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 
 	"prof/capture/capturetest"
+	"prof/internal/testkit"
 )
 
 // ncuReport is what the fake ncu leaves.
@@ -26,13 +25,7 @@ func fakes(t testing.TB, how ...string) *place {
 	if err != nil {
 		t.Fatal(err)
 	}
-	empty, err := emptyHome()
-	if err == nil { // making a warehouse takes longer than most of these tests
-		err = os.CopyFS(p.path(".prof"), os.DirFS(empty))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.CopyHome(t, p.path(".prof")) // making a warehouse takes longer than most of these tests
 	z, err := gzip.NewReader(bytes.NewReader(read(t, filepath.Join("..", "..", "testdata", "ncu", ncuReport))))
 	if err != nil {
 		t.Fatal(err)
@@ -50,19 +43,6 @@ func fakes(t testing.TB, how ...string) *place {
 		"NSYS_FAKE_NCU_ASKED=" + p.path("asked")}, how...)
 	return p
 }
-
-// emptyHome is a home whose warehouse holds no run.
-var emptyHome = sync.OnceValues(func() (string, error) {
-	from, err := template()
-	home := filepath.Join(filepath.Dir(built), "empty")
-	if err == nil {
-		err = os.CopyFS(home, os.DirFS(filepath.Join(from, ".prof")))
-	}
-	if err == nil {
-		err = exec.Command(built, "--home", home, "rm", "a").Run()
-	}
-	return home, err
-})
 
 // passes gives the passes of a run: name, status and reason; before them what else is asked.
 func (p *place) passes(run string, also ...string) string {

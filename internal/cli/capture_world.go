@@ -16,10 +16,9 @@ import (
 
 // world is what captures meet outside of prof. Where it is zero it is the real one.
 type world struct {
-	machine capture.Machine
-	dir     string      // working folder
-	self    string      // path of prof, which profilers start in the workload's place
-	files   [3]*os.File // stdin, stdout and stderr of workloads
+	machine capture.Machine // but for its environment
+	self    string          // path of prof, which profilers start in the workload's place
+	files   [3]*os.File     // stdin, stdout and stderr of workloads
 	keeper  keeper
 	asked   func(captureJob) error // called in place of a capture
 }
@@ -41,25 +40,9 @@ func (p *program) keeper() keeper {
 	return p
 }
 
-// folder is the working folder.
-func (p *program) folder() (string, error) {
-	if p.world.dir != "" {
-		return p.world.dir, nil
-	}
-	return os.Getwd()
-}
-
-// environ is the environment of prof and of workloads.
-func (p *program) environ() []string {
-	if p.world.machine.Environ != nil {
-		return p.world.machine.Environ
-	}
-	return os.Environ()
-}
-
 // captureSetup is what a session needs of this process.
 func (p *program) captureSetup(home schema.Home, job captureJob) (capture.Setup, error) {
-	dir, err := p.folder()
+	dir, err := p.workDir()
 	if err != nil {
 		return capture.Setup{}, err
 	}
@@ -70,6 +53,6 @@ func (p *program) captureSetup(home schema.Home, job captureJob) (capture.Setup,
 		}
 	}
 	files := []*os.File{cmp.Or(p.world.files[0], os.Stdin), cmp.Or(p.world.files[1], os.Stdout), cmp.Or(p.world.files[2], os.Stderr)}
-	return capture.Setup{Runs: filepath.Join(home.Dir, runsName), Run: job.in.Name, Argv: job.argv, Environ: p.environ(), Dir: dir, Self: self,
+	return capture.Setup{Runs: filepath.Join(home.Dir, runsName), Run: job.in.Name, Argv: job.argv, Environ: p.env, Dir: dir, Self: self,
 		ProfVersion: version(), Files: files, Machine: p.world.machine, Talk: func(m string) { fmt.Fprintln(p.err, "prof: "+m) }}, nil
 }

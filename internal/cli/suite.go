@@ -47,7 +47,7 @@ func (p *program) captureSuite(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	suite, err := capture.ReadSuite(c.String(suiteName))
+	suite, err := capture.ReadSuite(p.path(c.String(suiteName)))
 	if err != nil {
 		return &usageError{err}
 	}
@@ -86,14 +86,14 @@ func (p *program) captureSuite(c *cli.Context) error {
 
 // suiteJobs says what to capture for each run of a suite, and finds what would stop it.
 func (p *program) suiteJobs(c *cli.Context, home schema.Home, suite *capture.Suite) ([]suiteJob, error) {
-	dir, err := p.folder()
+	dir, err := p.workDir()
 	if err != nil {
 		return nil, err
 	}
 	var out []suiteJob
 	for _, r := range suite.Runs {
 		job := suiteJob{captureJob: captureJob{argv: r.Argv}, entry: r.Name, workloadKey: capture.WorkloadKey(r.Argv, dir)}
-		if job.options, err = captureOptions(c, home, r.Apply); err == nil {
+		if job.options, err = p.captureOptions(c, home, r.Apply); err == nil {
 			job.in, err = p.captureIngest(c, job.options, r.Argv)
 		}
 		if err == nil {
