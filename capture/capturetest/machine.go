@@ -445,6 +445,20 @@ func (p *Process) Run(argv ...string) int {
 	return p.Wait(child)
 }
 
+// Exec runs a program of this machine to its end, in the process's place.
+func (p *Process) Exec(path string, args ...string) int {
+	cmd := exec.Command(path, args...)
+	cmd.Env, cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr = p.Env, p.Dir, p.Stdin, p.Stdout, p.Stderr
+	err := cmd.Run()
+	if cmd.ProcessState == nil {
+		return p.fails(err)
+	}
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return p.Die(status.Signal())
+	}
+	return cmd.ProcessState.ExitCode()
+}
+
 // launched is prof as profilers start it.
 func launched(p *Process) int {
 	if len(p.Argv) < 2 || p.Argv[1] != capture.LaunchVerb {

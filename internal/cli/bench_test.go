@@ -27,6 +27,7 @@ import (
 // are kept on a shelf, unless that is nil.
 type bench struct {
 	*place
+	temp    string // folder for temporary files
 	machine *capturetest.Machine
 	nsys    capturetest.Nsys
 	ncu     capturetest.Ncu
@@ -41,11 +42,8 @@ type bench struct {
 
 func newBench(t testing.TB) *bench {
 	t.Helper()
-	p := newPlace(t)
-	if err := os.MkdirAll(p.path("tmp"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	b := &bench{place: p, machine: capturetest.New(p.path("tmp")), shelf: &shelf{}, folder: p.dir}
+	p, temp := newPlace(t), t.TempDir()
+	b := &bench{place: p, temp: temp, machine: capturetest.New(temp), shelf: &shelf{}, folder: p.dir}
 	b.nsys.SQLite, b.ncu.Report = standIns(t)
 	b.stop = &stopper{exit: func(code int) { t.Errorf("prof was ended with %d", code) }}
 	b.stop.ctx, b.stop.cancel = p.t.Context(), func() {}
@@ -95,7 +93,7 @@ func (b *bench) prof(args ...string) result {
 		}
 		path := name
 		if i > 0 {
-			path = b.path("tmp/" + name)
+			path = filepath.Join(b.temp, name)
 		}
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND|os.O_TRUNC, 0o600)
 		if err != nil {

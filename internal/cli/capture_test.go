@@ -111,7 +111,7 @@ func TestCaptureEnds(t *testing.T) {
 			if len(b.shelf.stored) == 0 || b.shelf.stored[len(b.shelf.stored)-1] != map[bool]string{false: "r", true: "r again"}[len(b.shelf.stored) == 2] {
 				t.Errorf("stored %q", b.shelf.stored)
 			}
-			if left, err := filepath.Glob(b.path("tmp/.prof~*")); err != nil || len(left) > 0 {
+			if left, err := filepath.Glob(filepath.Join(b.temp, ".prof~*")); err != nil || len(left) > 0 {
 				t.Errorf("left behind: %q %v", left, err)
 			}
 		})
