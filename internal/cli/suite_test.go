@@ -60,7 +60,7 @@ func TestSuite(t *testing.T) {
 	t.Parallel()
 	b := suiteBench(t, suiteText)
 	b.wantSuite(1, "min\nmax\n", []string{"suite s, run 1 of 3: min: run s-min\n", "run 3 of 3: bad: run s-bad\n", "prof: 1 of 3 runs failed: bad; the same command again captures only these\n"})
-	if want := [][2]string{{"suite", "s"}, {"entry", "bad"}}; !slices.Equal(b.shelf.last.Tags, want) {
+	if want := [][2]string{{"entry", "bad"}, {"suite", "s"}}; !slices.Equal(b.shelf.last.Tags, want) {
 		t.Errorf("tags %q", b.shelf.last.Tags)
 	}
 	write(t, b.path("good"), nil)
@@ -82,7 +82,7 @@ func TestSuiteStored(t *testing.T) {
 	b.wantSuite(0, "", []string{"min: skipped: run s-min is this one\n", "max: skipped: run s-max is this one\n", "\nsuite s\n"})
 	b.wantRows(map[string]string{
 		"SELECT r.name, string_agg(t.key || '=' || t.value, ' ' ORDER BY t.key) AS tags FROM run r JOIN run_tag t USING (run_id) GROUP BY r.name, r.run_id ORDER BY r.run_id": "name,tags\ns-min,entry=min model=toy preset=min suite=s why=once\ns-max,entry=max model=toy preset=max suite=s why=once\n",
-		"SELECT entry, run, stage, status, tags, passes, gpu_span_median_ns > 0 AS timed FROM suite('s', stage := 'decode')":                                                  "entry,run,stage,status,tags,passes,timed\nmin,s-min,decode,ok,model=toy preset=min why=once,1,true\nmax,s-max,decode,ok,model=toy preset=max why=once,1,true\n",
+		"SELECT entry, run, stage, status, tags, passes, gpu_span_median_ns > 0 AS timed FROM suite('s', stage := 'decode')":                                                  "entry,run,stage,status,tags,passes,timed\nmin,s-min,decode,ok,preset=min,2,true\nmax,s-max,decode,ok,preset=max,2,true\n",
 	})
 	if got := b.run("query", "suite", "--suite", "none", "--format", "csv"); got.code != 0 || strings.Count(got.out, "\n") != 1 {
 		t.Errorf("a suite without runs: exit %d, %q %q", got.code, got.out, got.err)
