@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"prof/capture/capturetest"
 )
@@ -46,13 +47,14 @@ func TestCaptureStored(t *testing.T) {
 	b.nsys.How = "vary"
 	b.work = func(p *capturetest.Process) int {
 		exits(0)(p)
+		p.Sleep(time.Second)
 		path := p.Getenv("PROF_MARK_FACTS")
 		if path == "" { // without a timeline
 			return 0
 		}
 		const config = `{"config":{"model_type":"llama"},"runs":[{"prefill_len":%d,"new_tokens":3,"batch":1}],"marks":{"pid":%d,"rank":%d,"world_size":2%s}}`
 		write(t, path, fmt.Appendf(nil, config, 681, p.PID, 0, `,"torch":"2.11.0"`))
-		write(t, strings.Replace(path, ".facts", "-71.facts", 1), fmt.Appendf(nil, config, 12, 71, 1, ""))
+		write(t, strings.Replace(path, ".facts", fmt.Sprintf("-%d.facts", p.PID+1), 1), fmt.Appendf(nil, config, 12, p.PID+1, 1, ""))
 		return 0
 	}
 	got := b.prof("capture", "--run", "r", "--tag", "k=v w", "--auto-stages", "--baseline", "--repeats", "2", "--", "work")
@@ -71,7 +73,7 @@ func TestCaptureStored(t *testing.T) {
 	}
 	b.wantRows(map[string]string{
 		"SELECT (SELECT count(*) FROM kernel) AS kernels, (SELECT count(*) FROM ncu_launch) AS launches, (SELECT value FROM run_tag WHERE key = 'k') AS tag":               "kernels,launches,tag\n32,4,v w\n",
-		"SELECT p.rank_id, p.world_size, w.prefill_count, w.pass_id FROM workload_process p JOIN workload_pass w USING (run_id, source_id, process_id) ORDER BY p.rank_id": "rank_id,world_size,prefill_count,pass_id\n0,2,681,1\n1,2,12,2\n",
+		"SELECT p.rank_id, p.world_size, w.prefill_count, w.pass_id FROM workload_process p JOIN workload_pass w USING (run_id, source_id, process_id) ORDER BY p.rank_id": "rank_id,world_size,prefill_count,pass_id\n0,2,681,1\n0,2,681,3\n1,2,12,2\n1,2,12,4\n",
 		"SELECT value FROM facts('r') WHERE key = 'workload.torch'":                    "value\n2.11.0\n",
 		"SELECT value, weight FROM run_conditions('r') WHERE aspect = 'package torch'": "value,weight\n2.11.0,clouds\n",
 	})
