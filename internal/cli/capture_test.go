@@ -21,6 +21,7 @@ const ncuReport = "kernels-prefill.ncu-rep.gz"
 func fakes(t testing.TB, how ...string) *place {
 	t.Helper()
 	p := newPlace(t)
+	p.apart = true
 	dir, err := filepath.Abs(filepath.Join("testdata", "fake"))
 	if err != nil {
 		t.Fatal(err)

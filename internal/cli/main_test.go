@@ -113,6 +113,8 @@ type place struct {
 	dir  string
 	env  []string // besides a bare environment
 	home string   // in place of .prof, only to read: a stored one of the test kit
+	// apart has verbs that may start a tool run as a process, since which tools there are is of the process.
+	apart bool
 
 	read []*schema.Warehouse // see settle
 	said map[string]string   // see unchanged
@@ -166,9 +168,19 @@ func (p *place) run(args ...string) result { return p.runWith("", args...) }
 // readingVerbs leave the warehouse as it is.
 var readingVerbs = []string{completeVerb, "check", "diff", "explain", "export", "model", "pack", "plot", "query", "report", "runs", "show", "sql", "trend"}
 
+// process runs prof as a process.
+func (p *place) process(args ...string) result {
+	p.t.Helper()
+	cmd := p.command(args...)
+	return finish(p.t, cmd, cmd.Run)
+}
+
 // runWith runs prof in this process.
 func (p *place) runWith(stdin string, args ...string) result {
 	p.t.Helper()
+	if p.apart && !slices.Contains(readingVerbs, args[0]) {
+		return p.process(args...)
+	}
 	var out, errs bytes.Buffer
 	prof := newProgram(append([]string{"prof"}, p.homed(args)...), strings.NewReader(stdin), &out, &errs)
 	prof.dir, prof.env = p.dir, p.environ()

@@ -17,7 +17,7 @@ func TestShowSaysWhatTheReportSays(t *testing.T) {
 	w := testkit.Warehouse(t, various...)
 	bounds := map[judge.Bound]bool{}
 	for _, name := range []string{"both", "profiled", "nccl", "ranks", "llama"} {
-		screen, report := bothSay(t, w, name)
+		screen, report := askedBoth(t, w, name)
 		for key, f := range screen.Frames {
 			if key == "diagnostics" {
 				continue // which the screen counts, and a report shows as warnings
@@ -52,8 +52,8 @@ func TestShowSaysWhatTheReportSays(t *testing.T) {
 	}
 }
 
-// bothSay gives what the screen of a run asks, and its report.
-func bothSay(t *testing.T, w *schema.Warehouse, name string) (screen, report *judge.Report) {
+// askedBoth gives what the screen of a run asks, and its report.
+func askedBoth(t *testing.T, w *schema.Warehouse, name string) (screen, report *judge.Report) {
 	t.Helper()
 	run, err := w.Resolve(t.Context(), name)
 	if err != nil {
