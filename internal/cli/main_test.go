@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"prof/ingest"
 	"prof/ingest/derive"
 	"prof/internal/testkit"
 	"prof/queries"
@@ -268,6 +269,9 @@ func fill(t testing.TB, home string) {
 	t.Helper()
 	testkit.CopyHome(t, home, filled...)
 }
+
+// two are the runs "a" and "llama", a later one.
+var two = []testkit.Run{filled[0], {Name: "llama", Files: []string{"nsys/" + node}, Options: ingest.Options{Tags: [][2]string{{"gpu", "h200"}}}, TrueSums: true}}
 
 // repeated are three runs of one workload, of three repeats each: two of the same code, one of other.
 var repeated = []testkit.Run{{Name: "sdpa-1", Files: []string{"capture/llama/sdpa-1"}, TrueSums: true}, {Name: "sdpa-2", Files: []string{"capture/llama/sdpa-2"}, TrueSums: true}, {Name: "eager", Files: []string{"capture/llama/eager"}, TrueSums: true}}

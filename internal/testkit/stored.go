@@ -37,6 +37,8 @@ type Run struct {
 	Make    func(dir string) ([]string, error)
 	Key     string
 	Sources []string
+	// Then, where it is not nil, changes the warehouse once the run is stored. Key and Sources decide how.
+	Then func(ctx context.Context, w *schema.Warehouse) error
 	// TrueSums keeps the hashes of the files, so that an ingest finds them stored. No other run of the warehouse may have one of them.
 	TrueSums bool
 }
@@ -228,11 +230,13 @@ func Ingest(ctx context.Context, w *schema.Warehouse, i int, r Run) error {
 	if !res.Made {
 		return fmt.Errorf("%q: no run was made: %+v", paths, res)
 	}
-	if r.TrueSums {
-		return nil
+	if !r.TrueSums {
+		// One capture may be part of several runs here, which an ingest refuses.
+		_, err = w.DB.ExecContext(ctx, `UPDATE source SET sha256 = run_id::VARCHAR || source_id WHERE run_id = ?::UUID`, res.Run.ID)
 	}
-	// One capture may be part of several runs here, which an ingest refuses.
-	_, err = w.DB.ExecContext(ctx, `UPDATE source SET sha256 = run_id::VARCHAR || source_id WHERE run_id = ?::UUID`, res.Run.ID)
+	if err == nil && r.Then != nil {
+		err = r.Then(ctx, w)
+	}
 	return err
 }
 
