@@ -30,6 +30,7 @@ var rooms = map[string][]string{
 	"internal/torture":      {"internal/exports"},
 	"internal/suggest":      {},
 	"capture":               {"schema/rundir", "capture/*"},
+	"capture/capturetest":   {"capture", "capture/tracer"},
 	"capture/mark":          {},
 	"capture/tracer":        {},
 	"ingest":                {"schema", "schema/pack", "schema/rundir", "ingest/*"},

@@ -73,8 +73,8 @@ func TestOutputsElsewhere(t *testing.T) {
 	}
 	p.ok("diff", "a", "a", "--out", "file.md")
 	want := string(read(t, p.path("file.md")))
-	if got := p.ok("diff", "a", "a", "--format", "md", "--out", "/dev/stdout"); got != want+"/dev/stdout\n" {
-		t.Errorf("/dev/stdout gave %q, want %q", got, want)
+	if got := p.process("diff", "a", "a", "--format", "md", "--out", "/dev/stdout"); got != (result{0, want + "/dev/stdout\n", ""}) {
+		t.Errorf("/dev/stdout gave %+v, want %q", got, want)
 	}
 	said := make(chan string)
 	go func() {

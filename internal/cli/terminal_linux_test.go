@@ -216,33 +216,53 @@ func TestSpins(t *testing.T) {
 	}
 }
 
-// TestPruneKeepsWhatIsNotStored: captures made with --no-ingest, those of a run that was removed, and reports that could not be read stay whatever
-// the limit; on a terminal nothing is done without --yes.
-func TestPruneKeepsWhatIsNotStored(t *testing.T) {
+// TestPrune: what prune packs can be stored anew. Runs tagged keep, captures made with --no-ingest, those of a run that was removed, and reports that
+// could not be read stay whatever the limit; on a terminal nothing is done without --yes.
+func TestPrune(t *testing.T) {
 	t.Parallel()
-	p := fakes(t, "")
-	p.ok("capture", "--run", "r", "--mode", "light", "--", "true")
-	p.ok("capture", "--run", "unstored", "--mode", "light", "--no-ingest", "--", "true")
-	write(t, p.path(".prof/runs/r/nsys/report-2.qdstrm"), []byte("recorded"))
-	before := listing(t, p.path(".prof/runs"))
-	prune := []string{"prune", "--keep", "0", "--max-total", "1B"}
-	said := `kept: r/nsys/report-2.qdstrm: the warehouse does not have it\nkept: unstored: the warehouse does not have it\n`
-	const line = `delete r/nsys/report-1.sqlite \([0-9.]+ MB\): [^\n]*\n`
-	p.wantLike(0, line, said+`.*\ndry run: 1 file, .* nothing was changed; --yes applies it\n`, append(prune, "--dry-run")...)
-	if drawn := onTerminal(p, 100, prune...); !strings.Contains(drawn, "delete r/nsys/report-1.sqlite") || !strings.Contains(drawn, "nothing was changed; --yes applies it") {
+	b := newBench(t).storing()
+	b.nsys.How = "vary"
+	for _, args := range [][]string{{"--run", "kept", "--tag", "keep=yes", "--tools", "ncu", "--ncu-kernels", "saxpy"}, {"--run", "r", "--mode", "light"}, {"--run", "unstored", "--mode", "light", "--no-ingest"}} {
+		if r := b.prof(append(append([]string{"capture"}, args...), "--", "work")...); r.code != 0 {
+			t.Fatalf("%q: exit %d: %s", args, r.code, r.err)
+		}
+	}
+	before, stored := listing(t, b.path(".prof/runs")), counts(b.place)
+	onTerminal := func(args ...string) string {
+		master, slave := terminal(t, 100)
+		b.output = slave
+		r := b.prof(append([]string{"prune", "--keep", "0"}, args...)...)
+		b.output = nil
+		slave.Close()
+		drawn, err := io.ReadAll(master)
+		if r.code != 0 || !errors.Is(err, syscall.EIO) {
+			t.Errorf("%q: exit %d, %v", args, r.code, err)
+		}
+		return string(drawn) + r.err
+	}
+	const said = `kept: kept: it is protected\n(kept: r/nsys/report-2.qdstrm: the warehouse does not have it\n)?kept: unstored: the warehouse does not have it\n`
+	const packed, deleted = `compress r/nsys/report-1.sqlite \([0-9.]+ MB\): [^\n]*\n`, `delete r/nsys/report-1.sqlite.zst \([0-9.]+ MB\): [^\n]*\n`
+	b.wantLike(0, packed, said+`dry run: 1 file, .* nothing was changed; --yes applies it\n`, "prune", "--keep", "0", "--dry-run")
+	if drawn := onTerminal(); !strings.Contains(drawn, "compress r/nsys/report-1.sqlite") || !strings.Contains(drawn, "nothing was changed; --yes applies it") {
 		t.Errorf("on a terminal:\n%s", drawn)
 	}
-	if after := listing(t, p.path(".prof/runs")); strings.Join(after, "\n") != strings.Join(before, "\n") {
+	if after := listing(t, b.path(".prof/runs")); !slices.Equal(after, before) {
 		t.Fatalf("a dry run changed files:\n%q\n%q", after, before)
 	}
-	p.wantLike(0, line, said+`.*compressed 0 and deleted 1 files; .*\n`, prune...)
-	p.wantLike(2, "", "prof: --dry-run and --yes exclude each other\n", append(prune, "--dry-run", "--yes")...)
-	p.wantLike(1, "", `prof: --not-stored nosuch: there is no such capture in .*\n`, append(prune, "--not-stored", "nosuch")...)
-	if drawn := onTerminal(p, 100, append(prune, "--yes", "--not-stored", "unstored")...); !strings.Contains(drawn, "deleted 1 files") {
+	b.wantLike(0, packed, said+`compressed 1 and deleted 0 files; .*\n`, "prune", "--keep", "0")
+	if got := b.ok("ingest", "--replace", b.path(".prof/runs/r")); got != "r\n" || counts(b.place) != stored {
+		t.Errorf("stored anew as %q:\n%s\nwant\n%s", got, counts(b.place), stored)
+	}
+	before = append(before, strings.TrimPrefix(write(t, b.path(".prof/runs/r/nsys/report-2.qdstrm"), []byte("recorded")), b.path(".prof/runs")+"/"))
+	b.wantLike(0, deleted, said+`.*compressed 0 and deleted 1 files; .*\n`, "prune", "--keep", "0", "--max-total", "1B")
+	b.wantLike(2, "", "prof: --dry-run and --yes exclude each other\n", "prune", "--dry-run", "--yes")
+	b.wantLike(1, "", `prof: --not-stored nosuch: there is no such capture in .*\n`, "prune", "--not-stored", "nosuch")
+	if drawn := onTerminal("--max-total", "1B", "--yes", "--not-stored", "unstored"); !strings.Contains(drawn, "deleted 1 files") {
 		t.Errorf("a run that was named:\n%s", drawn)
 	}
+	slices.Sort(before)
 	want := slices.DeleteFunc(before, func(path string) bool { return strings.HasSuffix(path, ".sqlite") })
-	if after := listing(t, p.path(".prof/runs")); strings.Join(after, "\n") != strings.Join(want, "\n") {
+	if after := slices.Sorted(slices.Values(listing(t, b.path(".prof/runs")))); !slices.Equal(after, want) {
 		t.Errorf("the runs hold %q, want %q", after, want)
 	}
 }
