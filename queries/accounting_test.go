@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/schema"
@@ -15,11 +16,13 @@ import (
 // its passes.
 func TestAccounting(t *testing.T) {
 	t.Parallel()
-	w := everything(t)
-	for _, run := range slices.Concat(shipped, traced) {
-		f := query(t, w, "accounting", queries.Args{"run": run})
-		if len(f.Rows) == 0 && run != "cpu" {
-			t.Errorf("%s: no rows: %q", run, f.Notes)
+	w := testkit.All(t)
+	p := newPlans(t, w)
+	for _, run := range timelines {
+		id := testkit.RunID(run)
+		f := p.ask("FROM {accounting}(?::UUID)", id)
+		if len(f.Rows) == 0 && run != "torch-cpu" {
+			t.Errorf("%s: no rows", run)
 		}
 		sums, spans, shares := map[string]int64{}, map[string]int64{}, map[string]float64{}
 		for _, r := range f.Rows {
@@ -36,21 +39,21 @@ func TestAccounting(t *testing.T) {
 				t.Errorf("%s %s: the parts are %d ns (%v) of %d", run, key, sums[key], shares[key], span)
 			}
 		}
-		testPassAccounting(t, w, run, spans)
-		testIdle(t, w, run, f)
+		checkPassAccounting(p, run, id, spans)
+		checkIdle(p, run, id, f)
 	}
 }
 
-// testPassAccounting holds the passes to the spans of their stages, and to the times of ranges.
-func testPassAccounting(t *testing.T, w *schema.Warehouse, run string, spans map[string]int64) {
-	t.Helper()
-	f := query(t, w, "pass-accounting", queries.Args{"run": run})
+// checkPassAccounting holds the passes to the spans of their stages, and to the times of ranges.
+func checkPassAccounting(p plans, run, id string, spans map[string]int64) {
+	p.Helper()
+	f := p.ask("FROM {pass-accounting}(?::UUID)", id)
 	found := map[string]int64{}
 	for _, r := range f.Rows {
 		n := func(column string) int64 { return number(f, r, column) }
 		if n("busy_ns")+n("other_ns")+n("idle_ns") != n("span_ns") || n("launch_ns")+n("launch_delay_ns")+n("launch_latency_ns") != n("launch_bound_ns") ||
 			n("compute_ns")+n("collective_overlapped_ns")+n("collective_exposed_ns")+n("graph_ns")+n("copy_ns") != n("busy_ns") {
-			t.Errorf("%s: the parts do not add up: %v", run, r)
+			p.Errorf("%s: the parts do not add up: %v", run, r)
 		}
 		if !r[f.Index("is_warmup")].(bool) {
 			found[fmt.Sprint(r[f.Index("stage")], " ", r[f.Index("device")])] += n("span_ns")
@@ -58,38 +61,36 @@ func testPassAccounting(t *testing.T, w *schema.Warehouse, run string, spans map
 	}
 	for key, span := range spans {
 		if !strings.HasPrefix(key, "(run)") && found[key] != span {
-			t.Errorf("%s: the spans of %s are %d ns together, those of its passes %d", run, key, span, found[key])
+			p.Errorf("%s: the spans of %s are %d ns together, those of its passes %d", run, key, span, found[key])
 		}
 	}
-	if bad := rows(t, w, fmt.Sprintf(`SELECT p.stage, p.pass, p.device, p.busy_ns, d.busy_ns, p.span_ns FROM pass_accounting('%[1]s') p LEFT JOIN range_device d ON d.run_id = _run_id('%[1]s') AND d.range_id = p.range_id AND d.device_id = p.device
-		WHERE p.busy_ns IS DISTINCT FROM d.busy_ns OR p.span_ns IS DISTINCT FROM d.last_end_ns - d.first_start_ns`, run)); len(bad) > 0 {
-		t.Errorf("%s: passes contradict range_device: %q", run, bad)
+	if bad := p.ask(`SELECT p.stage, p.pass, p.device, p.busy_ns, d.busy_ns, p.span_ns FROM {pass-accounting}(?::UUID) p LEFT JOIN range_device d ON d.run_id = ?::UUID AND d.range_id = p.range_id AND d.device_id = p.device
+		WHERE p.busy_ns IS DISTINCT FROM d.busy_ns OR p.span_ns IS DISTINCT FROM d.last_end_ns - d.first_start_ns`, id, id); len(bad.Rows) > 0 {
+		p.Errorf("%s: passes contradict range_device: %q", run, asText(bad))
 	}
-	if bad := rows(t, w, fmt.Sprintf(`SELECT a.range_id, a.pass, p.pass FROM pass_accounting('%[1]s') a LEFT JOIN passes('%[1]s') p ON p.range_id = a.range_id AND p.stage = a.stage AND p.pass = a.pass AND p.is_warmup = a.is_warmup
-		WHERE p.range_id IS NULL`, run)); len(bad) > 0 {
-		t.Errorf("%s: passes are numbered otherwise than in passes: %q", run, bad)
+	if bad := p.ask(`SELECT a.range_id, a.pass, p.pass FROM {pass-accounting}(?::UUID) a LEFT JOIN {passes}(?::UUID) p ON p.range_id = a.range_id AND p.stage = a.stage AND p.pass = a.pass AND p.is_warmup = a.is_warmup
+		WHERE p.range_id IS NULL`, id, id); len(bad.Rows) > 0 {
+		p.Errorf("%s: passes are numbered otherwise than in passes: %q", run, asText(bad))
 	}
 }
 
-// testIdle holds that the gaps of each GPU are its idle time, and that the longest ones have a cause that is their largest part.
-func testIdle(t *testing.T, w *schema.Warehouse, run string, whole *frame.Frame) {
-	t.Helper()
-	idle := map[string]int64{}
-	for _, r := range whole.Rows {
-		kind := r[whole.Index("kind")].(string)
-		if device := fmt.Sprint(r[whole.Index("device")]); r[0] == "(run)" && kind != "busy" && kind != "other" {
-			idle[device] += number(whole, r, "total_ns")
+// checkIdle holds that the gaps of each GPU are its idle time, and that the longest ones have a cause that is their largest part.
+func checkIdle(p plans, run, id string, all *frame.Frame) {
+	p.Helper()
+	idle := map[int64]int64{}
+	for _, r := range all.Rows {
+		kind := r[all.Index("kind")].(string)
+		if device := whole(r[all.Index("device")]); r[0] == "(run)" && kind != "busy" && kind != "other" {
+			idle[device] += number(all, r, "total_ns")
 		} else {
 			idle[device] += 0
 		}
 	}
 	for device, want := range idle {
-		args := queries.Args{"run": run, "top": "0", "device": device}
-		gaps := query(t, w, "gaps", args)
+		gaps, longest := p.ask("FROM {gaps}(?::UUID, top := 0, device := ?)", id, device), p.ask("FROM {longest-gaps}(?::UUID, top := 0, device := ?)", id, device)
 		if got := total(gaps, "total_ns"); got != want {
-			t.Errorf("%s: the gaps of GPU %s are %d ns, its idle time %d", run, device, got, want)
+			p.Errorf("%s: the gaps of GPU %d are %d ns, its idle time %d", run, device, got, want)
 		}
-		longest := query(t, w, "longest-gaps", args)
 		for _, f := range []*frame.Frame{gaps, longest} {
 			for _, r := range f.Rows {
 				var sum, most int64
@@ -98,12 +99,12 @@ func testIdle(t *testing.T, w *schema.Warehouse, run string, whole *frame.Frame)
 					sum, most = sum+ns, max(most, ns)
 				}
 				if cause := r[f.Index("cause")].(string); number(f, r, partColumn(cause)) != most || sum != r[1] { // the second column is their sum
-					t.Errorf("%s: %v", run, r)
+					p.Errorf("%s: %v", run, r)
 				}
 			}
 		}
 		if n := total(gaps, "gap_count"); n < 10_000 && (int64(len(longest.Rows)) != n || total(longest, "duration_ns") != want) {
-			t.Errorf("%s: GPU %s has %d gaps; longest-gaps gives %d", run, device, n, len(longest.Rows))
+			p.Errorf("%s: GPU %d has %d gaps; longest-gaps gives %d", run, device, n, len(longest.Rows))
 		}
 	}
 }

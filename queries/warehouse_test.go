@@ -1,8 +1,12 @@
 package queries_test
 
 import (
+	"database/sql"
+	"math"
 	"os"
+	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -132,6 +136,47 @@ func query(t testing.TB, w *schema.Warehouse, name string, args queries.Args) *f
 	f, err := runQuery(t, w, q, args)
 	if err != nil {
 		t.Fatal(err)
+	}
+	return f
+}
+
+// plans are statements that were planned once, to be asked of many runs.
+type plans struct {
+	*testing.T
+	w     *schema.Warehouse
+	known map[string]*sql.Stmt
+}
+
+func newPlans(t *testing.T, w *schema.Warehouse) plans { return plans{t, w, map[string]*sql.Stmt{}} }
+
+// ask returns the rows of a statement in which ? stands for an argument and {name} for the relation of a named query, which takes a run by its id.
+func (p plans) ask(stmt string, args ...any) *frame.Frame {
+	p.Helper()
+	if p.known[stmt] == nil {
+		conn, err := p.w.DB.Conn(p.Context())
+		if err != nil {
+			p.Fatal(err)
+		}
+		p.Cleanup(func() { conn.Close() })
+		text := regexp.MustCompile(`\{([a-z-]+)\}`).ReplaceAllStringFunc(stmt, func(name string) string {
+			q, err := queries.Find(strings.Trim(name, "{}"))
+			if err != nil {
+				p.Fatal(err)
+			}
+			return q.Relation()
+		})
+		if p.known[stmt], err = conn.PrepareContext(p.Context(), text); err != nil {
+			p.Fatalf("%s: %v", text, err)
+		}
+	}
+	r, err := p.known[stmt].QueryContext(p.Context(), args...)
+	if err != nil {
+		p.Fatalf("%s of %v: %v", stmt, args, err)
+	}
+	defer r.Close()
+	f, err := queries.Scan(r, math.MaxInt)
+	if err != nil {
+		p.Fatalf("%s of %v: %v", stmt, args, err)
 	}
 	return f
 }

@@ -1,6 +1,7 @@
 package testkit
 
 import (
+	"slices"
 	"testing"
 
 	"prof/schema"
@@ -14,6 +15,8 @@ var Captures = []Run{
 	{Name: "nccl2-stats", Files: []string{"nsys/nccl2/stats"}},
 	{Name: "llama-graph-node", Files: []string{"nsys/llama-graph-node/llama-graph-node.sqlite.gz"}},
 	{Name: "utilised", Files: []string{"nsys/llama-graph-node/llama-graph-node.sqlite.gz", "workload/llama-graph-node.workload.json"}},
+	{Name: "utilised-eager", Files: []string{"nsys/llama-graph-node/llama-graph-node.sqlite.gz", "workload/dsocr-eager.workload.json"}},
+	{Name: "utilised-sdpa", Files: []string{"nsys/llama-graph-node/llama-graph-node.sqlite.gz", "workload/dsocr-sdpa.workload.json"}},
 	{Name: "emit-nvtx", Files: []string{"nsys/emit-nvtx/emit-nvtx.sqlite.gz"}},
 	{Name: "nsys-stacks", Files: []string{"nsys/stacks/stacks.sqlite.gz"}},
 	{Name: "variants-node", Files: []string{"nsys/variants-node/variants-node.sqlite.gz"}},
@@ -44,15 +47,15 @@ var Captures = []Run{
 	{Name: "events", Files: []string{"events/streams.sqlite.gz"}},
 	{Name: "events-plain", Files: []string{"events/plain.trace.json.gz"}},
 	{Name: "events-sync", Files: []string{"events/sync.trace.json.gz"}},
-	{Name: "cpu-dealt-even", Files: []string{"cpu/dealt-even.sqlite.gz"}},
-	{Name: "cpu-dealt-uneven", Files: []string{"cpu/dealt-uneven.sqlite.gz"}},
+	{Name: "cpu-dealt-even", Files: []string{"cpu/dealt-even.sqlite.gz", "cpu/dealt-even.csv.gz"}},
+	{Name: "cpu-dealt-uneven", Files: []string{"cpu/dealt-uneven.sqlite.gz", "cpu/dealt-uneven.csv.gz"}},
 	{Name: "cpu-gil", Files: []string{"cpu/gil.sqlite.gz"}},
 	{Name: "cpu-nogil", Files: []string{"cpu/nogil.sqlite.gz"}},
 	{Name: "cpu-idle", Files: []string{"cpu/idle.sqlite.gz"}},
 	{Name: "cpu-lock", Files: []string{"cpu/lock.sqlite.gz"}},
 	{Name: "cpu-retry", Files: []string{"cpu/retry.sqlite.gz"}},
 	{Name: "cpu-sched", Files: []string{"cpu/sched.sqlite.gz"}},
-	{Name: "cpu-tilt", Files: []string{"cpu/tilt.sqlite.gz"}},
+	{Name: "cpu-tilt", Files: []string{"cpu/tilt.sqlite.gz", "cpu/tilt.csv.gz"}},
 	{Name: "ranks", Files: []string{"ranks/rank0.trace.json.gz", "ranks/rank1.trace.json.gz"}},
 	{Name: "ranks-nsys", Files: []string{"ranks/rank0.sqlite.gz"}},
 	{Name: "torch-llama", Files: []string{"torch/llama.trace.json.gz", "torch/llama.key_averages.json.gz"}},
@@ -95,6 +98,20 @@ var Captures = []Run{
 	{Name: "serving-own", Files: []string{"serving/own.json"}},
 	{Name: "first", Files: []string{"first/20251107-115812"}},
 	{Name: "model", Files: []string{"model/deepseek-ocr.config.json"}},
+}
+
+// Named returns captures by the names of their runs.
+func Named(t testing.TB, names ...string) []Run {
+	t.Helper()
+	var out []Run
+	for _, name := range names {
+		i := slices.IndexFunc(Captures, func(r Run) bool { return r.Name == name })
+		if i < 0 {
+			t.Fatalf("no capture is called %s", name)
+		}
+		out = append(out, Captures[i])
+	}
+	return out
 }
 
 // All returns a warehouse with every capture of testdata.
