@@ -106,9 +106,10 @@ func figures(t *testing.T, w *schema.Warehouse, args string) string {
 // TestAggregatesOf holds, on runs drawn by hand whose passes have spans of 50 ns, what is counted and what is left out for want of facts.
 func TestAggregatesOf(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	check := func(what, args, want string) {
 		t.Helper()
+		testkit.DeriveOnly(t, w)
 		if got := figures(t, w, args); got != want {
 			t.Errorf("%s: %s\nwant %s", what, got, want)
 		}
@@ -121,17 +122,17 @@ func TestAggregatesOf(t *testing.T) {
 	const spans = "prefill_ns=50/2 prefill_tokens=300/2 prefill_tokens_per_s=6e+09/2 decode_ns=50/2 decode_tokens=7/2 decode_tokens_per_s=1.4e+08/2 decode_ns_per_token=14.2857/2"
 	check("a listed warm-up", "", spans+wall)
 	addFacts(t, w, 3, facts{passes: "*?/?"})
-	exec(t, w, "UPDATE source SET form = 'options' WHERE source_id = 3; UPDATE workload_pass SET batch_count = NULL WHERE source_id = 3")
+	testkit.Exec(t, w, "UPDATE source SET form = 'options' WHERE source_id = 3; UPDATE workload_pass SET batch_count = NULL WHERE source_id = 3")
 	check("options later", "", spans+wall)
-	exec(t, w, "UPDATE workload_pass SET vision_ns = 700 WHERE source_id = 2 AND pass_id = 2; UPDATE workload_pass SET decode_ns = NULL WHERE source_id = 2")
+	testkit.Exec(t, w, "UPDATE workload_pass SET vision_ns = 700 WHERE source_id = 2 AND pass_id = 2; UPDATE workload_pass SET decode_ns = NULL WHERE source_id = 2")
 	check("a pass alone, and none", "", spans+" workload_prefill_ns=1500/2 workload_vision_ns=700/1")
-	exec(t, w, "UPDATE nvtx_range SET name = 'step[DECODE bs=2 g_sqsq=8 g_sqsk=90 g_sk=90]' WHERE range_id = 6; UPDATE range_device SET last_end_ns = last_end_ns + 50 WHERE range_id = 6")
+	testkit.Exec(t, w, "UPDATE nvtx_range SET name = 'step[DECODE bs=2 g_sqsq=8 g_sqsk=90 g_sk=90]' WHERE range_id = 6; UPDATE range_device SET last_end_ns = last_end_ns + 50 WHERE range_id = 6")
 	check("an annotated step", "", "prefill_ns=50/2 prefill_tokens=300/2 prefill_tokens_per_s=6e+09/2 decode_ns=75/2 decode_tokens=4/2 decode_tokens_per_s=5.33333e+07/2 decode_ns_per_token=37.5/2 workload_prefill_ns=1500/2 workload_vision_ns=700/1")
-	exec(t, w, "DELETE FROM range_device WHERE range_id = 6; UPDATE workload SET capture = 'torch'")
+	testkit.Exec(t, w, "DELETE FROM range_device WHERE range_id = 6; UPDATE workload SET capture = 'torch'")
 	check("of another timeline, and a pass without work", "", "prefill_ns=50/3 decode_ns=50/2")
-	exec(t, w, sourceRow(4, "torch"))
+	testkit.Exec(t, w, sourceRow(4, "torch"))
 	check("of this timeline", ", source := 'torch'", "workload_prefill_ns=1500/2 workload_vision_ns=700/1")
-	exec(t, w, "UPDATE workload SET capture = NULL; INSERT INTO range_device SELECT * REPLACE (6 AS range_id, 510 AS first_start_ns, 510 AS last_end_ns) FROM range_device LIMIT 1")
+	testkit.Exec(t, w, "UPDATE workload SET capture = NULL; INSERT INTO range_device SELECT * REPLACE (6 AS range_id, 510 AS first_start_ns, 510 AS last_end_ns) FROM range_device LIMIT 1")
 	check("a pass without time", "", "prefill_ns=50/2 prefill_tokens=300/2 prefill_tokens_per_s=6e+09/2 decode_ns=25/2 decode_tokens=4/2 workload_prefill_ns=1500/2 workload_vision_ns=700/1")
 	draw(t, w, "ED")
 	addFacts(t, w, 2, facts{passes: "*?/4"})

@@ -12,7 +12,7 @@ import (
 // TestColdPasses holds which passes are cold: the first ones that take longer than the later half, for a reason that only first passes have.
 func TestColdPasses(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	type pass struct{ span, kernels, loads, loadNs int64 } // us, us, calls, us
 	steady := pass{1000, 800, 0, 0}
 	for name, c := range map[string]struct {
@@ -56,10 +56,11 @@ func TestColdPasses(t *testing.T) {
 				stmts = append(stmts, fmt.Sprintf("INSERT INTO api_call SELECT run_id, 1, 1, 1, i, %d, 1, NULL, 0, %d FROM run, range(%d) r(i)", 1000*p.loadNs/p.loads, i+1, p.loads))
 			}
 		}
-		exec(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))
+		testkit.Exec(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))
 		if c.facts != nil {
 			addFacts(t, w, 2, *c.facts)
 		}
+		testkit.DeriveOnly(t, w, "stage_pass")
 		got := strings.Trim(strings.ReplaceAll(strings.ReplaceAll(fmt.Sprint(rows(t, w, "SELECT range_id FROM stage_pass WHERE is_cold ORDER BY 1")), "[", ""), "]", ""), " ")
 		if got != c.want {
 			t.Errorf("%s: cold are the passes %q, want %q", name, got, c.want)

@@ -17,7 +17,7 @@ func testFindingNotes(t *testing.T, w *schema.Warehouse) {
 	notes := func(stmts ...string) string {
 		t.Helper()
 		made(t, w, append(stmts, ran(1, 1, 0, 10, 200, ""))...)
-		testkit.DeriveOnly(t, w, "finding_span", "finding", "caveat", "caveat_finding")
+		testkit.DeriveOnly(t, w, "finding_span", "finding", "caveat", "caveat_finding", "caveat_work")
 		all, err := queries.NewAsker(w).Notes(t.Context(), queries.Args{"run": runID(t, w, findingRun)}, "finding-span", "accounting", "finding")
 		if err != nil {
 			t.Fatal(err)
