@@ -15,6 +15,7 @@ import (
 	"prof/ingest"
 	ingestload "prof/ingest/load"
 	"prof/ingest/workload"
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/schema"
@@ -24,6 +25,9 @@ const (
 	llamaCapture  = "../testdata/nsys/llama-graph-node/llama-graph-node.sqlite.gz"
 	llamaWorkload = "../testdata/workload/llama-graph-node.workload.json"
 )
+
+// llamaRun is the run of a Llama whose workload is known.
+var llamaRun = testkit.Run{Name: "llama", Files: []string{"nsys/llama-graph-node/llama-graph-node.sqlite.gz", "workload/llama-graph-node.workload.json"}}
 
 // loadFacts ingests files with options.
 func loadFacts(t *testing.T, w *schema.Warehouse, o ingest.Options, paths ...string) {
