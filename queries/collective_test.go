@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/schema"
@@ -15,12 +16,8 @@ import (
 // ranked are traces of the two ranks of one program, ranks.py beside them: rank 1 is late in step[2].
 var ranked = []string{"../testdata/ranks/rank0.trace.json.gz", "../testdata/ranks/rank1.trace.json.gz"}
 
-func loadNCCL(t *testing.T) *schema.Warehouse {
-	t.Helper()
-	w := newWarehouse(t)
-	load(t, w, "nccl2", "../testdata/nsys/nccl2/nccl2.sqlite.gz")
-	return w
-}
+// rankFacts are what is known of collectives and of who waited for whom.
+var rankFacts = []string{"collective", "rank_wait", "host_clock", "device_part", "caveat", "caveat_skew"}
 
 // span is a kernel: which process ran it where, whether it is a collective of which family, and when.
 type span struct {
@@ -45,7 +42,8 @@ func spansOf(t *testing.T, w *schema.Warehouse, run string) []span {
 
 // TestLateRank: in step[3] of nccl2 rank 1, which is the second process, does extra work before each all-reduce.
 func TestLateRank(t *testing.T) {
-	w := loadNCCL(t)
+	t.Parallel()
+	w := testkit.All(t)
 	f := query(t, w, "stragglers", queries.Args{"run": "nccl2", "range": "step[#]"})
 	if len(f.Rows) != 6 {
 		t.Fatalf("%d steps", len(f.Rows))
@@ -83,7 +81,8 @@ func TestLateRank(t *testing.T) {
 
 // TestSkewByHand holds the skew of each matched collective to one computed here: the k-th of a family of one process is the k-th of the other.
 func TestSkewByHand(t *testing.T) {
-	w := loadNCCL(t)
+	t.Parallel()
+	w := testkit.All(t)
 	ranks := map[string]map[int64][]span{}
 	for _, s := range spansOf(t, w, "nccl2") {
 		if s.family != "" {
@@ -124,9 +123,11 @@ func TestSkewByHand(t *testing.T) {
 // TestExposedByHand holds the exposed time of collectives to one computed here nanosecond interval by interval, on a capture whose other
 // kernels were moved over them, and its sum to that of the source as a whole.
 func TestExposedByHand(t *testing.T) {
-	w := loadNCCL(t)
+	t.Parallel()
+	w := testkit.Copy(t, testkit.Named(t, "nccl2")...)
 	exec(t, w, `UPDATE kernel SET start_ns = start_ns + hash(start_ns, 1) % 60000 - 30000, duration_ns = 1 + duration_ns * (hash(start_ns, 2) % 8)
 		WHERE kernel_name_id NOT IN (SELECT kernel_name_id FROM kernel_class WHERE role = 'collective')`)
+	testkit.DeriveOnly(t, w, rankFacts...)
 	spans := spansOf(t, w, "nccl2")
 	want, sum := map[string]int64{}, int64(0)
 	for _, c := range spans {
@@ -162,8 +163,8 @@ func TestExposedByHand(t *testing.T) {
 
 // TestBandwidth holds bytes and bandwidths of a program whose sizes are known to NCCL's definitions.
 func TestBandwidth(t *testing.T) {
-	w := newWarehouse(t)
-	load(t, w, "ranks", ranked...)
+	t.Parallel()
+	w := testkit.All(t)
 	f := query(t, w, "collectives", queries.Args{"run": "ranks"})
 	seen := 0
 	for _, r := range f.Rows {
@@ -196,7 +197,9 @@ func TestBandwidth(t *testing.T) {
 		}
 	}
 	// One call without bytes: the sum is not known, and says so.
+	w = testkit.Copy(t, testkit.Named(t, "ranks")...)
 	exec(t, w, `UPDATE collective_call SET out_bytes = NULL WHERE kernel_start_ns = (SELECT min(kernel_start_ns) FROM collective_call WHERE operation = 'all-gather')`)
+	testkit.DeriveOnly(t, w, rankFacts...)
 	unknown := rows(t, w, `SELECT total_bytes, bus_bytes_per_s, reason FROM collectives('ranks') WHERE operation = 'all-gather' ORDER BY device`)
 	if unknown[0] != "[<nil> <nil> no-bytes]" && unknown[1] != "[<nil> <nil> no-bytes]" {
 		t.Errorf("%q", unknown)
@@ -205,12 +208,8 @@ func TestBandwidth(t *testing.T) {
 
 // TestClocks holds that clocks of sources are told from collectives, whatever the wall clocks say, and that nothing else depends on them.
 func TestClocks(t *testing.T) {
-	w := newWarehouse(t)
-	load(t, w, "ranks", ranked...)
-	exec := func(stmt string) {
-		t.Helper()
-		exec(t, w, stmt)
-	}
+	t.Parallel()
+	w := testkit.Copy(t, testkit.Named(t, "ranks")...)
 	offset := func() (f *frame.Frame, ns int64) {
 		t.Helper()
 		f = query(t, w, "clock-offsets", queries.Args{"run": "ranks"})
@@ -233,9 +232,10 @@ func TestClocks(t *testing.T) {
 		t.Errorf("%v", step)
 	}
 	// Rank 1's clock goes 1 ms ahead, and its wall clock a second back.
-	exec(`UPDATE kernel SET start_ns = start_ns + 1000000 WHERE source_id = 2`)
-	exec(`UPDATE collective_call SET kernel_start_ns = kernel_start_ns + 1000000 WHERE source_id = 2`)
-	exec(`UPDATE source SET started_at = started_at - INTERVAL 100 MILLISECOND WHERE source_id = 2`)
+	testkit.Exec(t, w, `UPDATE kernel SET start_ns = start_ns + 1000000 WHERE source_id = 2;
+		UPDATE collective_call SET kernel_start_ns = kernel_start_ns + 1000000 WHERE source_id = 2;
+		UPDATE source SET started_at = started_at - INTERVAL 100 MILLISECOND WHERE source_id = 2`)
+	testkit.DeriveOnly(t, w, rankFacts...)
 	f, moved := offset()
 	if moved != first-1000000 || number(f, f.Rows[1], "session_offset_ns") != number(f, r, "session_offset_ns")-100e6 {
 		t.Errorf("the clock was moved by 1 ms: %v, not %d", f.Rows[1], first-1000000)
@@ -244,7 +244,8 @@ func TestClocks(t *testing.T) {
 		t.Errorf("%d skews became\n%s\nof\n%s", len(after), strings.Join(after[:2], "\n"), strings.Join(before[:2], "\n"))
 	}
 	// A capture that lacks the last collective of one kind: the order tells nothing certain any more.
-	exec(`DELETE FROM kernel WHERE source_id = 2 AND start_ns = (SELECT max(kernel_start_ns) FROM collective_call WHERE source_id = 2 AND operation = 'all-gather')`)
+	testkit.Exec(t, w, `DELETE FROM kernel WHERE source_id = 2 AND start_ns = (SELECT max(kernel_start_ns) FROM collective_call WHERE source_id = 2 AND operation = 'all-gather')`)
+	testkit.DeriveOnly(t, w, rankFacts...)
 	f, session := offset()
 	if last := f.Rows[1]; last[f.Index("basis")] != "session" || session != number(f, last, "session_offset_ns") || last[f.Index("error_max_ns")] != nil ||
 		last[f.Index("reason")] != "uneven-counts" {
@@ -258,7 +259,8 @@ func TestClocks(t *testing.T) {
 		t.Errorf("errors of the clocks are %s", unknown)
 	}
 	// Without wall clocks nothing ties the two together: the ranks, which are known, do, but no time does.
-	exec(`UPDATE source SET started_at = NULL`)
+	testkit.Exec(t, w, `UPDATE source SET started_at = NULL`)
+	testkit.DeriveOnly(t, w, rankFacts...)
 	f = query(t, w, "clock-offsets", queries.Args{"run": "ranks"})
 	if last := f.Rows[1]; last[f.Index("offset_ns")] != nil || last[f.Index("basis")] != nil {
 		t.Errorf("%v", last)
@@ -270,11 +272,10 @@ func TestClocks(t *testing.T) {
 
 // TestRepeatsAreNoRanks: captures of one workload run one after another are not matched.
 func TestRepeatsAreNoRanks(t *testing.T) {
-	w := newWarehouse(t)
-	load(t, w, "ranks", ranked...)
-	for _, stmt := range []string{`UPDATE source SET rank_id = NULL`, `UPDATE source SET started_at = started_at + INTERVAL 1 HOUR WHERE source_id = 2`} {
-		exec(t, w, stmt)
-	}
+	t.Parallel()
+	w := testkit.Copy(t, testkit.Named(t, "ranks")...)
+	testkit.Exec(t, w, `UPDATE source SET rank_id = NULL; UPDATE source SET started_at = started_at + INTERVAL 1 HOUR WHERE source_id = 2`)
+	testkit.DeriveOnly(t, w, rankFacts...)
 	f := query(t, w, "rank-skew", queries.Args{"run": "ranks"})
 	if len(f.Rows) != 0 || !strings.Contains(strings.Join(f.Notes, "\n"), "no collective is matched between ranks") {
 		t.Errorf("%v %q", f.Rows, f.Notes)
@@ -283,15 +284,16 @@ func TestRepeatsAreNoRanks(t *testing.T) {
 
 // TestCommunicators: collectives of different communicators are never one, though their kinds and order are the same.
 func TestCommunicators(t *testing.T) {
-	w := newWarehouse(t)
-	load(t, w, "ranks", ranked...)
+	t.Parallel()
+	w := testkit.Copy(t, testkit.Named(t, "ranks")...)
 	count := func() string {
 		return rows(t, w, `SELECT count(*), count(*) FILTER (operation = 'all-gather') FROM rank_skew('ranks', top := 0)`)[0]
 	}
 	if got := count(); got != "[40 4]" {
 		t.Fatalf("%s matched collectives", got)
 	}
-	exec(t, w, `UPDATE collective_call SET group_name = 'other' WHERE source_id = 2 AND operation = 'all-gather'`)
+	testkit.Exec(t, w, `UPDATE collective_call SET group_name = 'other' WHERE source_id = 2 AND operation = 'all-gather'`)
+	testkit.DeriveOnly(t, w, rankFacts...)
 	if got := count(); got != "[36 0]" {
 		t.Errorf("%s matched collectives", got)
 	}
@@ -299,8 +301,8 @@ func TestCommunicators(t *testing.T) {
 
 // TestNoCollectives: a run without any says so.
 func TestNoCollectives(t *testing.T) {
-	w := newWarehouse(t)
-	load(t, w, "kernels", "../testdata/nsys/kernels/kernels.sqlite.gz")
+	t.Parallel()
+	w := testkit.All(t)
 	for _, name := range []string{"collectives", "rank-skew", "stragglers"} {
 		if f := query(t, w, name, queries.Args{"run": "kernels"}); len(f.Rows) != 0 {
 			t.Errorf("%s: %v", name, f.Rows)

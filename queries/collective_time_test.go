@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/schema"
 )
@@ -44,20 +45,20 @@ func during(kernels []launchedKernel) (exposed, overlapped int64) {
 // are exposed, and when its kernels are drawn longer so that they overlap.
 func TestCollectiveTime(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	load(t, w, "nccl2", "../testdata/nsys/nccl2/nccl2.sqlite.gz")
+	w := testkit.Copy(t, testkit.Named(t, "nccl2")...)
 	exposed, overlapped := testCollectives(t, w)
 	if exposed == 0 || overlapped != 0 {
 		t.Errorf("as captured %d ns are exposed and %d overlapped", exposed, overlapped)
 	}
 	for _, longer := range []string{"7 * duration_ns", "duration_ns + 40_000 * (correlation_id % 3)", "duration_ns + 3_000"} {
-		exec(t, w, "UPDATE kernel SET duration_ns = "+longer)
+		testkit.Exec(t, w, "UPDATE kernel SET duration_ns = "+longer)
+		testkit.DeriveOnly(t, w, "device_part")
 		if exposed, overlapped = testCollectives(t, w); exposed == 0 || overlapped == 0 {
 			t.Errorf("%s: %d ns are exposed and %d overlapped", longer, exposed, overlapped)
 		}
 	}
-	exec(t, w, "DELETE FROM kernel WHERE kernel_name_id IN (SELECT kernel_name_id FROM kernel_class WHERE role = 'collective')")
-	derived(t, w)
+	testkit.Exec(t, w, "DELETE FROM kernel WHERE kernel_name_id IN (SELECT kernel_name_id FROM kernel_class WHERE role = 'collective')")
+	testkit.DeriveOnly(t, w, "device_part")
 	if left := rows(t, w, "FROM device_part WHERE collective_count + collective_overlapped_ns + collective_exposed_ns > 0"); len(left) > 0 {
 		t.Errorf("without collectives: %q", left)
 	}
@@ -71,7 +72,6 @@ func testCollectives(t *testing.T, w *schema.Warehouse) (exposed, overlapped int
 		FROM kernel LEFT JOIN kernel_class USING (run_id, kernel_name_id)`) {
 		all = append(all, launchedKernel{whole(r[0]), whole(r[1]), whole(r[2]), whole(r[3]), whole(r[4]), whole(r[5]), r[6].(bool)})
 	}
-	derived(t, w)
 	want := map[string]string{}
 	for device := range int64(2) {
 		for _, r := range rowsOf(t, w, `SELECT range_id, pid, tid, start_ns, start_ns + duration_ns FROM nvtx_range JOIN path_stage USING (run_id, path_id) WHERE stage_path_id = path_id
@@ -126,7 +126,7 @@ func whole(v any) int64 {
 // 50 ns each; in the first a collective and a kernel run at once, in the second one after the other.
 func TestCollectiveParts(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	draw(t, w, "WPPp")
 	account(t, w)
 	exec(t, w, `INSERT INTO range_context SELECT run_id, range_id, range_id, path_id, true FROM nvtx_range;
@@ -141,6 +141,7 @@ func TestCollectiveParts(t *testing.T) {
 	kernel(0, 1, 210, 240, 3)
 	kernel(0, 2, 240, 250, 3)
 	kernel(1, 2, 310, 350, 4)
+	testkit.DeriveOnly(t, w, "device_part", "stage_pass")
 	want := map[string]string{
 		"prefill 0 compute":               "20 10 2", // of 40 ns of kernels in each
 		"prefill 0 collective-overlapped": "10 5 2",

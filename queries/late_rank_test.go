@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 )
 
@@ -78,7 +79,7 @@ func TestLateRankByTime(t *testing.T) {
 // TestLateRanks holds the totals to the passes that stragglers lists, those that are left out apart.
 func TestLateRanks(t *testing.T) {
 	t.Parallel()
-	w := loadNCCL(t)
+	w := testkit.All(t)
 	for _, args := range []queries.Args{{}, {"range": "step[#]"}, {"range": "step[#]", "by": "time"}} {
 		args["run"] = "nccl2"
 		f, late := query(t, w, "stragglers", args), query(t, w, "late-ranks", args)

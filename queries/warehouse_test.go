@@ -13,6 +13,7 @@ import (
 
 	"prof/ingest"
 	ingestload "prof/ingest/load"
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/schema"
@@ -102,6 +103,13 @@ func quickly(t testing.TB, w *schema.Warehouse) {
 	if _, err := w.DB.Exec("SET threads = 1; SET checkpoint_threshold = '1GB'"); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// change changes what was captured of made-up runs, and all facts follow.
+func change(t *testing.T, w *schema.Warehouse, stmts ...string) {
+	t.Helper()
+	testkit.Exec(t, w, strings.Join(stmts, ";\n"))
+	testkit.DeriveOnly(t, w)
 }
 
 // load ingests paths as one run.
