@@ -45,7 +45,7 @@ func TestPeaks(t *testing.T) {
 // TestPeaksOfOnesOwn holds that rows of one's own count before built-in ones, and which of them utilisation takes.
 func TestPeaksOfOnesOwn(t *testing.T) {
 	t.Parallel()
-	w := testkit.Copy(t, testkit.Run{Name: "r", Files: []string{"ncu/kernels-prefill.ncu-rep.gz", "nsys/kernels/kernels.sqlite.gz"}, Facts: []string{"ncu_measure"}})
+	w := testkit.Copy(t, testkit.Run{Name: "r", Files: []string{"ncu/kernels-prefill.ncu-rep.gz", "nsys/kernels/kernels.sqlite.gz"}})
 	peak := func() any {
 		return byFirst(t, w, `SELECT 'peak', peak_flop_per_s FROM _peak(_run_id('r'), compute := 'bf16')`)["peak"][1]
 	}

@@ -28,13 +28,6 @@ var peerTraces = map[string]string{
 	"ns":          "../../shared/captures/others/hta_ns_resolution_rank0.trace.json.gz",
 }
 
-// peerRun is one of them in a warehouse of its own.
-func peerRun(t *testing.T, name string) *schema.Warehouse {
-	t.Helper()
-	shared(t, testkit.Path(peerTraces[name]))
-	return testkit.Warehouse(t, testkit.Run{Name: "r", Files: []string{peerTraces[name]}})
-}
-
 // peerFigures reads what another tool says of traces.
 func peerFigures(t *testing.T, name string, into any) {
 	t.Helper()
@@ -138,7 +131,7 @@ func TestHTA(t *testing.T) {
 	for name, h := range all {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := peerRun(t, name)
+			w := oneRun(t, peerTraces[name])
 			testHTATime(t, w, name, h)
 			testHTAKernels(t, w, h)
 			testHTALaunches(t, w, h)
@@ -335,7 +328,7 @@ func TestTraceLens(t *testing.T) {
 	for name, l := range all.Traces {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := peerRun(t, name)
+			w := oneRun(t, peerTraces[name])
 			p := partsOf(t, w)
 			const slack = 100
 			near(t, "span", p.span, l.Time["total_ns"], slack)
