@@ -88,7 +88,7 @@ func testHotLines(t *testing.T, w *schema.Warehouse) {
 			t.Errorf("%s: lines of host-bound: %s", run, n)
 		}
 	}
-	if n := rows(t, w, `SELECT count(*) > 0, count(evidence->>'line') FROM findings('llama') WHERE finding = 'host-bound'`); n[0] != "[true 0]" {
+	if n := rows(t, w, `SELECT count(*) > 0, count(evidence->>'line') FROM findings('torch-llama') WHERE finding = 'host-bound'`); n[0] != "[true 0]" {
 		t.Errorf("lines of host-bound without stacks: %s", n)
 	}
 	if _, err := runQuery(t, w, must(queries.Find("hot-lines")), queries.Args{"run": "llama-stack", "by": "file"}); err == nil || !strings.Contains(err.Error(), "own or any") {

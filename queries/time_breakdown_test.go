@@ -83,7 +83,7 @@ func testBreakdownOrder(t *testing.T, w *schema.Warehouse, run string) {
 }
 
 // breakdownFacts are what time-breakdown reads.
-var breakdownFacts = []string{"time_category", "stage_pass", "stage_share", "caveat", "caveat_pass"}
+var breakdownFacts = []string{"time_category", "stage_pass", "stage_share", "caveat", "caveat_pass", "caveat_work"}
 
 // breakdown is the time breakdown of the made run as text.
 func breakdown(t *testing.T, w *schema.Warehouse, args string) []string {
