@@ -143,7 +143,7 @@ func TestRootBytes(t *testing.T) {
 	t.Parallel()
 	w := testkit.Copy(t)
 	fillCollectives(t, w, []madeCollective{{0, 1000, 1100, "gather"}, {1, 1000, 1100, "gather"}})
-	exec(t, w, "INSERT INTO collective_call (run_id, source_id, operation, in_bytes, out_bytes, group_size, device_id, stream_id, kernel_start_ns) SELECT run_id, 1, 'gather', 64, NULL, 2, device_id, stream_id, start_ns FROM kernel")
+	testkit.Exec(t, w, "INSERT INTO collective_call (run_id, source_id, operation, in_bytes, out_bytes, group_size, device_id, stream_id, kernel_start_ns) SELECT run_id, 1, 'gather', 64, NULL, 2, device_id, stream_id, start_ns FROM kernel")
 	testkit.DeriveOnly(t, w, rankFacts...)
 	f := query(t, w, "collectives", queries.Args{"run": "made"})
 	for _, r := range f.Rows {
@@ -162,7 +162,7 @@ func TestUnevenSources(t *testing.T) {
 	w := testkit.Copy(t, testkit.Named(t, "ranks")...)
 	const ask = `SELECT member, is_joint, range_context_id FROM rank_wait WHERE operation = 'all-gather' AND is_last ORDER BY start_ns`
 	whole := rows(t, w, ask)
-	exec(t, w, `DELETE FROM kernel WHERE source_id = 2 AND start_ns = (SELECT min(kernel_start_ns) FROM collective_call WHERE source_id = 2 AND operation = 'all-gather')`)
+	testkit.Exec(t, w, `DELETE FROM kernel WHERE source_id = 2 AND start_ns = (SELECT min(kernel_start_ns) FROM collective_call WHERE source_id = 2 AND operation = 'all-gather')`)
 	testkit.DeriveOnly(t, w, rankFacts...)
 	if got := rows(t, w, ask); len(whole) != 4 || !slices.Equal(got, whole[1:]) {
 		t.Errorf("matched are %q, of %q", got, whole)

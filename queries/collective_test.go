@@ -125,7 +125,7 @@ func TestSkewByHand(t *testing.T) {
 func TestExposedByHand(t *testing.T) {
 	t.Parallel()
 	w := testkit.Copy(t, testkit.Named(t, "nccl2")...)
-	exec(t, w, `UPDATE kernel SET start_ns = start_ns + hash(start_ns, 1) % 60000 - 30000, duration_ns = 1 + duration_ns * (hash(start_ns, 2) % 8)
+	testkit.Exec(t, w, `UPDATE kernel SET start_ns = start_ns + hash(start_ns, 1) % 60000 - 30000, duration_ns = 1 + duration_ns * (hash(start_ns, 2) % 8)
 		WHERE kernel_name_id NOT IN (SELECT kernel_name_id FROM kernel_class WHERE role = 'collective')`)
 	testkit.DeriveOnly(t, w, rankFacts...)
 	spans := spansOf(t, w, "nccl2")
@@ -198,7 +198,7 @@ func TestBandwidth(t *testing.T) {
 	}
 	// One call without bytes: the sum is not known, and says so.
 	w = testkit.Copy(t, testkit.Named(t, "ranks")...)
-	exec(t, w, `UPDATE collective_call SET out_bytes = NULL WHERE kernel_start_ns = (SELECT min(kernel_start_ns) FROM collective_call WHERE operation = 'all-gather')`)
+	testkit.Exec(t, w, `UPDATE collective_call SET out_bytes = NULL WHERE kernel_start_ns = (SELECT min(kernel_start_ns) FROM collective_call WHERE operation = 'all-gather')`)
 	testkit.DeriveOnly(t, w, rankFacts...)
 	unknown := rows(t, w, `SELECT total_bytes, bus_bytes_per_s, reason FROM collectives('ranks') WHERE operation = 'all-gather' ORDER BY device`)
 	if unknown[0] != "[<nil> <nil> no-bytes]" && unknown[1] != "[<nil> <nil> no-bytes]" {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/schema"
 )
@@ -14,7 +15,6 @@ import (
 // conditions gives what is stored of a run, from passes and work as they are, and its tags: by aspect the value, the weight and the source.
 func conditions(t *testing.T, w *schema.Warehouse, run string) map[string]string {
 	t.Helper()
-	derivedFor(t, w, "FROM run_condition")
 	only(t, w, "run_condition")
 	f, err := raw(t, w, fmt.Sprintf(`SELECT c.aspect, c.value, c.weight, c.source_id FROM run_condition c JOIN run r USING (run_id) WHERE r.name = '%[1]s'
 		UNION ALL SELECT 'tag ' || t.key, t.value, 'tells', NULL FROM run_tag t JOIN run r USING (run_id) WHERE r.name = '%[1]s'`, run))
@@ -49,8 +49,7 @@ func sayConditions(t *testing.T, what string, got map[string]string, want map[st
 // TestConditions holds what is said of a run that prof captured, and of others.
 func TestConditions(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	captured(t, w)
+	w := testkit.Copy(t, capturedRun(t))
 	sayConditions(t, "captured", conditions(t, w, "repeats"), map[string]string{
 		"GPU": "NVIDIA H200|decides|<nil>", "SMs": "132|decides|<nil>", "maximum SM clock": "1980 MHz|decides|<nil>", "MIG": "off|decides|<nil>", "power limit": "700 W|clouds|<nil>", "ECC": "on|clouds|<nil>",
 		"GPU UUID": "e835296f-5e8e-aa0b-5f6c-4bf5e7a2ea39|tells|<nil>", "SM clock": "1980 MHz|clouds|4", "throttling": "12.5 % of samples: sw_power_cap|clouds|4", "other processes": "0.0 % of samples|clouds|4",
@@ -77,7 +76,7 @@ func TestConditions(t *testing.T) {
 // TestConditionsOfWork holds what is said of tokens, precision and model.
 func TestConditionsOfWork(t *testing.T) {
 	t.Parallel()
-	w := everything(t)
+	w := testkit.Copy(t, testkit.Named(t, "llama-graph-node", "nccl2", "profiled", "train-stack", "torch-llama")...)
 	const made = "llama-graph-node"
 	const own = "FROM run WHERE name = '" + made + "'"
 	stored(t, w, `DELETE FROM stage_pass; DELETE FROM work_sum; INSERT INTO model (run_id, source_id, model_id, name, family, hidden_size, vocab_size, layer_count, dtype) SELECT run_id, 1, 1, 'a model', 'llama', 64, 100, 2, 'bf16' `+own+`;
@@ -105,7 +104,7 @@ func TestConditionsOfWork(t *testing.T) {
 	}
 
 	sayConditions(t, "two GPUs", conditions(t, w, "nccl2"), map[string]string{"GPU": "2 x NVIDIA H200|decides|<nil>", "processes": "2|decides|<nil>", "CUDA graphs": "not used|tells|<nil>", "commit": "<absent>", "SM clock": "<absent>"})
-	testOthers(t, w, "nccl2", "llama", made)
+	testOthers(t, w, "nccl2", "torch-llama", made)
 	stored(t, w, "DELETE FROM source WHERE kind = 'nsys' AND run_id = (SELECT run_id FROM run WHERE name = 'profiled'); DELETE FROM source_fact WHERE key = 'torch.with_modules'")
 	sayConditions(t, "ncu alone", conditions(t, w, "profiled"), map[string]string{"GPU": "NVIDIA H200|decides|<nil>", "profiler": "<absent>", "ncu clock control": "none|clouds|<nil>", "CUDA graphs": "<absent>"})
 	sayConditions(t, "torch", conditions(t, w, "train-stack"), map[string]string{"profiler": "torch|decides|<nil>", "torch with_stack": "on|clouds|1", "torch with_modules": "<absent>", "CUDA runtime": "13.0|clouds|1", "CUDA graphs": "<absent>"})

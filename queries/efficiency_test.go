@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/schema"
@@ -89,8 +90,7 @@ func same(t *testing.T, what string, got any, want, share float64) {
 // TestKernelEfficiency holds the figures to ncu's own of the same launches, read from its page of the report.
 func TestKernelEfficiency(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	load(t, w, "r", "../testdata/ncu/llama.sqlite.gz", "../testdata/ncu/llama.ncu-rep.gz")
+	w := testkit.Copy(t, testkit.Run{Name: "r", Files: []string{"ncu/llama.sqlite.gz", "ncu/llama.ncu-rep.gz"}})
 	type sums struct{ launches, flop, ns, possible float64 }
 	want := map[string]sums{}
 	for _, launch := range rawPage(t, "../testdata/ncu/llama.raw-base.csv.gz") {
@@ -177,13 +177,13 @@ func testEfficiencyChoice(t *testing.T, w *schema.Warehouse, all map[string]map[
 			t.Errorf("%v: %q, want %s", c.args, got, c.want)
 		}
 	}
-	exec(t, w, `UPDATE device SET name = 'NVIDIA H900'`)
+	change(t, w, `UPDATE device SET name = 'NVIDIA H900'`)
 	for kernel, row := range named(t, w, "kernel-efficiency", nil, "kernel") {
 		if row["device_peak_ratio"] != nil || row["device_peak_flop_per_s"] != nil || row["measured_ratio"] != all[kernel]["measured_ratio"] {
 			t.Errorf("of an unknown device: %v", row)
 		}
 	}
-	exec(t, w, `INSERT INTO device_alias VALUES ('user', 'NVIDIA H900', 'NVIDIA H200', 'the same')`)
+	change(t, w, `INSERT INTO device_alias VALUES ('user', 'NVIDIA H900', 'NVIDIA H200', 'the same')`)
 	for kernel, row := range named(t, w, "kernel-efficiency", nil, "kernel") {
 		if row["device_peak_ratio"] != all[kernel]["device_peak_ratio"] || row["device"] != "NVIDIA H900" {
 			t.Errorf("of another name: %v", row)

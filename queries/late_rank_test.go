@@ -42,7 +42,7 @@ func lateRank(t *testing.T, path string, lateUs float64) string {
 // TestLateRankByTime: all-reduces that a thread of communication launches belong to the training step in whose time they run.
 func TestLateRankByTime(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	path := shared(t, "../../shared/captures/others/hta_nccl.trace.json.gz")
 	load(t, w, "ddp", path, lateRank(t, path, 500))
 	matched := query(t, w, "rank-skew", queries.Args{"run": "ddp", "top": "0"})
@@ -139,15 +139,14 @@ func TestLateRanks(t *testing.T) {
 // TestSharedStream holds that collectives on a stream of computing are found: by the raw rows, and none where communication has its own.
 func TestSharedStream(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	load(t, w, "before", "../testdata/windows/before.sqlite.gz")
-	load(t, w, "ddp", shared(t, "../../shared/captures/others/hta_nccl.trace.json.gz"))
+	w := testkit.All(t)
 	const evidence = `SELECT device_id, (evidence->>'shared_count')::BIGINT, (evidence->>'shared_ns')::BIGINT, (evidence->>'collectives_ns')::BIGINT, evidence->>'streams' FROM finding JOIN run USING (run_id) WHERE name = '%s' AND finding_id = 'exposed-collectives' AND is_counted ORDER BY 1`
-	got := rows(t, w, fmt.Sprintf(evidence, "before"))
-	want := rows(t, w, `SELECT device_id, count(*), sum(duration_ns)::BIGINT, sum(duration_ns)::BIGINT, '[' || any_value(stream_id) || ']' FROM kernel k JOIN kernel_name n USING (run_id, kernel_name_id) JOIN run r USING (run_id) WHERE r.name = 'before' AND n.name LIKE 'nccl%' GROUP BY 1 ORDER BY 1`)
+	got := rows(t, w, fmt.Sprintf(evidence, "windows-before"))
+	want := rows(t, w, `SELECT device_id, count(*), sum(duration_ns)::BIGINT, sum(duration_ns)::BIGINT, '[' || any_value(stream_id) || ']' FROM kernel k JOIN kernel_name n USING (run_id, kernel_name_id) JOIN run r USING (run_id) WHERE r.name = 'windows-before' AND n.name LIKE 'nccl%' GROUP BY 1 ORDER BY 1`)
 	if len(got) != 2 || !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
+	w = testkit.Warehouse(t, testkit.Run{Name: "ddp", Files: []string{shared(t, testkit.Path("../../shared/captures/others/hta_nccl.trace.json.gz"))}})
 	if got := rows(t, w, fmt.Sprintf(evidence, "ddp")); len(got) != 1 || !strings.Contains(got[0], "<nil> <nil>") {
 		t.Errorf("a stream of its own: %q", got)
 	}
