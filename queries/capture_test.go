@@ -85,7 +85,7 @@ func TestRepeats(t *testing.T) {
 	// Two sources of one pass, and two of none, are ranks: which part of the model each ran is not known.
 	for what, stmt := range map[string]string{"of one pass": "UPDATE capture_source SET pass_id = 4", "of none": "DELETE FROM capture_source"} {
 		testkit.Exec(t, w, stmt)
-		testkit.DeriveOnly(t, w, "pass_cost", "stage_share", "caveat", "caveat_work", "caveat_pass", "kernel_precision")
+		testkit.DeriveOnly(t, w, "model_size", "pass_cost", "stage_share", "caveat", "caveat_work", "caveat_pass", "kernel_precision")
 		got, f := utilisation(t, w, queries.Args{"run": "repeats"})
 		if v := got["prefill"].row[f.Index("mfu_ratio")]; v != nil || !said(f, ranks) || said(f, repeats) {
 			t.Errorf("%s: mfu of prefill is %v, notes %q", what, v, f.Notes)

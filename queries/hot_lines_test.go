@@ -277,8 +277,7 @@ func TestHotLinesMade(t *testing.T) {
 	}
 
 	// A run that was stored before launches had their stacks: what the calls say stays known.
-	testkit.Exec(t, w, "UPDATE kernel SET stack_id = NULL")
-	testkit.DeriveOnly(t, w, "stack_sum", "stack_line", "gap_stack")
+	change(t, w, "UPDATE kernel SET stack_id = NULL")
 	check(queries.Args{"top": "4"},
 		"lib/model.py:10|step|own|0|0|0|0|408000|2|600000|1|<nil>",
 		"lib/model.py:40|wait|own|0|0|0|0|325000|1|300000|1|<nil>",
