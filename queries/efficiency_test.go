@@ -198,6 +198,7 @@ func TestEfficiencyByPrecision(t *testing.T) {
 	w := counted(t, "smsp__sass_thread_inst_executed_op_", map[string]float64{"fadd_pred_on": 0, "fmul_pred_on": 0, "ffma_pred_on": 1e9, "hadd_pred_on": 0, "hmul_pred_on": 0, "hfma_pred_on": 1e6})
 	exec(t, w, `INSERT INTO ncu_metric_name SELECT run_id, 1, 'gpu__time_duration.sum', 'ns' FROM run`)
 	exec(t, w, `INSERT INTO ncu_metric SELECT run_id, 1, launch_id, 1, 250000, NULL FROM ncu_launch`)
+	testkit.DeriveOnly(t, w, "ncu_measure", "caveat_ncu")
 	got := named(t, w, "kernel-efficiency", nil, "resource")
 	if row := got["fp32"]; len(got) != 1 || row == nil || row["launch_flop"] != 2e9 || row["achieved_flop_per_s"] != 8e12 || row["measured_ratio"] != nil || row["timeline_share_ratio"] != nil || row["role"] != "gemm" {
 		t.Errorf("%v", got)
@@ -209,10 +210,12 @@ func TestEfficiencyByPrecision(t *testing.T) {
 	}
 	exec(t, w, `INSERT INTO ncu_metric_name SELECT run_id, 2, 'sm__ops_path_tensor_src_bf16_dst_fp32.sum', '' FROM run`)
 	exec(t, w, `INSERT INTO ncu_metric SELECT run_id, 1, launch_id, 2, 5e9, NULL FROM ncu_launch`)
+	testkit.DeriveOnly(t, w, "ncu_measure", "caveat_ncu")
 	if got = named(t, w, "kernel-efficiency", queries.Args{"fp16": "true"}, "resource"); len(got) != 1 || got["tensor_bf16"]["launch_flop"] != 5e9 {
 		t.Errorf("with tensor operations, beside which the others are no matrix multiplication: %v", got)
 	}
 	exec(t, w, `DELETE FROM ncu_metric WHERE metric_id <> 1`)
+	testkit.DeriveOnly(t, w, "ncu_measure", "caveat_ncu")
 	got = named(t, w, "kernel-efficiency", nil, "resource")
 	if row := got["<nil>"]; len(got) != 1 || row == nil || row["launches"] != int64(1) || row["duration_ns"] != 250000. || row["launch_flop"] != nil || row["achieved_flop_per_s"] != nil || row["device_peak_ratio"] != nil {
 		t.Errorf("not counted: %v", got)

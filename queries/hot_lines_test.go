@@ -71,7 +71,7 @@ func testHotLines(t *testing.T, w *schema.Warehouse) {
 		}
 		checkOwnLines(t, w, run, torchData+run+".trace.json.gz", `^(llm_torch|torch_more)\.py\(`)
 	}
-	for _, run := range []string{"train", "llama"} {
+	for _, run := range []string{"train", "torch-llama"} {
 		if f := query(t, w, "hot-lines", queries.Args{"run": run}); len(f.Rows) != 0 {
 			t.Errorf("%s without stacks has %v", run, f.Rows)
 		}

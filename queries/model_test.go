@@ -11,6 +11,7 @@ import (
 
 	"prof/ingest"
 	ingestload "prof/ingest/load"
+	"prof/internal/testkit"
 	"prof/schema"
 )
 
@@ -104,7 +105,7 @@ func TestCountedFLOPs(t *testing.T) {
 	for _, f := range file.Fixtures {
 		configs = append(configs, []byte(fmt.Sprintf("%s\n%*s", f.Config, len(configs), ""))) // no two alike
 	}
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	ofModels(t, w, "models", configs...)
 	last, all := flopsOf(t, w, file.Fixtures, "last"), flopsOf(t, w, file.Fixtures, "all")
 	for i, f := range file.Fixtures {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/schema"
 )
@@ -29,7 +30,7 @@ func historic(t *testing.T, w *schema.Warehouse, texts ...string) {
 // TestRunNoise holds which runs are of the same thing, and what is told of each.
 func TestRunNoise(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	historic(t, w, "a1 aaa false box 1 x1 100", "a2 aaa false box 1 x2 110", "copy aaa false box 1 x2 110", "dirty aaa true box 1 x4 500", "elsewhere aaa false far 1 x5 600", "driver aaa false box 2 x6 130",
 		"b1 bbb false box 1 x7 200", "b2 bbb false box 1 x8 210", "bare - NULL box 1 x9 700", "lone ccc false box 1 x10 800")
 	ask := func(run string, args ...string) []string {
@@ -85,7 +86,7 @@ func TestRunNoise(t *testing.T) {
 // TestServingNoise holds which benchmarks are of the same thing: those of runs of one workload, machine and state of the code, each once.
 func TestServingNoise(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	historic(t, w, "a1 aaa false box 1 x1 100", "a2 aaa false box 1 x2 110", "a3 aaa false box 1 x3 110", "dirty aaa true box 1 x4 500", "elsewhere aaa false far 1 x5 600", "b1 bbb false box 1 x7 200", "bare - NULL box 1 x9 700")
 	stored(t, w, `INSERT INTO source (run_id, source_id, kind, form, path, size_bytes, sha256, row_count, status) SELECT run_id, 3, 'serving', 'vllm-bench', 'f.json', 1, CASE WHEN name = 'a3' THEN 'of a2' ELSE 'of ' || name END, 1, 'ok' FROM run;
 		INSERT INTO serving_benchmark (run_id, source_id, benchmark_id, tool, concurrency_limit_count, output_tokens_per_s) SELECT run_id, 3, n, 'vllm-bench', 8 * n, 500 FROM run, range(1, 3) x(n);

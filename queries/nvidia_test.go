@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"prof/ingest"
+	ingestload "prof/ingest/load"
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 )
@@ -22,7 +25,7 @@ func captures(t *testing.T) []capture {
 	t.Helper()
 	var out []capture
 	seen := map[string]bool{}
-	for _, root := range []string{"../testdata/nsys", "../../shared/captures/nsys"} {
+	for _, root := range []string{testkit.Path("nsys"), testkit.Path("../../shared/captures/nsys")} {
 		if _, err := os.Stat(root); err != nil {
 			t.Logf("%s is absent: its captures are not compared", root)
 			continue
@@ -157,14 +160,21 @@ func cells(count string, more ...[2]string) [][2]string {
 // TestEqualsNVIDIA holds the queries to NVIDIA's own numbers on every capture at hand.
 func TestEqualsNVIDIA(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	for i, c := range captures(t) {
+	var runs []testkit.Run
+	list := captures(t)
+	for i, c := range list {
+		if c.name != "stacks" {
+			run := fmt.Sprintf("%s-%d", c.name, i)
+			runs = append(runs, testkit.Run{Name: run, Files: []string{c.export}, Options: ingest.Options{Load: ingestload.Options{WithOSRT: true}}}, testkit.Run{Name: run + "-sums", Files: []string{filepath.Dir(c.stats)}})
+		}
+	}
+	w := testkit.Warehouse(t, runs...)
+	for i, c := range list {
 		run := fmt.Sprintf("%s-%d", c.name, i)
-		t.Run(strings.Trim(strings.ReplaceAll(filepath.Dir(c.export), "/", "_"), "._"), func(t *testing.T) {
+		t.Run(run, func(t *testing.T) {
 			if c.name == "stacks" {
 				t.Skip("testdata has no numbers of NVIDIA's for it")
 			}
-			load(t, w, run, c.export)
 			n := &tally{}
 			kernels := readStats(t, c, "cuda_gpu_kern_sum")
 			f := query(t, w, "top-kernels", queries.Args{"run": run, "top": "0"})

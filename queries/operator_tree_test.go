@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/schema"
@@ -27,7 +28,7 @@ func one(t *testing.T, w *schema.Warehouse, stmt string) int64 {
 // testOperatorKernels holds that each piece of device work has one innermost and one outermost operator or none, and that the work of
 // an operator is what top-operators says.
 func testOperatorKernels(t *testing.T, w *schema.Warehouse) {
-	for _, run := range append(traced, "emit-nvtx") {
+	for _, run := range append(slices.Clone(tracedRuns), "emit-nvtx") {
 		work := one(t, w, fmt.Sprintf("SELECT coalesce(sum(duration_ns), 0)::BIGINT FROM (SELECT run_id, duration_ns FROM kernel UNION ALL SELECT run_id, duration_ns FROM memop) WHERE run_id = _run_id('%s')", run))
 		ops := query(t, w, "top-operators", queries.Args{"run": run, "top": "0"})
 		want := byKey(ops, "operator")
@@ -42,7 +43,7 @@ func testOperatorKernels(t *testing.T, w *schema.Warehouse) {
 			if by != "total" && total(f, "total_ns") != work {
 				t.Errorf("%s: by %s %d ns of %d", run, by, total(f, "total_ns"), work)
 			}
-			if (len(f.Rows) == 0) != (run == "cpu") {
+			if (len(f.Rows) == 0) != (run == "torch-cpu") {
 				t.Errorf("%s: by %s %d rows", run, by, len(f.Rows))
 			}
 			for name, row := range want {
@@ -50,7 +51,7 @@ func testOperatorKernels(t *testing.T, w *schema.Warehouse) {
 					t.Errorf("%s: by %s %s has %d ns in %d pieces, of top-operators %v", run, by, name, got[name], calls[name], row)
 				}
 			}
-			if run != "graph" || len(f.Rows) == 0 {
+			if run != "torch-graph" || len(f.Rows) == 0 {
 				continue
 			}
 			var stages int64
@@ -73,7 +74,7 @@ func testOperatorKernels(t *testing.T, w *schema.Warehouse) {
 
 // testTree holds that the levels of the tree add up, and that its first level is the outermost operators.
 func testTree(t *testing.T, w *schema.Warehouse) {
-	for _, run := range append(traced, "emit-nvtx") {
+	for _, run := range append(slices.Clone(tracedRuns), "emit-nvtx") {
 		all := queries.Args{"run": run, "depth": "0", "min_ratio": "0"}
 		f := query(t, w, "operator-tree", all)
 		if got, want := total(f, "calls"), one(t, w, fmt.Sprintf("SELECT count(*) FROM op WHERE run_id = _run_id('%s')", run)); got != want {
@@ -96,7 +97,7 @@ func testTree(t *testing.T, w *schema.Warehouse) {
 			slices.ContainsFunc(column(some, "share_ratio"), func(x any) bool { return x.(float64) < 0.02 }) {
 			t.Errorf("%s: two levels: %v", run, some.Rows)
 		}
-		if run != "graph" && run != "llama" {
+		if run != "torch-graph" && run != "torch-llama" {
 			continue
 		}
 		var stages int64
@@ -199,8 +200,9 @@ func testModules(t *testing.T, w *schema.Warehouse) {
 		t.Errorf("%d calls of Linear", calls)
 	}
 	// A module inside one of its own class is not added again.
-	exec(t, w, "UPDATE python_stack SET module_path = replace(module_path, 'Sequential_', 'Block_1') WHERE run_id = _run_id('train-stack')")
-	g := query(t, w, "module-times", queries.Args{"run": "train-stack", "by": "class"})
+	nested := testkit.Warehouse(t, testkit.Run{Name: "train-stack", Files: []string{"torch/train-stack.trace.json.gz", "torch/train-stack.key_averages.json.gz"}, Facts: []string{"module_sum"},
+		SQL: "UPDATE python_stack SET module_path = replace(module_path, 'Sequential_', 'Block_1') WHERE run_id = $run"})
+	g := query(t, nested, "module-times", queries.Args{"run": "train-stack", "by": "class"})
 	if now := byKey(g, "module")["Block"]; number(g, now, "total_device_ns") != number(f, classes["Block"], "total_device_ns") || number(g, now, "calls") != number(f, classes["Block"], "calls")+number(f, classes["Sequential"], "calls") ||
 		number(g, now, "self_cpu_ns") != number(f, classes["Block"], "self_cpu_ns")+number(f, classes["Sequential"], "self_cpu_ns") {
 		t.Errorf("nested in its own class: %v, before %v", now, classes["Block"])
@@ -209,7 +211,7 @@ func testModules(t *testing.T, w *schema.Warehouse) {
 
 // testStacks holds that the functions of operators are a partition of the operators' self times.
 func testStacks(t *testing.T, w *schema.Warehouse) {
-	for _, run := range append(traced, "emit-nvtx") {
+	for _, run := range append(slices.Clone(tracedRuns), "emit-nvtx") {
 		ops := query(t, w, "top-operators", queries.Args{"run": run, "top": "0"})
 		ops.Rows = slices.DeleteFunc(ops.Rows, func(r []any) bool { return strings.HasPrefix(r[ops.Index("operator")].(string), "(") }) // what ran outside them
 		for _, args := range []queries.Args{{}, {"by": "function"}, {"frames": "1", "with_torch": "true"}} {
@@ -261,15 +263,14 @@ func stepTrace(t *testing.T, names []string, lengths []int) string {
 // counted by name.
 func TestNodesOfSteps(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
 	repeat := func(name string, n int) (out []string) {
 		for i := range n {
 			out = append(out, fmt.Sprint(name, i))
 		}
 		return out
 	}
-	load(t, w, "cold", stepTrace(t, repeat("ProfilerStep#", 8), []int{2000, 200, 200, 200, 200, 200, 200, 200}))
-	load(t, w, "kinds", stepTrace(t, append(repeat("train_step_", 6), repeat("eval_step_", 3)...), slices.Repeat([]int{200}, 9)))
+	w := testkit.Warehouse(t, testkit.Run{Name: "cold", Files: []string{stepTrace(t, repeat("ProfilerStep#", 8), []int{2000, 200, 200, 200, 200, 200, 200, 200})}},
+		testkit.Run{Name: "kinds", Files: []string{stepTrace(t, append(repeat("train_step_", 6), repeat("eval_step_", 3)...), slices.Repeat([]int{200}, 9))}})
 	for run, want := range map[string][]string{
 		"cold":  {"step|ProfilerStep##|false|28|7", "step|ProfilerStep##|true|4|7"},
 		"kinds": {"step|eval_step_#|false|12|3", "step|train_step_#|false|24|6"},

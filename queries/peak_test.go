@@ -5,12 +5,17 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"prof/internal/testkit"
 )
+
+// prefillRun has launches of a device that the table of peaks knows.
+var prefillRun = testkit.Run{Name: "r", Files: []string{"ncu/kernels-prefill.ncu-rep.gz"}, Facts: []string{"ncu_measure"}}
 
 // TestPeaks holds the figures of a known device, of the table and of the capture.
 func TestPeaks(t *testing.T) {
-	w := newWarehouse(t)
-	load(t, w, "r", "../testdata/ncu/kernels-prefill.ncu-rep.gz")
+	t.Parallel()
+	w := testkit.Copy(t, prefillRun)
 	got := named(t, w, "peaks", nil, "resource", "accumulate")
 	// An H200 has 132 SMs of up to 1.98 GHz, and 4096 dense operations of BF16 in a cycle of each.
 	bf16 := got["tensor_bf16 fp32"]
@@ -39,8 +44,8 @@ func TestPeaks(t *testing.T) {
 
 // TestPeaksOfOnesOwn holds that rows of one's own count before built-in ones, and which of them utilisation takes.
 func TestPeaksOfOnesOwn(t *testing.T) {
-	w := newWarehouse(t)
-	load(t, w, "r", "../testdata/ncu/kernels-prefill.ncu-rep.gz", "../testdata/nsys/kernels/kernels.sqlite.gz")
+	t.Parallel()
+	w := testkit.Copy(t, testkit.Run{Name: "r", Files: []string{"ncu/kernels-prefill.ncu-rep.gz", "nsys/kernels/kernels.sqlite.gz"}})
 	peak := func() any {
 		return byFirst(t, w, `SELECT 'peak', peak_flop_per_s FROM _peak(_run_id('r'), compute := 'bf16')`)["peak"][1]
 	}
@@ -78,8 +83,8 @@ func TestPeaksOfOnesOwn(t *testing.T) {
 
 // TestUnknownDevice holds that a device which the table does not have gets no peak, and a hint whose statement gives it one.
 func TestUnknownDevice(t *testing.T) {
-	w := newWarehouse(t)
-	load(t, w, "r", "../testdata/ncu/kernels-prefill.ncu-rep.gz")
+	t.Parallel()
+	w := testkit.Copy(t, prefillRun)
 	exec(t, w, `UPDATE device SET name = 'NVIDIA H20O'`)
 	got := named(t, w, "peaks", nil, "resource", "accumulate")
 	for key, row := range got {
@@ -124,8 +129,8 @@ func TestUnknownDevice(t *testing.T) {
 
 // TestSeveralDevices holds that GPUs of one name that differ are not computed from one of them.
 func TestSeveralDevices(t *testing.T) {
-	w := newWarehouse(t)
-	load(t, w, "r", "../testdata/ncu/kernels-prefill.ncu-rep.gz")
+	t.Parallel()
+	w := testkit.Copy(t, prefillRun)
 	exec(t, w, `INSERT INTO device SELECT * REPLACE (1 AS device_id, 60 AS sm_count) FROM device`)
 	row := named(t, w, "peaks", nil, "resource", "accumulate")["tensor_bf16 fp32"]
 	if row["sm_count"] != nil || row["computed_flop_per_s"] != nil || row["peak_flop_per_s"] == nil || row["clock_hz"] == nil {

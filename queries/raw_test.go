@@ -8,43 +8,20 @@ import (
 	"strings"
 	"testing"
 
-	"prof/ingest/derive"
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/schema"
 )
 
 // readOnly opens a warehouse with one small run as `prof sql` does.
-func readOnly(t testing.TB) *schema.Warehouse {
+func readOnly(t *testing.T) *schema.Warehouse {
 	t.Helper()
-	home := schema.Home{Dir: t.TempDir()}
-	w := opened(t, home, true)
-	load(t, w, "kernels", "../testdata/nsys/kernels/kernels.sqlite.gz")
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return closedAtEnd(t, opened(t, home, false))
-}
-
-func opened(t testing.TB, home schema.Home, write bool) *schema.Warehouse {
-	t.Helper()
-	w, err := schema.Open(t.Context(), home, schema.Options{Write: write, Defs: queries.Relations{}, Facts: derive.Facts{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
-}
-
-func closedAtEnd(t testing.TB, w *schema.Warehouse) *schema.Warehouse {
-	t.Cleanup(func() {
-		if err := w.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return w
+	return testkit.Warehouse(t, testkit.Named(t, "kernels")...)
 }
 
 func TestRawReads(t *testing.T) {
+	t.Parallel()
 	w := readOnly(t)
 	for _, text := range []string{
 		"SELECT 1 AS x", "  SELECT 1 AS x;  ", "-- a remark\nSELECT 1 AS x", "/* a */ SELECT 1 AS x -- end", "WITH a AS (SELECT 1 AS x) SELECT x FROM a",
@@ -66,6 +43,7 @@ func TestRawReads(t *testing.T) {
 
 // TestRawWritesNothing holds that SQL of the user's changes neither the warehouse nor anything else on the machine.
 func TestRawWritesNothing(t *testing.T) {
+	t.Parallel()
 	w := readOnly(t)
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out")
@@ -106,6 +84,7 @@ func TestRawWritesNothing(t *testing.T) {
 
 // TestRawExact holds that no digit of a number is lost, whatever its type.
 func TestRawExact(t *testing.T) {
+	t.Parallel()
 	w := readOnly(t)
 	f, err := raw(t, w, `SELECT x.h, x.u, x.d, x.s FROM (VALUES
 		(9007199254740993::HUGEINT, 18446744073709551615::UBIGINT, 12345678901234567.89::DECIMAL(19,2), 0.10::DECIMAL(3,2)),
@@ -126,6 +105,7 @@ func TestRawExact(t *testing.T) {
 }
 
 func TestRawTypes(t *testing.T) {
+	t.Parallel()
 	w := readOnly(t)
 	f, err := raw(t, w, `SELECT 1::TINYINT AS a, 2::UBIGINT AS b, 3::HUGEINT AS c, 1.5::DECIMAL(4,1) AS d, 0.5::FLOAT AS e, true AS f, 'x' AS g,
 		DATE '2025-01-02' AS h, TIMESTAMP '2025-01-02 03:04:05.5' AS i, [1, 2] AS j, {'k': 1} AS k, NULL AS l, 'ab'::BLOB AS m,

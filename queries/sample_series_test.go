@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 )
@@ -14,10 +15,9 @@ import (
 // TestSampleSeries holds the parts to the samples in them.
 func TestSampleSeries(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	captured(t, w)
-	exec(t, w, "UPDATE device_sample SET throttle_mask = 516 WHERE device_id = 0 AND throttle_mask = 4") // 512 has no name
-	exec(t, w, "UPDATE device_sample SET time_ns = time_ns - 250000000 WHERE pass_id = 5")               // some before the pass began
+	w := testkit.Copy(t, testkit.Run{Name: "repeats", Files: []string{capturedFolder(t)}, Facts: passFacts})
+	testkit.Exec(t, w, "UPDATE device_sample SET throttle_mask = 516 WHERE device_id = 0 AND throttle_mask = 4") // 512 has no name
+	testkit.Exec(t, w, "UPDATE device_sample SET time_ns = time_ns - 250000000 WHERE pass_id = 5")               // some before the pass began
 	samples := query(t, w, "device-samples", queries.Args{"run": "repeats"})
 	for _, parts := range []int64{1, 3, 200, 100000} {
 		f := query(t, w, "sample-series", queries.Args{"run": "repeats", "parts": fmt.Sprint(parts)})
@@ -42,8 +42,7 @@ func TestSampleSeries(t *testing.T) {
 			t.Errorf("%s parts: %v", parts, err)
 		}
 	}
-	load(t, w, "plain", llamaCapture)
-	if f := query(t, w, "sample-series", queries.Args{"run": "plain"}); len(f.Rows) != 0 || len(f.Notes) != 1 || !strings.HasPrefix(f.Notes[0], "the run was not made by prof capture") {
+	if f := query(t, testkit.All(t), "sample-series", queries.Args{"run": "llama-graph-node"}); len(f.Rows) != 0 || len(f.Notes) != 1 || !strings.HasPrefix(f.Notes[0], "the run was not made by prof capture") {
 		t.Errorf("of another run: %v, %q", f.Rows, f.Notes)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"prof/ingest/derive"
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/schema"
 )
@@ -25,7 +26,6 @@ type servedStep struct {
 // replaceIterations gives the run "made" the iterations of some processes, by pid from 0.
 func replaceIterations(t *testing.T, w *schema.Warehouse, processes ...[]servedStep) {
 	t.Helper()
-	query(t, w, "iterations", queries.Args{"run": "made"}) // derived before they are replaced
 	exec(t, w, `DELETE FROM iteration WHERE run_id = _run_id('made')`)
 	rows := []string{"pid,nth,stage,prompts,batch,start_ns,time_ns,busy_ns"}
 	for pid, steps := range processes {
@@ -87,8 +87,7 @@ func servedLoad(random *rand.Rand, n int, batch, time, noise, correlation float6
 // TestServingParts holds that load that does not change is one part, and that a change of load is found where it is.
 func TestServingParts(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	load(t, w, "made", "../testdata/engine/vllm-decode.trace.json.gz")
+	w := testkit.Copy(t, testkit.Run{Name: "made", Files: []string{"engine/vllm-decode.trace.json.gz"}, Facts: []string{"iteration_part", "iteration"}})
 	random := rand.New(rand.NewPCG(29, 1))
 	const series = 400
 	var calm [][]servedStep
@@ -166,21 +165,20 @@ func TestServingParts(t *testing.T) {
 // TestServingPartsOfEngine compares an engine's parts with the summary of its iterations.
 func TestServingPartsOfEngine(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	loadEngine(t, w)
-	for _, run := range engineRuns {
+	w := testkit.All(t)
+	for _, run := range engineCaptures {
 		got := rowsOf(t, w, `SELECT sum(iteration_count)::BIGINT, sum(time_ns)::BIGINT, sum(timed_count)::BIGINT, sum(decode_iteration_count)::BIGINT FROM serving_parts('%s')`, run)
 		want := rowsOf(t, w, `SELECT sum(iteration_count)::BIGINT, sum(time_mean_ns * timed_count)::BIGINT, sum(timed_count)::BIGINT, (sum(iteration_count) FILTER (stage = 'decode'))::BIGINT FROM iteration_summary('%s', by := 'stage')`, run)
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%s: %v, want %v", run, got, want)
 		}
 		for _, r := range rowsOf(t, w, `SELECT part, label, reason FROM serving_parts('%s')`, run) {
-			if run == "trace" && fmt.Sprint(r) != "[1 <nil> few-iterations]" || run != "trace" && fmt.Sprint(r) != "[1 steady <nil>]" {
+			if run == "engine-trace" && fmt.Sprint(r) != "[1 <nil> few-iterations]" || run != "engine-trace" && fmt.Sprint(r) != "[1 steady <nil>]" {
 				t.Errorf("%s: %v", run, r)
 			}
 		}
 	}
-	load(t, w, "contexts", "../testdata/engine/vllm-decode.trace.json.gz", "../testdata/engine/config.json")
+	w = testkit.Warehouse(t, testkit.Run{Name: "contexts", Files: []string{"engine/vllm-decode.trace.json.gz", "engine/config.json"}})
 	for _, r := range rowsOf(t, w, `SELECT p.mfu_ratio, s.mfu_ratio, p.mbu_ratio, s.mbu_ratio, p.reason, p.is_least = s.is_least FROM serving_parts('contexts', peak := 1e12, bandwidth := 1e12) p, iteration_summary('contexts', peak := 1e12, bandwidth := 1e12) s`) {
 		if r[2] == nil || r[0] != r[1] || r[2] != r[3] || r[4] != "few-iterations" || r[5] != true {
 			t.Errorf("one iteration: %v", r)

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"testing"
 
+	"prof/ingest"
 	ingestload "prof/ingest/load"
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 )
@@ -13,11 +15,14 @@ import (
 // only short calls that launched nothing.
 func TestShortCalls(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	for name, paths := range map[string][]string{"llama": {llamaCapture}, "trace": {"../testdata/torch/train.trace.json.gz"}, "nccl": {"../testdata/nsys/nccl2/nccl2.sqlite.gz"}} {
+	var runs []testkit.Run
+	names := []string{"llama", "trace", "nccl"}
+	for i, file := range []string{"nsys/llama-graph-node/llama-graph-node.sqlite.gz", "torch/train.trace.json.gz", "nsys/nccl2/nccl2.sqlite.gz"} {
+		runs = append(runs, testkit.Run{Name: names[i] + "-rows", Files: []string{file}, Options: ingest.Options{Load: ingestload.Options{APIRows: true}}}, testkit.Run{Name: names[i] + "-sums", Files: []string{file}})
+	}
+	w := testkit.Warehouse(t, runs...)
+	for _, name := range names {
 		rows, sums := name+"-rows", name+"-sums"
-		loadWith(t, w, ingestload.Options{APIRows: true}, rows, paths...)
-		loadWith(t, w, ingestload.Options{}, sums, paths...)
 		same := func(name string, args queries.Args) {
 			answer := func(run string) *frame.Frame {
 				args["run"] = run

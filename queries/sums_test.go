@@ -3,7 +3,6 @@ package queries_test
 import (
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -38,11 +37,10 @@ var grains = []grain{
 // sizeCells are rounded to thousands of bytes by nsys.
 var sizeCells = []string{"total_bytes", "mean_bytes", "median_bytes", "min_bytes", "max_bytes", "std_bytes"}
 
-// compareSums ingests NVIDIA's summaries of a capture as a run and holds its answers to those of the capture itself.
+// compareSums holds the answers of the run of NVIDIA's summaries of a capture to those of the capture itself.
 func compareSums(t *testing.T, w *schema.Warehouse, n *tally, run string, c capture) {
 	t.Helper()
 	sums := run + "-sums"
-	load(t, w, sums, filepath.Dir(c.stats))
 	if got := query(t, w, "sources", queries.Args{"run": sums}); len(got.Rows) != 1 || got.Rows[0][got.Index("kind")] != "nsys-stats" {
 		t.Fatalf("the sources are %v, not one of sums", got.Rows)
 	}

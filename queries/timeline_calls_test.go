@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 )
@@ -26,10 +27,9 @@ func countedBy(f *frame.Frame, of string) map[string]int64 {
 // a capture shown whole every launch is there as often as launches and api-calls count it; and that each piece of work has its call.
 func TestTimelineCalls(t *testing.T) {
 	t.Parallel()
-	w := drawn(t)
-	load(t, w, "llama", llamaCapture)
+	w := testkit.All(t)
 	whole := 0
-	for _, run := range append(slices.Clone(timelineRuns), "llama") {
+	for _, run := range append(slices.Clone(timelineRuns), "llama-graph-node") {
 		for _, top := range []int{0, 7, 1000} {
 			args := queries.Args{"run": run, "top": fmt.Sprint(top)}
 			works := query(t, w, "timeline-kernels", args)
@@ -116,7 +116,7 @@ func launchedKernels(works *frame.Frame) (n int64) {
 // TestTimelineCallsFew holds that, of calls that launched nothing which is drawn, the longest are left, and that no launch is lost.
 func TestTimelineCallsFew(t *testing.T) {
 	t.Parallel()
-	w := drawn(t)
+	w := testkit.All(t)
 	args := queries.Args{"run": "nccl2", "others": "0"}
 	all := query(t, w, "timeline-calls", args)
 	args["others"] = "20"
@@ -144,7 +144,7 @@ func TestTimelineCallsFew(t *testing.T) {
 // TestAPIKind holds what functions do by their names.
 func TestAPIKind(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.All(t)
 	want := map[string]string{"cudaLaunchKernel": "launch", "cuLaunchKernelEx": "launch", "cudaLaunchKernelExC_v11060": "launch", "hipExtModuleLaunchKernel": "launch", "cudaGraphLaunch_v10000": "launch",
 		"cudaMemcpyAsync": "copy", "cuMemcpyHtoDAsync_v2": "copy", "cudaMemset": "copy", "hipMemcpyWithStream": "copy", "cudaStreamSynchronize": "sync", "cuEventSynchronize": "sync", "cudaDeviceSynchronize": "sync",
 		"cudaGraphAddMemcpyNode": "other", "cudaStreamWaitEvent": "other", "cudaEventQuery": "other", "cudaMalloc": "other", "cuKernelGetName": "other"}

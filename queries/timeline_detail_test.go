@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/schema"
@@ -57,7 +58,7 @@ func comparePieces(a, b piece) int {
 // TestTimelineWhole holds that every kernel, copy, fill and graph replay is shown once where there is room for all.
 func TestTimelineWhole(t *testing.T) {
 	t.Parallel()
-	w := drawn(t)
+	w := testkit.All(t)
 	for _, run := range timelineRuns {
 		want := pieces(t, w, run, "nsys")
 		for _, top := range []int{0, len(want)} {
@@ -172,16 +173,15 @@ func testWindows(t *testing.T, w *schema.Warehouse, run string, top int) (ofPass
 // TestTimelineWindows holds which passes are shown of captures that are too large, and how much of them.
 func TestTimelineWindows(t *testing.T) {
 	t.Parallel()
-	w := drawn(t)
-	load(t, w, "llama", llamaCapture)
+	w := testkit.All(t)
 	ofPasses := 0
-	for _, run := range append(slices.Clone(timelineRuns), "llama") {
+	for _, run := range append(slices.Clone(timelineRuns), "llama-graph-node") {
 		for _, top := range []int{1, 7, 20} {
 			ofPasses += testWindows(t, w, run, top)
 		}
 	}
 	for _, top := range []int{1000, 30000} {
-		ofPasses += testWindows(t, w, "llama", top)
+		ofPasses += testWindows(t, w, "llama-graph-node", top)
 	}
 	if ofPasses < 10 {
 		t.Errorf("only %d windows are passes", ofPasses)
@@ -213,11 +213,15 @@ func fillPasses(t *testing.T, w *schema.Warehouse, source int, kind string, deco
 	exec(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))
 }
 
+// windowFacts are what windows of timelines are chosen by.
+var windowFacts = []string{"stage_pass", "stage_share", "device_part", "work_sum"}
+
 // TestTimelineMade holds the choice among passes of several GPUs, of one span, to warm up, and of two timelines; and of work that begins at once.
 func TestTimelineMade(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	fillPasses(t, w, 1, "nsys", [][3]int{{0, 0, 3}, {0, 1000, 9}, {0, 2000, 4}, {0, 3000, 4}, {0, 4000, 4}, {0, 5000, 2}, {1, 1000, 8}, {1, 2000, 2}})
+	testkit.DeriveOnly(t, w, windowFacts...)
 	for _, top := range []int{1, 6, 9, 12, 30} {
 		if n := testWindows(t, w, "made", top); n != 2 {
 			t.Errorf("%d windows of passes", n)
@@ -230,6 +234,7 @@ func TestTimelineMade(t *testing.T) {
 		t.Errorf("windows %s, want %s", got, nsys)
 	}
 	fillPasses(t, w, 2, "torch", [][3]int{{0, 0, 3}, {0, 7000, 5}})
+	testkit.DeriveOnly(t, w, windowFacts...)
 	if got := ask(18, "nsys"); got != nsys || fmt.Sprint(rows(t, w, "SELECT device, stage, pass, start_ns, end_ns, work_count, shown_count, is_whole FROM timeline_windows('made', top := 18)")) != nsys {
 		t.Errorf("with a second timeline the windows of the first are %s, want %s", got, nsys)
 	}
@@ -243,6 +248,7 @@ func TestTimelineMade(t *testing.T) {
 		t.Errorf("shown are %s, want %s", got, want)
 	}
 	exec(t, w, "DELETE FROM path_stage; UPDATE memop SET path_id = 0")
+	testkit.DeriveOnly(t, w, windowFacts...)
 	if got, want := ask(9, "nsys"), "[[0 <nil> <nil> 0 25 26 3 false] [1 <nil> <nil> 1000 1025 10 3 false] [2 <nil> <nil> 9000 9003 6 3 false]]"; got != want {
 		t.Errorf("windows without stages are %s, want %s", got, want)
 	}
@@ -257,7 +263,7 @@ func TestTimelineMade(t *testing.T) {
 // TestTimelineRanges holds that the longest ranges are shown, at depths at which they do not hide each other.
 func TestTimelineRanges(t *testing.T) {
 	t.Parallel()
-	w := drawn(t)
+	w := testkit.All(t)
 	for _, run := range timelineRuns {
 		var lengths []int64
 		all := rowsOf(t, w, "SELECT n.duration_ns FROM nvtx_range n JOIN run r USING (run_id) WHERE r.name = '%s' ORDER BY 1 DESC NULLS LAST", run)
@@ -308,7 +314,7 @@ func testDepths(t *testing.T, f *frame.Frame) {
 // TestTimelineRangesMade holds ranges that cross, that never ended, and the names of threads.
 func TestTimelineRangesMade(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	stmts := []string{"INSERT INTO run SELECT '" + timelineRun + "', 'made', TIMESTAMP '2026-01-01', NULL, NULL, NULL, 'test'", sourceRow(1, "nsys"), sourceRow(2, "torch"), "INSERT INTO thread SELECT run_id, 1, 1, 10, 'main' FROM run"}
 	for d := 1; d <= 3; d++ {
 		stmts = append(stmts, fmt.Sprintf("INSERT INTO range_path SELECT run_id, %[1]d, %[1]d, '', 'x', [%[1]d], '' FROM run", d))
@@ -320,6 +326,7 @@ func TestTimelineRangesMade(t *testing.T) {
 		stmts = append(stmts, fmt.Sprintf("INSERT INTO nvtx_range SELECT run_id, %d, %d, %s, %d, 1, %d, NULL, '%s', '%s', 'r%[2]d', NULL, %[8]d, %[9]v FROM run", r...))
 	}
 	exec(t, w, strings.Join(stmts, ";\n"))
+	testkit.DeriveOnly(t, w, "stage_pass", "caveat", "caveat_pass")
 	const all = "SELECT tid, thread, depth, start_ns, duration_ns, name, domain, range_count FROM timeline_ranges('made', top := %d)"
 	for top, want := range map[int]string{
 		0: "[[10 main 0 0 50 r1 a 6] [10 main 1 20 60 r2 b 6] [10 main 2 60 90 r3 a 6] [10 main 3 100 300 r4  6] [11 <nil> 4 120 10 r5  6]]",

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/schema"
@@ -12,15 +13,6 @@ import (
 
 // timelineRuns are captures of every kind that device work comes in: several GPUs and processes, graphs by node and as a whole, copies.
 var timelineRuns = []string{"kernels", "nccl2", "variants-graph", "variants-node"}
-
-func drawn(t *testing.T) *schema.Warehouse {
-	t.Helper()
-	return copied(t, "drawn", func(w *schema.Warehouse) {
-		for _, name := range timelineRuns {
-			load(t, w, name, "../testdata/nsys/"+name+"/"+name+".sqlite.gz")
-		}
-	})
-}
 
 // worked is one piece of device work.
 type worked struct{ start, end int64 }
@@ -62,7 +54,7 @@ func covered(spans []worked) int64 {
 // TestTimelineBlocks holds that blocks lose no work and no busy time, and that none hides a pause as long as a part.
 func TestTimelineBlocks(t *testing.T) {
 	t.Parallel()
-	w := drawn(t)
+	w := testkit.All(t)
 	for _, run := range timelineRuns {
 		work := laneWork(t, w, run)
 		var first, last int64
@@ -122,7 +114,7 @@ func checkLane(t *testing.T, what string, f *frame.Frame, blocks [][]any, spans 
 // TestTimelinePasses holds that merged passes add up to those of pass-accounting, and that long ones stand alone.
 func TestTimelinePasses(t *testing.T) {
 	t.Parallel()
-	w := drawn(t)
+	w := testkit.All(t)
 	for _, run := range timelineRuns {
 		whole := query(t, w, "pass-accounting", queries.Args{"run": run})
 		for _, parts := range []string{"1", "50", "4000"} {
@@ -141,7 +133,7 @@ func TestTimelinePasses(t *testing.T) {
 // TestReportTimeline holds that a timeline is of the queries and the detail that it says.
 func TestReportTimeline(t *testing.T) {
 	t.Parallel()
-	w := drawn(t)
+	w := testkit.All(t)
 	r, err := queries.NewReport(t.Context(), asker(t, w), schema.Run{ID: "nccl2", Name: "nccl2"}, queries.ReportOptions{Page: true})
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"prof/ingest/derive"
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/judge/trend"
 	"prof/schema"
@@ -173,7 +174,7 @@ func said(r *trend.Result) []string {
 // commit between the two runs.
 func TestTrendStep(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	fillTrend(t, w, trendRuns(30, func(i int, r *trendRun) {
 		if i >= 12 {
 			r.kernels["gemm"] += 50_000 // of 1,000,000 ns
@@ -214,7 +215,7 @@ func TestTrendQuiet(t *testing.T) {
 		"gaps": func(i int, r *trendRun) { r.noSpan = i == 5 || i >= 11 && i < 15 },
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWarehouse(t)
+			w := testkit.Copy(t)
 			runs := trendRuns(30, step)
 			fillTrend(t, w, runs)
 			r := trendOf(t, w, trend.Options{})
@@ -246,7 +247,7 @@ func TestTrendQuiet(t *testing.T) {
 // TestTrendSuspect holds that one last run that is off is told apart from a change.
 func TestTrendSuspect(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	fillTrend(t, w, trendRuns(20, func(i int, r *trendRun) {
 		if i == 19 {
 			r.idle += 200_000
@@ -264,7 +265,7 @@ func TestTrendSuspect(t *testing.T) {
 // TestTrendKernels holds that a kernel that moved without its stage is named by itself, and one that came or went with its first run.
 func TestTrendKernels(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	fillTrend(t, w, trendRuns(24, func(i int, r *trendRun) {
 		if i >= 8 { // the stage takes as long
 			r.kernels["gemm"], r.idle = r.kernels["gemm"]+50_000, r.idle-50_000
@@ -291,7 +292,7 @@ func TestTrendKernels(t *testing.T) {
 // TestTrendSeries holds that runs with other tokens or on another GPU are no part of the series, and which runs a workload has.
 func TestTrendSeries(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	runs := trendRuns(16, func(i int, r *trendRun) {
 		if i < 4 {
 			r.gpu, r.idle = "NVIDIA A100", 900_000
@@ -351,7 +352,7 @@ func TestTrendSeries(t *testing.T) {
 // TestTrendRows holds the rows of the query to those of the tables: the median of measured passes, and figures where they were asked for.
 func TestTrendRows(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	fillTrend(t, w, trendRuns(3, nil))
 	stored(t, w, `INSERT INTO stage_figure SELECT run_id, 'decode', 'GPU', 'bf16', 1e9, 25e13, 1e12, 3e14, NULL FROM run WHERE name = 'run-01';
 		INSERT INTO device_peak SELECT 'user', 'GPU', unnest(['tensor_bf16', 'dram']), '', unnest([1e15, NULL]), unnest([NULL, 4e12]), '', '', DATE '2026-01-31';
