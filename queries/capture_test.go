@@ -70,16 +70,16 @@ func TestRepeats(t *testing.T) {
 	if !said(f, repeats) || said(f, ranks) {
 		t.Errorf("notes %q", f.Notes)
 	}
-	a, b := query(t, w, "mbu", queries.Args{"run": utilised}), query(t, w, "mbu", queries.Args{"run": "repeats"})
+	a, b := testkit.Query(t, w, "mbu", queries.Args{"run": utilised}), testkit.Query(t, w, "mbu", queries.Args{"run": "repeats"})
 	if x, y := column(a, "mbu_ratio"), column(b, "mbu_ratio"); !slices.Equal(x, y) || x[0] == nil {
 		t.Errorf("mbu: %v once, %v of two repeats", x, y)
 	}
-	single, both := query(t, w, "top-kernels", queries.Args{"run": utilised, "top": "0"}), query(t, w, "top-kernels", queries.Args{"run": "repeats", "top": "0"})
+	single, both := testkit.Query(t, w, "top-kernels", queries.Args{"run": utilised, "top": "0"}), testkit.Query(t, w, "top-kernels", queries.Args{"run": "repeats", "top": "0"})
 	if total(both, "total_ns") != 2*total(single, "total_ns") || !said(both, repeats) || said(single, repeats) {
 		t.Errorf("top-kernels: %d and %d ns, notes %q", total(single, "total_ns"), total(both, "total_ns"), both.Notes)
 	}
-	stages := query(t, w, "stages", queries.Args{"run": "repeats"})
-	if p, q := column(query(t, w, "stages", queries.Args{"run": utilised}), "gpu_span_mean_ns"), column(stages, "gpu_span_mean_ns"); !slices.Equal(p, q) {
+	stages := testkit.Query(t, w, "stages", queries.Args{"run": "repeats"})
+	if p, q := column(testkit.Query(t, w, "stages", queries.Args{"run": utilised}), "gpu_span_mean_ns"), column(stages, "gpu_span_mean_ns"); !slices.Equal(p, q) {
 		t.Errorf("stages: %v once, %v of two repeats", p, q)
 	}
 	// Two sources of one pass, and two of none, are ranks: which part of the model each ran is not known.
@@ -133,21 +133,21 @@ func TestCapture(t *testing.T) {
 		}
 	}
 	const slowed = "GPU 0 was throttled (sw_power_cap) in 12 % of its busy samples"
-	said("stages", query(t, w, "stages", queries.Args{"run": "repeats"}).Notes, slowed, "run.json is partial: recording ncu-1: failed")
-	said("overhead", query(t, w, "overhead", queries.Args{"run": "repeats"}).Notes, "profiling (deep) made the workload 32 % slower", "--mode light")
+	said("stages", testkit.Query(t, w, "stages", queries.Args{"run": "repeats"}).Notes, slowed, "run.json is partial: recording ncu-1: failed")
+	said("overhead", testkit.Query(t, w, "overhead", queries.Args{"run": "repeats"}).Notes, "profiling (deep) made the workload 32 % slower", "--mode light")
 	for _, name := range []string{"captures", "capture-passes", "overhead", "device-samples", "device-use", "throttling"} {
-		f := query(t, w, name, queries.Args{"run": "kernels"})
+		f := testkit.Query(t, w, name, queries.Args{"run": "kernels"})
 		if len(f.Rows) != 0 || len(f.Notes) != 1 || !strings.HasPrefix(f.Notes[0], "the run was not made by prof capture") {
 			t.Errorf("%s of another run: %v, %q", name, f.Rows, f.Notes)
 		}
 	}
-	said("no such pass", query(t, w, "throttling", queries.Args{"run": "repeats", "pass": "nsys-9"}).Notes, "nothing has --pass nsys-9; the run has the passes baseline-1")
+	said("no such pass", testkit.Query(t, w, "throttling", queries.Args{"run": "repeats", "pass": "nsys-9"}).Notes, "nothing has --pass nsys-9; the run has the passes baseline-1")
 	// Others on the workload's GPU count, others on another do not.
 	if got := rows(t, w, throttled); fmt.Sprint(got) != "[[gpu-throttled 0 sw_power_cap 2 16]]" {
 		t.Errorf("doubts %v", got)
 	}
 	change("UPDATE device_sample SET other_process_count = 3, throttle_mask = 512 WHERE device_id = 0 AND pass_id = 5 AND sm_ratio > 0")
-	said("stages", query(t, w, "stages", queries.Args{"run": "repeats"}).Notes, "other processes used GPU 0 in 31 % of the samples", slowed)
+	said("stages", testkit.Query(t, w, "stages", queries.Args{"run": "repeats"}).Notes, "other processes used GPU 0 in 31 % of the samples", slowed)
 	if got := rows(t, w, "SELECT reason, is_slowdown, samples FROM throttling('repeats', pass := 'nsys-2')"); fmt.Sprint(got) != "[[gpu_idle false 5] [bit 9 <nil> 8]]" {
 		t.Errorf("a reason that is not known: %v", got)
 	}
@@ -165,9 +165,9 @@ func TestCapture(t *testing.T) {
 		t.Errorf("doubts without UUIDs of a GPU that was idle %v", got)
 	}
 	change("DELETE FROM device_sample")
-	said("throttling", query(t, w, "throttling", queries.Args{"run": "repeats"}).Notes, "NVML was not sampled")
+	said("throttling", testkit.Query(t, w, "throttling", queries.Args{"run": "repeats"}).Notes, "NVML was not sampled")
 	change("DELETE FROM capture_pass WHERE tool = 'none'")
-	f := query(t, w, "overhead", queries.Args{"run": "repeats"})
+	f := testkit.Query(t, w, "overhead", queries.Args{"run": "repeats"})
 	if said("overhead", f.Notes, "profiling overhead is unknown: no recording without a profiler"); len(f.Rows) != 2 || f.Rows[0][f.Index("overhead_ratio")] != nil {
 		t.Errorf("overhead without a baseline: %v", f.Rows)
 	}
@@ -202,7 +202,7 @@ func TestCaptureSilent(t *testing.T) {
 		throttling: "[[nsys-1 gpu_idle 5 <nil> <nil>] [nsys-1 sw_power_cap 2 <nil> <nil>] [nsys-2 gpu_idle 5 <nil> <nil>]]",
 		throttled:  "[[gpu-shared 0 <nil> 1 26] [gpu-shared 1 <nil> 14 26] [gpu-throttled-maybe-idle 0 sw_power_cap 2 26]]",
 	})
-	said := strings.Join(query(t, w, "stages", queries.Args{"run": "repeats"}).Notes, "\n")
+	said := strings.Join(testkit.Query(t, w, "stages", queries.Args{"run": "repeats"}).Notes, "\n")
 	for _, note := range []string{"GPU 0 was throttled (sw_power_cap) in 8 % of all samples", "other processes used GPU 0 in 4 %", "other processes used GPU 1 in 54 %"} {
 		if !strings.Contains(said, note) {
 			t.Errorf("no note %q in %s", note, said)
@@ -221,7 +221,7 @@ func TestPlan(t *testing.T) {
 	t.Parallel()
 	w := testkit.Copy(t, capturedRun(t))
 	planFacts := []string{"work_sum", "stage_pass", "caveat"}
-	f, err := raw(t, w, `SELECT n.name, coalesce(x.stage, '') AS stage, format('{} x {} x {}, {} x {} x {}', h.grid_x, h.grid_y, h.grid_z, h.block_x, h.block_y, h.block_z), k.source_id, k.pid, k.duration_ns
+	f, err := queries.Raw(t.Context(), w, `SELECT n.name, coalesce(x.stage, '') AS stage, format('{} x {} x {}, {} x {} x {}', h.grid_x, h.grid_y, h.grid_z, h.block_x, h.block_y, h.block_z), k.source_id, k.pid, k.duration_ns
 		FROM kernel k JOIN kernel_name n USING (run_id, kernel_name_id) JOIN kernel_shape h USING (run_id, kernel_shape_id)
 		LEFT JOIN (SELECT c.range_context_id, p.stage FROM range_context c JOIN passes('repeats') p ON p.range_id = c.range_id WHERE NOT p.is_warmup) x USING (range_context_id)
 		ORDER BY k.source_id, k.pid, k.launch_start_ns, k.start_ns, k.correlation_id`)
@@ -333,7 +333,7 @@ func TestPlan(t *testing.T) {
 	}
 	// A kernel whose symbol is not known, or that several have, leaves its place to the next ones.
 	notes := func() string {
-		return strings.Join(query(t, w, "ncu-plan", queries.Args{"run": "repeats", "top": "4"}).Notes, "\n")
+		return strings.Join(testkit.Query(t, w, "ncu-plan", queries.Args{"run": "repeats", "top": "4"}).Notes, "\n")
 	}
 	if got := notes(); strings.Contains(got, "left out") {
 		t.Errorf("notes %q", got)
@@ -349,7 +349,7 @@ func TestPlan(t *testing.T) {
 	}
 	testkit.Exec(t, w, "DELETE FROM kernel_symbol")
 	testkit.DeriveOnly(t, w, planFacts...)
-	if f := query(t, w, "ncu-plan", queries.Args{"run": "repeats"}); len(f.Rows) != 0 || !strings.HasPrefix(f.Notes[0], "the capture has no kernel symbols") {
+	if f := testkit.Query(t, w, "ncu-plan", queries.Args{"run": "repeats"}); len(f.Rows) != 0 || !strings.HasPrefix(f.Notes[0], "the capture has no kernel symbols") {
 		t.Errorf("without symbols: %v, %q", f.Rows, f.Notes)
 	}
 	// Without a pass that is measured all launches count.
@@ -365,11 +365,11 @@ func TestPlan(t *testing.T) {
 func TestPlanRanks(t *testing.T) {
 	t.Parallel()
 	w := testkit.Copy(t, testkit.Named(t, "nccl2")...)
-	f := query(t, w, "ncu-plan", queries.Args{"run": "nccl2", "top": "0", "per_kernel": "0"})
+	f := testkit.Query(t, w, "ncu-plan", queries.Args{"run": "nccl2", "top": "0", "per_kernel": "0"})
 	if len(f.Rows) == 0 {
 		t.Fatal("nothing is planned")
 	}
-	if many := query(t, w, "ncu-plan", queries.Args{"run": "nccl2", "top": "5000000", "per_kernel": "0"}); !reflect.DeepEqual(many.Rows, f.Rows) { // DuckDB makes a filter on a rank an arg_min of at most a million
+	if many := testkit.Query(t, w, "ncu-plan", queries.Args{"run": "nccl2", "top": "5000000", "per_kernel": "0"}); !reflect.DeepEqual(many.Rows, f.Rows) { // DuckDB makes a filter on a rank an arg_min of at most a million
 		t.Errorf("of at most 5,000,000 kernels %d launches, of all %d", len(many.Rows), len(f.Rows))
 	}
 	for _, r := range f.Rows {

@@ -156,7 +156,7 @@ func TestCollectiveParts(t *testing.T) {
 		"(run) 1 compute":                 "40 40 1",
 		"(run) 1 launch-delay":            "10 10 1",
 	}
-	f := query(t, w, "accounting", queries.Args{"run": "drawn"})
+	f := testkit.Query(t, w, "accounting", queries.Args{"run": "drawn"})
 	for key, r := range byKey(f, "stage", "device", "part") {
 		if got := fmt.Sprint(r[f.Index("total_ns")], " ", r[f.Index("mean_ns")], " ", r[f.Index("passes")]); got != want[key] {
 			t.Errorf("%s: %s, want %s", key, got, want[key])

@@ -11,6 +11,7 @@ import (
 	"prof/ingest"
 	ingestload "prof/ingest/load"
 	"prof/internal/testkit"
+	"prof/queries"
 	"prof/schema"
 )
 
@@ -117,7 +118,7 @@ func (g *grown) tables(from int, anyID bool) map[string]string {
 
 func (g *grown) raw(text string) [][]any {
 	g.Helper()
-	f, err := raw(g.T, g.w, text)
+	f, err := queries.Raw(g.T.Context(), g.w, text)
 	if err != nil {
 		g.Fatal(err)
 	}

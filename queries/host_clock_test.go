@@ -51,7 +51,7 @@ func TestHostClocks(t *testing.T) {
 			// By the one clock that both have: starts of the first kernel of each source are known to a microsecond.
 			truth := map[string][]int64{} // by start on the first source's clock: skew, and start of the second rank less that of the first
 			const starts = `SELECT match_id::VARCHAR, max(start_ns) FILTER (source_id = 1), max(own_start_ns) FILTER (source_id = 2) FROM rank_wait GROUP BY match_id ORDER BY 1`
-			clock := query(t, w, "clock-offsets", queries.Args{"run": "ranks"})
+			clock := testkit.Query(t, w, "clock-offsets", queries.Args{"run": "ranks"})
 			offset := number(clock, clock.Rows[1], "offset_ns")
 			slack := int64(0)
 			if v := clock.Rows[1][clock.Index("error_max_ns")]; v != nil {
@@ -76,7 +76,7 @@ func TestHostClocks(t *testing.T) {
 				move("collective_call", "kernel_start_ns")
 				testkit.Exec(t, w, fmt.Sprintf(`UPDATE source SET started_at = started_at + INTERVAL '%s' WHERE source_id = 2`, c.wall))
 				testkit.DeriveOnly(t, w, rankFacts...)
-				f := query(t, w, "clock-offsets", queries.Args{"run": "ranks"})
+				f := testkit.Query(t, w, "clock-offsets", queries.Args{"run": "ranks"})
 				r := f.Rows[1]
 				if r[f.Index("basis")] != "bounds" || r[f.Index("reason")] != nil || r[f.Index("reference_id")] != int64(1) || r[f.Index("host")] != "node 1" {
 					t.Fatalf("%v: %v", c, r)
@@ -143,7 +143,7 @@ func TestHostsApart(t *testing.T) {
 		nodes(t, w, "ranks")
 		testkit.Exec(t, w, change)
 		testkit.DeriveOnly(t, w, rankFacts...)
-		f := query(t, w, "clock-offsets", queries.Args{"run": "ranks"})
+		f := testkit.Query(t, w, "clock-offsets", queries.Args{"run": "ranks"})
 		if r := f.Rows[1]; r[f.Index("reason")] != reason || r[f.Index("offset_ns")] != nil || r[f.Index("basis")] != nil {
 			t.Errorf("%s: %v", reason, r)
 		}
@@ -151,7 +151,7 @@ func TestHostsApart(t *testing.T) {
 			t.Errorf("%s: %v", reason, got)
 		}
 		for _, q := range []string{"late-ranks", "stragglers", "rank-passes"} {
-			if f := query(t, w, q, queries.Args{"run": "ranks"}); len(f.Rows) > 0 || !strings.Contains(strings.Join(f.Notes, "\n"), "not aligned") {
+			if f := testkit.Query(t, w, q, queries.Args{"run": "ranks"}); len(f.Rows) > 0 || !strings.Contains(strings.Join(f.Notes, "\n"), "not aligned") {
 				t.Errorf("%s: %s has %d rows and notes %q", reason, q, len(f.Rows), f.Notes)
 			}
 		}

@@ -98,7 +98,7 @@ func TestInputStages(t *testing.T) {
 	}
 	w := testkit.Warehouse(t, append(runs, severalProcesses(t))...)
 	for _, c := range cases {
-		f := query(t, w, "input-stages", queries.Args{"run": c.name})
+		f := testkit.Query(t, w, "input-stages", queries.Args{"run": c.name})
 		var got []string
 		for _, r := range f.Rows {
 			got = append(got, fmt.Sprintf("%v %v %v", r[f.Index("input")], r[f.Index("stage")], r[f.Index("passes")]))
@@ -120,7 +120,7 @@ func TestInputStages(t *testing.T) {
 		t.Errorf("inputs: %q", got)
 	}
 	// Facts of one process say nothing of the passes of others.
-	if f := query(t, w, "input-stages", queries.Args{"run": "several"}); len(f.Rows) > 0 || !strings.Contains(strings.Join(f.Notes, "\n"), "as with several processes") {
+	if f := testkit.Query(t, w, "input-stages", queries.Args{"run": "several"}); len(f.Rows) > 0 || !strings.Contains(strings.Join(f.Notes, "\n"), "as with several processes") {
 		t.Errorf("several processes: %v %q", f.Rows, f.Notes)
 	}
 }
@@ -183,7 +183,7 @@ func TestInputAlone(t *testing.T) {
 		if got := rows(t, w, `SELECT input, stage, passes, alone_median_ns, alone_count, alone_clock, alone_mean_ns FROM input_stages('`+run+`', stage := 'prefill') WHERE input <> 'a'`); !slices.Equal(got, want) {
 			t.Errorf("%s: %q", run, got)
 		}
-		reason := query(t, w, "overhead", queries.Args{"run": run})
+		reason := testkit.Query(t, w, "overhead", queries.Args{"run": run})
 		if got := rowOf(t, reason, "mode stage", "deep", "prefill")[reason.Index("reason")]; (got == "other-work") != (run == "shuffled") {
 			t.Errorf("%s: the reason is %v", run, got)
 		}

@@ -45,7 +45,7 @@ func TestIterations(t *testing.T) {
 	w := testkit.All(t)
 	truth := engineTruth(t)
 	for _, run := range engineRuns {
-		f := query(t, w, "iterations", queries.Args{"run": run, "top": "0"})
+		f := testkit.Query(t, w, "iterations", queries.Args{"run": run, "top": "0"})
 		if len(f.Rows) != len(truth) {
 			t.Fatalf("%s: %d iterations, want %d", run, len(f.Rows), len(truth))
 		}
@@ -89,7 +89,7 @@ func TestIterationSummary(t *testing.T) {
 	w := testkit.All(t)
 	for _, run := range engineRuns {
 		for _, by := range []string{"batch", "stage"} {
-			f := query(t, w, "iteration-summary", queries.Args{"run": run, "by": by})
+			f := testkit.Query(t, w, "iteration-summary", queries.Args{"run": run, "by": by})
 			want := rowsOf(t, w, `SELECT * FROM (SELECT stage, CASE '%[2]s' WHEN 'batch' THEN prompt_count + decode_count END AS sequences, mode, count(*) FILTER (NOT is_warmup) AS n, count(*) FILTER (is_warmup),
 				round(avg(time_ns) FILTER (NOT is_warmup)), round(1e9 * sum(CASE WHEN time_ns IS NOT NULL THEN token_count END) FILTER (NOT is_warmup) / sum(time_ns) FILTER (NOT is_warmup)), round(avg(before_ns) FILTER (NOT is_warmup))
 				FROM iterations('%[1]s', top := 0) GROUP BY ALL HAVING n > 0) ORDER BY array_position(['prefill', 'mixed', 'decode'], stage), sequences, mode`, run, by)
@@ -137,7 +137,7 @@ func TestEngineOverhead(t *testing.T) {
 	testkit.Exec(t, all, `UPDATE iteration SET is_warmup = false`)
 	steps := int64(len(engineTruth(t)))
 	for _, run := range engineRuns {
-		f := query(t, w, "engine-overhead", queries.Args{"run": run, "top": "0"})
+		f := testkit.Query(t, w, "engine-overhead", queries.Args{"run": run, "top": "0"})
 		var got []string
 		for _, r := range f.Rows {
 			place, name := r[f.Index("place")].(string), r[f.Index("range")].(string)
@@ -156,7 +156,7 @@ func TestEngineOverhead(t *testing.T) {
 			t.Errorf("%s: %q", run, got)
 		}
 		// With every iteration selected its time is that of the thread, and its idle time that of the GPU there.
-		f = query(t, all, "engine-overhead", queries.Args{"run": run, "top": "0"})
+		f = testkit.Query(t, all, "engine-overhead", queries.Args{"run": run, "top": "0"})
 		thread := rowsOf(t, w, `SELECT min(n.start_ns), max(n.start_ns + n.duration_ns) FROM iteration i JOIN nvtx_range n USING (run_id, range_id) WHERE i.run_id = _run_id('%s')`, run)[0]
 		if want := thread[1].(int64) - thread[0].(int64); total(f, "total_ns") != want {
 			t.Errorf("%s: %d ns, the thread took %d", run, total(f, "total_ns"), want)
@@ -184,7 +184,7 @@ func TestPublicIterations(t *testing.T) {
 		"vllm-mixed":    "mixed|9|8155|8430|37|37|34489|piecewise|25|413|52|false",
 		"sglang-decode": "decode|0|0|0|32|32|32785|graph|1|555|11|false",
 	} {
-		got := shownCells(query(t, w, "iterations", queries.Args{"run": run}), "stage", "prompt_count", "prompt_token_count", "prompt_key_count", "decode_count", "decode_token_count", "decode_context_count", "mode", "replay_count", "kernel_count", "eager_count", "is_warmup")
+		got := shownCells(testkit.Query(t, w, "iterations", queries.Args{"run": run}), "stage", "prompt_count", "prompt_token_count", "prompt_key_count", "decode_count", "decode_token_count", "decode_context_count", "mode", "replay_count", "kernel_count", "eager_count", "is_warmup")
 		if !slices.Equal(got, []string{want}) {
 			t.Errorf("%s: %v, want %s", run, got, want)
 		}
