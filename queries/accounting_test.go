@@ -135,7 +135,7 @@ func TestAccountingOf(t *testing.T) {
 	check := func(args queries.Args, want ...string) {
 		t.Helper()
 		args["run"] = "drawn"
-		f := query(t, w, "accounting", args)
+		f := testkit.Query(t, w, "accounting", args)
 		var got []string
 		for _, r := range f.Rows {
 			got = append(got, strings.Trim(fmt.Sprint(r[:len(r)-3]), "[]"))
@@ -155,7 +155,7 @@ func TestAccountingOf(t *testing.T) {
 	check(queries.Args{"device": "0"}, slices.Concat(run0, prefill0, decode)...)
 	check(queries.Args{"source": "nsys", "stage": "decode"}, decode...)
 	check(queries.Args{"source": "torch"})
-	passes := query(t, w, "pass-accounting", queries.Args{"run": "drawn"})
+	passes := testkit.Query(t, w, "pass-accounting", queries.Args{"run": "drawn"})
 	if len(passes.Rows) != 6 {
 		t.Errorf("%d passes, want 6 with the warm-up", len(passes.Rows))
 	}
@@ -163,7 +163,7 @@ func TestAccountingOf(t *testing.T) {
 	check(queries.Args{"device": "1", "stage": "(run)"}, "(run) 1 compute busy 80 0.5333333333333333 40 2 150", "(run) 1 launch-delay launch-bound 20 0.13333333333333333 10 2 150", "(run) 1 host host-bound 50 0.3333333333333333 25 2 150")
 	change(t, w, "DELETE FROM device_time; INSERT INTO kernel (run_id, source_id, device_id, stream_id, start_ns, duration_ns, kernel_name_id) SELECT run_id, 1, 0, 7, 10, 50, 1 FROM run")
 	for _, name := range []string{"accounting", "pass-accounting", "gaps", "longest-gaps"} {
-		f := query(t, w, name, queries.Args{"run": "drawn"})
+		f := testkit.Query(t, w, name, queries.Args{"run": "drawn"})
 		const want = "file-1 was ingested by prof test, which did not account for GPU time: ingest it again with --replace"
 		if len(f.Rows) > 0 || !slices.Contains(f.Notes, want) {
 			t.Errorf("%s of a run stored without: %v, %q", name, f.Rows, f.Notes)
@@ -184,7 +184,7 @@ func TestAccountingNotes(t *testing.T) {
 	change(t, w, sourceRow(2, "nsys"), "INSERT INTO device_time SELECT * REPLACE (2 AS source_id) FROM device_time WHERE range_id IS NULL",
 		device(1, 0, "GPU-a"), device(2, 0, "GPU-a"), device(1, 1, "GPU-b"), device(2, 1, "GPU-c")) // GPU-b has no work
 	said := func(name string) string {
-		return strings.Join(query(t, w, name, queries.Args{"run": "drawn"}).Notes, "\n")
+		return strings.Join(testkit.Query(t, w, name, queries.Args{"run": "drawn"}).Notes, "\n")
 	}
 	for _, name := range []string{"accounting", "gaps", "longest-gaps", "pass-accounting"} {
 		if notes := said(name); strings.Contains(notes, "different GPUs") {

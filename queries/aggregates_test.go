@@ -137,7 +137,7 @@ func TestAggregatesOf(t *testing.T) {
 	draw(t, w, "ED")
 	addFacts(t, w, 2, facts{passes: "*?/4"})
 	check("another stage, and prompts unknown", "", "decode_ns=50/1 decode_tokens=4/1 decode_tokens_per_s=8e+07/1 decode_ns_per_token=12.5/1 encode_ns=50/1")
-	if f := query(t, w, "aggregates", queries.Args{"run": "drawn"}); fmt.Sprint(column(f, "std")) != "[<nil> <nil> <nil> <nil> <nil>]" {
+	if f := testkit.Query(t, w, "aggregates", queries.Args{"run": "drawn"}); fmt.Sprint(column(f, "std")) != "[<nil> <nil> <nil> <nil> <nil>]" {
 		t.Errorf("of one pass: %v", f.Rows)
 	}
 }

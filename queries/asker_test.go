@@ -29,7 +29,7 @@ func TestAsker(t *testing.T) {
 						t.Error(err)
 						return
 					}
-					if want := query(t, w, name, args); !reflect.DeepEqual(f, want) {
+					if want := testkit.Query(t, w, name, args); !reflect.DeepEqual(f, want) {
 						t.Errorf("%s of %s: notes %q, want %q", name, run, f.Notes, want.Notes)
 					}
 				})

@@ -72,7 +72,7 @@ func TestColdPasses(t *testing.T) {
 func TestColdCapture(t *testing.T) {
 	t.Parallel()
 	w := testkit.All(t)
-	f := query(t, w, "stages", queries.Args{"run": "nccl2"})
+	f := testkit.Query(t, w, "stages", queries.Args{"run": "nccl2"})
 	for _, r := range f.Rows {
 		if r[f.Index("passes")] != int64(10) || r[f.Index("warmup_passes")] != int64(2) {
 			t.Errorf("%v", r)
@@ -85,7 +85,7 @@ func TestColdCapture(t *testing.T) {
 	if got := rows(t, w, "SELECT pass, is_warmup FROM passes('nccl2') WHERE is_cold ORDER BY ALL"); fmt.Sprint(got) != "[[1 true] [1 true] [1 true] [1 true]]" {
 		t.Errorf("cold are %v", got)
 	}
-	c := query(t, w, "cold-passes", queries.Args{"run": "nccl2"})
+	c := testkit.Query(t, w, "cold-passes", queries.Args{"run": "nccl2"})
 	for _, r := range c.Rows {
 		took, steady, loads := number(c, r, "time_ns"), r[c.Index("steady_ns")].(float64), number(c, r, "load_ns")
 		if r[c.Index("excess_ns")] != float64(took)-steady || loads <= 0 || loads > took || number(c, r, "launch_ns") <= 0 {
@@ -112,7 +112,7 @@ func TestWarmNotes(t *testing.T) {
 			args["stage"] = c.stage
 		}
 		var got []string
-		for _, note := range query(t, w, c.query, args).Notes {
+		for _, note := range testkit.Query(t, w, c.query, args).Notes {
 			if strings.Contains(note, "included") {
 				got = append(got, note)
 			}
@@ -122,7 +122,7 @@ func TestWarmNotes(t *testing.T) {
 		}
 	}
 	for with, want := range map[string]bool{"true": true, "false": false} {
-		notes := strings.Join(query(t, w, "top-kernels", queries.Args{"run": "nccl2", "with_ncu": with}).Notes, "\n")
+		notes := strings.Join(testkit.Query(t, w, "top-kernels", queries.Args{"run": "nccl2", "with_ncu": with}).Notes, "\n")
 		if got := strings.Contains(notes, "the run has no kernels profiled by Nsight Compute"); got != want {
 			t.Errorf("--with-ncu=%s: %s", with, notes)
 		}

@@ -13,9 +13,6 @@ import (
 	"prof/schema"
 )
 
-// ranked are traces of the two ranks of one program, ranks.py beside them: rank 1 is late in step[2].
-var ranked = []string{"../testdata/ranks/rank0.trace.json.gz", "../testdata/ranks/rank1.trace.json.gz"}
-
 // rankFacts are what is known of collectives and of who waited for whom.
 var rankFacts = []string{"collective", "rank_wait", "host_clock", "device_part", "caveat", "caveat_skew"}
 
@@ -28,7 +25,7 @@ type span struct {
 
 func spansOf(t *testing.T, w *schema.Warehouse, run string) []span {
 	t.Helper()
-	f, err := raw(t, w, fmt.Sprintf(`SELECT k.pid::BIGINT, k.device_id::BIGINT, CASE WHEN c.role = 'collective' THEN c.family ELSE '' END, k.start_ns, k.start_ns + k.duration_ns FROM kernel k
+	f, err := queries.Raw(t.Context(), w, fmt.Sprintf(`SELECT k.pid::BIGINT, k.device_id::BIGINT, CASE WHEN c.role = 'collective' THEN c.family ELSE '' END, k.start_ns, k.start_ns + k.duration_ns FROM kernel k
 		JOIN kernel_class c USING (run_id, kernel_name_id) WHERE k.run_id = (SELECT run_id FROM run WHERE name = '%s') ORDER BY k.start_ns`, run))
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +41,7 @@ func spansOf(t *testing.T, w *schema.Warehouse, run string) []span {
 func TestLateRank(t *testing.T) {
 	t.Parallel()
 	w := testkit.All(t)
-	f := query(t, w, "stragglers", queries.Args{"run": "nccl2", "range": "step[#]"})
+	f := testkit.Query(t, w, "stragglers", queries.Args{"run": "nccl2", "range": "step[#]"})
 	if len(f.Rows) != 6 {
 		t.Fatalf("%d steps", len(f.Rows))
 	}
@@ -64,7 +61,7 @@ func TestLateRank(t *testing.T) {
 		}
 	}
 	// By stages: both of that step, and no less than the whole step but for its all-gather, which is outside them.
-	p := query(t, w, "stragglers", queries.Args{"run": "nccl2"})
+	p := testkit.Query(t, w, "stragglers", queries.Args{"run": "nccl2"})
 	var late int64
 	for _, r := range p.Rows {
 		if r[p.Index("pass")] == int64(4) {
@@ -107,7 +104,7 @@ func TestSkewByHand(t *testing.T) {
 				max(first.end, last.end)-min(first.end, last.end), " ", last.start <= first.end))
 		}
 	}
-	f := query(t, w, "rank-skew", queries.Args{"run": "nccl2", "top": "0"})
+	f := testkit.Query(t, w, "rank-skew", queries.Args{"run": "nccl2", "top": "0"})
 	var got []string
 	for _, r := range f.Rows {
 		get := func(c string) any { return r[f.Index(c)] }
@@ -125,7 +122,7 @@ func TestSkewByHand(t *testing.T) {
 func TestExposedByHand(t *testing.T) {
 	t.Parallel()
 	w := testkit.Copy(t, testkit.Named(t, "nccl2")...)
-	exec(t, w, `UPDATE kernel SET start_ns = start_ns + hash(start_ns, 1) % 60000 - 30000, duration_ns = 1 + duration_ns * (hash(start_ns, 2) % 8)
+	testkit.Exec(t, w, `UPDATE kernel SET start_ns = start_ns + hash(start_ns, 1) % 60000 - 30000, duration_ns = 1 + duration_ns * (hash(start_ns, 2) % 8)
 		WHERE kernel_name_id NOT IN (SELECT kernel_name_id FROM kernel_class WHERE role = 'collective')`)
 	testkit.DeriveOnly(t, w, rankFacts...)
 	spans := spansOf(t, w, "nccl2")
@@ -145,7 +142,7 @@ func TestExposedByHand(t *testing.T) {
 		want[fmt.Sprint(c.family, " ", c.device)] += exposed
 		sum += exposed
 	}
-	f := query(t, w, "collectives", queries.Args{"run": "nccl2"})
+	f := testkit.Query(t, w, "collectives", queries.Args{"run": "nccl2"})
 	got := map[string]int64{}
 	for _, r := range f.Rows {
 		got[fmt.Sprint(r[f.Index("family")], " ", r[f.Index("device")])] += number(f, r, "exposed_ns")
@@ -165,7 +162,7 @@ func TestExposedByHand(t *testing.T) {
 func TestBandwidth(t *testing.T) {
 	t.Parallel()
 	w := testkit.All(t)
-	f := query(t, w, "collectives", queries.Args{"run": "ranks"})
+	f := testkit.Query(t, w, "collectives", queries.Args{"run": "ranks"})
 	seen := 0
 	for _, r := range f.Rows {
 		get := func(c string) any { return r[f.Index(c)] }
@@ -187,7 +184,7 @@ func TestBandwidth(t *testing.T) {
 	if got := rows(t, w, `SELECT _bus_factor('all-reduce', 8), _bus_factor('all-gather', 8), _bus_factor('broadcast', NULL), _bus_factor('all-reduce', NULL), _bus_factor('barrier', 8)`); got[0] != "[1.75 0.875 1 <nil> <nil>]" {
 		t.Errorf("factors are %s", got)
 	}
-	skew := query(t, w, "rank-skew", queries.Args{"run": "ranks", "top": "0"})
+	skew := testkit.Query(t, w, "rank-skew", queries.Args{"run": "ranks", "top": "0"})
 	for _, r := range skew.Rows {
 		if r[skew.Index("operation")] == "all-reduce" {
 			want := float64(number(skew, r, "total_bytes")) / float64(number(skew, r, "transfer_ns")) * 1e9
@@ -198,7 +195,7 @@ func TestBandwidth(t *testing.T) {
 	}
 	// One call without bytes: the sum is not known, and says so.
 	w = testkit.Copy(t, testkit.Named(t, "ranks")...)
-	exec(t, w, `UPDATE collective_call SET out_bytes = NULL WHERE kernel_start_ns = (SELECT min(kernel_start_ns) FROM collective_call WHERE operation = 'all-gather')`)
+	testkit.Exec(t, w, `UPDATE collective_call SET out_bytes = NULL WHERE kernel_start_ns = (SELECT min(kernel_start_ns) FROM collective_call WHERE operation = 'all-gather')`)
 	testkit.DeriveOnly(t, w, rankFacts...)
 	unknown := rows(t, w, `SELECT total_bytes, bus_bytes_per_s, reason FROM collectives('ranks') WHERE operation = 'all-gather' ORDER BY device`)
 	if unknown[0] != "[<nil> <nil> no-bytes]" && unknown[1] != "[<nil> <nil> no-bytes]" {
@@ -212,7 +209,7 @@ func TestClocks(t *testing.T) {
 	w := testkit.Copy(t, testkit.Named(t, "ranks")...)
 	offset := func() (f *frame.Frame, ns int64) {
 		t.Helper()
-		f = query(t, w, "clock-offsets", queries.Args{"run": "ranks"})
+		f = testkit.Query(t, w, "clock-offsets", queries.Args{"run": "ranks"})
 		if len(f.Rows) != 2 || f.Rows[0][f.Index("basis")] != "reference" || number(f, f.Rows[0], "offset_ns") != 0 {
 			t.Fatalf("%v", f.Rows)
 		}
@@ -227,7 +224,7 @@ func TestClocks(t *testing.T) {
 		t.Errorf("%v", r)
 	}
 	before := rows(t, w, skews)
-	late := query(t, w, "stragglers", queries.Args{"run": "ranks", "range": "step[#]"})
+	late := testkit.Query(t, w, "stragglers", queries.Args{"run": "ranks", "range": "step[#]"})
 	if step := late.Rows[2]; step[late.Index("name")] != "step[2]" || step[late.Index("slowest")] != "rank 1" || step[late.Index("last_count")] != int64(10) || step[late.Index("calls")] != int64(10) {
 		t.Errorf("%v", step)
 	}
@@ -251,7 +248,7 @@ func TestClocks(t *testing.T) {
 		last[f.Index("reason")] != "uneven-counts" {
 		t.Errorf("%v", last)
 	}
-	notes := strings.Join(query(t, w, "rank-skew", queries.Args{"run": "ranks"}).Notes, "\n")
+	notes := strings.Join(testkit.Query(t, w, "rank-skew", queries.Args{"run": "ranks"}).Notes, "\n")
 	if !strings.Contains(notes, "so the capture start times align them") || !strings.Contains(notes, "never overlapped") {
 		t.Errorf("the notes are %q", notes)
 	}
@@ -261,7 +258,7 @@ func TestClocks(t *testing.T) {
 	// Without wall clocks nothing ties the two together: the ranks, which are known, do, but no time does.
 	testkit.Exec(t, w, `UPDATE source SET started_at = NULL`)
 	testkit.DeriveOnly(t, w, rankFacts...)
-	f = query(t, w, "clock-offsets", queries.Args{"run": "ranks"})
+	f = testkit.Query(t, w, "clock-offsets", queries.Args{"run": "ranks"})
 	if last := f.Rows[1]; last[f.Index("offset_ns")] != nil || last[f.Index("basis")] != nil {
 		t.Errorf("%v", last)
 	}
@@ -276,7 +273,7 @@ func TestRepeatsAreNoRanks(t *testing.T) {
 	w := testkit.Copy(t, testkit.Named(t, "ranks")...)
 	testkit.Exec(t, w, `UPDATE source SET rank_id = NULL; UPDATE source SET started_at = started_at + INTERVAL 1 HOUR WHERE source_id = 2`)
 	testkit.DeriveOnly(t, w, rankFacts...)
-	f := query(t, w, "rank-skew", queries.Args{"run": "ranks"})
+	f := testkit.Query(t, w, "rank-skew", queries.Args{"run": "ranks"})
 	if len(f.Rows) != 0 || !strings.Contains(strings.Join(f.Notes, "\n"), "no collective is matched between ranks") {
 		t.Errorf("%v %q", f.Rows, f.Notes)
 	}
@@ -304,11 +301,11 @@ func TestNoCollectives(t *testing.T) {
 	t.Parallel()
 	w := testkit.All(t)
 	for _, name := range []string{"collectives", "rank-skew", "stragglers"} {
-		if f := query(t, w, name, queries.Args{"run": "kernels"}); len(f.Rows) != 0 {
+		if f := testkit.Query(t, w, name, queries.Args{"run": "kernels"}); len(f.Rows) != 0 {
 			t.Errorf("%s: %v", name, f.Rows)
 		}
 	}
-	f := query(t, w, "clock-offsets", queries.Args{"run": "kernels"})
+	f := testkit.Query(t, w, "clock-offsets", queries.Args{"run": "kernels"})
 	if len(f.Rows) != 1 || f.Rows[0][f.Index("basis")] != "reference" {
 		t.Errorf("%v", f.Rows)
 	}

@@ -129,10 +129,10 @@ func TestCollectiveParts(t *testing.T) {
 	w := testkit.Copy(t)
 	draw(t, w, "WPPp")
 	account(t, w)
-	exec(t, w, `INSERT INTO range_context SELECT run_id, range_id, range_id, path_id, true FROM nvtx_range;
+	testkit.Exec(t, w, `INSERT INTO range_context SELECT run_id, range_id, range_id, path_id, true FROM nvtx_range;
 		INSERT INTO kernel_class SELECT run_id, 1, 'nccl', 'collective', NULL, 'user', 1 FROM run`)
 	kernel := func(device, name, start, end, context int) {
-		exec(t, w, fmt.Sprintf(`INSERT INTO kernel (run_id, source_id, pid, tid, device_id, stream_id, start_ns, duration_ns, kernel_name_id, range_context_id, path_id)
+		testkit.Exec(t, w, fmt.Sprintf(`INSERT INTO kernel (run_id, source_id, pid, tid, device_id, stream_id, start_ns, duration_ns, kernel_name_id, range_context_id, path_id)
 			SELECT run_id, 1, 1, 1, %d, 7, %d, %d, %d, %d, 0 FROM run`, device, start, end-start, name, context))
 	}
 	kernel(0, 1, 110, 140, 2) // a collective of the first prefill
@@ -156,7 +156,7 @@ func TestCollectiveParts(t *testing.T) {
 		"(run) 1 compute":                 "40 40 1",
 		"(run) 1 launch-delay":            "10 10 1",
 	}
-	f := query(t, w, "accounting", queries.Args{"run": "drawn"})
+	f := testkit.Query(t, w, "accounting", queries.Args{"run": "drawn"})
 	for key, r := range byKey(f, "stage", "device", "part") {
 		if got := fmt.Sprint(r[f.Index("total_ns")], " ", r[f.Index("mean_ns")], " ", r[f.Index("passes")]); got != want[key] {
 			t.Errorf("%s: %s, want %s", key, got, want[key])

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"prof/internal/testkit"
+	"prof/queries"
 	"prof/schema"
 )
 
@@ -70,7 +71,7 @@ func TestConcurrency(t *testing.T) {
 			}
 		}
 		store(t, w, random, pieces)
-		f, err := raw(t, w, "FROM concurrency('drawn')")
+		f, err := queries.Raw(t.Context(), w, "FROM concurrency('drawn')")
 		if err != nil {
 			t.Fatal(err)
 		}

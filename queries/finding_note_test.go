@@ -77,7 +77,7 @@ func testUntried(t *testing.T, w *schema.Warehouse) {
 	said := func(args queries.Args) string {
 		t.Helper()
 		args["run"] = findingRun
-		f := query(t, w, "findings", args)
+		f := testkit.Query(t, w, "findings", args)
 		if len(f.Rows) > 0 {
 			t.Errorf("%v: %v", args, f.Rows)
 		}
@@ -106,7 +106,7 @@ func testUntried(t *testing.T, w *schema.Warehouse) {
 	}
 	made(t, w, "UPDATE range_device SET last_end_ns = first_start_ns + 3 * (last_end_ns - first_start_ns) WHERE range_id = 1")
 	testkit.DeriveOnly(t, w, append(facts, "caveat_pass")...)
-	if f := query(t, w, "findings", queries.Args{"run": findingRun}); !slices.ContainsFunc(f.Notes, func(n string) bool { return strings.Contains(n, "the passes of decode differ 3.0-fold") }) {
+	if f := testkit.Query(t, w, "findings", queries.Args{"run": findingRun}); !slices.ContainsFunc(f.Notes, func(n string) bool { return strings.Contains(n, "the passes of decode differ 3.0-fold") }) {
 		t.Errorf("passes that differ: %q", f.Notes)
 	}
 }

@@ -51,7 +51,7 @@ func made(t *testing.T, w *schema.Warehouse, changes ...string) {
 	for id, name := range []string{"cudaStreamSynchronize_v3020", "cudaMalloc", "cudaLaunchKernel", "cudaMemcpyAsync", "cudaGraphInstantiate", "cuModuleLoadData", "cudaFree"} {
 		into("api_name", "%d, '%s'", id+1, name)
 	}
-	exec(t, w, strings.Join(append(append(stmts, changes...), "COMMIT"), ";\n"))
+	testkit.Exec(t, w, strings.Join(append(append(stmts, changes...), "COMMIT"), ";\n"))
 }
 
 // ran puts an execution into a pass: name is the place of its role in made, grid its blocks.
@@ -239,7 +239,7 @@ func TestFindings(t *testing.T) {
 			tried[c.rule] = both
 		}
 	}
-	for _, r := range query(t, testkit.All(t), "finding-rules", nil).Rows {
+	for _, r := range testkit.Query(t, testkit.All(t), "finding-rules", nil).Rows {
 		if tried[r[0].(string)] != [2]bool{true, true} {
 			t.Errorf("%v has no case in which it finds, or none in which it does not", r[0])
 		}
@@ -262,7 +262,7 @@ func TestFindingsMade(t *testing.T) {
 func explained(t *testing.T, w *schema.Warehouse, run string, args queries.Args) []judge.Finding {
 	t.Helper()
 	args["run"], args["min_share"] = run, "0"
-	r := &judge.Report{Name: run, Frames: map[string]*frame.Frame{"findings": query(t, w, "findings", args), "finding-rules": query(t, w, "finding-rules", nil)}}
+	r := &judge.Report{Name: run, Frames: map[string]*frame.Frame{"findings": testkit.Query(t, w, "findings", args), "finding-rules": testkit.Query(t, w, "finding-rules", nil)}}
 	s, err := r.Summary()
 	if err != nil {
 		t.Fatal(err)
@@ -314,7 +314,7 @@ func testRanking(t *testing.T, w *schema.Warehouse) {
 	testkit.DeriveOnly(t, w, findingFacts...)
 	ask := func(args queries.Args) *frame.Frame {
 		args["run"] = findingRun
-		return query(t, w, "findings", args)
+		return testkit.Query(t, w, "findings", args)
 	}
 	f := ask(queries.Args{})
 	var got []string
@@ -327,7 +327,7 @@ func testRanking(t *testing.T, w *schema.Warehouse) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	r := &judge.Report{Name: "it's", Frames: map[string]*frame.Frame{"findings": f, "finding-rules": query(t, w, "finding-rules", nil)}}
+	r := &judge.Report{Name: "it's", Frames: map[string]*frame.Frame{"findings": f, "finding-rules": testkit.Query(t, w, "finding-rules", nil)}}
 	worded, err := r.FindingsFrame()
 	if err != nil {
 		t.Fatal(err)
@@ -343,7 +343,7 @@ func testRanking(t *testing.T, w *schema.Warehouse) {
 			t.Errorf("%v: %d findings, want %d", c.args, got, c.rows)
 		}
 	}
-	if _, err := raw(t, w, "FROM findings('"+findingRun+"', min_share := 2)"); err == nil || !strings.Contains(err.Error(), "--min-share is a share") {
+	if _, err := queries.Raw(t.Context(), w, "FROM findings('"+findingRun+"', min_share := 2)"); err == nil || !strings.Contains(err.Error(), "--min-share is a share") {
 		t.Errorf("a share of 2: %v", err)
 	}
 }
@@ -353,7 +353,7 @@ func TestFindingsOfCaptures(t *testing.T) {
 	t.Parallel()
 	w := testkit.All(t)
 	for run, want := range map[string]string{"llama-graph-node": "elementwise-chains decode", "nccl2": "exposed-collectives decode", "profiled": "launch-bound prefill"} {
-		f := query(t, w, "findings", queries.Args{"run": run, "top": "0", "min_share": "0"})
+		f := testkit.Query(t, w, "findings", queries.Args{"run": run, "top": "0", "min_share": "0"})
 		at := func(r []any, c string) any { return r[f.Index(c)] }
 		behind := explained(t, w, run, queries.Args{"top": "0"})
 		names, last := []string{}, int64(0)

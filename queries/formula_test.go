@@ -18,7 +18,7 @@ import (
 // rowsOf asks a statement and gives its rows.
 func rowsOf(t *testing.T, w *schema.Warehouse, format string, args ...any) [][]any {
 	t.Helper()
-	f, err := raw(t, w, fmt.Sprintf(format, args...))
+	f, err := queries.Raw(t.Context(), w, fmt.Sprintf(format, args...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -336,7 +336,7 @@ func testWrongFlopArguments(t *testing.T, w *schema.Warehouse) {
 		} {
 			args := queries.Args{"run": "models", "model": "1", "prefill": "5", "decode": "2"}
 			args[c.arg] = c.value
-			_, err := runQuery(t, w, q, args)
+			_, err := queries.Run(t.Context(), w, q, args)
 			if want := "--" + strings.ReplaceAll(c.arg, "_", "-"); !errors.Is(err, queries.ErrBadArgument) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s, %s %q: %v, want an error that names %s", name, c.arg, c.value, err, want)
 			}
@@ -344,7 +344,7 @@ func testWrongFlopArguments(t *testing.T, w *schema.Warehouse) {
 	}
 	// In SQL, where nothing looks at arguments before.
 	for _, arg := range []string{"prefill := -5, decode := 1", "prefill := 5, decode := -1", "prefill := 5, decode := 1, batch := -1", "prefill := 5, decode := 1, fixed_context := -1"} {
-		if f, err := raw(t, w, "SELECT sum(flop) FROM flops('models', model := 1, "+arg+")"); err == nil || !strings.Contains(err.Error(), "--prefill") {
+		if f, err := queries.Raw(t.Context(), w, "SELECT sum(flop) FROM flops('models', model := 1, "+arg+")"); err == nil || !strings.Contains(err.Error(), "--prefill") {
 			t.Errorf("flops(%s): %v, %v", arg, f, err)
 		}
 	}

@@ -57,7 +57,7 @@ func TestGaps(t *testing.T) {
 	check := func(args queries.Args, want ...string) {
 		t.Helper()
 		args["run"] = "drawn"
-		if got := shownCells(query(t, w, "gaps", args), "rank", "stage", "before", "after", "cause", "gap_count", "total_ns", "idle_ratio", "mean_ns", "max_ns", "launch_ns", "launch_delay_ns", "wait_ns", "host_ns", "unknown_ns"); !slices.Equal(got, want) {
+		if got := shownCells(testkit.Query(t, w, "gaps", args), "rank", "stage", "before", "after", "cause", "gap_count", "total_ns", "idle_ratio", "mean_ns", "max_ns", "launch_ns", "launch_delay_ns", "wait_ns", "host_ns", "unknown_ns"); !slices.Equal(got, want) {
 			t.Errorf("%v: %q, want %q", args, got, want)
 		}
 	}
@@ -113,7 +113,7 @@ func TestLongestGaps(t *testing.T) {
 	check := func(args queries.Args, want ...string) {
 		t.Helper()
 		args["run"] = "drawn"
-		if got := shownCells(query(t, w, "longest-gaps", args), "rank", "duration_ns", "start_ns", "cause", "host_range", "operator", "os_call", "before", "after", "stage", "range", "pid", "tid"); !slices.Equal(got, want) {
+		if got := shownCells(testkit.Query(t, w, "longest-gaps", args), "rank", "duration_ns", "start_ns", "cause", "host_range", "operator", "os_call", "before", "after", "stage", "range", "pid", "tid"); !slices.Equal(got, want) {
 			t.Errorf("%v: %q, want %q", args, got, want)
 		}
 	}

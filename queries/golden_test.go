@@ -40,7 +40,7 @@ func TestGolden(t *testing.T) {
 		for k, v := range c.args {
 			args[k] = v
 		}
-		f := query(t, w, c.query, args)
+		f := testkit.Query(t, w, c.query, args)
 		holdGolden(t, c.file, f)
 	}
 }

@@ -72,7 +72,7 @@ func testHotLines(t *testing.T, w *schema.Warehouse) {
 		checkOwnLines(t, w, run, torchData+run+".trace.json.gz", `^(llm_torch|torch_more)\.py\(`)
 	}
 	for _, run := range []string{"train", "torch-llama"} {
-		if f := query(t, w, "hot-lines", queries.Args{"run": run}); len(f.Rows) != 0 {
+		if f := testkit.Query(t, w, "hot-lines", queries.Args{"run": run}); len(f.Rows) != 0 {
 			t.Errorf("%s without stacks has %v", run, f.Rows)
 		}
 		if n := rows(t, w, fmt.Sprintf(`SELECT count(line) FROM longest_gaps('%s')`, run)); n[0] != "[0]" {
@@ -91,7 +91,7 @@ func testHotLines(t *testing.T, w *schema.Warehouse) {
 	if n := rows(t, w, `SELECT count(*) > 0, count(evidence->>'line') FROM findings('torch-llama') WHERE finding = 'host-bound'`); n[0] != "[true 0]" {
 		t.Errorf("lines of host-bound without stacks: %s", n)
 	}
-	if _, err := runQuery(t, w, must(queries.Find("hot-lines")), queries.Args{"run": "llama-stack", "by": "file"}); err == nil || !strings.Contains(err.Error(), "own or any") {
+	if _, err := queries.Run(t.Context(), w, must(queries.Find("hot-lines")), queries.Args{"run": "llama-stack", "by": "file"}); err == nil || !strings.Contains(err.Error(), "own or any") {
 		t.Errorf("--by file: %v", err)
 	}
 }
@@ -141,7 +141,7 @@ func checkOwnLines(t *testing.T, w *schema.Warehouse, run, path, files string) {
 		}
 	}
 	got := map[string]int64{}
-	for _, r := range query(t, w, "hot-lines", queries.Args{"run": run, "top": "0"}).Rows {
+	for _, r := range testkit.Query(t, w, "hot-lines", queries.Args{"run": run, "top": "0"}).Rows {
 		if line, ok := r[1].(string); ok && r[3] == "own" && r[4].(int64) > 0 {
 			file, number, _ := strings.Cut(line, ":")
 			got[fmt.Sprintf("%s(%s): %s", file, number, r[2])] = r[4].(int64)
@@ -251,7 +251,7 @@ func TestHotLinesMade(t *testing.T) {
 	check := func(args queries.Args, want ...string) {
 		t.Helper()
 		args["run"] = "made"
-		if got := shownCells(query(t, w, "hot-lines", args), columns...); !slices.Equal(got, want) {
+		if got := shownCells(testkit.Query(t, w, "hot-lines", args), columns...); !slices.Equal(got, want) {
 			t.Errorf("%v: %s, want %s", args, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	}
@@ -267,18 +267,17 @@ func TestHotLinesMade(t *testing.T) {
 		"run.py:3|main|own|3000|0|123000|1|0|0|100000|1|<nil>",
 		"lib/model.py:40|wait|own|0|0|0|0|325000|1|300000|1|<nil>",
 		"/usr/lib/python3.12/random.py:7|shuffle|library|0|0|0|0|115000|1|100000|1|<nil>")
-	kernels := shownCells(query(t, w, "line-kernels", queries.Args{"run": "made", "line": "*step,(no*"}), "line", "function", "kernel", "is_backward", "calls", "total_ns", "mean_ns", "min_ns", "max_ns", "inside")
+	kernels := shownCells(testkit.Query(t, w, "line-kernels", queries.Args{"run": "made", "line": "*step,(no*"}), "line", "function", "kernel", "is_backward", "calls", "total_ns", "mean_ns", "min_ns", "max_ns", "inside")
 	if want := []string{"lib/model.py:10|step|k|false|3|80000|26666.666666666668|5000|70000|<built-in addmm>", "lib/model.py:10|step|k|true|1|40000|40000|40000|40000|<built-in addmm>", "(not recorded)|<nil>|k|false|1|2000|2000|2000|2000|<nil>"}; !slices.Equal(kernels, want) {
 		t.Errorf("kernels: %q, want %q", kernels, want)
 	}
-	gaps := shownCells(query(t, w, "longest-gaps", queries.Args{"run": "made"}), "duration_ns", "line")
+	gaps := shownCells(testkit.Query(t, w, "longest-gaps", queries.Args{"run": "made"}), "duration_ns", "line")
 	if want := []string{"325000|lib/model.py:40 wait", "293000|lib/model.py:10 step", "115000|lib/model.py:10 step", "60000|<nil>", "10000|<nil>"}; !slices.Equal(gaps, want) {
 		t.Errorf("gaps: %q, want %q", gaps, want)
 	}
 
 	// A run that was stored before launches had their stacks: what the calls say stays known.
-	testkit.Exec(t, w, "UPDATE kernel SET stack_id = NULL")
-	testkit.DeriveOnly(t, w, "stack_sum", "stack_line", "gap_stack")
+	change(t, w, "UPDATE kernel SET stack_id = NULL")
 	check(queries.Args{"top": "4"},
 		"lib/model.py:10|step|own|0|0|0|0|408000|2|600000|1|<nil>",
 		"lib/model.py:40|wait|own|0|0|0|0|325000|1|300000|1|<nil>",

@@ -61,7 +61,7 @@ func TestLaunchesPerStep(t *testing.T) {
 		if stage != "" {
 			args["stage"] = stage
 		}
-		f := query(t, w, "launches", args)
+		f := testkit.Query(t, w, "launches", args)
 		if len(f.Rows) != len(want) || len(want) == 0 {
 			t.Errorf("%v: %d rows, want %d", c, len(f.Rows), len(want))
 		}

@@ -20,26 +20,6 @@ var shipped = []string{"kernels", "llama-graph-node", "nccl2", "profiled", "vari
 // timelines are the runs of testkit.All with kernels, ranges or operators of every kind.
 var timelines = append(slices.Clone(shipped), "train", "train-stack", "torch-graph", "torch-cpu", "torch-llama", "llama-stack")
 
-var profiled = []string{"../testdata/nsys/kernels/kernels.sqlite.gz", "../testdata/ncu/kernels-prefill.ncu-rep.gz", "../testdata/ncu/kernels-range.ncu-rep.gz",
-	"../testdata/ncu/variants-graph.ncu-rep.gz", "../testdata/ncu/llama.sqlite.gz", "../testdata/ncu/llama.ncu-rep.gz"}
-
-// everything opens a warehouse that holds them all.
-func everything(t *testing.T) *schema.Warehouse {
-	t.Helper()
-	return copied(t, "everything", func(w *schema.Warehouse) {
-		for _, name := range shipped {
-			if name == "profiled" {
-				load(t, w, name, profiled...)
-				continue
-			}
-			load(t, w, name, "../testdata/nsys/"+name+"/"+name+".sqlite.gz")
-		}
-		for _, name := range traced {
-			load(t, w, name, torchData+name+".trace.json.gz", torchData+name+".key_averages.json.gz")
-		}
-	})
-}
-
 func allQueries(t *testing.T) []queries.Query {
 	t.Helper()
 	all, err := queries.All()
@@ -55,7 +35,7 @@ func allQueries(t *testing.T) []queries.Query {
 // rows gives a statement's result as text, for comparison.
 func rows(t *testing.T, w *schema.Warehouse, stmt string) []string {
 	t.Helper()
-	f, err := raw(t, w, stmt)
+	f, err := queries.Raw(t.Context(), w, stmt)
 	if err != nil {
 		t.Fatalf("%s: %v", stmt, err)
 	}

@@ -33,7 +33,7 @@ func shared(t *testing.T, path string) string {
 // byFirst gives a query's rows by the text of its first column.
 func byFirst(t *testing.T, w *schema.Warehouse, stmt string) map[string][]any {
 	t.Helper()
-	f, err := raw(t, w, stmt)
+	f, err := queries.Raw(t.Context(), w, stmt)
 	if err != nil {
 		t.Fatalf("%s: %v", stmt, err)
 	}
@@ -98,7 +98,7 @@ func TestMatches(t *testing.T) {
 			}
 			w := testkit.Warehouse(t, c.run...)
 			got := map[string]int64{}
-			f := query(t, w, "ncu-matches", queries.Args{"run": c.name})
+			f := testkit.Query(t, w, "ncu-matches", queries.Args{"run": c.name})
 			for _, r := range f.Rows {
 				by, _ := r[f.Index("matched_by")].(string)
 				got[by] += r[f.Index("launches")].(int64)
@@ -131,7 +131,7 @@ func TestOperations(t *testing.T) {
 	t.Parallel()
 	shared(t, sharedNCU+"kernels-roofline.ncu-rep.gz")
 	w := testkit.Warehouse(t, sharedKernels...)
-	f := query(t, w, "kernel-sol", queries.Args{"run": "roofline"})
+	f := testkit.Query(t, w, "kernel-sol", queries.Args{"run": "roofline"})
 	flop := func(r []any, column string) float64 { return r[f.Index(column)].(float64) }
 	for _, r := range f.Rows {
 		var want [2]float64 // FP32, FP64
@@ -169,7 +169,7 @@ func TestAgainstNCUsRule(t *testing.T) {
 	w := testkit.Warehouse(t, runs...)
 	said := map[string]int{}
 	for _, run := range runs {
-		f, err := raw(t, w, fmt.Sprintf(`SELECT r.title, r.message, c.bound, c.limiter, c.kernel, c.sm_ratio, c.memory_ratio
+		f, err := queries.Raw(t.Context(), w, fmt.Sprintf(`SELECT r.title, r.message, c.bound, c.limiter, c.kernel, c.sm_ratio, c.memory_ratio
 			FROM ncu_rule r JOIN ncu_measure l ON l.launch_id = r.launch_id
 			JOIN _ncu_class(_run_id('%[1]s'), waves := 1) c ON c.kernel_name_id = l.kernel_name_id AND c.grid = l.grid AND c.block = l.block
 			WHERE r.run_id = _run_id('%[1]s') AND r.rule = 'SOLBottleneck' AND r.title <> 'NVLink-Centric Scheduling'`, run.Name))
@@ -261,7 +261,7 @@ func TestCeilings(t *testing.T) {
 	if r := got["dram"]; r == nil || math.Abs(r[3].(float64)/r[4].(float64)-1) > 0.02 {
 		t.Errorf("dram: %v", r)
 	}
-	exec(t, w, `DELETE FROM ncu_metric WHERE metric_id IN (SELECT metric_id FROM ncu_metric_name WHERE name LIKE '%peak_sustained%');
+	testkit.Exec(t, w, `DELETE FROM ncu_metric WHERE metric_id IN (SELECT metric_id FROM ncu_metric_name WHERE name LIKE '%peak_sustained%');
 		INSERT INTO device_peak VALUES ('user', 'NVIDIA H200', 'tensor_bf16', 'fp32', 5e14, NULL, 'power capped', 'our measurement', DATE '2026-01-01')`)
 	testkit.DeriveOnly(t, w, "ncu_shape", "ncu_flop")
 	for _, r := range rows(t, w, `SELECT DISTINCT basis, roof_flop_per_s FROM roofline('r') WHERE resource = 'tensor_bf16'`) {
@@ -275,8 +275,8 @@ func TestCeilings(t *testing.T) {
 func TestWithNCU(t *testing.T) {
 	t.Parallel()
 	plain := testkit.Warehouse(t, testkit.Run{Name: "plain", Files: []string{"ncu/llama.sqlite.gz"}, Facts: []string{"work_sum", "caveat"}})
-	with := query(t, testkit.All(t), "top-kernels", queries.Args{"run": "ncu-llama", "top": "0", "with_ncu": "true"})
-	without := query(t, plain, "top-kernels", queries.Args{"run": "plain", "top": "0"})
+	with := testkit.Query(t, testkit.All(t), "top-kernels", queries.Args{"run": "ncu-llama", "top": "0", "with_ncu": "true"})
+	without := testkit.Query(t, plain, "top-kernels", queries.Args{"run": "plain", "top": "0"})
 	if with.Index("bound") < 0 || without.Index("bound") >= 0 || !strings.HasPrefix(without.SQL, "SELECT * EXCLUDE (bound, ") {
 		t.Errorf("columns %v and %v: %s", with.Columns, without.Columns, without.SQL)
 	}
@@ -314,10 +314,10 @@ func TestRegions(t *testing.T) {
 	if want := []string{"[2 graph decode_step[#] decode_all > decode_step[#]]", "[3 graph decode_step[#] decode_all > decode_step[#]]"}; !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
-	if n := len(query(t, w, "kernel-sol", queries.Args{"run": "g"}).Rows); n != 4 {
+	if n := len(testkit.Query(t, w, "kernel-sol", queries.Args{"run": "g"}).Rows); n != 4 {
 		t.Errorf("%d kernel launches", n)
 	}
-	if f := query(t, w, "kernel-metrics", queries.Args{"run": "g", "metric": "dram__*, gpu__time_duration.s?m", "launch": "0"}); len(f.Rows) < 2 {
+	if f := testkit.Query(t, w, "kernel-metrics", queries.Args{"run": "g", "metric": "dram__*, gpu__time_duration.s?m", "launch": "0"}); len(f.Rows) < 2 {
 		t.Errorf("globs find %d metrics", len(f.Rows))
 	}
 }

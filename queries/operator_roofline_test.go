@@ -15,7 +15,7 @@ func TestOperatorRoofline(t *testing.T) {
 	t.Parallel()
 	w := testkit.All(t)
 	for _, run := range []string{"torch-ops", "torch-llama", "train", "emit-nvtx"} {
-		f := query(t, w, "operator-roofline", queries.Args{"run": run, "top": "0"})
+		f := testkit.Query(t, w, "operator-roofline", queries.Args{"run": run, "top": "0"})
 		at := func(r []any, name string) float64 {
 			switch v := r[f.Index(name)].(type) {
 			case int64:
@@ -81,7 +81,7 @@ func TestOperatorRooflineUnknown(t *testing.T) {
 	unheard.Name, unheard.SQL = "unheard", "UPDATE device SET name = 'Unheard-of' WHERE run_id = $run"
 	w := testkit.Warehouse(t, faster, unheard)
 	args := queries.Args{"run": "faster", "top": "0"}
-	f := queryNoted(t, asker(t, w), "operator-roofline", args)
+	f := queryNoted(t, queries.NewAsker(w), "operator-roofline", args)
 	over := 0
 	for _, v := range column(f, "dram_ratio") {
 		if r, ok := v.(float64); ok && r > 1 {
@@ -92,7 +92,7 @@ func TestOperatorRooflineUnknown(t *testing.T) {
 		t.Errorf("%d rows are faster than DRAM, notes %q", over, f.Notes)
 	}
 	args["run"] = "unheard"
-	for _, v := range column(query(t, w, "operator-roofline", args), "unknown") {
+	for _, v := range column(testkit.Query(t, w, "operator-roofline", args), "unknown") {
 		if v != "no-peak" && v != "list-types" {
 			t.Errorf("a device without peaks: %v", v)
 		}

@@ -49,13 +49,13 @@ func TestPeaksOfOnesOwn(t *testing.T) {
 	peak := func() any {
 		return byFirst(t, w, `SELECT 'peak', peak_flop_per_s FROM _peak(_run_id('r'), compute := 'bf16')`)["peak"][1]
 	}
-	exec(t, w, `INSERT INTO device_peak VALUES ('user', 'NVIDIA H200', 'sparse_bf16', 'fp32', 1979e12, NULL, 'with sparsity', 'mine', DATE '2026-11-21')`)
+	testkit.Exec(t, w, `INSERT INTO device_peak VALUES ('user', 'NVIDIA H200', 'sparse_bf16', 'fp32', 1979e12, NULL, 'with sparsity', 'mine', DATE '2026-11-21')`)
 	got := named(t, w, "peaks", nil, "resource", "accumulate")
 	same(t, "the figure with sparsity", got["sparse_bf16 fp32"]["peak_flop_per_s"], 1979e12, 0)
 	same(t, "the peak in use beside it", peak(), h200, 0)
-	exec(t, w, `INSERT INTO device_peak VALUES ('user', 'NVIDIA H200', 'tensor_bf16', 'fp32', 8e14, NULL, 'capped', 'mine', DATE '2020-01-01')`)
-	exec(t, w, `INSERT INTO sm_rate VALUES ('user', '9.0', '', 'tensor_bf16', 'fp32', 1000, 'mine')`)
-	exec(t, w, `INSERT INTO sm_rate VALUES ('user', '9.0', '', 'tensor_tf32', 'fp32', 1, 'mine'), ('user', '9.0', 'NVIDIA H200', 'tensor_tf32', 'fp32', 2, 'of the very device')`)
+	testkit.Exec(t, w, `INSERT INTO device_peak VALUES ('user', 'NVIDIA H200', 'tensor_bf16', 'fp32', 8e14, NULL, 'capped', 'mine', DATE '2020-01-01')`)
+	testkit.Exec(t, w, `INSERT INTO sm_rate VALUES ('user', '9.0', '', 'tensor_bf16', 'fp32', 1000, 'mine')`)
+	testkit.Exec(t, w, `INSERT INTO sm_rate VALUES ('user', '9.0', '', 'tensor_tf32', 'fp32', 1, 'mine'), ('user', '9.0', 'NVIDIA H200', 'tensor_tf32', 'fp32', 2, 'of the very device')`)
 	got = named(t, w, "peaks", nil, "resource", "accumulate")
 	if row := got["tensor_tf32 fp32"]; row["sm_cycle_flop"] != 2. {
 		t.Errorf("the rate of the very device: %v", row)
@@ -66,9 +66,9 @@ func TestPeaksOfOnesOwn(t *testing.T) {
 	}
 	same(t, "the peak in use", peak(), 8e14, 0)
 	// Another name of the device has its figures, but for those of its own.
-	exec(t, w, `UPDATE device SET name = 'NVIDIA H900'`)
-	exec(t, w, `INSERT INTO device_alias VALUES ('user', 'NVIDIA H900', 'NVIDIA H200', 'the same')`)
-	exec(t, w, `INSERT INTO device_peak VALUES ('user', 'NVIDIA H900', 'dram', '', NULL, 5e12, 'overclocked', 'mine', DATE '2026-11-21')`)
+	testkit.Exec(t, w, `UPDATE device SET name = 'NVIDIA H900'`)
+	testkit.Exec(t, w, `INSERT INTO device_alias VALUES ('user', 'NVIDIA H900', 'NVIDIA H200', 'the same')`)
+	testkit.Exec(t, w, `INSERT INTO device_peak VALUES ('user', 'NVIDIA H900', 'dram', '', NULL, 5e12, 'overclocked', 'mine', DATE '2026-11-21')`)
 	got = named(t, w, "peaks", nil, "resource", "accumulate")
 	if row := got["tensor_bf16 fp32"]; row["device"] != "NVIDIA H900" || row["table_device"] != "NVIDIA H200" || row["peak_flop_per_s"] != 8e14 || row["doc"] != "capped; the same" || row["sm_cycle_flop"] != 1000. {
 		t.Errorf("by the alias: %v", row)
@@ -85,7 +85,7 @@ func TestPeaksOfOnesOwn(t *testing.T) {
 func TestUnknownDevice(t *testing.T) {
 	t.Parallel()
 	w := testkit.Copy(t, prefillRun)
-	exec(t, w, `UPDATE device SET name = 'NVIDIA H20O'`)
+	testkit.Exec(t, w, `UPDATE device SET name = 'NVIDIA H20O'`)
 	got := named(t, w, "peaks", nil, "resource", "accumulate")
 	for key, row := range got {
 		if row["peak_flop_per_s"] != nil || row["peak_bytes_per_s"] != nil || row["table_device"] != nil || row["reference"] != nil || row["difference_ratio"] != nil {
@@ -106,8 +106,8 @@ func TestUnknownDevice(t *testing.T) {
 		t.Fatalf("%d statements in %q", len(statements), notes[0])
 	}
 	for _, s := range statements {
-		exec(t, w, `DELETE FROM device_peak WHERE origin = 'user'`)
-		exec(t, w, strings.NewReplacer("FLOP_PER_S", "1e15", "ITS NAME", "NVIDIA H200").Replace(s))
+		testkit.Exec(t, w, `DELETE FROM device_peak WHERE origin = 'user'`)
+		testkit.Exec(t, w, strings.NewReplacer("FLOP_PER_S", "1e15", "ITS NAME", "NVIDIA H200").Replace(s))
 		row := named(t, w, "peaks", nil, "resource", "accumulate")["tensor_bf16 fp32"]
 		if v, _ := row["peak_flop_per_s"].(float64); math.Abs(v-1e15) > 0.011e15 {
 			t.Errorf("after %s: %v", s, row)
@@ -116,8 +116,8 @@ func TestUnknownDevice(t *testing.T) {
 			t.Errorf("after %s: %q", s, notes)
 		}
 	}
-	exec(t, w, `DELETE FROM device_alias WHERE origin = 'user'`)
-	exec(t, w, `UPDATE device SET name = NULL, compute_capability = NULL, memory_bytes_per_s = NULL`)
+	testkit.Exec(t, w, `DELETE FROM device_alias WHERE origin = 'user'`)
+	testkit.Exec(t, w, `UPDATE device SET name = NULL, compute_capability = NULL, memory_bytes_per_s = NULL`)
 	f := queryOf(t, w, "peaks", nil)
 	if len(f.Rows) != 1 || f.Rows[0][f.Index("device")] != "(unknown)" || f.Rows[0][f.Index("resource")] != nil || f.Rows[0][f.Index("computed_flop_per_s")] != nil {
 		t.Errorf("without a name: %v", f.Rows)
@@ -131,7 +131,7 @@ func TestUnknownDevice(t *testing.T) {
 func TestSeveralDevices(t *testing.T) {
 	t.Parallel()
 	w := testkit.Copy(t, prefillRun)
-	exec(t, w, `INSERT INTO device SELECT * REPLACE (1 AS device_id, 60 AS sm_count) FROM device`)
+	testkit.Exec(t, w, `INSERT INTO device SELECT * REPLACE (1 AS device_id, 60 AS sm_count) FROM device`)
 	row := named(t, w, "peaks", nil, "resource", "accumulate")["tensor_bf16 fp32"]
 	if row["sm_count"] != nil || row["computed_flop_per_s"] != nil || row["peak_flop_per_s"] == nil || row["clock_hz"] == nil {
 		t.Errorf("%v", row)

@@ -21,7 +21,7 @@ import (
 // traceOf writes a run as a trace and reads it as Perfetto does.
 func traceOf(t *testing.T, w *schema.Warehouse, o perfetto.Options, args queries.Args) (*perfettotest.Trace, perfetto.Sum) {
 	t.Helper()
-	a := asker(t, w)
+	a := queries.NewAsker(w)
 	ask := func(name string) *frame.Frame {
 		f, err := a.Ask(t.Context(), name, args)
 		if err != nil {
@@ -152,7 +152,7 @@ func testTraceWork(t *testing.T, w *schema.Warehouse, run string, got *perfettot
 			t.Errorf("%s lies within other work on %s", s.Name, got.Path(s.Track))
 		}
 	}
-	a := asker(t, w)
+	a := queries.NewAsker(w)
 	want := func(query, name string, of map[string]countAndSum) {
 		args := queries.Args{"run": run}
 		if query == "top-kernels" {

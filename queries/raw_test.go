@@ -27,7 +27,7 @@ func TestRawReads(t *testing.T) {
 		"SELECT 1 AS x", "  SELECT 1 AS x;  ", "-- a remark\nSELECT 1 AS x", "/* a */ SELECT 1 AS x -- end", "WITH a AS (SELECT 1 AS x) SELECT x FROM a",
 		"FROM (SELECT 1 AS x)", "VALUES (1)", "(SELECT 1 AS x)", "SELECT 1 AS x UNION SELECT 1",
 	} {
-		f, err := raw(t, w, text)
+		f, err := queries.Raw(t.Context(), w, text)
 		if err != nil || !reflect.DeepEqual(f.Rows, [][]any{{int64(1)}}) {
 			t.Errorf("%s: %+v, %v", text, f, err)
 		}
@@ -35,7 +35,7 @@ func TestRawReads(t *testing.T) {
 	for _, text := range []string{"DESCRIBE kernel", "SHOW TABLES", "SUMMARIZE run", "EXPLAIN SELECT 1", "EXPLAIN ANALYZE SELECT 1", "EXPLAIN (ANALYZE, FORMAT json) SELECT 1",
 		"EXPLAIN (SELECT 1)", "EXPLAIN -- why\n/* b */ FROM run", "FROM top_kernels('kernels', top := 10)",
 		"FROM runs", "SELECT table_name, comment FROM duckdb_tables()"} {
-		if f, err := raw(t, w, text); err != nil || len(f.Rows) == 0 {
+		if f, err := queries.Raw(t.Context(), w, text); err != nil || len(f.Rows) == 0 {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
@@ -57,7 +57,7 @@ func TestRawWritesNothing(t *testing.T) {
 		"INSTALL httpfs", "LOAD httpfs", "SET threads = 1", "PRAGMA threads = 1", "CALL pragma_version()", "CHECKPOINT", "VACUUM", "BEGIN", "PREPARE p AS SELECT 1",
 		"IMPORT DATABASE '" + dir + "'", "DETACH warehouse", "USE memory",
 	} {
-		f, err := raw(t, w, text)
+		f, err := queries.Raw(t.Context(), w, text)
 		if err == nil {
 			t.Errorf("%s: was run: %v", text, f.Rows)
 		}
@@ -66,18 +66,18 @@ func TestRawWritesNothing(t *testing.T) {
 			os.RemoveAll(out)
 		}
 	}
-	if _, err := raw(t, w, "DELETE FROM run"); !errors.Is(err, queries.ErrNotReadOnly) || !strings.Contains(err.Error(), "one SELECT") {
+	if _, err := queries.Raw(t.Context(), w, "DELETE FROM run"); !errors.Is(err, queries.ErrNotReadOnly) || !strings.Contains(err.Error(), "one SELECT") {
 		t.Errorf("the error is %v", err)
 	}
-	if _, err := raw(t, w, "SELECT 1; SELECT 2"); !errors.Is(err, queries.ErrBadArgument) || !strings.Contains(err.Error(), "one statement") {
+	if _, err := queries.Raw(t.Context(), w, "SELECT 1; SELECT 2"); !errors.Is(err, queries.ErrBadArgument) || !strings.Contains(err.Error(), "one statement") {
 		t.Errorf("the error is %v", err)
 	}
 	for _, text := range []string{"", "  \n ", "-- nothing", ";"} {
-		if f, err := raw(t, w, text); err == nil {
+		if f, err := queries.Raw(t.Context(), w, text); err == nil {
 			t.Errorf("%q gives %+v", text, f)
 		}
 	}
-	if f, err := raw(t, w, "FROM run"); err != nil || len(f.Rows) != 1 {
+	if f, err := queries.Raw(t.Context(), w, "FROM run"); err != nil || len(f.Rows) != 1 {
 		t.Errorf("afterwards: %v", err)
 	}
 }
@@ -86,7 +86,7 @@ func TestRawWritesNothing(t *testing.T) {
 func TestRawExact(t *testing.T) {
 	t.Parallel()
 	w := readOnly(t)
-	f, err := raw(t, w, `SELECT x.h, x.u, x.d, x.s FROM (VALUES
+	f, err := queries.Raw(t.Context(), w, `SELECT x.h, x.u, x.d, x.s FROM (VALUES
 		(9007199254740993::HUGEINT, 18446744073709551615::UBIGINT, 12345678901234567.89::DECIMAL(19,2), 0.10::DECIMAL(3,2)),
 		(170141183460469231731687303715884105727::HUGEINT, 1::UBIGINT, 1.00::DECIMAL(19,2), 0.25::DECIMAL(3,2))) x(h, u, d, s)`)
 	if err != nil {
@@ -96,7 +96,7 @@ func TestRawExact(t *testing.T) {
 	if !reflect.DeepEqual(f.Rows, want) {
 		t.Errorf("got %#v\nwant %#v", f.Rows, want)
 	}
-	if f, err = raw(t, w, `SELECT sum(x) AS total_ns FROM (VALUES (9007199254740993), (0)) v(x)`); err != nil {
+	if f, err = queries.Raw(t.Context(), w, `SELECT sum(x) AS total_ns FROM (VALUES (9007199254740993), (0)) v(x)`); err != nil {
 		t.Fatal(err)
 	}
 	if got := f.Rows[0][0]; got != int64(9007199254740993) || f.Columns[0].Type != frame.Int {
@@ -107,7 +107,7 @@ func TestRawExact(t *testing.T) {
 func TestRawTypes(t *testing.T) {
 	t.Parallel()
 	w := readOnly(t)
-	f, err := raw(t, w, `SELECT 1::TINYINT AS a, 2::UBIGINT AS b, 3::HUGEINT AS c, 1.5::DECIMAL(4,1) AS d, 0.5::FLOAT AS e, true AS f, 'x' AS g,
+	f, err := queries.Raw(t.Context(), w, `SELECT 1::TINYINT AS a, 2::UBIGINT AS b, 3::HUGEINT AS c, 1.5::DECIMAL(4,1) AS d, 0.5::FLOAT AS e, true AS f, 'x' AS g,
 		DATE '2025-01-02' AS h, TIMESTAMP '2025-01-02 03:04:05.5' AS i, [1, 2] AS j, {'k': 1} AS k, NULL AS l, 'ab'::BLOB AS m,
 		'01900000-0000-7000-8000-00000000000a'::UUID AS n, 5 AS total_ns, INTERVAL 1 DAY AS o, MAP {'a': 1} AS p`)
 	if err != nil {

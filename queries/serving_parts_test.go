@@ -26,7 +26,7 @@ type servedStep struct {
 // replaceIterations gives the run "made" the iterations of some processes, by pid from 0.
 func replaceIterations(t *testing.T, w *schema.Warehouse, processes ...[]servedStep) {
 	t.Helper()
-	exec(t, w, `DELETE FROM iteration WHERE run_id = _run_id('made')`)
+	testkit.Exec(t, w, `DELETE FROM iteration WHERE run_id = _run_id('made')`)
 	rows := []string{"pid,nth,stage,prompts,batch,start_ns,time_ns,busy_ns"}
 	for pid, steps := range processes {
 		var start int64
@@ -39,7 +39,7 @@ func replaceIterations(t *testing.T, w *schema.Warehouse, processes ...[]servedS
 	if err := os.WriteFile(path, []byte(strings.Join(rows, "\n")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	exec(t, w, fmt.Sprintf(`INSERT INTO iteration BY NAME SELECT s.run_id, s.source_id, 'step' AS basis, m.pid, 0 AS device_id, m.nth, m.stage, m.prompts AS prompt_count, 100 * m.prompts AS prompt_token_count, m.batch AS decode_count, m.batch AS decode_token_count, 100 * m.prompts + m.batch AS token_count,
+	testkit.Exec(t, w, fmt.Sprintf(`INSERT INTO iteration BY NAME SELECT s.run_id, s.source_id, 'step' AS basis, m.pid, 0 AS device_id, m.nth, m.stage, m.prompts AS prompt_count, 100 * m.prompts AS prompt_token_count, m.batch AS decode_count, m.batch AS decode_token_count, 100 * m.prompts + m.batch AS token_count,
 		m.start_ns, m.time_ns, m.busy_ns AS gpu_span_ns, m.busy_ns, 0 AS idle_ns, false AS is_warmup FROM read_csv('%s') m, source s WHERE s.run_id = _run_id('made')`, path))
 	cutAgain(t, w)
 }
@@ -47,7 +47,7 @@ func replaceIterations(t *testing.T, w *schema.Warehouse, processes ...[]servedS
 // cutAgain derives the parts of the iterations anew.
 func cutAgain(t *testing.T, w *schema.Warehouse) {
 	t.Helper()
-	exec(t, w, `DELETE FROM iteration_part WHERE run_id = _run_id('made')`)
+	testkit.Exec(t, w, `DELETE FROM iteration_part WHERE run_id = _run_id('made')`)
 	var id string
 	if err := w.DB.QueryRow(`SELECT _run_id('made')::VARCHAR`).Scan(&id); err != nil {
 		t.Fatal(err)
@@ -95,7 +95,7 @@ func TestServingParts(t *testing.T) {
 		calm = append(calm, servedLoad(random, []int{16, 40, 150, 600}[i%4], []float64{1, 8, 64, 200}[i/4%4], 2e7, []float64{0.02, 0.1, 0.2}[i%3], []float64{0, 0.5, 0.9, 0.95}[i/2%4], []int{0, 4, 10}[i/3%3]))
 	}
 	replaceIterations(t, w, calm...)
-	f := query(t, w, "serving-parts", queries.Args{"run": "made"})
+	f := testkit.Query(t, w, "serving-parts", queries.Args{"run": "made"})
 	cut := map[int64]bool{}
 	for _, r := range f.Rows {
 		if number(f, r, "part") > 1 {
@@ -119,9 +119,9 @@ func TestServingParts(t *testing.T) {
 	steady := servedLoad(random, 100, 64, 2e7, 0.05, 0, 0)
 	slower := append(steady[:100:100], servedLoad(random, 100, 64, 4e7, 0.05, 0, 0)...)
 	replaceIterations(t, w, append(changing, slower, steady[:15], servedLoad(random, 40, 64, 2e7, 0.05, 0, 0), slices.Repeat([]servedStep{{stage: "prefill", time: 2e7, busy: 1.5e7}}, 40))...)
-	exec(t, w, `UPDATE iteration SET decode_count = NULL WHERE run_id = _run_id('made') AND pid = 52`)
+	testkit.Exec(t, w, `UPDATE iteration SET decode_count = NULL WHERE run_id = _run_id('made') AND pid = 52`)
 	cutAgain(t, w)
-	f = query(t, w, "serving-parts", queries.Args{"run": "made"})
+	f = testkit.Query(t, w, "serving-parts", queries.Args{"run": "made"})
 	found := map[int64]string{}
 	ends := map[int64][]int64{}
 	for _, r := range f.Rows {

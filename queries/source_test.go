@@ -32,7 +32,7 @@ func twinOf(t *testing.T, w *schema.Warehouse) (twin, []string) {
 		Scan(&by.source, &by.rng, &by.context); err != nil {
 		t.Fatal(err)
 	}
-	f, err := raw(t, w, `SELECT table_name, list(column_name ORDER BY column_index)::VARCHAR FROM duckdb_columns()
+	f, err := queries.Raw(t.Context(), w, `SELECT table_name, list(column_name ORDER BY column_index)::VARCHAR FROM duckdb_columns()
 		WHERE schema_name = 'main' AND table_name IN (SELECT t.table_name FROM duckdb_tables() t) GROUP BY table_name HAVING bool_or(column_name = 'source_id') OR table_name IN ('range_device', 'range_context') ORDER BY table_name`)
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +107,7 @@ func framesAsked(t *testing.T, w *schema.Warehouse, run, source string, asked fu
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, noted, id := map[string]*frame.Frame{}, asker(t, w), runID(t, w, run)
+	out, noted, id := map[string]*frame.Frame{}, queries.NewAsker(w), runID(t, w, run)
 	for _, q := range all {
 		if slices.Contains(but, q.Name) || source != "" && !takesSource(q) {
 			continue
@@ -239,7 +239,7 @@ func TestTwoTimelines(t *testing.T) {
 	sameFrames(t, "of the copy", copied, alone, by)
 	sameFrames(t, "of the original", frames(t, w, "two-beside", "nsys", about...), alone, untouched)
 	testTwoNotes(t, alone, copied, byDefault)
-	exact, both := query(t, w, "conservation", queries.Args{"run": "two-alone"}), query(t, w, "conservation", queries.Args{"run": "two-beside"})
+	exact, both := testkit.Query(t, w, "conservation", queries.Args{"run": "two-alone"}), testkit.Query(t, w, "conservation", queries.Args{"run": "two-beside"})
 	if len(both.Rows) != 2 || len(exact.Rows) != 1 || both.Rows[1][0] != "torch" || fmt.Sprint(both.Rows[0]) != fmt.Sprint(exact.Rows[0]) ||
 		fmt.Sprint(both.Rows[1][1:]) != fmt.Sprint(exact.Rows[0][1:]) || total(both, "range_count") == 0 || total(both, "api_call_count") == 0 {
 		t.Errorf("conservation of both is %v, of the original alone %v", both.Rows, exact.Rows)

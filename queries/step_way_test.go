@@ -129,7 +129,7 @@ func TestStepsByTime(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := runQuery(t, w, q, queries.Args{"run": "r", "by": "luck"}); err == nil || !strings.Contains(err.Error(), "--by is launch or time") {
+			if _, err := queries.Run(t.Context(), w, q, queries.Args{"run": "r", "by": "luck"}); err == nil || !strings.Contains(err.Error(), "--by is launch or time") {
 				t.Errorf("by luck: %v", err)
 			}
 		})

@@ -39,7 +39,7 @@ func pieces(t *testing.T, w *schema.Warehouse, run, kind string) []piece {
 // shown gives what timeline-kernels shows in each window, in the order of its start.
 func shown(t *testing.T, w *schema.Warehouse, args queries.Args) map[int64][]piece {
 	t.Helper()
-	f := query(t, w, "timeline-kernels", args)
+	f := testkit.Query(t, w, "timeline-kernels", args)
 	out := map[int64][]piece{}
 	for _, r := range f.Rows {
 		n := func(c string) int64 { return number(f, r, c) }
@@ -71,12 +71,12 @@ func TestTimelineWhole(t *testing.T) {
 			if !slices.Equal(got, want) {
 				t.Errorf("%s, top %d: %d pieces, want %d", run, top, len(got), len(want))
 			}
-			f := query(t, w, "timeline-windows", queries.Args{"run": run, "top": fmt.Sprint(top)})
+			f := testkit.Query(t, w, "timeline-windows", queries.Args{"run": run, "top": fmt.Sprint(top)})
 			if total(f, "shown_count") != int64(len(want)) || total(f, "work_count") != int64(len(want)) || slices.ContainsFunc(f.Rows, func(r []any) bool { return r[f.Index("stage")] != nil || r[f.Index("is_whole")] != true }) {
 				t.Errorf("%s, top %d: windows %v of %d pieces", run, top, f.Rows, len(want))
 			}
 		}
-		sum, kernels := int64(0), query(t, w, "conservation", queries.Args{"run": run})
+		sum, kernels := int64(0), testkit.Query(t, w, "conservation", queries.Args{"run": run})
 		for _, p := range want {
 			if p.lane == "kernel" || p.lane == "collective" {
 				sum += p.duration
@@ -99,7 +99,7 @@ type window struct {
 // wantWindows gives the windows of a run too large to show whole: by the passes that pass-accounting lists.
 func wantWindows(t *testing.T, w *schema.Warehouse, run string, all []piece) []window {
 	t.Helper()
-	f := query(t, w, "pass-accounting", queries.Args{"run": run})
+	f := testkit.Query(t, w, "pass-accounting", queries.Args{"run": run})
 	passes := map[string][]window{}
 	for _, r := range f.Rows {
 		if r[f.Index("is_warmup")] != true {
@@ -137,7 +137,7 @@ func testWindows(t *testing.T, w *schema.Warehouse, run string, top int) (ofPass
 		t.Fatalf("%s has no more than %d pieces", run, top)
 	}
 	args := queries.Args{"run": run, "top": fmt.Sprint(top)}
-	f, got, windows := query(t, w, "timeline-windows", args), shown(t, w, args), wantWindows(t, w, run, all)
+	f, got, windows := testkit.Query(t, w, "timeline-windows", args), shown(t, w, args), wantWindows(t, w, run, all)
 	if len(f.Rows) != len(windows) || len(got) != len(windows) {
 		t.Fatalf("%s, top %d: windows %v, shown in %d; want %v", run, top, f.Rows, len(got), windows)
 	}
@@ -210,7 +210,7 @@ func fillPasses(t *testing.T, w *schema.Warehouse, source int, kind string, deco
 	put("INSERT INTO memop (run_id, source_id, pid, device_id, stream_id, start_ns, duration_ns, operation, size_bytes) SELECT run_id, %d, 1, 2, 7, 9000, 3, 'memset', i FROM run, range(6) x(i)", source) // all at once
 	put(`INSERT INTO device_time SELECT run_id, source_id, device_id, NULL, min(start_ns), max(start_ns + duration_ns), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM (
 		SELECT run_id, source_id, device_id, start_ns, duration_ns FROM kernel UNION ALL SELECT run_id, source_id, device_id, start_ns, duration_ns FROM memop) WHERE source_id = %d GROUP BY ALL`, source)
-	exec(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))
+	testkit.Exec(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))
 }
 
 // windowFacts are what windows of timelines are chosen by.
@@ -247,7 +247,7 @@ func TestTimelineMade(t *testing.T) {
 	if got, want := fmt.Sprint(rows(t, w, `SELECT DISTINCT "window", lane, name, stage FROM timeline_kernels('made', top := 18) ORDER BY 1`)), "[[1 kernel gemm decode] [2 kernel gemm decode] [3 copy memset <nil>]]"; got != want {
 		t.Errorf("shown are %s, want %s", got, want)
 	}
-	exec(t, w, "DELETE FROM path_stage; UPDATE memop SET path_id = 0")
+	testkit.Exec(t, w, "DELETE FROM path_stage; UPDATE memop SET path_id = 0")
 	testkit.DeriveOnly(t, w, windowFacts...)
 	if got, want := ask(9, "nsys"), "[[0 <nil> <nil> 0 25 26 3 false] [1 <nil> <nil> 1000 1025 10 3 false] [2 <nil> <nil> 9000 9003 6 3 false]]"; got != want {
 		t.Errorf("windows without stages are %s, want %s", got, want)
@@ -255,7 +255,7 @@ func TestTimelineMade(t *testing.T) {
 	if got, want := fmt.Sprint(rows(t, w, `SELECT DISTINCT stage FROM timeline_kernels('made', top := 18)`)), "[[(none)]]"; got != want {
 		t.Errorf("stages are %s, want %s", got, want)
 	}
-	if _, err := raw(t, w, "FROM timeline_windows('made', top := -1)"); err == nil || !strings.Contains(err.Error(), "--top is 0 or more") {
+	if _, err := queries.Raw(t.Context(), w, "FROM timeline_windows('made', top := -1)"); err == nil || !strings.Contains(err.Error(), "--top is 0 or more") {
 		t.Errorf("a negative top: %v", err)
 	}
 }
@@ -273,7 +273,7 @@ func TestTimelineRanges(t *testing.T) {
 			}
 		}
 		for _, top := range []int{0, 1, 5, len(lengths) + 1} {
-			f := query(t, w, "timeline-ranges", queries.Args{"run": run, "top": fmt.Sprint(top)})
+			f := testkit.Query(t, w, "timeline-ranges", queries.Args{"run": run, "top": fmt.Sprint(top)})
 			var got []int64
 			for _, r := range f.Rows {
 				got = append(got, number(f, r, "duration_ns"))
@@ -325,7 +325,7 @@ func TestTimelineRangesMade(t *testing.T) {
 	} {
 		stmts = append(stmts, fmt.Sprintf("INSERT INTO nvtx_range SELECT run_id, %d, %d, %s, %d, 1, %d, NULL, '%s', '%s', 'r%[2]d', NULL, %[8]d, %[9]v FROM run", r...))
 	}
-	exec(t, w, strings.Join(stmts, ";\n"))
+	testkit.Exec(t, w, strings.Join(stmts, ";\n"))
 	testkit.DeriveOnly(t, w, "stage_pass", "caveat", "caveat_pass")
 	const all = "SELECT tid, thread, depth, start_ns, duration_ns, name, domain, range_count FROM timeline_ranges('made', top := %d)"
 	for top, want := range map[int]string{
@@ -336,7 +336,7 @@ func TestTimelineRangesMade(t *testing.T) {
 			t.Errorf("top %d: %s, want %s", top, got, want)
 		}
 	}
-	f := query(t, w, "timeline-ranges", queries.Args{"run": "made"})
+	f := testkit.Query(t, w, "timeline-ranges", queries.Args{"run": "made"})
 	testDepths(t, f)
 	if !slices.ContainsFunc(f.Notes, func(n string) bool { return strings.HasPrefix(n, "CPU time is unknown for 1 range without an end") }) {
 		t.Errorf("notes %q", f.Notes)

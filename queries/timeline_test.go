@@ -20,7 +20,7 @@ type worked struct{ start, end int64 }
 // laneWork gives the work of each lane of each GPU in the order of its start, read without the queries under test.
 func laneWork(t *testing.T, w *schema.Warehouse, run string) map[string][]worked {
 	t.Helper()
-	f, err := raw(t, w, fmt.Sprintf(`SELECT * FROM (
+	f, err := queries.Raw(t.Context(), w, fmt.Sprintf(`SELECT * FROM (
 		SELECT k.device_id, CASE WHEN c.role = 'collective' THEN 'collective' ELSE 'kernel' END AS lane, k.start_ns, k.start_ns + k.duration_ns AS end_ns
 		FROM kernel k JOIN run r ON r.run_id = k.run_id LEFT JOIN kernel_class c ON c.run_id = k.run_id AND c.kernel_name_id = k.kernel_name_id WHERE r.name = '%[1]s'
 		UNION ALL SELECT m.device_id, 'copy', m.start_ns, m.start_ns + m.duration_ns FROM memop m JOIN run r ON r.run_id = m.run_id WHERE r.name = '%[1]s'
@@ -67,7 +67,7 @@ func TestTimelineBlocks(t *testing.T) {
 			}
 		}
 		for _, parts := range []int64{1, 7, 4000, 1 << 40} {
-			f := query(t, w, "timeline-blocks", queries.Args{"run": run, "blocks": fmt.Sprint(parts)})
+			f := testkit.Query(t, w, "timeline-blocks", queries.Args{"run": run, "blocks": fmt.Sprint(parts)})
 			byLane := map[string][][]any{}
 			for _, r := range f.Rows {
 				key := fmt.Sprint(r[f.Index("device")], r[f.Index("lane")])
@@ -116,14 +116,14 @@ func TestTimelinePasses(t *testing.T) {
 	t.Parallel()
 	w := testkit.All(t)
 	for _, run := range timelineRuns {
-		whole := query(t, w, "pass-accounting", queries.Args{"run": run})
+		whole := testkit.Query(t, w, "pass-accounting", queries.Args{"run": run})
 		for _, parts := range []string{"1", "50", "4000"} {
-			f := query(t, w, "timeline-passes", queries.Args{"run": run, "blocks": parts})
+			f := testkit.Query(t, w, "timeline-passes", queries.Args{"run": run, "blocks": parts})
 			if total(f, "passes") != int64(len(whole.Rows)) || total(f, "span_ns") != total(whole, "span_ns") || total(f, "busy_ns") != total(whole, "busy_ns") || total(f, "launch_bound_ns") != total(whole, "launch_bound_ns") {
 				t.Errorf("%s in %s parts: %d of %d passes, spans %d of %d", run, parts, total(f, "passes"), len(whole.Rows), total(f, "span_ns"), total(whole, "span_ns"))
 			}
 		}
-		alone := query(t, w, "timeline-passes", queries.Args{"run": run, "blocks": "1000000000"})
+		alone := testkit.Query(t, w, "timeline-passes", queries.Args{"run": run, "blocks": "1000000000"})
 		if len(alone.Rows) != len(whole.Rows) {
 			t.Errorf("%s: %d lines of %d passes that are all long", run, len(alone.Rows), len(whole.Rows))
 		}
@@ -134,7 +134,7 @@ func TestTimelinePasses(t *testing.T) {
 func TestReportTimeline(t *testing.T) {
 	t.Parallel()
 	w := testkit.All(t)
-	r, err := queries.NewReport(t.Context(), asker(t, w), schema.Run{ID: "nccl2", Name: "nccl2"}, queries.ReportOptions{Page: true})
+	r, err := queries.NewReport(t.Context(), queries.NewAsker(w), schema.Run{ID: "nccl2", Name: "nccl2"}, queries.ReportOptions{Page: true})
 	if err != nil {
 		t.Fatal(err)
 	}

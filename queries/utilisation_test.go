@@ -70,7 +70,7 @@ func utilisation(t *testing.T, w *schema.Warehouse, args queries.Args) (map[stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := runQuery(t, w, q, args)
+	f, err := queries.Run(t.Context(), w, q, args)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +235,7 @@ func TestUtilisationOptions(t *testing.T) {
 	q, _ := queries.Find("mfu")
 	for _, bad := range []queries.Args{{"peak": "989"}, {"bandwidth": "4800"}, {"compute": "fp5"}, {"convention": "half"}, {"mla": "x"}, {"head": "x"}, {"time_basis": "wall"}, {"dtype": "q4"}} {
 		bad["run"] = "llama"
-		if _, err := runQuery(t, w, q, bad); !errors.Is(err, queries.ErrBadArgument) {
+		if _, err := queries.Run(t.Context(), w, q, bad); !errors.Is(err, queries.ErrBadArgument) {
 			t.Errorf("%v: %v", bad, err)
 		}
 	}

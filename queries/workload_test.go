@@ -29,7 +29,7 @@ func draw(t *testing.T, w *schema.Warehouse, processes ...string) {
 		stmts = append(stmts, "DELETE FROM "+table)
 	}
 	stmts = append(append(append(stmts, "INSERT INTO run SELECT '"+timelineRun+"', 'drawn', TIMESTAMP '2026-01-01', NULL, NULL, NULL, 'test'"), drawnRun(timelineRun, 0, processes...)...), "COMMIT")
-	exec(t, w, strings.Join(stmts, ";\n"))
+	testkit.Exec(t, w, strings.Join(stmts, ";\n"))
 }
 
 // drawnRun gives a run, but for its row, the source 1, whose ranges are counted from a number on. There is a text for each of the processes 1, 2, ... with a letter for each of
@@ -112,7 +112,7 @@ type facts struct {
 
 func addFacts(t *testing.T, w *schema.Warehouse, source int, f facts) {
 	t.Helper()
-	exec(t, w, "BEGIN;\n"+strings.Join(f.of(timelineRun, source), ";\n")+";\nCOMMIT")
+	testkit.Exec(t, w, "BEGIN;\n"+strings.Join(f.of(timelineRun, source), ";\n")+";\nCOMMIT")
 }
 
 // of gives the rows of the facts as a source of a run.
@@ -160,7 +160,7 @@ func (f facts) of(run string, source int) []string {
 // before them of a decode, ? where nothing is said.
 func matched(t *testing.T, w *schema.Warehouse, run, args string) string {
 	t.Helper()
-	f, err := raw(t, w, `SELECT CASE WHEN basis IS NULL THEN '?' WHEN stage = 'decode' THEN concat(step_count, '@', coalesce(before_count::VARCHAR, '?')) ELSE coalesce(prompt_length_count::VARCHAR, '-') END, is_warmup
+	f, err := queries.Raw(t.Context(), w, `SELECT CASE WHEN basis IS NULL THEN '?' WHEN stage = 'decode' THEN concat(step_count, '@', coalesce(before_count::VARCHAR, '?')) ELSE coalesce(prompt_length_count::VARCHAR, '-') END, is_warmup
 		FROM _stage_pass(_run_id('`+run+`')`+args+`) ORDER BY source_id, pid, start_ns`)
 	if err != nil {
 		t.Fatal(err)
@@ -243,7 +243,7 @@ func TestPassFacts(t *testing.T) {
 // notesOn gives what is said of a run drawn by hand, of a topic.
 func notesOn(t *testing.T, w *schema.Warehouse, run, topic string) []string {
 	t.Helper()
-	notes, err := asker(t, w).Notes(t.Context(), queries.Args{"run": testkit.RunID(run)}, topic)
+	notes, err := queries.NewAsker(w).Notes(t.Context(), queries.Args{"run": testkit.RunID(run)}, topic)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -371,7 +371,9 @@ func TestStagesOfFacts(t *testing.T) {
 	short, warm := "UPDATE nvtx_range SET duration_ns = 20 WHERE range_id = (SELECT min(range_id) + 3 FROM nvtx_range WHERE run_id = $run)", "UPDATE path_stage SET is_warmup = true WHERE stage = 'decode' AND run_id = $run"
 	w, drawn := drawAll(t, []string{"stage_pass", "stage_share", "note_range", "caveat_pass", "caveat_workload"}, drawing{[]string{"PVDPVDPVDPVD"}, nil, nil}, drawing{[]string{"PVDPVDPVDPVD"}, said, []string{short}},
 		drawing{[]string{"PVDPVDPVDPVD"}, said, []string{short, warm}}, drawing{[]string{"PVDPVDPVDPVD"}, nil, []string{short, warm}})
-	ask := func(nth int, name string) *frame.Frame { return query(t, w, name, queries.Args{"run": drawn[nth]}) }
+	ask := func(nth int, name string) *frame.Frame {
+		return testkit.Query(t, w, name, queries.Args{"run": drawn[nth]})
+	}
 	unknown := ask(0, "stages")
 	if got := fmt.Sprint(column(unknown, "passes"), column(unknown, "token_count"), column(unknown, "gpu_span_tokens_per_s"), unknown.Notes); got != "[4 4] [<nil> <nil>] [<nil> <nil>] []" {
 		t.Errorf("without facts stages gives %s", got)
@@ -411,13 +413,13 @@ func TestPartsOfPasses(t *testing.T) {
 	said := []facts{{passes: "100/3/2/1 200/4/2/1 210/4/2/1"}}
 	w, drawn := drawAll(t, []string{"stage_pass", "note_range"}, drawing{[]string{"PVVDPVVDPVVD"}, said, nil},
 		drawing{[]string{"PVVDPVVDPVVD"}, said, []string{"UPDATE path_stage SET stage = NULL, stage_path_id = NULL WHERE stage = 'prefill' AND run_id = $run"}})
-	f := query(t, w, "stage-notes", queries.Args{"run": drawn[0]})
+	f := testkit.Query(t, w, "stage-notes", queries.Args{"run": drawn[0]})
 	for name, want := range map[string]string{"instances": "[6]", "gpu_span_mean_ns": "[50]", "passes": "[3]", "pass_mean_ns": "[100]", "pass_std_ns": "[0]", "image_mean_ns": "[50]"} { // two images a pass
 		if got := fmt.Sprint(column(f, name)); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}
 	}
-	if got := query(t, w, "stage-notes", queries.Args{"run": drawn[1]}); fmt.Sprint(column(got, "passes"), column(got, "pass_mean_ns")) != "[0] [<nil>]" {
+	if got := testkit.Query(t, w, "stage-notes", queries.Args{"run": drawn[1]}); fmt.Sprint(column(got, "passes"), column(got, "pass_mean_ns")) != "[0] [<nil>]" {
 		t.Errorf("outside of stages: %v", got.Rows)
 	}
 }
@@ -436,20 +438,20 @@ func TestCapturedWorkload(t *testing.T) {
 	}
 	// Each pass holds 32 ranges that are steps: facts that say half as many are wrong, and no number of tokens follows. One less may be the first token.
 	for said, want := range map[int]string{16: "<nil>", 31: "93", 30: "<nil>"} {
-		exec(t, w, fmt.Sprintf("UPDATE workload_pass SET decode_count = %d", said))
+		testkit.Exec(t, w, fmt.Sprintf("UPDATE workload_pass SET decode_count = %d", said))
 		testkit.DeriveOnly(t, w, "stage_pass", "stage_share", "caveat_pass", "caveat_workload")
-		f := query(t, w, "stages", queries.Args{"run": "llama"})
+		f := testkit.Query(t, w, "stages", queries.Args{"run": "llama"})
 		note := slices.Contains(f.Notes, fmt.Sprintf("a decode pass has 32 steps by its ranges, but %d by the workload: its tokens are unknown", said))
 		if got := fmt.Sprint(rows(t, w, "SELECT token_count FROM stages('llama') WHERE stage = 'decode'")); got != "[["+want+"]]" && got != "["+want+"]" || note != (want == "<nil>") {
 			t.Errorf("%d steps said: tokens %s, want %s; notes %q", said, got, want, f.Notes)
 		}
 	}
 	// Ranges of another name that are steps too, one in each, contradict nothing.
-	exec(t, w, `UPDATE workload_pass SET decode_count = 32;
+	testkit.Exec(t, w, `UPDATE workload_pass SET decode_count = 32;
 		INSERT INTO range_path SELECT p.* REPLACE (p.path_id + 1000000 AS path_id, 'sampling_step[#]' AS name, list_append(p.lineage, p.path_id + 1000000) AS lineage, p.depth + 1 AS depth) FROM range_path p WHERE p.name = 'decode_step[#]';
 		INSERT INTO path_stage SELECT s.* REPLACE (s.path_id + 1000000 AS path_id) FROM path_stage s WHERE s.path_id IN (SELECT p.path_id FROM range_path p WHERE p.name = 'decode_step[#]');
 		INSERT INTO nvtx_range SELECT n.* REPLACE (n.range_id + 1000000 AS range_id, n.path_id + 1000000 AS path_id) FROM nvtx_range n WHERE n.path_id IN (SELECT p.path_id FROM range_path p WHERE p.name = 'decode_step[#]')`)
-	exec(t, w, "UPDATE range_path SET lineage = [path_id], depth = 1 WHERE name = 'sampling_step[#]'") // next to decode_step, not in it
+	testkit.Exec(t, w, "UPDATE range_path SET lineage = [path_id], depth = 1 WHERE name = 'sampling_step[#]'") // next to decode_step, not in it
 	testkit.DeriveOnly(t, w, "stage_pass", "stage_share", "caveat_pass", "caveat_workload")
 	if got := fmt.Sprint(rows(t, w, "SELECT token_count FROM stages('llama') WHERE stage = 'decode'")); got != "[[96]]" && got != "[96]" {
 		t.Errorf("with steps of two names: tokens %s, want 96", got)
@@ -499,7 +501,7 @@ func TestAnnotations(t *testing.T) {
 	names := slices.Sorted(maps.Keys(cases))
 	draw(t, w, strings.Repeat("P", len(names)))
 	for i, name := range names {
-		exec(t, w, fmt.Sprintf("UPDATE nvtx_range SET name = %s WHERE range_id = %d", schema.Quote(name), i+1))
+		testkit.Exec(t, w, fmt.Sprintf("UPDATE nvtx_range SET name = %s WHERE range_id = %d", schema.Quote(name), i+1))
 	}
 	f, err := queries.Raw(t.Context(), w, strings.ReplaceAll(step, "$run", "_run_id('drawn')")) // no fact is asked
 	if err != nil {
@@ -523,7 +525,7 @@ func TestAnnotatedPasses(t *testing.T) {
 	draw(t, w, "PDPD")
 	addFacts(t, w, 2, facts{passes: "*100/3", warmups: "1"})
 	for id, name := range map[int]string{1: "step[EXTEND bs=1 toks=7]", 2: "step[DECODE bs=4 g_sqsq=4 g_sqsk=90 g_sk=90]", 3: "[Executor] _forward_step 4: 1 ctx reqs, 0 gen reqs"} {
-		exec(t, w, fmt.Sprintf("UPDATE nvtx_range SET name = %s WHERE range_id = %d", schema.Quote(name), id))
+		testkit.Exec(t, w, fmt.Sprintf("UPDATE nvtx_range SET name = %s WHERE range_id = %d", schema.Quote(name), id))
 	}
 	testkit.DeriveOnly(t, w, "stage_pass")
 	got := rows(t, w, "SELECT is_warmup, basis, prefill_count, decode_count, batch_count, before_count, token_count FROM passes('drawn')")
@@ -539,9 +541,9 @@ func TestUsedDevices(t *testing.T) {
 	w := testkit.Copy(t)
 	draw(t, w, "P")
 	account(t, w)
-	exec(t, w, "INSERT INTO device (run_id, source_id, device_id, name) SELECT run_id, 1, d, 'GPU' FROM run, range(3) r(d)")
+	testkit.Exec(t, w, "INSERT INTO device (run_id, source_id, device_id, name) SELECT run_id, 1, d, 'GPU' FROM run, range(3) r(d)")
 	testkit.DeriveOnly(t, w, "timeline")
-	if got := fmt.Sprint(column(query(t, w, "devices", queries.Args{"run": "drawn"}), "is_used")); got != "[true false false]" {
+	if got := fmt.Sprint(column(testkit.Query(t, w, "devices", queries.Args{"run": "drawn"}), "is_used")); got != "[true false false]" {
 		t.Errorf("used: %s", got)
 	}
 }
