@@ -38,8 +38,7 @@ func TestPublishedApart(t *testing.T) {
 	}
 	run := func(path string, records int, fails error) map[string]string {
 		t.Helper()
-		b := newBench(t)
-		b.w.Facts = failing{err: fails}
+		b := newBenchWith(t, failing{err: fails})
 		if _, err := b.try(ingest.Options{Name: "r", Load: load.Options{RecordsInMemory: records}}, path); !errors.Is(err, fails) {
 			t.Fatalf("%v, want %v", err, fails)
 		}

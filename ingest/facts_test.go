@@ -15,7 +15,7 @@ import (
 	"prof/ingest"
 	"prof/ingest/derive"
 	"prof/ingest/workload"
-	"prof/queries"
+	"prof/internal/testkit"
 	"prof/schema"
 )
 
@@ -51,13 +51,10 @@ type bench struct {
 
 func newBench(t *testing.T) *bench { return newBenchWith(t, derive.Facts{Only: []string{}}) }
 
-func newBenchWith(t *testing.T, facts derive.Facts) *bench {
+func newBenchWith(t *testing.T, facts schema.Facts) *bench {
 	t.Helper()
-	w, err := schema.Open(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: facts, MemoryLimit: "1GB"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { w.Close() })
+	w := testkit.Copy(t)
+	w.Facts = facts
 	return &bench{t: t, w: w, dir: t.TempDir()}
 }
 
@@ -130,39 +127,10 @@ func (b *bench) warned(want ...string) {
 	}
 }
 
-// rows gives a result: cells joined by blanks, NULL as ~, rows by bars.
+// rows returns a result: cells joined by blanks, NULL as ~, rows by bars.
 func (b *bench) rows(query string) string {
 	b.t.Helper()
-	rows, err := b.w.DB.QueryContext(b.t.Context(), query)
-	if err != nil {
-		b.t.Fatalf("%s: %v", query, err)
-	}
-	defer rows.Close()
-	cols, err := rows.Columns()
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	var out []string
-	for rows.Next() {
-		v, into := make([]any, len(cols)), make([]any, len(cols))
-		for i := range v {
-			into[i] = &v[i]
-		}
-		if err := rows.Scan(into...); err != nil {
-			b.t.Fatal(err)
-		}
-		cells := make([]string, len(cols))
-		for i := range v {
-			if cells[i] = fmt.Sprint(v[i]); v[i] == nil {
-				cells[i] = "~"
-			}
-		}
-		out = append(out, strings.Join(cells, " "))
-	}
-	if err := rows.Err(); err != nil {
-		b.t.Fatal(err)
-	}
-	return strings.Join(out, "|")
+	return strings.ReplaceAll(strings.ReplaceAll(strings.Join(testkit.Rows(b.t, b.w, query), "\n"), "|", " "), "\n", "|")
 }
 
 func (b *bench) expect(query, want string) {
