@@ -20,6 +20,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"prof/ingest/derive"
+	"prof/internal/cli"
 	"prof/queries"
 	"prof/schema"
 )
@@ -86,11 +87,24 @@ type workplace struct {
 	env []string
 }
 
-func buildProf(t *testing.T) string {
+// TestMain makes the test binary stand in for prof: where it is started by that name, and where prof starts itself, without flags of go test.
+func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == "prof" || len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-test.") {
+		os.Exit(cli.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+// prof returns a folder for the PATH, with prof in it.
+func prof(t *testing.T) string {
 	t.Helper()
 	bin := t.TempDir()
-	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", filepath.Join(bin, "prof"), ".").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	self, err := os.Executable()
+	if err == nil {
+		err = os.Symlink(self, filepath.Join(bin, "prof"))
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 	return bin
 }
@@ -125,7 +139,7 @@ func (w workplace) run(t *testing.T, line string) string {
 // TestDocsRun runs each line of a page's sh blocks and compares what it prints with the text block below, each page in a workplace of its
 // own; then the statements of the sql blocks of docs/warehouse.md. The pages name every command and table.
 func TestDocsRun(t *testing.T) {
-	bin := buildProf(t)
+	bin := prof(t)
 	ran, compared := 0, 0
 	for _, page := range pages(t) {
 		t.Run(filepath.Base(page), func(t *testing.T) {
