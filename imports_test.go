@@ -109,7 +109,7 @@ var alone = []string{"capture", "queries/caveat", "queries/frame", "queries/judg
 // owners says who alone may import a package of others; the key is a prefix of the import path.
 var owners = map[string][]string{
 	"github.com/duckdb/":        {"schema", "ingest", "ingest/*", "queries"},
-	"database/sql":              {"schema", "ingest", "ingest/*", "queries"},
+	"database/sql":              {"schema", "ingest", "ingest/*", "queries", "internal/testkit"},
 	"github.com/NVIDIA/go-nvml": {"capture"},
 	"github.com/jedib0t/":       {"render/table"},
 	"github.com/mattn/":         {"render/typeset"},
