@@ -84,6 +84,7 @@ var rooms = map[string][]string{
 	"render/typeset":        {"queries/frame"},
 	"render/words":          {"queries/frame", "queries/judge", "queries/judge/*", "render/typeset"},
 	"internal/laketest":     {"ingest/derive", "queries", "schema"},
+	"internal/ledger":       {"internal/cli", "internal/testkit", "queries", "schema"},
 	"internal/testkit":      {"ingest", "ingest/derive", "queries", "queries/frame", "schema"},
 	"schema":                {"schema/rundir", "schema/seed"},
 	"schema/pack":           {},

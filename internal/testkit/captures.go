@@ -97,6 +97,18 @@ var Captures = []Run{
 	{Name: "model", Files: []string{"model/deepseek-ocr.config.json"}},
 }
 
+// Demo are the runs of prof demo, and three runs of one workload under prof capture: two of the same code, one of other.
+var Demo = []Run{
+	{Name: "kernels", Files: []string{"nsys/kernels/kernels.sqlite.gz"}},
+	{Name: "two-gpus", Files: []string{"nsys/nccl2/nccl2.sqlite.gz"}},
+	{Name: "profiled", Files: []string{"ncu/llama.sqlite.gz", "ncu/llama.ncu-rep.gz"}},
+	{Name: "operators", Files: []string{"torch/llama-stack.trace.json.gz"}},
+	{Name: "llama", Files: []string{"nsys/llama-graph-node/llama-graph-node.sqlite.gz", "workload/llama-graph-node.workload.json"}},
+	{Name: "sdpa-1", Files: []string{"capture/llama/sdpa-1"}},
+	{Name: "sdpa-2", Files: []string{"capture/llama/sdpa-2"}},
+	{Name: "eager", Files: []string{"capture/llama/eager"}},
+}
+
 // All returns a warehouse with every capture of testdata.
 func All(t testing.TB) *schema.Warehouse {
 	t.Helper()
