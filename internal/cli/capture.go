@@ -96,7 +96,7 @@ func (p *program) capture(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := checkPush(c, home); err != nil {
+	if err := p.checkPush(c, home); err != nil {
 		return err
 	}
 	o, err := captureOptions(c, home, nil)
@@ -239,7 +239,7 @@ func (p *program) captured(c *cli.Context, home schema.Home, in ingest.Options, 
 }
 
 // checkPush refuses --push where the run could not be pushed, before the workload runs.
-func checkPush(c *cli.Context, home schema.Home) error {
+func (p *program) checkPush(c *cli.Context, home schema.Home) error {
 	switch {
 	case !c.Bool("push"):
 		return nil
@@ -247,16 +247,16 @@ func checkPush(c *cli.Context, home schema.Home) error {
 		return usagef("--push pushes what is stored: omit --no-ingest and --node-rank")
 	case home.Lake != nil:
 		return usagef("the warehouse is a lake already (%s), into which the run goes: omit --push", home.Lake)
-	case os.Getenv(lakeVariable) == "":
+	case p.getenv(lakeVariable) == "":
 		return usagef("--push needs the lake's address in %s", lakeVariable)
 	}
-	_, err := otherLake(os.Getenv(lakeVariable))
+	_, err := p.otherLake(p.getenv(lakeVariable))
 	return err
 }
 
 // pushCaptured pushes a run that was captured and stored.
 func (p *program) pushCaptured(c *cli.Context, home schema.Home, name string) (err error) {
-	to, err := otherLake(os.Getenv(lakeVariable))
+	to, err := p.otherLake(p.getenv(lakeVariable))
 	if err != nil {
 		return err
 	}
@@ -346,12 +346,12 @@ func (p *program) captureSetup(home schema.Home, job captureJob) (capture.Setup,
 	if err != nil {
 		return capture.Setup{}, err
 	}
-	dir, err := os.Getwd()
+	dir, err := p.workDir()
 	if err != nil {
 		return capture.Setup{}, err
 	}
 	files := []*os.File{os.Stdin, os.Stdout, os.Stderr}
-	return capture.Setup{Runs: filepath.Join(home.Dir, runsName), Run: job.in.Name, Argv: job.argv, Environ: os.Environ(), Dir: dir, Self: self,
+	return capture.Setup{Runs: filepath.Join(home.Dir, runsName), Run: job.in.Name, Argv: job.argv, Environ: p.env, Dir: dir, Self: self,
 		ProfVersion: version(), Files: files, NVML: capture.OpenNVML,
 		FindTool: func(name string) (string, error) { return capture.FindTool(name, nil) },
 		Talk:     func(m string) { fmt.Fprintln(p.err, "prof: "+m) }}, nil

@@ -5,11 +5,11 @@ import (
 	"compress/gzip"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
+
+	"prof/internal/testkit"
 )
 
 // ncuReport is what the fake ncu leaves.
@@ -19,17 +19,12 @@ const ncuReport = "kernels-prefill.ncu-rep.gz"
 func fakes(t testing.TB, how ...string) *place {
 	t.Helper()
 	p := newPlace(t)
+	p.apart = true
 	dir, err := filepath.Abs(filepath.Join("testdata", "fake"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	empty, err := emptyHome()
-	if err == nil { // making a warehouse takes longer than most of these tests
-		err = os.CopyFS(p.path(".prof"), os.DirFS(empty))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.CopyHome(t, p.path(".prof")) // making a warehouse takes longer than most of these tests
 	z, err := gzip.NewReader(bytes.NewReader(read(t, filepath.Join("..", "..", "testdata", "ncu", ncuReport))))
 	if err != nil {
 		t.Fatal(err)
@@ -47,19 +42,6 @@ func fakes(t testing.TB, how ...string) *place {
 		"NSYS_FAKE_NCU_ASKED=" + p.path("asked")}, how...)
 	return p
 }
-
-// emptyHome is a home whose warehouse holds no run.
-var emptyHome = sync.OnceValues(func() (string, error) {
-	from, err := template()
-	home := filepath.Join(filepath.Dir(built), "empty")
-	if err == nil {
-		err = os.CopyFS(home, os.DirFS(filepath.Join(from, ".prof")))
-	}
-	if err == nil {
-		err = exec.Command(built, "--home", home, "rm", "a").Run()
-	}
-	return home, err
-})
 
 // passes gives the passes of a run: name, status and reason; before them what else is asked.
 func (p *place) passes(run string, also ...string) string {

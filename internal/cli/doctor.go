@@ -3,7 +3,6 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 
 	"github.com/urfave/cli/v2"
 
@@ -38,7 +37,7 @@ func (p *program) doctor(c *cli.Context) error {
 	if c.Bool("lake") {
 		lake := home.Lake
 		if lake == nil {
-			if lake, err = otherLake(os.Getenv(lakeVariable)); err != nil {
+			if lake, err = p.otherLake(p.getenv(lakeVariable)); err != nil {
 				return err
 			}
 		}

@@ -21,7 +21,7 @@ func (p *program) ingestPlan(c *cli.Context, o ingest.Options) (err error) {
 	if w != nil {
 		defer closing(w, &err)
 	}
-	files, skipped, err := ingest.Plan(c.Context, w, c.Args().Slice(), o)
+	files, skipped, err := ingest.Plan(c.Context, w, p.paths(c.Args().Slice()), o)
 	if err != nil {
 		return err
 	}

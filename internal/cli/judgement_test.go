@@ -34,10 +34,10 @@ func (p *place) told(args ...string) told {
 // and of two runs whether the one is slower.
 func TestOneJudgement(t *testing.T) {
 	t.Parallel()
-	p := newStored(t, various)
+	p := reading(t, various)
 	found := map[string]bool{}
 	for _, r := range various {
-		run := r.name
+		run := r.Name
 		show, explain, report := p.told("show", run, "--format", "json"), p.told("explain", run, "--format", "json"), p.told("report", run, "--out", "-", "--file", "metrics.json")
 		if a, b := fmt.Sprintf("%+v", findingsOf(show)), fmt.Sprintf("%+v", findingsOf(explain)); a != b {
 			t.Errorf("%s: show finds %s, explain %s", run, a, b)
@@ -93,16 +93,10 @@ func bounds(x told) []string {
 // it passes both, and what diff cannot tell neither judges.
 func TestOneVerdict(t *testing.T) {
 	t.Parallel()
-	p := newStored(t, repeated)
-	m := madeTrace(1)
-	p.addMade("base", m, madeSteps)
-	m = madeTrace(2)
-	p.addMade("again", m, madeSteps)
-	decode(&m, flash).Ns *= 1.3
-	p.addMade("slower", m, madeSteps)
-	m = madeTrace(3)
-	m.Passes = 2
-	p.addMade("short", m, madeSteps)
+	again, slower, short := madeTrace(2), madeTrace(2), madeTrace(3)
+	decode(&slower, flash).Ns *= 1.3
+	short.Passes = 2
+	p := reading(t, append(slices.Clone(repeated), madeRun("base", madeTrace(1), madeSteps), madeRun("again", again, madeSteps), madeRun("slower", slower, madeSteps), madeRun("short", short, madeSteps)))
 	seen := map[string]int{}
 	for _, sides := range [][2]string{{"sdpa-1", "sdpa-2"}, {"sdpa-1", "eager"}, {"eager", "sdpa-1"}, {"base", "again"}, {"base", "slower"}, {"slower", "base"}, {"base", "short"}, {"short", "slower"}, {"base", "eager"}, {"sdpa-1", "sdpa-1"}} {
 		d := p.diff(sides[0], sides[1])

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -65,6 +66,8 @@ type program struct {
 	args     []string
 	in       io.Reader
 	out, err io.Writer // for people: see newProgram
+	dir      string    // the working folder; "" is the process's own
+	env      []string  // the environment, as os.Environ has it
 	tty      io.Writer // beneath err
 	stop     *stopper
 	spinner  *spinner            // the last one, see warn
@@ -75,11 +78,46 @@ type program struct {
 // newProgram gives a program whose talk, and output where it goes to a terminal, cannot move a cursor: what it prints holds names of files and texts
 // of others. In a file or pipe data stays exact.
 func newProgram(args []string, stdin io.Reader, stdout, stderr io.Writer) *program {
-	p := &program{args: args, in: stdin, out: stdout, err: &typeset.Stream{W: stderr}, tty: stderr}
+	p := &program{args: args, in: stdin, out: stdout, err: &typeset.Stream{W: stderr}, tty: stderr, env: os.Environ()}
 	if isTerminal(stdout) {
 		p.out = &typeset.Stream{W: stdout, Styled: true}
 	}
 	return p
+}
+
+// path is where a file is that the command line names.
+func (p *program) path(name string) string {
+	if p.dir == "" || name == "" || filepath.IsAbs(name) {
+		return name
+	}
+	return p.dir + string(filepath.Separator) + name // uncleaned: a / at the end asks for a folder
+}
+
+// paths are where files are that the command line names.
+func (p *program) paths(names []string) []string {
+	var out []string
+	for _, name := range names {
+		out = append(out, p.path(name))
+	}
+	return out
+}
+
+// workDir is the working folder.
+func (p *program) workDir() (string, error) {
+	if p.dir != "" {
+		return p.dir, nil
+	}
+	return os.Getwd()
+}
+
+// getenv is a variable of the environment.
+func (p *program) getenv(name string) string {
+	for _, kv := range slices.Backward(p.env) { // the last one holds, as for a process that is started with it
+		if is, value, _ := strings.Cut(kv, "="); is == name {
+			return value
+		}
+	}
+	return ""
 }
 
 // report prints an error in a line or two and gives the exit code.
@@ -140,11 +178,17 @@ func (p *program) app() (*cli.App, error) {
 		ExitErrHandler:            func(*cli.Context, error) {},
 		OnUsageError:              p.onUsageError,
 		Flags:                     []cli.Flag{homeFlag(), cli.HelpFlag}, // the library adds the latter only where it adds the verb help
+		Before: func(c *cli.Context) error {
+			if home := p.getenv(homeVariable); home != "" && !c.IsSet("home") { // the library reads only the process's environment
+				return c.Set("home", home)
+			}
+			return nil
+		},
 		Commands: []*cli.Command{p.demoCommand(), p.captureCommand(), p.markCommand(), p.ingestCommand(), p.runsCommand(), p.showCommand(), query, p.sqlCommand(), p.modelCommand(), p.explainCommand(), p.diffCommand(), p.trendCommand(), p.checkCommand(), p.baselineCommand(), p.reportCommand(), p.plotCommand(), p.serveCommand(), p.mcpCommand(), p.exportCommand(), p.packCommand(), p.importCommand(), p.pushCommand(), p.pullCommand(), p.lakeCommand(),
 			p.tagCommand(), p.rmCommand(), p.pruneCommand(), p.doctorCommand(), p.completionCommand(), p.completeCommand(), p.helpCommand()},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
-				return noVerb(c.App, c.Args().First())
+				return p.noVerb(c.App, c.Args().First())
 			}
 			return cli.ShowAppHelp(c)
 		},
@@ -233,7 +277,7 @@ var otherVerbs = map[string]string{
 }
 
 // noVerb says what was most likely meant by a word that is no verb.
-func noVerb(app *cli.App, word string) error {
+func (p *program) noVerb(app *cli.App, word string) error {
 	text := fmt.Sprintf("unknown verb %q", word)
 	if q, err := queries.Find(word); err == nil {
 		return usagef("%s; it is a query: prof query %s", text, q.Name)
@@ -244,7 +288,7 @@ func noVerb(app *cli.App, word string) error {
 	if hint := nearest(word, verbs(app)); hint != "" {
 		return usagef("%s%s", text, hint)
 	}
-	if _, err := os.Stat(word); err == nil {
+	if _, err := os.Stat(p.path(word)); err == nil {
 		return usagef("%s; to store a file or folder: prof ingest %s", text, mask.Command([]string{word}))
 	}
 	all, err := queries.Catalogue()
@@ -261,6 +305,9 @@ func noVerb(app *cli.App, word string) error {
 	return usagef("%s; `prof` lists the verbs", text)
 }
 
+// homeVariable stands in for --home.
+const homeVariable = "PROF_HOME"
+
 func homeFlag() cli.Flag {
-	return &cli.StringFlag{Name: "home", Usage: "folder `DIR` of the warehouse, instead of the nearest .prof", EnvVars: []string{"PROF_HOME"}}
+	return &cli.StringFlag{Name: "home", Usage: "folder `DIR` of the warehouse, instead of the nearest .prof", EnvVars: []string{homeVariable}}
 }

@@ -62,7 +62,7 @@ func TestServe(t *testing.T) {
 	t.Parallel()
 	p := newStored(t, repeated)
 	for _, r := range repeated {
-		p.ok("tag", r.name, "attn="+strings.TrimRight(r.name, "-12"))
+		p.ok("tag", r.Name, "attn="+strings.TrimRight(r.Name, "-12"))
 	}
 	base := serveAt(t, p)
 	for _, c := range []struct {

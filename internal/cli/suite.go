@@ -86,7 +86,7 @@ func (p *program) captureSuite(c *cli.Context) error {
 
 // suiteJobs says what to capture for each run of a suite, and finds what would stop it.
 func (p *program) suiteJobs(c *cli.Context, home schema.Home, suite *capture.Suite) ([]suiteJob, error) {
-	dir, err := os.Getwd()
+	dir, err := p.workDir()
 	if err != nil {
 		return nil, err
 	}

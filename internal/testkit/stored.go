@@ -32,6 +32,13 @@ type Run struct {
 	Files []string // captures and facts, below testdata
 	// Options say how the files are ingested, beside name, time and id. A closure in them is not part of the warehouse's name in the cache.
 	Options ingest.Options
+	// Make, where it is not nil, writes more files of the run into an empty folder, which goes again, and returns what of it to ingest. Key and
+	// Sources, files and folders of the repository, decide what it writes.
+	Make    func(dir string) ([]string, error)
+	Key     string
+	Sources []string
+	// TrueSums keeps the hashes of the files, so that an ingest finds them stored. No other run of the warehouse may have one of them.
+	TrueSums bool
 }
 
 // Now is when every run of a stored warehouse was ingested.
@@ -202,12 +209,27 @@ func Ingest(ctx context.Context, w *schema.Warehouse, i int, r Run) error {
 	for _, f := range r.Files {
 		paths = append(paths, Path(f))
 	}
+	if r.Make != nil {
+		dir, err := os.MkdirTemp("", "prof-test-made-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		made, err := r.Make(dir)
+		if err != nil {
+			return err
+		}
+		paths = append(paths, made...)
+	}
 	res, err := ingest.Run(ctx, w, paths, o)
 	if err != nil {
 		return err
 	}
 	if !res.Made {
 		return fmt.Errorf("%q: no run was made: %+v", paths, res)
+	}
+	if r.TrueSums {
+		return nil
 	}
 	// One capture may be part of several runs here, which an ingest refuses.
 	_, err = w.DB.ExecContext(ctx, `UPDATE source SET sha256 = run_id::VARCHAR || source_id WHERE run_id = ?::UUID`, res.Run.ID)
@@ -233,10 +255,15 @@ func nameOf(runs []Run) (string, error) {
 	for _, r := range runs {
 		o := r.Options
 		o.Warn, o.Load.Progress, o.Load.Outside = nil, nil, nil
-		fmt.Fprintf(sum, "%q %+v\n", r.Name, o)
+		fmt.Fprintf(sum, "%q %+v %t %q\n", r.Name, o, r.TrueSums, r.Key)
 		for _, f := range r.Files {
 			fmt.Fprintf(sum, "%q\n", f)
 			if err := sumOf(sum, Path(f), func(string) bool { return true }); err != nil {
+				return "", err
+			}
+		}
+		for _, f := range r.Sources {
+			if err := sumOf(sum, filepath.Join(Root(), filepath.FromSlash(f)), func(string) bool { return true }); err != nil {
 				return "", err
 			}
 		}
