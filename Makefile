@@ -44,7 +44,7 @@ torture:
 # TestPortable type-checks for Linux on ARM and for macOS.
 lint:
 	@test -z "$$(gofmt -l .)" || { echo 'not formatted:'; gofmt -l .; exit 1; }
-	go vet ./...
+	go vet -tags lake ./...
 	@if command -v golangci-lint >/dev/null; then golangci-lint run ./...; else echo 'golangci-lint is not installed'; fi
 	go test $(QUICK) . -run TestPortable
 

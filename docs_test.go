@@ -71,9 +71,12 @@ func blocks(lines []string) []block {
 	return out
 }
 
-// TestDocsBegin holds the two commands that a fresh machine needs.
+// TestDocsBegin holds the two commands that a fresh machine needs, and that CI runs the tests by the second.
 func TestDocsBegin(t *testing.T) {
 	got := blocks(lines(t, "README.md"))
+	if !slices.ContainsFunc(lines(t, ".ci/run"), func(line string) bool { return strings.TrimSpace(line)+"\n" == got[1].text }) {
+		t.Errorf(".ci/run has no line %q", got[1].text)
+	}
 	for i, want := range []string{"go run . demo\n", "go test ./...\n"} {
 		if got[i].lang != "sh" || got[i].text != want {
 			t.Errorf("block %d of the README is %q, not %q", i+1, got[i].text, want)

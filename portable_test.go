@@ -71,7 +71,7 @@ func TestPortableFinds(t *testing.T) {
 // list gives packages, their tests and all that they need, in an order in which each comes after those that it imports.
 func list(t *testing.T, goos, arch, pattern string) []listed {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-e", "-deps", "-test", "-json=Dir,ImportPath,GoFiles,CgoFiles,IgnoredGoFiles,ImportMap,Standard,DepOnly,Module", pattern)
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-e", "-deps", "-test", "-tags=lake", "-json=Dir,ImportPath,GoFiles,CgoFiles,IgnoredGoFiles,ImportMap,Standard,DepOnly,Module", pattern)
 	// Without downloads: DuckDB's library for the other system may be missing, and no type is in it.
 	cmd.Env = append(os.Environ(), "GOOS="+goos, "GOARCH="+arch, "CGO_ENABLED=1", "GOPROXY=off")
 	var talk strings.Builder

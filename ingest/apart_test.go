@@ -12,8 +12,8 @@ import (
 	"prof/ingest"
 	"prof/ingest/derive"
 	"prof/ingest/load"
+	"prof/internal/exports"
 	"prof/schema"
-	"prof/testdata/exports"
 )
 
 // failing derives facts and then fails.

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"prof/ingest"
+	"prof/internal/exports"
 	"prof/internal/testkit"
-	"prof/testdata/exports"
 )
 
 // leak is the secret that every text of a capture gets, and said how it says that it is one.

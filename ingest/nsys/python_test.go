@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"prof/ingest/derive"
+	"prof/internal/exports"
 	"prof/queries"
-	"prof/testdata/exports"
 )
 
 // chains are stacks of Python functions, outermost first, by stack_id.

@@ -15,10 +15,10 @@ import (
 	"prof/ingest/nsys/sqlite"
 	"prof/ingest/nsys/table"
 	"prof/ingest/tracer"
+	"prof/internal/exports"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/schema"
-	"prof/testdata/exports"
 )
 
 func newWarehouse(t testing.TB, facts derive.Facts) *schema.Warehouse {

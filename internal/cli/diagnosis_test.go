@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/diagnosis"
 	"prof/testdata"
-	"prof/testdata/diagnosis"
 )
 
 // said is what the program says first of a capture that it does not say of the unharmed one.

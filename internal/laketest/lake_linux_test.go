@@ -1,4 +1,5 @@
-// Package laketest tests prof on a lake: a catalog in PostgreSQL, rows in an S3 server, both started here on the loopback.
+//go:build lake
+
 package laketest
 
 import (
@@ -18,8 +19,11 @@ import (
 	"time"
 )
 
-// built is the program under test.
-var built string
+// built is the program under test, and started the servers that it uses.
+var (
+	built   string
+	started *servers
+)
 
 func TestMain(m *testing.M) { os.Exit(testMain(m)) }
 
@@ -30,6 +34,11 @@ func testMain(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
+	if started, err = startServers(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer started.stop()
 	built = filepath.Join(dir, "prof")
 	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", built, ".")
 	cmd.Dir = filepath.Join("..", "..")
@@ -85,31 +94,33 @@ func (m machine) ok(args ...string) string {
 	return r.out
 }
 
-// site is a team's place: servers, a lake, and machines.
+// site is a team's place: a lake in the servers, and machines.
 type site struct {
-	t       testing.TB
-	address string // of PostgreSQL
-	lake    string // of the lake
-	env     []string
+	t        testing.TB
+	address  string // of PostgreSQL
+	database string // the lake's, in PostgreSQL
+	lake     string // of the lake
+	env      []string
 }
 
-// newSite starts the servers and makes a lake.
+// newSite makes a lake of the test's own.
 func newSite(t testing.TB) site {
 	t.Helper()
-	at := tools(t)
-	s := site{t: t, address: postgres(t), env: append(objectStore(t, at), "PROF_EXTENSIONS="+filepath.Join(at, "ext"))}
-	s.newLake("team")
-	return s
-}
-
-// newLake makes another lake in the servers, and takes it.
-func (s *site) newLake(name string) {
-	s.t.Helper()
-	if out, err := psql(s.address, "postgres", "CREATE DATABASE "+name); err != nil {
-		s.t.Fatalf("%v\n%s", err, out)
+	if started.missing != "" {
+		t.Skip(started.missing)
 	}
-	s.lake = "ducklake:postgres:" + s.address + " dbname=" + name
-	s.machine(s.lake).ok("lake", "init", "--data-path", "s3://lake/"+name)
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(started.said())
+		}
+	})
+	s := site{t: t, address: started.address, database: strings.ToLower(t.Name()), env: started.env}
+	if out, err := psql(s.address, "postgres", "CREATE DATABASE "+s.database); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	s.lake = "ducklake:postgres:" + s.address + " dbname=" + s.database
+	s.machine(s.lake).ok("lake", "init", "--data-path", "s3://lake/"+s.database)
+	return s
 }
 
 // machine gives a machine with a home: the lake's address, or "" for a file of its own.
@@ -308,11 +319,9 @@ func testChanges(t *testing.T, lake, file machine) {
 // testServe holds that a server answers from the lake, and takes over what others commit.
 func testServe(t *testing.T, lake machine) {
 	lake.t = t
-	at := "127.0.0.1:" + freePort(t)
-	server(t, lake.command("serve", "--listen", at))
-	waitFor(t, at[len("127.0.0.1:"):])
+	at := lake.serve(t)
 	get := func(path string) string {
-		r, err := http.Get("http://" + at + path)
+		r, err := http.Get(at + path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -332,7 +341,7 @@ func testServe(t *testing.T, lake machine) {
 			t.Fatal("the server does not see a tag")
 		}
 	}
-	r, err := http.Post("http://"+at+"/api/v1/sql", "application/json", strings.NewReader(`{"sql": "SELECT 1"}`))
+	r, err := http.Post(at+"/api/v1/sql", "application/json", strings.NewReader(`{"sql": "SELECT 1"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
