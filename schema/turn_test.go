@@ -114,7 +114,7 @@ func TestReadersTakeNoTurn(t *testing.T) {
 			}
 		})
 	}
-	for range 300 {
+	for range 100 {
 		release, err := home.takeTurn(t.Context(), Options{Talk: func(m string) { t.Error(m) }}, time.Now())
 		if err != nil {
 			t.Error(err)
@@ -159,7 +159,7 @@ func TestCopyCommitted(t *testing.T) {
 	}()
 	seen := map[int]bool{}
 	tooBusy := 0
-	for i := range 40 {
+	for i, end := 0, time.Now().Add(time.Minute); len(seen) < 10 && time.Now().Before(end); i++ {
 		path := filepath.Join(dir, fmt.Sprintf("copy-%d", i))
 		if err := home.copyCommitted(t.Context(), path); err != nil {
 			if !errors.Is(err, errNoCopy) {
@@ -177,9 +177,8 @@ func TestCopyCommitted(t *testing.T) {
 	if err := <-stopped; err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("%d commits, %d states seen, %d times no quiet moment", commits, len(seen), tooBusy)
-	if len(seen) < 2 {
-		t.Errorf("only %d states were seen", len(seen))
+	if len(seen) < 10 {
+		t.Errorf("only %d states were seen of %d commits; %d times there was no quiet moment", len(seen), commits, tooBusy)
 	}
 }
 

@@ -250,7 +250,7 @@ func TestCopyWhileMetadataIsWritten(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	seen := map[int]bool{}
-	for i, end := 0, time.Now().Add(time.Minute); i < 50 || len(seen) < 10 && time.Now().Before(end); i++ { // a busy machine commits less often than it copies
+	for i, end := 0, time.Now().Add(time.Minute); len(seen) < 20 && time.Now().Before(end); i++ {
 		path := filepath.Join(t.TempDir(), fmt.Sprint(i))
 		if err := home.copyCommitted(t.Context(), path); err != nil {
 			continue // it changed each time
@@ -264,8 +264,7 @@ func TestCopyWhileMetadataIsWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(seen) < 10 {
+	if len(seen) < 20 {
 		t.Errorf("only %d states seen", len(seen))
 	}
-	t.Logf("%d states seen", len(seen))
 }

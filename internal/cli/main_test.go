@@ -118,8 +118,8 @@ type place struct {
 	// apart has verbs that may start a tool run as a process, since which tools there are is of the process.
 	apart bool
 
-	read []*schema.Warehouse // see settle
-	said map[string]string   // see unchanged
+	session Session
+	said    map[string]string // see unchanged
 }
 
 func newPlace(t testing.TB) *place {
@@ -145,12 +145,9 @@ func (p *place) of(t testing.TB) *place { return &place{t: t, dir: p.dir, env: p
 
 // settle closes what is open for reading: while it is, the next question finds the warehouse open, and none can be written to.
 func (p *place) settle() {
-	for _, w := range p.read {
-		if err := w.Close(); err != nil {
-			p.t.Error(err)
-		}
+	if err := p.session.Settle(); err != nil {
+		p.t.Error(err)
 	}
-	p.read = nil
 }
 
 func (p *place) environ() []string {
@@ -175,9 +172,6 @@ func (p *place) homed(args []string) []string {
 
 func (p *place) run(args ...string) result { return p.runWith("", args...) }
 
-// readingVerbs leave the warehouse as it is.
-var readingVerbs = []string{completeVerb, "check", "diff", "explain", "export", "model", "pack", "plot", "query", "report", "runs", "show", "sql", "trend"}
-
 // process runs prof as a process.
 func (p *place) process(args ...string) result {
 	p.t.Helper()
@@ -192,16 +186,12 @@ func (p *place) runWith(stdin string, args ...string) result {
 		return p.process(args...)
 	}
 	var out, errs bytes.Buffer
-	prof := newProgram(append([]string{"prof"}, p.homed(args)...), strings.NewReader(stdin), &out, &errs)
-	prof.dir, prof.env = p.dir, p.environ()
-	if len(args) == 0 || !slices.Contains(readingVerbs, args[0]) {
-		p.settle()
-	}
-	code := prof.run(p.t.Context())
-	if p.read == nil && prof.read != nil {
+	p.session.Dir, p.session.Env = p.dir, p.environ()
+	wasSettled := p.session.read == nil
+	code := p.session.Run(p.t.Context(), strings.NewReader(stdin), &out, &errs, p.homed(args)...)
+	if wasSettled && p.session.read != nil {
 		p.t.Cleanup(p.settle)
 	}
-	p.read = append(p.read, prof.read...)
 	return result{code, p.asGiven(out.String(), args), p.asGiven(errs.String(), args)}
 }
 
