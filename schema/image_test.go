@@ -149,22 +149,6 @@ func TestImageNotKept(t *testing.T) {
 	}
 }
 
-// few are definitions that are made fast.
-type few struct{}
-
-func (few) Checksum() (string, error) { return "few", nil }
-
-func (few) Definitions() ([]schema.Definition, error) {
-	return []schema.Definition{{Name: "one", Body: "SELECT 1 AS n", Doc: "prof: one", Columns: [][2]string{{"n", "one"}}}}, nil
-}
-
-// none are no facts.
-type none struct{}
-
-func (none) Tables() ([]schema.Table, error)                  { return nil, nil }
-func (none) Checksum() (string, error)                        { return "none", nil }
-func (none) Derive(context.Context, schema.SQL, string) error { return nil }
-
 // TestImageOfMany has processes make and keep the file at once.
 func TestImageOfMany(t *testing.T) {
 	const homeEnv = "PROF_TEST_NEW_HOME"

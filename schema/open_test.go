@@ -70,7 +70,7 @@ func fresh(t *testing.T) schema.Home {
 		}
 		return home
 	}
-	w, err := schema.Open(t.Context(), home, schema.Options{Write: true, FromScratch: true, Defs: few{}, Facts: none{}})
+	w, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: few{}, Facts: none{}})
 	if err != nil {
 		t.Fatal(err)
 	}
