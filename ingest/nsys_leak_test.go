@@ -2,7 +2,9 @@ package ingest_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -136,4 +138,12 @@ func searchFiles(t *testing.T, dir string) {
 	if err != nil || !slices.Contains(seen, "warehouse.duckdb") {
 		t.Fatal(seen, err)
 	}
+}
+
+func gunzip(data []byte) ([]byte, error) {
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(z)
 }

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -62,7 +63,7 @@ func (s sink) Append(ctx context.Context, table string, each func(add rows.Add) 
 	columns := s.kept.tables[table]
 	for _, row := range k.Rows[before:] {
 		if len(row) != len(columns) {
-			return n, fmt.Errorf("a row of %s has %d values for %d columns: %v", table, len(row), len(columns), row)
+			return n, fmt.Errorf("%w: a row of %s has %d values for %d columns: %v", ErrRow, table, len(row), len(columns), row)
 		}
 		rows.MaskRow(table, columns, row)
 		for i, v := range row {
@@ -74,9 +75,11 @@ func (s sink) Append(ctx context.Context, table string, each func(add rows.Add) 
 	return n, err
 }
 
-// notUTF8 is an error as a database gives it.
+// ErrRow is wrapped by the errors for rows that no warehouse takes.
+var ErrRow = errors.New("a row cannot be stored")
+
 func notUTF8(table, column, text string) error {
-	return fmt.Errorf("%s.%s is %q, which is no UTF-8", table, column, text)
+	return fmt.Errorf("%w: %s.%s is %q, which is no UTF-8", ErrRow, table, column, text)
 }
 
 // Insert keeps rows.
@@ -403,22 +406,21 @@ func (k *Kept) Contents() map[string][]string {
 // hasName are tables whose rows are numbered as they are met.
 var hasName = map[string]bool{"kernel_name": true, "api_name": true, "op_name": true}
 
-// Same compares the contents of two targets, but the tables that are left out, and returns how many rows there are.
-func Same(t testing.TB, a, b *Kept, but ...string) (n int) {
+// Same compares the contents of two targets, and returns how many rows there are.
+func Same(t testing.TB, a, b map[string][]string) (n int) {
 	t.Helper()
-	one, two := a.Contents(), b.Contents()
-	for table := range a.tables {
-		if slices.Contains(but, table) {
-			continue
+	tables := map[string]bool{}
+	for _, side := range []map[string][]string{a, b} {
+		for table := range side {
+			tables[table] = true
 		}
-		n += len(one[table])
-		if slices.Equal(one[table], two[table]) {
-			continue
-		}
-		t.Errorf("%s has %d and %d rows, which differ", table, len(one[table]), len(two[table]))
-		for i := range max(len(one[table]), len(two[table])) {
-			if x, y := at(one[table], i), at(two[table], i); x != y {
-				t.Errorf("%s: %s and %s", table, x, y)
+	}
+	for table := range tables {
+		one, two := a[table], b[table]
+		n += len(one)
+		for i := range max(len(one), len(two)) {
+			if x, y := at(one, i), at(two, i); x != y {
+				t.Errorf("%s has %d and %d rows; %s is not %s", table, len(one), len(two), x, y)
 				break
 			}
 		}
