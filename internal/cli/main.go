@@ -48,7 +48,11 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) > 1 && args[1] == statementVerb { // what prof serve and prof mcp start for SQL
 		return runStatement(stdin, stdout, stderr)
 	}
-	stop := stopOnSignals()
+	return runStoppable(stopOnSignals(), args, stdin, stdout, stderr)
+}
+
+// runStoppable runs the program until it ends or is stopped.
+func runStoppable(stop *stopper, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	p := newProgram(args, stdin, stdout, stderr)
 	p.stop = stop
 	return p.run(stop.ctx)

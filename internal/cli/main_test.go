@@ -32,6 +32,9 @@ var built string
 // holdEnv makes the test binary hold a warehouse: see hold.
 const holdEnv = "PROF_TEST_HOLD"
 
+// listensEnv names a file that the program makes when it listens for signals.
+const listensEnv = "PROF_TEST_LISTENS"
+
 func TestMain(m *testing.M) {
 	if mode := os.Getenv(holdEnv); mode != "" {
 		if err := hold(mode, os.Args[len(os.Args)-1]); err != nil {
@@ -42,6 +45,14 @@ func TestMain(m *testing.M) {
 	}
 	// go test gives its binary flags of its own. Others come from a test that starts the program, or from the program that starts itself.
 	if filepath.Base(os.Args[0]) == "prof" || len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-test.") {
+		if path := os.Getenv(listensEnv); path != "" {
+			stop := stopOnSignals()
+			if err := os.WriteFile(path, nil, 0o600); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			os.Exit(runStoppable(stop, os.Args, os.Stdin, os.Stdout, os.Stderr))
+		}
 		os.Exit(Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
 	}
 	os.Exit(testMain(m))
@@ -186,13 +197,19 @@ func (p *place) runWith(stdin string, args ...string) result {
 		return p.process(args...)
 	}
 	var out, errs bytes.Buffer
+	code := p.runOn(strings.NewReader(stdin), &out, &errs, args...)
+	return result{code, p.asGiven(out.String(), args), p.asGiven(errs.String(), args)}
+}
+
+// runOn runs prof in this process.
+func (p *place) runOn(stdin io.Reader, stdout, stderr io.Writer, args ...string) int {
 	p.session.Dir, p.session.Env = p.dir, p.environ()
 	wasSettled := p.session.read == nil
-	code := p.session.Run(p.t.Context(), strings.NewReader(stdin), &out, &errs, p.homed(args)...)
+	code := p.session.Run(p.t.Context(), stdin, stdout, stderr, p.homed(args)...)
 	if wasSettled && p.session.read != nil {
 		p.t.Cleanup(p.settle)
 	}
-	return result{code, p.asGiven(out.String(), args), p.asGiven(errs.String(), args)}
+	return code
 }
 
 // asGiven is a text with the arguments as they were given, where it has the path of one that goes from the place's folder.

@@ -118,12 +118,10 @@ func terminal(t *testing.T, columns uint16) (master, slave *os.File) {
 	return master, slave
 }
 
-// onTerminal runs a command with stdout and stderr on a terminal and gives all that it drew.
+// onTerminal runs prof with stdout and stderr on a terminal and gives all that it drew.
 func onTerminal(p *place, columns uint16, args ...string) string {
 	p.t.Helper()
 	master, slave := terminal(p.t.(*testing.T), columns)
-	cmd := p.command(args...)
-	cmd.Stdout, cmd.Stderr = slave, slave
 	drawn := make(chan string, 1)
 	go func() {
 		var b bytes.Buffer
@@ -133,11 +131,11 @@ func onTerminal(p *place, columns uint16, args ...string) string {
 		}
 		drawn <- b.String()
 	}()
-	r := finish(p.t, cmd, cmd.Run)
+	code := p.runOn(strings.NewReader(""), slave, slave, args...)
 	slave.Close()
 	out := <-drawn
-	if r.code != 0 {
-		p.t.Errorf("prof %q: exit %d: %q", args, r.code, out)
+	if code != 0 {
+		p.t.Errorf("prof %q: exit %d: %q", args, code, out)
 	}
 	return strings.ReplaceAll(out, "\r\n", "\n")
 }
@@ -181,11 +179,10 @@ func TestTerminal(t *testing.T) {
 // TestShowOnTerminals holds that the screen fits terminals, and is coloured there.
 func TestShowOnTerminals(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
-	p.ok("ingest", "--run", "a", exported(t, nccl))
+	p := reading(t, various)
 	code := regexp.MustCompile("\x1b\\[[0-9;]*m")
 	for _, columns := range []uint16{80, 100, 200} {
-		drawn := onTerminal(p, columns, "show", "a")
+		drawn := onTerminal(p, columns, "show", "nccl")
 		if !strings.Contains(drawn, "\x1b[1m") {
 			t.Errorf("no colour in %d columns", columns)
 		}
@@ -195,20 +192,15 @@ func TestShowOnTerminals(t *testing.T) {
 			}
 		}
 	}
-	if !strings.Contains(p.ok("show", "a"), "gpus         2 x NVIDIA H200\n") || !strings.Contains(p.ok("show", "a"), "over 2 GPUs") {
-		t.Errorf("of two GPUs:\n%s", p.ok("show", "a"))
+	if !strings.Contains(p.ok("show", "nccl"), "gpus         2 x NVIDIA H200\n") || !strings.Contains(p.ok("show", "nccl"), "over 2 GPUs") {
+		t.Errorf("of two GPUs:\n%s", p.ok("show", "nccl"))
 	}
 }
 
-// TestSpins holds that only a terminal is shown progress, and that nothing of it stays there.
+// TestSpins holds that nothing of the progress that a terminal is shown stays there. That pipes are shown none shows wherever tests compare all of stderr.
 func TestSpins(t *testing.T) {
 	t.Parallel()
 	p := newFilled(t)
-	r := p.run("ingest", "--run", "b", "--with-osrt", exported(t, llama))
-	if strings.Contains(r.err, "\x1b") {
-		t.Errorf("progress in a pipe: %q", r.err)
-	}
-	p.ok("rm", "b")
 	drawn := onTerminal(p, 200, "ingest", "--run", "b", "--with-osrt", exported(t, llama))
 	at := strings.LastIndex(drawn, "\r\x1b[K")
 	if at >= 0 && (strings.ContainsAny(drawn[at:], "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏") || !strings.Contains(drawn, "deriving facts")) {
@@ -285,11 +277,9 @@ func TestPlotTerminal(t *testing.T) {
 		"is not known to show pictures; kitty, Ghostty": {"plot", "timeline", "a", "--inline"},
 		"name the picture with --out FILE.svg":          {"plot", "timeline", "a"},
 	} {
-		cmd := p.command(args...)
 		var errs bytes.Buffer
-		cmd.Stdout, cmd.Stderr = slave, &errs
-		if r := finish(t, cmd, cmd.Run); r.code != 2 || !strings.Contains(errs.String(), want) {
-			t.Errorf("%q: code %d, %s", args, r.code, errs.String())
+		if code := p.runOn(strings.NewReader(""), slave, &errs, args...); code != 2 || !strings.Contains(errs.String(), want) {
+			t.Errorf("%q: code %d, %s", args, code, errs.String())
 		}
 	}
 }
