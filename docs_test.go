@@ -126,7 +126,7 @@ func newWorkplace(t *testing.T, bin string) workplace {
 	if err := os.Symlink(captures, filepath.Join(dir, "testdata")); err != nil {
 		t.Fatal(err)
 	}
-	w := workplace{dir: dir, env: []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + dir, "LC_ALL=C.UTF-8", "TMPDIR=" + os.TempDir()}, session: &cli.Session{Dir: dir}, said: map[string]string{}}
+	w := workplace{dir: dir, env: []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + dir, "XDG_CACHE_HOME=" + filepath.Join(bin, "cache"), "LC_ALL=C.UTF-8", "TMPDIR=" + os.TempDir()}, session: &cli.Session{Dir: dir}, said: map[string]string{}}
 	t.Cleanup(func() { w.settle(t) })
 	return w
 }

@@ -27,7 +27,7 @@ func writer(t *testing.T, home Home) *Warehouse {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := connect(t.Context(), home.Warehouse(), "READ_WRITE", home.Temp(), Options{FromScratch: true})
+	db, err := connect(t.Context(), home.Warehouse(), "READ_WRITE", home.Temp(), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

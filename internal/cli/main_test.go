@@ -109,10 +109,11 @@ func exported(t testing.TB, name string) string {
 
 // place is a folder to run prof in; its home is .prof there.
 type place struct {
-	t    testing.TB
-	dir  string
-	env  []string // besides a bare environment
-	home string   // in place of .prof, only to read: a stored one of the test kit
+	t     testing.TB
+	dir   string
+	cache string   // its cache folder, in which empty warehouses are those of all places
+	env   []string // besides a bare environment
+	home  string   // in place of .prof, only to read: a stored one of the test kit
 	// apart has verbs that may start a tool run as a process, since which tools there are is of the process.
 	apart bool
 
@@ -120,7 +121,15 @@ type place struct {
 	said    map[string]string // see unchanged
 }
 
-func newPlace(t testing.TB) *place { return &place{t: t, dir: t.TempDir()} }
+func newPlace(t testing.TB) *place {
+	t.Helper()
+	p := &place{t: t, dir: t.TempDir(), cache: t.TempDir()}
+	shared := filepath.Join(filepath.Dir(built), "empty")
+	if err := errors.Join(os.MkdirAll(shared, 0o700), os.Mkdir(filepath.Join(p.cache, "prof"), 0o700), os.Symlink(shared, filepath.Join(p.cache, "prof/empty"))); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
 
 func (p *place) path(name string) string { return filepath.Join(p.dir, filepath.FromSlash(name)) }
 
@@ -131,7 +140,9 @@ type result struct {
 }
 
 // of is the same place in another test, which only reads.
-func (p *place) of(t testing.TB) *place { return &place{t: t, dir: p.dir, env: p.env, home: p.home} }
+func (p *place) of(t testing.TB) *place {
+	return &place{t: t, dir: p.dir, cache: p.cache, env: p.env, home: p.home}
+}
 
 // settle closes what is open for reading: while it is, the next question finds the warehouse open, and none can be written to.
 func (p *place) settle() {
@@ -141,7 +152,7 @@ func (p *place) settle() {
 }
 
 func (p *place) environ() []string {
-	return append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "CUDA_HOME=" + p.path("no-cuda"), "TMPDIR=" + os.TempDir()}, p.env...)
+	return append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "XDG_CACHE_HOME=" + p.cache, "CUDA_HOME=" + p.path("no-cuda"), "TMPDIR=" + os.TempDir()}, p.env...)
 }
 
 // command is prof as a process: for signals, locks, pipes, terminals and other processes.

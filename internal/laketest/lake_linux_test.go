@@ -65,7 +65,7 @@ type result struct {
 func (m machine) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(built, args...)
 	cmd.Dir = m.dir
-	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + m.dir, "TMPDIR=" + os.TempDir(), "PROF_HOME=" + m.home, "PROF_WAIT=60s"}, m.env...)
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + m.dir, "XDG_CACHE_HOME=" + filepath.Join(filepath.Dir(built), "cache"), "TMPDIR=" + os.TempDir(), "PROF_HOME=" + m.home, "PROF_WAIT=60s"}, m.env...)
 	return cmd
 }
 
@@ -74,10 +74,12 @@ func (m machine) run(args ...string) result {
 	cmd := m.command(args...)
 	var out, err bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &err
+	begun := time.Now()
 	var exit *exec.ExitError
 	if e := cmd.Run(); e != nil && !errors.As(e, &exit) {
 		m.t.Fatal(e)
 	}
+	m.t.Logf("%s, CPU %s: %.200s", time.Since(begun).Round(time.Millisecond), (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Round(time.Millisecond), args)
 	if cmd.ProcessState.ExitCode() == -1 {
 		fmt.Fprintln(&err, cmd.ProcessState)
 	}
@@ -247,9 +249,7 @@ func TestLake(t *testing.T) {
 	s := newSite(t)
 	file := s.machine("")
 	fill(file)
-	begun := time.Now()
 	file.ok("push", "--all")
-	t.Logf("pushed in %s", time.Since(begun))
 	lake := s.machine(s.lake)
 	lake.ok("baseline", "set", "main", "kernels")
 	same(t, "rows", lake.dump(), file.dump())
@@ -268,16 +268,13 @@ func TestLake(t *testing.T) {
 
 func testVerbs(t *testing.T, lake, file machine) {
 	for _, args := range verbs {
-		begun := time.Now()
-		a, took := lake.run(args...), time.Since(begun)
-		b := file.run(args...)
+		a, b := lake.run(args...), file.run(args...)
 		a.out = strings.ReplaceAll(a.out, lake.dir, file.dir)
 		what := "prof " + strings.Join(args, " ")
 		if a.code != b.code {
 			t.Errorf("%s: exit %d on the lake, %d on the file\n%s", what, a.code, b.code, a.err)
 		}
 		same(t, what, a.out, b.out)
-		t.Logf("%s: %s, on a file %s", what, took.Round(time.Millisecond), (time.Since(begun) - took).Round(time.Millisecond))
 	}
 	same(t, "files", lake.wrote(), file.wrote())
 }
