@@ -152,7 +152,9 @@ type result struct {
 }
 
 // of is the same place in another test, which only reads.
-func (p *place) of(t testing.TB) *place { return &place{t: t, dir: p.dir, env: p.env, home: p.home} }
+func (p *place) of(t testing.TB) *place {
+	return &place{t: t, dir: p.dir, cache: p.cache, env: p.env, home: p.home}
+}
 
 // settle closes what is open for reading: while it is, the next question finds the warehouse open, and none can be written to.
 func (p *place) settle() {
