@@ -27,18 +27,9 @@ func (few) Checksum() (string, error) { return "few", nil }
 func (few) Definitions() ([]schema.Definition, error) {
 	all, err := queries.Relations{}.Definitions()
 	out := slices.DeleteFunc(all, func(d schema.Definition) bool { return d.Name != "_run_ref" })
-	return append(out, schema.Definition{Name: "runs_v1", Body: "SELECT name AS run FROM run", Doc: schema.DocMark + "the runs"}, schema.Definition{Name: "runs", Body: "FROM runs_v1", Doc: schema.DocMark + "the runs"},
+	return append(out, schema.Definition{Name: "one", Body: "SELECT 1 AS n", Doc: schema.DocMark + "one", Columns: [][2]string{{"n", "one"}}}, schema.Definition{Name: "runs_v1", Body: "SELECT name AS run FROM run", Doc: schema.DocMark + "the runs"}, schema.Definition{Name: "runs", Body: "FROM runs_v1", Doc: schema.DocMark + "the runs"},
 		schema.Definition{Name: "stages", Params: []string{"run"}, Body: "SELECT s.stage FROM path_stage s WHERE s.run_id = run::UUID", Doc: schema.DocMark + "stages of a run"}), err
 }
-
-// none are the facts of a program that derives only what schema itself does: classes of kernels and ranges.
-type none struct{}
-
-func (none) Tables() ([]schema.Table, error) { return nil, nil }
-
-func (none) Checksum() (string, error) { return "none", nil }
-
-func (none) Derive(context.Context, schema.SQL, string) error { return nil }
 
 // open opens the warehouse of a home with few definitions; the test closes it.
 func open(t *testing.T, home schema.Home, write bool, talk func(string)) *schema.Warehouse {
@@ -57,7 +48,7 @@ func done(t *testing.T, w *schema.Warehouse) {
 	}
 }
 
-// empty is the file of an empty warehouse with few definitions and no facts; making it takes longer than copying it.
+// empty is the file of an empty warehouse with few definitions and no facts.
 var empty []byte
 
 // fresh makes a home with an empty warehouse.
@@ -70,11 +61,9 @@ func fresh(t *testing.T) schema.Home {
 		}
 		return home
 	}
-	w, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: few{}, Facts: none{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	done(t, w)
+	t.Setenv("XDG_CACHE_HOME", t.TempDir()) // it is not the user's
+	done(t, open(t, home, true, nil))
+	var err error
 	if empty, err = os.ReadFile(home.Warehouse()); err != nil {
 		t.Fatal(err)
 	}
@@ -266,6 +255,7 @@ func TestUnpacked(t *testing.T) {
 }
 
 func TestFailedMigrationLeavesNothing(t *testing.T) {
+	setCache(t, t.TempDir())
 	home := schema.Home{Dir: t.TempDir()}
 	if _, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: broken{}, Facts: none{}}); err == nil || !strings.Contains(err.Error(), "define broken") {
 		t.Errorf("the error is %v", err)
@@ -368,8 +358,7 @@ func (broken) Definitions() ([]schema.Definition, error) {
 
 // TestReadWithoutTemp reads where no temporary folder can be made, as on a read-only machine or a full disk.
 func TestReadWithoutTemp(t *testing.T) {
-	home := schema.Home{Dir: t.TempDir()}
-	done(t, open(t, home, true, nil))
+	home := fresh(t)
 	t.Setenv("TMPDIR", home.Dir+"/none")
 	for range 2 {
 		w := open(t, home, false, nil)
