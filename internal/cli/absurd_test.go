@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"prof/testdata/exports"
+	"prof/internal/exports"
 )
 
 // kernelRows changes the rows of kernels of a capture, which give back what is to be in their place.

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"prof/ingest/derive"
+	"prof/internal/exports"
 	"prof/queries"
 	"prof/schema"
-	"prof/testdata/exports"
 )
 
 // large gives a capture that is stored in two transactions, as large ones are; most of its bytes are of a table that prof does not read.

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/diagnosis"
 	"prof/internal/testkit"
 	"prof/testdata"
-	"prof/testdata/diagnosis"
 )
 
 // said is what the program says first of a capture that it does not say of the unharmed one.

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/exports"
 	"prof/queries"
-	"prof/testdata/exports"
 )
 
 // extremeSeeds is the environment variable that makes TestExtremeValues try other seeds than 1, each format alone and whole columns too:
