@@ -82,7 +82,7 @@ func TestCaptureStored(t *testing.T) {
 	}
 }
 
-// What profilers left that is no report is stored as such.
+// What profilers left that is no report is stored as such, and such a run can be asked about.
 func TestCaptureGarbage(t *testing.T) {
 	t.Parallel()
 	b := newBench(t).storing()
@@ -94,4 +94,8 @@ func TestCaptureGarbage(t *testing.T) {
 	if got := b.place.passes("r", "(SELECT count(*) FROM kernel) AS kernels, "); !whole("kernels,pass,status,ended,reason\n0,nsys-1,no_report,0,.*\n0,ncu-1,no_report,0,.*\n").MatchString(got) {
 		t.Errorf("stored passes:\n%s", got)
 	}
+	for _, q := range []string{"stages", "overhead", "top-kernels", "aggregates"} {
+		b.ok("query", q, "--run", "r")
+	}
+	b.ok("show", "r")
 }

@@ -26,8 +26,8 @@ func TestPipedLines(t *testing.T) {
 		p.narrow(pipeWidth, "explain", run)
 		p.narrow(pipeWidth, "diff", "both", run)
 		p.narrow(pipeWidth, "check", run, "--baseline", "both", "--rule", "stage.prefill.gpu_span_ns <= +5%")
-		p.narrow(pipeWidth, "report", run, "--out", p.path(run))
 	}
+	p.narrow(pipeWidth, "report", "llama", "--out", p.path("llama"))
 	for _, args := range [][]string{{"runs"}, {"trend"}, {"query"}, {"doctor"}, {"model", exported(t, "../model/deepseek-ocr.config.json")}, {"sql", "FROM top_kernels('llama')"}, {"nosuch"}, {"show", "nosuch"}} {
 		p.narrow(pipeWidth, args...)
 	}
