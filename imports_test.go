@@ -17,17 +17,20 @@ import (
 // may know.
 var rooms = map[string][]string{
 	".":                     {"internal/cli"},
-	"internal/cli":          {"capture", "serve", "serve/*", "ingest", "ingest/derive", "ingest/load", "ingest/model", "ingest/workload", "queries", "queries/*", "render/*", "schema", "schema/pack", "schema/rundir", "testdata", "testdata/diagnosis"},
+	"internal/cli":          {"capture", "serve", "serve/*", "ingest", "ingest/derive", "ingest/load", "ingest/model", "ingest/workload", "queries", "queries/*", "render/*", "schema", "schema/pack", "schema/rundir", "testdata"},
 	"internal/child":        {},
+	"internal/diagnosis":    {"internal/exports"},
+	"internal/exports":      {"ingest/nsys/sqlite", "ingest/nsys/table"},
 	"internal/file":         {},
 	"internal/golden":       {},
 	"internal/mask":         {},
-	"internal/repeat":       {"testdata/exports"},
+	"internal/repeat":       {"internal/exports"},
 	"internal/scratch":      {},
-	"internal/speed":        {"testdata/exports"},
-	"internal/torture":      {"testdata/exports"},
+	"internal/speed":        {"internal/exports"},
+	"internal/torture":      {"internal/exports"},
 	"internal/suggest":      {},
 	"capture":               {"schema/rundir", "capture/*"},
+	"capture/capturetest":   {"capture", "capture/tracer"},
 	"capture/mark":          {},
 	"capture/tracer":        {},
 	"ingest":                {"schema", "schema/pack", "schema/rundir", "ingest/*"},
@@ -100,8 +103,6 @@ var rooms = map[string][]string{
 	"serve/page":            {},
 	"serve/jobs":            {"capture", "schema/rundir"},
 	"testdata":              {},
-	"testdata/diagnosis":    {"testdata/exports"},
-	"testdata/exports":      {"ingest/nsys/sqlite", "ingest/nsys/table"},
 }
 
 // everyones are rooms without imports of ours that every room may use.

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/exports"
 	"prof/internal/testkit"
 	"prof/queries"
-	"prof/testdata/exports"
 )
 
 // chains are stacks of Python functions, outermost first, by stack_id.

@@ -8,10 +8,10 @@ import (
 
 	"prof/ingest"
 	"prof/ingest/derive"
+	"prof/internal/exports"
 	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
-	"prof/testdata/exports"
 )
 
 // traces writes what prof's tracer can have of an export into a folder.

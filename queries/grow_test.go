@@ -3,15 +3,14 @@ package queries_test
 import (
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"prof/ingest"
-	"prof/ingest/derive"
 	ingestload "prof/ingest/load"
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/schema"
 )
@@ -25,21 +24,7 @@ type grown struct {
 
 func newGrown(t *testing.T) *grown {
 	t.Helper()
-	home := schema.Home{Dir: t.TempDir()}
-	if err := os.WriteFile(home.Warehouse(), imageOf(t, empty, nil), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	w, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	quickly(t, w)
-	t.Cleanup(func() {
-		if err := w.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return &grown{t, w, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	return &grown{t, testkit.Copy(t), time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 }
 
 // add stores files as the run, or with it where it is there.
@@ -133,7 +118,7 @@ func (g *grown) tables(from int, anyID bool) map[string]string {
 
 func (g *grown) raw(text string) [][]any {
 	g.Helper()
-	f, err := raw(g.T, g.w, text)
+	f, err := queries.Raw(g.T.Context(), g.w, text)
 	if err != nil {
 		g.Fatal(err)
 	}

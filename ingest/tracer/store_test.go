@@ -12,7 +12,7 @@ import (
 	"prof/ingest/nsys/table"
 	"prof/ingest/rows/rowstest"
 	"prof/ingest/tracer"
-	"prof/testdata/exports"
+	"prof/internal/exports"
 )
 
 // stored loads a trace or a folder of them, in memory.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"prof/testdata/exports"
+	"prof/internal/exports"
 )
 
 // TestRepeat: a copy is later, with correlation ids of its own; the rest stays as it was. Texts of any length come back.

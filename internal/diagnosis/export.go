@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"prof/testdata/exports"
+	"prof/internal/exports"
 )
 
 // export is an export of Nsight Systems: its tables.

@@ -9,7 +9,7 @@ import (
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	for _, b := range Bases {
-		base, err := b.Load("..")
+		base, err := b.Load("../../testdata")
 		if err != nil {
 			t.Fatal(err)
 		}
