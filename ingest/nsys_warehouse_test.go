@@ -119,9 +119,13 @@ func captures(t testing.TB) []capture {
 func sharedWarehouse(t testing.TB) (*schema.Warehouse, []capture) {
 	t.Helper()
 	runs := captures(t)
-	var of []testkit.Run
-	for _, c := range runs { // testdata is beside this folder
-		of = append(of, testkit.Run{Name: c.name, Files: []string{c.path}, Options: ingest.Options{Load: load.Options{WithOSRT: true, APIRows: true}}})
+	return testkit.Warehouse(t, storedWith(runs, load.Options{WithOSRT: true, APIRows: true})...), runs
+}
+
+// storedWith are captures as runs of the kit; testdata is beside this folder.
+func storedWith(captures []capture, o load.Options) (out []testkit.Run) {
+	for _, c := range captures {
+		out = append(out, testkit.Run{Name: c.name, Files: []string{c.path}, Options: ingest.Options{Load: o}})
 	}
-	return testkit.Warehouse(t, of...), runs
+	return out
 }
