@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"prof/ingest/derive"
+	"prof/internal/diagnosis"
 	"prof/internal/testkit"
-	"prof/testdata/diagnosis"
 )
 
 // TestCriticalPath holds, on every capture, that a path is whole: its stretches follow each other from the start of the step to its end, and lie where the timeline
@@ -59,7 +59,7 @@ func TestCriticalPath(t *testing.T) {
 }
 
 // TestCriticalPathSaving holds what a stage pass is said to be shorter by without a kernel to captures edited so that the kernel takes no time, with everything behind it moved to
-// where it would have been by the rules of testdata/diagnosis, which knows nothing of paths.
+// where it would have been by the rules of internal/diagnosis, which knows nothing of paths.
 func TestCriticalPathSaving(t *testing.T) {
 	t.Parallel()
 	bases := slices.DeleteFunc(slices.Clone(diagnosis.Bases), func(b diagnosis.Base) bool { return b.Samples != "" || strings.HasPrefix(b.Name, "two ranks") })

@@ -55,10 +55,8 @@ func TestResults(t *testing.T) {
 var some = []string{"llama-graph-node", "profiled", "train-stack", utilised, "nccl2", "torch-cpu"}
 
 // elsewhere are queries that give no row of the captures here, and the tests that hold them.
-var elsewhere = map[string]string{"gpu-metrics": "TestTwoTimelines", "stage-notes": "TestTwoTimelines", "library-calls": "TestTwoTimelines",
-	"captures": "TestCapture", "capture-passes": "TestCapture", "overhead": "TestCapture", "device-samples": "TestCapture", "device-use": "TestCapture", "throttling": "TestCapture", "sample-series": "TestSampleSeries",
-	"inputs": "TestRunDetails", "trend": "TestTrendRows", "trend-work": "TestTrendRows", "run-noise": "TestRunNoise", "run-conditions": "TestConditions",
-	"reported-metrics": "internal/cli TestFirst", "serving": "internal/cli TestServing", "serving-latency": "internal/cli TestServing", "trend-serving": "internal/cli TestServingTrend", "serving-requests": "internal/cli TestServingDiff", "serving-noise": "TestServingNoise", "input-stages": "TestInputStages", "input-times": "TestInputTimes", "kept-files": "internal/cli TestCaptureKeep", "suite": "internal/cli TestSuite", "ncu-source": "TestSourceQueries", "ncu-hotspots": "TestSourceQueries", "hot-lines": "TestOperators", "line-kernels": "TestOperators", "captured-kernels": "TestCapturedKernels"}
+var elsewhere = map[string]string{"gpu-metrics": "TestTwoTimelines", "stage-notes": "TestTwoTimelines", "library-calls": "TestTwoTimelines", "serving-noise": "TestServingNoise", "input-stages": "TestInputStages", "input-times": "TestInputTimes",
+	"kept-files": "internal/cli TestCaptureKeep", "suite": "internal/cli TestSuite"}
 
 // preparedQuery is a query on a connection of its own, with its answers by run.
 type preparedQuery struct {
