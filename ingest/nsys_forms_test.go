@@ -9,8 +9,6 @@ import (
 
 	"prof/ingest/load"
 	"prof/ingest/nsys"
-	"prof/ingest/nsys/parquet"
-	"prof/ingest/nsys/table"
 	"prof/ingest/rows/rowstest"
 	"prof/internal/testkit"
 	"prof/queries"
@@ -59,8 +57,7 @@ func TestParquetEqualsSQLite(t *testing.T) {
 				}
 				return out
 			}
-			parquet := func(path string) (table.Export, error) { return parquet.Open(path) }
-			if n := rowstest.Same(t, of(nsys.SQLite, p.sqlite), of(parquet, p.parquet)); n < 1000 {
+			if n := rowstest.Same(t, of(nsys.SQLite, p.sqlite), of(openParquet, p.parquet)); n < 1000 {
 				t.Errorf("only %d rows were compared", n)
 			}
 		})

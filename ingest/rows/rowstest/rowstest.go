@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -382,25 +383,92 @@ func Plain(t testing.TB, path string) string {
 	return out
 }
 
+// EachText visits all texts, as they would be stored.
+func (k *Kept) EachText(f func(table, column, text string)) {
+	for _, of := range k.memory.Tables {
+		for _, row := range of.Rows {
+			for i, v := range row {
+				if text, isText := v.(string); isText && i > 0 { // the first is the run's id
+					f(of.Table, k.tables[of.Table][i], text)
+				}
+			}
+		}
+		for i, c := range of.Columns {
+			masked := rows.Masked(of.Table, of.Columns)[i]
+			for p := range of.Pieces {
+				piece := &of.Pieces[p]
+				for n := range piece.N {
+					switch {
+					case c.Type != rows.Varchar || piece.IsNull(i, n):
+					case masked:
+						f(of.Table, c.Name, mask.Stored(piece.Text(i, n)))
+					default:
+						f(of.Table, c.Name, piece.Text(i, n))
+					}
+				}
+			}
+		}
+	}
+}
+
 // Contents are the rows of all tables but those of the run's names, as sorted texts, with the names of kernels, calls and operators in the place of
 // their numbers: two readings of one capture have the same, in whatever order they met the names.
 func (k *Kept) Contents() map[string][]string {
+	names := map[string]map[int64]string{} // of numbered things by table
+	for table := range hasName {
+		names[table] = map[int64]string{}
+		for _, r := range k.Table(table) {
+			names[table][r.Int(table+"_id")] = r.Text("name")
+		}
+	}
 	out := map[string][]string{}
-	for _, table := range k.Filled() {
-		var list []string
-		for _, c := range k.tables[table] {
-			of := named[c]
-			switch {
-			case c == "run_id" || of == table && !strings.HasPrefix(c, "parent_") && hasName[table]:
-			case hasName[of]:
-				list = append(list, c+".name")
-			default:
-				list = append(list, c)
+	for _, of := range k.memory.Tables {
+		var columns []string
+		for _, c := range k.tables[of.Table] {
+			if c != "run_id" && !(hasName[of.Table] && named[c] == of.Table) {
+				columns = append(columns, c)
 			}
 		}
-		out[table] = slices.Sorted(slices.Values(k.Table(table).Texts(strings.Join(list, " "))))
+		for _, row := range of.Rows {
+			out[of.Table] = append(out[of.Table], Row{kept: k, table: of.Table, whole: row}.line(columns, names))
+		}
+		for i := range of.Pieces {
+			for n := range of.Pieces[i].N {
+				out[of.Table] = append(out[of.Table], Row{kept: k, table: of.Table, of: of, piece: &of.Pieces[i], n: n}.line(columns, names))
+			}
+		}
+	}
+	for _, lines := range out {
+		slices.Sort(lines)
 	}
 	return out
+}
+
+// line is a row as a text, with the names of what is numbered as it is met.
+func (r Row) line(columns []string, names map[string]map[int64]string) string {
+	var line []byte
+	for i, c := range columns {
+		if i > 0 {
+			line = append(line, '|')
+		}
+		v := r.value(c)
+		if name, ok := names[named[c]][number(v)]; ok {
+			v = name
+		}
+		switch v := v.(type) {
+		case nil:
+			line = append(line, '~')
+		case int32:
+			line = strconv.AppendInt(line, int64(v), 10)
+		case int64:
+			line = strconv.AppendInt(line, v, 10)
+		case string:
+			line = append(line, v...)
+		default:
+			line = fmt.Append(line, v)
+		}
+	}
+	return string(line)
 }
 
 // hasName are tables whose rows are numbered as they are met.
