@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"prof/ingest/attribute"
-	"prof/schema"
 )
 
 // Bounds of what is looked at, in pieces of work, calls and ranges: a step takes some us for each. Of a kind the step of median length is worth more than the slowest.
@@ -79,7 +78,7 @@ func (n *numbered[T]) id(v T) int32 {
 // reader reads what happened in the steps of a run. What it numbers has the same number in all of them.
 type reader struct {
 	ctx     context.Context
-	q       schema.SQL
+	query   func(ctx context.Context, statement string, args ...any) (*sql.Rows, error)
 	run     string // as SQL
 	steps   []*step
 	works   numbered[workName]
@@ -96,7 +95,7 @@ type reader struct {
 
 // each reads the rows of a query into variables, and does something with each row.
 func (r *reader) each(query string, do func(), to ...any) error {
-	rows, err := r.q.QueryContext(r.ctx, query)
+	rows, err := r.query(r.ctx, query)
 	if err != nil {
 		return err
 	}

@@ -3,11 +3,10 @@ package critical
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"slices"
 	"strconv"
 	"strings"
-
-	"prof/schema"
 )
 
 // Version identifies what Rows gives of a capture: it is raised with every change of the model.
@@ -22,8 +21,8 @@ const (
 )
 
 // Rows gives the rows of _critical_row for the steps in _critical_window of a run (as SQL): fields end with the character 31, rows with 30.
-func Rows(ctx context.Context, q schema.SQL, run string) (string, error) {
-	r := &reader{ctx: ctx, q: q, run: run}
+func Rows(ctx context.Context, query func(ctx context.Context, statement string, args ...any) (*sql.Rows, error), run string) (string, error) {
+	r := &reader{ctx: ctx, query: query, run: run}
 	if err := r.read(); err != nil {
 		return "", err
 	}

@@ -2,6 +2,7 @@ package derive
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"strconv"
 	"strings"
@@ -16,9 +17,9 @@ import (
 var computed = map[string]func(ctx context.Context, q schema.SQL, table, run, query string) (int64, error){"_op_formula": operatorCosts, "_critical_row": textRows("$critical", critical.Rows), "_part_row": textRows("$parts", steady.Rows)}
 
 // textRows stores what a package finds of what is derived so far: one text, which the SELECT takes apart.
-func textRows(name string, find func(ctx context.Context, q schema.SQL, run string) (string, error)) func(ctx context.Context, q schema.SQL, table, run, query string) (int64, error) {
+func textRows(name string, find func(ctx context.Context, query func(ctx context.Context, statement string, args ...any) (*sql.Rows, error), run string) (string, error)) func(ctx context.Context, q schema.SQL, table, run, query string) (int64, error) {
 	return func(ctx context.Context, q schema.SQL, table, run, query string) (int64, error) {
-		rows, err := find(ctx, q, run)
+		rows, err := find(ctx, q.QueryContext, run)
 		if err != nil {
 			return 0, err
 		}

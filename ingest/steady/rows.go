@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-
-	"prof/schema"
 )
 
 // The separators of rows and fields in the answer of Rows.
@@ -19,8 +17,8 @@ type process struct {
 }
 
 // Rows gives where the iterations of a run, as SQL names it, are cut: source, process, GPU and number of the first iteration of each part.
-func Rows(ctx context.Context, q schema.SQL, run string) (string, error) {
-	rows, err := q.QueryContext(ctx, fmt.Sprintf(`SELECT i.source_id, i.pid, i.device_id, i.nth, CASE WHEN i.stage <> 'prefill' THEN i.decode_count END, CASE WHEN i.stage = 'decode' THEN i.time_ns END
+func Rows(ctx context.Context, query func(ctx context.Context, statement string, args ...any) (*sql.Rows, error), run string) (string, error) {
+	rows, err := query(ctx, fmt.Sprintf(`SELECT i.source_id, i.pid, i.device_id, i.nth, CASE WHEN i.stage <> 'prefill' THEN i.decode_count END, CASE WHEN i.stage = 'decode' THEN i.time_ns END
 		FROM iteration i WHERE i.run_id = %s AND NOT i.is_warmup ORDER BY i.source_id, i.pid, i.device_id, i.nth`, run))
 	if err != nil {
 		return "", err
