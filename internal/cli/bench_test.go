@@ -225,7 +225,7 @@ func (s *shelf) store(_ *cli.Context, _ schema.Home, dir string, in ingest.Optio
 func (s *shelf) plan(_ *cli.Context, _ schema.Home, _ string, c *capture.Session) (capture.Plan, error) {
 	m, err := rundir.ReadManifest(filepath.Join(c.Dir(), rundir.ManifestName))
 	if err != nil || !slices.ContainsFunc(m.Passes, func(p rundir.Pass) bool {
-		return len(p.Artifacts) > 0 && p.Status == rundir.StatusOK || p.ExitCode != nil && *p.ExitCode != 0
+		return slices.ContainsFunc(p.Artifacts, func(a string) bool { return strings.HasPrefix(a, "prof/") || strings.HasSuffix(a, ".sqlite") })
 	}) {
 		return capture.Plan{}, err
 	}
