@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/ingest/derive"
 	"prof/internal/diagnosis"
 	"prof/internal/testkit"
 )
@@ -74,6 +75,9 @@ func TestCriticalPathSaving(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := testkit.Copy(t)
+		if w.Facts, err = derive.Behind("critical_what_if"); err != nil {
+			t.Fatal(err)
+		}
 		load(t, w, "base", files...)
 		for _, r := range rowsOf(t, w, `SELECT n.name, (SELECT count(*) FROM nvtx_range m WHERE m.name = n.name AND m.start_ns < n.start_ns), s.duration_ns, k.name, x.duration_ns, x.saving_ns
 			FROM critical_step s JOIN nvtx_range n ON n.range_id = s.range_id JOIN critical_what_if x ON x.step_id = s.step_id JOIN kernel_name k ON k.kernel_name_id = x.kernel_name_id

@@ -214,17 +214,34 @@ func (p *place) runOn(stdin io.Reader, stdout, stderr io.Writer, args ...string)
 	return code
 }
 
-// asGiven is a text with the arguments as they were given, where it has the path of one that goes from the place's folder.
+// asGiven is a text with the paths of files that were given from the place's folder as a process in that folder would say them: the program in this
+// process has to put the folder before them.
 func (p *place) asGiven(text string, args []string) string {
-	for _, arg := range args {
-		_, value, _ := strings.Cut(arg, "=")
-		for _, name := range []string{arg, value} {
-			if name != "" && name != "." && !filepath.IsAbs(name) {
-				text = strings.ReplaceAll(text, p.dir+string(filepath.Separator)+name, name)
-			}
+	if slices.ContainsFunc(args, func(arg string) bool { return strings.Contains(arg, p.dir) }) {
+		return text
+	}
+	kept := []string{p.path(".prof")} // homes are said with their folder
+	if at := slices.Index(args, "--home"); at >= 0 && at+1 < len(args) {
+		kept = append(kept, p.path(args[at+1]))
+	}
+	for _, kv := range p.env {
+		if home, is := strings.CutPrefix(kv, "PROF_HOME="); is {
+			kept = append(kept, home)
 		}
 	}
-	return text
+	var out strings.Builder
+	dir := p.dir + string(filepath.Separator)
+	for {
+		before, after, found := strings.Cut(text, dir)
+		out.WriteString(before)
+		if !found {
+			return out.String()
+		}
+		if rest := text[len(before):]; slices.ContainsFunc(kept, func(home string) bool { return strings.HasPrefix(rest, home) }) {
+			out.WriteString(dir)
+		}
+		text = after
+	}
 }
 
 // finish runs a command to its end.
@@ -304,6 +321,14 @@ var various = []testkit.Run{
 	{Name: "node", Files: []string{"nsys/" + node}, TrueSums: true},
 	{Name: "profiled", Files: []string{"ncu/llama.sqlite.gz", "ncu/llama.ncu-rep.gz"}, TrueSums: true},
 	{Name: "ranks", Files: []string{"ranks/rank0.trace.json.gz", "ranks/rank1.trace.json.gz"}, TrueSums: true},
+}
+
+// textRun is a run of a file with a text.
+func textRun(run, file, text string) testkit.Run {
+	return testkit.Run{Name: run, Key: fmt.Sprintf("%s %x", file, sha256.Sum256([]byte(text))), Make: func(dir string) ([]string, error) {
+		path := filepath.Join(dir, file)
+		return []string{path}, os.WriteFile(path, []byte(text), 0o644)
+	}}
 }
 
 // newStored gives a place with a copy of a stored warehouse.
@@ -432,6 +457,9 @@ func listing(t testing.TB, dir string) []string {
 	}
 	return out
 }
+
+// patience is how long tests wait for what takes a moment on a machine that does nothing else.
+const patience = 2 * time.Minute
 
 // within fails the test when cond does not come true in time.
 func within(t testing.TB, limit time.Duration, what string, cond func() bool) {
