@@ -104,7 +104,7 @@ func (b *bench) prof(args ...string) result {
 	}
 	args = append([]string{"prof", "--home", b.path(".prof")}, args...)
 	p := newProgram(args, files[0], files[1], files[2])
-	p.stop, p.dir, p.env = b.stop, b.folder, append([]string{"PATH=/bin", "HOME=" + b.dir}, b.env...)
+	p.stop, p.dir, p.env = b.stop, b.folder, append([]string{"PATH=/bin", "HOME=" + b.dir, "XDG_CACHE_HOME=" + b.cache}, b.env...)
 	p.world = world{machine: b.machine.Capture(p.env), self: capturetest.Self, files: files, asked: b.asked}
 	if b.shelf != nil {
 		p.world.keeper = b.shelf
