@@ -112,8 +112,9 @@ func exported(t testing.TB, name string) string {
 type place struct {
 	t    testing.TB
 	dir  string
-	env  []string // besides a bare environment
-	home string   // in place of .prof, only to read: a stored one of the test kit
+	env  []string          // besides a bare environment
+	home string            // in place of .prof, only to read: a stored one of the test kit
+	lent *schema.Warehouse // of home, open for all tests of the process
 	// apart has verbs that may start a tool run as a process, since which tools there are is of the process.
 	apart bool
 
@@ -132,7 +133,9 @@ type result struct {
 }
 
 // of is the same place in another test, which only reads.
-func (p *place) of(t testing.TB) *place { return &place{t: t, dir: p.dir, env: p.env, home: p.home} }
+func (p *place) of(t testing.TB) *place {
+	return &place{t: t, dir: p.dir, env: p.env, home: p.home, lent: p.lent}
+}
 
 // settle closes what is open for reading: while it is, the next question finds the warehouse open, and none can be written to.
 func (p *place) settle() {
@@ -167,7 +170,7 @@ func (p *place) homed(args []string) []string {
 func (p *place) run(args ...string) result { return p.runWith("", args...) }
 
 // readingVerbs leave the warehouse as it is.
-var readingVerbs = []string{completeVerb, "check", "diff", "explain", "export", "model", "pack", "plot", "query", "report", "runs", "show", "sql", "trend"}
+var readingVerbs = []string{completeVerb, "check", "diff", "explain", "export", "pack", "plot", "query", "report", "runs", "show", "sql", "trend"}
 
 // process runs prof as a process.
 func (p *place) process(args ...string) result {
@@ -187,6 +190,9 @@ func (p *place) runWith(stdin string, args ...string) result {
 	prof.dir, prof.env = p.dir, p.environ()
 	if len(args) == 0 || !slices.Contains(readingVerbs, args[0]) {
 		p.settle()
+	}
+	if len(args) > 0 && slices.Contains(readingVerbs, args[0]) {
+		prof.lent = p.lent
 	}
 	code := prof.run(p.t.Context())
 	if p.read == nil && prof.read != nil {
@@ -325,7 +331,8 @@ func newStored(t testing.TB, runs []testkit.Run) *place {
 func reading(t testing.TB, runs []testkit.Run) *place {
 	t.Helper()
 	p := newPlace(t)
-	p.home = testkit.Warehouse(t, runs...).Home.Dir
+	p.lent = testkit.Warehouse(t, runs...)
+	p.home = p.lent.Home.Dir
 	return p
 }
 

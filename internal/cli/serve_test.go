@@ -263,7 +263,7 @@ func servedRefused(t *testing.T, p *place, base string) {
 		if got.status != c.status || !strings.Contains(got.body, c.says) || strings.Contains(got.body, "secret words") {
 			t.Errorf("%s %s %.80s: %d %.300s, want %d with %q", c.method, c.path, c.body, got.status, got.body, c.status, c.says)
 		}
-		if strings.Contains(got.body, p.dir) && !strings.Contains(c.path+c.body, p.dir) {
+		if path, err := url.QueryUnescape(c.path); err != nil || strings.Contains(got.body, p.dir) && !strings.Contains(path+c.body, p.dir) {
 			t.Errorf("%s %s names a folder of the server: %.300s", c.method, c.path, got.body)
 		}
 		if got.status >= 400 && strings.HasPrefix(c.path, "/api/v1/sql") && got.header.Get("Content-Type") != "application/problem+json" {
@@ -273,6 +273,11 @@ func servedRefused(t *testing.T, p *place, base string) {
 	for _, text := range []string{"FROM duckdb_databases()", "FROM duckdb_settings()", "SELECT current_setting('temp_directory') AS x", "FROM pragma_database_list()"} {
 		if got := call(t, "POST", base+"/api/v1/sql", sql(text)); strings.Contains(got.body, p.dir) {
 			t.Errorf("%s names the home: %.300s", text, got.body)
+		}
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		if got := call(t, "GET", base+"/api/v1/diff?base="+url.QueryEscape(home+"/x")+"&new=eager", ""); !strings.Contains(got.body, `\"~/x\"`) || strings.Contains(got.body, home+"/x") {
+			t.Errorf("it names the home of its user: %.300s", got.body)
 		}
 	}
 	if got := call(t, "POST", base+"/mcp", strings.Repeat("x", 2<<20), "Accept", "application/json, text/event-stream"); got.status != 413 {
