@@ -407,7 +407,7 @@ func servedCommits(t *testing.T, p *place, base string) {
 		})
 	}
 	start := time.Now()
-	command := p.command("ingest", "--run", "added", exported(t, "../torch/llama.trace.json.gz"))
+	command := p.command("ingest", "--run", "added", exported(t, node))
 	command.Env = append(command.Environ(), "PROF_WAIT=0s")
 	if out, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("prof ingest next to a server does not wait: %v\n%s", err, out)
@@ -425,7 +425,7 @@ func servedCommits(t *testing.T, p *place, base string) {
 
 // servedKept removes all runs but one, whose answers stay what they were, and tags it, which makes them anew.
 func servedKept(t *testing.T, p *place, base string) {
-	paths := []string{"/api/v1/runs/eager", "/api/v1/runs/eager/findings?top=0", "/api/v1/runs/eager/timeline?from_ns=0&to_ns=9000000000", "/api/v1/runs/eager/report/report.html", "/api/v1/runs/eager/report/report.md"}
+	paths := []string{"/api/v1/runs/eager", "/api/v1/runs/eager/findings?top=0", "/api/v1/runs/eager/timeline?from_ns=0&to_ns=9000000000", "/api/v1/runs/eager/report/report.html"}
 	all, err := queries.Catalogue()
 	if err != nil {
 		t.Fatal(err)
