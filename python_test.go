@@ -25,7 +25,7 @@ func needsPython(t *testing.T, modules ...string) {
 // TestPython lays a warehouse and the answers to every query of it before the tests of python/prof.py, and metrics before their own parsers.
 func TestPython(t *testing.T) {
 	needsPython(t)
-	bin := buildProf(t)
+	bin := prof(t)
 	w := newWorkplace(t, bin)
 	w.run(t, "prof ingest --run a --tag team=x testdata/ncu/llama.sqlite.gz testdata/ncu/llama.ncu-rep.gz && prof ingest --run b testdata/torch/llama.trace.json.gz")
 	home := filepath.Join(w.dir, schema.HomeName)

@@ -7,8 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"prof/ingest/derive"
+	"prof/internal/diagnosis"
 	"prof/internal/testkit"
-	"prof/testdata/diagnosis"
 )
 
 // TestCriticalPath holds, on every capture, that a path is whole: its stretches follow each other from the start of the step to its end, and lie where the timeline
@@ -58,7 +59,7 @@ func TestCriticalPath(t *testing.T) {
 }
 
 // TestCriticalPathSaving holds what a stage pass is said to be shorter by without a kernel to captures edited so that the kernel takes no time, with everything behind it moved to
-// where it would have been by the rules of testdata/diagnosis, which knows nothing of paths.
+// where it would have been by the rules of internal/diagnosis, which knows nothing of paths.
 func TestCriticalPathSaving(t *testing.T) {
 	t.Parallel()
 	bases := slices.DeleteFunc(slices.Clone(diagnosis.Bases), func(b diagnosis.Base) bool { return b.Samples != "" || strings.HasPrefix(b.Name, "two ranks") })
@@ -74,6 +75,9 @@ func TestCriticalPathSaving(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := testkit.Copy(t)
+		if w.Facts, err = derive.Behind("critical_what_if"); err != nil {
+			t.Fatal(err)
+		}
 		load(t, w, "base", files...)
 		for _, r := range rowsOf(t, w, `SELECT n.name, (SELECT count(*) FROM nvtx_range m WHERE m.name = n.name AND m.start_ns < n.start_ns), s.duration_ns, k.name, x.duration_ns, x.saving_ns
 			FROM critical_step s JOIN nvtx_range n ON n.range_id = s.range_id JOIN critical_what_if x ON x.step_id = s.step_id JOIN kernel_name k ON k.kernel_name_id = x.kernel_name_id

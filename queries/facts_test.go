@@ -159,7 +159,7 @@ func TestOverlap(t *testing.T) {
 func TestStale(t *testing.T) {
 	t.Parallel()
 	home := schema.Home{Dir: t.TempDir()}
-	testkit.CopyHome(t, home.Dir, testkit.Named(t, utilised, "train")...)
+	testkit.CopyHome(t, home.Dir, testkit.Named(t, utilised, "torch-cpu")...)
 	options := schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}}
 	w, err := schema.Open(t.Context(), home, options)
 	if err != nil {

@@ -65,7 +65,7 @@ func (p *program) writeCheck(c *cli.Context, forms []checkForm, r *gate.Result) 
 		if err := f.form.Write(&text, r, typeset.Options{}); err != nil {
 			return err
 		}
-		if err := file.Write(f.file, text.Bytes()); err != nil {
+		if err := file.Write(p.path(f.file), text.Bytes()); err != nil {
 			return fmt.Errorf("write the checks of %s: %w", r.Run.Label, err)
 		}
 	}

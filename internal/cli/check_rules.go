@@ -61,7 +61,7 @@ func (p *program) readRules(ctx context.Context, path string) (string, error) {
 	if path == "-" {
 		return p.stdin(ctx, maxRules)
 	}
-	text, err := file.Read(path, maxRules)
+	text, err := file.Read(p.path(path), maxRules)
 	if err != nil {
 		return "", fmt.Errorf("read the rules: %w", err)
 	}

@@ -1,58 +1,31 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"encoding/xml"
-	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
+
+	"prof/internal/testkit"
+	"prof/schema"
 )
 
-// judgedHome is a warehouse of two captures of three processes each: sdpa-1, which is the baseline main, and eager, of which the kernels
-// take about 10 % longer and are more.
-var judgedHome = sync.OnceValues(func() (string, error) {
-	dir := filepath.Join(filepath.Dir(built), "judged")
-	for _, args := range [][]string{{"ingest", "--run", "sdpa-1", "sdpa-1"}, {"ingest", "--run", "eager", "eager"}, {"baseline", "set", "main", "sdpa-1"}} {
-		if err := prepare(dir, args); err != nil {
-			return "", err
-		}
-	}
-	return dir, nil
-})
-
-// prepare runs prof on a home; captures are those of testdata.
-func prepare(dir string, args []string) error {
-	p := &place{dir: filepath.Join("..", "..", "testdata", "capture", "llama")}
-	cmd := p.command(append([]string{"--home", dir}, args...)...)
-	out, err := cmd.CombinedOutput()
+// judgedRuns are two captures of three processes each: sdpa-1, which is the baseline main, and eager, of which the kernels take about 10 % longer
+// and are more.
+var judgedRuns = []testkit.Run{{Name: "sdpa-1", Files: []string{"capture/llama/sdpa-1"}}, {Name: "eager", Files: []string{"capture/llama/eager"}, Key: "with a baseline", Then: func(ctx context.Context, w *schema.Warehouse) error {
+	run, err := w.Resolve(ctx, "sdpa-1")
 	if err != nil {
-		return &os.PathError{Op: strings.Join(args, " "), Path: string(out), Err: err}
+		return err
 	}
-	return nil
-}
-
-// newJudged gives a place that reads it, or has a copy.
-func newJudged(t *testing.T, own bool) *place {
-	t.Helper()
-	dir, err := judgedHome()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := newPlace(t)
-	if !own {
-		p.env = append(p.env, "PROF_HOME="+dir)
-	} else if err := os.CopyFS(p.path(".prof"), os.DirFS(dir)); err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
+	return w.SetBaseline(ctx, "main", run, testkit.Now)
+}}}
 
 // TestCheck holds exit codes, verdicts and forms, with real captures.
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	p := newJudged(t, false)
+	p := reading(t, judgedRuns)
 	// The run against itself differs in nothing: the built-in rule holds for each stage.
 	p.wantLike(0, `passed: 2 of 2 rules hold against sdpa-1 \(baseline:main\)\n.*holds +stage\.decode\.gpu_span_ns .*holds +stage\.prefill\.gpu_span_ns .*note: both sides are the same captures\n`, "", "check", "sdpa-1")
 
@@ -108,7 +81,7 @@ func TestCheck(t *testing.T) {
 // TestCheckForms: files get the form that their endings tell, stdout the table or the form asked for, and all tell the same.
 func TestCheckForms(t *testing.T) {
 	t.Parallel()
-	p := newJudged(t, false)
+	p := reading(t, judgedRuns)
 	write(t, p.path("perf.rules"), []byte("# a gate\nstage.decode.launches <= +0\nstage.prefill.launches <= 1000 # absolute\nstage.x.launches <= 1\n"))
 	r := p.run("check", "eager", "--rules", "perf.rules", "--out", "a.md", "--out", "a.xml", "--out", "a.json", "--out", "a.txt")
 	if r.code != 3 || !strings.HasPrefix(r.out, "regression: 1 of 3 rules broken, 1 cannot be judged") || r.err != "" {
@@ -144,7 +117,7 @@ func TestCheckForms(t *testing.T) {
 // TestCheckRules: which rules there are, and which baseline.
 func TestCheckRules(t *testing.T) {
 	t.Parallel()
-	p := newJudged(t, true)
+	p := newStored(t, judgedRuns)
 	write(t, p.path(".prof/rules"), []byte("stage.decode.launches <= 10\n"))
 	p.wantLike(3, `regression: 1 of 1 rules broken\n.*`, "", "check", "eager")
 	// Others are in place of that file, and all of them count.
@@ -193,10 +166,7 @@ func TestCheckRules(t *testing.T) {
 // TestCheckWholeGraphs: what CUDA graphs hide that one side traced as a whole is unknown, and no rule holds by it.
 func TestCheckWholeGraphs(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
-	for name, path := range map[string]string{"graph": graph, "node": node} {
-		p.ok("ingest", "--run", name, exported(t, path))
-	}
+	p := reading(t, []testkit.Run{{Name: "graph", Files: []string{"nsys/" + graph}}, {Name: "node", Files: []string{"nsys/" + node}}})
 	for _, sides := range [][2]string{{"graph", "node"}, {"node", "graph"}} {
 		r := p.run("check", sides[0], "--baseline", sides[1], "--wide", "--rule", "new_kernels <= 0", "--rule", "stage.decode.launches <= +0", "--rule", "stage.decode.kernel:/k_step/.calls <= +0", "--rule", "stage.prefill.launches <= +0")
 		if r.code != 4 || !strings.HasPrefix(r.out, "cannot judge: 3 of 4 rules") || strings.Count(r.out, "CUDA graphs of graph were traced as a whole") != 3 {
@@ -221,14 +191,9 @@ func TestCheckLeast(t *testing.T) {
 // TestCheckOneProcess: the built-in rule works with one process a side, of which idle time is too noisy to judge: by the GPU's work, and it says so; and so does --fail-over of diff.
 func TestCheckOneProcess(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
-	p.addMade("base", madeTrace(1), madeSteps)
-	p.addMade("same", madeTrace(2), madeSteps)
 	slower := madeTrace(3)
 	decode(&slower, gemm).Ns *= 1.5
-	p.addMade("slower", slower, madeSteps)
-	p.wantLike(0, `passed: 2 of 2 rules hold against base.*- stage\.decode\.gpu_span_ns: \+0\.\d+ % \(p = [\d.]+, corrected for 2 rules \(Holm\), .*; by GPU busy time alone, between -\d.* and \+[1-4].* %: with one process per side .*`, "", "check", "same", "--baseline", "base", "--wide")
-	p.wantLike(4, `cannot judge: 1 of 1 rules .*\(p = [\d.]+, [MSW].*`, "", "check", "same", "--baseline", "base", "--wide", "--rule", "stage.decode.gpu_span_ns <= +5%")
+	runs := []testkit.Run{madeRun("base", madeTrace(1), madeSteps), madeRun("same", madeTrace(2), madeSteps), madeRun("slower", slower, madeSteps)}
 	for i, name := range []string{"idle", "idle-too"} { // the GPU gets through its work faster than the CPU launches it
 		idle := madeTrace(uint64(4 + i))
 		for _, stage := range idle.Stages {
@@ -236,8 +201,11 @@ func TestCheckOneProcess(t *testing.T) {
 				stage.Kernels[k].Ns = 1000
 			}
 		}
-		p.addMade(name, idle, madeSteps)
+		runs = append(runs, madeRun(name, idle, madeSteps))
 	}
+	p := reading(t, runs)
+	p.wantLike(0, `passed: 2 of 2 rules hold against base.*- stage\.decode\.gpu_span_ns: \+0\.\d+ % \(p = [\d.]+, corrected for 2 rules \(Holm\), .*; by GPU busy time alone, between -\d.* and \+[1-4].* %: with one process per side .*`, "", "check", "same", "--baseline", "base", "--wide")
+	p.wantLike(4, `cannot judge: 1 of 1 rules .*\(p = [\d.]+, [MSW].*`, "", "check", "same", "--baseline", "base", "--wide", "--rule", "stage.decode.gpu_span_ns <= +5%")
 	p.wantLike(0, "passed: 2 of 2 rules hold against idle.*", "", "check", "idle-too", "--baseline", "idle")
 	p.wantLike(0, "Decode inconclusive.*", "(prof: idle-too against idle, stage [a-z]+: not slower by more than 5 % by GPU busy time alone, between .*\n){2}", "diff", "idle", "idle-too", "--fail-over", "5%")
 	p.wantLike(4, "Decode inconclusive.*", "(prof: idle-too against idle, stage [a-z]+: .*\n){2}", "diff", "idle", "idle-too", "--fail-over", "5%", "--metric", "gpu_span_ns")

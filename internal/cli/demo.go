@@ -62,7 +62,7 @@ func (p *program) demo(c *cli.Context) (err error) {
 	defer func() { err = errors.Join(err, temp.Remove()) }()
 	home := schema.Home{Dir: filepath.Join(temp.Path, "home")}
 	if keep := c.String("keep"); keep != "" {
-		if home.Dir, err = filepath.Abs(keep); err != nil {
+		if home.Dir, err = filepath.Abs(p.path(keep)); err != nil {
 			return err
 		}
 		if home.Exists() {

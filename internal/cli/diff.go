@@ -188,10 +188,10 @@ func (p *program) writeDiff(c *cli.Context, q diffRequest, list []*diff.Result) 
 	if err := q.form.Write(&text, list, typeset.Options{Wide: c.Bool("wide"), Safe: c.Bool("safe")}); err != nil {
 		return err
 	}
-	if err := file.MakeDir(filepath.Dir(q.out)); err != nil {
+	if err := file.MakeDir(filepath.Dir(p.path(q.out))); err != nil {
 		return err
 	}
-	if err := file.Write(q.out, text.Bytes()); err != nil {
+	if err := file.Write(p.path(q.out), text.Bytes()); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintln(p.out, q.out)

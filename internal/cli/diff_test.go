@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries/judge/diff"
 	"prof/queries/judge/stats"
 )
@@ -38,11 +39,9 @@ func TestDiffUsage(t *testing.T) {
 // TestDiffForms compares runs whose captures differ by one slower kernel in every form, and judges them.
 func TestDiffForms(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
-	p.addMade("base", madeTrace(1), madeSteps+1)
 	slower := madeTrace(2)
 	decode(&slower, flash).Ns *= 1.4
-	p.addMade("slower", slower, madeSteps+1)
+	p := reading(t, []testkit.Run{madeRun("base", madeTrace(1), madeSteps+1), madeRun("slower", slower, madeSteps+1)})
 	if got, want := p.ok("diff", "base", "slower", "-f", "md"), "## ❌ slower against base\n\n**Decode"; !strings.HasPrefix(got, want) {
 		t.Errorf("Markdown begins with %.200s", got)
 	}
@@ -119,12 +118,10 @@ func TestPercentText(t *testing.T) {
 // TestDiffCannotJudge holds that two runs of one pass each are not judged, but with an assumption.
 func TestDiffCannotJudge(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
 	one, other := madeTrace(1), madeTrace(2)
 	one.Passes, other.Passes = 1, 1
 	decode(&other, flash).Ns *= 2
-	p.addMade("one", one, madeSteps+1)
-	p.addMade("other", other, madeSteps+1)
+	p := reading(t, []testkit.Run{madeRun("one", one, madeSteps+1), madeRun("other", other, madeSteps+1)})
 	p.wantLike(exitCannotJudge, "Decode inconclusive.*", "(prof: other against one, stage [a-z]+: .*\n)+", "diff", "one", "other", "--fail-over", "5%")
 	p.wantLike(exitRegression, "Decode .* slower.*", "prof: other against one, stage decode: slower by .*\n", "diff", "one", "other", "--fail-over", "5%", "--assume-noise", "3%")
 }

@@ -1,12 +1,17 @@
 package cli
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/testdata"
 )
 
@@ -230,32 +235,42 @@ func (d diffed) differ(t *testing.T, aspect, effect string) {
 	t.Errorf("no difference %q that means %q in %+v", aspect, effect, d.Differences)
 }
 
-// addMade ingests a made trace, whose passes make so many tokens each, as prof capture would.
-func (p *place) addMade(run string, m testdata.Trace, tokens int) {
-	p.t.Helper()
-	for name, text := range m.Files(64, tokens) {
-		write(p.t, p.path(run+"/"+name), text)
+// madeRun is the run of a made trace, whose passes make so many tokens each, as prof capture would capture it.
+func madeRun(run string, m testdata.Trace, tokens int) testkit.Run {
+	m.Stages = slices.Clone(m.Stages) // who gave it goes on to change it
+	for i, s := range m.Stages {
+		m.Stages[i].Kernels = slices.Clone(s.Kernels)
 	}
-	p.ok("ingest", "--run", run, p.path(run))
+	return testkit.Run{Name: run, Key: fmt.Sprintf("%+v %d", m, tokens), Sources: []string{"testdata/made.go", "testdata/made_files.go"}, Make: func(dir string) ([]string, error) {
+		for name, text := range m.Files(64, tokens) {
+			path := filepath.Join(dir, run, name)
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				return nil, err
+			}
+			if err := os.WriteFile(path, text, 0o644); err != nil {
+				return nil, err
+			}
+		}
+		return []string{filepath.Join(dir, run)}, nil
+	}}
 }
 
 // TestDiffTruth compares captures that differ by one thing that is known, beside noise.
 func TestDiffTruth(t *testing.T) {
 	t.Parallel()
-	base := newPlace(t)
-	base.addMade("base", madeTrace(1), madeSteps)
+	runs := []testkit.Run{madeRun("base", madeTrace(1), madeSteps)}
 	for i, c := range truths {
+		m := madeTrace(uint64(i + 2))
+		if c.change != nil {
+			c.change(&m)
+		}
+		runs = append(runs, madeRun(strings.ReplaceAll(c.name, " ", "-"), m, cmp.Or(c.made, madeSteps)))
+	}
+	base := reading(t, runs)
+	for _, c := range truths {
 		t.Run(c.name, func(t *testing.T) {
-			p := &place{t: t, dir: base.dir}
-			m, run := madeTrace(uint64(i+2)), strings.ReplaceAll(c.name, " ", "-")
-			if c.change != nil {
-				c.change(&m)
-			}
-			if c.made == 0 {
-				c.made = madeSteps
-			}
-			p.addMade(run, m, c.made)
-			d := p.diff("base", run)
+			p := base.of(t)
+			d := p.diff("base", strings.ReplaceAll(c.name, " ", "-"))
 			d.reconciles(t)
 			s := d.stage(t, "decode")
 			if got := d.stage(t, "prefill").Verdict; got != c.prefill || s.Verdict != c.decode {

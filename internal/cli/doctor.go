@@ -3,7 +3,6 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 
 	"github.com/urfave/cli/v2"
 
@@ -38,13 +37,15 @@ func (p *program) doctor(c *cli.Context) error {
 	if c.Bool("lake") {
 		lake := home.Lake
 		if lake == nil {
-			if lake, err = otherLake(os.Getenv(lakeVariable)); err != nil {
+			if lake, err = p.otherLake(p.getenv(lakeVariable)); err != nil {
 				return err
 			}
 		}
 		checks = lakeChecks(c.Context, lake)
 	} else {
-		checks = capture.Doctor(c.Context, capture.DoctorOptions{Home: home.Dir})
+		machine := p.world.machine
+		machine.Environ = p.env
+		checks = capture.Doctor(c.Context, capture.DoctorOptions{Machine: machine, Home: home.Dir, Dir: p.dir})
 	}
 	if c.Context.Err() != nil {
 		return c.Context.Err()

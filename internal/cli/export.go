@@ -243,7 +243,7 @@ func (p *program) writeOut(out string, text *bytes.Buffer) error {
 		_, err := text.WriteTo(p.out)
 		return err
 	}
-	if err := file.Write(out, text.Bytes()); err != nil {
+	if err := file.Write(p.path(out), text.Bytes()); err != nil {
 		return err
 	}
 	fmt.Fprintln(p.err, "wrote "+out)

@@ -29,7 +29,7 @@ func (p *program) exportSQLite(c *cli.Context, w *schema.Warehouse, run schema.R
 		return usagef("--to sqlite writes a database: name its file with --out FILE")
 	}
 	var rows int64
-	err := file.ReplaceNamed(out, func(name string) (err error) {
+	err := file.ReplaceNamed(p.path(out), func(name string) (err error) {
 		f, err := file.Create(name)
 		if err != nil {
 			return err

@@ -77,7 +77,7 @@ func (p *program) ingest(c *cli.Context) (err error) {
 	if c.NArg() == 0 && !c.IsSet("model") && !c.IsSet("workload") && !c.IsSet("device-name") && pass == nil {
 		return usagef("ingest takes files or folders; see `prof help ingest`")
 	}
-	o := ingest.Options{Models: c.StringSlice("model"), Workloads: c.StringSlice("workload"), Pass: pass,
+	o := ingest.Options{Models: p.paths(c.StringSlice("model")), Workloads: p.paths(c.StringSlice("workload")), Pass: pass,
 		Name: c.String("run"), Replace: c.Bool("replace"), Device: c.String("device-name"), Now: time.Now(), ProfVersion: version(), Warn: p.warn,
 		Load: load.Options{WithOSRT: c.Bool("with-osrt"), APIRows: c.Bool("with-api-rows"), Assume: c.Bool("assume"), Threads: runtime.NumCPU()}}
 	if o.Load.Image, err = imageSize(c); err != nil {
@@ -95,7 +95,7 @@ func (p *program) ingest(c *cli.Context) (err error) {
 	if is, err := p.ingestPacked(c); is {
 		return err
 	}
-	if err := ingest.Check(c.Args().Slice(), o); err != nil { // before a home is made for nothing
+	if err := ingest.Check(p.paths(c.Args().Slice()), o); err != nil { // before a home is made for nothing
 		return err
 	}
 	if c.Bool("dry-run") {
@@ -113,7 +113,7 @@ func (p *program) ingest(c *cli.Context) (err error) {
 		return err
 	}
 	defer closing(w, &err)
-	_, err = p.ingestInto(c, w, c.Args().Slice(), o)
+	_, err = p.ingestInto(c, w, p.paths(c.Args().Slice()), o)
 	return err
 }
 

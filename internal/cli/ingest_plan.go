@@ -21,7 +21,7 @@ func (p *program) ingestPlan(c *cli.Context, o ingest.Options) (err error) {
 	if w != nil {
 		defer closing(w, &err)
 	}
-	files, skipped, err := ingest.Plan(c.Context, w, c.Args().Slice(), o)
+	files, skipped, err := ingest.Plan(c.Context, w, p.paths(c.Args().Slice()), o)
 	if err != nil {
 		return err
 	}
@@ -74,6 +74,8 @@ func (p *program) openAsIs(c *cli.Context) (w *schema.Warehouse, unchecked strin
 		return nil, "not checked whether it is stored: the warehouse is of another version", nil
 	case errors.As(err, &locked):
 		return nil, "not checked whether it is stored: the warehouse is in use", nil
+	case err == nil:
+		p.read = append(p.read, w)
 	}
 	return w, "", err
 }

@@ -21,11 +21,12 @@ type told struct {
 	Stages []struct{ Stage, Bound *string }
 }
 
-func (p *place) told(args ...string) told {
-	p.t.Helper()
-	var out told
-	if err := json.Unmarshal([]byte(p.ok(args...)), &out); err != nil {
-		p.t.Fatalf("%q: %v", args, err)
+func (p *place) told(args ...string) told { p.t.Helper(); return tellsOf(p.t, p.ok(args...)) }
+
+func tellsOf(t testing.TB, text string) (out told) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &out); err != nil {
+		t.Fatalf("%v: %.300s", err, text)
 	}
 	return out
 }
@@ -34,11 +35,12 @@ func (p *place) told(args ...string) told {
 // and of two runs whether the one is slower.
 func TestOneJudgement(t *testing.T) {
 	t.Parallel()
-	p := newStored(t, various)
+	p := reading(t, various)
 	found := map[string]bool{}
 	for _, r := range various {
-		run := r.name
-		show, explain, report := p.told("show", run, "--format", "json"), p.told("explain", run, "--format", "json"), p.told("report", run, "--out", "-", "--file", "metrics.json")
+		run := r.Name
+		p.ok("report", run, "--out", run, "--file", "metrics.json,report.md")
+		show, explain, report := p.told("show", run, "--format", "json"), p.told("explain", run, "--format", "json"), tellsOf(t, string(read(t, p.path(run+"/metrics.json"))))
 		if a, b := fmt.Sprintf("%+v", findingsOf(show)), fmt.Sprintf("%+v", findingsOf(explain)); a != b {
 			t.Errorf("%s: show finds %s, explain %s", run, a, b)
 		}
@@ -49,7 +51,7 @@ func TestOneJudgement(t *testing.T) {
 			t.Errorf("%s: the stages are bound by %q, in metrics.json by %q", run, a, b)
 		}
 		rules := p.ok("query", "finding-rules", "--format", "csv")
-		text := p.ok("explain", run) + p.ok("report", run, "--out", "-")
+		text := p.ok("explain", run) + string(read(t, p.path(run+"/report.md")))
 		for _, x := range show.Findings {
 			found[x.ID] = true
 			if !strings.Contains(rules, "\n"+x.ID+",") || x.Evidence == "" || strings.Count(strings.ReplaceAll(text, "\\", ""), x.Evidence) < 1 {
@@ -93,16 +95,10 @@ func bounds(x told) []string {
 // it passes both, and what diff cannot tell neither judges.
 func TestOneVerdict(t *testing.T) {
 	t.Parallel()
-	p := newStored(t, repeated)
-	m := madeTrace(1)
-	p.addMade("base", m, madeSteps)
-	m = madeTrace(2)
-	p.addMade("again", m, madeSteps)
-	decode(&m, flash).Ns *= 1.3
-	p.addMade("slower", m, madeSteps)
-	m = madeTrace(3)
-	m.Passes = 2
-	p.addMade("short", m, madeSteps)
+	again, slower, short := madeTrace(2), madeTrace(2), madeTrace(3)
+	decode(&slower, flash).Ns *= 1.3
+	short.Passes = 2
+	p := reading(t, append(slices.Clone(repeated), madeRun("base", madeTrace(1), madeSteps), madeRun("again", again, madeSteps), madeRun("slower", slower, madeSteps), madeRun("short", short, madeSteps)))
 	seen := map[string]int{}
 	for _, sides := range [][2]string{{"sdpa-1", "sdpa-2"}, {"sdpa-1", "eager"}, {"eager", "sdpa-1"}, {"base", "again"}, {"base", "slower"}, {"slower", "base"}, {"base", "short"}, {"short", "slower"}, {"base", "eager"}, {"sdpa-1", "sdpa-1"}} {
 		d := p.diff(sides[0], sides[1])

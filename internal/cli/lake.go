@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -197,17 +196,13 @@ func lakeFlag(name, does string) cli.Flag {
 }
 
 // otherLake gives the lake at an address that an option or PROF_LAKE gave.
-func otherLake(at string) (*schema.Lake, error) {
+func (p *program) otherLake(at string) (*schema.Lake, error) {
 	if at == "" {
 		return nil, usagef("name the lake: with --to or --from ducklake:postgres:..., or %s", lakeVariable)
 	}
-	dir, err := os.Getwd()
-	if err != nil {
-		return nil, err
-	}
-	home, err := schema.FindHome(dir, at)
+	home, err := p.findHome(at)
 	if err == nil && home.Lake == nil { // a project's folder
-		home, err = schema.FindHome(dir, filepath.Join(at, schema.HomeName))
+		home, err = p.findHome(filepath.Join(at, schema.HomeName))
 	}
 	if err == nil && home.Lake == nil {
 		err = usagef("%s is no lake: write ducklake:postgres:..., or a folder whose config.yaml has warehouse.catalog", at)
@@ -215,7 +210,7 @@ func otherLake(at string) (*schema.Lake, error) {
 	if err != nil {
 		return nil, err
 	}
-	return home.Lake, openKeys(home.Lake)
+	return home.Lake, p.openKeys(home.Lake)
 }
 
 // refsOf are the runs that a verb for several is given.
@@ -252,7 +247,7 @@ func (p *program) moving(c *cli.Context, option string) (refs []string, lake *sc
 	if refs, err = refsOf(c); err != nil {
 		return nil, nil, home, err
 	}
-	if lake, err = otherLake(c.String(option)); err != nil {
+	if lake, err = p.otherLake(cmp.Or(c.String(option), p.getenv(lakeVariable))); err != nil {
 		return nil, nil, home, err
 	}
 	home, err = p.home(c)

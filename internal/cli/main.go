@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -41,12 +43,16 @@ func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(fo
 // Main runs the program and gives its exit code.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) > 1 && args[1] == capture.LaunchVerb { // what profilers start for prof capture
-		return capture.Launched(stderr)
+		return capture.Machine{}.Launched(signal.Notify, stderr)
 	}
 	if len(args) > 1 && args[1] == statementVerb { // what prof serve and prof mcp start for SQL
 		return runStatement(stdin, stdout, stderr)
 	}
-	stop := stopOnSignals()
+	return runStoppable(stopOnSignals(), args, stdin, stdout, stderr)
+}
+
+// runStoppable runs the program until it ends or is stopped.
+func runStoppable(stop *stopper, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	p := newProgram(args, stdin, stdout, stderr)
 	p.stop = stop
 	return p.run(stop.ctx)
@@ -65,21 +71,59 @@ type program struct {
 	args     []string
 	in       io.Reader
 	out, err io.Writer // for people: see newProgram
+	dir      string    // the working folder; "" is the process's own
+	env      []string  // the environment, as os.Environ has it
 	tty      io.Writer // beneath err
 	stop     *stopper
 	spinner  *spinner            // the last one, see warn
 	read     []*schema.Warehouse // left open to the end of the process, see closing
 	lent     *schema.Warehouse   // the one to read, in place of that of a home
+	world    world               // of captures
 }
 
 // newProgram gives a program whose talk, and output where it goes to a terminal, cannot move a cursor: what it prints holds names of files and texts
 // of others. In a file or pipe data stays exact.
 func newProgram(args []string, stdin io.Reader, stdout, stderr io.Writer) *program {
-	p := &program{args: args, in: stdin, out: stdout, err: &typeset.Stream{W: stderr}, tty: stderr}
+	p := &program{args: args, in: stdin, out: stdout, err: &typeset.Stream{W: stderr}, tty: stderr, env: os.Environ()}
 	if isTerminal(stdout) {
 		p.out = &typeset.Stream{W: stdout, Styled: true}
 	}
 	return p
+}
+
+// path is where a file is that the command line names.
+func (p *program) path(name string) string {
+	if p.dir == "" || name == "" || filepath.IsAbs(name) {
+		return name
+	}
+	return p.dir + string(filepath.Separator) + name // uncleaned: a / at the end asks for a folder
+}
+
+// paths are where files are that the command line names.
+func (p *program) paths(names []string) []string {
+	var out []string
+	for _, name := range names {
+		out = append(out, p.path(name))
+	}
+	return out
+}
+
+// workDir is the working folder.
+func (p *program) workDir() (string, error) {
+	if p.dir != "" {
+		return p.dir, nil
+	}
+	return os.Getwd()
+}
+
+// getenv is a variable of the environment.
+func (p *program) getenv(name string) string {
+	for _, kv := range slices.Backward(p.env) { // the last one holds, as for a process that is started with it
+		if is, value, _ := strings.Cut(kv, "="); is == name {
+			return value
+		}
+	}
+	return ""
 }
 
 // report prints an error in a line or two and gives the exit code.
@@ -140,11 +184,17 @@ func (p *program) app() (*cli.App, error) {
 		ExitErrHandler:            func(*cli.Context, error) {},
 		OnUsageError:              p.onUsageError,
 		Flags:                     []cli.Flag{homeFlag(), cli.HelpFlag}, // the library adds the latter only where it adds the verb help
+		Before: func(c *cli.Context) error {
+			if home := p.getenv(homeVariable); home != "" && !c.IsSet("home") { // the library reads only the process's environment
+				return c.Set("home", home)
+			}
+			return nil
+		},
 		Commands: []*cli.Command{p.demoCommand(), p.captureCommand(), p.markCommand(), p.ingestCommand(), p.runsCommand(), p.showCommand(), query, p.sqlCommand(), p.modelCommand(), p.explainCommand(), p.diffCommand(), p.trendCommand(), p.checkCommand(), p.baselineCommand(), p.reportCommand(), p.plotCommand(), p.serveCommand(), p.mcpCommand(), p.exportCommand(), p.packCommand(), p.importCommand(), p.pushCommand(), p.pullCommand(), p.lakeCommand(),
 			p.tagCommand(), p.rmCommand(), p.pruneCommand(), p.doctorCommand(), p.completionCommand(), p.completeCommand(), p.helpCommand()},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
-				return noVerb(c.App, c.Args().First())
+				return p.noVerb(c.App, c.Args().First())
 			}
 			return cli.ShowAppHelp(c)
 		},
@@ -233,7 +283,7 @@ var otherVerbs = map[string]string{
 }
 
 // noVerb says what was most likely meant by a word that is no verb.
-func noVerb(app *cli.App, word string) error {
+func (p *program) noVerb(app *cli.App, word string) error {
 	text := fmt.Sprintf("unknown verb %q", word)
 	if q, err := queries.Find(word); err == nil {
 		return usagef("%s; it is a query: prof query %s", text, q.Name)
@@ -244,7 +294,7 @@ func noVerb(app *cli.App, word string) error {
 	if hint := nearest(word, verbs(app)); hint != "" {
 		return usagef("%s%s", text, hint)
 	}
-	if _, err := os.Stat(word); err == nil {
+	if _, err := os.Stat(p.path(word)); err == nil {
 		return usagef("%s; to store a file or folder: prof ingest %s", text, mask.Command([]string{word}))
 	}
 	all, err := queries.Catalogue()
@@ -261,6 +311,9 @@ func noVerb(app *cli.App, word string) error {
 	return usagef("%s; `prof` lists the verbs", text)
 }
 
+// homeVariable stands in for --home.
+const homeVariable = "PROF_HOME"
+
 func homeFlag() cli.Flag {
-	return &cli.StringFlag{Name: "home", Usage: "folder `DIR` of the warehouse, instead of the nearest .prof", EnvVars: []string{"PROF_HOME"}}
+	return &cli.StringFlag{Name: "home", Usage: "folder `DIR` of the warehouse, instead of the nearest .prof", EnvVars: []string{homeVariable}}
 }

@@ -19,16 +19,21 @@ import (
 	"testing"
 	"time"
 
+	"prof/ingest"
 	"prof/ingest/derive"
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/schema"
 )
 
-// built is the program under test; TestMain builds it.
+// built is this test binary by the name of the program, which it then is: see TestMain.
 var built string
 
 // holdEnv makes the test binary hold a warehouse: see hold.
 const holdEnv = "PROF_TEST_HOLD"
+
+// listensEnv names a file that the program makes when it listens for signals.
+const listensEnv = "PROF_TEST_LISTENS"
 
 func TestMain(m *testing.M) {
 	if mode := os.Getenv(holdEnv); mode != "" {
@@ -37,6 +42,18 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		os.Exit(0)
+	}
+	// go test gives its binary flags of its own. Others come from a test that starts the program, or from the program that starts itself.
+	if filepath.Base(os.Args[0]) == "prof" || len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-test.") {
+		if path := os.Getenv(listensEnv); path != "" {
+			stop := stopOnSignals()
+			if err := os.WriteFile(path, nil, 0o600); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			os.Exit(runStoppable(stop, os.Args, os.Stdin, os.Stdout, os.Stderr))
+		}
+		os.Exit(Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
 	}
 	os.Exit(testMain(m))
 }
@@ -57,11 +74,13 @@ func testMain(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	built = filepath.Join(dir, "prof")
-	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", built, ".")
-	cmd.Dir = filepath.Join("..", "..")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build: %v\n%s", err, out)
+	self, err := os.Executable()
+	if err == nil {
+		built = filepath.Join(dir, "prof")
+		err = os.Symlink(self, built)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return m.Run()
@@ -102,15 +121,27 @@ func exported(t testing.TB, name string) string {
 
 // place is a folder to run prof in; its home is .prof there.
 type place struct {
-	t   testing.TB
-	dir string
-	env []string // besides a bare environment
+	t     testing.TB
+	dir   string
+	cache string   // its cache folder, in which empty warehouses are those of all places
+	env   []string // besides a bare environment
+	home  string   // in place of .prof, only to read: a stored one of the test kit
+	// apart has verbs that may start a tool run as a process, since which tools there are is of the process.
+	apart bool
 
-	read []*schema.Warehouse // see settle
-	said map[string]string   // see unchanged
+	session Session
+	said    map[string]string // see unchanged
 }
 
-func newPlace(t testing.TB) *place { return &place{t: t, dir: t.TempDir()} }
+func newPlace(t testing.TB) *place {
+	t.Helper()
+	p := &place{t: t, dir: t.TempDir(), cache: t.TempDir()}
+	shared := filepath.Join(filepath.Dir(built), "empty")
+	if err := errors.Join(os.MkdirAll(shared, 0o700), os.Mkdir(filepath.Join(p.cache, "prof"), 0o700), os.Symlink(shared, filepath.Join(p.cache, "prof/empty"))); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
 
 func (p *place) path(name string) string { return filepath.Join(p.dir, filepath.FromSlash(name)) }
 
@@ -120,76 +151,97 @@ type result struct {
 	out, err string
 }
 
-// settle closes what is open for reading: while it is, the next question finds the warehouse open, and none can be written to.
-func (p *place) settle() {
-	for _, w := range p.read {
-		if err := w.Close(); err != nil {
-			p.t.Error(err)
-		}
-	}
-	p.read = nil
+// of is the same place in another test, which only reads.
+func (p *place) of(t testing.TB) *place {
+	return &place{t: t, dir: p.dir, cache: p.cache, env: p.env, home: p.home}
 }
 
+// settle closes what is open for reading: while it is, the next question finds the warehouse open, and none can be written to.
+func (p *place) settle() {
+	if err := p.session.Settle(); err != nil {
+		p.t.Error(err)
+	}
+}
+
+func (p *place) environ() []string {
+	return append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "XDG_CACHE_HOME=" + p.cache, "CUDA_HOME=" + p.path("no-cuda"), "TMPDIR=" + os.TempDir()}, p.env...)
+}
+
+// command is prof as a process: for signals, locks, pipes, terminals and other processes.
 func (p *place) command(args ...string) *exec.Cmd {
 	p.settle()
-	cmd := exec.Command(built, args...)
-	cmd.Dir = p.dir
-	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "CUDA_HOME=" + p.path("no-cuda"), "TMPDIR=" + os.TempDir()}, p.env...)
+	cmd := exec.Command(built, p.homed(args)...)
+	cmd.Dir, cmd.Env = p.dir, p.environ()
 	return cmd
+}
+
+// homed are arguments with the home, where that is not .prof.
+func (p *place) homed(args []string) []string {
+	if p.home != "" {
+		return append([]string{"--home", p.home}, args...)
+	}
+	return args
 }
 
 func (p *place) run(args ...string) result { return p.runWith("", args...) }
 
-func (p *place) runWith(stdin string, args ...string) result {
+// process runs prof as a process.
+func (p *place) process(args ...string) result {
 	p.t.Helper()
-	if p.isPlain(args) {
-		var out, errs bytes.Buffer
-		prof := newProgram(append([]string{"prof", "--home", p.path(".prof")}, args...), strings.NewReader(stdin), &out, &errs)
-		if slices.Contains(writingVerbs, args[0]) {
-			p.settle()
-		}
-		code := prof.run(p.t.Context())
-		if p.read == nil && prof.read != nil {
-			p.t.Cleanup(p.settle)
-		}
-		p.read = append(p.read, prof.read...)
-		return result{code, out.String(), errs.String()}
-	}
 	cmd := p.command(args...)
-	cmd.Stdin = strings.NewReader(stdin)
 	return finish(p.t, cmd, cmd.Run)
 }
 
-// plainVerbs are those that do in this process what they do in one of their own, which takes longer.
-var plainVerbs = []string{completeVerb, "baseline", "check", "diff", "explain", "ingest", "model", "query", "report", "rm", "runs", "show", "sql", "tag", "trend"}
-
-var writingVerbs = []string{"baseline", "ingest", "rm", "tag"}
-
-// isUnread says whether no verb of askingVerbs looks at a variable of the environment: those of stand-ins and of what a capture is made with.
-func isUnread(kv string) bool {
-	name, _, _ := strings.Cut(kv, "=")
-	return strings.HasPrefix(name, "NSYS_FAKE") || slices.Contains([]string{"PATH", "TMPDIR", "PROF_NSYS", "PROF_NCU", "LD_LIBRARY_PATH", "CUDA_HOME", "SLURM_JOB_ID"}, name)
+// runWith runs prof in this process.
+func (p *place) runWith(stdin string, args ...string) result {
+	p.t.Helper()
+	if p.apart && !slices.Contains(readingVerbs, args[0]) {
+		return p.process(args...)
+	}
+	var out, errs bytes.Buffer
+	code := p.runOn(strings.NewReader(stdin), &out, &errs, args...)
+	return result{code, p.asGiven(out.String(), args), p.asGiven(errs.String(), args)}
 }
 
-// askingVerbs are plain where the environment is that of a capture.
-var askingVerbs = []string{"query", "runs", "sql"}
+// runOn runs prof in this process.
+func (p *place) runOn(stdin io.Reader, stdout, stderr io.Writer, args ...string) int {
+	p.session.Dir, p.session.Env = p.dir, p.environ()
+	wasSettled := p.session.read == nil
+	code := p.session.Run(p.t.Context(), stdin, stdout, stderr, p.homed(args)...)
+	if wasSettled && p.session.read != nil {
+		p.t.Cleanup(p.settle)
+	}
+	return code
+}
 
-// isPlain says whether a command may run in this process: the warehouse is there or not needed, and neither the environment nor the folder
-// matters.
-func (p *place) isPlain(args []string) bool {
-	isOfCapture := len(args) > 0 && slices.Contains(askingVerbs, args[0]) && !slices.ContainsFunc(p.env, func(kv string) bool { return !isUnread(kv) })
-	if len(args) == 0 || !slices.Contains(plainVerbs, args[0]) || p.env != nil && !isOfCapture || !exists(p.path(".prof/warehouse.duckdb")) && !slices.Contains([]string{"ingest", "model"}, args[0]) {
-		return false
+// asGiven is a text with the paths of files that were given from the place's folder as a process in that folder would say them: the program in this
+// process has to put the folder before them.
+func (p *place) asGiven(text string, args []string) string {
+	if slices.ContainsFunc(args, func(arg string) bool { return strings.Contains(arg, p.dir) }) {
+		return text
 	}
-	if at := slices.Index(args, "--out"); at < 0 && args[0] == "report" || at >= 0 && at+1 < len(args) && args[at+1] != "-" { // it writes files
-		return false
+	kept := []string{p.path(".prof")} // homes are said with their folder
+	if at := slices.Index(args, "--home"); at >= 0 && at+1 < len(args) {
+		kept = append(kept, p.path(args[at+1]))
 	}
-	return !slices.ContainsFunc(args[1:], func(arg string) bool {
-		_, value, _ := strings.Cut(arg, "=")
-		return slices.ContainsFunc([]string{arg, value}, func(path string) bool {
-			return path != "" && !filepath.IsAbs(path) && (exists(p.path(path)) || exists(path))
-		})
-	})
+	for _, kv := range p.env {
+		if home, is := strings.CutPrefix(kv, "PROF_HOME="); is {
+			kept = append(kept, home)
+		}
+	}
+	var out strings.Builder
+	dir := p.dir + string(filepath.Separator)
+	for {
+		before, after, found := strings.Cut(text, dir)
+		out.WriteString(before)
+		if !found {
+			return out.String()
+		}
+		if rest := text[len(before):]; slices.ContainsFunc(kept, func(home string) bool { return strings.HasPrefix(rest, home) }) {
+			out.WriteString(dir)
+		}
+		text = after
+	}
 }
 
 // finish runs a command to its end.
@@ -241,86 +293,57 @@ func whole(expr string) *regexp.Regexp { return regexp.MustCompile(`\A(?s:` + ex
 
 func (p *place) sql(text string) string { p.t.Helper(); return p.ok("sql", "--format", "csv", text) }
 
-// template is a warehouse with one run, "a", of the capture kernels, and its tables.
-var template = sync.OnceValues(func() (string, error) {
-	dir := filepath.Join(filepath.Dir(built), "template")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		return "", err
-	}
-	path, err := filepath.Abs(filepath.Join("..", "..", "testdata", "nsys", filepath.FromSlash(kernels)))
-	if err != nil {
-		return "", err
-	}
-	cmd := exec.Command(built, "--home", filepath.Join(dir, ".prof"), "ingest", "--run", "a", path)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
-	}
-	return dir, nil
-})
+// filled is a warehouse with one run, "a", of the capture kernels.
+var filled = []testkit.Run{{Name: "a", Files: []string{"nsys/" + kernels}, TrueSums: true}}
 
-// newFilled gives a place with a copy of the template.
-func newFilled(t testing.TB) *place {
+// newFilled gives a place with a copy of filled.
+func newFilled(t testing.TB) *place { return newStored(t, filled) }
+
+// fill copies filled to the folder of a home.
+func fill(t testing.TB, home string) {
+	t.Helper()
+	testkit.CopyHome(t, home, filled...)
+}
+
+// two are the runs "a" and "llama", a later one.
+var two = []testkit.Run{filled[0], {Name: "llama", Files: []string{"nsys/" + node}, Options: ingest.Options{Tags: [][2]string{{"gpu", "h200"}}}, TrueSums: true}}
+
+// repeated are three runs of one workload, of three repeats each: two of the same code, one of other.
+var repeated = []testkit.Run{{Name: "sdpa-1", Files: []string{"capture/llama/sdpa-1"}, TrueSums: true}, {Name: "sdpa-2", Files: []string{"capture/llama/sdpa-2"}, TrueSums: true}, {Name: "eager", Files: []string{"capture/llama/eager"}, TrueSums: true}}
+
+// various are runs of every kind, in alphabetical order.
+var various = []testkit.Run{
+	{Name: "both", Files: []string{"nsys/" + kernels, "ncu/kernels-prefill.ncu-rep.gz"}, TrueSums: true},
+	{Name: "emit", Files: []string{"nsys/emit-nvtx/emit-nvtx.sqlite.gz"}, TrueSums: true},
+	{Name: "llama", Files: []string{"nsys/" + llama, "workload/llama-graph-node.workload.json"}, TrueSums: true},
+	{Name: "model", Files: []string{"model/deepseek-ocr.config.json"}, TrueSums: true},
+	{Name: "nccl", Files: []string{"nsys/" + nccl}, TrueSums: true},
+	{Name: "node", Files: []string{"nsys/" + node}, TrueSums: true},
+	{Name: "profiled", Files: []string{"ncu/llama.sqlite.gz", "ncu/llama.ncu-rep.gz"}, TrueSums: true},
+	{Name: "ranks", Files: []string{"ranks/rank0.trace.json.gz", "ranks/rank1.trace.json.gz"}, TrueSums: true},
+}
+
+// textRun is a run of a file with a text.
+func textRun(run, file, text string) testkit.Run {
+	return testkit.Run{Name: run, Key: fmt.Sprintf("%s %x", file, sha256.Sum256([]byte(text))), Make: func(dir string) ([]string, error) {
+		path := filepath.Join(dir, file)
+		return []string{path}, os.WriteFile(path, []byte(text), 0o644)
+	}}
+}
+
+// newStored gives a place with a copy of a stored warehouse.
+func newStored(t testing.TB, runs []testkit.Run) *place {
 	t.Helper()
 	p := newPlace(t)
-	fill(t, p.path(".prof"))
+	testkit.CopyHome(t, p.path(".prof"), runs...)
 	return p
 }
 
-// fill copies the template's home to a folder.
-func fill(t testing.TB, home string) {
+// reading gives a place whose home is a stored warehouse itself, which is open for all tests of the process. Nothing may write to it.
+func reading(t testing.TB, runs []testkit.Run) *place {
 	t.Helper()
-	from, err := template()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.CopyFS(home, os.DirFS(filepath.Join(from, ".prof"))); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// storedRun is a run and its captures in testdata/nsys.
-type storedRun struct {
-	name  string
-	files []string
-}
-
-// repeated are three runs of one workload, of three repeats each: two of the same code, one of other.
-var repeated = []storedRun{{"sdpa-1", []string{"../capture/llama/sdpa-1"}}, {"sdpa-2", []string{"../capture/llama/sdpa-2"}}, {"eager", []string{"../capture/llama/eager"}}}
-
-// various are runs of every kind, in alphabetical order.
-var various = []storedRun{
-	{"both", []string{kernels, "../ncu/kernels-prefill.ncu-rep.gz"}}, {"emit", []string{"emit-nvtx/emit-nvtx.sqlite.gz"}}, {"llama", []string{llama, "../workload/llama-graph-node.workload.json"}},
-	{"model", []string{"../model/deepseek-ocr.config.json"}}, {"nccl", []string{nccl}}, {"node", []string{node}}, {"profiled", []string{"../ncu/llama.sqlite.gz", "../ncu/llama.ncu-rep.gz"}},
-	{"ranks", []string{"../ranks/rank0.trace.json.gz", "../ranks/rank1.trace.json.gz"}},
-}
-
-// storedHomes are the homes that several tests begin with, by their runs: storing them takes longer than a copy.
-var storedHomes sync.Map
-
-// newStored gives a place with runs, stored in their order.
-func newStored(t testing.TB, runs []storedRun) *place {
-	t.Helper()
-	home := filepath.Join(filepath.Dir(built), "stored-"+fmt.Sprintf("%x", sha256.Sum256(fmt.Append(nil, runs)))[:12])
-	store, _ := storedHomes.LoadOrStore(home, sync.OnceValue(func() error {
-		for _, r := range runs {
-			args := []string{"--home", home, "ingest", "--run", r.name}
-			for _, f := range r.files {
-				args = append(args, exported(t, f))
-			}
-			if out, err := exec.Command(built, args...).CombinedOutput(); err != nil {
-				return fmt.Errorf("%w: %s", err, out)
-			}
-		}
-		return nil
-	}))
-	err := store.(func() error)()
 	p := newPlace(t)
-	if err == nil {
-		err = os.CopyFS(p.path(".prof"), os.DirFS(home))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	p.home = testkit.Warehouse(t, runs...).Home.Dir
 	return p
 }
 
@@ -434,6 +457,9 @@ func listing(t testing.TB, dir string) []string {
 	}
 	return out
 }
+
+// patience is how long tests wait for what takes a moment on a machine that does nothing else.
+const patience = 2 * time.Minute
 
 // within fails the test when cond does not come true in time.
 func within(t testing.TB, limit time.Duration, what string, cond func() bool) {

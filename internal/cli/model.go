@@ -80,7 +80,7 @@ func (p *program) model(c *cli.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if dir := c.String("out"); dir != "" {
+	if dir := p.path(c.String("out")); dir != "" {
 		if err := p.writeStatic(dir, s); err != nil {
 			return err
 		}
@@ -123,7 +123,7 @@ func (p *program) staticSource(c *cli.Context) (*schema.Warehouse, schema.Run, e
 	if err != nil {
 		return nil, schema.Run{}, err
 	}
-	run, err := ingest.Model(c.Context, w, c.Args().First(), model.Options{Assume: c.Bool("assume"), Image: image}, time.Now())
+	run, err := ingest.Model(c.Context, w, p.path(c.Args().First()), model.Options{Assume: c.Bool("assume"), Image: image}, time.Now())
 	if err != nil {
 		w.Close()
 		return nil, schema.Run{}, err

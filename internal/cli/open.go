@@ -43,19 +43,27 @@ func lockWaitFrom(text string) (time.Duration, error) {
 }
 
 func (p *program) home(c *cli.Context) (schema.Home, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return schema.Home{}, err
-	}
-	home, err := schema.FindHome(dir, c.String("home"))
+	home, err := p.findHome(c.String("home"))
 	if err == nil && home.Lake != nil {
-		err = openKeys(home.Lake)
+		err = p.openKeys(home.Lake)
 	}
 	home.Shared = c.Bool(sharedName)
 	if _, missing := os.Stat(home.Dir); err == nil && home.Shared && missing == nil {
 		err = usagef("--shared is for a home that is made now, and %s is there; to share it: chmod -R g+rwX,o= %[1]s; find %[1]s -type d -exec chmod g+s {} +", home.Dir)
 	}
 	return home, err
+}
+
+// findHome finds the home that at names, a folder or a lake, else the nearest.
+func (p *program) findHome(at string) (schema.Home, error) {
+	dir, err := p.workDir()
+	if err != nil {
+		return schema.Home{}, err
+	}
+	if !strings.HasPrefix(at, schema.LakePrefix) {
+		at = p.path(at)
+	}
+	return schema.FindHome(dir, at)
 }
 
 // sharedName is the option of verbs that make a home.
@@ -66,8 +74,8 @@ func sharedFlag() cli.Flag {
 }
 
 // openKeys finds what opens a lake.
-func openKeys(l *schema.Lake) (err error) {
-	l.Access, err = schema.ReadLakeAccess(l.Secret, os.Getenv)
+func (p *program) openKeys(l *schema.Lake) (err error) {
+	l.Access, err = schema.ReadLakeAccess(l.Secret, p.getenv)
 	return err
 }
 
@@ -176,7 +184,7 @@ func (p *program) openAs(c *cli.Context, home schema.Home, o schema.Options) (*s
 	if p.lent != nil {
 		return p.lent, nil
 	}
-	wait, err := lockWaitFrom(os.Getenv("PROF_WAIT"))
+	wait, err := lockWaitFrom(p.getenv("PROF_WAIT"))
 	if err != nil {
 		return nil, err
 	}
@@ -317,7 +325,7 @@ func (p *program) notes(list []string) {
 // options says what the output can show.
 func (p *program) options(c *cli.Context) typeset.Options {
 	o := typeset.Options{Wide: c.Bool("wide"), Safe: c.Bool("safe"), Width: p.width()}
-	o.Color = isTerminal(p.out) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	o.Color = isTerminal(p.out) && p.getenv("NO_COLOR") == "" && p.getenv("TERM") != "dumb"
 	return o
 }
 
@@ -339,7 +347,7 @@ func (p *program) width() int {
 			return w
 		}
 	}
-	if w, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && w > 0 {
+	if w, err := strconv.Atoi(p.getenv("COLUMNS")); err == nil && w > 0 {
 		return w
 	}
 	return pipeWidth

@@ -83,10 +83,10 @@ func (p *program) packRuns(c *cli.Context) (err error) {
 	}
 	slices.SortFunc(runs, func(a, b schema.Run) int { return cmp.Compare(a.ID, b.ID) })
 	near := filepath.Dir(cmp.Or(out, "."))
-	if st, err := os.Stat(out); err == nil && !st.Mode().IsRegular() { // a pipe or a device
+	if st, err := os.Stat(p.path(out)); err == nil && !st.Mode().IsRegular() { // a pipe or a device
 		near = "."
 	}
-	temp, err := scratchNear(near)
+	temp, err := scratchNear(p.path(near))
 	if err != nil {
 		return err
 	}
@@ -106,7 +106,7 @@ func (p *program) packRuns(c *cli.Context) (err error) {
 		return write(p.out)
 	}
 	out = cmp.Or(out, head.Runs[0].Report+pack.End)
-	if err := file.Replace(out, write); err != nil {
+	if err := file.Replace(p.path(out), write); err != nil {
 		return err
 	}
 	what, reports := "run "+runs[0].Name, "report"
@@ -190,11 +190,11 @@ var ofPacked = []string{"run", "home", sharedName, "memory"}
 
 // ingestPacked stores a packed run, where the command line names one.
 func (p *program) ingestPacked(c *cli.Context) (is bool, err error) {
-	at := slices.IndexFunc(c.Args().Slice(), pack.Is)
+	at := slices.IndexFunc(p.paths(c.Args().Slice()), pack.Is)
 	if at < 0 {
 		return false, nil
 	}
-	path := c.Args().Get(at)
+	path := p.path(c.Args().Get(at))
 	if c.NArg() > 1 {
 		return true, usagef("%s is a packed file: ingest it by itself", path)
 	}

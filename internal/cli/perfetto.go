@@ -61,7 +61,7 @@ func (p *program) exportPerfetto(c *cli.Context, w *schema.Warehouse, run schema
 	if out == "" {
 		err = write(p.out)
 	} else {
-		err = file.Replace(out, write)
+		err = file.Replace(p.path(out), write)
 	}
 	if notFile != nil {
 		return notFile

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -182,7 +181,7 @@ func (p *program) inline() (func(*picture.Picture) error, error) {
 	if to == nil {
 		return nil, usagef("--inline shows a picture in a terminal, and the output goes elsewhere: use --out FILE")
 	}
-	kind, err := picture.TerminalOf(os.Getenv)
+	kind, err := picture.TerminalOf(p.getenv)
 	if err != nil {
 		return nil, usagef("--inline: %w; use --out FILE", err)
 	}

@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -179,7 +178,7 @@ func toFile(c *cli.Context) error {
 // writeAnswer writes an answer into a file, and its notes to stderr.
 func (p *program) writeAnswer(c *cli.Context, w *schema.Warehouse, f *frame.Frame) error {
 	out := c.String("out")
-	if err := queries.WriteParquet(c.Context, w, f, out); err != nil {
+	if err := queries.WriteParquet(c.Context, w, f, p.path(out)); err != nil {
 		return err
 	}
 	p.notes(f.Notes)
@@ -192,7 +191,7 @@ const peakEnv = "PROF_PEAK_TFLOPS"
 
 // peakFromEnv takes the peak of a GPU from the environment where a query asks for one and none was given, and says so.
 func (p *program) peakFromEnv(q queries.Query, args queries.Args) error {
-	text := os.Getenv(peakEnv)
+	text := p.getenv(peakEnv)
 	if _, given := args["peak"]; given || text == "" || !slices.ContainsFunc(q.Params, func(x queries.Param) bool { return x.Name == "peak" }) {
 		return nil
 	}

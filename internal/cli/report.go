@@ -182,6 +182,7 @@ func (p *program) reportRun(c *cli.Context, w *schema.Warehouse, run schema.Run)
 		}
 		return files[0].Write(p.out, r)
 	}
+	dir = p.path(dir)
 	own := dir == ""
 	if own {
 		dir = filepath.Join(w.Home.Dir, runsName, capture.FolderName(run.Name), "reports")

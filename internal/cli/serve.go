@@ -62,7 +62,7 @@ func (p *program) serve(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	work, err := jobsFrom(c, home)
+	work, err := p.jobsFrom(c, home)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (p *program) serveHome(c *cli.Context, home schema.Home, listen string, gua
 }
 
 // jobsFrom says which jobs and uploads are allowed.
-func jobsFrom(c *cli.Context, home schema.Home) (o jobs.Options, err error) {
+func (p *program) jobsFrom(c *cli.Context, home schema.Home) (o jobs.Options, err error) {
 	o = jobs.Options{Home: home.Dir, AllowRun: c.Bool("allow-run"), AllowIngest: c.Bool("allow-ingest"), CaptureFolders: filepath.Join(home.Dir, runsName), Config: jobs.DefaultConfig()}
 	if !o.AllowRun && !o.AllowIngest {
 		if c.IsSet("config") {
@@ -117,13 +117,13 @@ func jobsFrom(c *cli.Context, home schema.Home) (o jobs.Options, err error) {
 		return o, err
 	}
 	o.Command = []string{self, "--home=" + home.Dir}
-	path := c.String("config")
+	path := p.path(c.String("config"))
 	if path == "" {
 		path = filepath.Join(home.Dir, jobs.ConfigName)
 	} else if _, err := os.Stat(path); err != nil {
 		return o, err
 	}
-	if o.Config, err = jobs.ReadConfig(path, jobs.CaptureOptions{Names: jobOptions(), Check: captureCheck(home)}); err != nil {
+	if o.Config, err = jobs.ReadConfig(path, jobs.CaptureOptions{Names: jobOptions(), Check: p.captureCheck(home)}); err != nil {
 		return o, &usageError{err}
 	}
 	return o, nil
@@ -141,7 +141,7 @@ func jobOptions() (out []string) {
 }
 
 // captureCheck says what prof capture would refuse of options, as far as that depends on no files but the home's config.yaml.
-func captureCheck(home schema.Home) func(args []string) error {
+func (p *program) captureCheck(home schema.Home) func(args []string) error {
 	return func(args []string) error {
 		set := flag.NewFlagSet("capture", flag.ContinueOnError)
 		set.SetOutput(io.Discard)
@@ -154,9 +154,9 @@ func captureCheck(home schema.Home) func(args []string) error {
 			return err
 		}
 		c := cli.NewContext(nil, set, nil)
-		o, err := captureOptions(c, home, nil)
+		o, err := p.captureOptions(c, home, nil)
 		if err == nil {
-			_, err = storeOptions(c, o)
+			_, err = p.storeOptions(c, o)
 		}
 		return err
 	}
@@ -196,7 +196,7 @@ func (nopCloser) Close() error { return nil }
 
 // newAsker answers questions about a home's warehouse until end is called.
 func (p *program) newAsker(c *cli.Context, home schema.Home) (asker *ask.Asker, end func(), err error) {
-	runner, err := runnerOf(c)
+	runner, err := p.runnerOf(c)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -204,12 +204,12 @@ func (p *program) newAsker(c *cli.Context, home schema.Home) (asker *ask.Asker, 
 	if err != nil {
 		return nil, nil, err
 	}
-	return ask.New(live, verbOf(home), runner), live.Close, nil
+	return ask.New(live, p.verbOf(home), runner), live.Close, nil
 }
 
 // openLive opens the warehouse to read it for as long as the process lives.
 func (p *program) openLive(c *cli.Context, home schema.Home) (*schema.Live, error) {
-	wait, err := lockWaitFrom(os.Getenv("PROF_WAIT"))
+	wait, err := lockWaitFrom(p.getenv("PROF_WAIT"))
 	if err != nil {
 		return nil, err
 	}
@@ -222,10 +222,10 @@ func (p *program) openLive(c *cli.Context, home schema.Home) (*schema.Live, erro
 }
 
 // verbOf runs verbs on an open warehouse of a home.
-func verbOf(home schema.Home) ask.Verb {
+func (p *program) verbOf(home schema.Home) ask.Verb {
 	return func(ctx context.Context, w *schema.Warehouse, out io.Writer, args ...string) error {
 		v := newProgram(append([]string{"prof", "--home=" + home.Dir}, args...), strings.NewReader(""), out, io.Discard)
-		v.lent = w
+		v.lent, v.dir, v.env = w, p.dir, p.env
 		app, err := v.app()
 		if err != nil {
 			return err
@@ -256,7 +256,7 @@ func (p *program) guardFrom(c *cli.Context) (serve.Guard, error) {
 	if err != nil {
 		return g, usagef("--listen %s: write ADDRESS:PORT, such as 127.0.0.1:7321", c.String("listen"))
 	}
-	path := c.String("token-file")
+	path := p.path(c.String("token-file"))
 	if path == "" {
 		if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
 			return g, usagef("--listen %s can be reached by others: give --token-file FILE, or listen on 127.0.0.1", c.String("listen"))
@@ -268,7 +268,7 @@ func (p *program) guardFrom(c *cli.Context) (serve.Guard, error) {
 		return g, fmt.Errorf("read the token: %w", err)
 	}
 	others := os.FileMode(0o077)
-	if dir := os.Getenv("CREDENTIALS_DIRECTORY"); dir != "" && filepath.Dir(path) == filepath.Clean(dir) {
+	if dir := p.getenv("CREDENTIALS_DIRECTORY"); dir != "" && filepath.Dir(path) == filepath.Clean(dir) {
 		others &^= 0o040 // systemd lets the service's user read its credentials by an access list, whose mask is the mode's rights of the group
 	}
 	if st.Mode().Perm()&others != 0 {

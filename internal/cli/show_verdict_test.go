@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"testing"
 
-	"prof/ingest/derive"
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/judge"
 	"prof/schema"
@@ -14,10 +14,10 @@ import (
 // without what Nsight Compute profiled, and of several GPUs.
 func TestShowSaysWhatTheReportSays(t *testing.T) {
 	t.Parallel()
-	p := newStored(t, various)
+	w := testkit.Warehouse(t, various...)
 	bounds := map[judge.Bound]bool{}
 	for _, name := range []string{"both", "profiled", "nccl", "ranks", "llama"} {
-		screen, report := p.asked(name)
+		screen, report := askedBoth(t, w, name)
 		for key, f := range screen.Frames {
 			if key == "diagnostics" {
 				continue // which the screen counts, and a report shows as warnings
@@ -52,27 +52,18 @@ func TestShowSaysWhatTheReportSays(t *testing.T) {
 	}
 }
 
-// asked gives what the screen of a run asks, and its report.
-func (p *place) asked(name string) (screen, report *judge.Report) {
-	p.t.Helper()
-	w, err := schema.Open(p.t.Context(), schema.Home{Dir: p.path(".prof")}, schema.Options{Defs: queries.Relations{}, Facts: derive.Facts{}})
+// askedBoth gives what the screen of a run asks, and its report.
+func askedBoth(t *testing.T, w *schema.Warehouse, name string) (screen, report *judge.Report) {
+	t.Helper()
+	run, err := w.Resolve(t.Context(), name)
 	if err != nil {
-		p.t.Fatal(err)
+		t.Fatal(err)
 	}
-	defer func() {
-		if err := w.Close(); err != nil {
-			p.t.Error(err)
-		}
-	}()
-	run, err := w.Resolve(p.t.Context(), name)
-	if err != nil {
-		p.t.Fatal(err)
+	if screen, err = askScreen(t.Context(), queries.NewAsker(w), run); err != nil {
+		t.Fatal(err)
 	}
-	if screen, err = askScreen(p.t.Context(), queries.NewAsker(w), run); err != nil {
-		p.t.Fatal(err)
-	}
-	if report, err = queries.NewReport(p.t.Context(), queries.NewAsker(w), run, queries.ReportOptions{}); err != nil {
-		p.t.Fatal(err)
+	if report, err = queries.NewReport(t.Context(), queries.NewAsker(w), run, queries.ReportOptions{}); err != nil {
+		t.Fatal(err)
 	}
 	return screen, report
 }

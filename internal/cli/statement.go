@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -45,7 +46,7 @@ const (
 )
 
 // runnerOf runs statements in processes with the memory that the command line gives DuckDB.
-func runnerOf(c *cli.Context) (ask.Runner, error) {
+func (p *program) runnerOf(c *cli.Context) (ask.Runner, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -71,7 +72,7 @@ func runnerOf(c *cli.Context) (ask.Runner, error) {
 		cmd := exec.CommandContext(ctx, self, statementVerb)
 		cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(request), wrote, said
 		cmd.ExtraFiles = []*os.File{w.Copied()}
-		cmd.Env = append(os.Environ(), "TMPDIR="+dir.Path)
+		cmd.Env = append(slices.Clone(p.env), "TMPDIR="+dir.Path)
 		err = cmd.Run()
 		var exit *exec.ExitError
 		switch {

@@ -22,7 +22,7 @@ func (p *program) exportParquet(c *cli.Context, w *schema.Warehouse, run schema.
 	if out == "" {
 		return usagef("--to parquet writes a folder: name it with --out DIR")
 	}
-	rows, err := w.ExportRun(c.Context, run, out)
+	rows, err := w.ExportRun(c.Context, run, p.path(out))
 	if err == nil {
 		fmt.Fprintf(p.err, "wrote run %s, %s, to %s\n", run.Name, typeset.Plural(rows, "row", "rows"), out)
 	}
@@ -52,7 +52,7 @@ func (p *program) importRuns(c *cli.Context) error {
 	if c.NArg() != 1 {
 		return usagef("import takes the file or folder to import; see `%s`", helpOf(c))
 	}
-	_, _, err := p.importFrom(c, c.Args().First())
+	_, _, err := p.importFrom(c, p.path(c.Args().First()))
 	return err
 }
 

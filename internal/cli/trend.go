@@ -94,7 +94,7 @@ func (p *program) trend(c *cli.Context) (err error) {
 	if err := form.Write(&text, r, show); err != nil {
 		return err
 	}
-	if err := file.Write(path, text.Bytes()); err != nil {
+	if err := file.Write(p.path(path), text.Bytes()); err != nil {
 		return err
 	}
 	fmt.Fprintln(p.err, "wrote "+path)

@@ -46,7 +46,7 @@ func (p *program) helpCommand() *cli.Command {
 			cmd, _, left := named(c.App, c.Args().Slice())
 			switch {
 			case cmd == nil:
-				return noVerb(c.App, c.Args().First())
+				return p.noVerb(c.App, c.Args().First())
 			case len(left) > 0 && len(cmd.Subcommands) > 0:
 				_, err := queries.Find(left[0])
 				return err

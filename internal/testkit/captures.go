@@ -7,17 +7,14 @@ import (
 	"prof/schema"
 )
 
-// Captures are the captures of testdata, each a run of one name for all tests.
+// Captures are the captures of testdata, each a run of one name for all tests. A new one goes to the end: its place is part of its time.
 var Captures = []Run{
 	{Name: "kernels", Files: []string{"nsys/kernels/kernels.sqlite.gz"}},
 	{Name: "kernels-stats", Files: []string{"nsys/kernels/stats"}},
 	{Name: "nccl2", Files: []string{"nsys/nccl2/nccl2.sqlite.gz"}},
-	{Name: "nccl2-tokens", Files: []string{"nsys/nccl2/nccl2.sqlite.gz", "workload/llama-graph-node.workload.json"}},
 	{Name: "nccl2-stats", Files: []string{"nsys/nccl2/stats"}},
 	{Name: "llama-graph-node", Files: []string{"nsys/llama-graph-node/llama-graph-node.sqlite.gz"}},
 	{Name: "utilised", Files: []string{"nsys/llama-graph-node/llama-graph-node.sqlite.gz", "workload/llama-graph-node.workload.json"}},
-	{Name: "utilised-eager", Files: []string{"nsys/llama-graph-node/llama-graph-node.sqlite.gz", "workload/dsocr-eager.workload.json"}},
-	{Name: "utilised-sdpa", Files: []string{"nsys/llama-graph-node/llama-graph-node.sqlite.gz", "workload/dsocr-sdpa.workload.json"}},
 	{Name: "emit-nvtx", Files: []string{"nsys/emit-nvtx/emit-nvtx.sqlite.gz"}},
 	{Name: "nsys-stacks", Files: []string{"nsys/stacks/stacks.sqlite.gz"}},
 	{Name: "variants-node", Files: []string{"nsys/variants-node/variants-node.sqlite.gz"}},
@@ -43,7 +40,6 @@ var Captures = []Run{
 	{Name: "engine-graph", Files: []string{"engine/engine-graph.sqlite.gz", "engine/config.json"}},
 	{Name: "engine-trace", Files: []string{"engine/engine.trace.json.gz", "engine/config.json"}},
 	{Name: "vllm-decode", Files: []string{"engine/vllm-decode.trace.json.gz"}},
-	{Name: "engine-contexts", Files: []string{"engine/vllm-decode.trace.json.gz", "engine/config.json"}},
 	{Name: "vllm-mixed", Files: []string{"engine/vllm-mixed.trace.json.gz"}},
 	{Name: "sglang-decode", Files: []string{"engine/sglang-decode.trace.json.gz"}},
 	{Name: "events", Files: []string{"events/streams.sqlite.gz"}},
@@ -100,6 +96,22 @@ var Captures = []Run{
 	{Name: "serving-own", Files: []string{"serving/own.json"}},
 	{Name: "first", Files: []string{"first/20251107-115812"}},
 	{Name: "model", Files: []string{"model/deepseek-ocr.config.json"}},
+	{Name: "nccl2-tokens", Files: []string{"nsys/nccl2/nccl2.sqlite.gz", "workload/llama-graph-node.workload.json"}},
+	{Name: "utilised-eager", Files: []string{"nsys/llama-graph-node/llama-graph-node.sqlite.gz", "workload/dsocr-eager.workload.json"}},
+	{Name: "utilised-sdpa", Files: []string{"nsys/llama-graph-node/llama-graph-node.sqlite.gz", "workload/dsocr-sdpa.workload.json"}},
+	{Name: "engine-contexts", Files: []string{"engine/vllm-decode.trace.json.gz", "engine/config.json"}},
+}
+
+// Demo are the runs of prof demo, and three runs of one workload under prof capture: two of the same code, one of other.
+var Demo = []Run{
+	{Name: "kernels", Files: []string{"nsys/kernels/kernels.sqlite.gz"}},
+	{Name: "two-gpus", Files: []string{"nsys/nccl2/nccl2.sqlite.gz"}},
+	{Name: "profiled", Files: []string{"ncu/llama.sqlite.gz", "ncu/llama.ncu-rep.gz"}},
+	{Name: "operators", Files: []string{"torch/llama-stack.trace.json.gz"}},
+	{Name: "llama", Files: []string{"nsys/llama-graph-node/llama-graph-node.sqlite.gz", "workload/llama-graph-node.workload.json"}},
+	{Name: "sdpa-1", Files: []string{"capture/llama/sdpa-1"}},
+	{Name: "sdpa-2", Files: []string{"capture/llama/sdpa-2"}},
+	{Name: "eager", Files: []string{"capture/llama/eager"}},
 }
 
 // Named returns captures by the names of their runs.

@@ -34,6 +34,15 @@ type Run struct {
 	Files []string // captures and facts: below testdata, or with absolute paths
 	// Options say how the files are ingested, beside name, time and id. A closure in them is not part of the warehouse's name in the cache.
 	Options ingest.Options
+	// Make, where it is not nil, writes more files of the run into an empty folder, which goes again, and returns what of it to ingest. Key and
+	// Sources, files and folders of the repository, decide what it writes.
+	Make    func(dir string) ([]string, error)
+	Key     string
+	Sources []string
+	// Then, where it is not nil, changes the warehouse once the run is stored. Key and Sources decide how.
+	Then func(ctx context.Context, w *schema.Warehouse) error
+	// TrueSums keeps the hashes of the files, so that an ingest finds them stored. No other run of the warehouse may have one of them.
+	TrueSums bool
 	// SQL changes what the files gave before facts are derived, or makes up a run without files, whose row in run is there; $run stands for its
 	// id. Kernels and ranges stay in the classes that it gives them.
 	SQL string
@@ -229,13 +238,26 @@ func Ingest(ctx context.Context, w *schema.Warehouse, i int, r Run) (err error) 
 	if w.Facts = facts; r.SQL != "" {
 		w.Facts = derive.Facts{Only: []string{}}
 	}
-	if len(r.Files)+len(o.Models)+len(o.Workloads) > 0 {
-		res, err := ingest.Run(ctx, w, paths(r.Files), o)
+	files := paths(r.Files)
+	if r.Make != nil {
+		dir, err := os.MkdirTemp("", "prof-test-made-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		made, err := r.Make(dir)
+		if err != nil {
+			return err
+		}
+		files = append(files, made...)
+	}
+	if len(files)+len(o.Models)+len(o.Workloads) > 0 {
+		res, err := ingest.Run(ctx, w, files, o)
 		if err != nil {
 			return err
 		}
 		if !res.Made {
-			return fmt.Errorf("%q: no run was made: %+v", r.Files, res)
+			return fmt.Errorf("%q: no run was made: %+v", files, res)
 		}
 	} else if err := makeRun(ctx, w, o); err != nil {
 		return err
@@ -256,8 +278,13 @@ func Ingest(ctx context.Context, w *schema.Warehouse, i int, r Run) (err error) 
 			return err
 		}
 	}
-	// One capture may be part of several runs here, which an ingest refuses.
-	_, err = w.DB.ExecContext(ctx, `UPDATE source SET sha256 = run_id::VARCHAR || source_id WHERE run_id = ?::UUID`, o.RunID)
+	if !r.TrueSums {
+		// One capture may be part of several runs here, which an ingest refuses.
+		_, err = w.DB.ExecContext(ctx, `UPDATE source SET sha256 = run_id::VARCHAR || source_id WHERE run_id = ?::UUID`, o.RunID)
+	}
+	if err == nil && r.Then != nil {
+		err = r.Then(ctx, w)
+	}
 	return err
 }
 
@@ -299,8 +326,8 @@ func nameOf(runs []Run) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		o.Warn, o.Load.Progress, o.Load.Outside, o.Pass, o.Models, o.Workloads = nil, nil, nil, nil, nil, nil
-		fmt.Fprintf(sum, "%q %+v %s %q %q\n", r.Name, o, pass, r.SQL, r.Facts)
+		o.Warn, o.Load.Progress, o.Pass, o.Models, o.Workloads = nil, nil, nil, nil, nil
+		fmt.Fprintf(sum, "%q %+v %s %q %q %t %q\n", r.Name, o, pass, r.SQL, r.Facts, r.TrueSums, r.Key)
 		for _, f := range slices.Concat(r.Files, []string{""}, r.Options.Models, []string{""}, r.Options.Workloads) {
 			if f == "" {
 				fmt.Fprintln(sum)
@@ -312,6 +339,11 @@ func nameOf(runs []Run) (string, error) {
 			}
 			fmt.Fprintf(sum, "%q\n", name)
 			if err := sumOf(sum, Path(f), func(string) bool { return true }); err != nil {
+				return "", err
+			}
+		}
+		for _, f := range r.Sources {
+			if err := sumOf(sum, filepath.Join(Root(), filepath.FromSlash(f)), func(string) bool { return true }); err != nil {
 				return "", err
 			}
 		}

@@ -64,7 +64,7 @@ func TestAsker(t *testing.T) {
 	if err := os.Remove(home.Warehouse()); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(10 * time.Second); a.Problem() == ""; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); a.Problem() == ""; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("nothing says that the warehouse has gone")
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"prof/ingest"
@@ -48,37 +49,34 @@ func TestTimelineKept(t *testing.T) {
 	}
 	defer live.Close()
 	kept, last := newTimelines(onePlace()), (*schema.Edition)(nil)
-	// get gives the index of a in the next edition, and whether it says what a new one does.
+	// get returns the index of a in the edition of the last commit, and holds that it says what a new one does.
 	get := func() *queries.Timeline {
 		t.Helper()
-		for until := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-			e, done := live.Use()
-			if e == last {
-				done()
-				if time.Now().After(until) {
-					t.Fatal("no new edition came")
-				}
-				continue
-			}
-			defer done()
-			last = e
-			of, err := (&Asker{busy: make(chan struct{}, 1)}).subject(t.Context(), e, "a")
-			if err != nil {
-				t.Fatal(err)
-			}
-			index, err := kept.get(t.Context(), e.Warehouse, of, "")
-			if err != nil {
-				t.Fatal(err)
-			}
-			fresh, err := newTimelines(onePlace()).get(t.Context(), e.Warehouse, of, "")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got, want := said(t, e.Warehouse, index), said(t, e.Warehouse, fresh); got != want {
-				t.Errorf("the kept index says %.200s, a new one %.200s", got, want)
-			}
-			return index
+		if err := live.Look(t.Context()); err != nil {
+			t.Fatal(err)
 		}
+		e, done := live.Use()
+		defer done()
+		if e == last {
+			t.Fatal("no new edition came")
+		}
+		last = e
+		of, err := (&Asker{busy: make(chan struct{}, 1)}).subject(t.Context(), e, "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		index, err := kept.get(t.Context(), e.Warehouse, of, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		fresh, err := newTimelines(onePlace()).get(t.Context(), e.Warehouse, of, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := said(t, e.Warehouse, index), said(t, e.Warehouse, fresh); got != want {
+			t.Errorf("the kept index says %.200s, a new one %.200s", got, want)
+		}
+		return index
 	}
 	first := get()
 	store("b", false, rank1)
@@ -130,7 +128,9 @@ func text(t *testing.T, v any) string {
 }
 
 // TestTurn leaves the places to other questions while those about timelines wait for an index that is made.
-func TestTurn(t *testing.T) {
+func TestTurn(t *testing.T) { synctest.Test(t, testTurn) }
+
+func testTurn(t *testing.T) {
 	busy := make(chan struct{}, 2)
 	k := newTimelines(busy)
 	k.turn <- struct{}{} // an index is made
@@ -147,13 +147,12 @@ func TestTurn(t *testing.T) {
 			ended <- err
 		}()
 	}
-	time.Sleep(50 * time.Millisecond)
+	synctest.Wait()
+	if len(busy) > 0 {
+		t.Fatal("those who wait keep the places")
+	}
 	for range cap(busy) {
-		select {
-		case busy <- struct{}{}:
-		case <-time.After(5 * time.Second):
-			t.Fatal("those who wait keep the places")
-		}
+		busy <- struct{}{}
 	}
 	cancel() // some give up, which needs a place
 	<-busy
