@@ -50,8 +50,8 @@ lint:
 
 # Read the diff before you commit it.
 golden:
-	go test $(QUICK) ./schema -run TestImage -update
 	go test $(QUICK) ./queries -run TestGolden -update
+	go test $(QUICK) ./internal/ledger -update
 	go test $(QUICK) ./queries/caveat ./queries/judge ./queries/judge/gate ./queries/judge/trend -update
 	go test $(QUICK) ./queries/judge/diff -run 'Sentences|TestErrorRates' -update
 	go test $(QUICK) ./render/chart ./render/compare ./render/report ./render/screen ./render/table ./render/typeset ./render/words -update

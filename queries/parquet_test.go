@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/schema"
 )
@@ -13,8 +14,7 @@ import (
 // TestParquet: each query's answer is the same in a Parquet file: names, types and rows.
 func TestParquet(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	load(t, w, "x", "../testdata/ncu/llama.sqlite.gz", "../testdata/ncu/llama.ncu-rep.gz", llamaWorkload)
+	w := testkit.Copy(t, testkit.Run{Name: "x", Files: []string{"ncu/llama.sqlite.gz", "ncu/llama.ncu-rep.gz", "workload/llama-graph-node.workload.json"}})
 	dir := t.TempDir()
 	for name, f := range frames(t, w, "x", "") {
 		path := filepath.Join(dir, "answer.parquet")

@@ -1,12 +1,14 @@
 package cli
 
 import (
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"prof/internal/exports"
+	"prof/internal/testkit"
 )
 
 // kernelRows changes the rows of kernels of a capture, which give back what is to be in their place.
@@ -28,7 +30,8 @@ func kernelRows(t *testing.T, path string, change func(of *exports.Table) [][]an
 func TestAbsurdDevices(t *testing.T) {
 	t.Parallel()
 	const many = 100_000
-	for name, change := range map[string]func(of *exports.Table) [][]any{
+	var runs []testkit.Run
+	changes := map[string]func(of *exports.Table) [][]any{
 		"one of device -1": func(of *exports.Table) [][]any {
 			of.Rows[3][of.Column("deviceId")] = int64(-1)
 			return of.Rows
@@ -39,7 +42,7 @@ func TestAbsurdDevices(t *testing.T) {
 			}
 			return of.Rows
 		},
-		"100,000 devices": func(of *exports.Table) (rows [][]any) {
+		"100000 devices": func(of *exports.Table) (rows [][]any) {
 			for i := range int64(many) {
 				r := slices.Clone(of.Rows[i%int64(len(of.Rows))])
 				for _, c := range []string{"start", "end"} {
@@ -50,20 +53,26 @@ func TestAbsurdDevices(t *testing.T) {
 			}
 			return rows
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p := newPlace(t)
-			p.ok("ingest", "--run", "x", kernelRows(t, filepath.Join(p.dir, "in", "x.sqlite"), change))
+	}
+	for _, name := range slices.Sorted(maps.Keys(changes)) {
+		runs = append(runs, testkit.Run{Name: name, Sources: []string{"internal/cli/absurd_test.go", "internal/exports", "testdata/nsys/kernels"}, Make: func(dir string) ([]string, error) {
+			return []string{kernelRows(t, filepath.Join(dir, "x.sqlite"), changes[name])}, nil
+		}})
+	}
+	p := reading(t, runs)
+	for _, run := range runs {
+		t.Run(run.Name, func(t *testing.T) {
+			p, x := p.of(t), run.Name
 			for _, verb := range []string{"show", "explain", "query"} {
-				args := []string{verb, "x"}
+				args := []string{verb, x}
 				if verb == "query" {
-					args = []string{verb, "concurrency", "--run", "x"}
+					args = []string{verb, "concurrency", "--run", x}
 				}
 				if out := p.ok(args...); len(out) > 1<<20 {
 					t.Errorf("prof %s is of %d bytes", strings.Join(args, " "), len(out))
 				}
 			}
-			p.ok("report", "x", "--out", "-")
+			p.ok("report", x, "--out", "-")
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"encoding/xml"
 	"path/filepath"
@@ -8,23 +9,23 @@ import (
 	"testing"
 
 	"prof/internal/testkit"
+	"prof/schema"
 )
 
-// judgedRuns are two captures of three processes each: sdpa-1, and eager, of which the kernels take about 10 % longer and are more.
-var judgedRuns = []testkit.Run{{Name: "sdpa-1", Files: []string{"capture/llama/sdpa-1"}}, {Name: "eager", Files: []string{"capture/llama/eager"}}}
-
-// newJudged gives a place with them, of which sdpa-1 is the baseline main.
-func newJudged(t *testing.T) *place {
-	t.Helper()
-	p := newStored(t, judgedRuns)
-	p.ok("baseline", "set", "main", "sdpa-1")
-	return p
-}
+// judgedRuns are two captures of three processes each: sdpa-1, which is the baseline main, and eager, of which the kernels take about 10 % longer
+// and are more.
+var judgedRuns = []testkit.Run{{Name: "sdpa-1", Files: []string{"capture/llama/sdpa-1"}}, {Name: "eager", Files: []string{"capture/llama/eager"}, Key: "with a baseline", Then: func(ctx context.Context, w *schema.Warehouse) error {
+	run, err := w.Resolve(ctx, "sdpa-1")
+	if err != nil {
+		return err
+	}
+	return w.SetBaseline(ctx, "main", run, testkit.Now)
+}}}
 
 // TestCheck holds exit codes, verdicts and forms, with real captures.
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	p := newJudged(t)
+	p := reading(t, judgedRuns)
 	// The run against itself differs in nothing: the built-in rule holds for each stage.
 	p.wantLike(0, `passed: 2 of 2 rules hold against sdpa-1 \(baseline:main\)\n.*holds +stage\.decode\.gpu_span_ns .*holds +stage\.prefill\.gpu_span_ns .*note: both sides are the same captures\n`, "", "check", "sdpa-1")
 
@@ -80,7 +81,7 @@ func TestCheck(t *testing.T) {
 // TestCheckForms: files get the form that their endings tell, stdout the table or the form asked for, and all tell the same.
 func TestCheckForms(t *testing.T) {
 	t.Parallel()
-	p := newJudged(t)
+	p := reading(t, judgedRuns)
 	write(t, p.path("perf.rules"), []byte("# a gate\nstage.decode.launches <= +0\nstage.prefill.launches <= 1000 # absolute\nstage.x.launches <= 1\n"))
 	r := p.run("check", "eager", "--rules", "perf.rules", "--out", "a.md", "--out", "a.xml", "--out", "a.json", "--out", "a.txt")
 	if r.code != 3 || !strings.HasPrefix(r.out, "regression: 1 of 3 rules broken, 1 cannot be judged") || r.err != "" {
@@ -116,7 +117,7 @@ func TestCheckForms(t *testing.T) {
 // TestCheckRules: which rules there are, and which baseline.
 func TestCheckRules(t *testing.T) {
 	t.Parallel()
-	p := newJudged(t)
+	p := newStored(t, judgedRuns)
 	write(t, p.path(".prof/rules"), []byte("stage.decode.launches <= 10\n"))
 	p.wantLike(3, `regression: 1 of 1 rules broken\n.*`, "", "check", "eager")
 	// Others are in place of that file, and all of them count.

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"prof/internal/diagnosis"
+	"prof/internal/testkit"
 	"prof/testdata"
 )
 
@@ -147,6 +148,17 @@ type diagnosed struct {
 	isRight bool
 }
 
+// harmedRun is the run of a capture that is made of a base.
+func harmedRun(b diagnosis.Base, name string, made func() *diagnosis.Capture) testkit.Run {
+	sources := []string{"internal/diagnosis", "internal/exports"}
+	for _, of := range append(slices.Clone(b.Files), b.Profile, b.Samples) {
+		if of != "" {
+			sources = append(sources, "testdata/"+of)
+		}
+	}
+	return testkit.Run{Name: name, Sources: sources, Make: func(dir string) ([]string, error) { return made().Write(dir, name) }}
+}
+
 // everyCase is how many cases TestDiagnosis has for each one that it tries: all take two minutes of CPU.
 const everyCase = 3
 
@@ -163,28 +175,28 @@ func TestDiagnosis(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				p := newPlace(t)
-				store := func(run string, c *diagnosis.Capture) {
-					paths, err := c.Write(t.TempDir(), run)
-					if err != nil {
-						t.Fatal(err)
+				stored := []testkit.Run{harmedRun(b, "base", func() *diagnosis.Capture { return base })}
+				for i, k := range diagnosis.Cases {
+					if k.Base == b.Name && tried(i) {
+						stored = append(stored, harmedRun(b, fmt.Sprint("case-", i), func() *diagnosis.Capture { harmed, _ := k.Harm(base); return harmed }))
 					}
-					p.ok(append([]string{"ingest", "--run", run}, paths...)...)
 				}
-				store("base", base)
+				for i, k := range diagnosis.Controls {
+					if k.Base == b.Name && tried(i) {
+						stored = append(stored, harmedRun(b, fmt.Sprint("control-", i), func() *diagnosis.Capture { return k.Make(base) }))
+					}
+				}
+				p := reading(t, stored)
 				was := p.findings("base", "--top", "0", "--min-share", "0")
 				for i, k := range diagnosis.Cases {
 					if k.Base == b.Name && tried(i) {
-						run := fmt.Sprint("case-", i)
-						harmed, cost := k.Harm(base)
-						store(run, harmed)
-						rows[i] = judged(t, k, p.firstSaid(k.Want, was, run), float64(cost))
+						_, cost := k.Harm(base)
+						rows[i] = judged(t, k, p.firstSaid(k.Want, was, fmt.Sprint("case-", i)), float64(cost))
 					}
 				}
 				for i, k := range diagnosis.Controls {
 					if k.Base == b.Name && tried(i) {
 						run := fmt.Sprint("control-", i)
-						store(run, k.Make(base))
 						for _, raised := range []said{grown(was, p.findings(run)), p.coldPasses("base", run), p.worseKernel("base", run)} {
 							if raised != (said{}) {
 								t.Errorf("%s, %s: raises %+v", k.Base, k.Change, raised)

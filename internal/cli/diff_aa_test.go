@@ -1,56 +1,14 @@
 package cli
 
 import (
-	"bytes"
-	"compress/gzip"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
+
+	"prof/internal/testkit"
 )
-
-// userVersion is where an SQLite database keeps a number that means nothing to anyone but its maker.
-const userVersion = 63
-
-// sameAgain writes a copy of a capture, a file or a folder of prof capture, with other bytes of the same content, since a warehouse takes
-// no content twice.
-func sameAgain(t *testing.T, from, to string) string {
-	t.Helper()
-	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		name := filepath.Base(path)
-		if path != from {
-			if name, err = filepath.Rel(from, path); err != nil {
-				return err
-			}
-		}
-		text := read(t, path)
-		if plain, packed := strings.CutSuffix(name, ".gz"); packed {
-			unpack, err := gzip.NewReader(bytes.NewReader(text))
-			if err != nil {
-				return err
-			}
-			if text, err = io.ReadAll(unpack); err != nil {
-				return err
-			}
-			name = plain
-		}
-		if filepath.Ext(name) == ".sqlite" {
-			text[userVersion]++
-		}
-		write(t, filepath.Join(to, name), text)
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return to
-}
 
 // dsocr gives the nsys capture dsocr-sdpa: one warm-up and three passes, of whose decodes one was held up by the host.
 func dsocr(t *testing.T) string {
@@ -66,13 +24,10 @@ func dsocr(t *testing.T) string {
 	return path
 }
 
-// twice ingests a capture under two names, one and other.
-func twice(t *testing.T, path string) *place {
+// twice gives a place with a capture under two names, one and other.
+func twice(t *testing.T, file string) *place {
 	t.Helper()
-	p := newPlace(t)
-	p.ok("ingest", "--run", "one", path)
-	p.ok("ingest", "--run", "other", sameAgain(t, path, p.path("copy")))
-	return p
+	return reading(t, []testkit.Run{{Name: "one", Files: []string{file}}, {Name: "other", Files: []string{file}}})
 }
 
 // sameTwice holds that a capture under two names does not differ in anything, in whatever way it is looked at.
@@ -108,17 +63,18 @@ func sameTwice(t *testing.T, p *place) {
 func TestSameTwice(t *testing.T) {
 	t.Parallel()
 	t.Run("repeats of a decoder", func(t *testing.T) {
-		sameTwice(t, twice(t, exported(t, "../capture/llama/sdpa-1")))
+		sameTwice(t, twice(t, "capture/llama/sdpa-1"))
 	})
 	t.Run("dsocr-sdpa", func(t *testing.T) {
-		sameTwice(t, twice(t, dsocr(t)))
+		dsocr(t)
+		sameTwice(t, twice(t, "../../shared/captures/nsys/dsocr-sdpa/dsocr-sdpa.sqlite.gz"))
 	})
 }
 
 // TestSameCode: two captures of the same code on the same machine, each of three repeats, are not told to differ.
 func TestSameCode(t *testing.T) {
 	t.Parallel()
-	p := newStored(t, repeated)
+	p := reading(t, repeated)
 	for _, metric := range []string{"gpu_span_ns", "gpu_busy_ns", "gpu_sum_ns", "cpu_ns"} {
 		d := p.diff("sdpa-1", "sdpa-2", "--metric", metric)
 		for _, s := range d.Stages {

@@ -6,14 +6,15 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"prof/internal/testkit"
 )
 
 // TestExplain holds the forms of explain, that its lines fit, and that the commands it names run.
 func TestExplain(t *testing.T) {
 	t.Parallel()
-	p := newFilled(t)
+	p := reading(t, []testkit.Run{filled[0], {Name: "it's", Files: []string{"nsys/" + llama}}})
 	p.env = append(p.env, "COLUMNS=80")
-	p.ok("ingest", "--run", "it's", exported(t, llama))
 	text := p.ok("explain", "it's", "--top", "3")
 	if !strings.HasPrefix(text, "run it's\nprefill: ") || !strings.Contains(text, " on GPU 0, busy 86.") || strings.Index(text, "passes of decode differ") > strings.Index(text, "\n 1  decode: about ") || strings.Count(text, "passes of decode differ") != 1 ||
 		strings.Count(text, "\n    see: ") != 3 || !strings.Contains(text, "note: savings overlap") {

@@ -10,6 +10,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"prof/ingest"
+	"prof/internal/testkit"
 )
 
 var (
@@ -73,8 +76,7 @@ func openMetrics(t *testing.T, text string) (values map[point]string, labels map
 // TestExportMetrics compares each figure with the query that it is from: what has a number there is there, and what has none is not.
 func TestExportMetrics(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
-	p.ok("ingest", "--run", "a", "--tag", "git.branch=a\"b\\c", "--tag", "git-branch=2", exported(t, "llama-graph-node/llama-graph-node.sqlite.gz"), data(t, "workload/llama-graph-node.workload.json"))
+	p := reading(t, []testkit.Run{{Name: "a", Files: []string{"nsys/" + llama, "workload/llama-graph-node.workload.json"}, Options: ingest.Options{Tags: [][2]string{{"git.branch", "a\"b\\c"}, {"git-branch", "2"}}}}})
 	text := p.ok("export", "a", "--to", "openmetrics")
 	values, labels := openMetrics(t, text)
 	compared := 0

@@ -12,13 +12,14 @@ import (
 	"testing"
 
 	"prof/internal/golden"
+	"prof/internal/testkit"
 	"prof/render/perfettotest"
 )
 
 // TestExport writes a run's stacks in each form, to a file and to standard output.
 func TestExport(t *testing.T) {
 	t.Parallel()
-	p := newFilled(t)
+	p := reading(t, filled)
 	total := strings.Fields(p.ok("sql", "--format", "csv", "SELECT sum(duration_ns) AS n FROM kernel"))[1]
 	var sum int64
 	for line := range strings.Lines(p.ok("export", "--to", "folded", "--warmup")) {
@@ -62,8 +63,7 @@ func TestPprofTop(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("go is not installed")
 	}
-	p := newFilled(t)
-	p.ok("ingest", "--run", "llama", exported(t, "../torch/llama-stack.trace.json.gz"))
+	p := reading(t, []testkit.Run{filled[0], {Name: "llama", Files: []string{"torch/llama-stack.trace.json.gz"}}})
 	file, base := p.path("llama.pb.gz"), p.path("a.pb.gz")
 	if got := p.run("export", "llama", "--warmup", "--out", file); got.code != 0 || !strings.Contains(got.err, "note: FLOP known for 69.7 % of the GPU time: PyTorch's formulas") || !strings.Contains(got.err, "note: no bytes of kernels are known\n") {
 		t.Errorf("code %d, %s", got.code, got.err)
@@ -88,7 +88,7 @@ func TestPprofTop(t *testing.T) {
 // TestImport: a run goes to another home as Parquet, under its name or another.
 func TestImport(t *testing.T) {
 	t.Parallel()
-	from, to := newFilled(t), newPlace(t)
+	from, to := reading(t, filled), newPlace(t)
 	dir := from.path("runs")
 	if got := from.run("export", "a", "--to", "parquet", "--out", dir); got.code != 0 || !strings.Contains(got.err, "wrote run a, ") {
 		t.Fatalf("code %d, %s", got.code, got.err)
@@ -139,8 +139,7 @@ func TestImport(t *testing.T) {
 // TestExportPerfetto writes a trace, of all and of parts, and says what is wrong with what is asked.
 func TestExportPerfetto(t *testing.T) {
 	t.Parallel()
-	p := newFilled(t)
-	p.ok("ingest", "--run", "ncu", exported(t, "../ncu/llama.ncu-rep.gz"))
+	p := reading(t, []testkit.Run{filled[0], {Name: "ncu", Files: []string{"ncu/llama.ncu-rep.gz"}}})
 	file := p.path("a.pftrace.gz")
 	if got := p.run("export", "a", "--to", "perfetto", "--out", file); got.code != 0 || !strings.Contains(got.err, "wrote "+file+": ") || !strings.Contains(got.err, " of them device work, ") {
 		t.Fatalf("code %d, %s", got.code, got.err)

@@ -13,7 +13,10 @@ import (
 	"strings"
 	"testing"
 
+	"prof/ingest"
+	"prof/ingest/load"
 	"prof/internal/exports"
+	"prof/internal/testkit"
 	"prof/queries"
 )
 
@@ -113,6 +116,10 @@ func specimens(t *testing.T) map[string]map[string]specimen {
 	return runs
 }
 
+// extremeSources make the specimens.
+var extremeSources = []string{"internal/cli/extreme_test.go", "internal/cli/extreme_values_test.go", "internal/exports", "testdata/nsys/kernels", "testdata/nsys/variants-node", "testdata/nsys/variants-graph", "testdata/nsys/emit-nvtx",
+	"testdata/torch/graph.trace.json.gz", "testdata/torch/train.key_averages.json.gz", "testdata/ncu/pages", "testdata/ncu/kernels-prefill.ncu-rep.gz", "testdata/ncu/kernels-range.ncu-rep.gz", "testdata/ncu/variants-graph.ncu-rep.gz", "testdata/capture/llama/eager"}
+
 // together are the specimens of one seed in a minute's test: few runs, as asking everything of one takes a second or three. What is refused
 // alone must not keep the others out.
 var together = map[string][]string{
@@ -130,22 +137,27 @@ func TestExtremeValues(t *testing.T) {
 	all := specimens(t)
 	seeds := os.Getenv(extremeSeeds)
 	if seeds == "" {
-		p := newFilled(t)
+		stored := slices.Clone(filled)
 		for _, run := range slices.Sorted(maps.Keys(together)) {
 			of := all[run]
 			if of == nil {
 				of = all["nsys"]
 			}
-			var paths []string
-			for _, name := range together[run] {
-				paths = append(paths, of[name](rand.New(rand.NewPCG(1, 0)), p.path("in-"+run))...)
-			}
-			if !p.askExtreme(t, run, paths...) {
-				t.Errorf("%s is refused: nothing was asked of it", run)
-			}
+			stored = append(stored, testkit.Run{Name: run, Options: ingest.Options{Load: load.Options{WithOSRT: true}}, Sources: extremeSources, Make: func(dir string) (paths []string, err error) {
+				for _, name := range together[run] {
+					paths = append(paths, of[name](rand.New(rand.NewPCG(1, 0)), dir)...)
+				}
+				return paths, nil
+			}})
+		}
+		p := newStored(t, stored)
+		for _, run := range stored[1:] {
+			p.askExtreme(t, run.Name)
 		}
 		for name, of := range all["facts"] {
-			p.askExtreme(t, name, of(rand.New(rand.NewPCG(1, 0)), p.path("in-facts"))...)
+			if p.storeExtreme(t, name, of(rand.New(rand.NewPCG(1, 0)), p.path("in-facts"))...) {
+				p.askExtreme(t, name)
+			}
 		}
 		return
 	}
@@ -164,7 +176,8 @@ func TestExtremeValues(t *testing.T) {
 			for _, name := range slices.Sorted(maps.Keys(all[run])) {
 				p := newFilled(t) // some files are those of others in part
 				run := fmt.Sprintf("%s-%s-%d", run, name, seed)
-				if p.askExtreme(t, run, all[strings.SplitN(run, "-", 2)[0]][name](rand.New(rand.NewPCG(seed, 0)), p.path("in-"+run))...) {
+				if p.storeExtreme(t, run, all[strings.SplitN(run, "-", 2)[0]][name](rand.New(rand.NewPCG(seed, 0)), p.path("in-"+run))...) {
+					p.askExtreme(t, run)
 					asked++
 				} else {
 					refused++
@@ -179,22 +192,30 @@ func TestExtremeValues(t *testing.T) {
 // broken matches what no answer may say: an error of DuckDB's, or a panic.
 var broken = regexp.MustCompile(`[A-Z][a-z]+ Error: |internal error|panic|INTERNAL|goroutine`)
 
-// askExtreme stores files as a run and asks everything of it; false means that they were refused.
-func (p *place) askExtreme(t *testing.T, run string, paths ...string) bool {
+// askedExtreme runs a verb on a run, which may fail in plain words where it is one of those.
+func (p *place) askedExtreme(t *testing.T, run string, args ...string) result {
 	t.Helper()
-	ask := func(args ...string) bool {
-		r := p.run(args...)
-		isWrong := broken.MatchString(r.err) || broken.MatchString(r.out) || r.code > 1 || r.code == 1 && args[0] != "query" && args[0] != "ingest" && args[0] != "diff"
-		if isWrong {
-			t.Errorf("%s: prof %.300q: exit %d: %s", run, args, r.code, r.err[max(0, len(r.err)-600):])
-		} else if r.code == 1 && args[0] == "ingest" {
-			t.Logf("%s is refused: %.300s", run, r.err)
-		}
-		return r.code == 0
+	r := p.run(args...)
+	if broken.MatchString(r.err) || broken.MatchString(r.out) || r.code > 1 || r.code == 1 && args[0] != "query" && args[0] != "ingest" && args[0] != "diff" {
+		t.Errorf("%s: prof %.300q: exit %d: %s", run, args, r.code, r.err[max(0, len(r.err)-600):])
 	}
-	if !ask(append([]string{"ingest", "--with-osrt", "--run", run}, paths...)...) {
-		return false
+	return r
+}
+
+// storeExtreme stores files as a run; false means that they were refused.
+func (p *place) storeExtreme(t *testing.T, run string, paths ...string) bool {
+	t.Helper()
+	r := p.askedExtreme(t, run, append([]string{"ingest", "--with-osrt", "--run", run}, paths...)...)
+	if r.code == 1 {
+		t.Logf("%s is refused: %.300s", run, r.err)
 	}
+	return r.code == 0
+}
+
+// askExtreme asks everything of a run.
+func (p *place) askExtreme(t *testing.T, run string) {
+	t.Helper()
+	ask := func(args ...string) { t.Helper(); p.askedExtreme(t, run, args...) }
 	all, err := queries.Catalogue()
 	if err != nil {
 		t.Fatal(err)
@@ -210,7 +231,6 @@ func (p *place) askExtreme(t *testing.T, run string, paths ...string) bool {
 	ask("explain", run)
 	ask("report", run, "--out", "-")
 	ask("diff", "a", run)
-	return true
 }
 
 // TestExtremeNumbers checks what becomes of values that no column holds: they are unknown, and a message says so.

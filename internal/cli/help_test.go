@@ -175,8 +175,7 @@ func TestCompletion(t *testing.T) {
 
 func TestCandidates(t *testing.T) {
 	t.Parallel()
-	p := newFilled(t)
-	p.ok("ingest", "--run", "llama", "--tag", "gpu=h200", exported(t, node))
+	p := newStored(t, two)
 	p.ok("baseline", "set", "main", "a")
 	const runs = "llama a @latest baseline:main tag:gpu=h200"
 	for line, want := range map[string]string{

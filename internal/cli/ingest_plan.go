@@ -74,6 +74,8 @@ func (p *program) openAsIs(c *cli.Context) (w *schema.Warehouse, unchecked strin
 		return nil, "not checked whether it is stored: the warehouse is of another version", nil
 	case errors.As(err, &locked):
 		return nil, "not checked whether it is stored: the warehouse is in use", nil
+	case err == nil:
+		p.read = append(p.read, w)
 	}
 	return w, "", err
 }

@@ -21,11 +21,12 @@ type told struct {
 	Stages []struct{ Stage, Bound *string }
 }
 
-func (p *place) told(args ...string) told {
-	p.t.Helper()
-	var out told
-	if err := json.Unmarshal([]byte(p.ok(args...)), &out); err != nil {
-		p.t.Fatalf("%q: %v", args, err)
+func (p *place) told(args ...string) told { p.t.Helper(); return tellsOf(p.t, p.ok(args...)) }
+
+func tellsOf(t testing.TB, text string) (out told) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &out); err != nil {
+		t.Fatalf("%v: %.300s", err, text)
 	}
 	return out
 }
@@ -38,7 +39,8 @@ func TestOneJudgement(t *testing.T) {
 	found := map[string]bool{}
 	for _, r := range various {
 		run := r.Name
-		show, explain, report := p.told("show", run, "--format", "json"), p.told("explain", run, "--format", "json"), p.told("report", run, "--out", "-", "--file", "metrics.json")
+		p.ok("report", run, "--out", run, "--file", "metrics.json,report.md")
+		show, explain, report := p.told("show", run, "--format", "json"), p.told("explain", run, "--format", "json"), tellsOf(t, string(read(t, p.path(run+"/metrics.json"))))
 		if a, b := fmt.Sprintf("%+v", findingsOf(show)), fmt.Sprintf("%+v", findingsOf(explain)); a != b {
 			t.Errorf("%s: show finds %s, explain %s", run, a, b)
 		}
@@ -49,7 +51,7 @@ func TestOneJudgement(t *testing.T) {
 			t.Errorf("%s: the stages are bound by %q, in metrics.json by %q", run, a, b)
 		}
 		rules := p.ok("query", "finding-rules", "--format", "csv")
-		text := p.ok("explain", run) + p.ok("report", run, "--out", "-")
+		text := p.ok("explain", run) + string(read(t, p.path(run+"/report.md")))
 		for _, x := range show.Findings {
 			found[x.ID] = true
 			if !strings.Contains(rules, "\n"+x.ID+",") || x.Evidence == "" || strings.Count(strings.ReplaceAll(text, "\\", ""), x.Evidence) < 1 {

@@ -205,13 +205,14 @@ func TestNoHalfRuns(t *testing.T) {
 	for running := true; running; looks++ {
 		_, line, _ := strings.Cut(p.sql(look), "\n")
 		seen[line] = true
+		p.settle() // lets the writer in
 		select {
 		case err := <-done:
 			if err != nil {
 				t.Fatal(err)
 			}
 			running = false
-		case <-time.After(75 * time.Millisecond): // lets the writer in
+		case <-time.After(20 * time.Millisecond):
 		}
 	}
 	// What there was after each of the runs.

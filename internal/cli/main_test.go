@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"prof/ingest"
 	"prof/ingest/derive"
 	"prof/internal/testkit"
 	"prof/queries"
@@ -31,6 +32,9 @@ var built string
 // holdEnv makes the test binary hold a warehouse: see hold.
 const holdEnv = "PROF_TEST_HOLD"
 
+// listensEnv names a file that the program makes when it listens for signals.
+const listensEnv = "PROF_TEST_LISTENS"
+
 func TestMain(m *testing.M) {
 	if mode := os.Getenv(holdEnv); mode != "" {
 		if err := hold(mode, os.Args[len(os.Args)-1]); err != nil {
@@ -41,6 +45,14 @@ func TestMain(m *testing.M) {
 	}
 	// go test gives its binary flags of its own. Others come from a test that starts the program, or from the program that starts itself.
 	if filepath.Base(os.Args[0]) == "prof" || len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-test.") {
+		if path := os.Getenv(listensEnv); path != "" {
+			stop := stopOnSignals()
+			if err := os.WriteFile(path, nil, 0o600); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			os.Exit(runStoppable(stop, os.Args, os.Stdin, os.Stdout, os.Stderr))
+		}
 		os.Exit(Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
 	}
 	os.Exit(testMain(m))
@@ -187,26 +199,49 @@ func (p *place) runWith(stdin string, args ...string) result {
 		return p.process(args...)
 	}
 	var out, errs bytes.Buffer
-	p.session.Dir, p.session.Env = p.dir, p.environ()
-	wasSettled := p.session.read == nil
-	code := p.session.Run(p.t.Context(), strings.NewReader(stdin), &out, &errs, p.homed(args)...)
-	if wasSettled && p.session.read != nil {
-		p.t.Cleanup(p.settle)
-	}
+	code := p.runOn(strings.NewReader(stdin), &out, &errs, args...)
 	return result{code, p.asGiven(out.String(), args), p.asGiven(errs.String(), args)}
 }
 
-// asGiven is a text with the arguments as they were given, where it has the path of one that goes from the place's folder.
+// runOn runs prof in this process.
+func (p *place) runOn(stdin io.Reader, stdout, stderr io.Writer, args ...string) int {
+	p.session.Dir, p.session.Env = p.dir, p.environ()
+	wasSettled := p.session.read == nil
+	code := p.session.Run(p.t.Context(), stdin, stdout, stderr, p.homed(args)...)
+	if wasSettled && p.session.read != nil {
+		p.t.Cleanup(p.settle)
+	}
+	return code
+}
+
+// asGiven is a text with the paths of files that were given from the place's folder as a process in that folder would say them: the program in this
+// process has to put the folder before them.
 func (p *place) asGiven(text string, args []string) string {
-	for _, arg := range args {
-		_, value, _ := strings.Cut(arg, "=")
-		for _, name := range []string{arg, value} {
-			if name != "" && name != "." && !filepath.IsAbs(name) {
-				text = strings.ReplaceAll(text, p.dir+string(filepath.Separator)+name, name)
-			}
+	if slices.ContainsFunc(args, func(arg string) bool { return strings.Contains(arg, p.dir) }) {
+		return text
+	}
+	kept := []string{p.path(".prof")} // homes are said with their folder
+	if at := slices.Index(args, "--home"); at >= 0 && at+1 < len(args) {
+		kept = append(kept, p.path(args[at+1]))
+	}
+	for _, kv := range p.env {
+		if home, is := strings.CutPrefix(kv, "PROF_HOME="); is {
+			kept = append(kept, home)
 		}
 	}
-	return text
+	var out strings.Builder
+	dir := p.dir + string(filepath.Separator)
+	for {
+		before, after, found := strings.Cut(text, dir)
+		out.WriteString(before)
+		if !found {
+			return out.String()
+		}
+		if rest := text[len(before):]; slices.ContainsFunc(kept, func(home string) bool { return strings.HasPrefix(rest, home) }) {
+			out.WriteString(dir)
+		}
+		text = after
+	}
 }
 
 // finish runs a command to its end.
@@ -270,6 +305,9 @@ func fill(t testing.TB, home string) {
 	testkit.CopyHome(t, home, filled...)
 }
 
+// two are the runs "a" and "llama", a later one.
+var two = []testkit.Run{filled[0], {Name: "llama", Files: []string{"nsys/" + node}, Options: ingest.Options{Tags: [][2]string{{"gpu", "h200"}}}, TrueSums: true}}
+
 // repeated are three runs of one workload, of three repeats each: two of the same code, one of other.
 var repeated = []testkit.Run{{Name: "sdpa-1", Files: []string{"capture/llama/sdpa-1"}, TrueSums: true}, {Name: "sdpa-2", Files: []string{"capture/llama/sdpa-2"}, TrueSums: true}, {Name: "eager", Files: []string{"capture/llama/eager"}, TrueSums: true}}
 
@@ -283,6 +321,14 @@ var various = []testkit.Run{
 	{Name: "node", Files: []string{"nsys/" + node}, TrueSums: true},
 	{Name: "profiled", Files: []string{"ncu/llama.sqlite.gz", "ncu/llama.ncu-rep.gz"}, TrueSums: true},
 	{Name: "ranks", Files: []string{"ranks/rank0.trace.json.gz", "ranks/rank1.trace.json.gz"}, TrueSums: true},
+}
+
+// textRun is a run of a file with a text.
+func textRun(run, file, text string) testkit.Run {
+	return testkit.Run{Name: run, Key: fmt.Sprintf("%s %x", file, sha256.Sum256([]byte(text))), Make: func(dir string) ([]string, error) {
+		path := filepath.Join(dir, file)
+		return []string{path}, os.WriteFile(path, []byte(text), 0o644)
+	}}
 }
 
 // newStored gives a place with a copy of a stored warehouse.
@@ -411,6 +457,9 @@ func listing(t testing.TB, dir string) []string {
 	}
 	return out
 }
+
+// patience is how long tests wait for what takes a moment on a machine that does nothing else.
+const patience = 2 * time.Minute
 
 // within fails the test when cond does not come true in time.
 func within(t testing.TB, limit time.Duration, what string, cond func() bool) {

@@ -9,9 +9,7 @@ import (
 // TestMistakes holds that who errs as people do is told, in a line, what to type instead.
 func TestMistakes(t *testing.T) {
 	t.Parallel()
-	p := newFilled(t)
-	p.ok("ingest", "--run", "llama", exported(t, node))
-	p.ok("tag", "llama", "gpu=h200")
+	p := newStored(t, two)
 	write(t, p.path("report.qdrep"), []byte("NSYS"))
 	write(t, p.path("report.nsys-rep"), []byte("NSYS"))
 	write(t, p.path("x.sqlite"), unpacked(t, kernels))
@@ -79,7 +77,11 @@ func TestMistakes(t *testing.T) {
 		{"report|a|--file|report.htm", 2, `a report has no file "report.htm"; did you mean report.html or report.md?`},
 		{"completion|powershell", 2, `no completion for "powershell", only for bash, zsh and fish`},
 	} {
-		r := p.run(strings.Split(c.args, "|")...)
+		run := p.run
+		if strings.HasPrefix(c.args, "ingest|report.") { // whether there is nsys is of the process
+			run = p.process
+		}
+		r := run(strings.Split(c.args, "|")...)
 		if r != (result{c.code, "", "prof: " + c.want + "\n"}) {
 			t.Errorf("prof %s:\ngot  %d %q %q\nwant %d %q", strings.ReplaceAll(c.args, "|", " "), r.code, r.out, r.err, c.code, c.want)
 		}
@@ -93,8 +95,7 @@ func TestMistakes(t *testing.T) {
 // TestRunByArgumentOrOption holds that a run is named in either way, in both where they agree, and that the newest one is said on stderr.
 func TestRunByArgumentOrOption(t *testing.T) {
 	t.Parallel()
-	p := newFilled(t)
-	p.ok("ingest", "--run", "llama", exported(t, node))
+	p := newStored(t, two)
 	for _, verb := range []string{"query stages", "query top-kernels --top 3 -f csv", "show", "show --facts", "explain", "explain -f json", "report --out -", "check --rule stage.*.launches<=100000"} {
 		words := strings.Fields(verb)
 		want := p.run(append(words, "llama")...)

@@ -105,8 +105,8 @@ func (m modelJSON) flop(t *testing.T, stage string) int64 {
 	return *m.Stages[stage].Flop
 }
 
-// modelKinds are families whose layers are of different kinds; TestCountedFLOPs of queries has them all.
-var modelKinds = []string{"gpt2", "llama", "gemma3n_text", "phi3", "gpt_oss", "mixtral", "qwen2_moe", "deepseek_v3", "deepseek_v32", "llama4_text", "mamba2", "jamba", "qwen3_next", "minimax", "lfm2_moe", "t5", "whisper"}
+// modelKinds are families whose layers are of different kinds; TestCountedFLOPs of queries has all families.
+var modelKinds = []string{"llama", "deepseek_v3", "mamba2", "whisper"}
 
 // TestModelDecoders: parameters and operations are those that PyTorch counts, of one configuration of each kind.
 func TestModelDecoders(t *testing.T) {
@@ -186,6 +186,9 @@ func TestModelVision(t *testing.T) {
 		_, decoder := m.Stages["prefill"]
 		if decoder != (m.ActiveParams != nil) || !decoder && (m.KVTokenBytes != nil || m.ByDType["bf16"].KVToken != nil || m.Layers != nil || m.Stages["vision"].PartOf != nil) {
 			t.Errorf("%s: %+v", name, m)
+		}
+		if name != "llava next" && name != "qwen2 vl oblong" { // a tower of one size, and one of any
+			continue
 		}
 		if got := p.model(append(sized, "--images", "3", "--batch", "2")...).flop(t, "vision"); got != 6**f.Flop.Vision {
 			t.Errorf("%s: %d operations of 3 images in each of 2 sequences", name, got)

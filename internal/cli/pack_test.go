@@ -14,8 +14,7 @@ import (
 // TestPack: runs go to another home in one file, by import and by ingest, and files that are damaged or of no run change nothing.
 func TestPack(t *testing.T) {
 	t.Parallel()
-	from, to, third := newFilled(t), newPlace(t), newPlace(t)
-	from.ok("ingest", "--run", "llama", exported(t, node))
+	from, to, third := reading(t, two), newPlace(t), newPlace(t)
 	both := from.path("both.prof.zst")
 	from.wantLike(0, "", `wrote 2 runs, \d+,\d{3} rows and the reports, to .*both\.prof\.zst\n`, "pack", "a", "llama", "--out", both)
 	if again := from.ok("pack", "llama", "a", "a", "--out", "-"); again != string(read(t, both)) {
@@ -90,7 +89,7 @@ func TestPack(t *testing.T) {
 	}
 	write(t, to.path("folder/a.prof.zst"), read(t, both))
 	write(t, to.path("folder/k.sqlite"), unpacked(t, kernels))
-	if got := to.ok("ingest", "--dry-run", "folder"); !strings.Contains(got, "folder/a.prof.zst: it is a file of prof pack, which is ingested by itself: prof ingest FILE\n") {
+	if got := to.ok("ingest", "--dry-run", "--wide", "folder"); !strings.Contains(got, "folder/a.prof.zst: it is a file of prof pack, which is ingested by itself: prof ingest FILE\n") {
 		t.Errorf("in a folder: %s", got)
 	}
 	if got := listing(t, to.dir); strings.Contains(strings.Join(got, " "), ".prof~") {

@@ -9,14 +9,14 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"prof/internal/testkit"
 )
 
 // TestPlot draws each kind of picture of real captures.
 func TestPlot(t *testing.T) {
 	t.Parallel()
-	p := newFilled(t)
-	p.ok("ingest", "--run", "profiled", exported(t, "../ncu/llama.sqlite.gz"), exported(t, "../ncu/llama.ncu-rep.gz"))
-	p.ok("ingest", "--run", "graph", exported(t, "llama-graph-node/llama-graph-node.sqlite.gz"))
+	p := reading(t, []testkit.Run{filled[0], {Name: "profiled", Files: []string{"ncu/llama.sqlite.gz", "ncu/llama.ncu-rep.gz"}}, {Name: "graph", Files: []string{"nsys/" + llama}}})
 	for _, c := range []struct {
 		args string
 		want []string // texts of the picture
@@ -71,7 +71,7 @@ func TestPlot(t *testing.T) {
 // TestPlotTrend follows the runs of a workload.
 func TestPlotTrend(t *testing.T) {
 	t.Parallel()
-	p := newTrend(t)
+	p := reading(t, trendRuns)
 	if got := p.ok("plot", "trend", "--stage", "decode"); !strings.Contains(got, "Trend of ./kernels, gpu_span_ns") || strings.Count(got, "<circle") != 14 || !strings.Contains(got, "decode 6.0 % slower from copy-7 on") {
 		t.Errorf("got\n%s", got)
 	}
@@ -83,7 +83,7 @@ func TestPlotTrend(t *testing.T) {
 // TestPlotMistakes: what is wrong is said before anything is drawn.
 func TestPlotMistakes(t *testing.T) {
 	t.Parallel()
-	p := newFilled(t)
+	p := reading(t, filled)
 	for want, args := range map[string]string{
 		"plot takes what to draw: stages, roofline, timeline, trend, diff": "",
 		`no plot "stage"; did you mean stages?`:                            "stage a",

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"prof/ingest"
+	"prof/internal/testkit"
 	"prof/render/report"
 )
 
@@ -18,12 +20,12 @@ var reported = []struct {
 	page  bool // the page too, which is large
 	again bool // written twice, to see that nothing changes
 }{
-	{"kernels", []string{kernels}, true, true},
-	{"profiled", []string{"../ncu/llama.sqlite.gz", "../ncu/llama.ncu-rep.gz"}, false, true},
-	{"operators", []string{"../torch/llama-stack.trace.json.gz"}, false, false},
-	{"ranks", []string{"../ranks/rank0.trace.json.gz", "../ranks/rank1.trace.json.gz"}, false, false},
-	{"llama", []string{llama, "../workload/llama-graph-node.workload.json"}, false, false},
-	{"captured", []string{"../capture/repeats"}, false, false},
+	{"kernels", []string{"nsys/" + kernels}, true, true},
+	{"profiled", []string{"ncu/llama.sqlite.gz", "ncu/llama.ncu-rep.gz"}, false, true},
+	{"operators", []string{"torch/llama-stack.trace.json.gz"}, false, false},
+	{"ranks", []string{"ranks/rank0.trace.json.gz", "ranks/rank1.trace.json.gz"}, false, false},
+	{"llama", []string{"nsys/" + llama, "workload/llama-graph-node.workload.json"}, false, false},
+	{"captured", []string{"capture/repeats"}, false, false},
 }
 
 // What differs from one run to the next, and from one machine to another.
@@ -41,15 +43,14 @@ var (
 // they hold what each run has.
 func TestReportFiles(t *testing.T) {
 	t.Parallel()
+	var runs []testkit.Run
+	for _, c := range reported {
+		runs = append(runs, testkit.Run{Name: c.run, Files: c.files, Options: ingest.Options{ProfVersion: version()}, TrueSums: true})
+	}
 	for _, c := range reported {
 		t.Run(c.run, func(t *testing.T) {
 			t.Parallel()
-			p := newPlace(t)
-			args := []string{"ingest", "--run", c.run}
-			for _, f := range c.files {
-				args = append(args, exported(t, f))
-			}
-			p.ok(args...)
+			p := reading(t, runs)
 			got := p.run("report", c.run, "--out", "a")
 			if got.code != 0 {
 				t.Fatalf("report: %d: %s", got.code, got.err)

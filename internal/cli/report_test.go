@@ -21,7 +21,9 @@ while [ $# -gt 1 ]; do [ "$1" = --output ] && cp '`+p.path("export")+`' "$2"; sh
 		t.Fatal(err)
 	}
 	p.env = []string{"PATH=" + bin + ":" + os.Getenv("PATH")}
-	p.ok("ingest", "--run", "a", "my report.nsys-rep")
+	if r := p.process("ingest", "--run", "a", "my report.nsys-rep"); r.code != 0 {
+		t.Fatalf("%+v", r)
+	}
 	asked := string(read(t, p.path("asked")))
 	if !strings.HasPrefix(asked, "export --type sqlite --force-overwrite true --include-json true --output ") || !strings.HasSuffix(asked, "export.sqlite my report.nsys-rep\n") {
 		t.Errorf("nsys was asked to %q", asked)
@@ -30,9 +32,13 @@ while [ $# -gt 1 ]; do [ "$1" = --output ] && cp '`+p.path("export")+`' "$2"; sh
 		t.Errorf("stored: %q", got)
 	}
 	p.env = nil // a repeat is known without nsys
-	p.want(result{0, "a\n", "my report.nsys-rep" + held("a")}, "ingest", "my report.nsys-rep")
+	if got := p.process("ingest", "my report.nsys-rep"); got != (result{0, "a\n", "my report.nsys-rep" + held("a")}) {
+		t.Errorf("again: %+v", got)
+	}
 	write(t, nsys, []byte("#!/bin/sh\necho told >&2\necho why >&2\nexit 3\n"))
 	p.env = []string{"PATH=" + bin + ":" + os.Getenv("PATH")}
 	write(t, p.path("other.nsys-rep"), []byte("another"))
-	p.want(result{1, "", "prof: other.nsys-rep: nsys export: exit status 3: why\n"}, "ingest", "--run", "b", "other.nsys-rep")
+	if got := p.process("ingest", "--run", "b", "other.nsys-rep"); got != (result{1, "", "prof: other.nsys-rep: nsys export: exit status 3: why\n"}) {
+		t.Errorf("nsys fails: %+v", got)
+	}
 }

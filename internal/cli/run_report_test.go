@@ -8,14 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/render/report"
 )
 
 // TestRunReport holds that a report says the same as the queries it names, and what is missing in its place.
 func TestRunReport(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
-	p.ok("ingest", "--run", "llama", exported(t, "llama-graph-node/llama-graph-node.sqlite.gz"), exported(t, "../workload/llama-graph-node.workload.json"))
+	p := newStored(t, []testkit.Run{{Name: "llama", Files: []string{"nsys/" + llama, "workload/llama-graph-node.workload.json"}}, {Name: "bare", Files: []string{"nsys/" + kernels}}})
 	text := p.ok("report", "llama", "--out", "-")
 	for _, query := range []string{"mfu", "mbu", "stages", "models"} {
 		table, _, _ := strings.Cut(p.ok("query", query, "--run", "llama", "--format", "md"), "\n\n") // notes stand below it
@@ -58,7 +58,6 @@ func TestRunReport(t *testing.T) {
 	if err != nil || static.Total.Params != 1498482688 || static.Total.Flops != 1112621973504 || static.Stages["prefill"].Flops != 1031317487616 {
 		t.Errorf("static_compute.json holds %+v, %v", static, err)
 	}
-	p.ok("ingest", "--run", "bare", exported(t, "kernels/kernels.sqlite.gz"))
 	if bare := p.ok("report", "bare", "--out", "-"); !strings.Contains(bare, "\n## Model\n\nNot known: ") {
 		t.Error("a report without a model does not say so")
 	}

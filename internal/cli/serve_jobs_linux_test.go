@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -24,8 +23,6 @@ type jobServer struct {
 	said *bytes.Buffer
 	done chan error
 }
-
-var servingOn = regexp.MustCompile(`serving .* on (http://\S+)`)
 
 // servingJobs starts a server on the home of a place, with jobs by these templates and uploads.
 func servingJobs(t *testing.T, p *place, templates string) *jobServer {
@@ -97,7 +94,7 @@ type servedJob struct {
 // await waits for a status of a job.
 func (s *jobServer) await(id, status string) (j servedJob) {
 	s.t.Helper()
-	within(s.t, 60*time.Second, "job is "+status, func() bool {
+	within(s.t, patience, "job is "+status, func() bool {
 		s.ask("GET", "/api/v1/jobs/"+id, "", &j)
 		if j.Status == "failed" && status != "failed" {
 			s.t.Fatalf("%+v", j)
@@ -193,7 +190,7 @@ func (s *jobServer) begun() (id string, pids []string) {
 	}
 	s.ask("POST", "/profile/run", `{"model":"ocr","inputs_manifest":"inputs.yaml","profiling_mode":"light"}`, &run)
 	for _, name := range []string{"pid", "child"} {
-		within(s.t, 30*time.Second, "the workload begins", func() bool { return exists(s.path(name)) && len(read(s.t, s.path(name))) > 0 })
+		within(s.t, patience, "the workload begins", func() bool { return exists(s.path(name)) && len(read(s.t, s.path(name))) > 0 })
 		pids = append(pids, strings.TrimSpace(string(read(s.t, s.path(name)))))
 	}
 	return run.ID, pids
@@ -225,7 +222,7 @@ func TestServeEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-s.done
-	within(t, 15*time.Second, "the workload ends with the server", func() bool { return gone(pids[0]) })
+	within(t, patience, "the workload ends with the server", func() bool { return gone(pids[0]) })
 	s = servingJobs(t, s.place, string(read(t, s.path(".prof/serve.yaml"))))
 	if j := s.await(id, "interrupted"); !strings.Contains(j.Reason, "the server was killed while the job was running") {
 		t.Errorf("%+v", j)
@@ -244,7 +241,7 @@ func TestServeEnds(t *testing.T) {
 	}
 	select {
 	case <-s.done:
-	case <-time.After(40 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("the server does not end")
 	}
 	if code := s.cmd.ProcessState.ExitCode(); code != 0 || !gone(pids[0]) || !gone(pids[1]) {
@@ -259,6 +256,7 @@ func TestServeEnds(t *testing.T) {
 func TestServeConfig(t *testing.T) {
 	t.Parallel()
 	p := fakes(t)
+	p.apart = false // it starts nothing
 	if err := os.Chmod(p.path(".prof"), 0o700); err != nil {
 		t.Fatal(err)
 	}

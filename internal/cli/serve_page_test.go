@@ -1,17 +1,20 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"os"
+	"io"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"prof/internal/testkit"
 )
 
 // served is the page of a running server, with what the command line says of the same warehouse.
@@ -21,27 +24,33 @@ type served struct {
 	base string // its address
 }
 
+var servingOn = regexp.MustCompile(`serving .* on (http://\S+)`)
+
 // serveAt starts prof serve on the home of a place and gives its address. It ends with the test.
 func serveAt(t *testing.T, p *place, args ...string) string {
 	t.Helper()
-	cmd := p.command(append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
-	said, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	said, says := io.Pipe()
+	prof := newProgram(append([]string{"prof"}, p.homed(append([]string{"serve", "--listen", "127.0.0.1:0"}, args...))...), strings.NewReader(""), io.Discard, says)
+	prof.dir, prof.env = p.dir, p.environ()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan bool)
+	go func() {
+		prof.run(ctx) // how it stops is not of the page
+		says.Close()
+		close(ended)
+	}()
 	t.Cleanup(func() {
-		_ = cmd.Process.Signal(os.Interrupt)
-		_ = cmd.Wait() // how it stops is not of the page
+		cancel()
+		<-ended
 	})
-	var text []byte
-	for buffer := make([]byte, 4096); ; {
-		n, err := said.Read(buffer)
-		text = append(text, buffer[:n]...)
-		if m := regexp.MustCompile(` on (http://127\.0\.0\.1:\d+)\n`).FindSubmatch(text); m != nil {
-			return string(m[1])
+	lines := bufio.NewReader(said)
+	var text string
+	for {
+		line, err := lines.ReadString('\n')
+		text += line
+		if m := servingOn.FindStringSubmatch(line); m != nil {
+			go io.Copy(io.Discard, lines)
+			return m[1]
 		}
 		if err != nil {
 			t.Fatalf("it does not say where it serves: %v: %q", err, text)
@@ -57,11 +66,15 @@ func TestPageInBrowser(t *testing.T) {
 	if program == "" {
 		t.Skip("no Chromium or Chrome is installed: the page of prof serve is not tried")
 	}
-	p := newPlace(t)
-	p.ok("ingest", "--run", "profiled", "--tag", "model=llama", exported(t, "../ncu/llama.sqlite.gz"), exported(t, "../ncu/llama.ncu-rep.gz"))
-	for _, run := range []string{"sdpa-1", "sdpa-2", "eager"} {
-		p.ok("ingest", "--run", run, "--tag", "attn="+strings.TrimRight(run, "-12"), exported(t, "../capture/llama/"+run))
+	tagged := func(r testkit.Run, key, value string) testkit.Run {
+		r.Options.Tags = [][2]string{{key, value}}
+		return r
 	}
+	runs := []testkit.Run{tagged(testkit.Run{Name: "profiled", Files: []string{"ncu/llama.sqlite.gz", "ncu/llama.ncu-rep.gz"}}, "model", "llama")}
+	for _, r := range repeated {
+		runs = append(runs, tagged(r, "attn", strings.TrimRight(r.Name, "-12")))
+	}
+	p := newStored(t, runs)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	s := &served{startBrowser(ctx, t, program), p, serveAt(t, p)}
@@ -510,7 +523,7 @@ func rooflined(s *served, args ...string) int {
 
 func servedOperators(s *served) {
 	s.p.ok("ingest", "--run", "operators", exported(s.t, "../torch/llama.trace.json.gz"))
-	within(s.t, 10*time.Second, "the run with operators", func() bool { return call(s.t, "GET", s.base+"/api/v1/runs/operators", "").status == 200 })
+	within(s.t, patience, "the run with operators", func() bool { return call(s.t, "GET", s.base+"/api/v1/runs/operators", "").status == 200 })
 	s.visit("/runs/operators", `document.querySelectorAll("#operator-roofline .dot").length > 0`)
 	if n, drawn := len(s.texts("#operator-roofline .dot")), rooflined(s, "operator-roofline", "operators", "--top", "200", "--sort", "self_device"); n != drawn {
 		s.t.Errorf("%d points, not %d", n, drawn)

@@ -408,13 +408,13 @@ func servedCommits(t *testing.T, p *place, base string) {
 		t.Fatalf("prof ingest next to a server does not wait: %v\n%s", err, out)
 	}
 	stored := time.Since(start)
-	within(t, time.Minute, "the run that was added", func() bool { return seen("added") })
+	within(t, patience, "the run that was added", func() bool { return seen("added") })
 	for _, args := range [][]string{{"tag", "added", "a=b"}, {"rm", "added"}} {
 		if out, err := p.command(args...).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %v\n%s", args, err, out)
 		}
 	}
-	within(t, time.Minute, "the removal", func() bool { return !seen("added") })
+	within(t, patience, "the removal", func() bool { return !seen("added") })
 	t.Logf("stored in %s", stored)
 }
 
@@ -439,7 +439,7 @@ func servedKept(t *testing.T, p *place, base string) {
 	edition := func() string { return call(t, "GET", base+"/api/v1/runs", "").header.Get("ETag") }
 	last := edition()
 	p.ok("rm", "sdpa-1", "sdpa-2")
-	within(t, time.Minute, "the removal", func() bool { return edition() != last })
+	within(t, patience, "the removal", func() bool { return edition() != last })
 	anew, made := serveAt(t, p), 0
 	for _, path := range paths {
 		was := before[path]
@@ -462,7 +462,7 @@ func servedKept(t *testing.T, p *place, base string) {
 	}
 	last = edition()
 	p.ok("tag", "eager", "kept="+p.path(".prof/log"))
-	within(t, time.Minute, "the tag", func() bool { return edition() != last })
+	within(t, patience, "the tag", func() bool { return edition() != last })
 	for _, path := range []string{"/api/v1/runs", "/api/v1/runs/eager"} {
 		if got := call(t, "GET", base+path, "").body; strings.Contains(got, p.dir) || !strings.Contains(got, "$PROF_HOME/log") {
 			t.Errorf("%s shows the folder of a tag: %.500s", path, got)
@@ -554,7 +554,7 @@ func TestServeOptions(t *testing.T) {
 		defer close(slow) // call may give up
 		slow <- call(t, "POST", base+"/api/v1/sql", `{"sql":"SELECT count(*) AS n FROM range(20000000) a(i) WHERE hash(i) > 0"}`, "Authorization", "Bearer "+strings.Repeat("x", 40)).body
 	}()
-	time.Sleep(100 * time.Millisecond)
+	within(t, patience, "the statement runs", func() bool { return hasChild(cmd.Process.Pid) })
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -571,4 +571,13 @@ func TestServeOptions(t *testing.T) {
 	if names := listing(t, filepath.Join(p.dir, ".prof")); slices.ContainsFunc(names, func(n string) bool { return strings.Contains(n, "~") }) {
 		t.Errorf("it left %v", names)
 	}
+}
+
+// hasChild reports whether a process has started another, as far as the system says it.
+func hasChild(pid int) bool {
+	lists, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	return err != nil || len(lists) == 0 || slices.ContainsFunc(lists, func(list string) bool {
+		pids, err := os.ReadFile(list)
+		return err == nil && len(pids) > 0
+	})
 }

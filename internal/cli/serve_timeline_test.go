@@ -113,7 +113,7 @@ func servedTouch(s *served) {
 	s.settle()
 	shows(-1, 1)
 	said := func() string { return eval[string](s.browser, `document.querySelector(".tl-panel").innerText`) }
-	within(s.t, 10*time.Second, "a tap that picks the kernel", func() bool { // once it is drawn
+	within(s.t, patience, "a tap that picks the kernel", func() bool { // once it is drawn
 		for y := box.Top + 48; y <= box.Top+340; y += 8 { // below the title of the GPU; the kernel is in the right half
 			if s.touch([]place{{x(1), y}}); strings.Contains(said(), fmt.Sprintf(", %.0f ns)", long)) {
 				return true
@@ -198,7 +198,7 @@ func servedMedians(s *served) {
 // second rank say, which recorded it on a clock 194 ms away.
 func servedRanks(s *served) {
 	s.p.ok("ingest", "--run", "ranks", exported(s.t, "../ranks/rank0.trace.json.gz"), exported(s.t, "../ranks/rank1.trace.json.gz"))
-	within(s.t, 10*time.Second, "the run of both ranks", func() bool { return call(s.t, "GET", s.base+"/api/v1/runs/ranks", "").status == 200 })
+	within(s.t, patience, "the run of both ranks", func() bool { return call(s.t, "GET", s.base+"/api/v1/runs/ranks", "").status == 200 })
 	type offsets struct {
 		Rows []struct {
 			Source int64  `json:"source_id"`
@@ -261,7 +261,7 @@ func servedRanks(s *served) {
 		}
 		return out
 	}
-	for until := time.Now().Add(10 * time.Second); wrong() != "" && time.Now().Before(until); time.Sleep(50 * time.Millisecond) { // coarser marks are drawn until the fine ones are there
+	for until := time.Now().Add(patience); wrong() != "" && time.Now().Before(until); time.Sleep(50 * time.Millisecond) { // coarser marks are drawn until the fine ones are there
 	}
 	if w := wrong(); w != "" {
 		s.t.Error(w)

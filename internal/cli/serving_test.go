@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"prof/internal/testkit"
 )
 
 // newBenches gives a place with the results of load generators in testdata.
@@ -163,7 +165,7 @@ func TestServingRequestFiles(t *testing.T) {
 // TestServingTrend follows latencies and throughput over 14 runs: from the eighth on TPOT at 32 requests at once is 6 % longer and their throughput 6 % lower, at 8 at once nothing changes.
 func TestServingTrend(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	var runs []testkit.Run
 	one := func(concurrency, out int, tpot, rate float64) string {
 		return fmt.Sprintf(`{"prof_serving": 1, "tool": "client", "model": "m", "completed": 100, "input_tokens": 102400, "output_tokens": %d, "request_rate": "inf", "max_concurrency": %d, "output_tokens_per_s": %g, "tpot_ms": {"p99": %g}}`, out, concurrency, rate, tpot)
 	}
@@ -180,9 +182,9 @@ func TestServingTrend(t *testing.T) {
 		if i == 3 {
 			text = one(8, 12800, 4*f, 200/f) + one(32, 12800, 0, 500/step)
 		}
-		write(t, p.path("b.json"), []byte(text))
-		p.ok("ingest", "--run", fmt.Sprintf("bench-%02d", i), "b.json")
+		runs = append(runs, textRun(fmt.Sprintf("bench-%02d", i), "b.json", text))
 	}
+	p := reading(t, runs)
 	type change struct {
 		First, Last int
 		Verdict     string
@@ -255,13 +257,12 @@ func detailed(concurrency, requests int, tpot float64) string {
 // TestServingDiff compares what clients measured: by requests where they were saved, by benchmarks where each side has several, and without an interval else.
 func TestServingDiff(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
-	for name, text := range map[string]string{
-		"a": detailed(8, 100, 10) + detailed(16, 4, 20), "b": detailed(8, 100, 11) + detailed(32, 4, 40), "a1": detailed(8, 100, 10), "a2": detailed(8, 100, 10.05), "a3": detailed(8, 100, 9.95), "b1": detailed(8, 100, 12), "b2": detailed(8, 100, 12.05), "b3": detailed(8, 100, 11.95),
-	} {
-		write(t, p.path(name+".json"), []byte(text))
-		p.ok("ingest", "--run", name, name+".json")
-	}
+	p := reading(t, []testkit.Run{
+		textRun("a", "a.json", detailed(8, 100, 10)+detailed(16, 4, 20)), textRun("b", "b.json", detailed(8, 100, 11)+detailed(32, 4, 40)),
+		textRun("a1", "a1.json", detailed(8, 100, 10)), textRun("a2", "a2.json", detailed(8, 100, 10.05)), textRun("a3", "a3.json", detailed(8, 100, 9.95)),
+		textRun("b1", "b1.json", detailed(8, 100, 12)), textRun("b2", "b2.json", detailed(8, 100, 12.05)), textRun("b3", "b3.json", detailed(8, 100, 11.95)),
+		textRun("c", "c.json", detailed(64, 100, 10)),
+	})
 	if got := p.ok("query", "serving-requests", "--run", "a", "--top", "1", "-f", "csv"); !strings.HasSuffix(got, "\n1,1,100,11,20000000,9000000,9000000,110000000,vllm-bench,1\n") {
 		t.Errorf("serving-requests gives %s", got)
 	}
@@ -328,8 +329,6 @@ func TestServingDiff(t *testing.T) {
 		t.Errorf("of itself %s, %+v", verdict, figures)
 	}
 	// The gate judges figures of serving as it does stages.
-	write(t, p.path("c.json"), []byte(detailed(64, 100, 10)))
-	p.ok("ingest", "--run", "c", "c.json")
 	p.wantLike(exitRegression, "Serving worse: .*", "prof: b1,b2,b3 against a1,a2,a3, serving under rate=inf concurrency=8 in=100 out=11: worse by more than 5 %: .*TPOT p99 by 20 %.*\n", "diff", "a1,a2,a3", "b1,b2,b3", "--fail-over", "5%")
 	p.wantLike(0, "Serving worse: .*", "", "diff", "a1,a2,a3", "b1,b2,b3", "--fail-over", "30%")
 	p.wantLike(0, "Serving better: .*", "", "diff", "b1,b2,b3", "a1,a2,a3", "--fail-over", "5%")

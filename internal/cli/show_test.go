@@ -2,12 +2,13 @@ package cli
 
 import (
 	"encoding/csv"
-	"path/filepath"
-	"prof/render/typeset"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
+
+	"prof/internal/testkit"
+	"prof/render/typeset"
 )
 
 // rows gives the rows of a query by the names of its columns.
@@ -54,15 +55,13 @@ func wantShown(t *testing.T, what, cell, unit, base string) {
 	}
 }
 
+// llamaWithFacts is a run with facts of its workload, a model and one GPU.
+var llamaWithFacts = []testkit.Run{{Name: "a", Files: []string{"nsys/" + llama, "workload/llama-graph-node.workload.json"}}}
+
 // TestShowFigures holds that the screen shows what the queries say, of a run with facts of its workload, a model and one GPU.
 func TestShowFigures(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
-	workload, err := filepath.Abs(filepath.Join("..", "..", "testdata", "workload", "llama-graph-node.workload.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.ok("ingest", "--run", "a", exported(t, llama), workload)
+	p := reading(t, llamaWithFacts)
 	p.env = []string{"COLUMNS=160"}
 	screen := p.ok("show", "a")
 	find := func(pattern string) []string {
@@ -163,8 +162,7 @@ func TestShowCapturedScreen(t *testing.T) {
 // TestShowCold holds that a cold first pass is set apart on the screen and in explain, and counted with --warmup 0.
 func TestShowCold(t *testing.T) {
 	t.Parallel()
-	p, every := newPlace(t), newPlace(t)
-	p.ok("ingest", "--run", "found", exported(t, nccl))
+	p, every := reading(t, []testkit.Run{{Name: "found", Files: []string{"nsys/" + nccl}}}), newPlace(t)
 	every.ok("ingest", "--run", "counted", "--warmup", "0", exported(t, nccl))
 	found, counted := p.ok("show", "found", "--wide"), every.ok("show", "counted", "--wide")
 	for text, lines := range map[string][]string{

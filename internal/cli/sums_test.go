@@ -4,21 +4,21 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"prof/internal/testkit"
 )
 
 // TestSumsOnly follows a user who has nothing but sums of nsys stats: what explain, check and export say of them.
 func TestSumsOnly(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
 	sums := statsOf(t, "gpu_kern_sum")
 	slower := bytes.Replace(sums, []byte(",552288,"), []byte(",652288,"), 1)
 	if bytes.Equal(sums, slower) {
 		t.Fatalf("no kernel to slow down: %s", sums)
 	}
-	write(t, p.path("a_cuda_gpu_kern_sum.csv"), sums)
-	write(t, p.path("b_cuda_gpu_kern_sum.csv"), slower)
-	p.ok("ingest", "--run", "a", "a_cuda_gpu_kern_sum.csv")
-	p.ok("ingest", "--run", "b", "b_cuda_gpu_kern_sum.csv")
+	osrt := textRun("c", "c_osrt_sum.csv", "Time (%),Total Time (ns),Num Calls,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name\n100.0,600,3,200.0,200.0,100,300,100.0,poll\n")
+	osrt.Files = []string{"nsys/" + kernels}
+	p := reading(t, []testkit.Run{textRun("a", "a_cuda_gpu_kern_sum.csv", string(sums)), textRun("b", "b_cuda_gpu_kern_sum.csv", string(slower)), textRun("facts", "env.json", `{"gpu": "NVIDIA H200", "cuda": "13.0"}`), osrt})
 	if got := p.ok("explain", "b", "--wide"); strings.Count(got, "the run has only what nsys stats added up") != 1 || strings.Contains(got, "no device work") || !strings.Contains(got, "no rule was tried: rules need the times of single kernels") {
 		t.Errorf("explain: %s", got)
 	}
@@ -28,13 +28,9 @@ func TestSumsOnly(t *testing.T) {
 	p.wantLike(0, `passed: 1 of 1 rules hold against b\n.*`, "", "check", "a", "--baseline", "b", "--assume-noise", "1%")
 	p.wantLike(4, `.*stage\.\*\.gpu_span_ns: b has sums of GPU work only: its gpu_span_ns is unknown, gpu_sum_ns and launches are known\n.*`, "", "check", "b", "--wide", "--rule", "stage.*.gpu_span_ns <= 5s")
 	p.wantLike(1, "", `note: the run has only what nsys stats added up: .*\nprof: run a has no kernels to export: it has no timeline, only nsys-stats\n`, "export", "a")
-	write(t, p.path("env.json"), []byte(`{"gpu": "NVIDIA H200", "cuda": "13.0"}`))
-	p.ok("ingest", "--run", "facts", "env.json")
 	p.wantLike(1, "", `.*prof: run facts has no kernels to export: it has no timeline, only reported\n`, "export", "facts")
 
 	// Sums of OS calls next to a timeline without them.
-	write(t, p.path("c_osrt_sum.csv"), []byte("Time (%),Total Time (ns),Num Calls,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name\n100.0,600,3,200.0,200.0,100,300,100.0,poll\n"))
-	p.ok("ingest", "--run", "c", exported(t, kernels), "c_osrt_sum.csv")
 	for args, want := range map[string]string{"": "1,poll,3,600,", "nsys-stats": "1,poll,3,600,", "nsys": ""} {
 		all := []string{"query", "osrt-calls", "--run", "c", "-f", "csv"}
 		if args != "" {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"prof/ingest/derive"
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/schema"
 )
@@ -32,9 +33,7 @@ func unwrapped(text string) string { return regexp.MustCompile(`\n {6,}`).Replac
 // a capture of Nsight Systems under another name.
 func TestTwoTimelines(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
-	p.ok("ingest", "--run", "first", exported(t, kernels))
-	p.ok("ingest", "--run", "second", exported(t, node))
+	p := reading(t, []testkit.Run{{Name: "first", Files: []string{"nsys/" + kernels}}, {Name: "second", Files: []string{"nsys/" + node}}})
 	ask := func(run string, args ...string) string {
 		return p.ok(append([]string{"query", "top-kernels", "--run", run, "-f", "csv"}, args...)...)
 	}
@@ -47,9 +46,7 @@ func TestTwoTimelines(t *testing.T) {
 	}
 	first, second := line("first"), line("second")
 	alone := [2]string{ask("first"), ask("second")}
-	p.ok("rm", "first")
-	p.ok("rm", "second")
-	p.ok("ingest", "--run", "both", exported(t, kernels), exported(t, node))
+	p = newStored(t, []testkit.Run{{Name: "both", Files: []string{"nsys/" + kernels, "nsys/" + node}}})
 	p.change("UPDATE source SET kind = 'torch', form = 'torch-trace' WHERE source_id = 2")
 	if a, b := ask("both"), ask("both", "--source", "torch"); a != alone[0] || b != alone[1] || a == b {
 		t.Errorf("by default:\n%s\nof torch:\n%s", a, b)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -8,23 +9,19 @@ import (
 	"strings"
 	"testing"
 
-	"prof/ingest/derive"
-	"prof/queries"
+	"prof/internal/testkit"
 	"prof/schema"
 )
 
 // trendTables hold what comparisons read of a run.
 var trendTables = []string{"run", "source", "source_fact", "device", "kernel_name", "kernel_class", "derivation", "stage_pass", "work_sum", "run_condition", "run_trait"}
 
-// newTrend gives a place with 14 runs of one workload, "a" and copies of it an hour apart each. From the eighth on decode takes 6 % longer
-// for its largest kernel, and the code is of another commit.
-func newTrend(t *testing.T) *place {
-	t.Helper()
-	p := newFilled(t)
-	w, err := schema.Open(t.Context(), schema.Home{Dir: p.path(".prof")}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+// trendRuns are 14 runs of one workload, "a" and copies of it an hour apart each. From the eighth on decode takes 6 % longer for its largest
+// kernel, and the code is of another commit.
+var trendRuns = []testkit.Run{{Name: "a", Files: []string{"nsys/" + kernels}, Sources: []string{"internal/cli/trend_test.go"}, Then: copyRun}}
+
+// copyRun makes the copies of trendRuns.
+func copyRun(ctx context.Context, w *schema.Warehouse) error {
 	stmts := []string{"CREATE TEMP TABLE first AS SELECT * FROM run"}
 	for i := range 14 {
 		id := fmt.Sprintf("'01a90000-0000-7000-8000-%012d'::UUID", i)
@@ -48,15 +45,17 @@ func newTrend(t *testing.T) *place {
 			SELECT %[1]s, 1, 'light', 'python a.py', 'cafe0123', '/f', '%[2]s', false, TIMESTAMP '2026-01-01', 'ok'; INSERT INTO run_condition SELECT %[1]s, 'commit', '%[2]s', 'tells', 1`,
 			id, map[bool]string{false: "aaaa", true: "bbbb"}[i >= 7]))
 	}
+	conn, err := w.DB.Conn(ctx) // of which the temporary table is
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
 	for _, s := range stmts {
-		if _, err := w.DB.Exec(s); err != nil {
-			t.Fatalf("%s: %v", s, err)
+		if _, err := conn.ExecContext(ctx, s); err != nil {
+			return fmt.Errorf("%s: %w", s, err)
 		}
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return nil
 }
 
 // factor is by how much longer passes of a run take than those of the first.
@@ -70,7 +69,7 @@ func factor(i int) float64 {
 
 func TestTrend(t *testing.T) {
 	t.Parallel()
-	p := newTrend(t)
+	p := reading(t, trendRuns)
 	out := p.ok("trend", "--stage", "decode", "--last", "3")
 	for _, want := range []string{"workload  cafe0123\n", "14 runs, ", "slower from copy-7 on", "up to copy-6", "commit aaaa → bbbb", "11 earlier runs not shown", "copy-13", "6.0 % slower since copy-7"} {
 		if !strings.Contains(out, want) {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"prof/ingest"
+	"prof/internal/testkit"
 	"prof/queries"
 )
 
@@ -117,8 +119,7 @@ func TestCoreColumns(t *testing.T) {
 // What --explain names as the SQL in any DuckDB client gives what the query gives.
 func TestExplainedSQL(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
-	p.ok("ingest", "--run", "a", exported(t, node))
+	p := reading(t, []testkit.Run{{Name: "a", Files: []string{"nsys/" + node}}})
 	names := catalogue(t)
 	// It shows the arguments given, and opens nothing.
 	p.wantLike(0, `(?s).*-- in any DuckDB client: SELECT \* EXCLUDE \([a-z_, ]+\) FROM top_kernels\('nosuch', top := 3\)\n.*`, "", "query", "--explain", "top-kernels", "--run", "nosuch", "--top", "3")
@@ -277,10 +278,10 @@ func TestSQLStreams(t *testing.T) {
 
 func TestNamesOfRuns(t *testing.T) {
 	t.Parallel()
-	p := newFilled(t)
-	p.ok("ingest", "--run", "nodes", "--tag", "mode=x", exported(t, node))
+	p := newStored(t, []testkit.Run{filled[0],
+		{Name: "nodes", Files: []string{"nsys/" + node}, Options: ingest.Options{Tags: [][2]string{{"mode", "x"}}}},
+		{Name: "north", Files: []string{"nsys/" + graph}, Options: ingest.Options{Tags: [][2]string{{"mode", "graph"}}}}})
 	p.ok("tag", "nodes", "mode=node", "why=a=b")
-	p.ok("ingest", "--run", "north", "--tag", "mode=graph", exported(t, graph))
 	ids := map[string]string{}
 	for _, line := range strings.Fields(p.sql("SELECT name, run_id FROM run"))[1:] {
 		name, id, _ := strings.Cut(line, ",")
@@ -301,10 +302,6 @@ func TestNamesOfRuns(t *testing.T) {
 	for ref, want := range map[string]string{"nodes": "nodes", "nod": "nodes", "nor": "north", "a": "a", "@latest": "north", "@latest~0": "north", "@latest~1": "nodes",
 		"@latest~2": "a", "tag:mode=node": "nodes", "tag:mode=graph": "north", "tag:why=a=b": "nodes", ids["a"]: "a", prefix("a"): "a", prefix("north"): "north",
 		strings.ToUpper(prefix("nodes")): "nodes"} {
-		out := p.ok("show", ref)
-		if name := strings.Fields(out)[1]; name != want {
-			t.Errorf("%s is %s, want %s", ref, name, want)
-		}
 		r := p.run("query", "sources", "--run", ref, "-f", "csv")
 		talk := ""
 		if ref[0] == '@' || strings.HasPrefix(ref, "tag:") {

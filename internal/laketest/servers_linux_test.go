@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -22,9 +23,10 @@ const toolsEnv = "LAKE_TOOLS"
 
 // servers are PostgreSQL and an S3 server with a bucket, for all tests.
 type servers struct {
-	missing string   // what is not here; "" if nothing
-	address string   // of PostgreSQL, as the superuser prof, without a database's name
-	env     []string // of clients
+	missing string    // what is not here; "" if nothing
+	address string    // of PostgreSQL, as the superuser prof, without a database's name
+	env     []string  // of clients
+	first   sync.Once // which makes the lake that those of the tests are copies of
 	programs
 }
 
@@ -208,7 +210,7 @@ func (s *servers) postgres(initdb, postgres string, owner *user.User) (address s
 	if err != nil {
 		return "", err
 	}
-	cmd := exec.Command(postgres, "-D", data, "-p", port, "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="+dir, "-c", "fsync=off", "-c", "max_connections=200")
+	cmd := exec.Command(postgres, "-D", data, "-p", port, "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories="+dir, "-c", "fsync=off", "-c", "max_connections=400")
 	cmd.SysProcAttr, cmd.Dir = as, dir
 	if err := s.start(cmd); err != nil {
 		return "", err
