@@ -12,7 +12,7 @@ import (
 	"prof/schema"
 )
 
-// BenchmarkIngest reads an export into a fresh warehouse. PROF_BENCH_EXPORT names a larger one than the capture in testdata;
+// BenchmarkIngest reads a capture into a fresh warehouse. PROF_BENCH_EXPORT names a larger one than the export in testdata, of any form;
 // the figures in docs/performance.md are of a capture repeated 80 times to 1 GB.
 func BenchmarkIngest(b *testing.B) {
 	path := os.Getenv("PROF_BENCH_EXPORT")
