@@ -70,7 +70,7 @@ func TestKilledIngest(t *testing.T) {
 	}
 	p := newFilled(t)
 	wasA := answers(p, "a")
-	const kills = 6
+	const kills = 5
 	rng := rand.New(rand.NewPCG(20, 26))
 	killed, committed := 0, 0
 	for i := range kills {
@@ -204,7 +204,7 @@ func TestKilledDerive(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(7, 19))
 	killed, one := 0, 0
-	const kills = 4
+	const kills = 3
 	for i := range kills {
 		delay := time.Duration((float64(i) + rng.Float64()) / kills * float64(took))
 		cmd := p.command("runs")
