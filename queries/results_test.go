@@ -51,8 +51,8 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// some are runs of every kind: a timeline with graphs, kernels profiled by ncu, one of PyTorch, one with a model and its passes, two GPUs, no device work.
-var some = []string{"llama-graph-node", "profiled", "train-stack", utilised, "nccl2", "torch-cpu"}
+// some are runs of every kind: a timeline with graphs, a model and its passes, kernels profiled by ncu, one of PyTorch, two GPUs, no device work.
+var some = []string{utilised, "profiled", "train-stack", "nccl2", "torch-cpu"}
 
 // elsewhere are queries that give no row of the captures here, and the tests that hold them.
 var elsewhere = map[string]string{"gpu-metrics": "TestTwoTimelines", "stage-notes": "TestTwoTimelines", "library-calls": "TestTwoTimelines", "serving-noise": "TestServingNoise", "input-stages": "TestInputStages", "input-times": "TestInputTimes",
