@@ -70,7 +70,7 @@ func TestKilledIngest(t *testing.T) {
 	}
 	p := newFilled(t)
 	wasA := answers(p, "a")
-	const kills = 6
+	const kills = 5
 	rng := rand.New(rand.NewPCG(20, 26))
 	killed, committed := 0, 0
 	for i := range kills {
@@ -113,8 +113,8 @@ func TestKilledIngest(t *testing.T) {
 		}
 	}
 	t.Logf("%v left alone; of %d ingests %d were killed in time, %d had committed", took, kills, killed, committed)
-	if killed < kills/4 {
-		t.Errorf("only %d of %d ingests were killed in time", killed, kills)
+	if killed == 0 {
+		t.Errorf("none of %d ingests was killed in time", kills)
 	}
 	p.ok(args...)
 	if got := counts(p); got != complete {
@@ -204,7 +204,7 @@ func TestKilledDerive(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(7, 19))
 	killed, one := 0, 0
-	const kills = 4
+	const kills = 3
 	for i := range kills {
 		delay := time.Duration((float64(i) + rng.Float64()) / kills * float64(took))
 		cmd := p.command("runs")
@@ -225,8 +225,8 @@ func TestKilledDerive(t *testing.T) {
 		}
 	}
 	t.Logf("%v left alone; %d of %d commands were killed in time, %d between the two runs", took, killed, kills, one)
-	if killed < kills/4 {
-		t.Errorf("only %d of %d commands were killed in time", killed, kills)
+	if killed == 0 {
+		t.Errorf("none of %d commands was killed in time", kills)
 	}
 	p.ok("runs")
 	if got, stale := look(false); stale != 0 || got != before {
