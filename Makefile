@@ -44,14 +44,14 @@ torture:
 # TestPortable type-checks for Linux on ARM and for macOS.
 lint:
 	@test -z "$$(gofmt -l .)" || { echo 'not formatted:'; gofmt -l .; exit 1; }
-	go vet ./...
+	go vet -tags lake ./...
 	@if command -v golangci-lint >/dev/null; then golangci-lint run ./...; else echo 'golangci-lint is not installed'; fi
 	go test $(QUICK) . -run TestPortable
 
 # Read the diff before you commit it.
 golden:
-	go test $(QUICK) ./schema -run TestImage -update
 	go test $(QUICK) ./queries -run TestGolden -update
+	go test $(QUICK) ./internal/ledger -update
 	go test $(QUICK) ./queries/caveat ./queries/judge ./queries/judge/gate ./queries/judge/trend -update
 	go test $(QUICK) ./queries/judge/diff -run 'Sentences|TestErrorRates' -update
 	go test $(QUICK) ./render/chart ./render/compare ./render/report ./render/screen ./render/table ./render/typeset ./render/words -update

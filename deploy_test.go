@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"prof/internal/cli"
 	"prof/serve"
 	"prof/serve/jobs"
 )
@@ -34,15 +36,15 @@ func TestDeploy(t *testing.T) {
 			t.Errorf("%s: the user is %v", name, m)
 		}
 	}
-	help, err := exec.Command("go", "run", "-ldflags=-s -w", ".", "help", "serve").Output()
-	if err != nil {
-		t.Fatal(err)
+	var help, said bytes.Buffer
+	if code := cli.Main([]string{"prof", "help", "serve"}, nil, &help, &said); code != 0 {
+		t.Fatalf("prof help serve: exit %d, %s", code, said.String())
 	}
 	for name, text := range map[string]string{"deploy/prof.service": unit, "docs/serve.md": docs} {
 		for _, line := range regexp.MustCompile(`(?m)^.*\bprof\b.*\bserve\b.*$`).FindAllString(text, -1) {
 			_, options, _ := strings.Cut(line, "serve")
 			for _, option := range regexp.MustCompile(`--[a-z-]+`).FindAllString(options, -1) {
-				if !strings.Contains(string(help), option) {
+				if !strings.Contains(help.String(), option) {
 					t.Errorf("%s: prof serve has no %s: %s", name, option, line)
 				}
 			}

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"flag"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"os"
@@ -19,7 +20,11 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"prof/ingest"
 	"prof/ingest/derive"
+	"prof/ingest/workload"
+	"prof/internal/cli"
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/schema"
 )
@@ -70,9 +75,12 @@ func blocks(lines []string) []block {
 	return out
 }
 
-// TestDocsBegin holds the two commands that a fresh machine needs.
+// TestDocsBegin holds the two commands that a fresh machine needs, and that CI runs the tests by the second.
 func TestDocsBegin(t *testing.T) {
 	got := blocks(lines(t, "README.md"))
+	if !slices.ContainsFunc(lines(t, ".ci/run"), func(line string) bool { return strings.TrimSpace(line)+"\n" == got[1].text }) {
+		t.Errorf(".ci/run has no line %q", got[1].text)
+	}
 	for i, want := range []string{"go run . demo\n", "go test ./...\n"} {
 		if got[i].lang != "sh" || got[i].text != want {
 			t.Errorf("block %d of the README is %q, not %q", i+1, got[i].text, want)
@@ -82,15 +90,30 @@ func TestDocsBegin(t *testing.T) {
 
 // workplace is a folder with testdata, in which nothing was ingested, and a prof on the PATH.
 type workplace struct {
-	dir string
-	env []string
+	dir     string
+	env     []string
+	session *cli.Session
+	said    map[string]string // what lines printed that were run last as they are
 }
 
-func buildProf(t *testing.T) string {
+// TestMain makes the test binary stand in for prof: where it is started by that name, and where prof starts itself, without flags of go test.
+func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == "prof" || len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-test.") {
+		os.Exit(cli.Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+// prof returns a folder for the PATH, with prof in it.
+func prof(t *testing.T) string {
 	t.Helper()
 	bin := t.TempDir()
-	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", filepath.Join(bin, "prof"), ".").CombinedOutput(); err != nil {
-		t.Fatalf("go build: %v\n%s", err, out)
+	self, err := os.Executable()
+	if err == nil {
+		err = os.Symlink(self, filepath.Join(bin, "prof"))
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 	return bin
 }
@@ -105,14 +128,48 @@ func newWorkplace(t *testing.T, bin string) workplace {
 	if err := os.Symlink(captures, filepath.Join(dir, "testdata")); err != nil {
 		t.Fatal(err)
 	}
-	return workplace{dir, []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + dir, "LC_ALL=C.UTF-8", "TMPDIR=" + os.TempDir()}}
+	w := workplace{dir: dir, env: []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + dir, "XDG_CACHE_HOME=" + filepath.Join(bin, "cache"), "LC_ALL=C.UTF-8", "TMPDIR=" + os.TempDir()}, session: &cli.Session{Dir: dir}, said: map[string]string{}}
+	t.Cleanup(func() { w.settle(t) })
+	return w
 }
 
-// run gives what a command line prints; it must succeed.
+func (w workplace) settle(t *testing.T) {
+	t.Helper()
+	if err := w.session.Settle(); err != nil {
+		t.Error(err)
+	}
+}
+
+// run returns what a command line prints; it must succeed. A prof that the line begins with runs in this process, and the rest of the line in a shell.
 func (w workplace) run(t *testing.T, line string) string {
 	t.Helper()
+	command, isQuiet := strings.CutSuffix(strings.TrimSpace(line), " >/dev/null")
+	env, args, rest := words(command)
+	if len(args) == 0 || args[0] != "prof" || rest != "" && rest[0] != '|' || strings.HasPrefix(rest, "||") {
+		w.settle(t)
+		return w.shell(t, line, nil)
+	}
+	var out, talk strings.Builder
+	w.session.Env = slices.Concat(w.env, env)
+	if code := w.session.Run(t.Context(), strings.NewReader(""), &out, &talk, args[1:]...); code != 0 {
+		t.Errorf("%s: exit %d\n%s", line, code, talk.String())
+	}
+	if isQuiet {
+		return ""
+	}
+	said := strings.ReplaceAll(out.String(), w.dir+string(filepath.Separator), "")
+	if rest != "" {
+		said = w.shell(t, rest[1:], strings.NewReader(said))
+	}
+	w.said[line] = said
+	return said
+}
+
+// shell returns what a shell prints.
+func (w workplace) shell(t *testing.T, line string, in io.Reader) string {
+	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "bash", "-o", "pipefail", "-c", line)
-	cmd.Dir, cmd.Env = w.dir, w.env
+	cmd.Dir, cmd.Env, cmd.Stdin = w.dir, w.env, in
 	var talk strings.Builder
 	cmd.Stderr = &talk
 	out, err := cmd.Output()
@@ -122,10 +179,51 @@ func (w workplace) run(t *testing.T, line string) string {
 	return string(out)
 }
 
+// words takes a line of the shell apart: the variables before a command, its words, and what follows from the first sign on that only a shell
+// understands.
+func words(line string) (env, args []string, rest string) {
+	var word strings.Builder
+	isWord, quote := false, byte(0)
+	end := func() {
+		if name, _, isSet := strings.Cut(word.String(), "="); isWord && isSet && len(args) == 0 && strings.ToUpper(name) == name {
+			env = append(env, word.String())
+		} else if isWord {
+			args = append(args, word.String())
+		}
+		word.Reset()
+		isWord = false
+	}
+	for i := 0; i < len(line); i++ {
+		c := line[i]
+		switch {
+		case strings.IndexByte("$`\\", c) >= 0 && quote != '\'':
+			return nil, nil, line
+		case quote != 0 && c == quote:
+			quote = 0
+		case quote != 0:
+			word.WriteByte(c)
+		case c == '"' || c == '\'':
+			quote, isWord = c, true
+		case c == ' ':
+			end()
+		case c == '#' && !isWord:
+			return env, args, ""
+		case strings.IndexByte("|&;<>()*?[]{}!\n", c) >= 0:
+			end()
+			return env, args, line[i:]
+		default:
+			isWord = true
+			word.WriteByte(c)
+		}
+	}
+	end()
+	return env, args, ""
+}
+
 // TestDocsRun runs each line of a page's sh blocks and compares what it prints with the text block below, each page in a workplace of its
 // own; then the statements of the sql blocks of docs/warehouse.md. The pages name every command and table.
 func TestDocsRun(t *testing.T) {
-	bin := buildProf(t)
+	bin := prof(t)
 	ran, compared := 0, 0
 	for _, page := range pages(t) {
 		t.Run(filepath.Base(page), func(t *testing.T) {
@@ -140,7 +238,7 @@ func TestDocsRun(t *testing.T) {
 			case "docs/warehouse.md":
 				testTables(t, w)
 				testQuestions(t, w)
-				testRules(t, w)
+				testRules(t, newWorkplace(t, bin))
 			}
 		})
 	}
@@ -199,7 +297,8 @@ func testPipelines(t *testing.T, w workplace) {
 			t.Fatal(err)
 		}
 	}
-	const ingest = "prof ingest --prefill 256 --decode 4 --warmup 2"
+	prefill, decode, warmup := int64(256), int64(4), int64(2)
+	first := testkit.Run{Name: "first", Files: []string{"capture/llama/sdpa-1"}, Options: ingest.Options{Pass: workload.Uniform(workload.Pass{Prefill: &prefill, Decode: &decode}, &warmup)}}
 	pipelines, ran, sent := 0, 0, 0
 	for _, b := range blocks(lines(t, "docs/ci.md")) {
 		if b.lang != "yaml" {
@@ -212,14 +311,15 @@ func testPipelines(t *testing.T, w workplace) {
 			continue
 		}
 		dir := t.TempDir()
-		own := workplace{w.dir, append(slices.Clone(w.env), "PROF_HOME="+filepath.Join(dir, "home"), "RUN=ci-1", "BRANCH=main", "GITHUB_STEP_SUMMARY="+filepath.Join(dir, "step.md"), "GITHUB_REPOSITORY=a/b", "PR=1",
+		own := workplace{dir: w.dir, session: w.session, said: w.said, env: append(slices.Clone(w.env), "PROF_HOME="+filepath.Join(dir, "home"), "RUN=ci-1", "BRANCH=main", "GITHUB_STEP_SUMMARY="+filepath.Join(dir, "step.md"), "GITHUB_REPOSITORY=a/b", "PR=1",
 			"CI_DEFAULT_BRANCH=main", "CI_MERGE_REQUEST_IID=1", "CI_API_V4_URL=https://gitlab.invalid", "CI_PROJECT_ID=1", "COMMENT_TOKEN=x", "PATH="+tools+":"+strings.TrimPrefix(w.env[0], "PATH="))}
 		own.run(t, "rm -f summary.md junit.xml comment.md && mkdir -p .github && echo 'stage.*.gpu_span_ns <= +50%' | tee perf.rules > .github/perf.rules")
-		own.run(t, ingest+" --run first testdata/capture/llama/sdpa-1 && prof baseline set main first")
+		testkit.CopyHome(t, filepath.Join(dir, "home"), first)
+		own.run(t, "prof baseline set main first")
 		for _, command := range commands(parsed) {
 			ran++
 			if before, _, capture := strings.Cut(command, " -- "); capture && strings.HasPrefix(before, "prof capture ") {
-				command = ingest + ` --run "$RUN" --tag "branch=$BRANCH" testdata/capture/llama/sdpa-2`
+				command = `prof ingest --prefill 256 --decode 4 --warmup 2 --run "$RUN" --tag "branch=$BRANCH" testdata/capture/llama/sdpa-2`
 			}
 			if strings.HasPrefix(command, "prof check ") { // one process a side
 				command += " || [ $? -eq 4 ]"
@@ -279,7 +379,7 @@ func testQuestions(t *testing.T, w workplace) {
 		}
 		at := slices.IndexFunc(all, func(b block) bool { return b.start > n && b.lang == "sh" })
 		compared++
-		want, got := records(t, w.run(t, m[1]+" --format csv")), records(t, w.run(t, all[at].text))
+		want, got := records(t, w.run(t, m[1]+" --format csv")), records(t, w.said[all[at].text])
 		var ours, theirs []int
 		for i, name := range got[0] {
 			if j := slices.Index(want[0], name); j >= 0 {
@@ -325,8 +425,10 @@ func alike(a, b string) bool {
 // testRules runs the statements about rules one by one, with a prof command after each.
 func testRules(t *testing.T, w workplace) {
 	t.Helper()
+	home := filepath.Join(w.dir, schema.HomeName)
+	testkit.CopyHome(t, home, testkit.Run{Name: "llama-graph-node", Files: []string{"nsys/llama-graph-node/llama-graph-node.sqlite.gz"}})
 	stages := func() string {
-		return w.run(t, "prof query stages --run baseline --format csv | cut -d, -f1 | paste -sd,")
+		return w.run(t, "prof query stages --run llama-graph-node --format csv | cut -d, -f1 | paste -sd,")
 	}
 	before := stages()
 	var after []string
@@ -335,7 +437,8 @@ func testRules(t *testing.T, w workplace) {
 			continue
 		}
 		for _, stmt := range strings.Split(strings.TrimSpace(b.text), ";\n") {
-			execute(t, filepath.Join(w.dir, schema.HomeName), stmt)
+			w.settle(t)
+			execute(t, home, stmt)
 			after = append(after, stages())
 		}
 	}

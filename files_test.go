@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -33,17 +34,13 @@ var directs = map[string]string{
 }
 
 // developers are folders of commands and tests, not of what users run.
-var developers = []string{"internal/speed/", "internal/torture/", "internal/golden/", "internal/repeat/", "testdata/"}
+var developers = []string{"internal/speed/", "internal/torture/", "internal/diagnosis/", "internal/exports/", "internal/golden/", "internal/repeat/", "internal/testkit/", "capture/capturetest/", "ingest/rows/rowstest/", "testdata/"}
 
 // TestFilesAreOpenedWithCare checks that files are opened, read and written by internal/file, where no reason is written down.
 func TestFilesAreOpenedWithCare(t *testing.T) {
 	found := map[string]bool{}
 	for _, s := range sources(t) {
-		skip := strings.HasSuffix(s.file, "_test.go")
-		for _, d := range developers {
-			skip = skip || strings.HasPrefix(s.file, d)
-		}
-		if skip {
+		if !s.isUsers() {
 			continue
 		}
 		for _, call := range directIn(t, s.file, nil) {
@@ -58,6 +55,11 @@ func TestFilesAreOpenedWithCare(t *testing.T) {
 			t.Errorf("directs names %s, which has no such call", file)
 		}
 	}
+}
+
+// isUsers says whether a file is of what users run.
+func (s source) isUsers() bool {
+	return !strings.HasSuffix(s.file, "_test.go") && !slices.ContainsFunc(developers, func(d string) bool { return strings.HasPrefix(s.file, d) })
 }
 
 // directIn lists the calls and other uses of direct functions in a file.
@@ -91,7 +93,7 @@ func TestFilesFindsDirectCalls(t *testing.T) {
 // TestCommits checks that transactions commit by Warehouse.Commit, which keeps the warehouse whole if the process is killed meanwhile.
 func TestCommits(t *testing.T) {
 	for _, s := range sources(t) {
-		if strings.HasSuffix(s.file, "_test.go") {
+		if !s.isUsers() {
 			continue
 		}
 		files := token.NewFileSet()

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -21,6 +22,7 @@ type listed struct {
 	Dir, ImportPath string
 	GoFiles         []string
 	CgoFiles        []string
+	IgnoredGoFiles  []string // of other systems
 	ImportMap       map[string]string
 	Standard        bool
 	DepOnly         bool
@@ -33,11 +35,12 @@ func TestPortable(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads the standard library and every dependency")
 	}
+	files := newParsed()
 	for _, system := range []string{"linux/arm64", "darwin/arm64"} {
 		t.Run(system, func(t *testing.T) {
 			t.Parallel()
 			goos, arch, _ := strings.Cut(system, "/")
-			ours, faults := typeCheck(t, list(t, goos, arch, "./..."), arch)
+			ours, faults := typeCheck(t, list(t, goos, arch, "./..."), arch, files)
 			for _, f := range faults {
 				t.Error(f)
 			}
@@ -57,10 +60,10 @@ func TestPortableFinds(t *testing.T) {
 		}
 	}
 	t.Chdir(dir)
-	if ours, faults := typeCheck(t, list(t, "darwin", "arm64", "./..."), "arm64"); ours != 1 || len(faults) != 1 || !strings.Contains(faults[0].Error(), "Gettid") {
+	if ours, faults := typeCheck(t, list(t, "darwin", "arm64", "./..."), "arm64", newParsed()); ours != 1 || len(faults) != 1 || !strings.Contains(faults[0].Error(), "Gettid") {
 		t.Errorf("of %d packages it says %v", ours, faults)
 	}
-	if ours, faults := typeCheck(t, list(t, "linux", "arm64", "./..."), "arm64"); ours != 1 || len(faults) != 0 {
+	if ours, faults := typeCheck(t, list(t, "linux", "arm64", "./..."), "arm64", newParsed()); ours != 1 || len(faults) != 0 {
 		t.Errorf("of %d packages it says %v of Linux", ours, faults)
 	}
 }
@@ -68,7 +71,7 @@ func TestPortableFinds(t *testing.T) {
 // list gives packages, their tests and all that they need, in an order in which each comes after those that it imports.
 func list(t *testing.T, goos, arch, pattern string) []listed {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-e", "-deps", "-test", "-json=Dir,ImportPath,GoFiles,CgoFiles,ImportMap,Standard,DepOnly,Module", pattern)
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-e", "-deps", "-test", "-tags=lake", "-json=Dir,ImportPath,GoFiles,CgoFiles,IgnoredGoFiles,ImportMap,Standard,DepOnly,Module", pattern)
 	// Without downloads: DuckDB's library for the other system may be missing, and no type is in it.
 	cmd.Env = append(os.Environ(), "GOOS="+goos, "GOARCH="+arch, "CGO_ENABLED=1", "GOPROXY=off")
 	var talk strings.Builder
@@ -115,24 +118,44 @@ func (k known) Import(path string) (*types.Package, error) {
 	return nil, fmt.Errorf("%s is not there", path)
 }
 
-// typeCheck gives how many packages were checked whole, and what is wrong with them; of what they only depend on the declarations are read.
-func typeCheck(t *testing.T, all []listed, arch string) (ours int, faults []error) {
+// parsed are files, each parsed once for all systems.
+type parsed struct {
+	set    *token.FileSet
+	byPath sync.Map
+}
+
+func newParsed() *parsed { return &parsed{set: token.NewFileSet()} }
+
+func (p *parsed) file(path string) (*ast.File, error) {
+	parse, _ := p.byPath.LoadOrStore(path, sync.OnceValues(func() (*ast.File, error) {
+		return parser.ParseFile(p.set, path, nil, parser.SkipObjectResolution)
+	}))
+	return parse.(func() (*ast.File, error))()
+}
+
+// typeCheck returns how many packages were checked whole, and what is wrong with them. Of what they only depend on the declarations are read;
+// and of a package that is compiled once more with its tests too, unless it has files of its own for some system.
+func typeCheck(t *testing.T, all []listed, arch string, files *parsed) (ours int, faults []error) {
 	t.Helper()
+	withTests := map[string]bool{}
+	for _, p := range all {
+		path, of, _ := strings.Cut(p.ImportPath, " ")
+		withTests[path] = withTests[path] || of == "["+path+".test]"
+	}
 	checked := map[string]*types.Package{}
 	for _, p := range all {
 		if strings.HasSuffix(p.ImportPath, ".test") || p.ImportPath == "unsafe" {
 			continue // the go command writes the former
 		}
-		files := token.NewFileSet()
-		var parsed []*ast.File
+		var syntax []*ast.File
 		for _, name := range append(p.GoFiles, p.CgoFiles...) {
-			f, err := parser.ParseFile(files, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
+			f, err := files.file(filepath.Join(p.Dir, name))
 			if err != nil {
 				t.Fatal(err)
 			}
-			parsed = append(parsed, f)
+			syntax = append(syntax, f)
 		}
-		whole := !p.DepOnly
+		whole := !p.DepOnly && (!withTests[p.ImportPath] || len(p.IgnoredGoFiles) > 0)
 		conf := types.Config{FakeImportC: true, IgnoreFuncBodies: !whole, Sizes: types.SizesFor("gc", arch), Importer: known{checked, p.ImportMap}, Error: func(err error) {
 			// A value of C has no type here, and DuckDB's library no Go.
 			if whole && !strings.Contains(err.Error(), "invalid type") && !strings.Contains(err.Error(), "duckdb-go-bindings/lib/") {
@@ -143,7 +166,7 @@ func typeCheck(t *testing.T, all []listed, arch string) (ours int, faults []erro
 			conf.GoVersion = "go" + p.Module.GoVersion
 		}
 		path, _, _ := strings.Cut(p.ImportPath, " ")
-		pkg, _ := conf.Check(path, files, parsed, nil) // the errors went to Error
+		pkg, _ := conf.Check(path, files.set, syntax, nil) // the errors went to Error
 		checked[p.ImportPath] = pkg
 		if whole {
 			ours++

@@ -24,14 +24,14 @@ func (b *budget) note(p *rundir.Pass, took time.Duration) {
 }
 
 // left is the rest of the budget, which there is.
-func (s *Session) left() time.Duration { return s.o.Budget - time.Since(s.budget.begun) }
+func (s *Session) left() time.Duration { return s.o.Budget - s.m.Now().Sub(s.budget.begun) }
 
 // spent says when a pass under a tool must be stopped so that the budget holds; nil when there is none.
 func (s *Session) spent(tool string) <-chan time.Time {
 	if s.o.Budget == 0 {
 		return nil
 	}
-	return time.After(s.left() - s.budget.closed[tool])
+	return s.m.After(s.left() - s.budget.closed[tool])
 }
 
 // leftOut says why the budget has no room for a pass; "" where it has, or where nothing that was measured says otherwise. The first pass of a tool
@@ -79,10 +79,10 @@ func (s *Session) record(ctx context.Context, spec passSpec) error {
 		s.talk(s.last().Name + ": " + why)
 		return s.save()
 	}
-	begun := time.Now()
+	begun := s.m.Now()
 	if err := s.pass(ctx, spec); err != nil {
 		return err
 	}
-	s.budget.note(s.last(), time.Since(begun))
+	s.budget.note(s.last(), s.m.Now().Sub(begun))
 	return nil
 }

@@ -1,13 +1,9 @@
 package capture
 
 import (
-	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
+	"maps"
 	"regexp"
 	"strconv"
-	"strings"
 	"syscall"
 )
 
@@ -17,8 +13,10 @@ import (
 
 // direct is a workload that its tool has started. It is heard of by nothing but the tool's end.
 type direct struct {
-	cmd  *exec.Cmd
-	seen map[int]string // processes that came from the tool: when each was started
+	m     Machine
+	tool  int            // its process
+	ended bool           // the tool
+	seen  map[int]string // processes that came from the tool: when each was started
 }
 
 func (d *direct) heard() <-chan event { return nil }
@@ -37,58 +35,30 @@ func (d *direct) signal(s syscall.Signal) bool {
 	d.look()
 	sent := false
 	for _, pid := range d.alive() {
-		sent = syscall.Kill(pid, s) == nil || sent
+		sent = d.m.Kill(pid, s) == nil || sent
 	}
 	if !sent {
-		return d.cmd.ProcessState == nil && syscall.Kill(d.cmd.Process.Pid, s) == nil
+		return !d.ended && d.m.Kill(d.tool, s) == nil
 	}
 	return true
 }
 
-// look notes the processes that have come from the tool so far, but those that are the tool's own.
+// look notes the processes that have come from the tool so far.
 func (d *direct) look() {
 	if d.seen == nil {
 		d.seen = map[int]string{}
 	}
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return // not on this system
-	}
-	from := descendant(d.cmd.Process.Pid)
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil || pid == d.cmd.Process.Pid || !from(pid) || isProfiler(pid) {
-			continue
-		}
-		if at := startedAt(pid); at != "" {
-			d.seen[pid] = at
-		}
-	}
+	maps.Copy(d.seen, d.m.Below(d.tool))
 }
 
 // alive gives the processes that were seen and are still there.
 func (d *direct) alive() (out []int) {
 	for pid, at := range d.seen {
-		if startedAt(pid) == at {
+		if d.m.StartedAt(pid) == at {
 			out = append(out, pid)
 		}
 	}
 	return out
-}
-
-// isProfiler says whether a process runs a program of Nsight Compute, which its command on the PATH may be a script around.
-func isProfiler(pid int) bool {
-	path, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
-	return err == nil && (filepath.Base(path) == "ncu" || strings.Contains(path, "/nsight-compute/"))
-}
-
-// startedAt tells a process from a later one of the same number; "" when there is none, or it has ended and is not waited for.
-func startedAt(pid int) string {
-	fields := statFields(pid)
-	if len(fields) < 20 || fields[0] == "Z" {
-		return ""
-	}
-	return fields[19]
 }
 
 // endedText is how ncu tells that its workload did not end with 0.

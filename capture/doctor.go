@@ -25,19 +25,15 @@ type Check struct {
 
 // DoctorOptions are what Doctor looks at. The zero value is this machine and the current folder.
 type DoctorOptions struct {
-	Machine                       // zero: this one
-	Home     string               // folder of the warehouse and the runs, which need not exist yet
-	Dir      string               // where a workload would run; "": the current folder
-	OpenNVML func() (NVML, error) // nil: OpenNVML
+	Machine        // zero: this one
+	Home    string // folder of the warehouse and the runs, which need not exist yet
+	Dir     string // where a workload would run; "": the current folder
 }
 
 // Doctor finds what a capture on this machine would have and lack. It runs the profilers on a program that does nothing, and takes a
 // few seconds. Every check that is not ok has an advice.
 func Doctor(ctx context.Context, o DoctorOptions) []Check {
 	d := doctor{o: o, m: o.withDefaults()}
-	if d.o.OpenNVML == nil {
-		d.o.OpenNVML = OpenNVML
-	}
 	if d.o.Home == "" {
 		d.o.Home = "."
 	}

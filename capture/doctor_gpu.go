@@ -13,7 +13,7 @@ import (
 // gpus checks the driver and the GPUs it has.
 func (d doctor) gpus(context.Context) []Check {
 	driver := Check{ID: "driver", Title: "NVIDIA driver and NVML"}
-	n, err := d.o.OpenNVML()
+	n, err := d.m.NVML()
 	if err != nil {
 		driver.Status, driver.Detail = CheckFailed, err.Error()
 		driver.Advice = "run nvidia-smi to see what is wrong with the driver"

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"prof/capture/tracer"
 	"prof/internal/child"
@@ -32,8 +33,13 @@ type Machine struct {
 	Free     func(dir string) (bytes int64, err error) // free for this user on the file system of a folder
 	Run      RunFunc
 	Build    func(context.Context, tracer.Places) (tracer.Library, error) // of prof's own tracer
-	Environ  []string                                                     // nil: of this process
-	TempDir  string                                                       // "": os.TempDir's
+	NVML     func() (NVML, error)
+	Environ  []string // nil: of this process
+	TempDir  string   // "": os.TempDir's
+
+	Processes                                        // of tools and workloads
+	Now       func() time.Time                       // by which recordings are timed
+	After     func(d time.Duration) <-chan time.Time // by which they are stopped
 }
 
 func (m Machine) withDefaults() Machine {
@@ -63,6 +69,18 @@ func (m Machine) withDefaults() Machine {
 	}
 	if m.TempDir == "" {
 		m.TempDir = os.TempDir()
+	}
+	if m.NVML == nil {
+		m.NVML = OpenNVML
+	}
+	if m.Processes == nil {
+		m.Processes = system{}
+	}
+	if m.Now == nil {
+		m.Now = time.Now
+	}
+	if m.After == nil {
+		m.After = time.After
 	}
 	return m
 }

@@ -111,8 +111,9 @@ func (b *bench) machine(t *testing.T) Machine {
 
 func (b *bench) examine(t *testing.T) map[string]Check {
 	t.Helper()
-	checks := Doctor(t.Context(), DoctorOptions{Machine: b.machine(t), Home: filepath.Join(b.temp, "not", "yet", ".prof"),
-		OpenNVML: func() (NVML, error) { return b.nvml, b.nvmlErr }})
+	m := b.machine(t)
+	m.NVML = func() (NVML, error) { return b.nvml, b.nvmlErr }
+	checks := Doctor(t.Context(), DoctorOptions{Machine: m, Home: filepath.Join(b.temp, "not", "yet", ".prof")})
 	out := map[string]Check{}
 	for _, c := range checks {
 		if _, twice := out[c.ID]; twice || c.ID == "" || c.Title == "" || c.Detail == "" {

@@ -2,7 +2,6 @@ package capture
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -62,7 +61,7 @@ func DryRun(ctx context.Context, o Options, setup Setup) ([]Planned, error) {
 
 // preview says how a pass would be run.
 func (s *Session) preview(p *Planned, spec passSpec) error {
-	temp := filepath.Join(os.TempDir(), ".prof~")
+	temp := filepath.Join(s.m.TempDir, ".prof~")
 	env, err := s.workloadEnv(spec, temp)
 	if err != nil {
 		return err

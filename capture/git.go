@@ -14,13 +14,9 @@ import (
 // gitTimeout is for all that git is asked: in a large repository on a slow file system it can take long to look at every file.
 const gitTimeout = 5 * time.Second
 
-// ReadGit tells the state of the repository that a folder is in: nil without an error where there is none, or no git. Dirty means
+// readGit tells the state of the repository that a folder is in: nil without an error where there is none, or no git. Dirty means
 // that tracked files differ from the commit, staged or not; untracked files are not looked for, since data and captures are such. What
 // cannot be told whole is an error, which then says what was found.
-func ReadGit(ctx context.Context, dir string) (*rundir.Git, error) {
-	return Machine{}.withDefaults().readGit(ctx, dir)
-}
-
 func (m Machine) readGit(ctx context.Context, dir string) (*rundir.Git, error) {
 	path, err := m.LookPath("git")
 	if err != nil {

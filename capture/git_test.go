@@ -44,7 +44,7 @@ func write(t *testing.T, path, text string) {
 
 func TestReadGit(t *testing.T) {
 	dir, git := repository(t)
-	if g, err := ReadGit(t.Context(), dir); g != nil || err == nil || !strings.Contains(err.Error(), "no commit yet") {
+	if g, err := (Machine{}).withDefaults().readGit(t.Context(), dir); g != nil || err == nil || !strings.Contains(err.Error(), "no commit yet") {
 		t.Errorf("without a commit: %+v, %v", g, err)
 	}
 	git("add", ".")
@@ -52,7 +52,7 @@ func TestReadGit(t *testing.T) {
 	commit := git("rev-parse", "HEAD")
 	check := func(when, branch string, dirty bool) {
 		t.Helper()
-		g, err := ReadGit(t.Context(), dir)
+		g, err := (Machine{}).withDefaults().readGit(t.Context(), dir)
 		if err != nil || g == nil || g.Commit != commit || g.Branch != branch || g.Dirty != dirty {
 			t.Errorf("%s: %+v, %v", when, g, err)
 		}
@@ -69,14 +69,14 @@ func TestReadGit(t *testing.T) {
 	check("detached", "", false)
 	sub := filepath.Join(dir, "sub")
 	write(t, filepath.Join(sub, "x"), "")
-	if g, err := ReadGit(t.Context(), sub); err != nil || g == nil || g.Commit != commit {
+	if g, err := (Machine{}).withDefaults().readGit(t.Context(), sub); err != nil || g == nil || g.Commit != commit {
 		t.Errorf("below the root: %+v, %v", g, err)
 	}
 }
 
 func TestNoGit(t *testing.T) {
 	t.Setenv("GIT_CEILING_DIRECTORIES", "/")
-	if g, err := ReadGit(t.Context(), t.TempDir()); g != nil || err != nil {
+	if g, err := (Machine{}).withDefaults().readGit(t.Context(), t.TempDir()); g != nil || err != nil {
 		t.Errorf("without a repository: %+v, %v", g, err)
 	}
 	m := Machine{LookPath: func(string) (string, error) { return "", exec.ErrNotFound }}.withDefaults()

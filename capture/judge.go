@@ -3,12 +3,10 @@ package capture
 import (
 	"errors"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"syscall"
 
 	"prof/internal/file"
 	"prof/internal/mask"
@@ -131,12 +129,8 @@ func workloadEnd(e *event) string {
 
 // wasKilled says whether a process was ended by a signal.
 func wasKilled(err error) bool {
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) {
-		return false
-	}
-	status, ok := exit.Sys().(syscall.WaitStatus)
-	return ok && status.Signaled()
+	var exit *Exit
+	return errors.As(err, &exit) && exit.Signal != 0
 }
 
 // toolName is a tool as a message names it.
@@ -153,12 +147,8 @@ func toolName(tool string) string {
 }
 
 func toolEnd(err error) string {
-	var exit *exec.ExitError
 	if err == nil {
 		return "exit status 0"
-	}
-	if errors.As(err, &exit) {
-		return exit.Error()
 	}
 	return err.Error()
 }

@@ -87,9 +87,9 @@ type launcher struct {
 	wait  sync.WaitGroup
 }
 
-// newLauncher opens the socket in a folder that only this user can enter. Nobody is answered before serve.
-func newLauncher(files []*os.File) (*launcher, error) {
-	dir, err := scratch.Make("")
+// newLauncher opens the socket in a folder below temp that only this user can enter. Nobody is answered before serve.
+func newLauncher(temp string, files []*os.File) (*launcher, error) {
+	dir, err := scratch.Make(temp)
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for the launch socket: %w", err)
 	}

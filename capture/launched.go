@@ -8,7 +8,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"os/signal"
 	"runtime"
 	"strings"
 	"syscall"
@@ -26,33 +25,39 @@ const (
 const orphanGrace = 10 * time.Second
 
 // Launched is the verb LaunchVerb: it starts the workload that the asking prof names, passes signals on to it, and gives its exit code.
-// Errors of its own are told to the asking prof, or where there is none to stderr.
-func Launched(stderr io.Writer) int {
+// Errors of its own are told to the asking prof, or where there is none to stderr. notify is signal.Notify, or what stands in for it.
+func (m Machine) Launched(notify func(to chan<- os.Signal, which ...os.Signal), stderr io.Writer) int {
 	// The workload's parent-death signal is bound to the thread that starts it.
 	runtime.LockOSThread()
-	w, err := connect()
+	defer runtime.UnlockOSThread()
+	m = m.withDefaults()
+	w, err := connect(m)
 	if err != nil {
 		fmt.Fprintf(stderr, "prof: %v\n", err)
 		return exitNotExecutable
 	}
-	code, err := w.run()
+	code, err := w.run(notify)
 	if err != nil {
 		w.tell(event{Error: err.Error()})
 	}
 	w.conn.Close()
+	for _, f := range w.files {
+		f.Close()
+	}
 	return code
 }
 
 // launched is the side that starts the workload.
 type launched struct {
+	m     Machine
 	conn  *net.UnixConn
 	in    *json.Decoder
 	job   job
 	files [3]*os.File
 }
 
-func connect() (*launched, error) {
-	path := os.Getenv(launchVariable)
+func connect(m Machine) (*launched, error) {
+	path := m.Getenv(launchVariable)
 	if path == "" {
 		return nil, errNotLaunched
 	}
@@ -60,7 +65,7 @@ func connect() (*launched, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to the capturing prof: %w", err)
 	}
-	w := &launched{conn: conn}
+	w := &launched{m: m, conn: conn}
 	if err := w.receive(); err != nil {
 		conn.Close()
 		return nil, fmt.Errorf("read from the capturing prof: %w", err)
@@ -105,60 +110,55 @@ func (w *launched) tell(e event) {
 }
 
 // run starts the workload and waits for its end.
-func (w *launched) run() (code int, err error) {
-	cmd := exec.Command(w.job.Argv[0], w.job.Argv[1:]...)
-	cmd.Dir, cmd.Env = string(w.job.Dir), workloadEnv(w.job, os.Environ())
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = w.files[0], w.files[1], w.files[2]
-	cmd.SysProcAttr = ownGroup()
+func (w *launched) run(notify func(chan<- os.Signal, ...os.Signal)) (code int, err error) {
 	// Before the start, so that a signal in between is not lost on the workload.
 	signals := make(chan os.Signal, 16)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
-	start := time.Now()
-	if err := cmd.Start(); err != nil {
+	notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
+	start := w.m.Now()
+	pid, wait, err := w.m.Start(Start{Argv: w.job.Argv, Env: workloadEnv(w.job, w.m.Environ), Dir: string(w.job.Dir), Files: w.files, Bound: true})
+	if err != nil {
 		if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
 			return exitNotFound, err
 		}
 		return exitNotExecutable, err
 	}
-	w.tell(event{Started: true, PID: cmd.Process.Pid})
-	group := -cmd.Process.Pid
+	w.tell(event{Started: true, PID: pid})
 	go func() {
 		for s := range signals {
-			_ = syscall.Kill(group, s.(syscall.Signal)) // it may have ended by now
+			_ = w.m.Kill(-pid, s.(syscall.Signal)) // it may have ended by now
 		}
 	}()
-	go w.orders(group)
-	err = cmd.Wait()
-	ns := time.Since(start).Nanoseconds()
-	state := cmd.ProcessState
-	if state == nil {
+	go w.orders(pid)
+	err = wait()
+	ended := event{Ns: w.m.Now().Sub(start).Nanoseconds()}
+	exit := &Exit{}
+	if err != nil && !errors.As(err, &exit) {
 		return exitNotExecutable, err
 	}
-	ended := event{Ns: ns}
-	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		ended.Signal, code = signalName(status.Signal()), exitSignal+int(status.Signal())
+	if exit.Signal != 0 {
+		ended.Signal, code = signalName(exit.Signal), exitSignal+int(exit.Signal)
 	} else {
-		code = state.ExitCode()
+		code = exit.Code
 		ended.ExitCode = &code
 	}
 	w.tell(ended)
-	endGroup(group)
+	w.m.endGroup(pid)
 	return code, nil
 }
 
 // leftGrace is how long processes that outlive the workload get to end after a signal.
 const leftGrace = 2 * time.Second
 
-// endGroup ends what a workload left behind of its process group (a negative number): it would disturb the passes that come next.
-func endGroup(group int) {
+// endGroup ends what a workload left behind of its process group: it would disturb the passes that come next.
+func (m Machine) endGroup(group int) {
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
-		_ = syscall.Kill(group, s) // there may be nobody left
-		for end := time.Now().Add(leftGrace); groupLives(-group); time.Sleep(20 * time.Millisecond) {
+		_ = m.Kill(-group, s) // there may be nobody left
+		for end := time.Now().Add(leftGrace); m.GroupLives(group); time.Sleep(20 * time.Millisecond) {
 			if time.Now().After(end) {
 				break
 			}
 		}
-		if !groupLives(-group) {
+		if !m.GroupLives(group) {
 			return
 		}
 	}
@@ -166,17 +166,17 @@ func endGroup(group int) {
 
 // orders passes signals on that the asking prof sends. When that one is gone, nobody waits for the workload any more: it is ended, so
 // that the profiler can write its report.
-func (w *launched) orders(group int) {
+func (w *launched) orders(pid int) {
 	for {
 		var o order
 		if w.in.Decode(&o) != nil {
 			break
 		}
-		_ = syscall.Kill(group, o.Signal)
+		_ = w.m.Kill(-pid, o.Signal)
 	}
-	_ = syscall.Kill(group, syscall.SIGTERM)
-	time.Sleep(orphanGrace)
-	_ = syscall.Kill(group, syscall.SIGKILL)
+	_ = w.m.Kill(-pid, syscall.SIGTERM)
+	<-w.m.After(orphanGrace)
+	_ = w.m.Kill(-pid, syscall.SIGKILL)
 }
 
 // workloadEnv is the workload's own environment with what the tool set on the way: variables that the launched process has and the

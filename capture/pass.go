@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"prof/capture/mark"
 	"prof/internal/file"
@@ -48,7 +47,7 @@ func (s *Session) begin(spec passSpec) *rundir.Pass {
 	s.manifest.Status = rundir.StatusRunning
 	s.manifest.Passes = append(s.manifest.Passes, rundir.Pass{
 		ID: len(s.manifest.Passes) + 1, Name: passName(spec), Tool: spec.tool, Mode: s.o.PassMode(spec.tool),
-		Repeat: spec.repeat, Argv: []string{}, ToolVersion: s.tools[spec.tool].version, StartedAt: time.Now().UTC(), Status: rundir.StatusRunning,
+		Repeat: spec.repeat, Argv: []string{}, ToolVersion: s.tools[spec.tool].version, StartedAt: s.m.Now().UTC(), Status: rundir.StatusRunning,
 	})
 	return s.last()
 }
@@ -107,7 +106,7 @@ func (s *Session) launch(ctx context.Context, spec passSpec, p *rundir.Pass) (ou
 		files[1], files[2] = o.stdout, o.stderr
 	}
 	defer s.endOutput(o, p, spec)
-	l, err := newLauncher(files)
+	l, err := newLauncher(s.m.TempDir, files)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -143,7 +142,7 @@ func (s *Session) launch(ctx context.Context, spec passSpec, p *rundir.Pass) (ou
 	}
 	defer before.close()
 	c.spent = s.spent(spec.tool)
-	c.from = time.Now()
+	c.from = s.m.Now()
 	p.StartedAt = c.from.UTC()
 	if spec.direct {
 		err = s.startDirect(c, spec, p, env, files)
@@ -153,7 +152,7 @@ func (s *Session) launch(ctx context.Context, spec passSpec, p *rundir.Pass) (ou
 	if err != nil {
 		return outcome{}, err
 	}
-	sampler := s.sample(ctx, spec, p, c.cmd.Process.Pid)
+	sampler := s.sample(ctx, spec, p, c.tool)
 	if err := s.save(); err != nil {
 		c.stop(rundir.StatusFailed) // nobody could tell what was captured
 	}
@@ -201,17 +200,16 @@ func (s *Session) startLaunched(c *control, spec passSpec, p *rundir.Pass, j job
 		return err
 	}
 	defer log.Close()
-	c.cmd, err = start(argv, append(j.ToolEnv, l.variable()), s.setup.Dir, nil, log, log)
-	return err
+	return c.start(Start{Argv: argv, Env: append(j.ToolEnv, l.variable()), Dir: s.setup.Dir, Files: [3]*os.File{nil, log, log}})
 }
 
 // startDirect starts a tool that starts the workload itself.
 func (s *Session) startDirect(c *control, spec passSpec, p *rundir.Pass, env []string, files []*os.File) (err error) {
 	argv := s.argv(spec, "")
 	p.Argv = s.shown(argv)
-	if c.cmd, err = start(argv, env, s.setup.Dir, files[0], files[1], files[2]); err == nil {
-		c.work = &direct{cmd: c.cmd}
-		c.out.pid = c.cmd.Process.Pid
+	if err = c.start(Start{Argv: argv, Env: env, Dir: s.setup.Dir, Files: [3]*os.File(files)}); err == nil {
+		c.work = &direct{m: s.m, tool: c.tool}
+		c.out.pid = c.tool
 	}
 	return err
 }

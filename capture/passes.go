@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"prof/internal/child"
 	"prof/internal/file"
 	"prof/internal/mask"
 	"prof/schema/rundir"
@@ -156,7 +155,7 @@ func (s *Session) exportWith(args []string, out string) (text string, err error)
 	done := make(chan error, 1)
 	go func() {
 		var err error
-		said, err = child.Run(ctx, Command{Argv: append([]string{s.tools[rundir.ToolNsys].path}, args...), Env: ToolEnv(s.setup.Environ), Chatty: true})
+		said, err = s.m.Run(ctx, Command{Argv: append([]string{s.tools[rundir.ToolNsys].path}, args...), Env: ToolEnv(s.setup.Environ), Chatty: true})
 		done <- err
 	}()
 	for waiting := true; waiting; {

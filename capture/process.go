@@ -3,8 +3,6 @@ package capture
 import (
 	"fmt"
 	"io/fs"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"syscall"
 	"time"
@@ -37,7 +35,8 @@ type workload interface {
 // control watches a tool and its workload until the tool has ended, and stops them when the user, the clock or the disk says so.
 type control struct {
 	s     *Session
-	cmd   *exec.Cmd
+	tool  int          // its process
+	wait  func() error // for its end
 	work  workload
 	size  func() int64
 	idle  *stall           // nil: the pass may take its time
@@ -55,12 +54,9 @@ type control struct {
 
 func (c *control) run() outcome {
 	done := make(chan error, 1)
-	go func() { done <- c.cmd.Wait() }()
-	timeout := time.NewTimer(c.s.o.Timeout)
-	defer timeout.Stop()
-	window := c.window()
-	tick := time.NewTicker(time.Second)
-	defer tick.Stop()
+	go func() { done <- c.wait() }()
+	m := c.s.m
+	timeout, window, tick := m.After(c.s.o.Timeout), c.window(), m.After(time.Second)
 	for {
 		select {
 		case e := <-c.work.heard():
@@ -68,11 +64,11 @@ func (c *control) run() outcome {
 		case c.out.tool = <-done:
 			c.gather()
 			if _, ok := c.work.(*direct); ok { // the workload is in the tool's own group
-				endGroup(-c.cmd.Process.Pid)
+				m.endGroup(c.tool)
 			}
-			c.out.took = time.Since(c.from)
+			c.out.took = m.Now().Sub(c.from)
 			return c.out
-		case <-timeout.C:
+		case <-timeout:
 			if !c.over() {
 				c.stop(rundir.StatusTimeout)
 			}
@@ -83,7 +79,8 @@ func (c *control) run() outcome {
 			}
 		case <-window:
 			c.press()
-		case <-tick.C:
+		case <-tick:
+			tick = m.After(time.Second)
 			c.watchReport()
 			if c.level == 0 && !c.over() && c.size() > c.s.o.MaxArtifactBytes {
 				c.stop(rundir.StatusTooLarge)
@@ -110,7 +107,7 @@ func (c *control) watchReport() {
 	case !c.work.gone():
 		c.report = nil
 	case c.report == nil:
-		c.report = time.After(c.s.o.ReportTimeout)
+		c.report = c.s.m.After(c.s.o.ReportTimeout)
 	}
 }
 
@@ -119,7 +116,7 @@ func (c *control) watchStall() {
 	if c.idle == nil || c.level > 0 || c.over() {
 		return
 	}
-	if at := c.idle.look(time.Now()); at != "" {
+	if at := c.idle.look(c.s.m.Now()); at != "" {
 		c.out.stalled = at
 		c.stop(rundir.StatusTimeout)
 	}
@@ -130,7 +127,7 @@ func (c *control) window() <-chan time.Time {
 	if c.s.o.Duration == 0 {
 		return nil
 	}
-	return time.After(c.s.o.Delay + c.s.o.Duration + c.late)
+	return c.s.m.After(c.s.o.Delay + c.s.o.Duration + c.late)
 }
 
 // hear notes what the launched prof tells.
@@ -145,7 +142,7 @@ func (c *control) hear(e event) {
 			c.out.ended = &e
 		}
 		c.escalate = nil
-		c.report = time.After(c.s.o.ReportTimeout)
+		c.report = c.s.m.After(c.s.o.ReportTimeout)
 	}
 }
 
@@ -201,19 +198,22 @@ func (c *control) press() {
 		c.signalTool(s)
 	}
 	if c.level == 1 {
-		c.escalate = time.After(c.soft)
+		c.escalate = c.s.m.After(c.soft)
 	} else {
-		c.escalate = time.After(c.s.o.Grace)
+		c.escalate = c.s.m.After(c.s.o.Grace)
 	}
 }
 
 func (c *control) signalTool(s syscall.Signal) {
-	_ = syscall.Kill(-c.cmd.Process.Pid, s) // it may have ended by now
+	_ = c.s.m.Kill(-c.tool, s) // it may have ended by now
 }
 
 // gather hears what is still on its way when the tool has ended, and ends a workload that its tool left behind: a tool that ended by
 // itself has waited for it, one that was killed has not.
 func (c *control) gather() {
+	if d, ok := c.work.(*direct); ok {
+		d.ended = true
+	}
 	if c.hearOut(time.Second) {
 		return
 	}
@@ -270,12 +270,10 @@ func sizeOf(dirs ...string) (n int64) {
 	return n
 }
 
-// start starts a tool in a process group of its own.
-func start(argv, env []string, dir string, in, out, errs *os.File) (*exec.Cmd, error) {
-	cmd := exec.Command(argv[0], argv[1:]...)
-	cmd.Env, cmd.Dir, cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = env, dir, in, out, errs, toolGroup()
-	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start %s: %w", argv[0], err)
+// start starts the tool.
+func (c *control) start(l Start) (err error) {
+	if c.tool, c.wait, err = c.s.m.Start(l); err != nil {
+		return fmt.Errorf("start %s: %w", l.Argv[0], err)
 	}
-	return cmd, nil
+	return nil
 }

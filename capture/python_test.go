@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestFindPython: the interpreter is the one that the workload runs in.
@@ -63,16 +62,12 @@ func TestPythonVersions(t *testing.T) {
 	write(t, filepath.Join(dir, "json.py"), "raise SystemExit('the workload folder was imported')\n")
 	m := Machine{}.withDefaults()
 	m.Environ = append(m.Environ, "PYTHONPATH="+site)
-	begin := time.Now()
 	py, err := m.readPython(t.Context(), []string{path, "run.py"}, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if py.Packages["torch"] != "9.8.7+cu1" || py.TorchCUDA != "13.0" || py.Packages["transformers"] != "5.1" || !strings.HasPrefix(py.Version, "3.") || py.Path != path {
 		t.Errorf("%+v", py)
-	}
-	if took := time.Since(begin); took > pythonTimeout {
-		t.Errorf("it took %v", took)
 	}
 	broken := Machine{}.withDefaults()
 	broken.Environ = append(broken.Environ, "PYTHONHOME=/nowhere")

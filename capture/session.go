@@ -31,8 +31,7 @@ type Setup struct {
 	Interrupts  <-chan os.Signal // the user's Ctrl-C: the first stops the workload, the second kills it
 	Talk        func(string)     // told what is being done
 	Node        *rundir.Node     // of the job; nil where the capture is a run by itself
-	NVML        func() (NVML, error)
-	FindTool    func(name string) (string, error)
+	Machine     Machine          // but for its environment, which is the workload's; zero: this one
 }
 
 // Session is one capture at work. Its methods are for one goroutine.
@@ -40,6 +39,7 @@ type Session struct {
 	o     Options
 	asked Options // o before what is missing on this machine was replaced
 	setup Setup
+	m     Machine
 	dir   string // the run's folder
 
 	manifest rundir.Manifest
@@ -82,7 +82,7 @@ func New(ctx context.Context, o Options, setup Setup) (*Session, error) {
 	if err := s.makeDir(); err != nil {
 		return nil, err
 	}
-	if s.nvml, s.nvmlErr = setup.NVML(); s.nvmlErr != nil {
+	if s.nvml, s.nvmlErr = s.m.NVML(); s.nvmlErr != nil {
 		s.nvml = nil
 		s.warn("GPUs are not sampled: " + s.nvmlErr.Error())
 	}
@@ -106,11 +106,13 @@ func newSession(o Options, setup Setup) (*Session, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	if err := CheckWorkload(setup.Argv, setup.Dir); err != nil {
+	m := setup.Machine
+	m.Environ = setup.Environ
+	if err := m.CheckWorkload(setup.Argv, setup.Dir); err != nil {
 		return nil, err
 	}
-	s := &Session{o: o, asked: o, setup: setup, dir: filepath.Join(setup.Runs, nodeFolder(setup.Run, setup.Node)), tools: map[string]tool{}}
-	s.budget = budget{begun: time.Now(), took: map[string]time.Duration{}, closed: map[string]time.Duration{}}
+	s := &Session{o: o, asked: o, setup: setup, m: m.withDefaults(), dir: filepath.Join(setup.Runs, nodeFolder(setup.Run, setup.Node)), tools: map[string]tool{}}
+	s.budget = budget{begun: s.m.Now(), took: map[string]time.Duration{}, closed: map[string]time.Duration{}}
 	return s, nil
 }
 
@@ -145,13 +147,13 @@ func (s *Session) findTools(ctx context.Context) {
 // note writes down where the capture runs: the machine, the repository, inputs and options.
 func (s *Session) note(ctx context.Context) error {
 	s.findTools(ctx)
-	env, warnings := ReadEnvironment(ctx, EnvironmentOptions{Argv: s.setup.Argv, Dir: s.setup.Dir, Environ: s.setup.Environ, NVML: s.nvml, NVMLErr: s.nvmlErr, Tools: s.toolInfo()})
+	env, warnings := ReadEnvironment(ctx, EnvironmentOptions{Argv: s.setup.Argv, Dir: s.setup.Dir, Environ: s.setup.Environ, NVML: s.nvml, NVMLErr: s.nvmlErr, Tools: s.toolInfo(), Machine: s.m})
 	s.env = env
 	for _, w := range warnings {
 		s.warn(w)
 	}
 	s.manifest.Host, s.manifest.Devices = env.Host, env.Devices
-	git, err := ReadGit(ctx, s.setup.Dir)
+	git, err := s.m.readGit(ctx, s.setup.Dir)
 	if err != nil {
 		s.warn(err.Error())
 	}
@@ -231,7 +233,7 @@ func (s *Session) Settle() error {
 
 // Finish ends the capture: what became of it stands in run.json and assumptions.md.
 func (s *Session) Finish() (*Result, error) {
-	now := time.Now().UTC()
+	now := s.m.Now().UTC()
 	s.manifest.EndedAt = &now
 	s.warnUnkept()
 	err := s.Settle()
@@ -290,11 +292,11 @@ func (s *Session) Options() Options { return s.o }
 
 // find finds a profiler and its version.
 func (s *Session) find(ctx context.Context, name string) tool {
-	path, err := s.setup.FindTool(name)
+	path, err := s.m.findTool(name)
 	if err != nil {
 		return tool{missing: err}
 	}
-	version, err := ToolVersion(ctx, path, s.setup.Environ, nil)
+	version, err := s.m.toolVersion(ctx, path)
 	if err != nil {
 		return tool{missing: fmt.Errorf("%s does not run: %w", name, err)}
 	}

@@ -41,14 +41,8 @@ func toolOverride(name string) string { return "PROF_" + strings.ToUpper(name) }
 // toolPackage is what a user installs to get a profiler.
 var toolPackage = map[string]string{"nsys": "nsight-systems-cli", "ncu": "nsight-compute"}
 
-// FindTool gives the path of a profiler (nsys, ncu): the one that PROF_NSYS or PROF_NCU names, else the first on the PATH, else the
-// newest in the places where NVIDIA's packages put it. lookPath is exec.LookPath unless it is given. Without one the error wraps
-// ErrNoTool.
-func FindTool(name string, lookPath func(string) (string, error)) (path string, err error) {
-	m := Machine{LookPath: lookPath}.withDefaults()
-	return m.findTool(name)
-}
-
+// findTool returns the path of a profiler (nsys, ncu): the one that PROF_NSYS or PROF_NCU names, else the first on the PATH, else the
+// newest in the places where NVIDIA's packages put it. Without one the error wraps ErrNoTool.
 func (m Machine) findTool(name string) (string, error) {
 	if path := m.Getenv(toolOverride(name)); path != "" {
 		found, err := m.LookPath(path)
@@ -120,13 +114,7 @@ const versionTimeout = 20 * time.Second
 
 var toolVersionText = regexp.MustCompile(`(?i)\bversion:?\s+v?(\d+(?:\.\d+)+\S*)`)
 
-// ToolVersion gives the version that a profiler tells with --version, such as 2025.3.1.0. run is nil to run it for real; environ is
-// the environment that it gets by way of ToolEnv.
-func ToolVersion(ctx context.Context, path string, environ []string, run RunFunc) (string, error) {
-	m := Machine{Run: run, Environ: environ}.withDefaults()
-	return m.toolVersion(ctx, path)
-}
-
+// toolVersion returns the version that a profiler tells with --version, such as 2025.3.1.0.
 func (m Machine) toolVersion(ctx context.Context, path string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()

@@ -92,7 +92,7 @@ func (m Machine) cuptiOfPython(ctx context.Context, argv []string, dir string) (
 
 // findTracer builds the tracer.
 func (s *Session) findTracer(ctx context.Context) tool {
-	lib, err := Machine{Environ: s.setup.Environ}.withDefaults().buildTracer(ctx, s.setup.Argv, s.setup.Dir)
+	lib, err := s.m.buildTracer(ctx, s.setup.Argv, s.setup.Dir)
 	if err != nil {
 		return tool{missing: err}
 	}

@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 )
 
 // CheckWorkload finds before anything is run that it could not be.
-func CheckWorkload(argv []string, dir string) error {
+func (m Machine) CheckWorkload(argv []string, dir string) error {
 	if len(argv) == 0 {
 		return fmt.Errorf("%w: no command was given; write it after --, as in: prof capture -- python3 run.py", ErrNoWorkload)
 	}
@@ -31,7 +30,7 @@ func CheckWorkload(argv []string, dir string) error {
 		}
 		return nil
 	}
-	if _, err := exec.LookPath(name); err != nil {
+	if _, err := m.withDefaults().LookPath(name); err != nil {
 		return fmt.Errorf("%w: %s is not on the PATH", ErrNoWorkload, name)
 	}
 	return nil

@@ -3,7 +3,6 @@ package ingest
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"github.com/duckdb/duckdb-go/v2"
 
 	"prof/ingest/load"
+	"prof/ingest/rows"
 	"prof/internal/mask"
 	"prof/internal/suggest"
 	"prof/schema"
@@ -100,16 +100,16 @@ func (in *ingester) linkPasses(id string) error {
 	if len(in.captures) == 0 {
 		return nil
 	}
-	rows, err := in.conn.QueryContext(in.ctx, `SELECT source_id, path FROM source WHERE run_id = ?::UUID AND form NOT IN (?, ?) ORDER BY source_id`, id, runForm, optionForm)
+	found, err := in.conn.QueryContext(in.ctx, `SELECT source_id, path FROM source WHERE run_id = ?::UUID AND form NOT IN (?, ?) ORDER BY source_id`, id, runForm, optionForm)
 	if err != nil {
 		return err
 	}
-	defer rows.Close()
+	defer found.Close()
 	var links [][2]int
-	for rows.Next() {
+	for found.Next() {
 		var source int
 		var path string
-		if err := rows.Scan(&source, &path); err != nil {
+		if err := found.Scan(&source, &path); err != nil {
 			return err
 		}
 		for _, c := range in.captures {
@@ -118,12 +118,12 @@ func (in *ingester) linkPasses(id string) error {
 			}
 		}
 	}
-	if err := rows.Err(); err != nil {
+	if err := found.Err(); err != nil {
 		return err
 	}
-	_, err = in.target.Append(in.ctx, "capture_source", func(add func(...driver.Value) error) error {
+	_, err = in.target.Append(in.ctx, "capture_source", func(add rows.Add) error {
 		for _, l := range links {
-			if err := add(in.target.UUID(), int32(l[0]), int32(l[1])); err != nil {
+			if err := add(in.target.RunID, int32(l[0]), int32(l[1])); err != nil {
 				return err
 			}
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"database/sql"
-	"database/sql/driver"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -16,6 +15,7 @@ import (
 	"strings"
 
 	"prof/ingest/load"
+	"prof/ingest/rows"
 	"prof/ingest/workload"
 )
 
@@ -135,8 +135,8 @@ func (in *ingester) storeNode(f input, info *load.SourceInfo) error {
 	if node == "" {
 		return nil
 	}
-	n, err := in.target.Append(in.ctx, "source_fact", func(add func(...driver.Value) error) error {
-		return add(in.target.UUID(), int32(in.target.SourceID), nodeKey, node)
+	n, err := in.target.Append(in.ctx, "source_fact", func(add rows.Add) error {
+		return add(in.target.RunID, int32(in.target.SourceID), nodeKey, node)
 	})
 	info.Rows += n
 	return err
@@ -200,7 +200,7 @@ func (in *ingester) optionFacts() error {
 	}
 	f := input{path: optionPath, format: Format{Name: optionForm, Kind: workloadKind}}
 	in.target.SourceID = in.firstSource + len(in.result.Sources) + 1
-	rows, err := merged.Store(in.ctx, in.target, "")
+	rows, err := merged.Store(in.ctx, &in.target.Target, "")
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -41,7 +42,7 @@ func (in *ingester) attach(id string, captures, facts []input) error {
 		return err
 	}
 	in.firstSource, in.shared.ModelID = int(last.Int32), schema.IDNumber(models.Int64)
-	if in.shared.Models, err = model.Stored(in.ctx, in.conn, id); err != nil {
+	if in.shared.Models, err = storedModels(in.ctx, in.conn, id); err != nil {
 		return err
 	}
 	in.seen, in.kept = map[string]string{}, map[int]bool{}
@@ -116,4 +117,49 @@ func (in *ingester) oldFacts(id string) (old, paths []string, err error) {
 		}
 	}
 	return old, paths, rows.Err()
+}
+
+// storedModels returns the models that workloads of a stored run carried, by model.Key.
+func storedModels(ctx context.Context, conn *sql.Conn, runID string) (map[string]int32, error) {
+	keys := map[int64]string{}
+	for _, query := range []string{
+		`SELECT x.model_id, x.* EXCLUDE (run_id, source_id, model_id) FROM model x`,
+		`SELECT x.model_id, x.* EXCLUDE (run_id, model_id) FROM model_layer x`,
+		`SELECT x.model_id, x.* EXCLUDE (run_id, model_id) FROM model_note x`,
+	} {
+		if err := addModelLines(ctx, conn, query+` WHERE run_id = ?::UUID AND x.model_id IN (SELECT w.model_id FROM workload w WHERE w.run_id = x.run_id) ORDER BY x.model_id, 2`, runID, keys); err != nil {
+			return nil, fmt.Errorf("read the models of the run: %w", err)
+		}
+	}
+	out := map[string]int32{}
+	for id, key := range keys {
+		out[key] = schema.IDNumber(id)
+	}
+	return out, nil
+}
+
+// addModelLines adds the rows of a query to the texts by their first column.
+func addModelLines(ctx context.Context, conn *sql.Conn, query, runID string, to map[int64]string) (err error) {
+	rows, err := conn.QueryContext(ctx, query, runID)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	columns, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	var id int64
+	values := make([]any, len(columns)-1)
+	into := []any{&id}
+	for i := range values {
+		into = append(into, &values[i])
+	}
+	for rows.Next() {
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		to[id] += model.Line(values)
+	}
+	return rows.Err()
 }

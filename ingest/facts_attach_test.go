@@ -7,6 +7,7 @@ import (
 	"prof/ingest"
 	"prof/ingest/load"
 	"prof/ingest/workload"
+	"prof/internal/golden"
 )
 
 // TestFactsAddedLater: facts alone go to the run of that name, once; those of the same kind give way to them.
@@ -165,6 +166,8 @@ func TestFactsAlone(t *testing.T) {
 
 // TestAimedFacts: facts are about the capture of their stem, else of their folder.
 func TestAimedFacts(t *testing.T) {
+	w := newBench(t).w
+	timeline, trace := string(golden.Unpacked(t, "../testdata/foreign/minimal.sqlite.gz")), `{"schemaVersion": 1, "traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": 0, "dur": 1}]}`
 	for name, c := range map[string]struct {
 		nsys, torch, a, b string
 		want              string // captures of a and b
@@ -176,33 +179,35 @@ func TestAimedFacts(t *testing.T) {
 		"folder":         {"n/a.sqlite.gz", "t/b.trace.json.gz", "n/workload.json", "t/workload.json", "nsys torch", nil},
 		"stem first":     {"n/a.sqlite.gz", "t/b.trace.json.gz", "n/b.workload.json", "t/a.workload.json", "torch nsys", nil},
 		"stem of both":   {"n/a.sqlite.gz", "t/a.trace.json.gz", "n/a.workload.json", "t/a.workload.json", "nsys torch", nil},
-		"a rank's":       {"p/trace-1.sqlite.gz", "t/trace-1-rank1.json.gz", "p/workload.json", "t/trace-1.workload.json", "nsys torch", nil},
+		"of a rank":      {"p/trace-1.sqlite.gz", "t/trace-1-rank1.json.gz", "p/workload.json", "t/trace-1.workload.json", "nsys torch", nil},
 		"one folder":     {"f/a.sqlite.gz", "f/b.trace.json.gz", "f/a.workload.json", "f/workload.json", "nsys ~", []string{"f/workload.json"}},
 		"neither":        {"n/a.sqlite.gz", "t/b.trace.json.gz", "n/workload.json", "w/x.workload.json", "nsys ~", []string{"w/x.workload.json"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newBench(t)
-			b.copied(kernels, c.nsys)
-			b.copied(cpuTrace, c.torch)
+			b := &bench{t: t, w: w, dir: t.TempDir()}
+			b.file(c.nsys, timeline)
+			b.file(c.torch, trace)
 			b.file(c.a, passes(1))
 			b.file(c.b, passes(2))
 			var unclear []string
 			for _, path := range c.unclear {
 				unclear = append(unclear, path+": neither its name nor its folder shows which capture it describes; it is applied to all captures of the run")
 			}
-			aimed := `SELECT string_agg(coalesce(w.capture, '~'), ' ' ORDER BY p.prefill_count) FROM workload w JOIN workload_pass p USING (run_id, source_id)`
-			b.ok(ingest.Options{Name: "x"}, b.dir)
-			b.expect(aimed, c.want)
+			const aimed = `SELECT string_agg(coalesce(w.capture, '~'), ' ' ORDER BY p.prefill_count) FROM workload w JOIN workload_pass p USING (run_id, source_id) JOIN run r USING (run_id) WHERE r.name = '%s'`
+			b.ok(ingest.Options{Name: name}, b.dir)
+			b.of(name, aimed, c.want)
 			b.warned(unclear...)
+			b.free()
 			// Given afterwards, the same.
-			b.remove("x")
-			b.ok(ingest.Options{Name: "x"}, b.path(c.nsys), b.path(c.torch))
-			b.ok(ingest.Options{Name: "x", Workloads: []string{b.path(c.a), b.path(c.b)}})
-			b.expect(aimed, c.want)
+			later := name + " later"
+			b.ok(ingest.Options{Name: later}, b.path(c.nsys), b.path(c.torch))
+			b.ok(ingest.Options{Name: later, Workloads: []string{b.path(c.a), b.path(c.b)}})
+			b.of(later, aimed, c.want)
 			b.warned(unclear...)
 			// One alone is about all.
-			b.ok(ingest.Options{Name: "x", Workloads: []string{b.file("one.json", passes(3))}})
-			b.expect(aimed, "~")
+			b.ok(ingest.Options{Name: later, Workloads: []string{b.file("one.json", passes(3))}})
+			b.of(later, aimed, "~")
+			b.free()
 		})
 	}
 }

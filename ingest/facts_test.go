@@ -15,7 +15,7 @@ import (
 	"prof/ingest"
 	"prof/ingest/derive"
 	"prof/ingest/workload"
-	"prof/queries"
+	"prof/internal/testkit"
 	"prof/schema"
 )
 
@@ -51,13 +51,10 @@ type bench struct {
 
 func newBench(t *testing.T) *bench { return newBenchWith(t, derive.Facts{Only: []string{}}) }
 
-func newBenchWith(t *testing.T, facts derive.Facts) *bench {
+func newBenchWith(t *testing.T, facts schema.Facts) *bench {
 	t.Helper()
-	w, err := schema.Open(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: facts, MemoryLimit: "1GB"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { w.Close() })
+	w := testkit.Copy(t)
+	w.Facts = facts
 	return &bench{t: t, w: w, dir: t.TempDir()}
 }
 
@@ -130,39 +127,10 @@ func (b *bench) warned(want ...string) {
 	}
 }
 
-// rows gives a result: cells joined by blanks, NULL as ~, rows by bars.
+// rows returns a result: cells joined by blanks, NULL as ~, rows by bars.
 func (b *bench) rows(query string) string {
 	b.t.Helper()
-	rows, err := b.w.DB.QueryContext(b.t.Context(), query)
-	if err != nil {
-		b.t.Fatalf("%s: %v", query, err)
-	}
-	defer rows.Close()
-	cols, err := rows.Columns()
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	var out []string
-	for rows.Next() {
-		v, into := make([]any, len(cols)), make([]any, len(cols))
-		for i := range v {
-			into[i] = &v[i]
-		}
-		if err := rows.Scan(into...); err != nil {
-			b.t.Fatal(err)
-		}
-		cells := make([]string, len(cols))
-		for i := range v {
-			if cells[i] = fmt.Sprint(v[i]); v[i] == nil {
-				cells[i] = "~"
-			}
-		}
-		out = append(out, strings.Join(cells, " "))
-	}
-	if err := rows.Err(); err != nil {
-		b.t.Fatal(err)
-	}
-	return strings.Join(out, "|")
+	return strings.ReplaceAll(strings.ReplaceAll(strings.Join(testkit.Rows(b.t, b.w, query), "\n"), "|", " "), "\n", "|")
 }
 
 func (b *bench) expect(query, want string) {
@@ -203,6 +171,12 @@ func (b *bench) remove(run string) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
+}
+
+// free lets the next run be of captures that are stored.
+func (b *bench) free() {
+	b.t.Helper()
+	testkit.Exec(b.t, b.w, `UPDATE source SET sha256 = run_id::VARCHAR || source_id`)
 }
 
 // whole holds that no row is of a run, source or model that is not there.
@@ -265,9 +239,7 @@ func TestFactsBesideCapture(t *testing.T) {
 		b.of(run, `SELECT m.name, m.layer_count, (SELECT count(*) > 9 FROM model_layer l WHERE l.run_id = m.run_id) FROM model m JOIN run r USING (run_id) WHERE r.name = '%s'`, c.model+" 2 true")
 		b.of(run, `SELECT w.warmup_count, w.capture, p.prefill_count, p.decode_count FROM workload w JOIN workload_pass p USING (run_id, source_id) JOIN run r USING (run_id) WHERE r.name = '%s'`, "1 ~ 7 4")
 		b.whole()
-		if _, err := b.w.DB.Exec(`UPDATE source SET sha256 = run_id::VARCHAR || source_id`); err != nil { // the next run is to be of the same capture
-			t.Fatal(err)
-		}
+		b.free()
 	}
 }
 

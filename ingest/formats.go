@@ -11,7 +11,9 @@ import (
 	"prof/ingest/model"
 	"prof/ingest/ncu"
 	"prof/ingest/nsys"
+	"prof/ingest/nsys/parquet"
 	"prof/ingest/nsys/stats"
+	"prof/ingest/nsys/table"
 	"prof/ingest/reported"
 	"prof/ingest/rocprof"
 	"prof/ingest/serving"
@@ -56,7 +58,7 @@ type Format struct {
 	Growth float64
 	// Packing is how many times as large an export with the same records would be; 0 for once.
 	Packing int64
-	// Apart says that Load may store the file in a target apart, see load.Target.Apart.
+	// Apart says that Load may store the file in a target apart, see store.Store.Apart.
 	Apart bool
 	// Leaves says that a file of a folder which Identify cannot read is left, with the reason: what it says is worth less than the captures next to it.
 	Leaves bool
@@ -87,29 +89,30 @@ const workloadKind = "workload"
 
 // Formats lists the known forms. Of several forms of one capture in a folder, the earlier in this list is taken.
 func Formats() []Format {
+	sqlite, arrow, tables := nsys.Opener(nsys.SQLite), nsys.Opener(nsys.Arrow), nsys.Opener(openParquet)
 	return append([]Format{
 		{
 			Name: "sqlite", Kind: "nsys", Doc: "Nsight Systems exports (.sqlite)",
 			Sniff: func(_ string, head []byte) bool {
 				return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) && !rocprof.SniffRocpd(head)
 			},
-			Identify: nsys.IdentifySQLite, Plan: nsys.PlanSQLite, Growth: exportGrowth, Apart: true, Load: nsys.LoadSQLite,
+			Identify: sqlite.Identify, Plan: sqlite.Plan, Growth: exportGrowth, Apart: true, Load: sqlite.Load,
 		},
 		{
 			Name: "parquetdir", Kind: "nsys", Doc: "Nsight Systems parquetdir exports (folders)",
-			SniffDir: nsys.IsParquetDir,
-			Identify: nsys.IdentifyParquet, Plan: nsys.PlanParquet, Load: nsys.LoadParquet,
+			SniffDir: parquet.Is,
+			Identify: tables.Identify, Plan: tables.Plan, Load: tables.Load,
 		},
 		{
 			Name: "arrow", Kind: "nsys", Doc: "Nsight Systems arrow and arrowdir exports (.arrows, folders)",
 			Sniff: nsys.SniffArrow, SniffDir: nsys.IsArrowDir,
-			Identify: nsys.IdentifyArrow, Plan: nsys.PlanArrow, Load: nsys.LoadArrow,
+			Identify: arrow.Identify, Plan: arrow.Plan, Load: arrow.Load,
 		},
 		{
 			Name: "nsys-cache", Kind: "nsys", Doc: "what nsys-ai keeps of exports (NAME.nsys-cache)",
-			SniffDir:   nsys.IsCache,
+			SniffDir:   parquet.IsCache,
 			GivesWayTo: []string{"sqlite", "parquetdir", "arrow"},
-			Identify:   nsys.IdentifyParquet, Plan: nsys.PlanParquet, Load: nsys.LoadParquet,
+			Identify:   tables.Identify, Plan: tables.Plan, Load: tables.Load,
 		},
 		{
 			Name: reportForm, Kind: "nsys", Doc: "Nsight Systems reports (.nsys-rep, .qdrep), if nsys is installed",
@@ -132,7 +135,7 @@ func Formats() []Format {
 		{
 			Name: "nsys-recipe", Kind: stats.Kind, Doc: "folders of nsys recipe cuda_gpu_kern_sum",
 			SniffDir: stats.IsRecipe,
-			Identify: stats.Identify, Load: stats.LoadRecipe,
+			Identify: stats.Identify, Load: stats.Recipe(openParquet).Load,
 		},
 		{
 			Name: "ncu-rep", Kind: "ncu", Doc: "Nsight Compute reports (.ncu-rep)",
@@ -199,6 +202,8 @@ func Formats() []Format {
 		},
 	}, slices.Concat(servingFormats(), reportedFormats())...)
 }
+
+func openParquet(path string) (table.Export, error) { return parquet.Open(path) }
 
 // servingKind is the kind of sources that say what a load generator measured of a serving engine.
 const servingKind = "serving"

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"prof/ingest/load"
+	"prof/ingest/store"
 	"prof/ingest/torch"
 	"prof/ingest/workload"
 	"prof/internal/mask"
@@ -162,10 +163,6 @@ func attempt(ctx context.Context, w *schema.Warehouse, paths []string, o Options
 	defer conn.Close()
 	// DuckDB's threads call into Go for rows, and would wait there for the goroutine that hashes the file.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.NumCPU() + 2))
-	o.Load.Outside = func(ctx context.Context, statement string) error {
-		_, err := w.DB.ExecContext(ctx, statement)
-		return err
-	}
 	in := &ingester{ctx: ctx, w: w, conn: conn, o: o, result: &Result{Skipped: found.skipped}, captures: found.captures, left: found.left}
 	in.warnLeft(found)
 	in.warnUnread()
@@ -187,7 +184,7 @@ type ingester struct {
 	o      Options
 	result *Result
 	shared load.Run
-	target *load.Target
+	target *store.Store
 	seen   map[string]string // capture id -> path, to tell two forms of one capture
 	known  known
 	infos  []*load.SourceInfo
@@ -235,7 +232,7 @@ func (in *ingester) run(inputs []input) error {
 			id = old
 		}
 	}
-	if in.target, err = load.NewTarget(in.conn, id, &in.shared, in.o.Load); err != nil {
+	if in.target, err = store.New(in.conn, id, &in.shared, in.o.Load); err != nil {
 		return err
 	}
 	if isNew || len(captures) > 0 { // a large run may get few facts more
@@ -244,8 +241,11 @@ func (in *ingester) run(inputs []input) error {
 		}
 		if in.isLarge {
 			defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
-		} else { // it fits DuckDB's memory, and two settings take longer than some of its tables
-			in.target.Options.Outside = nil
+			// What is small fits DuckDB's memory, and two settings take longer than some of its tables.
+			in.target.Outside = func(ctx context.Context, statement string) error {
+				_, err := in.w.DB.ExecContext(ctx, statement)
+				return err
+			}
 		}
 	}
 	// Queries sort, so nothing needs the order of insertion; but it makes one thread write. Of several, each keeps the rows of a statement that fill
@@ -435,7 +435,7 @@ func (in *ingester) storeShared() error {
 	if err := in.target.StoreShared(in.ctx); err != nil {
 		return err
 	}
-	return torch.StoreStacks(in.ctx, in.target)
+	return torch.StoreStacks(in.ctx, &in.target.Target)
 }
 
 // publish stores the run, with the facts that follow from its rows.

@@ -8,6 +8,7 @@ import (
 
 	"prof/ingest/load"
 	"prof/ingest/model"
+	"prof/ingest/store"
 	"prof/schema"
 )
 
@@ -28,12 +29,12 @@ func Model(ctx context.Context, w *schema.Warehouse, path string, o model.Option
 	}
 	defer conn.Close()
 	var shared load.Run
-	t, err := load.NewTarget(conn, id, &shared, load.Options{Threads: 1})
+	t, err := store.New(conn, id, &shared, load.Options{Threads: 1})
 	if err != nil {
 		return "", err
 	}
 	t.SourceID = 1
-	if _, _, err := model.Store(ctx, t, m, m.Name); err != nil {
+	if _, _, err := model.Store(ctx, &t.Target, m, m.Name); err != nil {
 		return "", err
 	}
 	in := &ingester{ctx: ctx, conn: conn, target: t}

@@ -84,6 +84,7 @@ func TestNodes(t *testing.T) {
 	if r := b.ok(ingest.Options{}, two, one); r.Made || b.state() != before {
 		t.Errorf("again: %+v", r)
 	}
+	b.w.Facts = derive.Facts{Only: []string{}} // what follows is about what is captured
 	b.ok(ingest.Options{Replace: true, Name: "tp2"}, one, two)
 	// What a node says of itself is not put in the place of what all say.
 	m, err := rundir.ReadManifest(one + "/run.json")
@@ -132,6 +133,7 @@ func TestNodesRefused(t *testing.T) {
 
 // TestSlices: an instance of a partitioned GPU never has the name, and so the peaks, of the whole one.
 func TestSlices(t *testing.T) {
+	b := newBench(t)
 	const gpu = `SELECT DISTINCT x.name FROM device` + byRun
 	for name, c := range map[string]struct {
 		device rundir.Device
@@ -142,8 +144,8 @@ func TestSlices(t *testing.T) {
 		"by bus":         {rundir.Device{UUID: "GPU-0", BusID: "00000000:00:06.0", MIG: new(true)}, "NVIDIA H200 MIG"},
 		"of another GPU": {rundir.Device{UUID: "GPU-0", BusID: "00000000:EE:00.0", MIG: new(true)}, "NVIDIA H200"},
 	} {
-		b := newBench(t)
 		b.ok(ingest.Options{}, b.node(name, rundir.Node{Job: "j"}, func(m *rundir.Manifest) { m.Devices = []rundir.Device{c.device} }))
 		b.of("tp2", gpu, c.want)
+		b.remove("tp2")
 	}
 }

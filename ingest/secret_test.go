@@ -12,7 +12,8 @@ import (
 	"testing"
 
 	"prof/ingest"
-	"prof/testdata/exports"
+	"prof/internal/exports"
+	"prof/internal/testkit"
 )
 
 // leak is the secret that every text of a capture gets, and said how it says that it is one.
@@ -27,6 +28,7 @@ const (
 // TestNoSecret puts a secret and a home into every text of a capture that is no name of a kernel or function, of every format, and looks for them
 // in every text of the warehouse and in the bytes of its file.
 func TestNoSecret(t *testing.T) {
+	b := newBench(t)
 	for name, make := range map[string]func(b *bench) []string{
 		"nsys": func(b *bench) []string {
 			return []string{b.leakyExport("../testdata/nsys/kernels/kernels.sqlite.gz"), b.leakyExport("../testdata/nsys/emit-nvtx/emit-nvtx.sqlite.gz")}
@@ -53,61 +55,28 @@ func TestNoSecret(t *testing.T) {
 			return []string{b.leakyExport("../testdata/nsys/llama-graph-node/llama-graph-node.sqlite.gz"), b.leakyJSON("../testdata/workload/llama-graph-node.workload.json", "workload.json", []string{"model_type", "architectures", "hidden_act", "torch_dtype", "dtype", "rope_type"})}
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			b := newBench(t)
-			res, err := b.try(ingest.Options{Name: "r", Tags: [][2]string{{"api_key", leak}, {"note", said + ann}}}, make(b)...)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !strings.Contains(strings.Join(b.column(`SELECT value FROM run_tag WHERE run_id = (SELECT run_id FROM run)`), " "), "***") || len(res.Sources) == 0 {
-				t.Error("nothing was masked")
-			}
-			for _, c := range b.column(`SELECT c.table_name || '.' || c.column_name FROM duckdb_columns() c JOIN duckdb_tables() USING (table_oid) WHERE c.data_type LIKE 'VARCHAR%'`) {
-				table, column, _ := strings.Cut(c, ".")
-				for _, text := range b.column(`SELECT DISTINCT "` + column + `"::VARCHAR FROM ` + table + ` WHERE contains("` + column + `"::VARCHAR, '` + leak + `') OR contains("` + column + `"::VARCHAR, '` + person + `') LIMIT 3`) {
-					t.Errorf("%s has %q", c, text)
-				}
-			}
-			b.exec(`CHECKPOINT`)
-			files, err := filepath.Glob(filepath.Join(b.w.Home.Dir, "*"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, f := range files {
-				if data, err := os.ReadFile(f); err == nil && (bytes.Contains(data, []byte(leak)) || bytes.Contains(data, []byte(person))) {
-					t.Errorf("%s holds the secret", f)
-				}
-			}
-		})
-	}
-}
-
-// column gives the texts of a query's only column.
-func (b *bench) column(query string) []string {
-	b.t.Helper()
-	rows, err := b.w.DB.QueryContext(b.t.Context(), query)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	defer rows.Close()
-	var out []string
-	for rows.Next() {
-		var s string
-		if err := rows.Scan(&s); err != nil {
-			b.t.Fatal(err)
+		res, err := b.try(ingest.Options{Name: name, Tags: [][2]string{{"api_key", leak}, {"note", said + ann}}}, make(b)...)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
 		}
-		out = append(out, s)
+		if !strings.Contains(b.rows(`SELECT t.value FROM run_tag t JOIN run r USING (run_id) WHERE r.name = '`+name+`'`), "***") || len(res.Sources) == 0 {
+			t.Errorf("%s: nothing was masked", name)
+		}
 	}
-	if err := rows.Err(); err != nil {
-		b.t.Fatal(err)
+	for _, table := range testkit.Rows(t, b.w, `SELECT DISTINCT table_name FROM duckdb_columns() JOIN duckdb_tables() USING (table_oid, table_name) WHERE data_type LIKE 'VARCHAR%'`) {
+		for _, row := range testkit.Rows(t, b.w, `SELECT x::VARCHAR FROM `+table+` x WHERE contains(x::VARCHAR, '`+leak+`') OR contains(x::VARCHAR, '`+person+`') LIMIT 3`) {
+			t.Errorf("%s has %q", table, row)
+		}
 	}
-	return out
-}
-
-func (b *bench) exec(statement string) {
-	b.t.Helper()
-	if _, err := b.w.DB.ExecContext(b.t.Context(), statement); err != nil {
-		b.t.Fatal(err)
+	testkit.Exec(t, b.w, `CHECKPOINT`)
+	files, err := filepath.Glob(filepath.Join(b.w.Home.Dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if data, err := os.ReadFile(f); err == nil && (bytes.Contains(data, []byte(leak)) || bytes.Contains(data, []byte(person))) {
+			t.Errorf("%s holds the secret", f)
+		}
 	}
 }
 

@@ -20,10 +20,10 @@ import (
 	"prof/ingest"
 	"prof/ingest/derive"
 	"prof/ingest/load"
+	"prof/internal/exports"
 	"prof/queries"
 	"prof/schema"
 	"prof/testdata"
-	"prof/testdata/exports"
 )
 
 // shape is an input that has many of one thing.

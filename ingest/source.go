@@ -3,7 +3,6 @@ package ingest
 import (
 	"cmp"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"os"
@@ -17,6 +16,8 @@ import (
 	"prof/ingest/ncu"
 	"prof/ingest/nsys"
 	"prof/ingest/nsys/stats"
+	"prof/ingest/rows"
+	"prof/ingest/store"
 	"prof/ingest/torch"
 	"prof/internal/file"
 	"prof/internal/mask"
@@ -107,7 +108,7 @@ func (in *ingester) store(f input, read *reading, begin func()) error {
 		}
 	}
 	in.target.SourceID = in.firstSource + len(in.result.Sources) + 1
-	in.target.Devices = load.Devices{Offset: in.captures.of(f).node().Offset(), Limit: rundir.NodeStride}
+	in.target.Devices = store.Devices{Offset: in.captures.of(f).node().Offset(), Limit: rundir.NodeStride}
 	in.target.Gather(!f.format.Facts) // facts are few, and the next of them asks what those before said
 	if !f.format.Facts {              // they are read whole before anything is stored
 		begin()
@@ -164,7 +165,7 @@ func (in *ingester) hasOSCalls() (has bool, err error) {
 // load stores the rows of a source.
 func (in *ingester) load(f input, path string, read *reading) (*load.SourceInfo, error) {
 	if read.target == nil {
-		return f.format.Load(in.ctx, path, f.path, in.target)
+		return f.format.Load(in.ctx, path, f.path, &in.target.Target)
 	}
 	if read.err != nil {
 		return nil, read.err
@@ -260,7 +261,7 @@ func (in *ingester) unchanged(f input, before stamp) error {
 var rankName = regexp.MustCompile(`(?i)(?:^|[._-])rank[._-]?(\d+)(?:[._-]|$)`)
 
 func (in *ingester) storeSource(f input, info *load.SourceInfo, size int64, sum string) error {
-	var rank, startedAt, durationNs, addedAt driver.Value
+	var rank, startedAt, durationNs, addedAt any
 	if !in.o.Now.IsZero() {
 		addedAt = in.o.Now.UTC()
 	}
@@ -281,8 +282,8 @@ func (in *ingester) storeSource(f input, info *load.SourceInfo, size int64, sum 
 		}
 	}
 	t := in.target
-	_, err := t.Append(in.ctx, "source", func(add func(...driver.Value) error) error {
-		return add(t.UUID(), int32(t.SourceID), f.format.Kind, f.format.Name, f.path, rank, load.TextOrNull(info.ToolVersion), load.TextOrNull(info.SchemaVersion),
+	_, err := t.Append(in.ctx, "source", func(add rows.Add) error {
+		return add(t.RunID, int32(t.SourceID), f.format.Kind, f.format.Name, f.path, rank, load.TextOrNull(info.ToolVersion), load.TextOrNull(info.SchemaVersion),
 			size, sum, info.Rows, cmp.Or(info.Status, "ok"), load.TextOrNull(info.Reason), startedAt, durationNs,
 			addedAt, load.TextOrNull(info.Command), load.TextOrNull(info.Host))
 	})

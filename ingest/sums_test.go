@@ -10,6 +10,7 @@ import (
 	"prof/ingest"
 	"prof/ingest/derive"
 	"prof/ingest/nsys/stats"
+	"prof/internal/testkit"
 )
 
 // stats copies NVIDIA's summaries of a capture into a folder.
@@ -48,7 +49,7 @@ func TestSums(t *testing.T) {
 
 	// The same files again, in whatever form, are a repeat.
 	var files []string
-	for _, f := range b.column(`SELECT unnest(['cuda_api_sum', 'cuda_gpu_kern_gb_sum', 'cuda_gpu_kern_sum', 'cuda_gpu_mem_size_sum', 'cuda_gpu_mem_time_sum', 'cuda_gpu_sum', 'cuda_kern_exec_sum', 'nvtx_gpu_proj_sum', 'nvtx_kern_sum', 'nvtx_pushpop_sum', 'nvtx_sum'])`) {
+	for _, f := range strings.Fields("cuda_api_sum cuda_gpu_kern_gb_sum cuda_gpu_kern_sum cuda_gpu_mem_size_sum cuda_gpu_mem_time_sum cuda_gpu_sum cuda_kern_exec_sum nvtx_gpu_proj_sum nvtx_kern_sum nvtx_pushpop_sum nvtx_sum") {
 		text, err := os.ReadFile(b.path("stats/kernels_" + f + ".csv"))
 		if err != nil {
 			t.Fatal(err)
@@ -73,7 +74,7 @@ func TestSums(t *testing.T) {
 	}
 	b.of("both", sumsOf, "osrt_call 1 3 600")
 	b.of("both", countedOf, "nsys true")
-	b.exec(`INSERT INTO osrt_call SELECT run_id, 1, 1, 1, 0, 5, 1 FROM run WHERE name = 'both'`) // as of another export
+	testkit.Exec(t, b.w, `INSERT INTO osrt_call SELECT run_id, 1, 1, 1, 0, 5, 1 FROM run WHERE name = 'both'`) // as of another export
 	b.file("both/more/again_osrt_sum.csv", osHead+"Name\n100.0,700,3,200.0,200.0,100,300,100.0,poll\n")
 	if r := b.ok(ingest.Options{Name: "both", Add: true}, b.path("both/more")); r.Made || len(b.warnings) != 1 || !strings.HasPrefix(b.warnings[0], "skipped, because the run has a timeline") {
 		t.Errorf("OS calls that the run has: %+v %q", r, b.warnings)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/schema"
@@ -15,11 +16,13 @@ import (
 // its passes.
 func TestAccounting(t *testing.T) {
 	t.Parallel()
-	w := everything(t)
-	for _, run := range slices.Concat(shipped, traced) {
-		f := query(t, w, "accounting", queries.Args{"run": run})
-		if len(f.Rows) == 0 && run != "cpu" {
-			t.Errorf("%s: no rows: %q", run, f.Notes)
+	w := testkit.All(t)
+	p := newPlans(t, w)
+	for _, run := range timelines {
+		id := testkit.RunID(run)
+		f := p.ask("FROM {accounting}(?::UUID)", id)
+		if len(f.Rows) == 0 && run != "torch-cpu" {
+			t.Errorf("%s: no rows", run)
 		}
 		sums, spans, shares := map[string]int64{}, map[string]int64{}, map[string]float64{}
 		for _, r := range f.Rows {
@@ -36,21 +39,21 @@ func TestAccounting(t *testing.T) {
 				t.Errorf("%s %s: the parts are %d ns (%v) of %d", run, key, sums[key], shares[key], span)
 			}
 		}
-		testPassAccounting(t, w, run, spans)
-		testIdle(t, w, run, f)
+		checkPassAccounting(p, run, id, spans)
+		checkIdle(p, run, id, f)
 	}
 }
 
-// testPassAccounting holds the passes to the spans of their stages, and to the times of ranges.
-func testPassAccounting(t *testing.T, w *schema.Warehouse, run string, spans map[string]int64) {
-	t.Helper()
-	f := query(t, w, "pass-accounting", queries.Args{"run": run})
+// checkPassAccounting holds the passes to the spans of their stages, and to the times of ranges.
+func checkPassAccounting(p plans, run, id string, spans map[string]int64) {
+	p.Helper()
+	f := p.ask("FROM {pass-accounting}(?::UUID)", id)
 	found := map[string]int64{}
 	for _, r := range f.Rows {
 		n := func(column string) int64 { return number(f, r, column) }
 		if n("busy_ns")+n("other_ns")+n("idle_ns") != n("span_ns") || n("launch_ns")+n("launch_delay_ns")+n("launch_latency_ns") != n("launch_bound_ns") ||
 			n("compute_ns")+n("collective_overlapped_ns")+n("collective_exposed_ns")+n("graph_ns")+n("copy_ns") != n("busy_ns") {
-			t.Errorf("%s: the parts do not add up: %v", run, r)
+			p.Errorf("%s: the parts do not add up: %v", run, r)
 		}
 		if !r[f.Index("is_warmup")].(bool) {
 			found[fmt.Sprint(r[f.Index("stage")], " ", r[f.Index("device")])] += n("span_ns")
@@ -58,38 +61,36 @@ func testPassAccounting(t *testing.T, w *schema.Warehouse, run string, spans map
 	}
 	for key, span := range spans {
 		if !strings.HasPrefix(key, "(run)") && found[key] != span {
-			t.Errorf("%s: the spans of %s are %d ns together, those of its passes %d", run, key, span, found[key])
+			p.Errorf("%s: the spans of %s are %d ns together, those of its passes %d", run, key, span, found[key])
 		}
 	}
-	if bad := rows(t, w, fmt.Sprintf(`SELECT p.stage, p.pass, p.device, p.busy_ns, d.busy_ns, p.span_ns FROM pass_accounting('%[1]s') p LEFT JOIN range_device d ON d.run_id = _run_id('%[1]s') AND d.range_id = p.range_id AND d.device_id = p.device
-		WHERE p.busy_ns IS DISTINCT FROM d.busy_ns OR p.span_ns IS DISTINCT FROM d.last_end_ns - d.first_start_ns`, run)); len(bad) > 0 {
-		t.Errorf("%s: passes contradict range_device: %q", run, bad)
+	if bad := p.ask(`SELECT p.stage, p.pass, p.device, p.busy_ns, d.busy_ns, p.span_ns FROM {pass-accounting}(?::UUID) p LEFT JOIN range_device d ON d.run_id = ?::UUID AND d.range_id = p.range_id AND d.device_id = p.device
+		WHERE p.busy_ns IS DISTINCT FROM d.busy_ns OR p.span_ns IS DISTINCT FROM d.last_end_ns - d.first_start_ns`, id, id); len(bad.Rows) > 0 {
+		p.Errorf("%s: passes contradict range_device: %q", run, asText(bad))
 	}
-	if bad := rows(t, w, fmt.Sprintf(`SELECT a.range_id, a.pass, p.pass FROM pass_accounting('%[1]s') a LEFT JOIN passes('%[1]s') p ON p.range_id = a.range_id AND p.stage = a.stage AND p.pass = a.pass AND p.is_warmup = a.is_warmup
-		WHERE p.range_id IS NULL`, run)); len(bad) > 0 {
-		t.Errorf("%s: passes are numbered otherwise than in passes: %q", run, bad)
+	if bad := p.ask(`SELECT a.range_id, a.pass, p.pass FROM {pass-accounting}(?::UUID) a LEFT JOIN {passes}(?::UUID) p ON p.range_id = a.range_id AND p.stage = a.stage AND p.pass = a.pass AND p.is_warmup = a.is_warmup
+		WHERE p.range_id IS NULL`, id, id); len(bad.Rows) > 0 {
+		p.Errorf("%s: passes are numbered otherwise than in passes: %q", run, asText(bad))
 	}
 }
 
-// testIdle holds that the gaps of each GPU are its idle time, and that the longest ones have a cause that is their largest part.
-func testIdle(t *testing.T, w *schema.Warehouse, run string, whole *frame.Frame) {
-	t.Helper()
-	idle := map[string]int64{}
-	for _, r := range whole.Rows {
-		kind := r[whole.Index("kind")].(string)
-		if device := fmt.Sprint(r[whole.Index("device")]); r[0] == "(run)" && kind != "busy" && kind != "other" {
-			idle[device] += number(whole, r, "total_ns")
+// checkIdle holds that the gaps of each GPU are its idle time, and that the longest ones have a cause that is their largest part.
+func checkIdle(p plans, run, id string, all *frame.Frame) {
+	p.Helper()
+	idle := map[int64]int64{}
+	for _, r := range all.Rows {
+		kind := r[all.Index("kind")].(string)
+		if device := whole(r[all.Index("device")]); r[0] == "(run)" && kind != "busy" && kind != "other" {
+			idle[device] += number(all, r, "total_ns")
 		} else {
 			idle[device] += 0
 		}
 	}
 	for device, want := range idle {
-		args := queries.Args{"run": run, "top": "0", "device": device}
-		gaps := query(t, w, "gaps", args)
+		gaps, longest := p.ask("FROM {gaps}(?::UUID, top := 0, device := ?)", id, device), p.ask("FROM {longest-gaps}(?::UUID, top := 0, device := ?)", id, device)
 		if got := total(gaps, "total_ns"); got != want {
-			t.Errorf("%s: the gaps of GPU %s are %d ns, its idle time %d", run, device, got, want)
+			p.Errorf("%s: the gaps of GPU %d are %d ns, its idle time %d", run, device, got, want)
 		}
-		longest := query(t, w, "longest-gaps", args)
 		for _, f := range []*frame.Frame{gaps, longest} {
 			for _, r := range f.Rows {
 				var sum, most int64
@@ -98,12 +99,12 @@ func testIdle(t *testing.T, w *schema.Warehouse, run string, whole *frame.Frame)
 					sum, most = sum+ns, max(most, ns)
 				}
 				if cause := r[f.Index("cause")].(string); number(f, r, partColumn(cause)) != most || sum != r[1] { // the second column is their sum
-					t.Errorf("%s: %v", run, r)
+					p.Errorf("%s: %v", run, r)
 				}
 			}
 		}
 		if n := total(gaps, "gap_count"); n < 10_000 && (int64(len(longest.Rows)) != n || total(longest, "duration_ns") != want) {
-			t.Errorf("%s: GPU %s has %d gaps; longest-gaps gives %d", run, device, n, len(longest.Rows))
+			p.Errorf("%s: GPU %d has %d gaps; longest-gaps gives %d", run, device, n, len(longest.Rows))
 		}
 	}
 }
@@ -117,7 +118,7 @@ var idleParts = []string{"launch", "launch-delay", "launch-latency", "wait", "ca
 // account makes up where the time of a drawn run's GPUs went: the time in which a range's work did not run was late.
 func account(t *testing.T, w *schema.Warehouse) {
 	t.Helper()
-	exec(t, w, `DELETE FROM device_time; INSERT INTO device_time
+	change(t, w, `DELETE FROM device_time; INSERT INTO device_time
 		SELECT n.run_id, n.source_id, d.device_id, n.range_id, d.first_start_ns, d.last_end_ns, d.busy_ns, 0, 0, 0, 0, d.last_end_ns - d.first_start_ns - d.busy_ns, 0, 0, 0, 0, 0, 0, 1, 0
 		FROM nvtx_range n JOIN range_device d USING (run_id, range_id);
 		INSERT INTO device_time SELECT run_id, source_id, device_id, NULL, min(start_ns), max(end_ns), sum(kernel_ns), 0, 0, 0, 0, max(end_ns) - min(start_ns) - sum(kernel_ns), 0, 0, 0, 0, 0, 0, 1, 0
@@ -128,13 +129,13 @@ func account(t *testing.T, w *schema.Warehouse) {
 // stored without it says so.
 func TestAccountingOf(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	draw(t, w, "WPDDp", "P")
 	account(t, w)
 	check := func(args queries.Args, want ...string) {
 		t.Helper()
 		args["run"] = "drawn"
-		f := query(t, w, "accounting", args)
+		f := testkit.Query(t, w, "accounting", args)
 		var got []string
 		for _, r := range f.Rows {
 			got = append(got, strings.Trim(fmt.Sprint(r[:len(r)-3]), "[]"))
@@ -154,15 +155,15 @@ func TestAccountingOf(t *testing.T) {
 	check(queries.Args{"device": "0"}, slices.Concat(run0, prefill0, decode)...)
 	check(queries.Args{"source": "nsys", "stage": "decode"}, decode...)
 	check(queries.Args{"source": "torch"})
-	passes := query(t, w, "pass-accounting", queries.Args{"run": "drawn"})
+	passes := testkit.Query(t, w, "pass-accounting", queries.Args{"run": "drawn"})
 	if len(passes.Rows) != 6 {
 		t.Errorf("%d passes, want 6 with the warm-up", len(passes.Rows))
 	}
-	exec(t, w, sourceRow(2, "nsys")+"; INSERT INTO device_time SELECT * REPLACE (2 AS source_id, end_ns + 50 AS end_ns, host_ns + 50 AS host_ns) FROM device_time WHERE range_id IS NULL AND device_id = 1")
+	change(t, w, sourceRow(2, "nsys"), "INSERT INTO device_time SELECT * REPLACE (2 AS source_id, end_ns + 50 AS end_ns, host_ns + 50 AS host_ns) FROM device_time WHERE range_id IS NULL AND device_id = 1")
 	check(queries.Args{"device": "1", "stage": "(run)"}, "(run) 1 compute busy 80 0.5333333333333333 40 2 150", "(run) 1 launch-delay launch-bound 20 0.13333333333333333 10 2 150", "(run) 1 host host-bound 50 0.3333333333333333 25 2 150")
-	exec(t, w, "DELETE FROM device_time; INSERT INTO kernel (run_id, source_id, device_id, stream_id, start_ns, duration_ns, kernel_name_id) SELECT run_id, 1, 0, 7, 10, 50, 1 FROM run")
+	change(t, w, "DELETE FROM device_time; INSERT INTO kernel (run_id, source_id, device_id, stream_id, start_ns, duration_ns, kernel_name_id) SELECT run_id, 1, 0, 7, 10, 50, 1 FROM run")
 	for _, name := range []string{"accounting", "pass-accounting", "gaps", "longest-gaps"} {
-		f := query(t, w, name, queries.Args{"run": "drawn"})
+		f := testkit.Query(t, w, name, queries.Args{"run": "drawn"})
 		const want = "file-1 was ingested by prof test, which did not account for GPU time: ingest it again with --replace"
 		if len(f.Rows) > 0 || !slices.Contains(f.Notes, want) {
 			t.Errorf("%s of a run stored without: %v, %q", name, f.Rows, f.Notes)
@@ -174,37 +175,34 @@ func TestAccountingOf(t *testing.T) {
 // have one number.
 func TestAccountingNotes(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	draw(t, w, "D")
 	account(t, w)
-	exec(t, w, sourceRow(2, "nsys")+"; INSERT INTO device_time SELECT * REPLACE (2 AS source_id) FROM device_time WHERE range_id IS NULL")
-	device := func(source, number int, uuid string) {
-		exec(t, w, fmt.Sprintf("INSERT INTO device (run_id, source_id, device_id, uuid) SELECT run_id, %d, %d, '%s' FROM run", source, number, uuid))
+	device := func(source, number int, uuid string) string {
+		return fmt.Sprintf("INSERT INTO device (run_id, source_id, device_id, uuid) SELECT run_id, %d, %d, '%s' FROM run", source, number, uuid)
 	}
+	change(t, w, sourceRow(2, "nsys"), "INSERT INTO device_time SELECT * REPLACE (2 AS source_id) FROM device_time WHERE range_id IS NULL",
+		device(1, 0, "GPU-a"), device(2, 0, "GPU-a"), device(1, 1, "GPU-b"), device(2, 1, "GPU-c")) // GPU-b has no work
 	said := func(name string) string {
-		return strings.Join(query(t, w, name, queries.Args{"run": "drawn"}).Notes, "\n")
+		return strings.Join(testkit.Query(t, w, name, queries.Args{"run": "drawn"}).Notes, "\n")
 	}
-	device(1, 0, "GPU-a")
-	device(2, 0, "GPU-a")
-	device(1, 1, "GPU-b") // has no work
-	device(2, 1, "GPU-c")
 	for _, name := range []string{"accounting", "gaps", "longest-gaps", "pass-accounting"} {
 		if notes := said(name); strings.Contains(notes, "different GPUs") {
 			t.Errorf("%s: %s", name, notes)
 		}
 	}
-	exec(t, w, "UPDATE device SET uuid = 'GPU-d' WHERE source_id = 2 AND device_id = 0")
+	change(t, w, "UPDATE device SET uuid = 'GPU-d' WHERE source_id = 2 AND device_id = 0")
 	for _, name := range []string{"accounting", "gaps", "longest-gaps", "pass-accounting"} {
 		if notes := said(name); !strings.Contains(notes, "GPU 0 stands for 2 different GPUs: GPU-a in file-1, GPU-d in file-2; ") || strings.Contains(notes, "GPU 1 stands") {
 			t.Errorf("%s: %s", name, notes)
 		}
 	}
 
-	exec(t, w, "DELETE FROM device_time; DELETE FROM kernel; DELETE FROM memop")
+	change(t, w, "DELETE FROM device_time; DELETE FROM kernel; DELETE FROM memop")
 	if notes := said("accounting"); strings.Contains(notes, "did not account") {
 		t.Errorf("nothing is to account for: %s", notes)
 	}
-	exec(t, w, "INSERT INTO graph_launch (run_id, source_id, device_id, mode, start_ns, duration_ns, busy_ns, kernel_count, memop_count) SELECT run_id, 2, 0, 'graph', 10, 20, 20, 0, 0 FROM run")
+	change(t, w, "INSERT INTO graph_launch (run_id, source_id, device_id, mode, start_ns, duration_ns, busy_ns, kernel_count, memop_count) SELECT run_id, 2, 0, 'graph', 10, 20, 20, 0, 0 FROM run")
 	if notes := said("accounting"); !strings.Contains(notes, "file-2 was ingested by prof test, which did not account for GPU time") || strings.Contains(notes, "file-1 was") {
 		t.Errorf("of graph replays: %s", notes)
 	}

@@ -6,26 +6,18 @@ import (
 	"sync"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/judge"
 	"prof/schema"
 )
 
-// threeRuns opens a warehouse with a run of each kind: profiled by three tools, of two GPUs, traced by PyTorch.
-func threeRuns(t *testing.T) *schema.Warehouse {
-	t.Helper()
-	return copied(t, "three runs", func(w *schema.Warehouse) {
-		load(t, w, "profiled", profiled...)
-		load(t, w, "nccl2", "../testdata/nsys/nccl2/nccl2.sqlite.gz")
-		load(t, w, "train-stack", torchData+"train-stack.trace.json.gz", torchData+"train-stack.key_averages.json.gz")
-	})
-}
-
-// TestAsker holds that an Asker gives what Run gives, notes and their order too, to several who ask at once.
+// TestAsker holds that an Asker gives what Run gives, notes and their order too, to several who ask at once: of a run that three tools profiled,
+// of one of two GPUs, and of one traced by PyTorch.
 func TestAsker(t *testing.T) {
 	t.Parallel()
-	w := threeRuns(t)
-	a := asker(t, w)
+	w := testkit.All(t)
+	a := queries.NewAsker(w)
 	var wait sync.WaitGroup
 	for _, run := range []string{"profiled", "nccl2", "train-stack"} {
 		for _, name := range []string{"stages", "top-kernels", "mfu", "bottlenecks", "top-operators", "gaps", "sources"} {
@@ -37,7 +29,7 @@ func TestAsker(t *testing.T) {
 						t.Error(err)
 						return
 					}
-					if want := query(t, w, name, args); !reflect.DeepEqual(f, want) {
+					if want := testkit.Query(t, w, name, args); !reflect.DeepEqual(f, want) {
 						t.Errorf("%s of %s: notes %q, want %q", name, run, f.Notes, want.Notes)
 					}
 				})
@@ -53,10 +45,10 @@ func TestAsker(t *testing.T) {
 // TestNewReport holds which sections a report has, and that what it is told to show is asked.
 func TestNewReport(t *testing.T) {
 	t.Parallel()
-	w := threeRuns(t)
+	a := queries.NewAsker(testkit.All(t))
 	report := func(run string, o queries.ReportOptions) *judge.Report {
 		t.Helper()
-		r, err := queries.NewReport(t.Context(), asker(t, w), schema.Run{ID: run, Name: run}, o)
+		r, err := queries.NewReport(t.Context(), a, schema.Run{ID: run, Name: run}, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +77,7 @@ func TestNewReport(t *testing.T) {
 	if sql := whole.Frame("top-kernels").SQL; !strings.Contains(sql, "EXCLUDE") {
 		t.Errorf("top kernels are asked with %s of a run without results of Nsight Compute", sql)
 	}
-	if _, err := queries.NewReport(t.Context(), asker(t, w), schema.Run{ID: "nccl2"}, queries.ReportOptions{Sections: []string{"stage"}}); err == nil || !strings.Contains(err.Error(), `no section "stage"; sections: `) {
+	if _, err := queries.NewReport(t.Context(), a, schema.Run{ID: "nccl2"}, queries.ReportOptions{Sections: []string{"stage"}}); err == nil || !strings.Contains(err.Error(), `no section "stage"; sections: `) {
 		t.Errorf("a section that is not there: %v", err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"prof/ingest/derive"
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/schema"
 )
@@ -65,7 +66,7 @@ func BenchmarkRuns(b *testing.B) {
 
 // BenchmarkDerive derives the facts of one capture.
 func BenchmarkDerive(b *testing.B) {
-	w := newWarehouse(b)
+	w := testkit.Copy(b)
 	id := load(b, w, "bench", benchExports()...).Run.ID
 	for b.Loop() {
 		if err := schema.DeriveAnew(b.Context(), w.DB, derive.Facts{}, id); err != nil {

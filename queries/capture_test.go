@@ -12,22 +12,17 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"prof/ingest"
-	ingestload "prof/ingest/load"
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/schema"
 )
 
-// captured makes the run of a captured folder: two repeats of the timeline of a Llama and what the workload says of each.
-func captured(t *testing.T, w *schema.Warehouse) {
+// capturedRun is the run of a captured folder: two repeats of the timeline of a Llama and what the workload says of each.
+func capturedRun(t *testing.T) testkit.Run {
 	t.Helper()
-	res, err := ingest.Run(t.Context(), w, []string{capturedFolder(t)}, ingest.Options{Now: time.Now(), Load: ingestload.Options{Threads: 2}})
-	if err != nil || len(res.Sources) != 4 || res.Run.Name != "repeats" {
-		t.Fatalf("%+v, %v", res, err)
-	}
+	return testkit.Run{Name: "repeats", Files: []string{capturedFolder(t)}}
 }
 
 // capturedFolder makes that folder.
@@ -55,12 +50,8 @@ func capturedFolder(t *testing.T) string {
 // TestRepeats holds that repeats of the workload are measured together, and are no ranks of one job.
 func TestRepeats(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	loadFacts(t, w, ingest.Options{Name: "once"}, llamaCapture, llamaWorkload)
-	exec(t, w, "UPDATE source SET sha256 = 'another'")
-	exec(t, w, "DELETE FROM source_fact WHERE key = 'capture.id'")
-	captured(t, w)
-	once, _ := utilisation(t, w, queries.Args{"run": "once"})
+	w := testkit.Copy(t, append(testkit.Named(t, utilised), capturedRun(t))...)
+	once, _ := utilisation(t, w, queries.Args{"run": utilised})
 	twice, f := utilisation(t, w, queries.Args{"run": "repeats"})
 	const repeats, ranks = "the run has 2 repeats of the workload", "2 processes ran"
 	said := func(f *frame.Frame, note string) bool {
@@ -79,21 +70,22 @@ func TestRepeats(t *testing.T) {
 	if !said(f, repeats) || said(f, ranks) {
 		t.Errorf("notes %q", f.Notes)
 	}
-	a, b := query(t, w, "mbu", queries.Args{"run": "once"}), query(t, w, "mbu", queries.Args{"run": "repeats"})
+	a, b := testkit.Query(t, w, "mbu", queries.Args{"run": utilised}), testkit.Query(t, w, "mbu", queries.Args{"run": "repeats"})
 	if x, y := column(a, "mbu_ratio"), column(b, "mbu_ratio"); !slices.Equal(x, y) || x[0] == nil {
 		t.Errorf("mbu: %v once, %v of two repeats", x, y)
 	}
-	single, both := query(t, w, "top-kernels", queries.Args{"run": "once", "top": "0"}), query(t, w, "top-kernels", queries.Args{"run": "repeats", "top": "0"})
+	single, both := testkit.Query(t, w, "top-kernels", queries.Args{"run": utilised, "top": "0"}), testkit.Query(t, w, "top-kernels", queries.Args{"run": "repeats", "top": "0"})
 	if total(both, "total_ns") != 2*total(single, "total_ns") || !said(both, repeats) || said(single, repeats) {
 		t.Errorf("top-kernels: %d and %d ns, notes %q", total(single, "total_ns"), total(both, "total_ns"), both.Notes)
 	}
-	stages := query(t, w, "stages", queries.Args{"run": "repeats"})
-	if p, q := column(query(t, w, "stages", queries.Args{"run": "once"}), "gpu_span_mean_ns"), column(stages, "gpu_span_mean_ns"); !slices.Equal(p, q) {
+	stages := testkit.Query(t, w, "stages", queries.Args{"run": "repeats"})
+	if p, q := column(testkit.Query(t, w, "stages", queries.Args{"run": utilised}), "gpu_span_mean_ns"), column(stages, "gpu_span_mean_ns"); !slices.Equal(p, q) {
 		t.Errorf("stages: %v once, %v of two repeats", p, q)
 	}
 	// Two sources of one pass, and two of none, are ranks: which part of the model each ran is not known.
 	for what, stmt := range map[string]string{"of one pass": "UPDATE capture_source SET pass_id = 4", "of none": "DELETE FROM capture_source"} {
-		exec(t, w, stmt)
+		testkit.Exec(t, w, stmt)
+		testkit.DeriveOnly(t, w, "model_size", "pass_cost", "stage_share", "caveat", "caveat_work", "caveat_pass", "kernel_precision")
 		got, f := utilisation(t, w, queries.Args{"run": "repeats"})
 		if v := got["prefill"].row[f.Index("mfu_ratio")]; v != nil || !said(f, ranks) || said(f, repeats) {
 			t.Errorf("%s: mfu of prefill is %v, notes %q", what, v, f.Notes)
@@ -108,9 +100,12 @@ func TestRepeats(t *testing.T) {
 // TestCapture holds what the queries say of a captured run, against the numbers that were made up for it.
 func TestCapture(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	captured(t, w)
-	load(t, w, "plain", "../testdata/nsys/kernels/kernels.sqlite.gz")
+	w := testkit.Copy(t, append(testkit.Named(t, "kernels"), capturedRun(t))...)
+	change := func(stmt string) {
+		t.Helper()
+		testkit.Exec(t, w, stmt)
+		testkit.DeriveOnly(t, w, "caveat", "caveat_overhead", "caveat_pass", "stage_pass")
+	}
 	for _, c := range []struct{ stmt, want string }{
 		{"SELECT mode, status, git_commit[:4], is_git_dirty, pass_count, device_count, input_count, sample_count, duration_ns FROM captures('repeats')", "[[deep partial 0123 true 6 2 2 52 14000000000]]"},
 		{"SELECT pass, tool, mode, repeat, status, workload_ns, duration_ns, exit_code, artifact_bytes, reason, source_count FROM capture_passes('repeats') WHERE pass_id > 2",
@@ -138,42 +133,41 @@ func TestCapture(t *testing.T) {
 		}
 	}
 	const slowed = "GPU 0 was throttled (sw_power_cap) in 12 % of its busy samples"
-	said("stages", query(t, w, "stages", queries.Args{"run": "repeats"}).Notes, slowed, "run.json is partial: recording ncu-1: failed")
-	said("overhead", query(t, w, "overhead", queries.Args{"run": "repeats"}).Notes, "profiling (deep) made the workload 32 % slower", "--mode light")
+	said("stages", testkit.Query(t, w, "stages", queries.Args{"run": "repeats"}).Notes, slowed, "run.json is partial: recording ncu-1: failed")
+	said("overhead", testkit.Query(t, w, "overhead", queries.Args{"run": "repeats"}).Notes, "profiling (deep) made the workload 32 % slower", "--mode light")
 	for _, name := range []string{"captures", "capture-passes", "overhead", "device-samples", "device-use", "throttling"} {
-		f := query(t, w, name, queries.Args{"run": "plain"})
+		f := testkit.Query(t, w, name, queries.Args{"run": "kernels"})
 		if len(f.Rows) != 0 || len(f.Notes) != 1 || !strings.HasPrefix(f.Notes[0], "the run was not made by prof capture") {
 			t.Errorf("%s of another run: %v, %q", name, f.Rows, f.Notes)
 		}
 	}
-	said("no such pass", query(t, w, "throttling", queries.Args{"run": "repeats", "pass": "nsys-9"}).Notes, "nothing has --pass nsys-9; the run has the passes baseline-1")
+	said("no such pass", testkit.Query(t, w, "throttling", queries.Args{"run": "repeats", "pass": "nsys-9"}).Notes, "nothing has --pass nsys-9; the run has the passes baseline-1")
 	// Others on the workload's GPU count, others on another do not.
 	if got := rows(t, w, throttled); fmt.Sprint(got) != "[[gpu-throttled 0 sw_power_cap 2 16]]" {
 		t.Errorf("doubts %v", got)
 	}
-	exec(t, w, "UPDATE device_sample SET other_process_count = 3, throttle_mask = 512 WHERE device_id = 0 AND pass_id = 5 AND sm_ratio > 0")
-	said("stages", query(t, w, "stages", queries.Args{"run": "repeats"}).Notes, "other processes used GPU 0 in 31 % of the samples", slowed)
+	change("UPDATE device_sample SET other_process_count = 3, throttle_mask = 512 WHERE device_id = 0 AND pass_id = 5 AND sm_ratio > 0")
+	said("stages", testkit.Query(t, w, "stages", queries.Args{"run": "repeats"}).Notes, "other processes used GPU 0 in 31 % of the samples", slowed)
 	if got := rows(t, w, "SELECT reason, is_slowdown, samples FROM throttling('repeats', pass := 'nsys-2')"); fmt.Sprint(got) != "[[gpu_idle false 5] [bit 9 <nil> 8]]" {
 		t.Errorf("a reason that is not known: %v", got)
 	}
 	// One of the workload's that no sample saw at work is shared all the same.
-	exec(t, w, "UPDATE device_sample SET sm_ratio = 0 WHERE device_id = 0")
+	change("UPDATE device_sample SET sm_ratio = 0 WHERE device_id = 0")
 	if got := rows(t, w, throttled); fmt.Sprint(got) != "[[gpu-shared 0 <nil> 8 26]]" {
 		t.Errorf("doubts of a GPU that was idle %v", got)
 	}
-	exec(t, w, "UPDATE device_sample SET sm_ratio = 0.9 WHERE device_id = 0 AND memory_ratio > 0")
-	exec(t, w, "UPDATE device SET uuid = NULL") // then every GPU at work may be the workload's
+	change("UPDATE device_sample SET sm_ratio = 0.9 WHERE device_id = 0 AND memory_ratio > 0; UPDATE device SET uuid = NULL") // then every GPU at work may be the workload's
 	if got := rows(t, w, throttled); fmt.Sprint(got) != "[[gpu-shared 0 <nil> 8 26] [gpu-shared 1 <nil> 14 26] [gpu-throttled 0 sw_power_cap 2 16]]" {
 		t.Errorf("doubts without UUIDs %v", got)
 	}
-	exec(t, w, "UPDATE device_sample SET sm_ratio = 0 WHERE device_id = 1") // it is another's
+	change("UPDATE device_sample SET sm_ratio = 0 WHERE device_id = 1") // it is another's
 	if got := rows(t, w, throttled); fmt.Sprint(got) != "[[gpu-shared 0 <nil> 8 26] [gpu-throttled 0 sw_power_cap 2 16]]" {
 		t.Errorf("doubts without UUIDs of a GPU that was idle %v", got)
 	}
-	exec(t, w, "DELETE FROM device_sample")
-	said("throttling", query(t, w, "throttling", queries.Args{"run": "repeats"}).Notes, "NVML was not sampled")
-	exec(t, w, "DELETE FROM capture_pass WHERE tool = 'none'")
-	f := query(t, w, "overhead", queries.Args{"run": "repeats"})
+	change("DELETE FROM device_sample")
+	said("throttling", testkit.Query(t, w, "throttling", queries.Args{"run": "repeats"}).Notes, "NVML was not sampled")
+	change("DELETE FROM capture_pass WHERE tool = 'none'")
+	f := testkit.Query(t, w, "overhead", queries.Args{"run": "repeats"})
 	if said("overhead", f.Notes, "profiling overhead is unknown: no recording without a profiler"); len(f.Rows) != 2 || f.Rows[0][f.Index("overhead_ratio")] != nil {
 		t.Errorf("overhead without a baseline: %v", f.Rows)
 	}
@@ -185,12 +179,11 @@ const throttled = "SELECT kind, subject, object, item_count, of_count FROM cavea
 // TestCaptureSilent holds what is said of a GPU of which NVML does not tell when it is at work.
 func TestCaptureSilent(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	captured(t, w)
-	exec(t, w, "UPDATE device_sample SET sm_ratio = NULL WHERE device_id = 0 AND pass_id = 4")
-	exec(t, w, "UPDATE device_sample SET other_process_count = 1 WHERE device_id = 0 AND pass_id = 5 AND time_ns = 0")
+	w := testkit.Copy(t, capturedRun(t))
+	testkit.Exec(t, w, "UPDATE device_sample SET sm_ratio = NULL WHERE device_id = 0 AND pass_id = 4; UPDATE device_sample SET other_process_count = 1 WHERE device_id = 0 AND pass_id = 5 AND time_ns = 0")
 	check := func(want map[string]string) {
 		t.Helper()
+		testkit.DeriveOnly(t, w, "caveat", "caveat_overhead", "caveat_pass", "stage_pass")
 		for stmt, want := range want {
 			if got := fmt.Sprint(rows(t, w, stmt)); got != want {
 				t.Errorf("%s: %s, want %s", stmt, got, want)
@@ -204,13 +197,12 @@ func TestCaptureSilent(t *testing.T) {
 		throttling: "[[nsys-1 gpu_idle 5 <nil> <nil>] [nsys-1 sw_power_cap 2 <nil> <nil>] [nsys-2 gpu_idle 5 0 0]]",
 		throttled:  "[[gpu-shared 0 <nil> 1 26] [gpu-throttled-maybe-idle 0 sw_power_cap 2 26]]",
 	})
-	exec(t, w, "UPDATE device_sample SET sm_ratio = NULL")
-	exec(t, w, "UPDATE device SET uuid = NULL") // as of an instance, whose UUID is not its GPU's
+	testkit.Exec(t, w, "UPDATE device_sample SET sm_ratio = NULL; UPDATE device SET uuid = NULL") // as of an instance, whose UUID is not its GPU's
 	check(map[string]string{
 		throttling: "[[nsys-1 gpu_idle 5 <nil> <nil>] [nsys-1 sw_power_cap 2 <nil> <nil>] [nsys-2 gpu_idle 5 <nil> <nil>]]",
 		throttled:  "[[gpu-shared 0 <nil> 1 26] [gpu-shared 1 <nil> 14 26] [gpu-throttled-maybe-idle 0 sw_power_cap 2 26]]",
 	})
-	said := strings.Join(query(t, w, "stages", queries.Args{"run": "repeats"}).Notes, "\n")
+	said := strings.Join(testkit.Query(t, w, "stages", queries.Args{"run": "repeats"}).Notes, "\n")
 	for _, note := range []string{"GPU 0 was throttled (sw_power_cap) in 8 % of all samples", "other processes used GPU 0 in 4 %", "other processes used GPU 1 in 54 %"} {
 		if !strings.Contains(said, note) {
 			t.Errorf("no note %q in %s", note, said)
@@ -227,9 +219,9 @@ type launched struct {
 // TestPlan holds the launches that ncu is to profile to a count of all launches, one by one.
 func TestPlan(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	captured(t, w)
-	f, err := raw(t, w, `SELECT n.name, coalesce(x.stage, '') AS stage, format('{} x {} x {}, {} x {} x {}', h.grid_x, h.grid_y, h.grid_z, h.block_x, h.block_y, h.block_z), k.source_id, k.pid, k.duration_ns
+	w := testkit.Copy(t, capturedRun(t))
+	planFacts := []string{"work_sum", "stage_pass", "caveat"}
+	f, err := queries.Raw(t.Context(), w, `SELECT n.name, coalesce(x.stage, '') AS stage, format('{} x {} x {}, {} x {} x {}', h.grid_x, h.grid_y, h.grid_z, h.block_x, h.block_y, h.block_z), k.source_id, k.pid, k.duration_ns
 		FROM kernel k JOIN kernel_name n USING (run_id, kernel_name_id) JOIN kernel_shape h USING (run_id, kernel_shape_id)
 		LEFT JOIN (SELECT c.range_context_id, p.stage FROM range_context c JOIN passes('repeats') p ON p.range_id = c.range_id WHERE NOT p.is_warmup) x USING (range_context_id)
 		ORDER BY k.source_id, k.pid, k.launch_start_ns, k.start_ns, k.correlation_id`)
@@ -341,27 +333,30 @@ func TestPlan(t *testing.T) {
 	}
 	// A kernel whose symbol is not known, or that several have, leaves its place to the next ones.
 	notes := func() string {
-		return strings.Join(query(t, w, "ncu-plan", queries.Args{"run": "repeats", "top": "4"}).Notes, "\n")
+		return strings.Join(testkit.Query(t, w, "ncu-plan", queries.Args{"run": "repeats", "top": "4"}).Notes, "\n")
 	}
 	if got := notes(); strings.Contains(got, "left out") {
 		t.Errorf("notes %q", got)
 	}
-	exec(t, w, "DELETE FROM kernel_symbol WHERE kernel_name_id = (SELECT kernel_name_id FROM kernel_name WHERE name = "+schema.Quote(names[0])+")")
-	exec(t, w, "INSERT INTO kernel_symbol SELECT run_id, kernel_name_id, 'another' FROM kernel_name WHERE name = "+schema.Quote(names[2]))
+	testkit.Exec(t, w, "DELETE FROM kernel_symbol WHERE kernel_name_id = (SELECT kernel_name_id FROM kernel_name WHERE name = "+schema.Quote(names[0])+")")
+	testkit.Exec(t, w, "INSERT INTO kernel_symbol SELECT run_id, kernel_name_id, 'another' FROM kernel_name WHERE name = "+schema.Quote(names[2]))
+	testkit.DeriveOnly(t, w, planFacts...)
 	if got := rows(t, w, "SELECT DISTINCT rank FROM ncu_plan('repeats', top := 4) ORDER BY 1"); fmt.Sprint(got) != "[[2] [4] [5] [6]]" {
 		t.Errorf("ranks %v", got)
 	}
 	if got := notes(); !strings.Contains(got, "1 top kernel is excluded: its symbol is unknown") || !strings.Contains(got, "1 top kernel is excluded: several functions share its name") {
 		t.Errorf("notes %q", got)
 	}
-	exec(t, w, "DELETE FROM kernel_symbol")
-	if f := query(t, w, "ncu-plan", queries.Args{"run": "repeats"}); len(f.Rows) != 0 || !strings.HasPrefix(f.Notes[0], "the capture has no kernel symbols") {
+	testkit.Exec(t, w, "DELETE FROM kernel_symbol")
+	testkit.DeriveOnly(t, w, planFacts...)
+	if f := testkit.Query(t, w, "ncu-plan", queries.Args{"run": "repeats"}); len(f.Rows) != 0 || !strings.HasPrefix(f.Notes[0], "the capture has no kernel symbols") {
 		t.Errorf("without symbols: %v, %q", f.Rows, f.Notes)
 	}
 	// Without a pass that is measured all launches count.
-	load(t, w, "free", "../testdata/nsys/kernels/kernels.sqlite.gz")
-	exec(t, w, "DELETE FROM path_stage")
-	if got := rows(t, w, "SELECT count(*) > 1, min(stage), max(stage), max(invocation) > 1 FROM ncu_plan('free')"); fmt.Sprint(got) != "[[true (none) (none) true]]" {
+	w = testkit.Copy(t, testkit.Named(t, "kernels")...)
+	testkit.Exec(t, w, "DELETE FROM path_stage")
+	testkit.DeriveOnly(t, w, planFacts...)
+	if got := rows(t, w, "SELECT count(*) > 1, min(stage), max(stage), max(invocation) > 1 FROM ncu_plan('kernels')"); fmt.Sprint(got) != "[[true (none) (none) true]]" {
 		t.Errorf("without stages: %v", got)
 	}
 }
@@ -369,13 +364,12 @@ func TestPlan(t *testing.T) {
 // TestPlanRanks holds that kernels which wait for other ranks are never planned.
 func TestPlanRanks(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	load(t, w, "two", "../testdata/nsys/nccl2/nccl2.sqlite.gz")
-	f := query(t, w, "ncu-plan", queries.Args{"run": "two", "top": "0", "per_kernel": "0"})
+	w := testkit.Copy(t, testkit.Named(t, "nccl2")...)
+	f := testkit.Query(t, w, "ncu-plan", queries.Args{"run": "nccl2", "top": "0", "per_kernel": "0"})
 	if len(f.Rows) == 0 {
 		t.Fatal("nothing is planned")
 	}
-	if many := query(t, w, "ncu-plan", queries.Args{"run": "two", "top": "5000000", "per_kernel": "0"}); !reflect.DeepEqual(many.Rows, f.Rows) { // DuckDB makes a filter on a rank an arg_min of at most a million
+	if many := testkit.Query(t, w, "ncu-plan", queries.Args{"run": "nccl2", "top": "5000000", "per_kernel": "0"}); !reflect.DeepEqual(many.Rows, f.Rows) { // DuckDB makes a filter on a rank an arg_min of at most a million
 		t.Errorf("of at most 5,000,000 kernels %d launches, of all %d", len(many.Rows), len(f.Rows))
 	}
 	for _, r := range f.Rows {
@@ -385,7 +379,7 @@ func TestPlanRanks(t *testing.T) {
 	}
 	// Early launches are the first ones of their stage and grid that ncu comes to; it profiles those of each kernel up to its last.
 	for early, want := range map[string]string{"true": "[1 29]", "false": "[2 85]"} {
-		plan := "ncu_plan('two', top := 0, per_kernel := 0, early := " + early + ")"
+		plan := "ncu_plan('nccl2', top := 0, per_kernel := 0, early := " + early + ")"
 		if got := rows(t, w, "SELECT min(invocation), max(invocation) FROM "+plan); !slices.Equal(got, []string{want}) {
 			t.Errorf("early %s: the first and last numbers are %v, want %s", early, got, want)
 		}
@@ -398,8 +392,9 @@ func TestPlanRanks(t *testing.T) {
 		{"INSERT INTO workload_process (run_id, source_id, process_id, pid, rank_id) SELECT run_id, 9, row_number() OVER (), pid, min(device_id) + 4 FROM kernel GROUP BY run_id, pid", "[[4]]"},
 		{"UPDATE process SET rank_id = (SELECT min(k.device_id) + 6 FROM kernel k WHERE k.pid = process.pid)", "[[6]]"},
 	} {
-		exec(t, w, c.said)
-		if got := rows(t, w, "SELECT DISTINCT rank_id - device FROM ncu_plan('two', top := 0, per_kernel := 0)"); fmt.Sprint(got) != c.less {
+		testkit.Exec(t, w, c.said)
+		testkit.DeriveOnly(t, w, "work_sum", "stage_pass")
+		if got := rows(t, w, "SELECT DISTINCT rank_id - device FROM ncu_plan('nccl2', top := 0, per_kernel := 0)"); fmt.Sprint(got) != c.less {
 			t.Errorf("%s: ranks less GPUs %v, want %s", c.said, got, c.less)
 		}
 	}

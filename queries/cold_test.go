@@ -5,13 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 )
 
 // TestColdPasses holds which passes are cold: the first ones that take longer than the later half, for a reason that only first passes have.
 func TestColdPasses(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	type pass struct{ span, kernels, loads, loadNs int64 } // us, us, calls, us
 	steady := pass{1000, 800, 0, 0}
 	for name, c := range map[string]struct {
@@ -55,10 +56,11 @@ func TestColdPasses(t *testing.T) {
 				stmts = append(stmts, fmt.Sprintf("INSERT INTO api_call SELECT run_id, 1, 1, 1, i, %d, 1, NULL, 0, %d FROM run, range(%d) r(i)", 1000*p.loadNs/p.loads, i+1, p.loads))
 			}
 		}
-		exec(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))
+		testkit.Exec(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))
 		if c.facts != nil {
 			addFacts(t, w, 2, *c.facts)
 		}
+		testkit.DeriveOnly(t, w, "stage_pass")
 		got := strings.Trim(strings.ReplaceAll(strings.ReplaceAll(fmt.Sprint(rows(t, w, "SELECT range_id FROM stage_pass WHERE is_cold ORDER BY 1")), "[", ""), "]", ""), " ")
 		if got != c.want {
 			t.Errorf("%s: cold are the passes %q, want %q", name, got, c.want)
@@ -69,9 +71,8 @@ func TestColdPasses(t *testing.T) {
 // TestColdCapture holds what is found in a capture of two ranks: the first pass of each stage, what it spent, and that means are without it.
 func TestColdCapture(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	load(t, w, "two", "../testdata/nsys/nccl2/nccl2.sqlite.gz")
-	f := query(t, w, "stages", queries.Args{"run": "two"})
+	w := testkit.All(t)
+	f := testkit.Query(t, w, "stages", queries.Args{"run": "nccl2"})
 	for _, r := range f.Rows {
 		if r[f.Index("passes")] != int64(10) || r[f.Index("warmup_passes")] != int64(2) {
 			t.Errorf("%v", r)
@@ -81,10 +82,10 @@ func TestColdCapture(t *testing.T) {
 	if notes := strings.Join(f.Notes, "\n"); !strings.Contains(notes, want) || strings.Contains(notes, "warm-up pass") {
 		t.Errorf("the notes are\n%s\nwithout\n%s", notes, want)
 	}
-	if got := rows(t, w, "SELECT pass, is_warmup FROM passes('two') WHERE is_cold ORDER BY ALL"); fmt.Sprint(got) != "[[1 true] [1 true] [1 true] [1 true]]" {
+	if got := rows(t, w, "SELECT pass, is_warmup FROM passes('nccl2') WHERE is_cold ORDER BY ALL"); fmt.Sprint(got) != "[[1 true] [1 true] [1 true] [1 true]]" {
 		t.Errorf("cold are %v", got)
 	}
-	c := query(t, w, "cold-passes", queries.Args{"run": "two"})
+	c := testkit.Query(t, w, "cold-passes", queries.Args{"run": "nccl2"})
 	for _, r := range c.Rows {
 		took, steady, loads := number(c, r, "time_ns"), r[c.Index("steady_ns")].(float64), number(c, r, "load_ns")
 		if r[c.Index("excess_ns")] != float64(took)-steady || loads <= 0 || loads > took || number(c, r, "launch_ns") <= 0 {
@@ -100,8 +101,7 @@ func TestColdCapture(t *testing.T) {
 // them does not; and what top-kernels says where results of Nsight Compute are asked for.
 func TestWarmNotes(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	load(t, w, "nccl2", "../testdata/nsys/nccl2/nccl2.sqlite.gz")
+	w := testkit.All(t)
 	const all, one = "4 warm-up or cold passes included: 2 of decode, 2 of prefill; see prof query passes", "2 warm-up or cold passes of decode included; see prof query passes"
 	for _, c := range []struct{ query, stage, want string }{
 		{"longest-gaps", "", all}, {"longest-gaps", "decode", one}, {"longest-gaps", "(none)", ""}, {"gaps", "decode", one}, {"launches", "", all}, {"top-kernels", "decode", one}, {"kernel-grids", "", all},
@@ -112,7 +112,7 @@ func TestWarmNotes(t *testing.T) {
 			args["stage"] = c.stage
 		}
 		var got []string
-		for _, note := range query(t, w, c.query, args).Notes {
+		for _, note := range testkit.Query(t, w, c.query, args).Notes {
 			if strings.Contains(note, "included") {
 				got = append(got, note)
 			}
@@ -122,7 +122,7 @@ func TestWarmNotes(t *testing.T) {
 		}
 	}
 	for with, want := range map[string]bool{"true": true, "false": false} {
-		notes := strings.Join(query(t, w, "top-kernels", queries.Args{"run": "nccl2", "with_ncu": with}).Notes, "\n")
+		notes := strings.Join(testkit.Query(t, w, "top-kernels", queries.Args{"run": "nccl2", "with_ncu": with}).Notes, "\n")
 		if got := strings.Contains(notes, "the run has no kernels profiled by Nsight Compute"); got != want {
 			t.Errorf("--with-ncu=%s: %s", with, notes)
 		}

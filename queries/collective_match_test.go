@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/schema"
 )
@@ -38,7 +39,8 @@ func fillCollectives(t *testing.T, w *schema.Warehouse, work []madeCollective) {
 		"INSERT INTO path_stage (run_id, path_id, stage, stage_path_id, is_warmup) SELECT run_id, 1, 'decode', 1, false FROM run",
 		"INSERT INTO nvtx_range (run_id, source_id, range_id, path_id, pid, tid, style, domain, name, start_ns, duration_ns) SELECT run_id, 1, g, 1, 99 + g, 1, 'push_pop', '', 'decode', 0, 100000 FROM run, range(1, 4) r(g)",
 		"INSERT INTO range_context (run_id, range_context_id, range_id, path_id, is_innermost) SELECT run_id, g, g, 1, true FROM run, range(1, 4) r(g)")
-	exec(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))
+	testkit.Exec(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))
+	testkit.DeriveOnly(t, w, rankFacts...)
 }
 
 // lateSecond gives an all-reduce of two GPUs: the second one comes 90 ns late.
@@ -49,7 +51,7 @@ func lateSecond(at int) []madeCollective {
 // TestUnevenRanks holds which collectives are one where ranks have different numbers of them: a capture of one began earlier or ended later.
 func TestUnevenRanks(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	three := slices.Concat(lateSecond(1000), lateSecond(2000), lateSecond(3000))
 	extra := func(device, start int) []madeCollective {
 		return []madeCollective{{device, start, start + 50, "all-reduce"}}
@@ -66,7 +68,7 @@ func TestUnevenRanks(t *testing.T) {
 		"first and last, close": {slices.Concat(extra(1, 1030), three, extra(1, 3200)), "GPU 0 (pid 100) has 3 of all-reduce, GPU 1 (pid 101) has 5"},
 	} {
 		fillCollectives(t, w, c.work)
-		f := query(t, w, "rank-skew", queries.Args{"run": "made"})
+		f := testkit.Query(t, w, "rank-skew", queries.Args{"run": "made"})
 		var got []string
 		for _, r := range f.Rows {
 			got = append(got, fmt.Sprint(r[f.Index("start_ns")], " ", r[f.Index("skew_ns")], " ", r[f.Index("last")], " ", r[f.Index("waited_ns")], " ", r[f.Index("transfer_ns")], " ", r[f.Index("reason")]))
@@ -78,7 +80,7 @@ func TestUnevenRanks(t *testing.T) {
 		if c.note == "" && strings.Contains(notes, "different numbers") || !strings.Contains(notes, c.note) || strings.Contains(notes, "never met") {
 			t.Errorf("%s: the notes are %q", name, f.Notes)
 		}
-		if s := query(t, w, "stragglers", queries.Args{"run": "made"}); fmt.Sprint(shownCells(s, "range", "slowest", "waited_ns", "blamed_ns", "share_ratio", "calls", "last_count")) != "[decode|GPU 1 (pid 101)|270|270|1|3|3]" {
+		if s := testkit.Query(t, w, "stragglers", queries.Args{"run": "made"}); fmt.Sprint(shownCells(s, "range", "slowest", "waited_ns", "blamed_ns", "share_ratio", "calls", "last_count")) != "[decode|GPU 1 (pid 101)|270|270|1|3|3]" {
 			t.Errorf("%s: %v", name, s.Rows)
 		}
 	}
@@ -87,7 +89,7 @@ func TestUnevenRanks(t *testing.T) {
 // TestThreeUnevenRanks: each rank is held to the one with most collectives.
 func TestThreeUnevenRanks(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	var work []madeCollective
 	for i := range 5 {
 		at := 1000 * (i + 1)
@@ -100,7 +102,7 @@ func TestThreeUnevenRanks(t *testing.T) {
 		}
 	}
 	fillCollectives(t, w, work)
-	f := query(t, w, "rank-skew", queries.Args{"run": "made"})
+	f := testkit.Query(t, w, "rank-skew", queries.Args{"run": "made"})
 	if got, want := shownCells(f, "start_ns", "skew_ns", "last", "rank_count"), []string{"2000|30|GPU 0 (pid 100)|2", "3000|30|GPU 0 (pid 100)|3", "4000|30|GPU 0 (pid 100)|3", "5000|30|GPU 0 (pid 100)|3"}; !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
@@ -109,10 +111,10 @@ func TestThreeUnevenRanks(t *testing.T) {
 // TestApartRanks: of what did not run at the same time it is not known who was late, unless it may run so.
 func TestApartRanks(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	fillCollectives(t, w, append(lateSecond(1000), madeCollective{0, 2000, 2100, "all-reduce"}, madeCollective{1, 2500, 2600, "all-reduce"},
 		madeCollective{0, 3000, 3010, "broadcast"}, madeCollective{1, 3500, 3520, "broadcast"}))
-	f := query(t, w, "rank-skew", queries.Args{"run": "made"})
+	f := testkit.Query(t, w, "rank-skew", queries.Args{"run": "made"})
 	want := []string{
 		"broadcast|3000|500|GPU 1 (pid 101)|10|20|false|<nil>",
 		"all-reduce|1000|90|GPU 1 (pid 101)|90|100|true|<nil>",
@@ -124,12 +126,13 @@ func TestApartRanks(t *testing.T) {
 	if !strings.Contains(strings.Join(f.Notes, "\n"), "in 1 of 3 matched collectives the ranks never overlapped") {
 		t.Errorf("the notes are %q", f.Notes)
 	}
-	if s := query(t, w, "stragglers", queries.Args{"run": "made"}); fmt.Sprint(shownCells(s, "waited_ns", "calls", "skew_max_ns", "total_ns")) != "[100|2|500|320]" {
+	if s := testkit.Query(t, w, "stragglers", queries.Args{"run": "made"}); fmt.Sprint(shownCells(s, "waited_ns", "calls", "skew_max_ns", "total_ns")) != "[100|2|500|320]" {
 		t.Errorf("%v", s.Rows)
 	}
 	// A broadcast more on one GPU: which are one is not known any more.
-	exec(t, w, "INSERT INTO kernel SELECT * REPLACE (start_ns + 700 AS start_ns) FROM kernel WHERE start_ns = 3500")
-	f = query(t, w, "rank-skew", queries.Args{"run": "made"})
+	testkit.Exec(t, w, "INSERT INTO kernel SELECT * REPLACE (start_ns + 700 AS start_ns) FROM kernel WHERE start_ns = 3500")
+	testkit.DeriveOnly(t, w, rankFacts...)
+	f = testkit.Query(t, w, "rank-skew", queries.Args{"run": "made"})
 	if got := shownCells(f, "operation", "skew_ns", "last", "reason"); !slices.Contains(got, "broadcast|<nil>|<nil>|apart-uneven") {
 		t.Errorf("%q", got)
 	}
@@ -138,10 +141,11 @@ func TestApartRanks(t *testing.T) {
 // TestRootBytes: of a gather only the root has all bytes, and captures do not say which rank that is.
 func TestRootBytes(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	fillCollectives(t, w, []madeCollective{{0, 1000, 1100, "gather"}, {1, 1000, 1100, "gather"}})
-	exec(t, w, "INSERT INTO collective_call (run_id, source_id, operation, in_bytes, out_bytes, group_size, device_id, stream_id, kernel_start_ns) SELECT run_id, 1, 'gather', 64, NULL, 2, device_id, stream_id, start_ns FROM kernel")
-	f := query(t, w, "collectives", queries.Args{"run": "made"})
+	testkit.Exec(t, w, "INSERT INTO collective_call (run_id, source_id, operation, in_bytes, out_bytes, group_size, device_id, stream_id, kernel_start_ns) SELECT run_id, 1, 'gather', 64, NULL, 2, device_id, stream_id, start_ns FROM kernel")
+	testkit.DeriveOnly(t, w, rankFacts...)
+	f := testkit.Query(t, w, "collectives", queries.Args{"run": "made"})
 	for _, r := range f.Rows {
 		if r[f.Index("total_bytes")] != nil || r[f.Index("bus_bytes_per_s")] != nil || r[f.Index("reason")] != "no-bytes-or-root" {
 			t.Errorf("%v", r)
@@ -155,15 +159,15 @@ func TestRootBytes(t *testing.T) {
 // TestUnevenSources: ranks of sources with clocks of their own, of which one capture lacks the first all-gather.
 func TestUnevenSources(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	load(t, w, "ranks", ranked...)
+	w := testkit.Copy(t, testkit.Named(t, "ranks")...)
 	const ask = `SELECT member, is_joint, range_context_id FROM rank_wait WHERE operation = 'all-gather' AND is_last ORDER BY start_ns`
 	whole := rows(t, w, ask)
-	exec(t, w, `DELETE FROM kernel WHERE source_id = 2 AND start_ns = (SELECT min(kernel_start_ns) FROM collective_call WHERE source_id = 2 AND operation = 'all-gather')`)
+	testkit.Exec(t, w, `DELETE FROM kernel WHERE source_id = 2 AND start_ns = (SELECT min(kernel_start_ns) FROM collective_call WHERE source_id = 2 AND operation = 'all-gather')`)
+	testkit.DeriveOnly(t, w, rankFacts...)
 	if got := rows(t, w, ask); len(whole) != 4 || !slices.Equal(got, whole[1:]) {
 		t.Errorf("matched are %q, of %q", got, whole)
 	}
-	f := query(t, w, "rank-skew", queries.Args{"run": "ranks", "top": "0"})
+	f := testkit.Query(t, w, "rank-skew", queries.Args{"run": "ranks", "top": "0"})
 	if len(f.Rows) != 39 || slices.ContainsFunc(column(f, "skew_ns"), func(v any) bool { return v == nil }) || !strings.Contains(strings.Join(f.Notes, "\n"), "rank 1 has 3 of all-gather, rank 0 has 4") {
 		t.Errorf("%d rows, %q", len(f.Rows), f.Notes)
 	}

@@ -7,20 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/schema"
 )
 
-// ranked are traces of the two ranks of one program, ranks.py beside them: rank 1 is late in step[2].
-var ranked = []string{"../testdata/ranks/rank0.trace.json.gz", "../testdata/ranks/rank1.trace.json.gz"}
-
-func loadNCCL(t *testing.T) *schema.Warehouse {
-	t.Helper()
-	w := newWarehouse(t)
-	load(t, w, "nccl2", "../testdata/nsys/nccl2/nccl2.sqlite.gz")
-	return w
-}
+// rankFacts are what is known of collectives and of who waited for whom.
+var rankFacts = []string{"collective", "rank_wait", "host_clock", "device_part", "caveat", "caveat_skew"}
 
 // span is a kernel: which process ran it where, whether it is a collective of which family, and when.
 type span struct {
@@ -31,7 +25,7 @@ type span struct {
 
 func spansOf(t *testing.T, w *schema.Warehouse, run string) []span {
 	t.Helper()
-	f, err := raw(t, w, fmt.Sprintf(`SELECT k.pid::BIGINT, k.device_id::BIGINT, CASE WHEN c.role = 'collective' THEN c.family ELSE '' END, k.start_ns, k.start_ns + k.duration_ns FROM kernel k
+	f, err := queries.Raw(t.Context(), w, fmt.Sprintf(`SELECT k.pid::BIGINT, k.device_id::BIGINT, CASE WHEN c.role = 'collective' THEN c.family ELSE '' END, k.start_ns, k.start_ns + k.duration_ns FROM kernel k
 		JOIN kernel_class c USING (run_id, kernel_name_id) WHERE k.run_id = (SELECT run_id FROM run WHERE name = '%s') ORDER BY k.start_ns`, run))
 	if err != nil {
 		t.Fatal(err)
@@ -45,8 +39,9 @@ func spansOf(t *testing.T, w *schema.Warehouse, run string) []span {
 
 // TestLateRank: in step[3] of nccl2 rank 1, which is the second process, does extra work before each all-reduce.
 func TestLateRank(t *testing.T) {
-	w := loadNCCL(t)
-	f := query(t, w, "stragglers", queries.Args{"run": "nccl2", "range": "step[#]"})
+	t.Parallel()
+	w := testkit.All(t)
+	f := testkit.Query(t, w, "stragglers", queries.Args{"run": "nccl2", "range": "step[#]"})
 	if len(f.Rows) != 6 {
 		t.Fatalf("%d steps", len(f.Rows))
 	}
@@ -66,7 +61,7 @@ func TestLateRank(t *testing.T) {
 		}
 	}
 	// By stages: both of that step, and no less than the whole step but for its all-gather, which is outside them.
-	p := query(t, w, "stragglers", queries.Args{"run": "nccl2"})
+	p := testkit.Query(t, w, "stragglers", queries.Args{"run": "nccl2"})
 	var late int64
 	for _, r := range p.Rows {
 		if r[p.Index("pass")] == int64(4) {
@@ -83,7 +78,8 @@ func TestLateRank(t *testing.T) {
 
 // TestSkewByHand holds the skew of each matched collective to one computed here: the k-th of a family of one process is the k-th of the other.
 func TestSkewByHand(t *testing.T) {
-	w := loadNCCL(t)
+	t.Parallel()
+	w := testkit.All(t)
 	ranks := map[string]map[int64][]span{}
 	for _, s := range spansOf(t, w, "nccl2") {
 		if s.family != "" {
@@ -108,7 +104,7 @@ func TestSkewByHand(t *testing.T) {
 				max(first.end, last.end)-min(first.end, last.end), " ", last.start <= first.end))
 		}
 	}
-	f := query(t, w, "rank-skew", queries.Args{"run": "nccl2", "top": "0"})
+	f := testkit.Query(t, w, "rank-skew", queries.Args{"run": "nccl2", "top": "0"})
 	var got []string
 	for _, r := range f.Rows {
 		get := func(c string) any { return r[f.Index(c)] }
@@ -124,9 +120,11 @@ func TestSkewByHand(t *testing.T) {
 // TestExposedByHand holds the exposed time of collectives to one computed here nanosecond interval by interval, on a capture whose other
 // kernels were moved over them, and its sum to that of the source as a whole.
 func TestExposedByHand(t *testing.T) {
-	w := loadNCCL(t)
-	exec(t, w, `UPDATE kernel SET start_ns = start_ns + hash(start_ns, 1) % 60000 - 30000, duration_ns = 1 + duration_ns * (hash(start_ns, 2) % 8)
+	t.Parallel()
+	w := testkit.Copy(t, testkit.Named(t, "nccl2")...)
+	testkit.Exec(t, w, `UPDATE kernel SET start_ns = start_ns + hash(start_ns, 1) % 60000 - 30000, duration_ns = 1 + duration_ns * (hash(start_ns, 2) % 8)
 		WHERE kernel_name_id NOT IN (SELECT kernel_name_id FROM kernel_class WHERE role = 'collective')`)
+	testkit.DeriveOnly(t, w, rankFacts...)
 	spans := spansOf(t, w, "nccl2")
 	want, sum := map[string]int64{}, int64(0)
 	for _, c := range spans {
@@ -144,7 +142,7 @@ func TestExposedByHand(t *testing.T) {
 		want[fmt.Sprint(c.family, " ", c.device)] += exposed
 		sum += exposed
 	}
-	f := query(t, w, "collectives", queries.Args{"run": "nccl2"})
+	f := testkit.Query(t, w, "collectives", queries.Args{"run": "nccl2"})
 	got := map[string]int64{}
 	for _, r := range f.Rows {
 		got[fmt.Sprint(r[f.Index("family")], " ", r[f.Index("device")])] += number(f, r, "exposed_ns")
@@ -162,9 +160,9 @@ func TestExposedByHand(t *testing.T) {
 
 // TestBandwidth holds bytes and bandwidths of a program whose sizes are known to NCCL's definitions.
 func TestBandwidth(t *testing.T) {
-	w := newWarehouse(t)
-	load(t, w, "ranks", ranked...)
-	f := query(t, w, "collectives", queries.Args{"run": "ranks"})
+	t.Parallel()
+	w := testkit.All(t)
+	f := testkit.Query(t, w, "collectives", queries.Args{"run": "ranks"})
 	seen := 0
 	for _, r := range f.Rows {
 		get := func(c string) any { return r[f.Index(c)] }
@@ -186,7 +184,7 @@ func TestBandwidth(t *testing.T) {
 	if got := rows(t, w, `SELECT _bus_factor('all-reduce', 8), _bus_factor('all-gather', 8), _bus_factor('broadcast', NULL), _bus_factor('all-reduce', NULL), _bus_factor('barrier', 8)`); got[0] != "[1.75 0.875 1 <nil> <nil>]" {
 		t.Errorf("factors are %s", got)
 	}
-	skew := query(t, w, "rank-skew", queries.Args{"run": "ranks", "top": "0"})
+	skew := testkit.Query(t, w, "rank-skew", queries.Args{"run": "ranks", "top": "0"})
 	for _, r := range skew.Rows {
 		if r[skew.Index("operation")] == "all-reduce" {
 			want := float64(number(skew, r, "total_bytes")) / float64(number(skew, r, "transfer_ns")) * 1e9
@@ -196,7 +194,9 @@ func TestBandwidth(t *testing.T) {
 		}
 	}
 	// One call without bytes: the sum is not known, and says so.
-	exec(t, w, `UPDATE collective_call SET out_bytes = NULL WHERE kernel_start_ns = (SELECT min(kernel_start_ns) FROM collective_call WHERE operation = 'all-gather')`)
+	w = testkit.Copy(t, testkit.Named(t, "ranks")...)
+	testkit.Exec(t, w, `UPDATE collective_call SET out_bytes = NULL WHERE kernel_start_ns = (SELECT min(kernel_start_ns) FROM collective_call WHERE operation = 'all-gather')`)
+	testkit.DeriveOnly(t, w, rankFacts...)
 	unknown := rows(t, w, `SELECT total_bytes, bus_bytes_per_s, reason FROM collectives('ranks') WHERE operation = 'all-gather' ORDER BY device`)
 	if unknown[0] != "[<nil> <nil> no-bytes]" && unknown[1] != "[<nil> <nil> no-bytes]" {
 		t.Errorf("%q", unknown)
@@ -205,15 +205,11 @@ func TestBandwidth(t *testing.T) {
 
 // TestClocks holds that clocks of sources are told from collectives, whatever the wall clocks say, and that nothing else depends on them.
 func TestClocks(t *testing.T) {
-	w := newWarehouse(t)
-	load(t, w, "ranks", ranked...)
-	exec := func(stmt string) {
-		t.Helper()
-		exec(t, w, stmt)
-	}
+	t.Parallel()
+	w := testkit.Copy(t, testkit.Named(t, "ranks")...)
 	offset := func() (f *frame.Frame, ns int64) {
 		t.Helper()
-		f = query(t, w, "clock-offsets", queries.Args{"run": "ranks"})
+		f = testkit.Query(t, w, "clock-offsets", queries.Args{"run": "ranks"})
 		if len(f.Rows) != 2 || f.Rows[0][f.Index("basis")] != "reference" || number(f, f.Rows[0], "offset_ns") != 0 {
 			t.Fatalf("%v", f.Rows)
 		}
@@ -228,14 +224,15 @@ func TestClocks(t *testing.T) {
 		t.Errorf("%v", r)
 	}
 	before := rows(t, w, skews)
-	late := query(t, w, "stragglers", queries.Args{"run": "ranks", "range": "step[#]"})
+	late := testkit.Query(t, w, "stragglers", queries.Args{"run": "ranks", "range": "step[#]"})
 	if step := late.Rows[2]; step[late.Index("name")] != "step[2]" || step[late.Index("slowest")] != "rank 1" || step[late.Index("last_count")] != int64(10) || step[late.Index("calls")] != int64(10) {
 		t.Errorf("%v", step)
 	}
 	// Rank 1's clock goes 1 ms ahead, and its wall clock a second back.
-	exec(`UPDATE kernel SET start_ns = start_ns + 1000000 WHERE source_id = 2`)
-	exec(`UPDATE collective_call SET kernel_start_ns = kernel_start_ns + 1000000 WHERE source_id = 2`)
-	exec(`UPDATE source SET started_at = started_at - INTERVAL 100 MILLISECOND WHERE source_id = 2`)
+	testkit.Exec(t, w, `UPDATE kernel SET start_ns = start_ns + 1000000 WHERE source_id = 2;
+		UPDATE collective_call SET kernel_start_ns = kernel_start_ns + 1000000 WHERE source_id = 2;
+		UPDATE source SET started_at = started_at - INTERVAL 100 MILLISECOND WHERE source_id = 2`)
+	testkit.DeriveOnly(t, w, rankFacts...)
 	f, moved := offset()
 	if moved != first-1000000 || number(f, f.Rows[1], "session_offset_ns") != number(f, r, "session_offset_ns")-100e6 {
 		t.Errorf("the clock was moved by 1 ms: %v, not %d", f.Rows[1], first-1000000)
@@ -244,13 +241,14 @@ func TestClocks(t *testing.T) {
 		t.Errorf("%d skews became\n%s\nof\n%s", len(after), strings.Join(after[:2], "\n"), strings.Join(before[:2], "\n"))
 	}
 	// A capture that lacks the last collective of one kind: the order tells nothing certain any more.
-	exec(`DELETE FROM kernel WHERE source_id = 2 AND start_ns = (SELECT max(kernel_start_ns) FROM collective_call WHERE source_id = 2 AND operation = 'all-gather')`)
+	testkit.Exec(t, w, `DELETE FROM kernel WHERE source_id = 2 AND start_ns = (SELECT max(kernel_start_ns) FROM collective_call WHERE source_id = 2 AND operation = 'all-gather')`)
+	testkit.DeriveOnly(t, w, rankFacts...)
 	f, session := offset()
 	if last := f.Rows[1]; last[f.Index("basis")] != "session" || session != number(f, last, "session_offset_ns") || last[f.Index("error_max_ns")] != nil ||
 		last[f.Index("reason")] != "uneven-counts" {
 		t.Errorf("%v", last)
 	}
-	notes := strings.Join(query(t, w, "rank-skew", queries.Args{"run": "ranks"}).Notes, "\n")
+	notes := strings.Join(testkit.Query(t, w, "rank-skew", queries.Args{"run": "ranks"}).Notes, "\n")
 	if !strings.Contains(notes, "so the capture start times align them") || !strings.Contains(notes, "never overlapped") {
 		t.Errorf("the notes are %q", notes)
 	}
@@ -258,8 +256,9 @@ func TestClocks(t *testing.T) {
 		t.Errorf("errors of the clocks are %s", unknown)
 	}
 	// Without wall clocks nothing ties the two together: the ranks, which are known, do, but no time does.
-	exec(`UPDATE source SET started_at = NULL`)
-	f = query(t, w, "clock-offsets", queries.Args{"run": "ranks"})
+	testkit.Exec(t, w, `UPDATE source SET started_at = NULL`)
+	testkit.DeriveOnly(t, w, rankFacts...)
+	f = testkit.Query(t, w, "clock-offsets", queries.Args{"run": "ranks"})
 	if last := f.Rows[1]; last[f.Index("offset_ns")] != nil || last[f.Index("basis")] != nil {
 		t.Errorf("%v", last)
 	}
@@ -270,12 +269,11 @@ func TestClocks(t *testing.T) {
 
 // TestRepeatsAreNoRanks: captures of one workload run one after another are not matched.
 func TestRepeatsAreNoRanks(t *testing.T) {
-	w := newWarehouse(t)
-	load(t, w, "ranks", ranked...)
-	for _, stmt := range []string{`UPDATE source SET rank_id = NULL`, `UPDATE source SET started_at = started_at + INTERVAL 1 HOUR WHERE source_id = 2`} {
-		exec(t, w, stmt)
-	}
-	f := query(t, w, "rank-skew", queries.Args{"run": "ranks"})
+	t.Parallel()
+	w := testkit.Copy(t, testkit.Named(t, "ranks")...)
+	testkit.Exec(t, w, `UPDATE source SET rank_id = NULL; UPDATE source SET started_at = started_at + INTERVAL 1 HOUR WHERE source_id = 2`)
+	testkit.DeriveOnly(t, w, rankFacts...)
+	f := testkit.Query(t, w, "rank-skew", queries.Args{"run": "ranks"})
 	if len(f.Rows) != 0 || !strings.Contains(strings.Join(f.Notes, "\n"), "no collective is matched between ranks") {
 		t.Errorf("%v %q", f.Rows, f.Notes)
 	}
@@ -283,15 +281,16 @@ func TestRepeatsAreNoRanks(t *testing.T) {
 
 // TestCommunicators: collectives of different communicators are never one, though their kinds and order are the same.
 func TestCommunicators(t *testing.T) {
-	w := newWarehouse(t)
-	load(t, w, "ranks", ranked...)
+	t.Parallel()
+	w := testkit.Copy(t, testkit.Named(t, "ranks")...)
 	count := func() string {
 		return rows(t, w, `SELECT count(*), count(*) FILTER (operation = 'all-gather') FROM rank_skew('ranks', top := 0)`)[0]
 	}
 	if got := count(); got != "[40 4]" {
 		t.Fatalf("%s matched collectives", got)
 	}
-	exec(t, w, `UPDATE collective_call SET group_name = 'other' WHERE source_id = 2 AND operation = 'all-gather'`)
+	testkit.Exec(t, w, `UPDATE collective_call SET group_name = 'other' WHERE source_id = 2 AND operation = 'all-gather'`)
+	testkit.DeriveOnly(t, w, rankFacts...)
 	if got := count(); got != "[36 0]" {
 		t.Errorf("%s matched collectives", got)
 	}
@@ -299,14 +298,14 @@ func TestCommunicators(t *testing.T) {
 
 // TestNoCollectives: a run without any says so.
 func TestNoCollectives(t *testing.T) {
-	w := newWarehouse(t)
-	load(t, w, "kernels", "../testdata/nsys/kernels/kernels.sqlite.gz")
+	t.Parallel()
+	w := testkit.All(t)
 	for _, name := range []string{"collectives", "rank-skew", "stragglers"} {
-		if f := query(t, w, name, queries.Args{"run": "kernels"}); len(f.Rows) != 0 {
+		if f := testkit.Query(t, w, name, queries.Args{"run": "kernels"}); len(f.Rows) != 0 {
 			t.Errorf("%s: %v", name, f.Rows)
 		}
 	}
-	f := query(t, w, "clock-offsets", queries.Args{"run": "kernels"})
+	f := testkit.Query(t, w, "clock-offsets", queries.Args{"run": "kernels"})
 	if len(f.Rows) != 1 || f.Rows[0][f.Index("basis")] != "reference" {
 		t.Errorf("%v", f.Rows)
 	}

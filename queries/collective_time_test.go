@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/schema"
 )
@@ -44,20 +45,20 @@ func during(kernels []launchedKernel) (exposed, overlapped int64) {
 // are exposed, and when its kernels are drawn longer so that they overlap.
 func TestCollectiveTime(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	load(t, w, "nccl2", "../testdata/nsys/nccl2/nccl2.sqlite.gz")
+	w := testkit.Copy(t, testkit.Named(t, "nccl2")...)
 	exposed, overlapped := testCollectives(t, w)
 	if exposed == 0 || overlapped != 0 {
 		t.Errorf("as captured %d ns are exposed and %d overlapped", exposed, overlapped)
 	}
 	for _, longer := range []string{"7 * duration_ns", "duration_ns + 40_000 * (correlation_id % 3)", "duration_ns + 3_000"} {
-		exec(t, w, "UPDATE kernel SET duration_ns = "+longer)
+		testkit.Exec(t, w, "UPDATE kernel SET duration_ns = "+longer)
+		testkit.DeriveOnly(t, w, "device_part")
 		if exposed, overlapped = testCollectives(t, w); exposed == 0 || overlapped == 0 {
 			t.Errorf("%s: %d ns are exposed and %d overlapped", longer, exposed, overlapped)
 		}
 	}
-	exec(t, w, "DELETE FROM kernel WHERE kernel_name_id IN (SELECT kernel_name_id FROM kernel_class WHERE role = 'collective')")
-	derived(t, w)
+	testkit.Exec(t, w, "DELETE FROM kernel WHERE kernel_name_id IN (SELECT kernel_name_id FROM kernel_class WHERE role = 'collective')")
+	testkit.DeriveOnly(t, w, "device_part")
 	if left := rows(t, w, "FROM device_part WHERE collective_count + collective_overlapped_ns + collective_exposed_ns > 0"); len(left) > 0 {
 		t.Errorf("without collectives: %q", left)
 	}
@@ -71,7 +72,6 @@ func testCollectives(t *testing.T, w *schema.Warehouse) (exposed, overlapped int
 		FROM kernel LEFT JOIN kernel_class USING (run_id, kernel_name_id)`) {
 		all = append(all, launchedKernel{whole(r[0]), whole(r[1]), whole(r[2]), whole(r[3]), whole(r[4]), whole(r[5]), r[6].(bool)})
 	}
-	derived(t, w)
 	want := map[string]string{}
 	for device := range int64(2) {
 		for _, r := range rowsOf(t, w, `SELECT range_id, pid, tid, start_ns, start_ns + duration_ns FROM nvtx_range JOIN path_stage USING (run_id, path_id) WHERE stage_path_id = path_id
@@ -126,13 +126,13 @@ func whole(v any) int64 {
 // 50 ns each; in the first a collective and a kernel run at once, in the second one after the other.
 func TestCollectiveParts(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	draw(t, w, "WPPp")
 	account(t, w)
-	exec(t, w, `INSERT INTO range_context SELECT run_id, range_id, range_id, path_id, true FROM nvtx_range;
+	testkit.Exec(t, w, `INSERT INTO range_context SELECT run_id, range_id, range_id, path_id, true FROM nvtx_range;
 		INSERT INTO kernel_class SELECT run_id, 1, 'nccl', 'collective', NULL, 'user', 1 FROM run`)
 	kernel := func(device, name, start, end, context int) {
-		exec(t, w, fmt.Sprintf(`INSERT INTO kernel (run_id, source_id, pid, tid, device_id, stream_id, start_ns, duration_ns, kernel_name_id, range_context_id, path_id)
+		testkit.Exec(t, w, fmt.Sprintf(`INSERT INTO kernel (run_id, source_id, pid, tid, device_id, stream_id, start_ns, duration_ns, kernel_name_id, range_context_id, path_id)
 			SELECT run_id, 1, 1, 1, %d, 7, %d, %d, %d, %d, 0 FROM run`, device, start, end-start, name, context))
 	}
 	kernel(0, 1, 110, 140, 2) // a collective of the first prefill
@@ -141,6 +141,7 @@ func TestCollectiveParts(t *testing.T) {
 	kernel(0, 1, 210, 240, 3)
 	kernel(0, 2, 240, 250, 3)
 	kernel(1, 2, 310, 350, 4)
+	testkit.DeriveOnly(t, w, "device_part", "stage_pass")
 	want := map[string]string{
 		"prefill 0 compute":               "20 10 2", // of 40 ns of kernels in each
 		"prefill 0 collective-overlapped": "10 5 2",
@@ -155,7 +156,7 @@ func TestCollectiveParts(t *testing.T) {
 		"(run) 1 compute":                 "40 40 1",
 		"(run) 1 launch-delay":            "10 10 1",
 	}
-	f := query(t, w, "accounting", queries.Args{"run": "drawn"})
+	f := testkit.Query(t, w, "accounting", queries.Args{"run": "drawn"})
 	for key, r := range byKey(f, "stage", "device", "part") {
 		if got := fmt.Sprint(r[f.Index("total_ns")], " ", r[f.Index("mean_ns")], " ", r[f.Index("passes")]); got != want[key] {
 			t.Errorf("%s: %s, want %s", key, got, want[key])

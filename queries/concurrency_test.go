@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
+	"prof/queries"
 	"prof/schema"
 )
 
@@ -21,7 +23,7 @@ type laneSum struct{ work, busy, overlap, stageBusy, sum, stageSum int64 }
 // TestConcurrency holds how streams overlap to what is found nanosecond by nanosecond, of work thrown at random on streams of two GPUs.
 func TestConcurrency(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	draw(t, w, "PD")
 	const length = 400
 	for seed := range uint64(14) {
@@ -69,7 +71,7 @@ func TestConcurrency(t *testing.T) {
 			}
 		}
 		store(t, w, random, pieces)
-		f, err := raw(t, w, "FROM concurrency('drawn')")
+		f, err := queries.Raw(t.Context(), w, "FROM concurrency('drawn')")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +110,8 @@ func store(t *testing.T, w *schema.Warehouse, random *rand.Rand, pieces []string
 			stmts = append(stmts, fmt.Sprintf("INSERT INTO %srun_id, source_id, pid, device_id, stream_id, start_ns, duration_ns, path_id) SELECT %s, run_id, 1, 1, x.* FROM run, (VALUES %s) x", into, more, strings.Join(kinds[kind], ", ")))
 		}
 	}
-	exec(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))
+	testkit.Exec(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))
+	testkit.DeriveOnly(t, w, "timeline")
 }
 
 // share is a part of a whole; -1 stands for none of nothing.

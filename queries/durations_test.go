@@ -5,25 +5,24 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
-	"prof/queries"
+	"prof/internal/testkit"
 )
 
 // TestKernelDurations holds, on every capture, that the bins of each kernel add up to what top-kernels says of it, and that they are powers
 // of 2^(1/4) beside each other.
 func TestKernelDurations(t *testing.T) {
 	t.Parallel()
-	w := everything(t)
-	for _, run := range slices.Concat(shipped, traced) {
-		asked := []queries.Args{{"top": "0"}}
+	p := newPlans(t, testkit.All(t))
+	for _, run := range timelines {
+		id := testkit.RunID(run)
+		asked := []string{"top := 0"}
 		if run == "nccl2" || run == "kernels" {
-			asked = append(asked, queries.Args{"top": "3"}, queries.Args{"top": "0", "stage": "decode"}, queries.Args{"top": "0", "stage": "(none)", "device": "0"}, queries.Args{"top": "4", "device": "1"}, queries.Args{"top": "0", "source": "torch"})
+			asked = append(asked, "top := 3", "top := 0, stage := 'decode'", "top := 0, stage := '(none)', device := 0", "top := 4, device := 1", "top := 0, source := 'torch'")
 		}
 		for _, args := range asked {
-			args["run"] = run
-			whole, f := query(t, w, "top-kernels", args), query(t, w, "kernel-durations", args)
+			whole, f := p.ask("FROM {top-kernels}(?::UUID, "+args+")", id), p.ask("FROM {kernel-durations}(?::UUID, "+args+")", id)
 			at := func(r []any, c string) any { return r[f.Index(c)] }
 			type sum struct {
 				rank, calls, total any
@@ -41,23 +40,23 @@ func TestKernelDurations(t *testing.T) {
 				got[kernel] = sum{at(r, "rank"), at(r, "kernel_calls"), at(r, "kernel_total_ns"), at(r, "median_ns")}
 				steps := 4 * math.Log2(from)
 				if from > 0 && (math.Abs(steps-math.Round(steps)) > 1e-9 || math.Abs(to/from-math.Pow(2, 0.25)) > 1e-12) || number(f, r, "calls") == 0 || from < last[kernel] {
-					t.Errorf("%v: %v after a bin up to %v", args, r, last[kernel])
+					t.Errorf("%s, %s: %v after a bin up to %v", run, args, r, last[kernel])
 				}
 				last[kernel] = to
 			}
 			if !maps.Equal(got, want) {
-				t.Errorf("%v: the kernels are %v, of top-kernels %v", args, got, want)
+				t.Errorf("%s, %s: the kernels are %v, of top-kernels %v", run, args, got, want)
 			}
 			for kernel, n := range bins {
 				if (sum{want[kernel].rank, n[0], n[1], want[kernel].median}) != want[kernel] {
-					t.Errorf("%v: the bins of %v add up to %v", args, kernel, n)
+					t.Errorf("%s, %s: the bins of %v add up to %v", run, args, kernel, n)
 				}
 			}
 		}
-		if bad := rows(t, w, fmt.Sprintf(`SELECT d.kernel, d.from_ns, any_value(d.calls), count(*) FROM kernel_durations('%[1]s', top := 0) d JOIN kernel_name n ON n.run_id = _run_id('%[1]s') AND n.name = d.kernel
+		if bad := p.ask(`SELECT d.kernel, d.from_ns, any_value(d.calls), count(*) FROM {kernel-durations}(?::UUID, top := 0) d JOIN kernel_name n ON n.run_id = ?::UUID AND n.name = d.kernel
 			JOIN kernel k ON k.run_id = n.run_id AND k.kernel_name_id = n.kernel_name_id AND k.duration_ns >= d.from_ns AND k.duration_ns < d.to_ns
-			GROUP BY ALL HAVING count(*) <> any_value(d.calls) OR sum(k.duration_ns) <> any_value(d.total_ns)`, run)); len(bad) > 0 {
-			t.Errorf("%s: bins hold other executions than lie between their bounds: %q", run, bad)
+			GROUP BY ALL HAVING count(*) <> any_value(d.calls) OR sum(k.duration_ns) <> any_value(d.total_ns)`, id, id); len(bad.Rows) > 0 {
+			t.Errorf("%s: bins hold other executions than lie between their bounds: %q", run, asText(bad))
 		}
 	}
 }
@@ -65,13 +64,13 @@ func TestKernelDurations(t *testing.T) {
 // TestDurationBounds holds which bin an execution is in whose time is a bound, or nothing.
 func TestDurationBounds(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	made(t, w)
+	w := testkit.Copy(t)
 	stmts := []string{}
 	for i, ns := range []int{0, 1, 2, 3, 861, 862, 1023, 1024, 1217, 1218, 1 << 40, 1<<40 - 1} {
 		stmts = append(stmts, ran(1, 1, i*10, ns, 1, ""))
 	}
-	exec(t, w, strings.Join(append(stmts, ran(1, 2, 0, 5, 1, "")), ";\n"))
+	made(t, w, append(stmts, ran(1, 2, 0, 5, 1, ""))...)
+	testkit.DeriveOnly(t, w, "kernel_duration", "work_sum", "stage_pass")
 	got := []string{}
 	for _, r := range rowsOf(t, w, "SELECT from_ns, to_ns, calls, total_ns FROM kernel_durations('made', top := 1)") {
 		got = append(got, fmt.Sprintf("%.2f-%.2f %v %v", r...))

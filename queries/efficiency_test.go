@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/schema"
@@ -75,7 +76,7 @@ func queryOf(t *testing.T, w *schema.Warehouse, name string, args queries.Args) 
 	for k, v := range args {
 		given[k] = v
 	}
-	return query(t, w, name, given)
+	return testkit.Query(t, w, name, given)
 }
 
 // same holds that two numbers differ by no more than a share.
@@ -89,8 +90,7 @@ func same(t *testing.T, what string, got any, want, share float64) {
 // TestKernelEfficiency holds the figures to ncu's own of the same launches, read from its page of the report.
 func TestKernelEfficiency(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	load(t, w, "r", "../testdata/ncu/llama.sqlite.gz", "../testdata/ncu/llama.ncu-rep.gz")
+	w := testkit.Copy(t, testkit.Run{Name: "r", Files: []string{"ncu/llama.sqlite.gz", "ncu/llama.ncu-rep.gz"}})
 	type sums struct{ launches, flop, ns, possible float64 }
 	want := map[string]sums{}
 	for _, launch := range rawPage(t, "../testdata/ncu/llama.raw-base.csv.gz") {
@@ -177,13 +177,13 @@ func testEfficiencyChoice(t *testing.T, w *schema.Warehouse, all map[string]map[
 			t.Errorf("%v: %q, want %s", c.args, got, c.want)
 		}
 	}
-	exec(t, w, `UPDATE device SET name = 'NVIDIA H900'`)
+	change(t, w, `UPDATE device SET name = 'NVIDIA H900'`)
 	for kernel, row := range named(t, w, "kernel-efficiency", nil, "kernel") {
 		if row["device_peak_ratio"] != nil || row["device_peak_flop_per_s"] != nil || row["measured_ratio"] != all[kernel]["measured_ratio"] {
 			t.Errorf("of an unknown device: %v", row)
 		}
 	}
-	exec(t, w, `INSERT INTO device_alias VALUES ('user', 'NVIDIA H900', 'NVIDIA H200', 'the same')`)
+	change(t, w, `INSERT INTO device_alias VALUES ('user', 'NVIDIA H900', 'NVIDIA H200', 'the same')`)
 	for kernel, row := range named(t, w, "kernel-efficiency", nil, "kernel") {
 		if row["device_peak_ratio"] != all[kernel]["device_peak_ratio"] || row["device"] != "NVIDIA H900" {
 			t.Errorf("of another name: %v", row)
@@ -196,8 +196,9 @@ func testEfficiencyChoice(t *testing.T, w *schema.Warehouse, all map[string]map[
 func TestEfficiencyByPrecision(t *testing.T) {
 	t.Parallel()
 	w := counted(t, "smsp__sass_thread_inst_executed_op_", map[string]float64{"fadd_pred_on": 0, "fmul_pred_on": 0, "ffma_pred_on": 1e9, "hadd_pred_on": 0, "hmul_pred_on": 0, "hfma_pred_on": 1e6})
-	exec(t, w, `INSERT INTO ncu_metric_name SELECT run_id, 1, 'gpu__time_duration.sum', 'ns' FROM run`)
-	exec(t, w, `INSERT INTO ncu_metric SELECT run_id, 1, launch_id, 1, 250000, NULL FROM ncu_launch`)
+	testkit.Exec(t, w, `INSERT INTO ncu_metric_name SELECT run_id, 1, 'gpu__time_duration.sum', 'ns' FROM run`)
+	testkit.Exec(t, w, `INSERT INTO ncu_metric SELECT run_id, 1, launch_id, 1, 250000, NULL FROM ncu_launch`)
+	testkit.DeriveOnly(t, w, "ncu_measure", "caveat_ncu")
 	got := named(t, w, "kernel-efficiency", nil, "resource")
 	if row := got["fp32"]; len(got) != 1 || row == nil || row["launch_flop"] != 2e9 || row["achieved_flop_per_s"] != 8e12 || row["measured_ratio"] != nil || row["timeline_share_ratio"] != nil || row["role"] != "gemm" {
 		t.Errorf("%v", got)
@@ -207,12 +208,14 @@ func TestEfficiencyByPrecision(t *testing.T) {
 	if got = named(t, w, "kernel-efficiency", queries.Args{"fp16": "true"}, "resource"); len(got) != 2 || got["fp16"]["launch_flop"] != 4e6 {
 		t.Errorf("with FP16: %v", got)
 	}
-	exec(t, w, `INSERT INTO ncu_metric_name SELECT run_id, 2, 'sm__ops_path_tensor_src_bf16_dst_fp32.sum', '' FROM run`)
-	exec(t, w, `INSERT INTO ncu_metric SELECT run_id, 1, launch_id, 2, 5e9, NULL FROM ncu_launch`)
+	testkit.Exec(t, w, `INSERT INTO ncu_metric_name SELECT run_id, 2, 'sm__ops_path_tensor_src_bf16_dst_fp32.sum', '' FROM run`)
+	testkit.Exec(t, w, `INSERT INTO ncu_metric SELECT run_id, 1, launch_id, 2, 5e9, NULL FROM ncu_launch`)
+	testkit.DeriveOnly(t, w, "ncu_measure", "caveat_ncu")
 	if got = named(t, w, "kernel-efficiency", queries.Args{"fp16": "true"}, "resource"); len(got) != 1 || got["tensor_bf16"]["launch_flop"] != 5e9 {
 		t.Errorf("with tensor operations, beside which the others are no matrix multiplication: %v", got)
 	}
-	exec(t, w, `DELETE FROM ncu_metric WHERE metric_id <> 1`)
+	testkit.Exec(t, w, `DELETE FROM ncu_metric WHERE metric_id <> 1`)
+	testkit.DeriveOnly(t, w, "ncu_measure", "caveat_ncu")
 	got = named(t, w, "kernel-efficiency", nil, "resource")
 	if row := got["<nil>"]; len(got) != 1 || row == nil || row["launches"] != int64(1) || row["duration_ns"] != 250000. || row["launch_flop"] != nil || row["achieved_flop_per_s"] != nil || row["device_peak_ratio"] != nil {
 		t.Errorf("not counted: %v", got)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"prof/ingest"
+	"prof/internal/testkit"
 	"prof/queries"
 )
 
@@ -58,7 +59,7 @@ func unlike(t *testing.T, models []twoSided) (out [][]byte) {
 // prefill, the keys and values of the source made there and read at each step.
 func TestEncoderDecoderUse(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	dir := t.TempDir()
 	workload := filepath.Join(dir, "workload.json")
 	if err := os.WriteFile(workload, []byte(`{"batch": 2, "runs": [{"prefill_len": 512, "new_tokens": 32}, {"prefill_len": 512, "new_tokens": 32}, {"prefill_len": 512, "new_tokens": 32}]}`), 0o644); err != nil {
@@ -105,7 +106,8 @@ func TestEncoderDecoderUse(t *testing.T) {
 // TestEncoderDecoderActivations holds bytes of activations to numbers counted out: a source of 10 tokens, or of 37 positions of audio and a
 // prompt of 10, of 2 sequences each, 2 bytes a number.
 func TestEncoderDecoderActivations(t *testing.T) {
-	w := newWarehouse(t)
+	t.Parallel()
+	w := testkit.Copy(t)
 	ofModels(t, w, "models",
 		[]byte(`{"model_type": "t5", "d_model": 48, "d_kv": 10, "d_ff": 76, "num_layers": 3, "num_heads": 6, "vocab_size": 103, "feed_forward_proj": "gated-gelu", "dtype": "bfloat16"}`),
 		[]byte(`{"model_type": "whisper", "vocab_size": 103, "d_model": 48, "num_mel_bins": 10, "max_source_positions": 37, "max_target_positions": 64, "encoder_layers": 3, "encoder_attention_heads": 6,
@@ -142,7 +144,8 @@ func TestEncoderDecoderActivations(t *testing.T) {
 // TestEncoderDecoderConventions: tokens of a source see each other under either convention; what is not known of the prompt is NULL, and
 // what does not depend on it is known.
 func TestEncoderDecoderConventions(t *testing.T) {
-	w := newWarehouse(t)
+	t.Parallel()
+	w := testkit.Copy(t)
 	models := twoSides(t, 3, 5, 7)
 	ofModels(t, w, "models", unlike(t, models)...)
 	for i, f := range models {
@@ -174,15 +177,15 @@ func TestEncoderDecoderConventions(t *testing.T) {
 // TestEncoderDecoderSteps: each step that is a pass of its own has its own context, and of steps whose names count tokens nothing is known.
 func TestEncoderDecoderSteps(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	models := twoSides(t, 3, 5, 7)
 	ofModels(t, w, "models", unlike(t, models)...)
 	draw(t, w, "PSSSSSSSPSSSSSSS")
 	addFacts(t, w, 2, facts{passes: "5/7/3 5/7/3"})
 	for _, table := range []string{"model", "model_layer", "model_note"} {
-		exec(t, w, fmt.Sprintf("UPDATE %s SET run_id = '%s'", table, timelineRun))
+		testkit.Exec(t, w, fmt.Sprintf("UPDATE %s SET run_id = '%s'", table, timelineRun))
 	}
-	exec(t, w, "UPDATE model SET source_id = 3; "+sourceRow(3, "model"))
+	change(t, w, "UPDATE model SET source_id = 3", sourceRow(3, "model"))
 	for i, f := range models {
 		r := f.Runs[0]
 		args := queries.Args{"run": "drawn", "model": fmt.Sprint(i + 1), "dtype": "fp32"}
@@ -196,7 +199,7 @@ func TestEncoderDecoderSteps(t *testing.T) {
 		same(t, f.Name+": weights of a step", bytes["weight_bytes"], 4*r.Read.Step, 1e-12)
 		same(t, f.Name+": caches of a step", bytes["kv_bytes"], 4*(r.Cache.Source+context), 1e-12)
 	}
-	exec(t, w, "UPDATE nvtx_range SET name = 'step[DECODE bs=3 g_sqsq=3 g_sqsk=90 g_sk=90]' WHERE range_id > 8")
+	change(t, w, "UPDATE nvtx_range SET name = 'step[DECODE bs=3 g_sqsq=3 g_sqsk=90 g_sk=90]' WHERE range_id > 8")
 	use, f := utilisation(t, w, queries.Args{"run": "drawn"})
 	if decode := use["decode"]; decode.row[decode.f.Index("flop")] != nil || decode.row[decode.f.Index("passes")] == int64(0) {
 		t.Errorf("decode of annotated steps: %v", decode.row)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"prof/ingest/derive"
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/dialect"
 	"prof/schema"
@@ -29,8 +30,11 @@ func TestEngineRelations(t *testing.T) {
 		}
 		e.compare(r, stmt)
 	}
-	tables := e.lakeFiles(t)
-	t.Run("spark", func(t *testing.T) { e.spark(t, tables) })
+	t.Run("lake", func(t *testing.T) {
+		e.T = t
+		tables := e.lakeFiles(t)
+		t.Run("spark", func(t *testing.T) { e.spark(t, tables) })
+	})
 }
 
 // engines are the relations for other engines, and a warehouse with what they must give as tables in the database answer.
@@ -131,14 +135,10 @@ func (e *engines) compare(r dialect.Relation, stmt string) {
 // enginesWarehouse has runs of each kind that the relations treat in a way of its own.
 func enginesWarehouse(t *testing.T) *schema.Warehouse {
 	t.Helper()
-	w := copied(t, "engines", func(w *schema.Warehouse) {
-		load(t, w, "it's a workload", "../testdata/nsys/variants-node/variants-node.sqlite.gz", llamaWorkload)
-		load(t, w, "graphs", "../testdata/graph/whole.sqlite.gz")
-		load(t, w, "operators", torchData+"llama-stack.trace.json.gz")
-		load(t, w, "ranks", "../testdata/ranks/rank0.trace.json.gz", "../testdata/ranks/rank1.trace.json.gz", "../testdata/ranks/rank0.sqlite.gz")
-		load(t, w, "captured", "../testdata/capture/llama/sdpa-1")
-		load(t, w, "reported", "../testdata/forms/llama_kern_sum")
-	})
+	w := testkit.Copy(t, testkit.Run{Name: "it's a workload", Files: []string{"nsys/variants-node/variants-node.sqlite.gz", "workload/llama-graph-node.workload.json"}},
+		testkit.Run{Name: "graphs", Files: []string{"graph/whole.sqlite.gz"}}, testkit.Run{Name: "operators", Files: []string{"torch/llama-stack.trace.json.gz"}},
+		testkit.Run{Name: "ranks", Files: []string{"ranks/rank0.trace.json.gz", "ranks/rank1.trace.json.gz", "ranks/rank0.sqlite.gz"}},
+		testkit.Run{Name: "captured", Files: []string{"capture/llama/sdpa-1"}}, testkit.Run{Name: "reported", Files: []string{"forms/llama_kern_sum"}})
 	for _, s := range []string{ // times without a profiler, also of a run that has no others; a duration whose square is beyond what an exact deviation allows for; part of a stage
 		"INSERT INTO run SELECT '01890000-0000-7000-8000-000000000001', 'timed', created_at, NULL, NULL, NULL, prof_version FROM run LIMIT 1",
 		"INSERT INTO stage_overhead (run_id, stage, tool, clock, alone_median_ns, profiled_median_ns) VALUES ('01890000-0000-7000-8000-000000000001', 'decode', 'none', 'cpu', 2.5e6, NULL)",
@@ -154,14 +154,15 @@ func enginesWarehouse(t *testing.T) *schema.Warehouse {
 	return w
 }
 
-// lakeFiles puts all runs into a lake, and lists its files. It skips where DuckDB's extension for lakes is missing.
+// lakeFiles puts all runs into a lake, and lists its files. It skips without LAKE_TOOLS, the folder of DuckDB's extensions that .ci/run makes.
 func (e *engines) lakeFiles(t *testing.T) []dialect.Table {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "it's a {lake}, or not")
-	lake := &schema.Lake{Catalog: schema.LakePrefix + filepath.Join(dir, "meta.ducklake"), DataPath: filepath.Join(dir, "data"), Access: schema.LakeAccess{Extensions: os.Getenv("PROF_EXTENSIONS")}}
-	if tools := os.Getenv("LAKE_TOOLS"); tools != "" {
-		lake.Access.Extensions = filepath.Join(tools, "ext")
+	tools := os.Getenv("LAKE_TOOLS")
+	if tools == "" {
+		t.Skip("`.ci/run lake` fetches DuckDB's extensions and Spark, and runs this")
 	}
+	dir := filepath.Join(t.TempDir(), "it's a {lake}, or not")
+	lake := &schema.Lake{Catalog: schema.LakePrefix + filepath.Join(dir, "meta.ducklake"), DataPath: filepath.Join(dir, "data"), Access: schema.LakeAccess{Extensions: filepath.Join(tools, "ext")}}
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}

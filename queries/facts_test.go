@@ -7,22 +7,12 @@ import (
 	"testing"
 
 	"prof/ingest/derive"
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/schema"
 )
 
 const ranks = "ranks"
-
-// everyCapture opens a warehouse with every capture.
-func everyCapture(t *testing.T) (w *schema.Warehouse, runs []string) {
-	t.Helper()
-	w = everything(t)
-	load(t, w, utilised, llamaCapture, llamaWorkload)
-	load(t, w, ranks, ranked...)
-	derived(t, w)
-	runs = append(slices.Concat(shipped, traced), utilised, ranks)
-	return w, runs
-}
 
 func runID(t *testing.T, w *schema.Warehouse, name string) string {
 	t.Helper()
@@ -42,7 +32,7 @@ func none(t *testing.T, w *schema.Warehouse, run, what, stmt string) {
 }
 
 // truth is the device work of the counted sources of a run with its passes, read without the queries under test.
-const truth = `WITH r AS (SELECT run_id FROM run WHERE name = %[1]s), counted AS (
+const truth = `WITH r AS (SELECT $1::UUID AS run_id), counted AS (
 	SELECT s.source_id FROM source s JOIN r USING (run_id) WHERE s.kind = (SELECT min(x.kind) FROM source x JOIN r USING (run_id) WHERE x.kind IN ('nsys', 'torch'))
 ), work AS (
 	SELECT source_id, device_id, range_context_id, duration_ns, 'kernel' AS kind, n.name, grid_x || ' x ' || grid_y || ' x ' || grid_z AS grid, block_x || ' x ' || block_y || ' x ' || block_z AS block FROM kernel JOIN r USING (run_id) JOIN kernel_name n USING (run_id, kernel_name_id) LEFT JOIN kernel_shape USING (run_id, kernel_shape_id)
@@ -58,37 +48,43 @@ const truth = `WITH r AS (SELECT run_id FROM run WHERE name = %[1]s), counted AS
 // TestFacts holds the facts of every capture to the device work itself, and its queries to those that read the timeline.
 func TestFacts(t *testing.T) {
 	t.Parallel()
-	w, runs := everyCapture(t)
-	for _, run := range runs {
-		stored(t, w, fmt.Sprintf("CREATE OR REPLACE TABLE passed AS FROM passes('%[1]s'); CREATE OR REPLACE TABLE sampled AS FROM stage_samples('%[1]s'); CREATE OR REPLACE TABLE worked AS FROM pass_work('%[1]s')", run))
-		none(t, w, run, "work is lost or added", truth+`SELECT a.*, b.* FROM (
+	w := testkit.All(t)
+	p := newPlans(t, w)
+	for _, run := range append(slices.Clone(timelines), utilised, ranks) {
+		none := func(what, stmt string) {
+			t.Helper()
+			if got := p.ask(stmt, testkit.RunID(run)); len(got.Rows) > 0 {
+				t.Errorf("%s: %s: %d rows, first %v", run, what, len(got.Rows), got.Rows[0])
+			}
+		}
+		none("work is lost or added", truth+`SELECT a.*, b.* FROM (
 				SELECT source_id, kind, count(*) AS n, sum(duration_ns)::BIGINT AS ns FROM of_pass GROUP BY ALL) a
 			FULL JOIN (SELECT source_id, kind, sum(launch_count)::BIGINT AS n, sum(sum_ns)::BIGINT AS ns FROM work_sum JOIN r USING (run_id) WHERE is_counted GROUP BY ALL) b USING (source_id, kind)
 			WHERE (a.n, a.ns) IS DISTINCT FROM (b.n, b.ns)`)
-		none(t, w, run, "passes do not hold their work", `SELECT s.range_id, s.gpu_sum_ns, w.ns, s.kernel_count, w.kernels FROM stage_pass s JOIN run r USING (run_id)
+		none("passes do not hold their work", `SELECT s.range_id, s.gpu_sum_ns, w.ns, s.kernel_count, w.kernels FROM stage_pass s JOIN run r USING (run_id)
 			LEFT JOIN (SELECT run_id, range_id, sum(sum_ns) AS ns, coalesce(sum(launch_count) FILTER (kind = 'kernel'), 0) AS kernels FROM work_sum GROUP BY ALL) w USING (run_id, range_id)
-			WHERE r.name = %[1]s AND (s.gpu_sum_ns <> coalesce(w.ns, 0) OR s.kernel_count <> coalesce(w.kernels, 0))`)
-		none(t, w, run, "values of work", truth+`SELECT a.*, b.* FROM (
+			WHERE r.run_id = $1::UUID AND (s.gpu_sum_ns <> coalesce(w.ns, 0) OR s.kernel_count <> coalesce(w.kernels, 0))`)
+		none("values of work", truth+`SELECT a.*, b.* FROM (
 				SELECT source_id, range_id, kind, name, grid, block, count(*) AS n, sum(duration_ns)::BIGINT AS ns, min(duration_ns) AS least, max(duration_ns) AS most, count(*) * var_pop(duration_ns) AS squares FROM of_pass GROUP BY ALL) a
-			FULL JOIN worked b ON a.source_id = b.source_id AND a.range_id = b.range_id AND a.kind = b.kind AND a.name = b.name AND a.grid IS NOT DISTINCT FROM b.grid AND a.block IS NOT DISTINCT FROM b.block
+			FULL JOIN {pass-work}($1::UUID) b ON a.source_id = b.source_id AND a.range_id = b.range_id AND a.kind = b.kind AND a.name = b.name AND a.grid IS NOT DISTINCT FROM b.grid AND a.block IS NOT DISTINCT FROM b.block
 			WHERE (a.n, a.ns, a.least, a.most) IS DISTINCT FROM (b.launch_count, b.sum_ns, b.min_ns, b.max_ns) OR abs(a.squares - b.deviation_ns2) > 1e-6 * (1 + a.squares)`)
-		none(t, w, run, "samples are not the passes", `SELECT p.*, s.* FROM (FROM sampled WHERE stage IS NOT NULL) s FULL JOIN passed p ON p.range_id = s.range_id AND p.source_id = s.source_id
+		none("samples are not the passes", `SELECT p.*, s.* FROM (FROM {stage-samples}($1::UUID) WHERE stage IS NOT NULL) s FULL JOIN {passes}($1::UUID) p ON p.range_id = s.range_id AND p.source_id = s.source_id
 			WHERE (p.stage, p.pass, p.pid, p.is_warmup, p.cpu_ns, p.gpu_span_ns, p.gpu_busy_ns, p.gpu_sum_ns, p.kernel_count, p.token_count, p.batch_count, p.decode_count)
 				IS DISTINCT FROM (s.stage, s.pass, s.pid, s.is_warmup, s.cpu_ns, s.gpu_span_ns, s.gpu_busy_ns, s.gpu_sum_ns, s.kernel_count, s.prompt_token_count + s.decode_token_count, s.sequence_count, s.step_count)`)
-		none(t, w, run, "parts of time", `SELECT s.* FROM sampled s WHERE kernel_ns + graph_ns + copy_ns + other_ns + launch_ns + launch_delay_ns + launch_latency_ns + wait_ns + call_ns + host_ns + profiler_ns + queued_ns + unknown_ns IS DISTINCT FROM time_ns
+		none("parts of time", `SELECT s.* FROM {stage-samples}($1::UUID) s WHERE kernel_ns + graph_ns + copy_ns + other_ns + launch_ns + launch_delay_ns + launch_latency_ns + wait_ns + call_ns + host_ns + profiler_ns + queued_ns + unknown_ns IS DISTINCT FROM time_ns
 			OR gpu_busy_ns IS DISTINCT FROM coalesce(kernel_ns + graph_ns + copy_ns, 0) OR gpu_span_ns > time_ns OR device_count = 1 AND gpu_span_ns <> time_ns OR (device_count = 0) <> (time_ns IS NULL) OR (device_count = 0) <> (gpu_sum_ns = 0)`)
-		none(t, w, run, "work and samples name other passes", `SELECT s.range_id, w.range_id, w.stage FROM (SELECT DISTINCT source_id, range_id, stage, pass, repeat, pid, is_warmup FROM worked WHERE stage IS DISTINCT FROM '(none)') w
-			FULL JOIN (FROM sampled WHERE device_count > 0) s ON s.source_id = w.source_id AND s.range_id = w.range_id
+		none("work and samples name other passes", `SELECT s.range_id, w.range_id, w.stage FROM (SELECT DISTINCT source_id, range_id, stage, pass, repeat, pid, is_warmup FROM {pass-work}($1::UUID) WHERE stage IS DISTINCT FROM '(none)') w
+			FULL JOIN (FROM {stage-samples}($1::UUID) WHERE device_count > 0) s ON s.source_id = w.source_id AND s.range_id = w.range_id
 			WHERE (s.stage, s.pass, s.repeat, s.pid, s.is_warmup) IS DISTINCT FROM (w.stage, w.pass, w.repeat, w.pid, w.is_warmup)`)
-		none(t, w, run, "work outside passes", `SELECT w.* FROM worked w WHERE (w.range_id = 0) <> coalesce(w.stage = '(none)', true) OR w.stage = '(none)' AND (w.pass IS NOT NULL OR w.pid IS NOT NULL OR w.is_warmup)
-			OR w.stage IS NULL AND EXISTS (SELECT 1 FROM passed)`)
+		none("work outside passes", `SELECT w.* FROM {pass-work}($1::UUID) w WHERE (w.range_id = 0) <> coalesce(w.stage = '(none)', true) OR w.stage = '(none)' AND (w.pass IS NOT NULL OR w.pid IS NOT NULL OR w.is_warmup)
+			OR w.stage IS NULL AND EXISTS (SELECT 1 FROM {passes}($1::UUID))`)
 	}
 	none(t, w, utilised, "figures", `SELECT f.*, m.* FROM (
 			SELECT f.stage, f.flop / (c.flop_per_s * f.device_ns / 1e9) AS mfu_ratio, f.moved_bytes / (b.bytes_per_s * f.device_ns / 1e9) AS mbu_ratio
 			FROM stage_figure f JOIN run r USING (run_id) JOIN _device_roof c ON c.name = f.gpu AND c.resource = 'tensor_' || f.precision JOIN _device_roof b ON b.name = f.gpu AND b.resource = 'dram' WHERE r.name = %[1]s) f
 		FULL JOIN mfu(%[1]s) m ON m.stage = f.stage WHERE (f.mfu_ratio, f.mbu_ratio) IS DISTINCT FROM (m.mfu_ratio, m.mbu_ratio)`)
 	for run, want := range map[string][4]int{ // rows of stage-samples, those of whole sources, rows of work outside passes, figures
-		"kernels": {4, 0, 1, 0}, "variants-graph": {2, 0, 32, 0}, "nccl2": {24, 0, 7, 0}, "train": {1, 1, 0, 0}, "cpu": {0, 0, 0, 0}, ranks: {16, 0, 10, 0}, utilised: {8, 0, 84, 3},
+		"kernels": {4, 0, 1, 0}, "variants-graph": {2, 0, 32, 0}, "nccl2": {24, 0, 7, 0}, "train": {1, 1, 0, 0}, "torch-cpu": {0, 0, 0, 0}, ranks: {16, 0, 10, 0}, utilised: {8, 0, 84, 3},
 	} {
 		var got [4]int
 		for i, stmt := range []string{"stage_samples('%s')", "stage_samples('%s') WHERE stage IS NULL", "pass_work('%s', stage := '(none)')", "stage_figure JOIN run USING (run_id) WHERE name = '%s'"} {
@@ -109,11 +105,11 @@ func TestFacts(t *testing.T) {
 // TestSourceRepeats holds that sources of several passes of prof capture are repeats, and of one pass are not.
 func TestSourceRepeats(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	load(t, w, ranks, ranked...)
-	id := runID(t, w, ranks)
+	w := testkit.Copy(t, testkit.Named(t, ranks)...)
+	id := testkit.RunID(ranks)
 	repeats := func(want ...string) {
 		t.Helper()
+		testkit.DeriveOnly(t, w, "stage_pass", "work_sum")
 		for _, name := range []string{"stage_samples", "pass_work"} {
 			if got := rows(t, w, fmt.Sprintf("SELECT DISTINCT source_id, repeat FROM %s('%s') ORDER BY ALL", name, id)); !slices.Equal(got, want) {
 				t.Errorf("%s: source and repeat are %q, want %q", name, got, want)
@@ -122,13 +118,13 @@ func TestSourceRepeats(t *testing.T) {
 	}
 	repeats("[1 1]", "[2 1]")
 	capture := func(pass, source int) {
-		exec(t, w, fmt.Sprintf(`INSERT INTO capture_source VALUES ('%[1]s', %[2]d, %[3]d); INSERT INTO capture_pass (run_id, source_id, pass_id, name, tool, mode, repeat_id, command, started_at, status, is_marked)
+		testkit.Exec(t, w, fmt.Sprintf(`INSERT INTO capture_source VALUES ('%[1]s', %[2]d, %[3]d); INSERT INTO capture_pass (run_id, source_id, pass_id, name, tool, mode, repeat_id, command, started_at, status, is_marked)
 			SELECT '%[1]s', 9, %[2]d, 'torch', 'torch', 'light', %[2]d, '', TIMESTAMP '2026-01-01', 'ok', false WHERE NOT EXISTS (SELECT 1 FROM capture_pass WHERE pass_id = %[2]d)`, id, pass, source))
 	}
 	capture(1, 1)
 	capture(2, 2)
 	repeats("[1 1]", "[2 2]")
-	exec(t, w, "DELETE FROM capture_source; DELETE FROM capture_pass")
+	testkit.Exec(t, w, "DELETE FROM capture_source; DELETE FROM capture_pass")
 	capture(2, 1)
 	capture(2, 2)
 	repeats("[1 2]", "[2 2]")
@@ -137,7 +133,7 @@ func TestSourceRepeats(t *testing.T) {
 // TestOverlap holds which pass has work that was launched in several at once: the one that its path names, else the first.
 func TestOverlap(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	draw(t, w, "DP", "W")
 	paths := rows(t, w, "SELECT range_id, path_id FROM nvtx_range ORDER BY 1")
 	if !slices.Equal(paths, []string{"[1 1]", "[2 2]", "[3 3]"}) {
@@ -145,13 +141,14 @@ func TestOverlap(t *testing.T) {
 	}
 	for i, path := range []int{1, 2, 99} {
 		for _, r := range []int{1, 2} {
-			exec(t, w, fmt.Sprintf("INSERT INTO range_context VALUES ('%s', %d, %d, %d, false)", timelineRun, i+1, r, path))
+			testkit.Exec(t, w, fmt.Sprintf("INSERT INTO range_context VALUES ('%s', %d, %d, %d, false)", timelineRun, i+1, r, path))
 		}
 	}
 	for i, context := range []string{"1", "2", "3", "0", "NULL", "1"} {
-		exec(t, w, fmt.Sprintf("INSERT INTO kernel (run_id, source_id, device_id, stream_id, start_ns, duration_ns, kernel_name_id, range_context_id) SELECT '%s', 1, 0, 7, 10, %d, 1, %s", timelineRun, 1<<i, context))
+		testkit.Exec(t, w, fmt.Sprintf("INSERT INTO kernel (run_id, source_id, device_id, stream_id, start_ns, duration_ns, kernel_name_id, range_context_id) SELECT '%s', 1, 0, 7, 10, %d, 1, %s", timelineRun, 1<<i, context))
 	}
-	exec(t, w, fmt.Sprintf("INSERT INTO kernel_name VALUES ('%s', 1, 'k', 'k', 1)", timelineRun))
+	testkit.Exec(t, w, fmt.Sprintf("INSERT INTO kernel_name VALUES ('%s', 1, 'k', 'k', 1)", timelineRun))
+	testkit.DeriveOnly(t, w, "stage_pass", "work_sum")
 	got := rows(t, w, "SELECT stage, range_id, launch_count, sum_ns, min_ns, max_ns, deviation_ns2, grid FROM pass_work('drawn')")
 	if want := []string{"[prefill 2 1 2 2 2 0 <nil>]", "[decode 1 3 37 1 32 584.6666666666666 <nil>]", "[(none) 0 2 24 8 16 32 <nil>]"}; !slices.Equal(got, want) { // the mean of 1, 4 and 32 is 37/3
 		t.Errorf("%q, want %q", got, want)
@@ -161,10 +158,13 @@ func TestOverlap(t *testing.T) {
 // TestStale holds that facts are derived anew when a rule or a definition changes, and that they go with their run.
 func TestStale(t *testing.T) {
 	t.Parallel()
-	w := open(t, nil)
-	load(t, w, "one", llamaCapture, llamaWorkload)
-	load(t, w, "two", torchData+"train.trace.json.gz")
-	home := w.Home
+	home := schema.Home{Dir: t.TempDir()}
+	testkit.CopyHome(t, home.Dir, testkit.Named(t, utilised, "torch-cpu")...)
+	options := schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}}
+	w, err := schema.Open(t.Context(), home, options)
+	if err != nil {
+		t.Fatal(err)
+	}
 	count := func() []string {
 		t.Helper()
 		return rows(t, w, `SELECT (SELECT count(*) FROM derivation), (SELECT count(*) FROM stage_pass), (SELECT count(*) FROM work_sum), (SELECT count(*) FROM stage_figure)`)
@@ -178,9 +178,8 @@ func TestStale(t *testing.T) {
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		var err error
-		w, err = schema.Open(t.Context(), home, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}, Progress: func(_, all int) { derived = all }})
-		if err != nil {
+		options.Progress = func(_, all int) { derived = all }
+		if w, err = schema.Open(t.Context(), home, options); err != nil {
 			t.Fatal(err)
 		}
 		return derived
@@ -201,7 +200,7 @@ func TestStale(t *testing.T) {
 			t.Errorf("after a change of %s there are %q rows, want %q", c.what, after, before)
 		}
 	}
-	run, err := w.Resolve(t.Context(), "one")
+	run, err := w.Resolve(t.Context(), utilised)
 	if err != nil {
 		t.Fatal(err)
 	}

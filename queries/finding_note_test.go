@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"prof/ingest/attribute"
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/schema"
 )
@@ -15,10 +16,9 @@ import (
 func testFindingNotes(t *testing.T, w *schema.Warehouse) {
 	notes := func(stmts ...string) string {
 		t.Helper()
-		made(t, w)
-		exec(t, w, strings.Join(append(stmts, ran(1, 1, 0, 10, 200, "")), ";\n"))
-		derived(t, w)
-		all, err := asker(t, w).Notes(t.Context(), queries.Args{"run": runID(t, w, findingRun)}, "finding-span", "accounting", "finding")
+		made(t, w, append(stmts, ran(1, 1, 0, 10, 200, ""))...)
+		testkit.DeriveOnly(t, w, "finding_span", "finding", "caveat", "caveat_finding", "caveat_work")
+		all, err := queries.NewAsker(w).Notes(t.Context(), queries.Args{"run": runID(t, w, findingRun)}, "finding-span", "accounting", "finding")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,8 +53,8 @@ func testFindingNotes(t *testing.T, w *schema.Warehouse) {
 
 // testNoPasses holds that all device work counts where there are no passes, and warm-up does not where there are.
 func testNoPasses(t *testing.T, w *schema.Warehouse) {
-	made(t, w)
-	exec(t, w, strings.Join([]string{"DELETE FROM path_stage", "UPDATE device_time SET launch_ns = 300000 WHERE range_id IS NULL", ran(0, 1, 0, 20000, 50, ""), ran(1, 1, 0, 20000, 50, "")}, ";\n"))
+	made(t, w, "DELETE FROM path_stage", "UPDATE device_time SET launch_ns = 300000 WHERE range_id IS NULL", ran(0, 1, 0, 20000, 50, ""), ran(1, 1, 0, 20000, 50, ""))
+	testkit.DeriveOnly(t, w, findingFacts...)
 	stmt := "SELECT finding, stage, saving_ns, span_ns, passes FROM findings('" + findingRun + "', min_share := 0, stage := '(none)')"
 	if got := fmt.Sprint(rows(t, w, stmt)); got != "[[launch-bound <nil> 300000 3000000 1] [small-grids <nil> 20000 3000000 1]]" {
 		t.Errorf("without passes: %s", got)
@@ -62,8 +62,8 @@ func testNoPasses(t *testing.T, w *schema.Warehouse) {
 	if list := explained(t, w, findingRun, queries.Args{}); len(list) != 2 || list[0].Query != "FROM accounting('"+findingRun+"', device := 0)" || list[1].Query != "FROM kernel_grids('"+findingRun+"', top := 0, device := 0)" {
 		t.Errorf("without passes: %+v", list)
 	}
-	made(t, w)
-	exec(t, w, strings.Join([]string{"UPDATE path_stage SET is_warmup = true", "UPDATE device_time SET launch_ns = 300000", ran(1, 1, 0, 20000, 50, "")}, ";\n"))
+	made(t, w, "UPDATE path_stage SET is_warmup = true", "UPDATE device_time SET launch_ns = 300000", ran(1, 1, 0, 20000, 50, ""))
+	testkit.DeriveOnly(t, w, findingFacts...)
 	if got := rows(t, w, "FROM findings('"+findingRun+"', stage := 'decode')"); len(got) != 0 {
 		t.Errorf("of warm-up passes: %q", got)
 	}
@@ -71,12 +71,13 @@ func testNoPasses(t *testing.T, w *schema.Warehouse) {
 
 // testUntried holds that a stage of which there is nothing to judge is not said to be without fault.
 func testUntried(t *testing.T, w *schema.Warehouse) {
-	made(t, w)
-	exec(t, w, ran(1, 1, 0, 10, 200, ""))
+	made(t, w, ran(1, 1, 0, 10, 200, ""))
+	facts := append(slices.Clone(findingFacts), "caveat")
+	testkit.DeriveOnly(t, w, facts...)
 	said := func(args queries.Args) string {
 		t.Helper()
 		args["run"] = findingRun
-		f := query(t, w, "findings", args)
+		f := testkit.Query(t, w, "findings", args)
 		if len(f.Rows) > 0 {
 			t.Errorf("%v: %v", args, f.Rows)
 		}
@@ -91,19 +92,21 @@ func testUntried(t *testing.T, w *schema.Warehouse) {
 			t.Errorf("stage %q: %s", stage, got)
 		}
 	}
-	exec(t, w, "DELETE FROM path_stage")
+	testkit.Exec(t, w, "DELETE FROM path_stage")
+	testkit.DeriveOnly(t, w, facts...)
 	for stage, want := range map[string]bool{"decode": true, "(none)": false} {
 		if got := said(queries.Args{"stage": stage}); strings.Contains(got, "no rule was tried") != want {
 			t.Errorf("stage %q of a run without passes: %s", stage, got)
 		}
 	}
-	exec(t, w, "DELETE FROM device_time; DELETE FROM kernel")
+	testkit.Exec(t, w, "DELETE FROM device_time; DELETE FROM kernel")
+	testkit.DeriveOnly(t, w, facts...)
 	if got := said(queries.Args{}); !strings.Contains(got, "no rule was tried: there is no device work") {
 		t.Errorf("without device work: %s", got)
 	}
-	made(t, w)
-	exec(t, w, "UPDATE range_device SET last_end_ns = first_start_ns + 3 * (last_end_ns - first_start_ns) WHERE range_id = 1")
-	if f := query(t, w, "findings", queries.Args{"run": findingRun}); !slices.ContainsFunc(f.Notes, func(n string) bool { return strings.Contains(n, "the passes of decode differ 3.0-fold") }) {
+	made(t, w, "UPDATE range_device SET last_end_ns = first_start_ns + 3 * (last_end_ns - first_start_ns) WHERE range_id = 1")
+	testkit.DeriveOnly(t, w, append(facts, "caveat_pass")...)
+	if f := testkit.Query(t, w, "findings", queries.Args{"run": findingRun}); !slices.ContainsFunc(f.Notes, func(n string) bool { return strings.Contains(n, "the passes of decode differ 3.0-fold") }) {
 		t.Errorf("passes that differ: %q", f.Notes)
 	}
 }
@@ -111,8 +114,7 @@ func testUntried(t *testing.T, w *schema.Warehouse) {
 // TestCallKinds holds the kinds of calls that findings name to those that idle time is told by.
 func TestCallKinds(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	made(t, w)
+	w := testkit.Copy(t)
 	names := []string{"cudaLaunchKernel_v7000", "cuLaunchKernelEx", "cudaGraphLaunch_v10000", "cuGraphLaunch", "cudaGraphInstantiate", "cudaGraphExecUpdate", "cudaStreamBeginCapture", "cudaGraphAddMemcpyNode", "cudaGraphKernelNodeSetParams",
 		"cudaMemcpyAsync_v3020", "cuMemcpyHtoDAsync_v2", "cudaMemset", "cudaMemsetAsync", "cudaStreamSynchronize", "cudaDeviceSynchronize", "cudaEventSynchronize", "cuCtxSynchronize", "cudaEventQuery", "cudaStreamQuery", "cuEventQuery",
 		"cudaMalloc", "cudaFree", "cuModuleLoadDataEx", "cudaEventRecord", "cudaStreamWaitEvent", "hipLaunchKernel", "hipMemcpyWithStream", "hipStreamSynchronize", "hipGraphLaunch", "cudaMemcpyAsyncLaunch", "cudaOccupancyMaxActiveBlocks"}
@@ -120,7 +122,8 @@ func TestCallKinds(t *testing.T) {
 	for id, name := range names {
 		stmts = append(stmts, fmt.Sprintf("INSERT INTO api_name SELECT '%s', %d, '%s'", findingRun, id, name), called(1, id, 1, int(attribute.HostStretch)-1), called(1, id, 1, int(attribute.HostStretch)))
 	}
-	exec(t, w, strings.Join(append(stmts, "UPDATE api_call SET return_value = 0"), ";\n"))
+	made(t, w, append(stmts, "UPDATE api_call SET return_value = 0")...)
+	testkit.DeriveOnly(t, w, "finding_call")
 	got := rows(t, w, "SELECT api, call_kind, call_count FROM finding_call ORDER BY api, call_kind")
 	words := map[attribute.CallKind]string{attribute.OtherCall: "other", attribute.LaunchCall: "launch", attribute.GraphCall: "launch", attribute.CopyCall: "copy", attribute.WaitCall: "wait", attribute.QueryCall: "query"}
 	var want []string

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"prof/internal/testkit"
 )
 
 // TestPathOfOtherProcess holds that the critical paths of one process do not hide the kernels of another, which has no steps.
@@ -33,7 +35,7 @@ func TestPathOfOtherProcess(t *testing.T) {
 	if err := os.WriteFile(path, []byte(`{"schemaVersion": 1, "deviceProperties": `+devices+`, "traceEvents": [`+strings.Join(events, ",")+`]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	load(t, w, "two", path)
 	if got := rows(t, w, "SELECT DISTINCT pid FROM critical_step"); !slices.Equal(got, []string{"[1]"}) {
 		t.Errorf("processes with steps: %q", got)

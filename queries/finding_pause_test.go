@@ -1,12 +1,12 @@
 package queries_test
 
 import (
-	"database/sql"
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"testing"
+
+	"prof/internal/testkit"
 )
 
 // idleRules are the rules that share the idle time of passes, but for what the profiler took and what came before work of an unknown launch.
@@ -15,11 +15,7 @@ const idleRules = "('launch-bound', 'graph-gaps', 'host-waits', 'cuda-calls', 'h
 // TestIdleFindingsAddUp holds that the rules about idle time add up to it, to the nanosecond, and that none says any of it twice.
 func TestIdleFindingsAddUp(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	load(t, w, "llama", "../testdata/nsys/llama-graph-node/llama-graph-node.sqlite.gz")
-	load(t, w, "two", "../testdata/nsys/nccl2/nccl2.sqlite.gz")
-	load(t, w, "eager", "../testdata/capture/llama/eager/nsys/report-1.sqlite.gz")
-	load(t, w, "torch", "../testdata/torch/train.trace.json.gz")
+	w := testkit.All(t)
 	if got := rows(t, w, `SELECT r.name, s.stage, s.device_id, s.idle_ns, f.saving_ns
 		FROM (SELECT run_id, kind, stage, device_id, launch_ns + launch_delay_ns + launch_latency_ns + wait_ns + call_ns + host_ns + queued_ns AS idle_ns FROM finding_span) s JOIN run r ON r.run_id = s.run_id
 		LEFT JOIN (SELECT run_id, kind, stage, device_id, sum(saving_ns)::BIGINT AS saving_ns FROM finding WHERE finding_id IN `+idleRules+` GROUP BY ALL) f
@@ -35,10 +31,11 @@ func TestIdleFindingsAddUp(t *testing.T) {
 // TestPauses holds the time of collections, compilations and calls in gaps to a count of single nanoseconds.
 func TestPauses(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	made(t, w)
+	w := testkit.Copy(t)
+	u := newUnion(t, w, madeTables...)
+	var want []map[string]int64
 	random := rand.New(rand.NewPCG(1, 2))
-	for round := range 12 {
+	for range 12 {
 		var stmts []string
 		what := map[string]int64{}
 		var host, late, call int64 // of all gaps
@@ -102,16 +99,22 @@ func TestPauses(t *testing.T) {
 				delete(what, name)
 			}
 		}
-		got := map[string]int64{}
-		within(t, w, stmts, " FROM finding FROM finding_cause", "SELECT finding_id, saving_ns FROM finding WHERE finding_id IN "+idleRules, func(r *sql.Rows) error {
-			var name string
-			var ns int64
-			err := r.Scan(&name, &ns)
-			got[name] += ns
-			return err
-		})
-		if fmt.Sprint(got) != fmt.Sprint(what) {
-			t.Errorf("round %d: %v, want %v", round, got, what)
+		want = append(want, what)
+		made(t, w, stmts...)
+		u.add()
+	}
+	u.store()
+	testkit.DeriveOnly(t, w, "finding")
+	got := make([]map[string]int64, len(want))
+	for i := range got {
+		got[i] = map[string]int64{}
+	}
+	for _, r := range rowsOf(t, w, "SELECT stage, finding_id, saving_ns FROM finding WHERE finding_id IN "+idleRules) {
+		got[caseOf(t, r[0])][r[1].(string)] += r[2].(int64)
+	}
+	for round := range want {
+		if fmt.Sprint(got[round]) != fmt.Sprint(want[round]) {
+			t.Errorf("round %d: %v, want %v", round, got[round], want[round])
 		}
 	}
 }
@@ -119,10 +122,9 @@ func TestPauses(t *testing.T) {
 // TestCollectionsOfCapture holds what collections are said to cost to the times that the program measured with them and without.
 func TestCollectionsOfCapture(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	load(t, w, "gc", "../testdata/torch/gc.trace.json.gz")
+	w := testkit.All(t)
 	const cost = (343.81 + 341.35 + 327.65 + 332.83 + 334.07) - (7.01 + 6.07 + 7.14 + 7.20 + 6.93) // ms; see testdata/README.md
-	got := rows(t, w, fmt.Sprintf(`SELECT stage, subject, pass_count, (evidence->>'call_count')::BIGINT, saving_ns BETWEEN %g AND %g FROM finding WHERE finding_id = 'gc-pauses'`, 0.98e6*cost, 1.01e6*cost))
+	got := rows(t, w, fmt.Sprintf(`SELECT stage, subject, pass_count, (evidence->>'call_count')::BIGINT, saving_ns BETWEEN %g AND %g FROM finding WHERE finding_id = 'gc-pauses' AND run_id = _run_id('torch-gc')`, 0.98e6*cost, 1.01e6*cost))
 	if want := []string{"[decode Python GC[2] 5 10 true]"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -131,14 +133,7 @@ func TestCollectionsOfCapture(t *testing.T) {
 // TestCausesOfCapture holds findings of captures that were taken for them to what was measured otherwise; see testdata/README.md.
 func TestCausesOfCapture(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	for _, name := range []string{"sched", "gil", "nogil", "lock", "retry", "tilt", "dealt-even", "dealt-uneven"} {
-		paths := []string{"../testdata/cpu/" + name + ".sqlite.gz"}
-		if name == "tilt" || strings.HasPrefix(name, "dealt") {
-			paths = append(paths, "../testdata/cpu/"+name+".csv.gz")
-		}
-		load(t, w, name, paths...)
-	}
+	w := testkit.All(t)
 	for _, c := range []struct{ run, rule, columns, want string }{
 		// Nsight Systems' scheduler events have the thread off its CPU for 25.319 and 20.497 ms of two of these passes, where the marks say 25.314 and 20.493 ms.
 		{"sched", "cpu-starved", "f.stage, f.pass_count, f.saving_ns, f.evidence->>'preempted_count', f.evidence->>'cpu_count'", "[[decode 3 72321996 7 1] [prefill 3 11992079 1 1]]"},
@@ -154,7 +149,7 @@ func TestCausesOfCapture(t *testing.T) {
 		{"dealt-uneven", "uneven-sms", "f.stage, f.subject, f.pass_count, f.span_ns, f.saving_ns / (839361 - 188480) BETWEEN 0.94 AND 1", "[[decode dealt 6 839361 true]]"},
 		{"dealt-even", "uneven-sms", "f.stage", "[]"},
 	} {
-		got := rows(t, w, fmt.Sprintf("SELECT %s FROM finding f JOIN run r ON r.run_id = f.run_id WHERE r.name = '%s' AND f.finding_id = '%s' ORDER BY 1", c.columns, c.run, c.rule))
+		got := rows(t, w, fmt.Sprintf("SELECT %s FROM finding f JOIN run r ON r.run_id = f.run_id WHERE r.name = 'cpu-%s' AND f.finding_id = '%s' ORDER BY 1", c.columns, c.run, c.rule))
 		if fmt.Sprint(got) != c.want {
 			t.Errorf("%s, %s: %q, want %s", c.run, c.rule, got, c.want)
 		}

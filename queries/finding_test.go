@@ -1,14 +1,13 @@
 package queries_test
 
 import (
-	"database/sql"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"testing"
 
-	"prof/ingest/derive"
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/queries/judge"
@@ -18,12 +17,15 @@ import (
 // findingRun is a made-up run of two passes of decode on one GPU, each of 1 ms, in which nothing is idle and nothing runs but what a test puts there.
 const findingRun = "01a20000-0000-7000-8000-000000000001"
 
-// made makes the only run of a warehouse.
-func made(t *testing.T, w *schema.Warehouse) {
+// madeTables are the tables that the run may have rows in.
+var madeTables = []string{"run", "source", "device", "range_path", "path_stage", "nvtx_range", "range_device", "range_context", "device_time", "gap_sum", "gap", "graph_launch", "kernel", "kernel_shape", "api_sum", "api_duration", "kernel_name", "kernel_class",
+	"kernel_spelling", "memop", "api_name", "api_call", "ncu_launch", "ncu_metric", "ncu_metric_name", "capture", "capture_pass", "capture_source", "capture_device", "device_sample", "thread", "cuda_allocation", "memory_event"}
+
+// made makes the only run of a warehouse, as statements change it.
+func made(t *testing.T, w *schema.Warehouse, changes ...string) {
 	t.Helper()
 	stmts := []string{"BEGIN"}
-	for _, table := range []string{"run", "source", "device", "range_path", "path_stage", "nvtx_range", "range_device", "range_context", "device_time", "gap_sum", "gap", "graph_launch", "kernel", "kernel_shape", "api_sum", "api_duration", "kernel_name", "kernel_class",
-		"kernel_spelling", "memop", "api_name", "api_call", "ncu_launch", "ncu_metric", "ncu_metric_name", "capture", "capture_pass", "capture_source", "capture_device", "device_sample", "thread", "cuda_allocation", "memory_event"} {
+	for _, table := range madeTables {
 		stmts = append(stmts, "DELETE FROM "+table)
 	}
 	into := func(table, format string, args ...any) {
@@ -49,7 +51,7 @@ func made(t *testing.T, w *schema.Warehouse) {
 	for id, name := range []string{"cudaStreamSynchronize_v3020", "cudaMalloc", "cudaLaunchKernel", "cudaMemcpyAsync", "cudaGraphInstantiate", "cuModuleLoadData", "cudaFree"} {
 		into("api_name", "%d, '%s'", id+1, name)
 	}
-	exec(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))
+	testkit.Exec(t, w, strings.Join(append(append(stmts, changes...), "COMMIT"), ";\n"))
 }
 
 // ran puts an execution into a pass: name is the place of its role in made, grid its blocks.
@@ -195,80 +197,59 @@ func sampled(slow, fast, idle int) []string {
 		at(slow, 1_000_000_000, 4, 0.5), at(fast, 2_000_000_000, 0, 0.5), at(idle, 500_000_000, 1, 0)}
 }
 
-// within asks for facts of the run as the statements change it; the change is taken back. from are the relations that are derived.
-func within(t *testing.T, w *schema.Warehouse, stmts []string, from, stmt string, scan func(*sql.Rows) error) {
-	t.Helper()
-	tx, err := w.DB.Begin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tx.Rollback()
-	if _, err := tx.Exec(strings.Join(stmts, ";\n")); err != nil {
-		t.Fatalf("%s: %v", stmt, err)
-	}
-	only := slices.Collect(maps.Keys(factsBehind(from, nil)))
-	if err := (derive.Facts{Only: only}).Derive(t.Context(), tx, findingRun); err != nil {
-		t.Fatalf("%s: %v", stmt, err)
-	}
-	rows, err := tx.Query(stmt)
-	if err != nil {
-		t.Fatalf("%s: %v", stmt, err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			t.Fatalf("%s: %v", stmt, err)
-		}
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatalf("%s: %v", stmt, err)
-	}
-}
+// findingFacts are the findings, what they are made from, and what is said of them.
+var findingFacts = []string{"finding", "finding_call", "caveat_finding", "stage_pass", "time_category"}
 
-// found are the savings of a rule by subject.
-func found(t *testing.T, w *schema.Warehouse, rule string, stmts []string) map[string]int64 {
-	t.Helper()
-	out := map[string]int64{}
-	from := ""
-	for name, f := range definitions().facts {
-		if (name == "finding" || f.Into == "finding") && strings.Contains(f.Body, schema.Quote(rule)) {
-			from += " FROM " + name
-		}
-	}
-	within(t, w, stmts, from, "SELECT finding_id, coalesce(subject, ''), saving_ns, evidence, coalesce(stage, ''), device_id FROM finding WHERE finding_id = "+schema.Quote(rule), func(rows *sql.Rows) error {
-		var name, subject, evidence, stage string
-		var saving, device int64
-		if err := rows.Scan(&name, &subject, &saving, &evidence, &stage, &device); err != nil {
-			return err
-		}
-		if name != rule || !strings.ContainsAny(evidence, "0123456789") || stage != "decode" || device != 0 {
-			t.Errorf("%s: %q of %q on GPU %d: %q", rule, name, stage, device, evidence)
-		}
-		out[subject] = saving
-		return nil
-	})
-	return out
-}
+// stagesOfRun is how many stages a run has at most: critical paths are found for 128 steps, two a stage.
+const stagesOfRun = 60
 
-// TestFindings holds each rule to runs made up for it.
+// TestFindings holds each rule to stages made up for it.
 func TestFindings(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	made(t, w)
 	tried := map[string][2]bool{}
-	for _, c := range findingCases {
-		if got := found(t, w, c.rule, c.stmts); !maps.Equal(got, c.want) {
-			t.Errorf("%s, %s: %v, want %v", c.rule, c.what, got, c.want)
+	for cases := range slices.Chunk(findingCases, stagesOfRun) {
+		w := testkit.Copy(t)
+		u := newUnion(t, w, madeTables...)
+		for _, c := range cases {
+			made(t, w, c.stmts...)
+			u.add()
 		}
-		both := tried[c.rule]
-		both[min(len(c.want), 1)] = true
-		tried[c.rule] = both
+		u.store()
+		testkit.DeriveOnly(t, w, findingFacts...)
+		got := make([]map[string]int64, len(cases)) // savings by subject
+		for _, r := range rowsOf(t, w, "SELECT stage, finding_id, coalesce(subject, ''), saving_ns, evidence, device_id::BIGINT FROM finding") {
+			n := caseOf(t, r[0])
+			if r[1] != cases[n].rule {
+				continue
+			}
+			if r[5] != int64(n*caseIDs) || !strings.ContainsAny(r[4].(string), "0123456789") {
+				t.Errorf("%s, %s: on GPU %v: %v", cases[n].rule, cases[n].what, r[5], r[4])
+			}
+			if got[n] == nil {
+				got[n] = map[string]int64{}
+			}
+			got[n][r[2].(string)] = r[3].(int64)
+		}
+		for n, c := range cases {
+			if !maps.Equal(got[n], c.want) {
+				t.Errorf("%s, %s: %v, want %v", c.rule, c.what, got[n], c.want)
+			}
+			both := tried[c.rule]
+			both[min(len(c.want), 1)] = true
+			tried[c.rule] = both
+		}
 	}
-	for _, r := range query(t, w, "finding-rules", nil).Rows {
+	for _, r := range testkit.Query(t, testkit.All(t), "finding-rules", nil).Rows {
 		if tried[r[0].(string)] != [2]bool{true, true} {
 			t.Errorf("%v has no case in which it finds, or none in which it does not", r[0])
 		}
 	}
+}
+
+// TestFindingsMade holds what is said of findings, and where nothing is found.
+func TestFindingsMade(t *testing.T) {
+	t.Parallel()
+	w := testkit.Copy(t)
 	testEvidence(t, w)
 	testRanking(t, w)
 	testTwoGPUs(t, w)
@@ -281,7 +262,7 @@ func TestFindings(t *testing.T) {
 func explained(t *testing.T, w *schema.Warehouse, run string, args queries.Args) []judge.Finding {
 	t.Helper()
 	args["run"], args["min_share"] = run, "0"
-	r := &judge.Report{Name: run, Frames: map[string]*frame.Frame{"findings": query(t, w, "findings", args), "finding-rules": query(t, w, "finding-rules", nil)}}
+	r := &judge.Report{Name: run, Frames: map[string]*frame.Frame{"findings": testkit.Query(t, w, "findings", args), "finding-rules": testkit.Query(t, w, "finding-rules", nil)}}
 	s, err := r.Summary()
 	if err != nil {
 		t.Fatal(err)
@@ -291,13 +272,18 @@ func explained(t *testing.T, w *schema.Warehouse, run string, args queries.Args)
 
 // testEvidence holds what evidence says.
 func testEvidence(t *testing.T, w *schema.Warehouse) {
+	u := newUnion(t, w, madeTables...)
 	for _, c := range evidenceCases {
-		made(t, w)
-		exec(t, w, strings.Join(c.stmts, ";\n"))
-		list := explained(t, w, findingRun, queries.Args{})
-		at := slices.IndexFunc(list, func(x judge.Finding) bool { return x.ID == c.rule })
+		made(t, w, c.stmts...)
+		u.add()
+	}
+	u.store()
+	testkit.DeriveOnly(t, w, findingFacts...)
+	list := explained(t, w, findingRun, queries.Args{"top": "0"})
+	for n, c := range evidenceCases {
+		at := slices.IndexFunc(list, func(x judge.Finding) bool { return x.ID == c.rule && caseOf(t, x.Stage) == n })
 		if at < 0 {
-			t.Errorf("no %s among %+v", c.rule, list)
+			t.Errorf("no %s of case %d among %+v", c.rule, n, list)
 		} else if text := list[at].Evidence; !strings.Contains(text, c.want) || strings.Contains(text, c.not) {
 			t.Errorf("%s: %q lacks %q or has %q", c.rule, text, c.want, c.not)
 		}
@@ -307,10 +293,10 @@ func testEvidence(t *testing.T, w *schema.Warehouse) {
 // testTwoGPUs holds that one finding is not two for want of the same subject, that kernels of several streams save no more than there is,
 // and that ranks are pointed to.
 func testTwoGPUs(t *testing.T, w *schema.Warehouse) {
-	made(t, w)
-	exec(t, w, strings.Join(append(sideBySide(1, 5), idle("call_ns = 100000"), called(1, 2, 3, 1000), ran(1, 4, 950_000, 20000, 8, ""), "INSERT INTO kernel SELECT * REPLACE (1 AS device_id, 2 AS pid) FROM kernel", "INSERT INTO device SELECT * REPLACE (1 AS device_id) FROM device",
-		"INSERT INTO range_device SELECT * REPLACE (1 AS device_id) FROM range_device", "INSERT INTO device_time SELECT * REPLACE (1 AS device_id, call_ns // 2 AS call_ns) FROM device_time"), ";\n"))
-	exec(t, w, "UPDATE api_call SET pid = 1; UPDATE nvtx_range SET pid = 2 WHERE range_id = 2")
+	made(t, w, append(sideBySide(1, 5), idle("call_ns = 100000"), called(1, 2, 3, 1000), ran(1, 4, 950_000, 20000, 8, ""), "INSERT INTO kernel SELECT * REPLACE (1 AS device_id, 2 AS pid) FROM kernel", "INSERT INTO device SELECT * REPLACE (1 AS device_id) FROM device",
+		"INSERT INTO range_device SELECT * REPLACE (1 AS device_id) FROM range_device", "INSERT INTO device_time SELECT * REPLACE (1 AS device_id, call_ns // 2 AS call_ns) FROM device_time",
+		"UPDATE api_call SET pid = 1", "UPDATE nvtx_range SET pid = 2 WHERE range_id = 2")...)
+	testkit.DeriveOnly(t, w, findingFacts...)
 	got := rows(t, w, "SELECT finding, device, device_count, run_device_count, subject, share_ratio <= 1 FROM findings('"+findingRun+"', min_share := 0)")
 	want := []string{"[small-grids 0 2 2 gemm<1> true]", "[cuda-calls 0 2 2 cudaMalloc true]", "[exposed-collectives 0 2 2 <nil> true]"}
 	for i, x := range explained(t, w, findingRun, queries.Args{}) {
@@ -323,12 +309,12 @@ func testTwoGPUs(t *testing.T, w *schema.Warehouse) {
 
 // testRanking holds the order, the shares, the least share, the choice of a GPU and the text of evidence.
 func testRanking(t *testing.T, w *schema.Warehouse) {
-	made(t, w)
-	exec(t, w, strings.Join([]string{"UPDATE run SET name = 'it''s'", idle("launch_ns = 200000, queued_ns = 20000, host_ns = 19999"), ran(1, 1, 0, 400000, 50, ""),
-		"INSERT INTO device_time SELECT * REPLACE (1 AS device_id, 300000 AS launch_ns) FROM device_time WHERE range_id = 1"}, ";\n"))
+	made(t, w, "UPDATE run SET name = 'it''s'", idle("launch_ns = 200000, queued_ns = 20000, host_ns = 19999"), ran(1, 1, 0, 400000, 50, ""),
+		"INSERT INTO device_time SELECT * REPLACE (1 AS device_id, 300000 AS launch_ns) FROM device_time WHERE range_id = 1")
+	testkit.DeriveOnly(t, w, findingFacts...)
 	ask := func(args queries.Args) *frame.Frame {
 		args["run"] = findingRun
-		return query(t, w, "findings", args)
+		return testkit.Query(t, w, "findings", args)
 	}
 	f := ask(queries.Args{})
 	var got []string
@@ -341,7 +327,7 @@ func testRanking(t *testing.T, w *schema.Warehouse) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	r := &judge.Report{Name: "it's", Frames: map[string]*frame.Frame{"findings": f, "finding-rules": query(t, w, "finding-rules", nil)}}
+	r := &judge.Report{Name: "it's", Frames: map[string]*frame.Frame{"findings": f, "finding-rules": testkit.Query(t, w, "finding-rules", nil)}}
 	worded, err := r.FindingsFrame()
 	if err != nil {
 		t.Fatal(err)
@@ -357,7 +343,7 @@ func testRanking(t *testing.T, w *schema.Warehouse) {
 			t.Errorf("%v: %d findings, want %d", c.args, got, c.rows)
 		}
 	}
-	if _, err := raw(t, w, "FROM findings('"+findingRun+"', min_share := 2)"); err == nil || !strings.Contains(err.Error(), "--min-share is a share") {
+	if _, err := queries.Raw(t.Context(), w, "FROM findings('"+findingRun+"', min_share := 2)"); err == nil || !strings.Contains(err.Error(), "--min-share is a share") {
 		t.Errorf("a share of 2: %v", err)
 	}
 }
@@ -365,12 +351,9 @@ func testRanking(t *testing.T, w *schema.Warehouse) {
 // TestFindingsOfCaptures holds that every finding of the captures has rows behind it, and that none is of more time than there is.
 func TestFindingsOfCaptures(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	load(t, w, "llama", "../testdata/nsys/llama-graph-node/llama-graph-node.sqlite.gz")
-	load(t, w, "two", "../testdata/nsys/nccl2/nccl2.sqlite.gz")
-	load(t, w, "profiled", profiled...)
-	for run, want := range map[string]string{"llama": "elementwise-chains decode", "two": "exposed-collectives decode", "profiled": "launch-bound prefill"} {
-		f := query(t, w, "findings", queries.Args{"run": run, "top": "0", "min_share": "0"})
+	w := testkit.All(t)
+	for run, want := range map[string]string{"llama-graph-node": "elementwise-chains decode", "nccl2": "exposed-collectives decode", "profiled": "launch-bound prefill"} {
+		f := testkit.Query(t, w, "findings", queries.Args{"run": run, "top": "0", "min_share": "0"})
 		at := func(r []any, c string) any { return r[f.Index(c)] }
 		behind := explained(t, w, run, queries.Args{"top": "0"})
 		names, last := []string{}, int64(0)
@@ -389,7 +372,7 @@ func TestFindingsOfCaptures(t *testing.T) {
 			t.Errorf("%s: no %s among %q", run, want, names)
 		}
 	}
-	if got := rows(t, w, "SELECT finding FROM findings('llama', stage := 'decode', min_share := 0) WHERE finding = 'launch-bound'"); len(got) > 0 {
+	if got := rows(t, w, "SELECT finding FROM findings('llama-graph-node', stage := 'decode', min_share := 0) WHERE finding = 'launch-bound'"); len(got) > 0 {
 		t.Error("decode by graphs is launch-bound")
 	}
 }
@@ -397,7 +380,7 @@ func TestFindingsOfCaptures(t *testing.T) {
 // TestResidentBlocks holds the calculation of occupancy to Nsight Compute's limits of the same launches.
 func TestResidentBlocks(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.All(t)
 	for _, c := range []struct{ threads, registers, shared, want int }{ // ncu 2025.3.1 on an H200: the least of its four limits
 		{384, 168, 164308, 1}, {384, 168, 225524, 1}, {128, 159, 86336, 2}, {256, 32, 2048, 8}, {256, 16, 0, 8}, {32, 16, 0, 32}, {1024, 64, 0, 1},
 	} {

@@ -1,6 +1,7 @@
 package queries_test
 
 import (
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/schema"
 )
@@ -16,7 +18,7 @@ import (
 // rowsOf asks a statement and gives its rows.
 func rowsOf(t *testing.T, w *schema.Warehouse, format string, args ...any) [][]any {
 	t.Helper()
-	f, err := raw(t, w, fmt.Sprintf(format, args...))
+	f, err := queries.Raw(t.Context(), w, fmt.Sprintf(format, args...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +47,8 @@ func orNull(v any) int64 {
 
 // TestPairs holds the closed forms of queries and keys to sums taken token by token.
 func TestPairs(t *testing.T) {
-	w := newWarehouse(t)
+	t.Parallel()
+	w := testkit.Copy(t)
 	pairs := rowsOf(t, w, `SELECT t, coalesce(w, 0), _prefill_pairs(t, w, 'full')::BIGINT, _prefill_pairs(t, w, 'causal')::BIGINT
 		FROM range(0, 25) a(t), (SELECT nullif(range, 0) AS w FROM range(0, 28)) b`)
 	if len(pairs) != 25*28 {
@@ -97,7 +100,7 @@ func formulas(t *testing.T) *schema.Warehouse {
 		}
 		configs = append(configs, file.Fixtures[i].Config)
 	}
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	ofModels(t, w, "models", append(configs, pictures(t, "deepseek ocr small"))...)
 	return w
 }
@@ -154,6 +157,15 @@ func stagesOf(t *testing.T, w *schema.Warehouse, models int, asks []ask) [][]map
 	return out
 }
 
+// TestFormulas holds the operations of models to each other.
+func TestFormulas(t *testing.T) {
+	t.Parallel()
+	w := formulas(t)
+	for name, test := range map[string]func(*testing.T, *schema.Warehouse){"properties": testFlopProperties, "layers": testFlopsOfLayers, "unknown tokens": testUnknownTokens, "wrong arguments": testWrongFlopArguments, "huge tokens": testHugeTokens} {
+		t.Run(name, func(t *testing.T) { test(t, w) })
+	}
+}
+
 // changed is plainAsk with a change.
 func changed(change func(*ask)) ask {
 	a := plainAsk
@@ -161,9 +173,8 @@ func changed(change func(*ask)) ask {
 	return a
 }
 
-// TestFlopProperties holds what is true of the operations of every model: how they grow with each argument.
-func TestFlopProperties(t *testing.T) {
-	w := formulas(t)
+// testFlopProperties holds what is true of the operations of every model: how they grow with each argument.
+func testFlopProperties(t *testing.T, w *schema.Warehouse) {
 	asks := []ask{plainAsk,
 		changed(func(a *ask) { a.batch = 3 }),
 		changed(func(a *ask) { a.images, a.crops = 2, 5 }),
@@ -232,9 +243,8 @@ func TestFlopProperties(t *testing.T) {
 	}
 }
 
-// TestFlopsOfLayers holds that both queries tell the same operations and that parts add up to the whole.
-func TestFlopsOfLayers(t *testing.T) {
-	w := formulas(t)
+// testFlopsOfLayers holds that both queries tell the same operations and that parts add up to the whole.
+func testFlopsOfLayers(t *testing.T, w *schema.Warehouse) {
 	for m := range len(formulaModels) + 1 {
 		args := queries.Args{"run": "models", "model": fmt.Sprint(m + 1), "prefill": "11", "decode": "6", "images": "2", "crops": "1", "convention": "causal"}
 		fine, sums, shares := map[string]int64{}, map[string]int64{}, map[string]float64{}
@@ -256,9 +266,10 @@ func TestFlopsOfLayers(t *testing.T) {
 
 // TestLatentAttentionByHand holds both ways of latent attention to operations counted out for the sizes of DeepSeek-V3.
 func TestLatentAttentionByHand(t *testing.T) {
+	t.Parallel()
 	var published map[string]json.RawMessage
 	readJSON(t, "../testdata/model/decoder_published.json", &published)
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	ofModels(t, w, "models", published["deepseek-v3"])
 	const layers, heads, hidden, vocab = 61, 128, 7168, 129280
 	const qRank, kvRank, nope, rope, value = 1536, 512, 128, 64, 128
@@ -287,9 +298,8 @@ func TestLatentAttentionByHand(t *testing.T) {
 	}
 }
 
-// TestUnknownTokens holds that operations are missing, and never 0, where a number of tokens or a context is.
-func TestUnknownTokens(t *testing.T) {
-	w := formulas(t)
+// testUnknownTokens holds that operations are missing, and never 0, where a number of tokens or a context is.
+func testUnknownTokens(t *testing.T, w *schema.Warehouse) {
 	for _, c := range []struct {
 		args            string
 		prefill, decode bool // known
@@ -313,9 +323,8 @@ func TestUnknownTokens(t *testing.T) {
 	}
 }
 
-// TestWrongFlopArguments holds that a invalid argument is refused by its name.
-func TestWrongFlopArguments(t *testing.T) {
-	w := formulas(t)
+// testWrongFlopArguments holds that a invalid argument is refused by its name.
+func testWrongFlopArguments(t *testing.T, w *schema.Warehouse) {
 	for _, name := range []string{"flops", "layer-flops"} {
 		q, err := queries.Find(name)
 		if err != nil {
@@ -327,7 +336,7 @@ func TestWrongFlopArguments(t *testing.T) {
 		} {
 			args := queries.Args{"run": "models", "model": "1", "prefill": "5", "decode": "2"}
 			args[c.arg] = c.value
-			_, err := runQuery(t, w, q, args)
+			_, err := queries.Run(t.Context(), w, q, args)
 			if want := "--" + strings.ReplaceAll(c.arg, "_", "-"); !errors.Is(err, queries.ErrBadArgument) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s, %s %q: %v, want an error that names %s", name, c.arg, c.value, err, want)
 			}
@@ -335,27 +344,32 @@ func TestWrongFlopArguments(t *testing.T) {
 	}
 	// In SQL, where nothing looks at arguments before.
 	for _, arg := range []string{"prefill := -5, decode := 1", "prefill := 5, decode := -1", "prefill := 5, decode := 1, batch := -1", "prefill := 5, decode := 1, fixed_context := -1"} {
-		if f, err := raw(t, w, "SELECT sum(flop) FROM flops('models', model := 1, "+arg+")"); err == nil || !strings.Contains(err.Error(), "--prefill") {
+		if f, err := queries.Raw(t.Context(), w, "SELECT sum(flop) FROM flops('models', model := 1, "+arg+")"); err == nil || !strings.Contains(err.Error(), "--prefill") {
 			t.Errorf("flops(%s): %v, %v", arg, f, err)
 		}
 	}
 }
 
-// TestHugeTokens holds that numbers too large to count give an error, never one that wrapped.
-func TestHugeTokens(t *testing.T) {
-	t.Parallel()
-	w := formulas(t)
+// testHugeTokens holds that numbers too large to count give an error, never one that wrapped.
+func testHugeTokens(t *testing.T, w *schema.Warehouse) {
 	failed := 0
-	for _, n := range []string{"2147483648", "3037000500", "4611686018427387904", "9223372036854775807"} {
-		for _, arg := range []string{"prefill := %s, decode := 1", "prefill := 1, decode := %s", "prefill := 9, decode := 9, batch := %s", "prefill := 1, decode := 1, images := %s"} {
+	for _, arg := range []string{"prefill := ?, decode := 1", "prefill := 1, decode := ?", "prefill := 9, decode := 9, batch := ?", "prefill := 1, decode := 1, images := ?"} {
+		stmt, err := w.DB.PrepareContext(t.Context(), "SELECT min(flop) FROM flops('models', model := ?, "+arg+")")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []int64{2147483648, 3037000500, 4611686018427387904, 9223372036854775807} {
 			for _, model := range []int{1, len(formulaModels) + 1} {
-				f, err := raw(t, w, fmt.Sprintf("SELECT min(flop) FROM flops('models', model := %d, "+arg+")", model, n))
-				if err != nil {
+				var flop sql.NullInt64
+				if err := stmt.QueryRowContext(t.Context(), model, n).Scan(&flop); err != nil {
 					failed++
-				} else if v := f.Rows[0][0]; v != nil && v.(int64) < 0 {
-					t.Errorf("%s of model %d: %v", fmt.Sprintf(arg, n), model, v)
+				} else if flop.Int64 < 0 {
+					t.Errorf("%s of model %d, %d: %d", arg, model, n, flop.Int64)
 				}
 			}
+		}
+		if err := stmt.Close(); err != nil {
+			t.Fatal(err)
 		}
 	}
 	if failed < 16 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/schema"
@@ -13,9 +14,9 @@ import (
 // gapless gives a warehouse with a drawn run of a prefill and a decode of two steps, and kernels named by number.
 func gapless(t *testing.T) *schema.Warehouse {
 	t.Helper()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	draw(t, w, "PDD")
-	exec(t, w, "INSERT INTO kernel_name SELECT run_id, i, 'kernel ' || i, 'k', i FROM run, range(1, 4) r(i)")
+	testkit.Exec(t, w, "INSERT INTO kernel_name SELECT run_id, i, 'kernel ' || i, 'k', i FROM run, range(1, 4) r(i)")
 	return w
 }
 
@@ -41,11 +42,11 @@ func TestGaps(t *testing.T) {
 		for _, p := range parts {
 			sum += p
 		}
-		exec(t, w, fmt.Sprintf("INSERT INTO gap_sum SELECT run_id, %d, %d, %s, %s, %s, 2, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, 0 FROM run",
+		testkit.Exec(t, w, fmt.Sprintf("INSERT INTO gap_sum SELECT run_id, %d, %d, %s, %s, %s, 2, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, 0 FROM run",
 			source, device, path, before, after, sum, sum-1, parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], parts[6], parts[7]))
 	}
-	exec(t, w, sourceRow(2, "nsys"))
-	exec(t, w, sourceRow(3, "torch"))
+	testkit.Exec(t, w, sourceRow(2, "nsys"))
+	testkit.Exec(t, w, sourceRow(3, "torch"))
 	gap(1, 0, "2", "1, NULL", "2, NULL", 1, 0, 2, 0, 0, 0, 0, 0)
 	gap(2, 0, "2", "1, NULL", "2, NULL", 5, 0, 2, 0, 0, 0, 0, 0)
 	gap(1, 1, "2", "1, NULL", "2, NULL", 0, 0, 10, 0, 0, 0, 0, 0)
@@ -56,10 +57,11 @@ func TestGaps(t *testing.T) {
 	check := func(args queries.Args, want ...string) {
 		t.Helper()
 		args["run"] = "drawn"
-		if got := shownCells(query(t, w, "gaps", args), "rank", "stage", "before", "after", "cause", "gap_count", "total_ns", "idle_ratio", "mean_ns", "max_ns", "launch_ns", "launch_delay_ns", "wait_ns", "host_ns", "unknown_ns"); !slices.Equal(got, want) {
+		if got := shownCells(testkit.Query(t, w, "gaps", args), "rank", "stage", "before", "after", "cause", "gap_count", "total_ns", "idle_ratio", "mean_ns", "max_ns", "launch_ns", "launch_delay_ns", "wait_ns", "host_ns", "unknown_ns"); !slices.Equal(got, want) {
 			t.Errorf("%v: %q, want %q", args, got, want)
 		}
 	}
+	testkit.DeriveOnly(t, w)
 	all := []string{
 		"1|prefill|kernel 1|kernel 2|host|2|100|0.746268656716418|50|99|0|0|0|100|0",
 		"2|decode|kernel 1|kernel 2|wait|6|20|0.14925373134328357|3.3333333333333335|9|6|0|14|0|0",
@@ -79,9 +81,9 @@ func TestGaps(t *testing.T) {
 func TestLongestGaps(t *testing.T) {
 	t.Parallel()
 	w := gapless(t) // its ranges are of thread 1 of process 1: from 0 to 80, 100 to 180 and 200 to 280 ns
-	exec(t, w, sourceRow(2, "torch"))
+	testkit.Exec(t, w, sourceRow(2, "torch"))
 	gap := func(source, start, duration int, thread string) {
-		exec(t, w, fmt.Sprintf("INSERT INTO gap SELECT run_id, %d, 0, %d, %d, %s, 1, NULL, NULL, 'memcpy Host-to-Device', 0, 0, 0, 0, %[3]d, 0, 0, 0, 0 FROM run", source, start, duration, thread))
+		testkit.Exec(t, w, fmt.Sprintf("INSERT INTO gap SELECT run_id, %d, 0, %d, %d, %s, 1, NULL, NULL, 'memcpy Host-to-Device', 0, 0, 0, 0, %[3]d, 0, 0, 0, 0 FROM run", source, start, duration, thread))
 	}
 	gap(1, 110, 50, "1, 1, 2, 2")
 	gap(1, 85, 10, "1, 1, 0, 0")
@@ -91,10 +93,10 @@ func TestLongestGaps(t *testing.T) {
 	id := 0
 	op := func(name, tid, depth, start, end int) {
 		id++
-		exec(t, w, fmt.Sprintf(`INSERT INTO op (run_id, source_id, op_id, depth, pid, tid, op_name_id, is_folded, is_nested, start_ns, duration_ns, self_cpu_ns, range_context_id, path_id)
+		testkit.Exec(t, w, fmt.Sprintf(`INSERT INTO op (run_id, source_id, op_id, depth, pid, tid, op_name_id, is_folded, is_nested, start_ns, duration_ns, self_cpu_ns, range_context_id, path_id)
 			SELECT run_id, 1, %d, %d, 1, %d, %d, false, false, %d, %d, 0, 0, 0 FROM run`, id, depth, tid, name, start, end-start))
 	}
-	exec(t, w, "INSERT INTO op_name SELECT run_id, i, 'op ' || i FROM run, range(1, 9) r(i); INSERT INTO api_name SELECT run_id, i, 'call ' || i FROM run, range(1, 9) r(i)")
+	testkit.Exec(t, w, "INSERT INTO op_name SELECT run_id, i, 'op ' || i FROM run, range(1, 9) r(i); INSERT INTO api_name SELECT run_id, i, 'call ' || i FROM run, range(1, 9) r(i)")
 	op(1, 1, 1, 0, 1000) // open all the time
 	op(2, 1, 2, 120, 150)
 	op(3, 1, 3, 122, 148) // 26 of the 50 ns from 110 to 160
@@ -102,19 +104,20 @@ func TestLongestGaps(t *testing.T) {
 	op(5, 2, 1, 205, 212) // of the other thread, which has no better: 2 of 20 ns
 	op(6, 2, 1, 225, 229) // 4
 	call := func(name, tid, start, end int) {
-		exec(t, w, fmt.Sprintf("INSERT INTO osrt_call SELECT run_id, 1, 1, %d, %d, %d, %d FROM run", tid, start, end-start, name))
+		testkit.Exec(t, w, fmt.Sprintf("INSERT INTO osrt_call SELECT run_id, 1, 1, %d, %d, %d, %d FROM run", tid, start, end-start, name))
 	}
 	call(1, 1, 0, 115) // 5 ns of it in the longest gap
 	call(2, 1, 130, 136)
 	call(3, 2, 110, 160) // of another thread
-	exec(t, w, "INSERT INTO nvtx_range SELECT run_id, 1, 90, NULL, path_id, 1, 2, NULL, 'push_pop', '', 'other thread', NULL, 100, 60 FROM nvtx_range LIMIT 1")
+	testkit.Exec(t, w, "INSERT INTO nvtx_range SELECT run_id, 1, 90, NULL, path_id, 1, 2, NULL, 'push_pop', '', 'other thread', NULL, 100, 60 FROM nvtx_range LIMIT 1")
 	check := func(args queries.Args, want ...string) {
 		t.Helper()
 		args["run"] = "drawn"
-		if got := shownCells(query(t, w, "longest-gaps", args), "rank", "duration_ns", "start_ns", "cause", "host_range", "operator", "os_call", "before", "after", "stage", "range", "pid", "tid"); !slices.Equal(got, want) {
+		if got := shownCells(testkit.Query(t, w, "longest-gaps", args), "rank", "duration_ns", "start_ns", "cause", "host_range", "operator", "os_call", "before", "after", "stage", "range", "pid", "tid"); !slices.Equal(got, want) {
 			t.Errorf("%v: %q, want %q", args, got, want)
 		}
 	}
+	testkit.DeriveOnly(t, w)
 	all := []string{
 		"1|50|110|host|decode_all|op 3|call 2|kernel 1|memcpy Host-to-Device|decode|decode_all|1|1",
 		"2|20|210|host|<nil>|op 6|<nil>|kernel 1|memcpy Host-to-Device|(none)|<nil>|1|2",
@@ -125,10 +128,10 @@ func TestLongestGaps(t *testing.T) {
 	check(queries.Args{"top": "1"}, all[0])
 	check(queries.Args{"stage": "decode"}, all[0])
 	check(queries.Args{"device": "1"})
-	exec(t, w, "UPDATE nvtx_range SET style = 'start_end', tid = 7") // these are open on every thread of their process
+	change(t, w, "UPDATE nvtx_range SET style = 'start_end', tid = 7") // these are open on every thread of their process
 	check(queries.Args{"top": "2"}, "1|50|110|host|other thread|op 3|call 2|kernel 1|memcpy Host-to-Device|decode|decode_all|1|1", "2|20|210|host|decode_all|op 6|<nil>|kernel 1|memcpy Host-to-Device|(none)|<nil>|1|2")
-	exec(t, w, "UPDATE nvtx_range SET duration_ns = NULL, start_ns = 290 WHERE range_id = 90") // never ended
-	exec(t, w, "UPDATE gap SET start_ns = 295 WHERE start_ns = 85")
+	change(t, w, "UPDATE nvtx_range SET duration_ns = NULL, start_ns = 290 WHERE range_id = 90", // never ended
+		"UPDATE gap SET start_ns = 295 WHERE start_ns = 85")
 	check(queries.Args{}, all[0], "2|20|210|host|decode_all|op 6|<nil>|kernel 1|memcpy Host-to-Device|(none)|<nil>|1|2", all[2],
 		"4|10|295|host|other thread|op 1|<nil>|kernel 1|memcpy Host-to-Device|(none)|<nil>|1|1")
 }

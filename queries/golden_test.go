@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 )
@@ -32,14 +33,14 @@ var golden = []struct {
 
 // TestGolden holds the answers to those in testdata; -update writes them anew.
 func TestGolden(t *testing.T) {
-	w := newWarehouse(t)
-	load(t, w, "golden", torchData+"llama-stack.trace.json.gz")
+	t.Parallel()
+	w := testkit.All(t)
 	for _, c := range golden {
-		args := queries.Args{"run": "golden"}
+		args := queries.Args{"run": "llama-stack"}
 		for k, v := range c.args {
 			args[k] = v
 		}
-		f := query(t, w, c.query, args)
+		f := testkit.Query(t, w, c.query, args)
 		holdGolden(t, c.file, f)
 	}
 }

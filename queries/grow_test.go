@@ -3,7 +3,6 @@ package queries_test
 import (
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"prof/ingest"
 	"prof/ingest/derive"
 	ingestload "prof/ingest/load"
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/schema"
 )
@@ -23,23 +23,25 @@ type grown struct {
 	now time.Time
 }
 
-func newGrown(t *testing.T) *grown {
+func newGrown(t *testing.T, stored ...testkit.Run) *grown {
 	t.Helper()
-	home := schema.Home{Dir: t.TempDir()}
-	if err := os.WriteFile(home.Warehouse(), imageOf(t, empty, nil), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	w, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	quickly(t, w)
-	t.Cleanup(func() {
-		if err := w.Close(); err != nil {
-			t.Error(err)
+	return &grown{t, testkit.Copy(t, stored...), testkit.Now}
+}
+
+// grownFacts are some facts of every kind of source, enough to see that facts are derived anew.
+var grownFacts = []string{"timeline", "stage_pass", "work_sum", "op_sum", "ncu_match", "pass_cost"}
+
+// derives says whether all facts are derived from now on, or grownFacts.
+func (g *grown) derives(all bool) {
+	g.Helper()
+	g.w.Facts = derive.Facts{}
+	if !all {
+		facts, err := derive.Behind(grownFacts...)
+		if err != nil {
+			g.Fatal(err)
 		}
-	})
-	return &grown{t, w, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+		g.w.Facts = facts
+	}
 }
 
 // add stores files as the run, or with it where it is there.
@@ -133,7 +135,7 @@ func (g *grown) tables(from int, anyID bool) map[string]string {
 
 func (g *grown) raw(text string) [][]any {
 	g.Helper()
-	f, err := raw(g.T, g.w, text)
+	f, err := queries.Raw(g.T.Context(), g.w, text)
 	if err != nil {
 		g.Fatal(err)
 	}
@@ -161,36 +163,47 @@ func wantSame(t *testing.T, what string, got, want map[string]string) {
 }
 
 // TestGrown: a run whose sources came one by one is one that was stored at once, in every cell of every table; and one that a source was taken out of is one
-// that never had it. The queries are asked of some, for themselves.
+// that never had it, as far as facts are looked at. The queries are asked of some, for themselves.
 func TestGrown(t *testing.T) {
 	t.Parallel()
-	const llama, ncu = "../testdata/ncu/llama.sqlite.gz", "../testdata/ncu/llama.ncu-rep.gz"
-	const ranks = "../testdata/ranks/"
 	for name, files := range map[string][]string{
-		"ncu":       {llama, ncu},
-		"ncu first": {ncu, llama},
-		"ranks":     {ranks + "rank0.trace.json.gz", ranks + "rank1.trace.json.gz", ranks + "rank0.sqlite.gz"},
-		"operators": {torchData + "llama-stack.trace.json.gz", torchData + "train.trace.json.gz", torchData + "train.key_averages.csv.gz"},
-		"workloads": {"../testdata/nsys/kernels/kernels.sqlite.gz", "../testdata/workload/dsocr-eager.workload.json", "../testdata/workload/dsocr-sdpa.workload.json"}, // of one model
-		"graphs":    {"../testdata/nsys/variants-graph/variants-graph.sqlite.gz", "../testdata/ncu/variants-graph.ncu-rep.gz", llamaWorkload},
+		"ncu":       {"ncu/llama.sqlite.gz", "ncu/llama.ncu-rep.gz"},
+		"ncu first": {"ncu/llama.ncu-rep.gz", "ncu/llama.sqlite.gz"},
+		"ranks":     {"ranks/rank0.trace.json.gz", "ranks/rank1.trace.json.gz", "ranks/rank0.sqlite.gz"},
+		"operators": {"torch/llama-stack.trace.json.gz", "torch/train.trace.json.gz", "torch/train.key_averages.csv.gz"},
+		"workloads": {"nsys/kernels/kernels.sqlite.gz", "workload/dsocr-eager.workload.json", "workload/dsocr-sdpa.workload.json"}, // of one model
+		"graphs":    {"nsys/variants-graph/variants-graph.sqlite.gz", "ncu/variants-graph.ncu-rep.gz", "workload/llama-graph-node.workload.json"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			once, bits := newGrown(t), newGrown(t)
-			once.add(files...)
-			whole := once.tables(1, false)
+			var paths []string
+			for _, f := range files {
+				paths = append(paths, testkit.Path(f))
+			}
+			bits := newGrown(t)
 			var before []map[string]string // by how many files the run has, less 1
-			for i, f := range files {
-				if res := bits.add(f); !res.Made || res.Attached != (i > 0) {
-					t.Fatalf("%s: %+v", f, res)
+			for i, path := range paths {
+				bits.derives(i == len(paths)-1)
+				if res := bits.add(path); !res.Made || res.Attached != (i > 0) {
+					t.Fatalf("%s: %+v", path, res)
 				}
 				before = append(before, bits.tables(1, false))
 			}
-			wantSame(t, "one by one", before[len(files)-1], whole)
+			sums := bits.raw("SELECT source_id::BIGINT, sha256 FROM source")
+			stored := func(first int) *grown { // the kit gives sources sums of its own
+				g := newGrown(t, testkit.Run{Name: "x", Files: files[first:]})
+				for _, r := range sums {
+					testkit.Exec(t, g.w, "UPDATE source SET sha256 = ? WHERE source_id = ?", r[1], r[0].(int64)-int64(first))
+				}
+				return g
+			}
+			once := stored(0)
+			whole := once.tables(1, false)
+			wantSame(t, "one by one", before[len(paths)-1], whole)
 			if name == "ncu" || name == "ranks" {
 				wantSame(t, "one by one", bits.answers(), once.answers())
 			}
-			if res := bits.add(files...); res.Made || len(res.Repeated) != len(files) {
+			if res := bits.add(paths...); res.Made || len(res.Repeated) != len(paths) {
 				t.Errorf("again: %+v", res)
 			}
 			less := func(got, want map[string]string) (a, b map[string]string) {
@@ -200,19 +213,19 @@ func TestGrown(t *testing.T) {
 				}
 				return got, want
 			}
-			for n := len(files); n > 2; n-- {
+			bits.derives(false)
+			for n := len(paths); n > 2; n-- {
 				got, want := less(bits.remove(n).tables(1, false), before[n-2])
 				wantSame(t, fmt.Sprintf("without source %d", n), got, want)
 			}
 			got, want := less(bits.remove(2).tables(1, false), before[0])
 			wantSame(t, "without source 2", got, want)
-			bits.add(files[1:]...) // with numbers behind those that are left
+			bits.derives(true)
+			bits.add(paths[1:]...) // with numbers behind those that are left
 			got, want = less(bits.tables(1, false), whole)
 			wantSame(t, "added again", got, want)
 			if name != "graphs" && name != "workloads" {
-				rest := newGrown(t)
-				rest.add(files[1:]...)
-				wantSame(t, "without the first", once.remove(1).tables(2, true), rest.tables(1, true))
+				wantSame(t, "without the first", once.remove(1).tables(2, true), stored(1).tables(1, true))
 			}
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/schema"
 )
@@ -15,41 +16,42 @@ func nodes(t *testing.T, w *schema.Warehouse, run string) {
 	t.Helper()
 	for node, source := range []int{1, 2} {
 		id := fmt.Sprintf("(SELECT run_id FROM run WHERE name = '%s')", run)
-		exec(t, w, fmt.Sprintf(`INSERT INTO capture_node SELECT %s, %d, %d, 2, 'machine-%d', 'job'`, id, 10+node, node, node))
-		exec(t, w, fmt.Sprintf(`INSERT INTO capture_pass SELECT %s, %d, %d, 'torch-1', 'torch', 'operators', 1, '', NULL, TIMESTAMP '2025-01-02 03:04:05', NULL, NULL, 0, NULL, 'ok', NULL, NULL, false, NULL`, id, 10+node, 1000*node+1))
-		exec(t, w, fmt.Sprintf(`INSERT INTO capture_source SELECT %s, %d, %d`, id, 1000*node+1, source))
+		testkit.Exec(t, w, fmt.Sprintf(`INSERT INTO capture_node SELECT %s, %d, %d, 2, 'machine-%d', 'job'`, id, 10+node, node, node))
+		testkit.Exec(t, w, fmt.Sprintf(`INSERT INTO capture_pass SELECT %s, %d, %d, 'torch-1', 'torch', 'operators', 1, '', NULL, TIMESTAMP '2025-01-02 03:04:05', NULL, NULL, 0, NULL, 'ok', NULL, NULL, false, NULL`, id, 10+node, 1000*node+1))
+		testkit.Exec(t, w, fmt.Sprintf(`INSERT INTO capture_source SELECT %s, %d, %d`, id, 1000*node+1, source))
 	}
 }
 
 // splitNCCL makes a source of each of the two processes of nccl2.
-func splitNCCL(t *testing.T, w *schema.Warehouse) {
+func splitNCCL(t *testing.T) *schema.Warehouse {
 	t.Helper()
-	load(t, w, "ranks", "../testdata/nsys/nccl2/nccl2.sqlite.gz")
-	exec(t, w, `INSERT INTO source SELECT * REPLACE (2 AS source_id, 'split' AS sha256) FROM source WHERE source_id = 1`)
-	exec(t, w, `DELETE FROM source_fact WHERE key = 'host.name'`)
+	w := testkit.Copy(t, testkit.Run{Name: "ranks", Files: []string{"nsys/nccl2/nccl2.sqlite.gz"}})
+	testkit.Exec(t, w, `INSERT INTO source SELECT * REPLACE (2 AS source_id, 'split' AS sha256) FROM source WHERE source_id = 1`)
+	testkit.Exec(t, w, `DELETE FROM source_fact WHERE key = 'host.name'`)
 	for _, table := range []string{"kernel", "nvtx_range", "collective_call"} {
-		exec(t, w, fmt.Sprintf(`UPDATE %s SET source_id = 2 WHERE pid = 757`, table))
+		testkit.Exec(t, w, fmt.Sprintf(`UPDATE %s SET source_id = 2 WHERE pid = 757`, table))
 	}
+	testkit.DeriveOnly(t, w, rankFacts...)
+	return w
 }
 
 // TestHostClocks moves the clock of one of two machines of a real capture, which ran on one. What was moved is found within the error that is
 // stated, and so is every skew; sums and durations stay as they were, and no lateness within the error is laid on a rank.
 func TestHostClocks(t *testing.T) {
 	t.Parallel()
-	for name, make := range map[string]func(*testing.T, *schema.Warehouse){
-		"traces": func(t *testing.T, w *schema.Warehouse) { load(t, w, "ranks", ranked...) },
+	for name, make := range map[string]func(*testing.T) *schema.Warehouse{
+		"traces": func(t *testing.T) *schema.Warehouse { return testkit.Copy(t, testkit.Named(t, "ranks")...) },
 		"nccl2":  splitNCCL,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWarehouse(t)
-			make(t, w)
+			w := make(t)
 			const sums = `SELECT count(*), sum(duration_ns)::BIGINT, (SELECT sum(total_ns)::BIGINT FROM collectives('ranks')) FROM kernel`
 			before := rows(t, w, sums)
 			// By the one clock that both have: starts of the first kernel of each source are known to a microsecond.
 			truth := map[string][]int64{} // by start on the first source's clock: skew, and start of the second rank less that of the first
 			const starts = `SELECT match_id::VARCHAR, max(start_ns) FILTER (source_id = 1), max(own_start_ns) FILTER (source_id = 2) FROM rank_wait GROUP BY match_id ORDER BY 1`
-			clock := query(t, w, "clock-offsets", queries.Args{"run": "ranks"})
+			clock := testkit.Query(t, w, "clock-offsets", queries.Args{"run": "ranks"})
 			offset := number(clock, clock.Rows[1], "offset_ns")
 			slack := int64(0)
 			if v := clock.Rows[1][clock.Index("error_max_ns")]; v != nil {
@@ -66,14 +68,15 @@ func TestHostClocks(t *testing.T) {
 				drift float64 // how much slower it runs
 			}{{"0 SECOND", 0, 0}, {"1 MICROSECOND", 1000, 0}, {"-3 MILLISECOND", -3e6, 20e-6}, {"2 HOUR", 7200e9, -300e-6}} {
 				move := func(table, column string) {
-					exec(t, w, fmt.Sprintf(`UPDATE %s SET %s = round(%[2]s / (1 + %v::DOUBLE))::BIGINT - %d WHERE source_id = 2`, table, column, c.drift, c.ns))
+					testkit.Exec(t, w, fmt.Sprintf(`UPDATE %s SET %s = round(%[2]s / (1 + %v::DOUBLE))::BIGINT - %d WHERE source_id = 2`, table, column, c.drift, c.ns))
 				}
-				exec(t, w, `CREATE OR REPLACE TABLE kept_kernel AS SELECT * FROM kernel`)
-				exec(t, w, `CREATE OR REPLACE TABLE kept_call AS SELECT * FROM collective_call`)
+				testkit.Exec(t, w, `CREATE OR REPLACE TABLE kept_kernel AS SELECT * FROM kernel`)
+				testkit.Exec(t, w, `CREATE OR REPLACE TABLE kept_call AS SELECT * FROM collective_call`)
 				move("kernel", "start_ns")
 				move("collective_call", "kernel_start_ns")
-				exec(t, w, fmt.Sprintf(`UPDATE source SET started_at = started_at + INTERVAL '%s' WHERE source_id = 2`, c.wall))
-				f := query(t, w, "clock-offsets", queries.Args{"run": "ranks"})
+				testkit.Exec(t, w, fmt.Sprintf(`UPDATE source SET started_at = started_at + INTERVAL '%s' WHERE source_id = 2`, c.wall))
+				testkit.DeriveOnly(t, w, rankFacts...)
+				f := testkit.Query(t, w, "clock-offsets", queries.Args{"run": "ranks"})
 				r := f.Rows[1]
 				if r[f.Index("basis")] != "bounds" || r[f.Index("reason")] != nil || r[f.Index("reference_id")] != int64(1) || r[f.Index("host")] != "node 1" {
 					t.Fatalf("%v: %v", c, r)
@@ -110,11 +113,12 @@ func TestHostClocks(t *testing.T) {
 				if len(skew) == 0 {
 					t.Errorf("%v: nothing is matched", c)
 				}
-				exec(t, w, `DELETE FROM kernel`)
-				exec(t, w, `INSERT INTO kernel SELECT * FROM kept_kernel`)
-				exec(t, w, `DELETE FROM collective_call`)
-				exec(t, w, `INSERT INTO collective_call SELECT * FROM kept_call`)
-				exec(t, w, fmt.Sprintf(`UPDATE source SET started_at = started_at - INTERVAL '%s' WHERE source_id = 2`, c.wall))
+				testkit.Exec(t, w, `DELETE FROM kernel`)
+				testkit.Exec(t, w, `INSERT INTO kernel SELECT * FROM kept_kernel`)
+				testkit.Exec(t, w, `DELETE FROM collective_call`)
+				testkit.Exec(t, w, `INSERT INTO collective_call SELECT * FROM kept_call`)
+				testkit.Exec(t, w, fmt.Sprintf(`UPDATE source SET started_at = started_at - INTERVAL '%s' WHERE source_id = 2`, c.wall))
+				testkit.DeriveOnly(t, w, "collective")
 				if after := rows(t, w, sums); !slices.Equal(before, after) {
 					t.Errorf("%v: sums were %s and are %s", c, before, after)
 				}
@@ -135,11 +139,11 @@ func TestHostsApart(t *testing.T) {
 		"no-line":       `UPDATE kernel SET start_ns = start_ns + CASE WHEN start_ns > (SELECT median(start_ns) FROM kernel WHERE source_id = 2) THEN 50000000 ELSE 0 END WHERE source_id = 2`,
 		"uneven-counts": `DELETE FROM kernel WHERE source_id = 2 AND start_ns = (SELECT max(k.start_ns) FROM kernel k JOIN kernel_class c USING (run_id, kernel_name_id) WHERE k.source_id = 2 AND c.role = 'collective')`,
 	} {
-		w := newWarehouse(t)
-		splitNCCL(t, w)
+		w := splitNCCL(t)
 		nodes(t, w, "ranks")
-		exec(t, w, change)
-		f := query(t, w, "clock-offsets", queries.Args{"run": "ranks"})
+		testkit.Exec(t, w, change)
+		testkit.DeriveOnly(t, w, rankFacts...)
+		f := testkit.Query(t, w, "clock-offsets", queries.Args{"run": "ranks"})
 		if r := f.Rows[1]; r[f.Index("reason")] != reason || r[f.Index("offset_ns")] != nil || r[f.Index("basis")] != nil {
 			t.Errorf("%s: %v", reason, r)
 		}
@@ -147,7 +151,7 @@ func TestHostsApart(t *testing.T) {
 			t.Errorf("%s: %v", reason, got)
 		}
 		for _, q := range []string{"late-ranks", "stragglers", "rank-passes"} {
-			if f := query(t, w, q, queries.Args{"run": "ranks"}); len(f.Rows) > 0 || !strings.Contains(strings.Join(f.Notes, "\n"), "not aligned") {
+			if f := testkit.Query(t, w, q, queries.Args{"run": "ranks"}); len(f.Rows) > 0 || !strings.Contains(strings.Join(f.Notes, "\n"), "not aligned") {
 				t.Errorf("%s: %s has %d rows and notes %q", reason, q, len(f.Rows), f.Notes)
 			}
 		}

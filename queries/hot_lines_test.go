@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/schema"
 )
@@ -70,8 +71,8 @@ func testHotLines(t *testing.T, w *schema.Warehouse) {
 		}
 		checkOwnLines(t, w, run, torchData+run+".trace.json.gz", `^(llm_torch|torch_more)\.py\(`)
 	}
-	for _, run := range []string{"train", "llama"} {
-		if f := query(t, w, "hot-lines", queries.Args{"run": run}); len(f.Rows) != 0 {
+	for _, run := range []string{"train", "torch-llama"} {
+		if f := testkit.Query(t, w, "hot-lines", queries.Args{"run": run}); len(f.Rows) != 0 {
 			t.Errorf("%s without stacks has %v", run, f.Rows)
 		}
 		if n := rows(t, w, fmt.Sprintf(`SELECT count(line) FROM longest_gaps('%s')`, run)); n[0] != "[0]" {
@@ -87,10 +88,10 @@ func testHotLines(t *testing.T, w *schema.Warehouse) {
 			t.Errorf("%s: lines of host-bound: %s", run, n)
 		}
 	}
-	if n := rows(t, w, `SELECT count(*) > 0, count(evidence->>'line') FROM findings('llama') WHERE finding = 'host-bound'`); n[0] != "[true 0]" {
+	if n := rows(t, w, `SELECT count(*) > 0, count(evidence->>'line') FROM findings('torch-llama') WHERE finding = 'host-bound'`); n[0] != "[true 0]" {
 		t.Errorf("lines of host-bound without stacks: %s", n)
 	}
-	if _, err := runQuery(t, w, must(queries.Find("hot-lines")), queries.Args{"run": "llama-stack", "by": "file"}); err == nil || !strings.Contains(err.Error(), "own or any") {
+	if _, err := queries.Run(t.Context(), w, must(queries.Find("hot-lines")), queries.Args{"run": "llama-stack", "by": "file"}); err == nil || !strings.Contains(err.Error(), "own or any") {
 		t.Errorf("--by file: %v", err)
 	}
 }
@@ -140,7 +141,7 @@ func checkOwnLines(t *testing.T, w *schema.Warehouse, run, path, files string) {
 		}
 	}
 	got := map[string]int64{}
-	for _, r := range query(t, w, "hot-lines", queries.Args{"run": run, "top": "0"}).Rows {
+	for _, r := range testkit.Query(t, w, "hot-lines", queries.Args{"run": run, "top": "0"}).Rows {
 		if line, ok := r[1].(string); ok && r[3] == "own" && r[4].(int64) > 0 {
 			file, number, _ := strings.Cut(line, ":")
 			got[fmt.Sprintf("%s(%s): %s", file, number, r[2])] = r[4].(int64)
@@ -154,22 +155,20 @@ func checkOwnLines(t *testing.T, w *schema.Warehouse, run, path, files string) {
 // TestHotLinesReal reads the trace of a program that is known: each launch is of the function that makes it, and the GPU waits for wait_on_cpu 4 ms in each of six steps.
 func TestHotLinesReal(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	const path = torchData + "lines/hot.trace.json.gz"
-	load(t, w, "lines", path)
-	checkOwnLines(t, w, "lines", path, `^(hot|lib/model)\.py\(`)
-	got := rows(t, w, `SELECT line, function, gap_count, calls FROM hot_lines('lines') WHERE device_ns > 0 OR idle_ns > 0`)
+	w := testkit.All(t)
+	checkOwnLines(t, w, "torch-hot", torchData+"lines/hot.trace.json.gz", `^(hot|lib/model)\.py\(`)
+	got := rows(t, w, `SELECT line, function, gap_count, calls FROM hot_lines('torch-hot') WHERE device_ns > 0 OR idle_ns > 0`)
 	want := []string{"[lib/model.py:11 forward 95 12]", "[lib/model.py:16 sample 6 6]", "[hot.py:16 step 12 6]", "[hot.py:10 wait_on_cpu 6 6]"}
 	if !slices.Equal(got, want) {
 		t.Errorf("lines %s, want %s", got, want)
 	}
-	if got := rows(t, w, `SELECT count(*), min(duration_ns) BETWEEN 4e6 AND 4.1e6, max(duration_ns) < 4.3e6, any_value(cause) FROM longest_gaps('lines', top := 6) WHERE line = 'hot.py:10 wait_on_cpu'`); got[0] != "[6 true true host]" {
+	if got := rows(t, w, `SELECT count(*), min(duration_ns) BETWEEN 4e6 AND 4.1e6, max(duration_ns) < 4.3e6, any_value(cause) FROM longest_gaps('torch-hot', top := 6) WHERE line = 'hot.py:10 wait_on_cpu'`); got[0] != "[6 true true host]" {
 		t.Errorf("the longest gaps are %s", got)
 	}
-	if got := rows(t, w, `SELECT count(*) FROM longest_gaps('lines', top := 0) WHERE duration_ns > 1e6`); got[0] != "[6]" {
+	if got := rows(t, w, `SELECT count(*) FROM longest_gaps('torch-hot', top := 0) WHERE duration_ns > 1e6`); got[0] != "[6]" {
 		t.Errorf("gaps of over 1 ms: %s", got)
 	}
-	if got := rows(t, w, `SELECT evidence->>'line', (evidence->>'line_ns')::BIGINT > 0.9 * saving_ns FROM findings('lines') WHERE finding = 'host-bound'`); len(got) != 1 || got[0] != "[hot.py:10 wait_on_cpu true]" {
+	if got := rows(t, w, `SELECT evidence->>'line', (evidence->>'line_ns')::BIGINT > 0.9 * saving_ns FROM findings('torch-hot') WHERE finding = 'host-bound'`); len(got) != 1 || got[0] != "[hot.py:10 wait_on_cpu true]" {
 		t.Errorf("host-bound is %s", got)
 	}
 }
@@ -178,8 +177,7 @@ func TestHotLinesReal(t *testing.T) {
 // the program's own clock; its gaps are longer by the calls around. The first of the six waits in spin began in a gap that the start of the profiler takes most of.
 func TestHotLinesSampled(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	load(t, w, "idle", "../testdata/cpu/idle.sqlite.gz")
+	w := testkit.All(t)
 	for _, line := range []struct {
 		line, function string
 		gaps           int64
@@ -189,19 +187,19 @@ func TestHotLinesSampled(t *testing.T) {
 		{"idle.py:27", "one_long_builtin", 5, 9.087 + 7.496 + 6.12 + 10.526 + 10.359}, {"idle.py:49", "wait_for_lock", 5, 6.116 + 6.045 + 6.063 + 6.088 + 5.954},
 		{"idle.py:14", "spin", 7, 6.007 + 6.011 + 6.009 + 6.009 + 6.01 + 6.009 + 6.01}, {"idle.py:37", "read_file", 5, 3.355 + 3.384 + 3.199 + 3.213 + 3.447},
 	} {
-		got := rows(t, w, fmt.Sprintf(`SELECT gap_count, idle_ns / 1e6 BETWEEN %f AND %f, idle_sample_count > 0.75 * idle_ns / 1e6, idle_sample_count < 1.05 * idle_ns / 1e6 + 1 FROM hot_lines('idle') WHERE line = '%s' AND function = '%s'`,
+		got := rows(t, w, fmt.Sprintf(`SELECT gap_count, idle_ns / 1e6 BETWEEN %f AND %f, idle_sample_count > 0.75 * idle_ns / 1e6, idle_sample_count < 1.05 * idle_ns / 1e6 + 1 FROM hot_lines('cpu-idle') WHERE line = '%s' AND function = '%s'`,
 			line.ms, line.ms+0.4*float64(line.gaps), line.line, line.function))
 		if want := fmt.Sprintf("[%d true true true]", line.gaps); len(got) != 1 || got[0] != want {
 			t.Errorf("%s %s: %v, want %s", line.line, line.function, got, want)
 		}
 	}
 	// Gaps of 0.3 ms, of which few have a sample, count for the launch or for what the sample says; none has more samples than its length allows.
-	if got := rows(t, w, `SELECT count(*) FROM longest_gaps('idle', top := 0) WHERE line_by = 'sample' AND (samples = 0 OR samples > duration_ns / 0.9e6 + 1) OR line_by = 'launch' AND samples * 1e6 > duration_ns OR samples IS NULL`); got[0] != "[0]" {
+	if got := rows(t, w, `SELECT count(*) FROM longest_gaps('cpu-idle', top := 0) WHERE line_by = 'sample' AND (samples = 0 OR samples > duration_ns / 0.9e6 + 1) OR line_by = 'launch' AND samples * 1e6 > duration_ns OR samples IS NULL`); got[0] != "[0]" {
 		t.Errorf("gaps with impossible samples: %s", got)
 	}
 	for _, by := range []string{"own", "any"} {
-		got := rows(t, w, fmt.Sprintf(`SELECT sum(idle_ns)::BIGINT, sum(gap_count)::BIGINT, sum(samples) BETWEEN sum(idle_sample_count) AND (SELECT count(*) FROM python_sample), min(work_count + gap_count) FROM hot_lines('idle', top := 0, "by" := '%s')`, by))
-		if want := rows(t, w, `SELECT sum(duration_ns)::BIGINT, sum(gap_count)::BIGINT, true, 1 FROM gap_sum`); !slices.Equal(got, want) {
+		got := rows(t, w, fmt.Sprintf(`SELECT sum(idle_ns)::BIGINT, sum(gap_count)::BIGINT, sum(samples) BETWEEN sum(idle_sample_count) AND (SELECT count(*) FROM python_sample WHERE run_id = _run_id('cpu-idle')), min(work_count + gap_count) FROM hot_lines('cpu-idle', top := 0, "by" := '%s')`, by))
+		if want := rows(t, w, `SELECT sum(duration_ns)::BIGINT, sum(gap_count)::BIGINT, true, 1 FROM gap_sum WHERE run_id = _run_id('cpu-idle')`); !slices.Equal(got, want) {
 			t.Errorf("by %s the lines have %s, the run %s", by, got, want)
 		}
 	}
@@ -210,10 +208,9 @@ func TestHotLinesSampled(t *testing.T) {
 // TestHotLinesXLA: a trace of XLA does not say in which folders files lie.
 func TestHotLinesXLA(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	load(t, w, "jax", "../testdata/foreign/jax.xplane.pb.gz")
-	if got := rows(t, w, `SELECT count(*) FILTER (code = 'own'), count(*) FILTER (code = 'library') > 0, sum(device_ns)::BIGINT = (SELECT sum(duration_ns) FROM (SELECT duration_ns FROM kernel UNION ALL SELECT duration_ns FROM memop))
-		FROM hot_lines('jax', top := 0)`); got[0] != "[0 true true]" {
+	w := testkit.All(t)
+	if got := rows(t, w, `SELECT count(*) FILTER (code = 'own'), count(*) FILTER (code = 'library') > 0, sum(device_ns)::BIGINT = (SELECT sum(duration_ns) FROM (SELECT duration_ns FROM kernel WHERE run_id = _run_id('foreign-jax') UNION ALL SELECT duration_ns FROM memop WHERE run_id = _run_id('foreign-jax')))
+		FROM hot_lines('foreign-jax', top := 0)`); got[0] != "[0 true true]" {
 		t.Errorf("functions of the user's own, of libraries, all work: %s", got)
 	}
 }
@@ -248,13 +245,13 @@ func TestHotLinesMade(t *testing.T) {
 	if err := os.WriteFile(path, []byte(`{"schemaVersion": 1, "traceEvents": [`+strings.Join(events, ",")+`]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	load(t, w, "made", path)
 	columns := []string{"line", "function", "code", "device_ns", "backward_device_ns", "total_device_ns", "work_count", "idle_ns", "gap_count", "cpu_ns", "calls", "inside"}
 	check := func(args queries.Args, want ...string) {
 		t.Helper()
 		args["run"] = "made"
-		if got := shownCells(query(t, w, "hot-lines", args), columns...); !slices.Equal(got, want) {
+		if got := shownCells(testkit.Query(t, w, "hot-lines", args), columns...); !slices.Equal(got, want) {
 			t.Errorf("%v: %s, want %s", args, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 	}
@@ -270,17 +267,17 @@ func TestHotLinesMade(t *testing.T) {
 		"run.py:3|main|own|3000|0|123000|1|0|0|100000|1|<nil>",
 		"lib/model.py:40|wait|own|0|0|0|0|325000|1|300000|1|<nil>",
 		"/usr/lib/python3.12/random.py:7|shuffle|library|0|0|0|0|115000|1|100000|1|<nil>")
-	kernels := shownCells(query(t, w, "line-kernels", queries.Args{"run": "made", "line": "*step,(no*"}), "line", "function", "kernel", "is_backward", "calls", "total_ns", "mean_ns", "min_ns", "max_ns", "inside")
+	kernels := shownCells(testkit.Query(t, w, "line-kernels", queries.Args{"run": "made", "line": "*step,(no*"}), "line", "function", "kernel", "is_backward", "calls", "total_ns", "mean_ns", "min_ns", "max_ns", "inside")
 	if want := []string{"lib/model.py:10|step|k|false|3|80000|26666.666666666668|5000|70000|<built-in addmm>", "lib/model.py:10|step|k|true|1|40000|40000|40000|40000|<built-in addmm>", "(not recorded)|<nil>|k|false|1|2000|2000|2000|2000|<nil>"}; !slices.Equal(kernels, want) {
 		t.Errorf("kernels: %q, want %q", kernels, want)
 	}
-	gaps := shownCells(query(t, w, "longest-gaps", queries.Args{"run": "made"}), "duration_ns", "line")
+	gaps := shownCells(testkit.Query(t, w, "longest-gaps", queries.Args{"run": "made"}), "duration_ns", "line")
 	if want := []string{"325000|lib/model.py:40 wait", "293000|lib/model.py:10 step", "115000|lib/model.py:10 step", "60000|<nil>", "10000|<nil>"}; !slices.Equal(gaps, want) {
 		t.Errorf("gaps: %q, want %q", gaps, want)
 	}
 
 	// A run that was stored before launches had their stacks: what the calls say stays known.
-	exec(t, w, "UPDATE kernel SET stack_id = NULL")
+	change(t, w, "UPDATE kernel SET stack_id = NULL")
 	check(queries.Args{"top": "4"},
 		"lib/model.py:10|step|own|0|0|0|0|408000|2|600000|1|<nil>",
 		"lib/model.py:40|wait|own|0|0|0|0|325000|1|300000|1|<nil>",
@@ -291,7 +288,7 @@ func TestHotLinesMade(t *testing.T) {
 // TestOwnCode asks of functions as profilers record them whether they are the user's.
 func TestOwnCode(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.All(t)
 	for function, want := range map[string]bool{
 		"train.py(12): step":                              true,
 		"/home/me/proj/model.py(1): f":                    true,

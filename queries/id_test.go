@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"prof/ingest"
+	ingestload "prof/ingest/load"
+	"prof/internal/testkit"
 	"prof/schema"
 )
 
@@ -39,10 +42,13 @@ func testViews(t *testing.T, w *schema.Warehouse) {
 // TestJoinByID joins every column of ids of a warehouse of several runs with what the ids are of, by the id alone: each row finds one,
 // and of its own run.
 func TestJoinByID(t *testing.T) {
-	w := newWarehouse(t)
-	load(t, w, "a", "../testdata/nsys/kernels/kernels.sqlite.gz", torchData+"llama-stack.trace.json.gz", "../testdata/ncu/kernels-prefill.ncu-rep.gz")
-	load(t, w, "b", "../testdata/nsys/variants-graph/variants-graph.sqlite.gz", torchData+"train-stack.trace.json.gz", "../testdata/ncu/llama.ncu-rep.gz")
-	load(t, w, "c", "../testdata/nsys/emit-nvtx/emit-nvtx.sqlite.gz", torchData+"llama.trace.json.gz", "../testdata/ncu/variants-graph.ncu-rep.gz")
+	t.Parallel()
+	run := func(name string, files ...string) testkit.Run {
+		return testkit.Run{Name: name, Files: files, Options: ingest.Options{Load: ingestload.Options{WithOSRT: true}}}
+	}
+	w := testkit.Warehouse(t, run("a", "nsys/kernels/kernels.sqlite.gz", "torch/llama-stack.trace.json.gz", "ncu/kernels-prefill.ncu-rep.gz"),
+		run("b", "nsys/variants-graph/variants-graph.sqlite.gz", "torch/train-stack.trace.json.gz", "ncu/llama.ncu-rep.gz"),
+		run("c", "nsys/emit-nvtx/emit-nvtx.sqlite.gz", "torch/llama.trace.json.gz", "ncu/variants-graph.ncu-rep.gz"))
 	several := 0
 	for _, row := range rows(t, w, `SELECT table_name, column_name FROM duckdb_columns() WHERE table_name IN (SELECT table_name FROM duckdb_tables()) ORDER BY ALL`) {
 		table, column, _ := strings.Cut(strings.Trim(row, "[]"), " ")

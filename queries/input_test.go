@@ -8,12 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"prof/ingest"
-	ingestload "prof/ingest/load"
+	"prof/internal/testkit"
 	"prof/queries"
-	"prof/schema"
 	"prof/schema/rundir"
 )
 
@@ -66,74 +63,77 @@ func withInputs(t *testing.T, dir, run string, given []rundir.Input, worked ...s
 	}
 }
 
-func ingested(t *testing.T, w *schema.Warehouse, dir string) {
+// inputFacts are what is known of inputs and of the passes that worked on them, and all that is said with them.
+var inputFacts = []string{"pass_input", "input_alone", "stage_pass", "stage_overhead", "range_sum", "caveat", "caveat_input", "caveat_iteration", "caveat_overhead", "caveat_pass", "caveat_work", "caveat_workload"}
+
+// inputRun gives a captured folder with inputs as a run.
+func inputRun(t *testing.T, name string, given []rundir.Input, worked ...string) testkit.Run {
 	t.Helper()
-	if _, err := ingest.Run(t.Context(), w, []string{dir}, ingest.Options{Now: time.Now(), Load: ingestload.Options{Threads: 2}}); err != nil {
-		t.Fatal(err)
-	}
+	dir := capturedFolder(t)
+	withInputs(t, dir, name, given, worked...)
+	return testkit.Run{Name: name, Files: []string{dir}, Facts: inputFacts}
 }
 
 // TestInputStages holds which pass is taken to have worked on which input by the facts of the workload, and what is made of that.
 func TestInputStages(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
+	cases := []struct {
+		name   string
 		worked []string
 		given  []rundir.Input
 		want   string // input, stage, passes
 		notes  string
 	}{
-		"each is known":                     {[]string{"a", "b", "a"}, givenInputs(), "a prefill 4, b prefill 2, a decode 4, b decode 2", ""},
-		"one is not listed":                 {[]string{"a", "z", "a"}, givenInputs(), "a prefill 4, <nil> prefill 2, a decode 4, <nil> decode 2", `names 1 input that is not in the manifest of --inputs, such as "z"`},
-		"one is not said":                   {[]string{"a", "", "b"}, givenInputs(), "a prefill 2, b prefill 2, <nil> prefill 2, a decode 2, b decode 2, <nil> decode 2", "the input of 2 of 6 prefill passes is unknown"},
-		"more passes than the timeline has": {[]string{"a", "b", "a", "b"}, givenInputs(), "", "the input of 6 of 6 prefill passes is unknown"},
-		"no manifest":                       {[]string{"a", "b", "a"}, nil, "", "the workload names inputs, but the run has no manifest of them"},
-		"nothing said":                      {nil, givenInputs(), "", "the input of 6 of 6 prefill passes is unknown"},
-		"neither":                           {nil, nil, "", ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWarehouse(t)
-			dir := capturedFolder(t)
-			withInputs(t, dir, "r", c.given, c.worked...)
-			ingested(t, w, dir)
-			f := query(t, w, "input-stages", queries.Args{"run": "r"})
-			var got []string
-			for _, r := range f.Rows {
-				got = append(got, fmt.Sprintf("%v %v %v", r[f.Index("input")], r[f.Index("stage")], r[f.Index("passes")]))
-			}
-			if strings.Join(got, ", ") != c.want {
-				t.Errorf("got  %s\nwant %s", strings.Join(got, ", "), c.want)
-			}
-			if said := strings.Join(f.Notes, "\n"); !strings.Contains(said, c.notes) || c.notes == "" && strings.Contains(said, "input") {
-				t.Errorf("notes:\n%s", said)
-			}
-			if name != "each is known" {
-				return
-			}
-			// By hand: the passes of each repeat in their order, and the first of each is not listed.
-			want := rows(t, w, `SELECT CASE WHEN s.pass_id = 3 THEN 'b' ELSE 'a' END AS input, s.stage, median(s.gpu_span_ns), sum(s.prompt_token_count + s.decode_token_count), median(s.gpu_span_ns) / CASE WHEN s.pass_id <> 3 THEN 2 END
-				FROM stage_pass s WHERE NOT s.is_warmup GROUP BY 1, 2, s.pass_id <> 3 ORDER BY s.stage DESC, 1`)
-			if got := rows(t, w, `SELECT input, stage, gpu_span_median_ns, token_count, gpu_span_per_page_ns FROM input_stages('r')`); !slices.Equal(got, want) {
-				t.Errorf("by input:\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-			}
-			if got := rows(t, w, `SELECT input, width_count, page_count, tags FROM inputs('r')`); !slices.Equal(got, []string{"[a 3 2 language=de]", "[b <nil> <nil> <nil>]", "[c <nil> <nil> <nil>]"}) {
-				t.Errorf("inputs: %q", got)
-			}
-		})
+		{"each is known", []string{"a", "b", "a"}, givenInputs(), "a prefill 4, b prefill 2, a decode 4, b decode 2", ""},
+		{"one is not listed", []string{"a", "z", "a"}, givenInputs(), "a prefill 4, <nil> prefill 2, a decode 4, <nil> decode 2", `names 1 input that is not in the manifest of --inputs, such as "z"`},
+		{"one is not said", []string{"a", "", "b"}, givenInputs(), "a prefill 2, b prefill 2, <nil> prefill 2, a decode 2, b decode 2, <nil> decode 2", "the input of 2 of 6 prefill passes is unknown"},
+		{"more passes than the timeline has", []string{"a", "b", "a", "b"}, givenInputs(), "", "the input of 6 of 6 prefill passes is unknown"},
+		{"no manifest", []string{"a", "b", "a"}, nil, "", "the workload names inputs, but the run has no manifest of them"},
+		{"nothing said", nil, givenInputs(), "", "the input of 6 of 6 prefill passes is unknown"},
+		{"neither", nil, nil, "", ""},
+	}
+	var runs []testkit.Run
+	for _, c := range cases {
+		runs = append(runs, inputRun(t, c.name, c.given, c.worked...))
+	}
+	w := testkit.Warehouse(t, append(runs, severalProcesses(t))...)
+	for _, c := range cases {
+		f := testkit.Query(t, w, "input-stages", queries.Args{"run": c.name})
+		var got []string
+		for _, r := range f.Rows {
+			got = append(got, fmt.Sprintf("%v %v %v", r[f.Index("input")], r[f.Index("stage")], r[f.Index("passes")]))
+		}
+		if strings.Join(got, ", ") != c.want {
+			t.Errorf("%s: got  %s\nwant %s", c.name, strings.Join(got, ", "), c.want)
+		}
+		if said := strings.Join(f.Notes, "\n"); !strings.Contains(said, c.notes) || c.notes == "" && strings.Contains(said, "input") {
+			t.Errorf("%s: notes:\n%s", c.name, said)
+		}
+	}
+	// By hand: the passes of each repeat in their order, and the first of each is not listed.
+	want := rows(t, w, `SELECT CASE WHEN s.pass_id = 3 THEN 'b' ELSE 'a' END AS input, s.stage, median(s.gpu_span_ns), sum(s.prompt_token_count + s.decode_token_count), median(s.gpu_span_ns) / CASE WHEN s.pass_id <> 3 THEN 2 END
+		FROM stage_pass s WHERE s.run_id = _run_id('each is known') AND NOT s.is_warmup GROUP BY 1, 2, s.pass_id <> 3 ORDER BY s.stage DESC, 1`)
+	if got := rows(t, w, `SELECT input, stage, gpu_span_median_ns, token_count, gpu_span_per_page_ns FROM input_stages('each is known')`); !slices.Equal(got, want) || len(want) != 4 {
+		t.Errorf("by input:\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if got := rows(t, w, `SELECT input, width_count, page_count, tags FROM inputs('each is known')`); !slices.Equal(got, []string{"[a 3 2 language=de]", "[b <nil> <nil> <nil>]", "[c <nil> <nil> <nil>]"}) {
+		t.Errorf("inputs: %q", got)
+	}
+	// Facts of one process say nothing of the passes of others.
+	if f := testkit.Query(t, w, "input-stages", queries.Args{"run": "several"}); len(f.Rows) > 0 || !strings.Contains(strings.Join(f.Notes, "\n"), "as with several processes") {
+		t.Errorf("several processes: %v %q", f.Rows, f.Notes)
 	}
 }
 
-// TestInputSeveralProcesses holds that facts of one process say nothing of the passes of others.
-func TestInputSeveralProcesses(t *testing.T) {
-	t.Parallel()
-	w := newWarehouse(t)
-	dir := capturedFolder(t)
-	withInputs(t, dir, "r", givenInputs(), "a", "b", "a")
-	m, err := rundir.ReadManifest(filepath.Join(dir, rundir.ManifestName))
+// severalProcesses gives a run whose two timelines are of one recording, as of two ranks.
+func severalProcesses(t *testing.T) testkit.Run {
+	t.Helper()
+	run := inputRun(t, "several", givenInputs(), "a", "b", "a")
+	m, err := rundir.ReadManifest(filepath.Join(run.Files[0], rundir.ManifestName))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range m.Passes { // both timelines are of one recording, as of two ranks
+	for i := range m.Passes {
 		p := &m.Passes[i]
 		switch p.Name {
 		case "nsys-1":
@@ -142,21 +142,16 @@ func TestInputSeveralProcesses(t *testing.T) {
 			p.Artifacts = nil
 		}
 	}
-	if err := m.Write(dir); err != nil {
+	if err := m.Write(run.Files[0]); err != nil {
 		t.Fatal(err)
 	}
-	ingested(t, w, dir)
-	if f := query(t, w, "input-stages", queries.Args{"run": "r"}); len(f.Rows) > 0 || !strings.Contains(strings.Join(f.Notes, "\n"), "as with several processes") {
-		t.Errorf("%v %q", f.Rows, f.Notes)
-	}
+	return run
 }
 
 // TestInputAlone holds the times of inputs without a profiler, and that executions on different inputs are not compared.
 func TestInputAlone(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	captured(t, w)
-	ranges, pid := llamaRanges(t, w, "repeats")
+	ranges, pid := llamaRanges(t, testkit.Warehouse(t, capturedRun(t)), "repeats")
 	order := map[int]string{}
 	for nth, r := range ranges { // of each stage the passes in turn
 		n := 0
@@ -167,35 +162,34 @@ func TestInputAlone(t *testing.T) {
 		}
 		order[nth] = []string{"a", "b", "c"}[n]
 	}
-	for _, shuffled := range []bool{false, true} {
-		w := newWarehouse(t)
+	var runs []testkit.Run
+	for _, name := range []string{"as given", "shuffled"} {
 		dir := timedFolder(t, ranges, pid, func(recording string, nth int, r timed) *timed {
 			r.input, r.warm = order[nth], 0
 			r.gpu += 500_000
 			if strings.HasPrefix(recording, "baseline") {
 				r.gpu = int64(len(order[nth])) * 1_000_000 * int64(order[nth][0]-'a'+1)
-				if shuffled && r.input != "a" {
+				if name == "shuffled" && r.input != "a" {
 					r.input = map[string]string{"b": "c", "c": "b"}[r.input]
 				}
 			}
 			return &r
 		})
-		withInputs(t, dir, "r", givenInputs())
-		ingested(t, w, dir)
-		want := []string{"[b prefill 2 2e+06 3 gpu 2e+06]", "[c prefill 2 3e+06 3 gpu 3e+06]"}
-		if shuffled {
-			want = []string{"[b prefill 2 3e+06 3 gpu 3e+06]", "[c prefill 2 2e+06 3 gpu 2e+06]"}
+		withInputs(t, dir, name, givenInputs())
+		runs = append(runs, testkit.Run{Name: name, Files: []string{dir}, Facts: inputFacts})
+	}
+	w := testkit.Warehouse(t, runs...)
+	for run, want := range map[string][]string{"as given": {"[b prefill 2 2e+06 3 gpu 2e+06]", "[c prefill 2 3e+06 3 gpu 3e+06]"}, "shuffled": {"[b prefill 2 3e+06 3 gpu 3e+06]", "[c prefill 2 2e+06 3 gpu 2e+06]"}} {
+		if got := rows(t, w, `SELECT input, stage, passes, alone_median_ns, alone_count, alone_clock, alone_mean_ns FROM input_stages('`+run+`', stage := 'prefill') WHERE input <> 'a'`); !slices.Equal(got, want) {
+			t.Errorf("%s: %q", run, got)
 		}
-		if got := rows(t, w, `SELECT input, stage, passes, alone_median_ns, alone_count, alone_clock, alone_mean_ns FROM input_stages('r', stage := 'prefill') WHERE input <> 'a'`); !slices.Equal(got, want) {
-			t.Errorf("shuffled %v: %q", shuffled, got)
-		}
-		reason := query(t, w, "overhead", queries.Args{"run": "r"})
-		if got := rowOf(t, reason, "mode stage", "deep", "prefill")[reason.Index("reason")]; (got == "other-work") != shuffled {
-			t.Errorf("shuffled %v: the reason is %v", shuffled, got)
+		reason := testkit.Query(t, w, "overhead", queries.Args{"run": run})
+		if got := rowOf(t, reason, "mode stage", "deep", "prefill")[reason.Index("reason")]; (got == "other-work") != (run == "shuffled") {
+			t.Errorf("%s: the reason is %v", run, got)
 		}
 		// c has the content of b: over runs they are one.
-		if got := rows(t, w, `SELECT input, run_count, passes, alone_median_ns FROM input_times(stage := 'prefill') WHERE page_count IS NULL`); !slices.Equal(got, []string{"[b, c 1 4 2.5e+06]"}) {
-			t.Errorf("over runs: %q", got)
+		if got := rows(t, w, `SELECT input, run_count, passes, alone_median_ns FROM input_times(stage := 'prefill', runs := '`+run+`') WHERE page_count IS NULL`); !slices.Equal(got, []string{"[b, c 1 4 2.5e+06]"}) {
+			t.Errorf("%s, over runs: %q", run, got)
 		}
 	}
 }
@@ -203,19 +197,8 @@ func TestInputAlone(t *testing.T) {
 // TestInputTimes holds the same inputs over several runs.
 func TestInputTimes(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	for i, run := range []string{"one", "two"} {
-		dir := capturedFolder(t)
-		withInputs(t, dir, run, givenInputs(), "a", "b", "a")
-		ingested(t, w, dir)
-		exec(t, w, fmt.Sprintf("UPDATE source SET sha256 = 'another %d'", i))
-		exec(t, w, "DELETE FROM source_fact WHERE key = 'capture.id'")
-		exec(t, w, "INSERT INTO run_tag SELECT run_id, 'suite', name FROM run WHERE name = '"+run+"'")
-	}
-	rows(t, w, "FROM stage_pass")                                                                                                                 // by now facts are derived
-	if _, err := w.DB.ExecContext(t.Context(), "UPDATE stage_pass SET gpu_span_ns = 3 * gpu_span_ns WHERE run_id = _run_id('two')"); err != nil { // a fact, so exec would derive it again
-		t.Fatal(err)
-	}
+	w := testkit.Copy(t, inputRun(t, "one", givenInputs(), "a", "b", "a"), inputRun(t, "two", givenInputs(), "a", "b", "a"))
+	testkit.Exec(t, w, "INSERT INTO run_tag SELECT run_id, 'suite', name FROM run; UPDATE stage_pass SET gpu_span_ns = 3 * gpu_span_ns WHERE run_id = _run_id('two')")
 	for call, want := range map[string]string{"": "2 true one two", "runs := 'two'": "1 false two two", "runs := 'one,two'": "2 true one two", "tag := 'suite=one'": "1 true one one"} {
 		got := rows(t, w, `SELECT input, stage, run_count, gpu_span_median_ns = (SELECT median(s.gpu_span_ns) FROM stage_pass s JOIN pass_input i USING (run_id, range_id) WHERE s.run_id = _run_id('one') AND NOT s.is_warmup AND s.stage = 'decode' AND i.input = 'b') * CASE run_count WHEN 2 THEN 2 ELSE 1 END AS is_so, fastest_run, slowest_run
 			FROM input_times(`+call+`) WHERE input = 'b, c' AND stage = 'decode'`)
@@ -231,10 +214,10 @@ func TestInputTimes(t *testing.T) {
 // TestInputTokens: tokens of executions that are more than the warehouse can count are unknown.
 func TestInputTokens(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	for counts, want := range map[[2]int64]string{{3, 1}: "6", {1 << 40, 1 << 40}: "<nil>", {1 << 22, 1 << 40}: "<nil>"} { // the last: each can be counted, but not all
 		draw(t, w, "P")
-		exec(t, w, fmt.Sprintf(`DELETE FROM capture_pass; DELETE FROM capture_input; DELETE FROM stage_execution;
+		change(t, w, fmt.Sprintf(`DELETE FROM capture_pass; DELETE FROM capture_input; DELETE FROM stage_execution;
 			INSERT INTO capture_pass (run_id, source_id, pass_id, name, tool, mode, repeat_id, command, started_at, status, is_marked) SELECT '%[1]s', 2, 1, 'baseline-1', 'none', 'baseline', 1, '', TIMESTAMP '2026-01-01', 'ok', true;
 			INSERT INTO capture_input (run_id, source_id, path, input) SELECT '%[1]s', 2, 'a.png', 'a';
 			INSERT INTO stage_execution (run_id, source_id, pass_id, pid, execution_id, path, is_warmup, batch_count, token_count, cpu_ns, input) SELECT '%[1]s', 2, 1, 7, n, 'prefill', false, %[2]d, %[3]d, 5, 'a' FROM range(1, 3) r(n)`, timelineRun, counts[0], counts[1]))

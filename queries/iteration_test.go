@@ -8,9 +8,8 @@ import (
 	"slices"
 	"testing"
 
-	"prof/ingest"
+	"prof/internal/testkit"
 	"prof/queries"
-	"prof/schema"
 )
 
 // engineStep is what the program engine.py says of one of its steps.
@@ -38,24 +37,15 @@ func engineTruth(t *testing.T) []engineStep {
 }
 
 // engineRuns are the captures of engine.py.
-var engineRuns = []string{"node", "whole", "trace"}
-
-// loadEngine ingests the captures of engine.py.
-func loadEngine(t *testing.T, w *schema.Warehouse) {
-	t.Helper()
-	for i, path := range []string{"engine-node.sqlite.gz", "engine-graph.sqlite.gz", "engine.trace.json.gz"} {
-		loadFacts(t, w, ingest.Options{Name: engineRuns[i], Models: []string{"../testdata/engine/config.json"}}, "../testdata/engine/"+path)
-	}
-}
+var engineRuns = []string{"engine-node", "engine-graph", "engine-trace"}
 
 // TestIterations compares the iterations of an engine, captured in three ways, with what its program wrote down.
 func TestIterations(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	loadEngine(t, w)
+	w := testkit.All(t)
 	truth := engineTruth(t)
 	for _, run := range engineRuns {
-		f := query(t, w, "iterations", queries.Args{"run": run, "top": "0"})
+		f := testkit.Query(t, w, "iterations", queries.Args{"run": run, "top": "0"})
 		if len(f.Rows) != len(truth) {
 			t.Fatalf("%s: %d iterations, want %d", run, len(f.Rows), len(truth))
 		}
@@ -63,7 +53,7 @@ func TestIterations(t *testing.T) {
 		for i, r := range f.Rows {
 			want := truth[i]
 			got := engineStep{r[f.Index("stage")].(string), number(f, r, "prompt_count"), number(f, r, "prompt_token_count"), number(f, r, "decode_count"), number(f, r, "decode_token_count"), want.Padded}
-			if want.Kind == "decode" && run != "trace" { // a graph of which a full batch was seen
+			if want.Kind == "decode" && run != "engine-trace" { // a graph of which a full batch was seen
 				got.Padded = number(f, r, "graph_token_count")
 			} else if r[f.Index("graph_token_count")] != nil {
 				t.Errorf("%s, iteration %d: the size of the graph is known: %v", run, i+1, r)
@@ -88,7 +78,7 @@ func TestIterations(t *testing.T) {
 			}
 		}
 	}
-	if same := one(t, w, `SELECT count(*) FROM iterations('whole', top := 0) w JOIN iterations('node', top := 0) n ON n.nth = w.nth WHERE w.graph_id = n.graph_id`); same != 15 {
+	if same := one(t, w, `SELECT count(*) FROM iterations('engine-graph', top := 0) w JOIN iterations('engine-node', top := 0) n ON n.nth = w.nth WHERE w.graph_id = n.graph_id`); same != 15 {
 		t.Errorf("%d iterations have the same graph however graphs are traced, want 15", same)
 	}
 }
@@ -96,11 +86,10 @@ func TestIterations(t *testing.T) {
 // TestIterationSummary adds up iterations by hand.
 func TestIterationSummary(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	loadEngine(t, w)
+	w := testkit.All(t)
 	for _, run := range engineRuns {
 		for _, by := range []string{"batch", "stage"} {
-			f := query(t, w, "iteration-summary", queries.Args{"run": run, "by": by})
+			f := testkit.Query(t, w, "iteration-summary", queries.Args{"run": run, "by": by})
 			want := rowsOf(t, w, `SELECT * FROM (SELECT stage, CASE '%[2]s' WHEN 'batch' THEN prompt_count + decode_count END AS sequences, mode, count(*) FILTER (NOT is_warmup) AS n, count(*) FILTER (is_warmup),
 				round(avg(time_ns) FILTER (NOT is_warmup)), round(1e9 * sum(CASE WHEN time_ns IS NOT NULL THEN token_count END) FILTER (NOT is_warmup) / sum(time_ns) FILTER (NOT is_warmup)), round(avg(before_ns) FILTER (NOT is_warmup))
 				FROM iterations('%[1]s', top := 0) GROUP BY ALL HAVING n > 0) ORDER BY array_position(['prefill', 'mixed', 'decode'], stage), sequences, mode`, run, by)
@@ -117,11 +106,10 @@ func TestIterationSummary(t *testing.T) {
 			}
 		}
 	}
-	loadFacts(t, w, ingest.Options{Name: "contexts", Models: []string{"../testdata/engine/config.json"}}, "../testdata/engine/vllm-decode.trace.json.gz") // of another model: only the sums matter here
 	known := 0
-	for _, run := range append(engineRuns, "contexts") { // a stage whose iterations are launched in one way is one of mfu
+	for _, run := range append(slices.Clone(engineRuns), "engine-contexts") { // the last is of another model: only the sums matter // a stage whose iterations are launched in one way is one of mfu
 		for _, r := range rowsOf(t, w, `SELECT s.stage, m.mfu_ratio, s.mfu_ratio, m.mbu_ratio, s.mbu_ratio, s.is_least = m.is_least FROM iteration_summary('%[1]s', by := 'stage', peak := 1e12, bandwidth := 1e12) s JOIN mfu('%[1]s', peak := 1e12, bandwidth := 1e12) m ON m.stage = s.stage`, run) {
-			if r[5] != true || run == "contexts" && r[3] == nil {
+			if r[5] != true || run == "engine-contexts" && r[3] == nil {
 				t.Errorf("%s: %v", run, r)
 			}
 			for i := 1; i < 5; i += 2 {
@@ -144,11 +132,12 @@ func TestIterationSummary(t *testing.T) {
 // TestEngineOverhead holds that the time of the engine's thread is divided among its ranges and what is outside them, and so is the GPU's idle time.
 func TestEngineOverhead(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	loadEngine(t, w)
+	w := testkit.All(t)
+	all := testkit.Copy(t, testkit.Named(t, engineRuns...)...) // with every iteration selected
+	testkit.Exec(t, all, `UPDATE iteration SET is_warmup = false`)
 	steps := int64(len(engineTruth(t)))
 	for _, run := range engineRuns {
-		f := query(t, w, "engine-overhead", queries.Args{"run": run, "top": "0"})
+		f := testkit.Query(t, w, "engine-overhead", queries.Args{"run": run, "top": "0"})
 		var got []string
 		for _, r := range f.Rows {
 			place, name := r[f.Index("place")].(string), r[f.Index("range")].(string)
@@ -166,9 +155,8 @@ func TestEngineOverhead(t *testing.T) {
 		if want := []string{"between (no range)", "between output_processor: detokenize", "between scheduler: schedule", "inside (no range)", "inside gpu_model_runner: bookkeep", "inside gpu_model_runner: forward", "inside gpu_model_runner: preprocess", "inside gpu_model_runner: sample"}; !slices.Equal(got, want) {
 			t.Errorf("%s: %q", run, got)
 		}
-		// with every iteration selected its time is that of the thread, and its idle time that of the GPU there
-		exec(t, w, `UPDATE iteration SET is_warmup = false`)
-		f = query(t, w, "engine-overhead", queries.Args{"run": run, "top": "0"})
+		// With every iteration selected its time is that of the thread, and its idle time that of the GPU there.
+		f = testkit.Query(t, all, "engine-overhead", queries.Args{"run": run, "top": "0"})
 		thread := rowsOf(t, w, `SELECT min(n.start_ns), max(n.start_ns + n.duration_ns) FROM iteration i JOIN nvtx_range n USING (run_id, range_id) WHERE i.run_id = _run_id('%s')`, run)[0]
 		if want := thread[1].(int64) - thread[0].(int64); total(f, "total_ns") != want {
 			t.Errorf("%s: %d ns, the thread took %d", run, total(f, "total_ns"), want)
@@ -190,14 +178,13 @@ func TestEngineOverhead(t *testing.T) {
 // TestPublicIterations reads steps of vLLM and SGLang, on AMD GPUs, as their names and traces have them.
 func TestPublicIterations(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.All(t)
 	for run, want := range map[string]string{ // sequences, tokens, context of prompts and decode; replays and kernels outside them, as counted in the JSON
 		"vllm-decode":   "decode|0|0|0|32|32|55086|graph|1|425|4|false",
 		"vllm-mixed":    "mixed|9|8155|8430|37|37|34489|piecewise|25|413|52|false",
 		"sglang-decode": "decode|0|0|0|32|32|32785|graph|1|555|11|false",
 	} {
-		load(t, w, run, "../testdata/engine/"+run+".trace.json.gz")
-		got := shownCells(query(t, w, "iterations", queries.Args{"run": run}), "stage", "prompt_count", "prompt_token_count", "prompt_key_count", "decode_count", "decode_token_count", "decode_context_count", "mode", "replay_count", "kernel_count", "eager_count", "is_warmup")
+		got := shownCells(testkit.Query(t, w, "iterations", queries.Args{"run": run}), "stage", "prompt_count", "prompt_token_count", "prompt_key_count", "decode_count", "decode_token_count", "decode_context_count", "mode", "replay_count", "kernel_count", "eager_count", "is_warmup")
 		if !slices.Equal(got, []string{want}) {
 			t.Errorf("%s: %v, want %s", run, got, want)
 		}
@@ -207,13 +194,11 @@ func TestPublicIterations(t *testing.T) {
 // TestIterationsEnd holds that the time of an iteration does not run across a stage pass after it: what comes then is not its own.
 func TestIterationsEnd(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	loadEngine(t, w)
-	load(t, w, "nccl2", "../testdata/nsys/nccl2/nccl2.sqlite.gz", "../testdata/workload/llama-graph-node.workload.json")
-	load(t, w, "ranks", "../testdata/ranks/rank0.trace.json.gz", "../testdata/ranks/rank1.trace.json.gz")
-	load(t, w, "llama", "../testdata/torch/llama.trace.json.gz")
-	if timed := one(t, w, `SELECT count(DISTINCT run_id) FROM iteration WHERE time_ns > 0`); timed != 6 {
-		t.Errorf("%d runs have iterations with a time, want 6", timed)
+	w := testkit.All(t)
+	for _, run := range append(slices.Clone(engineRuns), "nccl2-tokens", "ranks", "torch-llama") {
+		if timed := one(t, w, `SELECT count(*) FROM iteration WHERE time_ns > 0 AND run_id = _run_id('`+run+`')`); timed == 0 {
+			t.Errorf("%s has no iterations with a time", run)
+		}
 	}
 	across := rowsOf(t, w, `SELECT r.name, i.stage, i.nth, p.stage FROM iteration i JOIN run r USING (run_id) JOIN stage_pass p ON p.run_id = i.run_id AND p.source_id = i.source_id AND p.pid = i.pid AND p.range_id <> i.range_id
 		JOIN range_device d ON d.run_id = p.run_id AND d.range_id = p.range_id AND d.device_id = i.device_id WHERE i.basis = 'pass' AND d.first_start_ns > i.start_ns AND d.first_start_ns < i.start_ns + i.time_ns`)

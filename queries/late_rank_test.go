@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 )
 
@@ -41,10 +42,10 @@ func lateRank(t *testing.T, path string, lateUs float64) string {
 // TestLateRankByTime: all-reduces that a thread of communication launches belong to the training step in whose time they run.
 func TestLateRankByTime(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	path := shared(t, "../../shared/captures/others/hta_nccl.trace.json.gz")
 	load(t, w, "ddp", path, lateRank(t, path, 500))
-	matched := query(t, w, "rank-skew", queries.Args{"run": "ddp", "top": "0"})
+	matched := testkit.Query(t, w, "rank-skew", queries.Args{"run": "ddp", "top": "0"})
 	all := 0
 	for _, v := range column(matched, "operation") {
 		if v == "all-reduce" {
@@ -54,7 +55,7 @@ func TestLateRankByTime(t *testing.T) {
 	if all != 15 {
 		t.Fatalf("%d all-reduces are matched, want 15", all)
 	}
-	f := query(t, w, "stragglers", queries.Args{"run": "ddp", "range": "ProfilerStep##"})
+	f := testkit.Query(t, w, "stragglers", queries.Args{"run": "ddp", "range": "ProfilerStep##"})
 	if len(f.Rows) != 3 || total(f, "calls") != int64(len(matched.Rows)) {
 		t.Fatalf("%d steps with %d of %d collectives: %v", len(f.Rows), total(f, "calls"), len(matched.Rows), f.Rows)
 	}
@@ -63,13 +64,13 @@ func TestLateRankByTime(t *testing.T) {
 			t.Errorf("%v", r)
 		}
 	}
-	if got := query(t, w, "stragglers", queries.Args{"run": "ddp"}); fmt.Sprint(got.Rows) != fmt.Sprint(f.Rows) {
+	if got := testkit.Query(t, w, "stragglers", queries.Args{"run": "ddp"}); fmt.Sprint(got.Rows) != fmt.Sprint(f.Rows) {
 		t.Errorf("without stages it is not about steps: %v", got.Rows)
 	}
-	if got := query(t, w, "stragglers", queries.Args{"run": "ddp", "range": "ProfilerStep##", "by": "launch"}); len(got.Rows) != 0 && total(got, "calls") >= total(f, "calls") {
+	if got := testkit.Query(t, w, "stragglers", queries.Args{"run": "ddp", "range": "ProfilerStep##", "by": "launch"}); len(got.Rows) != 0 && total(got, "calls") >= total(f, "calls") {
 		t.Errorf("by launch %v", got.Rows)
 	}
-	late := query(t, w, "late-ranks", queries.Args{"run": "ddp"})
+	late := testkit.Query(t, w, "late-ranks", queries.Args{"run": "ddp"})
 	if got := shownCells(late, "range", "rank", "slowest_count", "pass_count"); !slices.Equal(got, []string{"ProfilerStep##|rank 1|3|3", "ProfilerStep##|rank 0|0|3"}) || total(late, "late_ns") != total(f, "waited_ns") {
 		t.Errorf("late-ranks says %v", late.Rows)
 	}
@@ -78,10 +79,10 @@ func TestLateRankByTime(t *testing.T) {
 // TestLateRanks holds the totals to the passes that stragglers lists, those that are left out apart.
 func TestLateRanks(t *testing.T) {
 	t.Parallel()
-	w := loadNCCL(t)
+	w := testkit.All(t)
 	for _, args := range []queries.Args{{}, {"range": "step[#]"}, {"range": "step[#]", "by": "time"}} {
 		args["run"] = "nccl2"
-		f, late := query(t, w, "stragglers", args), query(t, w, "late-ranks", args)
+		f, late := testkit.Query(t, w, "stragglers", args), testkit.Query(t, w, "late-ranks", args)
 		type sum struct{ waited, cold, slowest, calls, passes int64 }
 		want := map[any]*sum{}
 		slowest := map[[2]any]int64{}
@@ -129,7 +130,7 @@ func TestLateRanks(t *testing.T) {
 		}
 	}
 	// The first step holds the cold passes, and is left out as they are.
-	late := query(t, w, "late-ranks", queries.Args{"run": "nccl2", "range": "step[#]"})
+	late := testkit.Query(t, w, "late-ranks", queries.Args{"run": "nccl2", "range": "step[#]"})
 	if got := shownCells(late, "rank", "slowest_count", "pass_count", "cold_count"); !slices.Equal(got, []string{"GPU 1 (pid 757)|3|5|1", "GPU 0 (pid 756)|2|5|1"}) {
 		t.Errorf("%v", got)
 	}
@@ -138,15 +139,14 @@ func TestLateRanks(t *testing.T) {
 // TestSharedStream holds that collectives on a stream of computing are found: by the raw rows, and none where communication has its own.
 func TestSharedStream(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	load(t, w, "before", "../testdata/windows/before.sqlite.gz")
-	load(t, w, "ddp", shared(t, "../../shared/captures/others/hta_nccl.trace.json.gz"))
+	w := testkit.All(t)
 	const evidence = `SELECT device_id, (evidence->>'shared_count')::BIGINT, (evidence->>'shared_ns')::BIGINT, (evidence->>'collectives_ns')::BIGINT, evidence->>'streams' FROM finding JOIN run USING (run_id) WHERE name = '%s' AND finding_id = 'exposed-collectives' AND is_counted ORDER BY 1`
-	got := rows(t, w, fmt.Sprintf(evidence, "before"))
-	want := rows(t, w, `SELECT device_id, count(*), sum(duration_ns)::BIGINT, sum(duration_ns)::BIGINT, '[' || any_value(stream_id) || ']' FROM kernel k JOIN kernel_name n USING (run_id, kernel_name_id) JOIN run r USING (run_id) WHERE r.name = 'before' AND n.name LIKE 'nccl%' GROUP BY 1 ORDER BY 1`)
+	got := rows(t, w, fmt.Sprintf(evidence, "windows-before"))
+	want := rows(t, w, `SELECT device_id, count(*), sum(duration_ns)::BIGINT, sum(duration_ns)::BIGINT, '[' || any_value(stream_id) || ']' FROM kernel k JOIN kernel_name n USING (run_id, kernel_name_id) JOIN run r USING (run_id) WHERE r.name = 'windows-before' AND n.name LIKE 'nccl%' GROUP BY 1 ORDER BY 1`)
 	if len(got) != 2 || !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
+	w = testkit.Warehouse(t, testkit.Run{Name: "ddp", Files: []string{shared(t, testkit.Path("../../shared/captures/others/hta_nccl.trace.json.gz"))}})
 	if got := rows(t, w, fmt.Sprintf(evidence, "ddp")); len(got) != 1 || !strings.Contains(got[0], "<nil> <nil>") {
 		t.Errorf("a stream of its own: %q", got)
 	}

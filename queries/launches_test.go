@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 )
 
@@ -15,9 +16,9 @@ type launchSum struct{ calls, inSteps, short, own, apiNs int64 }
 // kernel, with the ranges around each launch found by time.
 func TestLaunchesPerStep(t *testing.T) {
 	t.Parallel()
-	w := everything(t)
+	w := testkit.All(t)
 	nested, short := 0, int64(0)
-	for _, c := range [][2]string{{"llama-graph-node", ""}, {"llama-graph-node", "decode"}, {"llama-graph-node", "(none)"}, {"variants-graph", "decode"}, {"variants-node", ""}, {"nccl2", "prefill"}, {"kernels", ""}, {"llama", "decode"}} {
+	for _, c := range [][2]string{{"llama-graph-node", ""}, {"llama-graph-node", "decode"}, {"llama-graph-node", "(none)"}, {"variants-graph", "decode"}, {"variants-node", ""}, {"nccl2", "prefill"}, {"kernels", ""}, {"torch-llama", "decode"}} {
 		run, stage := c[0], c[1]
 		type thread struct{ source, pid, tid int64 }
 		type span struct{ start, end int64 }
@@ -60,7 +61,7 @@ func TestLaunchesPerStep(t *testing.T) {
 		if stage != "" {
 			args["stage"] = stage
 		}
-		f := query(t, w, "launches", args)
+		f := testkit.Query(t, w, "launches", args)
 		if len(f.Rows) != len(want) || len(want) == 0 {
 			t.Errorf("%v: %d rows, want %d", c, len(f.Rows), len(want))
 		}

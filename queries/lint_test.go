@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/schema"
@@ -15,25 +17,8 @@ import (
 // shipped are the captures in testdata, each a run of its name; profiled has the captures of Nsight Compute, with timelines of two.
 var shipped = []string{"kernels", "llama-graph-node", "nccl2", "profiled", "variants-graph", "variants-node"}
 
-var profiled = []string{"../testdata/nsys/kernels/kernels.sqlite.gz", "../testdata/ncu/kernels-prefill.ncu-rep.gz", "../testdata/ncu/kernels-range.ncu-rep.gz",
-	"../testdata/ncu/variants-graph.ncu-rep.gz", "../testdata/ncu/llama.sqlite.gz", "../testdata/ncu/llama.ncu-rep.gz"}
-
-// everything opens a warehouse that holds them all.
-func everything(t *testing.T) *schema.Warehouse {
-	t.Helper()
-	return copied(t, "everything", func(w *schema.Warehouse) {
-		for _, name := range shipped {
-			if name == "profiled" {
-				load(t, w, name, profiled...)
-				continue
-			}
-			load(t, w, name, "../testdata/nsys/"+name+"/"+name+".sqlite.gz")
-		}
-		for _, name := range traced {
-			load(t, w, name, torchData+name+".trace.json.gz", torchData+name+".key_averages.json.gz")
-		}
-	})
-}
+// timelines are the runs of testkit.All with kernels, ranges or operators of every kind.
+var timelines = append(slices.Clone(shipped), "train", "train-stack", "torch-graph", "torch-cpu", "torch-llama", "llama-stack")
 
 func allQueries(t *testing.T) []queries.Query {
 	t.Helper()
@@ -50,7 +35,7 @@ func allQueries(t *testing.T) []queries.Query {
 // rows gives a statement's result as text, for comparison.
 func rows(t *testing.T, w *schema.Warehouse, stmt string) []string {
 	t.Helper()
-	f, err := raw(t, w, stmt)
+	f, err := queries.Raw(t.Context(), w, stmt)
 	if err != nil {
 		t.Fatalf("%s: %v", stmt, err)
 	}
@@ -132,92 +117,79 @@ func total(f *frame.Frame, name string) int64 {
 // TestIdentities holds what must be true between the answers to different questions about one run.
 func TestIdentities(t *testing.T) {
 	t.Parallel()
-	w := everything(t)
-	noted := asker(t, w)
+	w := testkit.All(t)
+	p, noted := newPlans(t, w), queries.NewAsker(w)
 	for _, run := range shipped {
-		t.Run(run, func(t *testing.T) {
-			all := queries.Args{"run": run, "top": "0"}
-			with := func(k, v string) queries.Args {
-				a := queries.Args{"run": run, "top": "0"}
-				if v != "" {
-					a[k] = v
-				}
-				return a
-			}
-			whole := queryNoted(t, noted, "top-kernels", all)
-			calls, ns := total(whole, "calls"), total(whole, "total_ns")
-			if calls == 0 || ns == 0 {
-				t.Fatal("no kernels")
-			}
-			check := func(what string, c, n int64) {
-				t.Helper()
-				if c != calls || n != ns {
-					t.Errorf("%s: %d calls and %d ns of %d and %d", what, c, n, calls, ns)
-				}
-			}
-			for _, by := range []string{"name", "short", "family"} {
-				f := queryNoted(t, noted, "top-kernels", with("by", by))
-				check("by "+by, total(f, "calls"), total(f, "total_ns"))
-			}
-			stages := queryNoted(t, noted, "stage-kernels", all)
-			check("stage-kernels", total(stages, "calls"), total(stages, "total_ns"))
-			check("kernel-grids", total(queryNoted(t, noted, "kernel-grids", all), "calls"), total(queryNoted(t, noted, "kernel-grids", all), "total_ns"))
-			for _, name := range []string{"top-kernels", "kernel-grids", "stage-kernels"} {
-				partition(t, noted, name, with, "stage", append(column(stages, "stage"), "(none)"), check)
-				partition(t, noted, name, with, "device", column(queryNoted(t, noted, "devices", queries.Args{"run": run}), "device"), check)
-			}
-			c := queryNoted(t, noted, "conservation", queries.Args{"run": run})
-			check("conservation", total(c, "attributed_count")+total(c, "outside_count")+total(c, "unlaunched_count"),
-				total(c, "attributed_ns")+total(c, "outside_ns")+total(c, "unlaunched_ns"))
-			if column(c, "is_exact")[0] != true {
-				t.Error("conservation is not exact")
-			}
-			testDeviations(t, noted, run)
-			testTimes(t, w, noted, run)
-			testNotes(t, noted, run)
-		})
-	}
-}
-
-// partition holds that a query's rows by each value of a parameter add up to the whole.
-func partition(t *testing.T, noted *queries.Asker, name string, with func(k, v string) queries.Args, param string, values []any, check func(string, int64, int64)) {
-	t.Helper()
-	var c, n int64
-	seen := map[any]bool{}
-	for _, v := range values {
-		if !seen[v] {
-			f := queryNoted(t, noted, name, with(param, fmt.Sprint(v)))
-			c, n = c+total(f, "calls"), n+total(f, "total_ns")
+		id := testkit.RunID(run)
+		whole := p.ask("FROM {top-kernels}(?::UUID, top := 0)", id)
+		calls, ns := total(whole, "calls"), total(whole, "total_ns")
+		if calls == 0 || ns == 0 {
+			t.Fatalf("%s: no kernels", run)
 		}
-		seen[v] = true
+		check := func(what string, c, n int64) {
+			t.Helper()
+			if c != calls || n != ns {
+				t.Errorf("%s: %s: %d calls and %d ns of %d and %d", run, what, c, n, calls, ns)
+			}
+		}
+		for _, by := range []string{"name", "short", "family"} {
+			f := p.ask(`FROM {top-kernels}(?::UUID, top := 0, "by" := ?)`, id, by)
+			check("by "+by, total(f, "calls"), total(f, "total_ns"))
+		}
+		stages := p.ask("FROM {stage-kernels}(?::UUID, top := 0)", id)
+		check("stage-kernels", total(stages, "calls"), total(stages, "total_ns"))
+		grids := p.ask("FROM {kernel-grids}(?::UUID, top := 0)", id)
+		check("kernel-grids", total(grids, "calls"), total(grids, "total_ns"))
+		devices := column(p.ask("FROM {devices}(?::UUID)", id), "device")
+		for _, name := range []string{"top-kernels", "kernel-grids", "stage-kernels"} {
+			for param, values := range map[string][]any{"stage": append(column(stages, "stage"), "(none)"), "device": devices} { // by each value of a parameter they add up to the whole
+				var c, n int64
+				seen := map[any]bool{}
+				for _, v := range values {
+					if !seen[v] {
+						f := p.ask(fmt.Sprintf("FROM {%s}(?::UUID, top := 0, %s := ?)", name, param), id, v)
+						c, n = c+total(f, "calls"), n+total(f, "total_ns")
+					}
+					seen[v] = true
+				}
+				check(fmt.Sprintf("%s by %s %v", name, param, values), c, n)
+			}
+		}
+		c := p.ask("FROM {conservation}(?::UUID)", id)
+		check("conservation", total(c, "attributed_count")+total(c, "outside_count")+total(c, "unlaunched_count"),
+			total(c, "attributed_ns")+total(c, "outside_ns")+total(c, "unlaunched_ns"))
+		if column(c, "is_exact")[0] != true {
+			t.Errorf("%s: conservation is not exact", run)
+		}
+		testDeviations(p, run, id)
+		testTimes(p, run, id, len(devices))
+		testNotes(t, noted, run)
 	}
-	check(fmt.Sprintf("%s by %s %v", name, param, values), c, n)
 }
 
 // testDeviations holds that the deviation of one value is NULL and of several never.
-func testDeviations(t *testing.T, noted *queries.Asker, run string) {
-	t.Helper()
+func testDeviations(p plans, run, id string) {
+	p.Helper()
 	for _, c := range [][3]string{{"top-kernels", "calls", "std_ns"}, {"kernel-grids", "calls", "std_ns"}, {"range-kernels", "calls", "std_ns"}, {"memops", "calls", "std_bytes"},
 		{"api-calls", "calls", "std_ns"}, {"graphs", "replays", "std_ns"}, {"ranges", "gpu_instances", "gpu_span_std_ns"}, {"stages", "passes", "cpu_std_ns"}} {
-		f := queryNoted(t, noted, c[0], queries.Args{"run": run})
+		f := p.ask("FROM {"+c[0]+"}(?::UUID)", id)
 		n, std := column(f, c[1]), column(f, c[2])
 		for i := range n {
 			if (n[i].(int64) > 1) != (std[i] != nil) {
-				t.Errorf("%s: %s is %v of %v %s", c[0], c[2], std[i], n[i], c[1])
+				p.Errorf("%s: %s: %s is %v of %v %s", run, c[0], c[2], std[i], n[i], c[1])
 			}
 		}
 	}
 }
 
 // testTimes holds how the times of ranges stand to each other: busy is no more than the sum, and on one GPU no more than the span.
-func testTimes(t *testing.T, w *schema.Warehouse, noted *queries.Asker, run string) {
-	t.Helper()
-	devices := len(queryNoted(t, noted, "devices", queries.Args{"run": run}).Rows)
-	for _, bad := range rows(t, w, fmt.Sprintf(`SELECT d.range_id, d.gpu_span_ns, d.gpu_busy_ns, d.gpu_sum_ns FROM (
+func testTimes(p plans, run, id string, devices int) {
+	p.Helper()
+	for _, bad := range asText(p.ask(`SELECT d.range_id, d.gpu_span_ns, d.gpu_busy_ns, d.gpu_sum_ns FROM (
 			SELECT range_id, max(last_end_ns) - min(first_start_ns) AS gpu_span_ns, sum(busy_ns) AS gpu_busy_ns, sum(sum_ns) AS gpu_sum_ns, sum(kernel_sum_ns) AS kernel_sum_ns, sum(kernel_count + memop_count + graph_count) AS work
-			FROM range_device WHERE run_id = _run_id('%s') GROUP BY range_id) d
-		WHERE d.gpu_busy_ns > d.gpu_sum_ns OR d.kernel_sum_ns > d.gpu_sum_ns OR (d.gpu_busy_ns > d.gpu_span_ns AND %d = 1) OR d.work = 0`, run, devices)) {
-		t.Errorf("a range's times contradict each other: %s", bad)
+			FROM range_device WHERE run_id = ?::UUID GROUP BY range_id) d
+		WHERE d.gpu_busy_ns > d.gpu_sum_ns OR d.kernel_sum_ns > d.gpu_sum_ns OR (d.gpu_busy_ns > d.gpu_span_ns AND ? = 1) OR d.work = 0`, id, devices)) {
+		p.Errorf("%s: a range's times contradict each other: %s", run, bad)
 	}
 }
 

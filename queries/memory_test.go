@@ -6,10 +6,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/schema"
 )
@@ -25,7 +27,7 @@ type event struct {
 // events gives a run's allocations and releases in order.
 func events(t *testing.T, w *schema.Warehouse, run string) []event {
 	t.Helper()
-	f, err := raw(t, w, fmt.Sprintf(`SELECT m.device_type, m.address, m.size_bytes, coalesce(m.allocated_bytes, 0), m.time_ns, coalesce(n.name, '(none)')
+	f, err := queries.Raw(t.Context(), w, fmt.Sprintf(`SELECT m.device_type, m.address, m.size_bytes, coalesce(m.allocated_bytes, 0), m.time_ns, coalesce(n.name, '(none)')
 		FROM memory_event m LEFT JOIN op o USING (run_id, op_id) LEFT JOIN op_name n USING (run_id, op_name_id) WHERE m.run_id = _run_id('%s') ORDER BY m.time_ns`, run))
 	if err != nil {
 		t.Fatal(err)
@@ -61,8 +63,8 @@ func replay(all []event, device string) (at, peak int64, held map[string]int64) 
 
 // testMemory holds who holds the memory at its peak to a replay of the events, and that the rows add up to the peak.
 func testMemory(t *testing.T, w *schema.Warehouse) {
-	for _, run := range traced {
-		f := query(t, w, "memory", queries.Args{"run": run})
+	for _, run := range tracedRuns {
+		f := testkit.Query(t, w, "memory", queries.Args{"run": run})
 		all := events(t, w, run)
 		for _, device := range []string{"cpu", "cuda"} {
 			at, peak, want := replay(all, device)
@@ -77,7 +79,7 @@ func testMemory(t *testing.T, w *schema.Warehouse) {
 				got[r[f.Index("operator")].(string)] += number(f, r, "live_bytes")
 				sum += number(f, r, "live_bytes")
 			}
-			if sum != peak || (peak == 0) != (run == "cpu" && device == "cuda") {
+			if sum != peak || (peak == 0) != (run == "torch-cpu" && device == "cuda") {
 				t.Errorf("%s: the rows of %s add up to %d bytes, the peak is %d", run, device, sum, peak)
 			}
 			if (got["(before the capture)"] > 0) != (device == "cuda" && peak > 0) {
@@ -89,21 +91,21 @@ func testMemory(t *testing.T, w *schema.Warehouse) {
 			}
 		}
 	}
-	f := query(t, w, "memory", queries.Args{"run": "graph"})
+	f := testkit.Query(t, w, "memory", queries.Args{"run": "torch-graph"})
 	if r := f.Rows[1]; fmt.Sprint(r[:6]) != "[cuda 0 aten::addmm aten::linear prefill prefill]" || number(f, r, "allocation_count") != 3 {
 		t.Errorf("most is held by %v", r)
 	}
-	if f := query(t, w, "memory", queries.Args{"run": "train", "top": "1"}); len(f.Rows) != 2 {
+	if f := testkit.Query(t, w, "memory", queries.Args{"run": "train", "top": "1"}); len(f.Rows) != 2 {
 		t.Errorf("one row of each memory: %v", f.Rows)
 	}
 }
 
 // testMemoryTimeline holds that the steps hold the peak and everything that was allocated and freed.
 func testMemoryTimeline(t *testing.T, w *schema.Warehouse) {
-	for _, run := range traced {
+	for _, run := range tracedRuns {
 		all := events(t, w, run)
 		for _, n := range []int{1, 7, 60, 5000} {
-			f := query(t, w, "memory-timeline", queries.Args{"run": run, "buckets": fmt.Sprint(n)})
+			f := testkit.Query(t, w, "memory-timeline", queries.Args{"run": run, "buckets": fmt.Sprint(n)})
 			for _, device := range []string{"cpu", "cuda"} {
 				_, peak, _ := replay(all, device)
 				var alloc, free, count, most, wantAlloc, wantFree, wantCount int64
@@ -133,9 +135,8 @@ func testMemoryTimeline(t *testing.T, w *schema.Warehouse) {
 
 // TestMemoryCorners holds what is live when addresses are used again, releases are missing, totals unknown or moments the same.
 func TestMemoryCorners(t *testing.T) {
-	w := newWarehouse(t)
-	load(t, w, "r", torchData+"cpu.trace.json.gz")
-	for _, c := range []struct{ events, want string }{
+	t.Parallel()
+	cases := []struct{ events, want string }{
 		// An address in use twice: freed, taken anew, and held at the peak.
 		{"(1, 10, 4, 104), (2, 10, -4, 100), (3, 10, 8, 108), (4, 20, 1, 109), (5, 10, -8, 101)", "(before the capture) 100, (none) 9"},
 		// Freed in the moment in which it is taken anew.
@@ -148,10 +149,15 @@ func TestMemoryCorners(t *testing.T) {
 		{"(1, 10, 4, NULL), (2, 20, 5, NULL), (3, 10, -4, NULL), (4, 30, 3, NULL)", "(none) 9"},
 		// The first of equal peaks.
 		{"(1, 10, 4, 4), (2, 10, -4, 0), (3, 20, 4, 4)", "(none) 4"},
-	} {
-		exec(t, w, "DELETE FROM memory_event")
-		exec(t, w, `INSERT INTO memory_event SELECT (SELECT run_id FROM run), 1, 7, 7, x.ns, 'cuda', 0, x.address, x.size, x.total, NULL, 0, 0, 0 FROM (VALUES `+c.events+`) x(ns, address, size, total)`)
-		f := query(t, w, "memory", queries.Args{"run": "r"})
+	}
+	var runs []testkit.Run
+	for i, c := range cases {
+		runs = append(runs, testkit.Run{Name: fmt.Sprint(i), Files: []string{"torch/cpu.trace.json.gz"}, Facts: []string{"memory_peak"}, SQL: `DELETE FROM memory_event WHERE run_id = $run;
+			INSERT INTO memory_event SELECT $run, 1, 7, 7, x.ns, 'cuda', 0, x.address, x.size, x.total, NULL, 0, 0, 0 FROM (VALUES ` + c.events + `) x(ns, address, size, total)`})
+	}
+	w := testkit.Warehouse(t, runs...)
+	for i, c := range cases {
+		f := testkit.Query(t, w, "memory", queries.Args{"run": runs[i].Name})
 		var got []string
 		for _, r := range f.Rows {
 			got = append(got, fmt.Sprint(r[f.Index("operator")], " ", r[f.Index("live_bytes")]))
@@ -165,15 +171,11 @@ func TestMemoryCorners(t *testing.T) {
 
 // testOperatorNotes holds what is said when a run lacks what a query is about.
 func testOperatorNotes(t *testing.T, w *schema.Warehouse) {
-	load(t, w, "kernels", "../testdata/nsys/kernels/kernels.sqlite.gz")
-	load(t, w, "averages", torchData+"train.key_averages.json.gz", torchData+"train.shapes.key_averages.json.gz")
-	load(t, w, "plain", torchData+"cpu.key_averages.json.gz")
-	load(t, w, "alone", torchData+"train.trace.json.gz")
-	load(t, w, "two", torchData+"llama.trace.json.gz", torchData+"llama-stack.trace.json.gz", "../testdata/nsys/emit-nvtx/emit-nvtx.sqlite.gz")
+	more := testkit.Warehouse(t, operatorRuns...)
 	const noCalls = "PyTorch's sums have no single operator calls: see prof query top-operators"
 	const none = "the run has no operators: record them with the PyTorch profiler (activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) or with Nsight Systems inside torch.autograd.profiler.emit_nvtx(record_shapes=True)"
 	const sums = "these are PyTorch's own sums, which count ranges and the profiler's overhead as operators"
-	const tables = "of 2 tables of sums this counts ../testdata/torch/train.key_averages.json.gz, and by shapes ../testdata/torch/train.shapes.key_averages.json.gz"
+	const tables = "of 2 tables of sums this counts torch/train.key_averages.json.gz, and by shapes torch/train.shapes.key_averages.json.gz"
 	for _, c := range []struct {
 		query string
 		args  queries.Args
@@ -203,9 +205,16 @@ func testOperatorNotes(t *testing.T, w *schema.Warehouse) {
 		{"operator-tree", queries.Args{"run": "alone", "root": "linear"}, false, []string{"no operator matches linear; the nearest are aten::linear, "}},
 		{"top-operators", queries.Args{"run": "alone", "source": "nsys"}, false, []string{"the run has no operators from nsys, only from torch"}},
 	} {
-		f := query(t, w, c.query, c.args)
+		from := w
+		if slices.ContainsFunc(operatorRuns, func(r testkit.Run) bool { return r.Name == c.args["run"] }) {
+			from = more
+		}
+		f := testkit.Query(t, from, c.query, c.args)
 		if (len(f.Rows) > 0) != c.rows {
 			t.Errorf("%s of %v: %d rows", c.query, c.args, len(f.Rows))
+		}
+		for i, n := range f.Notes {
+			f.Notes[i] = folder.ReplaceAllString(n, "")
 		}
 		notes := slices.DeleteFunc(slices.Clone(f.Notes), func(n string) bool {
 			return strings.HasPrefix(n, "nothing has --source") || strings.Contains(n, "was launched outside every operator")
@@ -220,27 +229,39 @@ func testOperatorNotes(t *testing.T, w *schema.Warehouse) {
 	}
 }
 
+// folder is the path of testdata.
+var folder = regexp.MustCompile(`\S*/testdata/`)
+
+// operatorRuns have sums of operators alone, or traces alone, or several of them.
+var operatorRuns = []testkit.Run{
+	{Name: "averages", Files: []string{"torch/train.key_averages.json.gz", "torch/train.shapes.key_averages.json.gz"}},
+	{Name: "by shapes", Files: []string{"torch/train.trace.json.gz", "torch/train.key_averages.json.gz", "torch/train.shapes.key_averages.json.gz"}},
+	{Name: "plain", Files: []string{"torch/cpu.key_averages.json.gz"}},
+	{Name: "alone", Files: []string{"torch/train.trace.json.gz"}},
+	{Name: "two", Files: []string{"torch/llama.trace.json.gz", "torch/llama-stack.trace.json.gz", "nsys/emit-nvtx/emit-nvtx.sqlite.gz"}},
+	{Name: "both", Files: []string{"torch/train.trace.json.gz", "torch/train-stack.trace.json.gz"}},
+}
+
 // TestOperatorArguments holds that invalid arguments are said to be wrong.
 func TestOperatorArguments(t *testing.T) {
-	w := newWarehouse(t)
-	load(t, w, "r", torchData+"train-stack.trace.json.gz")
-	load(t, w, "averages", torchData+"train.key_averages.json.gz")
+	t.Parallel()
+	w := testkit.Warehouse(t, operatorRuns...)
 	for _, c := range []struct{ query, run, param, value, want string }{
-		{"top-operators", "r", "by", "shape", "--by is name or name+shape"},
+		{"top-operators", "both", "by", "shape", "--by is name or name+shape"},
 		{"top-operators", "averages", "by", "shape", "--by is name or name+shape"},
-		{"top-operators", "r", "sort", "time", "--sort is self_device, total_device, self_cpu, total_cpu, memory or calls"},
-		{"top-operators", "r", "source", "ncu", "--source is torch, nsys, prof or key_averages"},
+		{"top-operators", "both", "sort", "time", "--sort is self_device, total_device, self_cpu, total_cpu, memory or calls"},
+		{"top-operators", "both", "source", "ncu", "--source is torch, nsys, prof or key_averages"},
 		{"top-operators", "averages", "stage", "prefill", "--stage needs the calls of operators; key_averages has only their sums"},
-		{"operator-kernels", "r", "by", "name", "--by is self, outermost or total"},
-		{"operator-stacks", "r", "by", "name", "--by is operator or function"},
-		{"module-times", "r", "by", "type", "--by is path, name or class"},
-		{"memory-timeline", "r", "buckets", "0", "--buckets is 1 to 100000"},
+		{"operator-kernels", "both", "by", "name", "--by is self, outermost or total"},
+		{"operator-stacks", "both", "by", "name", "--by is operator or function"},
+		{"module-times", "both", "by", "type", "--by is path, name or class"},
+		{"memory-timeline", "both", "buckets", "0", "--buckets is 1 to 100000"},
 	} {
 		q, err := queries.Find(c.query)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err = runQuery(t, w, q, queries.Args{"run": c.run, c.param: c.value}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err = queries.Run(t.Context(), w, q, queries.Args{"run": c.run, c.param: c.value}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s --%s %s: the error is %v", c.query, c.param, c.value, err)
 		}
 	}
@@ -248,15 +269,15 @@ func TestOperatorArguments(t *testing.T) {
 
 // TestPartial: a trace that was cut says under every answer what it lacks, and gives no zeros for what it does not know.
 func TestPartial(t *testing.T) {
-	w := newWarehouse(t)
+	t.Parallel()
 	text := unpacked(t, torchData+"llama.trace.json.gz")
 	path := filepath.Join(t.TempDir(), "cut.trace.json")
 	if err := os.WriteFile(path, text[:len(text)/2], 0o644); err != nil {
 		t.Fatal(err)
 	}
-	load(t, w, "cut", path)
+	w := testkit.Warehouse(t, testkit.Run{Name: "cut", Files: []string{path}})
 	for _, name := range []string{"top-operators", "operator-tree", "stages", "memory"} {
-		f := query(t, w, name, queries.Args{"run": "cut"})
+		f := testkit.Query(t, w, name, queries.Args{"run": "cut"})
 		if !slices.ContainsFunc(f.Notes, func(n string) bool { return strings.Contains(n, "is partial: at byte ") }) {
 			t.Errorf("%s: the notes are %q", name, f.Notes)
 		}
@@ -264,8 +285,7 @@ func TestPartial(t *testing.T) {
 			t.Errorf("the first operator is %v", f.Rows[0])
 		}
 	}
-	load(t, w, "graph", torchData+"graph.trace.json.gz")
-	f := query(t, w, "top-operators", queries.Args{"run": "graph"})
+	f := testkit.Query(t, testkit.All(t), "top-operators", queries.Args{"run": "torch-graph"})
 	if want := "75.2 % of the device work (0.355 of 0.473 ms) is graph replays, and the capture does not say"; !slices.ContainsFunc(f.Notes, func(n string) bool { return strings.HasPrefix(n, want) }) {
 		t.Errorf("the notes of graph are %q", f.Notes)
 	}

@@ -11,6 +11,8 @@ import (
 
 	"prof/ingest"
 	ingestload "prof/ingest/load"
+	"prof/internal/testkit"
+	"prof/queries"
 	"prof/schema"
 )
 
@@ -60,7 +62,7 @@ func readJSON(t *testing.T, path string, into any) {
 // stageFLOP adds up the operations of one stage, in the query that people ask.
 func stageFLOP(t *testing.T, w *schema.Warehouse, stage string, args string) int64 {
 	t.Helper()
-	f, err := raw(t, w, fmt.Sprintf("SELECT sum(flop)::BIGINT FROM flops(%s) WHERE stage = '%s'", args, stage))
+	f, err := queries.Raw(t.Context(), w, fmt.Sprintf("SELECT sum(flop)::BIGINT FROM flops(%s) WHERE stage = '%s'", args, stage))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +83,7 @@ func flopsOf(t *testing.T, w *schema.Warehouse, fixtures []measured, head string
 			cases = append(cases, fmt.Sprintf("(%d, %d, %d, %d, %d)", i, j, r.Prompt, r.New, r.Batch))
 		}
 	}
-	rows, err := raw(t, w, fmt.Sprintf(`SELECT c.i, c.j, f.stage, sum(f.flop)::BIGINT AS flop FROM (VALUES %s) c(i, j, prefill, decode, batch),
+	rows, err := queries.Raw(t.Context(), w, fmt.Sprintf(`SELECT c.i, c.j, f.stage, sum(f.flop)::BIGINT AS flop FROM (VALUES %s) c(i, j, prefill, decode, batch),
 		LATERAL (SELECT stage, flop FROM flops('models', model := c.i + 1, prefill := c.prefill, decode := c.decode, batch := c.batch, head := '%s')) f GROUP BY ALL`,
 		strings.Join(cases, ", "), head))
 	if err != nil {
@@ -104,7 +106,7 @@ func TestCountedFLOPs(t *testing.T) {
 	for _, f := range file.Fixtures {
 		configs = append(configs, []byte(fmt.Sprintf("%s\n%*s", f.Config, len(configs), ""))) // no two alike
 	}
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	ofModels(t, w, "models", configs...)
 	last, all := flopsOf(t, w, file.Fixtures, "last"), flopsOf(t, w, file.Fixtures, "all")
 	for i, f := range file.Fixtures {
@@ -121,7 +123,7 @@ func TestCountedFLOPs(t *testing.T) {
 			}
 		}
 	}
-	f, err := raw(t, w, "SELECT model, parameter_count FROM models('models') ORDER BY model")
+	f, err := queries.Raw(t.Context(), w, "SELECT model, parameter_count FROM models('models') ORDER BY model")
 	if err != nil || len(f.Rows) != len(file.Fixtures) {
 		t.Fatal(len(f.Rows), err)
 	}

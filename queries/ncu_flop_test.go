@@ -1,41 +1,40 @@
 package queries_test
 
 import (
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/schema"
 )
 
-// counted opens a warehouse with one profiled launch that has these counters alone.
-func counted(t *testing.T, prefix string, counters map[string]float64) *schema.Warehouse {
-	t.Helper()
-	w := copied(t, "one launch", func(w *schema.Warehouse) {
-		load(t, w, "r", "../testdata/ncu/kernels-prefill.ncu-rep.gz")
-		if _, err := w.DB.Exec(`DELETE FROM ncu_metric; DELETE FROM ncu_launch WHERE launch_id > (SELECT min(launch_id) FROM ncu_launch)`); err != nil {
-			t.Fatal(err)
-		}
-	})
+// countedRun makes a run with one profiled launch that has these counters alone.
+func countedRun(name, prefix string, counters map[string]float64, more string) testkit.Run {
+	stmts := []string{"DELETE FROM ncu_metric WHERE run_id = $run", "DELETE FROM ncu_launch WHERE run_id = $run AND launch_id > (SELECT min(launch_id) FROM ncu_launch WHERE run_id = $run)", more}
 	id := 10_000
-	for name, n := range counters {
+	for _, name := range slices.Sorted(maps.Keys(counters)) {
 		for _, form := range []string{".sum", ".sum.per_cycle_elapsed", ".sum.peak_sustained", ".avg"} {
-			for _, stmt := range []string{"INSERT INTO ncu_metric_name SELECT run_id, ?1, ?2, '' FROM run WHERE ?3 >= 0",
-				"INSERT INTO ncu_metric SELECT run_id, 1, launch_id, ?1, ?3, NULL FROM ncu_launch WHERE ?2 <> ''"} {
-				if _, err := w.DB.Exec(stmt, id, prefix+name+form, n); err != nil {
-					t.Fatal(err)
-				}
-			}
+			stmts = append(stmts, fmt.Sprintf("INSERT INTO ncu_metric_name SELECT $run, %d, '%s', ''", id, prefix+name+form),
+				fmt.Sprintf("INSERT INTO ncu_metric SELECT run_id, 1, launch_id, %d, %v, NULL FROM ncu_launch WHERE run_id = $run", id, counters[name]))
 			id++
 		}
 	}
-	wrote(w, "ncu_metric_name", "ncu_metric")
-	return w
+	return testkit.Run{Name: name, Files: []string{"ncu/kernels-prefill.ncu-rep.gz"}, SQL: strings.Join(stmts, ";\n"), Facts: []string{"ncu_measure"}}
+}
+
+// counted is a warehouse of the test's own with such a launch, of the run r.
+func counted(t *testing.T, prefix string, counters map[string]float64) *schema.Warehouse {
+	t.Helper()
+	return testkit.Copy(t, countedRun("r", prefix, counters, "SELECT 1"))
 }
 
 // TestScalarCounters holds that a part of the operations is not taken for the whole.
 func TestScalarCounters(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
+	cases := []struct {
 		name, capability string
 		counters         map[string]float64
 		want             string
@@ -46,28 +45,30 @@ func TestScalarCounters(t *testing.T) {
 		{"packed ones not counted", "10.0", map[string]float64{"fadd": 1, "fmul": 10, "ffma": 100}, "[fp32 <nil>]"},
 		{"packed ones", "10.0", map[string]float64{"fadd": 1, "fmul": 10, "ffma": 100, "fadd2": 1000, "fmul2": 10_000, "ffma2": 100_000}, "[fp32 422211]"},
 		{"a chip without packed ones", "12.0", map[string]float64{"fadd": 1, "fmul": 10, "ffma": 100}, "[fp32 211]"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			named := map[string]float64{}
-			for op, n := range c.counters {
-				named[op+"_pred_on"] = n
-			}
-			w := counted(t, "smsp__sass_thread_inst_executed_op_", named)
-			exec(t, w, "UPDATE device SET compute_capability = "+schema.Quote(c.capability))
-			if got := strings.Join(rows(t, w, `SELECT resource, flop::BIGINT FROM ncu_flop ORDER BY 1`), " "); got != c.want {
-				t.Errorf("got %s, want %s", got, c.want)
-			}
-			if got := rows(t, w, `SELECT flop FROM kernel_sol('r')`); got[0] != "[<nil>]" { // tensor cores were not measured
-				t.Errorf("the total is %s", got)
-			}
-		})
+	}
+	var runs []testkit.Run
+	for _, c := range cases {
+		named := map[string]float64{}
+		for op, n := range c.counters {
+			named[op+"_pred_on"] = n
+		}
+		runs = append(runs, countedRun(c.name, "smsp__sass_thread_inst_executed_op_", named, "UPDATE device SET compute_capability = '"+c.capability+"' WHERE run_id = $run"))
+	}
+	w := testkit.Warehouse(t, runs...)
+	for _, c := range cases {
+		if got := strings.Join(rows(t, w, `SELECT resource, flop::BIGINT FROM ncu_flop WHERE run_id = _run_id('`+c.name+`') ORDER BY 1`), " "); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
+		}
+		if got := rows(t, w, `SELECT flop FROM kernel_sol('`+c.name+`')`); got[0] != "[<nil>]" { // tensor cores were not measured
+			t.Errorf("%s: the total is %s", c.name, got)
+		}
 	}
 }
 
 // TestTensorCounters holds that operations are counted whatever a chip calls its counters, from the names that ncu lists for each.
 func TestTensorCounters(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
+	cases := []struct {
 		name     string
 		counters map[string]float64
 		want     string
@@ -79,12 +80,15 @@ func TestTensorCounters(t *testing.T) {
 			"op_utcqmma_src_fp4_fp6_fp8_dst_fp32_sparsity_off": 8}, "[tensor_fp4 2] [tensor_fp8 9]"},
 		{"no sum at all", map[string]float64{"op_utcqmma_src_fp8_dst_fp32_sparsity_off": 5, "op_utcqmma_src_fp8_dst_fp32_sparsity_on": 6, "op_other_src_fp8_dst_fp32": 1}, "[tensor_fp8 12]"},
 		{"Turing", map[string]float64{"src_fp16_bf16_tf32_dst_fp32": 6, "src_int1": 9}, "[tensor_fp16 6]"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			w := counted(t, "sm__ops_path_tensor_", c.counters)
-			if got := strings.Join(rows(t, w, `SELECT resource, flop::BIGINT FROM ncu_flop ORDER BY 1`), " "); got != c.want {
-				t.Errorf("got %s, want %s", got, c.want)
-			}
-		})
+	}
+	var runs []testkit.Run
+	for _, c := range cases {
+		runs = append(runs, countedRun(c.name, "sm__ops_path_tensor_", c.counters, "SELECT 1"))
+	}
+	w := testkit.Warehouse(t, runs...)
+	for _, c := range cases {
+		if got := strings.Join(rows(t, w, `SELECT resource, flop::BIGINT FROM ncu_flop WHERE run_id = _run_id('`+c.name+`') ORDER BY 1`), " "); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
+		}
 	}
 }

@@ -12,12 +12,14 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/schema"
 )
 
-const sourceReport = "../testdata/ncu/source/lines.ncu-rep.gz"
+// linesAndNone has a report with source lines and one without.
+var linesAndNone = testkit.Run{Name: "r", Files: []string{"ncu/source/lines.ncu-rep.gz", "ncu/source/nolines.ncu-rep.gz"}, Facts: []string{"ncu_measure", "caveat"}}
 
 // pageLine is a row of a line on ncu's page of source and code together, by column.
 type pageLine map[string]string
@@ -77,10 +79,10 @@ func cell(t *testing.T, f *frame.Frame, row int, name string) float64 {
 
 // TestSourceQueries compares what is measured at each line with ncu's own page (--page source --print-source cuda,sass).
 func TestSourceQueries(t *testing.T) {
-	w := newWarehouse(t)
-	load(t, w, "r", sourceReport)
+	t.Parallel()
+	w := testkit.All(t)
 	page := sourcePage(t)
-	f := query(t, w, "ncu-source", queries.Args{"run": "r"})
+	f := testkit.Query(t, w, "ncu-source", queries.Args{"run": "ncu-lines"})
 	if len(f.Rows) != 9 {
 		t.Fatalf("%d lines", len(f.Rows))
 	}
@@ -129,7 +131,7 @@ func TestSourceQueries(t *testing.T) {
 		}
 	}
 	for _, by := range []string{"line", "ptx", "instruction"} {
-		f := query(t, w, "ncu-source", queries.Args{"run": "r", "by": by})
+		f := testkit.Query(t, w, "ncu-source", queries.Args{"run": "ncu-lines", "by": by})
 		sums, instructions := map[string]float64{}, 0.
 		for i, row := range f.Rows {
 			sums[row[f.Index("kernel")].(string)] += cell(t, f, i, "samples")
@@ -142,7 +144,7 @@ func TestSourceQueries(t *testing.T) {
 			t.Errorf("by %s: %v samples, want %v, and %v instructions", by, sums, samples, instructions)
 		}
 	}
-	if top := query(t, w, "ncu-source", queries.Args{"run": "r", "top": "2"}); len(top.Rows) != 2 || cell(t, top, 0, "samples")+cell(t, top, 1, "samples") != 18836+15665 {
+	if top := testkit.Query(t, w, "ncu-source", queries.Args{"run": "ncu-lines", "top": "2"}); len(top.Rows) != 2 || cell(t, top, 0, "samples")+cell(t, top, 1, "samples") != 18836+15665 {
 		t.Errorf("%v", top.Rows)
 	}
 }
@@ -150,6 +152,7 @@ func TestSourceQueries(t *testing.T) {
 // TestPTXQueries: a line of PTX has the values of its instructions and the text of ncu's own page, code without PTX is one row, and a kernel
 // that was compiled from two texts has the lines of each.
 func TestPTXQueries(t *testing.T) {
+	t.Parallel()
 	report := unpacked(t, "../testdata/ncu/source/triton.ncu-rep.gz")
 	report = bytes.Replace(report, []byte(".version 8.7\x00"), []byte(".version 8.6\x00"), 1)
 	report = bytes.Replace(report, []byte("\x10\xc2\x9e\xa4\xd8\x06"), []byte("\x10\xc3\x9e\xa4\xd8\x06"), 1) // the time: else it is the same capture
@@ -157,14 +160,13 @@ func TestPTXQueries(t *testing.T) {
 	if err := os.WriteFile(other, report, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w := newWarehouse(t)
-	load(t, w, "r", sourceReport, "../testdata/ncu/source/triton.ncu-rep.gz", other, "../testdata/ncu/source/nolines.ncu-rep.gz")
+	w := testkit.Warehouse(t, testkit.Run{Name: "r", Files: []string{"ncu/source/lines.ncu-rep.gz", "ncu/source/triton.ncu-rep.gz", other, "ncu/source/nolines.ncu-rep.gz"}, Facts: []string{"ncu_measure", "caveat"}})
 	text := map[string]string{} // of Triton's kernel by line
 	for _, line := range strings.Split(string(unpacked(t, "../testdata/ncu/source/triton.ptx.csv.gz")), "\n") {
 		row := strings.SplitN(strings.Trim(strings.TrimRight(line, "\r"), `"`), `","`, 2)
 		text[row[0]] = row[len(row)-1]
 	}
-	f := query(t, w, "ncu-source", queries.Args{"run": "r", "by": "ptx"})
+	f := testkit.Query(t, w, "ncu-source", queries.Args{"run": "r", "by": "ptx"})
 	var got []string
 	files, lineless := map[string]int{}, 0
 	for _, row := range f.Rows {
@@ -205,10 +207,10 @@ func TestPTXQueries(t *testing.T) {
 
 // TestHotspots: the estimated times of all lines are the durations of the launches, and code without lines is shown by instruction.
 func TestHotspots(t *testing.T) {
-	w := newWarehouse(t)
-	load(t, w, "r", sourceReport, "../testdata/ncu/source/nolines.ncu-rep.gz")
-	f := query(t, w, "ncu-hotspots", queries.Args{"run": "r", "top": "0"})
-	sol := query(t, w, "kernel-sol", queries.Args{"run": "r"})
+	t.Parallel()
+	w := testkit.Warehouse(t, linesAndNone)
+	f := testkit.Query(t, w, "ncu-hotspots", queries.Args{"run": "r", "top": "0"})
+	sol := testkit.Query(t, w, "kernel-sol", queries.Args{"run": "r"})
 	var time, share, want float64
 	var withoutLines []string
 	for i, row := range f.Rows {
@@ -240,8 +242,8 @@ func TestHotspots(t *testing.T) {
 
 // TestSourceLeaves: a report that is taken out of a run takes its instructions, lines and texts along, and leaves those of another.
 func TestSourceLeaves(t *testing.T) {
-	w := newWarehouse(t)
-	load(t, w, "r", sourceReport, "../testdata/ncu/source/nolines.ncu-rep.gz")
+	t.Parallel()
+	w := testkit.Copy(t, linesAndNone)
 	stored := func(source int) []string {
 		return rows(t, w, fmt.Sprintf(`SELECT (SELECT count(*) FROM ncu_instance WHERE source_id = %[1]d), (SELECT count(*) FROM ncu_instruction WHERE source_id = %[1]d), (SELECT count(*) FROM ncu_function WHERE source_id = %[1]d),
 			(SELECT count(*) FROM ncu_source_file WHERE source_id = %[1]d)`, source))

@@ -10,6 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"prof/ingest"
+	ingestload "prof/ingest/load"
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 )
@@ -22,7 +25,7 @@ func captures(t *testing.T) []capture {
 	t.Helper()
 	var out []capture
 	seen := map[string]bool{}
-	for _, root := range []string{"../testdata/nsys", "../../shared/captures/nsys"} {
+	for _, root := range []string{testkit.Path("nsys"), testkit.Path("../../shared/captures/nsys")} {
 		if _, err := os.Stat(root); err != nil {
 			t.Logf("%s is absent: its captures are not compared", root)
 			continue
@@ -157,40 +160,47 @@ func cells(count string, more ...[2]string) [][2]string {
 // TestEqualsNVIDIA holds the queries to NVIDIA's own numbers on every capture at hand.
 func TestEqualsNVIDIA(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	for i, c := range captures(t) {
+	var runs []testkit.Run
+	list := captures(t)
+	for i, c := range list {
+		if c.name != "stacks" {
+			run := fmt.Sprintf("%s-%d", c.name, i)
+			runs = append(runs, testkit.Run{Name: run, Files: []string{c.export}, Options: ingest.Options{Load: ingestload.Options{WithOSRT: true}}}, testkit.Run{Name: run + "-sums", Files: []string{filepath.Dir(c.stats)}})
+		}
+	}
+	w := testkit.Warehouse(t, runs...)
+	for i, c := range list {
 		run := fmt.Sprintf("%s-%d", c.name, i)
-		t.Run(strings.Trim(strings.ReplaceAll(filepath.Dir(c.export), "/", "_"), "._"), func(t *testing.T) {
+		t.Run(run, func(t *testing.T) {
 			if c.name == "stacks" {
 				t.Skip("testdata has no numbers of NVIDIA's for it")
 			}
-			load(t, w, run, c.export)
 			n := &tally{}
 			kernels := readStats(t, c, "cuda_gpu_kern_sum")
-			f := query(t, w, "top-kernels", queries.Args{"run": run, "top": "0"})
+			f := testkit.Query(t, w, "top-kernels", queries.Args{"run": run, "top": "0"})
 			match(t, n, by(kernels, func(r record) string { return r["Name"] }), f, keyed(t, f, "kernel"), cells("Instances"))
 			if i := f.Index("kernel"); f.Rows[0][i] != kernels[0]["Name"] {
 				t.Errorf("top-kernels begins with %q, NVIDIA with %q", f.Rows[0][i], kernels[0]["Name"])
 			}
-			f = query(t, w, "kernel-grids", queries.Args{"run": run, "top": "0"})
+			f = testkit.Query(t, w, "kernel-grids", queries.Args{"run": run, "top": "0"})
 			match(t, n, by(readStats(t, c, "cuda_gpu_kern_gb_sum"), func(r record) string {
 				return r["Name"] + "\x00" + xyz(r["GridXYZ"]) + "\x00" + xyz(r["BlockXYZ"])
 			}), f, keyed(t, f, "kernel", "grid", "block"), cells("Instances"))
-			f = query(t, w, "memops", queries.Args{"run": run})
+			f = testkit.Query(t, w, "memops", queries.Args{"run": run})
 			op := func(r record) string { return strings.Trim(strings.TrimPrefix(r["Operation"], "[CUDA "), "]") }
 			match(t, n, by(readStats(t, c, "cuda_gpu_mem_time_sum"), op), f, keyed(t, f, "operation"), cells("Count"))
 			matchSizes(t, n, by(readStats(t, c, "cuda_gpu_mem_size_sum"), op), f)
-			f = query(t, w, "api-calls", queries.Args{"run": run, "top": "0"})
+			f = testkit.Query(t, w, "api-calls", queries.Args{"run": run, "top": "0"})
 			match(t, n, by(readStats(t, c, "cuda_api_sum"), func(r record) string { return r["Name"] }), f, keyed(t, f, "api"), cells("Num Calls"))
-			f = query(t, w, "osrt-calls", queries.Args{"run": run, "top": "0"})
+			f = testkit.Query(t, w, "osrt-calls", queries.Args{"run": run, "top": "0"})
 			if len(readStats(t, c, "osrt_sum")) == 0 {
 				f.Rows = nil // NVIDIA's summary was not taken of this capture
 			}
 			match(t, n, by(readStats(t, c, "osrt_sum"), func(r record) string { return r["Name"] }), f, keyed(t, f, "call"), cells("Num Calls"))
-			matchRanges(t, n, c, query(t, w, "ranges", queries.Args{"run": run, "raw": "true"}))
-			matchRangeKernels(t, n, c, query(t, w, "range-kernels", queries.Args{"run": run, "raw": "true"}),
-				startEnd(query(t, w, "ranges", queries.Args{"run": run, "raw": "true"})))
-			matchLaunches(t, n, c, query(t, w, "launches", queries.Args{"run": run, "top": "0"}))
+			matchRanges(t, n, c, testkit.Query(t, w, "ranges", queries.Args{"run": run, "raw": "true"}))
+			matchRangeKernels(t, n, c, testkit.Query(t, w, "range-kernels", queries.Args{"run": run, "raw": "true"}),
+				startEnd(testkit.Query(t, w, "ranges", queries.Args{"run": run, "raw": "true"})))
+			matchLaunches(t, n, c, testkit.Query(t, w, "launches", queries.Args{"run": run, "top": "0"}))
 			compareSums(t, w, n, run, c)
 			t.Logf("%d rows, %d cells equal", n.rows, n.cells)
 			if n.rows < 20 {

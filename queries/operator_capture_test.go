@@ -10,25 +10,27 @@ import (
 	"strings"
 	"testing"
 
-	"prof/ingest"
-	"prof/ingest/derive"
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/schema"
 )
 
 const graphData = "../testdata/graph/"
 
+// replayFacts are what is known of operators and of what they captured.
+var replayFacts = []string{"op_cost", "op_node", "op_sum", "op_work", "module_sum", "stack_line", "stack_sum", "caveat", "caveat_module", "caveat_operator", "caveat_replay", "caveat_stack"}
+
 // conserved holds that operators and the rest have all device work of a run, each piece once.
 func conserved(t *testing.T, w *schema.Warehouse, run string) {
 	t.Helper()
 	device := one(t, w, fmt.Sprintf(`SELECT (SELECT sum(duration_ns) FROM kernels WHERE run = '%[1]s')::BIGINT + coalesce((SELECT sum(duration_ns) FROM memops WHERE run = '%[1]s'), 0)::BIGINT`, run))
 	for _, by := range []string{"name", "name+shape"} {
-		if got := total(query(t, w, "top-operators", queries.Args{"run": run, "by": by, "top": "0"}), "self_device_ns"); got != device {
+		if got := total(testkit.Query(t, w, "top-operators", queries.Args{"run": run, "by": by, "top": "0"}), "self_device_ns"); got != device {
 			t.Errorf("%s by %s: operators and the rest have %d ns, the device %d", run, by, got, device)
 		}
 	}
 	for _, by := range []string{"self", "outermost"} {
-		if got := total(query(t, w, "operator-kernels", queries.Args{"run": run, "by": by}), "total_ns"); got != device {
+		if got := total(testkit.Query(t, w, "operator-kernels", queries.Args{"run": run, "by": by}), "total_ns"); got != device {
 			t.Errorf("%s: operator-kernels by %s have %d ns, the device %d", run, by, got, device)
 		}
 	}
@@ -52,12 +54,11 @@ const nodesOf = `(SELECT k.kernel, k.duration_ns, row_number() OVER (PARTITION B
 // normalisation, a product of 512 x 2048, gelu, a product back and one addition.
 func TestReplaysOfCapturedGraphs(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	for _, run := range []string{"two", "fork", "stack"} {
-		loadFacts(t, w, ingest.Options{Name: run}, graphData+run+"-capture.trace.json.gz", graphData+run+"-replay.trace.json.gz")
+	w := testkit.All(t)
+	for _, run := range []string{"graph-two", "graph-fork", "graph-stack"} {
 		conserved(t, w, run)
 		want := map[string]string{"layer_norm": "aten::native_layer_norm", "nvjet": "aten::addmm", "GeluCUDA": "aten::gelu", "CUDAFunctor_add": "aten::add"}
-		if run == "fork" {
+		if run == "graph-fork" {
 			want["launch_clamp_scalar"], want["AUnaryFunctor"] = "aten::clamp_min", "aten::mul"
 		}
 		if n := one(t, w, "SELECT count(*) FROM op_work WHERE outside = '(graph replay)' AND run_id = _run_id('"+run+"')"); n != 0 {
@@ -75,17 +76,17 @@ func TestReplaysOfCapturedGraphs(t *testing.T) {
 	for _, c := range []struct{ batch, place, from, to int }{{4, 2, 1, 6}, {4, 4, 1, 6}, {8, 2, 7, 12}, {8, 4, 7, 12}} {
 		width := map[int]int{2: 512, 4: 2048}[c.place]
 		got := one(t, w, fmt.Sprintf(`SELECT sum(o.self_replay_ns)::BIGINT FROM op_sum o JOIN op_name n USING (run_id, op_name_id) JOIN op_input i USING (run_id, op_input_id)
-			WHERE run_id = _run_id('two') AND n.name = 'aten::addmm' AND contains(i.shapes, '[%d, %d]')`, c.batch, width))
-		want := one(t, w, strings.ReplaceAll(fmt.Sprintf(`SELECT sum(duration_ns)::BIGINT FROM %s WHERE (place - 1) %% 5 + 1 = %d AND replay BETWEEN %d AND %d`, nodesOf, c.place, c.from, c.to), "$1", "two"))
+			WHERE run_id = _run_id('graph-two') AND n.name = 'aten::addmm' AND contains(i.shapes, '[%d, %d]')`, c.batch, width))
+		want := one(t, w, strings.ReplaceAll(fmt.Sprintf(`SELECT sum(duration_ns)::BIGINT FROM %s WHERE (place - 1) %% 5 + 1 = %d AND replay BETWEEN %d AND %d`, nodesOf, c.place, c.from, c.to), "$1", "graph-two"))
 		if got != want || want == 0 {
 			t.Errorf("addmm of %d x %d has %d ns of replays, not %d", c.batch, width, got, want)
 		}
 	}
 
-	modules := byKey(query(t, w, "module-times", queries.Args{"run": "stack", "by": "name", "top": "0"}), "module")
+	modules := byKey(testkit.Query(t, w, "module-times", queries.Args{"run": "graph-stack", "by": "name", "top": "0"}), "module")
 	for block := range 3 {
-		replays := one(t, w, strings.ReplaceAll(fmt.Sprintf(`SELECT sum(duration_ns)::BIGINT FROM %s WHERE (place - 1) // 5 = %d`, nodesOf, block), "$1", "stack"))
-		eager := one(t, w, fmt.Sprintf(`SELECT sum(duration_ns)::BIGINT FROM (SELECT duration_ns, row_number() OVER (ORDER BY start_ns) AS place FROM kernels WHERE run = 'stack' AND source_id = 1) WHERE (place - 1) // 5 = %d AND place <= 15`, block))
+		replays := one(t, w, strings.ReplaceAll(fmt.Sprintf(`SELECT sum(duration_ns)::BIGINT FROM %s WHERE (place - 1) // 5 = %d`, nodesOf, block), "$1", "graph-stack"))
+		eager := one(t, w, fmt.Sprintf(`SELECT sum(duration_ns)::BIGINT FROM (SELECT duration_ns, row_number() OVER (ORDER BY start_ns) AS place FROM kernels WHERE run = 'graph-stack' AND source_id = 1) WHERE (place - 1) // 5 = %d AND place <= 15`, block))
 		name := fmt.Sprintf("Block_%d", block)
 		if r := modules[name]; r == nil || r[4] != replays+eager || replays == 0 {
 			t.Errorf("%s has %v, want %d + %d ns", name, r, eager, replays)
@@ -93,27 +94,24 @@ func TestReplaysOfCapturedGraphs(t *testing.T) {
 	}
 
 	// In a trace that has both, what the operators of a replay are is the same as Nsight Systems records node by node.
-	load(t, w, "node", graphData+"node.sqlite.gz")
-	load(t, w, "both", graphData+"graph.trace.json.gz")
 	const counts = `SELECT n.name || ' ' || sum(w.call_count) FROM op_work w JOIN op_name n USING (run_id, op_name_id) WHERE run_id = _run_id('%s') AND w.stage = 'decode' GROUP BY n.name ORDER BY ALL`
-	if got, want := listed(t, w, fmt.Sprintf(counts, "both")), listed(t, w, fmt.Sprintf(counts, "node")); !slices.Equal(got, want) || len(want) < 6 {
+	if got, want := listed(t, w, fmt.Sprintf(counts, "graph-trace")), listed(t, w, fmt.Sprintf(counts, "graph-node")); !slices.Equal(got, want) || len(want) < 6 {
 		t.Errorf("operators of the replays in a trace are %q, of Nsight Systems %q", got, want)
 	}
-	conserved(t, w, "both")
+	conserved(t, w, "graph-trace")
 }
 
 // TestReplaysInModules holds that a module that replays a graph in a range opened inside its forward loses that work where it counted: in the stage that the module was called in.
 func TestReplaysInModules(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	loadFacts(t, w, ingest.Options{Name: "inside"}, graphData+"stack-capture.trace.json.gz", edited(t, "stack-replay", func(e []map[string]any) []map[string]any {
+	w := testkit.Warehouse(t, testkit.Run{Name: "inside", Facts: replayFacts, Files: []string{"graph/stack-capture.trace.json.gz", edited(t, "stack-replay", func(e []map[string]any) []map[string]any {
 		all := e[placesOf(e, "decode_all")[0]]
 		call := func(id int, parent any, name string, wider float64) map[string]any {
 			return map[string]any{"ph": "X", "cat": "python_function", "name": name, "pid": all["pid"], "tid": all["tid"], "ts": all["ts"].(float64) - wider, "dur": all["dur"].(float64) + 2*wider,
 				"args": map[string]any{"Python id": id, "Python parent id": parent, "Python thread": 0}}
 		}
 		return append(e, call(1, nil, "nn.Module: Server_0", 4), call(2, 1, "nn.Module: Engine_0", 2), call(3, 2, "engine.py(9): decode", -1))
-	}))
+	})}})
 	conserved(t, w, "inside")
 	const of = ` FROM module_sum WHERE run_id = _run_id('inside')`
 	if n := one(t, w, "SELECT count(*)"+of+" AND least(self_device_ns, total_device_ns, launched_ns) < 0"); n != 0 {
@@ -136,7 +134,7 @@ func TestReplaysInModules(t *testing.T) {
 // TestReplaysOfLargeGraphs holds that replays of thousands of kernels have their operators within the memory that an ingest may have.
 func TestReplaysOfLargeGraphs(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	if _, err := w.DB.Exec("SET memory_limit = '512MB'"); err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +171,9 @@ func TestReplaysOfLargeGraphs(t *testing.T) {
 		}
 	}
 	made := func(e events) string { return edited(t, "stack-replay", func(events) events { return e }) }
-	loadFacts(t, w, ingest.Options{Name: "large"}, made(capture), made(replay))
+	if err := testkit.Ingest(t.Context(), w, 0, testkit.Run{Name: "large", Files: []string{made(capture), made(replay)}, Facts: replayFacts}); err != nil {
+		t.Fatal(err)
+	}
 	conserved(t, w, "large")
 	for _, op := range []int{0, 7, names - 1} {
 		got := one(t, w, fmt.Sprintf(`SELECT sum(w.call_count)::BIGINT FROM op_work w JOIN op_name n USING (run_id, op_name_id) JOIN kernel_name k USING (kernel_name_id) WHERE w.run_id = _run_id('large') AND n.name = 'aten::op%d' AND k.name = 'gemm_%[1]d'`, op))
@@ -186,7 +186,7 @@ func TestReplaysOfLargeGraphs(t *testing.T) {
 // listed gives the texts of a statement's rows.
 func listed(t *testing.T, w *schema.Warehouse, stmt string) (out []string) {
 	t.Helper()
-	f, err := raw(t, w, stmt)
+	f, err := queries.Raw(t.Context(), w, stmt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,11 +234,10 @@ func placesOf(events []map[string]any, text string) (places []int) {
 // TestReplaysOfOtherGraphs holds that no operator has work of a replay that no stream capture fits, and that a note says why.
 func TestReplaysOfOtherGraphs(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
 	other := eventsOf(t, "fork-capture")
 	type events = []map[string]any
 	same := func(e events) events { return e }
-	for name, c := range map[string]struct {
+	cases := map[string]struct {
 		capture, replay func(events) events
 		why             string
 	}{
@@ -283,14 +282,18 @@ func TestReplaysOfOtherGraphs(t *testing.T) {
 				}
 			})
 		}, same, "different operators"},
-	} {
-		name = strings.ReplaceAll(name, " ", "-")
-		loadFacts(t, w, ingest.Options{Name: name}, edited(t, "stack-capture", c.capture), edited(t, "stack-replay", c.replay))
+	}
+	var runs []testkit.Run
+	for _, name := range slices.Sorted(maps.Keys(cases)) {
+		runs = append(runs, testkit.Run{Name: name, Facts: replayFacts, Files: []string{edited(t, "stack-capture", cases[name].capture), edited(t, "stack-replay", cases[name].replay)}})
+	}
+	w := testkit.Warehouse(t, runs...)
+	for name, c := range cases {
 		conserved(t, w, name)
 		if n := one(t, w, "SELECT sum(self_replay_ns)::BIGINT FROM op_sum WHERE run_id = _run_id('"+name+"')"); n != 0 {
 			t.Errorf("%s: operators have %d ns of replays", name, n)
 		}
-		if notes := strings.Join(query(t, w, "top-operators", queries.Args{"run": name}).Notes, "\n"); !strings.Contains(notes, "graph replays of which no operators are known: ") || !strings.Contains(notes, c.why) {
+		if notes := strings.Join(testkit.Query(t, w, "top-operators", queries.Args{"run": name}).Notes, "\n"); !strings.Contains(notes, "graph replays of which no operators are known: ") || !strings.Contains(notes, c.why) {
 			t.Errorf("%s: the notes do not say %q: %s", name, c.why, notes)
 		}
 	}
@@ -299,13 +302,9 @@ func TestReplaysOfOtherGraphs(t *testing.T) {
 // TestCapturedCalls holds that calls which only a stream capture recorded are no calls of 0 ns of device time, wherever they are counted.
 func TestCapturedCalls(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	loadFacts(t, w, ingest.Options{Name: "stack"}, graphData+"stack-capture.trace.json.gz", graphData+"stack-replay.trace.json.gz")
-	for run, file := range map[string]string{"both": "graph.trace.json.gz", "node": "node.sqlite.gz", "whole": "whole.sqlite.gz"} {
-		load(t, w, run, graphData+file)
-	}
-	for _, run := range []string{"stack", "both", "node", "whole"} {
-		f := query(t, w, "operator-shapes", queries.Args{"run": run, "top": "0"})
+	w := testkit.All(t)
+	for _, run := range []string{"graph-stack", "graph-trace", "graph-node", "graph-whole"} {
+		f := testkit.Query(t, w, "operator-shapes", queries.Args{"run": run, "top": "0"})
 		seen := 0
 		for shape, r := range byKey(f, "operator", "shapes") {
 			if number(f, r, "captured_calls") != 3 || number(f, r, "self_device_ns") == 0 {
@@ -321,7 +320,7 @@ func TestCapturedCalls(t *testing.T) {
 		if seen < 5 { // layer_norm, two products, gelu, add
 			t.Errorf("%s: only %d operators were captured", run, seen)
 		}
-		top := query(t, w, "top-operators", queries.Args{"run": run, "top": "0"})
+		top := testkit.Query(t, w, "top-operators", queries.Args{"run": run, "top": "0"})
 		gelu := byKey(top, "operator")["aten::gelu"]
 		calls := number(top, gelu, "calls") - number(top, gelu, "captured_calls")
 		if want := float64(number(top, gelu, "self_device_ns")-number(top, gelu, "replay_ns")) / float64(calls); calls == 0 || gelu[top.Index("self_device_mean_ns")] != want {
@@ -333,22 +332,22 @@ func TestCapturedCalls(t *testing.T) {
 // TestRooflineOfReplays holds that each execution by a replay counts with the FLOP and bytes of the captured call's inputs, and its own time.
 func TestRooflineOfReplays(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	loadFacts(t, w, ingest.Options{Name: "two"}, graphData+"two-capture.trace.json.gz", graphData+"two-replay.trace.json.gz")
-	loadFacts(t, w, ingest.Options{Name: "fork"}, graphData+"fork-capture.trace.json.gz", graphData+"fork-replay.trace.json.gz")
 	// the capture once more, with a gelu of other inputs: which of the two a replay is of is not known
-	loadFacts(t, w, ingest.Options{Name: "inputs"}, edited(t, "stack-capture", func(e []map[string]any) []map[string]any {
+	inputs := testkit.Warehouse(t, testkit.Run{Name: "inputs", Facts: replayFacts, Files: []string{edited(t, "stack-capture", func(e []map[string]any) []map[string]any {
 		return again(e, func(x map[string]any) {
 			if args := x["args"].(map[string]any); x["name"] == "aten::gelu" {
 				args["Input Dims"] = []any{[]int{2, 8, 1024}, []int{}}
 			}
 		})
-	}), edited(t, "stack-replay", func(e []map[string]any) []map[string]any { return e }))
-	load(t, w, "node", graphData+"node.sqlite.gz")
+	}), edited(t, "stack-replay", func(e []map[string]any) []map[string]any { return e })}})
 	roof := func(run string) map[string][]any {
-		return byKey(query(t, w, "operator-roofline", queries.Args{"run": run, "top": "0"}), "operator", "shapes")
+		w := inputs
+		if run != "inputs" {
+			w = testkit.All(t)
+		}
+		return byKey(testkit.Query(t, w, "operator-roofline", queries.Args{"run": run, "top": "0"}), "operator", "shapes")
 	}
-	f := query(t, w, "operator-roofline", queries.Args{"run": "two"})
+	f := testkit.Query(t, inputs, "operator-roofline", queries.Args{"run": "inputs"})
 	at := func(r []any, column string) any {
 		if r == nil {
 			return nil
@@ -360,12 +359,12 @@ func TestRooflineOfReplays(t *testing.T) {
 		calls, replays int64
 		flop           float64 // of one
 	}{
-		{"two", "aten::addmm [[2048], [4, 512], [512, 2048], [], []]", 3, 18, 2 * 4 * 512 * 2048},
-		{"two", "aten::addmm [[512], [8, 2048], [2048, 512], [], []]", 3, 18, 2 * 8 * 512 * 2048},
-		{"fork", "aten::addmm [[512], [8, 2048], [2048, 512], [], []]", 3, 18, 2 * 8 * 512 * 2048},
-		{"fork", "aten::clamp_min [[8, 512], []]", 3, 18, 8 * 512},
-		{"fork", "aten::add [[8, 512], [8, 512], []]", 6, 36, 8 * 512},
-		{"node", "aten::addmm [[512], [8, 2048], [2048, 512], [], []]", 3, 48, 2 * 8 * 512 * 2048},
+		{"graph-two", "aten::addmm [[2048], [4, 512], [512, 2048], [], []]", 3, 18, 2 * 4 * 512 * 2048},
+		{"graph-two", "aten::addmm [[512], [8, 2048], [2048, 512], [], []]", 3, 18, 2 * 8 * 512 * 2048},
+		{"graph-fork", "aten::addmm [[512], [8, 2048], [2048, 512], [], []]", 3, 18, 2 * 8 * 512 * 2048},
+		{"graph-fork", "aten::clamp_min [[8, 512], []]", 3, 18, 8 * 512},
+		{"graph-fork", "aten::add [[8, 512], [8, 512], []]", 6, 36, 8 * 512},
+		{"graph-node", "aten::addmm [[512], [8, 2048], [2048, 512], [], []]", 3, 48, 2 * 8 * 512 * 2048},
 		{"inputs", "aten::addmm [[512],[8,2048],[2048,512],[],[]]", 3, 18, 2 * 8 * 512 * 2048},
 	} {
 		r := roof(c.run)[c.operator]
@@ -379,12 +378,12 @@ func TestRooflineOfReplays(t *testing.T) {
 		}
 	}
 	for column, want := range map[string]any{"calls": int64(0), "replays": int64(18), "unknown": "several-inputs", "flop": nil, "read_bytes": nil,
-		"replay_ns": one(t, w, strings.ReplaceAll(`SELECT sum(duration_ns)::BIGINT FROM `+nodesOf+` WHERE kernel LIKE '%GeluCUDA%'`, "$1", "inputs"))} {
+		"replay_ns": one(t, inputs, strings.ReplaceAll(`SELECT sum(duration_ns)::BIGINT FROM `+nodesOf+` WHERE kernel LIKE '%GeluCUDA%'`, "$1", "inputs"))} {
 		if got := at(roof("inputs")["aten::gelu <nil>"], column); got != want {
 			t.Errorf("gelu of unknown inputs has %s %v, not %v", column, got, want)
 		}
 	}
-	if notes := strings.Join(query(t, w, "operator-roofline", queries.Args{"run": "inputs"}).Notes, "\n"); !strings.Contains(notes, "several stream captures fit their graph replays, with other inputs") {
+	if notes := strings.Join(f.Notes, "\n"); !strings.Contains(notes, "several stream captures fit their graph replays, with other inputs") {
 		t.Errorf("the notes do not say why there is no roof: %s", notes)
 	}
 }
@@ -407,13 +406,12 @@ func again(events []map[string]any, other func(map[string]any)) []map[string]any
 // TestLinesOfReplays holds that replayed work counts for the line that captured it, and for the one that launched it where the capture is not known.
 func TestLinesOfReplays(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
 	launched := func(e []map[string]any) []map[string]any { // in a function of another file
 		all := e[placesOf(e, "decode_all")[0]]
 		return append(e, map[string]any{"ph": "X", "cat": "python_function", "name": "engine.py(9): decode", "pid": all["pid"], "tid": all["tid"], "ts": all["ts"].(float64) - 1, "dur": all["dur"].(float64) + 2,
 			"args": map[string]any{"Python id": 1, "Python parent id": nil, "Python thread": 0}})
 	}
-	for run, to := range map[string]func([]map[string]any) []map[string]any{
+	cases := map[string]func([]map[string]any) []map[string]any{
 		"known": launched,
 		"other": func(e []map[string]any) []map[string]any {
 			for _, at := range placesOf(e, "Gelu") {
@@ -421,10 +419,15 @@ func TestLinesOfReplays(t *testing.T) {
 			}
 			return launched(e)
 		},
-	} {
-		loadFacts(t, w, ingest.Options{Name: run}, edited(t, "stack-capture", func(e []map[string]any) []map[string]any { return e }), edited(t, "stack-replay", to))
+	}
+	var runs []testkit.Run
+	for _, run := range slices.Sorted(maps.Keys(cases)) {
+		runs = append(runs, testkit.Run{Name: run, Facts: replayFacts, Files: []string{"graph/stack-capture.trace.json.gz", edited(t, "stack-replay", cases[run])}})
+	}
+	w := testkit.Warehouse(t, runs...)
+	for run := range cases {
 		conserved(t, w, run)
-		f := query(t, w, "hot-lines", queries.Args{"run": run, "top": "0"})
+		f := testkit.Query(t, w, "hot-lines", queries.Args{"run": run, "top": "0"})
 		lines := byKey(f, "line")
 		of := func(where string) int64 {
 			return one(t, w, `SELECT coalesce(sum(duration_ns), 0)::BIGINT FROM (SELECT source_id, launch_api, duration_ns FROM kernels WHERE run = '`+run+`' UNION ALL SELECT source_id, launch_api, duration_ns FROM memops WHERE run = '`+run+`') WHERE `+where)
@@ -451,21 +454,14 @@ func TestLinesOfReplays(t *testing.T) {
 // TestCapturedKernels holds in which ranges the graphs of a capture were made, and that all replayed work has one or none.
 func TestCapturedKernels(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	load(t, w, "node", graphData+"node.sqlite.gz")
-	load(t, w, "whole", graphData+"whole.sqlite.gz")
-	const work = `(SELECT sum(duration_ns) FROM kernel WHERE graph_node_id IS NOT NULL)::BIGINT + coalesce((SELECT sum(duration_ns) FROM memop WHERE graph_node_id IS NOT NULL), 0)::BIGINT`
+	const work = `(SELECT sum(duration_ns) FROM kernel WHERE graph_node_id IS NOT NULL AND run_id = _run_id('graph-node'))::BIGINT + coalesce((SELECT sum(duration_ns) FROM memop WHERE graph_node_id IS NOT NULL AND run_id = _run_id('graph-node')), 0)::BIGINT`
 	for _, known := range []bool{true, false} {
+		w := testkit.All(t)
 		if !known { // without the making of the captured nodes, as where the program captured before the profiler recorded
-			if _, err := w.DB.Exec(`DELETE FROM graph_node WHERE original_graph_node_id IS NULL`); err != nil {
-				t.Fatal(err)
-			}
-			if err := schema.DeriveAnew(t.Context(), w.DB, derive.Facts{}, listed(t, w, `SELECT _run_id('node')`)[0]); err != nil {
-				t.Fatal(err)
-			}
+			w = testkit.Warehouse(t, testkit.Run{Name: "graph-node", Files: []string{"graph/node.sqlite.gz"}, SQL: "DELETE FROM graph_node WHERE original_graph_node_id IS NULL", Facts: []string{"captured_work"}})
 		}
-		f := query(t, w, "captured-kernels", queries.Args{"run": "node", "top": "0"})
-		if asked := query(t, w, "captured-kernels", queries.Args{"run": "node", "top": "0", "source": "nsys"}); fmt.Sprint(asked.Rows) != fmt.Sprint(f.Rows) || len(query(t, w, "captured-kernels", queries.Args{"run": "node", "source": "torch"}).Rows) > 0 {
+		f := testkit.Query(t, w, "captured-kernels", queries.Args{"run": "graph-node", "top": "0"})
+		if asked := testkit.Query(t, w, "captured-kernels", queries.Args{"run": "graph-node", "top": "0", "source": "nsys"}); fmt.Sprint(asked.Rows) != fmt.Sprint(f.Rows) || len(testkit.Query(t, w, "captured-kernels", queries.Args{"run": "graph-node", "source": "torch"}).Rows) > 0 {
 			t.Errorf("known %v: of nsys are %v, of all sources %v", known, asked.Rows, f.Rows)
 		}
 		if got, want := total(f, "total_ns"), one(t, w, "SELECT "+work); got != want || want == 0 {

@@ -6,27 +6,16 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
-	"prof/schema"
 )
-
-// rooflines opens a warehouse with captures of operators.
-func rooflines(t *testing.T) *schema.Warehouse {
-	t.Helper()
-	return copied(t, "operator rooflines", func(w *schema.Warehouse) {
-		for _, name := range []string{"ops", "llama", "train", "cpu"} {
-			load(t, w, name, torchData+name+".trace.json.gz")
-		}
-		load(t, w, "emit-nvtx", "../testdata/nsys/emit-nvtx/emit-nvtx.sqlite.gz")
-	})
-}
 
 // TestOperatorRoofline holds what must be true between the columns, and that the rows have all device time of operators.
 func TestOperatorRoofline(t *testing.T) {
 	t.Parallel()
-	w := rooflines(t)
-	for _, run := range []string{"ops", "llama", "train", "emit-nvtx"} {
-		f := query(t, w, "operator-roofline", queries.Args{"run": run, "top": "0"})
+	w := testkit.All(t)
+	for _, run := range []string{"torch-ops", "torch-llama", "train", "emit-nvtx"} {
+		f := testkit.Query(t, w, "operator-roofline", queries.Args{"run": run, "top": "0"})
 		at := func(r []any, name string) float64 {
 			switch v := r[f.Index(name)].(type) {
 			case int64:
@@ -65,16 +54,16 @@ func TestOperatorRoofline(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ stmt, want string }{
-		{`SELECT calls, roof_ns, side, flop, full_flop, precision, unknown FROM operator_roofline('ops', operator := 'aten::mm', sort := 'self_device', top := 1)`, "[3 1.6669369735839902e+06 compute 1.649267441664e+12 1.649267441664e+12 bf16 <nil>]"},
-		{`SELECT roof_ns, side, read_bytes, write_bytes, intensity FROM operator_roofline('ops', operator := 'aten::add') WHERE bytes_bound = 'exact' AND read_bytes > 1e9`, fmt.Sprintf("[%v memory 1.610612736e+09 8.05306368e+08 0.16666666666666666]", 3*805306368/4.8e12*1e9)},
-		{`SELECT precision, unknown FROM operator_roofline('ops', operator := 'aten::mm') WHERE contains(types, 'float')`, "[fp32 <nil>]"}, // by the kernel's name: sgemm
-		{`SELECT flop < full_flop, precision FROM operator_roofline('ops', operator := '*attention*') WHERE contains(shapes, '[8, 32, 2048, 128]')`, "[true bf16]"},
-		{`SELECT DISTINCT bytes_bound FROM operator_roofline('ops', operator := 'aten::gather')`, "[upper]"},
-		{`SELECT DISTINCT unknown FROM operator_roofline('ops', operator := 'aten::cat,aten::index')`, "[list-types]"},
+		{`SELECT calls, roof_ns, side, flop, full_flop, precision, unknown FROM operator_roofline('torch-ops', operator := 'aten::mm', sort := 'self_device', top := 1)`, "[3 1.6669369735839902e+06 compute 1.649267441664e+12 1.649267441664e+12 bf16 <nil>]"},
+		{`SELECT roof_ns, side, read_bytes, write_bytes, intensity FROM operator_roofline('torch-ops', operator := 'aten::add') WHERE bytes_bound = 'exact' AND read_bytes > 1e9`, fmt.Sprintf("[%v memory 1.610612736e+09 8.05306368e+08 0.16666666666666666]", 3*805306368/4.8e12*1e9)},
+		{`SELECT precision, unknown FROM operator_roofline('torch-ops', operator := 'aten::mm') WHERE contains(types, 'float')`, "[fp32 <nil>]"}, // by the kernel's name: sgemm
+		{`SELECT flop < full_flop, precision FROM operator_roofline('torch-ops', operator := '*attention*') WHERE contains(shapes, '[8, 32, 2048, 128]')`, "[true bf16]"},
+		{`SELECT DISTINCT bytes_bound FROM operator_roofline('torch-ops', operator := 'aten::gather')`, "[upper]"},
+		{`SELECT DISTINCT unknown FROM operator_roofline('torch-ops', operator := 'aten::cat,aten::index')`, "[list-types]"},
 		{`SELECT DISTINCT unknown, flop > 0 FROM operator_roofline('emit-nvtx', operator := 'aten::mm,aten::addmm')`, "[no-types true]"},
-		{`SELECT count(*) FROM operator_roofline('cpu')`, "[0]"},
-		{`SELECT n.calls = s.calls AND n.self_device_ns = s.self_device_ns AND abs(n.lost_ns - s.lost_ns) < 1 AND abs(n.flop / s.flop - 1) < 1e-12 FROM operator_roofline('llama', "by" := 'name', operator := 'aten::mm') n,
-			(SELECT sum(o.calls) AS calls, sum(o.self_device_ns) AS self_device_ns, sum(o.lost_ns) AS lost_ns, sum(o.flop) AS flop FROM operator_roofline('llama', operator := 'aten::mm', top := 0) o) s`, "[true]"},
+		{`SELECT count(*) FROM operator_roofline('torch-cpu')`, "[0]"},
+		{`SELECT n.calls = s.calls AND n.self_device_ns = s.self_device_ns AND abs(n.lost_ns - s.lost_ns) < 1 AND abs(n.flop / s.flop - 1) < 1e-12 FROM operator_roofline('torch-llama', "by" := 'name', operator := 'aten::mm') n,
+			(SELECT sum(o.calls) AS calls, sum(o.self_device_ns) AS self_device_ns, sum(o.lost_ns) AS lost_ns, sum(o.flop) AS flop FROM operator_roofline('torch-llama', operator := 'aten::mm', top := 0) o) s`, "[true]"},
 		{`SELECT count(*), count(unknown) FROM operator_roofline('train', "by" := 'name', operator := 'aten::copy_')`, "[2 1]"}, // copies from the host are apart
 		{`SELECT sum(c.call_count) > 0, bool_and(c.unknown = 'host-copy'), count(c.read_bytes) FROM op_cost c JOIN run r USING (run_id) WHERE r.name = 'train' AND c.leaves_device`, "[true true 0]"},
 	} {
@@ -87,10 +76,12 @@ func TestOperatorRoofline(t *testing.T) {
 // TestOperatorRooflineUnknown: of a device without peaks no roof is known, and what was faster than DRAM is shown, with a note.
 func TestOperatorRooflineUnknown(t *testing.T) {
 	t.Parallel()
-	w := rooflines(t)
-	exec(t, w, `UPDATE op SET self_device_ns = self_device_ns // 4, total_device_ns = total_device_ns // 4`)
-	args := queries.Args{"run": "ops", "top": "0"}
-	f := queryNoted(t, asker(t, w), "operator-roofline", args)
+	faster := testkit.Run{Name: "faster", Files: []string{"torch/ops.trace.json.gz"}, Facts: []string{"op_cost", "caveat_operator"}, SQL: `UPDATE op SET self_device_ns = self_device_ns // 4, total_device_ns = total_device_ns // 4 WHERE run_id = $run`}
+	unheard := faster
+	unheard.Name, unheard.SQL = "unheard", "UPDATE device SET name = 'Unheard-of' WHERE run_id = $run"
+	w := testkit.Warehouse(t, faster, unheard)
+	args := queries.Args{"run": "faster", "top": "0"}
+	f := queryNoted(t, queries.NewAsker(w), "operator-roofline", args)
 	over := 0
 	for _, v := range column(f, "dram_ratio") {
 		if r, ok := v.(float64); ok && r > 1 {
@@ -100,8 +91,8 @@ func TestOperatorRooflineUnknown(t *testing.T) {
 	if over < 10 || !strings.Contains(strings.Join(f.Notes, "\n"), "came out of the L2 cache") {
 		t.Errorf("%d rows are faster than DRAM, notes %q", over, f.Notes)
 	}
-	exec(t, w, `UPDATE device SET name = 'Unheard-of'`)
-	for _, v := range column(query(t, w, "operator-roofline", args), "unknown") {
+	args["run"] = "unheard"
+	for _, v := range column(testkit.Query(t, w, "operator-roofline", args), "unknown") {
 		if v != "no-peak" && v != "list-types" {
 			t.Errorf("a device without peaks: %v", v)
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/schema"
@@ -21,18 +22,10 @@ var different = []string{"train-stack", "graph", "cpu"}
 
 var traced = []string{"train", "train-stack", "graph", "cpu", "llama", "llama-stack"}
 
-const torchData = "../testdata/torch/"
+// tracedRuns are those of testkit.All, in the same order.
+var tracedRuns = []string{"train", "train-stack", "torch-graph", "torch-cpu", "torch-llama", "llama-stack"}
 
-// operators opens a warehouse with the traces, and an emit_nvtx capture of Nsight Systems.
-func operators(t *testing.T) *schema.Warehouse {
-	t.Helper()
-	w := newWarehouse(t)
-	for _, name := range traced {
-		load(t, w, name, torchData+name+".trace.json.gz", torchData+name+".key_averages.json.gz")
-	}
-	load(t, w, "emit-nvtx", "../testdata/nsys/emit-nvtx/emit-nvtx.sqlite.gz")
-	return w
-}
+const torchData = "../testdata/torch/"
 
 // sumsOf are the columns of top-operators that PyTorch's sums have too.
 var sumsOf = []string{"calls", "self_device_ns", "total_device_ns", "self_cpu_ns", "total_cpu_ns", "flop_count", "device_net_bytes", "host_net_bytes"}
@@ -59,7 +52,7 @@ func number(f *frame.Frame, row []any, column string) int64 {
 // TestOperators holds the queries over operators on real traces.
 func TestOperators(t *testing.T) {
 	t.Parallel()
-	w := operators(t)
+	w := testkit.All(t)
 	for name, test := range map[string]func(*testing.T, *schema.Warehouse){"PyTorch": testPyTorch, "order": testOrder, "kernels": testOperatorKernels, "tree": testTree,
 		"memory": testMemory, "memory peaks": testMemoryPeaks, "timeline": testMemoryTimeline, "modules": testModules, "stacks": testStacks, "hot lines": testHotLines, "notes": testOperatorNotes} {
 		t.Run(name, func(t *testing.T) { test(t, w) })
@@ -68,9 +61,9 @@ func TestOperators(t *testing.T) {
 
 // testPyTorch holds top-operators to the sums that PyTorch saved of the same runs, to the nanosecond and byte.
 func testPyTorch(t *testing.T, w *schema.Warehouse) {
-	for _, run := range traced {
-		ours := query(t, w, "top-operators", queries.Args{"run": run, "top": "0"})
-		theirs := query(t, w, "top-operators", queries.Args{"run": run, "top": "0", "source": "key_averages"})
+	for _, run := range tracedRuns {
+		ours := testkit.Query(t, w, "top-operators", queries.Args{"run": run, "top": "0"})
+		theirs := testkit.Query(t, w, "top-operators", queries.Args{"run": run, "top": "0", "source": "key_averages"})
 		want := byKey(theirs, "operator")
 		overhead := want["Activity Buffer Request"]
 		var taken int64 // by the overhead off operators' self time
@@ -151,12 +144,12 @@ func plainShapes(t *testing.T, text any) string {
 
 // TestOperatorsByShape holds the sums by inputs to PyTorch's. Ours tell types apart too.
 func TestOperatorsByShape(t *testing.T) {
-	w := newWarehouse(t)
-	load(t, w, "train", torchData+"train.trace.json.gz", torchData+"train.key_averages.json.gz", torchData+"train.shapes.key_averages.json.gz")
-	args := queries.Args{"run": "train", "top": "0", "by": "name+shape"}
-	f := query(t, w, "top-operators", args)
+	t.Parallel()
+	w := testkit.Warehouse(t, operatorRuns...)
+	args := queries.Args{"run": "by shapes", "top": "0", "by": "name+shape"}
+	f := testkit.Query(t, w, "top-operators", args)
 	args["source"] = "key_averages"
-	truth := query(t, w, "top-operators", args)
+	truth := testkit.Query(t, w, "top-operators", args)
 	sums := func(f *frame.Frame) map[string][]int64 {
 		out := map[string][]int64{}
 		for _, r := range f.Rows {
@@ -180,10 +173,10 @@ func TestOperatorsByShape(t *testing.T) {
 	if compared < 250 || len(want)-compared > 10 {
 		t.Errorf("%d rows compared of %d", compared, len(want))
 	}
-	if note := strings.Join(truth.Notes, "\n"); !strings.Contains(note, "of 2 tables of sums this counts ../testdata/torch/train.key_averages.json.gz, and by shapes ../testdata/torch/train.shapes.key_averages.json.gz") {
+	if note := folder.ReplaceAllString(strings.Join(truth.Notes, "\n"), ""); !strings.Contains(note, "of 2 tables of sums this counts torch/train.key_averages.json.gz, and by shapes torch/train.shapes.key_averages.json.gz") {
 		t.Errorf("the notes are %q", truth.Notes)
 	}
-	shapes := query(t, w, "operator-shapes", queries.Args{"run": "train", "top": "0"})
+	shapes := testkit.Query(t, w, "operator-shapes", queries.Args{"run": "by shapes", "top": "0"})
 	if len(shapes.Rows) != len(f.Rows) || total(shapes, "calls") != total(f, "calls") || total(shapes, "self_device_ns") != total(f, "self_device_ns") {
 		t.Errorf("operator-shapes has %d rows, top-operators %d", len(shapes.Rows), len(f.Rows))
 	}
@@ -200,23 +193,23 @@ func TestOperatorsByShape(t *testing.T) {
 func testOrder(t *testing.T, w *schema.Warehouse) {
 	for sort, by := range map[string]string{"self_device": "self_device_ns", "total_device": "total_device_ns", "self_cpu": "self_cpu_ns", "total_cpu": "total_cpu_ns",
 		"memory": "device_alloc_bytes", "calls": "calls"} {
-		f := query(t, w, "top-operators", queries.Args{"run": "train", "sort": sort, "top": "7"})
+		f := testkit.Query(t, w, "top-operators", queries.Args{"run": "train", "sort": sort, "top": "7"})
 		if len(f.Rows) != 7 || !slices.IsSortedFunc(f.Rows, func(a, b []any) int { return int(number(f, b, by) - number(f, a, by)) }) {
 			t.Errorf("by %s: %v", sort, column(f, by))
 		}
 	}
-	for _, run := range []string{"graph", "llama", "emit-nvtx"} {
-		whole := query(t, w, "top-operators", queries.Args{"run": run, "top": "0"})
+	for _, run := range []string{"torch-graph", "torch-llama", "emit-nvtx"} {
+		whole := testkit.Query(t, w, "top-operators", queries.Args{"run": run, "top": "0"})
 		for _, c := range []string{"calls", "self_device_ns", "self_cpu_ns", "work_count", "flop_count"} {
 			var parts int64
 			for _, stage := range []string{"prefill", "decode", "(none)"} {
-				parts += total(query(t, w, "top-operators", queries.Args{"run": run, "top": "0", "stage": stage}), c)
+				parts += total(testkit.Query(t, w, "top-operators", queries.Args{"run": run, "top": "0", "stage": stage}), c)
 			}
 			if parts != total(whole, c) || parts == 0 {
 				t.Errorf("%s: the stages have %d %s, the run %d", run, parts, c, total(whole, c))
 			}
 		}
-		if f := query(t, w, "top-operators", queries.Args{"run": run, "operator": "aten::mm, aten::add*"}); len(f.Rows) < 2 ||
+		if f := testkit.Query(t, w, "top-operators", queries.Args{"run": run, "operator": "aten::mm, aten::add*"}); len(f.Rows) < 2 ||
 			slices.ContainsFunc(column(f, "operator"), func(n any) bool { return !regexp.MustCompile(`^aten::(mm$|add)`).MatchString(n.(string)) }) {
 			t.Errorf("%s: %v", run, column(f, "operator"))
 		}
@@ -226,10 +219,7 @@ func testOrder(t *testing.T, w *schema.Warehouse) {
 // TestRanksAreSummed holds that several traces of a run are one whole.
 func TestRanksAreSummed(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	load(t, w, "both", torchData+"train.trace.json.gz", torchData+"train-stack.trace.json.gz")
-	load(t, w, "one", torchData+"train.trace.json.gz")
-	load(t, w, "other", torchData+"train-stack.trace.json.gz")
+	w := testkit.Warehouse(t, operatorRuns...)
 	for _, c := range []struct {
 		query   string
 		columns []string
@@ -242,12 +232,12 @@ func TestRanksAreSummed(t *testing.T) {
 		{"memory", []string{"live_bytes"}, queries.Args{}},
 		{"memory-timeline", []string{"alloc_bytes", "alloc_count"}, queries.Args{}},
 	} {
-		of := func(run string) *frame.Frame {
+		of := func(w *schema.Warehouse, run string) *frame.Frame {
 			args := maps.Clone(c.args)
 			args["run"] = run
-			return query(t, w, c.query, args)
+			return testkit.Query(t, w, c.query, args)
 		}
-		both, one, other := of("both"), of("one"), of("other")
+		both, one, other := of(w, "both"), of(w, "alone"), of(testkit.All(t), "train-stack")
 		for _, x := range c.columns {
 			if got, want := total(both, x), total(one, x)+total(other, x); got != want || got == 0 {
 				t.Errorf("%s: %s of both is %d, not %d", c.query, x, got, want)

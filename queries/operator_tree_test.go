@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/schema"
@@ -16,7 +17,7 @@ import (
 // one gives the only cell of a statement's result.
 func one(t *testing.T, w *schema.Warehouse, stmt string) int64 {
 	t.Helper()
-	f, err := raw(t, w, stmt)
+	f, err := queries.Raw(t.Context(), w, stmt)
 	if err != nil || len(f.Rows) != 1 {
 		t.Fatalf("%s: %v, %v", stmt, f, err)
 	}
@@ -27,12 +28,12 @@ func one(t *testing.T, w *schema.Warehouse, stmt string) int64 {
 // testOperatorKernels holds that each piece of device work has one innermost and one outermost operator or none, and that the work of
 // an operator is what top-operators says.
 func testOperatorKernels(t *testing.T, w *schema.Warehouse) {
-	for _, run := range append(traced, "emit-nvtx") {
+	for _, run := range append(slices.Clone(tracedRuns), "emit-nvtx") {
 		work := one(t, w, fmt.Sprintf("SELECT coalesce(sum(duration_ns), 0)::BIGINT FROM (SELECT run_id, duration_ns FROM kernel UNION ALL SELECT run_id, duration_ns FROM memop) WHERE run_id = _run_id('%s')", run))
-		ops := query(t, w, "top-operators", queries.Args{"run": run, "top": "0"})
+		ops := testkit.Query(t, w, "top-operators", queries.Args{"run": run, "top": "0"})
 		want := byKey(ops, "operator")
 		for by, col := range map[string]string{"self": "self_device_ns", "outermost": "", "total": "total_device_ns"} {
-			f := query(t, w, "operator-kernels", queries.Args{"run": run, "by": by})
+			f := testkit.Query(t, w, "operator-kernels", queries.Args{"run": run, "by": by})
 			got, calls := map[string]int64{}, map[string]int64{}
 			for _, r := range f.Rows {
 				name := r[f.Index("operator")].(string)
@@ -42,7 +43,7 @@ func testOperatorKernels(t *testing.T, w *schema.Warehouse) {
 			if by != "total" && total(f, "total_ns") != work {
 				t.Errorf("%s: by %s %d ns of %d", run, by, total(f, "total_ns"), work)
 			}
-			if (len(f.Rows) == 0) != (run == "cpu") {
+			if (len(f.Rows) == 0) != (run == "torch-cpu") {
 				t.Errorf("%s: by %s %d rows", run, by, len(f.Rows))
 			}
 			for name, row := range want {
@@ -50,32 +51,32 @@ func testOperatorKernels(t *testing.T, w *schema.Warehouse) {
 					t.Errorf("%s: by %s %s has %d ns in %d pieces, of top-operators %v", run, by, name, got[name], calls[name], row)
 				}
 			}
-			if run != "graph" || len(f.Rows) == 0 {
+			if run != "torch-graph" || len(f.Rows) == 0 {
 				continue
 			}
 			var stages int64
 			for _, s := range []string{"prefill", "decode", "(none)"} {
-				stages += total(query(t, w, "operator-kernels", queries.Args{"run": run, "by": by, "stage": s}), "calls")
+				stages += total(testkit.Query(t, w, "operator-kernels", queries.Args{"run": run, "by": by, "stage": s}), "calls")
 			}
 			if stages != total(f, "calls") {
 				t.Errorf("%s: by %s the stages have %d pieces of %d", run, by, stages, total(f, "calls"))
 			}
 		}
 	}
-	f := query(t, w, "operator-kernels", queries.Args{"run": "train", "operator": "aten::scaled_dot_product_attention"})
+	f := testkit.Query(t, w, "operator-kernels", queries.Args{"run": "train", "operator": "aten::scaled_dot_product_attention"})
 	if len(f.Rows) != 1 || !strings.HasPrefix(f.Rows[0][1].(string), "fmha_cutlassF_f32_aligned_64x64_rf_sm80(") || number(f, f.Rows[0], "calls") != 4 {
 		t.Errorf("attention ends up in %v", f.Rows)
 	}
-	if f := query(t, w, "operator-kernels", queries.Args{"run": "train", "top": "1"}); len(f.Rows) == 0 || len(byKey(f, "operator")) != len(f.Rows) {
+	if f := testkit.Query(t, w, "operator-kernels", queries.Args{"run": "train", "top": "1"}); len(f.Rows) == 0 || len(byKey(f, "operator")) != len(f.Rows) {
 		t.Errorf("one kernel each: %d rows of %d operators", len(f.Rows), len(byKey(f, "operator")))
 	}
 }
 
 // testTree holds that the levels of the tree add up, and that its first level is the outermost operators.
 func testTree(t *testing.T, w *schema.Warehouse) {
-	for _, run := range append(traced, "emit-nvtx") {
+	for _, run := range append(slices.Clone(tracedRuns), "emit-nvtx") {
 		all := queries.Args{"run": run, "depth": "0", "min_ratio": "0"}
-		f := query(t, w, "operator-tree", all)
+		f := testkit.Query(t, w, "operator-tree", all)
 		if got, want := total(f, "calls"), one(t, w, fmt.Sprintf("SELECT count(*) FROM op WHERE run_id = _run_id('%s')", run)); got != want {
 			t.Errorf("%s: %d calls of %d", run, got, want)
 		}
@@ -91,32 +92,32 @@ func testTree(t *testing.T, w *schema.Warehouse) {
 				t.Errorf("%s: %s of the first level is %d, of the outermost operators %d", run, col, top, want)
 			}
 		}
-		some := query(t, w, "operator-tree", queries.Args{"run": run, "depth": "2", "min_ratio": "0.02"})
+		some := testkit.Query(t, w, "operator-tree", queries.Args{"run": run, "depth": "2", "min_ratio": "0.02"})
 		if len(some.Rows) == 0 || len(some.Rows) >= len(f.Rows) || slices.ContainsFunc(column(some, "depth"), func(d any) bool { return d.(int64) > 2 }) ||
 			slices.ContainsFunc(column(some, "share_ratio"), func(x any) bool { return x.(float64) < 0.02 }) {
 			t.Errorf("%s: two levels: %v", run, some.Rows)
 		}
-		if run != "graph" && run != "llama" {
+		if run != "torch-graph" && run != "torch-llama" {
 			continue
 		}
 		var stages int64
 		for _, s := range []string{"prefill", "decode", "(none)"} {
 			all["stage"] = s
-			stages += total(query(t, w, "operator-tree", all), "calls")
+			stages += total(testkit.Query(t, w, "operator-tree", all), "calls")
 		}
 		if stages != total(f, "calls") {
 			t.Errorf("%s: the stages have %d calls of %d", run, stages, total(f, "calls"))
 		}
 	}
-	ops := query(t, w, "top-operators", queries.Args{"run": "train", "operator": "aten::linear"})
-	f := query(t, w, "operator-tree", queries.Args{"run": "train", "root": "aten::linear"})
+	ops := testkit.Query(t, w, "top-operators", queries.Args{"run": "train", "operator": "aten::linear"})
+	f := testkit.Query(t, w, "operator-tree", queries.Args{"run": "train", "root": "aten::linear"})
 	if len(f.Rows) < 4 || f.Rows[0][f.Index("operator")] != "aten::linear" || number(f, f.Rows[0], "calls") != number(ops, ops.Rows[0], "calls") ||
 		number(f, f.Rows[0], "total_device_ns") != number(ops, ops.Rows[0], "total_device_ns") ||
 		f.Rows[0][f.Index("share_ratio")] != float64(number(f, f.Rows[0], "total_device_ns"))/float64(one(t, w, "SELECT (SELECT sum(duration_ns) FROM kernels WHERE run = 'train')::BIGINT + (SELECT sum(duration_ns) FROM memops WHERE run = 'train')::BIGINT")) {
 		t.Errorf("the tree of aten::linear is %v, in top-operators %v", f.Rows, ops.Rows)
 	}
 	// Roots inside other operators give one tree: mm is called by several.
-	if f := query(t, w, "operator-tree", queries.Args{"run": "train", "root": "aten::mm"}); len(f.Rows) != 1 || number(f, f.Rows[0], "calls") != 40 {
+	if f := testkit.Query(t, w, "operator-tree", queries.Args{"run": "train", "root": "aten::mm"}); len(f.Rows) != 1 || number(f, f.Rows[0], "calls") != 40 {
 		t.Errorf("the tree of aten::mm is %v", f.Rows)
 	}
 }
@@ -156,7 +157,7 @@ func checkTree(t *testing.T, run string, f *frame.Frame) {
 // whole, and other keys give the same sums.
 func testModules(t *testing.T, w *schema.Warehouse) {
 	for _, run := range []string{"train-stack", "llama-stack"} {
-		f := query(t, w, "module-times", queries.Args{"run": run})
+		f := testkit.Query(t, w, "module-times", queries.Args{"run": run})
 		rows := byKey(f, "module")
 		if len(rows) < 10 {
 			t.Fatalf("%s: %v", run, column(f, "module"))
@@ -179,19 +180,19 @@ func testModules(t *testing.T, w *schema.Warehouse) {
 			}
 		}
 		for _, by := range []string{"path", "name", "class"} {
-			g := query(t, w, "module-times", queries.Args{"run": run, "by": by})
+			g := testkit.Query(t, w, "module-times", queries.Args{"run": run, "by": by})
 			if total(g, "self_device_ns") != device || total(g, "self_cpu_ns") != cpu || total(g, "calls") != total(f, "calls") || total(g, "backward_device_ns") != total(f, "backward_device_ns") || device == 0 {
 				t.Errorf("%s: by %s %d ns of device and %d ns of CPU time in %d calls; the outermost have %d and %d", run, by, total(g, "self_device_ns"), total(g, "self_cpu_ns"), total(g, "calls"), device, cpu)
 			}
 		}
-		if g := query(t, w, "module-times", queries.Args{"run": run, "depth": "1"}); total(g, "total_device_ns") != device || slices.ContainsFunc(column(g, "module"), func(n any) bool { return strings.Contains(n.(string), ">") }) {
+		if g := testkit.Query(t, w, "module-times", queries.Args{"run": run, "depth": "1"}); total(g, "total_device_ns") != device || slices.ContainsFunc(column(g, "module"), func(n any) bool { return strings.Contains(n.(string), ">") }) {
 			t.Errorf("%s: the outermost modules are %v", run, g.Rows)
 		}
 	}
 	// The backward of each operator that a module called is that module's.
-	f := query(t, w, "module-times", queries.Args{"run": "train-stack", "by": "class"})
+	f := testkit.Query(t, w, "module-times", queries.Args{"run": "train-stack", "by": "class"})
 	classes := byKey(f, "module")
-	back := query(t, w, "top-operators", queries.Args{"run": "train-stack", "operator": "ConvolutionBackward0"})
+	back := testkit.Query(t, w, "top-operators", queries.Args{"run": "train-stack", "operator": "ConvolutionBackward0"})
 	if got, want := number(f, classes["Conv2d"], "backward_device_ns"), total(back, "total_device_ns"); got != want || got == 0 {
 		t.Errorf("the backward of Conv2d has %d ns, not %d", got, want)
 	}
@@ -199,8 +200,9 @@ func testModules(t *testing.T, w *schema.Warehouse) {
 		t.Errorf("%d calls of Linear", calls)
 	}
 	// A module inside one of its own class is not added again.
-	exec(t, w, "UPDATE python_stack SET module_path = replace(module_path, 'Sequential_', 'Block_1') WHERE run_id = _run_id('train-stack')")
-	g := query(t, w, "module-times", queries.Args{"run": "train-stack", "by": "class"})
+	nested := testkit.Warehouse(t, testkit.Run{Name: "train-stack", Files: []string{"torch/train-stack.trace.json.gz", "torch/train-stack.key_averages.json.gz"}, Facts: []string{"module_sum"},
+		SQL: "UPDATE python_stack SET module_path = replace(module_path, 'Sequential_', 'Block_1') WHERE run_id = $run"})
+	g := testkit.Query(t, nested, "module-times", queries.Args{"run": "train-stack", "by": "class"})
 	if now := byKey(g, "module")["Block"]; number(g, now, "total_device_ns") != number(f, classes["Block"], "total_device_ns") || number(g, now, "calls") != number(f, classes["Block"], "calls")+number(f, classes["Sequential"], "calls") ||
 		number(g, now, "self_cpu_ns") != number(f, classes["Block"], "self_cpu_ns")+number(f, classes["Sequential"], "self_cpu_ns") {
 		t.Errorf("nested in its own class: %v, before %v", now, classes["Block"])
@@ -209,12 +211,12 @@ func testModules(t *testing.T, w *schema.Warehouse) {
 
 // testStacks holds that the functions of operators are a partition of the operators' self times.
 func testStacks(t *testing.T, w *schema.Warehouse) {
-	for _, run := range append(traced, "emit-nvtx") {
-		ops := query(t, w, "top-operators", queries.Args{"run": run, "top": "0"})
+	for _, run := range append(slices.Clone(tracedRuns), "emit-nvtx") {
+		ops := testkit.Query(t, w, "top-operators", queries.Args{"run": run, "top": "0"})
 		ops.Rows = slices.DeleteFunc(ops.Rows, func(r []any) bool { return strings.HasPrefix(r[ops.Index("operator")].(string), "(") }) // what ran outside them
 		for _, args := range []queries.Args{{}, {"by": "function"}, {"frames": "1", "with_torch": "true"}} {
 			args["run"], args["top"] = run, "0"
-			f := query(t, w, "operator-stacks", args)
+			f := testkit.Query(t, w, "operator-stacks", args)
 			for _, c := range []string{"calls", "self_device_ns", "self_cpu_ns"} {
 				if total(f, c) != total(ops, c) {
 					t.Errorf("%s: %v: %s is %d, of the operators %d", run, args, c, total(f, c), total(ops, c))
@@ -222,11 +224,11 @@ func testStacks(t *testing.T, w *schema.Warehouse) {
 			}
 		}
 	}
-	f := query(t, w, "operator-stacks", queries.Args{"run": "train-stack", "operator": "aten::cudnn_convolution", "frames": "2"})
+	f := testkit.Query(t, w, "operator-stacks", queries.Args{"run": "train-stack", "operator": "aten::cudnn_convolution", "frames": "2"})
 	if len(f.Rows) != 1 || f.Rows[0][f.Index("functions")] != "nn.Module: Conv2d_0 < torch_more.py(32): forward" {
 		t.Errorf("the convolution is called in %v", f.Rows)
 	}
-	f = query(t, w, "operator-stacks", queries.Args{"run": "train-stack", "operator": "aten::cudnn_convolution", "frames": "2", "with_torch": "true"})
+	f = testkit.Query(t, w, "operator-stacks", queries.Args{"run": "train-stack", "operator": "aten::cudnn_convolution", "frames": "2", "with_torch": "true"})
 	if len(f.Rows) != 1 || !strings.HasPrefix(f.Rows[0][f.Index("functions")].(string), "<built-in method conv2d") {
 		t.Errorf("the convolution is called in %v", f.Rows)
 	}
@@ -261,20 +263,19 @@ func stepTrace(t *testing.T, names []string, lengths []int) string {
 // counted by name.
 func TestNodesOfSteps(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
 	repeat := func(name string, n int) (out []string) {
 		for i := range n {
 			out = append(out, fmt.Sprint(name, i))
 		}
 		return out
 	}
-	load(t, w, "cold", stepTrace(t, repeat("ProfilerStep#", 8), []int{2000, 200, 200, 200, 200, 200, 200, 200}))
-	load(t, w, "kinds", stepTrace(t, append(repeat("train_step_", 6), repeat("eval_step_", 3)...), slices.Repeat([]int{200}, 9)))
+	w := testkit.Warehouse(t, testkit.Run{Name: "cold", Files: []string{stepTrace(t, repeat("ProfilerStep#", 8), []int{2000, 200, 200, 200, 200, 200, 200, 200})}},
+		testkit.Run{Name: "kinds", Files: []string{stepTrace(t, append(repeat("train_step_", 6), repeat("eval_step_", 3)...), slices.Repeat([]int{200}, 9))}})
 	for run, want := range map[string][]string{
 		"cold":  {"step|ProfilerStep##|false|28|7", "step|ProfilerStep##|true|4|7"},
 		"kinds": {"step|eval_step_#|false|12|3", "step|train_step_#|false|24|6"},
 	} {
-		got := shownCells(query(t, w, "operator-nodes", queries.Args{"run": run}), "unit", "step", "is_warmup", "work_count", "unit_count")
+		got := shownCells(testkit.Query(t, w, "operator-nodes", queries.Args{"run": run}), "unit", "step", "is_warmup", "work_count", "unit_count")
 		slices.Sort(got)
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", run, got, want)

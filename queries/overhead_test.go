@@ -3,21 +3,23 @@ package queries_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"prof/ingest"
-	ingestload "prof/ingest/load"
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/schema"
 	"prof/schema/rundir"
 )
+
+// passFacts are what is known of passes and what stages read.
+var passFacts = []string{"stage_pass", "stage_share", "pass_alone", "stage_overhead", "caveat", "caveat_overhead", "caveat_pass", "caveat_workload"}
 
 // timed is one execution of a stage as the helper writes it.
 type timed struct {
@@ -89,7 +91,7 @@ func timedFolder(t *testing.T, ranges []timed, pid int, of func(recording string
 // llamaRanges are the passes of the stages in the timeline of captured.
 func llamaRanges(t *testing.T, w *schema.Warehouse, run string) (ranges []timed, pid int) {
 	t.Helper()
-	f := query(t, w, "passes", queries.Args{"run": run})
+	f := testkit.Query(t, w, "passes", queries.Args{"run": run})
 	for _, r := range f.Rows {
 		if r[f.Index("repeat")] != int64(1) {
 			continue
@@ -119,9 +121,7 @@ func rowOf(t *testing.T, f *frame.Frame, columns string, values ...any) []any {
 // TestStageOverhead holds what is made of the helper's times: which executions are compared, by which clock, and when nothing is said.
 func TestStageOverhead(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	captured(t, w)
-	ranges, pid := llamaRanges(t, w, "repeats")
+	ranges, pid := llamaRanges(t, testkit.Warehouse(t, testkit.Run{Name: "repeats", Files: []string{capturedFolder(t)}, Facts: passFacts}), "repeats")
 	slower := func(recording string, nth int, r timed) *timed { // 500 us from the opening of the range to the first kernel
 		r.gpu += 500_000
 		if strings.HasPrefix(recording, "baseline") {
@@ -132,7 +132,7 @@ func TestStageOverhead(t *testing.T) {
 		}
 		return &r
 	}
-	for name, c := range map[string]struct {
+	cases := map[string]struct {
 		of            func(recording string, nth int, r timed) *timed
 		clock, reason any
 		ratio         float64
@@ -178,14 +178,15 @@ func TestStageOverhead(t *testing.T) {
 			e.path = "other > " + r.path
 			return e
 		}, reason: "window"},
-	} {
-		w := newWarehouse(t)
-		dir := timedFolder(t, ranges, pid, c.of)
-		if _, err := ingest.Run(t.Context(), w, []string{dir}, ingest.Options{Now: time.Now(), Load: ingestload.Options{Threads: 2}}); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		f := query(t, w, "overhead", queries.Args{"run": "repeats"})
-		stages, mfu := query(t, w, "stages", queries.Args{"run": "repeats"}), query(t, w, "mfu", queries.Args{"run": "repeats"})
+	}
+	var runs []testkit.Run
+	for _, name := range slices.Sorted(maps.Keys(cases)) {
+		runs = append(runs, testkit.Run{Name: name, Files: []string{timedFolder(t, ranges, pid, cases[name].of)}, Facts: slices.Concat(passFacts, []string{"pass_cost", "kernel_precision", "model_size"})})
+	}
+	w := testkit.Warehouse(t, runs...)
+	for name, c := range cases {
+		f := testkit.Query(t, w, "overhead", queries.Args{"run": name})
+		stages, mfu := testkit.Query(t, w, "stages", queries.Args{"run": name}), testkit.Query(t, w, "mfu", queries.Args{"run": name})
 		for _, stage := range []string{"prefill", "decode"} {
 			r := rowOf(t, f, "mode stage", "deep", stage)
 			ratio, known := r[f.Index("overhead_ratio")].(float64)

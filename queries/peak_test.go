@@ -5,12 +5,17 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"prof/internal/testkit"
 )
+
+// prefillRun has launches of a device that the table of peaks knows.
+var prefillRun = testkit.Run{Name: "r", Files: []string{"ncu/kernels-prefill.ncu-rep.gz"}, Facts: []string{"ncu_measure"}}
 
 // TestPeaks holds the figures of a known device, of the table and of the capture.
 func TestPeaks(t *testing.T) {
-	w := newWarehouse(t)
-	load(t, w, "r", "../testdata/ncu/kernels-prefill.ncu-rep.gz")
+	t.Parallel()
+	w := testkit.Copy(t, prefillRun)
 	got := named(t, w, "peaks", nil, "resource", "accumulate")
 	// An H200 has 132 SMs of up to 1.98 GHz, and 4096 dense operations of BF16 in a cycle of each.
 	bf16 := got["tensor_bf16 fp32"]
@@ -39,18 +44,18 @@ func TestPeaks(t *testing.T) {
 
 // TestPeaksOfOnesOwn holds that rows of one's own count before built-in ones, and which of them utilisation takes.
 func TestPeaksOfOnesOwn(t *testing.T) {
-	w := newWarehouse(t)
-	load(t, w, "r", "../testdata/ncu/kernels-prefill.ncu-rep.gz", "../testdata/nsys/kernels/kernels.sqlite.gz")
+	t.Parallel()
+	w := testkit.Copy(t, testkit.Run{Name: "r", Files: []string{"ncu/kernels-prefill.ncu-rep.gz", "nsys/kernels/kernels.sqlite.gz"}})
 	peak := func() any {
 		return byFirst(t, w, `SELECT 'peak', peak_flop_per_s FROM _peak(_run_id('r'), compute := 'bf16')`)["peak"][1]
 	}
-	exec(t, w, `INSERT INTO device_peak VALUES ('user', 'NVIDIA H200', 'sparse_bf16', 'fp32', 1979e12, NULL, 'with sparsity', 'mine', DATE '2026-11-21')`)
+	testkit.Exec(t, w, `INSERT INTO device_peak VALUES ('user', 'NVIDIA H200', 'sparse_bf16', 'fp32', 1979e12, NULL, 'with sparsity', 'mine', DATE '2026-11-21')`)
 	got := named(t, w, "peaks", nil, "resource", "accumulate")
 	same(t, "the figure with sparsity", got["sparse_bf16 fp32"]["peak_flop_per_s"], 1979e12, 0)
 	same(t, "the peak in use beside it", peak(), h200, 0)
-	exec(t, w, `INSERT INTO device_peak VALUES ('user', 'NVIDIA H200', 'tensor_bf16', 'fp32', 8e14, NULL, 'capped', 'mine', DATE '2020-01-01')`)
-	exec(t, w, `INSERT INTO sm_rate VALUES ('user', '9.0', '', 'tensor_bf16', 'fp32', 1000, 'mine')`)
-	exec(t, w, `INSERT INTO sm_rate VALUES ('user', '9.0', '', 'tensor_tf32', 'fp32', 1, 'mine'), ('user', '9.0', 'NVIDIA H200', 'tensor_tf32', 'fp32', 2, 'of the very device')`)
+	testkit.Exec(t, w, `INSERT INTO device_peak VALUES ('user', 'NVIDIA H200', 'tensor_bf16', 'fp32', 8e14, NULL, 'capped', 'mine', DATE '2020-01-01')`)
+	testkit.Exec(t, w, `INSERT INTO sm_rate VALUES ('user', '9.0', '', 'tensor_bf16', 'fp32', 1000, 'mine')`)
+	testkit.Exec(t, w, `INSERT INTO sm_rate VALUES ('user', '9.0', '', 'tensor_tf32', 'fp32', 1, 'mine'), ('user', '9.0', 'NVIDIA H200', 'tensor_tf32', 'fp32', 2, 'of the very device')`)
 	got = named(t, w, "peaks", nil, "resource", "accumulate")
 	if row := got["tensor_tf32 fp32"]; row["sm_cycle_flop"] != 2. {
 		t.Errorf("the rate of the very device: %v", row)
@@ -61,9 +66,9 @@ func TestPeaksOfOnesOwn(t *testing.T) {
 	}
 	same(t, "the peak in use", peak(), 8e14, 0)
 	// Another name of the device has its figures, but for those of its own.
-	exec(t, w, `UPDATE device SET name = 'NVIDIA H900'`)
-	exec(t, w, `INSERT INTO device_alias VALUES ('user', 'NVIDIA H900', 'NVIDIA H200', 'the same')`)
-	exec(t, w, `INSERT INTO device_peak VALUES ('user', 'NVIDIA H900', 'dram', '', NULL, 5e12, 'overclocked', 'mine', DATE '2026-11-21')`)
+	testkit.Exec(t, w, `UPDATE device SET name = 'NVIDIA H900'`)
+	testkit.Exec(t, w, `INSERT INTO device_alias VALUES ('user', 'NVIDIA H900', 'NVIDIA H200', 'the same')`)
+	testkit.Exec(t, w, `INSERT INTO device_peak VALUES ('user', 'NVIDIA H900', 'dram', '', NULL, 5e12, 'overclocked', 'mine', DATE '2026-11-21')`)
 	got = named(t, w, "peaks", nil, "resource", "accumulate")
 	if row := got["tensor_bf16 fp32"]; row["device"] != "NVIDIA H900" || row["table_device"] != "NVIDIA H200" || row["peak_flop_per_s"] != 8e14 || row["doc"] != "capped; the same" || row["sm_cycle_flop"] != 1000. {
 		t.Errorf("by the alias: %v", row)
@@ -78,9 +83,9 @@ func TestPeaksOfOnesOwn(t *testing.T) {
 
 // TestUnknownDevice holds that a device which the table does not have gets no peak, and a hint whose statement gives it one.
 func TestUnknownDevice(t *testing.T) {
-	w := newWarehouse(t)
-	load(t, w, "r", "../testdata/ncu/kernels-prefill.ncu-rep.gz")
-	exec(t, w, `UPDATE device SET name = 'NVIDIA H20O'`)
+	t.Parallel()
+	w := testkit.Copy(t, prefillRun)
+	testkit.Exec(t, w, `UPDATE device SET name = 'NVIDIA H20O'`)
 	got := named(t, w, "peaks", nil, "resource", "accumulate")
 	for key, row := range got {
 		if row["peak_flop_per_s"] != nil || row["peak_bytes_per_s"] != nil || row["table_device"] != nil || row["reference"] != nil || row["difference_ratio"] != nil {
@@ -101,8 +106,8 @@ func TestUnknownDevice(t *testing.T) {
 		t.Fatalf("%d statements in %q", len(statements), notes[0])
 	}
 	for _, s := range statements {
-		exec(t, w, `DELETE FROM device_peak WHERE origin = 'user'`)
-		exec(t, w, strings.NewReplacer("FLOP_PER_S", "1e15", "ITS NAME", "NVIDIA H200").Replace(s))
+		testkit.Exec(t, w, `DELETE FROM device_peak WHERE origin = 'user'`)
+		testkit.Exec(t, w, strings.NewReplacer("FLOP_PER_S", "1e15", "ITS NAME", "NVIDIA H200").Replace(s))
 		row := named(t, w, "peaks", nil, "resource", "accumulate")["tensor_bf16 fp32"]
 		if v, _ := row["peak_flop_per_s"].(float64); math.Abs(v-1e15) > 0.011e15 {
 			t.Errorf("after %s: %v", s, row)
@@ -111,8 +116,8 @@ func TestUnknownDevice(t *testing.T) {
 			t.Errorf("after %s: %q", s, notes)
 		}
 	}
-	exec(t, w, `DELETE FROM device_alias WHERE origin = 'user'`)
-	exec(t, w, `UPDATE device SET name = NULL, compute_capability = NULL, memory_bytes_per_s = NULL`)
+	testkit.Exec(t, w, `DELETE FROM device_alias WHERE origin = 'user'`)
+	testkit.Exec(t, w, `UPDATE device SET name = NULL, compute_capability = NULL, memory_bytes_per_s = NULL`)
 	f := queryOf(t, w, "peaks", nil)
 	if len(f.Rows) != 1 || f.Rows[0][f.Index("device")] != "(unknown)" || f.Rows[0][f.Index("resource")] != nil || f.Rows[0][f.Index("computed_flop_per_s")] != nil {
 		t.Errorf("without a name: %v", f.Rows)
@@ -124,9 +129,9 @@ func TestUnknownDevice(t *testing.T) {
 
 // TestSeveralDevices holds that GPUs of one name that differ are not computed from one of them.
 func TestSeveralDevices(t *testing.T) {
-	w := newWarehouse(t)
-	load(t, w, "r", "../testdata/ncu/kernels-prefill.ncu-rep.gz")
-	exec(t, w, `INSERT INTO device SELECT * REPLACE (1 AS device_id, 60 AS sm_count) FROM device`)
+	t.Parallel()
+	w := testkit.Copy(t, prefillRun)
+	testkit.Exec(t, w, `INSERT INTO device SELECT * REPLACE (1 AS device_id, 60 AS sm_count) FROM device`)
 	row := named(t, w, "peaks", nil, "resource", "accumulate")["tensor_bf16 fp32"]
 	if row["sm_count"] != nil || row["computed_flop_per_s"] != nil || row["peak_flop_per_s"] == nil || row["clock_hz"] == nil {
 		t.Errorf("%v", row)

@@ -10,19 +10,20 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/schema"
 )
 
 // peerTraces are the traces that testdata/peers has figures of, by the names there.
 var peerTraces = map[string]string{
-	"train":       torchData + "train.trace.json.gz",
-	"llama":       torchData + "llama.trace.json.gz",
-	"graph":       torchData + "graph.trace.json.gz",
-	"rank0":       "../testdata/ranks/rank0.trace.json.gz",
-	"rank1":       "../testdata/ranks/rank1.trace.json.gz",
-	"event-sync":  "../testdata/peers/event-sync.trace.json.gz",
-	"vllm-decode": "../testdata/engine/vllm-decode.trace.json.gz",
+	"train":       "torch/train.trace.json.gz",
+	"llama":       "torch/llama.trace.json.gz",
+	"graph":       "torch/graph.trace.json.gz",
+	"rank0":       "ranks/rank0.trace.json.gz",
+	"rank1":       "ranks/rank1.trace.json.gz",
+	"event-sync":  "peers/event-sync.trace.json.gz",
+	"vllm-decode": "engine/vllm-decode.trace.json.gz",
 	"nccl":        "../../shared/captures/others/hta_nccl.trace.json.gz",
 	"ns":          "../../shared/captures/others/hta_ns_resolution_rank0.trace.json.gz",
 }
@@ -130,8 +131,7 @@ func TestHTA(t *testing.T) {
 	for name, h := range all {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWarehouse(t)
-			load(t, w, "r", shared(t, peerTraces[name]))
+			w := oneRun(t, peerTraces[name])
 			testHTATime(t, w, name, h)
 			testHTAKernels(t, w, h)
 			testHTALaunches(t, w, h)
@@ -328,8 +328,7 @@ func TestTraceLens(t *testing.T) {
 	for name, l := range all.Traces {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWarehouse(t)
-			load(t, w, "r", shared(t, peerTraces[name]))
+			w := oneRun(t, peerTraces[name])
 			p := partsOf(t, w)
 			const slack = 100
 			near(t, "span", p.span, l.Time["total_ns"], slack)
@@ -357,9 +356,7 @@ func TestTraceLens(t *testing.T) {
 	}
 	t.Run("ranks", func(t *testing.T) {
 		t.Parallel()
-		w := newWarehouse(t)
-		load(t, w, "r", peerTraces["rank0"], peerTraces["rank1"])
-		f := queryOf(t, w, "rank-skew", queries.Args{"top": "0"})
+		f := testkit.Query(t, testkit.All(t), "rank-skew", queries.Args{"run": "ranks", "top": "0"})
 		for _, c := range all.Ranks {
 			i := slices.IndexFunc(f.Rows, func(r []any) bool {
 				d := number(f, r, "skew_ns") - c.SkewNs

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/render/perfetto"
@@ -20,7 +21,7 @@ import (
 // traceOf writes a run as a trace and reads it as Perfetto does.
 func traceOf(t *testing.T, w *schema.Warehouse, o perfetto.Options, args queries.Args) (*perfettotest.Trace, perfetto.Sum) {
 	t.Helper()
-	a := asker(t, w)
+	a := queries.NewAsker(w)
 	ask := func(name string) *frame.Frame {
 		f, err := a.Ask(t.Context(), name, args)
 		if err != nil {
@@ -75,15 +76,9 @@ func (c *countAndSum) add(s *perfettotest.Slice) {
 // TestPerfetto writes every run with a timeline: what is on each track adds up to what the queries say, to the nanosecond.
 func TestPerfetto(t *testing.T) {
 	t.Parallel()
-	w := everything(t)
-	load(t, w, "ranks", ranked...)
-	load(t, w, "captured", "../testdata/capture/llama/sdpa-1")
-	load(t, w, "rocprof", "../testdata/foreign/rocprofv3.json.gz")
-	load(t, w, "xla", "../testdata/foreign/jax.xplane.pb.gz")
-	load(t, w, "emit-nvtx", "../testdata/nsys/emit-nvtx/emit-nvtx.sqlite.gz")
+	w := testkit.All(t)
 	withKernels, withFlows := 0, 0
-	for _, name := range rows(t, w, `SELECT r.name FROM run r WHERE r.run_id IN (SELECT t.run_id FROM timeline t) ORDER BY r.name`) {
-		name = strings.Trim(name, "[]")
+	for _, name := range append(slices.Clone(timelines), "ranks", "sdpa-1", "foreign-rocprof", "foreign-jax", "emit-nvtx") {
 		t.Run(name, func(t *testing.T) {
 			run, err := w.Resolve(t.Context(), name)
 			if err != nil {
@@ -98,7 +93,7 @@ func TestPerfetto(t *testing.T) {
 			switch name {
 			case "ranks":
 				testTraceClocks(t, w, got)
-			case "captured":
+			case "sdpa-1":
 				testTraceSamples(t, got, sum)
 				part, sumOfPart := traceOf(t, w, perfetto.Options{Stage: "decode", Pass: new(int64(3))}, queries.Args{"run": run.ID, "top": "0", "stage": "decode"})
 				testTraceFindings(t, w, run.ID, part, "stage = 'decode'", "27 passes of 3 recordings")
@@ -157,7 +152,7 @@ func testTraceWork(t *testing.T, w *schema.Warehouse, run string, got *perfettot
 			t.Errorf("%s lies within other work on %s", s.Name, got.Path(s.Track))
 		}
 	}
-	a := asker(t, w)
+	a := queries.NewAsker(w)
 	want := func(query, name string, of map[string]countAndSum) {
 		args := queries.Args{"run": run}
 		if query == "top-kernels" {
@@ -234,12 +229,8 @@ func testTraceClocks(t *testing.T, w *schema.Warehouse, got *perfettotest.Trace)
 // TestEach says what cannot be read so, and ends where it should.
 func TestEach(t *testing.T) {
 	t.Parallel()
-	w := everything(t)
-	run, err := w.Resolve(t.Context(), "nccl2")
-	if err != nil {
-		t.Fatal(err)
-	}
-	args := queries.Args{"run": run.ID}
+	w := testkit.All(t)
+	args := queries.Args{"run": testkit.RunID("nccl2")}
 	all, some, enough := 0, 0, errors.New("enough")
 	count := func(*frame.Cells) error { all++; return nil }
 	if err := queries.Each(t.Context(), w, "_trace-nothing", args, count); !errors.Is(err, queries.ErrUnknownQuery) {
@@ -321,11 +312,7 @@ func testTraceCalls(t *testing.T, w *schema.Warehouse, run string, got *perfetto
 // TestPerfettoCuts writes parts of a run: a stage and its passes, a GPU, a window of time. What a cut shows, it shows whole.
 func TestPerfettoCuts(t *testing.T) {
 	t.Parallel()
-	w := everything(t)
-	run, err := w.Resolve(t.Context(), "nccl2")
-	if err != nil {
-		t.Fatal(err)
-	}
+	w, run := testkit.All(t), testkit.RunID("nccl2")
 	kernels := func(got *perfettotest.Trace) (c countAndSum) {
 		for _, s := range got.Slices {
 			if s.Category == "kernel" {
@@ -342,7 +329,7 @@ func TestPerfettoCuts(t *testing.T) {
 		}
 	}
 	args := func(more ...string) queries.Args {
-		a := queries.Args{"run": run.ID, "top": "0"}
+		a := queries.Args{"run": run, "top": "0"}
 		for i := 0; i < len(more); i += 2 {
 			a[more[i]] = more[i+1]
 		}
@@ -387,8 +374,9 @@ func TestPerfettoCuts(t *testing.T) {
 		}
 	}
 	// GPU metrics, which no capture here has: of a GPU and of none that is known, stored in no order.
-	exec(t, w, `INSERT INTO gpu_metric_name SELECT run_id, 1, 0, 7, 1, 'SMs Active', 'ratio' FROM run WHERE name = 'nccl2' UNION ALL SELECT run_id, 1, NULL, 8, 1, 'Other', 'raw' FROM run WHERE name = 'nccl2'`)
-	exec(t, w, `INSERT INTO gpu_metric SELECT r.run_id, 1, 7 + i % 2, 1, 8000000000 + (i * 7919) % 10000 * 1000, i FROM run r, range(10000) x(i) WHERE r.name = 'nccl2'`)
+	w = testkit.Copy(t, testkit.Named(t, "nccl2")...)
+	testkit.Exec(t, w, `INSERT INTO gpu_metric_name SELECT run_id, 1, 0, 7, 1, 'SMs Active', 'ratio' FROM run UNION ALL SELECT run_id, 1, NULL, 8, 1, 'Other', 'raw' FROM run`)
+	testkit.Exec(t, w, `INSERT INTO gpu_metric SELECT r.run_id, 1, 7 + i % 2, 1, 8000000000 + (i * 7919) % 10000 * 1000, i FROM run r, range(10000) x(i)`)
 	sampled, sum := traceOf(t, w, perfetto.Options{Part: 1000}, args())
 	if sum.Samples != 10000 || len(sampled.Samples) != 2 {
 		t.Errorf("%d samples of %d metrics", sum.Samples, len(sampled.Samples))

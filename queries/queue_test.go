@@ -5,16 +5,16 @@ import (
 	"math"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 )
 
 // TestStreamQueues holds the area under each queue's length against the time that its work waited, and its lengths against a count by hand.
 func TestStreamQueues(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	for run, path := range map[string]string{"kernels": "nsys/kernels/kernels.sqlite.gz", "nccl2": "nsys/nccl2/nccl2.sqlite.gz", "engine": "engine/engine.trace.json.gz", "node": "engine/engine-node.sqlite.gz", "whole": "engine/engine-graph.sqlite.gz"} {
-		load(t, w, run, "../testdata/"+path)
-		f := query(t, w, "stream-queues", queries.Args{"run": run})
+	w := testkit.All(t)
+	for _, run := range []string{"kernels", "nccl2", "engine-trace", "engine-node", "engine-graph"} {
+		f := testkit.Query(t, w, "stream-queues", queries.Args{"run": run})
 		if len(f.Rows) == 0 {
 			t.Errorf("%s has no streams", run)
 		}
@@ -43,7 +43,7 @@ func TestStreamQueues(t *testing.T) {
 				t.Errorf("%s, stream %v: %.0f ns of waiting, want %d; at most %d queued, want %d", run, r[f.Index("stream")], got, area, number(f, r, "max_count"), most)
 			}
 		}
-		few := query(t, w, "stream-queues", queries.Args{"run": run, "full_count": "1"})
+		few := testkit.Query(t, w, "stream-queues", queries.Args{"run": run, "full_count": "1"})
 		for _, r := range few.Rows {
 			if full, empty, all := number(few, r, "full_ns"), number(few, r, "empty_ns"), number(few, r, "time_ns"); full+empty != all {
 				t.Errorf("%s: %d ns with and %d without work queued are not %d", run, full, empty, all)
@@ -55,9 +55,8 @@ func TestStreamQueues(t *testing.T) {
 // TestCopySizes holds the classes of copies against the sums of memops.
 func TestCopySizes(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	for run, path := range map[string]string{"variants": "nsys/variants-node/variants-node.sqlite.gz", "engine": "engine/engine.trace.json.gz", "llama": "nsys/llama-graph-node/llama-graph-node.sqlite.gz"} {
-		load(t, w, run, "../testdata/"+path)
+	w := testkit.All(t)
+	for _, run := range []string{"variants-node", "engine-trace", "llama-graph-node"} {
 		const sums = `SELECT operation, sum(calls)::BIGINT, sum(total_ns)::BIGINT, sum(total_bytes)::BIGINT FROM %s('%s') GROUP BY operation ORDER BY operation`
 		got, want := rowsOf(t, w, sums, "copy_sizes", run), rowsOf(t, w, sums, "memops", run)
 		if len(want) == 0 || fmt.Sprint(got) != fmt.Sprint(want) {
@@ -79,9 +78,7 @@ func TestCopySizes(t *testing.T) {
 // TestCollectiveSizes holds the sums of message sizes against collectives, and their waits against rank-skew.
 func TestCollectiveSizes(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	load(t, w, "ranks", "../testdata/ranks/rank0.trace.json.gz", "../testdata/ranks/rank1.trace.json.gz")
-	load(t, w, "nccl2", "../testdata/nsys/nccl2/nccl2.sqlite.gz")
+	w := testkit.All(t)
 	for _, run := range []string{"ranks", "nccl2"} {
 		const sums = `SELECT operation, sum(calls)::BIGINT, sum(total_ns)::BIGINT FROM %s('%s') GROUP BY operation ORDER BY operation`
 		if got, want := rowsOf(t, w, sums, "collective_sizes", run), rowsOf(t, w, sums, "collectives", run); len(want) == 0 || fmt.Sprint(got) != fmt.Sprint(want) {

@@ -7,18 +7,22 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/judge"
 	"prof/schema"
 )
 
+// rankPassFacts are what is known of the ranks of passes.
+var rankPassFacts = []string{"collective", "rank_wait", "host_clock", "device_part", "stage_pass", "caveat", "caveat_skew"}
+
 // TestRankPasses holds the ranks of each pass to what stragglers says of it: of two ranks the distances from the first add up to the skew.
 func TestRankPasses(t *testing.T) {
 	t.Parallel()
-	w := loadNCCL(t)
+	w := testkit.All(t)
 	for _, args := range []queries.Args{{}, {"range": "step[#]"}, {"range": "step[#]", "by": "time"}} {
 		args["run"] = "nccl2"
-		f, passes := query(t, w, "rank-passes", args), query(t, w, "stragglers", args)
+		f, passes := testkit.Query(t, w, "rank-passes", args), testkit.Query(t, w, "stragglers", args)
 		if len(f.Rows) != 2*len(passes.Rows) || len(f.Rows) < 10 {
 			t.Errorf("%v: %d rows of %d passes", args, len(f.Rows), len(passes.Rows))
 		}
@@ -48,7 +52,7 @@ func TestRankPasses(t *testing.T) {
 // TestRankPassesOfThree holds the numbers of three ranks, one of which lacks a collective.
 func TestRankPassesOfThree(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	var work []madeCollective
 	for i := range 4 {
 		at := 1000 * (i + 1)
@@ -58,7 +62,8 @@ func TestRankPassesOfThree(t *testing.T) {
 		}
 	}
 	fillCollectives(t, w, work)
-	f := query(t, w, "rank-passes", queries.Args{"run": "made"})
+	testkit.DeriveOnly(t, w, rankPassFacts...)
+	f := testkit.Query(t, w, "rank-passes", queries.Args{"run": "made"})
 	want := []string{"decode|1|GPU 0 (pid 100)|30|30|4|4|180|0", "decode|1|GPU 1 (pid 101)|0|0|4|0|0|120", "decode|1|GPU 2 (pid 102)|10|10|3|0|0|60"}
 	if got := shownCells(f, "range", "pass", "rank", "late_mean_ns", "late_max_ns", "calls", "last_count", "late_ns", "wait_ns"); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
@@ -69,9 +74,9 @@ func TestRankPassesOfThree(t *testing.T) {
 // has no such section.
 func TestRankPassesUnknown(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	section := func() *judge.Section {
-		r, err := queries.NewReport(t.Context(), asker(t, w), schema.Run{ID: timelineRun, Name: "made"}, queries.ReportOptions{Page: true, Sections: []string{"rank-passes", "collectives"}})
+		r, err := queries.NewReport(t.Context(), queries.NewAsker(w), schema.Run{ID: timelineRun, Name: "made"}, queries.ReportOptions{Page: true, Sections: []string{"rank-passes", "collectives"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,17 +88,20 @@ func TestRankPassesUnknown(t *testing.T) {
 		return nil
 	}
 	fillCollectives(t, w, []madeCollective{{0, 2000, 2100, "all-reduce"}, {1, 2500, 2600, "all-reduce"}})
-	if f := query(t, w, "rank-passes", queries.Args{"run": "made"}); len(f.Rows) != 0 {
+	testkit.DeriveOnly(t, w, rankPassFacts...)
+	if f := testkit.Query(t, w, "rank-passes", queries.Args{"run": "made"}); len(f.Rows) != 0 {
 		t.Errorf("%v", f.Rows)
 	}
 	if s := section(); s == nil || !strings.Contains(s.Missing, "in 1 of 1 matched collective the ranks never overlapped, so which came last is unknown") {
 		t.Errorf("the section is %s", fmt.Sprintf("%+v", s))
 	}
 	fillCollectives(t, w, lateSecond(1000))
+	testkit.DeriveOnly(t, w, rankPassFacts...)
 	if s := section(); s == nil || s.Missing != "" || len(s.Frame.Rows) != 2 {
 		t.Errorf("of ranks that met the section is %+v", s)
 	}
 	fillCollectives(t, w, []madeCollective{{0, 2000, 2100, "all-reduce"}})
+	testkit.DeriveOnly(t, w, rankPassFacts...)
 	if s := section(); s != nil {
 		t.Errorf("of one rank the section is %+v", s)
 	}

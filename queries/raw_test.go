@@ -8,49 +8,26 @@ import (
 	"strings"
 	"testing"
 
-	"prof/ingest/derive"
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/schema"
 )
 
 // readOnly opens a warehouse with one small run as `prof sql` does.
-func readOnly(t testing.TB) *schema.Warehouse {
+func readOnly(t *testing.T) *schema.Warehouse {
 	t.Helper()
-	home := schema.Home{Dir: t.TempDir()}
-	w := opened(t, home, true)
-	load(t, w, "kernels", "../testdata/nsys/kernels/kernels.sqlite.gz")
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return closedAtEnd(t, opened(t, home, false))
-}
-
-func opened(t testing.TB, home schema.Home, write bool) *schema.Warehouse {
-	t.Helper()
-	w, err := schema.Open(t.Context(), home, schema.Options{Write: write, Defs: queries.Relations{}, Facts: derive.Facts{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return w
-}
-
-func closedAtEnd(t testing.TB, w *schema.Warehouse) *schema.Warehouse {
-	t.Cleanup(func() {
-		if err := w.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return w
+	return testkit.Warehouse(t, testkit.Named(t, "kernels")...)
 }
 
 func TestRawReads(t *testing.T) {
+	t.Parallel()
 	w := readOnly(t)
 	for _, text := range []string{
 		"SELECT 1 AS x", "  SELECT 1 AS x;  ", "-- a remark\nSELECT 1 AS x", "/* a */ SELECT 1 AS x -- end", "WITH a AS (SELECT 1 AS x) SELECT x FROM a",
 		"FROM (SELECT 1 AS x)", "VALUES (1)", "(SELECT 1 AS x)", "SELECT 1 AS x UNION SELECT 1",
 	} {
-		f, err := raw(t, w, text)
+		f, err := queries.Raw(t.Context(), w, text)
 		if err != nil || !reflect.DeepEqual(f.Rows, [][]any{{int64(1)}}) {
 			t.Errorf("%s: %+v, %v", text, f, err)
 		}
@@ -58,7 +35,7 @@ func TestRawReads(t *testing.T) {
 	for _, text := range []string{"DESCRIBE kernel", "SHOW TABLES", "SUMMARIZE run", "EXPLAIN SELECT 1", "EXPLAIN ANALYZE SELECT 1", "EXPLAIN (ANALYZE, FORMAT json) SELECT 1",
 		"EXPLAIN (SELECT 1)", "EXPLAIN -- why\n/* b */ FROM run", "FROM top_kernels('kernels', top := 10)",
 		"FROM runs", "SELECT table_name, comment FROM duckdb_tables()"} {
-		if f, err := raw(t, w, text); err != nil || len(f.Rows) == 0 {
+		if f, err := queries.Raw(t.Context(), w, text); err != nil || len(f.Rows) == 0 {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
@@ -66,6 +43,7 @@ func TestRawReads(t *testing.T) {
 
 // TestRawWritesNothing holds that SQL of the user's changes neither the warehouse nor anything else on the machine.
 func TestRawWritesNothing(t *testing.T) {
+	t.Parallel()
 	w := readOnly(t)
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out")
@@ -79,7 +57,7 @@ func TestRawWritesNothing(t *testing.T) {
 		"INSTALL httpfs", "LOAD httpfs", "SET threads = 1", "PRAGMA threads = 1", "CALL pragma_version()", "CHECKPOINT", "VACUUM", "BEGIN", "PREPARE p AS SELECT 1",
 		"IMPORT DATABASE '" + dir + "'", "DETACH warehouse", "USE memory",
 	} {
-		f, err := raw(t, w, text)
+		f, err := queries.Raw(t.Context(), w, text)
 		if err == nil {
 			t.Errorf("%s: was run: %v", text, f.Rows)
 		}
@@ -88,26 +66,27 @@ func TestRawWritesNothing(t *testing.T) {
 			os.RemoveAll(out)
 		}
 	}
-	if _, err := raw(t, w, "DELETE FROM run"); !errors.Is(err, queries.ErrNotReadOnly) || !strings.Contains(err.Error(), "one SELECT") {
+	if _, err := queries.Raw(t.Context(), w, "DELETE FROM run"); !errors.Is(err, queries.ErrNotReadOnly) || !strings.Contains(err.Error(), "one SELECT") {
 		t.Errorf("the error is %v", err)
 	}
-	if _, err := raw(t, w, "SELECT 1; SELECT 2"); !errors.Is(err, queries.ErrBadArgument) || !strings.Contains(err.Error(), "one statement") {
+	if _, err := queries.Raw(t.Context(), w, "SELECT 1; SELECT 2"); !errors.Is(err, queries.ErrBadArgument) || !strings.Contains(err.Error(), "one statement") {
 		t.Errorf("the error is %v", err)
 	}
 	for _, text := range []string{"", "  \n ", "-- nothing", ";"} {
-		if f, err := raw(t, w, text); err == nil {
+		if f, err := queries.Raw(t.Context(), w, text); err == nil {
 			t.Errorf("%q gives %+v", text, f)
 		}
 	}
-	if f, err := raw(t, w, "FROM run"); err != nil || len(f.Rows) != 1 {
+	if f, err := queries.Raw(t.Context(), w, "FROM run"); err != nil || len(f.Rows) != 1 {
 		t.Errorf("afterwards: %v", err)
 	}
 }
 
 // TestRawExact holds that no digit of a number is lost, whatever its type.
 func TestRawExact(t *testing.T) {
+	t.Parallel()
 	w := readOnly(t)
-	f, err := raw(t, w, `SELECT x.h, x.u, x.d, x.s FROM (VALUES
+	f, err := queries.Raw(t.Context(), w, `SELECT x.h, x.u, x.d, x.s FROM (VALUES
 		(9007199254740993::HUGEINT, 18446744073709551615::UBIGINT, 12345678901234567.89::DECIMAL(19,2), 0.10::DECIMAL(3,2)),
 		(170141183460469231731687303715884105727::HUGEINT, 1::UBIGINT, 1.00::DECIMAL(19,2), 0.25::DECIMAL(3,2))) x(h, u, d, s)`)
 	if err != nil {
@@ -117,7 +96,7 @@ func TestRawExact(t *testing.T) {
 	if !reflect.DeepEqual(f.Rows, want) {
 		t.Errorf("got %#v\nwant %#v", f.Rows, want)
 	}
-	if f, err = raw(t, w, `SELECT sum(x) AS total_ns FROM (VALUES (9007199254740993), (0)) v(x)`); err != nil {
+	if f, err = queries.Raw(t.Context(), w, `SELECT sum(x) AS total_ns FROM (VALUES (9007199254740993), (0)) v(x)`); err != nil {
 		t.Fatal(err)
 	}
 	if got := f.Rows[0][0]; got != int64(9007199254740993) || f.Columns[0].Type != frame.Int {
@@ -126,8 +105,9 @@ func TestRawExact(t *testing.T) {
 }
 
 func TestRawTypes(t *testing.T) {
+	t.Parallel()
 	w := readOnly(t)
-	f, err := raw(t, w, `SELECT 1::TINYINT AS a, 2::UBIGINT AS b, 3::HUGEINT AS c, 1.5::DECIMAL(4,1) AS d, 0.5::FLOAT AS e, true AS f, 'x' AS g,
+	f, err := queries.Raw(t.Context(), w, `SELECT 1::TINYINT AS a, 2::UBIGINT AS b, 3::HUGEINT AS c, 1.5::DECIMAL(4,1) AS d, 0.5::FLOAT AS e, true AS f, 'x' AS g,
 		DATE '2025-01-02' AS h, TIMESTAMP '2025-01-02 03:04:05.5' AS i, [1, 2] AS j, {'k': 1} AS k, NULL AS l, 'ab'::BLOB AS m,
 		'01900000-0000-7000-8000-00000000000a'::UUID AS n, 5 AS total_ns, INTERVAL 1 DAY AS o, MAP {'a': 1} AS p`)
 	if err != nil {

@@ -4,17 +4,26 @@ import (
 	"slices"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
+	"prof/queries/judge"
+	"prof/schema"
 )
 
-// TestSummaryOfCapture holds the summary of a decode that CUDA graphs keep busy, and of a prefill that is launched one kernel at a time.
-func TestSummaryOfCapture(t *testing.T) {
-	w := newWarehouse(t)
-	run := load(t, w, "a", "../testdata/nsys/llama-graph-node", "../testdata/workload/llama-graph-node.workload.json")
-	r, err := queries.NewReport(t.Context(), asker(t, w), run.Run, queries.ReportOptions{})
+func reportOf(t *testing.T, run string) *judge.Report {
+	t.Helper()
+	w := testkit.All(t)
+	r, err := queries.NewReport(t.Context(), queries.NewAsker(w), schema.Run{ID: testkit.RunID(run), Name: run}, queries.ReportOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return r
+}
+
+// TestSummaryOfCapture holds the summary of a decode that CUDA graphs keep busy, and of a prefill that is launched one kernel at a time.
+func TestSummaryOfCapture(t *testing.T) {
+	t.Parallel()
+	r := reportOf(t, "utilised")
 	s, err := r.Summary()
 	if err != nil {
 		t.Fatal(err)
@@ -37,12 +46,8 @@ func TestSummaryOfCapture(t *testing.T) {
 // TestAskMore holds what is asked for the summary beyond the sections: of two GPUs whose collectives run alone the passes
 // of each; nothing of copies, which take little of their time.
 func TestAskMore(t *testing.T) {
-	w := newWarehouse(t)
-	run := load(t, w, "a", "../testdata/nsys/nccl2")
-	r, err := queries.NewReport(t.Context(), asker(t, w), run.Run, queries.ReportOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	t.Parallel()
+	r := reportOf(t, "nccl2")
 	for key, want := range map[string]bool{"passes of GPU 0": true, "passes of GPU 1": true, "memops of decode": false, "memops of prefill": false} {
 		if is := r.Frame(key) != nil; is != want {
 			t.Errorf("%s was asked: %v, want %v", key, is, want)

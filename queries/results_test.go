@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"prof/ingest/derive"
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/schema"
@@ -19,14 +21,16 @@ const utilised = "utilised"
 // TestResults asks every query of captures of every kind and holds what is true of all results. Each is planned once.
 func TestResults(t *testing.T) {
 	t.Parallel()
-	w := everything(t)
-	load(t, w, utilised, llamaCapture, llamaWorkload)
-	derived(t, w)
-	runs := map[string]string{}
-	for _, run := range slices.Concat(some, shipped, different) {
-		runs[run] = runID(t, w, run)
+	w, err := schema.Open(t.Context(), testkit.All(t).Home, schema.Options{Defs: queries.Relations{}, Facts: derive.Facts{}, AsIs: true}) // with a number of threads of its own
+	if err != nil {
+		t.Fatal(err)
 	}
-	stored(t, w, "SET threads = 4")
+	t.Cleanup(func() { w.Close() })
+	runs := map[string]string{}
+	for _, r := range testkit.Captures {
+		runs[r.Name] = testkit.RunID(r.Name)
+	}
+	testkit.Exec(t, w, "SET threads = 4")
 	var prepared []*preparedQuery
 	for _, q := range allQueries(t) {
 		if !q.Scalar {
@@ -41,20 +45,18 @@ func TestResults(t *testing.T) {
 			})
 		}
 	})
-	stored(t, w, "SET threads = 1")
+	testkit.Exec(t, w, "SET threads = 1")
 	for _, p := range prepared {
 		p.checkOrder(t, runs)
 	}
 }
 
-// some are runs of every kind: a timeline with graphs, kernels profiled by ncu, one of PyTorch, one with a model and its passes, two GPUs, no device work.
-var some = []string{"llama-graph-node", "profiled", "train-stack", utilised, "nccl2", "cpu"}
+// some are runs of every kind: a timeline with graphs, a model and its passes, kernels profiled by ncu, one of PyTorch, two GPUs, no device work.
+var some = []string{utilised, "profiled", "train-stack", "nccl2", "torch-cpu"}
 
 // elsewhere are queries that give no row of the captures here, and the tests that hold them.
-var elsewhere = map[string]string{"gpu-metrics": "TestTwoTimelines", "stage-notes": "TestTwoTimelines", "library-calls": "TestTwoTimelines",
-	"captures": "TestCapture", "capture-passes": "TestCapture", "overhead": "TestCapture", "device-samples": "TestCapture", "device-use": "TestCapture", "throttling": "TestCapture", "sample-series": "TestSampleSeries",
-	"inputs": "TestRunDetails", "trend": "TestTrendRows", "trend-work": "TestTrendRows", "run-noise": "TestRunNoise", "run-conditions": "TestConditions",
-	"reported-metrics": "internal/cli TestFirst", "serving": "internal/cli TestServing", "serving-latency": "internal/cli TestServing", "trend-serving": "internal/cli TestServingTrend", "serving-requests": "internal/cli TestServingDiff", "serving-noise": "TestServingNoise", "input-stages": "TestInputStages", "input-times": "TestInputTimes", "kept-files": "internal/cli TestCaptureKeep", "suite": "internal/cli TestSuite", "ncu-source": "TestSourceQueries", "ncu-hotspots": "TestSourceQueries", "hot-lines": "TestOperators", "line-kernels": "TestOperators", "captured-kernels": "TestCapturedKernels"}
+var elsewhere = map[string]string{"gpu-metrics": "TestTwoTimelines", "stage-notes": "TestTwoTimelines", "library-calls": "TestTwoTimelines", "serving-noise": "TestServingNoise", "input-stages": "TestInputStages", "input-times": "TestInputTimes",
+	"kept-files": "internal/cli TestCaptureKeep", "suite": "internal/cli TestSuite"}
 
 // preparedQuery is a query on a connection of its own, with its answers by run.
 type preparedQuery struct {
@@ -128,10 +130,11 @@ func (p *preparedQuery) check(t *testing.T, runs map[string]string) {
 		p.answers[run] = asText(f)
 		found += len(f.Rows)
 	}
-	for _, run := range slices.Concat(shipped, different) {
+	for _, r := range testkit.Captures {
 		if found == 0 && !p.Private && elsewhere[p.Name] == "" && p.TakesRun() {
-			f, _ := p.ask(t, runs[run])
-			checkValues(t, p.Name+" of "+run, f)
+			f, _ := p.ask(t, runs[r.Name])
+			checkValues(t, p.Name+" of "+r.Name, f)
+			checkKey(t, p.Name+" of "+r.Name, p.Query, f)
 			found += len(f.Rows)
 		}
 	}

@@ -5,16 +5,15 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 )
 
 // TestRunDetails holds what a run says of itself and of the files that it was given.
 func TestRunDetails(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	captured(t, w)
-	load(t, w, "plain", "../testdata/nsys/kernels/kernels.sqlite.gz")
-	exec(t, w, "INSERT INTO run_tag SELECT run_id, 'b', '2' FROM run WHERE name = 'repeats' UNION ALL SELECT run_id, 'a', '1' FROM run WHERE name = 'repeats'")
+	w := testkit.Warehouse(t, testkit.Run{Name: "repeats", Files: []string{capturedFolder(t)}, Facts: passFacts, SQL: "INSERT INTO run_tag VALUES ($run, 'b', '2'), ($run, 'a', '1')"},
+		testkit.Run{Name: "plain", Files: []string{"nsys/kernels/kernels.sqlite.gz"}, Facts: passFacts})
 	for _, c := range []struct{ stmt, want string }{
 		{"SELECT run, started_at, host, command, tags FROM run_details('repeats')", "[[repeats 2025-11-21 09:40:00 box python3 run.py --tokens 32 a=1 b=2]]"},
 		{"SELECT run, d.run_id = r.run_id::VARCHAR, d.created_at = r.created_at, d.prof_version = r.prof_version, tags FROM run_details('plain') d JOIN run r ON r.name = d.run", "[[plain true true true <nil>]]"},
@@ -24,7 +23,7 @@ func TestRunDetails(t *testing.T) {
 			t.Errorf("%s:\n %s, want\n %s", c.stmt, got, c.want)
 		}
 	}
-	f := query(t, w, "inputs", queries.Args{"run": "plain"})
+	f := testkit.Query(t, w, "inputs", queries.Args{"run": "plain"})
 	if len(f.Rows) != 0 || len(f.Notes) != 1 || !strings.HasPrefix(f.Notes[0], "the run was not made by prof capture") {
 		t.Errorf("inputs of a run that prof did not capture: %v, %q", f.Rows, f.Notes)
 	}
@@ -33,8 +32,7 @@ func TestRunDetails(t *testing.T) {
 // TestKernelDevices holds that the parts of a kernel on each GPU add up to the kernel, in its place.
 func TestKernelDevices(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	load(t, w, "nccl2", "../testdata/nsys/nccl2/nccl2.sqlite.gz")
+	w := testkit.All(t)
 	const both = `SELECT d.rank, d.kernel, sum(d.calls)::BIGINT, sum(d.total_ns)::BIGINT, abs(sum(d.share_ratio) - 1) < 1e-12 FROM kernel_devices('nccl2', top := %d) d GROUP BY ALL ORDER BY 1`
 	for _, top := range []int{0, 3} {
 		got := rows(t, w, fmt.Sprintf(both, top))

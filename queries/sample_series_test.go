@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 )
@@ -14,13 +15,12 @@ import (
 // TestSampleSeries holds the parts to the samples in them.
 func TestSampleSeries(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	captured(t, w)
-	exec(t, w, "UPDATE device_sample SET throttle_mask = 516 WHERE device_id = 0 AND throttle_mask = 4") // 512 has no name
-	exec(t, w, "UPDATE device_sample SET time_ns = time_ns - 250000000 WHERE pass_id = 5")               // some before the pass began
-	samples := query(t, w, "device-samples", queries.Args{"run": "repeats"})
+	w := testkit.Copy(t, testkit.Run{Name: "repeats", Files: []string{capturedFolder(t)}, Facts: passFacts})
+	testkit.Exec(t, w, "UPDATE device_sample SET throttle_mask = 516 WHERE device_id = 0 AND throttle_mask = 4") // 512 has no name
+	testkit.Exec(t, w, "UPDATE device_sample SET time_ns = time_ns - 250000000 WHERE pass_id = 5")               // some before the pass began
+	samples := testkit.Query(t, w, "device-samples", queries.Args{"run": "repeats"})
 	for _, parts := range []int64{1, 3, 200, 100000} {
-		f := query(t, w, "sample-series", queries.Args{"run": "repeats", "parts": fmt.Sprint(parts)})
+		f := testkit.Query(t, w, "sample-series", queries.Args{"run": "repeats", "parts": fmt.Sprint(parts)})
 		if total(f, "sample_count") != int64(len(samples.Rows)) || len(samples.Rows) != 52 {
 			t.Errorf("%d parts: %d samples of %d", parts, total(f, "sample_count"), len(samples.Rows))
 		}
@@ -38,12 +38,11 @@ func TestSampleSeries(t *testing.T) {
 		t.Errorf("reasons %s, want %s", got, want)
 	}
 	for _, parts := range []string{"0", "-1", "100001"} {
-		if _, err := raw(t, w, "FROM sample_series('repeats', parts := "+parts+")"); err == nil || !strings.Contains(err.Error(), "--parts is 1 to 100000") {
+		if _, err := queries.Raw(t.Context(), w, "FROM sample_series('repeats', parts := "+parts+")"); err == nil || !strings.Contains(err.Error(), "--parts is 1 to 100000") {
 			t.Errorf("%s parts: %v", parts, err)
 		}
 	}
-	load(t, w, "plain", llamaCapture)
-	if f := query(t, w, "sample-series", queries.Args{"run": "plain"}); len(f.Rows) != 0 || len(f.Notes) != 1 || !strings.HasPrefix(f.Notes[0], "the run was not made by prof capture") {
+	if f := testkit.Query(t, testkit.All(t), "sample-series", queries.Args{"run": "llama-graph-node"}); len(f.Rows) != 0 || len(f.Notes) != 1 || !strings.HasPrefix(f.Notes[0], "the run was not made by prof capture") {
 		t.Errorf("of another run: %v, %q", f.Rows, f.Notes)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"prof/ingest/derive"
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/schema"
 )
@@ -25,8 +26,7 @@ type servedStep struct {
 // replaceIterations gives the run "made" the iterations of some processes, by pid from 0.
 func replaceIterations(t *testing.T, w *schema.Warehouse, processes ...[]servedStep) {
 	t.Helper()
-	query(t, w, "iterations", queries.Args{"run": "made"}) // derived before they are replaced
-	exec(t, w, `DELETE FROM iteration WHERE run_id = _run_id('made')`)
+	testkit.Exec(t, w, `DELETE FROM iteration WHERE run_id = _run_id('made')`)
 	rows := []string{"pid,nth,stage,prompts,batch,start_ns,time_ns,busy_ns"}
 	for pid, steps := range processes {
 		var start int64
@@ -39,7 +39,7 @@ func replaceIterations(t *testing.T, w *schema.Warehouse, processes ...[]servedS
 	if err := os.WriteFile(path, []byte(strings.Join(rows, "\n")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	exec(t, w, fmt.Sprintf(`INSERT INTO iteration BY NAME SELECT s.run_id, s.source_id, 'step' AS basis, m.pid, 0 AS device_id, m.nth, m.stage, m.prompts AS prompt_count, 100 * m.prompts AS prompt_token_count, m.batch AS decode_count, m.batch AS decode_token_count, 100 * m.prompts + m.batch AS token_count,
+	testkit.Exec(t, w, fmt.Sprintf(`INSERT INTO iteration BY NAME SELECT s.run_id, s.source_id, 'step' AS basis, m.pid, 0 AS device_id, m.nth, m.stage, m.prompts AS prompt_count, 100 * m.prompts AS prompt_token_count, m.batch AS decode_count, m.batch AS decode_token_count, 100 * m.prompts + m.batch AS token_count,
 		m.start_ns, m.time_ns, m.busy_ns AS gpu_span_ns, m.busy_ns, 0 AS idle_ns, false AS is_warmup FROM read_csv('%s') m, source s WHERE s.run_id = _run_id('made')`, path))
 	cutAgain(t, w)
 }
@@ -47,7 +47,7 @@ func replaceIterations(t *testing.T, w *schema.Warehouse, processes ...[]servedS
 // cutAgain derives the parts of the iterations anew.
 func cutAgain(t *testing.T, w *schema.Warehouse) {
 	t.Helper()
-	exec(t, w, `DELETE FROM iteration_part WHERE run_id = _run_id('made')`)
+	testkit.Exec(t, w, `DELETE FROM iteration_part WHERE run_id = _run_id('made')`)
 	var id string
 	if err := w.DB.QueryRow(`SELECT _run_id('made')::VARCHAR`).Scan(&id); err != nil {
 		t.Fatal(err)
@@ -87,8 +87,7 @@ func servedLoad(random *rand.Rand, n int, batch, time, noise, correlation float6
 // TestServingParts holds that load that does not change is one part, and that a change of load is found where it is.
 func TestServingParts(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	load(t, w, "made", "../testdata/engine/vllm-decode.trace.json.gz")
+	w := testkit.Copy(t, testkit.Run{Name: "made", Files: []string{"engine/vllm-decode.trace.json.gz"}, Facts: []string{"iteration_part", "iteration"}})
 	random := rand.New(rand.NewPCG(29, 1))
 	const series = 400
 	var calm [][]servedStep
@@ -96,7 +95,7 @@ func TestServingParts(t *testing.T) {
 		calm = append(calm, servedLoad(random, []int{16, 40, 150, 600}[i%4], []float64{1, 8, 64, 200}[i/4%4], 2e7, []float64{0.02, 0.1, 0.2}[i%3], []float64{0, 0.5, 0.9, 0.95}[i/2%4], []int{0, 4, 10}[i/3%3]))
 	}
 	replaceIterations(t, w, calm...)
-	f := query(t, w, "serving-parts", queries.Args{"run": "made"})
+	f := testkit.Query(t, w, "serving-parts", queries.Args{"run": "made"})
 	cut := map[int64]bool{}
 	for _, r := range f.Rows {
 		if number(f, r, "part") > 1 {
@@ -120,9 +119,9 @@ func TestServingParts(t *testing.T) {
 	steady := servedLoad(random, 100, 64, 2e7, 0.05, 0, 0)
 	slower := append(steady[:100:100], servedLoad(random, 100, 64, 4e7, 0.05, 0, 0)...)
 	replaceIterations(t, w, append(changing, slower, steady[:15], servedLoad(random, 40, 64, 2e7, 0.05, 0, 0), slices.Repeat([]servedStep{{stage: "prefill", time: 2e7, busy: 1.5e7}}, 40))...)
-	exec(t, w, `UPDATE iteration SET decode_count = NULL WHERE run_id = _run_id('made') AND pid = 52`)
+	testkit.Exec(t, w, `UPDATE iteration SET decode_count = NULL WHERE run_id = _run_id('made') AND pid = 52`)
 	cutAgain(t, w)
-	f = query(t, w, "serving-parts", queries.Args{"run": "made"})
+	f = testkit.Query(t, w, "serving-parts", queries.Args{"run": "made"})
 	found := map[int64]string{}
 	ends := map[int64][]int64{}
 	for _, r := range f.Rows {
@@ -166,21 +165,20 @@ func TestServingParts(t *testing.T) {
 // TestServingPartsOfEngine compares an engine's parts with the summary of its iterations.
 func TestServingPartsOfEngine(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	loadEngine(t, w)
-	for _, run := range engineRuns {
+	w := testkit.All(t)
+	for _, run := range engineCaptures {
 		got := rowsOf(t, w, `SELECT sum(iteration_count)::BIGINT, sum(time_ns)::BIGINT, sum(timed_count)::BIGINT, sum(decode_iteration_count)::BIGINT FROM serving_parts('%s')`, run)
 		want := rowsOf(t, w, `SELECT sum(iteration_count)::BIGINT, sum(time_mean_ns * timed_count)::BIGINT, sum(timed_count)::BIGINT, (sum(iteration_count) FILTER (stage = 'decode'))::BIGINT FROM iteration_summary('%s', by := 'stage')`, run)
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%s: %v, want %v", run, got, want)
 		}
 		for _, r := range rowsOf(t, w, `SELECT part, label, reason FROM serving_parts('%s')`, run) {
-			if run == "trace" && fmt.Sprint(r) != "[1 <nil> few-iterations]" || run != "trace" && fmt.Sprint(r) != "[1 steady <nil>]" {
+			if run == "engine-trace" && fmt.Sprint(r) != "[1 <nil> few-iterations]" || run != "engine-trace" && fmt.Sprint(r) != "[1 steady <nil>]" {
 				t.Errorf("%s: %v", run, r)
 			}
 		}
 	}
-	load(t, w, "contexts", "../testdata/engine/vllm-decode.trace.json.gz", "../testdata/engine/config.json")
+	w = testkit.Warehouse(t, testkit.Run{Name: "contexts", Files: []string{"engine/vllm-decode.trace.json.gz", "engine/config.json"}})
 	for _, r := range rowsOf(t, w, `SELECT p.mfu_ratio, s.mfu_ratio, p.mbu_ratio, s.mbu_ratio, p.reason, p.is_least = s.is_least FROM serving_parts('contexts', peak := 1e12, bandwidth := 1e12) p, iteration_summary('contexts', peak := 1e12, bandwidth := 1e12) s`) {
 		if r[2] == nil || r[0] != r[1] || r[2] != r[3] || r[4] != "few-iterations" || r[5] != true {
 			t.Errorf("one iteration: %v", r)

@@ -1,24 +1,41 @@
 package queries_test
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
 	"prof/ingest"
 	"prof/ingest/workload"
+	"prof/internal/testkit"
 	"prof/queries"
 )
 
 // TestSharedRanks holds that ranks are known to share a batch where the capture shows it, and that the user is asked where it does not.
 func TestSharedRanks(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
 	pass := workload.Uniform(workload.Pass{Prefill: new(int64(512)), Decode: new(int64(4)), Batch: 1}, nil)
-	loadFacts(t, w, ingest.Options{Name: "r", Models: []string{"../testdata/model/deepseek-ocr.config.json"}, Pass: pass}, "../testdata/nsys/nccl2/nccl2.sqlite.gz")
+	run := func(name, sql string) testkit.Run {
+		return testkit.Run{Name: name, Files: []string{"nsys/nccl2/nccl2.sqlite.gz"}, Options: ingest.Options{Models: []string{"model/deepseek-ocr.config.json"}, Pass: pass}, SQL: sql, Facts: useFacts}
+	}
+	cases := map[string]string{
+		"other shapes": `INSERT INTO kernel_shape SELECT * REPLACE (kernel_shape_id + 1000 AS kernel_shape_id, grid_x + 1000 AS grid_x) FROM kernel_shape WHERE run_id = $run;
+			UPDATE kernel SET kernel_shape_id = kernel_shape_id + 1000 WHERE pid = 757 AND run_id = $run`,
+		"no all-reduces": "UPDATE kernel_class SET family = 'nccl something' WHERE family = 'nccl all-reduce' AND run_id = $run",
+		"an all-reduce less": `DELETE FROM kernel WHERE run_id = $run AND start_ns = (SELECT max(k.start_ns) FROM kernel k JOIN kernel_name n USING (run_id, kernel_name_id) JOIN path_stage s USING (run_id, path_id)
+			WHERE k.run_id = $run AND n.name LIKE '%AllReduce%' AND k.pid = 757 AND s.stage = 'decode')`,
+	}
+	runs := []testkit.Run{run("r", "")}
+	for _, what := range slices.Sorted(maps.Keys(cases)) {
+		runs = append(runs, run(what, cases[what]))
+	}
+	w := testkit.Warehouse(t, runs...)
+	of := "r"
 	ratio := func(args queries.Args) (float64, string) {
 		t.Helper()
-		args["run"], args["compute"] = "r", "bf16"
+		args["run"], args["compute"] = of, "bf16"
 		got, f := utilisation(t, w, args)
 		return got["decode"].number(t, "mfu_ratio"), strings.Join(f.Notes, "\n")
 	}
@@ -34,22 +51,9 @@ func TestSharedRanks(t *testing.T) {
 	if one, _ := ratio(queries.Args{"device": "0"}); !(one > 0.8*shared && one < 1.25*shared) { // a GPU does half of the work
 		t.Errorf("on one GPU %v, on both %v", one, shared)
 	}
-	for _, c := range []struct{ what, stmt, undo string }{
-		{"other shapes", `INSERT INTO kernel_shape SELECT * REPLACE (kernel_shape_id + 1000 AS kernel_shape_id, grid_x + 1000 AS grid_x) FROM kernel_shape;
-			UPDATE kernel SET kernel_shape_id = kernel_shape_id + 1000 WHERE pid = 757`, "UPDATE kernel SET kernel_shape_id = kernel_shape_id - 1000 WHERE pid = 757"},
-		{"no all-reduces", "UPDATE kernel_class SET family = 'nccl something' WHERE family = 'nccl all-reduce'", "UPDATE kernel_class SET family = 'nccl all-reduce' WHERE family = 'nccl something'"},
-		{"an all-reduce less", `DELETE FROM kernel WHERE start_ns = (SELECT max(k.start_ns) FROM kernel k JOIN kernel_name n USING (run_id, kernel_name_id) JOIN path_stage s USING (run_id, path_id) WHERE n.name LIKE '%AllReduce%' AND k.pid = 757 AND s.stage = 'decode')`, ""},
-	} {
-		exec(t, w, c.stmt)
+	for of = range cases {
 		if v, notes := ratio(queries.Args{}); !math.IsNaN(v) || !strings.Contains(notes, "give --ranks shared") {
-			t.Errorf("%s: %v, notes %s", c.what, v, notes)
-		}
-		if c.undo == "" {
-			continue
-		}
-		exec(t, w, c.undo)
-		if v, _ := ratio(queries.Args{}); v != shared {
-			t.Errorf("%s undone: %v, want %v", c.what, v, shared)
+			t.Errorf("%s: %v, notes %s", of, v, notes)
 		}
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"testing"
 
+	"prof/ingest"
 	ingestload "prof/ingest/load"
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 )
@@ -13,15 +15,18 @@ import (
 // only short calls that launched nothing.
 func TestShortCalls(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	for name, paths := range map[string][]string{"llama": {llamaCapture}, "trace": {"../testdata/torch/train.trace.json.gz"}, "nccl": {"../testdata/nsys/nccl2/nccl2.sqlite.gz"}} {
+	var runs []testkit.Run
+	names := []string{"llama", "trace", "nccl"}
+	for i, file := range []string{"nsys/llama-graph-node/llama-graph-node.sqlite.gz", "torch/train.trace.json.gz", "nsys/nccl2/nccl2.sqlite.gz"} {
+		runs = append(runs, testkit.Run{Name: names[i] + "-rows", Files: []string{file}, Options: ingest.Options{Load: ingestload.Options{APIRows: true}}}, testkit.Run{Name: names[i] + "-sums", Files: []string{file}})
+	}
+	w := testkit.Warehouse(t, runs...)
+	for _, name := range names {
 		rows, sums := name+"-rows", name+"-sums"
-		loadWith(t, w, ingestload.Options{APIRows: true}, rows, paths...)
-		loadWith(t, w, ingestload.Options{}, sums, paths...)
 		same := func(name string, args queries.Args) {
 			answer := func(run string) *frame.Frame {
 				args["run"] = run
-				return query(t, w, name, args)
+				return testkit.Query(t, w, name, args)
 			}
 			if a, b := answer(rows), answer(sums); fmt.Sprint(a.Rows) != fmt.Sprint(b.Rows) || len(a.Rows) == 0 && len(args) == 2 {
 				t.Errorf("%s %v: from rows\n%v\nfrom sums\n%v", name, args, a.Rows, b.Rows)
@@ -43,12 +48,12 @@ func TestShortCalls(t *testing.T) {
 		key := func(f *frame.Frame, r []any) string {
 			return fmt.Sprint(r[f.Index("pid")], r[f.Index("tid")], r[f.Index("api")], r[f.Index("start_ns")], r[f.Index("duration_ns")], r[f.Index("is_launch")])
 		}
-		few := query(t, w, "timeline-calls", queries.Args{"run": sums, "others": "0"})
+		few := testkit.Query(t, w, "timeline-calls", queries.Args{"run": sums, "others": "0"})
 		has := map[string]bool{}
 		for _, r := range few.Rows {
 			has[key(few, r)] = true
 		}
-		all := query(t, w, "timeline-calls", queries.Args{"run": rows, "others": "0"})
+		all := testkit.Query(t, w, "timeline-calls", queries.Args{"run": rows, "others": "0"})
 		missing := 0
 		for _, r := range all.Rows {
 			if k := key(all, r); !has[k] {

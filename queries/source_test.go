@@ -2,10 +2,14 @@ package queries_test
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"prof/ingest"
+	ingestload "prof/ingest/load"
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/schema"
@@ -20,15 +24,15 @@ var untouched = twin{source: 1 << 40, rng: 1 << 40}
 // ofSources are tables whose rows are about a source as a whole, or only of Nsight Systems or Nsight Compute.
 var ofSources = []string{"source", "source_part", "source_fact", "diagnostic", "gpu_metric", "gpu_metric_name", "ncu_launch"}
 
-// addTwin copies the timeline within the only run to new sources, as if the PyTorch profiler had captured the same.
-func addTwin(t *testing.T, w *schema.Warehouse) twin {
+// twinOf gives the statements that copy the timeline within the only run of a warehouse to new sources, as if the PyTorch profiler had captured the same.
+func twinOf(t *testing.T, w *schema.Warehouse) (twin, []string) {
 	t.Helper()
 	var by twin
 	if err := w.DB.QueryRow(`SELECT (SELECT max(source_id) FROM source), (SELECT max(range_id & 134217727) FROM nvtx_range), (SELECT max(range_context_id & 134217727) FROM range_context)`).
 		Scan(&by.source, &by.rng, &by.context); err != nil {
 		t.Fatal(err)
 	}
-	f, err := raw(t, w, `SELECT table_name, list(column_name ORDER BY column_index)::VARCHAR FROM duckdb_columns()
+	f, err := queries.Raw(t.Context(), w, `SELECT table_name, list(column_name ORDER BY column_index)::VARCHAR FROM duckdb_columns()
 		WHERE schema_name = 'main' AND table_name IN (SELECT t.table_name FROM duckdb_tables() t) GROUP BY table_name HAVING bool_or(column_name = 'source_id') OR table_name IN ('range_device', 'range_context') ORDER BY table_name`)
 	if err != nil {
 		t.Fatal(err)
@@ -47,65 +51,75 @@ func addTwin(t *testing.T, w *schema.Warehouse) twin {
 				values[i] = s
 			}
 		}
-		where := ""
+		where := "WHERE run_id = $run"
 		if slices.Contains(columns, "source_id") {
-			where = "WHERE source_id IN (SELECT source_id FROM source WHERE kind = 'nsys')"
+			where += " AND source_id IN " + originals
 		}
 		stmts = append(stmts, fmt.Sprintf("INSERT INTO %[1]s (%[2]s) SELECT %[3]s FROM %[1]s %[4]s", table, strings.Join(columns, ", "), strings.Join(values, ", "), where))
 	}
-	stmts = append(stmts, fmt.Sprintf("INSERT INTO source SELECT * REPLACE (source_id + %d AS source_id, 'torch' AS kind, 'torch-trace' AS form) FROM source WHERE kind = 'nsys'", by.source))
-	stmts = append(stmts, fmt.Sprintf("INSERT INTO source_fact SELECT f.* REPLACE (f.source_id + %d AS source_id) FROM source_fact f WHERE f.key = 'host.name' AND f.source_id IN (SELECT source_id FROM source WHERE kind = 'nsys')", by.source))
-	exec(t, w, "BEGIN; "+strings.Join(stmts, "; ")+"; COMMIT")
-	return by
+	return by, append(stmts, fmt.Sprintf("INSERT INTO source_fact SELECT f.* REPLACE (f.source_id + %d AS source_id) FROM source_fact f WHERE f.key = 'host.name' AND run_id = $run AND f.source_id IN %s", by.source, originals),
+		fmt.Sprintf("INSERT INTO source SELECT * REPLACE (source_id + %d AS source_id, 'torch' AS kind, 'torch-trace' AS form) FROM source WHERE kind = 'nsys' AND run_id = $run", by.source))
 }
 
-// asked are the arguments that the queries of these tests are run with: none, and on some runs one at a time.
-func asked(q queries.Query, run string) []queries.Args {
+// originals are the sources that have a twin.
+const originals = "(SELECT s.source_id FROM source s WHERE s.kind = 'nsys' AND s.run_id = $run)"
+
+// otherTwin gives the statements that make the copy another timeline than the original.
+func otherTwin(by twin) (stmts []string) {
+	for _, table := range []string{"kernel", "memop", "graph_launch", "api_call", "library_call", "osrt_call", "sync", "nvtx_range"} {
+		stmts = append(stmts, fmt.Sprintf("UPDATE %s SET duration_ns = 3 * duration_ns + 1 WHERE source_id > %d AND run_id = $run", table, by.source))
+	}
+	return append(stmts, fmt.Sprintf("UPDATE range_device SET sum_ns = 3 * sum_ns, kernel_sum_ns = 3 * kernel_sum_ns, busy_ns = 2 * busy_ns, last_end_ns = last_end_ns + 1 WHERE range_id & 134217727 > %d AND run_id = $run", by.rng),
+		fmt.Sprintf("UPDATE device_time SET end_ns = end_ns + 7, launch_delay_ns = launch_delay_ns + 7 WHERE source_id > %d AND run_id = $run", by.source),
+		fmt.Sprintf("UPDATE gap_sum SET duration_ns = duration_ns + 7, max_ns = max_ns + 7, launch_delay_ns = launch_delay_ns + 7 WHERE source_id > %d AND run_id = $run", by.source),
+		fmt.Sprintf("UPDATE gap SET duration_ns = duration_ns + 7, launch_delay_ns = launch_delay_ns + 7 WHERE source_id > %d AND run_id = $run", by.source))
+}
+
+// asked are the arguments that the queries of these tests are run with: none, one at a time, and a stage on one GPU.
+func asked(q queries.Query) []queries.Args {
 	out := []queries.Args{{}}
-	if run != "profiled" && run != "nccl2" {
-		return out
-	}
-	values := map[string]string{"stage": "decode", "device": "0", "raw": "true", "by": "family"}
-	if q.Domain == "ncu" {
+	values := map[string]string{"raw": "true", "by": "family", "with_ncu": "true", "unmatched": "true"}
+	switch q.Domain {
+	case "ncu":
 		values["by"] = "instruction"
-	}
-	if q.Domain == "stages" || q.Domain == "ranks" { // which work is a step's
+	case "stages", "ranks": // which work is a step's
 		values["by"] = "time"
-	} else if q.Domain == "serving" { // what its rows are of
+	case "serving": // what its rows are of
 		values["by"] = "stage"
 	}
-	if run == "profiled" { // the other has no launches of Nsight Compute to be with
-		values = map[string]string{"with_ncu": "true", "unmatched": "true"}
-	}
+	part := queries.Args{}
 	for _, p := range q.Params {
 		if v := values[p.Name]; v != "" {
 			out = append(out, queries.Args{p.Name: v})
 		}
+		if v := map[string]string{"stage": "decode", "device": "0"}[p.Name]; v != "" {
+			part[p.Name] = v
+		}
+	}
+	if len(part) > 0 {
+		out = append(out, part)
 	}
 	return out
 }
 
-// frames runs each query of the catalogue but some, on a run, with a source or by default, and with each of its options.
+// frames runs each query of the catalogue but some, on a run, with a source or by default.
 func frames(t *testing.T, w *schema.Warehouse, run, source string, but ...string) map[string]*frame.Frame {
 	t.Helper()
-	return framesAsked(t, w, run, source, asked, but...)
+	return framesAsked(t, w, run, source, func(queries.Query) []queries.Args { return []queries.Args{{}} }, but...)
 }
 
-// bare asks a query without options.
-func bare(queries.Query, string) []queries.Args { return []queries.Args{{}} }
-
-func framesAsked(t *testing.T, w *schema.Warehouse, run, source string, asked func(q queries.Query, run string) []queries.Args, but ...string) map[string]*frame.Frame {
+func framesAsked(t *testing.T, w *schema.Warehouse, run, source string, asked func(q queries.Query) []queries.Args, but ...string) map[string]*frame.Frame {
 	t.Helper()
 	all, err := queries.Catalogue()
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, noted, id := map[string]*frame.Frame{}, asker(t, w), runID(t, w, run)
+	out, noted, id := map[string]*frame.Frame{}, queries.NewAsker(w), runID(t, w, run)
 	for _, q := range all {
 		if slices.Contains(but, q.Name) || source != "" && !takesSource(q) {
 			continue
 		}
-		for _, args := range asked(q, run) {
+		for _, args := range asked(q) {
 			name := fmt.Sprint(q.Name, " ", args)
 			if q.TakesRun() {
 				args["run"] = id
@@ -143,11 +157,21 @@ func takesSource(q queries.Query) bool {
 	return slices.Contains(q.Notes, "timelines") && slices.ContainsFunc(q.Params, func(p queries.Param) bool { return p.Name == "source" })
 }
 
-// lines gives a frame's rows as text, with the numbers of a twin's sources and ranges taken back to the original's.
+// lines gives a frame's rows as text, whatever the run is called, with the numbers of a twin's sources and ranges taken back to the original's.
 func lines(f *frame.Frame, by twin) []string {
 	out := make([]string, len(f.Rows))
 	for i, r := range f.Rows {
 		r = slices.Clone(r)
+		for at, v := range r {
+			switch v := v.(type) {
+			case int64:
+				if v > schema.MaxIDs && f.Columns[at].Unit == frame.None { // an id of the run
+					r[at] = v & schema.MaxIDs
+				}
+			case string:
+				r[at] = aRun.ReplaceAllString(v, "RUN")
+			}
+		}
 		for column, last := range map[string]int64{"source_id": by.source, "range_id": by.rng, "job_id": by.source, "reference_id": by.source} {
 			at := f.Index(column)
 			if at < 0 {
@@ -160,7 +184,7 @@ func lines(f *frame.Frame, by twin) []string {
 				r[at] = id
 			}
 		}
-		for _, of := range [][2]string{{"findings", "evidence_query"}, {"findings", "command"}, {"findings", "detail_command"}, {"collectives", "reason"}} { // they name the source, or what it lacks
+		for _, of := range [][2]string{{"findings", "evidence_query"}, {"findings", "command"}, {"findings", "detail_command"}, {"collectives", "reason"}, {"run-details", "created_at"}} { // they name the source, or what it lacks, or when it was stored
 			if at := f.Index(of[1]); at >= 0 && f.Query == of[0] {
 				r[at] = nil
 			}
@@ -172,6 +196,9 @@ func lines(f *frame.Frame, by twin) []string {
 	}
 	return out
 }
+
+// aRun is the name or the id of a run of TestTwoTimelines.
+var aRun = regexp.MustCompile(`two-[a-z]+|[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}`)
 
 func sameFrames(t *testing.T, what string, got, want map[string]*frame.Frame, by twin) {
 	t.Helper()
@@ -188,57 +215,53 @@ func sameFrames(t *testing.T, what string, got, want map[string]*frame.Frame, by
 
 // TestTwoTimelines holds that no query adds up a timeline of Nsight Systems and one of the PyTorch profiler: a copy of the timeline
 // as a source of the other kind changes nothing, asking for it gives the same again, and it may itself be something else without
-// any influence on the original.
+// any influence on the original. The captures of the run have rows of every query together.
 func TestTwoTimelines(t *testing.T) {
 	t.Parallel()
+	files := []string{"nsys/kernels/kernels.sqlite.gz", "ncu/kernels-prefill.ncu-rep.gz", "ncu/kernels-range.ncu-rep.gz", "ncu/variants-graph.ncu-rep.gz", "ncu/llama.sqlite.gz", "ncu/llama.ncu-rep.gz", "nsys/nccl2/nccl2.sqlite.gz", "nsys/variants-graph/variants-graph.sqlite.gz"}
+	made := func(name string, stmts ...[]string) testkit.Run { // which have no library calls and notes
+		return testkit.Run{Name: name, Files: files, Options: ingest.Options{Load: ingestload.Options{WithOSRT: true}}, SQL: strings.Join(slices.Concat(append([][]string{{"INSERT INTO library_call SELECT run_id, source_id, 'cuDNN', pid, tid, start_ns, duration_ns, api_name_id, range_context_id FROM api_call WHERE run_id = $run",
+			"UPDATE path_stage SET note = 'part', note_path_id = path_id WHERE stage IS NOT NULL AND run_id = $run"}}, stmts...)...), ";\n")}
+	}
+	by, twin := twinOf(t, testkit.Warehouse(t, made("two-alone")))
+	var without []string
+	for _, table := range []string{"kernel", "memop", "graph_launch", "api_call", "library_call", "osrt_call", "sync", "nvtx_range", "stream", "device", "device_time", "gap_sum", "gap", "source"} {
+		without = append(without, fmt.Sprintf("DELETE FROM %s WHERE run_id = $run AND source_id IN %s", table, originals))
+	}
+	w := testkit.Warehouse(t, made("two-alone"), made("two-beside", twin), made("two-changed", twin, otherTwin(by)), made("two-left", twin, otherTwin(by), without))
+
 	about := []string{"sources", "runs", "run-list", "facts", "conservation", "run-conditions"} // they show both
+	alone := framesAsked(t, w, "two-alone", "", asked, about...)
 	found := map[string]bool{}
-	for _, run := range []string{"profiled", "nccl2", "variants-graph"} { // these have rows of every query
-		t.Run(run, func(t *testing.T) {
-			w := newWarehouse(t)
-			if run == "profiled" {
-				load(t, w, run, profiled...)
-			} else {
-				load(t, w, run, "../testdata/nsys/"+run+"/"+run+".sqlite.gz")
-			}
-			if run == "nccl2" { // which have none in these captures
-				exec(t, w, "INSERT INTO library_call SELECT run_id, source_id, 'cuDNN', pid, tid, start_ns, duration_ns, api_name_id, range_context_id FROM api_call")
-				exec(t, w, "UPDATE path_stage SET note = 'part', note_path_id = path_id WHERE stage IS NOT NULL")
-			}
-			about := slices.Clone(about)
-			if run == "variants-graph" { // it is there for what had no rows before
-				for name, some := range found {
-					if some {
-						about = append(about, name)
-					}
-				}
-			}
-			alone := frames(t, w, run, "", about...)
-			for _, f := range alone {
-				found[f.Query] = found[f.Query] || len(f.Rows) > 0
-			}
-			exact := query(t, w, "conservation", queries.Args{"run": run})
-			by := addTwin(t, w)
-			byDefault, copied := frames(t, w, run, "", about...), frames(t, w, run, "torch", about...)
-			sameFrames(t, "by default", byDefault, alone, untouched)
-			sameFrames(t, "of the copy", copied, alone, by)
-			if run == "profiled" {
-				sameFrames(t, "of the original", frames(t, w, run, "nsys", about...), alone, untouched)
-			}
-			testTwoNotes(t, alone, copied, byDefault)
-			both := query(t, w, "conservation", queries.Args{"run": run})
-			if len(both.Rows) != 2 || len(exact.Rows) != 1 || both.Rows[1][0] != "torch" || fmt.Sprint(both.Rows[0]) != fmt.Sprint(exact.Rows[0]) ||
-				fmt.Sprint(both.Rows[1][1:]) != fmt.Sprint(exact.Rows[0][1:]) || total(both, "range_count") == 0 || total(both, "api_call_count") == 0 {
-				t.Errorf("conservation of both is %v, of the original alone %v", both.Rows, exact.Rows)
-			}
-			testOtherTwin(t, w, run, by, alone, copied, about)
-		})
+	for _, f := range alone {
+		found[f.Query] = found[f.Query] || len(f.Rows) > 0
 	}
 	for name, some := range found {
-		if q, err := queries.Find(name); err != nil || takesSource(q) && !some && (elsewhere[name] == "" || elsewhere[name] == "TestTwoTimelines") {
+		isOfTraces := slices.Contains([]string{"hot-lines", "line-kernels", "captured-kernels"}, name) // which have functions and graphs' captures
+		if q, err := queries.Find(name); err != nil || takesSource(q) && !some && !isOfTraces && (elsewhere[name] == "" || elsewhere[name] == "TestTwoTimelines") {
 			t.Errorf("%s gives no row of any capture: it is not tested (%v)", name, err)
 		}
 	}
+	byDefault, copied := framesAsked(t, w, "two-beside", "", asked, about...), framesAsked(t, w, "two-beside", "torch", asked, about...)
+	sameFrames(t, "by default", byDefault, alone, untouched)
+	sameFrames(t, "of the copy", copied, alone, by)
+	sameFrames(t, "of the original", frames(t, w, "two-beside", "nsys", about...), alone, untouched)
+	testTwoNotes(t, alone, copied, byDefault)
+	exact, both := testkit.Query(t, w, "conservation", queries.Args{"run": "two-alone"}), testkit.Query(t, w, "conservation", queries.Args{"run": "two-beside"})
+	if len(both.Rows) != 2 || len(exact.Rows) != 1 || both.Rows[1][0] != "torch" || fmt.Sprint(both.Rows[0]) != fmt.Sprint(exact.Rows[0]) ||
+		fmt.Sprint(both.Rows[1][1:]) != fmt.Sprint(exact.Rows[0][1:]) || total(both, "range_count") == 0 || total(both, "api_call_count") == 0 {
+		t.Errorf("conservation of both is %v, of the original alone %v", both.Rows, exact.Rows)
+	}
+	sameFrames(t, "beside another timeline", frames(t, w, "two-changed", "", about...), alone, untouched)
+	other := frames(t, w, "two-changed", "torch", about...)
+	for name, f := range other {
+		without := f.Query == "clock-offsets" || f.Query == "stream-queues" // they have no durations of the timeline
+		if len(f.Rows) > 0 && !without && slices.Equal(lines(f, by), lines(copied[name], by)) {
+			t.Errorf("%s: another timeline as the copy gives the same rows", name)
+		}
+	}
+	// Without the original the copy is the default, and gives what it gave beside it.
+	sameFrames(t, "without the original", frames(t, w, "two-left", "", append(about, sourceless(t)...)...), other, untouched)
 }
 
 // testTwoNotes holds that each query which counts one of two timelines says so, and that there are no other new notes.
@@ -256,8 +279,12 @@ func testTwoNotes(t *testing.T, alone, copied, now map[string]*frame.Frame) {
 		}
 		check := func(got, want []string) {
 			t.Helper()
-			slices.Sort(got)
-			slices.Sort(want)
+			for _, notes := range [][]string{got, want} {
+				for i, n := range notes {
+					notes[i] = aRun.ReplaceAllString(n, "RUN")
+				}
+				slices.Sort(notes)
+			}
 			if !slices.Equal(got, want) {
 				t.Errorf("%s: the notes are %q, want %q", name, got, want)
 			}
@@ -267,29 +294,4 @@ func testTwoNotes(t *testing.T, alone, copied, now map[string]*frame.Frame) {
 			check(slices.Clone(copied[name].Notes), wantCopy)
 		}
 	}
-}
-
-// testOtherTwin makes the copy another timeline than the original, and holds that each is counted for itself.
-func testOtherTwin(t *testing.T, w *schema.Warehouse, run string, by twin, alone, copied map[string]*frame.Frame, about []string) {
-	t.Helper()
-	for _, table := range []string{"kernel", "memop", "graph_launch", "api_call", "library_call", "osrt_call", "sync", "nvtx_range"} {
-		exec(t, w, fmt.Sprintf("UPDATE %s SET duration_ns = 3 * duration_ns + 1 WHERE source_id > %d", table, by.source))
-	}
-	exec(t, w, fmt.Sprintf("UPDATE range_device SET sum_ns = 3 * sum_ns, kernel_sum_ns = 3 * kernel_sum_ns, busy_ns = 2 * busy_ns, last_end_ns = last_end_ns + 1 WHERE range_id & 134217727 > %d", by.rng))
-	exec(t, w, fmt.Sprintf("UPDATE device_time SET end_ns = end_ns + 7, launch_delay_ns = launch_delay_ns + 7 WHERE source_id > %d", by.source))
-	exec(t, w, fmt.Sprintf("UPDATE gap_sum SET duration_ns = duration_ns + 7, max_ns = max_ns + 7, launch_delay_ns = launch_delay_ns + 7 WHERE source_id > %d", by.source))
-	exec(t, w, fmt.Sprintf("UPDATE gap SET duration_ns = duration_ns + 7, launch_delay_ns = launch_delay_ns + 7 WHERE source_id > %d", by.source))
-	sameFrames(t, "beside another timeline", framesAsked(t, w, run, "", bare, about...), alone, untouched)
-	other := framesAsked(t, w, run, "torch", bare, about...)
-	for name, f := range other {
-		unmatched := strings.Contains(name, "unmatched:true") || f.Query == "clock-offsets" || f.Query == "stream-queues" // they have no durations of the timeline
-		if len(f.Rows) > 0 && !unmatched && slices.Equal(lines(f, by), lines(copied[name], by)) {
-			t.Errorf("%s: another timeline as the copy gives the same rows", name)
-		}
-	}
-	// Without the original the copy is the default, and gives what it gave beside it.
-	for _, table := range []string{"kernel", "memop", "graph_launch", "api_call", "library_call", "osrt_call", "sync", "nvtx_range", "stream", "device", "device_time", "gap_sum", "gap", "source"} {
-		exec(t, w, fmt.Sprintf("DELETE FROM %s WHERE source_id IN (SELECT source_id FROM source WHERE kind = 'nsys')", table))
-	}
-	sameFrames(t, "without the original", framesAsked(t, w, run, "", bare, append(about, sourceless(t)...)...), other, untouched)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/pprof/profile"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/render/stacks"
@@ -16,24 +17,19 @@ import (
 // TestKernelStacks adds up the stacks of every run: they are all its kernels, to the nanosecond, with and without a filter.
 func TestKernelStacks(t *testing.T) {
 	t.Parallel()
-	w := everything(t)
-	names := rows(t, w, `SELECT name FROM run WHERE run_id IN (SELECT run_id FROM kernel) ORDER BY name`)
-	if len(names) < 5 {
-		t.Fatalf("only %d runs have kernels", len(names))
-	}
-	withOperators := 0
-	for _, name := range names {
-		name = name[1 : len(name)-1]
+	w := testkit.All(t)
+	withOperators, p := 0, newPlans(t, w)
+	for _, name := range timelines {
+		id := testkit.RunID(name)
 		for _, filter := range []string{"", ", stage := 'decode'"} {
-			sums := `SELECT coalesce(sum(calls), 0)::BIGINT, coalesce(sum(total_ns), 0)::BIGINT FROM %s`
-			got := rows(t, w, fmt.Sprintf(sums, fmt.Sprintf("kernel_stacks('%s'%s)", name, filter)))
-			want := rows(t, w, fmt.Sprintf(sums, fmt.Sprintf("top_kernels('%s', top := 0%s)", name, filter)))
-			if fmt.Sprint(got) != fmt.Sprint(want) {
-				t.Errorf("run %s%s: stacks add up to %s, kernels to %s", name, filter, got, want)
+			const sums = `SELECT coalesce(sum(calls), 0)::BIGINT, coalesce(sum(total_ns), 0)::BIGINT, coalesce(bool_or(%s), false) FROM {%s}(?::UUID%s)`
+			got, want := p.ask(fmt.Sprintf(sums, "operators <> '[]' AND ranges <> '[]'", "kernel-stacks", filter), id), p.ask(fmt.Sprintf(sums, "false", "top-kernels", ", top := 0"+filter), id)
+			if fmt.Sprint(got.Rows[0][:2]) != fmt.Sprint(want.Rows[0][:2]) {
+				t.Errorf("run %s%s: stacks add up to %v, kernels to %v", name, filter, got.Rows, want.Rows)
 			}
-		}
-		if got := rows(t, w, fmt.Sprintf(`SELECT count(*) FROM kernel_stacks('%s') WHERE operators <> '[]' AND ranges <> '[]'`, name)); got[0] != "[0]" {
-			withOperators++
+			if got.Rows[0][2] == true {
+				withOperators++
+			}
 		}
 	}
 	if withOperators == 0 {
@@ -45,8 +41,8 @@ func TestKernelStacks(t *testing.T) {
 // counted to the executions that its launches stand for.
 func TestStackFLOP(t *testing.T) {
 	t.Parallel()
-	w := everything(t)
-	for _, name := range traced {
+	w := testkit.All(t)
+	for _, name := range tracedRuns {
 		got := rows(t, w, fmt.Sprintf(`SELECT coalesce(sum(formula_flop), 0)::BIGINT, coalesce(sum(formula_ns), 0) > 0, max(formula_ns) <= max(total_ns) FROM kernel_stacks('%s')`, name))
 		want := rows(t, w, fmt.Sprintf(`SELECT coalesce(sum(s.timed_flop_count), 0)::BIGINT AS flop FROM op_sum s JOIN run r ON r.run_id = s.run_id WHERE r.name = '%s' AND s.capture <> 'key_averages'`, name))
 		if flop := want[0][1 : len(want[0])-1]; flop != "0" && got[0] != "["+flop+" true true]" {
@@ -66,7 +62,7 @@ func TestStackFLOP(t *testing.T) {
 // TestProfiles decodes the profile of every run: each kernel has the calls and the time that top-kernels gives it.
 func TestProfiles(t *testing.T) {
 	t.Parallel()
-	w := everything(t)
+	w := testkit.All(t)
 	asker := queries.NewAsker(w)
 	ask := func(name string, args queries.Args) *frame.Frame {
 		t.Helper()
@@ -76,8 +72,10 @@ func TestProfiles(t *testing.T) {
 		}
 		return f
 	}
-	for _, r := range rows(t, w, `SELECT name FROM run WHERE run_id IN (SELECT run_id FROM kernel) ORDER BY name`) {
-		run := r[1 : len(r)-1]
+	for _, run := range timelines {
+		if run == "torch-cpu" { // without a GPU
+			continue
+		}
 		o := stacks.Options{Run: run, Warmup: true}
 		list, err := stacks.Read(ask(stacks.Query, queries.Args{"run": run}), o)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/schema"
@@ -38,34 +39,32 @@ func madePrompt(n int) []madeKernel {
 	return append(out, madeKernel{"head", 40, 1})
 }
 
-// fillKernels makes the only run of a warehouse, with these kernels one after the other.
-func fillKernels(t *testing.T, w *schema.Warehouse, work []madeKernel) {
-	t.Helper()
-	stmts := []string{"BEGIN", "DELETE FROM run; DELETE FROM source; DELETE FROM kernel; DELETE FROM kernel_name; DELETE FROM nvtx_range; DELETE FROM range_path",
-		"INSERT INTO run SELECT '" + timelineRun + "', 'made', TIMESTAMP '2026-01-01', NULL, NULL, NULL, 'test'", sourceRow(1, "nsys")}
+// kernelRun is a run with these kernels one after the other.
+func kernelRun(name string, work []madeKernel) testkit.Run {
+	run, base := testkit.RunID(name), schema.IDBase(testkit.RunID(name))
+	stmts := []string{sourceOf(run, 1, "nsys")}
 	var names, rows []string
 	at := int64(1000)
 	for _, k := range work {
 		id := slices.Index(names, k.name)
 		if id < 0 {
 			id, names = len(names), append(names, k.name)
-			stmts = append(stmts, fmt.Sprintf("INSERT INTO kernel_name SELECT run_id, %[1]d, '%[2]s', '%[2]s', %[1]d FROM run", id, k.name))
+			stmts = append(stmts, fmt.Sprintf("INSERT INTO kernel_name SELECT $run, %[1]d, '%[2]s', '%[2]s', %[1]d", base+int64(id), k.name))
 		}
 		at += k.idle
-		rows = append(rows, fmt.Sprintf("(%d, %d, %d)", at, k.duration, id))
+		rows = append(rows, fmt.Sprintf("(%d, %d, %d)", at, k.duration, base+int64(id)))
 		at += k.duration
 	}
-	stmts = append(stmts, "INSERT INTO kernel (run_id, source_id, pid, device_id, stream_id, start_ns, duration_ns, kernel_name_id, path_id) SELECT run_id, 1, 1, 0, 7, s, d, n, 0 FROM run, (VALUES "+strings.Join(rows, ", ")+") v(s, d, n)")
-	exec(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))
+	stmts = append(stmts, "INSERT INTO kernel (run_id, source_id, pid, device_id, stream_id, start_ns, duration_ns, kernel_name_id, path_id) SELECT $run, 1, 1, 0, 7, s, d, n, 0 FROM (VALUES "+strings.Join(rows, ", ")+") v(s, d, n)")
+	return testkit.Run{Name: name, SQL: strings.Join(stmts, ";\n"), Facts: stepFacts}
 }
+
+// stepFacts are what is known of steps.
+var stepFacts = []string{"step", "work_sum", "stage_pass", "caveat", "caveat_iteration", "caveat_pass", "caveat_work"}
 
 // TestRecurringSteps holds which steps are found in made-up runs without ranges, and what made the slow ones slow.
 func TestRecurringSteps(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	ask := func(name string) *frame.Frame {
-		return query(t, w, name, queries.Args{"run": "made", "top": "0"})
-	}
 	var work []madeKernel
 	var want []any // times of the steps
 	nth := 0
@@ -94,7 +93,10 @@ func TestRecurringSteps(t *testing.T) {
 			}
 		}
 	}
-	fillKernels(t, w, work)
+	w := testkit.Warehouse(t, kernelRun("made", work))
+	ask := func(name string) *frame.Frame {
+		return testkit.Query(t, w, name, queries.Args{"run": "made", "top": "0"})
+	}
 	f := ask("steps")
 	if got := column(f, "time_ns"); !reflect.DeepEqual(got, want) {
 		t.Fatalf("steps take\n%v, want\n%v: %q", got, want, f.Notes)
@@ -116,7 +118,7 @@ func TestRecurringSteps(t *testing.T) {
 	if want := [][]any{{int64(16), 900.0, "idle", 900.0, nil, nil}, {int64(13), 500.0, "busy", 500.0, "attention", 500.0}, {int64(18), 7.0, "busy", 7.0, "mlp", 7.0}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("slow are\n%v, want\n%v", got, want)
 	}
-	testStepTimes(t, query(t, w, "step-times", queries.Args{"run": "made"}), want)
+	testStepTimes(t, testkit.Query(t, w, "step-times", queries.Args{"run": "made"}), want)
 }
 
 // testStepTimes holds the summary to the steps' times.
@@ -157,7 +159,7 @@ func testStepTimes(t *testing.T, f *frame.Frame, times []any) {
 // one pass of work that differs.
 func TestNoSteps(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	var runs []testkit.Run
 	for seed := range uint64(6) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		var work []madeKernel
@@ -171,8 +173,11 @@ func TestNoSteps(t *testing.T) {
 		if seed == 5 {
 			work = append(madePrompt(1), madeStep()[:5]...)
 		}
-		fillKernels(t, w, work)
-		f := query(t, w, "steps", queries.Args{"run": "made"})
+		runs = append(runs, kernelRun(fmt.Sprint("seed-", seed), work))
+	}
+	w := testkit.Warehouse(t, runs...)
+	for seed, run := range runs {
+		f := testkit.Query(t, w, "steps", queries.Args{"run": run.Name})
 		if len(f.Rows) != 0 || len(f.Notes) != 1 || !strings.Contains(f.Notes[0], "so steps are inferred") {
 			t.Errorf("seed %d: %d steps of %v: %q", seed, len(f.Rows), column(f, "name"), f.Notes)
 		}
@@ -182,15 +187,15 @@ func TestNoSteps(t *testing.T) {
 // TestStepNames holds which names of ranges are steps, nested ones by the outermost.
 func TestStepNames(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	exec(t, w, "INSERT INTO run SELECT '"+timelineRun+"', 'made', TIMESTAMP '2026-01-01', NULL, NULL, NULL, 'test'; "+sourceRow(1, "nsys"))
+	w := testkit.Copy(t)
+	testkit.Exec(t, w, "INSERT INTO run SELECT '"+timelineRun+"', 'made', TIMESTAMP '2026-01-01', NULL, NULL, NULL, 'test'; "+sourceRow(1, "nsys"))
 	id := 0
 	put := func(names ...string) {
 		lineage := ""
 		for _, name := range names {
 			id++
 			lineage = strings.TrimPrefix(fmt.Sprintf("%s, %d", lineage, id), ", ")
-			exec(t, w, fmt.Sprintf("INSERT INTO range_path SELECT run_id, %[1]d, 1, '', '%[2]s', [%[3]s], '' FROM run; INSERT INTO nvtx_range SELECT run_id, 1, %[1]d, NULL, %[1]d, 1, 1, NULL, 'push_pop', '', '%[2]s', NULL, %[1]d, 1 FROM run", id, name, lineage))
+			testkit.Exec(t, w, fmt.Sprintf("INSERT INTO range_path SELECT run_id, %[1]d, 1, '', '%[2]s', [%[3]s], '' FROM run; INSERT INTO nvtx_range SELECT run_id, 1, %[1]d, NULL, %[1]d, 1, 1, NULL, 'push_pop', '', '%[2]s', NULL, %[1]d, 1 FROM run", id, name, lineage))
 		}
 	}
 	want := map[string]bool{"decode_step[#]": true, "step[#]": true, "step #": true, "Step: #": true, "iteration #/#": true, "ProfilerStep##": true, "LLM@decode_step": true, "train_step": true, "iter_#": true,
@@ -200,6 +205,7 @@ func TestStepNames(t *testing.T) {
 		put(name)
 	}
 	put("ProfilerStep##", "eval step #", "generate_step[#]")
+	testkit.DeriveOnly(t, w, stepFacts...)
 	var got []string
 	for _, r := range rowsOf(t, w, "SELECT p.name FROM step s JOIN range_path p ON p.path_id = s.name_path_id") {
 		got = append(got, r[0].(string))
@@ -217,7 +223,7 @@ func TestStepNames(t *testing.T) {
 // TestSlowSteps holds what is named as the cause of a slow step, for each part of a step's time.
 func TestSlowSteps(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	causes := []string{"kernel", "graph", "copy", "other", "launch-bound", "launch-bound", "synchronising", "cuda-call", "host-bound", "profiler", "queued", "unknown", "launch-bound", "between"}
 	stmts := []string{"BEGIN", "INSERT INTO run SELECT '" + timelineRun + "', 'made', TIMESTAMP '2026-01-01', NULL, NULL, NULL, 'test'", sourceRow(1, "nsys"),
 		"INSERT INTO range_path SELECT run_id, 1, 1, '', 'decode_step[#]', [1], '' FROM run", "INSERT INTO path_stage SELECT run_id, 1, 'decode', 1, NULL, NULL, false FROM run",
@@ -258,8 +264,9 @@ func TestSlowSteps(t *testing.T) {
 		put("INSERT INTO device_time SELECT run_id, 1, 0, %d, %d, %d%s FROM run", step, at, at+span, text)
 		at += span + parts[13]
 	}
-	exec(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))
-	f := query(t, w, "slow-steps", queries.Args{"run": "made", "top": "0"})
+	testkit.Exec(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))
+	testkit.DeriveOnly(t, w, stepFacts...)
+	f := testkit.Query(t, w, "slow-steps", queries.Args{"run": "made", "top": "0"})
 	var got [][]any
 	for _, r := range f.Rows {
 		got = append(got, []any{number(f, r, "nth"), r[f.Index("excess_ns")], r[f.Index("cause")], r[f.Index("cause_ns")], r[f.Index("kernel")], r[f.Index("kernel_excess_ns")]})
@@ -272,8 +279,7 @@ func TestSlowSteps(t *testing.T) {
 // TestColdSteps: first steps that wait for something are set apart where there are no stages, and those that compute longer are not.
 func TestColdSteps(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	for _, c := range []struct {
+	cases := []struct {
 		what   string
 		change func(nth int, s []madeKernel)
 		cold   int64
@@ -294,15 +300,20 @@ func TestColdSteps(t *testing.T) {
 				s[3].duration += 2000
 			}
 		}, 0},
-	} {
+	}
+	var runs []testkit.Run
+	for _, c := range cases {
 		var work []madeKernel
 		for nth := range 12 {
 			s := madeStep()
 			c.change(nth, s)
 			work = append(work, s...)
 		}
-		fillKernels(t, w, work)
-		f := query(t, w, "step-times", queries.Args{"run": "made"})
+		runs = append(runs, kernelRun(c.what, work))
+	}
+	w := testkit.Warehouse(t, runs...)
+	for _, c := range cases {
+		f := testkit.Query(t, w, "step-times", queries.Args{"run": c.what})
 		if len(f.Rows) != 1 || number(f, f.Rows[0], "warmup_count") != c.cold {
 			t.Errorf("%s: %v, want %d cold", c.what, f.Rows, c.cold)
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/schema"
@@ -17,11 +18,18 @@ var stepped = []struct {
 	name, path   string
 	steps, lasts int // lasts end a pass
 }{
-	{"llama-graph-node", "../testdata/nsys/llama-graph-node/llama-graph-node.sqlite.gz", 100, 4},
-	{"nccl2", "../testdata/nsys/nccl2/nccl2.sqlite.gz", 12, 2},
-	{"llama", torchData + "llama.trace.json.gz", 8, 2},
-	{"graph", torchData + "graph.trace.json.gz", 3, 1},
-	{"dsocr-sdpa", sharedNsys + "dsocr-sdpa/dsocr-sdpa.sqlite.gz", 52, 4},
+	{"llama-graph-node", "nsys/llama-graph-node/llama-graph-node.sqlite.gz", 100, 4},
+	{"nccl2", "nsys/nccl2/nccl2.sqlite.gz", 12, 2},
+	{"llama", "torch/llama.trace.json.gz", 8, 2},
+	{"graph", "torch/graph.trace.json.gz", 3, 1},
+	{"dsocr-sdpa", "../../shared/captures/nsys/dsocr-sdpa/dsocr-sdpa.sqlite.gz", 52, 4},
+}
+
+// oneRun is a capture alone in a warehouse, as the run r; without it the test is skipped.
+func oneRun(t *testing.T, file string) *schema.Warehouse {
+	t.Helper()
+	shared(t, testkit.Path(file))
+	return testkit.Warehouse(t, testkit.Run{Name: "r", Files: []string{file}})
 }
 
 // TestSteps holds the steps of captures to what is counted from the raw rows: kernels belong to the step that was open on the thread when
@@ -31,8 +39,7 @@ func TestSteps(t *testing.T) {
 	for _, c := range stepped {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWarehouse(t)
-			load(t, w, "r", shared(t, c.path))
+			w := oneRun(t, c.path)
 			f := queryOf(t, w, "steps", queries.Args{"top": "0"})
 			if len(f.Rows) != c.steps {
 				t.Fatalf("%d steps, want %d", len(f.Rows), c.steps)
@@ -43,8 +50,9 @@ func TestSteps(t *testing.T) {
 				t.Errorf("%d steps have a time, want %d", len(known), c.steps-c.lasts)
 			}
 
-			exec(t, w, "DELETE FROM nvtx_range; DELETE FROM range_context; DELETE FROM range_device; UPDATE kernel SET path_id = 0; UPDATE memop SET path_id = 0; UPDATE graph_launch SET path_id = 0")
-			found := queryOf(t, w, "steps", queries.Args{"top": "0"})
+			without := testkit.Warehouse(t, testkit.Run{Name: "r", Files: []string{c.path}, Facts: stepFacts,
+				SQL: "DELETE FROM nvtx_range; DELETE FROM range_context; DELETE FROM range_device; UPDATE kernel SET path_id = 0; UPDATE memop SET path_id = 0; UPDATE graph_launch SET path_id = 0"})
+			found := queryOf(t, without, "steps", queries.Args{"top": "0"})
 			if len(found.Rows) != c.steps {
 				t.Fatalf("without ranges %d steps, want %d", len(found.Rows), c.steps)
 			}
@@ -126,8 +134,7 @@ func testStepParts(t *testing.T, f *frame.Frame) (known []int64) {
 // TestTokenTimes holds the time per output token to what the workload measured itself.
 func TestTokenTimes(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	load(t, w, "r", llamaCapture, llamaWorkload)
+	w := testkit.All(t)
 	var said struct {
 		Runs []struct {
 			DecodeMs  float64 `json:"decode_ms"`
@@ -139,12 +146,12 @@ func TestTokenTimes(t *testing.T) {
 	for _, r := range said.Runs {
 		want += r.DecodeMs * 1e6 / r.NewTokens / float64(len(said.Runs))
 	}
-	f := queryOf(t, w, "step-times", nil)
+	f := testkit.Query(t, w, "step-times", queries.Args{"run": utilised})
 	if len(f.Rows) != 1 || number(f, f.Rows[0], "step_count") != 96 || number(f, f.Rows[0], "warmup_count") != 4 || number(f, f.Rows[0], "timed_count") != 93 {
 		t.Fatalf("%v", f.Rows)
 	}
 	same(t, "time per token", f.Rows[0][f.Index("token_time_ns")], want, 0.01)
-	if n := total(queryOf(t, w, "steps", queries.Args{"top": "0"}), "token_count"); n != 96 {
+	if n := total(testkit.Query(t, w, "steps", queries.Args{"run": utilised, "top": "0"}), "token_count"); n != 96 {
 		t.Errorf("%d tokens", n)
 	}
 }
@@ -152,14 +159,15 @@ func TestTokenTimes(t *testing.T) {
 // TestOverlappingSteps: where the work of a step lasts into the next one, times count in both, and shares of them mean nothing.
 func TestOverlappingSteps(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	load(t, w, "r", torchData+"llama.trace.json.gz")
 	shares := []string{"busy_ratio", "launch_bound_ratio", "wait_ratio", "host_ratio", "between_ratio"}
 	for _, c := range []struct {
 		longer  int // how many times its span a step's last work ends later, in thousandths
 		unknown bool
-	}{{0, false}, {20, false}, {500, true}} {
-		exec(t, w, fmt.Sprintf("UPDATE range_device SET last_end_ns = last_end_ns + (last_end_ns - first_start_ns) * %d // 1000", c.longer))
+	}{{0, false}, {20, false}, {530, true}} {
+		w := oneRun(t, "torch/llama.trace.json.gz")
+		if c.longer > 0 {
+			w = testkit.Warehouse(t, testkit.Run{Name: "r", Files: []string{"torch/llama.trace.json.gz"}, Facts: stepFacts, SQL: fmt.Sprintf("UPDATE range_device SET last_end_ns = last_end_ns + (last_end_ns - first_start_ns) * %d // 1000", c.longer)})
+		}
 		over, whole := int64(0), int64(0)
 		steps := queryOf(t, w, "steps", queries.Args{"top": "0"})
 		for _, r := range steps.Rows {

@@ -77,16 +77,15 @@ func TestStepsByTime(t *testing.T) {
 		least               float64 // share of all kernels that are in steps by time
 		launched            float64 // and by launch, at most
 	}{
-		{"train", torchData + "train.trace.json.gz", "^ProfilerStep#", "time", 1, 0.41},
-		{"emit-nvtx", "../testdata/nsys/emit-nvtx/emit-nvtx.sqlite.gz", `^step\[`, "time", 0.9, 0.51},
-		{"nccl2", "../testdata/nsys/nccl2/nccl2.sqlite.gz", `^step\[`, "launch", 0.97, 0.98},
-		{"hta-ns", "../../shared/captures/others/" + "hta_ns_resolution_rank0.trace.json.gz", "^ProfilerStep#", "time", 1, 0.37},
-		{"hta-nccl", "../../shared/captures/others/" + "hta_nccl.trace.json.gz", "^ProfilerStep#", "time", 1, 0.35},
+		{"train", "torch/train.trace.json.gz", "^ProfilerStep#", "time", 1, 0.41},
+		{"emit-nvtx", "nsys/emit-nvtx/emit-nvtx.sqlite.gz", `^step\[`, "time", 0.9, 0.51},
+		{"nccl2", "nsys/nccl2/nccl2.sqlite.gz", `^step\[`, "launch", 0.97, 0.98},
+		{"hta-ns", "../../shared/captures/others/hta_ns_resolution_rank0.trace.json.gz", "^ProfilerStep#", "time", 1, 0.37},
+		{"hta-nccl", "../../shared/captures/others/hta_nccl.trace.json.gz", "^ProfilerStep#", "time", 1, 0.35},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWarehouse(t)
-			load(t, w, "r", shared(t, c.path))
+			w := oneRun(t, c.path)
 			steps, work := rawSteps(t, w, c.pattern)
 			kernels := 0.0
 			for _, k := range work {
@@ -130,7 +129,7 @@ func TestStepsByTime(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := runQuery(t, w, q, queries.Args{"run": "r", "by": "luck"}); err == nil || !strings.Contains(err.Error(), "--by is launch or time") {
+			if _, err := queries.Run(t.Context(), w, q, queries.Args{"run": "r", "by": "luck"}); err == nil || !strings.Contains(err.Error(), "--by is launch or time") {
 				t.Errorf("by luck: %v", err)
 			}
 		})
@@ -141,9 +140,8 @@ func TestStepsByTime(t *testing.T) {
 // no kernel is in two.
 func TestStepWork(t *testing.T) {
 	t.Parallel()
-	for _, path := range []string{torchData + "train.trace.json.gz", "../testdata/nsys/emit-nvtx/emit-nvtx.sqlite.gz", "../testdata/nsys/nccl2/nccl2.sqlite.gz", "../testdata/windows/before.sqlite.gz"} {
-		w := newWarehouse(t)
-		load(t, w, "r", path)
+	for _, path := range []string{"torch/train.trace.json.gz", "nsys/emit-nvtx/emit-nvtx.sqlite.gz", "nsys/nccl2/nccl2.sqlite.gz", "windows/before.sqlite.gz"} {
+		w := oneRun(t, path)
 		none(t, w, "r", "work is lost or added", `SELECT a.*, b.* FROM (
 				SELECT device_id, kind, sum(n) AS n, sum(ns) AS ns FROM (SELECT device_id, 'kernel' AS kind, 1 AS n, duration_ns AS ns FROM kernel UNION ALL SELECT device_id, 'copy', 1, duration_ns FROM memop UNION ALL SELECT device_id, 'graph', 1, duration_ns FROM graph_launch WHERE mode = 'graph') GROUP BY ALL) a
 			FULL JOIN (SELECT device AS device_id, kind, sum(launch_count) AS n, sum(sum_ns) AS ns FROM step_work(%[1]s) GROUP BY ALL) b USING (device_id, kind) WHERE (a.n, a.ns) IS DISTINCT FROM (b.n, b.ns)`)

@@ -8,21 +8,15 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
-	"prof/schema"
 )
-
-// inMemory is a warehouse of nothing.
-func inMemory(t *testing.T) *schema.Warehouse {
-	t.Helper()
-	return closedAtEnd(t, opened(t, schema.Home{Dir: t.TempDir()}, true))
-}
 
 // TestStreamHoldsFewRows reads from a result that no machine could hold, and ends it.
 func TestStreamHoldsFewRows(t *testing.T) {
 	t.Parallel()
-	w := inMemory(t)
+	w := testkit.Warehouse(t, testkit.Named(t, "kernels")...)
 	enough := errors.New("enough")
 	for name, c := range map[string]struct {
 		sql  string
@@ -57,7 +51,7 @@ func TestStreamHoldsFewRows(t *testing.T) {
 
 func TestStreamEnds(t *testing.T) {
 	t.Parallel()
-	w := inMemory(t)
+	w := testkit.Warehouse(t, testkit.Named(t, "kernels")...)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	for _, c := range []struct{ name, sql, want string }{
@@ -91,7 +85,7 @@ func TestStreamEnds(t *testing.T) {
 func TestStreamExact(t *testing.T) {
 	t.Parallel()
 	const large = "170141183460469231731687303715884105727"
-	w := inMemory(t)
+	w := testkit.Warehouse(t, testkit.Named(t, "kernels")...)
 	var got [][]any
 	var notes []string
 	err := queries.Stream(t.Context(), w, `SELECT a, b FROM (VALUES (0, 1::HUGEINT, `+large+`::HUGEINT), (1, 2, NULL), (2, `+large+`, 3), (3, `+large+`, 4)) x(i, a, b) ORDER BY i`,

@@ -3,11 +3,11 @@ package queries_test
 import (
 	"fmt"
 	"math"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/schema"
@@ -38,12 +38,11 @@ var grains = []grain{
 // sizeCells are rounded to thousands of bytes by nsys.
 var sizeCells = []string{"total_bytes", "mean_bytes", "median_bytes", "min_bytes", "max_bytes", "std_bytes"}
 
-// compareSums ingests NVIDIA's summaries of a capture as a run and holds its answers to those of the capture itself.
+// compareSums holds the answers of the run of NVIDIA's summaries of a capture to those of the capture itself.
 func compareSums(t *testing.T, w *schema.Warehouse, n *tally, run string, c capture) {
 	t.Helper()
 	sums := run + "-sums"
-	load(t, w, sums, filepath.Dir(c.stats))
-	if got := query(t, w, "sources", queries.Args{"run": sums}); len(got.Rows) != 1 || got.Rows[0][got.Index("kind")] != "nsys-stats" {
+	if got := testkit.Query(t, w, "sources", queries.Args{"run": sums}); len(got.Rows) != 1 || got.Rows[0][got.Index("kind")] != "nsys-stats" {
 		t.Fatalf("the sources are %v, not one of sums", got.Rows)
 	}
 	for _, g := range grains {
@@ -57,7 +56,7 @@ func compareSums(t *testing.T, w *schema.Warehouse, n *tally, run string, c capt
 			}
 			return a
 		}
-		whole, f := query(t, w, g.query, args(run)), query(t, w, g.query, args(sums))
+		whole, f := testkit.Query(t, w, g.query, args(run)), testkit.Query(t, w, g.query, args(sums))
 		want, got := keyed(t, whole, g.key...), keyed(t, f, g.key...)
 		for key, row := range want {
 			if g.query == "ranges" && skipRange(t, c, whole, row) {
@@ -87,7 +86,7 @@ func compareSums(t *testing.T, w *schema.Warehouse, n *tally, run string, c capt
 	}
 	compareRangeKernels(t, n, run, sums, c, w)
 	for _, name := range []string{"stages", "steps", "launches", "accounting", "passes", "gaps", "streams"} {
-		if f := query(t, w, name, queries.Args{"run": sums}); len(f.Rows) > 0 {
+		if f := testkit.Query(t, w, name, queries.Args{"run": sums}); len(f.Rows) > 0 {
 			t.Errorf("%s has %d rows of a run without a timeline", name, len(f.Rows))
 		}
 	}
@@ -151,9 +150,9 @@ func compareRangeKernels(t *testing.T, n *tally, run, sums string, c capture, w 
 	if len(readStats(t, c, "nvtx_kern_sum")) == 0 {
 		return
 	}
-	whole := query(t, w, "range-kernels", queries.Args{"run": run, "raw": "true"})
-	f := query(t, w, "range-kernels", queries.Args{"run": sums, "raw": "true"})
-	skip := startEnd(query(t, w, "ranges", queries.Args{"run": run, "raw": "true"}))
+	whole := testkit.Query(t, w, "range-kernels", queries.Args{"run": run, "raw": "true"})
+	f := testkit.Query(t, w, "range-kernels", queries.Args{"run": sums, "raw": "true"})
+	skip := startEnd(testkit.Query(t, w, "ranges", queries.Args{"run": run, "raw": "true"}))
 	got := keyed(t, f, "domain", "range", "kernel")
 	for key, row := range keyed(t, whole, "domain", "range", "kernel") {
 		if name := fmt.Sprint(row[whole.Index("range")]); skip[domainName(row[whole.Index("domain")], name)] || name == "rec" {

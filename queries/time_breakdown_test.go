@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/schema"
 )
@@ -14,9 +15,8 @@ import (
 // the measured passes, and that they are ranked and cut in a total order.
 func TestTimeBreakdown(t *testing.T) {
 	t.Parallel()
-	w := everything(t)
-	load(t, w, utilised, llamaCapture, llamaWorkload)
-	for _, run := range slices.Concat(shipped, traced, []string{utilised}) {
+	w := testkit.All(t)
+	for _, run := range append(slices.Clone(timelines), utilised) {
 		for _, bad := range rows(t, w, fmt.Sprintf(`WITH c AS (FROM time_breakdown('%[1]s', top := 0)), a AS (FROM accounting('%[1]s')),
 			counted AS (SELECT nullif(a.stage, '(run)') AS stage, a.device, a.part, a.kind, a.total_ns, a.span_total_ns FROM a WHERE a.stage <> '(run)' OR NOT EXISTS (SELECT 1 FROM a x WHERE x.stage <> '(run)')),
 			part AS (SELECT stage, CASE WHEN kind <> 'busy' THEN kind WHEN part = 'copy' THEN 'copies' WHEN part = 'graph' THEN 'graphs' ELSE 'kernels' END AS part, sum(total_ns) AS ns FROM counted GROUP BY ALL),
@@ -53,8 +53,8 @@ func TestTimeBreakdown(t *testing.T) {
 // testBreakdownOrder holds rank, top and stage.
 func testBreakdownOrder(t *testing.T, w *schema.Warehouse, run string) {
 	t.Helper()
-	f := query(t, w, "time-breakdown", queries.Args{"run": run, "top": "0"})
-	if len(f.Rows) == 0 && run != "cpu" {
+	f := testkit.Query(t, w, "time-breakdown", queries.Args{"run": run, "top": "0"})
+	if len(f.Rows) == 0 && run != "torch-cpu" {
 		t.Errorf("%s: no rows: %q", run, f.Notes)
 	}
 	stages := map[string][]string{}
@@ -70,17 +70,20 @@ func testBreakdownOrder(t *testing.T, w *schema.Warehouse, run string) {
 	}
 	for stage, want := range stages {
 		var got []string
-		for _, r := range query(t, w, "time-breakdown", queries.Args{"run": run, "top": "0", "stage": stage}).Rows {
+		for _, r := range testkit.Query(t, w, "time-breakdown", queries.Args{"run": run, "top": "0", "stage": stage}).Rows {
 			got = append(got, fmt.Sprint(r[1:]))
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: of %s alone %q, of all %q", run, stage, got, want)
 		}
 	}
-	if few := query(t, w, "time-breakdown", queries.Args{"run": run, "top": "2"}); !slices.Equal(asText(few), asText(f)[:min(2, len(f.Rows))]) {
+	if few := testkit.Query(t, w, "time-breakdown", queries.Args{"run": run, "top": "2"}); !slices.Equal(asText(few), asText(f)[:min(2, len(f.Rows))]) {
 		t.Errorf("%s: the first two are %q", run, asText(few))
 	}
 }
+
+// breakdownFacts are what time-breakdown reads.
+var breakdownFacts = []string{"time_category", "stage_pass", "stage_share", "caveat", "caveat_pass", "caveat_work"}
 
 // breakdown is the time breakdown of the made run as text.
 func breakdown(t *testing.T, w *schema.Warehouse, args string) []string {
@@ -92,13 +95,14 @@ func breakdown(t *testing.T, w *schema.Warehouse, args string) []string {
 // out, GPUs add up, and of a run without passes all work counts.
 func TestTimeBreakdownOf(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	made(t, w)
-	exec(t, w, strings.Join([]string{
+	testkit.Exec(t, w, strings.Join([]string{
 		"UPDATE device_time SET kernel_ns = 200, copy_ns = 30, graph_ns = 40, other_ns = 999080, launch_ns = 100, launch_delay_ns = 50, wait_ns = 60, call_ns = 70, host_ns = 80, profiler_ns = 90, queued_ns = 95, unknown_ns = 105 WHERE range_id = 1",
 		ran(1, 1, 0, 100, 1, ""), ran(1, 2, 0, 100, 1, "other"), ran(1, 3, 0, 100, 1, "other"), "UPDATE kernel_class SET family = NULL WHERE kernel_name_id = 3",
 		"UPDATE device_time SET kernel_ns = 0, host_ns = 1000000 WHERE range_id = 2", ran(0, 1, 0, 77, 1, ""), hostCopy(1, "'Pinned'", 45),
 		strings.Replace(replayed(3), "'node'", "'graph'", 1)}, ";\n"))
+	testkit.DeriveOnly(t, w, breakdownFacts...)
 	want := []string{"[decode host-bound idle 1000080 <nil> <nil> 2000000 2000000]", "[decode (work of others) other 999080 <nil> <nil> 2000000 2000000]", "[decode launch-bound idle 150 <nil> <nil> 2000000 2000000]",
 		"[decode unknown idle 105 <nil> <nil> 2000000 2000000]", "[decode queued idle 95 <nil> <nil> 2000000 2000000]", "[decode profiler idle 90 <nil> <nil> 2000000 2000000]", "[decode cuda-call idle 70 <nil> <nil> 2000000 2000000]",
 		"[decode activation<1> kernels 66 1 100 2000000 2000000]", "[decode family of gemm kernels 67 1 100 2000000 2000000]", "[decode family of elementwise kernels 67 1 100 2000000 2000000]",
@@ -110,16 +114,19 @@ func TestTimeBreakdownOf(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 
-	exec(t, w, "INSERT INTO device_time SELECT * REPLACE (1 AS device_id) FROM device_time WHERE range_id = 2; UPDATE path_stage SET is_warmup = true")
+	testkit.Exec(t, w, "INSERT INTO device_time SELECT * REPLACE (1 AS device_id) FROM device_time WHERE range_id = 2; UPDATE path_stage SET is_warmup = true")
+	testkit.DeriveOnly(t, w, breakdownFacts...)
 	if got := breakdown(t, w, ", stage := 'decode'"); len(got) != 0 {
 		t.Errorf("of warm-up: %q", got)
 	}
-	exec(t, w, "UPDATE path_stage SET is_warmup = false")
+	testkit.Exec(t, w, "UPDATE path_stage SET is_warmup = false")
+	testkit.DeriveOnly(t, w, breakdownFacts...)
 	if got := breakdown(t, w, "")[0]; got != "[decode host-bound idle 2000080 <nil> <nil> 3000000 3000000]" {
 		t.Errorf("on two GPUs: %s", got)
 	}
 
-	exec(t, w, "DELETE FROM path_stage; UPDATE device_time SET kernel_ns = 377, host_ns = 1999623 WHERE range_id IS NULL")
+	testkit.Exec(t, w, "DELETE FROM path_stage; UPDATE device_time SET kernel_ns = 377, host_ns = 1999623 WHERE range_id IS NULL")
+	testkit.DeriveOnly(t, w, breakdownFacts...)
 	want = []string{"[<nil> host-bound idle 1999623 <nil> <nil> 3000000 3000000]", "[<nil> unknown idle 1000000 <nil> <nil> 3000000 3000000]", "[<nil> family of gemm kernels 177 2 177 3000000 3000000]",
 		"[<nil> activation<1> kernels 100 1 100 3000000 3000000]", "[<nil> family of elementwise kernels 100 1 100 3000000 3000000]", "[<nil> (copies and fills) copies 0 1 45 3000000 3000000]", "[<nil> (graph replays) kernels 0 3 30 3000000 3000000]"}
 	for _, args := range []string{"", ", stage := '(none)'", ", source := 'nsys'"} {
@@ -127,8 +134,9 @@ func TestTimeBreakdownOf(t *testing.T) {
 			t.Errorf("without passes%s: %q, want %q", args, got, want)
 		}
 	}
-	exec(t, w, "DELETE FROM device_time")
-	if f := query(t, w, "time-breakdown", queries.Args{"run": "made"}); len(f.Rows) != 0 || !strings.Contains(strings.Join(f.Notes, "\n"), "did not account for GPU time") {
+	testkit.Exec(t, w, "DELETE FROM device_time")
+	testkit.DeriveOnly(t, w, breakdownFacts...)
+	if f := testkit.Query(t, w, "time-breakdown", queries.Args{"run": "made"}); len(f.Rows) != 0 || !strings.Contains(strings.Join(f.Notes, "\n"), "did not account for GPU time") {
 		t.Errorf("of a run stored without accounting: %v, %q", f.Rows, f.Notes)
 	}
 }

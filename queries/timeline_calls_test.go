@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 )
@@ -26,16 +27,15 @@ func countedBy(f *frame.Frame, of string) map[string]int64 {
 // a capture shown whole every launch is there as often as launches and api-calls count it; and that each piece of work has its call.
 func TestTimelineCalls(t *testing.T) {
 	t.Parallel()
-	w := drawn(t)
-	load(t, w, "llama", llamaCapture)
+	w := testkit.All(t)
 	whole := 0
-	for _, run := range append(slices.Clone(timelineRuns), "llama") {
+	for _, run := range append(slices.Clone(timelineRuns), "llama-graph-node") {
 		for _, top := range []int{0, 7, 1000} {
 			args := queries.Args{"run": run, "top": fmt.Sprint(top)}
-			works := query(t, w, "timeline-kernels", args)
-			windows := query(t, w, "timeline-windows", args)
+			works := testkit.Query(t, w, "timeline-kernels", args)
+			windows := testkit.Query(t, w, "timeline-windows", args)
 			args["others"] = "0"
-			calls := query(t, w, "timeline-calls", args)
+			calls := testkit.Query(t, w, "timeline-calls", args)
 
 			// Every call that begins from the first launch of a window on a thread to the end of the window's work.
 			until := map[any]int64{}
@@ -84,14 +84,14 @@ func TestTimelineCalls(t *testing.T) {
 			if top == 0 {
 				whole++
 				all := countedBy(calls, "api")
-				f := query(t, w, "api-calls", queries.Args{"run": run, "top": "0"})
+				f := testkit.Query(t, w, "api-calls", queries.Args{"run": run, "top": "0"})
 				for _, r := range f.Rows {
 					api := r[f.Index("api")].(string)
 					if calls := number(f, r, "calls"); all[api] > calls {
 						t.Errorf("%s: %d calls of %s are drawn, api-calls counts %d", run, all[api], api, calls)
 					}
 				}
-				if n, kernels := total(query(t, w, "launches", queries.Args{"run": run, "top": "0"}), "calls"), launchedKernels(works); n != kernels {
+				if n, kernels := total(testkit.Query(t, w, "launches", queries.Args{"run": run, "top": "0"}), "calls"), launchedKernels(works); n != kernels {
 					t.Errorf("%s: the work drawn has %d kernels with a launch, launches counts %d", run, kernels, n)
 				}
 			}
@@ -116,11 +116,11 @@ func launchedKernels(works *frame.Frame) (n int64) {
 // TestTimelineCallsFew holds that, of calls that launched nothing which is drawn, the longest are left, and that no launch is lost.
 func TestTimelineCallsFew(t *testing.T) {
 	t.Parallel()
-	w := drawn(t)
+	w := testkit.All(t)
 	args := queries.Args{"run": "nccl2", "others": "0"}
-	all := query(t, w, "timeline-calls", args)
+	all := testkit.Query(t, w, "timeline-calls", args)
 	args["others"] = "20"
-	few := query(t, w, "timeline-calls", args)
+	few := testkit.Query(t, w, "timeline-calls", args)
 	var lengths, left []int64
 	kept := map[bool]int{}
 	for _, r := range all.Rows {
@@ -144,7 +144,7 @@ func TestTimelineCallsFew(t *testing.T) {
 // TestAPIKind holds what functions do by their names.
 func TestAPIKind(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.All(t)
 	want := map[string]string{"cudaLaunchKernel": "launch", "cuLaunchKernelEx": "launch", "cudaLaunchKernelExC_v11060": "launch", "hipExtModuleLaunchKernel": "launch", "cudaGraphLaunch_v10000": "launch",
 		"cudaMemcpyAsync": "copy", "cuMemcpyHtoDAsync_v2": "copy", "cudaMemset": "copy", "hipMemcpyWithStream": "copy", "cudaStreamSynchronize": "sync", "cuEventSynchronize": "sync", "cudaDeviceSynchronize": "sync",
 		"cudaGraphAddMemcpyNode": "other", "cudaStreamWaitEvent": "other", "cudaEventQuery": "other", "cudaMalloc": "other", "cuKernelGetName": "other"}

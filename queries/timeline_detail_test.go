@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/schema"
@@ -38,7 +39,7 @@ func pieces(t *testing.T, w *schema.Warehouse, run, kind string) []piece {
 // shown gives what timeline-kernels shows in each window, in the order of its start.
 func shown(t *testing.T, w *schema.Warehouse, args queries.Args) map[int64][]piece {
 	t.Helper()
-	f := query(t, w, "timeline-kernels", args)
+	f := testkit.Query(t, w, "timeline-kernels", args)
 	out := map[int64][]piece{}
 	for _, r := range f.Rows {
 		n := func(c string) int64 { return number(f, r, c) }
@@ -57,7 +58,7 @@ func comparePieces(a, b piece) int {
 // TestTimelineWhole holds that every kernel, copy, fill and graph replay is shown once where there is room for all.
 func TestTimelineWhole(t *testing.T) {
 	t.Parallel()
-	w := drawn(t)
+	w := testkit.All(t)
 	for _, run := range timelineRuns {
 		want := pieces(t, w, run, "nsys")
 		for _, top := range []int{0, len(want)} {
@@ -70,12 +71,12 @@ func TestTimelineWhole(t *testing.T) {
 			if !slices.Equal(got, want) {
 				t.Errorf("%s, top %d: %d pieces, want %d", run, top, len(got), len(want))
 			}
-			f := query(t, w, "timeline-windows", queries.Args{"run": run, "top": fmt.Sprint(top)})
+			f := testkit.Query(t, w, "timeline-windows", queries.Args{"run": run, "top": fmt.Sprint(top)})
 			if total(f, "shown_count") != int64(len(want)) || total(f, "work_count") != int64(len(want)) || slices.ContainsFunc(f.Rows, func(r []any) bool { return r[f.Index("stage")] != nil || r[f.Index("is_whole")] != true }) {
 				t.Errorf("%s, top %d: windows %v of %d pieces", run, top, f.Rows, len(want))
 			}
 		}
-		sum, kernels := int64(0), query(t, w, "conservation", queries.Args{"run": run})
+		sum, kernels := int64(0), testkit.Query(t, w, "conservation", queries.Args{"run": run})
 		for _, p := range want {
 			if p.lane == "kernel" || p.lane == "collective" {
 				sum += p.duration
@@ -98,7 +99,7 @@ type window struct {
 // wantWindows gives the windows of a run too large to show whole: by the passes that pass-accounting lists.
 func wantWindows(t *testing.T, w *schema.Warehouse, run string, all []piece) []window {
 	t.Helper()
-	f := query(t, w, "pass-accounting", queries.Args{"run": run})
+	f := testkit.Query(t, w, "pass-accounting", queries.Args{"run": run})
 	passes := map[string][]window{}
 	for _, r := range f.Rows {
 		if r[f.Index("is_warmup")] != true {
@@ -136,7 +137,7 @@ func testWindows(t *testing.T, w *schema.Warehouse, run string, top int) (ofPass
 		t.Fatalf("%s has no more than %d pieces", run, top)
 	}
 	args := queries.Args{"run": run, "top": fmt.Sprint(top)}
-	f, got, windows := query(t, w, "timeline-windows", args), shown(t, w, args), wantWindows(t, w, run, all)
+	f, got, windows := testkit.Query(t, w, "timeline-windows", args), shown(t, w, args), wantWindows(t, w, run, all)
 	if len(f.Rows) != len(windows) || len(got) != len(windows) {
 		t.Fatalf("%s, top %d: windows %v, shown in %d; want %v", run, top, f.Rows, len(got), windows)
 	}
@@ -172,16 +173,15 @@ func testWindows(t *testing.T, w *schema.Warehouse, run string, top int) (ofPass
 // TestTimelineWindows holds which passes are shown of captures that are too large, and how much of them.
 func TestTimelineWindows(t *testing.T) {
 	t.Parallel()
-	w := drawn(t)
-	load(t, w, "llama", llamaCapture)
+	w := testkit.All(t)
 	ofPasses := 0
-	for _, run := range append(slices.Clone(timelineRuns), "llama") {
+	for _, run := range append(slices.Clone(timelineRuns), "llama-graph-node") {
 		for _, top := range []int{1, 7, 20} {
 			ofPasses += testWindows(t, w, run, top)
 		}
 	}
 	for _, top := range []int{1000, 30000} {
-		ofPasses += testWindows(t, w, "llama", top)
+		ofPasses += testWindows(t, w, "llama-graph-node", top)
 	}
 	if ofPasses < 10 {
 		t.Errorf("only %d windows are passes", ofPasses)
@@ -210,14 +210,18 @@ func fillPasses(t *testing.T, w *schema.Warehouse, source int, kind string, deco
 	put("INSERT INTO memop (run_id, source_id, pid, device_id, stream_id, start_ns, duration_ns, operation, size_bytes) SELECT run_id, %d, 1, 2, 7, 9000, 3, 'memset', i FROM run, range(6) x(i)", source) // all at once
 	put(`INSERT INTO device_time SELECT run_id, source_id, device_id, NULL, min(start_ns), max(start_ns + duration_ns), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM (
 		SELECT run_id, source_id, device_id, start_ns, duration_ns FROM kernel UNION ALL SELECT run_id, source_id, device_id, start_ns, duration_ns FROM memop) WHERE source_id = %d GROUP BY ALL`, source)
-	exec(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))
+	testkit.Exec(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))
 }
+
+// windowFacts are what windows of timelines are chosen by.
+var windowFacts = []string{"stage_pass", "stage_share", "device_part", "work_sum"}
 
 // TestTimelineMade holds the choice among passes of several GPUs, of one span, to warm up, and of two timelines; and of work that begins at once.
 func TestTimelineMade(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	fillPasses(t, w, 1, "nsys", [][3]int{{0, 0, 3}, {0, 1000, 9}, {0, 2000, 4}, {0, 3000, 4}, {0, 4000, 4}, {0, 5000, 2}, {1, 1000, 8}, {1, 2000, 2}})
+	testkit.DeriveOnly(t, w, windowFacts...)
 	for _, top := range []int{1, 6, 9, 12, 30} {
 		if n := testWindows(t, w, "made", top); n != 2 {
 			t.Errorf("%d windows of passes", n)
@@ -230,6 +234,7 @@ func TestTimelineMade(t *testing.T) {
 		t.Errorf("windows %s, want %s", got, nsys)
 	}
 	fillPasses(t, w, 2, "torch", [][3]int{{0, 0, 3}, {0, 7000, 5}})
+	testkit.DeriveOnly(t, w, windowFacts...)
 	if got := ask(18, "nsys"); got != nsys || fmt.Sprint(rows(t, w, "SELECT device, stage, pass, start_ns, end_ns, work_count, shown_count, is_whole FROM timeline_windows('made', top := 18)")) != nsys {
 		t.Errorf("with a second timeline the windows of the first are %s, want %s", got, nsys)
 	}
@@ -242,14 +247,15 @@ func TestTimelineMade(t *testing.T) {
 	if got, want := fmt.Sprint(rows(t, w, `SELECT DISTINCT "window", lane, name, stage FROM timeline_kernels('made', top := 18) ORDER BY 1`)), "[[1 kernel gemm decode] [2 kernel gemm decode] [3 copy memset <nil>]]"; got != want {
 		t.Errorf("shown are %s, want %s", got, want)
 	}
-	exec(t, w, "DELETE FROM path_stage; UPDATE memop SET path_id = 0")
+	testkit.Exec(t, w, "DELETE FROM path_stage; UPDATE memop SET path_id = 0")
+	testkit.DeriveOnly(t, w, windowFacts...)
 	if got, want := ask(9, "nsys"), "[[0 <nil> <nil> 0 25 26 3 false] [1 <nil> <nil> 1000 1025 10 3 false] [2 <nil> <nil> 9000 9003 6 3 false]]"; got != want {
 		t.Errorf("windows without stages are %s, want %s", got, want)
 	}
 	if got, want := fmt.Sprint(rows(t, w, `SELECT DISTINCT stage FROM timeline_kernels('made', top := 18)`)), "[[(none)]]"; got != want {
 		t.Errorf("stages are %s, want %s", got, want)
 	}
-	if _, err := raw(t, w, "FROM timeline_windows('made', top := -1)"); err == nil || !strings.Contains(err.Error(), "--top is 0 or more") {
+	if _, err := queries.Raw(t.Context(), w, "FROM timeline_windows('made', top := -1)"); err == nil || !strings.Contains(err.Error(), "--top is 0 or more") {
 		t.Errorf("a negative top: %v", err)
 	}
 }
@@ -257,7 +263,7 @@ func TestTimelineMade(t *testing.T) {
 // TestTimelineRanges holds that the longest ranges are shown, at depths at which they do not hide each other.
 func TestTimelineRanges(t *testing.T) {
 	t.Parallel()
-	w := drawn(t)
+	w := testkit.All(t)
 	for _, run := range timelineRuns {
 		var lengths []int64
 		all := rowsOf(t, w, "SELECT n.duration_ns FROM nvtx_range n JOIN run r USING (run_id) WHERE r.name = '%s' ORDER BY 1 DESC NULLS LAST", run)
@@ -267,7 +273,7 @@ func TestTimelineRanges(t *testing.T) {
 			}
 		}
 		for _, top := range []int{0, 1, 5, len(lengths) + 1} {
-			f := query(t, w, "timeline-ranges", queries.Args{"run": run, "top": fmt.Sprint(top)})
+			f := testkit.Query(t, w, "timeline-ranges", queries.Args{"run": run, "top": fmt.Sprint(top)})
 			var got []int64
 			for _, r := range f.Rows {
 				got = append(got, number(f, r, "duration_ns"))
@@ -308,7 +314,7 @@ func testDepths(t *testing.T, f *frame.Frame) {
 // TestTimelineRangesMade holds ranges that cross, that never ended, and the names of threads.
 func TestTimelineRangesMade(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	stmts := []string{"INSERT INTO run SELECT '" + timelineRun + "', 'made', TIMESTAMP '2026-01-01', NULL, NULL, NULL, 'test'", sourceRow(1, "nsys"), sourceRow(2, "torch"), "INSERT INTO thread SELECT run_id, 1, 1, 10, 'main' FROM run"}
 	for d := 1; d <= 3; d++ {
 		stmts = append(stmts, fmt.Sprintf("INSERT INTO range_path SELECT run_id, %[1]d, %[1]d, '', 'x', [%[1]d], '' FROM run", d))
@@ -319,7 +325,8 @@ func TestTimelineRangesMade(t *testing.T) {
 	} {
 		stmts = append(stmts, fmt.Sprintf("INSERT INTO nvtx_range SELECT run_id, %d, %d, %s, %d, 1, %d, NULL, '%s', '%s', 'r%[2]d', NULL, %[8]d, %[9]v FROM run", r...))
 	}
-	exec(t, w, strings.Join(stmts, ";\n"))
+	testkit.Exec(t, w, strings.Join(stmts, ";\n"))
+	testkit.DeriveOnly(t, w, "stage_pass", "caveat", "caveat_pass")
 	const all = "SELECT tid, thread, depth, start_ns, duration_ns, name, domain, range_count FROM timeline_ranges('made', top := %d)"
 	for top, want := range map[int]string{
 		0: "[[10 main 0 0 50 r1 a 6] [10 main 1 20 60 r2 b 6] [10 main 2 60 90 r3 a 6] [10 main 3 100 300 r4  6] [11 <nil> 4 120 10 r5  6]]",
@@ -329,7 +336,7 @@ func TestTimelineRangesMade(t *testing.T) {
 			t.Errorf("top %d: %s, want %s", top, got, want)
 		}
 	}
-	f := query(t, w, "timeline-ranges", queries.Args{"run": "made"})
+	f := testkit.Query(t, w, "timeline-ranges", queries.Args{"run": "made"})
 	testDepths(t, f)
 	if !slices.ContainsFunc(f.Notes, func(n string) bool { return strings.HasPrefix(n, "CPU time is unknown for 1 range without an end") }) {
 		t.Errorf("notes %q", f.Notes)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/schema"
@@ -13,22 +14,13 @@ import (
 // timelineRuns are captures of every kind that device work comes in: several GPUs and processes, graphs by node and as a whole, copies.
 var timelineRuns = []string{"kernels", "nccl2", "variants-graph", "variants-node"}
 
-func drawn(t *testing.T) *schema.Warehouse {
-	t.Helper()
-	return copied(t, "drawn", func(w *schema.Warehouse) {
-		for _, name := range timelineRuns {
-			load(t, w, name, "../testdata/nsys/"+name+"/"+name+".sqlite.gz")
-		}
-	})
-}
-
 // worked is one piece of device work.
 type worked struct{ start, end int64 }
 
 // laneWork gives the work of each lane of each GPU in the order of its start, read without the queries under test.
 func laneWork(t *testing.T, w *schema.Warehouse, run string) map[string][]worked {
 	t.Helper()
-	f, err := raw(t, w, fmt.Sprintf(`SELECT * FROM (
+	f, err := queries.Raw(t.Context(), w, fmt.Sprintf(`SELECT * FROM (
 		SELECT k.device_id, CASE WHEN c.role = 'collective' THEN 'collective' ELSE 'kernel' END AS lane, k.start_ns, k.start_ns + k.duration_ns AS end_ns
 		FROM kernel k JOIN run r ON r.run_id = k.run_id LEFT JOIN kernel_class c ON c.run_id = k.run_id AND c.kernel_name_id = k.kernel_name_id WHERE r.name = '%[1]s'
 		UNION ALL SELECT m.device_id, 'copy', m.start_ns, m.start_ns + m.duration_ns FROM memop m JOIN run r ON r.run_id = m.run_id WHERE r.name = '%[1]s'
@@ -62,7 +54,7 @@ func covered(spans []worked) int64 {
 // TestTimelineBlocks holds that blocks lose no work and no busy time, and that none hides a pause as long as a part.
 func TestTimelineBlocks(t *testing.T) {
 	t.Parallel()
-	w := drawn(t)
+	w := testkit.All(t)
 	for _, run := range timelineRuns {
 		work := laneWork(t, w, run)
 		var first, last int64
@@ -75,7 +67,7 @@ func TestTimelineBlocks(t *testing.T) {
 			}
 		}
 		for _, parts := range []int64{1, 7, 4000, 1 << 40} {
-			f := query(t, w, "timeline-blocks", queries.Args{"run": run, "blocks": fmt.Sprint(parts)})
+			f := testkit.Query(t, w, "timeline-blocks", queries.Args{"run": run, "blocks": fmt.Sprint(parts)})
 			byLane := map[string][][]any{}
 			for _, r := range f.Rows {
 				key := fmt.Sprint(r[f.Index("device")], r[f.Index("lane")])
@@ -122,16 +114,16 @@ func checkLane(t *testing.T, what string, f *frame.Frame, blocks [][]any, spans 
 // TestTimelinePasses holds that merged passes add up to those of pass-accounting, and that long ones stand alone.
 func TestTimelinePasses(t *testing.T) {
 	t.Parallel()
-	w := drawn(t)
+	w := testkit.All(t)
 	for _, run := range timelineRuns {
-		whole := query(t, w, "pass-accounting", queries.Args{"run": run})
+		whole := testkit.Query(t, w, "pass-accounting", queries.Args{"run": run})
 		for _, parts := range []string{"1", "50", "4000"} {
-			f := query(t, w, "timeline-passes", queries.Args{"run": run, "blocks": parts})
+			f := testkit.Query(t, w, "timeline-passes", queries.Args{"run": run, "blocks": parts})
 			if total(f, "passes") != int64(len(whole.Rows)) || total(f, "span_ns") != total(whole, "span_ns") || total(f, "busy_ns") != total(whole, "busy_ns") || total(f, "launch_bound_ns") != total(whole, "launch_bound_ns") {
 				t.Errorf("%s in %s parts: %d of %d passes, spans %d of %d", run, parts, total(f, "passes"), len(whole.Rows), total(f, "span_ns"), total(whole, "span_ns"))
 			}
 		}
-		alone := query(t, w, "timeline-passes", queries.Args{"run": run, "blocks": "1000000000"})
+		alone := testkit.Query(t, w, "timeline-passes", queries.Args{"run": run, "blocks": "1000000000"})
 		if len(alone.Rows) != len(whole.Rows) {
 			t.Errorf("%s: %d lines of %d passes that are all long", run, len(alone.Rows), len(whole.Rows))
 		}
@@ -141,8 +133,8 @@ func TestTimelinePasses(t *testing.T) {
 // TestReportTimeline holds that a timeline is of the queries and the detail that it says.
 func TestReportTimeline(t *testing.T) {
 	t.Parallel()
-	w := drawn(t)
-	r, err := queries.NewReport(t.Context(), asker(t, w), schema.Run{ID: "nccl2", Name: "nccl2"}, queries.ReportOptions{Page: true})
+	w := testkit.All(t)
+	r, err := queries.NewReport(t.Context(), queries.NewAsker(w), schema.Run{ID: "nccl2", Name: "nccl2"}, queries.ReportOptions{Page: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/schema"
 )
@@ -58,7 +59,7 @@ func busyOf(t *testing.T, w *schema.Warehouse, tl *queries.Timeline, from, to, l
 // have it, and to their number.
 func TestTimelineConserves(t *testing.T) {
 	t.Parallel()
-	w := drawn(t)
+	w := testkit.All(t)
 	for _, run := range timelineRuns {
 		work := laneWork(t, w, run)
 		for _, size := range indexSizes {
@@ -104,7 +105,7 @@ func deref(n *int64) int64 {
 // TestTimelineAccounts holds that all work of a GPU takes the time that its accounting says.
 func TestTimelineAccounts(t *testing.T) {
 	t.Parallel()
-	w := drawn(t)
+	w := testkit.All(t)
 	for _, run := range timelineRuns {
 		for _, k := range timelineOf(t, w, run, indexSizes[2]).About().Tracks {
 			if k.Kind != "gpu" {
@@ -121,7 +122,7 @@ func TestTimelineAccounts(t *testing.T) {
 // TestTimelineBusy holds that sums between any two times are those of the raw rows, wherever the bins of the index lie.
 func TestTimelineBusy(t *testing.T) {
 	t.Parallel()
-	w := drawn(t)
+	w := testkit.All(t)
 	for _, run := range []string{"nccl2", "variants-node"} {
 		work := laneWork(t, w, run)
 		tl := timelineOf(t, w, run, indexSizes[2])
@@ -157,7 +158,7 @@ func TestTimelineBusy(t *testing.T) {
 // TestTimelineHostile holds that windows that make no sense are refused, and that strange ones are answered.
 func TestTimelineHostile(t *testing.T) {
 	t.Parallel()
-	w := drawn(t)
+	w := testkit.All(t)
 	for _, size := range indexSizes {
 		tl := timelineOf(t, w, "nccl2", size)
 		about := tl.About()

@@ -8,20 +8,20 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
+	"prof/schema"
 )
+
+// engineCaptures are the captures of engine.py in testkit.All.
+var engineCaptures = []string{"engine-node", "engine-graph", "engine-trace"}
 
 // TestTpotCauses holds the time of steps and its parts to the iterations that they are made of.
 func TestTpotCauses(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	loadEngine(t, w)
-	load(t, w, "llama", "../testdata/torch/llama.trace.json.gz")
-	load(t, w, "nodes", "../testdata/nsys/llama-graph-node/llama-graph-node.sqlite.gz")
-	load(t, w, "replays", "../testdata/nsys/variants-graph/variants-graph.sqlite.gz")
-	load(t, w, "periodic", "../testdata/nsys/kernels/kernels.sqlite.gz")
-	for _, run := range append(slices.Clone(engineRuns), "llama", "nodes", "replays", "periodic") {
-		it := query(t, w, "iterations", queries.Args{"run": run, "top": "0"})
+	w := testkit.All(t)
+	for _, run := range append(slices.Clone(engineCaptures), "torch-llama", "llama-graph-node", "variants-graph", "kernels") {
+		it := testkit.Query(t, w, "iterations", queries.Args{"run": run, "top": "0"})
 		want := map[string]int64{}
 		steps, time := int64(0), int64(0)
 		for i, r := range it.Rows[:len(it.Rows)-1] {
@@ -34,7 +34,7 @@ func TestTpotCauses(t *testing.T) {
 				want["between"] += number(it, next, "before_ns")
 			}
 		}
-		f := query(t, w, "tpot-causes", queries.Args{"run": run})
+		f := testkit.Query(t, w, "tpot-causes", queries.Args{"run": run})
 		got := map[string]int64{}
 		for _, r := range f.Rows {
 			kind, cause, part := r[f.Index("kind")].(string), r[f.Index("cause")].(string), number(f, r, "time_ns")
@@ -57,16 +57,18 @@ func TestTpotCauses(t *testing.T) {
 		}
 	}
 	// without the shorter gaps the same time has fewer causes
-	causes := func() string {
-		return fmt.Sprint(rowsOf(t, w, `SELECT kind, sum(time_ns)::BIGINT FROM tpot_causes('node') GROUP BY kind ORDER BY kind`))
+	causes := func(w *schema.Warehouse) string {
+		return fmt.Sprint(rowsOf(t, w, `SELECT kind, sum(time_ns)::BIGINT FROM tpot_causes('engine-node') GROUP BY kind ORDER BY kind`))
 	}
-	before, unknown := causes(), `SELECT coalesce(sum(time_ns), 0)::BIGINT FROM tpot_causes('node') WHERE kind = 'between' AND cause = 'unknown'`
+	before, unknown := causes(w), `SELECT coalesce(sum(time_ns), 0)::BIGINT FROM tpot_causes('engine-node') WHERE kind = 'between' AND cause = 'unknown'`
 	if n := one(t, w, unknown); n != 0 {
 		t.Errorf("%d ns are unknown", n)
 	}
-	exec(t, w, `DELETE FROM gap WHERE duration_ns < 500000`)
-	if n := one(t, w, unknown); n <= 0 || causes() != before {
-		t.Errorf("%d ns are unknown, %s, want %s", n, causes(), before)
+	less := testkit.Named(t, "engine-node")[0]
+	less.SQL, less.Facts = `DELETE FROM gap WHERE duration_ns < 500000`, []string{"iteration", "device_part", "served", "caveat"}
+	w = testkit.Warehouse(t, less)
+	if n := one(t, w, unknown); n <= 0 || causes(w) != before {
+		t.Errorf("%d ns are unknown, %s, want %s", n, causes(w), before)
 	}
 }
 
@@ -112,12 +114,10 @@ func TestTpotCausesMade(t *testing.T) {
 		}
 		return path
 	}
-	w := newWarehouse(t)
-	load(t, w, "alone", write(1))
-	load(t, w, "served", write(1), "../testdata/serving/own.json")
-	load(t, w, "twice", write(1), "../testdata/serving/own.json", "../testdata/serving/vllm.json")
-	load(t, w, "speculated", write(3), "../testdata/serving/own.json")
-	load(t, w, "none", "../testdata/torch/train.trace.json.gz")
+	of := []string{"iteration", "device_part", "served", "caveat", "caveat_iteration", "caveat_pass", "caveat_serving"}
+	w := testkit.Warehouse(t, testkit.Run{Name: "alone", Files: []string{write(1)}, Facts: of}, testkit.Run{Name: "served", Files: []string{write(1), "serving/own.json"}, Facts: of},
+		testkit.Run{Name: "twice", Files: []string{write(1), "serving/own.json", "serving/vllm.json"}, Facts: of}, testkit.Run{Name: "speculated", Files: []string{write(3), "serving/own.json"}, Facts: of},
+		testkit.Run{Name: "none", Files: []string{"torch/train.trace.json.gz"}, Facts: of})
 	want := []string{"between|host|225000", "decode|kernel|70000", "between|launch-bound|70000", "mixed|kernel|20000", "prefill|kernel|20000", "decode|launch-bound|10000", "mixed|collective|10000", "between|other|5000", "between|overlap|-10000"}
 	slices.Sort(want)
 	const beyond = "[the client's TPOT is that of a whole benchmark, the steps are those captured, which a profiler slows: prof capture --baseline measures by how much]"
@@ -128,7 +128,7 @@ func TestTpotCausesMade(t *testing.T) {
 		"speculated": {"105000", "9.1e+06", "<nil>", beyond[:len(beyond)-1] + " 1 iteration decodes several tokens of a sequence (speculative decoding): the time of a step is not that of a token, and TPOT is not compared with it]"},
 		"none":       {notes: "[the capture has no two measured iterations that decode and follow each other (of 0 that decode): see prof query iterations]"},
 	} {
-		f := query(t, w, "tpot-causes", queries.Args{"run": run})
+		f := testkit.Query(t, w, "tpot-causes", queries.Args{"run": run})
 		got := shownCells(f, "kind", "cause", "time_ns")
 		slices.Sort(got)
 		if run == "none" && len(got) > 0 || run != "none" && !slices.Equal(got, want) {
@@ -140,7 +140,7 @@ func TestTpotCausesMade(t *testing.T) {
 				break
 			}
 		}
-		notes, err := asker(t, w).Notes(t.Context(), queries.Args{"run": runID(t, w, run)}, "tpot")
+		notes, err := queries.NewAsker(w).Notes(t.Context(), queries.Args{"run": runID(t, w, run)}, "tpot")
 		if err != nil || fmt.Sprint(notes) != like.notes {
 			t.Errorf("%s: %q, %v, want %s", run, notes, err, like.notes)
 		}

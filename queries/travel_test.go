@@ -83,8 +83,12 @@ func TestTravelBadly(t *testing.T) {
 	from, to := newGrown(t), newGrown(t)
 	from.add("../testdata/nsys/variants-graph/variants-graph.sqlite.gz")
 	to.add("../testdata/nsys/variants-node/variants-node.sqlite.gz")
+	exported := t.TempDir()
 	run, err := from.w.Resolve(t.Context(), "x")
 	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := from.w.ExportRun(t.Context(), run, exported); err != nil {
 		t.Fatal(err)
 	}
 	before := to.tables(1, false)
@@ -112,7 +116,7 @@ func TestTravelBadly(t *testing.T) {
 		"a name of none": {as: "tag:x=y", want: "names that begin with @, tag: or baseline: are reserved"},
 	} {
 		dir := t.TempDir()
-		if _, err := from.w.ExportRun(t.Context(), run, dir); err != nil {
+		if err := os.CopyFS(dir, os.DirFS(exported)); err != nil {
 			t.Fatal(err)
 		}
 		path := filepath.Join(dir, c.table, "run_id="+run.ID, "rows.parquet")

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"prof/ingest/derive"
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/judge/trend"
 	"prof/schema"
@@ -102,15 +103,7 @@ func fillTrend(t *testing.T, w *schema.Warehouse, runs []trendRun) {
 			add("INSERT INTO kernel_class VALUES ('%s', %d, '%s family', NULL, NULL, NULL, NULL)", id, n, name)
 		}
 	}
-	stored(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))
-}
-
-// stored writes facts that follow from nothing, and stay as they are.
-func stored(t *testing.T, w *schema.Warehouse, stmt string) {
-	t.Helper()
-	if _, err := w.DB.Exec(stmt); err != nil {
-		t.Fatalf("%s: %v", stmt, err)
-	}
+	testkit.Exec(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))
 }
 
 // only derives some facts of every run from the others as they are stored.
@@ -121,7 +114,7 @@ func only(t *testing.T, w *schema.Warehouse, names ...string) {
 		t.Fatal(err)
 	}
 	for _, name := range names {
-		stored(t, w, "DELETE FROM "+name)
+		testkit.Exec(t, w, "DELETE FROM "+name)
 	}
 	for _, run := range runs {
 		tx, err := w.DB.Begin()
@@ -142,7 +135,7 @@ func trendOf(t *testing.T, w *schema.Warehouse, o trend.Options) *trend.Result {
 	if o.Kernels == 0 {
 		o.Kernels = trend.DefaultKernels
 	}
-	r, err := trend.New(t.Context(), asker(t, w), o)
+	r, err := trend.New(t.Context(), queries.NewAsker(w), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +166,7 @@ func said(r *trend.Result) []string {
 // commit between the two runs.
 func TestTrendStep(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	fillTrend(t, w, trendRuns(30, func(i int, r *trendRun) {
 		if i >= 12 {
 			r.kernels["gemm"] += 50_000 // of 1,000,000 ns
@@ -214,7 +207,7 @@ func TestTrendQuiet(t *testing.T) {
 		"gaps": func(i int, r *trendRun) { r.noSpan = i == 5 || i >= 11 && i < 15 },
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWarehouse(t)
+			w := testkit.Copy(t)
 			runs := trendRuns(30, step)
 			fillTrend(t, w, runs)
 			r := trendOf(t, w, trend.Options{})
@@ -246,7 +239,7 @@ func TestTrendQuiet(t *testing.T) {
 // TestTrendSuspect holds that one last run that is off is told apart from a change.
 func TestTrendSuspect(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	fillTrend(t, w, trendRuns(20, func(i int, r *trendRun) {
 		if i == 19 {
 			r.idle += 200_000
@@ -264,7 +257,7 @@ func TestTrendSuspect(t *testing.T) {
 // TestTrendKernels holds that a kernel that moved without its stage is named by itself, and one that came or went with its first run.
 func TestTrendKernels(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	fillTrend(t, w, trendRuns(24, func(i int, r *trendRun) {
 		if i >= 8 { // the stage takes as long
 			r.kernels["gemm"], r.idle = r.kernels["gemm"]+50_000, r.idle-50_000
@@ -291,7 +284,7 @@ func TestTrendKernels(t *testing.T) {
 // TestTrendSeries holds that runs with other tokens or on another GPU are no part of the series, and which runs a workload has.
 func TestTrendSeries(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	runs := trendRuns(16, func(i int, r *trendRun) {
 		if i < 4 {
 			r.gpu, r.idle = "NVIDIA A100", 900_000
@@ -343,7 +336,7 @@ func TestTrendSeries(t *testing.T) {
 			t.Errorf("%+v: %s; want %s", c.o, got, c.want)
 		}
 	}
-	if _, err := trend.New(t.Context(), asker(t, w), trend.Options{Metric: "speed"}); !errors.Is(err, queries.ErrBadArgument) {
+	if _, err := trend.New(t.Context(), queries.NewAsker(w), trend.Options{Metric: "speed"}); !errors.Is(err, queries.ErrBadArgument) {
 		t.Errorf("a metric that is none: %v", err)
 	}
 }
@@ -351,9 +344,9 @@ func TestTrendSeries(t *testing.T) {
 // TestTrendRows holds the rows of the query to those of the tables: the median of measured passes, and figures where they were asked for.
 func TestTrendRows(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	fillTrend(t, w, trendRuns(3, nil))
-	stored(t, w, `INSERT INTO stage_figure SELECT run_id, 'decode', 'GPU', 'bf16', 1e9, 25e13, 1e12, 3e14, NULL FROM run WHERE name = 'run-01';
+	testkit.Exec(t, w, `INSERT INTO stage_figure SELECT run_id, 'decode', 'GPU', 'bf16', 1e9, 25e13, 1e12, 3e14, NULL FROM run WHERE name = 'run-01';
 		INSERT INTO device_peak SELECT 'user', 'GPU', unnest(['tensor_bf16', 'dram']), '', unnest([1e15, NULL]), unnest([NULL, 4e12]), '', '', DATE '2026-01-31';
 		INSERT INTO run SELECT * REPLACE ('whole' AS name, '01890000-0000-7000-8000-00000000000a'::UUID AS run_id) FROM run WHERE name = 'run-02';
 		INSERT INTO capture SELECT * REPLACE ('01890000-0000-7000-8000-00000000000a'::UUID AS run_id) FROM capture LIMIT 1;
@@ -381,7 +374,7 @@ func TestTrendRows(t *testing.T) {
 		}
 	}
 	// A kernel that another profiler writes in another way is the same kernel.
-	stored(t, w, `UPDATE kernel_name SET name = 'written otherwise', name_hash = 7 WHERE name = 'attention' AND run_id = (SELECT run_id FROM run WHERE name = 'run-02');
+	testkit.Exec(t, w, `UPDATE kernel_name SET name = 'written otherwise', name_hash = 7 WHERE name = 'attention' AND run_id = (SELECT run_id FROM run WHERE name = 'run-02');
 		DELETE FROM kernel_spelling; INSERT INTO kernel_spelling SELECT run_id, kernel_name_id, CASE name WHEN 'written otherwise' THEN 'attention' ELSE name END FROM kernel_name;
 		INSERT INTO kernel_name SELECT run_id, 99, 'of a capture that is not counted', 'x', 8 FROM run; INSERT INTO kernel_spelling SELECT run_id, 99, 'attention' FROM run`)
 	if got := rows(t, w, `SELECT count(DISTINCT name), count(*) FROM trend_work(stage := 'decode', top := 0) WHERE family = 'attention family'`); len(got) != 1 || got[0] != "[1 3]" {
@@ -389,7 +382,7 @@ func TestTrendRows(t *testing.T) {
 	}
 	// Utilisation is by the peaks of today; a pass above the peak is an error in what was given.
 	for peak, want := range map[string]string{"5e14": "[0.5]", "2e14": "[<nil>]"} {
-		stored(t, w, "UPDATE device_peak SET flop_per_s = "+peak+" WHERE device = 'GPU' AND resource = 'tensor_bf16'")
+		testkit.Exec(t, w, "UPDATE device_peak SET flop_per_s = "+peak+" WHERE device = 'GPU' AND resource = 'tensor_bf16'")
 		if got := rows(t, w, "SELECT value FROM trend(stage := 'decode', metric := 'mfu_ratio') WHERE run = 'run-01'"); len(got) != 1 || got[0] != want {
 			t.Errorf("with a peak of %s: %s, want %s", peak, got, want)
 		}

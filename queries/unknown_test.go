@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 )
@@ -12,21 +13,15 @@ import (
 // say are counted, and that none of these is taken for a number.
 func TestUnknownShapes(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
-	load(t, w, "r", append(profiled[:2:2], "../testdata/nsys/nccl2/nccl2.sqlite.gz")...)
-	ask := func(name string) *frame.Frame { return query(t, w, name, queries.Args{"run": "r"}) }
-	names := []string{"top-kernels", "kernel-grids", "launches", "stage-kernels", "range-kernels", "memops", "streams", "syncs", "devices", "bottlenecks", "ncu-matches"}
-	before := map[string]*frame.Frame{}
-	for _, name := range names {
-		before[name] = ask(name)
-	}
-	exec(t, w, `UPDATE kernel SET kernel_shape_id = NULL, context_id = NULL
-		WHERE kernel_name_id IN (SELECT kernel_name_id FROM kernel_name WHERE name LIKE 'tiled_matmul%')`)
-	exec(t, w, `UPDATE memop SET size_bytes = NULL, context_id = NULL WHERE source_id = 1 OR operation LIKE '%Device-to-Device'`)
-	exec(t, w, `UPDATE sync SET context_id = NULL`)
-	after := map[string]*frame.Frame{}
-	for _, name := range names {
-		after[name] = ask(name)
+	known := testkit.Run{Name: "known", Files: []string{"nsys/kernels/kernels.sqlite.gz", "ncu/kernels-prefill.ncu-rep.gz", "nsys/nccl2/nccl2.sqlite.gz"}}
+	unknown := testkit.Run{Name: "r", Files: known.Files, SQL: `UPDATE kernel SET kernel_shape_id = NULL, context_id = NULL
+			WHERE run_id = $run AND kernel_name_id IN (SELECT kernel_name_id FROM kernel_name WHERE name LIKE 'tiled_matmul%');
+		UPDATE memop SET size_bytes = NULL, context_id = NULL WHERE run_id = $run AND (source_id = 1 OR operation LIKE '%Device-to-Device');
+		UPDATE sync SET context_id = NULL WHERE run_id = $run`}
+	w := testkit.Warehouse(t, known, unknown)
+	before, after := map[string]*frame.Frame{}, map[string]*frame.Frame{}
+	for _, name := range []string{"top-kernels", "kernel-grids", "launches", "stage-kernels", "range-kernels", "memops", "streams", "syncs", "devices", "bottlenecks", "ncu-matches"} {
+		before[name], after[name] = testkit.Query(t, w, name, queries.Args{"run": "known"}), testkit.Query(t, w, name, queries.Args{"run": "r"})
 	}
 	for _, name := range []string{"top-kernels", "launches", "stage-kernels", "range-kernels", "syncs", "devices"} {
 		if a, b := fmt.Sprint(before[name].Rows), fmt.Sprint(after[name].Rows); a != b {
@@ -54,7 +49,7 @@ func TestUnknownShapes(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.stmt, got, c.want)
 		}
 	}
-	sized := byFirst(t, w, `SELECT operation, sum(size_bytes) / (sum(duration_ns) / 1e9) FROM memop WHERE size_bytes IS NOT NULL GROUP BY 1`)
+	sized := byFirst(t, w, `SELECT operation, sum(size_bytes) / (sum(duration_ns) / 1e9) FROM memop WHERE size_bytes IS NOT NULL AND run_id = _run_id('r') GROUP BY 1`)
 	for op, r := range byFirst(t, w, "SELECT operation, rate_bytes_per_s FROM memops('r') WHERE rate_bytes_per_s IS NOT NULL") {
 		if r[1] != sized[op][1] {
 			t.Errorf("%s: %v, want %v", op, r[1], sized[op][1])

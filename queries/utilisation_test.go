@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -13,8 +14,10 @@ import (
 	"time"
 
 	"prof/ingest"
+	"prof/ingest/derive"
 	ingestload "prof/ingest/load"
 	"prof/ingest/workload"
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/schema"
@@ -24,6 +27,12 @@ const (
 	llamaCapture  = "../testdata/nsys/llama-graph-node/llama-graph-node.sqlite.gz"
 	llamaWorkload = "../testdata/workload/llama-graph-node.workload.json"
 )
+
+// llamaRun is the run of a Llama whose workload is known.
+var llamaRun = testkit.Run{Name: "llama", Files: []string{"nsys/llama-graph-node/llama-graph-node.sqlite.gz", "workload/llama-graph-node.workload.json"}}
+
+// useFacts are what mfu reads.
+var useFacts = []string{"stage_pass", "stage_share", "pass_alone", "pass_cost", "kernel_precision", "model_size", "caveat", "caveat_iteration", "caveat_overhead", "caveat_pass", "caveat_work"}
 
 // loadFacts ingests files with options.
 func loadFacts(t *testing.T, w *schema.Warehouse, o ingest.Options, paths ...string) {
@@ -61,7 +70,7 @@ func utilisation(t *testing.T, w *schema.Warehouse, args queries.Args) (map[stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := runQuery(t, w, q, args)
+	f, err := queries.Run(t.Context(), w, q, args)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,9 +94,7 @@ func llamaFLOP(prompt, steps float64) (prefill, decode float64) {
 // llama opens a warehouse with the run of a Llama whose workload is known.
 func llama(t *testing.T) *schema.Warehouse {
 	t.Helper()
-	return copied(t, "llama", func(w *schema.Warehouse) {
-		loadFacts(t, w, ingest.Options{Name: "llama"}, llamaCapture, llamaWorkload)
-	})
+	return testkit.Warehouse(t, llamaRun)
 }
 
 // TestUtilisation holds MFU and MBU of the Llama to its shapes, its kernels' times and the H200's peaks, worked out here.
@@ -108,7 +115,7 @@ func TestUtilisation(t *testing.T) {
 		spans := rows(t, w, fmt.Sprintf(`SELECT max(k.start_ns + k.duration_ns) - min(k.start_ns) FROM (SELECT run_id, range_context_id, start_ns, duration_ns FROM kernel
 			UNION ALL SELECT run_id, range_context_id, start_ns, duration_ns FROM memop) k JOIN range_context x ON x.run_id = k.run_id AND x.range_context_id = k.range_context_id
 			JOIN nvtx_range n ON n.run_id = x.run_id AND n.range_id = x.range_id JOIN path_stage s ON s.run_id = n.run_id AND s.path_id = n.path_id AND s.stage_path_id = n.path_id
-			WHERE s.stage = '%s' GROUP BY n.range_id, n.start_ns ORDER BY n.start_ns`, c.stage))
+			WHERE s.stage = '%s' AND k.run_id = _run_id('llama') GROUP BY n.range_id, n.start_ns ORDER BY n.start_ns`, c.stage))
 		var ratios []float64
 		var total float64
 		for _, s := range spans[1:] { // the first pass warms up
@@ -142,31 +149,34 @@ func sq(x float64) float64 { return x * x }
 // TestUtilisationUnknown holds that what is not known is NULL with a hint, and that no other peak stands in.
 func TestUtilisationUnknown(t *testing.T) {
 	t.Parallel()
-	w := llama(t)
-	loadFacts(t, w, ingest.Options{Name: "bare"}, "../testdata/nsys/kernels/kernels.sqlite.gz")
-	change := func(stmts ...string) {
-		for _, s := range stmts {
-			exec(t, w, s)
-		}
-	}
-	for _, c := range []struct {
+	cases := []struct {
 		name   string
-		before []string
-		after  []string
+		change string
 		args   queries.Args
 		null   []string
 		note   string
 	}{
-		{"no model", nil, nil, queries.Args{"run": "bare"}, []string{"flop", "mfu_ratio", "mbu_ratio"}, "the run has no model"},
-		{"precision without a peak", nil, nil, queries.Args{"run": "llama", "compute": "fp4"}, []string{"peak_flop_per_s", "mfu_ratio"}, "device_peak has no dense fp4 peak for NVIDIA H200"},
-		{"unknown device", []string{"UPDATE device SET name = 'NVIDIA H201'"}, []string{"UPDATE device SET name = 'NVIDIA H200'"}, queries.Args{"run": "llama"},
+		{"no model", "", queries.Args{"run": "kernels"}, []string{"flop", "mfu_ratio", "mbu_ratio"}, "the run has no model"},
+		{"precision without a peak", "", queries.Args{"run": "utilised", "compute": "fp4"}, []string{"peak_flop_per_s", "mfu_ratio"}, "device_peak has no dense fp4 peak for NVIDIA H200"},
+		{"unknown device", "UPDATE device SET name = 'NVIDIA H201' WHERE run_id = $run", queries.Args{},
 			[]string{"peak_flop_per_s", "mfu_ratio", "mbu_ratio"}, "NVIDIA H201 is not in device_peak"},
-		{"nameless device", []string{"UPDATE device SET name = NULL"}, []string{"UPDATE device SET name = 'NVIDIA H200'"}, queries.Args{"run": "llama"},
+		{"nameless device", "UPDATE device SET name = NULL WHERE run_id = $run", queries.Args{},
 			[]string{"peak_flop_per_s", "mfu_ratio", "mbu_ratio"}, "the capture does not name its GPU"},
-		{"no tokens", []string{"UPDATE workload_pass SET prefill_count = NULL"}, []string{"UPDATE workload_pass SET prefill_count = 512"}, queries.Args{"run": "llama"},
+		{"no tokens", "UPDATE workload_pass SET prefill_count = NULL WHERE run_id = $run", queries.Args{},
 			[]string{"flop", "mfu_ratio"}, ""},
-	} {
-		change(c.before...)
+	}
+	var runs []testkit.Run
+	for _, c := range cases {
+		if c.change != "" {
+			runs = append(runs, testkit.Run{Name: c.name, Files: llamaRun.Files, SQL: c.change, Facts: useFacts})
+		}
+	}
+	changed := testkit.Warehouse(t, runs...)
+	for _, c := range cases {
+		w := testkit.All(t)
+		if c.change != "" {
+			w, c.args["run"] = changed, c.name
+		}
 		got, f := utilisation(t, w, c.args)
 		for stage, u := range got {
 			for _, column := range c.null {
@@ -181,7 +191,6 @@ func TestUtilisationUnknown(t *testing.T) {
 		if len(got) == 0 || !strings.Contains(strings.Join(f.Notes, "\n"), c.note) {
 			t.Errorf("%s: %d rows, notes %q", c.name, len(got), f.Notes)
 		}
-		change(c.after...)
 	}
 }
 
@@ -226,7 +235,7 @@ func TestUtilisationOptions(t *testing.T) {
 	q, _ := queries.Find("mfu")
 	for _, bad := range []queries.Args{{"peak": "989"}, {"bandwidth": "4800"}, {"compute": "fp5"}, {"convention": "half"}, {"mla": "x"}, {"head": "x"}, {"time_basis": "wall"}, {"dtype": "q4"}} {
 		bad["run"] = "llama"
-		if _, err := runQuery(t, w, q, bad); !errors.Is(err, queries.ErrBadArgument) {
+		if _, err := queries.Run(t.Context(), w, q, bad); !errors.Is(err, queries.ErrBadArgument) {
 			t.Errorf("%v: %v", bad, err)
 		}
 	}
@@ -235,9 +244,8 @@ func TestUtilisationOptions(t *testing.T) {
 // TestVisionUtilisation holds that images are part of the prefill, which is not known where they or their crops are not said.
 func TestVisionUtilisation(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
 	count := func(n int64) *int64 { return &n }
-	for i, c := range []struct {
+	cases := []struct {
 		pass   workload.Pass
 		vision any
 		note   string
@@ -246,10 +254,15 @@ func TestVisionUtilisation(t *testing.T) {
 		{workload.Pass{Images: count(2), Crops: count(3)}, 2 * (int64(1139967033344) + 3*388149837824), ""},
 		{workload.Pass{Images: count(2)}, nil, "the number of crops per image"},
 		{workload.Pass{}, nil, "the number of images per prompt is unknown"},
-	} {
+	}
+	var runs []testkit.Run
+	for i, c := range cases {
 		c.pass.Prefill, c.pass.Decode = count(681), count(16)
-		run := fmt.Sprintf("r%d", i)
-		loadFacts(t, w, ingest.Options{Name: run, Models: []string{"../testdata/model/deepseek-ocr.config.json"}, Pass: workload.Uniform(c.pass, nil)}, visionCapture(t, i))
+		runs = append(runs, testkit.Run{Name: fmt.Sprintf("r%d", i), Files: []string{"torch/llama.trace.json.gz"}, Options: ingest.Options{Models: []string{"model/deepseek-ocr.config.json"}, Pass: workload.Uniform(c.pass, nil)}, Facts: useFacts})
+	}
+	w := testkit.Warehouse(t, runs...)
+	for i, c := range cases {
+		run := runs[i].Name
 		got, f := utilisation(t, w, queries.Args{"run": run})
 		prefill, vision := got["prefill"].row[f.Index("flop")], rows(t, w, fmt.Sprintf("SELECT DISTINCT base_flop FROM pass_cost WHERE run_id = _run_id('%s') AND stage = 'vision'", run))
 		if want := fmt.Sprintf("[[%v]]", c.vision); fmt.Sprint(vision) != want && !(c.vision == nil && fmt.Sprint(vision) == "[[<nil>]]") {
@@ -274,7 +287,6 @@ func TestVisionUtilisation(t *testing.T) {
 // layers read, 6 of them all of the context and the others the last 512 tokens, and 20 keep.
 func TestSharedCache(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
 	var published map[string]json.RawMessage
 	readJSON(t, "../testdata/model/decoder_published.json", &published)
 	path := filepath.Join(t.TempDir(), "config.json")
@@ -282,7 +294,7 @@ func TestSharedCache(t *testing.T) {
 		t.Fatal(err)
 	}
 	prompt, steps := int64(512), int64(32)
-	loadFacts(t, w, ingest.Options{Name: "shared", Models: []string{path}, Pass: workload.Uniform(workload.Pass{Prefill: &prompt, Decode: &steps}, nil)}, llamaCapture)
+	w := testkit.Warehouse(t, testkit.Run{Name: "shared", Files: llamaRun.Files[:1], Options: ingest.Options{Models: []string{path}, Pass: workload.Uniform(workload.Pass{Prefill: &prompt, Decode: &steps}, nil)}, Facts: useFacts})
 	const layer = 2 * 2 * 256 // numbers that a token has in one
 	read := float64(layer * (6*(32*512+32*33/2) + 24*32*512))
 	if got := rows(t, w, "SELECT DISTINCT cached_count FROM pass_cost WHERE run_id = _run_id('shared') AND stage = 'decode'"); fmt.Sprint(got) != fmt.Sprintf("[[%v]]", read) {
@@ -293,17 +305,15 @@ func TestSharedCache(t *testing.T) {
 	}
 }
 
-// visionCapture is a capture with a prefill; no two are alike, since what a warehouse holds is not stored again.
-func visionCapture(t *testing.T, i int) string {
-	t.Helper()
-	return []string{"../testdata/nsys/llama-graph-node/llama-graph-node.sqlite.gz", "../testdata/nsys/kernels/kernels.sqlite.gz",
-		"../testdata/torch/llama.trace.json.gz", "../testdata/torch/llama-stack.trace.json.gz"}[i]
-}
-
 // TestUtilisationDoubts holds what a capture leaves open: how ranks and GPUs share the work, in which precision, and where vision is.
 func TestUtilisationDoubts(t *testing.T) {
 	t.Parallel()
-	w := llama(t)
+	w := testkit.Copy(t, llamaRun)
+	change := func(stmts ...string) {
+		t.Helper()
+		testkit.Exec(t, w, strings.Join(stmts, ";\n"))
+		testkit.DeriveOnly(t, w, useFacts...)
+	}
 	plain, _ := utilisation(t, w, queries.Args{"run": "llama"})
 	ratio := func(args queries.Args) (float64, string) {
 		t.Helper()
@@ -324,35 +334,35 @@ func TestUtilisationDoubts(t *testing.T) {
 		}
 	}
 	one := plain["decode"].number(t, "mfu_ratio")
-	exec(t, w, "UPDATE model SET dtype = 'fp32'")
+	change("UPDATE model SET dtype = 'fp32'")
 	unknown("a configuration of another precision than the kernels", "the configuration says fp32, the kernel names say bf16", queries.Args{})
 	if got, _ := utilisation(t, w, queries.Args{"run": "llama"}); !math.IsNaN(got["decode"].number(t, "mbu_ratio")) {
 		t.Error("bytes of a precision that is not known")
 	}
 	v, _ := ratio(queries.Args{"compute": "bf16"})
 	near("the precision as an option", v, one)
-	exec(t, w, "UPDATE model SET dtype = 'bf16'")
+	change("UPDATE model SET dtype = 'bf16'")
 	busy, _ := ratio(queries.Args{"time_basis": "gpu_busy"})
-	exec(t, w, "INSERT INTO range_device SELECT * REPLACE (1 AS device_id) FROM range_device WHERE range_id = (SELECT max(p.range_id) FROM _stage_pass(_run_id('llama')) p WHERE p.stage = 'decode')")
+	change("INSERT INTO range_device SELECT * REPLACE (1 AS device_id) FROM range_device WHERE range_id = (SELECT max(p.range_id) FROM _stage_pass(_run_id('llama')) p WHERE p.stage = 'decode')")
 	unknown("one GPU of those that one pass used", "the share of one GPU in their operations is unknown", queries.Args{"device": "0"})
-	exec(t, w, "DELETE FROM range_device WHERE device_id = 1")
-	exec(t, w, "INSERT INTO range_device SELECT * REPLACE (1 AS device_id) FROM range_device")
-	exec(t, w, "INSERT INTO device SELECT * REPLACE (1 AS device_id) FROM device")
+	change("DELETE FROM range_device WHERE device_id = 1")
+	change("INSERT INTO range_device SELECT * REPLACE (1 AS device_id) FROM range_device")
+	change("INSERT INTO device SELECT * REPLACE (1 AS device_id) FROM device")
 	v, _ = ratio(queries.Args{})
 	near("two GPUs over the same span", v, one/2)
 	v, _ = ratio(queries.Args{"time_basis": "gpu_busy"})
 	near("two GPUs, both busy", v, busy/2)
 	unknown("one GPU of two", "the share of one GPU in their operations is unknown", queries.Args{"device": "1"})
-	exec(t, w, "DELETE FROM range_device WHERE device_id = 1")
-	exec(t, w, "UPDATE path_stage SET note = 'vision', note_path_id = path_id, stage = NULL, stage_path_id = NULL WHERE path_id IN (SELECT p.path_id FROM range_path p WHERE p.name LIKE 'repeat%' AND p.depth = 1)")
-	exec(t, w, "UPDATE model_layer SET part = 'vit', view = 'image', scope = 'position', position_count = 1 WHERE scope = 'logit'")
+	change("DELETE FROM range_device WHERE device_id = 1")
+	change("UPDATE path_stage SET note = 'vision', note_path_id = path_id, stage = NULL, stage_path_id = NULL WHERE path_id IN (SELECT p.path_id FROM range_path p WHERE p.name LIKE 'repeat%' AND p.depth = 1)")
+	change("UPDATE model_layer SET part = 'vit', view = 'image', scope = 'position', position_count = 1 WHERE scope = 'logit'")
 	if _, notes := ratio(queries.Args{}); !strings.Contains(notes, "vision work lies outside the ranges of prefill") {
 		t.Errorf("vision beside the prefill: %s", notes)
 	}
-	exec(t, w, "UPDATE model_layer SET part = 'decoder', view = NULL, scope = 'logit', position_count = NULL WHERE scope = 'position'")
+	change("UPDATE model_layer SET part = 'decoder', view = NULL, scope = 'logit', position_count = NULL WHERE scope = 'position'")
 	// Two processes with whole measured passes: the warm-up's four steps would contradict the facts.
-	exec(t, w, "DELETE FROM nvtx_range WHERE start_ns < (SELECT min(n.start_ns) FROM nvtx_range n WHERE n.name LIKE 'repeat%')")
-	exec(t, w, "UPDATE nvtx_range SET pid = pid + 1 WHERE start_ns >= (SELECT max(n.start_ns) FROM nvtx_range n WHERE n.name LIKE 'repeat%')")
+	change("DELETE FROM nvtx_range WHERE start_ns < (SELECT min(n.start_ns) FROM nvtx_range n WHERE n.name LIKE 'repeat%')")
+	change("UPDATE nvtx_range SET pid = pid + 1 WHERE start_ns >= (SELECT max(n.start_ns) FROM nvtx_range n WHERE n.name LIKE 'repeat%')")
 	unknown("two processes", "--ranks shared", queries.Args{})
 	own, _ := ratio(queries.Args{"ranks": "own"})
 	v, _ = ratio(queries.Args{"ranks": "shared"})
@@ -362,23 +372,27 @@ func TestUtilisationDoubts(t *testing.T) {
 // TestKernelPrecision holds that matrix kernels tell the precision, and not a small one beside them.
 func TestKernelPrecision(t *testing.T) {
 	t.Parallel()
-	w := llama(t)
-	precision := func() string {
-		return fmt.Sprint(rows(t, w, "SELECT precision, origin FROM _run_precision(_run_id('llama'))"))
+	const gemms = "run_id = $run AND kernel_name_id IN (SELECT c.kernel_name_id FROM kernel_class c WHERE c.role = 'gemm' AND c.run_id = $run)"
+	cases := map[string]string{"ampere_sgemm_128x64_tn": "[[fp32 kernels]]", "sm90_e4m3_gemm": "[[fp8 kernels]]", "sm80_xmma_gemm_f32f32_tf32f32_f32": "[[tf32 kernels]]", "hgemm": "[[fp16 kernels]]"}
+	of := []string{"kernel_precision"}
+	runs := []testkit.Run{{Name: "llama", Files: llamaRun.Files, Facts: of}, {Name: "none", Files: llamaRun.Files, Facts: of,
+		SQL: "UPDATE kernel_name SET name = 'k' WHERE " + gemms + "; DELETE FROM kernel_name WHERE run_id = $run AND NOT (" + gemms + ")"}}
+	for _, name := range slices.Sorted(maps.Keys(cases)) {
+		runs = append(runs, testkit.Run{Name: name, Files: llamaRun.Files, Facts: of, SQL: "UPDATE kernel_name SET name = " + schema.Quote(name) + " WHERE " + gemms})
 	}
-	if got := precision(); got != "[[bf16 kernels]]" { // a product of the rotary table is in single precision
+	w := testkit.Warehouse(t, runs...)
+	precision := func(run string) string {
+		return fmt.Sprint(rows(t, w, "SELECT precision, origin FROM _run_precision(_run_id('"+run+"'))"))
+	}
+	if got := precision("llama"); got != "[[bf16 kernels]]" { // a product of the rotary table is in single precision
 		t.Error(got)
 	}
-	const gemms = "kernel_name_id IN (SELECT c.kernel_name_id FROM kernel_class c WHERE c.role = 'gemm')"
-	for name, want := range map[string]string{"ampere_sgemm_128x64_tn": "[[fp32 kernels]]", "sm90_e4m3_gemm": "[[fp8 kernels]]", "sm80_xmma_gemm_f32f32_tf32f32_f32": "[[tf32 kernels]]", "hgemm": "[[fp16 kernels]]"} {
-		exec(t, w, "UPDATE kernel_name SET name = "+schema.Quote(name)+" WHERE "+gemms)
-		if got := precision(); got != want {
+	for name, want := range cases {
+		if got := precision(name); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}
-	exec(t, w, "UPDATE kernel_name SET name = 'k' WHERE "+gemms)
-	exec(t, w, "DELETE FROM kernel_name WHERE NOT "+gemms)
-	if got := precision(); got != "[[<nil> <nil>]]" {
+	if got := precision("none"); got != "[[<nil> <nil>]]" {
 		t.Error(got)
 	}
 }
@@ -386,13 +400,15 @@ func TestKernelPrecision(t *testing.T) {
 // TestBatchAsOption holds that an option says the batch in place of a file, one sequence too.
 func TestBatchAsOption(t *testing.T) {
 	t.Parallel()
-	w := newWarehouse(t)
 	path := filepath.Join(t.TempDir(), "workload.json")
 	if err := os.WriteFile(path, []byte(`{"batch": 4, "runs": [{"prefill_len": 512, "new_tokens": 32}, {"prefill_len": 512, "new_tokens": 32}, {"prefill_len": 512, "new_tokens": 32}]}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	config := "../testdata/model/deepseek-ocr.config.json"
-	loadFacts(t, w, ingest.Options{Name: "r", Models: []string{config}}, llamaCapture, path)
+	w := testkit.Copy(t, testkit.Run{Name: "r", Files: []string{llamaRun.Files[0], path}, Options: ingest.Options{Models: []string{"model/deepseek-ocr.config.json"}}, Facts: useFacts})
+	var err error
+	if w.Facts, err = derive.Behind(useFacts...); err != nil {
+		t.Fatal(err)
+	}
 	decode := func() float64 {
 		got, _ := utilisation(t, w, queries.Args{"run": "r"})
 		return got["decode"].number(t, "flop")

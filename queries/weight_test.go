@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 )
 
@@ -31,7 +32,7 @@ func TestBytesOfWeights(t *testing.T) {
 	var published map[string]json.RawMessage
 	readJSON(t, "../testdata/model/decoder_published.json", &published)
 	fp8 := map[string]any{"quant_method": "fp8", "fmt": "e4m3", "weight_block_size": []int{128, 128}}
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	ofModels(t, w, "models",
 		pictures(t, "deepseek ocr"),
 		withFields(t, published["gpt-oss-20b"], map[string]any{"quantization_config": map[string]any{"quant_method": "mxfp4"}, "dtype": "bfloat16"}),
@@ -79,7 +80,7 @@ func TestBytesOfWeights(t *testing.T) {
 
 // TestTouchedExperts holds the expected number of experts that a forward pass goes through to draws at random.
 func TestTouchedExperts(t *testing.T) {
-	w := newWarehouse(t)
+	w := testkit.All(t)
 	draw := rand.New(rand.NewPCG(1, 2))
 	for _, c := range []struct{ experts, active, tokens int }{{64, 6, 1}, {64, 6, 2}, {64, 6, 20}, {8, 2, 3}, {256, 8, 100}, {5, 5, 4}, {7, 1, 1}, {64, 6, 10_000}} {
 		const trials = 400
@@ -110,7 +111,7 @@ func TestTouchedExperts(t *testing.T) {
 // TestActivations holds the bytes of activations to numbers counted out for each kind of layer: in a prefill of 10 tokens of 2 sequences and
 // in the step behind it, 2 bytes a number.
 func TestActivations(t *testing.T) {
-	w := newWarehouse(t)
+	w := testkit.Copy(t)
 	ofModels(t, w, "models",
 		[]byte(`{"model_type": "llama", "hidden_size": 48, "intermediate_size": 76, "num_hidden_layers": 3, "num_attention_heads": 6, "num_key_value_heads": 2, "vocab_size": 103, "torch_dtype": "bfloat16", "architectures": ["LlamaForCausalLM"]}`),
 		[]byte(`{"model_type": "mixtral", "hidden_size": 48, "intermediate_size": 36, "num_hidden_layers": 1, "num_attention_heads": 6, "num_key_value_heads": 2, "vocab_size": 103, "num_local_experts": 5, "num_experts_per_tok": 2, "torch_dtype": "bfloat16"}`),

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"prof/internal/testkit"
 	"prof/schema/seed"
 )
 
@@ -17,13 +18,13 @@ func TestUsersRelationsStay(t *testing.T) {
 		`DROP MACRO TABLE stages`, `CREATE MACRO stages(x) AS TABLE SELECT x AS mine`, `DELETE FROM schema_version WHERE version = 0`)
 	w := open(t, home, false, nil)
 	defer done(t, w)
-	if got := texts(t, w, `SELECT mine FROM runs`); len(got) != 1 || got[0] != "kept" {
+	if got := testkit.Rows(t, w, `SELECT mine FROM runs`); len(got) != 1 || got[0] != "kept" {
 		t.Errorf("the user's table holds %q", got)
 	}
-	if got := texts(t, w, `SELECT mine FROM stages('too')`); len(got) != 1 || got[0] != "too" {
+	if got := testkit.Rows(t, w, `SELECT mine FROM stages('too')`); len(got) != 1 || got[0] != "too" {
 		t.Errorf("the user's macro gives %q", got)
 	}
-	if got := texts(t, w, `SELECT run FROM runs_v1`); len(got) != 0 {
+	if got := testkit.Rows(t, w, `SELECT run FROM runs_v1`); len(got) != 0 {
 		t.Errorf("the query gives %q", got)
 	}
 }
@@ -32,7 +33,7 @@ func TestUsersRelationsStay(t *testing.T) {
 // it leaves the user's rows.
 func TestPeaks(t *testing.T) {
 	home := fresh(t)
-	users := []string{"Mine|dram||<nil>|1e+12|measured|a run|2026-01-31"}
+	users := []string{"Mine|dram||~|1e+12|measured|a run|2026-01-31"}
 	change(t, home, `INSERT INTO device_peak VALUES ('user', 'Mine', 'dram', '', NULL, 1e12, 'measured', 'a run', DATE '2026-01-31')`,
 		`DELETE FROM device_peak WHERE origin = 'builtin' AND resource = 'dram'`, `UPDATE device_peak SET flop_per_s = 1 WHERE origin = 'builtin'`,
 		`INSERT INTO device_peak VALUES ('builtin', 'Gone', 'dram', '', NULL, 1, '', '', DATE '2026-01-31')`,
@@ -45,9 +46,9 @@ func TestPeaks(t *testing.T) {
 	for _, p := range peaks {
 		flop, bytes := any(p.FlopPerS), any(p.BytesPerS)
 		if p.Resource == "dram" {
-			flop = nil
+			flop = "~"
 		} else {
-			bytes = nil
+			bytes = "~"
 		}
 		builtin = append(builtin, fmt.Sprintf("%s|%s|%s|%v|%v|%s|%s|%s", p.Device, p.Resource, p.Accumulate, flop, bytes, p.Doc, p.Reference,
 			p.CheckedOn.Format(time.DateOnly)))
@@ -56,7 +57,7 @@ func TestPeaks(t *testing.T) {
 	w := open(t, home, false, nil)
 	defer done(t, w)
 	for origin, want := range map[string][]string{"builtin": builtin, "user": users} {
-		got := texts(t, w, `SELECT device, resource, accumulate, flop_per_s, bytes_per_s, doc, reference, checked_on::VARCHAR FROM device_peak WHERE origin = ?`, origin)
+		got := testkit.Rows(t, w, `SELECT device, resource, accumulate, flop_per_s, bytes_per_s, doc, reference, checked_on::VARCHAR FROM device_peak WHERE origin = ?`, origin)
 		slices.Sort(got)
 		same(t, origin, got, want)
 	}

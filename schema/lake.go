@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
-	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -111,11 +110,6 @@ const (
 // ErrNoLake is wrapped by Open's error where the catalog has no lake yet.
 var ErrNoLake = errors.New("there is no lake yet")
 
-// lakeImage is a file with the views and macros, and no tables, packed: those of a lake are under them. TestImage makes it.
-//
-//go:embed lake.duckdb.zst
-var lakeImage []byte
-
 // usesPostgres says whether the catalog is in PostgreSQL.
 func (l *Lake) usesPostgres() bool { return strings.HasPrefix(l.Catalog, LakePrefix+"postgres:") }
 
@@ -220,7 +214,7 @@ func openLake(ctx context.Context, home Home, o Options) (*Warehouse, error) {
 
 func openLakeIn(ctx context.Context, home Home, o Options, dir string) (*Warehouse, error) {
 	path := filepath.Join(dir, warehouseFile)
-	views, err := unpacked(lakeImage)
+	views, err := image(ctx, lakeImage, o, dir)
 	if err == nil {
 		err = file.Write(path, views)
 	}

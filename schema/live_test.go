@@ -9,15 +9,14 @@ import (
 	"testing"
 	"time"
 
-	"prof/ingest/derive"
-	"prof/queries"
+	"prof/internal/testkit"
 	"prof/schema"
 )
 
 // until waits for what another goroutine does.
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !is(); time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !is(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("not seen: " + what)
 		}
@@ -29,18 +28,18 @@ func until(t *testing.T, what string, is func() bool) {
 func TestLive(t *testing.T) {
 	home := fresh(t)
 	said := make(chan string, 9)
-	l, err := schema.OpenLive(t.Context(), home, schema.Options{Defs: queries.Relations{}, Facts: derive.Facts{}, Sandbox: true, MemoryLimit: "1GB", Talk: func(m string) { said <- m }})
+	l, err := schema.OpenLive(t.Context(), home, schema.Options{Defs: few{}, Facts: none{}, Sandbox: true, MemoryLimit: "1GB", Talk: func(m string) { said <- m }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
 	tags := func(w *schema.Warehouse) string {
 		t.Helper()
-		return strings.Join(texts(t, w, `SELECT value FROM run_tag ORDER BY 1`), " ")
+		return strings.Join(testkit.Rows(t, w, `SELECT value FROM run_tag ORDER BY 1`), " ")
 	}
 	first, doneFirst := l.Use()
 	w := open(t, home, true, nil)
-	exec(t, w, `INSERT INTO run_tag (run_id, key, value) VALUES ('00000000-0000-0000-0000-000000000001', 'a', 'one')`)
+	testkit.Exec(t, w, `INSERT INTO run_tag (run_id, key, value) VALUES ('00000000-0000-0000-0000-000000000001', 'a', 'one')`)
 	done(t, w)
 	until(t, "the commit", func() bool {
 		e, done := l.Use()
@@ -55,7 +54,7 @@ func TestLive(t *testing.T) {
 		t.Error("an old edition is open though nobody uses it")
 	}
 	w = open(t, home, true, nil)
-	exec(t, w, `UPDATE run_tag SET value = 'two'`)
+	testkit.Exec(t, w, `UPDATE run_tag SET value = 'two'`)
 	done(t, w)
 	if err := l.Look(t.Context()); err != nil {
 		t.Fatal(err)
@@ -88,7 +87,7 @@ func TestLive(t *testing.T) {
 
 // TestSandbox tries what SQL must not reach, and that a query may still spill.
 func TestSandbox(t *testing.T) {
-	l, err := schema.OpenLive(t.Context(), fresh(t), schema.Options{Defs: queries.Relations{}, Facts: derive.Facts{}, Sandbox: true, MemoryLimit: "64MB"})
+	l, err := schema.OpenLive(t.Context(), fresh(t), schema.Options{Defs: few{}, Facts: none{}, Sandbox: true, MemoryLimit: "32MB"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,14 +104,14 @@ func TestSandbox(t *testing.T) {
 		}
 	}
 	var n int64
-	if err := w.DB.QueryRow(`SELECT count(*) FROM (SELECT md5(i::VARCHAR) AS h FROM range(3000000) r(i) ORDER BY h)`).Scan(&n); err != nil || n != 3e6 {
+	if err := w.DB.QueryRow(`SELECT count(*) FROM (SELECT md5(i::VARCHAR) AS h FROM range(800000) r(i) ORDER BY h)`).Scan(&n); err != nil || n != 8e5 {
 		t.Errorf("sorting more than the memory: %d, %v", n, err)
 	}
 }
 
 // TestLiveWithoutWarehouse says what is missing.
 func TestLiveWithoutWarehouse(t *testing.T) {
-	if _, err := schema.OpenLive(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Defs: queries.Relations{}, Facts: derive.Facts{}}); !errors.Is(err, schema.ErrNoWarehouse) {
+	if _, err := schema.OpenLive(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Defs: few{}, Facts: none{}}); !errors.Is(err, schema.ErrNoWarehouse) {
 		t.Errorf("no warehouse: %v", err)
 	}
 }
@@ -120,7 +119,7 @@ func TestLiveWithoutWarehouse(t *testing.T) {
 // TestLiveOfWhatCannotBeRead leaves a commit that it cannot read alone for a while: each try copies the file.
 func TestLiveOfWhatCannotBeRead(t *testing.T) {
 	home := fresh(t)
-	l, err := schema.OpenLive(t.Context(), home, schema.Options{Defs: queries.Relations{}, Facts: derive.Facts{}})
+	l, err := schema.OpenLive(t.Context(), home, schema.Options{Defs: few{}, Facts: none{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,10 +154,10 @@ func TestLiveReplaced(t *testing.T) {
 	home, other := fresh(t), fresh(t)
 	for h, key := range map[schema.Home]string{home: "one", other: "two"} {
 		w := open(t, h, true, nil)
-		exec(t, w, `INSERT INTO run_tag (run_id, key, value) VALUES ('00000000-0000-0000-0000-000000000001', 'a', '`+key+`')`)
+		testkit.Exec(t, w, `INSERT INTO run_tag (run_id, key, value) VALUES ('00000000-0000-0000-0000-000000000001', 'a', '`+key+`')`)
 		done(t, w)
 	}
-	l, err := schema.OpenLive(t.Context(), home, schema.Options{Defs: queries.Relations{}, Facts: derive.Facts{}})
+	l, err := schema.OpenLive(t.Context(), home, schema.Options{Defs: few{}, Facts: none{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,6 +170,6 @@ func TestLiveReplaced(t *testing.T) {
 	until(t, "the other warehouse", func() bool {
 		e, done := l.Use()
 		defer done()
-		return strings.Join(texts(t, e.Warehouse, `SELECT value FROM run_tag`), " ") == "two" && e.ID != first.ID
+		return strings.Join(testkit.Rows(t, e.Warehouse, `SELECT value FROM run_tag`), " ") == "two" && e.ID != first.ID
 	})
 }

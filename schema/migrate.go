@@ -129,14 +129,20 @@ func (w *Warehouse) migrate(ctx context.Context, o Options) error {
 }
 
 func apply(ctx context.Context, tx *sql.Tx, m migration) error {
-	tables, err := parseDDL(m.sql)
+	text, err := m.statements()
 	if err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, m.sql+"\n"+comments(tables)); err != nil {
+	if _, err := tx.ExecContext(ctx, text); err != nil {
 		return err
 	}
 	return record(ctx, tx, m.version, m.name, m.checksum)
+}
+
+// statements are the file's, and the comments that it has for people.
+func (m migration) statements() (string, error) {
+	tables, err := parseDDL(m.sql)
+	return m.sql + "\n" + comments(tables), err
 }
 
 func record(ctx context.Context, tx *sql.Tx, version int, name, sum string) error {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/schema/seed"
 )
 
@@ -48,7 +49,7 @@ func TestDeviceRows(t *testing.T) {
 		{"user", `SELECT compute_capability, device, resource, accumulate, flop_per_cycle, reference FROM sm_rate WHERE origin = ?`,
 			[]string{"9.0|NVIDIA H20|tensor_bf16|fp32|1024|measured"}},
 	} {
-		got := texts(t, w, c.query, c.origin)
+		got := testkit.Rows(t, w, c.query, c.origin)
 		slices.Sort(got)
 		slices.Sort(c.want)
 		same(t, c.origin+": "+c.query, got, c.want)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"prof/ingest/load"
+	"prof/internal/testkit"
 	"prof/schema"
 )
 
@@ -17,8 +18,8 @@ func ruled(t *testing.T) schema.Home {
 	home := fresh(t)
 	w := open(t, home, true, nil)
 	addRun(t, w, idA, "r", time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC))
-	exec(t, w, `INSERT INTO kernel_name VALUES (?::UUID, 1, 'nvjet_sm90_tst_64x8', 'nvjet_sm90_tst_64x8', 1), (?::UUID, 2, 'zz_fused(int)', 'zz_fused', 2)`, idA, idA)
-	exec(t, w, `INSERT INTO range_path VALUES
+	testkit.Exec(t, w, `INSERT INTO kernel_name VALUES (?::UUID, 1, 'nvjet_sm90_tst_64x8', 'nvjet_sm90_tst_64x8', 1), (?::UUID, 2, 'zz_fused(int)', 'zz_fused', 2)`, idA, idA)
+	testkit.Exec(t, w, `INSERT INTO range_path VALUES
 		(?::UUID, 1, 1, '', 'warmup', [1], 'warmup'),
 		(?::UUID, 2, 2, '', 'prefill', [1, 2], 'warmup > prefill'),
 		(?::UUID, 3, 1, '', 'prefill', [3], 'prefill'),
@@ -26,8 +27,6 @@ func ruled(t *testing.T) schema.Home {
 		(?::UUID, 5, 3, '', 'clip', [3, 4, 5], 'prefill > vision > clip'),
 		(?::UUID, 6, 2, 'mine', 'decode_step[#]', [3, 6], 'prefill > decode_step[#]'),
 		(?::UUID, 7, 1, '', 'other', [7], 'other')`, idA, idA, idA, idA, idA, idA, idA)
-	// As the ingest does; a change of rules does the same on the next open.
-	exec(t, w, `DELETE FROM schema_version WHERE version = -1`)
 	done(t, w)
 	return home
 }
@@ -37,9 +36,9 @@ func labels(t *testing.T, home schema.Home) (paths, kernels, talk []string) {
 	t.Helper()
 	w := open(t, home, false, func(m string) { talk = append(talk, m) })
 	defer done(t, w)
-	return texts(t, w, `SELECT path_id, coalesce(stage, '-'), coalesce(stage_path_id, 0), coalesce(note, '-'), coalesce(note_path_id, 0), is_warmup
+	return testkit.Rows(t, w, `SELECT path_id, coalesce(stage, '-'), coalesce(stage_path_id, 0), coalesce(note, '-'), coalesce(note_path_id, 0), is_warmup
 			FROM path_stage ORDER BY path_id`),
-		texts(t, w, `SELECT kernel_name_id, coalesce(family, '-'), coalesce(library, '-'), coalesce(rule_origin, '-') FROM kernel_class ORDER BY ALL`), talk
+		testkit.Rows(t, w, `SELECT kernel_name_id, coalesce(family, '-'), coalesce(library, '-'), coalesce(rule_origin, '-') FROM kernel_class ORDER BY ALL`), talk
 }
 
 var builtinPaths = []string{"1|-|0|-|0|true", "2|prefill|2|-|0|true", "3|prefill|3|-|0|false", "4|prefill|3|vision|4|false",
@@ -83,7 +82,7 @@ func TestManyPaths(t *testing.T) {
 	change(t, home, `INSERT INTO range_path SELECT run_id, i, 1, '', 'many', [i], 'many' FROM run, range(8, 20008) r(i)`, `INSERT INTO stage_rule VALUES ('user', 1, 'stage', 'é"\<', '', '^many$', '')`)
 	w := open(t, home, false, nil)
 	defer done(t, w)
-	same(t, "paths", texts(t, w, `SELECT stage, count(*), count(*) FILTER (stage_path_id = path_id AND note IS NULL AND NOT is_warmup) FROM path_stage WHERE path_id > 7 GROUP BY stage`), []string{`é"\<|20000|20000`})
+	same(t, "paths", testkit.Rows(t, w, `SELECT stage, count(*), count(*) FILTER (stage_path_id = path_id AND note IS NULL AND NOT is_warmup) FROM path_stage WHERE path_id > 7 GROUP BY stage`), []string{`é"\<|20000|20000`})
 }
 
 // TestBadRules holds that a slip in a rule neither locks the warehouse nor passes in silence, and that the rules beside it work.
@@ -120,11 +119,11 @@ func TestEngineRanges(t *testing.T) {
 		{"step[EXTEND bs=4 toks=512]", "prefill"}, {"step[DECODE bs=64]", "decode"}, {"step[MIXED bs=2]", "mixed"}, {"execute_new_2_cached_0", "prefill"}, {"execute_new_0_cached_7", "cached"}, {"execute_new_2_cached_7", "mixed"}, {"execute_context_0(0)_generation_4(4)", "decode"},
 		{"decode_step[17]", "decode"}, {"LLM@prefill", "prefill"}, {"decoder.layers.3", "-"}, {"predecode", "-"},
 	}
-	exec(t, w, `DELETE FROM range_path`)
+	testkit.Exec(t, w, `DELETE FROM range_path`)
 	for i, n := range names {
-		exec(t, w, `INSERT INTO range_path VALUES (?::UUID, ?, 1, '', ?, [?], '')`, idA, i+1, load.Normalise(n[0]), i+1)
+		testkit.Exec(t, w, `INSERT INTO range_path VALUES (?::UUID, ?, 1, '', ?, [?], '')`, idA, i+1, load.Normalise(n[0]), i+1)
 	}
-	exec(t, w, `DELETE FROM schema_version WHERE version = -1`)
+	testkit.Exec(t, w, `DELETE FROM derivation`)
 	done(t, w)
 	paths, _, _ := labels(t, home)
 	for i, n := range names {
@@ -155,7 +154,7 @@ func TestSpellingRows(t *testing.T) {
 		}
 		change(t, home, c.older...)
 		w := open(t, home, false, nil)
-		same(t, name, texts(t, w, `SELECT kernel_name_id & 134217727, spelling FROM kernel_spelling ORDER BY kernel_name_id`), c.want)
+		same(t, name, testkit.Rows(t, w, `SELECT kernel_name_id & 134217727, spelling FROM kernel_spelling ORDER BY kernel_name_id`), c.want)
 		done(t, w)
 	}
 }

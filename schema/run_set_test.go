@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"prof/internal/testkit"
 	"prof/schema"
 )
 
@@ -21,7 +22,7 @@ func names(runs []schema.Run) []string {
 // TestResolveAll holds which runs a reference means where several may be meant, and in which order.
 func TestResolveAll(t *testing.T) {
 	w := threeRuns(t)
-	exec(t, w, `INSERT INTO run_tag VALUES (?::UUID, 'list', 'a,b')`, idC)
+	testkit.Exec(t, w, `INSERT INTO run_tag VALUES (?::UUID, 'list', 'a,b')`, idC)
 	baseline(t, w, "main", "base")
 	for _, c := range []struct {
 		ref  string
@@ -56,7 +57,7 @@ func TestResolveAll(t *testing.T) {
 // TestResolveAllWithComma: a run whose name holds a comma is itself, not two.
 func TestResolveAllWithComma(t *testing.T) {
 	w := threeRuns(t)
-	exec(t, w, `UPDATE run SET name = 'a,base' WHERE name = 'baseline'`)
+	testkit.Exec(t, w, `UPDATE run SET name = 'a,base' WHERE name = 'baseline'`)
 	runs, err := w.ResolveAll(t.Context(), "a,base")
 	if err != nil || !slices.Equal(names(runs), []string{"a,base"}) {
 		t.Errorf("it means %q, %v", names(runs), err)
@@ -133,7 +134,7 @@ func TestBaselines(t *testing.T) {
 	if err := w.Remove(t.Context(), r); err != nil { // with the run goes its name
 		t.Fatal(err)
 	}
-	if got := texts(t, w, `SELECT name FROM baseline`); !slices.Equal(got, []string{"release/1.2"}) {
+	if got := testkit.Rows(t, w, `SELECT name FROM baseline`); !slices.Equal(got, []string{"release/1.2"}) {
 		t.Errorf("after its run was removed the baselines are %q", got)
 	}
 	b, err := w.FindBaseline(t.Context(), "release/1.2")
@@ -174,7 +175,7 @@ func TestUnfinished(t *testing.T) {
 		change(t, home, rows(idB))
 		done(t, open(t, home, write, nil))
 		w := open(t, home, false, nil)
-		got := texts(t, w, `SELECT run_id::VARCHAR FROM source UNION ALL SELECT run_id::VARCHAR FROM process`)
+		got := testkit.Rows(t, w, `SELECT run_id::VARCHAR FROM source UNION ALL SELECT run_id::VARCHAR FROM process`)
 		done(t, w)
 		want := []string{idA, idA}
 		if !write {

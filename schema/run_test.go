@@ -8,13 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"prof/internal/testkit"
 	"prof/schema"
 )
 
 // addRun stores a bare run.
 func addRun(t *testing.T, w *schema.Warehouse, id, name string, created time.Time) {
 	t.Helper()
-	exec(t, w, `INSERT INTO run VALUES (?::UUID, ?, ?, NULL, NULL, NULL, 'test')`, id, name, created)
+	testkit.Exec(t, w, `INSERT INTO run VALUES (?::UUID, ?, ?, NULL, NULL, NULL, 'test')`, id, name, created)
 }
 
 const (
@@ -32,7 +33,7 @@ func threeRuns(t *testing.T) *schema.Warehouse {
 	addRun(t, w, idB, "baseline", at.Add(time.Hour))
 	addRun(t, w, idC, "fast 2=x", at.Add(2*time.Hour))
 	for _, tag := range [][3]string{{idA, "gpu", "h200"}, {idB, "gpu", "h200"}, {idB, "note", "a=b"}} {
-		exec(t, w, `INSERT INTO run_tag VALUES (?::UUID, ?, ?)`, tag[0], tag[1], tag[2])
+		testkit.Exec(t, w, `INSERT INTO run_tag VALUES (?::UUID, ?, ?)`, tag[0], tag[1], tag[2])
 	}
 	return w
 }
@@ -78,7 +79,7 @@ func TestResolve(t *testing.T) {
 			t.Errorf("%q means %q, %v; want %q, %v %s", c.ref, r.Name, err, c.want, c.err, c.says)
 		}
 		var inSQL string
-		for _, id := range texts(t, w, `SELECT r.run_id::VARCHAR FROM _run_ref(?) r`, c.ref) {
+		for _, id := range testkit.Rows(t, w, `SELECT r.run_id::VARCHAR FROM _run_ref(?) r`, c.ref) {
 			inSQL += id
 		}
 		if inSQL != r.ID {
@@ -112,7 +113,7 @@ func TestTag(t *testing.T) {
 	if want := []string{"a=", "b=x'; DROP TABLE run; --", "gpu=h100"}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("the tags are %q, %v", got, err)
 	}
-	if got := texts(t, w, `SELECT value FROM run_tag WHERE key = 'gpu' ORDER BY run_id`); !slices.Equal(got, []string{"h100", "h200"}) {
+	if got := testkit.Rows(t, w, `SELECT value FROM run_tag WHERE key = 'gpu' ORDER BY run_id`); !slices.Equal(got, []string{"h100", "h200"}) {
 		t.Errorf("the tags of the runs are %q", got)
 	}
 	for _, c := range []struct{ in, key, value, err string }{
@@ -129,7 +130,7 @@ func TestTag(t *testing.T) {
 func fill(t *testing.T, w *schema.Warehouse, ids ...string) []string {
 	t.Helper()
 	var tables, inserts []string
-	for _, row := range texts(t, w, `SELECT table_name, string_agg(data_type, ',' ORDER BY column_index) FROM duckdb_columns()
+	for _, row := range testkit.Rows(t, w, `SELECT table_name, string_agg(data_type, ',' ORDER BY column_index) FROM duckdb_columns()
 		WHERE NOT internal AND table_name IN (SELECT table_name FROM duckdb_tables()) GROUP BY ALL HAVING bool_or(column_name = 'run_id' AND data_type = 'UUID') AND table_name <> 'things' ORDER BY ALL`) {
 		table, types, _ := strings.Cut(row, "|")
 		if table == "run" {
@@ -153,7 +154,7 @@ func fill(t *testing.T, w *schema.Warehouse, ids ...string) []string {
 			inserts = append(inserts, fmt.Sprintf("INSERT INTO %q VALUES (%s)", table, strings.Join(values, ", ")))
 		}
 	}
-	exec(t, w, "BEGIN; "+strings.Join(inserts, "; ")+"; COMMIT") // one commit: each writes all tables
+	testkit.Exec(t, w, "BEGIN; "+strings.Join(inserts, "; ")+"; COMMIT") // one commit: each writes all tables
 	if len(tables) < 25 {
 		t.Fatalf("only %d tables hold rows of runs: %q", len(tables), tables)
 	}
@@ -162,9 +163,9 @@ func fill(t *testing.T, w *schema.Warehouse, ids ...string) []string {
 
 func TestRemove(t *testing.T) {
 	w := threeRuns(t)
-	exec(t, w, `DELETE FROM run_tag`)
+	testkit.Exec(t, w, `DELETE FROM run_tag`)
 	// A user's own tables are no trouble, whatever they hold.
-	exec(t, w, `CREATE TABLE "my notes" (run_id UUID, note VARCHAR); CREATE TABLE other (run_id VARCHAR); INSERT INTO other VALUES ('mine');
+	testkit.Exec(t, w, `CREATE TABLE "my notes" (run_id UUID, note VARCHAR); CREATE TABLE other (run_id VARCHAR); INSERT INTO other VALUES ('mine');
 		CREATE SCHEMA own; CREATE TABLE own.things (run_id UUID)`)
 	tables := fill(t, w, idA, idB, idC)
 	tables = slices.DeleteFunc(tables, func(table string) bool { return table == "my notes" })
@@ -180,11 +181,11 @@ func TestRemove(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, table := range append(tables, "run") {
-		if got := texts(t, w, fmt.Sprintf(`SELECT run_id::VARCHAR FROM %q`, table)); !slices.Equal(got, []string{idB}) {
+		if got := testkit.Rows(t, w, fmt.Sprintf(`SELECT run_id::VARCHAR FROM %q`, table)); !slices.Equal(got, []string{idB}) {
 			t.Errorf("%s holds rows of %q after the others were removed", table, got)
 		}
 	}
-	if got := texts(t, w, `SELECT count(*)::VARCHAR FROM "my notes"`); got[0] != "3" {
+	if got := testkit.Rows(t, w, `SELECT count(*)::VARCHAR FROM "my notes"`); got[0] != "3" {
 		t.Errorf("the user's own table holds %s rows of 3", got[0])
 	}
 }

@@ -27,7 +27,7 @@ func writer(t *testing.T, home Home) *Warehouse {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := connect(t.Context(), home.Warehouse(), "READ_WRITE", home.Temp(), Options{FromScratch: true})
+	db, err := connect(t.Context(), home.Warehouse(), "READ_WRITE", home.Temp(), Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +250,7 @@ func TestCopyWhileMetadataIsWritten(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	seen := map[int]bool{}
-	for i := range 50 {
+	for i, end := 0, time.Now().Add(time.Minute); len(seen) < 20 && time.Now().Before(end); i++ {
 		path := filepath.Join(t.TempDir(), fmt.Sprint(i))
 		if err := home.copyCommitted(t.Context(), path); err != nil {
 			continue // it changed each time
@@ -264,8 +264,7 @@ func TestCopyWhileMetadataIsWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(seen) < 10 {
+	if len(seen) < 20 {
 		t.Errorf("only %d states seen", len(seen))
 	}
-	t.Logf("%d states seen", len(seen))
 }

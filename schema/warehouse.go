@@ -29,8 +29,6 @@ type Options struct {
 	Store bool        // with Write: to store runs, and not only to change what is said of those that are there; see openStore
 	Defs  Definitions // the views and macros this program comes with
 	Facts Facts       // the tables this program derives from what a run captured
-	// FromScratch makes a new warehouse by its migrations, and not from the image of an empty one that the program holds.
-	FromScratch bool
 	// Wait is how long to wait for another process that holds the warehouse. Whoever reads waits for a moment only and is then given a copy of
 	// what that process has not changed yet; without a Wait there is no copy either.
 	Wait time.Duration
@@ -149,14 +147,14 @@ func openWrite(ctx context.Context, home Home, o Options) (*Warehouse, error) {
 func openTurn(ctx context.Context, home Home, o Options, deadline time.Time) (*Warehouse, error) {
 	scratch.Clear(home.Dir)
 	scratch.Clear(os.TempDir())
-	if !home.Exists() && !o.FromScratch {
+	if !home.Exists() {
 		if err := file.Check(home.Warehouse()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("in the place of the warehouse: %w", err)
 		}
 		if err := os.Remove(home.Warehouse()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("an empty warehouse file is in the way: %w", err)
 		}
-		if err := home.writeEmpty(); err != nil {
+		if err := home.writeEmpty(ctx, o); err != nil {
 			return nil, fmt.Errorf("make an empty warehouse: %w", err)
 		}
 	}
@@ -249,6 +247,10 @@ func connectBy(ctx context.Context, home Home, o Options, deadline time.Time) (*
 // is answered, and threads of DuckDB that look for work take as much of the processors again. What stores a large run asks for all threads.
 const smallFile = 32 << 20
 
+// newBlockSize is the size of blocks of a new file. A run has rows in some hundred tables, and each begins a block of its own. With DuckDB's 256 KiB two
+// small runs take 28 MB, with these 9 MB; one of 11 million rows takes a tenth less, and no query is slower. What DuckDB keeps in memory is faster in its own.
+const newBlockSize = "65536"
+
 // AllThreads is the statement that gives DuckDB the threads that it takes of itself.
 const AllThreads = `RESET threads`
 
@@ -274,15 +276,15 @@ func connectWith(ctx context.Context, file, mode, spill string, o Options, begin
 	// Rows of an open transaction and of temporary tables have no statistics: a join of many such rows by time would be taken for one of few,
 	// which compares each with each.
 	set.Set("asof_loop_join_threshold", "0")
-	if o.FromScratch {
-		// A run has rows in some hundred tables, and each begins a block of its own. With DuckDB's 256 KiB two small runs take 28 MB, with
-		// these 9 MB; one of 11 million rows takes a tenth less, and no query is slower. What DuckDB keeps in memory is faster in its own.
-		set.Set("default_block_size", "65536")
+	st, err := os.Stat(file)
+	isNew := file != "" && errors.Is(err, fs.ErrNotExist)
+	if isNew {
+		set.Set("default_block_size", newBlockSize)
 	}
 	if o.MemoryLimit != "" {
 		set.Set("memory_limit", o.MemoryLimit)
 	}
-	if st, err := os.Stat(file); err == nil && st.Size() < smallFile {
+	if isNew || err == nil && st.Size() < smallFile {
 		set.Set("threads", "1")
 	}
 	c, err := duckdb.NewConnector(file+"?"+set.Encode(), begin)

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"prof/serve/ask"
@@ -141,40 +143,38 @@ func TestBodyTime(t *testing.T) {
 }
 
 // TestTimed ends the response to a client that does not read it, and no other.
-func TestTimed(t *testing.T) {
+func TestTimed(t *testing.T) { synctest.Test(t, testTimed) }
+
+func testTimed(t *testing.T) {
+	const within = time.Minute
 	ended := make(chan error, 1)
-	large := make([]byte, 64<<20)
-	server := httptest.NewServer(http.HandlerFunc(func(plain http.ResponseWriter, r *http.Request) {
-		w := newTimed(plain, 300*time.Millisecond)
+	server := &http.Server{Handler: http.HandlerFunc(func(plain http.ResponseWriter, r *http.Request) {
+		w := newTimed(plain, within)
 		if r.URL.Path == "/slow" {
 			_, _ = w.Write([]byte("one "))
 			w.Flush()
-			time.Sleep(600 * time.Millisecond)
+			time.Sleep(2 * within)
 			_, _ = w.Write([]byte("two"))
 			return
 		}
-		_, err := w.Write(large)
+		_, err := w.Write(make([]byte, 1<<20))
 		ended <- err
-	}))
-	defer server.Close()
-	c, err := net.Dial("tcp", server.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	})}
+	l := pipes{make(chan net.Conn), make(chan struct{})}
+	served := make(chan error)
+	go func() { served <- server.Serve(l) }()
+	c := l.dial()
 	defer c.Close()
 	if _, err := c.Write([]byte("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")); err != nil {
 		t.Fatal(err)
 	}
-	select {
-	case err := <-ended:
-		if !errors.Is(err, os.ErrDeadlineExceeded) {
-			t.Errorf("a client that does not read: %v", err)
-		}
-	case <-time.After(10 * time.Second):
-		t.Fatal("a client that does not read keeps the server")
+	if err := <-ended; !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("a client that does not read: %v", err)
 	}
+	dialed := 0
+	client := http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { dialed++; return l.dial(), nil }}}
 	for range 2 {
-		got, err := server.Client().Get(server.URL + "/slow")
+		got, err := client.Get("http://localhost/slow")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -183,6 +183,38 @@ func TestTimed(t *testing.T) {
 		if err != nil || string(text) != "one two" {
 			t.Errorf("a slow answer: %q, %v", text, err)
 		}
-		time.Sleep(400 * time.Millisecond) // the next request of the connection has time of its own
+		time.Sleep(2 * within) // the next request of the connection has time of its own
+	}
+	if dialed != 1 {
+		t.Errorf("%d connections for two requests", dialed)
+	}
+	client.CloseIdleConnections()
+	if err := server.Close(); err != nil {
+		t.Fatal(err)
+	}
+	<-served
+}
+
+// pipes is a listener in memory, whose deadlines go by the clock of synctest.
+type pipes struct {
+	conns  chan net.Conn
+	closed chan struct{}
+}
+
+func (p pipes) dial() net.Conn {
+	client, server := net.Pipe()
+	p.conns <- server
+	return client
+}
+
+func (p pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
 	}
 }
+
+func (p pipes) Close() error   { close(p.closed); return nil }
+func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }

@@ -2,7 +2,6 @@ package mark_test
 
 import (
 	"bytes"
-	"database/sql"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,11 +10,9 @@ import (
 	"testing"
 
 	"prof/capture/mark"
-	"prof/ingest/derive"
 	"prof/ingest/load"
+	"prof/ingest/rows/rowstest"
 	"prof/ingest/workload"
-	"prof/queries"
-	"prof/schema"
 )
 
 func TestEnv(t *testing.T) {
@@ -140,49 +137,9 @@ func TestFacts(t *testing.T) {
 			t.Errorf("%s: %v", f, err)
 		}
 	}
-	conn := warehouse(t)
-	id, err := schema.NewRunID()
-	if err != nil {
+	k := rowstest.New(t, load.Options{})
+	if _, err := workload.Load(t.Context(), o.Facts, o.Facts, k.Target); err != nil {
 		t.Fatal(err)
 	}
-	target, err := load.NewTarget(conn, id, &load.Run{}, load.Options{Threads: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	target.SourceID = 1
-	if _, err := workload.Load(t.Context(), o.Facts, o.Facts, target); err != nil {
-		t.Fatal(err)
-	}
-	var got, want = "", "7 3 2 true\n7 3 2 false\nNULL NULL 1 false\n9 2 1 false\n"
-	rows, err := conn.QueryContext(t.Context(), `SELECT format('{} {} {} {}', coalesce(prefill_count::VARCHAR, 'NULL'), coalesce(decode_count::VARCHAR, 'NULL'), batch_count, is_warmup)
-		FROM workload_pass ORDER BY pass_id`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var line string
-		if err := rows.Scan(&line); err != nil {
-			t.Fatal(err)
-		}
-		got += line + "\n"
-	}
-	if err := rows.Err(); err != nil || got != want {
-		t.Errorf("%v\n got %s\nwant %s", err, got, want)
-	}
-}
-
-func warehouse(t *testing.T) *sql.Conn {
-	t.Helper()
-	w, err := schema.Open(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{Only: []string{}}, MemoryLimit: "1GB"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { w.Close() })
-	conn, err := w.DB.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close() })
-	return conn
+	k.Table("workload_pass").By("pass_id").Expect(t, "prefill_count decode_count batch_count is_warmup", "7|3|2|true", "7|3|2|false", "~|~|1|false", "9|2|1|false")
 }

@@ -3,11 +3,11 @@ package attribute
 import (
 	"cmp"
 	"context"
-	"database/sql/driver"
 	"maps"
 	"slices"
 
 	"prof/ingest/load"
+	"prof/ingest/rows"
 )
 
 // ThreadID tells the process and the thread, as they are stored, from a Caller's thread.
@@ -21,13 +21,13 @@ func (i IDs) StoreAccount(ctx context.Context, t *load.Target, a *Account, s Sou
 	if err := a.storePatterns(ctx, t, s.Labels); err != nil {
 		return err
 	}
-	_, err := t.Append(ctx, "gap", func(add func(...driver.Value) error) error {
+	_, err := t.Append(ctx, "gap", func(add rows.Add) error {
 		for _, device := range slices.Sorted(maps.Keys(a.longest)) {
 			gaps := *a.longest[device]
 			slices.SortFunc(gaps, func(a, b gap) int { return cmp.Compare(a.start, b.start) })
 			for k := range gaps {
 				g := &gaps[k]
-				row := []driver.Value{t.UUID(), int32(t.SourceID), device, g.start, g.end - g.start, nil, nil, nil, nil}
+				row := []any{t.RunID, int32(t.SourceID), device, g.start, g.end - g.start, nil, nil, nil, nil}
 				if g.launch != NoLaunch {
 					pid, tid := threads(g.thread)
 					row = append(row[:5], pid, tid, i.ContextID(g.node), s.Lines.Path(g.node))
@@ -43,13 +43,13 @@ func (i IDs) StoreAccount(ctx context.Context, t *load.Target, a *Account, s Sou
 	return err
 }
 
-var timeColumns = []load.Column{{Name: "device_id", Type: load.Integer}, {Name: "range_id", Type: load.Integer}, {Name: "start_ns"}, {Name: "end_ns"}, {Name: "kernel_ns"}, {Name: "graph_ns"},
+var timeColumns = []rows.Column{{Name: "device_id", Type: rows.Integer}, {Name: "range_id", Type: rows.Integer}, {Name: "start_ns"}, {Name: "end_ns"}, {Name: "kernel_ns"}, {Name: "graph_ns"},
 	{Name: "copy_ns"}, {Name: "other_ns"}, {Name: "launch_ns"}, {Name: "launch_delay_ns"}, {Name: "wait_ns"}, {Name: "call_ns"}, {Name: "host_ns"}, {Name: "profiler_ns"}, {Name: "queued_ns"},
 	{Name: "unknown_ns"}, {Name: "launch_latency_ns"}, {Name: "gap_count"}}
 
 func (i IDs) storeTimes(ctx context.Context, t *load.Target, a *Account) error {
-	_, err := t.Insert(ctx, "device_time", load.Listed(len(a.sums.rows), timeColumns, func() load.RowFunc {
-		return func(c *load.Chunk, n int, k int32) {
+	_, err := t.Insert(ctx, "device_time", rows.Listed(len(a.sums.rows), timeColumns, func() rows.RowFunc {
+		return func(c *rows.Chunk, n int, k int32) {
 			r, idle := &a.sums.rows[k], &a.idle[k]
 			c.Int32(0)[n], c.Int32(1)[n] = r.device, i.RangeID(r.span)
 			if a.sums.isWhole(r) {
@@ -69,13 +69,13 @@ func (a *Account) storePatterns(ctx context.Context, t *load.Target, labels *Lab
 	sums := slices.SortedFunc(maps.Values(a.patterns), func(x, y *gapSum) int {
 		return cmp.Or(cmp.Compare(x.device, y.device), cmp.Compare(x.path, y.path), labels.compare(x.before, y.before), labels.compare(x.after, y.after))
 	})
-	_, err := t.Append(ctx, "gap_sum", func(add func(...driver.Value) error) error {
+	_, err := t.Append(ctx, "gap_sum", func(add rows.Add) error {
 		for _, s := range sums {
-			var path driver.Value
+			var path any
 			if s.path != noPath {
 				path = s.path
 			}
-			row := append([]driver.Value{t.UUID(), int32(t.SourceID), s.device, path}, labels.values(s.before)...)
+			row := append([]any{t.RunID, int32(t.SourceID), s.device, path}, labels.values(s.before)...)
 			row = append(append(row, labels.values(s.after)...), s.count, s.parts.Sum(), s.max)
 			if err := add(append(append(row, s.parts.values()...), s.parts[Latency])...); err != nil {
 				return err
@@ -87,20 +87,20 @@ func (a *Account) storePatterns(ctx context.Context, t *load.Target, labels *Lab
 }
 
 // values gives the parts but Latency in the order of the tables' columns.
-func (p *Parts) values() []driver.Value {
-	return []driver.Value{p[InLaunch], p[Late], p[InWait], p[InCall], p[OnHost], p[InProfiler], p[Queued], p[Unknown]}
+func (p *Parts) values() []any {
+	return []any{p[InLaunch], p[Late], p[InWait], p[InCall], p[OnHost], p[InProfiler], p[Queued], p[Unknown]}
 }
 
 // values gives a label's columns: kernel_name_id and operation.
-func (l *Labels) values(id int32) []driver.Value {
+func (l *Labels) values(id int32) []any {
 	if id == anyLabel {
-		return []driver.Value{nil, "(any)"}
+		return []any{nil, "(any)"}
 	}
 	label := l.All()[id]
 	if label.Kind != Kernel {
-		return []driver.Value{nil, cmp.Or(label.Operation, "copy")}
+		return []any{nil, cmp.Or(label.Operation, "copy")}
 	}
-	return []driver.Value{label.KernelName, nil}
+	return []any{label.KernelName, nil}
 }
 
 func (l *Labels) compare(a, b int32) int {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"prof/ingest/load"
+	"prof/ingest/rows"
 )
 
 // shortCall is the duration below which an API call that succeeded is added up instead of stored. Most calls of a capture that launch
@@ -169,9 +170,9 @@ func (s *ShortCalls) durations() []durationCount {
 }
 
 var (
-	apiSumColumns = []load.Column{{Name: "pid", Type: load.Integer}, {Name: "tid", Type: load.Integer}, {Name: "range_context_id", Type: load.Integer}, {Name: "api_name_id", Type: load.Integer},
+	apiSumColumns = []rows.Column{{Name: "pid", Type: rows.Integer}, {Name: "tid", Type: rows.Integer}, {Name: "range_context_id", Type: rows.Integer}, {Name: "api_name_id", Type: rows.Integer},
 		{Name: "call_count"}, {Name: "sum_ns"}}
-	apiDurationColumns = []load.Column{{Name: "path_id", Type: load.Integer}, {Name: "api_name_id", Type: load.Integer}, {Name: "duration_ns", Type: load.Integer}, {Name: "has_result", Type: load.Integer}, {Name: "call_count"}}
+	apiDurationColumns = []rows.Column{{Name: "path_id", Type: rows.Integer}, {Name: "api_name_id", Type: rows.Integer}, {Name: "duration_ns", Type: rows.Integer}, {Name: "has_result", Type: rows.Integer}, {Name: "call_count"}}
 )
 
 // StoreShortCalls stores the sums of short API calls, as api_sum and api_duration, and gives the number of calls in them. The sums are used up.
@@ -183,8 +184,8 @@ func (i IDs) StoreShortCalls(ctx context.Context, t *load.Target, s *ShortCalls,
 	if calls == 0 {
 		return 0, nil
 	}
-	_, err = t.Insert(ctx, "api_sum", load.Listed(len(sums), apiSumColumns, func() load.RowFunc {
-		return func(c *load.Chunk, n int, k int32) {
+	_, err = t.Insert(ctx, "api_sum", rows.Listed(len(sums), apiSumColumns, func() rows.RowFunc {
+		return func(c *rows.Chunk, n int, k int32) {
 			sum := &sums[k]
 			c.Int32(0)[n], c.Int32(1)[n] = threads(sum.thread)
 			c.Int32(2)[n], c.Int32(3)[n], c.Int64(4)[n], c.Int64(5)[n] = i.ContextID(sum.node), sum.name, sum.count, sum.ns
@@ -194,8 +195,8 @@ func (i IDs) StoreShortCalls(ctx context.Context, t *load.Target, s *ShortCalls,
 		return 0, err
 	}
 	durations := s.durations()
-	_, err = t.Insert(ctx, "api_duration", load.Listed(len(durations), apiDurationColumns, func() load.RowFunc {
-		return func(c *load.Chunk, n int, k int32) {
+	_, err = t.Insert(ctx, "api_duration", rows.Listed(len(durations), apiDurationColumns, func() rows.RowFunc {
+		return func(c *rows.Chunk, n int, k int32) {
 			d := &durations[k]
 			c.Int32(0)[n], c.Int32(1)[n], c.Int32(2)[n], c.Int64(4)[n] = d.path, d.name, d.duration, d.count
 			c.Int32(3)[n] = 0

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"prof/ingest/load"
+	"prof/ingest/rows"
 )
 
 // IDs turns a source's ranges and sets into ids of the run, which go on after those of the sources before it.
@@ -44,10 +45,10 @@ func (i IDs) Store(ctx context.Context, t *load.Target, name string, lines *Time
 	return nil
 }
 
-var contextColumns = []load.Column{{Name: "range_context_id", Type: load.Integer}, {Name: "range_id", Type: load.Integer}, {Name: "path_id", Type: load.Integer}, {Name: "is_innermost", Type: load.Integer}}
+var contextColumns = []rows.Column{{Name: "range_context_id", Type: rows.Integer}, {Name: "range_id", Type: rows.Integer}, {Name: "path_id", Type: rows.Integer}, {Name: "is_innermost", Type: rows.Integer}}
 
 func (i IDs) storeContexts(ctx context.Context, t *load.Target, lines *Timelines) error {
-	rows := load.NewPushed(contextColumns, func(next load.Push) error {
+	pushed := rows.NewPushed(contextColumns, func(next rows.Push) error {
 		for n := range int32(lines.Len()) {
 			if !lines.IsUsed(n) {
 				continue
@@ -66,16 +67,16 @@ func (i IDs) storeContexts(ctx context.Context, t *load.Target, lines *Timelines
 		}
 		return nil
 	})
-	defer rows.Stop()
-	_, err := t.Insert(ctx, "range_context", rows)
+	defer pushed.Stop()
+	_, err := t.Insert(ctx, "range_context", pushed)
 	return err
 }
 
-var sumColumns = []load.Column{{Name: "range_id", Type: load.Integer}, {Name: "device_id", Type: load.Integer}, {Name: "first_start_ns"}, {Name: "last_end_ns"}, {Name: "busy_ns"}, {Name: "sum_ns"},
+var sumColumns = []rows.Column{{Name: "range_id", Type: rows.Integer}, {Name: "device_id", Type: rows.Integer}, {Name: "first_start_ns"}, {Name: "last_end_ns"}, {Name: "busy_ns"}, {Name: "sum_ns"},
 	{Name: "kernel_sum_ns"}, {Name: "kernel_count"}, {Name: "memop_count"}, {Name: "graph_count"}}
 
 func (i IDs) storeSums(ctx context.Context, t *load.Target, sums *Sums) error {
-	rows := load.NewPushed(sumColumns, func(next load.Push) error {
+	pushed := rows.NewPushed(sumColumns, func(next rows.Push) error {
 		for k := range sums.rows {
 			r := &sums.rows[k]
 			if sums.isWhole(r) {
@@ -92,8 +93,8 @@ func (i IDs) storeSums(ctx context.Context, t *load.Target, sums *Sums) error {
 		}
 		return nil
 	})
-	defer rows.Stop()
-	_, err := t.Insert(ctx, "range_device", rows)
+	defer pushed.Stop()
+	_, err := t.Insert(ctx, "range_device", pushed)
 	return err
 }
 

@@ -2,7 +2,6 @@
 package collective
 
 import (
-	"database/sql/driver"
 	"math"
 	"strings"
 )
@@ -37,11 +36,11 @@ var torch = map[string]string{"allreduce": "all-reduce", "all_reduce": "all-redu
 // an all-to-all; of others those of the buffer, which of a broadcast or reduce has the same size on every rank, though only the root reads the one
 // or writes the other. ranks is 0 when it is not known. Which rank is the root is not said: what only it receives of a gather or gives to a
 // scatter is not known.
-func Buffers(operation string, bytes, ranks int64) (in, out driver.Value) {
+func Buffers(operation string, bytes, ranks int64) (in, out any) {
 	if bytes < 0 {
 		return nil, nil
 	}
-	var all driver.Value
+	var all any
 	if ranks > 0 && bytes <= math.MaxInt64/ranks {
 		all = bytes * ranks
 	}

@@ -34,6 +34,32 @@ type Facts struct {
 // Model are the facts of models alone.
 var Model = Facts{Only: []string{"layer_cost", "model_size"}}
 
+// Behind are the named files and those that they are made from.
+func Behind(names ...string) (Facts, error) {
+	_, all, err := sorted()
+	if err != nil {
+		return Facts{}, err
+	}
+	seen := map[string]bool{}
+	for todo := slices.Clone(names); len(todo) > 0; todo = todo[1:] {
+		f := all[todo[0]]
+		if f == nil && slices.Contains(names, todo[0]) {
+			return Facts{}, fmt.Errorf("no file of facts is called %s", todo[0])
+		}
+		if f == nil || seen[f.Name] {
+			continue
+		}
+		seen[f.Name] = true
+		todo = slices.Concat(todo, f.reads, f.needed())
+		for _, more := range all {
+			if more.Into == f.Name && f.Name != "caveat" { // sentences of all topics are in it
+				todo = append(todo, more.Name)
+			}
+		}
+	}
+	return Facts{Only: slices.Sorted(maps.Keys(seen))}, nil
+}
+
 func (facts Facts) fills(f *fact) bool {
 	return facts.Only == nil || slices.Contains(facts.Only, f.Name)
 }

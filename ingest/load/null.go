@@ -1,9 +1,7 @@
 package load
 
-import "database/sql/driver"
-
 // TextOrNull is a text as a value, NULL where it is "".
-func TextOrNull(s string) driver.Value {
+func TextOrNull(s string) any {
 	if s == "" {
 		return nil
 	}
@@ -11,7 +9,7 @@ func TextOrNull(s string) driver.Value {
 }
 
 // OrNull is what v points to as a value, NULL where it is nil.
-func OrNull[T any](v *T) driver.Value {
+func OrNull[T any](v *T) any {
 	if v == nil {
 		return nil
 	}

@@ -39,8 +39,8 @@ func (p *Profiled) TakeFindings(has bool) bool {
 
 // NextLaunch gives the next launch_id of the run.
 func (r *Run) NextLaunch() int32 {
-	r.launches++
-	return r.launches
+	r.LaunchID++
+	return r.LaunchID
 }
 
 // Profile finds the result that a page describes; first when no page before described it.

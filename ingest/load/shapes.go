@@ -19,5 +19,8 @@ func (s *Shape) Set(i int, value int32) {
 	s.Known |= 1 << i
 }
 
+// ShapeNames are the columns of kernel_shape for the values of a Shape.
+var ShapeNames = []string{"grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z", "register_count", "static_shared_bytes", "dynamic_shared_bytes"}
+
 // ShapeID numbers the launch shapes of the run's kernels: 1, 2, ... It is safe for concurrent use.
 func (r *Run) ShapeID(s Shape) int32 { return r.shapes.Of(s) + 1 }

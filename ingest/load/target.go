@@ -1,25 +1,16 @@
-// Package load is what the formats share: where a source's rows go, inside the run's one transaction.
+// Package load is what the readers of all formats share: what a run's sources have in common, what a reader says of its source, names, ids and paths.
 package load
 
 import (
-	"cmp"
-	"context"
 	"crypto/sha256"
-	"database/sql"
-	"database/sql/driver"
 	"encoding/binary"
-	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/duckdb/duckdb-go/v2"
-	"github.com/google/uuid"
-
-	"prof/schema"
+	"prof/ingest/rows"
 )
 
 // Options are the choices of an ingest that a format must know.
@@ -34,9 +25,6 @@ type Options struct {
 	// TempDir is an existing folder for temporary files.
 	TempDir         string
 	RecordsInMemory int // bytes of a source's records that are kept in memory; 0 for the usual
-	// Outside runs a statement on another connection than the target's, whose transaction a failed statement would end. Nil: nothing
-	// is tried that may fail.
-	Outside func(ctx context.Context, statement string) error
 }
 
 // ImageSize is the size of a picture in pixels; zero where it is not known.
@@ -66,33 +54,14 @@ type SourceInfo struct {
 	Warnings      []string
 }
 
-// Target takes the rows of one source. It is for one goroutine, but the Rows given to Insert are pulled by several.
+// Target is what a reader is given of the run: where the rows of its source go, and what the run's sources share.
 type Target struct {
-	RunID    string
+	rows.Sink
+	RunID    string // the first value of every whole row
 	SourceID int
 	Options  Options
-	Devices  Devices // of the source
 	Run      *Run
 	Room     *Room // for what the reader keeps of the source, which closes it
-
-	base    int64               // of the run's ids
-	columns map[string][]string // of tables
-	conn    *sql.Conn
-	bulk    string // name of its table function
-	mu      sync.Mutex
-	held    map[int64]*bulk
-	next    int64
-
-	gathers bool
-	waiting []*gathered
-	byKey   map[string]*gathered
-	scratch []vector   // see scratchChunk
-	spare   [][]vector // of targets apart that were adopted
-	apart   bool       // see Apart
-	resumed bool       // see Resume
-
-	room    int          // that Lean was asked for, until it is given
-	restore func() error // the limit that was, where Lean took it down
 }
 
 // Run is what the sources of one run share: ids that are unique within the run and names that are stored once. Readers know an id as
@@ -107,252 +76,31 @@ type Run struct {
 	Metrics   Names            // with their units
 	OpID      int32            // last op_id given
 	ModelID   int32            // last model_id given
+	LaunchID  int32            // last launch_id given
 	Models    map[string]int32 // models that facts of workloads carried, by what is stored of them
 	Operators Numbers
 	Inputs    Numbers // of operators, by their content
 	Stacks    Paths   // of Python functions
 
 	shapes   Shared[Shape] // of kernels
-	totals   totals
-	launches int32 // last launch_id given
 	profiled map[ProfiledKey]*Profiled
 	seen     map[string]bool
 }
 
-// usualRecords are those of a capture of some 400 MB.
-const usualRecords = 128 << 20
-
-// NewTarget prepares a connection, on which a transaction is open or will be, for bulk inserts.
-func NewTarget(conn *sql.Conn, runID string, run *Run, o Options) (*Target, error) {
-	t := &Target{RunID: runID, Options: o, Run: run, Room: NewRoom(o.TempDir, cmp.Or(o.RecordsInMemory, usualRecords)), base: schema.IDBase(runID), columns: map[string][]string{}, conn: conn, bulk: bulkFunction(), held: map[int64]*bulk{}, byKey: map[string]*gathered{}}
-	err := registerBulk(conn, t.bulk, func(h int64) *bulk {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		return t.held[h]
-	})
-	return t, err
-}
-
-// Room of a thread that writes, in MB; what is written beyond it goes to the file at once.
-const (
-	RoomOfNumbers = 24 // for the widest table of numbers
-	RoomOfTexts   = 72 // for tables with texts that are all different, which are compressed together
-	mostRoom      = 400
-)
-
-// Lean keeps DuckDB from holding in memory what it wrote, until restore is called. It begins with the first rows that do not wait: see
-// Gather.
-func (t *Target) Lean(room int) (restore func() error) {
-	t.room = room
-	return func() error {
-		restore := t.restore
-		t.room, t.restore = 0, nil
-		if restore == nil {
-			return nil
-		}
-		return restore()
-	}
-}
-
-// leanNow gives the room that Lean was asked for.
-func (t *Target) leanNow(ctx context.Context) error {
-	if t.room == 0 || t.Options.Outside == nil {
-		return nil
-	}
-	room := t.room
-	t.room = 0
-	var was string
-	var threads int
-	if err := t.conn.QueryRowContext(ctx, `SELECT current_setting('memory_limit'), current_setting('threads')`).Scan(&was, &threads); err != nil {
-		return err
-	}
-	set := func(ctx context.Context, limit string) error {
-		return t.Options.Outside(ctx, fmt.Sprintf(`SET memory_limit = '%s'`, limit))
-	}
-	t.restore = func() error { return set(context.WithoutCancel(ctx), was) }
-	// A limit below what the transaction holds and cannot let go is refused: rows that it deleted, the ends of tables. The room comes
-	// on top of it.
-	for held := 16; held <= 256; held *= 2 {
-		if set(ctx, fmt.Sprintf("%dMB", held)) == nil {
-			return set(ctx, fmt.Sprintf("%dMB", held+min(max(2, threads)*room, mostRoom)))
-		}
-	}
-	return t.restore()
-}
-
-func (t *Target) hold(b *bulk) int64 {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.next++
-	t.held[t.next] = b
-	return t.next
-}
-
-func (t *Target) release(handle int64) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.held, handle)
-}
-
-// Append stores rows one by one, run_id and source_id not added: for tables of moderate size. each calls add once a row.
-func (t *Target) Append(ctx context.Context, table string, each func(add func(values ...driver.Value) error) error) (n int64, err error) {
-	var ids, totalled []int
-	var names []string
-	device := -1
-	if !t.apart { // else whoever adopts it knows
-		if ids, err = t.idPlaces(ctx, table); err != nil {
-			return 0, err
-		}
-		if names, err = t.columnsOf(ctx, table); err != nil {
-			return 0, err
-		}
-		for i, name := range names {
-			if isTotalled(name) {
-				totalled = append(totalled, i)
-			}
-			if name == deviceColumn && t.Devices.Offset > 0 {
-				device = i
-			}
-		}
-	}
-	fill := func(add func(...driver.Value) error) error {
-		var row []driver.Value
-		return each(func(values ...driver.Value) error {
-			if n&1023 == 0 && ctx.Err() != nil {
-				return ctx.Err()
-			}
-			n++
-			t.Room.LetGo()
-			row = append(row[:0], values...)
-			for _, i := range ids {
-				row[i] = t.id(row[i])
-			}
-			if device >= 0 {
-				if err := t.onNode(&row[device]); err != nil {
-					return err
-				}
-			}
-			maskRow(table, names, row)
-			if err := t.Run.totals.addRow(table, names, totalled, row); err != nil {
-				return err
-			}
-			return add(row...)
-		})
-	}
-	if !t.gathers {
-		err = t.appendRows(ctx, table, fill)
-		return n, err
-	}
-	g := t.waitingFor(table, table)
-	err = fill(func(row ...driver.Value) error {
-		g.rows = append(g.rows, slices.Clone(row))
-		for _, v := range row {
-			if s, isText := v.(string); isText {
-				g.texts += len(s)
-			}
-		}
-		if !g.isFull() || t.apart {
-			return nil
-		}
-		return t.store(ctx, g)
-	})
-	if err != nil {
-		err = fmt.Errorf("store %s: %w", table, err)
-	}
-	return n, err
-}
-
-// appendRows stores rows.
-func (t *Target) appendRows(ctx context.Context, table string, each func(add func(values ...driver.Value) error) error) error {
-	err := t.conn.Raw(func(c any) error {
-		dc, ok := c.(driver.Conn)
-		if !ok {
-			return errors.New("not a DuckDB connection")
-		}
-		a, err := duckdb.NewAppenderFromConn(dc, "", table)
-		if err != nil {
-			return err
-		}
-		return errors.Join(each(a.AppendRow), a.Close())
-	})
-	if err != nil {
-		return fmt.Errorf("store %s: %w", table, err)
-	}
-	return nil
-}
-
-// columnsOf gives the columns of a table in their order.
-func (t *Target) columnsOf(ctx context.Context, table string) ([]string, error) {
-	if known, ok := t.columns[table]; ok {
-		return known, nil
-	}
-	// The list of all columns, duckdb_columns, takes DuckDB 3 ms a question.
-	rows, err := t.conn.QueryContext(ctx, `SELECT * FROM main.`+table+` LIMIT 0`)
-	if err != nil {
-		return nil, fmt.Errorf("store %s: %w", table, err)
-	}
-	defer rows.Close()
-	names, err := rows.Columns()
-	if err != nil {
-		return nil, fmt.Errorf("store %s: %w", table, err)
-	}
-	t.columns[table] = names
-	return names, rows.Err()
-}
-
-// idPlaces gives the places of a table's columns that hold ids.
-func (t *Target) idPlaces(ctx context.Context, table string) ([]int, error) {
-	names, err := t.columnsOf(ctx, table)
-	var places []int
-	for i, name := range names {
-		if schema.IsID(table, name) {
-			places = append(places, i)
-		}
-	}
-	return places, err
-}
-
-// id turns the number of something within the run into its id. 0 and NULL stay what they are, and a list is one of ids.
-func (t *Target) id(number driver.Value) driver.Value {
-	switch n := number.(type) {
-	case int32:
-		return t.idOf(int64(n))
-	case int64:
-		return t.idOf(n)
-	case []int32:
-		ids := make([]int64, len(n))
-		for i, m := range n {
-			ids[i] = t.idOf(int64(m))
-		}
-		return ids
-	}
-	return number
-}
-
-func (t *Target) idOf(number int64) int64 {
-	if number == 0 {
-		return 0
-	}
-	return t.base + number
-}
-
-// checkIDs refuses a run with more of something than there are ids.
-func (r *Run) checkIDs() error {
+// CheckIDs refuses a run with more of something than most, the ids that there are.
+func (r *Run) CheckIDs(most int) error {
 	for _, c := range []struct {
 		what string
 		n    int
 	}{{"ranges", int(r.RangeID)}, {"sets of open ranges", int(r.ContextID)}, {"paths of ranges", len(r.Paths.All())}, {"kernel names", len(r.Kernels.numbers.All())},
 		{"launch shapes", len(r.shapes.All())}, {"API names", len(r.APIs.All())}, {"metrics", len(r.Metrics.numbers.All())}, {"operators", int(r.OpID)}, {"operator names", len(r.Operators.All())},
-		{"inputs of operators", len(r.Inputs.All())}, {"Python stacks", len(r.Stacks.All())}, {"profiled launches", int(r.launches)}, {"models", int(r.ModelID)}} {
-		if c.n > schema.MaxIDs {
-			return fmt.Errorf("the run has %d %s, more than the limit of %d: ingest fewer captures as one run", c.n, c.what, schema.MaxIDs)
+		{"inputs of operators", len(r.Inputs.All())}, {"Python stacks", len(r.Stacks.All())}, {"profiled launches", int(r.LaunchID)}, {"models", int(r.ModelID)}} {
+		if c.n > most {
+			return fmt.Errorf("the run has %d %s, more than the limit of %d: ingest fewer captures as one run", c.n, c.what, most)
 		}
 	}
 	return nil
 }
-
-// UUID is the run's id as an appender takes it.
-func (t *Target) UUID() driver.Value { return duckdb.UUID(uuid.MustParse(t.RunID)) }
 
 // NameHash identifies a name in every run and warehouse: the first 8 bytes of its SHA-256, big-endian.
 func NameHash(name string) int64 {
@@ -411,7 +159,7 @@ type Numbers struct {
 	mu    sync.RWMutex
 	ids   map[string]int32
 	names []string
-	gone  map[int]bool // places in names of none, see Target.Resume
+	gone  map[int]bool // places in names of none, see Restore
 }
 
 // Add gives the number of a name.

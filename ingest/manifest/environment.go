@@ -2,7 +2,6 @@ package manifest
 
 import (
 	"bytes"
-	"database/sql/driver"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"prof/ingest/rows"
 	"prof/internal/file"
 	"prof/internal/mask"
 	"prof/schema/rundir"
@@ -35,7 +35,7 @@ func (s *storing) environment() error {
 		return nil
 	}
 	s.part = append(s.part, part{rundir.EnvironmentName, int64(len(facts)), int64(len(facts)), nil})
-	return s.append("source_fact", func(add func(...driver.Value) error) error {
+	return s.append("source_fact", func(add rows.Add) error {
 		for _, key := range slices.Sorted(maps.Keys(facts)) {
 			if err := add(key, facts[key]); err != nil {
 				return err

@@ -2,13 +2,13 @@ package manifest
 
 import (
 	"context"
-	"database/sql/driver"
 	"fmt"
 	"maps"
 	"slices"
 	"time"
 
 	"prof/ingest/load"
+	"prof/ingest/rows"
 	"prof/internal/mask"
 )
 
@@ -65,10 +65,10 @@ func (r *Run) duration() *int64 {
 }
 
 // append stores rows of a table, run and source put before each.
-func (s *storing) append(table string, each func(add func(...driver.Value) error) error) error {
-	run, source := s.t.UUID(), int32(s.t.SourceID)
-	n, err := s.t.Append(s.ctx, table, func(add func(...driver.Value) error) error {
-		return each(func(values ...driver.Value) error { return add(append([]driver.Value{run, source}, values...)...) })
+func (s *storing) append(table string, each func(add rows.Add) error) error {
+	run, source := s.t.RunID, int32(s.t.SourceID)
+	n, err := s.t.Append(s.ctx, table, func(add rows.Add) error {
+		return each(func(values ...any) error { return add(append([]any{run, source}, values...)...) })
 	})
 	s.info.Rows += n
 	return err
@@ -76,8 +76,8 @@ func (s *storing) append(table string, each func(add func(...driver.Value) error
 
 func (s *storing) capture() error {
 	m := s.r.Manifest
-	return s.append("capture", func(add func(...driver.Value) error) error {
-		var commit, branch, dirty driver.Value
+	return s.append("capture", func(add rows.Add) error {
+		var commit, branch, dirty any
 		if m.Git != nil {
 			commit, branch, dirty = text(m.Git.Commit), text(m.Git.Branch), m.Git.Dirty
 		}
@@ -90,8 +90,8 @@ func (s *storing) node() error {
 	if n == nil {
 		return nil
 	}
-	return s.append("capture_node", func(add func(...driver.Value) error) error {
-		var count driver.Value
+	return s.append("capture_node", func(add rows.Add) error {
+		var count any
 		if n.Count > 0 {
 			count = int32(n.Count)
 		}
@@ -102,9 +102,9 @@ func (s *storing) node() error {
 func (s *storing) passes() error {
 	passes := s.r.Manifest.Passes
 	s.part = append(s.part, part{"passes", int64(len(passes)), int64(len(passes)), nil})
-	return s.append("capture_pass", func(add func(...driver.Value) error) error {
+	return s.append("capture_pass", func(add rows.Add) error {
 		for _, p := range passes {
-			var exit driver.Value
+			var exit any
 			if p.ExitCode != nil {
 				exit = int32(*p.ExitCode)
 			}
@@ -118,7 +118,7 @@ func (s *storing) passes() error {
 }
 
 func (s *storing) inputs() error {
-	return s.append("capture_input", func(add func(...driver.Value) error) error {
+	return s.append("capture_input", func(add rows.Add) error {
 		for _, in := range s.r.Manifest.Inputs {
 			if err := add(in.Path, whole(in.Size), text(in.SHA256), text(in.ID), whole(in.Width), whole(in.Height), whole(in.Pages), whole(in.Tokens)); err != nil {
 				return err
@@ -129,7 +129,7 @@ func (s *storing) inputs() error {
 }
 
 func (s *storing) kept() error {
-	return s.append("capture_kept", func(add func(...driver.Value) error) error {
+	return s.append("capture_kept", func(add rows.Add) error {
 		for _, k := range s.r.Manifest.Kept {
 			if err := add(int32(k.Pass), k.Path, whole(k.Size), text(k.SHA256), text(k.Reason)); err != nil {
 				return err
@@ -140,7 +140,7 @@ func (s *storing) kept() error {
 }
 
 func (s *storing) inputTags() error {
-	return s.append("capture_input_tag", func(add func(...driver.Value) error) error {
+	return s.append("capture_input_tag", func(add rows.Add) error {
 		for _, in := range s.r.Manifest.Inputs {
 			for _, key := range slices.Sorted(maps.Keys(in.Tags)) {
 				if err := add(in.ID, key, in.Tags[key]); err != nil {
@@ -153,7 +153,7 @@ func (s *storing) inputTags() error {
 }
 
 func (s *storing) devices() error {
-	return s.append("capture_device", func(add func(...driver.Value) error) error {
+	return s.append("capture_device", func(add rows.Add) error {
 		for _, d := range s.r.Manifest.Devices {
 			if err := add(int32(d.Index), d.UUID, text(d.Name), text(d.BusID), whole(d.MemoryBytes), real(d.PowerLimitW), whole(d.MaxSMClockHz), whole(d.MaxMemoryClockHz),
 				truth(d.ECC), truth(d.MIG), whole(d.OtherProcesses)); err != nil {
@@ -165,7 +165,7 @@ func (s *storing) devices() error {
 }
 
 func (s *storing) parts() error {
-	return s.append("source_part", func(add func(...driver.Value) error) error {
+	return s.append("source_part", func(add rows.Add) error {
 		for _, p := range s.part {
 			if err := add(p.name, p.read, p.stored, p.reason); err != nil {
 				return err
@@ -177,7 +177,7 @@ func (s *storing) parts() error {
 
 // diagnostics stores what the capture warned of, and this reading.
 func (s *storing) diagnostics() error {
-	return s.append("diagnostic", func(add func(...driver.Value) error) error {
+	return s.append("diagnostic", func(add rows.Add) error {
 		for _, w := range s.r.Manifest.Warnings {
 			if err := add("capture", "warning", nil, nil, w); err != nil {
 				return err
@@ -204,28 +204,28 @@ func (s *storing) warn(format string, args ...any) {
 	s.info.Warnings = append(s.info.Warnings, mask.Text(fmt.Sprintf(format, args...)))
 }
 
-func text(v string) driver.Value {
+func text(v string) any {
 	if v == "" {
 		return nil
 	}
 	return v
 }
 
-func whole(v *int64) driver.Value {
+func whole(v *int64) any {
 	if v == nil {
 		return nil
 	}
 	return *v
 }
 
-func real(v *float64) driver.Value {
+func real(v *float64) any {
 	if v == nil {
 		return nil
 	}
 	return *v
 }
 
-func truth(v *bool) driver.Value {
+func truth(v *bool) any {
 	if v == nil {
 		return nil
 	}

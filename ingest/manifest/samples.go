@@ -3,7 +3,6 @@ package manifest
 import (
 	"bufio"
 	"bytes"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"prof/ingest/rows"
 	"prof/internal/file"
 	"prof/schema/rundir"
 )
@@ -21,11 +21,11 @@ import (
 type sample struct {
 	unixNs int64
 	device int32
-	values []driver.Value
+	values []any
 }
 
 // kinds of the columns behind time_unix_ns and device_id.
-var kinds = map[string]func(text string) (driver.Value, error){
+var kinds = map[string]func(text string) (any, error){
 	"sm_ratio": ratio, "memory_ratio": ratio, "memory_used_bytes": count, "sm_clock_hz": count, "memory_clock_hz": count,
 	"power_w": amount, "temperature_c": number, "throttle_mask": count, "other_process_count": count,
 }
@@ -56,10 +56,10 @@ func (s *storing) samples() error {
 			s.warn("%s: the last line is cut off and not stored", p.Samples)
 			reason = "the last line is cut off"
 		}
-		err = s.append("device_sample", func(add func(...driver.Value) error) error {
+		err = s.append("device_sample", func(add rows.Add) error {
 			start := p.StartedAt.UnixNano()
 			_, _, err := s.read(p, func(v sample) error {
-				return add(append([]driver.Value{int32(p.ID), v.device, v.unixNs - start}, v.values...)...)
+				return add(append([]any{int32(p.ID), v.device, v.unixNs - start}, v.values...)...)
 			})
 			return err
 		})
@@ -157,7 +157,7 @@ var (
 	errNumber = errors.New("a number, or nothing")
 )
 
-func number(text string) (driver.Value, error) {
+func number(text string) (any, error) {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
 		return nil, errNumber
@@ -165,7 +165,7 @@ func number(text string) (driver.Value, error) {
 	return f, nil
 }
 
-func amount(text string) (driver.Value, error) {
+func amount(text string) (any, error) {
 	v, err := number(text)
 	if f, ok := v.(float64); err != nil || !ok || f < 0 {
 		return nil, errAmount
@@ -173,7 +173,7 @@ func amount(text string) (driver.Value, error) {
 	return v, nil
 }
 
-func ratio(text string) (driver.Value, error) {
+func ratio(text string) (any, error) {
 	v, err := number(text)
 	if f, ok := v.(float64); err != nil || !ok || f < 0 || f > 1 {
 		return nil, errRatio
@@ -181,7 +181,7 @@ func ratio(text string) (driver.Value, error) {
 	return v, nil
 }
 
-func count(text string) (driver.Value, error) {
+func count(text string) (any, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
 		return nil, errCount

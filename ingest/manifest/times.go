@@ -1,7 +1,6 @@
 package manifest
 
 import (
-	"database/sql/driver"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 	"math"
 
 	"prof/ingest/load"
+	"prof/ingest/rows"
 	"prof/internal/file"
 	"prof/internal/mask"
 	"prof/schema/rundir"
@@ -152,9 +152,9 @@ func (s *storing) storeTimes(p rundir.Pass, name string, t *stageTimes) error {
 		reason = "the first executions only"
 	}
 	s.part = append(s.part, part{name, n + t.LeftOut, n, reason})
-	err := s.append("execution_memory", func(add func(...driver.Value) error) error {
+	err := s.append("execution_memory", func(add rows.Add) error {
 		for _, m := range t.Memory {
-			row := []driver.Value{int32(p.ID), t.PID, m[0] + 1, int32(m[1])}
+			row := []any{int32(p.ID), t.PID, m[0] + 1, int32(m[1])}
 			for _, v := range m[2:] {
 				row = append(row, v)
 			}
@@ -167,13 +167,13 @@ func (s *storing) storeTimes(p rundir.Pass, name string, t *stageTimes) error {
 	if err != nil {
 		return err
 	}
-	return s.append("stage_execution", func(add func(...driver.Value) error) error {
-		var rank driver.Value
+	return s.append("stage_execution", func(add rows.Add) error {
+		var rank any
 		if t.Rank != nil {
 			rank = *t.Rank
 		}
 		for i, e := range t.Executions {
-			var input driver.Value
+			var input any
 			if e[6] != nil {
 				input = t.Inputs[*e[6]]
 			}

@@ -6,17 +6,14 @@ import (
 	"cmp"
 	"compress/gzip"
 	"context"
-	"database/sql"
-	"database/sql/driver"
-	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
 
 	"prof/ingest/load"
+	"prof/ingest/rows"
 	"prof/internal/file"
-	"prof/schema"
 )
 
 // Sniff says whether a file is the configuration of a model: one named config.json, or NAME.config.json, whose beginning is an
@@ -107,17 +104,18 @@ func (m *Model) Warnings() []string {
 
 // Key is the same for models of a run whose rows are, under a name.
 func Key(m *Model, name string) string {
-	text := line(m.row(name))
+	text := Line(m.row(name))
 	for i, l := range m.Layers {
-		text += line(append([]driver.Value{i + 1}, l.row()...))
+		text += Line(append([]any{i + 1}, l.row()...))
 	}
 	for i, n := range m.Notes {
-		text += line([]any{i + 1, string(n.Kind), n.Text})
+		text += Line([]any{i + 1, string(n.Kind), n.Text})
 	}
 	return text
 }
 
-func line[T any](values []T) string {
+// Line is what the values of a row add to a Key.
+func Line(values []any) string {
 	var b strings.Builder
 	for _, v := range values {
 		fmt.Fprint(&b, v, "\x00")
@@ -125,75 +123,30 @@ func line[T any](values []T) string {
 	return b.String() + "\n"
 }
 
-// Stored gives the models that workloads of a stored run carried, by Key.
-func Stored(ctx context.Context, conn *sql.Conn, runID string) (map[string]int32, error) {
-	keys := map[int64]string{}
-	for _, query := range []string{
-		`SELECT x.model_id, x.* EXCLUDE (run_id, source_id, model_id) FROM model x`,
-		`SELECT x.model_id, x.* EXCLUDE (run_id, model_id) FROM model_layer x`,
-		`SELECT x.model_id, x.* EXCLUDE (run_id, model_id) FROM model_note x`,
-	} {
-		if err := addLines(ctx, conn, query+` WHERE run_id = ?::UUID AND x.model_id IN (SELECT w.model_id FROM workload w WHERE w.run_id = x.run_id) ORDER BY x.model_id, 2`, runID, keys); err != nil {
-			return nil, fmt.Errorf("read the models of the run: %w", err)
-		}
-	}
-	out := map[string]int32{}
-	for id, key := range keys {
-		out[key] = schema.IDNumber(id)
-	}
-	return out, nil
-}
-
-// addLines adds the rows of a query to the texts by their first column.
-func addLines(ctx context.Context, conn *sql.Conn, query, runID string, to map[int64]string) (err error) {
-	rows, err := conn.QueryContext(ctx, query, runID)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	columns, err := rows.Columns()
-	if err != nil {
-		return err
-	}
-	var id int64
-	values := make([]any, len(columns)-1)
-	into := []any{&id}
-	for i := range values {
-		into = append(into, &values[i])
-	}
-	for rows.Next() {
-		if err := rows.Scan(into...); err != nil {
-			return err
-		}
-		to[id] += line(values)
-	}
-	return rows.Err()
-}
-
-// Store stores a model under a name as the next of the target's run, and gives its model_id and the rows stored.
-func Store(ctx context.Context, t *load.Target, m *Model, name string) (modelID int32, rows int64, err error) {
+// Store stores a model under a name as the next of the target's run, and returns its model_id and the number of rows.
+func Store(ctx context.Context, t *load.Target, m *Model, name string) (modelID int32, stored int64, err error) {
 	t.Run.ModelID++
 	id := t.Run.ModelID
-	run := t.UUID()
-	put := func(table string, each func(add func(...driver.Value) error) error) {
+	run := t.RunID
+	put := func(table string, each func(add rows.Add) error) {
 		if err == nil {
 			var n int64
 			n, err = t.Append(ctx, table, each)
-			rows += n
+			stored += n
 		}
 	}
-	put("model", func(add func(...driver.Value) error) error {
-		return add(append([]driver.Value{run, int32(t.SourceID), id}, m.row(name)...)...)
+	put("model", func(add rows.Add) error {
+		return add(append([]any{run, int32(t.SourceID), id}, m.row(name)...)...)
 	})
-	put("model_layer", func(add func(...driver.Value) error) error {
+	put("model_layer", func(add rows.Add) error {
 		for i, l := range m.Layers {
-			if err := add(append([]driver.Value{run, id, int32(i + 1)}, l.row()...)...); err != nil {
+			if err := add(append([]any{run, id, int32(i + 1)}, l.row()...)...); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	put("model_note", func(add func(...driver.Value) error) error {
+	put("model_note", func(add rows.Add) error {
 		for i, n := range m.Notes {
 			if err := add(run, id, int32(i+1), string(n.Kind), n.Text); err != nil {
 				return err
@@ -201,34 +154,34 @@ func Store(ctx context.Context, t *load.Target, m *Model, name string) (modelID 
 		}
 		return nil
 	})
-	return id, rows, err
+	return id, stored, err
 }
 
 // row gives the columns of model behind its key; a model without a name has that of its family.
-func (m *Model) row(name string) []driver.Value {
-	return []driver.Value{cmp.Or(name, m.Family), text(m.Architecture), m.Family, text(m.DType), size(m.HiddenSize), size(m.VocabSize),
+func (m *Model) row(name string) []any {
+	return []any{cmp.Or(name, m.Family), text(m.Architecture), m.Family, text(m.DType), size(m.HiddenSize), size(m.VocabSize),
 		size(m.LayerCount), size(m.MaxContext), size(m.ImageTokens)}
 }
 
 // row gives the columns of model_layer behind its key.
-func (l Layer) row() []driver.Value {
-	var bits driver.Value
+func (l Layer) row() []any {
+	var bits any
 	if l.Bits > 0 {
 		bits = l.Bits
 	}
-	return []driver.Value{l.Part, text(l.View), l.Group, l.Count, l.Component, string(l.Kind), text(string(l.Scope)), size(l.Input), size(l.Output),
+	return []any{l.Part, text(l.View), l.Group, l.Count, l.Component, string(l.Kind), text(string(l.Scope)), size(l.Input), size(l.Output),
 		size(l.Copies), size(l.Active), size(l.Heads), size(l.KVHeads), size(l.KeySize), size(l.ValueSize), size(l.Window), size(l.Latent), size(l.Rope),
 		size(l.Positions), size(l.Keys), l.Parameters, bits}
 }
 
-func text(s string) driver.Value {
+func text(s string) any {
 	if s == "" {
 		return nil
 	}
 	return s
 }
 
-func size(n int64) driver.Value {
+func size(n int64) any {
 	if n == 0 {
 		return nil
 	}

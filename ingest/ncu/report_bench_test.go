@@ -2,13 +2,9 @@ package ncu_test
 
 import (
 	"bytes"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
-	"prof/ingest"
-	"prof/ingest/load"
 	"prof/ingest/ncu"
 )
 
@@ -64,33 +60,5 @@ func BenchmarkOpenReport(b *testing.B) {
 		if _, err := ncu.OpenReport(bytes.NewReader(data), int64(len(data)), "bench.ncu-rep"); err != nil {
 			b.Fatal(err)
 		}
-	}
-}
-
-// BenchmarkStore stores 1,000 launches of 1,381 metrics each in a warehouse; PROF_BENCH_NCU names another report to store.
-func BenchmarkStore(b *testing.B) {
-	path := os.Getenv("PROF_BENCH_NCU")
-	if path == "" {
-		path = filepath.Join(b.TempDir(), "bench.ncu-rep")
-		if err := os.WriteFile(path, bigReport(b, 1000), 0o600); err != nil {
-			b.Fatal(err)
-		}
-	}
-	st, err := os.Stat(path)
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.SetBytes(st.Size())
-	b.ReportAllocs()
-	for b.Loop() {
-		b.StopTimer()
-		w := warehouse(b)
-		b.StartTimer()
-		if _, err := ingest.Run(b.Context(), w, []string{path}, ingest.Options{Name: "r", ProfVersion: "test", Load: load.Options{Threads: 2}}); err != nil {
-			b.Fatal(err)
-		}
-		b.StopTimer()
-		w.Close()
-		b.StartTimer()
 	}
 }

@@ -2,7 +2,6 @@ package ncu_test
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/binary"
 	"encoding/csv"
 	"fmt"
@@ -17,6 +16,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"prof/ingest/ncu"
+	"prof/ingest/rows/rowstest"
 )
 
 // sourceColumns are the metrics of columns of ncu's source page, but those of stall reasons. The first two columns of samples are sums
@@ -362,12 +362,27 @@ func TestStoreSource(t *testing.T) {
 			}
 		}
 	}
-	w := warehouse(t)
-	ingested(t, w, "r", saved(t, "source.ncu-rep", data))
-	got := texts(t, w, `SELECT k.name, x.offset_bytes, n.name, x.value::BIGINT, f.name, i.line, i.opcode, p.name, i.ptx_line FROM ncu_instance x JOIN ncu_metric_name n USING (run_id, metric_id) JOIN ncu_launch l USING (run_id, source_id, launch_id)
-		JOIN kernel_name k USING (run_id, kernel_name_id) JOIN ncu_instruction i USING (run_id, source_id, function_id, offset_bytes) JOIN ncu_source_file f USING (run_id, source_id, file_id)
-		JOIN ncu_source_file p ON p.run_id = i.run_id AND p.source_id = i.source_id AND p.file_id = i.ptx_file_id
-		JOIN ncu_function u ON u.run_id = x.run_id AND u.source_id = x.source_id AND u.function_id = x.function_id AND u.symbol = l.symbol`)
+	k, _ := stored(t, saved(t, "source.ncu-rep", data))
+	files, symbols, at := map[string]string{}, map[string]string{}, map[string]rowstest.Row{}
+	for _, r := range k.Table("ncu_source_file") {
+		files[r.Text("file_id")] = r.Text("name")
+	}
+	for _, r := range k.Table("ncu_function") {
+		symbols[r.Text("function_id")] = r.Text("symbol")
+	}
+	instructions := k.Table("ncu_instruction")
+	for _, r := range instructions {
+		at[r.Text("function_id")+"+"+r.Text("offset_bytes")] = r
+	}
+	var got []string
+	for _, r := range k.Table("ncu_instance") {
+		i, ok := at[r.Text("function_id")+"+"+r.Text("offset_bytes")]
+		if !ok || symbols[r.Text("function_id")] != r.Text("launch_id.symbol") {
+			t.Fatalf("a value at %s+%s, of %s", r.Text("function_id"), r.Text("offset_bytes"), r.Text("launch_id.symbol"))
+		}
+		got = append(got, fmt.Sprintf("%s|%s|%s|%.0f|%s|%s|%s|%s|%s", r.Text("launch_id.kernel_name_id.name"), r.Text("offset_bytes"), r.Text("metric_id.name"), r.Get("value"), files[i.Text("file_id")], i.Text("line"), i.Text("opcode"),
+			files[i.Text("ptx_file_id")], i.Text("ptx_line")))
+	}
 	slices.Sort(want)
 	slices.Sort(got)
 	if len(want) < 4000 || !slices.Equal(got, want) {
@@ -378,18 +393,20 @@ func TestStoreSource(t *testing.T) {
 			}
 		}
 	}
-	text := texts(t, w, `SELECT text, sha256 FROM ncu_source_file WHERE name LIKE '%kernels.cu'`)
+	text := k.Table("ncu_source_file").Where(func(r rowstest.Row) bool { return strings.HasSuffix(r.Text("name"), "kernels.cu") }).Texts("text sha256")
 	if len(text) != 1 || !strings.HasPrefix(text[0], "// HF_TOKEN=***") || strings.Contains(text[0], planted) || strings.Count(text[0], "\n") != strings.Count(c.texts["/opt/bench/.src/kernels.cu"], "\n") {
 		t.Errorf("stored is %.200q", text)
 	}
-	ptx := texts(t, w, `SELECT name, sha256(text), text FROM ncu_source_file WHERE file_id IN (SELECT ptx_file_id FROM ncu_instruction)`)
+	ptx := k.Table("ncu_source_file").Is("file_id", instructions[0].Text("ptx_file_id")).Texts("name text")
 	for name, text := range c.texts {
-		if sum := sha256.Sum256([]byte(text)); strings.HasSuffix(name, ".ptx") && !slices.Equal(ptx, []string{fmt.Sprintf("%s|%x|%s", name, sum, text)}) {
+		if strings.HasSuffix(name, ".ptx") && !slices.Equal(ptx, []string{name + "|" + text}) {
 			t.Errorf("PTX is stored as %.200q", ptx)
 		}
 	}
-	isResult(t, w, `SELECT count(*), count(DISTINCT (function_id, offset_bytes)), count(DISTINCT ptx_file_id) FROM ncu_instruction`, "494|494|1")
-	isResult(t, w, `SELECT stored_count, reason FROM source_part WHERE part = 'values at instructions'`, fmt.Sprintf("%d|zeros are not stored", len(want)))
+	if len(instructions) != 494 || len(at) != 494 || len(instructions.Is("ptx_file_id", instructions[0].Text("ptx_file_id"))) != 494 {
+		t.Errorf("%d instructions at %d places", len(instructions), len(at))
+	}
+	k.Table("source_part").Is("part", "values at instructions").Expect(t, "stored_count reason", fmt.Sprintf("%d|zeros are not stored", len(want)))
 }
 
 // TestSourceOfAnotherVersion: the text of a file that was changed after it was compiled is not taken for the one that was compiled.

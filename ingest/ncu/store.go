@@ -3,13 +3,13 @@ package ncu
 import (
 	"cmp"
 	"context"
-	"database/sql/driver"
 	"math"
 	"slices"
 	"strconv"
 	"time"
 
 	"prof/ingest/load"
+	"prof/ingest/rows"
 	"prof/internal/mask"
 )
 
@@ -21,7 +21,7 @@ type store struct {
 	report *Report // nil for pages
 	counts [4]int64
 
-	launches, ranges, findings, evidence [][]driver.Value
+	launches, ranges, findings, evidence [][]any
 	metrics                              metricRows
 	metricCount                          int64
 	instances                            instanceRows
@@ -107,8 +107,8 @@ func (s *store) launch(r *Result) (id int32, known *load.Profiled, err error) {
 }
 
 // launchRow is a row of ncu_launch. It stores the ranges on the way, which give the row its path.
-func (s *store) launchRow(r *Result, id int32) ([]driver.Value, error) {
-	row := []driver.Value{s.target.UUID(), int32(s.target.SourceID), id, r.ID, r.Kind.String(), orNull(r.PID, 0), orNull(r.TID, 0),
+func (s *store) launchRow(r *Result, id int32) ([]any, error) {
+	row := []any{s.target.RunID, int32(s.target.SourceID), id, r.ID, r.Kind.String(), orNull(r.PID, 0), orNull(r.TID, 0),
 		orNull(r.Device, -1), orNull(r.Context, -1), orNull(r.Stream, -1)}
 	if r.Kind == Kernel {
 		short := cmp.Or(r.Function, load.ShortName(r.Name))
@@ -119,7 +119,7 @@ func (s *store) launchRow(r *Result, id int32) ([]driver.Value, error) {
 	} else {
 		row = append(row, nil, nil, nil, nil, nil, nil, nil, nil)
 	}
-	var created, locked, path driver.Value
+	var created, locked, path any
 	if at := unixTime(r.Created); at != nil {
 		created = *at
 	}
@@ -141,7 +141,7 @@ func unixTime(seconds int64) *time.Time {
 	return &at
 }
 
-func orNull[T comparable](v, unsaid T) driver.Value {
+func orNull[T comparable](v, unsaid T) any {
 	if v == unsaid {
 		return nil
 	}
@@ -158,7 +158,7 @@ func (s *store) addRanges(launch int32, ranges []NVTXRange) int32 {
 		}
 		name, domain := load.RangeName(mask.Stored(r.Name)), load.RangeName(mask.Stored(r.Domain))
 		path = s.target.Run.Paths.Add(path, domain, load.Normalise(name))
-		s.ranges = append(s.ranges, []driver.Value{s.target.UUID(), launch, int32(i + 1), path, style, domain, name})
+		s.ranges = append(s.ranges, []any{s.target.RunID, launch, int32(i + 1), path, style, domain, name})
 	}
 	return path
 }
@@ -166,20 +166,20 @@ func (s *store) addRanges(launch int32, ranges []NVTXRange) int32 {
 func (s *store) addFindings(launch int32, findings []Finding) {
 	for i, f := range findings {
 		n := int32(i + 1)
-		var speedup driver.Value
+		var speedup any
 		if f.Scope != "" {
 			speedup = number(f.Speedup)
 		}
-		s.findings = append(s.findings, []driver.Value{s.target.UUID(), int32(s.target.SourceID), launch, n, f.Rule, cmp.Or(f.Title, f.Rule), orNull(f.Section, ""),
+		s.findings = append(s.findings, []any{s.target.RunID, int32(s.target.SourceID), launch, n, f.Rule, cmp.Or(f.Title, f.Rule), orNull(f.Section, ""),
 			f.Severity, plainMessage(f.Message), orNull(f.Scope, ""), speedup})
 		for _, m := range f.Metrics {
-			s.evidence = append(s.evidence, []driver.Value{s.target.UUID(), launch, n, m.Name, number(m.Value), orNull(m.Advice, "")})
+			s.evidence = append(s.evidence, []any{s.target.RunID, launch, n, m.Name, number(m.Value), orNull(m.Advice, "")})
 		}
 	}
 }
 
 // number gives NULL for what is no number.
-func number(v float64) driver.Value {
+func number(v float64) any {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
 	}
@@ -199,7 +199,7 @@ func (s *store) flush() error {
 	}
 	for _, t := range []struct {
 		name string
-		rows *[][]driver.Value
+		rows *[][]any
 	}{{"ncu_launch", &s.launches}, {"ncu_range", &s.ranges}, {"ncu_rule", &s.findings}, {"ncu_rule_metric", &s.evidence}} {
 		if err := s.append(t.name, *t.rows); err != nil {
 			return err
@@ -209,12 +209,12 @@ func (s *store) flush() error {
 	return nil
 }
 
-func (s *store) append(table string, rows [][]driver.Value) error {
-	if len(rows) == 0 {
+func (s *store) append(table string, list [][]any) error {
+	if len(list) == 0 {
 		return nil
 	}
-	n, err := s.target.Append(s.ctx, table, func(add func(...driver.Value) error) error {
-		for _, r := range rows {
+	n, err := s.target.Append(s.ctx, table, func(add rows.Add) error {
+		for _, r := range list {
 			if err := add(r...); err != nil {
 				return err
 			}

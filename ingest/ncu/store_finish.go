@@ -1,7 +1,6 @@
 package ncu
 
 import (
-	"database/sql/driver"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -26,11 +25,11 @@ func (s *store) part(name string, read, stored int64, reason string) {
 
 // sections stores where ncu shows which metric, once a source.
 func (s *store) sections(list []SectionMetric) {
-	var rows [][]driver.Value
+	var rows [][]any
 	source := strconv.Itoa(s.target.SourceID)
 	for _, m := range list {
 		if s.target.Run.First("ncu_section", source, m.Section, m.Metric) {
-			rows = append(rows, []driver.Value{s.target.UUID(), m.Section, m.Title, m.Position, s.target.Run.Metrics.Add(m.Metric, unitOrUnknown(Unit(m.Metric))), m.Label, int32(s.target.SourceID)})
+			rows = append(rows, []any{s.target.RunID, m.Section, m.Title, m.Position, s.target.Run.Metrics.Add(m.Metric, unitOrUnknown(Unit(m.Metric))), m.Label, int32(s.target.SourceID)})
 		}
 	}
 	s.later = append(s.later, tableRows{"ncu_section", rows})
@@ -38,24 +37,24 @@ func (s *store) sections(list []SectionMetric) {
 
 // session stores devices, processes and facts.
 func (s *store) session(v *Session, processes []Process) {
-	var rows [][]driver.Value
+	var rows [][]any
 	for _, d := range v.Devices {
 		rows = append(rows, s.deviceRow(d))
 	}
 	s.later = append(s.later, tableRows{"device", rows})
 	rows = nil
 	for _, p := range processes {
-		rows = append(rows, []driver.Value{s.target.UUID(), int32(s.target.SourceID), p.PID, orNull(p.Name, ""), nil})
+		rows = append(rows, []any{s.target.RunID, int32(s.target.SourceID), p.PID, orNull(p.Name, ""), nil})
 	}
 	s.later = append(s.later, tableRows{"process", rows})
 	s.facts(v.facts())
 }
 
 func (s *store) facts(facts [][2]string) {
-	var rows [][]driver.Value
+	var rows [][]any
 	for _, f := range facts {
 		if f[1] != "" {
-			rows = append(rows, []driver.Value{s.target.UUID(), int32(s.target.SourceID), f[0], f[1]})
+			rows = append(rows, []any{s.target.RunID, int32(s.target.SourceID), f[0], f[1]})
 		}
 	}
 	s.later = append(s.later, tableRows{"source_fact", rows})
@@ -88,14 +87,14 @@ func versionKey(provider string) string {
 }
 
 // deviceRow is a row of device; the attributes are cudaDeviceGetAttribute's, of which clocks are in kHz.
-func (s *store) deviceRow(d Device) []driver.Value {
-	a := func(name string, scale float64) driver.Value {
+func (s *store) deviceRow(d Device) []any {
+	a := func(name string, scale float64) any {
 		if m, ok := d.Attributes["device__attribute_"+name]; ok && !m.IsText && m.Value > 0 {
 			return int64(m.Value * scale)
 		}
 		return nil
 	}
-	var capability, bandwidth driver.Value
+	var capability, bandwidth any
 	if clock, width := a("memory_clock_rate", 1e3), a("global_memory_bus_width", 1); clock != nil && width != nil {
 		bandwidth = clock.(int64) * 2 * width.(int64) / 8 // two transfers a clock, as the driver computes it
 	}
@@ -106,7 +105,7 @@ func (s *store) deviceRow(d Device) []driver.Value {
 	case d.Capability > 0:
 		capability = fmt.Sprintf("%d.%d", d.Capability/10, d.Capability%10)
 	}
-	return []driver.Value{s.target.UUID(), int32(s.target.SourceID), d.ID, orNull(d.Name, ""), nil, nil, nil, capability,
+	return []any{s.target.RunID, int32(s.target.SourceID), d.ID, orNull(d.Name, ""), nil, nil, nil, capability,
 		a("multiprocessor_count", 1), a("clock_rate", 1e3), a("total_memory", 1), bandwidth, a("l2_cache_size", 1),
 		a("max_warps_per_multiprocessor", 1), a("max_shared_memory_per_multiprocessor", 1)}
 }
@@ -124,17 +123,17 @@ func (s *store) machine(r *Result) {
 			}
 		}
 		d.Name = d.Attributes["device__attribute_display_name"].Text
-		s.later = append(s.later, tableRows{"device", [][]driver.Value{s.deviceRow(d)}})
+		s.later = append(s.later, tableRows{"device", [][]any{s.deviceRow(d)}})
 	}
 	if run.First("process", source, strconv.Itoa(int(r.PID))) {
-		s.later = append(s.later, tableRows{"process", [][]driver.Value{{s.target.UUID(), int32(s.target.SourceID), r.PID, orNull(r.Process, ""), nil}}})
+		s.later = append(s.later, tableRows{"process", [][]any{{s.target.RunID, int32(s.target.SourceID), r.PID, orNull(r.Process, ""), nil}}})
 	}
 }
 
 // tableRows are rows that are stored at the end.
 type tableRows struct {
 	table string
-	rows  [][]driver.Value
+	rows  [][]any
 }
 
 // finish stores what is left and sums up.
@@ -158,20 +157,20 @@ func (s *store) finish(info *load.SourceInfo) error {
 	if err := s.storeParts(); err != nil {
 		return err
 	}
-	var rows [][]driver.Value
+	var rows [][]any
 	for _, d := range s.diagnostics {
-		rows = append(rows, []driver.Value{s.target.UUID(), int32(s.target.SourceID), d.origin, d.severity, nil, nil, d.message})
+		rows = append(rows, []any{s.target.RunID, int32(s.target.SourceID), d.origin, d.severity, nil, nil, d.message})
 	}
 	for _, w := range info.Warnings {
-		rows = append(rows, []driver.Value{s.target.UUID(), int32(s.target.SourceID), "ingest", "warning", nil, nil, w})
+		rows = append(rows, []any{s.target.RunID, int32(s.target.SourceID), "ingest", "warning", nil, nil, w})
 	}
 	return s.append("diagnostic", rows)
 }
 
 func (s *store) storeParts() error {
-	var rows [][]driver.Value
+	var rows [][]any
 	for _, p := range s.parts {
-		rows = append(rows, []driver.Value{s.target.UUID(), int32(s.target.SourceID), p.name, p.read, p.stored, orNull(p.reason, "")})
+		rows = append(rows, []any{s.target.RunID, int32(s.target.SourceID), p.name, p.read, p.stored, orNull(p.reason, "")})
 	}
 	return s.append("source_part", rows)
 }

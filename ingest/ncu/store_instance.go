@@ -1,13 +1,13 @@
 package ncu
 
 import (
-	"database/sql/driver"
 	"fmt"
 	"math"
 	"path"
 	"strings"
 
 	"prof/ingest/load"
+	"prof/ingest/rows"
 	"prof/internal/mask"
 )
 
@@ -25,18 +25,18 @@ func (m *instanceRows) clear() {
 	m.cursor.next.Store(0)
 }
 
-// Columns, Estimate and Worker make instanceRows load.Rows.
-func (m *instanceRows) Columns() []load.Column {
-	return []load.Column{{Name: "launch_id", Type: load.Integer}, {Name: "metric_id", Type: load.Integer}, {Name: "function_id", Type: load.Integer},
-		{Name: "offset_bytes", Type: load.Integer}, {Name: "value", Type: load.Double}}
+// Columns, Estimate and Worker make instanceRows rows.Rows.
+func (m *instanceRows) Columns() []rows.Column {
+	return []rows.Column{{Name: "launch_id", Type: rows.Integer}, {Name: "metric_id", Type: rows.Integer}, {Name: "function_id", Type: rows.Integer},
+		{Name: "offset_bytes", Type: rows.Integer}, {Name: "value", Type: rows.Double}}
 }
 
 func (m *instanceRows) Estimate() int64 { return int64(m.len()) }
 
-func (m *instanceRows) Worker() load.Worker { return m }
+func (m *instanceRows) Worker() rows.Worker { return m }
 
 // Fill writes the next chunk. It only reads the rows, so that threads may share it.
-func (m *instanceRows) Fill(c *load.Chunk) (int, error) {
+func (m *instanceRows) Fill(c *rows.Chunk) (int, error) {
 	from, to := m.cursor.take(c.Cap(), m.len())
 	for i, column := range [][]int32{m.launch, m.metric, m.function, m.offset} {
 		copy(c.Int32(i), column[from:to])
@@ -82,16 +82,16 @@ func (s *store) flushInstances() error {
 // code stores the instructions that have values, their functions and source files.
 func (s *store) code(info *load.SourceInfo) error {
 	r, id := s.report, int32(s.target.SourceID)
-	var rows [][]driver.Value
+	var rows [][]any
 	for _, f := range r.Functions() {
-		rows = append(rows, []driver.Value{s.target.UUID(), id, f.ID, orNull(f.Symbol, "")})
+		rows = append(rows, []any{s.target.RunID, id, f.ID, orNull(f.Symbol, "")})
 	}
 	if err := s.append("ncu_function", rows); err != nil {
 		return err
 	}
 	rows = rows[:0]
 	err := r.EachInstruction(func(i Instruction) error {
-		rows = append(rows, []driver.Value{s.target.UUID(), id, i.Function, i.Offset, orNull(i.File, 0), orNull(i.Line, 0), orNull(i.Opcode, ""), orNull(i.PTXFile, 0), orNull(i.PTXLine, 0)})
+		rows = append(rows, []any{s.target.RunID, id, i.Function, i.Offset, orNull(i.File, 0), orNull(i.Line, 0), orNull(i.Opcode, ""), orNull(i.PTXFile, 0), orNull(i.PTXLine, 0)})
 		if len(rows) < flushOthers {
 			return nil
 		}
@@ -113,7 +113,7 @@ func (s *store) code(info *load.SourceInfo) error {
 		if err != nil {
 			return err
 		}
-		row := []driver.Value{s.target.UUID(), id, f.ID, relative(f.Name, folder), nil, nil}
+		row := []any{s.target.RunID, id, f.ID, relative(f.Name, folder), nil, nil}
 		if text != "" {
 			if strings.Count(mask.Stored(text), "\n") == strings.Count(text, "\n") {
 				row[4], row[5] = f.SHA256, text
@@ -121,7 +121,7 @@ func (s *store) code(info *load.SourceInfo) error {
 				s.warn(info, fmt.Sprintf("the text of %s is not stored: with its secrets masked, its lines would have other numbers", path.Base(f.Name)))
 			}
 		}
-		if err := s.append("ncu_source_file", [][]driver.Value{row}); err != nil {
+		if err := s.append("ncu_source_file", [][]any{row}); err != nil {
 			return err
 		}
 	}

@@ -3,7 +3,7 @@ package ncu
 import (
 	"sync/atomic"
 
-	"prof/ingest/load"
+	"prof/ingest/rows"
 )
 
 // chunkCursor hands out the rows of a table in chunks to several threads.
@@ -14,17 +14,17 @@ func (c *chunkCursor) take(size, total int) (from, to int) {
 	return min(to-size, total), min(to, total)
 }
 
-// Columns, Estimate and Worker make metricRows load.Rows.
-func (m *metricRows) Columns() []load.Column {
-	return []load.Column{{Name: "launch_id", Type: load.Integer}, {Name: "metric_id", Type: load.Integer}, {Name: "value", Type: load.Double}, {Name: "text", Type: load.Varchar}}
+// Columns, Estimate and Worker make metricRows rows.Rows.
+func (m *metricRows) Columns() []rows.Column {
+	return []rows.Column{{Name: "launch_id", Type: rows.Integer}, {Name: "metric_id", Type: rows.Integer}, {Name: "value", Type: rows.Double}, {Name: "text", Type: rows.Varchar}}
 }
 
 func (m *metricRows) Estimate() int64 { return int64(m.len()) }
 
-func (m *metricRows) Worker() load.Worker { return m }
+func (m *metricRows) Worker() rows.Worker { return m }
 
 // Fill writes the next chunk. It only reads the rows, so that threads may share it.
-func (m *metricRows) Fill(c *load.Chunk) (int, error) {
+func (m *metricRows) Fill(c *rows.Chunk) (int, error) {
 	from, to := m.cursor.take(c.Cap(), m.len())
 	copy(c.Int32(0), m.launch[from:to])
 	copy(c.Int32(1), m.metric[from:to])

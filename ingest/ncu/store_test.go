@@ -1,7 +1,6 @@
 package ncu_test
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"os"
@@ -9,72 +8,39 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"prof/ingest"
-	"prof/ingest/derive"
 	"prof/ingest/load"
 	"prof/ingest/ncu"
-	"prof/queries"
-	"prof/schema"
+	"prof/ingest/rows/rowstest"
 )
 
-// emptyWarehouse is the file of a warehouse that holds no run: making one takes longer than most of these tests.
-var emptyWarehouse = sync.OnceValues(func() ([]byte, error) {
-	dir, err := os.MkdirTemp("", "prof-ncu-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	w, err := openWarehouse(context.Background(), dir)
-	if err != nil {
-		return nil, err
-	}
-	if err := w.Close(); err != nil {
-		return nil, err
-	}
-	return os.ReadFile(schema.Home{Dir: dir}.Warehouse())
-})
-
-func openWarehouse(ctx context.Context, dir string) (*schema.Warehouse, error) {
-	return schema.Open(ctx, schema.Home{Dir: dir}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{Only: []string{}}, MemoryLimit: "1GB"})
-}
-
-// warehouse opens an empty warehouse in a folder of the test's own.
-func warehouse(t testing.TB) *schema.Warehouse {
+// tryStored stores reports, packed or not, as the sources of one run, in memory.
+func tryStored(t testing.TB, paths ...string) (*rowstest.Kept, []*load.SourceInfo, error) {
 	t.Helper()
-	empty, err := emptyWarehouse()
-	if err != nil {
-		t.Fatal(err)
+	k := rowstest.New(t, load.Options{Threads: 2})
+	var infos []*load.SourceInfo
+	for i, path := range paths {
+		k.SourceID = i + 1
+		path = rowstest.Plain(t, path)
+		info, err := ncu.LoadReport(t.Context(), path, path, k.Target)
+		if err != nil {
+			return nil, nil, err
+		}
+		infos = append(infos, info)
 	}
-	home := schema.Home{Dir: t.TempDir()}
-	if err := os.WriteFile(home.Warehouse(), empty, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	w, err := openWarehouse(t.Context(), home.Dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { w.Close() })
-	return w
+	return k, infos, k.StoreShared(t.Context())
 }
 
-// ingested stores files as one run and gives the warnings.
-func ingested(t testing.TB, w *schema.Warehouse, run string, paths ...string) (warnings []string) {
+// stored is tryStored of reports that are read without an error.
+func stored(t testing.TB, paths ...string) (*rowstest.Kept, []*load.SourceInfo) {
 	t.Helper()
-	warnings, err := tryIngest(t, w, run, paths...)
+	k, infos, err := tryStored(t, paths...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return warnings
-}
-
-func tryIngest(t testing.TB, w *schema.Warehouse, run string, paths ...string) (warnings []string, err error) {
-	_, err = ingest.Run(t.Context(), w, paths, ingest.Options{Name: run, Now: time.Now(), ProfVersion: "test",
-		Load: load.Options{Threads: 2}, Warn: func(m string) { warnings = append(warnings, m) }})
-	return warnings, err
+	return k, infos
 }
 
 // saved writes a report into a folder of the test's own.
@@ -87,54 +53,38 @@ func saved(t testing.TB, name string, data []byte) string {
 	return path
 }
 
-// texts gives a result as texts: values of a row joined by bars, NULL as ~.
-func texts(t testing.TB, w *schema.Warehouse, sql string, args ...any) (out []string) {
-	t.Helper()
-	rows, err := w.DB.QueryContext(t.Context(), sql, args...)
-	if err != nil {
-		t.Fatalf("%s: %v", sql, err)
-	}
-	defer rows.Close()
-	columns, err := rows.Columns()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for rows.Next() {
-		values, into := make([]any, len(columns)), make([]any, len(columns))
-		for i := range values {
-			into[i] = &values[i]
-		}
-		if err := rows.Scan(into...); err != nil {
-			t.Fatal(err)
-		}
-		parts := make([]string, len(columns))
-		for i, v := range values {
-			if parts[i] = fmt.Sprint(v); v == nil {
-				parts[i] = "~"
-			}
-		}
-		out = append(out, strings.Join(parts, "|"))
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatalf("%s: %v", sql, err)
+// metricTexts are the metrics of results by their places: launch, name, value, text.
+func metricTexts(k *rowstest.Kept) (out []string) {
+	for _, r := range k.Table("ncu_metric") {
+		out = append(out, fmt.Sprintf("%d|%s|%s|%s", r.Int("launch_id")-1, r.Text("metric_id.name"), r.Text("value"), r.Text("text")))
 	}
 	return out
 }
 
-// isResult compares a query's result with rows.
-func isResult(t testing.TB, w *schema.Warehouse, sql string, want ...string) {
-	t.Helper()
-	if got := texts(t, w, sql); !slices.Equal(got, want) {
-		t.Errorf("%s gives\n  %s\nwant\n  %s", sql, strings.Join(got, "\n  "), strings.Join(want, "\n  "))
+// launchTexts are the launches as launchText says them.
+func launchTexts(k *rowstest.Kept) (out []string) {
+	ranges := map[int64][]string{}
+	for _, r := range k.Table("ncu_range").By("launch_id depth") {
+		ranges[r.Int("launch_id")] = append(ranges[r.Int("launch_id")], r.Text("style")+" "+r.Text("domain")+"/"+r.Text("name"))
 	}
+	for _, r := range k.Table("ncu_launch") {
+		at := "~"
+		if created, ok := r.Get("captured_at").(time.Time); ok {
+			at = fmt.Sprint(created.Unix())
+		}
+		row := rowstest.Table{r}.Texts("ncu_id kind pid tid device_id context_id stream_id kernel_name_id.name kernel_name_id.short_name symbol grid_x grid_y grid_z block_x block_y block_z")[0]
+		out = append(out, fmt.Sprintf("%d|%s|%s|%s|%s", r.Int("launch_id")-1, row, at, r.Text("is_clock_locked"), strings.Join(ranges[r.Int("launch_id")], " > ")))
+	}
+	return out
 }
 
 // TestStoreValues: what is stored of every report is what the reader gives, value by value.
 func TestStoreValues(t *testing.T) {
 	for _, c := range realReports(t) {
 		t.Run(c.name, func(t *testing.T) {
-			w := warehouse(t)
-			for _, m := range ingested(t, w, "r", c.report) {
+			k, infos := stored(t, c.report)
+			info := infos[0]
+			for _, m := range info.Warnings {
 				t.Errorf("warned: %s", m)
 			}
 			_, got := results(t, fileBytes(t, c.report))
@@ -153,52 +103,99 @@ func TestStoreValues(t *testing.T) {
 					}
 				}
 			}
-			compareSorted(t, "metrics", texts(t, w, `SELECT (launch_id & 134217727) - 1, name, value, text FROM ncu_metric JOIN ncu_metric_name USING (run_id, metric_id)`), want)
-			compareSorted(t, "units", texts(t, w, `SELECT DISTINCT name, unit FROM ncu_metric JOIN ncu_metric_name USING (run_id, metric_id)`), units)
-			compareSorted(t, "launches", texts(t, w, `SELECT (launch_id & 134217727) - 1, ncu_id, l.kind, pid, tid, device_id, context_id, stream_id, k.name, k.short_name, symbol,
-				grid_x, grid_y, grid_z, block_x, block_y, block_z, epoch(captured_at)::BIGINT, is_clock_locked,
-				coalesce((SELECT string_agg(style || ' ' || domain || '/' || r.name, ' > ' ORDER BY depth) FROM ncu_range r WHERE r.launch_id = l.launch_id), '')
-				FROM ncu_launch l LEFT JOIN kernel_name k USING (run_id, kernel_name_id)`), launches)
-			noFaults(t, w)
-			isResult(t, w, `SELECT kind, form, tool_version, schema_version, status, reason, row_count = (SELECT count(*) FROM ncu_metric) + (SELECT count(*) FROM ncu_launch)
-				+ (SELECT count(*) FROM ncu_range) + (SELECT count(*) FROM ncu_rule) + (SELECT count(*) FROM ncu_rule_metric) + (SELECT count(*) FROM ncu_section)
-				+ (SELECT count(*) FROM device) + (SELECT count(*) FROM process) + (SELECT count(*) FROM source_fact)
-				+ (SELECT count(*) FROM ncu_instance) + (SELECT count(*) FROM ncu_instruction) + (SELECT count(*) FROM ncu_function) + (SELECT count(*) FROM ncu_source_file) FROM source`,
-				"ncu|ncu-rep|2025.3.1.0 (build 36398880) (public-release)|7|ok|~|true")
-			isResult(t, w, `SELECT device_id, name, chip, compute_capability, sm_count, clock_hz, memory_bytes, l2_bytes, max_warp_per_sm_count, shared_per_sm_bytes FROM device`,
+			compareSorted(t, "metrics", metricTexts(k), want)
+			compareSorted(t, "units", slices.Compact(slices.Sorted(slices.Values(k.Table("ncu_metric").Texts("metric_id.name metric_id.unit")))), units)
+			compareSorted(t, "launches", launchTexts(k), launches)
+			noFaults(t, k)
+			rows := int64(0)
+			for _, table := range []string{"ncu_metric", "ncu_launch", "ncu_range", "ncu_rule", "ncu_rule_metric", "ncu_section", "device", "process", "source_fact", "ncu_instance", "ncu_instruction", "ncu_function", "ncu_source_file"} {
+				rows += int64(k.Count(table))
+			}
+			if got := fmt.Sprint(info.ToolVersion, "|", info.SchemaVersion, "|", info.Status, "|", info.Reason, "|", info.Rows == rows); got != "2025.3.1.0 (build 36398880) (public-release)|7|||true" {
+				t.Errorf("the source is %s, with %d rows of %d", got, info.Rows, rows)
+			}
+			k.Table("device").Expect(t, "device_id name chip compute_capability sm_count clock_hz memory_bytes l2_bytes max_warp_per_sm_count shared_per_sm_bytes",
 				"0|NVIDIA H200|~|9.0|132|1980000000|150109880320|62914560|64|233472")
 		})
 	}
 }
 
-// storeFaults are queries that must find nothing.
-var storeFaults = map[string]string{
-	"a metric is there twice":          `SELECT launch_id, metric_id FROM ncu_metric GROUP BY ALL HAVING count(*) > 1`,
-	"a metric has no name":             `SELECT metric_id FROM ncu_metric ANTI JOIN ncu_metric_name USING (run_id, metric_id)`,
-	"a metric has no launch":           `SELECT launch_id FROM ncu_metric ANTI JOIN ncu_launch USING (run_id, launch_id)`,
-	"a name is there twice":            `SELECT name FROM ncu_metric_name GROUP BY name HAVING count(*) > 1`,
-	"a launch is there twice":          `SELECT launch_id FROM ncu_launch GROUP BY launch_id HAVING count(*) > 1`,
-	"a launch has no kernel name":      `SELECT launch_id FROM ncu_launch ANTI JOIN kernel_name USING (run_id, kernel_name_id) WHERE kind = 'kernel'`,
-	"a path is missing":                `SELECT launch_id FROM ncu_launch ANTI JOIN range_path USING (run_id, path_id) WHERE path_id > 0`,
-	"a path is not its last range's":   `SELECT launch_id FROM ncu_launch l WHERE path_id <> coalesce((SELECT max_by(path_id, depth) FROM ncu_range r WHERE r.launch_id = l.launch_id), 0)`,
-	"a section shows a metric twice":   `SELECT source_id, section, metric_id FROM ncu_section GROUP BY ALL HAVING count(*) > 1`,
-	"a place in a section is taken":    `SELECT source_id, section, position FROM ncu_section GROUP BY ALL HAVING count(*) > 1`,
-	"a section's metric has no name":   `SELECT metric_id FROM ncu_section ANTI JOIN ncu_metric_name USING (run_id, metric_id)`,
-	"a finding is there twice":         `SELECT launch_id, finding_id FROM ncu_rule GROUP BY ALL HAVING count(*) > 1`,
-	"a finding's metric has none":      `SELECT launch_id FROM ncu_rule_metric ANTI JOIN ncu_rule USING (run_id, launch_id, finding_id)`,
-	"a speedup without a scope":        `SELECT rule FROM ncu_rule WHERE (speedup_scope IS NULL) <> (speedup_ratio IS NULL) OR speedup_ratio NOT BETWEEN 0 AND 1`,
-	"a rule's markup is left":          `SELECT message FROM ncu_rule WHERE contains(message, '@')`,
-	"a part that is not all stored":    `SELECT part FROM source_part WHERE (read_count <> stored_count) <> (reason IS NOT NULL)`,
-	"launches not as source_part says": `SELECT kind FROM ncu_launch GROUP BY kind HAVING count(*) <> coalesce((SELECT sum(stored_count) FROM source_part WHERE part = kind || ' results'), 0)`,
-	"metrics not as source_part says":  `SELECT stored_count FROM source_part p WHERE part = 'metrics' AND stored_count <> (SELECT count(*) FROM ncu_metric m WHERE m.source_id = p.source_id)`,
-	"a fact is there twice":            `SELECT key FROM source_fact GROUP BY key HAVING count(*) > 1`,
+// storeFaults find rows that must not be.
+var storeFaults = map[string]func(k *rowstest.Kept) []string{
+	"a metric is there twice": repeated("ncu_metric", "launch_id metric_id"),
+	"a metric has no name":    without("ncu_metric", "metric_id.name"),
+	"a metric has no launch":  without("ncu_metric", "launch_id.ncu_id"),
+	"a name is there twice":   repeated("ncu_metric_name", "name"),
+	"a launch is there twice": repeated("ncu_launch", "launch_id"),
+	"a launch has no kernel name": func(k *rowstest.Kept) []string {
+		return k.Table("ncu_launch").Is("kind", "kernel").Is("kernel_name_id.name", "~").Texts("launch_id")
+	},
+	"a path is missing": func(k *rowstest.Kept) []string {
+		return k.Table("ncu_launch").Where(hasPath).Is("path_id.path", "~").Texts("launch_id")
+	},
+	"a path is not its last range's": func(k *rowstest.Kept) []string {
+		last := map[int64]int64{}
+		for _, r := range k.Table("ncu_range").By("launch_id depth") {
+			last[r.Int("launch_id")] = r.Int("path_id")
+		}
+		return k.Table("ncu_launch").Where(func(r rowstest.Row) bool { return r.Int("path_id") != last[r.Int("launch_id")] }).Texts("launch_id")
+	},
+	"a section shows a metric twice": repeated("ncu_section", "source_id section metric_id"),
+	"a place in a section is taken":  repeated("ncu_section", "source_id section position"),
+	"a section's metric has no name": without("ncu_section", "metric_id.name"),
+	"a finding is there twice":       repeated("ncu_rule", "launch_id finding_id"),
+	"a finding's metric has none": func(k *rowstest.Kept) []string {
+		rules := k.Table("ncu_rule").Texts("launch_id finding_id")
+		return slices.DeleteFunc(k.Table("ncu_rule_metric").Texts("launch_id finding_id"), func(s string) bool { return slices.Contains(rules, s) })
+	},
+	"a speedup without a scope": func(k *rowstest.Kept) []string {
+		return k.Table("ncu_rule").Where(func(r rowstest.Row) bool {
+			ratio, has := r.Get("speedup_ratio").(float64)
+			return (r.Get("speedup_scope") == nil) == has || ratio < 0 || ratio > 1
+		}).Texts("rule")
+	},
+	"a rule's markup is left": func(k *rowstest.Kept) []string {
+		return k.Table("ncu_rule").Where(func(r rowstest.Row) bool { return strings.Contains(r.Text("message"), "@") }).Texts("message")
+	},
+	"a part that is not all stored": func(k *rowstest.Kept) []string {
+		return k.Table("source_part").Where(func(r rowstest.Row) bool {
+			return (r.Int("read_count") != r.Int("stored_count")) != (r.Get("reason") != nil)
+		}).Texts("part")
+	},
+	"launches not as source_part says": func(k *rowstest.Kept) (out []string) {
+		for _, kind := range []string{"kernel", "graph", "range", "application"} {
+			if n, said := len(k.Table("ncu_launch").Is("kind", kind)), k.Table("source_part").Is("part", kind+" results").Sum("stored_count"); int64(n) != said {
+				out = append(out, kind)
+			}
+		}
+		return out
+	},
+	"metrics not as source_part says": func(k *rowstest.Kept) (out []string) {
+		for _, p := range k.Table("source_part").Is("part", "metrics") {
+			if len(k.Table("ncu_metric").Is("source_id", p.Text("source_id"))) != int(p.Int("stored_count")) {
+				out = append(out, p.Text("stored_count"))
+			}
+		}
+		return out
+	},
+	"a fact is there twice": repeated("source_fact", "key"),
 }
 
+func repeated(table, columns string) func(k *rowstest.Kept) []string {
+	return func(k *rowstest.Kept) []string { return k.Table(table).Repeated(columns) }
+}
+
+func without(table, column string) func(k *rowstest.Kept) []string {
+	return func(k *rowstest.Kept) []string { return k.Table(table).Is(column, "~").Texts("run_id") }
+}
+
+func hasPath(r rowstest.Row) bool { return r.Int("path_id") > 0 }
+
 // noFaults fails with what storeFaults find but those that are allowed.
-func noFaults(t *testing.T, w *schema.Warehouse, allowed ...string) {
+func noFaults(t *testing.T, k *rowstest.Kept, allowed ...string) {
 	t.Helper()
-	for what, sql := range storeFaults {
-		if rows := texts(t, w, sql); len(rows) > 0 && !slices.Contains(allowed, what) {
+	for what, find := range storeFaults {
+		if rows := find(k); len(rows) > 0 && !slices.Contains(allowed, what) {
 			t.Errorf("%s: %d rows, the first %s", what, len(rows), rows[0])
 		}
 	}
@@ -223,7 +220,7 @@ func unitText(unit string) string {
 	return unit
 }
 
-// launchText is a result as the query of TestStoreValues gives it.
+// launchText is a result as launchTexts says it.
 func launchText(r *ncu.Result) string {
 	known := func(v int32, unknown int32) string {
 		if v == unknown {
@@ -266,31 +263,6 @@ func compareSorted(t testing.TB, what string, got, want []string) {
 	}
 }
 
-// sameDevice finds where two tools say different things of one GPU.
-const sameDevice = `SELECT a.device_id FROM device a JOIN device b ON a.source_id < b.source_id AND a.device_id = b.device_id
-	WHERE a.name <> b.name OR a.compute_capability <> b.compute_capability OR a.sm_count <> b.sm_count OR a.clock_hz <> b.clock_hz
-	OR a.memory_bytes <> b.memory_bytes OR a.memory_bytes_per_s <> b.memory_bytes_per_s OR a.l2_bytes <> b.l2_bytes
-	OR a.max_warp_per_sm_count <> b.max_warp_per_sm_count OR a.shared_per_sm_bytes <> b.shared_per_sm_bytes`
-
-// TestStorePaths: a launch in the same ranges has the same path, whether Nsight Systems or Nsight Compute saw it.
-func TestStorePaths(t *testing.T) {
-	w := warehouse(t)
-	ingested(t, w, "kernels", "../../testdata/nsys/kernels/kernels.sqlite.gz", "../../testdata/ncu/kernels-prefill.ncu-rep.gz")
-	isResult(t, w, `SELECT DISTINCT short_name, path FROM ncu_launch JOIN kernel_name USING (run_id, kernel_name_id) JOIN range_path USING (run_id, path_id) ORDER BY ALL`,
-		"tiled_matmul|prefill", "transpose_naive|prefill > inner")
-	isResult(t, w, `SELECT count(*) FROM ncu_launch l JOIN kernel_name n USING (run_id, kernel_name_id)
-		WHERE path_id NOT IN (SELECT path_id FROM kernel k JOIN kernel_name m USING (run_id, kernel_name_id) WHERE m.short_name = n.short_name)`, "0")
-	isResult(t, w, sameDevice)
-	w = warehouse(t)
-	ingested(t, w, "variants", "../../testdata/nsys/variants-graph/variants-graph.sqlite.gz", "../../testdata/ncu/variants-graph.ncu-rep.gz")
-	isResult(t, w, `SELECT short_name, path FROM ncu_launch l LEFT JOIN kernel_name USING (run_id, kernel_name_id) JOIN range_path USING (run_id, path_id) ORDER BY launch_id`,
-		"k_warm|init", "k_ct_wrk_before|se_cross_thread > wrk_push", "~|decode_all > decode_step[#]", "~|decode_all > decode_step[#]",
-		"k_thr0|worker[#] > chunk", "k_unend|never_popped > never_popped_llm > never_ended > never_ended_llm")
-	isResult(t, w, `SELECT launch_id FROM ncu_launch l LEFT JOIN kernel_name n USING (run_id, kernel_name_id)
-		WHERE path_id NOT IN (SELECT path_id FROM kernel k JOIN kernel_name m USING (run_id, kernel_name_id) WHERE m.short_name = n.short_name
-			UNION SELECT path_id FROM graph_launch WHERE l.kind = 'graph')`)
-}
-
 // TestStoreCut: of a report that was cut off the whole results are stored, and the run says so.
 func TestStoreCut(t *testing.T) {
 	data := reportOf(t, "kernels-range")
@@ -302,14 +274,16 @@ func TestStoreCut(t *testing.T) {
 		}
 		for _, at := range []int{p.at + 4 + len(p.header), p.ends[0] - 1, p.ends[0] - 100} {
 			want, _ := wholeBefore(parts, len(data), at)
-			w := warehouse(t)
-			warnings := ingested(t, w, "r", saved(t, "cut.ncu-rep", data[:at]))
-			isResult(t, w, `SELECT status, count(reason) FROM source GROUP BY status`, "partial|1")
-			isResult(t, w, `SELECT count(*) FROM ncu_launch`, fmt.Sprint(want))
-			isResult(t, w, `SELECT count(*) FROM ncu_metric`, fmt.Sprint(len(whole[0].Metrics)*want))
-			isResult(t, w, `SELECT count(*) FROM diagnostic WHERE severity = 'warning' AND contains(message, 'cut off')`, "1")
-			if len(warnings) != 1 || !strings.Contains(warnings[0], "cut off") {
-				t.Errorf("cut at %d: warned %q", at, warnings)
+			k, infos := stored(t, saved(t, "cut.ncu-rep", data[:at]))
+			info := infos[0]
+			if info.Status != "partial" || info.Reason == "" || len(info.Warnings) != 1 || !strings.Contains(info.Warnings[0], "cut off") {
+				t.Errorf("cut at %d: %+v", at, info)
+			}
+			if launches, metrics := k.Count("ncu_launch"), k.Count("ncu_metric"); launches != want || metrics != len(whole[0].Metrics)*want {
+				t.Errorf("cut at %d: %d launches and %d metrics, want %d launches", at, launches, metrics, want)
+			}
+			if said := k.Table("diagnostic").Is("severity", "warning").Texts("message"); len(said) != 1 || !strings.Contains(said[0], "cut off") {
+				t.Errorf("cut at %d: it says %q", at, said)
 			}
 		}
 	}
@@ -328,11 +302,19 @@ func TestStoreMany(t *testing.T) {
 			}
 		}
 	}
-	w := warehouse(t)
-	ingested(t, w, "r", saved(t, "many.ncu-rep", data))
-	isResult(t, w, `SELECT count(*), count(DISTINCT (launch_id, metric_id)), count(DISTINCT launch_id) FROM ncu_metric`, fmt.Sprintf("%d|%d|%d", metrics, metrics, launches))
-	isResult(t, w, fmt.Sprintf(`SELECT abs(sum(value) - %.17g) <= 1e-12 * sum(abs(value)) FROM ncu_metric`, sum), "true")
-	isResult(t, w, `SELECT count(*) FROM ncu_launch`, fmt.Sprint(launches))
+	k, _ := stored(t, saved(t, "many.ncu-rep", data))
+	total, size, of, launchesOf := 0.0, 0.0, map[[2]int64]bool{}, map[int64]bool{}
+	for _, r := range k.Table("ncu_metric") {
+		v, _ := r.Get("value").(float64)
+		total, size = total+v, size+math.Abs(v)
+		of[[2]int64{r.Int("launch_id"), r.Int("metric_id")}], launchesOf[r.Int("launch_id")] = true, true
+	}
+	if n := k.Count("ncu_metric"); n != metrics || len(of) != metrics || len(launchesOf) != launches || k.Count("ncu_launch") != launches {
+		t.Errorf("%d metrics, %d of them different, of %d launches, and %d launches: want %d of %d", n, len(of), len(launchesOf), k.Count("ncu_launch"), metrics, launches)
+	}
+	if math.Abs(total-sum) > 1e-12*size {
+		t.Errorf("the values add up to %g, want %g", total, sum)
+	}
 	if metrics < 2<<16 {
 		t.Errorf("only %d metrics", metrics)
 	}

@@ -10,8 +10,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"prof/ingest/ncu"
+	"prof/ingest/rows/rowstest"
 )
 
 // TestStoreFindings: the findings are those of ncu's own details page, word for word.
@@ -30,18 +32,17 @@ func TestStoreFindings(t *testing.T) {
 		if err != nil || len(reports) != 1 {
 			t.Fatal(page, reports, err)
 		}
-		w := warehouse(t)
-		ingested(t, w, "r", reports[0])
+		k, _ := stored(t, reports[0])
 		var got []string
-		for _, row := range texts(t, w, `SELECT ncu_id, section, rule, severity, coalesce(speedup_scope, ''), 100 * speedup_ratio, message FROM ncu_rule JOIN ncu_launch USING (run_id, launch_id)`) {
-			f := strings.SplitN(row, "|", 7)
-			if v, err := strconv.ParseFloat(f[5], 64); err == nil {
-				f[5] = strconv.FormatFloat(v, 'g', 4, 64) // as the page prints it
-			} else {
-				f[5] = ""
+		for _, r := range k.Table("ncu_rule") {
+			scope, speedup := "", "" // as the page prints them
+			if v, ok := r.Get("speedup_ratio").(float64); ok {
+				speedup = strconv.FormatFloat(100*v, 'g', 4, 64)
 			}
-			f[3] = severity[f[3]]
-			got = append(got, strings.Join(f, "|"))
+			if r.Get("speedup_scope") != nil {
+				scope = r.Text("speedup_scope")
+			}
+			got = append(got, strings.Join([]string{r.Text("launch_id.ncu_id"), r.Text("section"), r.Text("rule"), severity[r.Text("severity")], scope, speedup, r.Text("message")}, "|"))
 		}
 		want := pageFindings(t, page)
 		compareSorted(t, filepath.Base(page), got, want)
@@ -80,25 +81,28 @@ func sessionWith(secret string) []byte {
 // TestStoreNoSecrets: the environment of the profiled program is stored nowhere, and secrets of its command line are masked.
 func TestStoreNoSecrets(t *testing.T) {
 	const planted = "hf_examplesecret0123456789"
-	w := warehouse(t)
 	data := reportWith(blockWith(sessionWith(planted)), blockWith(slices.Concat(uintField(2, 1), stringTable("a")),
 		slices.Concat(textField(7, "k()"), metricField(0, textField(1, planted)))))
 	if !bytes.Contains(data, []byte("HF_TOKEN="+planted)) {
 		t.Fatal("nothing was planted")
 	}
-	ingested(t, w, "r", saved(t, "secret.ncu-rep", data))
-	isResult(t, w, `SELECT command, host FROM run`, "./app --token '***'|box")
-	columns := texts(t, w, `SELECT table_name || '|' || column_name FROM duckdb_columns() WHERE data_type LIKE 'VARCHAR%' AND table_name IN (SELECT table_name FROM duckdb_tables())`)
-	for _, c := range columns {
-		table, column, _ := strings.Cut(c, "|")
-		for _, secret := range []string{"examplesecret", "HF_TOKEN"} {
-			if rows := texts(t, w, fmt.Sprintf(`SELECT "%s"::VARCHAR FROM "%s" WHERE contains("%s"::VARCHAR, '%s')`, column, table, column, secret)); len(rows) > 0 {
-				t.Errorf("%s holds %q", c, rows)
+	k, infos := stored(t, saved(t, "secret.ncu-rep", data))
+	if infos[0].Command != "./app --token '***'" || infos[0].Host != "box" {
+		t.Errorf("the command is %q, on %q", infos[0].Command, infos[0].Host)
+	}
+	searched := 0
+	for _, table := range k.Filled() {
+		for _, r := range k.Table(table) {
+			for _, c := range rowstest.Columns(t)[table] {
+				searched++
+				if text := r.Text(c); strings.Contains(text, "examplesecret") || strings.Contains(text, "HF_TOKEN") {
+					t.Errorf("%s.%s holds %q", table, c, text)
+				}
 			}
 		}
 	}
-	if len(columns) < 60 {
-		t.Errorf("only %d columns were searched", len(columns))
+	if searched < 60 {
+		t.Errorf("only %d values were searched", searched)
 	}
 }
 
@@ -113,34 +117,33 @@ func TestStoreOddTexts(t *testing.T) {
 			messageField(17, textField(1, odd), textField(2, odd), messageField(4, messageField(2, textField(1, odd), textField(2, odd)))),
 			messageField(19, textField(1, odd), textField(2, odd), messageField(3, messageField(1,
 				messageField(1, textField(1, odd), uintField(2, 2)), messageField(8, textField(2, odd), textField(5, odd))))))))
-	w := warehouse(t)
-	if _, err := tryIngest(t, w, "r", saved(t, "odd.ncu-rep", data)); err != nil {
-		t.Fatal(err)
-	}
+	k, infos := stored(t, saved(t, "odd.ncu-rep", data))
 	for _, c := range []string{"ncu_range.name", "range_path.name", "ncu_metric_name.name", "kernel_name.name", "kernel_name.short_name", "ncu_launch.symbol",
 		"ncu_metric.text", "ncu_rule.message", "ncu_rule.rule", "ncu_rule.title", "ncu_rule_metric.metric", "ncu_rule_metric.advice", "ncu_section.section",
-		"ncu_section.title", "ncu_section.label", "device.name", "process.name", "run.host", "run.command"} {
+		"ncu_section.title", "ncu_section.label", "device.name", "process.name"} {
 		table, column, _ := strings.Cut(c, ".")
-		isResult(t, w, fmt.Sprintf("SELECT DISTINCT %s FROM %s", column, table), good)
+		if got := slices.Compact(k.Table(table).Texts(column)); !slices.Equal(got, []string{good}) {
+			t.Errorf("%s is %q", c, got)
+		}
+	}
+	if infos[0].Host != good || infos[0].Command != good {
+		t.Errorf("the host is %q, the command %q", infos[0].Host, infos[0].Command)
 	}
 }
 
 // TestStoreEmpty: a report without results is stored with a warning.
 func TestStoreEmpty(t *testing.T) {
-	w := warehouse(t)
-	warnings := ingested(t, w, "r", saved(t, "none.ncu-rep", reportWith(blockWith(sessionWith("")))))
-	if len(warnings) != 1 || !strings.Contains(warnings[0], "nothing was profiled") {
-		t.Errorf("warned %q", warnings)
+	_, infos := stored(t, saved(t, "none.ncu-rep", reportWith(blockWith(sessionWith("")))))
+	if w := infos[0].Warnings; len(w) != 1 || !strings.Contains(w[0], "nothing was profiled") {
+		t.Errorf("warned %q", w)
 	}
-	if _, err := tryIngest(t, w, "bad", saved(t, "bad.ncu-rep", reportWith(sized([]byte{8})))); !errors.Is(err, ncu.ErrDamaged) {
+	if _, _, err := tryStored(t, saved(t, "bad.ncu-rep", reportWith(sized([]byte{8})))); !errors.Is(err, ncu.ErrDamaged) {
 		t.Errorf("a damaged report: %v", err)
 	}
-	isResult(t, w, `SELECT name FROM run`, "r")
 }
 
 // TestStoreSeveral: results of several reports of one run are told apart; their names are shared.
 func TestStoreSeveral(t *testing.T) {
-	w := warehouse(t)
 	names := []string{"kernels-range", "kernels-prefill", "llama", "variants-graph"}
 	var paths, want []string
 	for i, name := range names {
@@ -150,27 +153,35 @@ func TestStoreSeveral(t *testing.T) {
 			want = append(want, fmt.Sprintf("%d|%d|%d", len(want), i+1, x.ID))
 		}
 	}
-	ingested(t, w, "r", paths...)
-	isResult(t, w, `SELECT (launch_id & 134217727) - 1, source_id, ncu_id FROM ncu_launch ORDER BY launch_id`, want...)
+	k, _ := stored(t, paths...)
+	var got []string
+	for _, r := range k.Table("ncu_launch").By("launch_id") {
+		got = append(got, fmt.Sprintf("%d|%s|%s", r.Int("launch_id")-1, r.Text("source_id"), r.Text("ncu_id")))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("stored are %q, want %q", got, want)
+	}
 	// section0 is what each report calls the section of its own --metrics.
-	noFaults(t, w, "a fact is there twice", "a place in a section is taken")
-	isResult(t, w, `SELECT source_id, key FROM source_fact GROUP BY ALL HAVING count(*) > 1`)
-	isResult(t, w, `SELECT source_id, part FROM source_part GROUP BY ALL HAVING count(*) > 1`)
+	noFaults(t, k, "a fact is there twice", "a place in a section is taken")
+	if facts, parts := k.Table("source_fact").Repeated("source_id key"), k.Table("source_part").Repeated("source_id part"); len(facts)+len(parts) > 0 {
+		t.Errorf("there twice: %q, %q", facts, parts)
+	}
 }
 
 // TestStoreFacts: what a report says of the capture is kept, and what became of its parts.
 func TestStoreFacts(t *testing.T) {
-	w := warehouse(t)
-	ingested(t, w, "r", "../../testdata/ncu/kernels-prefill.ncu-rep.gz")
-	isResult(t, w, `SELECT key, value FROM source_fact ORDER BY key`,
+	k, infos := stored(t, "../../testdata/ncu/kernels-prefill.ncu-rep.gz")
+	k.Table("source_fact").By("key").Expect(t, "key value",
 		"capture.clock_control|none",
 		"capture.command|/opt/nvidia/nsight-compute/2025.3.1/target/linux-desktop-glibc_2_11_3-x64/ncu --set basic --nvtx --nvtx-include LLM@prefill/ "+
 			"--clock-control none -f -o ncu/kernels-prefill ./kernels ",
 		"capture.id|ncu vm 1795254217 1264", "capture.nvtx_include|LLM@prefill/", "capture.replay_mode|kernel (ncu's default)", "capture.set|basic",
 		"cpu.architecture|x86_64", "cpu.description|Intel(R) Xeon(R) Processor", "driver.cuda_version|13.0", "driver.version|580.159", "host.name|vm",
 		"ncu.perfworks_version|0.1.0", "ncu.version|2025.3.1.0 (build 36398880) (public-release)", "os.description|Linux #1 SMP PREEMPT_DYNAMIC @0")
-	isResult(t, w, `SELECT pid, name FROM process`, "1264|/var/c/kernels")
-	isResult(t, w, `SELECT command, host, started_at::VARCHAR FROM run`, "./kernels|vm|2026-11-21 09:43:37")
+	k.Table("process").Expect(t, "pid name", "1264|/var/c/kernels")
+	if i := infos[0]; i.Command != "./kernels" || i.Host != "vm" || i.StartedAt.UTC().Format(time.DateTime) != "2026-11-21 09:43:37" {
+		t.Errorf("the source is %+v", i)
+	}
 	_, parts := takeApart(t, reportOf(t, "kernels-prefill"))
 	sources, instances, values := 0, 0, 0
 	for _, p := range parts {
@@ -182,7 +193,7 @@ func TestStoreFacts(t *testing.T) {
 			}
 		}
 	}
-	isResult(t, w, `SELECT part, read_count, stored_count, coalesce(reason, '') FROM source_part ORDER BY part`, "kernel results|4|4|",
-		fmt.Sprintf("metrics|%d|%d|", values, values), fmt.Sprintf("other metric instances|%d|0|values per opcode, setting and time are not stored", instances),
+	k.Table("source_part").By("part").Expect(t, "part read_count stored_count reason", "kernel results|4|4|~",
+		fmt.Sprintf("metrics|%d|%d|~", values, values), fmt.Sprintf("other metric instances|%d|0|values per opcode, setting and time are not stored", instances),
 		fmt.Sprintf("sources|%d|0|compiled code is not stored; of instructions with values, their lines are", sources))
 }

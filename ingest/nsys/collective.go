@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"database/sql/driver"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -14,6 +13,7 @@ import (
 	"prof/ingest/attribute"
 	"prof/ingest/collective"
 	"prof/ingest/nsys/table"
+	"prof/ingest/rows"
 )
 
 // ncclDomain is the NVTX domain in which NCCL puts a range around each of its calls.
@@ -67,7 +67,7 @@ func (l *loader) storeCollectives(ctx context.Context) error {
 	if calls.unread > 0 {
 		l.info.Warnings = append(l.info.Warnings, fmt.Sprintf("%s: the payloads of %d NCCL ranges cannot be read; the bytes of these calls are unknown", name, calls.unread))
 	}
-	_, err = l.target.Append(ctx, "collective_call", func(add func(...driver.Value) error) error {
+	_, err = l.target.Append(ctx, "collective_call", func(add rows.Add) error {
 		for _, thread := range slices.Sorted(maps.Keys(calls.threads)) {
 			list := calls.threads[thread]
 			l.order(list)
@@ -182,13 +182,13 @@ func (l *loader) order(list []ncclCall) {
 }
 
 // collectiveRow is the row of one call; nil when it moves no data, or the capture does not hold its arguments.
-func (l *loader) collectiveRow(c *ncclCall, thread int64, comms map[communicatorKey]*communicator) []driver.Value {
+func (l *loader) collectiveRow(c *ncclCall, thread int64, comms map[communicatorKey]*communicator) []any {
 	operation, ok := collective.OfNCCL(c.name)
 	p := &c.payload
 	if !ok || p.Communicator == "" {
 		return nil
 	}
-	var size, rank, duration driver.Value
+	var size, rank, duration any
 	ranks := int64(0)
 	if known := comms[communicatorKey{procOf(thread), p.Communicator}]; known != nil {
 		if !known.noSize && known.size > 0 {
@@ -198,7 +198,7 @@ func (l *loader) collectiveRow(c *ncclCall, thread int64, comms map[communicator
 			rank = known.rank
 		}
 	}
-	var in, out driver.Value
+	var in, out any
 	if p.Bytes != nil {
 		in, out = collective.Buffers(operation, *p.Bytes, ranks)
 	}
@@ -206,6 +206,6 @@ func (l *loader) collectiveRow(c *ncclCall, thread int64, comms map[communicator
 	if s.End != attribute.Forever {
 		duration = s.End - s.Start
 	}
-	return []driver.Value{l.target.UUID(), l.sourceID(), pidOf(thread), tidOf(thread), s.Start, duration, l.ids.RangeID(c.launch), nil, nil, nil,
+	return []any{l.target.RunID, l.sourceID(), pidOf(thread), tidOf(thread), s.Start, duration, l.ids.RangeID(c.launch), nil, nil, nil,
 		operation, in, out, nil, strings.ToValidUTF8(p.Communicator.String(), "\uFFFD"), nil, size, rank}
 }

@@ -9,6 +9,7 @@ import (
 	"prof/ingest/attribute"
 	"prof/ingest/load"
 	"prof/ingest/nsys/table"
+	"prof/ingest/rows"
 )
 
 const (
@@ -88,7 +89,7 @@ type deviceFill struct {
 }
 
 // begin takes the memory of a chunk's shared columns once, not for each value.
-func (f *deviceFill) begin(c *load.Chunk) {
+func (f *deviceFill) begin(c *rows.Chunk) {
 	f.pid, f.tid, f.device, f.context = c.Int32(outPid), c.Int32(outTid), c.Int32(outDevice), c.Int32(outContext)
 	f.stream, f.start, f.duration = c.Int32(outStream), c.Int64(outStart), c.Int64(outDuration)
 	f.correlation, f.launchStart, f.launchDuration = c.Int64(outCorrelation), c.Int64(outLaunchStart), c.Int64(outLaunchDuration)
@@ -108,7 +109,7 @@ func (d *deviceWork) worker() *deviceFill {
 }
 
 // common fills the shared columns of row n from row i, which is of what label says; false means that the row is no interval and is left out.
-func (f *deviceFill) common(b *table.Batch, i int, c *load.Chunk, n int, label attribute.Label) bool {
+func (f *deviceFill) common(b *table.Batch, i int, c *rows.Chunk, n int, label attribute.Label) bool {
 	start, end := b.Cols[inStart].Ints[i], b.Cols[inEnd].Ints[i]
 	if !isInterval(start, end) {
 		f.backward.Add(1)
@@ -163,7 +164,7 @@ func (f *deviceFill) common(b *table.Batch, i int, c *load.Chunk, n int, label a
 }
 
 // launch fills in the launching call and gives its row in the launch table, -1 when none is known.
-func (f *deviceFill) launch(b *table.Batch, i int, c *load.Chunk, n int) int32 {
+func (f *deviceFill) launch(b *table.Batch, i int, c *rows.Chunk, n int) int32 {
 	corr := &b.Cols[inCorrelation]
 	row := int32(-1)
 	if corr.Null(i) {
@@ -249,7 +250,7 @@ type deviceKey struct {
 }
 
 // setOpt64 copies a nullable integer into a BigInt column.
-func setOpt64(c *load.Chunk, col, n int, v *table.Vector, i int) {
+func setOpt64(c *rows.Chunk, col, n int, v *table.Vector, i int) {
 	if v.Null(i) {
 		c.SetNull(col, n)
 		return
@@ -267,7 +268,7 @@ func (l *loader) storeKernels(ctx context.Context) error {
 	return l.storeDevice(ctx, kernelTable, "kernel", wants, cols, attribute.Kernel, graph, func(d *deviceWork) fillFunc {
 		f := d.worker()
 		kinds := l.kernelKinds()
-		return func(b *table.Batch, c *load.Chunk) (int, error) {
+		return func(b *table.Batch, c *rows.Chunk) (int, error) {
 			f.begin(c)
 			nameID, shapeID, n := c.Int64(outMore), c.Int32(outMore+1), 0
 			for i := range b.N {
@@ -314,7 +315,7 @@ func (l *loader) storeMemops(ctx context.Context) error {
 
 func (l *loader) fillMemop(d *deviceWork, kinds func(b *table.Batch, i int) (operation, src, dst string)) fillFunc {
 	f := d.worker()
-	return func(b *table.Batch, c *load.Chunk) (int, error) {
+	return func(b *table.Batch, c *rows.Chunk) (int, error) {
 		f.begin(c)
 		n := 0
 		for i := range b.N {
@@ -345,7 +346,7 @@ func (l *loader) fillMemop(d *deviceWork, kinds func(b *table.Batch, i int) (ope
 }
 
 // storeDevice stores one table of device work through the fill functions that newFill makes for each worker.
-func (l *loader) storeDevice(ctx context.Context, base, into string, wants []table.Want, cols []load.Column, kind attribute.WorkKind,
+func (l *loader) storeDevice(ctx context.Context, base, into string, wants []table.Want, cols []rows.Column, kind attribute.WorkKind,
 	graph int, newFill func(d *deviceWork) fillFunc) error {
 	name := l.table(base)
 	if name == "" {

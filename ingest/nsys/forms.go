@@ -12,7 +12,6 @@ import (
 
 	"prof/ingest/load"
 	"prof/ingest/nsys/arrow"
-	"prof/ingest/nsys/parquet"
 	"prof/ingest/nsys/sqlite"
 	"prof/ingest/nsys/table"
 	"prof/internal/child"
@@ -21,60 +20,44 @@ import (
 // ErrNoNsys is wrapped by the error for a report when nsys is not installed.
 var ErrNoNsys = errors.New("only nsys can read its reports, and it is not installed here")
 
-// IsParquetDir says whether a folder is a parquetdir export.
-func IsParquetDir(path string) bool { return parquet.Is(path) }
+// Opener opens one form of export.
+type Opener func(path string) (table.Export, error)
 
-// IdentifySQLite reads what a .sqlite export says of the whole capture.
-func IdentifySQLite(ctx context.Context, path, name string) (*load.SourceInfo, error) {
-	return with(openSQLite, path, name, func(e table.Export) (*load.SourceInfo, error) { return Identify(ctx, e, name) })
-}
+// SQLite opens a .sqlite export.
+func SQLite(path string) (table.Export, error) { return sqlite.Open(path) }
 
-// LoadSQLite stores a .sqlite export.
-func LoadSQLite(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error) {
-	return with(openSQLite, path, name, func(e table.Export) (*load.SourceInfo, error) { return Load(ctx, e, name, t) })
-}
+// Arrow opens an arrow or arrowdir export.
+func Arrow(path string) (table.Export, error) { return arrow.Open(path) }
 
-// IdentifyParquet reads what a parquetdir export says of the whole capture.
-func IdentifyParquet(ctx context.Context, path, name string) (*load.SourceInfo, error) {
-	return with(openParquet, path, name, func(e table.Export) (*load.SourceInfo, error) { return Identify(ctx, e, name) })
-}
-
-// LoadParquet stores a parquetdir export.
-func LoadParquet(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error) {
-	return with(openParquet, path, name, func(e table.Export) (*load.SourceInfo, error) { return Load(ctx, e, name, t) })
-}
-
-// IsCache says whether a folder is what nsys-ai keeps of an export, which IdentifyParquet and LoadParquet read as well.
-func IsCache(path string) bool { return parquet.IsCache(path) }
-
-// IsArrowDir says whether a folder is an arrowdir export.
+// IsArrowDir reports whether a folder is an arrowdir export.
 func IsArrowDir(path string) bool { return arrow.Is(path) }
 
-// SniffArrow says whether a file is an arrow export.
+// SniffArrow reports whether a file is an arrow export.
 func SniffArrow(name string, head []byte) bool { return arrow.Sniff(name, head) }
 
-// IdentifyArrow reads what an arrow or arrowdir export says of the whole capture.
-func IdentifyArrow(ctx context.Context, path, name string) (*load.SourceInfo, error) {
-	return with(openArrow, path, name, func(e table.Export) (*load.SourceInfo, error) { return Identify(ctx, e, name) })
+// Identify reads what an export says of the whole capture.
+func (open Opener) Identify(ctx context.Context, path, name string) (*load.SourceInfo, error) {
+	return with(open, path, name, func(e table.Export) (*load.SourceInfo, error) { return Identify(ctx, e, name) })
 }
 
-// LoadArrow stores an arrow or arrowdir export.
-func LoadArrow(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error) {
-	return with(openArrow, path, name, func(e table.Export) (*load.SourceInfo, error) { return Load(ctx, e, name, t) })
+// Load stores an export.
+func (open Opener) Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error) {
+	return with(open, path, name, func(e table.Export) (*load.SourceInfo, error) { return Load(ctx, e, name, t) })
 }
 
-func openArrow(path string) (table.Export, error)   { return arrow.Open(path) }
-func openSQLite(path string) (table.Export, error)  { return sqlite.Open(path) }
-func openParquet(path string) (table.Export, error) { return parquet.Open(path) }
+// Plan says what Load would read.
+func (open Opener) Plan(ctx context.Context, path string, o load.Options) (*load.Plan, error) {
+	return with(open, path, path, func(e table.Export) (*load.Plan, error) { return Plan(ctx, e, path, o) })
+}
 
-func with(open func(string) (table.Export, error), path, name string, f func(e table.Export) (*load.SourceInfo, error)) (*load.SourceInfo, error) {
+func with[T any](open Opener, path, name string, f func(e table.Export) (*T, error)) (*T, error) {
 	e, err := open(path)
 	if err != nil {
 		return nil, renamed(err, path, name)
 	}
 	defer e.Close()
-	info, err := f(e)
-	return info, renamed(err, path, name)
+	out, err := f(e)
+	return out, renamed(err, path, name)
 }
 
 // renamed says the name that the user gave in place of a temporary file's.
@@ -120,7 +103,7 @@ func LoadReport(ctx context.Context, path, name string, t *load.Target) (*load.S
 	if err != nil {
 		return nil, fmt.Errorf("%s: nsys export: %w: %s", name, err, lastLine(text))
 	}
-	return LoadSQLite(ctx, out, name, t)
+	return Opener(SQLite).Load(ctx, out, name, t)
 }
 
 // exportTimeout is far above what nsys takes for the largest reports that it can make.

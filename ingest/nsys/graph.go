@@ -3,12 +3,11 @@ package nsys
 import (
 	"cmp"
 	"context"
-	"database/sql/driver"
 	"slices"
 
 	"prof/ingest/attribute"
-	"prof/ingest/load"
 	"prof/ingest/nsys/table"
+	"prof/ingest/rows"
 )
 
 // replayKey names one graph launch on one device.
@@ -20,9 +19,9 @@ type replayKey struct {
 // replay adds up the nodes of one graph launch, in node mode.
 type replay struct {
 	pid             int32
-	context         driver.Value // nil: the export does not say
-	graph           int64        // the executable graph
-	row             int32        // in the launch table, -1 unknown
+	context         any   // nil: the export does not say
+	graph           int64 // the executable graph
+	row             int32 // in the launch table, -1 unknown
 	first, last     int64
 	busy            int64
 	kernels, memops int64
@@ -94,16 +93,16 @@ func mergeReplays(all []*replays) ([]replayKey, map[replayKey]*replay) {
 
 // storeReplays stores the graph launches of a node-mode capture from their nodes.
 func (l *loader) storeReplays(ctx context.Context) error {
-	keys, rows := mergeReplays(l.replays)
-	_, err := l.target.Append(ctx, "graph_launch", func(add func(...driver.Value) error) error {
+	keys, merged := mergeReplays(l.replays)
+	_, err := l.target.Append(ctx, "graph_launch", func(add rows.Add) error {
 		for _, k := range keys {
-			p := rows[k]
-			var tid, start, duration, name, rangeContext, path driver.Value
+			p := merged[k]
+			var tid, start, duration, name, rangeContext, path any
 			if call, ok := l.launches.Get(p.row); ok {
 				tid, start, duration, name = l.tidOf(call), call.Start, l.launches.DurationOf(p.row), call.Name
 				rangeContext, path = l.ids.ContextID(call.Node), l.ranges.lines.Path(call.Node)
 			}
-			if err := add(l.target.UUID(), l.sourceID(), p.pid, tid, k.device, p.context, nil, "node", p.graph, p.first,
+			if err := add(l.target.RunID, l.sourceID(), p.pid, tid, k.device, p.context, nil, "node", p.graph, p.first,
 				p.last-p.first, p.busy, p.kernels, p.memops, k.correlation, start, duration, name, rangeContext, path, l.stacks.of(p.row)); err != nil {
 				return err
 			}
@@ -119,7 +118,7 @@ func (l *loader) storeGraphTrace(ctx context.Context) error {
 	wants := want(deviceWants + "graphId? graphExecId?")
 	return l.storeDevice(ctx, graphTable, "graph_launch", wants, cols, attribute.Graph, -1, func(d *deviceWork) fillFunc {
 		f := d.worker()
-		return func(b *table.Batch, c *load.Chunk) (int, error) {
+		return func(b *table.Batch, c *rows.Chunk) (int, error) {
 			f.begin(c)
 			n := 0
 			for i := range b.N {
@@ -146,7 +145,7 @@ const graphNodeTable = "CUDA_GRAPH_NODE_EVENTS"
 func (l *loader) storeGraphNodes(ctx context.Context) error {
 	return l.storePlain(ctx, graphNodeTable, "graph_node", "start globalTid nameId graphNodeId originalGraphNodeId?",
 		"time_ns pid:int tid:int api_name_id:int graph_node_id original_graph_node_id", func(names *apiNames) plainRow {
-			return func(b *table.Batch, i int, c *load.Chunk, n int) (bool, error) {
+			return func(b *table.Batch, i int, c *rows.Chunk, n int) (bool, error) {
 				if at := b.Cols[0].Ints[i]; !isInterval(at, at) {
 					return false, nil
 				}

@@ -2,10 +2,10 @@ package nsys
 
 import (
 	"context"
-	"database/sql/driver"
 	"fmt"
 
 	"prof/ingest/nsys/table"
+	"prof/ingest/rows"
 )
 
 // storeDevices stores the GPUs and learns how each process numbers them.
@@ -23,7 +23,7 @@ func (l *loader) storeDevices(ctx context.Context) error {
 	wants := want("id name?:text uuid?:text busLocation?:text chipName?:text computeMajor? computeMinor? smCount? clockRate? " +
 		"totalMemory? memoryBandwidth? l2CacheSize? maxWarpsPerSm? maxShmemPerSm?")
 	seen := map[int32]bool{unknownDevice: true} // each process of a recording may list all
-	_, err := l.target.Append(ctx, "device", func(add func(...driver.Value) error) error {
+	_, err := l.target.Append(ctx, "device", func(add rows.Add) error {
 		return eachBatch(ctx, l.export, name, wants, func(b *table.Batch) error {
 			for i := range b.N {
 				id := l.numbered(b.Cols[0].Ints[i])
@@ -31,11 +31,11 @@ func (l *loader) storeDevices(ctx context.Context) error {
 					continue
 				}
 				seen[id] = true
-				row := []driver.Value{l.target.UUID(), l.sourceID(), id}
+				row := []any{l.target.RunID, l.sourceID(), id}
 				for k := 1; k <= 4; k++ {
 					row = append(row, optText(&b.Cols[k], i))
 				}
-				var capability driver.Value
+				var capability any
 				if !b.Cols[5].Null(i) && !b.Cols[6].Null(i) {
 					capability = fmt.Sprintf("%d.%d", b.Cols[5].Ints[i], b.Cols[6].Ints[i])
 				}
@@ -80,7 +80,7 @@ func (l *loader) readDeviceNumbers(ctx context.Context) error {
 }
 
 // positive gives a property of a device; the profiler writes 0 where it does not know.
-func (l *loader) positive(v *table.Vector, i int) driver.Value {
+func (l *loader) positive(v *table.Vector, i int) any {
 	if v.Null(i) || v.Ints[i] <= 0 {
 		return nil
 	}
@@ -91,7 +91,7 @@ func (l *loader) positive(v *table.Vector, i int) driver.Value {
 	return v.Ints[i]
 }
 
-func optText(v *table.Vector, i int) driver.Value {
+func optText(v *table.Vector, i int) any {
 	if v.Null(i) || v.Texts[i] == "" {
 		return nil
 	}
@@ -105,7 +105,7 @@ func (l *loader) storeProcesses(ctx context.Context) error {
 		return nil
 	}
 	seen := map[int32]bool{}
-	_, err := l.target.Append(ctx, "process", func(add func(...driver.Value) error) error {
+	_, err := l.target.Append(ctx, "process", func(add rows.Add) error {
 		return eachBatch(ctx, l.export, name, want("globalPid? name?:text rank?"), func(b *table.Batch) error {
 			for i := range b.N {
 				pid := pidOf(b.Cols[0].Ints[i])
@@ -113,7 +113,7 @@ func (l *loader) storeProcesses(ctx context.Context) error {
 					continue
 				}
 				seen[pid] = true
-				if err := add(l.target.UUID(), l.sourceID(), pid, optText(&b.Cols[1], i), l.rankOf(&b.Cols[2], i)); err != nil {
+				if err := add(l.target.RunID, l.sourceID(), pid, optText(&b.Cols[1], i), l.rankOf(&b.Cols[2], i)); err != nil {
 					return err
 				}
 			}
@@ -124,7 +124,7 @@ func (l *loader) storeProcesses(ctx context.Context) error {
 }
 
 // rankOf gives the rank of a process, which only traces of prof tell.
-func (l *loader) rankOf(v *table.Vector, i int) driver.Value {
+func (l *loader) rankOf(v *table.Vector, i int) any {
 	if v.Null(i) {
 		return nil
 	}
@@ -141,7 +141,7 @@ func (l *loader) storeThreads(ctx context.Context) error {
 		return nil
 	}
 	seen := map[int64]bool{}
-	_, err := l.target.Append(ctx, "thread", func(add func(...driver.Value) error) error {
+	_, err := l.target.Append(ctx, "thread", func(add rows.Add) error {
 		return eachBatch(ctx, l.export, name, want("nameId globalTid?"), func(b *table.Batch) error {
 			for i := range b.N {
 				tid := b.Cols[1].Ints[i]
@@ -153,7 +153,7 @@ func (l *loader) storeThreads(ctx context.Context) error {
 				if err != nil {
 					return err
 				}
-				if err := add(l.target.UUID(), l.sourceID(), pidOf(tid), tidOf(tid), text); err != nil {
+				if err := add(l.target.RunID, l.sourceID(), pidOf(tid), tidOf(tid), text); err != nil {
 					return err
 				}
 			}
@@ -169,10 +169,10 @@ func (l *loader) storeStreams(ctx context.Context) error {
 	if name == "" {
 		return nil
 	}
-	_, err := l.target.Append(ctx, "stream", func(add func(...driver.Value) error) error {
+	_, err := l.target.Append(ctx, "stream", func(add rows.Add) error {
 		return eachBatch(ctx, l.export, name, want("processId contextId streamId priority? flag?"), func(b *table.Batch) error {
 			for i := range b.N {
-				var flag driver.Value
+				var flag any
 				if !b.Cols[4].Null(i) {
 					flag = l.enum("ENUM_CUPTI_STREAM_TYPE", &b.Cols[4], i)
 				}
@@ -182,13 +182,13 @@ func (l *loader) storeStreams(ctx context.Context) error {
 				if !isPid || !isContext || !isStream {
 					continue
 				}
-				var priority driver.Value
+				var priority any
 				if p := b.Cols[3].Ints[i]; has32(p) && !b.Cols[3].Null(i) {
 					priority = int32(p)
 				} else if !b.Cols[3].Null(i) {
 					l.odd.Add("priorities of streams", p)
 				}
-				if err := add(l.target.UUID(), l.sourceID(), pid, context, stream, priority, flag); err != nil {
+				if err := add(l.target.RunID, l.sourceID(), pid, context, stream, priority, flag); err != nil {
 					return err
 				}
 			}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"prof/ingest/load"
 	"prof/ingest/nsys/table"
+	"prof/ingest/rows"
 )
 
 const memoryTable = "CUDA_GPU_MEMORY_USAGE_EVENTS"
@@ -20,15 +20,15 @@ func (l *loader) storeMemory(ctx context.Context) error {
 	if name == "" {
 		return nil
 	}
-	rows, err := l.scanInto(ctx, name, want("start globalPid? deviceId address bytes memKind? memoryOperationType"),
+	events, err := l.scanInto(ctx, name, want("start globalPid? deviceId address bytes memKind? memoryOperationType"),
 		columns("pid:int device_id:int time_ns memory:text address size_bytes"))
 	if err != nil {
 		return err
 	}
 	kind := l.labels("ENUM_CUDA_MEM_KIND", "")
 	var odd atomic.Int64
-	rows.newFill = func() fillFunc {
-		return func(b *table.Batch, c *load.Chunk) (int, error) {
+	events.newFill = func() fillFunc {
+		return func(b *table.Batch, c *rows.Chunk) (int, error) {
 			n := 0
 			for i := range b.N {
 				at, pid, size, operation := b.Cols[0].Ints[i], &b.Cols[1], b.Cols[4].Ints[i], b.Cols[6].Ints[i]
@@ -57,7 +57,7 @@ func (l *loader) storeMemory(ctx context.Context) error {
 			return n, nil
 		}
 	}
-	n, err := l.target.Insert(ctx, "cuda_allocation", rows)
+	n, err := l.target.Insert(ctx, "cuda_allocation", events)
 	if err != nil {
 		return err
 	}
@@ -66,6 +66,6 @@ func (l *loader) storeMemory(ctx context.Context) error {
 		reason = fmt.Sprintf("%d rows are neither an allocation nor a release, or have a size or time that cannot be", odd.Load())
 		l.info.Warnings = append(l.info.Warnings, name+": "+reason)
 	}
-	l.part(memoryTable, rows.read.Load(), n, reason)
+	l.part(memoryTable, events.read.Load(), n, reason)
 	return nil
 }

@@ -2,7 +2,6 @@ package nsys
 
 import (
 	"context"
-	"database/sql/driver"
 	"fmt"
 	"maps"
 	"regexp"
@@ -12,6 +11,7 @@ import (
 
 	"prof/ingest/load"
 	"prof/ingest/nsys/table"
+	"prof/ingest/rows"
 	"prof/internal/mask"
 )
 
@@ -159,9 +159,9 @@ func (l *loader) storeFacts(ctx context.Context) error {
 			}
 		}
 	}
-	_, err = l.target.Append(ctx, "source_fact", func(add func(...driver.Value) error) error {
+	_, err = l.target.Append(ctx, "source_fact", func(add rows.Add) error {
 		for _, key := range slices.Sorted(maps.Keys(facts)) {
-			if err := add(l.target.UUID(), l.sourceID(), key, strings.Join(facts[key], ",")); err != nil {
+			if err := add(l.target.RunID, l.sourceID(), key, strings.Join(facts[key], ",")); err != nil {
 				return err
 			}
 		}
@@ -177,7 +177,7 @@ var countText = regexp.MustCompile(`\s+`)
 
 // storeDiagnostics stores the capture's own messages and the warnings of this reading.
 func (l *loader) storeDiagnostics(ctx context.Context) error {
-	_, err := l.target.Append(ctx, "diagnostic", func(add func(...driver.Value) error) error {
+	_, err := l.target.Append(ctx, "diagnostic", func(add rows.Add) error {
 		if name := l.table("DIAGNOSTIC_EVENT"); name != "" {
 			err := eachBatch(ctx, l.export, name, want("timestamp? severity? text?:text globalPid?"), func(b *table.Batch) error {
 				for i := range b.N {
@@ -185,12 +185,12 @@ func (l *loader) storeDiagnostics(ctx context.Context) error {
 					if !ok {
 						severity = "info"
 					}
-					var pid driver.Value
+					var pid any
 					if g := b.Cols[3].Ints[i]; !b.Cols[3].Null(i) && g > 0 {
 						pid = pidOf(g)
 					}
 					text := strings.TrimSpace(countText.ReplaceAllString(b.Cols[2].Texts[i], " "))
-					if err := add(l.target.UUID(), l.sourceID(), "capture", severity, l.moment(&b.Cols[0], i), pid, text); err != nil {
+					if err := add(l.target.RunID, l.sourceID(), "capture", severity, l.moment(&b.Cols[0], i), pid, text); err != nil {
 						return err
 					}
 				}
@@ -202,7 +202,7 @@ func (l *loader) storeDiagnostics(ctx context.Context) error {
 		}
 		l.info.Warnings = append(l.info.Warnings, l.odd.Warnings()...)
 		for _, w := range l.info.Warnings {
-			if err := add(l.target.UUID(), l.sourceID(), "ingest", "warning", nil, nil, w); err != nil {
+			if err := add(l.target.RunID, l.sourceID(), "ingest", "warning", nil, nil, w); err != nil {
 				return err
 			}
 		}
@@ -236,18 +236,18 @@ var knownUnused = map[string]string{
 
 // storeParts stores what became of each table, those nothing was taken from included.
 func (l *loader) storeParts(ctx context.Context) error {
-	_, err := l.target.Append(ctx, "source_part", func(add func(...driver.Value) error) error {
+	_, err := l.target.Append(ctx, "source_part", func(add rows.Add) error {
 		seen := map[string]bool{}
 		for _, p := range l.parts {
 			seen[p.table] = true
-			var read, stored, reason driver.Value
+			var read, stored, reason any
 			if p.read >= 0 {
 				read, stored = p.read, p.stored
 			}
 			if p.reason != "" {
 				reason = p.reason
 			}
-			if err := add(l.target.UUID(), l.sourceID(), p.table, read, stored, reason); err != nil {
+			if err := add(l.target.RunID, l.sourceID(), p.table, read, stored, reason); err != nil {
 				return err
 			}
 		}
@@ -259,7 +259,7 @@ func (l *loader) storeParts(ctx context.Context) error {
 			if !known {
 				reason = "this version of prof does not know the table"
 			}
-			if err := add(l.target.UUID(), l.sourceID(), name, nil, nil, reason); err != nil {
+			if err := add(l.target.RunID, l.sourceID(), name, nil, nil, reason); err != nil {
 				return err
 			}
 		}

@@ -2,11 +2,10 @@ package nsys
 
 import (
 	"context"
-	"database/sql/driver"
 	"strings"
 
-	"prof/ingest/load"
 	"prof/ingest/nsys/table"
+	"prof/ingest/rows"
 )
 
 const metricsTable = "GPU_METRICS"
@@ -31,7 +30,7 @@ func (l *loader) storeMetrics(ctx context.Context) error {
 	}
 	return l.storePlain(ctx, metricsTable, "gpu_metric", "timestamp typeId metricId value",
 		"time_ns type_id metric_id:int value:double", func(*apiNames) plainRow {
-			return func(b *table.Batch, i int, c *load.Chunk, n int) (bool, error) {
+			return func(b *table.Batch, i int, c *rows.Chunk, n int) (bool, error) {
 				typ, id := b.Cols[1].Ints[i], b.Cols[2].Ints[i]
 				if at := b.Cols[0].Ints[i]; !isInterval(at, at) || id != int64(int32(id)) {
 					return false, nil
@@ -55,7 +54,7 @@ func (l *loader) storeMetricNames(ctx context.Context) (map[metricKey]float64, e
 	if name == "" {
 		return divide, nil
 	}
-	_, err := l.target.Append(ctx, "gpu_metric_name", func(add func(...driver.Value) error) error {
+	_, err := l.target.Append(ctx, "gpu_metric_name", func(add rows.Add) error {
 		return eachBatch(ctx, l.export, name, want("typeId metricId metricName:text"), func(b *table.Batch) error {
 			for i := range b.N {
 				if id := b.Cols[1].Ints[i]; id != int64(int32(id)) {
@@ -66,7 +65,7 @@ func (l *loader) storeMetricNames(ctx context.Context) (map[metricKey]float64, e
 				unit, d := metricUnit(text)
 				divide[metricKey{typ, id}] = d
 				// The low byte of a GPU's metric type is its number.
-				if err := add(l.target.UUID(), l.sourceID(), int32(typ&0xFF), typ, int32(id), text, unit); err != nil {
+				if err := add(l.target.RunID, l.sourceID(), int32(typ&0xFF), typ, int32(id), text, unit); err != nil {
 					return err
 				}
 			}

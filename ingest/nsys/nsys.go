@@ -10,7 +10,6 @@ package nsys
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"prof/ingest/attribute"
 	"prof/ingest/load"
 	"prof/ingest/nsys/table"
+	"prof/ingest/rows"
 )
 
 // ErrNotExport is wrapped by the error for a database that nsys did not write.
@@ -92,7 +92,7 @@ func newLoader(e table.Export, name string, t *load.Target) *loader {
 
 // Load stores an export as one source of the target's run.
 func Load(ctx context.Context, e table.Export, name string, t *load.Target) (info *load.SourceInfo, err error) {
-	restore := t.Lean(load.RoomOfTexts)
+	restore := t.Lean(rows.RoomOfTexts)
 	defer func() { err = errors.Join(err, restore()) }()
 	l := newLoader(e, name, t)
 	defer func() { err = errors.Join(err, t.Room.Close()) }()
@@ -149,7 +149,7 @@ func (l *loader) caller(row int32) attribute.Caller {
 	return attribute.Caller{Thread: c.Thread, Node: c.Node, Start: c.Start, End: c.Start + l.launches.DurationOf(row)}
 }
 
-func (l *loader) sourceID() driver.Value { return int32(l.target.SourceID) }
+func (l *loader) sourceID() any { return int32(l.target.SourceID) }
 
 // table finds a table by its base name: as such, or the highest _V2, _V3, ... of it. "" when the export has none.
 func (l *loader) table(base string) string {
@@ -185,7 +185,7 @@ func (l *loader) skip(base, reason string) {
 }
 
 // scanInto prepares a table of the export as rows for a table of the warehouse.
-func (l *loader) scanInto(ctx context.Context, name string, wants []table.Want, cols []load.Column) (*scanRows, error) {
+func (l *loader) scanInto(ctx context.Context, name string, wants []table.Want, cols []rows.Column) (*scanRows, error) {
 	scan, err := l.export.Scan(ctx, name, wants)
 	if err != nil {
 		return nil, err

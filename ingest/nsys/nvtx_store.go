@@ -2,14 +2,13 @@ package nsys
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"sync/atomic"
 
 	"prof/ingest/attribute"
-	"prof/ingest/load"
 	"prof/ingest/nsys/table"
+	"prof/ingest/rows"
 )
 
 // storeRanges reads the events again, now to store them: names need not be held in memory meanwhile.
@@ -26,7 +25,7 @@ func (l *loader) storeRanges(ctx context.Context) error {
 		return fmt.Errorf("%s: %s changed while it was read", l.name, name)
 	}
 	var next atomic.Int64
-	n, err := l.target.Insert(ctx, "nvtx_range", load.Pulled(l.target.Options.Threads, rangeColumns, func() load.PullFunc {
+	n, err := l.target.Insert(ctx, "nvtx_range", rows.Pulled(l.target.Options.Threads, rangeColumns, func() rows.PullFunc {
 		w := &rangeWriter{loader: l, scan: scan, next: &next}
 		return w.fill
 	}))
@@ -58,7 +57,7 @@ type rangeWriter struct {
 	open   bool
 }
 
-func (w *rangeWriter) fill(c *load.Chunk) (int, error) {
+func (w *rangeWriter) fill(c *rows.Chunk) (int, error) {
 	n, err := w.write(c)
 	if w.cursor != nil && (n == 0 || err != nil) {
 		err = errors.Join(err, w.cursor.Close())
@@ -67,7 +66,7 @@ func (w *rangeWriter) fill(c *load.Chunk) (int, error) {
 }
 
 // write fills a chunk from a batch that holds ranges.
-func (w *rangeWriter) write(c *load.Chunk) (n int, err error) {
+func (w *rangeWriter) write(c *rows.Chunk) (n int, err error) {
 	if w.cursor == nil {
 		w.cursor = w.scan.Open()
 	}
@@ -143,12 +142,12 @@ const (
 	rgDuration
 )
 
-var rangeColumns = []load.Column{{Name: "range_id", Type: load.Integer}, {Name: "parent_range_id", Type: load.Integer}, {Name: "path_id", Type: load.Integer}, {Name: "pid", Type: load.Integer},
-	{Name: "tid", Type: load.Integer}, {Name: "end_tid", Type: load.Integer}, {Name: "style", Type: load.Varchar}, {Name: "domain", Type: load.Varchar}, {Name: "name", Type: load.Varchar},
+var rangeColumns = []rows.Column{{Name: "range_id", Type: rows.Integer}, {Name: "parent_range_id", Type: rows.Integer}, {Name: "path_id", Type: rows.Integer}, {Name: "pid", Type: rows.Integer},
+	{Name: "tid", Type: rows.Integer}, {Name: "end_tid", Type: rows.Integer}, {Name: "style", Type: rows.Varchar}, {Name: "domain", Type: rows.Varchar}, {Name: "name", Type: rows.Varchar},
 	{Name: "category"}, {Name: "start_ns"}, {Name: "duration_ns"}}
 
 // writeRange writes span k as row n of nvtx_range.
-func (l *loader) writeRange(c *load.Chunk, n int, b *table.Batch, i, k int) error {
+func (l *loader) writeRange(c *rows.Chunk, n int, b *table.Batch, i, k int) error {
 	s := &l.ranges.spans[k]
 	text, err := l.nvtxName(b, i)
 	if err != nil {
@@ -192,7 +191,7 @@ func (l *loader) storeMarks(ctx context.Context, name string) (int64, error) {
 	if l.ranges.marks == 0 {
 		return 0, nil
 	}
-	return l.target.Append(ctx, "nvtx_mark", func(add func(...driver.Value) error) error {
+	return l.target.Append(ctx, "nvtx_mark", func(add rows.Add) error {
 		return eachBatch(ctx, l.export, name, nvtxWants, func(b *table.Batch) error {
 			for i := range b.N {
 				typ, thread := b.Cols[nvType].Ints[i], b.Cols[nvThread].Ints[i]
@@ -207,7 +206,7 @@ func (l *loader) storeMarks(ctx context.Context, name string) (int64, error) {
 				if err != nil {
 					return err
 				}
-				if err := add(l.target.UUID(), l.sourceID(), pidOf(thread), tidOf(thread), domain, text, b.Cols[nvStart].Ints[i]); err != nil {
+				if err := add(l.target.RunID, l.sourceID(), pidOf(thread), tidOf(thread), domain, text, b.Cols[nvStart].Ints[i]); err != nil {
 					return err
 				}
 			}

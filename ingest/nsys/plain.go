@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"prof/ingest/load"
 	"prof/ingest/nsys/table"
+	"prof/ingest/rows"
 )
 
 // plainRow writes row i of a batch as row n of a chunk; false leaves it out as ending before it starts.
-type plainRow func(b *table.Batch, i int, c *load.Chunk, n int) (bool, error)
+type plainRow func(b *table.Batch, i int, c *rows.Chunk, n int) (bool, error)
 
 // storePlain stores a table that needs no launch: newRow makes each worker's row function.
 func (l *loader) storePlain(ctx context.Context, base, into, wants, cols string, newRow func(names *apiNames) plainRow) error {
@@ -18,14 +18,14 @@ func (l *loader) storePlain(ctx context.Context, base, into, wants, cols string,
 	if name == "" {
 		return nil
 	}
-	rows, err := l.scanInto(ctx, name, want(wants), columns(cols))
+	scanned, err := l.scanInto(ctx, name, want(wants), columns(cols))
 	if err != nil {
 		return err
 	}
 	var backward atomic.Int64
-	rows.newFill = func() fillFunc {
+	scanned.newFill = func() fillFunc {
 		row := newRow(l.apiNames())
-		return func(b *table.Batch, c *load.Chunk) (int, error) {
+		return func(b *table.Batch, c *rows.Chunk) (int, error) {
 			n := 0
 			for i := range b.N {
 				ok, err := row(b, i, c, n)
@@ -41,7 +41,7 @@ func (l *loader) storePlain(ctx context.Context, base, into, wants, cols string,
 			return n, nil
 		}
 	}
-	n, err := l.target.Insert(ctx, into, rows)
+	n, err := l.target.Insert(ctx, into, scanned)
 	if err != nil {
 		return err
 	}
@@ -49,12 +49,12 @@ func (l *loader) storePlain(ctx context.Context, base, into, wants, cols string,
 	if base == osrtTable && reason != "" {
 		reason = fmt.Sprintf("%d rows only mark the start or end of tracing", backward.Load())
 	}
-	l.part(base, rows.read.Load(), n, reason)
+	l.part(base, scanned.read.Load(), n, reason)
 	return nil
 }
 
 // fillCall writes pid, tid, start_ns, duration_ns and api_name_id from start, end, globalTid and nameId.
-func fillCall(names *apiNames, b *table.Batch, i int, c *load.Chunk, n int) (bool, error) {
+func fillCall(names *apiNames, b *table.Batch, i int, c *rows.Chunk, n int) (bool, error) {
 	start, end, tid := b.Cols[0].Ints[i], b.Cols[1].Ints[i], b.Cols[2].Ints[i]
 	if !isInterval(start, end) {
 		return false, nil
@@ -78,7 +78,7 @@ func (l *loader) storeLibraries(ctx context.Context) error {
 		err := l.storePlain(ctx, lib[0], "library_call", callWants, callColumns+" library:text range_context_id:int",
 			func(names *apiNames) plainRow {
 				place := l.placer()
-				return func(b *table.Batch, i int, c *load.Chunk, n int) (bool, error) {
+				return func(b *table.Batch, i int, c *rows.Chunk, n int) (bool, error) {
 					c.SetText(5, n, lib[1])
 					c.Int32(6)[n] = l.ids.ContextID(place.Node(b.Cols[2].Ints[i], b.Cols[0].Ints[i]))
 					return fillCall(names, b, i, c, n)
@@ -104,7 +104,7 @@ func (l *loader) storeOSRT(ctx context.Context) error {
 	}
 	const osRuntime = 27 // of ENUM_NSYS_EVENT_CLASS; other rows mark the start and the end of tracing
 	return l.storePlain(ctx, osrtTable, "osrt_call", callWants+" eventClass?", callColumns, func(names *apiNames) plainRow {
-		return func(b *table.Batch, i int, c *load.Chunk, n int) (bool, error) {
+		return func(b *table.Batch, i int, c *rows.Chunk, n int) (bool, error) {
 			if !b.Cols[4].Null(i) && b.Cols[4].Ints[i] != osRuntime {
 				return false, nil
 			}
@@ -117,7 +117,7 @@ func (l *loader) storeOSRT(ctx context.Context) error {
 func (l *loader) storeOverhead(ctx context.Context) error {
 	return l.storePlain(ctx, "PROFILER_OVERHEAD", "profiler_overhead", "start end globalTid nameId?",
 		"pid:int tid:int start_ns duration_ns name:text", func(*apiNames) plainRow {
-			return func(b *table.Batch, i int, c *load.Chunk, n int) (bool, error) {
+			return func(b *table.Batch, i int, c *rows.Chunk, n int) (bool, error) {
 				start, end, tid := b.Cols[0].Ints[i], b.Cols[1].Ints[i], b.Cols[2].Ints[i]
 				name := "overhead"
 				if !b.Cols[3].Null(i) {
@@ -152,7 +152,7 @@ func (l *loader) storeSync(ctx context.Context) error {
 		"start_ns duration_ns device_id:int context_id:int stream_id:int kind:text event_id correlation_id pid:int tid:int range_context_id:int path_id:int record_device_id:int record_stream_id:int record_start_ns",
 		func(*apiNames) plainRow {
 			calls := l.launches.Finder()
-			return func(b *table.Batch, i int, c *load.Chunk, n int) (bool, error) {
+			return func(b *table.Batch, i int, c *rows.Chunk, n int) (bool, error) {
 				in := func(col int) int64 { return b.Cols[col].Ints[i] }
 				if !isInterval(in(0), in(1)) { // before anything is written: a NULL set for a row left out would stay for the next one
 					return false, nil
@@ -210,7 +210,7 @@ func (l *loader) storeSync(ctx context.Context) error {
 }
 
 // setID writes a number that CUDA gave; one that it cannot give is unknown.
-func (l *loader) setID(c *load.Chunk, col, n int, what string, id int64) {
+func (l *loader) setID(c *rows.Chunk, col, n int, what string, id int64) {
 	if !has32(id) {
 		l.odd.Add(what, id)
 		c.SetNull(col, n)

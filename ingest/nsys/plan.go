@@ -12,30 +12,6 @@ import (
 var eventTables = []string{nvtxTable, runtimeTable, kernelTable, memcpyTable, memsetTable, graphTable, syncTable, eventTable, graphNodeTable,
 	"CUDNN_EVENTS", "CUBLAS_EVENTS", osrtTable, "PROFILER_OVERHEAD", metricsTable, memoryTable}
 
-// PlanSQLite says what LoadSQLite would read.
-func PlanSQLite(ctx context.Context, path string, o load.Options) (*load.Plan, error) {
-	return planned(ctx, openSQLite, path, o)
-}
-
-// PlanParquet says what LoadParquet would read.
-func PlanParquet(ctx context.Context, path string, o load.Options) (*load.Plan, error) {
-	return planned(ctx, openParquet, path, o)
-}
-
-// PlanArrow says what LoadArrow would read.
-func PlanArrow(ctx context.Context, path string, o load.Options) (*load.Plan, error) {
-	return planned(ctx, openArrow, path, o)
-}
-
-func planned(ctx context.Context, open func(string) (table.Export, error), path string, o load.Options) (*load.Plan, error) {
-	e, err := open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer e.Close()
-	return Plan(ctx, e, path, o)
-}
-
 // Plan says what Load would read.
 func Plan(ctx context.Context, e table.Export, path string, o load.Options) (*load.Plan, error) {
 	info, err := Identify(ctx, e, path)

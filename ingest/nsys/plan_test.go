@@ -1,15 +1,14 @@
 package nsys_test
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"prof/ingest/load"
 	"prof/ingest/nsys"
+	"prof/ingest/rows/rowstest"
 )
 
 // TestPlanIsWhatIsRead compares what is said before with what reading the same exports notes.
@@ -23,34 +22,24 @@ func TestPlanIsWhatIsRead(t *testing.T) {
 		return filepath.Base(p) == "no_cuda.sqlite" || filepath.Base(p) == "strings.sqlite"
 	})
 	for _, name := range []string{"kernels", "variants-node", "variants-graph"} {
-		packed, err := os.ReadFile(filepath.Join("../../testdata/nsys", name, name+".sqlite.gz"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := gunzip(packed)
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(t.TempDir(), name+".sqlite")
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		paths = append(paths, path)
+		paths = append(paths, rowstest.Plain(t, filepath.Join("../../testdata/nsys", name, name+".sqlite.gz")))
 	}
 	for _, path := range paths {
-		plan, err := nsys.PlanSQLite(t.Context(), path, load.Options{})
+		plan, err := nsys.Opener(nsys.SQLite).Plan(t.Context(), path, load.Options{})
 		if err != nil {
 			t.Errorf("%s: %v", path, err)
 			continue
 		}
-		w := newWarehouse(t)
-		mustIngest(t, w, "a", path)
-		read := map[string]int64{}
-		for _, row := range rows(t, w, `SELECT part, read_count FROM source_part WHERE read_count IS NOT NULL`) {
-			name, count, _ := strings.Cut(row, "|")
-			if read[name], err = strconv.ParseInt(count, 10, 64); err != nil {
-				t.Fatal(err)
+		k, _ := stored(t, path)
+		read, want := map[string]int64{}, []string{}
+		for _, r := range k.Table("source_part") {
+			reason := r.Text("reason")
+			if r.Get("read_count") != nil {
+				read[r.Text("part")], reason = r.Int("read_count"), ""
+			} else if strings.HasPrefix(reason, "only ") || strings.HasPrefix(reason, "this version ") {
+				continue
 			}
+			want = append(want, r.Text("part")+"|"+reason)
 		}
 		var got []string
 		for _, p := range plan.Tables {
@@ -60,8 +49,6 @@ func TestPlanIsWhatIsRead(t *testing.T) {
 			got = append(got, p.Name+"|"+p.Skipped)
 		}
 		slices.Sort(got)
-		want := rows(t, w, `SELECT part, CASE WHEN read_count IS NULL THEN reason ELSE '' END FROM source_part
-			WHERE read_count IS NOT NULL OR NOT starts_with(reason, 'only ') AND reason NOT LIKE 'this version %' ORDER BY 1`)
 		slices.Sort(want)
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: planned\n%q, read\n%q", path, got, want)

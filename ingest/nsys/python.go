@@ -2,7 +2,6 @@ package nsys
 
 import (
 	"context"
-	"database/sql/driver"
 	"encoding/json"
 	"fmt"
 	"html"
@@ -13,6 +12,7 @@ import (
 
 	"prof/ingest/load"
 	"prof/ingest/nsys/table"
+	"prof/ingest/rows"
 )
 
 // With --python-backtrace=cuda nsys puts a mark of a domain of its own at each CUDA call that it takes the stack of, on the thread and at the
@@ -60,7 +60,7 @@ func (s *stacks) put(launch int32, c callPlace) {
 }
 
 // of gives the stack of a launch; nil where it is not known.
-func (s *stacks) of(launch int32) driver.Value {
+func (s *stacks) of(launch int32) any {
 	if s != nil {
 		if id, ok := s.launch[launch]; ok {
 			return id
@@ -97,7 +97,7 @@ func (l *loader) readStacks(ctx context.Context) error {
 		if err := r.read(ctx, name, nil); err != nil {
 			return err
 		}
-	} else if _, err := l.target.Append(ctx, "python_sample", func(add func(...driver.Value) error) error { return r.read(ctx, name, add) }); err != nil {
+	} else if _, err := l.target.Append(ctx, "python_sample", func(add rows.Add) error { return r.read(ctx, name, add) }); err != nil {
 		return err
 	}
 	if !l.hasPayloads(name) {
@@ -122,7 +122,7 @@ type stackReader struct {
 	calls, samples int              // whose functions cannot be read
 }
 
-func (r *stackReader) read(ctx context.Context, name string, addSample func(...driver.Value) error) error {
+func (r *stackReader) read(ctx context.Context, name string, addSample func(...any) error) error {
 	hint := 0
 	return eachBatch(ctx, r.export, name, payloadWants, func(b *table.Batch) error {
 		for i := range b.N {
@@ -152,12 +152,12 @@ func (r *stackReader) read(ctx context.Context, name string, addSample func(...d
 				}
 				continue
 			}
-			stack := driver.Value(id)
+			stack := any(id)
 			if id == noStack {
 				r.samples++
 				stack = nil
 			}
-			if err := addSample(r.target.UUID(), r.sourceID(), pidOf(thread), tidOf(thread), at, stack, r.ranges.lines.Path(r.ranges.lines.Of(thread).At(at, &hint))); err != nil {
+			if err := addSample(r.target.RunID, r.sourceID(), pidOf(thread), tidOf(thread), at, stack, r.ranges.lines.Path(r.ranges.lines.Of(thread).At(at, &hint))); err != nil {
 				return err
 			}
 		}

@@ -8,15 +8,16 @@ import (
 
 	"prof/ingest/load"
 	"prof/ingest/nsys/table"
+	"prof/ingest/rows"
 )
 
 // fillFunc turns one batch of an export's table into rows of the warehouse and gives how many there are. Each worker has
 // its own, so it may keep state.
-type fillFunc func(b *table.Batch, c *load.Chunk) (int, error)
+type fillFunc func(b *table.Batch, c *rows.Chunk) (int, error)
 
 // scanRows is a table of the export on its way into a table of the warehouse.
 type scanRows struct {
-	cols    []load.Column
+	cols    []rows.Column
 	scan    table.Scan
 	newFill func() fillFunc
 	next    atomic.Int64 // next morsel to hand out
@@ -24,9 +25,9 @@ type scanRows struct {
 	report  func(done, total int64)
 }
 
-func (r *scanRows) Columns() []load.Column { return r.cols }
+func (r *scanRows) Columns() []rows.Column { return r.cols }
 func (r *scanRows) Estimate() int64        { return r.scan.Rows() }
-func (r *scanRows) Worker() load.Worker {
+func (r *scanRows) Worker() rows.Worker {
 	return &scanWorker{rows: r, cursor: r.scan.Open(), fill: r.newFill()}
 }
 
@@ -39,7 +40,7 @@ type scanWorker struct {
 }
 
 // Fill fills the chunk from the next batch. After an error DuckDB asks no more, so it ends the reading then too.
-func (w *scanWorker) Fill(c *load.Chunk) (int, error) {
+func (w *scanWorker) Fill(c *rows.Chunk) (int, error) {
 	n, err := w.next(c)
 	if err != nil {
 		w.cursor.Close()
@@ -48,7 +49,7 @@ func (w *scanWorker) Fill(c *load.Chunk) (int, error) {
 }
 
 // next hands morsels out in file order, so that each worker sees its rows in file order too.
-func (w *scanWorker) next(c *load.Chunk) (int, error) {
+func (w *scanWorker) next(c *rows.Chunk) (int, error) {
 	for {
 		if !w.open {
 			m := w.rows.next.Add(1) - 1
@@ -109,12 +110,12 @@ func want(spec string) []table.Want {
 }
 
 // columns reads `pid:int start_ns tid:int operation:text` into bulk columns; without a kind a column is a BIGINT.
-func columns(spec string) []load.Column {
-	var out []load.Column
+func columns(spec string) []rows.Column {
+	var out []rows.Column
 	for _, f := range strings.Fields(spec) {
 		name, kind, _ := strings.Cut(f, ":")
-		t := map[string]load.Type{"": load.BigInt, "int": load.Integer, "double": load.Double, "text": load.Varchar}[kind]
-		out = append(out, load.Column{Name: name, Type: t})
+		t := map[string]rows.Type{"": rows.BigInt, "int": rows.Integer, "double": rows.Double, "text": rows.Varchar}[kind]
+		out = append(out, rows.Column{Name: name, Type: t})
 	}
 	return out
 }

@@ -10,6 +10,7 @@ import (
 	"prof/ingest/attribute"
 	"prof/ingest/load"
 	"prof/ingest/nsys/table"
+	"prof/ingest/rows"
 )
 
 const runtimeTable = "CUPTI_ACTIVITY_KIND_RUNTIME"
@@ -147,7 +148,7 @@ func (l *loader) fillRuntime(backward *atomic.Int64) fillFunc {
 	if operators != nil {
 		inside = operators.newAPIs()
 	}
-	return func(b *table.Batch, c *load.Chunk) (int, error) {
+	return func(b *table.Batch, c *rows.Chunk) (int, error) {
 		starts, ends, tids, corr := b.Cols[0].Ints, b.Cols[1].Ints, b.Cols[2].Ints, &b.Cols[3]
 		nameIDs, returns, classes := b.Cols[4].Ints, &b.Cols[5], b.Cols[6].Ints
 		pid, tid, start, duration := c.Int32(0), c.Int32(1), c.Int64(2), c.Int64(3)

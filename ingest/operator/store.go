@@ -2,11 +2,11 @@ package operator
 
 import (
 	"context"
-	"database/sql/driver"
 
 	"prof/ingest/attribute"
 	"prof/ingest/cost"
 	"prof/ingest/load"
+	"prof/ingest/rows"
 )
 
 // Thread names a thread of the source. Key is what attribute knows it by.
@@ -75,13 +75,13 @@ func (s *Source) StoreNames(ctx context.Context, t *load.Target) error {
 func (s *Source) Store(ctx context.Context, t *load.Target, run func(emit func(*Call[Op]) error) error) (int64, error) {
 	made := newStream(run)
 	defer made.stop()
-	n, err := t.Insert(ctx, "op", load.Pulled(1, columns, func() load.PullFunc { return s.worker(made) }))
+	n, err := t.Insert(ctx, "op", rows.Pulled(1, columns, func() rows.PullFunc { return s.worker(made) }))
 	t.Run.OpID += int32(n)
 	return n, err
 }
 
 func (s *Source) storeInputs(ctx context.Context, t *load.Target) error {
-	_, err := t.Append(ctx, "op_input", func(add func(...driver.Value) error) error {
+	_, err := t.Append(ctx, "op_input", func(add rows.Add) error {
 		for _, in := range s.Inputs {
 			known := len(t.Run.Inputs.All())
 			id := t.Run.Inputs.Add(load.InputKey(in.Shapes, in.Types, in.Strides, in.Concrete))
@@ -89,7 +89,7 @@ func (s *Source) storeInputs(ctx context.Context, t *load.Target) error {
 			if int(id) <= known {
 				continue
 			}
-			if err := add(t.UUID(), id, text(in.Shapes), text(in.Types), text(in.Strides), text(in.Concrete)); err != nil {
+			if err := add(t.RunID, id, text(in.Shapes), text(in.Types), text(in.Strides), text(in.Concrete)); err != nil {
 				return err
 			}
 		}
@@ -98,7 +98,7 @@ func (s *Source) storeInputs(ctx context.Context, t *load.Target) error {
 	return err
 }
 
-func text(s string) driver.Value {
+func text(s string) any {
 	if s == "" {
 		return nil
 	}
@@ -130,21 +130,21 @@ const (
 	colPath    = colContext + 1
 )
 
-var columns = []load.Column{{Name: "op_id", Type: load.Integer}, {Name: "parent_op_id", Type: load.Integer}, {Name: "forward_op_id", Type: load.Integer},
-	{Name: "depth", Type: load.Integer}, {Name: "pid", Type: load.Integer}, {Name: "tid", Type: load.Integer}, {Name: "op_name_id", Type: load.Integer}, {Name: "op_input_id", Type: load.Integer},
-	{Name: "stack_id", Type: load.Integer}, {Name: "sequence_id"}, {Name: "is_folded", Type: load.Integer}, {Name: "is_nested", Type: load.Integer},
+var columns = []rows.Column{{Name: "op_id", Type: rows.Integer}, {Name: "parent_op_id", Type: rows.Integer}, {Name: "forward_op_id", Type: rows.Integer},
+	{Name: "depth", Type: rows.Integer}, {Name: "pid", Type: rows.Integer}, {Name: "tid", Type: rows.Integer}, {Name: "op_name_id", Type: rows.Integer}, {Name: "op_input_id", Type: rows.Integer},
+	{Name: "stack_id", Type: rows.Integer}, {Name: "sequence_id"}, {Name: "is_folded", Type: rows.Integer}, {Name: "is_nested", Type: rows.Integer},
 	{Name: "start_ns"}, {Name: "duration_ns"}, {Name: "self_cpu_ns"}, {Name: "self_device_ns"}, {Name: "total_device_ns"},
-	{Name: "self_work_count", Type: load.Integer}, {Name: "flop_count"},
+	{Name: "self_work_count", Type: rows.Integer}, {Name: "flop_count"},
 	{Name: "device_alloc_bytes"}, {Name: "device_free_bytes"}, {Name: "host_alloc_bytes"}, {Name: "host_free_bytes"},
-	{Name: "range_context_id", Type: load.Integer}, {Name: "path_id", Type: load.Integer}}
+	{Name: "range_context_id", Type: rows.Integer}, {Name: "path_id", Type: rows.Integer}}
 
 // worker gives one thread's function that fills chunks from the stream.
-func (s *Source) worker(made *stream) load.PullFunc {
+func (s *Source) worker(made *stream) rows.PullFunc {
 	w := &worker{Source: s, flops: map[[2]int32]flopCount{}}
 	if w.within = s.atStart(); s.Within != nil {
 		w.within = s.Within()
 	}
-	return func(c *load.Chunk) (int, error) {
+	return func(c *rows.Chunk) (int, error) {
 		calls, err := made.next()
 		for n := range calls {
 			w.row(c, n, &calls[n])
@@ -171,7 +171,7 @@ func (s *Source) atStart() func(*Call[Op]) int32 {
 	return func(call *Call[Op]) int32 { return placer.Node(s.Threads[call.Of.Thread].Key, call.Start) }
 }
 
-func (w *worker) row(c *load.Chunk, n int, call *Call[Op]) {
+func (w *worker) row(c *rows.Chunk, n int, call *Call[Op]) {
 	op := &call.Of
 	thread := &w.Threads[op.Thread]
 	c.Int32(colOp)[n] = w.FirstOp + call.ID
@@ -214,7 +214,7 @@ func flag(b bool) int32 {
 }
 
 // optional writes an id that is NULL when 0, and otherwise goes on after first.
-func (w *worker) optional(c *load.Chunk, col, n int, id, first int32) {
+func (w *worker) optional(c *rows.Chunk, col, n int, id, first int32) {
 	if id == 0 {
 		c.SetNull(col, n)
 		return
@@ -223,7 +223,7 @@ func (w *worker) optional(c *load.Chunk, col, n int, id, first int32) {
 }
 
 // flop writes the operations of a call, once for a folded pair.
-func (w *worker) flop(c *load.Chunk, n int, call *Call[Op]) {
+func (w *worker) flop(c *rows.Chunk, n int, call *Call[Op]) {
 	if call.Of.Inputs < 0 || call.Folded || !cost.HasFLOP(w.Names[call.Name]) {
 		c.SetNull(colFLOP, n)
 		return

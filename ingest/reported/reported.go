@@ -9,7 +9,6 @@ package reported
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"maps"
@@ -18,6 +17,7 @@ import (
 	"strings"
 
 	"prof/ingest/load"
+	"prof/ingest/rows"
 	"prof/internal/file"
 	"prof/internal/mask"
 )
@@ -108,25 +108,25 @@ func (f Form) Load(ctx context.Context, path, name string, t *load.Target) (*loa
 	if err != nil {
 		return nil, err
 	}
-	rows, err := r.Store(ctx, t, f.Name)
+	n, err := r.Store(ctx, t, f.Name)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	_, err = t.Append(ctx, "diagnostic", func(add func(...driver.Value) error) error {
+	_, err = t.Append(ctx, "diagnostic", func(add rows.Add) error {
 		for _, w := range r.Warnings {
-			if err := add(t.UUID(), int32(t.SourceID), "ingest", "warning", nil, nil, w); err != nil {
+			if err := add(t.RunID, int32(t.SourceID), "ingest", "warning", nil, nil, w); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	return &load.SourceInfo{Rows: rows, Warnings: r.Warnings}, err
+	return &load.SourceInfo{Rows: n, Warnings: r.Warnings}, err
 }
 
 // Store stores the facts and figures as rows of the target's source and gives their number. Names of facts are joined to what they are about.
-func (r *Report) Store(ctx context.Context, t *load.Target, about string) (rows int64, err error) {
-	run, source := t.UUID(), int32(t.SourceID)
-	n, err := t.Append(ctx, "source_fact", func(add func(...driver.Value) error) error {
+func (r *Report) Store(ctx context.Context, t *load.Target, about string) (int64, error) {
+	run, source := t.RunID, int32(t.SourceID)
+	n, err := t.Append(ctx, "source_fact", func(add rows.Add) error {
 		for _, key := range slices.Sorted(maps.Keys(r.Facts)) {
 			if err := add(run, source, "reported."+about+"."+key, r.Facts[key]); err != nil {
 				return err
@@ -137,7 +137,7 @@ func (r *Report) Store(ctx context.Context, t *load.Target, about string) (rows 
 	if err != nil || len(r.Values) == 0 {
 		return n, err
 	}
-	m, err := t.Append(ctx, "reported_value", func(add func(...driver.Value) error) error {
+	m, err := t.Append(ctx, "reported_value", func(add rows.Add) error {
 		for i, v := range r.Values {
 			if err := add(run, source, int32(i+1), v.Scope, load.TextOrNull(v.Subject), v.Metric, load.TextOrNull(v.Unit), load.OrNull(v.Value), load.OrNull(v.Std), load.OrNull(v.Count)); err != nil {
 				return err

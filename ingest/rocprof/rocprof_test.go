@@ -2,6 +2,7 @@ package rocprof_test
 
 import (
 	"compress/gzip"
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -9,66 +10,64 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
-	"prof/ingest"
-	"prof/ingest/derive"
+	"prof/ingest/load"
 	"prof/ingest/rocprof"
-	"prof/queries"
-	"prof/schema"
+	"prof/ingest/rows/rowstest"
 )
 
 const captures = "../../testdata/foreign/"
 
-func newWarehouse(t *testing.T) *schema.Warehouse {
+type loader func(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error)
+
+// stored loads a file, or the CSV files of a process in a folder, in memory.
+func stored(t *testing.T, read loader, path string) (*rowstest.Kept, *load.SourceInfo, error) {
 	t.Helper()
-	w, err := schema.Open(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{Only: []string{}}, MemoryLimit: "1GB"})
+	k := rowstest.New(t, load.Options{APIRows: true})
+	path = rowstest.Plain(t, path)
+	info, err := read(t.Context(), path, path, k.Target)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, w := range info.Warnings {
+		t.Errorf("%s: %s", path, w)
+	}
+	return k, info, k.StoreShared(t.Context())
+}
+
+// store is stored of what is read without an error.
+func store(t *testing.T, read loader, path string) (*rowstest.Kept, *load.SourceInfo) {
+	t.Helper()
+	k, info, err := stored(t, read, path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { w.Close() })
-	return w
+	return k, info
 }
 
-func store(t *testing.T, w *schema.Warehouse, run, path string) error {
-	t.Helper()
-	o := ingest.Options{Name: run, Now: time.Now(), ProfVersion: "test", Warn: func(m string) { t.Errorf("%s: %s", run, m) }}
-	o.Load.APIRows = true
-	_, err := ingest.Run(t.Context(), w, []string{path}, o)
-	return err
-}
-
-// row gives the one row of a query of a run, values joined by bars.
-func row(t *testing.T, w *schema.Warehouse, run, sql string) string {
-	t.Helper()
-	var out string
-	if err := w.DB.QueryRowContext(t.Context(), `SELECT coalesce(string_agg(x::VARCHAR, ' '), '') FROM (`+sql+`) y(x)`, run).Scan(&out); err != nil {
-		t.Fatalf("%s: %v", sql, err)
+// kernelSums are what jsonSums and csvSums add up.
+func kernelSums(k *rowstest.Kept) string {
+	names, items, kernels := map[string]bool{}, int64(0), k.Table("kernel")
+	for _, r := range kernels {
+		names[r.Text("kernel_name_id")] = true
+		items += r.Int("kernel_shape_id.grid_x") * r.Int("kernel_shape_id.block_x")
 	}
-	return out
+	return fmt.Sprintf("%d|%d|%d|%d", len(kernels), kernels.Sum("duration_ns"), len(names), items)
 }
-
-const kernelSums = `SELECT concat_ws('|', count(*), sum(duration_ns), count(DISTINCT kernel_name_id), sum(s.grid_x::HUGEINT * s.block_x)) FROM kernel k JOIN kernel_shape s USING (run_id, kernel_shape_id) JOIN run r USING (run_id) WHERE r.name = ?`
 
 // TestRocprof holds kernels to sums over the files themselves.
 func TestRocprof(t *testing.T) {
-	w := newWarehouse(t)
-	if err := store(t, w, "json", captures+"rocprofv3.json.gz"); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := row(t, w, "json", kernelSums), jsonSums(t, captures+"rocprofv3.json.gz"); got != want {
+	k, _ := store(t, rocprof.LoadJSON, captures+"rocprofv3.json.gz")
+	if got, want := kernelSums(k), jsonSums(t, captures+"rocprofv3.json.gz"); got != want {
 		t.Errorf("kernels are %s, the JSON has %s", got, want)
 	}
-	if got := row(t, w, "json", `SELECT device_id || ' ' || d.name FROM device d JOIN run r USING (run_id) WHERE r.name = ? ORDER BY 1`); got != "0 AMD Instinct MI350X 1 AMD Instinct MI350X" {
-		t.Errorf("devices are %s", got)
-	}
-	if err := store(t, w, "csv", captures+"rocprofv3_kernel_trace.csv"); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := row(t, w, "csv", kernelSums), csvSums(t, captures+"rocprofv3_kernel_trace.csv"); got != want {
+	k.Table("device").By("device_id").Expect(t, "device_id name", "0|AMD Instinct MI350X", "1|AMD Instinct MI350X")
+	k, _ = store(t, rocprof.LoadCSV, captures+"rocprofv3_kernel_trace.csv")
+	if got, want := kernelSums(k), csvSums(t, captures+"rocprofv3_kernel_trace.csv"); got != want {
 		t.Errorf("kernels are %s, the CSV has %s", got, want)
 	}
 }
@@ -159,41 +158,31 @@ func write(t *testing.T, name, text string) string {
 
 // TestForms reads what there is no public capture of, by AMD's schema.
 func TestForms(t *testing.T) {
-	w := newWarehouse(t)
-	for run, path := range map[string]string{"all": write(t, "x.json", everything), "v1": write(t, "results.csv", roctracer),
-		"copies": write(t, "1_memory_copy_trace.csv", "\"Kind\",\"Direction\",\"Source_Agent_Id\",\"Destination_Agent_Id\",\"Correlation_Id\",\"Start_Timestamp\",\"End_Timestamp\"\n\"MEMORY_COPY\",\"DEVICE_TO_HOST\",\"Agent 4\",\"Agent 0\",0,10,25\n"),
-		"api":    write(t, "1_hip_api_trace.csv", "\"Domain\",\"Function\",\"Process_Id\",\"Thread_Id\",\"Correlation_Id\",\"Start_Timestamp\",\"End_Timestamp\"\n\"HIP_RUNTIME_API\",\"hipMalloc\",238,239,2,100,107\n\"MARKER_CORE_API\",\"decode\",238,239,3,90,120\n")} {
-		if err := store(t, w, run, path); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, c := range []struct{ run, sql, want string }{
-		{"all", `SELECT concat_ws('|', k.device_id, k.stream_id, k.start_ns, k.duration_ns, k.launch_start_ns, k.launch_duration_ns, n.name, s.grid_x, s.block_x, p.name) FROM kernel k JOIN kernel_name n USING (run_id, kernel_name_id) JOIN kernel_shape s USING (run_id, kernel_shape_id) JOIN range_path p USING (run_id, path_id) JOIN run r USING (run_id) WHERE r.name = ?`,
-			"1|6|50|40|10|10|gemm|3|64|prefill"},
-		{"all", `SELECT concat_ws('|', m.operation, m.device_id, m.duration_ns, m.size_bytes) FROM memop m JOIN run r USING (run_id) WHERE r.name = ?`, "memcpy Host-to-Device|1|20|4096"},
-		{"all", `SELECT concat_ws('|', x.style, x.name, x.start_ns, x.duration_ns) FROM nvtx_range x JOIN run r USING (run_id) WHERE r.name = ?`, "push_pop|prefill|0|100"},
-		{"all", `SELECT concat_ws('|', n.name, a.pid, a.tid, a.duration_ns) FROM api_call a JOIN api_name n USING (run_id, api_name_id) JOIN run r USING (run_id) WHERE r.name = ?`, "hipLaunchKernel|40|41|10"},
-		{"all", `SELECT concat_ws('|', p.part, p.read_count, p.stored_count) FROM source_part p JOIN run r USING (run_id) WHERE r.name = ? AND p.part = 'marker_api'`, "marker_api|2|1"},
-		{"v1", `SELECT concat_ws('|', k.device_id, k.duration_ns, n.name, s.grid_x, s.block_x) FROM kernel k JOIN kernel_name n USING (run_id, kernel_name_id) JOIN kernel_shape s USING (run_id, kernel_shape_id) JOIN run r USING (run_id) WHERE r.name = ?`, "1|40|scale(float*)|4|64"},
-		{"copies", `SELECT concat_ws('|', m.operation, m.device_id, m.duration_ns, m.size_bytes) FROM memop m JOIN run r USING (run_id) WHERE r.name = ?`, "memcpy Device-to-Host|4|15"},
-		{"api", `SELECT concat_ws('|', n.name, a.pid, a.tid, a.duration_ns) FROM api_call a JOIN api_name n USING (run_id, api_name_id) JOIN run r USING (run_id) WHERE r.name = ?`, "hipMalloc|238|239|7"},
-		{"api", `SELECT concat_ws('|', x.name, x.duration_ns) FROM nvtx_range x JOIN run r USING (run_id) WHERE r.name = ?`, "decode|30"},
-	} {
-		if got := row(t, w, c.run, c.sql); got != c.want {
-			t.Errorf("%s: %s, want %s", c.run, got, c.want)
-		}
-	}
+	const launched = "device_id stream_id start_ns duration_ns launch_start_ns launch_duration_ns kernel_name_id.name kernel_shape_id.grid_x kernel_shape_id.block_x path_id.name"
+	k, _ := store(t, rocprof.LoadJSON, write(t, "x.json", everything))
+	k.Table("kernel").Expect(t, launched, "1|6|50|40|10|10|gemm|3|64|prefill")
+	k.Table("memop").Expect(t, "operation device_id duration_ns size_bytes", "memcpy Host-to-Device|1|20|4096")
+	k.Table("nvtx_range").Expect(t, "style name start_ns duration_ns", "push_pop|prefill|0|100")
+	k.Table("api_call").Expect(t, "api_name_id.name pid tid duration_ns", "hipLaunchKernel|40|41|10")
+	k.Table("source_part").Is("part", "marker_api").Expect(t, "read_count stored_count", "2|1")
+	k, _ = store(t, rocprof.LoadCSV, write(t, "results.csv", roctracer))
+	k.Table("kernel").Expect(t, "device_id duration_ns kernel_name_id.name kernel_shape_id.grid_x kernel_shape_id.block_x", "1|40|scale(float*)|4|64")
+	k, _ = store(t, rocprof.LoadCSV, write(t, "1_memory_copy_trace.csv", "\"Kind\",\"Direction\",\"Source_Agent_Id\",\"Destination_Agent_Id\",\"Correlation_Id\",\"Start_Timestamp\",\"End_Timestamp\"\n\"MEMORY_COPY\",\"DEVICE_TO_HOST\",\"Agent 4\",\"Agent 0\",0,10,25\n"))
+	k.Table("memop").Expect(t, "operation device_id duration_ns size_bytes", "memcpy Device-to-Host|4|15|~")
+	k, _ = store(t, rocprof.LoadCSV, write(t, "1_hip_api_trace.csv", "\"Domain\",\"Function\",\"Process_Id\",\"Thread_Id\",\"Correlation_Id\",\"Start_Timestamp\",\"End_Timestamp\"\n\"HIP_RUNTIME_API\",\"hipMalloc\",238,239,2,100,107\n\"MARKER_CORE_API\",\"decode\",238,239,3,90,120\n"))
+	k.Table("api_call").Expect(t, "api_name_id.name pid tid duration_ns", "hipMalloc|238|239|7")
+	k.Table("nvtx_range").Expect(t, "name duration_ns", "decode|30")
 	for name, text := range map[string]string{
 		"a kernel without a symbol": strings.Replace(everything, `"kernel_id": 5, "kernel_name"`, `"kernel_id": 6, "kernel_name"`, 1),
 		"a text for a time":         strings.Replace(everything, `"start_timestamp": 150`, `"start_timestamp": "x"`, 1),
 		"a cut file":                everything[:len(everything)-30],
 	} {
-		if err := store(t, w, "bad", write(t, "x.json", text)); !errors.Is(err, rocprof.ErrSyntax) || !strings.Contains(err.Error(), "at byte ") {
+		if _, _, err := stored(t, rocprof.LoadJSON, write(t, "x.json", text)); !errors.Is(err, rocprof.ErrSyntax) || !strings.Contains(err.Error(), "at byte ") {
 			t.Errorf("%s: the error is %v", name, err)
 		}
 	}
 	for name, text := range map[string]string{"a text for a time": strings.Replace(roctracer, "1040", "x", 1), "a short row": roctracer + "1,2\n", "a quote": roctracer + "1,\"2\n"} {
-		if err := store(t, w, "bad", write(t, "results.csv", text)); !errors.Is(err, rocprof.ErrSyntax) || !strings.Contains(err.Error(), "line ") {
+		if _, _, err := stored(t, rocprof.LoadCSV, write(t, "results.csv", text)); !errors.Is(err, rocprof.ErrSyntax) || !strings.Contains(err.Error(), "line ") {
 			t.Errorf("%s: the error is %v", name, err)
 		}
 	}
@@ -209,59 +198,39 @@ var separate = map[string]string{
 
 // TestTogether: the CSV files of one process are one source, in which kernels have their launches and ranges as in the JSON, and so have those of the database.
 func TestTogether(t *testing.T) {
-	w := newWarehouse(t)
 	dir := t.TempDir()
 	for name, text := range separate {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for run, path := range map[string]string{"json": write(t, "x.json", everything), "csv": dir, "rocpd": "testdata/rocpd.db", "later": "testdata/later.db"} {
-		if err := store(t, w, run, path); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, sql := range []string{
-		`SELECT concat_ws('|', k.device_id, k.stream_id, k.start_ns, k.duration_ns, k.pid, k.launch_start_ns, k.launch_duration_ns, n.name, s.grid_x, s.block_x, p.name) FROM kernel k JOIN kernel_name n USING (run_id, kernel_name_id) JOIN kernel_shape s USING (run_id, kernel_shape_id) JOIN range_path p USING (run_id, path_id) JOIN run r USING (run_id) WHERE r.name = ?`,
-		`SELECT concat_ws('|', m.operation, m.device_id, m.start_ns, m.duration_ns) FROM memop m JOIN run r USING (run_id) WHERE r.name = ?`,
-		`SELECT concat_ws('|', n.name, a.pid, a.tid, a.start_ns, a.duration_ns) FROM api_call a JOIN api_name n USING (run_id, api_name_id) JOIN run r USING (run_id) WHERE r.name = ?`,
-		`SELECT concat_ws('|', x.style, x.name, x.start_ns, x.duration_ns) FROM nvtx_range x JOIN run r USING (run_id) WHERE r.name = ?`,
+	of, info := map[string]*rowstest.Kept{}, map[string]*load.SourceInfo{}
+	of["json"], _ = store(t, rocprof.LoadJSON, write(t, "x.json", everything))
+	of["csv"], _ = store(t, rocprof.LoadCSV, dir)
+	of["rocpd"], info["rocpd"] = store(t, rocprof.LoadRocpd, "testdata/rocpd.db")
+	of["later"], _ = store(t, rocprof.LoadRocpd, "testdata/later.db")
+	for _, c := range []struct {
+		table, columns string
+		runs           []string
+	}{
+		{"kernel", "device_id stream_id start_ns duration_ns pid launch_start_ns launch_duration_ns kernel_name_id.name kernel_shape_id.grid_x kernel_shape_id.block_x path_id.name", []string{"csv", "rocpd", "later"}},
+		{"memop", "operation device_id start_ns duration_ns", []string{"csv", "rocpd", "later"}},
+		{"api_call", "api_name_id.name pid tid start_ns duration_ns", []string{"csv", "rocpd", "later"}},
+		{"nvtx_range", "style name start_ns duration_ns", []string{"csv", "rocpd", "later"}},
+		{"device", "device_id name", []string{"rocpd", "later"}},
+		{"memop", "size_bytes stream_id", []string{"rocpd", "later"}},
 	} {
-		for _, run := range []string{"csv", "rocpd", "later"} {
-			if got, want := row(t, w, run, sql), row(t, w, "json", sql); got != want || got == "" {
-				t.Errorf("%s\ngives %s of %s, want %s", sql, got, run, want)
+		for _, run := range c.runs {
+			if got, want := of[run].Table(c.table).Texts(c.columns), of["json"].Table(c.table).Texts(c.columns); !slices.Equal(got, want) || len(got) == 0 {
+				t.Errorf("%s of %s is %q, want %q", c.table, run, got, want)
 			}
 		}
 	}
-	for _, sql := range []string{
-		`SELECT concat_ws('|', d.device_id, d.name) FROM device d JOIN run r USING (run_id) WHERE r.name = ?`,
-		`SELECT concat_ws('|', m.size_bytes, m.stream_id) FROM memop m JOIN run r USING (run_id) WHERE r.name = ?`,
-	} {
-		for _, run := range []string{"rocpd", "later"} {
-			if got, want := row(t, w, run, sql), row(t, w, "json", sql); got != want || got == "" {
-				t.Errorf("%s\ngives %s of %s, want %s", sql, got, run, want)
-			}
-		}
+	if i := info["rocpd"]; !strings.HasPrefix(i.Command, "./app --token ") || i.Host != "gpuhost" {
+		t.Errorf("command and host: %q, %q", i.Command, i.Host)
 	}
-	if got := row(t, w, "rocpd", `SELECT s.command || '|' || s.host FROM source s JOIN run r USING (run_id) WHERE r.name = ?`); !strings.HasPrefix(got, "./app --token ") || !strings.HasSuffix(got, "|gpuhost") || strings.Contains(got, "hf_example") {
-		t.Errorf("command and host: %s", got)
-	}
-	if got := row(t, w, "rocpd", `SELECT d.sm_count || ' ' || (SELECT count(*) FROM source_part p WHERE p.run_id = d.run_id AND p.part = 'MARKER_CORE_API' AND p.read_count = 2) FROM device d JOIN run r USING (run_id) WHERE r.name = ?`); got != "104 1" {
-		t.Errorf("compute units and marks: %s", got)
-	}
-	if got := row(t, w, "csv", `SELECT replace(s.path, '`+dir+`/', '') || ' ' || s.form FROM source s JOIN run r USING (run_id) WHERE r.name = ?`); got != "40_*_trace.csv rocprof-csv" {
-		t.Errorf("the sources are %s", got)
-	}
-	// The JSON of the process has all of it.
-	if err := os.WriteFile(filepath.Join(dir, "40_results.json"), []byte(strings.Replace(everything, "gemm", "gemv", 2)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := store(t, w, "both", dir); err != nil {
-		t.Fatal(err)
-	}
-	if got := row(t, w, "both", `SELECT s.form FROM source s JOIN run r USING (run_id) WHERE r.name = ?`); got != "rocprof-json" {
-		t.Errorf("the sources of both are %s", got)
-	}
+	of["rocpd"].Table("device").Expect(t, "sm_count", "104")
+	of["rocpd"].Table("source_part").Is("part", "MARKER_CORE_API").Expect(t, "read_count", "2")
 	// Damage is named with its file.
 	bad := t.TempDir()
 	for name, text := range separate {
@@ -269,7 +238,7 @@ func TestTogether(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := store(t, w, "bad", bad); !errors.Is(err, rocprof.ErrSyntax) || !strings.Contains(err.Error(), "40_kernel_trace.csv: at line 2") {
+	if _, _, err := stored(t, rocprof.LoadCSV, bad); !errors.Is(err, rocprof.ErrSyntax) || !strings.Contains(err.Error(), "40_kernel_trace.csv: at line 2") {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -35,7 +35,6 @@ package serving
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
@@ -44,6 +43,7 @@ import (
 	"strings"
 
 	"prof/ingest/load"
+	"prof/ingest/rows"
 	"prof/internal/file"
 )
 
@@ -186,9 +186,9 @@ func warnings(list []Benchmark) (out []string) {
 	return out
 }
 
-func store(ctx context.Context, t *load.Target, list []Benchmark, warnings []string) (rows int64, err error) {
-	run, source := t.UUID(), int32(t.SourceID)
-	_, err = t.Append(ctx, "diagnostic", func(add func(...driver.Value) error) error {
+func store(ctx context.Context, t *load.Target, list []Benchmark, warnings []string) (stored int64, err error) {
+	run, source := t.RunID, int32(t.SourceID)
+	_, err = t.Append(ctx, "diagnostic", func(add rows.Add) error {
 		for _, w := range warnings {
 			if err := add(run, source, "ingest", "warning", nil, nil, w); err != nil {
 				return err
@@ -199,7 +199,7 @@ func store(ctx context.Context, t *load.Target, list []Benchmark, warnings []str
 	if err != nil {
 		return 0, err
 	}
-	rows, err = t.Append(ctx, "serving_benchmark", func(add func(...driver.Value) error) error {
+	stored, err = t.Append(ctx, "serving_benchmark", func(add rows.Add) error {
 		for i, b := range list {
 			if err := add(run, source, int32(i+1), b.Tool, load.TextOrNull(b.Label), load.TextOrNull(b.Backend), load.TextOrNull(b.Model), load.TextOrNull(b.Date), load.OrNull(b.DurationNs), load.OrNull(b.Completed), load.OrNull(b.Failed),
 				load.OrNull(b.InputTokens), load.OrNull(b.OutputTokens), load.OrNull(b.TargetRate), load.OrNull(b.Unlimited), load.OrNull(b.ConcurrencyLimit), load.OrNull(b.ConcurrencyMean), load.OrNull(b.RequestsPerS), load.OrNull(b.OutputTokensPerS), load.OrNull(b.TotalTokensPerS)); err != nil {
@@ -209,12 +209,12 @@ func store(ctx context.Context, t *load.Target, list []Benchmark, warnings []str
 		return nil
 	})
 	if err != nil {
-		return rows, err
+		return stored, err
 	}
-	n, err := t.Append(ctx, "serving_benchmark_latency", func(add func(...driver.Value) error) error {
+	n, err := t.Append(ctx, "serving_benchmark_latency", func(add rows.Add) error {
 		for i, b := range list {
 			for _, l := range b.Latencies {
-				row := []driver.Value{run, source, int32(i + 1), l.Metric, l.ReportedAs}
+				row := []any{run, source, int32(i + 1), l.Metric, l.ReportedAs}
 				for _, ns := range l.Ns {
 					row = append(row, load.OrNull(ns))
 				}
@@ -226,10 +226,10 @@ func store(ctx context.Context, t *load.Target, list []Benchmark, warnings []str
 		return nil
 	})
 	if err != nil {
-		return rows + n, err
+		return stored + n, err
 	}
-	rows += n
-	n, err = t.Append(ctx, "serving_request", func(add func(...driver.Value) error) error {
+	stored += n
+	n, err = t.Append(ctx, "serving_request", func(add rows.Add) error {
 		for i, b := range list {
 			for k, q := range b.Requests {
 				if err := add(run, source, int32(i+1), int32(k+1), load.OrNull(q.InputTokens), load.OrNull(q.OutputTokens), load.OrNull(q.TTFTNs), load.OrNull(q.AfterNs), load.OrNull(q.Gaps), load.OrNull(q.E2ENs)); err != nil {
@@ -239,5 +239,5 @@ func store(ctx context.Context, t *load.Target, list []Benchmark, warnings []str
 		}
 		return nil
 	})
-	return rows + n, err
+	return stored + n, err
 }

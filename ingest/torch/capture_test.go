@@ -3,7 +3,6 @@ package torch_test
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"io"
 	"math"
 	"os"
@@ -13,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"prof/ingest/rows/rowstest"
 	"prof/ingest/torch/trace"
-	"prof/schema"
 )
 
 // shared is where captures lie that are too big for testdata.
@@ -35,27 +34,21 @@ type average struct {
 // operator is the same of ours, in nanoseconds.
 type operator struct{ calls, cpuTotal, selfCPU, deviceTotal, selfDevice, flops, selfMemory int64 }
 
-func operators(t *testing.T, w *schema.Warehouse, run string) map[string]operator {
-	t.Helper()
+func operators(k *rowstest.Kept) map[string]operator {
 	out := map[string]operator{}
-	r, err := w.DB.QueryContext(t.Context(), `SELECT n.name, count(*) FILTER (NOT o.is_folded), sum(o.duration_ns) FILTER (NOT o.is_folded), sum(o.self_cpu_ns),
-		sum(o.total_device_ns) FILTER (NOT o.is_folded), sum(o.self_device_ns), coalesce(sum(o.flop_count), 0),
-		coalesce(sum(o.device_alloc_bytes) - sum(o.device_free_bytes), 0)
-		FROM op o JOIN op_name n USING (run_id, op_name_id) JOIN run r USING (run_id) WHERE r.name = ? GROUP BY n.name`, run)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	for r.Next() {
-		var name string
-		var o operator
-		if err := r.Scan(&name, &o.calls, &o.cpuTotal, &o.selfCPU, &o.deviceTotal, &o.selfDevice, &o.flops, &o.selfMemory); err != nil {
-			t.Fatal(err)
+	for _, r := range k.Table("op") {
+		name := r.Text("op_name_id.name")
+		o := out[name]
+		if !r.Get("is_folded").(bool) {
+			o.calls++
+			o.cpuTotal += r.Int("duration_ns")
+			o.deviceTotal += r.Int("total_device_ns")
 		}
+		o.selfCPU += r.Int("self_cpu_ns")
+		o.selfDevice += r.Int("self_device_ns")
+		o.flops += r.Int("flop_count")
+		o.selfMemory += r.Int("device_alloc_bytes") - r.Int("device_free_bytes")
 		out[name] = o
-	}
-	if err := r.Err(); err != nil {
-		t.Fatal(err)
 	}
 	return out
 }
@@ -112,12 +105,11 @@ func TestKeyAverages(t *testing.T) {
 	for _, c := range truths {
 		t.Run(c.name, func(t *testing.T) {
 			want := readAverages(t, c.averages)
-			w := newWarehouse(t)
-			store(t, w, c.name, c.trace)
-			checkOperators(t, operators(t, w, c.name), want, c)
+			k, _ := stored(t, c.trace)
+			checkOperators(t, operators(k), want, c)
 			checkOverhead(t, c.trace, want)
-			checkTotals(t, w, c.name, want)
-			checkWhole(t, w, c.name)
+			checkTotals(t, k, want)
+			checkWhole(t, k)
 		})
 	}
 }
@@ -165,7 +157,7 @@ func differing(o operator, a average, amounts ...string) string {
 var isRange = regexp.MustCompile(`^(repeat|decode_step)\[|^LLM@`)
 
 // checkTotals holds device work to the sums of PyTorch's device rows: kernels, copies and fills by name, ranges left out.
-func checkTotals(t *testing.T, w *schema.Warehouse, run string, want []average) {
+func checkTotals(t *testing.T, k *rowstest.Kept, want []average) {
 	t.Helper()
 	var device, count int64
 	for _, a := range want {
@@ -173,10 +165,9 @@ func checkTotals(t *testing.T, w *schema.Warehouse, run string, want []average) 
 			device, count = device+ns(a.SelfDevice), count+a.Calls
 		}
 	}
-	got := rows(t, w, fmt.Sprintf(`SELECT sum(duration_ns), count(*) FROM (SELECT run_id, duration_ns FROM kernel UNION ALL SELECT run_id, duration_ns FROM memop)
-		JOIN run USING (run_id) WHERE name = '%s'`, run))
-	if !slices.Equal(got, []string{fmt.Sprintf("%d|%d", device, count)}) {
-		t.Errorf("device work is %q, PyTorch has %d|%d", got, device, count)
+	work := slices.Concat(k.Table("kernel"), k.Table("memop"))
+	if ns, n := work.Sum("duration_ns"), int64(len(work)); ns != device || n != count {
+		t.Errorf("device work is %d ns in %d, PyTorch has %d in %d", ns, n, device, count)
 	}
 }
 

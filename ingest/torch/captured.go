@@ -3,11 +3,11 @@ package torch
 import (
 	"cmp"
 	"context"
-	"database/sql/driver"
 	"slices"
 	"strings"
 
 	"prof/ingest/attribute"
+	"prof/ingest/rows"
 )
 
 // capture is one stream capture: what a process launches meanwhile becomes nodes of a CUDA graph, unless it runs at once on another stream.
@@ -113,12 +113,12 @@ func (l *loader) storeCaptured(ctx context.Context) error {
 		return nil
 	}
 	kernels := map[int32]int32{}
-	_, err := l.target.Append(ctx, "captured_launch", func(add func(...driver.Value) error) error {
+	_, err := l.target.Append(ctx, "captured_launch", func(add rows.Add) error {
 		for i := range l.captures {
 			c := &l.captures[i]
 			slices.SortStableFunc(c.launches, func(a, b captured) int { return cmp.Compare(a.start, b.start) }) // of several threads
 			for n, a := range c.launches {
-				var kernel, op, stack driver.Value
+				var kernel, op, stack any
 				if a.kernel >= 0 {
 					if _, ok := kernels[a.kernel]; !ok {
 						kernels[a.kernel] = l.addKernel(l.launchName.List[a.kernel])
@@ -133,7 +133,7 @@ func (l *loader) storeCaptured(ctx context.Context) error {
 				if l.hasStacks() {
 					stack = a.stack
 				}
-				if err := add(l.target.UUID(), l.sourceID(), int32(i+1), int32(n+1), c.forked, c.to-l.origin, c.process, l.threads.list[a.thread].TID, a.start-l.origin, l.apiID[a.name],
+				if err := add(l.target.RunID, l.sourceID(), int32(i+1), int32(n+1), c.forked, c.to-l.origin, c.process, l.threads.list[a.thread].TID, a.start-l.origin, l.apiID[a.name],
 					kindOfLaunch(l.apiNames.List[a.name]), kernel, op, stack); err != nil {
 					return err
 				}

@@ -2,12 +2,12 @@ package torch
 
 import (
 	"context"
-	"database/sql/driver"
 	"math"
 	"strconv"
 	"strings"
 
 	"prof/ingest/collective"
+	"prof/ingest/rows"
 	"prof/ingest/torch/trace"
 )
 
@@ -35,7 +35,7 @@ func (l *loader) storeCollectives(ctx context.Context) error {
 	if len(l.collectives) == 0 {
 		return nil
 	}
-	_, err := l.target.Append(ctx, "collective_call", func(add func(...driver.Value) error) error {
+	_, err := l.target.Append(ctx, "collective_call", func(add rows.Add) error {
 		for i := range l.collectives {
 			if err := add(l.collectiveRow(&l.collectives[i])...); err != nil {
 				return err
@@ -46,7 +46,7 @@ func (l *loader) storeCollectives(ctx context.Context) error {
 	return err
 }
 
-func (l *loader) collectiveRow(c *collectiveCall) []driver.Value {
+func (l *loader) collectiveRow(c *collectiveCall) []any {
 	operation := collective.OfPyTorch(c.name)
 	in, out := bufferBytes(c.in, c.dtype), bufferBytes(c.out, c.dtype)
 	// PyTorch writes the one buffer of a send or receive as both.
@@ -56,7 +56,7 @@ func (l *loader) collectiveRow(c *collectiveCall) []driver.Value {
 	case "recv":
 		in = int64(0)
 	}
-	var pid, ranks, rank driver.Value
+	var pid, ranks, rank any
 	if p, ok := l.threads.only(); ok {
 		pid = p
 	}
@@ -66,11 +66,11 @@ func (l *loader) collectiveRow(c *collectiveCall) []driver.Value {
 	if job := l.header.Job; job != nil && job.Rank != nil {
 		rank = rankIn(c.members, *job.Rank)
 	}
-	return []driver.Value{l.target.UUID(), l.sourceID(), pid, nil, nil, nil, nil, c.device, c.stream, c.start - l.origin, operation, in, out,
+	return []any{l.target.RunID, l.sourceID(), pid, nil, nil, nil, nil, c.device, c.stream, c.start - l.origin, operation, in, out,
 		textOrNil(c.dtype), textOrNil(c.group), textOrNil(c.members), ranks, rank}
 }
 
-func textOrNil(s string) driver.Value {
+func textOrNil(s string) any {
 	if s == "" {
 		return nil
 	}
@@ -78,7 +78,7 @@ func textOrNil(s string) driver.Value {
 }
 
 // bufferBytes gives the bytes of a number of elements; nil when they, or their type, are not known.
-func bufferBytes(elements int64, dtype string) driver.Value {
+func bufferBytes(elements int64, dtype string) any {
 	size, ok := collective.ElementBytes(dtype)
 	if !ok || elements < 0 || elements > math.MaxInt64/size {
 		return nil
@@ -88,7 +88,7 @@ func bufferBytes(elements int64, dtype string) driver.Value {
 
 // rankIn gives the place of a rank of the job in the list of a group's ranks, which is its rank there; nil when the list does not
 // hold it, or was cut: of long lists Kineto writes the first ones, `...` and the last.
-func rankIn(members string, rank int64) driver.Value {
+func rankIn(members string, rank int64) any {
 	list := strings.Split(strings.Trim(members, "[]"), ",")
 	for i, m := range list {
 		n, err := strconv.ParseInt(strings.TrimSpace(m), 10, 64)

@@ -3,7 +3,6 @@ package torch
 import (
 	"bytes"
 	"context"
-	"database/sql/driver"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -12,6 +11,7 @@ import (
 	"github.com/ianlancetaylor/demangle"
 
 	"prof/ingest/load"
+	"prof/ingest/rows"
 	"prof/ingest/torch/trace"
 )
 
@@ -85,13 +85,13 @@ func (l *loader) storeCounters(ctx context.Context) error {
 		metrics[i] = l.target.Run.Metrics.Add(valid(name), nil)
 	}
 	launches := make([]int32, len(l.counted))
-	_, err := l.target.Append(ctx, "ncu_launch", func(add func(...driver.Value) error) error {
+	_, err := l.target.Append(ctx, "ncu_launch", func(add rows.Add) error {
 		for i := range l.counted {
 			r := &l.counted[i]
 			launches[i] = l.target.Run.NextLaunch()
 			name := demangle.Filter(valid(r.name))
 			short := load.ShortName(name)
-			if err := add(l.target.UUID(), l.sourceID(), launches[i], int32(i), "kernel", nil, nil, r.device, nil, nil, l.target.Run.Kernels.Add(name, &short), nil,
+			if err := add(l.target.RunID, l.sourceID(), launches[i], int32(i), "kernel", nil, nil, r.device, nil, nil, l.target.Run.Kernels.Add(name, &short), nil,
 				nil, nil, nil, nil, nil, nil, nil, nil, nil); err != nil {
 				return err
 			}
@@ -101,14 +101,14 @@ func (l *loader) storeCounters(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = l.target.Append(ctx, "ncu_metric", func(add func(...driver.Value) error) error {
+	_, err = l.target.Append(ctx, "ncu_metric", func(add rows.Add) error {
 		for i := range l.counted {
 			for _, n := range l.counted[i].values {
-				var text driver.Value
+				var text any
 				if n.text != "" {
 					text = n.text
 				}
-				if err := add(l.target.UUID(), l.sourceID(), launches[i], metrics[n.name], n.value, text); err != nil {
+				if err := add(l.target.RunID, l.sourceID(), launches[i], metrics[n.name], n.value, text); err != nil {
 					return err
 				}
 			}

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"prof/ingest/rows/rowstest"
 )
 
 // foreign is where traces lie that other people took.
@@ -57,10 +59,11 @@ func tableOf(e rawEvent) string {
 
 // TestForeignSums holds what is stored of other makers' devices, of CUPTI's counters and of synchronisations of all streams to sums over the file's JSON.
 func TestForeignSums(t *testing.T) {
-	w := newWarehouse(t)
+	of := map[string]*rowstest.Kept{}
 	for _, name := range []string{"mtia", "counters", "all-streams"} {
 		path := foreign + name + ".trace.json.gz"
-		if warnings := store(t, w, name, path); len(warnings) > 0 {
+		k, warnings := stored(t, path)
+		if of[name] = k; len(warnings) > 0 {
 			t.Errorf("%s: %q", name, warnings)
 		}
 		sums := map[string]*sum{"kernel": {}, "memop": {}, "sync": {}, "ncu_launch": {}}
@@ -87,45 +90,44 @@ func TestForeignSums(t *testing.T) {
 			}
 		}
 		for table, s := range sums {
-			from := ` FROM ` + table + ` JOIN run USING (run_id) WHERE run.name = '` + name + `'`
-			ns := new(big.Rat).Mul(&s.dur, big.NewRat(1000, 1))
-			var got []string
-			want := []string{fmt.Sprint(s.n, "|", ns.RatString())}
+			ns, kept := new(big.Rat).Mul(&s.dur, big.NewRat(1000, 1)), k.Table(table)
+			got, want := "", fmt.Sprint(s.n, "|", ns.RatString())
+			if table != "ncu_launch" {
+				got = fmt.Sprint(len(kept), "|", kept.Sum("duration_ns"))
+			}
 			switch table {
 			case "ncu_launch":
-				got = rows(t, w, `SELECT (SELECT count(*)`+from+`), sum(value::HUGEINT) FROM ncu_metric JOIN run USING (run_id) WHERE run.name = '`+name+`'`)
-				if want = []string{fmt.Sprint(s.n, "|", &s.counts)}; s.n == 0 {
-					want = []string{"0|~"}
+				values := 0.0
+				for _, m := range k.Table("ncu_metric") {
+					values += m.Get("value").(float64)
 				}
+				got, want = fmt.Sprintf("%d|%.0f", len(kept), values), fmt.Sprint(s.n, "|", &s.counts)
 			case "memop":
-				got = rows(t, w, `SELECT count(*), coalesce(sum(duration_ns), 0), coalesce(sum(size_bytes), 0)`+from)
-				want[0] += fmt.Sprint("|", &s.bytes)
-			default:
-				got = rows(t, w, `SELECT count(*), coalesce(sum(duration_ns), 0)`+from)
+				got, want = fmt.Sprint(got, "|", kept.Sum("size_bytes")), fmt.Sprint(want, "|", &s.bytes)
 			}
-			if !slices.Equal(got, want) {
+			if got != want {
 				t.Errorf("%s: %s is %q, the file has %q", name, table, got, want)
 			}
 		}
 	}
-	for sql, want := range map[string][]string{
-		`SELECT d.device_id, d.name FROM device d JOIN run USING (run_id) WHERE run.name = 'mtia'`:                                                                             {"17|MTIA ARTEMIS"},
-		`SELECT DISTINCT operation FROM memop JOIN run USING (run_id) WHERE run.name = 'mtia' ORDER BY 1`:                                                                      {"memcpy Device-to-Host", "memcpy Host-to-Device"},
-		`SELECT DISTINCT kind FROM sync JOIN run USING (run_id) WHERE run.name = 'mtia' ORDER BY 1`:                                                                            {"event_record", "event_wait"},
-		`SELECT count(*), count(s.stream_id) FROM sync s JOIN run USING (run_id) WHERE run.name = 'all-streams' AND s.kind = 'Context sync'`:                                   {"5|0"},
-		`SELECT count(*), count(*) FILTER (part LIKE '%,%') FROM source_part JOIN run USING (run_id) WHERE run.name = 'counters' AND reason = 'not stored' AND read_count > 3`: {"0|0"},
-	} {
-		if got := rows(t, w, sql); !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q", sql, got, want)
+	of["mtia"].Table("device").Expect(t, "device_id name", "17|MTIA ARTEMIS")
+	for _, c := range [][]string{{"memop", "operation", "memcpy Device-to-Host", "memcpy Host-to-Device"}, {"sync", "kind", "event_record", "event_wait"}} {
+		if got := slices.Compact(slices.Sorted(slices.Values(of["mtia"].Table(c[0]).Texts(c[1])))); !slices.Equal(got, c[2:]) {
+			t.Errorf("%s: %q, want %q", c[0], got, c[2:])
 		}
+	}
+	if all := of["all-streams"].Table("sync").Is("kind", "Context sync"); len(all) != 5 || len(all.Is("stream_id", "~")) != 5 {
+		t.Errorf("synchronisations of all streams: %q", all.Texts("kind stream_id"))
+	}
+	if left := of["counters"].Table("source_part").Where(func(r rowstest.Row) bool { return r.Text("reason") == "not stored" && r.Int("read_count") > 3 }); len(left) > 0 {
+		t.Errorf("not stored: %q", left.Texts("part read_count"))
 	}
 }
 
 // TestRecordedEvents holds where the events were recorded that waits name to the file's JSON.
 func TestRecordedEvents(t *testing.T) {
-	w := newWarehouse(t)
 	for name, path := range map[string]string{"all-streams": foreign + "all-streams.trace.json.gz", "event-sync": "../../testdata/peers/event-sync.trace.json.gz"} {
-		store(t, w, name, path)
+		k, _ := stored(t, path)
 		calls, want := map[string]string{}, []string{}
 		events := rawEvents(t, path)
 		for _, e := range events {
@@ -138,7 +140,16 @@ func TestRecordedEvents(t *testing.T) {
 				want = append(want, fmt.Sprint(e.Args["correlation"], "|", e.Args["wait_on_cuda_event_id"], "|", e.Args["device"], "|", stream, "|", micros(t, e.Ts.String(), calls[fmt.Sprint(e.Args["wait_on_cuda_event_record_corr_id"])])))
 			}
 		}
-		got := rows(t, w, `SELECT correlation_id, event_id, record_device_id, record_stream_id, coalesce(start_ns - record_start_ns, -1) FROM sync JOIN run USING (run_id) WHERE run.name = '`+name+`' AND event_id IS NOT NULL`)
+		var got []string
+		for _, r := range k.Table("sync") {
+			since := int64(-1)
+			if r.Get("record_start_ns") != nil {
+				since = r.Int("start_ns") - r.Int("record_start_ns")
+			}
+			if r.Get("event_id") != nil {
+				got = append(got, fmt.Sprint(r.Text("correlation_id"), "|", r.Text("event_id"), "|", r.Text("record_device_id"), "|", r.Text("record_stream_id"), "|", since))
+			}
+		}
 		slices.Sort(want)
 		slices.Sort(got)
 		if len(want) < 2 || !slices.Equal(got, want) {
@@ -202,37 +213,44 @@ const tornTrace = `{"schemaVersion": 1, "traceEvents": [
 
 // TestForeignForms reads forms of which there is no public capture, as their makers document them.
 func TestForeignForms(t *testing.T) {
-	w := newWarehouse(t)
-	work := `SELECT k.device_id, k.stream_id, k.duration_ns, k.launch_duration_ns, n.name FROM kernel k JOIN run r USING (run_id) JOIN kernel_name n USING (run_id, kernel_name_id) WHERE r.name = '%s' ORDER BY k.start_ns`
-	others := `SELECT 'copy', operation, duration_ns, size_bytes FROM memop JOIN run r USING (run_id) WHERE r.name = '%[1]s' UNION ALL SELECT 'sync', kind, duration_ns, NULL FROM sync JOIN run r USING (run_id) WHERE r.name = '%[1]s'`
-	devices := `SELECT d.device_id, d.name FROM device d JOIN run r USING (run_id) WHERE r.name = '%s'`
-	for _, c := range []struct {
-		name, text, sql, want string
+	const work = "device_id stream_id duration_ns launch_duration_ns kernel_name_id.name"
+	at := fmt.Sprintf("2 events are not stored: they are no JSON, as where a quote in a name is not escaped; the first begins at byte %d: expected , or } in an object, at byte %d",
+		strings.Index(tornTrace, `{"ph": "X", "cat": "cpu_op", "name": "torch`), strings.Index(tornTrace, "fused"))
+	for name, c := range map[string]struct {
+		text           string
+		warnings       []string
+		status, reason string
+		want           [][]string // table, columns, rows
 	}{
-		{"xpu", xpuTrace, work, "[1|3|8960|640290|gemm_kernel]"},
-		{"xpu", "", others, "[copy|memset|1500|64 sync|zeEventHostSynchronize|2250|~]"},
-		{"xpu", "", devices, "[1|Intel device]"},
-		{"npu", npuTrace, work, "[3|4|31920|14720|MatMulV2]"},
-		{"npu", "", others, "[copy|SDMA|740|~ sync|EVENT_WAIT|2000|~]"},
-		{"npu", "", devices, "[3|Ascend device]"},
-		{"merged", mergedTrace, work, "[2|7|3000|2000|k 3|7|4000|~|k]"},
-		{"merged", "", `SELECT p.pid, p.name FROM process p JOIN run r USING (run_id) WHERE r.name = '%s'`, "[1073741824|rank 0]"},
-		{"torn", tornTrace, `SELECT n.name FROM op JOIN op_name n USING (run_id, op_name_id) JOIN run r USING (run_id) WHERE r.name = '%s' ORDER BY op.start_ns`, "[aten::mm aten::add aten::mul]"},
-		{"torn", "", `SELECT s.status, s.reason FROM source s JOIN run r USING (run_id) WHERE r.name = '%s'`,
-			fmt.Sprintf("[partial|2 events are not stored: they are no JSON, as where a quote in a name is not escaped; the first begins at byte %d: expected , or } in an object, at byte %d]",
-				strings.Index(tornTrace, `{"ph": "X", "cat": "cpu_op", "name": "torch`), strings.Index(tornTrace, "fused"))},
+		"xpu": {xpuTrace, []string{"1 events of category xpu_scope_profiler are not stored"}, "", "", [][]string{{"kernel", work, "1|3|8960|640290|gemm_kernel"}, {"memop", "operation duration_ns size_bytes", "memset|1500|64"},
+			{"sync", "kind duration_ns", "zeEventHostSynchronize|2250"}, {"device", "device_id name", "1|Intel device"}}},
+		"npu": {npuTrace, nil, "", "", [][]string{{"kernel", work, "3|4|31920|14720|MatMulV2"}, {"memop", "operation duration_ns size_bytes", "SDMA|740|~"}, {"sync", "kind duration_ns", "EVENT_WAIT|2000"},
+			{"device", "device_id name", "3|Ascend device"}}},
+		"merged": {mergedTrace, []string{"the processes of 4 events are text", "1 events of kernel are not stored: they have numbers out of range (device)"}, "", "",
+			[][]string{{"kernel", work, "2|7|3000|2000|k", "3|7|4000|~|k"}, {"process", "pid name", "1073741824|rank 0"}}},
+		"torn": {tornTrace, []string{"2 events are not stored"}, "partial", at, [][]string{{"op", "op_name_id.name", "aten::mm", "aten::add", "aten::mul"}}},
 	} {
-		if c.text != "" {
-			warnings := strings.Join(store(t, w, c.name, write(t, c.name+".json", c.text)), "\n")
-			for _, want := range map[string][]string{"xpu": {"1 events of category xpu_scope_profiler are not stored"}, "npu": {}, "merged": {"the processes of 4 events are text", "1 events of kernel are not stored: they have numbers out of range (device)"},
-				"torn": {"2 events are not stored"}}[c.name] {
-				if !strings.Contains(warnings, want) {
-					t.Errorf("%s: the warnings are %q, want %q", c.name, warnings, want)
+		t.Run(name, func(t *testing.T) {
+			k, infos, err := tryStored(t, write(t, name+".json", c.text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			i := infos[0]
+			for _, want := range c.warnings {
+				if !strings.Contains(strings.Join(i.Warnings, "\n"), want) {
+					t.Errorf("the warnings are %q, want %q", i.Warnings, want)
 				}
 			}
-		}
-		if got := fmt.Sprint(rows(t, w, fmt.Sprintf(c.sql, c.name))); got != c.want {
-			t.Errorf("%s: %s\nwant %s", c.name, got, c.want)
-		}
+			if i.Status != c.status || i.Reason != c.reason {
+				t.Errorf("it is %q: %q, want %q: %q", i.Status, i.Reason, c.status, c.reason)
+			}
+			for _, w := range c.want {
+				table := k.Table(w[0])
+				if w[0] == "kernel" || w[0] == "op" {
+					table = table.By("start_ns")
+				}
+				table.Expect(t, w[1], w[2:]...)
+			}
+		})
 	}
 }

@@ -3,12 +3,12 @@ package torch
 import (
 	"cmp"
 	"context"
-	"database/sql/driver"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"prof/ingest/rows"
 	"prof/ingest/torch/trace"
 )
 
@@ -35,9 +35,9 @@ func (l *loader) storeFacts(ctx context.Context) error {
 			}
 		}
 	}
-	_, err := l.target.Append(ctx, "source_fact", func(add func(...driver.Value) error) error {
+	_, err := l.target.Append(ctx, "source_fact", func(add rows.Add) error {
 		for _, f := range facts {
-			if err := add(l.target.UUID(), l.sourceID(), f[0], valid(f[1])); err != nil {
+			if err := add(l.target.RunID, l.sourceID(), f[0], valid(f[1])); err != nil {
 				return err
 			}
 		}
@@ -49,13 +49,13 @@ func (l *loader) storeFacts(ctx context.Context) error {
 // storeDevices stores the GPUs.
 func (l *loader) storeDevices(ctx context.Context) error {
 	numberOf, described := l.deviceNumbers(), map[int32]bool{}
-	_, err := l.target.Append(ctx, "device", func(add func(...driver.Value) error) error {
+	_, err := l.target.Append(ctx, "device", func(add rows.Add) error {
 		for i := range l.header.Devices {
 			d := &l.header.Devices[i]
 			if d.ID == nil {
 				continue
 			}
-			var name, capability, warps driver.Value
+			var name, capability, warps any
 			if text := l.deviceName(d.Name); text != "" {
 				name = valid(text)
 			}
@@ -67,7 +67,7 @@ func (l *loader) storeDevices(ctx context.Context) error {
 				warps = *threads / *d.WarpSize
 			}
 			described[numberOf(*d.ID)] = true
-			if err := add(l.target.UUID(), l.sourceID(), numberOf(*d.ID), name, nil, nil, nil, capability, number(cmp.Or(d.SMs, d.OldSMs)), nil, number(d.MemoryBytes), nil, nil, warps,
+			if err := add(l.target.RunID, l.sourceID(), numberOf(*d.ID), name, nil, nil, nil, capability, number(cmp.Or(d.SMs, d.OldSMs)), nil, number(d.MemoryBytes), nil, nil, warps,
 				number(d.SharedMemoryPerSMBytes)); err != nil {
 				return err
 			}
@@ -81,7 +81,7 @@ func (l *loader) storeDevices(ctx context.Context) error {
 				continue
 			}
 			described[d] = true
-			if err := add(l.target.UUID(), l.sourceID(), d, l.deviceName(""), nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil); err != nil {
+			if err := add(l.target.RunID, l.sourceID(), d, l.deviceName(""), nil, nil, nil, nil, nil, nil, nil, nil, nil, nil, nil); err != nil {
 				return err
 			}
 		}
@@ -107,7 +107,7 @@ func (l *loader) deviceNumbers() func(int32) int32 {
 	return same
 }
 
-func number(v *int64) driver.Value {
+func number(v *int64) any {
 	if v == nil {
 		return nil
 	}
@@ -117,17 +117,17 @@ func number(v *int64) driver.Value {
 // storeProcesses stores the processes that did something, and the names of their threads.
 func (l *loader) storeProcesses(ctx context.Context) error {
 	pids := slices.Sorted(maps.Keys(l.threads.procs))
-	var rank driver.Value
+	var rank any
 	if job := l.header.Job; job != nil && job.Rank != nil && *job.Rank == int64(int32(*job.Rank)) {
 		rank = int32(*job.Rank)
 	}
-	_, err := l.target.Append(ctx, "process", func(add func(...driver.Value) error) error {
+	_, err := l.target.Append(ctx, "process", func(add rows.Add) error {
 		for _, pid := range pids {
-			var name driver.Value
+			var name any
 			if n := l.processNames[pid]; n != "" {
 				name = valid(n)
 			}
-			if err := add(l.target.UUID(), l.sourceID(), int32(pid), name, rank); err != nil {
+			if err := add(l.target.RunID, l.sourceID(), int32(pid), name, rank); err != nil {
 				return err
 			}
 		}
@@ -136,10 +136,10 @@ func (l *loader) storeProcesses(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = l.target.Append(ctx, "thread", func(add func(...driver.Value) error) error {
+	_, err = l.target.Append(ctx, "thread", func(add rows.Add) error {
 		for _, t := range l.threads.list {
 			if n := l.threadNames[[2]int64{int64(t.PID), int64(t.TID)}]; n != "" {
-				if err := add(l.target.UUID(), l.sourceID(), t.PID, t.TID, valid(n)); err != nil {
+				if err := add(l.target.RunID, l.sourceID(), t.PID, t.TID, valid(n)); err != nil {
 					return err
 				}
 			}
@@ -151,18 +151,18 @@ func (l *loader) storeProcesses(ctx context.Context) error {
 
 // storeParts stores what became of each category of events.
 func (l *loader) storeParts(ctx context.Context) error {
-	_, err := l.target.Append(ctx, "source_part", func(add func(...driver.Value) error) error {
+	_, err := l.target.Append(ctx, "source_part", func(add rows.Add) error {
 		for _, name := range slices.Sorted(maps.Keys(l.counts)) {
 			p := l.counts[name]
 			label := name
 			if label == "" {
 				label = "(no category)"
 			}
-			var reason driver.Value
+			var reason any
 			if text := p.why(); text != "" {
 				reason = text
 			}
-			if err := add(l.target.UUID(), l.sourceID(), label, p.read, p.stored, reason); err != nil {
+			if err := add(l.target.RunID, l.sourceID(), label, p.read, p.stored, reason); err != nil {
 				return err
 			}
 			l.info.Rows += p.stored
@@ -186,9 +186,9 @@ func (p *part) why() string {
 
 // storeDiagnostics stores the warnings of this reading.
 func (l *loader) storeDiagnostics(ctx context.Context) error {
-	_, err := l.target.Append(ctx, "diagnostic", func(add func(...driver.Value) error) error {
+	_, err := l.target.Append(ctx, "diagnostic", func(add rows.Add) error {
 		for _, w := range l.info.Warnings {
-			if err := add(l.target.UUID(), l.sourceID(), "ingest", "warning", nil, nil, w); err != nil {
+			if err := add(l.target.RunID, l.sourceID(), "ingest", "warning", nil, nil, w); err != nil {
 				return err
 			}
 		}

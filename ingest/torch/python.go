@@ -2,12 +2,12 @@ package torch
 
 import (
 	"context"
-	"database/sql/driver"
 	"fmt"
 	"slices"
 	"strings"
 
 	"prof/ingest/load"
+	"prof/ingest/rows"
 )
 
 // modulePrefix begins the name under which the profiler records the call of an nn.Module.
@@ -78,15 +78,15 @@ func (l *loader) emitPython(c *pyCall) error {
 	return nil
 }
 
-var pythonColumns = []load.Column{{Name: "start_ns"}, {Name: "duration_ns"}, {Name: "pid", Type: load.Integer}, {Name: "tid", Type: load.Integer},
-	{Name: "stack_id", Type: load.Integer}, {Name: "self_cpu_ns"}, {Name: "self_device_ns"}, {Name: "total_device_ns"}, {Name: "path_id", Type: load.Integer},
+var pythonColumns = []rows.Column{{Name: "start_ns"}, {Name: "duration_ns"}, {Name: "pid", Type: rows.Integer}, {Name: "tid", Type: rows.Integer},
+	{Name: "stack_id", Type: rows.Integer}, {Name: "self_cpu_ns"}, {Name: "self_device_ns"}, {Name: "total_device_ns"}, {Name: "path_id", Type: rows.Integer},
 	{Name: "module_cpu_ns"}, {Name: "module_device_ns"}}
 
 // storePython stores the calls of Python functions.
 func (l *loader) storePython(ctx context.Context) error {
 	l.pyCalls.end()
 	_, err := l.target.Insert(ctx, "python_call", l.unpacked([]*packed{&l.pyCalls}, pythonColumns, func() unpackFunc {
-		return func(c *load.Chunk, n int, _, _ int, row []int64) bool {
+		return func(c *rows.Chunk, n int, _, _ int, row []int64) bool {
 			thread := l.threads.list[row[2]]
 			c.Int64(0)[n], c.Int64(1)[n], c.Int32(2)[n], c.Int32(3)[n] = row[0]-l.origin, row[1], thread.PID, thread.TID
 			c.Int32(4)[n], c.Int64(5)[n], c.Int64(6)[n], c.Int64(7)[n], c.Int32(8)[n] = int32(row[3]), row[4], row[5], row[6], int32(row[7])
@@ -128,12 +128,12 @@ func StoreStacks(ctx context.Context, t *load.Target) error {
 	all := t.Run.Stacks.All()
 	modules := make([]string, len(all))
 	size := 0
-	_, err := t.Append(ctx, "python_stack", func(add func(...driver.Value) error) error {
+	_, err := t.Append(ctx, "python_stack", func(add rows.Add) error {
 		for i, s := range all {
 			if s.IsGone() {
 				continue
 			}
-			var parent, path driver.Value
+			var parent, path any
 			if s.Parent > 0 {
 				parent = s.Parent
 				modules[i] = modules[s.Parent-1]
@@ -151,7 +151,7 @@ func StoreStacks(ctx context.Context, t *load.Target) error {
 			if modules[i] != "" {
 				path = modules[i]
 			}
-			if err := add(t.UUID(), int32(i+1), parent, s.Depth, s.Name, isModule(s.Name), path); err != nil {
+			if err := add(t.RunID, int32(i+1), parent, s.Depth, s.Name, isModule(s.Name), path); err != nil {
 				return err
 			}
 		}

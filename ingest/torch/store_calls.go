@@ -2,16 +2,15 @@ package torch
 
 import (
 	"context"
-	"database/sql/driver"
 	"fmt"
 	"math"
 
 	"prof/ingest/attribute"
-	"prof/ingest/load"
+	"prof/ingest/rows"
 )
 
-var apiColumns = []load.Column{{Name: "pid", Type: load.Integer}, {Name: "tid", Type: load.Integer}, {Name: "start_ns"}, {Name: "duration_ns"},
-	{Name: "api_name_id", Type: load.Integer}, {Name: "correlation_id"}, {Name: "range_context_id", Type: load.Integer}}
+var apiColumns = []rows.Column{{Name: "pid", Type: rows.Integer}, {Name: "tid", Type: rows.Integer}, {Name: "start_ns"}, {Name: "duration_ns"},
+	{Name: "api_name_id", Type: rows.Integer}, {Name: "correlation_id"}, {Name: "range_context_id", Type: rows.Integer}}
 
 // storeAPIs stores the calls of the CUDA runtime and driver.
 func (l *loader) storeAPIs(ctx context.Context) error {
@@ -22,7 +21,7 @@ func (l *loader) storeAPIs(ctx context.Context) error {
 	}
 	_, err := l.target.Insert(ctx, "api_call", l.unpacked(l.columnOf(func(t *thread) *packed { return &t.apis }), apiColumns, func() unpackFunc {
 		place, list := l.lines.Placer(), short.List()
-		return func(c *load.Chunk, n int, k, _ int, row []int64) bool {
+		return func(c *rows.Chunk, n int, k, _ int, row []int64) bool {
 			thread := l.threads.list[k]
 			at := place.Node(thread.Key, row[0])
 			if !l.target.Options.APIRows && !isKept[row[colName]] && attribute.IsShort(row[1], 0) {
@@ -61,15 +60,15 @@ func deviceType(n int64) string {
 // onHost says whether memory is the CPU's: PyTorch's own tables count these three as such.
 func onHost(deviceType int64) bool { return deviceType == 0 || deviceType == 2 || deviceType == 5 }
 
-var memoryColumns = []load.Column{{Name: "pid", Type: load.Integer}, {Name: "tid", Type: load.Integer}, {Name: "time_ns"}, {Name: "device_type", Type: load.Varchar},
-	{Name: "device_id", Type: load.Integer}, {Name: "address"}, {Name: "size_bytes"}, {Name: "allocated_bytes"}, {Name: "reserved_bytes"},
-	{Name: "op_id", Type: load.Integer}, {Name: "range_context_id", Type: load.Integer}, {Name: "path_id", Type: load.Integer}}
+var memoryColumns = []rows.Column{{Name: "pid", Type: rows.Integer}, {Name: "tid", Type: rows.Integer}, {Name: "time_ns"}, {Name: "device_type", Type: rows.Varchar},
+	{Name: "device_id", Type: rows.Integer}, {Name: "address"}, {Name: "size_bytes"}, {Name: "allocated_bytes"}, {Name: "reserved_bytes"},
+	{Name: "op_id", Type: rows.Integer}, {Name: "range_context_id", Type: rows.Integer}, {Name: "path_id", Type: rows.Integer}}
 
 // storeMemory stores allocations and releases.
 func (l *loader) storeMemory(ctx context.Context) error {
 	_, err := l.target.Insert(ctx, "memory_event", l.unpacked(l.columnOf(func(t *thread) *packed { return &t.memory }), memoryColumns, func() unpackFunc {
 		place := l.lines.Placer()
-		return func(c *load.Chunk, n int, k, i int, row []int64) bool {
+		return func(c *rows.Chunk, n int, k, i int, row []int64) bool {
 			thread, kind := l.threads.list[k], row[memDeviceType]
 			c.Int32(0)[n], c.Int32(1)[n], c.Int64(2)[n] = thread.PID, thread.TID, row[0]-l.origin
 			c.SetText(3, n, deviceType(kind))
@@ -104,14 +103,14 @@ var waitKinds = map[string]string{"Event Sync": "Event sync", "Stream Wait Event
 
 // storeWaits stores synchronisations.
 func (l *loader) storeWaits(ctx context.Context) error {
-	_, err := l.target.Append(ctx, "sync", func(add func(...driver.Value) error) error {
+	_, err := l.target.Append(ctx, "sync", func(add rows.Add) error {
 		for i := range l.waits {
 			w := &l.waits[i]
 			kind := waitKinds[w.kind]
 			if kind == "" {
 				kind = valid(w.kind)
 			}
-			var pid, tid, context, stream, correlation, rangeContext, path, event, recordDevice, recordStream, recordStart driver.Value
+			var pid, tid, context, stream, correlation, rangeContext, path, event, recordDevice, recordStream, recordStart any
 			if p, ok := l.threads.only(); ok {
 				pid = p
 			}
@@ -138,7 +137,7 @@ func (l *loader) storeWaits(ctx context.Context) error {
 					recordStart = w.recordStart - l.origin
 				}
 			}
-			if err := add(l.target.UUID(), l.sourceID(), pid, tid, w.device, context, stream, kind, w.start-l.origin, w.duration, event, correlation,
+			if err := add(l.target.RunID, l.sourceID(), pid, tid, w.device, context, stream, kind, w.start-l.origin, w.duration, event, correlation,
 				rangeContext, path, recordDevice, recordStream, recordStart); err != nil {
 				return err
 			}
@@ -158,9 +157,9 @@ func (l *loader) storeOverhead(ctx context.Context) error {
 		}
 		return nil
 	}
-	_, err := l.target.Append(ctx, "profiler_overhead", func(add func(...driver.Value) error) error {
+	_, err := l.target.Append(ctx, "profiler_overhead", func(add rows.Add) error {
 		for _, o := range l.overhead {
-			if err := add(l.target.UUID(), l.sourceID(), pid, nil, o.start-l.origin, o.duration, valid(o.name)); err != nil {
+			if err := add(l.target.RunID, l.sourceID(), pid, nil, o.start-l.origin, o.duration, valid(o.name)); err != nil {
 				return err
 			}
 		}

@@ -3,7 +3,6 @@ package torch
 import (
 	"cmp"
 	"context"
-	"database/sql/driver"
 	"maps"
 	"slices"
 	"strings"
@@ -11,14 +10,15 @@ import (
 	"github.com/ianlancetaylor/demangle"
 
 	"prof/ingest/load"
+	"prof/ingest/rows"
 )
 
 // Every table of device work begins with these columns.
-var workColumns = []load.Column{{Name: "pid", Type: load.Integer}, {Name: "tid", Type: load.Integer}, {Name: "device_id", Type: load.Integer},
-	{Name: "context_id", Type: load.Integer}, {Name: "stream_id", Type: load.Integer}, {Name: "start_ns"}, {Name: "duration_ns"}, {Name: "correlation_id"},
-	{Name: "launch_start_ns"}, {Name: "launch_duration_ns"}, {Name: "launch_name_id", Type: load.Integer},
-	{Name: "range_context_id", Type: load.Integer}, {Name: "path_id", Type: load.Integer}, {Name: "op_id", Type: load.Integer},
-	{Name: "stack_id", Type: load.Integer}}
+var workColumns = []rows.Column{{Name: "pid", Type: rows.Integer}, {Name: "tid", Type: rows.Integer}, {Name: "device_id", Type: rows.Integer},
+	{Name: "context_id", Type: rows.Integer}, {Name: "stream_id", Type: rows.Integer}, {Name: "start_ns"}, {Name: "duration_ns"}, {Name: "correlation_id"},
+	{Name: "launch_start_ns"}, {Name: "launch_duration_ns"}, {Name: "launch_name_id", Type: rows.Integer},
+	{Name: "range_context_id", Type: rows.Integer}, {Name: "path_id", Type: rows.Integer}, {Name: "op_id", Type: rows.Integer},
+	{Name: "stack_id", Type: rows.Integer}}
 
 const (
 	atPID = iota
@@ -40,7 +40,7 @@ const (
 )
 
 // workRow fills the columns that all device work has.
-func (l *loader) workRow(c *load.Chunk, n int, w *work) *config {
+func (l *loader) workRow(c *rows.Chunk, n int, w *work) *config {
 	k := &l.configs.List[w.config]
 	c.Int32(atDevice)[n], c.Int32(atStream)[n] = k.device, k.stream
 	c.Int64(atStart)[n], c.Int64(atDuration)[n] = w.start-l.origin, w.duration
@@ -77,7 +77,7 @@ func (l *loader) workRow(c *load.Chunk, n int, w *work) *config {
 // hasStacks says whether the trace records Python functions.
 func (l *loader) hasStacks() bool { return len(l.pyNames.List)+len(l.stackID.List) > 0 }
 
-func setInt(c *load.Chunk, col, n int, v int32, ok bool) {
+func setInt(c *rows.Chunk, col, n int, v int32, ok bool) {
 	if c.Int32(col)[n] = v; !ok {
 		c.SetNull(col, n)
 	}
@@ -90,10 +90,10 @@ func (l *loader) storeKernels(ctx context.Context) error {
 	for i, raw := range l.kernName.List {
 		names[i] = int64(l.addKernel(raw))
 	}
-	columns := append(slices.Clone(workColumns), load.Column{Name: "kernel_name_id"}, load.Column{Name: "kernel_shape_id", Type: load.Integer})
-	_, err := l.target.Insert(ctx, "kernel", load.Listed(l.kernels.Len(), columns, func() load.RowFunc {
+	columns := append(slices.Clone(workColumns), rows.Column{Name: "kernel_name_id"}, rows.Column{Name: "kernel_shape_id", Type: rows.Integer})
+	_, err := l.target.Insert(ctx, "kernel", rows.Listed(l.kernels.Len(), columns, func() rows.RowFunc {
 		shapes := make([]int32, len(l.configs.List)) // 0 before a kernel of the configuration comes
-		return func(c *load.Chunk, n int, i int32) {
+		return func(c *rows.Chunk, n int, i int32) {
 			w := l.kernels.At(i)
 			k := l.workRow(c, n, w)
 			if shapes[w.config] == 0 {
@@ -134,10 +134,10 @@ func (l *loader) storeMemops(ctx context.Context) error {
 	for i, name := range l.opName.List {
 		kinds[i] = memopKind(valid(name))
 	}
-	columns := append(slices.Clone(workColumns), load.Column{Name: "operation", Type: load.Varchar}, load.Column{Name: "size_bytes"},
-		load.Column{Name: "src_memory", Type: load.Varchar}, load.Column{Name: "dst_memory", Type: load.Varchar})
-	_, err := l.target.Insert(ctx, "memop", load.Listed(l.memops.Len(), columns, func() load.RowFunc {
-		return func(c *load.Chunk, n int, i int32) {
+	columns := append(slices.Clone(workColumns), rows.Column{Name: "operation", Type: rows.Varchar}, rows.Column{Name: "size_bytes"},
+		rows.Column{Name: "src_memory", Type: rows.Varchar}, rows.Column{Name: "dst_memory", Type: rows.Varchar})
+	_, err := l.target.Insert(ctx, "memop", rows.Listed(l.memops.Len(), columns, func() rows.RowFunc {
+		return func(c *rows.Chunk, n int, i int32) {
 			w := l.memops.At(i)
 			k := l.workRow(c, n, w)
 			c.SetText(atMore, n, kinds[k.name][0])
@@ -203,17 +203,17 @@ func (l *loader) storeReplays(ctx context.Context) error {
 	for i, name := range l.apiNames.List {
 		isGraph[i] = strings.Contains(name, "GraphLaunch")
 	}
-	rows := map[replayKey]*replay{}
+	replays := map[replayKey]*replay{}
 	for i := range int32(l.works()) {
 		w := l.work(i)
 		if w.launch < 0 || !isGraph[l.launches[w.launch].name] {
 			continue
 		}
 		k := replayKey{w.launch, l.configs.List[w.config].device}
-		r := rows[k]
+		r := replays[k]
 		if r == nil {
 			r = &replay{config: &l.configs.List[w.config], first: w.start, last: w.start, correlation: w.correlation}
-			rows[k] = r
+			replays[k] = r
 		}
 		r.first, r.last, r.busy = min(r.first, w.start), max(r.last, w.start+w.duration), r.busy+w.duration
 		if i < int32(l.kernels.Len()) {
@@ -222,21 +222,21 @@ func (l *loader) storeReplays(ctx context.Context) error {
 			r.memops++
 		}
 	}
-	keys := slices.SortedFunc(maps.Keys(rows), func(a, b replayKey) int {
-		return cmp.Or(cmp.Compare(rows[a].first, rows[b].first), cmp.Compare(a.launch, b.launch), cmp.Compare(a.device, b.device))
+	keys := slices.SortedFunc(maps.Keys(replays), func(a, b replayKey) int {
+		return cmp.Or(cmp.Compare(replays[a].first, replays[b].first), cmp.Compare(a.launch, b.launch), cmp.Compare(a.device, b.device))
 	})
-	_, err := l.target.Append(ctx, "graph_launch", func(add func(...driver.Value) error) error {
+	_, err := l.target.Append(ctx, "graph_launch", func(add rows.Add) error {
 		for _, k := range keys {
-			r, a := rows[k], &l.launches[k.launch]
+			r, a := replays[k], &l.launches[k.launch]
 			thread := l.threads.list[a.thread]
-			var context, stack driver.Value
+			var context, stack any
 			if r.config.has&hasContext != 0 {
 				context = r.config.context
 			}
 			if l.hasStacks() {
 				stack = a.stack
 			}
-			if err := add(l.target.UUID(), l.sourceID(), thread.PID, thread.TID, k.device, context, nil, "node", nil, r.first-l.origin, r.last-r.first, r.busy,
+			if err := add(l.target.RunID, l.sourceID(), thread.PID, thread.TID, k.device, context, nil, "node", nil, r.first-l.origin, r.last-r.first, r.busy,
 				r.kernels, r.memops, r.correlation, a.start-l.origin, a.duration, l.apiID[a.name], l.ids.ContextID(a.node), l.lines.Path(a.node), stack); err != nil {
 				return err
 			}
@@ -248,15 +248,15 @@ func (l *loader) storeReplays(ctx context.Context) error {
 
 // storeRanges stores the record_function ranges and the device work of each.
 func (l *loader) storeRanges(ctx context.Context) error {
-	_, err := l.target.Append(ctx, "nvtx_range", func(add func(...driver.Value) error) error {
+	_, err := l.target.Append(ctx, "nvtx_range", func(add rows.Add) error {
 		for i, s := range l.spans {
 			r := &l.ranges[i]
 			thread := l.threads.list[r.thread]
-			var parent driver.Value
+			var parent any
 			if s.Parent >= 0 {
 				parent = l.ids.RangeID(s.Parent)
 			}
-			if err := add(l.target.UUID(), l.sourceID(), l.ids.RangeID(int32(i)), parent, s.Path, thread.PID, thread.TID, nil, l.style, "",
+			if err := add(l.target.RunID, l.sourceID(), l.ids.RangeID(int32(i)), parent, s.Path, thread.PID, thread.TID, nil, l.style, "",
 				valid(l.rgNames.List[r.name]), nil, s.Start-l.origin, s.End-s.Start); err != nil {
 				return err
 			}

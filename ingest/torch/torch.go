@@ -8,7 +8,6 @@ package torch
 import (
 	"bytes"
 	"context"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"maps"
@@ -19,6 +18,7 @@ import (
 	"prof/ingest/attribute"
 	"prof/ingest/load"
 	"prof/ingest/operator"
+	"prof/ingest/rows"
 	"prof/ingest/torch/trace"
 	"prof/internal/mask"
 )
@@ -310,7 +310,7 @@ func (l *loader) storeInputs(ctx context.Context) error { return l.source.StoreN
 
 // storeTimeline stores the tables of many rows, which are of fixed width, so that little memory will do.
 func (l *loader) storeTimeline(ctx context.Context) (err error) {
-	restore := l.target.Lean(load.RoomOfNumbers)
+	restore := l.target.Lean(rows.RoomOfNumbers)
 	defer func() { err = errors.Join(err, restore()) }()
 	for _, step := range []func(context.Context) error{l.storeOperators, l.storeAPIs, l.storeKernels, l.storeMemops, l.storeCollectives, l.storeMemory, l.storePython} {
 		if err := step(ctx); err != nil {
@@ -328,7 +328,7 @@ func (l *loader) storeOperators(ctx context.Context) error {
 	return err
 }
 
-func (l *loader) sourceID() driver.Value { return int32(l.target.SourceID) }
+func (l *loader) sourceID() any { return int32(l.target.SourceID) }
 
 // valid replaces what is no UTF-8, which the warehouse takes none of.
 func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }

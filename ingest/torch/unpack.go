@@ -3,14 +3,14 @@ package torch
 import (
 	"sync/atomic"
 
-	"prof/ingest/load"
+	"prof/ingest/rows"
 )
 
 // unpackFunc writes row i of list k as row n of a chunk, and says whether it did: false leaves the row out.
-type unpackFunc func(c *load.Chunk, n int, k, i int, row []int64) bool
+type unpackFunc func(c *rows.Chunk, n int, k, i int, row []int64) bool
 
 // unpacked are rows made from the rows of packed lists, block by block. Each worker has an unpackFunc of its own.
-func (l *loader) unpacked(lists []*packed, columns []load.Column, newRow func() unpackFunc) load.Rows {
+func (l *loader) unpacked(lists []*packed, columns []rows.Column, newRow func() unpackFunc) rows.Rows {
 	type piece struct{ list, block int }
 	var chunks [][]piece // of many threads with few rows each, several share a chunk
 	room := 0
@@ -24,9 +24,9 @@ func (l *loader) unpacked(lists []*packed, columns []load.Column, newRow func() 
 		}
 	}
 	var next atomic.Int64
-	return load.Pulled(2, columns, func() load.PullFunc {
+	return rows.Pulled(2, columns, func() rows.PullFunc {
 		row := newRow()
-		return func(c *load.Chunk) (int, error) {
+		return func(c *rows.Chunk) (int, error) {
 			for { // no rows would end the worker
 				i := next.Add(1) - 1
 				if i >= int64(len(chunks)) {

@@ -18,7 +18,7 @@ import (
 
 	"prof/ingest/nsys/table"
 	"prof/ingest/tracer"
-	"prof/testdata/exports"
+	"prof/internal/exports"
 )
 
 // file is a trace in the making.

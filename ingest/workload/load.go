@@ -3,11 +3,11 @@ package workload
 import (
 	"cmp"
 	"context"
-	"database/sql/driver"
 	"fmt"
 
 	"prof/ingest/load"
 	"prof/ingest/model"
+	"prof/ingest/rows"
 	"prof/internal/file"
 	"prof/internal/mask"
 )
@@ -28,7 +28,7 @@ func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceI
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	rows, refused, err := f.store(ctx, t, "")
+	stored, refused, err := f.store(ctx, t, "")
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -37,35 +37,35 @@ func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceI
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		rows += n
+		stored += n
 	}
-	info := &load.SourceInfo{Rows: rows, Warnings: f.Warnings}
+	info := &load.SourceInfo{Rows: stored, Warnings: f.Warnings}
 	return info, f.describe(ctx, t, refused)
 }
 
 // Store stores the facts as rows of the target's source and gives their number. A model is called what the facts call it, else what
 // its configuration does, else name; where all are "", its family. A configuration that cannot be read becomes a warning, since the
 // passes are good without it.
-func (f *Facts) Store(ctx context.Context, t *load.Target, name string) (rows int64, err error) {
-	rows, _, err = f.store(ctx, t, name)
-	return rows, err
+func (f *Facts) Store(ctx context.Context, t *load.Target, name string) (stored int64, err error) {
+	stored, _, err = f.store(ctx, t, name)
+	return stored, err
 }
 
 // store also gives why the configuration was refused; nil when it was not.
-func (f *Facts) store(ctx context.Context, t *load.Target, name string) (rows int64, refused, err error) {
-	modelID, rows, refused, err := f.storeModel(ctx, t, name)
+func (f *Facts) store(ctx context.Context, t *load.Target, name string) (stored int64, refused, err error) {
+	modelID, stored, refused, err := f.storeModel(ctx, t, name)
 	if err != nil {
-		return rows, nil, err
+		return stored, nil, err
 	}
-	run, source := t.UUID(), int32(t.SourceID)
-	n, err := t.Append(ctx, "workload", func(add func(...driver.Value) error) error {
+	run, source := t.RunID, int32(t.SourceID)
+	n, err := t.Append(ctx, "workload", func(add rows.Add) error {
 		return add(run, source, modelID, load.OrNull(f.Warmup), load.TextOrNull(f.Capture))
 	})
 	if err != nil {
-		return rows, refused, err
+		return stored, refused, err
 	}
-	rows += n
-	n, err = t.Append(ctx, "workload_process", func(add func(...driver.Value) error) error {
+	stored += n
+	n, err = t.Append(ctx, "workload_process", func(add rows.Add) error {
 		for i, p := range f.Process {
 			if err := add(run, source, int32(i+1), int32(p.PID), orNull32(p.Rank), orNull32(p.World), orNull32(p.Parallel)); err != nil {
 				return err
@@ -74,10 +74,10 @@ func (f *Facts) store(ctx context.Context, t *load.Target, name string) (rows in
 		return nil
 	})
 	if err != nil {
-		return rows, refused, err
+		return stored, refused, err
 	}
-	rows += n
-	n, err = t.Append(ctx, "source_fact", func(add func(...driver.Value) error) error {
+	stored += n
+	n, err = t.Append(ctx, "source_fact", func(add rows.Add) error {
 		for _, v := range f.Versions {
 			if err := add(run, source, "workload."+v.Name, v.Version); err != nil {
 				return err
@@ -86,12 +86,12 @@ func (f *Facts) store(ctx context.Context, t *load.Target, name string) (rows in
 		return nil
 	})
 	if err != nil {
-		return rows, refused, err
+		return stored, refused, err
 	}
-	rows += n
-	n, err = t.Append(ctx, "workload_pass", func(add func(...driver.Value) error) error {
+	stored += n
+	n, err = t.Append(ctx, "workload_pass", func(add rows.Add) error {
 		for i, p := range f.Passes {
-			var id, process driver.Value
+			var id, process any
 			if !p.Each {
 				id = int32(i + 1)
 			}
@@ -105,11 +105,11 @@ func (f *Facts) store(ctx context.Context, t *load.Target, name string) (rows in
 		}
 		return nil
 	})
-	return rows + n, refused, err
+	return stored + n, refused, err
 }
 
 // storeModel stores the model of the configuration; id is NULL where there is none, or where it was refused.
-func (f *Facts) storeModel(ctx context.Context, t *load.Target, name string) (id driver.Value, rows int64, refused, err error) {
+func (f *Facts) storeModel(ctx context.Context, t *load.Target, name string) (id any, stored int64, refused, err error) {
 	if f.Config == nil {
 		return nil, 0, nil, nil
 	}
@@ -127,18 +127,18 @@ func (f *Facts) storeModel(ctx context.Context, t *load.Target, name string) (id
 	if known, ok := t.Run.Models[key]; ok { // each pass of a capture tells of the same one
 		return known, 0, nil, nil
 	}
-	modelID, rows, err := model.Store(ctx, t, m, called)
+	modelID, stored, err := model.Store(ctx, t, m, called)
 	if t.Run.Models == nil {
 		t.Run.Models = map[string]int32{}
 	}
 	t.Run.Models[key] = modelID
-	return modelID, rows, nil, err
+	return modelID, stored, nil, err
 }
 
 // describe stores what became of the parts of the file, and its warnings.
 func (f *Facts) describe(ctx context.Context, t *load.Target, refused error) error {
-	run, source := t.UUID(), int32(t.SourceID)
-	_, err := t.Append(ctx, "source_part", func(add func(...driver.Value) error) error {
+	run, source := t.RunID, int32(t.SourceID)
+	_, err := t.Append(ctx, "source_part", func(add rows.Add) error {
 		passes := int64(len(f.Passes))
 		if err := add(run, source, "passes", passes, passes, nil); err != nil || f.Config == nil {
 			return err
@@ -151,7 +151,7 @@ func (f *Facts) describe(ctx context.Context, t *load.Target, refused error) err
 	if err != nil {
 		return err
 	}
-	_, err = t.Append(ctx, "diagnostic", func(add func(...driver.Value) error) error {
+	_, err = t.Append(ctx, "diagnostic", func(add rows.Add) error {
 		for _, w := range f.Warnings {
 			if err := add(run, source, "ingest", "warning", nil, nil, w); err != nil {
 				return err
@@ -162,14 +162,14 @@ func (f *Facts) describe(ctx context.Context, t *load.Target, refused error) err
 	return err
 }
 
-func batchOrNull(n int64) driver.Value {
+func batchOrNull(n int64) any {
 	if n == 0 {
 		return nil
 	}
 	return n
 }
 
-func orNull32(n *int64) driver.Value {
+func orNull32(n *int64) any {
 	if n == nil {
 		return nil
 	}

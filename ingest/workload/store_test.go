@@ -2,98 +2,34 @@ package workload_test
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	"prof/ingest/derive"
 	"prof/ingest/load"
+	"prof/ingest/rows/rowstest"
 	"prof/ingest/workload"
-	"prof/queries"
-	"prof/schema"
 )
 
 const samples = "../../testdata/workload/"
 
-// room is a warehouse with a run under way.
-type room struct {
-	conn   *sql.Conn
-	target *load.Target
-}
-
-func newRoom(t *testing.T) *room {
+// store loads a file as the next source.
+func store(t *testing.T, k *rowstest.Kept, path string) (*load.SourceInfo, error) {
 	t.Helper()
-	w, err := schema.Open(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{Only: []string{}}, MemoryLimit: "1GB"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { w.Close() })
-	conn, err := w.DB.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close() })
-	id, err := schema.NewRunID()
-	if err != nil {
-		t.Fatal(err)
-	}
-	target, err := load.NewTarget(conn, id, &load.Run{}, load.Options{Threads: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &room{conn, target}
-}
-
-// load loads a file as the next source.
-func (r *room) load(t *testing.T, path string) (*load.SourceInfo, error) {
-	t.Helper()
-	r.target.SourceID++
+	k.SourceID++
 	if info, err := workload.Identify(t.Context(), path, path); err != nil || info.CaptureID != "" {
 		t.Fatalf("%+v, %v", info, err)
 	}
-	return workload.Load(t.Context(), path, path, r.target)
+	return workload.Load(t.Context(), path, path, k.Target)
 }
 
-// expect holds a result, rows joined by bars and NULL as ~, to what is wanted.
-func (r *room) expect(t *testing.T, query string, want ...string) {
-	t.Helper()
-	rows, err := r.conn.QueryContext(t.Context(), query)
-	if err != nil {
-		t.Fatalf("%s: %v", query, err)
-	}
-	defer rows.Close()
-	cols, err := rows.Columns()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	for rows.Next() {
-		v, into := make([]any, len(cols)), make([]any, len(cols))
-		for i := range v {
-			into[i] = &v[i]
-		}
-		if err := rows.Scan(into...); err != nil {
-			t.Fatal(err)
-		}
-		parts := make([]string, len(cols))
-		for i := range v {
-			if parts[i] = fmt.Sprint(v[i]); v[i] == nil {
-				parts[i] = "~"
-			}
-		}
-		got = append(got, strings.Join(parts, "|"))
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("%s gives\n  %s\nwant\n  %s", query, strings.Join(got, "\n  "), strings.Join(want, "\n  "))
-	}
+func newTarget(t *testing.T) *rowstest.Kept {
+	k := rowstest.New(t, load.Options{})
+	k.SourceID = 0
+	return k
 }
 
 func write(t *testing.T, name, text string) string {
@@ -105,11 +41,12 @@ func write(t *testing.T, name, text string) string {
 	return path
 }
 
-const passRows = `SELECT * EXCLUDE (run_id) FROM workload_pass ORDER BY source_id, pass_id`
+// passColumns are all of workload_pass but the run.
+const passColumns = "source_id pass_id is_warmup prefill_count decode_count batch_count image_count crop_count prefill_ns decode_ns vision_ns input process_id"
 
 // TestStored: a file with its model, one of means, and one whose configuration cannot be read.
 func TestStored(t *testing.T) {
-	r := newRoom(t)
+	k := newTarget(t)
 	for _, c := range []struct {
 		path     string
 		warnings int
@@ -119,51 +56,63 @@ func TestStored(t *testing.T) {
 		{write(t, "workload.json", `{"model": "hf_examplesecret0123456789", "config": {"model_type": "llama", "hidden_size": "wide"}, "warmup": 2, "batch": 4,
 			"runs": [{"warmup": true, "vision_ms": 0.5}, {"prefill_len": 7, "new_tokens": 0, "images": 1, "crops": 2, "input": "a.png"}]}`), 1},
 	} {
-		info, err := r.load(t, c.path)
+		info, err := store(t, k, c.path)
 		if err != nil || len(info.Warnings) != c.warnings || info.Status != "" {
 			t.Fatalf("%s: %+v, %v", c.path, info, err)
 		}
-		var n int64
-		if err := r.conn.QueryRowContext(t.Context(), `SELECT (SELECT count(*) FROM workload WHERE source_id = $1) + (SELECT count(*) FROM workload_pass WHERE source_id = $1)
-			+ (SELECT count(*) FROM model WHERE source_id = $1) + (SELECT count(*) FROM model_layer JOIN model USING (run_id, model_id) WHERE source_id = $1)
-			+ (SELECT count(*) FROM model_note JOIN model USING (run_id, model_id) WHERE source_id = $1) + (SELECT count(*) FROM reported_value WHERE source_id = $1)`, r.target.SourceID).Scan(&n); err != nil || info.Rows != n {
-			t.Errorf("%s: %d rows, want %d, %v", c.path, info.Rows, n, err)
+		n := int64(0)
+		for _, table := range []string{"workload", "workload_pass", "model", "reported_value"} {
+			n += int64(len(k.Table(table).Is("source_id", fmt.Sprint(k.SourceID))))
+		}
+		for _, table := range []string{"model_layer", "model_note"} {
+			n += int64(len(k.Table(table).Is("model_id.source_id", fmt.Sprint(k.SourceID))))
+		}
+		if info.Rows != n {
+			t.Errorf("%s: %d rows, want %d", c.path, info.Rows, n)
 		}
 	}
-	r.expect(t, passRows,
+	k.Table("workload_pass").By("source_id pass_id").Expect(t, passColumns,
 		"1|1|false|681|16|1|~|~|45750029|616769718|~|~|~", "1|2|false|681|16|1|~|~|46066456|291329758|~|~|~", "1|3|false|681|16|1|~|~|45993542|286869421|~|~|~",
 		"2|~|false|~|16|1|~|~|~|~|~|~|~",
 		"3|1|true|~|~|4|~|~|~|~|500000|~|~", "3|2|false|7|0|4|1|2|~|~|~|a.png|~")
-	r.expect(t, `SELECT source_id, model_id & 134217727, warmup_count, capture FROM workload ORDER BY source_id`, "1|1|~|~", "2|~|~|~", "3|~|2|~")
-	r.expect(t, `SELECT source_id, model_id & 134217727, name, family, layer_count, hidden_size FROM model`, "1|1|dsocr|deepseek_v2|12|1280")
-	r.expect(t, `SELECT count(*) > 20 FROM model_layer`, "true")
-	r.expect(t, `SELECT source_id, part, read_count, stored_count, reason IS NULL FROM source_part ORDER BY source_id, part`,
-		"1|config|1|1|true", "1|passes|3|3|true", "2|passes|1|1|true", "3|config|1|0|false", "3|passes|2|2|true")
-	r.expect(t, `SELECT source_id, origin, severity, message LIKE 'its config: the configuration lacks: %num_hidden_layers%; MFU needs a model: give one with --model CONFIG.json' FROM diagnostic ORDER BY source_id`,
-		"2|ingest|warning|false", "3|ingest|warning|true")
+	k.Table("workload").Expect(t, "source_id model_id warmup_count capture", "1|1|~|~", "2|~|~|~", "3|~|2|~")
+	k.Table("model").Expect(t, "source_id model_id name family layer_count hidden_size", "1|1|dsocr|deepseek_v2|12|1280")
+	if n := k.Count("model_layer"); n <= 20 {
+		t.Errorf("%d layers", n)
+	}
+	k.Table("source_part").By("source_id part").Expect(t, "source_id part read_count stored_count",
+		"1|config|1|1", "1|passes|3|3", "2|passes|1|1", "3|config|1|0", "3|passes|2|2")
+	if got := k.Table("source_part").Where(func(r rowstest.Row) bool { return r.Get("reason") != nil }).Texts("source_id part"); fmt.Sprint(got) != "[3|config]" {
+		t.Errorf("parts with a reason: %q", got)
+	}
+	said := k.Table("diagnostic").By("source_id")
+	said.Expect(t, "source_id origin severity", "2|ingest|warning", "3|ingest|warning")
+	if text := said[1].Text("message"); !strings.HasPrefix(text, "its config: the configuration lacks: ") || !strings.Contains(text, "num_hidden_layers") || !strings.HasSuffix(text, "; MFU needs a model: give one with --model CONFIG.json") {
+		t.Errorf("it says %q", text)
+	}
 }
 
 // TestImageSize: the model that facts carry sees pictures of the size that they say; an option goes before it.
 func TestImageSize(t *testing.T) {
-	r := newRoom(t)
+	k := newTarget(t)
 	const facts = `{"image_size": [56, 112], "batch": 1, "config": {"model_type": "qwen2_vl", "hidden_size": 16, "intermediate_size": 16, "num_hidden_layers": 1, "num_attention_heads": 1,
 		"vocab_size": 8, "vision_config": {"hidden_size": 16}}}`
 	path := write(t, "workload.json", facts)
 	for _, image := range []load.ImageSize{{}, {Width: 28, Height: 84}} {
-		r.target.Options.Image = image
-		if info, err := r.load(t, path); err != nil || len(info.Warnings) != 0 {
+		k.Options.Image = image
+		if info, err := store(t, k, path); err != nil || len(info.Warnings) != 0 {
 			t.Fatalf("%+v, %v", info, err)
 		}
 	}
-	r.expect(t, `SELECT m.source_id, m.image_token_count, n.note FROM model m JOIN model_note n USING (run_id, model_id) WHERE starts_with(n.note, 'images') ORDER BY 1`,
+	k.Table("model_note").Where(func(r rowstest.Row) bool { return strings.HasPrefix(r.Text("note"), "images") }).Expect(t, "model_id.source_id model_id.image_token_count note",
 		"1|8|images of 112 x 56 pixels, resized to 112 x 56, multiples of 28; the configuration does not have the pixel limits of the processor",
 		"2|3|images of 28 x 84 pixels, resized to 28 x 84, multiples of 28; the configuration does not have the pixel limits of the processor")
-	r.expect(t, `SELECT source_id, model_id & 134217727 FROM workload ORDER BY source_id`, "1|1", "2|2")
+	k.Table("workload").Expect(t, "source_id model_id", "1|1", "2|2")
 }
 
 // TestModelName: what the facts call a model goes first, secrets masked; then what its configuration does, then the given name.
 func TestModelName(t *testing.T) {
-	r := newRoom(t)
+	k := newTarget(t)
 	config := func() map[string]any {
 		f, err := workload.Read(strings.NewReader(read(t, "llama-graph-node.workload.json")))
 		if err != nil {
@@ -176,16 +125,16 @@ func TestModelName(t *testing.T) {
 	for i, f := range []*workload.Facts{
 		{Model: "hf_examplesecret0123456789", Config: named}, {Config: named}, {Config: config()}, {Model: "a\x00b", Config: config()},
 	} {
-		r.target.SourceID = i + 1
-		if n, err := f.Store(t.Context(), r.target, "given"); err != nil || n < 3 {
+		k.SourceID = i + 1
+		if n, err := f.Store(t.Context(), k.Target, "given"); err != nil || n < 3 {
 			t.Fatal(n, err)
 		}
 	}
-	r.target.SourceID = 5
-	if _, err := (&workload.Facts{Config: config()}).Store(t.Context(), r.target, ""); err != nil {
+	k.SourceID = 5
+	if _, err := (&workload.Facts{Config: config()}).Store(t.Context(), k.Target, ""); err != nil {
 		t.Fatal(err)
 	}
-	r.expect(t, `SELECT w.source_id, name FROM workload w JOIN model USING (run_id, model_id) ORDER BY w.source_id`,
+	k.Table("workload").Expect(t, "source_id model_id.name",
 		"1|***", "2|meta/llama", "3|given", "4|a\x00b", "5|llama")
 }
 
@@ -200,33 +149,35 @@ func read(t *testing.T, name string) string {
 
 // TestUniformStored: facts from options make a row that holds for every pass.
 func TestUniformStored(t *testing.T) {
-	r := newRoom(t)
-	r.target.SourceID = 9
+	k := newTarget(t)
+	k.SourceID = 9
 	prefill, decode, warmup := int64(681), int64(16), int64(1)
 	f := workload.Uniform(workload.Pass{Prefill: &prefill, Decode: &decode}, &warmup)
 	f.Capture = "torch"
-	n, err := f.Store(t.Context(), r.target, "")
+	n, err := f.Store(t.Context(), k.Target, "")
 	if err != nil || n != 2 {
 		t.Fatal(n, err)
 	}
-	r.expect(t, passRows, "9|~|false|681|16|~|~|~|~|~|~|~|~")
-	r.expect(t, `SELECT source_id, model_id & 134217727, warmup_count, capture FROM workload`, "9|~|1|torch")
+	k.Table("workload_pass").By("source_id pass_id").Expect(t, passColumns, "9|~|false|681|16|~|~|~|~|~|~|~|~")
+	k.Table("workload").Expect(t, "source_id model_id warmup_count capture", "9|~|1|torch")
 }
 
 // TestNotLoaded: an error names the file, and nothing is stored.
 func TestNotLoaded(t *testing.T) {
-	r := newRoom(t)
+	k := newTarget(t)
 	path := write(t, "workload.json", `{"runs": [{"prefill_len": -5}]}`)
-	if info, err := r.load(t, path); info != nil || err == nil || err.Error() != path+": runs[0].prefill_len is -5, want a whole number from 0 to 2147483648" {
+	if info, err := store(t, k, path); info != nil || err == nil || err.Error() != path+": runs[0].prefill_len is -5, want a whole number from 0 to 2147483648" {
 		t.Errorf("%+v, %v", info, err)
 	}
-	if _, err := r.load(t, path+".absent"); !errors.Is(err, os.ErrNotExist) {
+	if _, err := store(t, k, path+".absent"); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := workload.Load(done, samples+"metrics.json", "metrics.json", r.target); !errors.Is(err, context.Canceled) {
+	if _, err := workload.Load(done, samples+"metrics.json", "metrics.json", k.Target); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	r.expect(t, `SELECT (SELECT count(*) FROM workload) + (SELECT count(*) FROM workload_pass) + (SELECT count(*) FROM source_part)`, "0")
+	if filled := k.Filled(); len(filled) > 0 {
+		t.Errorf("stored are rows of %q", filled)
+	}
 }

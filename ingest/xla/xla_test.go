@@ -17,41 +17,26 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/dynamicpb"
 
-	"prof/ingest"
-	"prof/ingest/derive"
+	"prof/ingest/load"
+	"prof/ingest/rows/rowstest"
 	"prof/ingest/xla"
-	"prof/queries"
-	"prof/schema"
 )
 
 const capture = "../../testdata/foreign/jax.xplane.pb.gz"
 
-func newWarehouse(t *testing.T) *schema.Warehouse {
+// stored loads a profile, in memory.
+func stored(t *testing.T, path string) (*rowstest.Kept, *load.SourceInfo, error) {
 	t.Helper()
-	w, err := schema.Open(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{Only: []string{}}, MemoryLimit: "1GB"})
+	k := rowstest.New(t, load.Options{APIRows: true})
+	path = rowstest.Plain(t, path)
+	info, err := xla.Identify(t.Context(), path, path)
+	if err == nil {
+		info, err = xla.Load(t.Context(), path, path, k.Target)
+	}
 	if err != nil {
-		t.Fatal(err)
+		return nil, nil, err
 	}
-	t.Cleanup(func() { w.Close() })
-	return w
-}
-
-func store(t *testing.T, w *schema.Warehouse, run, path string) ([]string, error) {
-	t.Helper()
-	var warnings []string
-	o := ingest.Options{Name: run, Now: time.Now(), ProfVersion: "test", Warn: func(m string) { warnings = append(warnings, m) }}
-	o.Load.APIRows = true
-	_, err := ingest.Run(t.Context(), w, []string{path}, o)
-	return warnings, err
-}
-
-func row(t *testing.T, w *schema.Warehouse, run, sql string) string {
-	t.Helper()
-	var out string
-	if err := w.DB.QueryRowContext(t.Context(), `SELECT coalesce(string_agg(x::VARCHAR, ' '), '') FROM (`+sql+`) y(x)`, run).Scan(&out); err != nil {
-		t.Fatalf("%s: %v", sql, err)
-	}
-	return out
+	return k, info, k.StoreShared(t.Context())
 }
 
 // schemaOf is what of xplane.proto the tests use, for protobuf's own reader and writer.
@@ -142,17 +127,16 @@ func TestJAX(t *testing.T) {
 			each(l, "events", func(e protoreflect.Message) { n, ps = n+1, ps+number(e, "duration") })
 		})
 	})
-	w := newWarehouse(t)
-	if warnings, err := store(t, w, "jax", capture); err != nil || len(warnings) > 0 {
-		t.Fatal(err, warnings)
+	k, info, err := stored(t, capture)
+	if err != nil || len(info.Warnings) > 0 {
+		t.Fatal(err, info)
 	}
-	if got, want := row(t, w, "jax", `SELECT concat_ws('|', count(*), 1000 * sum(duration_ns), count(launch_start_ns)) FROM kernel k JOIN run r USING (run_id) WHERE r.name = ?`), fmt.Sprint(n, "|", ps, "|", n); got != want || n == 0 {
+	kernels := k.Table("kernel")
+	if got, want := fmt.Sprint(len(kernels), "|", 1000*kernels.Sum("duration_ns"), "|", len(kernels)-len(kernels.Is("launch_start_ns", "~"))), fmt.Sprint(n, "|", ps, "|", n); got != want || n == 0 {
 		t.Errorf("kernels are %s, protobuf reads %s", got, want)
 	}
-	if got := row(t, w, "jax", `SELECT d.device_id || ' ' || d.name || ' ' || d.sm_count FROM device d JOIN run r USING (run_id) WHERE r.name = ?`); got != "0 AMD device 256" {
-		t.Errorf("devices are %s", got)
-	}
-	if got := row(t, w, "jax", `SELECT s.started_at FROM source s JOIN run r USING (run_id) WHERE r.name = ?`); !strings.HasPrefix(got, "2026-05-20 08:45") {
+	k.Table("device").Expect(t, "device_id name sm_count", "0|AMD device|256")
+	if got := info.StartedAt.UTC().Format(time.DateTime); !strings.HasPrefix(got, "2026-05-20 08:45") {
 		t.Errorf("it began at %s", got)
 	}
 }
@@ -231,24 +215,18 @@ func write(t *testing.T, data []byte) string {
 }
 
 func TestMade(t *testing.T) {
-	w, data := newWarehouse(t), made(t)
-	warnings, err := store(t, w, "made", write(t, data))
-	if err != nil || len(warnings) != 1 || !strings.Contains(warnings[0], "1 events of category /device:TPU:0 XLA Ops are not stored") {
-		t.Fatalf("%v, the warnings are %q", err, warnings)
+	data := made(t)
+	k, info, err := stored(t, write(t, data))
+	if err != nil || len(info.Warnings) != 1 || !strings.Contains(info.Warnings[0], "1 events of category /device:TPU:0 XLA Ops are not stored") {
+		t.Fatalf("%v, %+v", err, info)
 	}
-	for _, c := range [][2]string{
-		{`SELECT concat_ws('|', k.device_id, k.stream_id, k.start_ns, k.duration_ns, k.launch_start_ns, k.launch_duration_ns, n.name, s.grid_x, s.grid_y, s.block_x, p.name) FROM kernel k JOIN kernel_name n USING (run_id, kernel_name_id) JOIN kernel_shape s USING (run_id, kernel_shape_id) JOIN range_path p USING (run_id, path_id) JOIN run r USING (run_id) WHERE r.name = ?`,
-			"1|13|5000|2000|1000|750|fusion|4|2|128|prefill"},
-		{`SELECT concat_ws('|', m.operation, m.device_id, m.duration_ns, m.size_bytes) FROM memop m JOIN run r USING (run_id) WHERE r.name = ?`, "memcpy Host-to-Device|1|1500|4096"},
-		{`SELECT concat_ws('|', p.tid, p.duration_ns) FROM python_call p JOIN run r USING (run_id) WHERE r.name = ?`, "77|4000"},
-		{`SELECT concat_ws('|', x.name, x.tid, x.duration_ns) FROM nvtx_range x JOIN run r USING (run_id) WHERE r.name = ?`, "prefill|77|20000"},
-	} {
-		if got := row(t, w, "made", c[0]); got != c[1] {
-			t.Errorf("%s, want %s", got, c[1])
-		}
-	}
+	k.Table("kernel").Expect(t, "device_id stream_id start_ns duration_ns launch_start_ns launch_duration_ns kernel_name_id.name kernel_shape_id.grid_x kernel_shape_id.grid_y kernel_shape_id.block_x path_id.name",
+		"1|13|5000|2000|1000|750|fusion|4|2|128|prefill")
+	k.Table("memop").Expect(t, "operation device_id duration_ns size_bytes", "memcpy Host-to-Device|1|1500|4096")
+	k.Table("python_call").Expect(t, "tid duration_ns", "77|4000")
+	k.Table("nvtx_range").Expect(t, "name tid duration_ns", "prefill|77|20000")
 	for n := 3; n < len(data); n += 61 { // protobuf that was cut is no protobuf, or lacks planes
-		if _, err := store(t, w, "bad", write(t, data[:n])); err == nil || !errors.Is(err, xla.ErrSyntax) && !errors.Is(err, xla.ErrNoWork) {
+		if _, _, err := stored(t, write(t, data[:n])); err == nil || !errors.Is(err, xla.ErrSyntax) && !errors.Is(err, xla.ErrNoWork) {
 			t.Fatalf("cut after %d of %d bytes: the error is %v", n, len(data), err)
 		}
 	}

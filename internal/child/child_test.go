@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -16,7 +17,7 @@ func TestRun(t *testing.T) {
 	for name, c := range map[string]struct {
 		script  string
 		chatty  bool
-		stopped bool // ctx ends
+		stopped bool // ctx ends, once the program has begun
 		want    error
 		out     string // beginning of stdout
 		end     string // end of stderr
@@ -24,21 +25,27 @@ func TestRun(t *testing.T) {
 		"says a version":             {script: "echo 1.2; echo why >&2", out: "1.2\n", end: "why\n"},
 		"writes stdout without end":  {script: "exec yes", want: ErrTooMuch, out: "y\n"},
 		"chatty":                     {script: "yes | head -c 40000000; echo the end >&2", chatty: true, out: "y\n", end: "the end\n"},
-		"writes 400 MB to stderr":    {script: "echo 1.2; head -c 400000000 /dev/zero >&2; echo the end >&2", out: "1.2\n", end: "the end\n"},
-		"leaves a daemon with pipes": {script: "echo 1.2; sleep 60 & exit 0", out: "1.2\n"},
-		"does not end":               {script: "echo 1.2; sleep 60", stopped: true, want: context.DeadlineExceeded, out: "1.2\n"},
-		"does not listen":            {script: "trap '' INT TERM; echo 1.2; sleep 60; sleep 60", stopped: true, want: context.DeadlineExceeded, out: "1.2\n"},
+		"writes 40 MB to stderr":     {script: "echo 1.2; head -c 40000000 /dev/zero >&2; echo the end >&2", out: "1.2\n", end: "the end\n"},
+		"leaves a daemon with pipes": {script: "echo 1.2; sleep 100 & exit 0", out: "1.2\n"},
+		"does not end":               {script: "echo 1.2; touch $BEGUN; sleep 100", stopped: true, want: context.Canceled, out: "1.2\n"},
+		"does not listen":            {script: "trap '' INT TERM; echo 1.2; touch $BEGUN; sleep 100; sleep 100", stopped: true, want: context.Canceled, out: "1.2\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			ctx, limit := t.Context(), 20*time.Second // for a busy machine: each takes 2 s or so, and not the 60 of its sleep
+			const limit = time.Minute // for a busy machine: each takes 2 s or so, and not the 100 of its sleep
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			begun := filepath.Join(t.TempDir(), "begun")
 			if c.stopped {
-				var cancel context.CancelFunc
-				ctx, cancel = context.WithTimeout(ctx, time.Second)
-				defer cancel()
+				go func() {
+					for _, err := os.Stat(begun); err != nil && ctx.Err() == nil; _, err = os.Stat(begun) {
+						time.Sleep(10 * time.Millisecond)
+					}
+					cancel()
+				}()
 			}
 			start := time.Now()
-			out, err := Run(ctx, Command{Argv: []string{"sh", "-c", c.script}, Env: os.Environ(), Chatty: c.chatty})
+			out, err := Run(ctx, Command{Argv: []string{"sh", "-c", c.script}, Env: append(os.Environ(), "BEGUN="+begun), Chatty: c.chatty})
 			if !errors.Is(err, c.want) || !strings.HasPrefix(string(out.Stdout), c.out) || !bytes.HasSuffix(out.Stderr, []byte(c.end)) {
 				t.Errorf("%v, stdout %.20q, stderr %d bytes", err, out.Stdout, len(out.Stderr))
 			}

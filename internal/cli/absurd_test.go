@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/exports"
 	"prof/internal/testkit"
-	"prof/testdata/exports"
 )
 
 // kernelRows changes the rows of kernels of a capture, which give back what is to be in their place.
@@ -55,7 +55,7 @@ func TestAbsurdDevices(t *testing.T) {
 		},
 	}
 	for _, name := range slices.Sorted(maps.Keys(changes)) {
-		runs = append(runs, testkit.Run{Name: name, Sources: []string{"internal/cli/absurd_test.go", "testdata/exports", "testdata/nsys/kernels"}, Make: func(dir string) ([]string, error) {
+		runs = append(runs, testkit.Run{Name: name, Sources: []string{"internal/cli/absurd_test.go", "internal/exports", "testdata/nsys/kernels"}, Make: func(dir string) ([]string, error) {
 			return []string{kernelRows(t, filepath.Join(dir, "x.sqlite"), changes[name])}, nil
 		}})
 	}

@@ -3,19 +3,21 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"prof/internal/testkit"
 )
 
 // TestBaseline: names are set, moved, listed and removed, and stand for their runs wherever a run is asked for.
 func TestBaseline(t *testing.T) {
 	t.Parallel()
-	p := newFilled(t)
+	p := newStored(t, append(slices.Clone(filled), testkit.Run{Name: "b", Files: []string{"nsys/" + nccl}, TrueSums: true}))
 	for _, args := range [][]string{{"baseline"}, {"baseline", "list"}} {
 		p.wantLike(0, `\(no rows\)\nnote: no baseline is set: set one with prof baseline set NAME RUN\n`, "", args...)
 	}
 	p.want(result{1, "", "prof: no such run: no baseline is set; `prof baseline set main RUN` sets it\n"}, "show", "baseline:main")
-	p.ok("ingest", "--run", "b", exported(t, nccl))
 	p.want(result{0, "", "baseline main is run a\n"}, "baseline", "set", "main", "a")
 	p.want(result{0, "", "baseline rel/1.0 is run a\n"}, "baseline", "set", "rel/1.0", "baseline:main")
 	p.want(result{0, "", "baseline main is run b, no longer a\n"}, "baseline", "set", "main", "@latest")

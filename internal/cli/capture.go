@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -99,7 +98,7 @@ func (p *program) capture(c *cli.Context) error {
 	if err := p.checkPush(c, home); err != nil {
 		return err
 	}
-	o, err := captureOptions(c, home, nil)
+	o, err := p.captureOptions(c, home, nil)
 	if err != nil {
 		return err
 	}
@@ -108,10 +107,14 @@ func (p *program) capture(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if in.Name, err = p.freeName(c, home, in.Name); err != nil {
+	if in.Name, err = p.keeper().freeName(c, home, in.Name); err != nil {
 		return err
 	}
-	_, err = p.captureOne(c, home, captureJob{options: o, argv: argv, in: in, isNamed: c.IsSet("run")})
+	job := captureJob{options: o, argv: argv, in: in, isNamed: c.IsSet("run")}
+	if p.world.asked != nil {
+		return p.world.asked(job)
+	}
+	_, err = p.captureOne(c, home, job)
 	return err
 }
 
@@ -130,10 +133,10 @@ func (p *program) captureOne(c *cli.Context, home schema.Home, job captureJob) (
 	if err != nil {
 		return nil, err
 	}
-	if setup.Node, err = nodeOf(c); err != nil {
+	if setup.Node, err = p.nodeOf(c); err != nil {
 		return nil, err
 	}
-	if err := capture.CheckWorkload(setup.Argv, setup.Dir); err != nil {
+	if err := p.world.machine.CheckWorkload(setup.Argv, setup.Dir); err != nil {
 		return nil, err
 	}
 	if c.Bool("dry-run") {
@@ -184,12 +187,12 @@ func (p *program) captureAll(c *cli.Context, s *capture.Session, home schema.Hom
 		reason = notChosen
 	default:
 		facts, _ := written(in)
-		if err := p.store(c, home, s.Dir(), facts, false); err != nil {
+		if err := p.keeper().store(c, home, s.Dir(), facts, false); err != nil {
 			reason = "cannot choose kernels for ncu: the timeline could not be stored: " + oneLine(err)
 			break
 		}
 		stored = true
-		if plan, err = p.plan(c, home, in.Name, s); err != nil {
+		if plan, err = p.keeper().plan(c, home, in.Name, s); err != nil {
 			reason = "cannot choose kernels for ncu: " + oneLine(err)
 		}
 	}
@@ -214,15 +217,18 @@ func (p *program) captured(c *cli.Context, home schema.Home, in ingest.Options, 
 		fmt.Fprintf(p.err, "captured in %s; when the folders of all nodes are on one machine, store them as one run: %s\n", res.Dir, nodesCommand(c, in, res.Dir))
 	} else if c.Bool("no-ingest") || p.stop.byTerm() {
 		fmt.Fprintf(p.err, "captured in %s; to store it: %s\n", res.Dir, ingestCommand(c, in, false, res.Dir))
-	} else if err := p.store(c, home, res.Dir, in, stored); err != nil {
+	} else if err := p.keeper().store(c, home, res.Dir, in, stored); err != nil {
 		fmt.Fprintf(p.err, "prof: the capture is in %s but was not stored: %s; to try again: %s\n", res.Dir, oneLine(err), ingestCommand(c, in, stored, res.Dir))
 		failed = true
-	} else if err := p.captureSummary(c, home, in.Name, o); err != nil {
+	} else if err := p.keeper().captureSummary(c, home, in.Name, o); err != nil {
 		return err
-	} else if c.Bool("push") {
-		if err := p.pushCaptured(c, home, in.Name); err != nil {
-			fmt.Fprintf(p.err, "prof: the run is stored but was not pushed: %s; to try again: %s\n", oneLine(err), mask.Command(append(profWords(c), "push", in.Name)))
-			failed = true
+	} else {
+		fmt.Fprintf(p.err, "next: %s\n", mask.Command(append(profWords(c), "show", in.Name)))
+		if c.Bool("push") {
+			if err := p.pushCaptured(c, home, in.Name); err != nil {
+				fmt.Fprintf(p.err, "prof: the run is stored but was not pushed: %s; to try again: %s\n", oneLine(err), mask.Command(append(profWords(c), "push", in.Name)))
+				failed = true
+			}
 		}
 	}
 	switch {
@@ -276,14 +282,14 @@ func (p *program) pushCaptured(c *cli.Context, home schema.Home, name string) (e
 const nodeRankName = "node-rank"
 
 // nodeOf reads which node of a job this is; nil where the capture is a run by itself.
-func nodeOf(c *cli.Context) (*rundir.Node, error) {
+func (p *program) nodeOf(c *cli.Context) (*rundir.Node, error) {
 	if !c.IsSet(nodeRankName) {
 		if c.IsSet("nodes") || c.IsSet("job") {
 			return nil, usagef("--nodes and --job need --node-rank")
 		}
 		return nil, nil
 	}
-	n, err := capture.NewNode(c.Int(nodeRankName), c.Int("nodes"), c.String("run"), c.String("job"), os.Environ())
+	n, err := capture.NewNode(c.Int(nodeRankName), c.Int("nodes"), c.String("run"), c.String("job"), p.env)
 	if err != nil {
 		return nil, &usageError{err}
 	}
@@ -340,26 +346,9 @@ func profWords(c *cli.Context) []string {
 	return []string{"prof"}
 }
 
-// captureSetup is what a session needs of this process.
-func (p *program) captureSetup(home schema.Home, job captureJob) (capture.Setup, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return capture.Setup{}, err
-	}
-	dir, err := p.workDir()
-	if err != nil {
-		return capture.Setup{}, err
-	}
-	files := []*os.File{os.Stdin, os.Stdout, os.Stderr}
-	return capture.Setup{Runs: filepath.Join(home.Dir, runsName), Run: job.in.Name, Argv: job.argv, Environ: p.env, Dir: dir, Self: self,
-		ProfVersion: version(), Files: files, NVML: capture.OpenNVML,
-		FindTool: func(name string) (string, error) { return capture.FindTool(name, nil) },
-		Talk:     func(m string) { fmt.Fprintln(p.err, "prof: "+m) }}, nil
-}
-
 // storeOptions are what the command line says of how the run is to be stored.
-func storeOptions(c *cli.Context, o capture.Options) (ingest.Options, error) {
-	in := ingest.Options{Name: c.String("run"), ProfVersion: version(), Models: c.StringSlice("model"), Workloads: c.StringSlice("workload"),
+func (p *program) storeOptions(c *cli.Context, o capture.Options) (ingest.Options, error) {
+	in := ingest.Options{Name: c.String("run"), ProfVersion: version(), Models: p.paths(c.StringSlice("model")), Workloads: p.paths(c.StringSlice("workload")),
 		Load: load.Options{Assume: c.Bool("assume"), Threads: runtime.NumCPU()}}
 	if c.IsSet("run") && in.Name == "" {
 		return in, usagef("--run needs a name")
@@ -385,7 +374,7 @@ func storeOptions(c *cli.Context, o capture.Options) (ingest.Options, error) {
 
 // captureIngest says how the run is to be stored, before minutes are spent on it.
 func (p *program) captureIngest(c *cli.Context, o capture.Options, argv []string) (ingest.Options, error) {
-	in, err := storeOptions(c, o)
+	in, err := p.storeOptions(c, o)
 	if err != nil {
 		return in, err
 	}

@@ -84,7 +84,7 @@ func captureFlags() []cli.Flag {
 }
 
 // captureOptions are the defaults, changed by the home's config.yaml, then by more, where it is not nil, and then by the command line.
-func captureOptions(c *cli.Context, home schema.Home, more func(*capture.Options) error) (capture.Options, error) {
+func (p *program) captureOptions(c *cli.Context, home schema.Home, more func(*capture.Options) error) (capture.Options, error) {
 	o := capture.Defaults()
 	if err := capture.ReadConfig(filepath.Join(home.Dir, rundir.ConfigName), &o); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return o, &usageError{err}
@@ -124,6 +124,7 @@ func captureOptions(c *cli.Context, home schema.Home, more func(*capture.Options
 			*into = c.Int(name)
 		}
 	}
+	o.InputsManifest, o.Subset = p.path(o.InputsManifest), p.path(o.Subset)
 	if err := timeOptions(c, &o); err != nil {
 		return o, err
 	}

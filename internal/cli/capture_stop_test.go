@@ -2,6 +2,8 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"prof/capture/capturetest"
 )
 
 // running is a capture at work on a workload that says when it has begun and then waits.
@@ -22,7 +26,7 @@ type running struct {
 func captureWaiting(t *testing.T, how, wait string, args ...string) *running {
 	t.Helper()
 	p := fakes(t, how)
-	write(t, p.path("work.sh"), []byte("#!/bin/sh\necho $$ >pid\n"+wait+"\n"))
+	write(t, p.path("work.sh"), []byte("#!/bin/sh\necho $$ >.pid; mv .pid pid\n"+wait+"\n"))
 	r := &running{place: p, errs: &bytes.Buffer{}, done: make(chan error, 1)}
 	r.cmd = p.command(append(append([]string{"capture", "--run", "r", "--mode", "light", "--grace", "5s"}, args...), "--", "sh", "work.sh")...)
 	r.cmd.Stderr = r.errs
@@ -31,7 +35,6 @@ func captureWaiting(t *testing.T, how, wait string, args ...string) *running {
 	}
 	t.Cleanup(func() { _ = r.cmd.Process.Kill() })
 	within(t, 20*time.Second, "the workload begins", func() bool { return exists(p.path("pid")) })
-	time.Sleep(100 * time.Millisecond) // the shell has to reach its wait
 	go func() { r.done <- r.cmd.Wait() }()
 	return r
 }
@@ -64,67 +67,32 @@ func gone(pid string) bool {
 	return err != nil || strings.HasPrefix(rest, "Z")
 }
 
-// Ctrl-C once stops the workload and keeps what was captured; passes that would come after are left out.
+// A signal once stops the workload and keeps what was captured; passes that would come after are left out. A closed terminal does as Ctrl-C.
 func TestCaptureInterrupted(t *testing.T) {
 	t.Parallel()
-	r := captureWaiting(t, "", "sleep 60", "--repeats", "2")
-	r.send(syscall.SIGINT)
-	if code := r.ended(30 * time.Second); code != 130 {
-		t.Errorf("exit %d, stderr:\n%s", code, r.errs)
-	}
-	if got, want := r.passes("r"), "pass,status,ended,reason\nnsys-1,interrupted,SIGINT,stopped by the user\nnsys-2,not_run,-,the capture was stopped first\n"; got != want {
-		t.Errorf("passes:\n%s", got)
-	}
-	if got := r.sql("SELECT count(*) AS n FROM kernel"); got != "n\n16\n" {
-		t.Errorf("kernels: %q", got)
-	}
-}
-
-// Ctrl-C twice kills a workload that does not listen.
-func TestCaptureKilledByUser(t *testing.T) {
-	t.Parallel()
-	r := captureWaiting(t, "", "trap '' INT TERM\nwhile :; do sleep 1; done", "--grace", "60s")
-	r.send(syscall.SIGINT)
-	time.Sleep(300 * time.Millisecond)
-	r.send(syscall.SIGINT)
-	if code := r.ended(20 * time.Second); code != 130 {
-		t.Errorf("exit %d, stderr:\n%s", code, r.errs)
-	}
-	within(t, 5*time.Second, "the workload is gone", func() bool { return gone(r.pid()) })
-	if got := r.passes("r"); !strings.Contains(got, "nsys-1,interrupted,") {
-		t.Errorf("passes:\n%s", got)
-	}
-}
-
-// A profiler that is killed takes its workload with it, and the capture goes on.
-func TestCaptureToolKilled(t *testing.T) {
-	t.Parallel()
-	r := captureWaiting(t, "", "sleep 60")
-	out, err := exec.Command("pgrep", "-f", filepath.Join("fake", "nsys")+" profile --output="+r.path("tmp")).Output()
-	if err != nil || len(strings.Fields(string(out))) != 1 {
-		t.Fatalf("the fake nsys is not found: %q %v", out, err)
-	}
-	if err := exec.Command("kill", "-KILL", strings.TrimSpace(string(out))).Run(); err != nil {
-		t.Fatal(err)
-	}
-	if code := r.ended(30 * time.Second); code != 143 {
-		t.Errorf("exit %d, stderr:\n%s", code, r.errs)
-	}
-	if got := r.passes("r"); !whole(`pass,status,ended,reason\nnsys-1,failed,SIGTERM,.*nsys ended with signal: killed and took the workload with it; it left no report.*\n`).MatchString(got) {
-		t.Errorf("passes:\n%s", got)
-	}
-	if !gone(r.pid()) {
-		t.Error("the workload goes on")
+	for name, s := range map[string]syscall.Signal{"Ctrl-C": syscall.SIGINT, "a closed terminal": syscall.SIGHUP} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := captureWaiting(t, "", "exec sleep 600", "--repeats", "2", "--no-ingest")
+			r.send(s)
+			if code := r.ended(time.Minute); code != 130 {
+				t.Errorf("exit %d, stderr:\n%s", code, r.errs)
+			}
+			wantManifest(t, r.place, `nsys-1,interrupted,SIGINT,stopped by the user\nnsys-2,not_run,-,the capture was stopped first\n`)
+			if !gone(r.pid()) {
+				t.Error("the workload goes on")
+			}
+		})
 	}
 }
 
 // A prof that is killed leaves a folder that can be ingested, and a workload that ends.
 func TestCaptureKilled(t *testing.T) {
 	t.Parallel()
-	r := captureWaiting(t, "", "sleep 60", "--baseline", "--repeats", "1")
+	r := captureWaiting(t, "", "exec sleep 600", "--baseline", "--repeats", "1")
 	r.send(syscall.SIGKILL)
-	r.ended(10 * time.Second)
-	within(t, 30*time.Second, "the workload is gone", func() bool { return gone(r.pid()) })
+	r.ended(time.Minute)
+	within(t, time.Minute, "the workload is gone", func() bool { return gone(r.pid()) })
 	got := r.run("ingest", filepath.Join(".prof", "runs", "r"))
 	if got.code != 0 || got.out != "r\n" {
 		t.Fatalf("exit %d, stdout %q, stderr %q", got.code, got.out, got.err)
@@ -134,23 +102,95 @@ func TestCaptureKilled(t *testing.T) {
 	}
 }
 
+// wantManifest compares the passes in run.json of the run r of a place.
+func wantManifest(t *testing.T, p *place, want string) {
+	t.Helper()
+	b := &bench{place: p}
+	b.wantPasses("r", want)
+}
+
+// Ctrl-C in what follows a recording, or twice.
+func TestCaptureStops(t *testing.T) {
+	t.Parallel()
+	const next = `nsys-2,not_run,-,the capture was stopped first\nncu-1,not_run,-,the capture was stopped first\n`
+	for name, c := range map[string]struct {
+		nsys, ncu string
+		args      string
+		work      func(b *bench) capturetest.Program // nil: it ends at once
+		hook      func(b *bench)                     // when a report is written or exported; nil: Ctrl-C comes then
+		code      int
+		passes    string
+		left      string // regular expression of artifacts
+	}{
+		"once": {args: "--repeats 2", code: 130, passes: `nsys-1,interrupted,SIGINT,stopped by the user\n` + next, left: "nsys/report-1.sqlite",
+			work: func(b *bench) capturetest.Program {
+				return func(p *capturetest.Process) int { b.interrupt(); return p.Hang() }
+			}},
+		"twice": {args: "--repeats 2 --grace 600s", code: 130, passes: `nsys-1,interrupted,.*\n` + next, left: "(nsys/report-1.sqlite)?", // whichever is killed first
+			work: func(b *bench) capturetest.Program {
+				return func(p *capturetest.Process) int {
+					p.Trap(func(syscall.Signal) { b.interrupt() }) // it does not listen, and is told so
+					b.interrupt()
+					return p.Hang()
+				}
+			}},
+		"while a report is exported":     {nsys: "slowexport", args: "--repeats 2", code: 130, passes: `nsys-1,ok,0,\n` + next, left: "nsys/report-1.sqlite"},
+		"while nsys writes its report":   {nsys: "slowreport", args: "--tools nsys", code: 130, passes: `nsys-1,ok,0,\n`, left: "nsys/report-1.sqlite"},
+		"a duration before nsys' report": {nsys: "slowreport", args: "--tools nsys --duration 1s --grace 1s", passes: `nsys-1,ok,SIGTERM,\n`, left: "nsys/report-1.sqlite", work: hangs, hook: nothing},
+		"while ncu writes its report":    {ncu: "slowreport", args: "--tools ncu --ncu-kernels .", code: 130, passes: `ncu-1,ok,0,\n`, left: "ncu/report-1.ncu-rep", work: takes(4 * time.Second)},
+		"a duration before ncu's report": {ncu: "slowreport", args: "--tools ncu --ncu-kernels . --duration 1s --grace 1s", passes: `ncu-1,ok,130,\n`, left: "ncu/report-1.ncu-rep", work: hangs, hook: nothing},
+		"never, and ncu hangs":           {ncu: "hangafter", args: "--tools ncu --ncu-kernels . --report-timeout 2s", code: 1, passes: `ncu-1,no_report,-,ncu had not written a report 2s after the workload ended and was killed\n`, work: takes(4 * time.Second)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			b.nsys.How, b.ncu.How = c.nsys, c.ncu
+			if c.work != nil {
+				b.work = c.work(b)
+			}
+			hook := func() { b.interrupt() }
+			if c.hook != nil {
+				hook = func() { c.hook(b) }
+			}
+			b.nsys.Hook, b.ncu.Hook = hook, hook
+			got := b.prof(append(append([]string{"capture", "--run", "r"}, strings.Fields(c.args)...), "--", "work")...)
+			if got.code != c.code {
+				t.Errorf("exit %d, stderr:\n%s", got.code, got.err)
+			}
+			b.wantPasses("r", c.passes)
+			if left := b.artifacts("r"); !whole(c.left).MatchString(left) || len(b.shelf.stored) == 0 {
+				t.Errorf("left %q, stored %q", left, b.shelf.stored)
+			}
+		})
+	}
+}
+
+func hangs(*bench) capturetest.Program { return sleeps }
+
+func takes(d time.Duration) func(*bench) capturetest.Program {
+	return func(*bench) capturetest.Program { return func(p *capturetest.Process) int { p.Sleep(d); return 0 } }
+}
+
+func nothing(*bench) {}
+
 // A capture without any tool still keeps the workload's time and where it ran. Nothing of the environment is kept but what is allowed.
 func TestCaptureWithoutTools(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	b := newBench(t).storing()
+	b.machine.Remove("nsys", "ncu", "python3")
 	const secret = "planted-secret-0123456789"
-	p.env = []string{"PATH=/usr/bin:/bin", "PROF_NSYS=", "PROF_NCU=", "MY_API_TOKEN=" + secret, "INNOCENT=innocent-" + secret, "HF_TOKEN=hf_examplesecret0123456789", "CUDA_VISIBLE_DEVICES=0",
-		"NCCL_SECRET_KEY=" + secret}
-	write(t, p.path("work.sh"), []byte("echo $MY_API_TOKEN $INNOCENT\n"))
-	got := p.run("capture", "--run", "r", "--", "/bin/sh", "work.sh", "--api-key", "key-"+secret)
+	b.env = []string{"MY_API_TOKEN=" + secret, "INNOCENT=innocent-" + secret, "HF_TOKEN=hf_examplesecret0123456789", "CUDA_VISIBLE_DEVICES=0", "NCCL_SECRET_KEY=" + secret}
+	b.work = func(p *capturetest.Process) int {
+		fmt.Fprintln(p.Stdout, p.Getenv("MY_API_TOKEN"), p.Getenv("INNOCENT"))
+		return 0
+	}
+	got := b.prof("capture", "--run", "r", "--", "work", "--api-key", "key-"+secret)
 	if got.code != 1 || got.out != secret+" innocent-"+secret+"\n" || !strings.Contains(got.err, "see prof doctor") {
 		t.Errorf("exit %d, stdout %q, stderr:\n%s", got.code, got.out, got.err)
 	}
-	if got := p.passes("r"); !whole(`pass,status,ended,reason\nnsys-1,not_run,-,nsys: not found.*\nbaseline-1,ok,0,\nncu-1,not_run,-,.*\n`).MatchString(got) {
-		t.Errorf("passes:\n%s", got)
-	}
-	for _, f := range listing(t, p.path(".prof")) {
-		if st := p.path(".prof/" + f); !isFolder(st) {
+	b.wantPasses("r", `nsys-1,not_run,-,nsys: not found.*\nbaseline-1,ok,0,\nncu-1,not_run,-,.*\n`)
+	for _, f := range listing(t, b.path(".prof")) {
+		if st := b.path(".prof/" + f); !isFolder(st) {
 			for _, planted := range []string{secret, "examplesecret", "INNOCENT"} {
 				if bytes.Contains(read(t, st), []byte(planted)) {
 					t.Errorf("%s holds %s", f, planted)
@@ -158,7 +198,7 @@ func TestCaptureWithoutTools(t *testing.T) {
 			}
 		}
 	}
-	if env := string(read(t, p.path(".prof/runs/r/env.json"))); !strings.Contains(env, `"CUDA_VISIBLE_DEVICES": "0"`) {
+	if env := string(read(t, b.path(".prof/runs/r/env.json"))); !strings.Contains(env, `"CUDA_VISIBLE_DEVICES": "0"`) {
 		t.Errorf("env.json lacks what is allowed:\n%s", env)
 	}
 }
@@ -166,16 +206,19 @@ func TestCaptureWithoutTools(t *testing.T) {
 // Every pass reads a workload's input file from its beginning, and a terminal's or a pipe's is no input.
 func TestCaptureInput(t *testing.T) {
 	t.Parallel()
-	p := fakes(t, "")
-	cmd := p.command("capture", "--run", "r", "--mode", "light", "--repeats", "2", "--", "cat")
-	in := write(t, p.path("prompts.txt"), []byte("a prompt\n"))
-	f := openFile(t, in)
-	cmd.Stdin = f
-	if got := finish(t, cmd, cmd.Run); got.code != 0 || got.out != "a prompt\na prompt\n" {
+	b := newBench(t)
+	b.work = func(p *capturetest.Process) int {
+		if _, err := io.Copy(p.Stdout, p.Stdin); err != nil {
+			t.Error(err)
+		}
+		return 0
+	}
+	b.input = openFile(t, write(t, b.path("prompts.txt"), []byte("a prompt\n")))
+	if got := b.prof("capture", "--run", "r", "--mode", "light", "--repeats", "2", "--", "work"); got.code != 0 || got.out != "a prompt\na prompt\n" {
 		t.Errorf("exit %d, stdout %q, stderr %q", got.code, got.out, got.err)
 	}
-	p = fakes(t, "")
-	if got := p.runWith("not read\n", "capture", "--run", "s", "--mode", "light", "--", "cat"); got.code != 0 || got.out != "" {
+	b.input = openPipe(t)
+	if got := b.prof("capture", "--run", "s", "--mode", "light", "--", "work"); got.code != 0 || got.out != "" || !strings.Contains(got.err, "the workload gets no standard input") {
 		t.Errorf("exit %d, stdout %q, stderr %q", got.code, got.out, got.err)
 	}
 }
@@ -183,63 +226,34 @@ func TestCaptureInput(t *testing.T) {
 // Mistakes are found before anything is run or made.
 func TestCaptureMistakes(t *testing.T) {
 	t.Parallel()
-	p := fakes(t, "")
-	if err := os.RemoveAll(p.path(".prof")); err != nil {
-		t.Fatal(err)
-	}
+	b := newBench(t)
 	for _, c := range []struct {
 		code int
 		errs string
 		args []string
 	}{
-		{2, "prof: write the command after --, as in: prof capture -- python3 run.py\n", []string{"capture", "sh", "-c", "true"}},
-		{1, "prof: cannot run the workload: no command was given.*\n", []string{"capture", "--"}},
-		{1, "prof: cannot run the workload: ./nosuch does not exist\n", []string{"capture", "--", "./nosuch"}},
-		{1, "prof: cannot run the workload: nosuchprogram is not on the PATH\n", []string{"capture", "--", "nosuchprogram"}},
-		{2, `prof: .*--mode is "quick": it must be one of .*` + "\n", []string{"capture", "--mode", "quick", "--", "true"}},
-		{2, `prof: .*--max-artifact-size.*` + "\n", []string{"capture", "--max-artifact-size", "much", "--", "true"}},
-		{2, "prof: unknown option --ncu-topp; did you mean --ncu-top\\?\n", []string{"capture", "--ncu-topp", "3", "--", "true"}},
-		{1, `prof: run name "@x": .*` + "\n", []string{"capture", "--run", "@x", "--", "true"}},
-		{1, `prof: run name "-x": it looks like an option` + "\n", []string{"capture", "--run=-x", "--", "true"}},
+		{2, "prof: write the command after --, as in: prof capture -- python3 run.py\n", []string{"sh", "-c", "true"}},
+		{1, "prof: cannot run the workload: no command was given.*\n", []string{"--"}},
+		{1, "prof: cannot run the workload: ./nosuch does not exist\n", []string{"--", "./nosuch"}},
+		{1, "prof: cannot run the workload: nosuchprogram is not on the PATH\n", []string{"--", "nosuchprogram"}},
+		{2, `prof: .*--mode is "quick": it must be one of .*` + "\n", []string{"--mode", "quick", "--", "true"}},
+		{2, `prof: .*--max-artifact-size.*` + "\n", []string{"--max-artifact-size", "much", "--", "true"}},
+		{2, "prof: unknown option --ncu-topp; did you mean --ncu-top\\?\n", []string{"--ncu-topp", "3", "--", "true"}},
+		{1, `prof: run name "@x": .*` + "\n", []string{"--run", "@x", "--", "true"}},
+		{1, `prof: run name "-x": it looks like an option` + "\n", []string{"--run=-x", "--", "true"}},
+		{2, "prof: --fresh is for --suite FILE\n", []string{"--fresh", "--", "true"}},
+		{2, `prof: .*--subset and --repeat-inputs need --inputs MANIFEST\n`, []string{"--subset", "x", "--", "true"}},
+		{1, `prof: cannot use the inputs: the manifest cannot be read: .*none.yaml.*\n`, []string{"--inputs", "none.yaml", "--", "true"}},
+		{2, "prof: .*--node-rank needs --run NAME, the same on every node\n", []string{"--node-rank", "0", "--", "true"}},
+		{2, "prof: .*--node-rank is -1: it must be 0, 1, ..., one number for each node\n", []string{"--run", "a", "--node-rank", "-1", "--", "true"}},
+		{2, "prof: .*--node-rank is 2 of --nodes 2: ranks begin at 0\n", []string{"--run", "a", "--node-rank", "2", "--nodes", "2", "--", "true"}},
+		{2, "prof: --nodes and --job need --node-rank\n", []string{"--run", "a", "--nodes", "2", "--", "true"}},
+		{2, "prof: --nodes and --job need --node-rank\n", []string{"--run", "a", "--job", "7", "--", "true"}},
+		{2, "prof: .*--nodes is -2: it must be the number of nodes.*\n", []string{"--run", "a", "--node-rank", "0", "--nodes", "-2", "--", "true"}},
 	} {
-		p.wantLike(c.code, "", c.errs, c.args...)
+		b.wantLike(c.code, "", c.errs, append([]string{"capture"}, c.args...)...)
 	}
-	if exists(p.path(".prof")) {
-		t.Errorf("a home was made: %q", listing(t, p.path(".prof")))
-	}
-}
-
-// A tool whose workload has ended is left to its report: neither Ctrl-C, the end of --duration nor the grace after it takes that away.
-func TestCaptureSlowReport(t *testing.T) {
-	for name, c := range map[string]struct {
-		how, wait string
-		args      []string
-		interrupt bool
-		code      int
-		passes    string
-		rows      string
-	}{
-		"nsys, Ctrl-C":     {how: "NSYS_FAKE=slowreport", wait: "true", interrupt: true, code: 130, passes: `nsys-1,ok,0,\n`, rows: "16,0"},
-		"nsys, a duration": {how: "NSYS_FAKE=slowreport", wait: "sleep 60", args: []string{"--duration", "1s", "--grace", "1s"}, passes: `nsys-1,ok,SIGTERM,\n`, rows: "16,0"},
-		"ncu, Ctrl-C":      {how: "NSYS_FAKE_NCU=slowreport", wait: "sleep 4", args: []string{"--mode", "deep", "--tools", "ncu", "--ncu-kernels", "."}, interrupt: true, code: 130, passes: `ncu-1,ok,0,\n`, rows: "0,4"},
-		"ncu, a duration":  {how: "NSYS_FAKE_NCU=slowreport", wait: "sleep 60", args: []string{"--mode", "deep", "--tools", "ncu", "--ncu-kernels", ".", "--duration", "1s", "--grace", "1s"}, passes: `ncu-1,ok,130,\n`, rows: "0,4"},
-		"ncu hangs":        {how: "NSYS_FAKE_NCU=hangafter", wait: "sleep 4", args: []string{"--mode", "deep", "--tools", "ncu", "--ncu-kernels", ".", "--report-timeout", "2s"}, code: 1, passes: `ncu-1,no_report,-,ncu had not written a report 2s after the workload ended and was killed\n`, rows: "0,0"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r := captureWaiting(t, c.how, c.wait, c.args...)
-			if c.interrupt {
-				within(t, 20*time.Second, "the report is written", func() bool { return exists(r.path("reporting")) })
-				time.Sleep(200 * time.Millisecond) // ncu's workload was seen while it ran: prof looks once a second
-				r.send(syscall.SIGINT)
-			}
-			if code := r.ended(40 * time.Second); code != c.code {
-				t.Errorf("exit %d, stderr:\n%s", code, r.errs)
-			}
-			r.wantPasses("r", c.passes)
-			if got := r.sql("SELECT (SELECT count(*) FROM kernel) AS kernels, (SELECT count(*) FROM ncu_launch) AS launches"); got != "kernels,launches\n"+c.rows+"\n" {
-				t.Errorf("rows: %q", got)
-			}
-		})
+	if exists(b.path(".prof")) {
+		t.Errorf("a home was made: %q", listing(t, b.path(".prof")))
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"prof/capture"
-	"prof/internal/mask"
 	"prof/schema"
 )
 
@@ -55,7 +54,6 @@ func (p *program) captureSummary(c *cli.Context, home schema.Home, run string, o
 			fmt.Fprintln(p.err, "  note: "+n)
 		}
 	}
-	fmt.Fprintf(p.err, "next: %s\n", mask.Command(append(profWords(c), "show", run)))
 	return nil
 }
 

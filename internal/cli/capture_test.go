@@ -7,8 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
+	"prof/capture/capturetest"
 	"prof/internal/testkit"
 )
 
@@ -49,62 +51,68 @@ func (p *place) passes(run string, also ...string) string {
 	return p.sql("SELECT " + strings.Join(also, "") + "pass, status, coalesce(exit_code::VARCHAR, signal, '-') AS ended, coalesce(reason, '') AS reason FROM capture_passes('" + run + "')")
 }
 
-// Every way in which tools and workloads end has its message, exit code and stored status.
+// Every way in which tools and workloads end has its message, exit code and status.
 func TestCaptureEnds(t *testing.T) {
+	t.Parallel()
+	const nsysFile, ncuFile = "nsys/report-1.sqlite", "ncu/report-1.ncu-rep"
+	const both = nsysFile + " " + ncuFile
 	for name, c := range map[string]struct {
-		how    string
-		args   string
-		status string // of the workload, 0 unless said; and what it does before it would end
-		code   int
-		passes string // regular expression of the stored passes
-		said   string // regular expression that stderr holds
-		rows   string // kernels and profiled launches that were stored
-		runs   int    // how often the workload is run; 0: once a pass, -1: never
+		nsys, ncu string
+		args      string
+		work      capturetest.Program // nil: well
+		code      int
+		passes    string // regular expression
+		said      string // regular expression that stderr holds
+		left      string // artifacts
+		runs      int    // how often the workload is run; 0: once a pass, -1: never
 	}{
-		"deep":                {passes: "nsys-1,ok,0,\nncu-1,ok,0,\n", rows: "16,4"},
-		"light":               {args: "--mode light", passes: "nsys-1,ok,0,\n", rows: "16,0"},
-		"baseline":            {args: "--mode light --baseline --repeats 2", passes: "baseline-1,ok,0,\nnsys-1,ok,0,\nbaseline-2,ok,0,\nnsys-2,ok,0,\n", said: `overhead of nsys \(light\): [+-]\d+ % \(median of 2 against 2\)`, rows: "16,0"},
-		"workload fails":      {status: "7", code: 7, passes: "nsys-1,failed,7,the workload ended with exit status 7\nncu-1,failed,7,the workload ended with exit status 7\n", said: `nsys-1: the workload ended with exit status 7`, rows: "16,4"},
-		"workload killed":     {status: "0; kill -SEGV $$", args: "--mode light", code: 139, passes: "nsys-1,failed,SIGSEGV,the workload was ended by SIGSEGV\n", rows: "16,0"},
-		"nsys refuses":        {how: "NSYS_FAKE=fail", code: 1, passes: "nsys-1,failed,-,nsys ended with exit status 1 before it started the workload: unrecognised option '--trace=nonsense'\nncu-1,not_run.*", runs: -1, rows: "0,0"},
-		"nsys hangs":          {how: "NSYS_FAKE=hang", args: "--mode light --timeout 1s", code: 1, passes: `nsys-1,timeout,-,stopped after 1s \(--timeout\); it left no report\n`, runs: -1, rows: "0,0"},
-		"nsys is old":         {how: "NSYS_FAKE=old", args: "--mode light", passes: "nsys-1,ok,0,\n", rows: "16,0"},
-		"nsys hangs after":    {how: "NSYS_FAKE=hangafter", args: "--mode light", code: 1, passes: "nsys-1,no_report,0,nsys had not written a report 2s after the workload ended and was killed\n", rows: "0,0"},
-		"nsys writes none":    {how: "NSYS_FAKE=nothing", args: "--mode light", code: 1, passes: "nsys-1,no_report,0,nsys left no report: Collecting data...\n", rows: "0,0"},
-		"nsys cannot import":  {how: "NSYS_FAKE=qdstrm", args: "--mode light", code: 1, passes: "nsys-1,no_report,0,.*libdw.*nsys/report-1.qdstrm.*\n", rows: "0,0"},
-		"nsys cannot export":  {how: "NSYS_FAKE=noexport", args: "--mode light", code: 1, passes: "nsys-1,no_report,0,.*could not be exported.*Importer error.*\n", rows: "0,0"},
-		"nsys writes garbage": {how: "NSYS_FAKE=garbage", args: "--mode light", code: 1, passes: "nsys-1,no_report,0,its report could not be exported: report-1.sqlite: it is not an SQLite database\n", said: "report-1.nsys-rep.*skipped", rows: "0,0"},
-		"nsys exits oddly":    {how: "NSYS_FAKE=oddexit", args: "--mode light", passes: "nsys-1,ok,0,\n", said: "nsys ended with exit status 42 although the workload succeeded", rows: "16,0"},
-		"ncu refuses":         {how: "NSYS_FAKE_NCU=refuse", code: 1, passes: "nsys-1,ok,0,\nncu-1,failed,-,ncu ended with exit status 1; it left no report.*\n", said: "==ERROR== unrecognised option", rows: "16,0", runs: 1},
-		"ncu finds none":      {how: "NSYS_FAKE_NCU=nothing", code: 1, passes: "nsys-1,ok,0,\nncu-1,no_report,0,ncu left no report: ==WARNING== No kernels were profiled.\n", rows: "16,0"},
-		"ncu is not allowed":  {how: "NSYS_FAKE_NCU=denied", code: 1, passes: "nsys-1,ok,0,\nncu-1,failed,-,.*ERR_NVGPUCTRPERM.*prof doctor.*\n", rows: "16,0"},
-		"ncu writes garbage":  {how: "NSYS_FAKE_NCU=garbage", code: 1, passes: "nsys-1,ok,0,\nncu-1,no_report,0,its report cannot be read: report-1.ncu-rep is not a report\n", said: "report-1.ncu-rep.*skipped", rows: "16,0", runs: 2},
-		"ncu by name":         {args: "--tools ncu --ncu-kernels saxpy", passes: "ncu-1,ok,0,\n", runs: 1, rows: "0,4"},
-		"ncu stalls":          {how: "NSYS_FAKE_NCU=stall", args: "--tools ncu --ncu-kernels nccl --stall 1s", status: "0; sleep 30", code: 1, passes: `ncu-1,timeout,.*,"?no progress for 1s: ncu was profiling launch 1, of ncclDevKernel_AllReduce;.*\(--stall\)"?\n`, runs: 1, rows: "0,4"},
-		"too large":           {args: "--mode light --max-artifact-size 1B", status: "0; sleep 30", code: 1, passes: `nsys-1,too_large,.*,"?stopped when the run had more than .*--max-artifact-size.*\n`, rows: "16,0"},
-		"time is up":          {args: "--mode light --timeout 1s", status: "0; sleep 30", code: 1, passes: `nsys-1,timeout,.*,stopped after 1s \(--timeout\)\n`, rows: "16,0"},
-		"deaf workload":       {args: "--mode light --timeout 1s", status: "0; trap '' INT TERM; while :; do sleep 1; done", code: 1, passes: `nsys-1,timeout,SIGKILL,stopped after 1s \(--timeout\)\n`, rows: "16,0"},
+		"deep":                {passes: "nsys-1,ok,0,\nncu-1,ok,0,\n", left: both},
+		"light":               {args: "--mode light", passes: "nsys-1,ok,0,\n", left: nsysFile, said: "using Nsight Systems, because prof's own tracer cannot be built: no headers of CUPTI"},
+		"baseline":            {args: "--mode light --baseline --repeats 2", passes: "baseline-1,ok,0,\nnsys-1,ok,0,\nbaseline-2,ok,0,\nnsys-2,ok,0,\n", left: nsysFile + " nsys/report-2.sqlite"},
+		"workload fails":      {work: exits(7), code: 7, passes: "nsys-1,failed,7,the workload ended with exit status 7\nncu-1,failed,7,the workload ended with exit status 7\n", said: `nsys-1: the workload ended with exit status 7`, left: both},
+		"workload killed":     {work: func(p *capturetest.Process) int { exits(0)(p); return p.Die(syscall.SIGSEGV) }, args: "--mode light", code: 139, passes: "nsys-1,failed,SIGSEGV,the workload was ended by SIGSEGV\n", left: nsysFile},
+		"nsys refuses":        {nsys: "fail", code: 1, passes: "nsys-1,failed,-,nsys ended with exit status 1 before it started the workload: unrecognised option '--trace=nonsense'\nncu-1,not_run.*", runs: -1},
+		"nsys hangs":          {nsys: "hang", args: "--mode light --timeout 1s", code: 1, passes: `nsys-1,timeout,-,stopped after 1s \(--timeout\); it left no report\n`, runs: -1},
+		"nsys is old":         {nsys: "old", args: "--mode light", passes: "nsys-1,ok,0,\n", left: nsysFile},
+		"nsys hangs after":    {nsys: "hangafter", args: "--mode light", code: 1, passes: "nsys-1,no_report,0,nsys had not written a report 2s after the workload ended and was killed\n"},
+		"nsys writes none":    {nsys: "nothing", args: "--mode light", code: 1, passes: "nsys-1,no_report,0,nsys left no report: Collecting data...\n"},
+		"nsys cannot import":  {nsys: "qdstrm", args: "--mode light", code: 1, passes: "nsys-1,no_report,0,.*libdw.*nsys/report-1.qdstrm.*\n"},
+		"nsys cannot export":  {nsys: "noexport", args: "--mode light", code: 1, passes: "nsys-1,no_report,0,.*could not be exported.*Importer error.*\n", said: "report-1.nsys-rep has the whole environment", left: "nsys/report-1.nsys-rep"},
+		"nsys writes garbage": {nsys: "garbage", args: "--mode light", code: 1, passes: "nsys-1,no_report,0,its report could not be exported: report-1.sqlite: it is not an SQLite database\n", left: "nsys/report-1.nsys-rep"},
+		"nsys exits oddly":    {nsys: "oddexit", args: "--mode light", passes: "nsys-1,ok,0,\n", said: "nsys ended with exit status 42 although the workload succeeded", left: nsysFile},
+		"ncu refuses":         {ncu: "refuse", code: 1, passes: "nsys-1,ok,0,\nncu-1,failed,-,ncu ended with exit status 1; it left no report.*\n", said: "==ERROR== unrecognised option", left: nsysFile, runs: 1},
+		"ncu finds none":      {ncu: "nothing", code: 1, passes: "nsys-1,ok,0,\nncu-1,no_report,0,ncu left no report: ==WARNING== No kernels were profiled.\n", left: nsysFile},
+		"ncu is not allowed":  {ncu: "denied", code: 1, passes: "nsys-1,ok,0,\nncu-1,failed,-,.*ERR_NVGPUCTRPERM.*prof doctor.*\n", left: nsysFile},
+		"ncu writes garbage":  {ncu: "garbage", code: 1, passes: "nsys-1,ok,0,\nncu-1,no_report,0,its report cannot be read: report-1.ncu-rep is not a report\n", left: both, runs: 2},
+		"ncu by name":         {args: "--tools ncu --ncu-kernels saxpy", passes: "ncu-1,ok,0,\n", left: ncuFile},
+		"ncu stalls":          {ncu: "stall", args: "--tools ncu --ncu-kernels nccl --stall 1s", work: sleeps, code: 1, passes: `ncu-1,timeout,.*,"?no progress for 1s: ncu was profiling launch 1, of ncclDevKernel_AllReduce;.*\(--stall\)"?\n`, left: ncuFile},
+		"too large":           {args: "--mode light --max-artifact-size 1B", work: sleeps, code: 1, passes: `nsys-1,too_large,.*,"?stopped when the run had more than .*--max-artifact-size.*\n`, left: nsysFile},
+		"time is up":          {args: "--mode light --timeout 1s", work: sleeps, code: 1, passes: `nsys-1,timeout,SIGINT,stopped after 1s \(--timeout\)\n`, left: nsysFile},
+		"deaf workload":       {args: "--mode light --timeout 1s", work: func(p *capturetest.Process) int { p.Ignore(); return sleeps(p) }, code: 1, passes: `nsys-1,timeout,SIGKILL,stopped after 1s \(--timeout\)\n`, left: nsysFile},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := fakes(t, c.how)
-			status, before, _ := strings.Cut(c.status, "; ")
-			write(t, p.path("work.sh"), []byte("#!/bin/sh\nprintf 'to stdout\\n'\nprintf 'to stderr\\n' >&2\n"+before+"\nexit "+status+"\n"))
-			args := append([]string{"capture", "--run", "r", "--grace", "1s", "--report-timeout", "2s"}, strings.Fields(c.args)...)
-			got := p.run(append(args, "--", "sh", "work.sh")...)
+			b := newBench(t)
+			b.nsys.How, b.ncu.How, b.work = c.nsys, c.ncu, c.work
+			if b.work == nil {
+				b.work = exits(0)
+			}
+			got := b.prof(append(append([]string{"capture", "--run", "r", "--grace", "1s", "--report-timeout", "2s"}, strings.Fields(c.args)...), "--", "work")...)
 			runs := c.runs
 			if runs == 0 {
 				runs = strings.Count(c.passes, "nsys-") + strings.Count(c.passes, "ncu-") + strings.Count(c.passes, "baseline-")
 			}
-			if got.code != c.code || got.out != strings.Repeat("to stdout\n", max(runs, 0)) && c.how != "NSYS_FAKE_NCU=refuse" || strings.Count(got.err, "to stderr\n") != max(runs, 0) || !whole(".*"+c.said+".*").MatchString(got.out+got.err) {
+			if got.code != c.code || strings.Count(got.out, "to stdout\n") != max(runs, 0) || strings.Count(got.err, "to stderr\n") != max(runs, 0) || !whole(".*"+c.said+".*").MatchString(got.out+got.err) {
 				t.Errorf("exit %d, stdout %q, stderr:\n%s", got.code, got.out, got.err)
 			}
-			stored := p.passes("r", "(SELECT count(*) FROM kernel) AS kernels, (SELECT count(*) FROM ncu_launch) AS launches, ")
-			passes := strings.ReplaceAll("\n"+stored, "\n"+c.rows+",", "\n") // each row begins with what was stored
-			if !whole("\nkernels,launches,pass,status,ended,reason\n" + c.passes).MatchString(passes) {
-				t.Errorf("passes:\n%s\nwant %s rows and\n%s", stored, c.rows, c.passes)
+			b.wantPasses("r", c.passes)
+			if left := b.artifacts("r"); left != c.left {
+				t.Errorf("left %q, want %q", left, c.left)
 			}
-			if left, err := filepath.Glob(filepath.Join(p.path("tmp"), ".prof~*")); err != nil || len(left) > 0 {
+			if len(b.shelf.stored) == 0 || b.shelf.stored[len(b.shelf.stored)-1] != map[bool]string{false: "r", true: "r again"}[len(b.shelf.stored) == 2] {
+				t.Errorf("stored %q", b.shelf.stored)
+			}
+			if left, err := filepath.Glob(filepath.Join(b.temp, ".prof~*")); err != nil || len(left) > 0 {
 				t.Errorf("left behind: %q %v", left, err)
 			}
 		})

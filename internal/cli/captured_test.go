@@ -58,11 +58,11 @@ func TestShowCapture(t *testing.T) {
 		t.Errorf("made anew the run has %s", got)
 	}
 	// Other runs have no such lines and sections.
-	p.ok("ingest", "--run", "plain", exported(t, nccl))
-	if shown := p.ok("show", "--facts", "plain"); strings.Contains(shown, "\npasses") || strings.Contains(shown, "\ncapture ") || strings.Contains(shown, "overhead") {
+	p = reading(t, various)
+	if shown := p.ok("show", "--facts", "nccl"); strings.Contains(shown, "\npasses") || strings.Contains(shown, "\ncapture ") || strings.Contains(shown, "overhead") {
 		t.Errorf("show of another run:\n%s", shown)
 	}
-	p.ok("report", "plain", "--out", "plain")
+	p.ok("report", "nccl", "--out", "plain")
 	if report := string(read(t, p.path("plain/report.md"))); strings.Contains(report, "## Capture") || strings.Contains(report, "## Throttling") {
 		t.Error("the report of another run has sections of a capture")
 	}

@@ -12,22 +12,15 @@ import (
 	"time"
 
 	"prof/ingest/derive"
+	"prof/internal/exports"
 	"prof/queries"
 	"prof/schema"
-	"prof/testdata/exports"
 )
 
 // large gives a capture that is stored in two transactions, as large ones are; most of its bytes are of a table that prof does not read.
 func large(t *testing.T) string {
 	t.Helper()
-	from, err := filepath.Abs(filepath.FromSlash("../../../shared/captures/nsys/dsocr-sdpa/dsocr-sdpa.sqlite.gz"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !exists(from) {
-		from = exported(t, llama)
-	}
-	tables, err := exports.ReadFile(from)
+	tables, err := exports.ReadFile(exported(t, llama))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +70,7 @@ func TestKilledIngest(t *testing.T) {
 	}
 	p := newFilled(t)
 	wasA := answers(p, "a")
-	const kills = 8
+	const kills = 6
 	rng := rand.New(rand.NewPCG(20, 26))
 	killed, committed := 0, 0
 	for i := range kills {
@@ -144,8 +137,8 @@ func TestKilledFirstIngest(t *testing.T) {
 	took := time.Since(start)
 	complete := counts(p)
 	rng := rand.New(rand.NewPCG(6, 12))
-	for i := range 4 {
-		delay := time.Duration((float64(i) + rng.Float64()) / 4 * float64(took))
+	for i := range 3 {
+		delay := time.Duration((float64(i) + rng.Float64()) / 3 * float64(took))
 		q := newPlace(t)
 		q.dir = filepath.Join(q.dir, fmt.Sprint(i))
 		write(t, q.path("here"), nil)
@@ -211,7 +204,7 @@ func TestKilledDerive(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(7, 19))
 	killed, one := 0, 0
-	const kills = 6
+	const kills = 4
 	for i := range kills {
 		delay := time.Duration((float64(i) + rng.Float64()) / kills * float64(took))
 		cmd := p.command("runs")

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/diagnosis"
 	"prof/internal/testkit"
 	"prof/testdata"
-	"prof/testdata/diagnosis"
 )
 
 // said is what the program says first of a capture that it does not say of the unharmed one.
@@ -150,7 +150,7 @@ type diagnosed struct {
 
 // harmedRun is the run of a capture that is made of a base.
 func harmedRun(b diagnosis.Base, name string, made func() *diagnosis.Capture) testkit.Run {
-	sources := []string{"testdata/diagnosis", "testdata/exports"}
+	sources := []string{"internal/diagnosis", "internal/exports"}
 	for _, of := range append(slices.Clone(b.Files), b.Profile, b.Samples) {
 		if of != "" {
 			sources = append(sources, "testdata/"+of)

@@ -43,7 +43,9 @@ func (p *program) doctor(c *cli.Context) error {
 		}
 		checks = lakeChecks(c.Context, lake)
 	} else {
-		checks = capture.Doctor(c.Context, capture.DoctorOptions{Home: home.Dir})
+		machine := p.world.machine
+		machine.Environ = p.env
+		checks = capture.Doctor(c.Context, capture.DoctorOptions{Machine: machine, Home: home.Dir, Dir: p.dir})
 	}
 	if c.Context.Err() != nil {
 		return c.Context.Err()

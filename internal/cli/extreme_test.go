@@ -15,9 +15,9 @@ import (
 
 	"prof/ingest"
 	"prof/ingest/load"
+	"prof/internal/exports"
 	"prof/internal/testkit"
 	"prof/queries"
-	"prof/testdata/exports"
 )
 
 // extremeSeeds is the environment variable that makes TestExtremeValues try other seeds than 1, each format alone and whole columns too:
@@ -117,7 +117,7 @@ func specimens(t *testing.T) map[string]map[string]specimen {
 }
 
 // extremeSources make the specimens.
-var extremeSources = []string{"internal/cli/extreme_test.go", "internal/cli/extreme_values_test.go", "testdata/exports", "testdata/nsys/kernels", "testdata/nsys/variants-node", "testdata/nsys/variants-graph", "testdata/nsys/emit-nvtx",
+var extremeSources = []string{"internal/cli/extreme_test.go", "internal/cli/extreme_values_test.go", "internal/exports", "testdata/nsys/kernels", "testdata/nsys/variants-node", "testdata/nsys/variants-graph", "testdata/nsys/emit-nvtx",
 	"testdata/torch/graph.trace.json.gz", "testdata/torch/train.key_averages.json.gz", "testdata/ncu/pages", "testdata/ncu/kernels-prefill.ncu-rep.gz", "testdata/ncu/kernels-range.ncu-rep.gz", "testdata/ncu/variants-graph.ncu-rep.gz", "testdata/capture/llama/eager"}
 
 // together are the specimens of one seed in a minute's test: few runs, as asking everything of one takes a second or three. What is refused

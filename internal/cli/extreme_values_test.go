@@ -11,7 +11,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
-	"prof/testdata/exports"
+	"prof/internal/exports"
 )
 
 // Values at and beyond the ends of what columns hold.

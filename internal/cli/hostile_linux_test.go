@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"prof/testdata/exports"
+	"prof/internal/exports"
 )
 
 // evil clears a screen, sets a title, turns a line around and is no UTF-8.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -42,12 +43,16 @@ func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(fo
 // Main runs the program and gives its exit code.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) > 1 && args[1] == capture.LaunchVerb { // what profilers start for prof capture
-		return capture.Launched(stderr)
+		return capture.Machine{}.Launched(signal.Notify, stderr)
 	}
 	if len(args) > 1 && args[1] == statementVerb { // what prof serve and prof mcp start for SQL
 		return runStatement(stdin, stdout, stderr)
 	}
-	stop := stopOnSignals()
+	return runStoppable(stopOnSignals(), args, stdin, stdout, stderr)
+}
+
+// runStoppable runs the program until it ends or is stopped.
+func runStoppable(stop *stopper, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	p := newProgram(args, stdin, stdout, stderr)
 	p.stop = stop
 	return p.run(stop.ctx)
@@ -73,6 +78,7 @@ type program struct {
 	spinner  *spinner            // the last one, see warn
 	read     []*schema.Warehouse // left open to the end of the process, see closing
 	lent     *schema.Warehouse   // the one to read, in place of that of a home
+	world    world               // of captures
 }
 
 // newProgram gives a program whose talk, and output where it goes to a terminal, cannot move a cursor: what it prints holds names of files and texts

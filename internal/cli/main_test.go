@@ -32,6 +32,9 @@ var built string
 // holdEnv makes the test binary hold a warehouse: see hold.
 const holdEnv = "PROF_TEST_HOLD"
 
+// listensEnv names a file that the program makes when it listens for signals.
+const listensEnv = "PROF_TEST_LISTENS"
+
 func TestMain(m *testing.M) {
 	if mode := os.Getenv(holdEnv); mode != "" {
 		if err := hold(mode, os.Args[len(os.Args)-1]); err != nil {
@@ -42,6 +45,14 @@ func TestMain(m *testing.M) {
 	}
 	// go test gives its binary flags of its own. Others come from a test that starts the program, or from the program that starts itself.
 	if filepath.Base(os.Args[0]) == "prof" || len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-test.") {
+		if path := os.Getenv(listensEnv); path != "" {
+			stop := stopOnSignals()
+			if err := os.WriteFile(path, nil, 0o600); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			os.Exit(runStoppable(stop, os.Args, os.Stdin, os.Stdout, os.Stderr))
+		}
 		os.Exit(Main(os.Args, os.Stdin, os.Stdout, os.Stderr))
 	}
 	os.Exit(testMain(m))
@@ -110,19 +121,28 @@ func exported(t testing.TB, name string) string {
 
 // place is a folder to run prof in; its home is .prof there.
 type place struct {
-	t    testing.TB
-	dir  string
-	env  []string          // besides a bare environment
-	home string            // in place of .prof, only to read: a stored one of the test kit
-	lent *schema.Warehouse // of home, open for all tests of the process
+	t     testing.TB
+	dir   string
+	cache string            // its cache folder, in which empty warehouses are those of all places
+	env   []string          // besides a bare environment
+	home  string            // in place of .prof, only to read: a stored one of the test kit
+	lent  *schema.Warehouse // of home, open for all tests of the process
 	// apart has verbs that may start a tool run as a process, since which tools there are is of the process.
 	apart bool
 
-	read []*schema.Warehouse // see settle
-	said map[string]string   // see unchanged
+	session Session
+	said    map[string]string // see unchanged
 }
 
-func newPlace(t testing.TB) *place { return &place{t: t, dir: t.TempDir()} }
+func newPlace(t testing.TB) *place {
+	t.Helper()
+	p := &place{t: t, dir: t.TempDir(), cache: t.TempDir()}
+	shared := filepath.Join(filepath.Dir(built), "empty")
+	if err := errors.Join(os.MkdirAll(shared, 0o700), os.Mkdir(filepath.Join(p.cache, "prof"), 0o700), os.Symlink(shared, filepath.Join(p.cache, "prof/empty"))); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
 
 func (p *place) path(name string) string { return filepath.Join(p.dir, filepath.FromSlash(name)) }
 
@@ -134,21 +154,18 @@ type result struct {
 
 // of is the same place in another test, which only reads.
 func (p *place) of(t testing.TB) *place {
-	return &place{t: t, dir: p.dir, env: p.env, home: p.home, lent: p.lent}
+	return &place{t: t, dir: p.dir, cache: p.cache, env: p.env, home: p.home, lent: p.lent}
 }
 
 // settle closes what is open for reading: while it is, the next question finds the warehouse open, and none can be written to.
 func (p *place) settle() {
-	for _, w := range p.read {
-		if err := w.Close(); err != nil {
-			p.t.Error(err)
-		}
+	if err := p.session.Settle(); err != nil {
+		p.t.Error(err)
 	}
-	p.read = nil
 }
 
 func (p *place) environ() []string {
-	return append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "CUDA_HOME=" + p.path("no-cuda"), "TMPDIR=" + os.TempDir()}, p.env...)
+	return append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "XDG_CACHE_HOME=" + p.cache, "CUDA_HOME=" + p.path("no-cuda"), "TMPDIR=" + os.TempDir()}, p.env...)
 }
 
 // command is prof as a process: for signals, locks, pipes, terminals and other processes.
@@ -169,9 +186,6 @@ func (p *place) homed(args []string) []string {
 
 func (p *place) run(args ...string) result { return p.runWith("", args...) }
 
-// readingVerbs leave the warehouse as it is.
-var readingVerbs = []string{completeVerb, "check", "diff", "explain", "export", "pack", "plot", "query", "report", "runs", "show", "sql", "trend"}
-
 // process runs prof as a process.
 func (p *place) process(args ...string) result {
 	p.t.Helper()
@@ -186,20 +200,19 @@ func (p *place) runWith(stdin string, args ...string) result {
 		return p.process(args...)
 	}
 	var out, errs bytes.Buffer
-	prof := newProgram(append([]string{"prof"}, p.homed(args)...), strings.NewReader(stdin), &out, &errs)
-	prof.dir, prof.env = p.dir, p.environ()
-	if len(args) == 0 || !slices.Contains(readingVerbs, args[0]) {
-		p.settle()
-	}
-	if len(args) > 0 && slices.Contains(readingVerbs, args[0]) {
-		prof.lent = p.lent
-	}
-	code := prof.run(p.t.Context())
-	if p.read == nil && prof.read != nil {
+	code := p.runOn(strings.NewReader(stdin), &out, &errs, args...)
+	return result{code, p.asGiven(out.String(), args), p.asGiven(errs.String(), args)}
+}
+
+// runOn runs prof in this process.
+func (p *place) runOn(stdin io.Reader, stdout, stderr io.Writer, args ...string) int {
+	p.session.Dir, p.session.Env, p.session.lent = p.dir, p.environ(), p.lent
+	wasSettled := p.session.read == nil
+	code := p.session.Run(p.t.Context(), stdin, stdout, stderr, p.homed(args)...)
+	if wasSettled && p.session.read != nil {
 		p.t.Cleanup(p.settle)
 	}
-	p.read = append(p.read, prof.read...)
-	return result{code, p.asGiven(out.String(), args), p.asGiven(errs.String(), args)}
+	return code
 }
 
 // asGiven is a text with the paths of files that were given from the place's folder as a process in that folder would say them: the program in this

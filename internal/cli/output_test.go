@@ -108,16 +108,17 @@ func TestChangesWithoutRoom(t *testing.T) {
 // TestRights: a home that prof makes is its user's alone, or with --shared also the group's, whatever the umask; the files of a capture too.
 func TestRights(t *testing.T) {
 	t.Parallel()
+	const private, shared = 0o700 | fs.ModeDir, 0o770 | fs.ModeDir | fs.ModeSetgid
 	for name, c := range map[string]struct {
-		args         []string
+		umasks, args []string
 		folder, file fs.FileMode
 	}{
-		"private": {nil, 0o700 | fs.ModeDir, 0o600},
-		"shared":  {[]string{"--shared"}, 0o770 | fs.ModeDir | fs.ModeSetgid, 0o660},
+		"private": {[]string{"000"}, nil, private, 0o600},
+		"shared":  {[]string{"000", "022"}, []string{"--shared"}, shared, 0o660},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, umask := range []string{"000", "022"} {
+			for _, umask := range c.umasks {
 				p := fakes(t, "NSYS_FAKE_NCU=")
 				if err := os.RemoveAll(p.path(".prof")); err != nil {
 					t.Fatal(err)
@@ -131,9 +132,8 @@ func TestRights(t *testing.T) {
 						t.Fatalf("%q: %+v", args, r)
 					}
 				}
-				shell(append(append([]string{"capture"}, c.args...), "--run", "r", "--auto-stages", "--", "sh", "-c", "echo {} >.prof/runs/r/nsys/report-1.facts.json")...)
-				shell("ingest", "--run", "k", exported(t, kernels))
-				shell("report", "k")
+				shell(append(append([]string{"capture"}, c.args...), "--run", "r", "--tools", "nsys,ncu", "--ncu-kernels", ".", "--auto-stages", "--", "sh", "-c", "echo {} >.prof/runs/r/nsys/report-1.facts.json")...)
+				shell("report", "r")
 				for _, name := range append(listing(t, p.path(".prof")), "") {
 					st, err := os.Lstat(p.path(".prof/" + name))
 					if err != nil {

@@ -12,16 +12,8 @@ import (
 // that --wide lifts it.
 func TestPipedLines(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
-	runs := []string{"llama", "profiled", "ranks", "base"}
-	for run, files := range map[string][]string{"llama": {llama, "../workload/llama-graph-node.workload.json"}, "profiled": {"../ncu/llama.sqlite.gz", "../ncu/llama.ncu-rep.gz"},
-		"ranks": {"../ranks/rank0.trace.json.gz", "../ranks/rank1.trace.json.gz"}, "base": {kernels}} {
-		args := []string{"ingest", "--run", run}
-		for _, f := range files {
-			args = append(args, exported(t, f))
-		}
-		p.narrow(pipeWidth, args...)
-	}
+	p := reading(t, various)
+	newPlace(t).narrow(pipeWidth, "ingest", "--run", "a", exported(t, kernels))
 	all, err := queries.All()
 	if err != nil {
 		t.Fatal(err)
@@ -29,13 +21,13 @@ func TestPipedLines(t *testing.T) {
 	for _, q := range all {
 		p.narrow(pipeWidth, "query", q.Name, "--run", "llama")
 	}
-	for _, run := range runs {
+	for _, run := range []string{"llama", "profiled", "ranks", "both"} {
 		p.narrow(pipeWidth, "show", run)
 		p.narrow(pipeWidth, "explain", run)
-		p.narrow(pipeWidth, "diff", "base", run)
-		p.narrow(pipeWidth, "check", run, "--baseline", "base", "--rule", "stage.prefill.gpu_span_ns <= +5%")
-		p.narrow(pipeWidth, "report", run, "--out", p.path(run))
+		p.narrow(pipeWidth, "diff", "both", run)
+		p.narrow(pipeWidth, "check", run, "--baseline", "both", "--rule", "stage.prefill.gpu_span_ns <= +5%")
 	}
+	p.narrow(pipeWidth, "report", "llama", "--out", p.path("llama"))
 	for _, args := range [][]string{{"runs"}, {"trend"}, {"query"}, {"doctor"}, {"model", exported(t, "../model/deepseek-ocr.config.json")}, {"sql", "FROM top_kernels('llama')"}, {"nosuch"}, {"show", "nosuch"}} {
 		p.narrow(pipeWidth, args...)
 	}

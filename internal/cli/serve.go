@@ -123,7 +123,7 @@ func (p *program) jobsFrom(c *cli.Context, home schema.Home) (o jobs.Options, er
 	} else if _, err := os.Stat(path); err != nil {
 		return o, err
 	}
-	if o.Config, err = jobs.ReadConfig(path, jobs.CaptureOptions{Names: jobOptions(), Check: captureCheck(home)}); err != nil {
+	if o.Config, err = jobs.ReadConfig(path, jobs.CaptureOptions{Names: jobOptions(), Check: p.captureCheck(home)}); err != nil {
 		return o, &usageError{err}
 	}
 	return o, nil
@@ -141,7 +141,7 @@ func jobOptions() (out []string) {
 }
 
 // captureCheck says what prof capture would refuse of options, as far as that depends on no files but the home's config.yaml.
-func captureCheck(home schema.Home) func(args []string) error {
+func (p *program) captureCheck(home schema.Home) func(args []string) error {
 	return func(args []string) error {
 		set := flag.NewFlagSet("capture", flag.ContinueOnError)
 		set.SetOutput(io.Discard)
@@ -154,9 +154,9 @@ func captureCheck(home schema.Home) func(args []string) error {
 			return err
 		}
 		c := cli.NewContext(nil, set, nil)
-		o, err := captureOptions(c, home, nil)
+		o, err := p.captureOptions(c, home, nil)
 		if err == nil {
-			_, err = storeOptions(c, o)
+			_, err = p.storeOptions(c, o)
 		}
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // stopsWithin is far above the 5 s in which prof ends, for a busy machine, and far below what each command here would take.
-const stopsWithin = 20 * time.Second
+const stopsWithin = time.Minute
 
 // ends runs a command that must end by itself, and gives what it did and its most resident memory in KB; with a signal, that is sent once ready
 // says so.
@@ -23,6 +23,10 @@ func ends(t *testing.T, cmd *exec.Cmd, s syscall.Signal, ready func() bool) (r r
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	cmd.WaitDelay = time.Second // what it started may have its stderr
+	listens := filepath.Join(t.TempDir(), "listens")
+	if s != 0 {
+		cmd.Env = append(cmd.Env, listensEnv+"="+listens)
+	}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -30,8 +34,8 @@ func ends(t *testing.T, cmd *exec.Cmd, s syscall.Signal, ready func() bool) (r r
 	overdue := time.AfterFunc(2*stopsWithin, func() { cmd.Process.Kill() })
 	defer overdue.Stop()
 	if s != 0 {
-		within(t, stopsWithin, "it is at work", ready)
-		time.Sleep(500 * time.Millisecond)
+		within(t, stopsWithin, "it is at work", func() bool { return exists(listens) && ready() })
+		time.Sleep(300 * time.Millisecond) // into the work, however far
 		if err := cmd.Process.Signal(s); err != nil {
 			t.Fatalf("it has ended before the signal: %v %s", err, &errs)
 		}

@@ -47,7 +47,7 @@ func (p *program) captureSuite(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	suite, err := capture.ReadSuite(c.String(suiteName))
+	suite, err := capture.ReadSuite(p.path(c.String(suiteName)))
 	if err != nil {
 		return &usageError{err}
 	}
@@ -65,7 +65,7 @@ func (p *program) captureSuite(c *cli.Context) error {
 			if err == nil {
 				err = exitStatus(exitInterrupted)
 			}
-			return errors.Join(p.suiteSummary(c, home, suite.Name), err)
+			return errors.Join(p.keeper().suiteSummary(c, home, suite.Name), err)
 		}
 		if err != nil {
 			failed = append(failed, job.entry)
@@ -74,7 +74,7 @@ func (p *program) captureSuite(c *cli.Context) error {
 			}
 		}
 	}
-	if err := p.suiteSummary(c, home, suite.Name); err != nil {
+	if err := p.keeper().suiteSummary(c, home, suite.Name); err != nil {
 		return err
 	}
 	if len(failed) > 0 {
@@ -93,7 +93,7 @@ func (p *program) suiteJobs(c *cli.Context, home schema.Home, suite *capture.Sui
 	var out []suiteJob
 	for _, r := range suite.Runs {
 		job := suiteJob{captureJob: captureJob{argv: r.Argv}, entry: r.Name, workloadKey: capture.WorkloadKey(r.Argv, dir)}
-		if job.options, err = captureOptions(c, home, r.Apply); err == nil {
+		if job.options, err = p.captureOptions(c, home, r.Apply); err == nil {
 			job.in, err = p.captureIngest(c, job.options, r.Argv)
 		}
 		if err == nil {
@@ -107,7 +107,7 @@ func (p *program) suiteJobs(c *cli.Context, home schema.Home, suite *capture.Sui
 			job.in.Tags = append(job.in.Tags, t)
 		}
 		if err == nil {
-			err = capture.CheckWorkload(r.Argv, dir)
+			err = p.world.machine.CheckWorkload(r.Argv, dir)
 		}
 		if errors.Is(err, capture.ErrSuite) {
 			return nil, err
@@ -150,15 +150,7 @@ func (p *program) suiteRun(c *cli.Context, home schema.Home, suite string, job s
 
 // suiteDone gives the run of the warehouse that a run of a suite would be, whole; where there is none, why it is captured again.
 func (p *program) suiteDone(c *cli.Context, home schema.Home, suite string, job suiteJob) (there, why string, err error) {
-	if !home.Exists() {
-		return "", "", nil
-	}
-	w, err := p.openHome(c, home, false)
-	if err != nil {
-		return "", "", err
-	}
-	defer func() { err = errors.Join(err, w.Close()) }()
-	runs, err := queries.SuiteRuns(c.Context, w, suite)
+	runs, err := p.keeper().suiteRuns(c, home, suite)
 	if err != nil {
 		return "", "", err
 	}
@@ -180,6 +172,19 @@ func (p *program) suiteDone(c *cli.Context, home schema.Home, suite string, job 
 	return "", why, nil
 }
 
+// suiteRuns are the runs of a suite that the warehouse has, the latest first.
+func (p *program) suiteRuns(c *cli.Context, home schema.Home, suite string) (runs []queries.SuiteRun, err error) {
+	if !home.Exists() {
+		return nil, nil
+	}
+	w, err := p.openHome(c, home, false)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	return queries.SuiteRuns(c.Context, w, suite)
+}
+
 // nextName is the first of name, name-2, ... that neither a run nor a folder has.
 func (p *program) nextName(c *cli.Context, home schema.Home, name string) (string, error) {
 	for n := 1; ; n++ {
@@ -190,7 +195,7 @@ func (p *program) nextName(c *cli.Context, home schema.Home, name string) (strin
 		if _, err := os.Lstat(filepath.Join(home.Dir, runsName, capture.FolderName(next))); !errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		free, err := p.freeName(c, home, next)
+		free, err := p.keeper().freeName(c, home, next)
 		if errors.Is(err, schema.ErrNameTaken) {
 			continue
 		}

@@ -118,12 +118,10 @@ func terminal(t *testing.T, columns uint16) (master, slave *os.File) {
 	return master, slave
 }
 
-// onTerminal runs a command with stdout and stderr on a terminal and gives all that it drew.
+// onTerminal runs prof with stdout and stderr on a terminal and gives all that it drew.
 func onTerminal(p *place, columns uint16, args ...string) string {
 	p.t.Helper()
 	master, slave := terminal(p.t.(*testing.T), columns)
-	cmd := p.command(args...)
-	cmd.Stdout, cmd.Stderr = slave, slave
 	drawn := make(chan string, 1)
 	go func() {
 		var b bytes.Buffer
@@ -133,11 +131,11 @@ func onTerminal(p *place, columns uint16, args ...string) string {
 		}
 		drawn <- b.String()
 	}()
-	r := finish(p.t, cmd, cmd.Run)
+	code := p.runOn(strings.NewReader(""), slave, slave, args...)
 	slave.Close()
 	out := <-drawn
-	if r.code != 0 {
-		p.t.Errorf("prof %q: exit %d: %q", args, r.code, out)
+	if code != 0 {
+		p.t.Errorf("prof %q: exit %d: %q", args, code, out)
 	}
 	return strings.ReplaceAll(out, "\r\n", "\n")
 }
@@ -181,11 +179,10 @@ func TestTerminal(t *testing.T) {
 // TestShowOnTerminals holds that the screen fits terminals, and is coloured there.
 func TestShowOnTerminals(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
-	p.ok("ingest", "--run", "a", exported(t, nccl))
+	p := reading(t, various)
 	code := regexp.MustCompile("\x1b\\[[0-9;]*m")
 	for _, columns := range []uint16{80, 100, 200} {
-		drawn := onTerminal(p, columns, "show", "a")
+		drawn := onTerminal(p, columns, "show", "nccl")
 		if !strings.Contains(drawn, "\x1b[1m") {
 			t.Errorf("no colour in %d columns", columns)
 		}
@@ -195,20 +192,15 @@ func TestShowOnTerminals(t *testing.T) {
 			}
 		}
 	}
-	if !strings.Contains(p.ok("show", "a"), "gpus         2 x NVIDIA H200\n") || !strings.Contains(p.ok("show", "a"), "over 2 GPUs") {
-		t.Errorf("of two GPUs:\n%s", p.ok("show", "a"))
+	if !strings.Contains(p.ok("show", "nccl"), "gpus         2 x NVIDIA H200\n") || !strings.Contains(p.ok("show", "nccl"), "over 2 GPUs") {
+		t.Errorf("of two GPUs:\n%s", p.ok("show", "nccl"))
 	}
 }
 
-// TestSpins holds that only a terminal is shown progress, and that nothing of it stays there.
+// TestSpins holds that nothing of the progress that a terminal is shown stays there. That pipes are shown none shows wherever tests compare all of stderr.
 func TestSpins(t *testing.T) {
 	t.Parallel()
 	p := newFilled(t)
-	r := p.run("ingest", "--run", "b", "--with-osrt", exported(t, llama))
-	if strings.Contains(r.err, "\x1b") {
-		t.Errorf("progress in a pipe: %q", r.err)
-	}
-	p.ok("rm", "b")
 	drawn := onTerminal(p, 200, "ingest", "--run", "b", "--with-osrt", exported(t, llama))
 	at := strings.LastIndex(drawn, "\r\x1b[K")
 	if at >= 0 && (strings.ContainsAny(drawn[at:], "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏") || !strings.Contains(drawn, "deriving facts")) {
@@ -216,33 +208,53 @@ func TestSpins(t *testing.T) {
 	}
 }
 
-// TestPruneKeepsWhatIsNotStored: captures made with --no-ingest, those of a run that was removed, and reports that could not be read stay whatever
-// the limit; on a terminal nothing is done without --yes.
-func TestPruneKeepsWhatIsNotStored(t *testing.T) {
+// TestPrune: what prune packs can be stored anew. Runs tagged keep, captures made with --no-ingest, those of a run that was removed, and reports that
+// could not be read stay whatever the limit; on a terminal nothing is done without --yes.
+func TestPrune(t *testing.T) {
 	t.Parallel()
-	p := fakes(t, "")
-	p.ok("capture", "--run", "r", "--mode", "light", "--", "true")
-	p.ok("capture", "--run", "unstored", "--mode", "light", "--no-ingest", "--", "true")
-	write(t, p.path(".prof/runs/r/nsys/report-2.qdstrm"), []byte("recorded"))
-	before := listing(t, p.path(".prof/runs"))
-	prune := []string{"prune", "--keep", "0", "--max-total", "1B"}
-	said := `kept: r/nsys/report-2.qdstrm: the warehouse does not have it\nkept: unstored: the warehouse does not have it\n`
-	const line = `delete r/nsys/report-1.sqlite \([0-9.]+ MB\): [^\n]*\n`
-	p.wantLike(0, line, said+`.*\ndry run: 1 file, .* nothing was changed; --yes applies it\n`, append(prune, "--dry-run")...)
-	if drawn := onTerminal(p, 100, prune...); !strings.Contains(drawn, "delete r/nsys/report-1.sqlite") || !strings.Contains(drawn, "nothing was changed; --yes applies it") {
+	b := newBench(t).storing()
+	b.nsys.How = "vary"
+	for _, args := range [][]string{{"--run", "kept", "--tag", "keep=yes", "--tools", "ncu", "--ncu-kernels", "saxpy"}, {"--run", "r", "--mode", "light"}, {"--run", "unstored", "--mode", "light", "--no-ingest"}} {
+		if r := b.prof(append(append([]string{"capture"}, args...), "--", "work")...); r.code != 0 {
+			t.Fatalf("%q: exit %d: %s", args, r.code, r.err)
+		}
+	}
+	before, stored := listing(t, b.path(".prof/runs")), counts(b.place)
+	onTerminal := func(args ...string) string {
+		master, slave := terminal(t, 100)
+		b.output = slave
+		r := b.prof(append([]string{"prune", "--keep", "0"}, args...)...)
+		b.output = nil
+		slave.Close()
+		drawn, err := io.ReadAll(master)
+		if r.code != 0 || !errors.Is(err, syscall.EIO) {
+			t.Errorf("%q: exit %d, %v", args, r.code, err)
+		}
+		return string(drawn) + r.err
+	}
+	const said = `kept: kept: it is protected\n(kept: r/nsys/report-2.qdstrm: the warehouse does not have it\n)?kept: unstored: the warehouse does not have it\n`
+	const packed, deleted = `compress r/nsys/report-1.sqlite \([0-9.]+ MB\): [^\n]*\n`, `delete r/nsys/report-1.sqlite.zst \([0-9.]+ MB\): [^\n]*\n`
+	b.wantLike(0, packed, said+`dry run: 1 file, .* nothing was changed; --yes applies it\n`, "prune", "--keep", "0", "--dry-run")
+	if drawn := onTerminal(); !strings.Contains(drawn, "compress r/nsys/report-1.sqlite") || !strings.Contains(drawn, "nothing was changed; --yes applies it") {
 		t.Errorf("on a terminal:\n%s", drawn)
 	}
-	if after := listing(t, p.path(".prof/runs")); strings.Join(after, "\n") != strings.Join(before, "\n") {
+	if after := listing(t, b.path(".prof/runs")); !slices.Equal(after, before) {
 		t.Fatalf("a dry run changed files:\n%q\n%q", after, before)
 	}
-	p.wantLike(0, line, said+`.*compressed 0 and deleted 1 files; .*\n`, prune...)
-	p.wantLike(2, "", "prof: --dry-run and --yes exclude each other\n", append(prune, "--dry-run", "--yes")...)
-	p.wantLike(1, "", `prof: --not-stored nosuch: there is no such capture in .*\n`, append(prune, "--not-stored", "nosuch")...)
-	if drawn := onTerminal(p, 100, append(prune, "--yes", "--not-stored", "unstored")...); !strings.Contains(drawn, "deleted 1 files") {
+	b.wantLike(0, packed, said+`compressed 1 and deleted 0 files; .*\n`, "prune", "--keep", "0")
+	if got := b.ok("ingest", "--replace", b.path(".prof/runs/r")); got != "r\n" || counts(b.place) != stored {
+		t.Errorf("stored anew as %q:\n%s\nwant\n%s", got, counts(b.place), stored)
+	}
+	before = append(before, strings.TrimPrefix(write(t, b.path(".prof/runs/r/nsys/report-2.qdstrm"), []byte("recorded")), b.path(".prof/runs")+"/"))
+	b.wantLike(0, deleted, said+`.*compressed 0 and deleted 1 files; .*\n`, "prune", "--keep", "0", "--max-total", "1B")
+	b.wantLike(2, "", "prof: --dry-run and --yes exclude each other\n", "prune", "--dry-run", "--yes")
+	b.wantLike(1, "", `prof: --not-stored nosuch: there is no such capture in .*\n`, "prune", "--not-stored", "nosuch")
+	if drawn := onTerminal("--max-total", "1B", "--yes", "--not-stored", "unstored"); !strings.Contains(drawn, "deleted 1 files") {
 		t.Errorf("a run that was named:\n%s", drawn)
 	}
+	slices.Sort(before)
 	want := slices.DeleteFunc(before, func(path string) bool { return strings.HasSuffix(path, ".sqlite") })
-	if after := listing(t, p.path(".prof/runs")); strings.Join(after, "\n") != strings.Join(want, "\n") {
+	if after := slices.Sorted(slices.Values(listing(t, b.path(".prof/runs")))); !slices.Equal(after, want) {
 		t.Errorf("the runs hold %q, want %q", after, want)
 	}
 }
@@ -265,11 +277,9 @@ func TestPlotTerminal(t *testing.T) {
 		"is not known to show pictures; kitty, Ghostty": {"plot", "timeline", "a", "--inline"},
 		"name the picture with --out FILE.svg":          {"plot", "timeline", "a"},
 	} {
-		cmd := p.command(args...)
 		var errs bytes.Buffer
-		cmd.Stdout, cmd.Stderr = slave, &errs
-		if r := finish(t, cmd, cmd.Run); r.code != 2 || !strings.Contains(errs.String(), want) {
-			t.Errorf("%q: code %d, %s", args, r.code, errs.String())
+		if code := p.runOn(strings.NewReader(""), slave, &errs, args...); code != 2 || !strings.Contains(errs.String(), want) {
+			t.Errorf("%q: code %d, %s", args, code, errs.String())
 		}
 	}
 }

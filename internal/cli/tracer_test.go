@@ -2,14 +2,24 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"prof/capture/capturetest"
 	"prof/capture/tracer"
+	"prof/ingest"
+	"prof/ingest/derive"
+	"prof/ingest/load"
+	"prof/internal/testkit"
+	"prof/queries"
+	"prof/schema"
 )
 
 // compiled compiles C against the stand-in for CUPTI.
@@ -44,55 +54,96 @@ func compiledStandIn(t *testing.T) (dir, gcc string) {
 // TestCaptureLight captures with prof's own tracer, which a light capture takes where it can be built.
 func TestCaptureLight(t *testing.T) {
 	t.Parallel()
-	dir, _ := compiledStandIn(t)
-	work := "exec " + filepath.Join(dir, "work")
-	const traced = "prof-1,ok,0,\n"
+	dir, gcc := compiledStandIn(t)
+	lib, err := tracer.Build(t.Context(), tracer.Places{Compilers: []string{gcc}, Includes: []string{standIn + "include"}, Cache: filepath.Join(dir, "cache")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	withTracer := func(t *testing.T) *bench {
+		b := newBench(t)
+		b.env = []string{"LD_LIBRARY_PATH=" + dir}
+		b.machine.Build = func(context.Context, tracer.Places) (tracer.Library, error) { return lib, nil }
+		b.work = func(p *capturetest.Process) int { return p.Exec(filepath.Join(dir, "work"), p.Argv[1:]...) }
+		return b
+	}
+	const traced, left = "prof-1,ok,0,\n", "prof/trace-1"
 	for name, c := range map[string]struct {
-		args, work string
-		nsys       string // its path; "": the fake one
+		args, mode string
+		without    string // a tool
+		work       capturetest.Program
+		window     []string // what the tracer is told of it
 		code       int
 		passes     string
-		kernels    string // how many, and in how many ranges decode_step
+		left       string
 		said       string
 	}{
-		"whole":          {args: "--mode light", work: work, passes: traced, kernels: "3000,3000"},
-		"window":         {args: "--mode light --on decode_step --after 1000 --window 500", work: work, passes: traced, kernels: "500,500"},
-		"range":          {args: "--mode light --range decode_step --after 2999", work: work, passes: traced, kernels: "1,1"},
-		"api":            {args: "--mode light --profiler-api", work: work + " profiler", passes: traced, kernels: "600,600"},
-		"switched":       {args: "--mode light --paused", work: built + " mark start; " + filepath.Join(dir, "work") + "; " + built + " mark stop", passes: traced, kernels: "3000,3000", said: "`prof mark start` begins it"},
-		"repeated":       {args: "--tools prof --repeats 2 --baseline", work: work, passes: "baseline-1,ok,0,\nprof-1,ok,0,\nbaseline-2,ok,0,\nprof-2,ok,0,\n", kernels: "6000,6000"},
-		"fails":          {args: "--mode light", work: work + " fails", code: 5, passes: "prof-1,failed,5,the workload ended with exit status 5\n", kernels: "3000,3000"},
-		"killed":         {args: "--mode light", work: work + " kill", code: 137, passes: "prof-1,failed,SIGKILL,the workload was ended by SIGKILL\n", kernels: "3000,3000", said: "do not end in order"},
-		"nothing":        {args: "--mode light", work: "true", code: 1, passes: "prof-1,no_report,0,no process of the workload loaded CUDA or NVTX: nothing was traced\n", kernels: "0,0"},
-		"no nsys":        {args: "--torch", nsys: "/none", work: work, code: 1, passes: "prof-1,ok,0,\ntorch-1,no_report,0,\"the PyTorch profiler left no trace; if the workload is Python with PyTorch, messages of prof_mark in its output say why\"\nncu-1,ok,0,\n", kernels: "3000,3000", said: "using prof's own tracer, because Nsight Systems cannot be used"},
-		"nsys asked for": {args: "--tools nsys", nsys: "/none", work: work, code: 1, passes: "nsys-1,not_run,-,\"nsys: PROF_NSYS=/none cannot be run: exec: \"\"/none\"\": stat /none: no such file or directory\"\nbaseline-1,ok,0,\n", kernels: "0,0"},
-		"by nsys":        {args: "--mode light --nsys-trace cuda", work: "true", passes: "nsys-1,ok,0,\n", kernels: "16,0"},
+		"whole":          {args: "--mode light", passes: traced, left: left},
+		"window":         {args: "--mode light --on decode_step@x --after 1000 --window 500", passes: traced, left: left, window: []string{"PROF_TRACE_RANGE=decode_step", "PROF_TRACE_DOMAIN=x", "PROF_TRACE_AFTER=1000", "PROF_TRACE_WINDOW=500"}},
+		"api":            {args: "--mode light --profiler-api", mode: "profiler", passes: traced, left: left, window: []string{"PROF_TRACE_API=1"}},
+		"later":          {args: "--mode light --delay 1ms --duration 1m --cuda-graph-trace graph", passes: traced, left: left, window: []string{"PROF_TRACE_DELAY=1000000", "PROF_TRACE_DURATION=60000000000", "PROF_TRACE_GRAPH=graph"}},
+		"repeated":       {args: "--tools prof --repeats 2 --baseline", passes: "baseline-1,ok,0,\nprof-1,ok,0,\nbaseline-2,ok,0,\nprof-2,ok,0,\n", left: left + " prof/trace-2"},
+		"fails":          {args: "--mode light", mode: "fails", code: 5, passes: "prof-1,failed,5,the workload ended with exit status 5\n", left: left},
+		"nothing":        {args: "--mode light", work: exits(0), code: 1, passes: "prof-1,no_report,0,no process of the workload loaded CUDA or NVTX: nothing was traced\n"},
+		"no nsys":        {args: "--torch", without: "nsys", code: 1, passes: "prof-1,ok,0,\ntorch-1,no_report,0,\"the PyTorch profiler left no trace; if the workload is Python with PyTorch, messages of prof_mark in its output say why\"\nncu-1,ok,0,\n", left: left + " ncu/report-1.ncu-rep", said: "using prof's own tracer, because Nsight Systems cannot be used"},
+		"nsys asked for": {args: "--tools nsys", without: "nsys", code: 1, passes: "nsys-1,not_run,-,nsys: not found: .*\nbaseline-1,ok,0,\n"},
+		"by nsys":        {args: "--mode light --nsys-trace cuda", work: exits(0), passes: "nsys-1,ok,0,\n", left: "nsys/report-1.sqlite"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := fakes(t, "", "LD_LIBRARY_PATH="+dir, "CUDA_HOME="+filepath.Join(dir, "cuda"), "PROF_NSYS="+c.nsys)
-			r := p.run(append(append([]string{"capture", "--run", "r"}, strings.Fields(c.args)...), "--", "sh", "-c", c.work)...)
+			b := withTracer(t)
+			b.machine.Remove(c.without)
+			work, told := b.work, []string(nil)
+			b.work = func(p *capturetest.Process) int {
+				told = p.Env
+				if c.work != nil {
+					return c.work(p)
+				}
+				return work(p)
+			}
+			r := b.prof(append(append([]string{"capture", "--run", "r"}, strings.Fields(c.args)...), append([]string{"--", "work"}, strings.Fields(c.mode)...)...)...)
 			if r.code != c.code || !strings.Contains(r.err, c.said) || strings.Contains(c.args, "light") && strings.Contains(r.err, "Nsight Systems") {
 				t.Errorf("exit %d, want %d, %q and nothing of Nsight Systems:\n%s", r.code, c.code, c.said, r.err)
 			}
-			p.wantPasses("r", c.passes)
-			got := p.sql("SELECT (SELECT count(*) FROM kernels) AS kernels, (SELECT count(*) FROM ranges WHERE name = 'decode_step' AND duration_ns IS NOT NULL) AS steps")
-			if got != "kernels,steps\n"+c.kernels+"\n" {
-				t.Errorf("got %s, want %s", got, c.kernels)
+			b.wantPasses("r", c.passes)
+			if got := b.artifacts("r"); got != c.left {
+				t.Errorf("left %q, want %q", got, c.left)
+			}
+			for _, v := range c.window {
+				if !slices.Contains(told, v) {
+					t.Errorf("the tracer is not told %s: %q", v, told)
+				}
 			}
 		})
 	}
-	p := fakes(t, "", "LD_LIBRARY_PATH="+dir)
-	r := p.run("capture", "--run", "r", "--mode", "light", "--", "true")
-	if r.code != 0 || !strings.Contains(r.err, "using Nsight Systems, because prof's own tracer cannot be built: no headers of CUPTI") {
-		t.Errorf("without headers: exit %d\n%s", r.code, r.err)
-	}
-	p.wantPasses("r", "nsys-1,ok,0,\n")
-	r = p.run("capture", "--run", "s", "--mode", "light", "--paused", "--", "true")
-	if r.code != 1 || !strings.Contains(r.err, "no headers of CUPTI") {
+	t.Run("stored", func(t *testing.T) { // switched on and off, and killed
+		t.Parallel()
+		b := withTracer(t).storing()
+		work := b.work
+		b.work = func(p *capturetest.Process) int {
+			mark := func(word string) {
+				if got, want := b.run("mark", word), (result{0, "r: " + map[string]string{"start": "recording", "stop": "recording is paused"}[word] + "\n", ""}); got != want {
+					t.Errorf("mark %s: %+v", word, got)
+				}
+			}
+			mark("start")
+			defer mark("stop")
+			return work(p)
+		}
+		r := b.prof("capture", "--run", "r", "--mode", "light", "--paused", "--", "work", "kill")
+		if r.code != 137 || !strings.Contains(r.err, "`prof mark start` begins it") || !strings.Contains(r.err, "do not end in order") {
+			t.Errorf("exit %d:\n%s", r.code, r.err)
+		}
+		b.wantPasses("r", "prof-1,failed,SIGKILL,the workload was ended by SIGKILL\n")
+		b.wantRows(map[string]string{
+			"SELECT (SELECT count(*) FROM kernels) AS kernels, (SELECT count(*) FROM ranges WHERE name = 'decode_step' AND duration_ns IS NOT NULL) AS steps": "kernels,steps\n3000,3000\n",
+			"SELECT bool_and(is_exact) AS is_exact FROM conservation('r')":                                                                                    "is_exact\ntrue\n",
+		})
+	})
+	b := newBench(t)
+	if r := b.prof("capture", "--run", "s", "--mode", "light", "--paused", "--", "work"); r.code != 1 || !strings.Contains(r.err, "no headers of CUPTI") {
 		t.Errorf("a paused capture without headers: exit %d\n%s", r.code, r.err)
 	}
-	p.wantLike(1, "", "prof: no capture with --paused is running: start one with prof capture --mode light --paused -- CMD\n", "mark", "start")
+	b.wantLike(1, "", "prof: no capture with --paused is running: start one with prof capture --mode light --paused -- CMD\n", "mark", "start")
 }
 
 // TestTracer traces a program that launches kernels of a stand-in for CUDA, and ends in every way: its trace can be stored, and the program's
@@ -108,8 +159,15 @@ func TestTracer(t *testing.T) {
 	if again, err := tracer.Build(t.Context(), places); err != nil || again != lib {
 		t.Errorf("built once more: %+v, %v, want %+v", again, err, lib)
 	}
+	// One warehouse has them all, without facts, which nothing here is about.
+	w, err := schema.Open(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{Only: []string{}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.Close() })
+	var one sync.Mutex // stores at a time
 	const whole = "kernel(float*)|3000|6000000|3000|cudaLaunchKernel"
-	const ranges = "decode_step|3000|0 decode|1|0 open|1|1 request|1|0 step|80000|0"
+	const ranges = "decode_step|3000|0 decode|1|0 open|1|1 request|1|0 step|2000|0"
 	for name, c := range map[string]struct {
 		mode            string
 		env             []string
@@ -121,9 +179,10 @@ func TestTracer(t *testing.T) {
 		isCut           bool
 	}{
 		"ends":                {ranges: ranges},
+		"is fast":             {env: []string{"STEPS=20000"}, ranges: "decode_step|3000|0 decode|1|0 open|1|1 request|1|0 step|80000|0"},
 		"ends with an error":  {mode: "fails", code: 5, ranges: ranges},
 		"forks":               {mode: "fork", ranges: "child|1|1 " + ranges},
-		"forks first":         {mode: "worker", ranges: "decode_step|3000|0 decode|1|0 open|1|1 parent|1|0 request|1|0 step|80000|0"},
+		"forks first":         {mode: "worker", ranges: "decode_step|3000|0 decode|1|0 open|1|1 parent|1|0 request|1|0 step|2000|0"},
 		"is killed":           {mode: "kill", code: -1, ranges: ranges, said: "do not end in order"},
 		"leaves by _exit":     {mode: "_exit", code: 3, ranges: ranges, said: "do not end in order"},
 		"CUPTI is taken":      {env: []string{"CUPTI_TAKEN=1"}, ranges: ranges, said: "another tool in the process uses CUPTI"},
@@ -149,36 +208,32 @@ func TestTracer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newPlace(t)
-			traces := filepath.Dir(write(t, p.path("traces/1.log"), nil))
+			dir, traces := dir, t.TempDir()
 			cmd := exec.Command(filepath.Join(dir, "work"), c.mode)
 			cmd.Env = append(append(os.Environ(), "LD_LIBRARY_PATH="+dir), append(lib.Env(tracer.Options{Dir: traces, GraphNodes: !c.byGraph, Window: c.window}), c.env...)...)
 			if r := finish(t, cmd, cmd.Run); r.code != c.code || r.out+r.err != "" {
 				t.Fatalf("the workload: %+v, want exit %d and no output", r, c.code)
 			}
-			r := p.run("ingest", "--run", "x", traces)
-			said := r.err + p.sql("SELECT string_agg(message, '; ') FROM diagnostic")
-			if r.code != 0 || !strings.Contains(said, c.said) || c.said == "" && strings.Contains(r.err, "warning") {
-				t.Fatalf("exit %d, want %q: %s", r.code, c.said, said)
+			one.Lock()
+			defer one.Unlock()
+			var warnings []string
+			if _, err := ingest.Run(t.Context(), w, []string{traces}, ingest.Options{Name: name, Now: testkit.Now, Load: load.Options{Threads: 2, APIRows: true}, Warn: func(text string) { warnings = append(warnings, text) }}); err != nil {
+				t.Fatal(err)
 			}
-			kernels := p.sql("SELECT concat_ws('|', kernel, count(*), sum(duration_ns)::BIGINT, count(launch_start_ns), any_value(launch_api)) AS got FROM kernels GROUP BY kernel")
-			if want := cmp.Or(c.kernels, whole); !c.isCut && kernels != "got\n"+want+"\n" {
-				t.Errorf("kernels: %s, want %s", kernels, want)
+			of := "run_id = (SELECT run_id FROM run WHERE name = " + schema.Quote(name) + ")"
+			said := strings.Join(append(warnings, testkit.Rows(t, w, "SELECT coalesce(string_agg(message, '; '), '') FROM diagnostic WHERE "+of)...), "; ")
+			if !strings.Contains(said, c.said) || c.said == "" && len(warnings) > 0 {
+				t.Fatalf("want %q: %s", c.said, said)
 			}
-			got := p.sql("SELECT string_agg(said, ' ' ORDER BY said) AS got FROM (SELECT concat_ws('|', name, count(*), count(*) FILTER (duration_ns IS NULL)) AS said FROM ranges GROUP BY name)")
-			if !c.isCut && got != "got\n"+c.ranges+"\n" {
-				t.Errorf("ranges: %s, want %s", got, c.ranges)
+			if !c.isCut {
+				testkit.Expect(t, w, "SELECT kernel, count(*), sum(duration_ns)::BIGINT, count(launch_start_ns), any_value(launch_api) FROM kernels WHERE "+of+" GROUP BY kernel", cmp.Or(c.kernels, whole))
+				testkit.Expect(t, w, "SELECT string_agg(said, ' ' ORDER BY said) FROM (SELECT concat_ws('|', name, count(*), count(*) FILTER (duration_ns IS NULL)) AS said FROM ranges WHERE "+of+" GROUP BY name)", c.ranges)
 			}
 			graphs := "0"
 			if c.byGraph { // those between windows are recorded too, and dropped
 				graphs, _, _ = strings.Cut(strings.TrimPrefix(c.kernels, "kernel(float*)|"), "|")
 			}
-			if got := p.sql("SELECT count(*) AS n FROM graph_launch"); got != "n\n"+graphs+"\n" {
-				t.Errorf("graph launches: %s, want %s", got, graphs)
-			}
-			if exact := p.sql("SELECT bool_and(is_exact) AS is_exact FROM conservation('x')"); exact != "is_exact\ntrue\n" {
-				t.Errorf("kernel time is conserved: %s", exact)
-			}
+			testkit.Expect(t, w, "SELECT count(*) FROM graph_launch WHERE "+of, graphs)
 		})
 	}
 }

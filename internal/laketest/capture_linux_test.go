@@ -1,3 +1,5 @@
+//go:build lake
+
 package laketest
 
 import (
@@ -71,12 +73,10 @@ func testUpload(t *testing.T, lake machine) {
 	if err := os.WriteFile(filepath.Join(lake.home, "config.yaml"), []byte("warehouse:\n  catalog: \""+address+"\"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	at := "127.0.0.1:" + freePort(t)
-	server(t, lake.command("serve", "--listen", at, "--allow-ingest"))
-	waitFor(t, at[len("127.0.0.1:"):])
+	at := lake.serve(t, "--allow-ingest")
 	ask := func(method, path, body string, into any, headers ...string) {
 		t.Helper()
-		r, err := http.NewRequestWithContext(t.Context(), method, "http://"+at+path, strings.NewReader(body))
+		r, err := http.NewRequestWithContext(t.Context(), method, at+path, strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,3 +1,5 @@
+//go:build lake
+
 package laketest
 
 import (
@@ -110,13 +112,13 @@ func TestAccess(t *testing.T) {
 	m := s.machine(s.lake)
 	for _, c := range []struct{ home, want string }{
 		{s.lake + " password=x", "must not have a password"},
-		{"ducklake:postgres:postgresql://alice:x@127.0.0.1/team", "must not have a password"},
+		{"ducklake:postgres:postgresql://alice:x@127.0.0.1/testaccess", "must not have a password"},
 		{"ducklake:" + m.dir + "/none.ducklake", "prof lake init"},
-		{"ducklake:postgres:host=127.0.0.1 port=1 dbname=team", "does not answer: "},
+		{"ducklake:postgres:host=127.0.0.1 port=1 dbname=testaccess", "does not answer: "},
 		{"ducklake:mysql:db=team", "prof takes postgres"},
 		{"ducklake:", "write ducklake:postgres:"},
-		{strings.Replace(s.lake, "dbname=team", "dbname=none", 1), `database "none" does not exist`},
-		{strings.Replace(s.lake, "dbname=team", "dbname=postgres", 1), "prof lake init"},
+		{strings.Replace(s.lake, "dbname="+s.database, "dbname=none", 1), `database "none" does not exist`},
+		{strings.Replace(s.lake, "dbname="+s.database, "dbname=postgres", 1), "prof lake init"},
 	} {
 		bad := m
 		bad.home = c.home
@@ -166,11 +168,9 @@ func TestAccess(t *testing.T) {
 		`CREATE ROLE prof_read; GRANT USAGE ON SCHEMA public TO prof_read; GRANT SELECT ON ALL TABLES IN SCHEMA public TO prof_read; ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT ON TABLES TO prof_read`,
 		`CREATE ROLE prof_write IN ROLE prof_read; GRANT CREATE ON SCHEMA public TO prof_write; GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO prof_write; ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT INSERT, UPDATE, DELETE ON TABLES TO prof_write;
 			ALTER DEFAULT PRIVILEGES FOR ROLE prof_write IN SCHEMA public GRANT SELECT ON TABLES TO prof_read`,
-		`CREATE USER alice IN ROLE prof_read; CREATE USER ci IN ROLE prof_write; ALTER ROLE ci IN DATABASE team SET role = prof_write`,
+		`CREATE USER alice IN ROLE prof_read; CREATE USER ci IN ROLE prof_write; ALTER ROLE ci IN DATABASE ` + s.database + ` SET role = prof_write`,
 	} {
-		if out, err := psql(s.address, "team", statement); err != nil {
-			t.Fatalf("%v\n%s", err, out)
-		}
+		s.psql(s.database, statement)
 	}
 	reader, writer := m, m
 	reader.home, writer.home = strings.Replace(s.lake, "user=prof", "user=alice", 1), strings.Replace(s.lake, "user=prof", "user=ci", 1)
@@ -184,9 +184,8 @@ func TestAccess(t *testing.T) {
 	writer.ok("ingest", "--run", "more", writer.sums("more", 8))
 	m.ok("lake", "maintain", "--keep", "1h")
 	writer.ok("ingest", "--run", "third", writer.sums("third", 9))
-	writer.ok("rm", "third")
 	writer.ok("tag", "sums", "a=b")
-	if out := reader.ok("sql", "--format", "csv", "SELECT name, value FROM run LEFT JOIN run_tag USING (run_id) ORDER BY name"); out != "name,value\nmore,\nsums,b\n" {
+	if out := reader.ok("sql", "--format", "csv", "SELECT name, value FROM run LEFT JOIN run_tag USING (run_id) ORDER BY name"); out != "name,value\nmore,\nsums,b\nthird,\n" {
 		t.Errorf("a reader sees\n%s", out)
 	}
 }

@@ -1,3 +1,5 @@
+//go:build lake
+
 package laketest
 
 import (
@@ -55,7 +57,7 @@ func TestScale(t *testing.T) {
 	t.Logf("maintain: %s\n%s", lake.ok("lake", "maintain"), time.Since(begun).Round(time.Second))
 	ask("maintained")
 	t.Log(lake.run("lake", "status").err)
-	out, err := psql(s.address, "team", "SELECT relname, n_live_tup, pg_total_relation_size(relid) FROM pg_stat_user_tables ORDER BY 3 DESC LIMIT 12")
+	out, err := psql(s.address, s.database, "SELECT relname, n_live_tup, pg_total_relation_size(relid) FROM pg_stat_user_tables ORDER BY 3 DESC LIMIT 12")
 	t.Log(out, err)
 }
 

@@ -7,7 +7,7 @@ import (
 	"os"
 	"strconv"
 
-	"prof/testdata/exports"
+	"prof/internal/exports"
 )
 
 func main() {

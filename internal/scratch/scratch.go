@@ -97,7 +97,7 @@ func Clear(parent string) {
 			continue
 		}
 		path := filepath.Join(parent, e.Name())
-		if _, err := os.Lstat(filepath.Join(path, keepFile)); err == nil || !isOwn(path) {
+		if _, err := os.Lstat(filepath.Join(path, keepFile)); err == nil || !IsOwn(path) {
 			continue
 		}
 		lock, locked, _ := take(path)
@@ -110,8 +110,8 @@ func Clear(parent string) {
 	}
 }
 
-// isOwn says whether a folder is this user's.
-func isOwn(path string) bool {
+// IsOwn reports whether a folder is this user's, and no link to one.
+func IsOwn(path string) bool {
 	st, err := os.Lstat(path)
 	if err != nil {
 		return false

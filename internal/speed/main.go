@@ -1,5 +1,5 @@
 // Command speed compares the CPU time that this tree's prof takes with that of the commit that the change goes in on, and fails where it takes more.
-// .ci/run calls it last; `go run ./internal/speed REVISION` compares with another commit.
+// .ci/run calls it; `go run ./internal/speed REVISION` compares with another commit.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"prof/testdata/exports"
+	"prof/internal/exports"
 )
 
 // errAcceptable is in each error that PROF_SPEED_OK accepts.

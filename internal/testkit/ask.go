@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/ingest/derive"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/schema"
@@ -101,6 +102,45 @@ func Derive(t testing.TB, w *schema.Warehouse, runs ...string) {
 			continue
 		}
 		if err := schema.DeriveAnew(t.Context(), tx, w.Facts, r.ID); err != nil {
+			t.Fatalf("derive the facts of %s: %v", r.Name, err)
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// DeriveOnly stores some facts of all runs anew, by the names of their files, with those that they are made from, and clears all others; without a
+// name it stores all facts. The classes of kernels and ranges stay as they are: tests that make up a run may make them up too.
+func DeriveOnly(t testing.TB, w *schema.Warehouse, names ...string) {
+	t.Helper()
+	facts := derive.Facts{}
+	if len(names) > 0 {
+		var err error
+		if facts, err = derive.Behind(names...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tables, err := facts.Tables()
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs, err := w.Runs(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx, err := w.DB.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback()
+	for _, table := range tables {
+		if _, err := tx.Exec("DELETE FROM " + table.Name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, r := range runs {
+		if err := facts.Derive(t.Context(), tx, r.ID); err != nil {
 			t.Fatalf("derive the facts of %s: %v", r.Name, err)
 		}
 	}

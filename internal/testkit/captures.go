@@ -1,12 +1,13 @@
 package testkit
 
 import (
+	"slices"
 	"testing"
 
 	"prof/schema"
 )
 
-// Captures are the captures of testdata, each a run of one name for all tests.
+// Captures are the captures of testdata, each a run of one name for all tests. A new one goes to the end: its place is part of its time.
 var Captures = []Run{
 	{Name: "kernels", Files: []string{"nsys/kernels/kernels.sqlite.gz"}},
 	{Name: "kernels-stats", Files: []string{"nsys/kernels/stats"}},
@@ -36,7 +37,7 @@ var Captures = []Run{
 	{Name: "graph-fork", Files: []string{"graph/fork-capture.trace.json.gz", "graph/fork-replay.trace.json.gz"}},
 	{Name: "graph-stack", Files: []string{"graph/stack-capture.trace.json.gz", "graph/stack-replay.trace.json.gz"}},
 	{Name: "engine-node", Files: []string{"engine/engine-node.sqlite.gz", "engine/config.json"}},
-	{Name: "engine-graph", Files: []string{"engine/engine-graph.sqlite.gz"}},
+	{Name: "engine-graph", Files: []string{"engine/engine-graph.sqlite.gz", "engine/config.json"}},
 	{Name: "engine-trace", Files: []string{"engine/engine.trace.json.gz", "engine/config.json"}},
 	{Name: "vllm-decode", Files: []string{"engine/vllm-decode.trace.json.gz"}},
 	{Name: "vllm-mixed", Files: []string{"engine/vllm-mixed.trace.json.gz"}},
@@ -44,15 +45,15 @@ var Captures = []Run{
 	{Name: "events", Files: []string{"events/streams.sqlite.gz"}},
 	{Name: "events-plain", Files: []string{"events/plain.trace.json.gz"}},
 	{Name: "events-sync", Files: []string{"events/sync.trace.json.gz"}},
-	{Name: "cpu-dealt-even", Files: []string{"cpu/dealt-even.sqlite.gz"}},
-	{Name: "cpu-dealt-uneven", Files: []string{"cpu/dealt-uneven.sqlite.gz"}},
+	{Name: "cpu-dealt-even", Files: []string{"cpu/dealt-even.sqlite.gz", "cpu/dealt-even.csv.gz"}},
+	{Name: "cpu-dealt-uneven", Files: []string{"cpu/dealt-uneven.sqlite.gz", "cpu/dealt-uneven.csv.gz"}},
 	{Name: "cpu-gil", Files: []string{"cpu/gil.sqlite.gz"}},
 	{Name: "cpu-nogil", Files: []string{"cpu/nogil.sqlite.gz"}},
 	{Name: "cpu-idle", Files: []string{"cpu/idle.sqlite.gz"}},
 	{Name: "cpu-lock", Files: []string{"cpu/lock.sqlite.gz"}},
 	{Name: "cpu-retry", Files: []string{"cpu/retry.sqlite.gz"}},
 	{Name: "cpu-sched", Files: []string{"cpu/sched.sqlite.gz"}},
-	{Name: "cpu-tilt", Files: []string{"cpu/tilt.sqlite.gz"}},
+	{Name: "cpu-tilt", Files: []string{"cpu/tilt.sqlite.gz", "cpu/tilt.csv.gz"}},
 	{Name: "ranks", Files: []string{"ranks/rank0.trace.json.gz", "ranks/rank1.trace.json.gz"}},
 	{Name: "ranks-nsys", Files: []string{"ranks/rank0.sqlite.gz"}},
 	{Name: "torch-llama", Files: []string{"torch/llama.trace.json.gz", "torch/llama.key_averages.json.gz"}},
@@ -95,6 +96,36 @@ var Captures = []Run{
 	{Name: "serving-own", Files: []string{"serving/own.json"}},
 	{Name: "first", Files: []string{"first/20251107-115812"}},
 	{Name: "model", Files: []string{"model/deepseek-ocr.config.json"}},
+	{Name: "nccl2-tokens", Files: []string{"nsys/nccl2/nccl2.sqlite.gz", "workload/llama-graph-node.workload.json"}},
+	{Name: "utilised-eager", Files: []string{"nsys/llama-graph-node/llama-graph-node.sqlite.gz", "workload/dsocr-eager.workload.json"}},
+	{Name: "utilised-sdpa", Files: []string{"nsys/llama-graph-node/llama-graph-node.sqlite.gz", "workload/dsocr-sdpa.workload.json"}},
+	{Name: "engine-contexts", Files: []string{"engine/vllm-decode.trace.json.gz", "engine/config.json"}},
+}
+
+// Demo are the runs of prof demo, and three runs of one workload under prof capture: two of the same code, one of other.
+var Demo = []Run{
+	{Name: "kernels", Files: []string{"nsys/kernels/kernels.sqlite.gz"}},
+	{Name: "two-gpus", Files: []string{"nsys/nccl2/nccl2.sqlite.gz"}},
+	{Name: "profiled", Files: []string{"ncu/llama.sqlite.gz", "ncu/llama.ncu-rep.gz"}},
+	{Name: "operators", Files: []string{"torch/llama-stack.trace.json.gz"}},
+	{Name: "llama", Files: []string{"nsys/llama-graph-node/llama-graph-node.sqlite.gz", "workload/llama-graph-node.workload.json"}},
+	{Name: "sdpa-1", Files: []string{"capture/llama/sdpa-1"}},
+	{Name: "sdpa-2", Files: []string{"capture/llama/sdpa-2"}},
+	{Name: "eager", Files: []string{"capture/llama/eager"}},
+}
+
+// Named returns captures by the names of their runs.
+func Named(t testing.TB, names ...string) []Run {
+	t.Helper()
+	var out []Run
+	for _, name := range names {
+		i := slices.IndexFunc(Captures, func(r Run) bool { return r.Name == name })
+		if i < 0 {
+			t.Fatalf("no capture is called %s", name)
+		}
+		out = append(out, Captures[i])
+	}
+	return out
 }
 
 // All returns a warehouse with every capture of testdata.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -29,7 +31,7 @@ import (
 // Run is a run of a stored warehouse.
 type Run struct {
 	Name  string
-	Files []string // captures and facts, below testdata
+	Files []string // captures and facts: below testdata, or with absolute paths
 	// Options say how the files are ingested, beside name, time and id. A closure in them is not part of the warehouse's name in the cache.
 	Options ingest.Options
 	// Make, where it is not nil, writes more files of the run into an empty folder, which goes again, and returns what of it to ingest. Key and
@@ -41,6 +43,11 @@ type Run struct {
 	Then func(ctx context.Context, w *schema.Warehouse) error
 	// TrueSums keeps the hashes of the files, so that an ingest finds them stored. No other run of the warehouse may have one of them.
 	TrueSums bool
+	// SQL changes what the files gave before facts are derived, or makes up a run without files, whose row in run is there; $run stands for its
+	// id. Kernels and ranges stay in the classes that it gives them.
+	SQL string
+	// Facts are the files of facts that are derived, with timeline and all that they are made from; nil for all.
+	Facts []string
 }
 
 // Now is when every run of a stored warehouse was ingested.
@@ -53,7 +60,19 @@ var Root = sync.OnceValue(func() string {
 })
 
 // Path returns the absolute path of a file below testdata.
-func Path(name string) string { return filepath.Join(Root(), "testdata", filepath.FromSlash(name)) }
+func Path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(Root(), "testdata", filepath.FromSlash(name))
+}
+
+func paths(names []string) (out []string) {
+	for _, name := range names {
+		out = append(out, Path(name))
+	}
+	return out
+}
 
 // shared are the warehouses that tests of this process have open, by file.
 var shared sync.Map
@@ -148,8 +167,8 @@ func stored(t testing.TB, runs []Run) string {
 // homes are the homes that this process has found or made, by the name of their folder.
 var homes sync.Map
 
-// makeStored finds or makes a home in the cache. Whoever holds the lock makes it; a process that is killed lets go of its lock and leaves
-// nothing of the home's name.
+// makeStored finds or makes a home in the cache. Whoever holds the lock makes it, under another name; a process that is killed lets go of its
+// lock.
 func makeStored(name string, runs []Run) (string, error) {
 	cache, err := cacheDir()
 	if err != nil {
@@ -170,8 +189,8 @@ func makeStored(name string, runs []Run) (string, error) {
 	if isHome(home) { // another process made it
 		return home, nil
 	}
-	temp, err := os.MkdirTemp(cache, "new-")
-	if err != nil {
+	temp := home + ".new" // of one that was killed, too
+	if err := os.RemoveAll(temp); err != nil {
 		return "", err
 	}
 	defer os.RemoveAll(temp)
@@ -186,31 +205,91 @@ func makeStored(name string, runs []Run) (string, error) {
 
 func isHome(dir string) bool { return schema.Home{Dir: dir}.Exists() }
 
+// manyRuns is from how many runs on they are stored in two warehouses side by side: most of the time one statement after the other is planned,
+// which takes one processor.
+const manyRuns = 20
+
 // fill makes a warehouse and ingests runs.
-func fill(home schema.Home, runs []Run) (err error) {
+func fill(home schema.Home, runs []Run) error {
 	ctx := context.Background()
+	if len(runs) < manyRuns || slices.ContainsFunc(runs, func(r Run) bool { return r.Then != nil }) {
+		return store(ctx, home, runs, 0, 1, nil)
+	}
+	half := schema.Home{Dir: filepath.Join(home.Dir, "half")}
+	defer os.RemoveAll(half.Dir)
+	// An ingest sets it for as long as it lasts, and has not foreseen another.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.NumCPU() + 4))
+	stored := make(chan error, 1)
+	go func() { stored <- store(ctx, half, runs, 1, 2, nil) }()
+	return store(ctx, home, runs, 0, 2, func(w *schema.Warehouse) error {
+		if err := <-stored; err != nil {
+			return err
+		}
+		return add(ctx, w, half)
+	})
+}
+
+// store makes a warehouse with every step-th run from one on, and does something with it at the end.
+func store(ctx context.Context, home schema.Home, runs []Run, from, step int, then func(w *schema.Warehouse) error) (err error) {
 	w, err := schema.Open(ctx, home, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	for i, r := range runs {
-		if err := Ingest(ctx, w, i, r); err != nil {
-			return fmt.Errorf("run %s: %w", r.Name, err)
+	// What is written into the file is written once, at the end: nobody sees it before.
+	if _, err := w.DB.ExecContext(ctx, `SET checkpoint_threshold = '1GB'`); err != nil {
+		return err
+	}
+	for i := from; i < len(runs); i += step {
+		if err := Ingest(ctx, w, i, runs[i]); err != nil {
+			return fmt.Errorf("run %s: %w", runs[i].Name, err)
 		}
 	}
-	return nil
+	if then == nil {
+		return nil
+	}
+	return then(w)
+}
+
+// add adds the runs of another warehouse of the same program.
+func add(ctx context.Context, w *schema.Warehouse, from schema.Home) error {
+	if _, err := w.DB.ExecContext(ctx, `ATTACH `+schema.Quote(from.Warehouse())+` AS half (READ_ONLY)`); err != nil {
+		return err
+	}
+	r, err := w.DB.QueryContext(ctx, `SELECT DISTINCT table_name FROM duckdb_columns() JOIN duckdb_tables() USING (database_name, table_name) WHERE database_name = 'half' AND column_name = 'run_id'`)
+	if err != nil {
+		return err
+	}
+	tables, err := texts(r)
+	if err != nil {
+		return err
+	}
+	var all strings.Builder
+	for _, t := range tables {
+		fmt.Fprintf(&all, "INSERT INTO %[1]s BY NAME FROM half.%[1]s; ", t)
+	}
+	_, err = w.DB.ExecContext(ctx, "BEGIN; "+all.String()+"COMMIT; DETACH half")
+	return err
 }
 
 // Ingest stores a run with the time and the id that it has as run number i, from 0, of a stored warehouse.
-func Ingest(ctx context.Context, w *schema.Warehouse, i int, r Run) error {
+func Ingest(ctx context.Context, w *schema.Warehouse, i int, r Run) (err error) {
 	o := r.Options
 	o.Name, o.Now, o.RunID = r.Name, Now.Add(time.Duration(i)*time.Second), RunID(r.Name)
 	o.ProfVersion, o.Load.Threads = cmp.Or(o.ProfVersion, "test"), cmp.Or(o.Load.Threads, 2)
-	var paths []string
-	for _, f := range r.Files {
-		paths = append(paths, Path(f))
+	o.Models, o.Workloads = paths(o.Models), paths(o.Workloads)
+	var facts derive.Facts
+	if r.Facts != nil {
+		if facts, err = derive.Behind(slices.Concat([]string{"timeline"}, r.Facts)...); err != nil {
+			return err
+		}
 	}
+	all := w.Facts
+	defer func() { w.Facts = all }()
+	if w.Facts = facts; r.SQL != "" {
+		w.Facts = derive.Facts{Only: []string{}}
+	}
+	files := paths(r.Files)
 	if r.Make != nil {
 		dir, err := os.MkdirTemp("", "prof-test-made-")
 		if err != nil {
@@ -221,23 +300,59 @@ func Ingest(ctx context.Context, w *schema.Warehouse, i int, r Run) error {
 		if err != nil {
 			return err
 		}
-		paths = append(paths, made...)
+		files = append(files, made...)
 	}
-	res, err := ingest.Run(ctx, w, paths, o)
-	if err != nil {
+	if len(files)+len(o.Models)+len(o.Workloads) > 0 {
+		res, err := ingest.Run(ctx, w, files, o)
+		if err != nil {
+			return err
+		}
+		if !res.Made {
+			return fmt.Errorf("%q: no run was made: %+v", files, res)
+		}
+	} else if err := makeRun(ctx, w, o); err != nil {
 		return err
 	}
-	if !res.Made {
-		return fmt.Errorf("%q: no run was made: %+v", paths, res)
+	if r.SQL != "" {
+		tx, err := w.DB.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		defer tx.Rollback()
+		if _, err := tx.ExecContext(ctx, strings.ReplaceAll(r.SQL, "$run", schema.Quote(o.RunID)+"::UUID")); err != nil {
+			return err
+		}
+		if err := facts.Derive(ctx, tx, o.RunID); err != nil {
+			return err
+		}
+		if err := tx.Commit(); err != nil {
+			return err
+		}
 	}
 	if !r.TrueSums {
 		// One capture may be part of several runs here, which an ingest refuses.
-		_, err = w.DB.ExecContext(ctx, `UPDATE source SET sha256 = run_id::VARCHAR || source_id WHERE run_id = ?::UUID`, res.Run.ID)
+		_, err = w.DB.ExecContext(ctx, `UPDATE source SET sha256 = run_id::VARCHAR || source_id WHERE run_id = ?::UUID`, o.RunID)
 	}
 	if err == nil && r.Then != nil {
 		err = r.Then(ctx, w)
 	}
 	return err
+}
+
+// makeRun stores a run of nothing.
+func makeRun(ctx context.Context, w *schema.Warehouse, o ingest.Options) error {
+	tx, err := w.DB.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	if _, err := tx.ExecContext(ctx, `INSERT INTO run (run_id, name, created_at, prof_version) VALUES (?::UUID, ?, ?, ?)`, o.RunID, o.Name, o.Now, o.ProfVersion); err != nil {
+		return err
+	}
+	if err := schema.Derive(ctx, tx, w.Facts, o.RunID); err != nil {
+		return err
+	}
+	return tx.Commit()
 }
 
 // RunID returns the id that a run of that name has in every stored warehouse: a UUIDv7 of the time Now.
@@ -258,10 +373,22 @@ func nameOf(runs []Run) (string, error) {
 	fmt.Fprintln(sum, program)
 	for _, r := range runs {
 		o := r.Options
-		o.Warn, o.Load.Progress, o.Load.Outside = nil, nil, nil
-		fmt.Fprintf(sum, "%q %+v %t %q\n", r.Name, o, r.TrueSums, r.Key)
-		for _, f := range r.Files {
-			fmt.Fprintf(sum, "%q\n", f)
+		pass, err := json.Marshal(o.Pass)
+		if err != nil {
+			return "", err
+		}
+		o.Warn, o.Load.Progress, o.Pass, o.Models, o.Workloads = nil, nil, nil, nil, nil
+		fmt.Fprintf(sum, "%q %+v %s %q %q %t %q\n", r.Name, o, pass, r.SQL, r.Facts, r.TrueSums, r.Key)
+		for _, f := range slices.Concat(r.Files, []string{""}, r.Options.Models, []string{""}, r.Options.Workloads) {
+			if f == "" {
+				fmt.Fprintln(sum)
+				continue
+			}
+			name := f
+			if filepath.IsAbs(f) { // of a test's own folder, which is another one each time
+				name = filepath.Base(f)
+			}
+			fmt.Fprintf(sum, "%q\n", name)
 			if err := sumOf(sum, Path(f), func(string) bool { return true }); err != nil {
 				return "", err
 			}

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"prof/testdata/exports"
+	"prof/internal/exports"
 )
 
 // whole are files of every format that prof reads.

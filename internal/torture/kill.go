@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"prof/testdata/exports"
+	"prof/internal/exports"
 )
 
 // capturesOf are small captures to ingest, by the name of the run that they become.

@@ -55,7 +55,7 @@ func (p *place) command(ctx context.Context, args ...string) *exec.Cmd {
 	words := append(slices.Clone(p.wrap), append([]string{p.l.prof, "--home", p.home()}, args...)...)
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	cmd.Dir = p.dir
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "TMPDIR=" + filepath.Join(p.dir, "tmp"), "PROF_WAIT=" + p.wait}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "XDG_CACHE_HOME=" + filepath.Join(p.l.dir, "cache"), "TMPDIR=" + filepath.Join(p.dir, "tmp"), "PROF_WAIT=" + p.wait}
 	return cmd
 }
 

@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"prof/ingest"
 	"prof/ingest/derive"
 	"prof/ingest/load"
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/schema"
 )
@@ -19,10 +21,9 @@ import (
 func TestTimelineKept(t *testing.T) {
 	t.Parallel()
 	home := schema.Home{Dir: t.TempDir()}
-	o := schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}}
 	write := func(do func(w *schema.Warehouse) error) {
 		t.Helper()
-		w, err := schema.Open(t.Context(), home, o)
+		w, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,55 +34,52 @@ func TestTimelineKept(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	store := func(run string, isAdded bool, path string) {
+	store := func(run string, isAdded bool, path string, facts derive.Facts) {
 		t.Helper()
 		write(func(w *schema.Warehouse) error {
+			w.Facts = facts
 			_, err := ingest.Run(t.Context(), w, []string{path}, ingest.Options{Name: run, Now: time.Now(), ProfVersion: "test", Add: isAdded, Load: load.Options{Threads: 2}})
 			return err
 		})
 	}
-	const rank0, rank1 = "../../testdata/ranks/rank0.trace.json.gz", "../../testdata/ranks/rank1.trace.json.gz"
-	store("a", false, rank0)
+	testkit.CopyHome(t, home.Dir, testkit.Run{Name: "a", Files: []string{"ranks/rank0.trace.json.gz"}})
 	live, err := schema.OpenLive(t.Context(), home, schema.Options{Defs: queries.Relations{}, Facts: derive.Facts{}, Sandbox: true, MemoryLimit: "1GB"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer live.Close()
 	kept, last := newTimelines(onePlace()), (*schema.Edition)(nil)
-	// get gives the index of a in the next edition, and whether it says what a new one does.
+	// get returns the index of a in the edition of the last commit, and holds that it says what a new one does.
 	get := func() *queries.Timeline {
 		t.Helper()
-		for until := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-			e, done := live.Use()
-			if e == last {
-				done()
-				if time.Now().After(until) {
-					t.Fatal("no new edition came")
-				}
-				continue
-			}
-			defer done()
-			last = e
-			of, err := (&Asker{busy: make(chan struct{}, 1)}).subject(t.Context(), e, "a")
-			if err != nil {
-				t.Fatal(err)
-			}
-			index, err := kept.get(t.Context(), e.Warehouse, of, "")
-			if err != nil {
-				t.Fatal(err)
-			}
-			fresh, err := newTimelines(onePlace()).get(t.Context(), e.Warehouse, of, "")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got, want := said(t, e.Warehouse, index), said(t, e.Warehouse, fresh); got != want {
-				t.Errorf("the kept index says %.200s, a new one %.200s", got, want)
-			}
-			return index
+		if err := live.Look(t.Context()); err != nil {
+			t.Fatal(err)
 		}
+		e, done := live.Use()
+		defer done()
+		if e == last {
+			t.Fatal("no new edition came")
+		}
+		last = e
+		of, err := (&Asker{busy: make(chan struct{}, 1)}).subject(t.Context(), e, "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		index, err := kept.get(t.Context(), e.Warehouse, of, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		fresh, err := newTimelines(onePlace()).get(t.Context(), e.Warehouse, of, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := said(t, e.Warehouse, index), said(t, e.Warehouse, fresh); got != want {
+			t.Errorf("the kept index says %.200s, a new one %.200s", got, want)
+		}
+		return index
 	}
 	first := get()
-	store("b", false, rank1)
+	store("b", false, testkit.Path("ranks/rank1.trace.json.gz"), derive.Facts{Only: []string{}})
 	if get() != first {
 		t.Error("another run made the index anew")
 	}
@@ -95,7 +93,7 @@ func TestTimelineKept(t *testing.T) {
 	if get() != first {
 		t.Error("a tag made the index anew")
 	}
-	store("a", true, "../../testdata/torch/llama-stack.trace.json.gz")
+	store("a", true, testkit.Path("torch/llama-stack.trace.json.gz"), derive.Facts{})
 	second := get()
 	if second == first {
 		t.Error("a source was added, and the index stayed")
@@ -130,7 +128,9 @@ func text(t *testing.T, v any) string {
 }
 
 // TestTurn leaves the places to other questions while those about timelines wait for an index that is made.
-func TestTurn(t *testing.T) {
+func TestTurn(t *testing.T) { synctest.Test(t, testTurn) }
+
+func testTurn(t *testing.T) {
 	busy := make(chan struct{}, 2)
 	k := newTimelines(busy)
 	k.turn <- struct{}{} // an index is made
@@ -147,13 +147,12 @@ func TestTurn(t *testing.T) {
 			ended <- err
 		}()
 	}
-	time.Sleep(50 * time.Millisecond)
+	synctest.Wait()
+	if len(busy) > 0 {
+		t.Fatal("those who wait keep the places")
+	}
 	for range cap(busy) {
-		select {
-		case busy <- struct{}{}:
-		case <-time.After(5 * time.Second):
-			t.Fatal("those who wait keep the places")
-		}
+		busy <- struct{}{}
 	}
 	cancel() // some give up, which needs a place
 	<-busy

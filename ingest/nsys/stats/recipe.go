@@ -2,7 +2,6 @@ package stats
 
 import (
 	"context"
-	"database/sql/driver"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -10,8 +9,8 @@ import (
 	"strings"
 
 	"prof/ingest/load"
-	"prof/ingest/nsys/parquet"
 	export "prof/ingest/nsys/table"
+	"prof/ingest/rows"
 	"prof/internal/file"
 )
 
@@ -54,9 +53,12 @@ func recipeOf(path string) (string, error) {
 	return "", fmt.Errorf("%s: no file %s", path, analysisEnd)
 }
 
-// LoadRecipe stores the sums of a recipe. Kernels of several ranks have a row for each.
-func LoadRecipe(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error) {
-	d, err := parquet.Open(path)
+// Recipe opens the tables that a recipe left, which are Parquet files.
+type Recipe func(path string) (export.Export, error)
+
+// Load stores the sums of a recipe. Kernels of several ranks have a row for each.
+func (open Recipe) Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error) {
+	d, err := open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +70,7 @@ func LoadRecipe(ctx context.Context, path, name string, t *load.Target) (*load.S
 		return nil, err
 	}
 	p := l.part(kernelRecipe)
-	_, err = t.Append(ctx, "reported_sum", func(add func(...driver.Value) error) error {
+	_, err = t.Append(ctx, "reported_sum", func(add rows.Add) error {
 		return export.Each(s, func(b *export.Batch) error {
 			for i := range b.N {
 				p.read++
@@ -85,8 +87,8 @@ func LoadRecipe(ctx context.Context, path, name string, t *load.Target) (*load.S
 					return fmt.Errorf("%s: %s: row %d: %w", name, rankSums, p.read, err)
 				}
 				short := load.ShortName(kernel)
-				out := make([]driver.Value, columnCount)
-				out[runColumn], out[sourceColumn], out[whatColumn], out[countColumn] = t.UUID(), int32(t.SourceID), kernels, count
+				out := make([]any, columnCount)
+				out[runColumn], out[sourceColumn], out[whatColumn], out[countColumn] = t.RunID, int32(t.SourceID), kernels, count
 				out[kernelColumn] = t.Run.Kernels.Add(kernel, &short)
 				for k := range 3 {
 					out[timesColumn+k] = b.Cols[1+k].Ints[i]

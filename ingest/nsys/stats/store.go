@@ -3,7 +3,6 @@ package stats
 import (
 	"cmp"
 	"context"
-	"database/sql/driver"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -11,6 +10,7 @@ import (
 	"strings"
 
 	"prof/ingest/load"
+	"prof/ingest/rows"
 	"prof/internal/mask"
 )
 
@@ -92,7 +92,7 @@ func (l *loader) hasAllStyles() bool {
 // store stores the rows of the tables.
 func (l *loader) store() error {
 	var failed error
-	n, err := l.t.Append(l.ctx, "reported_sum", func(add func(...driver.Value) error) error {
+	n, err := l.t.Append(l.ctx, "reported_sum", func(add rows.Add) error {
 		var p *part
 		failed = l.each(l.noTable, sink{
 			begin: func(t *table) error {
@@ -133,7 +133,7 @@ func (l *loader) noTable(f load.Part, isEmpty bool) {
 }
 
 // values gives the row of reported_sum; nil for one that is not stored.
-func (l *loader) values(t *table, r row, p *part) ([]driver.Value, error) {
+func (l *loader) values(t *table, r row, p *part) ([]any, error) {
 	what, label := t.what, r.cells[t.label]
 	if what == deviceWork {
 		category := strings.ToUpper(r.cell("category"))
@@ -166,8 +166,8 @@ func (l *loader) values(t *table, r row, p *part) ([]driver.Value, error) {
 	if *count == 1 { // nsys prints 0 for the deviation of one
 		f.std = nil
 	}
-	out := make([]driver.Value, columnCount)
-	out[runColumn], out[sourceColumn], out[whatColumn], out[countColumn] = l.t.UUID(), int32(l.t.SourceID), what, *count
+	out := make([]any, columnCount)
+	out[runColumn], out[sourceColumn], out[whatColumn], out[countColumn] = l.t.RunID, int32(l.t.SourceID), what, *count
 	kernel := ""
 	switch what {
 	case kernels, kernelGrids:
@@ -273,10 +273,10 @@ func (l *loader) reasons() []string {
 
 // describe stores what became of the tables, and warnings.
 func (l *loader) describe() error {
-	run, id := l.t.UUID(), int32(l.t.SourceID)
-	_, err := l.t.Append(l.ctx, "source_part", func(add func(...driver.Value) error) error {
+	run, id := l.t.RunID, int32(l.t.SourceID)
+	_, err := l.t.Append(l.ctx, "source_part", func(add rows.Add) error {
 		for _, p := range l.parts {
-			var reason driver.Value
+			var reason any
 			if p.reason != "" {
 				reason = p.reason
 			}
@@ -289,7 +289,7 @@ func (l *loader) describe() error {
 	if err != nil {
 		return err
 	}
-	_, err = l.t.Append(l.ctx, "diagnostic", func(add func(...driver.Value) error) error {
+	_, err = l.t.Append(l.ctx, "diagnostic", func(add rows.Add) error {
 		for _, w := range l.info.Warnings {
 			if err := add(run, id, "ingest", "warning", nil, nil, w); err != nil {
 				return err

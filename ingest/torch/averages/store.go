@@ -2,32 +2,32 @@ package averages
 
 import (
 	"context"
-	"database/sql/driver"
 	"fmt"
 	"io"
 	"math"
 
 	"prof/ingest/load"
+	"prof/ingest/rows"
 )
 
 // stored are the columns of op_average that hold amounts, in their order.
 var stored = []field{countField, selfCPU, totalCPU, selfDevice, totalDevice, selfDeviceBytes, totalDeviceBytes, selfHostBytes, totalHostBytes, flops}
 
 func store(ctx context.Context, f io.ReadSeeker, name string, t *load.Target) (*load.SourceInfo, error) {
-	run, id := t.UUID(), int32(t.SourceID)
+	run, id := t.RunID, int32(t.SourceID)
 	var res *result
 	var failed error
-	n, err := t.Append(ctx, "op_average", func(add func(...driver.Value) error) error {
+	n, err := t.Append(ctx, "op_average", func(add rows.Add) error {
 		res, failed = read(ctx, f, name, func(r *row) error {
 			if r.number > math.MaxInt32 {
 				return fmt.Errorf("%s: it has more than %d rows", name, math.MaxInt32)
 			}
-			values := []driver.Value{run, id, int32(r.number), r.name, r.kind, nil}
+			values := []any{run, id, int32(r.number), r.name, r.kind, nil}
 			if r.shapes != nil {
 				values[5] = *r.shapes
 			}
 			for _, f := range stored {
-				var v driver.Value
+				var v any
 				if a := r.amounts[f]; a != nil {
 					v = *a
 				}
@@ -53,9 +53,9 @@ func store(ctx context.Context, f io.ReadSeeker, name string, t *load.Target) (*
 
 // describe stores what became of the source's rows, and its warnings.
 func describe(ctx context.Context, t *load.Target, info *load.SourceInfo) error {
-	run, id := t.UUID(), int32(t.SourceID)
-	_, err := t.Append(ctx, "source_part", func(add func(...driver.Value) error) error {
-		var reason driver.Value
+	run, id := t.RunID, int32(t.SourceID)
+	_, err := t.Append(ctx, "source_part", func(add rows.Add) error {
+		var reason any
 		if info.Reason != "" {
 			reason = info.Reason
 		}
@@ -64,7 +64,7 @@ func describe(ctx context.Context, t *load.Target, info *load.SourceInfo) error 
 	if err != nil {
 		return err
 	}
-	_, err = t.Append(ctx, "diagnostic", func(add func(...driver.Value) error) error {
+	_, err = t.Append(ctx, "diagnostic", func(add rows.Add) error {
 		for _, w := range info.Warnings {
 			if err := add(run, id, "ingest", "warning", nil, nil, w); err != nil {
 				return err

@@ -1,9 +1,9 @@
 package diff
 
 import (
-	"path/filepath"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries/judge/stats"
 )
 
@@ -33,7 +33,7 @@ func TestOneProcessEach(t *testing.T) {
 	t.Parallel()
 	var processes []runData
 	for _, name := range []string{"sdpa-1", "sdpa-2"} {
-		d := ingested(t, filepath.Join("..", "..", "..", "testdata", "capture", "llama", name))
+		d := stored(t, testkit.All(t), name)
 		for repeat := range int64(3) {
 			p := runData{run: d.run, hashes: []string{name + string(rune('a'+repeat))}}
 			p.run.ID = p.hashes[0]

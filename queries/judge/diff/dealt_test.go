@@ -7,32 +7,19 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"slices"
 	"testing"
-	"time"
 
-	"prof/ingest"
-	"prof/ingest/derive"
-	ingestload "prof/ingest/load"
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/judge/stats"
 	"prof/schema"
 )
 
-// ingested gives what a warehouse holds of one run of captures.
-func ingested(t *testing.T, paths ...string) runData {
+// stored gives what a warehouse holds of a run.
+func stored(t *testing.T, w *schema.Warehouse, run string) runData {
 	t.Helper()
-	w, err := schema.Open(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer w.Close()
-	res, err := ingest.Run(t.Context(), w, paths, ingest.Options{Name: "run", Now: time.Now(), ProfVersion: "test", Load: ingestload.Options{Threads: 2}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, _, err := load(t.Context(), queries.NewAsker(w), []Run{Run(res.Run)}, "")
+	out, _, err := load(t.Context(), queries.NewAsker(w), []Run{{ID: testkit.RunID(run), Name: run}}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,23 +72,23 @@ func dealt(d runData, random *rand.Rand) (sides [2]runData) {
 func TestDealt(t *testing.T) {
 	t.Parallel()
 	const deals = 100
-	shared := filepath.Join("..", "..", "..", "..", "shared", "captures", "nsys", "dsocr-sdpa")
+	const shared = "../../shared/captures/nsys/dsocr-sdpa/"
 	for _, c := range []struct {
 		name   string
-		paths  []string
+		runs   []testkit.Run
 		passes int // of a stage
 		most   int // deals of a hundred that may say that something changed
 	}{
 		// Three passes: one and two can never be sure of a change.
-		{"dsocr-sdpa", []string{filepath.Join(shared, "dsocr-sdpa.sqlite.gz"), filepath.Join(shared, "workload.json")}, 3, 0},
+		{"dsocr-sdpa", []testkit.Run{{Name: "dsocr-sdpa", Files: []string{shared + "dsocr-sdpa.sqlite.gz", shared + "workload.json"}}}, 3, 0},
 		// Nine steady passes of three processes each. The margin is three standard deviations.
-		{"llama", []string{filepath.Join("..", "..", "..", "testdata", "capture", "llama", "sdpa-1")}, 27, 4},
+		{"sdpa-1", testkit.Captures, 27, 4},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if _, err := os.Stat(c.paths[0]); errors.Is(err, fs.ErrNotExist) {
-				t.Skipf("no capture %s here", c.paths[0])
+			if _, err := os.Stat(testkit.Path(c.runs[0].Files[0])); errors.Is(err, fs.ErrNotExist) {
+				t.Skipf("no capture %s here", c.runs[0].Files[0])
 			}
-			d := ingested(t, c.paths...)
+			d := stored(t, testkit.Warehouse(t, c.runs...), c.name)
 			for i := range d.passes { // passes are the samples, whatever process they are of
 				d.passes[i].number, d.passes[i].repeat = d.passes[i].number+1000*d.passes[i].repeat, 1
 			}
