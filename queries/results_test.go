@@ -55,7 +55,7 @@ func TestResults(t *testing.T) {
 var some = []string{utilised, "profiled", "train-stack", "nccl2", "torch-cpu"}
 
 // others are runs that are asked what those have no row of: a capture of prof's own, benchmarks, figures of other tools, samples of Python, inputs, graphs, sums, source lines.
-var others = []string{"eager", "serving-aiperf", "first", "nsys-stacks", "repeats", "variants-graph", "variants-node", "torch-graph", "kernels", "kernels-stats", "ncu-lines"}
+var others = []string{"eager", "serving-aiperf", "first", "nsys-stacks", "repeats", "variants-graph", "variants-node", "torch-graph", "kernels", "nccl2-stats", "ncu-lines"}
 
 // elsewhere are queries that give no row of the captures here, and the tests that hold them.
 var elsewhere = map[string]string{"gpu-metrics": "TestTwoTimelines", "stage-notes": "TestTwoTimelines", "library-calls": "TestTwoTimelines", "serving-noise": "TestServingNoise", "input-stages": "TestInputStages", "input-times": "TestInputTimes",
