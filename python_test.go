@@ -9,7 +9,9 @@ import (
 	"strings"
 	"testing"
 
+	"prof/ingest"
 	"prof/ingest/derive"
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/schema"
 )
@@ -27,8 +29,9 @@ func TestPython(t *testing.T) {
 	needsPython(t)
 	bin := prof(t)
 	w := newWorkplace(t, bin)
-	w.run(t, "prof ingest --run a --tag team=x testdata/ncu/llama.sqlite.gz testdata/ncu/llama.ncu-rep.gz && prof ingest --run b testdata/torch/llama.trace.json.gz")
 	home := filepath.Join(w.dir, schema.HomeName)
+	testkit.CopyHome(t, home, testkit.Run{Name: "a", Files: []string{"ncu/llama.sqlite.gz", "ncu/llama.ncu-rep.gz"}, Options: ingest.Options{Tags: [][2]string{{"team", "x"}}}},
+		testkit.Run{Name: "b", Files: []string{"torch/llama.trace.json.gz"}})
 	t.Run("prof.py", func(t *testing.T) {
 		needsPython(t, "duckdb")
 		if err := os.WriteFile(filepath.Join(home, "answers.json"), answers(t, home, "a", "b"), 0o600); err != nil {

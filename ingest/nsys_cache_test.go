@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"prof/ingest/load"
+	"prof/internal/testkit"
 )
 
 // TestCache: of what nsys-ai keeps of an export, the work, the calls, the launches and the ranges are those of the export; the export itself goes before it.
@@ -44,8 +45,8 @@ func TestCache(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	expect(t, w, `SELECT form FROM source ORDER BY form`, "nsys-cache", "parquetdir")
-	expect(t, w, `SELECT count(*) FROM diagnostic WHERE message LIKE 'nsys-ai kept neither NVTX domains%'`, "1")
+	testkit.Expect(t, w, `SELECT form FROM source ORDER BY form`, "nsys-cache", "parquetdir")
+	testkit.Expect(t, w, `SELECT count(*) FROM diagnostic WHERE message LIKE 'nsys-ai kept neither NVTX domains%'`, "1")
 	for _, query := range []string{
 		`SELECT n.name, k.device_id, k.stream_id, k.start_ns, k.duration_ns, k.launch_start_ns, k.graph_node_id FROM kernel k JOIN kernel_name n USING (run_id, kernel_name_id) JOIN run r USING (run_id) WHERE r.name = ? ORDER BY ALL`,
 		`SELECT m.operation, m.start_ns, m.duration_ns, m.size_bytes, m.launch_start_ns FROM memop m JOIN run r USING (run_id) WHERE r.name = ? ORDER BY ALL`,
@@ -53,7 +54,7 @@ func TestCache(t *testing.T) {
 		`SELECT x.name, x.start_ns, x.duration_ns FROM nvtx_range x JOIN run r USING (run_id) WHERE r.name = ? AND x.style = 'push_pop' AND x.duration_ns IS NOT NULL AND x.name NOT LIKE 'never_%' ORDER BY ALL`,
 		`SELECT d.device_id, d.name FROM device d JOIN run r USING (run_id) WHERE r.name = ? ORDER BY ALL`,
 	} {
-		got, want := rows(t, w, query, "cache"), rows(t, w, query, "export")
+		got, want := testkit.Rows(t, w, query, "cache"), testkit.Rows(t, w, query, "export")
 		if strings.Join(got, "\n") != strings.Join(want, "\n") || len(want) == 0 {
 			t.Errorf("%s\ngives %d rows of the cache, %d of the export, or others:\n%.300s\n%.300s", query, len(got), len(want), strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
@@ -67,5 +68,5 @@ func TestCache(t *testing.T) {
 	}
 	both := newWarehouse(t)
 	mustIngest(t, both, "both", dir)
-	expect(t, both, `SELECT form FROM source`, "sqlite")
+	testkit.Expect(t, both, `SELECT form FROM source`, "sqlite")
 }

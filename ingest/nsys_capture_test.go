@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/schema"
@@ -86,13 +87,13 @@ func TestCaptures(t *testing.T) {
 	}
 	for _, c := range runs {
 		t.Run(c.name, func(t *testing.T) {
-			f := query(t, w, "conservation", queries.Args{"run": c.name})
+			f := testkit.Query(t, w, "conservation", queries.Args{"run": c.name})
 			if exact := f.Rows[0][f.Index("is_exact")]; exact != true {
 				t.Errorf("conservation: %v", f.Rows[0])
 			}
 			count, total := sumOf(f, "kernel_count"), sumOf(f, "kernel_sum_ns")
 			for _, name := range []string{"stage-kernels", "top-kernels"} {
-				f = query(t, w, name, queries.Args{"run": c.name, "top": "0"})
+				f = testkit.Query(t, w, name, queries.Args{"run": c.name, "top": "0"})
 				if n, ns := sumOf(f, "calls"), sumOf(f, "total_ns"); n != count || ns != total {
 					t.Errorf("%s adds up to %d kernels and %d ns of %d and %d", name, n, ns, count, total)
 				}
@@ -131,27 +132,27 @@ func sumOf(f *frame.Frame, column string) int64 {
 // TestClashingCorrelations: two processes use the same correlation ids; each kernel counts once, in its own process.
 func TestClashingCorrelations(t *testing.T) {
 	w, _ := sharedWarehouse(t)
-	expect(t, w, `SELECT count(*), sum(duration_ns)::BIGINT, count(DISTINCT correlation_id), count(DISTINCT (pid, correlation_id)), count(DISTINCT pid)
+	testkit.Expect(t, w, `SELECT count(*), sum(duration_ns)::BIGINT, count(DISTINCT correlation_id), count(DISTINCT (pid, correlation_id)), count(DISTINCT pid)
 		FROM kernel WHERE run_id = (SELECT run_id FROM run WHERE name = 'nccl2')`, "1006|33723346|899|1006|2")
-	f := query(t, w, "top-kernels", queries.Args{"run": "nccl2", "top": "0"})
+	f := testkit.Query(t, w, "top-kernels", queries.Args{"run": "nccl2", "top": "0"})
 	if n, ns := sumOf(f, "calls"), sumOf(f, "total_ns"); n != 1006 || ns != 33_723_346 {
 		t.Errorf("%d kernels, %d ns", n, ns)
 	}
-	expect(t, w, `SELECT pid = min(pid) OVER () AS first, device_id FROM kernel WHERE run_id = (SELECT run_id FROM run WHERE name = 'nccl2') GROUP BY pid, device_id ORDER BY device_id`,
+	testkit.Expect(t, w, `SELECT pid = min(pid) OVER () AS first, device_id FROM kernel WHERE run_id = (SELECT run_id FROM run WHERE name = 'nccl2') GROUP BY pid, device_id ORDER BY device_id`,
 		"true|0", "false|1")
 }
 
 // TestGraphNodes: kernels that a graph replays belong to the stage that its launch was made in.
 func TestGraphNodes(t *testing.T) {
 	w, _ := sharedWarehouse(t)
-	expect(t, w, `SELECT s.stage, count(*) FROM kernel k JOIN path_stage s USING (run_id, path_id)
+	testkit.Expect(t, w, `SELECT s.stage, count(*) FROM kernel k JOIN path_stage s USING (run_id, path_id)
 		WHERE k.run_id = (SELECT run_id FROM run WHERE name = 'llama-graph-node') AND k.graph_node_id IS NOT NULL GROUP BY ALL`, "decode|82700")
 }
 
 // TestRecordedEvents: waits for events name the recording that CUPTI's numbers name: counts and sums are those of a join of the export's own tables.
 func TestRecordedEvents(t *testing.T) {
 	w, _ := sharedWarehouse(t)
-	expect(t, w, `SELECT r.name, y.pid, y.kind, count(*), count(y.record_start_ns), sum(y.record_stream_id)::BIGINT, sum(y.record_start_ns)::BIGINT FROM sync y JOIN run r USING (run_id)
+	testkit.Expect(t, w, `SELECT r.name, y.pid, y.kind, count(*), count(y.record_start_ns), sum(y.record_stream_id)::BIGINT, sum(y.record_start_ns)::BIGINT FROM sync y JOIN run r USING (run_id)
 		WHERE y.event_id IS NOT NULL AND r.name IN ('variants-node', 'llama-graph-node', 'nccl2') GROUP BY ALL ORDER BY ALL`,
 		"llama-graph-node|6253|Stream wait sync|2|2|36|15520161003", "nccl2|756|Event sync|309|309|2163|2216772137274", "nccl2|756|Stream wait sync|242|207|2178|1484976121373",
 		"nccl2|757|Event sync|309|309|2163|2217520853043", "nccl2|757|Stream wait sync|242|207|2178|1485475327132",

@@ -5,12 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"prof/ingest/derive"
 	"prof/ingest/load"
 	"prof/ingest/nsys"
 	"prof/internal/testkit"
 	"prof/queries"
-	"prof/schema"
 )
 
 // TestMadeExports asks queries of small exports with known answers, whose rows are looked at in ingest/nsys.
@@ -21,7 +19,7 @@ func TestMadeExports(t *testing.T) {
 	}
 	w := testkit.Warehouse(t, runs...)
 	for _, r := range runs {
-		f := query(t, w, "conservation", queries.Args{"run": r.Name})
+		f := testkit.Query(t, w, "conservation", queries.Args{"run": r.Name})
 		if f.Rows[0][f.Index("is_exact")] != true {
 			t.Errorf("%s: conservation: %v", r.Name, f.Rows[0])
 		}
@@ -30,11 +28,11 @@ func TestMadeExports(t *testing.T) {
 		}
 	}
 	for _, run := range []string{"old", "versions"} {
-		if f := query(t, w, "stages", queries.Args{"run": run}); len(f.Rows) != 2 || f.Rows[0][0] != "prefill" || f.Rows[1][0] != "decode" {
+		if f := testkit.Query(t, w, "stages", queries.Args{"run": run}); len(f.Rows) != 2 || f.Rows[0][0] != "prefill" || f.Rows[1][0] != "decode" {
 			t.Errorf("stages of %s: %v", run, f.Rows)
 		}
 	}
-	if f := query(t, w, "gpu-metrics", queries.Args{"run": "graphs"}); len(f.Rows) != 4 || f.Rows[1][f.Index("mean")] != 0.75 {
+	if f := testkit.Query(t, w, "gpu-metrics", queries.Args{"run": "graphs"}); len(f.Rows) != 4 || f.Rows[1][f.Index("mean")] != 0.75 {
 		t.Errorf("gpu-metrics: %v", f.Rows)
 	}
 	testkit.Expect(t, w, `SELECT message FROM diagnostic WHERE origin = 'capture' ORDER BY time_ns`, "Number of events: 12, HF_TOKEN=***", "bad")
@@ -62,41 +60,22 @@ func TestRefusedExports(t *testing.T) {
 			}
 		}
 		for _, table := range tables(t, w) {
-			expect(t, w, "SELECT count(*) FROM "+table, "0")
+			testkit.Expect(t, w, "SELECT count(*) FROM "+table, "0")
 		}
 	}
 	mustIngest(t, w, "refused", "nsys/testdata/old.sqlite")
 }
 
-// TestAllocations: what the program got from CUDA and gave back, with the peak of each stage by what was live when it began and in it.
-func TestAllocations(t *testing.T) {
-	w := newWarehouse(t)
-	mustIngest(t, w, "m", "nsys/testdata/memory.sqlite")
-	expect(t, w, `SELECT pid, device_id, time_ns, memory, address, size_bytes FROM cuda_allocation ORDER BY time_ns, size_bytes`, "100|0|10|Device|4096|1000", "100|0|15|Pinned|9000|64",
-		"100|0|150|Device|8192|500", "100|0|160|Device|8192|-500", "100|0|160|Device|8192|700", "100|0|250|Device|8192|-700")
-	expect(t, w, `SELECT read_count, stored_count, reason FROM source_part WHERE part LIKE '%MEMORY_USAGE%'`, "7|6|1 rows are neither an allocation nor a release, or have a size or time that cannot be")
-	anew := func() {
-		var run string
-		if err := w.DB.QueryRow(`SELECT run_id::VARCHAR FROM run`).Scan(&run); err != nil {
-			t.Fatal(err)
-		}
-		if err := schema.DeriveAnew(t.Context(), w.DB, derive.Facts{}, run); err != nil {
-			t.Fatal(err)
-		}
-	}
-	anew()
-	const peaks = `SELECT stage, basis, pass, device, peak_bytes, least_bytes, most_bytes, passes, samples, pid, source_id FROM memory_peaks('m')`
-	expect(t, w, peaks, "(all)|nsys device|~|0|1700|1700|1700|~|~|100|1", "(all)|nsys pinned|~|0|64|64|64|~|~|100|1",
+// TestMemoryPeaks: the peak of each stage by what was live when it began and in it; none where the record began too late and a release goes below zero.
+func TestMemoryPeaks(t *testing.T) {
+	files := []string{"../ingest/nsys/testdata/memory.sqlite"}
+	w := testkit.Warehouse(t, testkit.Run{Name: "m", Files: files}, testkit.Run{Name: "late", Files: files,
+		SQL: `DELETE FROM cuda_allocation WHERE run_id = $run AND time_ns = 10; UPDATE cuda_allocation SET size_bytes = -1200 WHERE run_id = $run AND time_ns = 250`})
+	const peaks = `SELECT stage, basis, pass, device, peak_bytes, least_bytes, most_bytes, passes, samples, pid, source_id FROM memory_peaks`
+	testkit.Expect(t, w, peaks+`('m')`, "(all)|nsys device|~|0|1700|1700|1700|~|~|100|1", "(all)|nsys pinned|~|0|64|64|64|~|~|100|1",
 		"prefill|nsys device|~|0|1700|1700|1700|1|~|100|1", "prefill|nsys pinned|~|0|64|64|64|1|~|100|1",
 		"decode|nsys device|~|0|1000|1000|1000|1|~|100|1", "decode|nsys pinned|~|0|64|64|64|1|~|100|1")
-	expect(t, w, peaks[:len(peaks)-1]+`, stage := 'decode', basis := 'nsys device')`, "decode|nsys device|~|0|1000|1000|1000|1|~|100|1")
-	if _, err := w.DB.Exec(`DELETE FROM cuda_allocation WHERE time_ns = 10`); err != nil { // the record began too late: a release goes below zero
-		t.Fatal(err)
-	}
-	if _, err := w.DB.Exec(`UPDATE cuda_allocation SET size_bytes = -1200 WHERE time_ns = 250`); err != nil {
-		t.Fatal(err)
-	}
-	anew()
-	expect(t, w, peaks[:len(peaks)-1]+`, basis := 'nsys device')`, "(all)|nsys device|~|0|~|1200|~|~|~|100|1", "prefill|nsys device|~|0|~|1200|~|1|~|100|1",
+	testkit.Expect(t, w, peaks+`('m', stage := 'decode', basis := 'nsys device')`, "decode|nsys device|~|0|1000|1000|1000|1|~|100|1")
+	testkit.Expect(t, w, peaks+`('late', basis := 'nsys device')`, "(all)|nsys device|~|0|~|1200|~|~|~|100|1", "prefill|nsys device|~|0|~|1200|~|1|~|100|1",
 		"decode|nsys device|~|0|~|0|~|1|~|100|1")
 }

@@ -12,6 +12,7 @@ import (
 	"prof/ingest/nsys/parquet"
 	"prof/ingest/nsys/table"
 	"prof/ingest/rows/rowstest"
+	"prof/internal/testkit"
 	"prof/queries"
 )
 
@@ -102,7 +103,7 @@ func TestCutParquet(t *testing.T) {
 				t.Fatalf("the error is %v", err)
 			}
 			for _, table := range tables(t, w) {
-				expect(t, w, "SELECT count(*) FROM "+table, "0")
+				testkit.Expect(t, w, "SELECT count(*) FROM "+table, "0")
 			}
 			mustIngest(t, w, "whole", from)
 		})
@@ -126,9 +127,9 @@ func TestSeveralSources(t *testing.T) {
 		}
 	}
 	res := mustIngest(t, w, "all", dir)
-	expect(t, w, `SELECT regexp_extract(path, '[^/]*$'), source_id > 0, rank_id FROM source ORDER BY 1`, "bench.rank0.sqlite.gz|true|0", "bench_rank-1.sqlite.gz|true|1",
+	testkit.Expect(t, w, `SELECT regexp_extract(path, '[^/]*$'), source_id > 0, rank_id FROM source ORDER BY 1`, "bench.rank0.sqlite.gz|true|0", "bench_rank-1.sqlite.gz|true|1",
 		"frank2.sqlite|true|~", "rank3.sqlite|true|3")
-	expect(t, w, `SELECT count(DISTINCT source_id), min(source_id), max(source_id), count(DISTINCT run_id) FROM source`, "4|1|4|1")
+	testkit.Expect(t, w, `SELECT count(DISTINCT source_id), min(source_id), max(source_id), count(DISTINCT run_id) FROM source`, "4|1|4|1")
 	if len(res.Sources) != 4 {
 		t.Errorf("%+v", res)
 	}
@@ -142,12 +143,12 @@ func TestSeveralSources(t *testing.T) {
 	for _, s := range res.Sources {
 		run := filepath.Base(s.Path)
 		mustIngest(t, alone, run, s.Path)
-		f := query(t, alone, "top-kernels", queries.Args{"run": run, "top": "0"})
+		f := testkit.Query(t, alone, "top-kernels", queries.Args{"run": run, "top": "0"})
 		for _, r := range f.Rows {
 			want[r[f.Index("kernel")].(string)] += r[f.Index("total_ns")].(int64)
 		}
 	}
-	f := query(t, w, "top-kernels", queries.Args{"run": "all", "top": "0"})
+	f := testkit.Query(t, w, "top-kernels", queries.Args{"run": "all", "top": "0"})
 	for _, r := range f.Rows {
 		if name := r[f.Index("kernel")].(string); want[name] != r[f.Index("total_ns")].(int64) {
 			t.Errorf("%s takes %v ns, alone %d", name, r[f.Index("total_ns")], want[name])
@@ -166,10 +167,10 @@ func TestSeveralSources(t *testing.T) {
 			`SELECT r.name, r.start_ns, d.device_id, d.busy_ns, d.sum_ns, d.kernel_count, d.memop_count FROM range_device d JOIN nvtx_range r USING (run_id, range_id)
 				WHERE r.run_id = $1::UUID AND r.source_id = $2 ORDER BY ALL`,
 		} {
-			id := rows(t, w, `SELECT run_id::VARCHAR, source_id FROM source WHERE path = ?`, s.Path)
-			aloneID := rows(t, alone, `SELECT run_id::VARCHAR FROM run WHERE name = ?`, run)
+			id := testkit.Rows(t, w, `SELECT run_id::VARCHAR, source_id FROM source WHERE path = ?`, s.Path)
+			aloneID := testkit.Rows(t, alone, `SELECT run_id::VARCHAR FROM run WHERE name = ?`, run)
 			a, source, _ := strings.Cut(id[0], "|")
-			together, apart := rows(t, w, q, a, source), rows(t, alone, q, aloneID[0], 1)
+			together, apart := testkit.Rows(t, w, q, a, source), testkit.Rows(t, alone, q, aloneID[0], 1)
 			if strings.Join(together, "\n") != strings.Join(apart, "\n") {
 				t.Errorf("%s: %s gives %d rows together, %d alone, or others", run, q, len(together), len(apart))
 			}
@@ -181,5 +182,5 @@ func TestSeveralSources(t *testing.T) {
 func TestTwoFormsOfOneCapture(t *testing.T) {
 	w := newWarehouse(t)
 	mustIngest(t, w, "both", "../testdata/nsys/variants-node")
-	expect(t, w, `SELECT form, count(*) FROM source GROUP BY ALL`, "sqlite|1")
+	testkit.Expect(t, w, `SELECT form, count(*) FROM source GROUP BY ALL`, "sqlite|1")
 }

@@ -14,6 +14,7 @@ import (
 
 	"prof/ingest/derive"
 	"prof/ingest/load"
+	"prof/internal/testkit"
 	"prof/queries"
 )
 
@@ -72,7 +73,7 @@ func TestNoSecrets(t *testing.T) {
 	}
 	searchFiles(t, home)
 	searched := 0
-	for _, c := range rows(t, w, `SELECT table_name || '|' || column_name FROM duckdb_columns() WHERE data_type LIKE 'VARCHAR%'
+	for _, c := range testkit.Rows(t, w, `SELECT table_name || '|' || column_name FROM duckdb_columns() WHERE data_type LIKE 'VARCHAR%'
 		AND table_name IN (SELECT table_name FROM duckdb_tables())`) {
 		table, column, _ := strings.Cut(c, "|")
 		for _, p := range planted {
@@ -83,9 +84,9 @@ func TestNoSecrets(t *testing.T) {
 	if searched < 40 {
 		t.Errorf("only %d columns were searched", searched)
 	}
-	for _, c := range rows(t, w, `SELECT name FROM run`) {
+	for _, c := range testkit.Rows(t, w, `SELECT name FROM run`) {
 		for _, name := range []string{"facts", "diagnostics", "sources", "source-tables"} {
-			f := query(t, w, name, queries.Args{"run": c})
+			f := testkit.Query(t, w, name, queries.Args{"run": c})
 			if p := hasPlanted([]byte(fmt.Sprint(f.Rows, f.Notes))); p != "" {
 				t.Errorf("%s of %s shows %s", name, c, p)
 			}

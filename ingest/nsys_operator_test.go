@@ -13,6 +13,7 @@ import (
 
 	"prof/ingest/nsys/sqlite"
 	"prof/ingest/nsys/table"
+	"prof/internal/testkit"
 	"prof/queries"
 )
 
@@ -58,7 +59,7 @@ func TestOperatorsOfCaptures(t *testing.T) {
 		WHERE (SELECT count(*) FROM op WHERE op.run_id = r.run_id) <> `+seen)
 	expectNone(t, w, "the source does not say how many ranges are operators", `SELECT r.name, reason FROM run r JOIN source_part p USING (run_id) WHERE part = 'NVTX_EVENTS'
 		AND regexp_extract(coalesce(reason, ''), '([0-9]+) ranges are also operators', 1) <> CASE WHEN `+seen+` > 0 THEN `+seen+`::VARCHAR ELSE '' END`)
-	expect(t, w, `SELECT count(*) FROM op WHERE run_id = `+emitRun, "1796")
+	testkit.Expect(t, w, `SELECT count(*) FROM op WHERE run_id = `+emitRun, "1796")
 	expectNone(t, w, "a warning where no operator lists its inputs", `SELECT d.message FROM diagnostic d WHERE d.message LIKE '%of its operators%'`)
 }
 
@@ -101,7 +102,7 @@ func TestOperatorsEqualRanges(t *testing.T) {
 	if err != nil || len(want) != 1796 || others != 3 {
 		t.Fatalf("%d operators, %d other ranges, %v", len(want), others, err)
 	}
-	got := rows(t, w, `SELECT n.name, o.sequence_id, i.shapes, o.start_ns, o.duration_ns, o.pid, o.tid FROM op o JOIN op_name n USING (run_id, op_name_id)
+	got := testkit.Rows(t, w, `SELECT n.name, o.sequence_id, i.shapes, o.start_ns, o.duration_ns, o.pid, o.tid FROM op o JOIN op_name n USING (run_id, op_name_id)
 		LEFT JOIN op_input i USING (run_id, op_input_id) WHERE run_id = `+emitRun)
 	slices.Sort(got)
 	slices.Sort(want)
@@ -135,13 +136,13 @@ func TestOperatorsByTime(t *testing.T) {
 // all device work.
 func TestOperatorConservation(t *testing.T) {
 	w, _ := sharedWarehouse(t)
-	f := query(t, w, "conservation", queries.Args{"run": "emit-nvtx"})
+	f := testkit.Query(t, w, "conservation", queries.Args{"run": "emit-nvtx"})
 	total := sumOf(f, "kernel_sum_ns")
-	memops, err := strconv.ParseInt(rows(t, w, `SELECT sum(duration_ns) FROM memop WHERE run_id = `+emitRun)[0], 10, 64)
+	memops, err := strconv.ParseInt(testkit.Rows(t, w, `SELECT sum(duration_ns) FROM memop WHERE run_id = `+emitRun)[0], 10, 64)
 	if err != nil {
 		t.Fatal(err)
 	}
-	expect(t, w, `WITH w AS (SELECT op_id, duration_ns FROM kernel WHERE run_id = `+emitRun+` UNION ALL SELECT op_id, duration_ns FROM memop WHERE run_id = `+emitRun+`),
+	testkit.Expect(t, w, `WITH w AS (SELECT op_id, duration_ns FROM kernel WHERE run_id = `+emitRun+` UNION ALL SELECT op_id, duration_ns FROM memop WHERE run_id = `+emitRun+`),
 		o AS (SELECT sum(self_device_ns) AS self, sum(total_device_ns) FILTER (parent_op_id IS NULL) AS total, sum(self_work_count) AS n FROM op WHERE run_id = `+emitRun+`),
 		r AS (SELECT coalesce(sum(duration_ns) FILTER (op_id = 0), 0) AS outside, coalesce(sum(duration_ns) FILTER (op_id IS NULL), 0) AS unknown, count(*) FILTER (op_id > 0) AS n FROM w)
 		SELECT o.self + outside + unknown, o.total + outside + unknown, o.self > 0, outside > 0, o.n = r.n FROM o, r`, fmt.Sprintf("%d|%[1]d|true|true|true", total+memops))
@@ -151,7 +152,7 @@ func TestOperatorConservation(t *testing.T) {
 // as many in each step.
 func TestForwardOperators(t *testing.T) {
 	w, _ := sharedWarehouse(t)
-	got := rows(t, w, `SELECT b.name, f.name, o.tid <> p.tid FROM op o JOIN op p ON p.run_id = o.run_id AND p.op_id = o.forward_op_id
+	got := testkit.Rows(t, w, `SELECT b.name, f.name, o.tid <> p.tid FROM op o JOIN op p ON p.run_id = o.run_id AND p.op_id = o.forward_op_id
 		JOIN op_name b ON b.run_id = o.run_id AND b.op_name_id = o.op_name_id JOIN op_name f ON f.run_id = p.run_id AND f.op_name_id = p.op_name_id WHERE o.run_id = `+emitRun)
 	if len(got) != 2*64 {
 		t.Errorf("%d backward functions have a forward operator", len(got))
@@ -196,7 +197,7 @@ func TestOperatorsEqualProfiler(t *testing.T) {
 		want = append(want, fmt.Sprintf("%s|%d|%d|%s", l[0], calls-more[l[0]][0], launched-more[l[0]][1], l[3]))
 	}
 	// record_function's ranges are no operators to the profiler.
-	got := rows(t, w, `SELECT n.name, count(*) FILTER (NOT is_folded), sum(self_work_count), coalesce(sum(flop_count), 0) FROM op JOIN op_name n USING (run_id, op_name_id)
+	got := testkit.Rows(t, w, `SELECT n.name, count(*) FILTER (NOT is_folded), sum(self_work_count), coalesce(sum(flop_count), 0) FROM op JOIN op_name n USING (run_id, op_name_id)
 		WHERE run_id = `+emitRun+` AND NOT starts_with(n.name, 'Optimizer.') GROUP BY n.name`)
 	slices.Sort(got)
 	slices.Sort(want)
@@ -215,23 +216,21 @@ func TestOperatorsEqualProfiler(t *testing.T) {
 
 // TestOperatorsOfTwoSources: the operators of a second capture are numbered on after those of the first.
 func TestOperatorsOfTwoSources(t *testing.T) {
-	w := newWarehouse(t)
-	mustIngest(t, w, "two", "../testdata/nsys/emit-nvtx/emit-nvtx.sqlite.gz", "nsys/testdata/operators.sqlite")
+	w := kept(t, testkit.Run{Name: "two", Files: []string{"nsys/emit-nvtx/emit-nvtx.sqlite.gz", "../ingest/nsys/testdata/operators.sqlite"}})
 	for _, f := range operatorFaults {
 		expectNone(t, w, f.what, f.sql)
 	}
-	expect(t, w, `SELECT count(*), min(op_id) & 134217727, max(op_id) & 134217727 FROM op GROUP BY source_id ORDER BY source_id`, "1796|1|1796", "19|1797|1815")
+	testkit.Expect(t, w, `SELECT count(*), min(op_id) & 134217727, max(op_id) & 134217727 FROM op GROUP BY source_id ORDER BY source_id`, "1796|1|1796", "19|1797|1815")
 	expectNone(t, w, "device work names an operator of another capture", `SELECT k.op_id FROM kernel k JOIN op USING (run_id, op_id) WHERE op.source_id <> k.source_id`)
 }
 
 // TestOperatorForms reads what the capture does not have; the numbers are those of make_exports.operators.
 func TestOperatorForms(t *testing.T) {
-	w := newWarehouse(t)
-	mustIngest(t, w, "forms", "nsys/testdata/operators.sqlite")
+	w := madeUp(t, "forms", "operators.sqlite")
 	for _, f := range operatorFaults {
 		expectNone(t, w, f.what, f.sql)
 	}
-	expect(t, w, `SELECT n.name, p.name, f.name, o.depth, o.pid, o.tid, i.shapes, o.sequence_id, o.is_folded, o.is_nested, o.start_ns, o.duration_ns, o.self_cpu_ns, o.self_device_ns, o.total_device_ns,
+	testkit.Expect(t, w, `SELECT n.name, p.name, f.name, o.depth, o.pid, o.tid, i.shapes, o.sequence_id, o.is_folded, o.is_nested, o.start_ns, o.duration_ns, o.self_cpu_ns, o.self_device_ns, o.total_device_ns,
 		o.self_work_count, o.flop_count, h.path FROM op o JOIN op_name n USING (run_id, op_name_id) LEFT JOIN op_input i USING (run_id, op_input_id)
 		LEFT JOIN range_path h ON h.run_id = o.run_id AND h.path_id = o.path_id
 		LEFT JOIN op po ON po.op_id = o.parent_op_id LEFT JOIN op_name p ON p.op_name_id = po.op_name_id LEFT JOIN op fo ON fo.op_id = o.forward_op_id LEFT JOIN op_name f ON f.op_name_id = fo.op_name_id
@@ -253,12 +252,12 @@ func TestOperatorForms(t *testing.T) {
 		"aten::mul|~|~|1|100|103|[[4], []]|7|false|false|512|18|18|0|0|0|4|~",
 		"aten::div|~|~|1|100|103|~|~|false|false|540|50|10|0|0|0|~|~", "aten::div|aten::div|~|2|100|103|~|~|true|true|545|40|40|0|0|0|~|aten::div",
 		"aten::mm|~|~|1|200|201|[[4, 4], [4, 4]]|6|false|false|120|80|25|0|512|0|128|~", "aten::relu|aten::mm|~|2|200|201|~|~|false|false|125|55|50|512|512|1|~|aten::mm")
-	expect(t, w, `SELECT k.start_ns, n.name, k.op_id = 0 FROM kernel k LEFT JOIN op USING (run_id, op_id) LEFT JOIN op_name n USING (run_id, op_name_id) ORDER BY k.start_ns`,
+	testkit.Expect(t, w, `SELECT k.start_ns, n.name, k.op_id = 0 FROM kernel k LEFT JOIN op USING (run_id, op_id) LEFT JOIN op_name n USING (run_id, op_name_id) ORDER BY k.start_ns`,
 		"140|aten::relu|false", "200|aten::addmm|false", "340|aten::add|false", "410|aten::add|false", "430|~|true", "470|~|true", "560|a range, of record_function's|false",
 		"640|AddmmBackward0|false", "800|~|~", "1510|aten::sync|false")
-	expect(t, w, `SELECT message FROM diagnostic WHERE origin = 'ingest' ORDER BY message`,
+	testkit.Expect(t, w, `SELECT message FROM diagnostic WHERE origin = 'ingest' ORDER BY message`,
 		"NVTX_EVENTS: 1 operators were still running at the end of the capture; their times are cut there",
 		"NVTX_EVENTS: process 100 lacks 1 of its operators with op_id 11 to 28: they began or ended outside the capture, or their text is longer than 65000 bytes because they list many tensors: "+
 			"then Nsight Systems loses the range and ends those around it too early (capture without record_shapes)")
-	expect(t, w, `SELECT count(*) FROM nvtx_range`, "24")
+	testkit.Expect(t, w, `SELECT count(*) FROM nvtx_range`, "24")
 }

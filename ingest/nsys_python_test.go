@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"prof/ingest/derive"
 	"prof/internal/exports"
+	"prof/internal/testkit"
 	"prof/queries"
 )
 
@@ -23,29 +23,27 @@ const chains = `WITH RECURSIVE chain AS (
 
 // TestStacks: of made calls, each kernel has the functions of its own, is outside Python or has none known.
 func TestStacks(t *testing.T) {
-	w := warehouseWith(t, derive.Facts{})
-	mustIngest(t, w, "r", "nsys/testdata/stacks.sqlite")
+	w := madeUp(t, "r", "stacks.sqlite")
 	const outer = "/srv/llm/run.py(20): <module> > /srv/llm/run.py(9): step"
-	expect(t, w, chains+`SELECT k.correlation_id, coalesce(c.functions, k.stack_id::VARCHAR) FROM kernel k LEFT JOIN chain c ON c.stack_id = k.stack_id ORDER BY 1`,
+	testkit.Expect(t, w, chains+`SELECT k.correlation_id, coalesce(c.functions, k.stack_id::VARCHAR) FROM kernel k LEFT JOIN chain c ON c.stack_id = k.stack_id ORDER BY 1`,
 		"1|"+outer+" > /srv/llm/model.py(3): forward", "2|"+outer, "3|0", "4|0", "5|~", "6|~", "7|~", "8|~", "9|~")
-	expect(t, w, `SELECT count(*), min(duration_ns), max(duration_ns) FROM api_call`, "9|10|10")
-	expect(t, w, `SELECT read_count, stored_count, reason FROM source_part WHERE part = 'CUPTI_ACTIVITY_KIND_RUNTIME'`, "17|9|8 rows are other rows' calls again, with their stacks")
-	expect(t, w, `SELECT message FROM diagnostic WHERE origin = 'ingest'`, "NVTX_EVENTS: the Python functions of 4 CUDA calls cannot be read; their stacks are unknown")
+	testkit.Expect(t, w, `SELECT count(*), min(duration_ns), max(duration_ns) FROM api_call`, "9|10|10")
+	testkit.Expect(t, w, `SELECT read_count, stored_count, reason FROM source_part WHERE part = 'CUPTI_ACTIVITY_KIND_RUNTIME'`, "17|9|8 rows are other rows' calls again, with their stacks")
+	testkit.Expect(t, w, `SELECT message FROM diagnostic WHERE origin = 'ingest'`, "NVTX_EVENTS: the Python functions of 4 CUDA calls cannot be read; their stacks are unknown")
 }
 
 // TestSamples: of made samples, each gap has the function that its thread was in at more than half of them, else that of its launch, else none; no launch has the stack of a sample.
 func TestSamples(t *testing.T) {
-	w := warehouseWith(t, derive.Facts{})
-	mustIngest(t, w, "r", "nsys/testdata/samples.sqlite")
+	w := madeUp(t, "r", "samples.sqlite")
 	const outer = "/srv/llm/run.py(20): <module>"
 	const step = outer + " > /srv/llm/run.py(10): step"
-	expect(t, w, chains+`SELECT p.tid, p.time_ns, coalesce(c.functions, p.stack_id::VARCHAR), r.path FROM python_sample p LEFT JOIN chain c ON c.stack_id = p.stack_id LEFT JOIN range_path r ON r.path_id = p.path_id ORDER BY ALL`,
+	testkit.Expect(t, w, chains+`SELECT p.tid, p.time_ns, coalesce(c.functions, p.stack_id::VARCHAR), r.path FROM python_sample p LEFT JOIN chain c ON c.stack_id = p.stack_id LEFT JOIN range_path r ON r.path_id = p.path_id ORDER BY ALL`,
 		"101|12000|"+step+" > /srv/llm/data.py(30): prep > /usr/lib/python3.12/random.py(5): shuffle|prefill",
 		"101|14000|"+step+" > /srv/llm/data.py(31): prep|prefill", "101|16000|"+step+" > /srv/llm/data.py(31): prep|prefill", "101|19945|"+step+" > /srv/llm/data.py(50): rest|prefill",
 		"101|22000|"+step+" > /srv/llm/data.py(30): prep|prefill > Python GC", "101|24000|"+outer+" > /srv/llm/run.py(9): step > /srv/llm/data.py(50): rest|prefill",
 		"101|40100|"+step+" > /srv/llm/data.py(31): prep|~", "101|50000|"+step+" > /srv/llm/data.py(50): rest|~", "101|50050|"+step+" > /srv/llm/data.py(50): rest|~",
 		"101|52000|"+step+" > /srv/llm/data.py(31): prep|~", "101|53000|~|~", "101|62000|0|~", "102|33000|"+step+" > /srv/llm/data.py(31): prep|~")
-	expect(t, w, chains+`SELECT g.start_ns, coalesce(c.functions, x.stack_id::VARCHAR), x.found_by, x.sample_count, x.match_count FROM gap g LEFT JOIN gap_stack x USING (source_id, device_id, start_ns) LEFT JOIN chain c ON c.stack_id = x.stack_id ORDER BY ALL`,
+	testkit.Expect(t, w, chains+`SELECT g.start_ns, coalesce(c.functions, x.stack_id::VARCHAR), x.found_by, x.sample_count, x.match_count FROM gap g LEFT JOIN gap_stack x USING (source_id, device_id, start_ns) LEFT JOIN chain c ON c.stack_id = x.stack_id ORDER BY ALL`,
 		"10100|"+step+" > /srv/llm/data.py(31): prep|sample|4|3", // at two lines, in a library at one of them
 		"20100|"+outer+" > /srv/llm/run.py(9): step|sample|2|2",  // below it each has half
 		"30100|"+step+"|launch|0|~",
@@ -54,14 +52,14 @@ func TestSamples(t *testing.T) {
 		"60100|"+step+"|launch|1|~",
 		"70100|0|launch|0|~",
 		"80100|~|~|0|~")
-	expect(t, w, chains+`SELECT k.correlation_id, coalesce(c.functions, k.stack_id::VARCHAR) FROM kernel k LEFT JOIN chain c ON c.stack_id = k.stack_id ORDER BY 1`,
+	testkit.Expect(t, w, chains+`SELECT k.correlation_id, coalesce(c.functions, k.stack_id::VARCHAR) FROM kernel k LEFT JOIN chain c ON c.stack_id = k.stack_id ORDER BY 1`,
 		"1|"+step, "2|~", "3|"+step, "4|"+step, "5|~", "6|~", "7|"+step, "8|0", "9|~")
-	expect(t, w, `SELECT stage, sum(sample_count), sum(idle_sample_count), sum(idle_ns) FROM stack_sum GROUP BY ALL ORDER BY ALL`, "(none)|7|1|59400", "prefill|6|5|19800")
-	expect(t, w, `SELECT stage, subject, saving_ns, evidence->>'line', evidence->>'line_count', evidence->>'sample_count' FROM finding WHERE finding_id = 'gc-pauses'`, "prefill|Python GC|1000|data.py:30 prep|1|1")
-	expect(t, w, `SELECT kind, object, item_count, of_count, time_ns::BIGINT, of_time_ns::BIGINT FROM caveat WHERE topic IN ('stack', 'sampled') ORDER BY ALL`,
+	testkit.Expect(t, w, `SELECT stage, sum(sample_count), sum(idle_sample_count), sum(idle_ns) FROM stack_sum GROUP BY ALL ORDER BY ALL`, "(none)|7|1|59400", "prefill|6|5|19800")
+	testkit.Expect(t, w, `SELECT stage, subject, saving_ns, evidence->>'line', evidence->>'line_count', evidence->>'sample_count' FROM finding WHERE finding_id = 'gc-pauses'`, "prefill|Python GC|1000|data.py:30 prep|1|1")
+	testkit.Expect(t, w, `SELECT kind, object, item_count, of_count, time_ns::BIGINT, of_time_ns::BIGINT FROM caveat WHERE topic IN ('stack', 'sampled') ORDER BY ALL`,
 		"idle-by-samples|~|~|~|29700|79200", "launches-without-stack|cudaLaunchKernel|4|~|400|900", "python-sampled|~|13|2|2000|~")
-	expect(t, w, `SELECT message FROM diagnostic WHERE origin = 'ingest'`, "NVTX_EVENTS: the Python functions of 1 samples cannot be read; their stacks are unknown")
-	expect(t, w, `SELECT read_count, stored_count, reason FROM source_part WHERE part = 'NVTX_EVENTS'`, "22|2|domain and category names are stored with the ranges; 18 marks are Python stacks")
+	testkit.Expect(t, w, `SELECT message FROM diagnostic WHERE origin = 'ingest'`, "NVTX_EVENTS: the Python functions of 1 samples cannot be read; their stacks are unknown")
+	testkit.Expect(t, w, `SELECT read_count, stored_count, reason FROM source_part WHERE part = 'NVTX_EVENTS'`, "22|2|domain and category names are stored with the ranges; 18 marks are Python stacks")
 }
 
 // TestStacksOfPyTorch compares the functions that calls were made in with those that the PyTorch profiler recorded of the same program.
@@ -87,7 +85,7 @@ func TestStacksOfPyTorch(t *testing.T) {
 		}
 		want = append(want, strings.Join(r, "|"))
 	}
-	got := rows(t, w, chains+`, named AS (
+	got := testkit.Rows(t, w, chains+`, named AS (
 			SELECT c.stack_id, regexp_replace(replace(c.functions, ' > ', chr(10)), '(^|\n)(?:[^\n]*/)?([^\n]*?)\([0-9]+\): ', '\1\2 ', 'g') AS functions FROM chain c),
 		work AS (SELECT source_id, run_id, launch_name_id, stack_id FROM kernel WHERE graph_node_id IS NULL UNION ALL SELECT source_id, run_id, launch_name_id, stack_id FROM graph_launch)
 		SELECT regexp_replace(a.name, '_v[0-9]+$', ''), coalesce(replace(replace(n.functions, chr(10) || 'module.py _wrapped_call_impl', ''), chr(10), ' > '), ''), count(*)
@@ -98,7 +96,7 @@ func TestStacksOfPyTorch(t *testing.T) {
 	if len(want) != 14 || unknown != 3 || !slices.Equal(got, want) {
 		t.Errorf("stored are\n%s\nPyTorch has\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	expect(t, w, `SELECT a.name, k.stack_id, count(*) FROM kernel k JOIN run r ON r.run_id = k.run_id AND r.name = 'stacks' JOIN api_name a ON a.run_id = k.run_id AND a.api_name_id = k.launch_name_id
+	testkit.Expect(t, w, `SELECT a.name, k.stack_id, count(*) FROM kernel k JOIN run r ON r.run_id = k.run_id AND r.name = 'stacks' JOIN api_name a ON a.run_id = k.run_id AND a.api_name_id = k.launch_name_id
 		WHERE k.stack_id IS NULL GROUP BY ALL`, "cudaLaunchKernelExC_v11060|~|30")
 }
 
@@ -149,9 +147,8 @@ func sampleMarks(t *testing.T, path string) []sampleMark {
 
 // TestSamplesOfExport: samples by stack are those of the export, and each gap that is known by samples has the function that more than half of those within it are in, and no gap else.
 func TestSamplesOfExport(t *testing.T) {
-	w := warehouseWith(t, derive.Facts{})
+	w := kept(t, testkit.Run{Name: "stacks", Files: []string{"nsys/stacks/stacks.sqlite.gz"}}, testkit.Run{Name: "idle", Files: []string{"cpu/idle.sqlite.gz"}})
 	for run, path := range map[string]string{"stacks": "../testdata/nsys/stacks/stacks.sqlite.gz", "idle": "../testdata/cpu/idle.sqlite.gz"} {
-		mustIngest(t, w, run, path)
 		marks, counts := sampleMarks(t, path), map[string]int{}
 		for _, m := range marks {
 			counts[strings.Join(m.functions, " > ")]++
@@ -161,14 +158,14 @@ func TestSamplesOfExport(t *testing.T) {
 			want = append(want, fmt.Sprintf("%s|%d", functions, n))
 		}
 		of := fmt.Sprintf(`run_id = (SELECT r.run_id FROM run r WHERE r.name = '%s')`, run)
-		got := rows(t, w, chains+`SELECT c.functions, count(*) FROM python_sample p JOIN chain c ON c.stack_id = p.stack_id WHERE p.`+of+` GROUP BY ALL`)
+		got := testkit.Rows(t, w, chains+`SELECT c.functions, count(*) FROM python_sample p JOIN chain c ON c.stack_id = p.stack_id WHERE p.`+of+` GROUP BY ALL`)
 		slices.Sort(want)
 		slices.Sort(got)
 		if len(want) < 10 || !slices.Equal(got, want) {
 			t.Errorf("%s: stored are\n%s\nthe export has\n%s", run, strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
 		named := 0
-		for _, row := range rows(t, w, chains+`SELECT g.start_ns, g.duration_ns, g.tid, coalesce(x.sample_count, 0), coalesce(x.match_count, 0), coalesce(CASE WHEN x.found_by = 'sample' THEN c.functions END, '') FROM gap g
+		for _, row := range testkit.Rows(t, w, chains+`SELECT g.start_ns, g.duration_ns, g.tid, coalesce(x.sample_count, 0), coalesce(x.match_count, 0), coalesce(CASE WHEN x.found_by = 'sample' THEN c.functions END, '') FROM gap g
 			LEFT JOIN gap_stack x USING (run_id, source_id, device_id, start_ns) LEFT JOIN chain c ON c.stack_id = x.stack_id WHERE g.`+of) {
 			f := strings.SplitN(row, "|", 6)
 			start, _ := strconv.ParseInt(f[0], 10, 64)
@@ -229,7 +226,7 @@ func TestHotLinesOfNsys(t *testing.T) {
 		work, device, idle = work+row[f.Index("work_count")].(int64), device+row[f.Index("device_ns")].(int64), idle+row[f.Index("idle_ns")].(int64)
 		samples, idleSamples = samples+row[f.Index("samples")].(int64), idleSamples+row[f.Index("idle_sample_count")].(int64)
 	}
-	all := rows(t, w, `SELECT (SELECT sum(x.duration_ns) FROM (SELECT run_id, duration_ns FROM kernel UNION ALL SELECT run_id, duration_ns FROM memop UNION ALL SELECT run_id, duration_ns FROM graph_launch) x WHERE x.run_id = r.run_id),
+	all := testkit.Rows(t, w, `SELECT (SELECT sum(x.duration_ns) FROM (SELECT run_id, duration_ns FROM kernel UNION ALL SELECT run_id, duration_ns FROM memop UNION ALL SELECT run_id, duration_ns FROM graph_launch) x WHERE x.run_id = r.run_id),
 		(SELECT sum(g.duration_ns) FROM gap_sum g WHERE g.run_id = r.run_id) FROM run r WHERE r.name = 'stacks'`)
 	if want := []string{strings.Join([]string{strconv.FormatInt(device, 10), strconv.FormatInt(idle, 10)}, "|")}; work != 205 || !slices.Equal(all, want) {
 		t.Errorf("%d pieces of work, %v ns in lines, %v in all", work, want, all)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"prof/ingest/load"
+	"prof/internal/testkit"
 	"prof/schema"
 )
 
@@ -13,17 +14,14 @@ import (
 // what has one is the same row.
 func TestShortCalls(t *testing.T) {
 	full, runs := sharedWarehouse(t)
-	w := newWarehouse(t)
+	runs = slices.DeleteFunc(runs, func(c capture) bool {
+		return !slices.Contains([]string{"llama-graph-node", "variants-node", "nccl2"}, c.name)
+	})
+	w := testkit.Warehouse(t, storedWith(runs, load.Options{WithOSRT: true})...)
 	for _, c := range runs {
-		if !slices.Contains([]string{"llama-graph-node", "variants-node", "nccl2"}, c.name) {
-			continue
-		}
-		if _, err := tryIngest(t, w, load.Options{WithOSRT: true}, c.name, c.path); err != nil {
-			t.Fatal(err)
-		}
 		const short = `duration_ns < 5000 AND coalesce(return_value, 0) = 0 AND NOT EXISTS (SELECT 1 FROM api_name c WHERE c.run_id = api_call.run_id AND c.api_name_id = api_call.api_name_id AND regexp_matches(c.name, 'Stream(Begin|End)Capture|EventRecord|StreamWaitEvent'))`
 		of := func(w *schema.Warehouse, query string) []string {
-			return rows(t, w, fmt.Sprintf(`WITH q AS (%s) SELECT q.* EXCLUDE (run_id, api_name_id), n.name FROM q JOIN run r USING (run_id) JOIN api_name n USING (run_id, api_name_id) WHERE r.name = '%s' ORDER BY ALL`, query, c.name))
+			return testkit.Rows(t, w, fmt.Sprintf(`WITH q AS (%s) SELECT q.* EXCLUDE (run_id, api_name_id), n.name FROM q JOIN run r USING (run_id) JOIN api_name n USING (run_id, api_name_id) WHERE r.name = '%s' ORDER BY ALL`, query, c.name))
 		}
 		for _, k := range []struct{ what, all, sums string }{
 			{"calls by ranges",
@@ -44,5 +42,5 @@ func TestShortCalls(t *testing.T) {
 			}
 		}
 	}
-	expect(t, w, `SELECT count(*) FROM run`, "3")
+	testkit.Expect(t, w, `SELECT count(*) FROM run`, "3")
 }

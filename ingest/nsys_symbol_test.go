@@ -3,14 +3,15 @@ package ingest_test
 import (
 	"strings"
 	"testing"
+
+	"prof/internal/testkit"
 )
 
 // TestSymbols holds the mangled names of kernels: each name of a real capture has one, and those of a small one are known.
 func TestSymbols(t *testing.T) {
-	w := newWarehouse(t)
-	mustIngest(t, w, "kernels", "../testdata/nsys/kernels/kernels.sqlite.gz")
-	mustIngest(t, w, "two", "../testdata/nsys/llama-graph-node/llama-graph-node.sqlite.gz", "../testdata/nsys/nccl2/nccl2.sqlite.gz")
-	got := rows(t, w, `SELECT n.short_name, s.symbol FROM kernel_symbol s JOIN kernel_name n USING (run_id, kernel_name_id) JOIN run r USING (run_id) WHERE r.name = 'kernels' ORDER BY n.short_name`)
+	w := kept(t, testkit.Run{Name: "kernels", Files: []string{"nsys/kernels/kernels.sqlite.gz"}},
+		testkit.Run{Name: "two", Files: []string{"nsys/llama-graph-node/llama-graph-node.sqlite.gz", "nsys/nccl2/nccl2.sqlite.gz"}})
+	got := testkit.Rows(t, w, `SELECT n.short_name, s.symbol FROM kernel_symbol s JOIN kernel_name n USING (run_id, kernel_name_id) JOIN run r USING (run_id) WHERE r.name = 'kernels' ORDER BY n.short_name`)
 	found := 0
 	for _, r := range got {
 		short, symbol, _ := strings.Cut(r, "|")
@@ -29,6 +30,5 @@ func TestSymbols(t *testing.T) {
 	expectNone(t, w, "kernels without one symbol", `SELECT n.name, count(s.symbol) FROM kernel_name n LEFT JOIN kernel_symbol s USING (run_id, kernel_name_id) GROUP BY n.run_id, n.name HAVING count(s.symbol) <> 1`)
 	expectNone(t, w, "symbols of no kernel", `SELECT s.symbol FROM kernel_symbol s ANTI JOIN kernel_name n USING (run_id, kernel_name_id)`)
 	expectNone(t, w, "symbols of two kernels", `SELECT run_id, symbol FROM kernel_symbol GROUP BY ALL HAVING count(*) > 1`)
-	mustIngest(t, w, "old", "nsys/testdata/old.sqlite") // whose kernels have no such column
-	expect(t, w, `SELECT count(*) FROM kernel_symbol s JOIN run r USING (run_id) WHERE r.name = 'old'`, "0")
+	testkit.Expect(t, madeUp(t, "old", "old.sqlite"), `SELECT count(*) FROM kernel_symbol`, "0") // its kernels have no such column
 }

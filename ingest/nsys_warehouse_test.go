@@ -1,7 +1,6 @@
 package ingest_test
 
 import (
-	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,7 +11,6 @@ import (
 	"prof/ingest/load"
 	"prof/internal/testkit"
 	"prof/queries"
-	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -57,67 +55,25 @@ func mustIngest(t testing.TB, w *schema.Warehouse, run string, paths ...string) 
 	return res
 }
 
-func query(t testing.TB, w *schema.Warehouse, name string, args queries.Args) *frame.Frame {
+// kept is a warehouse with runs of exports, each with a row for each API call, stored once for all processes: for tests that only read.
+func kept(t testing.TB, runs ...testkit.Run) *schema.Warehouse {
 	t.Helper()
-	q, err := queries.Find(name)
-	if err != nil {
-		t.Fatal(err)
+	for i := range runs {
+		runs[i].Options.Load.APIRows = true
 	}
-	f, err := queries.Run(t.Context(), w, q, args)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
+	return testkit.Warehouse(t, runs...)
 }
 
-// rows gives a result as texts: values of a row joined by bars, NULL as ~.
-func rows(t testing.TB, w *schema.Warehouse, sql string, args ...any) []string {
+// madeUp is kept of one of the small exports that are made up.
+func madeUp(t testing.TB, run, name string) *schema.Warehouse {
 	t.Helper()
-	r, err := w.DB.QueryContext(t.Context(), sql, args...)
-	if err != nil {
-		t.Fatalf("%s: %v", sql, err)
-	}
-	defer r.Close()
-	cols, err := r.Columns()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []string
-	for r.Next() {
-		v, into := make([]any, len(cols)), make([]any, len(cols))
-		for i := range v {
-			into[i] = &v[i]
-		}
-		if err := r.Scan(into...); err != nil {
-			t.Fatal(err)
-		}
-		parts := make([]string, len(cols))
-		for i := range v {
-			if parts[i] = fmt.Sprint(v[i]); v[i] == nil {
-				parts[i] = "~"
-			}
-		}
-		out = append(out, strings.Join(parts, "|"))
-	}
-	if err := r.Err(); err != nil {
-		t.Fatalf("%s: %v", sql, err)
-	}
-	return out
-}
-
-// expect compares a result with texts.
-func expect(t testing.TB, w *schema.Warehouse, sql string, want ...string) {
-	t.Helper()
-	got := rows(t, w, sql)
-	if strings.Join(got, "\n") != strings.Join(want, "\n") {
-		t.Errorf("%s gives\n  %s\nwant\n  %s", sql, strings.Join(got, "\n  "), strings.Join(want, "\n  "))
-	}
+	return kept(t, testkit.Run{Name: run, Files: []string{"../ingest/nsys/testdata/" + name}})
 }
 
 // expectNone fails with the rows of a query that looks for faults.
 func expectNone(t testing.TB, w *schema.Warehouse, what, sql string, args ...any) {
 	t.Helper()
-	if got := rows(t, w, sql, args...); len(got) > 0 {
+	if got := testkit.Rows(t, w, sql, args...); len(got) > 0 {
 		t.Errorf("%s: %d rows, the first of them %s", what, len(got), strings.Join(got[:min(len(got), 3)], "; "))
 	}
 }
@@ -125,7 +81,7 @@ func expectNone(t testing.TB, w *schema.Warehouse, what, sql string, args ...any
 // tables lists the tables of a warehouse that hold rows of runs.
 func tables(t testing.TB, w *schema.Warehouse) []string {
 	t.Helper()
-	return rows(t, w, `SELECT DISTINCT table_name FROM duckdb_columns() WHERE column_name = 'run_id'
+	return testkit.Rows(t, w, `SELECT DISTINCT table_name FROM duckdb_columns() WHERE column_name = 'run_id'
 		AND table_name IN (SELECT table_name FROM duckdb_tables()) ORDER BY table_name`)
 }
 
@@ -163,9 +119,13 @@ func captures(t testing.TB) []capture {
 func sharedWarehouse(t testing.TB) (*schema.Warehouse, []capture) {
 	t.Helper()
 	runs := captures(t)
-	var of []testkit.Run
-	for _, c := range runs { // testdata is beside this folder
-		of = append(of, testkit.Run{Name: c.name, Files: []string{c.path}, Options: ingest.Options{Load: load.Options{WithOSRT: true, APIRows: true}}})
+	return testkit.Warehouse(t, storedWith(runs, load.Options{WithOSRT: true, APIRows: true})...), runs
+}
+
+// storedWith are captures as runs of the kit; testdata is beside this folder.
+func storedWith(captures []capture, o load.Options) (out []testkit.Run) {
+	for _, c := range captures {
+		out = append(out, testkit.Run{Name: c.name, Files: []string{c.path}, Options: ingest.Options{Load: o}})
 	}
-	return testkit.Warehouse(t, of...), runs
+	return out
 }

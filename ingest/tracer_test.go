@@ -54,15 +54,15 @@ func TestTwoKinds(t *testing.T) {
 	traces(t, path, folder, "META_DATA_CAPTURE") // else it is the same capture
 	w := testkit.Copy(t)
 	mustIngest(t, w, "both", path, folder)
-	if got := strings.Join(rows(t, w, `SELECT kind, is_counted FROM timeline ORDER BY kind`), " "); got != "nsys|true prof|false" {
+	if got := strings.Join(testkit.Rows(t, w, `SELECT kind, is_counted FROM timeline ORDER BY kind`), " "); got != "nsys|true prof|false" {
 		t.Error(got)
 	}
-	if got := strings.Join(rows(t, w, `SELECT capture, is_counted, object, detail FROM caveat WHERE kind = 'two-timelines' ORDER BY capture`), " "); got != "nsys|true|nsys|prof prof|false|prof|nsys" {
+	if got := strings.Join(testkit.Rows(t, w, `SELECT capture, is_counted, object, detail FROM caveat WHERE kind = 'two-timelines' ORDER BY capture`), " "); got != "nsys|true|nsys|prof prof|false|prof|nsys" {
 		t.Error(got)
 	}
 	ask := func(name string, args queries.Args) *frame.Frame {
 		args["run"] = "both"
-		return query(t, w, name, args)
+		return testkit.Query(t, w, name, args)
 	}
 	for _, name := range []string{"top-kernels", "stages", "memops", "api-calls", "ranges", "steps", "findings", "kernel-grids", "gaps"} {
 		if a, b := ask(name, queries.Args{}), ask(name, queries.Args{"source": "prof"}); len(a.Rows) != len(b.Rows) || len(a.Rows) == 0 {

@@ -29,8 +29,8 @@ func TestParquet(t *testing.T) {
 		if got, want := columns("FROM "+file), columns(f.SQL); got != want {
 			t.Errorf("%s has the columns\n%s\nwant\n%s", name, got, want)
 		}
-		if got := rows(t, w, fmt.Sprintf("SELECT (SELECT count(*) FROM %[1]s), (SELECT count(*) FROM ((%[2]s) EXCEPT ALL FROM %[1]s))", file, f.SQL)); fmt.Sprint(got) != fmt.Sprintf("[[%d 0]]", len(f.Rows)) {
-			t.Errorf("%s: rows, and those that differ: %v, want %d", name, got, len(f.Rows))
+		if got := rows(t, w, "FROM "+file); !slices.Equal(got, asText(f)) {
+			t.Errorf("%s: %d rows, not the %d of the answer, or others", name, len(got), len(f.Rows))
 		}
 		meta := rows(t, w, "SELECT decode(key) || '=' || decode(value) FROM parquet_kv_metadata("+schema.Quote(path)+")")
 		for _, c := range f.Columns {

@@ -75,10 +75,10 @@ func otherTwin(by twin) (stmts []string) {
 		fmt.Sprintf("UPDATE gap SET duration_ns = duration_ns + 7, launch_delay_ns = launch_delay_ns + 7 WHERE source_id > %d AND run_id = $run", by.source))
 }
 
-// asked are the arguments that the queries of these tests are run with: none, and one at a time.
+// asked are the arguments that the queries of these tests are run with: none, one at a time, and a stage on one GPU.
 func asked(q queries.Query) []queries.Args {
 	out := []queries.Args{{}}
-	values := map[string]string{"stage": "decode", "device": "0", "raw": "true", "by": "family", "with_ncu": "true", "unmatched": "true"}
+	values := map[string]string{"raw": "true", "by": "family", "with_ncu": "true", "unmatched": "true"}
 	switch q.Domain {
 	case "ncu":
 		values["by"] = "instruction"
@@ -87,10 +87,17 @@ func asked(q queries.Query) []queries.Args {
 	case "serving": // what its rows are of
 		values["by"] = "stage"
 	}
+	part := queries.Args{}
 	for _, p := range q.Params {
 		if v := values[p.Name]; v != "" {
 			out = append(out, queries.Args{p.Name: v})
 		}
+		if v := map[string]string{"stage": "decode", "device": "0"}[p.Name]; v != "" {
+			part[p.Name] = v
+		}
+	}
+	if len(part) > 0 {
+		out = append(out, part)
 	}
 	return out
 }

@@ -18,18 +18,18 @@ import (
 func TestKernelStacks(t *testing.T) {
 	t.Parallel()
 	w := testkit.All(t)
-	withOperators := 0
+	withOperators, p := 0, newPlans(t, w)
 	for _, name := range timelines {
+		id := testkit.RunID(name)
 		for _, filter := range []string{"", ", stage := 'decode'"} {
-			sums := `SELECT coalesce(sum(calls), 0)::BIGINT, coalesce(sum(total_ns), 0)::BIGINT FROM %s`
-			got := rows(t, w, fmt.Sprintf(sums, fmt.Sprintf("kernel_stacks('%s'%s)", name, filter)))
-			want := rows(t, w, fmt.Sprintf(sums, fmt.Sprintf("top_kernels('%s', top := 0%s)", name, filter)))
-			if fmt.Sprint(got) != fmt.Sprint(want) {
-				t.Errorf("run %s%s: stacks add up to %s, kernels to %s", name, filter, got, want)
+			const sums = `SELECT coalesce(sum(calls), 0)::BIGINT, coalesce(sum(total_ns), 0)::BIGINT, coalesce(bool_or(%s), false) FROM {%s}(?::UUID%s)`
+			got, want := p.ask(fmt.Sprintf(sums, "operators <> '[]' AND ranges <> '[]'", "kernel-stacks", filter), id), p.ask(fmt.Sprintf(sums, "false", "top-kernels", ", top := 0"+filter), id)
+			if fmt.Sprint(got.Rows[0][:2]) != fmt.Sprint(want.Rows[0][:2]) {
+				t.Errorf("run %s%s: stacks add up to %v, kernels to %v", name, filter, got.Rows, want.Rows)
 			}
-		}
-		if got := rows(t, w, fmt.Sprintf(`SELECT count(*) FROM kernel_stacks('%s') WHERE operators <> '[]' AND ranges <> '[]'`, name)); got[0] != "[0]" {
-			withOperators++
+			if got.Rows[0][2] == true {
+				withOperators++
+			}
 		}
 	}
 	if withOperators == 0 {

@@ -20,6 +20,9 @@ func Python(p *Process) int {
 	return 0
 }
 
+// heard is how long a tool waits so that prof has surely heard of the end of its workload: as many turns of others as that has steps.
+const heard = 200 * step
+
 // Nsys stands in for Nsight Systems.
 type Nsys struct {
 	SQLite string // path of what an export gives
@@ -104,6 +107,7 @@ func (n Nsys) profile(p *Process) int {
 		fmt.Fprintln(p.Stdout, "@@@@ garbage @@@@")
 		return max(code, p.leave(out, []byte("no report at all\n"), nil))
 	case "slowreport": // who signals it now loses the report
+		p.Sleep(heard)
 		n.Hook()
 		p.Sleep(4 * time.Second)
 	case "oddexit":
@@ -165,6 +169,7 @@ func (n Ncu) Run(p *Process) int {
 		say("==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters on the target device 0.\n")
 		return 1
 	case "slowreport":
+		p.Sleep(heard)
 		n.Hook()
 		p.Sleep(6 * time.Second)
 	case "hangafter":

@@ -185,3 +185,12 @@ func TestOddRows(t *testing.T) {
 		t.Errorf("%q", faults)
 	}
 }
+
+// TestAllocations: what the program got from CUDA and gave back.
+func TestAllocations(t *testing.T) {
+	k, _ := stored(t, "testdata/memory.sqlite")
+	expect(t, k, "cuda_allocation", "time_ns size_bytes", "pid device_id time_ns memory address size_bytes", "100|0|10|Device|4096|1000", "100|0|15|Pinned|9000|64",
+		"100|0|150|Device|8192|500", "100|0|160|Device|8192|-500", "100|0|160|Device|8192|700", "100|0|250|Device|8192|-700")
+	k.Table("source_part").Where(func(r rowstest.Row) bool { return strings.Contains(r.Text("part"), "MEMORY_USAGE") }).Expect(t, "read_count stored_count reason",
+		"7|6|1 rows are neither an allocation nor a release, or have a size or time that cannot be")
+}

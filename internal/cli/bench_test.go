@@ -104,7 +104,7 @@ func (b *bench) prof(args ...string) result {
 	}
 	args = append([]string{"prof", "--home", b.path(".prof")}, args...)
 	p := newProgram(args, files[0], files[1], files[2])
-	p.stop, p.dir, p.env = b.stop, b.folder, append([]string{"PATH=/bin", "HOME=" + b.dir}, b.env...)
+	p.stop, p.dir, p.env = b.stop, b.folder, append([]string{"PATH=/bin", "HOME=" + b.dir, "XDG_CACHE_HOME=" + b.cache}, b.env...)
 	p.world = world{machine: b.machine.Capture(p.env), self: capturetest.Self, files: files, asked: b.asked}
 	if b.shelf != nil {
 		p.world.keeper = b.shelf
@@ -225,7 +225,7 @@ func (s *shelf) store(_ *cli.Context, _ schema.Home, dir string, in ingest.Optio
 func (s *shelf) plan(_ *cli.Context, _ schema.Home, _ string, c *capture.Session) (capture.Plan, error) {
 	m, err := rundir.ReadManifest(filepath.Join(c.Dir(), rundir.ManifestName))
 	if err != nil || !slices.ContainsFunc(m.Passes, func(p rundir.Pass) bool {
-		return len(p.Artifacts) > 0 && p.Status == rundir.StatusOK || p.ExitCode != nil && *p.ExitCode != 0
+		return slices.ContainsFunc(p.Artifacts, func(a string) bool { return strings.HasPrefix(a, "prof/") || strings.HasSuffix(a, ".sqlite") })
 	}) {
 		return capture.Plan{}, err
 	}

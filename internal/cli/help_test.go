@@ -293,10 +293,12 @@ func TestDemo(t *testing.T) {
 			continue
 		}
 		tried++
-		cmd := p.command()
-		cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-c", line}
-		cmd.Env = append(cmd.Env, "PATH="+filepath.Dir(built)+":"+os.Getenv("PATH"))
-		if r := finish(t, cmd, cmd.Run); r.code != 0 || strings.Count(r.out, "\n") < 4 {
+		line, quoted, _ := strings.Cut(strings.TrimSuffix(line, `"`), ` "`)
+		args := strings.Fields(line)[1:]
+		if quoted != "" {
+			args = append(args, quoted)
+		}
+		if r := p.run(args...); r.code != 0 || strings.Count(r.out, "\n") < 4 {
 			t.Errorf("%s: %+v", line, r)
 		}
 	}

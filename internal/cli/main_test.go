@@ -123,9 +123,10 @@ func exported(t testing.TB, name string) string {
 type place struct {
 	t     testing.TB
 	dir   string
-	cache string   // its cache folder, in which empty warehouses are those of all places
-	env   []string // besides a bare environment
-	home  string   // in place of .prof, only to read: a stored one of the test kit
+	cache string            // its cache folder, in which empty warehouses are those of all places
+	env   []string          // besides a bare environment
+	home  string            // in place of .prof, only to read: a stored one of the test kit
+	lent  *schema.Warehouse // of home, open for all tests of the process
 	// apart has verbs that may start a tool run as a process, since which tools there are is of the process.
 	apart bool
 
@@ -153,7 +154,7 @@ type result struct {
 
 // of is the same place in another test, which only reads.
 func (p *place) of(t testing.TB) *place {
-	return &place{t: t, dir: p.dir, cache: p.cache, env: p.env, home: p.home}
+	return &place{t: t, dir: p.dir, cache: p.cache, env: p.env, home: p.home, lent: p.lent}
 }
 
 // settle closes what is open for reading: while it is, the next question finds the warehouse open, and none can be written to.
@@ -205,7 +206,7 @@ func (p *place) runWith(stdin string, args ...string) result {
 
 // runOn runs prof in this process.
 func (p *place) runOn(stdin io.Reader, stdout, stderr io.Writer, args ...string) int {
-	p.session.Dir, p.session.Env = p.dir, p.environ()
+	p.session.Dir, p.session.Env, p.session.lent = p.dir, p.environ(), p.lent
 	wasSettled := p.session.read == nil
 	code := p.session.Run(p.t.Context(), stdin, stdout, stderr, p.homed(args)...)
 	if wasSettled && p.session.read != nil {
@@ -343,7 +344,8 @@ func newStored(t testing.TB, runs []testkit.Run) *place {
 func reading(t testing.TB, runs []testkit.Run) *place {
 	t.Helper()
 	p := newPlace(t)
-	p.home = testkit.Warehouse(t, runs...).Home.Dir
+	p.lent = testkit.Warehouse(t, runs...)
+	p.home = p.lent.Home.Dir
 	return p
 }
 

@@ -14,6 +14,7 @@ type Session struct {
 	Dir  string   // the working folder
 	Env  []string // as os.Environ has it
 	read []*schema.Warehouse
+	lent *schema.Warehouse // what reading verbs read in place of the home's
 }
 
 // readingVerbs leave the warehouse as it is.
@@ -26,13 +27,17 @@ func (s *Session) Run(ctx context.Context, stdin io.Reader, stdout, stderr io.Wr
 	if len(args) > 1 && args[0] == "--home" {
 		verb = args[2:]
 	}
-	if len(verb) == 0 || !slices.Contains(readingVerbs, verb[0]) {
+	isReading := len(verb) > 0 && slices.Contains(readingVerbs, verb[0])
+	if !isReading {
 		if err := s.Settle(); err != nil {
 			return exitFailed
 		}
 	}
 	p := newProgram(append([]string{"prof"}, args...), stdin, stdout, stderr)
 	p.dir, p.env = s.Dir, s.Env
+	if isReading {
+		p.lent = s.lent
+	}
 	code := p.run(ctx)
 	s.read = append(s.read, p.read...)
 	return code

@@ -167,8 +167,8 @@ func stored(t testing.TB, runs []Run) string {
 // homes are the homes that this process has found or made, by the name of their folder.
 var homes sync.Map
 
-// makeStored finds or makes a home in the cache. Whoever holds the lock makes it; a process that is killed lets go of its lock and leaves
-// nothing of the home's name.
+// makeStored finds or makes a home in the cache. Whoever holds the lock makes it, under another name; a process that is killed lets go of its
+// lock.
 func makeStored(name string, runs []Run) (string, error) {
 	cache, err := cacheDir()
 	if err != nil {
@@ -189,8 +189,8 @@ func makeStored(name string, runs []Run) (string, error) {
 	if isHome(home) { // another process made it
 		return home, nil
 	}
-	temp, err := os.MkdirTemp(cache, "new-")
-	if err != nil {
+	temp := home + ".new" // of one that was killed, too
+	if err := os.RemoveAll(temp); err != nil {
 		return "", err
 	}
 	defer os.RemoveAll(temp)
@@ -205,20 +205,71 @@ func makeStored(name string, runs []Run) (string, error) {
 
 func isHome(dir string) bool { return schema.Home{Dir: dir}.Exists() }
 
+// manyRuns is from how many runs on they are stored in two warehouses side by side: most of the time one statement after the other is planned,
+// which takes one processor.
+const manyRuns = 20
+
 // fill makes a warehouse and ingests runs.
-func fill(home schema.Home, runs []Run) (err error) {
+func fill(home schema.Home, runs []Run) error {
 	ctx := context.Background()
+	if len(runs) < manyRuns || slices.ContainsFunc(runs, func(r Run) bool { return r.Then != nil }) {
+		return store(ctx, home, runs, 0, 1, nil)
+	}
+	half := schema.Home{Dir: filepath.Join(home.Dir, "half")}
+	defer os.RemoveAll(half.Dir)
+	// An ingest sets it for as long as it lasts, and has not foreseen another.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.NumCPU() + 4))
+	stored := make(chan error, 1)
+	go func() { stored <- store(ctx, half, runs, 1, 2, nil) }()
+	return store(ctx, home, runs, 0, 2, func(w *schema.Warehouse) error {
+		if err := <-stored; err != nil {
+			return err
+		}
+		return add(ctx, w, half)
+	})
+}
+
+// store makes a warehouse with every step-th run from one on, and does something with it at the end.
+func store(ctx context.Context, home schema.Home, runs []Run, from, step int, then func(w *schema.Warehouse) error) (err error) {
 	w, err := schema.Open(ctx, home, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	for i, r := range runs {
-		if err := Ingest(ctx, w, i, r); err != nil {
-			return fmt.Errorf("run %s: %w", r.Name, err)
+	// What is written into the file is written once, at the end: nobody sees it before.
+	if _, err := w.DB.ExecContext(ctx, `SET checkpoint_threshold = '1GB'`); err != nil {
+		return err
+	}
+	for i := from; i < len(runs); i += step {
+		if err := Ingest(ctx, w, i, runs[i]); err != nil {
+			return fmt.Errorf("run %s: %w", runs[i].Name, err)
 		}
 	}
-	return nil
+	if then == nil {
+		return nil
+	}
+	return then(w)
+}
+
+// add adds the runs of another warehouse of the same program.
+func add(ctx context.Context, w *schema.Warehouse, from schema.Home) error {
+	if _, err := w.DB.ExecContext(ctx, `ATTACH `+schema.Quote(from.Warehouse())+` AS half (READ_ONLY)`); err != nil {
+		return err
+	}
+	r, err := w.DB.QueryContext(ctx, `SELECT DISTINCT table_name FROM duckdb_columns() JOIN duckdb_tables() USING (database_name, table_name) WHERE database_name = 'half' AND column_name = 'run_id'`)
+	if err != nil {
+		return err
+	}
+	tables, err := texts(r)
+	if err != nil {
+		return err
+	}
+	var all strings.Builder
+	for _, t := range tables {
+		fmt.Fprintf(&all, "INSERT INTO %[1]s BY NAME FROM half.%[1]s; ", t)
+	}
+	_, err = w.DB.ExecContext(ctx, "BEGIN; "+all.String()+"COMMIT; DETACH half")
+	return err
 }
 
 // Ingest stores a run with the time and the id that it has as run number i, from 0, of a stored warehouse.

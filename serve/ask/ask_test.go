@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"prof/ingest/derive"
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/judge/diff"
 	"prof/schema"
@@ -31,15 +32,7 @@ func TestDimensions(t *testing.T) {
 func TestAsker(t *testing.T) {
 	home := schema.Home{Dir: t.TempDir()}
 	o := schema.Options{Defs: queries.Relations{}, Facts: derive.Facts{}, Sandbox: true}
-	create := o
-	create.Sandbox, create.Write = false, true
-	w, err := schema.Open(t.Context(), home, create)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.CopyHome(t, home.Dir)
 	live, err := schema.OpenLive(t.Context(), home, o)
 	if err != nil {
 		t.Fatal(err)

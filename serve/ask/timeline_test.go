@@ -11,6 +11,7 @@ import (
 	"prof/ingest"
 	"prof/ingest/derive"
 	"prof/ingest/load"
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/schema"
 )
@@ -20,10 +21,9 @@ import (
 func TestTimelineKept(t *testing.T) {
 	t.Parallel()
 	home := schema.Home{Dir: t.TempDir()}
-	o := schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}}
 	write := func(do func(w *schema.Warehouse) error) {
 		t.Helper()
-		w, err := schema.Open(t.Context(), home, o)
+		w, err := schema.Open(t.Context(), home, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,15 +34,15 @@ func TestTimelineKept(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	store := func(run string, isAdded bool, path string) {
+	store := func(run string, isAdded bool, path string, facts derive.Facts) {
 		t.Helper()
 		write(func(w *schema.Warehouse) error {
+			w.Facts = facts
 			_, err := ingest.Run(t.Context(), w, []string{path}, ingest.Options{Name: run, Now: time.Now(), ProfVersion: "test", Add: isAdded, Load: load.Options{Threads: 2}})
 			return err
 		})
 	}
-	const rank0, rank1 = "../../testdata/ranks/rank0.trace.json.gz", "../../testdata/ranks/rank1.trace.json.gz"
-	store("a", false, rank0)
+	testkit.CopyHome(t, home.Dir, testkit.Run{Name: "a", Files: []string{"ranks/rank0.trace.json.gz"}})
 	live, err := schema.OpenLive(t.Context(), home, schema.Options{Defs: queries.Relations{}, Facts: derive.Facts{}, Sandbox: true, MemoryLimit: "1GB"})
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +79,7 @@ func TestTimelineKept(t *testing.T) {
 		return index
 	}
 	first := get()
-	store("b", false, rank1)
+	store("b", false, testkit.Path("ranks/rank1.trace.json.gz"), derive.Facts{Only: []string{}})
 	if get() != first {
 		t.Error("another run made the index anew")
 	}
@@ -93,7 +93,7 @@ func TestTimelineKept(t *testing.T) {
 	if get() != first {
 		t.Error("a tag made the index anew")
 	}
-	store("a", true, "../../testdata/torch/llama-stack.trace.json.gz")
+	store("a", true, testkit.Path("torch/llama-stack.trace.json.gz"), derive.Facts{})
 	second := get()
 	if second == first {
 		t.Error("a source was added, and the index stayed")

@@ -148,6 +148,7 @@ func (s *Service) Close(ctx context.Context) error {
 		<-s.idle
 	}
 	if s.lock != nil {
+		_ = syscall.Flock(int(s.lock.Fd()), syscall.LOCK_UN) // a process that is being started may have the file open a moment longer
 		return s.lock.Close()
 	}
 	return nil

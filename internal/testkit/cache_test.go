@@ -1,0 +1,179 @@
+package testkit
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"prof/ingest"
+	"prof/ingest/workload"
+)
+
+// storeEnv makes the test binary store a run, and print where; of the value "hang" it waits, while it stores, for its end.
+const storeEnv = "PROF_TEST_STORE"
+
+func TestMain(m *testing.M) {
+	mode := os.Getenv(storeEnv)
+	if mode == "" {
+		os.Exit(m.Run())
+	}
+	run := Run{Name: "a", Files: []string{"foreign/minimal.sqlite.gz"}}
+	isStoring := false
+	run.Options.Load.Progress = func(string, int64, int64) {
+		if !isStoring {
+			isStoring = true
+			fmt.Println("storing")
+		}
+		if mode == "hang" {
+			select {}
+		}
+	}
+	name, err := nameOf([]Run{run})
+	if err == nil {
+		name, err = makeStored(name, []Run{run})
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Println(name)
+}
+
+// process is this binary as one that stores, with a cache folder of its own but for empty warehouses, which are the user's.
+func process(t *testing.T, mode, cache string) *exec.Cmd {
+	t.Helper()
+	user, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Where no folder can be made, this cannot either.
+	if os.MkdirAll(cache, 0o700) == nil {
+		_ = os.Symlink(filepath.Join(user, "prof"), filepath.Join(cache, "prof"))
+	}
+	c := exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), storeEnv+"="+mode, "XDG_CACHE_HOME="+cache, "TMPDIR="+t.TempDir())
+	return c
+}
+
+// TestNoCache: without a cache folder a temporary one serves, and one note says so.
+func TestNoCache(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	locked := filepath.Join(t.TempDir(), "locked")
+	if err := os.Mkdir(locked, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	cannot := []string{filepath.Join(file, "cache")}
+	if os.Getuid() != 0 { // whom no folder is locked for
+		cannot = append(cannot, locked)
+	}
+	for _, cache := range cannot {
+		c := process(t, "store", cache)
+		var said strings.Builder
+		c.Stderr = &said
+		out, err := c.Output()
+		temp := c.Env[len(c.Env)-1][len("TMPDIR="):]
+		if err != nil || !strings.HasPrefix(string(out), "storing\n"+temp) || strings.Count(said.String(), "\n") != 1 || !strings.Contains(said.String(), "are kept in "+temp) {
+			t.Errorf("%s: %v, %q, %q", cache, err, out, said.String())
+		}
+	}
+}
+
+// TestTwoProcesses: of two processes that want the same, one stores it.
+func TestTwoProcesses(t *testing.T) {
+	cache := filepath.Join(t.TempDir(), "is", "not", "there")
+	var all [2]*exec.Cmd
+	var out [2]strings.Builder
+	for i := range all {
+		all[i] = process(t, "store", cache)
+		all[i].Stdout = &out[i]
+		if err := all[i].Start(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, c := range all {
+		if err := c.Wait(); err != nil {
+			t.Errorf("%v: %s", err, out[i].String())
+		}
+	}
+	a, b := out[0].String(), out[1].String()
+	if strings.Count(a+b, "storing\n") != 1 || strings.TrimPrefix(a, "storing\n") != strings.TrimPrefix(b, "storing\n") || !strings.Contains(a, cache) {
+		t.Errorf("they print %q and %q", a, b)
+	}
+}
+
+// TestKilledMaker: what a process leaves that is killed while it stores is in nobody's way.
+func TestKilledMaker(t *testing.T) {
+	cache := t.TempDir()
+	c := process(t, "hang", cache)
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 1)); err != nil {
+		t.Error(err)
+	}
+	if err := c.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Wait() // it was killed
+	home, err := process(t, "store", cache).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	left, err := filepath.Glob(filepath.Join(cache, "prof-test", "*"))
+	if want := strings.TrimSpace(strings.TrimPrefix(string(home), "storing\n")); err != nil || len(left) != 2 || left[0] != want || left[1] != want+".lock" {
+		t.Errorf("stored in %q, and there are %q (%v)", want, left, err)
+	}
+}
+
+// TestNames: a stored warehouse is called by what decides what it holds.
+func TestNames(t *testing.T) {
+	capture := filepath.Join(t.TempDir(), "a.sqlite")
+	below, err := filepath.Rel(Path("."), capture)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]string{}
+	name := func(what, bytes string, change func(r *Run)) string {
+		t.Helper()
+		if err := os.WriteFile(capture, []byte(bytes), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r := Run{Name: "a", Files: []string{below}}
+		change(&r)
+		name, err := nameOf([]Run{r})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if was := seen[name]; was != "" {
+			t.Errorf("%s and %s have one name", what, was)
+		}
+		seen[name] = what
+		return name
+	}
+	prefill := func(n int64) func(r *Run) {
+		return func(r *Run) { r.Options.Pass = workload.Uniform(workload.Pass{Prefill: &n}, nil) }
+	}
+	first := name("a capture", "one", func(*Run) {})
+	name("other bytes", "two", func(*Run) {})
+	name("another run", "one", func(r *Run) { r.Name = "b" })
+	name("a tag", "one", func(r *Run) { r.Options = ingest.Options{Tags: [][2]string{{"k", "v"}}} })
+	passes := name("facts", "one", prefill(7))
+	name("other facts", "one", prefill(8))
+	clear(seen)
+	if again := name("again", "one", func(r *Run) { r.Options.Warn = func(string) {} }); again != first {
+		t.Error("a closure makes another name")
+	}
+	if again := name("facts again", "one", prefill(7)); again != passes {
+		t.Error("the same facts make another name")
+	}
+}
