@@ -75,7 +75,7 @@ func TestCriticalPathSaving(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := testkit.Copy(t)
-		if w.Facts, err = derive.Behind("critical_what_if"); err != nil {
+		if w.Facts, err = derive.Behind("critical_step", "critical_what_if"); err != nil {
 			t.Fatal(err)
 		}
 		load(t, w, "base", files...)

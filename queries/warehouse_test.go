@@ -26,17 +26,11 @@ func change(t *testing.T, w *schema.Warehouse, stmts ...string) {
 // load ingests paths as one run.
 func load(t testing.TB, w *schema.Warehouse, run string, paths ...string) *ingest.Result {
 	t.Helper()
-	return loadWith(t, w, ingestload.Options{WithOSRT: true}, run, paths...)
-}
-
-func loadWith(t testing.TB, w *schema.Warehouse, o ingestload.Options, run string, paths ...string) *ingest.Result {
-	t.Helper()
-	o.Threads = 2
 	// Each run here is a capture of its own; the repeat check is tested elsewhere.
 	if _, err := w.DB.Exec(`UPDATE source SET sha256 = run_id::VARCHAR || source_id`); err != nil {
 		t.Fatal(err)
 	}
-	res, err := ingest.Run(t.Context(), w, paths, ingest.Options{Name: run, Now: time.Now(), ProfVersion: "test", Load: o})
+	res, err := ingest.Run(t.Context(), w, paths, ingest.Options{Name: run, Now: time.Now(), ProfVersion: "test", Load: ingestload.Options{WithOSRT: true, Threads: 2}})
 	if err != nil {
 		t.Fatal(err)
 	}
