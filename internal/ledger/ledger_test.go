@@ -39,6 +39,9 @@ var written = flag.String("ledger", "", "write every answer in full to files bel
 // masked are the columns whose values differ by nature: the folder of the captures and of the home, and the program's version.
 var masked = map[string]bool{"path": true, "prof_version": true, "file_path": true, "out_dir": true}
 
+// placed takes the folder of the captures out of texts, which is another one in each clone.
+var placed = strings.NewReplacer(testkit.Root(), "(root)", filepath.Join(filepath.Dir(testkit.Root()), "shared"), "(shared)")
+
 // small is how long an answer may be to stand in the ledger as text, in bytes.
 const small = 400
 
@@ -90,7 +93,7 @@ func cell(column string, v any) string {
 		if masked[column] && v != "" {
 			return "(masked)"
 		}
-		return strconv.Quote(v)
+		return strconv.Quote(placed.Replace(v))
 	}
 	return fmt.Sprint(v)
 }
@@ -382,6 +385,8 @@ func tables(ctx context.Context, w *schema.Warehouse, p *page) error {
 			continue
 		case kind == "DOUBLE":
 			value = fmt.Sprintf("format('{:.12g}', %s)", value)
+		case kind == "VARCHAR":
+			value = fmt.Sprintf("replace(replace(%s, %s, '(root)'), %s, '(shared)')", value, schema.Quote(testkit.Root()), schema.Quote(filepath.Join(filepath.Dir(testkit.Root()), "shared")))
 		}
 		list[table] = append(list[table], value)
 	}

@@ -4,7 +4,6 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"prof/internal/testkit"
@@ -69,7 +68,7 @@ func TestShared(t *testing.T) {
 		runs = append(runs, run)
 	}
 	w := stored(t, runs, func(name string, err error) {
-		refused.list[name] = name + ": " + strings.ReplaceAll(err.Error(), dir, "(shared)") + "\n"
+		refused.list[name] = name + ": " + placed.Replace(err.Error()) + "\n"
 	})
 	compare(t, w, "shared")
 	refused.compare(t)

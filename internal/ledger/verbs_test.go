@@ -59,8 +59,7 @@ func TestVerbs(t *testing.T) {
 	for name, line := range verbs {
 		var out, errs bytes.Buffer
 		code := cli.Main(append([]string{"prof", "--home", home}, strings.Fields(line)...), strings.NewReader(""), &out, &errs)
-		said := strings.ReplaceAll(out.String()+errs.String(), testkit.Root(), "(root)")
-		said = strings.ReplaceAll(said, home, "(home)")
+		said := strings.ReplaceAll(placed.Replace(out.String()+errs.String()), home, "(home)")
 		said = number.ReplaceAllStringFunc(said, shorter)
 		text := fmt.Sprintf("prof %s\nexit %d\n%s", line, code, said)
 		file := filepath.Join("testdata", "verbs", name)

@@ -1,15 +1,18 @@
 package testkit
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"prof/ingest"
 	"prof/ingest/workload"
+	"prof/schema"
 )
 
 // storeEnv makes the test binary store a run, and print where; of the value "hang" it waits, while it stores, for its end.
@@ -104,6 +107,50 @@ func TestTwoProcesses(t *testing.T) {
 	a, b := out[0].String(), out[1].String()
 	if strings.Count(a+b, "storing\n") != 1 || strings.TrimPrefix(a, "storing\n") != strings.TrimPrefix(b, "storing\n") || !strings.Contains(a, cache) {
 		t.Errorf("they print %q and %q", a, b)
+	}
+}
+
+// TestPrune: what is old goes, and of too much what nobody uses.
+func TestPrune(t *testing.T) {
+	now := time.Now()
+	base := t.TempDir()
+	for name, e := range map[string]struct {
+		idle time.Duration
+		size int64
+	}{"new": {time.Minute, keptSize}, "used": {inUse / 2, keptSize}, "idle": {2 * inUse, 1}, "older": {3 * inUse, keptSize}, "old": {kept + time.Hour, 1}} {
+		home := schema.Home{Dir: filepath.Join(base, name)}
+		if err := os.Mkdir(home.Dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(home.Warehouse(), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(os.Truncate(home.Warehouse(), e.size), os.Chtimes(home.Dir, now, now.Add(-e.idle))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left := func() string {
+		t.Helper()
+		if err := prune(base, now); err != nil {
+			t.Fatal(err)
+		}
+		names, err := filepath.Glob(filepath.Join(base, "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, name := range names {
+			names[i] = filepath.Base(name)
+		}
+		return strings.Join(names, " ")
+	}
+	if got := left(); got != "new used" {
+		t.Errorf("of too much stays %q", got)
+	}
+	if err := os.WriteFile(filepath.Join(base, "lock"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := left(); got != "lock new used" {
+		t.Errorf("then stays %q", got)
 	}
 }
 

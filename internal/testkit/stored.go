@@ -370,7 +370,7 @@ func nameOf(runs []Run) (string, error) {
 		return "", err
 	}
 	sum := sha256.New()
-	fmt.Fprintln(sum, program)
+	fmt.Fprintln(sum, program, Root()) // paths of captures are stored
 	for _, r := range runs {
 		o := r.Options
 		pass, err := json.Marshal(o.Pass)
@@ -406,13 +406,10 @@ func nameOf(runs []Run) (string, error) {
 // the warehouse holds, and the versions of the modules.
 var programSum = sync.OnceValues(func() (string, error) {
 	sum := sha256.New()
-	for _, room := range []string{"ingest", "schema", "queries", "internal", "capture/tracer", "go.mod"} {
+	for _, room := range []string{"ingest", "schema", "queries", "internal/mask", "internal/testkit", "capture/tracer", "go.mod"} {
 		err := sumOf(sum, filepath.Join(Root(), room), func(path string) bool {
-			switch ext := filepath.Ext(path); {
-			case strings.HasPrefix(path, filepath.Join(Root(), "queries")):
-				return ext == ".sql" || ext == ".csv" || filepath.Dir(path) == filepath.Join(Root(), "queries") && ext == ".go" && !strings.HasSuffix(path, "_test.go")
-			case strings.HasPrefix(path, filepath.Join(Root(), "internal")):
-				return filepath.Dir(path) == filepath.Join(Root(), "internal", "testkit") && !strings.HasSuffix(path, "_test.go")
+			if ext := filepath.Ext(path); room == "queries" && ext != ".sql" && ext != ".csv" && (ext != ".go" || filepath.Dir(path) != filepath.Join(Root(), room)) {
+				return false
 			}
 			return !strings.HasSuffix(path, "_test.go") && !strings.Contains(path, string(filepath.Separator)+"testdata"+string(filepath.Separator))
 		})
@@ -443,8 +440,13 @@ func sumOf(sum io.Writer, root string, want func(path string) bool) error {
 	})
 }
 
-// kept is how long a warehouse stays in the cache that no test asks for.
-const kept = 3 * 24 * time.Hour
+// What no test has asked for in three days goes, and what nobody has in an hour where there are more than two gigabytes: each change of the
+// program leaves all warehouses of the one before.
+const (
+	kept     = 3 * 24 * time.Hour
+	inUse    = time.Hour
+	keptSize = 2 << 30
+)
 
 // cacheDir returns the folder of stored warehouses: in the user's cache, or a temporary one where that cannot be written. It clears what is old.
 var cacheDir = sync.OnceValues(func() (string, error) {
@@ -462,17 +464,42 @@ var cacheDir = sync.OnceValues(func() (string, error) {
 			return "", err
 		}
 	}
+	return base, prune(base, time.Now())
+})
+
+// prune clears the cache; what cannot be removed is in nobody's way.
+func prune(base string, now time.Time) error {
 	entries, err := os.ReadDir(base)
 	if err != nil {
-		return "", err
+		return err
 	}
+	type entry struct {
+		path string
+		idle time.Duration
+		size int64
+	}
+	var all []entry
 	for _, e := range entries {
-		if st, err := e.Info(); err == nil && time.Since(st.ModTime()) > kept {
-			os.RemoveAll(filepath.Join(base, e.Name())) // what cannot be removed is in nobody's way
+		st, err := e.Info()
+		if err != nil { // another process removed it
+			continue
+		}
+		found := entry{path: filepath.Join(base, e.Name()), idle: now.Sub(st.ModTime())}
+		if file, err := os.Stat(schema.Home{Dir: found.path}.Warehouse()); err == nil {
+			found.size = file.Size()
+		}
+		all = append(all, found)
+	}
+	slices.SortFunc(all, func(a, b entry) int { return cmp.Compare(a.idle, b.idle) })
+	var size int64
+	for _, e := range all {
+		size += e.size
+		if e.idle > kept || e.idle > inUse && size > keptSize {
+			os.RemoveAll(e.path)
 		}
 	}
-	return base, nil
-})
+	return nil
+}
 
 func writable(dir string) error {
 	f, err := os.CreateTemp(dir, "try-")
