@@ -49,7 +49,7 @@ func TestCaptureLog(t *testing.T) {
 // A capture whose output nobody reads ends on SIGTERM.
 func TestCaptureUnreadStopped(t *testing.T) {
 	t.Parallel()
-	p := fakes(t, "")
+	p := fakes(t)
 	cmd := p.command("capture", "--run", "r", "--mode", "light", "--no-ingest", "--", "sh", "-c", ": >began; head -c 8000000 /dev/zero; sleep 600")
 	pipe, err := cmd.StdoutPipe()
 	if err == nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -40,24 +39,10 @@ func printed(t testing.TB, said, before string) string {
 	return command
 }
 
-// only gives a PATH that has some programs and no others.
-func only(t testing.TB, programs ...string) string {
-	t.Helper()
-	dir := t.TempDir()
-	for _, name := range programs {
-		path, err := exec.LookPath(name)
-		full, abs := filepath.Abs(path)
-		if err = errors.Join(err, abs, os.Symlink(full, filepath.Join(dir, filepath.Base(name)))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return "PATH=" + dir
-}
-
 // Whoever reads what prof says may stop reading: the capture goes on. Each recording reads a file as stdin from its beginning.
 func TestCaptureUnread(t *testing.T) {
 	t.Parallel()
-	p := fakes(t, "")
+	p := fakes(t)
 	cmd := p.command("capture", "--run", "r", "--mode", "light", "--repeats", "2", "--no-ingest", "--", "sh", "-c", "cat >>ran")
 	pipe, w, opened := os.Pipe()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = openFile(t, write(t, p.path("prompts.txt"), []byte("a prompt\n"))), w, w
@@ -226,7 +211,7 @@ func TestCaptureNames(t *testing.T) {
 // Two captures at once into one home wait for each other where they must, and take other names where they chose the same.
 func TestCaptureTwo(t *testing.T) {
 	t.Parallel()
-	p := fakes(t, "", "PROF_WAIT=5m")
+	p := fakes(t, "PROF_WAIT=5m")
 	other := write(t, p.path("other.sqlite"), unpacked(t, node))
 	done := make(chan result, 2)
 	for i := range 2 {

@@ -23,9 +23,9 @@ type running struct {
 	done chan error
 }
 
-func captureWaiting(t *testing.T, how, wait string, args ...string) *running {
+func captureWaiting(t *testing.T, wait string, args ...string) *running {
 	t.Helper()
-	p := fakes(t, how)
+	p := fakes(t)
 	write(t, p.path("work.sh"), []byte("#!/bin/sh\necho $$ >.pid; mv .pid pid\n"+wait+"\n"))
 	r := &running{place: p, errs: &bytes.Buffer{}, done: make(chan error, 1)}
 	r.cmd = p.command(append(append([]string{"capture", "--run", "r", "--mode", "light", "--grace", "5s"}, args...), "--", "sh", "work.sh")...)
@@ -73,7 +73,7 @@ func TestCaptureInterrupted(t *testing.T) {
 	for name, s := range map[string]syscall.Signal{"Ctrl-C": syscall.SIGINT, "a closed terminal": syscall.SIGHUP} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := captureWaiting(t, "", "exec sleep 600", "--repeats", "2", "--no-ingest")
+			r := captureWaiting(t, "exec sleep 600", "--repeats", "2", "--no-ingest")
 			r.send(s)
 			if code := r.ended(time.Minute); code != 130 {
 				t.Errorf("exit %d, stderr:\n%s", code, r.errs)
@@ -89,7 +89,7 @@ func TestCaptureInterrupted(t *testing.T) {
 // A prof that is killed leaves a folder that can be ingested, and a workload that ends.
 func TestCaptureKilled(t *testing.T) {
 	t.Parallel()
-	r := captureWaiting(t, "", "exec sleep 600", "--baseline", "--repeats", "1")
+	r := captureWaiting(t, "exec sleep 600", "--baseline", "--repeats", "1")
 	r.send(syscall.SIGKILL)
 	r.ended(time.Minute)
 	within(t, time.Minute, "the workload is gone", func() bool { return gone(r.pid()) })

@@ -17,8 +17,8 @@ import (
 // ncuReport is what the fake ncu leaves.
 const ncuReport = "kernels-prefill.ncu-rep.gz"
 
-// fakes gives a place whose PATH has stand-ins for nsys and ncu before everything else. how are variables for them, as NSYS_FAKE=hang.
-func fakes(t testing.TB, how ...string) *place {
+// fakes gives a place whose PATH has stand-ins for nsys and ncu before everything else. env are more variables.
+func fakes(t testing.TB, env ...string) *place {
 	t.Helper()
 	p := newPlace(t)
 	p.apart = true
@@ -40,8 +40,7 @@ func fakes(t testing.TB, how ...string) *place {
 	}
 	p.env = append([]string{"TMPDIR=" + p.path("tmp"), "PATH=" + dir + string(os.PathListSeparator) + os.Getenv("PATH"), "PROF_NSYS=", "PROF_NCU=",
 		"NSYS_FAKE_REPORT=" + write(t, filepath.Join(t.TempDir(), "kernels.sqlite"), unpacked(t, kernels)),
-		"NSYS_FAKE_NCU_REPORT=" + write(t, filepath.Join(t.TempDir(), "k.ncu-rep"), ncu),
-		"NSYS_FAKE_NCU_ASKED=" + p.path("asked")}, how...)
+		"NSYS_FAKE_NCU_REPORT=" + write(t, filepath.Join(t.TempDir(), "k.ncu-rep"), ncu)}, env...)
 	return p
 }
 

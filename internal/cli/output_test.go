@@ -119,7 +119,7 @@ func TestRights(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, umask := range c.umasks {
-				p := fakes(t, "NSYS_FAKE_NCU=")
+				p := fakes(t)
 				if err := os.RemoveAll(p.path(".prof")); err != nil {
 					t.Fatal(err)
 				}
