@@ -232,14 +232,14 @@ func changes(was, is map[string]string) (out []string) {
 		case strings.Contains(a, "\n\t") || strings.Contains(b, "\n\t"):
 			out = append(out, fmt.Sprintf("was %sis %s", a, b))
 		default:
-			before, after := strings.Fields(a), strings.Fields(b)
-			var columns []string
-			for _, c := range after[1:] {
-				if !slices.Contains(before, c) {
-					columns = append(columns, c)
+			before, after := strings.Fields(a[len(run):]), strings.Fields(b[len(run):]) // a colon, how many rows, sums
+			var sums []string
+			for _, sum := range after[2:] {
+				if !slices.Contains(before[2:], sum) {
+					sums = append(sums, sum)
 				}
 			}
-			out = append(out, fmt.Sprintf("%s %s rows, was %s; changed: %s", before[0], after[1], before[1], strings.Join(columns, " ")))
+			out = append(out, fmt.Sprintf("%s: %s rows, was %s; changed: %s", run, after[1], before[1], strings.Join(sums, " ")))
 		}
 	}
 	return out
@@ -397,7 +397,7 @@ func tables(ctx context.Context, w *schema.Warehouse, p *page) error {
 		if values[0] != `"run_id"` || table == "derivation" { // whose checksum is of the program
 			continue
 		}
-		rows, err := w.DB.QueryContext(ctx, fmt.Sprintf(`SELECT (SELECT name FROM run r WHERE r.run_id = t.run_id), count(*), right(hex(sum(hash(%s)::HUGEINT)::VARCHAR), 16) FROM %s t GROUP BY t.run_id`, strings.Join(values, ", "), table))
+		rows, err := w.DB.QueryContext(ctx, fmt.Sprintf(`SELECT (SELECT name FROM run r WHERE r.run_id = t.run_id), count(*), right(sum(hash(%s)::HUGEINT)::VARCHAR, 12) FROM %s t GROUP BY t.run_id`, strings.Join(values, ", "), table))
 		if err != nil {
 			return fmt.Errorf("table %s: %w", table, err)
 		}

@@ -38,7 +38,7 @@ var verbs = map[string]string{
 	"show-operators":            "show operators",
 	"show-llama":                "show llama",
 	"show-llama-json":           "show llama --format json",
-	"show-facts":                "show sdpa-1 --facts",
+	"show-sdpa-1":               "show sdpa-1",
 	"metrics-kernels":           "report kernels --out - --file metrics.json",
 	"metrics-two-gpus":          "report two-gpus --out - --file metrics.json",
 	"metrics-profiled":          "report profiled --out - --file metrics.json",
