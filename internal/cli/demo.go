@@ -146,7 +146,7 @@ func (p *program) demoAnswers(c *cli.Context, w *schema.Warehouse) error {
 
 func (p *program) demoNext(c *cli.Context) {
 	me := "prof"
-	if exe, err := os.Executable(); err == nil && strings.Contains(exe, "go-build") {
+	if exe, err := os.Executable(); err == nil && strings.Contains(exe, "go-build") && filepath.Ext(exe) != ".test" {
 		me = "go run ."
 	}
 	fmt.Fprint(p.out, "\nNext:\n")
