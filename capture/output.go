@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -31,6 +32,7 @@ type output struct {
 	copies         []*copying
 	log            *workloadLog
 	resized        chan os.Signal // the size of prof's terminal has changed
+	resizing       sync.WaitGroup
 }
 
 // copying passes on what is written to one of them.
@@ -79,7 +81,7 @@ func newOutput(stdout, stderr *os.File, path string, masking func(string) string
 	o.stdout, o.stderr = out.end, errs.end
 	o.resized = make(chan os.Signal, 1)
 	signal.Notify(o.resized, syscall.SIGWINCH)
-	go o.resize()
+	o.resizing.Go(o.resize)
 	for _, c := range o.copies {
 		go c.run()
 	}
@@ -139,7 +141,7 @@ func (o *output) resize() {
 	for range o.resized {
 		for _, c := range o.copies {
 			if term.IsTerminal(int(c.to.Fd())) {
-				_ = pty.InheritSize(c.to, c.end) // it may have been closed
+				_ = pty.InheritSize(c.to, c.end) // a size is not worth failing for
 			}
 		}
 	}
@@ -176,6 +178,7 @@ func (c *copying) run() {
 func (o *output) end() {
 	signal.Stop(o.resized)
 	close(o.resized)
+	o.resizing.Wait() // it asks for the descriptors that are closed now
 	for _, c := range o.copies {
 		c.end.Close()
 		c.over.Store(true)
