@@ -14,7 +14,7 @@ import (
 // gitTimeout is for all that git is asked: in a large repository on a slow file system it can take long to look at every file.
 const gitTimeout = 5 * time.Second
 
-// readGit tells the state of the repository that a folder is in: nil without an error where there is none, or no git. Dirty means
+// readGit returns the state of the repository that a folder is in: nil without an error where there is none, or no git. Dirty means
 // that tracked files differ from the commit, staged or not; untracked files are not looked for, since data and captures are such. What
 // cannot be told whole is an error, which then says what was found.
 func (m Machine) readGit(ctx context.Context, dir string) (*rundir.Git, error) {

@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// Processes starts processes and tells of those that there are.
+// Processes starts processes and lists those that there are.
 type Processes interface {
 	// Start starts one that leads a process group of its own. wait returns once it has ended: nil after 0, an *Exit after anything else.
 	Start(l Start) (pid int, wait func() error, err error)

@@ -114,7 +114,7 @@ const versionTimeout = 20 * time.Second
 
 var toolVersionText = regexp.MustCompile(`(?i)\bversion:?\s+v?(\d+(?:\.\d+)+\S*)`)
 
-// toolVersion returns the version that a profiler tells with --version, such as 2025.3.1.0.
+// toolVersion returns the version that a profiler prints for --version, such as 2025.3.1.0.
 func (m Machine) toolVersion(ctx context.Context, path string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
