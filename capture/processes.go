@@ -21,7 +21,7 @@ type Processes interface {
 	GroupLives(group int) bool
 	// Below returns the processes that come from that of a tool, but those that are the tool's own, with when each was started.
 	Below(tool int) map[int]string
-	// StartedAt tells a process from a later one of the same number; "" when there is none, or it has ended and is not waited for.
+	// StartedAt distinguishes a process from a later one of the same number; "" when there is none, or it has ended and is not waited for.
 	StartedAt(pid int) string
 }
 

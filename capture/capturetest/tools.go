@@ -122,7 +122,7 @@ type Ncu struct {
 	// How it behaves: "" is well, else refuse, stall, nothing, denied, slowreport, hangafter or garbage.
 	How   string
 	Hook  func()         // called when something slow begins; nil: nothing
-	Asked func([]string) // told its command line; nil: nobody is
+	Asked func([]string) // called with its command line, unless nil
 }
 
 // Run is its program.
