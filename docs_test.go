@@ -298,7 +298,8 @@ func testPipelines(t *testing.T, w workplace) {
 		}
 	}
 	prefill, decode, warmup := int64(256), int64(4), int64(2)
-	first := testkit.Run{Name: "first", Files: []string{"capture/llama/sdpa-1"}, Options: ingest.Options{Pass: workload.Uniform(workload.Pass{Prefill: &prefill, Decode: &decode}, &warmup)}}
+	options := ingest.Options{Pass: workload.Uniform(workload.Pass{Prefill: &prefill, Decode: &decode}, &warmup)}
+	runs := []testkit.Run{{Name: "first", Files: []string{"capture/llama/sdpa-1"}, Options: options}, {Name: "ci-1", Files: []string{"capture/llama/sdpa-2"}, Options: options}}
 	pipelines, ran, sent := 0, 0, 0
 	for _, b := range blocks(lines(t, "docs/ci.md")) {
 		if b.lang != "yaml" {
@@ -314,12 +315,12 @@ func testPipelines(t *testing.T, w workplace) {
 		own := workplace{dir: w.dir, session: w.session, said: w.said, env: append(slices.Clone(w.env), "PROF_HOME="+filepath.Join(dir, "home"), "RUN=ci-1", "BRANCH=main", "GITHUB_STEP_SUMMARY="+filepath.Join(dir, "step.md"), "GITHUB_REPOSITORY=a/b", "PR=1",
 			"CI_DEFAULT_BRANCH=main", "CI_MERGE_REQUEST_IID=1", "CI_API_V4_URL=https://gitlab.invalid", "CI_PROJECT_ID=1", "COMMENT_TOKEN=x", "PATH="+tools+":"+strings.TrimPrefix(w.env[0], "PATH="))}
 		own.run(t, "rm -f summary.md junit.xml comment.md && mkdir -p .github && echo 'stage.*.gpu_span_ns <= +50%' | tee perf.rules > .github/perf.rules")
-		testkit.CopyHome(t, filepath.Join(dir, "home"), first)
+		testkit.CopyHome(t, filepath.Join(dir, "home"), runs...)
 		own.run(t, "prof baseline set main first")
 		for _, command := range commands(parsed) {
 			ran++
 			if before, _, capture := strings.Cut(command, " -- "); capture && strings.HasPrefix(before, "prof capture ") {
-				command = `prof ingest --prefill 256 --decode 4 --warmup 2 --run "$RUN" --tag "branch=$BRANCH" testdata/capture/llama/sdpa-2`
+				command = `prof tag "$RUN" "branch=$BRANCH"`
 			}
 			if strings.HasPrefix(command, "prof check ") { // one process a side
 				command += " || [ $? -eq 4 ]"
