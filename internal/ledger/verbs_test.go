@@ -26,6 +26,7 @@ var verbs = map[string]string{
 	"diff-table":                "diff sdpa-1 eager",
 	"trend":                     "trend --format json",
 	"runs":                      "runs --format json",
+	"model":                     "model " + testkit.Path("model/deepseek-ocr.config.json") + " --prefill 681 --decode 16 --images 1",
 	"explain-kernels":           "explain kernels --format json",
 	"explain-two-gpus":          "explain two-gpus --format json",
 	"explain-profiled":          "explain profiled --format json",
@@ -61,7 +62,7 @@ func TestVerbs(t *testing.T) {
 		code := cli.Main(append([]string{"prof", "--home", home}, strings.Fields(line)...), strings.NewReader(""), &out, &errs)
 		said := strings.ReplaceAll(placed.Replace(out.String()+errs.String()), home, "(home)")
 		said = number.ReplaceAllStringFunc(said, shorter)
-		text := fmt.Sprintf("prof %s\nexit %d\n%s", line, code, said)
+		text := fmt.Sprintf("prof %s\nexit %d\n%s", placed.Replace(line), code, said)
 		file := filepath.Join("testdata", "verbs", name)
 		if *golden.Update {
 			write(t, file, text)
