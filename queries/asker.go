@@ -63,7 +63,7 @@ func (a *Asker) answer(ctx context.Context, x Question) (*frame.Frame, error) {
 	return once(a, a.frames, strings.Join(append([]string{stmt}, q.Notes...), " "), func() (*frame.Frame, error) { return a.Run(ctx, q, args) })
 }
 
-// once gives what is kept by that key, made by the first that asks for it.
+// once gives what is kept by that key, made by the first that asks for it. An error, such as that its context has ended, is not kept.
 func once[T any](a *Asker, kept map[string]func() (T, error), key string, get func() (T, error)) (T, error) {
 	a.mutex.Lock()
 	if kept[key] == nil {
@@ -71,7 +71,13 @@ func once[T any](a *Asker, kept map[string]func() (T, error), key string, get fu
 	}
 	made := kept[key]
 	a.mutex.Unlock()
-	return made()
+	v, err := made()
+	if err != nil {
+		a.mutex.Lock()
+		delete(kept, key)
+		a.mutex.Unlock()
+	}
+	return v, err
 }
 
 // AskAll asks several questions and gives their answers in the same order. Those that take longest should come first.

@@ -1,6 +1,8 @@
 package queries_test
 
 import (
+	"context"
+	"errors"
 	"reflect"
 	"strings"
 	"sync"
@@ -39,6 +41,15 @@ func TestAsker(t *testing.T) {
 	wait.Wait()
 	if _, err := a.Ask(t.Context(), "no-such", nil); err == nil {
 		t.Error("a query that is not there was answered")
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	late := queries.Args{"run": "nccl2", "top": "1"}
+	if _, err := a.Ask(ended, "top-kernels", late); !errors.Is(err, context.Canceled) {
+		t.Errorf("asked too late: %v", err)
+	}
+	if _, err := a.Ask(t.Context(), "top-kernels", late); err != nil {
+		t.Errorf("asked again: %v", err)
 	}
 }
 

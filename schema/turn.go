@@ -55,7 +55,7 @@ func (h Home) takeTurn(ctx context.Context, o Options, deadline time.Time) (rele
 	return func() error {
 		// DuckDB leaves its spill folder behind when it made one; it is empty by now, and Remove keeps any that is not.
 		os.Remove(h.Temp())
-		return f.Close()
+		return letGo(f)
 	}, nil
 }
 
@@ -72,7 +72,7 @@ func awaitLock(ctx context.Context, f *os.File, wait time.Duration) error {
 	case <-ctx.Done():
 	case <-time.After(wait):
 	}
-	go func() { <-got; f.Close() }()
+	go func() { <-got; letGo(f) }()
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -87,13 +87,20 @@ func flock(f *os.File, how int) error {
 	}
 }
 
+// letGo gives up a lock and closes its file. The lock would outlive the file in a process that is just being started, which has it open until it
+// runs its program.
+func letGo(f *os.File) error {
+	_ = flock(f, syscall.LOCK_UN) // where there are no locks there is none to give up
+	return f.Close()
+}
+
 // isWriting says whether a process writes or waits for its turn to.
 func (h Home) isWriting() bool {
 	f, err := file.Open(h.turnFile())
 	if err != nil {
 		return false // no process of this version ever wrote, or DuckDB says what is wrong
 	}
-	defer f.Close()
+	defer letGo(f)
 	return errors.Is(flock(f, syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
 }
 

@@ -15,6 +15,45 @@ import (
 	"time"
 )
 
+// TestTurnOfForked gives the turn back while the file is open elsewhere still, as it is in a process that was forked and has not yet become another
+// program.
+func TestTurnOfForked(t *testing.T) {
+	home := Home{Dir: t.TempDir()}
+	release, err := home.takeTurn(t.Context(), Options{}, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file syscall.Stat_t
+	if err := syscall.Stat(home.turnFile(), &file); err != nil {
+		t.Fatal(err)
+	}
+	kept := 0
+	for fd := range 256 {
+		var open syscall.Stat_t
+		if syscall.Fstat(fd, &open) != nil || open.Ino != file.Ino || open.Dev != file.Dev {
+			continue
+		}
+		if kept, err = syscall.Dup(fd); err != nil {
+			t.Fatal(err)
+		}
+		defer syscall.Close(kept)
+		break
+	}
+	if kept == 0 {
+		t.Fatal("the file of turns is not open")
+	}
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := home.takeTurn(t.Context(), Options{}, time.Now())
+	if err != nil {
+		t.Fatalf("the turn was given back: %v", err)
+	}
+	if err := again(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestTurns has writers ask one after the other while one has the turn: they get it in that order, and one that gave up is skipped.
 func TestTurns(t *testing.T) {
 	home := Home{Dir: t.TempDir()}

@@ -8,7 +8,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"prof/internal/suggest"
-	"prof/queries"
 	"prof/queries/judge/diff"
 	"prof/queries/judge/gate"
 	"prof/queries/judge/stats"
@@ -108,7 +107,7 @@ func (p *program) check(c *cli.Context) (err error) {
 	if err := resolveSides(c, w, &run, baseline); err != nil {
 		return err
 	}
-	r, err := gate.Judge(c.Context, queries.NewAsker(w), run, baseline, rules, o)
+	r, err := gate.Judge(c.Context, p.asker(w), run, baseline, rules, o)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,6 @@ import (
 
 	"prof/internal/file"
 	"prof/internal/suggest"
-	"prof/queries"
 	"prof/queries/judge/diff"
 	"prof/render/compare"
 	"prof/render/typeset"
@@ -122,7 +121,7 @@ func (p *program) diff(c *cli.Context) (err error) {
 
 // compareSides compares each side with the first.
 func (p *program) compareSides(c *cli.Context, w *schema.Warehouse, sides []diff.Side, o diff.Options) ([]*diff.Result, error) {
-	asker := queries.NewAsker(w)
+	asker := p.asker(w)
 	var list []*diff.Result
 	for _, b := range sides[1:] {
 		r, err := diff.Runs(c.Context, asker, sides[0], b, o)

@@ -49,7 +49,7 @@ func (p *program) explainRun(c *cli.Context, w *schema.Warehouse, run schema.Run
 		}
 	}
 	form := c.String("format")
-	r, spans, err := askFindings(c.Context, queries.NewAsker(w), run, args, form == "table")
+	r, spans, err := askFindings(c.Context, p.asker(w), run, args, form == "table")
 	if err != nil {
 		return err
 	}

@@ -128,7 +128,7 @@ func narrowing(c *cli.Context) string {
 
 // noKernels says why a run has no kernels to export.
 func (p *program) noKernels(c *cli.Context, w *schema.Warehouse, run schema.Run) error {
-	f, err := queries.NewAsker(w).Ask(c.Context, "sources", queries.Args{"run": run.ID})
+	f, err := p.asker(w).Ask(c.Context, "sources", queries.Args{"run": run.ID})
 	if err != nil {
 		return err
 	}
@@ -205,7 +205,7 @@ func (p *program) exportStacks(c *cli.Context, w *schema.Warehouse, run schema.R
 	if out == "" && form.Name == stacks.Pprof && isTerminal(p.out) {
 		return usagef("%s is binary: give --out FILE, or a pipe", form.Name)
 	}
-	f, err := queries.NewAsker(w).Ask(c.Context, stacks.Query, runArgs(c, run, "stage", "device", "source"))
+	f, err := p.asker(w).Ask(c.Context, stacks.Query, runArgs(c, run, "stage", "device", "source"))
 	if err != nil {
 		return err
 	}

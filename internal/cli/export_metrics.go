@@ -30,7 +30,7 @@ func (p *program) exportMetrics(c *cli.Context, w *schema.Warehouse, run schema.
 	for _, name := range append(metrics.Queries(), "devices", "models") {
 		list = append(list, queries.Question{Query: name, Args: queries.Args{"run": run.ID}})
 	}
-	answers, err := queries.NewAsker(w).AskAll(c.Context, list)
+	answers, err := p.asker(w).AskAll(c.Context, list)
 	if err != nil {
 		return err
 	}

@@ -78,6 +78,7 @@ type program struct {
 	spinner  *spinner            // the last one, see warn
 	read     []*schema.Warehouse // left open to the end of the process, see closing
 	lent     *schema.Warehouse   // the one to read, in place of that of a home
+	asks     *queries.Asker      // of what is lent; nil for one of each command's own
 	world    world               // of captures
 }
 

@@ -127,6 +127,7 @@ type place struct {
 	env   []string          // besides a bare environment
 	home  string            // in place of .prof, only to read: a stored one of the test kit
 	lent  *schema.Warehouse // of home, open for all tests of the process
+	asks  *queries.Asker    // of lent, for all tests too
 	// apart has verbs that may start a tool run as a process, since which tools there are is of the process.
 	apart bool
 
@@ -154,7 +155,7 @@ type result struct {
 
 // of is the same place in another test, which only reads.
 func (p *place) of(t testing.TB) *place {
-	return &place{t: t, dir: p.dir, cache: p.cache, env: p.env, home: p.home, lent: p.lent}
+	return &place{t: t, dir: p.dir, cache: p.cache, env: p.env, home: p.home, lent: p.lent, asks: p.asks}
 }
 
 // settle closes what is open for reading: while it is, the next question finds the warehouse open, and none can be written to.
@@ -206,7 +207,7 @@ func (p *place) runWith(stdin string, args ...string) result {
 
 // runOn runs prof in this process.
 func (p *place) runOn(stdin io.Reader, stdout, stderr io.Writer, args ...string) int {
-	p.session.Dir, p.session.Env, p.session.lent = p.dir, p.environ(), p.lent
+	p.session.Dir, p.session.Env, p.session.lent, p.session.asks = p.dir, p.environ(), p.lent, p.asks
 	wasSettled := p.session.read == nil
 	code := p.session.Run(p.t.Context(), stdin, stdout, stderr, p.homed(args)...)
 	if wasSettled && p.session.read != nil {
@@ -346,8 +347,13 @@ func reading(t testing.TB, runs []testkit.Run) *place {
 	p := newPlace(t)
 	p.lent = testkit.Warehouse(t, runs...)
 	p.home = p.lent.Home.Dir
+	asks, _ := askers.LoadOrStore(p.lent, queries.NewAsker(p.lent))
+	p.asks = asks.(*queries.Asker)
 	return p
 }
+
+// askers ask the warehouses that are open for all tests, by warehouse.
+var askers sync.Map
 
 var tableNames struct {
 	sync.Once

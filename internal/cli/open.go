@@ -175,6 +175,14 @@ func (p *program) openToGrow(c *cli.Context, verb, ref string) (w *schema.Wareho
 	return w, run, nil
 }
 
+// asker asks queries of an open warehouse.
+func (p *program) asker(w *schema.Warehouse) *queries.Asker {
+	if p.asks != nil {
+		return p.asks
+	}
+	return queries.NewAsker(w)
+}
+
 func (p *program) openHome(c *cli.Context, home schema.Home, write bool) (*schema.Warehouse, error) {
 	return p.openAs(c, home, schema.Options{Write: write, Store: write})
 }

@@ -104,7 +104,7 @@ func (p *program) perfettoOptions(c *cli.Context, w *schema.Warehouse, run schem
 	if c.IsSet("pass") {
 		o.Pass = new(c.Int64("pass"))
 	}
-	a := queries.NewAsker(w)
+	a := p.asker(w)
 	frames, err := a.AskAll(c.Context, []queries.Question{{Query: "streams", Args: args, Notes: frame.RowsOnly}})
 	if err != nil { // before the others, which would say the same of a wrong argument
 		return o, err

@@ -207,7 +207,7 @@ func (p *program) plotStages(c *cli.Context, w *schema.Warehouse, refs []string)
 	if err != nil {
 		return nil, err
 	}
-	f, err := queries.NewAsker(w).Ask(c.Context, "stages", runArgs(c, run, "source"))
+	f, err := p.asker(w).Ask(c.Context, "stages", runArgs(c, run, "source"))
 	if err != nil {
 		return nil, err
 	}
@@ -225,7 +225,7 @@ func (p *program) plotRoofline(c *cli.Context, w *schema.Warehouse, refs []strin
 		args["stage"] = c.String("stage")
 		title += ", " + c.String("stage")
 	}
-	frames, err := queries.NewAsker(w).AskAll(c.Context, []queries.Question{{Query: "roofline", Args: args}, {Query: "ceilings", Args: queries.Args{"run": run.ID}}})
+	frames, err := p.asker(w).AskAll(c.Context, []queries.Question{{Query: "roofline", Args: args}, {Query: "ceilings", Args: queries.Args{"run": run.ID}}})
 	if err != nil {
 		return nil, err
 	}
@@ -245,7 +245,7 @@ func (p *program) plotTimeline(c *cli.Context, w *schema.Warehouse, refs []strin
 	if err != nil {
 		return nil, err
 	}
-	t, err := queries.AskTimeline(c.Context, queries.NewAsker(w), runArgs(c, run, "source"))
+	t, err := queries.AskTimeline(c.Context, p.asker(w), runArgs(c, run, "source"))
 	if err != nil {
 		return nil, err
 	}

@@ -192,7 +192,7 @@ func (p *program) reportRun(c *cli.Context, w *schema.Warehouse, run schema.Run)
 
 // newReport asks what reports of a run show. What is said of its model is asked at the same time.
 func (p *program) newReport(ctx context.Context, w *schema.Warehouse, run schema.Run, o queries.ReportOptions) (*judge.Report, error) {
-	a := queries.NewAsker(w)
+	a := p.asker(w)
 	type facts struct {
 		pairs  [][2]string
 		static *judge.Static

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"prof/queries"
 	"prof/schema"
 )
 
@@ -15,6 +16,7 @@ type Session struct {
 	Env  []string // as os.Environ has it
 	read []*schema.Warehouse
 	lent *schema.Warehouse // what reading verbs read in place of the home's
+	asks *queries.Asker    // of what is lent, so that no command asks what another has
 }
 
 // readingVerbs leave the warehouse as it is.
@@ -36,7 +38,7 @@ func (s *Session) Run(ctx context.Context, stdin io.Reader, stdout, stderr io.Wr
 	p := newProgram(append([]string{"prof"}, args...), stdin, stdout, stderr)
 	p.dir, p.env = s.Dir, s.Env
 	if isReading {
-		p.lent = s.lent
+		p.lent, p.asks = s.lent, s.asks
 	}
 	code := p.run(ctx)
 	s.read = append(s.read, p.read...)

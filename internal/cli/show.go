@@ -71,7 +71,7 @@ func repeatability(c *cli.Context) (float64, error) {
 func (p *program) showFacts(c *cli.Context, w *schema.Warehouse, run schema.Run) error {
 	o := p.options(c)
 	pairs := runFacts(run)
-	more, err := p.showMore(c.Context, queries.NewAsker(w), w, run)
+	more, err := p.showMore(c.Context, p.asker(w), w, run)
 	if err != nil {
 		return err
 	}

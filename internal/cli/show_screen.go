@@ -40,7 +40,7 @@ func (p *program) showScreen(c *cli.Context, w *schema.Warehouse, run schema.Run
 	if err != nil {
 		return err
 	}
-	r, err := askScreen(c.Context, queries.NewAsker(w), run)
+	r, err := askScreen(c.Context, p.asker(w), run)
 	if err != nil {
 		return err
 	}
