@@ -1,6 +1,7 @@
 package queries_test
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -75,7 +76,7 @@ func otherTwin(by twin) (stmts []string) {
 		fmt.Sprintf("UPDATE gap SET duration_ns = duration_ns + 7, launch_delay_ns = launch_delay_ns + 7 WHERE source_id > %d AND run_id = $run", by.source))
 }
 
-// asked are the arguments that the queries of these tests are run with: none, a form other than the usual one, and a stage on one GPU.
+// asked are the arguments that the queries of these tests are run with: none, and a form other than the usual one of a stage on one GPU.
 func asked(q queries.Query) []queries.Args {
 	values := map[string]string{"raw": "true", "by": "family", "with_ncu": "true", "unmatched": "true"}
 	switch q.Domain {
@@ -86,21 +87,16 @@ func asked(q queries.Query) []queries.Args {
 	case "serving": // what its rows are of
 		values["by"] = "stage"
 	}
-	out, form, part := []queries.Args{{}}, queries.Args{}, queries.Args{}
+	other := queries.Args{}
 	for _, p := range q.Params {
-		if v := values[p.Name]; v != "" {
-			form[p.Name] = v
-		}
-		if v := map[string]string{"stage": "decode", "device": "0"}[p.Name]; v != "" {
-			part[p.Name] = v
+		if v := cmp.Or(values[p.Name], map[string]string{"stage": "decode", "device": "0"}[p.Name]); v != "" {
+			other[p.Name] = v
 		}
 	}
-	for _, args := range []queries.Args{form, part} {
-		if len(args) > 0 {
-			out = append(out, args)
-		}
+	if len(other) == 0 {
+		return []queries.Args{{}}
 	}
-	return out
+	return []queries.Args{{}, other}
 }
 
 // frames runs each query of the catalogue but some, on a run, with a source or by default.
