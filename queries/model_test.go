@@ -31,18 +31,24 @@ type measured struct {
 	}
 }
 
-// ofModels ingests configurations as the models 1, 2, ... of one run.
-func ofModels(t *testing.T, w *schema.Warehouse, run string, configs ...[]byte) {
+// modelsRun is a run of configurations as the models 1, 2, ...
+func modelsRun(t *testing.T, configs ...[]byte) testkit.Run {
 	t.Helper()
-	o := ingest.Options{Name: run, Now: time.Now(), Load: ingestload.Options{Threads: 1}}
-	dir := t.TempDir()
+	r, dir := testkit.Run{Name: "models"}, t.TempDir()
 	for i, text := range configs {
 		path := filepath.Join(dir, fmt.Sprintf("%d.json", i))
 		if err := os.WriteFile(path, text, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		o.Models = append(o.Models, path)
+		r.Options.Models = append(r.Options.Models, path)
 	}
+	return r
+}
+
+// ofModels ingests configurations as the models 1, 2, ... of one run.
+func ofModels(t *testing.T, w *schema.Warehouse, run string, configs ...[]byte) {
+	t.Helper()
+	o := ingest.Options{Name: run, Now: time.Now(), Load: ingestload.Options{Threads: 1}, Models: modelsRun(t, configs...).Options.Models}
 	if _, err := ingest.Run(t.Context(), w, nil, o); err != nil {
 		t.Fatal(err)
 	}
@@ -106,8 +112,7 @@ func TestCountedFLOPs(t *testing.T) {
 	for _, f := range file.Fixtures {
 		configs = append(configs, []byte(fmt.Sprintf("%s\n%*s", f.Config, len(configs), ""))) // no two alike
 	}
-	w := testkit.Copy(t)
-	ofModels(t, w, "models", configs...)
+	w := testkit.Warehouse(t, modelsRun(t, configs...))
 	last, all := flopsOf(t, w, file.Fixtures, "last"), flopsOf(t, w, file.Fixtures, "all")
 	for i, f := range file.Fixtures {
 		for j, r := range f.Runs {

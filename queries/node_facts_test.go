@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"prof/ingest"
 	"prof/internal/testkit"
 	"prof/schema/rundir"
 )
@@ -56,6 +55,12 @@ func nodeFolders(t *testing.T, facts ...string) (dirs []string) {
 	return dirs
 }
 
+// nodeRun is a run of the folders of two nodes.
+func nodeRun(t *testing.T, name string, facts ...string) testkit.Run {
+	return testkit.Run{Name: name, Key: strings.Join(facts, "\n"), Sources: []string{"testdata/capture/repeats", "testdata/nsys/llama-graph-node", "queries/node_facts_test.go", "queries/capture_test.go", "queries/input_test.go"},
+		Make: func(string) ([]string, error) { return nodeFolders(t, facts...), nil }}
+}
+
 // TestNodeFacts: what a node's facts say is about that node's processes, also where those of another have the same ids.
 func TestNodeFacts(t *testing.T) {
 	t.Parallel()
@@ -87,10 +92,12 @@ func TestNodeFacts(t *testing.T) {
 	of := []string{"stage_pass", "stage_share", "pass_input", "source_host", "pass_time", "caveat_workload"}
 	var runs []testkit.Run
 	for _, what := range slices.Sorted(maps.Keys(cases)) {
-		runs = append(runs, testkit.Run{Name: what, Files: nodeFolders(t, cases[what].facts...), Facts: of})
+		r := nodeRun(t, what, cases[what].facts...)
+		r.Facts = of
+		runs = append(runs, r)
 		if what == "a model split" { // nodes that call different files the same
-			runs = append(runs, testkit.Run{Name: "another a", Files: runs[len(runs)-1].Files, Facts: of,
-				SQL: "UPDATE capture_input SET sha256 = 'another' WHERE run_id = $run AND input = 'a' AND source_id = (SELECT max(source_id) FROM capture_input WHERE run_id = $run)"})
+			r.Name, r.SQL = "another a", "UPDATE capture_input SET sha256 = 'another' WHERE run_id = $run AND input = 'a' AND source_id = (SELECT max(source_id) FROM capture_input WHERE run_id = $run)"
+			runs = append(runs, r)
 		}
 	}
 	w := testkit.Warehouse(t, runs...)
@@ -131,14 +138,16 @@ func capturedPID(t *testing.T) string {
 // TestNodeFactsOfAll: facts of the whole job say nothing of processes whose id two of its nodes have, and of no input where several processes ran.
 func TestNodeFactsOfAll(t *testing.T) {
 	t.Parallel()
-	one, nodes := `[{"prefill_len": 100, "new_tokens": 32, "input": "a"}]`, nodeFolders(t, "", "")
+	const one = `[{"prefill_len": 100, "new_tokens": 32, "input": "a"}]`
 	var runs []testkit.Run
 	for _, c := range [][2]string{{"with processes", `{"processes": [{"pid": ` + capturedPID(t) + `, "rank": 0, "runs": ` + one + `}]}`}, {"without", `{"runs": ` + one + `}`}} {
 		file := filepath.Join(t.TempDir(), "workload.json")
 		if err := os.WriteFile(file, []byte(c[1]), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		runs = append(runs, testkit.Run{Name: c[0], Files: nodes, Options: ingest.Options{Workloads: []string{file}}, Facts: []string{"stage_pass", "pass_input", "source_host"}})
+		r := nodeRun(t, c[0], "", "")
+		r.Options.Workloads, r.Facts = []string{file}, []string{"stage_pass", "pass_input", "source_host"}
+		runs = append(runs, r)
 	}
 	w := testkit.Warehouse(t, runs...)
 	for what, want := range map[string]string{"with processes": "[0 0 0] [1 0 0]", "without": "[0 2 0] [1 2 0]"} {

@@ -197,9 +197,9 @@ func TestEqualsNVIDIA(t *testing.T) {
 				f.Rows = nil // NVIDIA's summary was not taken of this capture
 			}
 			match(t, n, by(readStats(t, c, "osrt_sum"), func(r record) string { return r["Name"] }), f, keyed(t, f, "call"), cells("Num Calls"))
-			matchRanges(t, n, c, testkit.Query(t, w, "ranges", queries.Args{"run": run, "raw": "true"}))
-			matchRangeKernels(t, n, c, testkit.Query(t, w, "range-kernels", queries.Args{"run": run, "raw": "true"}),
-				startEnd(testkit.Query(t, w, "ranges", queries.Args{"run": run, "raw": "true"})))
+			ranges := testkit.Query(t, w, "ranges", queries.Args{"run": run, "raw": "true"})
+			matchRanges(t, n, c, ranges)
+			matchRangeKernels(t, n, c, testkit.Query(t, w, "range-kernels", queries.Args{"run": run, "raw": "true"}), startEnd(ranges))
 			matchLaunches(t, n, c, testkit.Query(t, w, "launches", queries.Args{"run": run, "top": "0"}))
 			compareSums(t, w, n, run, c)
 			t.Logf("%d rows, %d cells equal", n.rows, n.cells)

@@ -104,14 +104,14 @@ func TestReplaysOfCapturedGraphs(t *testing.T) {
 // TestReplaysInModules holds that a module that replays a graph in a range opened inside its forward loses that work where it counted: in the stage that the module was called in.
 func TestReplaysInModules(t *testing.T) {
 	t.Parallel()
-	w := testkit.Warehouse(t, testkit.Run{Name: "inside", Facts: replayFacts, Files: []string{"graph/stack-capture.trace.json.gz", edited(t, "stack-replay", func(e []map[string]any) []map[string]any {
+	w := testkit.Warehouse(t, editedRun(t, "inside", unedited, func(e []map[string]any) []map[string]any {
 		all := e[placesOf(e, "decode_all")[0]]
 		call := func(id int, parent any, name string, wider float64) map[string]any {
 			return map[string]any{"ph": "X", "cat": "python_function", "name": name, "pid": all["pid"], "tid": all["tid"], "ts": all["ts"].(float64) - wider, "dur": all["dur"].(float64) + 2*wider,
 				"args": map[string]any{"Python id": id, "Python parent id": parent, "Python thread": 0}}
 		}
 		return append(e, call(1, nil, "nn.Module: Server_0", 4), call(2, 1, "nn.Module: Engine_0", 2), call(3, 2, "engine.py(9): decode", -1))
-	})}})
+	}))
 	conserved(t, w, "inside")
 	const of = ` FROM module_sum WHERE run_id = _run_id('inside')`
 	if n := one(t, w, "SELECT count(*)"+of+" AND least(self_device_ns, total_device_ns, launched_ns) < 0"); n != 0 {
@@ -221,6 +221,16 @@ func edited(t *testing.T, name string, to func([]map[string]any) []map[string]an
 	return path
 }
 
+// editedRun is a run of the capture and the replays of stack, edited.
+func editedRun(t *testing.T, name string, capture, replay func([]map[string]any) []map[string]any) testkit.Run {
+	return testkit.Run{Name: name, Facts: replayFacts, Sources: []string{"testdata/graph", "queries/operator_capture_test.go"}, Make: func(string) ([]string, error) {
+		return []string{edited(t, "stack-capture", capture), edited(t, "stack-replay", replay)}, nil
+	}}
+}
+
+// unedited leaves the events of a trace as they are.
+func unedited(events []map[string]any) []map[string]any { return events }
+
 // placesOf gives the places of the events that have a name which holds a text.
 func placesOf(events []map[string]any, text string) (places []int) {
 	for i, e := range events {
@@ -234,19 +244,17 @@ func placesOf(events []map[string]any, text string) (places []int) {
 // TestReplaysOfOtherGraphs holds that no operator has work of a replay that no stream capture fits, and that a note says why.
 func TestReplaysOfOtherGraphs(t *testing.T) {
 	t.Parallel()
-	other := eventsOf(t, "fork-capture")
 	type events = []map[string]any
-	same := func(e events) events { return e }
 	cases := map[string]struct {
 		capture, replay func(events) events
 		why             string
 	}{
-		"another graph": {func(events) events { return other }, same, "launched as many"},
+		"another graph": {func(events) events { return eventsOf(t, "fork-capture") }, unedited, "launched as many"},
 		"a launch less": {func(e events) events {
 			at := placesOf(e, "cudaLaunchKernel")
 			return slices.Delete(e, at[len(at)-1], at[len(at)-1]+1)
-		}, same, "launched as many"},
-		"a kernel more": {same, func(e events) events {
+		}, unedited, "launched as many"},
+		"a kernel more": {unedited, func(e events) events {
 			for _, at := range placesOf(e, "layer_norm_kernel") { // in each replay
 				more := maps.Clone(e[at])
 				more["ts"] = more["ts"].(float64) - 1
@@ -254,7 +262,7 @@ func TestReplaysOfOtherGraphs(t *testing.T) {
 			}
 			return e
 		}, "launched as many"},
-		"other kernels": {same, func(e events) events {
+		"other kernels": {unedited, func(e events) events {
 			for _, at := range placesOf(e, "Gelu") {
 				e[at]["name"] = "silu_kernel"
 			}
@@ -262,8 +270,8 @@ func TestReplaysOfOtherGraphs(t *testing.T) {
 		}, "launched others"},
 		"unknown kernels": {func(e events) events {
 			return slices.DeleteFunc(e, func(e map[string]any) bool { return e["cat"] == "kernel" })
-		}, same, "unknown for more than half"},
-		"kernels at one time": {same, func(e events) events {
+		}, unedited, "unknown for more than half"},
+		"kernels at one time": {unedited, func(e events) events {
 			at := map[any]any{}
 			for _, x := range e {
 				if args, ok := x["args"].(map[string]any); ok && x["cat"] == "kernel" {
@@ -281,11 +289,11 @@ func TestReplaysOfOtherGraphs(t *testing.T) {
 					x["name"] = "aten::other"
 				}
 			})
-		}, same, "different operators"},
+		}, unedited, "different operators"},
 	}
 	var runs []testkit.Run
 	for _, name := range slices.Sorted(maps.Keys(cases)) {
-		runs = append(runs, testkit.Run{Name: name, Facts: replayFacts, Files: []string{edited(t, "stack-capture", cases[name].capture), edited(t, "stack-replay", cases[name].replay)}})
+		runs = append(runs, editedRun(t, name, cases[name].capture, cases[name].replay))
 	}
 	w := testkit.Warehouse(t, runs...)
 	for name, c := range cases {
@@ -333,19 +341,16 @@ func TestCapturedCalls(t *testing.T) {
 func TestRooflineOfReplays(t *testing.T) {
 	t.Parallel()
 	// the capture once more, with a gelu of other inputs: which of the two a replay is of is not known
-	inputs := testkit.Warehouse(t, testkit.Run{Name: "inputs", Facts: replayFacts, Files: []string{edited(t, "stack-capture", func(e []map[string]any) []map[string]any {
+	inputs := testkit.Warehouse(t, editedRun(t, "inputs", func(e []map[string]any) []map[string]any {
 		return again(e, func(x map[string]any) {
 			if args := x["args"].(map[string]any); x["name"] == "aten::gelu" {
 				args["Input Dims"] = []any{[]int{2, 8, 1024}, []int{}}
 			}
 		})
-	}), edited(t, "stack-replay", func(e []map[string]any) []map[string]any { return e })}})
-	roof := func(run string) map[string][]any {
-		w := inputs
-		if run != "inputs" {
-			w = testkit.All(t)
-		}
-		return byKey(testkit.Query(t, w, "operator-roofline", queries.Args{"run": run, "top": "0"}), "operator", "shapes")
+	}, unedited))
+	roof := map[string]map[string][]any{}
+	for run, w := range map[string]*schema.Warehouse{"inputs": inputs, "graph-two": testkit.All(t), "graph-fork": testkit.All(t), "graph-node": testkit.All(t)} {
+		roof[run] = byKey(testkit.Query(t, w, "operator-roofline", queries.Args{"run": run, "top": "0"}), "operator", "shapes")
 	}
 	f := testkit.Query(t, inputs, "operator-roofline", queries.Args{"run": "inputs"})
 	at := func(r []any, column string) any {
@@ -367,7 +372,7 @@ func TestRooflineOfReplays(t *testing.T) {
 		{"graph-node", "aten::addmm [[512], [8, 2048], [2048, 512], [], []]", 3, 48, 2 * 8 * 512 * 2048},
 		{"inputs", "aten::addmm [[512],[8,2048],[2048,512],[],[]]", 3, 18, 2 * 8 * 512 * 2048},
 	} {
-		r := roof(c.run)[c.operator]
+		r := roof[c.run][c.operator]
 		ns, _ := at(r, "self_device_ns").(int64)
 		flop := float64(c.calls+c.replays) * c.flop
 		if c.operator[:15] == "aten::clamp_min" {
@@ -379,7 +384,7 @@ func TestRooflineOfReplays(t *testing.T) {
 	}
 	for column, want := range map[string]any{"calls": int64(0), "replays": int64(18), "unknown": "several-inputs", "flop": nil, "read_bytes": nil,
 		"replay_ns": one(t, inputs, strings.ReplaceAll(`SELECT sum(duration_ns)::BIGINT FROM `+nodesOf+` WHERE kernel LIKE '%GeluCUDA%'`, "$1", "inputs"))} {
-		if got := at(roof("inputs")["aten::gelu <nil>"], column); got != want {
+		if got := at(roof["inputs"]["aten::gelu <nil>"], column); got != want {
 			t.Errorf("gelu of unknown inputs has %s %v, not %v", column, got, want)
 		}
 	}
@@ -422,7 +427,7 @@ func TestLinesOfReplays(t *testing.T) {
 	}
 	var runs []testkit.Run
 	for _, run := range slices.Sorted(maps.Keys(cases)) {
-		runs = append(runs, testkit.Run{Name: run, Facts: replayFacts, Files: []string{"graph/stack-capture.trace.json.gz", edited(t, "stack-replay", cases[run])}})
+		runs = append(runs, editedRun(t, run, unedited, cases[run]))
 	}
 	w := testkit.Warehouse(t, runs...)
 	for run := range cases {

@@ -16,14 +16,12 @@ import (
 	"prof/schema"
 )
 
-// traced are the captures of the PyTorch profiler in testdata, each a run of its name with PyTorch's own sums beside it.
-// different are those of them that hold something the others do not.
-var different = []string{"train-stack", "graph", "cpu"}
-
-var traced = []string{"train", "train-stack", "graph", "cpu", "llama", "llama-stack"}
-
-// tracedRuns are those of testkit.All, in the same order.
-var tracedRuns = []string{"train", "train-stack", "torch-graph", "torch-cpu", "torch-llama", "llama-stack"}
+// tracedRuns are the captures of the PyTorch profiler in testdata with PyTorch's own sums beside them; different are those of them that hold
+// something the others do not.
+var (
+	tracedRuns = []string{"train", "train-stack", "torch-graph", "torch-cpu", "torch-llama", "llama-stack"}
+	different  = []string{"train-stack", "torch-graph", "torch-cpu"}
+)
 
 const torchData = "../testdata/torch/"
 

@@ -28,7 +28,7 @@ func one(t *testing.T, w *schema.Warehouse, stmt string) int64 {
 // testOperatorKernels holds that each piece of device work has one innermost and one outermost operator or none, and that the work of
 // an operator is what top-operators says.
 func testOperatorKernels(t *testing.T, w *schema.Warehouse) {
-	for _, run := range append(slices.Clone(tracedRuns), "emit-nvtx") {
+	for _, run := range append(slices.Clone(different), "emit-nvtx") {
 		work := one(t, w, fmt.Sprintf("SELECT coalesce(sum(duration_ns), 0)::BIGINT FROM (SELECT run_id, duration_ns FROM kernel UNION ALL SELECT run_id, duration_ns FROM memop) WHERE run_id = _run_id('%s')", run))
 		ops := testkit.Query(t, w, "top-operators", queries.Args{"run": run, "top": "0"})
 		want := byKey(ops, "operator")
@@ -74,7 +74,7 @@ func testOperatorKernels(t *testing.T, w *schema.Warehouse) {
 
 // testTree holds that the levels of the tree add up, and that its first level is the outermost operators.
 func testTree(t *testing.T, w *schema.Warehouse) {
-	for _, run := range append(slices.Clone(tracedRuns), "emit-nvtx") {
+	for _, run := range append(slices.Clone(different), "emit-nvtx") {
 		all := queries.Args{"run": run, "depth": "0", "min_ratio": "0"}
 		f := testkit.Query(t, w, "operator-tree", all)
 		if got, want := total(f, "calls"), one(t, w, fmt.Sprintf("SELECT count(*) FROM op WHERE run_id = _run_id('%s')", run)); got != want {
@@ -97,7 +97,7 @@ func testTree(t *testing.T, w *schema.Warehouse) {
 			slices.ContainsFunc(column(some, "share_ratio"), func(x any) bool { return x.(float64) < 0.02 }) {
 			t.Errorf("%s: two levels: %v", run, some.Rows)
 		}
-		if run != "torch-graph" && run != "torch-llama" {
+		if run != "torch-graph" {
 			continue
 		}
 		var stages int64
@@ -156,7 +156,7 @@ func checkTree(t *testing.T, run string, f *frame.Frame) {
 // testModules holds that the times of modules add up: each module is itself and those next inside it, the outermost ones are the
 // whole, and other keys give the same sums.
 func testModules(t *testing.T, w *schema.Warehouse) {
-	for _, run := range []string{"train-stack", "llama-stack"} {
+	for _, run := range []string{"train-stack"} {
 		f := testkit.Query(t, w, "module-times", queries.Args{"run": run})
 		rows := byKey(f, "module")
 		if len(rows) < 10 {
@@ -211,7 +211,7 @@ func testModules(t *testing.T, w *schema.Warehouse) {
 
 // testStacks holds that the functions of operators are a partition of the operators' self times.
 func testStacks(t *testing.T, w *schema.Warehouse) {
-	for _, run := range append(slices.Clone(tracedRuns), "emit-nvtx") {
+	for _, run := range append(slices.Clone(different), "emit-nvtx") {
 		ops := testkit.Query(t, w, "top-operators", queries.Args{"run": run, "top": "0"})
 		ops.Rows = slices.DeleteFunc(ops.Rows, func(r []any) bool { return strings.HasPrefix(r[ops.Index("operator")].(string), "(") }) // what ran outside them
 		for _, args := range []queries.Args{{}, {"by": "function"}, {"frames": "1", "with_torch": "true"}} {

@@ -181,7 +181,8 @@ func TestStageOverhead(t *testing.T) {
 	}
 	var runs []testkit.Run
 	for _, name := range slices.Sorted(maps.Keys(cases)) {
-		runs = append(runs, testkit.Run{Name: name, Files: []string{timedFolder(t, ranges, pid, cases[name].of)}, Facts: slices.Concat(passFacts, []string{"pass_cost", "kernel_precision", "model_size"})})
+		runs = append(runs, testkit.Run{Name: name, Sources: []string{"testdata/capture/repeats", "testdata/nsys/llama-graph-node", "testdata/workload", "queries/overhead_test.go", "queries/capture_test.go"}, Facts: slices.Concat(passFacts, []string{"pass_cost", "kernel_precision", "model_size"}),
+			Make: func(string) ([]string, error) { return []string{timedFolder(t, ranges, pid, cases[name].of)}, nil }})
 	}
 	w := testkit.Warehouse(t, runs...)
 	for name, c := range cases {

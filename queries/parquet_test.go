@@ -11,12 +11,15 @@ import (
 	"prof/schema"
 )
 
-// TestParquet: each query's answer is the same in a Parquet file: names, types and rows.
+// TestParquet: each answer with rows is the same in a Parquet file: names, types and rows.
 func TestParquet(t *testing.T) {
 	t.Parallel()
-	w := testkit.Copy(t, testkit.Run{Name: "x", Files: []string{"ncu/llama.sqlite.gz", "ncu/llama.ncu-rep.gz", "workload/llama-graph-node.workload.json"}})
+	w := testkit.Warehouse(t, testkit.Run{Name: "x", Files: []string{"ncu/llama.sqlite.gz", "ncu/llama.ncu-rep.gz", "workload/llama-graph-node.workload.json"}})
 	dir := t.TempDir()
 	for name, f := range frames(t, w, "x", "") {
+		if len(f.Rows) == 0 {
+			continue
+		}
 		path := filepath.Join(dir, "answer.parquet")
 		if err := queries.WriteParquet(t.Context(), w, f, path); err != nil {
 			t.Error(err)

@@ -89,7 +89,7 @@ func TestServingParts(t *testing.T) {
 	t.Parallel()
 	w := testkit.Copy(t, testkit.Run{Name: "made", Files: []string{"engine/vllm-decode.trace.json.gz"}, Facts: []string{"iteration_part", "iteration"}})
 	random := rand.New(rand.NewPCG(29, 1))
-	const series = 400
+	const series = 200
 	var calm [][]servedStep
 	for i := range series {
 		calm = append(calm, servedLoad(random, []int{16, 40, 150, 600}[i%4], []float64{1, 8, 64, 200}[i/4%4], 2e7, []float64{0.02, 0.1, 0.2}[i%3], []float64{0, 0.5, 0.9, 0.95}[i/2%4], []int{0, 4, 10}[i/3%3]))

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+	"slices"
 	"testing"
 
 	"github.com/google/pprof/profile"
@@ -14,12 +15,12 @@ import (
 	"prof/render/stacks"
 )
 
-// TestKernelStacks adds up the stacks of every run: they are all its kernels, to the nanosecond, with and without a filter.
+// TestKernelStacks adds up the stacks of runs: they are all its kernels, to the nanosecond, with and without a filter.
 func TestKernelStacks(t *testing.T) {
 	t.Parallel()
 	w := testkit.All(t)
 	withOperators, p := 0, newPlans(t, w)
-	for _, name := range timelines {
+	for _, name := range append(slices.Clone(timelineRuns), different...) {
 		id := testkit.RunID(name)
 		for _, filter := range []string{"", ", stage := 'decode'"} {
 			const sums = `SELECT coalesce(sum(calls), 0)::BIGINT, coalesce(sum(total_ns), 0)::BIGINT, coalesce(bool_or(%s), false) FROM {%s}(?::UUID%s)`
@@ -59,7 +60,7 @@ func TestStackFLOP(t *testing.T) {
 	}
 }
 
-// TestProfiles decodes the profile of every run: each kernel has the calls and the time that top-kernels gives it.
+// TestProfiles decodes the profiles of runs: each kernel has the calls and the time that top-kernels gives it.
 func TestProfiles(t *testing.T) {
 	t.Parallel()
 	w := testkit.All(t)
@@ -72,7 +73,7 @@ func TestProfiles(t *testing.T) {
 		}
 		return f
 	}
-	for _, run := range timelines {
+	for _, run := range append(slices.Clone(timelineRuns), different...) {
 		if run == "torch-cpu" { // without a GPU
 			continue
 		}

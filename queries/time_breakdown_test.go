@@ -11,12 +11,12 @@ import (
 	"prof/schema"
 )
 
-// TestTimeBreakdown holds, on every capture, that the categories are the parts of accounting, that the executions behind them are those of
+// TestTimeBreakdown holds, on captures of every kind, that the categories are the parts of accounting, that the executions behind them are those of
 // the measured passes, and that they are ranked and cut in a total order.
 func TestTimeBreakdown(t *testing.T) {
 	t.Parallel()
 	w := testkit.All(t)
-	for _, run := range append(slices.Clone(timelines), utilised) {
+	for _, run := range slices.Concat(timelineRuns, different, []string{utilised}) {
 		for _, bad := range rows(t, w, fmt.Sprintf(`WITH c AS (FROM time_breakdown('%[1]s', top := 0)), a AS (FROM accounting('%[1]s')),
 			counted AS (SELECT nullif(a.stage, '(run)') AS stage, a.device, a.part, a.kind, a.total_ns, a.span_total_ns FROM a WHERE a.stage <> '(run)' OR NOT EXISTS (SELECT 1 FROM a x WHERE x.stage <> '(run)')),
 			part AS (SELECT stage, CASE WHEN kind <> 'busy' THEN kind WHEN part = 'copy' THEN 'copies' WHEN part = 'graph' THEN 'graphs' ELSE 'kernels' END AS part, sum(total_ns) AS ns FROM counted GROUP BY ALL),

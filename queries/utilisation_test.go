@@ -308,16 +308,25 @@ func TestSharedCache(t *testing.T) {
 // TestUtilisationDoubts holds what a capture leaves open: how ranks and GPUs share the work, in which precision, and where vision is.
 func TestUtilisationDoubts(t *testing.T) {
 	t.Parallel()
-	w := testkit.Copy(t, llamaRun)
-	change := func(stmts ...string) {
-		t.Helper()
-		testkit.Exec(t, w, strings.Join(stmts, ";\n"))
-		testkit.DeriveOnly(t, w, useFacts...)
+	const secondGPU = "INSERT INTO range_device SELECT * REPLACE (1 AS device_id) FROM range_device WHERE run_id = $run"
+	const processes = `DELETE FROM nvtx_range WHERE run_id = $run AND start_ns < (SELECT min(n.start_ns) FROM nvtx_range n WHERE n.run_id = $run AND n.name LIKE 'repeat%');
+		UPDATE nvtx_range SET pid = pid + 1 WHERE run_id = $run AND start_ns >= (SELECT max(n.start_ns) FROM nvtx_range n WHERE n.run_id = $run AND n.name LIKE 'repeat%')` // with whole measured passes: the warm-up's four steps would contradict the facts
+	var runs []testkit.Run
+	for _, c := range [][2]string{
+		{"as it was", ""},
+		{"fp32", "UPDATE model SET dtype = 'fp32' WHERE run_id = $run"},
+		{"pass on two", secondGPU + " AND range_id = (SELECT max(n.range_id) FROM nvtx_range n JOIN path_stage s USING (run_id, path_id) WHERE n.run_id = $run AND s.stage = 'decode' AND s.stage_path_id = n.path_id)"},
+		{"two GPUs", secondGPU + "; INSERT INTO device SELECT * REPLACE (1 AS device_id) FROM device WHERE run_id = $run"},
+		{"vision beside", `UPDATE path_stage SET note = 'vision', note_path_id = path_id, stage = NULL, stage_path_id = NULL WHERE run_id = $run AND path_id IN (SELECT p.path_id FROM range_path p WHERE p.run_id = $run AND p.name LIKE 'repeat%' AND p.depth = 1);
+			UPDATE model_layer SET part = 'vit', view = 'image', scope = 'position', position_count = 1 WHERE run_id = $run AND scope = 'logit'`},
+		{"two processes", processes},
+	} {
+		runs = append(runs, testkit.Run{Name: c[0], Files: llamaRun.Files, SQL: "UPDATE model SET dtype = 'bf16' WHERE run_id = $run;" + c[1], Facts: useFacts})
 	}
-	plain, _ := utilisation(t, w, queries.Args{"run": "llama"})
-	ratio := func(args queries.Args) (float64, string) {
+	w := testkit.Warehouse(t, runs...)
+	ratio := func(run string, args queries.Args) (float64, string) {
 		t.Helper()
-		args["run"] = "llama"
+		args["run"] = run
 		got, f := utilisation(t, w, args)
 		return got["decode"].number(t, "mfu_ratio"), strings.Join(f.Notes, "\n")
 	}
@@ -327,45 +336,32 @@ func TestUtilisationDoubts(t *testing.T) {
 			t.Errorf("%s: %v, want %v", what, got, want)
 		}
 	}
-	unknown := func(what, note string, args queries.Args) {
+	unknown := func(run, note string, args queries.Args) {
 		t.Helper()
-		if v, notes := ratio(args); !math.IsNaN(v) || !strings.Contains(notes, note) {
-			t.Errorf("%s: %v, notes %s", what, v, notes)
+		if v, notes := ratio(run, args); !math.IsNaN(v) || !strings.Contains(notes, note) {
+			t.Errorf("%s: %v, notes %s", run, v, notes)
 		}
 	}
-	one := plain["decode"].number(t, "mfu_ratio")
-	change("UPDATE model SET dtype = 'fp32'")
-	unknown("a configuration of another precision than the kernels", "the configuration says fp32, the kernel names say bf16", queries.Args{})
-	if got, _ := utilisation(t, w, queries.Args{"run": "llama"}); !math.IsNaN(got["decode"].number(t, "mbu_ratio")) {
+	one, _ := ratio("as it was", queries.Args{})
+	busy, _ := ratio("as it was", queries.Args{"time_basis": "gpu_busy"})
+	unknown("fp32", "the configuration says fp32, the kernel names say bf16", queries.Args{})
+	if got, _ := utilisation(t, w, queries.Args{"run": "fp32"}); !math.IsNaN(got["decode"].number(t, "mbu_ratio")) {
 		t.Error("bytes of a precision that is not known")
 	}
-	v, _ := ratio(queries.Args{"compute": "bf16"})
+	v, _ := ratio("fp32", queries.Args{"compute": "bf16"})
 	near("the precision as an option", v, one)
-	change("UPDATE model SET dtype = 'bf16'")
-	busy, _ := ratio(queries.Args{"time_basis": "gpu_busy"})
-	change("INSERT INTO range_device SELECT * REPLACE (1 AS device_id) FROM range_device WHERE range_id = (SELECT max(p.range_id) FROM _stage_pass(_run_id('llama')) p WHERE p.stage = 'decode')")
-	unknown("one GPU of those that one pass used", "the share of one GPU in their operations is unknown", queries.Args{"device": "0"})
-	change("DELETE FROM range_device WHERE device_id = 1")
-	change("INSERT INTO range_device SELECT * REPLACE (1 AS device_id) FROM range_device")
-	change("INSERT INTO device SELECT * REPLACE (1 AS device_id) FROM device")
-	v, _ = ratio(queries.Args{})
+	unknown("pass on two", "the share of one GPU in their operations is unknown", queries.Args{"device": "0"})
+	v, _ = ratio("two GPUs", queries.Args{})
 	near("two GPUs over the same span", v, one/2)
-	v, _ = ratio(queries.Args{"time_basis": "gpu_busy"})
+	v, _ = ratio("two GPUs", queries.Args{"time_basis": "gpu_busy"})
 	near("two GPUs, both busy", v, busy/2)
-	unknown("one GPU of two", "the share of one GPU in their operations is unknown", queries.Args{"device": "1"})
-	change("DELETE FROM range_device WHERE device_id = 1")
-	change("UPDATE path_stage SET note = 'vision', note_path_id = path_id, stage = NULL, stage_path_id = NULL WHERE path_id IN (SELECT p.path_id FROM range_path p WHERE p.name LIKE 'repeat%' AND p.depth = 1)")
-	change("UPDATE model_layer SET part = 'vit', view = 'image', scope = 'position', position_count = 1 WHERE scope = 'logit'")
-	if _, notes := ratio(queries.Args{}); !strings.Contains(notes, "vision work lies outside the ranges of prefill") {
+	unknown("two GPUs", "the share of one GPU in their operations is unknown", queries.Args{"device": "1"})
+	if _, notes := ratio("vision beside", queries.Args{}); !strings.Contains(notes, "vision work lies outside the ranges of prefill") {
 		t.Errorf("vision beside the prefill: %s", notes)
 	}
-	change("UPDATE model_layer SET part = 'decoder', view = NULL, scope = 'logit', position_count = NULL WHERE scope = 'position'")
-	// Two processes with whole measured passes: the warm-up's four steps would contradict the facts.
-	change("DELETE FROM nvtx_range WHERE start_ns < (SELECT min(n.start_ns) FROM nvtx_range n WHERE n.name LIKE 'repeat%')")
-	change("UPDATE nvtx_range SET pid = pid + 1 WHERE start_ns >= (SELECT max(n.start_ns) FROM nvtx_range n WHERE n.name LIKE 'repeat%')")
 	unknown("two processes", "--ranks shared", queries.Args{})
-	own, _ := ratio(queries.Args{"ranks": "own"})
-	v, _ = ratio(queries.Args{"ranks": "shared"})
+	own, _ := ratio("two processes", queries.Args{"ranks": "own"})
+	v, _ = ratio("two processes", queries.Args{"ranks": "shared"})
 	near("ranks that share a batch", v, own/2)
 }
 

@@ -32,14 +32,13 @@ func TestBytesOfWeights(t *testing.T) {
 	var published map[string]json.RawMessage
 	readJSON(t, "../testdata/model/decoder_published.json", &published)
 	fp8 := map[string]any{"quant_method": "fp8", "fmt": "e4m3", "weight_block_size": []int{128, 128}}
-	w := testkit.Copy(t)
-	ofModels(t, w, "models",
+	w := testkit.Warehouse(t, modelsRun(t,
 		pictures(t, "deepseek ocr"),
 		withFields(t, published["gpt-oss-20b"], map[string]any{"quantization_config": map[string]any{"quant_method": "mxfp4"}, "dtype": "bfloat16"}),
 		withFields(t, published["deepseek-v3"], map[string]any{"quantization_config": fp8, "torch_dtype": "bfloat16"}),
 		withFields(t, published["llama-3-8b"], map[string]any{"quantization_config": map[string]any{"quant_method": "awq", "bits": 4}}),
 		withFields(t, published["llama-3-8b"], map[string]any{"torch_dtype": nil}),
-		published["deepseek-v3.2"])
+		published["deepseek-v3.2"]))
 	got := named(t, w, "models", queries.Args{"run": "models"}, "model")
 
 	// DeepSeek-OCR: 12 layers of 10 heads of 128 for keys and for values, 2 bytes each: 61,440.
@@ -111,14 +110,13 @@ func TestTouchedExperts(t *testing.T) {
 // TestActivations holds the bytes of activations to numbers counted out for each kind of layer: in a prefill of 10 tokens of 2 sequences and
 // in the step behind it, 2 bytes a number.
 func TestActivations(t *testing.T) {
-	w := testkit.Copy(t)
-	ofModels(t, w, "models",
+	w := testkit.Warehouse(t, modelsRun(t,
 		[]byte(`{"model_type": "llama", "hidden_size": 48, "intermediate_size": 76, "num_hidden_layers": 3, "num_attention_heads": 6, "num_key_value_heads": 2, "vocab_size": 103, "torch_dtype": "bfloat16", "architectures": ["LlamaForCausalLM"]}`),
 		[]byte(`{"model_type": "mixtral", "hidden_size": 48, "intermediate_size": 36, "num_hidden_layers": 1, "num_attention_heads": 6, "num_key_value_heads": 2, "vocab_size": 103, "num_local_experts": 5, "num_experts_per_tok": 2, "torch_dtype": "bfloat16"}`),
 		[]byte(`{"model_type": "mamba", "hidden_size": 48, "num_hidden_layers": 2, "state_size": 6, "vocab_size": 103, "torch_dtype": "float32"}`),
 		[]byte(`{"model_type": "llama", "hidden_size": 48, "intermediate_size": 76, "num_hidden_layers": 3, "num_attention_heads": 6, "vocab_size": 103}`),
 		[]byte(`{"model_type": "gemma3n_text", "hidden_size": 48, "intermediate_size": 76, "num_hidden_layers": 2, "num_attention_heads": 6, "num_key_value_heads": 2, "head_dim": 12, "vocab_size": 103, "torch_dtype": "bfloat16",
-			"layer_types": ["full_attention", "full_attention"], "num_kv_shared_layers": 0, "altup_num_inputs": 3, "laurel_rank": 9, "hidden_size_per_layer_input": 14, "vocab_size_per_layer_input": 103}`))
+			"layer_types": ["full_attention", "full_attention"], "num_kv_shared_layers": 0, "altup_num_inputs": 3, "laurel_rank": 9, "hidden_size_per_layer_input": 14, "vocab_size_per_layer_input": 103}`)))
 	const tokens, sequences = 20, 2
 	for _, c := range []struct {
 		model         int
