@@ -20,7 +20,7 @@ import (
 // large gives a capture that is stored in two transactions, as large ones are; most of its bytes are of a table that prof does not read.
 func large(t *testing.T) string {
 	t.Helper()
-	tables, err := exports.ReadFile(exported(t, llama))
+	tables, err := exports.ReadFile(exported(t, node))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestKilledIngest(t *testing.T) {
 	}
 	p := newFilled(t)
 	wasA := answers(p, "a")
-	const kills = 5
+	const kills = 3
 	rng := rand.New(rand.NewPCG(20, 26))
 	killed, committed := 0, 0
 	for i := range kills {
@@ -131,14 +131,15 @@ func TestKilledIngest(t *testing.T) {
 // The same for the first ingest of all, which makes the warehouse.
 func TestKilledFirstIngest(t *testing.T) {
 	p := newPlace(t)
-	args := []string{"ingest", "--run", "a", exported(t, node)}
+	args := []string{"ingest", "--run", "a", exported(t, kernels)}
 	start := time.Now()
 	p.ok(args...)
 	took := time.Since(start)
 	complete := counts(p)
 	rng := rand.New(rand.NewPCG(6, 12))
-	for i := range 3 {
-		delay := time.Duration((float64(i) + rng.Float64()) / 3 * float64(took))
+	const kills = 2
+	for i := range kills {
+		delay := time.Duration((float64(i) + rng.Float64()) / kills * float64(took))
 		q := newPlace(t)
 		q.dir = filepath.Join(q.dir, fmt.Sprint(i))
 		write(t, q.path("here"), nil)
@@ -167,8 +168,7 @@ func TestKilledFirstIngest(t *testing.T) {
 
 // TestKilledDerive: killed at any moment while it derives the facts of two runs anew, a command leaves the facts of each as they were.
 func TestKilledDerive(t *testing.T) {
-	p := newFilled(t)
-	p.ok("ingest", "--run", "b", exported(t, node))
+	p := newStored(t, two)
 	var parts []string
 	for _, table := range tables(p) {
 		if table != "derivation" && table != "schema_version" {
@@ -204,7 +204,7 @@ func TestKilledDerive(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(7, 19))
 	killed, one := 0, 0
-	const kills = 3
+	const kills = 2
 	for i := range kills {
 		delay := time.Duration((float64(i) + rng.Float64()) / kills * float64(took))
 		cmd := p.command("runs")

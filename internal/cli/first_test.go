@@ -10,7 +10,7 @@ import (
 // TestFirst ingests a folder as the first implementation of prof's design wrote it, in one command, and asks what such a run can answer.
 func TestFirst(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newStored(t, various) // "both" is a run of the same program
 	from, err := filepath.Abs("../../testdata/first")
 	if err != nil {
 		t.Fatal(err)
@@ -55,14 +55,13 @@ func TestFirst(t *testing.T) {
 			t.Errorf("%q shows a secret or a name", c.args)
 		}
 	}
-	if got := p.sql("SELECT count(*) AS n, count(DISTINCT kernel_name_id) AS k FROM ncu_launch"); got != "n,k\n2,2\n" {
+	if got := p.sql("SELECT count(*) AS n, count(DISTINCT kernel_name_id) AS k FROM ncu_launch JOIN run USING (run_id) WHERE name = 'old'"); got != "n,k\n2,2\n" {
 		t.Errorf("each launch is once in four pages: %s", got)
 	}
 	p.wantLike(0, `.*`, `.*metrics\.json reports times of 4 stages, by the clock of the tool that wrote it: prof query reported-metrics\n.*`, "query", "stages", "--run", "old", "-f", "csv")
 
 	// A new run of the same program is compared with it.
-	p.ok("ingest", "--run", "new", exported(t, kernels), ncuFile(t, "kernels-prefill.ncu-rep.gz"))
-	if got := p.ok("diff", "old", "new"); !strings.Contains(got, "All device work inconclusive") || !strings.Contains(got, "one sample per side gives no spread") {
+	if got := p.ok("diff", "old", "both"); !strings.Contains(got, "All device work inconclusive") || !strings.Contains(got, "one sample per side gives no spread") {
 		t.Errorf("diff: %s", got)
 	}
 
@@ -81,11 +80,11 @@ func TestFirst(t *testing.T) {
 	p.wantLike(1, "", `prof: .*broken/inputs\.yaml: line .*\n`, "ingest", folder+"/broken/inputs.yaml")
 
 	// What prof report writes under these names is no fact of a run.
-	p.ok("report", "new", "--out", "written")
-	if got := p.ok("ingest", "--dry-run", "written", "--format", "csv"); strings.Count(got, "\n") != 2 || !strings.Contains(got, "written/metrics.json,workload,") {
+	p.ok("report", "both", "--out", "written")
+	p.ok("ingest", "--run", "written", "written")
+	if got := p.ok("query", "sources", "--run", "written", "--format", "csv"); strings.Count(got, "\n") != 2 || !strings.Contains(got, "written/metrics.json,workload,") {
 		t.Errorf("of what prof report wrote, other files than metrics.json are read: %s", got)
 	}
-	p.ok("ingest", "--run", "written", "written")
 	if got := p.sql("SELECT count(*) FROM reported_value"); got != "count_star()\n0\n" {
 		t.Errorf("figures of prof's own are stored as those of another tool: %s", got)
 	}
