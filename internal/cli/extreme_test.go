@@ -123,7 +123,7 @@ var extremeSources = []string{"internal/cli/extreme_test.go", "internal/cli/extr
 // together are the specimens of one seed in a minute's test: few runs, as asking everything of one takes a second or three. What is refused
 // alone must not keep the others out.
 var together = map[string][]string{
-	"nsys":    {"nsys kernels-some", "nsys variants-node-some", "nsys variants-graph-some", "nsys emit-nvtx-some", "ncu raw", "ncu kernels-prefill", "ncu kernels-range", "ncu variants-graph", "facts metrics", "facts workload", "facts model"},
+	"nsys":    {"nsys kernels-some", "nsys variants-node-some", "nsys variants-graph-some", "nsys emit-nvtx-some", "ncu raw", "ncu kernels-prefill", "ncu kernels-range", "ncu variants-graph", "facts metrics"},
 	"prof":    {"prof kernels-some", "prof variants-node-some", "nsys emit-nvtx-long"},
 	"torch":   {"torch graph", "torch averages-json"},
 	"capture": {"capture samples.csv"},
@@ -144,6 +144,11 @@ func TestExtremeValues(t *testing.T) {
 				}
 				return paths, nil
 			}})
+		}
+		for _, name := range []string{"model", "workload"} {
+			if p := newPlace(t); p.storeExtreme(t, "nsys", all["facts"][name](rand.New(rand.NewPCG(1, 0)), p.dir)...) {
+				t.Errorf("the %s is not refused", name)
+			}
 		}
 		p := reading(t, stored)
 		for _, run := range stored[1:] {

@@ -102,8 +102,7 @@ func TestDeviceName(t *testing.T) {
 	if !strings.Contains(later, "NVIDIA GeForce RTX 5090,tensor_bf16,device_peak,209500000000000") || !strings.Contains(later, "1,device.name,NVIDIA GeForce RTX 5090\n") {
 		t.Errorf("of a GPU named later:\n%s", later)
 	}
-	p.ok("rm", "c")
-	p.ok("ingest", "--run", "c", "--device-name", "NVIDIA GeForce RTX 5090", "k.details.csv")
+	p.ok("ingest", "--run", "c", "--replace", "--device-name", "NVIDIA GeForce RTX 5090", "k.details.csv")
 	if now := p.ok("query", "ceilings", "--run", "c", "-f", "csv") + p.ok("query", "devices", "--run", "c", "-f", "csv") + p.ok("query", "facts", "--run", "c", "-f", "csv"); now != later {
 		t.Errorf("of a GPU named at once:\n%s\nlater:\n%s", now, later)
 	}
