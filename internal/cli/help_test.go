@@ -252,6 +252,7 @@ func TestCandidates(t *testing.T) {
 		t.Errorf("what an option means: %q", got)
 	}
 	// A warehouse that would have to be written to first is not.
+	p = newFilled(t)
 	p.change("SELECT 1")
 	before := read(t, p.path(".prof/warehouse.duckdb"))
 	p.want(result{0, "", ""}, completeVerb, "show", "")
