@@ -26,43 +26,52 @@ func kernelRows(t *testing.T, path string, change func(of *exports.Table) [][]an
 	return sqliteFile(t, path, tables)
 }
 
+// absurd are changes of the rows of kernels, by the runs of absurdRuns.
+var absurd = map[string]func(of *exports.Table) [][]any{
+	"one of device -1": func(of *exports.Table) [][]any {
+		of.Rows[3][of.Column("deviceId")] = int64(-1)
+		return of.Rows
+	},
+	"all of device -1": func(of *exports.Table) [][]any {
+		for _, r := range of.Rows {
+			r[of.Column("deviceId")] = int64(-1)
+		}
+		return of.Rows
+	},
+	"100000 devices": func(of *exports.Table) (rows [][]any) {
+		for i := range int64(100_000) {
+			r := slices.Clone(of.Rows[i%int64(len(of.Rows))])
+			for _, c := range []string{"start", "end"} {
+				r[of.Column(c)] = r[of.Column(c)].(int64) + i*1000
+			}
+			r[of.Column("deviceId")] = i
+			rows = append(rows, r)
+		}
+		return rows
+	},
+}
+
+// absurdRuns are the runs of absurd, and one of the name "wicked" with hostile texts.
+func absurdRuns(t *testing.T) []testkit.Run {
+	add := func(runs []testkit.Run, name string, file func(path string) string) []testkit.Run {
+		return append(runs, testkit.Run{Name: name, Sources: []string{"internal/cli/absurd_test.go", "internal/cli/hostile_linux_test.go", "internal/exports", "testdata/nsys/kernels"}, Make: func(dir string) ([]string, error) {
+			return []string{file(filepath.Join(dir, "x.sqlite"))}, nil
+		}})
+	}
+	runs := add(nil, "wicked", func(path string) string { return wickedTexts(t, path) })
+	for _, name := range slices.Sorted(maps.Keys(absurd)) {
+		runs = add(runs, name, func(path string) string { return kernelRows(t, path, absurd[name]) })
+	}
+	return runs
+}
+
 // TestAbsurdDevices checks that what no GPU is numbered by does not keep a run from being shown.
 func TestAbsurdDevices(t *testing.T) {
 	t.Parallel()
-	const many = 100_000
-	var runs []testkit.Run
-	changes := map[string]func(of *exports.Table) [][]any{
-		"one of device -1": func(of *exports.Table) [][]any {
-			of.Rows[3][of.Column("deviceId")] = int64(-1)
-			return of.Rows
-		},
-		"all of device -1": func(of *exports.Table) [][]any {
-			for _, r := range of.Rows {
-				r[of.Column("deviceId")] = int64(-1)
-			}
-			return of.Rows
-		},
-		"100000 devices": func(of *exports.Table) (rows [][]any) {
-			for i := range int64(many) {
-				r := slices.Clone(of.Rows[i%int64(len(of.Rows))])
-				for _, c := range []string{"start", "end"} {
-					r[of.Column(c)] = r[of.Column(c)].(int64) + i*1000
-				}
-				r[of.Column("deviceId")] = i
-				rows = append(rows, r)
-			}
-			return rows
-		},
-	}
-	for _, name := range slices.Sorted(maps.Keys(changes)) {
-		runs = append(runs, testkit.Run{Name: name, Sources: []string{"internal/cli/absurd_test.go", "internal/exports", "testdata/nsys/kernels"}, Make: func(dir string) ([]string, error) {
-			return []string{kernelRows(t, filepath.Join(dir, "x.sqlite"), changes[name])}, nil
-		}})
-	}
-	p := reading(t, runs)
-	for _, run := range runs {
-		t.Run(run.Name, func(t *testing.T) {
-			p, x := p.of(t), run.Name
+	p := reading(t, absurdRuns(t))
+	for x := range absurd {
+		t.Run(x, func(t *testing.T) {
+			p := p.of(t)
 			for _, verb := range []string{"show", "explain", "query"} {
 				args := []string{verb, x}
 				if verb == "query" {

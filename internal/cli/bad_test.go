@@ -43,32 +43,26 @@ func TestRepeats(t *testing.T) {
 	if after := state(p); after != before {
 		t.Errorf("a repeat changed the warehouse:\n%s\n%s", before, after)
 	}
-	// Plain first, gzip after.
-	q := newPlace(t)
-	write(t, q.path("plain.sqlite"), unpacked(t, kernels))
-	q.ok("ingest", "--run", "first", "plain.sqlite")
-	before = state(q)
-	q.want(result{0, "first\n", gz + held("first")}, "ingest", gz)
-	if after := state(q); after != before {
+	// Once removed, it is new again. Plain first, gzip after.
+	p.ok("rm", "a")
+	p.ok("ingest", "--run", "first", "plain.sqlite")
+	before = state(p)
+	p.want(result{0, "first\n", gz + held("first")}, "ingest", gz)
+	if after := state(p); after != before {
 		t.Errorf("a repeat changed the warehouse:\n%s\n%s", before, after)
 	}
 	// A run of only what is new would lack a rank and not say so.
-	q.want(result{1, "", "prof: the warehouse has part of this already: plain.sqlite is in run first; omit it, or `prof rm first` to store all of these files as one run\n"},
+	p.want(result{1, "", "prof: the warehouse has part of this already: plain.sqlite is in run first; omit it, or `prof rm first` to store all of these files as one run\n"},
 		"ingest", "--run", "second", "plain.sqlite", exported(t, node))
-	if after := state(q); after != before {
+	if after := state(p); after != before {
 		t.Errorf("an incomplete run changed the warehouse:\n%s\n%s", before, after)
 	}
-	// Once removed, it is new again.
-	q.ok("rm", "first")
-	q.ok("ingest", "--run", "third", gz)
 }
 
 // Two forms of one capture count once, in whatever order they come.
 func TestTwoForms(t *testing.T) {
 	t.Parallel()
-	alone := newPlace(t)
-	alone.ok("ingest", "--run", "x", exported(t, kernels))
-	want := counts(alone)
+	want := counts(newFilled(t))
 	p := newPlace(t)
 	write(t, p.path("both/kernels.sqlite"), unpacked(t, kernels))
 	write(t, p.path("both/kernels.sqlite.gz"), read(t, exported(t, kernels)))
@@ -80,9 +74,7 @@ func TestTwoForms(t *testing.T) {
 		after string
 	}{
 		{[]string{"both"}, gz + " has the same content as another of the files and was skipped\n", "files not read: 1\n  both/notes.txt: no known format\n"},
-		{[]string{plain, gz}, gz + " has the same content as another of the files and was skipped\n", ""},
-		{[]string{gz, plain}, "warning: " + plain + " is another form of the capture in " + gz + " and was skipped, so that nothing counts twice\n", ""},
-		{[]string{gz, gz, "./" + gz}, "", ""},
+		{[]string{gz, gz, "./" + gz, plain}, "warning: " + plain + " is another form of the capture in " + gz + " and was skipped, so that nothing counts twice\n", ""},
 	} {
 		q := newPlace(t)
 		q.dir = p.dir
@@ -112,10 +104,10 @@ func TestBadInput(t *testing.T) {
 		add(fmt.Sprintf("cut%d.sqlite", n), plain[:n], "no known format"+formats)
 	}
 	add("cut16.sqlite", plain[:16], "16 bytes are fewer than the header has: the file is truncated")
-	for _, n := range []int{100, 4095, 4096, 5000, len(plain) / 2, len(plain) - 4096, len(plain) - 1} {
+	for _, n := range []int{100, 4096, len(plain) / 2, len(plain) - 1} {
 		add(fmt.Sprintf("cut%d.sqlite", n), plain[:n], fmt.Sprintf("the file is truncated: page %d of %d is missing", n/4096+1, pages))
 	}
-	for _, n := range []int{2, 5, 10, 20, 100, 1000, len(gz) / 2, len(gz) - 9, len(gz) - 8, len(gz) - 1} {
+	for _, n := range []int{2, 10, 20, len(gz) / 2, len(gz) - 8, len(gz) - 1} {
 		path := fmt.Sprintf("cut%d.sqlite.gz", n)
 		write(t, p.path(path), gz[:n])
 		all = append(all, bad{path, path + `: (unpack: )?the gzip file is cut short(: unexpected EOF)?`})
@@ -172,14 +164,13 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%s was left behind", name)
 		}
 	}
-	p.ok("ingest", "--run", "b", exported(t, node))
 }
 
 func TestFileChanges(t *testing.T) {
 	t.Parallel()
 	p := newFilled(t)
 	before := state(p)
-	path := write(t, p.path("x.sqlite"), unpacked(t, llama))
+	path := write(t, p.path("x.sqlite"), unpacked(t, node))
 	// Whenever prof looks, the file is newer than before.
 	stop, stopped := make(chan struct{}), make(chan error, 1)
 	go func() {

@@ -59,7 +59,7 @@ func TestBaseline(t *testing.T) {
 // TestBaselineIsKept: what makes a run anew leaves its name, and prune its captured files.
 func TestBaselineIsKept(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newStored(t, capturedRuns)
 	captured(t, p)
 	folder := p.path(".prof/runs/repeats")
 	if err := os.MkdirAll(filepath.Dir(folder), 0o755); err != nil {
@@ -72,7 +72,6 @@ func TestBaselineIsKept(t *testing.T) {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(folder, "nsys/report-1.sqlite"), unpacked(t, kernels)) // prune would pack it
-	p.ok("ingest", folder)
 	p.ok("baseline", "set", "main", "repeats")
 	p.ok("ingest", "--replace", folder)
 	p.wantLike(0, `baseline,run,set_at,run_id\nmain,repeats,.*\n`, "", "baseline", "-f", "csv")

@@ -6,25 +6,42 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"prof/ingest"
+	"prof/internal/testkit"
 )
 
 // captured puts the folder of a captured run, with a timeline of its first pass under nsys, into the place.
 func captured(t *testing.T, p *place) {
 	t.Helper()
-	if err := os.CopyFS(p.path("run"), os.DirFS(filepath.Join("..", "..", "testdata", "capture", "repeats"))); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(p.path("run/nsys/report-1.sqlite.gz"), read(t, exported(t, kernels)), 0o644); err != nil {
+	if err := writeCaptured(p.path("run")); err != nil {
 		t.Fatal(err)
 	}
 }
 
+func writeCaptured(dir string) error {
+	if err := os.CopyFS(dir, os.DirFS(testkit.Path("capture/repeats"))); err != nil {
+		return err
+	}
+	timeline, err := os.ReadFile(testkit.Path("nsys/" + kernels))
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "nsys/report-1.sqlite.gz"), timeline, 0o644)
+}
+
+// capturedRuns are a run without stages, and that of captured.
+var capturedRuns = []testkit.Run{{Name: "w", Files: []string{"torch/cpu.trace.json.gz"}}, {Name: "repeats", Options: ingest.Options{Tags: [][2]string{{"k", "v"}}}, TrueSums: true,
+	Key: "captured", Sources: []string{"testdata/capture/repeats", "testdata/nsys/kernels"}, Make: func(dir string) ([]string, error) {
+		dir = filepath.Join(dir, "run")
+		return []string{dir}, writeCaptured(dir)
+	}}}
+
 // TestShowCapture holds what show and report say of a run that prof capture made, and that making it anew replaces it.
 func TestShowCapture(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newStored(t, capturedRuns)
 	captured(t, p)
-	p.wantLike(0, "repeats\n", `\d+ rows from 2 sources, .*\n`, "ingest", "--tag", "k=v", "run")
 	shown := p.ok("show", "--facts")
 	flat := unwrapped(shown)
 	for _, line := range []string{
@@ -48,22 +65,18 @@ func TestShowCapture(t *testing.T) {
 			t.Errorf("the report lacks %q", section)
 		}
 	}
-	id := p.sql("SELECT run_id, created_at FROM run")
+	id := p.sql("SELECT run_id, created_at FROM run ORDER BY ALL")
 	p.wantLike(0, "repeats\n", `run/nsys/report-1\.sqlite\.gz is already in the warehouse, as run repeats; nothing to do .*\n`, "ingest", "run")
 	p.wantLike(0, "repeats\n", `\d+ rows from 2 sources, .*\n`, "ingest", "--replace", "run")
-	if again := p.sql("SELECT run_id, created_at FROM run"); again != id {
+	if again := p.sql("SELECT run_id, created_at FROM run ORDER BY ALL"); again != id {
 		t.Errorf("made anew the run is %s, and was %s", again, id)
 	}
 	if got := p.sql("SELECT count(*) AS n FROM kernel"); got != "n\n16\n" {
 		t.Errorf("made anew the run has %s", got)
 	}
-	// Other runs have no such lines and sections.
+	// Other runs have no such lines; TestReportFiles holds that they have no such sections.
 	p = reading(t, various)
 	if shown := p.ok("show", "--facts", "nccl"); strings.Contains(shown, "\npasses") || strings.Contains(shown, "\ncapture ") || strings.Contains(shown, "overhead") {
 		t.Errorf("show of another run:\n%s", shown)
-	}
-	p.ok("report", "nccl", "--out", "plain")
-	if report := string(read(t, p.path("plain/report.md"))); strings.Contains(report, "## Capture") || strings.Contains(report, "## Throttling") {
-		t.Error("the report of another run has sections of a capture")
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"encoding/xml"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -182,10 +181,10 @@ func TestCheckWholeGraphs(t *testing.T) {
 // by it, and none on the most that it may be holds.
 func TestCheckLeast(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
-	p.ok("ingest", "--run", "d", dsocr(t), "--workload", filepath.Join(filepath.Dir(dsocr(t)), "workload.json"))
-	p.wantLike(4, `cannot judge: 2 of 3 rules; .*holds +mfu\.prefill +1\.3 % +>= 1%.*this is a lower bound: .*`, "", "check", "d", "--wide", "--rule", "mfu.prefill >= 0.02", "--rule", "mfu.prefill >= 0.01", "--rule", "mfu.prefill <= 0.02")
-	p.wantLike(0, `.* ≥ 1\.3 % .*`, "", "show", "d", "--wide")
+	needsDsocr(t)
+	p := reading(t, dsocrTwice)
+	p.wantLike(4, `cannot judge: 2 of 3 rules; .*holds +mfu\.prefill +1\.3 % +>= 1%.*this is a lower bound: .*`, "", "check", "one", "--wide", "--rule", "mfu.prefill >= 0.02", "--rule", "mfu.prefill >= 0.01", "--rule", "mfu.prefill <= 0.02")
+	p.wantLike(0, `.* ≥ 1\.3 % .*`, "", "show", "one", "--wide")
 }
 
 // TestCheckOneProcess: the built-in rule works with one process a side, of which idle time is too noisy to judge: by the GPU's work, and it says so; and so does --fail-over of diff.

@@ -186,6 +186,9 @@ func TestDiagnosis(t *testing.T) {
 						stored = append(stored, harmedRun(b, fmt.Sprint("control-", i), func() *diagnosis.Capture { return k.Make(base) }))
 					}
 				}
+				if len(stored) == 1 {
+					return
+				}
 				p := reading(t, stored)
 				was := p.findings("base", "--top", "0", "--min-share", "0")
 				for i, k := range diagnosis.Cases {

@@ -1,33 +1,25 @@
 package cli
 
 import (
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"prof/internal/testkit"
 )
 
-// dsocr gives the nsys capture dsocr-sdpa: one warm-up and three passes, of whose decodes one was held up by the host.
-func dsocr(t *testing.T) string {
+// dsocrTwice are the nsys capture dsocr-sdpa under two names: one warm-up and three passes, of whose decodes one was held up by the host.
+var dsocrTwice = twice("../../shared/captures/nsys/dsocr-sdpa/dsocr-sdpa.sqlite.gz", "../../shared/captures/nsys/dsocr-sdpa/workload.json")
+
+// needsDsocr skips a test of dsocrTwice where there is no such capture.
+func needsDsocr(t *testing.T) {
 	t.Helper()
-	path := filepath.Join("..", "..", "..", "shared", "captures", "nsys", "dsocr-sdpa", "dsocr-sdpa.sqlite.gz")
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	if path := testkit.Path(dsocrTwice[0].Files[0]); !exists(path) {
 		t.Skipf("no capture %s here", path)
 	}
-	path, err := filepath.Abs(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
-// twice gives a place with a capture under two names, one and other.
-func twice(t *testing.T, file string) *place {
-	t.Helper()
-	return reading(t, []testkit.Run{{Name: "one", Files: []string{file}}, {Name: "other", Files: []string{file}}})
+// twice gives two runs of the same files, one and other.
+func twice(files ...string) []testkit.Run {
+	return []testkit.Run{{Name: "one", Files: files}, {Name: "other", Files: files}}
 }
 
 // sameTwice holds that a capture under two names does not differ in anything, in whatever way it is looked at.
@@ -63,11 +55,11 @@ func sameTwice(t *testing.T, p *place) {
 func TestSameTwice(t *testing.T) {
 	t.Parallel()
 	t.Run("repeats of a decoder", func(t *testing.T) {
-		sameTwice(t, twice(t, "capture/llama/sdpa-1"))
+		sameTwice(t, reading(t, twice("capture/llama/sdpa-1")))
 	})
 	t.Run("dsocr-sdpa", func(t *testing.T) {
-		dsocr(t)
-		sameTwice(t, twice(t, "../../shared/captures/nsys/dsocr-sdpa/dsocr-sdpa.sqlite.gz"))
+		needsDsocr(t)
+		sameTwice(t, reading(t, dsocrTwice))
 	})
 }
 

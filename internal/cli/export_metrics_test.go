@@ -186,15 +186,11 @@ func testOTLP(t *testing.T, text string, want map[point]string) {
 // TestExportMetricsOfCapture: overhead of profiling, without a stage and with it, and a run without stages.
 func TestExportMetricsOfCapture(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
-	captured(t, p)
-	p.ok("ingest", "run")
+	p := reading(t, capturedRuns)
 	values, _ := openMetrics(t, p.ok("export", "--to", "openmetrics"))
 	want, err := strconv.ParseFloat(strings.Fields(p.sql("SELECT overhead_ratio FROM overhead('@latest') WHERE stage IS NULL AND mode = 'deep'"))[1], 64)
 	if got := values[point{"prof_profiling_overhead_ratio", "", "deepnsys"}]; err != nil || got != strconv.FormatFloat(want, 'g', -1, 64) {
 		t.Errorf("overhead %q, the query says %v (%v)", got, want, err)
 	}
-	q := newPlace(t)
-	q.ok("ingest", "--run", "w", data(t, "torch/cpu.trace.json.gz"))
-	q.wantLike(1, "", "prof: run w has no stages, and so no figures to export\n", "export", "w", "--to", "otlp-json")
+	p.wantLike(1, "", "prof: run w has no stages, and so no figures to export\n", "export", "w", "--to", "otlp-json")
 }

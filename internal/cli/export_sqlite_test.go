@@ -17,9 +17,8 @@ func TestExportSQLite(t *testing.T) {
 	if err != nil {
 		t.Skip("python3 with sqlite3 is not installed")
 	}
-	p := newFilled(t)
-	p.ok("ingest", "--run", "torch", exported(t, "../torch/llama-stack.trace.json.gz"))
-	for _, run := range []string{"a", "torch"} {
+	p := reading(t, withStacks)
+	for _, run := range []string{"a", "llama"} {
 		out := filepath.Join(p.dir, run+".sqlite")
 		p.wantLike(0, "", "wrote .*: [0-9,]+ rows\n", "export", run, "--to", "sqlite", "--out", out)
 		for _, view := range namedRows {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"prof/ingest"
+	"prof/ingest/workload"
 	"prof/internal/golden"
 	"prof/internal/testkit"
 	"prof/render/perfettotest"
@@ -57,13 +59,16 @@ func TestExport(t *testing.T) {
 	}
 }
 
+// withStacks are a run without stacks, and one with them.
+var withStacks = []testkit.Run{filled[0], {Name: "llama", Files: []string{"torch/llama-stack.trace.json.gz"}}}
+
 // TestPprofTop holds what go tool pprof prints of a trace with modules and FLOP, and that it subtracts a profile without FLOP.
 func TestPprofTop(t *testing.T) {
 	t.Parallel()
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("go is not installed")
 	}
-	p := reading(t, []testkit.Run{filled[0], {Name: "llama", Files: []string{"torch/llama-stack.trace.json.gz"}}})
+	p := reading(t, withStacks)
 	file, base := p.path("llama.pb.gz"), p.path("a.pb.gz")
 	if got := p.run("export", "llama", "--warmup", "--out", file); got.code != 0 || !strings.Contains(got.err, "note: FLOP known for 69.7 % of the GPU time: PyTorch's formulas") || !strings.Contains(got.err, "note: no bytes of kernels are known\n") {
 		t.Errorf("code %d, %s", got.code, got.err)
@@ -139,7 +144,8 @@ func TestImport(t *testing.T) {
 // TestExportPerfetto writes a trace, of all and of parts, and says what is wrong with what is asked.
 func TestExportPerfetto(t *testing.T) {
 	t.Parallel()
-	p := reading(t, []testkit.Run{filled[0], {Name: "ncu", Files: []string{"ncu/llama.ncu-rep.gz"}}})
+	warmups := int64(1)
+	p := reading(t, []testkit.Run{{Name: "warm", Files: []string{"nsys/" + kernels}, Options: ingest.Options{Pass: workload.Uniform(workload.Pass{}, &warmups)}}, filled[0], {Name: "ncu", Files: []string{"ncu/llama.ncu-rep.gz"}}})
 	file := p.path("a.pftrace.gz")
 	if got := p.run("export", "a", "--to", "perfetto", "--out", file); got.code != 0 || !strings.Contains(got.err, "wrote "+file+": ") || !strings.Contains(got.err, " of them device work, ") {
 		t.Fatalf("code %d, %s", got.code, got.err)
@@ -205,13 +211,11 @@ func TestExportPerfetto(t *testing.T) {
 	if got := p.run("export", "--run", "a", "--to", "perfetto", "--out", p.path("no/dir.gz")); got.code != 1 || !strings.Contains(got.err, "prof: write "+p.path("no/dir.gz")+": ") {
 		t.Errorf("into no folder: code %d, %s", got.code, got.err)
 	}
-	warm := newPlace(t)
-	warm.ok("ingest", "--warmup", "1", exported(t, kernels))
 	for _, c := range []struct {
 		want string
 		args []string
 	}{{"note: 2 warm-up or cold passes included: 1 of decode, 1 of prefill; see prof query passes\n", nil}, {"note: 1 warm-up or cold pass of decode included", []string{"--stage", "decode", "--pass", "1"}}, {"", []string{"--stage", "decode", "--pass", "2"}}} {
-		if got := warm.run(append([]string{"export", "--to", "perfetto", "--out", file}, c.args...)...); got.code != 0 || !strings.Contains(got.err, c.want) || c.want == "" && strings.Contains(got.err, "warm-up") {
+		if got := p.run(append([]string{"export", "warm", "--to", "perfetto", "--out", file}, c.args...)...); got.code != 0 || !strings.Contains(got.err, c.want) || c.want == "" && strings.Contains(got.err, "warm-up") {
 			t.Errorf("%q: code %d, %s", c.args, got.code, got.err)
 		}
 	}

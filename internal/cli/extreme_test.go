@@ -118,17 +118,15 @@ func specimens(t *testing.T) map[string]map[string]specimen {
 
 // extremeSources make the specimens.
 var extremeSources = []string{"internal/cli/extreme_test.go", "internal/cli/extreme_values_test.go", "internal/exports", "testdata/nsys/kernels", "testdata/nsys/variants-node", "testdata/nsys/variants-graph", "testdata/nsys/emit-nvtx",
-	"testdata/torch/graph.trace.json.gz", "testdata/torch/train.key_averages.json.gz", "testdata/ncu/pages", "testdata/ncu/kernels-prefill.ncu-rep.gz", "testdata/ncu/kernels-range.ncu-rep.gz", "testdata/ncu/variants-graph.ncu-rep.gz", "testdata/capture/llama/eager"}
+	"testdata/torch/graph.trace.json.gz", "testdata/torch/train.key_averages.json.gz", "testdata/ncu/pages", "testdata/ncu/kernels-prefill.ncu-rep.gz", "testdata/ncu/kernels-range.ncu-rep.gz", "testdata/ncu/variants-graph.ncu-rep.gz", "testdata/capture/llama/eager", "testdata/workload", "testdata/model/deepseek-ocr.config.json"}
 
 // together are the specimens of one seed in a minute's test: few runs, as asking everything of one takes a second or three. What is refused
 // alone must not keep the others out.
 var together = map[string][]string{
-	"nsys":    {"kernels-some", "variants-node-some", "variants-graph-some", "emit-nvtx-some"},
-	"prof":    {"kernels-some", "variants-node-some"},
-	"long":    {"emit-nvtx-long"},
-	"torch":   {"graph", "averages-json"},
-	"ncu":     {"raw", "kernels-prefill", "kernels-range", "variants-graph"},
-	"capture": {"samples.csv"},
+	"nsys":    {"nsys kernels-some", "nsys variants-node-some", "nsys variants-graph-some", "nsys emit-nvtx-some", "ncu raw", "ncu kernels-prefill", "ncu kernels-range", "ncu variants-graph", "facts metrics"},
+	"prof":    {"prof kernels-some", "prof variants-node-some", "nsys emit-nvtx-long"},
+	"torch":   {"torch graph", "torch averages-json"},
+	"capture": {"capture samples.csv"},
 }
 
 // TestExtremeValues puts extreme values into the numbers of every format and asks every query, and show, explain, report and diff: a file is
@@ -139,23 +137,22 @@ func TestExtremeValues(t *testing.T) {
 	if seeds == "" {
 		stored := slices.Clone(filled)
 		for _, run := range slices.Sorted(maps.Keys(together)) {
-			of := all[run]
-			if of == nil {
-				of = all["nsys"]
-			}
 			stored = append(stored, testkit.Run{Name: run, Options: ingest.Options{Load: load.Options{WithOSRT: true}}, Sources: extremeSources, Make: func(dir string) (paths []string, err error) {
-				for _, name := range together[run] {
-					paths = append(paths, of[name](rand.New(rand.NewPCG(1, 0)), dir)...)
+				for _, of := range together[run] {
+					format, name, _ := strings.Cut(of, " ")
+					paths = append(paths, all[format][name](rand.New(rand.NewPCG(1, 0)), dir)...)
 				}
 				return paths, nil
 			}})
 		}
-		p := newStored(t, stored)
-		for name, of := range all["facts"] { // of work that there is
-			p.storeExtreme(t, "nsys", of(rand.New(rand.NewPCG(1, 0)), p.path("in-"+name))...)
+		for _, name := range []string{"model", "workload"} {
+			if p := newPlace(t); p.storeExtreme(t, "nsys", all["facts"][name](rand.New(rand.NewPCG(1, 0)), p.dir)...) {
+				t.Errorf("the %s is not refused", name)
+			}
 		}
+		p := reading(t, stored)
 		for _, run := range stored[1:] {
-			if run.Name != "prof" && run.Name != "capture" { // whose rows are as those of nsys
+			if run.Name != "capture" { // whose rows are as those of nsys
 				p.askExtreme(t, run.Name)
 			}
 			p.showExtreme(t, run.Name)

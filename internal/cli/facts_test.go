@@ -38,11 +38,10 @@ func TestFacts(t *testing.T) {
 	if after := state(p); after != before {
 		t.Errorf("the warehouse changed:\n%s\n%s", before, after)
 	}
-	p.wantLike(0, "a\n", `warning: replaced in run a: model/config\.json\n`+added("a", 1), "ingest", "--run", "a", "--model", "baseline.json")
+	p.wantLike(0, "a\n", `warning: replaced in run a: model/config\.json\n`+added("a", 2), "ingest", "--run", "a", "--model", "baseline.json", "--prefill", "681", "--images", "3", "--warmup", "1")
 	if got := p.ok("query", "models", "--run", "a", "-f", "csv"); !strings.Contains(got, "\n2,baseline,llama,") || strings.Count(got, "\n") != 2 {
 		t.Errorf("models:\n%s", got)
 	}
-	p.wantLike(0, "a\n", added("a", 1), "ingest", "--run", "a", "--prefill", "681", "--images", "3", "--warmup", "1")
 	p.wantLike(0, "a\n", added("a", 1), "ingest", "--run", "a", "--decode=16", "--batch", "2", "--images", "1", "--crops", "4")
 	if got := p.sql("SELECT p.* EXCLUDE (run_id, source_id), w.warmup_count FROM workload_pass p JOIN workload w USING (run_id, source_id) JOIN source s USING (run_id, source_id) WHERE s.form = 'options'"); got !=
 		"pass_id,is_warmup,prefill_count,decode_count,batch_count,image_count,crop_count,prefill_ns,decode_ns,vision_ns,input,process_id,warmup_count\n,false,681,16,2,1,4,,,,,,1\n" {

@@ -10,7 +10,7 @@ import (
 // TestFirst ingests a folder as the first implementation of prof's design wrote it, in one command, and asks what such a run can answer.
 func TestFirst(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	p := newStored(t, various) // "both" is a run of the same program
 	from, err := filepath.Abs("../../testdata/first")
 	if err != nil {
 		t.Fatal(err)
@@ -42,10 +42,16 @@ func TestFirst(t *testing.T) {
 		{[]string{"query", "reported-metrics", "--run", "old", "-f", "csv"}, []string{"stage,prefill,time_ns,ns,98336000,64006000,,,", "run,,tokens_per_s,tokens_per_s,90.501,1.49,,,", "stage,decode,mfu_ratio,ratio,0.000211,,,,", "model,,mac_count,mac,184270000000,,,,"}},
 		{[]string{"query", "facts", "--run", "old", "-f", "csv"}, []string{"reported.environment.gpu,NVIDIA GeForce RTX 5090", "reported.inputs.count,2", "reported.settings.model.dtype,bf16", "reported.assumptions.Decoding Params.max_new_tokens,64", "reported.static-compute.seq_len,1024", "reported.settings.hf_token,"}},
 		{[]string{"show", "old"}, []string{"reported by other tools\n", "prefill  98.3 ms ± 64.0 ms, MFU 2.1 %", "model    MFU 0.3 %, multiply-adds 184.27 B\nmodel    parameters 3.34 B (static_compute), 3.17 B (torchinfo-summary)\n", "Nsight Compute profiled 2 kernels in isolation"}},
-		{[]string{"report", "old", "--out", "-", "--file", "report.md"}, []string{"## Reported by other tools", "| stage | prefill | `time_ns` | ns | 98,336,000 | 64,006,000 |"}},
-		{[]string{"report", "old", "--out", "-", "--file", "env.json"}, []string{`"gpu": "NVIDIA GeForce RTX 5090"`, `"torch": "2.10.0.dev20251102+cu128"`}},
+		{[]string{"report", "old", "--out", "reported"}, nil},
+		{[]string{"reported/report.md"}, []string{"## Reported by other tools", "| stage | prefill | `time_ns` | ns | 98,336,000 | 64,006,000 |"}},
+		{[]string{"reported/env.json"}, []string{`"gpu": "NVIDIA GeForce RTX 5090"`, `"torch": "2.10.0.dev20251102+cu128"`}},
 	} {
-		got := p.ok(c.args...)
+		var got string
+		if file := p.path(c.args[0]); exists(file) { // that report wrote
+			got = string(read(t, file))
+		} else {
+			got = p.ok(c.args...)
+		}
 		for _, want := range c.want {
 			if !strings.Contains(got, want) {
 				t.Errorf("%q gives\n%s\nwant %q", c.args, got, want)
@@ -55,14 +61,13 @@ func TestFirst(t *testing.T) {
 			t.Errorf("%q shows a secret or a name", c.args)
 		}
 	}
-	if got := p.sql("SELECT count(*) AS n, count(DISTINCT kernel_name_id) AS k FROM ncu_launch"); got != "n,k\n2,2\n" {
+	if got := p.sql("SELECT count(*) AS n, count(DISTINCT kernel_name_id) AS k FROM ncu_launch JOIN run USING (run_id) WHERE name = 'old'"); got != "n,k\n2,2\n" {
 		t.Errorf("each launch is once in four pages: %s", got)
 	}
 	p.wantLike(0, `.*`, `.*metrics\.json reports times of 4 stages, by the clock of the tool that wrote it: prof query reported-metrics\n.*`, "query", "stages", "--run", "old", "-f", "csv")
 
 	// A new run of the same program is compared with it.
-	p.ok("ingest", "--run", "new", exported(t, kernels), ncuFile(t, "kernels-prefill.ncu-rep.gz"))
-	if got := p.ok("diff", "old", "new"); !strings.Contains(got, "All device work inconclusive") || !strings.Contains(got, "one sample per side gives no spread") {
+	if got := p.ok("diff", "old", "both"); !strings.Contains(got, "All device work inconclusive") || !strings.Contains(got, "one sample per side gives no spread") {
 		t.Errorf("diff: %s", got)
 	}
 
@@ -81,11 +86,11 @@ func TestFirst(t *testing.T) {
 	p.wantLike(1, "", `prof: .*broken/inputs\.yaml: line .*\n`, "ingest", folder+"/broken/inputs.yaml")
 
 	// What prof report writes under these names is no fact of a run.
-	p.ok("report", "new", "--out", "written")
-	if got := p.ok("ingest", "--dry-run", "written", "--format", "csv"); strings.Count(got, "\n") != 2 || !strings.Contains(got, "written/metrics.json,workload,") {
+	p.ok("report", "both", "--out", "written")
+	p.ok("ingest", "--run", "written", "written")
+	if got := p.ok("query", "sources", "--run", "written", "--format", "csv"); strings.Count(got, "\n") != 2 || !whole(`.*\n1,workload,workload,[^,]*written/metrics\.json,.*`).MatchString(got) {
 		t.Errorf("of what prof report wrote, other files than metrics.json are read: %s", got)
 	}
-	p.ok("ingest", "--run", "written", "written")
 	if got := p.sql("SELECT count(*) FROM reported_value"); got != "count_star()\n0\n" {
 		t.Errorf("figures of prof's own are stored as those of another tool: %s", got)
 	}

@@ -14,13 +14,14 @@ import (
 // TestAdd: what --add and rm --source say. That the answers are right is TestGrown of queries.
 func TestAdd(t *testing.T) {
 	t.Parallel()
-	p := newFilled(t)
+	p := newStored(t, two)
 	report := ncuFile(t, "kernels-prefill.ncu-rep.gz")
 	p.want(result{2, "", "prof: --add takes the --run to add to, and not --replace\n"}, "ingest", "--add", report)
 	p.want(result{2, "", "prof: --add takes the --run to add to, and not --replace\n"}, "ingest", "--run", "a", "--add", "--replace", report)
 	p.want(result{1, "", "prof: no such run: \"b\"; did you mean a?\n"}, "ingest", "--run", "b", "--add", report)
+	p.want(result{0, "llama\n", "run llama already has " + exported(t, node) + "; nothing to do\n"}, "ingest", "--run", "@latest", "--add", exported(t, node))
 	before := state(p)
-	p.wantLike(0, "a\n", `added to run a: \d+ rows from 1 source, .*\n`, "ingest", "--run", "@latest", "--add", report)
+	p.wantLike(0, "a\n", `added to run a: \d+ rows from 1 source, .*\n`, "ingest", "--run", "a", "--add", report)
 	p.want(result{0, "a\n", "run a already has " + report + "; nothing to do\n"}, "ingest", "--run", "a", "--add", report)
 	p.wantLike(0, "a\n", "run a already has .*\nadded to run a: .*\n", "ingest", "--run", "a", "--add", report, ncuFile(t, "kernels-range.ncu-rep.gz"))
 	if got := p.ok("query", "sources", "--run", "a", "-f", "csv"); strings.Count(got, "\n") != 4 || !strings.Contains(got, ",added_at,") {
@@ -36,9 +37,7 @@ func TestAdd(t *testing.T) {
 	if after := state(p); after != before {
 		t.Errorf("after rm --source the warehouse differs:\n%s\n%s", before, after)
 	}
-	p.ok("ingest", "--run", "other", report)
-	before = state(p)
-	p.want(result{1, "", "prof: the warehouse has part of this already: " + report + " is in run other; omit it, or `prof rm other` to store all of these files as one run\n"}, "ingest", "--run", "a", "--add", report)
+	p.want(result{1, "", "prof: the warehouse has part of this already: " + exported(t, node) + " is in run llama; omit it, or `prof rm llama` to store all of these files as one run\n"}, "ingest", "--run", "a", "--add", exported(t, node))
 	if after := state(p); after != before {
 		t.Error("a refused file changed the warehouse")
 	}
@@ -48,8 +47,7 @@ func TestAdd(t *testing.T) {
 	p.ok("ingest", "--run", "pages", "k.raw.csv")
 	p.want(result{1, "", "prof: k.details.csv: run pages has k.raw.csv of the same capture: to have all of them, `prof rm pages --source 1`, then add them together\n"},
 		"ingest", "--run", "pages", "--add", "k.details.csv")
-	p.ok("rm", "pages")
-	p.ok("ingest", "--run", "pages", "k.raw.csv", "k.details.csv")
+	p.ok("ingest", "--run", "pages", "--replace", "k.raw.csv", "k.details.csv")
 	p.want(result{0, "pages\n", "run pages already has k.raw.csv; nothing to do\nrun pages already has k.details.csv; nothing to do\n"}, "ingest", "--run", "pages", "--add", "k.raw.csv", "k.details.csv")
 	// So do sums: those of one capture, added up, would count its work again.
 	for _, name := range []string{"gpu_kern_sum", "gpu_kern_gb_sum", "api_sum"} {
@@ -59,8 +57,7 @@ func TestAdd(t *testing.T) {
 	p.want(result{1, "", "prof: k_cuda_gpu_kern_gb_sum.csv: run sums has k_cuda_gpu_kern_sum.csv of the same capture: to have all of them, `prof rm sums --source 1`, then add them together\n"},
 		"ingest", "--run", "sums", "--add", "k_cuda_gpu_kern_gb_sum.csv")
 	p.want(result{0, "sums\n", "run sums already has k_cuda_gpu_kern_sum.csv; nothing to do\n"}, "ingest", "--run", "sums", "--add", "k_cuda_gpu_kern_sum.csv")
-	p.ok("rm", "sums")
-	p.ok("ingest", "--run", "sums", "k_cuda_gpu_kern_sum.csv", "k_cuda_gpu_kern_gb_sum.csv")
+	p.ok("ingest", "--run", "sums", "--replace", "k_cuda_gpu_kern_sum.csv", "k_cuda_gpu_kern_gb_sum.csv")
 	if got := p.run("ingest", "--run", "sums", "--add", "k_cuda_gpu_kern_sum.csv", "k_cuda_gpu_kern_gb_sum.csv", "k_cuda_api_sum.csv"); got.code != 1 || !strings.Contains(got.err, "of the same capture") {
 		t.Errorf("more sums of a capture: %+v", got)
 	}
@@ -105,8 +102,7 @@ func TestDeviceName(t *testing.T) {
 	if !strings.Contains(later, "NVIDIA GeForce RTX 5090,tensor_bf16,device_peak,209500000000000") || !strings.Contains(later, "1,device.name,NVIDIA GeForce RTX 5090\n") {
 		t.Errorf("of a GPU named later:\n%s", later)
 	}
-	p.ok("rm", "c")
-	p.ok("ingest", "--run", "c", "--device-name", "NVIDIA GeForce RTX 5090", "k.details.csv")
+	p.ok("ingest", "--run", "c", "--replace", "--device-name", "NVIDIA GeForce RTX 5090", "k.details.csv")
 	if now := p.ok("query", "ceilings", "--run", "c", "-f", "csv") + p.ok("query", "devices", "--run", "c", "-f", "csv") + p.ok("query", "facts", "--run", "c", "-f", "csv"); now != later {
 		t.Errorf("of a GPU named at once:\n%s\nlater:\n%s", now, later)
 	}
@@ -115,7 +111,7 @@ func TestDeviceName(t *testing.T) {
 // TestKilledAdd: killed at any moment, an ingest that adds to a run has left the run as it was, or added all of it.
 func TestKilledAdd(t *testing.T) {
 	p := newFilled(t)
-	args := []string{"ingest", "--run", "a", "--add", ncuFile(t, "llama.ncu-rep.gz")}
+	args := []string{"ingest", "--run", "a", "--add", ncuFile(t, "kernels-prefill.ncu-rep.gz")}
 	before := counts(p)
 	was := answers(p, "a")
 	start := time.Now()
@@ -126,7 +122,7 @@ func TestKilledAdd(t *testing.T) {
 	if got := counts(p); got != before {
 		t.Fatalf("added and taken out:\n%s\nbefore:\n%s", got, before)
 	}
-	const kills = 6
+	const kills = 3
 	rng := rand.New(rand.NewPCG(20, 27))
 	killed := 0
 	for i := range kills {
@@ -148,12 +144,12 @@ func TestKilledAdd(t *testing.T) {
 		default:
 			t.Fatalf("killed after %v:\n%s\nbefore:\n%s\ncomplete:\n%s", delay, got, before, complete)
 		}
-		if answers(p, "a") != was {
-			t.Fatalf("killed after %v, the run answers something else", delay)
-		}
+	}
+	if answers(p, "a") != was {
+		t.Error("after all the kills the run answers something else")
 	}
 	t.Logf("%v left alone; %d of %d were killed in time", took, killed, kills)
-	if killed < kills/4 {
-		t.Errorf("only %d of %d were killed in time", killed, kills)
+	if killed == 0 {
+		t.Errorf("none of %d was killed in time", kills)
 	}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"bytes"
 	"os"
 	"os/exec"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/schema"
 )
 
@@ -250,6 +252,7 @@ func TestCandidates(t *testing.T) {
 		t.Errorf("what an option means: %q", got)
 	}
 	// A warehouse that would have to be written to first is not.
+	p = newFilled(t)
 	p.change("SELECT 1")
 	before := read(t, p.path(".prof/warehouse.duckdb"))
 	p.want(result{0, "", ""}, completeVerb, "show", "")
@@ -280,13 +283,34 @@ func TestDemo(t *testing.T) {
 	if got := append(listing(t, p.dir), listing(t, temp)...); len(got) != 0 {
 		t.Errorf("demo left %q", got)
 	}
-	kept := p.ok("demo", "--keep", "playground")
-	if got := p.ok("--home", "playground", "sql", "-f", "csv", "SELECT name FROM run ORDER BY created_at DESC"); got != "name\nllama\noperators\nprofiled\ntwo-gpus\nkernels\n" {
+	if !regexp.MustCompile(`(?s)\nllama .*\noperators .*\nprofiled .*\ntwo-gpus .*\nkernels `).MatchString(r.out) {
+		t.Errorf("the runs of demo:\n%s", r.out)
+	}
+	// What is kept is there as soon as it is stored.
+	cmd := p.command("demo", "--keep", "kept")
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	finish(t, cmd, func() error {
+		if err := cmd.Start(); err != nil {
+			return err
+		}
+		lines := bufio.NewScanner(stderr)
+		for lines.Scan() {
+			if strings.HasPrefix(lines.Text(), "two-gpus: ") {
+				cmd.Process.Signal(os.Interrupt)
+			}
+		}
+		return cmd.Wait()
+	})
+	if got := p.ok("--home", "kept", "sql", "-f", "csv", "SELECT name FROM run ORDER BY created_at"); !strings.HasPrefix(got, "name\nkernels\n") {
 		t.Errorf("kept: %q", got)
 	}
-	p.want(result{2, "", "prof: playground already has a warehouse; name another folder\n"}, "demo", "--keep", "playground")
+	p.want(result{2, "", "prof: kept already has a warehouse; name another folder\n"}, "demo", "--keep", "kept")
 	// What it says to try next works.
-	_, next, _ := strings.Cut(kept, "\nNext:\n")
+	testkit.CopyHome(t, p.path("playground"), testkit.Demo...)
+	said, next, _ := strings.Cut(r.out, "\nNext:\n")
 	tried := 0
 	for _, line := range strings.Split(next, "\n") {
 		if !strings.HasPrefix(line, "  prof --home playground ") {
@@ -305,7 +329,7 @@ func TestDemo(t *testing.T) {
 	if tried != 6 {
 		t.Errorf("%d commands to try next:\n%s", tried, next)
 	}
-	for _, want := range regexp.MustCompile(`prof (query|runs)[^\n]*`).FindAllString(kept[:len(kept)-len(next)], -1) {
+	for _, want := range regexp.MustCompile(`prof (query|runs)[^\n]*`).FindAllString(said, -1) {
 		p.ok(append([]string{"--home", "playground"}, strings.Fields(want)[1:]...)...)
 	}
 }

@@ -55,40 +55,40 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// TestHostileTexts: texts of a capture stay as they are in CSV and JSON that go to a pipe, and are written out on a terminal.
-func TestHostileTexts(t *testing.T) {
-	t.Parallel()
-	p := newPlace(t)
-	tables, err := exports.ReadFile("../../testdata/nsys/kernels/kernels.sqlite.gz")
+// wickedTexts writes a capture in which all texts are hostile.
+func wickedTexts(t *testing.T, path string) string {
+	t.Helper()
+	tables, err := exports.ReadFile(exported(t, kernels))
 	if err != nil {
 		t.Fatal(err)
 	}
-	wicked := strings.ToValidUTF8(evil, "")
 	for _, table := range tables {
 		for _, row := range table.Rows {
 			for i, column := range table.Columns {
 				if text, isText := row[i].(string); isText && (table.Name == "StringIds" && column == "value" || table.Name == "NVTX_EVENTS" && column == "text" || table.Name == "PROCESSES" && column == "name") {
-					row[i] = text + wicked
+					row[i] = text + strings.ToValidUTF8(evil, "")
 				}
 			}
 		}
 	}
-	path := p.path("wicked.sqlite")
-	if err := exports.Repeat(path, tables, 1); err != nil {
-		t.Fatal(err)
-	}
-	p.ok("ingest", "--run", "a", path)
+	return sqliteFile(t, path, tables)
+}
+
+// TestHostileTexts: texts of a capture stay as they are in CSV and JSON that go to a pipe, and are written out on a terminal.
+func TestHostileTexts(t *testing.T) {
+	t.Parallel()
+	p := reading(t, absurdRuns(t))
 	for _, form := range []string{"csv", "json"} {
-		piped := p.ok("query", "top-kernels", "--run", "a", "--format", form)
-		if form == "csv" && !strings.Contains(piped, wicked) {
+		piped := p.ok("query", "top-kernels", "--run", "wicked", "--format", form)
+		if form == "csv" && !strings.Contains(piped, strings.ToValidUTF8(evil, "")) {
 			t.Errorf("%s in a pipe is not exact: %q", form, piped)
 		}
-		calm(t, form+" on a terminal", onTerminal(p, 200, "query", "top-kernels", "--run", "a", "--format", form))
+		calm(t, form+" on a terminal", onTerminal(p, 200, "query", "top-kernels", "--run", "wicked", "--format", form))
 	}
-	for _, args := range [][]string{{"show", "a"}, {"query", "top-kernels", "--run", "a"}, {"query", "ranges", "--run", "a", "--wide"}, {"explain", "a"}, {"runs"}, {"sql", "SELECT name FROM process"}, {"sql", "--format", "csv", "SELECT name FROM process"}, {"report", "a", "--out", "-"}} {
+	for _, args := range [][]string{{"show", "wicked"}, {"query", "top-kernels", "--run", "wicked"}, {"query", "ranges", "--run", "wicked", "--wide"}, {"explain", "wicked"}, {"runs"}, {"sql", "SELECT name FROM process"}, {"sql", "--format", "csv", "SELECT name FROM process"}, {"report", "wicked", "--out", "-"}} {
 		calm(t, strings.Join(args, " "), onTerminal(p, 120, args...))
 	}
-	if drawn := onTerminal(p, 120, "query", "top-kernels", "--run", "a", "--wide"); !strings.Contains(drawn, "\x1b[1m") || !strings.Contains(drawn, `\x1b[2J`) {
+	if drawn := onTerminal(p, 120, "query", "top-kernels", "--run", "wicked", "--wide"); !strings.Contains(drawn, "\x1b[1m") || !strings.Contains(drawn, `\x1b[2J`) {
 		t.Errorf("no style, or nothing written out: %q", drawn)
 	}
 }
