@@ -71,34 +71,7 @@ func (g *grown) remove(sources ...int) *grown {
 	return g
 }
 
-// answers are all cells that the queries give of the run, but its id and the time of an ingest. Ids count from the run's base.
-func (g *grown) answers() map[string]string {
-	g.Helper()
-	base := schema.IDBase(runID(g.T, g.w, "x"))
-	out := map[string]string{}
-	for name, f := range frames(g.T, g.w, "x", "") {
-		var b strings.Builder
-		for _, row := range f.Rows {
-			for i, v := range row {
-				column := f.Columns[i].Name
-				if n, isNumber := v.(int64); isNumber && n&^schema.MaxIDs == base {
-					v = fmt.Sprint("id ", n&schema.MaxIDs)
-				}
-				if !slices.Contains([]string{"run_id", "added_at", "created_at"}, column) {
-					fmt.Fprintf(&b, "%s=%v ", column, v)
-				}
-			}
-			b.WriteString("\n")
-		}
-		for _, n := range f.Notes {
-			b.WriteString("note " + n + "\n")
-		}
-		out[name] = b.String()
-	}
-	return out
-}
-
-// tables are how many rows each table has of the run, facts among them, and a sum over all of their cells but those that answers leaves out. Sources are counted from a number on, and
+// tables are how many rows each table has of the run, facts among them, and a sum over all of their cells but the run's id and the time of an ingest. Sources are counted from a number on, and
 // ids may be any where anyID says so.
 func (g *grown) tables(from int, anyID bool) map[string]string {
 	g.Helper()
@@ -146,7 +119,7 @@ func (g *grown) raw(text string) [][]any {
 func wantSame(t *testing.T, what string, got, want map[string]string) {
 	t.Helper()
 	if len(got) != len(want) || len(got) < 80 {
-		t.Errorf("%s: %d answers, want %d", what, len(got), len(want))
+		t.Errorf("%s: %d tables, want %d", what, len(got), len(want))
 	}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		if got[name] == want[name] {
@@ -163,11 +136,10 @@ func wantSame(t *testing.T, what string, got, want map[string]string) {
 }
 
 // TestGrown: a run whose sources came one by one is one that was stored at once, in every cell of every table; and one that a source was taken out of is one
-// that never had it, as far as facts are looked at. The queries are asked of some, for themselves.
+// that never had it, as far as facts are looked at. Queries see nothing but tables.
 func TestGrown(t *testing.T) {
 	t.Parallel()
 	for name, files := range map[string][]string{
-		"ncu":       {"ncu/llama.sqlite.gz", "ncu/llama.ncu-rep.gz"},
 		"ncu first": {"ncu/llama.ncu-rep.gz", "ncu/llama.sqlite.gz"},
 		"ranks":     {"ranks/rank0.trace.json.gz", "ranks/rank1.trace.json.gz", "ranks/rank0.sqlite.gz"},
 		"operators": {"torch/llama-stack.trace.json.gz", "torch/train.trace.json.gz", "torch/train.key_averages.csv.gz"},
@@ -200,9 +172,6 @@ func TestGrown(t *testing.T) {
 			once := stored(0)
 			whole := once.tables(1, false)
 			wantSame(t, "one by one", before[len(paths)-1], whole)
-			if name == "ncu" || name == "ranks" {
-				wantSame(t, "one by one", bits.answers(), once.answers())
-			}
 			if res := bits.add(paths...); res.Made || len(res.Repeated) != len(paths) {
 				t.Errorf("again: %+v", res)
 			}
