@@ -55,7 +55,7 @@ func TestResults(t *testing.T) {
 }
 
 // some are runs of every kind: two GPUs, one of PyTorch, no device work, kernels profiled by ncu, a timeline with graphs, a model and its passes.
-// A query that has rows of three is asked of no more: the ledger holds the answers of all captures.
+// A query that has rows of two is asked of no more: the ledger holds the answers of all captures.
 var some = []string{"nccl2", "train-stack", "torch-cpu", "profiled", utilised}
 
 // others are runs that are asked what those have no row of: a capture of prof's own, benchmarks, figures of other tools, samples of Python, inputs, graphs, sums, source lines.
@@ -145,7 +145,7 @@ func (p *preparedQuery) check(t *testing.T, runs map[string]string) {
 		asked = some[:1]
 	}
 	for i, run := range slices.Concat(asked, others) {
-		if answered == 3 || i >= len(asked) && (answered > 0 || elsewhere[p.Name] != "" || !p.TakesRun()) {
+		if answered == 2 || i >= len(asked) && (answered > 0 || elsewhere[p.Name] != "" || !p.TakesRun()) {
 			break
 		}
 		f, types := p.ask(t, runs[run])
