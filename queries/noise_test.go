@@ -40,7 +40,6 @@ func TestRunNoise(t *testing.T) {
 			name, value, _ := strings.Cut(arg, "=")
 			a[name] = value
 		}
-		only(t, w, "run_trait")
 		f := testkit.Query(t, w, "run-noise", a)
 		var out []string
 		for _, r := range f.Rows {
@@ -49,6 +48,7 @@ func TestRunNoise(t *testing.T) {
 		}
 		return out
 	}
+	only(t, w, "run_trait")
 	want := "[commit aaa a1 1 decode 2 101.5 100 201.5 commit aaa a2 1 decode 2 111.5 110 221.5 commit bbb b1 1 decode 2 201.5 200 401.5 commit bbb b2 1 decode 2 211.5 210 421.5]"
 	for _, run := range []string{"a1", "dirty", "bare", "driver", "lone"} { // the machine and the workload are asked for, not the code
 		if got := fmt.Sprint(ask(run)); got != want {
@@ -68,16 +68,19 @@ func TestRunNoise(t *testing.T) {
 	// Other inputs or packages are another thing; repeats within a run are rows of their own.
 	testkit.Exec(t, w, `INSERT INTO capture_input (run_id, source_id, path, size_bytes, sha256) SELECT run_id, 2, 'p', 1, 'other' FROM run WHERE name = 'a2'; INSERT INTO source_fact SELECT run_id, 2, 'env.python.packages.torch', '9' FROM run WHERE name = 'b2';
 		UPDATE stage_pass SET repeat_id = range_id WHERE run_id = (SELECT run_id FROM run WHERE name = 'lone')`)
+	only(t, w, "run_trait")
 	if got, want := fmt.Sprint(ask("a1")), "[commit ccc lone 1 decode 1 801 800 1601 commit ccc lone 2 decode 1 802 800 1602]"; got != want {
 		t.Errorf("other inputs and packages:\n %s, want\n %s", got, want)
 	}
 
 	// Runs without any pass of a stage are compared by all their device work.
 	testkit.Exec(t, w, `DELETE FROM stage_pass; DELETE FROM capture_input; INSERT INTO device_time SELECT run_id, 1, 0, NULL, 0, 50, 30, 1, 2, 0, 17, 0, 0, 0, 0, 0, 0, 0, 1, 0 FROM run WHERE name IN ('a1', 'a2')`)
+	only(t, w, "run_trait")
 	if got, want := fmt.Sprint(ask("a1")), "[commit aaa a1 1 <nil> 1 50 33 <nil> commit aaa a2 1 <nil> 1 50 33 <nil>]"; got != want {
 		t.Errorf("without stages:\n %s, want\n %s", got, want)
 	}
 	testkit.Exec(t, w, "UPDATE capture SET workload_key = run_id::VARCHAR")
+	only(t, w, "run_trait")
 	if got := ask("a1"); len(got) > 0 {
 		t.Errorf("a workload of its own has the history %q", got)
 	}

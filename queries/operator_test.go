@@ -196,7 +196,7 @@ func testOrder(t *testing.T, w *schema.Warehouse) {
 			t.Errorf("by %s: %v", sort, column(f, by))
 		}
 	}
-	for _, run := range []string{"torch-graph", "torch-llama", "emit-nvtx"} {
+	for _, run := range []string{"torch-graph", "emit-nvtx"} {
 		whole := testkit.Query(t, w, "top-operators", queries.Args{"run": run, "top": "0"})
 		for _, c := range []string{"calls", "self_device_ns", "self_cpu_ns", "work_count", "flop_count"} {
 			var parts int64

@@ -15,9 +15,9 @@ import (
 // TestSampleSeries holds the parts to the samples in them.
 func TestSampleSeries(t *testing.T) {
 	t.Parallel()
-	w := testkit.Copy(t, testkit.Run{Name: "repeats", Files: []string{capturedFolder(t)}, Facts: passFacts})
-	testkit.Exec(t, w, "UPDATE device_sample SET throttle_mask = 516 WHERE device_id = 0 AND throttle_mask = 4") // 512 has no name
-	testkit.Exec(t, w, "UPDATE device_sample SET time_ns = time_ns - 250000000 WHERE pass_id = 5")               // some before the pass began
+	w := testkit.Warehouse(t, testkit.Run{Name: "repeats", Files: []string{capturedFolder(t)}, Facts: passFacts, // 512 has no name; some samples before the pass began
+		SQL: `UPDATE device_sample SET throttle_mask = 516 WHERE run_id = $run AND device_id = 0 AND throttle_mask = 4;
+			UPDATE device_sample SET time_ns = time_ns - 250000000 WHERE run_id = $run AND pass_id = 5`})
 	samples := testkit.Query(t, w, "device-samples", queries.Args{"run": "repeats"})
 	for _, parts := range []int64{1, 3, 200, 100000} {
 		f := testkit.Query(t, w, "sample-series", queries.Args{"run": "repeats", "parts": fmt.Sprint(parts)})

@@ -20,7 +20,6 @@ import (
 func TestTravel(t *testing.T) {
 	t.Parallel()
 	for name, files := range map[string][]string{
-		"ncu":      {"ncu/llama.sqlite.gz", "ncu/llama.ncu-rep.gz"},
 		"ranks":    {"ranks/rank0.trace.json.gz", "ranks/rank1.trace.json.gz", "ranks/rank0.sqlite.gz"},
 		"workload": variantsGraph,
 	} {
@@ -30,7 +29,7 @@ func TestTravel(t *testing.T) {
 			before := to.tables(1, false)
 			const rename = "UPDATE run SET name = CASE name WHEN 'x' THEN 'there' ELSE 'x' END"
 			testkit.Exec(t, to.w, rename)
-			run := from.travel(to, "x", name == "ncu")
+			run := from.travel(to, "x", name == "workload")
 			wantSame(t, "tables", to.tables(1, false), from.tables(1, false))
 			if name == "workload" { // gone again, it can come back
 				if err := to.w.Remove(t.Context(), run); err != nil {
