@@ -1,6 +1,7 @@
 package queries_test
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -208,14 +209,14 @@ func TestFindings(t *testing.T) {
 	t.Parallel()
 	tried := map[string][2]bool{}
 	for cases := range slices.Chunk(findingCases, stagesOfRun) {
-		w := testkit.Copy(t)
-		u := newUnion(t, w, madeTables...)
-		for _, c := range cases {
-			made(t, w, c.stmts...)
-			u.add()
-		}
-		u.store()
-		testkit.DeriveOnly(t, w, findingFacts...)
+		w := madeRun(t, fmt.Sprint(cases[0].rule, cases[0].what), func(w *schema.Warehouse) {
+			u := newUnion(t, w, madeTables...)
+			for _, c := range cases {
+				made(t, w, c.stmts...)
+				u.add()
+			}
+			u.store()
+		})
 		got := make([]map[string]int64, len(cases)) // savings by subject
 		for _, r := range rowsOf(t, w, "SELECT stage, finding_id, coalesce(subject, ''), saving_ns, evidence, device_id::BIGINT FROM finding") {
 			n := caseOf(t, r[0])
@@ -246,13 +247,24 @@ func TestFindings(t *testing.T) {
 	}
 }
 
+// madeRun returns a stored warehouse with findings of what a test of this file makes of an empty one.
+func madeRun(t *testing.T, key string, fill func(w *schema.Warehouse)) *schema.Warehouse {
+	t.Helper()
+	return testkit.Warehouse(t, testkit.Run{Name: "made", Key: key, Sources: []string{"queries/finding_test.go", "queries/finding_case_test.go", "queries/union_test.go"}, Facts: []string{}, Then: func(_ context.Context, w *schema.Warehouse) error {
+		fill(w)
+		testkit.DeriveOnly(t, w, findingFacts...)
+		testkit.Exec(t, w, "UPDATE derivation SET run_id = '"+findingRun+"'") // else its facts would be out of date
+		return nil
+	}})
+}
+
 // TestFindingsMade holds what is said of findings, and where nothing is found.
 func TestFindingsMade(t *testing.T) {
 	t.Parallel()
+	testEvidence(t)
+	testRanking(t)
+	testTwoGPUs(t)
 	w := testkit.Copy(t)
-	testEvidence(t, w)
-	testRanking(t, w)
-	testTwoGPUs(t, w)
 	testFindingNotes(t, w)
 	testNoPasses(t, w)
 	testUntried(t, w)
@@ -271,14 +283,15 @@ func explained(t *testing.T, w *schema.Warehouse, run string, args queries.Args)
 }
 
 // testEvidence holds what evidence says.
-func testEvidence(t *testing.T, w *schema.Warehouse) {
-	u := newUnion(t, w, madeTables...)
-	for _, c := range evidenceCases {
-		made(t, w, c.stmts...)
-		u.add()
-	}
-	u.store()
-	testkit.DeriveOnly(t, w, findingFacts...)
+func testEvidence(t *testing.T) {
+	w := madeRun(t, "evidence", func(w *schema.Warehouse) {
+		u := newUnion(t, w, madeTables...)
+		for _, c := range evidenceCases {
+			made(t, w, c.stmts...)
+			u.add()
+		}
+		u.store()
+	})
 	list := explained(t, w, findingRun, queries.Args{"top": "0"})
 	for n, c := range evidenceCases {
 		at := slices.IndexFunc(list, func(x judge.Finding) bool { return x.ID == c.rule && caseOf(t, x.Stage) == n })
@@ -292,11 +305,12 @@ func testEvidence(t *testing.T, w *schema.Warehouse) {
 
 // testTwoGPUs holds that one finding is not two for want of the same subject, that kernels of several streams save no more than there is,
 // and that ranks are pointed to.
-func testTwoGPUs(t *testing.T, w *schema.Warehouse) {
-	made(t, w, append(sideBySide(1, 5), idle("call_ns = 100000"), called(1, 2, 3, 1000), ran(1, 4, 950_000, 20000, 8, ""), "INSERT INTO kernel SELECT * REPLACE (1 AS device_id, 2 AS pid) FROM kernel", "INSERT INTO device SELECT * REPLACE (1 AS device_id) FROM device",
-		"INSERT INTO range_device SELECT * REPLACE (1 AS device_id) FROM range_device", "INSERT INTO device_time SELECT * REPLACE (1 AS device_id, call_ns // 2 AS call_ns) FROM device_time",
-		"UPDATE api_call SET pid = 1", "UPDATE nvtx_range SET pid = 2 WHERE range_id = 2")...)
-	testkit.DeriveOnly(t, w, findingFacts...)
+func testTwoGPUs(t *testing.T) {
+	w := madeRun(t, "two GPUs", func(w *schema.Warehouse) {
+		made(t, w, append(sideBySide(1, 5), idle("call_ns = 100000"), called(1, 2, 3, 1000), ran(1, 4, 950_000, 20000, 8, ""), "INSERT INTO kernel SELECT * REPLACE (1 AS device_id, 2 AS pid) FROM kernel", "INSERT INTO device SELECT * REPLACE (1 AS device_id) FROM device",
+			"INSERT INTO range_device SELECT * REPLACE (1 AS device_id) FROM range_device", "INSERT INTO device_time SELECT * REPLACE (1 AS device_id, call_ns // 2 AS call_ns) FROM device_time",
+			"UPDATE api_call SET pid = 1", "UPDATE nvtx_range SET pid = 2 WHERE range_id = 2")...)
+	})
 	got := rows(t, w, "SELECT finding, device, device_count, run_device_count, subject, share_ratio <= 1 FROM findings('"+findingRun+"', min_share := 0)")
 	want := []string{"[small-grids 0 2 2 gemm<1> true]", "[cuda-calls 0 2 2 cudaMalloc true]", "[exposed-collectives 0 2 2 <nil> true]"}
 	for i, x := range explained(t, w, findingRun, queries.Args{}) {
@@ -308,10 +322,11 @@ func testTwoGPUs(t *testing.T, w *schema.Warehouse) {
 }
 
 // testRanking holds the order, the shares, the least share, the choice of a GPU and the text of evidence.
-func testRanking(t *testing.T, w *schema.Warehouse) {
-	made(t, w, "UPDATE run SET name = 'it''s'", idle("launch_ns = 200000, queued_ns = 20000, host_ns = 19999"), ran(1, 1, 0, 400000, 50, ""),
-		"INSERT INTO device_time SELECT * REPLACE (1 AS device_id, 300000 AS launch_ns) FROM device_time WHERE range_id = 1")
-	testkit.DeriveOnly(t, w, findingFacts...)
+func testRanking(t *testing.T) {
+	w := madeRun(t, "ranking", func(w *schema.Warehouse) {
+		made(t, w, "UPDATE run SET name = 'it''s'", idle("launch_ns = 200000, queued_ns = 20000, host_ns = 19999"), ran(1, 1, 0, 400000, 50, ""),
+			"INSERT INTO device_time SELECT * REPLACE (1 AS device_id, 300000 AS launch_ns) FROM device_time WHERE range_id = 1")
+	})
 	ask := func(args queries.Args) *frame.Frame {
 		args["run"] = findingRun
 		return testkit.Query(t, w, "findings", args)
