@@ -78,7 +78,7 @@ func TestPack(t *testing.T) {
 	to.want(result{0, "llama\na\n", "run llama is in the warehouse already\nrun a is in the warehouse already\n"}, "ingest", both)
 	third.want(result{0, "b\n", "imported run b\n"}, "ingest", "--run", "b", from.path("llama.prof.zst"))
 	third.want(result{0, "b\na\n", "run b is in the warehouse already\nimported run a\n"}, "ingest", both)
-	for _, query := range []string{"top-kernels", "stages", "sources"} {
+	for _, query := range []string{"top-kernels", "sources"} {
 		want := from.ok("query", query, "llama", "--format", "csv")
 		if got := to.ok("query", query, "llama", "--format", "csv"); got != want {
 			t.Errorf("%s:\n%s\nwant\n%s", query, got, want)

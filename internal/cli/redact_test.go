@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"prof/internal/testkit"
 )
 
 // TestRedact: a report made with --redact has nothing of whose the run is and where it ran, in none of its files; without, it has.
@@ -53,7 +55,7 @@ func TestRedact(t *testing.T) {
 		}
 		return all.String()
 	}
-	open, redacted, kept := texts(), texts("--redact"), texts("--redact", "--keep-tag", "precision")
+	open, redacted, kept := texts(), texts("--redact"), p.ok("report", "r", "--out", "-", "--redact", "--keep-tag", "precision")
 	for _, word := range append(private[:6:6], "threadIdx") {
 		if !strings.Contains(open, word) {
 			t.Errorf("an open report has no %q, so that the test says nothing", word)
@@ -78,12 +80,11 @@ func TestRedact(t *testing.T) {
 	id := strings.TrimPrefix(strings.TrimSpace(p.ok("sql", "--format", "csv", "SELECT run_id FROM run")), "run_id\n")
 	p.wantLike(0, "", "wrote the redacted report of run r-gpu17, without rows, to "+id+`\.prof\.zst\n`, "pack", "--run", "r-gpu17", "--redact")
 	clean("of a run that is named after the host", string(zstdOf(t, p.path(id+".prof.zst"))))
-	p = newPlace(t)
-	p.ok("ingest", "--run", "k", exported(t, kernels)) // whose program is called kernels
+	// A program that is called kernels, and a device that is, by Nsight Systems, a host of another name.
+	p = reading(t, []testkit.Run{{Name: "k", Files: []string{"nsys/" + kernels}}, {Name: "node", Files: []string{"nsys/" + node}}})
 	if text := p.ok("report", "k", "--redact", "--out", "-"); !strings.Contains(text, "= 16 kernels)") || strings.Contains(text, "/kernels") {
 		t.Errorf("of a program called kernels: %s", text)
 	}
-	p.ok("ingest", "--run", "node", exported(t, "llama-graph-node/llama-graph-node.sqlite.gz")) // whose device, by Nsight Systems, is a host of another name
 	if text := p.ok("report", "node", "--redact", "--out", "-", "--file", "env.json"); !strings.Contains(text, `"capture.device": "[host]"`) {
 		t.Errorf("the host as Nsight Systems calls it stays: %s", text)
 	}

@@ -67,7 +67,7 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	remount(t, tiny, 0, "size=200m")
-	p.ok("ingest", "--run", "b", plain)
+	p.ok("ingest", "--run", "b", exported(t, kernels))
 }
 
 func TestReadOnlyHome(t *testing.T) {
