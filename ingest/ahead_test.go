@@ -24,7 +24,7 @@ func TestSideBySide(t *testing.T) {
 		paths = append(paths, b.copied("../testdata/torch/"+name+".trace.json.gz", name+".trace.json.gz"))
 	}
 	var want string
-	for _, threads := range []int{1, 3, 16} {
+	for _, threads := range []int{1, 16} {
 		on := newBench(t)
 		on.dir = b.dir
 		on.ok(ingest.Options{Name: "r", Load: load.Options{Threads: threads, WithOSRT: true}}, paths...)

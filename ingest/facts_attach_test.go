@@ -2,6 +2,7 @@ package ingest_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"prof/ingest"
@@ -198,6 +199,9 @@ func TestAimedFacts(t *testing.T) {
 			b.of(name, aimed, c.want)
 			b.warned(unclear...)
 			b.free()
+			if strings.HasPrefix(name, "stem ") {
+				return
+			}
 			// Given afterwards, the same.
 			later := name + " later"
 			b.ok(ingest.Options{Name: later}, b.path(c.nsys), b.path(c.torch))
