@@ -7,12 +7,7 @@ import (
 	"testing"
 	"unicode"
 	"unicode/utf8"
-
-	"prof/internal/exports"
 )
-
-// evil clears a screen, sets a title, turns a line around and is no UTF-8.
-const evil = "a\x1b[2J\x1b]0;t\a\u202eb\u2066\u0085\x7f\xff"
 
 // calm fails where a text could do something to a terminal.
 func calm(t *testing.T, what, text string) {
@@ -53,25 +48,6 @@ func TestHostileNames(t *testing.T) {
 		r := p.run(args...)
 		calm(t, strings.Join(args, " ")+" in a hostile home", r.out+r.err)
 	}
-}
-
-// wickedTexts writes a capture in which all texts are hostile.
-func wickedTexts(t *testing.T, path string) string {
-	t.Helper()
-	tables, err := exports.ReadFile(exported(t, kernels))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, table := range tables {
-		for _, row := range table.Rows {
-			for i, column := range table.Columns {
-				if text, isText := row[i].(string); isText && (table.Name == "StringIds" && column == "value" || table.Name == "NVTX_EVENTS" && column == "text" || table.Name == "PROCESSES" && column == "name") {
-					row[i] = text + strings.ToValidUTF8(evil, "")
-				}
-			}
-		}
-	}
-	return sqliteFile(t, path, tables)
 }
 
 // TestHostileTexts: texts of a capture stay as they are in CSV and JSON that go to a pipe, and are written out on a terminal.
