@@ -4,6 +4,8 @@ import (
 	"database/sql"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -159,6 +161,20 @@ func TestKilledFirstIngest(t *testing.T) {
 	}
 }
 
+// startWriting starts a command and returns once it is its turn to write.
+func (p *place) startWriting(args ...string) *exec.Cmd {
+	p.t.Helper()
+	cmd := p.command(args...)
+	if err := cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	within(p.t, patience, "its turn to write", func() bool {
+		holder, err := os.ReadFile(p.path(".prof/warehouse.duckdb.lock"))
+		return err == nil && strings.HasPrefix(string(holder), fmt.Sprintf("%d\n", cmd.Process.Pid))
+	})
+	return cmd
+}
+
 // TestKilledDerive: killed at any moment while it derives the facts of two runs anew, a command leaves the facts of each as they were.
 func TestKilledDerive(t *testing.T) {
 	p := newStored(t, two)
@@ -190,12 +206,9 @@ func TestKilledDerive(t *testing.T) {
 	}
 	before, _ := look(true)
 	killed, one := 0, 0
-	delays := []time.Duration{300 * time.Millisecond, 900 * time.Millisecond} // of about a second and a half
+	delays := []time.Duration{20 * time.Millisecond, 400 * time.Millisecond} // of about a second; in the first it cannot be done
 	for _, delay := range delays {
-		cmd := p.command("runs")
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		cmd := p.startWriting("runs")
 		time.Sleep(delay)
 		cmd.Process.Signal(syscall.SIGKILL) // fails when it is done already
 		if cmd.Wait() != nil {

@@ -112,12 +112,9 @@ func TestKilledAdd(t *testing.T) {
 	before := counts(p)
 	was := answers(p, "a")
 	killed, complete := 0, ""
-	delays := []time.Duration{250 * time.Millisecond, 700 * time.Millisecond} // of about a second
+	delays := []time.Duration{20 * time.Millisecond, 300 * time.Millisecond} // of about half a second; in the first it cannot be done
 	for _, delay := range delays {
-		cmd := p.command(args...)
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		cmd := p.startWriting(args...)
 		time.Sleep(delay)
 		cmd.Process.Signal(syscall.SIGKILL) // fails when it is done already
 		if cmd.Wait() != nil {
