@@ -24,6 +24,7 @@ import (
 	"prof/internal/golden"
 	"prof/internal/testkit"
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/schema"
 )
 
@@ -102,6 +103,48 @@ func cell(column string, v any) string {
 	return fmt.Sprint(v)
 }
 
+// instants are columns that say when, not how long, and so may be before the capture began. Those called start and end are everywhere.
+var instants = map[string]string{"device-samples": "time_ns", "diagnostics": "time_ns"}
+
+// check holds what is true of every answer: shares are from 0 to 1, unless the row says that it is over 1, no amount is negative but net ones, no
+// number is NaN, and the columns named as key identify a row.
+func (a answer) check(q queries.Query) error {
+	var keys []int
+	isMasked := false
+	for name := range strings.SplitSeq(q.Key, ", ") {
+		if at := slices.Index(a.columns, name); at >= 0 {
+			keys = append(keys, at)
+			isMasked = isMasked || masked[name]
+		} else if len(a.rows) > 1 {
+			return fmt.Errorf("its key %s is no column of it", name)
+		}
+	}
+	seen := map[string]bool{}
+	for _, row := range a.rows {
+		for i, column := range a.columns {
+			v, err := strconv.ParseFloat(row[i], 64)
+			if err != nil { // a text, which stands in quotes, or NULL
+				continue
+			}
+			unit := frame.UnitOf(column)
+			isOver := unit == frame.Ratio && v > 1+1e-11 && !slices.ContainsFunc(row, func(cell string) bool { return strings.Contains(cell, "-over-1") })
+			mayBeNegative := unit == frame.None || instants[q.Name] == column || strings.HasSuffix(column, "start_ns") || strings.HasSuffix(column, "end_ns") || strings.Contains(column, "_net_")
+			if v != v || isOver || v < 0 && !mayBeNegative {
+				return fmt.Errorf("%s is %s in %.300q", column, row[i], row)
+			}
+		}
+		var key strings.Builder
+		for _, at := range keys {
+			key.WriteString(row[at] + "\t")
+		}
+		if seen[key.String()] && !isMasked {
+			return fmt.Errorf("two rows of the key %q", key.String())
+		}
+		seen[key.String()] = true
+	}
+	return nil
+}
+
 // text is the answer in full.
 func (a answer) text() string {
 	var b strings.Builder
@@ -136,6 +179,8 @@ type page struct {
 	lock sync.Mutex
 	list map[string]string
 	full map[string]string
+	// wrong is what no answer may be, by run.
+	wrong []string
 }
 
 func newPage(t *testing.T, name string) *page {
@@ -192,6 +237,9 @@ func (p *page) compare(t *testing.T) {
 		for run, text := range p.full {
 			write(t, filepath.Join(*written, p.name, run), text)
 		}
+	}
+	for _, fault := range p.wrong {
+		t.Errorf("%s: %s", p.name, fault)
 	}
 	if *golden.Update {
 		p.update(t)
@@ -381,6 +429,9 @@ func ask(ctx context.Context, w *schema.Warehouse, q queries.Query, runs []schem
 		a, err := newAnswer(rows)
 		if err != nil {
 			return fmt.Errorf("%s of %s: %w", q.Name, r.Name, err)
+		}
+		if err := a.check(q); err != nil {
+			p.wrong = append(p.wrong, fmt.Sprintf("%s: %v", r.Name, err))
 		}
 		p.add(r.Name, a)
 	}
