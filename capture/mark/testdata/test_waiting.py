@@ -67,11 +67,14 @@ class Waiting(unittest.TestCase):
 
     def test_sleep_is_no_wait(self):
         self.share()
-        began = waiting.begin()
-        time.sleep(0.3)
         waiting._LEAST = -1
-        ns, wall, run = self.figures(began)[:3]
-        self.assertLess(ns + run, 0.5 * wall)
+        for _ in range(10):  # on a busy machine it may well wait for a CPU when it wakes up
+            began = waiting.begin()
+            time.sleep(0.3)
+            ns, wall, run = self.figures(began)[:3]
+            if ns + run < 0.5 * wall:
+                return
+        self.fail("%d ns of %d were waiting, %d running" % (ns, wall, run))
 
     def test_little_is_not_marked(self):
         waiting._LEAST = 10**9
