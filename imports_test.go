@@ -25,6 +25,7 @@ var rooms = map[string][]string{
 	"internal/golden":       {},
 	"internal/mask":         {},
 	"internal/repeat":       {"internal/exports"},
+	"internal/sample":       {},
 	"internal/scratch":      {},
 	"internal/speed":        {"internal/exports"},
 	"internal/torture":      {"internal/exports"},
@@ -106,7 +107,7 @@ var rooms = map[string][]string{
 }
 
 // everyones are rooms without imports of ours that every room may use.
-var everyones = []string{"internal/child", "internal/file", "internal/golden", "internal/mask", "internal/scratch", "internal/suggest"}
+var everyones = []string{"internal/child", "internal/file", "internal/golden", "internal/mask", "internal/sample", "internal/scratch", "internal/suggest"}
 
 // alone are rooms whose tests keep to what the room itself may import, so that they too build without a warehouse.
 var alone = []string{"capture", "queries/caveat", "queries/frame", "queries/judge", "queries/judge/gate", "queries/judge/serving", "queries/judge/stats", "queries/judge/tree", "queries/judge/trend", "schema/rundir"}

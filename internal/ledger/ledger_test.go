@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"prof/internal/golden"
+	"prof/internal/sample"
 	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
@@ -31,12 +32,9 @@ import (
 // threads is of DuckDB: the ledger is the same with any number of them.
 var threads = flag.Int("threads", 0, "store everything anew and ask with so many threads; 0 takes what is stored")
 
-// whole asks every query of every capture. Without it a query is asked of some of the captures that it has rows of, and of few of the others: what
-// is stored is always compared whole, and most changes of a query show in any capture.
-var whole = flag.Bool("whole", false, "ask every query of every capture")
-
-// some is of how many captures a query is asked that has rows of more.
-const some = 24
+// some is of how many captures a query is asked that has rows of more, unless -whole is given: most changes of a query show in any capture, and
+// what is stored is always compared whole.
+const some = 12
 
 // written is the folder that every answer is written to in full, to compare two commits.
 var written = flag.String("ledger", "", "write every answer in full to files below this folder")
@@ -198,7 +196,7 @@ func newPage(t *testing.T, name string) *page {
 // choose returns the runs that are asked: some of those that the ledger has rows of, the same each time but others for each page, and one in
 // eight of the rest.
 func (p *page) choose(runs []schema.Run) (out []schema.Run) {
-	if *whole || *golden.Update || *threads > 0 {
+	if *sample.Whole || *golden.Update || *threads > 0 {
 		return runs
 	}
 	draw := func(run string) string {
