@@ -56,7 +56,7 @@ func TestLocked(t *testing.T) {
 	p := newFilled(t)
 	before := state(p)
 	file := p.path(".prof/warehouse.duckdb")
-	verbs := [][]string{{"runs"}, {"show", "a"}, {"query", "top-kernels"}, {"sql", "FROM run"}, {"tag", "a", "x=y"}, {"rm", "a"}, {"ingest", exported(t, node)}}
+	verbs := [][]string{{"runs"}, {"query", "top-kernels"}, {"sql", "FROM run"}, {"tag", "a", "x=y"}, {"rm", "a"}, {"ingest", exported(t, node)}}
 	check := func(h *holder, args []string) {
 		t.Helper()
 		start := time.Now()
@@ -70,7 +70,7 @@ func TestLocked(t *testing.T) {
 	alone := p.sql("SELECT * FROM runs")
 	h := startHolder(t, p, "write")
 	for i, args := range verbs {
-		if i >= 4 {
+		if i >= 3 {
 			check(h, args)
 			continue
 		}
@@ -85,12 +85,12 @@ func TestLocked(t *testing.T) {
 	}
 	// Readers let each other in, and keep writers out.
 	h = startHolder(t, p, "read")
-	for _, args := range verbs[:4] {
+	for _, args := range verbs[:3] {
 		if r := p.run(args...); r.code != 0 || strings.Contains(r.err, "in use") {
 			t.Errorf("%q beside a reader: %+v", args, r)
 		}
 	}
-	for _, args := range verbs[4:] {
+	for _, args := range verbs[3:] {
 		check(h, args)
 	}
 	h.end()
