@@ -80,5 +80,5 @@ func TestRunNames(t *testing.T) {
 		}
 		calm(t, name, r.err)
 	}
-	p.ok("ingest", "--run", "数"+strings.Repeat("x", 199), exported(t, node))
+	p.ok("ingest", "--run", "数"+strings.Repeat("x", 199), exported(t, "../serving/own.json"))
 }

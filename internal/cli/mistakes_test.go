@@ -95,7 +95,7 @@ func TestMistakes(t *testing.T) {
 // TestRunByArgumentOrOption holds that a run is named in either way, in both where they agree, and that the newest one is said on stderr.
 func TestRunByArgumentOrOption(t *testing.T) {
 	t.Parallel()
-	p := newStored(t, two)
+	p := reading(t, two)
 	for _, verb := range []string{"query stages", "query top-kernels --top 3 -f csv", "show", "show --facts", "explain", "explain -f json", "report --out -", "check --rule stage.*.launches<=100000"} {
 		words := strings.Fields(verb)
 		want := p.run(append(words, "llama")...)
@@ -115,6 +115,7 @@ func TestRunByArgumentOrOption(t *testing.T) {
 			t.Errorf("%s: %d %q\n%s\nwant %q\n%s", verb, got.code, got.err, got.out, want.err, want.out)
 		}
 	}
+	p = newStored(t, two)
 	p.want(result{0, "", "tagged a\n"}, "tag", "--run", "a", "k=v")
 	p.want(result{0, "", "tagged a\n"}, "tag", "a", "k=v", "--run", "a")
 	p.want(result{0, "", "baseline main is run llama\n"}, "baseline", "set", "main", "--run", "llama")

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"prof/internal/golden"
+	"prof/internal/sample"
 )
 
 var update = golden.Update
@@ -76,8 +77,8 @@ func TestModelOfRun(t *testing.T) {
 	p := newPlace(t)
 	write(t, p.path("ocr/config.json"), ocrConfig(t))
 	p.want(result{1, "", "prof: no warehouse yet in " + p.path(".prof") + ": run `prof ingest PATH` there, or name another home with --home\n"}, "model", "--run", "a")
-	p.ok("ingest", "--run", "with", "--model", "ocr", "--prefill", "681", "--decode", "16", "--images", "1", "--batch", "2", "--warmup", "1", exported(t, kernels))
-	p.ok("ingest", "--run", "without", exported(t, node))
+	p.ok("ingest", "--run", "with", "--model", "ocr", "--prefill", "681", "--decode", "16", "--images", "1", "--batch", "2", "--warmup", "1", exported(t, "../torch/cpu.trace.json.gz"))
+	p.ok("ingest", "--run", "without", exported(t, "../serving/own.json"))
 	of, same := p.model("--run", "with"), p.model("ocr", "--prefill", "681", "--decode", "16", "--images", "1", "--batch", "2")
 	if of.Params != same.Params || !*of.Stages["vision"].InPrefill {
 		t.Errorf("%d parameters, of the configuration %d; %+v", of.Params, same.Params, of.Stages["vision"])
@@ -101,19 +102,13 @@ func TestModelNotes(t *testing.T) {
 	write(t, p.path("llama.json"), config(2))
 	write(t, p.path("ocr.json"), ocrConfig(t))
 	for args, want := range map[string][]string{
-		"llama.json":                           nil,
-		"llama.json --images 0":                nil,
-		"llama.json --images 1":                {"no vision part is counted"},
-		"llama.json --crops 1":                 {"the model takes no crops"},
-		"llama.json --prefill 2000":            {"prompt and decode steps need 2128 positions, but the model supports 2048"},
-		"ocr.json --prefill 272":               {"assumed: an image is"},
-		"ocr.json --prefill 272 --images 1":    {"assumed: an image is", "prompt tokens include image tokens, but 272 are too few for 273 tokens per image (images: 1)"},
-		"ocr.json --prefill 546 --images 2":    {"assumed: an image is"},
-		"ocr.json --prefill 545 --images 2":    {"assumed: an image is", "prompt tokens include image tokens, but 545 are too few for 273 tokens per image"},
-		"ocr.json --prefill 8192 --decode 0":   {"assumed: an image is"},
-		"ocr.json --prefill 8192 --decode 1":   {"assumed: an image is", "prompt and decode steps need 8193 positions"},
-		"ocr.json --crops 3 --prefill 900":     {"assumed: an image is"},
-		"ocr.json --format json --prefill 900": {"assumed: an image is"},
+		"llama.json --images 0":                          nil,
+		"llama.json --images 1 --crops 1 --prefill 2000": {"no vision part is counted", "the model takes no crops", "prompt and decode steps need 2128 positions, but the model supports 2048"},
+		"ocr.json --prefill 272":                         {"assumed: an image is"},
+		"ocr.json --prefill 546 --images 2":              {"assumed: an image is"},
+		"ocr.json --prefill 545 --images 2":              {"assumed: an image is", "prompt tokens include image tokens, but 545 are too few for 273 tokens per image (images: 2)"},
+		"ocr.json --crops 3 --prefill 8192 --decode 0":   {"assumed: an image is"},
+		"ocr.json --prefill 8192 --decode 1":             {"assumed: an image is", "prompt and decode steps need 8193 positions"},
 	} {
 		got := p.model(strings.Fields(args)...).Notes
 		ok := len(got) == len(want)
@@ -198,30 +193,40 @@ func TestModelArtifacts(t *testing.T) {
 	p.wantLike(1, "", "prof: [^\n]*static_compute[^\n]*|prof: mkdir [^\n]*\n", "model", "a|b <i>x.json", "--out", "a|b <i>x.json")
 }
 
-// TestModelGolden holds every form to its golden file.
+// TestModelGolden holds every form to its golden file. -update writes those that are tried: all of them with -whole.
 func TestModelGolden(t *testing.T) {
 	t.Parallel()
 	p := nowhere(t)
 	write(t, p.path("llama.json"), config(2))
 	write(t, p.path("ocr.json"), ocrConfig(t))
-	for name, args := range map[string][]string{"llama": {"llama.json"}, "ocr": {"ocr.json"}, "ocr-images": {"ocr.json", "--images", "1", "--crops", "4", "--prefill", "681", "--decode", "16"}} {
-		for form, env := range map[string]string{"80.table": "COLUMNS=80", "200.table": "COLUMNS=200", "md": "", "json": ""} {
-			q := *p
-			q.env = append(slices.Clone(p.env), env)
-			got := []byte(q.ok(append([]string{"model", "--format", form[strings.LastIndexByte(form, '.')+1:]}, args...)...))
-			file := filepath.Join("testdata", "model-"+name+"."+form)
-			if *update {
-				if err := os.WriteFile(file, got, 0o644); err != nil {
-					t.Fatal(err)
-				}
+	type drawn struct {
+		name, form string
+		args       []string
+	}
+	var all []drawn
+	for _, m := range [][]string{{"ocr-images", "ocr.json", "--images", "1", "--crops", "4", "--prefill", "681", "--decode", "16"}, {"llama", "llama.json"}, {"ocr", "ocr.json"}} {
+		for _, form := range []string{"80.table", "200.table", "md", "json"} {
+			all = append(all, drawn{m[0], form, m[1:]})
+		}
+	}
+	for _, c := range sample.Of(all, 3) { // each model and each form
+		q := *p
+		if columns, _, ok := strings.Cut(c.form, "."); ok {
+			q.env = append(slices.Clone(p.env), "COLUMNS="+columns)
+		}
+		got := []byte(q.ok(append([]string{"model", "--format", c.form[strings.LastIndexByte(c.form, '.')+1:]}, c.args...)...))
+		file := filepath.Join("testdata", "model-"+c.name+"."+c.form)
+		if *update {
+			if err := os.WriteFile(file, got, 0o644); err != nil {
+				t.Fatal(err)
 			}
-			if want := read(t, file); !bytes.Equal(got, want) {
-				t.Errorf("%s differs (-update writes it); got:\n%s", file, got)
-			}
-			for i, line := range strings.Split(string(got), "\n") {
-				if form == "80.table" && len([]rune(line)) > 80 {
-					t.Errorf("%s:%d is wider than the terminal: %s", file, i+1, line)
-				}
+		}
+		if want := read(t, file); !bytes.Equal(got, want) {
+			t.Errorf("%s differs (-update writes it); got:\n%s", file, got)
+		}
+		for i, line := range strings.Split(string(got), "\n") {
+			if c.form == "80.table" && len([]rune(line)) > 80 {
+				t.Errorf("%s:%d is wider than the terminal: %s", file, i+1, line)
 			}
 		}
 	}
@@ -241,8 +246,8 @@ func TestModelAssume(t *testing.T) {
 	if assumed.Params != plain.Params || assumed.flop(t, "decode") != plain.flop(t, "decode") || !slices.ContainsFunc(assumed.Notes, func(n string) bool { return strings.Contains(n, "--assume") && strings.Contains(n, why) }) {
 		t.Errorf("%d parameters, want %d; %q", assumed.Params, plain.Params, assumed.Notes)
 	}
-	p.wantLike(1, "", "(?s).*"+why+".*", "ingest", "--run", "a", "--model", "odd/config.json", exported(t, kernels))
-	p.ok("ingest", "--run", "a", "--model", "odd/config.json", "--assume", exported(t, kernels))
+	p.wantLike(1, "", "(?s).*"+why+".*", "ingest", "--run", "a", "--model", "odd/config.json", exported(t, "../torch/cpu.trace.json.gz"))
+	p.ok("ingest", "--run", "a", "--model", "odd/config.json", "--assume", exported(t, "../torch/cpu.trace.json.gz"))
 	if got := p.model("--run", "a", "--prefill", "1024", "--decode", "128"); got.Params != plain.Params {
 		t.Errorf("%d parameters of the run, want %d", got.Params, plain.Params)
 	}

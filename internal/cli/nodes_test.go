@@ -14,9 +14,11 @@ import (
 func TestCaptureNodes(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	b.nsys.How, b.env = "vary", []string{"SLURM_JOB_ID=77"}
+	b.env = []string{"SLURM_JOB_ID=77"}
+	reports := map[string]string{"0": b.nsys.SQLite, "1": write(t, filepath.Join(b.temp, "small.sqlite"), unpacked(t, "../foreign/minimal.sqlite.gz"))} // no two alike
 	var command string
 	for _, node := range []string{"1", "0"} {
+		b.nsys.SQLite = reports[node]
 		r := b.prof("capture", "--run", "tp2", "--node-rank", node, "--nodes", "2", "--mode", "light", "--baseline", "--", "work")
 		if r.code != 0 {
 			t.Fatalf("exit %d: %s", r.code, r.err)
@@ -35,7 +37,7 @@ func TestCaptureNodes(t *testing.T) {
 	b.wantRows(map[string]string{
 		"SELECT node, pass_count, status FROM captures('tp2')":                                                 "node,pass_count,status\n0,2,ok\n1,2,ok\n",
 		"SELECT node, pass, pass_id, source_count FROM capture_passes('tp2')":                                  "node,pass,pass_id,source_count\n0,baseline-1,1,0\n0,nsys-1,2,1\n1,baseline-1,1001,0\n1,nsys-1,1002,1\n",
-		"SELECT count(*) AS n FROM kernel":                                                                     "n\n32\n",
+		"SELECT count(*) AS n FROM kernel":                                                                     "n\n416\n",
 		"SELECT count(DISTINCT device_id // 1000) AS nodes FROM device_time":                                   "nodes\n2\n",
 		"SELECT count(DISTINCT job_key) AS jobs FROM capture_node":                                             "jobs\n1\n",
 		"SELECT mode, pass_count, baseline_count FROM overhead('tp2')":                                         "mode,pass_count,baseline_count\nlight,1,1\n",

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"prof/internal/sample"
 )
 
 // limited runs a command that can write files of at most some blocks, of 512 bytes or of 1 KiB as the shell has it: beyond that it is as if the
@@ -17,7 +19,7 @@ import (
 func (p *place) limited(blocks int, args ...string) result {
 	p.t.Helper()
 	cmd := p.command(args...)
-	shell := exec.Command("sh", append([]string{"-c", fmt.Sprintf(`ulimit -f %d; exec "$@"`, blocks), "sh", built}, args...)...)
+	shell := exec.Command("sh", append([]string{"-c", fmt.Sprintf(`ulimit -f %d; exec "$@"`, blocks), "sh", built}, p.homed(args)...)...)
 	shell.Dir, shell.Env = cmd.Dir, cmd.Env
 	return finish(p.t, shell, shell.Run)
 }
@@ -25,12 +27,11 @@ func (p *place) limited(blocks int, args ...string) result {
 // TestOutputsSurvive: where a file cannot be written whole, the one of before stays, and nothing is left aside.
 func TestOutputsSurvive(t *testing.T) {
 	t.Parallel()
-	p := newFilled(t)
-	config := exported(t, "../model/deepseek-ocr.config.json")
-	for _, args := range [][]string{
-		{"report", "a", "--out", "out"}, {"diff", "a", "a", "--out", "out/diff.md"}, {"trend", "--out", "out/trend.html", "--workload", "a"}, {"model", config, "--out", "out"},
-		{"check", "a", "--baseline", "a", "--rule", "stage.prefill.gpu_span_ns <= +5%", "--out", "out/check.md"},
-	} {
+	p := reading(t, filled)
+	for _, args := range sample.Of([][]string{
+		{"report", "a", "--out", "out"}, {"model", exported(t, "../model/deepseek-ocr.config.json"), "--out", "out"}, {"diff", "a", "a", "--out", "out/diff.md"},
+		{"check", "a", "--baseline", "a", "--rule", "stage.prefill.gpu_span_ns <= +5%", "--out", "out/check.md"}, {"trend", "--out", "out/trend.html", "--workload", "a"},
+	}, 2) {
 		p.run(args...)
 		before := contentsOf(t, p.path("out"))
 		if len(before) == 0 {
@@ -58,7 +59,7 @@ func contentsOf(t *testing.T, dir string) (out []string) {
 // TestOutputsElsewhere: an output is not written through a symbolic link, and one to a pipe or to /dev/stdout works as it is.
 func TestOutputsElsewhere(t *testing.T) {
 	t.Parallel()
-	p := newFilled(t)
+	p := reading(t, filled)
 	precious := write(t, p.path("precious"), []byte("precious"))
 	for _, err := range []error{os.MkdirAll(p.path("there"), 0o755), os.Symlink("there", p.path("folder")), os.Symlink(precious, p.path("there/report.md")), os.Symlink(precious, p.path("diff.md")), syscall.Mkfifo(p.path("pipe.md"), 0o600)} {
 		if err != nil {
@@ -90,17 +91,25 @@ func TestOutputsElsewhere(t *testing.T) {
 // TestChangesWithoutRoom: a change for which there is no room is not made, and one line says so.
 func TestChangesWithoutRoom(t *testing.T) {
 	t.Parallel()
+	type change struct {
+		blocks int
+		args   []string
+	}
+	var changes []change
 	for _, args := range [][]string{{"tag", "a", "x=y"}, {"baseline", "set", "m", "a"}, {"rm", "a"}} {
-		const want = `prof: nothing was changed, for nothing can be stored in \S+/.prof: file too large; free some space and try again\n`
 		for _, blocks := range []int{0, 80, 400} {
-			p := newFilled(t)
-			before := state(p)
-			if r := p.limited(blocks, args...); r.code != 1 || r.out != "" || !whole(want).MatchString(r.err) {
-				t.Errorf("%q with %d blocks: %+v", args, blocks, r)
-			}
-			if after := state(p); after != before {
-				t.Errorf("%q with %d blocks: the warehouse holds\n%s\nbefore\n%s", args, blocks, after, before)
-			}
+			changes = append(changes, change{blocks, args})
+		}
+	}
+	const want = `prof: nothing was changed, for nothing can be stored in \S+/.prof: file too large; free some space and try again\n`
+	p := newFilled(t)
+	before := state(p)
+	for _, c := range sample.Of(changes, 2) {
+		if r := p.limited(c.blocks, c.args...); r.code != 1 || r.out != "" || !whole(want).MatchString(r.err) {
+			t.Errorf("%q with %d blocks: %+v", c.args, c.blocks, r)
+		}
+		if after := state(p); after != before {
+			t.Fatalf("%q with %d blocks: the warehouse holds\n%s\nbefore\n%s", c.args, c.blocks, after, before)
 		}
 	}
 }
@@ -109,6 +118,7 @@ func TestChangesWithoutRoom(t *testing.T) {
 func TestRights(t *testing.T) {
 	t.Parallel()
 	const private, shared = 0o700 | fs.ModeDir, 0o770 | fs.ModeDir | fs.ModeSetgid
+	small := write(t, filepath.Join(t.TempDir(), "small.sqlite"), unpacked(t, "../foreign/minimal.sqlite.gz"))
 	for name, c := range map[string]struct {
 		umask        string
 		args         []string
@@ -119,7 +129,7 @@ func TestRights(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := fakes(t)
+			p := fakes(t, "NSYS_FAKE_REPORT="+small)
 			if err := os.RemoveAll(p.path(".prof")); err != nil {
 				t.Fatal(err)
 			}
@@ -133,7 +143,9 @@ func TestRights(t *testing.T) {
 				}
 			}
 			shell(append(append([]string{"capture"}, c.args...), "--run", "r", "--tools", "nsys,ncu", "--ncu-kernels", ".", "--auto-stages", "--", "sh", "-c", "echo {} >.prof/runs/r/nsys/report-1.facts.json")...)
-			shell("report", "r")
+			if name == "shared" || *sample.Whole {
+				shell("report", "r")
+			}
 			for _, name := range append(listing(t, p.path(".prof")), "") {
 				st, err := os.Lstat(p.path(".prof/" + name))
 				if err != nil {

@@ -14,32 +14,32 @@ import (
 // TestPack: runs go to another home in one file, by import and by ingest, and files that are damaged or of no run change nothing.
 func TestPack(t *testing.T) {
 	t.Parallel()
-	from, to, third := reading(t, two), newPlace(t), newPlace(t)
+	from, to := reading(t, capturedRuns), newPlace(t)
 	both := from.path("both.prof.zst")
-	from.wantLike(0, "", `wrote 2 runs, \d+,\d{3} rows and the reports, to .*both\.prof\.zst\n`, "pack", "a", "llama", "--out", both)
-	if again := from.ok("pack", "llama", "a", "a", "--out", "-"); again != string(read(t, both)) {
+	from.wantLike(0, "", `wrote 2 runs, \d{3} rows and the reports, to .*both\.prof\.zst\n`, "pack", "w", "repeats", "--out", both)
+	if again := from.ok("pack", "repeats", "w", "w", "--out", "-"); again != string(read(t, both)) {
 		t.Error("packed again, the bytes differ")
 	}
-	from.wantLike(0, "", `run llama \(newest\)\nwrote run llama, \d+,\d{3} rows and the report, to llama\.prof\.zst\n`, "pack")
-	if _, err := os.Stat(from.path("llama.prof.zst")); err != nil {
+	from.wantLike(0, "", `run repeats \(newest\)\nwrote run repeats, \d{3} rows and the report, to repeats\.prof\.zst\n`, "pack")
+	if _, err := os.Stat(from.path("repeats.prof.zst")); err != nil {
 		t.Error(err)
 	}
 	text := zstdOf(t, both)
-	for _, want := range []string{"reports/a/report.html", "reports/llama/report.md", "reports/llama/env.json", from.ok("report", "llama", "--out", "-"), from.ok("report", "a", "--out", "-", "--file", "report.html")} {
+	for _, want := range []string{"reports/w/report.html", "reports/repeats/report.md", "reports/repeats/env.json", from.ok("report", "repeats", "--out", "-"), from.ok("report", "w", "--out", "-", "--file", "report.html")} {
 		if !bytes.Contains(text, []byte(want)) {
 			t.Errorf("it has no %.60q", want)
 		}
 	}
 	if exe, err := exec.LookPath("tar"); err != nil || exec.Command("zstd", "--version").Run() != nil {
 		t.Log("tar or zstd is not installed: that they open the file goes unchecked")
-	} else if out, err := exec.Command(exe, "--zstd", "-tf", both).CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "prof.json\nreports/a/assumptions.md\n") {
+	} else if out, err := exec.Command(exe, "--zstd", "-tf", both).CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "prof.json\nreports/repeats/assumptions.md\n") {
 		t.Errorf("tar: %v: %s", err, out)
 	}
 
 	// What is refused makes no home.
 	cut := write(t, to.path("cut.prof.zst"), read(t, both)[:len(read(t, both))-100])
 	redacted := to.path("redacted.prof.zst")
-	from.ok("pack", "a", "--redact", "--out", redacted)
+	from.ok("pack", "w", "--redact", "--out", redacted)
 	spoilt := read(t, both)
 	spoilt[len(spoilt)/2] ^= 0x55
 	bad := write(t, to.path("bad.prof.zst"), spoilt)
@@ -67,24 +67,22 @@ func TestPack(t *testing.T) {
 		t.Error("a home was made for nothing")
 	}
 	for _, c := range []struct{ want, args string }{
-		{"--keep-tag applies to --redact", "pack a --keep-tag k"},
-		{"several runs: name the file with --out FILE.prof.zst", "pack a llama"},
-		{"two runs are given, a and --run llama; pack takes one", "pack a --run llama"},
+		{"--keep-tag applies to --redact", "pack w --keep-tag k"},
+		{"several runs: name the file with --out FILE.prof.zst", "pack w repeats"},
+		{"two runs are given, w and --run repeats; pack takes one", "pack w --run repeats"},
 	} {
 		from.want(result{2, "", "prof: " + c.want + "\n"}, strings.Fields(c.args)...)
 	}
 
-	to.want(result{0, "", "imported run llama\nimported run a\n"}, "import", both)
-	to.want(result{0, "llama\na\n", "run llama is in the warehouse already\nrun a is in the warehouse already\n"}, "ingest", both)
-	third.want(result{0, "b\n", "imported run b\n"}, "ingest", "--run", "b", from.path("llama.prof.zst"))
-	third.want(result{0, "b\na\n", "run b is in the warehouse already\nimported run a\n"}, "ingest", both)
-	for _, query := range []string{"top-kernels", "sources"} {
-		want := from.ok("query", query, "llama", "--format", "csv")
-		if got := to.ok("query", query, "llama", "--format", "csv"); got != want {
-			t.Errorf("%s:\n%s\nwant\n%s", query, got, want)
-		}
-		if got := third.ok("query", query, "b", "--format", "csv"); got != want {
-			t.Errorf("%s of b:\n%s\nwant\n%s", query, got, want)
+	to.want(result{0, "b\n", "imported run b\n"}, "ingest", "--run", "b", from.path("repeats.prof.zst"))
+	to.want(result{0, "", "run b is in the warehouse already\nimported run w\n"}, "import", both)
+	to.want(result{0, "b\nw\n", "run b is in the warehouse already\nrun w is in the warehouse already\n"}, "ingest", both)
+	for run, now := range map[string]string{"repeats": "b", "w": "w"} {
+		for _, query := range []string{"top-kernels", "sources"} {
+			want := from.ok("query", query, run, "--format", "csv")
+			if got := to.ok("query", query, now, "--format", "csv"); got != want {
+				t.Errorf("%s of %s:\n%s\nwant\n%s", query, now, got, want)
+			}
 		}
 	}
 	write(t, to.path("folder/a.prof.zst"), read(t, both))

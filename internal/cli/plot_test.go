@@ -16,21 +16,21 @@ import (
 // TestPlot draws each kind of picture of real captures.
 func TestPlot(t *testing.T) {
 	t.Parallel()
-	p := reading(t, []testkit.Run{filled[0], {Name: "profiled", Files: []string{"ncu/llama.sqlite.gz", "ncu/llama.ncu-rep.gz"}}, {Name: "graph", Files: []string{"nsys/" + llama}}})
+	p := reading(t, testkit.Captures)
 	for _, c := range []struct {
 		args string
 		want []string // texts of the picture
 	}{
-		{"stages profiled", []string{"Stages of profiled", "GPU busy", "decode, 1 pass"}},
-		{"roofline profiled", []string{"Roofline of profiled", "NVIDIA H200", "nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_TNT", "DRAM 4,811 GB/s"}},
-		{"roofline --run profiled --stage decode", []string{"Roofline of profiled, decode", "nvjet_sm90_tst_256x8_64x6_2x1_v_bz_TNT"}},
-		{"timeline a", []string{"Timeline of a", "GPU 0", "tiled_matmul", "552 us"}},
-		{"timeline a --stage decode", []string{"Window ", "saxpy", "decode"}},
-		{"timeline a --window 0s..362.45ms", []string{"Window 362.3", " to 362.45", "start of the capture", "copies and fills"}},
-		{"timeline a --source nsys", []string{"Timeline of a", "tiled_matmul"}},
-		{"stages a --source nsys", []string{"Stages of a", "decode"}},
-		{"timeline graph --stage decode", []string{"Window 8.2384 s to 8.3262 s (87.8 ms)", "decode, pass 4: 87.8 ms<"}},
-		{"diff a profiled", []string{"profiled against a", "prefill: "}},
+		{"stages ncu-llama", []string{"Stages of ncu-llama", "GPU busy", "decode, 1 pass"}},
+		{"roofline ncu-llama", []string{"Roofline of ncu-llama", "NVIDIA H200", "nvjet_sm90_tst_256x128_64x4_1x2_h_bz_coopA_TNT", "DRAM 4,811 GB/s"}},
+		{"roofline --run ncu-llama --stage decode", []string{"Roofline of ncu-llama, decode", "nvjet_sm90_tst_256x8_64x6_2x1_v_bz_TNT"}},
+		{"timeline kernels", []string{"Timeline of kernels", "GPU 0", "tiled_matmul", "552 us"}},
+		{"timeline kernels --stage decode", []string{"Window ", "saxpy", "decode"}},
+		{"timeline kernels --window 0s..362.45ms", []string{"Window 362.3", " to 362.45", "start of the capture", "copies and fills"}},
+		{"timeline kernels --source nsys", []string{"Timeline of kernels", "tiled_matmul"}},
+		{"stages kernels --source nsys", []string{"Stages of kernels", "decode"}},
+		{"timeline engine-node --stage decode", []string{"Window 908.629 ms to 908.881 ms (252 us)", "decode, pass 6: 252 us<"}},
+		{"diff kernels ncu-llama", []string{"ncu-llama against kernels", "prefill: "}},
 	} {
 		got := p.run(append([]string{"plot"}, strings.Fields(c.args)...)...)
 		if got.code != 0 {
@@ -52,13 +52,13 @@ func TestPlot(t *testing.T) {
 		}
 	}
 	svg, pixels := p.path("stages.svg"), p.path("stages.png")
-	if got := p.run("plot", "stages", "profiled", "--out", svg); got.code != 0 || !strings.HasSuffix(got.err, "wrote "+svg+"\n") {
+	if got := p.run("plot", "stages", "ncu-llama", "--out", svg); got.code != 0 || !strings.HasSuffix(got.err, "wrote "+svg+"\n") {
 		t.Errorf("code %d, %s", got.code, got.err)
 	}
-	if text, err := os.ReadFile(svg); err != nil || string(text) != p.ok("plot", "stages", "profiled") {
+	if text, err := os.ReadFile(svg); err != nil || string(text) != p.ok("plot", "stages", "ncu-llama") {
 		t.Errorf("a file of %d bytes differs from the output: %v", len(text), err)
 	}
-	p.ok("plot", "stages", "profiled", "-o", pixels)
+	p.ok("plot", "stages", "ncu-llama", "-o", pixels)
 	text, err := os.ReadFile(pixels)
 	if err != nil {
 		t.Fatal(err)

@@ -53,17 +53,15 @@ func timelineOf(t *testing.T, page string) drawnTimeline {
 	return d
 }
 
-var ncclRun = []testkit.Run{{Name: "nccl2", Files: []string{"nsys/" + nccl}}}
-
 // TestReportPage holds that the page says what the queries say, and asks nothing of a network.
 func TestReportPage(t *testing.T) {
 	t.Parallel()
-	p := reading(t, ncclRun)
-	_, text := writtenPage(t, p, "nccl2")
+	p := reading(t, various)
+	_, text := writtenPage(t, p, "nccl")
 	if m := regexp.MustCompile(`https?:|["'(=]//|\ssrc=|@import|<link|url\([^#]`).FindString(text); m != "" {
 		t.Errorf("the page holds %q", m)
 	}
-	for _, want := range []string{"<h1>Run nccl2</h1>", ">At a glance</h2>", ">Where the time went</h2>", ">What to do about it</h2>", ">Idle gaps</h2>", ">Collectives</h2>",
+	for _, want := range []string{"<h1>Run nccl</h1>", ">At a glance</h2>", ">Where the time went</h2>", ">What to do about it</h2>", ">Idle gaps</h2>", ">Collectives</h2>",
 		`<summary>Query accounting v3</summary>`, "collective-exposed", `aria-label="decode, GPU 1: `, "Not known: the run has no operators"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)
@@ -85,7 +83,7 @@ func TestReportPage(t *testing.T) {
 			}
 		}
 	}
-	if want := p.sql("SELECT count(*) AS n FROM kernel"); fmt.Sprintf("n\n%d\n", kernels) != want || len(d.Rows) != 2 || gaps != 200 {
+	if want := p.sql("SELECT count(*) AS n FROM kernel WHERE run_id = (SELECT run_id FROM run WHERE name = 'nccl')"); fmt.Sprintf("n\n%d\n", kernels) != want || len(d.Rows) != 2 || gaps != 200 {
 		t.Errorf("the timeline draws %d kernels on %d GPUs and %d gaps, there are %s", kernels, len(d.Rows), gaps, want)
 	}
 }
@@ -109,8 +107,8 @@ func TestReportBars(t *testing.T) {
 	if table, _, _ := strings.Cut(section, "\nQuery accounting"); strings.Count(table, "\n| (run) |")+strings.Count(table, "\n| prefill |")+strings.Count(table, "\n| decode |") != rows {
 		t.Errorf("the table under the bars has not the %d rows of accounting", rows)
 	}
-	bare := reading(t, []testkit.Run{{Name: "cpu", Files: []string{"torch/cpu.trace.json.gz"}}})
-	if text := bare.ok("report", "cpu", "--out", "-"); !strings.Contains(text, "\n## Where the time went\n\nNot known: ") || strings.Contains(text, "## Collectives") {
+	bare := reading(t, capturedRuns)
+	if text := bare.ok("report", "w", "--out", "-"); !strings.Contains(text, "\n## Where the time went\n\nNot known: ") || strings.Contains(text, "## Collectives") {
 		t.Error("a run without device work does not say so")
 	}
 }
@@ -123,7 +121,7 @@ func TestReportInBrowser(t *testing.T) {
 	if program == "" {
 		t.Skip("no Chromium or Chrome is installed: the page's script is not tried")
 	}
-	p := reading(t, ncclRun)
+	p := reading(t, []testkit.Run{{Name: "nccl2", Files: []string{"nsys/" + nccl}}}) // alone, for the SQL of pageTiesLaunches
 	path, text := writtenPage(t, p, "nccl2")
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()

@@ -10,7 +10,7 @@ import (
 func TestReport(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
-	write(t, p.path("export"), unpacked(t, kernels))
+	write(t, p.path("export"), unpacked(t, "../foreign/minimal.sqlite.gz"))
 	write(t, p.path("my report.nsys-rep"), []byte("a report"))
 	bin := p.path("bin")
 	nsys := write(t, p.path("bin/nsys"), []byte(`#!/bin/sh
@@ -28,7 +28,7 @@ while [ $# -gt 1 ]; do [ "$1" = --output ] && cp '`+p.path("export")+`' "$2"; sh
 	if !strings.HasPrefix(asked, "export --type sqlite --force-overwrite true --include-json true --output ") || !strings.HasSuffix(asked, "export.sqlite my report.nsys-rep\n") {
 		t.Errorf("nsys was asked to %q", asked)
 	}
-	if got := p.sql("SELECT form, path, (SELECT count(*) FROM kernel) AS kernels FROM source"); got != "form,path,kernels\nnsys-rep,my report.nsys-rep,16\n" {
+	if got := p.sql("SELECT form, path, (SELECT count(*) FROM kernel) AS kernels FROM source"); got != "form,path,kernels\nnsys-rep,my report.nsys-rep,400\n" {
 		t.Errorf("stored: %q", got)
 	}
 	p.env = nil // a repeat is known without nsys
