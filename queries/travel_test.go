@@ -100,38 +100,45 @@ func testTravelBadly(t *testing.T, from, to *grown, run schema.Run, exported str
 		"a table less":   {table: "kernel_name", spoil: "-", as: "y", want: "the folder is not whole: "},
 		"no Parquet":     {table: "kernel", spoil: "not Parquet", want: "kernel/run_id="},
 		"a FIFO":         {table: "run", spoil: "FIFO", want: "is a named pipe"},
-		"other columns":  {table: "source", spoil: "COPY (SELECT 1 AS other) TO '%' (FORMAT parquet)", want: "source/run_id="},
-		"rows twice":     {table: "kernel_name", spoil: "COPY (SELECT * EXCLUDE (run_id) FROM kernel_name UNION ALL SELECT * EXCLUDE (run_id) FROM kernel_name) TO '%' (FORMAT parquet)", as: "y", want: " that were exported"},
-		"others' ids":    {table: "kernel_name", spoil: "COPY (SELECT * EXCLUDE (run_id) REPLACE (kernel_name_id + 134217728 AS kernel_name_id) FROM kernel_name) TO '%' (FORMAT parquet)", as: "y", want: "rows have ids of other runs"},
-		"other schema":   {table: "run", spoil: "COPY (SELECT 'y' AS name) TO '%' (FORMAT parquet, KV_METADATA {prof_schema: '3'})", want: "its tables are of schema 3,", is: schema.ErrOtherSchema},
-		"no schema":      {table: "run", spoil: "COPY (SELECT 'y' AS name) TO '%' (FORMAT parquet)", want: "its tables are of schema unknown,", is: schema.ErrOtherSchema},
-		"no counts":      {table: "run", spoil: "COPY (SELECT 'y' AS name) TO '%' (FORMAT parquet, KV_METADATA {prof_schema: 'NOW'})", want: "does not say how many rows"},
-		"beyond counts":  {table: "run", spoil: "COPY (SELECT * EXCLUDE (run_id) FROM run) TO '%' (FORMAT parquet, " + head, as: "y", want: "rows, not the 0 that were exported"},
+		"other columns":  {table: "source", spoil: "COPY (SELECT 1 AS other) TO % (FORMAT parquet)", want: "source/run_id="},
+		"rows twice":     {table: "kernel_name", spoil: "COPY (SELECT * EXCLUDE (run_id) FROM kernel_name UNION ALL SELECT * EXCLUDE (run_id) FROM kernel_name) TO % (FORMAT parquet)", as: "y", want: " that were exported"},
+		"others' ids":    {table: "kernel_name", spoil: "COPY (SELECT * EXCLUDE (run_id) REPLACE (kernel_name_id + 134217728 AS kernel_name_id) FROM kernel_name) TO % (FORMAT parquet)", as: "y", want: "rows have ids of other runs"},
+		"other schema":   {table: "run", spoil: "COPY (SELECT 'y' AS name) TO % (FORMAT parquet, KV_METADATA {prof_schema: '3'})", want: "its tables are of schema 3,", is: schema.ErrOtherSchema},
+		"no schema":      {table: "run", spoil: "COPY (SELECT 'y' AS name) TO % (FORMAT parquet)", want: "its tables are of schema unknown,", is: schema.ErrOtherSchema},
+		"no counts":      {table: "run", spoil: "COPY (SELECT 'y' AS name) TO % (FORMAT parquet, KV_METADATA {prof_schema: 'NOW'})", want: "does not say how many rows"},
+		"beyond counts":  {table: "run", spoil: "COPY (SELECT * EXCLUDE (run_id) FROM run) TO % (FORMAT parquet, " + head, as: "y", want: "rows, not the 0 that were exported"},
 		"a name of none": {as: "tag:x=y", want: "names that begin with @, tag: or baseline: are reserved"},
 	} {
-		dir := t.TempDir()
-		if err := os.CopyFS(dir, os.DirFS(exported)); err != nil {
-			t.Fatal(err)
+		path, aside := filepath.Join(exported, c.table, "run_id="+run.ID, "rows.parquet"), filepath.Join(t.TempDir(), "aside")
+		statement := strings.ReplaceAll(strings.Replace(c.spoil, "%", schema.Quote(path), 1), "NOW", lastMigration(t))
+		spoilt, err := path, error(nil)
+		if c.spoil == "-" {
+			spoilt = filepath.Dir(filepath.Dir(path))
 		}
-		path := filepath.Join(dir, c.table, "run_id="+run.ID, "rows.parquet")
-		statement := strings.ReplaceAll(strings.Replace(c.spoil, "%", path, 1), "NOW", lastMigration(t))
-		var err error
+		if c.spoil != "" {
+			if err := os.Rename(spoilt, aside); err != nil {
+				t.Fatal(err)
+			}
+		}
 		switch {
 		case strings.HasPrefix(statement, "COPY"):
 			_, err = from.w.DB.ExecContext(t.Context(), statement)
-		case c.spoil == "-":
-			err = os.RemoveAll(filepath.Dir(filepath.Dir(path)))
 		case c.spoil == "FIFO":
-			err = errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o600))
-		case c.spoil != "":
+			err = syscall.Mkfifo(path, 0o600)
+		case c.spoil != "" && c.spoil != "-":
 			err = os.WriteFile(path, []byte(c.spoil), 0o600)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		made, _, err := to.w.ImportRuns(t.Context(), dir, c.as)
+		made, _, err := to.w.ImportRuns(t.Context(), exported, c.as)
 		if err == nil || len(made) != 0 || !strings.Contains(err.Error(), c.want) || c.is != nil && !errors.Is(err, c.is) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+		if c.spoil != "" {
+			if err := errors.Join(os.RemoveAll(spoilt), os.Rename(aside, spoilt)); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	// Captures that are here are not stored twice.
