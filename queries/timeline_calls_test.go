@@ -35,10 +35,10 @@ func TestTimelineCalls(t *testing.T) {
 				continue
 			}
 			args := queries.Args{"run": run, "top": fmt.Sprint(top)}
-			works := testkit.Query(t, w, "timeline-kernels", args)
-			windows := testkit.Query(t, w, "timeline-windows", args)
+			works := query(t, w, "timeline-kernels", args)
+			windows := query(t, w, "timeline-windows", args)
 			args["others"] = "0"
-			calls := testkit.Query(t, w, "timeline-calls", args)
+			calls := query(t, w, "timeline-calls", args)
 
 			// Every call that begins from the first launch of a window on a thread to the end of the window's work.
 			until := map[any]int64{}
@@ -87,14 +87,14 @@ func TestTimelineCalls(t *testing.T) {
 			if top == 0 {
 				whole++
 				all := countedBy(calls, "api")
-				f := testkit.Query(t, w, "api-calls", queries.Args{"run": run, "top": "0"})
+				f := query(t, w, "api-calls", queries.Args{"run": run, "top": "0"})
 				for _, r := range f.Rows {
 					api := r[f.Index("api")].(string)
 					if calls := number(f, r, "calls"); all[api] > calls {
 						t.Errorf("%s: %d calls of %s are drawn, api-calls counts %d", run, all[api], api, calls)
 					}
 				}
-				if n, kernels := total(testkit.Query(t, w, "launches", queries.Args{"run": run, "top": "0"}), "calls"), launchedKernels(works); n != kernels {
+				if n, kernels := total(query(t, w, "launches", queries.Args{"run": run, "top": "0"}), "calls"), launchedKernels(works); n != kernels {
 					t.Errorf("%s: the work drawn has %d kernels with a launch, launches counts %d", run, kernels, n)
 				}
 			}
@@ -121,9 +121,9 @@ func TestTimelineCallsFew(t *testing.T) {
 	t.Parallel()
 	w := testkit.All(t)
 	args := queries.Args{"run": "nccl2", "others": "0"}
-	all := testkit.Query(t, w, "timeline-calls", args)
+	all := query(t, w, "timeline-calls", args)
 	args["others"] = "20"
-	few := testkit.Query(t, w, "timeline-calls", args)
+	few := query(t, w, "timeline-calls", args)
 	var lengths, left []int64
 	kept := map[bool]int{}
 	for _, r := range all.Rows {
