@@ -197,11 +197,14 @@ func testOrder(t *testing.T, w *schema.Warehouse) {
 		}
 	}
 	for _, run := range []string{"torch-graph", "emit-nvtx"} {
-		whole := query(t, w, "top-operators", queries.Args{"run": run, "top": "0"})
+		whole, of := query(t, w, "top-operators", queries.Args{"run": run, "top": "0"}), []*frame.Frame{}
+		for _, stage := range []string{"prefill", "decode", "(none)"} {
+			of = append(of, query(t, w, "top-operators", queries.Args{"run": run, "top": "0", "stage": stage}))
+		}
 		for _, c := range []string{"calls", "self_device_ns", "self_cpu_ns", "work_count", "flop_count"} {
 			var parts int64
-			for _, stage := range []string{"prefill", "decode", "(none)"} {
-				parts += total(query(t, w, "top-operators", queries.Args{"run": run, "top": "0", "stage": stage}), c)
+			for _, f := range of {
+				parts += total(f, c)
 			}
 			if parts != total(whole, c) || parts == 0 {
 				t.Errorf("%s: the stages have %d %s, the run %d", run, parts, c, total(whole, c))
