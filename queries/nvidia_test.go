@@ -13,6 +13,7 @@ import (
 
 	"prof/ingest"
 	ingestload "prof/ingest/load"
+	"prof/internal/sample"
 	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
@@ -160,7 +161,7 @@ func cells(count string, more ...[2]string) [][2]string {
 	return append(append([][2]string{{count, "calls"}}, timeCells...), more...)
 }
 
-// TestEqualsNVIDIA holds the queries to NVIDIA's own numbers on every capture at hand.
+// TestEqualsNVIDIA holds the queries to NVIDIA's own numbers on every capture at hand, and of some or all of them the sums that prof reads of NVIDIA's.
 func TestEqualsNVIDIA(t *testing.T) {
 	t.Parallel()
 	var runs []testkit.Run
@@ -170,6 +171,10 @@ func TestEqualsNVIDIA(t *testing.T) {
 			run := fmt.Sprintf("%s-%d", c.name, i)
 			runs = append(runs, testkit.Run{Name: run, Files: []string{c.export}, Options: ingest.Options{Load: ingestload.Options{WithOSRT: true}}}, testkit.Run{Name: run + "-sums", Files: []string{filepath.Dir(c.stats)}})
 		}
+	}
+	withSums := map[string]bool{}
+	for _, c := range sample.Of(list, 3) {
+		withSums[c.name] = true
 	}
 	w := testkit.Warehouse(t, runs...)
 	for i, c := range list {
@@ -204,7 +209,9 @@ func TestEqualsNVIDIA(t *testing.T) {
 			matchRanges(t, n, c, ranges)
 			matchRangeKernels(t, n, c, query(t, w, "range-kernels", queries.Args{"run": run, "raw": "true"}), startEnd(ranges))
 			matchLaunches(t, n, c, query(t, w, "launches", queries.Args{"run": run, "top": "0"}))
-			compareSums(t, w, n, run, c)
+			if withSums[c.name] {
+				compareSums(t, w, n, run, c)
+			}
 			t.Logf("%d rows, %d cells equal", n.rows, n.cells)
 			if n.rows < 20 {
 				t.Errorf("only %d rows were compared", n.rows)
