@@ -15,7 +15,7 @@ import (
 	"prof/render/stacks"
 )
 
-// stackRuns are timelineRuns and different, those first that differ most.
+// stackRuns are timelineRuns and different, mixed so that every other one is of another kind.
 var stackRuns = []string{"train-stack", "kernels", "variants-graph", "torch-graph", "nccl2", "variants-node", "torch-cpu"}
 
 // TestKernelStacks adds up the stacks of runs: they are all its kernels, to the nanosecond, with and without a filter.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/sample"
 	"prof/internal/testkit"
 	"prof/queries"
 	"prof/schema"
@@ -16,7 +17,7 @@ import (
 func TestTimeBreakdown(t *testing.T) {
 	t.Parallel()
 	w := testkit.All(t)
-	for _, run := range slices.Concat(timelineRuns, different, []string{utilised}) {
+	for _, run := range sample.Of(append(slices.Clone(stackRuns), utilised), 2) {
 		for _, bad := range rows(t, w, fmt.Sprintf(`WITH c AS (FROM time_breakdown('%[1]s', top := 0)), a AS (FROM accounting('%[1]s')),
 			counted AS (SELECT nullif(a.stage, '(run)') AS stage, a.device, a.part, a.kind, a.total_ns, a.span_total_ns FROM a WHERE a.stage <> '(run)' OR NOT EXISTS (SELECT 1 FROM a x WHERE x.stage <> '(run)')),
 			part AS (SELECT stage, CASE WHEN kind <> 'busy' THEN kind WHEN part = 'copy' THEN 'copies' WHEN part = 'graph' THEN 'graphs' ELSE 'kernels' END AS part, sum(total_ns) AS ns FROM counted GROUP BY ALL),

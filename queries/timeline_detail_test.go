@@ -175,7 +175,7 @@ func TestTimelineWindows(t *testing.T) {
 	t.Parallel()
 	w := testkit.All(t)
 	ofPasses := 0
-	for _, top := range []int{1, 7, 20} {
+	for _, top := range []int{1, 20} { // 7 follows
 		ofPasses += testWindows(t, w, "nccl2", top)
 	}
 	for _, run := range timelineRuns {
