@@ -40,11 +40,15 @@ func TestResults(t *testing.T) {
 			prepared = append(prepared, prepare(t, w, q))
 		}
 	}
+	enough := 1
+	if *sample.Whole {
+		enough = 2
+	}
 	t.Run("values", func(t *testing.T) { // until all are done
 		for _, p := range prepared {
 			t.Run(p.Relation(), func(t *testing.T) {
 				t.Parallel()
-				p.check(t, runs)
+				p.check(t, runs, enough)
 			})
 		}
 	})
@@ -140,11 +144,8 @@ func (p *preparedQuery) ask(t *testing.T, id string) (*frame.Frame, []*sql.Colum
 	return f, types
 }
 
-func (p *preparedQuery) check(t *testing.T, runs map[string]string) {
-	asked, answered, enough := some, 0, 1
-	if *sample.Whole {
-		enough = 2
-	}
+func (p *preparedQuery) check(t *testing.T, runs map[string]string, enough int) {
+	asked, answered := some, 0
 	if !p.TakesRun() {
 		asked = some[:1]
 	}
