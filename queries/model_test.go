@@ -11,6 +11,7 @@ import (
 
 	"prof/ingest"
 	ingestload "prof/ingest/load"
+	"prof/internal/sample"
 	"prof/internal/testkit"
 	"prof/queries"
 	"prof/schema"
@@ -109,7 +110,8 @@ func TestCountedFLOPs(t *testing.T) {
 	readJSON(t, "../testdata/model/encoder_decoder.json", &file)
 	file.Fixtures = append(decoders, file.Fixtures...)
 	var configs [][]byte
-	for _, f := range file.Fixtures {
+	for i, f := range file.Fixtures {
+		file.Fixtures[i].Runs = sample.Of(f.Runs, 3)
 		configs = append(configs, []byte(fmt.Sprintf("%s\n%*s", f.Config, len(configs), ""))) // no two alike
 	}
 	w := testkit.Warehouse(t, modelsRun(t, configs...))

@@ -13,6 +13,7 @@ import (
 
 	"prof/ingest"
 	ingestload "prof/ingest/load"
+	"prof/internal/sample"
 	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
@@ -160,7 +161,7 @@ func cells(count string, more ...[2]string) [][2]string {
 	return append(append([][2]string{{count, "calls"}}, timeCells...), more...)
 }
 
-// TestEqualsNVIDIA holds the queries to NVIDIA's own numbers on every capture at hand.
+// TestEqualsNVIDIA holds the queries to NVIDIA's own numbers on every capture at hand, and of some or all of them the sums that prof reads of NVIDIA's.
 func TestEqualsNVIDIA(t *testing.T) {
 	t.Parallel()
 	var runs []testkit.Run
@@ -171,6 +172,10 @@ func TestEqualsNVIDIA(t *testing.T) {
 			runs = append(runs, testkit.Run{Name: run, Files: []string{c.export}, Options: ingest.Options{Load: ingestload.Options{WithOSRT: true}}}, testkit.Run{Name: run + "-sums", Files: []string{filepath.Dir(c.stats)}})
 		}
 	}
+	withSums := map[string]bool{}
+	for _, c := range sample.Of(list, 3) {
+		withSums[c.name] = true
+	}
 	w := testkit.Warehouse(t, runs...)
 	for i, c := range list {
 		run := fmt.Sprintf("%s-%d", c.name, i)
@@ -180,31 +185,33 @@ func TestEqualsNVIDIA(t *testing.T) {
 			}
 			n := &tally{}
 			kernels := readStats(t, c, "cuda_gpu_kern_sum")
-			f := testkit.Query(t, w, "top-kernels", queries.Args{"run": run, "top": "0"})
+			f := query(t, w, "top-kernels", queries.Args{"run": run, "top": "0"})
 			match(t, n, by(kernels, func(r record) string { return r["Name"] }), f, keyed(t, f, "kernel"), cells("Instances"))
 			if i := f.Index("kernel"); f.Rows[0][i] != kernels[0]["Name"] {
 				t.Errorf("top-kernels begins with %q, NVIDIA with %q", f.Rows[0][i], kernels[0]["Name"])
 			}
-			f = testkit.Query(t, w, "kernel-grids", queries.Args{"run": run, "top": "0"})
+			f = query(t, w, "kernel-grids", queries.Args{"run": run, "top": "0"})
 			match(t, n, by(readStats(t, c, "cuda_gpu_kern_gb_sum"), func(r record) string {
 				return r["Name"] + "\x00" + xyz(r["GridXYZ"]) + "\x00" + xyz(r["BlockXYZ"])
 			}), f, keyed(t, f, "kernel", "grid", "block"), cells("Instances"))
-			f = testkit.Query(t, w, "memops", queries.Args{"run": run})
+			f = query(t, w, "memops", queries.Args{"run": run})
 			op := func(r record) string { return strings.Trim(strings.TrimPrefix(r["Operation"], "[CUDA "), "]") }
 			match(t, n, by(readStats(t, c, "cuda_gpu_mem_time_sum"), op), f, keyed(t, f, "operation"), cells("Count"))
 			matchSizes(t, n, by(readStats(t, c, "cuda_gpu_mem_size_sum"), op), f)
-			f = testkit.Query(t, w, "api-calls", queries.Args{"run": run, "top": "0"})
+			f = query(t, w, "api-calls", queries.Args{"run": run, "top": "0"})
 			match(t, n, by(readStats(t, c, "cuda_api_sum"), func(r record) string { return r["Name"] }), f, keyed(t, f, "api"), cells("Num Calls"))
-			f = testkit.Query(t, w, "osrt-calls", queries.Args{"run": run, "top": "0"})
+			f = query(t, w, "osrt-calls", queries.Args{"run": run, "top": "0"})
 			if len(readStats(t, c, "osrt_sum")) == 0 {
 				f.Rows = nil // NVIDIA's summary was not taken of this capture
 			}
 			match(t, n, by(readStats(t, c, "osrt_sum"), func(r record) string { return r["Name"] }), f, keyed(t, f, "call"), cells("Num Calls"))
-			ranges := testkit.Query(t, w, "ranges", queries.Args{"run": run, "raw": "true"})
+			ranges := query(t, w, "ranges", queries.Args{"run": run, "raw": "true"})
 			matchRanges(t, n, c, ranges)
-			matchRangeKernels(t, n, c, testkit.Query(t, w, "range-kernels", queries.Args{"run": run, "raw": "true"}), startEnd(ranges))
-			matchLaunches(t, n, c, testkit.Query(t, w, "launches", queries.Args{"run": run, "top": "0"}))
-			compareSums(t, w, n, run, c)
+			matchRangeKernels(t, n, c, query(t, w, "range-kernels", queries.Args{"run": run, "raw": "true"}), startEnd(ranges))
+			matchLaunches(t, n, c, query(t, w, "launches", queries.Args{"run": run, "top": "0"}))
+			if withSums[c.name] {
+				compareSums(t, w, n, run, c)
+			}
 			t.Logf("%d rows, %d cells equal", n.rows, n.cells)
 			if n.rows < 20 {
 				t.Errorf("only %d rows were compared", n.rows)

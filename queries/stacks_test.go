@@ -4,23 +4,26 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
-	"slices"
 	"testing"
 
 	"github.com/google/pprof/profile"
 
+	"prof/internal/sample"
 	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/render/stacks"
 )
 
+// stackRuns are timelineRuns and different, mixed so that every other one is of another kind.
+var stackRuns = []string{"train-stack", "kernels", "variants-graph", "torch-graph", "nccl2", "variants-node", "torch-cpu"}
+
 // TestKernelStacks adds up the stacks of runs: they are all its kernels, to the nanosecond, with and without a filter.
 func TestKernelStacks(t *testing.T) {
 	t.Parallel()
 	w := testkit.All(t)
 	withOperators, p := 0, newPlans(t, w)
-	for _, name := range append(slices.Clone(timelineRuns), different...) {
+	for _, name := range sample.Of(stackRuns, 2) {
 		id := testkit.RunID(name)
 		for _, filter := range []string{"", ", stage := 'decode'"} {
 			const sums = `SELECT coalesce(sum(calls), 0)::BIGINT, coalesce(sum(total_ns), 0)::BIGINT, coalesce(bool_or(%s), false) FROM {%s}(?::UUID%s)`
@@ -43,7 +46,7 @@ func TestKernelStacks(t *testing.T) {
 func TestStackFLOP(t *testing.T) {
 	t.Parallel()
 	w := testkit.All(t)
-	for _, name := range tracedRuns {
+	for _, name := range sample.Of(tracedRuns, 2) {
 		got := rows(t, w, fmt.Sprintf(`SELECT coalesce(sum(formula_flop), 0)::BIGINT, coalesce(sum(formula_ns), 0) > 0, max(formula_ns) <= max(total_ns) FROM kernel_stacks('%s')`, name))
 		want := rows(t, w, fmt.Sprintf(`SELECT coalesce(sum(s.timed_flop_count), 0)::BIGINT AS flop FROM op_sum s JOIN run r ON r.run_id = s.run_id WHERE r.name = '%s' AND s.capture <> 'key_averages'`, name))
 		if flop := want[0][1 : len(want[0])-1]; flop != "0" && got[0] != "["+flop+" true true]" {
@@ -73,7 +76,7 @@ func TestProfiles(t *testing.T) {
 		}
 		return f
 	}
-	for _, run := range append(slices.Clone(timelineRuns), different...) {
+	for _, run := range sample.Of(stackRuns, 2) {
 		if run == "torch-cpu" { // without a GPU
 			continue
 		}

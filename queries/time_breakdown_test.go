@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/sample"
 	"prof/internal/testkit"
 	"prof/queries"
 	"prof/schema"
@@ -16,7 +17,7 @@ import (
 func TestTimeBreakdown(t *testing.T) {
 	t.Parallel()
 	w := testkit.All(t)
-	for _, run := range slices.Concat(timelineRuns, different, []string{utilised}) {
+	for _, run := range sample.Of(append(slices.Clone(stackRuns), utilised), 2) {
 		for _, bad := range rows(t, w, fmt.Sprintf(`WITH c AS (FROM time_breakdown('%[1]s', top := 0)), a AS (FROM accounting('%[1]s')),
 			counted AS (SELECT nullif(a.stage, '(run)') AS stage, a.device, a.part, a.kind, a.total_ns, a.span_total_ns FROM a WHERE a.stage <> '(run)' OR NOT EXISTS (SELECT 1 FROM a x WHERE x.stage <> '(run)')),
 			part AS (SELECT stage, CASE WHEN kind <> 'busy' THEN kind WHEN part = 'copy' THEN 'copies' WHEN part = 'graph' THEN 'graphs' ELSE 'kernels' END AS part, sum(total_ns) AS ns FROM counted GROUP BY ALL),
@@ -53,7 +54,7 @@ func TestTimeBreakdown(t *testing.T) {
 // testBreakdownOrder holds rank, top and stage.
 func testBreakdownOrder(t *testing.T, w *schema.Warehouse, run string) {
 	t.Helper()
-	f := testkit.Query(t, w, "time-breakdown", queries.Args{"run": run, "top": "0"})
+	f := query(t, w, "time-breakdown", queries.Args{"run": run, "top": "0"})
 	if len(f.Rows) == 0 && run != "torch-cpu" {
 		t.Errorf("%s: no rows: %q", run, f.Notes)
 	}
@@ -70,14 +71,14 @@ func testBreakdownOrder(t *testing.T, w *schema.Warehouse, run string) {
 	}
 	for stage, want := range stages {
 		var got []string
-		for _, r := range testkit.Query(t, w, "time-breakdown", queries.Args{"run": run, "top": "0", "stage": stage}).Rows {
+		for _, r := range query(t, w, "time-breakdown", queries.Args{"run": run, "top": "0", "stage": stage}).Rows {
 			got = append(got, fmt.Sprint(r[1:]))
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: of %s alone %q, of all %q", run, stage, got, want)
 		}
 	}
-	if few := testkit.Query(t, w, "time-breakdown", queries.Args{"run": run, "top": "2"}); !slices.Equal(asText(few), asText(f)[:min(2, len(f.Rows))]) {
+	if few := query(t, w, "time-breakdown", queries.Args{"run": run, "top": "2"}); !slices.Equal(asText(few), asText(f)[:min(2, len(f.Rows))]) {
 		t.Errorf("%s: the first two are %q", run, asText(few))
 	}
 }
@@ -136,7 +137,7 @@ func TestTimeBreakdownOf(t *testing.T) {
 	}
 	testkit.Exec(t, w, "DELETE FROM device_time")
 	testkit.DeriveOnly(t, w, breakdownFacts...)
-	if f := testkit.Query(t, w, "time-breakdown", queries.Args{"run": "made"}); len(f.Rows) != 0 || !strings.Contains(strings.Join(f.Notes, "\n"), "did not account for GPU time") {
+	if f := query(t, w, "time-breakdown", queries.Args{"run": "made"}); len(f.Rows) != 0 || !strings.Contains(strings.Join(f.Notes, "\n"), "did not account for GPU time") {
 		t.Errorf("of a run stored without accounting: %v, %q", f.Rows, f.Notes)
 	}
 }

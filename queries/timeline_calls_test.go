@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"prof/internal/sample"
 	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
@@ -28,80 +29,75 @@ func countedBy(f *frame.Frame, of string) map[string]int64 {
 func TestTimelineCalls(t *testing.T) {
 	t.Parallel()
 	w := testkit.All(t)
-	whole := 0
-	for _, run := range append(slices.Clone(timelineRuns), "llama-graph-node") {
-		for _, top := range []int{0, 7, 1000} {
-			if top == 0 && run == "llama-graph-node" || top == 1000 && run != "llama-graph-node" {
+	type drawn struct {
+		run string
+		top int
+	}
+	for _, x := range sample.Of([]drawn{{"nccl2", 0}, {"nccl2", 7}, {"variants-graph", 7}, {"variants-graph", 0}, {"llama-graph-node", 1000}, {"llama-graph-node", 7}, {"variants-node", 0}, {"variants-node", 7}, {"kernels", 7}, {"kernels", 0}}, 2) {
+		run, top := x.run, x.top
+		args := queries.Args{"run": run, "top": fmt.Sprint(top)}
+		works := query(t, w, "timeline-kernels", args)
+		windows := query(t, w, "timeline-windows", args)
+		args["others"] = "0"
+		calls := query(t, w, "timeline-calls", args)
+
+		// Every call that begins from the first launch of a window on a thread to the end of the window's work.
+		until := map[any]int64{}
+		for _, r := range windows.Rows {
+			until[r[windows.Index("window")]] = number(windows, r, "end_ns")
+		}
+		type stretch struct{ window, source, pid, tid any }
+		from, launched := map[stretch]int64{}, map[string]bool{}
+		for _, r := range works.Rows {
+			at := func(c string) any { return r[works.Index(c)] }
+			if at("launch_start_ns") == nil {
 				continue
 			}
-			args := queries.Args{"run": run, "top": fmt.Sprint(top)}
-			works := testkit.Query(t, w, "timeline-kernels", args)
-			windows := testkit.Query(t, w, "timeline-windows", args)
-			args["others"] = "0"
-			calls := testkit.Query(t, w, "timeline-calls", args)
-
-			// Every call that begins from the first launch of a window on a thread to the end of the window's work.
-			until := map[any]int64{}
-			for _, r := range windows.Rows {
-				until[r[windows.Index("window")]] = number(windows, r, "end_ns")
+			s, start := stretch{at("window"), at("source_id"), at("pid"), at("tid")}, number(works, r, "launch_start_ns")
+			if first, known := from[s]; !known || start < first {
+				from[s] = start
 			}
-			type stretch struct{ window, source, pid, tid any }
-			from, launched := map[stretch]int64{}, map[string]bool{}
-			for _, r := range works.Rows {
-				at := func(c string) any { return r[works.Index(c)] }
-				if at("launch_start_ns") == nil {
-					continue
-				}
-				s, start := stretch{at("window"), at("source_id"), at("pid"), at("tid")}, number(works, r, "launch_start_ns")
-				if first, known := from[s]; !known || start < first {
-					from[s] = start
-				}
-				launched[drawnCall(s.source, s.pid, s.tid, start)] = true
-			}
-			want := map[string]bool{}
-			for _, r := range rowsOf(t, w, "SELECT a.source_id, a.pid, a.tid, a.start_ns FROM api_call a JOIN run r USING (run_id) WHERE r.name = '%s'", run) {
-				for s, first := range from {
-					if start := r[3].(int64); r[0] == s.source && r[1] == s.pid && r[2] == s.tid && start >= first && start <= until[s.window] {
-						want[drawnCall(r[0], r[1], r[2], start)] = true
-					}
-				}
-			}
-			maps.Copy(want, launched)
-			got := map[string]bool{}
-			for _, r := range calls.Rows {
-				at := func(c string) any { return r[calls.Index(c)] }
-				key := drawnCall(at("source_id"), at("pid"), at("tid"), at("start_ns"))
-				if got[key] || !want[key] || at("is_launch") != launched[key] || at("call_count") != int64(len(want)) {
-					t.Fatalf("%s, top %d: %v is there twice, of no window, or marked as it should not be", run, top, r)
-				}
-				got[key] = true
-			}
-			if len(got) != len(want) || len(got) == 0 {
-				t.Errorf("%s, top %d: %d calls of %d", run, top, len(got), len(want))
-			}
-			for key := range launched {
-				if !got[key] {
-					t.Errorf("%s, top %d: the call %s is not there, which launched something", run, top, key)
-				}
-			}
-			if top == 0 {
-				whole++
-				all := countedBy(calls, "api")
-				f := testkit.Query(t, w, "api-calls", queries.Args{"run": run, "top": "0"})
-				for _, r := range f.Rows {
-					api := r[f.Index("api")].(string)
-					if calls := number(f, r, "calls"); all[api] > calls {
-						t.Errorf("%s: %d calls of %s are drawn, api-calls counts %d", run, all[api], api, calls)
-					}
-				}
-				if n, kernels := total(testkit.Query(t, w, "launches", queries.Args{"run": run, "top": "0"}), "calls"), launchedKernels(works); n != kernels {
-					t.Errorf("%s: the work drawn has %d kernels with a launch, launches counts %d", run, kernels, n)
+			launched[drawnCall(s.source, s.pid, s.tid, start)] = true
+		}
+		want := map[string]bool{}
+		for _, r := range rowsOf(t, w, "SELECT a.source_id, a.pid, a.tid, a.start_ns FROM api_call a JOIN run r USING (run_id) WHERE r.name = '%s'", run) {
+			for s, first := range from {
+				if start := r[3].(int64); r[0] == s.source && r[1] == s.pid && r[2] == s.tid && start >= first && start <= until[s.window] {
+					want[drawnCall(r[0], r[1], r[2], start)] = true
 				}
 			}
 		}
-	}
-	if whole != 4 {
-		t.Errorf("%d captures were shown whole", whole)
+		maps.Copy(want, launched)
+		got := map[string]bool{}
+		for _, r := range calls.Rows {
+			at := func(c string) any { return r[calls.Index(c)] }
+			key := drawnCall(at("source_id"), at("pid"), at("tid"), at("start_ns"))
+			if got[key] || !want[key] || at("is_launch") != launched[key] || at("call_count") != int64(len(want)) {
+				t.Fatalf("%s, top %d: %v is there twice, of no window, or marked as it should not be", run, top, r)
+			}
+			got[key] = true
+		}
+		if len(got) != len(want) || len(got) == 0 {
+			t.Errorf("%s, top %d: %d calls of %d", run, top, len(got), len(want))
+		}
+		for key := range launched {
+			if !got[key] {
+				t.Errorf("%s, top %d: the call %s is not there, which launched something", run, top, key)
+			}
+		}
+		if top == 0 {
+			all := countedBy(calls, "api")
+			f := query(t, w, "api-calls", queries.Args{"run": run, "top": "0"})
+			for _, r := range f.Rows {
+				api := r[f.Index("api")].(string)
+				if calls := number(f, r, "calls"); all[api] > calls {
+					t.Errorf("%s: %d calls of %s are drawn, api-calls counts %d", run, all[api], api, calls)
+				}
+			}
+			if n, kernels := total(query(t, w, "launches", queries.Args{"run": run, "top": "0"}), "calls"), launchedKernels(works); n != kernels {
+				t.Errorf("%s: the work drawn has %d kernels with a launch, launches counts %d", run, kernels, n)
+			}
+		}
 	}
 }
 
@@ -121,9 +117,9 @@ func TestTimelineCallsFew(t *testing.T) {
 	t.Parallel()
 	w := testkit.All(t)
 	args := queries.Args{"run": "nccl2", "others": "0"}
-	all := testkit.Query(t, w, "timeline-calls", args)
+	all := query(t, w, "timeline-calls", args)
 	args["others"] = "20"
-	few := testkit.Query(t, w, "timeline-calls", args)
+	few := query(t, w, "timeline-calls", args)
 	var lengths, left []int64
 	kept := map[bool]int{}
 	for _, r := range all.Rows {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"testing"
 
+	"prof/internal/sample"
 	"prof/internal/testkit"
 	"prof/queries"
 	"prof/schema"
@@ -60,37 +61,37 @@ func busyOf(t *testing.T, w *schema.Warehouse, tl *queries.Timeline, from, to, l
 func TestTimelineConserves(t *testing.T) {
 	t.Parallel()
 	w := testkit.All(t)
-	for _, run := range timelineRuns {
-		work := laneWork(t, w, run)
-		for _, size := range indexSizes {
-			if size[0] != 16 && run != "nccl2" && run != "variants-graph" { // of several GPUs, and of replays
-				continue
+	type indexed struct {
+		run  string
+		size [3]int
+	}
+	list := []indexed{{"nccl2", indexSizes[0]}, {"nccl2", indexSizes[1]}, {"variants-graph", indexSizes[1]}, {"kernels", indexSizes[1]}, {"nccl2", indexSizes[2]}, {"variants-graph", indexSizes[2]}, {"variants-node", indexSizes[1]}, {"variants-graph", indexSizes[0]}}
+	for _, x := range sample.Of(list, 2) {
+		run, size, work := x.run, x.size, laneWork(t, w, x.run)
+		tl := timelineOf(t, w, run, size)
+		about := tl.About()
+		for _, k := range about.Tracks {
+			if spans := work[fmt.Sprint(deref(k.Device), k.Kind)]; k.IsWhole && k.Kind != "gpu" && (covered(spans) != k.BusyNs || int64(len(spans)) != k.Count) {
+				t.Errorf("%s, index %v: %s of GPU %d: %d items busy for %d ns, not %d and %d", run, size, k.Kind, *k.Device, k.Count, k.BusyNs, len(spans), covered(spans))
 			}
-			tl := timelineOf(t, w, run, size)
-			about := tl.About()
-			for _, k := range about.Tracks {
-				if spans := work[fmt.Sprint(deref(k.Device), k.Kind)]; k.IsWhole && k.Kind != "gpu" && (covered(spans) != k.BusyNs || int64(len(spans)) != k.Count) {
-					t.Errorf("%s, index %v: %s of GPU %d: %d items busy for %d ns, not %d and %d", run, size, k.Kind, *k.Device, k.Count, k.BusyNs, len(spans), covered(spans))
+		}
+		whole := int64(1) << 62
+		for level := 62; int64(1)<<level > about.EndNs-about.BeginNs; level-- {
+			whole = 1 << level
+		}
+		from := about.BeginNs &^ (whole - 1)
+		for _, tile := range []int64{whole, whole / 16} {
+			for _, bins := range []int{1, 512} {
+				if tile < whole && bins == 1 && run != "nccl2" {
+					continue
 				}
-			}
-			whole := int64(1) << 62
-			for level := 62; int64(1)<<level > about.EndNs-about.BeginNs; level-- {
-				whole = 1 << level
-			}
-			from := about.BeginNs &^ (whole - 1)
-			for _, tile := range []int64{whole, whole / 16} {
-				for _, bins := range []int{1, 512} {
-					if tile < whole && bins == 1 && run != "nccl2" {
-						continue
+				busy, items := busyOf(t, w, tl, from, from+2*whole, tile, bins)
+				for _, k := range about.Tracks {
+					if busy[k.ID] != k.BusyNs {
+						t.Errorf("%s, index %v, tiles of %d ns in %d bins: %s %d is busy for %d ns, not %d", run, size, tile, bins, k.Kind, k.ID, busy[k.ID], k.BusyNs)
 					}
-					busy, items := busyOf(t, w, tl, from, from+2*whole, tile, bins)
-					for _, k := range about.Tracks {
-						if busy[k.ID] != k.BusyNs {
-							t.Errorf("%s, index %v, tiles of %d ns in %d bins: %s %d is busy for %d ns, not %d", run, size, tile, bins, k.Kind, k.ID, busy[k.ID], k.BusyNs)
-						}
-						if items[k.ID] != k.Count {
-							t.Errorf("%s, index %v, tiles of %d ns in %d bins: %s %d has %d items, not %d", run, size, tile, bins, k.Kind, k.ID, items[k.ID], k.Count)
-						}
+					if items[k.ID] != k.Count {
+						t.Errorf("%s, index %v, tiles of %d ns in %d bins: %s %d has %d items, not %d", run, size, tile, bins, k.Kind, k.ID, items[k.ID], k.Count)
 					}
 				}
 			}

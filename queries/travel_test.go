@@ -15,100 +15,79 @@ import (
 	"prof/schema/pack"
 )
 
+// traveller are files of every kind of source, of one run; some have the kernels of the run that is there.
+var traveller = []string{"ranks/rank0.trace.json.gz", "ranks/rank1.trace.json.gz", "ranks/rank0.sqlite.gz", "nsys/variants-graph/variants-graph.sqlite.gz", "ncu/variants-graph.ncu-rep.gz", "workload/llama-graph-node.workload.json"}
+
 // TestTravel: a run that was exported as Parquet, or packed, and imported elsewhere is the same run, in every cell of every table, facts among them, next to another
 // one with the same kernels.
 func TestTravel(t *testing.T) {
 	t.Parallel()
-	for name, files := range map[string][]string{
-		"ranks":    {"ranks/rank0.trace.json.gz", "ranks/rank1.trace.json.gz", "ranks/rank0.sqlite.gz"},
-		"workload": variantsGraph,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			from, to := storedGrown(t, files...), thereGrown(t)
-			before := to.tables(1, false)
-			const rename = "UPDATE run SET name = CASE name WHEN 'x' THEN 'there' ELSE 'x' END"
-			testkit.Exec(t, to.w, rename)
-			run := from.travel(to, "x", name == "workload")
-			wantSame(t, "tables", to.tables(1, false), from.tables(1, false))
-			if name == "workload" { // gone again, it can come back
-				if err := to.w.Remove(t.Context(), run); err != nil {
-					t.Fatal(err)
-				}
-				from.travel(to, "x", false)
-				wantSame(t, "tables", to.tables(1, false), from.tables(1, false))
-			}
-			testkit.Exec(t, to.w, rename)
-			wantSame(t, "the run that was there", to.tables(1, false), before)
-		})
-	}
-}
-
-// variantsGraph are files of a run that has the kernels of that of thereGrown.
-var variantsGraph = []string{"nsys/variants-graph/variants-graph.sqlite.gz", "ncu/variants-graph.ncu-rep.gz", "workload/llama-graph-node.workload.json"}
-
-// thereGrown is a run x in a warehouse of its own, with another id than that of storedGrown.
-func thereGrown(t *testing.T) *grown {
-	t.Helper()
-	g := newGrown(t, testkit.Named(t, "variants-node")...)
-	testkit.Exec(t, g.w, "UPDATE run SET name = 'x'")
-	return g
-}
-
-// storedGrown is the run x of a warehouse that does not grow, as an ingest leaves it.
-func storedGrown(t *testing.T, files ...string) *grown {
-	t.Helper()
-	return &grown{t, testkit.Warehouse(t, testkit.Run{Name: "x", Files: files, TrueSums: true}), testkit.Now}
-}
-
-// travel exports the run x and imports it into another warehouse by a name, as a folder or as a packed file.
-func (g *grown) travel(to *grown, as string, packed bool) schema.Run {
-	g.Helper()
-	run, err := g.w.Resolve(g.Context(), "x")
-	if err != nil {
-		g.Fatal(err)
-	}
-	dir := filepath.Join(g.TempDir(), "it's [a] *folder?", pack.Runs)
-	rows, err := g.w.ExportRun(g.Context(), run, dir)
-	if err != nil || rows == 0 {
-		g.Fatalf("%d rows: %v", rows, err)
-	}
-	if packed {
-		var text bytes.Buffer
-		if err := pack.Write(&text, filepath.Dir(dir), pack.Head{}); err != nil {
-			g.Fatal(err)
-		}
-		dir = g.TempDir()
-		if _, err := pack.Read(g.Context(), &text, int64(text.Len()), dir); err != nil {
-			g.Fatal(err)
-		}
-		dir = filepath.Join(dir, pack.Runs)
-	}
-	made, there, err := to.w.ImportRuns(g.Context(), dir, as)
-	if err != nil || len(made) != 1 || made[0].ID != run.ID || made[0].Name != as || len(there) != 0 {
-		g.Fatalf("imported %+v, there %+v: %v", made, there, err)
-	}
-	if made, there, err := to.w.ImportRuns(g.Context(), dir, ""); err != nil || len(made) != 0 || len(there) != 1 || there[0].Name != as {
-		g.Errorf("again: imported %+v, there %+v: %v", made, there, err)
-	}
-	return made[0]
-}
-
-// TestTravelBadly: what is no whole run, or of other tables, changes nothing and is refused by name.
-func TestTravelBadly(t *testing.T) {
-	t.Parallel()
-	from, to := storedGrown(t, variantsGraph...), thereGrown(t)
-	exported := t.TempDir()
+	// The one does not grow, and is as an ingest leaves it. The other has another id.
+	from, to := &grown{t, testkit.Warehouse(t, testkit.Run{Name: "x", Files: traveller, TrueSums: true}), testkit.Now}, newGrown(t, testkit.Named(t, "variants-node")...)
+	testkit.Exec(t, to.w, "UPDATE run SET name = 'x'")
+	before := to.tables(1, false)
 	run, err := from.w.Resolve(t.Context(), "x")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := from.w.ExportRun(t.Context(), run, exported); err != nil {
+	// A folder that an export left when it was killed does not keep the others from being imported.
+	dir := filepath.Join(t.TempDir(), "it's [a] *folder?", pack.Runs)
+	if err := os.MkdirAll(filepath.Join(dir, "run", "run_id=11111111-2222-7333-8444-555555555555"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	before := to.tables(1, false)
+	if rows, err := from.w.ExportRun(t.Context(), run, dir); err != nil || rows == 0 {
+		t.Fatalf("%d rows: %v", rows, err)
+	}
+	if ids, err := schema.RunsIn(dir); err != nil || !slices.Equal(ids, []string{run.ID}) {
+		t.Errorf("runs %v: %v", ids, err)
+	}
+	testTravelBadly(t, from, to, run, dir)
+	wantSame(t, "after them", to.tables(1, false), before)
+
+	const rename = "UPDATE run SET name = CASE name WHEN 'x' THEN 'there' ELSE 'x' END"
+	testkit.Exec(t, to.w, rename)
+	to.derives(false)
+	to.imports(dir, run)
+	to.derives(true)
+	if err := to.w.Remove(t.Context(), run); err != nil { // gone again, it can come back
+		t.Fatal(err)
+	}
+	to.imports(packed(t, dir), run)
+	wantSame(t, "tables", to.tables(1, false), from.tables(1, false))
+	testkit.Exec(t, to.w, rename)
+	wantSame(t, "the run that was there", to.tables(1, false), before)
+}
+
+// imports imports a run of a folder as x, and then finds it there.
+func (g *grown) imports(dir string, run schema.Run) {
+	g.Helper()
+	made, there, err := g.w.ImportRuns(g.Context(), dir, "x")
+	if err != nil || len(made) != 1 || made[0].ID != run.ID || made[0].Name != "x" || len(there) != 0 {
+		g.Fatalf("imported %+v, there %+v: %v", made, there, err)
+	}
+	if made, there, err := g.w.ImportRuns(g.Context(), dir, ""); err != nil || len(made) != 0 || len(there) != 1 || there[0].Name != "x" {
+		g.Errorf("again: imported %+v, there %+v: %v", made, there, err)
+	}
+}
+
+// packed packs a folder of runs and gives one that is unpacked of it.
+func packed(t *testing.T, dir string) string {
+	t.Helper()
+	var text bytes.Buffer
+	if err := pack.Write(&text, filepath.Dir(dir), pack.Head{}); err != nil {
+		t.Fatal(err)
+	}
+	to := t.TempDir()
+	if _, err := pack.Read(t.Context(), &text, int64(text.Len()), to); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(to, pack.Runs)
+}
+
+// testTravelBadly: what is no whole run, or of other tables, changes nothing and is refused by name.
+func testTravelBadly(t *testing.T, from, to *grown, run schema.Run, exported string) {
+	t.Helper()
 	const head = "KV_METADATA {prof_schema: 'NOW', prof_rows: '{}'})"
-	other := "11111111-2222-7333-8444-555555555555"
 	for name, c := range map[string]struct {
 		spoil string // statement, a text to write, or "-": the table's folder goes
 		table string
@@ -121,56 +100,54 @@ func TestTravelBadly(t *testing.T) {
 		"a table less":   {table: "kernel_name", spoil: "-", as: "y", want: "the folder is not whole: "},
 		"no Parquet":     {table: "kernel", spoil: "not Parquet", want: "kernel/run_id="},
 		"a FIFO":         {table: "run", spoil: "FIFO", want: "is a named pipe"},
-		"other columns":  {table: "source", spoil: "COPY (SELECT 1 AS other) TO '%' (FORMAT parquet)", want: "source/run_id="},
-		"rows twice":     {table: "kernel_name", spoil: "COPY (SELECT * EXCLUDE (run_id) FROM kernel_name UNION ALL SELECT * EXCLUDE (run_id) FROM kernel_name) TO '%' (FORMAT parquet)", as: "y", want: " that were exported"},
-		"others' ids":    {table: "kernel_name", spoil: "COPY (SELECT * EXCLUDE (run_id) REPLACE (kernel_name_id + 134217728 AS kernel_name_id) FROM kernel_name) TO '%' (FORMAT parquet)", as: "y", want: "rows have ids of other runs"},
-		"other schema":   {table: "run", spoil: "COPY (SELECT 'y' AS name) TO '%' (FORMAT parquet, KV_METADATA {prof_schema: '3'})", want: "its tables are of schema 3,", is: schema.ErrOtherSchema},
-		"no schema":      {table: "run", spoil: "COPY (SELECT 'y' AS name) TO '%' (FORMAT parquet)", want: "its tables are of schema unknown,", is: schema.ErrOtherSchema},
-		"no counts":      {table: "run", spoil: "COPY (SELECT 'y' AS name) TO '%' (FORMAT parquet, KV_METADATA {prof_schema: 'NOW'})", want: "does not say how many rows"},
-		"beyond counts":  {table: "run", spoil: "COPY (SELECT * EXCLUDE (run_id) FROM run) TO '%' (FORMAT parquet, " + head, as: "y", want: "rows, not the 0 that were exported"},
+		"other columns":  {table: "source", spoil: "COPY (SELECT 1 AS other) TO % (FORMAT parquet)", want: "source/run_id="},
+		"rows twice":     {table: "kernel_name", spoil: "COPY (SELECT * EXCLUDE (run_id) FROM kernel_name UNION ALL SELECT * EXCLUDE (run_id) FROM kernel_name) TO % (FORMAT parquet)", as: "y", want: " that were exported"},
+		"others' ids":    {table: "kernel_name", spoil: "COPY (SELECT * EXCLUDE (run_id) REPLACE (kernel_name_id + 134217728 AS kernel_name_id) FROM kernel_name) TO % (FORMAT parquet)", as: "y", want: "rows have ids of other runs"},
+		"other schema":   {table: "run", spoil: "COPY (SELECT 'y' AS name) TO % (FORMAT parquet, KV_METADATA {prof_schema: '3'})", want: "its tables are of schema 3,", is: schema.ErrOtherSchema},
+		"no schema":      {table: "run", spoil: "COPY (SELECT 'y' AS name) TO % (FORMAT parquet)", want: "its tables are of schema unknown,", is: schema.ErrOtherSchema},
+		"no counts":      {table: "run", spoil: "COPY (SELECT 'y' AS name) TO % (FORMAT parquet, KV_METADATA {prof_schema: 'NOW'})", want: "does not say how many rows"},
+		"beyond counts":  {table: "run", spoil: "COPY (SELECT * EXCLUDE (run_id) FROM run) TO % (FORMAT parquet, " + head, as: "y", want: "rows, not the 0 that were exported"},
 		"a name of none": {as: "tag:x=y", want: "names that begin with @, tag: or baseline: are reserved"},
 	} {
-		dir := t.TempDir()
-		if err := os.CopyFS(dir, os.DirFS(exported)); err != nil {
-			t.Fatal(err)
+		path, aside := filepath.Join(exported, c.table, "run_id="+run.ID, "rows.parquet"), filepath.Join(t.TempDir(), "aside")
+		statement := strings.ReplaceAll(strings.Replace(c.spoil, "%", schema.Quote(path), 1), "NOW", lastMigration(t))
+		spoilt, err := path, error(nil)
+		if c.spoil == "-" {
+			spoilt = filepath.Dir(filepath.Dir(path))
 		}
-		path := filepath.Join(dir, c.table, "run_id="+run.ID, "rows.parquet")
-		statement := strings.ReplaceAll(strings.Replace(c.spoil, "%", path, 1), "NOW", lastMigration(t))
-		var err error
+		if c.spoil != "" {
+			if err := os.Rename(spoilt, aside); err != nil {
+				t.Fatal(err)
+			}
+		}
 		switch {
 		case strings.HasPrefix(statement, "COPY"):
 			_, err = from.w.DB.ExecContext(t.Context(), statement)
-		case c.spoil == "-":
-			err = os.RemoveAll(filepath.Dir(filepath.Dir(path)))
 		case c.spoil == "FIFO":
-			err = errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o600))
-		case c.spoil != "":
+			err = syscall.Mkfifo(path, 0o600)
+		case c.spoil != "" && c.spoil != "-":
 			err = os.WriteFile(path, []byte(c.spoil), 0o600)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		made, _, err := to.w.ImportRuns(t.Context(), dir, c.as)
+		made, _, err := to.w.ImportRuns(t.Context(), exported, c.as)
 		if err == nil || len(made) != 0 || !strings.Contains(err.Error(), c.want) || c.is != nil && !errors.Is(err, c.is) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
+		if c.spoil != "" {
+			if err := errors.Join(os.RemoveAll(spoilt), os.Rename(aside, spoilt)); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
-	// A folder that an export left when it was killed does not keep the others from being imported; captures that are here are not stored twice.
-	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "run", "run_id="+other), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := from.w.ExportRun(t.Context(), run, dir); err != nil {
-		t.Fatal(err)
-	}
-	if ids, err := schema.RunsIn(dir); err != nil || !slices.Equal(ids, []string{run.ID}) {
-		t.Errorf("runs %v: %v", ids, err)
-	}
-	wantSame(t, "after them", to.tables(1, false), before)
-	testkit.Exec(t, to.w, "UPDATE source SET sha256 = ?", from.raw("SELECT sha256 FROM source WHERE source_id = 1")[0][0])
-	if _, _, err := to.w.ImportRuns(t.Context(), dir, "y"); err == nil || !strings.Contains(err.Error(), "captures of run y are already in run x") {
+	// Captures that are here are not stored twice.
+	sum := to.raw("SELECT sha256 FROM source")[0][0]
+	testkit.Exec(t, to.w, "UPDATE source SET sha256 = ?", from.raw("SELECT sha256 FROM source WHERE kind = 'nsys'")[0][0])
+	if _, _, err := to.w.ImportRuns(t.Context(), exported, "y"); err == nil || !strings.Contains(err.Error(), "captures of run y are already in run x") {
 		t.Errorf("captures that are there: %v", err)
 	}
+	testkit.Exec(t, to.w, "UPDATE source SET sha256 = ?", sum)
 }
 
 // lastMigration is the number of the newest schema.

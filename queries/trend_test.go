@@ -46,27 +46,29 @@ func fillTrend(t *testing.T, w *schema.Warehouse, runs []trendRun) {
 	t.Helper()
 	random := rand.New(rand.NewPCG(7, 11))
 	noisy := func(ns int64) int64 { return int64(float64(ns) * (1 + 0.005*random.NormFloat64())) }
-	stmts := []string{"BEGIN"}
-	add := func(format string, args ...any) { stmts = append(stmts, fmt.Sprintf(format, args...)) }
+	into := map[string][]string{} // one statement for each table: planning takes most of the time
+	add := func(table, values string, args ...any) {
+		into[table] = append(into[table], fmt.Sprintf(values, args...))
+	}
 	for i, r := range runs {
 		id := fmt.Sprintf("01890000-0000-7000-8000-%012d", i+1)
 		command := "NULL"
 		if r.command != "" {
 			command = schema.Quote(r.command)
 		}
-		add("INSERT INTO run SELECT '%s', '%s', TIMESTAMP '2026-01-01' + INTERVAL (%d) HOUR, NULL, %s, 'host', 'test'", id, r.name, i, command)
-		add("INSERT INTO source (run_id, source_id, kind, form, path, tool_version, size_bytes, sha256, row_count, status) VALUES ('%[1]s', 1, 'nsys', 'sqlite', 'p', '2026.1', 1, '%[1]s', 1, 'ok')", id)
-		add("INSERT INTO device (run_id, source_id, device_id, name) VALUES ('%s', 1, 0, '%s')", id, r.gpu)
-		add("INSERT INTO source_fact VALUES ('%s', 1, 'driver.version', '%s')", id, r.driver)
-		add("INSERT INTO run_trait (run_id, gpu, driver) VALUES ('%s', '%s', '%s')", id, r.gpu, r.driver)
-		add("INSERT INTO run_condition VALUES ('%[1]s', 'driver', '%[2]s', 'clouds', 1), ('%[1]s', 'GPU', '%[3]s', 'decides', 1)", id, r.driver, r.gpu)
+		add("run", "('%s', '%s', TIMESTAMP '2026-01-01' + INTERVAL (%d) HOUR, NULL, %s, 'host', 'test')", id, r.name, i, command)
+		add("source (run_id, source_id, kind, form, path, tool_version, size_bytes, sha256, row_count, status)", "('%[1]s', 1, 'nsys', 'sqlite', 'p', '2026.1', 1, '%[1]s', 1, 'ok')", id)
+		add("device (run_id, source_id, device_id, name)", "('%s', 1, 0, '%s')", id, r.gpu)
+		add("source_fact", "('%s', 1, 'driver.version', '%s')", id, r.driver)
+		add("run_trait (run_id, gpu, driver)", "('%s', '%s', '%s')", id, r.gpu, r.driver)
+		add("run_condition", "('%[1]s', 'driver', '%[2]s', 'clouds', 1), ('%[1]s', 'GPU', '%[3]s', 'decides', 1)", id, r.driver, r.gpu)
 		if r.key != "" {
-			add("INSERT INTO run_condition VALUES ('%s', 'commit', '%s', 'tells', 1)", id, r.commit)
-			add("INSERT INTO capture (run_id, source_id, mode, command, workload_key, folder, git_commit, git_branch, is_git_dirty, started_at, status) VALUES ('%s', 1, 'light', 'c', '%s', '/f', '%s', 'main', false, TIMESTAMP '2026-01-01', 'ok')",
+			add("run_condition", "('%s', 'commit', '%s', 'tells', 1)", id, r.commit)
+			add("capture (run_id, source_id, mode, command, workload_key, folder, git_commit, git_branch, is_git_dirty, started_at, status)", "('%s', 1, 'light', 'c', '%s', '/f', '%s', 'main', false, TIMESTAMP '2026-01-01', 'ok')",
 				id, r.key, r.commit)
 		}
 		if r.tag != "" {
-			add("INSERT INTO run_tag VALUES ('%s', 'kind', %s)", id, schema.Quote(r.tag))
+			add("run_tag", "('%s', 'kind', %s)", id, schema.Quote(r.tag))
 		}
 		pass := func(rangeID int, stage string, warm bool, tokens int64) {
 			sum, work := int64(0), []string{}
@@ -88,9 +90,9 @@ func fillTrend(t *testing.T, w *schema.Warehouse, runs []trendRun) {
 			if stage == "decode" {
 				prompt, decoded = "NULL", fmt.Sprint(tokens)
 			}
-			add("INSERT INTO stage_pass (run_id, source_id, is_counted, range_id, stage, pass_id, repeat_id, pid, is_warmup, start_ns, prompt_token_count, decode_token_count, sequence_count, cpu_ns, gpu_span_ns, gpu_busy_ns, gpu_sum_ns, kernel_count) VALUES ('%s', 1, true, %d, '%s', %d, 1, 1, %t, %d, %s, %s, 1, %d, %s, %d, %d, 6)", id, rangeID, stage, rangeID, warm, rangeID*1000, prompt, decoded, sum*2, span, sum, sum)
+			add("stage_pass (run_id, source_id, is_counted, range_id, stage, pass_id, repeat_id, pid, is_warmup, start_ns, prompt_token_count, decode_token_count, sequence_count, cpu_ns, gpu_span_ns, gpu_busy_ns, gpu_sum_ns, kernel_count)", "('%s', 1, true, %d, '%s', %d, 1, 1, %t, %d, %s, %s, 1, %d, %s, %d, %d, 6)", id, rangeID, stage, rangeID, warm, rangeID*1000, prompt, decoded, sum*2, span, sum, sum)
 			if len(work) > 0 {
-				add("INSERT INTO work_sum VALUES %s", strings.Join(work, ", "))
+				add("work_sum", "%s", strings.Join(work, ", "))
 			}
 		}
 		pass(1, "prefill", false, 0)
@@ -99,9 +101,13 @@ func fillTrend(t *testing.T, w *schema.Warehouse, runs []trendRun) {
 			pass(3+n, "decode", false, r.tokens)
 		}
 		for n, name := range []string{"attention", "gemm", "norm"} {
-			add("INSERT INTO kernel_name VALUES ('%[1]s', %[2]d, '%[3]s', '%[3]s', %[2]d)", id, n, name)
-			add("INSERT INTO kernel_class VALUES ('%s', %d, '%s family', NULL, NULL, NULL, NULL)", id, n, name)
+			add("kernel_name", "('%[1]s', %[2]d, '%[3]s', '%[3]s', %[2]d)", id, n, name)
+			add("kernel_class", "('%s', %d, '%s family', NULL, NULL, NULL, NULL)", id, n, name)
 		}
+	}
+	stmts := []string{"BEGIN"}
+	for table, values := range into {
+		stmts = append(stmts, "INSERT INTO "+table+" VALUES "+strings.Join(values, ", "))
 	}
 	testkit.Exec(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))
 }

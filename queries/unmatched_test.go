@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/sample"
 	"prof/internal/testkit"
 	"prof/queries"
 )
@@ -22,15 +23,15 @@ func TestUnmatched(t *testing.T) {
 		{"critical-path", "step", "99", "nothing has --step 99; the run has the steps with a critical path 1, 10"},
 		{"diagnostics", "severity", "critical", "nothing has --severity critical; the run has the severities info, warning"},
 	} {
-		f := testkit.Query(t, w, c.query, queries.Args{"run": map[bool]string{true: "launches", false: "nccl2"}[c.param == "kernel"], c.param: c.value})
+		f := query(t, w, c.query, queries.Args{"run": map[bool]string{true: "launches", false: "nccl2"}[c.param == "kernel"], c.param: c.value})
 		if len(f.Rows) != 0 || len(f.Notes) == 0 || !strings.HasPrefix(f.Notes[0], c.want) {
 			t.Errorf("%s --%s %s: %d rows, notes %q", c.query, c.param, c.value, len(f.Rows), f.Notes)
 		}
 	}
-	if f := testkit.Query(t, w, "ncu-rules", queries.Args{"run": "no rules", "kernel": "Tilted"}); len(f.Rows) != 0 || slices.ContainsFunc(f.Notes, func(n string) bool { return strings.HasPrefix(n, "nothing has") }) {
+	if f := query(t, w, "ncu-rules", queries.Args{"run": "no rules", "kernel": "Tilted"}); len(f.Rows) != 0 || slices.ContainsFunc(f.Notes, func(n string) bool { return strings.HasPrefix(n, "nothing has") }) {
 		t.Errorf("a kernel that is there, without rules: %d rows, notes %q", len(f.Rows), f.Notes)
 	}
-	if f := testkit.Query(t, w, "top-kernels", queries.Args{"run": "nccl2", "stage": "decode"}); len(f.Rows) == 0 || !slices.Equal(f.Notes, []string{"2 warm-up or cold passes of decode included; see prof query passes"}) {
+	if f := query(t, w, "top-kernels", queries.Args{"run": "nccl2", "stage": "decode"}); len(f.Rows) == 0 || !slices.Equal(f.Notes, []string{"2 warm-up or cold passes of decode included; see prof query passes"}) {
 		t.Errorf("a stage that is there: %d rows, notes %q", len(f.Rows), f.Notes)
 	}
 }
@@ -42,7 +43,7 @@ func TestStagesOfOneDevice(t *testing.T) {
 	w := testkit.All(t)
 	sum := map[string]float64{}
 	for _, args := range []queries.Args{{"run": "nccl2", "device": "0"}, {"run": "nccl2", "device": "1"}} {
-		f := testkit.Query(t, w, "stages", args)
+		f := query(t, w, "stages", args)
 		for _, r := range f.Rows {
 			at := func(col string) float64 { return r[f.Index(col)].(float64) }
 			if r[f.Index("passes")] != int64(5) || at("gpu_busy_mean_ns") > at("gpu_span_mean_ns") || at("gpu_busy_mean_ns") > at("gpu_sum_mean_ns") {
@@ -74,20 +75,20 @@ func TestSourceArgument(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	noted := queries.NewAsker(w)
+	all = slices.DeleteFunc(all, func(q queries.Query) bool { return !takesSource(q) })
+	noted, ids := queries.NewAsker(w), []string{runID(t, w, "kernels"), runID(t, w, "launches")}
 	for _, q := range all {
-		if !takesSource(q) {
-			continue
-		}
 		if last := q.Params[len(q.Params)-1]; last.Name != "source" || last.Default != "NULL" {
 			t.Errorf("%s: source is not its last parameter", q.Name)
 		}
-		for _, run := range []string{"kernels", "launches"} {
+		for _, run := range ids {
 			if _, err := noted.Run(t.Context(), q, queries.Args{"run": run, "source": "foo"}); !errors.Is(err, queries.ErrBadArgument) || !strings.Contains(err.Error(), "--source is nsys, prof, rocprof, torch, xla or nsys-stats") {
 				t.Errorf("%s of %s: the error is %v", q.Name, run, err)
 			}
 		}
-		f, err := noted.Run(t.Context(), q, queries.Args{"run": "kernels", "source": "torch"})
+	}
+	for _, q := range sample.Of(all, 3) {
+		f, err := noted.Run(t.Context(), q, queries.Args{"run": ids[0], "source": "torch"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,11 +96,11 @@ func TestSourceArgument(t *testing.T) {
 			t.Errorf("%s: %d rows, notes %q", q.Name, len(f.Rows), f.Notes)
 		}
 	}
-	if f := testkit.Query(t, w, "top-kernels", queries.Args{"run": "launches"}); len(f.Notes) != 1 || !strings.HasPrefix(f.Notes[0], "the run has no timeline from Nsight Systems or the PyTorch profiler") {
+	if f := query(t, w, "top-kernels", queries.Args{"run": "launches"}); len(f.Notes) != 1 || !strings.HasPrefix(f.Notes[0], "the run has no timeline from Nsight Systems or the PyTorch profiler") {
 		t.Errorf("without a timeline: %q", f.Notes)
 	}
 	w = testkit.Warehouse(t, testkit.Run{Name: "traced", Files: []string{"nsys/kernels/kernels.sqlite.gz"}, SQL: "UPDATE source SET kind = 'torch' WHERE kind = 'nsys'", Facts: []string{"work_sum", "caveat", "caveat_pass"}})
-	if f := testkit.Query(t, w, "top-kernels", queries.Args{"run": "traced"}); len(f.Rows) != 4 || len(f.Notes) != 0 {
+	if f := query(t, w, "top-kernels", queries.Args{"run": "traced"}); len(f.Rows) != 4 || len(f.Notes) != 0 {
 		t.Errorf("of the PyTorch profiler alone: %d rows, notes %q", len(f.Rows), f.Notes)
 	}
 }
@@ -114,7 +115,7 @@ func TestUnmatchedOfOneTimeline(t *testing.T) {
 		{"torch", "stage", "decode", "nothing has --stage decode; the run has the stages other, (none)"},
 		{"torch", "device", "1", "nothing has --device 1; the run has the GPUs 0"},
 	} {
-		f := testkit.Query(t, w, "top-kernels", queries.Args{"run": "r", c.param: c.value, "source": c.source})
+		f := query(t, w, "top-kernels", queries.Args{"run": "r", c.param: c.value, "source": c.source})
 		if len(f.Rows) != 0 || len(f.Notes) == 0 || f.Notes[0] != c.want {
 			t.Errorf("%v: %d rows, notes %q", c, len(f.Rows), f.Notes)
 		}
