@@ -171,6 +171,9 @@ func (w workplace) copied(t *testing.T, line string) (said string, is bool) {
 
 // keep notes the run that a line has made, and forgets those that it may have changed.
 func (w workplace) keep(line, said string, args []string) {
+	if len(args) == 1 {
+		return
+	}
 	maps.DeleteFunc(w.stored, func(_ string, s stored) bool {
 		return s.home == w.home() && slices.Contains([]string{"ingest", "tag", "baseline"}, args[1]) && slices.Contains(args, s.run)
 	})
