@@ -86,6 +86,9 @@ func TestBadFacts(t *testing.T) {
 				if run == "x" && paths != nil {
 					continue
 				}
+				if isFirst := i == 0 || i == 6; !isFirst && run != "x" && (run != "new" || paths == nil) { // of its kind
+					continue
+				}
 				o.Name = run
 				_, err := b.try(o, paths...)
 				if err == nil || c.is != nil && !errors.Is(err, c.is) || !strings.Contains(err.Error(), bad+": ") {

@@ -51,7 +51,11 @@ const byRun = ` x JOIN run r USING (run_id) WHERE r.name = '%s'`
 // TestNodes holds what the folders of the nodes of a job become: one run, in which no two GPUs, recordings or processes are one, and repeats are
 // repeats of the job.
 func TestNodes(t *testing.T) {
-	b := newBenchWith(t, derive.Facts{})
+	facts, err := derive.Behind("timeline", "source_host", "work_sum", "stage_pass", "caveat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBenchWith(t, facts)
 	one, two := b.node("n1", rundir.Node{Rank: 1, Count: 2, Job: "j", JobBy: "--run"}), b.node("n0", rundir.Node{Rank: 0, Count: 2, Job: "j", JobBy: "--run"})
 	alone := b.captured("alone")
 	b.copied("../testdata/ncu/kernels-prefill.ncu-rep.gz", "n1/ncu/report-9.ncu-rep.gz")

@@ -52,7 +52,7 @@ func TestNoSecret(t *testing.T) {
 			return []string{b.path("run")}
 		},
 		"workload": func(b *bench) []string {
-			return []string{b.leakyExport("../testdata/nsys/llama-graph-node/llama-graph-node.sqlite.gz"), b.leakyJSON("../testdata/workload/llama-graph-node.workload.json", "workload.json", []string{"model_type", "architectures", "hidden_act", "torch_dtype", "dtype", "rope_type"})}
+			return []string{b.leakyExport("../testdata/forms/llama.sqlite.gz"), b.leakyJSON("../testdata/workload/llama-graph-node.workload.json", "workload.json", []string{"model_type", "architectures", "hidden_act", "torch_dtype", "dtype", "rope_type"})}
 		},
 	} {
 		res, err := b.try(ingest.Options{Name: name, Tags: [][2]string{{"api_key", leak}, {"note", said + ann}}}, make(b)...)

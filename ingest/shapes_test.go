@@ -104,11 +104,11 @@ func TestLongNames(t *testing.T) {
 	}{
 		"kernels":     {stepsOfKernel, "SELECT count(*) || ' steps of ' || max(strlen(name)) FROM steps('bench')", "20 steps of 999999"},
 		"ranges":      {stepsOfRange, "SELECT count(*) || ' steps of ' || max(strlen(name)) FROM steps('bench')", "20 steps of 65536"},
-		"outer range": {rangesInRange, "SELECT count(*) || ' paths of ' || max(strlen(path)) FROM range_path", "1001 paths of 65536"},
+		"outer range": {rangesInRange, "SELECT count(*) || ' paths of ' || max(strlen(path)) FROM range_path", "501 paths of 65536"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, home := t.TempDir(), t.TempDir()
-			if err := c.write(dir, 1000); err != nil {
+			if err := c.write(dir, 500); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := ingestHere(t.Context(), dir, home, "400MB"); err != nil {

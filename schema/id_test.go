@@ -26,7 +26,7 @@ func TestIDs(t *testing.T) {
 
 	w = open(t, home, true, nil)
 	defer done(t, w)
-	columns := 0
+	columns, queries, wants := 0, []string(nil), map[string][]string{}
 	for _, row := range testkit.Rows(t, w, `SELECT table_name, column_name FROM duckdb_columns() WHERE table_name IN (SELECT table_name FROM duckdb_tables() WHERE NOT starts_with(comment, 'prof: ')) ORDER BY ALL`) {
 		table, column, _ := strings.Cut(row, "|")
 		if !schema.IsID(table, column) || slices.Contains([]string{"kernel_class", "kernel_spelling", "path_stage", "kernel_shape", "api_sum", "api_duration", "reported_sum", "ncu_instance", "captured_launch", "python_sample"}, table) || column == "kernel_shape_id" || column == "stack_id" && slices.Contains([]string{"kernel", "memop", "graph_launch"}, table) { // these are made anew, as facts are, or came later
@@ -51,8 +51,18 @@ func TestIDs(t *testing.T) {
 			case strings.HasSuffix(column, "kernel_name_id") && table != "kernel":
 				want[0] = "1" // of no name
 			}
-			same(t, row, testkit.Rows(t, w, fmt.Sprintf(`SELECT coalesce(%s::VARCHAR, '~') AS id FROM %s WHERE run_id = '%s' ORDER BY id`, column, table, run)), want)
+			of := fmt.Sprint(table, " ", column, " ", run)
+			wants[of] = want
+			queries = append(queries, fmt.Sprintf(`SELECT '%s' AS of, coalesce(%s::VARCHAR, '~') AS id FROM %s WHERE run_id = '%s'`, of, column, table, run))
 		}
+	}
+	got := map[string][]string{}
+	for _, row := range testkit.Rows(t, w, strings.Join(queries, " UNION ALL ")+` ORDER BY ALL`) {
+		of, id, _ := strings.Cut(row, "|")
+		got[of] = append(got[of], id)
+	}
+	for of, want := range wants {
+		same(t, of, got[of], want)
 	}
 	if columns < 55 {
 		t.Errorf("only %d columns hold ids", columns)

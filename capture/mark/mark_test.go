@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"prof/capture/mark"
@@ -76,6 +77,12 @@ func python(t *testing.T) string {
 	return path
 }
 
+// loadModels is an error where a Python has no PyTorch or no transformers.
+var loadModels struct {
+	once sync.Once
+	err  error
+}
+
 // withModels gives a Python that has PyTorch and transformers.
 func withModels(t *testing.T) string {
 	t.Helper()
@@ -83,7 +90,8 @@ func withModels(t *testing.T) string {
 	if testing.Short() {
 		t.Skip("loads PyTorch")
 	}
-	if err := exec.Command(p, "-c", "import torch, transformers").Run(); err != nil {
+	loadModels.once.Do(func() { loadModels.err = exec.Command(p, "-c", "import torch, transformers").Run() })
+	if loadModels.err != nil {
 		t.Skipf("%s has no PyTorch or no transformers: set PROF_PYTHON to one that has", p)
 	}
 	return p

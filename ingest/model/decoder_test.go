@@ -23,7 +23,7 @@ type fixture struct {
 func fixtures(t *testing.T) []fixture {
 	t.Helper()
 	var all []fixture
-	for name, least := range map[string]int{"decoder": 60, "encoder_decoder": 40} {
+	for i, name := range []string{"decoder", "encoder_decoder"} {
 		text, err := os.ReadFile("../../testdata/model/" + name + ".json")
 		if err != nil {
 			t.Fatal(err)
@@ -32,7 +32,7 @@ func fixtures(t *testing.T) []fixture {
 		if err := json.Unmarshal(text, &file); err != nil {
 			t.Fatal(err)
 		}
-		if len(file.Fixtures) < least {
+		if len(file.Fixtures) < []int{60, 40}[i] {
 			t.Fatalf("only %d fixtures of %s", len(file.Fixtures), name)
 		}
 		all = append(all, file.Fixtures...)

@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"prof/ingest/ncu"
+	"prof/internal/sample"
 )
 
 // smallReport is kernels-range with its sources cut to a few bytes, so that every place of it can be tried.
@@ -70,9 +71,9 @@ func TestReportCutAnywhere(t *testing.T) {
 	if len(whole) != 4 {
 		t.Fatalf("%d results", len(whole))
 	}
-	near := map[int]bool{}
+	near, reach := map[int]bool{}, len(sample.Of(make([]int, 40), 4))
 	for _, b := range append(borders(parts), 0) {
-		for at := max(b-40, 0); at <= min(b+40, len(data)); at++ {
+		for at := max(b-reach, 0); at <= min(b+reach, len(data)); at++ {
 			near[at] = true
 		}
 	}

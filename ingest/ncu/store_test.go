@@ -14,6 +14,7 @@ import (
 	"prof/ingest/load"
 	"prof/ingest/ncu"
 	"prof/ingest/rows/rowstest"
+	"prof/internal/sample"
 )
 
 // tryStored stores reports, packed or not, as the sources of one run, in memory.
@@ -80,7 +81,7 @@ func launchTexts(k *rowstest.Kept) (out []string) {
 
 // TestStoreValues: what is stored of every report is what the reader gives, value by value.
 func TestStoreValues(t *testing.T) {
-	for _, c := range realReports(t) {
+	for _, c := range sample.Of(realReports(t), 2) {
 		t.Run(c.name, func(t *testing.T) {
 			k, infos := stored(t, c.report)
 			info := infos[0]
@@ -291,7 +292,7 @@ func TestStoreCut(t *testing.T) {
 
 // TestStoreMany: what is stored piece by piece is stored once and whole.
 func TestStoreMany(t *testing.T) {
-	const launches = 120 // of 1,381 metrics: the pieces are of 65,536
+	const launches = 96 // of 1,381 metrics: the pieces are of 65,536
 	data := bigReport(t, launches)
 	metrics, sum := 0, 0.0
 	_, got := results(t, data)

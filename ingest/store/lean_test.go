@@ -42,7 +42,7 @@ func TestLean(t *testing.T) {
 		_, err := db.ExecContext(ctx, statement)
 		return err
 	}
-	exec(`CREATE TABLE big AS SELECT i, i * 7 AS j FROM range(12000000) r(i)`)
+	exec(`CREATE TABLE big AS SELECT i, i * 7 AS j FROM range(4000000) r(i)`)
 	exec(`CREATE TABLE next (i BIGINT, t VARCHAR)`)
 	was := limit()
 	for _, deleted := range []bool{false, true} {
@@ -68,7 +68,7 @@ func TestLean(t *testing.T) {
 		if limit() == was {
 			t.Errorf("deleted %v: the limit is what it was", deleted)
 		}
-		exec(`INSERT INTO next SELECT i, 'text ' || i FROM range(3000000) r(i)`)
+		exec(`INSERT INTO next SELECT i, 'text ' || i FROM range(1000000) r(i)`)
 		if err := restore(); err != nil {
 			t.Fatal(err)
 		}

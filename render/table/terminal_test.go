@@ -10,6 +10,7 @@ import (
 	"testing"
 	"unicode"
 
+	"prof/internal/sample"
 	"prof/queries/frame"
 	"prof/render/rendertest"
 	"prof/render/typeset"
@@ -74,7 +75,7 @@ func checkLines(t *testing.T, out string, limit int) {
 
 func TestTableKeepsTheWidth(t *testing.T) {
 	random := rand.New(rand.NewSource(2))
-	for range 1000 {
+	for range sample.Of(make([]int, 1000), 4) {
 		f := randomFrame(random)
 		for _, limit := range []int{0, 1, 7, 20, 40, 60, 80, 120, 200} {
 			var out bytes.Buffer

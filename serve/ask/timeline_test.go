@@ -93,7 +93,7 @@ func TestTimelineKept(t *testing.T) {
 	if get() != first {
 		t.Error("a tag made the index anew")
 	}
-	store("a", true, testkit.Path("torch/llama-stack.trace.json.gz"), derive.Facts{})
+	store("a", true, testkit.Path("torch/graph.trace.json.gz"), derive.Facts{})
 	second := get()
 	if second == first {
 		t.Error("a source was added, and the index stayed")

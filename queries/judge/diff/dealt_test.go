@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
 	"testing"
 
+	some "prof/internal/sample"
 	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/judge/stats"
@@ -67,22 +69,24 @@ func dealt(d runData, random *rand.Rand) (sides [2]runData) {
 	return sides
 }
 
-// TestDealt deals the passes of one capture to two sides a hundred times. All are passes of the same thing, so no stage may be said to
+// TestDealt deals the passes of one capture to two sides many times. All are passes of the same thing, so no stage may be said to
 // differ; of passes of that many, one comparison of a hundred might, by the error rate that is stated.
 func TestDealt(t *testing.T) {
 	t.Parallel()
-	const deals = 100
+	deals := len(some.Of(make([]int, 100), 4))
+	// The margin is three standard deviations.
+	most := int(math.Ceil(float64(deals)*stats.DefaultAlpha + 3*math.Sqrt(float64(deals)*stats.DefaultAlpha*(1-stats.DefaultAlpha))))
 	const shared = "../../shared/captures/nsys/dsocr-sdpa/"
 	for _, c := range []struct {
 		name   string
 		runs   []testkit.Run
 		passes int // of a stage
-		most   int // deals of a hundred that may say that something changed
+		most   int // deals that may say that something changed
 	}{
 		// Three passes: one and two can never be sure of a change.
 		{"dsocr-sdpa", []testkit.Run{{Name: "dsocr-sdpa", Files: []string{shared + "dsocr-sdpa.sqlite.gz", shared + "workload.json"}}}, 3, 0},
-		// Nine steady passes of three processes each. The margin is three standard deviations.
-		{"sdpa-1", testkit.Captures, 27, 4},
+		// Nine steady passes of three processes each.
+		{"sdpa-1", testkit.Captures, 27, most},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if _, err := os.Stat(testkit.Path(c.runs[0].Files[0])); errors.Is(err, fs.ErrNotExist) {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	some "prof/internal/sample"
 	"prof/queries/judge/stats"
 )
 
@@ -12,11 +13,12 @@ import (
 // share of so many comparisons.
 func TestNoiseRate(t *testing.T) {
 	t.Parallel()
-	const comparisons = 300
-	most := comparisons * (stats.DefaultAlpha + 3*math.Sqrt(stats.DefaultAlpha*(1-stats.DefaultAlpha)/comparisons))
+	all := some.Of(seeds(300), 3)
+	comparisons := len(all)
+	most := float64(comparisons) * (stats.DefaultAlpha + 3*math.Sqrt(stats.DefaultAlpha*(1-stats.DefaultAlpha)/float64(comparisons)))
 	for _, passes := range []int{3, 5, 10} {
 		stages, items, told := 0, 0, 0
-		for seed := range uint64(comparisons) {
+		for _, seed := range all {
 			side := func(name string, seed uint64) []runData {
 				prefill := base(func(st *madeStage) { st.passes, st.passNoise = passes, 0.03 })
 				decode := prefill

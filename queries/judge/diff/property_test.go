@@ -7,13 +7,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	some "prof/internal/sample"
 )
 
 // TestTotals holds that for random measures items add up to the ledger, the ledger to the change of the stage, parts of a change to the
 // change, and what a side takes for one unit to the time of its stage: in whole ns, by each dimension that is said to add up.
 func TestTotals(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(60) {
+	for _, seed := range some.Of(seeds(60), 4) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		a, b := []runData{random("a", r)}, []runData{random("b", r), random("b2", r)}
 		for _, by := range []Dimension{ByKernel, ByFamily, ByGrid} {
@@ -28,6 +30,14 @@ func TestTotals(t *testing.T) {
 			}
 		}
 	}
+}
+
+func seeds(n int) []uint64 {
+	out := make([]uint64, n)
+	for i := range out {
+		out[i] = uint64(i)
+	}
+	return out
 }
 
 func checkTotals(t *testing.T, what string, st Stage, items []Item, parts bool) {

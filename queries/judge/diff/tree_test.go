@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	some "prof/internal/sample"
 	"prof/queries/frame"
 	"prof/queries/judge/tree"
 )
@@ -121,7 +122,7 @@ func TestTreeAddsUp(t *testing.T) {
 		}
 		return nodesFrame(passes, list...), sum, passes
 	}
-	for range 2000 {
+	for range some.Of(make([]int, 2000), 4) {
 		a, sumA, passesA := side()
 		b, sumB, passesB := side()
 		r := alignedFrames(t, a, b)

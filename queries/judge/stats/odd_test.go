@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"prof/internal/sample"
 )
 
 // TestOdd holds that no values, however odd, make a comparison or a search for changes panic or say what has no meaning.
@@ -16,7 +18,7 @@ func TestOdd(t *testing.T) {
 	}
 	meant := func(p *float64, most float64) bool { return p == nil || *p >= 0 && *p <= most }
 	noise := []*Noise{nil, {}, AssumeNoise(0), AssumeNoise(0.02), {Floor: 0.04, SD: 0.01, DF: 3}}
-	for range 20000 {
+	for range sample.Of(make([]int, 20000), 5) {
 		a, b := some(16), some(16)
 		o := Options{Alpha: r.Float64() * 1.2, MinEffect: 0.01, Margin: 0.05, Noise: noise[r.IntN(len(noise))], Comparisons: r.IntN(4)}
 		for _, compare := range []func(a, b []float64, o Options) Comparison{Compare, CompareRuns} {
@@ -29,7 +31,7 @@ func TestOdd(t *testing.T) {
 			}
 		}
 	}
-	for range 5000 {
+	for range sample.Of(make([]int, 5000), 5) {
 		values, last := some(40), -1
 		for _, c := range ChangePoints(values, ChangeOptions{Alpha: 0.2 * r.Float64(), MinSegment: r.IntN(5)}) {
 			if c.Index <= last || c.Index >= len(values) || !meant(&c.P, 1) || math.IsNaN(c.Before+c.After) || c.Effect != nil && math.IsNaN(*c.Effect) {

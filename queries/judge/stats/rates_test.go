@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"prof/internal/sample"
 )
 
 // noises are how times of the same thing can vary: each draws one.
@@ -22,6 +24,21 @@ var noises = []struct {
 		return v
 	}},
 	{"skewed", func(r *rand.Rand) float64 { return 1000 * (1 + 0.02*r.ExpFloat64()) }},
+}
+
+// rateCase is a kind of noise and how many samples are drawn of it.
+type rateCase[N any] struct {
+	noise int
+	n     N
+}
+
+func cases[N, K any](kinds []K, counts ...N) (out []rateCase[N]) {
+	for i := range kinds {
+		for _, n := range counts {
+			out = append(out, rateCase[N]{i, n})
+		}
+	}
+	return out
 }
 
 func draws(r *rand.Rand, n int, draw func(*rand.Rand) float64) []float64 {
@@ -48,28 +65,27 @@ func atMost(t *testing.T, what string, hits, tries int, rate float64) {
 // small to count here, which flatters nothing.
 func TestFalsePositives(t *testing.T) {
 	const tries = 2000
-	for i, noise := range noises {
-		for _, n := range [][2]int{{3, 3}, {3, 10}, {5, 5}, {10, 10}} {
-			r := rand.New(rand.NewPCG(uint64(i), uint64(100*n[0]+n[1])))
-			passes, runs, any := 0, 0, 0
-			for range tries {
-				o := Options{Alpha: 0.01}
-				a, b := draws(r, n[0], noise.draw), draws(r, n[1], noise.draw)
-				if Compare(a, b, o).Verdict == Changed {
-					passes++
-				}
-				if CompareRuns(a, b, o).Verdict == Changed {
-					runs++
-				}
-				if anyOfThree(r, a, b, n, noise.draw, o) {
-					any++
-				}
+	for _, c := range sample.Of(cases(noises, [2]int{3, 3}, [2]int{3, 10}, [2]int{5, 5}, [2]int{10, 10}), 3) {
+		i, n, noise := c.noise, c.n, noises[c.noise]
+		r := rand.New(rand.NewPCG(uint64(i), uint64(100*n[0]+n[1])))
+		passes, runs, any := 0, 0, 0
+		for range tries {
+			o := Options{Alpha: 0.01}
+			a, b := draws(r, n[0], noise.draw), draws(r, n[1], noise.draw)
+			if Compare(a, b, o).Verdict == Changed {
+				passes++
 			}
-			what := fmt.Sprintf("%s, %d and %d", noise.name, n[0], n[1])
-			atMost(t, what+", passes", passes, tries, 0.01)
-			atMost(t, what+", runs", runs, tries, 0.01)
-			atMost(t, what+", any of three stages", any, tries, 0.01)
+			if CompareRuns(a, b, o).Verdict == Changed {
+				runs++
+			}
+			if anyOfThree(r, a, b, n, noise.draw, o) {
+				any++
+			}
 		}
+		what := fmt.Sprintf("%s, %d and %d", noise.name, n[0], n[1])
+		atMost(t, what+", passes", passes, tries, 0.01)
+		atMost(t, what+", runs", runs, tries, 0.01)
+		atMost(t, what+", any of three stages", any, tries, 0.01)
 	}
 }
 
@@ -97,29 +113,28 @@ func anyOfThree(r *rand.Rand, a, b []float64, n [2]int, draw func(*rand.Rand) fl
 // TestFalsePositivesOfOne is one new run against several of the same thing, which is sound for noise that is near normal on logarithms.
 func TestFalsePositivesOfOne(t *testing.T) {
 	const tries = 4000
-	for i, noise := range noises[:2] {
-		for _, n := range []int{2, 3, 5, 10} {
-			r := rand.New(rand.NewPCG(uint64(i), uint64(n)))
-			alone, learned, pair := 0, 0, 0
-			for range tries {
-				o := Options{Alpha: 0.01}
-				one, several := draws(r, 1, noise.draw), draws(r, n, noise.draw)
-				if CompareRuns(one, several, o).Verdict == Changed {
-					alone++
-				}
-				o.Noise = LearnNoise([][]float64{draws(r, 3, noise.draw), draws(r, 3, noise.draw)}, 0.01)
-				if CompareRuns(one, several, o).Verdict == Changed {
-					learned++
-				}
-				if CompareRuns(one, several[:1], o).Verdict == Changed {
-					pair++
-				}
+	for _, c := range sample.Of(cases(noises[:2], 2, 3, 5, 10), 3) {
+		i, n, noise := c.noise, c.n, noises[c.noise]
+		r := rand.New(rand.NewPCG(uint64(i), uint64(n)))
+		alone, learned, pair := 0, 0, 0
+		for range tries {
+			o := Options{Alpha: 0.01}
+			one, several := draws(r, 1, noise.draw), draws(r, n, noise.draw)
+			if CompareRuns(one, several, o).Verdict == Changed {
+				alone++
 			}
-			what := fmt.Sprintf("%s, one run against %d", noise.name, n)
-			atMost(t, what, alone, tries, 0.01)
-			atMost(t, what+", with learned noise", learned, tries, 0.01)
-			atMost(t, what+", only the first of them", pair, tries, 0.01)
+			o.Noise = LearnNoise([][]float64{draws(r, 3, noise.draw), draws(r, 3, noise.draw)}, 0.01)
+			if CompareRuns(one, several, o).Verdict == Changed {
+				learned++
+			}
+			if CompareRuns(one, several[:1], o).Verdict == Changed {
+				pair++
+			}
 		}
+		what := fmt.Sprintf("%s, one run against %d", noise.name, n)
+		atMost(t, what, alone, tries, 0.01)
+		atMost(t, what+", with learned noise", learned, tries, 0.01)
+		atMost(t, what+", only the first of them", pair, tries, 0.01)
 	}
 }
 
@@ -155,18 +170,17 @@ func TestPower(t *testing.T) {
 // TestFalseNoChange holds the error rate of the other kind: a change as large as the margin is called none no more often than alpha.
 func TestFalseNoChange(t *testing.T) {
 	const tries = 2000
-	for i, noise := range noises {
-		for _, n := range [][2]int{{3, 3}, {5, 5}, {10, 10}} {
-			r := rand.New(rand.NewPCG(uint64(i), uint64(n[0])))
-			none := 0
-			for range tries {
-				a, b := draws(r, n[0], noise.draw), draws(r, n[1], noise.draw)
-				b = each(b, func(v float64) float64 { return 1.05 * v })
-				if Compare(a, b, Options{Alpha: 0.01, Margin: 0.05}).Verdict == NoChange {
-					none++
-				}
+	for _, c := range sample.Of(cases(noises, [2]int{3, 3}, [2]int{5, 5}, [2]int{10, 10}), 5) {
+		i, n, noise := c.noise, c.n, noises[c.noise]
+		r := rand.New(rand.NewPCG(uint64(i), uint64(n[0])))
+		none := 0
+		for range tries {
+			a, b := draws(r, n[0], noise.draw), draws(r, n[1], noise.draw)
+			b = each(b, func(v float64) float64 { return 1.05 * v })
+			if Compare(a, b, Options{Alpha: 0.01, Margin: 0.05}).Verdict == NoChange {
+				none++
 			}
-			atMost(t, fmt.Sprintf("%s, %d and %d, no change", noise.name, n[0], n[1]), none, tries, 0.01)
 		}
+		atMost(t, fmt.Sprintf("%s, %d and %d, no change", noise.name, n[0], n[1]), none, tries, 0.01)
 	}
 }
