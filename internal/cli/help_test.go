@@ -142,18 +142,13 @@ func TestCompletion(t *testing.T) {
 	for line, want := range map[string]string{
 		"prof query top-":                "top-kernels top-operators",
 		"prof --home .prof query top-":   "top-kernels top-operators",
-		"prof qu":                        "query",
-		"prof query top-kernels --sta":   "--stage",
 		"prof show tag : g":              "gpu=h200", // as bash parts the word
 		"prof show --run = @":            "@latest",
 		"prof check --baseline baseline": "baseline:main",
 		// Nothing may be done while the user is still typing.
-		"prof rm a -- ":                                "",
-		"prof rm a --source ":                          "1",
-		"prof ingest --device-name Tesla":              "Tesla\\ T4 Tesla\\ V100-PCIE-16GB Tesla\\ V100-PCIE-32GB Tesla\\ V100-SXM2-16GB Tesla\\ V100-SXM2-32GB Tesla\\ V100S-PCIE-32GB",
-		"prof tag a k=v --home":                        "--home",
-		"prof ingest " + exported(t, node) + " ":       "",
-		"prof ingest " + exported(t, node) + " --tag ": "gpu=h200",
+		"prof rm a -- ":                          "",
+		"prof ingest --device-name Tesla":        "Tesla\\ T4 Tesla\\ V100-PCIE-16GB Tesla\\ V100-PCIE-32GB Tesla\\ V100-SXM2-16GB Tesla\\ V100-SXM2-32GB Tesla\\ V100S-PCIE-32GB",
+		"prof ingest " + exported(t, node) + " ": "",
 	} {
 		words := strings.Split(line, " ")
 		quoted := make([]string, len(words))
@@ -194,6 +189,8 @@ func TestCandidates(t *testing.T) {
 		"query top-kernels --w":                   "--with-ncu --wide",
 		"query top-kernels --run a --forma":       "--format",
 		"query top-kernels --hom":                 "--home",
+		"query top-kernels --sta":                 "--stage",
+		"qu":                                      "query",
 		"query top-kernels --format ":             "table md csv json arrow parquet",
 		"query top-kernels -f j":                  "json",
 		"query top-kernels --format=c":            "--format=csv",
@@ -221,7 +218,9 @@ func TestCandidates(t *testing.T) {
 		"plot timeline a --stage ":                "prefill decode",
 		"tag ":                                    runs,
 		"tag a ":                                  "gpu=h200",
+		"tag a k=v --home":                        "--home",
 		"rm a ":                                   runs,
+		"rm a --source ":                          "1",
 		"baseline ":                               "set list rm",
 		"baseline set main ":                      runs,
 		"baseline rm ":                            "main",
@@ -229,6 +228,7 @@ func TestCandidates(t *testing.T) {
 		"completion ":                             "bash zsh fish",
 		"prune --protect ":                        "gpu=h200",
 		"ingest ":                                 "",
+		"ingest x --tag ":                         "gpu=h200",
 		"ingest --workload ":                      "",
 		"ingest --run l":                          "llama",
 		"capture --run ":                          "",
