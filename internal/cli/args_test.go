@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"prof/internal/sample"
 )
 
 func TestPermute(t *testing.T) {
@@ -98,7 +100,11 @@ func TestPermuteKeepsWords(t *testing.T) {
 		slices.Sort(out)
 		return out
 	}
-	for range 20000 {
+	tries := 4000
+	if *sample.Whole {
+		tries = 20000
+	}
+	for range tries {
 		args := []string{"prof"}
 		for range rng.IntN(7) {
 			args = append(args, words[rng.IntN(len(words))])

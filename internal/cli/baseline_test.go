@@ -56,7 +56,7 @@ func TestBaseline(t *testing.T) {
 	}
 }
 
-// TestBaselineIsKept: what makes a run anew leaves its name, and prune its captured files.
+// TestBaselineIsKept: what makes a run of prof capture anew replaces it and leaves its name, and prune its captured files.
 func TestBaselineIsKept(t *testing.T) {
 	t.Parallel()
 	p := newStored(t, capturedRuns)
@@ -73,7 +73,15 @@ func TestBaselineIsKept(t *testing.T) {
 	}
 	write(t, filepath.Join(folder, "nsys/report-1.sqlite"), unpacked(t, kernels)) // prune would pack it
 	p.ok("baseline", "set", "main", "repeats")
-	p.ok("ingest", "--replace", folder)
+	id := p.sql("SELECT run_id, created_at FROM run ORDER BY ALL")
+	p.wantLike(0, "repeats\n", `.*/nsys/report-1\.sqlite is already in the warehouse, as run repeats; nothing to do .*\n`, "ingest", folder)
+	p.wantLike(0, "repeats\n", `\d+ rows from 2 sources, .*\n`, "ingest", "--replace", folder)
+	if again := p.sql("SELECT run_id, created_at FROM run ORDER BY ALL"); again != id {
+		t.Errorf("made anew the run is %s, and was %s", again, id)
+	}
+	if got := p.sql("SELECT count(*) AS n FROM kernel"); got != "n\n16\n" {
+		t.Errorf("made anew the run has %s", got)
+	}
 	p.wantLike(0, `baseline,run,set_at,run_id\nmain,repeats,.*\n`, "", "baseline", "-f", "csv")
 	before := listing(t, p.path(".prof/runs"))
 	p.wantLike(0, "", `kept: repeats: it is the baseline main\ncompressed 0 and deleted 0 files; .*\n`, "prune", "--keep", "0")

@@ -212,7 +212,7 @@ func TestCaptureNames(t *testing.T) {
 func TestCaptureTwo(t *testing.T) {
 	t.Parallel()
 	p := fakes(t, "PROF_WAIT=5m")
-	other := write(t, p.path("other.sqlite"), unpacked(t, node))
+	other := write(t, p.path("other.sqlite"), unpacked(t, "../foreign/minimal.sqlite.gz"))
 	done := make(chan result, 2)
 	for i := range 2 {
 		cmd := p.command("capture", "--mode", "light", "--", "sh", "-c", "true")

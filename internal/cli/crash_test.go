@@ -3,7 +3,6 @@ package cli
 import (
 	"database/sql"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,8 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"prof/ingest"
 	"prof/ingest/derive"
 	"prof/internal/exports"
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/schema"
 )
@@ -56,45 +57,31 @@ func answers(p *place, run string) string {
 	return out.String()
 }
 
-// Killed at any moment, an ingest has happened wholly or not at all. The moments are spread over the time an ingest takes that
-// is left alone, more of them towards its end, where it commits. This test does not run beside others, which would stretch that.
+// Killed at any moment, an ingest has happened wholly or not at all. It is killed as soon as it is its turn to write, and when it may have stored all.
 func TestKilledIngest(t *testing.T) {
 	big := large(t)
 	args := []string{"ingest", "--run", "big", "--tag", "k=v", big}
-	alone := newFilled(t)
-	before := counts(alone)
-	start := time.Now()
-	alone.ok(args...)
-	took := time.Since(start)
+	alone := newStored(t, []testkit.Run{filled[0], {Name: "big", Key: "large", Sources: []string{"internal/exports", "testdata/nsys/variants-node"}, Options: ingest.Options{Tags: [][2]string{{"k", "v"}}},
+		Make: func(string) ([]string, error) { return []string{big}, nil }}})
 	complete, want := counts(alone), answers(alone, "big")
+	p := newFilled(t)
+	before, wasA := counts(p), answers(p, "a")
 	if before == complete {
 		t.Fatal("the ingest stored nothing")
 	}
-	p := newFilled(t)
-	wasA := answers(p, "a")
-	const kills = 2
-	rng := rand.New(rand.NewPCG(20, 26))
 	killed, committed := 0, 0
-	for i := range kills {
-		at := (float64(i) + rng.Float64()) / kills * 0.5 // the first half of the time
-		if i%2 == 1 {
-			at = 0.5 + at // the second
-		}
-		delay := time.Duration(at * float64(took))
-		cmd := p.command(args...)
-		r := finish(t, cmd, func() error {
-			if err := cmd.Start(); err != nil {
-				return err
-			}
-			time.Sleep(delay)
-			cmd.Process.Signal(syscall.SIGKILL) // fails when it is done already
-			return cmd.Wait()
-		})
-		switch {
-		case r.code == -1:
+	delays := []time.Duration{20 * time.Millisecond, 600 * time.Millisecond} // of about a second
+	for _, delay := range delays {
+		cmd := p.startWriting(args...)
+		time.Sleep(delay)
+		cmd.Process.Signal(syscall.SIGKILL) // fails when it is done already
+		err := cmd.Wait()
+		switch cmd.ProcessState.ExitCode() {
+		case 0:
+		case -1:
 			killed++
-		case r.code != 0:
-			t.Fatalf("killed after %v: %+v", delay, r)
+		default:
+			t.Fatalf("killed after %v: %v", delay, err)
 		}
 		p.clearUnfinished()
 		switch got := counts(p); {
@@ -107,16 +94,16 @@ func TestKilledIngest(t *testing.T) {
 			if got := counts(p); got != before {
 				t.Fatalf("killed after %v and removed:\n%s\nwant\n%s", delay, got, before)
 			}
-		case got != before || r.code == 0:
-			t.Fatalf("killed after %v (exit %d):\n%s\nbefore:\n%s\ncomplete:\n%s", delay, r.code, got, before, complete)
+		case got != before || err == nil:
+			t.Fatalf("killed after %v (%v):\n%s\nbefore:\n%s\ncomplete:\n%s", delay, err, got, before, complete)
 		}
 		if got := p.ok("query", "top-kernels", "--run", "a", "-f", "csv"); !strings.HasPrefix(got, "rank,kernel,") || strings.Count(got, "\n") < 3 {
 			t.Fatalf("killed after %v: top-kernels gives %q", delay, got)
 		}
 	}
-	t.Logf("%v left alone; of %d ingests %d were killed in time, %d had committed", took, kills, killed, committed)
+	t.Logf("of %d ingests %d were killed in time, %d had committed", len(delays), killed, committed)
 	if killed == 0 {
-		t.Errorf("none of %d ingests was killed in time", kills)
+		t.Errorf("none of %d ingests was killed in time", len(delays))
 	}
 	p.ok(args...)
 	if got := counts(p); got != complete {
@@ -133,11 +120,8 @@ func TestKilledIngest(t *testing.T) {
 // The same for the first ingest of all, which makes the warehouse.
 func TestKilledFirstIngest(t *testing.T) {
 	args := []string{"ingest", "--run", "a", exported(t, kernels)}
-	complete := counts(newFilled(t))
-	for i, made := range []string{".prof", ".prof/warehouse.duckdb.tmp"} { // it has begun, and it is at work
-		q := newPlace(t)
-		q.dir = filepath.Join(q.dir, fmt.Sprint(i))
-		write(t, q.path("here"), nil)
+	q := newPlace(t)
+	for _, made := range []string{".prof", ".prof/warehouse.duckdb.tmp"} { // it has begun, and it is at work, in the place of one that was killed
 		cmd := q.command(args...)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
@@ -152,12 +136,12 @@ func TestKilledFirstIngest(t *testing.T) {
 		case r.code != 0 || !strings.HasPrefix(head, "run,created_at,") || strings.Count(rows, "\n") > 1:
 			t.Fatalf("killed once there is %s: %+v", made, r)
 		}
-		if again := q.run(args...); again.code != 0 && !strings.Contains(again.err, "the run name is taken") && !strings.Contains(again.err, "already") {
-			t.Fatalf("killed once there is %s, then: %+v", made, again)
-		}
-		if got := counts(q); got != complete {
-			t.Fatalf("killed once there is %s, then ingested:\n%s\nwant\n%s", made, got, complete)
-		}
+	}
+	if again := q.run(args...); again.code != 0 && !strings.Contains(again.err, "the run name is taken") && !strings.Contains(again.err, "already") {
+		t.Fatalf("after the kills: %+v", again)
+	}
+	if got, complete := counts(q), counts(newFilled(t)); got != complete {
+		t.Fatalf("ingested after the kills:\n%s\nwant\n%s", got, complete)
 	}
 }
 

@@ -21,22 +21,24 @@ func TestExportSQLite(t *testing.T) {
 	for _, run := range []string{"a", "llama"} {
 		out := filepath.Join(p.dir, run+".sqlite")
 		p.wantLike(0, "", "wrote .*: [0-9,]+ rows\n", "export", run, "--to", "sqlite", "--out", out)
+		var wants []string
 		for _, view := range namedRows {
-			want := p.ok("sql", "SELECT * EXCLUDE (run_id) FROM "+view+" WHERE run = '"+run+"' ORDER BY ALL", "--format", "json")
-			const compare = `
+			wants = append(wants, p.ok("sql", "SELECT * EXCLUDE (run_id) FROM "+view+" WHERE run = '"+run+"' ORDER BY ALL", "--format", "json"))
+		}
+		const compare = `
 import json, sqlite3, sys
-want = json.load(sys.stdin)
-rows = sqlite3.connect(sys.argv[1]).execute("SELECT * FROM " + sys.argv[2] + " ORDER BY rowid")
-assert [d[0] for d in rows.description] == [c["name"] for c in want["columns"]]
-got, want = [list(r) for r in rows], [list(r.values()) for r in want["rows"]]
-assert got == want, next((g, w) for g, w in zip(got + [None], want + [None]) if g != w)
-print(len(got))
+wants = json.load(sys.stdin)
+assert len(wants) == len(sys.argv) - 2 > 0
+for view, want in zip(sys.argv[2:], wants):
+    rows = sqlite3.connect(sys.argv[1]).execute("SELECT * FROM " + view + " ORDER BY rowid")
+    assert [d[0] for d in rows.description] == [c["name"] for c in want["columns"]], view
+    got, want = [list(r) for r in rows], [list(r.values()) for r in want["rows"]]
+    assert got == want, (view, next((g, w) for g, w in zip(got + [None], want + [None]) if g != w))
 `
-			cmd := exec.Command(python, "-c", compare, out, view)
-			cmd.Stdin = strings.NewReader(want)
-			if said, err := cmd.CombinedOutput(); err != nil {
-				t.Errorf("run %s, %s: %v: %s", run, view, err, said)
-			}
+		cmd := exec.Command(python, append([]string{"-c", compare, out}, namedRows...)...)
+		cmd.Stdin = strings.NewReader("[" + strings.Join(wants, ",") + "]")
+		if said, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("run %s: %v: %s", run, err, said)
 		}
 	}
 	p.wantLike(2, "", "prof: --to sqlite writes a database: name its file with --out FILE\n", "export", "a", "--to", "sqlite")

@@ -1,9 +1,14 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"prof/internal/testkit"
 )
 
 // config is the configuration of a small Llama with that many layers.
@@ -18,14 +23,17 @@ func added(run string, sources int) string {
 	return `added to run ` + run + `: ` + fmt.Sprintf(stored, sources)
 }
 
-// TestFacts: facts beside captures, after them, again, in place of others, and alone.
+// TestFacts: facts that are beside captures already, after them, again, in place of others, and alone.
 func TestFacts(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
+	const workload = `{"warmup": 1, "runs": [{"prefill_len": 7, "new_tokens": 4}]}`
+	p := newStored(t, []testkit.Run{{Name: "a", Files: filled[0].Files, TrueSums: true, Key: workload + string(config(2)), Make: func(dir string) ([]string, error) {
+		model, facts := filepath.Join(dir, "model"), filepath.Join(dir, "workload.json")
+		return []string{model, facts}, errors.Join(os.Mkdir(model, 0o755), os.WriteFile(filepath.Join(model, "config.json"), config(2), 0o644), os.WriteFile(facts, []byte(workload), 0o644))
+	}}})
 	write(t, p.path("model/config.json"), config(2))
 	write(t, p.path("baseline.json"), config(3))
-	write(t, p.path("workload.json"), []byte(`{"warmup": 1, "runs": [{"prefill_len": 7, "new_tokens": 4}]}`))
-	p.wantLike(0, "a\n", fmt.Sprintf(stored, 3), "ingest", "--run", "a", exported(t, kernels), "model", "workload.json")
+	write(t, p.path("workload.json"), []byte(workload))
 	before := state(p)
 	p.want(result{0, "a\n", "run a already has model/config.json; nothing to do\n"}, "ingest", "--run", "a", "--model", "model/config.json")
 	p.want(result{0, "a\n", "run a already has model/config.json; nothing to do\nrun a already has workload.json; nothing to do\n"}, "ingest", "--run", "a", "model", "workload.json")
@@ -38,19 +46,21 @@ func TestFacts(t *testing.T) {
 	if after := state(p); after != before {
 		t.Errorf("the warehouse changed:\n%s\n%s", before, after)
 	}
-	p.wantLike(0, "a\n", `warning: replaced in run a: model/config\.json\n`+added("a", 2), "ingest", "--run", "a", "--model", "baseline.json", "--prefill", "681", "--images", "3", "--warmup", "1")
+	p.wantLike(0, "a\n", `warning: replaced in run a: [^ ]*/model/config\.json\n`+added("a", 2), "ingest", "--run", "a", "--model", "baseline.json", "--prefill", "681", "--images", "3", "--warmup", "1")
 	if got := p.ok("query", "models", "--run", "a", "-f", "csv"); !strings.Contains(got, "\n2,baseline,llama,") || strings.Count(got, "\n") != 2 {
 		t.Errorf("models:\n%s", got)
 	}
-	p.wantLike(0, "a\n", added("a", 1), "ingest", "--run", "a", "--decode=16", "--batch", "2", "--images", "1", "--crops", "4")
-	if got := p.sql("SELECT p.* EXCLUDE (run_id, source_id), w.warmup_count FROM workload_pass p JOIN workload w USING (run_id, source_id) JOIN source s USING (run_id, source_id) WHERE s.form = 'options'"); got !=
+	// Options add to those of before, here of a run that has nothing else, whose facts are soon derived.
+	p.wantLike(0, "alone\n", "warning: there was no run alone: [^\n]*\n"+fmt.Sprintf(stored, 1), "ingest", "--run", "alone", "--model", "baseline.json")
+	p.want(result{0, "alone\n", "run alone already has baseline.json; nothing to do\n"}, "ingest", "--model", "baseline.json")
+	p.wantLike(0, "alone\n", added("alone", 1), "ingest", "--run", "alone", "--prefill", "681", "--images", "3", "--warmup", "1")
+	p.wantLike(0, "alone\n", added("alone", 1), "ingest", "--run", "alone", "--decode=16", "--batch", "2", "--images", "1", "--crops", "4")
+	if got := p.sql("SELECT p.* EXCLUDE (run_id, source_id), w.warmup_count FROM workload_pass p JOIN workload w USING (run_id, source_id) JOIN source s USING (run_id, source_id) JOIN run r USING (run_id) WHERE s.form = 'options' AND r.name = 'alone'"); got !=
 		"pass_id,is_warmup,prefill_count,decode_count,batch_count,image_count,crop_count,prefill_ns,decode_ns,vision_ns,input,process_id,warmup_count\n,false,681,16,2,1,4,,,,,,1\n" {
 		t.Errorf("options: %q", got)
 	}
-	again := []string{"ingest", "--run", "a", "--decode", "16", "--batch", "2", "--images", "1", "--crops", "4"}
-	p.want(result{0, "a\n", "run a already has the facts in the options; nothing to do\n"}, again...)
-	p.wantLike(0, "alone\n", "warning: there was no run alone: [^\n]*\n"+fmt.Sprintf(stored, 1), "ingest", "--run", "alone", "--model", "baseline.json")
-	p.want(result{0, "alone\n", "run alone already has baseline.json; nothing to do\n"}, "ingest", "--model", "baseline.json")
+	again := []string{"ingest", "--run", "alone", "--decode", "16", "--batch", "2", "--images", "1", "--crops", "4"}
+	p.want(result{0, "alone\n", "run alone already has the facts in the options; nothing to do\n"}, again...)
 	p.ok("rm", "a", "alone")
 	for _, line := range strings.Fields(counts(p))[1:] {
 		name, n, _ := strings.Cut(line, ",")

@@ -4,25 +4,28 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"prof/internal/testkit"
 )
 
 // TestAdd: what --add and rm --source say. That the answers are right is TestGrown of queries.
 func TestAdd(t *testing.T) {
 	t.Parallel()
-	p := newStored(t, two)
+	raw, details, sums := ncuFile(t, "pages/kernels.raw.csv"), ncuFile(t, "pages/kernels.details.csv"), []string{exported(t, "kernels/stats/kernels_cuda_gpu_kern_sum.csv"), exported(t, "kernels/stats/kernels_cuda_gpu_kern_gb_sum.csv")}
+	p := newStored(t, append(slices.Clone(two), testkit.Run{Name: "pages", Files: []string{raw}, TrueSums: true}, testkit.Run{Name: "sums", Files: sums, TrueSums: true}))
 	report := ncuFile(t, "kernels-prefill.ncu-rep.gz")
 	p.want(result{2, "", "prof: --add takes the --run to add to, and not --replace\n"}, "ingest", "--add", report)
 	p.want(result{2, "", "prof: --add takes the --run to add to, and not --replace\n"}, "ingest", "--run", "a", "--add", "--replace", report)
 	p.want(result{1, "", "prof: no such run: \"b\"; did you mean a?\n"}, "ingest", "--run", "b", "--add", report)
-	p.want(result{0, "llama\n", "run llama already has " + exported(t, node) + "; nothing to do\n"}, "ingest", "--run", "@latest", "--add", exported(t, node))
+	p.wantLike(0, "sums\n", `run sums already has .*/kernels_\*\.csv; nothing to do\n`, append([]string{"ingest", "--run", "@latest", "--add"}, sums...)...)
 	before := state(p)
-	p.wantLike(0, "a\n", `added to run a: \d+ rows from 1 source, .*\n`, "ingest", "--run", "a", "--add", report)
+	p.wantLike(0, "a\n", "run a already has .*\nadded to run a: \\d+ rows from 2 sources, .*\n", "ingest", "--run", "a", "--add", exported(t, kernels), report, ncuFile(t, "kernels-range.ncu-rep.gz"))
 	p.want(result{0, "a\n", "run a already has " + report + "; nothing to do\n"}, "ingest", "--run", "a", "--add", report)
-	p.wantLike(0, "a\n", "run a already has .*\nadded to run a: .*\n", "ingest", "--run", "a", "--add", report, ncuFile(t, "kernels-range.ncu-rep.gz"))
 	if got := p.ok("query", "sources", "--run", "a", "-f", "csv"); strings.Count(got, "\n") != 4 || !strings.Contains(got, ",added_at,") {
 		t.Errorf("sources:\n%s", got)
 	}
@@ -41,21 +44,14 @@ func TestAdd(t *testing.T) {
 		t.Error("a refused file changed the warehouse")
 	}
 	// Pages of one capture depend on each other.
-	write(t, p.path("k.raw.csv"), page(t, "kernels.raw.csv"))
-	write(t, p.path("k.details.csv"), page(t, "kernels.details.csv"))
-	p.ok("ingest", "--run", "pages", "k.raw.csv")
-	p.want(result{1, "", "prof: k.details.csv: run pages has k.raw.csv of the same capture: to have all of them, `prof rm pages --source 1`, then add them together\n"},
-		"ingest", "--run", "pages", "--add", "k.details.csv")
-	p.ok("ingest", "--run", "pages", "--replace", "k.raw.csv", "k.details.csv")
-	p.want(result{0, "pages\n", "run pages already has k.raw.csv; nothing to do\nrun pages already has k.details.csv; nothing to do\n"}, "ingest", "--run", "pages", "--add", "k.raw.csv", "k.details.csv")
+	p.want(result{1, "", "prof: " + details + ": run pages has " + raw + " of the same capture: to have all of them, `prof rm pages --source 1`, then add them together\n"},
+		"ingest", "--run", "pages", "--add", details)
+	p.ok("ingest", "--run", "pages", "--replace", raw, details)
+	p.want(result{0, "pages\n", "run pages already has " + raw + "; nothing to do\nrun pages already has " + details + "; nothing to do\n"}, "ingest", "--run", "pages", "--add", raw, details)
 	// So do sums: those of one capture, added up, would count its work again.
-	for _, name := range []string{"gpu_kern_sum", "gpu_kern_gb_sum", "api_sum"} {
-		write(t, p.path("k_cuda_"+name+".csv"), statsOf(t, name))
-	}
-	p.ok("ingest", "--run", "sums", "k_cuda_gpu_kern_sum.csv", "k_cuda_gpu_kern_gb_sum.csv")
-	p.want(result{1, "", "prof: k_cuda_api_sum.csv: run sums has k_*.csv of the same capture: to have all of them, `prof rm sums --source 1`, then add them together\n"},
-		"ingest", "--run", "sums", "--add", "k_cuda_api_sum.csv")
-	if got := p.run("ingest", "--run", "sums", "--add", "k_cuda_gpu_kern_sum.csv", "k_cuda_gpu_kern_gb_sum.csv", "k_cuda_api_sum.csv"); got.code != 1 || !strings.Contains(got.err, "of the same capture") {
+	other := exported(t, "kernels/stats/kernels_cuda_api_sum.csv")
+	p.wantLike(1, "", "prof: \\Q"+other+"\\E: run sums has [^ ]*kernels_\\*.csv of the same capture: to have all of them, `prof rm sums --source 1`, then add them together\n", "ingest", "--run", "sums", "--add", other)
+	if got := p.run(append([]string{"ingest", "--run", "sums", "--add", other}, sums...)...); got.code != 1 || !strings.Contains(got.err, "of the same capture") {
 		t.Errorf("more sums of a capture: %+v", got)
 	}
 	p.want(result{1, "", "prof: run pages: source 2 has other pages of the capture of source 1: take out both (--source 1 --source 2)\n"}, "rm", "pages", "--source", "1")
@@ -74,9 +70,9 @@ func statsOf(t *testing.T, report string) []byte {
 // TestDeviceName: GPUs that pages of Nsight Compute do not name get a name, and what follows from it.
 func TestDeviceName(t *testing.T) {
 	t.Parallel()
-	p := newFilled(t)
-	write(t, p.path("k.details.csv"), bytes.ReplaceAll(page(t, "kernels.details.csv"), []byte(`"9.0"`), []byte(`"12.0"`)))
-	p.ok("ingest", "--run", "c", "k.details.csv")
+	text := bytes.ReplaceAll(page(t, "kernels.details.csv"), []byte(`"9.0"`), []byte(`"12.0"`))
+	p := newStored(t, []testkit.Run{filled[0], textRun("c", "k.details.csv", string(text))})
+	write(t, p.path("k.details.csv"), text)
 	if got := p.ok("query", "devices", "--run", "c", "-f", "csv"); !strings.Contains(got, "\n1,0,,12.0,") {
 		t.Errorf("devices without a name:\n%s", got)
 	}
