@@ -26,6 +26,7 @@ var rooms = map[string][]string{
 	"internal/mask":         {},
 	"internal/repeat":       {"internal/exports"},
 	"internal/sample":       {},
+	"internal/sample/list":  {},
 	"internal/scratch":      {},
 	"internal/speed":        {"internal/exports"},
 	"internal/torture":      {"internal/exports"},

@@ -64,7 +64,7 @@ func replay(all []event, device string) (at, peak int64, held map[string]int64) 
 // testMemory holds who holds the memory at its peak to a replay of the events, and that the rows add up to the peak.
 func testMemory(t *testing.T, w *schema.Warehouse) {
 	for _, run := range tracedRuns {
-		f := query(t, w, "memory", queries.Args{"run": run})
+		f := testkit.Query(t, w, "memory", queries.Args{"run": run})
 		all := events(t, w, run)
 		for _, device := range []string{"cpu", "cuda"} {
 			at, peak, want := replay(all, device)
@@ -91,11 +91,11 @@ func testMemory(t *testing.T, w *schema.Warehouse) {
 			}
 		}
 	}
-	f := query(t, w, "memory", queries.Args{"run": "torch-graph"})
+	f := testkit.Query(t, w, "memory", queries.Args{"run": "torch-graph"})
 	if r := f.Rows[1]; fmt.Sprint(r[:6]) != "[cuda 0 aten::addmm aten::linear prefill prefill]" || number(f, r, "allocation_count") != 3 {
 		t.Errorf("most is held by %v", r)
 	}
-	if f := query(t, w, "memory", queries.Args{"run": "train", "top": "1"}); len(f.Rows) != 2 {
+	if f := testkit.Query(t, w, "memory", queries.Args{"run": "train", "top": "1"}); len(f.Rows) != 2 {
 		t.Errorf("one row of each memory: %v", f.Rows)
 	}
 }
@@ -105,7 +105,7 @@ func testMemoryTimeline(t *testing.T, w *schema.Warehouse) {
 	for _, run := range different {
 		all := events(t, w, run)
 		for _, n := range []int{1, 7, 5000} {
-			f := query(t, w, "memory-timeline", queries.Args{"run": run, "buckets": fmt.Sprint(n)})
+			f := testkit.Query(t, w, "memory-timeline", queries.Args{"run": run, "buckets": fmt.Sprint(n)})
 			for _, device := range []string{"cpu", "cuda"} {
 				_, peak, _ := replay(all, device)
 				var alloc, free, count, most, wantAlloc, wantFree, wantCount int64
@@ -157,7 +157,7 @@ func TestMemoryCorners(t *testing.T) {
 	}
 	w := testkit.Warehouse(t, runs...)
 	for i, c := range cases {
-		f := query(t, w, "memory", queries.Args{"run": runs[i].Name})
+		f := testkit.Query(t, w, "memory", queries.Args{"run": runs[i].Name})
 		var got []string
 		for _, r := range f.Rows {
 			got = append(got, fmt.Sprint(r[f.Index("operator")], " ", r[f.Index("live_bytes")]))
@@ -209,7 +209,7 @@ func testOperatorNotes(t *testing.T, w *schema.Warehouse) {
 		if slices.ContainsFunc(operatorRuns, func(r testkit.Run) bool { return r.Name == c.args["run"] }) {
 			from = more
 		}
-		f := query(t, from, c.query, c.args)
+		f := testkit.Query(t, from, c.query, c.args)
 		if (len(f.Rows) > 0) != c.rows {
 			t.Errorf("%s of %v: %d rows", c.query, c.args, len(f.Rows))
 		}
@@ -277,7 +277,7 @@ func TestPartial(t *testing.T) {
 	}
 	w := testkit.Warehouse(t, testkit.Run{Name: "cut", Files: []string{path}})
 	for _, name := range []string{"top-operators", "operator-tree", "stages", "memory"} {
-		f := query(t, w, name, queries.Args{"run": "cut"})
+		f := testkit.Query(t, w, name, queries.Args{"run": "cut"})
 		if !slices.ContainsFunc(f.Notes, func(n string) bool { return strings.Contains(n, "is partial: at byte ") }) {
 			t.Errorf("%s: the notes are %q", name, f.Notes)
 		}
@@ -285,7 +285,7 @@ func TestPartial(t *testing.T) {
 			t.Errorf("the first operator is %v", f.Rows[0])
 		}
 	}
-	f := query(t, testkit.All(t), "top-operators", queries.Args{"run": "torch-graph"})
+	f := testkit.Query(t, testkit.All(t), "top-operators", queries.Args{"run": "torch-graph"})
 	if want := "75.2 % of the device work (0.355 of 0.473 ms) is graph replays, and the capture does not say"; !slices.ContainsFunc(f.Notes, func(n string) bool { return strings.HasPrefix(n, want) }) {
 		t.Errorf("the notes of graph are %q", f.Notes)
 	}

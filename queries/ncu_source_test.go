@@ -82,7 +82,7 @@ func TestSourceQueries(t *testing.T) {
 	t.Parallel()
 	w := testkit.All(t)
 	page := sourcePage(t)
-	f := query(t, w, "ncu-source", queries.Args{"run": "ncu-lines"})
+	f := testkit.Query(t, w, "ncu-source", queries.Args{"run": "ncu-lines"})
 	if len(f.Rows) != 9 {
 		t.Fatalf("%d lines", len(f.Rows))
 	}
@@ -131,7 +131,7 @@ func TestSourceQueries(t *testing.T) {
 		}
 	}
 	for _, by := range []string{"line", "ptx", "instruction"} {
-		f := query(t, w, "ncu-source", queries.Args{"run": "ncu-lines", "by": by})
+		f := testkit.Query(t, w, "ncu-source", queries.Args{"run": "ncu-lines", "by": by})
 		sums, instructions := map[string]float64{}, 0.
 		for i, row := range f.Rows {
 			sums[row[f.Index("kernel")].(string)] += cell(t, f, i, "samples")
@@ -144,7 +144,7 @@ func TestSourceQueries(t *testing.T) {
 			t.Errorf("by %s: %v samples, want %v, and %v instructions", by, sums, samples, instructions)
 		}
 	}
-	if top := query(t, w, "ncu-source", queries.Args{"run": "ncu-lines", "top": "2"}); len(top.Rows) != 2 || cell(t, top, 0, "samples")+cell(t, top, 1, "samples") != 18836+15665 {
+	if top := testkit.Query(t, w, "ncu-source", queries.Args{"run": "ncu-lines", "top": "2"}); len(top.Rows) != 2 || cell(t, top, 0, "samples")+cell(t, top, 1, "samples") != 18836+15665 {
 		t.Errorf("%v", top.Rows)
 	}
 }
@@ -166,7 +166,7 @@ func TestPTXQueries(t *testing.T) {
 		row := strings.SplitN(strings.Trim(strings.TrimRight(line, "\r"), `"`), `","`, 2)
 		text[row[0]] = row[len(row)-1]
 	}
-	f := query(t, w, "ncu-source", queries.Args{"run": "r", "by": "ptx"})
+	f := testkit.Query(t, w, "ncu-source", queries.Args{"run": "r", "by": "ptx"})
 	var got []string
 	files, lineless := map[string]int{}, 0
 	for _, row := range f.Rows {
@@ -209,8 +209,8 @@ func TestPTXQueries(t *testing.T) {
 func TestHotspots(t *testing.T) {
 	t.Parallel()
 	w := testkit.Warehouse(t, linesAndNone)
-	f := query(t, w, "ncu-hotspots", queries.Args{"run": "r", "top": "0"})
-	sol := query(t, w, "kernel-sol", queries.Args{"run": "r"})
+	f := testkit.Query(t, w, "ncu-hotspots", queries.Args{"run": "r", "top": "0"})
+	sol := testkit.Query(t, w, "kernel-sol", queries.Args{"run": "r"})
 	var time, share, want float64
 	var withoutLines []string
 	for i, row := range f.Rows {

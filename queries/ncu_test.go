@@ -98,7 +98,7 @@ func TestMatches(t *testing.T) {
 			}
 			w := testkit.Warehouse(t, c.run...)
 			got := map[string]int64{}
-			f := query(t, w, "ncu-matches", queries.Args{"run": c.name})
+			f := testkit.Query(t, w, "ncu-matches", queries.Args{"run": c.name})
 			for _, r := range f.Rows {
 				by, _ := r[f.Index("matched_by")].(string)
 				got[by] += r[f.Index("launches")].(int64)
@@ -131,7 +131,7 @@ func TestOperations(t *testing.T) {
 	t.Parallel()
 	shared(t, sharedNCU+"kernels-roofline.ncu-rep.gz")
 	w := testkit.Warehouse(t, sharedKernels...)
-	f := query(t, w, "kernel-sol", queries.Args{"run": "roofline"})
+	f := testkit.Query(t, w, "kernel-sol", queries.Args{"run": "roofline"})
 	flop := func(r []any, column string) float64 { return r[f.Index(column)].(float64) }
 	for _, r := range f.Rows {
 		var want [2]float64 // FP32, FP64
@@ -275,8 +275,8 @@ func TestCeilings(t *testing.T) {
 func TestWithNCU(t *testing.T) {
 	t.Parallel()
 	plain := testkit.Warehouse(t, testkit.Run{Name: "plain", Files: []string{"ncu/llama.sqlite.gz"}, Facts: []string{"work_sum", "caveat"}})
-	with := query(t, testkit.All(t), "top-kernels", queries.Args{"run": "ncu-llama", "top": "0", "with_ncu": "true"})
-	without := query(t, plain, "top-kernels", queries.Args{"run": "plain", "top": "0"})
+	with := testkit.Query(t, testkit.All(t), "top-kernels", queries.Args{"run": "ncu-llama", "top": "0", "with_ncu": "true"})
+	without := testkit.Query(t, plain, "top-kernels", queries.Args{"run": "plain", "top": "0"})
 	if with.Index("bound") < 0 || without.Index("bound") >= 0 || !strings.HasPrefix(without.SQL, "SELECT * EXCLUDE (bound, ") {
 		t.Errorf("columns %v and %v: %s", with.Columns, without.Columns, without.SQL)
 	}
@@ -314,10 +314,10 @@ func TestRegions(t *testing.T) {
 	if want := []string{"[2 graph decode_step[#] decode_all > decode_step[#]]", "[3 graph decode_step[#] decode_all > decode_step[#]]"}; !slices.Equal(got, want) {
 		t.Errorf("got %q", got)
 	}
-	if n := len(query(t, w, "kernel-sol", queries.Args{"run": "g"}).Rows); n != 4 {
+	if n := len(testkit.Query(t, w, "kernel-sol", queries.Args{"run": "g"}).Rows); n != 4 {
 		t.Errorf("%d kernel launches", n)
 	}
-	if f := query(t, w, "kernel-metrics", queries.Args{"run": "g", "metric": "dram__*, gpu__time_duration.s?m", "launch": "0"}); len(f.Rows) < 2 {
+	if f := testkit.Query(t, w, "kernel-metrics", queries.Args{"run": "g", "metric": "dram__*, gpu__time_duration.s?m", "launch": "0"}); len(f.Rows) < 2 {
 		t.Errorf("globs find %d metrics", len(f.Rows))
 	}
 }

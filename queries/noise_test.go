@@ -40,7 +40,7 @@ func TestRunNoise(t *testing.T) {
 			name, value, _ := strings.Cut(arg, "=")
 			a[name] = value
 		}
-		f := query(t, w, "run-noise", a)
+		f := testkit.Query(t, w, "run-noise", a)
 		var out []string
 		for _, r := range f.Rows {
 			group, _, _ := strings.Cut(r[f.Index("group_name")].(string), ",")
@@ -96,7 +96,7 @@ func TestServingNoise(t *testing.T) {
 		INSERT INTO serving_benchmark_latency (run_id, source_id, benchmark_id, metric, reported_as, mean_ns, p99_ns) SELECT run_id, 3, n, 'ttft', 'ttft', 10 * n, 20 * n FROM run, range(1, 3) x(n)`)
 	only(t, w, "run_trait", "served")
 	for run, want := range map[string]string{"a1": "a1 1 8 10 20 500; a1 2 16 20 40 500; a2 1 8 10 20 500; a2 2 16 20 40 500; b1 1 8 10 20 500; b1 2 16 20 40 500", "elsewhere": "elsewhere 1 8 10 20 500; elsewhere 2 16 20 40 500"} {
-		f := query(t, w, "serving-noise", queries.Args{"run": run})
+		f := testkit.Query(t, w, "serving-noise", queries.Args{"run": run})
 		var got []string
 		for _, r := range f.Rows {
 			got = append(got, fmt.Sprint(r[f.Index("run")], " ", r[f.Index("benchmark")], " ", r[f.Index("concurrency_limit_count")], " ", r[f.Index("ttft_mean_ns")], " ", r[f.Index("ttft_p99_ns")], " ", r[f.Index("output_tokens_per_s")]))

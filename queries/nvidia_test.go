@@ -185,30 +185,30 @@ func TestEqualsNVIDIA(t *testing.T) {
 			}
 			n := &tally{}
 			kernels := readStats(t, c, "cuda_gpu_kern_sum")
-			f := query(t, w, "top-kernels", queries.Args{"run": run, "top": "0"})
+			f := testkit.Query(t, w, "top-kernels", queries.Args{"run": run, "top": "0"})
 			match(t, n, by(kernels, func(r record) string { return r["Name"] }), f, keyed(t, f, "kernel"), cells("Instances"))
 			if i := f.Index("kernel"); f.Rows[0][i] != kernels[0]["Name"] {
 				t.Errorf("top-kernels begins with %q, NVIDIA with %q", f.Rows[0][i], kernels[0]["Name"])
 			}
-			f = query(t, w, "kernel-grids", queries.Args{"run": run, "top": "0"})
+			f = testkit.Query(t, w, "kernel-grids", queries.Args{"run": run, "top": "0"})
 			match(t, n, by(readStats(t, c, "cuda_gpu_kern_gb_sum"), func(r record) string {
 				return r["Name"] + "\x00" + xyz(r["GridXYZ"]) + "\x00" + xyz(r["BlockXYZ"])
 			}), f, keyed(t, f, "kernel", "grid", "block"), cells("Instances"))
-			f = query(t, w, "memops", queries.Args{"run": run})
+			f = testkit.Query(t, w, "memops", queries.Args{"run": run})
 			op := func(r record) string { return strings.Trim(strings.TrimPrefix(r["Operation"], "[CUDA "), "]") }
 			match(t, n, by(readStats(t, c, "cuda_gpu_mem_time_sum"), op), f, keyed(t, f, "operation"), cells("Count"))
 			matchSizes(t, n, by(readStats(t, c, "cuda_gpu_mem_size_sum"), op), f)
-			f = query(t, w, "api-calls", queries.Args{"run": run, "top": "0"})
+			f = testkit.Query(t, w, "api-calls", queries.Args{"run": run, "top": "0"})
 			match(t, n, by(readStats(t, c, "cuda_api_sum"), func(r record) string { return r["Name"] }), f, keyed(t, f, "api"), cells("Num Calls"))
-			f = query(t, w, "osrt-calls", queries.Args{"run": run, "top": "0"})
+			f = testkit.Query(t, w, "osrt-calls", queries.Args{"run": run, "top": "0"})
 			if len(readStats(t, c, "osrt_sum")) == 0 {
 				f.Rows = nil // NVIDIA's summary was not taken of this capture
 			}
 			match(t, n, by(readStats(t, c, "osrt_sum"), func(r record) string { return r["Name"] }), f, keyed(t, f, "call"), cells("Num Calls"))
-			ranges := query(t, w, "ranges", queries.Args{"run": run, "raw": "true"})
+			ranges := testkit.Query(t, w, "ranges", queries.Args{"run": run, "raw": "true"})
 			matchRanges(t, n, c, ranges)
-			matchRangeKernels(t, n, c, query(t, w, "range-kernels", queries.Args{"run": run, "raw": "true"}), startEnd(ranges))
-			matchLaunches(t, n, c, query(t, w, "launches", queries.Args{"run": run, "top": "0"}))
+			matchRangeKernels(t, n, c, testkit.Query(t, w, "range-kernels", queries.Args{"run": run, "raw": "true"}), startEnd(ranges))
+			matchLaunches(t, n, c, testkit.Query(t, w, "launches", queries.Args{"run": run, "top": "0"}))
 			if withSums[c.name] {
 				compareSums(t, w, n, run, c)
 			}

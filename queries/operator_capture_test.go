@@ -25,12 +25,12 @@ func conserved(t *testing.T, w *schema.Warehouse, run string) {
 	t.Helper()
 	device := one(t, w, fmt.Sprintf(`SELECT (SELECT sum(duration_ns) FROM kernels WHERE run = '%[1]s')::BIGINT + coalesce((SELECT sum(duration_ns) FROM memops WHERE run = '%[1]s'), 0)::BIGINT`, run))
 	for _, by := range []string{"name", "name+shape"} {
-		if got := total(query(t, w, "top-operators", queries.Args{"run": run, "by": by, "top": "0"}), "self_device_ns"); got != device {
+		if got := total(testkit.Query(t, w, "top-operators", queries.Args{"run": run, "by": by, "top": "0"}), "self_device_ns"); got != device {
 			t.Errorf("%s by %s: operators and the rest have %d ns, the device %d", run, by, got, device)
 		}
 	}
 	for _, by := range []string{"self", "outermost"} {
-		if got := total(query(t, w, "operator-kernels", queries.Args{"run": run, "by": by}), "total_ns"); got != device {
+		if got := total(testkit.Query(t, w, "operator-kernels", queries.Args{"run": run, "by": by}), "total_ns"); got != device {
 			t.Errorf("%s: operator-kernels by %s have %d ns, the device %d", run, by, got, device)
 		}
 	}
@@ -83,7 +83,7 @@ func TestReplaysOfCapturedGraphs(t *testing.T) {
 		}
 	}
 
-	modules := byKey(query(t, w, "module-times", queries.Args{"run": "graph-stack", "by": "name", "top": "0"}), "module")
+	modules := byKey(testkit.Query(t, w, "module-times", queries.Args{"run": "graph-stack", "by": "name", "top": "0"}), "module")
 	for block := range 3 {
 		replays := one(t, w, strings.ReplaceAll(fmt.Sprintf(`SELECT sum(duration_ns)::BIGINT FROM %s WHERE (place - 1) // 5 = %d`, nodesOf, block), "$1", "graph-stack"))
 		eager := one(t, w, fmt.Sprintf(`SELECT sum(duration_ns)::BIGINT FROM (SELECT duration_ns, row_number() OVER (ORDER BY start_ns) AS place FROM kernels WHERE run = 'graph-stack' AND source_id = 1) WHERE (place - 1) // 5 = %d AND place <= 15`, block))
@@ -301,7 +301,7 @@ func TestReplaysOfOtherGraphs(t *testing.T) {
 		if n := one(t, w, "SELECT sum(self_replay_ns)::BIGINT FROM op_sum WHERE run_id = _run_id('"+name+"')"); n != 0 {
 			t.Errorf("%s: operators have %d ns of replays", name, n)
 		}
-		if notes := strings.Join(query(t, w, "top-operators", queries.Args{"run": name}).Notes, "\n"); !strings.Contains(notes, "graph replays of which no operators are known: ") || !strings.Contains(notes, c.why) {
+		if notes := strings.Join(testkit.Query(t, w, "top-operators", queries.Args{"run": name}).Notes, "\n"); !strings.Contains(notes, "graph replays of which no operators are known: ") || !strings.Contains(notes, c.why) {
 			t.Errorf("%s: the notes do not say %q: %s", name, c.why, notes)
 		}
 	}
@@ -312,7 +312,7 @@ func TestCapturedCalls(t *testing.T) {
 	t.Parallel()
 	w := testkit.All(t)
 	for _, run := range []string{"graph-stack", "graph-trace", "graph-node", "graph-whole"} {
-		f := query(t, w, "operator-shapes", queries.Args{"run": run, "top": "0"})
+		f := testkit.Query(t, w, "operator-shapes", queries.Args{"run": run, "top": "0"})
 		seen := 0
 		for shape, r := range byKey(f, "operator", "shapes") {
 			if number(f, r, "captured_calls") != 3 || number(f, r, "self_device_ns") == 0 {
@@ -328,7 +328,7 @@ func TestCapturedCalls(t *testing.T) {
 		if seen < 5 { // layer_norm, two products, gelu, add
 			t.Errorf("%s: only %d operators were captured", run, seen)
 		}
-		top := query(t, w, "top-operators", queries.Args{"run": run, "top": "0"})
+		top := testkit.Query(t, w, "top-operators", queries.Args{"run": run, "top": "0"})
 		gelu := byKey(top, "operator")["aten::gelu"]
 		calls := number(top, gelu, "calls") - number(top, gelu, "captured_calls")
 		if want := float64(number(top, gelu, "self_device_ns")-number(top, gelu, "replay_ns")) / float64(calls); calls == 0 || gelu[top.Index("self_device_mean_ns")] != want {
@@ -350,9 +350,9 @@ func TestRooflineOfReplays(t *testing.T) {
 	}, unedited))
 	roof := map[string]map[string][]any{}
 	for run, w := range map[string]*schema.Warehouse{"inputs": inputs, "graph-two": testkit.All(t), "graph-fork": testkit.All(t), "graph-node": testkit.All(t)} {
-		roof[run] = byKey(query(t, w, "operator-roofline", queries.Args{"run": run, "top": "0"}), "operator", "shapes")
+		roof[run] = byKey(testkit.Query(t, w, "operator-roofline", queries.Args{"run": run, "top": "0"}), "operator", "shapes")
 	}
-	f := query(t, inputs, "operator-roofline", queries.Args{"run": "inputs"})
+	f := testkit.Query(t, inputs, "operator-roofline", queries.Args{"run": "inputs"})
 	at := func(r []any, column string) any {
 		if r == nil {
 			return nil
@@ -432,7 +432,7 @@ func TestLinesOfReplays(t *testing.T) {
 	w := testkit.Warehouse(t, runs...)
 	for run := range cases {
 		conserved(t, w, run)
-		f := query(t, w, "hot-lines", queries.Args{"run": run, "top": "0"})
+		f := testkit.Query(t, w, "hot-lines", queries.Args{"run": run, "top": "0"})
 		lines := byKey(f, "line")
 		of := func(where string) int64 {
 			return one(t, w, `SELECT coalesce(sum(duration_ns), 0)::BIGINT FROM (SELECT source_id, launch_api, duration_ns FROM kernels WHERE run = '`+run+`' UNION ALL SELECT source_id, launch_api, duration_ns FROM memops WHERE run = '`+run+`') WHERE `+where)
@@ -465,8 +465,8 @@ func TestCapturedKernels(t *testing.T) {
 		if !known { // without the making of the captured nodes, as where the program captured before the profiler recorded
 			w = testkit.Warehouse(t, testkit.Run{Name: "graph-node", Files: []string{"graph/node.sqlite.gz"}, SQL: "DELETE FROM graph_node WHERE original_graph_node_id IS NULL", Facts: []string{"captured_work"}})
 		}
-		f := query(t, w, "captured-kernels", queries.Args{"run": "graph-node", "top": "0"})
-		if asked := query(t, w, "captured-kernels", queries.Args{"run": "graph-node", "top": "0", "source": "nsys"}); fmt.Sprint(asked.Rows) != fmt.Sprint(f.Rows) || len(query(t, w, "captured-kernels", queries.Args{"run": "graph-node", "source": "torch"}).Rows) > 0 {
+		f := testkit.Query(t, w, "captured-kernels", queries.Args{"run": "graph-node", "top": "0"})
+		if asked := testkit.Query(t, w, "captured-kernels", queries.Args{"run": "graph-node", "top": "0", "source": "nsys"}); fmt.Sprint(asked.Rows) != fmt.Sprint(f.Rows) || len(testkit.Query(t, w, "captured-kernels", queries.Args{"run": "graph-node", "source": "torch"}).Rows) > 0 {
 			t.Errorf("known %v: of nsys are %v, of all sources %v", known, asked.Rows, f.Rows)
 		}
 		if got, want := total(f, "total_ns"), one(t, w, "SELECT "+work); got != want || want == 0 {

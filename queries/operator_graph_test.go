@@ -37,7 +37,7 @@ func TestReplaysByOperator(t *testing.T) {
 	at := func(args queries.Args) map[string]int64 {
 		out := map[string]int64{}
 		args["top"] = "0"
-		f := query(t, of(args["run"]), "top-operators", args)
+		f := testkit.Query(t, of(args["run"]), "top-operators", args)
 		shares := 0.0
 		for _, r := range f.Rows {
 			share, _ := r[f.Index("share_ratio")].(float64)
@@ -63,7 +63,7 @@ func TestReplaysByOperator(t *testing.T) {
 			}
 		}
 		for _, by := range []string{"self", "outermost"} {
-			if got := total(query(t, of(run), "operator-kernels", queries.Args{"run": run, "by": by}), "total_ns"); got != device {
+			if got := total(testkit.Query(t, of(run), "operator-kernels", queries.Args{"run": run, "by": by}), "total_ns"); got != device {
 				t.Errorf("%s: operator-kernels by %s have %d ns, the device %d", run, by, got, device)
 			}
 		}
@@ -85,15 +85,15 @@ func TestReplaysByOperator(t *testing.T) {
 			t.Errorf("in %q: %d ns of replays are of no operator, linear has %d, addmm %d", stage, got["(graph replay)"], got["aten::linear total"], got["aten::addmm"])
 		}
 	}
-	kernels := query(t, w, "operator-kernels", queries.Args{"run": "graph-node", "operator": "aten::linear", "stage": "decode"})
+	kernels := testkit.Query(t, w, "operator-kernels", queries.Args{"run": "graph-node", "operator": "aten::linear", "stage": "decode"})
 	if got, want := total(kernels, "total_ns"), one(t, w, fmt.Sprintf(replayedOf, "nvjet")); got != want {
 		t.Errorf("the kernels of aten::linear in decode have %d ns, not %d", got, want)
 	}
-	tree := byKey(query(t, w, "operator-tree", queries.Args{"run": "graph-node", "stage": "decode", "min_ratio": "0"}), "operator")
+	tree := byKey(testkit.Query(t, w, "operator-tree", queries.Args{"run": "graph-node", "stage": "decode", "min_ratio": "0"}), "operator")
 	if tree["aten::linear"] == nil || tree["  aten::addmm"] == nil {
 		t.Errorf("the tree of decode is %v", tree)
 	}
-	if f := query(t, w, "operator-shapes", queries.Args{"run": "graph-node", "operator": "aten::addmm", "top": "0"}); total(f, "self_device_ns") != at(queries.Args{"run": "graph-node"})["aten::addmm"] {
+	if f := testkit.Query(t, w, "operator-shapes", queries.Args{"run": "graph-node", "operator": "aten::addmm", "top": "0"}); total(f, "self_device_ns") != at(queries.Args{"run": "graph-node"})["aten::addmm"] {
 		t.Errorf("by shapes aten::addmm has %d ns", total(f, "self_device_ns"))
 	} else {
 		for _, r := range f.Rows {
@@ -109,14 +109,14 @@ func TestReplaysByOperator(t *testing.T) {
 	if moved["xx"] != 0 || moved["xx total"] != eager || eager == 0 || moved["xx calls"] != 16 || moved["aten::addmm"] != node["aten::addmm"] {
 		t.Errorf("an operator that launches replays has %d of %d ns in %d calls, not 0 of %d in 16; aten::addmm has %d", moved["xx"], moved["xx total"], moved["xx calls"], eager, moved["aten::addmm"])
 	}
-	if r := byKey(query(t, moving, "operator-tree", queries.Args{"run": "inside", "min_ratio": "0"}), "operator")["xx"]; r == nil || r[4] != eager || r[5] != int64(0) {
+	if r := byKey(testkit.Query(t, moving, "operator-tree", queries.Args{"run": "inside", "min_ratio": "0"}), "operator")["xx"]; r == nil || r[4] != eager || r[5] != int64(0) {
 		t.Errorf("in the tree it has %v", r)
 	}
 	if got, want := at(queries.Args{"run": "graph-whole"})["(graph replay)"], one(t, w, "SELECT sum(duration_ns)::BIGINT FROM graph_launch WHERE run_id = _run_id('graph-whole')"); got != want || want == 0 {
 		t.Errorf("replays traced as a whole have %d ns, not %d", got, want)
 	}
 	want := one(t, w, "SELECT sum(duration_ns)::BIGINT FROM kernels WHERE run = 'torch-graph' AND launch_api = 'cudaGraphLaunch'")
-	f := query(t, w, "top-operators", queries.Args{"run": "torch-graph"})
+	f := testkit.Query(t, w, "top-operators", queries.Args{"run": "torch-graph"})
 	if got := at(queries.Args{"run": "torch-graph"})["(graph replay)"]; got != want || want == 0 {
 		t.Errorf("of a trace that does not say what captured a graph, replays have %d ns, not %d", got, want)
 	}

@@ -15,7 +15,7 @@ func TestOperatorRoofline(t *testing.T) {
 	t.Parallel()
 	w := testkit.All(t)
 	for _, run := range []string{"torch-ops", "torch-llama", "train", "emit-nvtx"} {
-		f := query(t, w, "operator-roofline", queries.Args{"run": run, "top": "0"})
+		f := testkit.Query(t, w, "operator-roofline", queries.Args{"run": run, "top": "0"})
 		at := func(r []any, name string) float64 {
 			switch v := r[f.Index(name)].(type) {
 			case int64:
@@ -92,7 +92,7 @@ func TestOperatorRooflineUnknown(t *testing.T) {
 		t.Errorf("%d rows are faster than DRAM, notes %q", over, f.Notes)
 	}
 	args["run"] = "unheard"
-	for _, v := range column(query(t, w, "operator-roofline", args), "unknown") {
+	for _, v := range column(testkit.Query(t, w, "operator-roofline", args), "unknown") {
 		if v != "no-peak" && v != "list-types" {
 			t.Errorf("a device without peaks: %v", v)
 		}

@@ -60,8 +60,8 @@ func TestOperators(t *testing.T) {
 // testPyTorch holds top-operators to the sums that PyTorch saved of the same runs, to the nanosecond and byte.
 func testPyTorch(t *testing.T, w *schema.Warehouse) {
 	for _, run := range tracedRuns {
-		ours := query(t, w, "top-operators", queries.Args{"run": run, "top": "0"})
-		theirs := query(t, w, "top-operators", queries.Args{"run": run, "top": "0", "source": "key_averages"})
+		ours := testkit.Query(t, w, "top-operators", queries.Args{"run": run, "top": "0"})
+		theirs := testkit.Query(t, w, "top-operators", queries.Args{"run": run, "top": "0", "source": "key_averages"})
 		want := byKey(theirs, "operator")
 		overhead := want["Activity Buffer Request"]
 		var taken int64 // by the overhead off operators' self time
@@ -145,9 +145,9 @@ func TestOperatorsByShape(t *testing.T) {
 	t.Parallel()
 	w := testkit.Warehouse(t, operatorRuns...)
 	args := queries.Args{"run": "by shapes", "top": "0", "by": "name+shape"}
-	f := query(t, w, "top-operators", args)
+	f := testkit.Query(t, w, "top-operators", args)
 	args["source"] = "key_averages"
-	truth := query(t, w, "top-operators", args)
+	truth := testkit.Query(t, w, "top-operators", args)
 	sums := func(f *frame.Frame) map[string][]int64 {
 		out := map[string][]int64{}
 		for _, r := range f.Rows {
@@ -174,7 +174,7 @@ func TestOperatorsByShape(t *testing.T) {
 	if note := folder.ReplaceAllString(strings.Join(truth.Notes, "\n"), ""); !strings.Contains(note, "of 2 tables of sums this counts torch/train.key_averages.json.gz, and by shapes torch/train.shapes.key_averages.json.gz") {
 		t.Errorf("the notes are %q", truth.Notes)
 	}
-	shapes := query(t, w, "operator-shapes", queries.Args{"run": "by shapes", "top": "0"})
+	shapes := testkit.Query(t, w, "operator-shapes", queries.Args{"run": "by shapes", "top": "0"})
 	if len(shapes.Rows) != len(f.Rows) || total(shapes, "calls") != total(f, "calls") || total(shapes, "self_device_ns") != total(f, "self_device_ns") {
 		t.Errorf("operator-shapes has %d rows, top-operators %d", len(shapes.Rows), len(f.Rows))
 	}
@@ -191,15 +191,15 @@ func TestOperatorsByShape(t *testing.T) {
 func testOrder(t *testing.T, w *schema.Warehouse) {
 	for sort, by := range map[string]string{"self_device": "self_device_ns", "total_device": "total_device_ns", "self_cpu": "self_cpu_ns", "total_cpu": "total_cpu_ns",
 		"memory": "device_alloc_bytes", "calls": "calls"} {
-		f := query(t, w, "top-operators", queries.Args{"run": "train", "sort": sort, "top": "7"})
+		f := testkit.Query(t, w, "top-operators", queries.Args{"run": "train", "sort": sort, "top": "7"})
 		if len(f.Rows) != 7 || !slices.IsSortedFunc(f.Rows, func(a, b []any) int { return int(number(f, b, by) - number(f, a, by)) }) {
 			t.Errorf("by %s: %v", sort, column(f, by))
 		}
 	}
 	for _, run := range []string{"torch-graph", "emit-nvtx"} {
-		whole, of := query(t, w, "top-operators", queries.Args{"run": run, "top": "0"}), []*frame.Frame{}
+		whole, of := testkit.Query(t, w, "top-operators", queries.Args{"run": run, "top": "0"}), []*frame.Frame{}
 		for _, stage := range []string{"prefill", "decode", "(none)"} {
-			of = append(of, query(t, w, "top-operators", queries.Args{"run": run, "top": "0", "stage": stage}))
+			of = append(of, testkit.Query(t, w, "top-operators", queries.Args{"run": run, "top": "0", "stage": stage}))
 		}
 		for _, c := range []string{"calls", "self_device_ns", "self_cpu_ns", "work_count", "flop_count"} {
 			var parts int64
@@ -210,7 +210,7 @@ func testOrder(t *testing.T, w *schema.Warehouse) {
 				t.Errorf("%s: the stages have %d %s, the run %d", run, parts, c, total(whole, c))
 			}
 		}
-		if f := query(t, w, "top-operators", queries.Args{"run": run, "operator": "aten::mm, aten::add*"}); len(f.Rows) < 2 ||
+		if f := testkit.Query(t, w, "top-operators", queries.Args{"run": run, "operator": "aten::mm, aten::add*"}); len(f.Rows) < 2 ||
 			slices.ContainsFunc(column(f, "operator"), func(n any) bool { return !regexp.MustCompile(`^aten::(mm$|add)`).MatchString(n.(string)) }) {
 			t.Errorf("%s: %v", run, column(f, "operator"))
 		}
@@ -236,7 +236,7 @@ func TestRanksAreSummed(t *testing.T) {
 		of := func(w *schema.Warehouse, run string) *frame.Frame {
 			args := maps.Clone(c.args)
 			args["run"] = run
-			return query(t, w, c.query, args)
+			return testkit.Query(t, w, c.query, args)
 		}
 		both, one, other := of(w, "both"), of(w, "alone"), of(testkit.All(t), "train-stack")
 		for _, x := range c.columns {

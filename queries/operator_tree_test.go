@@ -30,10 +30,10 @@ func one(t *testing.T, w *schema.Warehouse, stmt string) int64 {
 func testOperatorKernels(t *testing.T, w *schema.Warehouse) {
 	for _, run := range append(slices.Clone(different), "emit-nvtx") {
 		work := one(t, w, fmt.Sprintf("SELECT coalesce(sum(duration_ns), 0)::BIGINT FROM (SELECT run_id, duration_ns FROM kernel UNION ALL SELECT run_id, duration_ns FROM memop) WHERE run_id = _run_id('%s')", run))
-		ops := query(t, w, "top-operators", queries.Args{"run": run, "top": "0"})
+		ops := testkit.Query(t, w, "top-operators", queries.Args{"run": run, "top": "0"})
 		want := byKey(ops, "operator")
 		for by, col := range map[string]string{"self": "self_device_ns", "outermost": "", "total": "total_device_ns"} {
-			f := query(t, w, "operator-kernels", queries.Args{"run": run, "by": by})
+			f := testkit.Query(t, w, "operator-kernels", queries.Args{"run": run, "by": by})
 			got, calls := map[string]int64{}, map[string]int64{}
 			for _, r := range f.Rows {
 				name := r[f.Index("operator")].(string)
@@ -56,18 +56,18 @@ func testOperatorKernels(t *testing.T, w *schema.Warehouse) {
 			}
 			var stages int64
 			for _, s := range []string{"prefill", "decode", "(none)"} {
-				stages += total(query(t, w, "operator-kernels", queries.Args{"run": run, "by": by, "stage": s}), "calls")
+				stages += total(testkit.Query(t, w, "operator-kernels", queries.Args{"run": run, "by": by, "stage": s}), "calls")
 			}
 			if stages != total(f, "calls") {
 				t.Errorf("%s: by %s the stages have %d pieces of %d", run, by, stages, total(f, "calls"))
 			}
 		}
 	}
-	f := query(t, w, "operator-kernels", queries.Args{"run": "train", "operator": "aten::scaled_dot_product_attention"})
+	f := testkit.Query(t, w, "operator-kernels", queries.Args{"run": "train", "operator": "aten::scaled_dot_product_attention"})
 	if len(f.Rows) != 1 || !strings.HasPrefix(f.Rows[0][1].(string), "fmha_cutlassF_f32_aligned_64x64_rf_sm80(") || number(f, f.Rows[0], "calls") != 4 {
 		t.Errorf("attention ends up in %v", f.Rows)
 	}
-	if f := query(t, w, "operator-kernels", queries.Args{"run": "train", "top": "1"}); len(f.Rows) == 0 || len(byKey(f, "operator")) != len(f.Rows) {
+	if f := testkit.Query(t, w, "operator-kernels", queries.Args{"run": "train", "top": "1"}); len(f.Rows) == 0 || len(byKey(f, "operator")) != len(f.Rows) {
 		t.Errorf("one kernel each: %d rows of %d operators", len(f.Rows), len(byKey(f, "operator")))
 	}
 }
@@ -76,7 +76,7 @@ func testOperatorKernels(t *testing.T, w *schema.Warehouse) {
 func testTree(t *testing.T, w *schema.Warehouse) {
 	for _, run := range append(slices.Clone(different), "emit-nvtx") {
 		all := queries.Args{"run": run, "depth": "0", "min_ratio": "0"}
-		f := query(t, w, "operator-tree", all)
+		f := testkit.Query(t, w, "operator-tree", all)
 		if got, want := total(f, "calls"), one(t, w, fmt.Sprintf("SELECT count(*) FROM op WHERE run_id = _run_id('%s')", run)); got != want {
 			t.Errorf("%s: %d calls of %d", run, got, want)
 		}
@@ -92,7 +92,7 @@ func testTree(t *testing.T, w *schema.Warehouse) {
 				t.Errorf("%s: %s of the first level is %d, of the outermost operators %d", run, col, top, want)
 			}
 		}
-		some := query(t, w, "operator-tree", queries.Args{"run": run, "depth": "2", "min_ratio": "0.02"})
+		some := testkit.Query(t, w, "operator-tree", queries.Args{"run": run, "depth": "2", "min_ratio": "0.02"})
 		if len(some.Rows) == 0 || len(some.Rows) >= len(f.Rows) || slices.ContainsFunc(column(some, "depth"), func(d any) bool { return d.(int64) > 2 }) ||
 			slices.ContainsFunc(column(some, "share_ratio"), func(x any) bool { return x.(float64) < 0.02 }) {
 			t.Errorf("%s: two levels: %v", run, some.Rows)
@@ -103,21 +103,21 @@ func testTree(t *testing.T, w *schema.Warehouse) {
 		var stages int64
 		for _, s := range []string{"prefill", "decode", "(none)"} {
 			all["stage"] = s
-			stages += total(query(t, w, "operator-tree", all), "calls")
+			stages += total(testkit.Query(t, w, "operator-tree", all), "calls")
 		}
 		if stages != total(f, "calls") {
 			t.Errorf("%s: the stages have %d calls of %d", run, stages, total(f, "calls"))
 		}
 	}
-	ops := query(t, w, "top-operators", queries.Args{"run": "train", "operator": "aten::linear"})
-	f := query(t, w, "operator-tree", queries.Args{"run": "train", "root": "aten::linear"})
+	ops := testkit.Query(t, w, "top-operators", queries.Args{"run": "train", "operator": "aten::linear"})
+	f := testkit.Query(t, w, "operator-tree", queries.Args{"run": "train", "root": "aten::linear"})
 	if len(f.Rows) < 4 || f.Rows[0][f.Index("operator")] != "aten::linear" || number(f, f.Rows[0], "calls") != number(ops, ops.Rows[0], "calls") ||
 		number(f, f.Rows[0], "total_device_ns") != number(ops, ops.Rows[0], "total_device_ns") ||
 		f.Rows[0][f.Index("share_ratio")] != float64(number(f, f.Rows[0], "total_device_ns"))/float64(one(t, w, "SELECT (SELECT sum(duration_ns) FROM kernels WHERE run = 'train')::BIGINT + (SELECT sum(duration_ns) FROM memops WHERE run = 'train')::BIGINT")) {
 		t.Errorf("the tree of aten::linear is %v, in top-operators %v", f.Rows, ops.Rows)
 	}
 	// Roots inside other operators give one tree: mm is called by several.
-	if f := query(t, w, "operator-tree", queries.Args{"run": "train", "root": "aten::mm"}); len(f.Rows) != 1 || number(f, f.Rows[0], "calls") != 40 {
+	if f := testkit.Query(t, w, "operator-tree", queries.Args{"run": "train", "root": "aten::mm"}); len(f.Rows) != 1 || number(f, f.Rows[0], "calls") != 40 {
 		t.Errorf("the tree of aten::mm is %v", f.Rows)
 	}
 }
@@ -157,7 +157,7 @@ func checkTree(t *testing.T, run string, f *frame.Frame) {
 // whole, and other keys give the same sums.
 func testModules(t *testing.T, w *schema.Warehouse) {
 	for _, run := range []string{"train-stack"} {
-		f := query(t, w, "module-times", queries.Args{"run": run})
+		f := testkit.Query(t, w, "module-times", queries.Args{"run": run})
 		rows := byKey(f, "module")
 		if len(rows) < 10 {
 			t.Fatalf("%s: %v", run, column(f, "module"))
@@ -180,19 +180,19 @@ func testModules(t *testing.T, w *schema.Warehouse) {
 			}
 		}
 		for _, by := range []string{"path", "name", "class"} {
-			g := query(t, w, "module-times", queries.Args{"run": run, "by": by})
+			g := testkit.Query(t, w, "module-times", queries.Args{"run": run, "by": by})
 			if total(g, "self_device_ns") != device || total(g, "self_cpu_ns") != cpu || total(g, "calls") != total(f, "calls") || total(g, "backward_device_ns") != total(f, "backward_device_ns") || device == 0 {
 				t.Errorf("%s: by %s %d ns of device and %d ns of CPU time in %d calls; the outermost have %d and %d", run, by, total(g, "self_device_ns"), total(g, "self_cpu_ns"), total(g, "calls"), device, cpu)
 			}
 		}
-		if g := query(t, w, "module-times", queries.Args{"run": run, "depth": "1"}); total(g, "total_device_ns") != device || slices.ContainsFunc(column(g, "module"), func(n any) bool { return strings.Contains(n.(string), ">") }) {
+		if g := testkit.Query(t, w, "module-times", queries.Args{"run": run, "depth": "1"}); total(g, "total_device_ns") != device || slices.ContainsFunc(column(g, "module"), func(n any) bool { return strings.Contains(n.(string), ">") }) {
 			t.Errorf("%s: the outermost modules are %v", run, g.Rows)
 		}
 	}
 	// The backward of each operator that a module called is that module's.
-	f := query(t, w, "module-times", queries.Args{"run": "train-stack", "by": "class"})
+	f := testkit.Query(t, w, "module-times", queries.Args{"run": "train-stack", "by": "class"})
 	classes := byKey(f, "module")
-	back := query(t, w, "top-operators", queries.Args{"run": "train-stack", "operator": "ConvolutionBackward0"})
+	back := testkit.Query(t, w, "top-operators", queries.Args{"run": "train-stack", "operator": "ConvolutionBackward0"})
 	if got, want := number(f, classes["Conv2d"], "backward_device_ns"), total(back, "total_device_ns"); got != want || got == 0 {
 		t.Errorf("the backward of Conv2d has %d ns, not %d", got, want)
 	}
@@ -202,7 +202,7 @@ func testModules(t *testing.T, w *schema.Warehouse) {
 	// A module inside one of its own class is not added again.
 	nested := testkit.Warehouse(t, testkit.Run{Name: "train-stack", Files: []string{"torch/train-stack.trace.json.gz", "torch/train-stack.key_averages.json.gz"}, Facts: []string{"module_sum"},
 		SQL: "UPDATE python_stack SET module_path = replace(module_path, 'Sequential_', 'Block_1') WHERE run_id = $run"})
-	g := query(t, nested, "module-times", queries.Args{"run": "train-stack", "by": "class"})
+	g := testkit.Query(t, nested, "module-times", queries.Args{"run": "train-stack", "by": "class"})
 	if now := byKey(g, "module")["Block"]; number(g, now, "total_device_ns") != number(f, classes["Block"], "total_device_ns") || number(g, now, "calls") != number(f, classes["Block"], "calls")+number(f, classes["Sequential"], "calls") ||
 		number(g, now, "self_cpu_ns") != number(f, classes["Block"], "self_cpu_ns")+number(f, classes["Sequential"], "self_cpu_ns") {
 		t.Errorf("nested in its own class: %v, before %v", now, classes["Block"])
@@ -212,11 +212,11 @@ func testModules(t *testing.T, w *schema.Warehouse) {
 // testStacks holds that the functions of operators are a partition of the operators' self times.
 func testStacks(t *testing.T, w *schema.Warehouse) {
 	for _, run := range append(slices.Clone(different), "emit-nvtx") {
-		ops := query(t, w, "top-operators", queries.Args{"run": run, "top": "0"})
+		ops := testkit.Query(t, w, "top-operators", queries.Args{"run": run, "top": "0"})
 		ops.Rows = slices.DeleteFunc(ops.Rows, func(r []any) bool { return strings.HasPrefix(r[ops.Index("operator")].(string), "(") }) // what ran outside them
 		for _, args := range []queries.Args{{}, {"by": "function"}, {"frames": "1", "with_torch": "true"}} {
 			args["run"], args["top"] = run, "0"
-			f := query(t, w, "operator-stacks", args)
+			f := testkit.Query(t, w, "operator-stacks", args)
 			for _, c := range []string{"calls", "self_device_ns", "self_cpu_ns"} {
 				if total(f, c) != total(ops, c) {
 					t.Errorf("%s: %v: %s is %d, of the operators %d", run, args, c, total(f, c), total(ops, c))
@@ -224,11 +224,11 @@ func testStacks(t *testing.T, w *schema.Warehouse) {
 			}
 		}
 	}
-	f := query(t, w, "operator-stacks", queries.Args{"run": "train-stack", "operator": "aten::cudnn_convolution", "frames": "2"})
+	f := testkit.Query(t, w, "operator-stacks", queries.Args{"run": "train-stack", "operator": "aten::cudnn_convolution", "frames": "2"})
 	if len(f.Rows) != 1 || f.Rows[0][f.Index("functions")] != "nn.Module: Conv2d_0 < torch_more.py(32): forward" {
 		t.Errorf("the convolution is called in %v", f.Rows)
 	}
-	f = query(t, w, "operator-stacks", queries.Args{"run": "train-stack", "operator": "aten::cudnn_convolution", "frames": "2", "with_torch": "true"})
+	f = testkit.Query(t, w, "operator-stacks", queries.Args{"run": "train-stack", "operator": "aten::cudnn_convolution", "frames": "2", "with_torch": "true"})
 	if len(f.Rows) != 1 || !strings.HasPrefix(f.Rows[0][f.Index("functions")].(string), "<built-in method conv2d") {
 		t.Errorf("the convolution is called in %v", f.Rows)
 	}
@@ -275,7 +275,7 @@ func TestNodesOfSteps(t *testing.T) {
 		"cold":  {"step|ProfilerStep##|false|28|7", "step|ProfilerStep##|true|4|7"},
 		"kinds": {"step|eval_step_#|false|12|3", "step|train_step_#|false|24|6"},
 	} {
-		got := shownCells(query(t, w, "operator-nodes", queries.Args{"run": run}), "unit", "step", "is_warmup", "work_count", "unit_count")
+		got := shownCells(testkit.Query(t, w, "operator-nodes", queries.Args{"run": run}), "unit", "step", "is_warmup", "work_count", "unit_count")
 		slices.Sort(got)
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", run, got, want)

@@ -91,7 +91,7 @@ func timedFolder(t *testing.T, ranges []timed, pid int, of func(recording string
 // llamaRanges are the passes of the stages in the timeline of captured.
 func llamaRanges(t *testing.T, w *schema.Warehouse, run string) (ranges []timed, pid int) {
 	t.Helper()
-	f := query(t, w, "passes", queries.Args{"run": run})
+	f := testkit.Query(t, w, "passes", queries.Args{"run": run})
 	for _, r := range f.Rows {
 		if r[f.Index("repeat")] != int64(1) {
 			continue
@@ -186,8 +186,8 @@ func TestStageOverhead(t *testing.T) {
 	}
 	w := testkit.Warehouse(t, runs...)
 	for name, c := range cases {
-		f := query(t, w, "overhead", queries.Args{"run": name})
-		stages, mfu := query(t, w, "stages", queries.Args{"run": name}), query(t, w, "mfu", queries.Args{"run": name})
+		f := testkit.Query(t, w, "overhead", queries.Args{"run": name})
+		stages, mfu := testkit.Query(t, w, "stages", queries.Args{"run": name}), testkit.Query(t, w, "mfu", queries.Args{"run": name})
 		for _, stage := range []string{"prefill", "decode"} {
 			r := rowOf(t, f, "mode stage", "deep", stage)
 			ratio, known := r[f.Index("overhead_ratio")].(float64)

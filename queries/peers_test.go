@@ -356,7 +356,7 @@ func TestTraceLens(t *testing.T) {
 	}
 	t.Run("ranks", func(t *testing.T) {
 		t.Parallel()
-		f := query(t, testkit.All(t), "rank-skew", queries.Args{"run": "ranks", "top": "0"})
+		f := testkit.Query(t, testkit.All(t), "rank-skew", queries.Args{"run": "ranks", "top": "0"})
 		for _, c := range all.Ranks {
 			i := slices.IndexFunc(f.Rows, func(r []any) bool {
 				d := number(f, r, "skew_ns") - c.SkewNs

@@ -14,7 +14,7 @@ func TestStreamQueues(t *testing.T) {
 	t.Parallel()
 	w := testkit.All(t)
 	for _, run := range []string{"kernels", "nccl2", "engine-trace", "engine-node", "engine-graph"} {
-		f := query(t, w, "stream-queues", queries.Args{"run": run})
+		f := testkit.Query(t, w, "stream-queues", queries.Args{"run": run})
 		if len(f.Rows) == 0 {
 			t.Errorf("%s has no streams", run)
 		}
@@ -43,7 +43,7 @@ func TestStreamQueues(t *testing.T) {
 				t.Errorf("%s, stream %v: %.0f ns of waiting, want %d; at most %d queued, want %d", run, r[f.Index("stream")], got, area, number(f, r, "max_count"), most)
 			}
 		}
-		few := query(t, w, "stream-queues", queries.Args{"run": run, "full_count": "1"})
+		few := testkit.Query(t, w, "stream-queues", queries.Args{"run": run, "full_count": "1"})
 		for _, r := range few.Rows {
 			if full, empty, all := number(few, r, "full_ns"), number(few, r, "empty_ns"), number(few, r, "time_ns"); full+empty != all {
 				t.Errorf("%s: %d ns with and %d without work queued are not %d", run, full, empty, all)

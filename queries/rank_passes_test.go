@@ -22,7 +22,7 @@ func TestRankPasses(t *testing.T) {
 	w := testkit.All(t)
 	for _, args := range []queries.Args{{}, {"range": "step[#]"}, {"range": "step[#]", "by": "time"}} {
 		args["run"] = "nccl2"
-		f, passes := query(t, w, "rank-passes", args), query(t, w, "stragglers", args)
+		f, passes := testkit.Query(t, w, "rank-passes", args), testkit.Query(t, w, "stragglers", args)
 		if len(f.Rows) != 2*len(passes.Rows) || len(f.Rows) < 10 {
 			t.Errorf("%v: %d rows of %d passes", args, len(f.Rows), len(passes.Rows))
 		}
@@ -63,7 +63,7 @@ func TestRankPassesOfThree(t *testing.T) {
 	}
 	fillCollectives(t, w, work)
 	testkit.DeriveOnly(t, w, rankPassFacts...)
-	f := query(t, w, "rank-passes", queries.Args{"run": "made"})
+	f := testkit.Query(t, w, "rank-passes", queries.Args{"run": "made"})
 	want := []string{"decode|1|GPU 0 (pid 100)|30|30|4|4|180|0", "decode|1|GPU 1 (pid 101)|0|0|4|0|0|120", "decode|1|GPU 2 (pid 102)|10|10|3|0|0|60"}
 	if got := shownCells(f, "range", "pass", "rank", "late_mean_ns", "late_max_ns", "calls", "last_count", "late_ns", "wait_ns"); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
@@ -89,7 +89,7 @@ func TestRankPassesUnknown(t *testing.T) {
 	}
 	fillCollectives(t, w, []madeCollective{{0, 2000, 2100, "all-reduce"}, {1, 2500, 2600, "all-reduce"}})
 	testkit.DeriveOnly(t, w, rankPassFacts...)
-	if f := query(t, w, "rank-passes", queries.Args{"run": "made"}); len(f.Rows) != 0 {
+	if f := testkit.Query(t, w, "rank-passes", queries.Args{"run": "made"}); len(f.Rows) != 0 {
 		t.Errorf("%v", f.Rows)
 	}
 	if s := section(); s == nil || !strings.Contains(s.Missing, "in 1 of 1 matched collective the ranks never overlapped, so which came last is unknown") {

@@ -23,7 +23,7 @@ func TestRunDetails(t *testing.T) {
 			t.Errorf("%s:\n %s, want\n %s", c.stmt, got, c.want)
 		}
 	}
-	f := query(t, w, "inputs", queries.Args{"run": "plain"})
+	f := testkit.Query(t, w, "inputs", queries.Args{"run": "plain"})
 	if len(f.Rows) != 0 || len(f.Notes) != 1 || !strings.HasPrefix(f.Notes[0], "the run was not made by prof capture") {
 		t.Errorf("inputs of a run that prof did not capture: %v, %q", f.Rows, f.Notes)
 	}

@@ -18,9 +18,9 @@ func TestSampleSeries(t *testing.T) {
 	w := testkit.Warehouse(t, testkit.Run{Name: "repeats", Files: []string{capturedFolder(t)}, Facts: passFacts, // 512 has no name; some samples before the pass began
 		SQL: `UPDATE device_sample SET throttle_mask = 516 WHERE run_id = $run AND device_id = 0 AND throttle_mask = 4;
 			UPDATE device_sample SET time_ns = time_ns - 250000000 WHERE run_id = $run AND pass_id = 5`})
-	samples := query(t, w, "device-samples", queries.Args{"run": "repeats"})
+	samples := testkit.Query(t, w, "device-samples", queries.Args{"run": "repeats"})
 	for _, parts := range []int64{1, 3, 200, 100000} {
-		f := query(t, w, "sample-series", queries.Args{"run": "repeats", "parts": fmt.Sprint(parts)})
+		f := testkit.Query(t, w, "sample-series", queries.Args{"run": "repeats", "parts": fmt.Sprint(parts)})
 		if total(f, "sample_count") != int64(len(samples.Rows)) || len(samples.Rows) != 52 {
 			t.Errorf("%d parts: %d samples of %d", parts, total(f, "sample_count"), len(samples.Rows))
 		}
@@ -42,7 +42,7 @@ func TestSampleSeries(t *testing.T) {
 			t.Errorf("%s parts: %v", parts, err)
 		}
 	}
-	if f := query(t, testkit.All(t), "sample-series", queries.Args{"run": "llama-graph-node"}); len(f.Rows) != 0 || len(f.Notes) != 1 || !strings.HasPrefix(f.Notes[0], "the run was not made by prof capture") {
+	if f := testkit.Query(t, testkit.All(t), "sample-series", queries.Args{"run": "llama-graph-node"}); len(f.Rows) != 0 || len(f.Notes) != 1 || !strings.HasPrefix(f.Notes[0], "the run was not made by prof capture") {
 		t.Errorf("of another run: %v, %q", f.Rows, f.Notes)
 	}
 }

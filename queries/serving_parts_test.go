@@ -95,7 +95,7 @@ func TestServingParts(t *testing.T) {
 		calm = append(calm, servedLoad(random, []int{16, 40, 150, 600}[i%4], []float64{1, 8, 64, 200}[i/4%4], 2e7, []float64{0.02, 0.1, 0.2}[i%3], []float64{0, 0.5, 0.9, 0.95}[i/2%4], []int{0, 4, 10}[i/3%3]))
 	}
 	replaceIterations(t, w, calm...)
-	f := query(t, w, "serving-parts", queries.Args{"run": "made"})
+	f := testkit.Query(t, w, "serving-parts", queries.Args{"run": "made"})
 	cut := map[int64]bool{}
 	for _, r := range f.Rows {
 		if number(f, r, "part") > 1 {
@@ -121,7 +121,7 @@ func TestServingParts(t *testing.T) {
 	replaceIterations(t, w, append(changing, slower, steady[:15], servedLoad(random, 40, 64, 2e7, 0.05, 0, 0), slices.Repeat([]servedStep{{stage: "prefill", time: 2e7, busy: 1.5e7}}, 40))...)
 	testkit.Exec(t, w, `UPDATE iteration SET decode_count = NULL WHERE run_id = _run_id('made') AND pid = 52`)
 	cutAgain(t, w)
-	f = query(t, w, "serving-parts", queries.Args{"run": "made"})
+	f = testkit.Query(t, w, "serving-parts", queries.Args{"run": "made"})
 	found := map[int64]string{}
 	ends := map[int64][]int64{}
 	for _, r := range f.Rows {

@@ -26,7 +26,7 @@ func TestShortCalls(t *testing.T) {
 		same := func(name string, args queries.Args) {
 			answer := func(run string) *frame.Frame {
 				args["run"] = run
-				return query(t, w, name, args)
+				return testkit.Query(t, w, name, args)
 			}
 			if a, b := answer(rows), answer(sums); fmt.Sprint(a.Rows) != fmt.Sprint(b.Rows) || len(a.Rows) == 0 && len(args) == 2 {
 				t.Errorf("%s %v: from rows\n%v\nfrom sums\n%v", name, args, a.Rows, b.Rows)
@@ -48,12 +48,12 @@ func TestShortCalls(t *testing.T) {
 		key := func(f *frame.Frame, r []any) string {
 			return fmt.Sprint(r[f.Index("pid")], r[f.Index("tid")], r[f.Index("api")], r[f.Index("start_ns")], r[f.Index("duration_ns")], r[f.Index("is_launch")])
 		}
-		few := query(t, w, "timeline-calls", queries.Args{"run": sums, "others": "0"})
+		few := testkit.Query(t, w, "timeline-calls", queries.Args{"run": sums, "others": "0"})
 		has := map[string]bool{}
 		for _, r := range few.Rows {
 			has[key(few, r)] = true
 		}
-		all := query(t, w, "timeline-calls", queries.Args{"run": rows, "others": "0"})
+		all := testkit.Query(t, w, "timeline-calls", queries.Args{"run": rows, "others": "0"})
 		missing := 0
 		for _, r := range all.Rows {
 			if k := key(all, r); !has[k] {

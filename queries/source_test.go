@@ -248,7 +248,7 @@ func TestTwoTimelines(t *testing.T) {
 	sameFrames(t, "beside another timeline", byDefault, alone, untouched)
 	sameFrames(t, "of the copy", copied, alone, by)
 	testTwoNotes(t, alone, copied, byDefault)
-	exact, both := query(t, w, "conservation", queries.Args{"run": "two-alone"}), query(t, w, "conservation", queries.Args{"run": "two-beside"})
+	exact, both := testkit.Query(t, w, "conservation", queries.Args{"run": "two-alone"}), testkit.Query(t, w, "conservation", queries.Args{"run": "two-beside"})
 	if len(both.Rows) != 2 || len(exact.Rows) != 1 || both.Rows[1][0] != "torch" || fmt.Sprint(both.Rows[0]) != fmt.Sprint(exact.Rows[0]) ||
 		fmt.Sprint(both.Rows[1][1:]) != fmt.Sprint(exact.Rows[0][1:]) || total(both, "range_count") == 0 || total(both, "api_call_count") == 0 {
 		t.Errorf("conservation of both is %v, of the original alone %v", both.Rows, exact.Rows)

@@ -95,7 +95,7 @@ func TestRecurringSteps(t *testing.T) {
 	}
 	w := testkit.Warehouse(t, kernelRun("made", work))
 	ask := func(name string) *frame.Frame {
-		return query(t, w, name, queries.Args{"run": "made", "top": "0"})
+		return testkit.Query(t, w, name, queries.Args{"run": "made", "top": "0"})
 	}
 	f := ask("steps")
 	if got := column(f, "time_ns"); !reflect.DeepEqual(got, want) {
@@ -118,7 +118,7 @@ func TestRecurringSteps(t *testing.T) {
 	if want := [][]any{{int64(16), 900.0, "idle", 900.0, nil, nil}, {int64(13), 500.0, "busy", 500.0, "attention", 500.0}, {int64(18), 7.0, "busy", 7.0, "mlp", 7.0}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("slow are\n%v, want\n%v", got, want)
 	}
-	testStepTimes(t, query(t, w, "step-times", queries.Args{"run": "made"}), want)
+	testStepTimes(t, testkit.Query(t, w, "step-times", queries.Args{"run": "made"}), want)
 }
 
 // testStepTimes holds the summary to the steps' times.
@@ -177,7 +177,7 @@ func TestNoSteps(t *testing.T) {
 	}
 	w := testkit.Warehouse(t, runs...)
 	for seed, run := range runs {
-		f := query(t, w, "steps", queries.Args{"run": run.Name})
+		f := testkit.Query(t, w, "steps", queries.Args{"run": run.Name})
 		if len(f.Rows) != 0 || len(f.Notes) != 1 || !strings.Contains(f.Notes[0], "so steps are inferred") {
 			t.Errorf("seed %d: %d steps of %v: %q", seed, len(f.Rows), column(f, "name"), f.Notes)
 		}
@@ -266,7 +266,7 @@ func TestSlowSteps(t *testing.T) {
 	}
 	testkit.Exec(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))
 	testkit.DeriveOnly(t, w, stepFacts...)
-	f := query(t, w, "slow-steps", queries.Args{"run": "made", "top": "0"})
+	f := testkit.Query(t, w, "slow-steps", queries.Args{"run": "made", "top": "0"})
 	var got [][]any
 	for _, r := range f.Rows {
 		got = append(got, []any{number(f, r, "nth"), r[f.Index("excess_ns")], r[f.Index("cause")], r[f.Index("cause_ns")], r[f.Index("kernel")], r[f.Index("kernel_excess_ns")]})
@@ -313,7 +313,7 @@ func TestColdSteps(t *testing.T) {
 	}
 	w := testkit.Warehouse(t, runs...)
 	for _, c := range cases {
-		f := query(t, w, "step-times", queries.Args{"run": c.what})
+		f := testkit.Query(t, w, "step-times", queries.Args{"run": c.what})
 		if len(f.Rows) != 1 || number(f, f.Rows[0], "warmup_count") != c.cold {
 			t.Errorf("%s: %v, want %d cold", c.what, f.Rows, c.cold)
 		}

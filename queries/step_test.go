@@ -146,12 +146,12 @@ func TestTokenTimes(t *testing.T) {
 	for _, r := range said.Runs {
 		want += r.DecodeMs * 1e6 / r.NewTokens / float64(len(said.Runs))
 	}
-	f := query(t, w, "step-times", queries.Args{"run": utilised})
+	f := testkit.Query(t, w, "step-times", queries.Args{"run": utilised})
 	if len(f.Rows) != 1 || number(f, f.Rows[0], "step_count") != 96 || number(f, f.Rows[0], "warmup_count") != 4 || number(f, f.Rows[0], "timed_count") != 93 {
 		t.Fatalf("%v", f.Rows)
 	}
 	same(t, "time per token", f.Rows[0][f.Index("token_time_ns")], want, 0.01)
-	if n := total(query(t, w, "steps", queries.Args{"run": utilised, "top": "0"}), "token_count"); n != 96 {
+	if n := total(testkit.Query(t, w, "steps", queries.Args{"run": utilised, "top": "0"}), "token_count"); n != 96 {
 		t.Errorf("%d tokens", n)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/schema"
@@ -41,7 +42,7 @@ var sizeCells = []string{"total_bytes", "mean_bytes", "median_bytes", "min_bytes
 func compareSums(t *testing.T, w *schema.Warehouse, n *tally, run string, c capture) {
 	t.Helper()
 	sums := run + "-sums"
-	if got := query(t, w, "sources", queries.Args{"run": sums}); len(got.Rows) != 1 || got.Rows[0][got.Index("kind")] != "nsys-stats" {
+	if got := testkit.Query(t, w, "sources", queries.Args{"run": sums}); len(got.Rows) != 1 || got.Rows[0][got.Index("kind")] != "nsys-stats" {
 		t.Fatalf("the sources are %v, not one of sums", got.Rows)
 	}
 	for _, g := range grains {
@@ -55,7 +56,7 @@ func compareSums(t *testing.T, w *schema.Warehouse, n *tally, run string, c capt
 			}
 			return a
 		}
-		whole, f := query(t, w, g.query, args(run)), query(t, w, g.query, args(sums))
+		whole, f := testkit.Query(t, w, g.query, args(run)), testkit.Query(t, w, g.query, args(sums))
 		want, got := keyed(t, whole, g.key...), keyed(t, f, g.key...)
 		for key, row := range want {
 			if g.query == "ranges" && skipRange(t, c, whole, row) {
@@ -85,7 +86,7 @@ func compareSums(t *testing.T, w *schema.Warehouse, n *tally, run string, c capt
 	}
 	compareRangeKernels(t, n, run, sums, c, w)
 	for _, name := range []string{"stages", "steps", "launches", "accounting", "passes", "gaps", "streams"} {
-		if f := query(t, w, name, queries.Args{"run": sums}); len(f.Rows) > 0 {
+		if f := testkit.Query(t, w, name, queries.Args{"run": sums}); len(f.Rows) > 0 {
 			t.Errorf("%s has %d rows of a run without a timeline", name, len(f.Rows))
 		}
 	}
@@ -149,9 +150,9 @@ func compareRangeKernels(t *testing.T, n *tally, run, sums string, c capture, w 
 	if len(readStats(t, c, "nvtx_kern_sum")) == 0 {
 		return
 	}
-	whole := query(t, w, "range-kernels", queries.Args{"run": run, "raw": "true"})
-	f := query(t, w, "range-kernels", queries.Args{"run": sums, "raw": "true"})
-	skip := startEnd(query(t, w, "ranges", queries.Args{"run": run, "raw": "true"}))
+	whole := testkit.Query(t, w, "range-kernels", queries.Args{"run": run, "raw": "true"})
+	f := testkit.Query(t, w, "range-kernels", queries.Args{"run": sums, "raw": "true"})
+	skip := startEnd(testkit.Query(t, w, "ranges", queries.Args{"run": run, "raw": "true"}))
 	got := keyed(t, f, "domain", "range", "kernel")
 	for key, row := range keyed(t, whole, "domain", "range", "kernel") {
 		if name := fmt.Sprint(row[whole.Index("range")]); skip[domainName(row[whole.Index("domain")], name)] || name == "rec" {

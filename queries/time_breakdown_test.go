@@ -54,7 +54,7 @@ func TestTimeBreakdown(t *testing.T) {
 // testBreakdownOrder holds rank, top and stage.
 func testBreakdownOrder(t *testing.T, w *schema.Warehouse, run string) {
 	t.Helper()
-	f := query(t, w, "time-breakdown", queries.Args{"run": run, "top": "0"})
+	f := testkit.Query(t, w, "time-breakdown", queries.Args{"run": run, "top": "0"})
 	if len(f.Rows) == 0 && run != "torch-cpu" {
 		t.Errorf("%s: no rows: %q", run, f.Notes)
 	}
@@ -71,14 +71,14 @@ func testBreakdownOrder(t *testing.T, w *schema.Warehouse, run string) {
 	}
 	for stage, want := range stages {
 		var got []string
-		for _, r := range query(t, w, "time-breakdown", queries.Args{"run": run, "top": "0", "stage": stage}).Rows {
+		for _, r := range testkit.Query(t, w, "time-breakdown", queries.Args{"run": run, "top": "0", "stage": stage}).Rows {
 			got = append(got, fmt.Sprint(r[1:]))
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: of %s alone %q, of all %q", run, stage, got, want)
 		}
 	}
-	if few := query(t, w, "time-breakdown", queries.Args{"run": run, "top": "2"}); !slices.Equal(asText(few), asText(f)[:min(2, len(f.Rows))]) {
+	if few := testkit.Query(t, w, "time-breakdown", queries.Args{"run": run, "top": "2"}); !slices.Equal(asText(few), asText(f)[:min(2, len(f.Rows))]) {
 		t.Errorf("%s: the first two are %q", run, asText(few))
 	}
 }
@@ -137,7 +137,7 @@ func TestTimeBreakdownOf(t *testing.T) {
 	}
 	testkit.Exec(t, w, "DELETE FROM device_time")
 	testkit.DeriveOnly(t, w, breakdownFacts...)
-	if f := query(t, w, "time-breakdown", queries.Args{"run": "made"}); len(f.Rows) != 0 || !strings.Contains(strings.Join(f.Notes, "\n"), "did not account for GPU time") {
+	if f := testkit.Query(t, w, "time-breakdown", queries.Args{"run": "made"}); len(f.Rows) != 0 || !strings.Contains(strings.Join(f.Notes, "\n"), "did not account for GPU time") {
 		t.Errorf("of a run stored without accounting: %v, %q", f.Rows, f.Notes)
 	}
 }

@@ -36,10 +36,10 @@ func TestTimelineCalls(t *testing.T) {
 	for _, x := range sample.Of([]drawn{{"nccl2", 0}, {"nccl2", 7}, {"variants-graph", 7}, {"variants-graph", 0}, {"llama-graph-node", 1000}, {"llama-graph-node", 7}, {"variants-node", 0}, {"variants-node", 7}, {"kernels", 7}, {"kernels", 0}}, 2) {
 		run, top := x.run, x.top
 		args := queries.Args{"run": run, "top": fmt.Sprint(top)}
-		works := query(t, w, "timeline-kernels", args)
-		windows := query(t, w, "timeline-windows", args)
+		works := testkit.Query(t, w, "timeline-kernels", args)
+		windows := testkit.Query(t, w, "timeline-windows", args)
 		args["others"] = "0"
-		calls := query(t, w, "timeline-calls", args)
+		calls := testkit.Query(t, w, "timeline-calls", args)
 
 		// Every call that begins from the first launch of a window on a thread to the end of the window's work.
 		until := map[any]int64{}
@@ -87,14 +87,14 @@ func TestTimelineCalls(t *testing.T) {
 		}
 		if top == 0 {
 			all := countedBy(calls, "api")
-			f := query(t, w, "api-calls", queries.Args{"run": run, "top": "0"})
+			f := testkit.Query(t, w, "api-calls", queries.Args{"run": run, "top": "0"})
 			for _, r := range f.Rows {
 				api := r[f.Index("api")].(string)
 				if calls := number(f, r, "calls"); all[api] > calls {
 					t.Errorf("%s: %d calls of %s are drawn, api-calls counts %d", run, all[api], api, calls)
 				}
 			}
-			if n, kernels := total(query(t, w, "launches", queries.Args{"run": run, "top": "0"}), "calls"), launchedKernels(works); n != kernels {
+			if n, kernels := total(testkit.Query(t, w, "launches", queries.Args{"run": run, "top": "0"}), "calls"), launchedKernels(works); n != kernels {
 				t.Errorf("%s: the work drawn has %d kernels with a launch, launches counts %d", run, kernels, n)
 			}
 		}
@@ -117,9 +117,9 @@ func TestTimelineCallsFew(t *testing.T) {
 	t.Parallel()
 	w := testkit.All(t)
 	args := queries.Args{"run": "nccl2", "others": "0"}
-	all := query(t, w, "timeline-calls", args)
+	all := testkit.Query(t, w, "timeline-calls", args)
 	args["others"] = "20"
-	few := query(t, w, "timeline-calls", args)
+	few := testkit.Query(t, w, "timeline-calls", args)
 	var lengths, left []int64
 	kept := map[bool]int{}
 	for _, r := range all.Rows {

@@ -39,7 +39,7 @@ func pieces(t *testing.T, w *schema.Warehouse, run, kind string) []piece {
 // shown gives what timeline-kernels shows in each window, in the order of its start.
 func shown(t *testing.T, w *schema.Warehouse, args queries.Args) map[int64][]piece {
 	t.Helper()
-	f := query(t, w, "timeline-kernels", args)
+	f := testkit.Query(t, w, "timeline-kernels", args)
 	out := map[int64][]piece{}
 	for _, r := range f.Rows {
 		n := func(c string) int64 { return number(f, r, c) }
@@ -71,12 +71,12 @@ func TestTimelineWhole(t *testing.T) {
 			if !slices.Equal(got, want) {
 				t.Errorf("%s, top %d: %d pieces, want %d", run, top, len(got), len(want))
 			}
-			f := query(t, w, "timeline-windows", queries.Args{"run": run, "top": fmt.Sprint(top)})
+			f := testkit.Query(t, w, "timeline-windows", queries.Args{"run": run, "top": fmt.Sprint(top)})
 			if total(f, "shown_count") != int64(len(want)) || total(f, "work_count") != int64(len(want)) || slices.ContainsFunc(f.Rows, func(r []any) bool { return r[f.Index("stage")] != nil || r[f.Index("is_whole")] != true }) {
 				t.Errorf("%s, top %d: windows %v of %d pieces", run, top, f.Rows, len(want))
 			}
 		}
-		sum, kernels := int64(0), query(t, w, "conservation", queries.Args{"run": run})
+		sum, kernels := int64(0), testkit.Query(t, w, "conservation", queries.Args{"run": run})
 		for _, p := range want {
 			if p.lane == "kernel" || p.lane == "collective" {
 				sum += p.duration
@@ -99,7 +99,7 @@ type window struct {
 // wantWindows gives the windows of a run too large to show whole: by the passes that pass-accounting lists.
 func wantWindows(t *testing.T, w *schema.Warehouse, run string, all []piece) []window {
 	t.Helper()
-	f := query(t, w, "pass-accounting", queries.Args{"run": run})
+	f := testkit.Query(t, w, "pass-accounting", queries.Args{"run": run})
 	passes := map[string][]window{}
 	for _, r := range f.Rows {
 		if r[f.Index("is_warmup")] != true {
@@ -137,7 +137,7 @@ func testWindows(t *testing.T, w *schema.Warehouse, run string, top int) (ofPass
 		t.Fatalf("%s has no more than %d pieces", run, top)
 	}
 	args := queries.Args{"run": run, "top": fmt.Sprint(top)}
-	f, got, windows := query(t, w, "timeline-windows", args), shown(t, w, args), wantWindows(t, w, run, all)
+	f, got, windows := testkit.Query(t, w, "timeline-windows", args), shown(t, w, args), wantWindows(t, w, run, all)
 	if len(f.Rows) != len(windows) || len(got) != len(windows) {
 		t.Fatalf("%s, top %d: windows %v, shown in %d; want %v", run, top, f.Rows, len(got), windows)
 	}
@@ -272,7 +272,7 @@ func TestTimelineRanges(t *testing.T) {
 			}
 		}
 		for _, top := range []int{0, 1, 5, len(lengths) + 1} {
-			f := query(t, w, "timeline-ranges", queries.Args{"run": run, "top": fmt.Sprint(top)})
+			f := testkit.Query(t, w, "timeline-ranges", queries.Args{"run": run, "top": fmt.Sprint(top)})
 			var got []int64
 			for _, r := range f.Rows {
 				got = append(got, number(f, r, "duration_ns"))
@@ -335,7 +335,7 @@ func TestTimelineRangesMade(t *testing.T) {
 			t.Errorf("top %d: %s, want %s", top, got, want)
 		}
 	}
-	f := query(t, w, "timeline-ranges", queries.Args{"run": "made"})
+	f := testkit.Query(t, w, "timeline-ranges", queries.Args{"run": "made"})
 	testDepths(t, f)
 	if !slices.ContainsFunc(f.Notes, func(n string) bool { return strings.HasPrefix(n, "CPU time is unknown for 1 range without an end") }) {
 		t.Errorf("notes %q", f.Notes)

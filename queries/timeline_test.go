@@ -67,7 +67,7 @@ func TestTimelineBlocks(t *testing.T) {
 			}
 		}
 		for _, parts := range []int64{1, 7, 4000, 1 << 40} {
-			f := query(t, w, "timeline-blocks", queries.Args{"run": run, "blocks": fmt.Sprint(parts)})
+			f := testkit.Query(t, w, "timeline-blocks", queries.Args{"run": run, "blocks": fmt.Sprint(parts)})
 			byLane := map[string][][]any{}
 			for _, r := range f.Rows {
 				key := fmt.Sprint(r[f.Index("device")], r[f.Index("lane")])
@@ -116,14 +116,14 @@ func TestTimelinePasses(t *testing.T) {
 	t.Parallel()
 	w := testkit.All(t)
 	for _, run := range timelineRuns {
-		whole := query(t, w, "pass-accounting", queries.Args{"run": run})
+		whole := testkit.Query(t, w, "pass-accounting", queries.Args{"run": run})
 		for _, parts := range []string{"1", "50", "4000"} {
-			f := query(t, w, "timeline-passes", queries.Args{"run": run, "blocks": parts})
+			f := testkit.Query(t, w, "timeline-passes", queries.Args{"run": run, "blocks": parts})
 			if total(f, "passes") != int64(len(whole.Rows)) || total(f, "span_ns") != total(whole, "span_ns") || total(f, "busy_ns") != total(whole, "busy_ns") || total(f, "launch_bound_ns") != total(whole, "launch_bound_ns") {
 				t.Errorf("%s in %s parts: %d of %d passes, spans %d of %d", run, parts, total(f, "passes"), len(whole.Rows), total(f, "span_ns"), total(whole, "span_ns"))
 			}
 		}
-		alone := query(t, w, "timeline-passes", queries.Args{"run": run, "blocks": "1000000000"})
+		alone := testkit.Query(t, w, "timeline-passes", queries.Args{"run": run, "blocks": "1000000000"})
 		if len(alone.Rows) != len(whole.Rows) {
 			t.Errorf("%s: %d lines of %d passes that are all long", run, len(alone.Rows), len(whole.Rows))
 		}

@@ -21,7 +21,7 @@ func TestTpotCauses(t *testing.T) {
 	t.Parallel()
 	w := testkit.All(t)
 	for _, run := range append(slices.Clone(engineCaptures), "torch-llama", "llama-graph-node", "variants-graph", "kernels") {
-		it := query(t, w, "iterations", queries.Args{"run": run, "top": "0"})
+		it := testkit.Query(t, w, "iterations", queries.Args{"run": run, "top": "0"})
 		want := map[string]int64{}
 		steps, time := int64(0), int64(0)
 		for i, r := range it.Rows[:len(it.Rows)-1] {
@@ -34,7 +34,7 @@ func TestTpotCauses(t *testing.T) {
 				want["between"] += number(it, next, "before_ns")
 			}
 		}
-		f := query(t, w, "tpot-causes", queries.Args{"run": run})
+		f := testkit.Query(t, w, "tpot-causes", queries.Args{"run": run})
 		got := map[string]int64{}
 		for _, r := range f.Rows {
 			kind, cause, part := r[f.Index("kind")].(string), r[f.Index("cause")].(string), number(f, r, "time_ns")
@@ -128,7 +128,7 @@ func TestTpotCausesMade(t *testing.T) {
 		"speculated": {"105000", "9.1e+06", "<nil>", beyond[:len(beyond)-1] + " 1 iteration decodes several tokens of a sequence (speculative decoding): the time of a step is not that of a token, and TPOT is not compared with it]"},
 		"none":       {notes: "[the capture has no two measured iterations that decode and follow each other (of 0 that decode): see prof query iterations]"},
 	} {
-		f := query(t, w, "tpot-causes", queries.Args{"run": run})
+		f := testkit.Query(t, w, "tpot-causes", queries.Args{"run": run})
 		got := shownCells(f, "kind", "cause", "time_ns")
 		slices.Sort(got)
 		if run == "none" && len(got) > 0 || run != "none" && !slices.Equal(got, want) {

@@ -21,7 +21,7 @@ func TestUnknownShapes(t *testing.T) {
 	w := testkit.Warehouse(t, known, unknown)
 	before, after := map[string]*frame.Frame{}, map[string]*frame.Frame{}
 	for _, name := range []string{"top-kernels", "kernel-grids", "launches", "stage-kernels", "range-kernels", "memops", "streams", "syncs", "devices", "bottlenecks", "ncu-matches"} {
-		before[name], after[name] = query(t, w, name, queries.Args{"run": "known"}), query(t, w, name, queries.Args{"run": "r"})
+		before[name], after[name] = testkit.Query(t, w, name, queries.Args{"run": "known"}), testkit.Query(t, w, name, queries.Args{"run": "r"})
 	}
 	for _, name := range []string{"top-kernels", "launches", "stage-kernels", "range-kernels", "syncs", "devices"} {
 		if a, b := fmt.Sprint(before[name].Rows), fmt.Sprint(after[name].Rows); a != b {

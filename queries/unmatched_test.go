@@ -23,15 +23,15 @@ func TestUnmatched(t *testing.T) {
 		{"critical-path", "step", "99", "nothing has --step 99; the run has the steps with a critical path 1, 10"},
 		{"diagnostics", "severity", "critical", "nothing has --severity critical; the run has the severities info, warning"},
 	} {
-		f := query(t, w, c.query, queries.Args{"run": map[bool]string{true: "launches", false: "nccl2"}[c.param == "kernel"], c.param: c.value})
+		f := testkit.Query(t, w, c.query, queries.Args{"run": map[bool]string{true: "launches", false: "nccl2"}[c.param == "kernel"], c.param: c.value})
 		if len(f.Rows) != 0 || len(f.Notes) == 0 || !strings.HasPrefix(f.Notes[0], c.want) {
 			t.Errorf("%s --%s %s: %d rows, notes %q", c.query, c.param, c.value, len(f.Rows), f.Notes)
 		}
 	}
-	if f := query(t, w, "ncu-rules", queries.Args{"run": "no rules", "kernel": "Tilted"}); len(f.Rows) != 0 || slices.ContainsFunc(f.Notes, func(n string) bool { return strings.HasPrefix(n, "nothing has") }) {
+	if f := testkit.Query(t, w, "ncu-rules", queries.Args{"run": "no rules", "kernel": "Tilted"}); len(f.Rows) != 0 || slices.ContainsFunc(f.Notes, func(n string) bool { return strings.HasPrefix(n, "nothing has") }) {
 		t.Errorf("a kernel that is there, without rules: %d rows, notes %q", len(f.Rows), f.Notes)
 	}
-	if f := query(t, w, "top-kernels", queries.Args{"run": "nccl2", "stage": "decode"}); len(f.Rows) == 0 || !slices.Equal(f.Notes, []string{"2 warm-up or cold passes of decode included; see prof query passes"}) {
+	if f := testkit.Query(t, w, "top-kernels", queries.Args{"run": "nccl2", "stage": "decode"}); len(f.Rows) == 0 || !slices.Equal(f.Notes, []string{"2 warm-up or cold passes of decode included; see prof query passes"}) {
 		t.Errorf("a stage that is there: %d rows, notes %q", len(f.Rows), f.Notes)
 	}
 }
@@ -43,7 +43,7 @@ func TestStagesOfOneDevice(t *testing.T) {
 	w := testkit.All(t)
 	sum := map[string]float64{}
 	for _, args := range []queries.Args{{"run": "nccl2", "device": "0"}, {"run": "nccl2", "device": "1"}} {
-		f := query(t, w, "stages", args)
+		f := testkit.Query(t, w, "stages", args)
 		for _, r := range f.Rows {
 			at := func(col string) float64 { return r[f.Index(col)].(float64) }
 			if r[f.Index("passes")] != int64(5) || at("gpu_busy_mean_ns") > at("gpu_span_mean_ns") || at("gpu_busy_mean_ns") > at("gpu_sum_mean_ns") {
@@ -96,11 +96,11 @@ func TestSourceArgument(t *testing.T) {
 			t.Errorf("%s: %d rows, notes %q", q.Name, len(f.Rows), f.Notes)
 		}
 	}
-	if f := query(t, w, "top-kernels", queries.Args{"run": "launches"}); len(f.Notes) != 1 || !strings.HasPrefix(f.Notes[0], "the run has no timeline from Nsight Systems or the PyTorch profiler") {
+	if f := testkit.Query(t, w, "top-kernels", queries.Args{"run": "launches"}); len(f.Notes) != 1 || !strings.HasPrefix(f.Notes[0], "the run has no timeline from Nsight Systems or the PyTorch profiler") {
 		t.Errorf("without a timeline: %q", f.Notes)
 	}
 	w = testkit.Warehouse(t, testkit.Run{Name: "traced", Files: []string{"nsys/kernels/kernels.sqlite.gz"}, SQL: "UPDATE source SET kind = 'torch' WHERE kind = 'nsys'", Facts: []string{"work_sum", "caveat", "caveat_pass"}})
-	if f := query(t, w, "top-kernels", queries.Args{"run": "traced"}); len(f.Rows) != 4 || len(f.Notes) != 0 {
+	if f := testkit.Query(t, w, "top-kernels", queries.Args{"run": "traced"}); len(f.Rows) != 4 || len(f.Notes) != 0 {
 		t.Errorf("of the PyTorch profiler alone: %d rows, notes %q", len(f.Rows), f.Notes)
 	}
 }
@@ -115,7 +115,7 @@ func TestUnmatchedOfOneTimeline(t *testing.T) {
 		{"torch", "stage", "decode", "nothing has --stage decode; the run has the stages other, (none)"},
 		{"torch", "device", "1", "nothing has --device 1; the run has the GPUs 0"},
 	} {
-		f := query(t, w, "top-kernels", queries.Args{"run": "r", c.param: c.value, "source": c.source})
+		f := testkit.Query(t, w, "top-kernels", queries.Args{"run": "r", c.param: c.value, "source": c.source})
 		if len(f.Rows) != 0 || len(f.Notes) == 0 || f.Notes[0] != c.want {
 			t.Errorf("%v: %d rows, notes %q", c, len(f.Rows), f.Notes)
 		}

@@ -5,7 +5,6 @@ import (
 	"math"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -88,27 +87,6 @@ func queryNoted(t testing.TB, noted *queries.Asker, name string, args queries.Ar
 	f, err := noted.Ask(t.Context(), name, args)
 	if err != nil {
 		t.Fatal(err)
-	}
-	return f
-}
-
-// askers are of the warehouses that are open for reading: of one run or another all tests ask the same caveats.
-var askers sync.Map
-
-// query returns the rows of a named query as testkit.Query does, and asks what is known of a run once for all tests where the warehouse cannot change.
-func query(t testing.TB, w *schema.Warehouse, name string, args queries.Args) *frame.Frame {
-	t.Helper()
-	if w.Writable {
-		return testkit.Query(t, w, name, args)
-	}
-	q, err := queries.Find(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, _ := askers.LoadOrStore(w, queries.NewAsker(w))
-	f, err := a.(*queries.Asker).Run(t.Context(), q, args)
-	if err != nil {
-		t.Fatalf("query %s %v: %v", name, args, err)
 	}
 	return f
 }

@@ -372,7 +372,7 @@ func TestStagesOfFacts(t *testing.T) {
 	w, drawn := drawAll(t, []string{"stage_pass", "stage_share", "note_range", "caveat_pass", "caveat_workload"}, drawing{[]string{"PVDPVDPVDPVD"}, nil, nil}, drawing{[]string{"PVDPVDPVDPVD"}, said, []string{short}},
 		drawing{[]string{"PVDPVDPVDPVD"}, said, []string{short, warm}}, drawing{[]string{"PVDPVDPVDPVD"}, nil, []string{short, warm}})
 	ask := func(nth int, name string) *frame.Frame {
-		return query(t, w, name, queries.Args{"run": drawn[nth]})
+		return testkit.Query(t, w, name, queries.Args{"run": drawn[nth]})
 	}
 	unknown := ask(0, "stages")
 	if got := fmt.Sprint(column(unknown, "passes"), column(unknown, "token_count"), column(unknown, "gpu_span_tokens_per_s"), unknown.Notes); got != "[4 4] [<nil> <nil>] [<nil> <nil>] []" {
@@ -413,13 +413,13 @@ func TestPartsOfPasses(t *testing.T) {
 	said := []facts{{passes: "100/3/2/1 200/4/2/1 210/4/2/1"}}
 	w, drawn := drawAll(t, []string{"stage_pass", "note_range"}, drawing{[]string{"PVVDPVVDPVVD"}, said, nil},
 		drawing{[]string{"PVVDPVVDPVVD"}, said, []string{"UPDATE path_stage SET stage = NULL, stage_path_id = NULL WHERE stage = 'prefill' AND run_id = $run"}})
-	f := query(t, w, "stage-notes", queries.Args{"run": drawn[0]})
+	f := testkit.Query(t, w, "stage-notes", queries.Args{"run": drawn[0]})
 	for name, want := range map[string]string{"instances": "[6]", "gpu_span_mean_ns": "[50]", "passes": "[3]", "pass_mean_ns": "[100]", "pass_std_ns": "[0]", "image_mean_ns": "[50]"} { // two images a pass
 		if got := fmt.Sprint(column(f, name)); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}
 	}
-	if got := query(t, w, "stage-notes", queries.Args{"run": drawn[1]}); fmt.Sprint(column(got, "passes"), column(got, "pass_mean_ns")) != "[0] [<nil>]" {
+	if got := testkit.Query(t, w, "stage-notes", queries.Args{"run": drawn[1]}); fmt.Sprint(column(got, "passes"), column(got, "pass_mean_ns")) != "[0] [<nil>]" {
 		t.Errorf("outside of stages: %v", got.Rows)
 	}
 }
@@ -440,7 +440,7 @@ func TestCapturedWorkload(t *testing.T) {
 	for said, want := range map[int]string{16: "<nil>", 31: "93", 30: "<nil>"} {
 		testkit.Exec(t, w, fmt.Sprintf("UPDATE workload_pass SET decode_count = %d", said))
 		testkit.DeriveOnly(t, w, "stage_pass", "stage_share", "caveat_pass", "caveat_workload")
-		f := query(t, w, "stages", queries.Args{"run": "llama"})
+		f := testkit.Query(t, w, "stages", queries.Args{"run": "llama"})
 		note := slices.Contains(f.Notes, fmt.Sprintf("a decode pass has 32 steps by its ranges, but %d by the workload: its tokens are unknown", said))
 		if got := fmt.Sprint(rows(t, w, "SELECT token_count FROM stages('llama') WHERE stage = 'decode'")); got != "[["+want+"]]" && got != "["+want+"]" || note != (want == "<nil>") {
 			t.Errorf("%d steps said: tokens %s, want %s; notes %q", said, got, want, f.Notes)
@@ -543,7 +543,7 @@ func TestUsedDevices(t *testing.T) {
 	account(t, w)
 	testkit.Exec(t, w, "INSERT INTO device (run_id, source_id, device_id, name) SELECT run_id, 1, d, 'GPU' FROM run, range(3) r(d)")
 	testkit.DeriveOnly(t, w, "timeline")
-	if got := fmt.Sprint(column(query(t, w, "devices", queries.Args{"run": "drawn"}), "is_used")); got != "[true false false]" {
+	if got := fmt.Sprint(column(testkit.Query(t, w, "devices", queries.Args{"run": "drawn"}), "is_used")); got != "[true false false]" {
 		t.Errorf("used: %s", got)
 	}
 }

@@ -347,13 +347,9 @@ func reading(t testing.TB, runs []testkit.Run) *place {
 	p := newPlace(t)
 	p.lent = testkit.Warehouse(t, runs...)
 	p.home = p.lent.Home.Dir
-	asks, _ := askers.LoadOrStore(p.lent, queries.NewAsker(p.lent))
-	p.asks = asks.(*queries.Asker)
+	p.asks = testkit.Asker(p.lent)
 	return p
 }
-
-// askers ask the warehouses that are open for all tests, by warehouse.
-var askers sync.Map
 
 var tableNames struct {
 	sync.Once

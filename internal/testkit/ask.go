@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"prof/ingest/derive"
@@ -12,6 +13,18 @@ import (
 	"prof/schema"
 )
 
+// askers are of the warehouses that are open for reading.
+var askers sync.Map
+
+// Asker returns what asks a warehouse: where it cannot change, one for all tests, so that what is known of a run is asked once.
+func Asker(w *schema.Warehouse) *queries.Asker {
+	if w.Writable {
+		return queries.NewAsker(w)
+	}
+	a, _ := askers.LoadOrStore(w, queries.NewAsker(w))
+	return a.(*queries.Asker)
+}
+
 // Query returns the rows of a named query.
 func Query(t testing.TB, w *schema.Warehouse, name string, args queries.Args) *frame.Frame {
 	t.Helper()
@@ -19,7 +32,7 @@ func Query(t testing.TB, w *schema.Warehouse, name string, args queries.Args) *f
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := queries.Run(t.Context(), w, q, args)
+	f, err := Asker(w).Run(t.Context(), q, args)
 	if err != nil {
 		t.Fatalf("query %s %v: %v", name, args, err)
 	}
