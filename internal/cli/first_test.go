@@ -86,9 +86,8 @@ func TestFirst(t *testing.T) {
 	p.wantLike(1, "", `prof: .*broken/inputs\.yaml: line .*\n`, "ingest", folder+"/broken/inputs.yaml")
 
 	// What prof report writes under these names is no fact of a run.
-	p.ok("report", "both", "--out", "written")
-	p.ok("ingest", "--run", "written", "written")
-	if got := p.ok("query", "sources", "--run", "written", "--format", "csv"); strings.Count(got, "\n") != 2 || !whole(`.*\n1,workload,workload,[^,]*written/metrics\.json,.*`).MatchString(got) {
+	p.ok("ingest", "--run", "written", "reported")
+	if got := p.ok("query", "sources", "--run", "written", "--format", "csv"); strings.Count(got, "\n") != 2 || !whole(`.*\n1,workload,workload,[^,]*reported/metrics\.json,.*`).MatchString(got) {
 		t.Errorf("of what prof report wrote, other files than metrics.json are read: %s", got)
 	}
 	if got := p.sql("SELECT count(*) FROM reported_value"); got != "count_star()\n0\n" {

@@ -12,15 +12,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"prof/ingest/load"
 	"prof/internal/file"
 )
 
+// summaries are how the pages begin that prof report writes for people, and those of the first implementation: with a table of the operators that take
+// most of the time, of figures that other files hold whole.
+var summaries = []string{"# Run ", "# Stakeholder Summary"}
+
 // Sniff says whether a file is a table of key_averages(), by its beginning.
 func Sniff(_ string, head []byte) bool {
-	if bytes.IndexByte(head, 0) >= 0 {
+	if bytes.IndexByte(head, 0) >= 0 || slices.ContainsFunc(summaries, func(begin string) bool { return bytes.HasPrefix(bytes.TrimSpace(head), []byte(begin)) }) {
 		return false
 	}
 	enough := errors.New("one row is enough")

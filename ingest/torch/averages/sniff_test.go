@@ -29,6 +29,7 @@ func TestSniffOthers(t *testing.T) {
 		"prof's operators": "rank,operator,calls,self_device_ns,total_device_ns,self_cpu_ns,total_cpu_ns\n1,aten::mm,1,2,2,3,3\n",
 		"prof's metrics":   `{"top_operators": [{"rank": 1, "operator": "aten::mm", "calls": 1, "self_device_ns": 2, "total_device_ns": 2, "self_cpu_ns": 3, "total_cpu_ns": 3}]}`,
 		"many columns":     `{"` + strings.Join(strings.Fields(strings.Repeat("a ", 3)), `": 1, "`) + `": 1}`,
+		"prof's summary":   "# Run a: summary\n\n## Top Operators\n\n| Operator | Total ms | CUDA ms | Calls | Mean ms |\n| --- | ---:| ---:| ---:| ---:|\n| `aten::mm` | - | 298.113 | 2310 | - |\n",
 		"a document":       "# Operators\n\nname,count,self_cpu_time_total\n",
 	} {
 		if Sniff("x.json", []byte(in)) {
