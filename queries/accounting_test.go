@@ -115,10 +115,20 @@ func partColumn(part string) string { return strings.ReplaceAll(part, "-", "_") 
 // idleParts are the parts of idle time.
 var idleParts = []string{"launch", "launch-delay", "launch-latency", "wait", "call", "host", "profiler", "queued", "unknown"}
 
+// accountFacts are where the time went, and what is said of it.
+var accountFacts = []string{"stage_pass", "stage_share", "stage_overhead", "caveat", "caveat_overhead", "caveat_pass", "caveat_work", "device_part"}
+
+// accounted changes a drawn run, and its facts follow.
+func accounted(t *testing.T, w *schema.Warehouse, stmts ...string) {
+	t.Helper()
+	testkit.Exec(t, w, strings.Join(stmts, ";\n"))
+	testkit.DeriveOnly(t, w, accountFacts...)
+}
+
 // account makes up where the time of a drawn run's GPUs went: the time in which a range's work did not run was late.
 func account(t *testing.T, w *schema.Warehouse) {
 	t.Helper()
-	change(t, w, `DELETE FROM device_time; INSERT INTO device_time
+	accounted(t, w, `DELETE FROM device_time; INSERT INTO device_time
 		SELECT n.run_id, n.source_id, d.device_id, n.range_id, d.first_start_ns, d.last_end_ns, d.busy_ns, 0, 0, 0, 0, d.last_end_ns - d.first_start_ns - d.busy_ns, 0, 0, 0, 0, 0, 0, 1, 0
 		FROM nvtx_range n JOIN range_device d USING (run_id, range_id);
 		INSERT INTO device_time SELECT run_id, source_id, device_id, NULL, min(start_ns), max(end_ns), sum(kernel_ns), 0, 0, 0, 0, max(end_ns) - min(start_ns) - sum(kernel_ns), 0, 0, 0, 0, 0, 0, 1, 0
@@ -159,9 +169,9 @@ func TestAccountingOf(t *testing.T) {
 	if len(passes.Rows) != 6 {
 		t.Errorf("%d passes, want 6 with the warm-up", len(passes.Rows))
 	}
-	change(t, w, sourceRow(2, "nsys"), "INSERT INTO device_time SELECT * REPLACE (2 AS source_id, end_ns + 50 AS end_ns, host_ns + 50 AS host_ns) FROM device_time WHERE range_id IS NULL AND device_id = 1")
+	accounted(t, w, sourceRow(2, "nsys"), "INSERT INTO device_time SELECT * REPLACE (2 AS source_id, end_ns + 50 AS end_ns, host_ns + 50 AS host_ns) FROM device_time WHERE range_id IS NULL AND device_id = 1")
 	check(queries.Args{"device": "1", "stage": "(run)"}, "(run) 1 compute busy 80 0.5333333333333333 40 2 150", "(run) 1 launch-delay launch-bound 20 0.13333333333333333 10 2 150", "(run) 1 host host-bound 50 0.3333333333333333 25 2 150")
-	change(t, w, "DELETE FROM device_time; INSERT INTO kernel (run_id, source_id, device_id, stream_id, start_ns, duration_ns, kernel_name_id) SELECT run_id, 1, 0, 7, 10, 50, 1 FROM run")
+	accounted(t, w, "DELETE FROM device_time; INSERT INTO kernel (run_id, source_id, device_id, stream_id, start_ns, duration_ns, kernel_name_id) SELECT run_id, 1, 0, 7, 10, 50, 1 FROM run")
 	for _, name := range []string{"accounting", "pass-accounting", "gaps", "longest-gaps"} {
 		f := testkit.Query(t, w, name, queries.Args{"run": "drawn"})
 		const want = "file-1 was ingested by prof test, which did not account for GPU time: ingest it again with --replace"
@@ -181,7 +191,7 @@ func TestAccountingNotes(t *testing.T) {
 	device := func(source, number int, uuid string) string {
 		return fmt.Sprintf("INSERT INTO device (run_id, source_id, device_id, uuid) SELECT run_id, %d, %d, '%s' FROM run", source, number, uuid)
 	}
-	change(t, w, sourceRow(2, "nsys"), "INSERT INTO device_time SELECT * REPLACE (2 AS source_id) FROM device_time WHERE range_id IS NULL",
+	accounted(t, w, sourceRow(2, "nsys"), "INSERT INTO device_time SELECT * REPLACE (2 AS source_id) FROM device_time WHERE range_id IS NULL",
 		device(1, 0, "GPU-a"), device(2, 0, "GPU-a"), device(1, 1, "GPU-b"), device(2, 1, "GPU-c")) // GPU-b has no work
 	said := func(name string) string {
 		return strings.Join(testkit.Query(t, w, name, queries.Args{"run": "drawn"}).Notes, "\n")
@@ -191,18 +201,18 @@ func TestAccountingNotes(t *testing.T) {
 			t.Errorf("%s: %s", name, notes)
 		}
 	}
-	change(t, w, "UPDATE device SET uuid = 'GPU-d' WHERE source_id = 2 AND device_id = 0")
+	accounted(t, w, "UPDATE device SET uuid = 'GPU-d' WHERE source_id = 2 AND device_id = 0")
 	for _, name := range []string{"accounting", "gaps", "longest-gaps", "pass-accounting"} {
 		if notes := said(name); !strings.Contains(notes, "GPU 0 stands for 2 different GPUs: GPU-a in file-1, GPU-d in file-2; ") || strings.Contains(notes, "GPU 1 stands") {
 			t.Errorf("%s: %s", name, notes)
 		}
 	}
 
-	change(t, w, "DELETE FROM device_time; DELETE FROM kernel; DELETE FROM memop")
+	accounted(t, w, "DELETE FROM device_time; DELETE FROM kernel; DELETE FROM memop")
 	if notes := said("accounting"); strings.Contains(notes, "did not account") {
 		t.Errorf("nothing is to account for: %s", notes)
 	}
-	change(t, w, "INSERT INTO graph_launch (run_id, source_id, device_id, mode, start_ns, duration_ns, busy_ns, kernel_count, memop_count) SELECT run_id, 2, 0, 'graph', 10, 20, 20, 0, 0 FROM run")
+	accounted(t, w, "INSERT INTO graph_launch (run_id, source_id, device_id, mode, start_ns, duration_ns, busy_ns, kernel_count, memop_count) SELECT run_id, 2, 0, 'graph', 10, 20, 20, 0, 0 FROM run")
 	if notes := said("accounting"); !strings.Contains(notes, "file-2 was ingested by prof test, which did not account for GPU time") || strings.Contains(notes, "file-1 was") {
 		t.Errorf("of graph replays: %s", notes)
 	}

@@ -3,7 +3,10 @@ package queries_test
 import (
 	"bytes"
 	"cmp"
+	"compress/gzip"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -11,46 +14,85 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
-	"prof/schema"
 )
 
 // capturedRun is the run of a captured folder: two repeats of the timeline of a Llama and what the workload says of each.
-func capturedRun(t *testing.T) testkit.Run {
-	t.Helper()
-	return testkit.Run{Name: "repeats", Files: []string{capturedFolder(t)}}
+func capturedRun(*testing.T) testkit.Run {
+	return testkit.Run{Name: "repeats", Key: "captured Llama", Sources: []string{"testdata/capture/repeats", "testdata/nsys/llama-graph-node", "testdata/workload", "queries/capture_test.go"}, Make: func(dir string) ([]string, error) {
+		dir = filepath.Join(dir, "run")
+		return []string{dir}, writeCaptured(dir)
+	}}
 }
 
 // capturedFolder makes that folder.
 func capturedFolder(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS("../testdata/capture/repeats")); err != nil {
+	if err := writeCaptured(dir); err != nil {
 		t.Fatal(err)
-	}
-	data := unpacked(t, llamaCapture)
-	id := regexp.MustCompile(`PROFILING_SESSION_UUID([0-9a-f-]{36})`).FindSubmatch(data)
-	facts, err := os.ReadFile(llamaWorkload)
-	if err != nil || id == nil {
-		t.Fatal(err, id)
-	}
-	other := bytes.ReplaceAll(data, id[1], []byte("00000000-1111-2222-3333-444444444444")) // as of a session of its own
-	for name, text := range map[string][]byte{"report-1.sqlite": data, "report-2.sqlite": other, "workload.json": facts} {
-		if err := os.WriteFile(filepath.Join(dir, "nsys", name), text, 0o644); err != nil {
-			t.Fatal(err)
-		}
 	}
 	return dir
 }
 
+func writeCaptured(dir string) error {
+	reports, err := capturedReports()
+	if err != nil {
+		return err
+	}
+	facts, err := os.ReadFile(llamaWorkload)
+	if err != nil {
+		return err
+	}
+	if err := os.CopyFS(dir, os.DirFS("../testdata/capture/repeats")); err != nil {
+		return err
+	}
+	for name, text := range map[string][]byte{"report-1.sqlite": reports[0], "report-2.sqlite": reports[1], "workload.json": facts} {
+		if err := os.WriteFile(filepath.Join(dir, "nsys", name), text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// capturedReports are the timeline, and the same as of a session of its own.
+var capturedReports = sync.OnceValues(func() ([2][]byte, error) {
+	f, err := os.Open(llamaCapture)
+	if err != nil {
+		return [2][]byte{}, err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return [2][]byte{}, err
+	}
+	data, err := io.ReadAll(z)
+	if err != nil {
+		return [2][]byte{}, err
+	}
+	id := regexp.MustCompile(`PROFILING_SESSION_UUID([0-9a-f-]{36})`).FindSubmatch(data)
+	if id == nil {
+		return [2][]byte{}, errors.New("the timeline has no session")
+	}
+	return [2][]byte{data, bytes.ReplaceAll(data, id[1], []byte("00000000-1111-2222-3333-444444444444"))}, nil
+})
+
 // TestRepeats holds that repeats of the workload are measured together, and are no ranks of one job.
 func TestRepeats(t *testing.T) {
 	t.Parallel()
-	w := testkit.Copy(t, append(testkit.Named(t, utilised), capturedRun(t))...)
+	runs := append(testkit.Named(t, utilised), capturedRun(t))
+	// Two sources of one pass, and two of none, are ranks: which part of the model each ran is not known.
+	for _, c := range [][2]string{{"of one pass", "UPDATE capture_source SET pass_id = 4 WHERE run_id = $run"}, {"of none", "DELETE FROM capture_source WHERE run_id = $run"}} {
+		r := capturedRun(t)
+		r.Name, r.SQL, r.Facts = c[0], c[1], []string{"model_size", "pass_cost", "stage_share", "caveat", "caveat_work", "caveat_pass", "kernel_precision"}
+		runs = append(runs, r)
+	}
+	w := testkit.Warehouse(t, runs...)
 	once, _ := utilisation(t, w, queries.Args{"run": utilised})
 	twice, f := utilisation(t, w, queries.Args{"run": "repeats"})
 	const repeats, ranks = "the run has 2 repeats of the workload", "2 processes ran"
@@ -82,15 +124,12 @@ func TestRepeats(t *testing.T) {
 	if p, q := column(testkit.Query(t, w, "stages", queries.Args{"run": utilised}), "gpu_span_mean_ns"), column(stages, "gpu_span_mean_ns"); !slices.Equal(p, q) {
 		t.Errorf("stages: %v once, %v of two repeats", p, q)
 	}
-	// Two sources of one pass, and two of none, are ranks: which part of the model each ran is not known.
-	for what, stmt := range map[string]string{"of one pass": "UPDATE capture_source SET pass_id = 4", "of none": "DELETE FROM capture_source"} {
-		testkit.Exec(t, w, stmt)
-		testkit.DeriveOnly(t, w, "model_size", "pass_cost", "stage_share", "caveat", "caveat_work", "caveat_pass", "kernel_precision")
-		got, f := utilisation(t, w, queries.Args{"run": "repeats"})
+	for _, what := range []string{"of one pass", "of none"} {
+		got, f := utilisation(t, w, queries.Args{"run": what})
 		if v := got["prefill"].row[f.Index("mfu_ratio")]; v != nil || !said(f, ranks) || said(f, repeats) {
 			t.Errorf("%s: mfu of prefill is %v, notes %q", what, v, f.Notes)
 		}
-		shared, _ := utilisation(t, w, queries.Args{"run": "repeats", "ranks": "shared"})
+		shared, _ := utilisation(t, w, queries.Args{"run": what, "ranks": "shared"})
 		if v := shared["prefill"].number(t, "mfu_ratio"); v*2 != once["prefill"].number(t, "mfu_ratio") {
 			t.Errorf("%s: of two ranks %v", what, v)
 		}
@@ -100,11 +139,11 @@ func TestRepeats(t *testing.T) {
 // TestCapture holds what the queries say of a captured run, against the numbers that were made up for it.
 func TestCapture(t *testing.T) {
 	t.Parallel()
-	w := testkit.Copy(t, append(testkit.Named(t, "kernels"), capturedRun(t))...)
+	w := testkit.Copy(t, capturedRun(t))
 	change := func(stmt string) {
 		t.Helper()
 		testkit.Exec(t, w, stmt)
-		testkit.DeriveOnly(t, w, "caveat", "caveat_overhead", "caveat_pass", "stage_pass")
+		testkit.DeriveOnly(t, w, "caveat_overhead")
 	}
 	for _, c := range []struct{ stmt, want string }{
 		{"SELECT mode, status, git_commit[:4], is_git_dirty, pass_count, device_count, input_count, sample_count, duration_ns FROM captures('repeats')", "[[deep partial 0123 true 6 2 2 52 14000000000]]"},
@@ -136,7 +175,7 @@ func TestCapture(t *testing.T) {
 	said("stages", testkit.Query(t, w, "stages", queries.Args{"run": "repeats"}).Notes, slowed, "run.json is partial: recording ncu-1: failed")
 	said("overhead", testkit.Query(t, w, "overhead", queries.Args{"run": "repeats"}).Notes, "profiling (deep) made the workload 32 % slower", "--mode light")
 	for _, name := range []string{"captures", "capture-passes", "overhead", "device-samples", "device-use", "throttling"} {
-		f := testkit.Query(t, w, name, queries.Args{"run": "kernels"})
+		f := testkit.Query(t, testkit.All(t), name, queries.Args{"run": "kernels"})
 		if len(f.Rows) != 0 || len(f.Notes) != 1 || !strings.HasPrefix(f.Notes[0], "the run was not made by prof capture") {
 			t.Errorf("%s of another run: %v, %q", name, f.Rows, f.Notes)
 		}
@@ -183,7 +222,7 @@ func TestCaptureSilent(t *testing.T) {
 	testkit.Exec(t, w, "UPDATE device_sample SET sm_ratio = NULL WHERE device_id = 0 AND pass_id = 4; UPDATE device_sample SET other_process_count = 1 WHERE device_id = 0 AND pass_id = 5 AND time_ns = 0")
 	check := func(want map[string]string) {
 		t.Helper()
-		testkit.DeriveOnly(t, w, "caveat", "caveat_overhead", "caveat_pass", "stage_pass")
+		testkit.DeriveOnly(t, w, "caveat_overhead")
 		for stmt, want := range want {
 			if got := fmt.Sprint(rows(t, w, stmt)); got != want {
 				t.Errorf("%s: %s, want %s", stmt, got, want)
@@ -219,8 +258,7 @@ type launched struct {
 // TestPlan holds the launches that ncu is to profile to a count of all launches, one by one.
 func TestPlan(t *testing.T) {
 	t.Parallel()
-	w := testkit.Copy(t, capturedRun(t))
-	planFacts := []string{"work_sum", "stage_pass", "caveat"}
+	w := testkit.Warehouse(t, capturedRun(t))
 	f, err := queries.Raw(t.Context(), w, `SELECT n.name, coalesce(x.stage, '') AS stage, format('{} x {} x {}, {} x {} x {}', h.grid_x, h.grid_y, h.grid_z, h.block_x, h.block_y, h.block_z), k.source_id, k.pid, k.duration_ns
 		FROM kernel k JOIN kernel_name n USING (run_id, kernel_name_id) JOIN kernel_shape h USING (run_id, kernel_shape_id)
 		LEFT JOIN (SELECT c.range_context_id, p.stage FROM range_context c JOIN passes('repeats') p ON p.range_id = c.range_id WHERE NOT p.is_warmup) x USING (range_context_id)
@@ -318,9 +356,8 @@ func TestPlan(t *testing.T) {
 	}
 	// Early: few launches of the chosen kernels come before the last one that is profiled.
 	reached := func(early string) int64 {
-		plan := "(FROM ncu_plan('repeats', per_kernel := 1, early := " + early + "))"
-		return one(t, w, `SELECT count(*) FROM kernel k JOIN kernel_symbol s USING (run_id, kernel_name_id) WHERE k.source_id = 1 AND s.symbol IN (SELECT symbol FROM `+plan+`)
-			AND k.start_ns <= (SELECT max(start_ns) FROM `+plan+`)`)
+		return one(t, w, `WITH plan AS MATERIALIZED (FROM ncu_plan('repeats', per_kernel := 1, early := `+early+`))
+			SELECT count(*) FROM kernel k JOIN kernel_symbol s USING (run_id, kernel_name_id) WHERE k.source_id = 1 AND s.symbol IN (SELECT symbol FROM plan) AND k.start_ns <= (SELECT max(start_ns) FROM plan)`)
 	}
 	if early, late := reached("true"), reached("false"); early > 2000 || late < 20_000 {
 		t.Errorf("%d launches up to the last early one, %d to the last of the middle", early, late)
@@ -328,35 +365,39 @@ func TestPlan(t *testing.T) {
 	if got := rows(t, w, "SELECT count(*), count(DISTINCT stage), min(stage) FROM ncu_plan('repeats', top := 3, per_kernel := 1, stage := 'prefill')"); fmt.Sprint(got) != "[[3 1 prefill]]" {
 		t.Errorf("of prefill: %v", got)
 	}
-	if got := rows(t, w, "SELECT count(DISTINCT p.kernel) FROM ncu_plan('repeats', top := 0, per_kernel := 0) p JOIN kernel_symbol s ON s.symbol = p.symbol JOIN kernel_name n ON n.kernel_name_id = s.kernel_name_id AND n.name = p.kernel"); fmt.Sprint(got) != fmt.Sprintf("[[%d]]", len(names)) {
+	if got := rows(t, w, "WITH p AS MATERIALIZED (SELECT DISTINCT kernel, symbol FROM ncu_plan('repeats', top := 0, per_kernel := 1)) SELECT count(DISTINCT p.kernel) FROM p JOIN kernel_symbol s ON s.symbol = p.symbol JOIN kernel_name n ON n.kernel_name_id = s.kernel_name_id AND n.name = p.kernel"); fmt.Sprint(got) != fmt.Sprintf("[[%d]]", len(names)) {
 		t.Errorf("symbols of %v of %d kernels", got, len(names))
 	}
-	// A kernel whose symbol is not known, or that several have, leaves its place to the next ones.
-	notes := func() string {
-		return strings.Join(testkit.Query(t, w, "ncu-plan", queries.Args{"run": "repeats", "top": "4"}).Notes, "\n")
+}
+
+// TestPlanWithout holds that a kernel whose symbol is not known, or that several have, leaves its place to the next ones, and that without
+// a pass that is measured all launches count.
+func TestPlanWithout(t *testing.T) {
+	t.Parallel()
+	const symbolOf = "(SELECT kernel_name_id FROM kernel_name WHERE run_id = $run AND name LIKE '%s(%%')"
+	runs := testkit.Named(t, "variants-node", "variants-node", "variants-node", "kernels")
+	for i, sql := range []string{
+		fmt.Sprintf("DELETE FROM kernel_symbol WHERE run_id = $run AND kernel_name_id = "+symbolOf+"; INSERT INTO kernel_symbol SELECT $run, "+symbolOf+", 'another'", "k_g3", "k_g2"),
+		"DELETE FROM kernel_symbol WHERE run_id = $run",
+		"DELETE FROM path_stage WHERE run_id = $run",
+	} {
+		runs[i+1].Name, runs[i+1].SQL, runs[i+1].Facts = []string{"some", "none", "no-stage"}[i], sql, []string{"work_sum", "stage_pass", "caveat"}
 	}
-	if got := notes(); strings.Contains(got, "left out") {
-		t.Errorf("notes %q", got)
+	w := testkit.Warehouse(t, runs...)
+	plan := func(run string) (string, string) {
+		f := testkit.Query(t, w, "ncu-plan", queries.Args{"run": run}) // notes are of the ten kernels of the most time, launches in no stage too
+		return fmt.Sprint(rows(t, w, "SELECT rank FROM ncu_plan('"+run+"', top := 3)")), strings.Join(f.Notes, "\n")
 	}
-	testkit.Exec(t, w, "DELETE FROM kernel_symbol WHERE kernel_name_id = (SELECT kernel_name_id FROM kernel_name WHERE name = "+schema.Quote(names[0])+")")
-	testkit.Exec(t, w, "INSERT INTO kernel_symbol SELECT run_id, kernel_name_id, 'another' FROM kernel_name WHERE name = "+schema.Quote(names[2]))
-	testkit.DeriveOnly(t, w, planFacts...)
-	if got := rows(t, w, "SELECT DISTINCT rank FROM ncu_plan('repeats', top := 4) ORDER BY 1"); fmt.Sprint(got) != "[[2] [4] [5] [6]]" {
-		t.Errorf("ranks %v", got)
+	if got, notes := plan("variants-node"); got != "[[1] [2] [3]]" || notes != "" {
+		t.Errorf("ranks %v, notes %q", got, notes)
 	}
-	if got := notes(); !strings.Contains(got, "1 top kernel is excluded: its symbol is unknown") || !strings.Contains(got, "1 top kernel is excluded: several functions share its name") {
-		t.Errorf("notes %q", got)
+	if got, notes := plan("some"); got != "[[2] [4] [5]]" || !strings.Contains(notes, "1 top kernel is excluded: its symbol is unknown") || !strings.Contains(notes, "1 top kernel is excluded: several functions share its name") {
+		t.Errorf("ranks %v, notes %q", got, notes)
 	}
-	testkit.Exec(t, w, "DELETE FROM kernel_symbol")
-	testkit.DeriveOnly(t, w, planFacts...)
-	if f := testkit.Query(t, w, "ncu-plan", queries.Args{"run": "repeats"}); len(f.Rows) != 0 || !strings.HasPrefix(f.Notes[0], "the capture has no kernel symbols") {
-		t.Errorf("without symbols: %v, %q", f.Rows, f.Notes)
+	if got, notes := plan("none"); got != "[]" || !strings.HasPrefix(notes, "the capture has no kernel symbols") {
+		t.Errorf("without symbols: %v, %q", got, notes)
 	}
-	// Without a pass that is measured all launches count.
-	w = testkit.Copy(t, testkit.Named(t, "kernels")...)
-	testkit.Exec(t, w, "DELETE FROM path_stage")
-	testkit.DeriveOnly(t, w, planFacts...)
-	if got := rows(t, w, "SELECT count(*) > 1, min(stage), max(stage), max(invocation) > 1 FROM ncu_plan('kernels')"); fmt.Sprint(got) != "[[true (none) (none) true]]" {
+	if got := rows(t, w, "SELECT count(*) > 1, min(stage), max(stage), max(invocation) > 1 FROM ncu_plan('no-stage')"); fmt.Sprint(got) != "[[true (none) (none) true]]" {
 		t.Errorf("without stages: %v", got)
 	}
 }

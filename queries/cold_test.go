@@ -12,58 +12,65 @@ import (
 // TestColdPasses holds which passes are cold: the first ones that take longer than the later half, for a reason that only first passes have.
 func TestColdPasses(t *testing.T) {
 	t.Parallel()
-	w := testkit.Copy(t)
 	type pass struct{ span, kernels, loads, loadNs int64 } // us, us, calls, us
 	steady := pass{1000, 800, 0, 0}
-	for name, c := range map[string]struct {
+	cases := []struct {
+		name    string
 		passes  []pass
 		facts   *facts
 		twoProc bool
 		want    string // passes that are cold
 	}{
-		"loading explains it":                 {[]pass{{1200, 800, 3, 150}, steady, steady}, nil, false, "1"},
-		"of two passes":                       {[]pass{{3000, 800, 30, 1500}, steady}, nil, false, "1"},
-		"alone":                               {[]pass{{3000, 800, 30, 1500}}, nil, false, ""},
-		"loading explains too little":         {[]pass{{1400, 800, 3, 150}, steady, steady}, nil, false, ""},
-		"many loads, and half as long":        {[]pass{{1600, 800, 30, 20}, steady, steady}, nil, false, "1"},
-		"as many loads that take longer":      {[]pass{{4000, 800, 400, 1200}, {1000, 800, 400, 10}, {1000, 800, 400, 10}}, nil, false, "1"},
-		"loads in every pass":                 {[]pass{{1600, 800, 30, 20}, {1000, 800, 30, 20}, {1000, 800, 30, 20}}, nil, false, ""},
-		"a longer prompt that allocates":      {[]pass{{5000, 4800, 30, 20}, steady, steady}, nil, false, ""},
-		"a longer prompt whose launches wait": {[]pass{{5000, 4800, 30, 3000}, steady, steady}, nil, false, ""},
-		"twice as long, without calls":        {[]pass{{2100, 800, 0, 0}, steady, steady, steady}, nil, false, "1"},
-		"twice as long, but two later":        {[]pass{{2100, 800, 0, 0}, steady, steady}, nil, false, ""},
-		"two of them":                         {[]pass{{5000, 800, 9, 900}, {1300, 800, 3, 200}, steady, steady}, nil, false, "1 2"},
-		"not behind a steady one":             {[]pass{steady, {5000, 800, 30, 3000}, steady, steady, steady}, nil, false, ""},
-		"within a tenth":                      {[]pass{{1090, 800, 30, 90}, steady, steady}, nil, false, ""},
-		"the workload counts every pass":      {[]pass{{3000, 800, 30, 1500}, steady, steady}, &facts{passes: "*9/9", warmups: "0"}, false, ""},
-		"the workload says tokens alone":      {[]pass{{3000, 800, 30, 1500}, steady, steady}, &facts{passes: "*9/9"}, false, "1"},
-		"the workload calls one warm-up":      {[]pass{steady, {3000, 800, 30, 1500}, steady, steady}, &facts{passes: "w9/9 9/9 9/9 9/9"}, false, ""},
-		"the workload lists fewer passes":     {[]pass{{3000, 800, 30, 1500}, steady, steady}, &facts{passes: "9/9 9/9"}, false, ""},
-		"the workload lists the passes":       {[]pass{{3000, 800, 30, 1500}, steady, steady}, &facts{passes: "9/9 9/9 9/9"}, false, "1"},
-		"one rank is cold, the other waits":   {[]pass{{3000, 800, 30, 1500}, steady, steady, {3000, 2800, 0, 0}, steady, steady}, nil, true, "1 4"},
-	} {
+		{"loading explains it", []pass{{1200, 800, 3, 150}, steady, steady}, nil, false, "1"},
+		{"of two passes", []pass{{3000, 800, 30, 1500}, steady}, nil, false, "1"},
+		{"alone", []pass{{3000, 800, 30, 1500}}, nil, false, ""},
+		{"loading explains too little", []pass{{1400, 800, 3, 150}, steady, steady}, nil, false, ""},
+		{"many loads, and half as long", []pass{{1600, 800, 30, 20}, steady, steady}, nil, false, "1"},
+		{"as many loads that take longer", []pass{{4000, 800, 400, 1200}, {1000, 800, 400, 10}, {1000, 800, 400, 10}}, nil, false, "1"},
+		{"loads in every pass", []pass{{1600, 800, 30, 20}, {1000, 800, 30, 20}, {1000, 800, 30, 20}}, nil, false, ""},
+		{"a longer prompt that allocates", []pass{{5000, 4800, 30, 20}, steady, steady}, nil, false, ""},
+		{"a longer prompt whose launches wait", []pass{{5000, 4800, 30, 3000}, steady, steady}, nil, false, ""},
+		{"twice as long, without calls", []pass{{2100, 800, 0, 0}, steady, steady, steady}, nil, false, "1"},
+		{"twice as long, but two later", []pass{{2100, 800, 0, 0}, steady, steady}, nil, false, ""},
+		{"two of them", []pass{{5000, 800, 9, 900}, {1300, 800, 3, 200}, steady, steady}, nil, false, "1 2"},
+		{"not behind a steady one", []pass{steady, {5000, 800, 30, 3000}, steady, steady, steady}, nil, false, ""},
+		{"within a tenth", []pass{{1090, 800, 30, 90}, steady, steady}, nil, false, ""},
+		{"the workload counts every pass", []pass{{3000, 800, 30, 1500}, steady, steady}, &facts{passes: "*9/9", warmups: "0"}, false, ""},
+		{"the workload says tokens alone", []pass{{3000, 800, 30, 1500}, steady, steady}, &facts{passes: "*9/9"}, false, "1"},
+		{"the workload calls one warm-up", []pass{steady, {3000, 800, 30, 1500}, steady, steady}, &facts{passes: "w9/9 9/9 9/9 9/9"}, false, ""},
+		{"the workload lists fewer passes", []pass{{3000, 800, 30, 1500}, steady, steady}, &facts{passes: "9/9 9/9"}, false, ""},
+		{"the workload lists the passes", []pass{{3000, 800, 30, 1500}, steady, steady}, &facts{passes: "9/9 9/9 9/9"}, false, "1"},
+		{"one rank is cold, the other waits", []pass{{3000, 800, 30, 1500}, steady, steady, {3000, 2800, 0, 0}, steady, steady}, nil, true, "1 4"},
+	}
+	var drawings []drawing
+	for n, c := range cases {
 		processes := []string{strings.Repeat("P", len(c.passes))}
 		if c.twoProc {
 			half := len(c.passes) / 2
 			processes = []string{strings.Repeat("P", half), strings.Repeat("P", half)}
 		}
-		draw(t, w, processes...)
-		stmts := []string{"BEGIN", "DELETE FROM api_call", "DELETE FROM api_name", "DELETE FROM range_context", "INSERT INTO api_name SELECT run_id, 1, 'cuLibraryLoadData' FROM run"}
+		base := 1000 * (n + 1)
+		d := drawing{processes: processes, more: []string{"INSERT INTO api_name SELECT $run, 1, 'cuLibraryLoadData'"}}
 		for i, p := range c.passes {
-			stmts = append(stmts, fmt.Sprintf("UPDATE range_device SET last_end_ns = first_start_ns + %d, kernel_sum_ns = %d WHERE range_id = %d", 1000*p.span, 1000*p.kernels, i+1),
-				fmt.Sprintf("INSERT INTO range_context SELECT run_id, %[1]d, %[1]d, 1, true FROM run", i+1))
+			d.more = append(d.more, fmt.Sprintf("UPDATE range_device SET last_end_ns = first_start_ns + %d, kernel_sum_ns = %d WHERE run_id = $run AND range_id = %d", 1000*p.span, 1000*p.kernels, base+i+1),
+				fmt.Sprintf("INSERT INTO range_context SELECT $run, %[1]d, %[1]d, %[2]d, true", base+i+1, base+1))
 			if p.loads > 0 {
-				stmts = append(stmts, fmt.Sprintf("INSERT INTO api_call SELECT run_id, 1, 1, 1, i, %d, 1, NULL, 0, %d FROM run, range(%d) r(i)", 1000*p.loadNs/p.loads, i+1, p.loads))
+				d.more = append(d.more, fmt.Sprintf("INSERT INTO api_call SELECT $run, 1, 1, 1, i, %d, 1, NULL, 0, %d FROM range(%d) r(i)", 1000*p.loadNs/p.loads, base+i+1, p.loads))
 			}
 		}
-		testkit.Exec(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))
 		if c.facts != nil {
-			addFacts(t, w, 2, *c.facts)
+			d.facts = []facts{*c.facts}
 		}
-		testkit.DeriveOnly(t, w, "stage_pass")
-		got := strings.Trim(strings.ReplaceAll(strings.ReplaceAll(fmt.Sprint(rows(t, w, "SELECT range_id FROM stage_pass WHERE is_cold ORDER BY 1")), "[", ""), "]", ""), " ")
-		if got != c.want {
-			t.Errorf("%s: cold are the passes %q, want %q", name, got, c.want)
+		drawings = append(drawings, d)
+	}
+	w, names := drawAll(t, []string{"stage_pass"}, drawings...)
+	cold := map[string][]string{}
+	for _, r := range rowsOf(t, w, "SELECT r.name, p.range_id %% 1000 FROM stage_pass p JOIN run r USING (run_id) WHERE p.is_cold ORDER BY p.range_id") {
+		cold[r[0].(string)] = append(cold[r[0].(string)], fmt.Sprint(r[1]))
+	}
+	for n, c := range cases {
+		if got := strings.Join(cold[names[n]], " "); got != c.want {
+			t.Errorf("%s: cold are the passes %q, want %q", c.name, got, c.want)
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"prof/ingest/derive"
 	"prof/internal/diagnosis"
 	"prof/internal/testkit"
 )
@@ -64,24 +63,30 @@ func TestCriticalPathSaving(t *testing.T) {
 	t.Parallel()
 	bases := slices.DeleteFunc(slices.Clone(diagnosis.Bases), func(b diagnosis.Base) bool { return b.Samples != "" || strings.HasPrefix(b.Name, "two ranks") })
 	const launch = 10_000 // the two may take another latency for a launch that stood in a queue
-	compared, equal := 0, 0
+	var captures []*diagnosis.Capture
+	var stored []testkit.Run
 	for i, b := range bases {
 		base, err := b.Load("../testdata")
 		if err != nil {
 			t.Fatal(err)
 		}
-		files, err := base.Write(t.TempDir(), fmt.Sprint(i))
-		if err != nil {
-			t.Fatal(err)
+		captures = append(captures, base)
+		sources := []string{"internal/diagnosis", "internal/exports"}
+		for _, of := range append(slices.Clone(b.Files), b.Profile) {
+			if of != "" {
+				sources = append(sources, "testdata/"+of)
+			}
 		}
-		w := testkit.Copy(t)
-		if w.Facts, err = derive.Behind("critical_step", "critical_what_if"); err != nil {
-			t.Fatal(err)
-		}
-		load(t, w, "base", files...)
-		for _, r := range rowsOf(t, w, `SELECT n.name, (SELECT count(*) FROM nvtx_range m WHERE m.name = n.name AND m.start_ns < n.start_ns), s.duration_ns, k.name, x.duration_ns, x.saving_ns
-			FROM critical_step s JOIN nvtx_range n ON n.range_id = s.range_id JOIN critical_what_if x ON x.step_id = s.step_id JOIN kernel_name k ON k.kernel_name_id = x.kernel_name_id
-			WHERE s.basis = 'pass' AND x.grouping_kind = 'subject' AND x.cause = 'kernel' QUALIFY row_number() OVER (PARTITION BY s.step_id ORDER BY x.duration_ns DESC) <= 4 ORDER BY s.step_id, x.duration_ns DESC`) {
+		name := fmt.Sprint("base-", i)
+		stored = append(stored, testkit.Run{Name: name, Key: b.Only, Sources: sources, Facts: []string{"critical_step", "critical_what_if"}, Make: func(dir string) ([]string, error) { return base.Write(dir, name) }})
+	}
+	w := testkit.Warehouse(t, stored...)
+	compared, equal := 0, 0
+	for i, b := range bases {
+		base := captures[i]
+		for _, r := range rowsOf(t, w, `SELECT n.name, (SELECT count(*) FROM nvtx_range m WHERE m.run_id = n.run_id AND m.name = n.name AND m.start_ns < n.start_ns), s.duration_ns, k.name, x.duration_ns, x.saving_ns
+			FROM critical_step s JOIN nvtx_range n ON n.run_id = s.run_id AND n.range_id = s.range_id JOIN critical_what_if x ON x.run_id = s.run_id AND x.step_id = s.step_id JOIN kernel_name k ON k.run_id = x.run_id AND k.kernel_name_id = x.kernel_name_id
+			WHERE s.run_id = _run_id('%s') AND s.basis = 'pass' AND x.grouping_kind = 'subject' AND x.cause = 'kernel' QUALIFY row_number() OVER (PARTITION BY s.step_id ORDER BY x.duration_ns DESC) <= 4 ORDER BY s.step_id, x.duration_ns DESC`, stored[i].Name) {
 			name, before, length, kernel, on, saving := r[0].(string), int(r[1].(int64)), r[2].(int64), r[3].(string), r[4].(int64), r[5].(int64)
 			edited := base.Clone()
 			pass := func() *diagnosis.Event { return edited.Ranges("^" + regexp.QuoteMeta(name) + "$")[before] }

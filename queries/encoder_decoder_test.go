@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"prof/ingest"
 	"prof/internal/testkit"
 	"prof/queries"
 )
@@ -55,26 +54,32 @@ func unlike(t *testing.T, models []twoSided) (out [][]byte) {
 	return out
 }
 
+// usedBy gives the rows of mfu by stage, and those of mbu: bytes of weights and of caches.
+func usedBy(p plans, run string, model int) (map[string]use, map[string]map[string]any) {
+	p.Helper()
+	f := p.ask("FROM {mfu}(?::UUID, model := ?, dtype := 'fp32')", testkit.RunID(run), model)
+	uses, bytes := map[string]use{}, map[string]map[string]any{}
+	for _, r := range f.Rows {
+		uses[r[0].(string)] = use{f, r}
+	}
+	for _, r := range p.ask("SELECT stage, weight_bytes, kv_bytes FROM {mbu}(?::UUID, model := ?, dtype := 'fp32')", testkit.RunID(run), model).Rows {
+		bytes[r[0].(string)] = map[string]any{"weight_bytes": r[1], "kv_bytes": r[2]}
+	}
+	return uses, bytes
+}
+
 // TestEncoderDecoderUse holds the operations and the bytes of measured passes to what PyTorch counts and reads: the encoder once in a
 // prefill, the keys and values of the source made there and read at each step.
 func TestEncoderDecoderUse(t *testing.T) {
 	t.Parallel()
-	w := testkit.Copy(t)
-	dir := t.TempDir()
-	workload := filepath.Join(dir, "workload.json")
+	workload := filepath.Join(t.TempDir(), "workload.json")
 	if err := os.WriteFile(workload, []byte(`{"batch": 2, "runs": [{"prefill_len": 512, "new_tokens": 32}, {"prefill_len": 512, "new_tokens": 32}, {"prefill_len": 512, "new_tokens": 32}]}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	models := twoSides(t, 2, 512, 32)
-	o := ingest.Options{Name: "r"}
-	for i, config := range unlike(t, models) {
-		path := filepath.Join(dir, fmt.Sprintf("%d.json", i))
-		if err := os.WriteFile(path, config, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		o.Models = append(o.Models, path)
-	}
-	loadFacts(t, w, o, llamaCapture, workload)
+	run := modelsRun(t, unlike(t, models)...)
+	run.Files, run.Facts = []string{"nsys/llama-graph-node/llama-graph-node.sqlite.gz", workload}, useFacts
+	p := newPlans(t, testkit.Warehouse(t, run))
 	for i, f := range models {
 		r := f.Runs[0]
 		own := (r.Cache.Decode - r.Cache.Prefill) / float64(r.New) // what a step adds
@@ -82,9 +87,7 @@ func TestEncoderDecoderUse(t *testing.T) {
 		for step := range r.New {
 			context += own * float64(step+1)
 		}
-		args := queries.Args{"run": "r", "model": fmt.Sprint(i + 1), "dtype": "fp32"}
-		use, _ := utilisation(t, w, args)
-		bytes := named(t, w, "mbu", args, "stage")
+		use, bytes := usedBy(p, run.Name, i+1)
 		for _, c := range []struct {
 			stage             string
 			flop, read, cache float64
@@ -107,11 +110,12 @@ func TestEncoderDecoderUse(t *testing.T) {
 // prompt of 10, of 2 sequences each, 2 bytes a number.
 func TestEncoderDecoderActivations(t *testing.T) {
 	t.Parallel()
-	w := testkit.Copy(t)
-	ofModels(t, w, "models",
+	run := modelsRun(t,
 		[]byte(`{"model_type": "t5", "d_model": 48, "d_kv": 10, "d_ff": 76, "num_layers": 3, "num_heads": 6, "vocab_size": 103, "feed_forward_proj": "gated-gelu", "dtype": "bfloat16"}`),
 		[]byte(`{"model_type": "whisper", "vocab_size": 103, "d_model": 48, "num_mel_bins": 10, "max_source_positions": 37, "max_target_positions": 64, "encoder_layers": 3, "encoder_attention_heads": 6,
 			"encoder_ffn_dim": 76, "decoder_layers": 2, "decoder_attention_heads": 4, "decoder_ffn_dim": 60, "dtype": "bfloat16"}`))
+	w := testkit.Warehouse(t, run)
+	p := newPlans(t, w)
 	for _, c := range []struct {
 		model              int
 		stage, part, group string
@@ -131,7 +135,7 @@ func TestEncoderDecoderActivations(t *testing.T) {
 		{2, "prefill", "decoder", "layers 0-1", 10*(4*48+48+2*48+48+60+48) + 37*2*48, 37*(48+2*48) + 10*(48+48+48), "cross_attention"},
 		{2, "decode", "decoder", "layers 0-1", 4*48 + 48 + 2*48 + 48 + 60 + 48, 48 + 4*48, "attention"},
 	} {
-		got := rowsOf(t, w, "SELECT written_bytes, peak_bytes, peak_component FROM activations('models', model := %d, prefill := 10, batch := 2) WHERE stage = '%s' AND part = '%s' AND layer_group = '%s'", c.model, c.stage, c.part, c.group)
+		got := p.ask("SELECT written_bytes, peak_bytes, peak_component FROM {activations}(?::UUID, model := ?, prefill := 10, batch := 2) WHERE stage = ? AND part = ? AND layer_group = ?", testkit.RunID(run.Name), c.model, c.stage, c.part, c.group).Rows
 		if len(got) != 1 || got[0][0] != 4*c.written || got[0][1] != 4*c.peak || got[0][2] != c.component {
 			t.Errorf("model %d, %s, %s, %s: %v, want %v, %v, %s", c.model, c.stage, c.part, c.group, got, 4*c.written, 4*c.peak, c.component)
 		}
@@ -145,13 +149,18 @@ func TestEncoderDecoderActivations(t *testing.T) {
 // what does not depend on it is known.
 func TestEncoderDecoderConventions(t *testing.T) {
 	t.Parallel()
-	w := testkit.Copy(t)
 	models := twoSides(t, 3, 5, 7)
-	ofModels(t, w, "models", unlike(t, models)...)
+	run := modelsRun(t, unlike(t, models)...)
+	p := newPlans(t, testkit.Warehouse(t, run))
 	for i, f := range models {
-		args := fmt.Sprintf("'models', model := %d, decode := 7, batch := 3", i+1)
-		full, causal := stageFLOP(t, w, "prefill", args+", prefill := 5"), stageFLOP(t, w, "prefill", args+", prefill := 5, convention := 'causal'")
-		decode := stageFLOP(t, w, "decode", args+", prefill := 5, convention := 'causal'")
+		ask := func(stmt string, args ...any) [][]any {
+			return p.ask(strings.Replace(stmt, "{flops}(", "{flops}(?::UUID, model := ?, decode := 7, batch := 3", 1), append([]any{testkit.RunID(run.Name), i + 1}, args...)...).Rows
+		}
+		sum := func(stage, convention string, prefill int) int64 {
+			n, _ := ask("SELECT sum(flop)::BIGINT FROM {flops}(, prefill := ?, convention := ?) WHERE stage = ?", prefill, convention, stage)[0][0].(int64)
+			return n
+		}
+		full, causal, decode := sum("prefill", "full", 5), sum("prefill", "causal", 5), sum("decode", "causal", 5)
 		var c struct { // of Whisper
 			D      int64 `json:"d_model"`
 			Layers int64 `json:"decoder_layers"`
@@ -163,12 +172,12 @@ func TestEncoderDecoderConventions(t *testing.T) {
 		if full != f.Runs[0].Prefill.Model || full-causal != hidden || decode != f.Runs[0].Decode.Model {
 			t.Errorf("%s: full %d, causal %d, decode %d, want %d, %d less, %d", f.Name, full, causal, decode, f.Runs[0].Prefill.Model, hidden, f.Runs[0].Decode.Model)
 		}
-		for _, r := range rowsOf(t, w, "SELECT part, operator, flop IS NULL FROM flops(%s) WHERE stage = 'decode'", args) {
+		for _, r := range ask("SELECT part, operator, flop IS NULL FROM {flops}() WHERE stage = 'decode'") {
 			if r[0] != "decoder" || c.Layers == 0 && r[2] != (r[1] == "cross attention") {
 				t.Errorf("%s without a prompt: %v", f.Name, r)
 			}
 		}
-		if n := stageFLOP(t, w, "prefill", args+", prefill := 0"); n != 0 {
+		if n := sum("prefill", "full", 0); n != 0 {
 			t.Errorf("%s: a prefill of nothing takes %d", f.Name, n)
 		}
 	}
@@ -177,20 +186,25 @@ func TestEncoderDecoderConventions(t *testing.T) {
 // TestEncoderDecoderSteps: each step that is a pass of its own has its own context, and of steps whose names count tokens nothing is known.
 func TestEncoderDecoderSteps(t *testing.T) {
 	t.Parallel()
-	w := testkit.Copy(t)
 	models := twoSides(t, 3, 5, 7)
-	ofModels(t, w, "models", unlike(t, models)...)
-	draw(t, w, "PSSSSSSSPSSSSSSS")
-	addFacts(t, w, 2, facts{passes: "5/7/3 5/7/3"})
-	for _, table := range []string{"model", "model_layer", "model_note"} {
-		testkit.Exec(t, w, fmt.Sprintf("UPDATE %s SET run_id = '%s'", table, timelineRun))
+	runs := []testkit.Run{modelsRun(t, unlike(t, models)...), modelsRun(t, unlike(t, models)...)}
+	for i := range runs {
+		r := &runs[i]
+		r.Name, r.Facts = fmt.Sprint("drawn-", i), useFacts
+		id := testkit.RunID(r.Name)
+		stmts := append([]string{"DELETE FROM source WHERE run_id = $run", "UPDATE model SET source_id = 3 WHERE run_id = $run", sourceOf(id, 3, "model")}, drawnRun(id, 0, "PSSSSSSSPSSSSSSS")...)
+		stmts = append(stmts, facts{passes: "5/7/3 5/7/3"}.of(id, 2)...)
+		if i == 1 {
+			stmts = append(stmts, "UPDATE nvtx_range SET name = 'step[DECODE bs=3 g_sqsq=3 g_sqsk=90 g_sk=90]' WHERE run_id = $run AND range_id > 8")
+		}
+		r.SQL = strings.Join(stmts, ";\n")
 	}
-	change(t, w, "UPDATE model SET source_id = 3", sourceRow(3, "model"))
+	w := testkit.Warehouse(t, runs...)
+	p := newPlans(t, w)
 	for i, f := range models {
 		r := f.Runs[0]
-		args := queries.Args{"run": "drawn", "model": fmt.Sprint(i + 1), "dtype": "fp32"}
-		use, _ := utilisation(t, w, args)
-		bytes := named(t, w, "mbu", args, "stage")["decode"]
+		use, all := usedBy(p, runs[0].Name, i+1)
+		bytes := all["decode"]
 		context := (r.Cache.Decode + r.Cache.Prefill + (r.Cache.Decode-r.Cache.Prefill)/7) / 2 // the mean of 7 steps
 		if use["prefill"].number(t, "flop") != float64(r.Prefill.Model) || use["decode"].number(t, "passes") != 14 {
 			t.Fatalf("%s: prefill %v, decode %v", f.Name, use["prefill"].row, use["decode"].row)
@@ -199,8 +213,7 @@ func TestEncoderDecoderSteps(t *testing.T) {
 		same(t, f.Name+": weights of a step", bytes["weight_bytes"], 4*r.Read.Step, 1e-12)
 		same(t, f.Name+": caches of a step", bytes["kv_bytes"], 4*(r.Cache.Source+context), 1e-12)
 	}
-	change(t, w, "UPDATE nvtx_range SET name = 'step[DECODE bs=3 g_sqsq=3 g_sqsk=90 g_sk=90]' WHERE range_id > 8")
-	use, f := utilisation(t, w, queries.Args{"run": "drawn"})
+	use, f := utilisation(t, w, queries.Args{"run": runs[1].Name})
 	if decode := use["decode"]; decode.row[decode.f.Index("flop")] != nil || decode.row[decode.f.Index("passes")] == int64(0) {
 		t.Errorf("decode of annotated steps: %v", decode.row)
 	}

@@ -1,7 +1,9 @@
 package queries_test
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -12,20 +14,41 @@ import (
 	"prof/schema"
 )
 
-// testFindingNotes holds that rules which cannot be tried are named.
-func testFindingNotes(t *testing.T, w *schema.Warehouse) {
-	notes := func(stmts ...string) string {
-		t.Helper()
-		made(t, w, append(stmts, ran(1, 1, 0, 10, 200, ""))...)
-		testkit.DeriveOnly(t, w, "finding_span", "finding", "caveat", "caveat_finding", "caveat_work")
-		all, err := queries.NewAsker(w).Notes(t.Context(), queries.Args{"run": runID(t, w, findingRun)}, "finding-span", "accounting", "finding")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return strings.Join(all, "\n")
+// noteFacts are the findings, and all that is said of them.
+var noteFacts = append(slices.Clone(findingFacts), "finding_span", "caveat", "caveat_pass", "caveat_work")
+
+// madeRuns returns a stored warehouse with made runs side by side, by their statements, and their ids.
+func madeRuns(t *testing.T, key string, runs ...[]string) (*schema.Warehouse, []string) {
+	t.Helper()
+	var ids []string
+	for i := range runs {
+		ids = append(ids, testkit.RunID(fmt.Sprint(key, i)))
 	}
-	plain := notes()
-	for _, c := range []struct{ stmt, want string }{
+	return testkit.Warehouse(t, testkit.Run{Name: "made", Key: key, Sources: []string{"queries/finding_test.go", "queries/finding_note_test.go"}, Facts: []string{}, Then: func(_ context.Context, w *schema.Warehouse) error {
+		var keep, store []string
+		for _, table := range madeTables {
+			testkit.Exec(t, w, "CREATE TEMP TABLE kept_"+table+" AS FROM "+table+" LIMIT 0")
+			what := "'%[1]s' AS run_id"
+			if table == "run" {
+				what += ", '%[1]s' AS name"
+			}
+			keep = append(keep, fmt.Sprintf("INSERT INTO kept_%[1]s SELECT * REPLACE (%[2]s) FROM %[1]s", table, what))
+			store = append(store, fmt.Sprintf("DELETE FROM %[1]s; INSERT INTO %[1]s FROM kept_%[1]s; DROP TABLE kept_%[1]s", table))
+		}
+		for i, stmts := range runs {
+			made(t, w, stmts...)
+			testkit.Exec(t, w, fmt.Sprintf(strings.Join(keep, ";\n"), ids[i]))
+		}
+		testkit.Exec(t, w, strings.Join(store, ";\n"))
+		testkit.DeriveOnly(t, w, noteFacts...)
+		testkit.Exec(t, w, "INSERT INTO derivation SELECT d.* REPLACE (r.run_id AS run_id) FROM derivation d, run r") // else the facts would be out of date
+		return nil
+	}}), ids
+}
+
+// testFindingNotes holds that rules which cannot be tried are named.
+func testFindingNotes(t *testing.T) {
+	cases := []struct{ stmt, want string }{
 		{"DELETE FROM device_time", "ingest it again with --replace"},
 		{"DELETE FROM path_stage", "no measured passes of a stage"},
 		{"UPDATE device_time SET kernel_ns = 1000000000 WHERE range_id IS NULL", "measured passes of stages: 0.2 % of GPU busy time"},
@@ -39,44 +62,65 @@ func testFindingNotes(t *testing.T, w *schema.Warehouse) {
 		{"UPDATE device SET compute_capability = NULL", "wave-tail could not be tried on every GPU"},
 		{"INSERT INTO kernel SELECT * REPLACE (NULL AS kernel_shape_id) FROM kernel; " + ran(1, 1, 0, 10, 201, "") + "; UPDATE kernel_shape SET grid_x = NULL WHERE kernel_shape_id = 201", "could not be tried on 1 kernel:"},
 		{hostCopy(1, "NULL", 7), "pageable-copies could not be tried on 1 copy to the GPU"},
-	} {
-		if got := notes(c.stmt); !strings.Contains(got, c.want) || strings.Contains(plain, c.want) || strings.Contains(got, "nan") {
+	}
+	absent := map[string][]string{"throttling could not be checked": sampled(1, 1, 1), "below-roof and low-occupancy could not be tried": ncuOf(nil)}
+	work := ran(1, 1, 0, 10, 200, "")
+	runs := [][]string{{work}}
+	for _, c := range cases {
+		runs = append(runs, []string{c.stmt, work})
+	}
+	whats := slices.Sorted(maps.Keys(absent))
+	for _, what := range whats {
+		runs = append(runs, append(absent[what], work))
+	}
+	w, ids := madeRuns(t, "notes", runs...)
+	notes := func(run int) string {
+		t.Helper()
+		all, err := queries.NewAsker(w).Notes(t.Context(), queries.Args{"run": ids[run]}, "finding-span", "accounting", "finding")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(all, "\n")
+	}
+	plain := notes(0)
+	for i, c := range cases {
+		if got := notes(i + 1); !strings.Contains(got, c.want) || strings.Contains(plain, c.want) || strings.Contains(got, "nan") {
 			t.Errorf("%s: %q", c.stmt, got)
 		}
 	}
-	for what, stmts := range map[string][]string{"throttling could not be checked": sampled(1, 1, 1), "below-roof and low-occupancy could not be tried": ncuOf(nil)} {
-		if got := notes(stmts...); strings.Contains(got, what) || !strings.Contains(plain, what) {
+	for i, what := range whats {
+		if got := notes(1 + len(cases) + i); strings.Contains(got, what) || !strings.Contains(plain, what) {
 			t.Errorf("%s: %q, and %q without", what, got, plain)
 		}
 	}
 }
 
 // testNoPasses holds that all device work counts where there are no passes, and warm-up does not where there are.
-func testNoPasses(t *testing.T, w *schema.Warehouse) {
-	made(t, w, "DELETE FROM path_stage", "UPDATE device_time SET launch_ns = 300000 WHERE range_id IS NULL", ran(0, 1, 0, 20000, 50, ""), ran(1, 1, 0, 20000, 50, ""))
-	testkit.DeriveOnly(t, w, findingFacts...)
-	stmt := "SELECT finding, stage, saving_ns, span_ns, passes FROM findings('" + findingRun + "', min_share := 0, stage := '(none)')"
+func testNoPasses(t *testing.T) {
+	w, ids := madeRuns(t, "no passes",
+		[]string{"DELETE FROM path_stage", "UPDATE device_time SET launch_ns = 300000 WHERE range_id IS NULL", ran(0, 1, 0, 20000, 50, ""), ran(1, 1, 0, 20000, 50, "")},
+		[]string{"UPDATE path_stage SET is_warmup = true", "UPDATE device_time SET launch_ns = 300000", ran(1, 1, 0, 20000, 50, "")})
+	run := ids[0]
+	stmt := "SELECT finding, stage, saving_ns, span_ns, passes FROM findings('" + run + "', min_share := 0, stage := '(none)')"
 	if got := fmt.Sprint(rows(t, w, stmt)); got != "[[launch-bound <nil> 300000 3000000 1] [small-grids <nil> 20000 3000000 1]]" {
 		t.Errorf("without passes: %s", got)
 	}
-	if list := explained(t, w, findingRun, queries.Args{}); len(list) != 2 || list[0].Query != "FROM accounting('"+findingRun+"', device := 0)" || list[1].Query != "FROM kernel_grids('"+findingRun+"', top := 0, device := 0)" {
+	if list := explained(t, w, run, queries.Args{}); len(list) != 2 || list[0].Query != "FROM accounting('"+run+"', device := 0)" || list[1].Query != "FROM kernel_grids('"+run+"', top := 0, device := 0)" {
 		t.Errorf("without passes: %+v", list)
 	}
-	made(t, w, "UPDATE path_stage SET is_warmup = true", "UPDATE device_time SET launch_ns = 300000", ran(1, 1, 0, 20000, 50, ""))
-	testkit.DeriveOnly(t, w, findingFacts...)
-	if got := rows(t, w, "FROM findings('"+findingRun+"', stage := 'decode')"); len(got) != 0 {
+	if got := rows(t, w, "FROM findings('"+ids[1]+"', stage := 'decode')"); len(got) != 0 {
 		t.Errorf("of warm-up passes: %q", got)
 	}
 }
 
 // testUntried holds that a stage of which there is nothing to judge is not said to be without fault.
-func testUntried(t *testing.T, w *schema.Warehouse) {
-	made(t, w, ran(1, 1, 0, 10, 200, ""))
-	facts := append(slices.Clone(findingFacts), "caveat")
-	testkit.DeriveOnly(t, w, facts...)
-	said := func(args queries.Args) string {
+func testUntried(t *testing.T) {
+	work, noPasses := ran(1, 1, 0, 10, 200, ""), "DELETE FROM path_stage"
+	w, ids := madeRuns(t, "untried", []string{work}, []string{work, noPasses}, []string{work, noPasses, "DELETE FROM device_time; DELETE FROM kernel"},
+		[]string{"UPDATE range_device SET last_end_ns = first_start_ns + 3 * (last_end_ns - first_start_ns) WHERE range_id = 1"})
+	said := func(run int, args queries.Args) string {
 		t.Helper()
-		args["run"] = findingRun
+		args["run"] = ids[run]
 		f := testkit.Query(t, w, "findings", args)
 		if len(f.Rows) > 0 {
 			t.Errorf("%v: %v", args, f.Rows)
@@ -88,25 +132,19 @@ func testUntried(t *testing.T, w *schema.Warehouse) {
 		if stage != "" {
 			args["stage"] = stage
 		}
-		if got := said(args); !strings.Contains(got, want) || want == "" && strings.Contains(got, "no rule was tried") {
+		if got := said(0, args); !strings.Contains(got, want) || want == "" && strings.Contains(got, "no rule was tried") {
 			t.Errorf("stage %q: %s", stage, got)
 		}
 	}
-	testkit.Exec(t, w, "DELETE FROM path_stage")
-	testkit.DeriveOnly(t, w, facts...)
 	for stage, want := range map[string]bool{"decode": true, "(none)": false} {
-		if got := said(queries.Args{"stage": stage}); strings.Contains(got, "no rule was tried") != want {
+		if got := said(1, queries.Args{"stage": stage}); strings.Contains(got, "no rule was tried") != want {
 			t.Errorf("stage %q of a run without passes: %s", stage, got)
 		}
 	}
-	testkit.Exec(t, w, "DELETE FROM device_time; DELETE FROM kernel")
-	testkit.DeriveOnly(t, w, facts...)
-	if got := said(queries.Args{}); !strings.Contains(got, "no rule was tried: there is no device work") {
+	if got := said(2, queries.Args{}); !strings.Contains(got, "no rule was tried: there is no device work") {
 		t.Errorf("without device work: %s", got)
 	}
-	made(t, w, "UPDATE range_device SET last_end_ns = first_start_ns + 3 * (last_end_ns - first_start_ns) WHERE range_id = 1")
-	testkit.DeriveOnly(t, w, append(facts, "caveat_pass")...)
-	if f := testkit.Query(t, w, "findings", queries.Args{"run": findingRun}); !slices.ContainsFunc(f.Notes, func(n string) bool { return strings.Contains(n, "the passes of decode differ 3.0-fold") }) {
+	if f := testkit.Query(t, w, "findings", queries.Args{"run": ids[3]}); !slices.ContainsFunc(f.Notes, func(n string) bool { return strings.Contains(n, "the passes of decode differ 3.0-fold") }) {
 		t.Errorf("passes that differ: %q", f.Notes)
 	}
 }

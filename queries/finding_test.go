@@ -264,10 +264,9 @@ func TestFindingsMade(t *testing.T) {
 	testEvidence(t)
 	testRanking(t)
 	testTwoGPUs(t)
-	w := testkit.Copy(t)
-	testFindingNotes(t, w)
-	testNoPasses(t, w)
-	testUntried(t, w)
+	testFindingNotes(t)
+	testNoPasses(t)
+	testUntried(t)
 }
 
 // explained are the findings of the run in words.

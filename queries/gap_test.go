@@ -61,7 +61,7 @@ func TestGaps(t *testing.T) {
 			t.Errorf("%v: %q, want %q", args, got, want)
 		}
 	}
-	testkit.DeriveOnly(t, w)
+	testkit.DeriveOnly(t, w, accountFacts...)
 	all := []string{
 		"1|prefill|kernel 1|kernel 2|host|2|100|0.746268656716418|50|99|0|0|0|100|0",
 		"2|decode|kernel 1|kernel 2|wait|6|20|0.14925373134328357|3.3333333333333335|9|6|0|14|0|0",
@@ -117,7 +117,7 @@ func TestLongestGaps(t *testing.T) {
 			t.Errorf("%v: %q, want %q", args, got, want)
 		}
 	}
-	testkit.DeriveOnly(t, w)
+	testkit.DeriveOnly(t, w, accountFacts...)
 	all := []string{
 		"1|50|110|host|decode_all|op 3|call 2|kernel 1|memcpy Host-to-Device|decode|decode_all|1|1",
 		"2|20|210|host|<nil>|op 6|<nil>|kernel 1|memcpy Host-to-Device|(none)|<nil>|1|2",
@@ -128,9 +128,9 @@ func TestLongestGaps(t *testing.T) {
 	check(queries.Args{"top": "1"}, all[0])
 	check(queries.Args{"stage": "decode"}, all[0])
 	check(queries.Args{"device": "1"})
-	change(t, w, "UPDATE nvtx_range SET style = 'start_end', tid = 7") // these are open on every thread of their process
+	accounted(t, w, "UPDATE nvtx_range SET style = 'start_end', tid = 7") // these are open on every thread of their process
 	check(queries.Args{"top": "2"}, "1|50|110|host|other thread|op 3|call 2|kernel 1|memcpy Host-to-Device|decode|decode_all|1|1", "2|20|210|host|decode_all|op 6|<nil>|kernel 1|memcpy Host-to-Device|(none)|<nil>|1|2")
-	change(t, w, "UPDATE nvtx_range SET duration_ns = NULL, start_ns = 290 WHERE range_id = 90", // never ended
+	accounted(t, w, "UPDATE nvtx_range SET duration_ns = NULL, start_ns = 290 WHERE range_id = 90", // never ended
 		"UPDATE gap SET start_ns = 295 WHERE start_ns = 85")
 	check(queries.Args{}, all[0], "2|20|210|host|decode_all|op 6|<nil>|kernel 1|memcpy Host-to-Device|(none)|<nil>|1|2", all[2],
 		"4|10|295|host|other thread|op 1|<nil>|kernel 1|memcpy Host-to-Device|(none)|<nil>|1|1")
