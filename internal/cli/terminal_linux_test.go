@@ -201,10 +201,14 @@ func TestShowOnTerminals(t *testing.T) {
 func TestSpins(t *testing.T) {
 	t.Parallel()
 	p := newFilled(t)
-	drawn := onTerminal(p, 200, "ingest", "--run", "b", "--with-osrt", exported(t, node))
+	drawn := onTerminal(p, 200, "ingest", "--run", "b", "--with-osrt", "--warmup", "0", exported(t, node))
 	at := strings.LastIndex(drawn, "\r\x1b[K")
 	if at >= 0 && (strings.ContainsAny(drawn[at:], "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏") || !strings.Contains(drawn, "deriving facts")) {
 		t.Errorf("an ingest drew %q", drawn)
+	}
+	// TestShowCold shows what this says of a capture.
+	if got := p.sql("SELECT warmup_count FROM workload"); got != "warmup_count\n0\n" {
+		t.Errorf("--warmup 0 is stored as %q", got)
 	}
 }
 
