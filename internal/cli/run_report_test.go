@@ -28,12 +28,8 @@ func TestRunReport(t *testing.T) {
 			t.Errorf("the report lacks %q", want)
 		}
 	}
-	own := filepath.Join(".prof", "runs", "llama", "reports")
-	if at := p.ok("report", "llama", "--file", "report.md"); at != p.path(filepath.Join(own, "report.md"))+"\n" {
-		t.Errorf("the report is at %s", at)
-	}
-	dir := t.TempDir()
-	all := p.ok("report", "llama", "--out", dir)
+	dir := p.path(filepath.Join(".prof", "runs", "llama", "reports"))
+	all := p.ok("report", "llama")
 	var want strings.Builder
 	for _, f := range report.Files() { // this run has something for each
 		fmt.Fprintln(&want, filepath.Join(dir, f.Name))
@@ -58,7 +54,11 @@ func TestRunReport(t *testing.T) {
 	if err != nil || static.Total.Params != 1498482688 || static.Total.Flops != 1112621973504 || static.Stages["prefill"].Flops != 1031317487616 {
 		t.Errorf("static_compute.json holds %+v, %v", static, err)
 	}
-	if bare := p.ok("report", "bare", "--out", "-"); !strings.Contains(bare, "\n## Model\n\nNot known: ") {
+	at := filepath.Join(t.TempDir(), "report.md")
+	if said := p.ok("report", "bare", "--file", "report.md", "--out", filepath.Dir(at)); said != at+"\n" {
+		t.Errorf("the report is at %s", said)
+	}
+	if !strings.Contains(string(read(t, at)), "\n## Model\n\nNot known: ") {
 		t.Error("a report without a model does not say so")
 	}
 	p.want(result{2, "", "prof: report takes one run; see `prof help report`\n"}, "report", "a", "b")

@@ -11,10 +11,10 @@ import (
 	"prof/internal/testkit"
 )
 
-// newBenches gives a place with the results of load generators in testdata.
-func newBenches(t *testing.T) *place {
+// newBenches gives a place with runs and with the results of load generators in testdata.
+func newBenches(t *testing.T, runs ...testkit.Run) *place {
 	t.Helper()
-	p := newPlace(t)
+	p := newStored(t, runs)
 	if err := os.CopyFS(p.path("bench"), os.DirFS("../../testdata/serving")); err != nil {
 		t.Fatal(err)
 	}
@@ -24,10 +24,9 @@ func newBenches(t *testing.T) *place {
 // TestServing ingests what load generators wrote, next to a capture, by itself and later, and asks what clients measured: as rows, on the screen, and by rules.
 func TestServing(t *testing.T) {
 	t.Parallel()
-	p := newBenches(t)
+	p := newBenches(t, testkit.Run{Name: "r", Files: []string{"nsys/" + kernels, "serving/vllm.json"}, TrueSums: true})
 	write(t, p.path("bench/vllm-cut.json"), []byte(`{"model_id": "m", "duration": 1, "completed": 1, "request_throughput": 1, "output_throughput": 5, "mean_tt`))
 	p.wantLike(1, "", `.*vllm-cut\.json: byte \d+: it ends inside an object: was it cut off\?\n`, "ingest", "bench/vllm-cut.json")
-	p.ok("ingest", "--run", "r", exported(t, kernels), "bench/vllm.json")
 	if got, want := p.ok("query", "serving", "--run", "r", "-f", "csv"), "1,4,32,3.7546569,480.59608,40234567.8,71875000,9000000,11200000,,198,2,4325.36475,,202752,25344,52734512000,false,vllm-bench,,vllm,meta-llama/Llama-3.1-8B-Instruct,20251126-101500,"; !strings.Contains(got, want) {
 		t.Errorf("serving gives\n%s\nwant\n%s", got, want)
 	}
@@ -75,11 +74,36 @@ func TestServing(t *testing.T) {
 // TestServingRequestFiles: the summary and the requests of one benchmark are one, whichever comes first, again, alone or in a folder, and figures of a file alone are those of its summary.
 func TestServingRequestFiles(t *testing.T) {
 	t.Parallel()
-	p := newBenches(t)
-	summary, err := os.ReadFile(p.path("bench/aiperf/profile_export_aiperf.json"))
-	if err != nil {
+	summary := read(t, testkit.Path("serving/aiperf/profile_export_aiperf.json"))
+	// A summary that does not have the figures of the requests is one of other requests; with their number and their time to the end, but not to the first token, of the same, which are then left out.
+	var rest map[string]json.RawMessage
+	if err := json.Unmarshal(summary, &rest); err != nil {
 		t.Fatal(err)
 	}
+	change := func(metric string) string {
+		t.Helper()
+		var one map[string]any
+		if err := json.Unmarshal(rest[metric], &one); err != nil {
+			t.Fatal(err)
+		}
+		one["avg"] = one["avg"].(float64) * 1.001
+		changed := map[string]any{}
+		for k, v := range rest {
+			changed[k] = v
+		}
+		changed[metric] = one
+		text, err := json.Marshal(changed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	requests := []string{"serving/aiperf/profile_export.jsonl"}
+	differ := textRun("differ", "other.json", change("time_to_first_token"))
+	rest["time_to_first_token"] = json.RawMessage(`{"unit": "ms", "avg": 1}`)
+	two := textRun("two", "other.json", change("request_latency"))
+	differ.Files, two.Files = requests, requests
+	p := newBenches(t, testkit.Run{Name: "whole", Files: []string{"serving/genai-perf-whole", "serving/aiperf-whole"}}, differ, two, testkit.Run{Name: "first", Files: requests}, testkit.Run{Name: "last", Files: []string{"serving/aiperf/profile_export_aiperf.json"}})
 	for _, phase := range []string{"warmup", "profiling"} { // as aiperf writes next to them
 		if err := os.MkdirAll(p.path("bench/aiperf/phases/"+phase), 0o755); err != nil {
 			t.Fatal(err)
@@ -99,7 +123,6 @@ func TestServingRequestFiles(t *testing.T) {
 	p.wantLike(1, "", ".*phases/warmup/profile_export_aiperf.json: it is of one phase of the benchmark that .*bench/aiperf/profile_export_aiperf.json sums up: give that file.*", "ingest", "bench/aiperf/phases/warmup/profile_export_aiperf.json")
 	p.ok("ingest", "--run", "folder", "--add", "bench/aiperf") // again
 	is("folder", whole)
-	p.ok("ingest", "--run", "first", "bench/aiperf/profile_export.jsonl")
 	is("first", "1,-1,27,30,1")
 	if got := p.ok("query", "serving", "--run", "first"); !strings.Contains(got, "note: 1 benchmark of aiperf is known by requests alone") {
 		t.Errorf("a file of requests alone: %s", got)
@@ -108,51 +131,20 @@ func TestServingRequestFiles(t *testing.T) {
 	is("first", whole)
 	p.ok("rm", "first", "--source", "2")
 	is("first", "1,-1,27,30,1")
-	p.ok("ingest", "--run", "last", "bench/aiperf/profile_export_aiperf.json")
 	p.ok("ingest", "--run", "last", "bench/aiperf/profile_export.jsonl") // requests do not replace a summary
 	is("last", whole)
 	p.wantLike(0, "last\n", "(?s).*replaced in run last: .*", "ingest", "--run", "last", "bench/genai-perf") // a newer summary replaces both
 	is("last", "1,4,20,20,1")
-	p.ok("ingest", "--run", "whole", "bench/genai-perf-whole", "bench/aiperf-whole")
 	if got := p.sql("SELECT count(*) AS n, count(ttft_ns) AS ttft, count(e2e_ns) AS e2e FROM serving_requests('whole', top := 0)"); got != "n,ttft,e2e\n24,0,24\n" {
 		t.Errorf("requests that were not streamed: %s", got)
 	}
 	if got := p.sql("SELECT string_agg(metric, ',' ORDER BY benchmark, metric) AS m FROM serving_latency('whole')"); got != "m\n\"e2e,e2e\"\n" {
 		t.Errorf("latencies of what was not streamed: %s", got)
 	}
-
-	// A summary that does not have the figures of the requests is one of other requests; with their number and their time to the end, but not to the first token, of the same, which are then left out.
-	var rest map[string]json.RawMessage
-	if err := json.Unmarshal(summary, &rest); err != nil {
-		t.Fatal(err)
-	}
-	change := func(metric string) []byte {
-		t.Helper()
-		var one map[string]any
-		if err := json.Unmarshal(rest[metric], &one); err != nil {
-			t.Fatal(err)
-		}
-		one["avg"] = one["avg"].(float64) * 1.001
-		changed := map[string]any{}
-		for k, v := range rest {
-			changed[k] = v
-		}
-		changed[metric] = one
-		text, err := json.Marshal(changed)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return text
-	}
-	write(t, p.path("other.json"), change("time_to_first_token"))
-	p.ok("ingest", "--run", "differ", "bench/aiperf/profile_export.jsonl", "other.json")
 	is("differ", "1,4,27,0,1")
 	if got := p.ok("query", "serving-requests", "--run", "differ"); !strings.Contains(got, "note: the requests of 1 benchmark are left out: their times are not those of the summary") {
 		t.Errorf("requests that differ: %s", got)
 	}
-	rest["time_to_first_token"] = json.RawMessage(`{"unit": "ms", "avg": 1}`)
-	write(t, p.path("other.json"), change("request_latency"))
-	p.ok("ingest", "--run", "two", "bench/aiperf/profile_export.jsonl", "other.json")
 	if got := p.sql("SELECT count(*) AS n FROM serving('two')"); got != "n\n2\n" {
 		t.Errorf("a summary of other requests: %s", got)
 	}

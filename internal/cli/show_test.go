@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"prof/ingest"
+	"prof/ingest/workload"
 	"prof/internal/testkit"
 	"prof/render/typeset"
 )
@@ -136,9 +138,10 @@ func grouped(digits string) string {
 // TestShowCapturedScreen holds what the screen says of a captured run of which a pass failed, and of kernel time that does not add up.
 func TestShowCapturedScreen(t *testing.T) {
 	t.Parallel()
-	p := newPlace(t)
-	captured(t, p)
-	p.ok("ingest", "--tag", "k=v", "run")
+	lacks := capturedRuns[1]
+	lacks.Name, lacks.TrueSums = "lacks", false
+	lacks.SQL = "DELETE FROM range_context WHERE run_id = $run AND range_context_id = (SELECT min(range_context_id) FROM range_context WHERE run_id = $run)"
+	p := reading(t, []testkit.Run{lacks, capturedRuns[1]})
 	p.env = []string{"COLUMNS=300"}
 	screen := p.ok("show")
 	for _, line := range []string{`run +repeats  captured 2025-11-21 09:40 UTC on box`, `gpus +1 x NVIDIA H200`, `from +nsys [\d.]+, capture \S+`, `command +python3 run\.py --tokens 32`, `tags +k=v`,
@@ -153,8 +156,7 @@ func TestShowCapturedScreen(t *testing.T) {
 	if strings.Contains(screen, "\x1b") || strings.Count(screen, "\n") > 45 {
 		t.Errorf("a screen in a pipe:\n%s", screen)
 	}
-	p.change("DELETE FROM range_context WHERE range_context_id = (SELECT min(range_context_id) FROM range_context)")
-	if screen := p.ok("show"); !strings.Contains(screen, "attribution  DOES NOT ADD UP, 16 kernels\n") || !strings.Contains(screen, "\n! attribution of nsys does not add up") {
+	if screen := p.ok("show", "lacks"); !strings.Contains(screen, "attribution  DOES NOT ADD UP, 16 kernels\n") || !strings.Contains(screen, "\n! attribution of nsys does not add up") {
 		t.Errorf("of kernel time that does not add up:\n%s", screen)
 	}
 }
@@ -162,9 +164,9 @@ func TestShowCapturedScreen(t *testing.T) {
 // TestShowCold holds that a cold first pass is set apart on the screen and in explain, and counted with --warmup 0.
 func TestShowCold(t *testing.T) {
 	t.Parallel()
-	p, every := reading(t, []testkit.Run{{Name: "found", Files: []string{"nsys/" + nccl}}}), newPlace(t)
-	every.ok("ingest", "--run", "counted", "--warmup", "0", exported(t, nccl))
-	found, counted := p.ok("show", "found", "--wide"), every.ok("show", "counted", "--wide")
+	none := int64(0)
+	p := reading(t, []testkit.Run{{Name: "found", Files: []string{"nsys/" + nccl}}, {Name: "counted", Files: []string{"nsys/" + nccl}, Options: ingest.Options{Pass: workload.Uniform(workload.Pass{}, &none)}}})
+	found, counted := p.ok("show", "found", "--wide"), p.ok("show", "counted", "--wide")
 	for text, lines := range map[string][]string{
 		found:                    {`prefill +760 us +730 us to 13\.3 ms +10 `, `! 2 cold passes of prefill are excluded: the longest takes 179 ms, 233 times a steady one \(loading code 42\.0 ms, .*`, `! the passes of prefill vary by more than 10\.0 %: .*`},
 		counted:                  {`prefill +773 us +730 us to 179 ms +12 `},

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"testing"
 
+	"prof/internal/sample"
 	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/judge"
@@ -16,7 +17,7 @@ func TestShowSaysWhatTheReportSays(t *testing.T) {
 	t.Parallel()
 	w := testkit.Warehouse(t, various...)
 	bounds := map[judge.Bound]bool{}
-	for _, name := range []string{"both", "profiled", "nccl", "ranks", "llama"} {
+	for _, name := range sample.Of([]string{"profiled", "both", "nccl", "ranks", "llama"}, 2) {
 		screen, report := askedBoth(t, w, name)
 		for key, f := range screen.Frames {
 			if key == "diagnostics" {

@@ -54,7 +54,7 @@ func TestFullDisk(t *testing.T) {
 		}
 	}
 	remount(t, p.path("small"), 0, "size=200m")
-	p.ok("ingest", "--run", "b", plain)
+	p.ok("ingest", "--run", "b", exported(t, node))
 	if got := p.sql("SELECT name FROM run ORDER BY name"); got != "name\na\nb\n" {
 		t.Errorf("with more space: %q", got)
 	}
@@ -67,7 +67,7 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	remount(t, tiny, 0, "size=200m")
-	p.ok("ingest", "--run", "b", exported(t, kernels))
+	p.ok("ingest", "--run", "b", write(t, p.path("env.json"), []byte(`{"gpu": "NVIDIA H200", "cuda": "13.0"}`)))
 }
 
 func TestReadOnlyHome(t *testing.T) {
@@ -201,10 +201,14 @@ func TestShowOnTerminals(t *testing.T) {
 func TestSpins(t *testing.T) {
 	t.Parallel()
 	p := newFilled(t)
-	drawn := onTerminal(p, 200, "ingest", "--run", "b", "--with-osrt", exported(t, llama))
+	drawn := onTerminal(p, 200, "ingest", "--run", "b", "--with-osrt", "--warmup", "0", exported(t, node))
 	at := strings.LastIndex(drawn, "\r\x1b[K")
 	if at >= 0 && (strings.ContainsAny(drawn[at:], "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏") || !strings.Contains(drawn, "deriving facts")) {
 		t.Errorf("an ingest drew %q", drawn)
+	}
+	// TestShowCold shows what this says of a capture.
+	if got := p.sql("SELECT warmup_count FROM workload"); got != "warmup_count\n0\n" {
+		t.Errorf("--warmup 0 is stored as %q", got)
 	}
 }
 

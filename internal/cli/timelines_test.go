@@ -33,7 +33,11 @@ func unwrapped(text string) string { return regexp.MustCompile(`\n {6,}`).Replac
 // a capture of Nsight Systems under another name.
 func TestTwoTimelines(t *testing.T) {
 	t.Parallel()
-	p := reading(t, []testkit.Run{{Name: "first", Files: []string{"nsys/" + kernels}}, {Name: "second", Files: []string{"nsys/" + node}}})
+	const torch = "UPDATE source SET kind = 'torch', form = 'torch-trace' WHERE run_id = $run AND source_id = 2"
+	captures := []string{"nsys/" + kernels, "nsys/" + node}
+	p := reading(t, []testkit.Run{{Name: "first", Files: captures[:1]}, {Name: "second", Files: captures[1:]}, {Name: "both", Files: captures, SQL: torch},
+		{Name: "without", Files: captures, SQL: torch + "; DELETE FROM kernel WHERE run_id = $run AND source_id = 2"},
+		{Name: "neither", Files: captures, SQL: "UPDATE source SET kind = 'torch', form = 'torch-trace' WHERE run_id = $run; DELETE FROM kernel WHERE run_id = $run"}})
 	ask := func(run string, args ...string) string {
 		return p.ok(append([]string{"query", "top-kernels", "--run", run, "-f", "csv"}, args...)...)
 	}
@@ -46,8 +50,6 @@ func TestTwoTimelines(t *testing.T) {
 	}
 	first, second := line("first"), line("second")
 	alone := [2]string{ask("first"), ask("second")}
-	p = newStored(t, []testkit.Run{{Name: "both", Files: []string{"nsys/" + kernels, "nsys/" + node}}})
-	p.change("UPDATE source SET kind = 'torch', form = 'torch-trace' WHERE source_id = 2")
 	if a, b := ask("both"), ask("both", "--source", "torch"); a != alone[0] || b != alone[1] || a == b {
 		t.Errorf("by default:\n%s\nof torch:\n%s", a, b)
 	}
@@ -63,14 +65,11 @@ func TestTwoTimelines(t *testing.T) {
 	if got := p.ok("query", "top-kernels", "-h"); !strings.Contains(got, "--source value") || !strings.Contains(got, "only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has") {
 		t.Errorf("the help says nothing of --source: %s", got)
 	}
-	p.change("DELETE FROM kernel WHERE source_id = 2")
-	if got := p.ok("show", "--facts", "both"); !strings.Contains(got, "\nattribution (torch)  no kernels\n") {
+	if got := p.ok("show", "--facts", "without"); !strings.Contains(got, "\nattribution (torch)  no kernels\n") {
 		t.Errorf("a timeline without kernels: %s", got)
 	}
-	p.change("DELETE FROM kernel WHERE source_id = 1")
-	p.change("UPDATE source SET kind = 'torch'")
-	if got := p.ok("show", "--facts", "both"); strings.Contains(got, "attribution") {
+	if got := p.ok("show", "--facts", "neither"); strings.Contains(got, "attribution") {
 		t.Errorf("one kind without kernels: %s", got)
 	}
-	p.wantLike(0, `rank[^\n]*\n`, `note: nothing has --source nsys; the run has the captures torch\n`, "query", "top-kernels", "--run", "both", "--source", "nsys", "-f", "csv")
+	p.wantLike(0, `rank[^\n]*\n`, `note: nothing has --source nsys; the run has the captures torch\n`, "query", "top-kernels", "--run", "neither", "--source", "nsys", "-f", "csv")
 }

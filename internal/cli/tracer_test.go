@@ -33,23 +33,29 @@ func compiled(t *testing.T, out string, args ...string) {
 
 const standIn = "../../capture/tracer/testdata/"
 
-// compiledStandIn makes a stand-in for CUPTI and a program that uses it, work, in a folder, whose subfolder cuda is as a CUDA toolkit. Without a
-// compiler the test is skipped.
+// compiledStandIn makes a stand-in for CUPTI and a program that uses it, work, in a folder of all tests. Without a compiler the test is skipped.
 func compiledStandIn(t *testing.T) (dir, gcc string) {
 	t.Helper()
 	gcc, err := exec.LookPath("gcc")
 	if err != nil {
 		t.Skip("gcc is not installed")
 	}
-	dir = t.TempDir()
+	standInLock.Lock()
+	defer standInLock.Unlock()
+	dir = filepath.Join(filepath.Dir(built), "cupti")
+	if exists(dir) {
+		return dir, gcc
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	cupti := filepath.Join(dir, "libcupti.so.12")
 	compiled(t, cupti, "-shared", "-fPIC", "-Wl,-soname,libcupti.so.12", standIn+"cupti.c")
 	compiled(t, filepath.Join(dir, "work"), standIn+"work.c", cupti, "-ldl", "-lpthread")
-	if err := os.CopyFS(filepath.Join(dir, "cuda", "include"), os.DirFS(standIn+"include")); err != nil {
-		t.Fatal(err)
-	}
 	return dir, gcc
 }
+
+var standInLock sync.Mutex
 
 // TestCaptureLight captures with prof's own tracer, which a light capture takes where it can be built.
 func TestCaptureLight(t *testing.T) {
