@@ -16,7 +16,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 	"unicode"
 
 	"github.com/goccy/go-yaml"
@@ -95,11 +94,7 @@ type workplace struct {
 	env     []string
 	session *cli.Session
 	said    map[string]string // what lines printed that were run last as they are
-	stored  map[string]stored // by lines that ingested
 }
-
-// stored is a run that a line of a page made, as long as no other line there has changed it.
-type stored struct{ home, run, said string }
 
 // TestMain makes the test binary stand in for prof: where it is started by that name, and where prof starts itself, without flags of go test.
 func TestMain(m *testing.M) {
@@ -133,7 +128,7 @@ func newWorkplace(t *testing.T, bin string) workplace {
 	if err := os.Symlink(captures, filepath.Join(dir, "testdata")); err != nil {
 		t.Fatal(err)
 	}
-	w := workplace{dir: dir, env: []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + dir, "XDG_CACHE_HOME=" + filepath.Join(bin, "cache"), "LC_ALL=C.UTF-8", "TMPDIR=" + os.TempDir()}, session: &cli.Session{Dir: dir}, said: map[string]string{}, stored: map[string]stored{}}
+	w := workplace{dir: dir, env: []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + dir, "XDG_CACHE_HOME=" + filepath.Join(bin, "cache"), "LC_ALL=C.UTF-8", "TMPDIR=" + os.TempDir()}, session: &cli.Session{Dir: dir}, said: map[string]string{}}
 	t.Cleanup(func() { w.settle(t) })
 	return w
 }
@@ -145,48 +140,6 @@ func (w workplace) settle(t *testing.T) {
 	}
 }
 
-func (w workplace) home() string { return filepath.Join(w.dir, schema.HomeName) }
-
-// copied copies the run of an ingest that a page before has the same line for, and returns what it printed.
-func (w workplace) copied(t *testing.T, line string) (said string, is bool) {
-	t.Helper()
-	from, is := w.stored[line]
-	if !is || from.home == w.home() {
-		return "", false
-	}
-	w.settle(t)
-	to := opened(t, w.home())
-	testkit.Exec(t, to, `ATTACH `+schema.Quote(schema.Home{Dir: from.home}.Warehouse())+` AS page (READ_ONLY)`)
-	var rows strings.Builder
-	for _, table := range testkit.Rows(t, to, `SELECT DISTINCT table_name FROM duckdb_columns() JOIN duckdb_tables() USING (database_name, table_name) WHERE database_name = 'page' AND column_name = 'run_id' AND estimated_size > 0`) {
-		fmt.Fprintf(&rows, `INSERT INTO %[1]s BY NAME FROM page.%[1]s WHERE run_id = (SELECT run_id FROM page.run WHERE name = '%[2]s'); `, table, from.run)
-	}
-	testkit.Exec(t, to, `BEGIN; `+rows.String()+`COMMIT; DETACH page`)
-	testkit.Exec(t, to, `UPDATE run SET created_at = ? WHERE name = ?`, time.Now().UTC(), from.run)
-	if err := to.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return from.said, true
-}
-
-// keep notes the run that a line has made, and forgets those that it may have changed.
-func (w workplace) keep(line, said string, args []string) {
-	if len(args) == 1 {
-		return
-	}
-	maps.DeleteFunc(w.stored, func(_ string, s stored) bool {
-		return s.home == w.home() && slices.Contains([]string{"ingest", "tag", "baseline"}, args[1]) && slices.Contains(args, s.run)
-	})
-	if args[1] != "ingest" || slices.Contains(args, "--add") || slices.Contains(args, "--workload") {
-		return
-	}
-	run := filepath.Base(args[len(args)-1])
-	if i := slices.Index(args, "--run"); i > 0 {
-		run = args[i+1]
-	}
-	w.stored[line] = stored{home: w.home(), run: run, said: said}
-}
-
 // run returns what a command line prints; it must succeed. A prof that the line begins with runs in this process, and the rest of the line in a shell.
 func (w workplace) run(t *testing.T, line string) string {
 	t.Helper()
@@ -196,16 +149,12 @@ func (w workplace) run(t *testing.T, line string) string {
 		w.settle(t)
 		return w.shell(t, line, nil)
 	}
-	if said, is := w.copied(t, line); is {
-		return said
-	}
 	var out, talk strings.Builder
 	w.session.Env = slices.Concat(w.env, env)
 	if code := w.session.Run(t.Context(), strings.NewReader(""), &out, &talk, args[1:]...); code != 0 {
 		t.Errorf("%s: exit %d\n%s", line, code, talk.String())
 	}
 	if isQuiet {
-		w.keep(line, "", args)
 		return ""
 	}
 	said := strings.ReplaceAll(out.String(), w.dir+string(filepath.Separator), "")
@@ -213,7 +162,6 @@ func (w workplace) run(t *testing.T, line string) string {
 		said = w.shell(t, rest[1:], strings.NewReader(said))
 	}
 	w.said[line] = said
-	w.keep(line, said, args)
 	return said
 }
 
@@ -275,14 +223,11 @@ func words(line string) (env, args []string, rest string) {
 // TestDocsRun runs each line of a page's sh blocks and compares what it prints with the text block below, each page in a workplace of its
 // own; then the statements of the sql blocks of docs/warehouse.md. The pages name every command and table.
 func TestDocsRun(t *testing.T) {
-	all, made := t, map[string]stored{}
 	bin := prof(t)
 	ran, compared := 0, 0
 	for _, page := range pages(t) {
 		t.Run(filepath.Base(page), func(t *testing.T) {
-			w := newWorkplace(all, bin)
-			w.stored = made
-			defer w.settle(t)
+			w := newWorkplace(t, bin)
 			r, c := runPage(t, w, page)
 			ran, compared = ran+r, compared+c
 			switch page {
@@ -481,7 +426,7 @@ func alike(a, b string) bool {
 // testRules runs the statements about rules one by one, with a prof command after each.
 func testRules(t *testing.T, w workplace) {
 	t.Helper()
-	home := w.home()
+	home := filepath.Join(w.dir, schema.HomeName)
 	testkit.CopyHome(t, home, testkit.Named(t, "forms")...)
 	stages := func() string {
 		return w.run(t, "prof query stages --run forms --format csv | cut -d, -f1 | paste -sd,")
@@ -503,20 +448,13 @@ func testRules(t *testing.T, w workplace) {
 	}
 }
 
-// opened opens a warehouse for writing.
-func opened(t *testing.T, dir string) *schema.Warehouse {
+// execute writes into the warehouse as another client would, knowing nothing of prof.
+func execute(t *testing.T, dir, stmt string) {
 	t.Helper()
 	w, err := schema.Open(context.Background(), schema.Home{Dir: dir}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return w
-}
-
-// execute writes into the warehouse as another client would, knowing nothing of prof.
-func execute(t *testing.T, dir, stmt string) {
-	t.Helper()
-	w := opened(t, dir)
 	if _, err := w.DB.Exec(stmt); err != nil {
 		t.Errorf("%s: %v", stmt, err)
 	}

@@ -61,7 +61,7 @@ func answers(p *place, run string) string {
 func TestKilledIngest(t *testing.T) {
 	big := large(t)
 	args := []string{"ingest", "--run", "big", "--tag", "k=v", big}
-	alone := newStored(t, []testkit.Run{filled[0], {Name: "big", Key: "large", Sources: []string{"internal/exports", "testdata/nsys/variants-node"}, Options: ingest.Options{Tags: [][2]string{{"k", "v"}}},
+	alone := newStored(t, []testkit.Run{filled[0], {Name: "big", Key: "large", Sources: []string{"internal/cli/crash_test.go", "internal/exports", "testdata/nsys/variants-node"}, Options: ingest.Options{Tags: [][2]string{{"k", "v"}}},
 		Make: func(string) ([]string, error) { return []string{big}, nil }}})
 	complete, want := counts(alone), answers(alone, "big")
 	p := newFilled(t)

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"prof/internal/sample"
 	"prof/internal/testkit"
 	"prof/schema"
 )
@@ -266,23 +265,14 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
-// TestDemo loads what its answers are of: the first run is stored by the demo that is kept, and the second one with -whole only.
 func TestDemo(t *testing.T) {
 	t.Parallel()
-	said, runs := "profiled: a two-layer Llama, its timeline and seven of its kernels under Nsight Compute\noperators: a two-layer Llama under the PyTorch profiler\nllama: a 1.5 B Llama that decodes by replaying a CUDA graph\n",
-		`(?s)\nllama .*\noperators .*\nprofiled `
-	if *sample.Whole {
-		said, runs = "kernels: a handful of CUDA kernels with NVTX stages\ntwo-gpus: two processes on two GPUs: matmul and all-reduce\n"+said, runs+`.*\ntwo-gpus .*\nkernels `
-	} else {
-		all := demoRuns
-		defer func() { demoRuns = all }()
-		demoRuns = all[2:]
-	}
 	p := newPlace(t)
 	temp := t.TempDir()
 	p.env = []string{"TMPDIR=" + temp}
 	r := p.run("demo")
-	if r.code != 0 || r.err != said {
+	if r.code != 0 || r.err != "kernels: a handful of CUDA kernels with NVTX stages\ntwo-gpus: two processes on two GPUs: matmul and all-reduce\n"+
+		"profiled: a two-layer Llama, its timeline and seven of its kernels under Nsight Compute\noperators: a two-layer Llama under the PyTorch profiler\nllama: a 1.5 B Llama that decodes by replaying a CUDA graph\n" {
 		t.Errorf("demo: %d %q", r.code, r.err)
 	}
 	for _, want := range []string{"\nThe runs: prof runs\n", "\nStages of the Llama run, ", "\nIts kernels: ", "\nWhat bounds the kernels that Nsight Compute profiled: ", "\nWhich operators take the time of decode: ", "\nNext:\n  prof demo --keep playground\n"} {
@@ -293,7 +283,7 @@ func TestDemo(t *testing.T) {
 	if got := append(listing(t, p.dir), listing(t, temp)...); len(got) != 0 {
 		t.Errorf("demo left %q", got)
 	}
-	if !regexp.MustCompile(runs).MatchString(r.out) {
+	if !regexp.MustCompile(`(?s)\nllama .*\noperators .*\nprofiled .*\ntwo-gpus .*\nkernels `).MatchString(r.out) {
 		t.Errorf("the runs of demo:\n%s", r.out)
 	}
 	// What is kept is there as soon as it is stored.

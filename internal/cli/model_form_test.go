@@ -193,7 +193,7 @@ func TestModelArtifacts(t *testing.T) {
 	p.wantLike(1, "", "prof: [^\n]*static_compute[^\n]*|prof: mkdir [^\n]*\n", "model", "a|b <i>x.json", "--out", "a|b <i>x.json")
 }
 
-// TestModelGolden holds every form to its golden file. -update writes those that are tried: all of them with -whole.
+// TestModelGolden holds every form to its golden file.
 func TestModelGolden(t *testing.T) {
 	t.Parallel()
 	p := nowhere(t)

@@ -14,7 +14,7 @@ import (
 	"prof/render/report"
 )
 
-// reported are the runs whose reports are held: of each kind of capture one. -update writes those that are tried: all of them with -whole.
+// reported are the runs whose reports are held: of each kind of capture one.
 var reported = []struct {
 	run   string
 	files []string

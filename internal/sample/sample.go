@@ -6,9 +6,9 @@ import "flag"
 // Whole says whether tests try all of their cases.
 var Whole = flag.Bool("whole", false, "try all cases, as CI does, in place of some")
 
-// Of returns every nth of the cases, the first one among them, or all of them with -whole.
+// Of returns every nth of the cases, the first one among them, or all of them with -whole, and with -update where a test has that flag.
 func Of[T any](cases []T, n int) []T {
-	if *Whole {
+	if update := flag.Lookup("update"); *Whole || update != nil && update.Value.String() == "true" {
 		return cases
 	}
 	var some []T

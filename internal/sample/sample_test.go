@@ -1,6 +1,7 @@
 package sample
 
 import (
+	"flag"
 	"slices"
 	"testing"
 )
@@ -10,9 +11,11 @@ func TestOf(t *testing.T) {
 	if got := Of(all, 3); !slices.Equal(got, []int{1, 4}) {
 		t.Errorf("every third: %v", got)
 	}
-	*Whole = true
-	defer func() { *Whole = false }()
-	if got := Of(all, 3); !slices.Equal(got, all) {
-		t.Errorf("all: %v", got)
+	for _, on := range []*bool{Whole, flag.Bool("update", false, "")} {
+		*on = true
+		if got := Of(all, 3); !slices.Equal(got, all) {
+			t.Errorf("all: %v", got)
+		}
+		*on = false
 	}
 }
