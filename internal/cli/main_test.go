@@ -166,7 +166,11 @@ func (p *place) settle() {
 }
 
 func (p *place) environ() []string {
-	return append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "XDG_CACHE_HOME=" + p.cache, "CUDA_HOME=" + p.path("no-cuda"), "TMPDIR=" + os.TempDir()}, p.env...)
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "XDG_CACHE_HOME=" + p.cache, "CUDA_HOME=" + p.path("no-cuda"), "TMPDIR=" + os.TempDir()}
+	if testing.CoverMode() != "" { // else each process says on stderr that it has nowhere to write what it covered
+		env = append(env, "GOCOVERDIR="+filepath.Dir(built))
+	}
+	return append(env, p.env...)
 }
 
 // command is prof as a process: for signals, locks, pipes, terminals and other processes.
