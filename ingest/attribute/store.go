@@ -40,6 +40,9 @@ func (i IDs) Store(ctx context.Context, t *load.Target, name string, lines *Time
 	if err := i.storeSums(ctx, t, sums); err != nil {
 		return err
 	}
+	if err := i.storeFaults(ctx, t, sums.faults, lines); err != nil {
+		return err
+	}
 	t.Run.RangeID += sums.spans
 	t.Run.ContextID += int32(lines.Len())
 	return nil

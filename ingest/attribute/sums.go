@@ -24,10 +24,11 @@ func (u *union) add(start, end int64) {
 
 // Sums are the sums of device work by range, nested ranges included, and those of all device work.
 type Sums struct {
-	rows  []rangeDevice
-	first []int32         // by span: its first row, -1 none
-	whole map[int32]int32 // by device: the row of all work of the source
-	spans int32
+	rows   []rangeDevice
+	first  []int32         // by span: its first row, -1 none
+	whole  map[int32]int32 // by device: the row of all work of the source
+	spans  int32
+	faults map[faultKey]*faultSum
 }
 
 // SumRanges visits the work of a source in the order of its start and adds each piece to all ranges open at its launch, and to the whole. spans
@@ -39,13 +40,20 @@ func SumRanges(s Source, spans int) *Sums {
 		sums.first[i] = -1
 	}
 	m, labels, nodes := newMerge(s.Work), s.Labels.All(), s.Lines.nodes
+	checks := newChecks(&s)
 	for o := m.next(); o != nil; o = m.next() {
 		l := &labels[o.Label]
 		sums.all(l.Device).add(o, l.Kind)
-		for n := s.node(o); n != NoNode; n = nodes[n].parent {
+		by := Caller{Node: NoNode}
+		if o.Launch != NoLaunch {
+			by = s.Caller(o.Launch)
+		}
+		for n := by.Node; n != NoNode; n = nodes[n].parent {
 			sums.row(nodes[n].span, l.Device).add(o, l.Kind)
 		}
+		checks.look(o, l, by)
 	}
+	sums.faults = checks.settle()
 	return sums
 }
 

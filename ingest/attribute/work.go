@@ -21,6 +21,7 @@ type Work struct {
 	Start, End int64
 	Launch     int32 // the call that launched it; NoLaunch when it was not captured
 	Label      int32 // what it is, by Labels
+	Stream     int32 // where it ran, by Streams; NoStream when work of one number may overlap
 }
 
 // NoLaunch stands for a call that was not captured.

@@ -82,6 +82,8 @@ type deviceFill struct {
 	known       bool
 	lastThread  int32 // number of the thread that lastTid is of, -1 at first
 	lastTid     int32
+	lastStream  attribute.Stream
+	streamAt    int32 // number of lastStream, -1 at first
 
 	// the memory of the shared columns of one chunk
 	pid, tid, device, context, stream, launchName, rangeContext, path []int32
@@ -97,7 +99,7 @@ func (f *deviceFill) begin(c *rows.Chunk) {
 }
 
 func (d *deviceWork) worker() *deviceFill {
-	f := &deviceFill{deviceWork: d, calls: d.l.launches.Finder(), work: attribute.NewWorkList(d.l.target.Room), labels: d.l.workNames.Labeller(), lastThread: -1}
+	f := &deviceFill{deviceWork: d, calls: d.l.launches.Finder(), work: attribute.NewWorkList(d.l.target.Room), labels: d.l.workNames.Labeller(), lastThread: -1, streamAt: -1}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.l.work = append(d.l.work, f.work)
@@ -144,7 +146,7 @@ func (f *deviceFill) common(b *table.Batch, i int, c *rows.Chunk, n int, label a
 		node = call.Node
 	}
 	label.Device, label.Kind = device, f.kind
-	f.work.Add(attribute.Work{Start: start, End: end, Launch: row, Label: f.labels.Of(label)})
+	f.work.Add(attribute.Work{Start: start, End: end, Launch: row, Label: f.labels.Of(label), Stream: f.streamOf(b, i, device, int32(context), int32(stream))})
 	if f.graph >= 0 && !b.Cols[f.graph].Null(i) {
 		f.replays.add(b, i, device, row, b.Cols[f.graph].Ints[i], f.kind)
 	}
@@ -161,6 +163,18 @@ func (f *deviceFill) common(b *table.Batch, i int, c *rows.Chunk, n int, label a
 		}
 	}
 	return true
+}
+
+// streamOf numbers the stream of row i: work comes in runs of one.
+func (f *deviceFill) streamOf(b *table.Batch, i int, device, context, stream int32) int32 {
+	pid := attribute.NoPID
+	if global, ok := f.l.processOf(&b.Cols[inPid], i); ok {
+		pid = pidOf(global)
+	}
+	if s := (attribute.Stream{PID: pid, Device: device, Context: context, ID: stream}); f.streamAt < 0 || s != f.lastStream {
+		f.lastStream, f.streamAt = s, f.l.streams.Of(s)
+	}
+	return f.streamAt
 }
 
 // launch fills in the launching call and gives its row in the launch table, -1 when none is known.

@@ -45,8 +45,10 @@ type loader struct {
 
 	calls     attribute.Calls
 	short     attribute.ShortCalls
+	unmet     attribute.Unmet
 	overhead  attribute.Overhead
 	workNames attribute.Labels
+	streams   attribute.Streams
 
 	work    []*attribute.WorkList
 	replays []*replays
@@ -96,7 +98,7 @@ func Load(ctx context.Context, e table.Export, name string, t *load.Target) (inf
 	defer func() { err = errors.Join(err, restore()) }()
 	l := newLoader(e, name, t)
 	defer func() { err = errors.Join(err, t.Room.Close()) }()
-	l.calls.Room, l.short.Room = t.Room, t.Room
+	l.calls.Room, l.short.Room, l.unmet.Room = t.Room, t.Room, t.Room
 	l.ids = attribute.NextIDs(t.Run)
 	if n, ok := e.(table.Noted); ok {
 		l.info.Warnings = n.Notes()
@@ -117,7 +119,7 @@ func Load(ctx context.Context, e table.Export, name string, t *load.Target) (inf
 // finishRanges adds up the device work by range, classifies idle time, and stores ranges and sums.
 func (l *loader) finishRanges(ctx context.Context) error {
 	l.launches.Linked()
-	s := attribute.Source{Work: l.work, Lines: l.ranges.lines, Labels: &l.workNames, Calls: &l.calls, Overhead: &l.overhead, Caller: l.caller}
+	s := attribute.Source{Work: l.work, Lines: l.ranges.lines, Labels: &l.workNames, Streams: &l.streams, Waits: l.unmet.Waits(), Calls: &l.calls, Overhead: &l.overhead, Caller: l.caller}
 	var sums *attribute.Sums
 	done := make(chan *attribute.Account, 1)
 	go func() {

@@ -106,6 +106,9 @@ func (l *loader) storeRuntime(ctx context.Context) error {
 		return err
 	}
 	l.launches.Settle()
+	if err := l.ids.StoreUnmet(ctx, l.target, &l.unmet, l.ranges.lines, l.threadID); err != nil {
+		return err
+	}
 	short, err := l.ids.StoreShortCalls(ctx, l.target, &l.short, l.threadID)
 	if err != nil {
 		return err
@@ -141,7 +144,7 @@ func (l *loader) fillRuntime(backward *atomic.Int64) fillFunc {
 	names := l.apiNames()
 	calls := l.launches.Finder()
 	place := l.placer()
-	list, short := l.calls.List(), l.short.List()
+	list, short, unmet := l.calls.List(), l.short.List(), l.unmet.List()
 	thread, number := int64(-1), int32(0)
 	operators := l.ranges.operators
 	var inside *load.Blocks[opAPI]
@@ -180,11 +183,6 @@ func (l *loader) fillRuntime(backward *atomic.Int64) fillFunc {
 				inside.Add(opAPI{starts[i], ends[i], operators.at[at]})
 			}
 			took := ends[i] - starts[i]
-			if !corr.Null(i) {
-				if row := calls.Row(procOf(tids[i]), corr.Ints[i]); row >= 0 {
-					l.launches.Put(row, attribute.Launch{Start: starts[i], Node: at, Thread: number, Name: name.id}, took)
-				}
-			}
 			returned := int64(0)
 			hasResult := !returns.Null(i)
 			if hasResult {
@@ -192,6 +190,16 @@ func (l *loader) fillRuntime(backward *atomic.Int64) fillFunc {
 					l.odd.Add(runtimeTable+".returnValue", returned)
 					hasResult = false
 				}
+			}
+			row := int32(-1)
+			if !corr.Null(i) {
+				row = calls.Row(procOf(tids[i]), corr.Ints[i])
+			}
+			if row >= 0 {
+				l.launches.Put(row, attribute.Launch{Start: starts[i], Node: at, Thread: number, Name: name.id}, took)
+			}
+			if returned == 0 && (name.effect != attribute.LaunchesWork || row < 0 && !corr.Null(i)) { // without an id its work cannot be told
+				unmet.Add(name.effect, number, at, name.id, starts[i], ends[i])
 			}
 			if !l.target.Options.APIRows && !name.isKept && attribute.IsShort(took, returned) {
 				short.Add(number, at, l.ranges.lines.Path(at), name.id, took, hasResult)

@@ -3,7 +3,6 @@ package nsys
 import (
 	"fmt"
 	"regexp"
-	"strings"
 	"sync"
 
 	"prof/ingest/attribute"
@@ -54,6 +53,7 @@ type apiName struct {
 	kind attribute.CallKind
 	// isKept says that short calls have rows too: those that begin or end a stream capture, and those that order streams.
 	isKept bool
+	effect attribute.Effect
 }
 
 // apiNames are functions by the string ids of their names, which are dense.
@@ -62,7 +62,8 @@ type apiNames = load.Memo[int64, apiName]
 func (l *loader) apiNames() *apiNames {
 	return load.NewMemo(func(str int64) uint64 { return uint64(str) }, func(str int64) (apiName, error) {
 		name, err := l.strings.get(str)
-		return apiName{l.target.Run.APIs.Add(apiVersion.ReplaceAllString(name, "")), attribute.KindOfCall(name),
-			strings.Contains(name, "StreamBeginCapture") || strings.Contains(name, "StreamEndCapture") || attribute.OrdersStreams(name)}, err
+		a := apiName{id: l.target.Run.APIs.Add(apiVersion.ReplaceAllString(name, "")), kind: attribute.KindOfCall(name), effect: attribute.EffectOf(name)}
+		a.isKept = a.effect == attribute.BeginsCapture || a.effect == attribute.EndsCapture || attribute.OrdersStreams(name)
+		return a, err
 	})
 }

@@ -8,10 +8,13 @@ import (
 
 // storeAccount adds device work up by range and tells what threads did while a GPU was idle.
 func (l *loader) storeAccount(ctx context.Context) error {
-	labels := &attribute.Labels{}
-	s := attribute.Source{Work: []*attribute.WorkList{l.workList(labels)}, Lines: l.lines, Labels: labels, Calls: &l.calls, Overhead: &attribute.Overhead{}, Caller: l.caller}
-	sums, account := attribute.AccountFor(s, len(l.spans))
 	threads := func(k int32) (pid, tid int32) { return l.threads.list[k].PID, l.threads.list[k].TID }
+	if err := l.ids.StoreUnmet(ctx, l.target, &l.unmet, l.lines, threads); err != nil {
+		return err
+	}
+	labels, streams := &attribute.Labels{}, &attribute.Streams{}
+	s := attribute.Source{Work: []*attribute.WorkList{l.workList(labels, streams)}, Lines: l.lines, Labels: labels, Streams: streams, Waits: l.unmet.Waits(), Calls: &l.calls, Overhead: &attribute.Overhead{}, Caller: l.caller}
+	sums, account := attribute.AccountFor(s, len(l.spans))
 	if err := l.ids.StoreAccount(ctx, l.target, account, s, threads); err != nil {
 		return err
 	}
@@ -24,7 +27,11 @@ func (l *loader) caller(launch int32) attribute.Caller {
 }
 
 // workList are all kernels, copies and fills.
-func (l *loader) workList(labels *attribute.Labels) *attribute.WorkList {
+func (l *loader) workList(labels *attribute.Labels, streams *attribute.Streams) *attribute.WorkList {
+	pid, ok := l.threads.only()
+	if !ok {
+		pid = attribute.NoPID
+	}
 	list, name := &attribute.WorkList{}, labels.Labeller()
 	kinds := make([]string, len(l.opName.List))
 	for i, text := range l.opName.List {
@@ -40,7 +47,11 @@ func (l *loader) workList(labels *attribute.Labels) *attribute.WorkList {
 		} else {
 			label.Kind, label.Operation = attribute.Memop, kinds[k.name]
 		}
-		list.Add(attribute.Work{Start: start, End: start + w.duration, Launch: w.launch, Label: name.Of(label)})
+		stream := attribute.NoStream
+		if !l.hasQueues {
+			stream = streams.Of(attribute.Stream{PID: pid, Device: k.device, Context: k.context, ID: k.stream})
+		}
+		list.Add(attribute.Work{Start: start, End: start + w.duration, Launch: w.launch, Label: name.Of(label), Stream: stream})
 	}
 	return list
 }

@@ -33,7 +33,8 @@ func (l *linked) findCaptures() {
 	begins, ends := make([]bool, len(l.apiNames.List)), make([]bool, len(l.apiNames.List))
 	any := false
 	for i, name := range l.apiNames.List {
-		begins[i], ends[i] = strings.Contains(name, "StreamBeginCapture"), strings.Contains(name, "StreamEndCapture")
+		effect := attribute.EffectOf(name)
+		begins[i], ends[i] = effect == attribute.BeginsCapture, effect == attribute.EndsCapture
 		any = any || begins[i]
 	}
 	if !any {
@@ -61,21 +62,6 @@ func (l *linked) findCaptures() {
 	}
 }
 
-// kindOfLaunch is what a call adds to a graph that is being captured; empty: nothing that runs on the device.
-func kindOfLaunch(name string) string {
-	switch kind := attribute.KindOfCall(name); {
-	case kind == attribute.GraphCall:
-		return "graph"
-	case kind == attribute.CopyCall:
-		return "copy"
-	case kind == attribute.LaunchCall && strings.Contains(name, "Memset"):
-		return "fill"
-	case kind == attribute.LaunchCall && strings.Contains(name, "Kernel"):
-		return "kernel"
-	}
-	return ""
-}
-
 // capture takes a call that launched no work that ran: if its process captures a stream just then, it adds to a graph. Where several threads
 // capture at once, it is not known to which, and each has it.
 func (s *sweeper) capture(row []int64, op *opCall, stack int32) {
@@ -94,7 +80,7 @@ func (s *sweeper) capture(row []int64, op *opCall, stack int32) {
 func (s *sweeper) add(c *capture, row []int64, op *opCall, stack int32) {
 	name, end := int32(row[colName]), row[0]+row[1]
 	c.forked = c.forked || strings.Contains(s.apiNames.List[name], "StreamWaitEvent")
-	if kindOfLaunch(s.apiNames.List[name]) == "" {
+	if attribute.WorkOfCall(s.apiNames.List[name]) == "" {
 		return
 	}
 	if n := len(c.launches); n > 0 && c.launches[n-1].thread == s.thread && end <= c.launches[n-1].end {
@@ -134,7 +120,7 @@ func (l *loader) storeCaptured(ctx context.Context) error {
 					stack = a.stack
 				}
 				if err := add(l.target.RunID, l.sourceID(), int32(i+1), int32(n+1), c.forked, c.to-l.origin, c.process, l.threads.list[a.thread].TID, a.start-l.origin, l.apiID[a.name],
-					kindOfLaunch(l.apiNames.List[a.name]), kernel, op, stack); err != nil {
+					attribute.WorkOfCall(l.apiNames.List[a.name]), kernel, op, stack); err != nil {
 					return err
 				}
 			}

@@ -19,11 +19,12 @@ type (
 // each other, API calls, memory and device work in operators, all of them in Python functions.
 type sweeper struct {
 	*loader
-	ops    opSweep
-	python pySweep
-	place  *attribute.Placer
-	thread int32
-	th     *thread
+	ops     opSweep
+	python  pySweep
+	place   *attribute.Placer
+	without *attribute.UnmetList
+	thread  int32
+	th      *thread
 
 	nextOp, nextAPI, nextPython, nextMemory *packedReader
 	opAt, apiAt, pythonAt, memoryAt         int64 // when the next one is; never at the end
@@ -34,7 +35,7 @@ const never = int64(math.MaxInt64)
 
 // sweep places everything and emits the operators.
 func (l *loader) sweep(emit func(*opCall) error) error {
-	s := &sweeper{loader: l, ops: opSweep{Emit: emit}, place: l.lines.Placer()}
+	s := &sweeper{loader: l, ops: opSweep{Emit: emit}, place: l.lines.Placer(), without: l.unmet.List()}
 	s.python.Emit = l.emitPython
 	for i, th := range l.of {
 		s.thread, s.th, s.memory = int32(i), th, 0
@@ -150,6 +151,9 @@ func (s *sweeper) api(row []int64) error {
 		}
 	}
 	work := s.launched(row[colCorrelation])
+	if effect := s.effect[row[colName]]; effect != attribute.NoEffect && (effect != attribute.LaunchesWork || len(work) == 0) { // Kineto does not record whether a call failed
+		s.without.Add(effect, s.thread, s.place.Node(s.threads.list[s.thread].Key, start), s.apiID[row[colName]], start-s.origin, end-s.origin)
+	}
 	waits := s.waitsOf[row[colCorrelation]]
 	// Of several calls with one id, the first is the outermost; where they are not in each other, the id says nothing.
 	if len(work) > 0 && (s.work(work[0]).launch >= 0 || s.clashing[row[colCorrelation]]) {

@@ -72,16 +72,19 @@ func beginning(e *trace.Event) string { return fmt.Sprint(e.PID, " ", e.Start) }
 // loader stores one trace.
 type loader struct {
 	*linked
-	name     string
-	header   *trace.Header
-	torn     trace.Torn
-	style    string // of ranges
-	info     *load.SourceInfo
-	source   *operator.Source
-	apiID    []int32              // api_name_id by number of the function
-	callKind []attribute.CallKind // by number of the function
-	kernID   []int64              // kernel_name_id by number of the name
-	pyName   []string
+	name      string
+	header    *trace.Header
+	torn      trace.Torn
+	style     string // of ranges
+	info      *load.SourceInfo
+	source    *operator.Source
+	apiID     []int32              // api_name_id by number of the function
+	callKind  []attribute.CallKind // by number of the function
+	effect    []attribute.Effect   // by number of the function
+	unmet     attribute.Unmet
+	hasQueues bool    // of AMD in place of streams: work of one may overlap
+	kernID    []int64 // kernel_name_id by number of the name
+	pyName    []string
 
 	gradient  map[int32]int32   // ID of the forward operator by that of the backward one
 	waitsOf   map[int64][]int32 // synchronisations by correlation id
@@ -122,7 +125,7 @@ func LoadEvents(ctx context.Context, name string, t *load.Target, e Events, styl
 	if err != nil {
 		return nil, err
 	}
-	l.style = style
+	l.style, l.hasQueues = style, l.makers[amd]
 	return l.store(ctx)
 }
 
@@ -245,6 +248,7 @@ func (l *loader) prepare() {
 			kind = mtiaCall(name)
 		}
 		l.callKind, l.isRecord = append(l.callKind, kind), append(l.isRecord, strings.Contains(name, attribute.EventRecordCall))
+		l.effect = append(l.effect, attribute.EffectOf(name))
 	}
 	names := make([]string, len(l.names.List))
 	for i, name := range l.names.List {

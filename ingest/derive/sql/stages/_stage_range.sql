@@ -19,7 +19,8 @@
 --   nth BIGINT: 1, 2, ... among the passes of its stage with the same nth_prefill_count
 --   group_count BIGINT: how many these are
 --   cpu_ns BIGINT: CPU time; NULL when it never ended
---   gpu_span_ns BIGINT: GPU span: first start to last end of its device work; NULL without device work
+--   lost_count BIGINT: launches without work, and pieces of work whose record cannot be right, by _range_loss; 0 when its device work is known
+--   gpu_span_ns BIGINT: GPU span: first start to last end of its device work; NULL without device work, and when some of it is lost, like the next six
 --   gpu_busy_ns BIGINT: GPU busy time: union of its device intervals, summed over GPUs
 --   gpu_sum_ns BIGINT: sum of the durations of its device work
 --   kernel_sum_ns BIGINT: sum of its kernel durations
@@ -54,8 +55,9 @@ WITH pass AS (
 )
 SELECT p.stage, p.range_id, p.source_id, p.pid, p.path_id, p.is_named_step, p.start_ns, p.end_ns, p.is_ruled,
     b.back_count, b.stage_count, b.prefill_count, b.nth_prefill_count, b.nth, b.group_count,
-    p.cpu_ns, w.gpu_span_ns, coalesce(w.gpu_busy_ns, 0) AS gpu_busy_ns, coalesce(w.gpu_sum_ns, 0) AS gpu_sum_ns, coalesce(w.kernel_sum_ns, 0) AS kernel_sum_ns,
-    coalesce(w.kernel_count, 0) AS kernel_count, coalesce(w.memop_count, 0) AS memop_count, coalesce(w.graph_count, 0) AS graph_count, coalesce(w.device_count, 0) AS device_count
+    p.cpu_ns, coalesce(x.item_count, 0) AS lost_count, CASE WHEN lost_count = 0 THEN w.gpu_span_ns END AS gpu_span_ns, CASE WHEN lost_count = 0 THEN coalesce(w.gpu_busy_ns, 0) END AS gpu_busy_ns, CASE WHEN lost_count = 0 THEN coalesce(w.gpu_sum_ns, 0) END AS gpu_sum_ns, CASE WHEN lost_count = 0 THEN coalesce(w.kernel_sum_ns, 0) END AS kernel_sum_ns,
+    CASE WHEN lost_count = 0 THEN coalesce(w.kernel_count, 0) END AS kernel_count, CASE WHEN lost_count = 0 THEN coalesce(w.memop_count, 0) END AS memop_count, CASE WHEN lost_count = 0 THEN coalesce(w.graph_count, 0) END AS graph_count, coalesce(w.device_count, 0) AS device_count
 FROM pass p
 LEFT JOIN work w ON w.range_id = p.range_id
 LEFT JOIN nth b ON b.range_id = p.range_id
+LEFT JOIN _range_loss x ON x.range_id = p.range_id

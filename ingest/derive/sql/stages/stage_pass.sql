@@ -33,7 +33,8 @@
 --   image_count BIGINT: images per prompt; NULL when unknown
 --   crop_count BIGINT: crops per image; NULL when unknown
 --   cpu_ns BIGINT: CPU time; NULL when it never ended
---   gpu_span_ns BIGINT: GPU span: first start to last end of its device work; NULL without device work
+--   lost_count BIGINT: launches without work, and pieces of work whose record cannot be right, by loss; 0 when all its device work is known
+--   gpu_span_ns BIGINT: GPU span: first start to last end of its device work; NULL without device work, and when some of it is lost, like the next six
 --   gpu_busy_ns BIGINT: GPU busy time: union of its device intervals, summed over GPUs
 --   gpu_sum_ns BIGINT: sum of the durations of its device work
 --   kernel_sum_ns BIGINT: sum of its kernel durations
@@ -61,9 +62,9 @@ WITH f AS (
         CASE WHEN f.is_annotated THEN f.decode_key_count WHEN f.is_said AND f.stage = 'decode' THEN (f.b * _context_sum(f.p + f.skipped + 1, f.p + f.skipped + f.d, NULL))::BIGINT END AS decode_key_count,
         CASE WHEN f.is_annotated THEN f.decode_context_count WHEN f.is_said AND f.stage = 'decode' THEN (f.b * _context_sum(f.p + f.skipped + 1, f.p + f.skipped + f.d, NULL))::BIGINT END AS decode_context_count,
         CASE WHEN f.is_said AND f.stage = 'prefill' THEN f.image_count END AS image_count, CASE WHEN f.is_said AND f.stage = 'prefill' THEN f.crop_count END AS crop_count,
-        r.cpu_ns, r.gpu_span_ns, r.gpu_busy_ns, r.gpu_sum_ns, r.kernel_sum_ns, r.kernel_count, r.memop_count, r.graph_count, r.device_count
+        r.cpu_ns, r.lost_count, r.gpu_span_ns, r.gpu_busy_ns, r.gpu_sum_ns, r.kernel_sum_ns, r.kernel_count, r.memop_count, r.graph_count, r.device_count
     FROM _stage_range r JOIN timeline t ON t.run_id = $run AND t.source_id = r.source_id JOIN f ON f.range_id = r.range_id
     LEFT JOIN _source_repeat x ON x.source_id = r.source_id
 )
-SELECT p.stage, p.range_id, p.source_id, p.is_counted, p.pass_id, p.repeat_id, p.pid, p.path_id, p.start_ns, p.end_ns, p.is_warmup, p.is_ruled, p.is_cold, p.basis, p.prompt_count, p.prompt_length_count, p.prompt_token_count, p.prompt_pair_count, p.prompt_square_count, p.prompt_key_count, p.decode_count, p.step_count, p.decode_token_count, p.before_count, p.decode_key_count, p.decode_context_count, p.prompt_count + p.decode_count AS sequence_count, p.image_count, p.crop_count, p.cpu_ns, p.gpu_span_ns, p.gpu_busy_ns, p.gpu_sum_ns, p.kernel_sum_ns, p.kernel_count, p.memop_count, p.graph_count, p.device_count
+SELECT p.stage, p.range_id, p.source_id, p.is_counted, p.pass_id, p.repeat_id, p.pid, p.path_id, p.start_ns, p.end_ns, p.is_warmup, p.is_ruled, p.is_cold, p.basis, p.prompt_count, p.prompt_length_count, p.prompt_token_count, p.prompt_pair_count, p.prompt_square_count, p.prompt_key_count, p.decode_count, p.step_count, p.decode_token_count, p.before_count, p.decode_key_count, p.decode_context_count, p.prompt_count + p.decode_count AS sequence_count, p.image_count, p.crop_count, p.cpu_ns, p.lost_count, p.gpu_span_ns, p.gpu_busy_ns, p.gpu_sum_ns, p.kernel_sum_ns, p.kernel_count, p.memop_count, p.graph_count, p.device_count
 FROM pass p

@@ -11,7 +11,7 @@
 --     hundred more by time; else launch
 --   source_id INTEGER: the source
 --   pid INTEGER: process; NULL when its launches were not captured
---   device_id INTEGER: GPU; NULL for a step without device work
+--   device_id INTEGER: GPU; NULL for a step without device work, and for one whose device work is not all known
 --   range_id BIGINT: the range; NULL for periodic steps
 --   stage VARCHAR: stage, by stage_rule; (none) outside every stage
 --   name_path_id BIGINT: least path of steps with the same normalised range name, which stands for the name: range_path has it; NULL for periodic steps
@@ -47,12 +47,15 @@
 -- A step's work may be launched by other threads: autograd's, or those of communication. Of steps of no stage the first are cold that take as
 -- much again as the longest of the later half, three or more behind them, of which the GPU's work is less than half: see cold_pass.
 -- Names may be long: name_id is name_path_id or kernel_name_id, by basis, of which a source has one; 0 is a graph replay.
-WITH l AS (
+WITH known AS (
+    SELECT d.range_id, d.device_id, d.first_start_ns, d.last_end_ns, d.busy_ns, d.kernel_count, d.memop_count, d.graph_count
+    FROM range_device d WHERE d.run_id = $run AND NOT EXISTS (SELECT 1 FROM _range_loss x WHERE x.range_id = d.range_id)
+), l AS (
     SELECT 'range' AS basis, 'launch' AS attribution, r.source_id, r.pid, d.device_id, r.range_id, r.next_range_id, r.stage, r.name_path_id AS name_id, coalesce(d.first_start_ns, r.start_ns) AS start_ns, d.last_end_ns AS end_ns, r.cpu_ns, d.busy_ns,
         t.kernel_ns, t.graph_ns, t.copy_ns, t.launch_ns + t.launch_delay_ns + t.launch_latency_ns AS launch_bound_ns, t.wait_ns, t.call_ns, t.host_ns, t.profiler_ns, t.queued_ns, t.unknown_ns,
         d.kernel_count, d.memop_count, d.graph_count, r.decode_count, r.token_count, r.is_warmup
     FROM _step_range r
-    LEFT JOIN range_device d ON d.run_id = $run AND d.range_id = r.range_id
+    LEFT JOIN known d ON d.range_id = r.range_id
     LEFT JOIN device_time t ON t.run_id = $run AND t.range_id = r.range_id AND t.device_id = d.device_id AND t.source_id = r.source_id
 ), r AS (
     SELECT l.basis, l.attribution, l.source_id, l.pid, l.device_id, l.range_id, l.stage, l.name_id, l.start_ns, NULL::BIGINT AS until_ns, CASE WHEN n.start_ns > l.start_ns THEN n.start_ns - l.start_ns END AS period_ns, l.cpu_ns, l.end_ns - l.start_ns AS gpu_span_ns, l.busy_ns,

@@ -1,0 +1,29 @@
+-- Launches without device work in the capture. Calls that failed, and those that a stream capture recorded into a graph, are none. Runs of an older prof do not have it.
+CREATE TABLE unmet_launch (
+    run_id UUID NOT NULL, -- the run
+    source_id INTEGER NOT NULL, -- the source
+    pid INTEGER NOT NULL, -- calling process
+    tid INTEGER NOT NULL, -- calling thread
+    range_context_id BIGINT NOT NULL, -- the set of ranges the calls were made in; 0 outside every range
+    path_id BIGINT NOT NULL, -- the path of names of these ranges; 0 outside every range
+    api_name_id BIGINT NOT NULL, -- function
+    kind VARCHAR NOT NULL, -- what it launches: kernel, copy, fill or graph
+    call_count BIGINT NOT NULL, -- calls
+    first_start_ns BIGINT NOT NULL, -- start of the first of them
+    last_start_ns BIGINT NOT NULL -- start of the last of them
+);
+
+-- Device work that cannot have been as it is recorded, or whose launch is not in the capture, added up. Runs of an older prof do not have it.
+CREATE TABLE work_fault (
+    run_id UUID NOT NULL, -- the run
+    source_id INTEGER NOT NULL, -- the source
+    pid INTEGER, -- process; NULL when device work does not say whose it is
+    device_id INTEGER NOT NULL, -- GPU
+    kind VARCHAR NOT NULL, -- repeated-records, no-time, work-before-launch, work-after-wait, stream-overlap, stream-order, next-to-stream-order (the work before that of stream-order, as either may have the wrong time), work-without-launch or launched-before-capture
+    range_context_id BIGINT, -- the set of ranges it was launched in; 0 outside every range, NULL when the launch is not captured
+    path_id BIGINT, -- the path of names of these ranges; 0 and NULL likewise
+    work_count BIGINT NOT NULL, -- kernels, copies and fills
+    first_start_ns BIGINT NOT NULL, -- start of the first of them on the GPU
+    last_start_ns BIGINT NOT NULL, -- start of the last of them
+    sum_ns BIGINT NOT NULL -- sum of their durations
+);
