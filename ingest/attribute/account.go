@@ -20,8 +20,8 @@ type Source struct {
 	Work     []*WorkList
 	Lines    *Timelines
 	Labels   *Labels
-	Streams  *Streams
-	Waits    []Wait // in the order of their starts
+	Streams  *Streams // nil when they are not told apart
+	Waits    []Wait   // in the order of their starts
 	Calls    *Calls
 	Overhead *Overhead
 	Caller   func(launch int32) Caller // of a Work's Launch

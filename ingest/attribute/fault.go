@@ -93,9 +93,10 @@ type checks struct {
 
 func newChecks(s *Source) *checks {
 	c := &checks{source: s, faults: map[faultKey]*faultSum{}, met: map[[2]int32]bool{}}
-	if s.Streams != nil {
-		c.streams = s.Streams.All()
+	if s.Streams == nil {
+		return c
 	}
+	c.streams = s.Streams.All()
 	devices, streams := map[int32]map[int32]bool{}, map[int32]int{}
 	for _, m := range c.streams {
 		if devices[m.PID] == nil {
@@ -119,19 +120,13 @@ func newChecks(s *Source) *checks {
 // look checks the next piece of work, and notes what is wrong with it: one fault at most.
 func (c *checks) look(o *Work, l *Label, by Caller) {
 	launched := o.Launch != NoLaunch
-	if o.Stream == NoStream && launched && o.Start >= by.Start && o.End > o.Start {
-		return
-	}
 	at := faultKey{pid: NoPID, device: l.Device, node: noLaunchNode}
-	if o.Stream != NoStream {
-		at.pid = c.streams[o.Stream].PID
-	}
 	if launched {
 		at.node = by.Node
 	}
 	var w *streamWalk
-	if o.Stream != NoStream {
-		w = &c.walks[o.Stream]
+	if o.Stream != NoStream && len(c.streams) > 0 {
+		w, at.pid = &c.walks[o.Stream], c.streams[o.Stream].PID
 	}
 	fault := NoFault
 	switch {
@@ -161,7 +156,9 @@ func (c *checks) look(o *Work, l *Label, by Caller) {
 		if fault == StreamOrder {
 			beside := w.latestAt
 			beside.fault = NextToStreamOrder
-			c.note(beside, o)
+			if c.faults[beside] == nil {
+				c.note(beside, o)
+			}
 		}
 		at.fault = fault
 		c.note(at, o)

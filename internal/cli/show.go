@@ -212,7 +212,9 @@ func attribution(f *frame.Frame, row []any) string {
 		return ""
 	}
 	verdict := "exact"
-	if ok, _ := row[f.Index("is_exact")].(bool); !ok {
+	if unmet := at("unmet_count"); unmet > 0 {
+		verdict = "of all that was recorded; " + countOf(unmet, "launch has", "launches have") + " no GPU work"
+	} else if ok, _ := row[f.Index("is_exact")].(bool); !ok {
 		verdict = "DOES NOT ADD UP: please report this capture"
 	}
 	return fmt.Sprintf("%s ns in ranges + %s outside + %s without a launch = %s ns of kernel time (%s; %s + %s + %s = %s kernels)",

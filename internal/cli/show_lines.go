@@ -177,7 +177,9 @@ func verdicts(f *frame.Frame) string {
 			continue
 		}
 		text := "exact"
-		if row[f.Index("is_exact")] != true {
+		if unmet := at("unmet_count"); unmet > 0 {
+			text = "not exact: " + countOf(unmet, "launch without GPU work", "launches without GPU work")
+		} else if row[f.Index("is_exact")] != true {
 			text = "DOES NOT ADD UP"
 		}
 		text += ", " + countOf(at("kernel_count"), "kernel")
@@ -191,10 +193,13 @@ func verdicts(f *frame.Frame) string {
 	return strings.Join(out, "; ")
 }
 
-// countOf words a number of things.
-func countOf(n int64, thing string) string {
-	if n == 1 {
+// countOf words a number of things, which are called thing, and many where an s does not make them several.
+func countOf(n int64, thing string, many ...string) string {
+	switch {
+	case n == 1:
 		return "1 " + thing
+	case len(many) > 0:
+		return thousands(n) + " " + many[0]
 	}
 	return thousands(n) + " " + thing + "s"
 }

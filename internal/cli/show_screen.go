@@ -27,7 +27,7 @@ type screenQuery struct {
 
 // screenQueries are what a screen asks; as a report asks it, so that both come to the same verdict; those that take longest to plan come first.
 var screenQueries = []screenQuery{{name: "findings"}, {name: "finding-rules"}, {name: "mfu", notes: []string{"mfu"}}, {name: "stages", notes: []string{"timelines", "pass"}}, {name: "accounting"}, {name: "top-kernels"},
-	{name: "top-operators"}, {name: "passes"}, {name: "bottlenecks", kind: "ncu"}, {name: "stage-kernels", kind: "ncu"}, {name: "gaps"}, {name: "devices"}, {name: "conservation"}, {name: "models"}, {name: "memory-peaks"}, {name: "diagnostics"},
+	{name: "top-operators"}, {name: "passes"}, {name: "bottlenecks", kind: "ncu"}, {name: "stage-kernels", kind: "ncu"}, {name: "gaps"}, {name: "devices"}, {name: "conservation", notes: []string{"launch"}}, {name: "models"}, {name: "memory-peaks"}, {name: "diagnostics"},
 	{name: "throttling", kind: "capture"}, {name: "overhead", kind: "capture", notes: []string{"overhead"}}, {name: "reported-metrics", kind: "reported workload"}, {name: "serving", kind: "serving"}, {name: "serving-latency", kind: "serving"}, {name: "captures", kind: "capture"}, {name: "capture-passes", kind: "capture"}}
 
 // showScreen writes a run on one screen.
@@ -58,6 +58,9 @@ func (p *program) showScreen(c *cli.Context, w *schema.Warehouse, run schema.Run
 		Next:    []string{"prof explain " + name, "prof report " + name, "prof query stages --run " + name},
 	}
 	if c.String("format") == "json" {
+		if summary.NotWhole != "" {
+			shown.Doubts = append([]string{summary.NotWhole}, shown.Doubts...)
+		}
 		return report.SummaryJSON(p.out, shown.Report.Name, shown.Facts, shown.Summary, shown.Doubts)
 	}
 	return screen.Show(p.out, shown, p.options(c))
@@ -95,7 +98,7 @@ func lost(r *judge.Report) []string {
 	var out []string
 	conservation := r.Frame("conservation")
 	for _, row := range conservation.Rows {
-		if attribution(conservation, row) != "" && row[conservation.Index("is_exact")] != true {
+		if attribution(conservation, row) != "" && row[conservation.Index("is_exact")] != true && row[conservation.Index("unmet_count")] == int64(0) {
 			out = append(out, fmt.Sprintf("attribution of %v does not add up: please report this capture; prof show --facts has the sums", row[conservation.Index("capture")]))
 		}
 	}

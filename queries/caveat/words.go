@@ -101,6 +101,47 @@ var words = map[string]func(c C, alike []C) string{
 			names(own, 4, func(c C) string { return c.Object + " in " + c.Detail }))
 	},
 
+	// What captures did not record.
+	"launches-without-work": func(c C, _ []C) string {
+		return fmt.Sprintf("%d of %s%s have no GPU work in the capture%s", c.Count, count(c.OfCount, "launch", "launches"), inStage(c.Stage), processes(c.Subject))
+	},
+	"ran-after-capture": func(c C, _ []C) string {
+		return fmt.Sprintf("the last %s%s ran after the capture ended", count(c.Count, "launch", "launches"), inStage(c.Stage))
+	},
+	"launched-before-capture": func(c C, _ []C) string {
+		return fmt.Sprintf("the first %s (%s) launched before the capture began: they count in no range", count(c.Count, "kernel was", "kernels were"), ms(c.TimeNs))
+	},
+	"work-without-launch": func(c C, _ []C) string {
+		return fmt.Sprintf("%s (%s) no launch in the capture: which stage they are of is unknown", count(c.Count, "kernel has", "kernels have"), ms(c.TimeNs))
+	},
+	"repeated-records": func(c C, _ []C) string {
+		return fmt.Sprintf("the capture has %s of GPU work%s twice: sums count them twice", count(c.Count, "record"), inStage(c.Stage))
+	},
+	"no-time": func(c C, _ []C) string {
+		return fmt.Sprintf("%s%s took no time by the capture, which cannot be", count(c.Count, "kernel"), inStage(c.Stage))
+	},
+	"work-before-launch": func(c C, _ []C) string {
+		return fmt.Sprintf("%s%s began before the call that launched it, which cannot be: the clocks of CPU and GPU disagree", count(c.Count, "piece of GPU work", "pieces of GPU work"), inStage(c.Stage))
+	},
+	"work-after-wait": func(c C, _ []C) string {
+		return fmt.Sprintf("%s%s ended after a wait for it had returned, which cannot be: the clocks of CPU and GPU disagree", count(c.Count, "piece of GPU work", "pieces of GPU work"), inStage(c.Stage))
+	},
+	"stream-overlap": func(c C, _ []C) string {
+		return fmt.Sprintf("%s%s ran while earlier work of the same stream ran, which cannot be: their times are wrong", count(c.Count, "piece of GPU work", "pieces of GPU work"), inStage(c.Stage))
+	},
+	"stream-order": func(c C, _ []C) string {
+		return fmt.Sprintf("%s%s ran after work that their stream was given later, which cannot be: their times are wrong", count(c.Count, "piece of GPU work", "pieces of GPU work"), inStage(c.Stage))
+	},
+	"replays-differ": func(c C, _ []C) string {
+		return fmt.Sprintf("replays of CUDA graphs%s lack %d of their %s, which other replays of the same graphs have", inStage(c.Stage), c.Count, count(c.OfCount, "kernel"))
+	},
+	"passes-not-whole": func(c C, _ []C) string {
+		if c.Count == c.OfCount {
+			return fmt.Sprintf("GPU times of %s are unknown: all its passes (%d) lost GPU work", c.Stage, c.OfCount)
+		}
+		return fmt.Sprintf("GPU times of %s are of %d of its %d passes: the others lost GPU work", c.Stage, c.OfCount-c.Count, c.OfCount)
+	},
+
 	// Ranges, stages and passes.
 	"no-stage": func(c C, _ []C) string {
 		return fmt.Sprintf("no range of this run matches a rule in stage_rule; it has %s, see prof query ranges", count(c.Count, "range"))

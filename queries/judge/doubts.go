@@ -23,8 +23,25 @@ const (
 	unexplainedShare = 0.01
 )
 
+// notWhole says what the captures did not record: the two gravest things, and where the others are.
+func (s *summariser) notWhole() string {
+	conservation := s.r.Frame("conservation")
+	if conservation == nil {
+		return ""
+	}
+	var texts []string
+	for _, l := range Losses(conservation) {
+		texts = append(texts, l.Text)
+	}
+	if len(texts) == 0 {
+		return ""
+	}
+	return strings.Join(texts[:min(len(texts), 2)], "; ") + "; " + s.command("losses")
+}
+
 // addDoubts says what the figures are to be read with.
 func (s *summariser) addDoubts() error {
+	s.out.NotWhole = s.notWhole()
 	for _, add := range []func() error{s.doubtClocks, s.doubtOverhead, s.doubtPasses, s.doubtTime, s.doubtLost, s.doubtUtilisation} {
 		if err := add(); err != nil {
 			return err
@@ -169,7 +186,7 @@ func (s *summariser) doubtPasses() error {
 		case stage.Passes == 2:
 			s.doubt("%s was measured twice: two passes do not show its spread", name)
 		}
-		if stage.Workless > 0 {
+		if stage.Workless > 0 && s.out.NotWhole == "" {
 			s.doubt("the GPU time of %s is the mean over %d of its %d passes: the others have no GPU work", name, stage.Passes, stage.Passes+stage.Workless)
 		}
 		if first != "" {

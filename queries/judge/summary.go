@@ -16,6 +16,7 @@ type Summary struct {
 	Findings  []Finding      // what rules found, by what it could save
 	Advice    []Advice       // up to five things to try; where findings give fewer than two, what to capture next too
 	Doubts    []string       // what the figures are to be read with (throttling, overhead, warm-up, partial sources, too little data)
+	NotWhole  string         // what the captures did not record, and of what figures are all the same; "" when nothing is known to be missing
 	WarmOnly  []string       // stages of which all passes count as warm-up, so that nothing of them was measured
 }
 

@@ -183,10 +183,12 @@ func (a *assumptions) unseen() {
 
 // unlaunched says how much kernel time no range or launch is known of.
 func (a *assumptions) unlaunched() {
-	rows := a.rows("conservation", "capture", "kernel_sum_ns", "attributed_ns", "outside_ns", "unlaunched_ns", "is_exact")
+	rows := a.rows("conservation", "capture", "kernel_sum_ns", "attributed_ns", "outside_ns", "unlaunched_ns", "is_exact", "unmet_count")
 	for _, row := range rows {
 		verdict := "the parts add up exactly"
-		if !row.Is("is_exact") {
+		if unmet := row.Count("unmet_count"); unmet > 0 {
+			verdict = fmt.Sprintf("the parts are of what was recorded: %d launches have no GPU work", unmet)
+		} else if !row.Is("is_exact") {
 			verdict = "THE PARTS DO NOT ADD UP"
 		}
 		a.say("conservation", "Kernel time in %s: %d ns in ranges + %d ns outside any range + %d ns without a launch = %d ns; %s.", row.Text("capture"), row.Count("attributed_ns"), row.Count("outside_ns"),

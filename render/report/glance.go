@@ -79,6 +79,9 @@ func newGlance(r *judge.Report) (*glance, error) {
 		a.Subject = typeset.Kernels(nil, typeset.LongName)(a.Subject)
 		g.Advice = append(g.Advice, a)
 	}
+	if s.NotWhole != "" {
+		g.Doubts = append(g.Doubts, typeset.Neutral(s.NotWhole))
+	}
 	for _, d := range s.Doubts {
 		g.Doubts = append(g.Doubts, typeset.Neutral(d))
 	}

@@ -29,6 +29,7 @@ const (
 	screenAdvice    = 3
 	screenDoubts    = 6 // lines
 	doubtLines      = 2 // of one doubt, at most
+	lossLines       = 4 // of what the captures did not record, at most
 	rankLines       = 3 // of what is said of ranks in a stage, at most
 	adviceLines     = 2 // of what to do about one thing, at most
 )
@@ -37,6 +38,10 @@ const (
 // nothing is shortened.
 func Show(w io.Writer, s Screen, o typeset.Options) error {
 	var out bytes.Buffer
+	if s.Summary.NotWhole != "" {
+		typeset.Lines(&out, "! ", "not whole: "+typeset.Neutral(s.Summary.NotWhole), lossLines, o)
+		out.WriteByte('\n')
+	}
 	table.WriteFacts(&out, s.Facts, o)
 	err := errors.Join(writeScreenStages(&out, s, o), writeScreenServing(&out, s.Report, o), writeScreenReported(&out, s.Report, o))
 	writeScreenRanks(&out, s.Summary.Ranks, o)

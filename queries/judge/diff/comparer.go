@@ -72,7 +72,12 @@ func (s *stagePair) samplesText() string {
 }
 
 // compares says whether the times of the sides compare the same work.
-func (s *stagePair) compares() bool { return s.both() && s.name != outside && s.unlike == 0 }
+func (s *stagePair) compares() bool {
+	return s.both() && s.name != outside && s.unlike == 0 && s.notWhole() == ""
+}
+
+// notWhole says what either side did not record; "" when nothing is known to be missing.
+func (s *stagePair) notWhole() string { return cmp.Or(s.a.notWhole, s.b.notWhole) }
 
 func (s *stagePair) both() bool { return len(s.a.groups) > 0 && len(s.b.groups) > 0 }
 

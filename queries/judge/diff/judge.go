@@ -85,6 +85,8 @@ func (c *comparer) judgeStages(out []Stage, noise func(stage, metric string) *st
 
 func (s *stagePair) whyNot() string {
 	switch {
+	case s.notWhole() != "":
+		return s.notWhole()
 	case len(s.a.groups) == 0 && len(s.b.groups) == 0:
 		return "neither side has a measured pass"
 	case len(s.a.groups) == 0:

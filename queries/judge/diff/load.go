@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"prof/queries/frame"
+	"prof/queries/judge"
 )
 
 // pass is one row of stage-samples: a pass of a stage in one process, or all device work of a source of a run without stages; or a step of
@@ -23,6 +24,7 @@ type pass struct {
 	time           *int64 // ns: first start to last end of its work on each GPU, added up; nil when that was not told
 	parts          parts
 	kernels        *int64 // nil where graphs were traced as a whole: theirs are not seen
+	lost           int64  // launches without work, and pieces of work whose record cannot be right: GPU times are unknown where there are any
 	isSum          bool   // a tool reported its work without a timeline: sum is all that is known of its time
 }
 
@@ -73,9 +75,15 @@ type runData struct {
 	run    Run
 	passes []pass
 	work   []work
-	isSum  bool      // all of its work is what a tool added up, without a timeline
+	isSum  bool // all of its work is what a tool added up, without a timeline
+	losses []judge.Loss
 	hashes []string  // SHA-256 of the contents of the sources that passes are of
 	steps  *stepData // of a run without stages whose steps were found; nil otherwise
+}
+
+// concerns reports whether figures of a stage rest on what was not recorded. Those of all device work rest on everything.
+func concerns(l judge.Loss, stage string) bool {
+	return stage == "" || !l.IsCut && (l.Stage == "" || l.Stage == stage)
 }
 
 // load reads the facts of the runs, and which queries say so. Notes would be those of the stages of each run, which other queries show.
@@ -88,7 +96,7 @@ func load(ctx context.Context, asker frame.Asker, runs []Run, stage string) ([]r
 			args["stage"] = stage
 		}
 		asked = append(asked, frame.Question{Query: "pass-work", Args: args, Notes: frame.RowsOnly},
-			frame.Question{Query: "stage-samples", Args: args, Notes: frame.RowsOnly}, frame.Question{Query: "sources", Args: whole, Notes: frame.RowsOnly})
+			frame.Question{Query: "stage-samples", Args: args, Notes: frame.RowsOnly}, frame.Question{Query: "sources", Args: whole, Notes: frame.RowsOnly}, frame.Question{Query: "losses", Args: whole})
 	}
 	frames, err := asker.AskAll(ctx, asked)
 	if err != nil {
@@ -98,7 +106,7 @@ func load(ctx context.Context, asker frame.Asker, runs []Run, stage string) ([]r
 	var sources []Source
 	for i, r := range runs {
 		d := runData{run: r}
-		used := frames[3*i : 3*i+3]
+		used := frames[4*i : 4*i+4]
 		if d.work, err = readWork(used[0]); err != nil {
 			return nil, nil, fmt.Errorf("run %s: %w", r.Name, err)
 		}
@@ -108,6 +116,7 @@ func load(ctx context.Context, asker frame.Asker, runs []Run, stage string) ([]r
 		if d.hashes, err = d.readSources(used[2]); err != nil {
 			return nil, nil, fmt.Errorf("run %s: %w", r.Name, err)
 		}
+		d.losses = judge.Losses(used[3])
 		for _, f := range used[:2] {
 			sources = append(sources, sourceOf(r.Name, f))
 		}
@@ -131,7 +140,7 @@ func readPasses(f *frame.Frame) ([]pass, error) {
 	for t.next() {
 		p := pass{stage: t.text("stage"), number: t.count("pass"), repeat: t.count("repeat"), source: t.count("source_id"), isWarmup: t.flag("is_warmup"),
 			prompt: t.whole("prompt_token_count"), decode: t.whole("decode_token_count"), cpu: t.whole("cpu_ns"), span: t.whole("gpu_span_ns"),
-			busy: t.count("gpu_busy_ns"), sum: t.count("gpu_sum_ns"), time: t.whole("time_ns"), kernels: t.whole("kernel_count")}
+			busy: t.count("gpu_busy_ns"), sum: t.count("gpu_sum_ns"), time: t.whole("time_ns"), kernels: t.whole("kernel_count"), lost: t.count("lost_count")}
 		p.parts.work = t.count("kernel_ns") + t.count("graph_ns") + t.count("copy_ns")
 		p.parts.other = t.count("other_ns")
 		for i, cause := range idleCauses {

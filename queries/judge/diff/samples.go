@@ -1,6 +1,11 @@
 package diff
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+
+	"prof/queries/judge"
+)
 
 // outside is the stage of the device work that belongs to no pass of a stage.
 const outside = "(none)"
@@ -26,16 +31,18 @@ type groupKey struct {
 
 // stageSide is what the runs of a side have of one stage.
 type stageSide struct {
-	groups  []group
-	index   map[groupKey]int
-	warmups map[groupKey]bool
-	lines   map[lineKey]*amount
-	untimed int    // passes whose idle time was not told
-	basis   string // of steps: what their times are, see pass; "" of others
+	groups   []group
+	index    map[groupKey]int
+	warmups  map[groupKey]bool
+	lines    map[lineKey]*amount
+	lost     map[groupKey]bool // passes of which some process lost GPU work: they are no samples
+	notWhole string            // what was not recorded of its measured passes; "" when nothing is known to be missing
+	untimed  int               // passes whose idle time was not told
+	basis    string            // of steps: what their times are, see pass; "" of others
 }
 
 func newStageSide() *stageSide {
-	return &stageSide{index: map[groupKey]int{}, warmups: map[groupKey]bool{}, lines: map[lineKey]*amount{}}
+	return &stageSide{index: map[groupKey]int{}, warmups: map[groupKey]bool{}, lost: map[groupKey]bool{}, lines: map[lineKey]*amount{}}
 }
 
 // gather puts the passes and work of the runs of a side together by stage.
@@ -48,6 +55,11 @@ func gather(runs []runData, only string) (map[string]*stageSide, error) {
 		return stages[stage]
 	}
 	for i, r := range runs {
+		for _, p := range r.passes {
+			if (only == "" || p.stage == only) && p.lost > 0 && !p.isWarmup {
+				of(p.stage).lost[groupKey{i, p.repeat, p.number}] = true
+			}
+		}
 		for _, p := range r.passes {
 			if only == "" || p.stage == only {
 				of(p.stage).addPass(i, p)
@@ -62,7 +74,12 @@ func gather(runs []runData, only string) (map[string]*stageSide, error) {
 			}
 		}
 	}
-	for _, s := range stages {
+	for name, s := range stages {
+		for _, r := range runs {
+			if k := slices.IndexFunc(r.losses, func(l judge.Loss) bool { return concerns(l, name) }); k >= 0 && s.notWhole == "" {
+				s.notWhole = fmt.Sprintf("%s is not whole: %s", r.run.Name, r.losses[k].Text)
+			}
+		}
 		s.addParts()
 	}
 	return stages, nil
@@ -73,6 +90,9 @@ func (s *stageSide) addPass(run int, p pass) {
 	s.basis = p.basis
 	if p.isWarmup {
 		s.warmups[key] = true
+		return
+	}
+	if s.lost[key] {
 		return
 	}
 	i, known := s.index[key]
@@ -135,7 +155,7 @@ func longest(a *float64, b *int64) *float64 {
 
 func (s *stageSide) addWork(run int, w work) error {
 	key := groupKey{run, w.repeat, w.number}
-	if w.isWarmup {
+	if w.isWarmup || s.lost[key] {
 		return nil
 	}
 	i, known := s.index[key]

@@ -111,7 +111,13 @@ func (j *judging) expandUtilisation(ctx context.Context, r Rule) error {
 	}
 	for _, stage := range list {
 		c := Check{Rule: r, Stage: stage, Subject: r.On(stage), Unit: Ratio}
-		if _, found := k.values[stage]; found {
+		measured := []string{stage}
+		if stage == "model" { // a prefill with its decode
+			measured = []string{"prefill", "decode"}
+		}
+		if lost := j.notWhole(false, measured...); lost != "" {
+			c.Outcome, c.Reason = CannotJudge, lost
+		} else if _, found := k.values[stage]; found {
 			c.settle(k, stage, fmt.Sprintf("the %s of %s is unknown", strings.ToUpper(r.Metric), stage))
 		} else {
 			c.Outcome, c.Reason = CannotJudge, fmt.Sprintf("%s has no stage %s with a known %s%s", sideName(j.out.Run), stage, strings.ToUpper(r.Metric), suggest.DidYouMean(stage, k.order))

@@ -87,6 +87,11 @@ func kernelFigure(f diff.KernelFigures, metric string) diff.Figure {
 func (j *judging) expandNewKernels(r Rule) {
 	if r.Stage == "" {
 		c := Check{Rule: r, Subject: r.On(""), Unit: Count}
+		if lost := j.notWhole(true, j.both.Stages()...); lost != "" {
+			c.Outcome, c.Reason = CannotJudge, lost
+			j.add(c)
+			return
+		}
 		a, b := j.both.KernelNames(j.both.Stages()...)
 		j.addNew(c, a, b, j.both.Stages()...)
 		return

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -90,7 +91,10 @@ func (j *judging) check(r Rule, stage string) Check {
 	if r.NeedsBaseline() {
 		inBaseline, inRun = j.both.Has(stage)
 	}
+	lost := j.notWhole(r.NeedsBaseline(), stage)
 	switch {
+	case lost != "" && r.Kind != Overhead:
+		c.Outcome, c.Reason = CannotJudge, lost
 	case stage == AnyStage:
 		c.Outcome, c.Reason = CannotJudge, fmt.Sprintf("%s has no device work in a measured pass of any stage", sideName(j.out.Run))
 	case !inRun && inBaseline:
@@ -101,6 +105,16 @@ func (j *judging) check(r Rule, stage string) Check {
 		c.Outcome, c.Reason = CannotJudge, fmt.Sprintf("the baseline %s has no measured pass of %s", sideName(*j.out.Baseline), stageWords(stage))
 	}
 	return c
+}
+
+// notWhole says what the run, or with a baseline either side, did not record of any of the stages: no rule holds by it, and none is broken.
+func (j *judging) notWhole(withBaseline bool, stages ...string) string {
+	if !withBaseline {
+		_, b := j.alone.NotWhole(stages...)
+		return b
+	}
+	a, b := j.both.NotWhole(stages...)
+	return cmp.Or(b, a)
 }
 
 // shown is a stage as rules name it: all device work of runs without stages is that of any.

@@ -1,7 +1,7 @@
--- conservation v2: Proof that launch attribution neither loses nor double-counts kernel time: three parts add up to the whole, for each kind of capture.
+-- conservation v3: Proof that launch attribution neither loses nor double-counts kernel time: three parts add up to the whole, for each kind of capture, and every launch has its work.
 -- grain: one kind of capture of the run
 -- key: capture
--- notes: graph
+-- notes: graph launch
 -- params:
 --   run VARCHAR: the run
 -- columns:
@@ -14,10 +14,12 @@
 --   outside_ns: their kernel time
 --   unlaunched_count: kernels without a captured launch
 --   unlaunched_ns: their kernel time
---   is_exact: whether the parts add up to the whole, to the kernel and the nanosecond, and every range context is known and from the same source
+--   is_exact: whether the parts add up to the whole, to the kernel and the nanosecond, every range context is known and from the same source, and no launch lacks its work
 --   memop_count: copies and fills
 --   api_call_count: CUDA API calls
 --   range_count: ranges
+--   unmet_count: launches without work in the capture; those that failed or were captured into graphs are none
+--   is_whole: whether nothing is known to be lost, by losses, but what the capture's beginning and end cut off
 
 WITH src AS (
     SELECT s.source_id, s.kind FROM source s WHERE s.run_id = run AND s.kind IN ('nsys', 'prof', 'rocprof', 'torch', 'xla')
@@ -50,9 +52,13 @@ WITH src AS (
         coalesce(sum(r.n) FILTER (r.what = 'range'), 0)::BIGINT AS ranges
     FROM src LEFT JOIN row_of r ON r.source_id = src.source_id
     GROUP BY src.kind
+), lost AS (
+    SELECT src.kind, coalesce(sum(l.item_count) FILTER (l.kind = 'launches-without-work'), 0)::BIGINT AS unmet, count(*) FILTER (NOT l.is_cut) = 0 AS is_whole
+    FROM src LEFT JOIN loss l ON l.run_id = run AND l.source_id = src.source_id
+    GROUP BY src.kind
 )
 SELECT w.kind AS capture, w.n AS kernel_count, w.ns AS kernel_sum_ns, p.in_n AS attributed_count, p.in_ns AS attributed_ns, p.out_n AS outside_count, p.out_ns AS outside_ns,
-    p.lost_n AS unlaunched_count, p.lost_ns AS unlaunched_ns, p.in_n + p.out_n + p.lost_n = w.n AND p.in_ns + p.out_ns + p.lost_ns = w.ns AS is_exact,
-    w.memops AS memop_count, w.api_calls AS api_call_count, w.ranges AS range_count
-FROM whole w JOIN part p ON p.kind = w.kind
+    p.lost_n AS unlaunched_count, p.lost_ns AS unlaunched_ns, p.in_n + p.out_n + p.lost_n = w.n AND p.in_ns + p.out_ns + p.lost_ns = w.ns AND x.unmet = 0 AS is_exact,
+    w.memops AS memop_count, w.api_calls AS api_call_count, w.ranges AS range_count, x.unmet AS unmet_count, x.is_whole
+FROM whole w JOIN part p ON p.kind = w.kind JOIN lost x ON x.kind = w.kind
 ORDER BY w.kind

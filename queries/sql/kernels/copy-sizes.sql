@@ -1,7 +1,7 @@
 -- copy-sizes v1: Bandwidth of memory copies and fills by direction, kinds of memory and size: pageable against pinned, and small ones that never reach the link's rate.
 -- grain: one operation, source and target memory and class of sizes
 -- key: operation, source_memory, target_memory, from_bytes
--- notes: graph timelines sizes warm
+-- notes: graph timelines sizes warm launch
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only operations issued in this stage; (none) for those outside every stage

@@ -1,7 +1,7 @@
 -- graphs v2: CUDA graph replays by the ranges that launched them.
 -- grain: one path of ranges, graph and trace mode
 -- key: path, mode, graph_id, kernels_per_replay
--- notes: timelines warm
+-- notes: timelines warm launch
 -- params:
 --   run VARCHAR: the run
 --   device BIGINT = NULL: only this GPU

@@ -1,7 +1,7 @@
 -- kernel-devices v1: Time per GPU of the kernels that take the most time.
 -- grain: one kernel name on one GPU
 -- key: kernel, device
--- notes: graph timelines warm
+-- notes: graph timelines warm launch
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 20: maximum kernels, by their time on all GPUs; 0 for all

@@ -1,7 +1,7 @@
 -- kernel-durations v1: Duration histograms of the kernels that take the most time; each bin is 2^(1/4) times as wide as the one before.
 -- grain: one kernel and non-empty bin
 -- key: kernel, from_ns
--- notes: graph timelines warm
+-- notes: graph timelines warm launch
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only kernels launched in this stage; (none) for kernels outside every stage

@@ -1,7 +1,7 @@
 -- kernel-grids v2: Kernels by name, grid and block, as nsys' cuda_gpu_kern_gb_sum.
 -- grain: one kernel name, grid and block
 -- key: kernel, grid, block
--- notes: graph timelines warm
+-- notes: graph timelines warm launch
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 20: maximum rows; 0 for all

@@ -1,7 +1,7 @@
 -- streams v2: Device work by CUDA stream.
 -- grain: one stream of one process on one GPU
 -- key: source_id, pid, device, context, stream
--- notes: graph timelines warm
+-- notes: graph timelines warm launch
 -- params:
 --   run VARCHAR: the run
 --   device BIGINT = NULL: only this GPU

@@ -1,7 +1,7 @@
 -- top-kernels v3: Kernels by total time, as nsys' cuda_gpu_kern_sum; with what limits them where Nsight Compute profiled them.
 -- grain: one kernel name, short name or family
 -- key: kernel
--- notes: graph timelines warm top-ncu
+-- notes: graph timelines warm top-ncu launch
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 20: maximum rows; 0 for all

@@ -1,7 +1,7 @@
 -- module-times v1: Times of nn.Modules, from the Python stacks of a trace, with their backward pass in a column of its own.
 -- grain: one module path, instance or class
 -- key: module
--- notes: stack module
+-- notes: stack module launch
 -- params:
 --   run VARCHAR: the run
 --   by VARCHAR = 'path': group by path (names from the outermost module to this one), name (an instance, as Linear_3) or class (Linear)

@@ -1,7 +1,7 @@
 -- operator-kernels v2: Kernels, copies and fills by the operator that launched them. By self and by outermost the rows add up to all device work of the capture; by total they do not, since operators nest.
 -- grain: one operator and kernel name or operation
 -- key: operator, kind, kernel
--- notes: operators operator-calls
+-- notes: operators operator-calls launch
 -- params:
 --   run VARCHAR: the run
 --   operator VARCHAR = NULL: only operators that match one of these globs, separated by commas

@@ -1,7 +1,7 @@
 -- operator-shapes v2: Operators by input shapes, as top-operators by name+shape, with the spread of their calls.
 -- grain: one operator and inputs
 -- key: operator, shapes, types
--- notes: operators operator-sums operator-shapes outside
+-- notes: operators operator-sums operator-shapes outside launch
 -- params:
 --   run VARCHAR: the run
 --   operator VARCHAR = NULL: only operators that match one of these globs, separated by commas

@@ -1,7 +1,7 @@
 -- top-operators v2: Operators by the time of the device work they launched, as PyTorch's key_averages, with the work outside operators. Graph replays count with the operators that captured them where the capture records which.
 -- grain: one operator, or by name+shape one operator and its inputs; and each kind of work outside operators
 -- key: operator, shapes, types
--- notes: operators operator-sums outside
+-- notes: operators operator-sums outside launch
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 20: maximum rows; 0 for all

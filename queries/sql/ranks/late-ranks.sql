@@ -1,7 +1,7 @@
 -- late-ranks v1: Which rank is slow: how long the others waited for each rank in collectives, over all steady passes of each stage, or over the steps of a run without stages. Excludes collectives without a certain match on all ranks (no skew_ns in rank-skew).
 -- grain: one rank in a stage, in the ranges of a name, or in one kind of step
 -- key: job_id, range, rank
--- notes: timelines skew
+-- notes: timelines skew launch
 -- params:
 --   run VARCHAR: the run
 --   range VARCHAR = NULL: the ranges of this normalised name instead of stage passes, e.g. step[#]

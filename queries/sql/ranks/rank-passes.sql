@@ -1,7 +1,7 @@
 -- rank-passes v1: How late each rank started its collectives, pass by pass: in each stage pass, in the ranges of a name, or in each step of a run without stages. Excludes collectives without a certain match on all ranks (no skew_ns in rank-skew).
 -- grain: one rank in one stage pass, range of a name or step
 -- key: job_id, range, pass, rank
--- notes: timelines skew
+-- notes: timelines skew launch
 -- params:
 --   run VARCHAR: the run
 --   range VARCHAR = NULL: the ranges of this normalised name instead of stage passes, e.g. step[#]

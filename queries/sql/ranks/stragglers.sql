@@ -1,7 +1,7 @@
 -- stragglers v1: Stragglers pass by pass: which rank the others waited for, in each stage pass, in the ranges of a name, or in each step of a run without stages. Excludes collectives without a certain match on all ranks (no skew_ns in rank-skew).
 -- grain: one stage pass, range of a name or step, over all ranks
 -- key: job_id, range, pass
--- notes: timelines skew
+-- notes: timelines skew launch
 -- params:
 --   run VARCHAR: the run
 --   range VARCHAR = NULL: the ranges of this normalised name instead of stage passes, e.g. step[#]

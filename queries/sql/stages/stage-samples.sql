@@ -1,7 +1,7 @@
--- stage-samples v3: Each stage pass with its times and where GPU time went: the samples that comparisons of runs use. A run without stage passes has one row per source for all its device work.
+-- stage-samples v4: Each stage pass with its times and where GPU time went: the samples that comparisons of runs use. A run without stage passes has one row per source for all its device work.
 -- grain: one pass of a stage, warm-up included
 -- key: source_id, range_id
--- notes: workload accounting
+-- notes: workload accounting launch
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only this stage
@@ -37,18 +37,20 @@
 --   profiler_ns: idle, profiler at work on the launching thread
 --   queued_ns: idle although launched
 --   unknown_ns: idle before work whose launch was not captured
+--   lost_count: launches without work, and pieces of work whose record cannot be right, by losses: GPU times are unknown where there are any; of all device work of a source the losses of that
 
 -- The run is looked for twice and not in each table, as that is what planning this takes longest for: filters reach the others through joins.
 SELECT p.stage, p.pass_id AS pass, p.repeat_id AS repeat, p.source_id, p.pid, p.range_id, p.is_warmup, p.prompt_token_count, p.decode_token_count, p.sequence_count, p.step_count, p.cpu_ns,
     CASE WHEN p.range_id = 0 THEN d.span_ns ELSE p.gpu_span_ns END AS gpu_span_ns, CASE WHEN p.range_id = 0 THEN d.kernel_ns + d.graph_ns + d.copy_ns ELSE p.gpu_busy_ns END AS gpu_busy_ns,
     p.gpu_sum_ns, p.kernel_count, coalesce(d.device_count, 0) AS device_count, d.time_ns, d.kernel_ns, d.graph_ns, d.copy_ns, d.other_ns,
-    d.launch_ns, d.launch_delay_ns, d.launch_latency_ns, d.wait_ns, d.call_ns, d.host_ns, d.profiler_ns, d.queued_ns, d.unknown_ns
+    d.launch_ns, d.launch_delay_ns, d.launch_latency_ns, d.wait_ns, d.call_ns, d.host_ns, d.profiler_ns, d.queued_ns, d.unknown_ns, p.lost_count
 FROM (
     SELECT s.run_id, s.is_counted, s.stage, s.pass_id, s.repeat_id, s.source_id, s.pid, s.range_id, s.is_warmup, s.prompt_token_count, s.decode_token_count, s.sequence_count, s.step_count,
-        s.cpu_ns, s.gpu_span_ns, s.gpu_busy_ns, s.gpu_sum_ns, CASE WHEN s.graph_count = 0 THEN s.kernel_count END AS kernel_count
+        s.cpu_ns, s.gpu_span_ns, s.gpu_busy_ns, s.gpu_sum_ns, CASE WHEN s.graph_count = 0 THEN s.kernel_count END AS kernel_count, s.lost_count
     FROM stage_pass s
     UNION ALL -- its span and busy time are those of its GPUs
-    SELECT w.run_id, w.is_counted, NULL, 1, w.repeat_id, w.source_id, NULL, 0, false, NULL, NULL, NULL, NULL, NULL, NULL, NULL, sum(w.sum_ns)::BIGINT, CASE WHEN NOT bool_or(w.kind = 'graph') THEN coalesce(sum(CASE WHEN w.kind = 'kernel' THEN w.launch_count END), 0) END::BIGINT
+    SELECT w.run_id, w.is_counted, NULL, 1, w.repeat_id, w.source_id, NULL, 0, false, NULL, NULL, NULL, NULL, NULL, NULL, NULL, sum(w.sum_ns)::BIGINT, CASE WHEN NOT bool_or(w.kind = 'graph') THEN coalesce(sum(CASE WHEN w.kind = 'kernel' THEN w.launch_count END), 0) END::BIGINT,
+        (SELECT coalesce(sum(coalesce(l.item_count, 1)), 0) FROM loss l WHERE l.run_id = run AND l.source_id = w.source_id)::BIGINT
     FROM work_sum w
     WHERE NOT EXISTS (SELECT 1 FROM stage_pass s WHERE s.run_id = run AND s.is_counted)
     GROUP BY w.run_id, w.is_counted, w.repeat_id, w.source_id
@@ -60,6 +62,6 @@ LEFT JOIN (
         sum(d.queued_ns)::BIGINT AS queued_ns, sum(d.unknown_ns)::BIGINT AS unknown_ns
     FROM device_time d
     GROUP BY d.run_id, d.source_id, coalesce(d.range_id, 0)
-) d ON d.run_id = p.run_id AND d.source_id = p.source_id AND d.range_id = p.range_id
+) d ON d.run_id = p.run_id AND d.source_id = p.source_id AND d.range_id = p.range_id AND (p.lost_count = 0 OR p.range_id = 0)
 WHERE p.run_id = run AND p.is_counted AND (stage IS NULL OR p.stage = stage)
 ORDER BY array_position(['prefill', 'decode'], p.stage) NULLS LAST, p.stage, p.source_id, p.pid, p.pass_id

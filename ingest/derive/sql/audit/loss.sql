@@ -11,7 +11,7 @@
 --   stage VARCHAR: stage that lacks it, (none) outside every stage; NULL when any may
 --   is_cut BOOLEAN: whether it is what the beginning or the end of a capture cuts off: passes there are not whole, all others are
 --   item_count BIGINT: how many launches, kernels, records, ...; NULL when not known
---   of_count BIGINT: of how many; NULL when not known
+--   of_count BIGINT: of how many: launches of the stage in the source, kernels of the replays that lack some; NULL when not known
 --   time_ns BIGINT: device time of what is concerned; NULL when not recorded
 --   detail VARCHAR: cause of tool-lost-data; the quantity of totals-differ; NULL for others
 

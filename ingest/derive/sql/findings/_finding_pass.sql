@@ -9,4 +9,4 @@
 
 SELECT t.kind, p.range_id, p.stage
 FROM stage_pass p JOIN timeline t ON t.run_id = p.run_id AND t.source_id = p.source_id
-WHERE p.run_id = $run AND NOT p.is_warmup
+WHERE p.run_id = $run AND NOT p.is_warmup AND p.lost_count = 0

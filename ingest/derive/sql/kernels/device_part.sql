@@ -1,5 +1,5 @@
 -- device_part: GPU time in each stage pass and in each whole source, in disjoint parts that add up to it, with kernel time split by collectives.
--- grain: one pass on one GPU with its work, or one source on one GPU
+-- grain: one pass on one GPU with its work, unless some of it is lost, or one source on one GPU
 -- key: range_id, source_id, device_id
 -- needs: device_time
 -- columns:
@@ -38,4 +38,4 @@ FROM device_time d
 JOIN timeline t ON t.run_id = d.run_id AND t.source_id = d.source_id
 LEFT JOIN stage_pass p ON p.run_id = d.run_id AND p.range_id = d.range_id
 LEFT JOIN _collective_time c ON c.source_id = d.source_id AND c.device_id = d.device_id AND c.range_id = coalesce(d.range_id, 0)
-WHERE d.run_id = $run AND (d.range_id IS NULL OR p.range_id IS NOT NULL)
+WHERE d.run_id = $run AND (d.range_id IS NULL OR p.lost_count = 0)

@@ -1,5 +1,5 @@
 -- pass_time: Pass times behind utilisation: each measured stage pass, the images in each prefill, and each prefill with the decode after it.
--- grain: one outermost range of a stage, warm-up excluded, over all GPUs and on each; another row of a prefill for its images, and one for the whole pass with its decode
+-- grain: one outermost range of a stage, warm-up and passes that lost GPU work excluded, over all GPUs and on each; another row of a prefill for its images, and one for the whole pass with its decode
 -- key: stage, range_id, device_id
 -- needs: stage_pass
 -- columns:
@@ -24,7 +24,7 @@
 WITH p AS (
     SELECT p.stage, p.range_id, p.source_id, p.is_counted, p.repeat_id, p.pid, p.start_ns, p.end_ns, p.basis, p.device_count, row_number() OVER (PARTITION BY p.stage, p.source_id, p.pid ORDER BY p.start_ns, p.range_id) AS nth,
         sum(CASE p.stage WHEN 'prefill' THEN 1 WHEN 'decode' THEN -1 ELSE 0 END) OVER (PARTITION BY p.source_id, p.pid) <> 0 AS is_odd
-    FROM stage_pass p WHERE p.run_id = $run AND NOT p.is_warmup
+    FROM stage_pass p WHERE p.run_id = $run AND NOT p.is_warmup AND p.lost_count = 0
 ), vision AS ( -- outermost ranges of the vision parts
     SELECT DISTINCT n.range_id, n.source_id, n.pid, n.start_ns FROM note_range n WHERE n.run_id = $run AND n.note IN ('vision', 'sam', 'clip', 'siglip', 'vit', 'projector')
 ), item AS ( -- each row with the ranges that it is made of
