@@ -103,16 +103,16 @@ var words = map[string]func(c C, alike []C) string{
 
 	// What captures did not record.
 	"launches-without-work": func(c C, _ []C) string {
-		return fmt.Sprintf("%d of %s%s have no GPU work in the capture%s", c.Count, count(c.OfCount, "launch", "launches"), inStage(c.Stage), processes(c.Subject))
+		return fmt.Sprintf("%d of %s%s %s no GPU work in the capture%s", c.Count, count(c.OfCount, "launch", "launches"), inStage(c.Stage), map[bool]string{true: "has", false: "have"}[c.Count == 1], processes(c.Subject))
 	},
 	"ran-after-capture": func(c C, _ []C) string {
-		return fmt.Sprintf("the last %s%s ran after the capture ended", count(c.Count, "launch", "launches"), inStage(c.Stage))
+		return fmt.Sprintf("%s%s, at the end of the capture, ran after it: passes that they are of are excluded from GPU times", count(c.Count, "launch", "launches"), inStage(c.Stage))
 	},
 	"launched-before-capture": func(c C, _ []C) string {
-		return fmt.Sprintf("the first %s (%s) launched before the capture began: they count in no range", count(c.Count, "kernel was", "kernels were"), ms(c.TimeNs))
+		return fmt.Sprintf("%s launched before the capture began, in no known range", count(c.Count, "kernel ("+ms(c.TimeNs)+") was", "kernels ("+ms(c.TimeNs)+") were"))
 	},
 	"work-without-launch": func(c C, _ []C) string {
-		return fmt.Sprintf("%s (%s) no launch in the capture: which stage they are of is unknown", count(c.Count, "kernel has", "kernels have"), ms(c.TimeNs))
+		return fmt.Sprintf("%s no launch in the capture: the stage is unknown", count(c.Count, "kernel ("+ms(c.TimeNs)+") has", "kernels ("+ms(c.TimeNs)+") have"))
 	},
 	"repeated-records": func(c C, _ []C) string {
 		return fmt.Sprintf("the capture has %s of GPU work%s twice: sums count them twice", count(c.Count, "record"), inStage(c.Stage))

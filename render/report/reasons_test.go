@@ -67,7 +67,7 @@ func TestNoKernels(t *testing.T) {
 // TestOperatorsOfAnotherCapture holds that operators.md says of which capture its operators are where there are two.
 func TestOperatorsOfAnotherCapture(t *testing.T) {
 	r := fileReport()
-	r.Frames["conservation"].Rows = append(r.Frames["conservation"].Rows, []any{"torch", int64(57_000), int64(1), int64(1), int64(1), int64(0), int64(0), int64(0), int64(0), true})
+	r.Frames["conservation"].Rows = append(r.Frames["conservation"].Rows, []any{"torch", int64(57_000), int64(1), int64(1), int64(1), int64(0), int64(0), int64(0), int64(0), true, int64(0)})
 	if text := fileText(t, r, writeOperators); !strings.Contains(text, "Operators come from the PyTorch profiler's trace (57,000 kernels), source 2; kernels and stages in other files come from Nsight Systems (6 kernels)") {
 		t.Errorf("with both: %s", text)
 	}

@@ -57,8 +57,8 @@ func fileFigures() []*frame.Frame {
 	noted(mfu, "mfu "+rendertest.Breakout)
 	mbu := rendertest.FrameOf("mbu", "stage weight_bytes kv_bytes time_ns peak_bytes_per_s fault", []any{"decode", nil, int64(1), 4e6, 4.8e12, nil})
 	notes := rendertest.FrameOf("stage-notes", "stage note instances gpu_span_mean_ns passes pass_mean_ns pass_std_ns image_mean_ns", []any{"prefill", "sam", int64(4), 5e5, int64(2), 1e6, 1e4, 5e5}, []any{"prefill", rendertest.Breakout, int64(2), nil, int64(0), nil, nil, nil})
-	conservation := rendertest.FrameOf("conservation", "capture kernel_count kernel_sum_ns attributed_count attributed_ns outside_count outside_ns unlaunched_count unlaunched_ns is_exact",
-		[]any{"nsys", int64(6), int64(60), int64(3), int64(30), int64(2), int64(20), int64(1), int64(10), true})
+	conservation := rendertest.FrameOf("conservation", "capture kernel_count kernel_sum_ns attributed_count attributed_ns outside_count outside_ns unlaunched_count unlaunched_ns is_exact unmet_count",
+		[]any{"nsys", int64(6), int64(60), int64(3), int64(30), int64(2), int64(20), int64(1), int64(10), true, int64(0)})
 	devices := rendertest.FrameOf("kernel-devices", "rank kernel device calls total_ns share_ratio", []any{int64(1), rendertest.Breakout, int64(1), int64(1), int64(1), 0.25},
 		[]any{int64(1), rendertest.Breakout, int64(0), int64(2), int64(3), 0.75}, []any{int64(2), rendertest.Hostile, int64(1), int64(1), int64(1), 1.0})
 	stages := rendertest.FrameOf("stages", "stage passes warmup_passes cpu_mean_ns cpu_std_ns gpu_span_mean_ns gpu_span_std_ns gpu_span_tokens_per_s "+medianColumns, []any{"prefill", int64(2), int64(1), 3e6, nil, 2e6, 1e5, nil, 3e6, 2e6, 4e6, 2e6, 1e6, 3e6}, []any{rendertest.Breakout, int64(2), int64(0), 8e6, nil, 7e6, 1e6, 40.0, 8e6, 8e6, 8e6, 7e6, 6e6, 8e6})

@@ -121,6 +121,10 @@ func (r *Result) compare(a, b []runData, known surroundings) error {
 		by = ByKernel
 	}
 	for i, s := range c.stages {
+		if s.notWhole() != "" { // what it is made of would be taken for what changed
+			r.Stages[i] = Stage{Name: s.name, Unit: s.unit, A: s.side(s.a), B: s.side(s.b), Level: s.samplesText(), NotWhole: true}
+			continue
+		}
 		kernels := s.items(ByKernel)
 		lists[i] = kernels
 		if by != ByKernel {

@@ -105,6 +105,7 @@ type Stage struct {
 	// kernels, where items are no parts of time).
 	Delta         *Delta
 	Comparison    stats.Comparison // of Options.Metric for one Unit; work outside stages is not judged
+	NotWhole      bool             // a side did not record all of it: nothing is said of what changed; Comparison.Why has the reason
 	Level         string           // what the samples are: passes, steps, repeats or runs
 	Verdict       Verdict
 	WorkEffect    *float64 // the part of the stage's time in A that the GPU's work alone changed by, where the verdict is by that; nil otherwise

@@ -138,6 +138,8 @@ func (st *Stage) shortText() string {
 func (st *Stage) changeText() string {
 	c := st.Comparison
 	switch {
+	case st.NotWhole:
+		return string(CannotTell)
 	case st.A.Passes == 0 && st.B.Passes > 0:
 		return "only in B"
 	case st.B.Passes == 0 && st.A.Passes > 0:

@@ -33,7 +33,7 @@ type madeStage struct {
 // madeColumns are the columns that callers read, by query.
 var madeColumns = map[string]string{
 	"stage-samples": "stage pass repeat source_id is_warmup prompt_token_count decode_token_count cpu_ns gpu_span_ns gpu_busy_ns gpu_sum_ns time_ns kernel_count kernel_ns graph_ns copy_ns other_ns" +
-		" wait_ns call_ns host_ns profiler_ns queued_ns unknown_ns launch_ns launch_delay_ns launch_latency_ns",
+		" wait_ns call_ns host_ns profiler_ns queued_ns unknown_ns launch_ns launch_delay_ns launch_latency_ns lost_count",
 	"pass-work":       "stage pass repeat is_warmup kind name family role grid block launch_count sum_ns min_ns max_ns deviation_ns2",
 	"sources":         "sha256 source_id kind",
 	"run-conditions":  "run_id aspect value weight source_id",
@@ -64,6 +64,10 @@ func (m madeRuns) Ask(_ context.Context, query string, args frame.Args) (*frame.
 		}
 	case "serving-latency":
 		f.Rows = run.times
+	case "losses":
+		if args["run"] == "lost" {
+			f.Rows, f.Caveats = [][]any{{}}, []frame.Caveat{{Kind: "launches-without-work", Stage: "decode", Text: "18 of 24 launches in decode have no GPU work in the capture"}}
+		}
 	case "stage-samples", "pass-work":
 		for _, s := range run.stages {
 			if s.name == outside && query == "stage-samples" { // it is of no pass
@@ -136,6 +140,7 @@ func sayMade(t *testing.T) {
 		"plain": {stages: []madeStage{stage("", "k", nil)}},
 		"sums":  {stages: []madeStage{stage("", "k", func(s *madeStage) { s.isSum = true })}},
 		"empty": {},
+		"lost":  {stages: []madeStage{stage("prefill", "gemm", nil), stage("decode", "old", nil)}, mfu: [][]any{{"decode", 0.2, nil, nil, false, nil}}},
 	}
 	sideOf := func(name string) diff.Side {
 		return diff.Side{Label: name, Runs: []diff.Run{{ID: name, Name: name}}}
@@ -148,6 +153,7 @@ func sayMade(t *testing.T) {
 		"plain": "stage.decode.gpu_span_ns <= 1ms\noverhead <= 25%\nstage.*.kernel:/nothing/.calls <= 1",
 		"sums":  "stage.*.gpu_span_ns <= 1ms",
 		"empty": "stage.*.gpu_span_ns <= 1ms",
+		"lost":  "stage.decode.gpu_span_ns <= 1s\nstage.decode.gpu_busy_ns <= +50%\nstage.decode.kernel:/old/.mean_ns <= 1s\nnew_kernels <= 1000\nmfu.decode >= 0.1\nstage.prefill.gpu_span_ns <= 1s",
 	} {
 		list, err := Parse("f", rules)
 		if err != nil {
@@ -160,6 +166,9 @@ func sayMade(t *testing.T) {
 		}
 		for _, c := range r.Checks {
 			said.Add(c.Reason)
+			if name == "lost" && c.Outcome == Holds && c.Stage != "prefill" {
+				t.Errorf("%s holds on a run that lost work", c.Rule.Text)
+			}
 		}
 		said.Add(r.Words)
 	}

@@ -58,13 +58,14 @@ WITH w AS (
         CASE WHEN min(v.prompt_token_count) = max(v.prompt_token_count) THEN min(v.prompt_token_count) END AS prompt_token_count,
         CASE WHEN min(v.decode_token_count) = max(v.decode_token_count) THEN min(v.decode_token_count) END AS decode_token_count,
         CASE WHEN min(v.sequence_count) = max(v.sequence_count) THEN min(v.sequence_count) END AS sequence_count,
+        metric <> 'cpu_ns' AND EXISTS (SELECT 1 FROM loss l WHERE l.run_id = v.run_id AND (v.stage = '(run)' OR NOT l.is_cut AND coalesce(l.stage = v.stage, true))) AS is_lost,
         coalesce(min(v.prompt_token_count) <> max(v.prompt_token_count) OR min(v.decode_token_count) <> max(v.decode_token_count) OR min(v.sequence_count) <> max(v.sequence_count), false) AS is_varying
     FROM v GROUP BY v.run_id, v.stage
 ), u AS ( -- at today's peaks
     SELECT f.run_id, f.stage, CASE metric WHEN 'mfu_ratio' THEN f.mfu_ratio WHEN 'mbu_ratio' THEN f.mbu_ratio END AS ratio
     FROM _stage_ratio f WHERE f.run_id IN (SELECT w.run_id FROM w)
 )
-SELECT w.run, g.stage, coalesce(g.token_rate, u.ratio, g.value) AS value, g.mean, g.std, CASE WHEN coalesce(g.token_rate, u.ratio) IS NULL THEN g.passes ELSE g.all_passes END AS passes,
+SELECT w.run, g.stage, CASE WHEN NOT g.is_lost THEN coalesce(g.token_rate, u.ratio, g.value) END AS value, CASE WHEN NOT g.is_lost THEN g.mean END AS mean, CASE WHEN NOT g.is_lost THEN g.std END AS std, CASE WHEN coalesce(g.token_rate, u.ratio) IS NULL THEN g.passes ELSE g.all_passes END AS passes,
     w.at, w.commit, w.branch, w.is_dirty, t.gpu, t.driver, s.kind AS tool, s.tool_version, g.prompt_token_count, g.decode_token_count, g.sequence_count, g.is_varying, w.host, w.prof_version, w.workload, w.run_id
 FROM g JOIN w ON w.run_id = g.run_id LEFT JOIN source s ON s.run_id = g.run_id AND s.source_id = g.source_id
     LEFT JOIN run_trait t ON t.run_id = g.run_id LEFT JOIN u ON u.run_id = g.run_id AND u.stage = g.stage

@@ -1,0 +1,41 @@
+package diff
+
+import (
+	"strings"
+	"testing"
+
+	"prof/queries/judge"
+)
+
+// TestLost holds that passes which lost GPU work are no samples, and that nothing is said of what changed in a stage that a side did not record all of.
+func TestLost(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		loss    judge.Loss
+		decides bool
+	}{
+		{"in the stage", judge.Loss{Stage: "decode", Text: "18 of 24 launches in decode have no GPU work in the capture"}, false},
+		{"in any stage", judge.Loss{Text: "the profiler lost events"}, false},
+		{"in another stage", judge.Loss{Stage: "prefill", Text: "2 launches in prefill have no GPU work in the capture"}, true},
+		{"at the end of the capture", judge.Loss{Stage: "decode", IsCut: true, Text: "the last 2 launches in decode ran after the capture ended"}, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			whole, lossy := made("a", 1, base(nil)), made("b", 2, base(func(st *madeStage) { st.kernels[0].ns *= 1.3 }))
+			lossy.losses = []judge.Loss{test.loss}
+			for i := range lossy.passes {
+				if p := &lossy.passes[i]; p.number == lossy.passes[0].number {
+					p.lost, p.span, p.busy, p.sum, p.time = 3, nil, 0, 0, nil
+				}
+			}
+			r := compared(t, []runData{whole}, []runData{lossy}, bare)
+			s := r.Stages[0]
+			if s.B.Passes != s.A.Passes-1 {
+				t.Errorf("B has %d samples of %d passes, of which one lost work", s.B.Passes, s.A.Passes)
+			}
+			decided := s.Verdict == Worse
+			if decided != test.decides || s.NotWhole == test.decides || s.NotWhole != strings.Contains(s.Comparison.Why, test.loss.Text) {
+				t.Errorf("%s, not whole: %t: %s", s.Verdict, s.NotWhole, s.Comparison.Why)
+			}
+		})
+	}
+}
