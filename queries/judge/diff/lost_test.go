@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,11 +23,8 @@ func TestLost(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			whole, lossy := made("a", 1, base(nil)), made("b", 2, base(func(st *madeStage) { st.kernels[0].ns *= 1.3 }))
 			lossy.losses = []judge.Loss{test.loss}
-			for i := range lossy.passes {
-				if p := &lossy.passes[i]; p.number == lossy.passes[0].number {
-					p.lost, p.span, p.busy, p.sum, p.time = 3, nil, 0, 0, nil
-				}
-			}
+			p := &lossy.passes[slices.IndexFunc(lossy.passes, func(p pass) bool { return !p.isWarmup })]
+			p.lost, p.span, p.busy, p.sum, p.time = 3, nil, 0, 0, nil
 			r := compared(t, []runData{whole}, []runData{lossy}, bare)
 			s := r.Stages[0]
 			if s.B.Passes != s.A.Passes-1 {
