@@ -11,23 +11,31 @@ import (
 
 func (p *program) doctorCommand() *cli.Command {
 	return &cli.Command{
-		Name:  "doctor",
-		Usage: "check what captures need, and say how to fix what is missing",
-		Description: `Finds the profilers and runs them on a program that does nothing, queries the driver, and checks permissions and disk space. Takes
+		Name:      "doctor",
+		Usage:     "check what captures need, or what captures did not record, and say how to fix it",
+		ArgsUsage: "[FILE...]",
+		Description: `With files or folders of captures, says what they did not record, and stores nothing: launches without GPU work, work without its
+launch, times that cannot be, records that the profiler lost. Exits with 1 if they are not whole.
+
+Without, finds the profilers and runs them on a program that does nothing, queries the driver, and checks permissions and disk space. Takes
 a few seconds. Exits with 1 if something is missing or fails.
 
   prof doctor
   prof doctor --json
+  prof doctor trace.json.gz                       # is the capture whole?
   prof doctor --lake                              # what a lake needs, instead`,
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print a JSON array of the checks"},
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print a JSON array of the checks, of files that of the query losses"},
 			&cli.BoolFlag{Name: "lake", Usage: "check what the lake of the home, or of PROF_LAKE, needs: DuckDB's extensions, the catalog, the place of the rows"}},
 		Action: p.doctor,
 	}
 }
 
 func (p *program) doctor(c *cli.Context) error {
-	if err := exactArgs(c, 0, "no arguments"); err != nil {
-		return err
+	if c.NArg() > 0 {
+		if c.Bool("lake") {
+			return usagef("--lake takes no files")
+		}
+		return p.doctorFiles(c)
 	}
 	home, err := p.home(c)
 	if err != nil {
