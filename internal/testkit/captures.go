@@ -100,6 +100,11 @@ var Captures = []Run{
 	{Name: "utilised-eager", Files: []string{"nsys/llama-graph-node/llama-graph-node.sqlite.gz", "workload/dsocr-eager.workload.json"}},
 	{Name: "utilised-sdpa", Files: []string{"nsys/llama-graph-node/llama-graph-node.sqlite.gz", "workload/dsocr-sdpa.workload.json"}},
 	{Name: "engine-contexts", Files: []string{"engine/vllm-decode.trace.json.gz", "engine/config.json"}},
+	{Name: "lost-tp4", Files: []string{"lost/tp4-all-ranks.sqlite.gz"}},
+	{Name: "lost-tp4-rank0", Files: []string{"lost/tp4-rank0-only.sqlite.gz"}},
+	{Name: "lost-steps", Files: []string{"lost/steps-full.trace.json.gz"}},
+	{Name: "lost-steps-head", Files: []string{"lost/steps-head-lost.trace.json.gz"}},
+	{Name: "lost-burst", Files: []string{"lost/burst.trace.json.gz"}},
 }
 
 // Demo are the runs of prof demo, and three runs of one workload under prof capture: two of the same code, one of other.
