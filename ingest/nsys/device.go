@@ -117,6 +117,10 @@ func (f *deviceFill) common(b *table.Batch, i int, c *rows.Chunk, n int, label a
 		return false
 	}
 	context, stream := b.Cols[inContext].Ints[i], b.Cols[inStream].Ints[i]
+	byDevice := f.kind == attribute.Graph && isByDevice(&b.Cols[inCorrelation], i)
+	if byDevice { // nsys numbers its stream as no stream can be, CUPTI gives 0
+		stream = 0
+	}
 	if !has32(context) || !has32(stream) {
 		f.odd.Add(1)
 		return false
@@ -134,6 +138,9 @@ func (f *deviceFill) common(b *table.Batch, i int, c *rows.Chunk, n int, label a
 		device = f.lastDevice
 	}
 	f.device[n], f.context[n], f.stream[n] = device, int32(context), int32(stream)
+	if byDevice {
+		c.SetNull(outStream, n)
+	}
 	if b.Cols[inContext].Null(i) {
 		c.SetNull(outContext, n)
 	}
@@ -166,6 +173,9 @@ func (f *deviceFill) common(b *table.Batch, i int, c *rows.Chunk, n int, label a
 
 // launch fills in the launching call and gives its row in the launch table, -1 when none is known, and its correlation id, noCall when it has none.
 func (f *deviceFill) launch(b *table.Batch, i int, c *rows.Chunk, n int) (row int32, correlation int64) {
+	if f.kind == attribute.Graph && isByDevice(&b.Cols[inCorrelation], i) {
+		return f.byDevice(b, i, c, n), noCall
+	}
 	row = -1
 	pid, ok := f.l.processOf(&b.Cols[inPid], i)
 	if corr := &b.Cols[inCorrelation]; !corr.Null(i) {
@@ -190,12 +200,17 @@ func (f *deviceFill) launch(b *table.Batch, i int, c *rows.Chunk, n int) (row in
 		}
 		return -1, correlation
 	}
+	f.place(call, n)
+	f.launchStart[n], f.launchDuration[n], f.launchName[n] = call.Start, f.l.launches.DurationOf(row), call.Name
+	return row, correlation
+}
+
+// place fills in the thread and the ranges of a launch.
+func (f *deviceFill) place(call attribute.Launch, n int) {
 	if call.Thread != f.lastThread { // looking a thread up takes a lock
 		f.lastThread, f.lastTid = call.Thread, f.l.tidOf(call)
 	}
-	f.tid[n], f.launchStart[n], f.launchDuration[n] = f.lastTid, call.Start, f.l.launches.DurationOf(row)
-	f.launchName[n], f.rangeContext[n], f.path[n] = call.Name, f.l.ids.ContextID(call.Node), f.l.ranges.lines.Path(call.Node)
-	return row, correlation
+	f.tid[n], f.rangeContext[n], f.path[n] = f.lastTid, f.l.ids.ContextID(call.Node), f.l.ranges.lines.Path(call.Node)
 }
 
 // processOf gives the globalPid of device work. In an export that lacks the column it is the only process that made API calls.

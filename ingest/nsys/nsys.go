@@ -41,6 +41,7 @@ type loader struct {
 	launches *attribute.Launches
 	execs    *attribute.Execs // nil where all device work names its launch
 	nameless atomic.Bool      // some device work does not
+	parents  map[deviceLaunch]int32
 	stacks   *stacks
 	deviceOf map[deviceKey]int32
 	contexts contexts
@@ -106,7 +107,7 @@ func Load(ctx context.Context, e table.Export, name string, t *load.Target) (inf
 	}
 	steps := []func(context.Context) error{
 		l.readMeta, l.readEnums, l.storeFacts, l.storeDevices, l.storeProcesses, l.storeThreads, l.storeStreams,
-		l.readRanges, l.readStacks, l.storeCollectives, l.storeRuntime, l.findExecs, l.storeKernels, l.storeMemops, l.storeGraphTrace, l.storeSync, l.storeReplays,
+		l.readRanges, l.readStacks, l.storeCollectives, l.storeRuntime, l.findExecs, l.findParents, l.storeKernels, l.storeMemops, l.storeGraphTrace, l.storeSync, l.storeReplays,
 		l.storeGraphNodes, l.storeLibraries, l.storeOSRT, l.storeOverhead, l.storeMemory, l.storeMetrics, l.storeOperators, l.finishRanges, l.storeDiagnostics, l.storeParts,
 	}
 	for _, step := range steps {
