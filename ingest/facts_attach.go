@@ -45,7 +45,7 @@ func (in *ingester) attach(id string, captures, facts []input) error {
 	if in.shared.Models, err = storedModels(in.ctx, in.conn, id); err != nil {
 		return err
 	}
-	in.seen, in.kept = map[string]string{}, map[int]bool{}
+	in.seen, in.kept = map[string][]holder{}, map[int]bool{}
 	if err := in.grow(id, captures); err != nil {
 		return err
 	}

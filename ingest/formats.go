@@ -54,6 +54,8 @@ type Format struct {
 	Identify func(ctx context.Context, path, name string) (*load.SourceInfo, error)
 	// Plan says what Load would read, cheaply. Nil: only Load knows.
 	Plan func(ctx context.Context, path string, o load.Options) (*load.Plan, error)
+	// Work gives the device work of each process, to compare captures of one name. Nil: such are the same.
+	Work func(ctx context.Context, path, name string) (map[int32]load.Work, error)
 	// Growth is about how large the warehouse grows by a file, unpacked, as a share of it; 0 where that was not measured.
 	Growth float64
 	// Packing is how many times as large an export with the same records would be; 0 for once.
@@ -96,23 +98,23 @@ func Formats() []Format {
 			Sniff: func(_ string, head []byte) bool {
 				return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) && !rocprof.SniffRocpd(head)
 			},
-			Identify: sqlite.Identify, Plan: sqlite.Plan, Growth: exportGrowth, Apart: true, Load: sqlite.Load,
+			Identify: sqlite.Identify, Plan: sqlite.Plan, Growth: exportGrowth, Apart: true, Load: sqlite.Load, Work: sqlite.Work,
 		},
 		{
 			Name: "parquetdir", Kind: "nsys", Doc: "Nsight Systems parquetdir exports (folders)",
 			SniffDir: parquet.Is,
-			Identify: tables.Identify, Plan: tables.Plan, Load: tables.Load,
+			Identify: tables.Identify, Plan: tables.Plan, Load: tables.Load, Work: tables.Work,
 		},
 		{
 			Name: "arrow", Kind: "nsys", Doc: "Nsight Systems arrow and arrowdir exports (.arrows, folders)",
 			Sniff: nsys.SniffArrow, SniffDir: nsys.IsArrowDir,
-			Identify: arrow.Identify, Plan: arrow.Plan, Load: arrow.Load,
+			Identify: arrow.Identify, Plan: arrow.Plan, Load: arrow.Load, Work: arrow.Work,
 		},
 		{
 			Name: "nsys-cache", Kind: "nsys", Doc: "what nsys-ai keeps of exports (NAME.nsys-cache)",
 			SniffDir:   parquet.IsCache,
 			GivesWayTo: []string{"sqlite", "parquetdir", "arrow"},
-			Identify:   tables.Identify, Plan: tables.Plan, Load: tables.Load,
+			Identify:   tables.Identify, Plan: tables.Plan, Load: tables.Load, Work: tables.Work,
 		},
 		{
 			Name: reportForm, Kind: "nsys", Doc: "Nsight Systems reports (.nsys-rep, .qdrep), if nsys is installed",
@@ -125,7 +127,7 @@ func Formats() []Format {
 		{
 			Name: "prof-trace", Kind: rundir.ToolProf, Doc: "traces of prof's own tracer (.proftrace, or folders of them)",
 			Sniff: tracer.Sniff, SniffDir: tracer.IsFolder,
-			Identify: tracer.Identify, Plan: tracer.Plan, Growth: traceGrowth, Packing: 4, Apart: true, Load: tracer.Load,
+			Identify: tracer.Identify, Plan: tracer.Plan, Growth: traceGrowth, Packing: 4, Apart: true, Load: tracer.Load, Work: tracer.Work,
 		},
 		{
 			Name: sumsForm, Kind: stats.Kind, Doc: "CSV files of nsys stats (_sum reports), and what it prints with --format csv", MaxBytes: stats.MaxBytes,

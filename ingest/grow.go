@@ -32,7 +32,7 @@ func (in *ingester) grow(id string, captures []input) error {
 	}
 	for _, s := range stored {
 		for _, c := range s.captures {
-			in.seen[c] = s.path
+			in.saw(c, holder{s.path, s.id})
 		}
 		if s.kind != "ncu" && in.before == "" && !s.isLaunched {
 			in.before = s.command
@@ -90,8 +90,8 @@ type storedSource struct {
 func (s storedSource) isFacts() bool { return s.form == optionForm || formOf(s.form).Facts }
 
 func (in *ingester) storedSources(id string) (out []storedSource, err error) {
-	rows, err := in.conn.QueryContext(in.ctx, `SELECT s.source_id, s.kind, s.form, s.path, coalesce(s.size_bytes, 0), coalesce(s.command, ''), f.value, EXISTS (SELECT 1 FROM capture_source c WHERE c.run_id = s.run_id AND c.captured_source_id = s.source_id)
-		FROM source s LEFT JOIN source_fact f ON f.run_id = s.run_id AND f.source_id = s.source_id AND f.key = 'capture.id' WHERE s.run_id = ?::UUID ORDER BY s.source_id`, id)
+	rows, err := in.conn.QueryContext(in.ctx, `SELECT s.source_id, s.kind, s.form, s.path, coalesce(s.size_bytes, 0), coalesce(s.command, ''), f.capture, EXISTS (SELECT 1 FROM capture_source c WHERE c.run_id = s.run_id AND c.captured_source_id = s.source_id)
+		FROM source s LEFT JOIN (`+capturesOf+`) f USING (run_id, source_id) WHERE s.run_id = ?::UUID ORDER BY s.source_id`, id)
 	if err != nil {
 		return nil, err
 	}

@@ -185,7 +185,7 @@ type ingester struct {
 	result *Result
 	shared load.Run
 	target *store.Store
-	seen   map[string]string // capture id -> path, to tell two forms of one capture
+	seen   map[string][]holder // by capture id, to tell two forms of one capture
 	known  known
 	infos  []*load.SourceInfo
 
@@ -324,7 +324,7 @@ func (in *ingester) fill(id string, captures, facts []input) error {
 	if held, err := in.isFactsRun(captures, facts); held || err != nil {
 		return err
 	}
-	in.seen = map[string]string{}
+	in.seen = map[string][]holder{}
 	if err := in.each(captures); err != nil {
 		return err
 	}

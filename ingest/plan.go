@@ -68,7 +68,7 @@ func (f input) planned(ctx context.Context, w *schema.Warehouse, o load.Options)
 		return nil, err
 	}
 	if capture != "" {
-		p.SameCapture, err = runWith(ctx, w, `SELECT max(r.name) FROM source_fact f JOIN run r USING (run_id) WHERE f.key = 'capture.id' AND contains(f.value, ?)`, capture)
+		p.SameCapture, err = runWith(ctx, w, `SELECT max(r.name) FROM (`+capturesOf+`) f JOIN run r USING (run_id) WHERE contains(f.capture, ?)`, capture)
 	}
 	return p, err
 }

@@ -89,8 +89,15 @@ func (in *ingester) store(f input, read *reading, begin func()) error {
 	if err != nil {
 		return err
 	}
-	if first, ok := in.seen[info.CaptureID]; ok && info.CaptureID != "" {
-		in.warn(fmt.Sprintf("%s is another form of the capture in %s and was skipped, so that nothing counts twice", f.path, first))
+	if first, err := in.sameAs(info.CaptureID, func() (works, error) {
+		if f.format.Work == nil {
+			return nil, nil
+		}
+		return f.format.Work(in.ctx, path, f.path)
+	}); err != nil {
+		return err
+	} else if first != nil {
+		in.warn(fmt.Sprintf("%s is another form of the capture in %s and was skipped, so that nothing counts twice", f.path, first.path))
 		return nil
 	}
 	if f.format.Facts {
@@ -122,10 +129,14 @@ func (in *ingester) store(f input, read *reading, begin func()) error {
 		return err
 	}
 	// A report says only now which capture it holds.
-	if first, ok := in.seen[info.CaptureID]; ok && info.CaptureID != "" {
-		return fmt.Errorf("%s and %s are the same capture: ingest one of them", first, f.path)
+	if f.format.Name == reportForm {
+		if first, err := in.sameAs(info.CaptureID, func() (works, error) { return in.workOf(in.target.SourceID) }); err != nil {
+			return err
+		} else if first != nil {
+			return fmt.Errorf("%s and %s are the same capture: ingest one of them", first.path, f.path)
+		}
 	}
-	in.seen[info.CaptureID] = f.path
+	in.saw(info.CaptureID, holder{f.path, in.target.SourceID})
 	if err := in.unchanged(f, before); err != nil {
 		return err
 	}
@@ -173,6 +184,87 @@ func (in *ingester) load(f input, path string, read *reading) (*load.SourceInfo,
 	return read.info, in.target.Adopt(in.ctx, read.target)
 }
 
+// holder is the source that a capture was read from.
+type holder struct {
+	path   string
+	source int // 0: of another run, or not known
+}
+
+// capturesOf gives the capture.id of sources as SourceInfo.CaptureID has it: of Nsight Systems and prof's tracer with the start of the session.
+const capturesOf = `SELECT f.run_id, f.source_id, CASE WHEN x.kind IN ('nsys', 'prof') AND x.started_at IS NOT NULL
+		THEN replace(f.value, ',', ' ' || epoch_us(x.started_at) || ',') || ' ' || epoch_us(x.started_at) ELSE f.value END AS capture
+	FROM source_fact f JOIN source x USING (run_id, source_id) WHERE f.key = 'capture.id'`
+
+// works are the device work of a capture's processes.
+type works = map[int32]load.Work
+
+// saw notes a capture that is stored.
+func (in *ingester) saw(capture string, h holder) {
+	if capture != "" {
+		in.seen[capture] = append(in.seen[capture], h)
+	}
+}
+
+// sameAs gives the source that holds a capture of that name and the same work; nil where none does. Parts of one session differ in their work.
+func (in *ingester) sameAs(capture string, work func() (works, error)) (*holder, error) {
+	var own works
+	for i, h := range in.seen[capture] {
+		if h.source == 0 {
+			return &h, nil
+		}
+		var err error
+		if i == 0 {
+			if own, err = work(); err != nil {
+				return nil, err
+			}
+		}
+		other, err := in.workOf(h.source)
+		if err != nil {
+			return nil, err
+		}
+		if len(own) == 0 || len(other) == 0 || isSameWork(own, other) { // of a capture without work its name alone tells
+			return &h, nil
+		}
+	}
+	return nil, nil
+}
+
+// isSameWork reports whether two captures of one session hold work of one process at one time, or the same amount of it, with other times.
+func isSameWork(a, b works) bool {
+	for pid, w := range a {
+		if o, ok := b[pid]; ok && (w.Start < o.End && o.Start < w.End || w.Count == o.Count && w.Sum == o.Sum) {
+			return true
+		}
+	}
+	return false
+}
+
+// workOf gives the device work of a stored source.
+func (in *ingester) workOf(source int) (works, error) {
+	if err := in.target.Flush(in.ctx); err != nil {
+		return nil, err
+	}
+	rows, err := in.conn.QueryContext(in.ctx, `SELECT coalesce(w.pid, 0), min(w.start_ns), max(w.start_ns + w.duration_ns), count(*), sum(w.duration_ns)::BIGINT
+		FROM (SELECT run_id, source_id, pid, start_ns, duration_ns FROM kernel
+			UNION ALL SELECT run_id, source_id, pid, start_ns, duration_ns FROM memop
+			UNION ALL SELECT run_id, source_id, pid, start_ns, duration_ns FROM graph_launch WHERE mode = 'graph') w
+		WHERE w.run_id = ?::UUID AND w.source_id = ? GROUP BY 1`, in.target.RunID, source)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	out := works{}
+	for rows.Next() {
+		var pid int32
+		var w load.Work
+		if err := rows.Scan(&pid, &w.Start, &w.End, &w.Count, &w.Sum); err != nil {
+			return nil, err
+		}
+		out[pid] = w
+	}
+	return out, rows.Err()
+}
+
 // see notes the capture of a file that the warehouse holds, so that another form of it is not taken for a new capture.
 func (in *ingester) see(f input, hash *hashing) error {
 	if f.format.Name == reportForm { // says so only once nsys has exported it
@@ -184,7 +276,7 @@ func (in *ingester) see(f input, hash *hashing) error {
 	}
 	info, err := f.format.Identify(in.ctx, path, f.path)
 	if err == nil {
-		in.seen[info.CaptureID] = f.path
+		in.saw(info.CaptureID, holder{path: f.path})
 	}
 	return err
 }
@@ -202,7 +294,7 @@ func (in *ingester) lookUp() error {
 		return nil
 	}
 	in.known = known{sizes: map[int64]bool{}, sums: map[string]bool{}}
-	rows, err := in.conn.QueryContext(in.ctx, `SELECT DISTINCT size_bytes, NULL FROM source UNION ALL SELECT DISTINCT NULL, value FROM source_fact WHERE key = 'capture.id'`)
+	rows, err := in.conn.QueryContext(in.ctx, `SELECT DISTINCT size_bytes, NULL FROM source UNION ALL SELECT DISTINCT NULL, capture FROM (`+capturesOf+`)`)
 	if err != nil {
 		return err
 	}

@@ -12,3 +12,6 @@ type PlannedTable struct {
 	Rows    int64  // about how many would be read; -1 where it is skipped
 	Skipped string // why it would not be read; "" where it is
 }
+
+// Work is the device work of a process: when it ran, how many pieces, and their time together.
+type Work struct{ Start, End, Count, Sum int64 }

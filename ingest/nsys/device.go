@@ -64,6 +64,7 @@ type deviceWork struct {
 	stack    int // column of stack_id, -1 none
 	backward atomic.Int64
 	odd      atomic.Int64 // rows whose context or stream cannot be
+	bodies   atomic.Int64 // rows of conditional nodes whose launch is not known
 	mu       sync.Mutex
 	graphs   []*replays
 }
@@ -118,6 +119,10 @@ func (f *deviceFill) common(b *table.Batch, i int, c *rows.Chunk, n int, label a
 		return false
 	}
 	context, stream := b.Cols[inContext].Ints[i], b.Cols[inStream].Ints[i]
+	byDevice := f.kind == attribute.Graph && isByDevice(&b.Cols[inCorrelation], i)
+	if byDevice { // nsys numbers its stream as no stream can be, CUPTI gives 0
+		stream = 0
+	}
 	if !has32(context) || !has32(stream) {
 		f.odd.Add(1)
 		return false
@@ -135,11 +140,14 @@ func (f *deviceFill) common(b *table.Batch, i int, c *rows.Chunk, n int, label a
 		device = f.lastDevice
 	}
 	f.device[n], f.context[n], f.stream[n] = device, int32(context), int32(stream)
+	if byDevice {
+		c.SetNull(outStream, n)
+	}
 	if b.Cols[inContext].Null(i) {
 		c.SetNull(outContext, n)
 	}
 	f.start[n], f.duration[n] = start, end-start
-	row := f.launch(b, i, c, n)
+	row, correlation := f.launch(b, i, c, n)
 	node := attribute.NoNode
 	call, launched := f.l.launches.Get(row)
 	if launched {
@@ -148,7 +156,7 @@ func (f *deviceFill) common(b *table.Batch, i int, c *rows.Chunk, n int, label a
 	label.Device, label.Kind = device, f.kind
 	f.work.Add(attribute.Work{Start: start, End: end, Launch: row, Label: f.labels.Of(label), Stream: f.streamOf(b, i, device, int32(context), int32(stream))})
 	if f.graph >= 0 && !b.Cols[f.graph].Null(i) {
-		f.replays.add(b, i, device, row, b.Cols[f.graph].Ints[i], f.kind)
+		f.replays.add(b, i, device, row, correlation, b.Cols[f.graph].Ints[i], f.kind)
 	}
 	if f.stack >= 0 {
 		if id, ok := f.l.stacks.of(row).(int32); ok {
@@ -177,31 +185,46 @@ func (f *deviceFill) streamOf(b *table.Batch, i int, device, context, stream int
 	return f.streamAt
 }
 
-// launch fills in the launching call and gives its row in the launch table, -1 when none is known.
-func (f *deviceFill) launch(b *table.Batch, i int, c *rows.Chunk, n int) int32 {
-	corr := &b.Cols[inCorrelation]
-	row := int32(-1)
-	if corr.Null(i) {
-		c.SetNull(outCorrelation, n)
-	} else {
-		f.correlation[n] = corr.Ints[i]
-		if pid, ok := f.l.processOf(&b.Cols[inPid], i); ok {
-			row = f.calls.Row(procOf(pid), corr.Ints[i])
+// launch fills in the launching call and gives its row in the launch table, -1 when none is known, and its correlation id, noCall when it has none.
+func (f *deviceFill) launch(b *table.Batch, i int, c *rows.Chunk, n int) (row int32, correlation int64) {
+	if f.kind == attribute.Graph && isByDevice(&b.Cols[inCorrelation], i) {
+		return f.byDevice(b, i, c, n), noCall
+	}
+	row = -1
+	pid, ok := f.l.processOf(&b.Cols[inPid], i)
+	if corr := &b.Cols[inCorrelation]; !corr.Null(i) {
+		correlation = corr.Ints[i]
+	}
+	if ok && correlation != noCall {
+		row = f.calls.Row(procOf(pid), correlation)
+	} else if ok && f.l.execs != nil && f.graph >= 0 && !b.Cols[f.graph].Null(i) {
+		if of := f.l.execs.Of(attribute.Exec{Process: procOf(pid), ID: graphOf(b.Cols[f.graph].Ints[i])}, b.Cols[inStart].Ints[i]); of != nil {
+			row, correlation = of.Row, of.Correlation
+		} else {
+			f.bodies.Add(1)
 		}
+	}
+	if f.correlation[n] = correlation; correlation == noCall {
+		c.SetNull(outCorrelation, n)
 	}
 	call, ok := f.l.launches.Get(row)
 	if !ok {
 		for _, col := range []int{outTid, outLaunchStart, outLaunchDuration, outLaunchName, outRangeContext, outPath} {
 			c.SetNull(col, n)
 		}
-		return -1
+		return -1, correlation
 	}
+	f.place(call, n)
+	f.launchStart[n], f.launchDuration[n], f.launchName[n] = call.Start, f.l.launches.DurationOf(row), call.Name
+	return row, correlation
+}
+
+// place fills in the thread and the ranges of a launch.
+func (f *deviceFill) place(call attribute.Launch, n int) {
 	if call.Thread != f.lastThread { // looking a thread up takes a lock
 		f.lastThread, f.lastTid = call.Thread, f.l.tidOf(call)
 	}
-	f.tid[n], f.launchStart[n], f.launchDuration[n] = f.lastTid, call.Start, f.l.launches.DurationOf(row)
-	f.launchName[n], f.rangeContext[n], f.path[n] = call.Name, f.l.ids.ContextID(call.Node), f.l.ranges.lines.Path(call.Node)
-	return row
+	f.tid[n], f.rangeContext[n], f.path[n] = f.lastTid, f.l.ids.ContextID(call.Node), f.l.ranges.lines.Path(call.Node)
 }
 
 // processOf gives the globalPid of device work. In an export that lacks the column it is the only process that made API calls.
@@ -385,6 +408,6 @@ func (l *loader) storeDevice(ctx context.Context, base, into string, wants []tab
 		return err
 	}
 	l.replays = append(l.replays, d.graphs...)
-	l.part(base, rows.read.Load(), n, oddReason(backwardReason(d.backward.Load()), d.odd.Load()))
+	l.part(base, rows.read.Load(), n, bodyReason(oddReason(backwardReason(d.backward.Load()), d.odd.Load()), d.bodies.Load()))
 	return nil
 }

@@ -37,12 +37,12 @@ type replays struct {
 // graphOf is the executable graph of a node: CUPTI numbers its nodes within it, in the lower half of their ids.
 func graphOf(node int64) int64 { return node >> 32 }
 
-func (r *replays) add(b *table.Batch, i int, device, row int32, node int64, kind attribute.WorkKind) {
-	if b.Cols[inPid].Null(i) || b.Cols[inCorrelation].Null(i) {
+func (r *replays) add(b *table.Batch, i int, device, row int32, correlation, node int64, kind attribute.WorkKind) {
+	if b.Cols[inPid].Null(i) || correlation == noCall {
 		return // its launch cannot be told from another's
 	}
 	pid := b.Cols[inPid].Ints[i]
-	k := replayKey{procOf(pid), b.Cols[inCorrelation].Ints[i], device}
+	k := replayKey{procOf(pid), correlation, device}
 	if r.last == nil || k != r.lastKey {
 		r.lastKey, r.last = k, r.rows[k]
 		if r.last == nil {
@@ -62,6 +62,42 @@ func (r *replays) add(b *table.Batch, i int, device, row int32, node int64, kind
 	} else {
 		p.memops++
 	}
+}
+
+// noCall is the correlation id of device work that no API call launched: the bodies of conditional nodes, and graphs that a kernel launched.
+const noCall = 0
+
+// findExecs finds the launches of graphs where some of their work does not name its own.
+func (l *loader) findExecs(ctx context.Context) error {
+	if !l.nameless.Load() {
+		return nil
+	}
+	l.execs = &attribute.Execs{}
+	for _, base := range []string{kernelTable, memcpyTable, memsetTable} {
+		name := l.table(base)
+		if name == "" {
+			continue
+		}
+		err := eachBatch(ctx, l.export, name, want("start end correlationId? globalPid? graphNodeId?"), func(b *table.Batch) error {
+			for i := range b.N {
+				start, end, id, node := b.Cols[0].Ints[i], b.Cols[1].Ints[i], &b.Cols[2], &b.Cols[4]
+				if pid, ok := l.processOf(&b.Cols[3], i); ok && !id.Null(i) && id.Ints[i] != noCall && !node.Null(i) && isInterval(start, end) {
+					l.execs.Add(attribute.Exec{Process: procOf(pid), ID: graphOf(node.Ints[i])}, id.Ints[i], start, end)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	calls := l.launches.Finder()
+	l.execs.Settle(func(exec attribute.Exec, correlation int64) (int32, int64, bool) {
+		row := calls.Row(exec.Process, correlation)
+		call, ok := l.launches.Get(row)
+		return row, call.Start, ok
+	})
+	return nil
 }
 
 // mergeReplays joins what the workers saw of each graph launch, in the order of the replays' starts.

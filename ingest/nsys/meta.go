@@ -50,7 +50,13 @@ func (l *loader) readMeta(ctx context.Context) error {
 		}
 	}
 	l.info.Command = mask.Command(argv)
-	return l.readTimes(ctx)
+	if err := l.readTimes(ctx); err != nil {
+		return err
+	}
+	if l.info.CaptureID != "" && l.info.StartedAt != nil { // the windows of one session differ in nothing else that names them
+		l.info.CaptureID = fmt.Sprint(l.info.CaptureID, " ", l.info.StartedAt.UnixMicro())
+	}
+	return nil
 }
 
 func (l *loader) readTimes(ctx context.Context) error {

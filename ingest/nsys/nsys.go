@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"prof/ingest/attribute"
 	"prof/ingest/load"
@@ -38,6 +39,9 @@ type loader struct {
 	ids      attribute.IDs
 	ranges   *ranges
 	launches *attribute.Launches
+	execs    *attribute.Execs // nil where all device work names its launch
+	nameless atomic.Bool      // some device work does not
+	parents  map[deviceLaunch]int32
 	stacks   *stacks
 	deviceOf map[deviceKey]int32
 	contexts contexts
@@ -105,7 +109,7 @@ func Load(ctx context.Context, e table.Export, name string, t *load.Target) (inf
 	}
 	steps := []func(context.Context) error{
 		l.readMeta, l.readEnums, l.storeFacts, l.storeDevices, l.storeProcesses, l.storeThreads, l.storeStreams,
-		l.readRanges, l.readStacks, l.storeCollectives, l.storeRuntime, l.storeKernels, l.storeMemops, l.storeGraphTrace, l.storeSync, l.storeReplays,
+		l.readRanges, l.readStacks, l.storeCollectives, l.storeRuntime, l.findExecs, l.findParents, l.storeKernels, l.storeMemops, l.storeGraphTrace, l.storeSync, l.storeReplays,
 		l.storeGraphNodes, l.storeLibraries, l.storeOSRT, l.storeOverhead, l.storeMemory, l.storeMetrics, l.storeOperators, l.finishRanges, l.storeDiagnostics, l.storeParts,
 	}
 	for _, step := range steps {
@@ -174,7 +178,7 @@ func (l *loader) table(base string) string {
 func (l *loader) part(base string, read, stored int64, reason string) {
 	l.parts = append(l.parts, part{l.table(base), read, stored, reason})
 	l.info.Rows += stored
-	if strings.Contains(reason, "before they start") || strings.Contains(reason, "have no thread") || strings.Contains(reason, outOfRange) {
+	if strings.Contains(reason, "before they start") || strings.Contains(reason, "have no thread") || strings.Contains(reason, outOfRange) || strings.Contains(reason, unknownBodies) {
 		l.info.Warnings = append(l.info.Warnings, fmt.Sprintf("%s: %s", l.table(base), reason))
 	}
 }

@@ -42,10 +42,18 @@ func (l *loader) findWanted(ctx context.Context) (*attribute.Wanted, error) {
 			ids := attribute.NewWanted(l.target.Room)
 			adder := ids.Adder()
 			return ids, func(_ int, b *table.Batch) error {
+				nameless := false
 				for i := range b.N {
 					if pid, ok := l.processOf(&b.Cols[1], i); ok && !b.Cols[0].Null(i) {
-						adder.Add(procOf(pid), b.Cols[0].Ints[i])
+						if id := b.Cols[0].Ints[i]; id != noCall {
+							adder.Add(procOf(pid), id)
+						} else {
+							nameless = true
+						}
 					}
+				}
+				if nameless {
+					l.nameless.Store(true)
 				}
 				return nil
 			}
@@ -138,6 +146,19 @@ func oddReason(before string, odd int64) string {
 		before += "; "
 	}
 	return fmt.Sprintf("%s%d rows have %s", before, odd, outOfRange)
+}
+
+const unknownBodies = "which launch of their graph they are of is unknown"
+
+// bodyReason says of how many rows of conditional nodes the launch is not known.
+func bodyReason(before string, bodies int64) string {
+	if bodies == 0 {
+		return before
+	}
+	if before != "" {
+		before += "; "
+	}
+	return fmt.Sprintf("%s%d rows are bodies of conditional nodes, and %s", before, bodies, unknownBodies)
 }
 
 func (l *loader) fillRuntime(backward *atomic.Int64) fillFunc {

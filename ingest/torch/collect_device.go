@@ -75,6 +75,7 @@ func (c *collector) work(e *trace.Event) error {
 		if f.err == nil {
 			k.name, k.has = c.kernName.Of(e.Name), f.has
 			w.config = c.configs.Of(k)
+			c.graphed(e, &w, false, c.kernels.Len())
 			c.kernels.Add(w)
 			c.collective(e, &k)
 		}
@@ -89,6 +90,7 @@ func (c *collector) work(e *trace.Event) error {
 	if f.err == nil {
 		k.name, k.has = c.opName.Of(e.Name), f.has
 		w.config = c.configs.Of(k)
+		c.graphed(e, &w, true, c.memops.Len())
 		c.memops.Add(w)
 	}
 	return f.err

@@ -20,6 +20,7 @@ type linked struct {
 	byCorr   []int32
 	launches []launch
 	named    map[int64]*namedWork
+	unplaced int64 // bodies of conditional nodes whose launch is not known
 	astray   int64 // device work whose External id contradicts its launch
 	calls    attribute.Calls
 	called   *attribute.CallList
@@ -54,6 +55,7 @@ func link(c *collector, t *load.Target) (*linked, error) {
 	if err := l.placeRanges(); err != nil {
 		return nil, err
 	}
+	l.placeBodies()
 	l.byCorr = ordered(l.works(), func(a, b int32) int {
 		return cmp.Or(cmp.Compare(l.work(a).correlation, l.work(b).correlation), cmp.Compare(a, b))
 	})

@@ -93,6 +93,15 @@ func TestCorners(t *testing.T) {
 		{"and counts for it", traceOf(
 			op("a", 0, 10, ``), event("cuda_runtime", "cudaGraphLaunch", 3, 1, `"correlation": 5`), kernel(20, 3, 5, ``), kernel(22, 3, 5, ``)),
 			"op", "self_device_ns self_work_count", []string{"6000|2"}},
+		{"bodies of conditional nodes are of the launch of their graph", traceOf(
+			event("user_annotation", "decode", 1, 8, ``), event("cuda_runtime", "cudaGraphLaunch", 3, 1, `"correlation": 5`), event("cuda_runtime", "cudaGraphLaunch", 31, 1, `"correlation": 6`),
+			kernel(20, 3, 5, `, "graph id": 3, "graph node id": 12884901888`), kernel(24, 1, 0, `, "graph id": 3, "graph node id": 12884901890`), kernel(26, 2, 0, `, "graph id": 3, "graph node id": 2`), kernel(29, 1, 5, `, "graph id": 3, "graph node id": 1`),
+			kernel(40, 3, 6, `, "graph id": 3, "graph node id": 1`), kernel(41, 1, 0, `, "graph id": 3, "graph node id": 2`)),
+			"graph_launch", "launch_start_ns duration_ns busy_ns kernel_count correlation_id", []string{"2000|10000|7000|4|5", "30000|3000|4000|2|6"}},
+		{"and of its ranges", traceOf(
+			event("user_annotation", "decode", 1, 8, ``), event("cuda_runtime", "cudaGraphLaunch", 3, 1, `"correlation": 5`),
+			kernel(20, 3, 5, `, "graph node id": 12884901888`), kernel(24, 1, 0, `, "graph node id": 12884901890`)),
+			"range_device", "range_id.name busy_ns kernel_count", []string{"decode|4000|2"}},
 		{"memory belongs to the innermost operator of its thread", traceOf(op("a", 0, 10, ``), op("b", 2, 4, ``), memory(1, 512, 1, 100), memory(6, 1024, 1, 200),
 			memory(8, -512, 1, 100), memory(3, 64, 0, 300), memory(12, -1024, 1, 200)),
 			"op", "op_name_id.name device_alloc_bytes device_free_bytes host_alloc_bytes host_free_bytes",

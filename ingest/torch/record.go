@@ -3,6 +3,7 @@ package torch
 import (
 	"math"
 
+	"prof/ingest/attribute"
 	"prof/ingest/load"
 	"prof/ingest/operator"
 )
@@ -130,6 +131,8 @@ type records struct {
 	rangeIDs map[int64]bool // External ids of ranges
 
 	kernels, memops load.Blocks[work]
+	execs           attribute.Execs       // launches of graphs, by the work that names them
+	bodies          []body                // the work that does not
 	configs         load.Distinct[config] // what launches have in common
 	kernName        load.Texts
 	opName          load.Texts // of copies and fills

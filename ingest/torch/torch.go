@@ -225,6 +225,9 @@ func (l *loader) warn(truncated error, events int64) {
 	if l.merged > 0 {
 		info.Warnings = append(info.Warnings, fmt.Sprintf("the processes of %d events are text, as in a trace merged from several: these are numbered from %d, and the text is the name of the process", l.merged, firstTextPID))
 	}
+	if n := l.unplaced; n > 0 {
+		info.Warnings = append(info.Warnings, fmt.Sprintf("%d pieces of device work are bodies of conditional nodes, and which launch of their graph they are of is unknown", n))
+	}
 	if n := len(l.clashing); n > 0 {
 		info.Warnings = append(info.Warnings, fmt.Sprintf("%d correlation ids have several API calls, so the launch of their device work is unknown: is the trace merged from several?", n))
 	}

@@ -59,6 +59,8 @@ func TestEqualsExport(t *testing.T) {
 		{"../../testdata/nsys/emit-nvtx/emit-nvtx.sqlite.gz", 1},
 		{"../../testdata/graph/node.sqlite.gz", 1},
 		{"../../testdata/graph/whole.sqlite.gz", 1},
+		{"../../testdata/odd/while-node.sqlite.gz", 1},
+		{"../../testdata/odd/device-graph.sqlite.gz", 1},
 		{"../../../shared/captures/others/h100_2gpu_1s.sqlite.gz", 2},
 	} {
 		t.Run(filepath.Base(c.path), func(t *testing.T) {

@@ -36,6 +36,15 @@ func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceI
 	return with(path, name, func(d *Folder) (*load.SourceInfo, error) { return d.own(nsys.Load(ctx, d, name, t)) })
 }
 
+// Work gives the device work of each process.
+func Work(ctx context.Context, path, name string) (map[int32]load.Work, error) {
+	work, err := with(path, name, func(d *Folder) (*map[int32]load.Work, error) { return nsys.Work(ctx, d, name) })
+	if err != nil {
+		return nil, err
+	}
+	return *work, nil
+}
+
 // own gives a trace that is read by itself an identity of its own: that of the recording is in all its files.
 func (d *Folder) own(info *load.SourceInfo, err error) (*load.SourceInfo, error) {
 	if err == nil && d.isFile && info.CaptureID != "" {

@@ -39,6 +39,9 @@ var words = map[string]func(c C, alike []C) string{
 	"several-repeats": func(c C, _ []C) string {
 		return fmt.Sprintf("the run has %d repeats of the workload: totals, calls and passes include all of them", c.Count)
 	},
+	"earlier-window": func(c C, _ []C) string {
+		return fmt.Sprintf("%s is one of several windows of its session, and an earlier one is not in the run: ingest all reports of the session together, or add them with --add", c.Subject)
+	},
 	"several-nodes": func(c C, _ []C) string {
 		text := fmt.Sprintf("the run is of a job on %d nodes: GPU n of node K has the number 1000 x K + n", c.Count)
 		if c.OfCount > c.Count {

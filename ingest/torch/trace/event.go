@@ -139,6 +139,8 @@ const (
 	EventID
 	RecordStream
 	RecordCorrelation
+	GraphID
+	GraphNodeID
 	fieldEnd
 	GridSize
 	BlockSize
@@ -173,7 +175,7 @@ var read = [...]Field{
 	NPUWork:         Stream | Size | ConnectionID,
 }
 
-const fieldCount = 22
+const fieldCount = 24
 
 // Int gives a whole number of args; ok is false when the event has none.
 func (e *Event) Int(f Field) (v int64, ok bool) {
@@ -236,6 +238,10 @@ func intField(key []byte) Field {
 		return RecordStream
 	case "wait_on_cuda_event_record_corr_id":
 		return RecordCorrelation
+	case "graph id":
+		return GraphID
+	case "graph node id":
+		return GraphNodeID
 	}
 	return 0
 }

@@ -9,7 +9,7 @@
 --   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
 -- columns:
 --   stage: the stage, by stage_rule
---   pass: pass number within the stage, source and process, from 1
+--   pass: pass number within the stage, session and process, from 1: windows of one session count on
 --   path: normalised range names, from the outermost range to the pass
 --   cpu_ns: CPU time; NULL when it never ended
 --   gpu_span_ns: GPU span: first start to last end of its device work; NULL without device work, and when some of it is lost, like the next three

@@ -52,6 +52,10 @@ FROM way w JOIN counted c ON c.kind <> w.capture AND (c.kind <> 'torch' OR c.for
 UNION ALL BY NAME
 SELECT 'timelines' AS topic, 'several-repeats' AS kind, w.capture, w.is_counted, r.n AS item_count FROM way w JOIN repeated r ON r.kind = w.capture WHERE r.n > 1
 UNION ALL BY NAME
+SELECT 'timelines' AS topic, 'earlier-window' AS kind, c.kind AS capture, w.is_counted, c.path AS subject
+FROM counted c JOIN way w ON w.capture = c.kind LEFT JOIN _source_window x ON x.source_id = c.source_id
+WHERE coalesce(x.begin_ns, 0) = 0 AND c.source_id IN (SELECT d.source_id FROM diagnostic d WHERE d.run_id = $run AND d.origin = 'capture' AND d.time_ns < 0 AND starts_with(d.message, 'Profiling stopped'))
+UNION ALL BY NAME
 SELECT 'timelines' AS topic, 'several-nodes' AS kind, true AS is_counted, count(*) AS item_count, max(n.node_count)::BIGINT AS of_count FROM capture_node n WHERE n.run_id = $run GROUP BY n.run_id HAVING count(*) > 1 OR max(n.node_count) > 1
 UNION ALL BY NAME
 SELECT 'step' AS topic, 'steps-by-recurrence' AS kind, w.capture, w.is_counted, c.path AS subject

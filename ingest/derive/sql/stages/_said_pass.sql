@@ -26,7 +26,7 @@ WITH e AS ( -- each node of a job by itself
 ), place AS (
     SELECT t.source_id, t.kind || coalesce(' ' || h.node_rank, '') AS kind FROM timeline t LEFT JOIN source_host h ON h.run_id = t.run_id AND h.source_id = t.source_id WHERE t.run_id = $run
 ), r AS (
-    SELECT t.kind, m.process_id, r.stage, r.range_id, r.source_id, r.pid, r.path_id, r.start_ns, r.is_named_step, r.is_ruled, r.back_count, r.stage_count, r.prefill_count, r.nth_prefill_count, r.nth, r.group_count
+    SELECT t.kind, m.process_id, r.stage, r.range_id, r.source_id, r.series_id, r.pid, r.path_id, r.start_ns, r.is_named_step, r.is_ruled, r.back_count, r.stage_count, r.prefill_count, r.nth_prefill_count, r.nth, r.group_count
     FROM _stage_range r JOIN place t ON t.source_id = r.source_id LEFT JOIN process m ON m.kind = t.kind AND m.pid = r.pid
 ), seen AS (
     SELECT c.range_id, max(c.n) AS seen_count, list(c.n ORDER BY c.n) AS counts
@@ -38,7 +38,7 @@ WITH e AS ( -- each node of a job by itself
         count(DISTINCT (e.prefill_count, e.decode_count, e.batch_count, e.image_count, e.crop_count)) FILTER (NOT e.is_warmup) = 1 AS is_alike
     FROM e GROUP BY e.kind, e.process_id
 ), way AS (
-    SELECT r.kind, s.process_id, r.range_id, r.stage, r.back_count, r.stage_count - r.back_count AS before, s.listed, s.warmups, s.steps, s.is_alike, r.nth, r.group_count, max(r.group_count) OVER (PARTITION BY r.stage, r.source_id, r.pid) AS most,
+    SELECT r.kind, s.process_id, r.range_id, r.stage, r.back_count, r.stage_count - r.back_count AS before, s.listed, s.warmups, s.steps, s.is_alike, r.nth, r.group_count, max(r.group_count) OVER (PARTITION BY r.stage, r.series_id, r.pid) AS most,
         r.stage = 'decode' AND r.prefill_count NOT IN (0, r.stage_count) AS follows,
         r.stage = 'decode' AND r.prefill_count = 0 AND coalesce(s.steps > greatest(s.listed, 1), false) AND CASE s.listed WHEN 0 THEN r.is_named_step ELSE r.stage_count >= s.steps END AS is_step,
         CASE WHEN r.prefill_count > 0 THEN r.prefill_count WHEN is_step AND s.listed = 0 THEN (r.stage_count + s.steps - 1) // s.steps ELSE r.stage_count END AS passes,

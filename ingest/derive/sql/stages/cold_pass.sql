@@ -7,7 +7,7 @@
 --   time_ns BIGINT: time of the pass: gpu_span_ns, or cpu_ns when no pass of the stage in its process has device work
 --   steady_ns DOUBLE: median time of a steady pass: the later half of the passes
 
--- Each pass of the first half is compared with the later half of its process (with three passes the second and third, with two the second).
+-- Each window of a session begins cold: profiling begins anew there. Each pass of the first half is compared with the later half of its process (with three passes the second and third, with two the second).
 -- It is cold where it takes longer, kernels do not explain half of that, and it takes longer by
 --   a tenth, of which loading, allocating and making graphs are half or more;
 --   half, with more than twice as many of these calls, or more than twice as long (and 1 ms) in them;
@@ -25,7 +25,7 @@ WITH said AS (
 ), p AS (
     SELECT r.range_id, r.stage, r.source_id, r.pid,
         CASE WHEN bool_or(r.gpu_span_ns IS NOT NULL) OVER (PARTITION BY r.stage, r.source_id, r.pid) THEN r.gpu_span_ns ELSE r.cpu_ns END AS ns, r.kernel_sum_ns, coalesce(s.calls, 0) AS calls, coalesce(s.ns, 0) AS sign_ns,
-        r.stage_count - r.back_count + 1 AS nth, r.stage_count AS passes, t.kind, coalesce(x.repeat_id, 1) AS repeat_id
+        row_number() OVER (PARTITION BY r.stage, r.source_id, r.pid ORDER BY r.start_ns, r.range_id) AS nth, count(*) OVER (PARTITION BY r.stage, r.source_id, r.pid) AS passes, t.kind, coalesce(x.repeat_id, 1) AS repeat_id
     FROM _stage_range r JOIN timeline t ON t.run_id = $run AND t.source_id = r.source_id
     LEFT JOIN _source_repeat x ON x.source_id = r.source_id
     LEFT JOIN sign s ON s.range_id = r.range_id

@@ -7,7 +7,7 @@
 --   range_id BIGINT: the range
 --   source_id INTEGER: the source
 --   is_counted BOOLEAN: whether its source is of the counted kind
---   pass_id BIGINT: pass number within the stage, source and process, from 1
+--   pass_id BIGINT: pass number within the stage, session and process, from 1: windows of one session count on
 --   repeat_id BIGINT: repeat of the workload, from 1, when prof capture ran it several times; else 1
 --   pid INTEGER: process
 --   path_id BIGINT: normalised names of the ranges, by range_path
@@ -48,7 +48,7 @@ WITH f AS (
         a.prompt_count, a.prompt_token_count, a.prompt_pair_count, a.prompt_square_count, a.prompt_key_count, a.decode_count, a.decode_token_count, a.decode_key_count, a.decode_context_count
     FROM _stage_range r LEFT JOIN _said_pass f ON f.range_id = r.range_id LEFT JOIN cold_pass c ON c.run_id = $run AND c.range_id = r.range_id LEFT JOIN _annotation a ON a.range_id = r.range_id AND a.prompt_token_count IS NOT NULL AND a.decode_token_count IS NOT NULL
 ), pass AS (
-    SELECT r.stage, r.range_id, r.source_id, t.is_counted, row_number() OVER (PARTITION BY r.stage, r.source_id, r.pid ORDER BY r.start_ns, r.range_id) AS pass_id, coalesce(x.repeat_id, 1) AS repeat_id,
+    SELECT r.stage, r.range_id, r.source_id, t.is_counted, row_number() OVER (PARTITION BY r.stage, r.series_id, r.pid ORDER BY r.nth_at_ns, r.range_id) AS pass_id, coalesce(x.repeat_id, 1) AS repeat_id,
         r.pid, r.path_id, r.start_ns, r.end_ns, f.is_warmup, r.is_ruled, f.is_cold,
         CASE WHEN f.is_annotated THEN 'annotation' WHEN f.is_said THEN 'workload' END AS basis,
         CASE WHEN f.is_annotated THEN f.prompt_count WHEN f.is_said THEN CASE f.stage WHEN 'prefill' THEN f.b ELSE 0 END END AS prompt_count,
