@@ -182,6 +182,11 @@ func TestOdd(t *testing.T) {
 		{"two processes with one correlation id", launch(1, 1, 5) + "," + strings.Replace(launch(2, 1, 5), `"pid": 1`, `"pid": 2`, 1) + "," + kernel(9, 1, 5, ``), "1 correlation ids have several API calls"},
 		{"an External id of another thread's operator", strings.Replace(op("x", 1, 1, `"External id": 77`), `"tid": 1`, `"tid": 2`, 1) + "," + launch(1, 1, 5) + "," + kernel(9, 1, 5, `, "External id": 77`),
 			"1 pieces of device work name an operator that was not open at their launch"},
+		{"a duration that is no number", strings.Replace(kernel(1, 1, 1, ``), `"dur": 1.000`, `"dur": Infinity`, 1), "1 events of kernel are not stored: they have no start, or an impossible duration"},
+		{"an id that is no number", strings.Replace(kernel(1, 1, 1, ``), `"context": 1`, `"context": NaN`, 1), "1 events of kernel are not stored: they have numbers out of range"},
+		{"a beginning without an end", strings.Replace(kernel(1, 1, 1, ``), `"X"`, `"B"`, 1), "1 events of kernel are not stored: they begin and have no end"},
+		{"an end without a beginning", strings.Replace(kernel(1, 1, 1, ``), `"X"`, `"E"`, 1), "1 events of kernel are not stored: they end what nothing began"},
+		{"an end before its beginning", strings.Replace(kernel(3, 1, 1, ``), `"X"`, `"B"`, 1) + "," + strings.Replace(kernel(2, 1, 1, ``), `"X"`, `"E"`, 1), "1 events of kernel are not stored: they have no start, or an impossible duration"},
 	} {
 		k, warnings := stored(t, write(t, "x.json", traceOf(op("rest", 0, 5, ``), c.event)))
 		if len(warnings) != 1 || !strings.Contains(warnings[0], c.want) {
@@ -200,7 +205,7 @@ func TestRefused(t *testing.T) {
 		{"a trace of another program", `{"traceEvents": [{"ph": "X", "cat": "blink", "name": "paint", "pid": 1, "tid": 1, "ts": 1, "dur": 1}]}`, "it has no PyTorch profiler events"},
 		{"a merged trace", `{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "a", "pid": "[TP0] 1", "tid": "main", "ts": 1, "dur": 1}]}`, "ingest the trace of each process instead"},
 		{"a trace of JAX", `{"traceEvents": [{"ph": "M", "pid": 2, "name": "process_name", "args": {"name": "/device:GPU:0"}}, {"ph": "X", "pid": 2, "tid": 13, "ts": 1, "dur": 1, "name": "fusion"}]}`, "ingest that"},
-		{"NaN", traceOf(strings.Replace(op("a", 1, 1, ``), "1.000", "NaN", 1)), "not a trace: "},
+		{"NaN", traceOf(strings.Replace(op("a", 1, 1, ``), "1.000", "NaN", 1)), "it has no PyTorch profiler events that can be stored: 1 events of cpu_op have no start"},
 	} {
 		_, _, err := tryStored(t, write(t, "x.json", c.text))
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "x.json") {
