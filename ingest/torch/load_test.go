@@ -131,6 +131,15 @@ func TestCorners(t *testing.T) {
 			event("Operator", "ProfilerStep#7", 0, 9, ``)), `"tid": 1,`, `"tid": "24572",`),
 			"op", "op_name_id.name tid parent_op_id", []string{"a|24572|~", "b|24610|~"}},
 		{"a step of PyTorch 1.8", traceOf(op("a", 0, 10, ``), event("Operator", "ProfilerStep#7", 0, 9, ``)), "nvtx_range", "name", []string{"ProfilerStep#7"}},
+		{"the profiler's own time is none of an operator's", traceOf(op("a", 0, 100, ``), event("overhead", "Activity Buffer Request", 10, 50, ``), op("b", 20, 10, ``), launch(40, 5, 1), op("c", 70, 10, ``)),
+			"op", "op_name_id.name self_cpu_ns duration_ns", []string{"a|40000|100000", "b|10000|10000", "c|10000|10000"}},
+		{"nor where it is in a call of the API", traceOf(op("a", 0, 100, ``), launch(5, 60, 1), event("overhead", "Lazy Function Loading", 10, 50, ``)), "op", "self_cpu_ns", []string{"40000"}},
+		{"it crosses calls, as PyTorch counts it", traceOf(op("a", 0, 100, ``), op("b", 5, 35, ``), event("overhead", "Buffer Flush", 30, 30, ``), op("c", 35, 2, ``), launch(38, 1, 1), launch(55, 10, 2)),
+			"op", "op_name_id.name self_cpu_ns", []string{"a|25000", "b|35000", "c|2000"}},
+		{"and was on another thread where too little time is left", traceOf(op("a", 0, 100, ``), op("b", 5, 85, ``), event("overhead", "Buffer Flush", 30, 65, ``), op("c", 35, 2, ``), launch(92, 1, 1)),
+			"op", "op_name_id.name self_cpu_ns", []string{"a|14000", "b|85000", "c|2000"}},
+		{"it is of the process's first thread", strings.ReplaceAll(traceOf(op("a", 0, 100, ``), strings.Replace(op("b", 0, 100, ``), `"tid": 1`, `"tid": 2`, 1), event("overhead", "Buffer Flush", 30, 30, ``)), `"pid": 1`, `"pid": 2`),
+			"op", "op_name_id.name self_cpu_ns", []string{"a|100000", "b|70000"}},
 		{"overhead before everything sets no origin", traceOf(op("a", 1000, 10, ``), event("overhead", "Buffer Flush", -1e9, 1, ``)), "op", "start_ns", []string{"0"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
