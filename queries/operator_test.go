@@ -64,7 +64,6 @@ func testPyTorch(t *testing.T, w *schema.Warehouse) {
 		theirs := testkit.Query(t, w, "top-operators", queries.Args{"run": run, "top": "0", "source": "key_averages"})
 		want := byKey(theirs, "operator")
 		overhead := want["Activity Buffer Request"]
-		var taken int64 // by the overhead off operators' self time
 		for name, got := range byKey(ours, "operator") {
 			if strings.HasPrefix(name, "(") { // what ran outside operators
 				continue
@@ -78,20 +77,15 @@ func testPyTorch(t *testing.T, w *schema.Warehouse) {
 					continue
 				}
 				diff := number(ours, got, c) - number(theirs, want[name], c)
-				if c == "self_cpu_ns" && overhead != nil {
-					taken += diff
-				} else if diff != 0 && !known(c, name, diff, theirs, overhead) {
+				if diff != 0 && !known(c, name, diff, theirs, overhead) {
 					t.Errorf("%s: %s of %s is %v, of PyTorch %v", run, c, name, got[ours.Index(c)], want[name][theirs.Index(c)])
 				}
 			}
 			delete(want, name)
 		}
-		if overhead != nil && taken != number(theirs, overhead, "total_cpu_ns") {
-			t.Errorf("%s: self CPU times differ by %d ns, the overhead is %v", run, taken, overhead)
-		}
 		ranges := rangeNames(t, w, run)
 		for name := range want {
-			if !slices.Contains(ranges, name) && name != "ProfilerStep*" && name != "Activity Buffer Request" {
+			if !slices.Contains(ranges, name) && name != "ProfilerStep*" && name != "Activity Buffer Request" && name != "(none)" {
 				t.Errorf("%s: we have no %s", run, name)
 			}
 		}

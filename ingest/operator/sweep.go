@@ -23,6 +23,8 @@ type Call[Of any] struct {
 	children int32 // calls directly inside it, API calls included
 	hasAPI   bool
 	apiEnd   int64     // end of the last API call directly inside it
+	overhead int64     // part of Inside that the profiler took
+	hidden   int64     // time directly inside it that is not in Inside, for it is inside the profiler's
 	held     *Call[Of] // the first call inside it, while it may be all there is
 }
 
@@ -64,10 +66,12 @@ type Sweep[Of any] struct {
 	// Emit takes each call when nothing can be added to it any more: after the calls inside it, but for one that may be folded.
 	Emit func(*Call[Of]) error
 
-	lastID int32
-	stack  []Call[Of]
-	open   map[int32]int32 // open calls by name
-	spare  []*Call[Of]
+	lastID    int32
+	overStart int64 // the profiler's last own time; it ends at 0 where a call that goes on behind it began
+	overEnd   int64
+	stack     []Call[Of]
+	open      map[int32]int32 // open calls by name
+	spare     []*Call[Of]
 }
 
 // Push begins a call. Calls of a thread come in the order of their starts, of those that start together the longer first.
@@ -84,7 +88,11 @@ func (s *Sweep[Of]) Push(c Call[Of]) (*Call[Of], error) {
 	if n := len(s.stack); n > 0 {
 		p := &s.stack[n-1]
 		c.Parent, c.Depth = p.ID, p.Depth+1
-		p.AddInside(c.Duration())
+		if !s.isHidden(p, c.Start, c.End) {
+			p.AddInside(c.Duration())
+		}
+	} else {
+		s.isHidden(&c, c.Start, c.End)
 	}
 	if s.open == nil {
 		s.open = map[int32]int32{}
@@ -111,6 +119,45 @@ func (s *Sweep[Of]) Holding(start, end int64) (*Call[Of], error) {
 	return nil, nil
 }
 
+// AddAPI notes an API call inside a call that is open, and inside no call in it.
+func (s *Sweep[Of]) AddAPI(c *Call[Of], start, end int64) {
+	if !s.isHidden(c, start, end) {
+		c.AddAPI(start, end)
+	}
+}
+
+// AddOverhead notes time that the profiler took, in the order of time with all else. PyTorch takes it for a call: it is no time of the operator that it is
+// inside, and what is inside it is no part of what the operator calls, for both are counted once.
+func (s *Sweep[Of]) AddOverhead(start, end int64) error {
+	if start >= s.overStart && end <= s.overEnd {
+		return nil
+	}
+	c, err := s.Holding(start, end)
+	s.overStart, s.overEnd = start, end
+	if c == nil || c.hasAPI && end <= c.apiEnd {
+		return err
+	}
+	c.overhead += end - start
+	c.AddInside(end - start)
+	return err
+}
+
+// isHidden says whether what is directly inside a call is inside the profiler's own time in that.
+func (s *Sweep[Of]) isHidden(c *Call[Of], start, end int64) bool {
+	if s.overEnd == 0 {
+		return false
+	}
+	if end > s.overEnd {
+		s.overEnd = 0
+		return false
+	}
+	if c.Start >= s.overStart || start < s.overStart {
+		return false
+	}
+	c.hidden += end - start
+	return true
+}
+
 // Find gives the innermost open call for which f is true; nil when there is none.
 func (s *Sweep[Of]) Find(f func(*Call[Of]) bool) *Call[Of] {
 	for k := len(s.stack) - 1; k >= 0; k-- {
@@ -123,6 +170,7 @@ func (s *Sweep[Of]) Find(f func(*Call[Of]) bool) *Call[Of] {
 
 // End ends the thread: all open calls end.
 func (s *Sweep[Of]) End() error {
+	s.overEnd = 0
 	for len(s.stack) > 0 {
 		if err := s.pop(); err != nil {
 			return err
@@ -136,6 +184,9 @@ func (s *Sweep[Of]) pop() error {
 	n := len(s.stack) - 1
 	c := &s.stack[n]
 	c.TotalDevice += c.SelfDevice
+	if c.overhead > 0 && c.Inside > c.Duration() { // the profiler was at work on another thread meanwhile
+		c.Inside += c.hidden - c.overhead
+	}
 	if err := s.release(c, true); err != nil {
 		return err
 	}

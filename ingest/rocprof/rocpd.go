@@ -42,7 +42,7 @@ func LoadRocpd(ctx context.Context, path, name string, t *load.Target) (*load.So
 		return nil, err
 	}
 	defer f.Close()
-	info, err := stored(ctx, name, t, newStream(rocpdEvents(f), nil))
+	info, err := stored(ctx, name, t, func() (*stream, error) { return newStream(rocpdEvents(f), nil), nil })
 	if err != nil {
 		return nil, err
 	}

@@ -93,7 +93,7 @@ func LoadCSV(ctx context.Context, path, name string, t *load.Target) (*load.Sour
 		return nil, err
 	}
 	defer g.close()
-	return stored(ctx, name, t, newStream(g.events, nil))
+	return stored(ctx, name, t, func() (*stream, error) { return newStream(g.events, nil), nil })
 }
 
 func loadWith(ctx context.Context, path, name string, t *load.Target, events reader) (*load.SourceInfo, error) {
@@ -102,13 +102,24 @@ func loadWith(ctx context.Context, path, name string, t *load.Target, events rea
 		return nil, err
 	}
 	defer f.Close()
-	return stored(ctx, name, t, newStream(events, f))
+	return stored(ctx, name, t, func() (*stream, error) {
+		_, err := f.Seek(0, io.SeekStart)
+		return newStream(events, f), err
+	})
 }
 
 // stored stores the events of a source.
-func stored(ctx context.Context, name string, t *load.Target, s *stream) (*load.SourceInfo, error) {
-	defer s.stop()
-	info, err := torch.LoadEvents(ctx, name, t, s, style)
+func stored(ctx context.Context, name string, t *load.Target, open func() (*stream, error)) (*load.SourceInfo, error) {
+	var s *stream
+	stop := func() {}
+	defer func() { stop() }()
+	info, err := torch.LoadEvents(ctx, name, t, func() (torch.Events, error) {
+		stop()
+		var err error
+		s, err = open()
+		stop = s.stop
+		return s, err
+	}, style)
 	if errors.Is(err, torch.ErrNoEvents) {
 		return nil, fmt.Errorf("%s: it has no kernels, copies, API calls or markers: was it taken with --kernel-trace, --hip-trace or --sys-trace?", name)
 	}

@@ -77,28 +77,27 @@ func ns(us float64) int64 { return int64(math.Round(us * 1000)) }
 
 // The operators that differ from PyTorch's own sums, each by what PyTorch counts besides.
 //
-// PyTorch takes Kineto's overhead events (Lazy Function Loading, Activity Buffer Request, Buffer Flush) for CPU calls, which
-// then take self time from the operator in which they happened (_populate_cpu_children in profiler_util.py), and memory. And
-// it looks device work up by one number (device_corr_map in profiler.py's _parse_kineto_results), which is an operator's
+// PyTorch takes Kineto's overhead events (Lazy Function Loading, Activity Buffer Request, Buffer Flush) for CPU calls of the thread that ended the
+// profile (_populate_cpu_children in profiler_util.py), which so take self time from the operator in which they happened, as ours do, and memory, as ours
+// do not. CUPTI flushes buffers on a thread of its own: where that crosses calls of an operator, PyTorch's self time of it can be less than 0. And it looks device work up by one number (device_corr_map in profiler.py's _parse_kineto_results), which is an operator's
 // External id or a CUDA call's correlation id: where both are equal, the operator's device work is counted for the CUDA call
 // again, and with it for the operators around the call once more.
 var truths = []truth{
 	{"dsocr", shared + "dsocr-sdpa.trace.json.gz", shared + "dsocr-sdpa.trace.json.key_averages.json", 97, map[string]string{
-		"aten::mm":                       "self CPU, total device",
-		"aten::mul":                      "self CPU, total device",
-		"aten::_cudnn_attention_forward": "self CPU, total device",
-		"aten::masked_fill_":             "self CPU, total device",
-		"aten::random_":                  "self CPU, total device",
-		"aten::slice":                    "self CPU",
-		"aten::_to_copy":                 "self CPU, memory",
+		"aten::mm":                       "total device",
+		"aten::mul":                      "total device",
+		"aten::_cudnn_attention_forward": "total device",
+		"aten::masked_fill_":             "total device",
+		"aten::random_":                  "total device",
+		"aten::_to_copy":                 "self CPU, memory", // one call, whose self time PyTorch has as less than 0
 		// around these
 		"aten::randint": "total device", "aten::linear": "total device", "aten::matmul": "total device", "aten::masked_fill": "total device",
 		"aten::scaled_dot_product_attention": "total device", "aten::_scaled_dot_product_cudnn_attention": "total device",
 	}},
 	{"llama", captures + "llama.trace.json.gz", captures + "llama.key_averages.json.gz", 44, map[string]string{
-		"aten::random_": "self CPU, total device", "aten::randint": "total device"}},
+		"aten::random_": "total device", "aten::randint": "total device"}},
 	{"llama-stack", captures + "llama-stack.trace.json.gz", captures + "llama-stack.key_averages.json.gz", 44, map[string]string{
-		"aten::random_": "self CPU, total device", "aten::randint": "total device"}},
+		"aten::random_": "total device", "aten::randint": "total device"}},
 }
 
 // TestKeyAverages holds every operator of real traces to PyTorch's own key_averages of them.
@@ -175,8 +174,8 @@ func checkTotals(t *testing.T, k *rowstest.Kept, want []average) {
 	}
 }
 
-// checkOverhead shows that overhead events are all that parts self CPU times from PyTorch's: with them among the calls, every
-// operator's is equal.
+// checkOverhead shows how PyTorch takes overhead events: with them among the calls, every operator's self CPU time is PyTorch's, also where that is less
+// than 0.
 func checkOverhead(t *testing.T, path string, want []average) {
 	t.Helper()
 	type call struct {

@@ -22,13 +22,15 @@ type collector struct {
 	hasOperator bool
 	texted      int64 // events of known categories whose thread is a text without a number
 	textPIDs    map[string]int64
-	lastRuntime string // the last category of API calls
-	merged      int64  // events whose process is a text
+	lastRuntime string                      // the last category of API calls
+	begun       map[[2]int64][]*trace.Event // by process and thread: those whose end is not yet read
+	open        int                         // their number
+	merged      int64                       // events whose process is a text
 }
 
-func newCollector() *collector {
+func newCollector(b base) *collector {
 	return &collector{records: records{rangeIDs: map[int64]bool{}, forward: map[int64]flow{}, grads: map[int64]flow{},
-		processNames: map[int64]string{}, threadNames: map[[2]int64]string{}, first: math.MaxInt64, end: math.MinInt64, span: [2]int64{math.MaxInt64, math.MinInt64}, counts: map[string]*part{}}}
+		processNames: map[int64]string{}, threadNames: map[[2]int64]string{}, first: math.MaxInt64, end: math.MinInt64, span: [2]int64{math.MaxInt64, math.MinInt64}, counts: map[string]*part{}, base: b}}
 }
 
 // read takes all events. A trace that ends too early gives what it holds, and truncated says why.
@@ -37,13 +39,15 @@ func (c *collector) read(r Events, each func(events int64) error) (truncated err
 		e, err := r.Next()
 		switch {
 		case err == io.EOF:
+			c.neverEnded()
 			return nil, nil
 		case errors.Is(err, trace.ErrTruncated):
+			c.neverEnded()
 			return err, nil
 		case err != nil:
 			return nil, err
 		}
-		if r.Events() == 1 {
+		if c.start == "" && !isUndated(e) {
 			c.start = beginning(e)
 		}
 		if r.Events()&0xFFFF == 0 {
@@ -59,8 +63,16 @@ func (c *collector) read(r Events, each func(events int64) error) (truncated err
 
 // event takes one event.
 func (c *collector) event(e *trace.Event) error {
-	if e.Phase == 'M' {
+	switch e.Phase {
+	case 'M':
 		return c.metadata(e)
+	case 'B':
+		c.begin(e)
+		return nil
+	case 'E':
+		if e = c.ended(e); e == nil {
+			return nil
+		}
 	}
 	if string(e.Label) != c.lastLabel || c.lastPart == nil {
 		c.lastLabel = string(e.Label)
@@ -109,10 +121,8 @@ func (c *collector) event(e *trace.Event) error {
 		p.leave("have no start, or an impossible duration")
 		return nil
 	}
-	if c.first > c.end {
-		c.around = e.Start
-	} else if away := e.Start - c.around; away >= load.Farthest || away <= -load.Farthest {
-		p.leave("are years off")
+	if why := c.base.leaves(e); why != "" {
+		p.leave(why)
 		return nil
 	}
 	if err := c.interval(e); errors.Is(err, errOdd) {

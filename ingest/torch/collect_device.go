@@ -139,8 +139,12 @@ func (c *collector) instant(e *trace.Event, p *part) error {
 	}
 	bytes, ok := e.Int(trace.Bytes)
 	kind, ok2 := e.Int(trace.DeviceType)
-	if !ok || !ok2 || e.Has&trace.StartTime == 0 || e.Start > maxTime || e.Start < -maxTime || c.first <= c.end && max(e.Start-c.around, c.around-e.Start) >= load.Farthest {
+	if !ok || !ok2 || e.Has&trace.StartTime == 0 || e.Start > maxTime || e.Start < -maxTime {
 		p.leave("lack the amount of memory or its device")
+		return nil
+	}
+	if why := c.base.leaves(e); why != "" {
+		p.leave(why)
 		return nil
 	}
 	thread, err := c.thread(e)

@@ -39,7 +39,7 @@ func FuzzTrace(f *testing.F) {
 	f.Add(bytes.ReplaceAll([]byte(smallTrace), []byte(`"cpu_op"`), []byte(`"python_function"`)))
 	f.Add([]byte(`[{"name": "process_labels", "pid": 9, "ph": "M", "args": {"labels": "NPU 3"}}, {"name": "k", "pid": 9, "tid": 4, "ts": "1.5", "dur": "2", "ph": "X", "args": {"Task Type": "AI_CORE", "Stream Id": 4}}]`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c := newCollector()
+		c := newCollector(base{})
 		truncated, err := c.read(trace.NewReader(bytes.NewReader(data)), func(int64) error { return nil })
 		if err != nil {
 			if !errors.Is(err, trace.ErrSyntax) {

@@ -140,6 +140,15 @@ func TestCorners(t *testing.T) {
 			event("Operator", "ProfilerStep#7", 0, 9, ``)), `"tid": 1,`, `"tid": "24572",`),
 			"op", "op_name_id.name tid parent_op_id", []string{"a|24572|~", "b|24610|~"}},
 		{"a step of PyTorch 1.8", traceOf(op("a", 0, 10, ``), event("Operator", "ProfilerStep#7", 0, 9, ``)), "nvtx_range", "name", []string{"ProfilerStep#7"}},
+		{"the profiler's own time is none of an operator's", traceOf(op("a", 0, 100, ``), event("overhead", "Activity Buffer Request", 10, 50, ``), op("b", 20, 10, ``), launch(40, 5, 1), op("c", 70, 10, ``)),
+			"op", "op_name_id.name self_cpu_ns duration_ns", []string{"a|40000|100000", "b|10000|10000", "c|10000|10000"}},
+		{"nor where it is in a call of the API", traceOf(op("a", 0, 100, ``), launch(5, 60, 1), event("overhead", "Lazy Function Loading", 10, 50, ``)), "op", "self_cpu_ns", []string{"40000"}},
+		{"it crosses calls, as PyTorch counts it", traceOf(op("a", 0, 100, ``), op("b", 5, 35, ``), event("overhead", "Buffer Flush", 30, 30, ``), op("c", 35, 2, ``), launch(38, 1, 1), launch(55, 10, 2)),
+			"op", "op_name_id.name self_cpu_ns", []string{"a|25000", "b|35000", "c|2000"}},
+		{"and was on another thread where too little time is left", traceOf(op("a", 0, 100, ``), op("b", 5, 85, ``), event("overhead", "Buffer Flush", 30, 65, ``), op("c", 35, 2, ``), launch(92, 1, 1)),
+			"op", "op_name_id.name self_cpu_ns", []string{"a|14000", "b|85000", "c|2000"}},
+		{"it is of the process's first thread", strings.ReplaceAll(traceOf(op("a", 0, 100, ``), strings.Replace(op("b", 0, 100, ``), `"tid": 1`, `"tid": 2`, 1), event("overhead", "Buffer Flush", 30, 30, ``)), `"pid": 1`, `"pid": 2`),
+			"op", "op_name_id.name self_cpu_ns", []string{"a|100000", "b|70000"}},
 		{"overhead before everything sets no origin", traceOf(op("a", 1000, 10, ``), event("overhead", "Buffer Flush", -1e9, 1, ``)), "op", "start_ns", []string{"0"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -191,6 +200,11 @@ func TestOdd(t *testing.T) {
 		{"two processes with one correlation id", launch(1, 1, 5) + "," + strings.Replace(launch(2, 1, 5), `"pid": 1`, `"pid": 2`, 1) + "," + kernel(9, 1, 5, ``), "1 correlation ids have several API calls"},
 		{"an External id of another thread's operator", strings.Replace(op("x", 1, 1, `"External id": 77`), `"tid": 1`, `"tid": 2`, 1) + "," + launch(1, 1, 5) + "," + kernel(9, 1, 5, `, "External id": 77`),
 			"1 pieces of device work name an operator that was not open at their launch"},
+		{"a duration that is no number", strings.Replace(kernel(1, 1, 1, ``), `"dur": 1.000`, `"dur": Infinity`, 1), "1 events of kernel are not stored: they have no start, or an impossible duration"},
+		{"an id that is no number", strings.Replace(kernel(1, 1, 1, ``), `"context": 1`, `"context": NaN`, 1), "1 events of kernel are not stored: they have numbers out of range"},
+		{"a beginning without an end", strings.Replace(kernel(1, 1, 1, ``), `"X"`, `"B"`, 1), "1 events of kernel are not stored: they begin and have no end"},
+		{"an end without a beginning", strings.Replace(kernel(1, 1, 1, ``), `"X"`, `"E"`, 1), "1 events of kernel are not stored: they end what nothing began"},
+		{"an end before its beginning", strings.Replace(kernel(3, 1, 1, ``), `"X"`, `"B"`, 1) + "," + strings.Replace(kernel(2, 1, 1, ``), `"X"`, `"E"`, 1), "1 events of kernel are not stored: they have no start, or an impossible duration"},
 	} {
 		k, warnings := stored(t, write(t, "x.json", traceOf(op("rest", 0, 5, ``), c.event)))
 		if len(warnings) != 1 || !strings.Contains(warnings[0], c.want) {
@@ -209,7 +223,7 @@ func TestRefused(t *testing.T) {
 		{"a trace of another program", `{"traceEvents": [{"ph": "X", "cat": "blink", "name": "paint", "pid": 1, "tid": 1, "ts": 1, "dur": 1}]}`, "it has no PyTorch profiler events"},
 		{"a merged trace", `{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "a", "pid": "[TP0] 1", "tid": "main", "ts": 1, "dur": 1}]}`, "ingest the trace of each process instead"},
 		{"a trace of JAX", `{"traceEvents": [{"ph": "M", "pid": 2, "name": "process_name", "args": {"name": "/device:GPU:0"}}, {"ph": "X", "pid": 2, "tid": 13, "ts": 1, "dur": 1, "name": "fusion"}]}`, "ingest that"},
-		{"NaN", traceOf(strings.Replace(op("a", 1, 1, ``), "1.000", "NaN", 1)), "not a trace: "},
+		{"NaN", traceOf(strings.Replace(op("a", 1, 1, ``), "1.000", "NaN", 1)), "it has no PyTorch profiler events that can be stored: 1 events of cpu_op have no start"},
 	} {
 		_, _, err := tryStored(t, write(t, "x.json", c.text))
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "x.json") {

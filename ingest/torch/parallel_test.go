@@ -41,7 +41,7 @@ func collected(t *testing.T, path string, reader func(io.Reader) *trace.Reader) 
 	defer src.Close()
 	r := reader(src)
 	defer r.Close()
-	c := newCollector()
+	c := newCollector(base{})
 	if truncated, err := c.read(r, func(int64) error { return nil }); truncated != nil || err != nil {
 		t.Fatal(truncated, err)
 	}
@@ -58,7 +58,7 @@ func TestManyThreads(t *testing.T) {
 {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": %[1]d, "ts": %[1]d.500, "dur": 1.000, "args": {"correlation": %[2]d}}`, i, i+1)
 	}
 	text.WriteString(`]`)
-	c := newCollector()
+	c := newCollector(base{})
 	if truncated, err := c.read(trace.NewReader(&text), func(int64) error { return nil }); truncated != nil || err != nil {
 		t.Fatal(truncated, err)
 	}

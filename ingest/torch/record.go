@@ -155,7 +155,7 @@ type records struct {
 
 	span       [2]int64 // of the profiler's own track
 	first, end int64    // of all events
-	around     int64    // the first event's start, which no other is farther from than load.Farthest
+	base       base     // what most events say
 	counts     map[string]*part
 	odd        load.Odd
 }

@@ -1,7 +1,9 @@
 package torch
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"prof/ingest/attribute"
 	"prof/ingest/operator"
@@ -27,8 +29,10 @@ type sweeper struct {
 	th      *thread
 
 	nextOp, nextAPI, nextPython, nextMemory *packedReader
-	opAt, apiAt, pythonAt, memoryAt         int64 // when the next one is; never at the end
-	memory                                  int   // number of the next memory event
+	opAt, apiAt, pythonAt, memoryAt         int64      // when the next one is; never at the end
+	memory                                  int        // number of the next memory event
+	overhead                                []overhead // of the thread, what is to come
+	overheadAt                              int64
 }
 
 const never = int64(math.MaxInt64)
@@ -37,9 +41,17 @@ const never = int64(math.MaxInt64)
 func (l *loader) sweep(emit func(*opCall) error) error {
 	s := &sweeper{loader: l, ops: opSweep{Emit: emit}, place: l.lines.Placer(), without: l.unmet.List()}
 	s.python.Emit = l.emitPython
+	overheadThread := l.overheadThread()
 	for i, th := range l.of {
 		s.thread, s.th, s.memory = int32(i), th, 0
 		s.nextOp, s.nextAPI, s.nextPython, s.nextMemory = th.ops.rows(), th.apis.rows(), th.python.rows(), th.memory.rows()
+		s.overhead = nil
+		if th == overheadThread {
+			s.overhead = slices.SortedFunc(slices.Values(l.overhead), func(a, b overhead) int {
+				return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.duration, a.duration))
+			})
+		}
+		s.overheadAt = s.nextOverhead()
 		s.opAt, s.apiAt, s.pythonAt, s.memoryAt = at(s.nextOp), at(s.nextAPI), at(s.nextPython), at(s.nextMemory)
 		if err := s.walk(); err != nil {
 			return err
@@ -47,6 +59,36 @@ func (l *loader) sweep(emit func(*opCall) error) error {
 		th.ops = packed{} // stored by now
 	}
 	return nil
+}
+
+// overheadThread is the thread whose operators the profiler's own time lies in; nil where that is not known. Kineto does not say whose it was; PyTorch
+// takes the thread that ended the profile, which is a process's first one, or its only one.
+func (l *loader) overheadThread() *thread {
+	if _, only := l.threads.only(); !only || len(l.overhead) == 0 {
+		return nil
+	}
+	var found *thread
+	for i, th := range l.of {
+		if th.ops.n == 0 {
+			continue
+		}
+		if t := l.threads.list[i]; t.PID == t.TID {
+			return th
+		}
+		if found != nil {
+			return nil
+		}
+		found = th
+	}
+	return found
+}
+
+// nextOverhead gives when the profiler's own time begins next.
+func (s *sweeper) nextOverhead() int64 {
+	if len(s.overhead) == 0 {
+		return never
+	}
+	return s.overhead[0].start
 }
 
 // at goes to the next row and gives its time.
@@ -61,7 +103,7 @@ func at(r *packedReader) int64 {
 func (s *sweeper) walk() error {
 	for {
 		var err error
-		switch first := min(s.opAt, s.apiAt, s.pythonAt, s.memoryAt); {
+		switch first := min(s.opAt, s.apiAt, s.pythonAt, s.memoryAt, s.overheadAt); {
 		case first == never:
 			if err := s.ops.End(); err != nil {
 				return err
@@ -73,6 +115,8 @@ func (s *sweeper) walk() error {
 		case s.opAt == first:
 			err = s.pushOp(s.nextOp.row)
 			s.opAt = at(s.nextOp)
+		case s.overheadAt == first:
+			err = s.pushOverhead()
 		case s.apiAt == first:
 			err = s.api(s.nextAPI.row)
 			s.apiAt = at(s.nextAPI)
@@ -111,6 +155,14 @@ func (s *sweeper) pushOp(row []int64) error {
 	return nil
 }
 
+// pushOverhead takes the profiler's own time out of the operator that it lies in.
+func (s *sweeper) pushOverhead() error {
+	o := s.overhead[0]
+	s.overhead = s.overhead[1:]
+	s.overheadAt = s.nextOverhead()
+	return s.ops.AddOverhead(o.start, o.start+o.duration)
+}
+
 // remember takes a memory event.
 func (s *sweeper) remember(row []int64) error {
 	op, err := s.ops.Holding(row[0], row[0])
@@ -137,7 +189,7 @@ func (s *sweeper) api(row []int64) error {
 		return err
 	}
 	if op != nil {
-		op.AddAPI(start, end)
+		s.ops.AddAPI(op, start, end)
 	}
 	s.called.Add(s.thread, start-s.origin, row[1], s.callKind[row[colName]])
 	if s.isRecord[row[colName]] {

@@ -50,7 +50,11 @@ func Identify(_ context.Context, path, name string) (*load.SourceInfo, error) {
 	e, err := r.Next()
 	if errors.Is(err, trace.ErrSyntax) {
 		return nil, fmt.Errorf("%s: %w", name, err)
-	} else if err != nil {
+	}
+	for err == nil && isUndated(e) { // it tells no capture from another
+		e, err = r.Next()
+	}
+	if err != nil {
 		e = &trace.Event{} // Load says what is wrong
 	}
 	return &load.SourceInfo{CaptureID: captureID(r.Header(), beginning(e))}, nil
@@ -96,19 +100,33 @@ type loader struct {
 
 // Load stores a trace as one source of the target's run.
 func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error) {
-	src, err := open(path)
+	l, err := readBy(func(b base) (*loader, base, error) {
+		src, err := open(path)
+		if err != nil {
+			return nil, b, err
+		}
+		defer src.Close()
+		r := trace.NewParallel(src, max(1, t.Options.Threads), min(trace.BlockBytes, src.size))
+		defer r.Close()
+		l, b, err := collect(ctx, name, t, r, src.expected, b)
+		if l != nil {
+			l.info.SHA256 = src.sum() // all of it was read, to where it ends or was cut
+		}
+		return l, b, err
+	})
 	if err != nil {
 		return nil, err
 	}
-	defer src.Close()
-	r := trace.NewParallel(src, max(1, t.Options.Threads), min(trace.BlockBytes, src.size))
-	defer r.Close()
-	l, err := collect(ctx, name, t, r, src.expected)
-	if err != nil {
-		return nil, err
-	}
-	l.info.SHA256 = src.sum() // all of it was read, to where it ends or was cut
 	return l.store(ctx)
+}
+
+// readBy reads a trace, and once more where its events tell another base than the first ones did.
+func readBy(read func(b base) (l *loader, better base, err error)) (*loader, error) {
+	l, b, err := read(base{})
+	if l == nil && err == nil {
+		l, _, err = read(b)
+	}
+	return l, err
 }
 
 // Events are a trace's: those of a file of Kineto's, or of another profiler's in its terms.
@@ -119,9 +137,15 @@ type Events interface {
 	Torn() trace.Torn
 }
 
-// LoadEvents stores what another profiler recorded. Ranges have the given style there.
-func LoadEvents(ctx context.Context, name string, t *load.Target, e Events, style string) (*load.SourceInfo, error) {
-	l, err := collect(ctx, name, t, e, func(int64) int64 { return -1 })
+// LoadEvents stores what another profiler recorded, which open gives from the beginning. Ranges have the given style there.
+func LoadEvents(ctx context.Context, name string, t *load.Target, open func() (Events, error), style string) (*load.SourceInfo, error) {
+	l, err := readBy(func(b base) (*loader, base, error) {
+		e, err := open()
+		if err != nil {
+			return nil, b, err
+		}
+		return collect(ctx, name, t, e, func(int64) int64 { return -1 }, b)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -129,9 +153,9 @@ func LoadEvents(ctx context.Context, name string, t *load.Target, e Events, styl
 	return l.store(ctx)
 }
 
-// collect reads all events and puts them into order.
-func collect(ctx context.Context, name string, t *load.Target, r Events, expected func(events int64) int64) (*loader, error) {
-	c := newCollector()
+// collect reads all events and puts them into order. Where they tell a better base, it gives that and no loader.
+func collect(ctx context.Context, name string, t *load.Target, r Events, expected func(events int64) int64, by base) (_ *loader, better base, err error) {
+	c := newCollector(by)
 	truncated, err := c.read(r, func(events int64) error {
 		if p := t.Options.Progress; p != nil {
 			p("events", events, expected(events))
@@ -139,19 +163,25 @@ func collect(ctx context.Context, name string, t *load.Target, r Events, expecte
 		return ctx.Err()
 	})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, by, fmt.Errorf("%s: %w", name, err)
+	}
+	if b, isBetter := c.base.better(); isBetter && !by.known {
+		return nil, b, nil
+	}
+	if c.start == "" { // none of the events has a time
+		c.start = beginning(&trace.Event{})
 	}
 	if c.first > c.end {
-		return nil, nothing(name, c, truncated)
+		return nil, by, nothing(name, c, truncated)
 	}
 	c.numberNPUs()
 	linked, err := link(c, t)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, by, fmt.Errorf("%s: %w", name, err)
 	}
 	l := &loader{linked: linked, name: name, header: r.Header(), torn: r.Torn(), style: "record_function", info: &load.SourceInfo{}}
 	l.describe(truncated, r.Events())
-	return l, nil
+	return l, by, nil
 }
 
 // store stores all of it.
@@ -178,6 +208,15 @@ func nothing(name string, c *collector, truncated error) error {
 		if strings.HasPrefix(process, "/device:") || strings.HasPrefix(process, "/host:") {
 			return fmt.Errorf("%s: %w: it is what XLA's profiler draws from an .xplane.pb, which lies next to it and has all of it: ingest that", name, ErrNoEvents)
 		}
+	}
+	var left []string
+	for _, label := range slices.Sorted(maps.Keys(c.counts)) {
+		for _, why := range slices.Sorted(maps.Keys(c.counts[label].left)) {
+			left = append(left, fmt.Sprintf("%d events of %s %s", c.counts[label].left[why], label, why))
+		}
+	}
+	if len(left) > 0 {
+		return fmt.Errorf("%s: %w that can be stored: %s", name, ErrNoEvents, strings.Join(left, "; "))
 	}
 	return fmt.Errorf("%s: %w", name, ErrNoEvents)
 }

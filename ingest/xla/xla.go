@@ -59,9 +59,14 @@ func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceI
 	if err != nil {
 		return nil, err
 	}
-	e := newStream(s)
-	defer e.stop()
-	info, err := torch.LoadEvents(ctx, name, t, e, "push_pop")
+	stop := func() {}
+	defer func() { stop() }()
+	info, err := torch.LoadEvents(ctx, name, t, func() (torch.Events, error) {
+		stop()
+		e := newStream(s)
+		stop = e.stop
+		return e, nil
+	}, "push_pop")
 	if errors.Is(err, torch.ErrNoEvents) {
 		return nil, fmt.Errorf("%s: %w; planes: %s", name, ErrNoWork, strings.Join(s.names(), ", "))
 	}

@@ -105,7 +105,7 @@ func cell(column string, v any) string {
 var instants = map[string]string{"device-samples": "time_ns", "diagnostics": "time_ns"}
 
 // known are answers that prof should not give, of captures that lost data; to be mended.
-var known = []string{"shared/queries/step-times: lost-begin-end", "shared/queries/timeline-kernels: lost-undated", "shared/queries/timeline-work: lost-undated", "shared/queries/tpot-causes: lost-burst"}
+var known = []string{"shared/queries/tpot-causes: lost-burst"}
 
 // check holds what is true of every answer: shares are from 0 to 1, unless the row says that it is over 1, no amount is negative but net ones, no
 // number is NaN, and the columns named as key identify a row.

@@ -79,10 +79,11 @@ type result struct {
 	rows     int
 	cut      string // why the table is not whole; "" when it is
 	warnings []string
+	account
 }
 
 // read gives the rows of a table in order. It reads the file twice, since what a column means can depend on all its values.
-// Memory is bounded by one row.
+// Memory is bounded: of a table of more than maxKept rows it says nothing that takes all of them.
 func read(ctx context.Context, f io.ReadSeeker, name string, each func(*row) error) (*result, error) {
 	found := &survey{cols: &columns{}, file: name}
 	if _, err := readTable(ctx, f, name, found.cols, found.add); err != nil {
@@ -92,18 +93,36 @@ func read(ctx context.Context, f io.ReadSeeker, name string, each func(*row) err
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	p := found.plan()
+	var kept []*row
 	s, err := readTable(ctx, f, name, &columns{}, func(r *record) error {
 		out, err := p.row(r)
 		if err != nil {
 			return err
 		}
-		return each(out)
+		if found.rows > maxKept {
+			return each(out)
+		}
+		kept = append(kept, out)
+		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
+	res := &result{rows: found.rows, cut: s.cut}
+	if len(kept) > 0 {
+		res.account = p.account(kept, s.totals)
+	}
+	for i, r := range kept {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err := each(r); err != nil {
+			return nil, err
+		}
+	}
 	p.warnRows(s)
-	return &result{rows: found.rows, cut: s.cut, warnings: p.warnings}, nil
+	res.warnings = p.warnings
+	return res, nil
 }
 
 // warnRows says what the second reading found.

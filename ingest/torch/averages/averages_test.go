@@ -123,7 +123,7 @@ var variants = []struct {
 	{"amounts out of range", "key,count,cpu_time_total,device_time_total,flops\na,1,2,1e16,99999999999999999999\nb,1,2,3,4\n",
 		[]string{"a|cpu|~|1|~|2000|~|~|~|~|~|~|~", "b|cpu|~|1|~|2000|~|3000|~|~|~|~|4"}, []string{"2 amounts are out of range and are stored as empty, first in line 2: "}},
 	{"printed", "Name,Self CPU %,Self CPU,CPU total,CPU time avg,Self CUDA,CPU Mem,Self CUDA Mem,# of Calls,Total KFLOPs\nProfilerStep*,1.28%,231.332us,12.858ms,6.429ms,1.5s,64 B,-385.00 KB,2,50331.648\nx,0%,1.000us,1.000us,1.000us,0.000us,0 B,0 B,1,--\n",
-		[]string{"ProfilerStep*|cpu|~|2|231332|12858000|1500000000|~|-394240|~|~|64|50331648", "x|cpu|~|1|1000|1000|0|~|0|~|~|0|~"}, []string{"rounded as printed"}},
+		[]string{"ProfilerStep*|cpu|~|2|231332|12858000|1500000000|~|-394240|~|~|64|50331648", "x|cpu|~|1|1000|1000|0|~|0|~|~|0|~"}, []string{"rounded as printed", "the rows have 1.3 % of the CPU time"}},
 }
 
 func TestVariants(t *testing.T) {

@@ -98,7 +98,7 @@ func TestTrain(t *testing.T) {
 		devices, shapes, compared := 0, 0, 0
 		for i, r := range rows {
 			w := want[i]
-			if r.name != w["key"] || (r.kind == onDevice) != (w["device_type"] == "DeviceType.CUDA") {
+			if r.name != w["key"] || (r.kind != onCPU) != (w["device_type"] == "DeviceType.CUDA") || (r.kind == onRange) != (w["device_type"] == "DeviceType.CUDA" && w["is_user_annotation"] == true) {
 				t.Errorf("%s: row %d is %s, want %v", name, i+1, r, w)
 			}
 			for f, a := range attributes {

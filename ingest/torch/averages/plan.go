@@ -15,6 +15,8 @@ type plan struct {
 	warnings []string
 	differ   [fieldCount]place // rows in which another column disagrees
 	noKind   bool              // whether nothing tells what ran on the device
+
+	shareColumns map[field]int // of shares of self times; -1: none
 }
 
 func (p *plan) warn(format string, args ...any) {

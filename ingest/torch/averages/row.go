@@ -11,9 +11,12 @@ import (
 type row struct {
 	number  int
 	name    string
-	kind    string // cpu or device
+	kind    string // cpu, device or range
 	shapes  *string
 	amounts [fieldCount]*int64 // count, ns, bytes and operations by field; nil when not in the file
+
+	annotated bool                              // the file says that it is a range of the program
+	shares    [selfDevice - selfCPU + 1]float64 // of all self time, as printed; 0 when not in the file
 }
 
 // Kinds of rows.
@@ -57,6 +60,12 @@ func (p *plan) row(r *record) (*row, error) {
 	}
 	out.kind = p.kind(r, out)
 	out.shapes = p.shapes(r)
+	for _, f := range []field{selfCPU, selfDevice} {
+		out.shares[f-selfCPU] = p.share(r, f)
+	}
+	if id := p.columnOf("is_user_annotation"); id >= 0 {
+		out.annotated = strings.EqualFold(r.cell(id).text, "true")
+	}
 	return out, nil
 }
 

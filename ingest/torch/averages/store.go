@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strconv"
 
 	"prof/ingest/load"
 	"prof/ingest/rows"
@@ -48,7 +49,31 @@ func store(ctx context.Context, f io.ReadSeeker, name string, t *load.Target) (*
 		info.Status, info.Reason = "partial", res.cut
 		info.Warnings = append(info.Warnings, res.cut+"; the rows before that are stored")
 	}
+	if err := storeAccount(ctx, t, res.account); err != nil {
+		return nil, err
+	}
 	return info, describe(ctx, t, info)
+}
+
+// storeAccount stores what the table says of all time, and what its rows add up to: shares are of the former, and an audit compares them.
+func storeAccount(ctx context.Context, t *load.Target, a account) error {
+	_, err := t.Append(ctx, "source_fact", func(add rows.Add) error {
+		for _, of := range []struct {
+			what          string
+			printed, read int64
+		}{{"self_cpu_ns", a.printedCPU, a.readCPU}, {"self_device_ns", a.printedDevice, a.readDevice}} {
+			if of.printed <= 0 {
+				continue
+			}
+			for key, v := range map[string]int64{"printed." + of.what: of.printed, "read." + of.what: of.read} {
+				if err := add(t.RunID, int32(t.SourceID), key, strconv.FormatInt(v, 10)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	return err
 }
 
 // describe stores what became of the source's rows, and its warnings.

@@ -117,6 +117,7 @@ type source struct {
 	first *columns // of the row that may tell whether it is a table
 	cut   string   // why the table is not whole; "" when it is
 	notes []string // what is odd about the file
+	totals
 }
 
 var byteOrderMark = []byte("\xef\xbb\xbf")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -182,13 +183,29 @@ type textReader struct {
 	first int     // line of the table; 0 before it
 	ids   []int
 
-	shortened int     // names that PyTorch cut
-	self      float64 // sum of the rows' own CPU times, ns
-	total     float64 // what PyTorch printed as that of all rows, also of those it did not print; 0 where it did not
+	shortened int // names that PyTorch cut
 }
 
-// totalMark begins the line under a printed table with the CPU time of all that was profiled.
-const totalMark = "Self CPU time total:"
+// totalLine fits the lines under a printed table with the time of all that was profiled: Self CUDA time total: 100.000ms, without Self until PyTorch 1.7.
+var totalLine = regexp.MustCompile(`\b(\w+) time total: *([0-9.]+ *[a-zµμ]+)`)
+
+// total takes such a line.
+func (t *textReader) total(line string) {
+	m := totalLine.FindStringSubmatch(line)
+	if m == nil {
+		return
+	}
+	to := &t.device
+	switch processor := strings.ToLower(m[1]); {
+	case processor == "cpu":
+		to = &t.cpu
+	case !slices.Contains(processors, processor):
+		return
+	}
+	if w, isTime, err := parse(cell{kind: text, text: m[2]}, selfCPU); isTime && err == nil && *to == 0 {
+		*to = w.value * w.unit
+	}
+}
 
 func (t *textReader) line(line string, number int, ends bool) error {
 	if t.now != nil {
@@ -202,11 +219,7 @@ func (t *textReader) line(line string, number int, ends bool) error {
 		t.headers = headers{} // the line of dashes under a table opens none
 		return nil
 	}
-	if _, text, ok := strings.Cut(line, totalMark); ok && t.total == 0 {
-		if w, isTime, err := parse(cell{kind: kindOfText(text), text: text}, selfCPU); isTime && err == nil {
-			t.total = w.value * w.unit
-		}
-	}
+	t.total(line)
 	found := t.next(line)
 	if found == nil {
 		return nil
@@ -250,15 +263,8 @@ func (t *textReader) add(line string, number int, ends bool) error {
 	for i, text := range cells {
 		c := cell{kind: kindOfText(text), text: text}
 		t.row.set(t.ids[i], c)
-		switch t.cols.list[t.ids[i]].field {
-		case nameField:
-			if t.now.spans != nil && strings.HasSuffix(text, "...") {
-				t.shortened++
-			}
-		case selfCPU:
-			if w, ok, err := parse(c, selfCPU); ok && err == nil {
-				t.self += w.value * w.unit
-			}
+		if t.cols.list[t.ids[i]].field == nameField && t.now.spans != nil && strings.HasSuffix(text, "...") {
+			t.shortened++
 		}
 	}
 	return t.each(&t.row)
@@ -272,9 +278,6 @@ func kindOfText(s string) cellKind {
 	return text
 }
 
-// leastShare is how much less than all CPU time the rows may have, which are rounded as printed.
-const leastShare = 0.995
-
 // end gives what the whole text says.
 func (t *textReader) end() error {
 	if t.first == 0 {
@@ -285,9 +288,6 @@ func (t *textReader) end() error {
 	}
 	if t.shortened > 0 {
 		t.notes = append(t.notes, fmt.Sprintf("%d names are shortened to end with ..., as PyTorch prints them: equal ones may be of different operators", t.shortened))
-	}
-	if t.total > 0 && t.self > 0 && t.self < leastShare*t.total {
-		t.notes = append(t.notes, fmt.Sprintf("the rows have %.1f %% of the CPU time that PyTorch printed as the total: the table has the first rows only (row_limit)", 100*t.self/t.total))
 	}
 	return nil
 }

@@ -73,6 +73,9 @@ func (p *parser) arg(e *Event, key []byte, base int64) (ok bool) {
 // intArg reads a whole number; orText passes over texts.
 func (p *parser) intArg(e *Event, name string, f Field, base int64, orText bool) bool {
 	c := p.b[p.i]
+	if p.isOdd() {
+		return p.oddValue(e)
+	}
 	if c == 'n' || orText && c == '"' {
 		_, ok := p.skip()
 		return ok
@@ -106,7 +109,20 @@ func (p *parser) list(e *Event, f Field, key []byte, base int64) ([]byte, bool) 
 	if p.b[p.i] != '[' {
 		return nil, p.wrong(e, f, string(key), "an array", base)
 	}
-	return p.skip()
+	p.odd = false
+	raw, ok := p.skip()
+	if p.odd { // no JSON to keep
+		e.Odd = true
+		return nil, ok
+	}
+	return raw, ok
+}
+
+// oddValue passes over a number that is none: of this event, not of the trace.
+func (p *parser) oddValue(e *Event) bool {
+	e.Odd = true
+	_, ok := p.skip()
+	return ok
 }
 
 // three reads the sizes of a grid or a block.
@@ -125,6 +141,10 @@ func (p *parser) three(e *Event, name string, to *[3]int64, f Field, base int64)
 					return true
 				}
 				break
+			}
+			if p.isOdd() {
+				p.i = at
+				return p.oddValue(e)
 			}
 			v, found, ok := p.whole()
 			if !ok {

@@ -1,6 +1,9 @@
 package trace
 
-import "math/bits"
+import (
+	"bytes"
+	"math/bits"
+)
 
 // Event is one entry of traceEvents. Its texts are views into the reader's memory, good until the next call of Next.
 type Event struct {
@@ -186,6 +189,35 @@ func (e *Event) Int(f Field) (v int64, ok bool) {
 func (e *Event) SetInt(f Field, v int64) {
 	e.Ints[indexOf(f)] = v
 	e.Has |= f
+}
+
+// Clone gives a copy that outlives the next call of Next.
+func (e *Event) Clone() *Event {
+	out := *e
+	for _, text := range []*[]byte{&out.Label, &out.Name, &out.Shapes, &out.Types, &out.Strides, &out.Concrete, &out.ArgName, &out.Stack, &out.SyncKind, &out.PIDText, &out.Labels,
+		&out.Direction, &out.TaskType, &out.Launches, &out.Args, &out.Collective, &out.DType, &out.GroupName, &out.GroupRanks} {
+		*text = bytes.Clone(*text)
+	}
+	out.bad = nil
+	return &out
+}
+
+// Fill takes the args of another event that this one lacks.
+func (e *Event) Fill(from *Event) {
+	more := from.Has &^ e.Has
+	for f := Field(1); f < fieldEnd; f <<= 1 {
+		if more&f != 0 {
+			e.SetInt(f, from.Ints[indexOf(f)])
+		}
+	}
+	if more&GridSize != 0 {
+		e.Grid = from.Grid
+	}
+	if more&BlockSize != 0 {
+		e.Block = from.Block
+	}
+	e.Has |= more & (GridSize | BlockSize)
+	e.Odd = e.Odd || from.Odd
 }
 
 func indexOf(f Field) int { return bits.TrailingZeros64(uint64(f)) }

@@ -92,6 +92,11 @@ func (p *parser) track(to *int64, none *bool, number func([]byte) (int64, bool))
 		*to, *none = v, !found
 		return ok
 	}
+	if p.isOdd() {
+		*none = true
+		_, ok := p.skip()
+		return ok
+	}
 	v, found, ok := p.whole()
 	if c := p.b[p.i]; ok && !found && (c == '-' || c-'0' <= 9) { // none that a process can have
 		*none = true
@@ -124,6 +129,10 @@ func numberIn(text []byte) (int64, bool) {
 func (p *parser) time(e *Event, name string, to *int64, f Field, base int64) bool {
 	if p.b[p.i] == '"' { // as Ascend's profiler writes them
 		return p.timeText(e, name, to, f, base)
+	}
+	if p.isOdd() { // as good as none
+		_, ok := p.skip()
+		return ok
 	}
 	if c := p.b[p.i]; c != '-' && c-'0' > 9 {
 		return p.wrong(e, f, name, "microseconds", base)

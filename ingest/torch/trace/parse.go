@@ -16,6 +16,7 @@ type parser struct {
 	short bool   // the window ended inside the value
 	err   string // what is wrong, at b[i]
 	torn  bool   // it is no JSON there
+	odd   bool   // a value was passed over that is no number of JSON: see isOdd
 }
 
 // maxDepth bounds nested arrays and objects; shapes of lists of tensors nest four deep.
@@ -325,6 +326,11 @@ func scaledSlow(raw []byte, places int) (int64, bool) {
 	return n.Int64(), n.IsInt64()
 }
 
+// goesOn says whether a word does not end before these bytes; the end of the window may be inside it.
+func goesOn(rest []byte) bool {
+	return len(rest) == 0 || rest[0] >= 'a' && rest[0] <= 'z' || rest[0] >= 'A' && rest[0] <= 'Z'
+}
+
 // skip reads any value and gives its text.
 func (p *parser) skip() ([]byte, bool) {
 	start := p.i
@@ -348,7 +354,7 @@ func (p *parser) value(depth int) bool {
 			return p.skipArray(depth + 1)
 		}
 		return p.skipObject(depth + 1)
-	case c == '-' || c-'0' <= 9:
+	case c-'0' <= 9 || c == '-' && !p.isOdd():
 		if _, end := plain(p.b, p.i, 0); end > 0 {
 			p.i = end
 			return true
@@ -383,8 +389,36 @@ func (p *parser) skipArray(depth int) bool {
 	}
 }
 
-// literal reads true, false or null.
+// oddNumbers are what C++ and Python write where a number is none, though JSON has no such numbers.
+var oddNumbers = []string{"NaN", "nan", "-NaN", "-nan", "Infinity", "-Infinity", "inf", "-inf"}
+
+// isOdd says whether one of these stands here, or begins here at the end of the window.
+func (p *parser) isOdd() bool {
+	c := p.b[p.i]
+	if c == '-' {
+		c = p.b[p.i+1]
+	}
+	return c == 'N' || c == 'n' && p.b[p.i+1] != 'u' || c == 'I' || c == 'i'
+}
+
+// literal reads true, false or null, or an odd number.
 func (p *parser) literal() bool {
+	if p.isOdd() {
+		for _, w := range oddNumbers {
+			if rest := p.b[p.i : len(p.b)-1]; bytes.HasPrefix(rest, []byte(w)) && !goesOn(rest[len(w):]) {
+				p.i += len(w)
+				p.odd = true
+				return true
+			}
+		}
+		for _, w := range oddNumbers {
+			if rest := p.b[p.i : len(p.b)-1]; strings.HasPrefix(w, string(rest)) {
+				p.i = len(p.b) - 1
+				return p.fail("")
+			}
+		}
+		return p.tear("expected a value")
+	}
 	for _, w := range []string{"null", "true", "false"} {
 		if rest := p.b[p.i : len(p.b)-1]; len(rest) < len(w) && strings.HasPrefix(w, string(rest)) {
 			p.i = len(p.b) - 1

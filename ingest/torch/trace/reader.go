@@ -289,6 +289,7 @@ func (r *Reader) objectMember(p *parser) bool {
 	}
 	name := string(key)
 	at := p.i
+	p.odd = false
 	raw, ok := p.skip()
 	if !ok {
 		return false
@@ -297,7 +298,9 @@ func (r *Reader) objectMember(p *parser) bool {
 		p.short = true
 		return false
 	}
-	if what := r.header.set(name, raw); what != "" {
+	if p.odd {
+		r.header.Odd = append(r.header.Odd, name)
+	} else if what := r.header.set(name, raw); what != "" {
 		p.i = at
 		return p.fail(what)
 	}

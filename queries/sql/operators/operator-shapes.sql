@@ -15,8 +15,8 @@
 --   calls: calls, as in top-operators, those that a stream capture recorded included, graph replays not
 --   self_device_ns: device time of the kernels, copies and fills it launched itself, excluding operators inside it; graph replays count the work captured in it
 --   total_device_ns: device time including operators inside it
---   share_ratio: self_device_ns as a share of all device work of the capture, in the selected stage; for key_averages, which lacks work outside operators, of all rows; NULL without
---     device work
+--   share_ratio: self_device_ns as a share of all device work of the capture, in the selected stage; for key_averages, of the total that PyTorch printed, else of the kernels and copies in
+--     the table, else of all operators; NULL without device work
 --   mean_ns: mean device time of a call that was not captured, operators inside it included, graph replays excluded: a captured call launches nothing that runs, and a replay is no call; NULL without
 --     such calls, and when only sums are known, as for key_averages
 --   min_ns: shortest device time of these calls

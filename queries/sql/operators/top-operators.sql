@@ -12,7 +12,7 @@
 --   source VARCHAR = NULL: operators from torch (traces), nsys (emit_nvtx) or key_averages; default: the first of them that the run has
 -- columns:
 --   rank: rank in the order of sort
---   operator: operator name; (graph replay) for CUDA graph replays without a known operator, (none) for other work launched outside every operator, (no launch) when the launch was
+--   operator: operator name; (graph replay) for CUDA graph replays without a known operator, (none) for other work launched outside every operator (in key_averages for all work without an operator), (no launch) when the launch was
 --     not captured
 --   calls: number of calls; an operator that only calls another of the same name counts as one call with it; calls that a stream capture recorded count, as in key_averages, graph replays do not; NULL outside operators
 --   self_device_ns: device time of the kernels, copies and fills it launched itself, excluding operators inside it; graph replays count the work captured in it; NULL when no device
@@ -20,8 +20,8 @@
 --   total_device_ns: device time including operators inside it; nested calls of the same operator count once
 --   self_cpu_ns: CPU time, excluding the operators and CUDA API calls inside it
 --   total_cpu_ns: CPU time including operators inside it; nested calls of the same operator count once
---   share_ratio: self_device_ns as a share of all device work of the capture, in the selected stage; for key_averages, which lacks work outside operators, of all rows; NULL without
---     device work
+--   share_ratio: self_device_ns as a share of all device work of the capture, in the selected stage; for key_averages, of the total that PyTorch printed, else of the kernels and copies in
+--     the table, else of all operators; NULL without device work
 --   work_count: kernels, copies and fills it launched itself; NULL for key_averages
 --   self_device_mean_ns: mean self device time of a call, graph replays and calls that were only captured excluded; NULL without other calls
 --   flop_count: FLOP by PyTorch's formulas, a multiply-add counts 2; NULL without a formula or recorded inputs
