@@ -7,7 +7,7 @@
 --   time_ns BIGINT: time of the pass: gpu_span_ns, or cpu_ns when no pass of the stage in its process has device work
 --   steady_ns DOUBLE: median time of a steady pass: the later half of the passes
 
--- Each pass of the first half is compared with the later half of its process (with three passes the second and third, with two the second).
+-- Passes that do other work are left out (unlike_pass). Each pass of the first half is compared with the later half of its process (with three passes the second and third, with two the second).
 -- It is cold where it takes longer, kernels do not explain half of that, and it takes longer by
 --   a tenth, of which loading, allocating and making graphs are half or more;
 --   half, with more than twice as many of these calls, or more than twice as long (and 1 ms) in them;
@@ -25,11 +25,11 @@ WITH said AS (
 ), p AS (
     SELECT r.range_id, r.stage, r.source_id, r.pid,
         CASE WHEN bool_or(r.gpu_span_ns IS NOT NULL) OVER (PARTITION BY r.stage, r.source_id, r.pid) THEN r.gpu_span_ns ELSE r.cpu_ns END AS ns, r.kernel_sum_ns, coalesce(s.calls, 0) AS calls, coalesce(s.ns, 0) AS sign_ns,
-        r.stage_count - r.back_count + 1 AS nth, r.stage_count AS passes, t.kind, coalesce(x.repeat_id, 1) AS repeat_id
+        row_number() OVER (PARTITION BY r.stage, r.source_id, r.pid ORDER BY r.back_count DESC) AS nth, count(*) OVER (PARTITION BY r.stage, r.source_id, r.pid) AS passes, t.kind, coalesce(x.repeat_id, 1) AS repeat_id
     FROM _stage_range r JOIN timeline t ON t.run_id = $run AND t.source_id = r.source_id
     LEFT JOIN _source_repeat x ON x.source_id = r.source_id
     LEFT JOIN sign s ON s.range_id = r.range_id
-    WHERE NOT r.is_ruled AND r.stage_count > 1 AND t.kind NOT IN (SELECT f.kind FROM said f)
+    WHERE NOT r.is_ruled AND r.stage_count > 1 AND r.range_id NOT IN (SELECT u.range_id FROM unlike_pass u WHERE u.run_id = $run) AND t.kind NOT IN (SELECT f.kind FROM said f)
 ), later AS (
     SELECT p.stage, p.source_id, p.pid, median(p.ns) AS ns, max(p.ns) AS max_ns, max(p.calls) AS calls, median(p.sign_ns) AS sign_ns, max(p.sign_ns) AS max_sign_ns, median(p.kernel_sum_ns) AS kernel_ns
     FROM p WHERE 2 * p.nth > p.passes GROUP BY p.stage, p.source_id, p.pid
