@@ -175,8 +175,27 @@ var words = map[string]func(c C, alike []C) string{
 		return text
 	},
 	"cold-passes": coldPasses,
+	"other-work": func(c C, _ []C) string {
+		times, what := c.Ratio, "more"
+		if c.Ratio < 1 {
+			times, what = 1/c.Ratio, "fewer"
+		}
+		text := fmt.Sprintf("1 %s pass does other work and is excluded: it has %.3g times %s", c.Stage, times, what)
+		if c.Count > 1 {
+			text = fmt.Sprintf("%d %s passes do other work and are excluded: up to %.3g times %s", c.Count, c.Stage, times, what)
+		}
+		return fmt.Sprintf("%s %ss than the others (%d); see prof query passes; prof ingest --warmup 0 counts every pass", text, c.Subject, c.OfCount)
+	},
 	"warm-included": func(_ C, alike []C) string {
-		text := count(total(alike), "warm-up or cold pass", "warm-up or cold passes")
+		what := "warm-up or cold pass"
+		switch unlike := slices.DeleteFunc(slices.Clone(alike), func(c C) bool { return c.Detail != "unlike" }); len(unlike) {
+		case 0:
+		case len(alike):
+			what = "unlike pass"
+		default:
+			what = "warm-up, cold or unlike pass"
+		}
+		text := count(total(alike), what, what+"es")
 		if len(alike) == 1 {
 			return text + " of " + alike[0].Stage + " included; see prof query passes"
 		}

@@ -1,4 +1,4 @@
--- _stage-pass: Each stage pass with its tokens, from the workload or the range names, and whether it is warm-up.
+-- _stage-pass: Each stage pass with its tokens, from the workload or the range names, and whether means exclude it.
 -- grain: one outermost range of a stage
 -- key: range_id
 -- params:
@@ -13,8 +13,9 @@
 --   path_id: normalised names of the ranges, by range_path
 --   start_ns: CPU start time
 --   end_ns: CPU end time; NULL when it never ended
---   is_warmup: whether it is warm-up: by a warm-up rule, by the workload, or because it was found cold
+--   is_warmup: whether means exclude it: as warm-up by a rule or by the workload, or because it was found cold or of other work
 --   is_cold: whether it was found cold
+--   is_unlike: whether it does other work than the other passes
 --   basis: origin of the token counts: workload or annotation; NULL when unknown
 --   prompt_count: sequences whose prompts it processed
 --   prompt_length_count: tokens per prompt; NULL when prompts differ
@@ -44,7 +45,7 @@
 --   is_ruled: whether a warm-up rule matches
 --   repeat_id: repeat of the workload, from 1
 
-SELECT p.stage, p.range_id, p.source_id, p.pid, p.path_id, p.start_ns, p.end_ns, p.is_warmup, p.is_cold, p.basis, p.prompt_count, p.prompt_length_count, p.prompt_token_count, p.prompt_pair_count, p.prompt_square_count, p.prompt_key_count, p.decode_count, p.step_count, p.decode_token_count, p.before_count, p.decode_key_count, p.decode_context_count, p.image_count, p.crop_count, p.cpu_ns, p.lost_count,
+SELECT p.stage, p.range_id, p.source_id, p.pid, p.path_id, p.start_ns, p.end_ns, p.is_warmup, p.is_cold, p.is_unlike, p.basis, p.prompt_count, p.prompt_length_count, p.prompt_token_count, p.prompt_pair_count, p.prompt_square_count, p.prompt_key_count, p.decode_count, p.step_count, p.decode_token_count, p.before_count, p.decode_key_count, p.decode_context_count, p.image_count, p.crop_count, p.cpu_ns, p.lost_count,
     CASE WHEN device IS NULL THEN p.gpu_span_ns WHEN p.lost_count = 0 THEN d.last_end_ns - d.first_start_ns END AS gpu_span_ns, CASE WHEN device IS NULL THEN p.gpu_busy_ns WHEN p.lost_count = 0 THEN d.busy_ns END AS gpu_busy_ns,
     CASE WHEN device IS NULL THEN p.gpu_sum_ns WHEN p.lost_count = 0 THEN d.sum_ns END AS gpu_sum_ns, CASE WHEN device IS NULL THEN p.kernel_sum_ns WHEN p.lost_count = 0 THEN d.kernel_sum_ns END AS kernel_sum_ns,
     CASE WHEN CASE WHEN device IS NULL THEN p.graph_count WHEN p.lost_count = 0 THEN d.graph_count END = 0 THEN CASE WHEN device IS NULL THEN p.kernel_count WHEN p.lost_count = 0 THEN d.kernel_count END END AS kernel_count, CASE WHEN device IS NULL THEN p.memop_count WHEN p.lost_count = 0 THEN d.memop_count END AS memop_count,

@@ -16,8 +16,9 @@
 --   gpu_busy_ns: GPU busy time: union of its device intervals, summed over GPUs
 --   gpu_sum_ns: sum of the durations of its kernels, copies, fills and graph replays
 --   kernel_count: number of kernels; NULL where graphs were traced as a whole, without their kernels
---   is_warmup: whether stages excludes it: by a warm-up rule, by the workload, or because it was found cold
+--   is_warmup: whether stages excludes it: by a warm-up rule, by the workload, or because it was found cold or does other work
 --   is_cold: whether it was found cold, see cold-passes
+--   is_unlike: whether it does other work than the other passes: twice or half as many kernels, or more so, where three quarters are alike
 --   start_ns: CPU start time, from the start of the source
 --   source_id: the source
 --   pid: process
@@ -33,7 +34,7 @@
 --   lost_count: launches without work, and pieces of work whose record cannot be right, by losses: GPU times are unknown where there are any
 
 SELECT s.stage, s.pass_id AS pass, p.path,
-    s.cpu_ns, s.gpu_span_ns, s.gpu_busy_ns, s.gpu_sum_ns, s.kernel_count, s.is_warmup, s.is_cold, s.start_ns, s.source_id, s.pid, s.range_id,
+    s.cpu_ns, s.gpu_span_ns, s.gpu_busy_ns, s.gpu_sum_ns, s.kernel_count, s.is_warmup, s.is_cold, s.is_unlike, s.start_ns, s.source_id, s.pid, s.range_id,
     coalesce(s.prompt_length_count, CASE WHEN s.prompt_count = 1 THEN s.prompt_token_count END) AS prefill_count, s.step_count AS decode_count, s.prompt_count + s.decode_count AS batch_count,
     s.image_count, s.before_count, s.prompt_token_count + s.decode_token_count AS token_count, s.basis, s.repeat_id AS repeat, s.lost_count
 FROM _stage_pass(run, device := device, source := source) s

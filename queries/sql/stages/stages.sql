@@ -1,4 +1,4 @@
--- stages v6: Stages of inference (prefill, decode, ...) with their times per pass, under the profiler and, where it was measured, without one. Excludes warm-up passes: by a warm-up rule, by the workload, or found cold (cold-passes).
+-- stages v6: Stages of inference (prefill, decode, ...) with their times per pass, under the profiler and, where it was measured, without one. Excludes warm-up passes: by a warm-up rule, by the workload, found cold (cold-passes), or of other work (passes).
 -- grain: one stage
 -- key: stage
 -- notes: pass throttle timelines workload launch range stage
@@ -30,7 +30,7 @@
 --   busy_ratio: GPU busy time as a share of the GPU span, over all passes with device work on one GPU; NULL with several GPUs
 --   memop_count: copies and fills in all these passes
 --   graph_count: graph replays traced as a whole in all these passes
---   warmup_passes: passes excluded as warm-up or cold
+--   warmup_passes: passes excluded as warm-up, cold or of other work
 --   token_count: tokens of all these passes, by the workload or the range names: prompts and decoded, all sequences; those of a pass that several ranks worked on together count once.
 --     NULL when unknown for any pass, or when it is unknown whether ranks shared them
 --   alone_clock: clock of alone_median_ns: gpu (from the opening of the range to the end of its work on the GPU) or cpu (host clock: for work that is not waited for, the time to launch it)

@@ -7,7 +7,7 @@
 --   time_ns BIGINT: time of the pass: gpu_span_ns, or cpu_ns when no pass of the stage in its process has device work
 --   steady_ns DOUBLE: median time of a steady pass: the later half of the passes
 
--- Each window of a session begins cold: profiling begins anew there. Each pass of the first half is compared with the later half of its process (with three passes the second and third, with two the second).
+-- Passes that do other work are left out (unlike_pass). Each window of a session begins cold: profiling begins anew there. Each pass of the first half is compared with the later half of its process (with three passes the second and third, with two the second).
 -- It is cold where it takes longer, kernels do not explain half of that, and it takes longer by
 --   a tenth, of which loading, allocating and making graphs are half or more;
 --   half, with more than twice as many of these calls, or more than twice as long (and 1 ms) in them;
@@ -29,7 +29,7 @@ WITH said AS (
     FROM _stage_range r JOIN timeline t ON t.run_id = $run AND t.source_id = r.source_id
     LEFT JOIN _source_repeat x ON x.source_id = r.source_id
     LEFT JOIN sign s ON s.range_id = r.range_id
-    WHERE NOT r.is_ruled AND r.stage_count > 1 AND t.kind NOT IN (SELECT f.kind FROM said f)
+    WHERE NOT r.is_ruled AND r.stage_count > 1 AND r.range_id NOT IN (SELECT u.range_id FROM unlike_pass u WHERE u.run_id = $run) AND t.kind NOT IN (SELECT f.kind FROM said f)
 ), later AS (
     SELECT p.stage, p.source_id, p.pid, median(p.ns) AS ns, max(p.ns) AS max_ns, max(p.calls) AS calls, median(p.sign_ns) AS sign_ns, max(p.sign_ns) AS max_sign_ns, median(p.kernel_sum_ns) AS kernel_ns
     FROM p WHERE 2 * p.nth > p.passes GROUP BY p.stage, p.source_id, p.pid

@@ -1,4 +1,4 @@
--- stage_pass: Each stage pass of each timeline with its tokens, from the workload or the range names, and whether means exclude it as warm-up or cold.
+-- stage_pass: Each stage pass of each timeline with its tokens, from the workload or the range names, and whether means exclude it as warm-up, cold or of other work.
 -- grain: one outermost range of a stage
 -- key: range_id
 -- needs: _stage_range
@@ -13,9 +13,10 @@
 --   path_id BIGINT: normalised names of the ranges, by range_path
 --   start_ns BIGINT: CPU start time
 --   end_ns BIGINT: CPU end time; NULL when it never ended
---   is_warmup BOOLEAN: whether it is warm-up: by a warm-up rule, by the workload, or because it was found cold
+--   is_warmup BOOLEAN: whether means exclude it: as warm-up by a rule or by the workload, or because it was found cold or of other work
 --   is_ruled BOOLEAN: whether a warm-up rule matches
 --   is_cold BOOLEAN: whether it was found cold, see cold_pass
+--   is_unlike BOOLEAN: whether it does other work than the other passes, see unlike_pass
 --   basis VARCHAR: origin of the token counts: workload or annotation; NULL when unknown
 --   prompt_count BIGINT: sequences whose prompts it processed
 --   prompt_length_count BIGINT: tokens per prompt; NULL when prompts differ
@@ -44,12 +45,12 @@
 --   device_count BIGINT: GPUs that run its work
 
 WITH f AS (
-    SELECT r.range_id, r.stage, r.is_ruled OR coalesce(f.is_warmup, false) OR c.range_id IS NOT NULL AS is_warmup, c.range_id IS NOT NULL AS is_cold, a.range_id IS NOT NULL AS is_annotated, coalesce(f.is_said, false) AS is_said, f.prefill_count AS p, f.batch_count AS b, f.step_count AS d, f.skipped_count AS skipped, f.image_count, f.crop_count,
+    SELECT r.range_id, r.stage, r.is_ruled OR coalesce(f.is_warmup, false) OR c.range_id IS NOT NULL OR u.range_id IS NOT NULL AS is_warmup, c.range_id IS NOT NULL AS is_cold, u.range_id IS NOT NULL AS is_unlike, a.range_id IS NOT NULL AS is_annotated, coalesce(f.is_said, false) AS is_said, f.prefill_count AS p, f.batch_count AS b, f.step_count AS d, f.skipped_count AS skipped, f.image_count, f.crop_count,
         a.prompt_count, a.prompt_token_count, a.prompt_pair_count, a.prompt_square_count, a.prompt_key_count, a.decode_count, a.decode_token_count, a.decode_key_count, a.decode_context_count
-    FROM _stage_range r LEFT JOIN _said_pass f ON f.range_id = r.range_id LEFT JOIN cold_pass c ON c.run_id = $run AND c.range_id = r.range_id LEFT JOIN _annotation a ON a.range_id = r.range_id AND a.prompt_token_count IS NOT NULL AND a.decode_token_count IS NOT NULL
+    FROM _stage_range r LEFT JOIN _said_pass f ON f.range_id = r.range_id LEFT JOIN cold_pass c ON c.run_id = $run AND c.range_id = r.range_id LEFT JOIN unlike_pass u ON u.run_id = $run AND u.range_id = r.range_id LEFT JOIN _annotation a ON a.range_id = r.range_id AND a.prompt_token_count IS NOT NULL AND a.decode_token_count IS NOT NULL
 ), pass AS (
     SELECT r.stage, r.range_id, r.source_id, t.is_counted, row_number() OVER (PARTITION BY r.stage, r.series_id, r.pid ORDER BY r.nth_at_ns, r.range_id) AS pass_id, coalesce(x.repeat_id, 1) AS repeat_id,
-        r.pid, r.path_id, r.start_ns, r.end_ns, f.is_warmup, r.is_ruled, f.is_cold,
+        r.pid, r.path_id, r.start_ns, r.end_ns, f.is_warmup, r.is_ruled, f.is_cold, f.is_unlike,
         CASE WHEN f.is_annotated THEN 'annotation' WHEN f.is_said THEN 'workload' END AS basis,
         CASE WHEN f.is_annotated THEN f.prompt_count WHEN f.is_said THEN CASE f.stage WHEN 'prefill' THEN f.b ELSE 0 END END AS prompt_count,
         CASE WHEN f.is_said AND NOT f.is_annotated AND f.stage = 'prefill' THEN f.p END AS prompt_length_count,
@@ -66,5 +67,5 @@ WITH f AS (
     FROM _stage_range r JOIN timeline t ON t.run_id = $run AND t.source_id = r.source_id JOIN f ON f.range_id = r.range_id
     LEFT JOIN _source_repeat x ON x.source_id = r.source_id
 )
-SELECT p.stage, p.range_id, p.source_id, p.is_counted, p.pass_id, p.repeat_id, p.pid, p.path_id, p.start_ns, p.end_ns, p.is_warmup, p.is_ruled, p.is_cold, p.basis, p.prompt_count, p.prompt_length_count, p.prompt_token_count, p.prompt_pair_count, p.prompt_square_count, p.prompt_key_count, p.decode_count, p.step_count, p.decode_token_count, p.before_count, p.decode_key_count, p.decode_context_count, p.prompt_count + p.decode_count AS sequence_count, p.image_count, p.crop_count, p.cpu_ns, p.lost_count, p.gpu_span_ns, p.gpu_busy_ns, p.gpu_sum_ns, p.kernel_sum_ns, p.kernel_count, p.memop_count, p.graph_count, p.device_count
+SELECT p.stage, p.range_id, p.source_id, p.is_counted, p.pass_id, p.repeat_id, p.pid, p.path_id, p.start_ns, p.end_ns, p.is_warmup, p.is_ruled, p.is_cold, p.is_unlike, p.basis, p.prompt_count, p.prompt_length_count, p.prompt_token_count, p.prompt_pair_count, p.prompt_square_count, p.prompt_key_count, p.decode_count, p.step_count, p.decode_token_count, p.before_count, p.decode_key_count, p.decode_context_count, p.prompt_count + p.decode_count AS sequence_count, p.image_count, p.crop_count, p.cpu_ns, p.lost_count, p.gpu_span_ns, p.gpu_busy_ns, p.gpu_sum_ns, p.kernel_sum_ns, p.kernel_count, p.memop_count, p.graph_count, p.device_count
 FROM pass p
