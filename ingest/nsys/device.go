@@ -156,7 +156,7 @@ func (f *deviceFill) common(b *table.Batch, i int, c *rows.Chunk, n int, label a
 	label.Device, label.Kind = device, f.kind
 	f.work.Add(attribute.Work{Start: start, End: end, Launch: row, Label: f.labels.Of(label), Stream: f.streamOf(b, i, device, int32(context), int32(stream))})
 	if f.graph >= 0 && !b.Cols[f.graph].Null(i) {
-		f.replays.add(b, i, device, row, correlation, b.Cols[f.graph].Ints[i], f.kind)
+		f.replays.add(b, i, device, row, correlation, b.Cols[f.graph].Ints[i], isByDevice(&b.Cols[inCorrelation], i), f.kind)
 	}
 	if f.stack >= 0 {
 		if id, ok := f.l.stacks.of(row).(int32); ok {

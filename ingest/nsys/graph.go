@@ -25,6 +25,7 @@ type replay struct {
 	first, last     int64
 	busy            int64
 	kernels, memops int64
+	bodies          int64 // of the kernels, those in bodies of conditional nodes
 }
 
 // replays are what one worker saw of them.
@@ -37,7 +38,7 @@ type replays struct {
 // graphOf is the executable graph of a node: CUPTI numbers its nodes within it, in the lower half of their ids.
 func graphOf(node int64) int64 { return node >> 32 }
 
-func (r *replays) add(b *table.Batch, i int, device, row int32, correlation, node int64, kind attribute.WorkKind) {
+func (r *replays) add(b *table.Batch, i int, device, row int32, correlation, node int64, isBody bool, kind attribute.WorkKind) {
 	if b.Cols[inPid].Null(i) || correlation == noCall {
 		return // its launch cannot be told from another's
 	}
@@ -59,6 +60,9 @@ func (r *replays) add(b *table.Batch, i int, device, row int32, correlation, nod
 	p.busy += end - start
 	if kind == attribute.Kernel {
 		p.kernels++
+		if isBody {
+			p.bodies++
+		}
 	} else {
 		p.memops++
 	}
@@ -113,6 +117,7 @@ func mergeReplays(all []*replays) ([]replayKey, map[replayKey]*replay) {
 			have.first, have.last = min(have.first, p.first), max(have.last, p.last)
 			have.busy += p.busy
 			have.kernels += p.kernels
+			have.bodies += p.bodies
 			have.memops += p.memops
 		}
 	}
@@ -139,7 +144,7 @@ func (l *loader) storeReplays(ctx context.Context) error {
 				rangeContext, path = l.ids.ContextID(call.Node), l.ranges.lines.Path(call.Node)
 			}
 			if err := add(l.target.RunID, l.sourceID(), p.pid, tid, k.device, p.context, nil, "node", p.graph, p.first,
-				p.last-p.first, p.busy, p.kernels, p.memops, k.correlation, start, duration, name, rangeContext, path, l.stacks.of(p.row)); err != nil {
+				p.last-p.first, p.busy, p.kernels, p.memops, k.correlation, start, duration, name, rangeContext, path, l.stacks.of(p.row), p.bodies); err != nil {
 				return err
 			}
 		}

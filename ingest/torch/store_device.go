@@ -237,7 +237,7 @@ func (l *loader) storeReplays(ctx context.Context) error {
 				stack = a.stack
 			}
 			if err := add(l.target.RunID, l.sourceID(), thread.PID, thread.TID, k.device, context, nil, "node", nil, r.first-l.origin, r.last-r.first, r.busy,
-				r.kernels, r.memops, r.correlation, a.start-l.origin, a.duration, l.apiID[a.name], l.ids.ContextID(a.node), l.lines.Path(a.node), stack); err != nil {
+				r.kernels, r.memops, r.correlation, a.start-l.origin, a.duration, l.apiID[a.name], l.ids.ContextID(a.node), l.lines.Path(a.node), stack, nil); err != nil {
 				return err
 			}
 		}

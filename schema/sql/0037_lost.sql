@@ -27,3 +27,7 @@ CREATE TABLE work_fault (
     last_start_ns BIGINT NOT NULL, -- start of the last of them
     sum_ns BIGINT NOT NULL -- sum of their durations
 );
+
+-- Kernels in the bodies of conditional nodes run as often as the condition says, others once a replay. Runs of an older prof do not have it.
+ALTER TABLE graph_launch ADD COLUMN body_count BIGINT;
+COMMENT ON COLUMN graph_launch.body_count IS 'kernels of this replay in bodies of conditional nodes; NULL in graph mode, and when not known';
