@@ -30,8 +30,10 @@ type Event struct {
 	Name             string
 	Process          int64 // of the thread, or of the thread that launched the work
 	Thread           int64
-	Device           int64 // GPU of work
-	Correlation      int64 // of calls and the work that they launch; 0 for none
+	Table            string // of the file, or category, that it is a row of
+	Device           int64  // GPU of work
+	Stream           int64  // of work
+	Correlation      int64  // of calls and the work that they launch; 0 for none
 	Start, End       int64
 	Pause            int64 // the thread pauses so long before it
 	Longer           int64 // it lasts so much longer
@@ -104,6 +106,22 @@ func (c *Capture) link() {
 	}
 }
 
+// Launch is the call that launched work; nil when it was not captured.
+func (e *Event) Launch() *Event { return e.launch }
+
+// Place gives an event other times, and moves nothing else.
+func (e *Event) Place(start, end int64) {
+	e.Start, e.End = start, end
+	e.row.setTimes(e)
+}
+
+// Double puts a second record of an event into the capture.
+func (c *Capture) Double(e *Event) {
+	x := *e
+	x.row = e.row.clone()
+	c.Events = append(c.Events, &x)
+}
+
 // Only leaves out what was not done within ranges of a name, and the work that was launched outside.
 func (c *Capture) Only(name string) {
 	list := c.Ranges(name)
@@ -155,6 +173,9 @@ func (c *Capture) Kernels(in *Event, name string) []*Event {
 func (e *Event) isCopy() bool {
 	return e.row.blocks() == 0 && strings.Contains(e.launch.Name, "Memcpy")
 }
+
+// Holds reports whether a call begins within a range of the same process.
+func (e *Event) Holds(call *Event) bool { return e.has(call) }
 
 // has says whether a call begins within a range of the same process.
 func (e *Event) has(call *Event) bool {

@@ -24,7 +24,7 @@ type sheetRow struct {
 }
 
 // Tables whose rows are events, and what these are. Calls of the operating system are left out: no cause changes them.
-var timed = map[string]Kind{"CUPTI_ACTIVITY_KIND_KERNEL": Work, "CUPTI_ACTIVITY_KIND_MEMCPY": Work, "CUPTI_ACTIVITY_KIND_MEMSET": Work, "CUPTI_ACTIVITY_KIND_RUNTIME": Call,
+var timed = map[string]Kind{"CUPTI_ACTIVITY_KIND_KERNEL": Work, "CUPTI_ACTIVITY_KIND_MEMCPY": Work, "CUPTI_ACTIVITY_KIND_MEMSET": Work, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE": Work, "CUPTI_ACTIVITY_KIND_RUNTIME": Call,
 	"NVTX_EVENTS": Range, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION": Mark, "PROFILER_OVERHEAD": Mark}
 
 var leftOut = []string{"OSRT_API", "OSRT_CALLCHAINS", "CUDA_CALLCHAINS"}
@@ -61,7 +61,7 @@ func Export(data []byte, name string) (*Capture, error) {
 func processOf(global int64) int64 { return global >> 24 }
 
 func (x *export) event(s *exports.Table, r []any) *Event {
-	e := &Event{Kind: timed[s.Name], Start: s.Int(r, "start"), End: s.Int(r, "end"), Device: s.Int(r, "deviceId"), Correlation: s.Int(r, "correlationId"),
+	e := &Event{Kind: timed[s.Name], Table: s.Name, Start: s.Int(r, "start"), End: s.Int(r, "end"), Device: s.Int(r, "deviceId"), Stream: s.Int(r, "streamId"), Correlation: s.Int(r, "correlationId"),
 		Thread: s.Int(r, "globalTid"), row: &sheetRow{x, s, r}}
 	e.Process = processOf(e.Thread)
 	switch s.Name {

@@ -58,7 +58,7 @@ const flow = "ac2g"
 
 // event reads one event. A trace names neither the process nor the rank of what its GPU does: a rank is a process.
 func event(v map[string]any, rank int) (*Event, error) {
-	e := &Event{Kind: Mark, Name: fmt.Sprint(v["name"]), Process: int64(rank), row: &jsonRow{v, rank}}
+	e := &Event{Kind: Mark, Table: fmt.Sprint(v["cat"]), Name: fmt.Sprint(v["name"]), Process: int64(rank), row: &jsonRow{v, rank}}
 	if at, has := v["ts"].(json.Number); has {
 		var err, err2 error
 		if e.Start, err = nanoseconds(at); err != nil {
@@ -76,7 +76,7 @@ func event(v map[string]any, rank int) (*Event, error) {
 		e.Kind = kind
 	}
 	args, _ := v["args"].(map[string]any)
-	e.Correlation, e.Device = whole(args["correlation"]), whole(args["device"])
+	e.Correlation, e.Device, e.Stream = whole(args["correlation"]), whole(args["device"]), whole(args["stream"])
 	if v["cat"] == flow {
 		e.Correlation = whole(v["id"])
 	}

@@ -1,0 +1,155 @@
+package loss
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"prof/internal/diagnosis"
+	"prof/internal/exports"
+)
+
+// Base is a capture that loses something.
+type Base struct {
+	Name  string
+	Files []string // below testdata
+	In    []string // names of ranges in which it may lose; "" for anywhere
+	Form  string   // "traces": as prof's own tracer writes it
+}
+
+// Load reads a base from the folder of captures.
+func (b Base) Load(captures string) (*diagnosis.Capture, error) {
+	return diagnosis.Base{Files: b.Files}.Load(captures)
+}
+
+// Write writes the files of a base's capture into a folder and returns what of it to ingest.
+func (b Base) Write(c *diagnosis.Capture, dir string) ([]string, error) {
+	paths, err := c.Write(dir, "lost")
+	if err != nil || b.Form == "" {
+		return paths, err
+	}
+	tables, err := exports.ReadFile(paths[0])
+	if err != nil {
+		return nil, err
+	}
+	traces := filepath.Join(dir, "traces")
+	if err := exports.WriteTraces(traces, exports.Traced(tables)); err != nil {
+		return nil, err
+	}
+	if err := os.Remove(paths[0]); err != nil {
+		return nil, err
+	}
+	return []string{traces}, nil
+}
+
+// stages are the ranges of the usual stages.
+var stages = []string{"", "^decode", "^prefill", ""}
+
+// Bases are the captures: of Nsight Systems, of PyTorch's profiler and of prof's tracer, of one process and of several, with CUDA graphs and without.
+var Bases = []Base{
+	{"kernels", []string{"nsys/kernels/kernels.sqlite.gz"}, stages, ""},
+	{"lost-tp4", []string{"lost/tp4-all-ranks.sqlite.gz"}, []string{"", "^decode"}, ""},
+	{"variants-node", []string{"nsys/variants-node/variants-node.sqlite.gz"}, []string{""}, ""},
+	{"variants-graph", []string{"nsys/variants-graph/variants-graph.sqlite.gz"}, []string{""}, ""},
+	{"graph-node", []string{"graph/node.sqlite.gz"}, []string{""}, ""},
+	{"graph-whole", []string{"graph/whole.sqlite.gz"}, []string{""}, ""},
+	{"engine-node", []string{"engine/engine-node.sqlite.gz"}, []string{""}, ""},
+	{"engine-graph", []string{"engine/engine-graph.sqlite.gz"}, []string{""}, ""},
+	{"events", []string{"events/streams.sqlite.gz"}, []string{""}, ""},
+	{"cpu-gil", []string{"cpu/gil.sqlite.gz"}, []string{""}, ""},
+	{"ncu-llama", []string{"ncu/llama.sqlite.gz"}, stages, ""},
+	{"ranks-nsys", []string{"ranks/rank0.sqlite.gz"}, []string{""}, ""},
+	{"traced-tp4", []string{"lost/tp4-all-ranks.sqlite.gz"}, []string{"", "^decode"}, "traces"},
+	{"traced-graph-node", []string{"graph/node.sqlite.gz"}, []string{""}, "traces"},
+	{"traced-kernels", []string{"nsys/kernels/kernels.sqlite.gz"}, stages, "traces"},
+	{"traced-ncu-llama", []string{"ncu/llama.sqlite.gz"}, stages, "traces"},
+	{"lost-steps", []string{"lost/steps-full.trace.json.gz"}, []string{""}, ""},
+	{"ranks", []string{"ranks/rank0.trace.json.gz", "ranks/rank1.trace.json.gz"}, []string{""}, ""},
+	{"torch-graph", []string{"torch/graph.trace.json.gz"}, []string{""}, ""},
+	{"graph-trace", []string{"graph/graph.trace.json.gz"}, []string{""}, ""},
+	{"torch-bert", []string{"torch/models/bert.trace.json.gz"}, []string{""}, ""},
+	{"torch-mixtral", []string{"torch/models/mixtral.trace.json.gz"}, []string{""}, ""},
+	{"train", []string{"torch/train.trace.json.gz"}, []string{""}, ""},
+	{"torch-hot", []string{"torch/lines/hot.trace.json.gz"}, []string{""}, ""},
+	{"vllm-decode", []string{"engine/vllm-decode.trace.json.gz"}, []string{""}, ""},
+	{"events-sync", []string{"events/sync.trace.json.gz"}, []string{""}, ""},
+	{"wrapped-compiled", []string{"torch/wrapped/compiled.trace.json.gz"}, []string{""}, ""},
+}
+
+// Case is a loss of a base.
+type Case struct {
+	Number int
+	Base   Base
+	Loss
+}
+
+// String names a case as the arguments that make it again.
+func (c Case) String() string {
+	return fmt.Sprintf("%d: %s of %s, part %g, in %q", c.Number, c.Kind, c.Base.Name, c.Part, c.In)
+}
+
+// Says are the kinds of losses of which one must be said.
+func (c Case) Says() []string {
+	for _, k := range Kinds {
+		if k.Name == c.Kind {
+			return k.Says
+		}
+	}
+	return nil
+}
+
+// plan says how many cases there are of a kind, of which bases: all, or those named.
+type plan struct {
+	kind  string
+	count int
+	bases string
+}
+
+const (
+	graphed = "variants-node graph-node engine-node traced-graph-node torch-graph graph-trace"
+	tabled  = "kernels variants-node graph-whole lost-tp4 traced-kernels torch-bert engine-graph ranks-nsys"
+	several = "lost-tp4 traced-tp4 ranks"
+)
+
+var plans = []plan{
+	{"work-scattered", 27, ""}, {"work-window", 27, ""}, {"work-head", 10, ""}, {"work-tail", 14, ""}, {"work-gpu", 8, several}, {"work-stream", 7, "events variants-node events-sync lost-tp4"},
+	{"work-table", 6, "kernels lost-tp4 traced-kernels torch-bert lost-steps graph-whole"}, {"work-all", 6, ""}, {"nodes", 12, graphed},
+	{"calls-scattered", 14, ""}, {"calls-window", 12, ""}, {"calls-head", 5, ""}, {"calls-tail", 6, ""}, {"calls-all", 5, several + " kernels train"},
+	{"doubled-scattered", 7, ""}, {"doubled-window", 6, ""}, {"doubled-all", 3, ""}, {"doubled-both", 3, ""},
+	{"shuffled", 5, ""}, {"swapped", 4, ""}, {"stretched", 3, ""}, {"whole-interval", 2, ""}, {"no-time", 3, ""},
+	{"clock-early", 2, ""}, {"clock-late", 1, "lost-tp4"}, {"clock-back", 1, ""}, {"clock-forth", 1, ""},
+}
+
+var silent = []plan{{"gone-process", 6, several}, {"gone-end", 8, ""}, {"gone-begin", 6, ""}, {"gone-launches", 10, ""}}
+
+// parts are the sizes of losses: one record, some, many.
+var parts = []float64{0, 0.05, 0.3, 0.8}
+
+// Cases are losses that leave evidence, Silent those that leave none.
+func Cases() []Case  { return cases(plans, 0) }
+func Silent() []Case { return cases(silent, 1000) }
+
+func cases(plans []plan, first int) (list []Case) {
+	for at, p := range plans {
+		bases := Bases
+		if p.bases != "" {
+			bases = nil
+			for _, b := range Bases {
+				if strings.Contains(" "+p.bases+" ", " "+b.Name+" ") {
+					bases = append(bases, b)
+				}
+			}
+		}
+		for i := range p.count {
+			n := i
+			if p.bases == "" {
+				n = 5*i + 7*at // bases beside each other are alike
+			}
+			b := bases[n%len(bases)]
+			l := Loss{p.kind, parts[(i+i/len(parts))%len(parts)], b.In[(i+at)%len(b.In)], uint64(i)}
+			list = append(list, Case{first + len(list) + 1, b, l})
+		}
+	}
+	return list
+}

@@ -1,0 +1,179 @@
+package queries_test
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"testing"
+	"text/tabwriter"
+
+	"prof/internal/diagnosis"
+	"prof/internal/loss"
+	"prof/internal/sample"
+	"prof/internal/testkit"
+	"prof/queries"
+	"prof/queries/judge/diff"
+	"prof/queries/judge/gate"
+	"prof/schema"
+)
+
+// unsaid are the losses that nothing is said of, by kind and base, with the reason.
+var unsaid = map[[2]string]string{}
+
+// mostUnsaid is how many of all losses may be unsaid.
+const mostUnsaid = 10
+
+// TestLosses holds that captures which lost something are said to have, by the kind of the loss, and that no verdict is given and no gate passes on
+// them: 200 losses with -whole, some without.
+func TestLosses(t *testing.T) {
+	t.Parallel()
+	l := newLoser(t)
+	count := map[string]*[2]int{}
+	missed := 0
+	for _, c := range sample.Of(loss.Cases(), 25) {
+		f := l.try(c)
+		if count[c.Kind] == nil {
+			count[c.Kind] = &[2]int{}
+		}
+		count[c.Kind][0]++
+		if f.isSaid {
+			count[c.Kind][1]++
+		} else {
+			missed++
+			why := unsaid[[2]string{c.Kind, c.Base.Name}]
+			t.Logf("unsaid: %v: %d records; %v: %s", c, f.records, f.kinds, cmp.Or(why, "no reason is known"))
+		}
+		for _, text := range f.judged {
+			t.Errorf("%v: %d records; %v: %s", c, f.records, f.kinds, text)
+		}
+	}
+	if missed > mostUnsaid {
+		t.Errorf("%d losses are unsaid", missed)
+	}
+	out := tabwriter.NewWriter(t.Output(), 0, 0, 2, ' ', 0)
+	fmt.Fprintln(out, "loss\tcases\tsaid")
+	for _, kind := range slices.Sorted(maps.Keys(count)) {
+		fmt.Fprintf(out, "%s\t%d\t%d\n", kind, count[kind][0], count[kind][1])
+	}
+	out.Flush()
+}
+
+// TestSilentLosses lists losses of which no file shows anything, and holds that nothing is made up about them.
+func TestSilentLosses(t *testing.T) {
+	t.Parallel()
+	l := newLoser(t)
+	for _, c := range sample.Of(loss.Silent(), 15) {
+		records, run := l.lose(c)
+		if kinds := l.losses(run.Label); len(kinds) > 0 {
+			t.Logf("%v: %d records: said all the same: %v", c, records, kinds)
+		} else {
+			t.Logf("no file can show %v: %d records", c, records)
+		}
+	}
+}
+
+// loser holds captures that lost something to what is said of them.
+type loser struct {
+	*testing.T
+	w     *schema.Warehouse
+	asker *queries.Asker
+	rules []gate.Rule
+	whole map[string]diff.Side // by base
+	runs  int
+}
+
+// fate is what is said of a capture that lost something.
+type fate struct {
+	records int
+	kinds   []string // losses that are said
+	isSaid  bool
+	judged  []string // verdicts and gates that there should not be
+}
+
+func newLoser(t *testing.T) *loser {
+	rules, err := gate.Parse("rules", "stage.*.gpu_busy_ns <= +3%\nstage.*.gpu_sum_ns <= +3%\nstage.*.launches <= +0%\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := testkit.Copy(t)
+	return &loser{T: t, w: w, asker: queries.NewAsker(w), rules: rules, whole: map[string]diff.Side{}}
+}
+
+// ingest stores a capture as a run.
+func (l *loser) ingest(name string, b loss.Base, c *diagnosis.Capture) diff.Side {
+	l.Helper()
+	dir := l.TempDir()
+	defer os.RemoveAll(dir)
+	files, err := b.Write(c, dir)
+	if err != nil {
+		l.Fatalf("%s: %v", name, err)
+	}
+	l.runs++
+	if err := testkit.Ingest(l.Context(), l.w, l.runs, testkit.Run{Name: name, Files: files}); err != nil {
+		l.Fatalf("%s: %v", name, err)
+	}
+	run, err := l.w.Resolve(l.Context(), name)
+	if err != nil {
+		l.Fatal(err)
+	}
+	return diff.Side{Label: name, Runs: []diff.Run{diff.Run(run)}}
+}
+
+// lose stores a capture that lost what a case says.
+func (l *loser) lose(c loss.Case) (records int, run diff.Side) {
+	l.Helper()
+	capture, err := c.Base.Load(testkit.Path(""))
+	if err != nil {
+		l.Fatal(err)
+	}
+	if _, ok := l.whole[c.Base.Name]; !ok && len(c.Says()) > 0 {
+		l.whole[c.Base.Name] = l.ingest("whole-"+c.Base.Name, c.Base, capture)
+		if kinds := l.losses("whole-" + c.Base.Name); len(kinds) > 0 {
+			l.Errorf("%s is whole, and said to have %v", c.Base.Name, kinds)
+		}
+	}
+	if records, err = c.Put(capture); err != nil {
+		l.Fatalf("%v: %v", c, err)
+	}
+	return records, l.ingest(fmt.Sprintf("lost-%d", c.Number), c.Base, capture)
+}
+
+// try loses what a case says and asks what is said of it.
+func (l *loser) try(c loss.Case) (f fate) {
+	l.Helper()
+	var run diff.Side
+	f.records, run = l.lose(c)
+	f.kinds = l.losses(run.Label)
+	f.isSaid = slices.ContainsFunc(f.kinds, func(k string) bool { return slices.Contains(c.Says(), k) })
+	whole, noise := l.whole[c.Base.Name], 0.0
+	r, err := diff.Runs(l.Context(), l.asker, whole, run, diff.Options{AssumeNoise: &noise})
+	if err != nil {
+		l.Errorf("%v: diff: %v", c, err)
+		return f
+	}
+	for _, st := range r.Stages {
+		if st.Verdict == diff.Better || st.Verdict == diff.Worse {
+			f.judged = append(f.judged, fmt.Sprintf("diff: %s %s: %s", st.Name, st.Verdict, st.Words))
+		}
+	}
+	g, err := gate.Judge(l.Context(), l.asker, run, &whole, l.rules, gate.Options{AssumeNoise: &noise})
+	if err != nil {
+		l.Errorf("%v: check: %v", c, err)
+	} else if g.Outcome != gate.CannotJudge {
+		f.judged = append(f.judged, fmt.Sprintf("check: %s: %s", g.Outcome, g.Words))
+	}
+	return f
+}
+
+// losses are the kinds of losses that are said of a run.
+func (l *loser) losses(run string) []string {
+	l.Helper()
+	f := testkit.Query(l, l.w, "losses", queries.Args{"run": run})
+	kinds := map[string]bool{}
+	for _, row := range f.Rows {
+		kinds[fmt.Sprint(row[f.Index("kind")])] = true
+	}
+	return slices.Sorted(maps.Keys(kinds))
+}
