@@ -104,6 +104,7 @@ func nanoseconds(us json.Number) (int64, error) {
 
 func (t trace) clone() file { return t }
 
+// write leaves out the files of ranks without events.
 func (t trace) write(dir, id string, events []*Event) ([]string, error) {
 	lists := make([][]map[string]any, len(t.names))
 	for _, e := range events {
@@ -112,6 +113,9 @@ func (t trace) write(dir, id string, events []*Event) ([]string, error) {
 	}
 	var paths []string
 	for rank, name := range t.names {
+		if lists[rank] == nil {
+			continue
+		}
 		whole := maps.Clone(t.heads[rank])
 		whole["traceEvents"], whole["trace_id"] = lists[rank], id
 		text, err := json.Marshal(whole)

@@ -44,36 +44,37 @@ func (b Base) Write(c *diagnosis.Capture, dir string) ([]string, error) {
 }
 
 // stages are the ranges of the usual stages.
-var stages = []string{"", "^decode", "^prefill", ""}
+var stages = []string{"", "decode", "prefill", ""}
 
 // Bases are the captures: of Nsight Systems, of PyTorch's profiler and of prof's tracer, of one process and of several, with CUDA graphs and without.
 var Bases = []Base{
 	{"kernels", []string{"nsys/kernels/kernels.sqlite.gz"}, stages, ""},
-	{"lost-tp4", []string{"lost/tp4-all-ranks.sqlite.gz"}, []string{"", "^decode"}, ""},
+	{"lost-tp4", []string{"lost/tp4-all-ranks.sqlite.gz"}, []string{"", "decode"}, ""},
 	{"variants-node", []string{"nsys/variants-node/variants-node.sqlite.gz"}, []string{""}, ""},
 	{"variants-graph", []string{"nsys/variants-graph/variants-graph.sqlite.gz"}, []string{""}, ""},
-	{"graph-node", []string{"graph/node.sqlite.gz"}, []string{""}, ""},
-	{"graph-whole", []string{"graph/whole.sqlite.gz"}, []string{""}, ""},
+	{"graph-node", []string{"graph/node.sqlite.gz"}, stages, ""},
+	{"graph-whole", []string{"graph/whole.sqlite.gz"}, stages, ""},
 	{"engine-node", []string{"engine/engine-node.sqlite.gz"}, []string{""}, ""},
 	{"engine-graph", []string{"engine/engine-graph.sqlite.gz"}, []string{""}, ""},
-	{"events", []string{"events/streams.sqlite.gz"}, []string{""}, ""},
-	{"cpu-gil", []string{"cpu/gil.sqlite.gz"}, []string{""}, ""},
+	{"events", []string{"events/streams.sqlite.gz"}, stages, ""},
+	{"cpu-gil", []string{"cpu/gil.sqlite.gz"}, stages, ""},
 	{"ncu-llama", []string{"ncu/llama.sqlite.gz"}, stages, ""},
 	{"ranks-nsys", []string{"ranks/rank0.sqlite.gz"}, []string{""}, ""},
-	{"traced-tp4", []string{"lost/tp4-all-ranks.sqlite.gz"}, []string{"", "^decode"}, "traces"},
-	{"traced-graph-node", []string{"graph/node.sqlite.gz"}, []string{""}, "traces"},
+	{"traced-tp4", []string{"lost/tp4-all-ranks.sqlite.gz"}, []string{"", "decode"}, "traces"},
+	{"traced-graph-node", []string{"graph/node.sqlite.gz"}, stages, "traces"},
 	{"traced-kernels", []string{"nsys/kernels/kernels.sqlite.gz"}, stages, "traces"},
 	{"traced-ncu-llama", []string{"ncu/llama.sqlite.gz"}, stages, "traces"},
 	{"lost-steps", []string{"lost/steps-full.trace.json.gz"}, []string{""}, ""},
 	{"ranks", []string{"ranks/rank0.trace.json.gz", "ranks/rank1.trace.json.gz"}, []string{""}, ""},
-	{"torch-graph", []string{"torch/graph.trace.json.gz"}, []string{""}, ""},
-	{"graph-trace", []string{"graph/graph.trace.json.gz"}, []string{""}, ""},
+	{"torch-graph", []string{"torch/graph.trace.json.gz"}, stages, ""},
+	{"graph-trace", []string{"graph/graph.trace.json.gz"}, stages, ""},
 	{"torch-bert", []string{"torch/models/bert.trace.json.gz"}, []string{""}, ""},
 	{"torch-mixtral", []string{"torch/models/mixtral.trace.json.gz"}, []string{""}, ""},
 	{"train", []string{"torch/train.trace.json.gz"}, []string{""}, ""},
 	{"torch-hot", []string{"torch/lines/hot.trace.json.gz"}, []string{""}, ""},
 	{"vllm-decode", []string{"engine/vllm-decode.trace.json.gz"}, []string{""}, ""},
-	{"events-sync", []string{"events/sync.trace.json.gz"}, []string{""}, ""},
+	{"events-sync", []string{"events/sync.trace.json.gz"}, stages, ""},
+	{"nccl2", []string{"nsys/nccl2/nccl2.sqlite.gz"}, []string{""}, ""},
 	{"wrapped-compiled", []string{"torch/wrapped/compiled.trace.json.gz"}, []string{""}, ""},
 }
 
@@ -109,11 +110,11 @@ type plan struct {
 const (
 	graphed = "variants-node graph-node engine-node traced-graph-node torch-graph graph-trace"
 	tabled  = "kernels variants-node graph-whole lost-tp4 traced-kernels torch-bert engine-graph ranks-nsys"
-	several = "lost-tp4 traced-tp4 ranks"
+	several = "lost-tp4 traced-tp4 ranks nccl2"
 )
 
 var plans = []plan{
-	{"work-scattered", 27, ""}, {"work-window", 27, ""}, {"work-head", 10, ""}, {"work-tail", 14, ""}, {"work-gpu", 8, several}, {"work-stream", 7, "events variants-node events-sync lost-tp4"},
+	{"rank", 4, "ranks nccl2"}, {"work-scattered", 23, ""}, {"work-window", 27, ""}, {"work-head", 10, ""}, {"work-tail", 14, ""}, {"work-gpu", 8, several}, {"work-stream", 7, "events variants-node events-sync lost-tp4"},
 	{"work-table", 6, "kernels lost-tp4 traced-kernels torch-bert lost-steps graph-whole"}, {"work-all", 6, ""}, {"nodes", 12, graphed},
 	{"calls-scattered", 14, ""}, {"calls-window", 12, ""}, {"calls-head", 5, ""}, {"calls-tail", 6, ""}, {"calls-all", 5, several + " kernels train"},
 	{"doubled-scattered", 7, ""}, {"doubled-window", 6, ""}, {"doubled-all", 3, ""}, {"doubled-both", 3, ""},
@@ -121,7 +122,7 @@ var plans = []plan{
 	{"clock-early", 2, ""}, {"clock-late", 1, "lost-tp4"}, {"clock-back", 1, ""}, {"clock-forth", 1, ""},
 }
 
-var silent = []plan{{"gone-process", 6, several}, {"gone-end", 8, ""}, {"gone-begin", 6, ""}, {"gone-launches", 10, ""}}
+var silent = []plan{{"gone-process", 6, "lost-tp4 traced-tp4"}, {"gone-end", 8, ""}, {"gone-begin", 6, ""}, {"gone-launches", 10, ""}}
 
 // parts are the sizes of losses: one record, some, many.
 var parts = []float64{0, 0.05, 0.3, 0.8}

@@ -40,8 +40,9 @@ var Kinds = []Kind{
 	{"doubled-both", "all launches and device records twice", []string{"repeated-records"}, func(l *losing) { l.double(slices.Concat(launches(l.work), l.work)) }},
 	{"shuffled", "the times of a window of kernels of one stream dealt among them anew", wrongTimes, func(l *losing) {
 		list := l.window(l.alone())
-		if len(list) < 2 {
-			list = l.alone()[:2]
+		if len(list) < 2 { // one alone cannot change places
+			list = l.alone()
+			list = list[:min(2, len(list))]
 		}
 		starts := make([]int64, len(list))
 		for i, e := range list {
@@ -58,7 +59,7 @@ var Kinds = []Kind{
 	}},
 	{"swapped", "the times of kernels and those after them swapped on one stream", wrongTimes, func(l *losing) {
 		list := l.alone()
-		for _, e := range l.scattered(list[:len(list)-1]) {
+		for _, e := range l.scattered(list[:max(0, len(list)-1)]) {
 			next := list[slices.Index(list, e)+1]
 			from, to := e.Start, e.End
 			e.Place(next.Start, next.End)
@@ -68,7 +69,7 @@ var Kinds = []Kind{
 	}},
 	{"stretched", "kernels that end after the next ones of their stream have", []string{"stream-overlap", "work-after-wait"}, func(l *losing) {
 		list := l.alone()
-		for _, e := range l.scattered(list[:len(list)-1]) {
+		for _, e := range l.scattered(list[:max(0, len(list)-1)]) {
 			e.Place(e.Start, list[slices.Index(list, e)+1].End+1000)
 			l.n++
 		}
@@ -96,11 +97,9 @@ var Kinds = []Kind{
 		at := l.moment(l.Part)
 		l.move(slices.DeleteFunc(slices.Clone(l.group(l.work, byDevice)), func(e *diagnosis.Event) bool { return e.Start > at }), 5_000_000)
 	}},
+	{"rank", "a rank's file, or process, which its communicators or its launcher name", []string{"ranks-missing"}, goneProcess},
 
-	{"gone-process", "a process with its launches, work and ranges", nil, func(l *losing) {
-		p := l.group(l.work, byProcess)[0].Process
-		l.gone(func(e *diagnosis.Event) bool { return e.Process == p })
-	}},
+	{"gone-process", "a process with its launches, work and ranges", nil, goneProcess},
 	{"gone-end", "everything from a moment on", nil, func(l *losing) {
 		at := l.moment(1 - l.Part)
 		l.gone(func(e *diagnosis.Event) bool { return e.Start >= at })
@@ -121,4 +120,9 @@ var Kinds = []Kind{
 // kernels is the kernels of the loss, whole replays among them, whose launches are known.
 func (l *losing) kernels() []*diagnosis.Event {
 	return slices.DeleteFunc(slices.Clone(l.work), func(e *diagnosis.Event) bool { return !isKernel(e) || e.Launch() == nil })
+}
+
+func goneProcess(l *losing) {
+	p := l.group(l.work, byProcess)[0].Process
+	l.gone(func(e *diagnosis.Event) bool { return e.Process == p })
 }

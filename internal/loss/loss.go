@@ -40,12 +40,26 @@ type losing struct {
 	n    int                // records lost or spoilt
 }
 
-// Put takes the loss out of a capture and returns how many records it lost or spoilt.
+// Put takes the loss out of a capture and returns how many records it lost or spoilt. Where the ranges launched nothing of the kind, it is anywhere.
 func (l Loss) Put(c *diagnosis.Capture) (int, error) {
 	at := slices.IndexFunc(Kinds, func(k Kind) bool { return k.Name == l.Kind })
 	if at < 0 {
 		return 0, fmt.Errorf("no kind of loss is called %q", l.Kind)
 	}
+	if l.In != "" {
+		if n := l.put(c, Kinds[at]); n > 0 {
+			return n, nil
+		}
+		l.In = ""
+	}
+	n := l.put(c, Kinds[at])
+	if n == 0 {
+		return 0, fmt.Errorf("there is nothing that %s could lose", l.Kind)
+	}
+	return n, nil
+}
+
+func (l Loss) put(c *diagnosis.Capture, k Kind) int {
 	h := fnv.New64a()
 	h.Write([]byte(l.Kind))
 	x := &losing{Loss: l, c: c, rng: rand.New(rand.NewPCG(l.Seed, h.Sum64()))}
@@ -59,14 +73,10 @@ func (l Loss) Put(c *diagnosis.Capture) (int, error) {
 		}
 	}
 	slices.SortStableFunc(x.work, byTime)
-	if len(x.work) == 0 {
-		return 0, fmt.Errorf("there is no device work in %q", l.In)
+	if len(x.work) > 0 {
+		k.lose(x)
 	}
-	Kinds[at].lose(x)
-	if x.n == 0 {
-		return 0, fmt.Errorf("there is nothing that %s could lose", l.Kind)
-	}
-	return x.n, nil
+	return x.n
 }
 
 func byTime(a, b *diagnosis.Event) int { return int(min(max(a.Start-b.Start, -1), 1)) }
@@ -109,6 +119,9 @@ func (l *losing) count(of int) int { return min(of, max(1, int(float64(of)*l.Par
 
 // scattered picks records here and there.
 func (l *losing) scattered(list []*diagnosis.Event) []*diagnosis.Event {
+	if len(list) == 0 {
+		return nil
+	}
 	at := l.rng.Perm(len(list))[:l.count(len(list))]
 	slices.Sort(at)
 	var out []*diagnosis.Event
@@ -120,6 +133,9 @@ func (l *losing) scattered(list []*diagnosis.Event) []*diagnosis.Event {
 
 // window picks records one after the other, but none of the first tenth.
 func (l *losing) window(list []*diagnosis.Event) []*diagnosis.Event {
+	if len(list) == 0 {
+		return nil
+	}
 	n := l.count(len(list))
 	first := min(len(list)/10+1, len(list)-n)
 	from := first
@@ -129,6 +145,7 @@ func (l *losing) window(list []*diagnosis.Event) []*diagnosis.Event {
 	return list[from : from+n]
 }
 
+// head and tail pick the first and the last ones.
 func (l *losing) head(list []*diagnosis.Event) []*diagnosis.Event { return list[:l.count(len(list))] }
 func (l *losing) tail(list []*diagnosis.Event) []*diagnosis.Event {
 	return list[len(list)-l.count(len(list)):]
