@@ -128,6 +128,12 @@ func Formats() []Format {
 			Identify: tracer.Identify, Plan: tracer.Plan, Growth: traceGrowth, Packing: 4, Apart: true, Load: tracer.Load,
 		},
 		{
+			Name: "nsys-gpu-trace", Kind: "nsys", Doc: "CSV files of nsys stats --report cuda_gpu_trace", MaxBytes: stats.MaxBytes,
+			Sniff:      stats.SniffTrace,
+			GivesWayTo: holdsAll,
+			Identify:   stats.Identify, Apart: true, Load: stats.LoadTrace,
+		},
+		{
 			Name: sumsForm, Kind: stats.Kind, Doc: "CSV files of nsys stats (_sum reports), and what it prints with --format csv", MaxBytes: stats.MaxBytes,
 			Sniff: stats.Sniff, Capture: stats.Capture, Pattern: stats.Pattern,
 			Identify: stats.Identify, Load: stats.Load,

@@ -172,13 +172,10 @@ func unknownFormat(path string) error {
 	if err == nil && bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) && (bytes.Contains(head, []byte(`"model_type"`)) || bytes.Contains(head, []byte(`"hidden_size"`))) {
 		return fmt.Errorf("%s: %w under this name; if it is a model configuration, give it with --model %s", path, ErrUnknownFormat, path)
 	}
-	var forms []string
-	for _, f := range Formats() {
-		if f.Doc != "" {
-			forms = append(forms, f.Doc)
-		}
+	if err != nil {
+		return err
 	}
-	return fmt.Errorf("%s: %w; prof reads %s; files also as .gz and .zst", path, ErrUnknownFormat, strings.Join(forms, "; "))
+	return fmt.Errorf("%s: %w: %s; `prof help ingest` lists the formats", path, ErrUnknownFormat, seems(path, head))
 }
 
 // cutFile says how a file is packed that ends before its first bytes can be unpacked; plainFile for every other.

@@ -97,10 +97,11 @@ func (l *loader) load() (*load.SourceInfo, error) {
 		return nil, err
 	}
 	if l.info.Rows == 0 {
-		return nil, fmt.Errorf("%s: %w: %s", l.name, ErrNoSums, strings.Join(l.reasons(), "; "))
+		return nil, fmt.Errorf("%s: %w: %s; give the report's export (nsys export --type sqlite), or its cuda_gpu_trace or _sum reports", l.name, ErrNoSums, strings.Join(l.reasons(), "; "))
 	}
 	if l.info.Reason != "" {
 		l.info.Warnings = append(l.info.Warnings, l.info.Reason)
 	}
+	l.warnHeld()
 	return &l.info, l.describe()
 }
