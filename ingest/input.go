@@ -315,14 +315,14 @@ func (in *inputs) leaveReports() {
 // joinFiles makes one source of the files of a capture, where their form has such, and leaves sums out where the run has the timeline that they
 // are of: they would count its work twice. Sums of OS calls wait until it is known whether the timeline has such calls.
 func (in *inputs) joinFiles() {
-	if slices.ContainsFunc(in.list, func(f input) bool { return f.format.Kind == stats.Kind }) {
+	if slices.ContainsFunc(in.list, func(f input) bool { return ofStats(f.format.Kind, f.format.Name) }) {
 		in.leaveReports()
 	}
 	hasTimeline := slices.ContainsFunc(in.list, func(f input) bool { return slices.Contains(holdsAll, f.format.Name) })
 	var kept []input
 	at := map[string]int{}
 	for _, f := range in.list {
-		if hasTimeline && f.format.Kind == stats.Kind {
+		if hasTimeline && ofStats(f.format.Kind, f.format.Name) {
 			if f.more = f.isOSRT(); !f.more {
 				in.left = append(in.left, f)
 				continue

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"prof/ingest/load"
@@ -97,7 +98,11 @@ func (l *loader) load() (*load.SourceInfo, error) {
 		return nil, err
 	}
 	if l.info.Rows == 0 {
-		return nil, fmt.Errorf("%s: %w: %s; give the report's export (nsys export --type sqlite), or its cuda_gpu_trace or _sum reports", l.name, ErrNoSums, strings.Join(l.reasons(), "; "))
+		instead := ""
+		if slices.ContainsFunc(l.parts, func(p *part) bool { return p.reason == noQuery }) {
+			instead = "; give the report's export (nsys export --type sqlite), or its cuda_gpu_trace or _sum reports"
+		}
+		return nil, fmt.Errorf("%s: %w: %s%s", l.name, ErrNoSums, strings.Join(l.reasons(), "; "), instead)
 	}
 	if l.info.Reason != "" {
 		l.info.Warnings = append(l.info.Warnings, l.info.Reason)

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -285,7 +286,7 @@ func kinetoName(operation, from, to string) string {
 	case isCopy:
 		return fmt.Sprintf("Memcpy %s (%s -> %s)", kinetoDirections.Replace(direction), orUnknown(from), orUnknown(to))
 	case operation == "memset":
-		return fmt.Sprintf("Memset (%s)", orUnknown(to))
+		return fmt.Sprintf("Memset (%s)", orUnknown(cmp.Or(to, from))) // nsys 2025.3 has what was filled as the source
 	}
 	return operation
 }

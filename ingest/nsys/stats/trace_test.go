@@ -106,7 +106,7 @@ func TestGPUTraceOdd(t *testing.T) {
 	}
 	_, info, err = traceText(t, strings.Replace(head, "(ns)", "(ms)", 2)+strings.Replace(row, "1000,80", "1.2,0.05", 1)+"\nProcessing [r.sqlite] with [cuda_api_sum.py]... \n"+callHead)
 	if want := []string{"launches, stages and operators are unknown", "rounded", "what follows the table of cuda_gpu_trace is not read"}; err != nil || len(info.Warnings) != 3 {
-		t.Errorf("%v, %q, want %q", err, info, want)
+		t.Errorf("%v, %+v, want %q", err, info, want)
 	}
 }
 
@@ -130,6 +130,32 @@ func TestHeld(t *testing.T) {
 		warned := strings.Join(info.Warnings, "")
 		if got != c.facts || (c.warning == "") != (warned == "") || !strings.HasSuffix(warned, strings.TrimPrefix(c.warning, "a file")) {
 			t.Errorf("facts %q, want %q; warnings %q", got, c.facts, info.Warnings)
+		}
+	}
+}
+
+// TestGPUTraceOfNsys: what nsys itself listed adds up to its own sums of the same capture.
+func TestGPUTraceOfNsys(t *testing.T) {
+	for _, name := range []string{"variants-node", "variants-graph"} {
+		stem := "../../../testdata/nsys/" + name + "/stats/" + name + "_"
+		k := rowstest.New(t, load.Options{Threads: 2})
+		if _, err := LoadTrace(t.Context(), stem+"cuda_gpu_trace.csv", name, k.Target); err != nil {
+			t.Fatal(err)
+		}
+		for table, file := range map[string]string{"kernel": "cuda_gpu_kern_sum.csv", "memop": "cuda_gpu_mem_time_sum.csv"} {
+			sums := rowstest.New(t, load.Options{})
+			if _, err := Load(t.Context(), stem+file, file, sums.Target); err != nil {
+				t.Fatal(err)
+			}
+			rows, want := k.Table(table), sums.Table("reported_sum")
+			if len(rows) == 0 || rows.Sum("duration_ns") != want.Sum("total_ns") || int64(len(rows)) != want.Sum("item_count") {
+				t.Errorf("%s: %d rows of %s, %d ns, nsys has %d of %d ns", name, len(rows), table, rows.Sum("duration_ns"), want.Sum("item_count"), want.Sum("total_ns"))
+			}
+		}
+		for _, r := range k.Table("memop") {
+			if r.Text("operation") == "memset" && r.Text("dst_memory") != "Device" {
+				t.Errorf("%s: a fill of %s", name, r.Text("dst_memory"))
+			}
 		}
 	}
 }
