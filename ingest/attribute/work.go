@@ -37,6 +37,10 @@ type WorkList struct {
 	last       Work
 	isShuffled bool     // some work came behind work that starts later
 	ordered    [][]Work // once all is in it
+
+	heads  map[Stream]*Work // the first of each stream, see AddOn
+	stream Stream
+	head   *Work // of stream
 }
 
 // NewWorkList makes a list whose work lies in a room.

@@ -144,7 +144,7 @@ func (f *deviceFill) common(b *table.Batch, i int, c *rows.Chunk, n int, label a
 		node = call.Node
 	}
 	label.Device, label.Kind = device, f.kind
-	f.work.Add(attribute.Work{Start: start, End: end, Launch: row, Label: f.labels.Of(label)})
+	f.work.AddOn(attribute.Stream{Process: f.pid[n], Device: device, Context: int32(context), ID: int32(stream)}, attribute.Work{Start: start, End: end, Launch: row, Label: f.labels.Of(label)})
 	if f.graph >= 0 && !b.Cols[f.graph].Null(i) {
 		f.replays.add(b, i, device, row, b.Cols[f.graph].Ints[i], f.kind)
 	}

@@ -40,7 +40,7 @@ func (l *loader) workList(labels *attribute.Labels) *attribute.WorkList {
 		} else {
 			label.Kind, label.Operation = attribute.Memop, kinds[k.name]
 		}
-		list.Add(attribute.Work{Start: start, End: start + w.duration, Launch: w.launch, Label: name.Of(label)})
+		list.AddOn(attribute.Stream{Device: k.device, Context: k.context, ID: k.stream}, attribute.Work{Start: start, End: start + w.duration, Launch: w.launch, Label: name.Of(label)})
 	}
 	return list
 }
