@@ -186,6 +186,17 @@ var words = map[string]func(c C, alike []C) string{
 		}
 		return fmt.Sprintf("%s %ss than the others (%d); see prof query passes; prof ingest --warmup 0 counts every pass", text, c.Subject, c.OfCount)
 	},
+	"unseen-work": func(c C, _ []C) string {
+		what := "its figures begin behind it"
+		if c.Stage != "" {
+			what = "the time of " + c.Stage + " begins behind it"
+		}
+		text := fmt.Sprintf("the capture begins while the GPU does work from before it, for %s", Duration(c.TimeNs))
+		if c.Subject != "" {
+			text += " (" + c.Subject + " waits for it)"
+		}
+		return text + ": " + what
+	},
 	"warm-included": func(_ C, alike []C) string {
 		what := "warm-up or cold pass"
 		switch unlike := slices.DeleteFunc(slices.Clone(alike), func(c C) bool { return c.Detail != "unlike" }); len(unlike) {
