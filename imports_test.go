@@ -50,7 +50,7 @@ var rooms = map[string][]string{
 	"ingest/nsys/arrow":     {"ingest/nsys/table"},
 	"ingest/nsys/parquet":   {"ingest/nsys/table"},
 	"ingest/nsys/sqlite":    {"ingest/nsys/table"},
-	"ingest/nsys/stats":     {"ingest/load", "ingest/nsys/table", "ingest/rows"},
+	"ingest/nsys/stats":     {"ingest/load", "ingest/nsys/table", "ingest/rows", "ingest/torch", "ingest/torch/trace"},
 	"ingest/nsys/table":     {},
 	"ingest/operator":       {"ingest/attribute", "ingest/cost", "ingest/load", "ingest/rows"},
 	"ingest/rocprof":        {"ingest/load", "ingest/nsys/sqlite", "ingest/nsys/table", "ingest/torch", "ingest/torch/trace"},

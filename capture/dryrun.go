@@ -32,7 +32,7 @@ func DryRun(ctx context.Context, o Options, setup Setup) ([]Planned, error) {
 	s.findTools(ctx)
 	first, rest := s.timeline()
 	if s.o.UsesNcu() {
-		first = append(first, s.ncu(Plan{}))
+		first = append(first, s.ncu(Plan{}, 1))
 	}
 	count := map[string]int{}
 	specs := slices.Concat(first, rest)

@@ -19,6 +19,7 @@ type Plan struct {
 	Launches []Launch
 	Device   *int64 // GPU, by CUDA's number, whose launches alone are profiled; nil: all
 	Rank     *int64 // rank of the job that ran them; nil: not known, or no job
+	Graphs   bool   // whole CUDA graphs in place of kernels
 	Local    *int64 // its place on the machine, as far as ranks are in the order of their GPUs; nil: no job
 }
 

@@ -54,7 +54,11 @@ func NcuArgs(o Options, plan Plan, out, log string, app []string) []string {
 	if plan.Device != nil { // replays on several GPUs would take turns, while their ranks wait for each other
 		args = append(args, "--devices", strconv.FormatInt(*plan.Device, 10))
 	}
-	args = append(args, o.ncuKernels(plan.Launches)...)
+	if plan.Graphs {
+		args = append(args, o.ncuGraphs()...)
+	} else {
+		args = append(args, o.ncuKernels(plan.Launches)...)
+	}
 	args = append(args, o.ncuRange()...)
 	args = append(args, o.measurement().args()...)
 	if o.Ncu.Source {
@@ -126,6 +130,22 @@ func (o Options) ncuKernels(launches []Launch) []string {
 		args = append(args, "--launch-count", strconv.Itoa(o.Ncu.LaunchCount))
 	}
 	return args
+}
+
+// graphProfiling is ncu's option that says whether graphs are profiled as wholes.
+const graphProfiling = "--graph-profiling"
+
+// ncuGraphs has the first launches of CUDA graphs profiled as wholes: ncu names all graphs alike, and as many as kernels would be.
+func (o Options) ncuGraphs() []string {
+	count := o.Ncu.LaunchCount
+	if count == 0 {
+		count = max(o.Ncu.Top, 1) * max(o.Ncu.Launches, 1)
+	}
+	args := []string{graphProfiling, "graph", "--kernel-name-base", "function", "--kernel-name", "regex:^graph$"}
+	if o.Ncu.LaunchSkip > 0 {
+		args = append(args, "--launch-skip", strconv.Itoa(o.Ncu.LaunchSkip))
+	}
+	return append(args, "--launch-count", strconv.Itoa(count))
 }
 
 // ncuRange says between which events is profiled.

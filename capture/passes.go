@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -255,10 +256,13 @@ func (s *Session) Kernels(ctx context.Context, plan Plan, reason string) error {
 	if name := matchesWaiting(s.o.Ncu.Kernels); s.o.Ncu.Kernels != "" && name != "" && s.o.Ncu.Replay == ReplayKernel && len(s.manifest.Devices) > 1 {
 		s.warn(fmt.Sprintf("--ncu-kernels matches kernels that wait for other ranks, such as %s: in a job of several ranks replaying one never ends, and --stall then ends the recording", name))
 	}
-	spec := s.ncu(plan)
+	spec := s.ncu(plan, 1)
 	switch {
 	case s.tools[rundir.ToolNcu].missing != nil || s.Stopped() || !s.WantsKernels() || len(plan.Launches) > 0:
-		return s.record(ctx, spec)
+		if err := s.record(ctx, spec); err != nil {
+			return err
+		}
+		return s.wholeGraphs(ctx, spec, plan)
 	case reason != "":
 		s.skip(spec, reason)
 		return s.save()
@@ -272,6 +276,32 @@ func (s *Session) Kernels(ctx context.Context, plan Plan, reason string) error {
 	return s.save()
 }
 
+// refusedNodes is what ncu says of kernels of graphs with conditional nodes, which it leaves out.
+const refusedNodes = "Kernel nodes of a graph which can have conditional nodes are not supported"
+
+// wholeGraphs profiles graphs as wholes where ncu said in the recording before that it cannot profile their kernels.
+func (s *Session) wholeGraphs(ctx context.Context, before passSpec, plan Plan) error {
+	isAsked := slices.ContainsFunc(s.o.Ncu.Args, func(arg string) bool { return arg == graphProfiling || strings.HasPrefix(arg, graphProfiling+"=") })
+	if isAsked || s.o.Ncu.Replay != ReplayKernel || s.Stopped() || !s.saidIn(before, refusedNodes) {
+		return nil
+	}
+	s.warn("Nsight Compute cannot profile kernels of CUDA graphs that have conditional nodes: a recording more profiles graphs as wholes")
+	if p := s.last(); p.Status == rundir.StatusNoReport && len(p.Artifacts) == 0 { // there were no other kernels
+		s.failed = slices.DeleteFunc(s.failed, func(why string) bool { return strings.HasPrefix(why, p.Name+": ") })
+		p.Status, p.Reason = rundir.StatusNotRun, "all kernels to profile are in CUDA graphs that have conditional nodes: they are profiled as wholes"
+	}
+	return s.record(ctx, s.ncu(Plan{Graphs: true, Device: plan.Device, Rank: plan.Rank, Local: plan.Local}, 2))
+}
+
+// maxNcuLog bounds the log of ncu in which is looked, in bytes.
+const maxNcuLog = 4 << 20
+
+// saidIn reports whether ncu said something in a recording.
+func (s *Session) saidIn(spec passSpec, text string) bool {
+	said, err := file.Read(s.below(spec.stem)+toolLog, maxNcuLog)
+	return err == nil && bytes.Contains(said, []byte(text))
+}
+
 // noTimeline is why ncu's pass is not run without one.
 const noTimeline = "there is no timeline to choose kernels from"
 
@@ -282,14 +312,14 @@ func (s *Session) hasTimeline() bool {
 	})
 }
 
-func (s *Session) ncu(plan Plan) passSpec {
-	const stem = "ncu/report-1"
+func (s *Session) ncu(plan Plan, n int) passSpec {
+	stem := fmt.Sprintf("ncu/report-%d", n)
 	rank := s.o.ncuRank(plan, s.setup.Argv, s.setup.Environ)
 	if rank.IsRank() {
 		plan.Device = nil // the rank's own process numbers the GPUs that its launcher leaves it
 		rank.Command = s.ncuArgv(plan, s.below(stem), nil)
 	}
-	return passSpec{tool: rundir.ToolNcu, repeat: 1, stem: stem, direct: true,
+	return passSpec{tool: rundir.ToolNcu, repeat: n, stem: stem, direct: true,
 		wrap: func(out, _ string, app []string) []string {
 			if rank.IsRank() {
 				return app

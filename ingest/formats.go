@@ -71,6 +71,7 @@ type Format struct {
 // Forms that are told apart by name.
 const (
 	reportForm   = "nsys-rep" // only nsys can read it
+	gpuTraceForm = "nsys-gpu-trace"
 	sumsForm     = "nsys-stats"
 	configForm   = "hf-config"
 	workloadForm = "workload"
@@ -83,8 +84,11 @@ const exportGrowth = 0.10
 // traceGrowth is by how much more the warehouse grew for ten copies of llama-graph-node as traces than for one: 8.1 MB for 16.8 MB.
 const traceGrowth = 0.48
 
-// holdsAll are the forms that hold a timeline of Nsight Systems or prof's tracer: sums of nsys stats say nothing more in a run with one.
+// holdsAll are the forms that hold a timeline of Nsight Systems or prof's tracer: what nsys stats makes of it says nothing more in a run with one.
 var holdsAll = []string{"sqlite", "parquetdir", "arrow", "nsys-cache", reportForm, "prof-trace"}
+
+// ofStats says whether files of a form are what nsys stats makes of a timeline.
+func ofStats(kind, form string) bool { return kind == stats.Kind || form == gpuTraceForm }
 
 // workloadKind is the kind of sources that say what a workload did.
 const workloadKind = "workload"
@@ -128,6 +132,11 @@ func Formats() []Format {
 			Name: "prof-trace", Kind: rundir.ToolProf, Doc: "traces of prof's own tracer (.proftrace, or folders of them)",
 			Sniff: tracer.Sniff, SniffDir: tracer.IsFolder,
 			Identify: tracer.Identify, Plan: tracer.Plan, Growth: traceGrowth, Packing: 4, Apart: true, Load: tracer.Load, Work: tracer.Work,
+		},
+		{
+			Name: gpuTraceForm, Kind: "nsys", Doc: "CSV files of nsys stats --report cuda_gpu_trace", MaxBytes: stats.MaxBytes,
+			Sniff:    stats.SniffTrace,
+			Identify: stats.Identify, Apart: true, Load: stats.LoadTrace,
 		},
 		{
 			Name: sumsForm, Kind: stats.Kind, Doc: "CSV files of nsys stats (_sum reports), and what it prints with --format csv", MaxBytes: stats.MaxBytes,

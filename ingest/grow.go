@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"prof/ingest/nsys/stats"
 	"prof/internal/suggest"
 	"prof/schema"
 )
@@ -121,7 +120,7 @@ func (in *ingester) leaveStored(captures []input, stored []storedSource) (kept [
 		found.list = append(found.list, input{path: s.path, format: formOf(s.form)})
 	}
 	for _, f := range captures {
-		isLess := f.format.Kind == stats.Kind && slices.ContainsFunc(stored, func(s storedSource) bool { return slices.Contains(holdsAll, s.form) })
+		isLess := ofStats(f.format.Kind, f.format.Name) && slices.ContainsFunc(stored, func(s storedSource) bool { return slices.Contains(holdsAll, s.form) })
 		f.more = f.more || isLess && f.isOSRT()
 		isLess = isLess && !f.more
 		size := int64(-1)

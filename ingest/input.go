@@ -172,13 +172,10 @@ func unknownFormat(path string) error {
 	if err == nil && bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) && (bytes.Contains(head, []byte(`"model_type"`)) || bytes.Contains(head, []byte(`"hidden_size"`))) {
 		return fmt.Errorf("%s: %w under this name; if it is a model configuration, give it with --model %s", path, ErrUnknownFormat, path)
 	}
-	var forms []string
-	for _, f := range Formats() {
-		if f.Doc != "" {
-			forms = append(forms, f.Doc)
-		}
+	if err != nil {
+		return err
 	}
-	return fmt.Errorf("%s: %w; prof reads %s; files also as .gz and .zst", path, ErrUnknownFormat, strings.Join(forms, "; "))
+	return fmt.Errorf("%s: %w: %s; `prof help ingest` lists the formats", path, ErrUnknownFormat, seems(path, head))
 }
 
 // cutFile says how a file is packed that ends before its first bytes can be unpacked; plainFile for every other.
@@ -318,14 +315,14 @@ func (in *inputs) leaveReports() {
 // joinFiles makes one source of the files of a capture, where their form has such, and leaves sums out where the run has the timeline that they
 // are of: they would count its work twice. Sums of OS calls wait until it is known whether the timeline has such calls.
 func (in *inputs) joinFiles() {
-	if slices.ContainsFunc(in.list, func(f input) bool { return f.format.Kind == stats.Kind }) {
+	if slices.ContainsFunc(in.list, func(f input) bool { return ofStats(f.format.Kind, f.format.Name) }) {
 		in.leaveReports()
 	}
 	hasTimeline := slices.ContainsFunc(in.list, func(f input) bool { return slices.Contains(holdsAll, f.format.Name) })
 	var kept []input
 	at := map[string]int{}
 	for _, f := range in.list {
-		if hasTimeline && f.format.Kind == stats.Kind {
+		if hasTimeline && ofStats(f.format.Kind, f.format.Name) {
 			if f.more = f.isOSRT(); !f.more {
 				in.left = append(in.left, f)
 				continue

@@ -99,7 +99,7 @@ func (in *ingester) isLess(id string, old []held) error {
 	hasTimeline := slices.ContainsFunc(now, func(n held) bool { return slices.Contains(holdsAll, n.form) })
 	var captures, facts []string
 	for _, h := range old {
-		found := h.kind == stats.Kind && (hasTimeline && !h.isOSRT || slices.ContainsFunc(in.left, func(f input) bool { return isSamePlace(h.path, f.path) }))
+		found := ofStats(h.kind, h.form) && (hasTimeline && !h.isOSRT || slices.ContainsFunc(in.left, func(f input) bool { return isSamePlace(h.path, f.path) }))
 		for _, n := range now {
 			found = found || h.is(n)
 		}

@@ -40,6 +40,7 @@ var otherForms = []struct {
 	{holds(`"TotalDurationNs"`, "TotalDurationNs,"), "it has sums of rocprof, which prof does not read: give the traces next to it (kernel_trace.csv, hip_api_trace.csv, or rocprofv3 --output-format json)"},
 	{holds(`"Counter_Name"`), "it has counters of rocprofv3, with a row for each of them and no timeline of its own: give the traces (kernel_trace.csv)"},
 	{holds(`"Logical_Node_Id"`), "it describes the machine of a rocprofv3 trace: give rocprofv3 --output-format json, which has both"},
+	{holds("CorrID,Pid,Tid", "CorrId,Pid,Tid"), "it lists the API calls of nsys stats (cuda_api_trace) without the GPU's work: give the report's export (nsys export --type sqlite), or its cuda_gpu_trace"},
 	{ends(".pftrace", ".perfetto-trace"), "it is a Perfetto trace, which prof does not read: rocprofv3 --output-format json (or rocpd, csv)"},
 	{ends(".pickle", ".pkl"), "it is a pickle, such as PyTorch's snapshots of memory, which only Python can read: export a trace (export_chrome_trace)"},
 	{ends(".ncu-proj", ".nsys-proj"), "it is a project of Nsight, without results: give the report"},

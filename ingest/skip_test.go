@@ -27,10 +27,35 @@ func TestOtherForms(t *testing.T) {
 		"results.json":       {`{ "traceEvents":[{}` + "\n" + `,{"args":{"name":"CPU HIP API"},"ph":"M","pid":2,"name":"process_name","sort_index":0}` + "\n", "it is results.json of rocprof 1 or 2"},
 		"n_kernel_stats.csv": {`"Name","Calls","TotalDurationNs","AverageNs","Percentage","MinNs","MaxNs","StdDev"`, "it has sums of rocprof"},
 		"n_counters.csv":     {`"Correlation_Id","Dispatch_Id","Agent_Id","Queue_Id","Process_Id","Thread_Id","Grid_Size","Kernel_Id","Kernel_Name","Workgroup_Size","Counter_Name","Counter_Value","Start_Timestamp","End_Timestamp"`, "it has counters of rocprofv3"},
+		"r_api.csv":          {"Start (ns),Duration (ns),Name,Result,CorrID,Pid,Tid,T-Pri,Thread Name\n1,2,cudaLaunchKernel,0,1,2,3,4,python\n", "it lists the API calls of nsys stats (cuda_api_trace) without the GPU's work: give"},
 		"n_agent_info.csv":   {`"Node_Id","Logical_Node_Id","Agent_Type","Cpu_Cores_Count"`, "it describes the machine of a rocprofv3 trace"},
 	} {
 		path := b.file("x/"+name, c[0])
 		if _, err := b.try(ingest.Options{}, path); !errors.Is(err, ingest.ErrUnknownFormat) || !strings.Contains(err.Error(), c[1]) {
+			t.Errorf("%s: %v, want %q", name, err, c[1])
+		}
+	}
+}
+
+// TestUnknown: a file of no known form is refused in few words: what it seems to be, and what to give in its place.
+func TestUnknown(t *testing.T) {
+	b := newBench(t)
+	for name, c := range map[string][2]string{
+		"a.txt":       {"hello\nworld\n", `it seems to be text that begins "hello"`},
+		"b.json":      {`{"alpha": 1, "beta": {"c": [1, 2]}, "gamma": "x"}`, "it seems to be JSON with the members alpha, beta, gamma"},
+		"cut.json":    {`{"alpha": 1, "beta": {"c": [1, `, "it seems to be JSON with the members alpha, beta"},
+		"brace.json":  {"{", "it begins as JSON does, and is none"},
+		"list.json":   {"[1, 2]", "it seems to be JSON that is a list"},
+		"c.csv":       {"time,loss,lr,epoch,step,wall\n1,2,3,4,5,6\n", "it seems to be a table with the columns time, loss, lr, epoch, step and 1 more"},
+		"d.bin":       {"x\x00\xff\xfe", "it seems to be binary data"},
+		"e.html":      {"<html>", "it seems to be XML or a web page"},
+		"f.sqlite":    {"not SQLite", "its name is that of an SQLite export, but not its content; export the report again"},
+		"g.json":      {"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12\n", "it is a pointer of Git LFS"},
+		"h.proftrace": {"text", "its name is that of a trace of prof's tracer"},
+		"blank.csv":   {" \n", "it has nothing but blanks"},
+	} {
+		_, err := b.try(ingest.Options{}, b.file("x/"+name, c[0]))
+		if !errors.Is(err, ingest.ErrUnknownFormat) || !strings.Contains(err.Error(), c[1]) || !strings.HasSuffix(err.Error(), "; `prof help ingest` lists the formats") || strings.Count(err.Error(), "\n") > 2 || len(err.Error()) > 500 {
 			t.Errorf("%s: %v, want %q", name, err, c[1])
 		}
 	}

@@ -77,7 +77,7 @@ func TestGaps(t *testing.T) {
 }
 
 // TestLongestGaps holds what longest-gaps says of the thread that launches next: the range at the start of the gap, the operator that was open
-// for half of it, the longest call into the operating system; each of that thread alone.
+// for half of it, the function of the operating system that it was in for as long; each of that thread alone.
 func TestLongestGaps(t *testing.T) {
 	t.Parallel()
 	w := gapless(t) // its ranges are of thread 1 of process 1: from 0 to 80, 100 to 180 and 200 to 280 ns
@@ -101,37 +101,39 @@ func TestLongestGaps(t *testing.T) {
 	op(2, 1, 2, 120, 150)
 	op(3, 1, 3, 122, 148) // 26 of the 50 ns from 110 to 160
 	op(4, 1, 4, 123, 140) // fewer than half
-	op(5, 2, 1, 205, 212) // of the other thread, which has no better: 2 of 20 ns
-	op(6, 2, 1, 225, 229) // 4
+	op(5, 2, 1, 205, 212) // of the other thread: 2 of 20 ns
+	op(6, 2, 1, 225, 229) // 4: too little to name the gap
 	call := func(name, tid, start, end int) {
 		testkit.Exec(t, w, fmt.Sprintf("INSERT INTO osrt_call SELECT run_id, 1, 1, %d, %d, %d, %d FROM run", tid, start, end-start, name))
 	}
-	call(1, 1, 0, 115) // 5 ns of it in the longest gap
-	call(2, 1, 130, 136)
+	call(1, 1, 0, 115)   // 5 ns of it in the longest gap
+	call(2, 1, 115, 130) // the two have half of it
+	call(2, 1, 136, 146)
+	call(4, 1, 146, 155)
 	call(3, 2, 110, 160) // of another thread
 	testkit.Exec(t, w, "INSERT INTO nvtx_range SELECT run_id, 1, 90, NULL, path_id, 1, 2, NULL, 'push_pop', '', 'other thread', NULL, 100, 60 FROM nvtx_range LIMIT 1")
 	check := func(args queries.Args, want ...string) {
 		t.Helper()
 		args["run"] = "drawn"
-		if got := shownCells(testkit.Query(t, w, "longest-gaps", args), "rank", "duration_ns", "start_ns", "cause", "host_range", "operator", "os_call", "before", "after", "stage", "range", "pid", "tid"); !slices.Equal(got, want) {
+		if got := shownCells(testkit.Query(t, w, "longest-gaps", args), "rank", "duration_ns", "start_ns", "cause", "host_range", "operator", "os_call", "os_call_ns", "before", "after", "stage", "range", "pid", "tid"); !slices.Equal(got, want) {
 			t.Errorf("%v: %q, want %q", args, got, want)
 		}
 	}
 	testkit.DeriveOnly(t, w, accountFacts...)
 	all := []string{
-		"1|50|110|host|decode_all|op 3|call 2|kernel 1|memcpy Host-to-Device|decode|decode_all|1|1",
-		"2|20|210|host|<nil>|op 6|<nil>|kernel 1|memcpy Host-to-Device|(none)|<nil>|1|2",
-		"3|15|300|host|<nil>|<nil>|<nil>|kernel 1|memcpy Host-to-Device|(none)|<nil>|<nil>|<nil>",
-		"4|10|85|host|<nil>|op 1|call 1|kernel 1|memcpy Host-to-Device|(none)|<nil>|1|1",
+		"1|50|110|host|decode_all|op 3|call 2|25|kernel 1|memcpy Host-to-Device|decode|decode_all|1|1",
+		"2|20|210|host|<nil>|<nil>|<nil>|<nil>|kernel 1|memcpy Host-to-Device|(none)|<nil>|1|2",
+		"3|15|300|host|<nil>|<nil>|<nil>|<nil>|kernel 1|memcpy Host-to-Device|(none)|<nil>|<nil>|<nil>",
+		"4|10|85|host|<nil>|op 1|call 1|10|kernel 1|memcpy Host-to-Device|(none)|<nil>|1|1",
 	}
 	check(queries.Args{}, all...)
 	check(queries.Args{"top": "1"}, all[0])
 	check(queries.Args{"stage": "decode"}, all[0])
 	check(queries.Args{"device": "1"})
 	accounted(t, w, "UPDATE nvtx_range SET style = 'start_end', tid = 7") // these are open on every thread of their process
-	check(queries.Args{"top": "2"}, "1|50|110|host|other thread|op 3|call 2|kernel 1|memcpy Host-to-Device|decode|decode_all|1|1", "2|20|210|host|decode_all|op 6|<nil>|kernel 1|memcpy Host-to-Device|(none)|<nil>|1|2")
+	check(queries.Args{"top": "2"}, "1|50|110|host|other thread|op 3|call 2|25|kernel 1|memcpy Host-to-Device|decode|decode_all|1|1", "2|20|210|host|decode_all|<nil>|<nil>|<nil>|kernel 1|memcpy Host-to-Device|(none)|<nil>|1|2")
 	accounted(t, w, "UPDATE nvtx_range SET duration_ns = NULL, start_ns = 290 WHERE range_id = 90", // never ended
 		"UPDATE gap SET start_ns = 295 WHERE start_ns = 85")
-	check(queries.Args{}, all[0], "2|20|210|host|decode_all|op 6|<nil>|kernel 1|memcpy Host-to-Device|(none)|<nil>|1|2", all[2],
-		"4|10|295|host|other thread|op 1|<nil>|kernel 1|memcpy Host-to-Device|(none)|<nil>|1|1")
+	check(queries.Args{}, all[0], "2|20|210|host|decode_all|<nil>|<nil>|<nil>|kernel 1|memcpy Host-to-Device|(none)|<nil>|1|2", all[2],
+		"4|10|295|host|other thread|op 1|<nil>|<nil>|kernel 1|memcpy Host-to-Device|(none)|<nil>|1|1")
 }

@@ -119,7 +119,8 @@ func (n Nsys) profile(p *Process) int {
 // Ncu stands in for Nsight Compute.
 type Ncu struct {
 	Report string // path of the report that it leaves
-	// How it behaves: "" is well, else refuse, stall, nothing, denied, slowreport, hangafter or garbage.
+	// How it behaves: "" is well, else refuse, stall, nothing, denied, slowreport, hangafter, garbage, conditional (some kernels are of graphs with
+	// conditional nodes) or allconditional.
 	How   string
 	Hook  func()         // called when something slow begins; nil: nothing
 	Asked func([]string) // called with its command line, unless nil
@@ -162,6 +163,15 @@ func (n Ncu) Run(p *Process) int {
 		say(fmt.Sprintf("==ERROR== The application returned an error code (%d).\n", code))
 	}
 	switch n.How {
+	case "conditional", "allconditional":
+		if value(p.Argv[:at], "--graph-profiling") == "graph" {
+			break
+		}
+		say("==WARNING== Kernel nodes of a graph which can have conditional nodes are not supported for profiling.\n==WARNING== You can profile complete CUDA graphs using --graph-profiling graph.\n")
+		if n.How == "allconditional" {
+			say("==WARNING== No kernels were profiled.\n")
+			return code
+		}
 	case "nothing":
 		say("==WARNING== No kernels were profiled.\n")
 		return code

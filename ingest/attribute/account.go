@@ -79,6 +79,7 @@ type Account struct {
 	recent   [1 << 10]*gapSum // patterns by a hash, see pattern
 	longest  map[int32]*gapHeap
 	devices  map[int32]*deviceWalk
+	unseen   map[int32]Unseen // by device
 }
 
 // AccountFor adds up the work of a source by range, see SumRanges, and classifies idle time by what threads did: it visits the work in the order of
@@ -131,7 +132,10 @@ func accountIdle(s Source, sums <-chan *Sums, stretch int64, batch int) *Account
 			}
 		}()
 	}
-	a := newAccount(<-sums)
+	unseen, known := s.unseen(newHost(calls, busy, stretch)), <-sums
+	known.begin(s, unseen)
+	a := newAccount(known)
+	a.unseen = unseen
 	for b := range order {
 		<-b.done
 		for i := range b.gaps {
@@ -234,6 +238,9 @@ func (a *Account) count(g *gap) {
 	a.pass(d, g.start)
 	d.so.parts.add(&g.parts)
 	d.so.gaps++
+	if u, ok := a.unseen[g.device]; ok && g.end <= u.End {
+		return // spans begin behind it
+	}
 	p := a.pattern(gapKey{g.device, g.path, g.before, g.after})
 	p.count++
 	p.max = max(p.max, g.end-g.start)

@@ -21,6 +21,9 @@ func (i IDs) StoreAccount(ctx context.Context, t *load.Target, a *Account, s Sou
 	if err := a.storePatterns(ctx, t, s.Labels); err != nil {
 		return err
 	}
+	if err := i.storeUnseen(ctx, t, a, s, threads); err != nil {
+		return err
+	}
 	_, err := t.Append(ctx, "gap", func(add rows.Add) error {
 		for _, device := range slices.Sorted(maps.Keys(a.longest)) {
 			gaps := *a.longest[device]
@@ -36,6 +39,21 @@ func (i IDs) StoreAccount(ctx context.Context, t *load.Target, a *Account, s Sou
 				if err := add(append(append(row, g.parts.values()...), g.parts[Latency])...); err != nil {
 					return err
 				}
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+func (i IDs) storeUnseen(ctx context.Context, t *load.Target, a *Account, s Source, threads ThreadID) error {
+	_, err := t.Append(ctx, "unseen_work", func(add rows.Add) error {
+		for _, device := range slices.Sorted(maps.Keys(a.unseen)) {
+			u := a.unseen[device]
+			c := s.Caller(u.launch)
+			pid, tid := threads(c.Thread)
+			if err := add(t.RunID, int32(t.SourceID), device, pid, tid, u.Start, u.End-u.Start, i.ContextID(c.Node), s.Lines.Path(c.Node)); err != nil {
+				return err
 			}
 		}
 		return nil

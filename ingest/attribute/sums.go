@@ -35,14 +35,22 @@ type Sums struct {
 // counts the ranges that its timelines were built from. Time already covered by earlier work of the same range and device is not added to
 // busy again.
 func SumRanges(s Source, spans int) *Sums {
+	return sumRanges(s, spans, Forever, nil)
+}
+
+// sumRanges is SumRanges for work that starts before a time, and of that what counts says; nil for all.
+func sumRanges(s Source, spans int, until int64, counts func(device int32, start int64) bool) *Sums {
 	sums := &Sums{first: make([]int32, spans), whole: map[int32]int32{}, spans: int32(spans)}
 	for i := range sums.first {
 		sums.first[i] = -1
 	}
 	m, labels, nodes := newMerge(s.Work), s.Labels.All(), s.Lines.nodes
 	checks := newChecks(&s)
-	for o := m.next(); o != nil; o = m.next() {
+	for o := m.next(); o != nil && o.Start < until; o = m.next() {
 		l := &labels[o.Label]
+		if counts != nil && !counts(l.Device, o.Start) {
+			continue
+		}
 		sums.all(l.Device).add(o, l.Kind)
 		by := Caller{Node: NoNode}
 		if o.Launch != NoLaunch {
@@ -51,7 +59,9 @@ func SumRanges(s Source, spans int) *Sums {
 		for n := by.Node; n != NoNode; n = nodes[n].parent {
 			sums.row(nodes[n].span, l.Device).add(o, l.Kind)
 		}
-		checks.look(o, l, by)
+		if counts == nil {
+			checks.look(o, l, by)
+		}
 	}
 	sums.faults = checks.settle()
 	return sums

@@ -38,6 +38,7 @@ type WorkList struct {
 	last       Work
 	isShuffled bool     // some work came behind work that starts later
 	ordered    [][]Work // once all is in it
+	heads      []Work   // the first of each stream
 }
 
 // NewWorkList makes a list whose work lies in a room.
@@ -48,6 +49,15 @@ func (l *WorkList) Add(w Work) {
 	l.isShuffled = l.isShuffled || l.Len() > 0 && w.Start <= l.last.Start && w.before(&l.last) < 0
 	l.last = w
 	l.Blocks.Add(w)
+	if w.Stream == NoStream {
+		return
+	}
+	for int(w.Stream) >= len(l.heads) {
+		l.heads = append(l.heads, Work{Start: Forever})
+	}
+	if head := &l.heads[w.Stream]; w.Start < head.Start {
+		*head = w
+	}
 }
 
 // byStart gives the list in the order of starts; exports are mostly in this order already.

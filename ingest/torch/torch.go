@@ -21,6 +21,7 @@ import (
 	"prof/ingest/rows"
 	"prof/ingest/torch/trace"
 	"prof/internal/mask"
+	"prof/internal/suggest"
 )
 
 // ErrNoEvents is wrapped by Load's error for JSON that holds nothing of the PyTorch profiler.
@@ -218,7 +219,11 @@ func nothing(name string, c *collector, truncated error) error {
 	if len(left) > 0 {
 		return fmt.Errorf("%s: %w that can be stored: %s", name, ErrNoEvents, strings.Join(left, "; "))
 	}
-	return fmt.Errorf("%s: %w", name, ErrNoEvents)
+	labels := slices.DeleteFunc(slices.Sorted(maps.Keys(c.counts)), func(label string) bool { return label == "" })
+	if len(labels) == 0 {
+		return fmt.Errorf("%s: %w: export_chrome_trace of torch.profiler has some", name, ErrNoEvents)
+	}
+	return fmt.Errorf("%s: %w: its events are of the categories %s; give export_chrome_trace of torch.profiler", name, ErrNoEvents, suggest.List(labels, 5))
 }
 
 // describe fills in what the source is as a whole.
@@ -246,6 +251,7 @@ func (l *loader) warn(truncated error, events int64) {
 	for _, what := range l.header.Odd {
 		l.odd.Add(what, "that of the header")
 	}
+	info.Warnings = append(info.Warnings, l.header.Notes...)
 	info.Warnings = append(info.Warnings, l.odd.Warnings()...)
 	if truncated != nil {
 		info.Status = "partial"

@@ -15,11 +15,8 @@ import (
 	"prof/internal/testkit"
 )
 
-const formats = "; prof reads Nsight Systems exports (.sqlite); Nsight Systems parquetdir exports (folders); Nsight Systems arrow and arrowdir exports (.arrows, folders); what nsys-ai keeps of exports (NAME.nsys-cache); Nsight Systems reports (.nsys-rep, .qdrep), " +
-	"if nsys is installed; traces of prof's own tracer (.proftrace, or folders of them); CSV files of nsys stats (_sum reports), and what it prints with --format csv; folders of nsys recipe cuda_gpu_kern_sum; Nsight Compute reports (.ncu-rep); CSV pages and console output of Nsight Compute (raw, details); " +
-	"rocprofv3 traces (JSON); rocprofv3 databases (rocpd, .db); CSV traces of rocprofv3 and rocprof (kernels, copies, API calls, markers); XLA and JAX profiles of GPUs (.xplane.pb); " +
-	"PyTorch profiler traces (.json); PyTorch key_averages() tables (JSON, CSV, Markdown, or as printed); " +
-	"model configurations (Hugging Face config.json); workload facts (workload.json, metrics.json); folders made by prof capture (run.json); results of load generators (vllm bench serve, SGLang bench_serving, genai-perf, aiperf, trtllm-bench, MLPerf LoadGen); what other tools reported of a run (env.json, inputs.yaml, static_compute.json, ...); files also as .gz and .zst"
+// formats ends the message for a file of no known format.
+const formats = "; `prof help ingest` lists the formats"
 
 func TestRepeats(t *testing.T) {
 	t.Parallel()
@@ -109,7 +106,7 @@ func TestBadInput(t *testing.T) {
 		all = append(all, bad{path, path + ": " + want})
 	}
 	for _, n := range []int{1, 15} {
-		add(fmt.Sprintf("cut%d.sqlite", n), plain[:n], "no known format"+formats)
+		add(fmt.Sprintf("cut%d.sqlite", n), plain[:n], "no known format: its name is that of an SQLite export, but not its content; export the report again (nsys export --type sqlite)"+formats)
 	}
 	add("cut16.sqlite", plain[:16], "16 bytes are fewer than the header has: the file is truncated")
 	for _, n := range sample.Of([]int{100, 4096, len(plain) - 1, len(plain) / 2}, 2) {
@@ -123,8 +120,8 @@ func TestBadInput(t *testing.T) {
 	flipped := bytes.Clone(gz)
 	flipped[len(flipped)-5] ^= 1 // of the checksum
 	add("sum.sqlite.gz", flipped, "unpack: gzip: invalid checksum")
-	add("text.sqlite", []byte("not SQLite at all"), "no known format"+formats)
-	add("text.gz", []byte("not gzip at all"), "no known format"+formats)
+	add("text.sqlite", []byte("not SQLite at all"), "no known format: its name is that of an SQLite export, but not its content; export the report again (nsys export --type sqlite)"+formats)
+	add("text.gz", []byte("not gzip at all"), `no known format: it seems to be text that begins "not gzip at all", without a table of a profiler; give the profiler's own file`+formats)
 	add("empty.sqlite", nil, "the file is empty: was the capture cut off?")
 	add("nocuda.sqlite", read(t, "testdata/nocuda.sqlite"),
 		"the capture has no CUDA activity: capture with `nsys profile --trace=cuda,nvtx`, and check its messages for the reason")

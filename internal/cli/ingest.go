@@ -23,11 +23,7 @@ func (p *program) ingestCommand() *cli.Command {
 		Name:      "ingest",
 		Usage:     "store captured files as one run",
 		ArgsUsage: "PATH...",
-		Description: `Files or folders of any known format, plain or compressed (.gz, .zst): exports of Nsight Systems, CSV files of
-nsys stats, reports and CSV pages of Nsight Compute, PyTorch profiler traces, key_averages() saved as JSON, CSV or Markdown or as
-printed, traces of rocprof (databases, JSON, CSV), XLA and JAX profiles of GPUs (.xplane.pb), folders of traces of prof's own
-tracer, results of load generators (vllm bench serve, SGLang bench_serving, genai-perf, aiperf, trtllm-bench, MLPerf LoadGen),
-and what other tools reported of a run (metrics.json, env.json, ...). All of them become one run. Content that the
+		Description: `Files or folders of the formats listed at the end, plain or compressed. All of them become one run. Content that the
 warehouse already has is not stored again. A file of prof pack is stored by itself, as prof import does. Either everything is stored or nothing, except that unreadable files in a folder made
 by prof capture are skipped.
 
@@ -53,7 +49,11 @@ the PATHs) and the tokens of the passes (--workload, or a workload.json among th
 apply to every pass). Without captures, and with the --run of a stored run, they are added to it.
 
   prof ingest --run baseline capture.sqlite workload.json --model config.json
-  prof ingest --run baseline --model config.json --prefill 681 --decode 16 --warmup 1`,
+  prof ingest --run baseline --model config.json --prefill 681 --decode 16 --warmup 1
+
+Formats:
+
+  ` + strings.Join(ingest.FormatDocs(), "\n  "),
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "run", Usage: "`NAME` of the run (default: UTC time and the file's name)"},
 			&cli.StringSliceFlag{Name: "tag", Usage: "a tag `KEY=VALUE` of the run; may be repeated"},

@@ -73,7 +73,7 @@ func TestMistakes(t *testing.T) {
 		{"ingest|report.qdrep", 1, "report.qdrep: " + fmt.Sprintf(noNsys, "report.qdrep")},
 		{"ingest|report.nsys-rep", 1, "report.nsys-rep: " + fmt.Sprintf(noNsys, "report.nsys-rep")},
 		{"ingest|empty", 1, "empty: nothing to ingest in the folder (files checked: 1)"},
-		{"ingest|notes.txt", 1, "notes.txt: no known format" + formats},
+		{"ingest|notes.txt", 1, `notes.txt: no known format: it seems to be text that begins "a note", without a table of a profiler; give the profiler's own file` + formats},
 		{"report|a|--file|report.htm", 2, `a report has no file "report.htm"; did you mean report.html or report.md?`},
 		{"completion|powershell", 2, `no completion for "powershell", only for bash, zsh and fish`},
 	} {

@@ -138,6 +138,16 @@ var words = map[string]func(c C, alike []C) string{
 	"replays-differ": func(c C, _ []C) string {
 		return fmt.Sprintf("replays of CUDA graphs%s lack %d of their %s, which other replays of the same graphs have", inStage(c.Stage), c.Count, count(c.OfCount, "kernel"))
 	},
+	"totals-differ": func(c C, _ []C) string {
+		what := map[string]string{"kernel_ns": "kernels", "memory_time_ns": "copies and fills", "self_device_ns": "operators and GPU work"}[c.Detail]
+		if c.TimeNs < 0 {
+			return fmt.Sprintf("the rows of %s in a table add up to %s more than it says they do", what, Duration(-c.TimeNs))
+		}
+		return fmt.Sprintf("a table lacks rows of %s: %s of the sum that it gives are in none", what, Duration(c.TimeNs))
+	},
+	"waited-for-unseen-work": func(c C, _ []C) string {
+		return fmt.Sprintf("for %s at the beginning%s, GPU work waited for work from before the capture: GPU times begin behind that", Duration(c.TimeNs), inStage(c.Stage))
+	},
 	"passes-not-whole": func(c C, _ []C) string {
 		if c.Count == c.OfCount {
 			return fmt.Sprintf("GPU times of %s are unknown: all its passes (%d) lost GPU work", c.Stage, c.OfCount)
@@ -185,6 +195,17 @@ var words = map[string]func(c C, alike []C) string{
 			text = fmt.Sprintf("%d %s passes do other work and are excluded: up to %.3g times %s", c.Count, c.Stage, times, what)
 		}
 		return fmt.Sprintf("%s %ss than the others (%d); see prof query passes; prof ingest --warmup 0 counts every pass", text, c.Subject, c.OfCount)
+	},
+	"unseen-work": func(c C, _ []C) string {
+		what := "its figures begin behind it"
+		if c.Stage != "" {
+			what = "the time of " + c.Stage + " begins behind it"
+		}
+		text := fmt.Sprintf("the capture begins while the GPU does work from before it, for %s", Duration(c.TimeNs))
+		if c.Subject != "" {
+			text += " (" + c.Subject + " waits for it)"
+		}
+		return text + ": " + what
 	},
 	"warm-included": func(_ C, alike []C) string {
 		what := "warm-up or cold pass"

@@ -222,6 +222,17 @@ func TestSummaryWithoutStages(t *testing.T) {
 	if want := "Nsight Compute profiled 2 kernels in isolation; without a timeline, how often each runs is unknown; 75.0 % of their time is in kernels that are latency-bound (near neither peak: too little parallel work, or stalls)"; s.All != nil || s.Profiled != want {
 		t.Errorf("all %+v, profiled %q", s.All, s.Profiled)
 	}
+	for launches, want := range map[int64]string{1: "1 launch of a graph", 4: "5 launches of graphs"} {
+		rows := [][]any{{"(graph) decode", "latency", nil, 3e3, launches, "graph"}}
+		if launches > 1 {
+			rows = append(rows, []any{"(graph)", "memory", nil, 4e3, int64(1), "graph"})
+		}
+		s = summarise(t, reportOf(answer("bottlenecks", "kernel bound timeline_total_ns replayed_mean_ns launches kind", rows...)))
+		share := map[int64]string{1: "100.0 %", 4: "75.0 %"}[launches]
+		if want := "Nsight Compute profiled " + want + " as wholes, gaps between their kernels included; " + share + " of their time is in graphs that are latency-bound (near neither peak: too little parallel work, or stalls)"; s.Profiled != want {
+			t.Errorf("profiled %q, want %q", s.Profiled, want)
+		}
+	}
 	// Sums that nsys stats reported have the calls, by grid or not.
 	profiled := func(k1, k2 any) string {
 		return summarise(t, reportOf(answer("top-kernels", "kernel role family calls mean_ns total_ns share_ratio", []any{"k1", "gemm", "gemm", int64(2), 30e3, int64(60e3), 0.6}, []any{"k2", "gemm", "gemm", int64(1), 20e3, int64(20e3), 0.2}, []any{"k3", "gemm", "gemm", int64(1), 20e3, int64(20e3), 0.2}),

@@ -158,7 +158,7 @@ func (s *summariser) doubtPasses() error {
 	for _, stage := range s.out.Stages {
 		name := stageText(stage.Stage)
 		for _, c := range s.r.Frame("stages").Caveats {
-			if (c.Kind == "cold-passes" || c.Kind == "other-work" || c.Kind == "idle-between-steps") && c.Stage == stage.Stage {
+			if (c.Kind == "cold-passes" || c.Kind == "other-work" || c.Kind == "unseen-work" || c.Kind == "idle-between-steps") && c.Stage == stage.Stage {
 				s.doubt("%s", c.Text)
 			}
 		}

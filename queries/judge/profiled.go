@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"prof/queries/frame"
 )
 
 // stageClass is what the profiled kernels of a stage are bound by.
@@ -23,8 +25,19 @@ type kernelBound struct{ bound, limiter string }
 // readProfiled reads bottlenecks. Of a run without a timeline it says what the profiled kernels are bound by.
 func (s *summariser) readProfiled() error {
 	s.bounds = map[string]map[kernelBound]float64{}
-	list, err := s.rows("bottlenecks", "kernel", "bound", "timeline_total_ns", "replayed_mean_ns", "launches")
-	time, all := map[string]float64{}, 0.0
+	all, err := s.rows("bottlenecks", "kernel", "bound", "timeline_total_ns", "replayed_mean_ns", "launches")
+	var list, graphs []frame.Record
+	for _, r := range all {
+		if r.Has("kind") && r.Text("kind") == "graph" {
+			graphs = append(graphs, r)
+		} else {
+			list = append(list, r)
+		}
+	}
+	if len(list) == 0 && len(s.parts) == 0 {
+		s.out.Profiled = graphsText(graphs)
+	}
+	time, sum := map[string]float64{}, 0.0
 	known, unknown := map[string]float64{}, 0 // times that sums reported of the profiled grids
 	for _, r := range list {
 		kernel, bound := r.Text("kernel"), r.Text("bound")
@@ -37,13 +50,13 @@ func (s *summariser) readProfiled() error {
 		}
 		s.bounds[kernel][kernelBound{bound, limiter}] += r.Amount("timeline_total_ns")
 		ns := r.Amount("replayed_mean_ns") * float64(r.Count("launches"))
-		time[bound], all = time[bound]+ns, all+ns
+		time[bound], sum = time[bound]+ns, sum+ns
 		if r.Number("timeline_total_ns") == nil {
 			unknown++
 		}
 		known[bound] += r.Amount("timeline_total_ns")
 	}
-	if len(s.parts) > 0 || len(list) == 0 || all == 0 {
+	if len(s.parts) > 0 || len(list) == 0 || sum == 0 {
 		return err
 	}
 	kernels, err := s.rows("top-kernels", "total_ns", "share_ratio")
@@ -53,13 +66,13 @@ func (s *summariser) readProfiled() error {
 	where := "without a timeline, how often each runs is unknown"
 	switch {
 	case len(kernels) > 0 && unknown < len(list):
-		time, all, where = known, 0, ""
+		time, sum, where = known, 0, ""
 		for _, ns := range known {
-			all += ns
+			sum += ns
 		}
 		share := 0.0
 		if first := kernels[0]; first.Amount("total_ns") > 0 {
-			share = all * first.Amount("share_ratio") / first.Amount("total_ns")
+			share = sum * first.Amount("share_ratio") / first.Amount("total_ns")
 		}
 		where = fmt.Sprintf("by the reported sums they take %s of the kernel time", percentText(share))
 		if unknown > 0 {
@@ -69,8 +82,23 @@ func (s *summariser) readProfiled() error {
 		where = "the reported sums are not by grid, so how often each grid runs is unknown"
 	}
 	most := slices.MaxFunc(slices.Sorted(maps.Keys(time)), func(x, y string) int { return cmp.Compare(time[x], time[y]) })
-	s.out.Profiled = fmt.Sprintf("Nsight Compute profiled %s in isolation; %s; %s of their time is in kernels that are %s", countText(int64(len(list)), "kernel", "kernels"), where, percentText(time[most]/all), kernelBoundText(most))
+	s.out.Profiled = fmt.Sprintf("Nsight Compute profiled %s in isolation; %s; %s of their time is in kernels that are %s", countText(int64(len(list)), "kernel", "kernels"), where, percentText(time[most]/sum), kernelBoundText(most))
 	return nil
+}
+
+// graphsText says what graphs that were profiled as wholes are bound by, where no kernel was by itself; "" without them.
+func graphsText(graphs []frame.Record) string {
+	time, sum, launches := map[string]float64{}, 0.0, int64(0)
+	for _, r := range graphs {
+		ns := r.Amount("replayed_mean_ns") * float64(r.Count("launches"))
+		time[r.Text("bound")], sum, launches = time[r.Text("bound")]+ns, sum+ns, launches+r.Count("launches")
+	}
+	if sum == 0 {
+		return ""
+	}
+	most := slices.MaxFunc(slices.Sorted(maps.Keys(time)), func(x, y string) int { return cmp.Compare(time[x], time[y]) })
+	return fmt.Sprintf("Nsight Compute profiled %s as wholes, gaps between their kernels included; %s of their time is in graphs that are %s",
+		countText(launches, "launch of a graph", "launches of graphs"), percentText(time[most]/sum), kernelBoundText(most))
 }
 
 // kernelBoundText words a bound of bottlenecks.

@@ -11,7 +11,7 @@ import (
 	"prof/render/words"
 )
 
-// writeScreenKernels writes the kernels that take most time; of a run with nothing but profiled kernels these.
+// writeScreenKernels writes the kernels that take most time; of a run with nothing but profiled kernels these. Graphs that were profiled as wholes follow.
 func writeScreenKernels(out *bytes.Buffer, r *judge.Report, o typeset.Options) error {
 	if f := r.Frame("top-kernels"); f != nil && len(f.Rows) > 0 {
 		t, err := newRanking(f, "top kernels of the whole run", "kernel", "share_ratio", screenKernels, o)
@@ -27,13 +27,26 @@ func writeScreenKernels(out *bytes.Buffer, r *judge.Report, o typeset.Options) e
 			t.add("family", "family", 1)
 		}
 		t.write(out, o)
+		return writeProfiled(out, r.Frame("bottlenecks"), "graph", "graphs profiled as wholes", o)
+	}
+	if err := writeProfiled(out, r.Frame("bottlenecks"), "kernel", "profiled kernels", o); err != nil {
+		return err
+	}
+	return writeProfiled(out, r.Frame("bottlenecks"), "graph", "graphs profiled as wholes", o)
+}
+
+// writeProfiled writes what Nsight Compute profiled of one kind.
+func writeProfiled(out *bytes.Buffer, f *frame.Frame, kind, title string, o typeset.Options) error {
+	if f == nil {
 		return nil
 	}
-	f := r.Frame("bottlenecks")
-	if f == nil || len(f.Rows) == 0 {
+	some := *f
+	at := f.Index("kind")
+	some.Rows = slices.DeleteFunc(slices.Clone(f.Rows), func(row []any) bool { return at >= 0 && row[at] != kind || at < 0 && kind != "kernel" })
+	if len(some.Rows) == 0 {
 		return nil
 	}
-	t, err := newRanking(f, "profiled kernels", "kernel", "replayed_mean_ns", screenKernels, o)
+	t, err := newRanking(&some, title, "kernel", "replayed_mean_ns", screenKernels, o)
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,8 @@ func screens() map[string]Screen {
 	}}, Summary: judge.Summary{All: &judge.StageSummary{MedianNs: 12.6e6, Bound: "queue"}}, Next: []string{"prof explain '" + strings.Repeat("long ", 20) + "'", "prof report a"}}
 	profiled := Screen{Report: &judge.Report{Frames: map[string]*frame.Frame{
 		"top-kernels": {Query: "top-kernels"},
-		"bottlenecks": rendertest.FrameOf("bottlenecks", "kernel bound limiter sm_ratio memory_ratio launches replayed_mean_ns", []any{"tiled_matmul", "memory", "l1", 0.697, 0.89, rendertest.N(2), 277_000.0}, []any{"transpose", "memory", "l2", 0.077, 0.79, rendertest.N(2), 16_900.0})}},
+		"bottlenecks": rendertest.FrameOf("bottlenecks", "kernel bound limiter sm_ratio memory_ratio launches replayed_mean_ns kind", []any{"tiled_matmul", "memory", "l1", 0.697, 0.89, rendertest.N(2), 277_000.0, "kernel"}, []any{"transpose", "memory", "l2", 0.077, 0.79, rendertest.N(2), 16_900.0, "kernel"},
+			[]any{"(graph) decode", "latency", nil, 0.002, 0.001, rendertest.N(2), 329_000.0, "graph"})}},
 		Summary: judge.Summary{Profiled: "Nsight Compute profiled 2 kernels", Advice: []judge.Advice{{Text: "capture a timeline", Command: "prof capture -- CMD..."}}}}
 	onCPU := Screen{Report: &judge.Report{}, Summary: judge.Summary{Stages: []judge.StageSummary{{Stage: "prefill", Passes: 1, MedianNs: 1e6, IsCPU: true, Bound: "unknown"}}}, Facts: [][2]string{{"run", "cpu"}}}
 	return map[string]Screen{"full": full, "whole": whole, "profiled": profiled, "cpu": onCPU}

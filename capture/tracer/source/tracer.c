@@ -766,9 +766,9 @@ static void CUPTIAPI call(void *data, CUpti_CallbackDomain domain, CUpti_Callbac
   if (start != 0) note(&e, 0, 0);
 }
 
-// is_wanted says whether a call launches work or waits for it.
+// is_wanted says whether a call launches work or waits for it, or begins or ends a stream capture: what a capture records launches nothing.
 static int is_wanted(const char *name) {
-  static const char *parts[] = {"Launch", "Memcpy", "Memset", "Synchronize", "StreamWaitEvent"}, *not[] = {"HostFunc", "GetAttribute", "Node", "Params"};
+  static const char *parts[] = {"Launch", "Memcpy", "Memset", "Synchronize", "StreamWaitEvent", "StreamBeginCapture", "StreamEndCapture"}, *not[] = {"HostFunc", "GetAttribute", "Node", "Params"};
   int is = 0;
   for (size_t i = 0; i < COUNT(parts); i++) is |= strstr(name, parts[i]) != 0;
   for (size_t i = 0; i < COUNT(not); i++) is &= !strstr(name, not[i]);

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"prof/ingest/load"
@@ -97,10 +98,15 @@ func (l *loader) load() (*load.SourceInfo, error) {
 		return nil, err
 	}
 	if l.info.Rows == 0 {
-		return nil, fmt.Errorf("%s: %w: %s", l.name, ErrNoSums, strings.Join(l.reasons(), "; "))
+		instead := ""
+		if slices.ContainsFunc(l.parts, func(p *part) bool { return p.reason == noQuery }) {
+			instead = "; give the report's export (nsys export --type sqlite), or its cuda_gpu_trace or _sum reports"
+		}
+		return nil, fmt.Errorf("%s: %w: %s%s", l.name, ErrNoSums, strings.Join(l.reasons(), "; "), instead)
 	}
 	if l.info.Reason != "" {
 		l.info.Warnings = append(l.info.Warnings, l.info.Reason)
 	}
+	l.warnHeld()
 	return &l.info, l.describe()
 }

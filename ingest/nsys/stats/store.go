@@ -36,6 +36,7 @@ type part struct {
 	read, stored int64
 	reason       string
 	kinds        []string // what is stored of a table of several kinds
+	held
 }
 
 // part adds a part. A title that another one has gets a number.
@@ -109,6 +110,9 @@ func (l *loader) store() error {
 					return err
 				}
 				p.stored++
+				if total, ok := values[timesColumn].(int64); ok && p.kinds == nil {
+					p.add(r, t.what, total)
+				}
 				return add(values...)
 			},
 		})
@@ -282,6 +286,25 @@ func (l *loader) describe() error {
 			}
 			if err := add(run, id, p.title, p.read, p.stored, reason); err != nil {
 				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	_, err = l.t.Append(l.ctx, "source_fact", func(add rows.Add) error {
+		said := map[string]bool{}
+		for _, p := range l.parts {
+			all, ok := p.printed()
+			if !ok || said[p.held.what] || !slices.Contains([]string{kernels, kernelGrids, memoryTimes, apiCalls, osrtCalls}, p.held.what) {
+				continue
+			}
+			said[p.held.what] = true
+			for key, v := range map[string]int64{"printed": all, "read": p.ns} {
+				if err := add(run, id, key+"."+p.held.what+"_ns", strconv.FormatInt(v, 10)); err != nil {
+					return err
+				}
 			}
 		}
 		return nil

@@ -73,7 +73,7 @@ func (p *parser) arg(e *Event, key []byte, base int64) (ok bool) {
 // intArg reads a whole number; orText passes over texts.
 func (p *parser) intArg(e *Event, name string, f Field, base int64, orText bool) bool {
 	c := p.b[p.i]
-	if p.isOdd() {
+	if c-'0' > 9 && p.isOdd() {
 		return p.oddValue(e)
 	}
 	if c == 'n' || orText && c == '"' {
@@ -142,13 +142,13 @@ func (p *parser) three(e *Event, name string, to *[3]int64, f Field, base int64)
 				}
 				break
 			}
-			if p.isOdd() {
-				p.i = at
-				return p.oddValue(e)
-			}
 			v, found, ok := p.whole()
 			if !ok {
 				return false
+			}
+			if !found && p.isOdd() {
+				p.i = at
+				return p.oddValue(e)
 			}
 			if c := p.b[p.i]; !found && (c == '-' || c-'0' <= 9) { // as in intArg
 				e.Odd, p.i = true, at

@@ -18,6 +18,7 @@ type Header struct {
 	Devices   []DeviceProperties
 	Job       *Distributed
 	Odd       []string // members with numbers out of range, which are left out
+	Notes     []string // what a reader of another profiler's file has to say of it
 	Facts     []Fact   // further members that describe the capture, in the order of the file
 }
 

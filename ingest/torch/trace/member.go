@@ -92,13 +92,8 @@ func (p *parser) track(to *int64, none *bool, number func([]byte) (int64, bool))
 		*to, *none = v, !found
 		return ok
 	}
-	if p.isOdd() {
-		*none = true
-		_, ok := p.skip()
-		return ok
-	}
 	v, found, ok := p.whole()
-	if c := p.b[p.i]; ok && !found && (c == '-' || c-'0' <= 9) { // none that a process can have
+	if c := p.b[p.i]; ok && !found && (c == '-' || c-'0' <= 9 || p.isOdd()) { // none that a process can have
 		*none = true
 		_, ok = p.skip()
 		return ok
@@ -130,11 +125,12 @@ func (p *parser) time(e *Event, name string, to *int64, f Field, base int64) boo
 	if p.b[p.i] == '"' { // as Ascend's profiler writes them
 		return p.timeText(e, name, to, f, base)
 	}
-	if p.isOdd() { // as good as none
+	c := p.b[p.i]
+	if c-'0' > 9 && p.isOdd() { // as good as none
 		_, ok := p.skip()
 		return ok
 	}
-	if c := p.b[p.i]; c != '-' && c-'0' > 9 {
+	if c != '-' && c-'0' > 9 {
 		return p.wrong(e, f, name, "microseconds", base)
 	}
 	e.Has |= f

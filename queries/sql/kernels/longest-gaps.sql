@@ -14,12 +14,13 @@
 --   start_ns: end of the work before, from the start of the source
 --   cause: largest part of the gap time, as in accounting: launch, launch-delay, launch-latency, wait, call, host, profiler, queued or unknown
 --   host_range: innermost range of the thread that launched the work after, when the gap began, as recorded; NULL outside every range, or when the launch was not captured
---   operator: innermost operator open on that thread for at least half of the gap, else the one open longest; NULL when there was none or it was not recorded
+--   operator: innermost operator open on that thread for at least half of the gap; NULL when there was none or it was not recorded
 --   line: line of code, file:line function: innermost function of the user's own that was open on that thread for at least half of the gap, else the one that it
 --     was in at more than half of its samples within the gap, else the one that launched the work after, as in hot-lines; NULL when Python stacks were not recorded or none is the user's
 --   line_by: what the line is known by: open, sample or launch, in this order; NULL without a line
 --   samples: samples of Python on that thread within the gap; NULL when Python was not sampled
---   os_call: operating system call open longest on that thread during the gap; NULL when there was none or it was not recorded or stored
+--   os_call: operating system function that the thread was in for at least half of the gap, its calls together; NULL when there was none or it was not recorded or stored
+--   os_call_ns: time of these calls within the gap; NULL without os_call
 --   before: work that ended last before the gap: kernel, copy, fill or graph replay
 --   after: work that started at its end: kernel, copy, fill or graph replay
 --   stage: stage that launched the work after; (none) outside every stage, or when its launch was not captured: pid is NULL then
@@ -54,14 +55,15 @@ WITH g AS ( -- those shown; all that follows is only of these
     SELECT g.rank, g.duration_ns, o.op_name_id, o.depth, o.op_id, least(o.start_ns + o.duration_ns, g.end_ns) - greatest(o.start_ns, g.start_ns) AS inside_ns
     FROM g JOIN op o ON o.run_id = run AND o.source_id = g.source_id AND o.pid = g.pid AND o.tid = g.tid AND o.start_ns < g.end_ns AND o.start_ns + o.duration_ns > g.start_ns
 ), best AS (
-    SELECT s.rank, arg_max(s.op_name_id, (least(2 * s.inside_ns, s.duration_ns), s.depth, s.inside_ns, -s.op_id)) AS op_name_id FROM spent s GROUP BY s.rank
-), os AS (
-    SELECT g.rank, arg_max(o.api_name_id, (least(o.start_ns + o.duration_ns, g.end_ns) - greatest(o.start_ns, g.start_ns), -o.start_ns, o.api_name_id)) AS api_name_id
+    SELECT s.rank, arg_max(s.op_name_id, (s.depth, s.inside_ns, -s.op_id)) AS op_name_id FROM spent s WHERE 2 * s.inside_ns >= s.duration_ns GROUP BY s.rank
+), os AS ( -- what has less of a gap does not explain it: among 121 gaps of a capture with OS calls in them, 13 have half or more
+    SELECT g.rank, o.api_name_id, sum(least(o.start_ns + o.duration_ns, g.end_ns) - greatest(o.start_ns, g.start_ns))::BIGINT AS inside_ns
     FROM g JOIN osrt_call o ON o.run_id = run AND o.source_id = g.source_id AND o.pid = g.pid AND o.tid = g.tid AND o.start_ns < g.end_ns AND o.start_ns + o.duration_ns > g.start_ns
-    GROUP BY g.rank
+    GROUP BY g.rank, g.duration_ns, o.api_name_id HAVING 2 * inside_ns >= g.duration_ns
+    QUALIFY row_number() OVER (PARTITION BY g.rank ORDER BY inside_ns DESC, o.api_name_id) = 1
 )
 SELECT g.rank, g.duration_ns, g.start_ns, _gap_cause(g.launch_ns, g.launch_delay_ns, g.launch_latency_ns, g.wait_ns, g.call_ns, g.host_ns, g.profiler_ns, g.queued_ns, g.unknown_ns) AS cause,
-    host.name AS host_range, p.name AS operator, w.line || ' ' || w.function AS line, CASE WHEN w.line IS NOT NULL THEN x.found_by END AS line_by, x.sample_count AS samples, c.name AS os_call, coalesce(b.name, g.before_operation) AS before, coalesce(a.name, g.after_operation) AS after, g.stage, r.path AS range, g.device_id AS device,
+    host.name AS host_range, p.name AS operator, w.line || ' ' || w.function AS line, CASE WHEN w.line IS NOT NULL THEN x.found_by END AS line_by, x.sample_count AS samples, c.name AS os_call, os.inside_ns AS os_call_ns, coalesce(b.name, g.before_operation) AS before, coalesce(a.name, g.after_operation) AS after, g.stage, r.path AS range, g.device_id AS device,
     g.launch_ns, g.launch_delay_ns, g.launch_latency_ns, g.wait_ns, g.call_ns, g.host_ns, g.profiler_ns, g.queued_ns, g.unknown_ns, g.source_id, g.pid, g.tid
 FROM g
 LEFT JOIN host ON host.rank = g.rank

@@ -38,10 +38,7 @@
 WITH b AS (
     SELECT g.name_id, g.kernel_name_id, g.timeline_name_id, g.grid, g.block, g.launch_count AS launches, g.duration_ns, g.sm_ratio, g.memory_ratio, g.dram_ratio, g.l2_ratio, g.l1_ratio, g.occupancy_ratio,
         g.theoretical_occupancy_ratio, g.waves, g.stall, g.stall_cycles, g.sm_limiter, g.sm_metric, g.memory_limiter, g.memory_metric, g.timeline_total_ns,
-        CASE WHEN roof < 0 OR roof > 1 THEN error('ARGUMENT: --roof is a share: 0.6 for 60 %') WHEN occupancy < 0 OR occupancy > 1 THEN error('ARGUMENT: --occupancy is a share: 0.5 for 50 %')
-        WHEN g.sm_ratio IS NULL OR g.memory_ratio IS NULL THEN 'unknown'
-        WHEN g.sm_ratio < roof AND g.memory_ratio < roof THEN 'latency'
-        WHEN g.sm_ratio >= g.memory_ratio THEN 'compute' ELSE 'memory' END AS bound
+        CASE WHEN occupancy < 0 OR occupancy > 1 THEN error('ARGUMENT: --occupancy is a share: 0.5 for 50 %') ELSE _bound(g.sm_ratio, g.memory_ratio, roof) END AS bound
     FROM ncu_shape g WHERE g.run_id = run AND g.scope IS NOT DISTINCT FROM stage AND _is_asked(g.kind, g.is_counted, source)
 ), c AS (
     SELECT b.name_id, b.kernel_name_id, b.timeline_name_id, b.grid, b.block, b.launches, b.duration_ns, b.sm_ratio, b.memory_ratio, b.dram_ratio, b.l2_ratio, b.l1_ratio, b.occupancy_ratio,

@@ -1,7 +1,7 @@
 -- loss: What a capture did not record, or recorded as it cannot have been: the evidence is in the capture itself. No rows where all launches have work, all work its launch, and each stream its order.
 -- grain: one kind of loss in a stage of a process on a GPU
 -- key: kind, source_id, pid, device_id, stage, detail
--- needs: _lost_launch|_lost_order|_lost_replay
+-- needs: _lost_launch|_lost_order|_lost_replay|_lost_total|unseen_work
 -- columns:
 --   kind VARCHAR: launches-without-work; ran-after-capture (launches at its end, whose work came after it); launched-before-capture (work at its beginning); work-without-launch; repeated-records, no-time, work-before-launch, work-after-wait,
 --     stream-overlap or stream-order (times that cannot be); replays-differ (replays of a graph that lack nodes which others have); tool-lost-data; totals-differ; ranks-missing; waited-for-unseen-work
@@ -21,4 +21,10 @@ SELECT o.kind, o.source_id, o.pid, o.device_id, o.stage, o.is_cut, o.item_count,
 UNION ALL
 SELECT 'replays-differ', r.source_id, r.pid, r.device_id, coalesce(s.stage, CASE WHEN r.path_id IS NOT NULL THEN '(none)' END), r.path_id IS NULL, sum(r.item_count)::BIGINT, sum(r.of_count)::BIGINT, NULL, NULL
 FROM _lost_replay r LEFT JOIN path_stage s ON s.run_id = $run AND s.path_id = r.path_id
+GROUP BY ALL
+UNION ALL
+SELECT 'totals-differ', t.source_id, NULL, NULL, NULL, false, NULL, NULL, t.time_ns, t.detail FROM _lost_total t
+UNION ALL
+SELECT 'waited-for-unseen-work', u.source_id, u.pid, u.device_id, coalesce(s.stage, '(none)'), true, NULL, NULL, sum(u.duration_ns)::BIGINT, NULL
+FROM unseen_work u LEFT JOIN path_stage s ON s.run_id = u.run_id AND s.path_id = u.path_id WHERE u.run_id = $run
 GROUP BY ALL
