@@ -79,10 +79,13 @@ type loser struct {
 	*testing.T
 	w     *schema.Warehouse
 	asker *queries.Asker
-	rules []gate.Rule
-	whole map[string]diff.Side // by base
+	rules map[string][]gate.Rule // that hold of a whole capture, by base
+	whole map[string]diff.Side   // by base
 	runs  int
 }
+
+// loserFacts are what losses, verdicts and gates are told by.
+var loserFacts = []string{"loss", "caveat_loss", "stage_pass", "work_sum", "run_condition", "step", "cold_pass", "unlike_pass"}
 
 // fate is what is said of a capture that lost something.
 type fate struct {
@@ -93,12 +96,8 @@ type fate struct {
 }
 
 func newLoser(t *testing.T) *loser {
-	rules, err := gate.Parse("rules", "stage.*.gpu_busy_ns <= +3%\nstage.*.gpu_sum_ns <= +3%\nstage.*.launches <= +0%\n")
-	if err != nil {
-		t.Fatal(err)
-	}
 	w := testkit.Copy(t)
-	return &loser{T: t, w: w, asker: queries.NewAsker(w), rules: rules, whole: map[string]diff.Side{}}
+	return &loser{T: t, w: w, asker: queries.NewAsker(w), rules: map[string][]gate.Rule{}, whole: map[string]diff.Side{}}
 }
 
 // ingest stores a capture as a run.
@@ -111,7 +110,7 @@ func (l *loser) ingest(name string, b loss.Base, c *diagnosis.Capture) diff.Side
 		l.Fatalf("%s: %v", name, err)
 	}
 	l.runs++
-	if err := testkit.Ingest(l.Context(), l.w, l.runs, testkit.Run{Name: name, Files: files}); err != nil {
+	if err := testkit.Ingest(l.Context(), l.w, l.runs, testkit.Run{Name: name, Files: files, Facts: loserFacts}); err != nil {
 		l.Fatalf("%s: %v", name, err)
 	}
 	run, err := l.w.Resolve(l.Context(), name)
@@ -133,11 +132,39 @@ func (l *loser) lose(c loss.Case) (records int, run diff.Side) {
 		if kinds := l.losses("whole-" + c.Base.Name); len(kinds) > 0 {
 			l.Errorf("%s is whole, and said to have %v", c.Base.Name, kinds)
 		}
+		l.rules[c.Base.Name] = l.holding(l.whole[c.Base.Name])
 	}
 	if records, err = c.Put(capture); err != nil {
 		l.Fatalf("%v: %v", c, err)
 	}
 	return records, l.ingest(fmt.Sprintf("lost-%d", c.Number), c.Base, capture)
+}
+
+// holding are the rules that a whole capture holds, compared with itself: those that it cannot be judged by prove nothing.
+func (l *loser) holding(whole diff.Side) []gate.Rule {
+	l.Helper()
+	rules, err := gate.Parse("rules", "stage.*.gpu_busy_ns <= +3%\nstage.*.gpu_sum_ns <= +3%\nstage.*.launches <= +0%\nstage.(none).gpu_sum_ns <= +3%\nstage.(none).launches <= +0%\n")
+	if err != nil {
+		l.Fatal(err)
+	}
+	g := l.gate(whole, whole, rules)
+	rules = slices.DeleteFunc(rules, func(r gate.Rule) bool {
+		return slices.ContainsFunc(g.Checks, func(c gate.Check) bool { return c.Rule.Text == r.Text && c.Outcome != gate.Holds })
+	})
+	if len(rules) == 0 {
+		l.Errorf("%s cannot be judged: %s", whole.Label, g.Words)
+	}
+	return rules
+}
+
+func (l *loser) gate(whole, run diff.Side, rules []gate.Rule) *gate.Result {
+	l.Helper()
+	noise := 0.0
+	g, err := gate.Judge(l.Context(), l.asker, run, &whole, rules, gate.Options{AssumeNoise: &noise})
+	if err != nil {
+		l.Fatalf("check %s: %v", run.Label, err)
+	}
+	return g
 }
 
 // try loses what a case says and asks what is said of it.
@@ -158,10 +185,7 @@ func (l *loser) try(c loss.Case) (f fate) {
 			f.judged = append(f.judged, fmt.Sprintf("diff: %s %s: %s", st.Name, st.Verdict, st.Words))
 		}
 	}
-	g, err := gate.Judge(l.Context(), l.asker, run, &whole, l.rules, gate.Options{AssumeNoise: &noise})
-	if err != nil {
-		l.Errorf("%v: check: %v", c, err)
-	} else if g.Outcome != gate.CannotJudge {
+	if g := l.gate(whole, run, l.rules[c.Base.Name]); g.Outcome != gate.CannotJudge {
 		f.judged = append(f.judged, fmt.Sprintf("check: %s: %s", g.Outcome, g.Words))
 	}
 	return f

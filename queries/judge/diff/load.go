@@ -81,9 +81,9 @@ type runData struct {
 	steps  *stepData // of a run without stages whose steps were found; nil otherwise
 }
 
-// concerns reports whether figures of a stage rest on what was not recorded. Those of all device work rest on everything.
+// concerns reports whether figures of a stage rest on what was not recorded. Those of all device work rest on everything, those of steps too, which may be anywhere, but for what the ends of the capture cut off.
 func concerns(l judge.Loss, stage string) bool {
-	return stage == "" || !l.IsCut && (l.Stage == "" || l.Stage == stage)
+	return stage == "" || !l.IsCut && (l.Stage == "" || l.Stage == stage || isSteps(stage))
 }
 
 // load reads the facts of the runs, and which queries say so. Notes would be those of the stages of each run, which other queries show.
