@@ -135,7 +135,7 @@ func (l *loser) lose(c loss.Case) (records int, run diff.Side) {
 		l.rules[c.Base.Name] = l.holding(l.whole[c.Base.Name])
 	}
 	if records, err = c.Put(capture); err != nil {
-		l.Fatalf("%v: %v", c, err)
+		l.Errorf("%v: %v", c, err)
 	}
 	return records, l.ingest(fmt.Sprintf("lost-%d", c.Number), c.Base, capture)
 }

@@ -1,12 +1,11 @@
 package diagnosis
 
 import (
-	"compress/gzip"
-	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"prof/internal/exports"
 )
 
 // Case is a capture with one cause put in, and what an engineer should see of it.
@@ -198,7 +197,7 @@ var Controls = []Control{
 func (b Base) Load(captures string) (*Capture, error) {
 	files, names := map[string][]byte{}, []string{}
 	for _, path := range b.Files {
-		data, err := unpack(filepath.Join(captures, filepath.FromSlash(path)))
+		data, err := exports.Unpack(filepath.Join(captures, filepath.FromSlash(path)))
 		if err != nil {
 			return nil, err
 		}
@@ -219,7 +218,7 @@ func (b Base) Load(captures string) (*Capture, error) {
 		c.Only(b.Only)
 	}
 	if b.Profile != "" {
-		page, err := unpack(filepath.Join(captures, filepath.FromSlash(b.Profile)))
+		page, err := exports.Unpack(filepath.Join(captures, filepath.FromSlash(b.Profile)))
 		if err != nil {
 			return nil, err
 		}
@@ -238,17 +237,4 @@ func (b Base) Load(captures string) (*Capture, error) {
 		return nil, err
 	}
 	return Folder(c, run, samples)
-}
-
-func unpack(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return io.ReadAll(z)
 }

@@ -25,20 +25,27 @@ type Table struct {
 
 // ReadFile reads the tables of a file, which may be packed as .gz.
 func ReadFile(path string) ([]*Table, error) {
-	data, err := os.ReadFile(path)
+	data, err := Unpack(path)
 	if err != nil {
 		return nil, err
 	}
-	if strings.HasSuffix(path, ".gz") {
-		z, err := gzip.NewReader(bytes.NewReader(data))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		if data, err = io.ReadAll(z); err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-	}
 	return Read(data, path)
+}
+
+// Unpack reads a file, which may be packed as .gz.
+func Unpack(path string) ([]byte, error) {
+	data, err := os.ReadFile(path)
+	if err != nil || !strings.HasSuffix(path, ".gz") {
+		return data, err
+	}
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if data, err = io.ReadAll(z); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return data, nil
 }
 
 // Read reads the tables of a SQLite file that errors call name, all but those of the names but.

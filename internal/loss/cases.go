@@ -10,23 +10,59 @@ import (
 	"prof/internal/exports"
 )
 
+// Form is how a capture is written.
+type Form int
+
+const (
+	AsRead Form = iota
+	Traces      // of prof's own tracer
+)
+
 // Base is a capture that loses something.
 type Base struct {
 	Name  string
 	Files []string // below testdata
 	In    []string // names of ranges in which it may lose; "" for anywhere
-	Form  string   // "traces": as prof's own tracer writes it
+	Form  Form
 }
 
 // Load reads a base from the folder of captures.
 func (b Base) Load(captures string) (*diagnosis.Capture, error) {
+	if b.Name == "four-ranks" {
+		return fourRanks(captures, b.Files)
+	}
 	return diagnosis.Base{Files: b.Files}.Load(captures)
+}
+
+// fourRanks makes the ranks of a job of two those of one of four: two more with the same work, as other processes of other ranks.
+func fourRanks(captures string, paths []string) (*diagnosis.Capture, error) {
+	files, names := map[string][]byte{}, []string{}
+	for rank := range 4 {
+		data, err := exports.Unpack(filepath.Join(captures, filepath.FromSlash(paths[rank%2])))
+		if err != nil {
+			return nil, err
+		}
+		text := string(data)
+		for from, to := range map[string]string{
+			fmt.Sprintf(`"rank": %d, "world_size": 2`, rank%2): fmt.Sprintf(`"rank": %d, "world_size": 4`, rank),
+			fmt.Sprintf(`"pid": %d,`, 918-rank%2):              fmt.Sprintf(`"pid": %d,`, 918-rank),
+			fmt.Sprintf(`"device": %d,`, rank%2):               fmt.Sprintf(`"device": %d,`, rank),
+		} {
+			if !strings.Contains(text, from) {
+				return nil, fmt.Errorf("%s has no %s", paths[rank%2], from)
+			}
+			text = strings.ReplaceAll(text, from, to)
+		}
+		name := fmt.Sprintf("rank%d.trace.json", rank)
+		files[name], names = []byte(text), append(names, name)
+	}
+	return diagnosis.Trace(files, names...)
 }
 
 // Write writes the files of a base's capture into a folder and returns what of it to ingest.
 func (b Base) Write(c *diagnosis.Capture, dir string) ([]string, error) {
 	paths, err := c.Write(dir, "lost")
-	if err != nil || b.Form == "" {
+	if err != nil || b.Form == AsRead {
 		return paths, err
 	}
 	tables, err := exports.ReadFile(paths[0])
@@ -48,34 +84,35 @@ var stages = []string{"", "decode", "prefill", ""}
 
 // Bases are the captures: of Nsight Systems, of PyTorch's profiler and of prof's tracer, of one process and of several, with CUDA graphs and without.
 var Bases = []Base{
-	{"kernels", []string{"nsys/kernels/kernels.sqlite.gz"}, stages, ""},
-	{"lost-tp4", []string{"lost/tp4-all-ranks.sqlite.gz"}, []string{"", "decode"}, ""},
-	{"variants-node", []string{"nsys/variants-node/variants-node.sqlite.gz"}, []string{""}, ""},
-	{"variants-graph", []string{"nsys/variants-graph/variants-graph.sqlite.gz"}, []string{""}, ""},
-	{"graph-node", []string{"graph/node.sqlite.gz"}, stages, ""},
-	{"graph-whole", []string{"graph/whole.sqlite.gz"}, stages, ""},
-	{"engine-node", []string{"engine/engine-node.sqlite.gz"}, []string{""}, ""},
-	{"engine-graph", []string{"engine/engine-graph.sqlite.gz"}, []string{""}, ""},
-	{"events", []string{"events/streams.sqlite.gz"}, stages, ""},
-	{"cpu-gil", []string{"cpu/gil.sqlite.gz"}, stages, ""},
-	{"ncu-llama", []string{"ncu/llama.sqlite.gz"}, stages, ""},
-	{"ranks-nsys", []string{"ranks/rank0.sqlite.gz"}, []string{""}, ""},
-	{"traced-tp4", []string{"lost/tp4-all-ranks.sqlite.gz"}, []string{"", "decode"}, "traces"},
-	{"traced-graph-node", []string{"graph/node.sqlite.gz"}, stages, "traces"},
-	{"traced-kernels", []string{"nsys/kernels/kernels.sqlite.gz"}, stages, "traces"},
-	{"traced-ncu-llama", []string{"ncu/llama.sqlite.gz"}, stages, "traces"},
-	{"lost-steps", []string{"lost/steps-full.trace.json.gz"}, []string{""}, ""},
-	{"ranks", []string{"ranks/rank0.trace.json.gz", "ranks/rank1.trace.json.gz"}, []string{""}, ""},
-	{"torch-graph", []string{"torch/graph.trace.json.gz"}, stages, ""},
-	{"graph-trace", []string{"graph/graph.trace.json.gz"}, stages, ""},
-	{"torch-bert", []string{"torch/models/bert.trace.json.gz"}, []string{""}, ""},
-	{"torch-mixtral", []string{"torch/models/mixtral.trace.json.gz"}, []string{""}, ""},
-	{"train", []string{"torch/train.trace.json.gz"}, []string{""}, ""},
-	{"torch-hot", []string{"torch/lines/hot.trace.json.gz"}, []string{""}, ""},
-	{"vllm-decode", []string{"engine/vllm-decode.trace.json.gz"}, []string{""}, ""},
-	{"events-sync", []string{"events/sync.trace.json.gz"}, stages, ""},
-	{"nccl2", []string{"nsys/nccl2/nccl2.sqlite.gz"}, []string{""}, ""},
-	{"wrapped-compiled", []string{"torch/wrapped/compiled.trace.json.gz"}, []string{""}, ""},
+	{"kernels", []string{"nsys/kernels/kernels.sqlite.gz"}, stages, AsRead},
+	{"lost-tp4", []string{"lost/tp4-all-ranks.sqlite.gz"}, []string{"", "decode"}, AsRead},
+	{"variants-node", []string{"nsys/variants-node/variants-node.sqlite.gz"}, []string{""}, AsRead},
+	{"variants-graph", []string{"nsys/variants-graph/variants-graph.sqlite.gz"}, []string{""}, AsRead},
+	{"graph-node", []string{"graph/node.sqlite.gz"}, stages, AsRead},
+	{"graph-whole", []string{"graph/whole.sqlite.gz"}, stages, AsRead},
+	{"engine-node", []string{"engine/engine-node.sqlite.gz"}, []string{""}, AsRead},
+	{"engine-graph", []string{"engine/engine-graph.sqlite.gz"}, []string{""}, AsRead},
+	{"events", []string{"events/streams.sqlite.gz"}, stages, AsRead},
+	{"cpu-gil", []string{"cpu/gil.sqlite.gz"}, stages, AsRead},
+	{"ncu-llama", []string{"ncu/llama.sqlite.gz"}, stages, AsRead},
+	{"ranks-nsys", []string{"ranks/rank0.sqlite.gz"}, []string{""}, AsRead},
+	{"traced-tp4", []string{"lost/tp4-all-ranks.sqlite.gz"}, []string{"", "decode"}, Traces},
+	{"traced-graph-node", []string{"graph/node.sqlite.gz"}, stages, Traces},
+	{"traced-kernels", []string{"nsys/kernels/kernels.sqlite.gz"}, stages, Traces},
+	{"traced-ncu-llama", []string{"ncu/llama.sqlite.gz"}, stages, Traces},
+	{"lost-steps", []string{"lost/steps-full.trace.json.gz"}, []string{""}, AsRead},
+	{"ranks", []string{"ranks/rank0.trace.json.gz", "ranks/rank1.trace.json.gz"}, []string{""}, AsRead},
+	{"torch-graph", []string{"torch/graph.trace.json.gz"}, stages, AsRead},
+	{"graph-trace", []string{"graph/graph.trace.json.gz"}, stages, AsRead},
+	{"torch-bert", []string{"torch/models/bert.trace.json.gz"}, []string{""}, AsRead},
+	{"torch-mixtral", []string{"torch/models/mixtral.trace.json.gz"}, []string{""}, AsRead},
+	{"train", []string{"torch/train.trace.json.gz"}, []string{""}, AsRead},
+	{"torch-hot", []string{"torch/lines/hot.trace.json.gz"}, []string{""}, AsRead},
+	{"vllm-decode", []string{"engine/vllm-decode.trace.json.gz"}, []string{""}, AsRead},
+	{"events-sync", []string{"events/sync.trace.json.gz"}, stages, AsRead},
+	{"four-ranks", []string{"ranks/rank0.trace.json.gz", "ranks/rank1.trace.json.gz"}, []string{""}, AsRead},
+	{"nccl2", []string{"nsys/nccl2/nccl2.sqlite.gz"}, []string{""}, AsRead},
+	{"wrapped-compiled", []string{"torch/wrapped/compiled.trace.json.gz"}, []string{""}, AsRead},
 }
 
 // Case is a loss of a base.
@@ -110,16 +147,16 @@ type plan struct {
 const (
 	graphed = "variants-node graph-node engine-node traced-graph-node torch-graph graph-trace"
 	tabled  = "kernels variants-node graph-whole lost-tp4 traced-kernels torch-bert engine-graph ranks-nsys"
-	several = "lost-tp4 traced-tp4 ranks nccl2"
+	several = "four-ranks lost-tp4 traced-tp4 ranks nccl2"
 )
 
 var plans = []plan{
-	{"rank", 4, "ranks nccl2"}, {"work-scattered", 23, ""}, {"work-window", 27, ""}, {"work-head", 10, ""}, {"work-tail", 14, ""}, {"work-gpu", 8, several}, {"work-stream", 7, "events variants-node events-sync lost-tp4"},
+	{"rank", 4, "four-ranks"}, {"work-scattered", 23, ""}, {"work-window", 27, ""}, {"work-head", 10, ""}, {"work-tail", 14, ""}, {"work-gpu", 8, several}, {"work-stream", 7, "events variants-node events-sync lost-tp4"},
 	{"work-table", 6, "kernels lost-tp4 traced-kernels torch-bert lost-steps graph-whole"}, {"work-all", 6, ""}, {"nodes", 12, graphed},
 	{"calls-scattered", 14, ""}, {"calls-window", 12, ""}, {"calls-head", 5, ""}, {"calls-tail", 6, ""}, {"calls-all", 5, several + " kernels train"},
 	{"doubled-scattered", 7, ""}, {"doubled-window", 6, ""}, {"doubled-all", 3, ""}, {"doubled-both", 3, ""},
 	{"shuffled", 5, ""}, {"swapped", 4, ""}, {"stretched", 3, ""}, {"whole-interval", 2, ""}, {"no-time", 3, ""},
-	{"clock-early", 2, ""}, {"clock-late", 1, "lost-tp4"}, {"clock-back", 1, ""}, {"clock-forth", 1, ""},
+	{"clock-early", 2, ""}, {"clock-late", 1, "cpu-gil"}, {"clock-back", 1, ""}, {"clock-forth", 1, ""},
 }
 
 var silent = []plan{{"gone-process", 6, "lost-tp4 traced-tp4"}, {"gone-end", 8, ""}, {"gone-begin", 6, ""}, {"gone-launches", 10, ""}}
@@ -133,13 +170,10 @@ func Silent() []Case { return cases(silent, 1000) }
 
 func cases(plans []plan, first int) (list []Case) {
 	for at, p := range plans {
-		bases := Bases
-		if p.bases != "" {
-			bases = nil
-			for _, b := range Bases {
-				if strings.Contains(" "+p.bases+" ", " "+b.Name+" ") {
-					bases = append(bases, b)
-				}
+		var bases []Base
+		for _, b := range Bases {
+			if p.bases == "" && b.Name != "four-ranks" || strings.Contains(" "+p.bases+" ", " "+b.Name+" ") {
+				bases = append(bases, b)
 			}
 		}
 		for i := range p.count {

@@ -97,7 +97,7 @@ var Kinds = []Kind{
 		at := l.moment(l.Part)
 		l.move(slices.DeleteFunc(slices.Clone(l.group(l.work, byDevice)), func(e *diagnosis.Event) bool { return e.Start > at }), 5_000_000)
 	}},
-	{"rank", "a rank's file, or process, which its communicators or its launcher name", []string{"ranks-missing"}, goneProcess},
+	{"rank", "the file of one of four ranks, which the others name", []string{"ranks-missing"}, goneProcess},
 
 	{"gone-process", "a process with its launches, work and ranges", nil, goneProcess},
 	{"gone-end", "everything from a moment on", nil, func(l *losing) {

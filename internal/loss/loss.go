@@ -226,7 +226,8 @@ func (l *losing) gone(is func(e *diagnosis.Event) bool) {
 	l.n += before - len(l.c.Events)
 }
 
-// moment is a time between two pieces of work, so far into them.
+// moment is when the launch was made that comes so far in the order of all.
 func (l *losing) moment(part float64) int64 {
-	return l.work[min(len(l.work)-1, int(float64(len(l.work))*part))].Start
+	list := launches(l.work)
+	return list[min(len(list)-1, int(float64(len(list))*part))].Start
 }

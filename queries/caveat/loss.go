@@ -7,7 +7,7 @@ import (
 )
 
 // lossKinds are the kinds of what captures did not record, as in the table loss, what a run must be read with first, first.
-var lossKinds = []string{"launches-without-work", "replays-differ", "work-without-launch", "repeated-records", "stream-order", "stream-overlap", "work-before-launch", "work-after-wait", "no-time", "totals-differ", "passes-not-whole",
+var lossKinds = []string{"ranks-missing", "launches-without-work", "replays-differ", "work-without-launch", "repeated-records", "stream-order", "stream-overlap", "work-before-launch", "work-after-wait", "no-time", "totals-differ", "passes-not-whole",
 	"waited-for-unseen-work", "ran-after-capture", "launched-before-capture"}
 
 // IsCut reports whether a kind is of what the beginning or the end of a capture cuts off.

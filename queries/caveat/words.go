@@ -148,6 +148,9 @@ var words = map[string]func(c C, alike []C) string{
 	"waited-for-unseen-work": func(c C, _ []C) string {
 		return fmt.Sprintf("for %s at the beginning%s, GPU work waited for work from before the capture: GPU times begin behind that", Duration(c.TimeNs), inStage(c.Stage))
 	},
+	"ranks-missing": func(c C, _ []C) string {
+		return fmt.Sprintf("only %d of the %s of the job were captured: figures are of these", c.OfCount-c.Count, count(c.OfCount, "rank"))
+	},
 	"passes-not-whole": func(c C, _ []C) string {
 		if c.Count == c.OfCount {
 			return fmt.Sprintf("GPU times of %s are unknown: all its passes (%d) lost GPU work", c.Stage, c.OfCount)
