@@ -23,6 +23,8 @@ var rooms = map[string][]string{
 	"internal/exports":      {"ingest/nsys/sqlite", "ingest/nsys/table"},
 	"internal/file":         {},
 	"internal/golden":       {},
+	"internal/lose":         {"internal/diagnosis", "internal/exports", "internal/loss"},
+	"internal/loss":         {"internal/diagnosis", "internal/exports"},
 	"internal/mask":         {},
 	"internal/repeat":       {"internal/exports"},
 	"internal/sample":       {},

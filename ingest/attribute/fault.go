@@ -87,12 +87,13 @@ type checks struct {
 	source  *Source
 	streams []Stream
 	walks   []streamWalk
+	last    map[int32]Work    // of a GPU, where streams are not told apart
 	met     map[[2]int32]bool // processes and GPUs of which a launch was captured
 	faults  map[faultKey]*faultSum
 }
 
 func newChecks(s *Source) *checks {
-	c := &checks{source: s, faults: map[faultKey]*faultSum{}, met: map[[2]int32]bool{}}
+	c := &checks{source: s, faults: map[faultKey]*faultSum{}, met: map[[2]int32]bool{}, last: map[int32]Work{}}
 	if s.Streams == nil {
 		return c
 	}
@@ -134,6 +135,8 @@ func (c *checks) look(o *Work, l *Label, by Caller) {
 		fault = NoTime
 	case launched && o.Start < by.Start:
 		fault = WorkBeforeLaunch
+	case w == nil && c.isLast(o, l.Device):
+		fault = RepeatedRecord
 	case !launched && l.Kind == Kernel:
 		fault = LaunchedBefore
 		if c.met[[2]int32{at.pid, l.Device}] {
@@ -164,12 +167,19 @@ func (c *checks) look(o *Work, l *Label, by Caller) {
 		c.note(at, o)
 	}
 	if w == nil {
+		c.last[l.Device] = *o
 		return
 	}
 	w.start, w.end, w.label, w.launch, w.until = o.Start, o.End, o.Label, o.Launch, max(w.until, o.End)
 	if launched && by.Start > w.launched {
 		w.launched, w.latest, w.latestAt = by.Start, o.Launch, at
 	}
+}
+
+// isLast reports whether work is that before it on its GPU over again.
+func (c *checks) isLast(o *Work, device int32) bool {
+	last, ok := c.last[device]
+	return ok && last.Start == o.Start && last.End == o.End && last.Label == o.Label && last.Launch == o.Launch
 }
 
 // isAfterWait reports whether work ended after the first wait that began once it was launched had returned.

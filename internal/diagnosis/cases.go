@@ -206,9 +206,12 @@ func (b Base) Load(captures string) (*Capture, error) {
 	}
 	var c *Capture
 	var err error
-	if strings.HasSuffix(names[0], ".json") {
+	switch filepath.Ext(names[0]) {
+	case ".json":
 		c, err = Trace(files, names...)
-	} else {
+	case ".csv", ".txt":
+		c = Lines(files[names[0]], names[0])
+	default:
 		c, err = Export(files[names[0]], names[0])
 	}
 	if err != nil {

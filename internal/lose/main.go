@@ -32,7 +32,7 @@ func run() error {
 	out := flag.String("out", "", "`FOLDER` for the files (default: the kind's name)")
 	traces := flag.Bool("traces", false, "write an export as prof's tracer would have")
 	flag.Usage = func() {
-		fmt.Fprintln(os.Stderr, "lose [options] KIND FILE...: loses records of an export of Nsight Systems (SQLite), or of PyTorch traces, one a rank")
+		fmt.Fprintln(os.Stderr, "lose [options] KIND FILE...: loses records of an export of Nsight Systems (SQLite), of PyTorch traces, one a rank, or of a table of text")
 		flag.PrintDefaults()
 		for _, k := range loss.Kinds {
 			fmt.Fprintf(os.Stderr, "  %-18s %s\n", k.Name, k.Text)
@@ -80,8 +80,11 @@ func read(paths []string) (*diagnosis.Capture, error) {
 		name := strings.TrimSuffix(filepath.Base(path), ".gz")
 		files[name], names = data, append(names, name)
 	}
-	if strings.HasSuffix(names[0], ".json") {
+	switch filepath.Ext(names[0]) {
+	case ".json":
 		return diagnosis.Trace(files, names...)
+	case ".csv", ".txt":
+		return diagnosis.Lines(files[names[0]], names[0]), nil
 	}
 	return diagnosis.Export(files[names[0]], names[0])
 }

@@ -111,6 +111,9 @@ var Bases = []Base{
 	{"vllm-decode", []string{"engine/vllm-decode.trace.json.gz"}, []string{""}, AsRead},
 	{"events-sync", []string{"events/sync.trace.json.gz"}, stages, AsRead},
 	{"four-ranks", []string{"ranks/rank0.trace.json.gz", "ranks/rank1.trace.json.gz"}, []string{""}, AsRead},
+	{"averages", []string{"lost/profiler_out_0.txt"}, []string{""}, AsRead},
+	{"stats", []string{"nsys/emit-nvtx/stats/emit-nvtx_cuda_gpu_kern_sum.csv"}, []string{""}, AsRead},
+	{"rocprof", []string{"foreign/rocprofv3_kernel_trace.csv"}, []string{""}, AsRead},
 	{"nccl2", []string{"nsys/nccl2/nccl2.sqlite.gz"}, []string{""}, AsRead},
 	{"wrapped-compiled", []string{"torch/wrapped/compiled.trace.json.gz"}, []string{""}, AsRead},
 }
@@ -147,16 +150,17 @@ type plan struct {
 const (
 	graphed = "variants-node graph-node engine-node traced-graph-node torch-graph graph-trace"
 	tabled  = "kernels variants-node graph-whole lost-tp4 traced-kernels torch-bert engine-graph ranks-nsys"
+	named   = "four-ranks averages stats rocprof" // only where they are
 	several = "four-ranks lost-tp4 traced-tp4 ranks nccl2"
 )
 
 var plans = []plan{
-	{"rank", 4, "four-ranks"}, {"work-scattered", 23, ""}, {"work-window", 27, ""}, {"work-head", 10, ""}, {"work-tail", 14, ""}, {"work-gpu", 8, several}, {"work-stream", 7, "events variants-node events-sync lost-tp4"},
+	{"rank", 4, "four-ranks"}, {"rows", 6, "averages stats"}, {"rows-doubled", 2, "rocprof"}, {"work-scattered", 19, ""}, {"work-window", 23, ""}, {"work-head", 10, ""}, {"work-tail", 14, ""}, {"work-gpu", 8, several}, {"work-stream", 7, "events variants-node events-sync lost-tp4"},
 	{"work-table", 6, "kernels lost-tp4 traced-kernels torch-bert lost-steps graph-whole"}, {"work-all", 6, ""}, {"nodes", 12, graphed},
 	{"calls-scattered", 14, ""}, {"calls-window", 12, ""}, {"calls-head", 5, ""}, {"calls-tail", 6, ""}, {"calls-all", 5, several + " kernels train"},
 	{"doubled-scattered", 7, ""}, {"doubled-window", 6, ""}, {"doubled-all", 3, ""}, {"doubled-both", 3, ""},
 	{"shuffled", 5, ""}, {"swapped", 4, ""}, {"stretched", 3, ""}, {"whole-interval", 2, ""}, {"no-time", 3, ""},
-	{"clock-early", 2, ""}, {"clock-late", 1, "cpu-gil"}, {"clock-back", 1, ""}, {"clock-forth", 1, ""},
+	{"clock-early", 2, ""}, {"clock-late", 1, "ncu-llama"}, {"clock-back", 1, ""}, {"clock-forth", 1, ""},
 }
 
 var silent = []plan{{"gone-process", 6, "lost-tp4 traced-tp4"}, {"gone-end", 8, ""}, {"gone-begin", 6, ""}, {"gone-launches", 10, ""}}
@@ -172,7 +176,7 @@ func cases(plans []plan, first int) (list []Case) {
 	for at, p := range plans {
 		var bases []Base
 		for _, b := range Bases {
-			if p.bases == "" && b.Name != "four-ranks" || strings.Contains(" "+p.bases+" ", " "+b.Name+" ") {
+			if p.bases == "" && !strings.Contains(" "+named+" ", " "+b.Name+" ") || strings.Contains(" "+p.bases+" ", " "+b.Name+" ") {
 				bases = append(bases, b)
 			}
 		}

@@ -89,14 +89,10 @@ var Kinds = []Kind{
 	}},
 	{"clock-early", "the work of one GPU 20 ms too early, as of a clock converted wrongly", wrongTimes, func(l *losing) { l.move(l.group(l.work, byDevice), -20_000_000) }},
 	{"clock-late", "the work of one GPU 20 ms too late", wrongTimes, func(l *losing) { l.move(l.group(l.work, byDevice), 20_000_000) }},
-	{"clock-back", "the work of one GPU 5 ms too early from one moment on", wrongTimes, func(l *losing) {
-		at := l.moment(1 - l.Part)
-		l.move(slices.DeleteFunc(slices.Clone(l.group(l.work, byDevice)), func(e *diagnosis.Event) bool { return e.Start < at }), -5_000_000)
-	}},
-	{"clock-forth", "the work of one GPU 5 ms too late up to one moment", wrongTimes, func(l *losing) {
-		at := l.moment(l.Part)
-		l.move(slices.DeleteFunc(slices.Clone(l.group(l.work, byDevice)), func(e *diagnosis.Event) bool { return e.Start > at }), 5_000_000)
-	}},
+	{"clock-back", "the last work of one GPU 5 ms too early, as from a moment on", wrongTimes, func(l *losing) { l.move(l.tail(l.group(l.work, byDevice)), -5_000_000) }},
+	{"clock-forth", "the first work of one GPU 5 ms too late, as up to a moment", wrongTimes, func(l *losing) { l.move(l.head(l.group(l.work, byDevice)), 5_000_000) }},
+	{"rows", "rows of a table of sums: key_averages of PyTorch's profiler, or nsys stats", []string{"totals-differ"}, func(l *losing) { l.drop(l.scattered(l.rows())) }},
+	{"rows-doubled", "kernels of rocprof's table twice", []string{"repeated-records"}, func(l *losing) { l.double(l.scattered(l.rows())) }},
 	{"rank", "the file of one of four ranks, which the others name", []string{"ranks-missing"}, goneProcess},
 
 	{"gone-process", "a process with its launches, work and ranges", nil, goneProcess},
@@ -120,6 +116,11 @@ var Kinds = []Kind{
 // kernels is the kernels of the loss, whole replays among them, whose launches are known.
 func (l *losing) kernels() []*diagnosis.Event {
 	return slices.DeleteFunc(slices.Clone(l.work), func(e *diagnosis.Event) bool { return !isKernel(e) || e.Launch() == nil })
+}
+
+// rows is the rows of a table of text.
+func (l *losing) rows() []*diagnosis.Event {
+	return slices.DeleteFunc(slices.Clone(l.work), func(e *diagnosis.Event) bool { return e.Table != diagnosis.Row })
 }
 
 func goneProcess(l *losing) {
