@@ -47,7 +47,7 @@ func (c *collector) read(r Events, each func(events int64) error) (truncated err
 		case err != nil:
 			return nil, err
 		}
-		if c.start == "" && !isUndated(e) {
+		if c.start == "" && !IsUndated(e) {
 			c.start = beginning(e)
 		}
 		if r.Events()&0xFFFF == 0 {
