@@ -81,7 +81,7 @@ func (c *collector) event(e *trace.Event) error {
 	p := c.lastPart
 	p.read++
 	if e.Category == trace.Span {
-		if timed(e) {
+		if timed(e) && !IsUndated(e) {
 			c.span = [2]int64{min(c.span[0], e.Start), max(c.span[1], e.Start+e.Duration)}
 		}
 		p.reason = "the profiler's own track: start and length of the capture"
