@@ -47,7 +47,7 @@ func (c *collector) read(r Events, each func(events int64) error) (truncated err
 		case err != nil:
 			return nil, err
 		}
-		if c.start == "" && !isUndated(e) {
+		if c.start == "" && !IsUndated(e) {
 			c.start = beginning(e)
 		}
 		if r.Events()&0xFFFF == 0 {
@@ -81,7 +81,7 @@ func (c *collector) event(e *trace.Event) error {
 	p := c.lastPart
 	p.read++
 	if e.Category == trace.Span {
-		if timed(e) {
+		if timed(e) && !IsUndated(e) {
 			c.span = [2]int64{min(c.span[0], e.Start), max(c.span[1], e.Start+e.Duration)}
 		}
 		p.reason = "the profiler's own track: start and length of the capture"

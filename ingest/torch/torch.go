@@ -52,7 +52,7 @@ func Identify(_ context.Context, path, name string) (*load.SourceInfo, error) {
 	if errors.Is(err, trace.ErrSyntax) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	for err == nil && isUndated(e) { // it tells no capture from another
+	for err == nil && IsUndated(e) { // it tells no capture from another
 		e, err = r.Next()
 	}
 	if err != nil {
