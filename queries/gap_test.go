@@ -106,7 +106,7 @@ func TestLongestGaps(t *testing.T) {
 	call := func(name, tid, start, end int) {
 		testkit.Exec(t, w, fmt.Sprintf("INSERT INTO osrt_call SELECT run_id, 1, 1, %d, %d, %d, %d FROM run", tid, start, end-start, name))
 	}
-	call(1, 1, 0, 115) // 5 ns of it in the longest gap
+	call(1, 1, 0, 115)   // 5 ns of it in the longest gap
 	call(2, 1, 115, 130) // the two have half of it
 	call(2, 1, 136, 146)
 	call(4, 1, 146, 155)

@@ -142,6 +142,7 @@ var words = map[string]func(c C, alike []C) string{
 		}
 		return fmt.Sprintf("%s %ss than the others (%d); see prof query passes; prof ingest --warmup 0 counts every pass", text, c.Subject, c.OfCount)
 	},
+	"tool-lost-data": toolLostData,
 	"unseen-work": func(c C, _ []C) string {
 		what := "its figures begin behind it"
 		if c.Stage != "" {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"prof/queries/frame"
 	"prof/queries/judge/stats"
 )
 
@@ -25,7 +26,7 @@ const (
 
 // addDoubts says what the figures are to be read with.
 func (s *summariser) addDoubts() error {
-	for _, add := range []func() error{s.doubtClocks, s.doubtOverhead, s.doubtPasses, s.doubtTime, s.doubtLost, s.doubtUtilisation} {
+	for _, add := range []func() error{s.doubtCapture, s.doubtClocks, s.doubtOverhead, s.doubtPasses, s.doubtTime, s.doubtLost, s.doubtUtilisation} {
 		if err := add(); err != nil {
 			return err
 		}
@@ -37,6 +38,24 @@ func (s *summariser) doubt(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); !slices.Contains(s.out.Doubts, text) {
 		s.out.Doubts = append(s.out.Doubts, text)
 	}
+}
+
+// captureCaveats are those of the timelines, known to whoever asks for stages.
+func (s *summariser) captureCaveats() []frame.Caveat {
+	if f := s.r.Frame("stages"); f != nil {
+		return f.Caveats
+	}
+	return nil
+}
+
+// doubtCapture is about captures that are not whole.
+func (s *summariser) doubtCapture() error {
+	for _, c := range s.captureCaveats() {
+		if c.Kind == "tool-lost-data" || c.Kind == "unseen-work" && c.Stage == "" {
+			s.doubt("%s", c.Text)
+		}
+	}
+	return nil
 }
 
 // doubtClocks is about clocks that were held down: work takes longer than it could, whatever else bounds it.
