@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"prof/internal/testkit"
+	"prof/queries"
 )
 
 // TestToolLosses holds which messages mean that a tool lost data, for each tool, and that others do not.
@@ -64,6 +65,57 @@ func TestToolLosses(t *testing.T) {
 		}
 	}
 	if got := rowsOf(t, testkit.All(t), "SELECT r.name, c.subject FROM caveat c JOIN run r USING (run_id) WHERE c.kind = 'tool-lost-data'%s", ""); len(got) != 0 {
+		t.Errorf("captures of testdata that are whole: %v", got)
+	}
+}
+
+// TestImporterLoss holds what a capture says whose importer lost all work of the GPU: that it is not whole, not that Nsight Systems should be tried.
+func TestImporterLoss(t *testing.T) {
+	t.Parallel()
+	w := testkit.Warehouse(t, testkit.Run{Name: "jax", Files: []string{"odd/jax-no-kernels.sqlite.gz"}})
+	notes := strings.Join(testkit.Query(t, w, "stages", queries.Args{"run": "jax"}).Notes, "\n")
+	if want := "the capture is not whole: the importer of Nsight Systems failed on unknown names and left out GPU records, some or all: capture with prof's own tracer (--tools prof)"; !strings.Contains(notes, want) {
+		t.Errorf("the notes are\n%s\nwithout\n%s", notes, want)
+	}
+}
+
+// TestUnseenWaits holds which waits at the edges of a capture are for work that it does not have: those in which, before or behind all work of the process, a
+// call waits a millisecond or longer.
+func TestUnseenWaits(t *testing.T) {
+	t.Parallel()
+	const work = "INSERT INTO memop (run_id, source_id, pid, device_id, context_id, stream_id, start_ns, duration_ns, operation, size_bytes) SELECT $run, 1, 1, 0, 1, 7, 50000000, 1000, 'memset', 8"
+	call := func(name string, start, duration int) string {
+		return fmt.Sprintf("INSERT INTO api_name SELECT $run, 1, '%s'; INSERT INTO api_call SELECT $run, 1, 1, 1, %d, %d, 1, NULL, 0, 0", name, start, duration)
+	}
+	sync := func(start, duration int) string {
+		return fmt.Sprintf("INSERT INTO sync (run_id, source_id, pid, device_id, context_id, kind, start_ns, duration_ns) SELECT $run, 1, 1, 0, 1, 'Context synchronize', %d, %d", start, duration)
+	}
+	cases := []struct{ name, sql, want string }{
+		{"behind the last work", call("cudaDeviceSynchronize", 60_000_000, 5_000_000), "end cudaDeviceSynchronize 5e+06"},
+		{"as it takes to find nothing", call("cudaDeviceSynchronize", 60_000_000, 150_000), ""},
+		{"for the last work", call("cudaDeviceSynchronize", 49_000_000, 2_000_000), ""},
+		{"a copy that blocks", call("cudaMemcpy", 60_000_000, 5_000_000), ""},
+		{"before the first, as CUDA recorded it", sync(1_000_000, 3_000_000), "before Context synchronize 3e+06"},
+		{"a first call, which may make the context", call("cudaDeviceSynchronize", 1_000_000, 200_000_000/5), ""},
+	}
+	var runs []testkit.Run
+	for n, c := range cases {
+		name := fmt.Sprint("wait-", n+1)
+		id := testkit.RunID(name)
+		sql := strings.ReplaceAll(strings.Join([]string{sourceOf(id, 1, "nsys"), work, c.sql}, ";\n"), "$run", "'"+id+"'")
+		runs = append(runs, testkit.Run{Name: name, SQL: sql, Facts: []string{"caveat_unseen"}})
+	}
+	w := testkit.Warehouse(t, runs...)
+	for n, c := range cases {
+		var got []string
+		for _, r := range rowsOf(t, w, "SELECT detail, subject, time_ns FROM caveat WHERE run_id = '%s' AND kind = 'unseen-wait'", testkit.RunID(runs[n].Name)) {
+			got = append(got, fmt.Sprint(r[0], " ", r[1], " ", r[2]))
+		}
+		if strings.Join(got, ", ") != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+	if got := rowsOf(t, testkit.All(t), "SELECT r.name, c.subject, c.time_ns FROM caveat c JOIN run r USING (run_id) WHERE c.kind = 'unseen-wait'%s", ""); len(got) != 0 {
 		t.Errorf("captures of testdata that are whole: %v", got)
 	}
 }

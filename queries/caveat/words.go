@@ -143,6 +143,13 @@ var words = map[string]func(c C, alike []C) string{
 		return fmt.Sprintf("%s %ss than the others (%d); see prof query passes; prof ingest --warmup 0 counts every pass", text, c.Subject, c.OfCount)
 	},
 	"tool-lost-data": toolLostData,
+	"unseen-wait": func(c C, _ []C) string {
+		when := "before the first device work of the capture"
+		if c.Detail == "end" {
+			when = "after the last device work of the capture"
+		}
+		return fmt.Sprintf("%s %s waits %s for work that the capture does not have", when, c.Subject, Duration(c.TimeNs))
+	},
 	"unseen-work": func(c C, _ []C) string {
 		what := "its figures begin behind it"
 		if c.Stage != "" {

@@ -51,7 +51,7 @@ func (s *summariser) captureCaveats() []frame.Caveat {
 // doubtCapture is about captures that are not whole.
 func (s *summariser) doubtCapture() error {
 	for _, c := range s.captureCaveats() {
-		if c.Kind == "tool-lost-data" || c.Kind == "unseen-work" && c.Stage == "" {
+		if c.Kind == "tool-lost-data" || c.Kind == "unseen-wait" || c.Kind == "unseen-work" && c.Stage == "" {
 			s.doubt("%s", c.Text)
 		}
 	}
