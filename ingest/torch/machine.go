@@ -184,9 +184,14 @@ func (p *part) why() string {
 	return strings.Join(out, "; ")
 }
 
-// storeDiagnostics stores the warnings of this reading.
+// storeDiagnostics stores the capture's own messages and the warnings of this reading.
 func (l *loader) storeDiagnostics(ctx context.Context) error {
 	_, err := l.target.Append(ctx, "diagnostic", func(add rows.Add) error {
+		for _, s := range l.header.Said {
+			if err := add(l.target.RunID, l.sourceID(), "capture", s.Severity, nil, nil, valid(s.Text)); err != nil {
+				return err
+			}
+		}
 		for _, w := range l.info.Warnings {
 			if err := add(l.target.RunID, l.sourceID(), "ingest", "warning", nil, nil, w); err != nil {
 				return err

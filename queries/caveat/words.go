@@ -145,9 +145,6 @@ var words = map[string]func(c C, alike []C) string{
 		}
 		return fmt.Sprintf("a table lacks rows of %s: %s of the sum that it gives are in none", what, Duration(c.TimeNs))
 	},
-	"waited-for-unseen-work": func(c C, _ []C) string {
-		return fmt.Sprintf("for %s at the beginning%s, GPU work waited for work from before the capture: GPU times begin behind that", Duration(c.TimeNs), inStage(c.Stage))
-	},
 	"passes-not-whole": func(c C, _ []C) string {
 		if c.Count == c.OfCount {
 			return fmt.Sprintf("GPU times of %s are unknown: all its passes (%d) lost GPU work", c.Stage, c.OfCount)
@@ -195,6 +192,14 @@ var words = map[string]func(c C, alike []C) string{
 			text = fmt.Sprintf("%d %s passes do other work and are excluded: up to %.3g times %s", c.Count, c.Stage, times, what)
 		}
 		return fmt.Sprintf("%s %ss than the others (%d); see prof query passes; prof ingest --warmup 0 counts every pass", text, c.Subject, c.OfCount)
+	},
+	"tool-lost-data": toolLostData,
+	"unseen-wait": func(c C, _ []C) string {
+		when := "before the first device work of the capture"
+		if c.Detail == "end" {
+			when = "after the last device work of the capture"
+		}
+		return fmt.Sprintf("%s %s waits %s for work that the capture does not have", when, c.Subject, Duration(c.TimeNs))
 	},
 	"unseen-work": func(c C, _ []C) string {
 		what := "its figures begin behind it"

@@ -1,7 +1,7 @@
 -- loss: What a capture did not record, or recorded as it cannot have been: the evidence is in the capture itself. No rows where all launches have work, all work its launch, and each stream its order.
 -- grain: one kind of loss in a stage of a process on a GPU
 -- key: kind, source_id, pid, device_id, stage, detail
--- needs: _lost_launch|_lost_order|_lost_replay|_lost_total|unseen_work
+-- needs: _lost_launch|_lost_order|_lost_replay|_lost_total|_tool_loss|unseen_work
 -- columns:
 --   kind VARCHAR: launches-without-work; ran-after-capture (launches at its end, whose work came after it); launched-before-capture (work at its beginning); work-without-launch; repeated-records, no-time, work-before-launch, work-after-wait,
 --     stream-overlap or stream-order (times that cannot be); replays-differ (replays of a graph that lack nodes which others have); tool-lost-data; totals-differ; ranks-missing; waited-for-unseen-work
@@ -28,3 +28,5 @@ UNION ALL
 SELECT 'waited-for-unseen-work', u.source_id, u.pid, u.device_id, coalesce(s.stage, '(none)'), true, NULL, NULL, sum(u.duration_ns)::BIGINT, NULL
 FROM unseen_work u LEFT JOIN path_stage s ON s.run_id = u.run_id AND s.path_id = u.path_id WHERE u.run_id = $run
 GROUP BY ALL
+UNION ALL
+SELECT 'tool-lost-data', t.source_id, t.pid, NULL, NULL, t.cause = 'trace-cut', t.item_count, NULL, NULL, t.cause FROM _tool_loss t
