@@ -29,7 +29,7 @@ func TestWords(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, m := range kind.FindAllStringSubmatch(string(file), -1) {
-				if !slices.Contains(others, m[1]) {
+				if _, isCause := ToolLosses[m[1]]; !isCause && !slices.Contains(others, m[1]) {
 					given[m[1]] = path
 				}
 			}
