@@ -328,7 +328,7 @@ func (in *ingester) fill(id string, captures, facts []input) error {
 	if err := in.each(captures); err != nil {
 		return err
 	}
-	if err := in.tellGPUsApart(id); err != nil {
+	if err := errors.Join(in.leaveMerged(id), in.tellGPUsApart(id)); err != nil {
 		return err
 	}
 	store := in.storeFacts
