@@ -92,7 +92,7 @@ func (in *ingester) members(id string) (out []*member, err error) {
 			UNION ALL SELECT m.source_id, m.device_id, m.pid, 0 FROM memop m WHERE m.run_id = $1::UUID GROUP BY ALL
 			UNION ALL SELECT n.source_id, n.device_id, n.pid, 0 FROM ncu_launch n WHERE n.run_id = $1::UUID GROUP BY ALL
 		), used AS (
-			SELECT w.source_id, w.device_id, list(DISTINCT w.pid) FILTER (w.pid IS NOT NULL) AS pids, sum(w.ns) AS ns FROM work w WHERE w.device_id >= 0 GROUP BY ALL
+			SELECT w.source_id, w.device_id, list(DISTINCT w.pid) FILTER (w.pid > 0) AS pids, sum(w.ns) AS ns FROM work w WHERE w.device_id >= 0 GROUP BY ALL
 		), described AS (
 			SELECT d.source_id, d.device_id, any_value(d.uuid) AS uuid FROM device d WHERE d.run_id = $1::UUID GROUP BY ALL
 		), said AS (
@@ -116,6 +116,9 @@ func (in *ingester) members(id string) (out []*member, err error) {
 		}
 		m.pids, _ = pids.([]any)
 		m.to, m.isStored = m.number, m.source <= in.firstSource
+		if at := slices.IndexFunc(in.captures, func(c *capture) bool { return isInside(m.path, c.dir) }); at >= 0 { // each tool may call it otherwise
+			m.host = cmp.Or(strings.ToLower(in.captures[at].run.Manifest.Host), m.host)
+		}
 		out = append(out, m)
 	}
 	return out, rows.Err()
@@ -126,7 +129,7 @@ func (in *ingester) members(id string) (out []*member, err error) {
 func numberGPUs(members []*member) {
 	order := slices.Clone(members)
 	slices.SortStableFunc(order, func(a, b *member) int {
-		return cmp.Or(-compareBool(a.isStored, b.isStored), cmp.Compare(a.rank, b.rank), cmp.Compare(a.source, b.source), -compareBool(a.isMain, b.isMain))
+		return cmp.Or(-compareBool(a.isStored, b.isStored), -compareBool(a.rank >= 0, b.rank >= 0), cmp.Compare(a.rank, b.rank), cmp.Compare(a.source, b.source), -compareBool(a.isMain, b.isMain))
 	})
 	taken := map[int]bool{} // numbers that a source has for a GPU of its own
 	for _, m := range members {
@@ -195,7 +198,7 @@ func (m *member) mayBe(all []*member) bool {
 // is taken to mean the GPU of that number, unless two processes that ran at once would then be on one GPU.
 func (m *member) isOther(o *member) bool {
 	switch {
-	case m.source == o.source:
+	case m.source == o.source || m.number/rundir.NodeStride != o.number/rundir.NodeStride: // prof capture tells the nodes of a job apart
 		return true
 	case m.uuid != "" && o.uuid != "":
 		return m.uuid != o.uuid
@@ -205,7 +208,7 @@ func (m *member) isOther(o *member) bool {
 		return false
 	case m.rank >= 0 && o.rank >= 0 && m.rank != o.rank: // ranks do not share a GPU: NCCL refuses that
 		return true
-	case m.kind != o.kind || len(m.pids) == 0 || len(o.pids) == 0 || m.sharesProcess(o):
+	case m.kind != o.kind || !m.isUsed || !o.isUsed || m.sharesProcess(o):
 		return false
 	}
 	return m.begin != 0 && o.begin != 0 && m.begin < o.end && o.begin < m.end

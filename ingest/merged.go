@@ -83,7 +83,7 @@ func heldBy(whole int, of map[int][]content) (held []int, isAll bool) {
 // has several GPUs or processes are asked for.
 func (in *ingester) contents(id, by string) (of map[int][]content, paths map[int]string, err error) {
 	rows, err := in.conn.QueryContext(in.ctx, fmt.Sprintf(`WITH few AS (
-			SELECT k.source_id, count(DISTINCT %[1]s) AS n FROM kernel k WHERE k.run_id = $1::UUID GROUP BY k.source_id
+			SELECT x.source_id, count(*) AS n FROM (SELECT DISTINCT k.source_id, %[1]s FROM kernel k WHERE k.run_id = $1::UUID) x GROUP BY x.source_id
 		), wanted AS (
 			SELECT s.source_id, s.path, s.started_at FROM source s JOIN few f USING (source_id) WHERE s.run_id = $1::UUID
 			QUALIFY max(f.n) OVER (PARTITION BY s.kind) > 1 AND min(f.n) OVER (PARTITION BY s.kind) < max(f.n) OVER (PARTITION BY s.kind)
