@@ -22,6 +22,7 @@ type collector struct {
 	hasOperator bool
 	texted      int64 // events of known categories whose thread is a text without a number
 	textPIDs    map[string]int64
+	parts       parts
 	lastRuntime string                      // the last category of API calls
 	begun       map[[2]int64][]*trace.Event // by process and thread: those whose end is not yet read
 	open        int                         // their number
@@ -100,6 +101,7 @@ func (c *collector) event(e *trace.Event) error {
 	}
 	if isText && !e.NoPID {
 		c.merged++
+		c.parts.tell(e)
 	}
 	if e.NoPID || e.NoTID {
 		c.texted++

@@ -98,11 +98,6 @@ var words = map[string]func(c C, alike []C) string{
 	"not-accounted": func(c C, _ []C) string {
 		return fmt.Sprintf("%s was ingested by prof %s, which did not account for GPU time: ingest it again with --replace", c.Subject, c.Detail)
 	},
-	"gpus-of-one-number": func(c C, alike []C) string {
-		own := of(alike, c.Subject)
-		return fmt.Sprintf("GPU %s stands for %d different GPUs: %s; tables by GPU add them up, except pass-accounting, collectives and step-times, which separate sources", c.Subject, len(own),
-			names(own, 4, func(c C) string { return c.Object + " in " + c.Detail }))
-	},
 
 	// What captures did not record.
 	"launches-without-work": func(c C, _ []C) string {
