@@ -186,7 +186,9 @@ func Formats() []Format {
 		},
 		{
 			Name: "torch-trace", Kind: "torch", Doc: "PyTorch profiler traces (.json)",
-			Sniff:    func(name string, head []byte) bool { return torch.Sniff(name, head) && !rocprof.IsOldResults(head) },
+			Sniff: func(name string, head []byte) bool {
+				return torch.Sniff(name, head) && !rocprof.IsOldResults(head) && !isProton(head)
+			},
 			Unpacks:  true,
 			Identify: torch.Identify, Apart: true, Load: torch.Load,
 		},

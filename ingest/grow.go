@@ -43,6 +43,9 @@ func (in *ingester) grow(id string, captures []input) error {
 	if err := in.each(captures); err != nil {
 		return err
 	}
+	if err := errors.Join(in.leaveMerged(id), in.tellGPUsApart(id)); err != nil {
+		return err
+	}
 	return in.isElsewhere()
 }
 

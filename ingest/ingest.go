@@ -328,6 +328,9 @@ func (in *ingester) fill(id string, captures, facts []input) error {
 	if err := in.each(captures); err != nil {
 		return err
 	}
+	if err := errors.Join(in.leaveMerged(id), in.tellGPUsApart(id)); err != nil {
+		return err
+	}
 	store := in.storeFacts
 	if len(captures) > 0 && len(in.result.Sources) == 0 && (len(in.captures) == 0 || len(in.result.Repeated) > 0) {
 		store = in.leaveFacts

@@ -164,8 +164,8 @@ func TestSeveralSources(t *testing.T) {
 			`SELECT count(*), sum(duration_ns)::BIGINT, sum(launch_start_ns)::BIGINT, count(DISTINCT range_context_id) FROM kernel WHERE run_id = $1::UUID AND source_id = $2`,
 			`SELECT r.name, r.domain, r.start_ns, r.duration_ns, p.name, h.path FROM nvtx_range r JOIN range_path h USING (run_id, path_id)
 				LEFT JOIN nvtx_range p ON p.run_id = r.run_id AND p.range_id = r.parent_range_id WHERE r.run_id = $1::UUID AND r.source_id = $2 ORDER BY r.range_id`,
-			`SELECT r.name, r.start_ns, d.device_id, d.busy_ns, d.sum_ns, d.kernel_count, d.memop_count FROM range_device d JOIN nvtx_range r USING (run_id, range_id)
-				WHERE r.run_id = $1::UUID AND r.source_id = $2 ORDER BY ALL`,
+			`SELECT r.name, r.start_ns, coalesce(f.value::INTEGER, d.device_id), d.busy_ns, d.sum_ns, d.kernel_count, d.memop_count FROM range_device d JOIN nvtx_range r USING (run_id, range_id)
+				LEFT JOIN source_fact f ON f.run_id = r.run_id AND f.source_id = r.source_id AND f.key = 'device.number.' || d.device_id WHERE r.run_id = $1::UUID AND r.source_id = $2 ORDER BY ALL`,
 		} {
 			id := testkit.Rows(t, w, `SELECT run_id::VARCHAR, source_id FROM source WHERE path = ?`, s.Path)
 			aloneID := testkit.Rows(t, alone, `SELECT run_id::VARCHAR FROM run WHERE name = ?`, run)

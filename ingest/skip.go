@@ -40,6 +40,10 @@ var otherForms = []struct {
 	{holds(`"TotalDurationNs"`, "TotalDurationNs,"), "it has sums of rocprof, which prof does not read: give the traces next to it (kernel_trace.csv, hip_api_trace.csv, or rocprofv3 --output-format json)"},
 	{holds(`"Counter_Name"`), "it has counters of rocprofv3, with a row for each of them and no timeline of its own: give the traces (kernel_trace.csv)"},
 	{holds(`"Logical_Node_Id"`), "it describes the machine of a rocprofv3 trace: give rocprofv3 --output-format json, which has both"},
+	{func(_ string, head []byte) bool { return isProton(head) }, "it is a trace of Triton's Proton, whose kernels have neither GPU nor launch: give a trace of torch.profiler, or an export of Nsight Systems"},
+	{func(_ string, head []byte) bool {
+		return bytes.HasPrefix(head, []byte("[")) && bytes.Contains(head, []byte(`"frame"`)) && bytes.Contains(head, []byte(`"metrics"`))
+	}, "it is a tree of Triton's Proton (hatchet), with sums and no timeline: give a trace of torch.profiler, or an export of Nsight Systems"},
 	{holds("CorrID,Pid,Tid", "CorrId,Pid,Tid"), "it lists the API calls of nsys stats (cuda_api_trace) without the GPU's work: give the report's export (nsys export --type sqlite), or its cuda_gpu_trace"},
 	{ends(".pftrace", ".perfetto-trace"), "it is a Perfetto trace, which prof does not read: rocprofv3 --output-format json (or rocpd, csv)"},
 	{ends(".pickle", ".pkl"), "it is a pickle, such as PyTorch's snapshots of memory, which only Python can read: export a trace (export_chrome_trace)"},
@@ -47,6 +51,9 @@ var otherForms = []struct {
 	{ends(".qdstrm"), "it is a raw stream of Nsight Systems: make a report of it with QdstrmImporter, then nsys export --type sqlite"},
 	{ends(".et.json", "_et.json"), "it is an execution trace (Chakra), without times: give the profiler's trace next to it"},
 }
+
+// isProton says whether a file is a trace of Triton's Proton: Chrome's, with a stack for each kernel.
+func isProton(head []byte) bool { return bytes.Contains(head, []byte(`"call_stack":["ROOT"`)) }
 
 func begin(mark string) func(string, []byte) bool {
 	return func(_ string, head []byte) bool { return bytes.HasPrefix(head, []byte(mark)) }

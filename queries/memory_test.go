@@ -240,6 +240,7 @@ var operatorRuns = []testkit.Run{
 	{Name: "alone", Files: []string{"torch/train.trace.json.gz"}},
 	{Name: "two", Files: []string{"torch/llama.trace.json.gz", "torch/llama-stack.trace.json.gz", "nsys/emit-nvtx/emit-nvtx.sqlite.gz"}},
 	{Name: "both", Files: []string{"torch/train.trace.json.gz", "torch/train-stack.trace.json.gz"}},
+	{Name: "printed", Files: []string{"lost/profiler_out_0.txt"}},
 }
 
 // TestOperatorArguments holds that invalid arguments are said to be wrong.

@@ -134,6 +134,26 @@ func plainShapes(t *testing.T, text any) string {
 	return strings.ReplaceAll(string(out), ",", ", ")
 }
 
+// TestPrintedOperators: shares of a table that an engine printed are of all GPU work, most of which no operator of it launched.
+func TestPrintedOperators(t *testing.T) {
+	t.Parallel()
+	w := testkit.Warehouse(t, operatorRuns...)
+	for _, query := range []string{"top-operators", "operator-shapes"} {
+		f := testkit.Query(t, w, query, queries.Args{"run": "printed"})
+		var got []string
+		for _, r := range f.Rows {
+			got = append(got, fmt.Sprint(r[f.Index("operator")], " ", r[f.Index("self_device_ns")], " ", r[f.Index("share_ratio")]))
+		}
+		want := []string{"(none) 90000000 0.9", "aten::copy_ 10000000 0.1"}
+		if query == "operator-shapes" {
+			want = want[1:]
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s gives %q, want %q", query, got, want)
+		}
+	}
+}
+
 // TestOperatorsByShape holds the sums by inputs to PyTorch's. Ours tell types apart too.
 func TestOperatorsByShape(t *testing.T) {
 	t.Parallel()

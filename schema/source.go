@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -140,4 +141,47 @@ func sourceTables(ctx context.Context, q querier) (own []string, columns map[str
 // DevicesWithPeaks are the names of devices that the warehouse has peaks of, by alias too.
 func (w *Warehouse) DevicesWithPeaks(ctx context.Context) ([]string, error) {
 	return texts(w.DB.QueryContext(ctx, `SELECT p.device FROM device_peak p UNION SELECT a.alias FROM device_alias a ORDER BY 1`))
+}
+
+// countedApart are tables whose numbers of GPUs are not those of a capture's work: NVML's, and PyTorch's own of a process.
+var countedApart = []string{"capture_device", "device_sample", "execution_memory"}
+
+// RenumberDevices gives GPUs of a source other numbers.
+func RenumberDevices(ctx context.Context, q SQL, runID string, source int, numbers map[int]int) error {
+	own, columns, err := sourceTables(ctx, q)
+	if err != nil {
+		return err
+	}
+	var cases, from []string
+	for was, is := range numbers {
+		cases, from = append(cases, fmt.Sprintf("WHEN %d THEN %d", was, is)), append(from, strconv.Itoa(was))
+	}
+	set := func(table, column, where string) error {
+		_, err := q.ExecContext(ctx, fmt.Sprintf(`UPDATE %s SET %s = CASE %[2]s %s END WHERE run_id = %s::UUID AND %s AND %[2]s IN (%[6]s)`,
+			table, column, strings.Join(cases, " "), Quote(runID), where, strings.Join(from, ", ")))
+		if err != nil {
+			return fmt.Errorf("number the GPUs of %s: %w", table, err)
+		}
+		return nil
+	}
+	ofSource := fmt.Sprintf(`source_id = %d`, source)
+	for _, t := range own {
+		for _, c := range []string{"device_id", "record_device_id"} {
+			if slices.Contains(countedApart, t) || !slices.Contains(columns[t], c) {
+				continue
+			}
+			if err := set(t, c, ofSource); err != nil {
+				return err
+			}
+		}
+	}
+	for _, t := range ofSources {
+		if !slices.Contains(columns[t.table], "device_id") {
+			continue
+		}
+		if err := set(t.table, "device_id", fmt.Sprintf(`%[1]s IN (SELECT o.%[1]s FROM %[2]s o WHERE o.run_id = %[3]s::UUID AND o.%[4]s)`, t.column, t.owner, Quote(runID), ofSource)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

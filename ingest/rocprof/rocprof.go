@@ -71,10 +71,13 @@ func identify(path, name string, events reader) (*load.SourceInfo, error) {
 func identified(name string, s *stream) (*load.SourceInfo, error) {
 	defer s.stop()
 	first, err := s.Next()
+	for err == nil && torch.IsUndated(first) { // it tells no capture from another
+		first, err = s.Next()
+	}
 	if err != nil && err != io.EOF {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	id := "rocprof"
+	id := unnamed
 	if err == nil {
 		id = fmt.Sprint("rocprof ", first.PID, " ", first.Start, " ", string(first.Label))
 	}
@@ -133,6 +136,9 @@ func stored(ctx context.Context, name string, t *load.Target, open func() (*stre
 // reader gives a file's records as events; each is good until the next.
 type reader func(r io.Reader, h *trace.Header) iter.Seq2[*trace.Event, error]
 
+// unnamed is the capture of a file without an event.
+const unnamed = "rocprof"
+
 // stream is a file's events as package torch takes them.
 type stream struct {
 	next    func() (*trace.Event, error, bool)
@@ -144,7 +150,7 @@ type stream struct {
 }
 
 func newStream(events reader, r io.Reader) *stream {
-	s := &stream{gpus: map[int64]bool{}, capture: "rocprof"}
+	s := &stream{gpus: map[int64]bool{}, capture: unnamed}
 	s.next, s.stop = iter.Pull2(events(r, &s.header))
 	return s
 }
@@ -158,7 +164,7 @@ func (s *stream) Next() (*trace.Event, error) {
 	case err != nil:
 		return nil, err
 	}
-	if s.events == 0 {
+	if s.capture == unnamed && !torch.IsUndated(e) {
 		s.capture = fmt.Sprint("rocprof ", e.PID, " ", e.Start, " ", string(e.Label))
 	}
 	s.events++

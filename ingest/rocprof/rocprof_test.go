@@ -278,3 +278,22 @@ func FuzzRocpd(f *testing.F) {
 		}
 	})
 }
+
+// TestUndated: records without a time, which may come first, are no part of the timeline, in CSV and in the second reading of it.
+func TestUndated(t *testing.T) {
+	const head = `"Kind","Agent_Id","Queue_Id","Thread_Id","Dispatch_Id","Kernel_Id","Kernel_Name","Correlation_Id","Start_Timestamp","End_Timestamp"` + "\n"
+	k := rowstest.New(t, load.Options{})
+	path := write(t, "1_kernel_trace.csv", head+`"KERNEL_DISPATCH",1,6,41,1,5,"lost",1,0,0`+"\n"+`"KERNEL_DISPATCH",1,6,41,1,5,"gemm",2,8819330200067564,8819330200067664`+"\n")
+	info, err := rocprof.LoadCSV(t.Context(), path, path, k.Target)
+	if err != nil || len(info.Warnings) != 1 || !strings.Contains(info.Warnings[0], "1 events of kernel are not stored: they have no time") {
+		t.Fatalf("%+v, %v", info, err)
+	}
+	if err := k.StoreShared(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	k.Table("kernel").Expect(t, "start_ns duration_ns kernel_name_id.name", "0|100|gemm")
+	before, err := rocprof.IdentifyCSV(t.Context(), path, path)
+	if err != nil || before.CaptureID != info.CaptureID || !strings.Contains(info.CaptureID, "8819330200067564") {
+		t.Errorf("the capture is %q, before %+v, %v", info.CaptureID, before, err)
+	}
+}

@@ -29,15 +29,15 @@ const mostClusters = 8
 // apart is how long after 0 the others begin where events at 0 have no time: no trace waits so long for its second event.
 const apart = int64(time.Hour)
 
-// isUndated says whether an event may be one without a time.
-func isUndated(e *trace.Event) bool {
+// IsUndated says whether an event may be one without a time.
+func IsUndated(e *trace.Event) bool {
 	return e.Start == 0 && e.Duration == 0 && e.Has&trace.StartTime != 0 && (e.Has&trace.DurationTime != 0 || e.Category == trace.CPUInstant)
 }
 
 // leaves says why an event is not stored; "" for one that is.
 func (b *base) leaves(e *trace.Event) string {
 	switch {
-	case isUndated(e):
+	case IsUndated(e):
 		if b.undated++; b.isUndated {
 			return "have no time: they begin at 0 and take none"
 		}

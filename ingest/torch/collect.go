@@ -22,6 +22,7 @@ type collector struct {
 	hasOperator bool
 	texted      int64 // events of known categories whose thread is a text without a number
 	textPIDs    map[string]int64
+	parts       parts
 	lastRuntime string                      // the last category of API calls
 	begun       map[[2]int64][]*trace.Event // by process and thread: those whose end is not yet read
 	open        int                         // their number
@@ -47,7 +48,7 @@ func (c *collector) read(r Events, each func(events int64) error) (truncated err
 		case err != nil:
 			return nil, err
 		}
-		if c.start == "" && !isUndated(e) {
+		if c.start == "" && !IsUndated(e) {
 			c.start = beginning(e)
 		}
 		if r.Events()&0xFFFF == 0 {
@@ -81,7 +82,7 @@ func (c *collector) event(e *trace.Event) error {
 	p := c.lastPart
 	p.read++
 	if e.Category == trace.Span {
-		if timed(e) {
+		if timed(e) && !IsUndated(e) {
 			c.span = [2]int64{min(c.span[0], e.Start), max(c.span[1], e.Start+e.Duration)}
 		}
 		p.reason = "the profiler's own track: start and length of the capture"
@@ -100,6 +101,7 @@ func (c *collector) event(e *trace.Event) error {
 	}
 	if isText && !e.NoPID {
 		c.merged++
+		c.parts.tell(e)
 	}
 	if e.NoPID || e.NoTID {
 		c.texted++

@@ -65,6 +65,7 @@ func (c *collector) work(e *trace.Event) error {
 	if k.device < -1 || k.device >= load.MaxDevices {
 		return fmt.Errorf("%w (device)", errOdd)
 	}
+	k.device = c.parts.gpu(e, k.device)
 	if f.has&hasStream == 0 && int64(k.stream) != e.TID {
 		return fmt.Errorf("%w (stream)", errOdd)
 	}
@@ -106,6 +107,7 @@ func (c *collector) wait(e *trace.Event) error {
 	f := fields{e: e}
 	w.device, f.has, _ = c.device(e)
 	f.take(trace.Device, "device", &w.device, 0)
+	w.device = c.parts.gpu(e, w.device)
 	f.take(trace.Context, "context", &w.context, hasContext)
 	if v, _ := e.Int(trace.Stream); v != math.MaxUint32 { // CUPTI's all streams, which some versions write as -1
 		f.take(trace.Stream, "stream", &w.stream, hasStream)
@@ -159,6 +161,6 @@ func (c *collector) instant(e *trace.Event, p *part) error {
 	c.first, c.end = min(c.first, e.Start), max(c.end, e.Start)
 	c.hasMemory = true
 	p.stored++
-	c.of[thread].memory.add(e.Start, integer(e, trace.Address), bytes, kind, device, c.size(e, trace.TotalAllocated), c.size(e, trace.TotalReserved))
+	c.of[thread].memory.add(e.Start, integer(e, trace.Address), bytes, kind, int64(c.parts.gpu(e, int32(device))), c.size(e, trace.TotalAllocated), c.size(e, trace.TotalReserved))
 	return nil
 }

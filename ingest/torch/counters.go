@@ -38,7 +38,7 @@ func (c *collector) counters(e *trace.Event) error {
 	if err != nil || device < 0 || device >= load.MaxDevices {
 		return fmt.Errorf("%w (device)", errOdd)
 	}
-	r := countedRange{name: string(e.Name), device: device}
+	r := countedRange{name: string(e.Name), device: c.parts.gpu(e, device)}
 	d := json.NewDecoder(bytes.NewReader(e.Args))
 	d.UseNumber()
 	if _, err := d.Token(); err != nil {
@@ -91,7 +91,7 @@ func (l *loader) storeCounters(ctx context.Context) error {
 			launches[i] = l.target.Run.NextLaunch()
 			name := demangle.Filter(valid(r.name))
 			short := load.ShortName(name)
-			if err := add(l.target.RunID, l.sourceID(), launches[i], int32(i), "kernel", nil, nil, r.device, nil, nil, l.target.Run.Kernels.Add(name, &short), nil,
+			if err := add(l.target.RunID, l.sourceID(), launches[i], int32(i), "kernel", nil, nil, l.parts.numberOf(r.device), nil, nil, l.target.Run.Kernels.Add(name, &short), nil,
 				nil, nil, nil, nil, nil, nil, nil, nil, nil); err != nil {
 				return err
 			}

@@ -31,6 +31,7 @@ func (c *collector) textPID(e *trace.Event) error {
 		pid = firstTextPID + int64(len(c.textPIDs))
 		c.textPIDs[string(e.PIDText)] = pid
 		c.processNames[pid] = string(e.PIDText)
+		c.parts.add(pid, e.PIDText)
 	}
 	e.PID, e.NoPID = pid, false
 	return nil

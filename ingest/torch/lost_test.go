@@ -70,3 +70,12 @@ func TestBeginEnd(t *testing.T) {
 	k.Table("op").By("op_id").Expect(t, "op_name_id.name duration_ns self_cpu_ns self_device_ns", "a|10000|7000|0", "b|3000|2000|5000")
 	k.Table("kernel").By("start_ns").Expect(t, "start_ns duration_ns correlation_id", "20000|5000|5", "22000|7000|6")
 }
+
+// TestOverhead: a piece of a capture in which an operator called twice holds a request for buffers; key_averages() of the whole has the same.
+func TestOverhead(t *testing.T) {
+	k, _ := stored(t, lost+"overhead.trace.json.gz")
+	got := operators(k)["aten::random_"]
+	if want := (operator{calls: 2, cpuTotal: 1560389, selfCPU: 49481, deviceTotal: 2720, selfDevice: 2720}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}

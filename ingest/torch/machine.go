@@ -24,7 +24,7 @@ func (l *loader) storeFacts(ctx context.Context) error {
 		for _, f := range []struct {
 			key   string
 			value *int64
-		}{{"job.rank", j.Rank}, {"job.world_size", j.WorldSize}} {
+		}{{"job.rank", l.rank()}, {"job.world_size", j.WorldSize}} {
 			if f.value != nil {
 				facts = append(facts, [2]string{f.key, fmt.Sprint(*f.value)})
 			}
@@ -44,6 +44,14 @@ func (l *loader) storeFacts(ctx context.Context) error {
 		return nil
 	})
 	return err
+}
+
+// rank is the rank that the header says: of a merged trace it is that of one part.
+func (l *loader) rank() *int64 {
+	if l.header.Job == nil || len(l.parts.named) > 1 {
+		return nil
+	}
+	return l.header.Job.Rank
 }
 
 // storeDevices stores the GPUs.
@@ -66,10 +74,16 @@ func (l *loader) storeDevices(ctx context.Context) error {
 			if threads != nil && d.WarpSize != nil && *d.WarpSize > 0 {
 				warps = *threads / *d.WarpSize
 			}
-			described[numberOf(*d.ID)] = true
-			if err := add(l.target.RunID, l.sourceID(), numberOf(*d.ID), name, nil, nil, nil, capability, number(cmp.Or(d.SMs, d.OldSMs)), nil, number(d.MemoryBytes), nil, nil, warps,
-				number(d.SharedMemoryPerSMBytes)); err != nil {
-				return err
+			for _, n := range l.parts.described(numberOf(*d.ID)) {
+				if described[n] { // by another part of a merged trace
+					continue
+				}
+				described[n] = true
+				err := add(l.target.RunID, l.sourceID(), n, name, nil, nil, nil, capability, number(cmp.Or(d.SMs, d.OldSMs)), nil, number(d.MemoryBytes), nil, nil, warps,
+					number(d.SharedMemoryPerSMBytes))
+				if err != nil {
+					return err
+				}
 			}
 		}
 		if l.maker() == "" || len(described) > 0 {
@@ -118,8 +132,8 @@ func number(v *int64) any {
 func (l *loader) storeProcesses(ctx context.Context) error {
 	pids := slices.Sorted(maps.Keys(l.threads.procs))
 	var rank any
-	if job := l.header.Job; job != nil && job.Rank != nil && *job.Rank == int64(int32(*job.Rank)) {
-		rank = int32(*job.Rank)
+	if r := l.rank(); r != nil && *r == int64(int32(*r)) {
+		rank = int32(*r)
 	}
 	_, err := l.target.Append(ctx, "process", func(add rows.Add) error {
 		for _, pid := range pids {
@@ -127,7 +141,13 @@ func (l *loader) storeProcesses(ctx context.Context) error {
 			if n := l.processNames[pid]; n != "" {
 				name = valid(n)
 			}
-			if err := add(l.target.RunID, l.sourceID(), int32(pid), name, rank); err != nil {
+			of := rank
+			if part, ok := l.parts.ofPID[pid]; ok && rank == nil {
+				if r, ok := l.parts.rank(part); ok {
+					of = r
+				}
+			}
+			if err := add(l.target.RunID, l.sourceID(), int32(pid), name, of); err != nil {
 				return err
 			}
 		}
@@ -184,9 +204,14 @@ func (p *part) why() string {
 	return strings.Join(out, "; ")
 }
 
-// storeDiagnostics stores the warnings of this reading.
+// storeDiagnostics stores the capture's own messages and the warnings of this reading.
 func (l *loader) storeDiagnostics(ctx context.Context) error {
 	_, err := l.target.Append(ctx, "diagnostic", func(add rows.Add) error {
+		for _, s := range l.header.Said {
+			if err := add(l.target.RunID, l.sourceID(), "capture", s.Severity, nil, nil, valid(s.Text)); err != nil {
+				return err
+			}
+		}
 		for _, w := range l.info.Warnings {
 			if err := add(l.target.RunID, l.sourceID(), "ingest", "warning", nil, nil, w); err != nil {
 				return err

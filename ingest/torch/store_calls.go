@@ -72,7 +72,7 @@ func (l *loader) storeMemory(ctx context.Context) error {
 			thread, kind := l.threads.list[k], row[memDeviceType]
 			c.Int32(0)[n], c.Int32(1)[n], c.Int64(2)[n] = thread.PID, thread.TID, row[0]-l.origin
 			c.SetText(3, n, deviceType(kind))
-			setInt(c, 4, n, int32(row[memDevice]), !onHost(kind))
+			setInt(c, 4, n, l.parts.numberOf(int32(row[memDevice])), !onHost(kind))
 			for _, to := range [3][2]int{{5, memAddress}, {7, memAllocated}, {8, memReserved}} {
 				col, from := to[0], to[1]
 				v := row[from]

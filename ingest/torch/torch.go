@@ -52,7 +52,7 @@ func Identify(_ context.Context, path, name string) (*load.SourceInfo, error) {
 	if errors.Is(err, trace.ErrSyntax) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	for err == nil && isUndated(e) { // it tells no capture from another
+	for err == nil && IsUndated(e) { // it tells no capture from another
 		e, err = r.Next()
 	}
 	if err != nil {
@@ -176,6 +176,7 @@ func collect(ctx context.Context, name string, t *load.Target, r Events, expecte
 		return nil, by, nothing(name, c, truncated)
 	}
 	c.numberNPUs()
+	c.numberParts()
 	linked, err := link(c, t)
 	if err != nil {
 		return nil, by, fmt.Errorf("%s: %w", name, err)
@@ -230,9 +231,7 @@ func nothing(name string, c *collector, truncated error) error {
 func (l *loader) describe(truncated error, events int64) {
 	h, info := l.header, l.info
 	info.SchemaVersion, info.CaptureID = schemaVersion(h), captureID(h, l.start)
-	if h.Job != nil {
-		info.Rank = h.Job.Rank
-	}
+	info.Rank = l.rank()
 	length := l.end - l.origin
 	if l.span[1] > l.end && l.span[1] < l.origin+load.Farthest {
 		length = l.span[1] - l.origin

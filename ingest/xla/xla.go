@@ -111,6 +111,9 @@ func newStream(s *space) *stream {
 			e.header.Devices = append(e.header.Devices, *d)
 		}
 	}
+	for _, said := range s.said {
+		e.header.Say(said.Severity, said.Text)
+	}
 	e.next, e.stop = iter.Pull2(s.events())
 	return e
 }

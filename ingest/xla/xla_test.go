@@ -7,10 +7,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -225,6 +227,12 @@ func TestMade(t *testing.T) {
 	k.Table("memop").Expect(t, "operation device_id duration_ns size_bytes", "memcpy Host-to-Device|1|1500|4096")
 	k.Table("python_call").Expect(t, "tid duration_ns", "77|4000")
 	k.Table("nvtx_range").Expect(t, "name tid duration_ns", "prefill|77|20000")
+	const dropped = "Detected GPU events dropped on host: Profiler has collected 1 driver events and 2 device events. 5 events dropped because total device(activity) events reaches max."
+	k, _, err = stored(t, write(t, protowire.AppendString(protowire.AppendTag(slices.Clone(data), 3, protowire.BytesType), dropped)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.Table("diagnostic").Is("origin", "capture").Expect(t, "severity message", "warning|"+dropped)
 	for n := 3; n < len(data); n += 61 { // protobuf that was cut is no protobuf, or lacks planes
 		if _, _, err := stored(t, write(t, data[:n])); err == nil || !errors.Is(err, xla.ErrSyntax) && !errors.Is(err, xla.ErrNoWork) {
 			t.Fatalf("cut after %d of %d bytes: the error is %v", n, len(data), err)

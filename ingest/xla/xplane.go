@@ -17,6 +17,7 @@ type space struct {
 	planes  []plane
 	sum     string
 	started int64 // ns from 1970; 0 not said
+	said    []trace.Said
 }
 
 // plane is an XPlane: a device, or the host.
@@ -36,7 +37,9 @@ type field struct {
 
 // Numbers of fields in xplane.proto.
 const (
-	spacePlanes = 1
+	spacePlanes   = 1
+	spaceErrors   = 2
+	spaceWarnings = 3
 
 	planeName   = 2
 	planeLines  = 3
@@ -121,12 +124,17 @@ const (
 func readSpace(data []byte) (*space, error) {
 	s := &space{sum: sumOf(data)}
 	err := field{data, 0}.each(func(num protowire.Number, v value) error {
-		if !v.is(num, spacePlanes, bytes) {
-			return nil
+		switch {
+		case v.is(num, spaceErrors, bytes):
+			s.said = append(s.said, trace.Said{Severity: "error", Text: string(v.b)})
+		case v.is(num, spaceWarnings, bytes):
+			s.said = append(s.said, trace.Said{Severity: "warning", Text: string(v.b)})
+		case v.is(num, spacePlanes, bytes):
+			p, err := readPlane(v.field)
+			s.planes = append(s.planes, p)
+			return err
 		}
-		p, err := readPlane(v.field)
-		s.planes = append(s.planes, p)
-		return err
+		return nil
 	})
 	if err != nil {
 		return nil, err

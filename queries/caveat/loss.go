@@ -7,12 +7,12 @@ import (
 )
 
 // lossKinds are the kinds of what captures did not record, as in the table loss, what a run must be read with first, first.
-var lossKinds = []string{"ranks-missing", "launches-without-work", "replays-differ", "work-without-launch", "repeated-records", "stream-order", "stream-overlap", "work-before-launch", "work-after-wait", "no-time", "totals-differ", "passes-not-whole",
-	"waited-for-unseen-work", "ran-after-capture", "launched-before-capture"}
+var lossKinds = []string{"tool-lost-data", "ranks-missing", "launches-without-work", "replays-differ", "work-without-launch", "repeated-records", "stream-order", "stream-overlap", "work-before-launch", "work-after-wait", "no-time", "totals-differ", "passes-not-whole",
+	"unseen-work", "unseen-wait", "ran-after-capture", "launched-before-capture"}
 
 // IsCut reports whether a kind is of what the beginning or the end of a capture cuts off.
 func IsCut(kind string) bool {
-	return kind == "ran-after-capture" || kind == "launched-before-capture" || kind == "waited-for-unseen-work"
+	return kind == "ran-after-capture" || kind == "launched-before-capture" || kind == "unseen-work" || kind == "unseen-wait"
 }
 
 // Losses are those of the caveats that are about what captures did not record, the gravest first.

@@ -98,11 +98,6 @@ var words = map[string]func(c C, alike []C) string{
 	"not-accounted": func(c C, _ []C) string {
 		return fmt.Sprintf("%s was ingested by prof %s, which did not account for GPU time: ingest it again with --replace", c.Subject, c.Detail)
 	},
-	"gpus-of-one-number": func(c C, alike []C) string {
-		own := of(alike, c.Subject)
-		return fmt.Sprintf("GPU %s stands for %d different GPUs: %s; tables by GPU add them up, except pass-accounting, collectives and step-times, which separate sources", c.Subject, len(own),
-			names(own, 4, func(c C) string { return c.Object + " in " + c.Detail }))
-	},
 
 	// What captures did not record.
 	"launches-without-work": func(c C, _ []C) string {
@@ -144,9 +139,6 @@ var words = map[string]func(c C, alike []C) string{
 			return fmt.Sprintf("the rows of %s in a table add up to %s more than it says they do", what, Duration(-c.TimeNs))
 		}
 		return fmt.Sprintf("a table lacks rows of %s: %s of the sum that it gives are in none", what, Duration(c.TimeNs))
-	},
-	"waited-for-unseen-work": func(c C, _ []C) string {
-		return fmt.Sprintf("for %s at the beginning%s, GPU work waited for work from before the capture: GPU times begin behind that", Duration(c.TimeNs), inStage(c.Stage))
 	},
 	"ranks-missing": func(c C, _ []C) string {
 		return fmt.Sprintf("only %d of the %s of the job were captured: figures are of these", c.OfCount-c.Count, count(c.OfCount, "rank"))
@@ -198,6 +190,14 @@ var words = map[string]func(c C, alike []C) string{
 			text = fmt.Sprintf("%d %s passes do other work and are excluded: up to %.3g times %s", c.Count, c.Stage, times, what)
 		}
 		return fmt.Sprintf("%s %ss than the others (%d); see prof query passes; prof ingest --warmup 0 counts every pass", text, c.Subject, c.OfCount)
+	},
+	"tool-lost-data": toolLostData,
+	"unseen-wait": func(c C, _ []C) string {
+		when := "before the first device work of the capture"
+		if c.Detail == "end" {
+			when = "after the last device work of the capture"
+		}
+		return fmt.Sprintf("%s %s waits %s for work that the capture does not have", when, c.Subject, Duration(c.TimeNs))
 	},
 	"unseen-work": func(c C, _ []C) string {
 		what := "its figures begin behind it"

@@ -3,6 +3,8 @@ package judge
 import (
 	"fmt"
 	"strings"
+
+	"prof/queries/caveat"
 )
 
 // How much advice a summary gives.
@@ -55,6 +57,25 @@ func (a *Advice) setNumber() {
 	a.Number = fmt.Sprintf("%s %s of %s%s of %s (%s)", a.Bound, DurationText(float64(a.SavingNs)), DurationText(float64(a.SpanNs)), over, stageText(a.Stage), percentText(a.ShareRatio))
 }
 
+// toolLosses says what to capture instead where tools say that they lost data.
+func (s *summariser) toolLosses(capture string) []Advice {
+	var out []Advice
+	conservation := s.r.Frame("conservation")
+	if conservation == nil {
+		return nil
+	}
+	for _, c := range conservation.Caveats {
+		if l, known := caveat.ToolLosses[c.Detail]; known && c.Kind == "tool-lost-data" {
+			command := s.command("diagnostics")
+			if l.Tools != "" {
+				command = capture + " --tools " + l.Tools + " -- CMD..."
+			}
+			out = append(out, Advice{Text: l.Remedy, Why: caveat.Lost(c), Command: command})
+		}
+	}
+	return out
+}
+
 // missing says what to capture next, since it keeps questions open: what would tell most comes first.
 func (s *summariser) missing() []Advice {
 	run, capture := ShellWord(s.name), "prof capture --run "+ShellWord(s.name+"-2")
@@ -67,7 +88,10 @@ func (s *summariser) missing() []Advice {
 		}
 		return command
 	}
+	lost := s.toolLosses(capture)
+	out = append(out, lost...)
 	switch {
+	case len(lost) > 0 && !hasTimeline:
 	case !hasTimeline && s.isForeign:
 		add("capture a timeline with the PyTorch profiler", "without a timeline, what takes the time and where the GPU idles are unknown", "prof ingest --run "+run+" trace.json.gz")
 	case !hasTimeline:

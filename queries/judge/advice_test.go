@@ -95,6 +95,8 @@ func TestSummaryMissing(t *testing.T) {
 		return f
 	}
 	measured := answer("overhead", "mode tool overhead_ratio stage", []any{"deep", "nsys", 0.01, nil})
+	lossy := answer("conservation", "capture kernel_count kernel_sum_ns outside_ns unlaunched_count unlaunched_ns")
+	lossy.Caveats = []frame.Caveat{{Kind: "tool-lost-data", Detail: "nsys-import-strings"}}
 	for _, c := range []struct {
 		name   string
 		frames []*frame.Frame
@@ -114,6 +116,8 @@ func TestSummaryMissing(t *testing.T) {
 			[]string{"measure passes after warm-up: run more passes, or count fewer as warm-up"}},
 		{"ncu only", []*frame.Frame{sources("ncu"), answer("accounting", "stage")},
 			[]string{"capture a timeline with Nsight Systems", "capture with the PyTorch profiler too"}},
+		{"the importer lost all", []*frame.Frame{sources("nsys"), answer("accounting", "stage"), lossy},
+			[]string{"capture with prof's own tracer (--tools prof), or with another version of Nsight Systems", "capture with the PyTorch profiler too"}},
 		{"accounting was not asked", []*frame.Frame{sources("nsys"), threePasses("decode")}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -155,6 +155,13 @@ func (s *summariser) doubtOverhead() error {
 
 // doubtPasses is about stages of few or unlike passes.
 func (s *summariser) doubtPasses() error {
+	if f := s.r.Frame("stages"); f != nil {
+		for _, c := range f.Caveats {
+			if c.Kind == "earlier-window" {
+				s.doubt("%s", c.Text)
+			}
+		}
+	}
 	for _, stage := range s.out.Stages {
 		name := stageText(stage.Stage)
 		for _, c := range s.r.Frame("stages").Caveats {

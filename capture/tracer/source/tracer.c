@@ -302,14 +302,30 @@ static void note_correlation(uint32_t id) {
   while (id > last && !atomic_compare_exchange_weak(&w->last, &last, id)) {}
 }
 
-// is_kept says whether the work of a call is in a window.
-static int is_kept(uint32_t correlation) {
+// is_open says whether a moment is in a window.
+static int is_open(int64_t at) {
+  for (int i = window_count - 1; i >= 0; i--)
+    if (at >= windows[i].start) return at < windows[i].end;
+  return 0;
+}
+
+// What became of the work of a graph that came last, by the graph. Two of one number share a place.
+static struct { uint32_t graph; int kept; } latest[1 << 12];
+
+// is_kept says whether the work of a call is in a window. Work that no call launched goes with the work of its graph that a call did, which mostly came
+// before; without such, what begins in a window is in it.
+static int is_kept(uint32_t correlation, int64_t at, uint32_t graph) {
   if (!has_windows) return 1;
+  int place = graph % (sizeof latest / sizeof *latest), kept = 0;
+  if (correlation == 0) return graph && latest[place].graph == graph ? latest[place].kept : is_open(at);
   for (int i = window_count - 1; i >= 0; i--) { // in the order of time and of correlation ids
     struct window *w = &windows[i];
-    if (w->first && correlation >= w->first) return correlation <= w->last;
+    if (!w->first || correlation < w->first) continue;
+    kept = correlation <= w->last;
+    break;
   }
-  return 0;
+  if (graph) latest[place].graph = graph, latest[place].kept = kept;
+  return kept;
 }
 
 // ---- Names ----------------------------------------------------------------------------------------------------------------------------
@@ -630,6 +646,8 @@ typedef CUpti_ActivityGraphTrace2 graph_record;
 typedef CUpti_ActivityGraphTrace graph_record;
 #endif
 
+#define DEVICE_GRAPHS 26 // the version of CUPTI that has records of graphs that kernels launch, of CUDA 12.8
+
 enum { BUFFER = 8 << 20, BUFFERS_MOST = 64 };
 
 static void *spare[8];           // buffers that CUPTI has given back
@@ -656,7 +674,7 @@ static int64_t memory_kind(int64_t kind) { return kind == 0 ? 7 : kind - 1; }
 
 // A record of a copy has its direction; of one between GPUs CUPTI gives another.
 #define COPY(r) do { \
-    if (!is_kept((r)->correlationId)) return; \
+    if (!is_kept((r)->correlationId, (r)->start, (r)->graphNodeId >> 32)) return; \
     ADD(COPIES, (r)->start, (r)->end, (r)->deviceId, (r)->contextId, (r)->streamId, (r)->correlationId, global_pid, (r)->bytes, \
         (r)->copyKind, memory_kind((r)->srcKind), memory_kind((r)->dstKind), or_none((r)->graphNodeId, 0)); \
   } while (0)
@@ -667,7 +685,7 @@ static void take_record(const CUpti_Activity *a) {
   switch (a->kind) {
     case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL: {
       const kernel_record *k = (const void *)a;
-      if (!is_kept(k->correlationId)) return;
+      if (!is_kept(k->correlationId, k->start, k->graphNodeId >> 32)) return;
       int64_t name = name_id(k->name);
       ADD(KERNELS, k->start, k->end, k->deviceId, k->contextId, k->streamId, k->correlationId, global_pid, name, name, name, k->gridX, k->gridY,
           k->gridZ, k->blockX, k->blockY, k->blockZ, k->registersPerThread, k->staticSharedMemory, k->dynamicSharedMemory,
@@ -682,21 +700,29 @@ static void take_record(const CUpti_Activity *a) {
       break;
     case CUPTI_ACTIVITY_KIND_MEMSET: {
       const fill_record *f = (const void *)a;
-      if (!is_kept(f->correlationId)) return;
+      if (!is_kept(f->correlationId, f->start, f->graphNodeId >> 32)) return;
       ADD(FILLS, f->start, f->end, f->deviceId, f->contextId, f->streamId, f->correlationId, global_pid, f->bytes, f->value, memory_kind(f->memoryKind),
           or_none(f->graphNodeId, 0));
       break;
     }
     case CUPTI_ACTIVITY_KIND_GRAPH_TRACE: {
       const graph_record *g = (const void *)a;
-      if (!is_kept(g->correlationId)) return;
+      if (!is_kept(g->correlationId, g->start, g->graphId)) return;
       ADD(GRAPHS, g->start, g->end, g->deviceId, g->contextId, g->streamId, g->correlationId, global_pid, g->graphId, g->graphId);
       break;
     }
+#if CUPTI_API_VERSION >= DEVICE_GRAPHS
+    case CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE: { // a kernel launched it, and no call
+      const CUpti_ActivityDeviceGraphTrace *g = (const void *)a;
+      if (!is_kept(0, g->start, g->launcherGraphId)) return;
+      ADD(GRAPHS, g->start, g->end, g->deviceId, g->contextId, g->streamId, 0, global_pid, g->graphId, g->graphId);
+      break;
+    }
+#endif
     case CUPTI_ACTIVITY_KIND_RUNTIME:
     case CUPTI_ACTIVITY_KIND_DRIVER: {
       const CUpti_ActivityAPI *c = (const void *)a;
-      if (!is_kept(c->correlationId)) return;
+      if (!is_kept(c->correlationId, c->start, 0)) return;
       ADD(CALLS, c->start, c->end, global_pid | (c->threadId & 0xffffff), c->correlationId,
           call_name(a->kind == CUPTI_ACTIVITY_KIND_RUNTIME ? 1 : 2, c->cbid), c->returnValue);
       break;
@@ -791,9 +817,16 @@ static void trace_calls(CUpti_CallbackDomain domain, int on) {
 
 // trace_graphs has CUPTI record graph launches instead of their kernels, from the start and also between windows: it crashes when it is to record a
 // launch of a graph that was instantiated before (CUDA 13.0).
-static CUptiResult trace_graphs(void) {
+static CUptiResult trace_graphs(void *lib) {
   const char *graph = getenv("PROF_TRACE_GRAPH");
-  return graph && strcmp(graph, "graph") == 0 ? p_cuptiActivityEnable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE) : CUPTI_SUCCESS;
+  if (!graph || strcmp(graph, "graph") != 0) return CUPTI_SUCCESS;
+#if CUPTI_API_VERSION >= DEVICE_GRAPHS
+  CUptiResult (*by_device)(uint8_t) = (CUptiResult (*)(uint8_t))dlsym(lib, "cuptiActivityEnableDeviceGraph");
+  if (by_device) by_device(1); // without it they are missing; the rest is traced as before
+#else
+  (void)lib;
+#endif
+  return p_cuptiActivityEnable(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
 }
 
 // trace_work turns the recording of other device work on or off.
@@ -863,7 +896,7 @@ static void begin_cuda(void) {
   CUptiResult r = p_cuptiActivityRegisterCallbacks(buffer_wanted, buffer_done);
   p_cuptiActivityRegisterTimestampCallback(timestamp);
   if (r == CUPTI_SUCCESS) r = p_cuptiActivityEnable(CUPTI_ACTIVITY_KIND_DEVICE);
-  if (r == CUPTI_SUCCESS) r = trace_graphs();
+  if (r == CUPTI_SUCCESS) r = trace_graphs(lib);
   by_records = p_cuptiSubscribe(&subscriber, call, 0) != CUPTI_SUCCESS;
   p_cuptiActivityFlushPeriod(500);
   const char *why = "";

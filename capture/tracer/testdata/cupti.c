@@ -9,7 +9,7 @@ static CUpti_BuffersCallbackCompleteFunc done;
 static CUpti_TimestampCallbackFunc now;
 static uint8_t enabled[3][16], kinds[16], *buffer;
 static size_t room, used, dropped;
-static uint32_t correlation;
+static uint32_t correlation, device_graphs;
 static const char *names[3][4] = {[1] = {0, "cuLaunchKernel", "cuInit"}, [2] = {0, "cudaLaunchKernel_v7000", "cudaProfilerStart_v4000", "cudaProfilerStop_v4000"}};
 
 CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *s, CUpti_CallbackFunc f, void *data) {
@@ -59,6 +59,7 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind k) {
   }
   return CUPTI_SUCCESS;
 }
+CUptiResult cuptiActivityEnableDeviceGraph(uint8_t on) { device_graphs = on; return CUPTI_SUCCESS; }
 CUptiResult cuptiActivityDisable(CUpti_ActivityKind k) { kinds[k] = 0; return CUPTI_SUCCESS; }
 CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId id, uint8_t on) { enabled[0][id] = on; return CUPTI_SUCCESS; }
 CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId id, uint8_t on) { (void)id, (void)on; return CUPTI_SUCCESS; }
@@ -88,12 +89,21 @@ void launch(const char *kernel) {
   if (kinds[CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL]) {
     CUpti_ActivityKernel9 k = {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, .size = sizeof k, .start = at + 1000, .end = at + 3000, .contextId = 1, .streamId = 7,
       .correlationId = correlation, .name = kernel, .gridX = 2, .gridY = 1, .gridZ = 1, .blockX = 128, .blockY = 1, .blockZ = 1, .registersPerThread = 32};
-    put(&k, sizeof k);
+    if (getenv("CUPTI_CONDITIONAL")) { // it is of a graph, as another is, of a conditional node, before it
+      k.graphNodeId = 3ull << 32;
+      put(&k, sizeof k);
+      CUpti_ActivityKernel9 body = k;
+      body.name = "body()", body.correlationId = 0, body.graphNodeId++, body.start += 500, body.end = body.start + 100;
+      put(&body, sizeof body);
+    } else put(&k, sizeof k);
   }
   if (kinds[CUPTI_ACTIVITY_KIND_GRAPH_TRACE]) { // as if a graph came with each kernel, also where nothing else is recorded
     CUpti_ActivityGraphTrace2 g = {.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE, .size = sizeof g, .start = at + 4000, .end = at + 5000, .contextId = 1, .streamId = 7,
       .correlationId = correlation, .graphId = 1};
     put(&g, sizeof g);
+    CUpti_ActivityDeviceGraphTrace by = {.kind = CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE, .size = sizeof by, .start = at + 4500, .end = at + 6000, .contextId = 1,
+      .streamId = 1ull << 57, .graphId = 2, .launcherGraphId = 1};
+    if (device_graphs && getenv("CUPTI_DEVICE_GRAPHS")) put(&by, sizeof by);
   }
   around(CUPTI_CB_DOMAIN_DRIVER_API, 1, CUPTI_API_EXIT, &inner);
   around(CUPTI_CB_DOMAIN_RUNTIME_API, 1, CUPTI_API_EXIT, &outer);

@@ -21,8 +21,8 @@ type totals struct {
 	cpuError, deviceErr float64 // as a share
 }
 
-// printedError is by how much rows and totals may differ that are rounded as printed.
-const printedError = 0.005
+// printedError is by how much rows and totals may differ that are printed with four digits at least.
+const printedError = 0.001
 
 // account is what a table says of all time against what its rows add up to, ns; 0 where it says nothing.
 type account struct {
@@ -65,7 +65,7 @@ func (p *plan) account(all []*row, t totals) account {
 		device = ops
 	}
 	a.readDevice = device
-	a.printedCPU, a.printedDevice = int64(math.Round(t.cpu)), int64(math.Round(t.device))
+	a.printedCPU, a.printedDevice = exactly(t.cpu, a.readCPU, t.cpuError), exactly(t.device, a.readDevice, t.deviceErr)
 	p.hold("CPU", t.cpu, float64(a.readCPU), t.cpuError)
 	p.hold("GPU", t.device, float64(a.readDevice), t.deviceErr)
 	if a.printedDevice > 0 && device == whole && whole > 0 { // ranges that the total counts, too
@@ -170,6 +170,14 @@ func known(v *int64) int64 {
 		return 0
 	}
 	return *v
+}
+
+// exactly gives a total that is not exact: what the rows add up to, where that may be it.
+func exactly(total float64, rows int64, within float64) int64 {
+	if within > printedError && near(total, float64(rows), within) {
+		return rows
+	}
+	return int64(math.Round(total))
 }
 
 func near(a, b, within float64) bool { return math.Abs(a-b) <= within*math.Max(a, b) }

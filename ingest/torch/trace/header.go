@@ -20,10 +20,30 @@ type Header struct {
 	Odd       []string // members with numbers out of range, which are left out
 	Notes     []string // what a reader of another profiler's file has to say of it
 	Facts     []Fact   // further members that describe the capture, in the order of the file
+	Said      []Said   // warnings and errors of the profiler
 }
 
 // Fact is one member of the header with its value as text.
 type Fact struct{ Name, Value string }
+
+// Said is a message of the profiler.
+type Said struct{ Severity, Text string }
+
+// Messages of a trace that are kept, and bytes of each: a profiler may repeat one without end.
+const (
+	mostSaid     = 100
+	mostSaidSize = 2000
+)
+
+// severities are the members in which Kineto writes what it logged, but for what is only information.
+var severities = map[string]string{"WARNING": "warning", "ERROR": "error"}
+
+// Say notes a message of the profiler.
+func (h *Header) Say(severity, text string) {
+	if len(h.Said) < mostSaid {
+		h.Said = append(h.Said, Said{severity, text[:min(len(text), mostSaidSize)]})
+	}
+}
 
 // DeviceProperties describes a GPU as Kineto's DeviceProperties.cpp writes it. Pointers are nil where the trace says nothing.
 type DeviceProperties struct {
@@ -77,6 +97,14 @@ func (h *Header) set(name string, raw []byte) string {
 	case "distributedInfo":
 		err = h.inRange(name, raw, &h.Job)
 	default:
+		if severity := severities[name]; severity != "" {
+			var list []string
+			if json.Unmarshal(raw, &list) == nil { // else it is another program's
+				for _, text := range list {
+					h.Say(severity, text)
+				}
+			}
+		}
 		if described[name] {
 			var v any
 			if err = json.Unmarshal(raw, &v); err == nil {

@@ -17,7 +17,7 @@ typedef struct CUpti_Subscriber_st *CUpti_SubscriberHandle;
 typedef void (*CUpti_CallbackFunc)(void *, CUpti_CallbackDomain, CUpti_CallbackId, const void *);
 typedef enum {
   CUPTI_ACTIVITY_KIND_MEMCPY = 1, CUPTI_ACTIVITY_KIND_MEMSET, CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_ACTIVITY_KIND_RUNTIME, CUPTI_ACTIVITY_KIND_DEVICE,
-  CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_GRAPH_TRACE
+  CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_GRAPH_TRACE, CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE
 } CUpti_ActivityKind;
 typedef enum { CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE = 0 } CUpti_ActivityAttribute;
 typedef struct { CUpti_ActivityKind kind; uint32_t size; } CUpti_Activity;
@@ -32,6 +32,7 @@ typedef struct { HEAD uint64_t bytes; uint8_t copyKind, srcKind, dstKind; uint64
 typedef CUpti_ActivityMemcpy6 CUpti_ActivityMemcpyPtoP4;
 typedef struct { HEAD uint64_t bytes; uint32_t value; uint16_t memoryKind; uint64_t graphNodeId; } CUpti_ActivityMemset4;
 typedef struct { HEAD uint32_t graphId; } CUpti_ActivityGraphTrace2;
+typedef struct { CUpti_ActivityKind kind; uint32_t size; uint64_t start, end; uint32_t deviceId, graphId, launcherGraphId, deviceLaunchMode, contextId; uint64_t streamId; } CUpti_ActivityDeviceGraphTrace;
 typedef struct { HEAD uint32_t threadId, cbid, returnValue; } CUpti_ActivityAPI;
 typedef struct {
   HEAD CUuuid uuid;
@@ -53,6 +54,7 @@ CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc);
 CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute, size_t *, void *);
 CUptiResult cuptiActivityEnable(CUpti_ActivityKind);
 CUptiResult cuptiActivityDisable(CUpti_ActivityKind);
+CUptiResult cuptiActivityEnableDeviceGraph(uint8_t);
 CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId, uint8_t);
 CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId, uint8_t);
 CUptiResult cuptiActivityFlushAll(uint32_t);

@@ -2,6 +2,8 @@
 -- grain: one kind of loss in a stage of a process on a GPU
 -- key: kind, source_id, pid, device_id, stage, detail
 -- needs: _lost_launch|_lost_order|_lost_replay|_lost_total|_lost_rank|unseen_work
+UNION ALL
+-- needs: _lost_launch|_lost_order|_lost_replay|_lost_total|_tool_loss|unseen_work
 -- columns:
 --   kind VARCHAR: launches-without-work; ran-after-capture (launches at its end, whose work came after it); launched-before-capture (work at its beginning); work-without-launch; repeated-records, no-time, work-before-launch, work-after-wait,
 --     stream-overlap or stream-order (times that cannot be); replays-differ (replays of a graph that lack nodes which others have); tool-lost-data; totals-differ; ranks-missing; waited-for-unseen-work
@@ -30,3 +32,5 @@ FROM unseen_work u LEFT JOIN path_stage s ON s.run_id = u.run_id AND s.path_id =
 GROUP BY ALL
 UNION ALL
 SELECT 'ranks-missing', r.source_id, NULL, NULL, NULL, false, r.item_count, r.of_count, NULL, NULL FROM _lost_rank r
+UNION ALL
+SELECT 'tool-lost-data', t.source_id, t.pid, NULL, NULL, t.cause = 'trace-cut', t.item_count, NULL, NULL, t.cause FROM _tool_loss t

@@ -1,4 +1,4 @@
--- caveat_work: Caveats about device work outside every range or kernel table, and about GPUs that are unaccounted for or share a number.
+-- caveat_work: Caveats about device work outside every range or kernel table, and about GPUs that are unaccounted for.
 -- into: caveat
 
 WITH k AS (
@@ -8,10 +8,6 @@ WITH k AS (
 ), t AS (
     SELECT t.kind, t.is_counted, t.source_id, s.path, k.source_id IS NOT NULL OR g.source_id IS NOT NULL AS has_work, k.lost, k.lost_ns, g.whole, g.whole_ns
     FROM timeline t JOIN source s ON s.run_id = t.run_id AND s.source_id = t.source_id LEFT JOIN k ON k.source_id = t.source_id LEFT JOIN g ON g.source_id = t.source_id WHERE t.run_id = $run
-), gpu AS ( -- as far as they had work
-    SELECT t.kind, t.is_counted, d.device_id, d.uuid, arg_min(t.path, t.source_id) AS path, count(*) OVER (PARTITION BY t.kind, d.device_id) AS gpus
-    FROM device d JOIN t ON t.source_id = d.source_id JOIN device_time w ON w.run_id = d.run_id AND w.source_id = d.source_id AND w.device_id = d.device_id AND w.range_id IS NULL
-    WHERE d.run_id = $run AND d.uuid IS NOT NULL GROUP BY t.kind, t.is_counted, d.device_id, d.uuid
 )
 SELECT 'launch' AS topic, 'kernels-without-launch' AS kind, t.kind AS capture, t.is_counted, sum(t.lost)::BIGINT AS item_count, sum(t.lost_ns)::DOUBLE AS time_ns FROM t GROUP BY t.kind, t.is_counted HAVING sum(t.lost) > 0
 UNION ALL BY NAME
@@ -20,5 +16,3 @@ UNION ALL BY NAME
 SELECT 'accounting' AS topic, 'not-accounted' AS kind, t.kind AS capture, t.is_counted, t.path AS subject, r.prof_version AS detail
 FROM t JOIN run r ON r.run_id = $run
 WHERE (t.has_work OR t.source_id IN (SELECT m.source_id FROM memop m WHERE m.run_id = $run)) AND t.source_id NOT IN (SELECT d.source_id FROM device_time d WHERE d.run_id = $run)
-UNION ALL BY NAME
-SELECT 'accounting' AS topic, 'gpus-of-one-number' AS kind, u.kind AS capture, u.is_counted, u.device_id::VARCHAR AS subject, u.uuid AS object, u.path AS detail FROM gpu u WHERE u.gpus > 1

@@ -68,14 +68,14 @@ WITH s AS (
     WHERE g.launch_start_ns < i.end_ns
     UNION ALL
     SELECT i.source_id, i.pid, i.device_id, i.nth, g.graph_id, g.kernel_count, g.mode
-    FROM (SELECT g.source_id, g.pid, g.device_id, g.start_ns, g.graph_id, g.kernel_count, g.mode FROM graph_launch g WHERE g.run_id = $run) g
+    FROM (SELECT g.source_id, g.pid, g.device_id, g.start_ns, g.graph_id, g.kernel_count, g.mode FROM graph_launch g WHERE g.run_id = $run AND NOT (g.launch_start_ns IS NULL AND g.launch_name_id IS NOT NULL)) g -- a kernel launched the others
     ASOF JOIN (SELECT i.source_id, i.pid, i.device_id, i.nth, i.start_ns, i.until_ns FROM i WHERE i.basis = 'period') i ON i.source_id = g.source_id AND i.pid = g.pid AND i.device_id = g.device_id AND g.start_ns >= i.start_ns
     WHERE i.until_ns IS NULL OR g.start_ns < i.until_ns
 ), graph AS (
     SELECT l.source_id, l.pid, l.device_id, l.nth, count(*) AS replay_count, coalesce(sum(l.kernel_count) FILTER (l.mode = 'node'), 0)::BIGINT AS kernel_count, CASE WHEN count(*) = 1 THEN any_value(l.graph_id) END AS graph_id
     FROM launched l GROUP BY l.source_id, l.pid, l.device_id, l.nth
 ), blind AS ( -- where a replay has no launch, none can be counted
-    SELECT DISTINCT g.source_id, g.device_id FROM graph_launch g WHERE g.run_id = $run AND g.tid IS NULL
+    SELECT DISTINCT g.source_id, g.device_id FROM graph_launch g WHERE g.run_id = $run AND g.tid IS NULL AND g.launch_name_id IS NULL
 ), q AS (
     SELECT i.nth, i.stage, i.basis, i.source_id, i.pid, i.tid, i.device_id, i.range_id, i.name_path_id, i.prompt_count, i.prompt_token_count, i.prompt_key_count, i.decode_count, i.decode_token_count, i.decode_context_count, i.prompt_token_count + i.decode_token_count AS token_count,
         i.start_ns, i.time_ns, i.cpu_ns, i.gpu_span_ns, i.busy_ns, i.idle_ns, CASE WHEN i.start_ns >= i.earlier_ns THEN i.start_ns - i.earlier_ns WHEN i.earlier_ns IS NOT NULL THEN 0 END AS before_ns, CASE WHEN i.graph_count = 0 THEN i.kernel_count END AS kernel_count, CASE WHEN x.range_id IS NULL AND (b.source_id IS NULL OR i.basis = 'period') THEN coalesce(g.replay_count, 0) END AS replay_count, i.kernel_count - coalesce(g.kernel_count, 0) AS eager_count, g.graph_id, i.is_warmup
