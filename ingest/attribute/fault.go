@@ -135,16 +135,14 @@ func (c *checks) look(o *Work, l *Label, by Caller) {
 		fault = NoTime
 	case launched && o.Start < by.Start:
 		fault = WorkBeforeLaunch
-	case w == nil && c.isLast(o, l.Device):
+	case w == nil && c.isLast(o, l.Device), w != nil && w.start == o.Start && w.end == o.End && w.label == o.Label && w.launch == o.Launch:
 		fault = RepeatedRecord
-	case !launched && l.Kind == Kernel:
+	case !launched && (l.Kind == Kernel || l.Kind == Graph):
 		fault = LaunchedBefore
 		if c.met[[2]int32{at.pid, l.Device}] {
 			fault = NoLaunchCaptured
 		}
 	case w == nil:
-	case w.start == o.Start && w.end == o.End && w.label == o.Label && w.launch == o.Launch:
-		fault = RepeatedRecord
 	case o.End <= w.until && o.End > o.Start && (w.launch != o.Launch || !launched):
 		fault = StreamOverlap
 	case launched && by.End <= w.launched && w.latest != o.Launch:

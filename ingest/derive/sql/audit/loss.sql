@@ -1,9 +1,7 @@
 -- loss: What a capture did not record, or recorded as it cannot have been: the evidence is in the capture itself. No rows where all launches have work, all work its launch, and each stream its order.
 -- grain: one kind of loss in a stage of a process on a GPU
 -- key: kind, source_id, pid, device_id, stage, detail
--- needs: _lost_launch|_lost_order|_lost_replay|_lost_total|_lost_rank|unseen_work
-UNION ALL
--- needs: _lost_launch|_lost_order|_lost_replay|_lost_total|_tool_loss|unseen_work
+-- needs: _lost_launch|_lost_order|_lost_replay|_lost_total|_lost_rank|_tool_loss|unseen_work
 -- columns:
 --   kind VARCHAR: launches-without-work; ran-after-capture (launches at its end, whose work came after it); launched-before-capture (work at its beginning); work-without-launch; repeated-records, no-time, work-before-launch, work-after-wait,
 --     stream-overlap or stream-order (times that cannot be); replays-differ (replays of a graph that lack nodes which others have); tool-lost-data; totals-differ; ranks-missing; waited-for-unseen-work
