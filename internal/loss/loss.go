@@ -46,6 +46,9 @@ func (l Loss) Put(c *diagnosis.Capture) (int, error) {
 	if at < 0 {
 		return 0, fmt.Errorf("no kind of loss is called %q", l.Kind)
 	}
+	if l.Kind != counted {
+		c.Uncount()
+	}
 	if l.In != "" {
 		if n := l.put(c, Kinds[at]); n > 0 {
 			return n, nil
