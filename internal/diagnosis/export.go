@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"prof/internal/exports"
 )
@@ -81,6 +82,21 @@ func (x *export) event(s *exports.Table, r []any) *Event {
 		e.Process = processOf(s.Int(r, "globalPid"))
 	}
 	return e
+}
+
+// Uncount leaves out how many CUDA events the tool says that it collected: what it lost before is not among them.
+func (c *Capture) Uncount() {
+	x, ok := c.file.(*export)
+	if !ok {
+		return
+	}
+	for _, t := range x.tables {
+		if t.Name == "DIAGNOSTIC_EVENT" {
+			t.Rows = slices.DeleteFunc(t.Rows, func(r []any) bool {
+				return strings.HasPrefix(fmt.Sprint(r[t.Column("text")]), "Number of CUDA events collected")
+			})
+		}
+	}
 }
 
 func (x *export) clone() file { return x }

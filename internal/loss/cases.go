@@ -155,7 +155,7 @@ const (
 )
 
 var plans = []plan{
-	{"rank", 4, "four-ranks"}, {"rows", 6, "averages stats"}, {"rows-doubled", 2, "rocprof"}, {"work-scattered", 19, ""}, {"work-window", 23, ""}, {"work-head", 10, ""}, {"work-tail", 14, ""}, {"work-gpu", 8, several}, {"work-stream", 7, "events variants-node events-sync lost-tp4"},
+	{"rank", 4, "four-ranks"}, {"rows", 6, "averages stats"}, {"rows-doubled", 2, "rocprof"}, {counted, 4, "kernels graph-node engine-node ncu-llama"}, {"work-scattered", 15, ""}, {"work-window", 23, ""}, {"work-head", 10, ""}, {"work-tail", 14, ""}, {"work-gpu", 8, several}, {"work-stream", 7, "events variants-node events-sync lost-tp4"},
 	{"work-table", 6, "kernels lost-tp4 traced-kernels torch-bert lost-steps graph-whole"}, {"work-all", 6, ""}, {"nodes", 12, graphed},
 	{"calls-scattered", 14, ""}, {"calls-window", 12, ""}, {"calls-head", 5, ""}, {"calls-tail", 6, ""}, {"calls-all", 5, several + " kernels train"},
 	{"doubled-scattered", 7, ""}, {"doubled-window", 6, ""}, {"doubled-all", 3, ""}, {"doubled-both", 3, ""},

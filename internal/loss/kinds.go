@@ -6,6 +6,9 @@ import (
 	"prof/internal/diagnosis"
 )
 
+// counted is the kind in which the tool's own count of its records stays: all others lose them before that.
+const counted = "counted"
+
 var (
 	lostWork   = []string{"launches-without-work", "ran-after-capture", "replays-differ"}
 	lostCalls  = []string{"work-without-launch", "launched-before-capture"}
@@ -91,6 +94,7 @@ var Kinds = []Kind{
 	{"clock-late", "the work of one GPU 20 ms too late", wrongTimes, func(l *losing) { l.move(l.group(l.work, byDevice), 20_000_000) }},
 	{"clock-back", "the last work of one GPU 5 ms too early, as from a moment on", wrongTimes, func(l *losing) { l.move(l.tail(l.group(l.work, byDevice)), -5_000_000) }},
 	{"clock-forth", "the first work of one GPU 5 ms too late, as up to a moment", wrongTimes, func(l *losing) { l.move(l.head(l.group(l.work, byDevice)), 5_000_000) }},
+	{counted, "device records here and there, lost after the tool had counted them", []string{"tool-lost-data"}, func(l *losing) { l.drop(l.scattered(l.kernels())) }},
 	{"rows", "rows of a table of sums: key_averages of PyTorch's profiler, or nsys stats", []string{"totals-differ"}, func(l *losing) { l.drop(l.scattered(l.rows())) }},
 	{"rows-doubled", "kernels of rocprof's table twice", []string{"repeated-records"}, func(l *losing) { l.double(l.scattered(l.rows())) }},
 	{"rank", "the file of one of four ranks, which the others name", []string{"ranks-missing"}, goneProcess},

@@ -46,6 +46,9 @@ func (l Loss) Put(c *diagnosis.Capture) (int, error) {
 	if at < 0 {
 		return 0, fmt.Errorf("no kind of loss is called %q", l.Kind)
 	}
+	if l.Kind != counted {
+		c.Uncount()
+	}
 	if l.In != "" {
 		if n := l.put(c, Kinds[at]); n > 0 {
 			return n, nil
@@ -197,11 +200,14 @@ func (l *losing) move(list []*diagnosis.Event, by int64) {
 	l.n += len(list)
 }
 
-// alone picks the work of one stream that runs one piece after the other: the longest such list of the capture.
+// alone picks the kernels of one stream that run one after the other, the longest such list: those of one replay of a graph need not.
 func (l *losing) alone() []*diagnosis.Event {
-	streams := map[string][]*diagnosis.Event{}
+	streams, of := map[string][]*diagnosis.Event{}, map[*diagnosis.Event]int{}
 	for _, e := range l.work {
-		if isKernel(e) && e.Launch() != nil {
+		of[e.Launch()]++
+	}
+	for _, e := range l.work {
+		if isKernel(e) && e.Launch() != nil && of[e.Launch()] == 1 {
 			streams[byStream(e)] = append(streams[byStream(e)], e)
 		}
 	}
