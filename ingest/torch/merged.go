@@ -2,8 +2,8 @@ package torch
 
 import (
 	"bytes"
+	"regexp"
 	"strconv"
-	"strings"
 
 	"prof/ingest/load"
 	"prof/ingest/torch/trace"
@@ -125,12 +125,15 @@ func (c *collector) eachDevice(each func(*int32)) {
 	}
 }
 
-// rank is the rank that a part's name says: its only number.
+// rankPart is the name of a part that says its rank, and nothing of data, pipeline or expert parallelism.
+var rankPart = regexp.MustCompile(`(?i)^(?:TP|rank)[ _-]?(\d{1,6})$`)
+
+// rank is the rank that a part's name says.
 func (p *parts) rank(part int32) (int32, bool) {
-	digits := strings.FieldsFunc(p.named[part], func(r rune) bool { return r < '0' || r > '9' })
-	if len(digits) != 1 {
+	m := rankPart.FindStringSubmatch(p.named[part])
+	if m == nil {
 		return 0, false
 	}
-	n, err := strconv.ParseInt(digits[0], 10, 32)
-	return int32(n), err == nil && n < load.MaxDevices
+	n, err := strconv.ParseInt(m[1], 10, 32)
+	return int32(n), err == nil
 }
