@@ -2,6 +2,7 @@ package torch
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
 	"strconv"
 
@@ -110,6 +111,32 @@ func (p *parts) described(own int32) (out []int32) {
 		return []int32{own}
 	}
 	return out
+}
+
+// warnShared says which GPU has work of several processes: Kineto records one, so the trace is of several, and each may mean another GPU.
+func (l *loader) warnShared() {
+	pids := map[int32]bool{}
+	for k, th := range l.of {
+		if th.apis.n > 0 {
+			pids[l.threads.list[k].PID] = true
+		}
+	}
+	if len(pids) < 2 {
+		return
+	}
+	of := map[int32]int32{} // the first process by GPU
+	for i := range int32(l.works()) {
+		w := l.work(i)
+		if w.launch < 0 {
+			continue
+		}
+		pid, device := l.threads.list[l.launches[w.launch].thread].PID, l.configs.List[w.config].device
+		if first, ok := of[device]; ok && first != pid {
+			l.info.Warnings = append(l.info.Warnings, fmt.Sprintf("processes %d and %d launched work on GPU %d, as in a trace merged from several: whether each means another GPU is not known, and their work adds up as that of one; ingest the trace of each process instead", first, pid, device))
+			return
+		}
+		of[device] = pid
+	}
 }
 
 // eachDevice gives all numbers of GPUs that work has.
