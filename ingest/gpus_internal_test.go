@@ -30,6 +30,7 @@ func TestNumberGPUs(t *testing.T) {
 		{"one process twice", []*member{gpu(1, 0, member{kind: "torch", rank: -1, pids: pid(1), begin: 1, end: 9}), gpu(2, 0, member{kind: "torch", rank: -1, pids: pid(1), begin: 4, end: 12})}, "0 0"},
 		{"processes at once", []*member{gpu(1, 0, member{kind: "torch", rank: -1, pids: pid(1), begin: 1, end: 9}), gpu(2, 0, member{kind: "torch", rank: -1, pids: pid(2), begin: 4, end: 12})}, "0 1"},
 		{"processes one after another", []*member{gpu(1, 0, member{kind: "torch", rank: -1, pids: pid(1), begin: 1, end: 9}), gpu(2, 0, member{kind: "torch", rank: -1, pids: pid(2), begin: 9, end: 12})}, "0 0"},
+		{"sources at once that name no process", []*member{gpu(1, 0, member{kind: "xla", rank: -1, pids: []any{}, begin: 1, end: 9}), gpu(2, 0, member{kind: "xla", rank: -1, pids: []any{}, begin: 4, end: 12})}, "0 1"},
 		{"a copy to another rank's GPU", []*member{gpu(1, 0, member{kind: "torch", rank: 0, pids: pid(1)}), gpu(2, 0, member{kind: "torch", rank: 1, isUsed: true}), gpu(2, 1, member{kind: "torch", rank: 1, pids: pid(2)})}, "0 0 1"},
 		{"of another node of prof capture", []*member{gpu(1, 0, member{kind: "torch", rank: 0, pids: pid(1)}), gpu(2, 1000, member{kind: "torch", rank: 1, pids: pid(1)}), gpu(3, 1000, member{kind: "torch", rank: 2, pids: pid(2)})}, "0 1000 1001"},
 		{"beside what is stored", []*member{gpu(1, 0, member{kind: "torch", rank: 1, pids: pid(1), isStored: true}), gpu(2, 0, member{kind: "torch", rank: 0, pids: pid(2)})}, "0 1"},

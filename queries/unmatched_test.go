@@ -113,7 +113,7 @@ func TestUnmatchedOfOneTimeline(t *testing.T) {
 	for _, c := range []struct{ source, param, value, want string }{
 		{"nsys", "stage", "other", "nothing has --stage other; the run has the stages decode, prefill, (none)"},
 		{"torch", "stage", "decode", "nothing has --stage decode; the run has the stages other, (none)"},
-		{"torch", "device", "1", "nothing has --device 1; the run has the GPUs 0"},
+		{"torch", "device", "1", "nothing has --device 1; the run has the GPUs 2"}, // the other capture's are 0 and 1
 	} {
 		f := testkit.Query(t, w, "top-kernels", queries.Args{"run": "r", c.param: c.value, "source": c.source})
 		if len(f.Rows) != 0 || len(f.Notes) == 0 || f.Notes[0] != c.want {

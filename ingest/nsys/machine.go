@@ -22,15 +22,19 @@ func (l *loader) storeDevices(ctx context.Context) error {
 	}
 	wants := want("id name?:text uuid?:text busLocation?:text chipName?:text computeMajor? computeMinor? smCount? clockRate? " +
 		"totalMemory? memoryBandwidth? l2CacheSize? maxWarpsPerSm? maxShmemPerSm?")
-	seen := map[int32]bool{unknownDevice: true} // each process of a recording may list all
+	seen := map[int32]string{unknownDevice: ""} // UUIDs; each process of a recording may list all
 	_, err := l.target.Append(ctx, "device", func(add rows.Add) error {
 		return eachBatch(ctx, l.export, name, wants, func(b *table.Batch) error {
 			for i := range b.N {
 				id := l.numbered(b.Cols[0].Ints[i])
-				if seen[id] {
+				uuid, _ := optText(&b.Cols[2], i).(string)
+				if had, ok := seen[id]; ok {
+					if id != unknownDevice && uuid != had && uuid != "" && had != "" {
+						l.info.Warnings = append(l.info.Warnings, fmt.Sprintf("GPU %d is %s and %s: processes call different GPUs by one number, and their work adds up as that of one", id, had, uuid))
+					}
 					continue
 				}
-				seen[id] = true
+				seen[id] = uuid
 				row := []any{l.target.RunID, l.sourceID(), id}
 				for k := 1; k <= 4; k++ {
 					row = append(row, optText(&b.Cols[k], i))

@@ -63,8 +63,8 @@ func (l *loader) collectiveRow(c *collectiveCall) []any {
 	if c.ranks > 0 && c.ranks <= math.MaxInt32 {
 		ranks = int32(c.ranks)
 	}
-	if job := l.header.Job; job != nil && job.Rank != nil {
-		rank = rankIn(c.members, *job.Rank)
+	if r := l.rank(); r != nil {
+		rank = rankIn(c.members, *r)
 	}
 	return []any{l.target.RunID, l.sourceID(), pid, nil, nil, nil, nil, c.device, c.stream, c.start - l.origin, operation, in, out,
 		textOrNil(c.dtype), textOrNil(c.group), textOrNil(c.members), ranks, rank}

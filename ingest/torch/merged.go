@@ -2,8 +2,9 @@ package torch
 
 import (
 	"bytes"
+	"fmt"
+	"regexp"
 	"strconv"
-	"strings"
 
 	"prof/ingest/load"
 	"prof/ingest/torch/trace"
@@ -112,6 +113,32 @@ func (p *parts) described(own int32) (out []int32) {
 	return out
 }
 
+// warnShared says which GPU has work of several processes: Kineto records one, so the trace is of several, and each may mean another GPU.
+func (l *loader) warnShared() {
+	pids := map[int32]bool{}
+	for k, th := range l.of {
+		if th.apis.n > 0 {
+			pids[l.threads.list[k].PID] = true
+		}
+	}
+	if len(pids) < 2 {
+		return
+	}
+	of := map[int32]int32{} // the first process by GPU
+	for i := range int32(l.works()) {
+		w := l.work(i)
+		if w.launch < 0 {
+			continue
+		}
+		pid, device := l.threads.list[l.launches[w.launch].thread].PID, l.configs.List[w.config].device
+		if first, ok := of[device]; ok && first != pid {
+			l.info.Warnings = append(l.info.Warnings, fmt.Sprintf("processes %d and %d launched work on GPU %d, as in a trace merged from several: whether each means another GPU is not known, and their work adds up as that of one; ingest the trace of each process instead", first, pid, device))
+			return
+		}
+		of[device] = pid
+	}
+}
+
 // eachDevice gives all numbers of GPUs that work has.
 func (c *collector) eachDevice(each func(*int32)) {
 	for i := range c.configs.List {
@@ -125,12 +152,15 @@ func (c *collector) eachDevice(each func(*int32)) {
 	}
 }
 
-// rank is the rank that a part's name says: its only number.
+// rankPart is the name of a part that says its rank, and nothing of data, pipeline or expert parallelism.
+var rankPart = regexp.MustCompile(`(?i)^(?:TP|rank)[ _-]?(\d{1,6})$`)
+
+// rank is the rank that a part's name says.
 func (p *parts) rank(part int32) (int32, bool) {
-	digits := strings.FieldsFunc(p.named[part], func(r rune) bool { return r < '0' || r > '9' })
-	if len(digits) != 1 {
+	m := rankPart.FindStringSubmatch(p.named[part])
+	if m == nil {
 		return 0, false
 	}
-	n, err := strconv.ParseInt(digits[0], 10, 32)
-	return int32(n), err == nil && n < load.MaxDevices
+	n, err := strconv.ParseInt(m[1], 10, 32)
+	return int32(n), err == nil
 }

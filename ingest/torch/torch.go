@@ -81,6 +81,7 @@ type loader struct {
 	header    *trace.Header
 	torn      trace.Torn
 	style     string // of ranges
+	isKineto  bool   // one process, unless it was merged
 	info      *load.SourceInfo
 	source    *operator.Source
 	apiID     []int32              // api_name_id by number of the function
@@ -118,6 +119,7 @@ func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceI
 	if err != nil {
 		return nil, err
 	}
+	l.isKineto = true
 	return l.store(ctx)
 }
 
@@ -375,6 +377,9 @@ func (l *loader) storeOperators(ctx context.Context) error {
 	_, err := l.source.Store(ctx, l.target, l.sweep)
 	if l.astray > 0 {
 		l.info.Warnings = append(l.info.Warnings, fmt.Sprintf("%d pieces of device work name an operator that was not open at their launch; they count for the one that was", l.astray))
+	}
+	if l.isKineto {
+		l.warnShared()
 	}
 	return err
 }

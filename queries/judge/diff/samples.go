@@ -41,6 +41,9 @@ type stageSide struct {
 	basis    string            // of steps: what their times are, see pass; "" of others
 }
 
+// mostCut is how many passes the two ends of a capture may cut off: the others are whole, and compared.
+const mostCut = 2
+
 func newStageSide() *stageSide {
 	return &stageSide{index: map[groupKey]int{}, warmups: map[groupKey]bool{}, lost: map[groupKey]bool{}, lines: map[lineKey]*amount{}}
 }
@@ -75,6 +78,9 @@ func gather(runs []runData, only string) (map[string]*stageSide, error) {
 		}
 	}
 	for name, s := range stages {
+		if len(s.lost) > mostCut {
+			s.notWhole = fmt.Sprintf("%d passes of %s lost GPU work", len(s.lost), stageName(name))
+		}
 		for _, r := range runs {
 			if k := slices.IndexFunc(r.losses, func(l judge.Loss) bool { return concerns(l, name) }); k >= 0 && s.notWhole == "" {
 				s.notWhole = fmt.Sprintf("%s is not whole: %s", r.run.Name, r.losses[k].Text)

@@ -1,7 +1,7 @@
 -- _lost_launch: Launches without device work.
 -- grain: one kind of loss in a stage of a process
 -- key: kind, source_id, pid, stage
--- needs: unmet_launch
+-- needs: _unmet
 -- columns:
 --   kind VARCHAR: as in loss
 --   source_id INTEGER: as in loss, like all columns below
@@ -14,16 +14,10 @@
 --   time_ns BIGINT: device time
 --   detail VARCHAR: what else it says
 
--- Copies in one process and fills of no bytes have calls and no records: of copies those count that are asynchronous.
-WITH unmet AS (
-    SELECT u.source_id, u.pid, u.path_id, u.call_count, u.first_start_ns
-    FROM unmet_launch u JOIN api_name n ON n.run_id = u.run_id AND n.api_name_id = u.api_name_id
-    WHERE u.run_id = $run AND (u.kind IN ('kernel', 'graph') OR u.kind = 'copy' AND (contains(n.name, 'Async') OR contains(n.name, 'WithStream')))
-        AND u.source_id NOT IN (SELECT p.source_id FROM ncu_launch p WHERE p.run_id = $run) -- counted by ranges of CUPTI in place of kernels
-), launch AS (
-    SELECT k.source_id, k.pid, k.path_id, k.launch_start_ns, k.correlation_id FROM kernel k WHERE k.run_id = $run AND k.launch_start_ns IS NOT NULL AND k.source_id IN (SELECT u.source_id FROM unmet u)
+WITH launch AS (
+    SELECT k.source_id, k.pid, k.path_id, k.launch_start_ns, k.correlation_id FROM kernel k WHERE k.run_id = $run AND k.launch_start_ns IS NOT NULL AND k.source_id IN (SELECT u.source_id FROM _unmet u)
     UNION ALL
-    SELECT g.source_id, g.pid, g.path_id, g.launch_start_ns, g.correlation_id FROM graph_launch g WHERE g.run_id = $run AND g.launch_start_ns IS NOT NULL AND g.mode = 'graph' AND g.source_id IN (SELECT u.source_id FROM unmet u)
+    SELECT g.source_id, g.pid, g.path_id, g.launch_start_ns, g.correlation_id FROM graph_launch g WHERE g.run_id = $run AND g.launch_start_ns IS NOT NULL AND g.mode = 'graph' AND g.source_id IN (SELECT u.source_id FROM _unmet u)
 ), last AS (
     SELECT l.source_id, l.pid, max(l.launch_start_ns) AS launch_start_ns FROM launch l GROUP BY l.source_id, l.pid
 ), met AS (
@@ -31,7 +25,7 @@ WITH unmet AS (
     FROM launch l LEFT JOIN path_stage s ON s.run_id = $run AND s.path_id = l.path_id GROUP BY ALL
 ), lost AS (
     SELECT CASE WHEN u.first_start_ns > l.launch_start_ns THEN 'ran-after-capture' ELSE 'launches-without-work' END AS kind, u.source_id, u.pid, coalesce(s.stage, '(none)') AS stage, sum(u.call_count)::BIGINT AS n
-    FROM unmet u LEFT JOIN path_stage s ON s.run_id = $run AND s.path_id = u.path_id LEFT JOIN last l ON l.source_id = u.source_id AND l.pid = u.pid
+    FROM _unmet u LEFT JOIN path_stage s ON s.run_id = $run AND s.path_id = u.path_id LEFT JOIN last l ON l.source_id = u.source_id AND l.pid = u.pid
     GROUP BY ALL
 )
 SELECT l.kind, l.source_id, l.pid, NULL::INTEGER AS device_id, l.stage, l.kind = 'ran-after-capture' AS is_cut, l.n AS item_count, (sum(l.n) OVER (PARTITION BY l.source_id, l.stage) + coalesce(m.n, 0))::BIGINT AS of_count, NULL::BIGINT AS time_ns, NULL::VARCHAR AS detail
