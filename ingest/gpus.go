@@ -202,7 +202,7 @@ func (m *member) isOther(o *member) bool {
 		return true
 	case m.uuid != "" && o.uuid != "":
 		return m.uuid != o.uuid
-	case m.host != "" && o.host != "" && m.host != o.host:
+	case m.kind == o.kind && m.host != "" && o.host != "" && m.host != o.host: // other tools may call one machine by another name, as may the next container
 		return true
 	case !m.isMain || !o.isMain: // a process may use a GPU of another rank, such as by a copy
 		return false

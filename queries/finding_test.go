@@ -87,7 +87,7 @@ func sideBySide(name, grid int) []string {
 
 // replayed puts replays of graphs into the first pass, whose kernels were traced one by one.
 func replayed(times int) string {
-	return fmt.Sprintf("INSERT INTO graph_launch SELECT '%s', 1, 1, 1, 0, 1, NULL, 'node', NULL, x, 10, 10, 1, 0, x, 0, 1, 3, 1, 1, NULL FROM range(%d) r(x)", findingRun, times)
+	return fmt.Sprintf("INSERT INTO graph_launch SELECT '%s', 1, 1, 1, 0, 1, NULL, 'node', NULL, x, 10, 10, 1, 0, x, 0, 1, 3, 1, 1, NULL, 0 FROM range(%d) r(x)", findingRun, times)
 }
 
 // waitedFor puts one of the longest gaps into the table of these, with its part outside CUDA and where the launch after it was made.

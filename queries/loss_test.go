@@ -69,7 +69,7 @@ func TestLostFigures(t *testing.T) {
 	} {
 		f := testkit.Query(t, w, "stages", queries.Args{"run": run})
 		var got []string
-		for _, column := range []string{"passes", "known_passes", "gpu_span_mean_ns", "gpu_busy_mean_ns", "gpu_span_tokens_per_s", "kernel_count"} {
+		for _, column := range []string{"passes", "known_pass_count", "gpu_span_mean_ns", "gpu_busy_mean_ns", "gpu_span_tokens_per_s", "kernel_count"} {
 			switch v := f.Rows[0][f.Index(column)].(type) {
 			case float64:
 				if column == "gpu_span_tokens_per_s" {

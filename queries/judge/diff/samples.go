@@ -78,7 +78,7 @@ func gather(runs []runData, only string) (map[string]*stageSide, error) {
 		}
 	}
 	for name, s := range stages {
-		if len(s.lost) > mostCut {
+		if len(s.lost) > mostCut*len(runs) {
 			s.notWhole = fmt.Sprintf("%d passes of %s lost GPU work", len(s.lost), stageName(name))
 		}
 		for _, r := range runs {

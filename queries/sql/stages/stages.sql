@@ -36,7 +36,7 @@
 --   alone_clock: clock of alone_median_ns: gpu (from the opening of the range to the end of its work on the GPU) or cpu (host clock: for work that is not waited for, the time to launch it)
 --   alone_tokens_per_s: tokens / sum of the times without a profiler of the same executions; NULL when one is not measured on the GPU, and with device
 --   gpu_span_tokens_per_s: tokens / sum of the GPU spans of the same passes, both within one process; time between passes excluded. NULL when a pass has no GPU span, unless its work is lost
---   known_passes: those of the passes of which no GPU work is known to be lost: GPU times, counts and gpu_span_tokens_per_s are of these
+--   known_pass_count: those of the passes of which no GPU work is known to be lost: GPU times, counts and gpu_span_tokens_per_s are of these
 
 WITH pass AS (
     SELECT s.stage, s.repeat_id, s.source_id, s.pid, s.is_warmup, s.cpu_ns, s.lost_count, s.gpu_span_ns, s.gpu_busy_ns, s.gpu_sum_ns, s.kernel_sum_ns, s.kernel_count, s.memop_count, s.graph_count, s.device_count, s.prompt_token_count + s.decode_token_count AS tokens, CASE WHEN device IS NULL THEN a.alone_ns END AS alone_ns
@@ -59,12 +59,12 @@ WITH pass AS (
         sum(CASE WHEN p.gpu_span_ns > 0 THEN p.gpu_busy_ns END) / sum(CASE WHEN p.gpu_span_ns > 0 THEN p.gpu_span_ns END) AS busy_ratio,
         sum(p.memop_count)::BIGINT AS memop_count, sum(p.graph_count)::BIGINT AS graph_count,
         CASE WHEN bool_and(p.tokens IS NOT NULL AND p.gpu_span_ns > 0) FILTER (p.lost_count = 0) THEN sum(p.tokens) FILTER (p.lost_count = 0) / (sum(p.gpu_span_ns) / 1e9) END AS gpu_span_tokens_per_s,
-        CASE WHEN bool_and(p.tokens IS NOT NULL AND p.alone_ns > 0) THEN sum(p.tokens) / (sum(p.alone_ns) / 1e9) END AS alone_tokens_per_s, count(*) FILTER (p.lost_count = 0) AS known_passes
+        CASE WHEN bool_and(p.tokens IS NOT NULL AND p.alone_ns > 0) THEN sum(p.tokens) / (sum(p.alone_ns) / 1e9) END AS alone_tokens_per_s, count(*) FILTER (p.lost_count = 0) AS known_pass_count
     FROM pass p WHERE NOT p.is_warmup GROUP BY p.stage
 )
 SELECT s.stage, coalesce(m.passes, 0) AS passes, m.cpu_mean_ns, m.gpu_span_mean_ns, m.gpu_busy_mean_ns, m.gpu_sum_mean_ns, CASE WHEN m.stage IS NULL THEN 0 ELSE m.kernel_count END AS kernel_count, o.alone_median_ns, (o.profiled_median_ns - o.alone_median_ns) / nullif(o.alone_median_ns, 0) AS over_alone_ratio, m.cpu_median_ns, m.gpu_span_median_ns,
     m.cpu_std_ns, m.cpu_min_ns, m.cpu_max_ns, m.gpu_span_std_ns, m.gpu_span_min_ns, m.gpu_span_max_ns, m.gpu_busy_std_ns, m.gpu_sum_std_ns, m.kernel_sum_mean_ns,
-    CASE WHEN s.most_devices <= 1 THEN m.busy_ratio END AS busy_ratio, CASE WHEN m.stage IS NULL THEN 0 ELSE m.memop_count END AS memop_count, CASE WHEN m.stage IS NULL THEN 0 ELSE m.graph_count END AS graph_count, s.warmup_passes, k.token_count, CASE WHEN o.alone_median_ns IS NOT NULL THEN o.clock END AS alone_clock, m.alone_tokens_per_s, m.gpu_span_tokens_per_s, coalesce(m.known_passes, 0) AS known_passes
+    CASE WHEN s.most_devices <= 1 THEN m.busy_ratio END AS busy_ratio, CASE WHEN m.stage IS NULL THEN 0 ELSE m.memop_count END AS memop_count, CASE WHEN m.stage IS NULL THEN 0 ELSE m.graph_count END AS graph_count, s.warmup_passes, k.token_count, CASE WHEN o.alone_median_ns IS NOT NULL THEN o.clock END AS alone_clock, m.alone_tokens_per_s, m.gpu_span_tokens_per_s, coalesce(m.known_pass_count, 0) AS known_pass_count
 FROM stage s LEFT JOIN m ON m.stage = s.stage LEFT JOIN token k ON k.stage = s.stage
 LEFT JOIN stage_overhead o ON o.run_id = run AND o.stage = s.stage AND o.tool = coalesce(source, (SELECT min(t.kind) FROM timeline t WHERE t.run_id = run AND t.is_counted), 'none') AND device IS NULL
 ORDER BY array_position(['prefill', 'decode'], s.stage) NULLS LAST, s.stage
