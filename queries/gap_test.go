@@ -115,7 +115,7 @@ func TestLongestGaps(t *testing.T) {
 	check := func(args queries.Args, want ...string) {
 		t.Helper()
 		args["run"] = "drawn"
-		if got := shownCells(testkit.Query(t, w, "longest-gaps", args), "rank", "duration_ns", "start_ns", "cause", "host_range", "operator", "os_call", "os_call_ns", "before", "after", "stage", "range", "pid", "tid"); !slices.Equal(got, want) {
+		if got := shownCells(testkit.Query(t, w, "longest-gaps", args), "rank", "duration_ns", "start_ns", "cause", "host_range", "operator", "os_call", "os_call_sum_ns", "before", "after", "stage", "range", "pid", "tid"); !slices.Equal(got, want) {
 			t.Errorf("%v: %q, want %q", args, got, want)
 		}
 	}

@@ -27,7 +27,7 @@ type screenQuery struct {
 
 // screenQueries are what a screen asks; as a report asks it, so that both come to the same verdict; those that take longest to plan come first.
 var screenQueries = []screenQuery{{name: "findings"}, {name: "finding-rules"}, {name: "mfu", notes: []string{"mfu"}}, {name: "stages", notes: []string{"timelines", "pass"}}, {name: "accounting"}, {name: "top-kernels"},
-	{name: "top-operators"}, {name: "passes"}, {name: "bottlenecks", kind: "ncu"}, {name: "stage-kernels", kind: "ncu"}, {name: "gaps"}, {name: "devices"}, {name: "conservation", notes: []string{"launch", "pass"}}, {name: "models"}, {name: "memory-peaks"}, {name: "diagnostics"},
+	{name: "top-operators"}, {name: "passes"}, {name: "bottlenecks", kind: "ncu"}, {name: "stage-kernels", kind: "ncu"}, {name: "gaps"}, {name: "devices"}, {name: "conservation", notes: []string{"launch"}}, {name: "models"}, {name: "memory-peaks"}, {name: "diagnostics"},
 	{name: "throttling", kind: "capture"}, {name: "overhead", kind: "capture", notes: []string{"overhead"}}, {name: "reported-metrics", kind: "reported workload"}, {name: "serving", kind: "serving"}, {name: "serving-latency", kind: "serving"}, {name: "captures", kind: "capture"}, {name: "capture-passes", kind: "capture"}}
 
 // showScreen writes a run on one screen.

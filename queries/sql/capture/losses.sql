@@ -1,7 +1,7 @@
 -- losses v1: What the captures of a run did not record, or recorded as it cannot have been. No rows where nothing is known to be missing.
 -- grain: one kind of loss in a stage of a process on a GPU
 -- key: source_id, kind, stage, pid, device, detail
--- notes: launch pass
+-- notes: launch
 -- params:
 --   run VARCHAR: the run
 --   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: all

@@ -1,7 +1,7 @@
 -- conservation v3: Proof that launch attribution neither loses nor double-counts kernel time: three parts add up to the whole, for each kind of capture, and every launch has its work.
 -- grain: one kind of capture of the run
 -- key: capture
--- notes: graph launch pass
+-- notes: graph launch
 -- params:
 --   run VARCHAR: the run
 -- columns:

@@ -20,7 +20,7 @@
 --   line_by: what the line is known by: open, sample or launch, in this order; NULL without a line
 --   samples: samples of Python on that thread within the gap; NULL when Python was not sampled
 --   os_call: operating system function that the thread was in for at least half of the gap, its calls together; NULL when there was none or it was not recorded or stored
---   os_call_ns: time of these calls within the gap; NULL without os_call
+--   os_call_sum_ns: time of these calls within the gap; NULL without os_call
 --   before: work that ended last before the gap: kernel, copy, fill or graph replay
 --   after: work that started at its end: kernel, copy, fill or graph replay
 --   stage: stage that launched the work after; (none) outside every stage, or when its launch was not captured: pid is NULL then
@@ -63,7 +63,7 @@ WITH g AS ( -- those shown; all that follows is only of these
     QUALIFY row_number() OVER (PARTITION BY g.rank ORDER BY inside_ns DESC, o.api_name_id) = 1
 )
 SELECT g.rank, g.duration_ns, g.start_ns, _gap_cause(g.launch_ns, g.launch_delay_ns, g.launch_latency_ns, g.wait_ns, g.call_ns, g.host_ns, g.profiler_ns, g.queued_ns, g.unknown_ns) AS cause,
-    host.name AS host_range, p.name AS operator, w.line || ' ' || w.function AS line, CASE WHEN w.line IS NOT NULL THEN x.found_by END AS line_by, x.sample_count AS samples, c.name AS os_call, os.inside_ns AS os_call_ns, coalesce(b.name, g.before_operation) AS before, coalesce(a.name, g.after_operation) AS after, g.stage, r.path AS range, g.device_id AS device,
+    host.name AS host_range, p.name AS operator, w.line || ' ' || w.function AS line, CASE WHEN w.line IS NOT NULL THEN x.found_by END AS line_by, x.sample_count AS samples, c.name AS os_call, os.inside_ns AS os_call_sum_ns, coalesce(b.name, g.before_operation) AS before, coalesce(a.name, g.after_operation) AS after, g.stage, r.path AS range, g.device_id AS device,
     g.launch_ns, g.launch_delay_ns, g.launch_latency_ns, g.wait_ns, g.call_ns, g.host_ns, g.profiler_ns, g.queued_ns, g.unknown_ns, g.source_id, g.pid, g.tid
 FROM g
 LEFT JOIN host ON host.rank = g.rank
