@@ -141,7 +141,7 @@ var words = map[string]func(c C, alike []C) string{
 		return fmt.Sprintf("a table lacks rows of %s: %s of the sum that it gives are in none", what, Duration(c.TimeNs))
 	},
 	"ranks-missing": func(c C, _ []C) string {
-		return fmt.Sprintf("only %d of the %s of the job were captured: figures are of these", c.OfCount-c.Count, count(c.OfCount, "rank"))
+		return fmt.Sprintf("the captures have %d of %s of the job: figures are of these", c.OfCount-c.Count, count(c.OfCount, "rank"))
 	},
 	"passes-not-whole": func(c C, _ []C) string {
 		if c.Count == c.OfCount {

@@ -37,3 +37,19 @@ func TestLost(t *testing.T) {
 		})
 	}
 }
+
+// TestMostCut holds that a stage of which more passes lost work than the ends of a capture can cut off is not compared.
+func TestMostCut(t *testing.T) {
+	for lost, want := range map[int]Verdict{mostCut: Worse, mostCut + 1: CannotTell} {
+		whole, lossy := made("a", 1, base(nil)), made("b", 2, base(func(st *madeStage) { st.kernels[0].ns *= 1.3 }))
+		left := lost
+		for i := range lossy.passes {
+			if p := &lossy.passes[i]; !p.isWarmup && left > 0 {
+				p.lost, p.span, p.busy, p.sum, p.time, left = 1, nil, 0, 0, nil, left-1
+			}
+		}
+		if r := compared(t, []runData{whole}, []runData{lossy}, bare); r.Stages[0].Verdict != want {
+			t.Errorf("%d passes lost work: %s, want %s: %s", lost, r.Stages[0].Verdict, want, r.Stages[0].Comparison.Why)
+		}
+	}
+}
