@@ -18,7 +18,7 @@ var cut = map[string]string{
 	"foreign-mtia":   "launched-before-capture 24",
 	"peers-resnet":   "launched-before-capture 757",
 	"sglang-decode":  "waited-for-unseen-work",
-	"windows-before": "launched-before-capture 24, ran-after-capture 23",
+	"windows-before": "launched-before-capture 24, ran-after-capture 20",
 	"windows-after":  "launched-before-capture 10, ran-after-capture 3",
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"prof/ingest/load"
 	"prof/ingest/rows"
@@ -106,14 +107,14 @@ func newChecks(s *Source) *checks {
 		devices[m.PID][m.Device] = true
 		streams[m.PID]++
 	}
-	for _, m := range c.streams {
-		w := streamWalk{start: -Forever, end: -Forever, until: -Forever, launched: -Forever, launch: NoLaunch, latest: NoLaunch, label: anyLabel}
-		for _, wait := range s.Waits { // which GPU or stream a call waits for is not said: where there is one, it is that
-			if wait.PID == m.PID && len(devices[m.PID]) == 1 && (!wait.ofStream || streams[m.PID] == 1) {
-				w.waits = append(w.waits, wait)
-			}
+	waits := map[int32][]Wait{}
+	for _, w := range s.Waits { // which GPU or stream a call waits for is not said: where there is one, it is that
+		if len(devices[w.PID]) == 1 && (!w.ofStream || streams[w.PID] == 1) {
+			waits[w.PID] = append(waits[w.PID], w)
 		}
-		c.walks = append(c.walks, w)
+	}
+	for _, m := range c.streams {
+		c.walks = append(c.walks, streamWalk{start: -Forever, end: -Forever, until: -Forever, launched: -Forever, launch: NoLaunch, latest: NoLaunch, label: anyLabel, waits: waits[m.PID]})
 	}
 	return c
 }
@@ -126,7 +127,7 @@ func (c *checks) look(o *Work, l *Label, by Caller) {
 		at.node = by.Node
 	}
 	var w *streamWalk
-	if o.Stream != NoStream && len(c.streams) > 0 {
+	if o.Stream != NoStream && len(c.streams) > 0 && !strings.Contains(l.Operation, "Host-to-Host") { // the CPU makes such a copy, in the time of its call
 		w, at.pid = &c.walks[o.Stream], c.streams[o.Stream].PID
 	}
 	fault := NoFault

@@ -26,6 +26,7 @@ func TestFaults(t *testing.T) {
 		"other streams in another order": {works: []work{{22, 30, 2, 0, other}, {40, 50, 0, 0, stream}}},
 		"queues overlap":                 {works: []work{{3, 50, 0, 0, queue}, {12, 30, 1, 0, queue}, {40, 41, 0, 0, queue}}},
 		"nodes of a graph":               {works: []work{{3, 50, 0, 0, stream}, {12, 30, 0, 0, stream}}},
+		"a copy that the CPU makes":      {works: []work{{3, 50, 0, 2, stream}, {12, 30, 1, 0, stream}}},
 		"a copy of nothing":              {works: []work{{3, 3, 0, 1, stream}}},
 		"recorded twice":                 {works: []work{{3, 8, 0, 0, stream}, {3, 8, 0, 0, stream}}, want: map[Fault]int64{RepeatedRecord: 1}},
 		"no time":                        {works: []work{{3, 3, 0, 0, stream}}, want: map[Fault]int64{NoTime: 1}},
@@ -45,6 +46,7 @@ func TestFaults(t *testing.T) {
 			labels, streams := &Labels{}, &Streams{}
 			labels.Of(Label{Kind: Kernel, KernelName: 1})
 			labels.Of(Label{Kind: Memop, Operation: "memcpy"})
+			labels.Of(Label{Kind: Memop, Operation: "memcpy Host-to-Host"})
 			list := &WorkList{}
 			for _, w := range c.works {
 				at := NoStream
