@@ -37,7 +37,7 @@ func TestLosses(t *testing.T) {
 	l := newLoser(t)
 	count := map[string]*[2]int{}
 	missed := 0
-	for _, c := range sample.Of(loss.Cases(), 25) {
+	for _, c := range sample.Of(loss.Cases(), 70) {
 		f := l.try(c)
 		if count[c.Kind] == nil {
 			count[c.Kind] = &[2]int{}
@@ -72,7 +72,7 @@ func TestLosses(t *testing.T) {
 func TestSilentLosses(t *testing.T) {
 	t.Parallel()
 	l := newLoser(t)
-	for _, c := range sample.Of(loss.Silent(), 15) {
+	for _, c := range sample.Of(loss.Silent(), 30) {
 		records, run := l.lose(c)
 		if kinds, _ := l.losses(run.Label); len(kinds) > 0 {
 			t.Errorf("%v: %d records: %v, of which the file shows nothing", c, records, kinds)

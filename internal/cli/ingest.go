@@ -13,7 +13,6 @@ import (
 	"prof/ingest"
 	"prof/ingest/load"
 	"prof/ingest/workload"
-	"prof/queries/judge"
 	"prof/render/typeset"
 	"prof/schema"
 )
@@ -302,12 +301,12 @@ func (p *program) ingestInto(c *cli.Context, w *schema.Warehouse, paths []string
 	if res.Attached {
 		fmt.Fprintf(p.err, "added to run %s: ", res.Run.Name)
 	}
-	lost, err := p.losses(c.Context, p.asker(w), res.Run)
+	_, lost, err := p.losses(c.Context, p.asker(w), res.Run)
 	if err != nil {
 		return nil, err
 	}
-	for _, l := range judge.Losses(lost) {
-		p.warn("not whole: " + typeset.Neutral(l.Text))
+	for _, text := range lost {
+		p.warn("not whole: " + typeset.Neutral(text))
 	}
 	fmt.Fprintf(p.err, "%d rows from %s, %.1f MB in %.2f s\n", rows, countOf(int64(len(res.Sources)), "source"), float64(bytes)/1e6, took)
 	fmt.Fprintln(p.out, res.Run.Name)

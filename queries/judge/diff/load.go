@@ -96,7 +96,7 @@ func load(ctx context.Context, asker frame.Asker, runs []Run, stage string) ([]r
 			args["stage"] = stage
 		}
 		asked = append(asked, frame.Question{Query: "pass-work", Args: args, Notes: frame.RowsOnly},
-			frame.Question{Query: "stage-samples", Args: args, Notes: frame.RowsOnly}, frame.Question{Query: "sources", Args: whole, Notes: frame.RowsOnly}, frame.Question{Query: "losses", Args: whole})
+			frame.Question{Query: "stage-samples", Args: args, Notes: frame.RowsOnly}, frame.Question{Query: "sources", Args: whole, Notes: frame.RowsOnly}, frame.Question{Query: "losses", Args: whole, Notes: frame.RowsOnly})
 	}
 	frames, err := asker.AskAll(ctx, asked)
 	if err != nil {
@@ -116,7 +116,13 @@ func load(ctx context.Context, asker frame.Asker, runs []Run, stage string) ([]r
 		if d.hashes, err = d.readSources(used[2]); err != nil {
 			return nil, nil, fmt.Errorf("run %s: %w", r.Name, err)
 		}
-		d.losses = judge.Losses(used[3])
+		if len(used[3].Rows) > 0 {
+			worded, err := asker.AskAll(ctx, []frame.Question{{Query: "losses", Args: frame.Args{"run": r.ID}}})
+			if err != nil {
+				return nil, nil, err
+			}
+			d.losses = judge.Losses(worded[0])
+		}
 		for _, f := range used[:2] {
 			sources = append(sources, sourceOf(r.Name, f))
 		}
