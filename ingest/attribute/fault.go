@@ -81,6 +81,7 @@ type streamWalk struct {
 	latest     int32 // that launch
 	latestAt   faultKey
 	waits      []Wait // for its work
+	isMet      bool   // a launch of its work is known, and that of its process and GPU
 }
 
 // checks looks at the work of a source in the order of its start.
@@ -127,7 +128,7 @@ func (c *checks) look(o *Work, l *Label, by Caller) {
 		at.node = by.Node
 	}
 	var w *streamWalk
-	if o.Stream != NoStream && len(c.streams) > 0 && !strings.Contains(l.Operation, "Host-to-Host") { // the CPU makes such a copy, in the time of its call
+	if o.Stream != NoStream && len(c.streams) > 0 && (l.Kind == Kernel || !strings.Contains(l.Operation, "Host-to-Host")) { // the CPU makes such a copy, in the time of its call
 		w, at.pid = &c.walks[o.Stream], c.streams[o.Stream].PID
 	}
 	fault := NoFault
@@ -151,8 +152,11 @@ func (c *checks) look(o *Work, l *Label, by Caller) {
 	case launched && c.isAfterWait(w, o, by):
 		fault = WorkAfterWait
 	}
-	if launched {
+	if launched && (w == nil || !w.isMet) {
 		c.met[[2]int32{at.pid, l.Device}] = true
+		if w != nil {
+			w.isMet = true
+		}
 	}
 	if fault != NoFault {
 		if fault == StreamOrder {
