@@ -189,12 +189,12 @@ func (m *member) numberAmong(before []*member, gpus map[int][]*member, taken map
 	return n
 }
 
-// mayBe says whether nothing proves that a GPU is another one than that of all these.
+// mayBe reports whether nothing proves that a GPU is another one than that of all these.
 func (m *member) mayBe(all []*member) bool {
 	return !slices.ContainsFunc(all, m.isOther)
 }
 
-// isOther says whether two members are different GPUs though they may have one number. A source that says so little that nothing proves either
+// isOther reports whether two members are different GPUs though they may have one number. A source that says so little that nothing proves either
 // is taken to mean the GPU of that number, unless two processes that ran at once would then be on one GPU.
 func (m *member) isOther(o *member) bool {
 	switch {
@@ -214,7 +214,7 @@ func (m *member) isOther(o *member) bool {
 	return m.begin != 0 && o.begin != 0 && m.begin < o.end && o.begin < m.end
 }
 
-// sharesProcess says whether one process worked on both.
+// sharesProcess reports whether one process worked on both.
 func (m *member) sharesProcess(o *member) bool {
 	return m.kind == o.kind && slices.ContainsFunc(m.pids, func(pid any) bool { return slices.Contains(o.pids, pid) }) &&
 		(m.host == o.host || m.host == "" || o.host == "") && !strings.EqualFold(m.path, o.path)

@@ -19,7 +19,7 @@ type content struct {
 	at      int64  // the first start, ns since 1970; 0 unknown
 }
 
-// is says whether two are the same. Times are written in microseconds by some profilers and mergers.
+// is reports whether two are the same. Times are written in microseconds by some profilers and mergers.
 func (c content) is(o content) bool {
 	return c.kernels == o.kernels && c.sum == o.sum && isNear(c.span, o.span) && (c.at == 0 || o.at == 0 || isNear(c.at, o.at))
 }
@@ -57,7 +57,7 @@ func (in *ingester) leaveMerged(id string) error {
 	return nil
 }
 
-// heldBy lists the sources all of whose work one source has too, beside other work, and says whether they hold all that it has.
+// heldBy lists the sources all of whose work one source has too, beside other work, and reports whether they hold all that it has.
 func heldBy(whole int, of map[int][]content) (held []int, isAll bool) {
 	left := slices.Clone(of[whole])
 	for _, part := range slices.Sorted(maps.Keys(of)) {

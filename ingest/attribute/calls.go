@@ -46,7 +46,7 @@ const (
 	StreamWaitCall  = "StreamWaitEvent"
 )
 
-// OrdersStreams says whether a function records events or makes streams wait for them.
+// OrdersStreams reports whether a function records events or makes streams wait for them.
 func OrdersStreams(name string) bool {
 	return strings.Contains(name, EventRecordCall) || strings.Contains(name, StreamWaitCall)
 }

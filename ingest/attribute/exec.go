@@ -16,8 +16,8 @@ type ExecLaunch struct {
 	First, Last int64 // first start and last end of that work
 }
 
-// Execs are the launches of executable graphs. They tell which launch the bodies of conditional nodes (IF, WHILE, SWITCH) are of, whose records name
-// none: their graph, and that two launches of one executable graph never run at once.
+// Execs are the launches of executable graphs. The records of the bodies of conditional nodes (IF, WHILE, SWITCH) name no launch. The graph that they
+// do name tells it, as two launches of one executable graph never run at once.
 type Execs struct {
 	launches map[Exec]map[int64]*ExecLaunch
 	ordered  map[Exec][]*ExecLaunch

@@ -37,7 +37,7 @@ const (
 	WorkAfterWait           // it ended after a wait for it had returned
 	StreamOverlap           // it ran while what its stream was given before still ran. A kernel may begin early, by programmatic dependent launch, but not end early
 	StreamOrder             // it ran after what its stream was given later
-	NextToStreamOrder       // that work, as either may have the wrong time; not counted
+	NextToStreamOrder       // it was launched after that work and ran before it; either may have the wrong time. Not counted
 	NoLaunchCaptured        // its launch is not in the capture, although those of earlier work are
 	LaunchedBefore          // it was launched before the capture began: no launch of earlier work is in it
 )
@@ -86,7 +86,6 @@ type streamWalk struct {
 
 // checks looks at the work of a source in the order of its start.
 type checks struct {
-	source  *Source
 	streams []Stream
 	walks   []streamWalk
 	last    map[int32]Work    // of a GPU, where streams are not told apart
@@ -95,7 +94,7 @@ type checks struct {
 }
 
 func newChecks(s *Source) *checks {
-	c := &checks{source: s, faults: map[faultKey]*faultSum{}, met: map[[2]int32]bool{}, last: map[int32]Work{}}
+	c := &checks{faults: map[faultKey]*faultSum{}, met: map[[2]int32]bool{}, last: map[int32]Work{}}
 	if s.Streams == nil {
 		return c
 	}

@@ -15,7 +15,7 @@ import (
 // nothing take less than 1 us (attributes, names, capture states); calls that explain a slow pass or idle time take longer.
 const shortCall = int64(5 * time.Microsecond)
 
-// IsShort says whether an API call is too short for a row of its own; the capture's result is 0 where the call succeeded or none is recorded.
+// IsShort reports whether an API call is too short for a row of its own; the capture's result is 0 where the call succeeded or none is recorded.
 func IsShort(duration, result int64) bool {
 	return duration >= 0 && duration < shortCall && result == 0
 }

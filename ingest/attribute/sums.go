@@ -45,7 +45,10 @@ func sumRanges(s Source, spans int, until int64, counts func(device int32, start
 		sums.first[i] = -1
 	}
 	m, labels, nodes := newMerge(s.Work), s.Labels.All(), s.Lines.nodes
-	checks := newChecks(&s)
+	var checks *checks
+	if counts == nil {
+		checks = newChecks(&s)
+	}
 	for o := m.next(); o != nil && o.Start < until; o = m.next() {
 		l := &labels[o.Label]
 		if counts != nil && !counts(l.Device, o.Start) {
@@ -59,11 +62,13 @@ func sumRanges(s Source, spans int, until int64, counts func(device int32, start
 		for n := by.Node; n != NoNode; n = nodes[n].parent {
 			sums.row(nodes[n].span, l.Device).add(o, l.Kind)
 		}
-		if counts == nil {
+		if checks != nil {
 			checks.look(o, l, by)
 		}
 	}
-	sums.faults = checks.settle()
+	if checks != nil {
+		sums.faults = checks.settle()
+	}
 	return sums
 }
 
@@ -120,5 +125,5 @@ func (r *rangeDevice) add(o *Work, kind WorkKind) {
 	}
 }
 
-// isWhole says whether a row is of all work of the source.
+// isWhole reports whether a row is of all work of the source.
 func (s *Sums) isWhole(r *rangeDevice) bool { return r.span == s.spans }

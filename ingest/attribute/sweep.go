@@ -59,7 +59,7 @@ type builder struct {
 	limit int
 }
 
-// full says whether the sets are more than memory should hold: ranges that all cross make as many as their square.
+// full reports whether the sets are more than memory should hold: ranges that all cross make as many as their square.
 func (b *builder) full() bool { return len(b.nodes) > b.limit }
 
 // sweep walks the begins and ends in time. thread is nil for the sweep of a process's start/end ranges alone.

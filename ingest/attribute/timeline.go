@@ -55,7 +55,7 @@ func (t *Timelines) Mark(n int32) {
 	}
 }
 
-// IsUsed says whether a set was marked.
+// IsUsed reports whether a set was marked.
 func (t *Timelines) IsUsed(n int32) bool { return t.used[n>>5].Load()&(1<<(n&31)) != 0 }
 
 // Timeline is the open set of one thread over time: from times[i] on it is nodes[i]. Before times[0] nothing is open.

@@ -61,7 +61,7 @@ func (s *Source) unseen(h *host) map[int32]Unseen {
 	return out
 }
 
-// hasWaited says whether a call that waits for the device has returned by t.
+// hasWaited reports whether a call that waits for the device has returned by t.
 func (w *callWalk) hasWaited(t int64) bool {
 	for _, b := range w.blocks {
 		for i := range b.n {
