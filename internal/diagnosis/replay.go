@@ -7,7 +7,8 @@ import (
 )
 
 // What is usual for an eager launch on a recent GPU, in ns: for events that a cause puts in, and to tell what a piece of work waited for. Work that
-// begins within latencyNs of its launch may have waited for it, and within gapNs of the end of other work for that.
+// begins within latencyNs of its launch may have waited for it, and within gapNs of the end of other work for that. The starts and ends of work are
+// known to some grainNs.
 const (
 	launchNs    = 5_000
 	madeLatency = 6_000
@@ -15,9 +16,10 @@ const (
 	madeTail    = 3_000
 	latencyNs   = 60_000
 	gapNs       = 4_000
+	grainNs     = 300
 )
 
-// point is a start or an end, at the time that the capture has it.
+// point is a start or an end, at the time that the capture has it, or when the work's turn comes.
 type point struct {
 	at    int64
 	phase int // ends of what came before, what takes no time yet, starts
@@ -38,12 +40,14 @@ type host struct {
 func (c *Capture) Replay() {
 	groups := collectives(c.Events)
 	points := make([]point, 0, 2*len(c.Events))
+	turns := c.turns()
 	for _, e := range c.Events {
-		first, last := 3, 0
-		if e.Start == e.End {
+		start, first, last := max(e.Start, turns[e]), 3, 0
+		end := max(e.End, start)
+		if start == end {
 			first, last = 1, 2
 		}
-		points = append(points, point{e.Start, first, false, e}, point{e.End, last, true, e})
+		points = append(points, point{start, first, false, e}, point{end, last, true, e})
 	}
 	slices.SortStableFunc(points, func(a, b point) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.phase/3, b.phase/3)) })
 	hosts, gpus, shortest := map[int64]*host{}, map[[2]int64]*gpu{}, map[string]int64{}
@@ -87,6 +91,20 @@ func (c *Capture) Replay() {
 		e.Start, e.End, e.Pause, e.Longer, e.isMade, e.hasBegun = e.newStart, e.newEnd, 0, 0, false, false
 		e.row.setTimes(e)
 	}
+}
+
+// turns gives when the work before in its stream ends, of work that begins earlier by the grain of the GPU's clock: its turn comes then.
+func (c *Capture) turns() map[*Event]int64 {
+	type stream struct{ process, device, stream int64 }
+	out, ends := map[*Event]int64{}, map[stream]int64{}
+	for _, e := range c.find(func(e *Event) bool { return e.Kind == Work && !e.isMade }) {
+		s := stream{e.Process, e.Device, e.Stream}
+		if end := ends[s]; e.Start < end && end-e.Start <= grainNs {
+			out[e] = end
+		}
+		ends[s] = max(ends[s], e.End)
+	}
+	return out
 }
 
 // begins is when a piece of work begins: after its launch, and after the work before it, as far behind each as it was. What stood in the queue could
