@@ -74,6 +74,9 @@ func (in *ingester) followAnew(id string) error {
 	if err := in.aimFacts(id); err != nil {
 		return err
 	}
+	if in.o.lacks {
+		return schema.LackFacts(in.ctx, in.conn, in.w.Facts, id)
+	}
 	return schema.DeriveAnew(in.ctx, in.conn, in.w.Facts, id)
 }
 

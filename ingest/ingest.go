@@ -42,6 +42,9 @@ type Options struct {
 	Add bool
 	// Warn is told what the user should know at once. It may be nil.
 	Warn func(message string)
+
+	isTight bool // DuckDB's memory did not suffice before
+	lacks   bool // it does not suffice for the facts of the run, which is stored without
 }
 
 // Result says what an ingest did.
@@ -117,7 +120,17 @@ func Run(ctx context.Context, w *schema.Warehouse, paths []string, o Options) (*
 	o.Warn = once(o.Warn)
 	broken := map[string]error{}
 	for {
-		res, err := attempt(ctx, w, paths, o, broken)
+		var res *Result
+		tries := 0
+		err := w.Again(ctx, func() (err error) {
+			o.isTight = tries > 0
+			tries++
+			res, err = attempt(ctx, w, paths, o, broken)
+			return err
+		})
+		if o.lacksFacts(err) {
+			continue
+		}
 		var u *unreadable
 		if !errors.As(err, &u) || broken[u.path] != nil {
 			return res, err
@@ -163,6 +176,7 @@ func attempt(ctx context.Context, w *schema.Warehouse, paths []string, o Options
 	defer conn.Close()
 	// DuckDB's threads call into Go for rows, and would wait there for the goroutine that hashes the file.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.NumCPU() + 2))
+	o.Load.RecordsInMemory = cmp.Or(o.Load.RecordsInMemory, w.Budget.Records())
 	in := &ingester{ctx: ctx, w: w, conn: conn, o: o, result: &Result{Skipped: found.skipped}, captures: found.captures, left: found.left}
 	in.warnLeft(found)
 	in.warnUnread()
@@ -240,11 +254,16 @@ func (in *ingester) run(inputs []input) error {
 			return err
 		}
 		if in.isLarge {
-			defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
+			if most := in.w.Budget.Heap(); most > 0 {
+				defer debug.SetMemoryLimit(debug.SetMemoryLimit(most))
+				defer debug.SetGCPercent(debug.SetGCPercent(tightPercent))
+			}
 			// What is small fits DuckDB's memory, and two settings take longer than some of its tables.
-			in.target.Outside = func(ctx context.Context, statement string) error {
-				_, err := in.w.DB.ExecContext(ctx, statement)
-				return err
+			if !in.o.isTight {
+				in.target.Outside = func(ctx context.Context, statement string) error {
+					_, err := in.w.DB.ExecContext(ctx, statement)
+					return err
+				}
 			}
 		}
 	}
@@ -268,8 +287,12 @@ func (in *ingester) run(inputs []input) error {
 
 // publishApart makes a run of rows that are committed: DuckDB knows statistics of such rows only, and derives facts from them in half the
 // time. Rows of no run, which a killed process leaves, are deleted when the warehouse is opened for writing next.
+// A run whose facts do not fit DuckDB's memory lacks them.
 func (in *ingester) publishApart() error {
-	err := in.transact(in.publish)
+	err := in.w.Transact(in.ctx, in.conn, in.publish)
+	if in.o.lacksFacts(err) {
+		err = in.transact(in.publish)
+	}
 	if err == nil || in.ctx.Err() != nil { // who interrupts does not want to wait
 		return err
 	}
@@ -277,15 +300,26 @@ func (in *ingester) publishApart() error {
 }
 
 // transact does something in a transaction, all of it or nothing.
-func (in *ingester) transact(do func() error) error { return in.w.Transact(in.ctx, in.conn, do) }
+func (in *ingester) transact(do func() error) error { return in.w.TransactOnce(in.ctx, in.conn, do) }
+
+// lacksFacts reports whether the run is to be stored without its facts, since DuckDB's memory does not suffice to derive them.
+func (o *Options) lacksFacts(err error) bool {
+	if !errors.Is(err, schema.ErrMemory) || o.lacks {
+		return false
+	}
+	if o.lacks = true; o.Warn != nil {
+		o.Warn(fmt.Sprintf("what follows from the captures of run %s is missing: %v", o.Name, err))
+	}
+	return true
+}
 
 // fewBytes is the size of captures, unpacked, up to which one thread of DuckDB stores them in less time than two: of such runs most of
 // the time goes to many small statements. A larger one makes a run large, many small ones do not: each is forgotten before the next is read.
 const fewBytes = 64 << 20
 
-// gcPercent is how much the heap grows between collections while large captures are read: nearly all that their readers allocate stays to
-// the end, so that a heap of twice its size would buy nothing.
-const gcPercent = 25
+// tightPercent is how much the heap grows between collections while large captures are read in bounded memory: it costs a tenth of the CPU, and saves a
+// fourth of the process.
+const tightPercent = 25
 
 // usualPacking is how many times as large packed captures are unpacked, about.
 const usualPacking = 8
@@ -302,7 +336,7 @@ func (in *ingester) setThreads(inputs []input) error {
 	}
 	set := `SET threads = 1`
 	if in.isLarge = largest > fewBytes; size > fewBytes {
-		set = schema.AllThreads
+		set = in.w.Budget.AllThreads()
 	}
 	_, err := in.conn.ExecContext(in.ctx, set)
 	return err
@@ -455,6 +489,9 @@ func (in *ingester) publish() error {
 	}
 	if p := in.o.Load.Progress; p != nil {
 		p("deriving facts", 0, -1)
+	}
+	if in.o.lacks {
+		return schema.LackFacts(in.ctx, in.conn, in.w.Facts, r.ID)
 	}
 	return schema.Derive(in.ctx, in.conn, in.w.Facts, r.ID)
 }

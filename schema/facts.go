@@ -3,6 +3,7 @@ package schema
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,6 +19,8 @@ type Facts interface {
 	Checksum() (string, error)
 	// Derive fills the tables with the facts of a run that has none in them.
 	Derive(ctx context.Context, q SQL, runID string) error
+	// Lack stores, of a run that has no facts, that it lacks them.
+	Lack(ctx context.Context, q SQL, runID string) error
 }
 
 // Table is a table of facts.
@@ -71,13 +74,20 @@ func makeFacts(ctx context.Context, tx *sql.Tx, f Facts) error {
 	return err
 }
 
-// staleRuns lists the runs whose facts were not derived by these definitions and the rules in the warehouse.
-func staleRuns(ctx context.Context, q querier, sum string) ([]string, error) {
+// lacking is at the end of the checksum of a run whose facts did not fit DuckDB's memory: who reads it does without them, and who writes tries again.
+const lacking = " lacking"
+
+// staleRuns lists the runs whose facts were not derived by these definitions and the rules in the warehouse, or only those with which nobody has tried.
+func staleRuns(ctx context.Context, q querier, sum string, untried bool) ([]string, error) {
 	by, err := derivedBy(ctx, q, "", sum)
 	if err != nil {
 		return nil, err
 	}
-	stale, err := texts(q.QueryContext(ctx, `SELECT r.run_id::VARCHAR FROM run r ANTI JOIN derivation d ON d.run_id = r.run_id AND d.checksum = `+Quote(by)))
+	is := Quote(by)
+	if untried {
+		is += ", " + Quote(by+lacking)
+	}
+	stale, err := texts(q.QueryContext(ctx, `SELECT r.run_id::VARCHAR FROM run r ANTI JOIN derivation d ON d.run_id = r.run_id AND d.checksum IN (`+is+`)`))
 	slices.Sort(stale)
 	return stale, err
 }
@@ -87,6 +97,24 @@ var classified = []string{"derivation", "kernel_class", "kernel_spelling", "path
 
 // DeriveAnew stores the facts of a run in place of those it has, inside a transaction.
 func DeriveAnew(ctx context.Context, q SQL, f Facts, runID string) error {
+	if err := clearFacts(ctx, q, f, runID); err != nil {
+		return err
+	}
+	return Derive(ctx, q, f, runID)
+}
+
+// LackFacts stores of a run, in place of its facts, that it lacks them, inside a transaction.
+func LackFacts(ctx context.Context, q SQL, f Facts, runID string) error {
+	if err := clearFacts(ctx, q, f, runID); err != nil {
+		return err
+	}
+	if err := f.Lack(ctx, q, runID); err != nil {
+		return err
+	}
+	return derived(ctx, q, f, runID, lacking)
+}
+
+func clearFacts(ctx context.Context, q SQL, f Facts, runID string) error {
 	tables, err := f.Tables()
 	if err != nil {
 		return err
@@ -100,16 +128,12 @@ func DeriveAnew(ctx context.Context, q SQL, f Facts, runID string) error {
 			return fmt.Errorf("clear %s: %w", t, err)
 		}
 	}
-	return Derive(ctx, q, f, runID)
+	return nil
 }
 
 // Derive stores the facts of a run that has none, inside a transaction: the classes of its kernels and ranges by the rules, and the tables
 // of facts.
 func Derive(ctx context.Context, q SQL, f Facts, runID string) error {
-	sum, err := f.Checksum()
-	if err != nil {
-		return err
-	}
 	rules, err := LoadRules(ctx, q)
 	if err != nil {
 		return err
@@ -120,9 +144,18 @@ func Derive(ctx context.Context, q SQL, f Facts, runID string) error {
 	if err := f.Derive(ctx, q, runID); err != nil {
 		return err
 	}
+	return derived(ctx, q, f, runID, "")
+}
+
+// derived stores what a run's facts were derived by.
+func derived(ctx context.Context, q SQL, f Facts, runID, but string) error {
+	sum, err := f.Checksum()
+	if err != nil {
+		return err
+	}
 	by, err := derivedBy(ctx, q, "", sum)
 	if err == nil {
-		_, err = q.ExecContext(ctx, `INSERT INTO derivation (run_id, checksum) VALUES (`+Quote(runID)+`, `+Quote(by)+`)`)
+		_, err = q.ExecContext(ctx, `INSERT INTO derivation (run_id, checksum) VALUES (`+Quote(runID)+`, `+Quote(by+but)+`)`)
 	}
 	return err
 }
@@ -131,18 +164,30 @@ func Derive(ctx context.Context, q SQL, f Facts, runID string) error {
 const deriveTime = time.Second
 
 // deriveStale derives what is stale, a few small runs or a large one a transaction: a process killed between two leaves the others for the
-// next.
+// next. A run for which memory does not suffice lacks its facts until the next time.
 func (w *Warehouse) deriveStale(ctx context.Context, o Options) error {
 	sum, err := o.Facts.Checksum()
 	if err != nil {
 		return err
 	}
-	stale, err := staleRuns(ctx, w.DB, sum)
+	stale, err := staleRuns(ctx, w.DB, sum, false)
 	if err != nil {
 		return err
 	}
 	for done := 0; done < len(stale); {
 		n, err := w.deriveSome(ctx, o, stale, done)
+		if IsOutOfMemory(err) {
+			n, err = 1, w.Again(ctx, func() error {
+				_, err := w.deriveSome(ctx, o, stale[:done+1], done)
+				return err
+			})
+		}
+		if errors.Is(err, ErrMemory) {
+			if o.Talk != nil {
+				o.Talk(err.Error())
+			}
+			err = w.change(ctx, nil, func(tx *sql.Tx) error { return LackFacts(ctx, tx, o.Facts, stale[done]) })
+		}
 		if err != nil {
 			return err
 		}

@@ -135,7 +135,7 @@ func (kind imageKind) make(ctx context.Context, o Options, dir string) (content 
 			return nil, err
 		}
 	}
-	if w.DB, err = connect(ctx, w.Home.Warehouse(), "READ_WRITE", w.Home.Temp(), Options{MemoryLimit: o.MemoryLimit}); err != nil {
+	if w.DB, err = connect(ctx, w.Home.Warehouse(), "READ_WRITE", w.Home.Temp(), Options{MemoryLimit: o.MemoryLimit, Budget: o.Budget}); err != nil {
 		return nil, err
 	}
 	if kind == lakeImage {

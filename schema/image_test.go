@@ -155,6 +155,7 @@ type none struct{}
 func (none) Tables() ([]schema.Table, error)                  { return nil, nil }
 func (none) Checksum() (string, error)                        { return "none", nil }
 func (none) Derive(context.Context, schema.SQL, string) error { return nil }
+func (none) Lack(context.Context, schema.SQL, string) error   { return nil }
 
 // TestImageOfMany has processes make and keep the file at once.
 func TestImageOfMany(t *testing.T) {

@@ -233,7 +233,7 @@ func openLakeIn(ctx context.Context, home Home, o Options, dir string) (*Warehou
 	if err != nil {
 		return nil, err
 	}
-	w := &Warehouse{DB: db, Home: home, Writable: o.Write, Facts: o.Facts}
+	w := &Warehouse{DB: db, Home: home, Writable: o.Write, Facts: o.Facts, Budget: o.Budget}
 	if err := w.attachLake(ctx, home.Lake, o); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
@@ -254,7 +254,7 @@ func (w *Warehouse) attachLake(ctx context.Context, l *Lake, o Options) error {
 		return err
 	}
 	defer conn.Close()
-	if _, err := conn.ExecContext(ctx, AllThreads); err != nil { // the file is small, the lake may not be
+	if _, err := conn.ExecContext(ctx, w.Budget.AllThreads()); err != nil { // the file is small, the lake may not be
 		return err
 	}
 	if o.Write {

@@ -166,8 +166,8 @@ func (s LakeStatus) planned() []Maintained {
 func rewrite(ctx context.Context, w *Warehouse, conn *sql.Conn, o MaintainOptions) (done []Maintained, err error) {
 	for _, step := range []struct{ name, threads, unit, call, count string }{
 		{"flush", "SET threads = 1", "rows of the catalog went into files", "ducklake_flush_inlined_data('lake')", "sum(rows_flushed)"},
-		{"rewrite", AllThreads, "files with deleted rows were written anew", "ducklake_rewrite_data_files('lake', delete_threshold => 0.0)", "sum(files_processed)"},
-		{"merge", AllThreads, "small files were merged", "ducklake_merge_adjacent_files('lake')", "sum(files_processed)"},
+		{"rewrite", w.Budget.AllThreads(), "files with deleted rows were written anew", "ducklake_rewrite_data_files('lake', delete_threshold => 0.0)", "sum(files_processed)"},
+		{"merge", w.Budget.AllThreads(), "small files were merged", "ducklake_merge_adjacent_files('lake')", "sum(files_processed)"},
 	} {
 		if o.Talk != nil {
 			o.Talk(step.name)

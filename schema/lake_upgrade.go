@@ -29,7 +29,7 @@ func UpgradeLake(ctx context.Context, l *Lake, o Options) (derived int, err erro
 	if err != nil {
 		return 0, err
 	}
-	stale, err := staleRuns(ctx, w.DB, sum)
+	stale, err := staleRuns(ctx, w.DB, sum, false)
 	if err != nil {
 		return 0, err
 	}

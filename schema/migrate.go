@@ -231,7 +231,7 @@ func isCurrent(ctx context.Context, db *sql.DB, o Options) (bool, error) {
 	if err != nil || !upToDate(applied, known, defs, facts) {
 		return false, err
 	}
-	stale, err := staleRuns(ctx, db, facts)
+	stale, err := staleRuns(ctx, db, facts, true)
 	return len(stale) == 0, err
 }
 

@@ -282,7 +282,7 @@ func (w *Warehouse) change(ctx context.Context, names []string, do func(tx *sql.
 		return w.Commit(ctx, tx.Commit)
 	}
 	if w.Home.Lake == nil {
-		return once()
+		return w.Again(ctx, once)
 	}
 	slices.Sort(names)
 	release, err := w.lockLake(ctx, w.Home.Lake, lakeWait, names...)

@@ -163,23 +163,16 @@ func (w *Warehouse) ImportRuns(ctx context.Context, dir, as string) (made, there
 	if err != nil {
 		return nil, nil, err
 	}
-	tx, err := w.DB.BeginTx(ctx, nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer tx.Rollback()
-	if _, err := tx.ExecContext(ctx, AllThreads); err != nil {
-		return nil, nil, err
-	}
 	for _, id := range ids {
 		if i := slices.IndexFunc(before, func(r Run) bool { return IDBase(r.ID) == IDBase(id) }); i >= 0 {
 			return nil, nil, fmt.Errorf("import run %s: its numbers are those of run %s here; store one of the two anew with `prof ingest`", id, before[i].Name)
 		}
-		if err := w.importRun(ctx, tx, tables, dir, id, as); err != nil {
-			return nil, nil, fmt.Errorf("import run %s: %w", id, err)
-		}
 	}
-	if err := w.Commit(ctx, tx.Commit); err != nil {
+	if _, err := w.DB.ExecContext(ctx, w.Budget.AllThreads()); err != nil {
+		return nil, nil, err
+	}
+	err = w.Again(ctx, func() error { return w.importRuns(ctx, tables, dir, ids, as) })
+	if err != nil {
 		return nil, nil, err
 	}
 	now, err := w.Runs(ctx)
@@ -188,6 +181,20 @@ func (w *Warehouse) ImportRuns(ctx context.Context, dir, as string) (made, there
 		err = w.Publish(ctx, made...)
 	}
 	return made, there, err
+}
+
+func (w *Warehouse) importRuns(ctx context.Context, tables []string, dir string, ids []string, as string) error {
+	tx, err := w.DB.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	for _, id := range ids {
+		if err := w.importRun(ctx, tx, tables, dir, id, as); err != nil {
+			return fmt.Errorf("import run %s: %w", id, err)
+		}
+	}
+	return w.Commit(ctx, tx.Commit)
 }
 
 // RunsIn lists the ids of the runs in a folder that ExportRun wrote; it is an error if there is none.

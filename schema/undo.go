@@ -101,8 +101,13 @@ func (w *Warehouse) Commit(ctx context.Context, commit func() error) error {
 	return commit()
 }
 
-// Transact does something in a transaction of a connection, all of it or nothing.
+// Transact does something in a transaction of a connection, all of it or nothing. It does it again where DuckDB's memory did not suffice, see Again.
 func (w *Warehouse) Transact(ctx context.Context, conn *sql.Conn, do func() error) error {
+	return w.Again(ctx, func() error { return w.TransactOnce(ctx, conn, do) })
+}
+
+// TransactOnce is Transact for what cannot be done a second time.
+func (w *Warehouse) TransactOnce(ctx context.Context, conn *sql.Conn, do func() error) error {
 	if _, err := conn.ExecContext(ctx, `BEGIN`); err != nil {
 		return err
 	}

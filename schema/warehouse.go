@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -42,7 +43,9 @@ type Options struct {
 	unchecked bool
 	// Sandbox keeps SQL from files, the network, extensions and settings.
 	Sandbox bool
-	// MemoryLimit bounds DuckDB's memory, e.g. "512MB"; empty leaves DuckDB's default.
+	// Budget bounds DuckDB's memory and threads while it writes; the zero value leaves its defaults. Who reads may have to bring the warehouse up to date.
+	Budget Budget
+	// MemoryLimit bounds DuckDB's memory where no Budget does, e.g. "512MB"; empty leaves DuckDB's default.
 	MemoryLimit string
 }
 
@@ -52,6 +55,7 @@ type Warehouse struct {
 	Home     Home
 	Writable bool  // opened for writing
 	Facts    Facts // what Options said; nil when opened for reading
+	Budget   Budget
 
 	release func() error // what Close does after DuckDB; nil for one in memory
 	lent    bool         // by a Live, which closes it
@@ -165,7 +169,7 @@ func openTurn(ctx context.Context, home Home, o Options, deadline time.Time) (*W
 	if err != nil {
 		return nil, plainOpenError(err, home)
 	}
-	w := &Warehouse{Home: home, Writable: true, Facts: o.Facts, undo: undo}
+	w := &Warehouse{Home: home, Writable: true, Facts: o.Facts, Budget: o.Budget, undo: undo}
 	if w.DB, err = connectBy(ctx, home, o, deadline); err != nil {
 		return nil, errors.Join(err, undo.close())
 	}
@@ -173,7 +177,7 @@ func openTurn(ctx context.Context, home Home, o Options, deadline time.Time) (*W
 	if err := os.RemoveAll(home.Temp()); err != nil {
 		return nil, errors.Join(fmt.Errorf("clear %s: %w", home.Temp(), err), w.Close())
 	}
-	err = w.migrate(ctx, o)
+	err = w.Again(ctx, func() error { return w.migrate(ctx, o) })
 	if err == nil {
 		err = w.deriveStale(ctx, o)
 	}
@@ -251,9 +255,6 @@ const smallFile = 32 << 20
 // small runs take 28 MB, with these 9 MB; one of 11 million rows takes a tenth less, and no query is slower. What DuckDB keeps in memory is faster in its own.
 const newBlockSize = "65536"
 
-// AllThreads is the statement that gives DuckDB the threads that it takes of itself.
-const AllThreads = `RESET threads`
-
 // connect opens a DuckDB file. What does not fit in memory it puts into the folder spill.
 func connect(ctx context.Context, file, mode, spill string, o Options) (*sql.DB, error) {
 	return connectWith(ctx, file, mode, spill, o, func(driver.ExecerContext) error { return nil })
@@ -283,6 +284,10 @@ func connectWith(ctx context.Context, file, mode, spill string, o Options, begin
 	}
 	if o.MemoryLimit != "" {
 		set.Set("memory_limit", o.MemoryLimit)
+	}
+	if o.Budget != (Budget{}) && mode == "READ_WRITE" {
+		set.Set("memory_limit", o.Budget.Limit())
+		set.Set("threads", strconv.Itoa(o.Budget.Threads))
 	}
 	if isNew || err == nil && st.Size() < smallFile {
 		set.Set("threads", "1")

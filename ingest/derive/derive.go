@@ -208,6 +208,12 @@ func (facts Facts) Derive(ctx context.Context, q schema.SQL, runID string) (err 
 	return nil
 }
 
+// Lack stores the caveat that a run lacks its facts.
+func (Facts) Lack(ctx context.Context, q schema.SQL, runID string) error {
+	_, err := q.ExecContext(ctx, `INSERT INTO caveat (run_id, topic, kind, is_counted) VALUES (?::UUID, 'source', 'facts-lacking', true)`, runID)
+	return err
+}
+
 // derivation is what has been derived of a run so far.
 type derivation struct {
 	ctx  context.Context

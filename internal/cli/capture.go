@@ -349,7 +349,7 @@ func profWords(c *cli.Context) []string {
 // storeOptions are what the command line says of how the run is to be stored.
 func (p *program) storeOptions(c *cli.Context, o capture.Options) (ingest.Options, error) {
 	in := ingest.Options{Name: c.String("run"), ProfVersion: version(), Models: p.paths(c.StringSlice("model")), Workloads: p.paths(c.StringSlice("workload")),
-		Load: load.Options{Assume: c.Bool("assume"), Threads: runtime.NumCPU()}}
+		Load: load.Options{Assume: c.Bool("assume"), Threads: runtime.GOMAXPROCS(0)}}
 	if c.IsSet("run") && in.Name == "" {
 		return in, usagef("--run needs a name")
 	}

@@ -109,7 +109,7 @@ func (p *program) demoIngest(c *cli.Context, w *schema.Warehouse, temp, run stri
 		paths = append(paths, path)
 	}
 	_, err := ingest.Run(c.Context, w, paths, ingest.Options{Name: run, Now: time.Now(), ProfVersion: version(), Warn: p.warn,
-		Tags: [][2]string{{"demo", "yes"}}, Load: load.Options{Threads: runtime.NumCPU()}})
+		Tags: [][2]string{{"demo", "yes"}}, Load: load.Options{Threads: runtime.GOMAXPROCS(0)}})
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"prof/capture"
+	"prof/schema"
 )
 
 func (p *program) doctorCommand() *cli.Command {
@@ -54,6 +55,11 @@ func (p *program) doctor(c *cli.Context) error {
 		machine := p.world.machine
 		machine.Environ = p.env
 		checks = capture.Doctor(c.Context, capture.DoctorOptions{Machine: machine, Home: home.Dir, Dir: p.dir})
+		memory, err := p.memory(c)
+		if err != nil {
+			return err
+		}
+		checks = append(checks, capture.Check{ID: "budget", Title: "to store captures", Status: capture.CheckOK, Detail: schema.NewBudget(memory).String()})
 	}
 	if c.Context.Err() != nil {
 		return c.Context.Err()

@@ -34,7 +34,7 @@ func (p *program) doctorFiles(c *cli.Context) (err error) {
 	}
 	defer closing(w, &err)
 	spin := p.spin("reading")
-	res, err := ingest.Run(c.Context, w, p.paths(c.Args().Slice()), ingest.Options{Name: "files", Now: time.Now(), ProfVersion: version(), Warn: p.warn, Load: load.Options{Threads: runtime.NumCPU(), Progress: spin.rows}})
+	res, err := ingest.Run(c.Context, w, p.paths(c.Args().Slice()), ingest.Options{Name: "files", Now: time.Now(), ProfVersion: version(), Warn: p.warn, Load: load.Options{Threads: runtime.GOMAXPROCS(0), Progress: spin.rows}})
 	spin.end()
 	if err != nil {
 		return err

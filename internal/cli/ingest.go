@@ -61,7 +61,6 @@ Formats:
 			&cli.StringFlag{Name: "device-name", Usage: "`NAME` of the GPUs that the captures do not name, such as in CSV pages of Nsight Compute; also without files, for a stored run"},
 			&cli.BoolFlag{Name: "with-osrt", Usage: "also store calls into operating system libraries"},
 			&cli.BoolFlag{Name: "with-api-rows", Usage: "store a row for each CUDA call, even those under 5 us; they are kept as sums otherwise"},
-			memoryFlag(),
 			sharedFlag(),
 			&cli.BoolFlag{Name: "dry-run", Usage: "say what would be read, and store nothing"},
 		}, append(factFlags(), outputFlags()...)...),
@@ -79,7 +78,7 @@ func (p *program) ingest(c *cli.Context) (err error) {
 	}
 	o := ingest.Options{Models: p.paths(c.StringSlice("model")), Workloads: p.paths(c.StringSlice("workload")), Pass: pass,
 		Name: c.String("run"), Replace: c.Bool("replace"), Device: c.String("device-name"), Now: time.Now(), ProfVersion: version(), Warn: p.warn,
-		Load: load.Options{WithOSRT: c.Bool("with-osrt"), APIRows: c.Bool("with-api-rows"), Assume: c.Bool("assume"), Threads: runtime.NumCPU()}}
+		Load: load.Options{WithOSRT: c.Bool("with-osrt"), APIRows: c.Bool("with-api-rows"), Assume: c.Bool("assume"), Threads: runtime.GOMAXPROCS(0)}}
 	if o.Load.Image, err = imageSize(c); err != nil {
 		return err
 	}

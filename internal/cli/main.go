@@ -173,8 +173,8 @@ func (p *program) app() (*cli.App, error) {
 	app := &cli.App{
 		Name:                   "prof",
 		Usage:                  "the profiler's warehouse: where does my LLM's GPU time go, why, and did my change help?",
-		UsageText:              "prof [--home DIR] VERB [options] [arguments]",
-		Description:            "PROF_HOME is the same as --home. PROF_WAIT is how long to wait for another process that uses the warehouse (10s).",
+		UsageText:              "prof [--home DIR] [--memory SIZE] VERB [options] [arguments]",
+		Description:            "PROF_HOME is the same as --home, PROF_MEMORY as --memory. PROF_WAIT is how long to wait for another process that uses the warehouse (10s).",
 		Version:                versionText(),
 		HideHelpCommand:        true,
 		UseShortOptionHandling: false,
@@ -184,7 +184,7 @@ func (p *program) app() (*cli.App, error) {
 		ErrWriter:                 p.err,
 		ExitErrHandler:            func(*cli.Context, error) {},
 		OnUsageError:              p.onUsageError,
-		Flags:                     []cli.Flag{homeFlag(), cli.HelpFlag}, // the library adds the latter only where it adds the verb help
+		Flags:                     []cli.Flag{homeFlag(), memoryFlag(), cli.HelpFlag}, // the library adds the latter only where it adds the verb help
 		Before: func(c *cli.Context) error {
 			if home := p.getenv(homeVariable); home != "" && !c.IsSet("home") { // the library reads only the process's environment
 				return c.Set("home", home)

@@ -196,8 +196,12 @@ func (p *program) openAs(c *cli.Context, home schema.Home, o schema.Options) (*s
 	if err != nil {
 		return nil, err
 	}
-	if o.MemoryLimit, err = memoryLimit(c, o.Write); err != nil {
+	memory, err := p.memory(c)
+	if err != nil {
 		return nil, err
+	}
+	if o.Budget = schema.NewBudget(memory); memory > 0 {
+		o.MemoryLimit = o.Budget.Limit()
 	}
 	var spin *spinner
 	defer func() { spin.end() }()
@@ -222,32 +226,43 @@ func (p *program) openAs(c *cli.Context, home schema.Home, o schema.Options) (*s
 	return w, nil
 }
 
-// usualMemory bounds what DuckDB takes while it writes, so that an ingest of 1 GB stays below 1 GB; reading leaves it the machine.
-const usualMemory = "512MB"
-
-// leastMemory is what DuckDB sorts in on several threads, with room to spill.
-const leastMemory = 256e6
+// memoryVariable stands in for --memory.
+const memoryVariable = "PROF_MEMORY"
 
 func memoryFlag() cli.Flag {
-	return &cli.StringFlag{Name: "memory", Usage: "memory for DuckDB, `SIZE` such as 4GB; what does not fit spills to disk, and what prof itself keeps of a capture comes on top", DefaultText: usualMemory}
+	return &cli.StringFlag{Name: "memory", Usage: "`SIZE` of memory such as 4GB that this command may take; what does not fit spills to disk", DefaultText: "as much as is usual; prof doctor says"}
 }
 
-// memoryLimit is DuckDB's: as --memory says, where the command has it.
-func memoryLimit(c *cli.Context, write bool) (string, error) {
-	if !write {
-		return "", nil
-	}
+// memory is what the command may take, in bytes; 0 for as much as is usual.
+func (p *program) memory(c *cli.Context) (int64, error) {
+	text, from := c.String("memory"), "--memory"
 	if !c.IsSet("memory") {
-		return usualMemory, nil
+		text, from = p.getenv(memoryVariable), memoryVariable+"="
 	}
-	size, err := capture.ParseSize(c.String("memory"))
-	if err == nil && size < leastMemory {
-		err = fmt.Errorf("want at least %d MB", int(leastMemory/1e6))
+	if text == "" && from != "--memory" {
+		return 0, nil
+	}
+	size, err := capture.ParseSize(text)
+	if err == nil && size < schema.LeastMemory {
+		err = fmt.Errorf("want at least %d MiB", schema.LeastMemory>>20)
 	}
 	if err != nil {
-		return "", usagef("--memory %s: %v", c.String("memory"), err)
+		return 0, usagef("%s %s: %v", from, text, err)
 	}
-	return fmt.Sprintf("%dB", size), nil
+	return size, nil
+}
+
+// answering is the memory of a process that answers others, which share the machine, as DuckDB has it.
+const answering = "512MB"
+
+// answerLimit is DuckDB's memory in such a process.
+func (p *program) answerLimit(c *cli.Context) (limit string, b schema.Budget, err error) {
+	memory, err := p.memory(c)
+	b = schema.NewBudget(memory)
+	if memory == 0 {
+		return answering, b, err
+	}
+	return b.Limit(), b, err
 }
 
 // closing closes a warehouse, or leaves one that was only read, and keeps the first error.

@@ -44,7 +44,6 @@ prof ingest and prof capture can run at the same time, and what they store appea
 			&cli.BoolFlag{Name: "allow-run", Usage: "run captures on request, by the templates of serve.yaml"},
 			&cli.BoolFlag{Name: "allow-ingest", Usage: "accept uploads of captures and ingest them"},
 			&cli.StringFlag{Name: "config", Usage: "read the templates and the limits of jobs and uploads from `FILE`, which only you may change", DefaultText: "serve.yaml of the home"},
-			memoryFlag(),
 		},
 		Action: p.serve,
 	}
@@ -170,7 +169,6 @@ func (p *program) mcpCommand() *cli.Command {
 
   prof mcp
   claude mcp add prof -- prof --home /path/to/.prof mcp`,
-		Flags: []cli.Flag{memoryFlag()},
 		Action: func(c *cli.Context) error {
 			if err := exactArgs(c, 0, "no arguments"); err != nil {
 				return err
@@ -213,11 +211,11 @@ func (p *program) openLive(c *cli.Context, home schema.Home) (*schema.Live, erro
 	if err != nil {
 		return nil, err
 	}
-	limit, err := memoryLimit(c, true)
+	limit, budget, err := p.answerLimit(c)
 	if err != nil {
 		return nil, err
 	}
-	return schema.OpenLive(c.Context, home, schema.Options{Defs: queries.Relations{}, Facts: derive.Facts{}, Wait: wait, MemoryLimit: limit, Sandbox: true,
+	return schema.OpenLive(c.Context, home, schema.Options{Defs: queries.Relations{}, Facts: derive.Facts{}, Wait: wait, Budget: budget, MemoryLimit: limit, Sandbox: true,
 		Talk: func(m string) { fmt.Fprintln(p.err, "prof: "+m) }})
 }
 

@@ -288,7 +288,7 @@ func servedRefused(t *testing.T, p *place, base string) {
 
 // statementsRefused runs statements of others as the process does that the server starts for each, but for its limits.
 func statementsRefused(t *testing.T, p *place, secret string) {
-	w, err := schema.OpenCopy(t.Context(), schema.Home{Dir: p.path(".prof")}, write(t, filepath.Join(t.TempDir(), "copy.duckdb"), read(t, p.path(".prof/warehouse.duckdb"))), schema.Options{Defs: queries.Relations{}, Facts: derive.Facts{}, MemoryLimit: usualMemory, Sandbox: true})
+	w, err := schema.OpenCopy(t.Context(), schema.Home{Dir: p.path(".prof")}, write(t, filepath.Join(t.TempDir(), "copy.duckdb"), read(t, p.path(".prof/warehouse.duckdb"))), schema.Options{Defs: queries.Relations{}, Facts: derive.Facts{}, MemoryLimit: answering, Sandbox: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,7 @@ func (p *program) runnerOf(c *cli.Context) (ask.Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	limit, err := memoryLimit(c, true)
+	limit, _, err := p.answerLimit(c)
 	if err != nil {
 		return nil, err
 	}

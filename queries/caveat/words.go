@@ -88,6 +88,10 @@ var words = map[string]func(c C, alike []C) string{
 		return fmt.Sprintf("other processes used GPU %s in %.0f %% of the samples: times are not the workload's alone", c.Subject, 100*float64(c.Count)/float64(c.OfCount))
 	},
 
+	"facts-lacking": func(C, []C) string {
+		return "what follows from the captures is missing, since DuckDB had too little memory for it: the next command that changes the warehouse tries again; --memory gives it more"
+	},
+
 	// Device work.
 	"kernels-without-launch": func(c C, _ []C) string {
 		return fmt.Sprintf("%s in no range", count(c.Count, "kernel ("+ms(c.TimeNs)+") has no launch in the capture and counts", "kernels ("+ms(c.TimeNs)+") have no launch in the capture and count"))
