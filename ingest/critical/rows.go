@@ -106,8 +106,9 @@ func (w *writer) step(s *step) {
 		}
 	}
 	w.row(s, "step", 1, f)
+	sums := summed(path)
 	for _, by := range groupings {
-		w.whatIf(s, g, path, by)
+		w.whatIf(s, g, sums, by)
 	}
 }
 
@@ -216,26 +217,40 @@ func (l Label) subject() Label {
 }
 
 // whatIf writes what a grouping adds up to on the path, and what of it could be saved.
-func (w *writer) whatIf(s *step, g *Graph, path []Piece, by grouping) {
-	type sum struct {
+func (w *writer) whatIf(s *step, g *Graph, path []sum, by grouping) {
+	type total struct {
 		group
 		ns, pieces int64
 	}
-	var all []*sum
-	at := map[group]*sum{}
+	var all []*total
+	at := map[group]*total{}
 	for _, p := range path {
 		for _, k := range by.of(w, p.Label) {
 			x := at[k]
 			if x == nil {
-				x = &sum{group: k}
+				x = &total{group: k}
 				at[k], all = x, append(all, x)
 			}
-			x.ns += p.End - p.Start
-			x.pieces++
+			x.ns += p.ns
+			x.pieces += p.pieces
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *sum) int { return cmp.Compare(b.ns, a.ns) }) // of equal ones that which is first on the path
+	gone := map[group][]int32{}
+	for i, l := range g.replay.labels {
+		for _, k := range by.of(w, l) {
+			gone[k] = append(gone[k], int32(i))
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *total) int { return cmp.Compare(b.ns, a.ns) }) // of equal ones that which is first on the path
+	var lengths [lanes]int64
 	for i, x := range all {
+		if i%lanes == 0 && i < mostSavings {
+			var side [lanes][]int32
+			for k, x := range all[i:min(i+lanes, len(all))] {
+				side[k] = gone[x.group]
+			}
+			lengths = g.without(side)
+		}
 		f := fields{grouping: by.name, family: x.family, duration: known(x.ns), pieces: known(x.pieces)}
 		if w.names(&f, x.Label); x.isBound {
 			f.cause = "launch-bound"
@@ -243,8 +258,29 @@ func (w *writer) whatIf(s *step, g *Graph, path []Piece, by grouping) {
 			f.cause = x.Cause.String()
 		}
 		if i < mostSavings && f.cause != Unknown.String() && f.cause != Earlier.String() {
-			f.saving = known(s.End - s.Start - g.Length(func(l Label) bool { return slices.Contains(by.of(w, l), x.group) }))
+			f.saving = known(s.End - s.Start - lengths[i%lanes])
 		}
 		w.row(s, "what-if", i+1, f)
 	}
+}
+
+// sum is what a label has of a path.
+type sum struct {
+	Label
+	ns, pieces int64
+}
+
+// summed gives the sums of a path's labels, in the order in which they are first on it.
+func summed(path []Piece) (out []sum) {
+	at := map[Label]int{}
+	for _, p := range path {
+		i, has := at[p.Label]
+		if !has {
+			i = len(out)
+			at[p.Label], out = i, append(out, sum{Label: p.Label})
+		}
+		out[i].ns += p.End - p.Start
+		out[i].pieces++
+	}
+	return out
 }
