@@ -258,7 +258,7 @@ func (in *ingester) run(inputs []input) error {
 		if err := fill(id, captures, facts); err != nil || !isNew || !in.result.Made || inTwo {
 			return err
 		}
-		return in.publish()
+		return in.publish(in.conn)
 	})
 	if err != nil || !in.result.Made || !inTwo {
 		return err
@@ -269,11 +269,26 @@ func (in *ingester) run(inputs []input) error {
 // publishApart makes a run of rows that are committed: DuckDB knows statistics of such rows only, and derives facts from them in half the
 // time. Rows of no run, which a killed process leaves, are deleted when the warehouse is opened for writing next.
 func (in *ingester) publishApart() error {
-	err := in.transact(in.publish)
+	err := in.publishBeside()
+	if err != nil && in.ctx.Err() == nil { // several statements at once need more memory than one
+		err = in.transact(func() error { return in.publish(in.conn) })
+	}
 	if err == nil || in.ctx.Err() != nil { // who interrupts does not want to wait
 		return err
 	}
 	return errors.Join(err, in.w.ClearUnfinished(in.ctx))
+}
+
+// publishBeside derives the run apart from the warehouse, some statements side by side, and then stores it with all of that.
+func (in *ingester) publishBeside() error {
+	apart, err := in.w.Apart(in.ctx)
+	if err != nil {
+		return err
+	}
+	if err = in.publish(apart); err == nil {
+		err = in.transact(func() error { return apart.Store(in.ctx, in.conn) })
+	}
+	return errors.Join(err, apart.Close())
 }
 
 // transact does something in a transaction, all of it or nothing.
@@ -442,9 +457,9 @@ func (in *ingester) storeShared() error {
 }
 
 // publish stores the run, with the facts that follow from its rows.
-func (in *ingester) publish() error {
+func (in *ingester) publish(q schema.SQL) error {
 	r := in.result.Run
-	if _, err := in.conn.ExecContext(in.ctx, `INSERT INTO run VALUES (?::UUID, ?, ?, ?, nullif(?, ''), nullif(?, ''), ?)`,
+	if _, err := q.ExecContext(in.ctx, `INSERT INTO run VALUES (?::UUID, ?, ?, ?, nullif(?, ''), nullif(?, ''), ?)`,
 		r.ID, r.Name, r.CreatedAt, r.StartedAt, r.Command, r.Host, r.ProfVersion); err != nil {
 		return err
 	}
@@ -456,7 +471,7 @@ func (in *ingester) publish() error {
 	if p := in.o.Load.Progress; p != nil {
 		p("deriving facts", 0, -1)
 	}
-	return schema.Derive(in.ctx, in.conn, in.w.Facts, r.ID)
+	return schema.Derive(in.ctx, q, in.w.Facts, r.ID)
 }
 
 // explain adds what to do to the errors that a machine gives rather than a file.

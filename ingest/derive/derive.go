@@ -184,7 +184,7 @@ func (facts Facts) Derive(ctx context.Context, q schema.SQL, runID string) (err 
 	if err != nil {
 		return err
 	}
-	d := derivation{ctx: ctx, q: q, run: schema.Quote(runID) + "::UUID", all: byName, done: map[string]bool{}, made: map[string]bool{}, found: map[string]chan result{}}
+	d := derivation{ctx: ctx, q: q, run: schema.Quote(runID) + "::UUID", all: byName, done: map[string]bool{}, made: map[string]bool{}, table: "TEMP TABLE", found: map[string]chan result{}}
 	needs := facts.needs(all, byName)
 	if d.has, err = present(ctx, q, needs, byName, runID); err != nil {
 		return err
@@ -193,6 +193,10 @@ func (facts Facts) Derive(ctx context.Context, q schema.SQL, runID string) (err 
 		if !f.step && !facts.fills(f) {
 			d.done[f.Name], d.has[f.Name] = true, true
 		}
+	}
+	if many, is := q.(interface{ Connections() []schema.SQL }); is {
+		d.table = "TABLE"
+		return d.side(needs, many.Connections())
 	}
 	if err := d.putAll(all, needs); err != nil {
 		return err
@@ -214,6 +218,7 @@ type derivation struct {
 	has   map[string]bool        // what has rows of the run: tables, facts and steps
 	done  map[string]bool        // facts and steps; false while it is at work
 	made  map[string]bool        // steps
+	table string                 // what steps are: TEMP TABLE, or TABLE where other connections see them
 	found map[string]chan result // steps whose rows are being computed, or are not stored yet
 }
 
@@ -280,12 +285,7 @@ func (d *derivation) put(f *fact) error {
 	if rows.err != nil {
 		return fmt.Errorf("derive %s: %w", f.Name, rows.err)
 	}
-	for _, s := range rows.rows {
-		if err := d.insert(f, s); err != nil {
-			return err
-		}
-	}
-	return nil
+	return d.insertAll(f, rows.rows)
 }
 
 // begin is put, but of rows that Go computes: these it reads what they are made of for, and leaves to a goroutine.
@@ -322,17 +322,9 @@ func (d *derivation) begin(f *fact) error {
 	if err := d.make(f); err != nil {
 		return err
 	}
-	query := strings.ReplaceAll(f.Body, "$run", d.run)
-	if computed[f.Name] == nil {
-		what := d.run + " AS run_id, *"
-		if f.step {
-			what = "*"
-		}
-		return d.insert(f, values{sql: byName(what, query)})
-	}
-	compute, err := computed[f.Name](d.ctx, d.q, d.run, query)
-	if err != nil {
-		return fmt.Errorf("derive %s: %w", f.Name, err)
+	compute, err := d.fill(f)
+	if err != nil || compute == nil {
+		return err
 	}
 	found := make(chan result, 1)
 	d.found[f.Name] = found
@@ -341,6 +333,23 @@ func (d *derivation) begin(f *fact) error {
 		found <- result{rows, err}
 	}()
 	return nil
+}
+
+// fill inserts the rows of a fact or a step, or returns what computes them.
+func (d *derivation) fill(f *fact) (computation, error) {
+	query := strings.ReplaceAll(f.Body, "$run", d.run)
+	if computed[f.Name] == nil {
+		what := d.run + " AS run_id, *"
+		if f.step {
+			what = "*"
+		}
+		return nil, d.insert(f, values{sql: byName(what, query)})
+	}
+	compute, err := computed[f.Name](d.ctx, d.q, d.run, query)
+	if err != nil {
+		return nil, fmt.Errorf("derive %s: %w", f.Name, err)
+	}
+	return compute, nil
 }
 
 // byName are the rows of a query, by the names of its columns.
@@ -359,6 +368,15 @@ func (d *derivation) insert(f *fact, rows values) error {
 	return err
 }
 
+func (d *derivation) insertAll(f *fact, all []values) error {
+	for _, rows := range all {
+		if err := d.insert(f, rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // make makes the table of a step, empty, unless it is there.
 func (d *derivation) make(f *fact) error {
 	if !f.step || d.made[f.Name] {
@@ -368,7 +386,7 @@ func (d *derivation) make(f *fact) error {
 	for i, c := range f.Columns {
 		columns[i] = fmt.Sprintf("%q %s", c.Name, c.Type)
 	}
-	if _, err := d.q.ExecContext(d.ctx, fmt.Sprintf("CREATE OR REPLACE TEMP TABLE %s (%s)", f.Name, strings.Join(columns, ", "))); err != nil {
+	if _, err := d.q.ExecContext(d.ctx, fmt.Sprintf("CREATE OR REPLACE %s %s (%s)", d.table, f.Name, strings.Join(columns, ", "))); err != nil {
 		return fmt.Errorf("make %s: %w", f.Name, err)
 	}
 	d.made[f.Name] = true
