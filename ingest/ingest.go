@@ -277,7 +277,7 @@ func (in *ingester) run(inputs []input) error {
 		if err := fill(id, captures, facts); err != nil || !isNew || !in.result.Made || inTwo {
 			return err
 		}
-		return in.publish()
+		return in.publish(in.conn)
 	})
 	if err != nil || !in.result.Made || !inTwo {
 		return err
@@ -289,14 +289,32 @@ func (in *ingester) run(inputs []input) error {
 // time. Rows of no run, which a killed process leaves, are deleted when the warehouse is opened for writing next.
 // A run whose facts do not fit DuckDB's memory lacks them.
 func (in *ingester) publishApart() error {
-	err := in.w.Transact(in.ctx, in.conn, in.publish)
+	err := in.publishBeside()
+	if schema.IsOutOfMemory(err) { // several statements at once need more than one
+		err = in.w.Transact(in.ctx, in.conn, func() error { return in.publish(in.conn) })
+	}
 	if in.o.lacksFacts(err) {
-		err = in.transact(in.publish)
+		err = in.transact(func() error { return in.publish(in.conn) })
 	}
 	if err == nil || in.ctx.Err() != nil { // who interrupts does not want to wait
 		return err
 	}
 	return errors.Join(err, in.w.ClearUnfinished(in.ctx))
+}
+
+// publishBeside derives the run apart from the warehouse, some statements side by side, and then stores it with all of that.
+func (in *ingester) publishBeside() error {
+	if _, err := in.conn.ExecContext(in.ctx, `SET threads = 1`); err != nil { // each statement has a core; a second thread of DuckDB would poll for work on that of another
+		return err
+	}
+	apart, err := in.w.Apart(in.ctx)
+	if err != nil {
+		return err
+	}
+	if err = in.publish(apart); err == nil {
+		err = in.transact(func() error { return apart.Store(in.ctx, in.conn) })
+	}
+	return errors.Join(err, apart.Close())
 }
 
 // transact does something in a transaction, all of it or nothing.
@@ -317,6 +335,10 @@ func (o *Options) lacksFacts(err error) bool {
 // the time goes to many small statements. A larger one makes a run large, many small ones do not: each is forgotten before the next is read.
 const fewBytes = 64 << 20
 
+// manyBytes is the size of a capture, unpacked, above which several threads of DuckDB store it in less time than one. They take up to a third more CPU: threads
+// without work poll for it.
+const manyBytes = 256 << 20
+
 // tightPercent is how much the heap grows between collections while large captures are read in bounded memory: it costs a tenth of the CPU, and saves a
 // fourth of the process.
 const tightPercent = 25
@@ -324,7 +346,7 @@ const tightPercent = 25
 // usualPacking is how many times as large packed captures are unpacked, about.
 const usualPacking = 8
 
-// setThreads lets DuckDB work in one thread where the captures are small, and in all where they are not.
+// setThreads lets DuckDB store in one thread, and in several what is large enough.
 func (in *ingester) setThreads(inputs []input) error {
 	var size, largest int64
 	for _, f := range inputs {
@@ -335,7 +357,7 @@ func (in *ingester) setThreads(inputs []input) error {
 		size, largest = size+f.unpacked(s.size), max(largest, f.unpacked(s.size))
 	}
 	set := `SET threads = 1`
-	if in.isLarge = largest > fewBytes; size > fewBytes {
+	if in.isLarge = largest > fewBytes; largest > manyBytes {
 		set = in.w.Budget.AllThreads()
 	}
 	_, err := in.conn.ExecContext(in.ctx, set)
@@ -476,9 +498,9 @@ func (in *ingester) storeShared() error {
 }
 
 // publish stores the run, with the facts that follow from its rows.
-func (in *ingester) publish() error {
+func (in *ingester) publish(q schema.SQL) error {
 	r := in.result.Run
-	if _, err := in.conn.ExecContext(in.ctx, `INSERT INTO run VALUES (?::UUID, ?, ?, ?, nullif(?, ''), nullif(?, ''), ?)`,
+	if _, err := q.ExecContext(in.ctx, `INSERT INTO run VALUES (?::UUID, ?, ?, ?, nullif(?, ''), nullif(?, ''), ?)`,
 		r.ID, r.Name, r.CreatedAt, r.StartedAt, r.Command, r.Host, r.ProfVersion); err != nil {
 		return err
 	}
@@ -491,9 +513,9 @@ func (in *ingester) publish() error {
 		p("deriving facts", 0, -1)
 	}
 	if in.o.lacks {
-		return schema.LackFacts(in.ctx, in.conn, in.w.Facts, r.ID)
+		return schema.LackFacts(in.ctx, q, in.w.Facts, r.ID)
 	}
-	return schema.Derive(in.ctx, in.conn, in.w.Facts, r.ID)
+	return schema.Derive(in.ctx, q, in.w.Facts, r.ID)
 }
 
 // explain adds what to do to the errors that a machine gives rather than a file.

@@ -41,6 +41,25 @@ func TestFactsFollowQueries(t *testing.T) {
 	if err != nil || len(files) < 50 {
 		t.Fatal(len(files), err)
 	}
+	isFact := map[string]bool{}
+	for _, name := range files {
+		isFact[strings.TrimSuffix(filepath.Base(name), ".sql")] = true
+	}
+	reads, called := regexp.MustCompile(`\b(?:FROM|JOIN) (\w+)`), regexp.MustCompile(`\b_\w+\(`)
+	var through func(text string) []string // the facts that relations called in a text read
+	through = func(text string) (facts []string) {
+		for _, call := range called.FindAllString(text, -1) {
+			if q, found := private[strings.TrimSuffix(call, "(")]; found {
+				for _, m := range reads.FindAllStringSubmatch(q.Body, -1) {
+					if isFact[m[1]] {
+						facts = append(facts, m[1])
+					}
+				}
+				facts = append(facts, through(q.Body)...)
+			}
+		}
+		return facts
+	}
 	for _, name := range files {
 		text, err := os.ReadFile(name)
 		if err != nil {
@@ -51,6 +70,12 @@ func TestFactsFollowQueries(t *testing.T) {
 			t.Fatal(err)
 		}
 		add(f.Body)
+		own := strings.Join(f.Needs, " ") + f.Body
+		for _, fact := range through(f.Body) {
+			if !regexp.MustCompile(`\b` + fact + `\b`).MatchString(own) {
+				t.Errorf("%s calls a relation that reads %s: it needs it, so that it is derived before", name, fact)
+			}
+		}
 		if m := regexp.MustCompile(wholeWindow).FindString(regexp.MustCompile(`--[^\n]*`).ReplaceAllString(f.Body, "")); m != "" {
 			t.Errorf("%s: DuckDB 1.5.5 now and then fails in aggregates over all rows: %q", name, m)
 		}

@@ -31,6 +31,23 @@ type node struct {
 	ready *arrival // of the end of a collective that waited for another rank
 }
 
+// arena makes many short lists of few pieces of memory: a step of 10,000 pieces of work has 100,000 lists, which took a third of the time to make.
+type arena[T any] struct{ free []T }
+
+const arenaPiece = 512
+
+// add appends to a list, which nobody else appends to.
+func (a *arena[T]) add(list []T, x T) []T {
+	if len(list) == cap(list) {
+		n := 2*len(list) + 1
+		if n > len(a.free) {
+			a.free = make([]T, max(n, arenaPiece))
+		}
+		list, a.free = append(a.free[:0:n], list...), a.free[n:]
+	}
+	return append(list, x)
+}
+
 // arrival is a moment that another rank decides, and the start of the work that waited for it.
 type arrival struct {
 	at    int64
@@ -48,7 +65,8 @@ type Graph struct {
 	ends   []int32 // places of all work, in the order of its ends
 	order  []int32 // nodes that the end depends on, each behind those that it depends on itself
 	replay replay
-	labels []Label               // of all shares that the end may depend on
+	edges  arena[edge]
+	shares arena[share]
 	usual  map[int32]int64       // how long work takes from the start of its call to its own, by API function
 	since  []int64               // when the work before on the stream was launched, by the place of work; never where that is not known
 	queues map[int32][]int32     // places of the work of each stream, in the order of its launches
@@ -70,16 +88,21 @@ type line struct {
 
 // Build makes the graph of a step.
 func Build(t *Timeline) *Graph {
-	g := &Graph{t: t, nodes: []node{{at: t.Start}}}
+	g := &Graph{t: t, lines: make([]line, len(t.Threads)), works: make([]int32, len(t.Works)), ends: make([]int32, 0, len(t.Works)), since: make([]int64, 0, len(t.Works))}
+	size := 2 + 2*len(t.Works)
 	for i := range t.Threads {
 		th := &t.Threads[i]
-		l := line{calls: outermost(th.Calls), first: int32(len(g.nodes)), inside: innermost(th.Frames), busy: joined(th.Busy)}
+		g.lines[i] = line{calls: outermost(th.Calls), inside: innermost(th.Frames), busy: joined(th.Busy)}
+		size += 2 * len(g.lines[i].calls)
+	}
+	g.nodes = append(make([]node, 0, size), node{at: t.Start})
+	for i := range g.lines {
+		l := &g.lines[i]
+		l.first = int32(len(g.nodes))
 		for _, c := range l.calls {
 			g.nodes = append(g.nodes, node{at: c.Start}, node{at: c.End})
 		}
-		g.lines = append(g.lines, l)
 	}
-	g.works = make([]int32, len(t.Works))
 	for i := range g.works {
 		g.works[i] = int32(i)
 	}
@@ -105,7 +128,7 @@ func Build(t *Timeline) *Graph {
 }
 
 // wait makes a node wait for another. What was before the step is over: nothing then depends on anything, and of an edge that begins then only the rest counts.
-func (g *Graph) wait(n, from int32, lag int64, shares ...share) {
+func (g *Graph) wait(n, from int32, lag int64, shares []share) {
 	if g.nodes[n].at <= g.t.Start {
 		return
 	}
@@ -122,7 +145,7 @@ func (g *Graph) wait(n, from int32, lag int64, shares ...share) {
 			}
 		}
 	}
-	g.nodes[n].edges = append(g.nodes[n].edges, edge{from, lag, shares})
+	g.nodes[n].edges = g.edges.add(g.nodes[n].edges, edge{from, lag, shares})
 }
 
 // linkEnd makes the last node, which the step ends with: when its thread is done with it and all work that was launched in it has ended.
@@ -138,13 +161,13 @@ func (g *Graph) linkEnd(first int32) {
 				break
 			}
 		} else if w.Thread != None && w.LaunchStart >= t.Start && w.LaunchStart <= t.Returned && w.End <= t.End {
-			g.wait(g.end, first+2*at+1, 0)
+			g.wait(g.end, first+2*at+1, 0, nil)
 		}
 	}
 	if t.Ending != OnNext {
 		from := g.lastOn(t.Thread, t.Returned, true)
 		at := g.nodes[from].at
-		g.wait(g.end, from, t.Returned-at, g.cpu(t.Thread, at, t.Returned)...)
+		g.wait(g.end, from, t.Returned-at, g.cpu(t.Thread, at, t.Returned))
 		g.reach(&g.nodes[g.end])
 	}
 }
@@ -188,13 +211,13 @@ func (g *Graph) linkThread(thread, first int32) {
 		}
 		switch {
 		case i > 0 && g.nodes[start-1].at > g.t.Start && (thread == g.t.Thread || gap < attribute.HostStretch):
-			g.wait(start, start-1, gap, g.cpu(thread, l.calls[i-1].End, c.Start)...)
+			g.wait(start, start-1, gap, g.cpu(thread, l.calls[i-1].End, c.Start))
 		case thread == g.t.Thread:
-			g.wait(start, root, c.Start-g.t.Start, g.cpu(thread, g.t.Start, c.Start)...)
+			g.wait(start, root, c.Start-g.t.Start, g.cpu(thread, g.t.Start, c.Start))
 		default: // what another thread does after a pause it was given to do
 			from := g.lastOn(g.t.Thread, c.Start, false)
 			at := g.nodes[from].at
-			g.wait(start, from, c.Start-at, g.cpu(g.t.Thread, at, c.Start)...)
+			g.wait(start, from, c.Start-at, g.cpu(g.t.Thread, at, c.Start))
 		}
 		works := g.awaited(thread, c)
 		own := c.End - c.Start
@@ -206,9 +229,9 @@ func (g *Graph) linkThread(thread, first int32) {
 			renamed(shares, Launch, Wait)
 		}
 		for _, w := range works {
-			g.wait(start+1, first+2*w+1, own, shares...)
+			g.wait(start+1, first+2*w+1, own, shares)
 		}
-		g.wait(start+1, start, own, shares...)
+		g.wait(start+1, start, own, shares)
 	}
 }
 
@@ -480,7 +503,7 @@ func (g *Graph) choose(start int32, all []choice, thread int32) {
 			until = at
 		}
 		from := g.nodes[c.from].at
-		g.wait(start, c.from, until-from, g.after(c, thread, until)...)
+		g.wait(start, c.from, until-from, g.after(c, thread, until))
 	}
 }
 
@@ -493,13 +516,13 @@ func (g *Graph) after(c choice, thread int32, until int64) (out []share) {
 		renamed(out, Wait, Launch) // the call of a copy that is waited for later
 		if usual := max(from, min(c.ready, until)); until-from >= attribute.HostStretch {
 			if usual > from {
-				out = append(out, share{Label: c.label, ns: usual - from})
+				out = g.shares.add(out, share{Label: c.label, ns: usual - from})
 			}
 			c.label.Cause, from = Queued, usual
 		}
 	}
 	if until > from {
-		out = append(out, share{Label: c.label, ns: until - from})
+		out = g.shares.add(out, share{Label: c.label, ns: until - from})
 	}
 	return out
 }
@@ -533,7 +556,7 @@ func (g *Graph) runs(start int32, w *Work) {
 		wait.Cause = CollectiveWait
 		g.nodes[start+1].ready = &arrival{at: w.Came, start: start, Label: wait}
 	}
-	g.wait(start+1, start, w.End-began, share{Label: label, ns: w.End - began})
+	g.wait(start+1, start, w.End-began, g.shares.add(nil, share{Label: label, ns: w.End - began}))
 }
 
 // fewLatency is how long work takes to start on a recent GPU, for timelines that do not show it.
@@ -641,6 +664,7 @@ func (g *Graph) sort() {
 		done
 	)
 	state := make([]uint8, len(g.nodes))
+	g.order = make([]int32, 0, len(g.nodes))
 	type visit struct {
 		node int32
 		next int
@@ -678,6 +702,6 @@ func (g *Graph) reach(x *node) {
 	e := g.latest(x)
 	if left := x.at - g.nodes[e.from].at - e.lag; left > 0 && x.ready == nil {
 		e.lag += left
-		e.shares = append(e.shares, share{Label: Label{Unknown, None, None, None, None}, ns: left})
+		e.shares = append(slices.Clip(e.shares), share{Label: Label{Unknown, None, None, None, None}, ns: left}) // other edges have the same ones
 	}
 }

@@ -6,7 +6,7 @@ import (
 
 // Path is what the step's length was made of, in the order of time: disjoint pieces from its start to its end.
 func (g *Graph) Path() []Piece {
-	var out []Piece // last first
+	out := make([]Piece, 0, len(g.order)) // last first
 	add := func(l Label, from, to int64) {
 		if from = max(from, g.t.Start); from < to {
 			out = append(out, Piece{l, from, to})
@@ -49,93 +49,142 @@ func (g *Graph) latest(x *node) *edge {
 	return best
 }
 
-// replay is a graph in the order in which it is replayed, without pointers: it is replayed once for each thing that could be saved.
+// replay is a graph in the order in which it is replayed, without pointers: it is replayed once for each thing that could be saved. A replay looks at the lags alone: what is to
+// take no time is taken from them before, and given back after. One of 60,000 edges waits for memory most of its time, so that lanes of them go side by side: six times as fast.
 type replay struct {
 	labels []Label // of all that the end may depend on
-	nodes  []moment
-	edges  []lag
+	ends   []int32 // by label, up to where its parts are in parts
 	parts  []part
+	nodes  []moment
+	from   []int32        // of edges, indices of nodes
+	lags   [][lanes]int64 // of edges
+	at     [][lanes]int64 // when each node is
 }
 
-// moment is a node: what is before the given ends in edges is its own.
+const lanes = 4
+
+// moment is a node: what is before the given end in edges, and behind that of the node before, is its own. A fixed one, which has no edges, is at that time.
 type moment struct {
-	at      int64 // of a fixed one, which has no edges
-	edges   int32
-	arrival int32 // label of the wait for another rank; None without one
-	came    int64
+	at    int64
+	edges int32
 }
 
-type lag struct {
-	ns    int64
-	from  int32 // index of nodes
-	parts int32 // as moment.edges
-}
-
+// part is what a label has of an edge's lag.
 type part struct {
-	ns    int64
-	label int32
+	ns   int64
+	edge int32
 }
 
 func (g *Graph) flat() replay {
-	r := replay{nodes: make([]moment, 0, len(g.order))}
-	ids, index := map[Label]int32{}, make([]int32, len(g.nodes))
-	id := func(l Label) int32 {
+	edges, shares := 0, 0
+	for _, n := range g.order {
+		x := &g.nodes[n]
+		for _, e := range x.edges {
+			edges, shares = edges+1, shares+len(e.shares)
+			if x.ready != nil {
+				edges, shares = edges+1, shares+len(e.shares)+1
+			}
+		}
+	}
+	r := replay{nodes: append(make([]moment, 0, len(g.order)+1), moment{at: g.t.Start}), from: make([]int32, 0, edges), lags: make([][lanes]int64, 0, edges)}
+	ids, index, counts := map[Label]int32{}, make([]int32, len(g.nodes)), []int32(nil)
+	parts, labels := make([]part, 0, shares), make([]int32, 0, shares) // in the order of edges
+	edge := func(from int32, lag int64) {
+		r.from, r.lags = append(r.from, from), append(r.lags, [lanes]int64{lag, lag, lag, lag})
+	}
+	add := func(l Label, ns int64) {
 		n, has := ids[l]
 		if !has {
 			n = int32(len(r.labels))
-			ids[l], r.labels = n, append(r.labels, l)
+			ids[l], r.labels, counts = n, append(r.labels, l), append(counts, 0)
 		}
-		return n
+		counts[n]++
+		parts, labels = append(parts, part{ns, int32(len(r.from))}), append(labels, n)
 	}
 	for i, n := range g.order {
 		x := &g.nodes[n]
-		index[n] = int32(i)
+		index[n] = int32(i) + 1
 		for _, e := range x.edges {
 			for _, s := range e.shares {
-				r.parts = append(r.parts, part{s.ns, id(s.Label)})
+				add(s.Label, s.ns)
 			}
-			r.edges = append(r.edges, lag{e.lag, index[e.from], int32(len(r.parts))})
+			edge(index[e.from], e.lag)
+			if a := x.ready; a != nil { // as long after the moment that another rank decides
+				for _, s := range e.shares {
+					add(s.Label, s.ns)
+				}
+				add(a.Label, a.at-g.t.Start)
+				edge(0, a.at-g.t.Start+e.lag)
+			}
 		}
-		m := moment{at: x.at, edges: int32(len(r.edges)), arrival: None}
-		if x.ready != nil {
-			m.arrival, m.came = id(x.ready.Label), x.ready.at
-		}
-		r.nodes = append(r.nodes, m)
+		r.nodes = append(r.nodes, moment{x.at, int32(len(r.from))})
+	}
+	r.at = make([][lanes]int64, len(r.nodes))
+	r.parts, r.ends = make([]part, len(parts)), make([]int32, len(counts))
+	from := int32(0)
+	for i, n := range counts {
+		r.ends[i], from = from, from+n
+	}
+	for i, l := range labels {
+		r.parts[r.ends[l]] = parts[i]
+		r.ends[l]++
 	}
 	return r
+}
+
+// of gives the parts of a label.
+func (r *replay) of(label int32) []part {
+	if label == 0 {
+		return r.parts[:r.ends[0]]
+	}
+	return r.parts[r.ends[label-1]:r.ends[label]]
 }
 
 // Length is how long the step would have been if all time for which none is true had taken none: each call and each piece of work begins when
 // all that it waited for is done, as long after as it did. What other ranks did, and what is not of the step, stays as it was.
 func (g *Graph) Length(none func(Label) bool) int64 {
-	r := &g.replay
-	gone := make([]bool, len(r.labels))
-	for i, l := range r.labels {
-		gone[i] = none(l)
+	var gone []int32
+	for i, l := range g.replay.labels {
+		if none(l) {
+			gone = append(gone, int32(i))
+		}
 	}
-	at := make([]int64, len(r.nodes))
-	edge, part := int32(0), int32(0)
+	return g.without([lanes][]int32{gone})[0]
+}
+
+// without is Length by indices of labels.
+func (g *Graph) without(gone [lanes][]int32) (lengths [lanes]int64) {
+	r, start := &g.replay, g.t.Start
+	for k, labels := range gone {
+		for _, l := range labels {
+			for _, p := range r.of(l) {
+				r.lags[p.edge][k] -= p.ns
+			}
+		}
+	}
+	edge := int32(0)
 	for i := range r.nodes {
 		m := &r.nodes[i]
 		if edge == m.edges {
-			at[i] = m.at
+			r.at[i] = [lanes]int64{m.at, m.at, m.at, m.at}
 			continue
 		}
-		now, came := g.t.Start, g.t.Start // nothing of the step is before it
-		if m.arrival != None && !gone[m.arrival] {
-			came = m.came
-		}
+		a, b, c, d := start, start, start, start // nothing of the step is before it
 		for ; edge < m.edges; edge++ {
-			e := &r.edges[edge]
-			ns := e.ns
-			for ; part < e.parts; part++ {
-				if p := &r.parts[part]; gone[p.label] {
-					ns -= p.ns
-				}
-			}
-			now = max(now, max(at[e.from], came)+ns)
+			from, lag := &r.at[r.from[edge]], &r.lags[edge]
+			a, b, c, d = max(a, from[0]+lag[0]), max(b, from[1]+lag[1]), max(c, from[2]+lag[2]), max(d, from[3]+lag[3])
 		}
-		at[i] = now
+		r.at[i] = [lanes]int64{a, b, c, d}
 	}
-	return at[len(at)-1] - g.t.Start
+	for k, labels := range gone {
+		for _, l := range labels {
+			for _, p := range r.of(l) {
+				r.lags[p.edge][k] += p.ns
+			}
+		}
+	}
+	for k, at := range r.at[len(r.at)-1] {
+		lengths[k] = at - start
+	}
+	return lengths
 }

@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 )
 
-// Version identifies what Rows gives of a capture: it is raised with every change of the model.
+// Version identifies what Read gives of a capture: it is raised with every change of the model.
 const Version = "4"
 
 // Bounds of what is stored: of a step with more pieces than mostPieces, and once a run has allPieces, pieces are not stored; of each grouping of a step what is
@@ -20,22 +23,49 @@ const (
 	mostSavings = 100
 )
 
-// Rows gives the rows of _critical_row for the steps in _critical_window of a run (as SQL): fields end with the character 31, rows with 30.
-func Rows(ctx context.Context, query func(ctx context.Context, statement string, args ...any) (*sql.Rows, error), run string) (string, error) {
+// Read reads what happened in the steps in _critical_window of a run (as SQL), and returns what finds the rows of _critical_row, without the connection: fields end with the character 31, rows with 30.
+func Read(ctx context.Context, query func(ctx context.Context, statement string, args ...any) (*sql.Rows, error), run string) (func(ctx context.Context) (string, error), error) {
 	r := &reader{ctx: ctx, query: query, run: run}
-	if err := r.read(); err != nil {
-		return "", err
+	return r.find, r.read()
+}
+
+// found are the rows of a step.
+type found struct {
+	segments, whatIfs writer
+	pieces            int
+}
+
+// find finds the rows of each step by itself. The graphs of all steps at once are no larger than that of one may be.
+func (r *reader) find(ctx context.Context) (string, error) {
+	all := make([]found, len(r.steps))
+	var next atomic.Int64
+	var working sync.WaitGroup
+	for range min(len(r.steps), runtime.GOMAXPROCS(0)) {
+		working.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(all)) && ctx.Err() == nil; i = next.Add(1) - 1 {
+				if s := r.steps[i]; !s.isLeft {
+					all[i] = r.step(s)
+					s.Timeline = Timeline{}
+				}
+			}
+		})
 	}
-	w := writer{reader: r}
-	for _, s := range r.steps {
-		if s.isLeft {
-			w.row(s, "step", 1, fields{reason: "size"})
-			continue
+	working.Wait()
+	w, pieces := writer{reader: r}, 0
+	for i, s := range r.steps {
+		f := fields{reason: "size"}
+		if x := &all[i]; !s.isLeft {
+			if f = (fields{pieces: known(int64(x.pieces))}); x.pieces > mostPieces || pieces+x.pieces > allPieces {
+				f.reason = "segments"
+			} else {
+				pieces += x.pieces
+				w.text = append(w.text, x.segments.text...)
+			}
 		}
-		w.step(s)
-		*s = step{} // so that memory is that of one step's graph
+		w.row(s, "step", 1, f)
+		w.text = append(w.text, all[i].whatIfs.text...)
 	}
-	return w.text.String(), nil
+	return string(w.text), ctx.Err()
 }
 
 // fields are the columns of a row but for those that all have.
@@ -50,26 +80,19 @@ func known(v int64) number { return number{V: v, Valid: true} }
 
 type writer struct {
 	*reader
-	text   strings.Builder
-	pieces int
+	text []byte
 }
+
+var separators = strings.NewReplacer("\x1e", " ", "\x1f", " ")
 
 // row writes a row.
 func (w *writer) row(s *step, kind string, nth int, f fields) {
-	put := func(text string) {
-		w.text.WriteString(strings.Map(func(r rune) rune {
-			if r == 30 || r == 31 {
-				return ' '
-			}
-			return r
-		}, text))
-		w.text.WriteByte(31)
-	}
+	put := func(text string) { w.text = append(append(w.text, separators.Replace(text)...), 31) }
 	num := func(n number) {
 		if n.Valid {
-			w.text.WriteString(strconv.FormatInt(n.V, 10))
+			w.text = strconv.AppendInt(w.text, n.V, 10)
 		}
-		w.text.WriteByte(31)
+		w.text = append(w.text, 31)
 	}
 	num(known(s.id))
 	put(kind)
@@ -83,11 +106,11 @@ func (w *writer) row(s *step, kind string, nth int, f fields) {
 		num(n)
 	}
 	put(f.reason)
-	w.text.WriteByte(30)
+	w.text = append(w.text, 30)
 }
 
-// step writes what is found of a step.
-func (w *writer) step(s *step) {
+// step finds what there is of a step.
+func (r *reader) step(s *step) found {
 	if len(s.Threads) == 0 {
 		s.thread(-1)
 	}
@@ -96,19 +119,17 @@ func (w *writer) step(s *step) {
 	}
 	g := Build(&s.Timeline)
 	path := g.Path()
-	f := fields{pieces: known(int64(len(path)))}
-	if len(path) > mostPieces || w.pieces+len(path) > allPieces {
-		f.reason = "segments"
-	} else {
-		w.pieces += len(path)
+	x := found{writer{reader: r}, writer{reader: r}, len(path)}
+	if len(path) <= mostPieces {
 		for i, p := range path {
-			w.row(s, "segment", i+1, w.segment(s, p))
+			x.segments.row(s, "segment", i+1, r.segment(s, p))
 		}
 	}
-	w.row(s, "step", 1, f)
+	sums := summed(path)
 	for _, by := range groupings {
-		w.whatIf(s, g, path, by)
+		x.whatIfs.whatIf(s, g, sums, by)
 	}
+	return x
 }
 
 // busiest is the thread that launched most of the work.
@@ -123,19 +144,19 @@ func (s *step) busiest() int32 {
 }
 
 // names fills what a label says.
-func (w *writer) names(f *fields, l Label) {
+func (r *reader) names(f *fields, l Label) {
 	if l.Work != None {
-		if name := w.works.all[l.Work]; name.operation != "" {
+		if name := r.works.all[l.Work]; name.operation != "" {
 			f.operation = name.operation
 		} else {
 			f.kernel = known(name.kernel)
 		}
 	}
 	if l.API != None {
-		f.api = known(w.apis.all[l.API])
+		f.api = known(r.apis.all[l.API])
 	}
 	if l.Frame != None {
-		if name := w.frames.all[l.Frame]; name.isOp {
+		if name := r.frames.all[l.Frame]; name.isOp {
 			f.op = known(name.id)
 		} else {
 			f.path = known(name.id)
@@ -144,15 +165,15 @@ func (w *writer) names(f *fields, l Label) {
 }
 
 // segment is a piece of a path.
-func (w *writer) segment(s *step, p Piece) fields {
+func (r *reader) segment(s *step, p Piece) fields {
 	f := fields{cause: p.Cause.String(), start: known(p.Start), duration: known(p.End - p.Start)}
-	w.names(&f, p.Label)
+	r.names(&f, p.Label)
 	switch {
 	case p.Place == None:
 	case p.Cause.isOnCPU():
 		f.tid = known(s.tids[p.Place])
 	default:
-		f.device, f.stream = w.streams.all[p.Place].device, w.streams.all[p.Place].stream
+		f.device, f.stream = r.streams.all[p.Place].device, r.streams.all[p.Place].stream
 	}
 	return f
 }
@@ -172,29 +193,29 @@ type group struct {
 // grouping adds up pieces by something.
 type grouping struct {
 	name string
-	of   func(w *writer, l Label) []group
+	of   func(r *reader, l Label) []group
 }
 
 var groupings = []grouping{
-	{"subject", func(_ *writer, l Label) []group { return []group{{Label: l.subject()}} }},
-	{"cause", func(_ *writer, l Label) []group {
+	{"subject", func(_ *reader, l Label) []group { return []group{{Label: l.subject()}} }},
+	{"cause", func(_ *reader, l Label) []group {
 		all := []group{{Label: Label{l.Cause, None, None, None, None}}}
 		if l.Cause == Launch || l.Cause == LaunchDelay || l.Cause == LaunchLatency {
 			all = append(all, group{Label: Label{Unknown, None, None, None, None}, isBound: true})
 		}
 		return all
 	}},
-	{"family", func(w *writer, l Label) []group {
+	{"family", func(r *reader, l Label) []group {
 		if l.Cause != Kernel && l.Cause != Collective && l.Cause != CollectiveWait {
 			return nil
 		}
-		family := w.family[w.works.all[l.Work].kernel]
+		family := r.family[r.works.all[l.Work].kernel]
 		if family == "" {
 			return nil
 		}
 		return []group{{Label: Label{Unknown, None, None, None, None}, family: family}}
 	}},
-	{"range", func(_ *writer, l Label) []group {
+	{"range", func(_ *reader, l Label) []group {
 		if !slices.Contains([]Cause{Launch, LaunchDelay, Call, Host}, l.Cause) || l.Frame == None {
 			return nil
 		}
@@ -216,26 +237,40 @@ func (l Label) subject() Label {
 }
 
 // whatIf writes what a grouping adds up to on the path, and what of it could be saved.
-func (w *writer) whatIf(s *step, g *Graph, path []Piece, by grouping) {
-	type sum struct {
+func (w *writer) whatIf(s *step, g *Graph, path []sum, by grouping) {
+	type total struct {
 		group
 		ns, pieces int64
 	}
-	var all []*sum
-	at := map[group]*sum{}
+	var all []*total
+	at := map[group]*total{}
 	for _, p := range path {
-		for _, k := range by.of(w, p.Label) {
+		for _, k := range by.of(w.reader, p.Label) {
 			x := at[k]
 			if x == nil {
-				x = &sum{group: k}
+				x = &total{group: k}
 				at[k], all = x, append(all, x)
 			}
-			x.ns += p.End - p.Start
-			x.pieces++
+			x.ns += p.ns
+			x.pieces += p.pieces
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *sum) int { return cmp.Compare(b.ns, a.ns) }) // of equal ones that which is first on the path
+	gone := map[group][]int32{}
+	for i, l := range g.replay.labels {
+		for _, k := range by.of(w.reader, l) {
+			gone[k] = append(gone[k], int32(i))
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *total) int { return cmp.Compare(b.ns, a.ns) }) // of equal ones that which is first on the path
+	var lengths [lanes]int64
 	for i, x := range all {
+		if i%lanes == 0 && i < mostSavings {
+			var side [lanes][]int32
+			for k, x := range all[i:min(i+lanes, len(all))] {
+				side[k] = gone[x.group]
+			}
+			lengths = g.without(side)
+		}
 		f := fields{grouping: by.name, family: x.family, duration: known(x.ns), pieces: known(x.pieces)}
 		if w.names(&f, x.Label); x.isBound {
 			f.cause = "launch-bound"
@@ -243,8 +278,29 @@ func (w *writer) whatIf(s *step, g *Graph, path []Piece, by grouping) {
 			f.cause = x.Cause.String()
 		}
 		if i < mostSavings && f.cause != Unknown.String() && f.cause != Earlier.String() {
-			f.saving = known(s.End - s.Start - g.Length(func(l Label) bool { return slices.Contains(by.of(w, l), x.group) }))
+			f.saving = known(s.End - s.Start - lengths[i%lanes])
 		}
 		w.row(s, "what-if", i+1, f)
 	}
+}
+
+// sum is what a label has of a path.
+type sum struct {
+	Label
+	ns, pieces int64
+}
+
+// summed gives the sums of a path's labels, in the order in which they are first on it.
+func summed(path []Piece) (out []sum) {
+	at := map[Label]int{}
+	for _, p := range path {
+		i, has := at[p.Label]
+		if !has {
+			i = len(out)
+			at[p.Label], out = i, append(out, sum{Label: p.Label})
+		}
+		out[i].ns += p.End - p.Start
+		out[i].pieces++
+	}
+	return out
 }

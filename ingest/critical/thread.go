@@ -35,7 +35,7 @@ type change struct {
 func innermost(frames []Frame) []change {
 	frames = slices.Clone(frames)
 	slices.SortStableFunc(frames, func(a, b Frame) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End)) })
-	var out []change
+	out := make([]change, 0, 2*len(frames))
 	var open []Frame
 	set := func(at int64) {
 		frame := None
@@ -102,7 +102,7 @@ func (g *Graph) cpu(thread int32, from, to int64) []share {
 				}
 			}
 		}
-		out = l.framed(out, label, from, until)
+		out = l.framed(&g.shares, out, label, from, until)
 		from = until
 	}
 	return out
@@ -130,7 +130,7 @@ func took(busy []Span, s Span) (ns int64) {
 }
 
 // framed adds a stretch, cut where the innermost frame changes and where the profiler was at work.
-func (l *line) framed(out []share, label Label, from, to int64) []share {
+func (l *line) framed(shares *arena[share], out []share, label Label, from, to int64) []share {
 	k := upTo(l.inside, from, func(c change) int64 { return c.at })
 	n := upTo(l.busy, from, func(b Span) int64 { return b.End })
 	for from < to {
@@ -151,7 +151,7 @@ func (l *line) framed(out []share, label Label, from, to int64) []share {
 		if i := len(out) - 1; i >= 0 && out[i].Label == now {
 			out[i].ns += until - from
 		} else {
-			out = append(out, share{Label: now, ns: until - from})
+			out = shares.add(out, share{Label: now, ns: until - from})
 		}
 		from = until
 		if k < len(l.inside) && l.inside[k].at <= from {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,50 +14,51 @@ import (
 	"prof/schema"
 )
 
-// computed are steps whose rows Go computes, by the run as SQL and what their SELECT gives.
-var computed = map[string]func(ctx context.Context, q schema.SQL, table, run, query string) (int64, error){"_op_formula": operatorCosts, "_critical_row": textRows("$critical", critical.Rows), "_part_row": textRows("$parts", steady.Rows)}
+// computed are steps whose rows Go computes. Each reads what it needs on the connection, given the run as SQL and the query of its file, and returns what finds the rows without the connection.
+var computed = map[string]func(ctx context.Context, q schema.SQL, run, query string) (computation, error){"_op_formula": operatorCosts, "_critical_row": textRows("$critical", critical.Read), "_part_row": textRows("$parts", steady.Read)}
 
-// textRows stores what a package finds of what is derived so far: one text, which the SELECT takes apart.
-func textRows(name string, find func(ctx context.Context, query func(ctx context.Context, statement string, args ...any) (*sql.Rows, error), run string) (string, error)) func(ctx context.Context, q schema.SQL, table, run, query string) (int64, error) {
-	return func(ctx context.Context, q schema.SQL, table, run, query string) (int64, error) {
-		rows, err := find(ctx, q.QueryContext, run)
-		if err != nil {
-			return 0, err
-		}
-		result, err := q.ExecContext(ctx, fmt.Sprintf("INSERT INTO %s BY NAME SELECT * FROM (\n%s\n)", table, strings.ReplaceAll(query, name, "$1")), rows)
-		if err != nil {
-			return 0, err
-		}
-		return result.RowsAffected()
+// computation finds rows.
+type computation func(ctx context.Context) ([]values, error)
+
+// values are rows to insert: what follows the name of the table in the statement, and its arguments.
+type values struct {
+	sql  string
+	args []any
+}
+
+// textRows has a package find rows in what is derived so far: one text, which the query takes apart.
+func textRows(name string, read func(ctx context.Context, query func(ctx context.Context, statement string, args ...any) (*sql.Rows, error), run string) (func(ctx context.Context) (string, error), error)) func(ctx context.Context, q schema.SQL, run, query string) (computation, error) {
+	return func(ctx context.Context, q schema.SQL, run, query string) (computation, error) {
+		find, err := read(ctx, q.QueryContext, run)
+		return func(ctx context.Context) ([]values, error) {
+			rows, err := find(ctx)
+			return []values{{byName("*", strings.ReplaceAll(query, name, "$1")), []any{rows}}}, err
+		}, err
 	}
 }
 
 // costBatch is how many rows an INSERT has.
 const costBatch = 1000
 
-// operatorCosts stores the costs of the operators with formulas.
-func operatorCosts(ctx context.Context, q schema.SQL, table, _, query string) (int64, error) {
-	values, err := costValues(ctx, q, query)
-	if err != nil {
-		return 0, err
-	}
-	for from := 0; from < len(values); from += costBatch {
-		batch := values[from:min(from+costBatch, len(values))]
-		if _, err := q.ExecContext(ctx, fmt.Sprintf("INSERT INTO %s VALUES %s", table, strings.Join(batch, ", "))); err != nil {
-			return 0, err
+// operatorCosts gives the costs of the operators with formulas. They are computed as their inputs are read, which are long.
+func operatorCosts(ctx context.Context, q schema.SQL, _, query string) (computation, error) {
+	rows, err := costRows(ctx, q, query)
+	return func(context.Context) (out []values, _ error) {
+		for batch := range slices.Chunk(rows, costBatch) {
+			out = append(out, values{sql: "VALUES " + strings.Join(batch, ", ")})
 		}
-	}
-	return int64(len(values)), nil
+		return out, nil
+	}, err
 }
 
-// costValues gives the rows as SQL: the order of the columns is that of the file.
-func costValues(ctx context.Context, q schema.SQL, query string) ([]string, error) {
+// costRows gives the rows as SQL: the order of the columns is that of the file.
+func costRows(ctx context.Context, q schema.SQL, query string) ([]string, error) {
 	rows, err := q.QueryContext(ctx, query)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var values []string
+	var all []string
 	for rows.Next() {
 		var nameID, inputID int64
 		var name string
@@ -68,9 +70,9 @@ func costValues(ctx context.Context, q schema.SQL, query string) ([]string, erro
 		if !ok {
 			continue
 		}
-		values = append(values, fmt.Sprintf("(%d, %d, %s, %s, %s, %s, %s, %s, %s, %s)", nameID, inputID, known(c.Group), count(c.FLOP), count(c.MaskedFLOP), count(c.Read), count(c.Write), known(c.Bound), known(c.Precision), known(c.Unknown)))
+		all = append(all, fmt.Sprintf("(%d, %d, %s, %s, %s, %s, %s, %s, %s, %s)", nameID, inputID, known(c.Group), count(c.FLOP), count(c.MaskedFLOP), count(c.Read), count(c.Write), known(c.Bound), known(c.Precision), known(c.Unknown)))
 	}
-	return values, rows.Err()
+	return all, rows.Err()
 }
 
 func count(n int64) string {

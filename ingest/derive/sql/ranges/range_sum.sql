@@ -1,7 +1,7 @@
 -- range_sum: Ranges by timeline kind and normalised name with CPU time and the device work launched inside them, nested ranges included.
 -- grain: one timeline kind, range name, domain and style
 -- key: kind, name, domain, style
--- needs: nvtx_range|reported_sum
+-- needs: timeline nvtx_range|reported_sum
 -- columns:
 --   kind VARCHAR: timeline kind: nsys, prof, rocprof, torch, xla or nsys-stats
 --   name VARCHAR: range name; ids and counters are #
