@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,19 +21,19 @@ import (
 // capture is what is stored: made into a folder, or there.
 type capture struct {
 	name  string
-	again bool // into a home that has a run
+	after string // what its home has; "" for a new home
 	make  func(ctx context.Context, r repeater, dir string) (path string, err error)
 }
 
 // small is a capture of a few thousand rows, the common case.
-var small = capture{"small", true, func(_ context.Context, _ repeater, dir string) (string, error) {
+var small = capture{"small, second run of its home", filepath.Join("testdata", "repeat", "rep.1.sqlite.gz"), func(_ context.Context, _ repeater, dir string) (string, error) {
 	return filepath.Join(dir, "small.sqlite"), unpack(filepath.Join("testdata", "ncu", "llama.sqlite.gz"), filepath.Join(dir, "small.sqlite"))
 }}
 
 // ranks is a folder as `prof capture --auto-stages --torch --ncu-top` makes it of two ranks: one export, two traces and a report of kernels. With ten
 // parts it is as long as one of a real job, tpdeep in ../shared/captures: 170 MB of export, 18 MB of traces.
 func ranks(name string, parts int) capture {
-	return capture{name, false, func(ctx context.Context, r repeater, dir string) (string, error) {
+	return capture{name, "", func(ctx context.Context, r repeater, dir string) (string, error) {
 		to := filepath.Join(dir, "ranks")
 		var errs []error
 		for _, folder := range []string{"nsys", "torch", "ncu"} {
@@ -48,7 +49,7 @@ func ranks(name string, parts int) capture {
 
 // kernels is an export of kernels in graphs, 10 MB for each copy.
 func kernels(name string, copies int) capture {
-	return capture{name, false, func(ctx context.Context, r repeater, dir string) (string, error) {
+	return capture{name, "", func(ctx context.Context, r repeater, dir string) (string, error) {
 		to := filepath.Join(dir, "kernels.sqlite")
 		return to, r.repeat(ctx, filepath.Join("testdata", "nsys", "llama-graph-node", "llama-graph-node.sqlite.gz"), copies, to)
 	}}
@@ -62,51 +63,45 @@ func unpack(from, to string) error {
 	return os.WriteFile(to, data, 0o644)
 }
 
-// sizes are the captures that are stored, each with each number of threads.
+// sizes are the captures that are stored, with each number of threads so many times.
 type sizes struct {
 	captures []capture
 	threads  []int
 	times    int
 }
 
-// opts is what the command line asks for.
-type opts struct {
-	sizes
-	isSize   bool
-	revision string
-}
-
-func options(args []string) opts {
+// options reads the command line; isWhole is without the pairs of CPU time, with large captures.
+func options(args []string) (s sizes, isWhole bool, revision string) {
 	f := flag.NewFlagSet("speed", flag.ExitOnError)
-	whole := sizes{[]capture{small, ranks("two ranks", 10), ranks("two ranks, four times as long", 40), kernels("500 MB", 48), kernels("1 GB", 96)}, []int{1, 2, 8, 32, 128}, 1}
-	given := sizes{}
-	isSize := f.Bool("size", false, "store captures of up to 1 GB with 1 to 128 threads, and measure nothing else")
-	f.IntVar(&whole.times, "times", whole.times, "with -size, how often each is stored")
-	f.Func("threads", "with -size, numbers of threads, such as 2,64", func(list string) error {
+	f.BoolVar(&isWhole, "size", false, "only store captures, of up to 1 GB and with 1 to 128 threads")
+	f.IntVar(&s.times, "times", 1, "how often each capture is stored")
+	f.Func("threads", "numbers of threads, such as 2,64", func(list string) error {
 		for n := range strings.SplitSeq(list, ",") {
 			threads, err := strconv.Atoi(n)
 			if err != nil {
 				return err
 			}
-			given.threads = append(given.threads, threads)
+			s.threads = append(s.threads, threads)
 		}
 		return nil
 	})
-	f.Func("capture", "with -size, a file or folder to store, instead of those that are made; can be repeated", func(path string) error {
-		given.captures = append(given.captures, capture{filepath.Base(path), false, func(context.Context, repeater, string) (string, error) { return path, nil }})
+	f.Func("capture", "a file or folder to store, instead of those that are made; several by several -capture", func(path string) error {
+		s.captures = append(s.captures, capture{filepath.Base(path), "", func(context.Context, repeater, string) (string, error) { return path, nil }})
 		return nil
 	})
 	f.Parse(args)
-	if !*isSize {
-		return opts{sizes{[]capture{small, ranks("two ranks, a tenth", 1)}, []int{2, 128}, 1}, false, f.Arg(0)}
+	threads, captures := []int{2, 128}, []capture{small, ranks("two ranks, a tenth", 1)}
+	if isWhole {
+		threads = []int{1, 2, 8, 32, 128}
+		captures = []capture{small, ranks("two ranks", 10), ranks("two ranks, four times as long", 40), kernels("500 MB", 48), kernels("1 GB", 96)}
 	}
-	if given.threads != nil {
-		whole.threads = given.threads
+	if s.threads == nil {
+		s.threads = threads
 	}
-	if given.captures != nil {
-		whole.captures = given.captures
+	if s.captures == nil {
+		s.captures = captures
 	}
-	return opts{whole, true, f.Arg(0)}
+	return s, isWhole, f.Arg(0)
 }
 
 // took is what a run of prof took.
@@ -128,25 +123,29 @@ func (p prof) exec(ctx context.Context, home string, threads int, args ...string
 	}
 	t := took{wall: time.Since(begun), cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
 	if u, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		t.peak = int64(u.Maxrss) << 10
+		t.peak = int64(u.Maxrss) << 10 // KB on Linux
 	}
 	return t, nil
 }
 
-// store stores a capture into a new home.
-func (p prof) store(ctx context.Context, path string, again bool, threads int) (took, error) {
+// store stores a capture into a home of its own.
+func (p prof) store(ctx context.Context, path, after string, threads int) (took, error) {
 	defer os.RemoveAll(p.homes)
-	if again {
-		if _, err := p.exec(ctx, p.homes, threads, "ingest", "--run", "first", path); err != nil {
+	if after != "" {
+		if _, err := p.exec(ctx, p.homes, threads, "ingest", after); err != nil {
 			return took{}, err
 		}
 	}
-	return p.exec(ctx, p.homes, threads, "ingest", "--run", "second", path)
+	return p.exec(ctx, p.homes, threads, "ingest", path)
 }
 
-// compareSizes stores each capture with each number of threads and prints what it took, in Markdown. What cannot be stored now is an error.
-func (s sizes) compareSizes(ctx context.Context, both [2]prof, r repeater, dir, base string) error {
-	fmt.Printf("Stored with so many threads, before (%s) and now: medians, of peaks the most.\n\n", base)
+// compare stores each capture with each number of threads and prints what it took, in Markdown. What cannot be stored now is an error.
+func (s sizes) compare(ctx context.Context, both [2]prof, r repeater, dir, base string) error {
+	if runtime.GOOS != "linux" {
+		fmt.Println("skipped: with how many threads captures are stored can be chosen on Linux only")
+		return nil
+	}
+	fmt.Printf("\nCaptures stored, before (%s) and now: medians of time, the highest peak.\n\n", base)
 	fmt.Println("| capture | threads | wall s | CPU s | peak MB | failed |\n|---|--:|--:|--:|--:|--:|")
 	var failures []error
 	for _, c := range s.captures {
@@ -159,24 +158,14 @@ func (s sizes) compareSizes(ctx context.Context, both [2]prof, r repeater, dir, 
 			return err
 		}
 		for _, threads := range s.threads {
-			var all [2][]took
-			for round := range s.times {
-				for i := range both {
-					i = (i + round) % 2
-					took, err := both[i].store(ctx, path, c.again, threads)
-					switch {
-					case ctx.Err() != nil:
-						return ctx.Err()
-					case err == nil:
-						all[i] = append(all[i], took)
-					case i == 1:
-						failures = append(failures, fmt.Errorf("%s with %d threads: %w", c.name, threads, err))
-					}
-				}
+			all, err := s.store(ctx, both, path, c.after, threads)
+			if ctx.Err() != nil {
+				return ctx.Err()
 			}
-			fmt.Printf("| %s | %d | %s | %s | %s | %s |\n", c.name, threads,
-				change(all, "%.2f", func(t took) float64 { return t.wall.Seconds() }, median), change(all, "%.2f", func(t took) float64 { return t.cpu.Seconds() }, median),
-				change(all, "%.0f", func(t took) float64 { return float64(t.peak) / 1e6 }, slices.Max[[]float64]), fmt.Sprintf("%d, %d of %d", s.times-len(all[0]), s.times-len(all[1]), s.times))
+			if err != nil {
+				failures = append(failures, fmt.Errorf("%s with %d threads: %w", c.name, threads, err))
+			}
+			fmt.Printf("| %s | %d | %s |\n", c.name, threads, all.cells(s.times))
 		}
 		if err := os.RemoveAll(made); err != nil {
 			return err
@@ -185,23 +174,46 @@ func (s sizes) compareSizes(ctx context.Context, both [2]prof, r repeater, dir, 
 	return errors.Join(failures...)
 }
 
-// change writes a figure before and now; one of no runs is a dash.
-func change(all [2][]took, format string, of func(took) float64, over func([]float64) float64) string {
-	var out [2]string
-	for i, runs := range all {
-		var values []float64
-		for _, t := range runs {
-			values = append(values, of(t))
-		}
-		out[i] = "–"
-		if len(values) > 0 {
-			out[i] = fmt.Sprintf(format, over(values))
+// store stores a capture in turn before and now. The error is that of now.
+func (s sizes) store(ctx context.Context, both [2]prof, path, after string, threads int) (all stored, failed error) {
+	for round := range s.times {
+		for i := range both {
+			i = (i + round) % 2
+			took, err := both[i].store(ctx, path, after, threads)
+			if err == nil {
+				all[i] = append(all[i], took)
+			} else if i == 1 {
+				failed = err
+			}
 		}
 	}
-	return out[0] + ", " + out[1]
+	return all, failed
+}
+
+// stored is what the runs took that stored a capture before and now.
+type stored [2][]took
+
+// cells are the columns of a row in Markdown, each with a figure before and now; one of no runs is a dash.
+func (all stored) cells(times int) string {
+	cell := func(format string, of func(took) float64, over func([]float64) float64) string {
+		out := [2]string{"–", "–"}
+		for i, runs := range all {
+			var values []float64
+			for _, t := range runs {
+				values = append(values, of(t))
+			}
+			if len(values) > 0 {
+				out[i] = fmt.Sprintf(format, over(values))
+			}
+		}
+		return out[0] + ", " + out[1]
+	}
+	wall := cell("%.2f", func(t took) float64 { return t.wall.Seconds() }, median)
+	cpu := cell("%.2f", func(t took) float64 { return t.cpu.Seconds() }, median)
+	peak := cell("%.0f", func(t took) float64 { return float64(t.peak) / 1e6 }, slices.Max[[]float64])
+	return fmt.Sprintf("%s | %s | %s | %d, %d of %d", wall, cpu, peak, times-len(all[0]), times-len(all[1]), times)
 }
 
 func median(values []float64) float64 {
-	slices.Sort(values)
-	return (values[(len(values)-1)/2] + values[len(values)/2]) / 2
+	return middle(values, func(v float64) float64 { return v })
 }
