@@ -154,10 +154,13 @@ func (Relations) Definitions() ([]schema.Definition, error) {
 	var out []schema.Definition
 	for i, q := range all {
 		d, pass := q.definition()
-		out = append(out, d)
 		if q.Private || i+1 < len(all) && all[i+1].Name == q.Name {
+			out = append(out, d)
 			continue
 		}
+		named := d
+		named.Doc = fmt.Sprintf("%s%s v%d: %s See %s.", schema.DocMark, q.Name, q.Version, q.Doc, q.alias())
+		out = append(out, named)
 		if q.TakesRun() {
 			pass[0] = "_run_id(" + pass[0] + ")"
 		}

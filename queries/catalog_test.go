@@ -155,6 +155,25 @@ func TestDefinitionOrder(t *testing.T) {
 	}
 }
 
+// TestDefinitionDocs: the whole header is the comment of the plain name alone, which the one with the version names.
+func TestDefinitionDocs(t *testing.T) {
+	defs, err := Relations{}.Definitions()
+	catalogue, err2 := Catalogue()
+	if err := errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	docs := map[string]string{}
+	for _, d := range slices.Backward(defs) { // views for SQL of one's own, some of which have a query's name, come last
+		docs[d.Name] = d.Doc
+	}
+	for _, q := range catalogue {
+		versioned := docs[q.Relation()]
+		if docs[q.alias()] != q.comment() || !strings.HasPrefix(q.comment(), strings.TrimSuffix(versioned, " See "+q.alias()+".")) {
+			t.Errorf("%s: %q and %q", q.Name, versioned, docs[q.alias()])
+		}
+	}
+}
+
 // TestVersions holds that the plain name stands for the newest version, and that an older one stays.
 func TestVersions(t *testing.T) {
 	file := func(v string) *fstest.MapFile {

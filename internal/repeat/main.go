@@ -1,4 +1,5 @@
-// Command repeat makes a large export of Nsight Systems out of a small one, to measure on: `go run ./internal/repeat IN.sqlite.gz COPIES OUT.sqlite`.
+// Command repeat makes a large capture out of a small one, to measure on: `go run ./internal/repeat IN COPIES OUT`. IN is an export of Nsight Systems
+// or a PyTorch trace, which OUT is too.
 package main
 
 import (
@@ -6,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 
 	"prof/internal/exports"
 )
@@ -19,11 +21,14 @@ func main() {
 
 func run(args []string) error {
 	if len(args) != 3 {
-		return errors.New("usage: repeat IN.sqlite[.gz] COPIES OUT.sqlite")
+		return errors.New("usage: repeat IN.sqlite[.gz] COPIES OUT.sqlite, or IN.json[.gz] COPIES OUT.json[.gz]")
 	}
 	copies, err := strconv.Atoi(args[1])
 	if err != nil || copies < 1 {
 		return fmt.Errorf("%q is no number of copies", args[1])
+	}
+	if strings.HasSuffix(strings.TrimSuffix(args[0], ".gz"), ".json") {
+		return exports.RepeatTraceFile(args[2], args[0], copies)
 	}
 	tables, err := exports.ReadFile(args[0])
 	if err != nil {

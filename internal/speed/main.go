@@ -1,21 +1,22 @@
-// Command speed compares the CPU time that this tree's prof takes with that of the commit that the change goes in on, and fails where it takes more.
-// .ci/run calls it; `go run ./internal/speed REVISION` compares with another commit.
+// Command speed compares what this tree's prof takes with what that of the commit takes that the change goes in on, and fails where it takes more CPU
+// time or cannot store a capture. .ci/run calls it; `go run ./internal/speed REVISION` compares with another commit, and -size with large captures.
 package main
 
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
-
-	"prof/internal/exports"
 )
 
 // errAcceptable is in each error that PROF_SPEED_OK accepts.
@@ -36,9 +37,10 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
-	base, err := parent(ctx)
-	if len(args) > 0 {
-		base, err = args[0], nil
+	sizes, isWhole, base := options(args)
+	var err error
+	if base == "" {
+		base, err = parent(ctx)
 	}
 	if err != nil {
 		fmt.Println("skipped:", err)
@@ -55,22 +57,34 @@ func run(ctx context.Context, args []string) error {
 	}
 	both := [2]prof{{filepath.Join(dir, "before"), filepath.Join(dir, "home-before")}, {filepath.Join(dir, "now"), filepath.Join(dir, "home-now")}}
 	for i, tree := range []string{old, "."} {
-		if err := build(ctx, tree, both[i].path); err != nil {
+		if err := build(ctx, tree, both[i].path, "."); err != nil {
 			return err
 		}
 	}
-	if same, err := equal(both[0].path, both[1].path); same || err != nil {
+	if same, err := equal(both[0].path, both[1].path); same && !isWhole || err != nil {
 		fmt.Println("skipped: the program is that of", base)
 		return err
 	}
+	r := repeater(filepath.Join(dir, "repeat"))
+	if err := build(ctx, ".", string(r), "./internal/repeat"); err != nil {
+		return err
+	}
+	if isWhole {
+		return sizes.compare(ctx, both, r, dir, base)
+	}
+	slower := compareCPU(ctx, both, r, dir, base)
+	if err := sizes.compare(ctx, both, r, dir, base); err != nil {
+		return err // that one PROF_SPEED_OK does not accept
+	}
+	return slower
+}
+
+// compareCPU measures CPU time until it is sure.
+func compareCPU(ctx context.Context, both [2]prof, r repeater, dir, base string) error {
 	inputs := map[string]string{}
 	for name, copies := range map[string]int{"llama-graph-node": 6, "emit-nvtx": 100} {
-		tables, err := exports.ReadFile(filepath.Join("testdata", "nsys", name, name+".sqlite.gz"))
-		if err != nil {
-			return err
-		}
 		inputs[name] = filepath.Join(dir, name+".sqlite")
-		if err := exports.Repeat(inputs[name], tables, copies); err != nil {
+		if err := r.repeat(ctx, filepath.Join("testdata", "nsys", name, name+".sqlite.gz"), copies, inputs[name]); err != nil {
 			return err
 		}
 	}
@@ -83,6 +97,15 @@ func run(ctx context.Context, args []string) error {
 		return fmt.Errorf("%d of the rows above are slower: most pairs took over %.1f %% more CPU now; %w", n, 100*tolerance/2, errAcceptable)
 	}
 	return nil
+}
+
+// repeater is the program of internal/repeat. What is large in it is not in this process: Linux counts the peak of the process that starts a program
+// as the program's own.
+type repeater string
+
+func (r repeater) repeat(ctx context.Context, from string, copies int, to string) error {
+	_, err := output(exec.CommandContext(ctx, string(r), from, strconv.Itoa(copies), to))
+	return err
 }
 
 // parent is the newest commit of the main branch that the change rests on; on that branch HEAD where files differ from it, else its parent.
@@ -135,20 +158,28 @@ func checkOut(ctx context.Context, revision, dir string) error {
 }
 
 // build builds without paths and the commit, so that packages without changes are in the cache and programs without changes are equal.
-func build(ctx context.Context, tree, to string) error {
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", to, ".")
+func build(ctx context.Context, tree, to, what string) error {
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", to, what)
 	cmd.Dir = tree
 	_, err := output(cmd)
 	return err
 }
 
 func equal(a, b string) (bool, error) {
-	x, err := os.ReadFile(a)
+	x, errX := sum(a)
+	y, errY := sum(b)
+	return bytes.Equal(x, y), errors.Join(errX, errY)
+}
+
+func sum(path string) ([]byte, error) {
+	f, err := os.Open(path)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	y, err := os.ReadFile(b)
-	return bytes.Equal(x, y), err
+	defer f.Close()
+	h := sha256.New()
+	_, err = io.Copy(h, f)
+	return h.Sum(nil), err
 }
 
 // prof is a built program and where its warehouses are.
@@ -168,11 +199,8 @@ func (p prof) cpu(ctx context.Context, s step) (time.Duration, error) {
 			return 0, err
 		}
 	}
-	cmd := exec.CommandContext(ctx, p.path, append([]string{"--home", home}, s.args...)...)
-	if _, err := output(cmd); err != nil {
-		return 0, err
-	}
-	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), nil
+	took, err := p.exec(ctx, home, 0, s.args...)
+	return took.cpu, err
 }
 
 func (s step) isIngest() bool { return s.args[0] == "ingest" }

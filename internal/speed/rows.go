@@ -65,10 +65,10 @@ func (r row) median(side int) time.Duration {
 	return middle(r.pairs, func(p pair) time.Duration { return p[side] })
 }
 
-func middle[T time.Duration | float64](pairs []pair, of func(pair) T) T {
+func middle[X any, T time.Duration | float64](from []X, of func(X) T) T {
 	var all []T
-	for _, p := range pairs {
-		all = append(all, of(p))
+	for _, x := range from {
+		all = append(all, of(x))
 	}
 	slices.Sort(all)
 	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2

@@ -17,13 +17,17 @@ WITH known AS ( -- paths of which next to nothing is unknown or of work before t
     SELECT t.kind, s.step_id, s.source_id, CASE WHEN t.is_staged THEN s.stage END AS stage, s.range_id, s.pid, s.device_id, s.start_ns, s.end_ns
     FROM critical_step s JOIN known k ON k.step_id = s.step_id JOIN _finding_timeline t ON t.source_id = s.source_id
     WHERE s.run_id = $run AND (s.basis = 'pass' OR NOT t.is_staged)
+), late AS ( -- DuckDB holds one side of the join below in memory, and takes that of kernels, whose number it does not know: of a run with passes none
+    SELECT k.source_id, k.pid, k.device_id, k.kernel_name_id, k.start_ns, k.duration_ns
+    FROM kernel k, (SELECT min(s.start_ns) AS start_ns, max(s.end_ns) AS end_ns FROM step s WHERE s.stage IS NULL) x
+    WHERE k.run_id = $run AND k.start_ns >= x.start_ns AND k.start_ns < x.end_ns
 ), work AS (
     SELECT s.kind, s.step_id, s.stage, k.device_id, k.kernel_name_id, sum(k.sum_ns) AS sum_ns
     FROM step s JOIN _finding_place p ON p.range_id = s.range_id AND p.stage = s.stage JOIN _kernel_sum k ON k.source_id = s.source_id AND k.range_context_id = p.range_context_id
     GROUP BY s.kind, s.step_id, s.stage, k.device_id, k.kernel_name_id
     UNION ALL -- work of steps outside passes goes by time: other threads of the process launch some of it
     SELECT s.kind, s.step_id, s.stage, k.device_id, k.kernel_name_id, sum(k.duration_ns)
-    FROM step s JOIN kernel k ON k.run_id = $run AND k.source_id = s.source_id AND k.start_ns >= s.start_ns AND k.start_ns < s.end_ns
+    FROM step s JOIN late k ON k.source_id = s.source_id AND k.start_ns >= s.start_ns AND k.start_ns < s.end_ns
     WHERE s.stage IS NULL AND k.pid = s.pid AND (s.device_id IS NULL OR k.device_id = s.device_id)
     GROUP BY s.kind, s.step_id, s.stage, k.device_id, k.kernel_name_id
 ), part AS ( -- what is not on the path shortens nothing; a saving is of a kernel on all GPUs
