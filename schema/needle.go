@@ -27,18 +27,21 @@ func compilePattern(expr string) (pattern, error) {
 	return pattern{re, needlesOf(tree.Simplify())}, nil
 }
 
-// match matches a name, of which lower is the lower case; "" where it is not plain ASCII, since case folds otherwise there.
+// match matches a name, of which lower is what lowered returns.
 func (p pattern) match(name, lower string) bool {
-	if p.needles != nil && lower != "" && !slices.ContainsFunc(p.needles, func(text string) bool { return strings.Contains(lower, text) }) {
+	if p.needles != nil && !slices.ContainsFunc(p.needles, func(text string) bool { return strings.Contains(lower, text) }) {
 		return false
 	}
 	return p.re.MatchString(name)
 }
 
-// needlesOf gives texts, in lower case, of which each match of an expression has one or more; nil where it knows none.
+// needlesOf gives texts of ASCII, in lower case, of which each match of an expression, in lower case, has one or more; nil where it knows none.
 func needlesOf(e *syntax.Regexp) []string {
 	switch e.Op {
 	case syntax.OpLiteral:
+		if slices.ContainsFunc(e.Rune, func(r rune) bool { return r > unicode.MaxASCII }) { // whose case folds in other ways
+			return nil
+		}
 		return []string{strings.ToLower(string(e.Rune))}
 	case syntax.OpCapture, syntax.OpPlus:
 		return needlesOf(e.Sub[0])
@@ -68,10 +71,8 @@ func shortest(texts []string) int {
 	return len(slices.MinFunc(texts, func(a, b string) int { return len(a) - len(b) }))
 }
 
-// lowered gives the lower case of a name of ASCII, else "".
+// lowered returns a name in lower case, in which every letter that an expression takes for one of ASCII is that one: of the two others that
+// are, strings.ToLower makes the Kelvin sign a k.
 func lowered(name string) string {
-	if strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) {
-		return ""
-	}
-	return strings.ToLower(name)
+	return strings.ReplaceAll(strings.ToLower(name), "ſ", "s")
 }

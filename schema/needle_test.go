@@ -62,7 +62,7 @@ func TestNeedlesMissNothing(t *testing.T) {
 	}
 	names := []string{"prefill", "Decode_Step[#]", "de\u017fcode", "WARMUP", ""}
 	for _, row := range sample.Of(rows[1:], 20) { // a rule matches many of them
-		names = append(names, row[0], strings.ToUpper(row[0]), row[0]+"\xff")
+		names = append(names, row[0], strings.ToUpper(row[0]), row[0]+"\xff", "生命"+strings.NewReplacer("s", "ſ", "k", "\u212a").Replace(row[0]))
 	}
 	tried, without := 0, 0
 	for _, name := range names {

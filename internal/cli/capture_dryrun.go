@@ -28,7 +28,7 @@ func (p *program) captureDryRun(c *cli.Context, o capture.Options, setup capture
 			r.Missing = notChosen
 		}
 		if r.Missing != "" {
-			fmt.Fprintf(&b, "# cannot run: %s\n", typeset.Neutral(r.Missing))
+			fmt.Fprintf(&b, "# cannot run: %s\n", typeset.Whole(r.Missing))
 			continue
 		}
 		if r.Chosen {
@@ -38,9 +38,9 @@ func (p *program) captureDryRun(c *cli.Context, o capture.Options, setup capture
 			b.WriteString("# only if --budget leaves time for it\n")
 		}
 		for _, v := range r.Env {
-			fmt.Fprintf(&b, "# added to the workload's environment: %s\n", typeset.Neutral(mask.Command([]string{v})))
+			fmt.Fprintf(&b, "# added to the workload's environment: %s\n", typeset.Whole(mask.Command([]string{v})))
 		}
-		b.WriteString(typeset.Neutral(mask.Command(r.Argv)) + "\n")
+		b.WriteString(typeset.Whole(mask.Command(r.Argv)) + "\n")
 	}
 	_, err = p.out.Write([]byte(b.String()))
 	return err

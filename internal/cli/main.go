@@ -159,7 +159,7 @@ func oneLine(err error) string {
 		lines, between = strings.Split(text, "\n"), "\n"
 	}
 	for i, line := range lines {
-		lines[i] = typeset.Neutral(line)
+		lines[i] = typeset.Whole(line)
 	}
 	return strings.Join(lines, between)
 }

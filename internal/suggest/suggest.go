@@ -15,12 +15,16 @@ func Nearest(word string, candidates []string) []string {
 		d    int
 	}
 	var near []scored
+	most, lower := max(1, len(word)/3), strings.ToLower(word)
 	for _, c := range candidates {
-		d := distance(strings.ToLower(word), strings.ToLower(c))
+		d := most + 1
+		if other := strings.ToLower(c); max(len(lower)-len(other), len(other)-len(lower)) <= most { // each edit changes the length by one at most
+			d = distance(lower, other)
+		}
 		if strings.HasPrefix(c, word) || strings.Contains(c, word) && len(word) > 2 {
 			d = min(d, 1)
 		}
-		if d <= max(1, len(word)/3) {
+		if d <= most {
 			near = append(near, scored{c, d})
 		}
 	}

@@ -2,6 +2,7 @@ package suggest
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 )
 
@@ -26,6 +27,9 @@ func TestNearest(t *testing.T) {
 		if !reflect.DeepEqual(got, c.want) {
 			t.Errorf("Nearest(%q) is %q, want %q", c.word, got, c.want)
 		}
+	}
+	if got := Nearest(strings.Repeat("x", 64<<20), names); got != nil { // which took minutes where its letters were compared
+		t.Errorf("near a word of megabytes is %q", got)
 	}
 	for _, c := range []struct{ word, want string }{
 		{"stags", "; did you mean stages?"},

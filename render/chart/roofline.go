@@ -90,7 +90,7 @@ func newRooflineFigure(f, ceilings *frame.Frame) (*rooflineFigure, error) {
 		if figure.Ceilings, err = table.NewView(ceilings, "Ceilings of the devices", table.PageExcerpt, nil); err != nil {
 			return nil, err
 		}
-		figure.Query = [2]string{fmt.Sprintf("%s v%d", ceilings.Query, ceilings.Version), typeset.Neutral(ceilings.SQL)}
+		figure.Query = [2]string{fmt.Sprintf("%s v%d", ceilings.Query, ceilings.Version), typeset.Whole(ceilings.SQL)}
 	}
 	return figure, nil
 }

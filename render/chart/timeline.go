@@ -155,7 +155,7 @@ func (figure *TimelineFigure) addQueries(frames ...*frame.Frame) {
 		if f == nil {
 			continue
 		}
-		figure.Queries = append(figure.Queries, [2]string{fmt.Sprintf("%s v%d", f.Query, f.Version), typeset.Neutral(f.SQL)})
+		figure.Queries = append(figure.Queries, [2]string{fmt.Sprintf("%s v%d", f.Query, f.Version), typeset.Whole(f.SQL)})
 		for _, note := range f.Notes {
 			if note = typeset.Neutral(note); !slices.Contains(figure.Notes, note) {
 				figure.Notes = append(figure.Notes, note)

@@ -86,7 +86,7 @@ func TrendHTML(w io.Writer, r *trend.Result, o TrendOptions) error {
 		return err
 	}
 	for _, q := range r.Queries {
-		p.Queries = append(p.Queries, [2]string{typeset.Neutral(q.Query), typeset.Neutral(q.SQL)})
+		p.Queries = append(p.Queries, [2]string{typeset.Neutral(q.Query), typeset.Whole(q.SQL)})
 	}
 	text, err := page.Render("trend.tmpl", p)
 	if err != nil {

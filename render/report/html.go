@@ -132,7 +132,7 @@ func viewSection(r *reader, s judge.Section, tables table.Excerpt, names map[str
 	}
 	v.Hint = typeset.Neutral(s.Hint)
 	f := s.Frame
-	v.Queries = [][2]string{{sourceOf(f), typeset.Neutral(f.SQL)}}
+	v.Queries = [][2]string{{sourceOf(f), typeset.Whole(f.SQL)}}
 	v.Notes = words.NotesOf(f)
 	var err error
 	switch {

@@ -65,7 +65,7 @@ func writeRanked(out *bytes.Buffer, title string, answer *frame.Frame, t table.T
 		out.WriteString("- " + typeset.MarkdownLine(typeset.Neutral(line)) + "\n")
 	}
 	writeNotes(out, answer)
-	fmt.Fprintf(out, "- Query %s: %s\n", typeset.MarkdownText(sourceOf(answer)), typeset.MarkdownCode(typeset.Neutral(answer.SQL)))
+	fmt.Fprintf(out, "- Query %s: %s\n", typeset.MarkdownText(sourceOf(answer)), typeset.MarkdownCode(typeset.Whole(answer.SQL)))
 }
 
 // writeNone writes a file that has no rows: why there are none.

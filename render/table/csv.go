@@ -58,7 +58,7 @@ func writeRecord(w io.Writer, out *csv.Writer, record []string) error {
 // safe writes control characters out, and puts an apostrophe before a text that a spreadsheet would take for a formula.
 // https://owasp.org/www-community/attacks/CSV_Injection
 func safe(text string) string {
-	text = typeset.Neutral(text)
+	text = typeset.Whole(text)
 	if text == "" || !strings.ContainsRune("=+-@", rune(text[0])) {
 		return text
 	}

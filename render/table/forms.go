@@ -15,7 +15,7 @@ import (
 func Forms() typeset.Forms[*frame.Frame, typeset.Options] {
 	return typeset.Forms[*frame.Frame, typeset.Options]{
 		{Name: "table", Ending: ".txt", Doc: "for people: scaled, rounded, fitted to the terminal", Write: Terminal},
-		{Name: "md", Ending: ".md", Doc: "GitHub-flavoured Markdown: scaled, rounded, full names", Write: Markdown},
+		{Name: "md", Ending: ".md", Doc: "GitHub-flavoured Markdown: scaled, rounded, full names", Write: wholeMarkdown},
 		{Name: "csv", Ending: ".csv", Doc: "RFC 4180 in base units and full precision; NULL is an empty field", Write: CSV},
 		{Name: "json", Ending: ".json", Doc: "one object: columns with type and unit, rows in base units and full precision", Write: JSON},
 		{Name: ArrowForm, Ending: ".arrow", Doc: "Arrow IPC file in base units and full precision: pandas.read_feather, polars.read_ipc", Write: Arrow},

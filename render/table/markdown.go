@@ -12,10 +12,18 @@ import (
 	"prof/render/typeset"
 )
 
-// Markdown writes f as a GitHub-flavoured table, scaled and rounded as Terminal does, with every column and full names. Notes
-// follow as a list.
+// Markdown writes f as a GitHub-flavoured table of a document, scaled and rounded as Terminal does, with every column. Notes follow as a list.
 func Markdown(w io.Writer, f *frame.Frame, _ typeset.Options) error {
-	t, err := Of(f)
+	return markdown(w, f, typeset.Neutral)
+}
+
+// wholeMarkdown writes f as Markdown does, with names of any length.
+func wholeMarkdown(w io.Writer, f *frame.Frame, _ typeset.Options) error {
+	return markdown(w, f, typeset.Whole)
+}
+
+func markdown(w io.Writer, f *frame.Frame, shown func(string) string) error {
+	t, err := of(f, shown)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"testing"
 
@@ -127,4 +128,31 @@ func FuzzMarkdown(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		checkMarkdown(t, []string{"kernel", "reason"}, text)
 	})
+}
+
+// TestLongNames holds that tables for people cut names of megabytes before they look at them, and that Markdown by itself has them whole.
+func TestLongNames(t *testing.T) {
+	f := &frame.Frame{Query: "top-kernels", Columns: []frame.Column{{Name: "kernel"}, {Name: "operator"}}}
+	for _, middle := range []string{"a", "b"} {
+		half := "void at::native::f<" + strings.Repeat("std::pair<(int)4, `", 100_000)
+		f.Rows = append(f.Rows, []any{half + middle + half, strings.Repeat("aten::`", 300_000) + middle})
+	}
+	for name, write := range map[string]func(io.Writer, *frame.Frame, typeset.Options) error{"terminal": Terminal, "wide": Terminal, "document": Markdown} {
+		var out bytes.Buffer
+		if err := write(&out, f, typeset.Options{Width: 100, Wide: name == "wide"}); err != nil {
+			t.Fatal(err)
+		}
+		if lines := strings.Split(strings.TrimSpace(out.String()), "\n"); out.Len() > 20*typeset.LongestText || lines[len(lines)-1] == lines[len(lines)-2] {
+			t.Errorf("%s: %d bytes, or two names that look alike", name, out.Len())
+		}
+	}
+	var out bytes.Buffer
+	if err := wholeMarkdown(&out, f, typeset.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range f.Rows {
+		if !strings.Contains(out.String(), row[0].(string)) {
+			t.Error("a name is not whole")
+		}
+	}
 }

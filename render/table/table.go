@@ -62,7 +62,10 @@ func Number(text string, v float64) Cell { return Cell{Text: text, Value: typese
 func (c Cell) Shown() string { return typeset.OrNull(c.Text) }
 
 // Of makes a table of a frame: each column in one unit, which stands in its title.
-func Of(f *frame.Frame) (Table, error) {
+func Of(f *frame.Frame) (Table, error) { return of(f, typeset.Neutral) }
+
+// of makes a table whose texts are as shown makes them.
+func of(f *frame.Frame, shown func(string) string) (Table, error) {
 	if err := f.Check(); err != nil {
 		return Table{}, err
 	}
@@ -77,7 +80,7 @@ func Of(f *frame.Frame) (Table, error) {
 		column := Column{Name: c.Name, Title: title(c, s.Name), Doc: typeset.Neutral(c.Doc), Right: c.Type == frame.Int || c.Type == frame.Float, Code: isCode(c), Kernels: IsKernelColumn(c), Share: c.Unit == frame.Ratio}
 		widest := 0
 		for i, row := range f.Rows {
-			cell := cellOf(row[j], s)
+			cell := cellOf(row[j], s, shown)
 			cell.Code = column.Code && !cell.Null
 			t.Rows[i][j], widest = cell, max(widest, typeset.Width(cell.Text))
 		}
@@ -130,12 +133,12 @@ func numbers(f *frame.Frame, column int) []float64 {
 }
 
 // cellOf shows a value.
-func cellOf(v any, s typeset.Scale) Cell {
+func cellOf(v any, s typeset.Scale, shown func(string) string) Cell {
 	switch v := v.(type) {
 	case nil:
 		return Cell{Text: typeset.Null, Null: true}
 	case string:
-		return Text(v)
+		return Cell{Text: shown(v)}
 	case bool:
 		return Cell{Text: map[bool]string{true: "yes", false: "no"}[v]}
 	case int64:

@@ -62,9 +62,12 @@ func MarkdownBlock(text string) string {
 
 // fenceFor is a run of backticks, at least so many, that is longer than any in a text.
 func fenceFor(text string, least int) string {
-	fence := strings.Repeat("`", least)
-	for strings.Contains(text, fence) {
-		fence += "`"
+	run := 0
+	for i := range len(text) {
+		if run++; text[i] != '`' {
+			run = 0
+		}
+		least = max(least, run+1)
 	}
-	return fence
+	return strings.Repeat("`", least)
 }

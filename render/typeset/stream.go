@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// Stream writes texts for people: what Neutral writes out is written out, but for line feeds and tabs. So no path, name or message, wherever
+// Stream writes texts for people: what Whole writes out is written out, but for line feeds and tabs. So no path, name or message, wherever
 // it comes from, reaches a terminal raw. It is safe for concurrent use.
 type Stream struct {
 	W      io.Writer
@@ -58,10 +58,10 @@ func (s *Stream) visible(text []byte) []byte {
 	for rest != "" {
 		n := strings.IndexAny(rest, "\n\t\x1b")
 		if n < 0 {
-			out.WriteString(Neutral(rest))
+			out.WriteString(Whole(rest))
 			break
 		}
-		out.WriteString(Neutral(rest[:n]))
+		out.WriteString(Whole(rest[:n]))
 		kept := 1
 		if rest[n] == '\x1b' {
 			kept = s.style(rest[n:])

@@ -2,15 +2,62 @@ package typeset
 
 import (
 	"fmt"
+	"hash/crc32"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// Neutral gives s with everything that could move a cursor, change a colour or reorder a line written out: control and
+// LongestText is how many bytes of one text people are shown: names of kernels that real templates give take up to some 10 KB. What is made
+// of a text for people, which looks at it dozens of times, need not be made for longer ones.
+const LongestText = 16 << 10
+
+// Neutral returns s as people may see it: as Whole does, with the middle of a very long text cut out. What stands in its place tells different
+// texts apart.
+func Neutral(s string) string {
+	if len(s) > LongestText {
+		return cutMiddle(s)
+	}
+	if s = Whole(s); len(s) > LongestText {
+		return cutMiddle(s)
+	}
+	return s
+}
+
+// cutMiddle cuts the middle out of a text so that LongestText bytes stay, at most, with its length and a sum of it.
+func cutMiddle(s string) string {
+	mark := fmt.Sprintf("%s[%d bytes, %08x]%s", Ellipsis, len(s), crc32.ChecksumIEEE([]byte(s)), Ellipsis)
+	part := (LongestText - len(mark)) / 2
+	front, back := Whole(start(s, part)), Whole(end(s, part))
+	return start(front, part) + mark + end(back, part)
+}
+
+// start returns the first n bytes of s, or a few less so that no character is split.
+func start(s string, n int) string {
+	n = min(n, len(s))
+	for cut := n; n < len(s) && cut > max(0, n-utf8.UTFMax); cut-- {
+		if utf8.RuneStart(s[cut]) {
+			return s[:cut]
+		}
+	}
+	return s[:n]
+}
+
+// end returns the last n bytes of s, or a few less so that no character is split.
+func end(s string, n int) string {
+	from := len(s) - min(n, len(s))
+	for cut := from; cut < min(len(s), from+utf8.UTFMax); cut++ {
+		if utf8.RuneStart(s[cut]) {
+			return s[cut:]
+		}
+	}
+	return s[from:]
+}
+
+// Whole returns s with everything that could move a cursor, change a colour or reorder a line written out: control and
 // format characters become escapes such as \n, \x1b and \u202e. Variation selectors, on whose width terminals disagree,
 // are left out.
-func Neutral(s string) string {
+func Whole(s string) string {
 	if isPlain(s) {
 		return s
 	}
@@ -120,8 +167,11 @@ func Wrap(s string, to int) []string {
 		if line != "" {
 			lines = append(lines, line)
 		}
-		for Width(word) > to {
+		for {
 			part := Prefix(word, to)
+			if part == word {
+				break
+			}
 			if part == "" { // a character wider than the line
 				_, size := utf8.DecodeRuneInString(word)
 				lines, word = append(lines, Ellipsis), word[size:]

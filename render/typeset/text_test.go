@@ -2,7 +2,9 @@ package typeset
 
 import (
 	"slices"
+	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"prof/render/rendertest"
 )
@@ -23,6 +25,45 @@ func TestNeutral(t *testing.T) {
 		if got := Neutral(text); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
+	}
+}
+
+// TestLongTexts holds that no text is shown in more than LongestText bytes, that different ones stay different, and that what is shown is shown
+// as it is.
+func TestLongTexts(t *testing.T) {
+	long := strings.Repeat("生命\n", 1<<20)
+	for _, text := range []string{strings.Repeat("k", 3<<20), long, "x" + long, long + "x", long[:len(long)/2] + "x" + long[len(long)/2:], strings.Repeat("\xff", LongestText), strings.Repeat("\x80", 1<<20)} {
+		got := Neutral(text)
+		if len(got) > LongestText || len(got) < LongestText-100 || !utf8.ValidString(got) {
+			t.Errorf("%.20q of %d bytes takes %d", text, len(text), len(got))
+		}
+		if again := Neutral(got); again != got {
+			t.Errorf("%.20q is shown as %.20q and then as %.20q", text, got, again)
+		}
+		if other := Neutral(text + text[:1] + text); other == got {
+			t.Errorf("%.20q cannot be told from one twice as long", text)
+		}
+	}
+	if a, b := Neutral(long+"a"+long), Neutral(long+"b"+long); a == b {
+		t.Error("texts that differ in the middle look alike")
+	}
+	if text := strings.Repeat("k", LongestText); Neutral(text) != text {
+		t.Error("a text that has room is cut")
+	}
+}
+
+// TestLongWords holds that lines and fences are found in one pass over a text: these would take hours if each were looked for from the start.
+func TestLongWords(t *testing.T) {
+	const size = 8 << 20
+	if lines := Wrap(strings.Repeat("k", size), 16); len(lines) != size/16 {
+		t.Errorf("%d lines", len(lines))
+	}
+	ticks := strings.Repeat("`", size)
+	if code := MarkdownCode(ticks + "|"); len(code) != 3*size+6 {
+		t.Errorf("a span of %d bytes", len(code))
+	}
+	if got := fenceFor("a``b`c", 1); got != "```" {
+		t.Errorf("the fence is %s", got)
 	}
 }
 

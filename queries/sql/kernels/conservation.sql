@@ -36,8 +36,8 @@ WITH src AS (
         coalesce(sum(g.n) FILTER (g.context_id IS NULL), 0)::BIGINT AS lost_n, coalesce(sum(g.ns) FILTER (g.context_id IS NULL), 0)::BIGINT AS lost_ns
     FROM src LEFT JOIN g ON g.source_id = src.source_id LEFT JOIN innermost i ON i.range_context_id = g.context_id AND i.source_id = g.source_id
     GROUP BY src.kind
-), row_of AS ( -- rows of each source, counted apart from the parts
-    SELECT 'kernel' AS what, k.source_id, count(*) AS n, sum(k.duration_ns)::BIGINT AS ns FROM kernel k WHERE k.run_id = run GROUP BY ALL
+), row_of AS ( -- rows of each source, without their ranges
+    SELECT 'kernel' AS what, g.source_id, sum(g.n)::BIGINT AS n, sum(g.ns)::BIGINT AS ns FROM g GROUP BY ALL
     UNION ALL
     SELECT 'memop', m.source_id, count(*), NULL FROM memop m WHERE m.run_id = run GROUP BY ALL
     UNION ALL
