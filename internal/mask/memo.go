@@ -9,13 +9,11 @@ type Memo struct{ known map[string]string }
 const (
 	mostKnown   = 1 << 12
 	longestText = 256
-	// shortText is the length below which to mask a text takes no longer than to look it up.
-	shortText = 16
 )
 
 // Stored gives what Stored gives.
 func (m *Memo) Stored(s string) string {
-	if len(s) < shortText || len(s) > longestText {
+	if s == "" || len(s) > longestText {
 		return Stored(s)
 	}
 	masked, isKnown := m.known[s]
