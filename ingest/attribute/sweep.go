@@ -10,13 +10,6 @@ import (
 	"prof/ingest/load"
 )
 
-// event is the begin or the end of a range.
-type event struct {
-	at    int64
-	span  int32
-	begin bool
-}
-
 // Build sweeps every thread's ranges once. It fills in parent and path of the spans. A range holds from its start
 // up to but not including its end. Sets beyond one for each range, more than maxExtra of them, are an error.
 func Build(spans []Span, names []Name, paths *load.Paths, maxExtra int) (*Timelines, error) {
@@ -31,7 +24,7 @@ func Build(spans []Span, names []Name, paths *load.Paths, maxExtra int) (*Timeli
 		// A start/end range is swept on the thread that began it too, to learn its parent there.
 		byThread[s.Thread] = append(byThread[s.Thread], int32(i))
 	}
-	b := &builder{Timelines: t, spans: spans, names: names, paths: paths, limit: len(spans) + maxExtra}
+	b := &builder{Timelines: t, spans: spans, names: names, paths: paths, most: maxExtra, limit: len(spans) + maxExtra}
 	for _, p := range slices.Sorted(maps.Keys(byProc)) {
 		t.procs[p] = b.sweep(byProc[p], nil)
 	}
@@ -56,84 +49,73 @@ type builder struct {
 	spans []Span
 	names []Name
 	paths *load.Paths
+	most  int // sets beyond one for each range
 	limit int
+	cross int // pairs of ranges found to cross, each of which makes such a set
 }
 
 // full reports whether the sets are more than memory should hold: ranges that all cross make as many as their square.
-func (b *builder) full() bool { return len(b.nodes) > b.limit }
+func (b *builder) full() bool { return len(b.nodes) > b.limit || b.cross > b.most }
 
 // sweep walks the begins and ends in time. thread is nil for the sweep of a process's start/end ranges alone.
 func (b *builder) sweep(own []int32, thread *int64) *Timeline {
-	events := make([]event, 0, 2*len(own))
+	// Captures have the ranges of a thread in this order, so that looking is nearly always all; sorting begins and ends took most of the sweep.
+	if !slices.IsSortedFunc(own, b.begins) {
+		slices.SortFunc(own, b.begins)
+	}
+	l := &Timeline{times: make([]int64, 0, 2*len(own)), nodes: make([]int32, 0, 2*len(own))}
+	top := NoNode
+	note := func(at int64) {
+		if n := len(l.times); n > 0 && l.times[n-1] == at {
+			l.nodes[n-1] = top
+			return
+		}
+		l.times, l.nodes = append(l.times, at), append(l.nodes, top)
+	}
+	var open []int32 // that end, the one that ends next at the end
+	end := func(until int64) {
+		for n := len(open); n > 0 && b.spans[open[n-1]].End <= until && !b.full(); n-- {
+			top = b.remove(top, open[n-1])
+			note(b.spans[open[n-1]].End)
+			open = open[:n-1]
+		}
+	}
 	for _, i := range own {
 		s := &b.spans[i]
-		if s.End <= s.Start { // it holds no moment, but has a parent and a path
-			events = append(events, event{s.Start, i, true}, event{s.Start, i, false})
-			continue
-		}
-		events = append(events, event{s.Start, i, true})
-		if s.End != Forever {
-			events = append(events, event{s.End, i, false})
-		}
-	}
-	slices.SortFunc(events, b.order)
-	l := &Timeline{}
-	top := NoNode
-	for _, e := range events {
-		if b.full() {
+		if end(s.Start); b.full() {
 			break
 		}
-		if e.begin {
-			top = b.push(top, e.span)
-			if thread != nil && b.spans[e.span].Thread == *thread {
-				b.place(top)
+		top = b.push(top, i)
+		if thread != nil && s.Thread == *thread {
+			b.place(top)
+		}
+		switch {
+		case s.End <= s.Start: // it holds no moment, but has a parent and a path
+			top = b.remove(top, i)
+		case s.End != Forever:
+			at := len(open)
+			for at > 0 && b.ends(open[at-1], i) < 0 {
+				at--
 			}
-		} else {
-			top = b.remove(top, e.span)
+			b.cross += len(open) - at
+			open = slices.Insert(open, at, i)
 		}
-		if n := len(l.times); n > 0 && l.times[n-1] == e.at {
-			l.nodes[n-1] = top
-		} else {
-			l.times = append(l.times, e.at)
-			l.nodes = append(l.nodes, top)
-		}
+		note(s.Start)
 	}
+	end(Forever)
 	return l
 }
 
-// order sorts events by time. At one moment, ends of earlier ranges come before begins; of ranges beginning together the
-// longer is the outer one; an empty range begins and ends in place.
-func (b *builder) order(x, y event) int {
-	if c := cmp.Compare(x.at, y.at); c != 0 {
-		return c
-	}
-	xs, ys := &b.spans[x.span], &b.spans[y.span]
-	xEnd, yEnd := !x.begin && xs.Start < x.at, !y.begin && ys.Start < y.at
-	if xEnd != yEnd {
-		if xEnd {
-			return -1
-		}
-		return 1
-	}
-	if xEnd { // both end here: the one begun last ends first
-		if c := cmp.Compare(ys.Start, xs.Start); c != 0 {
-			return c
-		}
-		return cmp.Compare(y.span, x.span)
-	}
-	if c := cmp.Compare(ys.End, xs.End); c != 0 { // both begin here
-		return c
-	}
-	if c := cmp.Compare(x.span, y.span); c != 0 {
-		return c
-	}
-	if x.begin == y.begin {
-		return 0
-	}
-	if x.begin {
-		return -1
-	}
-	return 1
+// begins orders ranges by their begins: of those beginning together the longer is the outer one.
+func (b *builder) begins(x, y int32) int {
+	xs, ys := &b.spans[x], &b.spans[y]
+	return cmp.Or(cmp.Compare(xs.Start, ys.Start), cmp.Compare(ys.End, xs.End), cmp.Compare(x, y))
+}
+
+// ends orders ranges by their ends: of those ending together the one begun last ends first.
+func (b *builder) ends(x, y int32) int {
+	xs, ys := &b.spans[x], &b.spans[y]
+	return cmp.Or(cmp.Compare(xs.End, ys.End), cmp.Compare(ys.Start, xs.Start), cmp.Compare(y, x))
 }
 
 func (b *builder) push(top, s int32) int32 {

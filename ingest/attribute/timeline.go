@@ -72,46 +72,60 @@ func (l *Timeline) At(t int64, hint *int) int32 {
 	i := *hint
 	switch {
 	case i >= len(l.times) || l.times[i] > t:
-		i = l.search(t)
+		i = l.search(t, i)
 	case i+1 < len(l.times) && l.times[i+1] <= t:
 		if i++; i+1 < len(l.times) && l.times[i+1] <= t { // more than a step ahead
-			i = l.search(t)
+			i = l.search(t, i)
 		}
 	}
 	*hint = i
 	return l.nodes[i]
 }
 
-// search gives the hint for a moment.
-func (l *Timeline) search(t int64) int {
-	i, found := slices.BinarySearch(l.times, t)
+// search gives the hint for a moment. It looks around the hint before, in steps that double: what is asked for next is mostly near.
+func (l *Timeline) search(t int64, hint int) int {
+	low := min(hint, len(l.times)-1)
+	high := low + 1
+	for step := 1; low > 0 && l.times[low] > t; step *= 2 {
+		low, high = max(0, low-step), low
+	}
+	for step := 1; high < len(l.times) && l.times[high] <= t; step *= 2 {
+		low, high = high, min(len(l.times), high+step)
+	}
+	i, found := slices.BinarySearch(l.times[low:high], t)
 	if !found && i > 0 {
 		i--
 	}
-	return i
+	return low + i
 }
 
-// Placer finds the ranges open at a moment of a thread, for one goroutine whose rows come roughly in time.
+// Placer finds the ranges open at a moment of a thread, for one goroutine whose rows come roughly in time, those of several threads mixed.
 type Placer struct {
 	lines  *Timelines
 	thread int64
-	line   *Timeline
-	hint   int
-	known  bool
+	at     *walk // of the thread; nil at first
+	places map[int64]*walk
+}
+
+// walk is how far a placer is on a thread.
+type walk struct {
+	line *Timeline
+	hint int
 }
 
 // Placer makes a placer of one's own.
-func (t *Timelines) Placer() *Placer { return &Placer{lines: t} }
+func (t *Timelines) Placer() *Placer { return &Placer{lines: t, places: map[int64]*walk{}} }
 
 // Node gives the set open on a thread at a moment and marks it; NoNode when nothing is open.
 func (p *Placer) Node(thread, t int64) int32 {
-	if !p.known || thread != p.thread {
-		p.thread, p.line, p.hint, p.known = thread, p.lines.Of(thread), 0, true
-		if p.line != nil { // start where a binary search would
-			p.hint = p.line.search(t)
+	if p.at == nil || thread != p.thread {
+		p.thread, p.at = thread, p.places[thread]
+		if p.at == nil {
+			p.at = &walk{line: p.lines.Of(thread)}
+			p.places[thread] = p.at
 		}
 	}
-	n := p.line.At(t, &p.hint)
+	n := p.at.line.At(t, &p.at.hint)
 	if n != NoNode {
 		p.lines.Mark(n)
 	}

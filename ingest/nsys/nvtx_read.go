@@ -2,6 +2,7 @@ package nsys
 
 import (
 	"context"
+	"strings"
 
 	"prof/ingest/attribute"
 	"prof/ingest/load"
@@ -12,6 +13,7 @@ import (
 // spanReader reads ranges for one worker.
 type spanReader struct {
 	*loader
+	known    map[rangeText]textMeaning
 	texts    load.Distinct[textKey]
 	names    load.Texts // of operators
 	sizes    load.Texts // of their inputs
@@ -20,6 +22,25 @@ type spanReader struct {
 	marks    int64
 	read     int64
 }
+
+// rangeText is the text of a range in a domain.
+type rangeText struct {
+	domain domainKey
+	text   string
+}
+
+// textMeaning is what a text says.
+type textMeaning struct {
+	name   int32       // in texts
+	call   emittedCall // the operator's that a range in the default domain encloses
+	isCall bool
+}
+
+// Of the texts of ranges those that recur are understood once: each takes 0.6 us. Where all differ, only the first are kept.
+const (
+	mostKnown   = 1 << 12
+	longestText = 256
+)
 
 // textKey is a normalised name in a domain, whose own name may come later in the table.
 type textKey struct {
@@ -87,24 +108,47 @@ func (p *spanPart) add(b *table.Batch) error {
 		if domain.id != 0 {
 			domain.proc = procOf(s.Thread)
 		}
-		s.Name = p.texts.Of(textKey{domain, load.Normalise(mask.Stored(text))})
-		if domain.id == 0 && !s.Process { // emit_nvtx pushes and pops its ranges in the default domain
-			if e, ok := parseEmitted(text); ok {
-				p.addCall(e)
-			}
+		m := p.understand(rangeText{domain, text})
+		s.Name = m.name
+		if m.isCall && !s.Process { // emit_nvtx pushes and pops its ranges
+			m.call.span = int32(len(p.spans))
+			p.calls = append(p.calls, m.call)
 		}
 		p.spans = append(p.spans, s)
 	}
 	return nil
 }
 
-// addCall takes the call that the next range encloses.
-func (p *spanPart) addCall(e emitted) {
-	c := emittedCall{span: int32(len(p.spans)), name: p.names.OfString(e.name), sizes: -1, sequence: e.sequence, id: e.id}
-	if e.sizes != "" {
-		c.sizes = p.spanReader.sizes.OfString(e.sizes)
+// understand gives the name of a text and the call that it tells of.
+func (r *spanReader) understand(t rangeText) textMeaning {
+	m, isKnown := r.known[t]
+	if isKnown {
+		return m
 	}
-	p.calls = append(p.calls, c)
+	m.name = r.texts.Of(textKey{t.domain, load.Normalise(mask.Stored(t.text))})
+	if t.domain.id == 0 { // where emit_nvtx has its ranges
+		var e emitted
+		if e, m.isCall = parseEmitted(t.text); m.isCall {
+			m.call = r.callOf(e)
+		}
+	}
+	if len(r.known) < mostKnown && len(t.text) <= longestText {
+		if r.known == nil {
+			r.known = map[rangeText]textMeaning{}
+		}
+		t.text = strings.Clone(t.text) // it may be part of a longer one
+		r.known[t] = m
+	}
+	return m
+}
+
+// callOf gives a call that has no range yet.
+func (r *spanReader) callOf(e emitted) emittedCall {
+	c := emittedCall{name: r.names.OfString(e.name), sizes: -1, sequence: e.sequence, id: e.id}
+	if e.sizes != "" {
+		c.sizes = r.sizes.OfString(e.sizes)
+	}
+	return c
 }
 
 // addOther takes a row that is no range which can be placed.
@@ -151,7 +195,7 @@ func (r *ranges) join(readers []*spanReader, parts []spanPart) {
 	r.names = names.List
 	r.spans = make([]attribute.Span, 0, total)
 	if calls > 0 {
-		r.operators = newOperators(calls)
+		r.operators = newOperators(parts)
 	}
 	for i := range parts {
 		p := &parts[i]

@@ -19,7 +19,9 @@ type operators struct {
 	names   load.Texts
 	sizes   load.Texts
 	threads []operator.Thread
-	ids     map[int64]*idRange // by process
+	keys    load.Distinct[int64] // of the threads
+	next    []int                // by thread: where its next call goes
+	ids     map[int64]*idRange   // by process
 
 	firstOp int32   // last op_id given to the sources before
 	finish  int64   // when calls end that never did
@@ -53,19 +55,44 @@ type idRange struct {
 // missing counts the numbers in between that were not seen.
 func (r *idRange) missing() uint64 { return r.last - r.first - min(r.last-r.first, r.seen-1) }
 
-// newOperators has room for so many calls.
-func newOperators(calls int) *operators {
-	return &operators{ids: map[int64]*idRange{}, calls: make([]opCall, 0, calls)}
+// newOperators has room for the calls of the parts, thread by thread.
+func newOperators(parts []spanPart) *operators {
+	o := &operators{ids: map[int64]*idRange{}}
+	for i := range parts {
+		for _, c := range parts[i].calls {
+			id := o.threadOf(parts[i].spans[c.span].Thread)
+			if int(id) == len(o.next) {
+				o.next = append(o.next, 0)
+			}
+			o.next[id]++
+		}
+	}
+	at := 0
+	for t, n := range o.next {
+		o.next[t], at = at, at+n
+	}
+	o.calls = make([]opCall, at)
+	return o
+}
+
+// threadOf gives the number of a thread.
+func (o *operators) threadOf(thread int64) int32 {
+	id := o.keys.Of(thread)
+	if int(id) == len(o.threads) {
+		o.threads = append(o.threads, operator.Thread{PID: pidOf(thread), TID: tidOf(thread), Key: thread})
+	}
+	return id
 }
 
 // addOperator takes the call that a range, the spans so far plus the call's own, encloses.
 func (r *ranges) addOperator(from *spanReader, e emittedCall, thread int64) {
 	o := r.operators
-	c := opCall{sequence: e.sequence, span: int32(len(r.spans)) + e.span, name: o.names.OfString(from.names.List[e.name]), sizes: -1}
+	c := opCall{sequence: e.sequence, span: int32(len(r.spans)) + e.span, name: o.names.OfString(from.names.List[e.name]), sizes: -1, thread: o.threadOf(thread)}
 	if e.sizes >= 0 {
 		c.sizes = o.sizes.OfString(from.sizes.List[e.sizes])
 	}
-	o.calls = append(o.calls, c)
+	o.calls[o.next[c.thread]] = c
+	o.next[c.thread]++
 	if e.id == 0 {
 		return
 	}
@@ -88,28 +115,12 @@ func (l *loader) orderOperators() {
 	if o.finish = r.finish; o.finish == attribute.Forever {
 		o.finish = r.last()
 	}
-	threads := map[int64]int32{}
 	for i := range o.calls {
-		c := &o.calls[i]
-		s := &r.spans[c.span]
-		id, known := threads[s.Thread]
-		if !known {
-			id = int32(len(o.threads))
-			threads[s.Thread] = id
-			o.threads = append(o.threads, operator.Thread{PID: pidOf(s.Thread), TID: tidOf(s.Thread), Key: s.Thread})
-		}
-		c.thread = id
-		if s.End == attribute.Forever {
+		if r.spans[o.calls[i].span].End == attribute.Forever {
 			o.unended++
 		}
 	}
-	order := func(a, b opCall) int {
-		x, y := &r.spans[a.span], &r.spans[b.span]
-		return cmp.Or(cmp.Compare(a.thread, b.thread), cmp.Compare(x.Start, y.Start), cmp.Compare(y.End, x.End), cmp.Compare(a.span, b.span))
-	}
-	if !slices.IsSortedFunc(o.calls, order) {
-		slices.SortFunc(o.calls, order)
-	}
+	o.sortCalls(r.spans)
 	numbers := make([]int32, len(r.spans))
 	for i := range o.calls {
 		numbers[o.calls[i].span] = int32(i + 1)
@@ -124,6 +135,22 @@ func (l *loader) orderOperators() {
 		}
 	}
 	o.findForward(r)
+}
+
+// sortCalls puts the calls of each thread in the order of operator.Sweep, in which they nearly always are: nsys writes ranges in the order of
+// their starts.
+func (o *operators) sortCalls(spans []attribute.Span) {
+	order := func(a, b opCall) int {
+		x, y := &spans[a.span], &spans[b.span]
+		return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(y.End, x.End), cmp.Compare(a.span, b.span))
+	}
+	at := 0
+	for _, end := range o.next {
+		if of := o.calls[at:end]; !slices.IsSortedFunc(of, order) {
+			slices.SortFunc(of, order)
+		}
+		at = end
+	}
 }
 
 // last is the end of what the ranges say.

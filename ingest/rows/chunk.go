@@ -14,6 +14,7 @@ type Chunk struct {
 	setText func(col, row int, s string) // into memory that is not Go's
 	texts   int                          // bytes of them
 	mask    []bool                       // columns whose texts are masked; nil while they are only gathered
+	memo    mask.Memo
 }
 
 // MostTexts is how many bytes of texts make a chunk full: a chunk's memory is outside of what DuckDB bounds.
@@ -65,7 +66,7 @@ func (c *Chunk) Float64(col int) []float64 {
 // SetText writes a value of a Varchar column.
 func (c *Chunk) SetText(col, row int, s string) {
 	if c.mask != nil && c.mask[col] {
-		s = mask.Stored(s)
+		s = c.memo.Stored(s)
 	}
 	c.texts += len(s)
 	if texts := c.vecs[col].texts; texts != nil {

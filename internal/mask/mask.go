@@ -54,11 +54,11 @@ func (f *finder) add(from, to int) {
 // find looks at each place where a needle is, in one pass over the text.
 func (f *finder) find() {
 	s := f.text
-	place := uint(0) // of the last two bytes in pair
+	last := uint(0)
 	for i := range len(s) {
-		place = (place*classes | uint(class[s[i]])) % uint(len(pair))
-		at := pair[place]
-		if at == 0 {
+		this := uint(class[s[i]])
+		at := pair[(last*classes|this)%uint(len(pair))]
+		if last = this; at == 0 {
 			continue
 		}
 		for _, n := range haystack[at] {

@@ -9,7 +9,7 @@ type block struct {
 	rowids [blockRows]int64
 	pages  [blockRows]uint32
 	// pos holds, per record column and row, the value's offset in the read buffer shifted left by 8, and its serial
-	// type or one of the codes below. The entry behind a text's gives where it ends.
+	// type, 12 or 13 for one of two bytes, or one of the codes below. The entry behind a text's gives where it ends.
 	pos    [][blockRows]uint32
 	spills []spill
 }
@@ -104,7 +104,7 @@ func (c *cursor) locateCells(from, to int) error {
 			all |= t
 		}
 		c.block.pos[depth][r] = off << 8
-		if all >= 0x80 || int(off) > stop {
+		if all >= 0x80 && !c.locateLong(r, p, p+head, stop) || all < 0x80 && int(off) > stop {
 			if err := c.locateSlow(r, at); err != nil {
 				return err
 			}
@@ -113,6 +113,32 @@ func (c *cursor) locateCells(from, to int) error {
 		l.used += stop - at
 	}
 	return nil
+}
+
+// locateLong locates a row that lies in the buffer but has texts of 58 bytes and more, whose serial types take two bytes: those of ranges that
+// an operator's call is told by. It reports whether it could; head is where the record's values begin, stop where they end.
+func (c *cursor) locateLong(r, record, head, stop int) bool {
+	buf, depth := c.buf, len(c.block.pos)-1
+	at, off := record+1, head
+	for i := range depth {
+		if at >= head {
+			return false
+		}
+		t := buf[at]
+		size := int(sizes[t])
+		if at++; t >= 0x80 {
+			if at >= head || buf[at] >= 0x80 || t == 0x80 {
+				return false
+			}
+			serial := int(t&0x7f)<<7 | int(buf[at])
+			at++
+			t, size = 12|uint8(serial&1), (serial-12)/2
+		}
+		c.block.pos[i][r] = uint32(off)<<8 | uint32(t)
+		off += size
+	}
+	c.block.pos[depth][r] = uint32(off) << 8
+	return off <= stop
 }
 
 // locateSlow locates the row whose cell starts at buf[at], whatever its form.
