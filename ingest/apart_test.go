@@ -44,20 +44,26 @@ func (b *bench) stuffed(from, to string) string {
 	return to
 }
 
+// large is an export with so much more in it that it is stored as a large one.
+func (b *bench) large(from string) string {
+	b.t.Helper()
+	tables, err := exports.ReadFile(from)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	plain := b.path("large.sqlite")
+	if err := exports.Repeat(plain, append(tables, exports.Filler(9<<20)), 1); err != nil {
+		b.t.Fatal(err)
+	}
+	return b.stuffed(plain, plain+".gz")
+}
+
 // TestPublishedApart: a capture that is stored in two transactions, with its records in a file, gives the rows of one that is stored in one,
 // with its records in memory. Where the second transaction fails, nothing is left of the first.
 func TestPublishedApart(t *testing.T) {
 	const small = "../testdata/forms/llama.sqlite.gz"
-	tables, err := exports.ReadFile(small)
-	if err != nil {
-		t.Fatal(err)
-	}
 	b := newBench(t)
-	plain := b.path("llama.sqlite")
-	if err := exports.Repeat(plain, append(tables, exports.Filler(9<<20)), 1); err != nil {
-		t.Fatal(err)
-	}
-	large := b.stuffed(plain, plain+".gz")
+	large := b.large(small)
 	some, err := derive.Behind("timeline", "work_sum")
 	if err != nil {
 		t.Fatal(err)
