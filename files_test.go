@@ -20,6 +20,7 @@ var directs = map[string]string{
 	"internal/file/write.go":      "it is what others use",
 	"internal/scratch/scratch.go": "it opens folders, to lock them",
 	"schema/turn.go":              "it makes a file to lock, which must not be emptied",
+	"schema/budget.go":            "it reads /proc and /sys",
 	"schema/undo.go":              "it writes into the warehouse, which must not be emptied",
 	"capture/scrub.go":            "it changes an export in prof's own folder, which nsys wrote and the ingest has not seen",
 	"capture/sampling.go":         "it reads /proc, whose files have no size",
@@ -120,6 +121,8 @@ func TestCommits(t *testing.T) {
 var commitsApart = map[string]bool{
 	"schema/undo.go":   true, // Commit itself
 	"schema/memory.go": true,
+	"schema/apart.go":  true, // tables in memory
+	"schema/budget.go": true, // settings
 	"ingest/ingest.go": true, // settings
 }
 

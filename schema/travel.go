@@ -168,9 +168,6 @@ func (w *Warehouse) ImportRuns(ctx context.Context, dir, as string) (made, there
 			return nil, nil, fmt.Errorf("import run %s: its numbers are those of run %s here; store one of the two anew with `prof ingest`", id, before[i].Name)
 		}
 	}
-	if _, err := w.DB.ExecContext(ctx, w.Budget.AllThreads()); err != nil {
-		return nil, nil, err
-	}
 	err = w.Again(ctx, func() error { return w.importRuns(ctx, tables, dir, ids, as) })
 	if err != nil {
 		return nil, nil, err
@@ -189,6 +186,9 @@ func (w *Warehouse) importRuns(ctx context.Context, tables []string, dir string,
 		return err
 	}
 	defer tx.Rollback()
+	if _, err := tx.ExecContext(ctx, w.Budget.AllThreads()); err != nil {
+		return err
+	}
 	for _, id := range ids {
 		if err := w.importRun(ctx, tx, tables, dir, id, as); err != nil {
 			return fmt.Errorf("import run %s: %w", id, err)
