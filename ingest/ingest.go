@@ -175,7 +175,7 @@ func attempt(ctx context.Context, w *schema.Warehouse, paths []string, o Options
 	}
 	defer conn.Close()
 	// DuckDB's threads call into Go for rows, and would wait there for the goroutine that hashes the file.
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.NumCPU() + 2))
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(runtime.GOMAXPROCS(0) + 2))
 	o.Load.RecordsInMemory = cmp.Or(o.Load.RecordsInMemory, w.Budget.Records())
 	in := &ingester{ctx: ctx, w: w, conn: conn, o: o, result: &Result{Skipped: found.skipped}, captures: found.captures, left: found.left}
 	in.warnLeft(found)
@@ -286,8 +286,8 @@ func (in *ingester) run(inputs []input) error {
 }
 
 // publishApart makes a run of rows that are committed: DuckDB knows statistics of such rows only, and derives facts from them in half the
-// time. Rows of no run, which a killed process leaves, are deleted when the warehouse is opened for writing next.
-// A run whose facts do not fit DuckDB's memory lacks them.
+// time. Rows of no run, which a killed process leaves, are deleted when the warehouse is opened for writing next. A run whose facts do not fit
+// DuckDB's memory lacks them.
 func (in *ingester) publishApart() error {
 	err := in.publishBeside()
 	if schema.IsOutOfMemory(err) { // several statements at once need more than one
@@ -331,8 +331,8 @@ func (o *Options) lacksFacts(err error) bool {
 	return true
 }
 
-// fewBytes is the size of captures, unpacked, up to which one thread of DuckDB stores them in less time than two: of such runs most of
-// the time goes to many small statements. A larger one makes a run large, many small ones do not: each is forgotten before the next is read.
+// fewBytes is the size of a capture, unpacked, above which it makes a run large: its rows are committed before facts are derived from them. Many small
+// captures do not make one: each is forgotten before the next is read.
 const fewBytes = 64 << 20
 
 // manyBytes is the size of a capture, unpacked, above which several threads of DuckDB store it in less time than one. They take up to a third more CPU: threads
@@ -348,13 +348,13 @@ const usualPacking = 8
 
 // setThreads lets DuckDB store in one thread, and in several what is large enough.
 func (in *ingester) setThreads(inputs []input) error {
-	var size, largest int64
+	var largest int64
 	for _, f := range inputs {
 		s, err := f.stat()
 		if err != nil {
 			return nil // its reader says what is wrong
 		}
-		size, largest = size+f.unpacked(s.size), max(largest, f.unpacked(s.size))
+		largest = max(largest, f.unpacked(s.size))
 	}
 	set := `SET threads = 1`
 	if in.isLarge = largest > fewBytes; largest > manyBytes {

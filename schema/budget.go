@@ -147,7 +147,8 @@ func (w *Warehouse) Again(ctx context.Context, do func() error) error {
 		}
 		next, is := w.Budget.more()
 		if !is {
-			return fmt.Errorf("%w than %s: %s: %w", ErrMemory, size(w.Budget.Memory), w.Budget.remedy(), err)
+			what, _, _ := strings.Cut(err.Error(), "\nPossible solutions") // which are settings of DuckDB's
+			return fmt.Errorf("%w than %s: %s (%s)", ErrMemory, size(w.Budget.Memory), w.Budget.remedy(), strings.TrimRight(what, ".\n"))
 		}
 		w.Budget = next
 		if _, e := w.DB.ExecContext(ctx, w.Budget.set()); e != nil {
@@ -159,9 +160,9 @@ func (w *Warehouse) Again(ctx context.Context, do func() error) error {
 // remedy says what helps.
 func (b Budget) remedy() string {
 	if b.bound > 0 {
-		return fmt.Sprintf("try it again with --memory %s or more", size(2*b.bound))
+		return fmt.Sprintf("try it again with --memory %dGiB or more", (2*b.bound+1<<30-1)>>30)
 	}
-	return fmt.Sprintf("half of the free memory is too little, so try it again where more is free, or with --memory %s", size(2*b.Most))
+	return "that is half of what is free; try it again where more is"
 }
 
 // freeMemory is the memory in bytes that this process can get without taking it from others: what the machine has available, or what is left of the limit of a

@@ -91,7 +91,7 @@ func TestAgain(t *testing.T) {
 	if err := db.QueryRowContext(t.Context(), "SELECT current_setting('threads')").Scan(&threads); err != nil || threads != 1 {
 		t.Errorf("%d threads, want 1: %v", threads, err)
 	}
-	if err := w.Again(t.Context(), hungry(400)); !errors.Is(err, ErrMemory) || !IsOutOfMemory(err) || !strings.Contains(err.Error(), "--memory") {
+	if err := w.Again(t.Context(), hungry(400)); !errors.Is(err, ErrMemory) || !IsOutOfMemory(err) || !strings.Contains(err.Error(), "where more is") {
 		t.Errorf("400 MiB do not fit: %v", err)
 	}
 	other, n := errors.New("another"), 0
