@@ -357,7 +357,8 @@ func (in *ingester) setThreads(inputs []input) error {
 		largest = max(largest, f.unpacked(s.size))
 	}
 	set := `SET threads = 1`
-	if in.isLarge = largest > fewBytes; largest > manyBytes {
+	in.isLarge = largest > fewBytes
+	if largest > manyBytes {
 		set = in.w.Budget.AllThreads()
 	}
 	_, err := in.conn.ExecContext(in.ctx, set)

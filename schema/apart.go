@@ -88,7 +88,11 @@ func (a *Apart) Connections() (out []SQL) {
 
 // Store puts what was derived into the warehouse, inside a transaction.
 func (a *Apart) Store(ctx context.Context, q SQL) error {
-	has, err := texts(a.QueryContext(ctx, `SELECT table_name FROM duckdb_tables() WHERE database_name = '`+apartName+`' AND estimated_size > 0 ORDER BY table_name`))
+	var parts []string
+	for _, t := range a.tables {
+		parts = append(parts, fmt.Sprintf("(SELECT '%[1]s' FROM %[2]s.main.%[1]s LIMIT 1)", t, apartName))
+	}
+	has, err := texts(a.QueryContext(ctx, strings.Join(parts, "\nUNION ALL ")))
 	if err != nil {
 		return err
 	}

@@ -234,7 +234,7 @@ type result struct {
 	err  error
 }
 
-// putAll derives all facts. What Go computes begins first, so that it goes on beside the statements, and what does not need it comes before what does.
+// putAll derives all facts. What Go computes starts first and runs beside the statements; the facts that need it come last.
 func (d *derivation) putAll(all, needs []*fact) error {
 	defer func() {
 		for _, found := range d.found { // after an error, and where nothing needs them after all
@@ -294,7 +294,7 @@ func (d *derivation) put(f *fact) error {
 	return d.insertAll(f, rows.rows)
 }
 
-// begin is put, but of rows that Go computes: these it reads what they are made of for, and leaves to a goroutine.
+// begin is put, but for rows that Go computes: it reads what they are made of, and leaves the rest to a goroutine.
 func (d *derivation) begin(f *fact) error {
 	if done, tried := d.done[f.Name]; done {
 		return nil

@@ -32,7 +32,7 @@ type rangeText struct {
 // textMeaning is what a text says.
 type textMeaning struct {
 	name   int32       // in texts
-	call   emittedCall // the operator's that a range in the default domain encloses
+	call   emittedCall // of the operator that a range in the default domain encloses
 	isCall bool
 }
 
@@ -119,7 +119,7 @@ func (p *spanPart) add(b *table.Batch) error {
 	return nil
 }
 
-// understand gives the name of a text and the call that it tells of.
+// understand returns what a text says: the range's name, and the operator call that it describes.
 func (r *spanReader) understand(t rangeText) textMeaning {
 	m, isKnown := r.known[t]
 	if isKnown {

@@ -12,8 +12,8 @@ import (
 // of a text for people, which looks at it dozens of times, need not be made for longer ones.
 const LongestText = 16 << 10
 
-// Neutral returns s as people may see it: as Whole does, with the middle of a very long text cut out. What stands in its place tells different
-// texts apart.
+// Neutral returns s as people may see it: like Whole, but with the middle of a very long text cut out. The mark in its place has the length and a
+// checksum of the whole, so that different texts stay different.
 func Neutral(s string) string {
 	if len(s) > LongestText {
 		return cutMiddle(s)

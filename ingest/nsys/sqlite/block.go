@@ -115,8 +115,8 @@ func (c *cursor) locateCells(from, to int) error {
 	return nil
 }
 
-// locateLong locates a row that lies in the buffer but has texts of 58 bytes and more, whose serial types take two bytes: those of ranges that
-// an operator's call is told by. It reports whether it could; head is where the record's values begin, stop where they end.
+// locateLong locates a row that lies in the buffer but has texts of 58 bytes or more, whose serial types take two bytes, as most ranges of emit_nvtx
+// do. It reports whether it could; head is the offset at which the record's values begin, stop the one at which they end.
 func (c *cursor) locateLong(r, record, head, stop int) bool {
 	buf, depth := c.buf, len(c.block.pos)-1
 	at, off := record+1, head
