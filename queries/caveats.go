@@ -42,6 +42,9 @@ func (a *Asker) about(ctx context.Context, topic string, args Args) ([]frame.Cav
 	}
 	stmt := storedCaveats(args)
 	if q, own := named(all, "_caveat-"+topic); own {
+		if lacking, err := a.lacking(ctx, q, args); err != nil || len(lacking) > 0 { // it is made of facts
+			return nil, err
+		}
 		if stmt, err = q.Statement(q.taken(args)); err != nil {
 			return nil, err
 		}
@@ -63,6 +66,24 @@ func storedCaveats(args Args) string {
 		holds = "coalesce(capture = " + schema.Quote(source) + ", true)"
 	}
 	return fmt.Sprintf("SELECT * EXCLUDE (run_id, capture, is_counted) FROM caveat WHERE run_id = %s AND %s ORDER BY ALL", schema.Quote(args["run"]), holds)
+}
+
+// lacking are the caveats of runs without facts, whatever is asked of them: of the run that a query takes, or of all where its rows name runs.
+func (a *Asker) lacking(ctx context.Context, q Query, args Args) ([]frame.Caveat, error) {
+	if q.TakesRun() {
+		return a.caveats(ctx, args, []string{caveat.Facts})
+	}
+	if !slices.ContainsFunc(q.Columns, func(c [2]string) bool { return c[0] == "run" }) {
+		return nil, nil
+	}
+	stmt := fmt.Sprintf("SELECT c.topic, c.kind, r.name AS subject FROM caveat c JOIN run r USING (run_id) WHERE c.topic = %s ORDER BY ALL", schema.Quote(caveat.Facts))
+	return once(a, a.known, stmt, func() ([]frame.Caveat, error) {
+		f, err := read(ctx, a.w, stmt)
+		if err != nil {
+			return nil, err
+		}
+		return caveatsOf(f), nil
+	})
 }
 
 // caveatsOf reads caveats from rows, which have those columns that they need.

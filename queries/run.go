@@ -177,8 +177,16 @@ func (a *Asker) Run(ctx context.Context, q Query, args Args) (*frame.Frame, erro
 		f.Columns[i].Doc = docs[f.Columns[i].Name]
 	}
 	topics := q.topics()
+	lacking, err := a.lacking(ctx, q, args)
+	if err != nil {
+		return nil, err
+	}
 	list := faults(f)
 	if len(f.Rows) == 0 && q.TakesRun() {
+		if len(lacking) > 0 { // whatever else is said of no rows would be made of facts
+			f.Caveats, f.Notes, err = caveat.Word(lacking)
+			return f, err
+		}
 		if list, err = unmatched(ctx, a.w, q, args); err != nil {
 			return nil, err
 		}
@@ -190,7 +198,7 @@ func (a *Asker) Run(ctx context.Context, q Query, args Args) (*frame.Frame, erro
 	if err != nil {
 		return nil, err
 	}
-	f.Caveats, f.Notes, err = caveat.Word(append(list, about...))
+	f.Caveats, f.Notes, err = caveat.Word(slices.Concat(lacking, list, about))
 	return f, err
 }
 

@@ -211,7 +211,7 @@ func (facts Facts) Derive(ctx context.Context, q schema.SQL, runID string) (err 
 
 // Lack stores the caveat that a run lacks its facts.
 func (Facts) Lack(ctx context.Context, q schema.SQL, runID string) error {
-	_, err := q.ExecContext(ctx, `INSERT INTO caveat (run_id, topic, kind, is_counted) VALUES (?::UUID, 'source', 'facts-lacking', true)`, runID)
+	_, err := q.ExecContext(ctx, `INSERT INTO caveat (run_id, topic, kind, is_counted) VALUES (?::UUID, 'facts', 'facts-lacking', true)`, runID)
 	return err
 }
 

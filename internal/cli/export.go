@@ -132,6 +132,9 @@ func (p *program) noKernels(c *cli.Context, w *schema.Warehouse, run schema.Run)
 	if err != nil {
 		return err
 	}
+	if f.Warns(caveat.FactsLacking) {
+		return fmt.Errorf("run %s has no facts to export kernels by", run.Name)
+	}
 	list, err := f.Records("kind", "form")
 	if err != nil {
 		return err
@@ -180,6 +183,11 @@ func (p *program) export(c *cli.Context) (err error) {
 		if err := checkOptions(c, forms[at]); err != nil {
 			return err
 		}
+		notes, err := p.asker(w).Notes(c.Context, queries.Args{"run": run.ID}, caveat.Facts)
+		if err != nil {
+			return err
+		}
+		p.notes(notes)
 		return forms[at].write(p, c, w, run)
 	})
 }

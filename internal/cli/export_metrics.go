@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"prof/queries"
+	"prof/queries/caveat"
 	"prof/queries/frame"
 	"prof/render/metrics"
 	"prof/render/typeset"
@@ -43,6 +44,9 @@ func (p *program) exportMetrics(c *cli.Context, w *schema.Warehouse, run schema.
 	found, err := metrics.Read(answers, of)
 	if err != nil {
 		return err
+	}
+	if len(found) == 0 && answers[0].Warns(caveat.FactsLacking) {
+		return fmt.Errorf("run %s has no facts, and so no figures to export", run.Name)
 	}
 	if len(found) == 0 {
 		return fmt.Errorf("run %s has no stages, and so no figures to export", run.Name)

@@ -79,6 +79,7 @@ type program struct {
 	read     []*schema.Warehouse // left open to the end of the process, see closing
 	lent     *schema.Warehouse   // the one to read, in place of that of a home
 	asks     *queries.Asker      // of what is lent; nil for one of each command's own
+	noted    []string            // see notes
 	world    world               // of captures
 }
 

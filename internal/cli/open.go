@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -338,10 +339,13 @@ func (p *program) print(c *cli.Context, f *frame.Frame) error {
 	return known.Write(p.out, f, p.options(c))
 }
 
-// notes prints what readers must know, where what is written does not show it.
+// notes prints what readers must know, where what is written does not show it, each once.
 func (p *program) notes(list []string) {
 	for _, n := range list {
-		fmt.Fprintln(p.err, "note: "+n)
+		if !slices.Contains(p.noted, n) {
+			p.noted = append(p.noted, n)
+			fmt.Fprintln(p.err, "note: "+n)
+		}
 	}
 }
 

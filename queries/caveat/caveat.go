@@ -11,6 +11,13 @@ import (
 	"prof/queries/frame"
 )
 
+// Facts is the topic of the caveat that a run lacks its facts, FactsLacking its kind; Derives is a command that derives them.
+const (
+	Facts        = "facts"
+	FactsLacking = "facts-lacking"
+	Derives      = "prof --memory SIZE tag RUN KEY=VALUE"
+)
+
 // C is short for a caveat.
 type C = frame.Caveat
 

@@ -88,8 +88,12 @@ var words = map[string]func(c C, alike []C) string{
 		return fmt.Sprintf("other processes used GPU %s in %.0f %% of the samples: times are not the workload's alone", c.Subject, 100*float64(c.Count)/float64(c.OfCount))
 	},
 
-	"facts-lacking": func(C, []C) string {
-		return "what follows from the captures is missing, since DuckDB had too little memory for it: the next command that changes the warehouse tries again; --memory gives it more"
+	FactsLacking: func(c C, alike []C) string {
+		of := ""
+		if c.Subject != "" {
+			of = " of " + names(alike, 5, func(c C) string { return c.Subject })
+		}
+		return "what follows from the captures" + of + " is missing, since DuckDB had too little memory for it: " + Derives + " derives it (in a lake, prof lake upgrade)"
 	},
 
 	// Device work.

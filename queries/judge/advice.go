@@ -17,6 +17,10 @@ const (
 
 // addAdvice takes the findings that could save most, one of each rule and stage; where that is too little, what to capture next.
 func (s *summariser) addAdvice() error {
+	if s.out.Lacking != "" {
+		s.out.Advice = []Advice{{Text: "derive the facts of the run", Why: s.out.Lacking, Command: strings.Replace(caveat.Derives, "RUN", ShellWord(s.name), 1)}}
+		return nil
+	}
 	seen := map[[2]string]bool{}
 	for _, x := range s.out.Findings {
 		key := [2]string{x.ID, x.Stage}

@@ -42,6 +42,9 @@ func (s *summariser) notWhole() string {
 // addDoubts says what the figures are to be read with.
 func (s *summariser) addDoubts() error {
 	s.out.NotWhole = s.notWhole()
+	if s.out.Lacking != "" {
+		s.doubt("%s", s.out.Lacking)
+	}
 	for _, add := range []func() error{s.doubtClocks, s.doubtOverhead, s.doubtPasses, s.doubtTime, s.doubtLost, s.doubtUtilisation} {
 		if err := add(); err != nil {
 			return err
@@ -253,7 +256,7 @@ func (s *summariser) doubtTime() error {
 			s.doubt("no range of the capture is named as a stage: figures cover the whole capture, loading and warm-up included")
 		}
 	}
-	if len(s.parts) == 0 && s.r.Frame("accounting") != nil {
+	if len(s.parts) == 0 && s.r.Frame("accounting") != nil && s.out.Lacking == "" {
 		s.doubt("the run has no timeline with GPU work: times within the workload are unknown")
 	}
 	for _, stage := range stages {

@@ -1,6 +1,11 @@
 package judge
 
-import "prof/queries/frame"
+import (
+	"strings"
+
+	"prof/queries/caveat"
+	"prof/queries/frame"
+)
 
 // Report is what the reports of a run are made from: the answers to its queries, each asked once.
 type Report struct {
@@ -30,6 +35,16 @@ type Section struct {
 
 // Frame gives an answer by its key; nil when it was not asked for.
 func (r *Report) Frame(key string) *frame.Frame { return r.Frames[key] }
+
+// Lacking says that the run has no facts, and what derives them; "" where it has. Every answer does.
+func (r *Report) Lacking() string {
+	for _, f := range r.Frames {
+		if f != nil && f.Warns(caveat.FactsLacking) {
+			return strings.Join(f.Said(caveat.Facts), "; ")
+		}
+	}
+	return ""
+}
 
 // Summary is what the answers come to, made the first time. Neither it nor the answers may be changed then.
 func (r *Report) Summary() (Summary, error) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"prof/queries/caveat"
 	"prof/queries/frame"
 )
 
@@ -135,7 +136,10 @@ var ErrTooLarge = fmt.Errorf("%w: this many tokens, sequences or images need 2^6
 func ReadStatic(size StaticSize, dtype string, a StaticAnswers) (*Static, error) {
 	s := &Static{Size: size, Flops: a.Flops, Groups: a.Layers, Activations: a.Activations, Notes: a.Flops.Notes}
 	m, found := chosenModel(a.Models)
-	if !found {
+	switch {
+	case !found && a.Models.Warns(caveat.FactsLacking):
+		return nil, fmt.Errorf("run %s: %s", a.Run, strings.Join(a.Models.Said(caveat.Facts), "; "))
+	case !found:
 		return nil, fmt.Errorf("run %s has no model: give its configuration with `prof ingest --run %s --model CONFIG.json`", a.Run, a.Run)
 	}
 	s.readModel(m)

@@ -17,6 +17,7 @@ type Summary struct {
 	Advice    []Advice       // up to five things to try; where findings give fewer than two, what to capture next too
 	Doubts    []string       // what the figures are to be read with (throttling, overhead, warm-up, partial sources, too little data)
 	NotWhole  string         // what the captures did not record, and of what figures are all the same; "" when nothing is known to be missing
+	Lacking   string         // that the run has no facts, so that nearly nothing is known of it; "" where it has
 	WarmOnly  []string       // stages of which all passes count as warm-up, so that nothing of them was measured
 }
 
@@ -106,6 +107,7 @@ func Summarise(r *Report) (Summary, error) {
 func newSummariser(r *Report) *summariser { return &summariser{r: r, name: r.Name} }
 
 func (s *summariser) summarise() error {
+	s.out.Lacking = s.r.Lacking()
 	for _, step := range []func() error{s.readSources, s.readParts, s.readFindings, s.readUtilisation, s.readProfiled, s.readPasses, s.readLost, s.readLate, s.addStages, s.addAll, s.wordRanks, s.refineFindings, s.addBreakdown, s.addKernels, s.addAdvice, s.addDoubts} {
 		if err := step(); err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/queries/caveat"
 	"prof/queries/frame"
 	"prof/queries/judge"
 )
@@ -267,5 +268,15 @@ func TestSummaryAlone(t *testing.T) {
 		if ns := got.Alone.MedianNs; clock == "gpu" && (ns == nil || *ns != want || *got.Alone.TokensPerS != 67 || *got.Alone.MFU != 0.15 || *got.Alone.MBU != 0.3) || clock == "cpu" && (ns != nil || got.Alone.TokensPerS != nil) || *got.MFU != 0.1 || *got.TokensPerS != 40.2 {
 			t.Errorf("%s: %+v", clock, got)
 		}
+	}
+}
+
+// TestSummaryLacking: of a run without facts nothing is captured again, and no timeline is missed.
+func TestSummaryLacking(t *testing.T) {
+	f := answer("stages", "stage")
+	f.Caveats = []frame.Caveat{{Topic: caveat.Facts, Kind: caveat.FactsLacking, Text: "facts are missing"}}
+	s := summarise(t, reportOf(f, answer("accounting", "stage")))
+	if len(s.Advice) != 1 || s.Advice[0].Command != "prof --memory SIZE tag a KEY=VALUE" || s.Lacking != "facts are missing" || !slices.Equal(s.Doubts, []string{"facts are missing"}) {
+		t.Errorf("%+v", s)
 	}
 }

@@ -138,7 +138,7 @@ func viewSection(r *reader, s judge.Section, tables table.Excerpt, names map[str
 	switch {
 	case f.Query == "findings":
 		if v.Findings, err = words.Findings(f); len(v.Findings) == 0 {
-			v.Nothing = words.NoFindings
+			v.Nothing = words.NoFindings(f)
 		}
 		return v, err
 	case len(f.Rows) == 0: // which is an answer here

@@ -118,7 +118,7 @@ func TestNoFindings(t *testing.T) {
 	md := fileText(t, &judge.Report{Name: "a", Sections: sections}, writeMarkdown)
 	page := fileText(t, &judge.Report{Name: "a", Sections: sections}, writeHTML)
 	for _, text := range []string{md, page} {
-		if !strings.Contains(text, words.NoFindings) || !strings.Contains(text, "throttling could not be checked") || strings.Contains(text, "Not known") {
+		if !strings.Contains(text, words.NoFindings(nil)) || !strings.Contains(text, "throttling could not be checked") || strings.Contains(text, "Not known") {
 			t.Errorf("it says\n%s", text)
 		}
 	}

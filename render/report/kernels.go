@@ -57,6 +57,8 @@ func writeKernels(out *bytes.Buffer, r *reader) {
 // noKernels says why a run has none.
 func (r *reader) noKernels() string {
 	switch kinds := r.sourceKinds(); {
+	case r.Lacking() != "":
+		return "No kernels: " + r.Lacking() + "."
 	case !hasTimeline(kinds):
 		return "No kernels: no timeline of the run has any (prof capture --tools nsys)."
 	case r.hasGraphs():

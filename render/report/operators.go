@@ -79,6 +79,9 @@ func plural(n int, one, many string) string {
 
 // noOperators says why a run has none.
 func (r *reader) noOperators() string {
+	if r.Lacking() != "" {
+		return "No operators: " + r.Lacking() + "."
+	}
 	if r.sourceKinds()["torch"] {
 		return "No operators: the PyTorch profiler's trace has none."
 	}

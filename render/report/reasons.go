@@ -25,6 +25,8 @@ func (r *reader) whyNone(key string) string {
 	f, kinds := r.Frame(key), r.sourceKinds()
 	known := len(kinds) > 0
 	switch {
+	case r.Lacking() != "":
+		return r.Lacking()
 	case known && slices.Contains(ofCapture, key) && !kinds["capture"]:
 		return notCaptured
 	case known && slices.Contains(ofTimeline, key) && !hasTimeline(kinds):

@@ -428,7 +428,7 @@ func (p *stakeholder) kernels() {
 func (p *stakeholder) recommendations() {
 	p.title("Recommendations")
 	if len(p.g.Advice) == 0 {
-		p.line("%s", words.NoFindings)
+		p.line("%s", words.NoFindings(p.Frame("findings")))
 		return
 	}
 	writeAdvice(p.out, p.g.Advice, false)

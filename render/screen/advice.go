@@ -20,7 +20,7 @@ func writeScreenAdvice(out *bytes.Buffer, s Screen, o typeset.Options) {
 	if len(s.Summary.Advice) == 0 {
 		return
 	}
-	out.WriteString("\n" + typeset.Style(o, typeset.Bold)(adviceTitle(s.Summary.Advice)) + "\n")
+	out.WriteString("\n" + typeset.Style(o, typeset.Bold)(adviceTitle(s.Summary)) + "\n")
 	for i, a := range s.Summary.Advice[:min(screenAdvice, len(s.Summary.Advice))] {
 		lead := fmt.Sprintf("%d  ", i+1)
 		head, how := typeset.Neutral(a.Text), typeset.Neutral(a.Command)
@@ -35,8 +35,11 @@ func writeScreenAdvice(out *bytes.Buffer, s Screen, o typeset.Options) {
 }
 
 // adviceTitle says what the list is: savings come first, what is to be captured after them.
-func adviceTitle(list []judge.Advice) string {
-	if list[0].SavingNs == 0 {
+func adviceTitle(s judge.Summary) string {
+	switch {
+	case s.Lacking != "":
+		return "what to do first"
+	case s.Advice[0].SavingNs == 0:
 		return "what to capture next"
 	}
 	return "what to try (savings overlap)"

@@ -101,7 +101,7 @@ func Findings(w io.Writer, f *frame.Frame, o typeset.Options) error {
 		writeFinding(&out, x, o)
 	}
 	if len(list) == 0 {
-		typeset.Wrapped(&out, "", words.NoFindings, o.Limit(), typeset.Style(o, typeset.Dim))
+		typeset.Wrapped(&out, "", words.NoFindings(f), o.Limit(), typeset.Style(o, typeset.Dim))
 	}
 	for i, note := range f.Notes {
 		if i == 0 {

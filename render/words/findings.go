@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 
+	"prof/queries/caveat"
 	"prof/queries/frame"
 	"prof/render/typeset"
 )
@@ -68,7 +69,12 @@ func Span(span string, stage any, passes int64) string {
 }
 
 // NoFindings stands where findings has no rows. That no rule was tried, or which one was not, is in the notes.
-const NoFindings = "There are no findings."
+func NoFindings(f *frame.Frame) string {
+	if f != nil && f.Warns(caveat.FactsLacking) {
+		return "Findings are unknown."
+	}
+	return "There are no findings."
+}
 
 // MarkdownFindings writes findings as a numbered list: a table of sentences cannot be read. Notes follow.
 func MarkdownFindings(out *bytes.Buffer, f *frame.Frame) error {
@@ -77,7 +83,7 @@ func MarkdownFindings(out *bytes.Buffer, f *frame.Frame) error {
 		return err
 	}
 	if len(list) == 0 {
-		out.WriteString(NoFindings + "\n")
+		out.WriteString(NoFindings(f) + "\n")
 	}
 	for i, x := range list {
 		fmt.Fprintf(out, "%d. **%s**  \n   %s (%s)  \n", i+1, typeset.MarkdownText(x.Headline), typeset.MarkdownText(x.Title), typeset.MarkdownText(x.Rule))

@@ -38,6 +38,8 @@ const dominates = 1.2
 // LeadOf is the first sentence: which stage takes most, and what bounds it.
 func LeadOf(s judge.Summary) string {
 	switch {
+	case s.Lacking != "":
+		return typeset.Sentence(s.Lacking) + "."
 	case len(s.Stages) > 0:
 		first := s.Stages[0]
 		if first.IsCPU {

@@ -44,6 +44,8 @@ type Run struct {
 type RunPage struct {
 	Runs []Run  `json:"runs" nullable:"false"`
 	Next string `json:"next" doc:"cursor of the next page; empty on the last"`
+
+	Notes []string `json:"notes,omitempty" doc:"what is to be known of them all, such as which lack their facts"`
 }
 
 // Runs lists runs as a RunPage.
@@ -76,7 +78,7 @@ func (a *Asker) Runs(ctx context.Context, f RunFilter) (Answer, error) {
 		if err != nil {
 			return "", err
 		}
-		page := RunPage{Runs: []Run{}}
+		page := RunPage{Runs: []Run{}, Notes: found.Notes}
 		for i, r := range rows {
 			if i == f.Limit {
 				last := page.Runs[i-1]

@@ -14,6 +14,13 @@ import (
 // ErrNothing is wrapped by errors of sides that hold nothing to compare.
 var ErrNothing = errors.New("nothing to compare")
 
+// LackingError is an ErrNothing: a run has no facts, so that what it is made of would be taken for gone.
+type LackingError struct{ Run, Text string }
+
+func (e *LackingError) Error() string { return fmt.Sprintf("run %s: %s", e.Run, e.Text) }
+
+func (e *LackingError) Unwrap() error { return ErrNothing }
+
 // Runs compares two sides.
 func Runs(ctx context.Context, asker frame.Asker, a, b Side, o Options) (*Result, error) {
 	o, err := o.whole()

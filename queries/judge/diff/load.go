@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
+	"prof/queries/caveat"
 	"prof/queries/frame"
 	"prof/queries/judge"
 )
@@ -107,6 +109,9 @@ func load(ctx context.Context, asker frame.Asker, runs []Run, stage string) ([]r
 	for i, r := range runs {
 		d := runData{run: r}
 		used := frames[4*i : 4*i+4]
+		if used[0].Warns(caveat.FactsLacking) {
+			return nil, nil, &LackingError{r.Name, strings.Join(used[0].Said(caveat.Facts), "; ")}
+		}
 		if d.work, err = readWork(used[0]); err != nil {
 			return nil, nil, fmt.Errorf("run %s: %w", r.Name, err)
 		}

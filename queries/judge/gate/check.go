@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -16,31 +17,43 @@ func Judge(ctx context.Context, asker frame.Asker, run diff.Side, baseline *diff
 		o.Alpha = stats.DefaultAlpha
 	}
 	j := &judging{asker: asker, o: o, rules: rules, out: &Result{Run: run, Alpha: o.Alpha}}
-	if slices.ContainsFunc(rules, Rule.NeedsBaseline) {
-		if baseline == nil {
-			return nil, fmt.Errorf("rule %q needs a baseline", rules[slices.IndexFunc(rules, Rule.NeedsBaseline)].Text)
-		}
-		j.out.Baseline = baseline
-		if err := j.compare(ctx); err != nil {
-			return nil, err
+	err := j.all(ctx, baseline)
+	if lacking := (*diff.LackingError)(nil); errors.As(err, &lacking) {
+		j.out.Checks, err = nil, nil
+		for _, r := range rules {
+			j.out.Checks = append(j.out.Checks, Check{Rule: r, Subject: r.On(r.stageText()), Unit: r.Unit, Outcome: CannotJudge, Reason: lacking.Error()})
 		}
 	}
-	j.rules = j.bySums(rules)
-	var err error
-	if j.alone, err = diff.SampleOne(ctx, asker, run); err != nil {
-		return nil, err
-	}
-	for _, r := range j.rules {
-		if err := j.expand(ctx, r); err != nil {
-			return nil, err
-		}
-	}
-	if err := j.judge(ctx); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	j.out.Outcome = outcomeOf(j.out.Checks)
 	j.out.Words = j.out.words()
 	return j.out, nil
+}
+
+// all makes the checks of all rules, and judges them.
+func (j *judging) all(ctx context.Context, baseline *diff.Side) error {
+	if at := slices.IndexFunc(j.rules, Rule.NeedsBaseline); at >= 0 {
+		if baseline == nil {
+			return fmt.Errorf("rule %q needs a baseline", j.rules[at].Text)
+		}
+		j.out.Baseline = baseline
+		if err := j.compare(ctx); err != nil {
+			return err
+		}
+	}
+	j.rules = j.bySums(j.rules)
+	var err error
+	if j.alone, err = diff.SampleOne(ctx, j.asker, j.out.Run); err != nil {
+		return err
+	}
+	for _, r := range j.rules {
+		if err := j.expand(ctx, r); err != nil {
+			return err
+		}
+	}
+	return j.judge(ctx)
 }
 
 // judging is a run being judged.

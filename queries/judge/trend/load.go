@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"prof/internal/suggest"
+	"prof/queries/caveat"
 	"prof/queries/frame"
 )
 
@@ -60,6 +61,7 @@ func (r *Result) load(ctx context.Context, a frame.Asker) (*frame.Frame, error) 
 		r.Queries = append(r.Queries, Source{fmt.Sprintf("%s.v%d", f.Query, f.Version), f.SQL})
 	}
 	rows := frames[len(frames)-1]
+	r.Notes = append(r.Notes, rows.Said(caveat.Facts)...) // these runs are left out
 	if err := r.addSeries(rows); err != nil {
 		return nil, err
 	}

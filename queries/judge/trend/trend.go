@@ -198,7 +198,11 @@ func New(ctx context.Context, a frame.Asker, o Options) (*Result, error) {
 		return nil, err
 	}
 	if len(r.Runs) == 0 {
-		return nil, noStage(ctx, a, o)
+		err := noStage(ctx, a, o)
+		if len(r.Notes) > 0 {
+			err = fmt.Errorf("%w; %s", err, strings.Join(r.Notes, "; "))
+		}
+		return nil, err
 	}
 	if err := r.addItems(items); err != nil {
 		return nil, err
