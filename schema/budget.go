@@ -60,8 +60,10 @@ func budgetOf(cores int, free, bound int64) Budget {
 	return b
 }
 
-// more is the next budget to try where memory ran out; false where there is none. Fewer threads come first, since they cost nothing but time.
-func (b Budget) more() (Budget, bool) {
+// more is the next budget to try where memory ran out with so many threads; false where there is none. Fewer threads come first, since they cost nothing but
+// time.
+func (b Budget) more(threads int) (Budget, bool) {
+	b.Threads = min(b.Threads, threads)
 	if b.Threads == 1 && b.Memory >= b.Most {
 		return b, false
 	}
@@ -145,7 +147,11 @@ func (w *Warehouse) Again(ctx context.Context, do func() error) error {
 		if !IsOutOfMemory(err) || errors.Is(err, ErrMemory) || w.Budget == (Budget{}) || ctx.Err() != nil {
 			return err
 		}
-		next, is := w.Budget.more()
+		threads := 0 // fewer than the budget's where one is faster
+		if e := w.DB.QueryRowContext(ctx, `SELECT current_setting('threads')`).Scan(&threads); e != nil {
+			return errors.Join(err, e)
+		}
+		next, is := w.Budget.more(threads)
 		if !is {
 			what, _, _ := strings.Cut(err.Error(), "\nPossible solutions") // which are settings of DuckDB's
 			return fmt.Errorf("%w than %s: %s (%s)", ErrMemory, size(w.Budget.Memory), w.Budget.remedy(), strings.TrimRight(what, ".\n"))

@@ -34,7 +34,7 @@ func TestBudget(t *testing.T) {
 			t.Errorf("%s: %+v, heap %d: %s", name, b, b.Heap(), b)
 		}
 		tries := 0
-		for next, is := b.more(); is; next, is = b.more() {
+		for next, is := b.more(b.Threads); is; next, is = b.more(b.Threads) {
 			if next.Threads != 1 || next.Memory > next.Most || next == b {
 				t.Fatalf("%s: after %+v comes %+v", name, b, next)
 			}
@@ -94,7 +94,16 @@ func TestAgain(t *testing.T) {
 	if err := w.Again(t.Context(), hungry(400)); !errors.Is(err, ErrMemory) || !IsOutOfMemory(err) || !strings.Contains(err.Error(), "where more is") {
 		t.Errorf("400 MiB do not fit: %v", err)
 	}
-	other, n := errors.New("another"), 0
+	w.Budget = small
+	if _, err := db.ExecContext(t.Context(), w.Budget.set()+"; SET threads = 1"); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	if err := w.Again(t.Context(), func() error { n++; return hungry(40)() }); err != nil || n != 2 || w.Budget.Memory != 4*small.Memory {
+		t.Errorf("with one thread already it took %d tries and %d bytes: %v", n, w.Budget.Memory, err)
+	}
+	other := errors.New("another")
+	n = 0
 	if err := w.Again(t.Context(), func() error { n++; return other }); err != other || n != 1 {
 		t.Errorf("%v after %d tries", err, n)
 	}
