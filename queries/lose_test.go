@@ -202,7 +202,7 @@ func (l *loser) try(c loss.Case) (f fate) {
 	switch g := l.gate(whole, run, rules); {
 	case g.Outcome == gate.Holds && f.isCut:
 		l.Logf("%v: %v: check: what the capture did not cut off holds: %s", c, f.kinds, g.Words)
-	case g.Outcome != gate.CannotJudge:
+	case g.Outcome != gate.CannotTell:
 		f.judged = append(f.judged, fmt.Sprintf("check: %s: %s", g.Outcome, g.Words))
 	}
 	return f

@@ -21,7 +21,7 @@ func (p *program) checkCommand() *cli.Command {
 		ArgsUsage: "[RUN]",
 		Description: `Without RUN, the newest; tag:key=value and RUN,RUN,... mean several runs of the same workload,
 whose spread is then taken into account.
-Exit 0: all rules hold; 3: a rule is broken; 4: no rule is broken, but one cannot be judged.
+Exit 0: all rules hold; 3: a rule is broken; 4: no rule is broken, but one cannot be told.
 
 One rule per line; # begins a comment. With a sign a limit is relative to the baseline; without
 one it is absolute and compared with the figure as it is (the median of several samples), with
@@ -45,7 +45,7 @@ no allowance for noise:
   stage.decode.new_kernels <= 0           # of one stage
 
 A change breaks a rule when it is beyond the limit and certainly not noise, judged by passes, repeats or
-runs. It cannot be judged if it may be beyond the limit but may be noise, if there are too few
+runs. It cannot be told if it may be beyond the limit but may be noise, if there are too few
 samples, if the figure is unknown (kernels in CUDA graphs traced as a whole) or a lower
 bound below the limit, or if the rule matches nothing. Rules come from --rules and --rule;
 otherwise from the file rules in the warehouse's folder; otherwise the rule is stage.*.gpu_span_ns <= +5%,
@@ -120,8 +120,8 @@ func (p *program) check(c *cli.Context) (err error) {
 	switch r.Outcome {
 	case gate.Broken:
 		return exitStatus(exitRegression)
-	case gate.CannotJudge:
-		return exitStatus(exitCannotJudge)
+	case gate.CannotTell:
+		return exitStatus(exitCannotTell)
 	}
 	return nil
 }

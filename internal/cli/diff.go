@@ -45,7 +45,7 @@ span of a stage, because idle time is part of it: --metric gpu_busy_ns judges by
 during which the GPU is busy.
 
 Write percentages with the percent sign: 5% or 0.5%. --fail-over 5% exits with 3 if a stage is
-certainly slower by more than 5 %, with 4 if a stage cannot be judged (it looks slower by more
+certainly slower by more than 5 %, with 4 if a stage cannot be told (it looks slower by more
 but may not be, has too few or too noisy samples, or is on one side only), otherwise with 0. As in
 the built-in rule of prof check, a stage is judged by its GPU work if idle time is too noisy (one
 process per side); with --metric, only by that.
@@ -71,7 +71,7 @@ In csv, a row of kind stage is the total of a stage; its other rows add up to it
 			&cli.StringFlag{Name: "min-effect", Value: "1%", Usage: "changes below `P%` count as none, even if they are certain"},
 			&cli.StringFlag{Name: "margin", Value: "5%", Usage: "no change means that the change is certainly below `P%`"},
 			&cli.StringFlag{Name: "assume-noise", Usage: "identical runs may differ by up to `P%`", DefaultText: "from earlier runs"},
-			&cli.StringFlag{Name: "fail-over", Usage: "exit 3: a stage or figure of serving is certainly worse by more than `P%`; 4: cannot be judged"},
+			&cli.StringFlag{Name: "fail-over", Usage: "exit 3: a stage or figure of serving is certainly worse by more than `P%`; 4: cannot be told"},
 			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORM` of the output: " + strings.Join(compare.DiffForms().Names(), ", "), DefaultText: "table, or the extension of --out"},
 			&cli.StringFlag{Name: "out", Usage: "write to `FILE`"},
 			&cli.BoolFlag{Name: "explain", Usage: "print only the SQL behind the figures"},
@@ -89,7 +89,6 @@ type diffRequest struct {
 	form     typeset.Form[[]*diff.Result, typeset.Options]
 	out      string   // "" for stdout
 	failOver *float64 // nil: do not judge
-	orWork   bool     // judge a stage whose idle time is too noisy by its GPU work: nobody asked for a metric
 }
 
 func (p *program) diff(c *cli.Context) (err error) {

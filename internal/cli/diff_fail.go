@@ -23,7 +23,7 @@ func (p *program) failDiff(q diffRequest, list []*diff.Result) error {
 			}
 		}
 		for _, s := range r.Stages {
-			c, why := failStage(*q.failOver, q.orWork, r.Same, s)
+			c, why := failStage(*q.failOver, r.Same, s)
 			add(stageOrAll(s.Name), c, why)
 		}
 		failServing(*q.failOver, r, add)
@@ -37,37 +37,18 @@ func (p *program) failDiff(q diffRequest, list []*diff.Result) error {
 // outsideStages is the name of work outside stages, which is not judged.
 const outsideStages = "(none)"
 
-// failStage turns the verdict of a stage, which has the limit as its margin, into an exit code, and says what it follows from. With orWork a stage
-// that seems to keep to the limit, and whose idle time is too noisy to judge, is judged by its GPU work, as the built-in rule of check does.
-func failStage(limit float64, orWork, same bool, s diff.Stage) (code int, why string) {
-	effect, byBusy := s.Comparison.Effect, ""
-	if orWork && s.Comparison.FloorUnknown && effect != nil && *effect <= limit {
-		byBusy = s.BusyWords(limit)
-	}
+// failStage turns the verdict of a stage, which has the limit as its margin, into an exit code, and says what it follows from.
+func failStage(limit float64, same bool, s diff.Stage) (code int, why string) {
+	effect := s.Comparison.Effect
 	switch {
 	case same || s.Name == outsideStages:
 	case s.Verdict == diff.CannotTell && s.Comparison.High != nil && *s.Comparison.High <= limit:
-	case s.Verdict == diff.CannotTell && byBusy != "":
-		return exitOK, "not slower by more than " + percentText(limit) + " " + byBusy
 	case s.Verdict == diff.CannotTell && effect != nil && *effect > limit:
-		return exitCannotJudge, fmt.Sprintf("looks slower by %s, which is more than %s but uncertain: %s", percentText(*effect), percentText(limit), reasonOf(s))
+		return exitCannotTell, fmt.Sprintf("looks slower by %s, which is more than %s but uncertain: %s", percentText(*effect), percentText(limit), reasonOf(s))
 	case s.Verdict == diff.CannotTell || effect == nil:
-		return exitCannotJudge, "cannot be judged: " + reasonOf(s)
-	case s.Verdict == diff.Worse && s.WorkEffect != nil:
-		return failWork(limit, s)
+		return exitCannotTell, "cannot tell: " + reasonOf(s)
 	case s.Verdict == diff.Worse && *effect > limit:
 		return exitRegression, fmt.Sprintf("slower by %s, more than %s", percentText(*effect), percentText(limit))
-	}
-	return exitOK, ""
-}
-
-// failWork judges a stage that is slower by its GPU work alone.
-func failWork(limit float64, s diff.Stage) (code int, why string) {
-	switch keeps := s.WorkKeepsTo(limit); {
-	case keeps == nil:
-		return exitCannotJudge, fmt.Sprintf("cannot be judged against %s: %s", percentText(limit), s.WorkWords())
-	case !*keeps:
-		return exitRegression, fmt.Sprintf("%s: more than %s", s.WorkWords(), percentText(limit))
 	}
 	return exitOK, ""
 }

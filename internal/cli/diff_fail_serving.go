@@ -8,7 +8,7 @@ import (
 )
 
 // failServing judges the figures of each load, as failStage does stages, and adds what follows: an exit code and a line for figures that are worse, and one for those that
-// cannot be judged.
+// cannot be told.
 func failServing(limit float64, r *diff.Result, add func(what string, code int, why string)) {
 	if len(r.Serving) == 0 || r.Same {
 		return
@@ -24,7 +24,7 @@ func failServing(limit float64, r *diff.Result, add func(what string, code int, 
 			switch failFigure(limit, f) {
 			case exitRegression:
 				worse = append(worse, fmt.Sprintf("%s by %s", f.Words(), percentText(*effect)))
-			case exitCannotJudge:
+			case exitCannotTell:
 				if unsure = append(unsure, f.Words()); reason == "" {
 					reason = strings.TrimSuffix(f.Comparison.Why, ".")
 				}
@@ -35,16 +35,16 @@ func failServing(limit float64, r *diff.Result, add func(what string, code int, 
 		}
 		switch n := len(unsure); {
 		case n == 1:
-			add(what, exitCannotJudge, fmt.Sprintf("%s cannot be judged: %s", unsure[0], reason))
+			add(what, exitCannotTell, fmt.Sprintf("%s cannot be told: %s", unsure[0], reason))
 		case n > 1:
-			add(what, exitCannotJudge, fmt.Sprintf("%d of %d figures cannot be judged: %s: %s", n, len(l.Figures), unsure[0], reason))
+			add(what, exitCannotTell, fmt.Sprintf("%d of %d figures cannot be told: %s: %s", n, len(l.Figures), unsure[0], reason))
 		}
 		if len(l.Figures) > 0 && l.FailsMoreThan(limit) {
-			add(what, exitCannotJudge, "cannot be judged: "+l.FailedWords())
+			add(what, exitCannotTell, "cannot tell: "+l.FailedWords())
 		}
 	}
 	if figures == 0 {
-		add("serving", exitCannotJudge, "cannot be judged: there is no load that both sides were benchmarked under")
+		add("serving", exitCannotTell, "cannot tell: there is no load that both sides were benchmarked under")
 	}
 }
 
@@ -54,7 +54,7 @@ func failFigure(limit float64, f diff.ServingFigure) int {
 	switch {
 	case f.Verdict == diff.CannotTell && most != nil && *most <= limit:
 	case f.Verdict == diff.CannotTell || effect == nil:
-		return exitCannotJudge
+		return exitCannotTell
 	case f.Verdict == diff.Worse && *effect > limit:
 		return exitRegression
 	}

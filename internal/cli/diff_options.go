@@ -16,7 +16,7 @@ import (
 
 // newDiffRequest reads the command line, before anything is opened.
 func newDiffRequest(c *cli.Context) (diffRequest, error) {
-	q := diffRequest{refs: c.Args().Slice(), out: c.String("out"), orWork: !c.IsSet("metric")}
+	q := diffRequest{refs: c.Args().Slice(), out: c.String("out")}
 	if len(q.refs) < 2 {
 		return q, usagef("diff takes two runs or more, the base first; see `prof help diff`")
 	}

@@ -112,7 +112,7 @@ func TestOneVerdict(t *testing.T) {
 			case s.Verdict == "worse" && s.Comparison.Effect > 0.05:
 				want = exitRegression
 			case s.Verdict == "cannot tell" && want == 0:
-				want = exitCannotJudge
+				want = exitCannotTell
 			}
 		}
 		gate := p.run("diff", sides[0], sides[1], "--fail-over", "5%")

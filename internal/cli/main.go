@@ -25,11 +25,11 @@ import (
 
 // Exit codes.
 const (
-	exitOK          = 0
-	exitFailed      = 1
-	exitUsage       = 2
-	exitRegression  = 3 // diff and check: slower for sure, by more than was allowed
-	exitCannotJudge = 4 // diff and check: the samples do not tell
+	exitOK         = 0
+	exitFailed     = 1
+	exitUsage      = 2
+	exitRegression = 3 // diff and check: slower for sure, by more than was allowed
+	exitCannotTell = 4 // diff and check: the samples do not tell
 )
 
 // usageError is a mistake on the command line.

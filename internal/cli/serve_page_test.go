@@ -339,14 +339,10 @@ func servedCompare(s *served) {
 	if got := s.texts(".lead")[0]; !strings.HasSuffix(got, want.Words+".") {
 		s.t.Errorf("it says %q, not %q", got, want.Words)
 	}
-	words := map[string]string{"cannot tell": "inconclusive", "no change": "unchanged"}
 	for _, stage := range want.Stages {
-		verdict := words[stage.Verdict]
-		switch {
-		case stage.Comparison == nil:
+		verdict := stage.Verdict
+		if stage.Comparison == nil {
 			verdict = "not judged"
-		case verdict == "":
-			verdict = stage.Verdict
 		}
 		s.same("verdict of "+stage.Stage, s.texts(fmt.Sprintf(`article[data-stage=%q] h3 .verdict`, stage.Stage)), []string{verdict})
 		n := 0

@@ -47,8 +47,8 @@ func TestServing(t *testing.T) {
 		}
 	}
 
-	// A rule holds for each load, and cannot be judged where a figure is missing.
-	p.wantLike(3, `(?s).*holds +serving\.ttft_p99 \(rate=4 concurrency=32 in=1024 out=128\) +71\.9 ms +<= 100ms\n.*broken +serving\.ttft_p99 \(rate=inf concurrency=16 in=1024 out=128\) +180 ms.*cannot judge +serving\.ttft_p99 \(rate=2\) .*the load generator did not report this figure.*`, "", "check", "r", "--rule", "serving.ttft_p99 <= 100ms")
+	// A rule holds for each load, and cannot be told where a figure is missing.
+	p.wantLike(3, `(?s).*holds +serving\.ttft_p99 \(rate=4 concurrency=32 in=1024 out=128\) +71\.9 ms +<= 100ms\n.*broken +serving\.ttft_p99 \(rate=inf concurrency=16 in=1024 out=128\) +180 ms.*cannot tell +serving\.ttft_p99 \(rate=2\) .*the load generator did not report this figure.*`, "", "check", "r", "--rule", "serving.ttft_p99 <= 100ms")
 	p.ok("ingest", "--run", "own", "bench/own.json")
 	p.wantLike(0, `(?s)passed: 3 of 3 rules hold.*`, "", "check", "own", "--rule", "serving.ttft_p999 <= 80ms", "--rule", "serving.failed <= 0", "--rule", "serving.output_tokens_per_s >= 500")
 	if got := p.ok("report", "own", "--out", "-", "--file", "report.md"); !strings.Contains(got, "## Serving benchmarks") || !strings.Contains(got, "## Latencies of serving") {
@@ -324,8 +324,8 @@ func TestServingDiff(t *testing.T) {
 	p.wantLike(exitRegression, "Serving worse: .*", "prof: b1,b2,b3 against a1,a2,a3, serving under rate=inf concurrency=8 in=100 out=11: worse by more than 5 %: .*TPOT p99 by 20 %.*\n", "diff", "a1,a2,a3", "b1,b2,b3", "--fail-over", "5%")
 	p.wantLike(0, "Serving worse: .*", "", "diff", "a1,a2,a3", "b1,b2,b3", "--fail-over", "30%")
 	p.wantLike(0, "Serving better: .*", "", "diff", "b1,b2,b3", "a1,a2,a3", "--fail-over", "5%")
-	p.wantLike(exitCannotJudge, "Serving: cannot tell, one benchmark on each side.*", "(?s)prof: b against a, serving under .*: 5 of 5 figures cannot be judged: .*", "diff", "a", "b", "--fail-over", "5%")
-	p.wantLike(exitCannotJudge, ".*", "prof: c against a, serving: cannot be judged: there is no load that both sides were benchmarked under\n", "diff", "a", "c", "--fail-over", "5%")
+	p.wantLike(exitCannotTell, "Serving: cannot tell, one benchmark on each side.*", "(?s)prof: b against a, serving under .*: 5 of 5 figures cannot be told: .*", "diff", "a", "b", "--fail-over", "5%")
+	p.wantLike(exitCannotTell, ".*", "prof: c against a, serving: cannot tell: there is no load that both sides were benchmarked under\n", "diff", "a", "c", "--fail-over", "5%")
 	p.wantLike(0, ".*", "", "diff", "a1", "a1", "--fail-over", "5%")
 	table := p.ok("diff", "a", "b")
 	if strings.Contains(table, "\n\n\n") || strings.Contains(table, "no device work") || !strings.Contains(table, " 1 each ") {

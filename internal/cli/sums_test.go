@@ -25,7 +25,7 @@ func TestSumsOnly(t *testing.T) {
 		t.Errorf("explain: %s", got)
 	}
 	// The built-in rule is about the sum of GPU work: one sample per side tells nothing, but within what the user knows of noise.
-	p.wantLike(4, `cannot judge: 1 of 1 rules against a; none broken\n.*stage\.\*\.gpu_sum_ns: \+7\.7 % from one sample per side.*`, "", "check", "b", "--baseline", "a")
+	p.wantLike(4, `cannot tell: 1 of 1 rules against a; none broken\n.*stage\.\*\.gpu_sum_ns: \+7\.7 % from one sample per side.*`, "", "check", "b", "--baseline", "a")
 	p.wantLike(3, `regression: 1 of 1 rules broken against a\n.*broken +stage\.\*\.gpu_sum_ns +1\.40 ms +<= \+5% .*`, "", "check", "b", "--baseline", "a", "--assume-noise", "1%")
 	p.wantLike(0, `passed: 1 of 1 rules hold against b\n.*`, "", "check", "a", "--baseline", "b", "--assume-noise", "1%")
 	p.wantLike(4, `.*stage\.\*\.gpu_span_ns: b has sums of GPU work only: its gpu_span_ns is unknown, gpu_sum_ns and launches are known\n.*`, "", "check", "b", "--wide", "--rule", "stage.*.gpu_span_ns <= 5s")

@@ -87,22 +87,19 @@ type OptionsForm struct {
 
 // StageForm is a stage on both sides.
 type StageForm struct {
-	Stage           string                 `json:"stage" doc:"empty for all device work, (none) for what lies outside every stage"`
-	Unit            diff.Unit              `json:"unit" enum:"pass,token,step,run" doc:"what times are divided by"`
-	Level           *string                `json:"level" doc:"what the samples are: passes, steps, repeats or runs"`
-	A               StageSideForm          `json:"a"`
-	B               StageSideForm          `json:"b"`
-	Delta           *DeltaForm             `json:"delta" doc:"of per_unit_ns"`
-	Comparison      *TestForm              `json:"comparison" doc:"of options.metric for one unit"`
-	Verdict         diff.Verdict           `json:"verdict" enum:"better,worse,no change,cannot tell,"`
-	WorkEffectRatio *float64               `json:"work_effect_ratio" doc:"change of the stage by its GPU work alone; null where the verdict is not by that"`
-	WorkLowRatio    *float64               `json:"work_low_ratio" doc:"interval of work_effect_ratio, each end at alpha"`
-	WorkHighRatio   *float64               `json:"work_high_ratio"`
-	Words           string                 `json:"words" doc:"a sentence with the figures and what contributes most"`
-	Expected        *string                `json:"expected" doc:"what differences between the sides explain"`
-	Contributors    []StageContributorForm `json:"contributors" nullable:"false" doc:"those that contribute most"`
-	Ledger          []ItemForm             `json:"ledger" nullable:"false" doc:"parts that add up to delta"`
-	Figures         []FigureForm           `json:"figures" nullable:"false" doc:"other figures of the stage"`
+	Stage        string                 `json:"stage" doc:"empty for all device work, (none) for what lies outside every stage"`
+	Unit         diff.Unit              `json:"unit" enum:"pass,token,step,run" doc:"what times are divided by"`
+	Level        *string                `json:"level" doc:"what the samples are: passes, steps, repeats or runs"`
+	A            StageSideForm          `json:"a"`
+	B            StageSideForm          `json:"b"`
+	Delta        *DeltaForm             `json:"delta" doc:"of per_unit_ns"`
+	Comparison   *TestForm              `json:"comparison" doc:"of options.metric for one unit"`
+	Verdict      diff.Verdict           `json:"verdict" enum:"better,worse,no change,cannot tell,"`
+	Words        string                 `json:"words" doc:"a sentence with the figures and what contributes most"`
+	Expected     *string                `json:"expected" doc:"what differences between the sides explain"`
+	Contributors []StageContributorForm `json:"contributors" nullable:"false" doc:"those that contribute most"`
+	Ledger       []ItemForm             `json:"ledger" nullable:"false" doc:"parts that add up to delta"`
+	Figures      []FigureForm           `json:"figures" nullable:"false" doc:"other figures of the stage"`
 }
 
 // StageSideForm is a stage on one side.
@@ -250,7 +247,6 @@ func stageForm(s diff.Stage) StageForm {
 	return StageForm{
 		Stage: s.Name, Unit: s.Unit, Level: typeset.Optional(s.Level), A: stageSideForm(s.A), B: stageSideForm(s.B), Delta: deltaForm(s.Delta),
 		Comparison: testForm(&s.Comparison), Verdict: s.Verdict,
-		WorkEffectRatio: typeset.Finite(s.WorkEffect), WorkLowRatio: typeset.Finite(s.WorkLow), WorkHighRatio: typeset.Finite(s.WorkHigh),
 		Words: s.Words, Expected: typeset.Optional(s.StageExpected),
 		Contributors: typeset.Each(s.Contributors, func(c diff.Contributor) StageContributorForm {
 			return StageContributorForm{contributorForm(c), typeset.Finite(c.ShareRatio)}

@@ -39,11 +39,8 @@ func stageLegend(r *diff.Result, t table.Table, dropped []string) []string {
 	}
 	if has("change_interval") {
 		text := "between: " + confidence(r.Options, 2) + " confidence interval of the change"
-		if slices.ContainsFunc(judgedStages(r), func(s diff.Stage) bool { return s.Comparison.FloorUnknown }) {
-			text += "; with one process per side it includes the noise between processes of the same code"
-		}
-		if slices.ContainsFunc(judgedStages(r), func(s diff.Stage) bool { return s.WorkEffect != nil }) {
-			text += "; " + byBusy + "only what GPU busy time changes the stage by, since the idle part may be noise"
+		if k := slices.IndexFunc(judgedStages(r), func(s diff.Stage) bool { return s.Comparison.NoiseFrom != "" }); k >= 0 {
+			text += "; it includes what processes of the same code may differ by, assumed as on " + judgedStages(r)[k].Comparison.NoiseFrom
 		}
 		out = append(out, text)
 	}

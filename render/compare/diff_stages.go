@@ -110,14 +110,8 @@ func chanceCell(c *stats.Comparison) table.Cell {
 
 // stageInterval is the interval of the change that the verdict is by.
 func stageInterval(s diff.Stage) string {
-	if text := changeInterval(s.WorkLow, s.WorkHigh); text != "" {
-		return byBusy + text
-	}
 	return changeInterval(s.Comparison.Low, s.Comparison.High)
 }
-
-// byBusy leads intervals of the part of a change that comes from GPU busy time.
-const byBusy = "busy: "
 
 // changeInterval is the interval of a change: -1.2 % to +3.4 %.
 func changeInterval(low, high *float64) string {

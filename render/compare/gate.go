@@ -17,7 +17,7 @@ func GateForms() typeset.Forms[*gate.Result, typeset.Options] {
 		{Name: "table", Ending: ".txt", Doc: "for people: verdict, each rule and why, fitted to the terminal", Write: GateTable},
 		{Name: "md", Ending: ".md", Doc: "the same as GitHub-flavoured Markdown, for a pull request or the summary of a job", Write: GateMarkdown},
 		{Name: "json", Ending: ".json", Doc: "all that is known of each rule, in base units and full precision; null is not known", Write: GateJSON},
-		{Name: "junit", Ending: ".xml", Doc: "JUnit XML, as CI systems show it: a test a rule, failure where it is broken, error where it cannot be judged", Write: GateJUnit},
+		{Name: "junit", Ending: ".xml", Doc: "JUnit XML, as CI systems show it: a test a rule, failure where it is broken, error where it cannot be told", Write: GateJUnit},
 	}
 }
 
@@ -59,7 +59,7 @@ func gateCell(u gate.Unit, v *float64) table.Cell {
 // gateTable is the table of the rules.
 func gateTable(r *gate.Result) table.Table {
 	t := table.Table{Caption: "rules", Columns: []table.Column{
-		{Name: "outcome", Title: "outcome", Doc: "holds, broken or cannot judge", Keep: 9},
+		{Name: "outcome", Title: "outcome", Doc: "holds, broken or cannot tell", Keep: 9},
 		{Name: "figure", Title: "figure", Doc: "what the rule is about, with its stage", Least: 24, Keep: 9},
 		{Name: "value", Title: "value", Doc: "of the run", Right: true, Keep: 8},
 		{Name: "rule", Title: "limit", Doc: "as the rule says", Keep: 7},

@@ -12,7 +12,7 @@ import (
 func GateJSON(w io.Writer, r *gate.Result, _ typeset.Options) error {
 	f := GateForm{
 		Version: 1, Outcome: r.Outcome, Words: r.Words, Run: sideForm(r.Run), IsSame: r.Same, Alpha: typeset.Number(r.Alpha),
-		Counts: CountsForm{r.Count(gate.Holds), r.Count(gate.Broken), r.Count(gate.CannotJudge)},
+		Counts: CountsForm{r.Count(gate.Holds), r.Count(gate.Broken), r.Count(gate.CannotTell)},
 		Rules:  typeset.Each(r.Checks, ruleForm), Differences: typeset.Each(r.Differences, differenceForm), Notes: typeset.Listed(r.Notes),
 	}
 	if r.Baseline != nil {
@@ -24,7 +24,7 @@ func GateJSON(w io.Writer, r *gate.Result, _ typeset.Options) error {
 // GateForm is what is known of a run and its rules, as JSON. Times are in ns, shares and changes are ratios (0.01 is 1 %), what is not known is null.
 type GateForm struct {
 	Version     int              `json:"version" doc:"of this form: raised when a key goes or changes its meaning"`
-	Outcome     gate.Outcome     `json:"outcome" enum:"holds,broken,cannot judge" doc:"of all rules"`
+	Outcome     gate.Outcome     `json:"outcome" enum:"holds,broken,cannot tell" doc:"of all rules"`
 	Words       string           `json:"words" doc:"the outcome in one line"`
 	Run         SideForm         `json:"run"`
 	Baseline    *BaselineForm    `json:"baseline"`
@@ -44,9 +44,9 @@ type BaselineForm struct {
 
 // CountsForm is how many rules have which outcome.
 type CountsForm struct {
-	Holds       int `json:"holds"`
-	Broken      int `json:"broken"`
-	CannotJudge int `json:"cannot_judge"`
+	Holds      int `json:"holds"`
+	Broken     int `json:"broken"`
+	CannotTell int `json:"cannot_judge"`
 }
 
 // RuleForm is a rule, judged on one figure.
@@ -56,7 +56,7 @@ type RuleForm struct {
 	Line                int               `json:"line"`
 	Figure              string            `json:"figure" doc:"the rule's, with the stage on which it was judged"`
 	Stage               *string           `json:"stage" doc:"null is the whole run"`
-	Outcome             gate.Outcome      `json:"outcome" enum:"holds,broken,cannot judge"`
+	Outcome             gate.Outcome      `json:"outcome" enum:"holds,broken,cannot tell"`
 	Reason              string            `json:"reason" doc:"one sentence"`
 	Unit                gate.Unit         `json:"unit" doc:"of value, baseline and limit: ns, ratio, count, per_s"`
 	Per                 *string           `json:"per" doc:"what figures are for: pass, token or launch; null is the run"`

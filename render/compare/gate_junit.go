@@ -48,10 +48,10 @@ type (
 	}
 )
 
-// GateJUnit writes JUnit XML: one test a rule and stage. A broken rule is a failure. One that cannot be judged is an error, which is how
+// GateJUnit writes JUnit XML: one test a rule and stage. A broken rule is a failure. One that cannot be told is an error, which is how
 // a test ends that could not be carried out: CI systems show both as not passed, and would show a skipped test as if nothing were amiss.
 func GateJUnit(w io.Writer, r *gate.Result, _ typeset.Options) error {
-	suite := junitSuite{Name: "prof check", Tests: len(r.Checks), Failures: r.Count(gate.Broken), Errors: r.Count(gate.CannotJudge), Out: typeset.Neutral(r.Words)}
+	suite := junitSuite{Name: "prof check", Tests: len(r.Checks), Failures: r.Count(gate.Broken), Errors: r.Count(gate.CannotTell), Out: typeset.Neutral(r.Words)}
 	for _, f := range gateSides(r) {
 		suite.Properties = append(suite.Properties, junitProperty{f[0], f[1]})
 	}
@@ -90,8 +90,8 @@ func junitCaseOf(c gate.Check) junitCase {
 	switch c.Outcome {
 	case gate.Broken:
 		out.Failure = &junitProblem{"broken", gateReason(c), text}
-	case gate.CannotJudge:
-		out.Error = &junitProblem{"cannot judge", gateReason(c), text}
+	case gate.CannotTell:
+		out.Error = &junitProblem{"cannot tell", gateReason(c), text}
 	default:
 		out.Out = text
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // gateSigns are seen in a list of pull requests before they are read.
-var gateSigns = map[gate.Outcome]string{gate.Holds: "✅", gate.Broken: "❌", gate.CannotJudge: "❔"}
+var gateSigns = map[gate.Outcome]string{gate.Holds: "✅", gate.Broken: "❌", gate.CannotTell: "❔"}
 
 // GateMarkdown writes what GateTable says for a pull request or the summary of a job: rules that do not hold first and in full, what is
 // said of the others folded away.
@@ -23,7 +23,7 @@ func GateMarkdown(w io.Writer, r *gate.Result, _ typeset.Options) error {
 	out.WriteString("\n")
 	writeGateRows(&out, r)
 	writeGateReasons(&out, "\n", r, func(o gate.Outcome) bool { return o == gate.Broken })
-	writeGateReasons(&out, "\n", r, func(o gate.Outcome) bool { return o == gate.CannotJudge })
+	writeGateReasons(&out, "\n", r, func(o gate.Outcome) bool { return o == gate.CannotTell })
 	if t := gateDifferences(r); len(t.Rows) > 0 {
 		out.WriteString("\n### Other differences from the baseline\n\n")
 		t.Markdown(&out)

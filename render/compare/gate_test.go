@@ -35,7 +35,7 @@ func exampleGate() *gate.Result {
 	return &gate.Result{
 		Run:      diff.Side{Label: "@latest", Runs: []diff.Run{{ID: "0195", Name: "pr-17", CreatedAt: at.Add(time.Hour), StartedAt: &at, Host: "gpu1"}}},
 		Baseline: &diff.Side{Label: "baseline:main", Runs: []diff.Run{{ID: "0194", Name: "main-4f2a", CreatedAt: at.Add(-time.Hour)}}},
-		Alpha:    0.01, Outcome: gate.Broken, Words: "regression: 2 of 7 rules broken, 2 cannot be judged against main-4f2a (baseline:main); conditions differ: GPU",
+		Alpha:    0.01, Outcome: gate.Broken, Words: "regression: 2 of 7 rules broken, 2 cannot be told against main-4f2a (baseline:main); conditions differ: GPU",
 		Checks: []gate.Check{
 			{Rule: span, Subject: "stage.decode.gpu_span_ns", Stage: "decode", Unit: gate.Ns, Per: "pass", Baseline: new(40e6), Value: new(43.2e6), Limit: new(41.2e6), Effect: new(0.08),
 				Level: "passes", Comparison: &stats.Comparison{NA: 5, NB: 5, A: 40e6, B: 43.2e6, Method: stats.MethodU, Smallest: new(0.004)}, P: new(0.0079), Outcome: gate.Broken,
@@ -48,9 +48,9 @@ func exampleGate() *gate.Result {
 				Level: "repeats", Comparison: &stats.Comparison{NA: 3, NB: 3, Method: stats.MethodWelch, Smallest: new(0.06)}, P: new(0.41), Outcome: gate.Holds,
 				Reason: "+0.93 % (p = 0.41, Welch's t, 3 and 3 repeats); a regression below 6 % would not have shown"},
 			{Rule: gateRule(2, `kernel:/flash|<b>&`+"`x`"+`/.mean_ns <= +5%`), Subject: "stage.decode.kernel:/flash|<b>&`x`/.mean_ns", Stage: "decode", Unit: gate.Ns, Per: "launch",
-				Outcome: gate.CannotJudge, Reason: "no kernel of stage decode in pr-17 matches, but some in the baseline do: were they renamed or fused?"},
+				Outcome: gate.CannotTell, Reason: "no kernel of stage decode in pr-17 matches, but some in the baseline do: were they renamed or fused?"},
 			{Rule: gateRule(3, "mfu.prefill >= 35%"), Subject: "mfu.prefill", Stage: "prefill", Unit: gate.Ratio, Value: new(0.412), Limit: new(0.35), Outcome: gate.Holds},
-			{Rule: gateRule(4, "overhead <= 25%"), Subject: "overhead.light", Unit: gate.Ratio, Limit: new(0.25), Outcome: gate.CannotJudge,
+			{Rule: gateRule(4, "overhead <= 25%"), Subject: "overhead.light", Unit: gate.Ratio, Limit: new(0.25), Outcome: gate.CannotTell,
 				Reason: "profiling overhead is unknown: no recording without a profiler; capture with --baseline"},
 			{Rule: gateRule(5, "new_kernels <= 0"), Subject: "new_kernels", Unit: gate.Count, Value: new(2.0), Limit: new(0.0), Outcome: gate.Broken, Reason: "new, longest first: " + rendertest.Hostile + ", void k<1>(*_*)"},
 			{Rule: gateRule(6, "stage.decode.tokens_per_s >= 100"), Subject: "stage.decode.tokens_per_s", Stage: "decode", Unit: gate.PerSec, Value: new(1234.5), Limit: new(100.0), Outcome: gate.Holds},
@@ -162,7 +162,7 @@ func TestGateJUnit(t *testing.T) {
 	for i, c := range all.Suites[0].Cases {
 		check := r.Checks[i]
 		names[c.Name] = true
-		if (c.Failure != nil) != (check.Outcome == gate.Broken) || (c.Error != nil) != (check.Outcome == gate.CannotJudge) || c.Skipped != nil {
+		if (c.Failure != nil) != (check.Outcome == gate.Broken) || (c.Error != nil) != (check.Outcome == gate.CannotTell) || c.Skipped != nil {
 			t.Errorf("%s is %s: %+v", c.Name, check.Outcome, c)
 		}
 		if !strings.HasPrefix(c.Name, check.Subject+" ") {
@@ -188,14 +188,14 @@ func TestGateJSON(t *testing.T) {
 		Outcome string
 		Counts  struct {
 			Holds, Broken int
-			CannotJudge   int `json:"cannot_judge"`
+			CannotTell    int `json:"cannot_judge"`
 		}
 		Rules []map[string]any
 	}
 	if err := json.Unmarshal([]byte(gateText(t, "json", r, typeset.Options{})), &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Outcome != "broken" || got.Counts.Holds != 3 || got.Counts.Broken != 2 || got.Counts.CannotJudge != 2 {
+	if got.Outcome != "broken" || got.Counts.Holds != 3 || got.Counts.Broken != 2 || got.Counts.CannotTell != 2 {
 		t.Errorf("%+v", got)
 	}
 	for i, want := range []map[string]any{

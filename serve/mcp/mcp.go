@@ -91,7 +91,7 @@ func addTools(s *mcp.Server, a *ask.Asker) {
 		func(ctx context.Context, in ask.Difference) (ask.Answer, error) { return a.Diff(ctx, in) })
 	add(s, "trend", "A workload over time: points by stage, where the level changed, and by what.",
 		func(ctx context.Context, in ask.Course) (ask.Answer, error) { return a.Trend(ctx, in) })
-	add(s, "check", "A run judged by rules: which hold, which are broken, which cannot be judged, and why.",
+	add(s, "check", "A run judged by rules: which hold, which are broken, which cannot be told, and why.",
 		func(ctx context.Context, in ask.Rules) (ask.Answer, error) { return a.Check(ctx, in) })
 	add(s, "sql", "Rows of one SQL statement that only reads. prof://schema has the relations. Stopped after 30 s.",
 		func(ctx context.Context, in statement) (ask.Answer, error) {

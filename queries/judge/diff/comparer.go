@@ -24,6 +24,7 @@ type stagePair struct {
 	level  level
 	fine   []pair // by kernel
 	moves  map[lineKey]move
+	paired bool    // pass i of one side does the work of pass i of the other, and other passes do other work
 	unlike float64 // of all device work: how many times the work of A is that of B, where their times compare nothing; else 0
 }
 
@@ -42,6 +43,7 @@ func newComparer(a, b map[string]*stageSide, o Options) *comparer {
 			s.unlike = unlike(s.a, s.b)
 		}
 		s.level = levelOf(s.a, s.b)
+		s.paired = pairedPasses(s.a, s.b)
 		s.fine = pairs(s.a, s.b, ByKernel)
 		s.moves = s.match(s.fine)
 		c.stages = append(c.stages, s)
@@ -85,9 +87,10 @@ func (s *stagePair) both() bool { return len(s.a.groups) > 0 && len(s.b.groups) 
 func (s *stagePair) compare(what figureKind, a, b []float64, o stats.Options, among int) stats.Comparison {
 	o.Comparisons, o.Exact = among, what == countFigure
 	if o.Noise == nil {
-		o.Noise = s.alone(what, a, b)
+		o.Noise = s.alone(what)
 	}
 	if s.level == byPass {
+		o.Paired = s.paired && len(a) == len(s.a.groups) && len(b) == len(s.b.groups)
 		return stats.Compare(a, b, o)
 	}
 	return stats.CompareRuns(a, b, o)
@@ -131,12 +134,31 @@ func (g group) metric(name string) *float64 {
 			return nil
 		}
 		return new(float64(g.busy))
+	case idleMetric:
+		if g.isSum || g.isUntimed || g.span == nil {
+			return nil
+		}
+		return new(float64(g.time - g.parts.work - g.parts.other))
 	case "gpu_sum_ns":
 		return new(float64(g.sum))
 	case "cpu_ns":
 		return g.cpu
 	}
 	return g.span
+}
+
+// tokenTime gives the time for one token of each sequence: of a stage that decodes, by its steps.
+func (s *stagePair) tokenTime(x *stageSide) []float64 {
+	if s.name == "prefill" || slices.ContainsFunc(x.groups, func(g group) bool { return g.steps == nil || *g.steps <= 0 }) {
+		return nil
+	}
+	return x.values(s.level, func(i int) *float64 {
+		g := x.groups[i]
+		if g.span == nil {
+			return nil
+		}
+		return new(*g.span / float64(*g.steps))
+	})
 }
 
 // tokenRate gives tokens a second of GPU span.

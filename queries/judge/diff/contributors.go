@@ -67,8 +67,10 @@ func (s *stagePair) contributors(metric string) []Contributor {
 // counts says whether a part of the GPUs' time is one of what a metric tells.
 func (p pair) counts(metric string) bool {
 	switch metric {
-	case "gpu_busy_ns":
+	case busyMetric:
 		return !p.isTime() || p.key.kind == "overlap"
+	case idleMetric:
+		return p.key.kind == "idle"
 	case "gpu_sum_ns":
 		return !p.isTime()
 	}
@@ -78,8 +80,10 @@ func (p pair) counts(metric string) bool {
 // whole gives what the parts that count add up to.
 func (g group) whole(metric string) int64 {
 	switch metric {
-	case "gpu_busy_ns":
+	case busyMetric:
 		return g.parts.work
+	case idleMetric:
+		return g.time - g.parts.work - g.parts.other
 	case "gpu_sum_ns":
 		return g.sum
 	}

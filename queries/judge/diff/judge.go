@@ -6,15 +6,6 @@ import (
 	"prof/queries/judge/stats"
 )
 
-// spanMetric is what stages are judged by unless the caller says otherwise.
-const spanMetric = "gpu_span_ns"
-
-// moreMetrics are told of each stage beside what it is judged by.
-var moreMetrics = []string{spanMetric, "gpu_busy_ns", "gpu_sum_ns", "cpu_ns"}
-
-// tokenRateName is the one figure of a stage of which more is better.
-const tokenRateName = "tokens_per_s"
-
 // verdictOf tells from the direction of a change whether it is one to the better.
 func verdictOf(c stats.Comparison, lessIsBetter bool) Verdict {
 	switch {
@@ -49,7 +40,8 @@ func judgeAll(list []judged) {
 
 // judgeStages compares the stages by the metric that they are judged by, and by the others.
 func (c *comparer) judgeStages(out []Stage, noise func(stage, metric string) *stats.Noise) {
-	var main, more []judged
+	// What is certain of GPU work is a question of its own: other figures must not make it less so.
+	var main, works, more []judged
 	measured := 0
 	for _, s := range c.stages {
 		if s.compares() {
@@ -74,13 +66,21 @@ func (c *comparer) judgeStages(out []Stage, noise func(stage, metric string) *st
 			m := &st.More[k]
 			o := c.statsFor(s, m.Name, noise)
 			a, b := s.figure(m.Name, s.a), s.figure(m.Name, s.b)
-			m.Comparison = s.compare(kindOf(m.Name), a, b, o, measured*len(moreMetrics))
+			if m.Name == busyMetric {
+				m.Comparison = s.compare(workFigure, a, b, o, measured)
+				works = append(works, judged{&m.Comparison, o, &m.Verdict, true})
+				continue
+			}
+			m.Comparison = s.compare(kindOf(m.Name), a, b, o, measured*(len(StageMeasures)-2))
 			more = append(more, judged{&m.Comparison, o, &m.Verdict, m.LessIsBetter})
 		}
 	}
 	judgeAll(main)
+	judgeAll(works)
 	judgeAll(more)
-	c.byWork(out)
+	for i := range out {
+		c.rateFollows(&out[i])
+	}
 }
 
 func (s *stagePair) whyNot() string {
@@ -100,8 +100,13 @@ func (s *stagePair) whyNot() string {
 }
 
 func (s *stagePair) figure(name string, x *stageSide) []float64 {
-	if name == tokenRateName {
+	switch name {
+	case tokenRateName:
 		return s.tokenRate(x)
+	case tokenTimeName:
+		return s.tokenTime(x)
+	case launchesName:
+		return s.launches(x)
 	}
 	return s.metricOf(name, x)
 }
@@ -109,21 +114,18 @@ func (s *stagePair) figure(name string, x *stageSide) []float64 {
 // more lists the other figures that both sides have of a stage.
 func (s *stagePair) more(but string) []Metric {
 	var out []Metric
-	for _, name := range moreMetrics {
-		if name != but && len(s.metricOf(name, s.a)) > 0 && len(s.metricOf(name, s.b)) > 0 {
-			out = append(out, Metric{Name: name, Unit: "ns", LessIsBetter: true})
+	for _, m := range StageMeasures {
+		if m.Name != but && m.kind != countFigure && len(s.figure(m.Name, s.a)) > 0 && len(s.figure(m.Name, s.b)) > 0 {
+			out = append(out, Metric{Name: m.Name, Unit: m.Unit, LessIsBetter: m.LessIsBetter})
 		}
-	}
-	if len(s.tokenRate(s.a)) > 0 && len(s.tokenRate(s.b)) > 0 {
-		out = append(out, Metric{Name: tokenRateName, Unit: tokenRateName})
 	}
 	return out
 }
 
-// statsFor says what counts as a change of a stage's metric. Tokens a second vary as much as the span that they are from.
+// statsFor says what counts as a change of a stage's metric. What is counted in tokens varies as much as the span that it is from.
 func (c *comparer) statsFor(s *stagePair, metric string, noise func(stage, metric string) *stats.Noise) stats.Options {
 	o := c.options.Stats
-	if metric == tokenRateName {
+	if kindOf(metric) == rateFigure {
 		metric = spanMetric
 	}
 	if o.Noise == nil {
@@ -144,8 +146,8 @@ func (s *stagePair) usable(n *stats.Noise) *stats.Noise {
 	return n
 }
 
-// leastJudged is the share of a stage's time on both sides below which an item is not judged: every item that is takes some of the
-// certainty of all the others.
+// leastJudged is the share of a stage's work on both sides below which an item is not judged, of idle time its share of all time: every item that is
+// takes some of the certainty of all the others.
 const leastJudged = 0.005
 
 // judges gives the places of the items that are judged: those that both sides have. How much of something ran at the same time has no
@@ -154,16 +156,23 @@ func (s *stagePair) judges(list []Item) []int {
 	if !s.compares() {
 		return nil
 	}
-	var whole int64
+	var whole, work int64
 	for _, it := range list {
 		whole += it.A.PerUnitNs + it.B.PerUnitNs
+		if it.Kind != "idle" && it.Kind != "other" {
+			work += it.A.PerUnitNs + it.B.PerUnitNs
+		}
 	}
 	var out []int
 	for i, it := range list {
 		if it.Kind == "idle" && s.level == byPass {
 			continue // of one process it tells nothing: a cause that one has and another of the same code has not is common
 		}
-		if it.Status == Both && it.Kind != "overlap" && float64(it.A.PerUnitNs+it.B.PerUnitNs) >= leastJudged*float64(whole) {
+		of := work
+		if it.Kind == "idle" || it.Kind == "other" {
+			of = whole
+		}
+		if it.Status == Both && it.Kind != "overlap" && float64(it.A.PerUnitNs+it.B.PerUnitNs) >= leastJudged*float64(of) {
 			out = append(out, i)
 		}
 	}

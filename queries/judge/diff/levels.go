@@ -2,6 +2,7 @@ package diff
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
@@ -84,4 +85,28 @@ func median(list []float64) float64 {
 		return sorted[n/2]
 	}
 	return (sorted[n/2-1] + sorted[n/2]) / 2
+}
+
+// By how much the launches of passes differ at least that do other work, and at most between passes of both sides that do the same.
+const (
+	unlikeWork = 0.05
+	likeWork   = 0.01
+)
+
+// pairedPasses reports whether the passes of both sides go through the same work in the same order, other work in each: requests of several lengths, steps
+// of a growing batch. Told by their kernels, where B may have more or fewer of them in all, by one factor.
+func pairedPasses(a, b *stageSide) bool {
+	if len(a.groups) != len(b.groups) || len(a.groups) < 2 {
+		return false
+	}
+	x, y := a.order(), b.order()
+	var own, between []float64
+	for i := range x {
+		n, m := a.groups[x[i]].kernels, b.groups[y[i]].kernels
+		if n == nil || m == nil || *n <= 0 || *m <= 0 {
+			return false
+		}
+		own, between = append(own, math.Log(float64(*n))), append(between, math.Log(float64(*m)/float64(*n)))
+	}
+	return slices.Max(own)-slices.Min(own) > unlikeWork && slices.Max(between)-slices.Min(between) <= likeWork
 }

@@ -21,6 +21,7 @@ type pass struct {
 	source         int64
 	isWarmup       bool
 	prompt, decode *int64 // tokens; nil when not known
+	steps          *int64 // forward passes that decode; nil when not known
 	cpu, span      *int64 // ns; nil when it never ended, or has no device work
 	busy, sum      int64  // ns, added up over GPUs
 	time           *int64 // ns: first start to last end of its work on each GPU, added up; nil when that was not told
@@ -150,7 +151,7 @@ func readPasses(f *frame.Frame) ([]pass, error) {
 	var out []pass
 	for t.next() {
 		p := pass{stage: t.text("stage"), number: t.count("pass"), repeat: t.count("repeat"), source: t.count("source_id"), isWarmup: t.flag("is_warmup"),
-			prompt: t.whole("prompt_token_count"), decode: t.whole("decode_token_count"), cpu: t.whole("cpu_ns"), span: t.whole("gpu_span_ns"),
+			prompt: t.whole("prompt_token_count"), decode: t.whole("decode_token_count"), steps: t.whole("step_count"), cpu: t.whole("cpu_ns"), span: t.whole("gpu_span_ns"),
 			busy: t.count("gpu_busy_ns"), sum: t.count("gpu_sum_ns"), time: t.whole("time_ns"), kernels: t.whole("kernel_count"), lost: t.count("lost_count")}
 		p.parts.work = t.count("kernel_ns") + t.count("graph_ns") + t.count("copy_ns")
 		p.parts.other = t.count("other_ns")

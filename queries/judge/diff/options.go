@@ -17,8 +17,9 @@ func (o Options) whole() (Options, error) {
 	if o.Metric == "" {
 		o.Metric = spanMetric
 	}
-	if !slices.Contains(moreMetrics, o.Metric) {
-		return o, fmt.Errorf("%w: stages are judged by %s, not %q", frame.ErrBadArgument, strings.Join(moreMetrics, ", "), o.Metric)
+	o.Metric = Canonical(o.Metric)
+	if !slices.Contains(wholeTimes(), o.Metric) {
+		return o, fmt.Errorf("%w: stages are judged by %s, not %q", frame.ErrBadArgument, strings.Join(wholeTimes(), ", "), o.Metric)
 	}
 	if !slices.Contains(Dimensions, o.By) {
 		return o, fmt.Errorf("%w: work is compared by %s, not %q", frame.ErrBadArgument, dimensionsText(), o.By)

@@ -108,13 +108,10 @@ type Stage struct {
 	NotWhole      bool             // a side did not record all of it: nothing is said of what changed; Comparison.Why has the reason
 	Level         string           // what the samples are: passes, steps, repeats or runs
 	Verdict       Verdict
-	WorkEffect    *float64 // the part of the stage's time in A that the GPU's work alone changed by, where the verdict is by that; nil otherwise
-	WorkLow       *float64 // the interval of WorkEffect, each end at Alpha
-	WorkHigh      *float64
 	Words         string        // one sentence with the figures, the three largest contributors, and what would be needed to tell more
-	Contributors  []Contributor // the three largest, by the size of their change; of a verdict by the GPU's work alone, parts of that
+	Contributors  []Contributor // the three largest, by the size of their change
 	Ledger        []Item        // parts of the GPUs' time that add up to Delta: kernels (or families), copies, overlap, idle by cause; by gpu_busy_ns or gpu_sum_ns none that are no work
-	More          []Metric      // other figures of the stage, each with its own comparison: gpu_busy_ns, gpu_sum_ns, cpu_ns, tokens_per_s
+	More          []Metric      // other figures of the stage, each with its own comparison: gpu_busy_ns, gpu_idle_ns, gpu_sum_ns, cpu_ns, tokens_per_s
 	StageExpected string        // what differences between the sides explain, in words: "twice the tokens", "half the clock"; "" for nothing
 }
 

@@ -118,20 +118,16 @@ func (f Figure) Compare(o stats.Options) stats.Comparison {
 	return f.pair.compare(f.kind, f.A, f.B, o, max(1, o.Comparisons))
 }
 
-// Metric gives a figure of a stage that one of the sides has: gpu_span_ns, gpu_busy_ns, gpu_sum_ns, cpu_ns, launches or tokens_per_s.
-// Passes of which it is not known have no value. Rates are for no unit.
+// Metric gives a figure of a stage that one of the sides has, by the name of its measure (see StageMeasures). Passes of which it is not known have no
+// value. Rates are for no unit.
 func (s *Sampled) Metric(stage, metric string) Figure {
 	p := s.index[stage]
+	m, _ := measureOf(metric)
 	f := p.sampled()
-	f.kind = kindOf(metric)
-	switch metric {
-	case "tokens_per_s":
+	f.kind = m.kind
+	f.A, f.B = p.figure(m.Name, p.a), p.figure(m.Name, p.b)
+	if m.kind == rateFigure {
 		f.Unit = ""
-		f.A, f.B = p.tokenRate(p.a), p.tokenRate(p.b)
-	case "launches":
-		f.A, f.B = p.launches(p.a), p.launches(p.b)
-	default:
-		f.A, f.B = p.metricOf(metric, p.a), p.metricOf(metric, p.b)
 	}
 	return f
 }

@@ -16,12 +16,14 @@ type group struct {
 	run            int // place among the runs of its side
 	repeat, number int64
 	prompt, decode *int64   // tokens; nil when not known. Ranks work on the same ones
+	steps          *int64   // forward passes that decode; nil when not known
 	cpu, span      *float64 // ns, of the process that takes longest: a pass lasts until the last one is done; nil when one is not known
 	busy, sum      int64    // ns, added up over GPUs
 	time           int64
 	parts          parts
 	kernels        *int64 // nil where graphs were traced as a whole: their kernels are not seen
 	isSum          bool   // of some work only the sum of its durations is known
+	isUntimed      bool   // idle time is not known
 }
 
 type groupKey struct {
@@ -109,6 +111,7 @@ func (s *stageSide) addPass(run int, p pass) {
 	}
 	g := &s.groups[i]
 	g.prompt, g.decode = larger(g.prompt, p.prompt), larger(g.decode, p.decode)
+	g.steps = larger(g.steps, p.steps)
 	g.cpu, g.span = longest(g.cpu, p.cpu), longest(g.span, p.span)
 	g.busy += p.busy
 	g.sum += p.sum
@@ -123,6 +126,7 @@ func (s *stageSide) addPass(run int, p pass) {
 		// The union of its work is what is known of its time.
 		g.time += p.busy
 		g.parts.work += p.busy
+		g.isUntimed = true
 		if p.busy > 0 {
 			s.untimed++
 		}

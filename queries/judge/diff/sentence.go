@@ -31,9 +31,9 @@ func (st *Stage) sentence(s *stagePair, metric string) string {
 	if words := st.launches(s); words != "" {
 		out += "; " + words
 	}
-	if busy, changes := st.busyText(); busy != "" {
-		out += "; " + busy
-		if words := contributorWords(s.contributors("gpu_busy_ns"), true); words != "" && changes {
+	if work := st.workText(); work != "" {
+		out += "; " + work
+		if words := contributorWords(s.contributors(busyMetric), true); words != "" && st.workChanges() {
 			out += ", which comes from " + words
 		}
 	}
@@ -50,40 +50,78 @@ func (st *Stage) sentence(s *stagePair, metric string) string {
 	return out + "."
 }
 
-// unsureText tells what a change that cannot be told looks like, and what is sure of it.
+// unsureText tells what a change that cannot be told looks like, and what is certain of it.
 func (st *Stage) unsureText() string {
 	c := st.Comparison
-	if st.Verdict != CannotTell || c.Effect == nil {
+	switch {
+	case st.Verdict == NoChange && c.A > 0:
+		return st.fromTo(" and ")
+	case st.Verdict != CannotTell || c.Effect == nil:
 		return ""
 	}
 	out := signedPercent(*c.Effect)
-	if p := c.JudgedP(); p != nil {
-		out += ", p = " + strconv.FormatFloat(*p, 'g', 2, 64)
+	if c.Smallest != nil && *c.Smallest > math.Abs(*c.Effect) && *c.Smallest < 10 {
+		out += "; changes below " + percentText(*c.Smallest) + " cannot be told from noise"
+	} else if text := c.Interval(); text != "" {
+		out += "; " + text
 	}
-	if busy, _ := st.busyText(); busy != "" {
-		out += "; " + busy
+	if work := st.workText(); work != "" {
+		out += "; " + work
 	}
 	return out
 }
 
-// busyText says what the time that the GPU works does where the stage itself does not change or cannot be judged: idle time varies more than work.
-func (st *Stage) busyText() (text string, changes bool) {
-	for _, m := range st.More {
-		if m.Name != "gpu_busy_ns" || m.Comparison.Effect == nil || st.Verdict == Better || st.Verdict == Worse {
-			continue
-		}
-		switch m.Verdict {
-		case Better:
-			return fmt.Sprintf("GPU busy time falls %s", percentText(*m.Comparison.Effect)), true
-		case Worse:
-			return fmt.Sprintf("GPU busy time rises %s", percentText(*m.Comparison.Effect)), true
-		case NoChange:
-			if st.Verdict == CannotTell {
-				return fmt.Sprintf("GPU busy time is unchanged (%s)", signedPercent(*m.Comparison.Effect)), false
-			}
+// fromTo are the centres of both sides.
+func (st *Stage) fromTo(between string) string {
+	a, b := judge.DurationText(st.Comparison.A), judge.DurationText(st.Comparison.B)
+	if a == b {
+		return a
+	}
+	return a + between + b
+}
+
+// work is the part of the stage in which its GPUs work; nil where it is not told beside the stage.
+func (st *Stage) work() *Metric {
+	for k := range st.More {
+		if m := &st.More[k]; m.Name == busyMetric && m.Comparison.Effect != nil {
+			return m
 		}
 	}
-	return "", false
+	return nil
+}
+
+// workChanges reports whether the GPU's work is certain to change.
+func (st *Stage) workChanges() bool {
+	m := st.work()
+	return m != nil && (m.Verdict == Better || m.Verdict == Worse)
+}
+
+// workText says what is certain of the GPU's work where the whole stage cannot be told, or has no change: idle time varies more than work.
+func (st *Stage) workText() string {
+	m := st.work()
+	if m == nil || st.Verdict == Better || st.Verdict == Worse {
+		return ""
+	}
+	switch m.Verdict {
+	case Better, Worse:
+		return fmt.Sprintf("its GPU work is certain to take %s (%s %s %s)", longerText(*m.Comparison.Effect), judge.DurationText(m.Comparison.A), "->", judge.DurationText(m.Comparison.B))
+	case NoChange:
+		if st.Verdict == CannotTell {
+			return fmt.Sprintf("its GPU work is unchanged (%s)", signedPercent(*m.Comparison.Effect))
+		}
+	}
+	return ""
+}
+
+// longerText is a change of a time: "12 % longer".
+func longerText(effect float64) string {
+	switch {
+	case effect > 1:
+		return fmt.Sprintf("%.3g times as long", 1+effect)
+	case effect > 0:
+		return exactPercent(effect) + " longer"
+	}
+	return exactPercent(effect) + " less"
 }
 
 // launches says how many kernels a pass has on either side where that differs, or why nobody knows.

@@ -29,7 +29,7 @@ func TestSentences(t *testing.T) {
 
 // sayParts says what needs no runs.
 func sayParts(t *testing.T) {
-	said.Add([]any{idleText, restNouns, (&Stage{More: []Metric{{Name: "gpu_busy_ns", Comparison: stats.Comparison{Low: new(-0.02), High: new(0.03)}}}}).BusyWords(0.05), nothingText("decod"), nothingText(""), noRows(&frame.Frame{Query: "memory"}), (&Stage{WorkEffect: new(0.06), Comparison: stats.Comparison{Effect: new(0.3)}}).WorkWords(),
+	said.Add([]any{StageMeasures, idleText, restNouns, nothingText("decod"), nothingText(""), noRows(&frame.Frame{Query: "memory"}),
 		History{Noise: &stats.Noise{Floor: 1.5}, Processes: 6, Commits: 2}.Words(), (&cause{kind: "overlap", name: "overlapping work", perA: 5, perB: 3}).tell(10).Words})
 	for _, dim := range askedBy {
 		said.Add(dim.note)

@@ -11,7 +11,7 @@ import (
 
 // base is a decoder's step: kernels with families as those of the rules, 1 % of noise.
 func base(change func(*madeStage)) madeStage {
-	st := madeStage{name: "decode", passes: 5, decode: 16, gap: 2000, noise: 0.01, kernels: []kernel{
+	st := madeStage{name: "decode", passes: 5, decode: 16, gap: 100, noise: 0.01, kernels: []kernel{
 		{"gemm_64x8", "cublas nvjet", "64 x 1 x 1", 96, 9000}, {"flash_fwd", "cudnn sdpa", "32 x 8 x 1", 12, 40000}, {"softmax_warp", "pytorch softmax", "512 x 1 x 1", 12, 20000},
 		{"vectorized<Mul>", "pytorch vectorized elementwise", "128 x 1 x 1", 48, 3000}, {"rms_norm", "", "16 x 1 x 1", 24, 4000}}}
 	if change != nil {
@@ -69,7 +69,7 @@ func TestTruth(t *testing.T) {
 					t.Errorf("%+v", d)
 				}
 			}},
-		{name: "a kernel 10 % slower, the host quicker", verdict: CannotTell, unit: PerPass, change: func(st *madeStage) { st.kernels[0].ns *= 1.1; st.gap *= 0.6 }, words: []string{"which comes from cublas nvjet kernels +10 %"},
+		{name: "a kernel 10 % slower, the host quicker", verdict: Worse, unit: PerPass, change: func(st *madeStage) { st.kernels[0].ns *= 1.1; st.gap *= 0.6 }, words: []string{"It comes from cublas nvjet kernels +10 %"},
 			check: func(t *testing.T, st Stage, items []Item) {
 				at := slices.IndexFunc(items, func(it Item) bool { return it.Name == "gemm_64x8" })
 				if it := items[at]; it.Verdict != Worse {
@@ -83,12 +83,7 @@ func TestTruth(t *testing.T) {
 			for run := range 3 {
 				a, b = append(a, made(fmt.Sprint("a", run), uint64(6*i+2*run+1), base(nil))), append(b, made(fmt.Sprint("b", run), uint64(6*i+2*run+2), base(c.change)))
 			}
-			if c.verdict == NoChange { // of one process each, only its work can be known not to change: idle time differs from process to process
-				one := stageOf(t, compared(t, a[:1], b[:1], bare), "decode")
-				if one.Verdict != CannotTell || !strings.Contains(one.Words, "GPU busy time is unchanged") {
-					t.Errorf("of one process each: %s: %s", one.Verdict, one.Words)
-				}
-			} else {
+			if c.verdict != NoChange || i%2 == 0 { // one process a side is enough where the GPU hardly idles
 				a, b = a[:1], b[:1]
 			}
 			r := compared(t, a, b, bare)

@@ -1,8 +1,8 @@
 package diff
 
 import (
-	"cmp"
 	"fmt"
+	"math"
 	"strings"
 
 	"prof/queries/judge/stats"
@@ -88,13 +88,13 @@ func (r *Result) sureChange() float64 {
 	var out float64
 	for _, st := range r.judgedStages() {
 		if (st.Verdict == Better || st.Verdict == Worse) && st.Comparison.Effect != nil {
-			out += *cmp.Or(st.WorkEffect, st.Comparison.Effect) * st.Comparison.A * float64(st.A.Units)
+			out += *st.Comparison.Effect * st.Comparison.A * float64(st.A.Units)
 		}
 	}
 	return out
 }
 
-// line says in one line how the stages changed: the judged changes first, then what is unchanged or inconclusive.
+// line says in one line how the stages changed: the judged changes first, then those that have no change or cannot be told.
 func (r *Result) line() string {
 	if r.Same {
 		return sameWords
@@ -102,7 +102,7 @@ func (r *Result) line() string {
 	var changed, others []string
 	worse, better := false, false
 	for _, st := range r.judgedStages() {
-		text := stageName(st.Name) + " " + st.shortText()
+		text := stageName(st.Name) + st.shortText()
 		if st.Verdict != Better && st.Verdict != Worse {
 			if figures := st.unsureText(); figures != "" {
 				text += " (" + figures + ")"
@@ -111,6 +111,7 @@ func (r *Result) line() string {
 			continue
 		}
 		worse, better = worse || st.Verdict == Worse, better || st.Verdict == Better
+		text += " (" + st.fromTo(" -> ") + st.leastText() + ")"
 		if words := contributorWords(st.Contributors, false); words != "" {
 			text += ": " + words
 		}
@@ -125,12 +126,10 @@ func (r *Result) line() string {
 // shortText is changeText as part of a sentence.
 func (st *Stage) shortText() string {
 	switch text := st.changeText(); text {
-	case string(NoChange):
-		return "unchanged"
-	case string(CannotTell):
-		return "inconclusive"
+	case string(NoChange), string(CannotTell):
+		return ": " + text
 	default:
-		return text
+		return " " + text
 	}
 }
 
@@ -146,12 +145,24 @@ func (st *Stage) changeText() string {
 		return "only in A"
 	case c.Effect == nil || st.Verdict == NoChange || st.Verdict == CannotTell:
 		return string(st.Verdict)
-	case st.WorkEffect != nil && exactPercent(*st.WorkEffect) == exactPercent(*c.Effect):
-		return fasterText(*c.Effect) + " by GPU busy time"
-	case st.WorkEffect != nil:
-		return fmt.Sprintf("%s by GPU busy time (%s in total, where the idle part may be noise)", fasterText(*st.WorkEffect), exactPercent(*c.Effect))
 	}
 	return fasterText(*c.Effect)
+}
+
+// leastText says how much of a change is certain, where that is less than half of it.
+func (st *Stage) leastText() string {
+	c := st.Comparison
+	if c.Effect == nil || c.Low == nil || c.High == nil {
+		return ""
+	}
+	certain := max(0, *c.Low)
+	if *c.Effect < 0 {
+		certain = max(0, -*c.High)
+	}
+	if certain <= 0 || certain >= math.Abs(*c.Effect)/2 {
+		return ""
+	}
+	return ", at least " + percentText(certain) + " is certain"
 }
 
 func fasterText(effect float64) string {

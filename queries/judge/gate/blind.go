@@ -15,5 +15,5 @@ func (c *Check) sight() string {
 	if c.byFloor() {
 		return text + ", since " + floorText(c.Comparison)
 	}
-	return text + ": compare more passes, repeats or runs"
+	return text + c.noiseText()
 }

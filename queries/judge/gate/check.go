@@ -21,7 +21,7 @@ func Judge(ctx context.Context, asker frame.Asker, run diff.Side, baseline *diff
 	if lacking := (*diff.LackingError)(nil); errors.As(err, &lacking) {
 		j.out.Checks, err = nil, nil
 		for _, r := range rules {
-			j.out.Checks = append(j.out.Checks, Check{Rule: r, Subject: r.On(r.stageText()), Unit: r.Unit, Outcome: CannotJudge, Reason: lacking.Error()})
+			j.out.Checks = append(j.out.Checks, Check{Rule: r, Subject: r.On(r.stageText()), Unit: r.Unit, Outcome: CannotTell, Reason: lacking.Error()})
 		}
 	}
 	if err != nil {
@@ -76,8 +76,8 @@ func (j *judging) bySums(rules []Rule) []Rule {
 	}
 	out := slices.Clone(rules)
 	for i, r := range out {
-		if r.OrWork && r.Metric == spanMetric {
-			out[i].Metric, out[i].OrWork = sumMetric, false
+		if r.IsDefault {
+			out[i].Metric = sumMetric
 			out[i].Text = out[i].String()
 		}
 	}
@@ -171,51 +171,12 @@ func (j *judging) judge(ctx context.Context) error {
 			c.judgeValue()
 		default:
 			c.judgeChange(adjusted[i], options[i])
-			if err := j.byWork(ctx, c); err != nil {
-				return err
-			}
 		}
 		if err := j.explain(ctx, c); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// byWork settles a rule on a stage's span that its samples leave open, where diff tells of the stage by its GPU work alone.
-func (j *judging) byWork(ctx context.Context, c *Check) error {
-	limit := c.relativeLimit()
-	if c.Outcome != CannotJudge || c.Rule.Kind != StageFigure || c.Rule.Metric != spanMetric || !c.Rule.AtMost || limit == nil || *limit < 0 {
-		return nil
-	}
-	changes, err := j.changed(ctx, spanMetric)
-	if err != nil {
-		return err
-	}
-	for _, s := range changes.Stages {
-		if s.Name != c.Stage {
-			continue
-		}
-		if s.WorkEffect == nil {
-			c.byWorkAlone(s, *limit)
-			continue
-		}
-		if keeps := s.WorkKeepsTo(*limit); keeps != nil {
-			c.Outcome, c.Reason = map[bool]Outcome{true: Holds, false: Broken}[*keeps], s.Comparison.Why
-		}
-	}
-	return nil
-}
-
-// byWorkAlone settles the built-in rule where a stage seems to keep to it, and only what idle time differs by from process to process leaves it open:
-// by its GPU work, and says so.
-func (c *Check) byWorkAlone(s diff.Stage, limit float64) {
-	if !c.Rule.OrWork || !c.Comparison.FloorUnknown || c.beyond(&limit) {
-		return
-	}
-	if words := s.BusyWords(limit); words != "" {
-		c.Outcome, c.Reason = Holds, c.change()+"; "+words
-	}
 }
 
 // setComparison takes over the figures of a comparison, whose sides both have samples.
@@ -238,11 +199,11 @@ func (j *judging) noise(c *Check) *stats.Noise {
 	if j.o.AssumeNoise != nil {
 		return stats.AssumeNoise(*j.o.AssumeNoise)
 	}
-	metric := c.Rule.Metric
+	metric := diff.Canonical(c.Rule.Metric)
 	switch {
 	case c.Rule.Kind == KernelTime:
 		metric = sumMetric
-	case metric == "tokens_per_s":
+	case metric == "tokens_per_s" || metric == "ns_per_token":
 		metric = spanMetric
 	}
 	return j.both.Noise(c.Stage, metric)

@@ -39,7 +39,7 @@ func (j *judging) explain(ctx context.Context, c *Check) error {
 		return nil
 	}
 	c.See = j.see(c)
-	metric := c.Rule.Metric
+	metric := diff.Canonical(c.Rule.Metric)
 	if c.Rule.Kind != StageFigure || metric != spanMetric && metric != busyMetric && metric != sumMetric {
 		return nil
 	}

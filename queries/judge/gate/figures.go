@@ -81,7 +81,7 @@ func read(frames []*frame.Frame, key, value string, use func(f *frame.Frame, row
 // settle gives a check the median of a figure over the runs, or says why it has none.
 func (c *Check) settle(k *known, name, unknown string) {
 	if why, missing := k.why[name]; missing {
-		c.Outcome, c.Reason = CannotJudge, unknown
+		c.Outcome, c.Reason = CannotTell, unknown
 		if strings.HasPrefix(why, unknown) {
 			c.Reason = why
 		} else if why != "" {
@@ -116,11 +116,11 @@ func (j *judging) expandUtilisation(ctx context.Context, r Rule) error {
 			measured = []string{"prefill", "decode"}
 		}
 		if lost := j.notWhole(false, measured...); lost != "" {
-			c.Outcome, c.Reason = CannotJudge, lost
+			c.Outcome, c.Reason = CannotTell, lost
 		} else if _, found := k.values[stage]; found {
 			c.settle(k, stage, fmt.Sprintf("the %s of %s is unknown", strings.ToUpper(r.Metric), stage))
 		} else {
-			c.Outcome, c.Reason = CannotJudge, fmt.Sprintf("%s has no stage %s with a known %s%s", sideName(j.out.Run), stage, strings.ToUpper(r.Metric), suggest.DidYouMean(stage, k.order))
+			c.Outcome, c.Reason = CannotTell, fmt.Sprintf("%s has no stage %s with a known %s%s", sideName(j.out.Run), stage, strings.ToUpper(r.Metric), suggest.DidYouMean(stage, k.order))
 		}
 		j.add(c)
 	}
@@ -169,7 +169,7 @@ func (j *judging) expandOverhead(ctx context.Context, r Rule) error {
 		if note := k.about("profil"); note != "" && r.Metric == "" {
 			reason += ": " + note
 		}
-		j.add(Check{Rule: r, Subject: r.On(""), Unit: Ratio, Outcome: CannotJudge, Reason: reason})
+		j.add(Check{Rule: r, Subject: r.On(""), Unit: Ratio, Outcome: CannotTell, Reason: reason})
 	}
 	return nil
 }

@@ -14,9 +14,9 @@ func (c *Check) judgeValue() {
 	c.Limit = &limit
 	switch {
 	case c.Value == nil:
-		c.Outcome = CannotJudge // Reason says why the figure is not known
+		c.Outcome = CannotTell // Reason says why the figure is not known
 	case c.isLeast && (*c.Value < limit || c.Rule.AtMost && *c.Value == limit):
-		c.Outcome, c.Reason = CannotJudge, "this is a lower bound: not all of its work could be counted"
+		c.Outcome, c.Reason = CannotTell, "this is a lower bound: not all of its work could be counted"
 	case c.Rule.AtMost && *c.Value <= limit, !c.Rule.AtMost && *c.Value >= limit:
 		c.Outcome = Holds
 	default:
@@ -45,7 +45,7 @@ func (c *Check) judgeChange(adjusted *float64, o stats.Options) {
 	x := *c.Comparison
 	c.P = x.P
 	if c.Per == string(diff.PerToken) && !c.Rule.Limit.Percent {
-		c.Outcome, c.Reason = CannotJudge, "the passes of the two sides have different numbers of tokens, so figures are per token: write the limit in percent"
+		c.Outcome, c.Reason = CannotTell, "the passes of the two sides have different numbers of tokens, so figures are per token: write the limit in percent"
 		return
 	}
 	if adjusted != nil {
@@ -60,11 +60,11 @@ func (c *Check) judgeChange(adjusted *float64, o stats.Options) {
 	case told.Verdict == stats.CannotTell && c.keeps(limit):
 		c.Outcome, c.Reason = Holds, c.change()+"; "+x.Interval()
 	case told.Verdict == stats.CannotTell && noTest:
-		c.Outcome, c.Reason = CannotJudge, c.untested(told.Why)
+		c.Outcome, c.Reason = CannotTell, c.untested(told.Why)
 	case told.Verdict == stats.CannotTell && beyond:
-		c.Outcome, c.Reason = CannotJudge, c.change()+c.doubt(o)
+		c.Outcome, c.Reason = CannotTell, c.change()+c.doubt(o)
 	case told.Verdict == stats.CannotTell:
-		c.Outcome, c.Reason = CannotJudge, c.change()+c.sight()
+		c.Outcome, c.Reason = CannotTell, c.change()+c.sight()
 	case beyond && told.Verdict == stats.NoChange: // within what the user assumed to be noise, or less than counts
 		c.Outcome, c.Reason = Holds, c.change()+", which counts as noise"
 	case beyond:
@@ -104,14 +104,23 @@ func (c *Check) doubt(o stats.Options) string {
 	if x := c.Comparison; x.Floor != nil && c.P != nil && *c.P <= o.Alpha {
 		return " is beyond the limit, but " + floorText(x)
 	}
-	return " looks beyond the limit but may be noise: compare more passes, repeats or runs"
+	return " is beyond the limit, but may be noise" + c.noiseText()
+}
+
+// noiseText says which change the comparison could have found, and what would tell more.
+func (c *Check) noiseText() string {
+	x := c.Comparison
+	switch {
+	case x.NoiseFrom != "" && x.Smallest != nil:
+		return fmt.Sprintf(": with one process a side, run-to-run noise of up to %s is assumed (%s). Capture again with --repeats 3, or pass --assume-noise 3%%", percent(*x.Smallest), x.NoiseFrom)
+	case x.Smallest != nil:
+		return fmt.Sprintf(": changes below %s cannot be told from noise. Compare more repeats or runs", percent(*x.Smallest))
+	}
+	return ""
 }
 
 // floorText says how much runs of the same thing may differ, and what would tell more.
 func floorText(x *stats.Comparison) string {
-	if x.FloorUnknown {
-		return fmt.Sprintf("the noise between processes of this workload is unknown, and up to %s is assumed: capture with --repeats, or give --assume-noise P%%", percent(*x.Floor))
-	}
 	return fmt.Sprintf("identical runs differ by up to %s: compare several runs per side", percent(*x.Floor))
 }
 
@@ -186,7 +195,11 @@ func (c *Check) change() string {
 	if c.tested > 1 {
 		corrected = fmt.Sprintf(", corrected for %d rules (Holm)", c.tested)
 	}
-	return fmt.Sprintf("%s (p = %s%s, %s, %d and %d %s)", c.size(), digits(*c.P), corrected, x.Method, x.NA, x.NB, c.Level)
+	method := ", " + x.Method
+	if x.Method == stats.MethodProcess {
+		method = "" // a name that tells nobody anything
+	}
+	return fmt.Sprintf("%s (p = %s%s%s, %d and %d %s)", c.size(), digits(*c.P), corrected, method, x.NA, x.NB, c.Level)
 }
 
 // outcomeOf is that of all checks.
@@ -196,8 +209,8 @@ func outcomeOf(checks []Check) Outcome {
 		switch {
 		case c.Outcome == Broken:
 			return Broken
-		case c.Outcome == CannotJudge:
-			out = CannotJudge
+		case c.Outcome == CannotTell:
+			out = CannotTell
 		}
 	}
 	return out

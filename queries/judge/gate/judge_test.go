@@ -49,7 +49,7 @@ func TestJudgeChange(t *testing.T) {
 	learned := stats.DefaultOptions()
 	learned.Noise = stats.LearnNoise([][]float64{{100, 104, 97, 102}, {50, 51.5, 49}}, stats.DefaultAlpha)
 	unknown := stats.DefaultOptions()
-	unknown.Noise = &stats.Noise{Floor: 0.25, Unknown: true}
+	unknown.Noise = &stats.Noise{SD: 0.06, DF: 72, From: "test machines"}
 	for name, c := range map[string]struct {
 		rule string
 		a, b []float64
@@ -62,24 +62,24 @@ func TestJudgeChange(t *testing.T) {
 		"better":                           {span + "+3%", calm, faster, stats.DefaultOptions(), Holds, "-10 % (p = "},
 		"nothing":                          {span + "+3%", calm, calm, stats.DefaultOptions(), Holds, "no difference"},
 		"no slack at all":                  {span + "+0%", calm, []float64{1006, 1007, 1005, 1008, 1004}, stats.DefaultOptions(), Broken, "+0.6 %"},
-		"looks beyond, may be noise":       {span + "+3%", calm, wild, stats.DefaultOptions(), CannotJudge, "looks beyond the limit but may be noise: compare more passes"},
-		"within, but blind":                {span + "+3%", wild, []float64{1210, 1000, 1390, 720, 1900}, stats.DefaultOptions(), CannotJudge, "; between -49 % and +99 %: compare more passes"},
-		"within, blind by a factor of 8":   {span + "+40%", wild, []float64{1210, 1000, 1390, 720, 1900}, stats.DefaultOptions(), CannotJudge, "; between -49 % and +99 %"},
+		"looks beyond, may be noise":       {span + "+3%", calm, wild, stats.DefaultOptions(), CannotTell, "is beyond the limit, but may be noise: changes below 65 % cannot be told from noise. Compare more repeats or runs"},
+		"within, but blind":                {span + "+3%", wild, []float64{1210, 1000, 1390, 720, 1900}, stats.DefaultOptions(), CannotTell, "; between -49 % and +99 %: changes below 168 % cannot be told from noise. Compare more repeats or runs"},
+		"within, blind by a factor of 8":   {span + "+40%", wild, []float64{1210, 1000, 1390, 720, 1900}, stats.DefaultOptions(), CannotTell, "; between -49 % and +99 %"},
 		"as wild, and more is allowed":     {span + "+100%", wild, []float64{1210, 1000, 1390, 720, 1900}, stats.DefaultOptions(), Holds, "+0.83 % (p = 0.98"},
 		"no slack, and not blind for that": {span + "+0%", wild, wild, stats.DefaultOptions(), Holds, "no difference"},
 		"blind, but surely better":         {span + "+0.5%", calm, []float64{500, 620, 450, 560, 610}, stats.DefaultOptions(), Holds, "-44 % (p = 0.0079"},
-		"noise of processes not known":     {span + "+3%", calm, slower4, unknown, CannotJudge, "is beyond the limit, but the noise between processes of this workload is unknown, and up to 25 % is assumed: capture with --repeats, or give --assume-noise P%"},
-		"blind for that alone":             {span + "+2%", calm, calm[:4], unknown, CannotJudge, "; between -20 % and +25 %, since the noise between processes"},
+		"noise of processes not known":     {span + "+3%", calm, slower4, unknown, CannotTell, "is beyond the limit, but may be noise: with one process a side, run-to-run noise of up to 25 % is assumed (test machines). Capture again with --repeats 3, or pass --assume-noise 3%"},
+		"blind for that alone":             {span + "+2%", calm, calm[:4], unknown, CannotTell, "; between -18 % and +22 %: with one process a side, run-to-run noise of up to 25 % is assumed"},
 		"beyond what is allowed for":       {span + "+3%", calm, []float64{1400, 1401, 1399, 1402, 1398}, unknown, Broken, "+40 %"},
-		"blind by assumed noise":           {span + "+5%", calm, calm[:4], assumed, CannotJudge, "; between -4.7 % and +5.1 %, since identical runs differ by up to 5 %"},
+		"blind by assumed noise":           {span + "+5%", calm, calm[:4], assumed, CannotTell, "; between -4.7 % and +5.1 %, since identical runs differ by up to 5 %"},
 		"within assumed noise and limit":   {span + "+6%", calm, calm[:4], assumed, Holds, "+0.05 % (p = 0.63"},
-		"within, and half blind":           {span + "+3%", []float64{1000, 1030, 960, 1040}, []float64{1010, 970, 1035, 1000}, stats.DefaultOptions(), CannotJudge, "; between -7.3 % and +7.1 %"},
-		"within, and half blind downwards": {"stage.decode.tokens_per_s >= -2%", wild, []float64{1210, 1000, 1390, 720, 1900}, stats.DefaultOptions(), CannotJudge, "; between -49 % and +99 %"},
-		"one sample a side":                {span + "+3%", calm[:1], slower4[:1], stats.DefaultOptions(), CannotJudge, "+4 % from one sample per side, which gives no spread; capture with --repeats"},
-		"one on a side, though good":       {span + "+3%", calm, faster[:1], stats.DefaultOptions(), CannotJudge, "-10 % from one sample on one side, which may be a single stall; capture with --repeats, or give the noise between identical runs with --assume-noise"},
-		"one each, noise assumed":          {span + "+3%", calm[:1], slower4[:1], assumed, CannotJudge, "+4 % (noise: 5 %) looks beyond the limit but may be noise"},
+		"within, and half blind":           {span + "+3%", []float64{1000, 1030, 960, 1040}, []float64{1010, 970, 1035, 1000}, stats.DefaultOptions(), CannotTell, "; between -7.3 % and +7.1 %"},
+		"within, and half blind downwards": {"stage.decode.tokens_per_s >= -2%", wild, []float64{1210, 1000, 1390, 720, 1900}, stats.DefaultOptions(), CannotTell, "; between -49 % and +99 %"},
+		"one sample a side":                {span + "+3%", calm[:1], slower4[:1], stats.DefaultOptions(), CannotTell, "+4 % from one sample per side, which gives no spread; capture with --repeats"},
+		"one on a side, though good":       {span + "+3%", calm, faster[:1], stats.DefaultOptions(), CannotTell, "-10 % from one sample on one side, which may be a single stall; capture with --repeats, or give the noise between identical runs with --assume-noise"},
+		"one each, noise assumed":          {span + "+3%", calm[:1], slower4[:1], assumed, CannotTell, "+4 % (noise: 5 %) is beyond the limit, but may be noise"},
 		"one each, beyond assumed":         {span + "+3%", calm[:1], []float64{1200}, assumed, Broken, "+20 % (noise: 5 %)"},
-		"sure, but within the noise":       {span + "+3%", calm, slower4, learned, CannotJudge, "+4 % (p = 0.0079, Mann-Whitney U, 5 and 5 passes) is beyond the limit, but identical runs differ by up to "},
+		"sure, but within the noise":       {span + "+3%", calm, slower4, learned, CannotTell, "+4 % (p = 0.37, 5 and 5 passes) is beyond the limit, but may be noise: changes below 17 % cannot be told from noise"},
 		"sure, and beyond it":              {span + "+3%", calm, []float64{1400, 1401, 1399, 1402, 1398}, learned, Broken, "+40 %"},
 		"difference beyond":                {span + "+30ns", calm, slower4, stats.DefaultOptions(), Broken, "+4 %"},
 		"difference within":                {span + "+50ns", calm, slower4, stats.DefaultOptions(), Holds, "+4 %"},
@@ -133,7 +133,7 @@ func TestJudgeValue(t *testing.T) {
 			t.Errorf("%s with %v: %s, %q", c.rule, c.value, got.Outcome, got.Reason)
 		}
 	}
-	for text, want := range map[string]Outcome{"mfu.prefill >= 0.35": CannotJudge, "mfu.prefill >= 0.2": Holds, "mfu.prefill <= 0.35": CannotJudge, "mfu.prefill <= 0.28": CannotJudge, "mfu.prefill <= 0.2": Broken} {
+	for text, want := range map[string]Outcome{"mfu.prefill >= 0.35": CannotTell, "mfu.prefill >= 0.2": Holds, "mfu.prefill <= 0.35": CannotTell, "mfu.prefill <= 0.28": CannotTell, "mfu.prefill <= 0.2": Broken} {
 		got := Check{Rule: rule(t, text), Value: new(0.28), isLeast: true}
 		got.judgeValue()
 		said.Add(got.Reason)
@@ -143,7 +143,7 @@ func TestJudgeValue(t *testing.T) {
 	}
 	unknown := Check{Rule: rule(t, "mfu.prefill >= 0.35"), Reason: "the run has no model"}
 	unknown.judgeValue()
-	if unknown.Outcome != CannotJudge || unknown.Reason != "the run has no model" {
+	if unknown.Outcome != CannotTell || unknown.Reason != "the run has no model" {
 		t.Errorf("of a value that is not known: %+v", unknown)
 	}
 }
@@ -182,7 +182,7 @@ func noisy(seed, n int) []float64 {
 	return out
 }
 
-// TestOutcome: broken goes before what cannot be judged, and both are told in words.
+// TestOutcome: broken goes before what cannot be told, and both are told in words.
 func TestOutcome(t *testing.T) {
 	for _, c := range []struct {
 		checks []Outcome
@@ -190,8 +190,8 @@ func TestOutcome(t *testing.T) {
 		words  string
 	}{
 		{[]Outcome{Holds}, Holds, "passed: 1 of 1 rules hold against r7 (baseline:main)"},
-		{[]Outcome{Holds, CannotJudge}, CannotJudge, "cannot judge: 1 of 2 rules against r7 (baseline:main); none broken"},
-		{[]Outcome{CannotJudge, Broken, Holds}, Broken, "regression: 1 of 3 rules broken, 1 cannot be judged against r7 (baseline:main)"},
+		{[]Outcome{Holds, CannotTell}, CannotTell, "cannot tell: 1 of 2 rules against r7 (baseline:main); none broken"},
+		{[]Outcome{CannotTell, Broken, Holds}, Broken, "regression: 1 of 3 rules broken, 1 cannot be told against r7 (baseline:main)"},
 		{[]Outcome{Broken, Broken}, Broken, "regression: 2 of 2 rules broken against r7 (baseline:main)"},
 	} {
 		r := Result{Baseline: &diff.Side{Label: "baseline:main"}}

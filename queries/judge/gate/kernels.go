@@ -21,7 +21,7 @@ func (j *judging) expandKernels(r Rule) {
 		j.addKernels(r, stage, inBaseline, inRun)
 	}
 	if !made {
-		j.add(Check{Rule: r, Subject: r.On(""), Outcome: CannotJudge,
+		j.add(Check{Rule: r, Subject: r.On(""), Outcome: CannotTell,
 			Reason: fmt.Sprintf("no kernel of %s matches in any stage; for the names that are matched see prof query top-kernels --run %s --by name", sideName(j.out.Run), shellRun(j.out.Run))})
 	}
 }
@@ -47,11 +47,11 @@ func (j *judging) addKernels(r Rule, stage string, inBaseline, inRun bool) {
 		j.add(c)
 		return
 	case !inRun && inBaseline:
-		c.Outcome, c.Reason = CannotJudge, fmt.Sprintf("no kernel of %s in %s matches, but some in the baseline do: were they renamed or fused?", stageWords(stage), sideName(j.out.Run))
+		c.Outcome, c.Reason = CannotTell, fmt.Sprintf("no kernel of %s in %s matches, but some in the baseline do: were they renamed or fused?", stageWords(stage), sideName(j.out.Run))
 	case !inRun:
-		c.Outcome, c.Reason = CannotJudge, fmt.Sprintf("no kernel of %s in %s matches; see prof query top-kernels --run %s --by name", stageWords(stage), sideName(j.out.Run), shellRun(j.out.Run))
+		c.Outcome, c.Reason = CannotTell, fmt.Sprintf("no kernel of %s in %s matches; see prof query top-kernels --run %s --by name", stageWords(stage), sideName(j.out.Run), shellRun(j.out.Run))
 	case r.Relative && !inBaseline:
-		c.Outcome, c.Reason = CannotJudge, fmt.Sprintf("no kernel of %s in the baseline %s matches", stageWords(stage), sideName(*j.out.Baseline))
+		c.Outcome, c.Reason = CannotTell, fmt.Sprintf("no kernel of %s in the baseline %s matches", stageWords(stage), sideName(*j.out.Baseline))
 	}
 	if c.Outcome != "" {
 		j.add(c)
@@ -88,7 +88,7 @@ func (j *judging) expandNewKernels(r Rule) {
 	if r.Stage == "" {
 		c := Check{Rule: r, Subject: r.On(""), Unit: Count}
 		if lost := j.notWhole(true, j.both.Stages()...); lost != "" {
-			c.Outcome, c.Reason = CannotJudge, lost
+			c.Outcome, c.Reason = CannotTell, lost
 			j.add(c)
 			return
 		}
@@ -140,7 +140,7 @@ func (j *judging) wholeGraphs(withBaseline bool, stages ...string) string {
 // blindFor settles a check on what CUDA graphs hide that these sides traced as a whole; "" is none.
 func (c *Check) blindFor(sides, what string) {
 	if sides != "" {
-		c.Outcome, c.Reason = CannotJudge, fmt.Sprintf("CUDA graphs of %s were traced as a whole, so %s are unknown: capture with --cuda-graph-trace node", sides, what)
+		c.Outcome, c.Reason = CannotTell, fmt.Sprintf("CUDA graphs of %s were traced as a whole, so %s are unknown: capture with --cuda-graph-trace node", sides, what)
 	}
 }
 
@@ -155,7 +155,7 @@ func (j *judging) addNew(c Check, a, b []string, stages ...string) {
 		if len(a) == 0 {
 			side = *j.out.Baseline
 		}
-		c.Outcome, c.Reason = CannotJudge, fmt.Sprintf("%s has no kernels in it", sideName(side))
+		c.Outcome, c.Reason = CannotTell, fmt.Sprintf("%s has no kernels in it", sideName(side))
 		j.add(c)
 		return
 	}

@@ -32,7 +32,7 @@ type madeStage struct {
 
 // madeColumns are the columns that callers read, by query.
 var madeColumns = map[string]string{
-	"stage-samples": "stage pass repeat source_id is_warmup prompt_token_count decode_token_count cpu_ns gpu_span_ns gpu_busy_ns gpu_sum_ns time_ns kernel_count kernel_ns graph_ns copy_ns other_ns" +
+	"stage-samples": "stage pass repeat source_id is_warmup prompt_token_count decode_token_count step_count cpu_ns gpu_span_ns gpu_busy_ns gpu_sum_ns time_ns kernel_count kernel_ns graph_ns copy_ns other_ns" +
 		" wait_ns call_ns host_ns profiler_ns queued_ns unknown_ns launch_ns launch_delay_ns launch_latency_ns lost_count",
 	"pass-work":       "stage pass repeat is_warmup kind name family role grid block launch_count sum_ns min_ns max_ns deviation_ns2",
 	"sources":         "sha256 source_id kind",
@@ -95,9 +95,9 @@ func (s madeStage) row(query string, n, idle int64, columns int) []any {
 	if query == "pass-work" {
 		return []any{s.name, n, int64(1), false, kind, s.kernel, nil, nil, "1 x 1 x 1", "32 x 1 x 1", int64(1), s.ns, s.ns, s.ns, 0.0}
 	}
-	row := []any{s.name, n, int64(1), int64(1), false, s.tokens, s.tokens, s.cpu, s.ns + idle, s.ns, s.ns, s.ns + idle, s.launches, kernelNs, graphNs, copyNs, int64(0), int64(0), int64(0), idle}
+	row := []any{s.name, n, int64(1), int64(1), false, s.tokens, s.tokens, s.tokens, s.cpu, s.ns + idle, s.ns, s.ns, s.ns + idle, s.launches, kernelNs, graphNs, copyNs, int64(0), int64(0), int64(0), idle}
 	if s.ns == 0 || s.isSum {
-		row[8], row[11], row[19] = nil, nil, int64(0)
+		row[9], row[12], row[20] = nil, nil, int64(0)
 	}
 	for len(row) < columns {
 		row = append(row, int64(0))

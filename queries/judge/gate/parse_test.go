@@ -151,7 +151,7 @@ func TestDefault(t *testing.T) {
 		if err != nil || len(parsed) != 1 {
 			t.Fatalf("%s: %v", r.Text, err)
 		}
-		parsed[0].At, parsed[0].OrWork = r.At, r.OrWork
+		parsed[0].At, parsed[0].IsDefault = r.At, r.IsDefault
 		if !reflect.DeepEqual(parsed[0], r) {
 			t.Errorf("%+v is read %+v", r, parsed[0])
 		}

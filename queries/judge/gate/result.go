@@ -10,9 +10,9 @@ type Outcome string
 
 // What a rule can come to. The zero value is none.
 const (
-	Holds       Outcome = "holds"
-	Broken      Outcome = "broken"
-	CannotJudge Outcome = "cannot judge"
+	Holds      Outcome = "holds"
+	Broken     Outcome = "broken"
+	CannotTell Outcome = "cannot tell"
 )
 
 // Options say how rules are judged.
@@ -27,7 +27,7 @@ type Result struct {
 	Baseline    *diff.Side // nil where no rule needs one
 	Same        bool       // the run and its baseline are the same captures
 	Alpha       float64
-	Outcome     Outcome // broken if a rule is; else cannot judge if one is; else holds
+	Outcome     Outcome // broken if a rule is; else cannot tell if one is; else holds
 	Words       string  // one line
 	Checks      []Check // in the order of the rules, each by stage
 	Differences []diff.Difference

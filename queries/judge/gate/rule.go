@@ -4,6 +4,7 @@ package gate
 import (
 	"regexp"
 
+	"prof/queries/judge/diff"
 	"prof/queries/judge/serving"
 )
 
@@ -14,7 +15,7 @@ type Rule struct {
 	Subject
 	AtMost bool // <=; else >=
 	Limit
-	OrWork bool // a span that is too noisy to judge is judged by its GPU work alone
+	IsDefault bool // nobody gave rules, and this is the built-in one
 }
 
 // Position is where a rule stands.
@@ -75,14 +76,27 @@ type figure struct {
 
 // The figures by kind and name. Times are base units as everywhere; launches are kernels.
 var (
-	stageFigures = map[string]figure{
-		"gpu_span_ns": {Ns, true}, "gpu_busy_ns": {Ns, true}, "gpu_sum_ns": {Ns, true}, "cpu_ns": {Ns, true},
-		"tokens_per_s": {PerSec, true}, "launches": {Count, true},
-	}
+	stageFigures   = makeStageFigures()
 	kernelFigures  = map[string]figure{"mean_ns": {Ns, true}, "total_ns": {Ns, true}, "calls": {Count, true}}
 	servingFigures = makeServingFigures()
 	ownFigures     = map[Kind]figure{Utilisation: {Ratio, false}, Overhead: {Ratio, false}, NewKernels: {Count, false}}
 )
+
+// makeStageFigures are the measures of diff, by both of their names.
+func makeStageFigures() map[string]figure {
+	out := map[string]figure{}
+	for _, m := range diff.StageMeasures {
+		f := figure{Unit(m.Unit), true}
+		if m.Name == "tokens_per_s" {
+			f.unit = PerSec
+		}
+		out[m.Name] = f
+		if m.Also != "" {
+			out[m.Also] = f
+		}
+	}
+	return out
+}
 
 // figure tells what the subject is counted in and may be compared with.
 func (s Subject) figure() figure {
@@ -148,9 +162,9 @@ func (r Rule) stageText() string {
 	return r.Stage
 }
 
-// Default are the rules where none are given: no stage may take over 5 % longer on the GPUs, or where idle time is too noisy to judge, its GPU work.
+// Default are the rules where none are given: no stage may take over 5 % longer on the GPUs.
 func Default() []Rule {
 	return []Rule{{Text: "stage.*.gpu_span_ns <= +5%", At: Position{File: "built-in rule", Line: 1, Column: 1},
 		Subject: Subject{Kind: StageFigure, Stage: AnyStage, Metric: "gpu_span_ns"}, AtMost: true,
-		Limit: Limit{Unit: Ns, Relative: true, Percent: true, Value: 0.05}, OrWork: true}}
+		Limit: Limit{Unit: Ns, Relative: true, Percent: true, Value: 0.05}, IsDefault: true}}
 }

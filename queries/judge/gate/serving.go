@@ -133,9 +133,9 @@ func (j *judging) expandServing(ctx context.Context, r Rule) error {
 		}
 		switch {
 		case missing[p]:
-			c.Outcome, c.Reason = CannotJudge, "the load generator did not report this figure: see prof query serving-latency --run "+shellRun(j.out.Run)
+			c.Outcome, c.Reason = CannotTell, "the load generator did not report this figure: see prof query serving-latency --run "+shellRun(j.out.Run)
 		case len(values[p]) < len(loads):
-			c.Outcome, c.Reason = CannotJudge, fmt.Sprintf("%d of %d runs were benchmarked under this load", len(values[p]), len(loads))
+			c.Outcome, c.Reason = CannotTell, fmt.Sprintf("%d of %d runs were benchmarked under this load", len(values[p]), len(loads))
 		default:
 			c.Value = new(stats.Centre(values[p]))
 		}
@@ -144,9 +144,9 @@ func (j *judging) expandServing(ctx context.Context, r Rule) error {
 	switch {
 	case len(order) > 0:
 	case len(all) > 0:
-		j.add(Check{Rule: r, Subject: r.On(""), Unit: r.Unit, Outcome: CannotJudge, Reason: "no benchmark was under this load; there are " + strings.Join(loadNames, "; ")})
+		j.add(Check{Rule: r, Subject: r.On(""), Unit: r.Unit, Outcome: CannotTell, Reason: "no benchmark was under this load; there are " + strings.Join(loadNames, "; ")})
 	default:
-		j.add(Check{Rule: r, Subject: r.On(""), Unit: r.Unit, Outcome: CannotJudge, Reason: fmt.Sprintf("%s has no result of a load generator: prof ingest --run %s --add FILE", sideName(j.out.Run), shellRun(j.out.Run))})
+		j.add(Check{Rule: r, Subject: r.On(""), Unit: r.Unit, Outcome: CannotTell, Reason: fmt.Sprintf("%s has no result of a load generator: prof ingest --run %s --add FILE", sideName(j.out.Run), shellRun(j.out.Run))})
 	}
 	return nil
 }

@@ -23,14 +23,14 @@ func TestServing(t *testing.T) {
 	}{
 		{[]string{"a"}, "serving.ttft_p99 <= 2ms", []string{"holds serving.ttft_p99 2e+06 "}},
 		{[]string{"a", "b"}, "serving.ttft_p99 <= 2ms", []string{"broken serving.ttft_p99 2.5e+06 25 % above the limit"}},
-		{[]string{"a", "b", "c"}, "serving.requests_per_s >= 3", []string{"holds serving.requests_per_s (rate=4) 3.5 ", "cannot judge serving.requests_per_s (concurrency=8) - 1 of 3 runs were benchmarked under this load"}},
-		{[]string{"a", "d"}, "serving.ttft_p99 <= 2ms", []string{"cannot judge serving.ttft_p99 - the load generator did not report this figure: see prof query serving-latency --run d"}},
-		{[]string{"a"}, "serving.tpot_p99 <= 2ms", []string{"cannot judge serving.tpot_p99 - the load generator did not report this figure: see prof query serving-latency --run a"}},
-		{[]string{"empty"}, "serving.tpot_p99 <= 2ms", []string{"cannot judge serving.tpot_p99 - empty has no result of a load generator: prof ingest --run empty --add FILE"}},
+		{[]string{"a", "b", "c"}, "serving.requests_per_s >= 3", []string{"holds serving.requests_per_s (rate=4) 3.5 ", "cannot tell serving.requests_per_s (concurrency=8) - 1 of 3 runs were benchmarked under this load"}},
+		{[]string{"a", "d"}, "serving.ttft_p99 <= 2ms", []string{"cannot tell serving.ttft_p99 - the load generator did not report this figure: see prof query serving-latency --run d"}},
+		{[]string{"a"}, "serving.tpot_p99 <= 2ms", []string{"cannot tell serving.tpot_p99 - the load generator did not report this figure: see prof query serving-latency --run a"}},
+		{[]string{"empty"}, "serving.tpot_p99 <= 2ms", []string{"cannot tell serving.tpot_p99 - empty has no result of a load generator: prof ingest --run empty --add FILE"}},
 		{[]string{"e"}, "serving.requests_per_s >= 3", []string{"holds serving.requests_per_s (rate=4) 3.5 ", "holds serving.requests_per_s (rate=4, repeat 2) 3.25 "}},
 		{[]string{"f"}, "serving{concurrency=8 in=2000}.requests_per_s >= 2", []string{"holds serving{concurrency=8,in=2000}.requests_per_s 2 "}},
 		{[]string{"f"}, "serving{in=2040}.requests_per_s >= 2", []string{"holds serving{in=2040}.requests_per_s (concurrency=8 in=2000 out=100) 2 ", "broken serving{in=2040}.requests_per_s (concurrency=16 in=2000 out=100) 1 50 % below the limit"}},
-		{[]string{"f"}, "serving{rate=4}.requests_per_s >= 2", []string{"cannot judge serving{rate=4}.requests_per_s - no benchmark was under this load; there are concurrency=8 in=1000 out=100; concurrency=8 in=2000 out=100; concurrency=16 in=2000 out=100"}},
+		{[]string{"f"}, "serving{rate=4}.requests_per_s >= 2", []string{"cannot tell serving{rate=4}.requests_per_s - no benchmark was under this load; there are concurrency=8 in=1000 out=100; concurrency=8 in=2000 out=100; concurrency=16 in=2000 out=100"}},
 		{[]string{"a"}, "serving.failed <= 0", []string{"broken serving.failed 1 above the limit"}},
 	} {
 		side := diff.Side{Label: c.runs[0]}

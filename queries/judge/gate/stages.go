@@ -19,7 +19,7 @@ const outside = "(none)"
 func (j *judging) expandStages(r Rule) {
 	for _, stage := range j.stages(r) {
 		c := j.check(r, stage)
-		if c.Outcome == "" && r.Metric == "launches" {
+		if c.Outcome == "" && diff.Canonical(r.Metric) == "launches" {
 			c.blindFor(j.wholeGraphs(r.Relative, stage), "their kernels")
 		}
 		if c.Outcome != "" {
@@ -40,7 +40,7 @@ func (j *judging) expandStages(r Rule) {
 func (j *judging) addValue(c Check, f diff.Figure, missing string) {
 	c.Level, c.Per = f.Level, string(f.Unit)
 	if len(f.B) == 0 {
-		c.Outcome, c.Reason = CannotJudge, missing
+		c.Outcome, c.Reason = CannotTell, missing
 	} else {
 		c.Value = new(stats.Centre(f.B))
 	}
@@ -51,11 +51,11 @@ func (j *judging) addValue(c Check, f diff.Figure, missing string) {
 func (j *judging) addChange(c Check, f diff.Figure, missingA, missingB string) {
 	switch {
 	case len(f.B) == 0:
-		c.Outcome, c.Reason = CannotJudge, missingB
+		c.Outcome, c.Reason = CannotTell, missingB
 	case len(f.A) == 0:
-		c.Outcome, c.Reason, c.Value = CannotJudge, missingA, new(stats.Centre(f.B))
+		c.Outcome, c.Reason, c.Value = CannotTell, missingA, new(stats.Centre(f.B))
 	case f.NoMeasure != "":
-		c.Outcome, c.Reason, c.Value = CannotJudge, f.NoMeasure, new(stats.Centre(f.B))
+		c.Outcome, c.Reason, c.Value = CannotTell, f.NoMeasure, new(stats.Centre(f.B))
 	default:
 		j.addFigure(c, &f)
 		return
@@ -94,15 +94,15 @@ func (j *judging) check(r Rule, stage string) Check {
 	lost := j.notWhole(r.NeedsBaseline(), stage)
 	switch {
 	case lost != "" && r.Kind != Overhead:
-		c.Outcome, c.Reason = CannotJudge, lost
+		c.Outcome, c.Reason = CannotTell, lost
 	case stage == AnyStage:
-		c.Outcome, c.Reason = CannotJudge, fmt.Sprintf("%s has no device work in a measured pass of any stage", sideName(j.out.Run))
+		c.Outcome, c.Reason = CannotTell, fmt.Sprintf("%s has no device work in a measured pass of any stage", sideName(j.out.Run))
 	case !inRun && inBaseline:
-		c.Outcome, c.Reason = CannotJudge, fmt.Sprintf("%s has no measured pass of %s, which its baseline has", sideName(j.out.Run), stageWords(stage))
+		c.Outcome, c.Reason = CannotTell, fmt.Sprintf("%s has no measured pass of %s, which its baseline has", sideName(j.out.Run), stageWords(stage))
 	case !inRun:
-		c.Outcome, c.Reason = CannotJudge, j.unknownStage(stage)
+		c.Outcome, c.Reason = CannotTell, j.unknownStage(stage)
 	case !inBaseline:
-		c.Outcome, c.Reason = CannotJudge, fmt.Sprintf("the baseline %s has no measured pass of %s", sideName(*j.out.Baseline), stageWords(stage))
+		c.Outcome, c.Reason = CannotTell, fmt.Sprintf("the baseline %s has no measured pass of %s", sideName(*j.out.Baseline), stageWords(stage))
 	}
 	return c
 }
@@ -143,10 +143,10 @@ func (j *judging) unknownStage(stage string) string {
 
 // missingFigure says why a side has no value of a stage's figure. sums are those of its GPU work.
 func missingFigure(stage, metric string, side diff.Side, sums []float64) string {
-	switch {
+	switch metric = diff.Canonical(metric); {
 	case stage == outside || stage == "" && metric == "cpu_ns":
 		return fmt.Sprintf("work outside stages belongs to no pass and has no %s, only gpu_sum_ns and launches", metric)
-	case metric == "tokens_per_s":
+	case metric == "tokens_per_s" || metric == "ns_per_token":
 		return fmt.Sprintf("the tokens of the passes of %s are unknown: prof ingest --run %s --workload workload.json", sideName(side), shellRun(side))
 	case metric == "cpu_ns":
 		return fmt.Sprintf("the CPU time of the passes of %s is unknown", sideName(side))

@@ -29,15 +29,15 @@ func digits(v float64) string {
 
 // words sums the result up in a line.
 func (r *Result) words() string {
-	broken, unjudged, all := r.Count(Broken), r.Count(CannotJudge), len(r.Checks)
+	broken, unjudged, all := r.Count(Broken), r.Count(CannotTell), len(r.Checks)
 	var text, rest string
 	switch {
 	case broken > 0 && unjudged > 0:
-		text = fmt.Sprintf("regression: %d of %d rules broken, %d cannot be judged", broken, all, unjudged)
+		text = fmt.Sprintf("regression: %d of %d rules broken, %d cannot be told", broken, all, unjudged)
 	case broken > 0:
 		text = fmt.Sprintf("regression: %d of %d rules broken", broken, all)
 	case unjudged > 0:
-		text, rest = fmt.Sprintf("cannot judge: %d of %d rules", unjudged, all), "; none broken"
+		text, rest = fmt.Sprintf("cannot tell: %d of %d rules", unjudged, all), "; none broken"
 	default:
 		text = fmt.Sprintf("passed: %d of %d rules hold", all, all)
 	}

@@ -6,19 +6,26 @@ import (
 	"slices"
 )
 
-// Compare tells whether the passes (or repeats) a and b of two runs differ. Where a side has one sample only, a single stall would look
-// like a change: then only the noise of runs, where it is known, can tell of one. Where it is known, a change must be beyond it in any case:
-// two runs of the same thing may differ by more than their passes do. P is for this comparison alone; see Holm and Judge for several.
+// Compare tells whether the passes a and b of two processes differ. Passes do not show how much processes differ: that is o.Noise, and part of the
+// error of the difference (see byProcess). Where a side has one sample only, a single stall would look like a change: then only noise that was learned
+// of this very workload can tell of one. P is for this comparison alone; see Holm and Judge for several.
 func Compare(a, b []float64, o Options) Comparison {
 	c, ok := describe(a, b, o)
-	if ok {
+	if !ok {
+		return Judge(c, nil, o)
+	}
+	p := logsOf(a, b)
+	lone := c.NA == 1 || c.NB == 1
+	switch {
+	case !lone && o.Noise.learned() && p.logs && c.Effect != nil && *c.Effect > -1:
+		c.byProcess(p, *o.Noise, o)
+	case lone:
 		c.setFloor(o.Noise)
-		switch {
-		case c.NA == 1 || c.NB == 1:
-			c.byNoise(logsOf(a, b), o)
-		default:
-			c.byTest(logsOf(a, b), nil, o)
-		}
+		c.byNoise(p, o)
+		c.widen(o.Noise, o)
+	default:
+		c.setFloor(o.Noise)
+		c.byTest(p, nil, o)
 		c.widen(o.Noise, o)
 	}
 	return Judge(c, nil, o)
@@ -48,6 +55,9 @@ func CompareRuns(a, b []float64, o Options) Comparison {
 // describe fills in what needs no test. It returns false when there is nothing to test, or no sense in it.
 func describe(a, b []float64, o Options) (Comparison, bool) {
 	c := Comparison{NA: len(a), NB: len(b), A: Centre(a), B: Centre(b)}
+	if o.Paired { // there is no typical one
+		c.A, c.B = mean(a), mean(b)
+	}
 	if c.fault = faultOf(a, b); c.fault != "" {
 		return c, false
 	}

@@ -57,12 +57,26 @@ func judge(c Comparison, p *float64, o Options) (Verdict, string) {
 		return NoChange, fmt.Sprintf("%s; %s, within the margin of %s", differs, c.Interval(), percent(o.margin()))
 	case within && c.FloorAssumed:
 		return CannotTell, fmt.Sprintf("%s, within the assumed noise of %s%s", differs, percent(*c.Floor), c.between())
-	case within && c.FloorUnknown:
-		return CannotTell, fmt.Sprintf("%s, but two processes of the same code may differ by up to %s: capture with --repeats", differs, percent(*c.Floor))
 	case within && (sure || *c.Floor > o.margin()):
 		return CannotTell, fmt.Sprintf("%s, but identical runs differ by up to %s: compare several runs per side", differs, percent(*c.Floor))
 	}
-	return CannotTell, differs + c.between() + missing(c)
+	return CannotTell, differs + c.between() + c.sight() + missing(c)
+}
+
+// mostTold is the largest change that is worth a figure: ten times as long.
+const mostTold = 9
+
+// sight says which change the comparison could have found; "" where none could be.
+func (c Comparison) sight() string {
+	switch {
+	case c.Smallest == nil:
+		return ""
+	case *c.Smallest > mostTold:
+		return "; the samples differ too much to tell any change"
+	case c.NoiseFrom != "":
+		return fmt.Sprintf("; run-to-run noise of up to %s is assumed (%s)", percent(*c.Smallest), c.NoiseFrom)
+	}
+	return fmt.Sprintf("; changes below %s cannot be told from noise", percent(*c.Smallest))
 }
 
 // margin is the change up to which there is none: one that does not count is none in any case.
@@ -98,7 +112,7 @@ func judgeFromNothing(c Comparison, p *float64, o Options) (Verdict, string) {
 	switch {
 	case c.B == 0:
 		return CannotTell, "most values of both sides are 0"
-	case p != nil && *p <= o.alpha() && !c.FloorUnknown:
+	case p != nil && *p <= o.alpha() && c.NoiseFrom == "":
 		return Changed, "up from 0" + evidence(c, p)
 	}
 	return CannotTell, "up from 0" + evidence(c, p) + missing(c)
@@ -110,6 +124,8 @@ func evidence(c Comparison, p *float64) string {
 		return fmt.Sprintf(" (noise: %s)", percent(*c.Floor))
 	case p == nil:
 		return ""
+	case c.Method == MethodProcess:
+		return fmt.Sprintf(" (p = %s, %d and %d samples)", digits(*p), c.NA, c.NB)
 	case c.Method == MethodExact:
 		return fmt.Sprintf(" (no spread in %d and %d samples)", c.NA, c.NB)
 	}
@@ -118,8 +134,11 @@ func evidence(c Comparison, p *float64) string {
 
 // missing says what would tell more.
 func missing(c Comparison) string {
-	if c.Method == MethodFloor {
+	switch c.Method {
+	case MethodFloor:
 		return ": compare several runs per side"
+	case MethodProcess:
+		return ": capture with --repeats 3, or give the noise with --assume-noise 3%"
 	}
 	return ": compare more repeats or runs"
 }

@@ -41,14 +41,22 @@ func AssumeNoise(ratio float64) *Noise {
 	return &Noise{Floor: ratio, Assumed: true}
 }
 
+// floor is Floor, or where only the spread is known what follows from it.
+func (n *Noise) floor(alpha float64) float64 {
+	if n.Assumed || n.Floor > 0 || n.DF == 0 {
+		return n.Floor
+	}
+	return math.Expm1(quantileT(alpha, float64(n.DF)) * n.SD * math.Sqrt2)
+}
+
 // learned says whether n tells a spread. One of 0 is of copies, or of too few runs to have met any noise.
 func (n *Noise) learned() bool { return n != nil && !n.Assumed && n.DF > 0 && n.SD > 0 }
 
 // setFloor says that a change must be beyond the noise between runs.
 func (c *Comparison) setFloor(n *Noise) {
 	lone := c.NA == 1 || c.NB == 1 // tell nothing without a noise that is known
-	if n != nil && (n.Assumed || n.learned() || n.Unknown && !lone) {
-		c.Floor, c.FloorAssumed, c.FloorUnknown = new(n.Floor), n.Assumed, n.Unknown
+	if n != nil && (n.Assumed || n.learned() && (n.From == "" || !lone)) {
+		c.Floor, c.FloorAssumed, c.NoiseFrom = new(n.floor(DefaultAlpha)), n.Assumed, n.From
 	}
 }
 

@@ -9,6 +9,7 @@ type Options struct {
 	Margin    float64 // there is no change only where the interval of the ratio lies within this margin; 0.05 is from 1 / 1.05 to 1.05
 	Exact     bool    // the values are counts: without spread they are certain, while times may just be too coarse to show any
 	Noise     *Noise  // how much runs of the same thing vary; nil when that is not known
+	Paired    bool    // sample i of one side does the same work as sample i of the other, and other samples other work
 
 	// Comparisons is how many comparisons the P of this one will be adjusted with (see Holm); 0 is 1. A test is chosen that can be sure
 	// even so: the smallest p that a rank test of 5 and 5 samples can reach is 0.008, which two comparisons at 0.01 would never take.
@@ -50,8 +51,10 @@ type Noise struct {
 	Floor   float64 // the largest relative change between two runs of the same thing that counts as noise at Alpha
 	SD      float64 // standard deviation of the logarithm of a run's value; 0 where Floor was assumed
 	DF      int     // degrees of freedom of SD: runs less groups; 0 where Floor was assumed
-	Assumed bool    // the user said so
-	Unknown bool    // nothing tells: Floor is what is to be allowed for, and no reason to call a change sure
+	PassSD  float64 // the same of the passes within a process, with PassDF; 0 where only the samples tell
+	PassDF  int
+	Assumed bool   // the user said so
+	From    string // what it was measured on, where that is not the workload on its machine: "H200 virtual machines"; "" else
 }
 
 // Verdict is what a comparison comes to. Better and worse are the caller's to tell from the direction of the change.
@@ -81,7 +84,8 @@ type Comparison struct {
 
 	Floor        *float64 // changes up to this ratio are noise between runs, however sure they are; nil where none is known or none is due
 	FloorAssumed bool     // Floor is what the user said
-	FloorUnknown bool     // nothing tells how much runs vary: Floor is what is to be allowed for
+	NoiseSD      *float64 // standard deviation of the logarithm between processes that P, Low and High allow for; nil where the samples show it themselves
+	NoiseFrom    string   // what that was measured on, where it is assumed; "" where it is learned, or none is needed
 	Sure         bool     // set by Judge: p is at most Alpha
 	Adjusted     *float64 // set by Judge: P as one of several; nil for a comparison alone
 
@@ -97,5 +101,6 @@ const (
 	MethodWelch   = "Welch's t"
 	MethodStudent = "Student's t"
 	MethodFloor   = "noise floor"
+	MethodProcess = "t with the noise between processes"
 	MethodExact   = "no spread" // both sides are without any spread, so that every difference is one
 )

@@ -8,10 +8,11 @@ import "math"
 func (c *Comparison) byTest(p pair, noise *Noise, o Options) {
 	ssA, ssB := spread(p.a), spread(p.b)
 	alpha := o.strictest()
+	shared := p.logs && noise.learned() && noise.agrees(p)
 	switch {
 	case ssA == 0 && ssB == 0 && c.NA > 1 && c.NB > 1:
 		c.withoutSpread(o)
-	case smallestU(c.NA, c.NB) <= alpha:
+	case !shared && smallestU(c.NA, c.NB) <= alpha:
 		c.Method, c.P = MethodU, new(rankP(p.a, p.b))
 		lo, hi := shiftInterval(p.a, p.b, alpha)
 		c.Smallest = p.ratio((hi - lo) / 2)
@@ -53,11 +54,11 @@ func spread(values []float64) float64 {
 	return 0
 }
 
-// byT runs a t-test. Where learned noise is known and the samples do not vary clearly more than it, both tell of the same spread and are
-// taken together. Else it is the more conservative of Welch's and Student's: the former where one side varies more, the latter where one has
-// far more samples, of which Welch's is too sure (of 2 and 10 samples of the same normal noise it refuses 4.4 % at 1 %; measured).
+// byT runs a t-test. Where noise is known that the samples agree with, both tell of the same spread and are taken together. Else it is the more
+// conservative of Welch's and Student's: the former where one side varies more, the latter where one has far more samples, of which Welch's is too sure
+// (of 2 and 10 samples of the same normal noise it refuses 4.4 % at 1 %; measured).
 func (c *Comparison) byT(p pair, noise *Noise, alpha float64, o Options) {
-	if !p.logs || !noise.learned() {
+	if !p.logs || !noise.learned() || !noise.agrees(p) {
 		noise = nil
 	}
 	shift := mean(p.b) - mean(p.a)
@@ -69,9 +70,89 @@ func (c *Comparison) byT(p pair, noise *Noise, alpha float64, o Options) {
 			c.Method, c.P, e = MethodWelch, new(w.p(d)), w
 		}
 	}
+	if noise != nil {
+		c.NoiseSD = new(noise.SD)
+	}
+	c.within(p, e, shift, alpha, o)
+}
+
+// within fills in what follows from the error of a shift: the smallest change that could be shown, and the interval.
+func (c *Comparison) within(p pair, e meanError, shift, alpha float64, o Options) {
 	c.Smallest = p.ratio(quantileT(alpha, e.df) * e.se)
 	width := quantileT(2*o.alpha(), e.df) * e.se
 	c.bound(p, shift-width, shift+width)
+}
+
+// byProcess compares the passes of one process a side. The error of the difference is that of passes within processes, and twice the variance between
+// processes, which noise tells: a mixed model with the process as a random effect, whose degrees of freedom are Satterthwaite's (1946, "An approximate
+// distribution of estimates of variance components", Biometrics 2).
+func (c *Comparison) byProcess(p pair, noise Noise, o Options) {
+	passes := passError(p, noise)
+	if o.Paired && c.NA == c.NB {
+		passes = pairError(p)
+	}
+	between := 2 * noise.SD * noise.SD
+	whole := between + passes.se*passes.se
+	e := meanError{math.Sqrt(whole), whole * whole / (between*between/float64(noise.DF) + math.Pow(passes.se, 4)/passes.df)}
+	shift := math.Log1p(*c.Effect)
+	c.Method, c.P, c.NoiseSD, c.NoiseFrom = MethodProcess, new(e.p(math.Abs(shift))), new(noise.SD), noise.From
+	c.within(p, e, shift, o.strictest(), o)
+}
+
+// robustFrom is how many passes a side has whose spread their median deviation tells: of fewer it is too often too small.
+const robustFrom = 10
+
+// passError is the standard error of the difference between the centres of passes. The spread is taken from the median deviation where there are enough
+// passes, as centres are: one that stalled moves neither. What noise knows of passes counts too where these do not vary clearly more (F-test at 5 %).
+func passError(p pair, noise Noise) meanError {
+	off := append(deviations(p.a), deviations(p.b)...)
+	df := float64(len(off) - 2)
+	variance := (spread(p.a) + spread(p.b)) / df
+	if min(len(p.a), len(p.b)) >= robustFrom {
+		variance = min(variance, robustVariance(off, df))
+	}
+	if known := noise.PassSD * noise.PassSD; known > 0 && (variance <= known || upperF(variance/known, df, float64(noise.PassDF)) >= 0.05) {
+		variance = (variance*df + known*float64(noise.PassDF)) / (df + float64(noise.PassDF))
+		df += float64(noise.PassDF)
+	}
+	return meanError{math.Sqrt(variance * (centreFactor(len(p.a)) + centreFactor(len(p.b)))), df}
+}
+
+// pairError is that of pairs of passes.
+func pairError(p pair) meanError {
+	each := make([]float64, len(p.a))
+	for i := range each {
+		each[i] = p.b[i] - p.a[i]
+	}
+	df := float64(len(each) - 1)
+	variance := spread(each) / df
+	if len(each) >= robustFrom {
+		variance = min(variance, robustVariance(deviations(each), df))
+	}
+	return meanError{math.Sqrt(variance * centreFactor(len(each))), df}
+}
+
+// deviations are how far values lie from their centre.
+func deviations(values []float64) []float64 {
+	at := Centre(values)
+	return each(values, func(v float64) float64 { return math.Abs(v - at) })
+}
+
+// robustVariance is that of normal noise with this median deviation; infinite where more than half of the values are the same.
+func robustVariance(off []float64, df float64) float64 {
+	sd := 1.4826 * Centre(off) * math.Sqrt(float64(len(off))/df)
+	if sd == 0 {
+		return math.Inf(1)
+	}
+	return sd * sd
+}
+
+// centreFactor is the variance of the centre of n values of variance 1: of a median where there are three or more, by its limit for normal noise.
+func centreFactor(n int) float64 {
+	if n < 3 {
+		return 1 / float64(n)
+	}
+	return math.Pi / 2 / float64(n)
 }
 
 // meanError is the standard error of the difference between two means, and its degrees of freedom.
@@ -98,16 +179,26 @@ func welchError(a, b []float64) meanError {
 	return meanError{math.Sqrt(va + vb), 1 / (sa*sa/(na-1) + sb*sb/(nb-1))}
 }
 
-// studentError is that of Student's t with one variance for both sides and, where it is given and they do not vary clearly more, for the
-// runs that the noise was learned from. The samples vary clearly more where an F-test says so at 5 %: then the noise is of calmer days.
+// studentError is that of Student's t with one variance for both sides and, where it is given, for the runs that the noise was learned from.
 func studentError(a, b []float64, noise *Noise) meanError {
 	na, nb := float64(len(a)), float64(len(b))
 	ss, df := spread(a)+spread(b), na+nb-2
 	if noise != nil {
-		own := df > 0 && ss/df > noise.SD*noise.SD && upperF(ss/df/(noise.SD*noise.SD), df, float64(noise.DF)) < 0.05
-		if !own {
-			ss, df = ss+noise.SD*noise.SD*float64(noise.DF), df+float64(noise.DF)
-		}
+		ss, df = ss+noise.SD*noise.SD*float64(noise.DF), df+float64(noise.DF)
 	}
 	return meanError{math.Sqrt(ss / df * (1/na + 1/nb)), df}
+}
+
+// agrees reports whether samples vary as the noise says: not clearly more, since then it is of calmer days, and where it was measured on something else
+// not clearly less either, since then this is calmer. Clearly is by an F-test at 5 %.
+func (n *Noise) agrees(p pair) bool {
+	df := float64(len(p.a) + len(p.b) - 2)
+	if df < 1 {
+		return true
+	}
+	ratio := (spread(p.a) + spread(p.b)) / df / (n.SD * n.SD)
+	if n.From != "" && (ratio == 0 || upperF(1/ratio, float64(n.DF), df) < 0.05) {
+		return false
+	}
+	return ratio <= 1 || upperF(ratio, df, float64(n.DF)) >= 0.05
 }

@@ -1,4 +1,4 @@
-// A run judged by rules, as a gate of CI does: each rule with its figure, its limit, and why it holds, is broken or cannot be judged.
+// A run judged by rules, as a gate of CI does: each rule with its figure, its limit, and why it holds, is broken or cannot be told.
 import { get, path } from "./api.js";
 import { differences, runsOf, verdictChip } from "./compare.js";
 import { el, facts, fill, loading } from "./dom.js";
@@ -59,7 +59,7 @@ function ruleTable(rules) {
     return { outcome: r.outcome, figure: r.figure, value: r.value, limit, limit_as_value: /^..\s*[+-]/.test(limit) ? r.limit : null, baseline: r.baseline, change: r.effect_ratio, per: r.per, of: r };
   });
   const figure = (v, row) => amount(row.of.unit, v);
-  return table({ columns: [column("outcome", "text", "holds, broken or cannot judge"), column("figure", "text", "what the rule is about, with its stage"), column("value", "float", "of the run"), column("limit", "text", "as the rule says"), column("limit_as_value", "float", "what the value may come to"),
+  return table({ columns: [column("outcome", "text", "holds, broken or cannot tell"), column("figure", "text", "what the rule is about, with its stage"), column("value", "float", "of the run"), column("limit", "text", "as the rule says"), column("limit_as_value", "float", "what the value may come to"),
     column("baseline", "float", "of the baseline"), column("change", "float", "value over baseline less 1"), column("per", "text", "what times and counts are for")], rows, notes: [] }, { caption: "rules", search: false, cells: {
     outcome: (v) => verdictChip(v), figure: (v, row) => [el("code", {}, v), row.of.reason && why(row.of)], value: figure, limit_as_value: figure, baseline: figure, change: (v) => change(v),
   } });

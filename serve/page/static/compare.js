@@ -7,8 +7,7 @@ import { name, table } from "./table.js";
 
 const byWhat = ["kernel", "family", "grid", "stage", "operator", "range", "metric", "tree"];
 const metrics = ["gpu_span_ns", "gpu_busy_ns", "gpu_sum_ns", "cpu_ns"];
-const tones = { better: "better", worse: "worse", "cannot tell": "unsure", holds: "better", broken: "worse", "cannot judge": "unsure" }; // verdicts of comparisons, outcomes of rules
-const aspects = { "cannot tell": "inconclusive", "no change": "unchanged" };
+const tones = { better: "better", worse: "worse", "cannot tell": "unsure", holds: "better", broken: "worse" }; // verdicts of comparisons, outcomes of rules
 
 export const keys = [["Alt Enter", "compare, from any field"]];
 
@@ -73,7 +72,7 @@ export function mount(root, route, nav) {
 // probability shows a chance with two digits, and a very small one by its bound, as render/compare does.
 const probability = (p) => p > 0 && p < 0.0001 ? "<0.0001" : p >= 0.1 ? fixed(p, 2) : String(Number(p.toPrecision(2)));
 const toneOf = (verdict) => tones[verdict] ?? "";
-export const verdictChip = (verdict) => el("span", { class: `verdict ${toneOf(verdict)}` }, aspects[verdict] ?? verdict);
+export const verdictChip = (verdict) => el("span", { class: `verdict ${toneOf(verdict)}` }, verdict);
 export const runsOf = (side) => el("span", {}, side.runs.map((r, i) => [i ? ", " : "", el("a", { href: runLink(r.name), title: [r.host, r.command, minute(r.started_at ?? r.created_at)].filter(Boolean).join("\n") }, r.name)]));
 
 function comparison(c, asked) {
@@ -106,7 +105,6 @@ function stageCard(s, c) {
       ["change lies between", k && k.low_ratio !== null ? `${change(k.low_ratio)} and ${change(k.high_ratio)}` : null],
       ["p", k && k.p !== null ? `${probability(k.p)} (${k.method}, ${count(k.a_samples)} and ${count(k.b_samples)} samples)` : null],
       ["certain from", k && k.smallest_ratio !== null ? change(k.smallest_ratio).replace("+", "") : null],
-      ["by GPU busy time", s.work_effect_ratio !== null ? `${change(s.work_effect_ratio)}${s.work_low_ratio !== null ? `, between ${change(s.work_low_ratio)} and ${change(s.work_high_ratio)}` : ""}` : null],
       ["passes", `${count(s.a.passes)} → ${count(s.b.passes)}`],
       ["launches", s.a.launches === null || s.b.launches === null ? null : `${count(s.a.launches)} → ${count(s.b.launches)}`],
       ...s.figures.filter((f) => f.name !== unit && f.comparison?.effect_ratio !== null && f.comparison !== null).map((f) => [figureNames[f.name] ?? f.name.replaceAll("_", " "), el("span", {}, `${figure(f, f.comparison.a)} → ${figure(f, f.comparison.b)} `, el("span", { class: "whole " + toneOf(f.verdict) }, change(f.comparison.effect_ratio)))]),
