@@ -33,6 +33,9 @@ const (
 	noiseDF     = 72 // processes less groups, of the stages that the host bounds
 )
 
+// assumedHost is the noise of a stage that the host bounds, where nothing on the machine tells it.
+var assumedHost = stats.Noise{SD: hostVaries, DF: noiseDF, From: noiseFrom}
+
 // How long the GPU idles per kernel, ns: between kernels that were launched in time, at most; and where the host cannot keep up, at the least, since no
 // call that launches takes less. The time in which kernels run hides no part of the host's then.
 const (
@@ -47,16 +50,19 @@ func (s *stagePair) alone(what figureKind) *stats.Noise {
 		work = graphVaries
 	}
 	idle, hosted := s.idleShare()
-	host := max(min(hostVaries, idleVaries*idle), hostVaries*hosted)
+	host := s.host.SD * hostShare(idle, hosted)
 	n := stats.Noise{DF: noiseDF, From: noiseFrom}
 	switch what {
 	case spanFigure, rateFigure:
-		n.SD = math.Hypot((1-idle)*work, host)
+		if s.unprofiled != nil {
+			return s.unprofiled
+		}
+		n.SD, n.DF, n.From = math.Hypot((1-idle)*work, host), s.host.DF, s.host.From
 	case idleFigure:
 		if idle == 0 {
 			return nil
 		}
-		n.SD = math.Hypot(idleVaries, host/idle)
+		n.SD, n.DF, n.From = math.Hypot(s.host.SD*idleVaries/hostVaries, host/idle), s.host.DF, s.host.From
 	case workFigure:
 		n.SD, n.PassSD, n.PassDF = work, passVaries, noiseDF
 	case itemFigure:
@@ -84,10 +90,20 @@ func (s *stagePair) idleShare() (idle, hosted float64) {
 		return 0, 0
 	}
 	idle = float64(idleNs) / float64(time)
-	if kernels > 0 {
-		hosted = min(1, max(0, (float64(idleNs)/float64(kernels)-gpuGap)/(launchCost-gpuGap)))
+	return idle, hostedShare(float64(idleNs), float64(kernels))
+}
+
+// hostedShare is the part of a time in which the host says how long it takes, by how long the GPU idles per kernel.
+func hostedShare(idleNs, kernels float64) float64 {
+	if kernels <= 0 {
+		return 0
 	}
-	return idle, hosted
+	return min(1, max(0, (idleNs/kernels-gpuGap)/(launchCost-gpuGap)))
+}
+
+// hostShare is how much of what processes differ by where the host bounds a stage one differs by that idles so much: 1 where it is such a stage.
+func hostShare(idle, hosted float64) float64 {
+	return max(min(1, idleVaries/hostVaries*idle), hosted)
 }
 
 // kindOf says what a stage's measure depends on.

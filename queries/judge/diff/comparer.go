@@ -16,16 +16,18 @@ type comparer struct {
 
 // stagePair is a stage on both sides; a side that has none of it has no groups.
 type stagePair struct {
-	name   string
-	metric string // what the stage is judged by, and its parts add up to
-	a, b   *stageSide
-	unit   Unit
-	tokens func(group) *int64 // nil unless unit is PerToken
-	level  level
-	fine   []pair // by kernel
-	moves  map[lineKey]move
-	paired bool    // pass i of one side does the work of pass i of the other, and other passes do other work
-	unlike float64 // of all device work: how many times the work of A is that of B, where their times compare nothing; else 0
+	name       string
+	metric     string // what the stage is judged by, and its parts add up to
+	a, b       *stageSide
+	unit       Unit
+	tokens     func(group) *int64 // nil unless unit is PerToken
+	level      level
+	fine       []pair // by kernel
+	moves      map[lineKey]move
+	host       stats.Noise  // how much a stage differs between processes that the host bounds
+	unprofiled *stats.Noise // how much recordings without a profiler of the compared runs differ; nil where they are too few
+	paired     bool         // pass i of one side does the work of pass i of the other, and other passes do other work
+	unlike     float64      // of all device work: how many times the work of A is that of B, where their times compare nothing; else 0
 }
 
 func newComparer(a, b map[string]*stageSide, o Options) *comparer {
@@ -44,6 +46,7 @@ func newComparer(a, b map[string]*stageSide, o Options) *comparer {
 		}
 		s.level = levelOf(s.a, s.b)
 		s.paired = pairedPasses(s.a, s.b)
+		s.host = assumedHost
 		s.fine = pairs(s.a, s.b, ByKernel)
 		s.moves = s.match(s.fine)
 		c.stages = append(c.stages, s)

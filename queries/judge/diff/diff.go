@@ -110,6 +110,7 @@ func (r *Result) compare(a, b []runData, known surroundings) error {
 	}
 	r.noteRuns(a, b)
 	c := newComparer(sideA, sideB, r.Options)
+	c.learn(known)
 	if len(c.stages) == 0 && !r.Options.By.adds() && r.Options.By != ByStage {
 		r.conclude(c) // operators, ranges and metrics stand by themselves
 		return nil

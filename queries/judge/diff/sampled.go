@@ -47,6 +47,7 @@ func sample(ctx context.Context, asker frame.Asker, a, b Side, known surrounding
 		return nil, err
 	}
 	s := &Sampled{c: newComparer(sideA, sideB, Options{}), index: map[string]*stagePair{}, known: known}
+	s.c.learn(known)
 	for _, stage := range s.c.stages {
 		s.index[stage.name] = stage
 	}

@@ -13,6 +13,7 @@ import (
 type surroundings struct {
 	differences []Difference
 	history     []*frame.Frame // what runs of the same things took
+	processes   []processTime  // what repeats of any workload on these machines took
 	compared    []string       // ids of the runs of both sides
 	alpha       float64
 	sources     []Source
@@ -42,6 +43,16 @@ func surround(ctx context.Context, asker frame.Asker, a, b Side, o Options) (sur
 	s.history, err = LoadHistory(ctx, asker, sides[0], sides[1])
 	for _, f := range s.history {
 		s.sources = append(s.sources, sourceOf("", f))
+	}
+	if err != nil {
+		return s, err
+	}
+	frames, err := loadProcesses(ctx, asker, sides[0], sides[1])
+	for _, f := range frames {
+		s.sources = append(s.sources, sourceOf("", f))
+	}
+	if err == nil {
+		s.processes, err = readProcesses(frames)
 	}
 	return s, err
 }
