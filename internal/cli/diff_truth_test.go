@@ -29,6 +29,8 @@ type diffedStage struct {
 	Delta                                        *diffedDelta
 	Comparison                                   struct {
 		Effect float64  `json:"effect_ratio"`
+		Low    *float64 `json:"low_ratio"`
+		High   *float64 `json:"high_ratio"`
 		P      *float64 `json:"p"`
 		Why    string
 	}

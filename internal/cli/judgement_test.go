@@ -102,16 +102,23 @@ func TestOneVerdict(t *testing.T) {
 	short.Passes = 2
 	p := reading(t, append(slices.Clone(repeated), madeRun("base", madeTrace(1), madeSteps), madeRun("again", again, madeSteps), madeRun("slower", slower, madeSteps), madeRun("short", short, madeSteps)))
 	seen := map[string]int{}
-	for _, sides := range [][2]string{{"sdpa-1", "sdpa-2"}, {"sdpa-1", "eager"}, {"eager", "sdpa-1"}, {"base", "again"}, {"base", "slower"}, {"slower", "base"}, {"base", "short"}, {"short", "slower"}, {"base", "eager"}, {"sdpa-1", "sdpa-1"}} {
+	names := []string{"sdpa-1", "sdpa-2", "eager", "base", "again", "slower", "short"}
+	var pairs [][2]string
+	for _, a := range names {
+		for _, b := range names {
+			pairs = append(pairs, [2]string{a, b})
+		}
+	}
+	for _, sides := range sample.Of(pairs, 10) {
 		d := p.diff(sides[0], sides[1])
 		want := 0
 		for _, s := range d.Stages {
 			seen[s.Verdict]++
 			switch {
-			case s.Stage == outsideStages:
+			case s.Stage == outsideStages || sides[0] == sides[1]:
 			case s.Verdict == "worse" && s.Comparison.Effect > 0.05:
 				want = exitRegression
-			case s.Verdict == "cannot tell" && want == 0:
+			case s.Verdict == "cannot tell" && want == 0 && !(s.Comparison.High != nil && *s.Comparison.High <= 0.05):
 				want = exitCannotTell
 			}
 		}
@@ -119,6 +126,33 @@ func TestOneVerdict(t *testing.T) {
 		check := p.run("check", sides[1], "--baseline", sides[0])
 		if gate.code != want || check.code != want {
 			t.Errorf("%s against %s: diff says %q, --fail-over exits with %d, check with %d, want %d:\n%s%s", sides[1], sides[0], d.Words, gate.code, check.code, want, gate.err, check.out)
+		}
+		// The built-in rule is what it says.
+		if typed := p.run("check", sides[1], "--baseline", sides[0], "--rule", "stage.*.gpu_span_ns <= +5%"); typed.code != check.code || typed.out != check.out {
+			t.Errorf("%s against %s: the rule typed out exits with %d, built in with %d:\n%s\n%s", sides[1], sides[0], typed.code, check.code, typed.out, check.out)
+		}
+		// Every form has the figures of diff, and its sentence.
+		var judged struct {
+			Rules []struct {
+				Stage       string
+				EffectRatio float64  `json:"effect_ratio"`
+				Low         *float64 `json:"low_ratio"`
+			}
+		}
+		if err := json.Unmarshal([]byte(p.run("check", sides[1], "--baseline", sides[0], "--format", "json").out), &judged); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range judged.Rules {
+			s := d.stage(t, r.Stage)
+			if r.EffectRatio != s.Comparison.Effect || sides[0] != sides[1] && (r.Low == nil) != (s.Comparison.Low == nil) || r.Low != nil && s.Comparison.Low != nil && *r.Low != *s.Comparison.Low {
+				t.Errorf("%s against %s, %s: check has %+v, diff %+v", sides[1], sides[0], r.Stage, r, s.Comparison)
+			}
+		}
+		plain := func(text string) string { return strings.ToLower(strings.Join(strings.Fields(strings.ReplaceAll(text, "\\", "")), " ")) }
+		for _, format := range []string{"table", "md"} {
+			if text := p.ok("diff", sides[0], sides[1], "--format", format); !strings.Contains(plain(text), plain(d.Words)) {
+				t.Errorf("%s against %s: %s does not say %q:\n%.600s", sides[1], sides[0], format, d.Words, text)
+			}
 		}
 	}
 	for _, verdict := range []string{"worse", "better", "no change", "cannot tell"} {

@@ -46,7 +46,7 @@ type BaselineForm struct {
 type CountsForm struct {
 	Holds      int `json:"holds"`
 	Broken     int `json:"broken"`
-	CannotTell int `json:"cannot_judge"`
+	CannotTell int `json:"cannot_tell"`
 }
 
 // RuleForm is a rule, judged on one figure.

@@ -188,7 +188,7 @@ func TestGateJSON(t *testing.T) {
 		Outcome string
 		Counts  struct {
 			Holds, Broken int
-			CannotTell    int `json:"cannot_judge"`
+			CannotTell    int `json:"cannot_tell"`
 		}
 		Rules []map[string]any
 	}
