@@ -289,7 +289,7 @@ func (in *ingester) run(inputs []input) error {
 // time. Rows of no run, which a killed process leaves, are deleted when the warehouse is opened for writing next. A run whose facts do not fit
 // DuckDB's memory lacks them.
 func (in *ingester) publishApart() error {
-	err := in.publishBeside()
+	err := in.w.Beside(in.ctx, in.conn, []string{"run"}, in.publish, func() error { return nil })
 	if schema.IsOutOfMemory(err) { // several statements at once need more than one
 		err = in.w.Transact(in.ctx, in.conn, func() error { return in.publish(in.conn) })
 	}
@@ -300,21 +300,6 @@ func (in *ingester) publishApart() error {
 		return err
 	}
 	return errors.Join(err, in.w.ClearUnfinished(in.ctx))
-}
-
-// publishBeside derives the run apart from the warehouse, some statements side by side, and then stores it with all of that.
-func (in *ingester) publishBeside() error {
-	if _, err := in.conn.ExecContext(in.ctx, `SET threads = 1`); err != nil { // each statement has a core; a second thread of DuckDB would poll for work on that of another
-		return err
-	}
-	apart, err := in.w.Apart(in.ctx)
-	if err != nil {
-		return err
-	}
-	if err = in.publish(apart); err == nil {
-		err = in.transact(func() error { return apart.Store(in.ctx, in.conn) })
-	}
-	return errors.Join(err, apart.Close())
 }
 
 // transact does something in a transaction, all of it or nothing.

@@ -64,3 +64,35 @@ func TestLackingFacts(t *testing.T) {
 		})
 	}
 }
+
+// TestDerivedAnew: facts derived anew are the same, of a large run too, whose statements go on side by side.
+func TestDerivedAnew(t *testing.T) {
+	some, err := derive.Behind("caveat", "timeline", "work_sum")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, home := &bench{t: t, dir: t.TempDir()}, schema.Home{Dir: t.TempDir()}
+	open := func() {
+		t.Helper()
+		if b.w, err = schema.Open(t.Context(), home, schema.Options{Write: true, Defs: queries.Relations{}, Facts: some}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	open()
+	b.ok(ingest.Options{Name: "r"}, "../testdata/forms/llama.sqlite.gz")
+	want := b.numbered()
+	defer func(usual int64) { schema.LargeRun = usual }(schema.LargeRun)
+	for _, schema.LargeRun = range []int64{schema.LargeRun, 1} {
+		_, err := b.w.DB.ExecContext(t.Context(), `DELETE FROM derivation`)
+		if err = errors.Join(err, b.w.Close()); err != nil {
+			t.Fatal(err)
+		}
+		open()
+		if got := b.numbered(); got != want {
+			t.Errorf("large from %d rows on:\n%s\nwant\n%s", schema.LargeRun, got, want)
+		}
+	}
+	if err := b.w.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

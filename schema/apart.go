@@ -12,7 +12,7 @@ import (
 )
 
 // Apart is where a run is derived whose rows are committed: a catalog in memory, in which the tables that Derive fills are, empty, before those of the warehouse. Its connections see each other's
-// rows, so that statements go on side by side; Store puts all of it into the warehouse in one transaction.
+// rows, so that statements go on side by side; Beside puts all of it into the warehouse in one transaction.
 type Apart struct {
 	SQL    // of one of the connections
 	db     *sql.DB
@@ -26,16 +26,37 @@ const mostApart = 4
 // apartName is the catalog's.
 const apartName = "prof_apart"
 
-// Apart makes the place to derive a run in. Only one may be at a time.
-func (w *Warehouse) Apart(ctx context.Context) (_ *Apart, err error) {
-	a := &Apart{db: w.DB, tables: append([]string{"run"}, classified...)}
+// Beside derives a run whose rows are committed: it fills tables of facts, and those that are named, in a catalog in memory, some statements side by side, and
+// stores all of it in one transaction, which first does something else.
+func (w *Warehouse) Beside(ctx context.Context, conn *sql.Conn, named []string, derive func(SQL) error, first func() error) error {
+	if _, err := conn.ExecContext(ctx, `SET threads = 1`); err != nil { // each statement has a core; a second thread of DuckDB would poll for work on that of another
+		return err
+	}
+	a, err := w.apart(ctx, named)
+	if err != nil {
+		return err
+	}
+	if err = derive(a); err == nil {
+		err = w.TransactOnce(ctx, conn, func() error {
+			if err := first(); err != nil {
+				return err
+			}
+			return a.store(ctx, conn)
+		})
+	}
+	return errors.Join(err, a.close())
+}
+
+// apart makes the place to derive a run in. Only one may be at a time.
+func (w *Warehouse) apart(ctx context.Context, named []string) (_ *Apart, err error) {
+	a := &Apart{db: w.DB, tables: slices.Concat(named, classified)}
 	facts, err := w.Facts.Tables()
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, a.Close())
+			err = errors.Join(err, a.close())
 		}
 	}()
 	var home string
@@ -86,8 +107,8 @@ func (a *Apart) Connections() (out []SQL) {
 	return out
 }
 
-// Store puts what was derived into the warehouse, inside a transaction.
-func (a *Apart) Store(ctx context.Context, q SQL) error {
+// store puts what was derived into the warehouse, inside a transaction.
+func (a *Apart) store(ctx context.Context, q SQL) error {
 	var parts []string
 	for _, t := range a.tables {
 		parts = append(parts, fmt.Sprintf("(SELECT '%[1]s' FROM %[2]s.main.%[1]s LIMIT 1)", t, apartName))
@@ -106,8 +127,8 @@ func (a *Apart) Store(ctx context.Context, q SQL) error {
 	return nil
 }
 
-// Close forgets what was derived.
-func (a *Apart) Close() error {
+// close forgets what was derived.
+func (a *Apart) close() error {
 	for _, c := range a.conns {
 		c.Raw(func(any) error { return driver.ErrBadConn }) // closes it for good: nobody else is to find these tables
 		c.Close()

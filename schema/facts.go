@@ -175,10 +175,10 @@ func (w *Warehouse) deriveStale(ctx context.Context, o Options) error {
 		return err
 	}
 	for done := 0; done < len(stale); {
-		n, err := w.deriveSome(ctx, o, stale, done)
-		if IsOutOfMemory(err) {
+		n, err := w.deriveSome(ctx, o, stale, done, true)
+		if IsOutOfMemory(err) { // several statements at once need more than one
 			n, err = 1, w.Again(ctx, func() error {
-				_, err := w.deriveSome(ctx, o, stale[:done+1], done)
+				_, err := w.deriveSome(ctx, o, stale[:done+1], done, false)
 				return err
 			})
 		}
@@ -196,14 +196,52 @@ func (w *Warehouse) deriveStale(ctx context.Context, o Options) error {
 	return nil
 }
 
-// deriveSome derives runs from one on in a transaction, and gives how many.
-func (w *Warehouse) deriveSome(ctx context.Context, o Options, stale []string, first int) (n int, err error) {
+// LargeRun is how many rows make a run large: its statements go on side by side when its facts are derived anew. A variable for tests.
+var LargeRun int64 = 250_000
+
+// deriveBeside derives a run anew, its statements side by side.
+func (w *Warehouse) deriveBeside(ctx context.Context, f Facts, id string) error {
+	conn, err := w.DB.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	threads := 0
+	if err := conn.QueryRowContext(ctx, `SELECT current_setting('threads')`).Scan(&threads); err != nil {
+		return err
+	}
+	defer conn.ExecContext(context.WithoutCancel(ctx), fmt.Sprintf(`SET threads = %d`, threads)) // for what the command does then
+	err = w.Beside(ctx, conn, nil, func(q SQL) error { return Derive(ctx, q, f, id) }, func() error { return clearFacts(ctx, conn, f, id) })
+	if err != nil {
+		return fmt.Errorf("run %s: %w", id, err)
+	}
+	return nil
+}
+
+// deriveSome derives runs from one on in a transaction, and gives how many: one where it is large and may be derived beside it.
+func (w *Warehouse) deriveSome(ctx context.Context, o Options, stale []string, first int, beside bool) (n int, err error) {
+	large := map[string]bool{}
+	if beside {
+		list, err := texts(w.DB.QueryContext(ctx, `SELECT run_id::VARCHAR FROM source GROUP BY run_id HAVING sum(row_count) >= ?`, LargeRun))
+		if err != nil {
+			return 0, err
+		}
+		for _, id := range list {
+			large[id] = true
+		}
+		if large[stale[first]] {
+			if o.Progress != nil {
+				o.Progress(first, len(stale))
+			}
+			return 1, w.deriveBeside(ctx, o.Facts, stale[first])
+		}
+	}
 	tx, err := w.DB.BeginTx(ctx, nil)
 	if err != nil {
 		return 0, err
 	}
 	defer tx.Rollback()
-	for start := time.Now(); first+n < len(stale) && time.Since(start) < deriveTime; n++ {
+	for start := time.Now(); first+n < len(stale) && !large[stale[first+n]] && time.Since(start) < deriveTime; n++ {
 		if o.Progress != nil {
 			o.Progress(first+n, len(stale))
 		}

@@ -260,10 +260,10 @@ func (m *Moved) checkName(ctx context.Context, q SQL) error {
 // ErrOtherRules is wrapped by the error that a run's facts are not by the rules of the lake.
 var ErrOtherRules = errors.New("its facts are by other rules than those of the lake")
 
-// sameFacts says whether a run's facts were derived as those of the lake, unless that is being upgraded.
+// sameFacts says whether a run's facts were derived as those of the lake, unless that is being upgraded. A run that lacks them is better there than nowhere.
 func sameFacts(ctx context.Context, q SQL, runID string, upgrade bool) error {
 	same, err := texts(q.QueryContext(ctx, `SELECT d.checksum FROM derivation d WHERE d.run_id = ?::UUID
-		AND (? OR d.checksum IN (SELECT v.checksum FROM lake.main.schema_version v WHERE v.version = `+strconv.Itoa(derivedVersion)+`))`, runID, upgrade))
+		AND (? OR d.checksum IN (SELECT unnest([v.checksum, v.checksum || `+Quote(lacking)+`]) FROM lake.main.schema_version v WHERE v.version = `+strconv.Itoa(derivedVersion)+`))`, runID, upgrade))
 	if err == nil && len(same) != 1 {
 		err = ErrOtherRules
 	}

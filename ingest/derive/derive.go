@@ -4,7 +4,6 @@
 package derive
 
 import (
-	"cmp"
 	"context"
 	"embed"
 	"fmt"
@@ -184,219 +183,24 @@ func (facts Facts) Derive(ctx context.Context, q schema.SQL, runID string) (err 
 	if err != nil {
 		return err
 	}
-	d := derivation{ctx: ctx, q: q, run: schema.Quote(runID) + "::UUID", all: byName, done: map[string]bool{}, made: map[string]bool{}, table: "TEMP TABLE", found: map[string]chan result{}}
+	d := derivation{run: schema.Quote(runID) + "::UUID", table: "TEMP TABLE", connections: []schema.SQL{q}}
+	if many, is := q.(interface{ Connections() []schema.SQL }); is {
+		d.connections, d.table = many.Connections(), "TABLE" // which all of them see
+	}
 	needs := facts.needs(all, byName)
 	if d.has, err = present(ctx, q, needs, byName, runID); err != nil {
 		return err
 	}
 	for _, f := range all { // what is not asked for is taken as it is stored
-		if !f.step && !facts.fills(f) {
-			d.done[f.Name], d.has[f.Name] = true, true
-		}
+		d.has[f.Name] = !f.step && !facts.fills(f)
 	}
-	if many, is := q.(interface{ Connections() []schema.SQL }); is {
-		d.table = "TABLE"
-		return d.side(needs, many.Connections())
-	}
-	if err := d.putAll(all, needs); err != nil {
-		return err
-	}
-	for name := range d.made {
-		if _, err := q.ExecContext(ctx, "DROP TABLE "+name); err != nil {
-			return fmt.Errorf("drop %s: %w", name, err)
-		}
-	}
-	return nil
+	return d.derive(ctx, needs)
 }
 
 // Lack stores the caveat that a run lacks its facts.
 func (Facts) Lack(ctx context.Context, q schema.SQL, runID string) error {
 	_, err := q.ExecContext(ctx, `INSERT INTO caveat (run_id, topic, kind, is_counted) VALUES (?::UUID, 'facts', 'facts-lacking', true)`, runID)
 	return err
-}
-
-// derivation is what has been derived of a run so far.
-type derivation struct {
-	ctx   context.Context
-	q     schema.SQL
-	run   string
-	all   map[string]*fact
-	has   map[string]bool        // what has rows of the run: tables, facts and steps
-	done  map[string]bool        // facts and steps; false while it is at work
-	made  map[string]bool        // steps
-	table string                 // what steps are: TEMP TABLE, or TABLE where other connections see them
-	found map[string]chan result // steps whose rows are being computed, or are not stored yet
-}
-
-// result is what a computation gives.
-type result struct {
-	rows []values
-	err  error
-}
-
-// putAll derives all facts. What Go computes starts first and runs beside the statements; the facts that need it come last.
-func (d *derivation) putAll(all, needs []*fact) error {
-	defer func() {
-		for _, found := range d.found { // after an error, and where nothing needs them after all
-			<-found
-		}
-	}()
-	for _, f := range needs {
-		if computed[f.Name] != nil {
-			if err := d.begin(f); err != nil {
-				return err
-			}
-		}
-	}
-	waits := map[string]bool{}
-	for _, isLast := range []bool{false, true} {
-		for _, f := range all {
-			if !f.step && d.waits(f, waits) == isLast {
-				if err := d.put(f); err != nil {
-					return err
-				}
-			}
-		}
-	}
-	return nil
-}
-
-// waits reports whether a fact or a step is computed, or made of such; known are those of which it is known.
-func (d *derivation) waits(f *fact, known map[string]bool) bool {
-	is, has := known[f.Name]
-	if !has {
-		known[f.Name] = false
-		is = computed[f.Name] != nil
-		for _, name := range slices.Concat(f.reads, f.needed()) {
-			if from := d.all[name]; from != nil {
-				is = is || d.waits(from, known)
-			}
-		}
-		known[f.Name] = is
-	}
-	return is
-}
-
-// put derives a fact or a step behind what it reads from, unless something that it needs has no rows.
-func (d *derivation) put(f *fact) error {
-	if err := d.begin(f); err != nil {
-		return err
-	}
-	found := d.found[f.Name]
-	if found == nil {
-		return nil
-	}
-	delete(d.found, f.Name)
-	rows := <-found
-	if rows.err != nil {
-		return fmt.Errorf("derive %s: %w", f.Name, rows.err)
-	}
-	return d.insertAll(f, rows.rows)
-}
-
-// begin is put, but for rows that Go computes: it reads what they are made of, and leaves the rest to a goroutine.
-func (d *derivation) begin(f *fact) error {
-	if done, tried := d.done[f.Name]; done {
-		return nil
-	} else if tried {
-		return fmt.Errorf("derive %s: it reads from itself", f.Name)
-	}
-	d.done[f.Name] = false
-	defer func() { d.done[f.Name] = true }()
-	for _, needs := range f.Needs {
-		has := false
-		for name := range strings.SplitSeq(needs, "|") {
-			if need := d.all[name]; need != nil {
-				if err := d.put(need); err != nil {
-					return err
-				}
-			}
-			has = has || d.has[name]
-		}
-		if !has {
-			return nil
-		}
-	}
-	for _, name := range f.reads {
-		if err := d.put(d.all[name]); err != nil {
-			return err
-		}
-		if err := d.make(d.all[name]); err != nil {
-			return err
-		}
-	}
-	if err := d.make(f); err != nil {
-		return err
-	}
-	compute, err := d.fill(f)
-	if err != nil || compute == nil {
-		return err
-	}
-	found := make(chan result, 1)
-	d.found[f.Name] = found
-	go func() {
-		rows, err := compute(d.ctx)
-		found <- result{rows, err}
-	}()
-	return nil
-}
-
-// fill inserts the rows of a fact or a step, or returns what computes them.
-func (d *derivation) fill(f *fact) (computation, error) {
-	query := strings.ReplaceAll(f.Body, "$run", d.run)
-	if computed[f.Name] == nil {
-		what := d.run + " AS run_id, *"
-		if f.step {
-			what = "*"
-		}
-		return nil, d.insert(f, values{sql: byName(what, query)})
-	}
-	compute, err := computed[f.Name](d.ctx, d.q, d.run, query)
-	if err != nil {
-		return nil, fmt.Errorf("derive %s: %w", f.Name, err)
-	}
-	return compute, nil
-}
-
-// byName are the rows of a query, by the names of its columns.
-func byName(what, query string) string {
-	return fmt.Sprintf("BY NAME SELECT %s FROM (\n%s\n)", what, query)
-}
-
-// insert inserts rows of a fact or a step.
-func (d *derivation) insert(f *fact, rows values) error {
-	result, err := d.q.ExecContext(d.ctx, fmt.Sprintf("INSERT INTO %s %s", cmp.Or(f.Into, f.Name), rows.sql), rows.args...)
-	if err != nil {
-		return fmt.Errorf("derive %s: %w", f.Name, err)
-	}
-	n, err := result.RowsAffected()
-	d.has[f.Name] = d.has[f.Name] || n > 0
-	return err
-}
-
-func (d *derivation) insertAll(f *fact, all []values) error {
-	for _, rows := range all {
-		if err := d.insert(f, rows); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// make makes the table of a step, empty, unless it is there.
-func (d *derivation) make(f *fact) error {
-	if !f.step || d.made[f.Name] {
-		return nil
-	}
-	columns := make([]string, len(f.Columns))
-	for i, c := range f.Columns {
-		columns[i] = fmt.Sprintf("%q %s", c.Name, c.Type)
-	}
-	if _, err := d.q.ExecContext(d.ctx, fmt.Sprintf("CREATE OR REPLACE %s %s (%s)", d.table, f.Name, strings.Join(columns, ", "))); err != nil {
-		return fmt.Errorf("make %s: %w", f.Name, err)
-	}
-	d.made[f.Name] = true
-	return nil
 }
 
 // needs are the facts to fill and the steps towards them.

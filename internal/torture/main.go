@@ -25,6 +25,9 @@ type lab struct {
 	repo string // the repository: its testdata are the captures
 	dir  string // for files of the hunts
 	seed uint64
+	// cores are those that prof is to believe in; 0 for the machine's. Trials are as many at a time as there are: of a crowd each takes longer than alone, and a
+	// command is killed within the time that the first of its kind took.
+	cores int
 
 	mu     sync.Mutex
 	failed []string
@@ -46,7 +49,7 @@ func (l *lab) rng(trial int) *rand.Rand { return rand.New(rand.NewPCG(l.seed, ui
 func (l *lab) each(ctx context.Context, n int, try func(ctx context.Context, trial int, rng *rand.Rand)) int {
 	trials := make(chan int)
 	var wait sync.WaitGroup
-	tried := make([]int, runtime.GOMAXPROCS(0))
+	tried := make([]int, runtime.NumCPU())
 	for i := range tried {
 		wait.Go(func() {
 			for trial := range trials {
@@ -89,6 +92,7 @@ func run(ctx context.Context) (err error) {
 	l := &lab{}
 	flag.StringVar(&l.prof, "prof", "", "the `PROGRAM` under test; it is built when none is named")
 	flag.Uint64Var(&l.seed, "seed", uint64(time.Now().UnixNano()), "`NUMBER` that all chance follows from")
+	flag.IntVar(&l.cores, "cores", 0, "`NUMBER` of cores that prof is to believe in, for Go and DuckDB; 0 for the machine's")
 	kills := flag.Int("kills", 60, "how many commands to kill")
 	files := flag.Int("files", 150, "how many damaged files to ingest")
 	crowd := flag.Duration("crowd", 15*time.Second, "how long many processes write and read at once")

@@ -56,6 +56,9 @@ func (p *place) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	cmd.Dir = p.dir
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "XDG_CACHE_HOME=" + filepath.Join(p.l.dir, "cache"), "TMPDIR=" + filepath.Join(p.dir, "tmp"), "PROF_WAIT=" + p.wait}
+	if n := p.l.cores; n > 0 {
+		cmd.Env = append(cmd.Env, fmt.Sprintf("GOMAXPROCS=%d", n), fmt.Sprintf("SLURM_CPUS_ON_NODE=%d", n))
+	}
 	return cmd
 }
 

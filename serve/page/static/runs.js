@@ -21,7 +21,7 @@ export function mount(root, route, nav) {
   let abort = new AbortController();
   const { query } = route, runs = [];
   const filters = { search: query.get("search") ?? "", tag: query.getAll("tag"), workload: query.get("workload") ?? "", device: query.get("device") ?? "", since: query.get("since") ?? "", until: query.get("until") ?? "" };
-  let picks = query.getAll("pick"), next = "", pages = Math.min(maxPages, Math.max(1, Number(query.get("pages")) || 1));
+  let picks = query.getAll("pick"), next = "", notes = [], pages = Math.min(maxPages, Math.max(1, Number(query.get("pages")) || 1));
   nav.title("Runs");
 
   const soon = later(250, () => load(1));
@@ -61,6 +61,7 @@ export function mount(root, route, nav) {
       for (let page = 0; page < upTo; page++) {
         const answer = await get(path("runs"), { ...filters, limit: perPage, cursor: next }, abort.signal);
         runs.push(...answer.runs);
+        notes = answer.notes ?? [];
         next = answer.next ?? "";
         if (!next) break;
       }
@@ -99,6 +100,7 @@ export function mount(root, route, nav) {
           el("td", {}, run.host || el("span", { class: "null" }, "-")),
           el("td", { class: "command" }, run.command ? el("code", { title: run.command }, run.command) : el("span", { class: "null" }, "-")),
         ))))),
+      notes.map((n) => el("p", { class: "note" }, n)),
       next ? el("button", { type: "button", class: "more-rows", onclick: more }, "More runs") : null,
       el("p", { class: "hint" }, `${runs.length.toLocaleString("en")}${next ? " newest" : ""} runs${isFiltered ? " that match" : ""}. Stage: the one with the most measured time; the line is its time over the runs of the same workload in this list, oldest first.`),
     ];
