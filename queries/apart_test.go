@@ -31,25 +31,30 @@ func TestApart(t *testing.T) {
 	if err := w.DB.QueryRowContext(t.Context(), "SELECT current_database()").Scan(&home); err != nil {
 		t.Fatal(err)
 	}
+	conn, err := w.DB.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	compared := errors.New("compared: nothing is to be stored twice")
 	for _, r := range runs {
-		a, err := w.Apart(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := a.ExecContext(t.Context(), fmt.Sprintf("INSERT INTO run FROM %s.main.run WHERE run_id = '%s'", home, r.ID)); err != nil {
-			t.Fatal(err)
-		}
-		if err := schema.Derive(t.Context(), a, w.Facts, r.ID); err != nil {
-			t.Fatalf("%s: %v", r.Name, err)
-		}
-		for _, name := range names {
-			if got := rows(t, w, fmt.Sprintf(`SELECT 'lacks', * FROM (FROM main.%[1]s WHERE run_id = '%[2]s' EXCEPT ALL FROM prof_apart.main.%[1]s)
-				UNION ALL SELECT 'has', * FROM (FROM prof_apart.main.%[1]s EXCEPT ALL FROM main.%[1]s WHERE run_id = '%[2]s')`, name, r.ID)); len(got) > 0 {
-				t.Errorf("%s: derived apart, %s differs: %q", r.Name, name, got)
+		err := w.Beside(t.Context(), conn, []string{"run"}, func(q schema.SQL) error {
+			if _, err := q.ExecContext(t.Context(), fmt.Sprintf("INSERT INTO run FROM %s.main.run WHERE run_id = '%s'", home, r.ID)); err != nil {
+				return err
 			}
-		}
-		if err := a.Close(); err != nil {
-			t.Fatal(err)
+			if err := schema.Derive(t.Context(), q, w.Facts, r.ID); err != nil {
+				return err
+			}
+			for _, name := range names {
+				if got := rows(t, w, fmt.Sprintf(`SELECT 'lacks', * FROM (FROM main.%[1]s WHERE run_id = '%[2]s' EXCEPT ALL FROM prof_apart.main.%[1]s)
+					UNION ALL SELECT 'has', * FROM (FROM prof_apart.main.%[1]s EXCEPT ALL FROM main.%[1]s WHERE run_id = '%[2]s')`, name, r.ID)); len(got) > 0 {
+					t.Errorf("%s: derived apart, %s differs: %q", r.Name, name, got)
+				}
+			}
+			return compared
+		}, nil)
+		if !errors.Is(err, compared) {
+			t.Fatalf("%s: %v", r.Name, err)
 		}
 	}
 	for range 8 { // a connection that is used again finds the tables of the warehouse
@@ -67,22 +72,22 @@ func TestApartStops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := w.Apart(t.Context())
+	conn, err := w.DB.Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer conn.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := w.Facts.Derive(ctx, a, runs[0].ID); !errors.Is(err, context.Canceled) {
+	if err := w.Beside(t.Context(), conn, []string{"run"}, func(q schema.SQL) error { return w.Facts.Derive(ctx, q, runs[0].ID) }, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled, it ends with %v", err)
 	}
-	if _, err := a.ExecContext(t.Context(), "ALTER TABLE critical_step DROP COLUMN reason"); err != nil {
-		t.Fatal(err)
-	}
-	if err := schema.Derive(t.Context(), a, w.Facts, runs[0].ID); err == nil || errors.Is(err, context.Canceled) {
+	if err := w.Beside(t.Context(), conn, []string{"run"}, func(q schema.SQL) error {
+		if _, err := q.ExecContext(t.Context(), "ALTER TABLE critical_step DROP COLUMN reason"); err != nil {
+			return err
+		}
+		return schema.Derive(t.Context(), q, w.Facts, runs[0].ID)
+	}, nil); err == nil || errors.Is(err, context.Canceled) {
 		t.Errorf("with a table that lacks a column it ends with %v", err)
-	}
-	if err := a.Close(); err != nil {
-		t.Error(err)
 	}
 }

@@ -115,8 +115,8 @@ func TestPercentText(t *testing.T) {
 	}
 }
 
-// TestDiffCannotJudge holds that two runs of one pass each are not judged, but with an assumption.
-func TestDiffCannotJudge(t *testing.T) {
+// TestDiffCannotTell holds that two runs of one pass each are not judged, but with an assumption.
+func TestDiffCannotTell(t *testing.T) {
 	t.Parallel()
 	one, other := madeTrace(1), madeTrace(2)
 	one.Passes, other.Passes = 1, 1

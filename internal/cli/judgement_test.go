@@ -148,7 +148,9 @@ func TestOneVerdict(t *testing.T) {
 				t.Errorf("%s against %s, %s: check has %+v, diff %+v", sides[1], sides[0], r.Stage, r, s.Comparison)
 			}
 		}
-		plain := func(text string) string { return strings.ToLower(strings.Join(strings.Fields(strings.ReplaceAll(text, "\\", "")), " ")) }
+		plain := func(text string) string {
+			return strings.ToLower(strings.Join(strings.Fields(strings.ReplaceAll(text, "\\", "")), " "))
+		}
 		for _, format := range []string{"table", "md"} {
 			if text := p.ok("diff", sides[0], sides[1], "--format", format); !strings.Contains(plain(text), plain(d.Words)) {
 				t.Errorf("%s against %s: %s does not say %q:\n%.600s", sides[1], sides[0], format, d.Words, text)
