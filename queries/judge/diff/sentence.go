@@ -61,7 +61,7 @@ func (st *Stage) unsureText() string {
 	}
 	out := signedPercent(*c.Effect)
 	if c.Smallest != nil && *c.Smallest > math.Abs(*c.Effect) && *c.Smallest < 10 {
-		out += "; changes below " + percentText(*c.Smallest) + " cannot be told from noise"
+		out += "; changes below " + stats.SizeText(*c.Smallest) + " cannot be told from noise"
 	} else if text := c.Interval(); text != "" {
 		out += "; " + text
 	}
@@ -107,7 +107,7 @@ func (st *Stage) workText() string {
 		return fmt.Sprintf("its GPU work is certain to take %s (%s %s %s)", longerText(*m.Comparison.Effect), judge.DurationText(m.Comparison.A), "->", judge.DurationText(m.Comparison.B))
 	case NoChange:
 		if st.Verdict == CannotTell {
-			return fmt.Sprintf("its GPU work is unchanged (%s)", signedPercent(*m.Comparison.Effect))
+			return fmt.Sprintf("its GPU work does not change (%s)", signedPercent(*m.Comparison.Effect))
 		}
 	}
 	return ""

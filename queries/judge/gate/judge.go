@@ -112,9 +112,9 @@ func (c *Check) noiseText() string {
 	x := c.Comparison
 	switch {
 	case x.NoiseFrom != "" && x.Smallest != nil:
-		return fmt.Sprintf(": with one process a side, run-to-run noise of up to %s is assumed (%s). Capture again with --repeats 3, or pass --assume-noise 3%%", percent(*x.Smallest), x.NoiseFrom)
+		return fmt.Sprintf(": with one process a side, run-to-run noise of up to %s is assumed (%s). Capture again with --repeats 3, or pass --assume-noise 3%%", stats.SizeText(*x.Smallest), x.NoiseFrom)
 	case x.Smallest != nil:
-		return fmt.Sprintf(": changes below %s cannot be told from noise. Compare more repeats or runs", percent(*x.Smallest))
+		return fmt.Sprintf(": changes below %s cannot be told from noise. Compare more repeats or runs", stats.SizeText(*x.Smallest))
 	}
 	return ""
 }

@@ -74,9 +74,9 @@ func (c Comparison) sight() string {
 	case *c.Smallest > mostTold:
 		return "; the samples differ too much to tell any change"
 	case c.NoiseFrom != "":
-		return fmt.Sprintf("; run-to-run noise of up to %s is assumed (%s)", percent(*c.Smallest), c.NoiseFrom)
+		return fmt.Sprintf("; run-to-run noise of up to %s is assumed (%s)", SizeText(*c.Smallest), c.NoiseFrom)
 	}
-	return fmt.Sprintf("; changes below %s cannot be told from noise", percent(*c.Smallest))
+	return fmt.Sprintf("; changes below %s cannot be told from noise", SizeText(*c.Smallest))
 }
 
 // margin is the change up to which there is none: one that does not count is none in any case.
@@ -152,6 +152,14 @@ func signed(effect float64) string {
 		return "-" + percent(effect)
 	}
 	return "+" + percent(effect)
+}
+
+// SizeText writes how large a change is: 0.0312 is "3.1 %", 3 is "a factor of 4".
+func SizeText(ratio float64) string {
+	if ratio > 1 {
+		return "a factor of " + digits(1+ratio)
+	}
+	return percent(ratio)
 }
 
 // percent writes a ratio with the digits that matter, without its sign: 0.0312 is "3.1 %".
