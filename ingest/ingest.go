@@ -7,7 +7,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -430,21 +429,21 @@ func (in *ingester) each(inputs []input) error {
 	defer a.stop()
 	defer in.warnAlike()
 	for i, f := range inputs {
-		a.reach(i)
 		if err := in.ctx.Err(); err != nil {
 			return err
 		}
+		if err := a.reach(i); err != nil {
+			return err
+		}
 		if p := in.o.Load.Progress; p != nil {
-			phase := "reading " + filepath.Base(f.path)
-			if len(inputs) > 1 {
-				phase = fmt.Sprintf("reading file %d of %d, %s", i+1, len(inputs), filepath.Base(f.path))
-			}
+			phase := a.phase(i)
 			in.target.Options.Progress = func(what string, done, total int64) { p(phase+": "+what, done, total) }
 			p(phase, 0, -1)
 		}
-		if err := in.source(f, a.take(f)); err != nil {
+		if err := in.source(f, a.of[i]); err != nil {
 			return err
 		}
+		a.leave(i)
 	}
 	in.target.Gather(false)
 	return in.target.Flush(in.ctx)
