@@ -39,7 +39,7 @@ type Store struct {
 
 	gathers bool
 	waiting rows.Memory
-	resumed bool           // see Resume
+	resumed bool // see Resume
 
 	room    int          // that Lean was asked for, until it is given
 	restore func() error // the limit that was, where Lean took it down
