@@ -82,8 +82,8 @@ func (a *ahead) reach(next int) error {
 		}
 		before, err := f.stat()
 		size := f.unpacked(before.size)
-		// Of what may be a repeat the content is hashed first, and several of DuckDB's threads read what is large. An error is that of its own turn.
-		if _, again := a.in.known.sizes[before.size]; err != nil || again || size > manyBytes {
+		// Of what may be a repeat the content is hashed first. An error is that of its own turn.
+		if _, again := a.in.known.sizes[before.size]; err != nil || again || f.isSpread(size) {
 			continue
 		}
 		if a.began > next && a.size+size > a.most {
@@ -163,7 +163,17 @@ func (r *reading) identify(ctx context.Context, f input, path string) (*load.Sou
 // load stores the rows of a source.
 func (in *ingester) load(f input, path string, r *reading) (*load.SourceInfo, error) {
 	if r.target == nil {
-		return f.format.Load(in.ctx, path, f.path, &in.target.Target)
+		isSpread := f.isSpread(f.unpacked(r.before.size))
+		if isSpread {
+			if err := in.setThreads(true); err != nil {
+				return nil, err
+			}
+		}
+		info, err := f.format.Load(in.ctx, path, f.path, &in.target.Target)
+		if isSpread && err == nil {
+			err = in.setThreads(false)
+		}
+		return info, err
 	}
 	err := in.target.Adopt(in.ctx, r.target)
 	<-r.done
