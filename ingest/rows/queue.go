@@ -24,6 +24,13 @@ func NewQueues(most int) *Queues {
 	return q
 }
 
+// Held is how many bytes wait in the queues.
+func (q *Queues) Held() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.held
+}
+
 // Queue is a Sink that passes rows on to another one, in the order in which they come, while more are read. One goroutine fills it and one
 // empties it.
 type Queue struct {
