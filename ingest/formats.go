@@ -62,6 +62,8 @@ type Format struct {
 	Packing int64
 	// Apart says that Load may store the file in a target apart, see store.Store.Apart.
 	Apart bool
+	// Spread says that several threads read the rows of a large file, each some of them.
+	Spread bool
 	// Leaves says that a file of a folder which Identify cannot read is left, with the reason: what it says is worth less than the captures next to it.
 	Leaves bool
 	// Load stores the file as the target's source.
@@ -102,23 +104,23 @@ func Formats() []Format {
 			Sniff: func(_ string, head []byte) bool {
 				return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) && !rocprof.SniffRocpd(head)
 			},
-			Identify: sqlite.Identify, Plan: sqlite.Plan, Growth: exportGrowth, Apart: true, Load: sqlite.Load, Work: sqlite.Work,
+			Identify: sqlite.Identify, Plan: sqlite.Plan, Growth: exportGrowth, Apart: true, Spread: true, Load: sqlite.Load, Work: sqlite.Work,
 		},
 		{
 			Name: "parquetdir", Kind: "nsys", Doc: "Nsight Systems parquetdir exports (folders)",
 			SniffDir: parquet.Is,
-			Identify: tables.Identify, Plan: tables.Plan, Load: tables.Load, Work: tables.Work,
+			Identify: tables.Identify, Plan: tables.Plan, Spread: true, Load: tables.Load, Work: tables.Work,
 		},
 		{
 			Name: "arrow", Kind: "nsys", Doc: "Nsight Systems arrow and arrowdir exports (.arrows, folders)",
 			Sniff: nsys.SniffArrow, SniffDir: nsys.IsArrowDir,
-			Identify: arrow.Identify, Plan: arrow.Plan, Load: arrow.Load, Work: arrow.Work,
+			Identify: arrow.Identify, Plan: arrow.Plan, Spread: true, Load: arrow.Load, Work: arrow.Work,
 		},
 		{
 			Name: "nsys-cache", Kind: "nsys", Doc: "what nsys-ai keeps of exports (NAME.nsys-cache)",
 			SniffDir:   parquet.IsCache,
 			GivesWayTo: []string{"sqlite", "parquetdir", "arrow"},
-			Identify:   tables.Identify, Plan: tables.Plan, Load: tables.Load, Work: tables.Work,
+			Identify:   tables.Identify, Plan: tables.Plan, Spread: true, Load: tables.Load, Work: tables.Work,
 		},
 		{
 			Name: reportForm, Kind: "nsys", Doc: "Nsight Systems reports (.nsys-rep, .qdrep), if nsys is installed",
@@ -126,12 +128,12 @@ func Formats() []Format {
 				return strings.HasSuffix(name, ".nsys-rep") || strings.HasSuffix(name, ".qdrep")
 			},
 			GivesWayTo: []string{"sqlite", "parquetdir", "arrow", "nsys-cache"},
-			Identify:   nsys.IdentifyReport, Load: nsys.LoadReport,
+			Identify:   nsys.IdentifyReport, Spread: true, Load: nsys.LoadReport,
 		},
 		{
 			Name: "prof-trace", Kind: rundir.ToolProf, Doc: "traces of prof's own tracer (.proftrace, or folders of them)",
 			Sniff: tracer.Sniff, SniffDir: tracer.IsFolder,
-			Identify: tracer.Identify, Plan: tracer.Plan, Growth: traceGrowth, Packing: 4, Apart: true, Load: tracer.Load, Work: tracer.Work,
+			Identify: tracer.Identify, Plan: tracer.Plan, Growth: traceGrowth, Packing: 4, Apart: true, Spread: true, Load: tracer.Load, Work: tracer.Work,
 		},
 		{
 			Name: gpuTraceForm, Kind: "nsys", Doc: "CSV files of nsys stats --report cuda_gpu_trace", MaxBytes: stats.MaxBytes,

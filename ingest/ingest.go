@@ -7,7 +7,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -204,6 +203,7 @@ type ingester struct {
 	infos  []*load.SourceInfo
 
 	isLarge     bool         // one of the captures is, see fewBytes
+	isSpread    bool         // one of them is
 	firstSource int          // last source_id that the run holds already
 	kept        map[int]bool // facts among those that were given again
 	before      string       // command of the timelines that the run holds already
@@ -250,7 +250,7 @@ func (in *ingester) run(inputs []input) error {
 		return err
 	}
 	if isNew || len(captures) > 0 { // a large run may get few facts more
-		if err := in.setThreads(inputs); err != nil {
+		if err := in.size(inputs); err != nil {
 			return err
 		}
 		if in.isLarge {
@@ -331,24 +331,31 @@ const tightPercent = 25
 // usualPacking is how many times as large packed captures are unpacked, about.
 const usualPacking = 8
 
-// setThreads lets DuckDB store in one thread, and in several what is large enough.
-func (in *ingester) setThreads(inputs []input) error {
-	var largest int64
+// size finds the sizes of the inputs, and lets DuckDB store in one thread: load gives it more for what is large enough.
+func (in *ingester) size(inputs []input) error {
 	for _, f := range inputs {
 		s, err := f.stat()
 		if err != nil {
 			return nil // its reader says what is wrong
 		}
-		largest = max(largest, f.unpacked(s.size))
+		size := f.unpacked(s.size)
+		in.isLarge, in.isSpread = in.isLarge || size > fewBytes, in.isSpread || f.isSpread(size)
 	}
+	return in.setThreads(false)
+}
+
+// setThreads gives DuckDB all threads or one.
+func (in *ingester) setThreads(all bool) error {
 	set := `SET threads = 1`
-	in.isLarge = largest > fewBytes
-	if largest > manyBytes {
+	if all {
 		set = in.w.Budget.AllThreads()
 	}
 	_, err := in.conn.ExecContext(in.ctx, set)
 	return err
 }
+
+// isSpread reports whether several threads read and store an input of so many bytes, unpacked.
+func (f input) isSpread(size int64) bool { return f.format.Spread && size > manyBytes }
 
 func (in *ingester) fill(id string, captures, facts []input) error {
 	var old []held
@@ -415,24 +422,27 @@ func (in *ingester) each(inputs []input) error {
 	defer a.stop()
 	defer in.warnAlike()
 	for i, f := range inputs {
-		a.reach(i)
 		if err := in.ctx.Err(); err != nil {
 			return err
 		}
+		if err := a.reach(i); err != nil {
+			return err
+		}
 		if p := in.o.Load.Progress; p != nil {
-			phase := "reading " + filepath.Base(f.path)
-			if len(inputs) > 1 {
-				phase = fmt.Sprintf("reading file %d of %d, %s", i+1, len(inputs), filepath.Base(f.path))
-			}
+			phase := a.phase(i)
 			in.target.Options.Progress = func(what string, done, total int64) { p(phase+": "+what, done, total) }
 			p(phase, 0, -1)
 		}
-		if err := in.source(f, a.take(f)); err != nil {
+		if err := in.source(f, a.of[i]); err != nil {
 			return err
 		}
+		a.leave(i)
 	}
 	in.target.Gather(false)
-	return in.target.Flush(in.ctx)
+	if err := in.target.Flush(in.ctx); err != nil || !in.isSpread {
+		return err
+	}
+	return in.setThreads(true)
 }
 
 // finish stores what the sources share and what the run is given, all but the run itself.

@@ -72,12 +72,7 @@ func (in *ingester) store(f input, read *reading, begin func()) error {
 	if err != nil {
 		return err
 	}
-	info, err := read.identified, read.err
-	if read.target == nil {
-		info, err = f.format.Identify(in.ctx, path, f.path)
-	} else if info != nil {
-		err = nil
-	}
+	info, err := read.identify(in.ctx, f, path)
 	if f.walked && (errors.Is(err, nsys.ErrNotExport) || errors.Is(err, model.ErrUnread)) {
 		in.warn(err.Error() + "; skipped")
 		return nil
@@ -171,17 +166,6 @@ func (in *ingester) hasOSCalls() (has bool, err error) {
 	}
 	err = in.conn.QueryRowContext(in.ctx, `SELECT EXISTS (SELECT 1 FROM osrt_call WHERE run_id = ?::UUID)`, in.target.RunID).Scan(&has)
 	return has, err
-}
-
-// load stores the rows of a source.
-func (in *ingester) load(f input, path string, read *reading) (*load.SourceInfo, error) {
-	if read.target == nil {
-		return f.format.Load(in.ctx, path, f.path, &in.target.Target)
-	}
-	if read.err != nil {
-		return nil, read.err
-	}
-	return read.info, in.target.Adopt(in.ctx, read.target)
 }
 
 // holder is the source that a capture was read from.

@@ -42,5 +42,9 @@ func (s *Shared[K]) Key(id int32) K {
 	return s.keys.List[id]
 }
 
-// All gives every key by its number, once no more are made.
-func (s *Shared[K]) All() []K { return s.keys.List }
+// All gives every key by its number.
+func (s *Shared[K]) All() []K {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.keys.List
+}

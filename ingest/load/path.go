@@ -1,10 +1,14 @@
 package load
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
-// Paths interns the paths of nested, normalised range names of a run. It is for one goroutine.
+// Paths interns the paths of nested, normalised range names of a run. It is for one goroutine; others may ask for All.
 type Paths struct {
 	ids  map[pathKey]int32
+	mu   sync.Mutex
 	list []Path
 }
 
@@ -33,14 +37,20 @@ func (p *Paths) Add(parent int32, domain, name string) int32 {
 	if parent > 0 {
 		depth = p.list[parent-1].Depth + 1
 	}
+	p.mu.Lock()
 	p.list = append(p.list, Path{parent, depth, domain, name})
+	p.mu.Unlock()
 	id := int32(len(p.list))
 	p.ids[k] = id
 	return id
 }
 
 // All gives the paths by id, a parent always before its children.
-func (p *Paths) All() []Path { return p.list }
+func (p *Paths) All() []Path {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.list
+}
 
 // Lineage gives the ids of a path's prefixes, outermost first and itself last.
 func (p *Paths) Lineage(id int32) []int32 {

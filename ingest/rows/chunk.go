@@ -1,7 +1,6 @@
 package rows
 
 import (
-	"strings"
 	"unsafe"
 
 	"prof/internal/mask"
@@ -15,6 +14,7 @@ type Chunk struct {
 	texts   int                          // bytes of them
 	mask    []bool                       // columns whose texts are masked; nil while they are only gathered
 	memo    mask.Memo
+	copies  []byte // of texts, in memory of Go's
 }
 
 // MostTexts is how many bytes of texts make a chunk full: a chunk's memory is outside of what DuckDB bounds.
@@ -70,7 +70,11 @@ func (c *Chunk) SetText(col, row int, s string) {
 	}
 	c.texts += len(s)
 	if texts := c.vecs[col].texts; texts != nil {
-		texts[row] = strings.Clone(s)
+		if row > 0 && texts[row-1] == s { // as kinds and domains are
+			texts[row] = texts[row-1]
+		} else {
+			texts[row] = c.copyOf(s)
+		}
 		return
 	}
 	c.setText(col, row, s)
@@ -104,8 +108,28 @@ func (c *Chunk) bytes(col int) []byte {
 // size is what a value takes; 0 for a text, which is kept elsewhere.
 func (t Type) size() int { return [...]int{BigInt: 8, Integer: 4, Double: 8, Varchar: 0}[t] }
 
-// setAllValid makes all values of a chunk not NULL.
-func (c *Chunk) setAllValid() {
+// copyOf is a copy of a text, in memory that it shares with others.
+func (c *Chunk) copyOf(s string) string {
+	if len(s) == 0 {
+		return ""
+	}
+	if len(s) > cap(c.copies)-len(c.copies) {
+		c.copies = make([]byte, 0, max(len(s), min(2*cap(c.copies), mostCopies), leastCopies))
+	}
+	at := len(c.copies)
+	c.copies = append(c.copies, s...)
+	return unsafe.String(&c.copies[at], len(s))
+}
+
+// The size of the memory in which texts are copied grows with them.
+const (
+	leastCopies = 512
+	mostCopies  = 64 << 10
+)
+
+// reset makes an empty chunk of one in memory of Go's.
+func (c *Chunk) reset() {
+	c.texts = 0
 	for _, v := range c.vecs {
 		words := v.words()
 		for i := range words {

@@ -13,8 +13,11 @@ import (
 type Memory struct {
 	Tables []*Kept // in the order of their first rows
 	byKey  map[string]*Kept
-	spare  []Vector // see scratch
+	work   scratch
 }
+
+// scratch is memory to fill chunks in.
+type scratch []Vector
 
 // Kept are rows of one table, with the same columns.
 type Kept struct {
@@ -79,11 +82,10 @@ func (m *Memory) Lean(int) (restore func() error) { return func() error { return
 // rest; else it is nil.
 func (m *Memory) Take(ctx context.Context, rows Rows, most int64) (pieces []Piece, n int64, rest Worker, err error) {
 	defer Recovered(&err)
-	c, w := m.scratch(rows.Columns()), rows.Worker()
+	c, w := m.work.chunk(rows.Columns()), rows.Worker()
 	texts := 0 // bytes of them
 	for ctx.Err() == nil {
-		c.setAllValid()
-		c.texts = 0
+		c.reset()
 		k, err := w.Fill(&c)
 		if err != nil {
 			return nil, 0, nil, err
@@ -130,18 +132,19 @@ func (m *Memory) Of(table string, columns []Column) *Kept {
 	return k
 }
 
-// Reuse returns an empty Memory that works in the memory of m, which takes no more rows.
-func (m *Memory) Reuse() *Memory { return &Memory{spare: m.spare} }
-
-// scratch is a chunk in memory of Go's, good until the next one is asked for.
-func (m *Memory) scratch(columns []Column) Chunk {
-	for len(m.spare) < len(columns) {
-		m.spare = append(m.spare, Vector{Data: unsafe.Pointer(unsafe.SliceData(make([]int64, ChunkRows))), Valid: unsafe.SliceData(make([]uint64, (ChunkRows+63)/64)), texts: make([]string, ChunkRows)})
+// chunk is one in memory of Go's, good until the next one is asked for.
+func (s *scratch) chunk(columns []Column) Chunk {
+	for len(*s) < len(columns) {
+		*s = append(*s, Vector{Data: unsafe.Pointer(unsafe.SliceData(make([]int64, ChunkRows))), Valid: unsafe.SliceData(make([]uint64, (ChunkRows+63)/64))})
 	}
-	c := Chunk{columns: columns, vecs: slices.Clone(m.spare[:len(columns)])}
+	c := Chunk{columns: columns, vecs: slices.Clone((*s)[:len(columns)])}
 	for i, col := range columns {
-		if col.Type != Varchar {
+		switch {
+		case col.Type != Varchar:
 			c.vecs[i].texts = nil
+		case c.vecs[i].texts == nil:
+			c.vecs[i].texts = make([]string, ChunkRows)
+			(*s)[i].texts = c.vecs[i].texts
 		}
 	}
 	return c
@@ -157,6 +160,15 @@ func (c *Chunk) copied(n int) Piece {
 		}
 	}
 	return p
+}
+
+// bytes is about what the piece takes.
+func (p *Piece) bytes() int {
+	size := p.size
+	for i := range p.data {
+		size += len(p.data[i]) + 16*len(p.texts[i]) + 8*len(p.valid[i])
+	}
+	return size
 }
 
 // Write writes the rows to a chunk, from row at on.

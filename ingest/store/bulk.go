@@ -218,6 +218,11 @@ func (s *Store) Insert(ctx context.Context, table string, from rows.Rows) (int64
 			return n, err
 		}
 	}
+	return s.insertAll(ctx, table, b)
+}
+
+// insertAll stores rows of the source at once.
+func (s *Store) insertAll(ctx context.Context, table string, b *bulk) (int64, error) {
 	source := ""
 	if all, err := s.columnsOf(ctx, table); err != nil {
 		return 0, err
@@ -227,7 +232,7 @@ func (s *Store) Insert(ctx context.Context, table string, from rows.Rows) (int64
 	if err := s.leanNow(ctx); err != nil {
 		return 0, err
 	}
-	return s.insert(ctx, table, b, from.Columns(), source)
+	return s.insert(ctx, table, b, b.rows.Columns(), source)
 }
 
 // insert stores rows of those columns, and of that source where it is not "".

@@ -39,8 +39,7 @@ type Store struct {
 
 	gathers bool
 	waiting rows.Memory
-	spare   []*rows.Memory // of targets apart that were adopted
-	resumed bool           // see Resume
+	resumed bool // see Resume
 
 	room    int          // that Lean was asked for, until it is given
 	restore func() error // the limit that was, where Lean took it down
@@ -55,15 +54,20 @@ func New(conn *sql.Conn, runID string, run *load.Run, o load.Options) (*Store, e
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{Target: load.Target{RunID: runID, Options: o, Run: run, Room: load.NewRoom(o.TempDir, cmp.Or(o.RecordsInMemory, usualRecords))},
+	s := &Store{Target: load.Target{RunID: runID, Options: o, Run: run},
 		base: schema.IDBase(runID), uuid: duckdb.UUID(id), columns: map[string][]string{}, conn: conn, bulk: bulkFunction(), held: map[int64]*bulk{}}
-	s.Sink = s
+	s.Sink, s.Room = s, s.newRoom()
 	err = registerBulk(conn, s.bulk, func(h int64) *bulk {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return s.held[h]
 	})
 	return s, err
+}
+
+// newRoom makes the room of a source.
+func (s *Store) newRoom() *load.Room {
+	return load.NewRoom(s.Options.TempDir, cmp.Or(s.Options.RecordsInMemory, usualRecords))
 }
 
 // mostRoom bounds the room of all threads that write, in MB.

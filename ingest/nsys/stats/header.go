@@ -2,7 +2,6 @@ package stats
 
 import (
 	"encoding/csv"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -19,12 +18,12 @@ var synonyms = map[string]string{
 	"proj average": "proj avg", "total": "total", "time": "time",
 }
 
-var unitEnd = regexp.MustCompile(`^(.*?)\s*\(([^()]*)\)$`)
-
 func columnOf(text string) column {
 	c := column{name: strings.Join(strings.Fields(strings.ToLower(text)), " ")}
-	if m := unitEnd.FindStringSubmatch(c.name); m != nil {
-		c.name, c.unit = m[1], m[2]
+	if in, ends := strings.CutSuffix(c.name, ")"); ends {
+		if at := strings.LastIndexByte(in, '('); at >= 0 && !strings.Contains(in[at:], ")") {
+			c.name, c.unit = strings.TrimRight(in[:at], " "), in[at+1:]
+		}
 	}
 	if plain, ok := synonyms[c.name]; ok {
 		c.name = plain
@@ -74,7 +73,7 @@ var textColumns = []string{"name", "operation", "range", "nvtx range", "kernel n
 
 // headerOf reads the header of a table; nil for any other line.
 func headerOf(line string) *header {
-	if !strings.Contains(line, ",") || len(line) > maxHeader {
+	if !strings.Contains(line, ",") || len(line) > maxHeader || !mayBe(line, "avg", "average", "qcount") { // one of which each form has
 		return nil
 	}
 	names, err := csv.NewReader(strings.NewReader(line)).Read()
@@ -101,6 +100,12 @@ func headerOf(line string) *header {
 }
 
 const maxHeader = 4096
+
+// mayBe reports whether a line has one of these in names of its columns, or elsewhere: to read all lines of files that hold no table takes long.
+func mayBe(line string, oneOf ...string) bool {
+	line = strings.ToLower(line)
+	return slices.ContainsFunc(oneOf, func(name string) bool { return strings.Contains(line, name) })
+}
 
 func (h *header) is(f form) bool {
 	must := f.must

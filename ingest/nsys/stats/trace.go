@@ -27,7 +27,7 @@ type traceHeader struct {
 }
 
 func traceHeaderOf(line string) *traceHeader {
-	if len(line) > maxHeader {
+	if len(line) > maxHeader || !mayBe(line, "corrid") {
 		return nil
 	}
 	h := &traceHeader{at: map[string]int{}}
