@@ -21,17 +21,18 @@ func (p *program) checkCommand() *cli.Command {
 		ArgsUsage: "[RUN]",
 		Description: `Without RUN, the newest; tag:key=value and RUN,RUN,... mean several runs of the same workload,
 whose spread is then taken into account.
-Exit 0: all rules hold; 3: a rule is broken; 4: no rule is broken, but one cannot be told.
+Exit 0: all rules hold; 3: a rule is broken; 4: no rule is broken, but one cannot be told from noise.
 
 One rule per line; # begins a comment. With a sign a limit is relative to the baseline; without
 one it is absolute and compared with the figure as it is (the median of several samples), with
 no allowance for noise:
 
-  stage.decode.gpu_span_ns <= +3%         # gpu_busy_ns, gpu_sum_ns, cpu_ns, tokens_per_s, launches
+  stage.decode.gpu_span_ns <= +3%         # gpu_idle_ns, gpu_sum_ns, cpu_ns, tokens_per_s, ms_per_token
+  stage.*.gpu_work <= +3%                 # time in which the GPUs work: what one process a side can tell
   stage.*.gpu_span_ns <= +5%              # every stage
   stage.prefill.gpu_span_ns <= 60ms       # times take ns, us, ms or s
-  stage.decode.gpu_busy_ns <= +2ms        # at most 2 ms more than the baseline
-  stage.decode.launches <= +0             # kernels per pass
+  stage.decode.gpu_work <= +2ms           # at most 2 ms more than the baseline
+  stage.decode.kernel_count <= +0         # kernels per pass
   kernel:/flash/.mean_ns <= +5%           # kernels whose name matches, together, in each stage:
                                           # mean_ns, total_ns, calls
   stage.decode.kernel:/gemm/.total_ns <= +5%
@@ -45,12 +46,11 @@ no allowance for noise:
   stage.decode.new_kernels <= 0           # of one stage
 
 A change breaks a rule when it is beyond the limit and certainly not noise, judged by passes, repeats or
-runs. It cannot be told if it may be beyond the limit but may be noise, if there are too few
+runs. It cannot be told if it may be beyond the limit and may be noise, if there are too few
 samples, if the figure is unknown (kernels in CUDA graphs traced as a whole) or a lower
 bound below the limit, or if the rule matches nothing. Rules come from --rules and --rule;
-otherwise from the file rules in the warehouse's folder; otherwise the rule is stage.*.gpu_span_ns <= +5%,
-which judges the stage's GPU work if idle time is too noisy (one process per side), and gpu_sum_ns of runs
-that are sums of nsys stats. The baseline is --baseline, otherwise the only one that is set. --out takes the
+otherwise from the file rules in the warehouse's folder; otherwise the rule is stage.*.gpu_span_ns <= +5%
+(gpu_sum_ns of runs that are sums of nsys stats). The baseline is --baseline, otherwise the only one that is set. --out takes the
 form of a file from its extension (.md, .json, .xml, .txt), and the table still goes to stdout; with --format
 it writes one file in that form, and stdout stays empty.
 

@@ -39,16 +39,14 @@ A stage is better or worse if the change is certain. It has no change only if it
 within --margin. If samples are too few or too noisy for either, the verdict is cannot tell.
 
 Certainty follows from the spread of the samples: runs if a side has several,
-otherwise repeats, otherwise passes. One sample per side gives no spread, unless --assume-noise
-or earlier runs in the warehouse say how much identical runs vary. If the CPU side is noisy, so is the
-span of a stage, because idle time is part of it: --metric gpu_busy_ns judges by the time
-during which the GPU is busy.
+otherwise repeats, otherwise passes, to which what processes of one program differ by is added: as
+--assume-noise says, earlier runs, recordings without a profiler, repeats of other workloads on the machine,
+or else as it was measured elsewhere. If the CPU side is noisy, so is the span of a stage; what is certain
+of its GPU work is said then, and --metric gpu_busy_ns judges by that alone.
 
 Write percentages with the percent sign: 5% or 0.5%. --fail-over 5% exits with 3 if a stage is
 certainly slower by more than 5 %, with 4 if a stage cannot be told (it looks slower by more
-but may not be, has too few or too noisy samples, or is on one side only), otherwise with 0. As in
-the built-in rule of prof check, a stage is judged by its GPU work if idle time is too noisy (one
-process per side); with --metric, only by that.
+but may not be, has too few or too noisy samples, or is on one side only), otherwise with 0.
 The figures of serving are judged likewise under each load, and 4 is also the code where no load is on both sides.
 Work outside stages is not judged. prof check offers more for CI: several rules, limits for
 single stages, kernels or figures, absolute limits, JUnit, or a summary for a pull request.
@@ -64,7 +62,7 @@ In csv, a row of kind stage is the total of a stage; its other rows add up to it
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "by", Value: string(diff.ByKernel), Usage: "compare by `WHAT`, see above"},
 			&cli.StringFlag{Name: "stage", Usage: "only this `STAGE`"},
-			&cli.StringFlag{Name: "metric", Value: "gpu_span_ns", Usage: "judge by `M`: gpu_span_ns, gpu_busy_ns, gpu_sum_ns, cpu_ns"},
+			&cli.StringFlag{Name: "metric", Value: "gpu_span_ns", Usage: "judge by `M`: gpu_span_ns, gpu_busy_ns, gpu_idle_ns, gpu_sum_ns, cpu_ns"},
 			&cli.IntFlag{Name: "top", Value: 10, Usage: "`N` rows per stage, largest change first; 0 for all"},
 			&cli.BoolFlag{Name: "unfold", Usage: "by tree: a row for each layer, not one for what is the same in several"},
 			&cli.StringFlag{Name: "alpha", Value: "0.01", Usage: "error rate `P`: the probability of calling noise a change"},

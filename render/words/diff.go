@@ -24,7 +24,9 @@ func ToneOf(v diff.Verdict) typeset.Tone {
 var diffMetrics = map[string]string{
 	"gpu_span_ns":  "GPU span (first start to last end of device work)",
 	"gpu_busy_ns":  "GPU busy time (device work running)",
+	"gpu_idle_ns":  "GPU idle time",
 	"gpu_sum_ns":   "sum of device work",
+	"ns_per_token": "time per token",
 	"cpu_ns":       "CPU time (of the range)",
 	"tokens_per_s": "tokens/s",
 }

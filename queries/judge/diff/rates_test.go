@@ -201,7 +201,7 @@ func TestAssumedNoise(t *testing.T) {
 					side.addPass(0, p)
 				}
 			}
-			s := &stagePair{a: side, b: side}
+			s := &stagePair{a: side, b: side, host: assumedHost}
 			for kind, seen := range map[figureKind]float64{spanFigure: *std(spans), workFigure: *std(works)} {
 				// 1.3: so much more than is true a standard deviation of 11 processes shows in one of ten.
 				if assumed := s.alone(kind).SD; seen > 1.3*assumed {

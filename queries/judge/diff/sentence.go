@@ -50,7 +50,7 @@ func (st *Stage) sentence(s *stagePair, metric string) string {
 	return out + "."
 }
 
-// unsureText tells what a change that cannot be told looks like, and what is certain of it.
+// unsureText tells what a change that cannot be told looks like.
 func (st *Stage) unsureText() string {
 	c := st.Comparison
 	switch {
@@ -64,9 +64,6 @@ func (st *Stage) unsureText() string {
 		out += "; changes below " + stats.SizeText(*c.Smallest) + " cannot be told from noise"
 	} else if text := c.Interval(); text != "" {
 		out += "; " + text
-	}
-	if work := st.workText(); work != "" {
-		out += "; " + work
 	}
 	return out
 }

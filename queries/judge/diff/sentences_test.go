@@ -17,7 +17,7 @@ func TestSentences(t *testing.T) {
 	said.Reset()
 	t.Run("said", func(t *testing.T) {
 		for name, test := range map[string]func(*testing.T){"truth": TestTruth, "levels": TestLevels, "no stages": TestWithoutStages, "other amount": TestOtherAmount, "one-sided": TestOneSided, "differences": TestDifferences,
-			"sets": TestDifferencesOfSets, "usable": TestUsable, "items": TestJudgedItems, "mixed": TestMixed, "history": TestHistoryNoise, "serving": TestServing, "serving history": TestServingHistory, "trees": TestTreeNotes, "lost": TestLost, "most cut": TestMostCut} {
+			"sets": TestDifferencesOfSets, "usable": TestUsable, "items": TestJudgedItems, "mixed": TestMixed, "history": TestHistoryNoise, "serving": TestServing, "serving history": TestServingHistory, "trees": TestTreeNotes, "lost": TestLost, "most cut": TestMostCut, "host noise": TestHostNoise, "unprofiled": TestUnprofiledNoise, "certain": TestCertainWork} {
 			t.Run(name, test)
 		}
 	})
@@ -46,8 +46,6 @@ func sayParts(t *testing.T) {
 	for _, pair := range [][2]string{{"throttling=0.0 % of samples", "throttling=9.0 % of samples: x"}, {"throttling=9.0 % of samples: x", "throttling=0.0 % of samples"}} {
 		said.Add(Expected(Differences([]Conditions{knownOf(pair[0])}, []Conditions{knownOf(pair[1])}), "prefill"))
 	}
-	few := surroundings{history: []*frame.Frame{historyOf([]any{"g", "1", int64(1), "decode", 100.0}, []any{"g", "2", int64(1), "decode", 102.0})}, alpha: stats.DefaultAlpha}
-	said.Add(few.noiseNote(&stagePair{name: "decode"}, "gpu_span_ns"))
 }
 
 // sayMade says what other tests leave unsaid of made runs.

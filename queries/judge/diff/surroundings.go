@@ -68,11 +68,8 @@ func (s surroundings) expected(stage string) string { return Expected(s.differen
 // noiseNote says what is known of a stage's noise; "" for nothing.
 func (s surroundings) noiseNote(stage *stagePair, metric string) string {
 	h := LearnHistory(s.history, stage.name, metric, s.alpha, s.compared...)
-	switch {
-	case h.Noise == nil:
+	if h.Noise == nil || !h.Noise.Assumed && h.Noise.DF < leastFreedom { // nothing is judged by it
 		return ""
-	case !h.Noise.Assumed && h.Noise.DF < leastFreedom:
-		return fmt.Sprintf("%s, %s: %s of the same workload are too few to estimate the noise", stageName(stage.name), metric, countText(int64(h.Processes), "process", "processes"))
 	}
 	return fmt.Sprintf("%s, %s: %s", stageName(stage.name), metric, h.Words())
 }

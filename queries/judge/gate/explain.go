@@ -61,7 +61,7 @@ func (j *judging) see(c *Check) string {
 	if c.Stage != "" {
 		words = append(words, "--stage", judge.ShellWord(c.Stage))
 	}
-	if m := c.Rule.Metric; c.Rule.Kind == StageFigure && (m == busyMetric || m == sumMetric || m == cpuMetric) {
+	if m := diff.Canonical(c.Rule.Metric); c.Rule.Kind == StageFigure && (m == busyMetric || m == sumMetric || m == cpuMetric) {
 		words = append(words, "--metric", m)
 	}
 	return strings.Join(words, " ")

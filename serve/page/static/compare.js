@@ -6,7 +6,7 @@ import { runField, runsKnown } from "./runs.js";
 import { name, table } from "./table.js";
 
 const byWhat = ["kernel", "family", "grid", "stage", "operator", "range", "metric", "tree"];
-const metrics = ["gpu_span_ns", "gpu_busy_ns", "gpu_sum_ns", "cpu_ns"];
+const metrics = ["gpu_span_ns", "gpu_busy_ns", "gpu_idle_ns", "gpu_sum_ns", "cpu_ns"];
 const tones = { better: "better", worse: "worse", "cannot tell": "unsure", holds: "better", broken: "worse" }; // verdicts of comparisons, outcomes of rules
 
 export const keys = [["Alt Enter", "compare, from any field"]];
@@ -157,7 +157,7 @@ const partNames = {
 };
 const launchOf = (i) => (i.grid ? ` grid ${i.grid}` : "") + (i.block ? ` block ${i.block}` : "");
 const words = (i) => partNames[`${i.kind} ${i.name}`] ?? i.name + launchOf(i);
-const figureNames = { gpu_busy_ns: "GPU busy time", gpu_sum_ns: "sum of device work", gpu_span_ns: "GPU span", cpu_ns: "CPU time", tokens_per_s: "tokens/s", mfu_ratio: "MFU", mbu_ratio: "MBU" };
+const figureNames = { gpu_busy_ns: "GPU busy time", gpu_idle_ns: "GPU idle time", ns_per_token: "time per token", gpu_sum_ns: "sum of device work", gpu_span_ns: "GPU span", cpu_ns: "CPU time", tokens_per_s: "tokens/s", mfu_ratio: "MFU", mbu_ratio: "MBU" };
 
 function items(list, caption, per) {
   const short = kernelNames(list.filter((i) => i.kind === "kernel" || i.kind === "grid").map((i) => i.name));
