@@ -40,8 +40,8 @@ within --margin. If samples are too few or too noisy for either, the verdict is 
 
 Certainty follows from the spread of the samples: runs if a side has several,
 otherwise repeats, otherwise passes, to which what processes of one program differ by is added: as
---assume-noise says, earlier runs, recordings without a profiler, repeats of other workloads on the machine,
-or else as it was measured elsewhere. If the CPU side is noisy, so is the span of a stage; what is certain
+--assume-noise says, earlier runs, repeats of other workloads on the machine, or else as it was measured
+elsewhere. Recordings without a profiler are compared by themselves. If the CPU side is noisy, so is the span of a stage; what is certain
 of its GPU work is said then, and --metric gpu_busy_ns judges by that alone.
 
 Write percentages with the percent sign: 5% or 0.5%. --fail-over 5% exits with 3 if a stage is

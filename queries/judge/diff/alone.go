@@ -54,9 +54,6 @@ func (s *stagePair) alone(what figureKind) *stats.Noise {
 	n := stats.Noise{DF: noiseDF, From: noiseFrom}
 	switch what {
 	case spanFigure, rateFigure:
-		if s.unprofiled != nil {
-			return s.unprofiled
-		}
 		n.SD, n.DF, n.From = math.Hypot((1-idle)*work, host), s.host.DF, s.host.From
 	case idleFigure:
 		if idle == 0 {

@@ -25,7 +25,7 @@ type stagePair struct {
 	fine       []pair // by kernel
 	moves      map[lineKey]move
 	host       stats.Noise  // how much a stage differs between processes that the host bounds
-	unprofiled *stats.Noise // how much recordings without a profiler of the compared runs differ; nil where they are too few
+	unprofiled [2][]float64 // times without a profiler of both sides, one of a recording, ns
 	paired     bool         // pass i of one side does the work of pass i of the other, and other passes do other work
 	unlike     float64      // of all device work: how many times the work of A is that of B, where their times compare nothing; else 0
 }

@@ -40,8 +40,8 @@ func judgeAll(list []judged) {
 
 // judgeStages compares the stages by the metric that they are judged by, and by the others.
 func (c *comparer) judgeStages(out []Stage, noise func(stage, metric string) *stats.Noise) {
-	// What is certain of GPU work is a question of its own: other figures must not make it less so.
-	var main, works, more []judged
+	// What is certain of GPU work, and without a profiler, is a question of its own each: other figures must not make it less so.
+	var main, works, unprofiled, more []judged
 	measured := 0
 	for _, s := range c.stages {
 		if s.compares() {
@@ -62,9 +62,16 @@ func (c *comparer) judgeStages(out []Stage, noise func(stage, metric string) *st
 		st.Comparison = s.compare(kindOf(c.options.Metric), st.A.Samples, st.B.Samples, o, measured)
 		main = append(main, judged{&st.Comparison, o, &st.Verdict, true})
 		st.More = s.more(c.options.Metric)
+		if m := s.judgeUnprofiled(c.options.Stats, measured); m != nil {
+			st.More = append(st.More, *m)
+		}
 		for k := range st.More {
 			m := &st.More[k]
 			o := c.statsFor(s, m.Name, noise)
+			if m.Name == aloneMetric {
+				unprofiled = append(unprofiled, judged{&m.Comparison, o, &m.Verdict, true})
+				continue
+			}
 			a, b := s.figure(m.Name, s.a), s.figure(m.Name, s.b)
 			if m.Name == busyMetric {
 				m.Comparison = s.compare(workFigure, a, b, o, measured)
@@ -77,6 +84,7 @@ func (c *comparer) judgeStages(out []Stage, noise func(stage, metric string) *st
 	}
 	judgeAll(main)
 	judgeAll(works)
+	judgeAll(unprofiled)
 	judgeAll(more)
 	for i := range out {
 		c.rateFollows(&out[i])

@@ -16,6 +16,7 @@ const (
 	spanMetric    = "gpu_span_ns" // what stages are judged by unless the caller says otherwise
 	busyMetric    = "gpu_busy_ns"
 	idleMetric    = "gpu_idle_ns"
+	aloneMetric   = "alone_ns" // without a profiler: of recordings, not of what they hold
 	tokenRateName = "tokens_per_s"
 	tokenTimeName = "ns_per_token"
 	launchesName  = "launches"

@@ -57,39 +57,42 @@ func readProcesses(frames []*frame.Frame) ([]processTime, error) {
 	return out, nil
 }
 
-// learn tells the stages how much processes differ on their machine, where its runs say.
+// learn tells the stages how much processes differ on their machine, where its runs say, and what they take without a profiler.
 func (c *comparer) learn(known surroundings) {
 	host := known.hostNoise()
 	for _, s := range c.stages {
-		s.host, s.unprofiled = host, known.unprofiledNoise(s.name)
+		s.host = host
+		for i, side := range known.sides {
+			s.unprofiled[i] = known.unprofiled(s.name, side)
+		}
 	}
 }
 
-// unprofiledNoise is how much the recordings without a profiler of the compared runs differ in a stage; nil where they are too few.
-func (k surroundings) unprofiledNoise(stage string) *stats.Noise {
-	groups := map[string][]float64{}
-	var names []string
+// unprofiled are the times of a stage in the recordings without a profiler of some runs.
+func (k surroundings) unprofiled(stage string, runs []string) (out []float64) {
 	for _, p := range k.processes {
-		if p.isProfiled || p.stage != stage || !slices.Contains(k.compared, p.run) {
-			continue
+		if !p.isProfiled && p.stage == stage && slices.Contains(runs, p.run) {
+			out = append(out, p.time)
 		}
-		if groups[p.run] == nil {
-			names = append(names, p.run)
-		}
-		groups[p.run] = append(groups[p.run], p.time)
 	}
-	var lists [][]float64
-	count := 0
-	for _, name := range names {
-		lists = append(lists, groups[name])
-		count += len(groups[name])
-	}
-	n := stats.LearnNoise(lists, k.alpha)
-	if n == nil || n.DF < leastFreedom || n.SD == 0 {
+	return out
+}
+
+// leastUnprofiled are the recordings without a profiler that a side needs to be compared by them.
+const leastUnprofiled = 2
+
+// judgeUnprofiled compares the recordings without a profiler: what the program takes, not what the profiler makes of it. They show their own noise; under a
+// profiler processes were seen to differ more than twice as much.
+func (s *stagePair) judgeUnprofiled(o stats.Options, among int) *Metric {
+	a, b := s.unprofiled[0], s.unprofiled[1]
+	if min(len(a), len(b)) < leastUnprofiled || !s.compares() {
 		return nil
 	}
-	n.From = fmt.Sprintf("%d recordings without a profiler", count)
-	return n
+	o.Comparisons = among
+	if o.Noise == nil {
+		o.Noise = s.alone(spanFigure)
+	}
+	return &Metric{Name: aloneMetric, Unit: "ns", LessIsBetter: true, Comparison: stats.CompareRuns(a, b, o)}
 }
 
 // leastHosted is the part of a stage's time that the host must say for the stage to tell of it.

@@ -1,7 +1,6 @@
 package diff
 
 import (
-	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -42,39 +41,40 @@ func TestHostNoise(t *testing.T) {
 	}
 }
 
-// TestUnprofiledNoise holds that recordings without a profiler say how much processes of the compared runs differ, and that a change beyond it is told.
-func TestUnprofiledNoise(t *testing.T) {
+// TestUnprofiled holds that recordings without a profiler are compared by themselves: where profiled times are too noisy to tell, they may.
+func TestUnprofiled(t *testing.T) {
 	t.Parallel()
-	k := surroundings{alpha: 0.01, compared: []string{"a", "b"}, processes: append(processTimes("a", "decode", false, 3e6, 0, 0, 0.01, 3), processTimes("b", "decode", false, 4e6, 0, 0, 0.01, 3)...)}
-	if n := k.unprofiledNoise("decode"); n == nil || n.DF != 4 || n.From != "6 recordings without a profiler" || math.Abs(n.SD-0.0115) > 1e-3 {
-		t.Fatalf("%+v", n)
-	}
-	for name, less := range map[string]surroundings{
-		"one side": {alpha: 0.01, compared: []string{"a"}, processes: k.processes}, "others": {alpha: 0.01, processes: k.processes}} {
-		if n := less.unprofiledNoise("decode"); n != nil {
-			t.Errorf("%s: %+v", name, n)
+	idle := func(st *madeStage) { st.gap = 20_000 }
+	a, b := []runData{made("a", 1, base(idle))}, []runData{made("b", 2, base(idle))}
+	for name, c := range map[string]struct {
+		now     float64
+		n       int
+		verdict Verdict
+		says    string
+	}{
+		"slower":        {3.3e6, 3, Worse, "without a profiler it takes 10.0 % longer (3.01 ms -> 3.31 ms)"},
+		"the same":      {3e6, 3, NoChange, "without a profiler it does not change (3.01 ms -> 3.01 ms)"},
+		"too noisy":     {3.02e6, 2, CannotTell, "without a profiler it cannot be told either"},
+		"one on a side": {3.3e6, 1, "", ""},
+	} {
+		by := 0.002
+		if c.verdict == CannotTell {
+			by = 0.1
 		}
-	}
-	if n := k.unprofiledNoise("prefill"); n != nil {
-		t.Errorf("another stage: %+v", n)
-	}
-	idle := func(gap float64) func(*madeStage) { return func(st *madeStage) { st.gap = gap } }
-	a, b := []runData{made("a", 1, base(idle(20_000)))}, []runData{made("b", 2, base(idle(26_000)))}
-	r := &Result{A: sideOf(a), B: sideOf(b), Options: bare}
-	o, err := bare.whole()
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Options = o
-	if err := r.compare(a, b, k); err != nil {
-		t.Fatal(err)
-	}
-	said.Add([]any{r.Words, r.Notes, r.Stages})
-	st := stageOf(t, r, "decode")
-	if st.Verdict != Worse || st.Comparison.NoiseFrom != "6 recordings without a profiler" {
-		t.Errorf("%s: %s", st.Verdict, st.Words)
-	}
-	if alone := stageOf(t, compared(t, a, b, bare), "decode"); alone.Verdict != CannotTell || !strings.Contains(alone.Words, fmt.Sprint("assumed (", noiseFrom, ")")) {
-		t.Errorf("without them: %s: %s", alone.Verdict, alone.Words)
+		k := surroundings{alpha: 0.01, compared: []string{"a", "b"}, sides: [2][]string{{"a"}, {"b"}}, processes: append(processTimes("a", "decode", false, 3e6, 0, 0, by, c.n), processTimes("b", "decode", false, c.now, 0, 0, by, c.n)...)}
+		o, err := bare.whole()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &Result{A: sideOf(a), B: sideOf(b), Options: o}
+		if err := r.compare(a, b, k); err != nil {
+			t.Fatal(err)
+		}
+		said.Add([]any{r.Words, r.Notes, r.Stages})
+		st := stageOf(t, r, "decode")
+		m := st.figure(aloneMetric)
+		if st.Verdict != CannotTell || (m == nil) != (c.verdict == "") || m != nil && m.Verdict != c.verdict || !strings.Contains(st.Words, c.says) || !strings.Contains(r.Words, c.says) {
+			t.Errorf("%s: %+v: %s", name, m, st.Words)
+		}
 	}
 }

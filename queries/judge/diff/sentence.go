@@ -31,6 +31,9 @@ func (st *Stage) sentence(s *stagePair, metric string) string {
 	if words := st.launches(s); words != "" {
 		out += "; " + words
 	}
+	if alone := st.aloneText(); alone != "" {
+		out += "; " + alone
+	}
 	if work := st.workText(); work != "" {
 		out += "; " + work
 		if words := contributorWords(s.contributors(busyMetric), true); words != "" && st.workChanges() {
@@ -78,13 +81,33 @@ func (st *Stage) fromTo(between string) string {
 }
 
 // work is the part of the stage in which its GPUs work; nil where it is not told beside the stage.
-func (st *Stage) work() *Metric {
+func (st *Stage) work() *Metric { return st.figure(busyMetric) }
+
+// figure is another figure of the stage that both sides have; nil for none.
+func (st *Stage) figure(name string) *Metric {
 	for k := range st.More {
-		if m := &st.More[k]; m.Name == busyMetric && m.Comparison.Effect != nil {
+		if m := &st.More[k]; m.Name == name && m.Comparison.Effect != nil {
 			return m
 		}
 	}
 	return nil
+}
+
+// aloneText says what the stage does without a profiler; "" where no recordings say.
+func (st *Stage) aloneText() string {
+	m := st.figure(aloneMetric)
+	if m == nil {
+		return ""
+	}
+	c := m.Comparison
+	fromTo := judge.DurationText(c.A) + " -> " + judge.DurationText(c.B)
+	switch m.Verdict {
+	case Better, Worse:
+		return fmt.Sprintf("without a profiler it takes %s (%s)", longerText(*c.Effect), fromTo)
+	case NoChange:
+		return fmt.Sprintf("without a profiler it does not change (%s)", fromTo)
+	}
+	return fmt.Sprintf("without a profiler it cannot be told either (%s)", fromTo)
 }
 
 // workChanges reports whether the GPU's work is certain to change.

@@ -15,6 +15,7 @@ type surroundings struct {
 	history     []*frame.Frame // what runs of the same things took
 	processes   []processTime  // what repeats of any workload on these machines took
 	compared    []string       // ids of the runs of both sides
+	sides       [2][]string    // and of each
 	alpha       float64
 	sources     []Source
 }
@@ -28,9 +29,12 @@ func surround(ctx context.Context, asker frame.Asker, a, b Side, o Options) (sur
 		return s, err
 	}
 	sides[0], sides[1] = both[:len(a.Runs)], both[len(a.Runs):]
-	for _, c := range both {
-		s.compared = append(s.compared, c.Run.ID)
+	for i, side := range sides {
+		for _, c := range side {
+			s.sides[i] = append(s.sides[i], c.Run.ID)
+		}
 	}
+	s.compared = slices.Concat(s.sides[0], s.sides[1])
 	if len(both) > 0 { // one statement tells of all
 		from := both[0].From
 		from.Run = ""

@@ -107,6 +107,9 @@ func (r *Result) line() string {
 			if figures := st.unsureText(); figures != "" {
 				text += " (" + figures + ")"
 			}
+			if alone := st.aloneText(); alone != "" {
+				text += ", " + alone
+			}
 			if work := st.workText(); work != "" && st.Verdict == CannotTell {
 				text += ", but " + work
 			}

@@ -7,7 +7,7 @@ import { commandLink } from "./query.js";
 import { runField, runsKnown } from "./runs.js";
 import { table } from "./table.js";
 
-const examples = ["stage.*.gpu_span_ns <= +5%", "stage.prefill.gpu_span_ns <= 60ms", "stage.decode.launches <= +0", "kernel:/gemm/.mean_ns <= +3%", "mfu.prefill >= 0.35", "overhead <= 25%", "new_kernels <= 0"];
+const examples = ["stage.*.gpu_span_ns <= +5%", "stage.*.gpu_work <= +3%", "stage.prefill.gpu_span_ns <= 60ms", "stage.decode.launches <= +0", "kernel:/gemm/.mean_ns <= +3%", "mfu.prefill >= 0.35", "overhead <= 25%", "new_kernels <= 0"];
 
 export const keys = [["Ctrl Enter", "in the rules: check"]];
 

@@ -157,7 +157,7 @@ const partNames = {
 };
 const launchOf = (i) => (i.grid ? ` grid ${i.grid}` : "") + (i.block ? ` block ${i.block}` : "");
 const words = (i) => partNames[`${i.kind} ${i.name}`] ?? i.name + launchOf(i);
-const figureNames = { gpu_busy_ns: "GPU busy time", gpu_idle_ns: "GPU idle time", ns_per_token: "time per token", gpu_sum_ns: "sum of device work", gpu_span_ns: "GPU span", cpu_ns: "CPU time", tokens_per_s: "tokens/s", mfu_ratio: "MFU", mbu_ratio: "MBU" };
+const figureNames = { gpu_busy_ns: "GPU busy time", gpu_idle_ns: "GPU idle time", ns_per_token: "time per token", alone_ns: "time without a profiler", gpu_sum_ns: "sum of device work", gpu_span_ns: "GPU span", cpu_ns: "CPU time", tokens_per_s: "tokens/s", mfu_ratio: "MFU", mbu_ratio: "MBU" };
 
 function items(list, caption, per) {
   const short = kernelNames(list.filter((i) => i.kind === "kernel" || i.kind === "grid").map((i) => i.name));
