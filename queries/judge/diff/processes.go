@@ -85,7 +85,7 @@ const leastUnprofiled = 2
 // profiler processes were seen to differ more than twice as much.
 func (s *stagePair) judgeUnprofiled(o stats.Options, among int) *Metric {
 	a, b := s.unprofiled[0], s.unprofiled[1]
-	if min(len(a), len(b)) < leastUnprofiled || !s.compares() {
+	if min(len(a), len(b)) < leastUnprofiled || !s.compares() || s.unit != PerPass { // of other tokens it is other work
 		return nil
 	}
 	o.Comparisons = among

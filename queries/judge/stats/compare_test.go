@@ -40,6 +40,7 @@ func TestCompare(t *testing.T) {
 		{"sure within a process, processes may vary", []float64{100, 100.1, 99.9, 100, 100.1}, []float64{104.5, 104.6, 104.4, 104.5, 104.7}, &Noise{SD: 0.19, DF: 72, From: "test machines"}, MethodProcess, CannotTell, "differs by 4.5 % (p = 0.8"},
 		{"sure within a process, and beyond the margin", []float64{100, 100.1, 99.9, 100, 100.1}, []float64{104.5, 104.6, 104.4, 104.5, 104.7}, &Noise{SD: 0.005, DF: 72, From: "test machines"}, MethodProcess, Changed, "differs by 4.5 % (p = "},
 		{"passes within learned noise", []float64{100, 101, 99}, []float64{120, 121, 119}, &Noise{Floor: 0.3, SD: 0.05, DF: 4}, MethodProcess, CannotTell, "cannot be told from noise: capture with --repeats 3"},
+		{"zeros, and processes may vary", []float64{0, 100, 101, 99}, []float64{100, 100.9, 99.3, 100}, &Noise{SD: 0.19, DF: 72, From: "test machines"}, MethodWelch, CannotTell, "is assumed (test machines): capture with --repeats 3"},
 		{"learned, beyond", []float64{100}, []float64{150}, &Noise{Floor: 0.07, SD: 0.01, DF: 4}, MethodFloor, Changed, "noise floor, 1 and 1 samples"},
 		{"no sample", nil, []float64{1}, nil, "", CannotTell, "side A has no samples"},
 		{"no samples", nil, nil, nil, "", CannotTell, "neither side has samples"},
@@ -82,6 +83,8 @@ func TestCompareRuns(t *testing.T) {
 		{"one against one", []float64{110}, []float64{100}, nil, "", CannotTell},
 		{"floor is for passes", []float64{104, 104.1, 104, 104.1, 104}, []float64{100, 100.1, 100, 100.1, 100}, learned, MethodStudent, Changed},
 		{"unless it is assumed", []float64{104, 104.1, 104, 104.1, 104}, []float64{100, 100.1, 100, 100.1, 100}, AssumeNoise(0.05), MethodU, CannotTell},
+		{"one against several that are identical, noise of elsewhere", []float64{120}, []float64{100, 100, 100}, &Noise{SD: 0.01, DF: 72, From: "test machines"}, "", CannotTell},
+		{"several against several, calmer than elsewhere", []float64{103, 103.1, 103}, []float64{100, 100.1, 100}, &Noise{SD: 0.19, DF: 72, From: "test machines"}, MethodWelch, Changed},
 		{"one against three that agree", []float64{101}, []float64{100, 100.5, 101}, nil, MethodStudent, NoChange},
 		{"one against three that do not", []float64{101}, []float64{100, 140, 75}, nil, MethodStudent, CannotTell},
 	} {

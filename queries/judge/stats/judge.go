@@ -57,6 +57,8 @@ func judge(c Comparison, p *float64, o Options) (Verdict, string) {
 		return NoChange, fmt.Sprintf("%s; %s, within the margin of %s", differs, c.Interval(), percent(o.margin()))
 	case within && c.FloorAssumed:
 		return CannotTell, fmt.Sprintf("%s, within the assumed noise of %s%s", differs, percent(*c.Floor), c.between())
+	case within && c.NoiseFrom != "":
+		return CannotTell, fmt.Sprintf("%s; run-to-run noise of up to %s is assumed (%s): capture with --repeats 3, or give the noise with --assume-noise 3%%", differs, percent(*c.Floor), c.NoiseFrom)
 	case within && (sure || *c.Floor > o.margin()):
 		return CannotTell, fmt.Sprintf("%s, but identical runs differ by up to %s: compare several runs per side", differs, percent(*c.Floor))
 	}

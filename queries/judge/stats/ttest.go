@@ -18,7 +18,7 @@ func (c *Comparison) byTest(p pair, noise *Noise, o Options) {
 		c.Smallest = p.ratio((hi - lo) / 2)
 		lo, hi = shiftInterval(p.a, p.b, 2*o.alpha())
 		c.bound(p, lo, hi)
-	case (c.NA == 1 || c.NB == 1) && ssA == 0 && ssB == 0 && !noise.learned():
+	case (c.NA == 1 || c.NB == 1) && ssA == 0 && ssB == 0 && !shared:
 		c.fault = "one sample against several identical ones gives no spread"
 		return
 	default:
