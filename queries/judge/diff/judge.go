@@ -130,14 +130,19 @@ func (s *stagePair) more(but string) []Metric {
 	return out
 }
 
-// statsFor says what counts as a change of a stage's metric. What is counted in tokens varies as much as the span that it is from.
+// spanOf is what a measure varies as: what is counted in tokens as the span that it is from.
+func spanOf(metric string) string {
+	if m := Canonical(metric); kindOf(m) != rateFigure {
+		return m
+	}
+	return spanMetric
+}
+
+// statsFor says what counts as a change of a stage's metric.
 func (c *comparer) statsFor(s *stagePair, metric string, noise func(stage, metric string) *stats.Noise) stats.Options {
 	o := c.options.Stats
-	if kindOf(metric) == rateFigure {
-		metric = spanMetric
-	}
 	if o.Noise == nil {
-		o.Noise = s.usable(noise(s.name, metric))
+		o.Noise = s.usable(noise(s.name, spanOf(metric)))
 	}
 	return o
 }

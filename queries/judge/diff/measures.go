@@ -7,7 +7,6 @@ type StageMeasure struct {
 	Name, Unit   string // Unit: ns, per_s or count
 	Also         string // another name of it in rules; "" for none
 	LessIsBetter bool
-	Doc          string
 	kind         figureKind
 }
 
@@ -24,14 +23,14 @@ const (
 
 // StageMeasures are all of them, in the order in which they are told.
 var StageMeasures = []StageMeasure{
-	{Name: spanMetric, Unit: "ns", LessIsBetter: true, Doc: "first start to last end of its device work", kind: spanFigure},
-	{Name: busyMetric, Unit: "ns", Also: "gpu_work", LessIsBetter: true, Doc: "time in which its GPUs work", kind: workFigure},
-	{Name: idleMetric, Unit: "ns", LessIsBetter: true, Doc: "time in which they idle within the span", kind: idleFigure},
-	{Name: "gpu_sum_ns", Unit: "ns", LessIsBetter: true, Doc: "durations of its device work, added up", kind: workFigure},
-	{Name: "cpu_ns", Unit: "ns", LessIsBetter: true, Doc: "time of its range on the CPU", kind: spanFigure},
-	{Name: tokenRateName, Unit: tokenRateName, Doc: "tokens a second of its span", kind: rateFigure},
-	{Name: tokenTimeName, Unit: "ns", Also: "ms_per_token", LessIsBetter: true, Doc: "its span for one token of each sequence", kind: rateFigure},
-	{Name: launchesName, Unit: "count", Also: "kernel_count", LessIsBetter: true, Doc: "kernels", kind: countFigure},
+	{Name: spanMetric, Unit: "ns", LessIsBetter: true, kind: spanFigure},                             // first start to last end of its device work
+	{Name: busyMetric, Unit: "ns", Also: "gpu_work", LessIsBetter: true, kind: workFigure},           // time in which its GPUs work
+	{Name: idleMetric, Unit: "ns", LessIsBetter: true, kind: idleFigure},                             // time in which they idle within the span
+	{Name: "gpu_sum_ns", Unit: "ns", LessIsBetter: true, kind: workFigure},                           // durations of its device work, added up
+	{Name: "cpu_ns", Unit: "ns", LessIsBetter: true, kind: spanFigure},                               // time of its range on the CPU
+	{Name: tokenRateName, Unit: tokenRateName, kind: rateFigure},                                     // tokens a second of its span
+	{Name: tokenTimeName, Unit: "ns", Also: "ms_per_token", LessIsBetter: true, kind: rateFigure},    // its span for one token of each sequence
+	{Name: launchesName, Unit: "count", Also: "kernel_count", LessIsBetter: true, kind: countFigure}, // kernels
 }
 
 // measureOf finds a measure by its name, or the other one.

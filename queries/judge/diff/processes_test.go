@@ -41,6 +41,25 @@ func TestHostNoise(t *testing.T) {
 	}
 }
 
+// TestTokenTime holds that the time per token is that of a step, whatever the number of sequences.
+func TestTokenTime(t *testing.T) {
+	t.Parallel()
+	d := made("a", 1, base(func(st *madeStage) { st.decode = 64 })) // 16 steps of four sequences
+	for i := range d.passes {
+		d.passes[i].steps = new(int64(16))
+	}
+	st := stageOf(t, compared(t, []runData{d}, []runData{made("b", 2, base(func(st *madeStage) { st.decode = 64 }))}, bare), "decode")
+	if st.figure(tokenTimeName) != nil {
+		t.Error("a time per token where one side does not know its steps")
+	}
+	e := d
+	e.run.ID, e.hashes = "e", []string{"e"}
+	st = stageOf(t, compared(t, []runData{d}, []runData{e}, bare), "decode")
+	if m := st.figure(tokenTimeName); m == nil || math.Abs(m.Comparison.A*16/st.Comparison.A-1) > 1e-9 || m.Verdict != st.Verdict {
+		t.Errorf("%+v of a pass of %v ns", m, st.Comparison.A)
+	}
+}
+
 // TestUnprofiled holds that recordings without a profiler are compared by themselves: where profiled times are too noisy to tell, they may.
 func TestUnprofiled(t *testing.T) {
 	t.Parallel()

@@ -96,7 +96,7 @@ func (s *Sampled) WholeGraphs(stages ...string) (a, b bool) {
 
 // Noise is how much runs of the same thing vary in a metric of a stage; nil when nothing tells.
 func (s *Sampled) Noise(stage, metric string) *stats.Noise {
-	n := s.known.noise(stage, metric)
+	n := s.known.noise(stage, spanOf(metric))
 	if p := s.index[stage]; p != nil {
 		return p.usable(n)
 	}

@@ -63,8 +63,8 @@ func (st *Stage) unsureText() string {
 		return ""
 	}
 	out := signedPercent(*c.Effect)
-	if c.Smallest != nil && *c.Smallest > math.Abs(*c.Effect) && *c.Smallest < 10 {
-		out += "; changes below " + stats.SizeText(*c.Smallest) + " cannot be told from noise"
+	if hidden := c.Hidden(); hidden != "" && *c.Smallest > math.Abs(*c.Effect) {
+		out += "; " + hidden
 	} else if text := c.Interval(); text != "" {
 		out += "; " + text
 	}

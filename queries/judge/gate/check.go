@@ -199,12 +199,9 @@ func (j *judging) noise(c *Check) *stats.Noise {
 	if j.o.AssumeNoise != nil {
 		return stats.AssumeNoise(*j.o.AssumeNoise)
 	}
-	metric := diff.Canonical(c.Rule.Metric)
-	switch {
-	case c.Rule.Kind == KernelTime:
+	metric := c.Rule.Metric
+	if c.Rule.Kind == KernelTime {
 		metric = sumMetric
-	case metric == "tokens_per_s" || metric == "ns_per_token":
-		metric = spanMetric
 	}
 	return j.both.Noise(c.Stage, metric)
 }

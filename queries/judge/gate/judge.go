@@ -113,8 +113,8 @@ func (c *Check) noiseText() string {
 	switch {
 	case x.NoiseFrom != "" && x.Smallest != nil:
 		return fmt.Sprintf(": with one process a side, run-to-run noise of up to %s is assumed (%s). Capture again with --repeats 3, or pass --assume-noise 3%%", stats.SizeText(*x.Smallest), x.NoiseFrom)
-	case x.Smallest != nil:
-		return fmt.Sprintf(": changes below %s cannot be told from noise. Compare more repeats or runs", stats.SizeText(*x.Smallest))
+	case x.Hidden() != "":
+		return ": " + x.Hidden() + ". Compare more repeats or runs"
 	}
 	return ""
 }

@@ -70,15 +70,24 @@ const mostTold = 9
 
 // sight says which change the comparison could have found; "" where none could be.
 func (c Comparison) sight() string {
+	hidden := c.Hidden()
 	switch {
 	case c.Smallest == nil:
 		return ""
-	case *c.Smallest > mostTold:
+	case hidden == "":
 		return "; the samples differ too much to tell any change"
 	case c.NoiseFrom != "":
 		return fmt.Sprintf("; run-to-run noise of up to %s is assumed (%s)", SizeText(*c.Smallest), c.NoiseFrom)
 	}
-	return fmt.Sprintf("; changes below %s cannot be told from noise", SizeText(*c.Smallest))
+	return "; " + hidden
+}
+
+// Hidden says which changes the comparison could not have found; "" where it could have found none that is worth a figure.
+func (c Comparison) Hidden() string {
+	if c.Smallest == nil || *c.Smallest > mostTold {
+		return ""
+	}
+	return fmt.Sprintf("changes below %s cannot be told from noise", SizeText(*c.Smallest))
 }
 
 // margin is the change up to which there is none: one that does not count is none in any case.
