@@ -113,13 +113,18 @@ func (p *place) worseKernel(base, run string) said {
 	if passes := p.measuredPasses(run, out.stage); passes > 0 {
 		out.saving *= passes
 	}
+	out.stage = strings.TrimPrefix(out.stage, "steps")
 	return out
 }
 
-// measuredPasses is how many measured passes a stage has.
+// measuredPasses is how many measured passes a stage has, or steps a run without stages.
 func (p *place) measuredPasses(run, stage string) float64 {
 	p.t.Helper()
 	var list rowsOf
+	if stage == "steps" {
+		p.decoded(&list, "query", "steps", "--run", run, "--format", "json")
+		return float64(len(list.Rows))
+	}
 	p.decoded(&list, "query", "stages", "--run", run, "--format", "json")
 	for _, r := range list.Rows {
 		if r["stage"] == stage {

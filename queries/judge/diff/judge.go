@@ -200,9 +200,13 @@ func (c *comparer) judgeItems(lists [][]Item, parts [][]pair) {
 		tested += len(s.judges(lists[i]))
 	}
 	for i, s := range c.stages {
+		var byGrid []pair
+		if s.isLone() {
+			byGrid = pairs(s.a, s.b, ByGrid)
+		}
 		for _, k := range s.judges(lists[i]) {
-			it := &lists[i][k]
-			it.Comparison = new(s.compare(itemFigure, s.samples(s.a, parts[i][k].a), s.samples(s.b, parts[i][k].b), c.options.Stats, tested))
+			it, part := &lists[i][k], parts[i][k]
+			it.Comparison = new(s.compareItem(gridsOf(byGrid, part.key), s.samples(s.a, part.a), s.samples(s.b, part.b), c.options.Stats, tested))
 			open = append(open, judged{it.Comparison, c.options.Stats, &it.Verdict, true})
 		}
 	}

@@ -18,7 +18,7 @@ func Compare(a, b []float64, o Options) Comparison {
 	lone := c.NA == 1 || c.NB == 1
 	switch {
 	case !lone && o.Noise.learned() && p.logs && c.Effect != nil && *c.Effect > -1:
-		c.byProcess(p, *o.Noise, o)
+		c.byProcess(p, passError(p, *o.Noise, o), *o.Noise, o)
 	case lone:
 		c.setFloor(o.Noise)
 		c.byNoise(p, o)
@@ -27,6 +27,21 @@ func Compare(a, b []float64, o Options) Comparison {
 		c.setFloor(o.Noise)
 		c.byTest(p, nil, o)
 		c.widen(o.Noise, o)
+	}
+	return Judge(c, nil, o)
+}
+
+// CompareLaunches is Compare for one pass a side where launches within it show how much they vary: the logarithm of the ratio of the passes is off by se,
+// known with df degrees of freedom. What processes differ by is o.Noise, which must tell a spread.
+func CompareLaunches(a, b, se, df float64, o Options) Comparison {
+	one, other := []float64{a}, []float64{b}
+	c, ok := describe(one, other, o)
+	switch {
+	case !ok:
+	case min(a, b) > 0:
+		c.byProcess(logsOf(one, other), meanError{se, df}, *o.Noise, o)
+	default:
+		c.fault = "one sample per side gives no spread"
 	}
 	return Judge(c, nil, o)
 }

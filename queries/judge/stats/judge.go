@@ -135,6 +135,8 @@ func evidence(c Comparison, p *float64) string {
 		return fmt.Sprintf(" (noise: %s)", percent(*c.Floor))
 	case p == nil:
 		return ""
+	case c.Method == MethodProcess && c.NA == 1 && c.NB == 1:
+		return fmt.Sprintf(" (p = %s, by its launches)", digits(*p))
 	case c.Method == MethodProcess:
 		return fmt.Sprintf(" (p = %s, %d and %d samples)", digits(*p), c.NA, c.NB)
 	case c.Method == MethodExact:
@@ -178,7 +180,7 @@ func percent(ratio float64) string { return digits(math.Abs(ratio)*100) + " %" }
 
 // digits writes v with two significant digits, or as a whole number from 100 up.
 func digits(v float64) string {
-	if v >= 100 && v < 1e15 {
+	if v >= 99.5 && v < 1e15 {
 		return strconv.FormatFloat(v, 'f', 0, 64)
 	}
 	return strconv.FormatFloat(v, 'g', 2, 64)

@@ -83,14 +83,10 @@ func (c *Comparison) within(p pair, e meanError, shift, alpha float64, o Options
 	c.bound(p, shift-width, shift+width)
 }
 
-// byProcess compares the passes of one process a side. The error of the difference is that of passes within processes, and twice the variance between
-// processes, which noise tells: a mixed model with the process as a random effect, whose degrees of freedom are Satterthwaite's (1946, "An approximate
-// distribution of estimates of variance components", Biometrics 2).
-func (c *Comparison) byProcess(p pair, noise Noise, o Options) {
-	passes := passError(p, noise)
-	if o.Paired && c.NA == c.NB {
-		passes = pairError(p)
-	}
+// byProcess compares the passes of one process a side. The error of the difference is that within processes, which their passes tell, and twice the
+// variance between processes, which noise tells: a mixed model with the process as a random effect, whose degrees of freedom are Satterthwaite's (1946, "An
+// approximate distribution of estimates of variance components", Biometrics 2).
+func (c *Comparison) byProcess(p pair, passes meanError, noise Noise, o Options) {
 	between := 2 * noise.SD * noise.SD
 	whole := between + passes.se*passes.se
 	e := meanError{math.Sqrt(whole), whole * whole / (between*between/float64(noise.DF) + math.Pow(passes.se, 4)/passes.df)}
@@ -104,7 +100,10 @@ const robustFrom = 10
 
 // passError is the standard error of the difference between the centres of passes. The spread is taken from the median deviation where there are enough
 // passes, as centres are: one that stalled moves neither. What noise knows of passes counts too where these do not vary clearly more (F-test at 5 %).
-func passError(p pair, noise Noise) meanError {
+func passError(p pair, noise Noise, o Options) meanError {
+	if o.Paired && len(p.a) == len(p.b) {
+		return pairError(p)
+	}
 	off := append(deviations(p.a), deviations(p.b)...)
 	df := float64(len(off) - 2)
 	variance := (spread(p.a) + spread(p.b)) / df
