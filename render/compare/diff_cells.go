@@ -18,7 +18,7 @@ func timeCell(m diff.Measure, absent bool, s typeset.Scale) table.Cell {
 	if absent {
 		return table.Cell{}
 	}
-	return table.Number(timeIn(s, float64(m.PerUnitNs)), float64(m.PerUnitNs))
+	return table.Number(timeIn(s, float64(m.ShownNs())), float64(m.ShownNs()))
 }
 
 func changeCell(ns int64, s typeset.Scale) table.Cell {
@@ -44,9 +44,9 @@ func timeIn(s typeset.Scale, ns float64) string {
 // statusCell is the change in percent, or in a word where one side has nothing.
 func statusCell(i diff.Item) table.Cell {
 	switch ratio := itemEffect(i); {
-	case i.Status == diff.New, i.A.PerUnitNs == 0 && i.B.PerUnitNs != 0:
+	case i.Status == diff.New, i.A.ShownNs() == 0 && i.B.ShownNs() != 0:
 		return table.Cell{Text: "new"}
-	case i.Status == diff.Removed, i.B.PerUnitNs == 0 && i.A.PerUnitNs != 0:
+	case i.Status == diff.Removed, i.B.ShownNs() == 0 && i.A.ShownNs() != 0:
 		return table.Cell{Text: "gone"}
 	case ratio != nil:
 		return table.Number(typeset.SignedPercent(*ratio), *ratio)
@@ -56,22 +56,29 @@ func statusCell(i diff.Item) table.Cell {
 
 // itemEffect is the change of an item as a share of its time in A; nil where A has none, or less than none, as what kernels share.
 func itemEffect(i diff.Item) *float64 {
-	if i.Delta == nil || i.A.PerUnitNs == 0 || i.B.PerUnitNs == 0 {
+	if i.Delta == nil || i.A.ShownNs() == 0 || i.B.ShownNs() == 0 {
 		return effectOf(i.Comparison)
 	}
-	if i.A.PerUnitNs < 0 {
+	if i.A.ShownNs() < 0 {
 		return nil
 	}
-	ratio := float64(i.Delta.Ns) / float64(i.A.PerUnitNs)
+	ratio := float64(i.ChangeNs()) / float64(i.A.ShownNs())
 	return &ratio
 }
 
 // shareOfStage is the change of an item as a share of its stage's time in A; nil where there is none.
 func shareOfStage(g itemGroup, i diff.Item) *float64 {
-	if g.stage == nil || i.Delta == nil || g.stage.A.PerUnitNs == 0 {
+	if g.stage == nil || i.Delta == nil {
 		return nil
 	}
-	ratio := float64(i.Delta.Ns) / float64(g.stage.A.PerUnitNs)
+	whole := g.stage.A.PerUnitNs
+	if g.stage.A.TypicalNs != nil && i.A.TypicalNs != nil {
+		whole = *g.stage.A.TypicalNs
+	}
+	if whole == 0 {
+		return nil
+	}
+	ratio := float64(i.ChangeNs()) / float64(whole)
 	return &ratio
 }
 

@@ -21,7 +21,7 @@ func partOf(stage, kind, name, family string, callsA, nsA, callsB, nsB int64) di
 	const passes = 3
 	i := diff.Item{Stage: stage, Kind: kind, Name: name, Family: family, Unit: "ns", Status: diff.Both, Delta: &diff.Delta{Ns: nsB - nsA}}
 	side := func(calls, ns int64) diff.Measure {
-		m := diff.Measure{Calls: passes * calls, TotalNs: passes * ns, PerUnitNs: ns, PerUnitCalls: float64(calls)}
+		m := diff.Measure{Calls: passes * calls, TotalNs: passes * ns, PerUnitNs: ns, TypicalNs: new(ns), PerUnitCalls: float64(calls)}
 		if calls > 0 {
 			mean := float64(ns) / float64(calls)
 			m.MeanNs, m.StdNs, m.MinNs, m.MaxNs = new(mean), new(mean/40), new(int64(mean*0.9)), new(int64(mean*1.1))
@@ -68,7 +68,7 @@ func stageOf(name string, v diff.Verdict, p float64, ledger []diff.Item) diff.St
 	}
 	effect, x, y := float64(b)/float64(a)-1, float64(a), float64(b)
 	side := func(ns float64) diff.StageSide {
-		return diff.StageSide{Passes: 3, Warmups: 1, Units: 3, Tokens: new(int64(96)), TimeNs: int64(ns) * 3, PerUnitNs: int64(ns), Samples: []float64{ns * 0.99, ns, ns * 1.01}, Std: new(ns / 100), Launches: new(int64(300))}
+		return diff.StageSide{Passes: 3, Warmups: 1, Units: 3, Tokens: new(int64(96)), TimeNs: int64(ns) * 3, PerUnitNs: int64(ns), TypicalNs: new(int64(ns)), Samples: []float64{ns * 0.99, ns, ns * 1.01}, Std: new(ns / 100), Launches: new(int64(300))}
 	}
 	return diff.Stage{Name: name, Unit: diff.PerPass, A: side(x), B: side(y), Delta: &d, Level: "passes", Verdict: v, Ledger: ledger,
 		Comparison: stats.Comparison{NA: 3, NB: 3, A: x, B: y, LoA: new(x * 0.97), HiA: new(x * 1.03), LoB: new(y * 0.97), HiB: new(y * 1.03), Effect: &effect, Low: new(effect - 0.04), High: new(effect + 0.045), P: &p, Method: "Welch's t", Smallest: new(0.052), Why: "the passes tell it"},

@@ -60,10 +60,10 @@ func newDiffFigure(s diff.Stage, metric string) *diffFigure {
 	if most == least {
 		return nil
 	}
-	f := &diffFigure{Label: fmt.Sprintf("%s: %s, %s", words.DiffStage(s.Name), typeset.SignedTime(float64(s.Delta.Ns)), itemGroup{name: s.Name, stage: &s}.meanOf())}
+	f := &diffFigure{Label: fmt.Sprintf("%s: %s, %s", words.DiffStage(s.Name), typeset.SignedTime(float64(stageChange(s))), itemGroup{name: s.Name, stage: &s}.meanOf())}
 	f.Caption = figureCaption(s)
 	if (metric == "gpu_busy_ns" || metric == "gpu_sum_ns") && s.Name != outsideStages {
-		f.Caption = "Parts of GPU work in the mean " + string(s.Unit) + ", without idle time."
+		f.Caption = "Parts of GPU work, " + itemGroup{name: s.Name, stage: &s}.meanOf() + ", without idle time."
 	}
 	f.Spoken = "Parts of the change of " + f.Label
 	at := func(ns float64) float64 { return (ns - least) / (most - least) * diffRoom }
@@ -93,10 +93,21 @@ func newDiffFigure(s diff.Stage, metric string) *diffFigure {
 	return f
 }
 
+// stageChange is how the time of a stage that its parts are of changed, of both sides.
+func stageChange(s diff.Stage) int64 {
+	if s.A.TypicalNs == nil || s.B.TypicalNs == nil {
+		return s.Delta.Ns
+	}
+	return *s.B.TypicalNs - *s.A.TypicalNs
+}
+
 // figureCaption says what the parts are of, and what they add up to.
 func figureCaption(s diff.Stage) string {
 	if s.Name == outsideStages {
 		return "Parts of the work outside stages, per run; all of them add up to its change."
+	}
+	if (itemGroup{stage: &s}).isMedian() {
+		return "Parts of the GPUs' time from the first start to the last end of the work of the median " + string(s.Unit) + ". Medians of parts need not add up to the change of the median."
 	}
 	of := "the mean " + string(s.Unit)
 	if s.Unit == diff.PerToken {
@@ -142,7 +153,7 @@ func diffParts(ledger []diff.Item) []diffPart {
 			out = append(out, diffPart{name: name})
 		}
 		p := &out[at]
-		p.ns, p.a, p.b = p.ns+item.Delta.Ns, p.a+item.A.PerUnitNs, p.b+item.B.PerUnitNs
+		p.ns, p.a, p.b = p.ns+item.ChangeNs(), p.a+item.A.ShownNs(), p.b+item.B.ShownNs()
 	}
 	out = slices.DeleteFunc(out, func(p diffPart) bool { return p.ns == 0 })
 	slices.SortStableFunc(out, func(p, q diffPart) int {

@@ -66,9 +66,9 @@ const leastOfScale = 0.01
 func itemScale(items []diff.Item) typeset.Scale {
 	var values []float64
 	for _, i := range items {
-		values = append(values, float64(i.A.PerUnitNs), float64(i.B.PerUnitNs))
+		values = append(values, float64(i.A.ShownNs()), float64(i.B.ShownNs()))
 		if i.Delta != nil {
-			values = append(values, float64(i.Delta.Ns))
+			values = append(values, float64(i.ChangeNs()))
 		}
 	}
 	_, high := typeset.Extent(values)
@@ -134,12 +134,27 @@ func (g itemGroup) unit() diff.Unit {
 	return g.stage.Unit
 }
 
-// meanOf says that parts of a stage make up its mean, where stages themselves are judged by medians.
+// meanOf says which unit the times of parts are of: medians, as stages are judged by, where there are three samples a side and more.
 func (g itemGroup) meanOf() string {
-	if g.stage == nil && !g.isTree() || g.unit() == diff.PerRun {
+	switch {
+	case g.stage == nil && !g.isTree() || g.unit() == diff.PerRun:
 		return perUnit(g.unit())
+	case g.isMedian():
+		return "median of a " + string(g.unit())
+	case g.hasTypical() && max(g.stage.Comparison.NA, g.stage.Comparison.NB) >= 3:
+		return "typical " + string(g.unit())
 	}
 	return "mean of a " + string(g.unit())
+}
+
+// hasTypical says whether times are of the centres of samples.
+func (g itemGroup) hasTypical() bool {
+	return g.stage != nil && g.stage.A.TypicalNs != nil && g.stage.B.TypicalNs != nil
+}
+
+// isMedian says whether these are medians on both sides.
+func (g itemGroup) isMedian() bool {
+	return g.hasTypical() && min(g.stage.Comparison.NA, g.stage.Comparison.NB) >= 3
 }
 
 // within is the path that all items of a tree are inside of, with the mark behind it; "" for none.
@@ -184,13 +199,13 @@ func (g itemGroup) table(r *diff.Result) table.Table {
 		{Name: "b_per_unit_ns", Pair: "sides", Title: "B" + unit, Doc: "time in B", Right: true, Keep: 10},
 		{Name: "delta_ns", Title: "change" + unit, Doc: "B less A", Right: true, Keep: 11},
 		{Name: "effect_ratio", Title: "%", Doc: "the change in percent of the time in A", Right: true, Keep: 9},
-		{Name: "stage_share_ratio", Title: wholes[words.JudgedBy(r.Options)].share, Doc: "the change in percent of the stage's time in A (of its " + wholes[words.JudgedBy(r.Options)].of + "): these add up to its change", Right: true, Keep: 5},
+		{Name: "stage_share_ratio", Title: wholes[words.JudgedBy(r.Options)].share, Doc: "the change in percent of the stage's time in A (of its " + wholes[words.JudgedBy(r.Options)].of + ")", Right: true, Keep: 5},
 		{Name: "places", Title: "places", Doc: "in how many instances of the modules", Right: true, Keep: 10},
 		{Name: "calls", Title: "calls", Doc: "launches, in A and in B where they differ", Right: true, Keep: 7},
-		{Name: "count_ns", Title: "by count", Doc: "of the change: other number of calls, at the mean duration of A", Right: true, Keep: 4},
-		{Name: "duration_ns", Title: "by duration", Doc: "of the change: other mean duration, at the number of calls of A", Right: true, Keep: 4},
-		{Name: "interaction_ns", Title: "by both", Doc: "of the change: what number and duration make together", Right: true, Keep: 3},
-		{Name: "new_ns", Title: "new or gone", Doc: "of the change: what only one side has", Right: true, Keep: 3},
+		{Name: "count_ns", Title: "by count", Doc: "of the change of the mean: other number of calls, at the mean duration of A", Right: true, Keep: 4},
+		{Name: "duration_ns", Title: "by duration", Doc: "of the change of the mean: other mean duration, at the number of calls of A", Right: true, Keep: 4},
+		{Name: "interaction_ns", Title: "by both", Doc: "of the change of the mean: what number and duration make together", Right: true, Keep: 3},
+		{Name: "new_ns", Title: "new or gone", Doc: "of the change of the mean: what only one side has", Right: true, Keep: 3},
 		{Name: "a_mean_ns", Pair: "call", Title: "a call in A", Doc: "mean duration of a call in A ± standard deviation", Right: true, Keep: 2},
 		{Name: "b_mean_ns", Pair: "call", Title: "a call in B", Doc: "mean duration of a call in B ± standard deviation", Right: true, Keep: 2},
 		{Name: "p", Title: "p", Doc: "chance of a difference like this or larger without a change", Right: true, Keep: 1},
@@ -245,7 +260,7 @@ func itemRow(g itemGroup, i diff.Item, s typeset.Scale) []table.Cell {
 	}
 	change, percent := table.Cell{}, statusCell(i)
 	if d != nil {
-		change = changeCell(d.Ns, s)
+		change = changeCell(i.ChangeNs(), s)
 		change.Tone = words.ToneOf(i.Verdict)
 	}
 	share := table.Cell{}

@@ -60,7 +60,7 @@ func TestDiffByStage(t *testing.T) {
 	r := exampleDiff()
 	r.Options.By, r.Options.Top, r.Items = diff.ByStage, 2, []diff.Item{{Stage: "decode", Name: "decode", Kind: "stage"}}
 	text := diffText(t, "table", typeset.Options{Width: 100}, r)
-	if !strings.Contains(text, "decode: parts of GPU time, mean of a pass") || !strings.Contains(text, "\n3 other kernels ") || !strings.Contains(text, "\noverlap: concurrent work ") {
+	if !strings.Contains(text, "decode: parts of GPU time, median of a pass") || !strings.Contains(text, "\n3 other kernels ") || !strings.Contains(text, "\noverlap: concurrent work ") {
 		t.Errorf("the table is\n%s", text)
 	}
 	if csv := diffText(t, "csv", typeset.Options{}, r); strings.Count(csv, ",stage,decode,") != 1 || strings.Contains(csv, "others") {

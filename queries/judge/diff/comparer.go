@@ -105,6 +105,7 @@ func (s *stagePair) side(x *stageSide) StageSide {
 	if out.Units > 0 {
 		out.PerUnitNs = divided(out.TimeNs, out.Units)
 	}
+	out.TypicalNs = s.whole(x, s.metric)
 	tokens := s.tokens
 	if tokens == nil {
 		tokens = tokensOf(s.name, x)

@@ -23,7 +23,13 @@ type cause struct {
 	perA, perB int64 // ns for one unit, of the centre of the samples
 }
 
-// contributors gives the three largest causes of the stage's change. Each is told by the centre of the samples, as the stage itself is: a
+// leastNamed is how much of all that changed a part must be to be told even where it is not among the mostNamed largest.
+const (
+	leastNamed = 0.1
+	mostNamed  = 3
+)
+
+// contributors gives the largest causes of the stage's change. Each is told by the centre of the samples, as the stage itself is: a
 // pass that stalled must not be what a change of the others is put down to. So they do not add up to the ns, as the ledger does.
 func (s *stagePair) contributors(metric string) []Contributor {
 	var list []*cause
@@ -47,21 +53,32 @@ func (s *stagePair) contributors(metric string) []Contributor {
 	for _, c := range list {
 		c.perA, c.perB = int64(math.Round(stats.Centre(s.samples(s.a, &c.a)))), int64(math.Round(stats.Centre(s.samples(s.b, &c.b))))
 	}
-	whole := func(metric string) int64 {
-		return int64(math.Round(stats.Centre(s.a.values(s.level, func(i int) *float64 {
-			return new(float64(s.a.groups[i].whole(metric)) / float64(unitsIn(s.a.groups[i], s.tokens)))
-		}))))
-	}
-	least := int64(math.Ceil(leastShare * float64(whole(metric))))
+	least := int64(math.Ceil(leastShare * float64(*s.whole(s.a, metric))))
 	size := func(c *cause) int64 { return max(c.perB-c.perA, c.perA-c.perB) }
+	changed := int64(0)
+	for _, c := range list {
+		changed += size(c)
+	}
 	list = slices.DeleteFunc(list, func(c *cause) bool { return size(c) == 0 || size(c) < least })
 	slices.SortStableFunc(list, func(x, y *cause) int { return cmp.Or(cmp.Compare(size(y), size(x)), cmp.Compare(x.key, y.key)) })
 	var out []Contributor
-	all := whole(s.metric)
-	for _, c := range list[:min(3, len(list))] {
-		out = append(out, c.tell(all))
+	all := *s.whole(s.a, s.metric)
+	for i, c := range list {
+		if i < mostNamed || float64(size(c)) >= leastNamed*float64(changed) {
+			out = append(out, c.tell(all))
+		}
 	}
 	return out
+}
+
+// whole is the time of the parts that count by a metric, for one unit, of the centre of the samples; nil where the side has none.
+func (s *stagePair) whole(x *stageSide, metric string) *int64 {
+	if len(x.groups) == 0 {
+		return nil
+	}
+	return new(int64(math.Round(stats.Centre(x.values(s.level, func(i int) *float64 {
+		return new(float64(x.groups[i].whole(metric)) / float64(unitsIn(x.groups[i], s.tokens)))
+	})))))
 }
 
 // counts says whether a part of the GPUs' time is one of what a metric tells.

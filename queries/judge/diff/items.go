@@ -3,7 +3,10 @@ package diff
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
+
+	"prof/queries/judge/stats"
 )
 
 // items tells the parts of the stage's time by a dimension that they add up by, in the order in which they are added up.
@@ -42,6 +45,7 @@ func (s *stagePair) items(by Dimension) []Item {
 			it.Kind = "grid"
 		}
 		it.Delta = split(perA[i], perB[i], a, b, unitsA, unitsB)
+		it.A.TypicalNs, it.B.TypicalNs = s.typical(s.a, p.a), s.typical(s.b, p.b)
 		if m, moved := moves[p.key]; moved {
 			it.Status, it.Partner, it.How = Moved, m.partner, m.how
 		}
@@ -93,9 +97,17 @@ func (s *stagePair) samples(x *stageSide, a *amount) []float64 {
 	})
 }
 
+// typical is the centre of the samples of a part; nil where the side has none.
+func (s *stagePair) typical(x *stageSide, a *amount) *int64 {
+	if len(x.groups) == 0 {
+		return nil
+	}
+	return new(int64(math.Round(stats.Centre(s.samples(x, a)))))
+}
+
 // byChange puts the largest change first.
 func byChange(list []Item) {
-	size := func(it Item) int64 { return max(it.Delta.Ns, -it.Delta.Ns) }
+	size := func(it Item) int64 { return max(it.ChangeNs(), -it.ChangeNs()) }
 	slices.SortStableFunc(list, func(x, y Item) int {
 		return cmp.Or(cmp.Compare(size(y), size(x)), cmp.Compare(x.Name, y.Name), cmp.Compare(x.Grid, y.Grid), cmp.Compare(x.Block, y.Block))
 	})
@@ -105,10 +117,40 @@ func byChange(list []Item) {
 var restNouns = map[string]string{"kernel": "kernels", "family": "families", "grid": "grids", "copy": "copies and fills", "fill": "copies and fills", "graph": "graphs",
 	"idle": "idle causes", "operator": "operators", "node": "operators", "range": "ranges", "metric": "metrics"}
 
+// unchanged adds up the kernels that are certain not to change in one row, where there are several.
+func unchanged(list []Item) []Item {
+	var same, others []Item
+	for _, it := range list {
+		if it.Verdict == NoChange && slices.Contains([]string{"kernel", "family", "grid"}, it.Kind) {
+			same = append(same, it)
+		} else {
+			others = append(others, it)
+		}
+	}
+	if len(same) < 2 {
+		return list
+	}
+	noun := restNouns[same[0].Kind]
+	sum := rest(same, noun)
+	sum.Name, sum.Verdict = fmt.Sprintf("%d %s unchanged", len(same), noun), NoChange
+	return append(others, sum)
+}
+
 // Cut leaves the first items, and adds up the others, those of a kind in one more: a row of other kernels holds no idle time. One that is alone of its
-// kind stays.
+// kind stays. Kernels without change are one row, the last.
 func Cut(list []Item, top int) []Item {
-	if top <= 0 || len(list) <= top+1 {
+	if top <= 0 {
+		return list
+	}
+	list = unchanged(list)
+	if last := len(list) - 1; last >= 0 && list[last].Kind == "rest" {
+		return append(cut(list[:last], top), list[last])
+	}
+	return cut(list, top)
+}
+
+func cut(list []Item, top int) []Item {
+	if len(list) <= top+1 {
 		return list
 	}
 	out := slices.Clone(list[:top])
@@ -148,6 +190,12 @@ func rest(list []Item, noun string) Item {
 func (m *Measure) add(o Measure) {
 	m.Calls += o.Calls
 	m.TotalNs += o.TotalNs
+	if o.TypicalNs != nil {
+		if m.TypicalNs == nil {
+			m.TypicalNs = new(int64)
+		}
+		*m.TypicalNs += *o.TypicalNs
+	}
 	m.PerUnitNs += o.PerUnitNs
 	m.PerUnitCalls += o.PerUnitCalls
 }

@@ -107,6 +107,12 @@ func TestCut(t *testing.T) {
 			t.Errorf("top %d: %s, want %s", top, text, want)
 		}
 	}
+	items[0].Verdict, items[5].Verdict = NoChange, NoChange
+	rows := Cut(items, 3)
+	if last := rows[len(rows)-1]; last.Name != "2 kernels unchanged" || last.A.TotalNs != 130 || last.Verdict != NoChange {
+		t.Errorf("kernels that do not change are %+v", last)
+	}
+	said.Add(rows)
 }
 
 // TestNested holds that kernels add up to their family for one unit, not only in total.

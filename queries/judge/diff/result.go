@@ -108,8 +108,8 @@ type Stage struct {
 	NotWhole      bool             // a side did not record all of it: nothing is said of what changed; Comparison.Why has the reason
 	Level         string           // what the samples are: passes, steps, repeats or runs
 	Verdict       Verdict
-	Words         string        // one sentence with the figures, the three largest contributors, and what would be needed to tell more
-	Contributors  []Contributor // the three largest, by the size of their change
+	Words         string        // one sentence with the figures, the largest contributors, and what would be needed to tell more
+	Contributors  []Contributor // the three largest by the size of their change, and all others of a tenth of all that changed
 	Ledger        []Item        // parts of the GPUs' time that add up to Delta: kernels (or families), copies, overlap, idle by cause; by gpu_busy_ns or gpu_sum_ns none that are no work
 	More          []Metric      // other figures of the stage, each with its own comparison: gpu_busy_ns, gpu_idle_ns, gpu_sum_ns, cpu_ns, tokens_per_s
 	StageExpected string        // what differences between the sides explain, in words: "twice the tokens", "half the clock"; "" for nothing
@@ -122,6 +122,7 @@ type StageSide struct {
 	Tokens          *int64    // tokens of all passes; nil when not known
 	TimeNs          int64     // what the ledger divides, added up over passes and GPUs: first start to last end of device work, or by gpu_busy_ns or gpu_sum_ns that; 0 without
 	PerUnitNs       int64     // TimeNs / Units, rounded
+	TypicalNs       *int64    // the centre of that over the samples, which one stall does not move, as Contributors and Measure.TypicalNs are; nil without samples
 	Samples         []float64 // Options.Metric for one unit: of passes, or the median passes of repeats or runs
 	Std             *float64  // sample standard deviation of Samples
 	Launches        *int64    // kernels; nil where graphs were traced as a whole: theirs are not seen
@@ -176,15 +177,32 @@ type Item struct {
 
 // Measure is what one side has of an item.
 type Measure struct {
-	Calls         int64 // of all passes; 0 for parts of idle time
-	TotalNs       int64 // of all passes, as captured
-	PerUnitNs     int64 // rounded so that items add up to their stage exactly
+	Calls         int64  // of all passes; 0 for parts of idle time
+	TotalNs       int64  // of all passes, as captured
+	PerUnitNs     int64  // rounded so that items add up to their stage exactly
+	TypicalNs     *int64 // for one unit, of the centre of the samples of its stage, as verdicts are: these do not add up; nil where no samples are known
 	PerUnitCalls  float64
 	MeanNs, StdNs *float64 // of a launch; Std is the sample's
 	MinNs, MaxNs  *int64   // of a launch
 	Value         *float64 // of a metric
 	Kernels       []string // of a node: names of kernels, copies and fills, sorted
 	Shapes        string   // of a node: sizes of the inputs of its operator, as JSON; "" when not recorded, or of several
+}
+
+// ShownNs is the time of a typical unit where that is known, else of the mean one.
+func (m Measure) ShownNs() int64 {
+	if m.TypicalNs != nil {
+		return *m.TypicalNs
+	}
+	return m.PerUnitNs
+}
+
+// ChangeNs is how that time changed; of an item with a Delta.
+func (it Item) ChangeNs() int64 {
+	if it.A.TypicalNs == nil || it.B.TypicalNs == nil {
+		return it.Delta.Ns
+	}
+	return *it.B.TypicalNs - *it.A.TypicalNs
 }
 
 // Delta is how a time for one unit changed, in ns, in whole numbers that add up exactly: Ns = CountNs + DurationNs + InteractionNs +

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -206,7 +207,8 @@ func (st *Stage) meanText(s *stagePair) string {
 	if text := s.stallText(); text != "" {
 		out += ": " + text
 	}
-	if first := st.Ledger[0]; first.Kind == "idle" {
+	size := func(it Item) int64 { return max(it.Delta.Ns, -it.Delta.Ns) }
+	if first := slices.MaxFunc(st.Ledger, func(x, y Item) int { return cmp.Compare(size(x), size(y)) }); first.Kind == "idle" {
 		out += fmt.Sprintf("; mostly %s (%s)", idleText[first.Name], signedTime(first.Delta.Ns))
 	}
 	return out

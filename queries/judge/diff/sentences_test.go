@@ -16,7 +16,7 @@ var said golden.Said
 func TestSentences(t *testing.T) {
 	said.Reset()
 	t.Run("said", func(t *testing.T) {
-		for name, test := range map[string]func(*testing.T){"truth": TestTruth, "levels": TestLevels, "no stages": TestWithoutStages, "other amount": TestOtherAmount, "one-sided": TestOneSided, "differences": TestDifferences,
+		for name, test := range map[string]func(*testing.T){"truth": TestTruth, "cut": TestCut, "levels": TestLevels, "no stages": TestWithoutStages, "other amount": TestOtherAmount, "one-sided": TestOneSided, "differences": TestDifferences,
 			"sets": TestDifferencesOfSets, "usable": TestUsable, "items": TestJudgedItems, "mixed": TestMixed, "history": TestHistoryNoise, "serving": TestServing, "serving history": TestServingHistory, "trees": TestTreeNotes, "lost": TestLost, "most cut": TestMostCut, "host noise": TestHostNoise, "unprofiled": TestUnprofiled, "certain": TestCertainWork} {
 			t.Run(name, test)
 		}
