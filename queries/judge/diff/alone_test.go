@@ -14,7 +14,7 @@ func TestCertainWork(t *testing.T) {
 	a := []runData{made("a", 1, base(func(st *madeStage) { st.gap = 40_000 }))}
 	b := []runData{made("b", 2, base(func(st *madeStage) { st.gap = 40_000; st.kernels[1].ns *= 1.3 }))}
 	st := stageOf(t, compared(t, a, b, bare), "decode")
-	if st.Verdict != CannotTell || !st.workChanges() || !strings.Contains(st.Words, "its GPU work is certain to take ") || !strings.Contains(st.Words, " longer (") {
+	if st.Verdict != CannotTell || !st.workChanges() || !strings.Contains(st.Words, "ts GPU work is certain to take ") || !strings.Contains(st.Words, " longer (") {
 		t.Errorf("%s: %s", st.Verdict, st.Words)
 	}
 }

@@ -160,6 +160,11 @@ func (r *Result) compare(a, b []runData, known surroundings) error {
 			parts[i] = s.parts(by)
 		}
 		c.judgeItems(lists, parts)
+		for i, s := range c.stages {
+			if s.isLone() {
+				r.Stages[i].sure = sureKernels(lists[i])
+			}
+		}
 	}
 	r.conclude(c)
 	for i, st := range r.Stages {

@@ -1,8 +1,11 @@
 package diff
 
 import (
+	"fmt"
 	"math"
+	"strings"
 
+	"prof/queries/judge"
 	"prof/queries/judge/stats"
 )
 
@@ -58,6 +61,26 @@ func (s *stagePair) launchError(lines []pair) (se, df float64, told bool) {
 		se += weights[i] / sum * (c - whole) * (c - whole)
 	}
 	return 2 * math.Sqrt(se), float64(len(changes) - 1), true
+}
+
+// sureKernels names the kernels that are certain to change, those that change most.
+func sureKernels(list []Item) string {
+	var sure []Item
+	for _, it := range list {
+		if it.Kind == "kernel" && (it.Verdict == Better || it.Verdict == Worse) {
+			sure = append(sure, it)
+		}
+	}
+	byChange(sure)
+	var texts []string
+	for _, it := range sure[:min(mostNamed, len(sure))] {
+		c := it.Comparison
+		texts = append(texts, fmt.Sprintf("kernel %s takes %s (%s -> %s)", shortName(it.Name), longerText(*c.Effect), judge.DurationText(c.A), judge.DurationText(c.B)))
+	}
+	if len(texts) == 0 {
+		return ""
+	}
+	return "launches show that " + strings.Join(texts, ", ")
 }
 
 // gridsOf are those of a stage's kernels by grid that an item is made of.

@@ -112,6 +112,7 @@ type Stage struct {
 	Contributors  []Contributor // the three largest by the size of their change, and all others of a tenth of all that changed
 	Ledger        []Item        // parts of the GPUs' time that add up to Delta: kernels (or families), copies, overlap, idle by cause; by gpu_busy_ns or gpu_sum_ns none that are no work
 	More          []Metric      // other figures of the stage, each with its own comparison: gpu_busy_ns, gpu_idle_ns, gpu_sum_ns, cpu_ns, tokens_per_s
+	sure          string        // which kernels are certain to change where passes do not tell; "" where they do
 	StageExpected string        // what differences between the sides explain, in words: "twice the tokens", "half the clock"; "" for nothing
 }
 

@@ -112,10 +112,14 @@ type Figure struct {
 	NoMeasure string
 	pair      *stagePair
 	kind      figureKind
+	lines     []pair // of kernels: what they are by grid
 }
 
 // Compare compares the sides by the test that fits what the samples are.
 func (f Figure) Compare(o stats.Options) stats.Comparison {
+	if f.kind == itemFigure {
+		return f.pair.compareItem(f.lines, f.A, f.B, o, max(1, o.Comparisons))
+	}
 	return f.pair.compare(f.kind, f.A, f.B, o, max(1, o.Comparisons))
 }
 
@@ -159,6 +163,8 @@ func (s *Sampled) Kernels(stage string, match func(name string) bool) KernelFigu
 	out := KernelFigures{p.sampled(), p.sampled(), p.sampled()}
 	out.Mean.Unit, out.Mean.NoMeasure = "", ""
 	out.Mean.kind, out.Total.kind = itemFigure, itemFigure
+	lines := slices.DeleteFunc(pairs(p.a, p.b, ByGrid), func(l pair) bool { return l.key.kind != "kernel" || !match(l.key.name) })
+	out.Mean.lines, out.Total.lines = lines, lines
 	out.Mean.A, out.Total.A, out.Calls.A = p.kernels(p.a, func(l pair) *amount { return l.a }, match)
 	out.Mean.B, out.Total.B, out.Calls.B = p.kernels(p.b, func(l pair) *amount { return l.b }, match)
 	return out

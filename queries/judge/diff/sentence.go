@@ -29,22 +29,23 @@ func (st *Stage) sentence(s *stagePair, metric string) string {
 	if st.StageExpected != "" {
 		out += "; A and B differ by " + st.StageExpected
 	}
-	if words := st.launches(s); words != "" {
-		out += "; " + words
-	}
-	if alone := st.aloneText(); alone != "" {
-		out += "; " + alone
-	}
-	if work := st.workText(); work != "" {
-		out += "; " + work
-		if words := contributorWords(s.contributors(busyMetric), true); words != "" && st.workChanges() {
-			out += ", which comes from " + words
+	for _, words := range []string{st.launches(s), st.aloneText(), st.sureText()} {
+		if words != "" {
+			out += ". " + capital(words)
 		}
 	}
-	if words := contributorWords(st.Contributors, true); words != "" {
+	said := ""
+	if work := st.workText(); work != "" {
+		out += ". " + capital(work)
+		if words := contributorWords(s.contributors(busyMetric), true); words != "" && st.workChanges() {
+			out += ", which comes from " + words
+			said = words
+		}
+	}
+	if words := contributorWords(st.Contributors, true); words != "" && words != said {
 		lead := "Largest differences: "
 		if st.Verdict == Better || st.Verdict == Worse {
-			lead = "It comes from "
+			lead = "The change comes from "
 		}
 		out += ". " + lead + words
 	}
@@ -53,6 +54,17 @@ func (st *Stage) sentence(s *stagePair, metric string) string {
 	}
 	return out + "."
 }
+
+// sureText names kernels that are certain to change where the stage is not.
+func (st *Stage) sureText() string {
+	if st.Verdict == Better || st.Verdict == Worse {
+		return ""
+	}
+	return st.sure
+}
+
+// capital begins a sentence.
+func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 // unsureText tells what a change that cannot be told looks like.
 func (st *Stage) unsureText() string {
@@ -162,7 +174,7 @@ func (st *Stage) launches(s *stagePair) string {
 		return ""
 	}
 	number := func(n float64) string { return strings.TrimSuffix(strconv.FormatFloat(n, 'f', 1, 64), ".0") }
-	return fmt.Sprintf("%s kernels per %s instead of %s", number(now), st.Unit, number(before))
+	return fmt.Sprintf("It launches %s kernels per %s instead of %s", number(now), st.Unit, number(before))
 }
 
 // centreText names what the times of both sides are where that is the same: medians of three samples and more, means of two.

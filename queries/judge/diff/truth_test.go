@@ -32,7 +32,7 @@ func TestTruth(t *testing.T) {
 		check   func(t *testing.T, st Stage, items []Item)
 	}{
 		{name: "nothing", verdict: NoChange, unit: PerPass},
-		{name: "one kernel 20 % slower", verdict: Worse, unit: PerPass, change: func(st *madeStage) { st.kernels[1].ns *= 1.2 }, words: []string{"slower", "It comes from cudnn sdpa kernels +20 %"},
+		{name: "one kernel 20 % slower", verdict: Worse, unit: PerPass, change: func(st *madeStage) { st.kernels[1].ns *= 1.2 }, words: []string{"slower", "The change comes from cudnn sdpa kernels +20 %"},
 			check: func(t *testing.T, st Stage, items []Item) {
 				if it := items[0]; it.Name != "flash_fwd" || it.Verdict != Worse || it.Delta.CountNs != 0 || it.Delta.DurationNs < 80000 {
 					t.Errorf("first %+v %+v", it, it.Delta)
@@ -69,7 +69,7 @@ func TestTruth(t *testing.T) {
 					t.Errorf("%+v", d)
 				}
 			}},
-		{name: "a kernel 10 % slower, the host quicker", verdict: Worse, unit: PerPass, change: func(st *madeStage) { st.kernels[0].ns *= 1.1; st.gap *= 0.6 }, words: []string{"It comes from cublas nvjet kernels +10 %"},
+		{name: "a kernel 10 % slower, the host quicker", verdict: Worse, unit: PerPass, change: func(st *madeStage) { st.kernels[0].ns *= 1.1; st.gap *= 0.6 }, words: []string{"The change comes from cublas nvjet kernels +10 %"},
 			check: func(t *testing.T, st Stage, items []Item) {
 				at := slices.IndexFunc(items, func(it Item) bool { return it.Name == "gemm_64x8" })
 				if it := items[at]; it.Verdict != Worse {

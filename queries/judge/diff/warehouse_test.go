@@ -114,7 +114,7 @@ func testAttention(t *testing.T, w held) {
 		t.Fatalf("%d items, %+v", len(r.Items), r.Stages)
 	}
 	for _, st := range r.Stages[:2] {
-		if !strings.Contains(st.Words, "its GPU work is certain to take ") || !strings.Contains(st.Words, "kernels per pass instead of") || st.Verdict != diff.CannotTell {
+		if !strings.Contains(st.Words, "ts GPU work is certain to take ") || !strings.Contains(st.Words, "kernels per pass instead of") || st.Verdict != diff.CannotTell {
 			t.Errorf("%s: %s", st.Verdict, st.Words)
 		}
 	}

@@ -113,6 +113,9 @@ func (r *Result) line() string {
 			if work := st.workText(); work != "" && st.Verdict == CannotTell {
 				text += ", but " + work
 			}
+			if sure := st.sureText(); sure != "" {
+				text += ", but " + sure
+			}
 			others = append(others, text)
 			continue
 		}
