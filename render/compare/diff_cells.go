@@ -62,7 +62,7 @@ func itemEffect(i diff.Item) *float64 {
 	if i.A.ShownNs() < 0 {
 		return nil
 	}
-	ratio := float64(i.ChangeNs()) / float64(i.A.ShownNs())
+	ratio := float64(i.Shown().Ns) / float64(i.A.ShownNs())
 	return &ratio
 }
 
@@ -78,7 +78,7 @@ func shareOfStage(g itemGroup, i diff.Item) *float64 {
 	if whole == 0 {
 		return nil
 	}
-	ratio := float64(i.ChangeNs()) / float64(whole)
+	ratio := float64(i.Shown().Ns) / float64(whole)
 	return &ratio
 }
 

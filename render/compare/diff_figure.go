@@ -153,7 +153,7 @@ func diffParts(ledger []diff.Item) []diffPart {
 			out = append(out, diffPart{name: name})
 		}
 		p := &out[at]
-		p.ns, p.a, p.b = p.ns+item.ChangeNs(), p.a+item.A.ShownNs(), p.b+item.B.ShownNs()
+		p.ns, p.a, p.b = p.ns+item.Shown().Ns, p.a+item.A.ShownNs(), p.b+item.B.ShownNs()
 	}
 	out = slices.DeleteFunc(out, func(p diffPart) bool { return p.ns == 0 })
 	slices.SortStableFunc(out, func(p, q diffPart) int {

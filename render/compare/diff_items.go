@@ -68,7 +68,7 @@ func itemScale(items []diff.Item) typeset.Scale {
 	for _, i := range items {
 		values = append(values, float64(i.A.ShownNs()), float64(i.B.ShownNs()))
 		if i.Delta != nil {
-			values = append(values, float64(i.ChangeNs()))
+			values = append(values, float64(i.Shown().Ns))
 		}
 	}
 	_, high := typeset.Extent(values)
@@ -202,10 +202,10 @@ func (g itemGroup) table(r *diff.Result) table.Table {
 		{Name: "stage_share_ratio", Title: wholes[words.JudgedBy(r.Options)].share, Doc: "the change in percent of the stage's time in A (of its " + wholes[words.JudgedBy(r.Options)].of + ")", Right: true, Keep: 5},
 		{Name: "places", Title: "places", Doc: "in how many instances of the modules", Right: true, Keep: 10},
 		{Name: "calls", Title: "calls", Doc: "launches, in A and in B where they differ", Right: true, Keep: 7},
-		{Name: "count_ns", Title: "by count", Doc: "of the change of the mean: other number of calls, at the mean duration of A", Right: true, Keep: 4},
-		{Name: "duration_ns", Title: "by duration", Doc: "of the change of the mean: other mean duration, at the number of calls of A", Right: true, Keep: 4},
-		{Name: "interaction_ns", Title: "by both", Doc: "of the change of the mean: what number and duration make together", Right: true, Keep: 3},
-		{Name: "new_ns", Title: "new or gone", Doc: "of the change of the mean: what only one side has", Right: true, Keep: 3},
+		{Name: "count_ns", Title: "by count", Doc: "of the change: other number of calls, at the mean duration of A", Right: true, Keep: 4},
+		{Name: "duration_ns", Title: "by duration", Doc: "of the change: other mean duration, at the number of calls of A", Right: true, Keep: 4},
+		{Name: "interaction_ns", Title: "by both", Doc: "of the change: what number and duration make together", Right: true, Keep: 3},
+		{Name: "new_ns", Title: "new or gone", Doc: "of the change: what only one side has", Right: true, Keep: 3},
 		{Name: "a_mean_ns", Pair: "call", Title: "a call in A", Doc: "mean duration of a call in A ± standard deviation", Right: true, Keep: 2},
 		{Name: "b_mean_ns", Pair: "call", Title: "a call in B", Doc: "mean duration of a call in B ± standard deviation", Right: true, Keep: 2},
 		{Name: "p", Title: "p", Doc: "chance of a difference like this or larger without a change", Right: true, Keep: 1},
@@ -247,7 +247,7 @@ func placesCell(i diff.Item) table.Cell {
 }
 
 func itemRow(g itemGroup, i diff.Item, s typeset.Scale) []table.Cell {
-	d := i.Delta
+	d := i.Shown()
 	split := func(of func(d diff.Delta) int64) table.Cell {
 		if d == nil || of(*d) == 0 {
 			return table.Cell{}
@@ -260,7 +260,7 @@ func itemRow(g itemGroup, i diff.Item, s typeset.Scale) []table.Cell {
 	}
 	change, percent := table.Cell{}, statusCell(i)
 	if d != nil {
-		change = changeCell(i.ChangeNs(), s)
+		change = changeCell(d.Ns, s)
 		change.Tone = words.ToneOf(i.Verdict)
 	}
 	share := table.Cell{}

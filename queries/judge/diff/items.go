@@ -46,6 +46,7 @@ func (s *stagePair) items(by Dimension) []Item {
 		}
 		it.Delta = split(perA[i], perB[i], a, b, unitsA, unitsB)
 		it.A.TypicalNs, it.B.TypicalNs = s.typical(s.a, p.a), s.typical(s.b, p.b)
+		it.Typical = it.splitTypical()
 		if m, moved := moves[p.key]; moved {
 			it.Status, it.Partner, it.How = Moved, m.partner, m.how
 		}
@@ -105,9 +106,32 @@ func (s *stagePair) typical(x *stageSide, a *amount) *int64 {
 	return new(int64(math.Round(stats.Centre(s.samples(x, a)))))
 }
 
+// splitTypical splits the change of a typical unit as Delta splits that of the mean one, with as many calls.
+func (it Item) splitTypical() *Delta {
+	if it.A.TypicalNs == nil || it.B.TypicalNs == nil {
+		return nil
+	}
+	a, b := *it.A.TypicalNs, *it.B.TypicalNs
+	d := &Delta{Ns: b - a}
+	switch {
+	case it.A.Calls == 0 && it.B.Calls == 0:
+		d.DurationNs = d.Ns
+	case it.A.Calls == 0:
+		d.NewNs = d.Ns
+	case it.B.Calls == 0:
+		d.RemovedNs = d.Ns
+	default:
+		more := it.B.PerUnitCalls / it.A.PerUnitCalls
+		d.CountNs = int64(math.Round(float64(a) * (more - 1)))
+		d.DurationNs = int64(math.Round(float64(b)/more - float64(a)))
+		d.InteractionNs = d.Ns - d.CountNs - d.DurationNs
+	}
+	return d
+}
+
 // byChange puts the largest change first.
 func byChange(list []Item) {
-	size := func(it Item) int64 { return max(it.ChangeNs(), -it.ChangeNs()) }
+	size := func(it Item) int64 { return max(it.Shown().Ns, -it.Shown().Ns) }
 	slices.SortStableFunc(list, func(x, y Item) int {
 		return cmp.Or(cmp.Compare(size(y), size(x)), cmp.Compare(x.Name, y.Name), cmp.Compare(x.Grid, y.Grid), cmp.Compare(x.Block, y.Block))
 	})
@@ -183,6 +207,12 @@ func rest(list []Item, noun string) Item {
 		out.A.add(it.A)
 		out.B.add(it.B)
 		out.Delta.add(it.Delta)
+		if it.Typical != nil {
+			if out.Typical == nil {
+				out.Typical = &Delta{}
+			}
+			out.Typical.add(it.Typical)
+		}
 	}
 	return out
 }

@@ -167,6 +167,7 @@ type Item struct {
 	A, B        Measure
 	Status      Status
 	Delta       *Delta
+	Typical     *Delta // how TypicalNs changed; nil where it is not known
 	// Comparison is that of the samples for one unit; nil where none are compared: items that one side lacks, those that take less than
 	// 0.5 % of their stage, and those that are told of whole runs.
 	Comparison *stats.Comparison
@@ -198,12 +199,12 @@ func (m Measure) ShownNs() int64 {
 	return m.PerUnitNs
 }
 
-// ChangeNs is how that time changed; of an item with a Delta.
-func (it Item) ChangeNs() int64 {
-	if it.A.TypicalNs == nil || it.B.TypicalNs == nil {
-		return it.Delta.Ns
+// Shown is how that time changed; nil where Delta is.
+func (it Item) Shown() *Delta {
+	if it.Typical != nil {
+		return it.Typical
 	}
-	return *it.B.TypicalNs - *it.A.TypicalNs
+	return it.Delta
 }
 
 // Delta is how a time for one unit changed, in ns, in whole numbers that add up exactly: Ns = CountNs + DurationNs + InteractionNs +
