@@ -141,7 +141,7 @@ func (g itemGroup) meanOf() string {
 		return perUnit(g.unit())
 	case g.isMedian():
 		return "median of a " + string(g.unit())
-	case g.hasTypical() && max(g.stage.Comparison.NA, g.stage.Comparison.NB) >= 3:
+	case g.hasTypical() && max(g.stage.Comparison.NA, g.stage.Comparison.NB) >= 3 && !g.stage.Comparison.Paired:
 		return "typical " + string(g.unit())
 	}
 	return "mean of a " + string(g.unit())
@@ -154,7 +154,7 @@ func (g itemGroup) hasTypical() bool {
 
 // isMedian says whether these are medians on both sides.
 func (g itemGroup) isMedian() bool {
-	return g.hasTypical() && min(g.stage.Comparison.NA, g.stage.Comparison.NB) >= 3
+	return g.hasTypical() && min(g.stage.Comparison.NA, g.stage.Comparison.NB) >= 3 && !g.stage.Comparison.Paired
 }
 
 // within is the path that all items of a tree are inside of, with the mark behind it; "" for none.

@@ -53,7 +53,7 @@ func centreName(r *diff.Result) string {
 	for _, s := range judgedStages(r) {
 		for _, n := range []int{s.Comparison.NA, s.Comparison.NB} {
 			switch {
-			case n >= 3:
+			case n >= 3 && !s.Comparison.Paired:
 				names = append(names, "median")
 			case n > 0:
 				names = append(names, "mean")

@@ -6,8 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-
-	"prof/queries/judge/stats"
 )
 
 // leastShare is how much of the stage's time on side A a part must have changed by to be told as a cause.
@@ -51,7 +49,7 @@ func (s *stagePair) contributors(metric string) []Contributor {
 		}
 	}
 	for _, c := range list {
-		c.perA, c.perB = int64(math.Round(stats.Centre(s.samples(s.a, &c.a)))), int64(math.Round(stats.Centre(s.samples(s.b, &c.b))))
+		c.perA, c.perB = int64(math.Round(s.centre(s.samples(s.a, &c.a)))), int64(math.Round(s.centre(s.samples(s.b, &c.b))))
 	}
 	least := int64(math.Ceil(leastShare * float64(*s.whole(s.a, metric))))
 	size := func(c *cause) int64 { return max(c.perB-c.perA, c.perA-c.perB) }
@@ -76,7 +74,7 @@ func (s *stagePair) whole(x *stageSide, metric string) *int64 {
 	if len(x.groups) == 0 {
 		return nil
 	}
-	return new(int64(math.Round(stats.Centre(x.values(s.level, func(i int) *float64 {
+	return new(int64(math.Round(s.centre(x.values(s.level, func(i int) *float64 {
 		return new(float64(x.groups[i].whole(metric)) / float64(unitsIn(x.groups[i], s.tokens)))
 	})))))
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"prof/queries/judge/stats"
 )
 
 // items tells the parts of the stage's time by a dimension that they add up by, in the order in which they are added up.
@@ -103,7 +101,7 @@ func (s *stagePair) typical(x *stageSide, a *amount) *int64 {
 	if len(x.groups) == 0 {
 		return nil
 	}
-	return new(int64(math.Round(stats.Centre(s.samples(x, a)))))
+	return new(int64(math.Round(s.centre(s.samples(x, a)))))
 }
 
 // splitTypical splits the change of a typical unit as Delta splits that of the mean one, with as many calls.

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"prof/queries/judge/stats"
 )
 
 // level is what the samples of a comparison are.
@@ -63,6 +65,18 @@ func (s *stageSide) values(l level, of func(i int) *float64) []float64 {
 	}
 	flush()
 	return out
+}
+
+// centre is that of samples, as comparisons have it: of pairs there is no typical one.
+func (s *stagePair) centre(values []float64) float64 {
+	if !s.paired || s.level != byPass || len(values) == 0 {
+		return stats.Centre(values)
+	}
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
 }
 
 // order gives the groups by run, repeat and pass.

@@ -180,9 +180,9 @@ func (st *Stage) launches(s *stagePair) string {
 // centreText names what the times of both sides are where that is the same: medians of three samples and more, means of two.
 func centreText(c stats.Comparison) string {
 	switch {
-	case c.NA >= 3 && c.NB >= 3:
+	case c.NA >= 3 && c.NB >= 3 && !c.Paired:
 		return "a median of "
-	case c.NA == 2 && c.NB == 2:
+	case c.NA == 2 && c.NB == 2, c.Paired:
 		return "a mean of "
 	}
 	return ""

@@ -71,7 +71,7 @@ func CompareRuns(a, b []float64, o Options) Comparison {
 func describe(a, b []float64, o Options) (Comparison, bool) {
 	c := Comparison{NA: len(a), NB: len(b), A: Centre(a), B: Centre(b)}
 	if o.Paired { // there is no typical one
-		c.A, c.B = mean(a), mean(b)
+		c.Paired, c.A, c.B = true, mean(a), mean(b)
 	}
 	if c.fault = faultOf(a, b); c.fault != "" {
 		return c, false

@@ -70,7 +70,8 @@ const (
 // Comparison is what samples of two sides tell.
 type Comparison struct {
 	NA, NB   int
-	A, B     float64  // centre of each side: median of three samples or more, else mean; NaN where NA or NB is 0
+	A, B     float64  // centre of each side: median of three samples or more, else mean, as of pairs; NaN where NA or NB is 0
+	Paired   bool     // they are of pairs
 	LoA, HiA *float64 // interval of the centre at 1 - Alpha where the samples allow one
 	LoB, HiB *float64
 	Effect   *float64 // B / A - 1; nil where A is 0
