@@ -166,8 +166,6 @@ var Cases = []Case{
 
 // Misses say why something else is said of a case, by its capture and cause.
 var Misses = map[[2]string]string{
-	{"llama, graphs, nsys", "a wait before every graph replay"}:    "right in rule and place; 9.7 ms between replays were there before, as work launched in time, and now count as late launches",
-	{"training, PyTorch", "every launch of backward 50 us later"}:  "launches that now come 100 us and more after the call before count as host-bound: the other 2.68 ms",
 	{"training, PyTorch", "attention's backward 20 times as long"}: "without stages diff has one sample a side, and judges no kernel; it comes first among those that changed",
 }
 
