@@ -43,6 +43,7 @@ type gap struct {
 	thread        int32 // of the launch
 	path          int32 // of the node; noPath when the launch was not captured
 	device        int32
+	hasBegun      bool // the work that began last before it is of the same launch
 	parts         Parts
 }
 
@@ -151,8 +152,9 @@ func accountIdle(s Source, sums <-chan *Sums, stretch int64, batch int) *Account
 // findGaps gives the gaps of all GPUs in batches, in the order of their ends.
 func findGaps(s *Source, batch int, give func([]gap)) {
 	type walk struct {
-		end  int64 // to where work has run
-		last int32 // label of what ran to there
+		end    int64 // to where work has run
+		last   int32 // label of what ran to there
+		launch int32 // of what began last
 	}
 	m, labels, devices := newMerge(s.Work), s.Labels.All(), map[int32]*walk{}
 	var d *walk
@@ -166,7 +168,7 @@ func findGaps(s *Source, batch int, give func([]gap)) {
 			}
 		}
 		if o.Start > d.end && d.end != -Forever {
-			gaps = append(gaps, gap{start: d.end, end: o.Start, before: d.last, after: o.Label, launch: o.Launch, node: NoNode, path: noPath, device: device})
+			gaps = append(gaps, gap{start: d.end, end: o.Start, before: d.last, after: o.Label, launch: o.Launch, node: NoNode, path: noPath, device: device, hasBegun: o.Launch == d.launch})
 			if len(gaps) == batch {
 				give(gaps)
 				gaps = make([]gap, 0, batch) // the first grows: few sources have a second
@@ -175,6 +177,7 @@ func findGaps(s *Source, batch int, give func([]gap)) {
 		if o.End > d.end || d.end == -Forever {
 			d.end, d.last = o.End, o.Label
 		}
+		d.launch = o.Launch
 	}
 	if len(gaps) > 0 {
 		give(gaps)
@@ -188,7 +191,7 @@ func (g *gap) classify(s *Source, h *host) {
 		return
 	}
 	c := s.Caller(g.launch)
-	g.parts, g.thread, g.node, g.path = h.split(g.start, g.end, c), c.Thread, c.Node, s.Lines.Path(c.Node)
+	g.parts, g.thread, g.node, g.path = h.split(g.start, g.end, c, g.hasBegun), c.Thread, c.Node, s.Lines.Path(c.Node)
 }
 
 func newAccount(sums *Sums) *Account {

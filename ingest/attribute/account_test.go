@@ -102,8 +102,9 @@ func (w *world) hand(random *rand.Rand) {
 	}
 }
 
-// at tells what the thread of a launch was doing at a moment before the work that it launched began, of a gap from ran to the start of that work.
-func (w *world) at(t, ran, start int64, c Caller) Part {
+// at tells what the thread of a launch was doing at a moment before the work that it launched began, of a gap from ran to the start of that work;
+// hasBegun says that it had launched the work before it, too.
+func (w *world) at(t, ran, start int64, c Caller, hasBegun bool) Part {
 	switch {
 	case t >= c.End && c.Start >= ran && start-max(ran, c.End) < testStretch:
 		return Latency
@@ -112,6 +113,9 @@ func (w *world) at(t, ran, start int64, c Caller) Part {
 	case w.profiled[c.Thread][t]:
 		return InProfiler
 	case t >= c.Start:
+		if o := w.outer[c.Thread][c.Start]; hasBegun && o.end > c.Start && o.start == c.Start && o.kind == GraphCall {
+			return Queued
+		}
 		if o := w.outer[c.Thread][c.Start]; o.end > c.Start && o.start == c.Start && o.kind != CopyCall && o.kind != WaitCall {
 			return partOf(o.kind, o.end-o.start)
 		}
@@ -162,6 +166,10 @@ func (w *world) work(random *rand.Rand, lines *Timelines) {
 			}
 			c := w.calls[random.IntN(len(w.calls))]
 			w.add(list, label, at, at+length, Caller{c.thread, lines.Placer().Node(thread(1, 1), c.start), c.start, c.end})
+			for random.IntN(3) == 0 { // more nodes of its graph
+				at += length + random.Int64N(6)
+				list.Add(Work{Start: at, End: at + length, Launch: int32(len(w.callers) - 1), Label: w.Labels.Of(label)})
+			}
 		}
 	}
 }
@@ -216,7 +224,8 @@ func (w *world) idleOf(r *rangeDevice) (out idle) {
 					ran = max(ran, o.End)
 				}
 			}
-			out.parts[w.at(t, ran, next.Start, w.callers[next.Launch])]++
+			last := w.last(pieces, next, r.device)
+			out.parts[w.at(t, ran, next.Start, w.callers[next.Launch], last != nil && last.Launch == next.Launch)]++
 		}
 		if slices.ContainsFunc(pieces, func(o piece) bool { return o.device == r.device && o.End == t }) {
 			out.gaps++ // all begin with the end of work
@@ -233,6 +242,16 @@ func (w *world) next(pieces []piece, t int64, device int32) (next *Work) {
 		}
 	}
 	return next
+}
+
+// last gives the work that began last on a GPU before that which began next.
+func (w *world) last(pieces []piece, next *Work, device int32) (last *Work) {
+	for i := range pieces {
+		if o := &pieces[i]; o.device == device && o.before(next) < 0 && (last == nil || o.before(last) > 0) {
+			last = &o.Work
+		}
+	}
+	return last
 }
 
 // checkPatterns holds the sums by pattern and the single gaps to the idle time of the whole.
@@ -304,7 +323,7 @@ func TestLongCalls(t *testing.T) {
 	l.Break()
 	l.Add(0, 12_000_000_000, 9_000_000_000, LaunchCall)
 	h := newHost(c.settle(), nil, HostStretch)
-	got := h.split(0, 30_000_000_000, Caller{Start: 29_000_000_200, End: 29_000_000_300})
+	got := h.split(0, 30_000_000_000, Caller{Start: 29_000_000_200, End: 29_000_000_300}, false)
 	want := Parts{InWait: 3_000_000_000, InLaunch: 7 + 100, Late: 93 + 100, InCall: 20_000_000_000, OnHost: 5 + 9_000_000_000 - 3_000_000_005}
 	if want[Queued] = 30_000_000_000 - want.Sum(); got != want {
 		t.Errorf("%v, want %v", got, want)
@@ -319,7 +338,7 @@ func TestEndlessCall(t *testing.T) {
 		t.Errorf("%d records", n)
 	}
 	h := newHost(c.settle(), nil, HostStretch)
-	if got, want := h.split(0, 100, Caller{Start: 90, End: 95}), (Parts{InWait: 90, InLaunch: 5, Latency: 5}); got != want {
+	if got, want := h.split(0, 100, Caller{Start: 90, End: 95}, false), (Parts{InWait: 90, InLaunch: 5, Latency: 5}); got != want {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
@@ -334,7 +353,7 @@ func TestSeek(t *testing.T) {
 		}
 		l.Add(0, 10*i, 1+i%7, OtherCall)
 	}
-	w := callWalk{blocks: c.settle()[0]}
+	w := callWalk{blocks: c.settle()[0].blocks}
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 20_000 {
 		at := random.Int64N(51_000) - 500

@@ -163,20 +163,27 @@ func (l *callLine) add(start, duration int64, kind CallKind, fresh bool) {
 	b.n++
 }
 
-// settle gives the calls of each thread in the order of time, none inside another. The lists are used up.
-func (c *Calls) settle() [][]callBlock {
-	var out [][]callBlock
+// threadCalls are the calls of one thread in the order of time, none inside another.
+type threadCalls struct {
+	blocks []callBlock
+	pace   Pace
+}
+
+// settle gives the calls of each thread. The lists are used up.
+func (c *Calls) settle() []threadCalls {
+	var out []threadCalls
 	for _, l := range c.lists {
 		for t, line := range l.lines {
 			for t >= len(out) {
-				out = append(out, nil)
+				out = append(out, threadCalls{})
 			}
 			if line != nil {
-				out[t] = append(out[t], line.blocks...)
+				out[t].blocks = append(out[t].blocks, line.blocks...)
 			}
 		}
 	}
-	for t, blocks := range out {
+	for t := range out {
+		blocks := out[t].blocks
 		slices.SortStableFunc(blocks, func(a, b callBlock) int { return cmp.Or(cmp.Compare(a.base, b.base), cmp.Compare(a.last, b.last)) })
 		for i := 1; i < len(blocks); i++ {
 			if blocks[i-1].last >= blocks[i].base {
@@ -184,7 +191,7 @@ func (c *Calls) settle() [][]callBlock {
 				break
 			}
 		}
-		out[t] = outermost(blocks)
+		out[t].outermost(blocks)
 	}
 	c.lists = nil
 	return out
@@ -217,8 +224,8 @@ func sorted(blocks []callBlock, room *load.Room) []callBlock {
 	return line.blocks
 }
 
-// outermost leaves out, in place, calls inside others; of two that overlap in part the later one begins where the earlier ends.
-func outermost(blocks []callBlock) []callBlock {
+// outermost takes calls, of which it leaves out, in place, those inside others; of two that overlap in part the later one begins where the earlier ends.
+func (c *threadCalls) outermost(blocks []callBlock) {
 	end := -Forever
 	out := blocks[:0]
 	for _, b := range blocks {
@@ -234,6 +241,7 @@ func outermost(blocks []callBlock) []callBlock {
 				continue // four seconds inside another call
 			}
 			*b.rows.At(b.from + n) = b.pack(start, stop-start, kind)
+			c.pace.Add(start, stop, kind)
 			if n == 0 {
 				b.first = start
 			}
@@ -244,5 +252,5 @@ func outermost(blocks []callBlock) []callBlock {
 			out = append(out, b)
 		}
 	}
-	return out
+	c.blocks = out
 }

@@ -7,10 +7,11 @@ import (
 
 // callWalk goes along the calls of one thread. They are in the order of time and do not overlap.
 type callWalk struct {
-	blocks []callBlock
-	b      int
-	i      int32
-	busy   overlaps // the profiler on this thread
+	blocks  []callBlock
+	b       int
+	i       int32
+	stretch int64    // the least time outside calls in which the thread is at something else
+	busy    overlaps // the profiler on this thread
 }
 
 // nearby is how many calls are looked at one by one before a search.

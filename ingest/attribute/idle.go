@@ -2,21 +2,21 @@ package attribute
 
 import "sync"
 
-// HostStretch is the time between two CUDA calls of a thread from which on it is not on the way from one launch to the next, but at
-// something else. Frameworks take some 5 to 60 us from one launch to the next; in eager PyTorch less than 1 in 200 stretches is longer.
+// HostStretch is the least time between two CUDA calls of a thread in which it is not on the way from one launch to the next, but at
+// something else; where launching takes long, Pace tells how much longer that has to be.
 const HostStretch = int64(100_000)
 
 // Part is what the thread that launches the next work was doing while a GPU was idle; see the table device_time.
 type Part uint8
 
 const (
-	InLaunch   Part = iota // inside a call that launches work and is shorter than HostStretch, or launches a graph
+	InLaunch   Part = iota // inside a call that launches work and is shorter than HostStretch, or launches a graph that has not begun
 	Late                   // between two calls, on the way to the launch
 	InWait                 // inside a call that waits for the device, or copies
 	InCall                 // inside another call, or one that launches and takes HostStretch or longer: it loads the kernel's code first
-	OnHost                 // outside CUDA for HostStretch or longer
+	OnHost                 // outside CUDA for longer than launches take, HostStretch at least
 	InProfiler             // the profiler was at work on the thread
-	Queued                 // nothing: the launch had returned, having begun before the GPU ran dry, or HostStretch or longer before its work
+	Queued                 // nothing: the launch had returned, having begun before the GPU ran dry, or HostStretch or longer before its work; or its graph had begun
 	Latency                // nothing: the launch, which began after the GPU had run dry, had returned less than HostStretch before
 	Unknown                // the launch was not captured
 	parts
@@ -85,30 +85,30 @@ type host struct {
 }
 
 // newHost makes a host for one goroutine. calls are by thread, busy is the profiler at work; both are only read.
-func newHost(calls [][]callBlock, busy map[int32][]interval, stretch int64) *host {
+func newHost(calls []threadCalls, busy map[int32][]interval, stretch int64) *host {
 	h := &host{stretch: stretch, busy: busy}
-	for thread, blocks := range calls {
-		h.walks = append(h.walks, callWalk{blocks: blocks, busy: overlaps{list: busy[int32(thread)]}})
+	for thread, c := range calls {
+		h.walks = append(h.walks, callWalk{blocks: c.blocks, stretch: c.pace.Stretch(stretch), busy: overlaps{list: busy[int32(thread)]}})
 	}
 	return h
 }
 
 func (h *host) walk(thread int32) *callWalk {
 	for int(thread) >= len(h.walks) {
-		h.walks = append(h.walks, callWalk{busy: overlaps{list: h.busy[int32(len(h.walks))]}})
+		h.walks = append(h.walks, callWalk{stretch: h.stretch, busy: overlaps{list: h.busy[int32(len(h.walks))]}})
 	}
 	return &h.walks[thread]
 }
 
-// split cuts the idle time [from, to) before the work that c launched into its parts.
-func (h *host) split(from, to int64, c Caller) (p Parts) {
+// split cuts the idle time [from, to) before the work that c launched into its parts. hasBegun says that the work before it is of the same call.
+func (h *host) split(from, to int64, c Caller, hasBegun bool) (p Parts) {
 	w := h.walk(c.Thread)
 	returned := min(to, c.End)
 	if stop := min(returned, c.Start); from < stop {
 		h.ahead(w, from, stop, c.Start, &p)
 	}
 	if at := max(from, min(c.Start, to)); at < returned {
-		w.piece(at, returned, h.ownPart(w, c), &p)
+		w.piece(at, returned, h.ownPart(w, c, hasBegun), &p)
 	}
 	if at := max(from, returned); at < to {
 		part := Queued
@@ -146,7 +146,7 @@ func (h *host) ahead(w *callWalk, from, stop, launch int64, p *Parts) {
 // outside is time outside all calls: a piece of the stretch from the end of one call to the start of the next.
 func (h *host) outside(w *callWalk, piece, stretch interval, p *Parts) {
 	part, length := Late, stretch.end-stretch.start
-	if stretch.start == -Forever || length >= h.stretch && length-w.busy.with(stretch.start, stretch.end) >= h.stretch {
+	if stretch.start == -Forever || length >= w.stretch && length-w.busy.with(stretch.start, stretch.end) >= w.stretch {
 		part = OnHost
 	}
 	w.piece(piece.start, piece.end, part, p)
@@ -163,14 +163,18 @@ func (h *host) part(kind CallKind, duration int64) Part {
 	return InCall
 }
 
-// ownPart tells the call that launches what is next. A copy's is its launch, however long it takes: it may be what moves the bytes.
-func (h *host) ownPart(w *callWalk, c Caller) Part {
+// ownPart tells the call that launches what is next. A copy's is its launch, however long it takes: it may be what moves the bytes. A graph whose
+// first node has begun was handed over: what lies between its nodes during the call lies there after it too.
+func (h *host) ownPart(w *callWalk, c Caller, hasBegun bool) Part {
 	w.seek(c.Start)
 	start, end, kind, ok := w.next()
-	if ok && start == c.Start && kind != CopyCall && kind != WaitCall {
-		return h.part(kind, end-start)
+	switch {
+	case !ok || start != c.Start || kind == CopyCall || kind == WaitCall:
+		return InLaunch
+	case kind == GraphCall && hasBegun:
+		return Queued
 	}
-	return InLaunch
+	return h.part(kind, end-start)
 }
 
 // piece adds [from, to) to a part, less what the profiler took of it.

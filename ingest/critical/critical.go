@@ -22,11 +22,11 @@ const (
 	CollectiveWait              // a collective waited for the last rank
 	Earlier                     // work ran that is not of the step: launched before it, or begun where it ends with the next one's work
 	Launch                      // the thread was in a call that launches work
-	LaunchDelay                 // the thread was between two calls less than attribute.HostStretch apart
+	LaunchDelay                 // the thread was between two calls on the way from one launch to the next, as attribute.Pace tells
 	LaunchLatency               // from the return of a launch to the start of its work
 	Wait                        // the thread was in a call that waits for the device, although its work had ended
 	Call                        // the thread was in another call
-	Host                        // the thread was outside CUDA for attribute.HostStretch or longer
+	Host                        // the thread was outside CUDA for longer than that
 	Profiler                    // the profiler was at work on the thread
 	Queued                      // work whose turn had come was not started yet
 	StreamWait                  // from the end of work of another stream to the start of what an event held back until then

@@ -82,6 +82,7 @@ const root = int32(0)
 type line struct {
 	calls  []APICall
 	first  int32 // node of the first call's start; a call has two
+	away   int64 // the least time between two calls in which the thread is at something else than launching
 	inside []change
 	busy   []Span
 }
@@ -93,6 +94,7 @@ func Build(t *Timeline) *Graph {
 	for i := range t.Threads {
 		th := &t.Threads[i]
 		g.lines[i] = line{calls: outermost(th.Calls), inside: innermost(th.Frames), busy: joined(th.Busy)}
+		g.lines[i].setPace()
 		size += 2 * len(g.lines[i].calls)
 	}
 	g.nodes = append(make([]node, 0, size), node{at: t.Start})
@@ -210,7 +212,7 @@ func (g *Graph) linkThread(thread, first int32) {
 			gap = c.Start - l.calls[i-1].End
 		}
 		switch {
-		case i > 0 && g.nodes[start-1].at > g.t.Start && (thread == g.t.Thread || gap < attribute.HostStretch):
+		case i > 0 && g.nodes[start-1].at > g.t.Start && (thread == g.t.Thread || gap < l.away):
 			g.wait(start, start-1, gap, g.cpu(thread, l.calls[i-1].End, c.Start))
 		case thread == g.t.Thread:
 			g.wait(start, root, c.Start-g.t.Start, g.cpu(thread, g.t.Start, c.Start))

@@ -81,6 +81,15 @@ func joined(spans []Span) []Span {
 	return out
 }
 
+// setPace tells by the calls of the step and those before it that it knows of how long launching takes on the thread.
+func (l *line) setPace() {
+	var p attribute.Pace
+	for _, c := range l.calls {
+		p.Add(c.Start, c.End, c.Kind)
+	}
+	l.away = p.Stretch(attribute.HostStretch)
+}
+
 // cpu splits a thread's time by calls, frames and what the profiler took.
 func (g *Graph) cpu(thread int32, from, to int64) []share {
 	l := &g.lines[thread]
@@ -97,7 +106,7 @@ func (g *Graph) cpu(thread int32, from, to int64) []share {
 				until = min(to, l.calls[n].Start)
 			}
 			if n > 0 && n < len(l.calls) { // between two calls
-				if s := (Span{l.calls[n-1].End, l.calls[n].Start}); s.End-s.Start-took(l.busy, s) < attribute.HostStretch {
+				if s := (Span{l.calls[n-1].End, l.calls[n].Start}); s.End-s.Start-took(l.busy, s) < l.away {
 					label.Cause = LaunchDelay
 				}
 			}

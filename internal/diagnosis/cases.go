@@ -164,12 +164,6 @@ var Cases = []Case{
 	{"equal blocks, nsys and ncu", "16 of 1056 blocks have thirty times the work of the others, as in cpu/dealt-uneven", uneven(place{in: "^decode$"}, "dealt", 4.453), "uneven-sms", "decode", "dealt"},
 }
 
-// Misses say why something else is said of a case, by its capture and cause.
-var Misses = map[[2]string]string{
-	{"llama, graphs, nsys", "a wait before every graph replay"}:   "right in rule and place; 9.7 ms between replays were there before, as work launched in time, and now count as late launches",
-	{"training, PyTorch", "every launch of backward 50 us later"}: "launches that now come 100 us and more after the call before count as host-bound: the other 2.68 ms",
-}
-
 // Controls are changes that harm nothing: of nothing, of what the numbers of things are, and of what the queue of the GPU makes up for.
 var Controls = []Control{
 	{"llama, eager, PyTorch", "none", untouched},

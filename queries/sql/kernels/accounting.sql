@@ -12,11 +12,11 @@
 --   device: GPU
 --   part: where the time went. Work of the stage: compute (kernels), collective-overlapped (other kernels ran too), collective-exposed (no other kernel ran), graph (replays traced
 --     as a whole), copy (copies and fills while no kernel ran). other: only other work ran. Idle time is classified by what the thread that launches the next work on the GPU did, in
---     any process or stage: launch (in a launching call of less than 100 us, or launching a graph), launch-delay (between two CUDA calls less than 100 us apart, on the way to the
---     launch), launch-latency (launched after the GPU ran dry; its work starts within 100 us), wait (in a call that waits for the GPU, or in a copy that is not the next work), call
---     (in another CUDA call, or in a launch of 100 us or longer, which loads code first), host (outside CUDA for 100 us or longer), profiler (profiler at work on the thread; the
---     PyTorch profiler does not record on which, so it has none), queued (launched before the GPU ran dry, or 100 us or longer before the work started), unknown (launch not
---     captured). Queries of events and streams count as time outside CUDA
+--     any process or stage: launch (in a launching call of less than 100 us, or launching a graph), launch-delay (between two CUDA calls on the way from one launch to the next),
+--     launch-latency (launched after the GPU ran dry; its work starts within 100 us), wait (in a call that waits for the GPU, or in a copy that is not the next work), call
+--     (in another CUDA call, or in a launch of 100 us or longer, which loads code first), host (outside CUDA for 100 us or longer, and for longer than five times what a launch
+--     usually takes), profiler (profiler at work on the thread; the PyTorch profiler does not record on which, so it has none), queued (launched before the GPU ran dry, or 100 us or
+--     longer before the work started), unknown (launch not captured). Queries of events and streams count as time outside CUDA
 --   kind: busy, other, launch-bound (launch, launch-delay, launch-latency), synchronising (wait), cuda-call (call), host-bound (host), profiler, queued or unknown
 --   total_ns: time of the part, summed over passes; empty parts have no row
 --   share_ratio: total_ns as a share of span_total_ns

@@ -32,7 +32,7 @@
 --     another stream
 --   unknown_ns: idle before work whose launch was not captured
 --   launch_ns: idle, in an API call that launches work in less than 100 us, or launches a graph
---   launch_delay_ns: idle, between two CUDA calls less than 100 us apart, on the way to the next launch
+--   launch_delay_ns: idle, between two CUDA calls on the way from one launch to the next
 --   launch_latency_ns: idle, after a launch that began when the GPU had run dry, until its work started within 100 us
 --   gap_count: idle gaps
 --   is_warmup: whether stages and accounting exclude it

@@ -29,7 +29,7 @@
 --   copy_ns: copies and fills of the pass ran, and neither its kernels nor its graph replays
 --   other_ns: only work of other ranges ran
 --   launch_ns: idle, in an API call that launches work in less than 100 us, or launches a graph
---   launch_delay_ns: idle, between two CUDA calls less than 100 us apart, on the way to the next launch
+--   launch_delay_ns: idle, between two CUDA calls on the way from one launch to the next
 --   launch_latency_ns: idle, after a launch that began when the GPU had run dry, until its work started within 100 us
 --   wait_ns: idle, in an API call that waits for the GPU, or in a copy that is not the next work
 --   call_ns: idle, in another CUDA call, or in a longer launch
