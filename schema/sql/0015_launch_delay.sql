@@ -7,7 +7,7 @@ ALTER TABLE gap RENAME COLUMN late_ns TO launch_delay_ns;
 COMMENT ON TABLE device_time IS 'Where the time of a GPU went between the first start and the last end of a range''s device work, in disjoint parts that add up to it exactly. One row per range and GPU with its work, and one for all work of the source on the GPU. A GPU is idle while no work of the source runs on it. Idle time is classified by what the thread that launches the next work did until that launch returned; queries of events and streams count as time outside CUDA.';
 COMMENT ON COLUMN device_time.other_ns IS 'only work of other ranges ran';
 COMMENT ON COLUMN device_time.launch_ns IS 'idle, in an API call that launches work in less than 100 us, or launches a graph';
-COMMENT ON COLUMN device_time.launch_delay_ns IS 'idle, between two CUDA calls on the way from one launch to the next';
+COMMENT ON COLUMN device_time.launch_delay_ns IS 'idle, between two CUDA calls less than 100 us apart, on the way to the next launch';
 COMMENT ON COLUMN device_time.launch_latency_ns IS 'idle, after a launch that began when the GPU had run dry, until its work started within 100 us';
 COMMENT ON COLUMN device_time.wait_ns IS 'idle, in an API call that waits for the GPU, or in a copy that is not the next work';
 COMMENT ON COLUMN device_time.call_ns IS 'idle, in another CUDA call (memory, modules, streams), or in a launch of 100 us or longer, which loads code first';

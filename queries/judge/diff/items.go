@@ -139,11 +139,16 @@ func byChange(list []Item) {
 var restNouns = map[string]string{"kernel": "kernels", "family": "families", "grid": "grids", "copy": "copies and fills", "fill": "copies and fills", "graph": "graphs",
 	"idle": "idle causes", "operator": "operators", "node": "operators", "range": "ranges", "metric": "metrics"}
 
+// isSame reports whether both sides have the same calls of an item, which take the same time.
+func (it Item) isSame() bool {
+	return it.Shown() != nil && it.Shown().Ns == 0 && it.A.Calls > 0 && it.A.PerUnitCalls == it.B.PerUnitCalls
+}
+
 // unchanged adds up the kernels that are certain not to change in one row, where there are several.
 func unchanged(list []Item) []Item {
 	var same, others []Item
 	for _, it := range list {
-		if it.Verdict == NoChange && slices.Contains([]string{"kernel", "family", "grid"}, it.Kind) {
+		if slices.Contains([]string{"kernel", "family", "grid"}, it.Kind) && (it.Verdict == NoChange || it.isSame()) {
 			same = append(same, it)
 		} else {
 			others = append(others, it)

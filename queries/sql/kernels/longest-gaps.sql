@@ -31,7 +31,7 @@
 --   launch_latency_ns: idle, after a launch that began when the GPU had run dry, until its work started within 100 us
 --   wait_ns: idle, in an API call that waits for the GPU, or in a copy that is not the next work
 --   call_ns: idle, in another CUDA call (memory, modules, streams), or in a launch of 100 us or longer, which loads code first
---   host_ns: idle, outside CUDA for 100 us or longer
+--   host_ns: idle, outside CUDA for longer than launches take, 100 us or more
 --   profiler_ns: idle, profiler at work on that thread; 0 where the capture does not record on which thread, as with the PyTorch profiler
 --   queued_ns: idle although launched: the launch began before the GPU ran dry, or 100 us or longer before the work started
 --   unknown_ns: idle before work whose launch was not captured

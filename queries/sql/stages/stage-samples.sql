@@ -33,7 +33,7 @@
 --   launch_latency_ns: idle, after a launch that began when the GPU had run dry, until its work started within 100 us
 --   wait_ns: idle, in an API call that waits for the GPU, or in a copy that is not the next work
 --   call_ns: idle, in another CUDA call, or in a longer launch
---   host_ns: idle, outside CUDA for 100 us or longer
+--   host_ns: idle, outside CUDA for longer than launches take, 100 us or more
 --   profiler_ns: idle, profiler at work on the launching thread
 --   queued_ns: idle although launched
 --   unknown_ns: idle before work whose launch was not captured
