@@ -185,6 +185,7 @@ type ItemForm struct {
 	A               MeasureForm `json:"a"`
 	B               MeasureForm `json:"b"`
 	Delta           *DeltaForm  `json:"delta"`
+	TypicalDelta    *DeltaForm  `json:"typical_delta" doc:"of typical_ns; these do not add up to their stage"`
 	StageShareRatio *float64    `json:"stage_share_ratio" doc:"delta.ns as a share of the stage's time in a"`
 	Comparison      *TestForm   `json:"comparison" doc:"null where samples were not compared"`
 	Verdict         *string     `json:"verdict"`
@@ -196,6 +197,7 @@ type MeasureForm struct {
 	CallsPerUnit typeset.Number `json:"calls_per_unit"`
 	TotalNs      int64          `json:"total_ns" doc:"of all passes"`
 	PerUnitNs    int64          `json:"per_unit_ns" doc:"rounded so that items add up to their stage"`
+	TypicalNs    *int64         `json:"typical_ns" doc:"per unit, of the median sample of the stage, as verdicts are"`
 	MeanNs       *float64       `json:"mean_ns" doc:"of a launch"`
 	StdNs        *float64       `json:"std_ns"`
 	MinNs        *int64         `json:"min_ns"`
@@ -297,13 +299,13 @@ func (g itemGroup) form(i diff.Item) ItemForm {
 	return ItemForm{
 		Stage: i.Stage, Kind: i.Kind, Name: i.Name, Family: typeset.Optional(i.Family), Grid: typeset.Optional(i.Grid), Block: typeset.Optional(i.Block),
 		Unit: cmp.Or(i.Unit, "ns"), Status: i.Status, Partner: typeset.Optional(i.Partner), How: typeset.Optional(i.How),
-		A: measureForm(i.A), B: measureForm(i.B), Delta: deltaForm(i.Delta), StageShareRatio: typeset.Finite(shareOfStage(g, i)),
+		A: measureForm(i.A), B: measureForm(i.B), Delta: deltaForm(i.Delta), TypicalDelta: deltaForm(i.Typical), StageShareRatio: typeset.Finite(shareOfStage(g, i)),
 		Comparison: testForm(i.Comparison), Verdict: typeset.Optional(string(i.Verdict)), Places: i.Places,
 	}
 }
 
 func measureForm(m diff.Measure) MeasureForm {
-	return MeasureForm{m.Calls, typeset.Number(m.PerUnitCalls), m.TotalNs, m.PerUnitNs, typeset.Finite(m.MeanNs), typeset.Finite(m.StdNs), m.MinNs, m.MaxNs, typeset.Finite(m.Value), m.Kernels, m.Shapes}
+	return MeasureForm{m.Calls, typeset.Number(m.PerUnitCalls), m.TotalNs, m.PerUnitNs, m.TypicalNs, typeset.Finite(m.MeanNs), typeset.Finite(m.StdNs), m.MinNs, m.MaxNs, typeset.Finite(m.Value), m.Kernels, m.Shapes}
 }
 
 func number(v float64) typeset.Number { return typeset.Number(v) }

@@ -76,6 +76,9 @@ func (st *Stage) unsureText() string {
 		return ""
 	}
 	out := signedPercent(*c.Effect)
+	if doubt := c.Doubt(); doubt != "" {
+		return out + "; " + doubt
+	}
 	if hidden := c.Hidden(); hidden != "" && *c.Smallest > math.Abs(*c.Effect) {
 		out += "; " + hidden
 	} else if text := c.Interval(); text != "" {

@@ -21,6 +21,7 @@ func TestCompare(t *testing.T) {
 		{"ranks", []float64{100, 101, 99, 102, 98}, []float64{80, 81, 79, 82, 78}, nil, MethodU, Changed, "differs by 20 % (p = 0.0079, Mann-Whitney U, 5 and 5 samples)"},
 		{"a stall", []float64{617, 290, 290.1}, []float64{300, 301, 302}, nil, MethodWelch, CannotTell, "; between -86 % and a factor of 4.7; the samples differ too much to tell any change: compare more repeats"},
 		{"wild", []float64{1, 2, 3}, []float64{4, 5, 6}, nil, MethodWelch, CannotTell, "compare more repeats or runs"},
+		{"likely", []float64{100, 106, 94}, []float64{121, 127, 115}, nil, MethodWelch, CannotTell, "likely, but not sure: p must be at most 0.01; between +"},
 		{"sure but small", []float64{1000, 1000.1, 999.9}, []float64{1004, 1004.1, 1003.9}, nil, MethodWelch, NoChange, "differs by 0.4 % (p = 1e-06, Welch's t, 3 and 3 samples), below the threshold of 1 %"},
 		{"near", []float64{100, 101, 99}, []float64{100.2, 100.9, 99.3}, nil, MethodWelch, NoChange, "; between -2.7 % and +3 %, within the margin of 5 %"},
 		{"near, but runs vary", []float64{100, 101, 99}, []float64{100.2, 100.9, 99.3}, &Noise{Floor: 0.3, SD: 0.05, DF: 4}, MethodProcess, CannotTell, "cannot be told from noise: capture with --repeats 3"},

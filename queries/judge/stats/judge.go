@@ -62,7 +62,24 @@ func judge(c Comparison, p *float64, o Options) (Verdict, string) {
 	case within && (sure || *c.Floor > o.margin()):
 		return CannotTell, fmt.Sprintf("%s, but identical runs differ by up to %s: compare several runs per side", differs, percent(*c.Floor))
 	}
+	if c.isLikely() {
+		return CannotTell, fmt.Sprintf("%s; likely, but not sure: p must be at most %s%s%s", differs, digits(o.alpha()), c.between(), missing(c))
+	}
 	return CannotTell, differs + c.between() + c.sight() + missing(c)
+}
+
+// isLikely reports whether the interval leaves out that nothing changed, although p is too large to be sure: each end of the interval is at Alpha, of one
+// comparison; p is of both directions, and of several comparisons together.
+func (c Comparison) isLikely() bool {
+	return !c.Sure && c.P != nil && c.Low != nil && c.High != nil && (*c.Low > 0 || *c.High < 0)
+}
+
+// Doubt says how near a change that is likely is to being sure; "" for others.
+func (c Comparison) Doubt() string {
+	if !c.isLikely() {
+		return ""
+	}
+	return fmt.Sprintf("likely, but not sure: p = %s", digits(*c.JudgedP()))
 }
 
 // mostTold is the largest change that is worth a figure: ten times as long.

@@ -161,15 +161,15 @@ const figureNames = { gpu_busy_ns: "GPU busy time", gpu_idle_ns: "GPU idle time"
 
 function items(list, caption, per) {
   const short = kernelNames(list.filter((i) => i.kind === "kernel" || i.kind === "grid").map((i) => i.name));
-  const shownOf = (side, i) => !side ? null : i.unit === "ns" ? side.per_unit_ns : side.value;
+  const shownOf = (side, i) => !side ? null : i.unit === "ns" ? side.typical_ns ?? side.per_unit_ns : side.value;
   const missing = (side, i) => !side || i.unit === "ns" && !side.total_ns && !side.calls;
   const rows = list.map((i) => {
-    const base = missing(i.a, i) ? null : shownOf(i.a, i), now = missing(i.b, i) ? null : shownOf(i.b, i), isTime = i.unit === "ns";
+    const delta = i.typical_delta ?? i.delta, base = missing(i.a, i) ? null : shownOf(i.a, i), now = missing(i.b, i) ? null : shownOf(i.b, i), isTime = i.unit === "ns";
     return {
-      name: words(i), item: i, base, new: now, difference: isTime ? i.delta?.ns ?? null : base !== null && now !== null ? now - base : null,
+      name: words(i), item: i, base, new: now, difference: isTime ? delta?.ns ?? null : base !== null && now !== null ? now - base : null,
       effect: base !== null && now !== null && base !== 0 ? now / base - 1 : null, gone: now === null && base !== null, fresh: base === null && now !== null,
       stage_share_ratio: i.stage_share_ratio, calls: i.a?.calls || i.b?.calls ? `${count(i.a?.calls_per_unit ?? 0)} → ${count(i.b?.calls_per_unit ?? 0)}` : null,
-      by_count: i.delta?.count_ns || null, by_duration: i.delta?.duration_ns || null, new_or_gone: i.delta ? i.delta.new_ns + i.delta.removed_ns || null : null, p: i.comparison?.p ?? null, verdict: i.verdict, family: i.family,
+      by_count: delta?.count_ns || null, by_duration: delta?.duration_ns || null, new_or_gone: delta ? delta.new_ns + delta.removed_ns || null : null, p: i.comparison?.p ?? null, verdict: i.verdict, family: i.family,
     };
   });
   const number = (n, doc) => ({ name: n, type: "float", unit: "", doc }), text = (n, doc) => ({ name: n, type: "text", unit: "", doc });
