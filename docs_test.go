@@ -247,7 +247,7 @@ func TestDocsRun(t *testing.T) {
 	}
 }
 
-// runPage gives how many lines of a page it ran and how many outputs it compared.
+// runPage returns how many lines of a page it ran and how many outputs it compared.
 func runPage(t *testing.T, w workplace, page string) (ran, compared int) {
 	t.Helper()
 	was := lines(t, page)

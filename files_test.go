@@ -58,7 +58,7 @@ func TestFilesAreOpenedWithCare(t *testing.T) {
 	}
 }
 
-// isUsers says whether a file is of what users run.
+// isUsers reports whether a file is of what users run.
 func (s source) isUsers() bool {
 	return !strings.HasSuffix(s.file, "_test.go") && !slices.ContainsFunc(developers, func(d string) bool { return strings.HasPrefix(s.file, d) })
 }
@@ -126,7 +126,7 @@ var commitsApart = map[string]bool{
 	"ingest/ingest.go": true, // settings
 }
 
-// isDB says whether an expression is a field DB.
+// isDB reports whether an expression is a field DB.
 func isDB(e ast.Expr) bool {
 	sel, ok := e.(*ast.SelectorExpr)
 	return ok && sel.Sel.Name == "DB"

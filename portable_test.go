@@ -70,7 +70,7 @@ func TestPortableFinds(t *testing.T) {
 	}
 }
 
-// list gives packages, their tests and all that they need, in an order in which each comes after those that it imports.
+// list returns packages, their tests and all that they need, in an order in which each comes after those that it imports.
 func list(t *testing.T, goos, arch, pattern string) []listed {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-e", "-deps", "-test", "-tags=lake", "-json=Dir,ImportPath,GoFiles,CgoFiles,IgnoredGoFiles,ImportMap,Standard,DepOnly,Module", pattern)

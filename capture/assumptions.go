@@ -42,7 +42,7 @@ func Assumptions(m *rundir.Manifest, o Options, env *Environment) []byte {
 // inline keeps a text in its line.
 func inline(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// passesOf gives the passes of a tool that were run.
+// passesOf returns the passes of a tool that were run.
 func passesOf(m *rundir.Manifest, tool string) (out []rundir.Pass) {
 	for _, p := range m.Passes {
 		if p.Tool == tool && p.Status != rundir.StatusNotRun {
@@ -84,7 +84,7 @@ func timeAssumptions(m *rundir.Manifest, o Options) (lines []string) {
 	return lines
 }
 
-// graphsWhole says whether the timeline has a graph's launch in place of its kernels.
+// graphsWhole reports whether the timeline has a graph's launch in place of its kernels.
 func graphsWhole(o Options) bool {
 	return o.Nsys.GraphTrace == "graph" || o.Nsys.GraphTrace == "" && o.Mode == ModeLight
 }
@@ -228,5 +228,5 @@ func workloadAssumptions(m *rundir.Manifest, o Options, env *Environment) (lines
 	return lines
 }
 
-// near says whether two figures in watts are the same setting.
+// near reports whether two figures in watts are the same setting.
 func near(a, b float64) bool { return math.Abs(a-b) < 0.5 }

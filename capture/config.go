@@ -146,7 +146,7 @@ func quoteText(text string) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// masked gives the options with secrets taken out of all texts that are the user's own.
+// masked returns the options with secrets taken out of all texts that are the user's own.
 func (o Options) masked() Options {
 	o.Nsys.Args, o.Ncu.Args = mask.Argv(o.Nsys.Args), mask.Argv(o.Ncu.Args)
 	o.Inputs, o.Keep, o.Nsys.Trace = maskEach(o.Inputs), maskEach(o.Keep), maskEach(o.Nsys.Trace)

@@ -104,7 +104,7 @@ func pairsOf(n ast.Node) (pairs []*ast.MappingValueNode, ok bool) {
 	return nil, false
 }
 
-// yamlFields gives the fields of a struct by their names in yaml, and the names in order.
+// yamlFields returns the fields of a struct by their names in yaml, and the names in order.
 func yamlFields(s reflect.Value) (map[string]reflect.Value, []string) {
 	fields, names := map[string]reflect.Value{}, []string{}
 	for i := range s.NumField() {
@@ -191,7 +191,7 @@ func setMap(f reflect.Value, n ast.Node, name string) error {
 	return nil
 }
 
-// scalar gives the text of one value as it stands, so that 1.50 and yes stay so where a text is wanted.
+// scalar returns the text of one value as it stands, so that 1.50 and yes stay so where a text is wanted.
 func scalar(n ast.Node) (string, error) {
 	switch n := n.(type) {
 	case *ast.StringNode:

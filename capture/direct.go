@@ -21,10 +21,10 @@ type direct struct {
 
 func (d *direct) heard() <-chan event { return nil }
 
-// idle says whether no process of the workload is left.
+// idle reports whether no process of the workload is left.
 func (d *direct) idle() bool { return len(d.alive()) == 0 }
 
-// gone says whether processes of the workload were there and are not any more.
+// gone reports whether processes of the workload were there and are not any more.
 func (d *direct) gone() bool {
 	d.look()
 	return len(d.seen) > 0 && d.idle()
@@ -51,7 +51,7 @@ func (d *direct) look() {
 	maps.Copy(d.seen, d.m.Below(d.tool))
 }
 
-// alive gives the processes that were seen and are still there.
+// alive returns the processes that were seen and are still there.
 func (d *direct) alive() (out []int) {
 	for pid, at := range d.seen {
 		if d.m.StartedAt(pid) == at {

@@ -64,7 +64,7 @@ type doctor struct {
 	m Machine
 }
 
-// Healthy says whether nothing is missing and nothing fails. What is unknown, and warnings, do not count.
+// Healthy reports whether nothing is missing and nothing fails. What is unknown, and warnings, do not count.
 func Healthy(checks []Check) bool {
 	for _, c := range checks {
 		if c.Status == CheckMissing || c.Status == CheckFailed {

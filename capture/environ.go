@@ -51,13 +51,13 @@ func maskValue(value string) string {
 	return mask.Text(value)
 }
 
-// AllowedEnv gives the variables of an environment that may be stored, sorted: those of a fixed list, none whose name looks like that
+// AllowedEnv returns the variables of an environment that may be stored, sorted: those of a fixed list, none whose name looks like that
 // of a secret, and what looks like a secret in their values as ***. Of a name that is there twice the last counts, as for programs.
 func AllowedEnv(environ []string) []string {
 	return allowEnv(environ, storedPrefixes, storedNames)
 }
 
-// ToolEnv gives the environment for the process of a profiler, sorted: what it needs to run and what AllowedEnv gives, by the same
+// ToolEnv returns the environment for the process of a profiler, sorted: what it needs to run and what AllowedEnv gives, by the same
 // rules. The workload gets its own environment, whole.
 func ToolEnv(environ []string) []string {
 	return allowEnv(environ, slices.Concat(storedPrefixes, toolPrefixes), slices.Concat(storedNames, toolNames))
@@ -88,12 +88,12 @@ func allowedName(name string, prefixes, names []string) bool {
 	})
 }
 
-// IsSecretName says whether a variable's name looks like that of a secret.
+// IsSecretName reports whether a variable's name looks like that of a secret.
 func IsSecretName(name string) bool {
 	return !plainNames[name] && secretName.MatchString(name)
 }
 
-// lookupEnv gives a variable of an environment as programs see it: the last of its name.
+// lookupEnv returns a variable of an environment as programs see it: the last of its name.
 func lookupEnv(environ []string, name string) (value string, ok bool) {
 	for _, v := range environ {
 		if n, text, is := strings.Cut(v, "="); is && n == name {

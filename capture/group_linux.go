@@ -15,7 +15,7 @@ func ownGroup() *syscall.SysProcAttr {
 // toolGroup is the same for a tool, which outlives prof to write its report.
 func toolGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
-// groupLives says whether a process of a group is at work. One that has ended and is not waited for by its parent is not.
+// groupLives reports whether a process of a group is at work. One that has ended and is not waited for by its parent is not.
 func groupLives(group int) bool {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {

@@ -10,5 +10,5 @@ func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true
 // toolGroup is the same for a tool.
 func toolGroup() *syscall.SysProcAttr { return ownGroup() }
 
-// groupLives says whether there is a process of a group.
+// groupLives reports whether there is a process of a group.
 func groupLives(group int) bool { return syscall.Kill(-group, 0) == nil }

@@ -96,7 +96,7 @@ func isDir(path string) bool {
 	return err == nil && st.IsDir()
 }
 
-// maskInputs gives inputs as they are kept, with what looks like a secret masked.
+// maskInputs returns inputs as they are kept, with what looks like a secret masked.
 func maskInputs(inputs []rundir.Input) []rundir.Input {
 	out := slices.Clone(inputs)
 	for i := range out {
@@ -282,7 +282,7 @@ func CheckInputID(id string) string {
 	return ""
 }
 
-// subsetOf gives the inputs that a list names by id or path, one a line; lines that are empty or begin with # are passed over.
+// subsetOf returns the inputs that a list names by id or path, one a line; lines that are empty or begin with # are passed over.
 func subsetOf(all []manifestInput, list string) ([]manifestInput, error) {
 	text, err := file.Read(list, maxList)
 	if err != nil {

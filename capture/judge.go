@@ -114,7 +114,7 @@ func (s *Session) noReport(spec passSpec) string {
 	return fmt.Sprintf("%s had not written a report %s after the workload ended and was killed", spec.tool, s.o.ReportTimeout)
 }
 
-// wasStopped says whether the workload was to be stopped (--duration), and has run for that long.
+// wasStopped reports whether the workload was to be stopped (--duration), and has run for that long.
 func (s *Session) wasStopped(out outcome) bool {
 	return s.o.Duration > 0 && out.took >= s.o.Delay+s.o.Duration
 }
@@ -127,7 +127,7 @@ func workloadEnd(e *event) string {
 	return fmt.Sprintf("the workload ended with exit status %d", *e.ExitCode)
 }
 
-// wasKilled says whether a process was ended by a signal.
+// wasKilled reports whether a process was ended by a signal.
 func wasKilled(err error) bool {
 	var exit *Exit
 	return errors.As(err, &exit) && exit.Signal != 0
@@ -170,7 +170,7 @@ func (s *Session) said(spec passSpec) string {
 	return ": " + strings.Join(lines[max(0, len(lines)-3):], " | ")
 }
 
-// logged gives the last lines of a pass' logs.
+// logged returns the last lines of a pass' logs.
 func (s *Session) logged(spec passSpec) []string {
 	return append(lastLines(s.log(spec)), lastLines(filepath.Join(s.dir, spec.stem+toolLog))...)
 }
@@ -225,7 +225,7 @@ const toolLog = ".messages.log"
 // logTail is how much of a log's end is looked at.
 const logTail = 64 << 10
 
-// lastLines gives the last lines of a log, secrets masked, progress bars left out.
+// lastLines returns the last lines of a log, secrets masked, progress bars left out.
 func lastLines(path string) []string {
 	f, err := file.Open(path)
 	if err != nil {

@@ -33,7 +33,7 @@ type match struct {
 	reason string      // why it cannot be kept; "" when it can
 }
 
-// isSame says whether nobody has written to a file since.
+// isSame reports whether nobody has written to a file since.
 func (m match) isSame(other match) bool {
 	return m.info != nil && other.info != nil && os.SameFile(m.info, other.info) && m.info.Size() == other.info.Size() && m.info.ModTime().Equal(other.info.ModTime())
 }

@@ -83,7 +83,7 @@ func quoteSymbol(symbol string) string {
 var waiting = []string{"ncclDevKernel_AllReduce_Sum_bf16_RING_LL", "ncclDevKernel_AllGather_RING_LL", "ncclDevKernel_SendRecv", "cross_device_reduce_1stage", "cross_device_reduce_2stage",
 	"allreduce_fusion_kernel_oneshot_lamport", "oneshotAllreduceFusionKernel", "nvshmemi_barrier", "one_shot_all_reduce_kernel"}
 
-// matchesWaiting gives a kernel that waits for other ranks among those that the user's pattern of function names matches; "" for none,
+// matchesWaiting returns a kernel that waits for other ranks among those that the user's pattern of function names matches; "" for none,
 // and for a pattern in a dialect of ncu's that Go's does not have.
 func matchesWaiting(pattern string) string {
 	re, err := regexp.Compile(strings.TrimPrefix(pattern, "regex:"))

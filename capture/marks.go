@@ -32,10 +32,10 @@ func (s *Session) timelineMark(stem string) markSpec {
 	return m
 }
 
-// isAsked says whether the helper has anything to do.
+// isAsked reports whether the helper has anything to do.
 func (m markSpec) isAsked() bool { return m.stages || m.trace != "" }
 
-// needsHelper says whether the workload gets the helper: for its marks, to start a rank under ncu, or to import it for its inputs.
+// needsHelper reports whether the workload gets the helper: for its marks, to start a rank under ncu, or to import it for its inputs.
 func (s *Session) needsHelper(m markSpec) bool {
 	return m.isAsked() || m.ncu.IsRank() || s.o.InputsManifest != ""
 }

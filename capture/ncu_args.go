@@ -92,7 +92,7 @@ func (o Options) ncuRank(plan Plan, argv, environ []string) mark.Ncu {
 	return mark.Ncu{}
 }
 
-// beginsRanks says whether a command line has, before its script, one of the launchers that give each process its local rank, also where there is one.
+// beginsRanks reports whether a command line has, before its script, one of the launchers that give each process its local rank, also where there is one.
 func beginsRanks(argv []string) bool {
 	if script := slices.IndexFunc(argv, func(word string) bool { return strings.HasSuffix(word, ".py") }); script >= 0 {
 		argv = argv[:script]
@@ -102,7 +102,7 @@ func beginsRanks(argv []string) bool {
 	})
 }
 
-// replaysRanges says whether ncu's results are ranges and not launches of kernels.
+// replaysRanges reports whether ncu's results are ranges and not launches of kernels.
 func (o Options) replaysRanges() bool {
 	return o.Ncu.Replay == ReplayRange || o.Ncu.Replay == ReplayAppRange
 }
@@ -164,7 +164,7 @@ func (o Options) ncuRange() []string {
 	return args
 }
 
-// measurement gives what is measured: the user's set and sections in place of the preset, and metrics beside either.
+// measurement returns what is measured: the user's set and sections in place of the preset, and metrics beside either.
 func (o Options) measurement() measurement {
 	m := presets()[o.Ncu.Preset]
 	if o.Ncu.Set != "" || len(o.Ncu.Sections) > 0 {

@@ -47,7 +47,7 @@ func (o Options) nsysSample() string {
 	return "none"
 }
 
-// nsysTrace gives the APIs that are traced. Calls of the C library (osrt) cost most, so light leaves them out.
+// nsysTrace returns the APIs that are traced. Calls of the C library (osrt) cost most, so light leaves them out.
 func (o Options) nsysTrace() []string {
 	switch {
 	case len(o.Nsys.Trace) > 0:
@@ -66,7 +66,7 @@ func (o Options) nsysGraphTrace() string {
 	return cmp.Or(o.Nsys.GraphTrace, GraphTraceNode)
 }
 
-// tracesGraphNodes says whether prof's tracer records the kernels of CUDA graphs. In a window it does unless asked otherwise: by node nothing is
+// tracesGraphNodes reports whether prof's tracer records the kernels of CUDA graphs. In a window it does unless asked otherwise: by node nothing is
 // recorded between windows, while graphs as a whole are recorded all the time.
 func (o Options) tracesGraphNodes() bool {
 	isWindow := o.needsProf() || o.Range != "" || o.ProfilerAPI || o.Delay > 0 || o.Duration > 0

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// with gives the default options after a change.
+// with returns the default options after a change.
 func with(change func(*Options)) Options {
 	o := Defaults()
 	change(&o)

@@ -13,7 +13,7 @@ type NVML interface {
 	// Devices tells of each GPU. Those that could be read come with the error of the others. The first call must be made while the
 	// workload is not running: what computes on a GPU then is not the workload's.
 	Devices() ([]rundir.Device, error)
-	// Sample tells what a GPU does now; index is rundir.Device's. own says whether a process is the workload's. What the GPU does
+	// Sample tells what a GPU does now; index is rundir.Device's. own reports whether a process is the workload's. What the GPU does
 	// not support is nil and no error; what could not be read is nil and part of the error.
 	Sample(index int, own func(pid int) bool) (Sample, error)
 	// Versions gives those of the driver and of the CUDA that it supports, "" for what is not told.
@@ -101,7 +101,7 @@ func otherProcesses(pids []int, own func(pid int) bool, before map[int]bool, sam
 // container.
 const machinePIDs = "pid:[4026531836]"
 
-// inMachineNamespace says whether this process sees pids as the driver does. Where that cannot be told it is taken not to.
+// inMachineNamespace reports whether this process sees pids as the driver does. Where that cannot be told it is taken not to.
 func inMachineNamespace(readLink func(string) (string, error)) bool {
 	name, err := readLink("/proc/self/ns/pid")
 	return err == nil && name == machinePIDs
@@ -134,7 +134,7 @@ func VisibleDevices(devices []rundir.Device, environ []string) (index []int, kno
 	return index, true
 }
 
-// sameName says whether all GPUs are alike. CUDA numbers the fastest first unless CUDA_DEVICE_ORDER says otherwise, NVML by bus; alike
+// sameName reports whether all GPUs are alike. CUDA numbers the fastest first unless CUDA_DEVICE_ORDER says otherwise, NVML by bus; alike
 // ones they number the same.
 func sameName(devices []rundir.Device) bool {
 	for _, d := range devices {

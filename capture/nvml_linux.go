@@ -98,7 +98,7 @@ func check(what string, ret nvml.Return) error {
 	return fmt.Errorf("%s: %w", what, ret)
 }
 
-// untold says whether a Return means that this GPU or driver does not tell such a thing, to this user.
+// untold reports whether a Return means that this GPU or driver does not tell such a thing, to this user.
 func untold(ret nvml.Return) bool {
 	return ret == nvml.ERROR_NOT_SUPPORTED || ret == nvml.ERROR_FUNCTION_NOT_FOUND || ret == nvml.ERROR_NO_PERMISSION
 }
@@ -143,7 +143,7 @@ func (d *driver) Versions() (driver, cuda string) {
 	return driver, cuda
 }
 
-// gpu gives a GPU's handle, which NVML keeps as long as it is open.
+// gpu returns a GPU's handle, which NVML keeps as long as it is open.
 func (d *driver) gpu(index int) (nvmlGPU, error) {
 	if g, ok := d.gpus[index]; ok {
 		return g, nil
@@ -229,7 +229,7 @@ func (d *driver) reasons(r *reader, g nvmlGPU) *int64 {
 	return whole(askIf(d, r, fnThrottleReasons, g.GetCurrentClocksThrottleReasons))
 }
 
-// memory gives a GPU's memory and what of it is in use: by processes where the driver tells that apart from what it reserves for
+// memory returns a GPU's memory and what of it is in use: by processes where the driver tells that apart from what it reserves for
 // itself.
 func (d *driver) memory(r *reader, g nvmlGPU) (total, used *int64) {
 	if d.has[fnMemory2] {

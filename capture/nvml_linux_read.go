@@ -176,7 +176,7 @@ func (d *driver) Details() (out []DeviceDetail, err error) {
 	return out, err
 }
 
-// migDevices gives the UUIDs of the instances that a GPU is divided into.
+// migDevices returns the UUIDs of the instances that a GPU is divided into.
 func (d *driver) migDevices(r *reader, g nvmlGPU) (uuids []string) {
 	if on := isOne(askIf(d, r, fnMIG, firstOf(g.GetMigMode))); on == nil || !*on {
 		return nil

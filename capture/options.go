@@ -91,7 +91,7 @@ type NcuOptions struct {
 // AllRanks is the value of NcuOptions.Rank for every rank of a job.
 const AllRanks = "all"
 
-// Defaults gives the options that hold where nothing else is said.
+// Defaults returns the options that hold where nothing else is said.
 func Defaults() Options {
 	return Options{
 		Mode: ModeDeep, Repeats: 1,

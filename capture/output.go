@@ -88,7 +88,7 @@ func newOutput(stdout, stderr *os.File, path string, masking func(string) string
 	return o, nil
 }
 
-// isSame says whether two files are the same, so that what is written to them stays in order only if it goes one way.
+// isSame reports whether two files are the same, so that what is written to them stays in order only if it goes one way.
 func isSame(a, b *os.File) bool {
 	x, err := a.Stat()
 	y, err2 := b.Stat()

@@ -242,7 +242,7 @@ func (s *Session) torch() passSpec {
 	}
 }
 
-// WantsKernels says whether ncu is to profile kernels that the timeline must name.
+// WantsKernels reports whether ncu is to profile kernels that the timeline must name.
 func (s *Session) WantsKernels() bool {
 	return s.o.UsesNcu() && s.o.Ncu.Kernels == "" && s.o.usesTimeline()
 }
@@ -305,7 +305,7 @@ func (s *Session) saidIn(spec passSpec, text string) bool {
 // noTimeline is why ncu's pass is not run without one.
 const noTimeline = "there is no timeline to choose kernels from"
 
-// hasTimeline says whether a pass under nsys or prof's tracer left one.
+// hasTimeline reports whether a pass under nsys or prof's tracer left one.
 func (s *Session) hasTimeline() bool {
 	return slices.ContainsFunc(s.manifest.Passes, func(p rundir.Pass) bool {
 		return (p.Tool == rundir.ToolNsys || p.Tool == rundir.ToolProf) && len(p.Artifacts) > 0

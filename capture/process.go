@@ -97,7 +97,7 @@ func (c *control) run() outcome {
 	}
 }
 
-// over says whether the workload has ended, so that its tool is at work on the report.
+// over reports whether the workload has ended, so that its tool is at work on the report.
 func (c *control) over() bool { return c.out.ended != nil || c.work.gone() }
 
 // watchReport bounds the time for a report of which nobody tells that it has begun.
@@ -146,7 +146,7 @@ func (c *control) hear(e event) {
 	}
 }
 
-// ended says whether a workload did not end with 0.
+// ended reports whether a workload did not end with 0.
 func ended(e *event) bool { return e.ExitCode == nil || *e.ExitCode != 0 }
 
 // interrupt is the user's Ctrl-C: the first stops the workload and lets the tool write its report, the second kills both.
@@ -247,7 +247,7 @@ func (l *launcher) heard() <-chan event { return l.events }
 // gone is false: the launched prof tells when the workload has ended.
 func (l *launcher) gone() bool { return false }
 
-// idle says whether no launched prof is connected.
+// idle reports whether no launched prof is connected.
 func (l *launcher) idle() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -99,7 +99,7 @@ func (system) Below(tool int) map[int]string {
 	return out
 }
 
-// isProfiler says whether a process runs a program of Nsight Compute, which its command on the PATH may be a script around.
+// isProfiler reports whether a process runs a program of Nsight Compute, which its command on the PATH may be a script around.
 func isProfiler(pid int) bool {
 	path, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
 	return err == nil && (filepath.Base(path) == "ncu" || strings.Contains(path, "/nsight-compute/"))

@@ -31,7 +31,7 @@ type PruneOptions struct {
 	MaxTotal  int64             // bytes that all runs together may take; 0: any
 	Groups    map[string]string // groups of runs by name, as values of a tag; a run that is not there is grouped by its workload
 	Protected []string          // names of runs that are left alone
-	// Stored says whether the warehouse has what a file holds that a run captured, by when the run began and the file's path below its
+	// Stored reports whether the warehouse has what a file holds that a run captured, by when the run began and the file's path below its
 	// folder. What it does not have is left alone. Nil: it has nothing.
 	Stored func(started time.Time, path string) bool
 	// NotStored are names of runs whose files are treated as stored, whether they are or not.
@@ -217,7 +217,7 @@ func leaveAlone(r *pruneRun, now time.Time, o PruneOptions) string {
 	return ""
 }
 
-// groupOf gives the group of a run: the one that was given, else its workload, else itself alone.
+// groupOf returns the group of a run: the one that was given, else its workload, else itself alone.
 func groupOf(r *pruneRun, groups map[string]string) string {
 	switch g := groups[r.name]; {
 	case g != "":
@@ -228,7 +228,7 @@ func groupOf(r *pruneRun, groups map[string]string) string {
 	return "run " + r.name
 }
 
-// olderFiles gives the files of runs that may be changed and are not among the newest of their group, oldest first. Runs that are left
+// olderFiles returns the files of runs that may be changed and are not among the newest of their group, oldest first. Runs that are left
 // alone count among the newest.
 func olderFiles(runs []*pruneRun, keep int) []pruneFile {
 	slices.SortStableFunc(runs, func(a, b *pruneRun) int { return cmp.Or(a.started.Compare(b.started), cmp.Compare(a.folder, b.folder)) })
@@ -246,7 +246,7 @@ func olderFiles(runs []*pruneRun, keep int) []pruneFile {
 	return older
 }
 
-// fit gives how many of the files, of which the oldest is first, must go so that all runs together take no more than limit.
+// fit returns how many of the files, of which the oldest is first, must go so that all runs together take no more than limit.
 func (p *PrunePlan) fit(root *os.Root, older []pruneFile, limit int64) (int, error) {
 	total := p.TotalBytes
 	for _, a := range p.Actions {

@@ -33,7 +33,7 @@ type sizedFile struct {
 	bytes int64
 }
 
-// walkRun gives the captured files of a run's folder, SQLite exports before the reports that they can be made from again, the files
+// walkRun returns the captured files of a run's folder, SQLite exports before the reports that they can be made from again, the files
 // that an interrupted prune left there, and the bytes of all its files. What is no plain file is passed over.
 func walkRun(root *os.Root, folder string, now time.Time) (captured, unfinished []sizedFile, total int64, err error) {
 	err = fs.WalkDir(root.FS(), folder, func(name string, d fs.DirEntry, err error) error {
@@ -74,7 +74,7 @@ func madeAgain(name string) int {
 	return 1
 }
 
-// isCaptured says whether a file is what a profiler captured, packed or not, and not what says how.
+// isCaptured reports whether a file is what a profiler captured, packed or not, and not what says how.
 func isCaptured(name string) bool {
 	base := strings.ToLower(path.Base(name))
 	base = strings.TrimSuffix(strings.TrimSuffix(base, packedEnd), ".gz")
@@ -86,13 +86,13 @@ func isCaptured(name string) bool {
 	return strings.HasPrefix(base, "trace") && strings.HasSuffix(base, ".json")
 }
 
-// isKept says whether a file of a run's folder is one that the workload wrote.
+// isKept reports whether a file of a run's folder is one that the workload wrote.
 func isKept(name string) bool {
 	parts := strings.SplitN(name, "/", 3)
 	return len(parts) == 3 && parts[1] == rundir.KeptName
 }
 
-// compressible says whether a captured file is not packed yet.
+// compressible reports whether a captured file is not packed yet.
 func compressible(name string) bool {
 	lower := strings.ToLower(name)
 	return !strings.HasSuffix(lower, packedEnd) && !strings.HasSuffix(lower, ".gz")
@@ -124,7 +124,7 @@ func unpackedSum(from io.Reader) (int64, []byte, error) {
 	return n, sum.Sum(nil), err
 }
 
-// compressedSize gives the size that pack makes of a file.
+// compressedSize returns the size that pack makes of a file.
 func compressedSize(root *os.Root, name string) (int64, error) {
 	f, err := openPlain(root, name)
 	if err != nil {

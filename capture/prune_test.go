@@ -48,7 +48,7 @@ func captured(name string) []string {
 	return []string{name + "/nsys/report-1.sqlite", name + "/ncu/report-1.ncu-rep", name + "/nsys/report-1.nsys-rep", name + "/torch/trace.json"}
 }
 
-// contents gives the content of every file below a folder by its path.
+// contents returns the content of every file below a folder by its path.
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	out := map[string]string{}

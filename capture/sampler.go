@@ -39,7 +39,7 @@ type sampleSums struct {
 }
 
 // StartSampler begins to write a file of samples (CSV, rundir.SampleColumns), hz times a second a row for each of NVML's devices. own
-// says whether a process is the workload's. It does not fail: what is wrong Stop tells. The caller stops it; the end of ctx does too.
+// reports whether a process is the workload's. It does not fail: what is wrong Stop tells. The caller stops it; the end of ctx does too.
 func StartSampler(ctx context.Context, n NVML, hz float64, path string, own func(pid int) bool) *Sampler {
 	ctx, stop := context.WithCancel(ctx)
 	s := &Sampler{stop: stop, done: make(chan struct{}), seen: map[int]*sampleSums{}}

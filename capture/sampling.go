@@ -63,7 +63,7 @@ func descendant(root int) func(pid int) bool {
 	}
 }
 
-// parentOf gives a process's parent.
+// parentOf returns a process's parent.
 func parentOf(pid int) (int, bool) {
 	fields := statFields(pid)
 	if len(fields) < 2 {
@@ -73,7 +73,7 @@ func parentOf(pid int) (int, bool) {
 	return n, err == nil
 }
 
-// statFields gives what /proc/PID/stat says of a process behind its name, which stands in parentheses and may hold anything: state,
+// statFields returns what /proc/PID/stat says of a process behind its name, which stands in parentheses and may hold anything: state,
 // parent, group, ... None where there is no such process.
 func statFields(pid int) []string {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

@@ -33,12 +33,12 @@ func (m marker) in(environ []string) []string {
 	return append(slices.Clone(environ), markerName+"="+m.value)
 }
 
-// tells gives what environments hold and hardly another text.
+// tells returns what environments hold and hardly another text.
 func (m marker) tells() [][]byte {
 	return [][]byte{[]byte(m.value), []byte("CUDA_INJECTION64_PATH="), []byte("NVTX_INJECTION64_PATH="), []byte("LD_PRELOAD="), []byte("\x00PATH="), []byte("\x00HOME="), []byte("\x00PWD=")}
 }
 
-// isEnvironment says whether a text that holds one of those is an environment: several variables, or the marker.
+// isEnvironment reports whether a text that holds one of those is an environment: several variables, or the marker.
 func (m marker) isEnvironment(text []byte) bool {
 	return bytes.IndexByte(text, 0) >= 0 || bytes.Contains(text, []byte(m.value))
 }
@@ -98,7 +98,7 @@ func masked(environ []byte) (out []byte, n int) {
 	return out, n
 }
 
-// mayStay says whether a variable is on the allow-list of tools.
+// mayStay reports whether a variable is on the allow-list of tools.
 func mayStay(variable string) bool {
 	if len(variable) > len(markerName) && variable[:len(markerName)+1] == markerName+"=" {
 		return true

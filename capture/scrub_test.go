@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// plainCopy gives a plain copy of a packed database in testdata.
+// plainCopy returns a plain copy of a packed database in testdata.
 func plainCopy(t testing.TB, name string) string {
 	t.Helper()
 	f, err := os.Open(filepath.Join("..", "testdata", filepath.FromSlash(name)))
@@ -41,7 +41,7 @@ func environments(t testing.TB) string {
 
 const inEnvironments = "0123456789abcdef0123456789abcdef"
 
-// values gives every text of a database, as scrub sees them, one a line.
+// values returns every text of a database, as scrub sees them, one a line.
 func values(t testing.TB, path string) []string {
 	t.Helper()
 	f, err := os.Open(path)

@@ -55,10 +55,10 @@ type Session struct {
 	started  []int // the workload's processes that recordings started, by their ids
 }
 
-// BeginsRanks says whether the workload's command line has a launcher that gives each process its local rank.
+// BeginsRanks reports whether the workload's command line has a launcher that gives each process its local rank.
 func (s *Session) BeginsRanks() bool { return beginsRanks(s.setup.Argv) }
 
-// Started says whether a process is one that a recording started as the workload, and not a child of that.
+// Started reports whether a process is one that a recording started as the workload, and not a child of that.
 func (s *Session) Started(pid int64) bool { return slices.Contains(s.started, int(pid)) }
 
 // tool is a profiler of this machine.
@@ -207,7 +207,7 @@ func (s *Session) noteOptions() error {
 // Dir is the run's folder.
 func (s *Session) Dir() string { return s.dir }
 
-// Stopped says whether the user stopped the capture, during a pass or between two.
+// Stopped reports whether the user stopped the capture, during a pass or between two.
 func (s *Session) Stopped() bool {
 	select {
 	case <-s.setup.Interrupts:

@@ -162,7 +162,7 @@ func (t *text) add(b []byte, at int64) {
 	}
 }
 
-// columns gives the texts and blobs of a row. A row whose header is not whole has none.
+// columns returns the texts and blobs of a row. A row whose header is not whole has none.
 func (t text) columns() (out []text) {
 	header, w := varint(t.bytes)
 	if w == 0 || header > int64(len(t.bytes)) {

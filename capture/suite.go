@@ -152,7 +152,7 @@ func readAxes(n ast.Node) ([]axis, error) {
 	return out, nil
 }
 
-// expand gives a run once for each combination of the axes that it mentions, the last axis first, and notes these.
+// expand returns a run once for each combination of the axes that it mentions, the last axis first, and notes these.
 func (r suiteFileRun) expand(axes []axis, used map[string]bool, f suiteFile) ([]SuiteRun, error) {
 	if err := r.check(axes); err != nil {
 		return nil, err

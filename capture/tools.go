@@ -61,7 +61,7 @@ func (m Machine) findTool(name string) (string, error) {
 	return "", fmt.Errorf("%s: %w: it is neither on the PATH nor where NVIDIA's packages install it; see prof doctor", name, ErrNoTool)
 }
 
-// offPath gives the newest program in the well-known places, "" when there is none that can be run.
+// offPath returns the newest program in the well-known places, "" when there is none that can be run.
 func (m Machine) offPath(name string) string {
 	var found []string
 	for _, pattern := range toolPlaces[name] {

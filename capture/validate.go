@@ -33,22 +33,22 @@ var ErrOptions = errors.New("capture options")
 // maxSampleHz is as often as NVML refreshes what it tells.
 const maxSampleHz = 100
 
-// UsesNsys says whether passes run under nsys.
+// UsesNsys reports whether passes run under nsys.
 func (o Options) UsesNsys() bool {
 	return o.uses(rundir.ToolNsys, o.Mode == ModeDeep || o.Mode == ModeLight && o.needsNsys())
 }
 
-// UsesProf says whether passes run under prof's own tracer.
+// UsesProf reports whether passes run under prof's own tracer.
 func (o Options) UsesProf() bool {
 	return o.uses(rundir.ToolProf, o.Mode == ModeLight && !o.needsNsys())
 }
 
-// needsNsys says whether options ask for what only nsys does.
+// needsNsys reports whether options ask for what only nsys does.
 func (o Options) needsNsys() bool {
 	return len(o.Nsys.Trace) > 0 || len(o.Nsys.Args) > 0 || o.Nsys.KeepReport || o.Nsys.Memory || o.Nsys.Stack
 }
 
-// needsProf says whether options ask for what only prof's own tracer does.
+// needsProf reports whether options ask for what only prof's own tracer does.
 func (o Options) needsProf() bool { return o.After > 0 || o.Window > 0 || o.Paused }
 
 // insteadOf are the options with the other tool that makes a timeline, and whether they allow that.
@@ -71,16 +71,16 @@ func (o Options) insteadOf(tool string) (with Options, other string, ok bool) {
 	return with, other, with.Validate() == nil // nsys takes no fractions of a second
 }
 
-// usesTimeline says whether a pass makes a timeline, from which ncu's kernels are chosen.
+// usesTimeline reports whether a pass makes a timeline, from which ncu's kernels are chosen.
 func (o Options) usesTimeline() bool { return o.UsesNsys() || o.UsesProf() }
 
-// UsesNcu says whether a pass runs under ncu.
+// UsesNcu reports whether a pass runs under ncu.
 func (o Options) UsesNcu() bool { return o.uses(rundir.ToolNcu, o.Mode == ModeDeep) }
 
-// UsesTorch says whether a pass runs under the PyTorch profiler.
+// UsesTorch reports whether a pass runs under the PyTorch profiler.
 func (o Options) UsesTorch() bool { return o.uses(rundir.ToolTorch, o.Torch) }
 
-// uses says whether a tool was named, or where none was, what the mode says.
+// uses reports whether a tool was named, or where none was, what the mode says.
 func (o Options) uses(tool string, byMode bool) bool {
 	if len(o.Tools) > 0 {
 		return slices.Contains(o.Tools, tool)

@@ -59,7 +59,7 @@ func WorkloadName(argv []string) string {
 	return strings.TrimSuffix(name, filepath.Ext(name))
 }
 
-// isPipe says whether a stdin is a pipe or socket that somebody may have written to.
+// isPipe reports whether a stdin is a pipe or socket that somebody may have written to.
 func isPipe(f *os.File) bool {
 	st, err := f.Stat()
 	return err == nil && st.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) != 0

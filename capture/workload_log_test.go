@@ -12,7 +12,7 @@ import (
 	"prof/internal/mask"
 )
 
-// logged gives the log of a text that comes in pieces, and whether there is one.
+// logged returns the log of a text that comes in pieces, and whether there is one.
 func logged(t testing.TB, text string, piece func() int) (string, bool) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "log")

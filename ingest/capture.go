@@ -35,7 +35,7 @@ type unreadable struct {
 func (u *unreadable) Error() string { return u.err.Error() }
 func (u *unreadable) Unwrap() error { return u.err }
 
-// at gives the capture that a file or folder belongs to: c, or one of its own.
+// at returns the capture that a file or folder belongs to: c, or one of its own.
 func (c *capture) at(path string) *capture {
 	if c != nil && (path == c.dir || strings.HasPrefix(path, c.dir+string(filepath.Separator))) {
 		return c
@@ -57,7 +57,7 @@ const (
 	modelFolder    = "model"    // a copy of the configuration that the workload's facts carry
 )
 
-// leaves says whether a folder of the capture holds nothing to ingest, or a file is what a tool said of itself.
+// leaves reports whether a folder of the capture holds nothing to ingest, or a file is what a tool said of itself.
 func (c *capture) leaves(path string) bool {
 	if c == nil {
 		return false
@@ -111,7 +111,7 @@ func (cs captures) dirs() (out []string) {
 	return out
 }
 
-// of gives the capture whose folder a file lies in; nil for others.
+// of returns the capture whose folder a file lies in; nil for others.
 func (cs captures) of(f input) *capture {
 	at := slices.IndexFunc(cs, func(c *capture) bool { return c == f.of || f.of == nil && isInside(f.path, c.dir) })
 	if at < 0 {
@@ -120,7 +120,7 @@ func (cs captures) of(f input) *capture {
 	return cs[at]
 }
 
-// isInside says whether a file lies in a folder, whatever paths name the two.
+// isInside reports whether a file lies in a folder, whatever paths name the two.
 func isInside(path, dir string) bool {
 	for _, p := range []*string{&path, &dir} {
 		if abs, err := filepath.Abs(*p); err == nil {
@@ -235,7 +235,7 @@ func (in *inputs) leaveStopped() {
 	})
 }
 
-// passOf gives the pass that a file came out of.
+// passOf returns the pass that a file came out of.
 func (c *capture) passOf(path string) (rundir.Pass, bool) {
 	id, _ := c.run.PassOf(path)
 	at := slices.IndexFunc(c.run.Manifest.Passes, func(p rundir.Pass) bool { return p.ID == id })
@@ -245,7 +245,7 @@ func (c *capture) passOf(path string) (rundir.Pass, bool) {
 	return c.run.Manifest.Passes[at], true
 }
 
-// isTimed says whether times of stages are taken from a pass.
+// isTimed reports whether times of stages are taken from a pass.
 func isTimed(p rundir.Pass) bool { return p.Tool == rundir.ToolNsys || p.Tool == rundir.ToolProf }
 
 // leaveProfiled leaves out what the workload said under Nsight Compute where there is a timeline: that is not of the pass which Nsight

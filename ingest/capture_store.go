@@ -28,20 +28,20 @@ func (in *ingester) warnUnread() {
 	}
 }
 
-// isOfFile says whether an error is the fault of the file that was read, and not of the machine or the warehouse.
+// isOfFile reports whether an error is the fault of the file that was read, and not of the machine or the warehouse.
 func (in *ingester) isOfFile(err error) bool {
 	var db *duckdb.Error
 	return err != nil && in.ctx.Err() == nil && !errors.Is(err, context.Canceled) && !errors.As(err, &db) && !errors.Is(err, ErrChanging) && !isFull(err)
 }
 
-// hasOther says whether another form of what a file holds was left out for it.
+// hasOther reports whether another form of what a file holds was left out for it.
 func (in *ingester) hasOther(f input) bool {
 	return slices.ContainsFunc(in.left, func(other input) bool {
 		return Stem(other.path) == Stem(f.path) && slices.Contains(other.format.GivesWayTo, f.format.Name)
 	})
 }
 
-// holds says whether a file came out of a pass of one of the captures.
+// holds reports whether a file came out of a pass of one of the captures.
 func (cs captures) holds(path string) bool {
 	return slices.ContainsFunc(cs, func(c *capture) bool {
 		_, ok := c.run.PassOf(path)

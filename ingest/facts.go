@@ -29,7 +29,7 @@ const (
 	optionText = "the facts in the options"
 )
 
-// formOf gives the format of a name.
+// formOf returns the format of a name.
 func formOf(name string) Format {
 	for _, f := range Formats() {
 		if f.Name == name {
@@ -89,7 +89,7 @@ func (in *inputs) dropTwice() error {
 	return nil
 }
 
-// split gives the inputs that are no facts, and the facts.
+// split returns the inputs that are no facts, and the facts.
 func split(list []input) (captures, facts []input) {
 	for _, f := range list {
 		if f.format.Facts {
@@ -109,7 +109,7 @@ func (in *ingester) storeFacts(facts []input) error {
 	return in.optionFacts()
 }
 
-// isFactHeld says whether the run holds facts of the same content already, and notes them.
+// isFactHeld reports whether the run holds facts of the same content already, and notes them.
 func (in *ingester) isFactHeld(f input, h *hashing) (bool, error) {
 	sum, err := h.wait()
 	if err != nil {
@@ -121,7 +121,7 @@ func (in *ingester) isFactHeld(f input, h *hashing) (bool, error) {
 // nodeKey is the fact that says which node of a job wrote facts of a workload: they are about its own processes alone.
 const nodeKey = "job.node"
 
-// nodeOf gives the node of a job that wrote facts of a workload; "" for facts about all nodes.
+// nodeOf returns the node of a job that wrote facts of a workload; "" for facts about all nodes.
 func (in *ingester) nodeOf(f input) string {
 	if n := in.captures.of(f).node(); n != nil && f.format.Name == workloadForm {
 		return strconv.Itoa(n.Rank)
@@ -142,7 +142,7 @@ func (in *ingester) storeNode(f input, info *load.SourceInfo) error {
 	return err
 }
 
-// holds says whether the run holds facts of a content already; nodes that say the same say it each of itself.
+// holds reports whether the run holds facts of a content already; nodes that say the same say it each of itself.
 func (in *ingester) holds(path, sum, node string) (bool, error) {
 	var id int
 	err := in.conn.QueryRowContext(in.ctx, `SELECT coalesce(max(source_id), 0) FROM source s WHERE run_id = ?::UUID AND sha256 = ?
@@ -167,7 +167,7 @@ func (in *ingester) readAlike() string {
 		AND NOT EXISTS (SELECT 1 FROM model_note n WHERE n.run_id = m.run_id AND n.model_id = m.model_id AND starts_with(n.note, 'images of %v pixels')))`, in.o.Load.Image)
 }
 
-// imageOption gives the size of the pictures as it was asked for.
+// imageOption returns the size of the pictures as it was asked for.
 func (in *ingester) imageOption() string {
 	if i := in.o.Load.Image; i != (load.ImageSize{}) {
 		return fmt.Sprintf(" --image-size %dx%d", i.Width, i.Height)
@@ -235,7 +235,7 @@ func (in *ingester) withEarlier(now workload.Facts) (*workload.Facts, error) {
 	return &now, nil
 }
 
-// sum gives the hash of a file's content.
+// sum returns the hash of a file's content.
 func (in *ingester) sum(f input) (string, error) {
 	h := startHash(in.ctx, f, in.o.Load.TempDir)
 	defer h.stop()

@@ -66,7 +66,7 @@ func (in *ingester) timed(id string) (facts, timelines []timed, err error) {
 	return facts, timelines, rows.Err()
 }
 
-// nearest gives the kind of the captures that facts are about by their names; "" where captures of two kinds are as near, or none is.
+// nearest returns the kind of the captures that facts are about by their names; "" where captures of two kinds are as near, or none is.
 func nearest(facts string, timelines []timed) (kind string) {
 	best := 0
 	for _, t := range timelines {

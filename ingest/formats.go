@@ -30,7 +30,7 @@ type Format struct {
 	Name string // as source.form
 	Kind string // as source.kind
 	Doc  string // for a message that lists what prof reads; "" where another form's says it
-	// Sniff says whether a file is of this form, by its lower-case name without .gz or .zst and its first bytes, unpacked.
+	// Sniff reports whether a file is of this form, by its lower-case name without .gz or .zst and its first bytes, unpacked.
 	Sniff func(name string, head []byte) bool
 	// GivesWayTo names the forms that hold the same capture better: beside one of them a file of this form is left out.
 	GivesWayTo []string
@@ -40,7 +40,7 @@ type Format struct {
 	Capture func(path string) string
 	// Pattern is the path of a source of several files, of which one is given. Nil where Capture is.
 	Pattern func(path string) string
-	// SniffDir says whether a folder as a whole is of this form. Nil: never.
+	// SniffDir reports whether a folder as a whole is of this form. Nil: never.
 	SniffDir func(path string) bool
 	// Unpacks says that Identify and Load read gzip files themselves, and what is whole of one that was cut; and that Load
 	// gives the content's SHA-256, so that it need not be read twice.
@@ -89,7 +89,7 @@ const traceGrowth = 0.48
 // holdsAll are the forms that hold a timeline of Nsight Systems or prof's tracer: what nsys stats makes of it says nothing more in a run with one.
 var holdsAll = []string{"sqlite", "parquetdir", "arrow", "nsys-cache", reportForm, "prof-trace"}
 
-// ofStats says whether files of a form are what nsys stats makes of a timeline.
+// ofStats reports whether files of a form are what nsys stats makes of a timeline.
 func ofStats(kind, form string) bool { return kind == stats.Kind || form == gpuTraceForm }
 
 // workloadKind is the kind of sources that say what a workload did.

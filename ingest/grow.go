@@ -91,7 +91,7 @@ type storedSource struct {
 	isLaunched bool     // by prof capture, through a command of its own
 }
 
-// isFacts says whether it captured nothing.
+// isFacts reports whether it captured nothing.
 func (s storedSource) isFacts() bool { return s.form == optionForm || formOf(s.form).Facts }
 
 func (in *ingester) storedSources(id string) (out []storedSource, err error) {
@@ -153,7 +153,7 @@ func (in *ingester) leaveStored(captures []input, stored []storedSource) (kept [
 	return kept, nil
 }
 
-// isPart says whether a file and a stored source are parts of one capture: pages of a report, or sums of nsys stats.
+// isPart reports whether a file and a stored source are parts of one capture: pages of a report, or sums of nsys stats.
 func isPart(f input, s storedSource) bool {
 	switch {
 	case f.format.Order != nil:
@@ -164,7 +164,7 @@ func isPart(f input, s storedSource) bool {
 	return false
 }
 
-// isSamePlace says whether two paths, of which one may be stored, lead to the same place from here.
+// isSamePlace reports whether two paths, of which one may be stored, lead to the same place from here.
 func isSamePlace(a, b string) bool {
 	absA, errA := filepath.Abs(a)
 	absB, errB := filepath.Abs(b)
@@ -208,7 +208,7 @@ func RemoveSources(ctx context.Context, w *schema.Warehouse, run schema.Run, sou
 	return paths, nil
 }
 
-// mayGo gives the paths of sources that are to be taken out, and refuses those without which nothing is left, or not all of another.
+// mayGo returns the paths of sources that are to be taken out, and refuses those without which nothing is left, or not all of another.
 func mayGo(run schema.Run, stored []storedSource, sources []int) (paths []string, err error) {
 	for _, n := range sources {
 		at := slices.IndexFunc(stored, func(s storedSource) bool { return s.id == n })

@@ -31,7 +31,7 @@ type input struct {
 	more   bool     // sums of OS calls next to a timeline: stored where that has none
 }
 
-// unpacksItself says whether the format reads the file as it is packed.
+// unpacksItself reports whether the format reads the file as it is packed.
 func (f input) unpacksItself() bool { return f.format.Unpacks && f.packed != packedZstd }
 
 // inputs are what findInputs found.
@@ -79,7 +79,7 @@ func (f input) unpacked(size int64) int64 {
 	return size * max(f.format.Packing, 1)
 }
 
-// plain gives the path to read: the file itself, or what hashing unpacked where the format does not do that.
+// plain returns the path to read: the file itself, or what hashing unpacked where the format does not do that.
 func (f input) plain(h *hashing) (string, error) {
 	if f.files == nil && (f.packed == plainFile || f.unpacksItself()) {
 		return f.path, nil
@@ -352,7 +352,7 @@ func (in *inputs) joinFiles() {
 	in.list = append(slices.DeleteFunc(slices.Clone(kept), func(f input) bool { return f.more }), slices.DeleteFunc(kept, func(f input) bool { return !f.more })...)
 }
 
-// isOSRT says whether a file holds sums of OS calls and no others.
+// isOSRT reports whether a file holds sums of OS calls and no others.
 func (f input) isOSRT() bool { return f.format.Name == sumsForm && stats.IsOSRT(f.path) }
 
 func sniffFolder(path string) (input, bool) {

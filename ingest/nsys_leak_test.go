@@ -91,7 +91,7 @@ func TestNoSecrets(t *testing.T) {
 	}
 }
 
-// content gives the bytes of a capture as they are unpacked.
+// content returns the bytes of a capture as they are unpacked.
 func content(t *testing.T, path string) []byte {
 	t.Helper()
 	var out []byte

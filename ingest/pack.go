@@ -91,7 +91,7 @@ func (p packing) unpack(w io.Writer, r io.Reader) error {
 
 type onlyReader struct{ io.Reader }
 
-// isCut says whether an error tells that a packed file ends too early.
+// isCut reports whether an error tells that a packed file ends too early.
 func isCut(err error) bool { return errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) }
 
 func (p packing) plainError(err error) error {
@@ -101,7 +101,7 @@ func (p packing) plainError(err error) error {
 	return err
 }
 
-// unpackHead gives the first unpacked bytes; none when it is not packed so after all, and no format will know it.
+// unpackHead returns the first unpacked bytes; none when it is not packed so after all, and no format will know it.
 func (p packing) unpackHead(r io.Reader) ([]byte, error) {
 	z, closeIt, err := p.open(r)
 	if err != nil {

@@ -17,12 +17,12 @@ type held struct {
 	isOSRT                bool // sums of OS calls alone
 }
 
-// is says whether another source is the same: its content, or another form or a newer state of the same file.
+// is reports whether another source is the same: its content, or another form or a newer state of the same file.
 func (h held) is(o held) bool {
 	return h.sum == o.sum || h.kind == o.kind && Stem(baseName(h.path)) == Stem(baseName(o.path))
 }
 
-// heldBefore gives the sources of a run, and refuses to put another capture in its place.
+// heldBefore returns the sources of a run, and refuses to put another capture in its place.
 func (in *ingester) heldBefore(id string) ([]held, error) {
 	if err := in.isSameCapture(id); err != nil {
 		return nil, err
@@ -49,7 +49,7 @@ func (in *ingester) isSameCapture(id string) error {
 	return nil
 }
 
-// startsOf gives when the captures of a run began, the latest first.
+// startsOf returns when the captures of a run began, the latest first.
 func (in *ingester) startsOf(id string) (out []time.Time, err error) {
 	rows, err := in.conn.QueryContext(in.ctx, `SELECT started_at FROM capture WHERE run_id = ?::UUID ORDER BY started_at DESC`, id)
 	if err != nil {
@@ -66,7 +66,7 @@ func (in *ingester) startsOf(id string) (out []time.Time, err error) {
 	return out, rows.Err()
 }
 
-// began says whether the capture began at a time of the warehouse, which keeps microseconds.
+// began reports whether the capture began at a time of the warehouse, which keeps microseconds.
 func (c *capture) began(at time.Time) bool {
 	return c.run.Manifest.StartedAt.UnixMicro() == at.UnixMicro()
 }

@@ -245,7 +245,7 @@ func peakKB() (int64, error) {
 	return strconv.ParseInt(string(m[1]), 10, 64)
 }
 
-// nested gives distinct names of templates in templates.
+// nested returns distinct names of templates in templates.
 func nested(count, characters int) []string {
 	var out []string
 	for i := range count {

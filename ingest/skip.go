@@ -52,14 +52,14 @@ var otherForms = []struct {
 	{ends(".et.json", "_et.json"), "it is an execution trace (Chakra), without times: give the profiler's trace next to it"},
 }
 
-// isProton says whether a file is a trace of Triton's Proton: Chrome's, with a stack for each kernel.
+// isProton reports whether a file is a trace of Triton's Proton: Chrome's, with a stack for each kernel.
 func isProton(head []byte) bool { return bytes.Contains(head, []byte(`"call_stack":["ROOT"`)) }
 
 func begin(mark string) func(string, []byte) bool {
 	return func(_ string, head []byte) bool { return bytes.HasPrefix(head, []byte(mark)) }
 }
 
-// holds says whether the first line holds a column.
+// holds reports whether the first line holds a column.
 func holds(columns ...string) func(string, []byte) bool {
 	return func(_ string, head []byte) bool {
 		line, _, _ := bytes.Cut(head, []byte("\n"))

@@ -159,7 +159,7 @@ func (in *ingester) store(f input, read *reading, begin func()) error {
 	return in.storeSource(f, info, before.size, sum)
 }
 
-// hasOSCalls says whether the run holds OS calls by now.
+// hasOSCalls reports whether the run holds OS calls by now.
 func (in *ingester) hasOSCalls() (has bool, err error) {
 	if err := in.target.Flush(in.ctx); err != nil {
 		return false, err
@@ -189,7 +189,7 @@ func (in *ingester) saw(capture string, h holder) {
 	}
 }
 
-// sameAs gives the source that holds a capture of that name and the same work; nil where none does. Parts of one session differ in their work.
+// sameAs returns the source that holds a capture of that name and the same work; nil where none does. Parts of one session differ in their work.
 func (in *ingester) sameAs(capture string, work func() (works, error)) (*holder, error) {
 	var own works
 	for i, h := range in.seen[capture] {
@@ -223,7 +223,7 @@ func isSameWork(a, b works) bool {
 	return false
 }
 
-// workOf gives the device work of a stored source.
+// workOf returns the device work of a stored source.
 func (in *ingester) workOf(source int) (works, error) {
 	if err := in.target.Flush(in.ctx); err != nil {
 		return nil, err
@@ -298,7 +298,7 @@ func (in *ingester) lookUp() error {
 	return rows.Err()
 }
 
-// mayRepeatCapture says whether the warehouse holds that capture: perhaps the same content in a gzip file of another size.
+// mayRepeatCapture reports whether the warehouse holds that capture: perhaps the same content in a gzip file of another size.
 func (k *known) mayRepeatCapture(id string) bool {
 	return id == "" || slices.ContainsFunc(k.captures, func(c string) bool { return strings.Contains(c, id) })
 }

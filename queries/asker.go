@@ -63,7 +63,7 @@ func (a *Asker) answer(ctx context.Context, x Question) (*frame.Frame, error) {
 	return once(a, a.frames, strings.Join(append([]string{stmt}, q.Notes...), " "), func() (*frame.Frame, error) { return a.Run(ctx, q, args) })
 }
 
-// once gives what is kept by that key, made by the first that asks for it. An error, such as that its context has ended, is not kept.
+// once returns what is kept by that key, made by the first that asks for it. An error, such as that its context has ended, is not kept.
 func once[T any](a *Asker, kept map[string]func() (T, error), key string, get func() (T, error)) (T, error) {
 	a.mutex.Lock()
 	if kept[key] == nil {

@@ -57,13 +57,13 @@ func (q Query) Relation() string {
 // alias is the name in SQL without a version, which takes a run by any reference.
 func (q Query) alias() string { return strings.ReplaceAll(q.Name, "-", "_") }
 
-// TakesRun says whether the query is about one run.
+// TakesRun reports whether the query is about one run.
 func (q Query) TakesRun() bool { return len(q.Params) > 0 && q.Params[0].Name == "run" }
 
 // fileName is sql/DOMAIN/NAME.sql; an older version that was released stays, as NAME.vN.sql.
 var fileName = regexp.MustCompile(`^sql/([a-z]+)/(_?[a-z][a-z0-9-]*)(?:\.v(\d+))?\.sql$`)
 
-// All gives every query, private ones first, by name and version.
+// All returns every query, private ones first, by name and version.
 func All() ([]Query, error) { return registry() }
 
 // registry reads the files once; every command needs them several times.
@@ -261,7 +261,7 @@ func inOrder(defs []schema.Definition) []schema.Definition {
 	return out
 }
 
-// relations gives the words of a text that may be names of relations of queries: private ones, and public ones with a version.
+// relations returns the words of a text that may be names of relations of queries: private ones, and public ones with a version.
 func relations(text string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
@@ -325,7 +325,7 @@ func Groups() []Group {
 	}
 }
 
-// Catalogue gives the newest version of each public query.
+// Catalogue returns the newest version of each public query.
 func Catalogue() ([]Query, error) {
 	all, err := All()
 	var out []Query
@@ -337,7 +337,7 @@ func Catalogue() ([]Query, error) {
 	return out, err
 }
 
-// Find gives a public query by name, the newest version unless the name ends in another's: top-kernels.v2. Underscores do for dashes.
+// Find returns a public query by name, the newest version unless the name ends in another's: top-kernels.v2. Underscores do for dashes.
 func Find(name string) (Query, error) {
 	public, err := Catalogue()
 	if err != nil {
@@ -367,7 +367,7 @@ func Find(name string) (Query, error) {
 	return Query{}, fmt.Errorf("%w: %q%s", ErrUnknownQuery, name, hint)
 }
 
-// named gives a query of a list by its name.
+// named returns a query of a list by its name.
 func named(list []Query, name string) (Query, bool) {
 	for _, q := range list {
 		if q.Name == name {

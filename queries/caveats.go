@@ -10,7 +10,7 @@ import (
 	"prof/schema"
 )
 
-// Notes gives what a reader of a query's rows must know of the run and capture in its arguments, of the given topics.
+// Notes returns what a reader of a query's rows must know of the run and capture in its arguments, of the given topics.
 func (a *Asker) Notes(ctx context.Context, args Args, topics ...string) ([]string, error) {
 	list, err := a.caveats(ctx, args, topics)
 	if err != nil {
@@ -20,7 +20,7 @@ func (a *Asker) Notes(ctx context.Context, args Args, topics ...string) ([]strin
 	return notes, err
 }
 
-// caveats gives it as data, in the order of the topics.
+// caveats returns it as data, in the order of the topics.
 func (a *Asker) caveats(ctx context.Context, args Args, topics []string) ([]frame.Caveat, error) {
 	var out []frame.Caveat
 	for _, topic := range topics {
@@ -33,7 +33,7 @@ func (a *Asker) caveats(ctx context.Context, args Args, topics []string) ([]fram
 	return out, nil
 }
 
-// about gives the caveats of a topic, among others: those that were stored with the run, or where they depend on more arguments than the
+// about returns the caveats of a topic, among others: those that were stored with the run, or where they depend on more arguments than the
 // kind of capture, those of the relation of that topic. Of the same arguments they are asked once.
 func (a *Asker) about(ctx context.Context, topic string, args Args) ([]frame.Caveat, error) {
 	all, err := All()
@@ -108,7 +108,7 @@ func caveatsOf(f *frame.Frame) []frame.Caveat {
 	return out
 }
 
-// faults gives what rows say is wrong with themselves, in a column of that name.
+// faults returns what rows say is wrong with themselves, in a column of that name.
 func faults(f *frame.Frame) []frame.Caveat {
 	at := f.Index("fault")
 	if at < 0 {
@@ -123,7 +123,7 @@ func faults(f *frame.Frame) []frame.Caveat {
 	return out
 }
 
-// taken gives those of the arguments that the query takes.
+// taken returns those of the arguments that the query takes.
 func (q Query) taken(args Args) Args {
 	out := Args{}
 	for _, p := range q.Params {

@@ -43,7 +43,7 @@ func fillCollectives(t *testing.T, w *schema.Warehouse, work []madeCollective) {
 	testkit.DeriveOnly(t, w, rankFacts...)
 }
 
-// lateSecond gives an all-reduce of two GPUs: the second one comes 90 ns late.
+// lateSecond returns an all-reduce of two GPUs: the second one comes 90 ns late.
 func lateSecond(at int) []madeCollective {
 	return []madeCollective{{0, at, at + 190, "all-reduce"}, {1, at + 90, at + 190, "all-reduce"}}
 }

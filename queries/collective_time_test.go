@@ -64,7 +64,7 @@ func TestCollectiveTime(t *testing.T) {
 	}
 }
 
-// testCollectives gives the sums over passes.
+// testCollectives returns the sums over passes.
 func testCollectives(t *testing.T, w *schema.Warehouse) (exposed, overlapped int64) {
 	t.Helper()
 	var all []launchedKernel

@@ -12,7 +12,7 @@ import (
 	"prof/schema"
 )
 
-// conditions gives what is stored of a run, from passes and work as they are, and its tags: by aspect the value, the weight and the source.
+// conditions returns what is stored of a run, from passes and work as they are, and its tags: by aspect the value, the weight and the source.
 func conditions(t *testing.T, w *schema.Warehouse, run string) map[string]string {
 	t.Helper()
 	only(t, w, "run_condition")

@@ -47,7 +47,7 @@ func rawPage(t *testing.T, path string) []map[string]string {
 	return out
 }
 
-// named gives a query's rows by the text of some of its columns, each row by column.
+// named returns a query's rows by the text of some of its columns, each row by column.
 func named(t *testing.T, w *schema.Warehouse, query string, args queries.Args, by ...string) map[string]map[string]any {
 	t.Helper()
 	f := queryOf(t, w, query, args)

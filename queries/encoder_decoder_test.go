@@ -25,7 +25,7 @@ type twoSided struct {
 	}
 }
 
-// twoSides gives the small fixtures with the run of a case, of each name one.
+// twoSides returns the small fixtures with the run of a case, of each name one.
 func twoSides(t *testing.T, batch, prompt, steps int64) []twoSided {
 	t.Helper()
 	var file struct{ Fixtures []twoSided }
@@ -45,7 +45,7 @@ func twoSides(t *testing.T, batch, prompt, steps int64) []twoSided {
 	return out
 }
 
-// unlike gives configurations no two of which are the same file.
+// unlike returns configurations no two of which are the same file.
 func unlike(t *testing.T, models []twoSided) (out [][]byte) {
 	t.Helper()
 	for i, f := range models {
@@ -54,7 +54,7 @@ func unlike(t *testing.T, models []twoSided) (out [][]byte) {
 	return out
 }
 
-// usedBy gives the rows of mfu by stage, and those of mbu: bytes of weights and of caches.
+// usedBy returns the rows of mfu by stage, and those of mbu: bytes of weights and of caches.
 func usedBy(p plans, run string, model int) (map[string]use, map[string]map[string]any) {
 	p.Helper()
 	f := p.ask("FROM {mfu}(?::UUID, model := ?, dtype := 'fp32')", testkit.RunID(run), model)

@@ -105,7 +105,7 @@ func formulas(t *testing.T) *schema.Warehouse {
 	return w
 }
 
-// pictures gives a configuration of vision.json.
+// pictures returns a configuration of vision.json.
 func pictures(t *testing.T, name string) []byte {
 	t.Helper()
 	var cases []struct {
@@ -132,7 +132,7 @@ type ask struct {
 // plainAsk is what others are compared with.
 var plainAsk = ask{prefill: 11, decode: 6, batch: 1, images: 1, crops: 1, convention: "full", mla: "expanded", head: "last", context: "auto"}
 
-// stagesOf gives operations by stage for each model and row of arguments, in one statement: planning takes longer than the rest. Its
+// stagesOf returns operations by stage for each model and row of arguments, in one statement: planning takes longer than the rest. Its
 // names are long, since macros have the short ones.
 func stagesOf(t *testing.T, w *schema.Warehouse, models int, asks []ask) [][]map[string]int64 {
 	t.Helper()

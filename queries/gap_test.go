@@ -11,7 +11,7 @@ import (
 	"prof/schema"
 )
 
-// gapless gives a warehouse with a drawn run of a prefill and a decode of two steps, and kernels named by number.
+// gapless returns a warehouse with a drawn run of a prefill and a decode of two steps, and kernels named by number.
 func gapless(t *testing.T) *schema.Warehouse {
 	t.Helper()
 	w := testkit.Copy(t)
@@ -20,7 +20,7 @@ func gapless(t *testing.T) *schema.Warehouse {
 	return w
 }
 
-// shownCells gives some columns of each row as one text.
+// shownCells returns some columns of each row as one text.
 func shownCells(f *frame.Frame, columns ...string) []string {
 	var out []string
 	for _, r := range f.Rows {

@@ -32,7 +32,7 @@ func newGrown(t *testing.T, stored ...testkit.Run) *grown {
 // grownFacts are some facts of every kind of source, enough to see that facts are derived anew.
 var grownFacts = []string{"timeline", "stage_pass", "work_sum", "op_sum", "ncu_match", "pass_cost"}
 
-// derives says whether all facts are derived from now on, or grownFacts.
+// derives reports whether all facts are derived from now on, or grownFacts.
 func (g *grown) derives(all bool) {
 	g.Helper()
 	g.w.Facts = derive.Facts{}

@@ -66,7 +66,7 @@ func withInputs(t *testing.T, dir, run string, given []rundir.Input, worked ...s
 // inputFacts are what is known of inputs and of the passes that worked on them, and all that is said with them.
 var inputFacts = []string{"pass_input", "input_alone", "stage_pass", "stage_overhead", "range_sum", "caveat", "caveat_input", "caveat_iteration", "caveat_overhead", "caveat_pass", "caveat_work", "caveat_workload"}
 
-// inputRun gives a captured folder with inputs as a run.
+// inputRun returns a captured folder with inputs as a run.
 func inputRun(t *testing.T, name string, given []rundir.Input, worked ...string) testkit.Run {
 	t.Helper()
 	dir := capturedFolder(t)
@@ -125,7 +125,7 @@ func TestInputStages(t *testing.T) {
 	}
 }
 
-// severalProcesses gives a run whose two timelines are of one recording, as of two ranks.
+// severalProcesses returns a run whose two timelines are of one recording, as of two ranks.
 func severalProcesses(t *testing.T) testkit.Run {
 	t.Helper()
 	run := inputRun(t, "several", givenInputs(), "a", "b", "a")

@@ -32,7 +32,7 @@ func allQueries(t *testing.T) []queries.Query {
 	return all
 }
 
-// rows gives a statement's result as text, for comparison.
+// rows returns a statement's result as text, for comparison.
 func rows(t *testing.T, w *schema.Warehouse, stmt string) []string {
 	t.Helper()
 	f, err := queries.Raw(t.Context(), w, stmt)
@@ -95,7 +95,7 @@ var plain = []string{"rank", "part", "first_nth", "last_nth", "gpu_nth", "node",
 	"grid_x", "grid_y", "grid_z", "block_x", "block_y", "block_z", "deviation_ns2", "computed", "row_number", "benchmark", "request", "target_requests_per_s", "requests_per_s", "output_tokens_per_s", "total_tokens_per_s", "tokens_per_s", "decode_tokens_per_s",
 	"line", "code_offset", "active_threads", "mean_cycles", "min_cycles", "max_cycles"} // the unit of a value stands beside it
 
-// column gives a column's cells.
+// column returns a column's cells.
 func column(f *frame.Frame, name string) []any {
 	out := make([]any, len(f.Rows))
 	for i, r := range f.Rows {

@@ -24,7 +24,7 @@ type event struct {
 	operator             string
 }
 
-// events gives a run's allocations and releases in order.
+// events returns a run's allocations and releases in order.
 func events(t *testing.T, w *schema.Warehouse, run string) []event {
 	t.Helper()
 	f, err := queries.Raw(t.Context(), w, fmt.Sprintf(`SELECT m.device_type, m.address, m.size_bytes, coalesce(m.allocated_bytes, 0), m.time_ns, coalesce(n.name, '(none)')

@@ -21,7 +21,7 @@ const (
 // sharedKernels are the launches of one program, with everything and with what rooflines need.
 var sharedKernels = []testkit.Run{{Name: "full", Files: []string{"../../shared/captures/ncu/kernels-full.ncu-rep.gz"}}, {Name: "roofline", Files: []string{"../../shared/captures/ncu/kernels-roofline.ncu-rep.gz"}}}
 
-// shared gives the path of a capture beside the repository; without it the test is skipped.
+// shared returns the path of a capture beside the repository; without it the test is skipped.
 func shared(t *testing.T, path string) string {
 	t.Helper()
 	if _, err := os.Stat(path); err != nil {
@@ -30,7 +30,7 @@ func shared(t *testing.T, path string) string {
 	return path
 }
 
-// byFirst gives a query's rows by the text of its first column.
+// byFirst returns a query's rows by the text of its first column.
 func byFirst(t *testing.T, w *schema.Warehouse, stmt string) map[string][]any {
 	t.Helper()
 	f, err := queries.Raw(t.Context(), w, stmt)

@@ -183,7 +183,7 @@ func TestReplaysOfLargeGraphs(t *testing.T) {
 	}
 }
 
-// listed gives the texts of a statement's rows.
+// listed returns the texts of a statement's rows.
 func listed(t *testing.T, w *schema.Warehouse, stmt string) (out []string) {
 	t.Helper()
 	f, err := queries.Raw(t.Context(), w, stmt)
@@ -231,7 +231,7 @@ func editedRun(t *testing.T, name string, capture, replay func([]map[string]any)
 // unedited leaves the events of a trace as they are.
 func unedited(events []map[string]any) []map[string]any { return events }
 
-// placesOf gives the places of the events that have a name which holds a text.
+// placesOf returns the places of the events that have a name which holds a text.
 func placesOf(events []map[string]any, text string) (places []int) {
 	for i, e := range events {
 		if e["ph"] == "X" && strings.Contains(fmt.Sprint(e["name"]), text) {

@@ -28,7 +28,7 @@ const torchData = "../testdata/torch/"
 // sumsOf are the columns of top-operators that PyTorch's sums have too.
 var sumsOf = []string{"calls", "self_device_ns", "total_device_ns", "self_cpu_ns", "total_cpu_ns", "flop_count", "device_net_bytes", "host_net_bytes"}
 
-// byKey gives rows by the text of some of their columns.
+// byKey returns rows by the text of some of their columns.
 func byKey(f *frame.Frame, key ...string) map[string][]any {
 	out := map[string][]any{}
 	for _, r := range f.Rows {
@@ -92,7 +92,7 @@ func testPyTorch(t *testing.T, w *schema.Warehouse) {
 	}
 }
 
-// known says whether a difference from PyTorch's sums has a known reason. It takes its profiler's overhead that begins inside an
+// known reports whether a difference from PyTorch's sums has a known reason. It takes its profiler's overhead that begins inside an
 // operator for one more operator there, with the kernels launched meanwhile; and it adds the total of a call within one of the
 // same operator again.
 func known(column, operator string, diff int64, theirs *frame.Frame, overhead []any) bool {

@@ -14,7 +14,7 @@ import (
 	"prof/schema"
 )
 
-// one gives the only cell of a statement's result.
+// one returns the only cell of a statement's result.
 func one(t *testing.T, w *schema.Warehouse, stmt string) int64 {
 	t.Helper()
 	f, err := queries.Raw(t.Context(), w, stmt)

@@ -105,7 +105,7 @@ func llamaRanges(t *testing.T, w *schema.Warehouse, run string) (ranges []timed,
 	return ranges, pid
 }
 
-// rowOf gives the row of a frame by the values of some columns.
+// rowOf returns the row of a frame by the values of some columns.
 func rowOf(t *testing.T, f *frame.Frame, columns string, values ...any) []any {
 	t.Helper()
 	names := strings.Fields(columns)

@@ -89,7 +89,7 @@ func errNotReading() error {
 // remarks are the blanks and comments before a word.
 var remarks = regexp.MustCompile(`^(?:\s|--[^\n]*(?:\n|$)|/\*(?s:.*?)\*/)+`)
 
-// firstWord gives the first word of a SQL text in upper case, or its first character when that begins no word, and what follows.
+// firstWord returns the first word of a SQL text in upper case, or its first character when that begins no word, and what follows.
 func firstWord(text string) (word, rest string) {
 	text = text[len(remarks.FindString(text)):]
 	n := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && r != '_' })

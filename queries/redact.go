@@ -124,7 +124,7 @@ func (r *Redaction) add(kind, text string, keep []string) {
 	put(text)
 }
 
-// Text gives a text without what is private.
+// Text returns a text without what is private.
 func (r *Redaction) Text(s string) string {
 	if s == r.branch && s != "" {
 		return "[branch]"

@@ -80,7 +80,7 @@ type SectionName struct {
 	Page      bool // only the page of HTML has it
 }
 
-// ReportSections gives a report's sections in order, also those that not every run has.
+// ReportSections returns a report's sections in order, also those that not every run has.
 func ReportSections() []SectionName {
 	var out []SectionName
 	for _, q := range questions {

@@ -28,7 +28,7 @@ func (r asked) askWhole(ctx context.Context, a *Asker, chosen []wanted, run stri
 	return nil
 }
 
-// choose gives the questions that the options leave.
+// choose returns the questions that the options leave.
 func choose(o ReportOptions) ([]wanted, error) {
 	for _, id := range o.Sections {
 		if !slices.ContainsFunc(questions, func(q wanted) bool { return q.id == id && q.title != "" }) {
@@ -121,14 +121,14 @@ func (r asked) sampleParts() int {
 	return min(mostSampleParts, max(leastSampleParts, samplePoints/series))
 }
 
-// hasKind says whether the run has a source of a kind.
+// hasKind reports whether the run has a source of a kind.
 func (r asked) hasKind(kind string) bool {
 	f := r.Frames["sources"]
 	at := f.Index("kind")
 	return slices.ContainsFunc(f.Rows, func(row []any) bool { return row[at] == kind })
 }
 
-// hasRanks says whether several processes or GPUs ran collectives.
+// hasRanks reports whether several processes or GPUs ran collectives.
 func (r asked) hasRanks() bool {
 	f := r.Frames["collectives"]
 	return f != nil && len(f.Rows) > 0 && !(isConstant(f, "source_id") && isConstant(f, "pid") && isConstant(f, "device"))

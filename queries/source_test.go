@@ -26,7 +26,7 @@ var untouched = twin{source: 1 << 40, rng: 1 << 40}
 // ofSources are tables whose rows are about a source as a whole, or only of Nsight Systems or Nsight Compute.
 var ofSources = []string{"source", "source_part", "source_fact", "diagnostic", "gpu_metric", "gpu_metric_name", "ncu_launch"}
 
-// twinOf gives the statements that copy the timeline within the only run of a warehouse to new sources, as if the PyTorch profiler had captured the same.
+// twinOf returns the statements that copy the timeline within the only run of a warehouse to new sources, as if the PyTorch profiler had captured the same.
 func twinOf(t *testing.T, w *schema.Warehouse) (twin, []string) {
 	t.Helper()
 	var by twin
@@ -66,7 +66,7 @@ func twinOf(t *testing.T, w *schema.Warehouse) (twin, []string) {
 // originals are the sources that have a twin.
 const originals = "(SELECT s.source_id FROM source s WHERE s.kind = 'nsys' AND s.run_id = $run)"
 
-// otherTwin gives the statements that make the copy another timeline than the original.
+// otherTwin returns the statements that make the copy another timeline than the original.
 func otherTwin(by twin) (stmts []string) {
 	for _, table := range []string{"kernel", "memop", "graph_launch", "api_call", "library_call", "osrt_call", "sync", "nvtx_range"} {
 		stmts = append(stmts, fmt.Sprintf("UPDATE %s SET duration_ns = 3 * duration_ns + 1 WHERE source_id > %d AND run_id = $run", table, by.source))
@@ -140,7 +140,7 @@ func takesSource(q queries.Query) bool {
 	return slices.Contains(q.Notes, "timelines") && slices.ContainsFunc(q.Params, func(p queries.Param) bool { return p.Name == "source" })
 }
 
-// lines gives a frame's rows as text, whatever the run is called, with the numbers of a twin's sources and ranges taken back to the original's.
+// lines returns a frame's rows as text, whatever the run is called, with the numbers of a twin's sources and ranges taken back to the original's.
 func lines(f *frame.Frame, by twin) []string {
 	out := make([]string, len(f.Rows))
 	for i, r := range f.Rows {

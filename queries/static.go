@@ -17,7 +17,7 @@ var staticQueries = []string{"models", "model-bytes", "model-layers", "layer-flo
 // StaticDefinitions are the relations that NewStatic needs in a warehouse that holds a model and nothing else.
 func StaticDefinitions() ([]schema.Definition, error) { return DefinitionsFor(staticQueries...) }
 
-// staticArgs gives the size as arguments of the queries.
+// staticArgs returns the size as arguments of the queries.
 func staticArgs(s judge.StaticSize, run string) Args {
 	n := func(v int64) string { return strconv.FormatInt(v, 10) }
 	a := Args{"run": run, "prefill": n(s.Prefill), "decode": n(s.Decode), "batch": n(s.Batch), "images": n(s.Pictures()), "crops": n(s.Crops),
@@ -59,7 +59,7 @@ func NewStatic(ctx context.Context, w *schema.Warehouse, run schema.Run, dtype s
 	return s, err
 }
 
-// activationArgs gives what the query of activations takes of the size.
+// activationArgs returns what the query of activations takes of the size.
 func activationArgs(size judge.StaticSize, run, dtype string) Args {
 	a := staticArgs(size, run)
 	for _, name := range []string{"decode", "convention", "context", "fixed_context"} {
@@ -83,7 +83,7 @@ func tooLarge(err error) error {
 // Workload is what a run's passes have in common; nil where they differ or nothing says.
 type Workload struct{ Prefill, Decode, Batch, Images, Crops *int64 }
 
-// WorkloadSize gives it, empty for a run without facts.
+// WorkloadSize returns it, empty for a run without facts.
 func WorkloadSize(ctx context.Context, w *schema.Warehouse, run string) (Workload, error) {
 	f, err := read(ctx, w, fmt.Sprintf("FROM _workload_size(%s)", schema.Quote(run)))
 	if err != nil || len(f.Rows) == 0 {

@@ -145,7 +145,7 @@ func kindName(kind duckdb.Type) string {
 	return ""
 }
 
-// kept gives what the driver keeps in a struct of its own, found by its type and not by its place. The driver exports no way to it.
+// kept returns what the driver keeps in a struct of its own, found by its type and not by its place. The driver exports no way to it.
 func kept[T any](in any) (*T, error) {
 	v := reflect.ValueOf(in)
 	if v.Kind() == reflect.Pointer && v.Elem().Kind() == reflect.Struct {
@@ -249,7 +249,7 @@ func (r *reading) frame(most Part) (*frame.Frame, error) {
 	return f, nil
 }
 
-// rest gives the rows after the first ones.
+// rest returns the rows after the first ones.
 func (r *reading) rest(f *frame.Frame) func() ([]any, error) {
 	row, noted := make([]any, len(r.names)), make([]bool, len(r.names))
 	return func() ([]any, error) {

@@ -13,7 +13,7 @@ type SuiteRun struct {
 	WorkloadKey, OptionsKey string // hashes of command and folder, of options and inputs
 }
 
-// SuiteRuns gives the runs of a suite, the latest first.
+// SuiteRuns returns the runs of a suite, the latest first.
 func SuiteRuns(ctx context.Context, w *schema.Warehouse, suite string) ([]SuiteRun, error) {
 	f, err := Raw(ctx, w, "SELECT x.run, x.entry, x.status, x.workload_key, x.options_key FROM _suite_run(suite := "+schema.Quote(suite)+") x ORDER BY x.at DESC, x.run_id DESC")
 	if err != nil {

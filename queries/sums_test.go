@@ -97,7 +97,7 @@ func compareSums(t *testing.T, w *schema.Warehouse, n *tally, run string, c capt
 	}
 }
 
-// skipRange says whether nsys' reports lack a range, or count it otherwise: one without an end is as long as the capture for NVIDIA, and
+// skipRange reports whether nsys' reports lack a range, or count it otherwise: one without an end is as long as the capture for NVIDIA, and
 // start/end ranges, which prof holds to the process, it holds to a thread; replays of graphs traced as a whole it does not see.
 func skipRange(t *testing.T, c capture, f *frame.Frame, row []any) bool {
 	t.Helper()

@@ -58,7 +58,7 @@ func (t timelineAsked) of(frames map[string]*frame.Frame) *judge.Timeline {
 	return out
 }
 
-// isConstant says whether a column has no two values.
+// isConstant reports whether a column has no two values.
 func isConstant(f *frame.Frame, column string) bool {
 	at := f.Index(column)
 	return !slices.ContainsFunc(f.Rows, func(r []any) bool { return r[at] != f.Rows[0][at] })

@@ -21,7 +21,7 @@ type piece struct {
 	lane, name                      string
 }
 
-// pieces gives all device work of the counted timeline of a run, read without the queries under test, in the order of its start.
+// pieces returns all device work of the counted timeline of a run, read without the queries under test, in the order of its start.
 func pieces(t *testing.T, w *schema.Warehouse, run, kind string) []piece {
 	t.Helper()
 	var out []piece
@@ -36,7 +36,7 @@ func pieces(t *testing.T, w *schema.Warehouse, run, kind string) []piece {
 	return out
 }
 
-// shown gives what timeline-kernels shows in each window, in the order of its start.
+// shown returns what timeline-kernels shows in each window, in the order of its start.
 func shown(t *testing.T, w *schema.Warehouse, args queries.Args) map[int64][]piece {
 	t.Helper()
 	f := testkit.Query(t, w, "timeline-kernels", args)
@@ -96,7 +96,7 @@ type window struct {
 	start, until   int64 // what begins from start to until is the work of it
 }
 
-// wantWindows gives the windows of a run too large to show whole: by the passes that pass-accounting lists.
+// wantWindows returns the windows of a run too large to show whole: by the passes that pass-accounting lists.
 func wantWindows(t *testing.T, w *schema.Warehouse, run string, all []piece) []window {
 	t.Helper()
 	f := testkit.Query(t, w, "pass-accounting", queries.Args{"run": run})

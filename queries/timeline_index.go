@@ -354,7 +354,7 @@ func (r *reader) trackOf(key trackKey) *track {
 	return k
 }
 
-// isWork says whether a track has work of a GPU.
+// isWork reports whether a track has work of a GPU.
 func (k *TimelineTrack) isWork() bool {
 	return k.Kind == "kernel" || k.Kind == "collective" || k.Kind == "graph" || k.Kind == "copy"
 }
@@ -554,7 +554,7 @@ func (k *track) fold(it item, base uint) {
 	}
 }
 
-// binAt gives a bin, one of the last.
+// binAt returns a bin, one of the last.
 func (k *track) binAt(at int64) *bin {
 	i := len(k.bins)
 	for i > 0 && k.bins[i-1].at > at {

@@ -17,7 +17,7 @@ var timelineRuns = []string{"kernels", "nccl2", "variants-graph", "variants-node
 // worked is one piece of device work.
 type worked struct{ start, end int64 }
 
-// laneWork gives the work of each lane of each GPU in the order of its start, read without the queries under test.
+// laneWork returns the work of each lane of each GPU in the order of its start, read without the queries under test.
 func laneWork(t *testing.T, w *schema.Warehouse, run string) map[string][]worked {
 	t.Helper()
 	f, err := queries.Raw(t.Context(), w, fmt.Sprintf(`SELECT * FROM (

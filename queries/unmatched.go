@@ -102,7 +102,7 @@ func unmatched(ctx context.Context, w *schema.Warehouse, q Query, args Args) ([]
 	return out, nil
 }
 
-// needsNoTimeline says whether rows may come from elsewhere, so that no timeline is no reason why there are none.
+// needsNoTimeline reports whether rows may come from elsewhere, so that no timeline is no reason why there are none.
 func (q Query) needsNoTimeline() bool {
 	return q.counts == operators || slices.ContainsFunc(q.Notes, func(topic string) bool { return topic == "ncu" || topic == "region" || topic == "capture" })
 }

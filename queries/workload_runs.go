@@ -19,7 +19,7 @@ type WorkloadRuns struct {
 	Count   int64
 }
 
-// FindWorkload gives a workload and how many of its runs have the tags. It is named by its key, a unique prefix of one, a command or a run of it; "" is that of the latest
+// FindWorkload returns a workload and how many of its runs have the tags. It is named by its key, a unique prefix of one, a command or a run of it; "" is that of the latest
 // run that has one and what is followed: with isServed results of load generators, else device work.
 func FindWorkload(ctx context.Context, w *schema.Warehouse, workload string, tags []string, isServed bool) (*WorkloadRuns, error) {
 	if strings.HasPrefix(workload, schema.BaselinePrefix) { // which is no name that SQL knows

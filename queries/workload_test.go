@@ -32,7 +32,7 @@ func draw(t *testing.T, w *schema.Warehouse, processes ...string) {
 	testkit.Exec(t, w, strings.Join(stmts, ";\n"))
 }
 
-// drawnRun gives a run, but for its row, the source 1, whose ranges are counted from a number on. There is a text for each of the processes 1, 2, ... with a letter for each of
+// drawnRun returns a run, but for its row, the source 1, whose ranges are counted from a number on. There is a text for each of the processes 1, 2, ... with a letter for each of
 // its ranges, 100 ns apart. A range takes 80 ns, and its GPU works from 10 to 60 ns after its start; a vision part is the first 30 ns of
 // the prefill before it. A small letter is work on GPU 1 and not 0.
 func drawnRun(run string, id int, processes ...string) []string {
@@ -115,7 +115,7 @@ func addFacts(t *testing.T, w *schema.Warehouse, source int, f facts) {
 	testkit.Exec(t, w, "BEGIN;\n"+strings.Join(f.of(timelineRun, source), ";\n")+";\nCOMMIT")
 }
 
-// of gives the rows of the facts as a source of a run.
+// of returns the rows of the facts as a source of a run.
 func (f facts) of(run string, source int) []string {
 	null := func(s, quote string) string {
 		if s == "" || s == "?" {
@@ -156,7 +156,7 @@ func (f facts) of(run string, source int) []string {
 	return stmts
 }
 
-// matched gives a word for each pass in the order of process and time: (warm-up in brackets) prompt tokens of a prefill, steps@context
+// matched returns a word for each pass in the order of process and time: (warm-up in brackets) prompt tokens of a prefill, steps@context
 // before them of a decode, ? where nothing is said.
 func matched(t *testing.T, w *schema.Warehouse, run, args string) string {
 	t.Helper()
@@ -240,7 +240,7 @@ func TestPassFacts(t *testing.T) {
 	}
 }
 
-// notesOn gives what is said of a run drawn by hand, of a topic.
+// notesOn returns what is said of a run drawn by hand, of a topic.
 func notesOn(t *testing.T, w *schema.Warehouse, run, topic string) []string {
 	t.Helper()
 	notes, err := queries.NewAsker(w).Notes(t.Context(), queries.Args{"run": testkit.RunID(run)}, topic)

@@ -100,7 +100,7 @@ func CheckBaselineName(name string) error {
 	return nil
 }
 
-// FindBaseline gives the baseline of that name; its error wraps ErrUnknownRun.
+// FindBaseline returns the baseline of that name; its error wraps ErrUnknownRun.
 func (w *Warehouse) FindBaseline(ctx context.Context, name string) (Baseline, error) {
 	runs, err := w.Runs(ctx)
 	if err != nil {

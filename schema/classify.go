@@ -148,7 +148,7 @@ func (r *Rules) leaveOut(table, origin string, priority int, expr string, err er
 	return nil
 }
 
-// kernelOf gives the first rule that matches a demangled name, nil when none does.
+// kernelOf returns the first rule that matches a demangled name, nil when none does.
 func (r *Rules) kernelOf(name string) *kernelMatch {
 	lower := lowered(name)
 	for i := range r.kernel {
@@ -159,7 +159,7 @@ func (r *Rules) kernelOf(name string) *kernelMatch {
 	return nil
 }
 
-// stageOf gives what the rules of each kind say of a normalised range name. A range that marks a warm-up is no stage.
+// stageOf returns what the rules of each kind say of a normalised range name. A range that marks a warm-up is no stage.
 func (r *Rules) stageOf(domain, name string) (stage, note string, warmup bool) {
 	var found [3]string
 	lower := lowered(name)

@@ -52,7 +52,7 @@ func parseDDL(text string) ([]ddlTable, error) {
 	return tables, nil
 }
 
-// comments gives the COMMENT ON statements for the tables.
+// comments returns the COMMENT ON statements for the tables.
 func comments(tables []ddlTable) string {
 	var b strings.Builder
 	for _, t := range tables {

@@ -29,7 +29,7 @@ type Definitions interface {
 	Definitions() ([]Definition, error)
 }
 
-// IsMacro says whether the definition takes parameters.
+// IsMacro reports whether the definition takes parameters.
 func (d Definition) IsMacro() bool { return d.Params != nil }
 
 // define is the statement that makes it.

@@ -18,7 +18,7 @@ type Digest struct {
 // named are the tables of the names that people give runs.
 var named = []string{"run_tag", "baseline"}
 
-// digests gives the digests of all runs by id, or with an id that of one run. A gigabyte of rows takes about a second.
+// digests returns the digests of all runs by id, or with an id that of one run. A gigabyte of rows takes about a second.
 func (w *Warehouse) digests(ctx context.Context, runID string) (map[string]Digest, error) {
 	tables, err := runTables(ctx, w.DB)
 	if err != nil {

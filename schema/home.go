@@ -26,7 +26,7 @@ type Home struct {
 	Lake   *Lake // where the warehouse is, if not in Dir
 }
 
-// FindHome gives the home to use: override when set, else the nearest .prof folder in dir or above it, else dir/.prof,
+// FindHome returns the home to use: override when set, else the nearest .prof folder in dir or above it, else dir/.prof,
 // which need not exist yet.
 //
 // The address of a lake (LakePrefix) as override puts the warehouse there, and so does a config.yaml in the folder that names one.
@@ -84,7 +84,7 @@ func (h Home) Warehouse() string { return filepath.Join(h.Dir, warehouseFile) }
 // writer starts, so its name must be one that nobody else uses: a home may be any folder of the user's.
 func (h Home) Temp() string { return h.Warehouse() + ".tmp" }
 
-// Exists says whether the home has a warehouse; of a lake, opening it says that. An empty file is none: a process that was killed while making it left it.
+// Exists reports whether the home has a warehouse; of a lake, opening it says that. An empty file is none: a process that was killed while making it left it.
 func (h Home) Exists() bool {
 	if h.Lake != nil {
 		return true

@@ -30,7 +30,7 @@ func IDNumber(id int64) int32 { return int32(id & MaxIDs) }
 var idColumns = []string{"kernel_name_id", "before_kernel_name_id", "after_kernel_name_id", "kernel_shape_id", "api_name_id", "launch_name_id", "path_id", "stage_path_id", "note_path_id", "name_path_id", "lineage",
 	"range_context_id", "range_id", "parent_range_id", "decode_range_id", "op_id", "parent_op_id", "forward_op_id", "op_name_id", "caller_op_name_id", "outermost_op_name_id", "op_name_ids", "op_input_id", "stack_id", "parent_stack_id", "own_stack_id", "file_stack_id", "launch_id", "model_id"}
 
-// IsID says whether a column holds ids of that kind, or lists of them.
+// IsID reports whether a column holds ids of that kind, or lists of them.
 func IsID(table, column string) bool {
 	return slices.Contains(idColumns, column) || column == "metric_id" && table != "gpu_metric" && table != "gpu_metric_name"
 }

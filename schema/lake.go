@@ -39,7 +39,7 @@ type Lake struct {
 // maxConfig bounds a config.yaml, which is some dozen lines.
 const maxConfig = 1 << 20
 
-// configured gives the lake that a config.yaml names under warehouse; nil where it names none.
+// configured returns the lake that a config.yaml names under warehouse; nil where it names none.
 func configured(path string) (*Lake, error) {
 	text, err := file.Read(path, maxConfig)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) { // who opens the home says what is wrong with it
@@ -110,7 +110,7 @@ const (
 // ErrNoLake is wrapped by Open's error where the catalog has no lake yet.
 var ErrNoLake = errors.New("there is no lake yet")
 
-// usesPostgres says whether the catalog is in PostgreSQL.
+// usesPostgres reports whether the catalog is in PostgreSQL.
 func (l *Lake) usesPostgres() bool { return strings.HasPrefix(l.Catalog, LakePrefix+"postgres:") }
 
 // String is the address without what may be a secret.

@@ -76,7 +76,7 @@ func (a LakeAccess) readFile(path string) error {
 	return lines.Err()
 }
 
-// isRemote says whether rows are in an object store.
+// isRemote reports whether rows are in an object store.
 func isRemote(dataPath string) bool { return strings.Contains(dataPath, "://") }
 
 // loadCatalog loads what the catalog needs.

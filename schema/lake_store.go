@@ -233,7 +233,7 @@ func (m *Moved) push(ctx context.Context, q SQL, o PushOptions) error {
 	return err
 }
 
-// checkName says whether a run's name is free in the lake, and whether its captures are in no other run there.
+// checkName reports whether a run's name is free in the lake, and whether its captures are in no other run there.
 func (m *Moved) checkName(ctx context.Context, q SQL) error {
 	taken, err := texts(q.QueryContext(ctx, `SELECT r.run_id::VARCHAR FROM lake.main.run r WHERE r.name = ? AND r.run_id <> ?::UUID`, m.Run.Name, m.Run.ID))
 	if err == nil && len(taken) > 0 {
@@ -260,7 +260,7 @@ func (m *Moved) checkName(ctx context.Context, q SQL) error {
 // ErrOtherRules is wrapped by the error that a run's facts are not by the rules of the lake.
 var ErrOtherRules = errors.New("its facts are by other rules than those of the lake")
 
-// sameFacts says whether a run's facts were derived as those of the lake, unless that is being upgraded. A run that lacks them is better there than nowhere.
+// sameFacts reports whether a run's facts were derived as those of the lake, unless that is being upgraded. A run that lacks them is better there than nowhere.
 func sameFacts(ctx context.Context, q SQL, runID string, upgrade bool) error {
 	same, err := texts(q.QueryContext(ctx, `SELECT d.checksum FROM derivation d WHERE d.run_id = ?::UUID
 		AND (? OR d.checksum IN (SELECT unnest([v.checksum, v.checksum || `+Quote(lacking)+`]) FROM lake.main.schema_version v WHERE v.version = `+strconv.Itoa(derivedVersion)+`))`, runID, upgrade))
@@ -390,7 +390,7 @@ func (w *Warehouse) Pull(ctx context.Context, from *Lake, runs []Run, done func(
 	})
 }
 
-// checkPull says whether a run may come, or is there.
+// checkPull reports whether a run may come, or is there.
 func (m *Moved) checkPull(ctx context.Context, q SQL) error {
 	there, err := texts(q.QueryContext(ctx, `SELECT r.run_id::VARCHAR FROM run r WHERE r.run_id = ?::UUID`, m.Run.ID))
 	if err != nil {

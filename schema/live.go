@@ -52,7 +52,7 @@ type Edition struct {
 // second or less. Of a larger one, it makes those that are asked for.
 const digestAtOnce = 256 << 20
 
-// Digest gives the digest of a run by its id.
+// Digest returns the digest of a run by its id.
 func (e *Edition) Digest(ctx context.Context, runID string) (Digest, error) {
 	select {
 	case e.digesting <- struct{}{}:
@@ -106,7 +106,7 @@ func OpenLive(ctx context.Context, home Home, o Options) (*Live, error) {
 	return l, nil
 }
 
-// Use gives the last commit until done is called.
+// Use returns the last commit until done is called.
 func (l *Live) Use() (e *Edition, done func()) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -277,7 +277,7 @@ func (l *Live) take(ctx context.Context, id string) error {
 	return nil
 }
 
-// copy opens a copy of the file, and says whether it is small enough to make the digests of all runs at once.
+// copy opens a copy of the file, and reports whether it is small enough to make the digests of all runs at once.
 func (l *Live) copy(ctx context.Context) (w *Warehouse, atOnce bool, err error) {
 	spill := takeSpill()
 	db, copied, err := l.home.openCopy(ctx, l.options, spill)

@@ -209,7 +209,7 @@ func upToDate(applied map[int]string, known []migration, defs, facts string) boo
 	return applied[definitionsVersion] == defs && applied[factsVersion] == facts
 }
 
-// isCurrent says whether a warehouse opened for reading has this program's schema and definitions, and the facts of every run by them and
+// isCurrent reports whether a warehouse opened for reading has this program's schema and definitions, and the facts of every run by them and
 // by the rules.
 func isCurrent(ctx context.Context, db *sql.DB, o Options) (bool, error) {
 	known, err := knownMigrations()

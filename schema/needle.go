@@ -35,7 +35,7 @@ func (p pattern) match(name, lower string) bool {
 	return p.re.MatchString(name)
 }
 
-// needlesOf gives texts of ASCII, in lower case, of which each match of an expression, in lower case, has one or more; nil where it knows none.
+// needlesOf returns texts of ASCII, in lower case, of which each match of an expression, in lower case, has one or more; nil where it knows none.
 func needlesOf(e *syntax.Regexp) []string {
 	switch e.Op {
 	case syntax.OpLiteral:

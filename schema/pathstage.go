@@ -31,7 +31,7 @@ type pathLabel struct {
 	Warmup                    bool
 }
 
-// labelPaths gives the paths of which the rules say something.
+// labelPaths returns the paths of which the rules say something.
 func (r *Rules) labelPaths(ctx context.Context, q SQL, runID string) (found []pathLabel, err error) {
 	rows, err := q.QueryContext(ctx, `SELECT path_id, coalesce(lineage[-2], 0), domain, name FROM range_path WHERE run_id = ?::UUID ORDER BY path_id`, runID)
 	if err != nil {

@@ -44,7 +44,7 @@ func spillOf(spill, file string) string {
 	return filepath.Join(spill, strconv.FormatUint(h.Sum64(), 16))
 }
 
-// takeSpill gives the folder until dropSpill; "" where none can be made: few readers need it, and the memory's limit is an error then.
+// takeSpill returns the folder until dropSpill; "" where none can be made: few readers need it, and the memory's limit is an error then.
 func takeSpill() (path string) {
 	spills.Lock()
 	defer spills.Unlock()

@@ -44,7 +44,7 @@ func ruled(t *testing.T) schema.Home {
 	return home
 }
 
-// labels gives the stage, note and warm-up of each path, and the family of each kernel, as a reader finds them.
+// labels returns the stage, note and warm-up of each path, and the family of each kernel, as a reader finds them.
 func labels(t *testing.T, home schema.Home) (paths, kernels, talk []string) {
 	t.Helper()
 	w := open(t, home, false, func(m string) { talk = append(talk, m) })

@@ -64,7 +64,7 @@ func (w *Warehouse) Runs(ctx context.Context) ([]Run, error) {
 	return out, rows.Err()
 }
 
-// IsReference says whether ref means a run by something else than its name or id, so that no run may be named so.
+// IsReference reports whether ref means a run by something else than its name or id, so that no run may be named so.
 func IsReference(ref string) bool {
 	return strings.HasPrefix(ref, "@") || strings.HasPrefix(ref, "tag:") || strings.HasPrefix(ref, BaselinePrefix)
 }
@@ -204,7 +204,7 @@ func madeTables(known []migration, isWanted func(ddlTable) bool) ([]string, erro
 	return out, nil
 }
 
-// isDropped says whether a migration drops a table again.
+// isDropped reports whether a migration drops a table again.
 func isDropped(known []migration, table string) bool {
 	return slices.ContainsFunc(known, func(m migration) bool { return strings.Contains(m.sql, "\nDROP TABLE "+table+";") })
 }
@@ -389,7 +389,7 @@ func (w *Warehouse) Tag(ctx context.Context, r Run, tags ...[2]string) error {
 	})
 }
 
-// isThere says whether a run that was found is there still: in a lake, others may have removed it.
+// isThere reports whether a run that was found is there still: in a lake, others may have removed it.
 func isThere(ctx context.Context, q querier, r Run) error {
 	found, err := texts(q.QueryContext(ctx, `SELECT name FROM run WHERE run_id = ?::UUID`, r.ID))
 	if err == nil && len(found) == 0 {
@@ -427,7 +427,7 @@ func (w *Warehouse) Tags(ctx context.Context, r Run) ([]string, error) {
 	return texts(rows, err)
 }
 
-// AllTags gives the tags of all runs as Tags does, by the run's id.
+// AllTags returns the tags of all runs as Tags does, by the run's id.
 func (w *Warehouse) AllTags(ctx context.Context) (map[string][]string, error) {
 	rows, err := w.DB.QueryContext(ctx, `SELECT run_id::VARCHAR, key || '=' || value FROM run_tag ORDER BY run_id, key`)
 	if err != nil {

@@ -35,7 +35,7 @@ func CheckRunName(name string) error {
 	return nil
 }
 
-// isUnprintable says whether a character cannot be seen, moves a cursor or reorders a line.
+// isUnprintable reports whether a character cannot be seen, moves a cursor or reorders a line.
 func isUnprintable(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) || r != ' ' && unicode.IsSpace(r)
 }

@@ -107,7 +107,7 @@ func ClearSources(ctx context.Context, q SQL, runID string, sources ...string) e
 	return nil
 }
 
-// sourceTables gives the tables that hold rows of sources, facts not among them, and the columns of all tables.
+// sourceTables returns the tables that hold rows of sources, facts not among them, and the columns of all tables.
 func sourceTables(ctx context.Context, q querier) (own []string, columns map[string][]string, err error) {
 	rows, err := q.QueryContext(ctx, `SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal AND schema_name = 'main' AND table_name IN
 		(SELECT t.table_name FROM duckdb_tables() t WHERE NOT coalesce(starts_with(t.comment, ?), false)) ORDER BY table_name, column_index`, DocMark)

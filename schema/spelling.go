@@ -2,7 +2,7 @@ package schema
 
 import "context"
 
-// Spelling gives a kernel's demangled name in a spelling that the profilers share, so that one kernel can be found in what
+// Spelling returns a kernel's demangled name in a spelling that the profilers share, so that one kernel can be found in what
 // several of them recorded. Nsight Systems prints a name in full, Nsight Compute's pages leave out some of its namespaces (not
 // the same ones in every report), and PyTorch's profiler writes as c++filt does:
 //

@@ -235,7 +235,7 @@ func (s *speller) putWord(w string) {
 	s.out = append(s.out, w...)
 }
 
-// returnType gives what is before a return type when the output may end with one, and a name follows: void, or in a template's argument a plain name.
+// returnType returns what is before a return type when the output may end with one, and a name follows: void, or in a template's argument a plain name.
 func (s *speller) returnType() (before []byte, isType bool) {
 	n := len(s.out)
 	if len(s.levels) == 1 && s.args > 0 && !s.scoped { // enable_if<...>::type
@@ -252,7 +252,7 @@ func (s *speller) returnType() (before []byte, isType bool) {
 // typeWords follow another word of the same type.
 var typeWords = map[string]bool{"const": true, "volatile": true, "int": true, "long": true, "short": true, "char": true, "double": true}
 
-// atStart says whether a type or value may begin here.
+// atStart reports whether a type or value may begin here.
 func (s *speller) atStart() bool { return isStart(s.out) }
 
 func isStart(before []byte) bool {
@@ -260,7 +260,7 @@ func isStart(before []byte) bool {
 	return n == 0 || before[n-1] == '<' || before[n-1] == '(' || before[n-1] == ','
 }
 
-// peek gives the next byte that is no blank, 0 at the end.
+// peek returns the next byte that is no blank, 0 at the end.
 func (s *speller) peek() byte {
 	for i := s.at; i < len(s.in); i++ {
 		if !isBlank(s.in[i]) {
@@ -270,13 +270,13 @@ func (s *speller) peek() byte {
 	return 0
 }
 
-// atNumber says whether a number follows, perhaps a negative one.
+// atNumber reports whether a number follows, perhaps a negative one.
 func (s *speller) atNumber() bool {
 	rest := strings.TrimPrefix(strings.TrimLeft(s.in[s.at:], blanks), "-")
 	return rest != "" && isDigit(rest[0])
 }
 
-// withoutSuffix gives 128 for 128u, 128l, 128ul, 128ll and 128ull, as c++filt writes them; any other word as it is.
+// withoutSuffix returns 128 for 128u, 128l, 128ul, 128ll and 128ull, as c++filt writes them; any other word as it is.
 func withoutSuffix(w string) string {
 	digits := strings.TrimRight(w, "ul")
 	if strings.Trim(digits, "0123456789") != "" {

@@ -259,7 +259,7 @@ func importTable(ctx context.Context, tx *sql.Tx, table, path, id string, want i
 	return nil
 }
 
-// checkImported says whether a run's name can be one and is free, and whether its captures are in no other run.
+// checkImported reports whether a run's name can be one and is free, and whether its captures are in no other run.
 func checkImported(ctx context.Context, tx SQL, id string) error {
 	names, err := texts(tx.QueryContext(ctx, `SELECT o.name FROM run r JOIN run o ON o.name = r.name WHERE r.run_id = ?::UUID`, id))
 	if err != nil {
@@ -286,7 +286,7 @@ func checkImported(ctx context.Context, tx SQL, id string) error {
 // capturedKinds are the kinds of sources that are captures, as a list of SQL.
 const capturedKinds = `'nsys', 'prof', 'torch', 'ncu', 'rocprof', 'xla', 'nsys-stats'`
 
-// checkIDs says whether a run's ids in a table are its own: those of another run would change that one's answers.
+// checkIDs reports whether a run's ids in a table are its own: those of another run would change that one's answers.
 func checkIDs(ctx context.Context, q SQL, table, runID string) error {
 	rows, err := texts(q.QueryContext(ctx, `SELECT column_name || ' ' || data_type FROM duckdb_columns() WHERE database_name = current_database() AND table_name = ? ORDER BY column_index`, table))
 	if err != nil {
@@ -313,7 +313,7 @@ func checkIDs(ctx context.Context, q SQL, table, runID string) error {
 	return err
 }
 
-// checkHead reads how many rows each table of a run has from the file of the table run, and says whether the tables are as they are in this
+// checkHead reads how many rows each table of a run has from the file of the table run, and reports whether the tables are as they are in this
 // program.
 func checkHead(ctx context.Context, q querier, path string) (counts map[string]int64, err error) {
 	if err := file.Check(path); err != nil {

@@ -94,7 +94,7 @@ func letGo(f *os.File) error {
 	return f.Close()
 }
 
-// isWriting says whether a process writes or waits for its turn to.
+// isWriting reports whether a process writes or waits for its turn to.
 func (h Home) isWriting() bool {
 	f, err := file.Open(h.turnFile())
 	if err != nil {

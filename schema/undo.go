@@ -177,7 +177,7 @@ func (k *kept) putBack(out io.WriterAt) error {
 	return nil
 }
 
-// wasKilled says whether a process was killed while it had the warehouse open for writing.
+// wasKilled reports whether a process was killed while it had the warehouse open for writing.
 func (h Home) wasKilled() bool {
 	_, err := os.Lstat(h.undoFile())
 	return err == nil && !h.isWriting()

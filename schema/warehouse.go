@@ -313,7 +313,7 @@ func connectWith(ctx context.Context, file, mode, spill string, o Options, begin
 // mostSpill bounds what others' SQL puts on the disk.
 const mostSpill = "8GB"
 
-// CommitStands says whether a commit that failed was made all the same: DuckDB wrote it to its log, and could not take it over into its file. That
+// CommitStands reports whether a commit that failed was made all the same: DuckDB wrote it to its log, and could not take it over into its file. That
 // needs another transaction in the same process; see connect.
 func CommitStands(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "COMMIT succeeded and is durable")

@@ -132,7 +132,7 @@ func (g Guard) caught(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// isHost says whether a name is one of this server's. A page whose own name was pointed at this machine comes with that name; an address cannot be
+// isHost reports whether a name is one of this server's. A page whose own name was pointed at this machine comes with that name; an address cannot be
 // pointed elsewhere.
 func (g Guard) isHost(host string) bool {
 	name := host
@@ -146,7 +146,7 @@ func (g Guard) isHost(host string) bool {
 	return slices.ContainsFunc(g.Hosts, func(own string) bool { return strings.EqualFold(own, name) })
 }
 
-// isOrigin says whether the page that asks may, and lets the browser show it the answer.
+// isOrigin reports whether the page that asks may, and lets the browser show it the answer.
 func (g Guard) isOrigin(w http.ResponseWriter, r *http.Request) bool {
 	w.Header().Add("Vary", "Origin")
 	origin := r.Header.Get("Origin")
@@ -167,7 +167,7 @@ func (g Guard) isOrigin(w http.ResponseWriter, r *http.Request) bool {
 	return err == nil && u.Host == r.Host && (u.Scheme == "http" || u.Scheme == "https")
 }
 
-// isKnown says whether who asks has the token, or the session that it was given for it.
+// isKnown reports whether who asks has the token, or the session that it was given for it.
 func (g Guard) isKnown(r *http.Request) bool {
 	if g.Token == "" {
 		return true

@@ -41,7 +41,7 @@ func (s *Server) endJobs(ctx context.Context) error {
 // stored are the runs of the warehouse, for jobs.
 type stored struct{ s *Server }
 
-// Find gives the run that a reference names.
+// Find returns the run that a reference names.
 func (r stored) Find(ctx context.Context, ref string) (jobs.StoredRun, error) {
 	run, err := r.resolve(ctx, ref)
 	if errors.Is(err, schema.ErrUnknownRun) { // it may have been stored a moment ago
@@ -91,7 +91,7 @@ func (r stored) Check(ctx context.Context, name string, tags []string) error {
 // topOperators is how many operators a report lists, as operators.md does.
 const topOperators = 20
 
-// Report gives the figures of a run, as metrics.json of its report and the query top-operators have them.
+// Report returns the figures of a run, as metrics.json of its report and the query top-operators have them.
 func (r stored) Report(ctx context.Context, run jobs.StoredRun) (*jobs.ProfileReport, error) {
 	a, err := r.s.asker.VerbOfRun(ctx, ask.JSON, run.ID, "report", "--out=-", "--file=metrics.json")
 	if err != nil {

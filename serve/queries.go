@@ -154,7 +154,7 @@ func paramOf(p ask.ParamDoc, limits queries.Limits) *huma.Param {
 	return out
 }
 
-// isTime says whether a parameter is a time of the capture, which may lie before its start.
+// isTime reports whether a parameter is a time of the capture, which may lie before its start.
 func isTime(name string) bool { return len(name) > 5 && name[len(name)-5:] == "_time" }
 
 // valueOf reads a parameter as its type says, and no other way: what the description refuses is refused.

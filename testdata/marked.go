@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Marked gives what a document holds between the marks <!-- name --> and <!-- end -->, and the document with something else there.
+// Marked returns what a document holds between the marks <!-- name --> and <!-- end -->, and the document with something else there.
 func Marked(path, name, other string) (old, changed string, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -84,7 +84,7 @@ type Options struct {
 	Warmup   int    // first generations that are warm-up: in a range warmup, and before the profiler starts
 }
 
-// Env gives the variables of the environment that turn the helper on, as NAME=VALUE. PYTHONPATH is not among them: the folder that
+// Env returns the variables of the environment that turn the helper on, as NAME=VALUE. PYTHONPATH is not among them: the folder that
 // Write made goes before the user's.
 func Env(o Options) []string {
 	env := []string{"PROF_MARK=1"}
@@ -126,7 +126,7 @@ type Ncu struct {
 	Command []string // the tool and its arguments, which those of the rank's process follow
 }
 
-// IsRank says whether one rank is chosen.
+// IsRank reports whether one rank is chosen.
 func (n Ncu) IsRank() bool { return n.Rank != "" || n.Local != "" }
 
 // Name is the rank as users know it.
@@ -137,7 +137,7 @@ func (n Ncu) Name() string {
 	return "local rank " + n.Local
 }
 
-// Env gives the variables by which a rank's Python starts itself under Nsight Compute, as NAME=VALUE. prof_mark/ncu.py does it in Python processes
+// Env returns the variables by which a rank's Python starts itself under Nsight Compute, as NAME=VALUE. prof_mark/ncu.py does it in Python processes
 // whose launcher sets RANK and LOCAL_RANK, or Open MPI's variables.
 func (n Ncu) Env() (env []string) {
 	if !n.IsRank() {

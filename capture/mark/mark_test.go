@@ -63,7 +63,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// python gives the Python to test with: PROF_PYTHON or python3.
+// python returns the Python to test with: PROF_PYTHON or python3.
 func python(t *testing.T) string {
 	t.Helper()
 	name := os.Getenv("PROF_PYTHON")
@@ -83,7 +83,7 @@ var loadModels struct {
 	err  error
 }
 
-// withModels gives a Python that has PyTorch and transformers.
+// withModels returns a Python that has PyTorch and transformers.
 func withModels(t *testing.T) string {
 	t.Helper()
 	p := python(t)

@@ -98,7 +98,7 @@ func first(paths []string) string {
 	return ""
 }
 
-// build gives the path of the library for a compiler and headers.
+// build returns the path of the library for a compiler and headers.
 func build(ctx context.Context, p Places, compiler, include string) (string, error) {
 	version, err := file.Read(filepath.Join(include, "cupti_version.h"), 1<<20)
 	if err != nil {

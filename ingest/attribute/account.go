@@ -27,7 +27,7 @@ type Source struct {
 	Caller   func(launch int32) Caller // of a Work's Launch
 }
 
-// node gives the ranges open at the launch of a piece of work.
+// node returns the ranges open at the launch of a piece of work.
 func (s *Source) node(o *Work) int32 {
 	if o.Launch == NoLaunch {
 		return NoNode
@@ -251,7 +251,7 @@ func (a *Account) count(g *gap) {
 	a.keep(g)
 }
 
-// pattern gives the sums of a pattern, in most cases without a look at the map: the same patterns recur.
+// pattern returns the sums of a pattern, in most cases without a look at the map: the same patterns recur.
 func (a *Account) pattern(k gapKey) *gapSum {
 	slot := &a.recent[uint32(k.before*31+k.after*17+k.path)%uint32(len(a.recent))]
 	if p := *slot; p != nil && p.gapKey == k {

@@ -234,7 +234,7 @@ func (w *world) idleOf(r *rangeDevice) (out idle) {
 	return out
 }
 
-// next gives the work that begins next on a GPU, of what begins together the first in the order of work.
+// next returns the work that begins next on a GPU, of what begins together the first in the order of work.
 func (w *world) next(pieces []piece, t int64, device int32) (next *Work) {
 	for i := range pieces {
 		if o := &pieces[i]; o.device == device && o.Start > t && (next == nil || o.before(next) < 0) {
@@ -244,7 +244,7 @@ func (w *world) next(pieces []piece, t int64, device int32) (next *Work) {
 	return next
 }
 
-// last gives the work that began last on a GPU before that which began next.
+// last returns the work that began last on a GPU before that which began next.
 func (w *world) last(pieces []piece, next *Work, device int32) (last *Work) {
 	for i := range pieces {
 		if o := &pieces[i]; o.device == device && o.before(next) < 0 && (last == nil || o.before(last) > 0) {

@@ -104,12 +104,12 @@ func (a *Account) storePatterns(ctx context.Context, t *load.Target, labels *Lab
 	return err
 }
 
-// values gives the parts but Latency in the order of the tables' columns.
+// values returns the parts but Latency in the order of the tables' columns.
 func (p *Parts) values() []any {
 	return []any{p[InLaunch], p[Late], p[InWait], p[InCall], p[OnHost], p[InProfiler], p[Queued], p[Unknown]}
 }
 
-// values gives a label's columns: kernel_name_id and operation.
+// values returns a label's columns: kernel_name_id and operation.
 func (l *Labels) values(id int32) []any {
 	if id == anyLabel {
 		return []any{nil, "(any)"}

@@ -37,5 +37,5 @@ type Span struct {
 // Name is a domain ("" for the default one) and a normalised name of ranges.
 type Name struct{ Domain, Norm string }
 
-// procOf gives the process of a thread.
+// procOf returns the process of a thread.
 func procOf(thread int64) int64 { return thread >> 24 }

@@ -169,7 +169,7 @@ type threadCalls struct {
 	pace   Pace
 }
 
-// settle gives the calls of each thread. The lists are used up.
+// settle returns the calls of each thread. The lists are used up.
 func (c *Calls) settle() []threadCalls {
 	var out []threadCalls
 	for _, l := range c.lists {

@@ -39,7 +39,7 @@ func (w *callWalk) seek(t int64) {
 	}
 }
 
-// before gives the end of the call before the mark.
+// before returns the end of the call before the mark.
 func (w *callWalk) before() (int64, bool) {
 	b, i := w.b, w.i-1
 	if i < 0 {
@@ -52,7 +52,7 @@ func (w *callWalk) before() (int64, bool) {
 	return end, true
 }
 
-// next gives the call at the mark.
+// next returns the call at the mark.
 func (w *callWalk) next() (start, end int64, kind CallKind, ok bool) {
 	if w.b == len(w.blocks) {
 		return Forever, Forever, OtherCall, false
@@ -98,7 +98,7 @@ func joined(list []interval) []interval {
 	return out
 }
 
-// with gives the time of [from, to) inside the intervals.
+// with returns the time of [from, to) inside the intervals.
 func (o *overlaps) with(from, to int64) int64 {
 	if len(o.list) == 0 || from >= to {
 		return 0

@@ -57,7 +57,7 @@ func (x *Execs) Settle(call func(exec Exec, correlation int64) (row int32, start
 	x.launches = nil
 }
 
-// Of gives the launch that work of an executable graph without a launch of its own is of; nil where two may be: after the named work of one, when the
+// Of returns the launch that work of an executable graph without a launch of its own is of; nil where two may be: after the named work of one, when the
 // next had been called already, and before that of the first.
 func (x *Execs) Of(exec Exec, start int64) *ExecLaunch {
 	if x == nil {

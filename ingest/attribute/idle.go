@@ -69,7 +69,7 @@ func (o *Overhead) Add(thread int32, start, end int64) {
 	o.of[thread] = append(o.of[thread], interval{start, end})
 }
 
-// settle gives each thread's stretches in the order of time, joined.
+// settle returns each thread's stretches in the order of time, joined.
 func (o *Overhead) settle() map[int32][]interval {
 	for thread, list := range o.of {
 		o.of[thread] = joined(list)

@@ -68,7 +68,7 @@ type Finder struct {
 // Finder makes a finder of one's own.
 func (l *Launches) Finder() *Finder { return &Finder{l: l, proc: -1 << 62, key: -1 << 62} }
 
-// Row gives the row of a correlation id, -1 when no device work refers to it.
+// Row returns the row of a correlation id, -1 when no device work refers to it.
 func (f *Finder) Row(proc, id int64) int32 {
 	if proc != f.proc {
 		f.proc, f.set, f.key, f.page = proc, f.l.ids[proc], -1<<62, nil
@@ -131,7 +131,7 @@ func (l *Launches) Settle() {
 // Linked frees the set of ids: no further one is looked up.
 func (l *Launches) Linked() { l.ids = nil }
 
-// Get gives the launch of a row; ok is false when the capture has no such API call.
+// Get returns the launch of a row; ok is false when the capture has no such API call.
 func (l *Launches) Get(row int32) (Launch, bool) {
 	if row < 0 || l.taken[row>>5].Load()&(1<<(row&31)) == 0 {
 		return Launch{}, false
@@ -139,7 +139,7 @@ func (l *Launches) Get(row int32) (Launch, bool) {
 	return l.rows[row], true
 }
 
-// DurationOf gives the duration of a row's launch.
+// DurationOf returns the duration of a row's launch.
 func (l *Launches) DurationOf(row int32) int64 {
 	if d := l.rows[row].duration; d != longDuration {
 		return int64(d)

@@ -103,7 +103,7 @@ func (l *ShortCallList) leave() {
 	l.met = l.met[:0]
 }
 
-// sums gives one sum for each thread, node and function, in this order.
+// sums returns one sum for each thread, node and function, in this order.
 func (s *ShortCalls) sums() []placeSum {
 	n := 0
 	for _, l := range s.lists {
@@ -145,7 +145,7 @@ type durationCount struct {
 	count    int64
 }
 
-// durations gives one count for each path, function and duration, in this order.
+// durations returns one count for each path, function and duration, in this order.
 func (s *ShortCalls) durations() []durationCount {
 	whole := &ShortCallList{}
 	for _, l := range s.lists {

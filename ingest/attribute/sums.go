@@ -82,7 +82,7 @@ func (s *Sums) row(span int32, device int32) *rangeDevice {
 	return &s.rows[s.first[span]]
 }
 
-// all gives the row of all work of the source on a device.
+// all returns the row of all work of the source on a device.
 func (s *Sums) all(device int32) *rangeDevice {
 	i, ok := s.whole[device]
 	if !ok {

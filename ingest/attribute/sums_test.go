@@ -33,7 +33,7 @@ func (m *made) add(l *WorkList, label Label, start, end int64, c Caller) {
 	l.Add(Work{Start: start, End: end, Launch: int32(len(m.callers) - 1), Label: m.Labels.Of(label)})
 }
 
-// pieces gives all work of the lists, list by list.
+// pieces returns all work of the lists, list by list.
 func (m *made) pieces() (out []piece) {
 	for _, l := range m.Work {
 		for _, b := range l.Pieces() {

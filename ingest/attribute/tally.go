@@ -25,7 +25,7 @@ func (t *tally) addN(key uint64, count int64) {
 	e.count += count
 }
 
-// find gives the key's entry, or the free one that is its place. Keys that differ only in their low bits, as durations of one function do, lie
+// find returns the key's entry, or the free one that is its place. Keys that differ only in their low bits, as durations of one function do, lie
 // side by side, where the processor's cache has them.
 func (t *tally) find(key uint64) *tallyEntry {
 	mask := uint64(len(t.entries) - 1)

@@ -22,7 +22,7 @@ type Timelines struct {
 	used    []atomic.Uint32     // a bit a node: some call was made in it
 }
 
-// Of gives the timeline of a thread, nil when it never has an open range.
+// Of returns the timeline of a thread, nil when it never has an open range.
 func (t *Timelines) Of(thread int64) *Timeline {
 	if l, ok := t.threads[thread]; ok {
 		return l
@@ -33,13 +33,13 @@ func (t *Timelines) Of(thread int64) *Timeline {
 // Len counts the sets.
 func (t *Timelines) Len() int { return len(t.nodes) }
 
-// Span gives the innermost range of a set, as an index of the spans given to Build.
+// Span returns the innermost range of a set, as an index of the spans given to Build.
 func (t *Timelines) Span(n int32) int32 { return t.nodes[n].span }
 
-// Parent gives the set without its innermost range; NoNode when that was the only one.
+// Parent returns the set without its innermost range; NoNode when that was the only one.
 func (t *Timelines) Parent(n int32) int32 { return t.nodes[n].parent }
 
-// Path gives the path of names of a set; 0 for NoNode.
+// Path returns the path of names of a set; 0 for NoNode.
 func (t *Timelines) Path(n int32) int32 {
 	if n == NoNode {
 		return 0
@@ -64,7 +64,7 @@ type Timeline struct {
 	nodes []int32
 }
 
-// At gives the open set at t; hint is the caller's, any number from 0 on, so that a walk in time costs no search.
+// At returns the open set at t; hint is the caller's, any number from 0 on, so that a walk in time costs no search.
 func (l *Timeline) At(t int64, hint *int) int32 {
 	if l == nil || len(l.times) == 0 || t < l.times[0] {
 		return NoNode
@@ -82,7 +82,7 @@ func (l *Timeline) At(t int64, hint *int) int32 {
 	return l.nodes[i]
 }
 
-// search gives the hint for a moment. It looks around the hint before, in steps that double: what is asked for next is mostly near.
+// search returns the hint for a moment. It looks around the hint before, in steps that double: what is asked for next is mostly near.
 func (l *Timeline) search(t int64, hint int) int {
 	low := min(hint, len(l.times)-1)
 	high := low + 1
@@ -116,7 +116,7 @@ type walk struct {
 // Placer makes a placer of one's own.
 func (t *Timelines) Placer() *Placer { return &Placer{lines: t, places: map[int64]*walk{}} }
 
-// Node gives the set open on a thread at a moment and marks it; NoNode when nothing is open.
+// Node returns the set open on a thread at a moment and marks it; NoNode when nothing is open.
 func (p *Placer) Node(thread, t int64) int32 {
 	if p.at == nil || thread != p.thread {
 		p.thread, p.at = thread, p.places[thread]

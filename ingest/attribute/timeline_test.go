@@ -11,7 +11,7 @@ import (
 	"prof/ingest/load"
 )
 
-// thread gives a globalTid.
+// thread returns a globalTid.
 func thread(pid, tid int64) int64 { return pid<<24 | tid }
 
 // sweepCase builds timelines for a test.
@@ -44,7 +44,7 @@ func (c *sweepCase) build(t testing.TB) {
 	}
 }
 
-// open gives the open set at a moment as the names from the outermost in, and the path of the set.
+// open returns the open set at a moment as the names from the outermost in, and the path of the set.
 func (c *sweepCase) open(th, at int64) (set, path string) {
 	n := c.lines.Placer().Node(th, at)
 	if n == NoNode {
@@ -144,7 +144,7 @@ func (c *sweepCase) before(i, j int) int {
 	return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(y.End, x.End), cmp.Compare(i, j))
 }
 
-// oracle gives the ranges open on a thread at a moment by looking at all of them, outermost first.
+// oracle returns the ranges open on a thread at a moment by looking at all of them, outermost first.
 func (c *sweepCase) oracle(th, at int64) []int {
 	var open []int
 	for i := range c.spans {
@@ -158,7 +158,7 @@ func (c *sweepCase) oracle(th, at int64) []int {
 	return open
 }
 
-// oracleParent gives the innermost range open on a range's thread when it began, -1 for none.
+// oracleParent returns the innermost range open on a range's thread when it began, -1 for none.
 func (c *sweepCase) oracleParent(i int) int {
 	parent := -1
 	for _, j := range c.oracle(c.spans[i].Thread, c.spans[i].Start) {

@@ -99,7 +99,7 @@ func (s *Sums) begin(source Source, unseen map[int32]Unseen) {
 	}
 }
 
-// find gives the row of the same range and device.
+// find returns the row of the same range and device.
 func (s *Sums) find(r *rangeDevice) *rangeDevice {
 	if s.isWhole(r) {
 		return s.all(r.device)

@@ -44,7 +44,7 @@ func (a *Adder) Add(proc, id int64) {
 	a.page.bits[id>>6&15] |= 1 << (id & 63)
 }
 
-// page gives a page of a process's ids, made when it is not there.
+// page returns a page of a process's ids, made when it is not there.
 func (w *Wanted) page(proc, key int64) *idPage {
 	s := w.sets[proc]
 	if s == nil {

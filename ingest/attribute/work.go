@@ -60,7 +60,7 @@ func (l *WorkList) Add(w Work) {
 	}
 }
 
-// byStart gives the list in the order of starts; exports are mostly in this order already.
+// byStart returns the list in the order of starts; exports are mostly in this order already.
 func (l *WorkList) byStart() [][]Work {
 	if l.ordered == nil && l.Len() > 0 { // an empty list has no order to keep, and several goroutines ask
 		l.ordered = l.order()

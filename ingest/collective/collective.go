@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// OfNCCL gives the operation that a function of NCCL's API does; ok is false for one that moves no data between ranks.
+// OfNCCL returns the operation that a function of NCCL's API does; ok is false for one that moves no data between ranks.
 func OfNCCL(function string) (operation string, ok bool) {
 	operation, ok = nccl[strings.ToLower(function)]
 	return operation, ok
@@ -15,7 +15,7 @@ func OfNCCL(function string) (operation string, ok bool) {
 var nccl = map[string]string{"ncclallreduce": "all-reduce", "ncclallgather": "all-gather", "ncclreducescatter": "reduce-scatter", "ncclalltoall": "all-to-all",
 	"ncclbroadcast": "broadcast", "ncclbcast": "broadcast", "ncclreduce": "reduce", "ncclgather": "gather", "ncclscatter": "scatter", "ncclsend": "send", "ncclrecv": "recv"}
 
-// OfPyTorch gives the operation that PyTorch's name of a collective (RECORD_PARAM_COMMS in its ProcessGroupNCCL.cpp) stands for. A
+// OfPyTorch returns the operation that PyTorch's name of a collective (RECORD_PARAM_COMMS in its ProcessGroupNCCL.cpp) stands for. A
 // name that is not known is the operation itself.
 func OfPyTorch(name string) string {
 	if operation, ok := torch[strings.Trim(strings.ToLower(name), "_")]; ok {
@@ -31,7 +31,7 @@ var torch = map[string]string{"allreduce": "all-reduce", "all_reduce": "all-redu
 	"alltoall_base": "all-to-all", "broadcast": "broadcast", "broadcast_oop": "broadcast", "reduce": "reduce", "reduce_oop": "reduce", "gather": "gather", "scatter": "scatter",
 	"send": "send", "recv": "recv"}
 
-// Buffers gives the bytes of a rank's input and output buffers, each nil where it is not known, of the count that NCCL's function takes:
+// Buffers returns the bytes of a rank's input and output buffers, each nil where it is not known, of the count that NCCL's function takes:
 // bytes that each rank gives to an all-gather or gather, that it receives of a reduce-scatter or scatter, that each pair of ranks exchanges in
 // an all-to-all; of others those of the buffer, which of a broadcast or reduce has the same size on every rank, though only the root reads the one
 // or writes the other. ranks is 0 when it is not known. Which rank is the root is not said: what only it receives of a gather or gives to a
@@ -63,7 +63,7 @@ func Buffers(operation string, bytes, ranks int64) (in, out any) {
 	return bytes, bytes
 }
 
-// ElementBytes gives the size of an element by PyTorch's name of its type (c10/core/ScalarType.h); ok is false for a name that is not
+// ElementBytes returns the size of an element by PyTorch's name of its type (c10/core/ScalarType.h); ok is false for a name that is not
 // known.
 func ElementBytes(dtype string) (bytes int64, ok bool) {
 	if strings.HasPrefix(dtype, "Float8_") {

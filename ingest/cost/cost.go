@@ -43,12 +43,12 @@ const (
 	otherInputs = "other-inputs" // they are not those that the formula knows
 )
 
-// Has says whether there is a formula for an operator.
+// Has reports whether there is a formula for an operator.
 func Has(name string) bool {
 	return costs[name] != nil || strings.HasPrefix(name, "aten::_foreach_")
 }
 
-// Of gives the cost of a call; ok is false for an operator without a formula.
+// Of returns the cost of a call; ok is false for an operator without a formula.
 func Of(name string, in Inputs) (_ Cost, ok bool) {
 	if !Has(name) {
 		return Cost{}, false
@@ -154,7 +154,7 @@ type operand struct {
 // most is what a tensor may have in bytes: sums of a few are far from overflow.
 const most = 1 << 58
 
-// has says whether an input is a tensor: not whether its type is known.
+// has reports whether an input is a tensor: not whether its type is known.
 func (c *call) has(i int) bool {
 	if i >= len(c.in.shapes) {
 		return false
@@ -163,7 +163,7 @@ func (c *call) has(i int) bool {
 	return ok
 }
 
-// tensor gives an input that must be a tensor.
+// tensor returns an input that must be a tensor.
 func (c *call) tensor(i int) operand {
 	sizes, ok := c.in.tensor(i)
 	if !ok {
@@ -212,7 +212,7 @@ func (c *call) kind(i int) string {
 	return c.in.types[i]
 }
 
-// value gives the text of an input that is no tensor; "" for none.
+// value returns the text of an input that is no tensor; "" for none.
 func (c *call) value(i int) string {
 	if i >= len(c.in.concrete) {
 		if len(c.in.concrete) == 0 {
@@ -263,7 +263,7 @@ func (c *call) booleans(i, n int) []bool {
 	return out
 }
 
-// asked gives the type that a value names, or def where there is none.
+// asked returns the type that a value names, or def where there is none.
 func (c *call) asked(i int, def number) number {
 	if i >= len(c.in.shapes) {
 		return def
@@ -290,7 +290,7 @@ func (c *call) write(count int64, n number) {
 	c.Write += count * n.bytes
 }
 
-// out gives the tensor that an operator was given to write to, which comes after its inputs.
+// out returns the tensor that an operator was given to write to, which comes after its inputs.
 func (c *call) out(after int) (operand, bool) {
 	last := len(c.in.shapes) - 1
 	if last < after || len(c.in.types) == 0 || !c.has(last) {
@@ -313,7 +313,7 @@ func (c *call) list(group string) {
 	c.fail(listTypes)
 }
 
-// dimension gives the size of a dimension, which may be counted from the end.
+// dimension returns the size of a dimension, which may be counted from the end.
 func (c *call) dimension(o operand, d int64) int64 {
 	if d < 0 {
 		d += int64(len(o.sizes))
@@ -328,7 +328,7 @@ func (c *call) dimension(o operand, d int64) int64 {
 	return o.sizes[d]
 }
 
-// promoted gives the type of the result of operands, by the rules of c10::promoteTypes and at::native::result_type: tensors
+// promoted returns the type of the result of operands, by the rules of c10::promoteTypes and at::native::result_type: tensors
 // with dimensions count before those without, these before numbers, unless the kind of the latter is higher.
 func (c *call) promoted(indices ...int) number {
 	var names [2]string // with dimensions, without
@@ -371,7 +371,7 @@ func (c *call) valueIfAny(i int) string {
 	return ""
 }
 
-// promote gives the type that holds two; ok is false where PyTorch's table has more to say than is here.
+// promote returns the type that holds two; ok is false where PyTorch's table has more to say than is here.
 func promote(a, b string) (string, bool) {
 	if a == "" || a == b {
 		return b, true
@@ -395,7 +395,7 @@ func promote(a, b string) (string, bool) {
 	}
 }
 
-// broadcast gives the sizes that tensors have together.
+// broadcast returns the sizes that tensors have together.
 func (c *call) broadcast(list ...operand) []int64 {
 	var out []int64
 	for _, o := range list {

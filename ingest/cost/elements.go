@@ -80,7 +80,7 @@ func addElementCosts() {
 	add("softmax", moves([]int{3}, []int{0, 1, 2}), "_moe_C::topk_softmax")
 }
 
-// both gives operators and those of the same names that change their first operand.
+// both returns operators and those of the same names that change their first operand.
 func both(names string) string {
 	out := names
 	for _, n := range strings.Fields(names) {
@@ -91,7 +91,7 @@ func both(names string) string {
 	return out
 }
 
-// isInPlace says whether it changes its first operand.
+// isInPlace reports whether it changes its first operand.
 func (c *call) isInPlace() bool {
 	return strings.HasSuffix(c.name, "_") && !strings.HasSuffix(c.name, "__")
 }

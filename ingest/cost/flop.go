@@ -28,7 +28,7 @@ func FLOP(name, shapes, types, concrete string) (flop int64, ok bool) {
 	return count(&in)
 }
 
-// HasFLOP says whether PyTorch counts the operations of an operator.
+// HasFLOP reports whether PyTorch counts the operations of an operator.
 func HasFLOP(name string) bool { return formulas[name] != nil }
 
 var formulas = map[string]func(*inputs) (int64, bool){
@@ -47,7 +47,7 @@ type inputs struct {
 	concrete []string
 }
 
-// tensor gives the sizes of a tensor. Of other inputs PyTorch records empty sizes too; their type tells them apart.
+// tensor returns the sizes of a tensor. Of other inputs PyTorch records empty sizes too; their type tells them apart.
 func (in *inputs) tensor(i int) ([]int64, bool) {
 	if i >= len(in.shapes) {
 		return nil, false
@@ -94,7 +94,7 @@ func elements(in *inputs) (int64, bool) {
 	return multiply(1, a)
 }
 
-// multiply gives ok false where the product is beyond 64 bits.
+// multiply returns ok false where the product is beyond 64 bits.
 func multiply(by int64, lists ...[]int64) (int64, bool) {
 	n := uint64(by)
 	for _, l := range lists {

@@ -349,7 +349,7 @@ func (v attention) cost(c *call) {
 	}
 }
 
-// alone says whether the offsets are those of a single sequence.
+// alone reports whether the offsets are those of a single sequence.
 func (c *call) alone(i int) bool {
 	for _, k := range []int{i, i + 1} {
 		sizes, ok := c.in.tensor(k)

@@ -237,7 +237,7 @@ func (g *Graph) linkThread(thread, first int32) {
 	}
 }
 
-// awaited gives the work, by its place, whose ends a call waited for, the last first: the last to end of each stream that it waits for.
+// awaited returns the work, by its place, whose ends a call waited for, the last first: the last to end of each stream that it waits for.
 func (g *Graph) awaited(thread int32, c APICall) (out []int32) {
 	switch c.Kind {
 	case attribute.WaitCall:
@@ -303,7 +303,7 @@ func (g *Graph) queue() {
 	}
 }
 
-// before gives the work, by its place, that had to end for streams to come to marks: what was launched on each last, and what the stream was made to wait for after that.
+// before returns the work, by its place, that had to end for streams to come to marks: what was launched on each last, and what the stream was made to wait for after that.
 // What ended later than a moment is passed over.
 func (g *Graph) before(marks []Mark, by int64) (out []int32) {
 	for i := 0; i < len(marks) && i < mostBack; i++ {
@@ -333,7 +333,7 @@ func (g *Graph) before(marks []Mark, by int64) (out []int32) {
 	return slices.Compact(out)
 }
 
-// lasts gives of some work, by its place, what ended last of each stream, by a moment.
+// lasts returns of some work, by its place, what ended last of each stream, by a moment.
 func (g *Graph) lasts(places []int32, by int64) (out []int32) {
 	for _, at := range places {
 		x := g.work(at)
@@ -349,7 +349,7 @@ func (g *Graph) lasts(places []int32, by int64) (out []int32) {
 	return out
 }
 
-// held gives what a stream was made to wait for between two moments: of each other stream the last mark, and the latest moment of a mark whose stream is not known, never where there is none.
+// held returns what a stream was made to wait for between two moments: of each other stream the last mark, and the latest moment of a mark whose stream is not known, never where there is none.
 func (g *Graph) held(stream int32, after, by int64) (known []Mark, unknown int64) {
 	unknown = never
 	list := g.waits[stream]
@@ -369,7 +369,7 @@ func (g *Graph) held(stream int32, after, by int64) (known []Mark, unknown int64
 	return known, unknown
 }
 
-// ownCopy gives the copy that a call waits for: to have it on the host, or until pageable memory has been read. None where it does not.
+// ownCopy returns the copy that a call waits for: to have it on the host, or until pageable memory has been read. None where it does not.
 func (g *Graph) ownCopy(thread int32, c APICall) int32 {
 	n := upTo(g.works, c.Start-1, func(i int32) int64 { return g.t.Works[i].Start })
 	for ; n < len(g.works); n++ {
@@ -387,7 +387,7 @@ func (g *Graph) work(place int32) *Work { return &g.t.Works[g.works[place]] }
 
 func (g *Graph) endOf(place int32) int64 { return g.work(place).End }
 
-// callOf gives the node at the start of the call that launched work; root when it is not in the timeline.
+// callOf returns the node at the start of the call that launched work; root when it is not in the timeline.
 func (g *Graph) callOf(w *Work) (start int32, c APICall) {
 	l := &g.lines[w.Thread]
 	n, found := slices.BinarySearchFunc(l.calls, w.LaunchStart, func(c APICall, at int64) int { return cmp.Compare(c.Start, at) })
@@ -640,7 +640,7 @@ func (g *Graph) lastCall(at int32) int64 {
 	return list[n-1].For.At
 }
 
-// near gives the work of another stream that work may have waited for without being said to: what ended within nearGap before it, or, of what was launched before
+// near returns the work of another stream that work may have waited for without being said to: what ended within nearGap before it, or, of what was launched before
 // the latest moment of a mark, within attribute.HostStretch. None without such work.
 func (g *Graph) near(at int32, mark int64) int32 {
 	w := g.work(at)

@@ -132,7 +132,7 @@ func (g *Graph) flat() replay {
 	return r
 }
 
-// of gives the parts of a label.
+// of returns the parts of a label.
 func (r *replay) of(label int32) []part {
 	if label == 0 {
 		return r.parts[:r.ends[0]]

@@ -39,7 +39,7 @@ type step struct {
 // waitCall is a call that makes a stream wait for an event.
 type waitCall struct{ start, tid int64 }
 
-// thread gives the index of a thread.
+// thread returns the index of a thread.
 func (s *step) thread(tid int64) int32 {
 	t, has := s.threads[tid]
 	if !has {

@@ -178,7 +178,7 @@ func (r *reader) segment(s *step, p Piece) fields {
 	return f
 }
 
-// isOnCPU says whether time of the cause is a thread's.
+// isOnCPU reports whether time of the cause is a thread's.
 func (c Cause) isOnCPU() bool {
 	return slices.Contains([]Cause{Launch, LaunchDelay, Wait, Call, Host, Profiler}, c)
 }
@@ -290,7 +290,7 @@ type sum struct {
 	ns, pieces int64
 }
 
-// summed gives the sums of a path's labels, in the order in which they are first on it.
+// summed returns the sums of a path's labels, in the order in which they are first on it.
 func summed(path []Piece) (out []sum) {
 	at := map[Label]int{}
 	for _, p := range path {

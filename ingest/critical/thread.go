@@ -7,7 +7,7 @@ import (
 	"prof/ingest/attribute"
 )
 
-// outermost gives calls in the order of time without those inside others; of two that overlap in part the later begins where the earlier ends.
+// outermost returns calls in the order of time without those inside others; of two that overlap in part the later begins where the earlier ends.
 func outermost(calls []APICall) []APICall {
 	calls = slices.DeleteFunc(slices.Clone(calls), func(c APICall) bool { return c.Kind == attribute.QueryCall || c.End < c.Start })
 	slices.SortStableFunc(calls, func(a, b APICall) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End)) })
@@ -31,7 +31,7 @@ type change struct {
 	frame int32
 }
 
-// innermost gives the moments at which the innermost open frame of a thread changes: of those open the one that began last.
+// innermost returns the moments at which the innermost open frame of a thread changes: of those open the one that began last.
 func innermost(frames []Frame) []change {
 	frames = slices.Clone(frames)
 	slices.SortStableFunc(frames, func(a, b Frame) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End)) })
@@ -66,7 +66,7 @@ func innermost(frames []Frame) []change {
 	return out
 }
 
-// joined gives stretches in the order of time, those that touch as one.
+// joined returns stretches in the order of time, those that touch as one.
 func joined(spans []Span) []Span {
 	spans = slices.Clone(spans)
 	slices.SortFunc(spans, func(a, b Span) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End)) })

@@ -40,7 +40,7 @@ func textRows(name string, read func(ctx context.Context, query func(ctx context
 // costBatch is how many rows an INSERT has.
 const costBatch = 1000
 
-// operatorCosts gives the costs of the operators with formulas. They are computed as their inputs are read, which are long.
+// operatorCosts returns the costs of the operators with formulas. They are computed as their inputs are read, which are long.
 func operatorCosts(ctx context.Context, q schema.SQL, _, query string) (computation, error) {
 	rows, err := costRows(ctx, q, query)
 	return func(context.Context) (out []values, _ error) {
@@ -51,7 +51,7 @@ func operatorCosts(ctx context.Context, q schema.SQL, _, query string) (computat
 	}, err
 }
 
-// costRows gives the rows as SQL: the order of the columns is that of the file.
+// costRows returns the rows as SQL: the order of the columns is that of the file.
 func costRows(ctx context.Context, q schema.SQL, query string) ([]string, error) {
 	rows, err := q.QueryContext(ctx, query)
 	if err != nil {

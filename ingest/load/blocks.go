@@ -31,8 +31,8 @@ func (b *Blocks[T]) Len() int {
 	return 0
 }
 
-// Pieces gives all values in order, in the pieces they are kept in.
+// Pieces returns all values in order, in the pieces they are kept in.
 func (b *Blocks[T]) Pieces() [][]T { return b.blocks }
 
-// At gives a value.
+// At returns a value.
 func (b *Blocks[T]) At(i int32) *T { return &b.blocks[i>>blockBits][i&(1<<blockBits-1)] }

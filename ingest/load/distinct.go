@@ -35,14 +35,14 @@ func (s *Shared[K]) Of(key K) int32 {
 	return s.keys.Of(key)
 }
 
-// Key gives the key of a number.
+// Key returns the key of a number.
 func (s *Shared[K]) Key(id int32) K {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.keys.List[id]
 }
 
-// All gives every key by its number.
+// All returns every key by its number.
 func (s *Shared[K]) All() []K {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

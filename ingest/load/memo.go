@@ -15,12 +15,12 @@ type memoSlot[K comparable, V any] struct {
 	value  V
 }
 
-// NewMemo gives a memo of what make makes. slot spreads keys: those that come together should differ in its lowest ten bits.
+// NewMemo returns a memo of what make makes. slot spreads keys: those that come together should differ in its lowest ten bits.
 func NewMemo[K comparable, V any](slot func(K) uint64, make func(K) (V, error)) *Memo[K, V] {
 	return &Memo[K, V]{make: make, slot: slot, known: map[K]V{}}
 }
 
-// Of gives what was made of a key.
+// Of returns what was made of a key.
 func (m *Memo[K, V]) Of(key K) (V, error) {
 	s := &m.slots[m.slot(key)%uint64(len(m.slots))]
 	if s.isUsed && s.key == key {

@@ -53,7 +53,7 @@ func Normalise(name string) string {
 
 const uuidLen = len("01234567-89ab-cdef-0123-456789abcdef")
 
-// isUUID says whether s begins with a UUID that no word goes on after.
+// isUUID reports whether s begins with a UUID that no word goes on after.
 func isUUID(s string) bool {
 	if len(s) < uuidLen || len(s) > uuidLen && isWord(s[uuidLen]) {
 		return false
@@ -71,13 +71,13 @@ func isHex(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' ||
 
 func hasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }
 
-// isWord says whether c belongs to a word. The underscore parts words here: layer_12 is a word and a counter. Bytes of
+// isWord reports whether c belongs to a word. The underscore parts words here: layer_12 is a word and a counter. Bytes of
 // other alphabets are parts of words.
 func isWord(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
-// isCounter says whether a word is a number, an address (0x7f3c...) or a long hexadecimal id with digits and letters.
+// isCounter reports whether a word is a number, an address (0x7f3c...) or a long hexadecimal id with digits and letters.
 func isCounter(w string) bool {
 	digits, hex := 0, true
 	body := w

@@ -13,7 +13,7 @@ import (
 // beyond is a fault of the capture, and would overflow sums.
 const Farthest = int64(1) << 56
 
-// IsWallClock says whether a clock can have shown a time: from 1970 to 2261, the years whose nanoseconds fit 64 bits.
+// IsWallClock reports whether a clock can have shown a time: from 1970 to 2261, the years whose nanoseconds fit 64 bits.
 func IsWallClock(t time.Time) bool { return t.UTC().Year() >= 1970 && t.UTC().Year() < 2262 }
 
 // MaxDevices is more GPUs than one machine has. What takes time or memory for each is bounded by it.
@@ -45,7 +45,7 @@ func (o *Odd) Add(what string, value any) {
 	o.counts[what] = c
 }
 
-// Int32 gives a value that is from low to what a column of 32 bits holds; else it counts the value and ok is false.
+// Int32 returns a value that is from low to what a column of 32 bits holds; else it counts the value and ok is false.
 func (o *Odd) Int32(what string, v, low int64) (small int32, ok bool) {
 	if v >= low && v <= math.MaxInt32 {
 		return int32(v), true

@@ -45,7 +45,7 @@ func (p *Paths) Add(parent int32, domain, name string) int32 {
 	return id
 }
 
-// All gives the paths by id, a parent always before its children.
+// All returns the paths by id, a parent always before its children.
 func (p *Paths) All() []Path {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -17,7 +17,7 @@ type Profiled struct {
 	findings bool
 }
 
-// Take says whether a metric has no value yet, and notes that it has one from now on.
+// Take reports whether a metric has no value yet, and notes that it has one from now on.
 func (p *Profiled) Take(metric int32) bool {
 	word, bit := int(metric>>6), uint64(1)<<(metric&63)
 	for len(p.metrics) <= word {
@@ -30,14 +30,14 @@ func (p *Profiled) Take(metric int32) bool {
 	return true
 }
 
-// TakeFindings says whether findings are to be stored: those of one page, for several pages repeat them.
+// TakeFindings reports whether findings are to be stored: those of one page, for several pages repeat them.
 func (p *Profiled) TakeFindings(has bool) bool {
 	first := has && !p.findings
 	p.findings = p.findings || has
 	return first
 }
 
-// NextLaunch gives the next launch_id of the run.
+// NextLaunch returns the next launch_id of the run.
 func (r *Run) NextLaunch() int32 {
 	r.LaunchID++
 	return r.LaunchID
@@ -56,7 +56,7 @@ func (r *Run) Profile(key ProfiledKey) (p *Profiled, first bool) {
 	return p, true
 }
 
-// First says whether something is seen for the first time in the run, by the table it goes to and what identifies it there.
+// First reports whether something is seen for the first time in the run, by the table it goes to and what identifies it there.
 func (r *Run) First(table string, key ...string) bool {
 	k := table + "\x00" + strings.Join(key, "\x00")
 	if r.seen[k] {

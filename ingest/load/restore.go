@@ -97,7 +97,7 @@ func (p *Paths) restore(id int32, text []*string) error {
 	return nil
 }
 
-// IsGone says whether the path was one of a source that was taken out.
+// IsGone reports whether the path was one of a source that was taken out.
 func (p Path) IsGone() bool { return p.Depth == 0 }
 
 func (r *Run) restoreShape(id int32, text []*string) error {

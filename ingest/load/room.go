@@ -31,7 +31,7 @@ const (
 // NewRoom makes room that gives most bytes from memory and the rest from a file in a folder.
 func NewRoom(dir string, most int) *Room { return &Room{dir: dir, most: most} }
 
-// Reserve gives n zero values, which hold no pointers. They are valid until Close.
+// Reserve returns n zero values, which hold no pointers. They are valid until Close.
 func Reserve[T any](r *Room, n int) []T {
 	var zero T
 	if n == 0 || r == nil {
@@ -45,7 +45,7 @@ func Reserve[T any](r *Room, n int) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), n)
 }
 
-// bytes gives room in the file; nil while there is some in memory, and where the file cannot grow.
+// bytes returns room in the file; nil while there is some in memory, and where the file cannot grow.
 func (r *Room) bytes(size int) []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -184,7 +184,7 @@ func (n *Numbers) Add(name string) int32 {
 	return id
 }
 
-// All gives the names; the number of a name is its place plus 1.
+// All returns the names; the number of a name is its place plus 1.
 func (n *Numbers) All() []string {
 	n.mu.RLock()
 	defer n.mu.RUnlock()

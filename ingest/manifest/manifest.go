@@ -22,7 +22,7 @@ type Run struct {
 	passes map[string]int // absolute path of an artifact, without what says how it is packed -> pass
 }
 
-// Sniff says whether a file is a run.json, by its lower-case name and its beginning. Where a long argv stands between prof_version and
+// Sniff reports whether a file is a run.json, by its lower-case name and its beginning. Where a long argv stands between prof_version and
 // the passes, what prof writes before it is enough.
 func Sniff(name string, head []byte) bool {
 	if name != rundir.ManifestName {
@@ -84,7 +84,7 @@ func Read(path, name string) (*Run, error) {
 // path is where a file of the folder lies.
 func (r *Run) path(file string) string { return filepath.Join(r.Dir, filepath.FromSlash(file)) }
 
-// PassOf gives the pass that a file came out of, wherever the folder is now and however the file is packed.
+// PassOf returns the pass that a file came out of, wherever the folder is now and however the file is packed.
 func (r *Run) PassOf(path string) (pass int, ok bool) {
 	if pass, ok = r.passes[identity(path)]; !ok {
 		pass, ok = r.passes[identity(filepath.Dir(path))] // it may name a folder of files

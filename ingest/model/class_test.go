@@ -21,7 +21,7 @@ func parametersAre(t *testing.T, what string, fields map[string]any, want int64)
 	return m
 }
 
-// noted says whether a model has a note of the kind that says something.
+// noted reports whether a model has a note of the kind that says something.
 func noted(m *Model, kind NoteKind, says string) bool {
 	return slices.ContainsFunc(m.Notes, func(n Note) bool { return n.Kind == kind && strings.Contains(n.Text, says) })
 }

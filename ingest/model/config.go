@@ -34,7 +34,7 @@ type faults struct {
 // maxSize bounds a size in a configuration: more is a mistake. Products of four such sizes may overflow, and are checked.
 const maxSize = 1 << 31
 
-// field gives the value of a field and notes that it was looked at.
+// field returns the value of a field and notes that it was looked at.
 func (c config) field(name string) (v any, ok bool) {
 	if c.faults.asked == nil {
 		c.faults.asked = map[string]bool{}
@@ -51,7 +51,7 @@ func (c config) ignore(names ...string) {
 	}
 }
 
-// has says whether a field is there and not null.
+// has reports whether a field is there and not null.
 func (c config) has(name string) bool {
 	v, _ := c.field(name)
 	return v != nil

@@ -125,7 +125,7 @@ func (r *reader) decoder(c, text config) {
 // maxLayers bounds the layers of a model, each of which is looked at; the deepest published ones have under 200.
 const maxLayers = 100_000
 
-// tied says whether head and embedding share a table. In a model for pictures and text the whole configuration decides, with the
+// tied reports whether head and embedding share a table. In a model for pictures and text the whole configuration decides, with the
 // default of its class; some classes take it from the decoder's too, where files before transformers 5 have it.
 func (r *reader) tied(c, text config) bool {
 	const field = "tie_word_embeddings"

@@ -258,7 +258,7 @@ func (r *reader) layerTypes(c config, kinds ...string) []string {
 	return types
 }
 
-// windows gives the window of each layer: layer_types says which layers have one, else the family's own rule. Nil where none has.
+// windows returns the window of each layer: layer_types says which layers have one, else the family's own rule. Nil where none has.
 // Layers of the further kinds have none.
 func (r *reader) windows(c config, rule func(layer int64) bool, kinds ...string) func(int64) int64 {
 	types := r.layerTypes(c, append(kinds, "sliding_attention", "full_attention")...)

@@ -211,7 +211,7 @@ func (r *reader) gemma4(c config, d *decoder) {
 	})
 }
 
-// gemma4Heads gives each layer's heads: per_layer_config says which have others, as transformers 5 writes it, else layers that see all have.
+// gemma4Heads returns each layer's heads: per_layer_config says which have others, as transformers 5 writes it, else layers that see all have.
 func (r *reader) gemma4Heads(c config, d *decoder, slides, shares func(layer int64) bool) func(int64) cachedLayer {
 	same := c.flag(false, "attention_k_eq_v")
 	size, kv := c.opt(512, "global_head_dim"), d.kvHeads
@@ -256,7 +256,7 @@ func (r *reader) gemma4Heads(c config, d *decoder, slides, shares func(layer int
 	return of
 }
 
-// gemma4Experts gives what adds a layer's experts and their norms; nothing where there are none.
+// gemma4Experts returns what adds a layer's experts and their norms; nothing where there are none.
 func (r *reader) gemma4Experts(c config, d *decoder) func() {
 	if !c.flag(false, "enable_moe_block") {
 		c.ignore("num_experts", "top_k_experts", "moe_intermediate_size")

@@ -158,7 +158,7 @@ func (b *builder) put(l Layer) {
 	}
 }
 
-// tooLarge says whether the parameters of all layers, or the operations of one token or picture, are more than 62 bits hold.
+// tooLarge reports whether the parameters of all layers, or the operations of one token or picture, are more than 62 bits hold.
 func (b *builder) tooLarge() bool {
 	var parameters int64
 	for _, l := range b.layers {

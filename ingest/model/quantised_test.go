@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// bitsOf gives the bits of each component of a quantised model; those that are stored as the precision says are left out.
+// bitsOf returns the bits of each component of a quantised model; those that are stored as the precision says are left out.
 func bitsOf(m *Model) map[string]float64 {
 	bits := map[string]float64{}
 	for _, l := range m.Layers {

@@ -39,7 +39,7 @@ type reader struct {
 	merge int64          // patches along a square that the projector joins; 0: it joins none
 }
 
-// picture gives the size of the pictures to a tower that takes any; ok is false where nothing says.
+// picture returns the size of the pictures to a tower that takes any; ok is false where nothing says.
 func (r *reader) picture() (size load.ImageSize, ok bool) {
 	r.sized = true
 	return r.image, r.image != load.ImageSize{}

@@ -374,7 +374,7 @@ func (r *reader) miniMax(c config, d *decoder) {
 	}}, linearUnless(types, func(i int64) bool { return i%2 == 0 }))
 }
 
-// linearUnless gives the kind of each layer where the others attend: of what types say, or else of those that full picks, attention.
+// linearUnless returns the kind of each layer where the others attend: of what types say, or else of those that full picks, attention.
 func linearUnless(types []string, full func(layer int64) bool) func(int64) string {
 	return func(i int64) string {
 		switch {

@@ -12,7 +12,7 @@ var (
 		"num_multimask_outputs": 3, "iou_head_depth": 3, "iou_head_hidden_dim": 256})
 )
 
-// numbers gives defaults in the form that a configuration is decoded to.
+// numbers returns defaults in the form that a configuration is decoded to.
 func numbers(defaults map[string]int64) map[string]any {
 	out := make(map[string]any, len(defaults))
 	for name, n := range defaults {

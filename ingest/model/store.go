@@ -16,7 +16,7 @@ import (
 	"prof/internal/file"
 )
 
-// Sniff says whether a file is the configuration of a model: one named config.json, or NAME.config.json, whose beginning is an
+// Sniff reports whether a file is the configuration of a model: one named config.json, or NAME.config.json, whose beginning is an
 // object with the fields of one. Other names are read when they are given as a model.
 func Sniff(name string, head []byte) bool {
 	base := filepath.Base(name)
@@ -157,13 +157,13 @@ func Store(ctx context.Context, t *load.Target, m *Model, name string) (modelID 
 	return id, stored, err
 }
 
-// row gives the columns of model behind its key; a model without a name has that of its family.
+// row returns the columns of model behind its key; a model without a name has that of its family.
 func (m *Model) row(name string) []any {
 	return []any{cmp.Or(name, m.Family), text(m.Architecture), m.Family, text(m.DType), size(m.HiddenSize), size(m.VocabSize),
 		size(m.LayerCount), size(m.MaxContext), size(m.ImageTokens)}
 }
 
-// row gives the columns of model_layer behind its key.
+// row returns the columns of model_layer behind its key.
 func (l Layer) row() []any {
 	var bits any
 	if l.Bits > 0 {

@@ -58,7 +58,7 @@ func (r *reader) unread(c config, family string, known bool) {
 	}
 }
 
-// isNothing says whether a value says that there is none of a thing.
+// isNothing reports whether a value says that there is none of a thing.
 func isNothing(v any) bool {
 	switch v := v.(type) {
 	case nil:

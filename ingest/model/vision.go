@@ -114,7 +114,7 @@ func (b *builder) attend(component string, heads, headSize, keys int64) {
 		Positions: b.positions, Keys: keys})
 }
 
-// firstLayers gives the indexes below n.
+// firstLayers returns the indexes below n.
 func firstLayers(n int64) []int {
 	indexes := make([]int, n)
 	for i := range indexes {

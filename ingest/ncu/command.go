@@ -62,7 +62,7 @@ var keptOptions = [][2]string{
 	{"range-filter", "capture.range_filter"}, {"target-processes", "capture.target_processes"}, {"apply-rules", "capture.apply_rules"},
 }
 
-// facts gives how the capture was made. What the command line leaves out is what the settings in the report say, or what ncu
+// facts returns how the capture was made. What the command line leaves out is what the settings in the report say, or what ncu
 // does without it, which is marked so.
 func (c command) facts(settings map[string]string) [][2]string {
 	var out [][2]string

@@ -23,7 +23,7 @@ var consoleMarks = []struct {
 	kind consoleKind
 }{{"==PROF== ", consoleProgress}, {"==WARNING== ", consoleWarning}, {"==ERROR== ", consoleError}}
 
-// consoleText gives what ncu says in a line. Its mark need not be at the beginning: a program that prints no line end leaves its
+// consoleText returns what ncu says in a line. Its mark need not be at the beginning: a program that prints no line end leaves its
 // words before it.
 func consoleText(line []byte) (consoleKind, []byte) {
 	for _, m := range consoleMarks {

@@ -117,7 +117,7 @@ func nameInLabel(section, label string) (string, bool) {
 	return "", false
 }
 
-// isMetricName says whether text can only be a metric's name: UNIT__COUNTER with what follows, or one that the table has.
+// isMetricName reports whether text can only be a metric's name: UNIT__COUNTER with what follows, or one that the table has.
 func isMetricName(s string) bool {
 	return strings.Contains(s, "__") && !strings.ContainsAny(s, " ()") || labelTable().names[s]
 }

@@ -95,7 +95,7 @@ func newPageHeader(fields [][]byte, quoted bool, metricNamed func(string) *pageM
 	return h, nil
 }
 
-// mayStartRow says whether a line can be the beginning of a row of this page.
+// mayStartRow reports whether a line can be the beginning of a row of this page.
 func (h *pageHeader) mayStartRow(line []byte) bool {
 	if !h.quoted {
 		return len(line) > 0 && (line[0] >= '0' && line[0] <= '9' || line[0] == ',')
@@ -132,12 +132,12 @@ func (h *pageHeader) minWidth() int {
 	return max(h.id, h.pid, h.kernel, h.context, h.stream, h.device, h.section, h.label, h.unit, h.value)
 }
 
-// isUnits says whether a row is the second header of a raw page, which gives the units.
+// isUnits reports whether a row is the second header of a raw page, which gives the units.
 func (h *pageHeader) isUnits(fields [][]byte) bool {
 	return h.form == RawForm && len(fields) == h.width && len(fields[h.id]) == 0 && len(fields[h.kernel]) == 0
 }
 
-// column gives a field of a row; nil where the page or the row lacks it.
+// column returns a field of a row; nil where the page or the row lacks it.
 func column(fields [][]byte, at int) []byte {
 	if at < 0 || at >= len(fields) {
 		return nil

@@ -88,7 +88,7 @@ func parseLabels(text string) (*labels, error) {
 // specified finds what the items of a roofline that differ only in the cache have in common: "(Op:hmma Src:fp16 Dst:fp32)".
 var specified = regexp.MustCompile(`\([^()]*:[^()]*\)$`)
 
-// metricsOfLabel gives the metrics of a label in the order of their rows, none when the table lacks it or has several answers for
+// metricsOfLabel returns the metrics of a label in the order of their rows, none when the table lacks it or has several answers for
 // a chip of which only the table's rows know. one: it is a single metric, which the page may show again.
 func metricsOfLabel(section, item, label string, cc int) (names []string, one bool) {
 	t := labelTable()
@@ -110,7 +110,7 @@ func metricsOfLabel(section, item, label string, cc int) (names []string, one bo
 	return nil, false
 }
 
-// holds says whether the metrics are those of a chip; of an unknown chip only where they are those of every chip.
+// holds reports whether the metrics are those of a chip; of an unknown chip only where they are those of every chip.
 func (m *labelMetrics) holds(cc int) bool {
 	for i := range m.from {
 		if cc > 0 && m.from[i] <= cc && cc <= m.to[i] {

@@ -151,7 +151,7 @@ func parseSpecial(b []byte) (float64, bool) {
 	return 0, false
 }
 
-// exactInteger gives the digits of a whole number that a float64 cannot hold; "" for every other.
+// exactInteger returns the digits of a whole number that a float64 cannot hold; "" for every other.
 func exactInteger(b []byte, exponent int, decimal byte) string {
 	if len(b) < 16 || exponent != 0 {
 		return ""

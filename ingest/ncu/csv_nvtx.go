@@ -75,7 +75,7 @@ func (c *nvtxCell) entry(b []byte, startEnd bool) (entry, rest []byte) {
 	return withoutNumber(b[:first], startEnd), bytes.TrimLeft(b[first+len(c.quote):], " ")
 }
 
-// goesOn says whether what follows a quote is the end of a cell, another entry or another thread.
+// goesOn reports whether what follows a quote is the end of a cell, another entry or another thread.
 func (c *nvtxCell) goesOn(b []byte) bool {
 	next := bytes.TrimLeft(b, " ")
 	if len(next) == 0 {

@@ -137,7 +137,7 @@ func (p *pageReader) readRecord() (ok bool, err error) {
 	}
 }
 
-// startsAnew says whether a line begins a row, or is one of ncu's own, whatever stood open before it.
+// startsAnew reports whether a line begins a row, or is one of ncu's own, whatever stood open before it.
 func startsAnew(line []byte) bool {
 	if bytes.HasPrefix(line, []byte("==")) {
 		kind, _ := consoleText(line)

@@ -196,7 +196,7 @@ func (p *pageReader) sizesFromMetrics() {
 	}
 }
 
-// isNoValue says whether a cell says that there is no value. ncu marks values that it could not trust with (!).
+// isNoValue reports whether a cell says that there is no value. ncu marks values that it could not trust with (!).
 func isNoValue(text []byte) bool {
 	switch string(text) {
 	case "", "n/a", "N/A", "no data":

@@ -10,7 +10,7 @@ type pageUnit struct {
 
 var unknownUnit = &pageUnit{base: UnknownUnit}
 
-// unitOfText gives the unit of that text, parsed once.
+// unitOfText returns the unit of that text, parsed once.
 func (p *pageReader) unitOfText(text []byte) *pageUnit {
 	u := p.units[string(text)]
 	if u == nil {

@@ -9,7 +9,7 @@ import (
 	"prof/internal/mask"
 )
 
-// SniffReport says whether a file's first bytes are those of a report.
+// SniffReport reports whether a file's first bytes are those of a report.
 func SniffReport(head []byte) bool {
 	return len(head) >= len(Magic) && string(head[:len(Magic)]) == Magic
 }

@@ -65,7 +65,7 @@ var opcodes = sync.OnceValue(func() map[string]map[uint64]operation {
 	return out
 })
 
-// hasOpcodes says whether operations of code for a compute capability have names.
+// hasOpcodes reports whether operations of code for a compute capability have names.
 func hasOpcodes(capability int) bool { return opcodeColumns[capability] != "" }
 
 // Opcode names the operation of an instruction of code for a compute capability, 90 for 9.0; "" where it is not known.

@@ -236,7 +236,7 @@ func (p *Process) decode(msg []byte) error {
 	})
 }
 
-// Processes gives the processes that were profiled and named, each once.
+// Processes returns the processes that were profiled and named, each once.
 func (r *Report) Processes() []Process {
 	var out []Process
 	seen := map[int32]bool{}

@@ -413,7 +413,7 @@ func (r *Report) EachInstruction(f func(Instruction) error) error {
 	return nil
 }
 
-// lineOf gives the file and line of the instruction at an offset in a function; 0 where they are not known.
+// lineOf returns the file and line of the instruction at an offset in a function; 0 where they are not known.
 func (r *Report) lineOf(m *module, t lineTable, f codeRange, offset int32, known map[fileKey]*SourceFile) (file, line int32, err error) {
 	at, line, ok := t.line(f, offset)
 	if !ok {

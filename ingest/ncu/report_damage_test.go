@@ -43,7 +43,7 @@ func borders(parts []part) (out []int) {
 	return out
 }
 
-// wholeBefore gives how many results end at or before a place, and whether a block begins or the file ends there.
+// wholeBefore returns how many results end at or before a place, and whether a block begins or the file ends there.
 func wholeBefore(parts []part, size, at int) (n int, border bool) {
 	border = at == size
 	for _, p := range parts {
@@ -57,7 +57,7 @@ func wholeBefore(parts []part, size, at int) (n int, border bool) {
 	return n, border
 }
 
-// isRefusal says whether an error is one that the reader documents.
+// isRefusal reports whether an error is one that the reader documents.
 func isRefusal(err error) bool {
 	return errors.Is(err, ncu.ErrNotReport) || errors.Is(err, ncu.ErrDamaged)
 }

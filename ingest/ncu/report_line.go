@@ -294,7 +294,7 @@ func (c *cubin) instructions(f codeRange) ([]byte, error) {
 	return code, nil
 }
 
-// line gives the file and line of the instruction at an offset in a function; ok is false where none is known.
+// line returns the file and line of the instruction at an offset in a function; ok is false where none is known.
 func (t lineTable) line(f codeRange, offset int32) (file codeFile, line int32, ok bool) {
 	at := f.from + uint64(offset)
 	lines := t.lines[f.section]

@@ -117,7 +117,7 @@ func takeApart(t testing.TB, data []byte) (head []byte, parts []part) {
 	return head, parts
 }
 
-// withoutField gives a message without its fields of that number, and these fields.
+// withoutField returns a message without its fields of that number, and these fields.
 func withoutField(msg []byte, number protowire.Number) (left, taken []byte) {
 	for len(msg) > 0 {
 		num, _, n := protowire.ConsumeField(msg)
@@ -131,7 +131,7 @@ func withoutField(msg []byte, number protowire.Number) (left, taken []byte) {
 	return left, taken
 }
 
-// fieldsOf gives the messages or texts in the fields of that number.
+// fieldsOf returns the messages or texts in the fields of that number.
 func fieldsOf(t testing.TB, msg []byte, number protowire.Number) (out [][]byte) {
 	t.Helper()
 	for len(msg) > 0 {

@@ -229,7 +229,7 @@ func (d *decoder) metric(msg []byte) error {
 	return nil
 }
 
-// unit gives the unit of the metric with that name, found once a name.
+// unit returns the unit of the metric with that name, found once a name.
 func (r *Report) unit(id uint64) string {
 	if r.units == nil {
 		r.units = make([]string, len(r.strings))

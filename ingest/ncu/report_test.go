@@ -48,7 +48,7 @@ func realReports(t testing.TB) []realReport {
 	return out
 }
 
-// fileBytes gives what a file holds, unpacked.
+// fileBytes returns what a file holds, unpacked.
 func fileBytes(t testing.TB, path string) []byte {
 	t.Helper()
 	b, err := os.ReadFile(path)
@@ -68,7 +68,7 @@ func fileBytes(t testing.TB, path string) []byte {
 	return b
 }
 
-// reportOf gives one report of testdata.
+// reportOf returns one report of testdata.
 func reportOf(t testing.TB, name string) []byte {
 	t.Helper()
 	return fileBytes(t, "../../testdata/ncu/"+name+".ncu-rep.gz")
@@ -119,7 +119,7 @@ func readRawPage(t testing.TB, path string) *rawPage {
 	return p
 }
 
-// cell gives the value of a column that is no metric; ok is false where the page has no such column.
+// cell returns the value of a column that is no metric; ok is false where the page has no such column.
 func (p *rawPage) cell(row int, name string) (value string, ok bool) {
 	i := slices.Index(p.names[:p.metrics], name)
 	if i < 0 {
@@ -246,7 +246,7 @@ func compareColumns(t *testing.T, r *ncu.Report, page *rawPage, row int, x *ncu.
 	compareNVTX(t, page, row, x)
 }
 
-// cutName says whether a page's name is that of the result with namespaces left out: their words are all in the whole name, in
+// cutName reports whether a page's name is that of the result with namespaces left out: their words are all in the whole name, in
 // its order, and the function's own name stands before its parameters.
 func cutName(x *ncu.Result, page string) bool {
 	rest := x.Name

@@ -148,7 +148,7 @@ func orNull[T comparable](v, unsaid T) any {
 	return v
 }
 
-// addRanges gives the path of the ranges' names, shared with the timeline's paths of the same run.
+// addRanges returns the path of the ranges' names, shared with the timeline's paths of the same run.
 func (s *store) addRanges(launch int32, ranges []NVTXRange) int32 {
 	var path int32
 	for i, r := range ranges {
@@ -178,7 +178,7 @@ func (s *store) addFindings(launch int32, findings []Finding) {
 	}
 }
 
-// number gives NULL for what is no number.
+// number returns NULL for what is no number.
 func number(v float64) any {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil

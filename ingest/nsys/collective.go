@@ -123,7 +123,7 @@ func (l *loader) readNCCL(ctx context.Context, name string) (*ncclCalls, error) 
 // payloadWants are nvtxWants with the payload.
 var payloadWants = append(slices.Clone(nvtxWants), want("jsonText?:text jsonTextId?")...)
 
-// payload gives a row's payload as JSON; "" when it has none.
+// payload returns a row's payload as JSON; "" when it has none.
 func (l *loader) payload(b *table.Batch, i int) (string, error) {
 	own, id := &b.Cols[len(nvtxWants)], &b.Cols[len(nvtxWants)+1]
 	if !own.Null(i) || id.Null(i) {

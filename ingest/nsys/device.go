@@ -227,7 +227,7 @@ func (f *deviceFill) place(call attribute.Launch, n int) {
 	f.tid[n], f.rangeContext[n], f.path[n] = f.lastTid, f.l.ids.ContextID(call.Node), f.l.ranges.lines.Path(call.Node)
 }
 
-// processOf gives the globalPid of device work. In an export that lacks the column it is the only process that made API calls.
+// processOf returns the globalPid of device work. In an export that lacks the column it is the only process that made API calls.
 func (l *loader) processOf(pid *table.Vector, i int) (int64, bool) {
 	if pid.Missing && l.only != nil {
 		return *l.only, true
@@ -235,7 +235,7 @@ func (l *loader) processOf(pid *table.Vector, i int) (int64, bool) {
 	return pid.Ints[i], !pid.Null(i)
 }
 
-// tidOf gives the calling thread of a launch, as it is stored.
+// tidOf returns the calling thread of a launch, as it is stored.
 func (l *loader) tidOf(c attribute.Launch) int32 { return tidOf(l.launches.Threads.Key(c.Thread)) }
 
 // device gives the machine's number of a GPU from the number that the process knows it by (CUDA_VISIBLE_DEVICES renumbers).
@@ -269,7 +269,7 @@ func (c *contexts) put(k contextKey, device int32) {
 // unknownDevice is the number of a GPU that the capture numbers as none can be: such rows are not taken for another GPU's.
 const unknownDevice = int32(-1)
 
-// has32 says whether a number has 32 bits, with a sign or as the profiler writes negative ones, without.
+// has32 reports whether a number has 32 bits, with a sign or as the profiler writes negative ones, without.
 func has32(v int64) bool { return v == int64(int32(v)) || v == int64(uint32(v)) }
 
 // numbered gives the number of a GPU, unknownDevice for what is above or below all that one machine has.

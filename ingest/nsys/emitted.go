@@ -89,12 +89,12 @@ func cutNumber(text, label string) (rest string, n uint64, ok bool) {
 	return text[:at-len(label)], n, true
 }
 
-// isSizes says whether s is [[N, N], [], ...] to the character.
+// isSizes reports whether s is [[N, N], [], ...] to the character.
 func isSizes(s string) bool {
 	return isListOf(s, func(s string) (rest string, ok bool) { return cutListOf(s, cutInteger) })
 }
 
-// isPairs says whether s is [(N,N), ...] to the character.
+// isPairs reports whether s is [(N,N), ...] to the character.
 func isPairs(s string) bool { return isListOf(s, cutPair) }
 
 // cutPair takes (N,N) off the beginning of a text.
@@ -114,7 +114,7 @@ func cutPair(s string) (rest string, ok bool) {
 	return strings.CutPrefix(s, ")")
 }
 
-// isListOf says whether s is nothing but a list, not empty, of what cut takes off the beginning.
+// isListOf reports whether s is nothing but a list, not empty, of what cut takes off the beginning.
 func isListOf(s string, cut func(string) (string, bool)) bool {
 	rest, ok := cutListOf(s, cut)
 	return ok && rest == "" && s != "[]"
@@ -152,17 +152,17 @@ func cutInteger(s string) (rest string, ok bool) {
 // maxDigits of an integer in a list fit 64 bits, and are more than any size has.
 const maxDigits = 18
 
-// isNumber says whether digits are a number as one is written.
+// isNumber reports whether digits are a number as one is written.
 func isNumber(digits string) bool { return digits == "0" || digits != "" && digits[0] != '0' }
 
-// inList says whether c occurs in the lists.
+// inList reports whether c occurs in the lists.
 func inList(c byte) bool {
 	return isDigit(c) || c == ' ' || c == ',' || c == '[' || c == ']' || c == '(' || c == ')' || c == '-'
 }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// isOperatorName says whether a name is of a registered operator, as aten::mm, or of a backward function, as MmBackward0.
+// isOperatorName reports whether a name is of a registered operator, as aten::mm, or of a backward function, as MmBackward0.
 func isOperatorName(name string) bool {
 	return strings.Contains(name, "::") || strings.HasSuffix(strings.TrimRight(name, "0123456789"), "Backward")
 }

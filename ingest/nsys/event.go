@@ -28,7 +28,7 @@ type recorded struct {
 // records are the recordings of events, in the order of their keys.
 type records []recorded
 
-// of gives a recording; ok is false where the capture does not have it, or several by that number.
+// of returns a recording; ok is false where the capture does not have it, or several by that number.
 func (r records) of(k eventKey) (event recorded, ok bool) {
 	n, found := slices.BinarySearchFunc(r, k, func(x recorded, k eventKey) int { return x.compare(k) })
 	if !found || n+1 < len(r) && r[n+1].eventKey == k {

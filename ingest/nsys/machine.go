@@ -83,7 +83,7 @@ func (l *loader) readDeviceNumbers(ctx context.Context) error {
 	})
 }
 
-// positive gives a property of a device; the profiler writes 0 where it does not know.
+// positive returns a property of a device; the profiler writes 0 where it does not know.
 func (l *loader) positive(v *table.Vector, i int) any {
 	if v.Null(i) || v.Ints[i] <= 0 {
 		return nil
@@ -127,7 +127,7 @@ func (l *loader) storeProcesses(ctx context.Context) error {
 	return err
 }
 
-// rankOf gives the rank of a process, which only traces of prof tell.
+// rankOf returns the rank of a process, which only traces of prof tell.
 func (l *loader) rankOf(v *table.Vector, i int) any {
 	if v.Null(i) {
 		return nil
@@ -213,7 +213,7 @@ var builtinEnums = map[string]map[int64]string{
 	"ENUM_CUPTI_STREAM_TYPE": {0: "Unknown stream type", 1: "Default stream", 2: "Non-blocking stream", 3: "Null stream"},
 }
 
-// enum gives the label of an enumerated value, "" for NULL.
+// enum returns the label of an enumerated value, "" for NULL.
 func (l *loader) enum(name string, v *table.Vector, i int) string {
 	if v.Null(i) {
 		return ""
@@ -224,7 +224,7 @@ func (l *loader) enum(name string, v *table.Vector, i int) string {
 	return fmt.Sprintf("%d", v.Ints[i])
 }
 
-// labels gives enum as a function for tables of many rows, prefix put before each label; "" for NULL.
+// labels returns enum as a function for tables of many rows, prefix put before each label; "" for NULL.
 func (l *loader) labels(name, prefix string) func(v *table.Vector, i int) string {
 	const small = 64 // all these enumerations are
 	var known [small]string

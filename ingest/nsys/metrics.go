@@ -10,7 +10,7 @@ import (
 
 const metricsTable = "GPU_METRICS"
 
-// metricUnit gives the base unit of a GPU metric by the profiler's name of it, and what to divide its samples by. Shares are
+// metricUnit returns the base unit of a GPU metric by the profiler's name of it, and what to divide its samples by. Shares are
 // sampled as percent. Clocks are named [MHz], but nsys 2025 samples them in Hz.
 func metricUnit(name string) (unit string, divide float64) {
 	switch {

@@ -143,13 +143,13 @@ func (l *loader) finishRanges(ctx context.Context) error {
 	return l.ids.Store(ctx, l.target, l.name, l.ranges.lines, sums)
 }
 
-// threadID gives the process and the thread of a number in the launch table.
+// threadID returns the process and the thread of a number in the launch table.
 func (l *loader) threadID(thread int32) (pid, tid int32) {
 	key := l.launches.Threads.Key(thread)
 	return pidOf(key), tidOf(key)
 }
 
-// caller gives the call of a row of the launch table.
+// caller returns the call of a row of the launch table.
 func (l *loader) caller(row int32) attribute.Caller {
 	c, _ := l.launches.Get(row)
 	return attribute.Caller{Thread: c.Thread, Node: c.Node, Start: c.Start, End: c.Start + l.launches.DurationOf(row)}

@@ -52,7 +52,7 @@ type ranges struct {
 // domainKey names a domain; proc is 0 for the default one, which all processes share.
 type domainKey struct{ proc, id int64 }
 
-// isRange says whether an event type is a range, and whether it is a start/end one.
+// isRange reports whether an event type is a range, and whether it is a start/end one.
 func isRange(eventType int64) (is, process bool) {
 	switch eventType {
 	case nvtxPushPop, nvtxtPushPop:
@@ -87,7 +87,7 @@ func (l *loader) readRanges(ctx context.Context) error {
 	return nil
 }
 
-// nvtxName gives an event's own text, or the registered string it names, as far as load.RangeName goes.
+// nvtxName returns an event's own text, or the registered string it names, as far as load.RangeName goes.
 func (l *loader) nvtxName(b *table.Batch, i int) (string, error) {
 	if !b.Cols[nvText].Null(i) {
 		return load.RangeName(b.Cols[nvText].Texts[i]), nil
@@ -110,7 +110,7 @@ func (r *ranges) domain(k domainKey) string {
 	return fmt.Sprintf("domain %d", k.id)
 }
 
-// spanOf gives the times of a range row; ok is false when it is not a range that can be placed.
+// spanOf returns the times of a range row; ok is false when it is not a range that can be placed.
 func (r *ranges) spanOf(b *table.Batch, i int) (s attribute.Span, ok bool) {
 	is, process := isRange(b.Cols[nvType].Ints[i])
 	if !is || b.Cols[nvThread].Null(i) {

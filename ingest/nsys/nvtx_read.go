@@ -142,7 +142,7 @@ func (r *spanReader) understand(t rangeText) textMeaning {
 	return m
 }
 
-// callOf gives a call that has no range yet.
+// callOf returns a call that has no range yet.
 func (r *spanReader) callOf(e emitted) emittedCall {
 	c := emittedCall{name: r.names.OfString(e.name), sizes: -1, sequence: e.sequence, id: e.id}
 	if e.sizes != "" {

@@ -19,7 +19,7 @@ type opAPI struct {
 	op         int32
 }
 
-// newAPIs gives one worker's list of API calls.
+// newAPIs returns one worker's list of API calls.
 func (o *operators) newAPIs() *load.Blocks[opAPI] {
 	o.mu.Lock()
 	defer o.mu.Unlock()

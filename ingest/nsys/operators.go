@@ -175,7 +175,7 @@ func (o *operators) end(s *attribute.Span) int64 {
 // evaluates begins the name of the operator right around every backward function.
 const evaluates = "autograd::engine::evaluate_function: "
 
-// isBackward says whether a call is a backward function.
+// isBackward reports whether a call is a backward function.
 func (r *ranges) isBackward(c *opCall) bool {
 	s := &r.spans[c.span]
 	if s.Parent < 0 {

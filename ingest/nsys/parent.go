@@ -131,7 +131,7 @@ func (l *loader) findParentsAt(at devicePlace, work []ran) {
 	}
 }
 
-// oneOf gives the launch of the latest of some work, -1 where they are not all of the same ranges.
+// oneOf returns the launch of the latest of some work, -1 where they are not all of the same ranges.
 func (l *loader) oneOf(open []*ran, may func(o *ran) bool) int32 {
 	row, node := int32(-1), attribute.NoNode
 	for i := len(open) - 1; i >= 0; i-- {

@@ -59,7 +59,7 @@ func (s *stacks) put(launch int32, c callPlace) {
 	s.mu.Unlock()
 }
 
-// of gives the stack of a launch; nil where it is not known.
+// of returns the stack of a launch; nil where it is not known.
 func (s *stacks) of(launch int32) any {
 	if s != nil {
 		if id, ok := s.launch[launch]; ok {
@@ -168,7 +168,7 @@ func (r *stackReader) read(ctx context.Context, name string, addSample func(...a
 // noStack is the stack of a call or sample whose functions cannot be read.
 const noStack = int32(-1)
 
-// stackOf gives the stack that a payload says, 0 for one without functions.
+// stackOf returns the stack that a payload says, 0 for one without functions.
 func (l *loader) stackOf(text, domain string) (int32, error) {
 	frames, ok := framesOf(text, domain)
 	if !ok {

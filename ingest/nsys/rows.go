@@ -122,10 +122,10 @@ func columns(spec string) []rows.Column {
 
 const farthest = load.Farthest
 
-// isInterval says whether two times are the start and the end of something.
+// isInterval reports whether two times are the start and the end of something.
 func isInterval(start, end int64) bool { return start <= end && start > -farthest && end < farthest }
 
-// moment gives a nullable time; one that cannot be is unknown.
+// moment returns a nullable time; one that cannot be is unknown.
 func (l *loader) moment(v *table.Vector, i int) any {
 	if v.Null(i) {
 		return nil

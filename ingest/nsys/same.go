@@ -7,7 +7,7 @@ import (
 	"prof/ingest/nsys/table"
 )
 
-// Work gives the device work of each process, to tell whether two captures of one session hold the same.
+// Work returns the device work of each process, to tell whether two captures of one session hold the same.
 func (open Opener) Work(ctx context.Context, path, name string) (map[int32]load.Work, error) {
 	work, err := with(open, path, name, func(e table.Export) (*map[int32]load.Work, error) { return Work(ctx, e, name) })
 	if err != nil {
@@ -16,7 +16,7 @@ func (open Opener) Work(ctx context.Context, path, name string) (map[int32]load.
 	return *work, nil
 }
 
-// Work gives the device work of each process of an export.
+// Work returns the device work of each process of an export.
 func Work(ctx context.Context, e table.Export, name string) (*map[int32]load.Work, error) {
 	l, out := newLoader(e, name, nil), map[int32]load.Work{}
 	if err := l.findOnly(ctx); err != nil {

@@ -138,7 +138,7 @@ var columns = []rows.Column{{Name: "op_id", Type: rows.Integer}, {Name: "parent_
 	{Name: "device_alloc_bytes"}, {Name: "device_free_bytes"}, {Name: "host_alloc_bytes"}, {Name: "host_free_bytes"},
 	{Name: "range_context_id", Type: rows.Integer}, {Name: "path_id", Type: rows.Integer}}
 
-// worker gives one thread's function that fills chunks from the stream.
+// worker returns one thread's function that fills chunks from the stream.
 func (s *Source) worker(made *stream) rows.PullFunc {
 	w := &worker{Source: s, flops: map[[2]int32]flopCount{}}
 	if w.within = s.atStart(); s.Within != nil {
@@ -165,7 +165,7 @@ type worker struct {
 	flops  map[[2]int32]flopCount
 }
 
-// atStart gives the ranges open when a call began.
+// atStart returns the ranges open when a call began.
 func (s *Source) atStart() func(*Call[Op]) int32 {
 	placer := s.Lines.Placer()
 	return func(call *Call[Op]) int32 { return placer.Node(s.Threads[call.Of.Thread].Key, call.Start) }

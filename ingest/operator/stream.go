@@ -32,7 +32,7 @@ func newStream(run func(emit func(*Call[Op]) error) error) *stream {
 	return s
 }
 
-// next gives the next piece, empty at the end.
+// next returns the next piece, empty at the end.
 func (s *stream) next() ([]Call[Op], error) {
 	s.once.Do(func() { go s.make() })
 	piece, ok := <-s.full

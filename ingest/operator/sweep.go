@@ -103,7 +103,7 @@ func (s *Sweep[Of]) Push(c Call[Of]) (*Call[Of], error) {
 	return &s.stack[len(s.stack)-1], nil
 }
 
-// Holding gives the innermost open call that holds an interval, both ends included; nil when none does. Calls that ended
+// Holding returns the innermost open call that holds an interval, both ends included; nil when none does. Calls that ended
 // before it are done with.
 func (s *Sweep[Of]) Holding(start, end int64) (*Call[Of], error) {
 	for n := len(s.stack); n > 0 && s.stack[n-1].End < start; n-- {
@@ -142,7 +142,7 @@ func (s *Sweep[Of]) AddOverhead(start, end int64) error {
 	return err
 }
 
-// isHidden says whether what is directly inside a call is inside the profiler's own time in that.
+// isHidden reports whether what is directly inside a call is inside the profiler's own time in that.
 func (s *Sweep[Of]) isHidden(c *Call[Of], start, end int64) bool {
 	if s.overEnd == 0 {
 		return false
@@ -158,7 +158,7 @@ func (s *Sweep[Of]) isHidden(c *Call[Of], start, end int64) bool {
 	return true
 }
 
-// Find gives the innermost open call for which f is true; nil when there is none.
+// Find returns the innermost open call for which f is true; nil when there is none.
 func (s *Sweep[Of]) Find(f func(*Call[Of]) bool) *Call[Of] {
 	for k := len(s.stack) - 1; k >= 0; k-- {
 		if f(&s.stack[k]) {

@@ -21,7 +21,7 @@ type member struct {
 	value any
 }
 
-// get gives a member's value; nil where there is none.
+// get returns a member's value; nil where there is none.
 func (o object) get(key string) any {
 	for _, m := range o {
 		if m.key == key {
@@ -31,7 +31,7 @@ func (o object) get(key string) any {
 	return nil
 }
 
-// sub gives a member that is an object; nil where it is none.
+// sub returns a member that is an object; nil where it is none.
 func (o object) sub(key string) object {
 	inner, _ := o.get(key).(object)
 	return inner

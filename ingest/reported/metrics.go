@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Metrics gives the figures of a metrics.json: means over passes, times of stages, and utilisations. nil where it has none, or where prof
+// Metrics returns the figures of a metrics.json: means over passes, times of stages, and utilisations. nil where it has none, or where prof
 // itself computed them. What is no figure becomes a warning, since the rest of the file is read for other facts.
 func Metrics(text []byte) (*Report, error) {
 	o, err := parseJSON(text)
@@ -47,7 +47,7 @@ func Metrics(text []byte) (*Report, error) {
 	return r, nil
 }
 
-// same says whether a value is the mean of another, both as the file has them.
+// same reports whether a value is the mean of another, both as the file has them.
 func same(a, b any) bool {
 	x, isObject := a.(object)
 	y, also := b.(object)

@@ -63,7 +63,7 @@ type Value struct {
 // Form is one kind of file.
 type Form struct {
 	Name string // as source.form
-	// Sniff says whether a file is one, by its lower-case name and its beginning.
+	// Sniff reports whether a file is one, by its lower-case name and its beginning.
 	Sniff func(name string, head []byte) bool
 	read  func(text []byte) (*Report, error)
 }

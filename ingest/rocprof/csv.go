@@ -71,7 +71,7 @@ var traceFile = regexp.MustCompile(`(?i)(^|_)(kernel|memory_copy|marker(_api)?|(
 
 const anyTrace = "*_trace.csv"
 
-// split gives the folder and the name of what a file is a trace of; ok is false for files of other names.
+// split returns the folder and the name of what a file is a trace of; ok is false for files of other names.
 func split(path string) (dir, name string, ok bool) {
 	for _, end := range []string{".gz", ".zst"} {
 		path = strings.TrimSuffix(path, end)
@@ -180,7 +180,7 @@ func (g *group) close() {
 	}
 }
 
-// events gives the rows of all files. Work is of the process that made the calls, where these are of one.
+// events returns the rows of all files. Work is of the process that made the calls, where these are of one.
 func (g *group) events(_ io.Reader, h *trace.Header) iter.Seq2[*trace.Event, error] {
 	return func(yield func(*trace.Event, error) bool) {
 		for _, f := range g.files {
@@ -208,7 +208,7 @@ func (g *group) events(_ io.Reader, h *trace.Header) iter.Seq2[*trace.Event, err
 	}
 }
 
-// csvEvents gives the rows of a CSV trace.
+// csvEvents returns the rows of a CSV trace.
 func csvEvents(in io.Reader, _ *trace.Header) iter.Seq2[*trace.Event, error] {
 	return func(yield func(*trace.Event, error) bool) {
 		limit := &bounded{r: in}

@@ -68,7 +68,7 @@ type agent struct {
 	} `json:"mem_banks"`
 }
 
-// jsonEvents gives the records of rocprofv3's JSON.
+// jsonEvents returns the records of rocprofv3's JSON.
 func jsonEvents(r io.Reader, h *trace.Header) iter.Seq2[*trace.Event, error] {
 	return func(yield func(*trace.Event, error) bool) {
 		in := &bounded{r: r}

@@ -20,7 +20,7 @@ import (
 // rocpd is the database that rocprofv3 writes by default: SQLite, with tables whose names end with the id of a process. The first
 // versions keep the times and the place of a record with it, later ones in tables of their own.
 
-// SniffRocpd says whether a file begins as one.
+// SniffRocpd reports whether a file begins as one.
 func SniffRocpd(head []byte) bool {
 	return bytes.HasPrefix(head, []byte("SQLite format 3\x00")) && bytes.Contains(head, []byte("rocpd_"))
 }
@@ -117,7 +117,7 @@ type place struct{ pid, tid, agent, queue, stream int64 }
 // nowhere is the place of a record that says none.
 var nowhere = place{0, 0, -1, -1, -1}
 
-// track gives the place of a track.
+// track returns the place of a track.
 func (d *database) track(id int64) place {
 	if at, known := d.tracks[id]; known {
 		return at
@@ -144,7 +144,7 @@ type database struct {
 	event   trace.Event
 }
 
-// rocpdEvents gives the records of a database.
+// rocpdEvents returns the records of a database.
 func rocpdEvents(f *sqlite.File) reader {
 	return func(_ io.Reader, h *trace.Header) iter.Seq2[*trace.Event, error] {
 		return func(yield func(*trace.Event, error) bool) {

@@ -24,7 +24,7 @@ var ErrSyntax = errors.New("not a trace of rocprof")
 // style is what ranges of roctx are, as NVTX's that are pushed and popped.
 const style = "push_pop"
 
-// SniffJSON says whether a file is rocprofv3's JSON.
+// SniffJSON reports whether a file is rocprofv3's JSON.
 func SniffJSON(head []byte) bool {
 	s := bytes.TrimLeft(head, " \t\r\n")
 	return bytes.HasPrefix(s, []byte("{")) && bytes.Contains(s[:min(len(s), 200)], []byte(`"`+root+`"`))
@@ -33,11 +33,11 @@ func SniffJSON(head []byte) bool {
 // oldResults is how rocprof 1 and 2 begin results.json.
 var oldResults = regexp.MustCompile(`^\s*\{\s*"traceEvents":\[\{\}\s*,\{"args":\{"name":"(Markers and Ranges|CPU HIP API|CPU HSA API|COPY|GPU\d+)"\}`)
 
-// IsOldResults says whether a file is results.json of rocprof 1 or 2, which is not read: its events say neither which call launched a kernel nor, where
+// IsOldResults reports whether a file is results.json of rocprof 1 or 2, which is not read: its events say neither which call launched a kernel nor, where
 // kernels and copies were traced in two ways, that they are there twice.
 func IsOldResults(head []byte) bool { return oldResults.Match(head) }
 
-// SniffCSV says whether a file is one of their CSV traces.
+// SniffCSV reports whether a file is one of their CSV traces.
 func SniffCSV(head []byte) bool {
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	_, err := tableOf(splitRow(string(bytes.TrimRight(line, "\r"))))
@@ -155,7 +155,7 @@ func newStream(events reader, r io.Reader) *stream {
 	return s
 }
 
-// Next gives the next event.
+// Next returns the next event.
 func (s *stream) Next() (*trace.Event, error) {
 	e, err, ok := s.next()
 	switch {
@@ -175,7 +175,7 @@ func (s *stream) Next() (*trace.Event, error) {
 	return e, nil
 }
 
-// described says whether the header has a device, once.
+// described reports whether the header has a device, once.
 func (s *stream) described(d int64) bool {
 	if s.gpus[d] {
 		return true

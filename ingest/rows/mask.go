@@ -23,7 +23,7 @@ var exact = map[string][]string{
 	"capture_kept":    {"sha256"},
 }
 
-// isExact says whether a column's texts are stored as they are.
+// isExact reports whether a column's texts are stored as they are.
 func isExact(table, column string) bool { return slices.Contains(exact[table], column) }
 
 // MaskRow masks the texts of a row of those columns, as they are stored. A fact's name can say that its value is a secret.

@@ -25,7 +25,7 @@ type Pushed struct {
 	err   error // of the function, once ended
 }
 
-// NewPushed gives the rows that run writes.
+// NewPushed returns the rows that run writes.
 func NewPushed(columns []Column, run func(next Push) error) *Pushed {
 	return &Pushed{columns: columns, run: run, empty: make(chan *Chunk), full: make(chan int), done: make(chan struct{}), ended: make(chan struct{})}
 }

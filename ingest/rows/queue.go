@@ -17,7 +17,7 @@ type Queues struct {
 	spare   []scratch
 }
 
-// NewQueues gives room for about most bytes of rows, and for some more of the source that is stored.
+// NewQueues returns room for about most bytes of rows, and for some more of the source that is stored.
 func NewQueues(most int) *Queues {
 	q := &Queues{most: most}
 	q.changed = sync.NewCond(&q.mu)

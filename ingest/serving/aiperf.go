@@ -58,7 +58,7 @@ func (n *listLength) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// base gives a metric in base units; nil without one.
+// base returns a metric in base units; nil without one.
 func (m *aiperfMetric) base(name string, wrong *error) *float64 {
 	if m == nil || m.Value == "" {
 		return nil
@@ -72,7 +72,7 @@ func (m *aiperfMetric) base(name string, wrong *error) *float64 {
 	return &v
 }
 
-// tokens gives a count of tokens; nil without one.
+// tokens returns a count of tokens; nil without one.
 func (m *aiperfMetric) tokens(name string, wrong *error) *int64 {
 	v := m.base(name, wrong)
 	if v == nil {

@@ -207,12 +207,12 @@ func (q *sentRequest) withText() (out []int64) {
 // eventStart begins an event of a stream as perf_analyzer's endpoints write it.
 const eventStart = "data: "
 
-// isNoData says whether a line of server-sent events is a comment or a field other than data.
+// isNoData reports whether a line of server-sent events is a comment or a field other than data.
 func isNoData(line string) bool {
 	return slices.ContainsFunc([]string{":", "event:", "id:", "retry:"}, func(begin string) bool { return strings.HasPrefix(line, begin) })
 }
 
-// hasText says whether a response of an OpenAI endpoint, one event or several, has text of the model. What has neither choices nor text_output, as an embedding, has.
+// hasText reports whether a response of an OpenAI endpoint, one event or several, has text of the model. What has neither choices nor text_output, as an embedding, has.
 func hasText(response string) bool {
 	for event := range strings.SplitSeq(strings.TrimSpace(response), "\n\n") {
 		if isNoData(event) {

@@ -270,7 +270,7 @@ func (p *parser) wrong(name, want string) {
 	}
 }
 
-// text gives the first of some texts that is there; "" without one.
+// text returns the first of some texts that is there; "" without one.
 func (p *parser) text(names ...string) string {
 	for _, name := range names {
 		switch v := p.f[name].(type) {
@@ -286,7 +286,7 @@ func (p *parser) text(names ...string) string {
 	return ""
 }
 
-// number gives the first of some numbers that is there, times a power of ten; nil without one. Infinity and NaN, which Python writes, are none.
+// number returns the first of some numbers that is there, times a power of ten; nil without one. Infinity and NaN, which Python writes, are none.
 func (p *parser) number(power int, names ...string) *float64 {
 	for _, name := range names {
 		v := p.f[name]
@@ -308,7 +308,7 @@ func (p *parser) number(power int, names ...string) *float64 {
 	return nil
 }
 
-// count gives the first of some whole numbers that is there; some tools write 40 as 40.0.
+// count returns the first of some whole numbers that is there; some tools write 40 as 40.0.
 func (p *parser) count(names ...string) *int64 {
 	f := p.number(0, names...)
 	if f == nil {

@@ -29,7 +29,7 @@ type requestLists struct {
 	fault  string // why they are not kept
 }
 
-// isRequestList says whether a list is one of the figures of requests.
+// isRequestList reports whether a list is one of the figures of requests.
 func isRequestList(name string) bool {
 	return name == "input_lens" || name == "output_lens" || name == "ttfts" || name == "itls"
 }

@@ -85,7 +85,7 @@ var (
 type Form struct {
 	Name     string // as source.form
 	MaxBytes int64
-	// Sniff says whether a file is one, by its lower-case name and its beginning.
+	// Sniff reports whether a file is one, by its lower-case name and its beginning.
 	Sniff func(name string, head []byte) bool
 	read  func(in io.Reader) ([]Benchmark, error)
 }
@@ -104,7 +104,7 @@ func Forms() []Form {
 	}
 }
 
-// OfRequests says whether a form has the requests of a benchmark, and another file its summary.
+// OfRequests reports whether a form has the requests of a benchmark, and another file its summary.
 func OfRequests(form string) bool { return strings.HasSuffix(form, "-requests") }
 
 // Identify reads the file, so that what cannot be read is found before anything is stored.

@@ -120,7 +120,7 @@ func genaiPerf(p *parser) {
 // powers are the units of genai-perf and aiperf as powers of ten of base units.
 var powers = map[string]int{"ns": 0, "us": 3, "ms": 6, "s": 9, "sec": 9, "requests/sec": 0, "tokens/sec": 0, "count": 0, "requests": 0, "tokens": 0, "": 0}
 
-// unit gives the power of ten of a metric's unit; ok is false where there is no such metric.
+// unit returns the power of ten of a metric's unit; ok is false where there is no such metric.
 func (p *parser) unit(metric string) (power int, ok bool) {
 	if !p.f.has(metric + "/avg") {
 		return 0, false

@@ -27,7 +27,7 @@ const (
 	trimmed    = 0.1  // of the differences of neighbours, the largest: changes of level are among them
 )
 
-// Cuts gives the indices at which a new part begins, in order, for the decode batches and times of iterations; NaN is unknown, and of another kind. Of fewer than Least iterations there are none.
+// Cuts returns the indices at which a new part begins, in order, for the decode batches and times of iterations; NaN is unknown, and of another kind. Of fewer than Least iterations there are none.
 func Cuts(batches, times []float64) []int {
 	n := len(batches)
 	if n < Least {
@@ -42,7 +42,7 @@ func Cuts(batches, times []float64) []int {
 	return s.cuts
 }
 
-// calmed gives the logarithms, with none further from the median of those around it than an outlier may be: single steps make no level.
+// calmed returns the logarithms, with none further from the median of those around it than an outlier may be: single steps make no level.
 func calmed(values []float64) []float64 {
 	logs := make([]float64, len(values))
 	for i, v := range values {

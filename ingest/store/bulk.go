@@ -151,7 +151,7 @@ func (b *bulk) addBase(c *rows.Chunk, col, n int) {
 	}
 }
 
-// worker gives a worker to a thread.
+// worker returns a worker to a thread.
 func (b *bulk) worker() rows.Worker {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -20,7 +20,7 @@ import (
 
 const testRun = "01890a5d-ac96-774b-bcce-b302099a8057"
 
-// newTarget gives a target on a database in memory with one table of every type a worker fills.
+// newTarget returns a target on a database in memory with one table of every type a worker fills.
 func newTarget(t *testing.T) *Store {
 	t.Helper()
 	c, err := duckdb.NewConnector("", func(driver.ExecerContext) error { return nil })

@@ -44,7 +44,7 @@ func (t *totals) add(table, column string, amount float64) error {
 	return fmt.Errorf("the %s for the table %s add up to more than %s, which no run has: is the capture damaged?", what, table, limit)
 }
 
-// isTotalled says whether the amounts of a column are bounded together.
+// isTotalled reports whether the amounts of a column are bounded together.
 func isTotalled(column string) bool {
 	return slices.Contains([]string{"duration_ns", "launch_duration_ns", "sum_ns", "busy_ns", "self_cpu_ns", "self_device_ns", "size_bytes", "flop_count", "total_ns", "total_bytes"}, column)
 }

@@ -29,7 +29,7 @@ const mostClusters = 8
 // apart is how long after 0 the others begin where events at 0 have no time: no trace waits so long for its second event.
 const apart = int64(time.Hour)
 
-// IsUndated says whether an event may be one without a time.
+// IsUndated reports whether an event may be one without a time.
 func IsUndated(e *trace.Event) bool {
 	return e.Start == 0 && e.Duration == 0 && e.Has&trace.StartTime != 0 && (e.Has&trace.DurationTime != 0 || e.Category == trace.CPUInstant)
 }
@@ -62,7 +62,7 @@ func (b *base) leaves(e *trace.Event) string {
 	return "are years off"
 }
 
-// better gives the base by which the trace must be read again; ok is false where it was read by the right one.
+// better returns the base by which the trace must be read again; ok is false where it was read by the right one.
 func (b *base) better() (base, bool) {
 	best, first := cluster{b.around, b.near}, b.first
 	for _, c := range b.far {

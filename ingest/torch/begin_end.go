@@ -23,7 +23,7 @@ func (c *collector) begin(e *trace.Event) {
 	c.open++
 }
 
-// ended gives the whole event that an end belongs to, nil for none: of the open ones of its thread the last, or where it has a name or a
+// ended returns the whole event that an end belongs to, nil for none: of the open ones of its thread the last, or where it has a name or a
 // correlation id, the last of these, for kernels of one stream overlap.
 func (c *collector) ended(e *trace.Event) *trace.Event {
 	place := [2]int64{e.PID, e.TID}
@@ -48,7 +48,7 @@ func (c *collector) ended(e *trace.Event) *trace.Event {
 	return whole
 }
 
-// endOf says whether an end fits a beginning: all that both say of themselves is equal.
+// endOf reports whether an end fits a beginning: all that both say of themselves is equal.
 func endOf(begin, end *trace.Event) bool {
 	id, has := end.Int(trace.Correlation)
 	of, known := begin.Int(trace.Correlation)

@@ -12,7 +12,7 @@ type body struct {
 	at    int32 // among the kernels, or the copies and fills
 }
 
-// execOf gives the executable graph of device work. Kineto writes CUPTI's number of the node, whose upper half it is; PyTorch's own exporter writes the
+// execOf returns the executable graph of device work. Kineto writes CUPTI's number of the node, whose upper half it is; PyTorch's own exporter writes the
 // lower half alone, and the graph beside it.
 func execOf(e *trace.Event) (exec attribute.Exec, ok bool) {
 	node, _ := e.Int(trace.GraphNodeID)

@@ -144,7 +144,7 @@ func (c *collector) event(e *trace.Event) error {
 // no reason to refuse the others.
 var errOdd = errors.New("have numbers out of range")
 
-// timed says whether an event has a start and a length that can be.
+// timed reports whether an event has a start and a length that can be.
 func timed(e *trace.Event) bool {
 	return e.Has&trace.StartTime != 0 && e.Has&trace.DurationTime != 0 && e.Duration >= 0 && e.Duration <= maxDuration && e.Start <= maxTime && e.Start >= -maxTime
 }

@@ -121,7 +121,7 @@ func (c *collector) wait(e *trace.Event) error {
 	return f.err
 }
 
-// size gives a size of memory, absent where it cannot be.
+// size returns a size of memory, absent where it cannot be.
 func (c *collector) size(e *trace.Event, f trace.Field) int64 {
 	v := integer(e, f)
 	if v != absent && (v <= -load.Farthest || v >= load.Farthest) {

@@ -77,7 +77,7 @@ func textOrNil(s string) any {
 	return s
 }
 
-// bufferBytes gives the bytes of a number of elements; nil when they, or their type, are not known.
+// bufferBytes returns the bytes of a number of elements; nil when they, or their type, are not known.
 func bufferBytes(elements int64, dtype string) any {
 	size, ok := collective.ElementBytes(dtype)
 	if !ok || elements < 0 || elements > math.MaxInt64/size {
@@ -86,7 +86,7 @@ func bufferBytes(elements int64, dtype string) any {
 	return elements * size
 }
 
-// rankIn gives the place of a rank of the job in the list of a group's ranks, which is its rank there; nil when the list does not
+// rankIn returns the place of a rank of the job in the list of a group's ranks, which is its rank there; nil when the list does not
 // hold it, or was cut: of long lists Kineto writes the first ones, `...` and the last.
 func rankIn(members string, rank int64) any {
 	list := strings.Split(strings.Trim(members, "[]"), ",")

@@ -37,7 +37,7 @@ func (c *collector) textPID(e *trace.Event) error {
 	return nil
 }
 
-// textDevice gives the device of work whose process is a text and that does not name it otherwise: the last number of the text.
+// textDevice returns the device of work whose process is a text and that does not name it otherwise: the last number of the text.
 func textDevice(text []byte) (int32, bool) {
 	s := strings.TrimRight(string(text), ")] ")
 	from := len(s)
@@ -177,7 +177,7 @@ func (c *collector) labelled(e *trace.Event) {
 	c.npuNumber[e.PID] = int32(n)
 }
 
-// device gives where work ran that names its device only as its process.
+// device returns where work ran that names its device only as its process.
 func (c *collector) device(e *trace.Event) (n int32, has uint32, err error) {
 	switch {
 	case len(e.TaskType) > 0:

@@ -67,7 +67,7 @@ func link(c *collector, t *load.Target) (*linked, error) {
 // works is the number of kernels, copies and fills.
 func (l *linked) works() int { return l.kernels.Len() + l.memops.Len() }
 
-// work gives a kernel, or a copy or fill, which are numbered after all kernels.
+// work returns a kernel, or a copy or fill, which are numbered after all kernels.
 func (l *linked) work(i int32) *work {
 	if n := int32(l.kernels.Len()); i >= n {
 		return l.memops.At(i - n)
@@ -87,7 +87,7 @@ func ordered(n int, order func(a, b int32) int) []int32 {
 	return out
 }
 
-// launched gives the device work of a correlation id. Ids begin at 1.
+// launched returns the device work of a correlation id. Ids begin at 1.
 func (l *linked) launched(correlation int64) []int32 {
 	if correlation <= 0 {
 		return nil

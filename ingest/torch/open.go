@@ -104,7 +104,7 @@ func (a *ahead) unpack(r io.Reader) {
 	}
 }
 
-// Read gives what was read ahead.
+// Read returns what was read ahead.
 func (a *ahead) Read(p []byte) (int, error) {
 	for len(a.rest) == 0 {
 		if a.now != nil {

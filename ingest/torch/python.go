@@ -52,7 +52,7 @@ func (s *sweeper) pushPython(row []int64) error {
 	return nil
 }
 
-// moduleOf gives the innermost nn.Module that a call is or is in.
+// moduleOf returns the innermost nn.Module that a call is or is in.
 func (s *sweeper) moduleOf(call *pyCall) *pyCall {
 	id := call.Of.module
 	if id == 0 {

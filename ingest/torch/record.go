@@ -219,7 +219,7 @@ func (t *threads) of(pid, tid int64) int32 {
 	return id
 }
 
-// only gives the process if there is just one.
+// only returns the process if there is just one.
 func (t *threads) only() (pid int32, ok bool) {
 	if len(t.procs) != 1 {
 		return 0, false

@@ -57,7 +57,7 @@ func deviceType(n int64) string {
 	return fmt.Sprintf("device type %d", n)
 }
 
-// onHost says whether memory is the CPU's: PyTorch's own tables count these three as such.
+// onHost reports whether memory is the CPU's: PyTorch's own tables count these three as such.
 func onHost(deviceType int64) bool { return deviceType == 0 || deviceType == 2 || deviceType == 5 }
 
 var memoryColumns = []rows.Column{{Name: "pid", Type: rows.Integer}, {Name: "tid", Type: rows.Integer}, {Name: "time_ns"}, {Name: "device_type", Type: rows.Varchar},

@@ -74,7 +74,7 @@ func (l *loader) workRow(c *rows.Chunk, n int, w *work) *config {
 	return k
 }
 
-// hasStacks says whether the trace records Python functions.
+// hasStacks reports whether the trace records Python functions.
 func (l *loader) hasStacks() bool { return len(l.pyNames.List)+len(l.stackID.List) > 0 }
 
 func setInt(c *rows.Chunk, col, n int, v int32, ok bool) {
@@ -112,7 +112,7 @@ func (l *loader) addKernel(raw string) int32 {
 	return l.target.Run.Kernels.Add(name, &short)
 }
 
-// shape gives the launch shape of kernels of a configuration.
+// shape returns the launch shape of kernels of a configuration.
 func (k *config) shape() (s load.Shape) {
 	for d := range 3 {
 		if k.has&hasGrid != 0 {

@@ -83,7 +83,7 @@ func (l *loader) overheadThread() *thread {
 	return found
 }
 
-// nextOverhead gives when the profiler's own time begins next.
+// nextOverhead returns when the profiler's own time begins next.
 func (s *sweeper) nextOverhead() int64 {
 	if len(s.overhead) == 0 {
 		return never
@@ -257,7 +257,7 @@ func (s *sweeper) launch(w *work, op *opCall, in *pyCall, end int64) {
 	}
 }
 
-// launcher gives the operator that launched a piece of work: the one that its External id names where that one holds the
+// launcher returns the operator that launched a piece of work: the one that its External id names where that one holds the
 // launch, else the one around the launch. Old versions of Kineto gave work outside every operator its correlation id for an
 // External id, which another operator may have.
 func (s *sweeper) launcher(w *work, around *opCall, end int64) *opCall {

@@ -27,7 +27,7 @@ import (
 // ErrNoEvents is wrapped by Load's error for JSON that holds nothing of the PyTorch profiler.
 var ErrNoEvents = errors.New("it has no PyTorch profiler events")
 
-// Sniff says whether a file may be such a trace.
+// Sniff reports whether a file may be such a trace.
 func Sniff(_ string, head []byte) bool {
 	s := bytes.TrimLeft(head, " \t\r\n")
 	switch {

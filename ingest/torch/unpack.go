@@ -6,7 +6,7 @@ import (
 	"prof/ingest/rows"
 )
 
-// unpackFunc writes row i of list k as row n of a chunk, and says whether it did: false leaves the row out.
+// unpackFunc writes row i of list k as row n of a chunk, and reports whether it did: false leaves the row out.
 type unpackFunc func(c *rows.Chunk, n int, k, i int, row []int64) bool
 
 // unpacked are rows made from the rows of packed lists, block by block. Each worker has an unpackFunc of its own.

@@ -79,7 +79,7 @@ func (c *cursor) Close() error {
 	return f.Close()
 }
 
-// Next gives the rows of the block, once.
+// Next returns the rows of the block, once.
 func (c *cursor) Next(b *table.Batch) (bool, error) {
 	if c.at == len(c.morsels) {
 		return false, nil

@@ -319,7 +319,7 @@ func (t *trace) readWhole(r io.ReaderAt, o *blockTable, b block, buf []byte) ([]
 	return buf, nil
 }
 
-// isWhole says whether the checksum of a block is right.
+// isWhole reports whether the checksum of a block is right.
 func isWhole(b []byte) bool {
 	sum := crc32.ChecksumIEEE(b[:headSummed])
 	return string(b[:len(blockMagic)]) == blockMagic && crc32.Update(sum, crc32.IEEETable, b[blockHead:]) == binary.LittleEndian.Uint32(b[headSummed:])

@@ -90,7 +90,7 @@ func (d *Folder) takeTables(t *trace) {
 	}
 }
 
-// Has says whether a trace has the table.
+// Has reports whether a trace has the table.
 func (d *Folder) Has(name string) bool { return d.columns[name] != nil }
 
 // Tables lists the tables of all traces.
@@ -103,7 +103,7 @@ func (d *Folder) Tables() []string {
 	return out
 }
 
-// Columns gives the columns that a table has in any trace.
+// Columns returns the columns that a table has in any trace.
 func (d *Folder) Columns(name string) []string { return slices.Clone(d.columns[name]) }
 
 // Close does nothing: no file stays open.

@@ -92,7 +92,7 @@ type heldTexts struct {
 // maxHeld is how many blocks are kept: rows mostly name texts of one time.
 const maxHeld = 4
 
-// String gives a text by a number that a row had: that of a kernel's name demangled, or its base name.
+// String returns a text by a number that a row had: that of a kernel's name demangled, or its base name.
 func (d *Folder) String(number int64) (string, bool, error) {
 	file := int(number>>textBits&(1<<(formAt-textBits)-1)) - 1
 	if number < 0 || file < 0 || file >= len(d.traces) {

@@ -69,7 +69,7 @@ func (t *trace) dropLater(o *blockTable, snapshot block) error {
 	return nil
 }
 
-// keys gives what each row of a block is known by: its integers, but those that come with its end.
+// keys returns what each row of a block is known by: its integers, but those that come with its end.
 func (t *trace) keys(r io.ReaderAt, o *blockTable, b block) ([]string, error) {
 	_, cells, err := t.cells(r, o, b, nil, nil)
 	if err != nil {

@@ -78,7 +78,7 @@ func open(t testing.TB, files ...*file) *tracer.Folder {
 	return d
 }
 
-// read gives all rows of some columns: names of texts end in :t.
+// read returns all rows of some columns: names of texts end in :t.
 func read(d *tracer.Folder, name, columns string) ([][]any, error) {
 	var wants []table.Want
 	for _, c := range strings.Fields(columns) {

@@ -14,7 +14,7 @@ import (
 	"prof/ingest/nsys"
 )
 
-// IsFolder says whether a folder is a recording: it holds traces, and but for logs nothing else, which would be left out.
+// IsFolder reports whether a folder is a recording: it holds traces, and but for logs nothing else, which would be left out.
 func IsFolder(path string) bool {
 	all, err := os.ReadDir(path)
 	other := func(f os.DirEntry) bool {
@@ -23,7 +23,7 @@ func IsFolder(path string) bool {
 	return err == nil && slices.ContainsFunc(all, func(f os.DirEntry) bool { return strings.HasSuffix(f.Name(), Suffix) }) && !slices.ContainsFunc(all, other)
 }
 
-// Sniff says whether a file begins as a trace.
+// Sniff reports whether a file begins as a trace.
 func Sniff(_ string, head []byte) bool { return bytes.HasPrefix(head, []byte(magic)) }
 
 // Identify reads what a recording says of itself.
@@ -36,7 +36,7 @@ func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceI
 	return with(path, name, func(d *Folder) (*load.SourceInfo, error) { return d.own(nsys.Load(ctx, d, name, t)) })
 }
 
-// Work gives the device work of each process.
+// Work returns the device work of each process.
 func Work(ctx context.Context, path, name string) (map[int32]load.Work, error) {
 	work, err := with(path, name, func(d *Folder) (*map[int32]load.Work, error) { return nsys.Work(ctx, d, name) })
 	if err != nil {
@@ -45,7 +45,7 @@ func Work(ctx context.Context, path, name string) (map[int32]load.Work, error) {
 	return *work, nil
 }
 
-// own gives a trace that is read by itself an identity of its own: that of the recording is in all its files.
+// own returns a trace that is read by itself an identity of its own: that of the recording is in all its files.
 func (d *Folder) own(info *load.SourceInfo, err error) (*load.SourceInfo, error) {
 	if err == nil && d.isFile && info.CaptureID != "" {
 		info.CaptureID += " " + filepath.Base(d.name)

@@ -30,7 +30,7 @@ type object struct {
 	fields map[string]any
 }
 
-// has says whether a field is there and not null.
+// has reports whether a field is there and not null.
 func (o object) has(name string) bool { return o.fields[name] != nil }
 
 func (o object) wrong(name, want string) {

@@ -81,7 +81,7 @@ func decode(text []byte) (map[string]json.RawMessage, error) {
 	return fields, nil
 }
 
-// isCut says whether a text could go on and be JSON.
+// isCut reports whether a text could go on and be JSON.
 func isCut(text []byte) bool {
 	var v json.RawMessage
 	err := json.NewDecoder(bytes.NewReader(text)).Decode(&v)

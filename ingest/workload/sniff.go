@@ -14,7 +14,7 @@ var (
 	meansMarks  = []string{"prefill_ms", "decode_ms", "tokens", "tokens_per_s", "stage_ms"}
 )
 
-// Sniff says whether a file holds the facts of a workload, by its lower-case name without .gz and its beginning: one of the words of
+// Sniff reports whether a file holds the facts of a workload, by its lower-case name without .gz and its beginning: one of the words of
 // its name is workload or metrics, and it holds a pass, a model's configuration or means. Files that call themselves a baseline
 // are of a run without the profiler and belong to no capture.
 func Sniff(name string, head []byte) bool {
@@ -31,7 +31,7 @@ func Sniff(name string, head []byte) bool {
 	return found
 }
 
-// isFact says whether a value at that place is one that only a workload has.
+// isFact reports whether a value at that place is one that only a workload has.
 func isFact(at []step, v json.Token) bool {
 	if len(at) < 2 || at[0].list {
 		return false

@@ -89,7 +89,7 @@ func (s *space) base() int64 {
 	return s.started
 }
 
-// events gives all events of the space in the order of the file.
+// events returns all events of the space in the order of the file.
 func (s *space) events() iter.Seq2[*trace.Event, error] {
 	return func(yield func(*trace.Event, error) bool) {
 		var out trace.Event
@@ -142,7 +142,7 @@ func setTime(out *trace.Event, l *line, e *event) {
 
 var streamName = regexp.MustCompile(`^Stream #(\d+)(\(.*\))?$`)
 
-// streamOf gives the stream whose work a line of a GPU has. Lines of other names are derived from these: XLA Ops, XLA Modules, Steps.
+// streamOf returns the stream whose work a line of a GPU has. Lines of other names are derived from these: XLA Ops, XLA Modules, Steps.
 func streamOf(name string) (int64, bool) {
 	m := streamName.FindStringSubmatch(name)
 	if m == nil {
@@ -161,7 +161,7 @@ func kindOf(name string) string {
 	return head
 }
 
-// threadOf gives the thread of a line: the number in its name where it has one, else its id.
+// threadOf returns the thread of a line: the number in its name where it has one, else its id.
 func threadOf(l *line) int64 {
 	if _, text, ok := strings.Cut(l.name, "/"); ok {
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil {

@@ -32,7 +32,7 @@ var ErrNoWork = errors.New("it has no streams of a GPU and no API calls")
 // Sniff knows such a file by its name: a message of protobuf has no mark.
 func Sniff(name string, _ []byte) bool { return strings.HasSuffix(name, ".xplane.pb") }
 
-// Identify gives the file's identity.
+// Identify returns the file's identity.
 func Identify(_ context.Context, path, name string) (*load.SourceInfo, error) {
 	s, err := open(path, name)
 	if err != nil {
@@ -118,7 +118,7 @@ func newStream(s *space) *stream {
 	return e
 }
 
-// Next gives the next event.
+// Next returns the next event.
 func (e *stream) Next() (*trace.Event, error) {
 	event, err, ok := e.next()
 	switch {

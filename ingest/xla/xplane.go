@@ -110,7 +110,7 @@ type value struct {
 	field
 }
 
-// is says whether a field has that number and form; another form is passed over, as protobuf does.
+// is reports whether a field has that number and form; another form is passed over, as protobuf does.
 func (v value) is(num, want protowire.Number, kind protowire.Type) bool {
 	return num == want && v.kind == kind
 }

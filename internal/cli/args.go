@@ -156,7 +156,7 @@ func find(known []cli.Flag, arg string) cli.Flag {
 	return nil
 }
 
-// takesValue says whether the next argument is the flag's value.
+// takesValue reports whether the next argument is the flag's value.
 func takesValue(known []cli.Flag, arg string) bool {
 	f := find(known, arg)
 	if f == nil || strings.Contains(arg, "=") {

@@ -516,7 +516,7 @@ func (p *program) plan(c *cli.Context, home schema.Home, run string, s *capture.
 	return out, nil
 }
 
-// oneRank gives the process that most launches of a plan ran in; several is false where a job has one process or one GPU, whose kernels
+// oneRank returns the process that most launches of a plan ran in; several is false where a job has one process or one GPU, whose kernels
 // wait for no other rank.
 func oneRank(f *frame.Frame) (pid int64, several bool) {
 	count := map[int64]int{}

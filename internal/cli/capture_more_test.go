@@ -28,7 +28,7 @@ func (p *place) words(command string) []string {
 	return strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
 }
 
-// printed gives the command that a message ends with.
+// printed returns the command that a message ends with.
 func printed(t testing.TB, said, before string) string {
 	t.Helper()
 	_, after, ok := strings.Cut(said, before)
@@ -124,7 +124,7 @@ func TestCaptureWithout(t *testing.T) {
 	}
 }
 
-// options gives what a command line asks of a capture, which is not made.
+// options returns what a command line asks of a capture, which is not made.
 func (b *bench) options(args ...string) captureJob {
 	b.t.Helper()
 	var got *captureJob

@@ -60,7 +60,7 @@ func (r *running) send(s syscall.Signal) {
 	}
 }
 
-// gone says whether a process is not at work any more; one that nobody has waited for yet is not.
+// gone reports whether a process is not at work any more; one that nobody has waited for yet is not.
 func gone(pid string) bool {
 	text, err := os.ReadFile(filepath.Join("/proc", pid, "stat"))
 	_, rest, _ := strings.Cut(string(text), ") ")

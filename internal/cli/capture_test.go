@@ -17,7 +17,7 @@ import (
 // ncuReport is what the fake ncu leaves.
 const ncuReport = "kernels-prefill.ncu-rep.gz"
 
-// fakes gives a place whose PATH has stand-ins for nsys and ncu before everything else. env are more variables.
+// fakes returns a place whose PATH has stand-ins for nsys and ncu before everything else. env are more variables.
 func fakes(t testing.TB, env ...string) *place {
 	t.Helper()
 	p := newPlace(t)
@@ -44,7 +44,7 @@ func fakes(t testing.TB, env ...string) *place {
 	return p
 }
 
-// passes gives the passes of a run: name, status and reason; before them what else is asked.
+// passes returns the passes of a run: name, status and reason; before them what else is asked.
 func (p *place) passes(run string, also ...string) string {
 	p.t.Helper()
 	return p.sql("SELECT " + strings.Join(also, "") + "pass, status, coalesce(exit_code::VARCHAR, signal, '-') AS ended, coalesce(reason, '') AS reason FROM capture_passes('" + run + "')")

@@ -20,7 +20,7 @@ const rulesName = "rules"
 // maxRules bounds a text of rules, in bytes.
 const maxRules = 1 << 20
 
-// checkRules gives the rules of the options, else those of the home, else the built-in ones.
+// checkRules returns the rules of the options, else those of the home, else the built-in ones.
 func (p *program) checkRules(c *cli.Context) ([]gate.Rule, error) {
 	var out []gate.Rule
 	for _, path := range c.StringSlice("rules") {

@@ -104,7 +104,7 @@ func (p *program) completeCommand() *cli.Command {
 	}
 }
 
-// complete gives what the word under the cursor may become, each with what it means behind a tab. None leaves it to the shell, which
+// complete returns what the word under the cursor may become, each with what it means behind a tab. None leaves it to the shell, which
 // completes names of files.
 func (p *program) complete(c *cli.Context, typed []string, word string) []string {
 	if slices.Contains(typed, "--") {
@@ -160,7 +160,7 @@ func described(list []*cli.Command, hide bool) []string {
 	return out
 }
 
-// completeArgument gives what may stand as the next argument of a command.
+// completeArgument returns what may stand as the next argument of a command.
 func (p *program) completeArgument(c *cli.Context, cmd *cli.Command, args, typed []string) []string {
 	n := len(args)
 	switch {
@@ -191,7 +191,7 @@ func (p *program) completeArgument(c *cli.Context, cmd *cli.Command, args, typed
 	return nil
 }
 
-// completeValue gives what may stand as the value of an option.
+// completeValue returns what may stand as the value of an option.
 func (p *program) completeValue(c *cli.Context, cmd *cli.Command, flag cli.Flag, typed []string) []string {
 	switch flag.Names()[0] {
 	case "run", "baseline", "workload":

@@ -20,7 +20,7 @@ import (
 	"prof/schema"
 )
 
-// large gives a capture that is stored in two transactions, as large ones are; most of its bytes are of a table that prof does not read.
+// large returns a capture that is stored in two transactions, as large ones are; most of its bytes are of a table that prof does not read.
 func large(t *testing.T) string {
 	t.Helper()
 	tables, err := exports.ReadFile(exported(t, node))

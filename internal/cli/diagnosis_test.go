@@ -45,7 +45,7 @@ func (p *place) findings(run string, args ...string) []foundOne {
 	return out.Findings
 }
 
-// grown gives the first finding that is new or has grown, by more than the hundredth of its stage from which on findings are shown.
+// grown returns the first finding that is new or has grown, by more than the hundredth of its stage from which on findings are shown.
 func grown(base, now []foundOne) said {
 	for _, x := range now {
 		was := 0.0
@@ -65,7 +65,7 @@ type rowsOf struct{ Rows []map[string]any }
 
 func number(v any) float64 { n, _ := v.(float64); return n }
 
-// coldPasses gives passes that are cold and were not.
+// coldPasses returns passes that are cold and were not.
 func (p *place) coldPasses(base, run string) said {
 	p.t.Helper()
 	var was, now rowsOf
@@ -80,7 +80,7 @@ func (p *place) coldPasses(base, run string) said {
 	return out
 }
 
-// slowSteps gives the slowest steps: those over the median by more than half of what the slowest is.
+// slowSteps returns the slowest steps: those over the median by more than half of what the slowest is.
 func (p *place) slowSteps(run string) said {
 	p.t.Helper()
 	var now rowsOf
@@ -94,7 +94,7 @@ func (p *place) slowSteps(run string) said {
 	return out
 }
 
-// worseKernel gives the kernel that diff calls worse, or that it says stands in place of another, by most.
+// worseKernel returns the kernel that diff calls worse, or that it says stands in place of another, by most.
 func (p *place) worseKernel(base, run string) said {
 	p.t.Helper()
 	d := p.diff(base, run)
@@ -134,7 +134,7 @@ func (p *place) measuredPasses(run, stage string) float64 {
 	return 0
 }
 
-// firstSaid gives what is said first of a harmed run, by what is wanted: each has its place.
+// firstSaid returns what is said first of a harmed run, by what is wanted: each has its place.
 func (p *place) firstSaid(want string, was []foundOne, run string) said {
 	p.t.Helper()
 	switch want {

@@ -17,7 +17,7 @@ func needsDsocr(t *testing.T) {
 	}
 }
 
-// twice gives two runs of the same files, one and other.
+// twice returns two runs of the same files, one and other.
 func twice(files ...string) []testkit.Run {
 	return []testkit.Run{{Name: "one", Files: files}, {Name: "other", Files: files}}
 }

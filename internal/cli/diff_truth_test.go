@@ -140,7 +140,7 @@ func madeTrace(seed uint64) testdata.Trace {
 	}}
 }
 
-// decode gives the kernel of that name in the steps.
+// decode returns the kernel of that name in the steps.
 func decode(t *testdata.Trace, name string) *testdata.Kernel {
 	list := t.Stages[1].Kernels
 	return &list[slices.IndexFunc(list, func(k testdata.Kernel) bool { return k.Name == name })]

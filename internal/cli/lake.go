@@ -67,7 +67,7 @@ func (p *program) lake(c *cli.Context) error {
 	return do(c, lake)
 }
 
-// homeLake gives the lake that the command works on.
+// homeLake returns the lake that the command works on.
 func (p *program) homeLake(c *cli.Context) (*schema.Lake, error) {
 	home, err := p.home(c)
 	if err != nil {
@@ -195,7 +195,7 @@ func lakeFlag(name, does string) cli.Flag {
 	return &cli.StringFlag{Name: name, EnvVars: []string{lakeVariable}, Usage: "`LAKE` to " + does + ": ducklake:..., or a folder whose config.yaml names one"}
 }
 
-// otherLake gives the lake at an address that an option or PROF_LAKE gave.
+// otherLake returns the lake at an address that an option or PROF_LAKE gave.
 func (p *program) otherLake(at string) (*schema.Lake, error) {
 	if at == "" {
 		return nil, usagef("name the lake: with --to or --from ducklake:postgres:..., or %s", lakeVariable)
@@ -242,7 +242,7 @@ func runsOf(c *cli.Context, w *schema.Warehouse, refs []string) (out []schema.Ru
 	return out, nil
 }
 
-// moving gives what push and pull are given: runs, the other side, which is a lake, and the home, which is a file.
+// moving returns what push and pull are given: runs, the other side, which is a lake, and the home, which is a file.
 func (p *program) moving(c *cli.Context, option string) (refs []string, lake *schema.Lake, home schema.Home, err error) {
 	if refs, err = refsOf(c); err != nil {
 		return nil, nil, home, err

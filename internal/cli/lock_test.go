@@ -20,7 +20,7 @@ type holder struct {
 	cmd *exec.Cmd
 }
 
-// startHolder gives a process that holds p's warehouse by now.
+// startHolder returns a process that holds p's warehouse by now.
 func startHolder(t *testing.T, p *place, mode string) *holder {
 	t.Helper()
 	p.settle()

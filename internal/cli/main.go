@@ -83,7 +83,7 @@ type program struct {
 	world    world               // of captures
 }
 
-// newProgram gives a program whose talk, and output where it goes to a terminal, cannot move a cursor: what it prints holds names of files and texts
+// newProgram returns a program whose talk, and output where it goes to a terminal, cannot move a cursor: what it prints holds names of files and texts
 // of others. In a file or pipe data stays exact.
 func newProgram(args []string, stdin io.Reader, stdout, stderr io.Writer) *program {
 	p := &program{args: args, in: stdin, out: stdout, err: &typeset.Stream{W: stderr}, tty: stderr, env: os.Environ()}

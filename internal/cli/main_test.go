@@ -106,7 +106,7 @@ const (
 	llama   = "llama-graph-node/llama-graph-node.sqlite.gz"
 )
 
-// exported gives the absolute path of a capture in testdata.
+// exported returns the absolute path of a capture in testdata.
 func exported(t testing.TB, name string) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("..", "..", "testdata", "nsys", filepath.FromSlash(name)))
@@ -302,7 +302,7 @@ func (p *place) sql(text string) string { p.t.Helper(); return p.ok("sql", "--fo
 // filled is a warehouse with one run, "a", of the capture kernels.
 var filled = []testkit.Run{{Name: "a", Files: []string{"nsys/" + kernels}, TrueSums: true}}
 
-// newFilled gives a place with a copy of filled.
+// newFilled returns a place with a copy of filled.
 func newFilled(t testing.TB) *place { return newStored(t, filled) }
 
 // fill copies filled to the folder of a home.
@@ -337,7 +337,7 @@ func textRun(run, file, text string) testkit.Run {
 	}}
 }
 
-// newStored gives a place with a copy of a stored warehouse.
+// newStored returns a place with a copy of a stored warehouse.
 func newStored(t testing.TB, runs []testkit.Run) *place {
 	t.Helper()
 	p := newPlace(t)
@@ -345,7 +345,7 @@ func newStored(t testing.TB, runs []testkit.Run) *place {
 	return p
 }
 
-// reading gives a place whose home is a stored warehouse itself, which is open for all tests of the process. Nothing may write to it.
+// reading returns a place whose home is a stored warehouse itself, which is open for all tests of the process. Nothing may write to it.
 func reading(t testing.TB, runs []testkit.Run) *place {
 	t.Helper()
 	p := newPlace(t)
@@ -387,7 +387,7 @@ func state(p *place) string {
 	})
 }
 
-// unchanged gives what ask gave when the warehouse's file was the same, byte for byte, else asks.
+// unchanged returns what ask gave when the warehouse's file was the same, byte for byte, else asks.
 func (p *place) unchanged(what string, ask func() string) string {
 	p.t.Helper()
 	file, err := os.ReadFile(p.path(".prof/warehouse.duckdb"))
@@ -435,7 +435,7 @@ func read(t testing.TB, path string) []byte {
 	return data
 }
 
-// unpacked gives a capture's plain bytes.
+// unpacked returns a capture's plain bytes.
 func unpacked(t testing.TB, name string) []byte {
 	t.Helper()
 	z, err := gzip.NewReader(bytes.NewReader(read(t, exported(t, name))))

@@ -10,7 +10,7 @@ import (
 // ncuFile is a file of testdata/ncu.
 func ncuFile(t *testing.T, name string) string { return exported(t, "../ncu/"+name) }
 
-// page gives the bytes of a page of testdata/ncu.
+// page returns the bytes of a page of testdata/ncu.
 func page(t *testing.T, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(ncuFile(t, "pages/"+name))

@@ -384,7 +384,7 @@ func isTerminal(w io.Writer) bool {
 	return beneath(w) != nil
 }
 
-// beneath gives the terminal that a stream goes to; nil where it goes elsewhere.
+// beneath returns the terminal that a stream goes to; nil where it goes elsewhere.
 func beneath(w io.Writer) *os.File {
 	if s, ok := w.(*typeset.Stream); ok {
 		w = s.W

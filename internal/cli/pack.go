@@ -210,7 +210,7 @@ func (p *program) ingestPacked(c *cli.Context) (is bool, err error) {
 	return true, err
 }
 
-// isFile says whether a path is no folder, and there.
+// isFile reports whether a path is no folder, and there.
 func isFile(path string) bool {
 	st, err := os.Stat(path)
 	return err == nil && !st.IsDir() && !strings.HasSuffix(path, "/")

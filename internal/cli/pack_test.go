@@ -95,7 +95,7 @@ func TestPack(t *testing.T) {
 	}
 }
 
-// zstdOf gives the unpacked bytes of a file.
+// zstdOf returns the unpacked bytes of a file.
 func zstdOf(t *testing.T, path string) []byte {
 	t.Helper()
 	z, err := zstd.NewReader(bytes.NewReader(read(t, path)))

@@ -204,7 +204,7 @@ func (p *program) peakFromEnv(q queries.Query, args queries.Args) error {
 	return nil
 }
 
-// queryArgs gives the parameters set on the command line, but for the run.
+// queryArgs returns the parameters set on the command line, but for the run.
 func queryArgs(c *cli.Context, q queries.Query) queries.Args {
 	args := queries.Args{}
 	for _, prm := range q.Params {

@@ -99,7 +99,7 @@ func sectionIDs() []string {
 	return out
 }
 
-// listed gives the values of an option that is repeated or holds several with commas between them.
+// listed returns the values of an option that is repeated or holds several with commas between them.
 func listed(c *cli.Context, flag string) []string {
 	var out []string
 	for _, text := range c.StringSlice(flag) {
@@ -115,7 +115,7 @@ func listed(c *cli.Context, flag string) []string {
 // sectioned are the files that --section is about.
 var sectioned = []string{"report.html", "report.md"}
 
-// reportFiles gives the files that the options ask for.
+// reportFiles returns the files that the options ask for.
 func reportFiles(c *cli.Context) ([]report.File, error) {
 	names, sections, print := listed(c, "file"), listed(c, "section"), c.String("out") == "-"
 	var files []string
@@ -249,7 +249,7 @@ func (p *program) writeReport(dir string, own, named bool, files []report.File, 
 	return nil
 }
 
-// reportText gives a file of a report, or why the run has none.
+// reportText returns a file of a report, or why the run has none.
 func reportText(f report.File, r *judge.Report) (text []byte, missing string, err error) {
 	if f.Missing != nil {
 		missing = f.Missing(r)

@@ -37,7 +37,7 @@ type message struct {
 	Error  *struct{ Message string }
 }
 
-// findBrowser gives the program of a Chromium; "" where none is installed.
+// findBrowser returns the program of a Chromium; "" where none is installed.
 func findBrowser() string {
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -161,7 +161,7 @@ func (b *browser) open(address string) {
 	}
 }
 
-// eval gives the value of an expression of JavaScript in the page, which may be a promise.
+// eval returns the value of an expression of JavaScript in the page, which may be a promise.
 func eval[T any](b *browser, expression string) T {
 	b.t.Helper()
 	var got struct {

@@ -11,7 +11,7 @@ import (
 	"prof/internal/testkit"
 )
 
-// newBenches gives a place with runs and with the results of load generators in testdata.
+// newBenches returns a place with runs and with the results of load generators in testdata.
 func newBenches(t *testing.T, runs ...testkit.Run) *place {
 	t.Helper()
 	p := newStored(t, runs)

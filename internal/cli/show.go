@@ -136,7 +136,7 @@ func runNamed(ctx context.Context, w *schema.Warehouse, name, run string) (*fram
 	return queries.Run(ctx, w, q, queries.Args{"run": run})
 }
 
-// showMore gives the tags and the conservation of kernel time.
+// showMore returns the tags and the conservation of kernel time.
 func (p *program) showMore(ctx context.Context, a *queries.Asker, w *schema.Warehouse, run schema.Run) ([][2]string, error) {
 	var out [][2]string
 	tags, err := w.Tags(ctx, run)

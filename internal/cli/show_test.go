@@ -13,7 +13,7 @@ import (
 	"prof/render/typeset"
 )
 
-// rows gives the rows of a query by the names of its columns.
+// rows returns the rows of a query by the names of its columns.
 func (p *place) rows(args ...string) []map[string]string {
 	p.t.Helper()
 	r := p.run(append(append([]string{"query"}, args...), "-f", "csv")...)

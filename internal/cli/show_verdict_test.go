@@ -53,7 +53,7 @@ func TestShowSaysWhatTheReportSays(t *testing.T) {
 	}
 }
 
-// askedBoth gives what the screen of a run asks, and its report.
+// askedBoth returns what the screen of a run asks, and its report.
 func askedBoth(t *testing.T, w *schema.Warehouse, name string) (screen, report *judge.Report) {
 	t.Helper()
 	run, err := w.Resolve(t.Context(), name)

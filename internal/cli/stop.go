@@ -100,7 +100,7 @@ func (s *stopper) end(code int) {
 	s.exit(code)
 }
 
-// capturing gives the signals that come from now on to the passes of a capture, until done is called.
+// capturing returns the signals that come from now on to the passes of a capture, until done is called.
 func (s *stopper) capturing(passes chan os.Signal) (done func()) {
 	if s == nil {
 		return func() {}
@@ -130,7 +130,7 @@ func (s *stopper) patient(within time.Duration) {
 	s.within = within
 }
 
-// byTerm says whether SIGTERM asked prof to end.
+// byTerm reports whether SIGTERM asked prof to end.
 func (s *stopper) byTerm() bool {
 	if s == nil {
 		return false

@@ -50,7 +50,7 @@ func ends(t *testing.T, cmd *exec.Cmd, s syscall.Signal, ready func() bool) (r r
 	return result{cmd.ProcessState.ExitCode(), "", errs.String()}, <-peak
 }
 
-// watchMemory gives the most resident memory of a process in KB once it has ended; 0 where the system has no /proc. What the system counts for
+// watchMemory returns the most resident memory of a process in KB once it has ended; 0 where the system has no /proc. What the system counts for
 // a child that has ended is of no use: it begins with what its parent had.
 func watchMemory(pid int) <-chan int {
 	peak := make(chan int, 1)

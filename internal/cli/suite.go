@@ -148,7 +148,7 @@ func (p *program) suiteRun(c *cli.Context, home schema.Home, suite string, job s
 	return res != nil && res.Stopped || p.stop.byTerm() || c.Context.Err() != nil, err
 }
 
-// suiteDone gives the run of the warehouse that a run of a suite would be, whole; where there is none, why it is captured again.
+// suiteDone returns the run of the warehouse that a run of a suite would be, whole; where there is none, why it is captured again.
 func (p *program) suiteDone(c *cli.Context, home schema.Home, suite string, job suiteJob) (there, why string, err error) {
 	runs, err := p.keeper().suiteRuns(c, home, suite)
 	if err != nil {

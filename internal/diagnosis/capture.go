@@ -73,7 +73,7 @@ type file interface {
 // Write writes the capture's files into a folder and gives their paths. An id, which may be any text, makes it a capture of its own.
 func (c *Capture) Write(dir, id string) ([]string, error) { return c.file.write(dir, id, c.Events) }
 
-// Clone gives a copy that can be changed.
+// Clone returns a copy that can be changed.
 func (c *Capture) Clone() *Capture {
 	out := &Capture{file: c.file.clone()}
 	for _, e := range c.Events {
@@ -133,7 +133,7 @@ func (c *Capture) Only(name string) {
 	})
 }
 
-// Ranges gives the ranges whose names match, in order of time.
+// Ranges returns the ranges whose names match, in order of time.
 func (c *Capture) Ranges(name string) []*Event {
 	like := regexp.MustCompile(name)
 	return c.find(func(e *Event) bool { return e.Kind == Range && e.End > e.Start && like.MatchString(e.Name) })
@@ -150,7 +150,7 @@ func (c *Capture) find(is func(*Event) bool) []*Event {
 	return out
 }
 
-// Launches gives the calls that launched work, begun in a range by its process, in order of time.
+// Launches returns the calls that launched work, begun in a range by its process, in order of time.
 func (c *Capture) Launches(in *Event) []*Event {
 	seen := map[*Event]bool{}
 	for _, e := range c.Events {
@@ -161,7 +161,7 @@ func (c *Capture) Launches(in *Event) []*Event {
 	return slices.SortedFunc(maps.Keys(seen), func(a, b *Event) int { return int(a.Start - b.Start) })
 }
 
-// Kernels gives the work launched in a range whose names match, in order of time.
+// Kernels returns the work launched in a range whose names match, in order of time.
 func (c *Capture) Kernels(in *Event, name string) []*Event {
 	like := regexp.MustCompile(name)
 	return c.find(func(e *Event) bool {
@@ -169,7 +169,7 @@ func (c *Capture) Kernels(in *Event, name string) []*Event {
 	})
 }
 
-// isCopy says whether work is a copy: it has no blocks, and a copy launched it.
+// isCopy reports whether work is a copy: it has no blocks, and a copy launched it.
 func (e *Event) isCopy() bool {
 	return e.row.blocks() == 0 && strings.Contains(e.launch.Name, "Memcpy")
 }
@@ -177,7 +177,7 @@ func (e *Event) isCopy() bool {
 // Holds reports whether a call begins within a range of the same process.
 func (e *Event) Holds(call *Event) bool { return e.has(call) }
 
-// has says whether a call begins within a range of the same process.
+// has reports whether a call begins within a range of the same process.
 func (e *Event) has(call *Event) bool {
 	return call.Process == e.Process && call.Start >= e.Start && call.Start < e.End
 }
@@ -234,7 +234,7 @@ func (c *Capture) Node(after *Event, name string, lasts int64) *Event {
 	return work
 }
 
-// processes gives the processes that launched work, in order of their numbers.
+// processes returns the processes that launched work, in order of their numbers.
 func (c *Capture) processes() []int64 {
 	seen := map[int64]bool{}
 	for _, e := range c.Events {

@@ -23,7 +23,7 @@ type Control struct {
 	make         func(c *Capture)
 }
 
-// Make gives a copy of a capture with the change.
+// Make returns a copy of a capture with the change.
 func (k Control) Make(base *Capture) *Capture {
 	c := base.Clone()
 	k.make(c)

@@ -14,7 +14,7 @@ type cause struct {
 	grew func(c *Capture) int64 // nil: what was put in
 }
 
-// Harm gives a copy of a capture with the case's cause in it, and how much time that costs, in ns.
+// Harm returns a copy of a capture with the case's cause in it, and how much time that costs, in ns.
 func (k Case) Harm(base *Capture) (*Capture, int64) {
 	c := base.Clone()
 	grew := k.put.grew
@@ -210,7 +210,7 @@ func longer(p place, name string, times float64) cause {
 	})
 }
 
-// smaller gives kernels of a name so few blocks, that each do so much more.
+// smaller returns kernels of a name so few blocks, that each do so much more.
 func smaller(p place, name string, blocks, sms int64) cause {
 	return each(p, name, func(k *Event) int64 {
 		k.Longer = (k.End - k.Start) * (sms - blocks) / blocks

@@ -93,7 +93,7 @@ func (c *Capture) Replay() {
 	}
 }
 
-// turns gives when the work before in its stream ends, of work that begins earlier by the grain of the GPU's clock: its turn comes then.
+// turns returns when the work before in its stream ends, of work that begins earlier by the grain of the GPU's clock: its turn comes then.
 func (c *Capture) turns() map[*Event]int64 {
 	type stream struct{ process, device, stream int64 }
 	out, ends := map[*Event]int64{}, map[stream]int64{}
@@ -159,7 +159,7 @@ func (h *host) finish(e *Event) {
 	}
 }
 
-// collectives gives the events of all ranks that are one collective: the first of each name, the second, ...
+// collectives returns the events of all ranks that are one collective: the first of each name, the second, ...
 func collectives(events []*Event) map[*Event][]*Event {
 	type key struct {
 		name string

@@ -123,7 +123,7 @@ var traced = map[string]struct{ by, columns string }{
 	"DIAGNOSTIC_EVENT":                {"globalPid", "timestamp severity text globalPid"},
 }
 
-// Traced gives the tables of an export that a trace can have, rows of a process after those of another, with numbers of processes that are theirs alone.
+// Traced returns the tables of an export that a trace can have, rows of a process after those of another, with numbers of processes that are theirs alone.
 func Traced(tables []*Table) []*Table {
 	var out []*Table
 	for _, t := range tables {

@@ -29,7 +29,7 @@ func OpenIn(root *os.Root, name string) (*os.File, error) {
 	return regular(f, name, err)
 }
 
-// regular gives a file that was opened if it is a regular one.
+// regular returns a file that was opened if it is a regular one.
 func regular(f *os.File, path string, err error) (*os.File, error) {
 	if errors.Is(err, syscall.ENXIO) { // what the system says of sockets, and of devices without a driver
 		return nil, notFile(path, "a socket or a device")

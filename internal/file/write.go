@@ -64,7 +64,7 @@ func plainWriteError(path string, err error) error {
 	return fmt.Errorf("write %s: %w", path, err)
 }
 
-// isStream says whether a path leads to what cannot be replaced, but be written to.
+// isStream reports whether a path leads to what cannot be replaced, but be written to.
 func isStream(path string) bool {
 	if abs, err := filepath.Abs(path); err == nil && (abs == "/dev/stdout" || abs == "/dev/stderr" || strings.HasPrefix(abs, "/dev/fd/") || strings.HasPrefix(abs, "/proc/")) {
 		return true
@@ -115,7 +115,7 @@ func createAside(path string) (*os.File, error) {
 	return f, nil
 }
 
-// rightsIn gives the rights of a file made in a folder: the folder's. The umask takes its share of them, but in a folder made for a team,
+// rightsIn returns the rights of a file made in a folder: the folder's. The umask takes its share of them, but in a folder made for a team,
 // where it would shut the others out; then they are exact.
 func rightsIn(dir string) (mode fs.FileMode, exact bool, err error) {
 	st, err := os.Stat(dir)

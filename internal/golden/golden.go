@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// Update says whether golden files are written.
+// Update reports whether golden files are written.
 var Update = flag.Bool("update", false, "write the golden files in testdata")
 
 // Compare fails where the file holds something else.

@@ -88,7 +88,7 @@ func (s *Said) Compare(t testing.TB, file string, except ...string) {
 	}
 }
 
-// phrases gives the texts of three words and more in the source of the package of the running test, by place. Errors are not among them:
+// phrases returns the texts of three words and more in the source of the package of the running test, by place. Errors are not among them:
 // they have tests of their own.
 func phrases(t testing.TB) map[string]string {
 	t.Helper()

@@ -139,7 +139,7 @@ func (s site) psql(database, statement string) string {
 	return out
 }
 
-// machine gives a machine with a home: the lake's address, or "" for a file of its own.
+// machine returns a machine with a home: the lake's address, or "" for a file of its own.
 func (s *site) machine(home string) machine {
 	s.t.Helper()
 	m := machine{t: s.t, dir: s.t.TempDir(), home: home, env: append([]string{"PROF_LAKE=" + s.lake}, s.env...)}
@@ -149,7 +149,7 @@ func (s *site) machine(home string) machine {
 	return m
 }
 
-// capture gives a capture of testdata.
+// capture returns a capture of testdata.
 func capture(name string) string {
 	path, err := filepath.Abs(filepath.Join("..", "..", "testdata", filepath.FromSlash(name)))
 	if err != nil {
@@ -172,7 +172,7 @@ func fill(m machine) {
 	m.ok("baseline", "set", "main", "kernels")
 }
 
-// dump gives the rows of a warehouse's runs in some tables as digests by run and table, to compare warehouses by.
+// dump returns the rows of a warehouse's runs in some tables as digests by run and table, to compare warehouses by.
 func (m machine) dump(tables ...string) string {
 	m.t.Helper()
 	parts := make([]string, len(tables))

@@ -9,7 +9,7 @@ import (
 // leastKnown is how long a secret must be, in bytes, to be found by its own text: a shorter one would be found in words of others.
 const leastKnown = 6
 
-// Known gives a function that masks as Text does what a program writes that has got an environment and a command line: values of these that Value
+// Known returns a function that masks as Text does what a program writes that has got an environment and a command line: values of these that Value
 // and Argv mask are masked wherever they stand.
 func Known(environ, argv []string) func(string) string {
 	var secrets []string

@@ -134,5 +134,5 @@ func Command(argv []string) string {
 	return strings.Join(out, " ")
 }
 
-// isShells says whether a character may mean something to a shell.
+// isShells reports whether a character may mean something to a shell.
 func isShells(r rune) bool { return strings.ContainsRune(" \t\n'\"$&|;<>()*?[]{}`\\#~!", r) }

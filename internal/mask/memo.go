@@ -11,7 +11,7 @@ const (
 	longestText = 256
 )
 
-// Stored gives what Stored gives.
+// Stored returns what Stored gives.
 func (m *Memo) Stored(s string) string {
 	if s == "" || len(s) > longestText {
 		return Stored(s)

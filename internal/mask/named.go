@@ -27,7 +27,7 @@ func pairOf(name string) where {
 	return aPair
 }
 
-// isVariable says whether a name is written as those of variables of an environment are.
+// isVariable reports whether a name is written as those of variables of an environment are.
 func isVariable(name string) bool {
 	return len(name) > 2 && strings.ToUpper(name) == name && strings.ToLower(name) != name
 }
@@ -50,7 +50,7 @@ var (
 	sorted      = strings.Fields("by sort num primary foreign partition group cache kv no has use is with without enable disable allow")
 )
 
-// isSecretName says whether the value of a name is a secret.
+// isSecretName reports whether the value of a name is a secret.
 func isSecretName(name string, w where) bool {
 	n := strings.ToLower(strings.TrimLeft(name, "-"))
 	switch {
@@ -68,7 +68,7 @@ func isSecretName(name string, w where) bool {
 		(w == anOption || w == aVariable) && (strings.HasSuffix(strings.TrimSuffix(n, "s"), "key") || strings.HasSuffix(strings.TrimRight(n, "0123456789"), "token") || slices.Contains(byOption, last))
 }
 
-// isSurely says whether a name is that of a secret whatever else stands in it.
+// isSurely reports whether a name is that of a secret whatever else stands in it.
 func isSurely(n string) bool {
 	if slices.ContainsFunc(surely, func(word string) bool { return strings.Contains(n, word) }) {
 		return true
@@ -88,7 +88,7 @@ func isSurely(n string) bool {
 	}
 }
 
-// countsTokens says whether a name counts or names tokens of text.
+// countsTokens reports whether a name counts or names tokens of text.
 func countsTokens(n string) bool {
 	i := strings.Index(n, "token")
 	if i < 0 {
@@ -104,7 +104,7 @@ func countsTokens(n string) bool {
 	return isSeparator(rest[0]) && slices.ContainsFunc(tokenCounts, func(word string) bool { return strings.HasPrefix(rest[1:], word) })
 }
 
-// isSorted says whether a word of a name, not the last one, says that it is a key of something else.
+// isSorted reports whether a word of a name, not the last one, says that it is a key of something else.
 func isSorted(n string) bool {
 	words := strings.FieldsFunc(n, func(r rune) bool { return r == '_' || r == '.' || r == '-' })
 	return len(words) > 1 && slices.ContainsFunc(words[:len(words)-1], func(word string) bool { return slices.Contains(sorted, word) })
@@ -118,7 +118,7 @@ func endsWith(n string, words []string) bool {
 	return slices.ContainsFunc(words, func(word string) bool { return strings.HasSuffix(n, word) })
 }
 
-// isPlainValue says whether a value is none that a secret has: a switch, nothing, and a small number where the name is that of a token, a
+// isPlainValue reports whether a value is none that a secret has: a switch, nothing, and a small number where the name is that of a token, a
 // pass or a key, which are counted too.
 func isPlainValue(name, value string) bool {
 	switch strings.ToLower(value) {
@@ -183,7 +183,7 @@ var logsIn = regexp.MustCompile(`(?i)(?:login|client|authenticate|configure)\([^
 // plainWords are names that are words of a sentence before a colon.
 var plainWords = strings.Fields("pass auth otp token")
 
-// separator gives where the value of a name begins: behind = or : with quotes and a bracket before it, a comma behind a name in quotes, blanks
+// separator returns where the value of a name begins: behind = or : with quotes and a bracket before it, a comma behind a name in quotes, blanks
 // behind an option, or behind a variable that a shell exports.
 func (f *finder) separator(name string, from, to int) (at int, ok bool) {
 	s := f.text
@@ -222,7 +222,7 @@ func (f *finder) separator(name string, from, to int) (at int, ok bool) {
 // exports are the commands that set a variable without a sign between its name and its value.
 var exports = regexp.MustCompile(`(?:^|[\s;&|(])(?:export|setenv|set|putenv)\s+$`)
 
-// value gives the value at a place: what quotes enclose, with them, or all up to a stop.
+// value returns the value at a place: what quotes enclose, with them, or all up to a stop.
 func (f *finder) value(at int, stops string) (from, to int) {
 	s := f.text
 	if strings.HasPrefix(s[at:], masked) { // masked before

@@ -63,7 +63,7 @@ func init() {
 	}
 }
 
-// rarest gives the place of the pair of bytes that is least likely in a text.
+// rarest returns the place of the pair of bytes that is least likely in a text.
 func rarest(text string) int {
 	best, most := 0, -1
 	for i := range len(text) - 1 {
@@ -85,7 +85,7 @@ func rarest(text string) int {
 	return best
 }
 
-// equalFold says whether s is the lower-case ASCII word.
+// equalFold reports whether s is the lower-case ASCII word.
 func equalFold(s, word string) bool {
 	for i := range len(word) {
 		c := s[i]

@@ -5,7 +5,7 @@ import "math"
 // leastRandom is how long a value must be before it is looked at as a random one.
 const leastRandom = 20
 
-// isRandomByte says whether random values, in base 62 or 64, have a character. A / parts names of paths, and is none of them here.
+// isRandomByte reports whether random values, in base 62 or 64, have a character. A / parts names of paths, and is none of them here.
 func isRandomByte(c byte) bool { return isAlnum(c) || c == '_' || c == '-' || c == '+' }
 
 var randomBytes = func() (t [256]bool) {
@@ -40,7 +40,7 @@ func (f *finder) random() {
 	}
 }
 
-// isValue says whether what is at a place is the value of something: = or : stands before it, or an option.
+// isValue reports whether what is at a place is the value of something: = or : stands before it, or an option.
 func (f *finder) isValue(from int) bool {
 	s := f.text
 	at := from
@@ -70,7 +70,7 @@ func (f *finder) isValue(from int) bool {
 	return s[word] == '-'
 }
 
-// isRandom says whether a word looks random: letters of both cases and digits in no order, which names, versions, hashes and mangled symbols
+// isRandom reports whether a word looks random: letters of both cases and digits in no order, which names, versions, hashes and mangled symbols
 // do not have. Of random values of 24 letters and digits it finds 5 in 6, of 40 and more 12 in 13.
 func isRandom(word string) bool {
 	if len(word) < leastRandom || len(word) > 1 && (word[:2] == "_Z" || word[0] == '-') {

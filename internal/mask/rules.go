@@ -45,7 +45,7 @@ func tail(s string) string { return s[max(0, len(s)-lookBack):] }
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// run gives the end of the characters from a place on that are letters, digits or one of more.
+// run returns the end of the characters from a place on that are letters, digits or one of more.
 func run(s string, from int, more string) int {
 	for from < len(s) && (isAlnum(s[from]) || strings.IndexByte(more, s[from]) >= 0) {
 		from++
@@ -53,7 +53,7 @@ func run(s string, from int, more string) int {
 	return from
 }
 
-// upTo gives the place of the first of some characters from a place on, or the end.
+// upTo returns the place of the first of some characters from a place on, or the end.
 func upTo(s string, from int, stops string) int {
 	if n := strings.IndexAny(s[from:], stops); n >= 0 {
 		return from + n
@@ -61,7 +61,7 @@ func upTo(s string, from int, stops string) int {
 	return len(s)
 }
 
-// blanks gives the end of blanks.
+// blanks returns the end of blanks.
 func blanks(s string, from int) int {
 	for from < len(s) && isBlank(s[from]) {
 		from++
@@ -144,12 +144,12 @@ func (f *finder) pem(from, _ int) {
 // hook masks the path of a webhook, which is all that it takes to use it.
 func (f *finder) hook(_, to int) { f.add(to, upTo(f.text, to, " \t\r\n\"'<>)")) }
 
-// isLogin says whether an option takes a user and a password, as curl's.
+// isLogin reports whether an option takes a user and a password, as curl's.
 func isLogin(option string) bool {
 	return option == "-u" || option == "--user" || option == "--proxy-user"
 }
 
-// loginSecret gives where the password of user:password begins; 0 where there is none. Numbers are ids of a user and a group.
+// loginSecret returns where the password of user:password begins; 0 where there is none. Numbers are ids of a user and a group.
 func loginSecret(word string) int {
 	name, secret, ok := strings.Cut(word, ":")
 	if !ok || name == "" || secret == "" || strings.ContainsAny(name, "/.=") || strings.HasPrefix(secret, "//") || strings.Trim(name+secret, "0123456789") == "" {
@@ -186,7 +186,7 @@ var (
 	notPassword      = regexp.MustCompile(`(?i)^-p(?:p|g|r|t|ort|arallel|recision|rompt|refill|hase|ass|ool|age|ipeline|ath|rofile|roc|rint|ython|art|eriod|atch|eers?|refix|ack|lan|ower|ort)?[\d.,:x]*$`)
 )
 
-// isPasswordWord says whether a word is -p and a password, after those words.
+// isPasswordWord reports whether a word is -p and a password, after those words.
 func isPasswordWord(before []string, word string) bool {
 	if len(word) < 3 || !strings.HasPrefix(word, "-p") || strings.ContainsAny(word, "=/:") {
 		return false

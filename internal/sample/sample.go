@@ -3,7 +3,7 @@ package sample
 
 import "flag"
 
-// Whole says whether tests try all of their cases.
+// Whole reports whether tests try all of their cases.
 var Whole = flag.Bool("whole", false, "try all cases, as CI does, in place of some")
 
 // Of returns every nth of the cases, the first one among them, or all of them with -whole, and with -update where a test has that flag.

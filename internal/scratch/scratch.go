@@ -14,7 +14,7 @@ import (
 // because a socket in the folder has a path of at most 107 bytes.
 const prefix = ".prof~"
 
-// IsName says whether a folder of that name is one that Make made.
+// IsName reports whether a folder of that name is one that Make made.
 func IsName(name string) bool { return strings.HasPrefix(name, prefix) }
 
 // Dir is a temporary folder, locked as long as the process lives that made it.
@@ -46,7 +46,7 @@ func Make(parent string) (*Dir, error) {
 	}
 }
 
-// NoLocks says whether a lock failed because the file system has none: some of networks have none at all, or none of folders.
+// NoLocks reports whether a lock failed because the file system has none: some of networks have none at all, or none of folders.
 func NoLocks(err error) bool {
 	return errors.Is(err, syscall.ENOLCK) || errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.ENOSYS) || errors.Is(err, syscall.EBADF)
 }

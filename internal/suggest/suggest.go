@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Nearest gives the candidates that word most likely meant, best first, three at most: those that share a long prefix or
+// Nearest returns the candidates that word most likely meant, best first, three at most: those that share a long prefix or
 // differ by few edits.
 func Nearest(word string, candidates []string) []string {
 	type scored struct {

@@ -41,7 +41,7 @@ type result struct {
 	out, err string
 }
 
-// crashed says whether the program ended in a way that it must never end in.
+// crashed reports whether the program ended in a way that it must never end in.
 func (r result) crashed() bool {
 	return r.hung || r.code == 134 || r.code == 139 || strings.Contains(r.err, "panic:") || strings.Contains(r.err, "goroutine ") || strings.Contains(r.err, "INTERNAL Error")
 }

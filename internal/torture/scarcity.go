@@ -11,7 +11,7 @@ import (
 	"slices"
 )
 
-// scarcity gives commands too little of something: the size of files (as a full disk), address space or descriptors. They fail with a word
+// scarcity returns commands too little of something: the size of files (as a full disk), address space or descriptors. They fail with a word
 // of why or do their work; the warehouse has the run or does not.
 func (l *lab) scarcity(ctx context.Context, n int) (string, error) {
 	if n == 0 {

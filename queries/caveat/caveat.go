@@ -21,7 +21,7 @@ const (
 // C is short for a caveat.
 type C = frame.Caveat
 
-// Word gives caveats with their texts, and the notes that these make, each once.
+// Word returns caveats with their texts, and the notes that these make, each once.
 func Word(list []C) (worded []C, notes []string, err error) {
 	for _, c := range list {
 		say, known := words[c.Kind]
@@ -63,7 +63,7 @@ func count(n int64, one string, many ...string) string {
 	return fmt.Sprintf("%d %ss", n, one)
 }
 
-// of gives those of the same subject.
+// of returns those of the same subject.
 func of(list []C, subject string) []C {
 	return slices.DeleteFunc(slices.Clone(list), func(x C) bool { return x.Subject != subject })
 }
@@ -82,7 +82,7 @@ func names(list []C, n int, get func(C) string) string {
 	return strings.Join(out, ", ")
 }
 
-// Duration gives a time with three digits in the unit that suits it: 631 ms.
+// Duration returns a time with three digits in the unit that suits it: 631 ms.
 func Duration(ns float64) string {
 	units := []string{"ns", "us", "ms", "s"}
 	at := 0

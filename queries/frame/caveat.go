@@ -14,7 +14,7 @@ type Caveat struct {
 	Text                    string // the note that says it, maybe with others of its kind
 }
 
-// Said gives the notes of a topic.
+// Said returns the notes of a topic.
 func (f *Frame) Said(topic string) []string {
 	var out []string
 	for _, c := range f.Caveats {
@@ -25,7 +25,7 @@ func (f *Frame) Said(topic string) []string {
 	return out
 }
 
-// Warns says whether there is a caveat of a kind.
+// Warns reports whether there is a caveat of a kind.
 func (f *Frame) Warns(kind string) bool {
 	return slices.ContainsFunc(f.Caveats, func(c Caveat) bool { return c.Kind == kind })
 }

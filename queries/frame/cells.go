@@ -11,12 +11,12 @@ type Cells struct {
 	TextOf  func(column, row int) string
 }
 
-// Known says whether a cell is not NULL.
+// Known reports whether a cell is not NULL.
 func (c *Cells) Known(i int) bool {
 	return c.Valid[i] == nil || c.Valid[i][c.Row/64]>>(c.Row%64)&1 != 0
 }
 
-// Whole gives a whole number, 0 for NULL.
+// Whole returns a whole number, 0 for NULL.
 func (c *Cells) Whole(i int) int64 {
 	if !c.Known(i) {
 		return 0
@@ -24,7 +24,7 @@ func (c *Cells) Whole(i int) int64 {
 	return c.Whole64[i][c.Row]
 }
 
-// Number gives a number, 0 for NULL.
+// Number returns a number, 0 for NULL.
 func (c *Cells) Number(i int) float64 {
 	if !c.Known(i) {
 		return 0
@@ -32,7 +32,7 @@ func (c *Cells) Number(i int) float64 {
 	return c.Real64[i][c.Row]
 }
 
-// Text gives a text, "" for NULL.
+// Text returns a text, "" for NULL.
 func (c *Cells) Text(i int) string {
 	if !c.Known(i) {
 		return ""

@@ -91,7 +91,7 @@ func (f *Frame) Each(do func(row []any) error) error {
 	return nil
 }
 
-// Index gives the position of a column by name, or -1.
+// Index returns the position of a column by name, or -1.
 func (f *Frame) Index(column string) int {
 	for i, c := range f.Columns {
 		if c.Name == column {
@@ -114,7 +114,7 @@ func (f *Frame) Check() error {
 	return nil
 }
 
-// Records gives the rows with their columns by name; the error names a column that is not there.
+// Records returns the rows with their columns by name; the error names a column that is not there.
 func (f *Frame) Records(columns ...string) ([]Record, error) {
 	for _, c := range columns {
 		if f.Index(c) < 0 {
@@ -134,19 +134,19 @@ type Record struct {
 	row []any
 }
 
-// Has says whether there is such a column.
+// Has reports whether there is such a column.
 func (r Record) Has(column string) bool { return r.f.Index(column) >= 0 }
 
-// Value gives a cell as it is.
+// Value returns a cell as it is.
 func (r Record) Value(column string) any { return r.row[r.f.Index(column)] }
 
-// Text gives a text, "" for NULL.
+// Text returns a text, "" for NULL.
 func (r Record) Text(column string) string {
 	s, _ := r.Value(column).(string)
 	return s
 }
 
-// Flag gives a truth value, nil for NULL.
+// Flag returns a truth value, nil for NULL.
 func (r Record) Flag(column string) *bool {
 	if b, ok := r.Value(column).(bool); ok {
 		return &b
@@ -154,7 +154,7 @@ func (r Record) Flag(column string) *bool {
 	return nil
 }
 
-// Whole gives a whole number, nil for NULL.
+// Whole returns a whole number, nil for NULL.
 func (r Record) Whole(column string) *int64 {
 	if n, ok := r.Value(column).(int64); ok {
 		return &n
@@ -162,7 +162,7 @@ func (r Record) Whole(column string) *int64 {
 	return nil
 }
 
-// Number gives a number, nil for NULL.
+// Number returns a number, nil for NULL.
 func (r Record) Number(column string) *float64 {
 	switch v := r.Value(column).(type) {
 	case float64:
@@ -189,7 +189,7 @@ func (r Record) Count(column string) int64 {
 	return 0
 }
 
-// Finite gives a number; ok is false where there is NULL, and of what is infinite or not a number.
+// Finite returns a number; ok is false where there is NULL, and of what is infinite or not a number.
 func (r Record) Finite(column string) (v float64, ok bool) {
 	n := r.Number(column)
 	if n == nil || math.IsNaN(*n) || math.IsInf(*n, 0) {
@@ -198,5 +198,5 @@ func (r Record) Finite(column string) (v float64, ok bool) {
 	return *n, true
 }
 
-// Is says whether a flag is set; false where there is NULL.
+// Is reports whether a flag is set; false where there is NULL.
 func (r Record) Is(column string) bool { return r.Value(column) == true }

@@ -39,7 +39,7 @@ func (s *summariser) addAdvice() error {
 	return nil
 }
 
-// isWorthwhile says whether a finding could save enough of the measured time of its GPU.
+// isWorthwhile reports whether a finding could save enough of the measured time of its GPU.
 func (s *summariser) isWorthwhile(x Finding) bool {
 	all := 0.0
 	for stage, gpus := range s.parts {

@@ -58,14 +58,14 @@ type evidence struct {
 	lost       lostWork
 }
 
-// idle gives the groups of idle time, the greatest first.
+// idle returns the groups of idle time, the greatest first.
 func (d deviceParts) idle() []idleGroup {
 	out := slices.Clone(idleGroups)
 	slices.SortStableFunc(out, byKey(func(g idleGroup) float64 { return -d.of(g.kinds...) }))
 	return out
 }
 
-// isIdle says whether the time that the GPU does not work is what to judge by.
+// isIdle reports whether the time that the GPU does not work is what to judge by.
 func (d deviceParts) isIdle() bool { return d.of("busy")+d.of("other") < busyShare*d.span }
 
 // computing is the time in which the GPU computes, in ns.
@@ -131,7 +131,7 @@ type inOnce struct {
 	pass   *passTime // the one; nil where it is not told
 }
 
-// once gives how much of the time of some parts is in one pass where that is nearly all of it.
+// once returns how much of the time of some parts is in one pass where that is nearly all of it.
 func (e evidence) once(parts ...part) inOnce {
 	total, most, isIdle := 0.0, 0.0, true
 	for _, p := range parts {

@@ -68,7 +68,7 @@ func familyText(family, role string) string {
 	return "kernels: " + family
 }
 
-// roles gives what each family of kernels does.
+// roles returns what each family of kernels does.
 func (s *summariser) roles() (map[string]string, error) {
 	out := map[string]string{}
 	for _, key := range []string{"stage-kernels", "top-kernels"} {

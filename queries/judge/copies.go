@@ -38,7 +38,7 @@ func (c copyKinds) meaning() string {
 	return ""
 }
 
-// evidence gives the figures of the operation: 450 calls, 1.84 s, 51.0 GB at 27.7 GB/s.
+// evidence returns the figures of the operation: 450 calls, 1.84 s, 51.0 GB at 27.7 GB/s.
 func (c copyKinds) evidence() string {
 	text := fmt.Sprintf("%s: %s, %s", c.operation, countText(c.calls, "call", "calls"), DurationText(c.ns))
 	if c.bytes > 0 && c.ns > 0 {
@@ -55,7 +55,7 @@ func (c copyKinds) text() string {
 	return "; most of that is " + c.evidence()
 }
 
-// bytesText gives a size with three digits in decimal units: 51.0 GB.
+// bytesText returns a size with three digits in decimal units: 51.0 GB.
 func bytesText(n float64) string {
 	units := []string{"B", "kB", "MB", "GB", "TB"}
 	at := 0
@@ -80,7 +80,7 @@ func (x Finding) copies() copyKinds {
 	return copyKinds{x.Subject, n.count("copy_count"), n.amount("copies_ns"), n.amount("copied_bytes"), n.amount("copies_ns") / n.amount("all_ns")}
 }
 
-// copiesOf gives the copies of a stage, where they take much of its time: those that could save most.
+// copiesOf returns the copies of a stage, where they take much of its time: those that could save most.
 func (s *summariser) copiesOf(stage string) copyKinds {
 	for _, x := range s.out.Findings {
 		if (x.ID == "exposed-copies" || x.ID == "pageable-copies") && x.Stage == stage {

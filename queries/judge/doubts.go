@@ -228,7 +228,7 @@ func (s *summariser) unlikeRepeats(stage StageSummary) string {
 	return fmt.Sprintf("the %d repeats of %s vary by more than %s: their medians are %s to %s", len(medians), stageText(stage.Stage), percentText(s.within()), DurationText(least), DurationText(most))
 }
 
-// isRepeatable says whether nine tenths of a stage's passes are close to their median; of fewer than ten passes all must be.
+// isRepeatable reports whether nine tenths of a stage's passes are close to their median; of fewer than ten passes all must be.
 func (s *summariser) isRepeatable(stage StageSummary) bool {
 	limit, far := s.within()*stage.MedianNs, 0
 	if list := s.passes[stage.Stage]; !stage.IsCPU && len(list) >= 10 {
@@ -294,7 +294,7 @@ func (s *summariser) doubtUtilisation() error {
 	return nil
 }
 
-// doubtOver doubts a utilisation of more than all; it says whether there is one.
+// doubtOver doubts a utilisation of more than all; it reports whether there is one.
 func (s *summariser) doubtOver(name, stage string, ratio *float64) bool {
 	if ratio != nil && *ratio > 1 {
 		s.doubt("%s of %s is %s: over 100 %% means that an input is wrong (tokens, model, peak or precision)", name, stage, percentText(*ratio))

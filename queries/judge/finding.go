@@ -100,7 +100,7 @@ func (s *summariser) point(x *Finding, rule frame.Record) {
 
 func sqlText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// FindingsFrame gives the findings that were asked for as rows, in words; nil where they were not.
+// FindingsFrame returns the findings that were asked for as rows, in words; nil where they were not.
 func (r *Report) FindingsFrame() (*frame.Frame, error) {
 	raw := r.Frame("findings")
 	if raw == nil {

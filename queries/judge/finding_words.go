@@ -295,7 +295,7 @@ func joined(parts ...string) string {
 	return strings.Join(out, "; ")
 }
 
-// timeText gives a time with two decimals in the unit that suits it: 12.84 ms.
+// timeText returns a time with two decimals in the unit that suits it: 12.84 ms.
 func timeText(ns float64) string {
 	switch {
 	case ns >= 1e9:

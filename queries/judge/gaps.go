@@ -34,7 +34,7 @@ func (g idleGroup) inGap(r frame.Record) float64 {
 	return sum
 }
 
-// areFewGaps says whether gaps, which counts warm-up too, has few gaps that could hold nearly all of the idle time that a stage is judged by.
+// areFewGaps reports whether gaps, which counts warm-up too, has few gaps that could hold nearly all of the idle time that a stage is judged by.
 func (s *summariser) areFewGaps(stage string, gpu deviceParts) (bool, error) {
 	if !gpu.isIdle() {
 		return false, nil
@@ -60,7 +60,7 @@ type fewLong struct {
 	edge    string // how the longest lies at an end of the capture; "" elsewhere
 }
 
-// longGaps gives the few gaps of measured passes that hold nearly all of the idle time that a stage is judged by.
+// longGaps returns the few gaps of measured passes that hold nearly all of the idle time that a stage is judged by.
 func (s *summariser) longGaps(stage string, gpu deviceParts) (fewLong, error) {
 	if len(s.parts[stage]) == 0 || !gpu.isIdle() {
 		return fewLong{}, nil
@@ -93,7 +93,7 @@ func (s *summariser) longGaps(stage string, gpu deviceParts) (fewLong, error) {
 	return fewLong{}, nil
 }
 
-// isMeasured says whether a gap lies in a measured pass: the last that its process began before it.
+// isMeasured reports whether a gap lies in a measured pass: the last that its process began before it.
 func (s *summariser) isMeasured(stage string, device int64, gap frame.Record) (bool, error) {
 	if stage == wholeCapture {
 		return true, nil

@@ -5,13 +5,13 @@ import "fmt"
 // waitPart is the share of a time from which on waiting is most of it.
 const waitPart = 0.5
 
-// isMost says whether the ranks' time in collectives is mostly waiting, so that no faster collective saves it.
+// isMost reports whether the ranks' time in collectives is mostly waiting, so that no faster collective saves it.
 func (x SlowRank) isMost() bool { return x.Passes > 0 && x.WaitRatio >= waitPart }
 
-// isLate says whether that waiting is mostly for this rank, be it slow throughout or not.
+// isLate reports whether that waiting is mostly for this rank, be it slow throughout or not.
 func (x SlowRank) isLate() bool { return x.isMost() && x.ShareRatio > waitPart }
 
-// lateGPU gives the parts of the GPU that the judged one waits for in collectives; nil where there is no such GPU.
+// lateGPU returns the parts of the GPU that the judged one waits for in collectives; nil where there is no such GPU.
 func (e evidence) lateGPU() *deviceParts {
 	if !e.wait.isLate() || e.wait.Device == e.gpu.device {
 		return nil
@@ -27,7 +27,7 @@ func (e evidence) lateGPU() *deviceParts {
 // idleNs is how long the GPU does no work of the stage, in ns.
 func (d deviceParts) idleNs() float64 { return d.span - d.of("busy") }
 
-// isExplained says whether the idle time of the late GPU in its own passes is enough for the others to wait so long.
+// isExplained reports whether the idle time of the late GPU in its own passes is enough for the others to wait so long.
 func (x SlowRank) isExplained(late deviceParts) bool {
 	return late.idleNs() >= waitPart*float64(x.LateNs)
 }

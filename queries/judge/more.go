@@ -11,7 +11,7 @@ import (
 func passesKey(device int64) string { return "passes of GPU " + strconv.FormatInt(device, 10) }
 func gapsKey(stage string) string   { return "longest-gaps of " + stage }
 
-// More gives what the first answers call for, by the key in Frames that its answer belongs to: who is slow where ranks exchange data,
+// More returns what the first answers call for, by the key in Frames that its answer belongs to: who is slow where ranks exchange data,
 // where the gaps are that hold nearly all idle time, and the passes of the GPU that is judged
 // where there are several.
 func (r *Report) More(run string) (map[string]frame.Question, error) {

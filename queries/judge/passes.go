@@ -25,7 +25,7 @@ func (s *summariser) readPasses() (err error) {
 	return err
 }
 
-// passesOf gives the measured passes of an answer of passes by stage, in order of time.
+// passesOf returns the measured passes of an answer of passes by stage, in order of time.
 func (s *summariser) passesOf(key string) (map[string][]passTime, error) {
 	list, err := s.rows(key, "stage", "pass", "source_id", "pid", "is_warmup", "gpu_span_ns", "gpu_busy_ns", "start_ns", "repeat")
 	slices.SortStableFunc(list, byKey(func(r frame.Record) int64 { return r.Count("start_ns") }))
@@ -43,7 +43,7 @@ func (s *summariser) passesOf(key string) (map[string][]passTime, error) {
 	return out, err
 }
 
-// passesOn gives the measured passes of a stage on one GPU; none where several worked in it and this one was not asked for.
+// passesOn returns the measured passes of a stage on one GPU; none where several worked in it and this one was not asked for.
 func (s *summariser) passesOn(stage string, device int64) ([]passTime, error) {
 	if s.r.Frame(passesKey(device)) != nil {
 		of, err := s.passesOf(passesKey(device))
@@ -55,7 +55,7 @@ func (s *summariser) passesOn(stage string, device int64) ([]passTime, error) {
 	return s.passes[stage], nil
 }
 
-// holder gives the only pass that can hold some time of one pass: idle time, or any; nil where it is not told.
+// holder returns the only pass that can hold some time of one pass: idle time, or any; nil where it is not told.
 func holder(list []passTime, ns float64, isIdle bool) *passTime {
 	var found *passTime
 	for i, p := range list {

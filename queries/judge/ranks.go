@@ -80,7 +80,7 @@ func (s *summariser) wordRanks() error {
 	return nil
 }
 
-// waitOf gives who was waited for in a stage: of several jobs in that which waited longest. It is zero where that is not known.
+// waitOf returns who was waited for in a stage: of several jobs in that which waited longest. It is zero where that is not known.
 func (s *summariser) waitOf(stage string) SlowRank {
 	var out SlowRank
 	for _, x := range s.out.Ranks {

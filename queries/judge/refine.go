@@ -118,7 +118,7 @@ func (s *summariser) leaveOut(stage string, number int64) string {
 	return fmt.Sprintf("prof ingest --run %s --warmup %d", ShellWord(s.name), number)
 }
 
-// lateIn gives the parts of the GPU that the one of a finding waits for in collectives; nil where there is none.
+// lateIn returns the parts of the GPU that the one of a finding waits for in collectives; nil where there is none.
 func (s *summariser) lateIn(a *Finding) *deviceParts {
 	return evidence{gpu: deviceParts{device: a.Device}, all: s.parts[a.Stage], wait: s.waitOf(a.Stage)}.lateGPU()
 }

@@ -33,7 +33,7 @@ type Section struct {
 	Page    bool   // only the page of HTML shows it, as a picture
 }
 
-// Frame gives an answer by its key; nil when it was not asked for.
+// Frame returns an answer by its key; nil when it was not asked for.
 func (r *Report) Frame(key string) *frame.Frame { return r.Frames[key] }
 
 // Lacking says that the run has no facts, and what derives them; "" where it has. Every answer does.

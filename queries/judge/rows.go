@@ -9,12 +9,12 @@ import (
 	"prof/queries/frame"
 )
 
-// rows gives the rows of an answer; none when it was not asked for, and an error when it lacks a column.
+// rows returns the rows of an answer; none when it was not asked for, and an error when it lacks a column.
 func (s *summariser) rows(key string, columns ...string) ([]frame.Record, error) {
 	return s.rowsOf(s.answer(key), columns...)
 }
 
-// answer gives an answer as the summary follows from it; nil when it was not asked for.
+// answer returns an answer as the summary follows from it; nil when it was not asked for.
 func (s *summariser) answer(key string) *frame.Frame {
 	if f := s.r.Whole[key]; f != nil {
 		return f
@@ -58,12 +58,12 @@ func (d deviceParts) of(kinds ...string) float64 {
 	return sum
 }
 
-// in gives the parts of an idle time.
+// in returns the parts of an idle time.
 func (d deviceParts) in(g idleGroup) []part {
 	return slices.DeleteFunc(slices.Clone(d.parts), func(p part) bool { return !slices.Contains(g.kinds, p.kind) })
 }
 
-// named gives one part.
+// named returns one part.
 func (d deviceParts) named(name string) part {
 	for _, p := range d.parts {
 		if p.name == name {

@@ -203,7 +203,7 @@ func (s *Static) assume(dtype string, stored func(perParam float64) (*float64, e
 	return err
 }
 
-// plain gives the bytes of a model whose weights are all of one precision.
+// plain returns the bytes of a model whose weights are all of one precision.
 func (s *Static) plain(dtype string) (StaticBytes, bool) {
 	same := map[string]string{"fp16": "bf16", "tf32": "fp32", "int8": "fp8", "int4": "fp4"}
 	i := slices.IndexFunc(s.ByDType, func(b StaticBytes) bool { return b.DType == cmp.Or(same[dtype], dtype) })
@@ -213,7 +213,7 @@ func (s *Static) plain(dtype string) (StaticBytes, bool) {
 	return s.ByDType[i], true
 }
 
-// isQuantised says whether weights take other bytes than their precision does.
+// isQuantised reports whether weights take other bytes than their precision does.
 func (s *Static) isQuantised() bool {
 	plain, ok := s.plain(s.DType)
 	return ok && s.WeightBytes != nil && *s.WeightBytes != plain.WeightBytes
@@ -282,7 +282,7 @@ func (s *Static) add(r frame.Record) {
 	st.Operators[j].Flop += *flop
 }
 
-// Stage gives the operations of prefill, decode or vision as a whole: a prefill holds the images of its prompt where they were
+// Stage returns the operations of prefill, decode or vision as a whole: a prefill holds the images of its prompt where they were
 // given. ok is false where the model has no such stage; flop is nil where it is not known.
 func (s *Static) Stage(name string) (flop *int64, ok bool) {
 	sum := new(int64)

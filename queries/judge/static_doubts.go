@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// overflows says whether all operations together are more than a whole number of 64 bits holds, as each component's by itself is not.
+// overflows reports whether all operations together are more than a whole number of 64 bits holds, as each component's by itself is not.
 func (s *Static) overflows() bool {
 	left := int64(math.MaxInt64)
 	for _, row := range s.Flops.Rows {

@@ -51,10 +51,10 @@ func (b Bound) Name() string { return boundWords[b][0] }
 // Meaning explains it in plain words.
 func (b Bound) Meaning() string { return boundWords[b][1] }
 
-// DurationText gives a time with three digits in the unit that suits it: 631 ms.
+// DurationText returns a time with three digits in the unit that suits it: 631 ms.
 func DurationText(ns float64) string { return caveat.Duration(ns) }
 
-// percentText gives a share with one decimal, or as many as its first digit needs.
+// percentText returns a share with one decimal, or as many as its first digit needs.
 func percentText(ratio float64) string {
 	percent := 100 * ratio
 	decimals := 1
@@ -80,7 +80,7 @@ func stageText(stage string) string {
 	return stage
 }
 
-// command gives a query of the run as a command; options come in pairs, and those without a value are left out.
+// command returns a query of the run as a command; options come in pairs, and those without a value are left out.
 func (s *summariser) command(query string, options ...string) string {
 	out := fmt.Sprintf("prof query %s --run %s", query, ShellWord(s.name))
 	for i := 0; i+1 < len(options); i += 2 {

@@ -20,7 +20,7 @@ func (a logAxis) at(v float64) float64 {
 	return math.Log(v/a.from) / math.Log(a.to/a.from)
 }
 
-// steps gives round values on the axis, at most so many: powers of ten, with 2 and 5 times these where few lie on it, or each second,
+// steps returns round values on the axis, at most so many: powers of ten, with 2 and 5 times these where few lie on it, or each second,
 // third and so on where many do.
 func (a logAxis) steps(most int) []float64 {
 	for _, factors := range [][]float64{{1, 2, 5}, {1, 3}, {1}} {
@@ -35,7 +35,7 @@ func (a logAxis) steps(most int) []float64 {
 	}
 }
 
-// multiples gives the products of the factors with every first, second, third ... power of ten, as every says, that lie on the axis.
+// multiples returns the products of the factors with every first, second, third ... power of ten, as every says, that lie on the axis.
 func (a logAxis) multiples(factors []float64, every int) []float64 {
 	const tolerance = 1e-9 // a bound that is itself a power of ten lies on the axis
 	var out []float64
@@ -52,7 +52,7 @@ func (a logAxis) multiples(factors []float64, every int) []float64 {
 	return out
 }
 
-// decades gives the axis that begins and ends at powers of ten and holds all values, of which there must be one above 0.
+// decades returns the axis that begins and ends at powers of ten and holds all values, of which there must be one above 0.
 func decades(values ...float64) logAxis {
 	low, high := typeset.Extent(values)
 	a := logAxis{math.Pow10(int(math.Floor(math.Log10(low)))), math.Pow10(int(math.Ceil(math.Log10(high))))}
@@ -62,7 +62,7 @@ func decades(values ...float64) logAxis {
 	return a
 }
 
-// RoundStep gives the least of 1, 2, 2.5 and 5 times a power of ten that is at least v.
+// RoundStep returns the least of 1, 2, 2.5 and 5 times a power of ten that is at least v.
 func RoundStep(v float64) float64 {
 	power := math.Pow10(int(math.Floor(math.Log10(v))))
 	at := slices.IndexFunc([]float64{1, 2, 2.5, 5}, func(factor float64) bool { return factor*power >= v*(1-1e-9) })
@@ -72,7 +72,7 @@ func RoundStep(v float64) float64 {
 	return []float64{1, 2, 2.5, 5}[at] * power
 }
 
-// roundTop gives the top of an axis from 0 that holds v: a round number in the unit in which v is shown.
+// roundTop returns the top of an axis from 0 that holds v: a round number in the unit in which v is shown.
 func roundTop(unit frame.Unit, v float64) float64 {
 	if v <= 0 {
 		return 1
@@ -84,7 +84,7 @@ func roundTop(unit frame.Unit, v float64) float64 {
 	return RoundStep(v/div) * div
 }
 
-// timeTicks gives round times of an axis between two, from three to six where there is room.
+// timeTicks returns round times of an axis between two, from three to six where there is room.
 func timeTicks(from, to float64) []Tick {
 	step := RoundStep((to - from) / 5)
 	var out []Tick
@@ -94,7 +94,7 @@ func timeTicks(from, to float64) []Tick {
 	return out
 }
 
-// clockTicks gives round times of an axis between two moments of a clock, with as many digits as distinguish one from the next.
+// clockTicks returns round times of an axis between two moments of a clock, with as many digits as distinguish one from the next.
 func clockTicks(from, to float64) []Tick {
 	step := RoundStep((to - from) / 5)
 	moment := moments(to, step)
@@ -113,5 +113,5 @@ func moments(to, part float64) func(ns float64) string {
 	return func(ns float64) string { return strconv.FormatFloat(ns/unit.Div, 'f', digits, 64) + " " + unit.Name }
 }
 
-// Length gives a share of the bar as SVG takes it.
+// Length returns a share of the bar as SVG takes it.
 func Length(share float64) string { return strconv.FormatFloat(share*100, 'f', 3, 64) + "%" }

@@ -77,7 +77,7 @@ func BarsLeftOut(left int) string {
 	return fmt.Sprintf("The first %d stages and GPUs are drawn; %s only in the query.", MostBars, typeset.Plural(int64(left), "more is", "more are"))
 }
 
-// fitting gives the first of the texts that has room in so many pixels; "" when none has.
+// fitting returns the first of the texts that has room in so many pixels; "" when none has.
 func fitting(room float64, texts ...string) string {
 	for _, text := range texts {
 		if float64(utf8.RuneCountInString(text))*letterWidth+4 <= room {

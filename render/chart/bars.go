@@ -170,7 +170,7 @@ func (b Bar) shortLabel() string {
 	return b.label()
 }
 
-// Draw gives the bar in so many cells.
+// Draw returns the bar in so many cells.
 func (b Bar) Draw(cells int) string {
 	var out strings.Builder
 	for i, n := range b.Cells(cells) {
@@ -179,7 +179,7 @@ func (b Bar) Draw(cells int) string {
 	return out.String()
 }
 
-// StageBars gives the bar of each stage, or of all device work, its GPUs added up; without pieces where accounting has none. gpus is the
+// StageBars returns the bar of each stage, or of all device work, its GPUs added up; without pieces where accounting has none. gpus is the
 // most GPUs that one is added up from.
 func StageBars(f *frame.Frame, stages []judge.StageSummary) (out []Bar, gpus int, err error) {
 	out = make([]Bar, len(stages))

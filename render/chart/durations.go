@@ -72,7 +72,7 @@ func durationAxis(rows []frame.Record) (a logAxis, some bool) {
 	return logAxis{low, high}, true
 }
 
-// boundsOf gives the bounds of a bin; ok is false of one that holds no stretch of time.
+// boundsOf returns the bounds of a bin; ok is false of one that holds no stretch of time.
 func boundsOf(bin frame.Record) (from, to float64, ok bool) {
 	from, hasFrom := bin.Finite("from_ns")
 	to, hasTo := bin.Finite("to_ns")

@@ -82,7 +82,7 @@ func withNumbers(f *frame.Frame, columns ...string) (*frame.Frame, error) {
 // BarNumbers are what a bar of accounting is drawn by.
 var BarNumbers = []string{"total_ns", "share_ratio", "span_total_ns"}
 
-// Pixels gives a distance as SVG takes it.
+// Pixels returns a distance as SVG takes it.
 func Pixels(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
 
 // groupRows puts rows together that have the same key, in the order in which the keys come up.
@@ -102,5 +102,5 @@ func groupRows(rows []frame.Record, key func(frame.Record) string) [][]frame.Rec
 	return out
 }
 
-// HasTable says whether a query's rows are shown as a table too.
+// HasTable reports whether a query's rows are shown as a table too.
 func HasTable(query string) bool { return !slices.Contains(withoutTable, query) }

@@ -45,7 +45,7 @@ func TestInks(t *testing.T) {
 	}
 }
 
-// drawn gives a picture as SVG, and draws it as PNG too.
+// drawn returns a picture as SVG, and draws it as PNG too.
 func drawn(t *testing.T, p *picture.Picture, err error) []byte {
 	t.Helper()
 	if err != nil || p == nil {

@@ -28,7 +28,7 @@ var roleGroups = []roleGroup{
 // noRole is what stands for kernels that no rule knows.
 const noRole = "no role known"
 
-// groupOf gives the place of a role's group.
+// groupOf returns the place of a role's group.
 func groupOf(role string) int {
 	at := slices.IndexFunc(roleGroups, func(g roleGroup) bool { return slices.Contains(g.roles, role) })
 	if at < 0 {

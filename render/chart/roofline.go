@@ -140,7 +140,7 @@ func (p *rooflinePlot) addLegends(drawn []frame.Record, resources, stages []stri
 	}
 }
 
-// valuesOf gives the values of a column, each once, in order.
+// valuesOf returns the values of a column, each once, in order.
 func valuesOf(rows []frame.Record, column string) []string {
 	var out []string
 	for _, r := range rows {

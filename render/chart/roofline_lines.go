@@ -52,7 +52,7 @@ func bandwidth(roofs []roof) float64 {
 	return rate
 }
 
-// leading says whether a ceiling is the one to go by: what was measured, or the table where nothing was.
+// leading reports whether a ceiling is the one to go by: what was measured, or the table where nothing was.
 func leading(r roof, roofs []roof) bool {
 	return r.basis == measured || !slices.ContainsFunc(roofs, func(o roof) bool { return o.resource == r.resource && o.basis == measured })
 }

@@ -132,7 +132,7 @@ func leftOut(groups [][]frame.Record, left int, slows map[string]bool) string {
 	return text
 }
 
-// topsOf gives the top of each quantity's axis: one for all groups, so that they can be compared.
+// topsOf returns the top of each quantity's axis: one for all groups, so that they can be compared.
 func topsOf(groups [][]frame.Record) []float64 {
 	tops := make([]float64, len(quantities))
 	for i, q := range quantities {

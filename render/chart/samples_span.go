@@ -111,7 +111,7 @@ func shadeClass(reasons string, slows map[string]bool) string {
 	return class
 }
 
-// shades gives the stretches in which clocks were held down. A part stands for the time to the middle between its neighbours and it, since
+// shades returns the stretches in which clocks were held down. A part stands for the time to the middle between its neighbours and it, since
 // parts without a sample are left out. Nothing is shaded where it was not asked which reasons slow a GPU down.
 func (s sampleSpan) shades(parts []frame.Record, slows map[string]bool) []sampleShade {
 	if slows == nil {

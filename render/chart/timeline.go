@@ -106,7 +106,7 @@ func NewTimeline(t *judge.Timeline, names map[string]string) (*TimelineFigure, e
 	return figure, nil
 }
 
-// hasWarmup says whether a pass drawn is one of warm-up.
+// hasWarmup reports whether a pass drawn is one of warm-up.
 func (d *TimelineData) hasWarmup() bool {
 	return slices.ContainsFunc(d.Rows, func(row *timelineRow) bool {
 		return slices.ContainsFunc(row.Stages, func(stage *timelineRun) bool {

@@ -129,7 +129,7 @@ func (d *TimelineData) rowsOf(blocks []frame.Record) map[[2]int64]*timelineRow {
 	return rows
 }
 
-// line gives the line of that name, made where there is none yet.
+// line returns the line of that name, made where there is none yet.
 func line(lines *[]*timelineRun, name string) *timelineRun {
 	name = typeset.Neutral(name)
 	for _, l := range *lines {

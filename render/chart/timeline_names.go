@@ -23,7 +23,7 @@ const (
 	leastName  = 12
 )
 
-// name gives the place of a name in the list of names.
+// name returns the place of a name in the list of names.
 func (d *TimelineData) name(text string) int64 {
 	text = typeset.Neutral(text)
 	at, known := d.names.at[text]
@@ -47,7 +47,7 @@ func (d *TimelineData) name(text string) int64 {
 	return at
 }
 
-// work gives the place of a kind of work, which is a name in a lane: a kernel can be called like a copy.
+// work returns the place of a kind of work, which is a name in a lane: a kernel can be called like a copy.
 func (d *TimelineData) work(name, lane string) int64 {
 	key := [2]int64{d.name(name), d.name(lane)}
 	at, known := d.workAt[key]

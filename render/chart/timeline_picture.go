@@ -106,7 +106,7 @@ func cutWindows(t *judge.Timeline) (*judge.Timeline, error) {
 	return &cut, nil
 }
 
-// stageWindows gives the passes whose single kernels are known; of captures of which all are known the median of the measured passes. Each stage has one, that of the first GPU.
+// stageWindows returns the passes whose single kernels are known; of captures of which all are known the median of the measured passes. Each stage has one, that of the first GPU.
 func (d *TimelineData) stageWindows(t *judge.Timeline) ([]StageWindow, error) {
 	windows, err := t.Windows.Records("source_id", "device", "stage", "pass", "start_ns", "end_ns", "work_count", "shown_count")
 	if err != nil {
@@ -171,7 +171,7 @@ func (p *timelinePicture) x(at int64) float64 {
 	return picture.Margin + laneNames + float64(at-p.w.From)/float64(p.w.To-p.w.From)*p.width
 }
 
-// isKnown says whether the single pieces of all work that a GPU has in the window are known.
+// isKnown reports whether the single pieces of all work that a GPU has in the window are known.
 func (p *timelinePicture) isKnown(row *timelineRow) bool {
 	from, to := p.w.To, p.w.From
 	for _, lane := range row.Lanes {

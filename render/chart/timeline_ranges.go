@@ -80,7 +80,7 @@ func (d *TimelineData) layRanges(f *frame.Frame, threads map[threadKey]*timeline
 	return unseenRanges(int64(len(ranges)), ranges[0].Count("range_count"), beside, deep), nil
 }
 
-// thread gives the line of a row's thread, made where there is none yet.
+// thread returns the line of a row's thread, made where there is none yet.
 func (d *TimelineData) thread(threads map[threadKey]*timelineThread, r frame.Record) *timelineThread {
 	key := threadOf(r)
 	if threads[key] == nil {

@@ -62,7 +62,7 @@ type step struct {
 	from, to, low, high int
 }
 
-// steps gives the shares as heights, one class upon the other. What is there is never lower than a pixel.
+// steps returns the shares as heights, one class upon the other. What is there is never lower than a pixel.
 func (c *cover) steps(height int) []step {
 	below := make([]float64, c.columns)
 	var out []step

@@ -8,7 +8,7 @@ import (
 	"prof/render/typeset"
 )
 
-// absent says whether that side has no such work.
+// absent reports whether that side has no such work.
 func absent(i diff.Item, m diff.Measure) bool {
 	return i.Status != diff.Both && m.Calls == 0 && m.PerUnitNs == 0
 }
@@ -28,7 +28,7 @@ func changeCell(ns int64, s typeset.Scale) table.Cell {
 	return table.Number(typeset.SignedAs(float64(ns), func(size float64) string { return s.Number(size) }), float64(ns))
 }
 
-// tooShort says whether a time that is not 0 would be shown as 0 in the unit of a table.
+// tooShort reports whether a time that is not 0 would be shown as 0 in the unit of a table.
 func tooShort(s typeset.Scale, ns float64) bool {
 	return ns != 0 && !typeset.Visible(math.Abs(ns)/s.Div, s.Decimals)
 }

@@ -59,7 +59,7 @@ func operatorGroups(r *diff.Result) []itemGroup {
 	return out
 }
 
-// stageItems gives the items of a stage. Compared by stage these are the parts of its time, since the stages have a table of their own.
+// stageItems returns the items of a stage. Compared by stage these are the parts of its time, since the stages have a table of their own.
 func stageItems(r *diff.Result, s *diff.Stage) []diff.Item {
 	if r.Options.By == diff.ByStage {
 		return s.Ledger
@@ -73,7 +73,7 @@ func stageItems(r *diff.Result, s *diff.Stage) []diff.Item {
 	return out
 }
 
-// addsUp says whether what is compared by are parts of the time of a stage.
+// addsUp reports whether what is compared by are parts of the time of a stage.
 func addsUp(by diff.Dimension) bool {
 	return slices.Contains([]diff.Dimension{"", diff.ByKernel, diff.ByFamily, diff.ByGrid, diff.ByStage}, by)
 }
@@ -98,7 +98,7 @@ func shownGroups(r *diff.Result) []itemGroup {
 // leastOutside is the change of the work outside stages, as a share of its time in A, below which its parts are not shown to people.
 const leastOutside = 0.01
 
-// hardlyChanged says whether a stage is the work outside stages and takes about as long on both sides.
+// hardlyChanged reports whether a stage is the work outside stages and takes about as long on both sides.
 func hardlyChanged(s diff.Stage) bool {
 	effect := outsideEffect(s)
 	return effect != nil && math.Abs(*effect) < leastOutside

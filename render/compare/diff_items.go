@@ -14,7 +14,7 @@ import (
 	"prof/render/words"
 )
 
-// ofKernels says whether an item's name is one that a machine knows it by, and not words.
+// ofKernels reports whether an item's name is one that a machine knows it by, and not words.
 func ofKernels(i diff.Item) bool {
 	return slices.Contains([]string{"kernel", "grid", "operator", "range", "metric", "node"}, i.Kind)
 }
@@ -56,7 +56,7 @@ var partNames = map[string]string{
 	"idle unknown":      "idle: launch not captured",
 }
 
-// isTime says whether an item is a time, and not the value of a metric.
+// isTime reports whether an item is a time, and not the value of a metric.
 func isTime(i diff.Item) bool { return i.Unit == "" || i.Unit == "ns" }
 
 // leastOfScale is the share of the longest time of a table below which a time does not decide how all of them are shown.
@@ -118,7 +118,7 @@ func (g itemGroup) heading(r *diff.Result) string {
 	return fmt.Sprintf("%s: %s, %s%s", g.title(), what, g.meanOf(), last)
 }
 
-// isTree says whether the items are modules and operators where they are called, of the measured passes of a stage.
+// isTree reports whether the items are modules and operators where they are called, of the measured passes of a stage.
 func (g itemGroup) isTree() bool { return len(g.items) > 0 && g.items[0].Kind == "node" }
 
 // unit is what the times of a group are for.
@@ -147,12 +147,12 @@ func (g itemGroup) meanOf() string {
 	return "mean of a " + string(g.unit())
 }
 
-// hasTypical says whether times are of the centres of samples.
+// hasTypical reports whether times are of the centres of samples.
 func (g itemGroup) hasTypical() bool {
 	return g.stage != nil && g.stage.A.TypicalNs != nil && g.stage.B.TypicalNs != nil
 }
 
-// isMedian says whether these are medians on both sides.
+// isMedian reports whether these are medians on both sides.
 func (g itemGroup) isMedian() bool {
 	return g.hasTypical() && min(g.stage.Comparison.NA, g.stage.Comparison.NB) >= 3 && !g.stage.Comparison.Paired
 }

@@ -82,7 +82,7 @@ func writeDiffMarkdown(out *bytes.Buffer, r *diff.Result) {
 	}
 }
 
-// markdownSQL gives SQL as a block of code that ends its line.
+// markdownSQL returns SQL as a block of code that ends its line.
 func markdownSQL(sql string) string {
 	return typeset.MarkdownBlock(strings.TrimRight(neutralLines(sql), "\n") + "\n")
 }

@@ -19,7 +19,7 @@ import (
 	"prof/render/typeset"
 )
 
-// diffText gives comparisons in a form.
+// diffText returns comparisons in a form.
 func diffText(t *testing.T, form string, o typeset.Options, list ...*diff.Result) string {
 	t.Helper()
 	f, err := DiffForms().Named(form)

@@ -185,7 +185,7 @@ func (a trendAxis) y(v float64) string {
 	return chart.Pixels(trendHeight * (1 - max(-0.02, min(1.02, share))))
 }
 
-// ticks gives the round values of the axis.
+// ticks returns the round values of the axis.
 func (a trendAxis) ticks(m trend.Metric) []chart.Tick {
 	var out []chart.Tick
 	for i := 0; ; i++ {

@@ -36,7 +36,7 @@ func sparkline(values []*float64, cells int) string {
 	return string(out)
 }
 
-// sortedKnown gives the values that are known.
+// sortedKnown returns the values that are known.
 func sortedKnown(values []*float64) []float64 {
 	var known []float64
 	for _, v := range values {
@@ -48,7 +48,7 @@ func sortedKnown(values []*float64) []float64 {
 	return known
 }
 
-// sparkRange gives the lowest and highest value of a line, which differ, of its values in order.
+// sparkRange returns the lowest and highest value of a line, which differ, of its values in order.
 func sparkRange(sorted []float64) (low, high float64) {
 	if len(sorted) == 0 {
 		return 0, 1

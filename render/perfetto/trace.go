@@ -273,7 +273,7 @@ func moved(at *int64, by int64) *int64 {
 	return new(*at + by)
 }
 
-// of gives the arguments for what is shown of a source.
+// of returns the arguments for what is shown of a source.
 func (t *trace) of(s *source) frame.Args {
 	return frame.Args{"run": t.Run, "of_source": fmt.Sprint(s.id)}
 }
@@ -319,7 +319,7 @@ func (t *trace) bounds(s *source) (first, last int64) {
 	return first, last
 }
 
-// gpu gives a GPU of a source, as a process of the trace.
+// gpu returns a GPU of a source, as a process of the trace.
 func (t *trace) gpu(s *source, device int64) *process {
 	if p := s.gpus[device]; p != nil {
 		return p
@@ -343,7 +343,7 @@ func (t *trace) gpu(s *source, device int64) *process {
 	return p
 }
 
-// ranksOn gives the ranks of the processes with work on a GPU.
+// ranksOn returns the ranks of the processes with work on a GPU.
 func (t *trace) ranksOn(s *source, device int64) (out []int64) {
 	for _, row := range t.Streams.Rows {
 		r := t.Streams.Record(row)
@@ -354,7 +354,7 @@ func (t *trace) ranksOn(s *source, device int64) (out []int64) {
 	return out
 }
 
-// cpu gives a process of a source.
+// cpu returns a process of a source.
 func (t *trace) cpu(s *source, pid int64) *process {
 	if p := s.cpus[pid]; p != nil {
 		return p
@@ -393,7 +393,7 @@ func (t *trace) newProcess(pid int64, title string) *process {
 	return &process{number: pid, uuid: t.w.process(pid, title)}
 }
 
-// child gives a track of a process, and what makes more of them, which a reader shows as one.
+// child returns a track of a process, and what makes more of them, which a reader shows as one.
 func (t *trace) child(p *process, title string) (uint64, func() uint64) {
 	rank := p.next()
 	more := func() uint64 { return t.w.descriptor(p.uuid, rank, title, nil) }
@@ -562,7 +562,7 @@ func (t *trace) call(s *source, r *row, c *frame.Cells, start, end int64) {
 	s.saw(start, end)
 }
 
-// callName gives a name, or what it is the name of.
+// callName returns a name, or what it is the name of.
 func (t *trace) callName(of name, what string) string {
 	if n := t.named[of].text; n != "" {
 		return n

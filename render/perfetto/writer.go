@@ -169,7 +169,7 @@ func (s *sequence) begin() {
 	s.event = s.event[:0]
 }
 
-// cached gives annotations that were made before, or makes them.
+// cached returns annotations that were made before, or makes them.
 func (s *sequence) cached(key block, add func(b []byte) []byte) []byte {
 	b, known := s.blocks[key]
 	if !known {

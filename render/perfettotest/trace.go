@@ -104,7 +104,7 @@ func fieldsOf(b []byte) (out []field, err error) {
 	return out, nil
 }
 
-// of gives the fields of a number.
+// of returns the fields of a number.
 func of(list []field, number protowire.Number) (out []field) {
 	for _, f := range list {
 		if f.number == number {

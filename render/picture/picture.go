@@ -54,7 +54,7 @@ type shape struct {
 // Point is a place.
 type Point struct{ X, Y float64 }
 
-// New gives an empty picture of that width. Its height grows with what is drawn by Room.
+// New returns an empty picture of that width. Its height grows with what is drawn by Room.
 func New(width float64, title string) *Picture {
 	return &Picture{Width: width, Title: typeset.Neutral(title)}
 }
@@ -97,7 +97,7 @@ func Forms() typeset.Forms[*Picture, struct{}] {
 	}
 }
 
-// circle gives the corners of a polygon that looks like a circle.
+// circle returns the corners of a polygon that looks like a circle.
 func circle(at Point, r float64) []Point {
 	const corners = 48
 	var out []Point

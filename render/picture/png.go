@@ -101,7 +101,7 @@ func (c *canvas) fill(lines [][]Point, paint image.Image) {
 	z.Draw(c.image, box, paint, image.Point{})
 }
 
-// stroked gives the outlines of lines of that width, all turning the same way, so that where they overlap they do not cancel out.
+// stroked returns the outlines of lines of that width, all turning the same way, so that where they overlap they do not cancel out.
 func stroked(line []Point, width, dash float64) [][]Point {
 	var out [][]Point
 	for i := 1; i < len(line); i++ {

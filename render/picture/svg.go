@@ -66,7 +66,7 @@ func (s shape) writeSVG(out io.Writer) {
 	fmt.Fprintf(out, "><title>%s</title></%s>\n", escaped(s.title), name)
 }
 
-// path gives the lines as SVG writes them.
+// path returns the lines as SVG writes them.
 func (s shape) path() string {
 	var out strings.Builder
 	for _, line := range s.lines {

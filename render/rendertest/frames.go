@@ -26,7 +26,7 @@ const (
 	Hostile = "evil \x1b[2J\x1b[1;1H\r\nrow\t\u202eback\u202c \x00\x7f\u0085 `a``b` <b>x</b> | \\| *y* _z_ [l](u) &amp; $m$ ~~s~~"
 )
 
-// Frames gives the frames of the golden files, each named after its file.
+// Frames returns the frames of the golden files, each named after its file.
 func Frames() map[string]*frame.Frame {
 	return map[string]*frame.Frame{
 		"top-kernels": TopKernels(), "stages": stages(), "mfu": mfu(), "hostile": hostileFrame(), "magnitudes": magnitudes(),

@@ -32,7 +32,7 @@ var (
 // ShownText is what a reader sees of a piece of HTML.
 func ShownText(piece string) string { return html.UnescapeString(htmlTag.ReplaceAllString(piece, "")) }
 
-// TableCells gives the text of the cells of all tables, row by row, headings included.
+// TableCells returns the text of the cells of all tables, row by row, headings included.
 func TableCells(page string) [][]string {
 	var out [][]string
 	for _, row := range htmlRow.FindAllStringSubmatch(page, -1) {
@@ -45,7 +45,7 @@ func TableCells(page string) [][]string {
 	return out
 }
 
-// ListItems gives the text of the items of all lists, which are not nested.
+// ListItems returns the text of the items of all lists, which are not nested.
 func ListItems(page string) []string {
 	var out []string
 	for _, item := range htmlItem.FindAllStringSubmatch(page, -1) {

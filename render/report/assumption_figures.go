@@ -128,7 +128,7 @@ func (a *assumptions) peakLines() {
 	a.say("peaks", "Peaks are dense and looked up by exact device name; there is no default. prof sql 'FROM device_peak' shows the table; user rows take precedence.")
 }
 
-// lackOfPeaks says whether the GPUs have no name, or names that the table does not have.
+// lackOfPeaks reports whether the GPUs have no name, or names that the table does not have.
 func (a *assumptions) lackOfPeaks() {
 	all := a.gpuNames()
 	for _, g := range workingGPUs(all) {

@@ -65,7 +65,7 @@ type captureOptions struct {
 	options *typeset.Object
 }
 
-// captures gives the sources that tell of their options.
+// captures returns the sources that tell of their options.
 func (r *reader) captures() []captureOptions {
 	facts := r.rows("facts", "source_id", "key", "value")
 	var out []captureOptions

@@ -31,12 +31,12 @@ func (d document) answer(name, key string, columns ...string) {
 	d.list(name, d.objects(key, columns...), d.whyNone(key))
 }
 
-// objects gives the rows of an answer as objects with the columns in their order, NULL left out.
+// objects returns the rows of an answer as objects with the columns in their order, NULL left out.
 func (r *reader) objects(key string, columns ...string) []any {
 	return typeset.List(r.rows(key, columns...), func(row answered) *typeset.Object { return row.object(columns...) })
 }
 
-// object gives a row as an object with the columns in their order, NULL left out.
+// object returns a row as an object with the columns in their order, NULL left out.
 func (r answered) object(columns ...string) *typeset.Object {
 	o := new(typeset.Object)
 	for _, c := range columns {

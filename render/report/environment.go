@@ -33,7 +33,7 @@ func writeEnvironment(out *bytes.Buffer, r *reader) {
 	r.keep(typeset.WriteIndented(out, e.out.Put("differing", e.differ).Put("missing", e.missing)))
 }
 
-// fact gives the value of the first of some keys that a source tells; nil when none does. Versions of CUDA are as people write them.
+// fact returns the value of the first of some keys that a source tells; nil when none does. Versions of CUDA are as people write them.
 func (e *environment) fact(member string, keys ...string) any {
 	var found any
 	var all []any
@@ -187,7 +187,7 @@ func (e *environment) devices() {
 	e.answer("devices", "devices", "source_id", "device", "name", "kernel_count", "compute_capability", "sm_count", "clock_hz", "memory_bytes", "memory_bytes_per_s", "l2_bytes", "uuid", "bus_id")
 }
 
-// factsBySource gives every fact of each source.
+// factsBySource returns every fact of each source.
 func (e *environment) factsBySource() []any {
 	list := []any{}
 	var of *typeset.Object

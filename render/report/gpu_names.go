@@ -18,7 +18,7 @@ type gpuName struct {
 	anyWork bool    // kernels ran on any GPU
 }
 
-// gpuNames gives the GPUs in the order of the answer devices.
+// gpuNames returns the GPUs in the order of the answer devices.
 func (r *reader) gpuNames() []gpuName {
 	rows := r.rows("devices", "source_id", "device", "name", "kernel_count")
 	var out []gpuName

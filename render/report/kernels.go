@@ -73,7 +73,7 @@ type kernelShare struct {
 	share  string
 }
 
-// kernelDevices gives the GPUs that ran each kernel.
+// kernelDevices returns the GPUs that ran each kernel.
 func (r *reader) kernelDevices() map[string][]kernelShare {
 	out := map[string][]kernelShare{}
 	for _, row := range r.rows("kernel-devices", "kernel", "device", "share_ratio") {
@@ -82,7 +82,7 @@ func (r *reader) kernelDevices() map[string][]kernelShare {
 	return out
 }
 
-// hasColumn says whether an answer has a column, of those that a query shows on demand.
+// hasColumn reports whether an answer has a column, of those that a query shows on demand.
 func hasColumn(f *frame.Frame, column string) bool { return f != nil && f.Index(column) >= 0 }
 
 // deviceList names GPUs, with their shares where there are several.

@@ -129,7 +129,7 @@ func (m *metrics) modelDims() {
 	m.out.Put("model_dims", o)
 }
 
-// feedForward gives the inner widths of the decoder's dense MLP and of one routed expert: the inputs of the matrix that leads back to the
+// feedForward returns the inner widths of the decoder's dense MLP and of one routed expert: the inputs of the matrix that leads back to the
 // hidden size. nil is none, or several.
 func feedForward(s *judge.Static, hidden int64) (dense, expert any) {
 	if s == nil || s.Groups == nil {

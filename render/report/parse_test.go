@@ -107,7 +107,7 @@ func parsed(t *testing.T, text string) map[string]any {
 	return o
 }
 
-// keys gives the keys of an object of JSON in their order.
+// keys returns the keys of an object of JSON in their order.
 func keys(t *testing.T, text string) []string {
 	t.Helper()
 	d := json.NewDecoder(strings.NewReader(text))

@@ -69,7 +69,7 @@ func (r *reader) sourceKinds() map[string]bool {
 	return out
 }
 
-// hasGraphs says whether graph replays took time of the GPUs.
+// hasGraphs reports whether graph replays took time of the GPUs.
 func (r *reader) hasGraphs() bool {
 	return slices.ContainsFunc(r.rows("accounting", "part"), func(row answered) bool { return row.Text("part") == "graph" })
 }

@@ -18,7 +18,7 @@ type reader struct {
 	err error
 }
 
-// file gives the function that writes a file of a report, from one that reads the answers.
+// file returns the function that writes a file of a report, from one that reads the answers.
 func file(write func(out *bytes.Buffer, r *reader)) func(io.Writer, *judge.Report) error {
 	return func(w io.Writer, report *judge.Report) error {
 		var out bytes.Buffer
@@ -39,7 +39,7 @@ func (r *reader) keep(err error) {
 	}
 }
 
-// rows gives the rows of an answer, none where it was not asked for or is empty.
+// rows returns the rows of an answer, none where it was not asked for or is empty.
 func (r *reader) rows(key string, columns ...string) []answered {
 	f := r.Frame(key)
 	if r.err != nil || !r.has(key) {
@@ -54,7 +54,7 @@ func (r *reader) rows(key string, columns ...string) []answered {
 	return out
 }
 
-// has says whether an answer was asked for and has rows.
+// has reports whether an answer was asked for and has rows.
 func (r *reader) has(key string) bool {
 	f := r.Frame(key)
 	return f != nil && len(f.Rows) > 0

@@ -126,7 +126,7 @@ func emptyReport() *judge.Report {
 	return r
 }
 
-// fileText gives a file of a report; the same answers must give the same bytes.
+// fileText returns a file of a report; the same answers must give the same bytes.
 func fileText(t *testing.T, r *judge.Report, write func(*bytes.Buffer, *reader)) string {
 	t.Helper()
 	var first, second bytes.Buffer

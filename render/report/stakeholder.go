@@ -172,7 +172,7 @@ func (p *stakeholder) aggregates() {
 	p.line("\nA token is a piece of a word or an image. Rates are per second of GPU time; quote the one over all passes. Std is the standard deviation over n passes. %s", p.query("aggregates"))
 }
 
-// isRate says whether a metric is one thing by another, of which the mean over passes is not what their sums give.
+// isRate reports whether a metric is one thing by another, of which the mean over passes is not what their sums give.
 func isRate(r answered) bool { return r.Text("unit") == "tokens_per_s" || isPerToken(r) }
 
 func isPerToken(r answered) bool { return strings.HasSuffix(r.Text("metric"), "_per_token") }
@@ -197,7 +197,7 @@ func metricPlace(r answered) int {
 	return place
 }
 
-// metricName gives a metric as the original's tables word it: Prefill ms.
+// metricName returns a metric as the original's tables word it: Prefill ms.
 func metricName(r answered) string {
 	what := map[string]string{"ns": "ms", "count": "tokens", "tokens_per_s": "tokens/s"}[r.Text("unit")]
 	if isPerToken(r) {

@@ -220,7 +220,7 @@ func stageFrame(s *judge.Static, operators int) *frame.Frame {
 // nested stands before what is part of the stage above it.
 const nested = "· "
 
-// together gives a stage of several parts as one.
+// together returns a stage of several parts as one.
 func together(s *judge.Static, name string, parts []judge.StaticStage) judge.StaticStage {
 	sum := judge.StaticStage{Name: name}
 	sum.Flop, _ = s.Stage(name)

@@ -81,7 +81,7 @@ func operatorFlops(st judge.StaticStage) map[string]int64 {
 	return out
 }
 
-// objects gives a frame's rows as objects.
+// objects returns a frame's rows as objects.
 func objects(f *frame.Frame) []map[string]any {
 	out := []map[string]any{}
 	for _, row := range f.Rows {
@@ -115,7 +115,7 @@ func StaticArtifact(w io.Writer, s *judge.Static) error {
 		"stages": stages, "notes": append([]string{}, s.Notes...)})
 }
 
-// activationBytes gives what all layers of a stage write, and the most that is needed at once.
+// activationBytes returns what all layers of a stage write, and the most that is needed at once.
 func activationBytes(s *judge.Static, st judge.StaticStage) (written, peak *float64) {
 	for _, row := range s.Activations.Rows {
 		r := s.Activations.Record(row)
@@ -169,7 +169,7 @@ func hasVision(s *judge.Static) bool {
 	return slices.ContainsFunc(s.Stages, func(st judge.StaticStage) bool { return st.Vision })
 }
 
-// inOrder gives the stages in the order in which they happen: vision goes before the prompt that its images are of.
+// inOrder returns the stages in the order in which they happen: vision goes before the prompt that its images are of.
 func inOrder(stages []judge.StaticStage) []judge.StaticStage {
 	out := slices.Clone(stages)
 	slices.SortStableFunc(out, func(a, b judge.StaticStage) int {
@@ -232,7 +232,7 @@ func billions(n *int64) string {
 	return fmt.Sprintf("%.3f", float64(*n)/1e9)
 }
 
-// isIdle says whether a row is of a picture that is not there: of crops where none are counted.
+// isIdle reports whether a row is of a picture that is not there: of crops where none are counted.
 func isIdle(s *judge.Static) func(row []any) bool {
 	view, flop := s.Flops.Index("view"), s.Flops.Index("flop")
 	return func(row []any) bool { return row[view] == "crop" && row[flop] == int64(0) }

@@ -42,7 +42,7 @@ func writeScreenStages(out *bytes.Buffer, s Screen, o typeset.Options) error {
 	return nil
 }
 
-// stageTable gives the table of the stages, without columns that no stage has anything in.
+// stageTable returns the table of the stages, without columns that no stage has anything in.
 func stageTable(stages []judge.StageSummary, bars []chart.Bar) table.Table {
 	t := table.Table{OneLine: true}
 	add := func(c table.Column, cell func(s judge.StageSummary) string) {
@@ -107,7 +107,7 @@ func stageTable(stages []judge.StageSummary, bars []chart.Bar) table.Table {
 	return known
 }
 
-// quoted gives the figure of stages to quote and its title: the one without a profiler where every stage that has the figure has that one,
+// quoted returns the figure of stages to quote and its title: the one without a profiler where every stage that has the figure has that one,
 // since a column has one meaning.
 func quoted(stages []judge.StageSummary, title string, profiled, alone func(judge.StageSummary) *float64) (string, func(judge.StageSummary) *float64) {
 	measured := false

@@ -17,7 +17,7 @@ var (
 	MarkdownExcerpt = Excerpt{Rows: 500, Bytes: 60_000, Cell: 3}
 )
 
-// Of gives the frame with its first rows, at least one, and says what is left out; "" when nothing is.
+// Of returns the frame with its first rows, at least one, and says what is left out; "" when nothing is.
 func (e Excerpt) Of(f *frame.Frame) (*frame.Frame, string) {
 	size, fits := 0, 0
 	for _, row := range f.Rows {
@@ -42,7 +42,7 @@ func (e Excerpt) Of(f *frame.Frame) (*frame.Frame, string) {
 	return &first, fmt.Sprintf("The first %s of %s rows are here; the query gives all.", typeset.Int(int64(fits)), typeset.Int(int64(len(f.Rows))))
 }
 
-// cells gives the first rows of cells, at least one, and says what is left out; "" when nothing is.
+// cells returns the first rows of cells, at least one, and says what is left out; "" when nothing is.
 func (e Excerpt) cells(rows [][]Cell) ([][]Cell, string) {
 	size := 0
 	for i, row := range rows {

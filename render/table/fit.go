@@ -187,7 +187,7 @@ func (t *Table) rank() {
 	}
 }
 
-// isEmpty says whether a column is NULL in every row.
+// isEmpty reports whether a column is NULL in every row.
 func (t Table) isEmpty(column int) bool {
 	return !slices.ContainsFunc(t.Rows, func(row []Cell) bool { return !row[column].Null })
 }
@@ -196,7 +196,7 @@ func (t Table) isConstant(column int) bool {
 	return !slices.ContainsFunc(t.Rows, func(row []Cell) bool { return row[column].Text != t.Rows[0][column].Text })
 }
 
-// sum gives the width of a line of columns so wide.
+// sum returns the width of a line of columns so wide.
 func sum(widths []int) int {
 	total := typeset.Gap * max(0, len(widths)-1)
 	for _, w := range widths {
@@ -213,7 +213,7 @@ func pick(from, at []int) []int {
 	return out
 }
 
-// Fits says whether a frame has room in a width with no column hidden and none cut.
+// Fits reports whether a frame has room in a width with no column hidden and none cut.
 func Fits(f *frame.Frame, limit int) bool {
 	t, err := Of(f)
 	if err != nil {

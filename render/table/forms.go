@@ -22,5 +22,5 @@ func Forms() typeset.Forms[*frame.Frame, typeset.Options] {
 	}
 }
 
-// Streams says whether a form writes rows as they come; the others lay out all of them, and leave out those of Rest.
+// Streams reports whether a form writes rows as they come; the others lay out all of them, and leave out those of Rest.
 func Streams(form string) bool { return form == "csv" || form == "json" || form == ArrowForm }

@@ -27,7 +27,7 @@ func markdownCells(line string) []string {
 	return cells[1:] // the first pipe stands at the start of the line
 }
 
-// readMarkdown gives the text that a cell shows, or false if something in it would not be read as typed.
+// readMarkdown returns the text that a cell shows, or false if something in it would not be read as typed.
 func readMarkdown(cell string) (string, bool) {
 	if fence := len(cell) - len(strings.TrimLeft(cell, "`")); fence > 0 {
 		inner, closed := strings.CutSuffix(cell[fence:], strings.Repeat("`", fence))

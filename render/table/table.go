@@ -97,7 +97,7 @@ func of(f *frame.Frame, shown func(string) string) (Table, error) {
 // statistics are the words that tell the columns of one measure apart; a total is of another size.
 var statistics = []string{"mean", "median", "min", "max", "std"}
 
-// scalesOf gives the scale of each column: those of one measure, such as mean_ns and std_ns, have the unit of the first.
+// scalesOf returns the scale of each column: those of one measure, such as mean_ns and std_ns, have the unit of the first.
 func scalesOf(f *frame.Frame) []typeset.Scale {
 	out, first := make([]typeset.Scale, len(f.Columns)), map[string]int{}
 	for j, c := range f.Columns {
@@ -118,7 +118,7 @@ func scalesOf(f *frame.Frame) []typeset.Scale {
 	return out
 }
 
-// numbers gives the numeric values of a column.
+// numbers returns the numeric values of a column.
 func numbers(f *frame.Frame, column int) []float64 {
 	values := make([]float64, 0, len(f.Rows))
 	for _, row := range f.Rows {
@@ -182,12 +182,12 @@ func isCode(c frame.Column) bool {
 	return c.Type == frame.Text && slices.Contains(codeColumns, lastWord(c.Name))
 }
 
-// IsKernelColumn says whether a column holds names of kernels.
+// IsKernelColumn reports whether a column holds names of kernels.
 func IsKernelColumn(c frame.Column) bool {
 	return isCode(c) && slices.Contains(kernelColumns, lastWord(c.Name))
 }
 
-// Known gives the table without the columns in which no row says anything, and the titles of those. Of a table in which nothing is known
+// Known returns the table without the columns in which no row says anything, and the titles of those. Of a table in which nothing is known
 // all columns stay.
 func (t Table) Known() (known Table, without []string) {
 	var kept []int

@@ -110,7 +110,7 @@ func (t Table) write(out *bytes.Buffer, o typeset.Options, ruled bool) (hidden [
 	return l.hidden
 }
 
-// plain gives the table with names of kernels as people know them.
+// plain returns the table with names of kernels as people know them.
 func (t Table) plain() Table {
 	if !slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Kernels }) {
 		return t
@@ -131,7 +131,7 @@ func (t Table) plain() Table {
 	return t
 }
 
-// shorter gives the function that fits the texts of a column to a width. A part of a number would be another number.
+// shorter returns the function that fits the texts of a column to a width. A part of a number would be another number.
 func (t Table) shorter(column, to int, o typeset.Options) func(string) string {
 	switch c := t.Columns[column]; {
 	case c.Right:

@@ -117,7 +117,7 @@ func (c Cell) view(of Column, short func(string) string, named, aside bool) Cell
 	return v
 }
 
-// shortNames gives how the page shortens the names of a column: kernels as everywhere on it.
+// shortNames returns how the page shortens the names of a column: kernels as everywhere on it.
 func (t Table) shortNames(column int, names map[string]string) func(string) string {
 	short := t.shortener(column, typeset.LongName)
 	if !t.Columns[column].Kernels {
@@ -131,7 +131,7 @@ func (t Table) shortNames(column int, names map[string]string) func(string) stri
 	}
 }
 
-// shortener gives how the texts of a column are shortened so that different ones stay different.
+// shortener returns how the texts of a column are shortened so that different ones stay different.
 func (t Table) shortener(column, to int) func(string) string {
 	if t.Columns[column].Kernels {
 		return typeset.Kernels(t.texts(column), to)
@@ -164,7 +164,7 @@ func shorterPath(path string, to int) string {
 	return lead + path
 }
 
-// knownColumns gives the frame with the columns in which some row has a value, and the titles of the others. Of a frame in which nothing is
+// knownColumns returns the frame with the columns in which some row has a value, and the titles of the others. Of a frame in which nothing is
 // known all columns stay.
 func knownColumns(f *frame.Frame) (known *frame.Frame, unknown []string) {
 	var kept []int
@@ -184,7 +184,7 @@ func knownColumns(f *frame.Frame) (known *frame.Frame, unknown []string) {
 // rare are columns on what most runs have none of: recordings on several nodes, and clocks of several machines.
 var rare = []string{"node", "drift_ratio", "error_ns"}
 
-// measured gives the frame without columns on recordings without a profiler, and other rare ones, where no row has one: most runs have none.
+// measured returns the frame without columns on recordings without a profiler, and other rare ones, where no row has one: most runs have none.
 func measured(f *frame.Frame) *frame.Frame {
 	var kept []int
 	for j, c := range f.Columns {
@@ -199,7 +199,7 @@ func measured(f *frame.Frame) *frame.Frame {
 	return ofColumns(f, kept)
 }
 
-// ofColumns gives the frame with some of its columns.
+// ofColumns returns the frame with some of its columns.
 func ofColumns(f *frame.Frame, kept []int) *frame.Frame {
 	some := *f
 	some.Columns, some.Rows = nil, make([][]any, len(f.Rows))
@@ -243,7 +243,7 @@ func (t Table) class() string {
 // paperWidth is how many letters of the size of tables have room side by side on a sheet of paper.
 const paperWidth = 165
 
-// offPaper gives the places of the columns that are not printed, since the others fill a sheet: those that a narrow terminal hides first.
+// offPaper returns the places of the columns that are not printed, since the others fill a sheet: those that a narrow terminal hides first.
 func (t Table) offPaper() []int {
 	paper := t
 	paper.Columns = slices.Clone(t.Columns)

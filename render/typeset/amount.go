@@ -78,7 +78,7 @@ func Plural(n int64, one, many string) string {
 	return Int(n) + " " + many
 }
 
-// FirstOf gives at most so many of a list, and how many are left.
+// FirstOf returns at most so many of a list, and how many are left.
 func FirstOf[T any](list []T, most int) (first []T, left int) {
 	if len(list) <= most {
 		return list, 0

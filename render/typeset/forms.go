@@ -30,7 +30,7 @@ func (l Forms[T, O]) Names() []string {
 	return names
 }
 
-// Named gives a form by its name; the error lists what there is, with others that the caller writes itself.
+// Named returns a form by its name; the error lists what there is, with others that the caller writes itself.
 func (l Forms[T, O]) Named(name string, others ...string) (Form[T, O], error) {
 	names := l.Names()
 	if at := slices.Index(names, name); at >= 0 {
@@ -47,7 +47,7 @@ func (l Forms[T, O]) Named(name string, others ...string) (Form[T, O], error) {
 	return Form[T, O]{}, fmt.Errorf("unknown format %q: use one of %s", name, list)
 }
 
-// OfFile gives the form that the ending of a file's name asks for; the error lists what there is.
+// OfFile returns the form that the ending of a file's name asks for; the error lists what there is.
 func (l Forms[T, O]) OfFile(file string) (Form[T, O], error) {
 	var endings []string
 	for _, f := range l {

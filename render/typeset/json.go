@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Exact gives the shortest text that reads back as v, without an exponent where a spreadsheet might stumble over one.
+// Exact returns the shortest text that reads back as v, without an exponent where a spreadsheet might stumble over one.
 func Exact(v float64) string {
 	size := math.Abs(v)
 	if size == 0 || size >= 1e-5 && size < 1e15 {
@@ -43,12 +43,12 @@ func (o *Object) PutText(key, text string) *Object {
 	return o.Put(key, text)
 }
 
-// List gives what one makes of each of a list.
+// List returns what one makes of each of a list.
 func List[T any](list []T, one func(T) *Object) []any {
 	return Each(list, func(x T) any { return one(x) })
 }
 
-// Each gives what one makes of each of a list: none of none, which JSON writes as [].
+// Each returns what one makes of each of a list: none of none, which JSON writes as [].
 func Each[T, U any](list []T, one func(T) U) []U {
 	out := make([]U, len(list))
 	for i, x := range list {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Kernels gives how names of kernels are shortened wherever people read them: without what nobody knows them by (the return type, the
+// Kernels returns how names of kernels are shortened wherever people read them: without what nobody knows them by (the return type, the
 // parameters, namespaces, casts of numbers), as far as they stay different, and then cut to a width where one is given. Names that it was
 // not given are shortened on their own.
 func Kernels(names []string, to int) func(string) string {
@@ -50,7 +50,7 @@ func cutName(name string, to int) string {
 	return Shorten(name, to, 60)
 }
 
-// PlainNames gives names of kernels without return type, parameters, namespaces and casts; those that would be alike keep more of them.
+// PlainNames returns names of kernels without return type, parameters, namespaces and casts; those that would be alike keep more of them.
 func PlainNames(names []string) []string {
 	out := make([]string, len(names))
 	open := make([]int, len(names)) // places of the names that are not yet different from all others

@@ -54,7 +54,7 @@ func IsWord(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
-// MarkdownBlock gives text as a block of code, within a fence longer than any backticks in it.
+// MarkdownBlock returns text as a block of code, within a fence longer than any backticks in it.
 func MarkdownBlock(text string) string {
 	fence := fenceFor(text, 3)
 	return fence + "text\n" + text + fence + "\n"

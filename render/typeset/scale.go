@@ -24,7 +24,7 @@ type step struct {
 	Name string  // what the header shows; "" for a plain number
 }
 
-// Ladder gives the units of a base unit, smallest first. Bytes are binary, rates and frequencies are decimal.
+// Ladder returns the units of a base unit, smallest first. Bytes are binary, rates and frequencies are decimal.
 func Ladder(u frame.Unit) []step {
 	switch u {
 	case frame.Ns:
@@ -64,7 +64,7 @@ func ScaleOf(c frame.Column, values []float64) Scale {
 	return scaleIn(Pick(Ladder(c.Unit), low, high), c, values)
 }
 
-// In gives the scale of a column in the unit of another.
+// In returns the scale of a column in the unit of another.
 func (s Scale) In(c frame.Column, values []float64) Scale { return scaleIn(s.step, c, values) }
 
 func scaleIn(unit step, c frame.Column, values []float64) Scale {
@@ -83,7 +83,7 @@ func scaleIn(unit step, c frame.Column, values []float64) Scale {
 	return s
 }
 
-// Extent gives the smallest and the largest magnitude among the finite non-zero values, or zeros.
+// Extent returns the smallest and the largest magnitude among the finite non-zero values, or zeros.
 func Extent(values []float64) (low, high float64) {
 	for _, v := range values {
 		v = math.Abs(v)
@@ -115,7 +115,7 @@ func Pick(steps []step, low, high float64) step {
 	return steps[best]
 }
 
-// Smallest gives the smallest scaled magnitude that decimals can show; what is smaller goes scientific, and one such cell
+// Smallest returns the smallest scaled magnitude that decimals can show; what is smaller goes scientific, and one such cell
 // does not widen its column.
 func (s Scale) Smallest(values []float64) float64 {
 	smallest := math.Inf(1)
@@ -127,7 +127,7 @@ func (s Scale) Smallest(values []float64) float64 {
 	return smallest
 }
 
-// Exact gives the decimals beyond which every value that decimals can show has only zeros.
+// Exact returns the decimals beyond which every value that decimals can show has only zeros.
 func (s Scale) Exact(values []float64) int {
 	most := 0
 	for _, v := range values {
@@ -138,7 +138,7 @@ func (s Scale) Exact(values []float64) int {
 	return most
 }
 
-// Needed gives the decimals with which low has three significant digits, or fewer where high would get more than seven, but
+// Needed returns the decimals with which low has three significant digits, or fewer where high would get more than seven, but
 // always enough to see low.
 func (s Scale) Needed(low, high float64) int {
 	decimals := decimalsFor(low, 3)
@@ -148,7 +148,7 @@ func (s Scale) Needed(low, high float64) int {
 	return decimals
 }
 
-// decimalsFor gives the decimals that show v with so many significant digits, at most maxDecimals.
+// decimalsFor returns the decimals that show v with so many significant digits, at most maxDecimals.
 func decimalsFor(v float64, significant int) int {
 	enough := math.Pow10(significant-1) * 0.99995
 	for d := range maxDecimals {
@@ -159,7 +159,7 @@ func decimalsFor(v float64, significant int) int {
 	return maxDecimals
 }
 
-// ownDecimals gives the decimals of one cell of a mixed column: three or fewer, more for a small fraction.
+// ownDecimals returns the decimals of one cell of a mixed column: three or fewer, more for a small fraction.
 func ownDecimals(v float64) int {
 	decimals := decimalsFor(v, plainDigits)
 	for decimals < 6 && v*math.Pow10(decimals) < 99.995 && v >= 0.95e-4 {

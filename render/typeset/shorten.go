@@ -56,7 +56,7 @@ func window(s string, to, at int) string {
 	return Prefix(s, front) + Ellipsis + Shorten(s[at:], to-1-front, 100)
 }
 
-// commonPrefix gives the length of the start that all texts share, which ends between two characters.
+// commonPrefix returns the length of the start that all texts share, which ends between two characters.
 func commonPrefix(texts []string) int {
 	n := len(texts[0])
 	for _, text := range texts[1:] {

@@ -36,7 +36,7 @@ func (s *Stream) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// cut gives the length of a text without a last character that lacks bytes.
+// cut returns the length of a text without a last character that lacks bytes.
 func cut(text []byte) int {
 	for i := len(text) - 1; i >= 0 && i >= len(text)-utf8.UTFMax; i-- {
 		if utf8.RuneStart(text[i]) {
@@ -75,7 +75,7 @@ func (s *Stream) visible(text []byte) []byte {
 	return []byte(out.String())
 }
 
-// style gives the length of the style that a text begins with.
+// style returns the length of the style that a text begins with.
 func (s *Stream) style(text string) int {
 	if s.Styled {
 		for _, code := range []string{Bold, Dim, "\x1b[0m", ToneBetter.ansi(), ToneWorse.ansi(), ToneUnsure.ansi()} {

@@ -13,7 +13,7 @@ func Paint(o Options, t Tone, text string) string {
 	return Style(o, t.ansi())(text)
 }
 
-// Limited gives the options with the width that lines must keep, none where that is wished.
+// Limited returns the options with the width that lines must keep, none where that is wished.
 func (o Options) Limited() Options {
 	o.Width = o.Limit()
 	return o
@@ -95,7 +95,7 @@ const (
 	Dim  = "\x1b[2m"
 )
 
-// Style gives the function that paints a piece of text, or leaves it alone without colour.
+// Style returns the function that paints a piece of text, or leaves it alone without colour.
 func Style(o Options, code string) func(string) string {
 	if !o.Color {
 		return func(s string) string { return s }

@@ -104,7 +104,7 @@ func isPlain(s string) bool {
 	return true
 }
 
-// Width gives the terminal columns that s takes.
+// Width returns the terminal columns that s takes.
 func Width(s string) int {
 	if isPlain(s) {
 		return len(s)
@@ -125,7 +125,7 @@ func Pad(s string, to int, right bool) string {
 	return s + fill
 }
 
-// Prefix gives the longest start of s that takes at most the given width.
+// Prefix returns the longest start of s that takes at most the given width.
 func Prefix(s string, to int) string {
 	for i, r := range s {
 		if to -= runeWidth(r); to < 0 {
@@ -135,7 +135,7 @@ func Prefix(s string, to int) string {
 	return s
 }
 
-// suffix gives the longest end of s that takes at most the given width and does not start with a combining mark.
+// suffix returns the longest end of s that takes at most the given width and does not start with a combining mark.
 func suffix(s string, to int) string {
 	start := len(s)
 	for end := len(s); end > 0; {

@@ -16,7 +16,7 @@ const manySections = 3
 // SharedTitle heads the notes that are said once.
 const SharedTitle = "Notes on several tables"
 
-// SharedNotes gives the notes that many of the lists hold, in the order in which they come first.
+// SharedNotes returns the notes that many of the lists hold, in the order in which they come first.
 func SharedNotes(lists ...[]string) []string {
 	var order []string
 	count := map[string]int{}
@@ -29,7 +29,7 @@ func SharedNotes(lists ...[]string) []string {
 	return slices.DeleteFunc(typeset.Unique(order), func(note string) bool { return count[note] < manySections })
 }
 
-// OwnNotes gives the notes that are not shared, and a word on those that are; "" when there are none.
+// OwnNotes returns the notes that are not shared, and a word on those that are; "" when there are none.
 func OwnNotes(notes, shared []string) (own []string, others string) {
 	var numbers []string
 	for _, note := range notes {

@@ -35,7 +35,7 @@ func SeriesLabel(r *trend.Result, series int) string {
 	return text
 }
 
-// apart gives the parts that differ from those beside them.
+// apart returns the parts that differ from those beside them.
 func apart(parts, others []string) []string {
 	var out []string
 	for i, text := range parts {

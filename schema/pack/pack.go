@@ -141,12 +141,12 @@ func copyFile(w io.Writer, path string) (int64, error) {
 	return io.Copy(w, f)
 }
 
-// Begins says whether unpacked bytes are the beginning of a packed file.
+// Begins reports whether unpacked bytes are the beginning of a packed file.
 func Begins(head []byte) bool {
 	return len(head) > 262 && bytes.HasPrefix(head, []byte(headName+"\x00")) && string(head[257:262]) == "ustar"
 }
 
-// Is says whether a file is packed, by its first bytes. What cannot be read is not.
+// Is reports whether a file is packed, by its first bytes. What cannot be read is not.
 func Is(path string) bool {
 	f, err := file.Open(path)
 	if err != nil {

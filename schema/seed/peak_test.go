@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// byKey gives the peaks in T (10^12) a second by "device|resource|accumulate".
+// byKey returns the peaks in T (10^12) a second by "device|resource|accumulate".
 func byKey(t *testing.T) map[string]float64 {
 	t.Helper()
 	peaks, err := Peaks()

@@ -74,7 +74,7 @@ const (
 // Maker writes an answer about a warehouse.
 type Maker func(ctx context.Context, w *schema.Warehouse, out *bytes.Buffer) (mediaType string, err error)
 
-// Make gives the answer to what key names, made by the first that asks for it of a commit. An error is not kept.
+// Make returns the answer to what key names, made by the first that asks for it of a commit. An error is not kept.
 func (a *Asker) Make(ctx context.Context, key string, make Maker) (Answer, error) {
 	ctx, e, done := a.begin(ctx)
 	defer done()
@@ -114,7 +114,7 @@ func (a *Asker) begin(ctx context.Context) (_ context.Context, e *schema.Edition
 	return ctx, e, func() { end(); cancel() }
 }
 
-// made gives the answer with a tag, or makes it. Without a tag, it is not kept.
+// made returns the answer with a tag, or makes it. Without a tag, it is not kept.
 func (a *Asker) made(ctx context.Context, e *schema.Edition, tag string, make Maker) (Answer, error) {
 	a.mutex.Lock()
 	known := a.kept.get(tag)
@@ -174,7 +174,7 @@ func (a *Asker) Tag(key string) string {
 // Look returns when questions are answered from what had been committed when it was called.
 func (a *Asker) Look(ctx context.Context) error { return a.live.Look(ctx) }
 
-// Use gives the last commit until done is called, for what is not kept.
+// Use returns the last commit until done is called, for what is not kept.
 func (a *Asker) Use() (w *schema.Warehouse, done func()) {
 	e, done := a.live.Use()
 	return e.Warehouse, done
@@ -195,7 +195,7 @@ type subjects struct {
 // mostNames bounds the references that are kept.
 const mostNames = 10_000
 
-// subject gives the run that a reference means: looking takes as long as a small query.
+// subject returns the run that a reference means: looking takes as long as a small query.
 func (a *Asker) subject(ctx context.Context, e *schema.Edition, ref string) (subject, error) {
 	a.mutex.Lock()
 	if a.subjects.of != e || len(a.subjects.byRef) >= mostNames {

@@ -42,7 +42,7 @@ type ColumnDoc struct {
 	Needs string `json:"needs,omitempty" doc:"parameter without which it is not there"`
 }
 
-// Catalogue gives all queries.
+// Catalogue returns all queries.
 func Catalogue() ([]QueryDoc, error) {
 	all, err := queries.Catalogue()
 	if err != nil {
@@ -113,7 +113,7 @@ type Relations struct {
 	Relations []Relation `json:"relations" nullable:"false"`
 }
 
-// Relations gives what SQL can select from, as Relations.
+// Relations returns what SQL can select from, as Relations.
 func (a *Asker) Relations(ctx context.Context) (Answer, error) {
 	return a.Make(ctx, "relations", func(ctx context.Context, w *schema.Warehouse, out *bytes.Buffer) (string, error) {
 		list, err := queries.RelationsOf(ctx, w)

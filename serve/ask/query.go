@@ -51,7 +51,7 @@ func (a *Asker) Query(ctx context.Context, q queries.Query, run string, args que
 	})
 }
 
-// ofSeveral says whether a query that takes a run has rows of other runs too: those say which run they are of.
+// ofSeveral reports whether a query that takes a run has rows of other runs too: those say which run they are of.
 func ofSeveral(q queries.Query) bool {
 	return slices.Contains(strings.Split(q.Key, ", "), "run_id")
 }
@@ -182,7 +182,7 @@ func textIn(row []any) (size int) {
 	return size
 }
 
-// Find gives a query that is asked of a run, or of the warehouse.
+// Find returns a query that is asked of a run, or of the warehouse.
 func Find(name string, ofRun bool) (queries.Query, error) {
 	q, err := queries.Find(name)
 	switch {

@@ -31,7 +31,7 @@ func newTimelines(busy chan struct{}) *timelines {
 	return &timelines{busy: busy, turn: make(chan struct{}, 1)}
 }
 
-// get gives the index of a run's timeline to who has a place. Who asks first and gives up makes it all the same, for the next.
+// get returns the index of a run's timeline to who has a place. Who asks first and gives up makes it all the same, for the next.
 func (k *timelines) get(ctx context.Context, w *schema.Warehouse, of subject, source string) (*queries.Timeline, error) {
 	if err := k.takeTurn(ctx); err != nil {
 		return nil, err

@@ -65,7 +65,7 @@ func (s *Service) artifacts(ctx context.Context, ref, run string) ([]Artifact, e
 	return out, err
 }
 
-// digest gives the size and the SHA-256 of a file, which is read only where it has changed.
+// digest returns the size and the SHA-256 of a file, which is read only where it has changed.
 func (s *Service) digest(root *os.Root, run, name string) (int64, string, error) {
 	f, err := file.OpenIn(root, name)
 	if err != nil {

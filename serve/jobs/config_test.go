@@ -110,7 +110,7 @@ func TestOptionsOfRequest(t *testing.T) {
 	}
 }
 
-// like says whether a text holds one of the alternatives of a pattern, each of which is texts in their order.
+// like reports whether a text holds one of the alternatives of a pattern, each of which is texts in their order.
 func like(pattern, text string) bool {
 	return slices.ContainsFunc(strings.Split(pattern, "|"), func(one string) bool {
 		rest, ok := text, true

@@ -32,7 +32,7 @@ func isWhole(name string) bool {
 	return slices.Contains(wholeNames, strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst"))
 }
 
-// parts gives the part of a client's name that says what a file is, and the part before it, which only groups files.
+// parts returns the part of a client's name that says what a file is, and the part before it, which only groups files.
 func parts(name string) (stem, end string, err error) {
 	base := name[strings.LastIndexAny(name, `/\`)+1:]
 	lower := strings.ToLower(base)

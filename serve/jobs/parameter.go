@@ -133,7 +133,7 @@ func (p *TemplateParameter) known() (values []string, all bool) {
 	return values, all
 }
 
-// value gives the text of a parameter for a value of JSON.
+// value returns the text of a parameter for a value of JSON.
 func (p *TemplateParameter) value(v any) (string, error) {
 	switch v := v.(type) {
 	case string:
@@ -146,7 +146,7 @@ func (p *TemplateParameter) value(v any) (string, error) {
 	return "", errors.New("it must be a string, a number or a boolean")
 }
 
-// check gives the text that the command line gets for a value.
+// check returns the text that the command line gets for a value.
 func (p *TemplateParameter) check(v string) (string, error) {
 	switch {
 	case len(v) > maxValue:
@@ -197,7 +197,7 @@ func (p *TemplateParameter) number(v string) (string, error) {
 	return strconv.FormatFloat(n+0, 'f', -1, 64), nil // -0 + 0 is 0
 }
 
-// path gives the real path of a file or folder, which links must not lead out of the folders that are allowed. A relative one is below each of them in turn.
+// path returns the real path of a file or folder, which links must not lead out of the folders that are allowed. A relative one is below each of them in turn.
 // What it says names no path but the client's.
 func (p *TemplateParameter) path(v string) (string, error) {
 	if v == "" {

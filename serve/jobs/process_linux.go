@@ -43,7 +43,7 @@ func endLeft(id string) {
 	}
 }
 
-// gone says whether a process has ended, if perhaps its parent does not know yet.
+// gone reports whether a process has ended, if perhaps its parent does not know yet.
 func gone(pid int) bool {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	return err != nil || bytes.HasPrefix(text[bytes.LastIndexByte(text, ')')+1:], []byte(" Z"))

@@ -56,7 +56,7 @@ type Job struct {
 	EndedAt    *time.Time        `json:"ended_at,omitempty"`
 }
 
-// ended says whether a job is over.
+// ended reports whether a job is over.
 func (j *Job) ended() bool { return j.Status != StatusQueued && j.Status != StatusRunning }
 
 type job struct {
@@ -125,7 +125,7 @@ func (s *Service) view(j *job) Job {
 	return out
 }
 
-// findJob gives a job. The lock is taken.
+// findJob returns a job. The lock is taken.
 func (s *Service) findJob(id string) (*job, error) {
 	for _, j := range slices.Backward(s.jobs) {
 		if j.ID == id {
@@ -135,7 +135,7 @@ func (s *Service) findJob(id string) (*job, error) {
 	return nil, fmt.Errorf("%w: %.100q", errNoJob, id)
 }
 
-// Job gives a job, and what is closed when it or its log changes.
+// Job returns a job, and what is closed when it or its log changes.
 func (s *Service) Job(id string) (Job, <-chan struct{}, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -146,7 +146,7 @@ func (s *Service) Job(id string) (Job, <-chan struct{}, error) {
 	return s.view(j), j.changed, nil
 }
 
-// List gives the jobs, the newest first.
+// List returns the jobs, the newest first.
 func (s *Service) List() []Job {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -109,7 +109,7 @@ func (w *watched) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// whole gives the SHA-256 of a file whose last byte has arrived; one with another than was announced is emptied. Only the caller uses the upload.
+// whole returns the SHA-256 of a file whose last byte has arrived; one with another than was announced is emptied. Only the caller uses the upload.
 func (s *Service) whole(u *upload) (string, error) {
 	f, err := file.Open(s.uploadFile(u.ID))
 	if err != nil {
@@ -126,7 +126,7 @@ func (s *Service) whole(u *upload) (string, error) {
 	return "", fmt.Errorf("%w: the file has %s; all bytes were discarded: send them again from offset 0", errHash, sum)
 }
 
-// hashed gives the size and the SHA-256 of what it reads.
+// hashed returns the size and the SHA-256 of what it reads.
 func hashed(r io.Reader) (int64, string, error) {
 	h := sha256.New()
 	n, err := io.Copy(h, r)

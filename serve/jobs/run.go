@@ -92,7 +92,7 @@ func (s *Service) shorten(text string) string {
 	return mask.Folder(text, s.o.Home, filepath.Base(s.o.Home))
 }
 
-// findRuns gives those runs that have one of the names by now.
+// findRuns returns those runs that have one of the names by now.
 func (s *Service) findRuns(ctx context.Context, id string, names []string) (found []StoredRun) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()

@@ -187,7 +187,7 @@ func with(choices []map[string]string, name string, values ...string) (out []map
 	return out
 }
 
-// refused gives what prof capture says against the options of the first of some choices; nil where it accepts one of them, or speaks of an option whose value
+// refused returns what prof capture says against the options of the first of some choices; nil where it accepts one of them, or speaks of an option whose value
 // depends on a parameter that is not closed: a request may choose another.
 func (t *Template) refused(choices []map[string]string, closed map[string]bool) (args []string, err error) {
 	for _, c := range choices {

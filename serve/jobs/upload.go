@@ -170,7 +170,7 @@ func (s *Service) room(bytes int64) error {
 	return err
 }
 
-// findUpload gives an upload. The lock is taken.
+// findUpload returns an upload. The lock is taken.
 func (s *Service) findUpload(id string) (*upload, error) {
 	if u := s.uploads[id]; u != nil {
 		return u, nil
@@ -178,7 +178,7 @@ func (s *Service) findUpload(id string) (*upload, error) {
 	return nil, fmt.Errorf("%w: %.100q", errNoUpload, id)
 }
 
-// Upload gives an upload.
+// Upload returns an upload.
 func (s *Service) Upload(id string) (Upload, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -189,7 +189,7 @@ func (s *Service) Upload(id string) (Upload, error) {
 	return u.Upload, nil
 }
 
-// Uploads gives all, the newest first.
+// Uploads returns all, the newest first.
 func (s *Service) Uploads() []Upload {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"prof/render/typeset"
 )
 
-// made gives frames of made-up numbers of every size, in every unit.
+// made returns frames of made-up numbers of every size, in every unit.
 func made() []*frame.Frame {
 	r := rand.New(rand.NewPCG(1, 2))
 	names := []string{"total_ns", "mean_ns", "std_ns", "share_ratio", "size_bytes", "dram_bytes_per_s", "peak_flop_per_s", "flop", "clock_hz", "power_w", "temperature_c", "calls", "rank", "intensity", "kernel_count",

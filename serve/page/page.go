@@ -27,7 +27,7 @@ type file struct {
 	tag, media string
 }
 
-// files gives the embedded files by their path on the server.
+// files returns the embedded files by their path on the server.
 func files() map[string]file {
 	out := map[string]file{}
 	_ = fs.WalkDir(static, "static", func(name string, d fs.DirEntry, err error) error { // an embedded file can always be read

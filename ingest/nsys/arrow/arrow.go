@@ -50,12 +50,12 @@ type batch struct {
 	rows     int64
 }
 
-// Sniff says whether a file begins as an Arrow stream of a table of nsys.
+// Sniff reports whether a file begins as an Arrow stream of a table of nsys.
 func Sniff(_ string, head []byte) bool {
 	return len(head) > 8 && binary.LittleEndian.Uint32(head) == mark && strings.Contains(string(head[:min(len(head), 1<<16)]), "table_name")
 }
 
-// Is says whether a folder looks like an arrowdir export.
+// Is reports whether a folder looks like an arrowdir export.
 func Is(path string) bool {
 	for _, name := range []string{"META_DATA_EXPORT", "StringIds", "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_RUNTIME"} {
 		if _, err := os.Stat(filepath.Join(path, name+suffix)); err == nil {
@@ -127,7 +127,7 @@ func (e *Export) Close() error {
 	return err
 }
 
-// Has says whether the export holds the table.
+// Has reports whether the export holds the table.
 func (e *Export) Has(name string) bool { return e.tables[name] != nil }
 
 // Tables lists the tables by name.
@@ -140,7 +140,7 @@ func (e *Export) Tables() []string {
 	return out
 }
 
-// Columns gives a table's columns.
+// Columns returns a table's columns.
 func (e *Export) Columns(name string) []string {
 	s := e.tables[name]
 	if s == nil {

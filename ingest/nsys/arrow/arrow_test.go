@@ -38,7 +38,7 @@ func open(t testing.TB, data []byte) *Export {
 	return e
 }
 
-// read gives a table's rows, values joined by bars; a NULL is ~.
+// read returns a table's rows, values joined by bars; a NULL is ~.
 func read(t testing.TB, e *Export, name string, wants []table.Want) (out []string, err error) {
 	t.Helper()
 	s, err := e.Scan(t.Context(), name, wants)

@@ -178,7 +178,7 @@ func (c *cursor) fill(v *table.Vector, at, n int) error {
 	return nil
 }
 
-// bits gives the truth values of n rows.
+// bits returns the truth values of n rows.
 func (c *cursor) bits(b buffer, n int) (func(row int) bool, error) {
 	from, to := c.at/8, (c.at+int64(n)+7)/8
 	raw, err := c.part(&c.raw, b, from, to-from)

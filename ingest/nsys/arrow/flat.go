@@ -33,7 +33,7 @@ func (f *flat) object(at int) object {
 	return object{f, at, at - int(int32(f.u32(at)))}
 }
 
-// field gives the place of a field; 0 where the table lacks it.
+// field returns the place of a field; 0 where the table lacks it.
 func (o object) field(i int) int {
 	if 4+2*i >= o.u16(o.fields) {
 		return 0
@@ -44,7 +44,7 @@ func (o object) field(i int) int {
 	return 0
 }
 
-// vector gives the place of the first element of a vector in a field, and how many there are, of so many bytes.
+// vector returns the place of the first element of a vector in a field, and how many there are, of so many bytes.
 func (o object) vector(i, size int) (at, n int) {
 	at = o.field(i)
 	if at == 0 {

@@ -41,7 +41,7 @@ type column struct {
 	signed bool
 }
 
-// gives says whether a column can be read as a kind: numbers as each, and texts as such.
+// gives reports whether a column can be read as a kind: numbers as each, and texts as such.
 func (c column) gives(k table.Kind) bool {
 	switch k {
 	case table.Int:
@@ -208,7 +208,7 @@ func (s *stream) schema(m object) (name string, err error) {
 // buffer is a part of a batch's values, from their begin.
 type buffer struct{ at, size int64 }
 
-// layout gives the rows of a batch and its buffers, all of them inside of its values and long enough for the rows.
+// layout returns the rows of a batch and its buffers, all of them inside of its values and long enough for the rows.
 func (s *stream) layout(m object, body int64) (rows int64, out []buffer, err error) {
 	rows = m.long(0)
 	at, nodes := m.vector(1, 16)

@@ -38,7 +38,7 @@ const versionFile = ".cache_version"
 var cached = map[string]string{"kernels": "CUPTI_ACTIVITY_KIND_KERNEL", "runtime": "CUPTI_ACTIVITY_KIND_RUNTIME", "memcpy": "CUPTI_ACTIVITY_KIND_MEMCPY", "memset": "CUPTI_ACTIVITY_KIND_MEMSET",
 	"nvtx": "NVTX_EVENTS", "string_ids": "StringIds", "gpu_info": "TARGET_INFO_GPU", "cuda_device": "TARGET_INFO_CUDA_DEVICE", "thread_names": "ThreadNames"}
 
-// IsCache says whether a folder is what nsys-ai keeps of an export.
+// IsCache reports whether a folder is what nsys-ai keeps of an export.
 func IsCache(path string) bool {
 	for _, name := range []string{versionFile, "string_ids" + suffix} {
 		if _, err := os.Stat(filepath.Join(path, name)); err != nil {
@@ -58,7 +58,7 @@ func (d *Dir) Notes() []string {
 
 type column struct{ table, name string }
 
-// Is says whether a folder looks like a parquetdir export.
+// Is reports whether a folder looks like a parquetdir export.
 func Is(path string) bool {
 	for _, name := range []string{"META_DATA_EXPORT", "StringIds", "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_RUNTIME"} {
 		if _, err := os.Stat(filepath.Join(path, name+suffix)); err == nil {
@@ -113,7 +113,7 @@ func (d *Dir) Close() error {
 	return nil
 }
 
-// Has says whether the folder holds the table.
+// Has reports whether the folder holds the table.
 func (d *Dir) Has(name string) bool { return d.columns[name] != nil }
 
 // Tables lists the tables by name.
@@ -126,7 +126,7 @@ func (d *Dir) Tables() []string {
 	return out
 }
 
-// Columns gives a table's columns.
+// Columns returns a table's columns.
 func (d *Dir) Columns(name string) []string { return d.columns[name] }
 
 func (d *Dir) file(name string) string {

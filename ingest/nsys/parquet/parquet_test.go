@@ -51,7 +51,7 @@ func open(t testing.TB, dir string) *Dir {
 	return d
 }
 
-// read gives a table's rows, values joined by bars; a NULL is ~.
+// read returns a table's rows, values joined by bars; a NULL is ~.
 func read(t testing.TB, d *Dir, name string, wants []table.Want) ([]string, error) {
 	t.Helper()
 	s, err := d.Scan(t.Context(), name, wants)

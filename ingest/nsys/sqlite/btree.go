@@ -2,7 +2,7 @@ package sqlite
 
 import "context"
 
-// leaves gives a table's leaf pages in key order. Only interior pages are read, apart from the left edge that tells
+// leaves returns a table's leaf pages in key order. Only interior pages are read, apart from the left edge that tells
 // how deep the tree is: all leaves of a b-tree lie equally deep.
 func (f *File) leaves(ctx context.Context, t *tableInfo) ([]uint32, error) {
 	if err := f.checkPage(t, t.root, 1); err != nil {

@@ -30,7 +30,7 @@ func capture(t *testing.T, name string) *File {
 	return f
 }
 
-// sums gives the row count and each column's sum: of values modulo 1000003, of text lengths, then the NULLs of all.
+// sums returns the row count and each column's sum: of values modulo 1000003, of text lengths, then the NULLs of all.
 func sums(t *testing.T, f *File, name string, w []table.Want) (n int, sum []int64, nulls int) {
 	t.Helper()
 	s, err := f.Scan(context.Background(), name, w)

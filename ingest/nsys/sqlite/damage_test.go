@@ -172,7 +172,7 @@ func TestDamage(t *testing.T) {
 
 func be32(x uint32) []byte { return binary.BigEndian.AppendUint32(nil, x) }
 
-// be32At gives a cell pointer array and more of a root page with its first child set to another page.
+// be32At returns a cell pointer array and more of a root page with its first child set to another page.
 func be32At(data []byte, f *File, root, child uint32) []byte {
 	page := slices.Clone(data[int(root-1)*512 : int(root)*512])
 	copy(page[binary.BigEndian.Uint16(page[12:]):], be32(child))
@@ -192,7 +192,7 @@ func cellAt(t *testing.T, f *File, page uint32) int {
 	return f.usable - len(node1(t, f, page).cell(0))
 }
 
-// overflowCell gives a table's first cell whose payload takes at least two overflow pages.
+// overflowCell returns a table's first cell whose payload takes at least two overflow pages.
 func overflowCell(t *testing.T, f *File, name string) payload {
 	t.Helper()
 	leaves, err := f.leaves(context.Background(), f.tables[name])

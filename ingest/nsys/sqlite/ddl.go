@@ -109,7 +109,7 @@ func (p *ddlParser) item() error {
 	return nil
 }
 
-// itemEnds says whether the next token ends an item.
+// itemEnds reports whether the next token ends an item.
 func (p *ddlParser) itemEnds() bool {
 	t := p.peek()
 	return t.kind == endToken || t.is(",") || t.is(")")
@@ -152,7 +152,7 @@ func (p *ddlParser) declaredType() string {
 	return decl
 }
 
-// startsConstraint says whether a column constraint comes next. GENERATED alone may be a type's name.
+// startsConstraint reports whether a column constraint comes next. GENERATED alone may be a type's name.
 func (p *ddlParser) startsConstraint() bool {
 	t := p.peek()
 	if t.is("GENERATED") {
@@ -161,7 +161,7 @@ func (p *ddlParser) startsConstraint() bool {
 	return t.isAny("CONSTRAINT", "PRIMARY", "NOT", "NULL", "UNIQUE", "CHECK", "DEFAULT", "COLLATE", "REFERENCES", "AS")
 }
 
-// columnConstraints reads a column's constraints. It says whether the column is a primary key that can be the rowid:
+// columnConstraints reads a column's constraints. It reports whether the column is a primary key that can be the rowid:
 // with DESC it is not (section "Rowids and the INTEGER PRIMARY KEY" of https://www.sqlite.org/lang_createtable.html).
 func (p *ddlParser) columnConstraints(col *column) (key bool) {
 	for !p.itemEnds() {
@@ -204,7 +204,7 @@ func (p *ddlParser) defaultLiteral(decl string) defaultValue {
 	return d
 }
 
-// integerLiteral gives the value of an integer or boolean literal.
+// integerLiteral returns the value of an integer or boolean literal.
 func integerLiteral(sign string, t token) (int64, bool) {
 	switch {
 	case t.is("TRUE"):
@@ -225,7 +225,7 @@ func integerLiteral(sign string, t token) (int64, bool) {
 	return num, err == nil
 }
 
-// textAffinity says whether a column would turn an integer default into text (section 3.1 of
+// textAffinity reports whether a column would turn an integer default into text (section 3.1 of
 // https://www.sqlite.org/datatype3.html).
 func textAffinity(decl string) bool {
 	decl = strings.ToUpper(decl)

@@ -175,7 +175,7 @@ func (c *cursor) decodeTexts(dst []string, want, source int) (nulls uint64, err 
 	return nulls, nil
 }
 
-// valueAt gives a value that is no plain integer; the bytes only of a spilled one.
+// valueAt returns a value that is no plain integer; the bytes only of a spilled one.
 func (c *cursor) valueAt(p uint32) spill {
 	if uint8(p) == spillCode {
 		return c.block.spills[p>>8]

@@ -76,13 +76,13 @@ func New(r io.ReaderAt, size int64, name string) (*File, error) {
 	return f, nil
 }
 
-// Has says whether the database holds the table; names are case-sensitive.
+// Has reports whether the database holds the table; names are case-sensitive.
 func (f *File) Has(name string) bool { return f.tables[name] != nil }
 
 // Tables lists the tables in the order of the schema.
 func (f *File) Tables() []string { return slices.Clone(f.order) }
 
-// Columns gives a table's column names in their order, nil when there is no such table.
+// Columns returns a table's column names in their order, nil when there is no such table.
 func (f *File) Columns(name string) []string {
 	t := f.table(name)
 	if t == nil {
@@ -116,7 +116,7 @@ func (f *File) readPages(t *tableInfo, page uint32, buf []byte) error {
 	return &Error{File: f.name, Table: t.tableName(), Page: page, Err: err}
 }
 
-// checkPage says whether a page number that the file names can be one.
+// checkPage reports whether a page number that the file names can be one.
 func (f *File) checkPage(t *tableInfo, page, from uint32) error {
 	if page == 0 || page > f.pages {
 		return f.fault(t, from, "malformed: it refers to page %d of %d", page, f.pages)

@@ -14,7 +14,7 @@ import (
 	"prof/ingest/nsys/table"
 )
 
-// fixture gives a fixture's bytes.
+// fixture returns a fixture's bytes.
 func fixture(t testing.TB, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("testdata", name))

@@ -12,7 +12,7 @@ type internTable [256]string
 // internMax is the longest text that is remembered.
 const internMax = 256
 
-// text gives b as a string of its own. What is not UTF-8 is replaced.
+// text returns b as a string of its own. What is not UTF-8 is replaced.
 func (t *internTable) text(b []byte) string {
 	if len(b) == 0 {
 		return ""

@@ -90,7 +90,7 @@ func (f *File) readIDs(t *tableInfo) (map[int64]int64, error) {
 	return rowids, err
 }
 
-// lookup gives the text in a column of the row with a rowid, with w for working memory.
+// lookup returns the text in a column of the row with a rowid, with w for working memory.
 func (f *File) lookup(t *tableInfo, rowid int64, col int, w *scratch) (string, bool, error) {
 	page, from := t.root, uint32(1)
 	for range maxDepth {
@@ -113,7 +113,7 @@ func (f *File) lookup(t *tableInfo, rowid int64, col int, w *scratch) (string, b
 	return "", false, f.fault(t, page, "malformed: the b-tree is deeper than %d levels", maxDepth)
 }
 
-// search gives the first cell of a page whose key is at least rowid. An interior cell's key is the greatest rowid
+// search returns the first cell of a page whose key is at least rowid. An interior cell's key is the greatest rowid
 // below its child (section 1.6).
 func (f *File) search(t *tableInfo, n *node, rowid int64) (int, error) {
 	bad := false
@@ -128,7 +128,7 @@ func (f *File) search(t *tableInfo, n *node, rowid int64) (int, error) {
 	return i, nil
 }
 
-// key gives the rowid of a page's i-th cell.
+// key returns the rowid of a page's i-th cell.
 func (n *node) key(i int) (int64, bool) {
 	c := n.cell(i)
 	skip := 4 // the child page
@@ -142,7 +142,7 @@ func (n *node) key(i int) (int64, bool) {
 	return int64(key), size > 0
 }
 
-// textOf gives the text in a column of a leaf's i-th cell, when that holds rowid.
+// textOf returns the text in a column of a leaf's i-th cell, when that holds rowid.
 func (f *File) textOf(t *tableInfo, n *node, i int, rowid int64, col int, seen *pageSet) (string, bool, error) {
 	if i == n.cells {
 		return "", false, nil

@@ -49,7 +49,7 @@ func (f *File) readNode(t *tableInfo, page uint32, buf []byte) (node, error) {
 	return f.parseNode(t, page, buf[:f.pageSize])
 }
 
-// cell gives the bytes from the i-th cell's start to the page's end, nil when the pointer is malformed.
+// cell returns the bytes from the i-th cell's start to the page's end, nil when the pointer is malformed.
 func (n *node) cell(i int) []byte {
 	p := int(binary.BigEndian.Uint16(n.data[n.ptrs+2*i:]))
 	if p < n.ptrs+2*n.cells || p >= len(n.data) {
@@ -58,7 +58,7 @@ func (n *node) cell(i int) []byte {
 	return n.data[p:]
 }
 
-// child gives an interior page's i-th child; the one behind the last cell is the right-most pointer. It gives 0,
+// child returns an interior page's i-th child; the one behind the last cell is the right-most pointer. It gives 0,
 // which is no page, when the cell is malformed.
 func (n *node) child(i int) uint32 {
 	if i == n.cells {

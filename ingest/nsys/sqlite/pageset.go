@@ -6,7 +6,7 @@ type pageSet struct {
 	used bool
 }
 
-// add adds one of a file's pages and says whether it was new.
+// add adds one of a file's pages and reports whether it was new.
 func (s *pageSet) add(page, pages uint32) bool {
 	if s.bits == nil {
 		s.bits = make([]uint64, pages/64+1)

@@ -32,7 +32,7 @@ func checkQuiet(path string) error {
 	return nil
 }
 
-// firstByte gives a file's first byte, -1 when the file is empty or does not exist.
+// firstByte returns a file's first byte, -1 when the file is empty or does not exist.
 func firstByte(path string) (int, error) {
 	r, err := file.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -8,7 +8,7 @@ import (
 // maxHeader bounds a record's header: SQLite's most columns, 32767, of three bytes each and the length itself.
 const maxHeader = 98307
 
-// serialSize gives the bytes of a value with a serial type (section 2.1).
+// serialSize returns the bytes of a value with a serial type (section 2.1).
 func serialSize(serial uint64) uint64 {
 	if serial < 12 {
 		return uint64(sizes[serial])
@@ -33,7 +33,7 @@ type payload struct {
 	seen  *pageSet // the overflow pages read so far
 }
 
-// localSize gives how many of a payload's bytes lie in a table leaf cell (section 1.6).
+// localSize returns how many of a payload's bytes lie in a table leaf cell (section 1.6).
 func (h *header) localSize(size int64) int64 {
 	usable := int64(h.usable)
 	if size <= usable-35 {
@@ -77,7 +77,7 @@ func (p *payload) parse(f *File, t *tableInfo, page uint32, cell []byte, seen *p
 	return nil
 }
 
-// read gives n bytes from offset off, which the caller has checked to lie in the payload. Offsets never go back.
+// read returns n bytes from offset off, which the caller has checked to lie in the payload. Offsets never go back.
 func (p *payload) read(off, n int64) ([]byte, error) {
 	if off+n <= int64(len(p.local)) {
 		return p.local[off : off+n : off+n], nil
@@ -151,7 +151,7 @@ type field struct {
 	off, size int64
 }
 
-// next gives the next value's place; ok is false behind the last one.
+// next returns the next value's place; ok is false behind the last one.
 func (r *fields) next() (v field, ok bool, err error) {
 	if len(r.hdr) == 0 {
 		return field{}, false, nil

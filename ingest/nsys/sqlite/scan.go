@@ -96,7 +96,7 @@ func (s *scan) Morsels() int { return len(s.bounds) - 1 }
 // Rows is an estimate of the row count.
 func (s *scan) Rows() int64 { return s.rows }
 
-// Open gives a cursor.
+// Open returns a cursor.
 func (s *scan) Open() table.Cursor { return newCursor(s) }
 
 // Columns of a plan that the record does not hold.
@@ -137,7 +137,7 @@ func (f *File) newPlan(t *tableInfo, wants []table.Want) (plan, error) {
 	return p, nil
 }
 
-// find gives the place of a column.
+// find returns the place of a column.
 func (t *tableInfo) find(name string) int {
 	if name == rowidName {
 		return rowidColumn

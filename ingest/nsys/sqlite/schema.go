@@ -18,7 +18,7 @@ type tableInfo struct {
 	err error // why it cannot be read
 }
 
-// table gives a table whose statement is parsed, nil when there is none: an export has some sixty, of which few are read.
+// table returns a table whose statement is parsed, nil when there is none: an export has some sixty, of which few are read.
 func (f *File) table(name string) *tableInfo {
 	t := f.tables[name]
 	if t != nil {

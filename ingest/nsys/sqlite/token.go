@@ -18,12 +18,12 @@ type token struct {
 	text string
 }
 
-// is says whether the token is an unquoted keyword or a punctuation mark.
+// is reports whether the token is an unquoted keyword or a punctuation mark.
 func (t token) is(text string) bool {
 	return (t.kind == wordToken || t.kind == punctToken) && strings.EqualFold(t.text, text)
 }
 
-// isAny says whether the token is one of the keywords.
+// isAny reports whether the token is one of the keywords.
 func (t token) isAny(texts ...string) bool {
 	for _, text := range texts {
 		if t.is(text) {
@@ -33,7 +33,7 @@ func (t token) isAny(texts ...string) bool {
 	return false
 }
 
-// isName says whether the token can name a column. SQLite takes string literals for names too.
+// isName reports whether the token can name a column. SQLite takes string literals for names too.
 func (t token) isName() bool { return t.kind == wordToken || t.kind == quotedToken }
 
 // tokenize splits SQL text, leaving out white space and comments. A quote or comment that is not closed runs to the
@@ -52,7 +52,7 @@ func tokenize(sql string) []token {
 	return out
 }
 
-// blank gives the length of the white space or comment at the start of s.
+// blank returns the length of the white space or comment at the start of s.
 func blank(s string) int {
 	switch {
 	case strings.IndexByte(" \t\n\f\r", s[0]) >= 0:
@@ -65,7 +65,7 @@ func blank(s string) int {
 	return 0
 }
 
-// until gives the length of s up to and with the first end behind from, all of s when there is none.
+// until returns the length of s up to and with the first end behind from, all of s when there is none.
 func until(s string, from int, end string) int {
 	if i := strings.Index(s[from:], end); i >= 0 {
 		return from + i + len(end)
@@ -114,7 +114,7 @@ func isWordByte(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '$' || c >= 0x80
 }
 
-// numberLen gives the length of the numeric literal at the start of s.
+// numberLen returns the length of the numeric literal at the start of s.
 func numberLen(s string) int {
 	hex := len(s) > 1 && (s[1] == 'x' || s[1] == 'X')
 	n := 1

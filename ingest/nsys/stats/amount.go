@@ -57,12 +57,12 @@ func amountOf(text string, u unit) (amount, error) {
 	return out, nil
 }
 
-// isUnknown says whether the amount is rounded to nothing: it is less than half of the last place and not known to be 0.
+// isUnknown reports whether the amount is rounded to nothing: it is less than half of the last place and not known to be 0.
 func (a amount) isUnknown() bool { return a.number == 0 && a.step > 1 }
 
 func (a amount) float() float64 { return float64(a.number) / math.Pow10(a.places) }
 
-// whole gives the nearest whole number.
+// whole returns the nearest whole number.
 func (a amount) whole() int64 {
 	power := uint64(1)
 	for range a.places {

@@ -29,7 +29,7 @@ func newLines(ctx context.Context, r io.Reader, name string) *lines {
 	return &lines{ctx: ctx, name: name, r: b}
 }
 
-// next gives the next line without its end; io.EOF behind the last one.
+// next returns the next line without its end; io.EOF behind the last one.
 func (l *lines) next() (string, error) {
 	if l.number&1023 == 0 && l.ctx.Err() != nil {
 		return "", l.ctx.Err()

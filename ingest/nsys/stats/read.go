@@ -129,7 +129,7 @@ func endsInside(name string, line int) string {
 	return fmt.Sprintf("%s ends inside line %d: it was cut off; the rows before that are stored", name, line)
 }
 
-// mayGoOn says whether a row that does not fit may go on in the next line: a name between quotes has not ended.
+// mayGoOn reports whether a row that does not fit may go on in the next line: a name between quotes has not ended.
 func (h *header) mayGoOn(text string) bool {
 	return strings.Contains(text, `"`) && len(text) < maxRecord && (h.behind == 0 || !strings.HasSuffix(text, `"`))
 }

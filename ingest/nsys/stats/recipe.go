@@ -24,7 +24,7 @@ const (
 // kernelRecipe is the recipe whose tables are read: of each kernel and rank a row.
 const kernelRecipe = "cuda_gpu_kern_sum"
 
-// IsRecipe says whether a folder holds what nsys recipe made of a recipe that prof reads.
+// IsRecipe reports whether a folder holds what nsys recipe made of a recipe that prof reads.
 func IsRecipe(path string) bool {
 	if _, err := os.Stat(filepath.Join(path, rankSums+".parquet")); err != nil {
 		return false

@@ -51,7 +51,7 @@ const (
 	startEnd = "start_end"
 )
 
-// named gives the report of a name.
+// named returns the report of a name.
 func named(name string) (report, bool) {
 	i := slices.IndexFunc(reports, func(r report) bool { return slices.Contains(r.names, strings.ToLower(name)) })
 	if i < 0 {
@@ -71,7 +71,7 @@ var fileEnd = func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(?:^|[_.-])(` + strings.Join(names, "|") + `)(?:[_.:-](?:base|mangled|nvtx-name|cuda-base|cuda-mangled))*\.(?:csv|txt)$`)
 }()
 
-// ofFile gives the report that a file's name ends with; "" for other files.
+// ofFile returns the report that a file's name ends with; "" for other files.
 func ofFile(path string) string {
 	if m := fileEnd.FindStringSubmatch(plainName(path)); m != nil {
 		return strings.ToLower(m[1])
@@ -79,7 +79,7 @@ func ofFile(path string) string {
 	return ""
 }
 
-// IsOSRT says whether a file is the report of OS calls, by its name.
+// IsOSRT reports whether a file is the report of OS calls, by its name.
 func IsOSRT(path string) bool {
 	r, _ := named(ofFile(path))
 	return r.what == osrtCalls

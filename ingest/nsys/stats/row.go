@@ -57,7 +57,7 @@ const (
 	maxTries  = 16
 )
 
-// texts gives n columns of text from the pieces that commas separate: the last one takes what is left.
+// texts returns n columns of text from the pieces that commas separate: the last one takes what is left.
 func texts(pieces []string, n int) ([]string, bool) {
 	if n == 0 {
 		return nil, len(pieces) == 0
@@ -79,7 +79,7 @@ func texts(pieces []string, n int) ([]string, bool) {
 	return out, true
 }
 
-// fits says whether cells can be those of the columns from one on: numbers where there must be.
+// fits reports whether cells can be those of the columns from one on: numbers where there must be.
 func (h *header) fits(cells []string, from int) bool {
 	for i, s := range cells {
 		switch c := h.columns[from+i]; c.name {
@@ -100,7 +100,7 @@ func (h *header) fits(cells []string, from int) bool {
 	return true
 }
 
-// styleOf gives the style of a range as nvtx_range has it.
+// styleOf returns the style of a range as nvtx_range has it.
 func styleOf(s string) string {
 	switch strings.ToLower(s) {
 	case "pushpop":
@@ -127,7 +127,7 @@ func xyz(s string) (out [3]int32, ok bool) {
 	return out, true
 }
 
-// cell gives a cell by the name of its column; "" where the table has no such column.
+// cell returns a cell by the name of its column; "" where the table has no such column.
 func (r row) cell(name string) string {
 	if i, has := r.at[name]; has {
 		return r.cells[i]

@@ -25,7 +25,7 @@ const MaxBytes = 256 << 20
 // ErrNoSums is wrapped by the error for files of nsys stats without a row that is stored.
 var ErrNoSums = errors.New("it has no sums that prof stores")
 
-// Sniff says whether a file holds tables of nsys stats, by its lower-case name and its beginning. nsys leaves a file empty whose report has
+// Sniff reports whether a file holds tables of nsys stats, by its lower-case name and its beginning. nsys leaves a file empty whose report has
 // no rows.
 func Sniff(name string, head []byte) bool {
 	if len(head) == 0 || ofFile(name) != "" && bytes.IndexByte(head, 0) < 0 && strings.HasSuffix(name, ".csv") {

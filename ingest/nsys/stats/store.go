@@ -84,7 +84,7 @@ func (h *header) hasStyle() bool {
 	return has
 }
 
-// hasAllStyles says whether a table of ranges of every style is there.
+// hasAllStyles reports whether a table of ranges of every style is there.
 func (l *loader) hasAllStyles() bool {
 	t := l.first[key{ranges, ""}]
 	return t != nil && t.hasStyle()
@@ -136,7 +136,7 @@ func (l *loader) noTable(f load.Part, isEmpty bool) {
 	}
 }
 
-// values gives the row of reported_sum; nil for one that is not stored.
+// values returns the row of reported_sum; nil for one that is not stored.
 func (l *loader) values(t *table, r row, p *part) ([]any, error) {
 	what, label := t.what, r.cells[t.label]
 	if what == deviceWork {

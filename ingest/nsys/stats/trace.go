@@ -47,7 +47,7 @@ func traceHeaderOf(line string) *traceHeader {
 	return h
 }
 
-// SniffTrace says whether a file holds the kernels and copies that nsys stats lists one by one (cuda_gpu_trace).
+// SniffTrace reports whether a file holds the kernels and copies that nsys stats lists one by one (cuda_gpu_trace).
 func SniffTrace(_ string, head []byte) bool {
 	if bytes.IndexByte(head, 0) >= 0 {
 		return false
@@ -106,7 +106,7 @@ type traceReader struct {
 	done    bool
 }
 
-// Next gives the next row.
+// Next returns the next row.
 func (r *traceReader) Next() (*trace.Event, error) {
 	for !r.done {
 		text, err := r.next()
@@ -141,7 +141,7 @@ func (r *traceReader) Next() (*trace.Event, error) {
 	return nil, io.EOF
 }
 
-// hasMore says whether anything but blank lines is left.
+// hasMore reports whether anything but blank lines is left.
 func (r *traceReader) hasMore() bool {
 	for {
 		text, err := r.next()

@@ -39,13 +39,13 @@ type Vector struct {
 	Texts  []string
 	// Nulls has a bit a row (row%64 of word row/64), set where the value is NULL.
 	Nulls [BatchRows / 64]uint64
-	// HasNull says whether any bit of Nulls is set.
+	// HasNull reports whether any bit of Nulls is set.
 	HasNull bool
 	// Missing says that the export has no such column at all (every row is NULL).
 	Missing bool
 }
 
-// Null says whether row i is NULL.
+// Null reports whether row i is NULL.
 func (v *Vector) Null(i int) bool { return v.HasNull && v.Nulls[i>>6]&(1<<(i&63)) != 0 }
 
 // SetNull marks row i as NULL.
@@ -85,7 +85,7 @@ type Batch struct {
 
 // Export is an opened export. All its methods are safe for concurrent use.
 type Export interface {
-	// Has says whether the export holds the table.
+	// Has reports whether the export holds the table.
 	Has(table string) bool
 	// Tables lists the tables by name.
 	Tables() []string

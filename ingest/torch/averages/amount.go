@@ -64,7 +64,7 @@ func parse(c cell, f field) (w written, ok bool, err error) {
 	return w, true, nil
 }
 
-// in gives the amount of a field in base units, rounded to the nearest; unit is the column's.
+// in returns the amount of a field in base units, rounded to the nearest; unit is the column's.
 func (w written) in(f field, unit float64) (int64, error) {
 	if w.unit > 0 {
 		unit = w.unit

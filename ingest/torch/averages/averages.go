@@ -23,7 +23,7 @@ import (
 // most of the time, of figures that other files hold whole.
 var summaries = []string{"# Run ", "# Stakeholder Summary"}
 
-// Sniff says whether a file is a table of key_averages(), by its beginning.
+// Sniff reports whether a file is a table of key_averages(), by its beginning.
 func Sniff(_ string, head []byte) bool {
 	if bytes.IndexByte(head, 0) >= 0 || slices.ContainsFunc(summaries, func(begin string) bool { return bytes.HasPrefix(bytes.TrimSpace(head), []byte(begin)) }) {
 		return false
@@ -82,7 +82,7 @@ type result struct {
 	account
 }
 
-// read gives the rows of a table in order. It reads the file twice, since what a column means can depend on all its values.
+// read returns the rows of a table in order. It reads the file twice, since what a column means can depend on all its values.
 // Memory is bounded: of a table of more than maxKept rows it says nothing that takes all of them.
 func read(ctx context.Context, f io.ReadSeeker, name string, each func(*row) error) (*result, error) {
 	found := &survey{cols: &columns{}, file: name}

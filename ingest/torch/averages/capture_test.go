@@ -178,7 +178,7 @@ func TestPrinted(t *testing.T) {
 	}
 }
 
-// far says whether a printed amount is not the rounded one: three decimals of us or ms, two of KB or MB.
+// far reports whether a printed amount is not the rounded one: three decimals of us or ms, two of KB or MB.
 func far(f field, printed, exact int64) bool {
 	off, size := max(printed-exact, exact-printed), max(exact, -exact)
 	switch {

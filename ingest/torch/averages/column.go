@@ -160,7 +160,7 @@ func (c *column) memory(n nameParts) {
 	}
 }
 
-// attribute says whether the name is exactly that of PyTorch's attribute, with the given end.
+// attribute reports whether the name is exactly that of PyTorch's attribute, with the given end.
 func (c *column) attribute(n nameParts, end string) bool {
 	self := ""
 	if n.self {
@@ -173,7 +173,7 @@ func (c *column) attribute(n nameParts, end string) bool {
 	return false
 }
 
-// device says whether the column is of a device; new names come before old ones.
+// device reports whether the column is of a device; new names come before old ones.
 func (c *column) device(n nameParts) bool {
 	if n.processor == "cpu" || n.processor == "host" {
 		return false

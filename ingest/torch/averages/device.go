@@ -112,7 +112,7 @@ func (p *plan) hold(processor string, printed, read, within float64) {
 	}
 }
 
-// shares gives totals that are not printed but follow from the shares of rows, by the row with the largest.
+// shares returns totals that are not printed but follow from the shares of rows, by the row with the largest.
 func (p *plan) shares(all []*row, t totals) totals {
 	if t.cpuError = printedError; t.cpu == 0 {
 		t.cpu, t.cpuError = p.byShare(all, selfCPU)
@@ -172,7 +172,7 @@ func known(v *int64) int64 {
 	return *v
 }
 
-// exactly gives a total that is not exact: what the rows add up to, where that may be it.
+// exactly returns a total that is not exact: what the rows add up to, where that may be it.
 func exactly(total float64, rows int64, within float64) int64 {
 	if within > printedError && near(total, float64(rows), within) {
 		return rows
@@ -182,7 +182,7 @@ func exactly(total float64, rows int64, within float64) int64 {
 
 func near(a, b, within float64) bool { return math.Abs(a-b) <= within*math.Max(a, b) }
 
-// isStep says whether a name is that of a step of torch.profiler, which is a range.
+// isStep reports whether a name is that of a step of torch.profiler, which is a range.
 func isStep(name string) bool {
 	return name == "ProfilerStep*" || strings.HasPrefix(name, "ProfilerStep#")
 }

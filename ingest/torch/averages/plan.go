@@ -69,13 +69,13 @@ func (p *plan) candidates(f field) []int {
 	return clearly
 }
 
-// unitless says whether nobody says what a 1 in the column is.
+// unitless reports whether nobody says what a 1 in the column is.
 func (p *plan) unitless(id int) bool {
 	c, t := p.cols.list[id], p.tallies[id]
 	return c.field.isTime() && c.unit == 0 && t.bare > 0 || c.field.isBytes() && c.unit == 1 && t.fractional > 0
 }
 
-// isTotal says whether a time without the word total is one all the same: the values say so (0 is 0 of one call and of all), or
+// isTotal reports whether a time without the word total is one all the same: the values say so (0 is 0 of one call and of all), or
 // the table is of a kind whose writer is known: op_name, total_time_ms (self and total CPU time added up), cuda_time_ms (the
 // total), calls, mean_ms (total_time_ms over calls).
 func (p *plan) isTotal(id int) bool {
@@ -148,7 +148,7 @@ func (p *plan) warnColumns() {
 	}
 }
 
-// printed says whether amounts that are stored have units behind them.
+// printed reports whether amounts that are stored have units behind them.
 func (p *plan) printed() bool {
 	for f := selfCPU; f < flops; f++ {
 		if ids := p.from[f]; len(ids) > 0 && p.tallies[ids[0]].seen > p.tallies[ids[0]].bare {

@@ -88,7 +88,7 @@ func (p *plan) name(r *record) (string, error) {
 	return name, nil
 }
 
-// amount gives a field's amount; nil when the row has none.
+// amount returns a field's amount; nil when the row has none.
 func (p *plan) amount(r *record, f field) (*int64, error) {
 	var out *int64
 	for i, id := range p.from[f] {
@@ -117,12 +117,12 @@ func (p *plan) amount(r *record, f field) (*int64, error) {
 	return out, nil
 }
 
-// ofAnother says whether a column is empty because it is of another kind of device: PyTorch 2.1 has attributes for several.
+// ofAnother reports whether a column is empty because it is of another kind of device: PyTorch 2.1 has attributes for several.
 func (p *plan) ofAnother(id, first int) bool {
 	return p.cols.list[id].old && p.cols.list[first].old && p.tallies[id].nonzero == 0
 }
 
-// disagree says whether two columns of one field differ by more than their rounding.
+// disagree reports whether two columns of one field differ by more than their rounding.
 func disagree(f field, a, b int64) bool {
 	d := math.Abs(float64(a) - float64(b))
 	if f.isTime() {
@@ -155,7 +155,7 @@ func (p *plan) kind(r *record, out *row) string {
 	return onCPU
 }
 
-// shapes gives the sizes of a row's inputs; nil when it has none or they cannot be read.
+// shapes returns the sizes of a row's inputs; nil when it has none or they cannot be read.
 func (p *plan) shapes(r *record) *string {
 	if len(p.from[shapesField]) == 0 {
 		return nil

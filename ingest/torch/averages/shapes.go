@@ -5,7 +5,7 @@ import "strings"
 // maxDepth bounds nested lists: a list of tensors among the inputs makes three.
 const maxDepth = 16
 
-// shapesJSON gives the sizes of inputs as JSON, [[1, 2], []]. It takes JSON, and Python's text of lists, tuples and torch.Size.
+// shapesJSON returns the sizes of inputs as JSON, [[1, 2], []]. It takes JSON, and Python's text of lists, tuples and torch.Size.
 func shapesJSON(s string) (string, bool) {
 	p := shapeReader{rest: strings.TrimSpace(s)}
 	if !p.list(1) || p.rest != "" {

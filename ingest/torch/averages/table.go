@@ -47,7 +47,7 @@ func (c *columns) has(plain string) bool {
 	return slices.ContainsFunc(c.list, func(k column) bool { return k.plain == plain })
 }
 
-// isTable says whether the columns are those of key_averages(): names, calls and a time of a processor. prof's own tables of
+// isTable reports whether the columns are those of key_averages(): names, calls and a time of a processor. prof's own tables of
 // operators are none: they were computed from a capture.
 func (c *columns) isTable() bool {
 	var name, calls, time bool
@@ -91,7 +91,7 @@ func (r *record) where() string {
 	return fmt.Sprintf("row %d (byte %d)", r.number, r.offset)
 }
 
-// cell gives a row's value in a column, which may have been met only after this row.
+// cell returns a row's value in a column, which may have been met only after this row.
 func (r *record) cell(id int) cell {
 	if id < len(r.cells) {
 		return r.cells[id]
@@ -122,7 +122,7 @@ type source struct {
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// readTable gives each row of a table. The columns are cols and may be more after each row.
+// readTable returns each row of a table. The columns are cols and may be more after each row.
 func readTable(ctx context.Context, r io.Reader, name string, cols *columns, each func(*record) error) (*source, error) {
 	in := bufio.NewReaderSize(r, headBytes)
 	s := &source{ctx: ctx, name: name, cols: cols}
@@ -184,7 +184,7 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// openAt says whether the file ends at an offset without the end of a line.
+// openAt reports whether the file ends at an offset without the end of a line.
 func (c *counted) openAt(offset int64) bool {
 	return c.ended && offset == c.total && c.last != '\n' && c.last != '\r'
 }

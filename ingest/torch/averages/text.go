@@ -59,7 +59,7 @@ func (h *headers) next(line string) *header {
 	return found
 }
 
-// dashesOf gives the columns of a line of dashes as PyTorch prints it, also one in a comment; nil for another line.
+// dashesOf returns the columns of a line of dashes as PyTorch prints it, also one in a comment; nil for another line.
 func dashesOf(line string) (out []span) {
 	at := strings.IndexByte(line, '-')
 	if at < 0 || strings.Trim(line[:at], " \t#/*>") != "" {
@@ -80,7 +80,7 @@ func dashesOf(line string) (out []span) {
 	return out
 }
 
-// isBarRule says whether a line is the one between header and rows of a table of Markdown.
+// isBarRule reports whether a line is the one between header and rows of a table of Markdown.
 func isBarRule(line string) bool {
 	s := strings.TrimSpace(line)
 	return strings.Contains(s, "|") && strings.Contains(s, "---") && strings.Trim(s, "|:- \t") == "" || strings.Contains(s, ":-:") && strings.Trim(s, "|:- \t") == ""
@@ -142,7 +142,7 @@ func (h *header) wide(line string) (out []string, err error) {
 	return out, nil
 }
 
-// isText says whether the beginning of a file has a table in a text.
+// isText reports whether the beginning of a file has a table in a text.
 func isText(head []byte) bool {
 	var h headers
 	for line := range bytes.Lines(head) {

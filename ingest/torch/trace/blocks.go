@@ -86,7 +86,7 @@ func (b *blocks) cut(src io.Reader, size int) {
 	}
 }
 
-// border gives the place behind what looks like the last event that another one follows. It need not be one: see block.
+// border returns the place behind what looks like the last event that another one follows. It need not be one: see block.
 func border(data []byte) int {
 	next := byte(0) // what stands first behind here, blanks aside, and then behind the comma there
 	for i := len(data) - 1; i > 0; i-- {
@@ -109,7 +109,7 @@ func (b *blocks) advance() {
 	<-b.now.parsed
 }
 
-// Read gives what is left of the block that b is at, and ends its use with its last byte.
+// Read returns what is left of the block that b is at, and ends its use with its last byte.
 func (b *blocks) Read(p []byte) (n int, err error) {
 	n = copy(p, b.now.data[b.now.used:])
 	if b.now.used += n; b.now.used == len(b.now.data) {

@@ -191,7 +191,7 @@ func (e *Event) SetInt(f Field, v int64) {
 	e.Has |= f
 }
 
-// Clone gives a copy that outlives the next call of Next.
+// Clone returns a copy that outlives the next call of Next.
 func (e *Event) Clone() *Event {
 	out := *e
 	for _, text := range []*[]byte{&out.Label, &out.Name, &out.Shapes, &out.Types, &out.Strides, &out.Concrete, &out.ArgName, &out.Stack, &out.SyncKind, &out.PIDText, &out.Labels,
@@ -222,7 +222,7 @@ func (e *Event) Fill(from *Event) {
 
 func indexOf(f Field) int { return bits.TrailingZeros64(uint64(f)) }
 
-// intField gives the field that an arg's whole number goes to, 0 when it is not read. Names with a small first letter are
+// intField returns the field that an arg's whole number goes to, 0 when it is not read. Names with a small first letter are
 // those of PyTorch before 1.11.
 func intField(key []byte) Field {
 	switch string(key) {

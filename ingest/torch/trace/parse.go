@@ -182,7 +182,7 @@ func (p *parser) number() ([]byte, bool) {
 	return raw, true
 }
 
-// isNumber says whether s is a number by JSON's grammar.
+// isNumber reports whether s is a number by JSON's grammar.
 func isNumber(s []byte) bool {
 	if len(s) > 0 && s[0] == '-' {
 		s = s[1:]
@@ -326,7 +326,7 @@ func scaledSlow(raw []byte, places int) (int64, bool) {
 	return n.Int64(), n.IsInt64()
 }
 
-// goesOn says whether a word does not end before these bytes; the end of the window may be inside it.
+// goesOn reports whether a word does not end before these bytes; the end of the window may be inside it.
 func goesOn(rest []byte) bool {
 	return len(rest) == 0 || rest[0] >= 'a' && rest[0] <= 'z' || rest[0] >= 'A' && rest[0] <= 'Z'
 }
@@ -392,7 +392,7 @@ func (p *parser) skipArray(depth int) bool {
 // oddNumbers are what C++ and Python write where a number is none, though JSON has no such numbers.
 var oddNumbers = []string{"NaN", "nan", "-NaN", "-nan", "Infinity", "-Infinity", "inf", "-inf"}
 
-// isOdd says whether one of these stands here, or begins here at the end of the window.
+// isOdd reports whether one of these stands here, or begins here at the end of the window.
 func (p *parser) isOdd() bool {
 	c := p.b[p.i]
 	if c == '-' {

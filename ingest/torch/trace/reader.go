@@ -90,7 +90,7 @@ func (r *Reader) Torn() Torn { return r.torn }
 // Events is how many events were read.
 func (r *Reader) Events() int64 { return r.events }
 
-// Next gives the next event, good until the next call; io.EOF ends the trace. Other errors wrap ErrTruncated, ErrSyntax or what the
+// Next returns the next event, good until the next call; io.EOF ends the trace. Other errors wrap ErrTruncated, ErrSyntax or what the
 // source gave, and name the byte.
 func (r *Reader) Next() (*Event, error) {
 	for {
@@ -251,7 +251,7 @@ func (r *Reader) mend(p *parser, at int64) bool {
 // eventKeys begin events, by the tools that write them.
 var eventKeys = [][]byte{[]byte(`"ph"`), []byte(`"name"`), []byte(`"cat"`), []byte(`"pid"`), []byte(`"tid"`), []byte(`"ts"`)}
 
-// nextBorder gives the place behind the first object that another one follows which looks like an event; -1 for none.
+// nextBorder returns the place behind the first object that another one follows which looks like an event; -1 for none.
 func nextBorder(b []byte) int {
 	for from := 0; ; {
 		i := bytes.IndexByte(b[from:], '}')

@@ -76,7 +76,7 @@ func (s *stagePair) samplesText() string {
 	return string(s.level)
 }
 
-// compares says whether the times of the sides compare the same work.
+// compares reports whether the times of the sides compare the same work.
 func (s *stagePair) compares() bool {
 	return s.both() && s.name != outside && s.unlike == 0 && s.notWhole() == ""
 }
@@ -119,7 +119,7 @@ func (s *stagePair) side(x *stageSide) StageSide {
 	return out
 }
 
-// metricOf gives a stage's metric for one unit, by name.
+// metricOf returns a stage's metric for one unit, by name.
 func (s *stagePair) metricOf(name string, x *stageSide) []float64 {
 	return x.values(s.level, func(i int) *float64 {
 		g := x.groups[i]
@@ -151,7 +151,7 @@ func (g group) metric(name string) *float64 {
 	return g.span
 }
 
-// tokenTime gives the time for one token of each sequence: of a stage that decodes, by its steps.
+// tokenTime returns the time for one token of each sequence: of a stage that decodes, by its steps.
 func (s *stagePair) tokenTime(x *stageSide) []float64 {
 	if s.name == "prefill" || slices.ContainsFunc(x.groups, func(g group) bool { return g.steps == nil || *g.steps <= 0 }) {
 		return nil

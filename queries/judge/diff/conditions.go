@@ -25,7 +25,7 @@ type Conditions struct {
 	Aspects []Aspect
 }
 
-// value gives what is said of an aspect; "" when nothing is. Of options that are written down only where they are on, it says off.
+// value returns what is said of an aspect; "" when nothing is. Of options that are written down only where they are on, it says off.
 func (c Conditions) value(name string) string {
 	for _, a := range c.Aspects {
 		if a.Name == name {
@@ -46,7 +46,7 @@ func (c Conditions) value(name string) string {
 	return ""
 }
 
-// profiler gives the tool that the counted timeline is from.
+// profiler returns the tool that the counted timeline is from.
 func (c Conditions) profiler() string {
 	for _, a := range c.Aspects {
 		if a.Name == "profiler" {
@@ -56,7 +56,7 @@ func (c Conditions) profiler() string {
 	return ""
 }
 
-// isCaptured says whether prof itself ran the workload, so that what it wrote of its variables and inputs is all of them.
+// isCaptured reports whether prof itself ran the workload, so that what it wrote of its variables and inputs is all of them.
 func (c Conditions) isCaptured() bool {
 	return slices.ContainsFunc(c.Aspects, func(a Aspect) bool { return a.Name == "capture mode" })
 }
@@ -167,7 +167,7 @@ func stateOf(runs []Conditions, name string) stated {
 
 func (s stated) isKnown() bool { return len(s.values) > 0 }
 
-// isMixed says whether the runs of the side differ in it.
+// isMixed reports whether the runs of the side differ in it.
 func (s stated) isMixed() bool { return len(s.values) > 1 || len(s.values) == 1 && s.unknown > 0 }
 
 // centre is the median of the numbers; false where a run says none.

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Differences gives what differs between two sides beside their times: what decides first, then what clouds, then what tells. What one
+// Differences returns what differs between two sides beside their times: what decides first, then what clouds, then what tells. What one
 // side alone knows is a difference only where the comparison hangs on it. A side whose runs differ among themselves is said too.
 func Differences(a, b []Conditions) []Difference {
 	weights := map[string]Weight{}
@@ -57,7 +57,7 @@ const (
 	shareSome      = 1 // percent: more than never
 )
 
-// differs says whether the sides are unlike, or the runs of a side are where the comparison hangs on it.
+// differs reports whether the sides are unlike, or the runs of a side are where the comparison hangs on it.
 func (p statedPair) differs() bool {
 	if !p.a.isKnown() || !p.b.isKnown() {
 		return p.rule.mustKnow
@@ -79,7 +79,7 @@ func (p statedPair) differs() bool {
 	return p.a.isMixed() || p.b.isMixed() || p.a.values[0] != p.b.values[0]
 }
 
-// sameVersion says whether one is the other with fewer of its parts: tools tell 580.159 of the driver 580.159.04.
+// sameVersion reports whether one is the other with fewer of its parts: tools tell 580.159 of the driver 580.159.04.
 func sameVersion(a, b string) bool {
 	return a == b || strings.HasPrefix(a, b+".") || strings.HasPrefix(b, a+".")
 }

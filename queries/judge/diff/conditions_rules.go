@@ -87,7 +87,7 @@ var rules = []rule{
 	{aspect: "prof version", kind: identity},
 }
 
-// ruleOf gives the rule of that name, else the first whose beginning fits; an aspect without one is compared by its text.
+// ruleOf returns the rule of that name, else the first whose beginning fits; an aspect without one is compared by its text.
 func ruleOf(name string) rule {
 	if at := rulePlace(name); at < len(rules) {
 		return rules[at]

@@ -27,7 +27,7 @@ const (
 	mostNamed  = 3
 )
 
-// contributors gives the largest causes of the stage's change. Each is told by the centre of the samples, as the stage itself is: a
+// contributors returns the largest causes of the stage's change. Each is told by the centre of the samples, as the stage itself is: a
 // pass that stalled must not be what a change of the others is put down to. So they do not add up to the ns, as the ledger does.
 func (s *stagePair) contributors(metric string) []Contributor {
 	var list []*cause
@@ -79,7 +79,7 @@ func (s *stagePair) whole(x *stageSide, metric string) *int64 {
 	})))))
 }
 
-// counts says whether a part of the GPUs' time is one of what a metric tells.
+// counts reports whether a part of the GPUs' time is one of what a metric tells.
 func (p pair) counts(metric string) bool {
 	switch metric {
 	case busyMetric:
@@ -92,7 +92,7 @@ func (p pair) counts(metric string) bool {
 	return true
 }
 
-// whole gives what the parts that count add up to.
+// whole returns what the parts that count add up to.
 func (g group) whole(metric string) int64 {
 	switch metric {
 	case busyMetric:
@@ -137,7 +137,7 @@ var idleText = map[string]string{
 
 const graphsText = "CUDA graphs"
 
-// classes gives the families (or names) of the kernels of a move on either side.
+// classes returns the families (or names) of the kernels of a move on either side.
 func (s *stagePair) classes(group int) (gone, added []string) {
 	for _, p := range s.fine {
 		if m, ok := s.moves[p.key]; !ok || m.group != group {

@@ -18,7 +18,7 @@ import (
 	"prof/schema"
 )
 
-// stored gives what a warehouse holds of a run.
+// stored returns what a warehouse holds of a run.
 func stored(t *testing.T, w *schema.Warehouse, run string) runData {
 	t.Helper()
 	out, _, err := load(t.Context(), queries.NewAsker(w), []Run{{ID: testkit.RunID(run), Name: run}}, "")
@@ -34,7 +34,7 @@ type place struct {
 	number, repeat int64
 }
 
-// dealt gives the measured passes of each stage to two sides at random, half of them to each: what one has, the other does not.
+// dealt returns the measured passes of each stage to two sides at random, half of them to each: what one has, the other does not.
 func dealt(d runData, random *rand.Rand) (sides [2]runData) {
 	stages := map[string][]place{}
 	for _, p := range d.passes {

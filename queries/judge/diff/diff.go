@@ -82,7 +82,7 @@ func sideText(a, b Side) string {
 	return b.Label
 }
 
-// same says whether both sides are the same runs, or hold the same captures.
+// same reports whether both sides are the same runs, or hold the same captures.
 func same(a, b []runData) bool {
 	ids := func(list []runData) (out []string) {
 		for _, r := range list {

@@ -53,7 +53,7 @@ func (s *stagePair) items(by Dimension) []Item {
 	return out
 }
 
-// parts gives what the stage's time is made of by a dimension: of the GPUs' work alone where that is what the stage is judged by.
+// parts returns what the stage's time is made of by a dimension: of the GPUs' work alone where that is what the stage is judged by.
 func (s *stagePair) parts(by Dimension) []pair {
 	list := s.fine
 	if by != ByKernel {
@@ -62,7 +62,7 @@ func (s *stagePair) parts(by Dimension) []pair {
 	return slices.DeleteFunc(slices.Clone(list), func(p pair) bool { return !p.counts(s.metric) })
 }
 
-// isTime says whether the part is no work but a part of the time around it, of which there can be none.
+// isTime reports whether the part is no work but a part of the time around it, of which there can be none.
 func (p pair) isTime() bool {
 	return p.key.kind == "idle" || p.key.kind == "overlap" || p.key.kind == "other"
 }
@@ -86,7 +86,7 @@ func (a *amount) measure(units, perUnit int64) Measure {
 	return m
 }
 
-// samples gives what the part takes of each sample of its stage, for one unit.
+// samples returns what the part takes of each sample of its stage, for one unit.
 func (s *stagePair) samples(x *stageSide, a *amount) []float64 {
 	return x.values(s.level, func(i int) *float64 {
 		if a == nil {

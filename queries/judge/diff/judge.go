@@ -151,7 +151,7 @@ func (c *comparer) statsFor(s *stagePair, metric string, noise func(stage, metri
 // runs, a difference of up to 14 of its standard deviations would count as none.
 const leastFreedom = 3
 
-// usable gives the noise between runs where it is known well enough for what the samples are. Samples that are runs themselves take any.
+// usable returns the noise between runs where it is known well enough for what the samples are. Samples that are runs themselves take any.
 func (s *stagePair) usable(n *stats.Noise) *stats.Noise {
 	if n != nil && !n.Assumed && n.DF < leastFreedom && s.level == byPass {
 		return nil
@@ -163,7 +163,7 @@ func (s *stagePair) usable(n *stats.Noise) *stats.Noise {
 // takes some of the certainty of all the others.
 const leastJudged = 0.005
 
-// judges gives the places of the items that are judged: those that both sides have. How much of something ran at the same time has no
+// judges returns the places of the items that are judged: those that both sides have. How much of something ran at the same time has no
 // better or worse of its own.
 func (s *stagePair) judges(list []Item) []int {
 	if !s.compares() {

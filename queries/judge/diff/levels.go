@@ -36,7 +36,7 @@ func levelOf(sides ...*stageSide) level {
 	return out
 }
 
-// values gives a sample for each pass, or the median pass of each repeat or run; passes without a value have no say.
+// values returns a sample for each pass, or the median pass of each repeat or run; passes without a value have no say.
 func (s *stageSide) values(l level, of func(i int) *float64) []float64 {
 	var out, same []float64
 	var last groupKey
@@ -79,7 +79,7 @@ func (s *stagePair) centre(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// order gives the groups by run, repeat and pass.
+// order returns the groups by run, repeat and pass.
 func (s *stageSide) order() []int {
 	out := make([]int, len(s.groups))
 	for i := range out {

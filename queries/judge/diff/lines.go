@@ -76,7 +76,7 @@ func (a *amount) merge(o *amount) {
 	}
 }
 
-// in gives the time of a group.
+// in returns the time of a group.
 func (a *amount) in(group int) int64 {
 	if group < len(a.groups) {
 		return a.groups[group]
@@ -110,7 +110,7 @@ func (s *stageSide) addPart(kind, name string, group int, ns int64) {
 	a.addGroup(group, 0, ns)
 }
 
-// total gives the time of all groups by a metric: the sum of the lines that count for it.
+// total returns the time of all groups by a metric: the sum of the lines that count for it.
 func (s *stageSide) total(metric string) int64 {
 	var out int64
 	for _, g := range s.groups {
@@ -119,7 +119,7 @@ func (s *stageSide) total(metric string) int64 {
 	return out
 }
 
-// coarse gives the key of the item that a line belongs to.
+// coarse returns the key of the item that a line belongs to.
 func (k lineKey) coarse(by Dimension) lineKey {
 	if k.kind != "kernel" {
 		return k

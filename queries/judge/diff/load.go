@@ -180,7 +180,7 @@ func readWork(f *frame.Frame) ([]work, error) {
 	return out, t.err
 }
 
-// squares gives the squared deviations of a row, NaN where they are not known.
+// squares returns the squared deviations of a row, NaN where they are not known.
 func (t *table) squares() float64 {
 	if v := t.amount("deviation_ns2"); v != nil {
 		return *v
@@ -191,7 +191,7 @@ func (t *table) squares() float64 {
 // sumsKind is the kind of sources that hold sums without a timeline.
 const sumsKind = "nsys-stats"
 
-// readSources gives what the sources of the passes hold, for as far as the warehouse knows, and marks passes that are sums.
+// readSources returns what the sources of the passes hold, for as far as the warehouse knows, and marks passes that are sums.
 func (d *runData) readSources(f *frame.Frame) ([]string, error) {
 	counted := map[int64]bool{}
 	for _, p := range d.passes {

@@ -64,7 +64,7 @@ func (s *stagePair) match(list []pair) map[lineKey]move {
 	return m.moves
 }
 
-// shapes gives the grids and blocks of each kernel.
+// shapes returns the grids and blocks of each kernel.
 func (s *stagePair) shapes() map[lineKey]string {
 	out := map[lineKey]string{}
 	for _, p := range pairs(s.a, s.b, ByGrid) {

@@ -72,7 +72,7 @@ func learn(took map[string]map[string][]float64, alpha float64, without ...strin
 	return h
 }
 
-// tookOf gives the values of a metric by group and run, those of a run by repeat. A run that several answers hold counts once.
+// tookOf returns the values of a metric by group and run, those of a run by repeat. A run that several answers hold counts once.
 func tookOf(frames []*frame.Frame, stage, metric string) map[string]map[string][]float64 {
 	out := map[string]map[string][]float64{}
 	type sample struct {

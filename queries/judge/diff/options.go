@@ -48,7 +48,7 @@ func dimensionsText() string {
 	return strings.Join(names, ", ")
 }
 
-// adds says whether the items of a dimension are parts of the time of their stage.
+// adds reports whether the items of a dimension are parts of the time of their stage.
 func (d Dimension) adds() bool { return d == ByKernel || d == ByFamily || d == ByGrid }
 
 // distinctSources leaves out queries of a run that is on both sides.

@@ -123,7 +123,7 @@ func (f Figure) Compare(o stats.Options) stats.Comparison {
 	return f.pair.compare(f.kind, f.A, f.B, o, max(1, o.Comparisons))
 }
 
-// Metric gives a figure of a stage that one of the sides has, by the name of its measure (see StageMeasures). Passes of which it is not known have no
+// Metric returns a figure of a stage that one of the sides has, by the name of its measure (see StageMeasures). Passes of which it is not known have no
 // value. Rates are for no unit.
 func (s *Sampled) Metric(stage, metric string) Figure {
 	p := s.index[stage]
@@ -157,7 +157,7 @@ func (s *stagePair) launches(x *stageSide) []float64 {
 // KernelFigures are the figures of kernels taken together. Passes in which none of them ran have no mean.
 type KernelFigures struct{ Mean, Total, Calls Figure }
 
-// Kernels gives the figures of those kernels of a stage whose name matches: ns of a launch, ns and launches for one unit.
+// Kernels returns the figures of those kernels of a stage whose name matches: ns of a launch, ns and launches for one unit.
 func (s *Sampled) Kernels(stage string, match func(name string) bool) KernelFigures {
 	p := s.index[stage]
 	out := KernelFigures{p.sampled(), p.sampled(), p.sampled()}

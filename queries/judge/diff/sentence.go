@@ -204,7 +204,7 @@ func (s *stagePair) wholeGraphs() string {
 	return ""
 }
 
-// wholeGraphs says whether measured passes have CUDA graphs that were traced as a whole.
+// wholeGraphs reports whether measured passes have CUDA graphs that were traced as a whole.
 func (x *stageSide) wholeGraphs() bool {
 	return slices.ContainsFunc(x.groups, func(g group) bool { return g.kernels == nil })
 }

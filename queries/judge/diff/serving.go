@@ -428,7 +428,7 @@ func (l ServingLoad) FailedWords() string {
 	return "requests failed: " + text
 }
 
-// FailsMoreThan says whether the share of requests that succeed is lower in B than in A by more than a limit of A's.
+// FailsMoreThan reports whether the share of requests that succeed is lower in B than in A by more than a limit of A's.
 func (l ServingLoad) FailsMoreThan(limit float64) bool {
 	return l.failedMore() && (1-l.SentB.FailedRatio()) < (1-limit)*(1-l.SentA.FailedRatio())
 }

@@ -8,7 +8,7 @@ import (
 	"prof/queries/frame"
 )
 
-// shareNames gives kernels whose names differ between the runs in spelling only the name in the first run that has them: profilers write the
+// shareNames returns kernels whose names differ between the runs in spelling only the name in the first run that has them: profilers write the
 // same kernel in different ways. Of a spelling that a run has two names of, all stay as they are.
 func shareNames(ctx context.Context, asker frame.Asker, runs []runData) ([]Source, error) {
 	if !haveOtherNames(runs) {
@@ -64,7 +64,7 @@ func (d *runData) allWork() [][]work {
 	return [][]work{d.work, d.steps.work}
 }
 
-// haveOtherNames says whether a kernel's name is not in every run.
+// haveOtherNames reports whether a kernel's name is not in every run.
 func haveOtherNames(runs []runData) bool {
 	in := map[string][]int{}
 	for i := range runs {

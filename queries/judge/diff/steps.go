@@ -168,7 +168,7 @@ const (
 	halfInSteps = 0.5
 )
 
-// isSteps says whether a stage's name is that of steps.
+// isSteps reports whether a stage's name is that of steps.
 func isSteps(stage string) bool { return stage == stepStage || strings.HasPrefix(stage, stepStage+" ") }
 
 // gatherSides puts the passes and work of both sides together by stage, or without stages by step where steps stand for the runs.
@@ -198,7 +198,7 @@ func gatherSides(a, b []runData, only string) (x, y map[string]*stageSide, err e
 	return x, y, err
 }
 
-// bySteps says whether runs are compared by their steps: where none has stages, and steps hold their work and have times of one kind. ratio is
+// bySteps reports whether runs are compared by their steps: where none has stages, and steps hold their work and have times of one kind. ratio is
 // that of unlike.
 func bySteps(runs []runData, ratio float64) bool {
 	least, basis := 1.0, ""

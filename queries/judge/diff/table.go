@@ -45,7 +45,7 @@ func cell[T any](t *table, column string) (T, bool) {
 	return out, ok
 }
 
-// text gives a text, "" for NULL.
+// text returns a text, "" for NULL.
 func (t *table) text(column string) string {
 	s, _ := cell[string](t, column)
 	return s
@@ -56,7 +56,7 @@ func (t *table) flag(column string) bool {
 	return b
 }
 
-// whole gives a whole number, nil for NULL.
+// whole returns a whole number, nil for NULL.
 func (t *table) whole(column string) *int64 {
 	if n, ok := cell[int64](t, column); ok {
 		return &n
@@ -70,7 +70,7 @@ func (t *table) count(column string) int64 {
 	return n
 }
 
-// number gives a number, 0 for NULL.
+// number returns a number, 0 for NULL.
 func (t *table) number(column string) float64 {
 	if n := t.amount(column); n != nil {
 		return *n
@@ -78,7 +78,7 @@ func (t *table) number(column string) float64 {
 	return 0
 }
 
-// amount gives a number, nil for NULL.
+// amount returns a number, nil for NULL.
 func (t *table) amount(column string) *float64 {
 	switch v := t.value(column).(type) {
 	case float64:

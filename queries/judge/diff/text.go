@@ -25,7 +25,7 @@ func signedTime(ns int64) string {
 	return judge.DurationText(float64(ns))
 }
 
-// percentText gives the size of a ratio in percent, with one decimal below 10 and at least one digit that is not 0.
+// percentText returns the size of a ratio in percent, with one decimal below 10 and at least one digit that is not 0.
 func percentText(ratio float64) string {
 	percent := math.Abs(100 * ratio)
 	decimals := 0
@@ -47,7 +47,7 @@ func exactPercent(ratio float64) string {
 	return percentText(ratio)
 }
 
-// signedPercent gives a change: -31 %, +4.2 %, or how many times as much where it is more than three times.
+// signedPercent returns a change: -31 %, +4.2 %, or how many times as much where it is more than three times.
 func signedPercent(effect float64) string {
 	switch {
 	case effect > 99:

@@ -24,7 +24,7 @@ type stageTree struct {
 
 func newStageTree() *stageTree { return &stageTree{calls: tree.New(), found: newStageSide()} }
 
-// treesOf gives the trees of a side by stage. Steps are compared where both sides have some, else all work outside of
+// treesOf returns the trees of a side by stage. Steps are compared where both sides have some, else all work outside of
 // passes, and modules likewise.
 func treesOf(frames []*frame.Frame, is recorded) (map[string]*stageTree, error) {
 	out := map[string]*stageTree{}
@@ -414,7 +414,7 @@ func (a *amount) side(units, perUnit int64, w *tree.Work) Measure {
 	return m
 }
 
-// isWhole says whether work was seen in all passes or steps: those without any have no place among the samples.
+// isWhole reports whether work was seen in all passes or steps: those without any have no place among the samples.
 func (s *stageTree) isWhole() bool { return s.units == int64(len(s.found.groups)) }
 
 func compareBools(a, b bool) int {

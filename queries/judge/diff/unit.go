@@ -48,7 +48,7 @@ func tokenStates(a, b *stageSide, of func(group) *int64) tokenState {
 	return out
 }
 
-// tokensOf gives the tokens of a stage by what it is called: those that its passes decode, or those of their prompts.
+// tokensOf returns the tokens of a stage by what it is called: those that its passes decode, or those of their prompts.
 func tokensOf(stage string, s *stageSide) func(group) *int64 {
 	prompt, decode := func(g group) *int64 { return g.prompt }, func(g group) *int64 { return g.decode }
 	known := func(of func(group) *int64) bool {
@@ -63,7 +63,7 @@ func tokensOf(stage string, s *stageSide) func(group) *int64 {
 	return nil
 }
 
-// unitsIn gives the units of a group: 1, or its tokens.
+// unitsIn returns the units of a group: 1, or its tokens.
 func unitsIn(g group, tokens func(group) *int64) int64 {
 	if tokens == nil {
 		return 1

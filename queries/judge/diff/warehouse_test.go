@@ -83,7 +83,7 @@ func testTotalsOfTables(t *testing.T, w held) {
 	}
 }
 
-// measured gives the sum of the durations of the device work of a run's timeline outside its warm-up passes.
+// measured returns the sum of the durations of the device work of a run's timeline outside its warm-up passes.
 func measured(t testing.TB, w held, run string) int64 {
 	t.Helper()
 	var all int64

@@ -1,6 +1,6 @@
 package gate
 
-// byFloor says whether it is the noise between runs that hides changes, and not that of the samples.
+// byFloor reports whether it is the noise between runs that hides changes, and not that of the samples.
 func (c *Check) byFloor() bool {
 	x := c.Comparison
 	return x.Floor != nil && x.Smallest != nil && *x.Smallest <= *x.Floor

@@ -68,7 +68,7 @@ type judging struct {
 	figures []*diff.Figure          // of each check; nil where it is judged by its value, or cannot be
 }
 
-// bySums gives the rules, of which the built-in one is about the sum of GPU work where a side has sums alone: they have no spans.
+// bySums returns the rules, of which the built-in one is about the sum of GPU work where a side has sums alone: they have no spans.
 func (j *judging) bySums(rules []Rule) []Rule {
 	changes := j.changes[spanMetric]
 	if changes == nil || changes.Options.Metric != sumMetric {

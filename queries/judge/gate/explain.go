@@ -16,7 +16,7 @@ const (
 	cpuMetric  = "cpu_ns"
 )
 
-// changed gives what changed between the baseline and the run, with causes by a metric, which is asked for once.
+// changed returns what changed between the baseline and the run, with causes by a metric, which is asked for once.
 func (j *judging) changed(ctx context.Context, metric string) (*diff.Result, error) {
 	if r := j.changes[metric]; r != nil {
 		return r, nil

@@ -32,7 +32,7 @@ type known struct {
 	caveats []frame.Caveat    // of all that the query says
 }
 
-// about gives what the query says of one of the figures, or else of all of them first.
+// about returns what the query says of one of the figures, or else of all of them first.
 func (k *known) about(name string) string {
 	for _, c := range k.caveats {
 		if c.Stage == name || c.Subject == name {

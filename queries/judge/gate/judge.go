@@ -74,7 +74,7 @@ func (c *Check) judgeChange(adjusted *float64, o stats.Options) {
 	}
 }
 
-// keeps says whether the interval of the change lies on the good side of the limit.
+// keeps reports whether the interval of the change lies on the good side of the limit.
 func (c *Check) keeps(limit *float64) bool {
 	x := c.Comparison
 	if limit == nil || x.Low == nil || x.High == nil {
@@ -154,7 +154,7 @@ func (c *Check) relativeLimit() *float64 {
 // rounding is what a change may be off by, since figures and limits are binary fractions.
 const rounding = 1e-9
 
-// beyond says whether the change is larger than the limit allows, sure or not.
+// beyond reports whether the change is larger than the limit allows, sure or not.
 func (c *Check) beyond(limit *float64) bool {
 	x := c.Comparison
 	if c.Rule.Percent && limit != nil && x.Effect != nil {

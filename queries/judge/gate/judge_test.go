@@ -165,7 +165,7 @@ func TestNoiseBreaksNothing(t *testing.T) {
 	}
 }
 
-// noisy gives values with noise of 2 %, the same for the same seed.
+// noisy returns values with noise of 2 %, the same for the same seed.
 func noisy(seed, n int) []float64 {
 	x := uint64(seed)*0x9E3779B97F4A7C15 + 1
 	out := make([]float64, n)

@@ -69,7 +69,7 @@ func (l Limit) refused(r Rule, f figure) string {
 	return ""
 }
 
-// scaleOf gives what a number in the unit as written is multiplied with, or says what is wrong.
+// scaleOf returns what a number in the unit as written is multiplied with, or says what is wrong.
 func scaleOf(unit string, value float64, of Unit, r Rule) (scale float64, why string) {
 	factor, isTime := times[unit]
 	switch {

@@ -56,7 +56,7 @@ type Check struct {
 	same            bool               // run and baseline are the same captures
 }
 
-// Count gives how many checks came to an outcome.
+// Count returns how many checks came to an outcome.
 func (r *Result) Count(o Outcome) int {
 	n := 0
 	for _, c := range r.Checks {

@@ -138,7 +138,7 @@ func (s Subject) On(stage string) string {
 	return prefix + s.Metric
 }
 
-// NeedsBaseline says whether the rule compares with one.
+// NeedsBaseline reports whether the rule compares with one.
 func (r Rule) NeedsBaseline() bool { return r.Relative || r.Kind == NewKernels }
 
 // Operator is how the figure must lie to the limit: <= or >=.

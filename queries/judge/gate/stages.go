@@ -164,7 +164,7 @@ func shellRun(side diff.Side) string {
 	return judge.ShellWord(side.Runs[len(side.Runs)-1].Name)
 }
 
-// finite gives v, or nil where it is no number.
+// finite returns v, or nil where it is no number.
 func finite(v float64) *float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil

@@ -86,7 +86,7 @@ func (s Sent) FailedRatio() float64 {
 	return float64(s.Failed) / float64(s.Failed+s.Completed)
 }
 
-// FailedMore says whether a larger share of requests failed after than before, so that figures of those that succeeded are of an easier load.
+// FailedMore reports whether a larger share of requests failed after than before, so that figures of those that succeeded are of an easier load.
 func FailedMore(before, after Sent) bool {
 	return before.Known && after.Known && after.FailedRatio() > before.FailedRatio()
 }
@@ -108,7 +108,7 @@ func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 // lengthMargin is by how much mean lengths of prompts and answers may differ under the same load.
 const lengthMargin = 0.05
 
-// Same says whether figures under both loads can be compared: the same in all, lengths to 5 %. What is unknown is only like what is unknown.
+// Same reports whether figures under both loads can be compared: the same in all, lengths to 5 %. What is unknown is only like what is unknown.
 func (l Load) Same(o Load) bool {
 	return l.Rate == o.Rate && l.Concurrency == o.Concurrency && l.Requests == o.Requests && l.Scenario == o.Scenario && l.Model == o.Model && near(l.Input, o.Input) && near(l.Output, o.Output)
 }
@@ -237,7 +237,7 @@ func (p Pick) String() string {
 	return strings.Join(out, ",")
 }
 
-// Has says whether a load is wanted: lengths to 5 %, all else exactly.
+// Has reports whether a load is wanted: lengths to 5 %, all else exactly.
 func (p Pick) Has(l Load) bool {
 	length := func(want string, mean *float64) bool {
 		v, err := strconv.ParseFloat(want, 64)

@@ -110,7 +110,7 @@ func (c Comparison) Hidden() string {
 // margin is the change up to which there is none: one that does not count is none in any case.
 func (o Options) margin() float64 { return max(o.Margin, o.MinEffect) }
 
-// Inside says whether the interval of the ratio lies within the margin, which is what no change means.
+// Inside reports whether the interval of the ratio lies within the margin, which is what no change means.
 func (c Comparison) Inside(o Options) bool {
 	if c.Low == nil || c.High == nil {
 		return false

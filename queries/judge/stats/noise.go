@@ -49,7 +49,7 @@ func (n *Noise) floor(alpha float64) float64 {
 	return math.Expm1(quantileT(alpha, float64(n.DF)) * n.SD * math.Sqrt2)
 }
 
-// learned says whether n tells a spread. One of 0 is of copies, or of too few runs to have met any noise.
+// learned reports whether n tells a spread. One of 0 is of copies, or of too few runs to have met any noise.
 func (n *Noise) learned() bool { return n != nil && !n.Assumed && n.DF > 0 && n.SD > 0 }
 
 // setFloor says that a change must be beyond the noise between runs.

@@ -16,7 +16,7 @@ const exactSize = 12
 // exactWork is how many steps counting it may take where a side is larger: 0.2 ms.
 const exactWork = 150_000
 
-// countsU says whether the chance of U is counted exactly: the normal approximation is poor where one side has few samples, however many
+// countsU reports whether the chance of U is counted exactly: the normal approximation is poor where one side has few samples, however many
 // the other has, and never below 0.0027 of three.
 func countsU(na, nb int) bool {
 	n := na + nb

@@ -89,7 +89,7 @@ func TestFalsePositives(t *testing.T) {
 	}
 }
 
-// anyOfThree says whether a comparison of three stages calls any of them changed: a and b, and two more of the same noise.
+// anyOfThree reports whether a comparison of three stages calls any of them changed: a and b, and two more of the same noise.
 func anyOfThree(r *rand.Rand, a, b []float64, n [2]int, draw func(*rand.Rand) float64, o Options) bool {
 	o.Comparisons = 3
 	var cs []Comparison

@@ -101,7 +101,7 @@ func (t *twins) pairIn(p *spot, path string, a, b *node, how string) {
 	p.marks, p.a, p.b = append(p.marks, inside.marks...), append(p.a, inside.a...), append(p.b, inside.b...)
 }
 
-// howMatched says whether a module is one of another class, for what is called in it but not in modules inside it.
+// howMatched reports whether a module is one of another class, for what is called in it but not in modules inside it.
 func howMatched(a, b *node, how string) string {
 	switch {
 	case !a.isModule:
@@ -127,7 +127,7 @@ func left(list []*node, matched map[*node]*node) []*node {
 // mostCells bounds the table of an alignment: siblings by siblings.
 const mostCells = 4_000_000
 
-// common gives the pairs of siblings that are the same on both sides, in order: of all such lists of pairs the one that has most in common.
+// common returns the pairs of siblings that are the same on both sides, in order: of all such lists of pairs the one that has most in common.
 func common(a, b []*node) [][2]int {
 	var out [][2]int
 	from := 0

@@ -45,7 +45,7 @@ func (t *twins) settle(p *spot) {
 	}
 }
 
-// inOrder gives the most marks that follow each other on both sides.
+// inOrder returns the most marks that follow each other on both sides.
 func inOrder(marks [][2]int64) [][2]int64 {
 	marks = slices.Clone(marks)
 	slices.SortFunc(marks, func(x, y [2]int64) int { return cmp.Or(cmp.Compare(x[0], y[0]), cmp.Compare(y[1], x[1])) })
@@ -117,7 +117,7 @@ func (t *twins) replace(a, b []piece) {
 	*t = append(*t, Twin{Path: within + strings.Join(namesA, " + "), A: workA, B: workB, Partner: strings.Join(namesB, " + "), How: how})
 }
 
-// sharedPath gives what the paths of two things have in common, the marks behind it included, but nothing of what is the last of either.
+// sharedPath returns what the paths of two things have in common, the marks behind it included, but nothing of what is the last of either.
 func sharedPath(a, b string) string {
 	at := 0
 	for {

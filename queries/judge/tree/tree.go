@@ -18,7 +18,7 @@ type Tree struct {
 	leaves int
 }
 
-// New gives a tree without any work.
+// New returns a tree without any work.
 func New() *Tree { return &Tree{root: newNode("", true)} }
 
 // Row is work of kernels of one name.
@@ -91,7 +91,7 @@ func newNode(name string, isModule bool) *node {
 	return n
 }
 
-// child gives the one of that name, which the program came to at that time.
+// child returns the one of that name, which the program came to at that time.
 func (n *node) child(name string, isModule bool, first int64) *node {
 	key := fmt.Sprint(isModule, name)
 	c := n.index[key]
@@ -105,7 +105,7 @@ func (n *node) child(name string, isModule bool, first int64) *node {
 	return c
 }
 
-// leafOf gives the work of an operator with these inputs.
+// leafOf returns the work of an operator with these inputs.
 func (n *node) leafOf(inputs, shapes string, first int64) *leaf {
 	l := n.leaves[inputs]
 	if l == nil {

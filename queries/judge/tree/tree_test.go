@@ -15,7 +15,7 @@ type madeNode struct {
 	launches, ns                       int64
 }
 
-// made gives the tree of a program that works in the order of the list, and the launches and ns of each leaf.
+// made returns the tree of a program that works in the order of the list, and the launches and ns of each leaf.
 func made(list []madeNode) (*Tree, [][2]int64) {
 	out := New()
 	var leaves [][2]int64
@@ -60,7 +60,7 @@ func aligned(t testing.TB, a, b []madeNode, isFolded bool) ([]Twin, [][2][2]int6
 	return rows, sums
 }
 
-// became gives the rows of the comparison of two programs as texts, those without any change left out.
+// became returns the rows of the comparison of two programs as texts, those without any change left out.
 func became(t *testing.T, a, b []madeNode, isFolded bool) []string {
 	t.Helper()
 	var out []string

@@ -20,7 +20,7 @@ func through(a, b []*node) (x, y []*node) {
 	}
 }
 
-// wrapper gives the place of the sibling that the other side lacks and that has in it what the other side has more of; of several that which has
+// wrapper returns the place of the sibling that the other side lacks and that has in it what the other side has more of; of several that which has
 // most in common with it. -1 for none.
 func wrapper(list, other []*node) int {
 	names, works := map[string]int{}, map[string]int{} // how many more the other side has
@@ -87,7 +87,7 @@ func holds(w *node, wanted map[string][]want) int64 {
 	return best
 }
 
-// only gives the one module of a list, or its one operator where it has no module; nil for none or several.
+// only returns the one module of a list, or its one operator where it has no module; nil for none or several.
 func only(list []*node) *node {
 	if modules := modulesOf(list); len(modules) > 0 {
 		list = modules
@@ -109,7 +109,7 @@ func opened(list []*node, at int) []*node {
 	return slices.Concat(list[:at], inside, list[at+1:])
 }
 
-// isFlattened says whether one side has modules and the other none but operators, some of the same, as a compiler leaves them.
+// isFlattened reports whether one side has modules and the other none but operators, some of the same, as a compiler leaves them.
 func isFlattened(a, b []*node) bool {
 	if (len(modulesOf(a)) > 0) == (len(modulesOf(b)) > 0) {
 		return false
@@ -124,7 +124,7 @@ func isFlattened(a, b []*node) bool {
 	return slices.ContainsFunc(flat(a), func(n *node) bool { return names[n.name] })
 }
 
-// flat gives the innermost operators of siblings, whatever they are called in.
+// flat returns the innermost operators of siblings, whatever they are called in.
 func flat(list []*node) []*node {
 	out := newNode("", true)
 	var add func(n *node)

@@ -116,7 +116,7 @@ func (r *Result) change(series int, it *Item, c stats.Change) Change {
 // beside is how many points an item's own change may lie from that of its stage to be a part of it: noise moves where a change is found by one.
 const beside = 1
 
-// withItems gives the changes of a stage, with the items' own changes that are beside them and not told of yet, and those of items that
+// withItems returns the changes of a stage, with the items' own changes that are beside them and not told of yet, and those of items that
 // moved without it.
 func (r *Result) withItems(series int, own []Change) []Change {
 	s := &r.Series[series]

@@ -4,7 +4,7 @@ import (
 	"prof/queries/frame"
 )
 
-// Frame gives every point of every series with the changes at it: what csv holds, and what tables show. Columns are in base units; that of
+// Frame returns every point of every series with the changes at it: what csv holds, and what tables show. Columns are in base units; that of
 // the metric bears its name.
 func (r *Result) Frame() *frame.Frame {
 	of := frame.Column{Name: "stage", Doc: "stage; (run) is all device work of a run without stages"}

@@ -33,7 +33,7 @@ func ServingMetrics() []Metric {
 	return append(out, servingRates...)
 }
 
-// IsServing says whether load generators measure it, instead of profilers.
+// IsServing reports whether load generators measure it, instead of profilers.
 func (m Metric) IsServing() bool {
 	latency, _, _ := strings.Cut(string(m), "_")
 	return slices.Contains(serving.Latencies, latency) || slices.Contains(servingRates, m)

@@ -60,7 +60,7 @@ func ParseMetric(text string) (Metric, error) {
 // Unit is that of the metric's values.
 func (m Metric) Unit() frame.Unit { return frame.UnitOf(string(m)) }
 
-// LessIsBetter says whether a change to smaller values is an improvement.
+// LessIsBetter reports whether a change to smaller values is an improvement.
 func (m Metric) LessIsBetter() bool { return m.Unit() == frame.Ns }
 
 // Options say what is followed and what counts as a change.
@@ -240,7 +240,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Main gives the series of each stage that holds its latest run: what a table of stages shows.
+// Main returns the series of each stage that holds its latest run: what a table of stages shows.
 func (r *Result) Main() []int {
 	var out []int
 	for i, s := range r.Series {
