@@ -33,7 +33,7 @@ func (m marker) in(environ []string) []string {
 	return append(slices.Clone(environ), markerName+"="+m.value)
 }
 
-// tells returns what environments hold and hardly another text.
+// tells returns texts that environments hold and hardly anything else does.
 func (m marker) tells() [][]byte {
 	return [][]byte{[]byte(m.value), []byte("CUDA_INJECTION64_PATH="), []byte("NVTX_INJECTION64_PATH="), []byte("LD_PRELOAD="), []byte("\x00PATH="), []byte("\x00HOME="), []byte("\x00PWD=")}
 }

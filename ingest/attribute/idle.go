@@ -2,8 +2,8 @@ package attribute
 
 import "sync"
 
-// HostStretch is the least time between two CUDA calls of a thread in which it is not on the way from one launch to the next, but at
-// something else; where launching takes long, Pace tells how much longer that has to be.
+// HostStretch is the least time between two CUDA calls in which a thread is not on the way from one launch to the next, but does something else. Pace
+// raises it for threads that take long for each launch.
 const HostStretch = int64(100_000)
 
 // Part is what the thread that launches the next work was doing while a GPU was idle; see the table device_time.
@@ -163,8 +163,8 @@ func (h *host) part(kind CallKind, duration int64) Part {
 	return InCall
 }
 
-// ownPart tells the call that launches what is next. A copy's is its launch, however long it takes: it may be what moves the bytes. A graph whose
-// first node has begun was handed over: what lies between its nodes during the call lies there after it too.
+// ownPart returns what the time in the call that launches the next work counts as. A copy's is its launch, however long it takes: it may be what moves
+// the bytes. A graph whose first node has begun was handed over: what lies between its nodes during the call lies there after it too.
 func (h *host) ownPart(w *callWalk, c Caller, hasBegun bool) Part {
 	w.seek(c.Start)
 	start, end, kind, ok := w.next()

@@ -81,7 +81,8 @@ func joined(spans []Span) []Span {
 	return out
 }
 
-// setPace tells by the calls of the step and those before it that it knows of how long launching takes on the thread.
+// setPace sets how long launching may take on the thread, by the calls of the step and those before it that the step knows of: the calls of the whole
+// capture, which accounting goes by, are not all stored.
 func (l *line) setPace() {
 	var p attribute.Pace
 	for _, c := range l.calls {

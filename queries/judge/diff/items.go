@@ -44,7 +44,9 @@ func (s *stagePair) items(by Dimension) []Item {
 		}
 		it.Delta = split(perA[i], perB[i], a, b, unitsA, unitsB)
 		it.A.TypicalNs, it.B.TypicalNs = s.typical(s.a, p.a), s.typical(s.b, p.b)
-		it.Typical = it.splitTypical()
+		if it.A.TypicalNs != nil && it.B.TypicalNs != nil {
+			it.Typical = split(*it.A.TypicalNs, *it.B.TypicalNs, a.lasting(*it.A.TypicalNs*unitsA), b.lasting(*it.B.TypicalNs*unitsB), unitsA, unitsB)
+		}
 		if m, moved := moves[p.key]; moved {
 			it.Status, it.Partner, it.How = Moved, m.partner, m.how
 		}
@@ -104,27 +106,12 @@ func (s *stagePair) typical(x *stageSide, a *amount) *int64 {
 	return new(int64(math.Round(s.centre(s.samples(x, a)))))
 }
 
-// splitTypical splits the change of a typical unit as Delta splits that of the mean one, with as many calls.
-func (it Item) splitTypical() *Delta {
-	if it.A.TypicalNs == nil || it.B.TypicalNs == nil {
+// lasting is as many calls that take another time together.
+func (a *amount) lasting(total int64) *amount {
+	if a == nil {
 		return nil
 	}
-	a, b := *it.A.TypicalNs, *it.B.TypicalNs
-	d := &Delta{Ns: b - a}
-	switch {
-	case it.A.Calls == 0 && it.B.Calls == 0:
-		d.DurationNs = d.Ns
-	case it.A.Calls == 0:
-		d.NewNs = d.Ns
-	case it.B.Calls == 0:
-		d.RemovedNs = d.Ns
-	default:
-		more := it.B.PerUnitCalls / it.A.PerUnitCalls
-		d.CountNs = int64(math.Round(float64(a) * (more - 1)))
-		d.DurationNs = int64(math.Round(float64(b)/more - float64(a)))
-		d.InteractionNs = d.Ns - d.CountNs - d.DurationNs
-	}
-	return d
+	return &amount{tally: tally{calls: a.tally.calls, total: total}}
 }
 
 // byChange puts the largest change first.

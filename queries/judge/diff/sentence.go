@@ -37,9 +37,11 @@ func (st *Stage) sentence(s *stagePair, metric string) string {
 	said := ""
 	if work := st.workText(); work != "" {
 		out += ". " + capital(work)
-		if words := contributorWords(s.contributors(busyMetric), true); words != "" && st.workChanges() {
-			out += ", which comes from " + words
-			said = words
+		if st.workChanges() {
+			said = contributorWords(s.contributors(busyMetric), true)
+		}
+		if said != "" {
+			out += ", which comes from " + said
 		}
 	}
 	if words := contributorWords(st.Contributors, true); words != "" && words != said {
