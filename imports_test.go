@@ -101,6 +101,7 @@ var rooms = map[string][]string{
 	"schema/rundir":         {},
 	"schema/seed":           {},
 	"schema/sqlfile":        {},
+	"schema/terms":          {},
 	"serve":                 {"queries", "queries/judge/*", "render/compare", "render/report", "schema", "serve/*"},
 	"serve/ask":             {"queries", "queries/frame", "render/table", "render/typeset", "schema"},
 	"serve/mcp":             {"queries", "serve/ask"},
@@ -109,8 +110,8 @@ var rooms = map[string][]string{
 	"testdata":              {},
 }
 
-// everyones are rooms without imports of ours that every room may use.
-var everyones = []string{"internal/child", "internal/file", "internal/golden", "internal/mask", "internal/sample", "internal/scratch", "internal/suggest"}
+// everyones are rooms without imports of ours that every room may use; the words of schema/terms among them.
+var everyones = []string{"schema/terms", "internal/child", "internal/file", "internal/golden", "internal/mask", "internal/sample", "internal/scratch", "internal/suggest"}
 
 // alone are rooms whose tests keep to what the room itself may import, so that they too build without a warehouse.
 var alone = []string{"capture", "queries/caveat", "queries/frame", "queries/judge", "queries/judge/gate", "queries/judge/serving", "queries/judge/stats", "queries/judge/tree", "queries/judge/trend", "schema/rundir"}
