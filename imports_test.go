@@ -87,7 +87,6 @@ var rooms = map[string][]string{
 	"render/perfettotest":   {},
 	"render/rendertest":     {"queries/frame", "queries/judge", "render/page"},
 	"render/report":         {"queries/caveat", "queries/frame", "queries/judge", "render/chart", "render/page", "render/table", "render/typeset", "render/words"},
-	"render/sqlite":         {"queries/frame"},
 	"render/stacks":         {"queries/frame", "render/typeset"},
 	"render/screen":         {"queries/frame", "queries/judge", "render/chart", "render/table", "render/typeset", "render/words"},
 	"render/table":          {"queries/frame", "render/typeset"},

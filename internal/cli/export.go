@@ -38,8 +38,7 @@ func exportForms() (list []exportForm) {
 	}
 	list = append(list,
 		exportForm{name: perfettoForm, doc: perfettoDoc, options: []string{"stage", "device", "source", "pass", "window"}, write: (*program).exportPerfetto},
-		exportForm{name: parquet, doc: parquetDoc, write: (*program).exportParquet},
-		exportForm{name: sqliteForm, doc: sqliteDoc, write: (*program).exportSQLite})
+		exportForm{name: parquet, doc: parquetDoc, write: (*program).exportParquet})
 	for _, f := range metrics.Forms() {
 		list = append(list, exportForm{name: f.Name, doc: f.Doc, write: func(p *program, c *cli.Context, w *schema.Warehouse, run schema.Run) error {
 			return p.exportMetrics(c, w, run, f)
@@ -60,7 +59,7 @@ func (p *program) exportCommand() *cli.Command {
 	}
 	return &cli.Command{
 		Name:      "export",
-		Usage:     "a run for other programs: flame graphs of its kernels, a trace of its timeline, metrics of its stages, or all of it as Parquet or SQLite",
+		Usage:     "a run for other programs: flame graphs of its kernels, a trace of its timeline, metrics of its stages, or all of it as Parquet",
 		ArgsUsage: "[RUN]",
 		Description: `Without RUN, the newest. In a flame graph a stack is the stage, the ranges, nn.Modules and operators around a launch, and the kernel; its time is that on the GPU. Warm-up
 passes are omitted, and a message says how many kernels that is. With --warmup the sum is that of prof query top-kernels, to the nanosecond. pprof also gets kernels,
@@ -78,7 +77,6 @@ launch_time, and where they are known flop and bytes: from Nsight Compute report
   prof export baseline --to perfetto --stage decode --pass 3 --out pass.pftrace.gz
   prof export baseline --to parquet --out runs    # a folder, which may hold several runs
   prof import runs                                # in another warehouse
-  prof export baseline --to sqlite --out baseline.sqlite
   prof export baseline --to openmetrics --out baseline.txt
   prof export baseline --to otlp-json | curl -H 'Content-Type: application/json' --data-binary @- http://localhost:4318/v1/metrics
   prof export --to sql-spark --out lake.sql       # spark-sql -i lake.sql -e 'SELECT * FROM stages'`,
@@ -155,6 +153,9 @@ func (p *program) noKernels(c *cli.Context, w *schema.Warehouse, run schema.Run)
 
 // export writes a run, or for engines that read a lake all of them.
 func (p *program) export(c *cli.Context) (err error) {
+	if c.String("to") == "sqlite" {
+		return usagef("--to sqlite is no more: use --to parquet, `prof query NAME --format arrow`, or `prof sql`")
+	}
 	forms := exportForms()
 	at := slices.IndexFunc(forms, func(f exportForm) bool { return f.name == c.String("to") })
 	if at >= 0 && forms[at].all != nil {

@@ -48,6 +48,7 @@ func TestExport(t *testing.T) {
 		t.Errorf("to standard output: code %d, %d bytes of %d", got.code, len(got.out), len(text))
 	}
 	for want, args := range map[string][]string{
+		"--to sqlite is no more: use --to parquet":                          {"export", "--to", "sqlite"},
 		`unknown format "prof": did you mean pprof?`:                        {"export", "--to", "prof"},
 		`the run has no stage "decoding"`:                                   {"export", "--stage", "decoding"},
 		"prof: nothing has --device 7; the run has the GPUs 0\n":            {"export", "--device", "7"},

@@ -66,7 +66,6 @@ func TestLackingVerbs(t *testing.T) {
 		{[]string{"export", "lost", "--to", "openmetrics"}, 1, "no stages"},
 		{[]string{"export", "lost", "--to", "perfetto", "--out", p.path("t.pftrace")}, 1, ""},
 		{[]string{"export", "lost", "--to", "parquet", "--out", p.path("parquet")}, 0, ""},
-		{[]string{"export", "lost", "--to", "sqlite", "--out", p.path("lost.sqlite")}, 0, ""},
 		{[]string{"plot", "stages", "--run", "lost", "--out", p.path("stages.svg")}, 1, ""},
 		{[]string{"plot", "timeline", "--run", "lost", "--out", p.path("timeline.svg")}, 1, ""},
 		{[]string{"model", "--run", "lost"}, 1, "has no model"},

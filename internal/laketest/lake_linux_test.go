@@ -236,7 +236,6 @@ var verbs = [][]string{
 	{"check", "llama", "--baseline", "main"},
 	{"export", "kernels", "--to", "folded"},
 	{"export", "kernels", "--to", "perfetto", "--out", "kernels.pftrace"}, // its flows have other numbers, see wrote
-	{"export", "kernels", "--to", "sqlite", "--out", "kernels.sqlite"},
 	{"report", "llama", "--out", "report"},
 }
 
