@@ -55,22 +55,21 @@ func (p *program) plotCommand() *cli.Command {
 	}
 	return &cli.Command{
 		Name:      "plot",
-		Usage:     "a picture of a run as SVG or PNG, or in the terminal",
+		Usage:     "a picture of a run as SVG or PNG",
 		ArgsUsage: "KIND [RUN...]",
-		Description: `Without RUN, the newest. Pictures are light and need no other file. --inline shows one in kitty, Ghostty, Konsole, iTerm2, WezTerm or mintty.
+		Description: `Without RUN, the newest. Pictures are light and need no other file.
 
 ` + strings.Join(docs, "\n") + `
 
   prof plot stages baseline --out stages.svg
   prof plot roofline baseline --out roofline.png
   prof plot timeline baseline --stage decode --out decode.svg   # one pass, kernel by kernel
-  prof plot timeline baseline --window 1.51s..1.512s --inline
+  prof plot timeline baseline --window 1.51s..1.512s --out gap.svg
   prof plot trend --metric tokens_per_s --out trend.svg
   prof plot diff eager sdpa --stage decode --out diff.png`,
 		Flags: []cli.Flag{
 			runFlag("the newest"),
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write to `FILE`, which ends in .svg or .png", DefaultText: "SVG to stdout"},
-			&cli.BoolFlag{Name: "inline", Usage: "show it in the terminal"},
 			&cli.StringFlag{Name: "stage", Usage: "only this stage; of a timeline one measured pass of it"},
 			&cli.StringFlag{Name: "window", Usage: "only this part of a timeline, from the start of the capture: `A..B`, as in 1.5s..2s; either may be empty"},
 			&cli.StringFlag{Name: "source", Usage: "of stages and timeline, only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has"},
@@ -132,14 +131,8 @@ func (p *program) plot(c *cli.Context) (err error) {
 // plotOutput says where a picture goes, before anything is opened.
 func (p *program) plotOutput(c *cli.Context) (func(*picture.Picture) error, error) {
 	out := c.String("out")
-	if c.Bool("inline") {
-		if out != "" {
-			return nil, usagef("give --out or --inline, not both")
-		}
-		return p.inline()
-	}
 	if out == "" && isTerminal(p.out) {
-		return nil, usagef("name the picture with --out FILE.svg or FILE.png, or show it with --inline")
+		return nil, usagef("name the picture with --out FILE.svg or FILE.png")
 	}
 	form := picture.Forms()[0]
 	if out != "" {
@@ -170,28 +163,6 @@ func (p *program) writePicture(text *bytes.Buffer, form string, drawn *picture.P
 		fmt.Fprintf(p.err, "note: PNG has no letters for %s: .svg shows them\n", string(missing[:min(len(missing), 20)]))
 	}
 	return drawn.WritePNG(text)
-}
-
-// inlineColumns is the most columns that a picture in a terminal takes.
-const inlineColumns = 110
-
-// inline shows pictures in the terminal, which must be one that can.
-func (p *program) inline() (func(*picture.Picture) error, error) {
-	to := beneath(p.out)
-	if to == nil {
-		return nil, usagef("--inline shows a picture in a terminal, and the output goes elsewhere: use --out FILE")
-	}
-	kind, err := picture.TerminalOf(p.getenv)
-	if err != nil {
-		return nil, usagef("--inline: %w; use --out FILE", err)
-	}
-	return func(drawn *picture.Picture) error {
-		var png bytes.Buffer
-		if err := p.writePicture(&png, "png", drawn); err != nil {
-			return err
-		}
-		return picture.WriteInline(to, kind, png.Bytes(), min(p.width(), inlineColumns))
-	}, nil
 }
 
 // runOf is the run that a picture is of.

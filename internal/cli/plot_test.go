@@ -102,8 +102,6 @@ func TestPlotMistakes(t *testing.T) {
 		"plot roofline takes no --source":                                  "roofline a --source torch",
 		`no measured pass of a stage "decod"; it has`:                      "timeline a --stage decod",
 		"a picture ends in .svg or .png":                                   "stages a --out x.jpg",
-		"give --out or --inline, not both":                                 "stages a --out x.svg --inline",
-		"--inline shows a picture in a terminal":                           "stages a --inline",
 		`there is no metric "speed"`:                                       "trend a --metric speed",
 	} {
 		if got := p.run(append([]string{"plot"}, strings.Fields(args)...)...); got.code != 2 || got.out != "" || !strings.Contains(got.err, want) {

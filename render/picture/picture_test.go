@@ -2,7 +2,6 @@ package picture
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/xml"
 	"errors"
 	"image"
@@ -154,55 +153,5 @@ func TestText(t *testing.T) {
 	p.Words(0, 0, "解码", Label)
 	if missing, err := p.Missing(); err != nil || string(missing) != "码解" {
 		t.Errorf("missing %q, %v", string(missing), err)
-	}
-}
-
-// TestTerminal holds which terminals take which pictures.
-func TestTerminal(t *testing.T) {
-	for _, c := range []struct {
-		env  map[string]string
-		want Terminal
-	}{
-		{map[string]string{"TERM": "xterm-kitty"}, Kitty}, {map[string]string{"TERM": "xterm-256color", "KITTY_WINDOW_ID": "1"}, Kitty}, {map[string]string{"TERM_PROGRAM": "ghostty"}, Kitty},
-		{map[string]string{"KONSOLE_VERSION": "230800"}, Kitty}, {map[string]string{"TERM_PROGRAM": "iTerm.app"}, ITerm}, {map[string]string{"TERM_PROGRAM": "WezTerm"}, ITerm},
-		{map[string]string{"TERM": "xterm-256color", "LC_TERMINAL": "iTerm2"}, ITerm}, {map[string]string{"TERM": "xterm-256color"}, ""}, {map[string]string{"TERM": "tmux-256color", "KITTY_WINDOW_ID": "1"}, ""},
-		{map[string]string{"TMUX": "/tmp/x", "TERM_PROGRAM": "iTerm.app"}, ""}, {nil, ""},
-	} {
-		got, err := TerminalOf(func(name string) string { return c.env[name] })
-		if got != c.want || (err == nil) != (c.want != "") {
-			t.Errorf("%v: %q, %v", c.env, got, err)
-		}
-	}
-}
-
-// TestInline reads back what a terminal gets.
-func TestInline(t *testing.T) {
-	picture := bytes.Repeat([]byte("0123456789"), 1000)
-	var out bytes.Buffer
-	if err := WriteInline(&out, Kitty, picture, 80); err != nil {
-		t.Fatal(err)
-	}
-	var text strings.Builder
-	chunks := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\x1b\\")
-	for i, chunk := range chunks[:len(chunks)-1] {
-		keys, data, _ := strings.Cut(strings.TrimPrefix(chunk, "\x1b_G"), ";")
-		if want := map[bool]string{true: "m=0", false: "m=1"}[i == len(chunks)-2]; len(data) > kittyChunk || !strings.HasSuffix(keys, want) || (i == 0) != strings.HasPrefix(keys, "a=T,f=100,q=2,c=80,") {
-			t.Errorf("chunk %d: %s, %d bytes", i, keys, len(data))
-		}
-		text.WriteString(data)
-	}
-	if got, err := base64.StdEncoding.DecodeString(text.String()); err != nil || !bytes.Equal(got, picture) || len(chunks) != 5 {
-		t.Errorf("%d bytes in %d chunks, %v", len(got), len(chunks), err)
-	}
-	out.Reset()
-	if err := WriteInline(&out, ITerm, picture, 80); err != nil {
-		t.Fatal(err)
-	}
-	keys, data, _ := strings.Cut(strings.TrimSuffix(out.String(), "\a\n"), ":")
-	if got, err := base64.StdEncoding.DecodeString(data); err != nil || !bytes.Equal(got, picture) || keys != "\x1b]1337;File=inline=1;size=10000;width=80;preserveAspectRatio=1" {
-		t.Errorf("%q: %d bytes, %v", keys, len(got), err)
-	}
-	if err := WriteInline(&out, "", picture, 80); !errors.Is(err, ErrNoPictures) {
-		t.Errorf("for nothing: %v", err)
 	}
 }
