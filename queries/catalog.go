@@ -18,6 +18,7 @@ import (
 	"prof/internal/suggest"
 	"prof/queries/frame"
 	"prof/schema"
+	"prof/schema/facts"
 	"prof/schema/sqlfile"
 )
 
@@ -60,31 +61,36 @@ func (q Query) alias() string { return strings.ReplaceAll(q.Name, "-", "_") }
 // TakesRun reports whether the query is about one run.
 func (q Query) TakesRun() bool { return len(q.Params) > 0 && q.Params[0].Name == "run" }
 
-// fileName is sql/DOMAIN/NAME.sql; an older version that was released stays, as NAME.vN.sql.
-var fileName = regexp.MustCompile(`^sql/([a-z]+)/(_?[a-z][a-z0-9-]*)(?:\.v(\d+))?\.sql$`)
+// fileName is sql/DOMAIN/NAME.sql; an older version that was released stays, as NAME.vN.sql. What facts share lies in shared.
+var fileName = regexp.MustCompile(`^(?:sql/([a-z]+)|shared)/(_?[a-z][a-z0-9-]*)(?:\.v(\d+))?\.sql$`)
 
 // All returns every query, private ones first, by name and version.
 func All() ([]Query, error) { return registry() }
 
 // registry reads the files once; every command needs them several times.
-var registry = sync.OnceValues(func() ([]Query, error) { return parseAll(files) })
+var registry = sync.OnceValues(func() ([]Query, error) { return parseAll(files, facts.Shared) })
 
-func parseAll(in fs.FS) ([]Query, error) {
-	names, err := fs.Glob(in, "sql/*/*")
-	if err != nil {
-		return nil, err
-	}
+func parseAll(rooms ...fs.FS) ([]Query, error) {
 	var out []Query
-	for _, path := range names {
-		text, err := fs.ReadFile(in, path)
+	for _, in := range rooms {
+		err := fs.WalkDir(in, ".", func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			text, err := fs.ReadFile(in, path)
+			if err != nil {
+				return err
+			}
+			q, err := parse(path, string(text))
+			if err != nil {
+				return fmt.Errorf("%s: %w", path, err)
+			}
+			out = append(out, q)
+			return nil
+		})
 		if err != nil {
 			return nil, err
 		}
-		q, err := parse(path, string(text))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
-		out = append(out, q)
 	}
 	slices.SortFunc(out, func(a, b Query) int {
 		if a.Private != b.Private {
@@ -141,7 +147,11 @@ var filesSum = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	other, err := sqlfile.Checksum(viewFiles, "views/*.sql")
-	return sum + other, err
+	if err != nil {
+		return "", err
+	}
+	shared, err := sqlfile.Checksum(facts.Shared, "shared/*.sql")
+	return sum + other + shared, err
 })
 
 // Definitions are the relations to install in the warehouse: each query, and of the newest version of each public one an alias without the

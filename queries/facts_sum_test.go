@@ -1,9 +1,6 @@
 package queries_test
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -12,14 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"prof/ingest/derive"
 	"prof/queries"
 	"prof/schema/sqlfile"
 )
 
-// TestFactsFollowQueries holds that runs are derived anew when a relation of queries changes that facts are made with: derive.Relations
-// identifies these, and is part of the checksum of facts.
-func TestFactsFollowQueries(t *testing.T) {
+// TestSharedRelations holds that facts are made with what is shared, and with all of it, and are derived after the facts that they read through it.
+func TestSharedRelations(t *testing.T) {
 	private := map[string]queries.Query{}
 	for _, q := range allQueries(t) {
 		if q.Private {
@@ -37,7 +32,7 @@ func TestFactsFollowQueries(t *testing.T) {
 			}
 		}
 	}
-	files, err := filepath.Glob("../ingest/derive/sql/*/*.sql")
+	files, err := filepath.Glob("../schema/facts/sql/*/*.sql")
 	if err != nil || len(files) < 50 {
 		t.Fatal(len(files), err)
 	}
@@ -47,18 +42,18 @@ func TestFactsFollowQueries(t *testing.T) {
 	}
 	reads, called := regexp.MustCompile(`\b(?:FROM|JOIN) (\w+)`), regexp.MustCompile(`\b_\w+\(`)
 	var through func(text string) []string // the facts that relations called in a text read
-	through = func(text string) (facts []string) {
+	through = func(text string) (read []string) {
 		for _, call := range called.FindAllString(text, -1) {
 			if q, found := private[strings.TrimSuffix(call, "(")]; found {
 				for _, m := range reads.FindAllStringSubmatch(q.Body, -1) {
 					if isFact[m[1]] {
-						facts = append(facts, m[1])
+						read = append(read, m[1])
 					}
 				}
-				facts = append(facts, through(q.Body)...)
+				read = append(read, through(q.Body)...)
 			}
 		}
-		return facts
+		return read
 	}
 	for _, name := range files {
 		text, err := os.ReadFile(name)
@@ -80,15 +75,8 @@ func TestFactsFollowQueries(t *testing.T) {
 			t.Errorf("%s: DuckDB 1.5.5 now and then fails in aggregates over all rows: %q", name, m)
 		}
 	}
-	names := slices.Sorted(maps.Keys(used))
-	sum := sha256.New()
-	for _, name := range names {
-		fmt.Fprintf(sum, "%s %v\n%s\n", name, private[name].Params, private[name].Body)
-	}
-	if want := hex.EncodeToString(sum.Sum(nil)[:8]); derive.Relations != want {
-		t.Errorf("facts are made with %q, which changed: set derive.Relations to %q, so that runs are derived anew", names, want)
-	}
-	if len(names) < 5 {
-		t.Errorf("facts use only %q", names)
+	shared, err := filepath.Glob("../schema/facts/shared/*.sql")
+	if err != nil || len(shared) != len(used) {
+		t.Errorf("facts are made with %q; shared with them is %q, %v", slices.Sorted(maps.Keys(used)), shared, err)
 	}
 }

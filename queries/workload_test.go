@@ -463,7 +463,7 @@ func TestAnnotations(t *testing.T) {
 	t.Parallel()
 	w := testkit.Copy(t)
 	read := func(name string) string {
-		text, err := os.ReadFile("../ingest/derive/sql/stages/" + name)
+		text, err := os.ReadFile("../schema/facts/sql/stages/" + name)
 		if err != nil {
 			t.Fatal(err)
 		}

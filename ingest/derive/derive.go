@@ -5,7 +5,6 @@ package derive
 
 import (
 	"context"
-	"embed"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -19,11 +18,9 @@ import (
 	"prof/ingest/critical"
 	"prof/ingest/steady"
 	"prof/schema"
+	"prof/schema/facts"
 	"prof/schema/sqlfile"
 )
-
-//go:embed sql/*/*.sql
-var files embed.FS
 
 // Facts fills the tables of facts, see schema.Facts. The zero value is ready.
 type Facts struct {
@@ -77,13 +74,13 @@ func (f *fact) needed() []string {
 
 // load reads the files, by name.
 var load = sync.OnceValues(func() (map[string]*fact, error) {
-	names, err := fs.Glob(files, "sql/*/*.sql")
+	names, err := fs.Glob(facts.Files, "sql/*/*.sql")
 	if err != nil {
 		return nil, err
 	}
 	all := map[string]*fact{}
 	for _, name := range names {
-		text, err := fs.ReadFile(files, name)
+		text, err := fs.ReadFile(facts.Files, name)
 		if err != nil {
 			return nil, err
 		}
@@ -146,17 +143,14 @@ func (facts Facts) Tables() ([]schema.Table, error) {
 	return out, nil
 }
 
-// Relations identifies the relations of queries that facts are made with. A test of queries says what it must be.
-const Relations = "2842c060992a878f"
-
 // Checksum identifies the definitions of the facts: the files as they are, the relations they use, and what Go computes for them.
 func (Facts) Checksum() (string, error) {
 	sum, err := checksum()
-	return sum + Relations + critical.Version + steady.Version, err
+	return sum + critical.Version + steady.Version, err
 }
 
 var checksum = sync.OnceValues(func() (string, error) {
-	sum, err := sqlfile.Checksum(files, "sql/*/*.sql")
+	sum, err := facts.Checksum()
 	if err != nil {
 		return "", err
 	}

@@ -18,7 +18,7 @@ var kind = regexp.MustCompile(`'([a-z]+(?:-[a-z0-9]+)+)'`)
 func TestWords(t *testing.T) {
 	given := map[string]string{"nothing-picked": "unmatched.go", "no-name-fits": "unmatched.go", "no-operator-fits": "unmatched.go", "facts-lacking": "derive.go"}
 	others := []string{"torch-trace", "aiperf-requests", "genai-perf-requests", "nsys-stats", "operator-sums", "operator-calls", "operator-shapes", "within-error", "nsys-gpu-trace", "waited-for-unseen-work"} // forms, topics, and a reason
-	for _, pattern := range []string{"../../ingest/derive/sql/*/caveat*.sql", "../../ingest/derive/sql/audit/*.sql", "../sql/*/_caveat-*.sql", "../sql/model/m[bf]u.sql"} {
+	for _, pattern := range []string{"../../schema/facts/sql/*/caveat*.sql", "../../schema/facts/sql/audit/*.sql", "../sql/*/_caveat-*.sql", "../sql/model/m[bf]u.sql"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %d files, %v", pattern, len(files), err)
@@ -49,7 +49,7 @@ func TestWords(t *testing.T) {
 
 // TestReplayReasons holds that each reason why replays have no operators has words, and that none is unused.
 func TestReplayReasons(t *testing.T) {
-	file, err := os.ReadFile("../../ingest/derive/sql/operators/caveat_replay.sql")
+	file, err := os.ReadFile("../../schema/facts/sql/operators/caveat_replay.sql")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ var lossCauses = func() map[string]string {
 
 // TestToolLosses holds that each cause that SQL finds has words, a remedy and a source, and that none is unused.
 func TestToolLosses(t *testing.T) {
-	file, err := os.ReadFile("../../ingest/derive/sql/audit/_tool_loss.sql")
+	file, err := os.ReadFile("../../schema/facts/sql/audit/_tool_loss.sql")
 	if err != nil {
 		t.Fatal(err)
 	}
