@@ -87,7 +87,7 @@ const exportGrowth = 0.10
 const traceGrowth = 0.48
 
 // holdsAll are the forms that hold a timeline of Nsight Systems or prof's tracer: what nsys stats makes of it says nothing more in a run with one.
-var holdsAll = []string{"sqlite", "parquetdir", "arrow", "nsys-cache", reportForm, "prof-trace"}
+var holdsAll = []string{"sqlite", "parquetdir", reportForm, "prof-trace"}
 
 // ofStats reports whether files of a form are what nsys stats makes of a timeline.
 func ofStats(kind, form string) bool { return kind == stats.Kind || form == gpuTraceForm }
@@ -97,7 +97,7 @@ const workloadKind = "workload"
 
 // Formats lists the known forms. Of several forms of one capture in a folder, the earlier in this list is taken.
 func Formats() []Format {
-	sqlite, arrow, tables := nsys.Opener(nsys.SQLite), nsys.Opener(nsys.Arrow), nsys.Opener(openParquet)
+	sqlite, tables := nsys.Opener(nsys.SQLite), nsys.Opener(openParquet)
 	return append([]Format{
 		{
 			Name: "sqlite", Kind: "nsys", Doc: "Nsight Systems exports (.sqlite)",
@@ -112,22 +112,11 @@ func Formats() []Format {
 			Identify: tables.Identify, Plan: tables.Plan, Spread: true, Load: tables.Load, Work: tables.Work,
 		},
 		{
-			Name: "arrow", Kind: "nsys", Doc: "Nsight Systems arrow and arrowdir exports (.arrows, folders)",
-			Sniff: nsys.SniffArrow, SniffDir: nsys.IsArrowDir,
-			Identify: arrow.Identify, Plan: arrow.Plan, Spread: true, Load: arrow.Load, Work: arrow.Work,
-		},
-		{
-			Name: "nsys-cache", Kind: "nsys", Doc: "what nsys-ai keeps of exports (NAME.nsys-cache)",
-			SniffDir:   parquet.IsCache,
-			GivesWayTo: []string{"sqlite", "parquetdir", "arrow"},
-			Identify:   tables.Identify, Plan: tables.Plan, Spread: true, Load: tables.Load, Work: tables.Work,
-		},
-		{
 			Name: reportForm, Kind: "nsys", Doc: "Nsight Systems reports (.nsys-rep, .qdrep), if nsys is installed",
 			Sniff: func(name string, _ []byte) bool {
 				return strings.HasSuffix(name, ".nsys-rep") || strings.HasSuffix(name, ".qdrep")
 			},
-			GivesWayTo: []string{"sqlite", "parquetdir", "arrow", "nsys-cache"},
+			GivesWayTo: []string{"sqlite", "parquetdir"},
 			Identify:   nsys.IdentifyReport, Spread: true, Load: nsys.LoadReport,
 		},
 		{

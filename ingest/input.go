@@ -192,6 +192,9 @@ func findInFolder(path string) (found []input, skipped []Skip, err error) {
 	if f, ok := sniffFolder(path); ok {
 		return []input{f}, nil, nil
 	}
+	if why := whyFolderUnread(path); why != "" {
+		return nil, nil, fmt.Errorf("%s: %w: %s", path, ErrUnknownFormat, why)
+	}
 	var of *capture
 	err = filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
 		switch {
@@ -206,6 +209,10 @@ func findInFolder(path string) (found []input, skipped []Skip, err error) {
 			if f, ok := sniffFolder(p); ok {
 				f.of = of
 				found = append(found, f)
+				return fs.SkipDir
+			}
+			if why := whyFolderUnread(p); why != "" {
+				skipped = append(skipped, Skip{p, why})
 				return fs.SkipDir
 			}
 			return nil
@@ -291,7 +298,7 @@ func (in *inputs) leaveLesser() {
 
 // Stem is a path without what tells the forms of one capture apart.
 func Stem(path string) string {
-	for _, end := range []string{".gz", ".zst", ".sqlite", ".proftrace", ".nsys-rep", ".qdrep", "_pqtdir", "_arwdir", ".nsys-cache", ".arrows", ".arrow", ".ncu-rep", ".db", ".json", ".trace", ".pt"} {
+	for _, end := range []string{".gz", ".zst", ".sqlite", ".proftrace", ".nsys-rep", ".qdrep", "_pqtdir", ".ncu-rep", ".db", ".json", ".trace", ".pt"} {
 		path = strings.TrimSuffix(path, end)
 	}
 	return ncu.PageStem(rocprof.Stem(stats.Stem(path)))

@@ -26,7 +26,7 @@ var otherForms = []struct {
 	what string
 }{
 	{func(_ string, head []byte) bool { return pack.Begins(head) }, "it is a file of prof pack, which is ingested by itself: prof ingest FILE"},
-	{begin("\x89HDF\r\n"), "it is HDF5, which prof does not read: nsys export --type sqlite (or arrowdir, parquetdir)"},
+	{begin("\x89HDF\r\n"), "it is HDF5, which prof does not read: nsys export --type sqlite (or parquetdir)"},
 	{func(_ string, head []byte) bool {
 		return bytes.HasPrefix(head, []byte(`{"Type":`)) || bytes.HasPrefix(head, []byte(`{"data":["`)) && bytes.Contains(head, []byte(`"[NSys]"`))
 	}, "it is JSON of nsys export, which has neither the GPUs nor the start of the session: nsys export --type sqlite"},
@@ -34,7 +34,9 @@ var otherForms = []struct {
 		return bytes.HasPrefix(head, []byte(`data: "`)) && bytes.Contains(head, []byte(`data: "[NSys]"`))
 	}, "it is text of nsys export, which has neither the GPUs nor the start of the session: nsys export --type sqlite"},
 	{func(_ string, head []byte) bool { return len(head) > 12 && string(head[8:12]) == "DUCK" }, "it is a DuckDB database: give the export that it was made of"},
-	{begin("ARROW1"), "it is an Arrow file, not a stream as nsys export --type arrowdir writes it"},
+	{func(_ string, head []byte) bool {
+		return bytes.HasPrefix(head, []byte("ARROW1")) || bytes.HasPrefix(head, []byte{0xff, 0xff, 0xff, 0xff}) && bytes.Contains(head, []byte("table_name"))
+	}, "it is Arrow, which prof does not read: nsys export --type parquetdir (or sqlite)"},
 	{begin("PAR1"), "it is a Parquet file: prof reads folders of them, of nsys export --type parquetdir and nsys recipe cuda_gpu_kern_sum"},
 	{func(_ string, head []byte) bool { return rocprof.IsOldResults(head) }, "it is results.json of rocprof 1 or 2, which does not say which calls launched its kernels, and may have kernels and copies twice: give results.csv next to it, or traces of rocprofv3"},
 	{holds(`"TotalDurationNs"`, "TotalDurationNs,"), "it has sums of rocprof, which prof does not read: give the traces next to it (kernel_trace.csv, hip_api_trace.csv, or rocprofv3 --output-format json)"},
@@ -78,6 +80,25 @@ func whyUnread(path string, head []byte) string {
 	name := withoutPacking(strings.ToLower(filepath.Base(path)))
 	for _, u := range otherForms {
 		if u.is(name, head) {
+			return u.what
+		}
+	}
+	return ""
+}
+
+// otherFolders are folders of captures that prof knows and does not read, by files that they have, and what to give in their place.
+var otherFolders = []struct {
+	files []string
+	what  string
+}{
+	{[]string{"META_DATA_EXPORT.arrow"}, "it is an arrowdir export, which prof does not read: nsys export --type parquetdir (or sqlite)"},
+	{[]string{".cache_version", "string_ids.parquet"}, "it is what nsys-ai keeps of an export: give the export itself (nsys export --type sqlite)"},
+}
+
+// whyFolderUnread says why a folder of a known form is not read; "" for every other.
+func whyFolderUnread(path string) string {
+	for _, u := range otherFolders {
+		if !slices.ContainsFunc(u.files, func(name string) bool { _, err := os.Stat(filepath.Join(path, name)); return err != nil }) {
 			return u.what
 		}
 	}

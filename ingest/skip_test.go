@@ -2,10 +2,12 @@ package ingest_test
 
 import (
 	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"prof/ingest"
+	"prof/internal/golden"
 )
 
 // TestOtherForms: what prof knows and does not read is refused by name, with what to give in its place.
@@ -17,7 +19,8 @@ func TestOtherForms(t *testing.T) {
 		"r.json":             {`{"Type":79,"CudaEvent":{"startNs":"1"}}`, "it is JSON of nsys export"},
 		"r.txt":              {"data: \"\"\ndata: \"[NSys]\"\n", "it is text of nsys export"},
 		"r.duckdb":           {"12345678DUCK....", "it is a DuckDB database"},
-		"r.arrow":            {"ARROW1\x00\x00", "it is an Arrow file"},
+		"r.arrow":            {"ARROW1\x00\x00", "it is Arrow, which prof does not read: nsys export --type parquetdir"},
+		"r.arrows":           {"\xff\xff\xff\xff\x00\x02\x00\x00table_name", "it is Arrow, which"},
 		"r.parquet":          {"PAR1....", "it is a Parquet file"},
 		"r.pftrace":          {"\x0a\x02ab", "it is a Perfetto trace, which prof does not read: rocprofv3 --output-format json"},
 		"memory.pickle":      {"\x80\x04", "it is a pickle"},
@@ -36,6 +39,27 @@ func TestOtherForms(t *testing.T) {
 		if _, err := b.try(ingest.Options{}, path); !errors.Is(err, ingest.ErrUnknownFormat) || !strings.Contains(err.Error(), c[1]) {
 			t.Errorf("%s: %v, want %q", name, err, c[1])
 		}
+	}
+}
+
+// TestOtherFolders: so are folders, and within one that is read they are one line each.
+func TestOtherFolders(t *testing.T) {
+	b := newBench(t)
+	export := b.file("x/llama.sqlite", string(golden.Unpacked(t, "../testdata/forms/llama.sqlite.gz")))
+	for want, files := range map[string][]string{
+		"it is an arrowdir export, which prof does not read: nsys export --type parquetdir": {"x/r_arwdir/META_DATA_EXPORT.arrow", "x/r_arwdir/StringIds.arrow"},
+		"it is what nsys-ai keeps of an export: give the export itself":                     {"x/r.nsys-cache/.cache_version", "x/r.nsys-cache/string_ids.parquet"},
+	} {
+		for _, name := range files {
+			b.file(name, "x")
+		}
+		folder := filepath.Dir(filepath.Join(filepath.Dir(filepath.Dir(export)), files[0]))
+		if _, err := b.try(ingest.Options{}, folder); !errors.Is(err, ingest.ErrUnknownFormat) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", folder, err, want)
+		}
+	}
+	if got, err := b.try(ingest.Options{}, filepath.Dir(export)); err != nil || len(got.Skipped) != 2 {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 

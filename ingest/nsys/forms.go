@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"prof/ingest/load"
-	"prof/ingest/nsys/arrow"
 	"prof/ingest/nsys/sqlite"
 	"prof/ingest/nsys/table"
 	"prof/internal/child"
@@ -25,15 +24,6 @@ type Opener func(path string) (table.Export, error)
 
 // SQLite opens a .sqlite export.
 func SQLite(path string) (table.Export, error) { return sqlite.Open(path) }
-
-// Arrow opens an arrow or arrowdir export.
-func Arrow(path string) (table.Export, error) { return arrow.Open(path) }
-
-// IsArrowDir reports whether a folder is an arrowdir export.
-func IsArrowDir(path string) bool { return arrow.Is(path) }
-
-// SniffArrow reports whether a file is an arrow export.
-func SniffArrow(name string, head []byte) bool { return arrow.Sniff(name, head) }
 
 // Identify reads what an export says of the whole capture.
 func (open Opener) Identify(ctx context.Context, path, name string) (*load.SourceInfo, error) {

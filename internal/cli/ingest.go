@@ -29,7 +29,7 @@ by prof capture are skipped.
   prof ingest capture.sqlite                      # a run named by time and file
   prof ingest --run baseline --tag gpu=h200 a.sqlite.gz
   prof ingest --run tp2 rank0.sqlite rank1.sqlite # several ranks, one run
-  prof ingest export_pqtdir                       # nsys export --type parquetdir (or arrowdir)
+  prof ingest export_pqtdir                       # nsys export --type parquetdir
   prof ingest report.nsys-rep                     # where nsys is installed
   prof ingest --run sums stats/run1_*.csv         # nsys stats --format csv: sums, no timeline
   prof ingest --run ops trace.json.gz             # export_chrome_trace of torch.profiler

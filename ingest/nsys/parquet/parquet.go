@@ -27,33 +27,7 @@ type Dir struct {
 	mu      sync.Mutex
 	columns map[string][]string // by table
 	big     map[column]bool     // those of unsigned 64-bit integers
-	files   map[string]string   // by table, without the end
 	strings func() (map[int64]string, error)
-}
-
-// versionFile is what nsys-ai leaves next to the tables that it keeps of an export.
-const versionFile = ".cache_version"
-
-// cached are the tables by the names that nsys-ai gives them in its folder (NAME.nsys-cache).
-var cached = map[string]string{"kernels": "CUPTI_ACTIVITY_KIND_KERNEL", "runtime": "CUPTI_ACTIVITY_KIND_RUNTIME", "memcpy": "CUPTI_ACTIVITY_KIND_MEMCPY", "memset": "CUPTI_ACTIVITY_KIND_MEMSET",
-	"nvtx": "NVTX_EVENTS", "string_ids": "StringIds", "gpu_info": "TARGET_INFO_GPU", "cuda_device": "TARGET_INFO_CUDA_DEVICE", "thread_names": "ThreadNames"}
-
-// IsCache reports whether a folder is what nsys-ai keeps of an export.
-func IsCache(path string) bool {
-	for _, name := range []string{versionFile, "string_ids" + suffix} {
-		if _, err := os.Stat(filepath.Join(path, name)); err != nil {
-			return false
-		}
-	}
-	return true
-}
-
-// Notes say what a cache lacks.
-func (d *Dir) Notes() []string {
-	if !IsCache(d.path) {
-		return nil
-	}
-	return []string{"nsys-ai kept neither NVTX domains nor the settings, time and length of the capture: ranges that never ended look as if they ended with it; ingest the export itself if there is one"}
 }
 
 type column struct{ table, name string }
@@ -74,8 +48,7 @@ func Open(path string) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Dir{path: path, columns: map[string][]string{}, big: map[column]bool{}, files: map[string]string{}}
-	isCache := IsCache(path)
+	d := &Dir{path: path, columns: map[string][]string{}, big: map[column]bool{}}
 	if mapping.Open(":memory:", &d.db) == mapping.StateError {
 		return nil, fmt.Errorf("%s: cannot start DuckDB to read it", path)
 	}
@@ -89,13 +62,6 @@ func Open(path string) (*Dir, error) {
 		if !ok || f.IsDir() {
 			continue
 		}
-		base := name
-		if isCache {
-			if name, ok = cached[base]; !ok {
-				continue
-			}
-		}
-		d.files[name] = base
 		cols, err := d.describe(name)
 		if err != nil {
 			d.Close()
@@ -129,12 +95,7 @@ func (d *Dir) Tables() []string {
 // Columns returns a table's columns.
 func (d *Dir) Columns(name string) []string { return d.columns[name] }
 
-func (d *Dir) file(name string) string {
-	if base, ok := d.files[name]; ok {
-		name = base
-	}
-	return filepath.Join(d.path, name+suffix)
-}
+func (d *Dir) file(name string) string { return filepath.Join(d.path, name+suffix) }
 
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
