@@ -219,8 +219,8 @@ func (m *Moved) push(ctx context.Context, q SQL, o PushOptions) error {
 		if counts[t] == 0 {
 			continue
 		}
-		if err := copyRows(ctx, q, "", lakeName+".main.", t, m.Run.ID, counts[t]); err != nil {
-			return err
+		if err := insertRows(ctx, q, lakeName+".main."+t, rowsOf("", t, m.Run.ID), counts[t]); err != nil {
+			return fmt.Errorf("table %s: %w", t, err)
 		}
 		m.Rows += counts[t]
 	}
@@ -311,16 +311,9 @@ func (m *Moved) copyTags(ctx context.Context, q SQL, from, to string, known []st
 	return nil
 }
 
-// copyRows copies a run's rows of a table, of which there are to be so many, from one catalog into another.
-func copyRows(ctx context.Context, q SQL, from, to, table, runID string, want int64) error {
-	done, err := q.ExecContext(ctx, `INSERT INTO `+to+table+` BY NAME SELECT * FROM `+from+table+` WHERE run_id = `+Quote(runID)+`::UUID`)
-	if err != nil {
-		return fmt.Errorf("table %s: %w", table, err)
-	}
-	if n, err := done.RowsAffected(); err != nil || n != want {
-		return errors.Join(err, fmt.Errorf("table %s: %d rows came, not %d", table, n, want))
-	}
-	return nil
+// rowsOf selects a run's rows of a table of a catalog.
+func rowsOf(catalog, table, runID string) string {
+	return `SELECT * FROM ` + catalog + table + ` WHERE run_id = ` + Quote(runID) + `::UUID`
 }
 
 // countRows counts a run's rows in each table that has any.
@@ -407,10 +400,10 @@ func (m *Moved) checkPull(ctx context.Context, q SQL) error {
 		}
 		return err
 	}
-	base, err := texts(q.QueryContext(ctx, `SELECT r.name || ' ' || r.run_id FROM run r`))
-	for _, b := range base {
-		if name, id, _ := strings.Cut(b, " "); IDBase(id) == IDBase(m.Run.ID) {
-			return fmt.Errorf("its numbers are those of run %s here; store one of the two anew with `prof ingest`", name)
+	here, err := texts(q.QueryContext(ctx, `SELECT r.name || ' ' || r.run_id FROM run r`))
+	for _, r := range here {
+		if name, id, _ := strings.Cut(r, " "); err == nil {
+			err = checkNumbers(m.Run.ID, id, name)
 		}
 	}
 	return err
@@ -449,18 +442,14 @@ func (m *Moved) pull(ctx context.Context, q SQL, facts Facts) error {
 	if err := json.Unmarshal([]byte(text[0]), &counts); err != nil {
 		return fmt.Errorf("pushed_run.row_counts: %w", err)
 	}
-	for _, t := range tables {
-		want := counts[t]
-		if want == 0 {
-			continue
+	from := arrival{id: m.Run.ID, tables: tables, counts: counts, rows: func(table string) (string, error) {
+		if counts[table] == 0 {
+			return "", nil
 		}
-		if err := copyRows(ctx, q, lakeName+".main.", "", t, m.Run.ID, want); err != nil {
-			return err
-		}
-		if err := checkIDs(ctx, q, t, m.Run.ID); err != nil {
-			return err
-		}
-		m.Rows += want
+		return rowsOf(lakeName+".main.", table, m.Run.ID), nil
+	}}
+	if m.Rows, err = from.store(ctx, q); err != nil {
+		return err
 	}
 	if err := m.copyTags(ctx, q, lakeName+".main.", "", nil); err != nil {
 		return err

@@ -164,8 +164,10 @@ func (w *Warehouse) ImportRuns(ctx context.Context, dir, as string) (made, there
 		return nil, nil, err
 	}
 	for _, id := range ids {
-		if i := slices.IndexFunc(before, func(r Run) bool { return IDBase(r.ID) == IDBase(id) }); i >= 0 {
-			return nil, nil, fmt.Errorf("import run %s: its numbers are those of run %s here; store one of the two anew with `prof ingest`", id, before[i].Name)
+		for _, r := range before {
+			if err := checkNumbers(id, r.ID, r.Name); err != nil {
+				return nil, nil, fmt.Errorf("import run %s: %w", id, err)
+			}
 		}
 	}
 	err = w.Again(ctx, func() error { return w.importRuns(ctx, tables, dir, ids, as) })
@@ -216,16 +218,32 @@ func RunsIn(dir string) (ids []string, err error) {
 	return ids, nil
 }
 
+// checkNumbers reports whether the ids of a run that comes are others than those of a run that is here.
+func checkNumbers(id, here, name string) error {
+	if IDBase(id) == IDBase(here) {
+		return fmt.Errorf("its numbers are those of run %s here; store one of the two anew with `prof ingest`", name)
+	}
+	return nil
+}
+
 // importRun stores a run and derives its facts.
 func (w *Warehouse) importRun(ctx context.Context, tx *sql.Tx, tables []string, dir, id, as string) error {
 	counts, err := checkHead(ctx, tx, runFile(dir, "run", id))
 	if err != nil {
 		return err
 	}
-	for _, t := range tables {
-		if err := importTable(ctx, tx, t, runFile(dir, t, id), id, counts[t]); err != nil {
-			return err
+	from := arrival{id: id, tables: tables, counts: counts, rows: func(table string) (string, error) {
+		path := runFile(dir, table, id)
+		err := file.Check(path)
+		if errors.Is(err, fs.ErrNotExist) && counts[table] == 0 {
+			return "", nil
+		} else if err != nil {
+			return "", fmt.Errorf("the folder is not whole: %w", err)
 		}
+		return `SELECT ` + Quote(id) + `::UUID AS run_id, * FROM read_parquet(` + Quote(globbed(path)) + `, hive_partitioning = false)`, nil
+	}}
+	if _, err := from.store(ctx, tx); err != nil {
+		return fmt.Errorf("%s: %w", dir, err)
 	}
 	if as != "" {
 		if _, err := tx.ExecContext(ctx, `UPDATE run SET name = ? WHERE run_id = ?::UUID`, as, id); err != nil {
@@ -238,23 +256,40 @@ func (w *Warehouse) importRun(ctx context.Context, tx *sql.Tx, tables []string, 
 	return Derive(ctx, tx, w.Facts, id)
 }
 
-// importTable stores a run's rows of a table, of which there are to be so many.
-func importTable(ctx context.Context, tx *sql.Tx, table, path, id string, want int64) error {
-	err := file.Check(path)
-	if errors.Is(err, fs.ErrNotExist) && want == 0 {
-		return nil
-	} else if err != nil {
-		return fmt.Errorf("the folder is not whole: %w", err)
+// arrival is a run that comes into the warehouse, out of a folder or a lake.
+type arrival struct {
+	id     string
+	tables []string                                       // those that come
+	counts map[string]int64                               // rows that each is to have
+	rows   func(table string) (selects string, err error) // selects is "" where a table is not there and has no rows
+}
+
+// store writes the rows of each table, and gives how many they are.
+func (a arrival) store(ctx context.Context, q SQL) (rows int64, err error) {
+	for _, t := range a.tables {
+		selects, err := a.rows(t)
+		if err == nil && selects != "" {
+			err = insertRows(ctx, q, t, selects, a.counts[t])
+		}
+		if err == nil && selects != "" {
+			err = checkIDs(ctx, q, t, a.id)
+		}
+		if err != nil {
+			return 0, fmt.Errorf("table %s: %w", t, err)
+		}
+		rows += a.counts[t]
 	}
-	done, err := tx.ExecContext(ctx, `INSERT INTO `+table+` BY NAME SELECT `+Quote(id)+`::UUID AS run_id, * FROM read_parquet(`+Quote(globbed(path))+`, hive_partitioning = false)`)
+	return rows, nil
+}
+
+// insertRows writes what a statement selects into a table: so many rows, or it is an error.
+func insertRows(ctx context.Context, q Execer, table, selects string, want int64) error {
+	done, err := q.ExecContext(ctx, `INSERT INTO `+table+` BY NAME `+selects)
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return err
 	}
 	if n, err := done.RowsAffected(); err != nil || n != want {
-		return errors.Join(err, fmt.Errorf("%s: it has %d rows, not the %d that were exported", path, n, want))
-	}
-	if err := checkIDs(ctx, tx, table, id); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return errors.Join(err, fmt.Errorf("it has %d rows, not the %d that were exported", n, want))
 	}
 	return nil
 }
