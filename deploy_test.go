@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"prof/internal/cli"
-	"prof/serve"
-	"prof/serve/jobs"
+	"prof/internal/serve"
+	"prof/internal/serve/jobs"
 )
 
 // TestDeploy holds the files for deployment to the program: the image is built with the Go of go.mod, nothing runs as root, and each option is one

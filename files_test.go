@@ -16,22 +16,22 @@ var direct = map[string]bool{"os.Open": true, "os.OpenFile": true, "os.ReadFile"
 
 // directs are the calls of these that stay, by file, and why.
 var directs = map[string]string{
-	"internal/file/file.go":       "it is what others use",
-	"internal/file/write.go":      "it is what others use",
-	"internal/scratch/scratch.go": "it opens folders, to lock them",
-	"schema/turn.go":              "it makes a file to lock, which must not be emptied",
-	"schema/budget.go":            "it reads /proc and /sys",
-	"schema/undo.go":              "it writes into the warehouse, which must not be emptied",
-	"capture/scrub.go":            "it changes an export in prof's own folder, which nsys wrote and the ingest has not seen",
-	"capture/sampling.go":         "it reads /proc, whose files have no size",
-	"capture/nvml_linux_read.go":  "it reads /proc",
-	"capture/doctor_machine.go":   "it reads /proc and /sys",
-	"serve/jobs/process_linux.go": "it reads /proc",
-	"capture/pass.go":             "it opens the workload's own input anew, or /dev/null",
-	"capture/python.go":           "its reader ends after 1024 bytes",
-	"ingest/model/read.go":        "its reader ends at a limit, of what may be unpacked",
-	"ingest/workload/read.go":     "its reader ends at a limit",
-	"ingest/ncu/csv_sniff.go":     "it reads bytes that are in memory",
+	"internal/file/file.go":                "it is what others use",
+	"internal/file/write.go":               "it is what others use",
+	"internal/scratch/scratch.go":          "it opens folders, to lock them",
+	"schema/turn.go":                       "it makes a file to lock, which must not be emptied",
+	"schema/budget.go":                     "it reads /proc and /sys",
+	"schema/undo.go":                       "it writes into the warehouse, which must not be emptied",
+	"capture/scrub.go":                     "it changes an export in prof's own folder, which nsys wrote and the ingest has not seen",
+	"capture/sampling.go":                  "it reads /proc, whose files have no size",
+	"capture/nvml_linux_read.go":           "it reads /proc",
+	"capture/doctor_machine.go":            "it reads /proc and /sys",
+	"internal/serve/jobs/process_linux.go": "it reads /proc",
+	"capture/pass.go":                      "it opens the workload's own input anew, or /dev/null",
+	"capture/python.go":                    "its reader ends after 1024 bytes",
+	"ingest/model/read.go":                 "its reader ends at a limit, of what may be unpacked",
+	"ingest/workload/read.go":              "its reader ends at a limit",
+	"ingest/ncu/csv_sniff.go":              "it reads bytes that are in memory",
 }
 
 // developers are folders of commands and tests, not of what users run.

@@ -17,7 +17,7 @@ import (
 // may know.
 var rooms = map[string][]string{
 	".":                     {"internal/cli"},
-	"internal/cli":          {"capture", "serve", "serve/*", "ingest", "ingest/derive", "ingest/load", "ingest/model", "ingest/workload", "queries", "queries/*", "render/*", "schema", "schema/pack", "schema/rundir", "testdata"},
+	"internal/cli":          {"capture", "internal/serve", "internal/serve/*", "ingest", "ingest/derive", "ingest/load", "ingest/model", "ingest/workload", "queries", "queries/*", "render/*", "schema", "schema/pack", "schema/rundir", "testdata"},
 	"internal/child":        {},
 	"internal/diagnosis":    {"internal/exports"},
 	"internal/exports":      {"ingest/nsys/sqlite", "ingest/nsys/table"},
@@ -101,11 +101,11 @@ var rooms = map[string][]string{
 	"schema/seed":           {},
 	"schema/sqlfile":        {},
 	"schema/terms":          {},
-	"serve":                 {"queries", "queries/judge/*", "render/compare", "render/report", "schema", "serve/*"},
-	"serve/ask":             {"queries", "queries/frame", "render/table", "render/typeset", "schema"},
-	"serve/mcp":             {"queries", "serve/ask"},
-	"serve/page":            {},
-	"serve/jobs":            {"capture", "schema/rundir"},
+	"internal/serve":        {"queries", "queries/judge/*", "render/compare", "render/report", "schema", "internal/serve/*"},
+	"internal/serve/ask":    {"queries", "queries/frame", "render/table", "render/typeset", "schema"},
+	"internal/serve/mcp":    {"queries", "internal/serve/ask"},
+	"internal/serve/page":   {},
+	"internal/serve/jobs":   {"capture", "schema/rundir"},
 	"testdata":              {},
 }
 
@@ -132,7 +132,7 @@ var owners = map[string][]string{
 
 // databases are the rooms whose tests link DuckDB, for which a linker takes 5 to 15 s of CPU each. Tests of all other rooms do without: what a
 // reader writes they look at in memory (ingest/rows/rowstest), and what is stored or derived is tested in ingest and queries.
-var databases = []string{".", "ingest", "ingest/nsys/parquet", "ingest/store", "internal/cli", "internal/laketest", "internal/ledger", "internal/testkit", "queries", "queries/judge/diff", "schema", "serve", "serve/ask"}
+var databases = []string{".", "ingest", "ingest/nsys/parquet", "ingest/store", "internal/cli", "internal/laketest", "internal/ledger", "internal/testkit", "queries", "queries/judge/diff", "schema", "internal/serve", "internal/serve/ask"}
 
 // source is one Go file: its folder from the root and its imports.
 type source struct {

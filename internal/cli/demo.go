@@ -16,11 +16,11 @@ import (
 	"prof/ingest/load"
 	"prof/internal/file"
 	"prof/internal/scratch"
+	"prof/internal/serve"
+	"prof/internal/serve/jobs"
 	"prof/queries"
 	"prof/render/table"
 	"prof/schema"
-	"prof/serve"
-	"prof/serve/jobs"
 	"prof/testdata"
 )
 

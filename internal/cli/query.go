@@ -9,12 +9,12 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"prof/internal/serve/ask"
 	"prof/internal/suggest"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/render/table"
 	"prof/schema"
-	"prof/serve/ask"
 )
 
 // queryCommand has each query as a command of its own, with the options that it takes. They are hidden, since the description lists them

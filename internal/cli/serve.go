@@ -16,13 +16,13 @@ import (
 
 	"prof/ingest/derive"
 	"prof/internal/file"
+	"prof/internal/serve"
+	"prof/internal/serve/ask"
+	"prof/internal/serve/jobs"
+	"prof/internal/serve/mcp"
 	"prof/queries"
 	"prof/schema"
 	"prof/schema/rundir"
-	"prof/serve"
-	"prof/serve/ask"
-	"prof/serve/jobs"
-	"prof/serve/mcp"
 )
 
 func (p *program) serveCommand() *cli.Command {

@@ -25,9 +25,9 @@ import (
 
 	"prof/ingest/derive"
 	"prof/internal/sample"
+	"prof/internal/serve/ask"
 	"prof/queries"
 	"prof/schema"
-	"prof/serve/ask"
 )
 
 // reply is an answer of a server.

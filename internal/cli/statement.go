@@ -19,9 +19,9 @@ import (
 	"prof/capture"
 	"prof/ingest/derive"
 	"prof/internal/scratch"
+	"prof/internal/serve/ask"
 	"prof/queries"
 	"prof/schema"
-	"prof/serve/ask"
 )
 
 // SQL of others runs in a process of its own. DuckDB bounds the memory of its operators, and stops between them; what one function of SQL takes it

@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"prof/serve/ask"
+	"prof/internal/serve/ask"
 )
 
 const testToken = "0123456789abcdef0123456789abcdef"

@@ -14,7 +14,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"prof/serve/ask"
+	"prof/internal/serve/ask"
 )
 
 //go:embed reference.html

@@ -10,12 +10,12 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"prof/internal/serve/ask"
 	"prof/queries"
 	"prof/queries/judge/diff"
 	"prof/queries/judge/trend"
 	"prof/render/report"
 	"prof/schema"
-	"prof/serve/ask"
 )
 
 // answered is an answer as huma writes it.

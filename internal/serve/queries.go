@@ -11,8 +11,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"prof/internal/serve/ask"
 	"prof/queries"
-	"prof/serve/ask"
 )
 
 // Rows is the answer to a query.

@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"prof/ingest/derive"
+	"prof/internal/serve/ask"
 	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/judge/diff"
 	"prof/schema"
-	"prof/serve/ask"
 )
 
 // TestDimensions: a page can compare by all that the command can.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"prof/internal/serve/ask"
 	"prof/render/report"
-	"prof/serve/ask"
 )
 
 // ReportFile is a file of a report.

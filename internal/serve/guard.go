@@ -18,7 +18,7 @@ import (
 	"strings"
 	"time"
 
-	"prof/serve/ask"
+	"prof/internal/serve/ask"
 )
 
 // Guard says who may ask.

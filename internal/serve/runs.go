@@ -6,9 +6,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"prof/internal/serve/ask"
 	"prof/queries"
 	"prof/schema"
-	"prof/serve/ask"
 )
 
 // About says what a server is and may do.

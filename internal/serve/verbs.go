@@ -3,9 +3,9 @@ package serve
 import (
 	"context"
 
+	"prof/internal/serve/ask"
 	"prof/render/compare"
 	"prof/render/report"
-	"prof/serve/ask"
 )
 
 // Fields is an object of JSON whose members its documentation lists.

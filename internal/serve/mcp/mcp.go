@@ -15,8 +15,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"prof/internal/serve/ask"
 	"prof/queries"
-	"prof/serve/ask"
 )
 
 // instructions are what an agent reads first.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"prof/serve/ask"
+	"prof/internal/serve/ask"
 )
 
 // TestPlaceholders holds that an empty field of the page shows what the API takes then.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	"prof/internal/serve/ask"
 	"prof/queries"
 	"prof/schema"
-	"prof/serve/ask"
 )
 
 // TimelineBusy is how long tracks were busy in a window.

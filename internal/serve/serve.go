@@ -16,10 +16,10 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/klauspost/compress/gzhttp"
 
-	"prof/serve/ask"
-	"prof/serve/jobs"
-	"prof/serve/mcp"
-	"prof/serve/page"
+	"prof/internal/serve/ask"
+	"prof/internal/serve/jobs"
+	"prof/internal/serve/mcp"
+	"prof/internal/serve/page"
 )
 
 // Options say how a server answers.

@@ -100,7 +100,7 @@ func TestColours(t *testing.T) {
 	}
 	color := regexp.MustCompile(`--([\w-]+):\s*(#[0-9a-f]+|rgba\([^)]*\))`)
 	report := map[string]bool{}
-	for _, m := range color.FindAllStringSubmatch(read("../../render/page/*.css"), -1) {
+	for _, m := range color.FindAllStringSubmatch(read("../../../render/page/*.css"), -1) {
 		report[m[1]+" "+m[2]] = true
 	}
 	n := 0

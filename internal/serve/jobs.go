@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
+	"prof/internal/serve/ask"
+	"prof/internal/serve/jobs"
 	"prof/queries"
 	"prof/schema"
-	"prof/serve/ask"
-	"prof/serve/jobs"
 )
 
 // addJobs adds jobs and uploads.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"prof/serve/ask"
+	"prof/internal/serve/ask"
 )
 
 // addSQL adds SQL of the client's own, and what it can select from.
