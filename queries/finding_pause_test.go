@@ -10,7 +10,7 @@ import (
 )
 
 // idleRules are the rules that share the idle time of passes, but for what the profiler took and what came before work of an unknown launch.
-const idleRules = "('launch-bound', 'graph-gaps', 'host-waits', 'cuda-calls', 'host-bound', 'device-latency', 'gc-pauses', 'gil-wait', 'cpu-starved', 'code-loading', 'allocator-calls')"
+const idleRules = "('launch-bound', 'graph-gaps', 'wait', 'call', 'host', 'queued', 'gc-pauses', 'gil-wait', 'cpu-starved', 'code-loading', 'allocator-calls')"
 
 // TestIdleFindingsAddUp holds that the rules about idle time add up to it, to the nanosecond, and that none says any of it twice.
 func TestIdleFindingsAddUp(t *testing.T) {
@@ -85,14 +85,14 @@ func TestPauses(t *testing.T) {
 				what["code-loading"] += int64(b - f)
 				what["gil-wait"] += int64(min(all[i], most) - b)
 			}
-			what["host-bound"] -= int64(min(all[0], h))
+			what["host"] -= int64(min(all[0], h))
 			what["launch-bound"] -= int64(min(all[0], h+l) - min(all[0], h+l, h))
-			what["cuda-calls"] -= int64(min(all[1], c))
+			what["call"] -= int64(min(all[1], c))
 			at += h + l + c
 		}
-		what["host-bound"] += host
+		what["host"] += host
 		what["launch-bound"] += late
-		what["cuda-calls"] += call
+		what["call"] += call
 		stmts = append(stmts, idle(fmt.Sprintf("host_ns = %d, launch_delay_ns = %d, call_ns = %d", host, late, call)))
 		for name, ns := range what {
 			if ns == 0 {

@@ -337,7 +337,7 @@ func testRanking(t *testing.T) {
 		got = append(got, fmt.Sprint(at("rank"), " ", at("finding"), " ", at("saving_ns"), at("share_ratio"), at("device"), at("device_count"), at("passes"), at("span_ns")))
 	}
 	// Of 1 ms on GPU 1, where there is one pass only, and 2 ms on GPU 0. 20 us of GPU 1 are 2 % there, 19,999 ns less than 1 % of GPU 0 and more of GPU 1.
-	want := []string{"1 launch-bound 300000 0.3 1 2 1 1000000", "2 small-grids 200000 0.1 0 1 2 2000000", "3 device-latency 20000 0.01 0 2 2 2000000", "4 host-bound 19999 0.019999 1 1 1 1000000"}
+	want := []string{"1 launch-bound 300000 0.3 1 2 1 1000000", "2 small-grids 200000 0.1 0 1 2 2000000", "3 queued 20000 0.01 0 2 2 2000000", "4 host 19999 0.019999 1 1 1 1000000"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -84,12 +84,12 @@ func testHotLines(t *testing.T, w *schema.Warehouse) {
 	}
 	for _, run := range []string{"llama-stack", "train-stack"} {
 		if n := rows(t, w, fmt.Sprintf(`SELECT count(*) > 0, bool_and((evidence->>'line') SIMILAR TO '(llm_torch|torch_more).py:[0-9]+ [a-z]+'), bool_and((evidence->>'line_ns')::BIGINT BETWEEN 1 AND saving_ns)
-			FROM findings('%s') WHERE finding = 'host-bound'`, run)); n[0] != "[true true true]" {
-			t.Errorf("%s: lines of host-bound: %s", run, n)
+			FROM findings('%s') WHERE finding = 'host'`, run)); n[0] != "[true true true]" {
+			t.Errorf("%s: lines of host: %s", run, n)
 		}
 	}
-	if n := rows(t, w, `SELECT count(*) > 0, count(evidence->>'line') FROM findings('torch-llama') WHERE finding = 'host-bound'`); n[0] != "[true 0]" {
-		t.Errorf("lines of host-bound without stacks: %s", n)
+	if n := rows(t, w, `SELECT count(*) > 0, count(evidence->>'line') FROM findings('torch-llama') WHERE finding = 'host'`); n[0] != "[true 0]" {
+		t.Errorf("lines of host without stacks: %s", n)
 	}
 	if _, err := queries.Run(t.Context(), w, must(queries.Find("hot-lines")), queries.Args{"run": "llama-stack", "by": "file"}); err == nil || !strings.Contains(err.Error(), "own or any") {
 		t.Errorf("--by file: %v", err)
@@ -168,8 +168,8 @@ func TestHotLinesReal(t *testing.T) {
 	if got := rows(t, w, `SELECT count(*) FROM longest_gaps('torch-hot', top := 0) WHERE duration_ns > 1e6`); got[0] != "[6]" {
 		t.Errorf("gaps of over 1 ms: %s", got)
 	}
-	if got := rows(t, w, `SELECT evidence->>'line', (evidence->>'line_ns')::BIGINT > 0.9 * saving_ns FROM findings('torch-hot') WHERE finding = 'host-bound'`); len(got) != 1 || got[0] != "[hot.py:10 wait_on_cpu true]" {
-		t.Errorf("host-bound is %s", got)
+	if got := rows(t, w, `SELECT evidence->>'line', (evidence->>'line_ns')::BIGINT > 0.9 * saving_ns FROM findings('torch-hot') WHERE finding = 'host'`); len(got) != 1 || got[0] != "[hot.py:10 wait_on_cpu true]" {
+		t.Errorf("host is %s", got)
 	}
 }
 

@@ -224,7 +224,7 @@ func TestStepNames(t *testing.T) {
 func TestSlowSteps(t *testing.T) {
 	t.Parallel()
 	w := testkit.Copy(t)
-	causes := []string{"kernel", "graph", "copy", "other", "launch-bound", "launch-bound", "synchronising", "cuda-call", "host-bound", "profiler", "queued", "unknown", "launch-bound", "between"}
+	causes := []string{"kernel", "graph", "copy", "other", "launch-bound", "launch-bound", "wait", "call", "host", "profiler", "queued", "unknown", "launch-bound", "between"}
 	stmts := []string{"BEGIN", "INSERT INTO run SELECT '" + timelineRun + "', 'made', TIMESTAMP '2026-01-01', NULL, NULL, NULL, 'test'", sourceRow(1, "nsys"),
 		"INSERT INTO range_path SELECT run_id, 1, 1, '', 'decode_step[#]', [1], '' FROM run", "INSERT INTO path_stage SELECT run_id, 1, 'decode', 1, NULL, NULL, false FROM run",
 		"INSERT INTO kernel_name SELECT run_id, 1, 'gemm', 'gemm', 1 FROM run", "INSERT INTO kernel_name SELECT run_id, 2, 'rare', 'rare', 2 FROM run"}

@@ -104,10 +104,10 @@ func TestTimeBreakdownOf(t *testing.T) {
 		"UPDATE device_time SET kernel_ns = 0, host_ns = 1000000 WHERE range_id = 2", ran(0, 1, 0, 77, 1, ""), hostCopy(1, "'Pinned'", 45),
 		strings.Replace(replayed(3), "'node'", "'graph'", 1)}, ";\n"))
 	testkit.DeriveOnly(t, w, breakdownFacts...)
-	want := []string{"[decode host-bound idle 1000080 <nil> <nil> 2000000 2000000]", "[decode (work of others) other 999080 <nil> <nil> 2000000 2000000]", "[decode launch-bound idle 150 <nil> <nil> 2000000 2000000]",
+	want := []string{"[decode host idle 1000080 <nil> <nil> 2000000 2000000]", "[decode (work of others) other 999080 <nil> <nil> 2000000 2000000]", "[decode launch-bound idle 150 <nil> <nil> 2000000 2000000]",
 		"[decode unknown idle 105 <nil> <nil> 2000000 2000000]", "[decode queued idle 95 <nil> <nil> 2000000 2000000]", "[decode profiler idle 90 <nil> <nil> 2000000 2000000]", "[decode cuda-call idle 70 <nil> <nil> 2000000 2000000]",
 		"[decode activation<1> kernels 66 1 100 2000000 2000000]", "[decode family of gemm kernels 67 1 100 2000000 2000000]", "[decode family of elementwise kernels 67 1 100 2000000 2000000]",
-		"[decode synchronising idle 60 <nil> <nil> 2000000 2000000]", "[decode (graph replays) kernels 40 3 30 2000000 2000000]", "[decode (copies and fills) copies 30 1 45 2000000 2000000]"}
+		"[decode wait idle 60 <nil> <nil> 2000000 2000000]", "[decode (graph replays) kernels 40 3 30 2000000 2000000]", "[decode (copies and fills) copies 30 1 45 2000000 2000000]"}
 	slices.Sort(want)
 	got := breakdown(t, w, "")
 	slices.Sort(got)
@@ -122,13 +122,13 @@ func TestTimeBreakdownOf(t *testing.T) {
 	}
 	testkit.Exec(t, w, "UPDATE path_stage SET is_warmup = false")
 	testkit.DeriveOnly(t, w, breakdownFacts...)
-	if got := breakdown(t, w, "")[0]; got != "[decode host-bound idle 2000080 <nil> <nil> 3000000 3000000]" {
+	if got := breakdown(t, w, "")[0]; got != "[decode host idle 2000080 <nil> <nil> 3000000 3000000]" {
 		t.Errorf("on two GPUs: %s", got)
 	}
 
 	testkit.Exec(t, w, "DELETE FROM path_stage; UPDATE device_time SET kernel_ns = 377, host_ns = 1999623 WHERE range_id IS NULL")
 	testkit.DeriveOnly(t, w, breakdownFacts...)
-	want = []string{"[<nil> host-bound idle 1999623 <nil> <nil> 3000000 3000000]", "[<nil> unknown idle 1000000 <nil> <nil> 3000000 3000000]", "[<nil> family of gemm kernels 177 2 177 3000000 3000000]",
+	want = []string{"[<nil> host idle 1999623 <nil> <nil> 3000000 3000000]", "[<nil> unknown idle 1000000 <nil> <nil> 3000000 3000000]", "[<nil> family of gemm kernels 177 2 177 3000000 3000000]",
 		"[<nil> activation<1> kernels 100 1 100 3000000 3000000]", "[<nil> family of elementwise kernels 100 1 100 3000000 3000000]", "[<nil> (copies and fills) copies 0 1 45 3000000 3000000]", "[<nil> (graph replays) kernels 0 3 30 3000000 3000000]"}
 	for _, args := range []string{"", ", stage := '(none)'", ", source := 'nsys'"} {
 		if got := breakdown(t, w, args); !slices.Equal(got, want) {

@@ -24,12 +24,12 @@ func findingRow(rule, stage string, saving int64, subject any) []any {
 func TestSummaryAdvice(t *testing.T) {
 	s := summarise(t, reportOf(threePasses("decode"), accountingOf("decode", busyParts()), answer("sources", "kind status reason path", []any{"nsys", "ok", nil, "a"}),
 		answer("finding-rules", "finding query options detail", []any{"small-grids", "kernel-grids", "stage device source top", nil}),
-		answer("findings", findingColumns, findingRow("small-grids", "decode", 100*ms, "k1"), findingRow("small-grids", "decode", 90*ms, "k2"), findingRow("device-latency", "decode", 10*ms, nil), findingRow("wave-tail", "decode", 2*ms, nil))))
+		answer("findings", findingColumns, findingRow("small-grids", "decode", 100*ms, "k1"), findingRow("small-grids", "decode", 90*ms, "k2"), findingRow("queued", "decode", 10*ms, nil), findingRow("wave-tail", "decode", 2*ms, nil))))
 	var rules []string
 	for _, a := range s.Advice {
 		rules = append(rules, a.Rule)
 	}
-	if want := []string{"small-grids", "device-latency"}; !slices.Equal(rules, want) {
+	if want := []string{"small-grids", "queued"}; !slices.Equal(rules, want) {
 		t.Fatalf("rules %v, want %v", rules, want)
 	}
 	if len(s.Findings) != 4 || s.Findings[0].Query != "FROM kernel_grids('a', top := 0, stage := 'decode', device := 0)" {
@@ -55,8 +55,8 @@ func TestSummaryAdviceOnce(t *testing.T) {
 		}
 		return f
 	}
-	r := reportOf(threePasses("decode"), slow(1), accountingOf("decode", []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"host", "host-bound", 200 * ms, 190 * ms}}),
-		answer("findings", findingColumns, findingRow("host-bound", "decode", 200*ms, nil), findingRow("launch-bound", "decode", 50*ms, nil)))
+	r := reportOf(threePasses("decode"), slow(1), accountingOf("decode", []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"host", "host", 200 * ms, 190 * ms}}),
+		answer("findings", findingColumns, findingRow("host", "decode", 200*ms, nil), findingRow("launch-bound", "decode", 50*ms, nil)))
 	s := summarise(t, r)
 	if got, want := s.Advice[0].Text, "nearly all of it is in pass 1, the first measured: if that is warm-up, exclude it (prof ingest --run a --warmup 1); otherwise do host-bound"; got != want {
 		t.Errorf("advice %q, want %q", got, want)
@@ -78,7 +78,7 @@ func TestSummaryAdviceOnce(t *testing.T) {
 	if got, want := summarise(t, r).Stages[0], "nearly all of that time (80.0 ms) is in pass 1, the first of 3, which may be warm-up"; got.Bound != judge.CommBound || got.But != want {
 		t.Errorf("bound %s, but %q, want %q", got.Bound, got.But, want)
 	}
-	r.Frames["accounting"] = accountingOf("decode", []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"host", "host-bound", 200 * ms, 190 * ms}})
+	r.Frames["accounting"] = accountingOf("decode", []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"host", "host", 200 * ms, 190 * ms}})
 	r.Frames["sources"] = answer("sources", "kind status reason path", []any{"workload", "ok", nil, "a"})
 	if got, want := summarise(t, r).Advice[0].Text, "nearly all of it is in pass 1, the first measured: if that is warm-up, exclude it (prof query passes --run a --stage decode shows it); otherwise do host-bound"; got != want {
 		t.Errorf("advice %q, want %q", got, want)
@@ -183,7 +183,7 @@ func TestSummaryDoubts(t *testing.T) {
 			if !slices.Contains(s.Doubts, c.want) {
 				t.Errorf("no doubt %q in %q", c.want, s.Doubts)
 			}
-			if c.name == "throttled" && (len(s.Doubts) != 1 || s.Stages[0].Bound != judge.KernelBound) {
+			if c.name == "throttled" && (len(s.Doubts) != 1 || s.Stages[0].Bound != judge.BusyBound) {
 				t.Errorf("bound %s, doubts %q", s.Stages[0].Bound, s.Doubts)
 			}
 		})
@@ -206,7 +206,7 @@ func TestSummaryUtilisationNotes(t *testing.T) {
 
 // TestSummaryTypical holds that a mean that a few long passes make is not taken for the usual pass.
 func TestSummaryTypical(t *testing.T) {
-	s := summarise(t, reportOf(threePasses("decode"), accountingOf("decode", []idlePart{{"compute", "busy", 3 * ms, ms}, {"host", "host-bound", 297 * ms, 297 * ms}}),
+	s := summarise(t, reportOf(threePasses("decode"), accountingOf("decode", []idlePart{{"compute", "busy", 3 * ms, ms}, {"host", "host", 297 * ms, 297 * ms}}),
 		passesAnswer("passes", []any{"decode", int64(1), int64(1), int64(7), false, 298 * ms, ms, int64(1)}, []any{"decode", int64(2), int64(1), int64(7), false, ms, int64(900_000), int64(5)}, []any{"decode", int64(3), int64(1), int64(7), false, ms, int64(900_000), int64(9)})))
 	if got, want := s.Stages[0].But, "in the median pass (1.00 ms) the GPU is busy 90.0 % of the time: longer passes dominate the total, above all pass 1 (298 ms), the first, which may be warm-up"; got != want {
 		t.Errorf("but %q, want %q", got, want)
@@ -216,7 +216,7 @@ func TestSummaryTypical(t *testing.T) {
 // TestSummaryWithoutStages holds what is said of a run without stages, and of one that was only profiled by Nsight Compute.
 func TestSummaryWithoutStages(t *testing.T) {
 	s := summarise(t, reportOf(accountingOf("(run)", busyParts()), answer("time-breakdown", "stage category kind total_ns share_ratio", []any{nil, "queued", "idle", ms, 0.1}, []any{nil, "cublas nvjet", "kernels", ms, 0.1})))
-	if s.All == nil || s.All.Bound != judge.KernelBound || s.All.MeanNs != 300e6 || s.All.Passes != 0 {
+	if s.All == nil || s.All.Bound != judge.BusyBound || s.All.MeanNs != 300e6 || s.All.Passes != 0 {
 		t.Errorf("all: %+v", s.All)
 	}
 	if len(s.Breakdown) != 2 || s.Breakdown[0].Stage != "" || s.Breakdown[0].Words != "GPU idle: work launched in time has not started" || s.Breakdown[1].Words != "kernels: cublas nvjet" {

@@ -3,6 +3,8 @@ package judge
 import (
 	"fmt"
 	"slices"
+
+	"prof/schema/terms"
 )
 
 // The thresholds of what bounds a stage.
@@ -26,21 +28,28 @@ const (
 	wordShare = 0.05
 )
 
-// idleGroup is idle time of one cause.
+// idleGroup is idle time of causes that are judged together.
 type idleGroup struct {
 	bound Bound
-	kinds []string // of accounting
+	kinds []string // of accounting: names of causes
 	words string   // what the GPU does meanwhile
 }
 
-var idleGroups = []idleGroup{
-	{LaunchBound, []string{"launch-bound"}, "waits for the next launch"},
-	{HostBound, []string{"host-bound"}, "idles while the CPU is busy outside CUDA"},
-	{WaitBound, []string{"synchronising", "cuda-call"}, "idles while the CPU waits for it, allocates memory or loads code"},
-	{QueueBound, []string{"queued"}, "pauses before work launched in time"},
-	{UnknownBound, []string{"profiler"}, "idles while the profiler works"},
-	{UnknownBound, []string{"unknown"}, "idles before work whose launch was not captured"},
-}
+// idleGroups are the causes of idle time that a stage's time has.
+var idleGroups = func() []idleGroup {
+	var out []idleGroup
+	for _, c := range terms.Causes {
+		if len(terms.PartsOf(c.Name)) == 0 {
+			continue
+		}
+		if at := slices.IndexFunc(out, func(g idleGroup) bool { return g.words == c.Verb }); at >= 0 {
+			out[at].kinds = append(out[at].kinds, c.Name)
+			continue
+		}
+		out = append(out, idleGroup{Bound(c.Bound), []string{c.Name}, c.Verb})
+	}
+	return out
+}()
 
 // evidence is what the bound of a stage follows from.
 type evidence struct {

@@ -1,17 +1,26 @@
 package judge
 
-import "fmt"
+import (
+	"fmt"
+
+	"prof/schema/terms"
+)
 
 // graphReplays is the category of CUDA graphs traced as a whole.
 const graphReplays = "(graph replays)"
 
-// categoryWords describe the categories other than kernel families.
-var categoryWords = map[string]string{
-	"launch-bound": "GPU idle: launches arrive too late", "host-bound": "GPU idle: CPU busy outside CUDA",
-	"synchronising": "GPU idle: CPU waits for the GPU", "cuda-call": "GPU idle: CUDA calls for memory, code or streams",
-	"queued": "GPU idle: work launched in time has not started", "profiler": "GPU idle: profiler at work",
-	"unknown": "GPU idle: launch not captured", graphReplays: "CUDA graphs, captured without their kernels",
-	"(copies and fills)": "copies and fills of memory", "(work of others)": "other work on the GPU",
+// categoryWords describe the categories that are neither idle time nor kernel families.
+var categoryWords = map[string]string{graphReplays: "CUDA graphs, captured without their kernels", "(copies and fills)": "copies and fills of memory", "(work of others)": "other work on the GPU"}
+
+// categoryText describes a category of time-breakdown.
+func categoryText(name, kind, role string) string {
+	if words := categoryWords[name]; words != "" {
+		return words
+	}
+	if cause, ok := terms.CauseNamed(name); ok && kind == "idle" {
+		return "GPU idle: " + cause.Label
+	}
+	return familyText(name, role)
 }
 
 // topCategories is how many categories a summary names.
@@ -28,11 +37,8 @@ func (s *summariser) addBreakdown() error {
 			break
 		}
 		c := TimeCategory{GPUs: len(s.parts[keyOf(r.Text("stage"))]), Stage: r.Text("stage"), Name: r.Text("category"), Kind: r.Text("kind"), TotalNs: r.Count("total_ns"), ShareRatio: r.Amount("share_ratio"), Query: s.command("time-breakdown")}
-		if c.Words = categoryWords[c.Name]; c.Kind == "kernels" && c.Name != graphReplays {
-			c.Words = familyText(c.Name, roles[c.Name])
-			if roles[c.Name] == "collective" {
-				c.Words += s.hiddenText(keyOf(c.Stage))
-			}
+		if c.Words = categoryText(c.Name, c.Kind, roles[c.Name]); c.Kind == "kernels" && roles[c.Name] == "collective" {
+			c.Words += s.hiddenText(keyOf(c.Stage))
 		}
 		s.out.Breakdown = append(s.out.Breakdown, c)
 	}

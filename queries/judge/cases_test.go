@@ -105,7 +105,7 @@ func TestSummaryGaps(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := summarise(t, reportOf(threePasses("prefill"), passes, accountingOf("prefill", []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"queued", "queued", 100 * ms, 40 * ms}}), c.gaps,
-				answer("sources", "kind status reason path source_id duration_ns", []any{"nsys", "ok", nil, "a", int64(1), c.sourceEnd}), answer("findings", findingColumns, findingRow("device-latency", "prefill", 100*ms, nil))))
+				answer("sources", "kind status reason path source_id duration_ns", []any{"nsys", "ok", nil, "a", int64(1), c.sourceEnd}), answer("findings", findingColumns, findingRow("queued", "prefill", 100*ms, nil))))
 			got := s.Stages[0]
 			if got.Bound != judge.QueueBound || !strings.HasSuffix(got.Why, c.why) || got.But != c.but {
 				t.Errorf("bound %s, why %q, but %q", got.Bound, got.Why, got.But)
@@ -158,7 +158,7 @@ func TestSummaryProfiledWords(t *testing.T) {
 		{"near cache", "memory", "l1", "latency", 90, judge.MemoryBound, "time goes to traffic through the L1 caches, not to arithmetic"},
 		{"memory", "memory", "dram", "latency", 90, judge.MemoryBound, "time goes to traffic with the GPU's memory, not to arithmetic"},
 		{"compute", "compute", "tensor", "latency", 90, judge.ComputeBound, "the GPU's arithmetic units limit the speed"},
-		{"latency", "latency", "grid", "memory", 90, judge.KernelBound, "kernels take the time but saturate neither memory nor arithmetic: too little parallel work, or stalls"},
+		{"latency", "latency", "grid", "memory", 90, judge.BusyBound, "kernels take the time but saturate neither memory nor arithmetic: too little parallel work, or stalls"},
 		{"plurality", "memory", "dram", "latency", 51, judge.MixedBound, "kernels take the time, and no single limit applies to most of them"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -26,14 +26,14 @@ var findingWords = map[string]func(x Finding) string{
 	"graph-gaps": func(x Finding) string {
 		return joined(x.launchText(), x.replayText(), fmt.Sprintf("graph replays take %.1f %% of GPU work time", 100*x.Numbers.amount("graph_ratio")), x.singleText())
 	},
-	"host-waits": func(x Finding) string {
+	"wait": func(x Finding) string {
 		text := fmt.Sprintf("GPU idle %s while the CPU waits for the GPU or for a copy%s", x.saved(), x.spread())
 		if n := x.Numbers; n.count("call_count") > 0 {
 			text += fmt.Sprintf("; %s that wait or copy take %s of CPU time, mostly in %s", n.many("call_count", "call", "calls"), n.time("calls_ns"), n.text("api"))
 		}
 		return text
 	},
-	"cuda-calls": func(x Finding) string {
+	"call": func(x Finding) string {
 		text := fmt.Sprintf("GPU idle %s during CUDA calls that neither launch nor wait%s", x.saved(), x.spread())
 		if n := x.Numbers; x.Subject != "" {
 			loads := ""
@@ -84,14 +84,14 @@ var findingWords = map[string]func(x Finding) string{
 		return text + fmt.Sprintf("; it may run on %s; the other threads of its process (%s in all) used %.1f CPUs meanwhile, and up to %s of the machine were running or ready to run",
 			n.many("cpu_count", "CPU", "CPUs"), n.many("thread_count", "thread", "threads"), n.amount("others_ns")/n.amount("wall_ns"), n.many("runnable_count", "thread", "threads"))
 	},
-	"host-bound": func(x Finding) string {
+	"host": func(x Finding) string {
 		text := fmt.Sprintf("GPU idle %s while the thread that launches next makes no CUDA call for 100 us or longer%s", x.saved(), x.spread())
 		if line := x.Numbers.text("line"); line != "" {
 			text += fmt.Sprintf("; %s of it in %s", x.Numbers.time("line_ns"), line)
 		}
 		return text
 	},
-	"device-latency": func(x Finding) string {
+	"queued": func(x Finding) string {
 		return fmt.Sprintf("GPU idle %s although the next work had been launched in time: %s per gap over %s%s", x.saved(), timeText(float64(x.SavingNs)/x.Numbers.amount("gap_count")), x.Numbers.many("gap_count", "gap", "gaps"), x.spread())
 	},
 	"elementwise-chains": func(x Finding) string {

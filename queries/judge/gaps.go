@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"prof/queries/frame"
+	"prof/schema/terms"
 )
 
 const (
@@ -14,13 +15,13 @@ const (
 	edgePart = 0.01
 )
 
-// gapColumns are the parts of an idle gap by the kinds of accounting.
-var gapColumns = map[string][]string{"launch-bound": {"launch_ns", "launch_delay_ns", "launch_latency_ns"}, "host-bound": {"host_ns"}, "synchronising": {"wait_ns"}, "cuda-call": {"call_ns"}, "profiler": {"profiler_ns"}, "queued": {"queued_ns"}, "unknown": {"unknown_ns"}}
-
+// columns are those of a gap's time that is of a group.
 func (g idleGroup) columns() []string {
 	var out []string
 	for _, kind := range g.kinds {
-		out = append(out, gapColumns[kind]...)
+		for _, p := range terms.PartsOf(kind) {
+			out = append(out, p.Column())
+		}
 	}
 	return out
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // oncePasses are the parts of accounting that rules of findings are about, where a single pass may hold nearly all of it.
-var oncePasses = map[string]string{"host-bound": "host", "cuda-calls": "call", "host-waits": "wait", "device-latency": "queued", "exposed-collectives": "collective-exposed"}
+var oncePasses = map[string]string{"host": "host", "call": "call", "wait": "wait", "queued": "queued", "exposed-collectives": "collective-exposed"}
 
 // mostShared is the share of the time that collectives run alone from which on its cause is that they share a stream with computing.
 const mostShared = 0.5
@@ -72,7 +72,7 @@ func (s *summariser) refine(a *Finding) error {
 		return nil
 	}
 	gpu := s.parts[key][at]
-	if at == 0 && a.ID == "device-latency" && gpu.idle()[0].bound == QueueBound {
+	if at == 0 && a.ID == "queued" && gpu.idle()[0].bound == QueueBound {
 		gaps, err := s.longGaps(key, gpu)
 		if err != nil {
 			return err

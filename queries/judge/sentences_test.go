@@ -35,8 +35,8 @@ func sayFindings(t *testing.T) {
 	for _, c := range [][3]string{
 		{"launch-bound", "decode", even + `"busy_ratio":0.4,"launch_ns":60e6,"launch_delay_ns":30e6,"launch_latency_ns":10e6,"single_count":300,"single_ns":9e5,"replay_count":6`},
 		{"graph-gaps", "", `"busy_ratio":0.8,"launch_ns":100e6,"replay_count":1,"graph_ratio":0.9`},
-		{"host-waits", "decode", once + `"call_count":30,"calls_ns":80e6,"api":"cudaStreamSynchronize"`},
-		{"cuda-calls", "decode", mixed + `"call_count":1,"calls_ns":80e6,"is_load":true`},
+		{"wait", "decode", once + `"call_count":30,"calls_ns":80e6,"api":"cudaStreamSynchronize"`},
+		{"call", "decode", mixed + `"call_count":1,"calls_ns":80e6,"is_load":true`},
 		{"gc-pauses", "decode", mixed + `"call_count":3,"calls_ns":90e6,"all_count":9,"failed_count":0`},
 		{"gil-wait", "decode", even + `"call_count":30,"calls_ns":100e6,"all_count":30,"failed_count":0,"holder_tid":4242,"held_ns":120e6,"line":"data.py:31 prep","line_count":80,"sample_count":96`},
 		{"cpu-starved", "decode", even + `"wait_ns":120e6,"wall_ns":200e6,"run_ns":60e6,"others_ns":30e6,"preempted_count":30,"cpu_count":1,"limit_ratio":null,"throttled_ns":null,"thread_count":21,"runnable_count":4`},
@@ -45,9 +45,9 @@ func sayFindings(t *testing.T) {
 		{"allocator-calls", "decode", mixed + `"call_count":6,"calls_ns":90e6,"all_count":8,"failed_count":2`},
 		{"allocator-calls", "decode", mixed + `"call_count":6,"calls_ns":90e6,"all_count":8,"failed_count":0,"retry_count":2,"got_bytes":4e9,"given_bytes":3e9`},
 		{"allocator-calls", "decode", mixed + `"call_count":6,"calls_ns":90e6,"all_count":8,"failed_count":0,"retry_count":1,"block_bytes":4e9`},
-		{"host-bound", "decode", mixed + `"gap_count":3`},
-		{"host-bound", "decode", mixed + `"line":"lib/model.py:40 sample","line_ns":70e6`},
-		{"device-latency", "", `"gap_count":9`},
+		{"host", "decode", mixed + `"gap_count":3`},
+		{"host", "decode", mixed + `"line":"lib/model.py:40 sample","line_ns":70e6`},
+		{"queued", "", `"gap_count":9`},
 		{"elementwise-chains", "decode", `"kernel_count":2400,"below_ns":10000,"chain_count":120,"kernels_ns":100e6,"chained_ns":95e6`},
 		{"fp32-products", "decode", `"call_count":12,"calls_ns":90e6,"fp32_flop_per_s":67e12,"tf32_flop_per_s":494e12`},
 		{"small-grids", "decode", kernel + `"least_count":8,"most_count":16,"sm_count":132`},
@@ -62,7 +62,7 @@ func sayFindings(t *testing.T) {
 		{"slow-gpu", "decode", `"gpu_count":8,"call_count":2400,"calls_ns":120e6,"usual_ns":100e6,"slower_ns":118e6,"clock_hz":14e8,"others_clock_hz":198e7`},
 		{"throttling", "", `"slow_count":12,"sample_count":40,"clock_hz":12e8,"max_clock_hz":198e7,"work_ns":250e6`},
 	} {
-		row := findingRow(c[0], c[1], 100*ms, map[string]any{"cuda-calls": "cudaMalloc", "allocator-calls": "cudaFree", "code-loading": "torch.compile", "gc-pauses": "Python GC[2]", "gil-wait": "Waiting for GIL", "exposed-copies": "memcpy Host-to-Device"}[c[0]])
+		row := findingRow(c[0], c[1], 100*ms, map[string]any{"call": "cudaMalloc", "allocator-calls": "cudaFree", "code-loading": "torch.compile", "gc-pauses": "Python GC[2]", "gil-wait": "Waiting for GIL", "exposed-copies": "memcpy Host-to-Device"}[c[0]])
 		row[7] = "{" + c[2] + "}"
 		r := reportOf(threePasses("decode"), accountingOf("decode", busyParts()), answer("findings", findingColumns, row), answer("finding-rules", "finding query options detail"))
 		summarise(t, r)
@@ -85,9 +85,9 @@ func sayStages(t *testing.T) {
 	for _, frames := range [][]*frame.Frame{
 		{threePasses("decode"), accountingOf("decode", launching)},
 		{threePasses("decode"), accountingOf("decode", launching), passes},
-		{threePasses("decode"), accountingOf("decode", []idlePart{{"compute", "busy", 60 * ms, 20 * ms}, {"launch", "launch-bound", 160 * ms, 60 * ms}, {"host", "host-bound", 150 * ms, 140 * ms}}), passes},
-		{threePasses("decode"), accountingOf("decode", []idlePart{{"compute", "busy", 40 * ms, 14 * ms}, {"host", "host-bound", 160 * ms, 150 * ms}}), answer("findings", findingColumns, findingRow("host-bound", "decode", 160*ms, nil))},
-		{threePasses("decode"), accountingOf("decode", queued), onePass, answer("longest-gaps of decode", "duration_ns start_ns source_id pid queued_ns", gap, gap), answer("findings", findingColumns, findingRow("device-latency", "decode", 100*ms, nil))},
+		{threePasses("decode"), accountingOf("decode", []idlePart{{"compute", "busy", 60 * ms, 20 * ms}, {"launch", "launch-bound", 160 * ms, 60 * ms}, {"host", "host", 150 * ms, 140 * ms}}), passes},
+		{threePasses("decode"), accountingOf("decode", []idlePart{{"compute", "busy", 40 * ms, 14 * ms}, {"host", "host", 160 * ms, 150 * ms}}), answer("findings", findingColumns, findingRow("host", "decode", 160*ms, nil))},
+		{threePasses("decode"), accountingOf("decode", queued), onePass, answer("longest-gaps of decode", "duration_ns start_ns source_id pid queued_ns", gap, gap), answer("findings", findingColumns, findingRow("queued", "decode", 100*ms, nil))},
 		{threePasses("decode"), accountingOf("decode", busyParts()), answer("bottlenecks", "kernel bound timeline_total_ns replayed_mean_ns launches", []any{"k3", "compute", nil, 1e3, int64(1)})},
 		{answer("bottlenecks", "kernel bound timeline_total_ns replayed_mean_ns launches", []any{"k3", "unknown", nil, 1e3, int64(1)})},
 		{accountingOf("(run)", busyParts(), busyParts())},

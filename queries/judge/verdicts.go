@@ -29,7 +29,7 @@ func profiledVerdict(e evidence) *verdict {
 	case c.bound == "compute":
 		v.bound = ComputeBound
 	default:
-		v.bound, v.meaning = KernelBound, "kernels take the time but saturate neither memory nor arithmetic: too little parallel work, or stalls"
+		v.bound, v.meaning = BusyBound, "kernels take the time but saturate neither memory nor arithmetic: too little parallel work, or stalls"
 	}
 	return e.then(v)
 }
@@ -52,5 +52,5 @@ func kernelVerdict(e evidence) *verdict {
 	default:
 		why += "; no kernels were profiled: Nsight Compute would show what limits them"
 	}
-	return e.then(&verdict{bound: KernelBound, why: why})
+	return e.then(&verdict{bound: BusyBound, why: why})
 }

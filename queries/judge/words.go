@@ -8,48 +8,41 @@ import (
 	"strings"
 
 	"prof/queries/caveat"
+	"prof/schema/terms"
 )
 
-// Bound is what keeps a stage from being faster.
+// Bound is what keeps a stage from being faster: the name of a terms.Bound.
 type Bound string
 
 // What a stage can be bound by.
 const (
-	LaunchBound  Bound = "launch"
+	LaunchBound  Bound = "launch-bound"
 	HostBound    Bound = "host"
-	WaitBound    Bound = "waiting"
+	WaitBound    Bound = "wait"
 	CommBound    Bound = "communication"
-	QueueBound   Bound = "queue"
+	QueueBound   Bound = "queued"
 	CopyBound    Bound = "copies"
 	MemoryBound  Bound = "memory"
 	ComputeBound Bound = "compute"
-	KernelBound  Bound = "kernels"
+	BusyBound    Bound = "busy"
 	MixedBound   Bound = "mixed"
 	LateBound    Bound = "late-gpu"
 	UnknownBound Bound = "unknown"
 )
 
-// boundWords are the name of a bound and its meaning for a reader who is new to it.
-var boundWords = map[Bound][2]string{
-	LaunchBound:  {"launch-bound", "the GPU idles because the CPU launches work more slowly than the GPU completes it"},
-	HostBound:    {"host-bound", "the GPU idles while the CPU is busy outside CUDA"},
-	WaitBound:    {"waiting", "the GPU idles while the CPU waits for a result, allocates memory or loads code"},
-	CommBound:    {"communication-bound", "GPUs exchange data instead of computing"},
-	QueueBound:   {"queue-bound", "the GPU pauses before work that was launched in time"},
-	CopyBound:    {"copy-bound", "data is copied while no kernel runs"},
-	MemoryBound:  {"memory-bound", "time goes to reading weights and KV cache from GPU memory, not to arithmetic"},
-	ComputeBound: {"compute-bound", "the GPU's arithmetic units limit the speed"},
-	KernelBound:  {"kernel-bound", "kernels take most of the time"},
-	MixedBound:   {"mixed", "kernels take the time, and no single limit applies to most of them"},
-	LateBound:    {"held up by a late GPU", "one GPU arrives late at collectives, and the others wait for it"},
-	UnknownBound: {"unknown", "the capture does not show it"},
+func (b Bound) words() terms.Bound {
+	w, _ := terms.BoundNamed(string(b))
+	return w
 }
 
-// Name is the term for it, such as launch-bound.
-func (b Bound) Name() string { return boundWords[b][0] }
+// Label is the term for it in a cell, such as launch-bound.
+func (b Bound) Label() string { return b.words().Label }
+
+// Says is what the stage does or is, in a sentence: is launch-bound.
+func (b Bound) Says() string { return b.words().Says }
 
 // Meaning explains it in plain words.
-func (b Bound) Meaning() string { return boundWords[b][1] }
+func (b Bound) Meaning() string { return b.words().Meaning }
 
 // DurationText returns a time with three digits in the unit that suits it: 631 ms.
 func DurationText(ns float64) string { return caveat.Duration(ns) }

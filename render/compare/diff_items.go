@@ -22,8 +22,11 @@ func ofKernels(i diff.Item) bool {
 // itemName is the name of an item, with grid and block where it is compared by these.
 func itemName(i diff.Item) string {
 	name := typeset.Neutral(i.Name)
-	if words := partNames[i.Kind+" "+i.Name]; words != "" {
-		return words
+	switch cause, ok := terms.CauseNamed(i.Name); {
+	case i.Kind == "overlap":
+		return "overlap: concurrent work"
+	case i.Kind == "idle" && ok:
+		return "idle: " + cause.Label
 	}
 	if i.Grid != "" {
 		name += " grid " + typeset.Neutral(i.Grid)
@@ -41,19 +44,6 @@ func shapesText(i diff.Item) string {
 		shapes += " → " + i.B.Shapes
 	}
 	return typeset.Neutral(shapes)
-}
-
-// partNames say in words what the parts of a stage's time are that are no work of its own, by kind and name.
-var partNames = map[string]string{
-	"overlap overlap":   "overlap: concurrent work",
-	"idle launch-bound": "idle: launch-bound",
-	"idle waiting":      "idle: CPU waits for the GPU",
-	"idle CUDA calls":   "idle: in other CUDA calls",
-	"idle host":         "idle: CPU outside CUDA",
-	"idle between":      "idle: between steps",
-	"idle profiler":     "idle: profiler at work",
-	"idle queued":       "idle: launched, not started",
-	"idle unknown":      "idle: launch not captured",
 }
 
 // isTime reports whether an item is a time, and not the value of a metric.

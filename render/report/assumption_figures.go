@@ -146,7 +146,7 @@ func (a *assumptions) thresholds() {
 	rules := a.rows("finding-rules", "finding", "title", "bound", "saving", "value", "unit", "needs")
 	if a.has("accounting") {
 		a.say("accounting", "The time per pass on a GPU is split completely into busy and idle parts. Idle time is named by what the thread that launched the next work did meanwhile; "+
-			"the finding host-bound has the shortest stretch without CUDA calls that counts as CPU time.")
+			"the finding host has the shortest stretch without CUDA calls that counts as CPU time.")
 	}
 	for _, row := range rules {
 		limit := ""

@@ -120,7 +120,7 @@ func glanceKernels(r *judge.Report, list []judge.TopKernel) ([]glanceKernel, err
 
 func newGlanceStage(s judge.StageSummary) glanceStage {
 	g := glanceStage{Name: typeset.Neutral(s.Stage), Time: words.PassTimeText(s), Share: typeset.Percent(s.ShareRatio), Busy: typeset.Null, MFU: typeset.Null, MBU: typeset.Null, Tokens: typeset.Null,
-		Bound: s.Bound.Name(), Meaning: s.Meaning, Why: typeset.Neutral(s.Why), But: typeset.Neutral(s.But), Unknown: typeset.Neutral(s.Unknown), Command: typeset.Neutral(s.Query), IsAll: s.Stage == ""}
+		Bound: s.Bound.Label(), Meaning: s.Meaning, Why: typeset.Neutral(s.Why), But: typeset.Neutral(s.But), Unknown: typeset.Neutral(s.Unknown), Command: typeset.Neutral(s.Query), IsAll: s.Stage == ""}
 	if g.IsAll {
 		g.Name = words.AllWork
 	}

@@ -89,7 +89,7 @@ func fileFacts() []*frame.Frame {
 			[]any{"NVIDIA H200", "fp32", "fp32", 66.9e12, nil, 1.98e9, int64(198e7), "builtin", "dense", "datasheet", "2026-11-21"},
 			[]any{"NVIDIA H200", "tensor_bf16", "fp32", 989.4e12, nil, 1.83e9, int64(198e7), "user", rendertest.Breakout, "datasheet", "2026-11-21"},
 			[]any{"NVIDIA H200", "fp16", "fp16", nil, nil, nil, int64(198e7), nil, nil, nil, nil}),
-		rendertest.FrameOf("finding-rules", "query options detail finding title bound saving value unit needs", []any{"pass-accounting", "stage", "gaps", "host-bound", "GPU idle", "at most", "idle time without a call for 100 us", nil, nil, "timeline"},
+		rendertest.FrameOf("finding-rules", "query options detail finding title bound saving value unit needs", []any{"pass-accounting", "stage", "gaps", "host", "GPU idle", "at most", "idle time without a call for 100 us", nil, nil, "timeline"},
 			[]any{"kernel-grids", "top", nil, "wave-tail", "Last wave", "about", "time x (1 - blocks)", 4.0, "waves", "grids"}),
 		rendertest.FrameOf("facts", "source_id key value", []any{int64(1), "capture.trace", "Cuda," + rendertest.Breakout}, []any{int64(1), "capture.id", "session"}, []any{int64(1), "driver.cuda_version", "13010"},
 			[]any{int64(1), "os.description", rendertest.Hostile}, []any{int64(2), "driver.cuda_version", "12.8"}, []any{int64(2), "torch.cuda_runtime_version", "12080"}, []any{int64(2), "torch.record_shapes", "1"},

@@ -361,7 +361,7 @@ func (p *stakeholder) takeaways() {
 	p.title("Stage Takeaways")
 	for _, s := range p.g.Stages {
 		see := typeset.MarkdownSpan(s.Command)
-		if s.Bound == judge.UnknownBound.Name() {
+		if s.Bound == judge.UnknownBound.Label() {
 			p.line("- **What bounds %s is not known**: %s. See %s", typeset.MarkdownText(s.Name), typeset.MarkdownText(s.whole()), see)
 			continue
 		}

@@ -27,8 +27,8 @@ func stakeholderReport(stage string) *judge.Report {
 			[]any{"prefill", int64(1), 46e6, nil, 45.86e6, nil, nil, 0.95, int64(1), 46e6, 46e6, 46e6, 45.86e6, 45.86e6, 45.86e6}, []any{stage, int64(3), 400e6, 1e6, 398e6, 189e6, 40.2, 0.1, int64(1), 300e6, 290e6, 620e6, 291e6, 287e6, 617e6}),
 		rendertest.FrameOf("stage-notes", "stage note gpu_span_mean_ns pass_mean_ns instances", []any{"prefill", "sam", 11e6, 22e6, int64(6)}, []any{"prefill", "clip", nil, nil, int64(3)}, []any{"(none)", "projector", 1e3, nil, int64(3)}),
 		rendertest.FrameOf("accounting", "stage device part kind total_ns share_ratio passes span_total_ns max_ns", []any{"prefill", int64(0), "compute", "busy", 95 * ms, 0.95, int64(1), 100 * ms, 95 * ms}, []any{"prefill", int64(0), "queued", "queued", 5 * ms, 0.05, int64(1), 100 * ms, 5 * ms},
-			[]any{stage, int64(0), "compute", "busy", 100 * ms, 0.1, int64(3), 1000 * ms, 40 * ms}, []any{stage, int64(0), "launch", "launch-bound", 600 * ms, 0.6, int64(3), 1000 * ms, 210 * ms}, []any{stage, int64(0), "host", "host-bound", 300 * ms, 0.3, int64(3), 1000 * ms, 290 * ms}),
-		rendertest.FrameOf("time-breakdown", "stage category kind total_ns share_ratio", []any{stage, "launch-bound", "idle", 600 * ms, 0.55}, []any{stage, "host-bound", "idle", 300 * ms, 0.27}, []any{"prefill", rendertest.Breakout, "kernels", 95 * ms, 0.09}, []any{"prefill", "queued", "idle", 5 * ms, 0.01}),
+			[]any{stage, int64(0), "compute", "busy", 100 * ms, 0.1, int64(3), 1000 * ms, 40 * ms}, []any{stage, int64(0), "launch", "launch-bound", 600 * ms, 0.6, int64(3), 1000 * ms, 210 * ms}, []any{stage, int64(0), "host", "host", 300 * ms, 0.3, int64(3), 1000 * ms, 290 * ms}),
+		rendertest.FrameOf("time-breakdown", "stage category kind total_ns share_ratio", []any{stage, "launch-bound", "idle", 600 * ms, 0.55}, []any{stage, "host", "idle", 300 * ms, 0.27}, []any{"prefill", rendertest.Breakout, "kernels", 95 * ms, 0.09}, []any{"prefill", "queued", "idle", 5 * ms, 0.01}),
 		rendertest.FrameOf("mfu", "stage mfu_ratio mbu_ratio precision convention time_basis part_of is_least fault peak_flop_per_s peak_origin device_count", []any{"prefill", 0.55, 0.1, "bf16", "full", "gpu_span", nil, true, nil, 1978.8e12, "datasheet", int64(2)},
 			[]any{stage, nil, nil, "bf16", "full", "gpu_span", nil, false, "tokens of " + stage, 1978.8e12, "datasheet", int64(2)}, []any{"vision", nil, nil, "bf16", "full", "gpu_span", "prefill", false, nil, 1978.8e12, "datasheet", int64(2)}),
 		rendertest.FrameOf("mbu", "stage peak_bytes_per_s", []any{"prefill", 9.6e12}),
@@ -38,8 +38,8 @@ func stakeholderReport(stage string) *judge.Report {
 		rendertest.FrameOf("overhead", "mode tool overhead_ratio stage", []any{"deep", "nsys", 0.2, nil}),
 		rendertest.FrameOf("findings", "rank finding stage saving_ns share_ratio bound title evidence subject advice device device_count run_device_count passes span_ns",
 			[]any{int64(1), "launch-bound", stage, 600 * ms, 0.6, "at most", "GPU idle: launches arrive too late", `{"busy_ratio":0.1,"launch_ns":600000000}`, rendertest.Breakout, "replay " + rendertest.Breakout, int64(0), int64(1), int64(1), int64(3), 1000 * ms},
-			[]any{int64(2), "host-bound", stage, 300 * ms, 0.3, "at most", "GPU idle: CPU busy outside CUDA", `{}`, nil, "move work", int64(0), int64(1), int64(1), int64(3), 1000 * ms}),
-		rendertest.FrameOf("finding-rules", "finding query options detail", []any{"launch-bound", "pass-accounting", "stage device", "gaps"}, []any{"host-bound", "pass-accounting", "stage device", "gaps"}),
+			[]any{int64(2), "host", stage, 300 * ms, 0.3, "at most", "GPU idle: CPU busy outside CUDA", `{}`, nil, "move work", int64(0), int64(1), int64(1), int64(3), 1000 * ms}),
+		rendertest.FrameOf("finding-rules", "finding query options detail", []any{"launch-bound", "pass-accounting", "stage device", "gaps"}, []any{"host", "pass-accounting", "stage device", "gaps"}),
 	} {
 		r.Frames[f.Query] = f
 	}

@@ -107,7 +107,7 @@ func TestFindingHeadline(t *testing.T) {
 func TestFindingSpans(t *testing.T) {
 	whole := []any{"(run)", int64(0), "compute", "busy", int64(600), int64(2), int64(1000)}
 	stages := [][]any{whole, {"prefill", int64(0), "compute", "busy", int64(300), int64(1), int64(1000)}, {"prefill", int64(0), "copy", "busy", int64(100), int64(1), int64(1000)},
-		{"prefill", int64(0), "wait", "synchronising", int64(600), int64(1), int64(1000)}, {"prefill", int64(1), "host", "host-bound", int64(2000), int64(1), int64(2000)},
+		{"prefill", int64(0), "wait", "wait", int64(600), int64(1), int64(1000)}, {"prefill", int64(1), "host", "host", int64(2000), int64(1), int64(2000)},
 		{"decode", int64(0), "graph", "busy", int64(118_000_000), int64(1234), int64(1_194_000_000)}}
 	for _, c := range []struct {
 		rows        [][]any

@@ -70,20 +70,15 @@ func BoundText(s judge.StageSummary) string {
 	if s.Bound == judge.UnknownBound {
 		return fmt.Sprintf("Its bound is unknown: %s.", s.Why)
 	}
-	text := fmt.Sprintf("It is %s: %s.", s.Bound.Name(), s.Meaning)
-	if s.Bound == judge.WaitBound {
-		text = fmt.Sprintf("It waits: %s.", s.Meaning)
-	}
+	text := fmt.Sprintf("It %s: %s.", s.Bound.Says(), s.Meaning)
 	switch {
 	case s.Next == "" || s.Next == s.Bound || s.Next == judge.UnknownBound:
 	case s.Bound == judge.LateBound && s.Next == judge.WaitBound:
 		text += " The late GPU idles while the CPU waits for a result, allocates memory or loads code."
 	case s.Bound == judge.LateBound:
-		text += fmt.Sprintf(" The late GPU is %s.", s.Next.Name())
-	case s.Next == judge.WaitBound:
-		text += " It also waits."
+		text += fmt.Sprintf(" The late GPU %s.", s.Next.Says())
 	default:
-		text += fmt.Sprintf(" It is also %s.", s.Next.Name())
+		text += fmt.Sprintf(" It also %s.", s.Next.Says())
 	}
 	if s.But != "" {
 		text += " But " + s.But + "."

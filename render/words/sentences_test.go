@@ -12,7 +12,7 @@ import (
 
 // TestSentences holds what is said of each bound, of utilisations, of kernels and of what a trend follows, so that a reader can go over it.
 func TestSentences(t *testing.T) {
-	bounds := []judge.Bound{judge.LaunchBound, judge.HostBound, judge.WaitBound, judge.CommBound, judge.QueueBound, judge.CopyBound, judge.MemoryBound, judge.ComputeBound, judge.KernelBound, judge.MixedBound, judge.LateBound, judge.UnknownBound}
+	bounds := []judge.Bound{judge.LaunchBound, judge.HostBound, judge.WaitBound, judge.CommBound, judge.QueueBound, judge.CopyBound, judge.MemoryBound, judge.ComputeBound, judge.BusyBound, judge.MixedBound, judge.LateBound, judge.UnknownBound}
 	var out bytes.Buffer
 	say := func(text string) { fmt.Fprintln(&out, text) }
 	stage := judge.StageSummary{Stage: "decode", Passes: 3, MedianNs: 2e6, MinNs: 1e6, MaxNs: 3e6, MeanNs: 2e6, ShareRatio: 1, Why: "WHY"}

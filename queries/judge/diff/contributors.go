@@ -125,14 +125,13 @@ func (s *stagePair) causeOf(p pair) cause {
 	case "other":
 		return cause{key: "other", kind: "idle", name: "other work"}
 	}
-	return cause{key: "idle " + p.key.name, kind: "idle", name: idleText[p.key.name]}
+	return cause{key: "idle " + p.key.name, kind: "idle", name: idleText(p.key.name)}
 }
 
 // idleText names idle time by its cause in a sentence.
-var idleText = map[string]string{
-	"launch-bound": "launch-bound idle", "waiting": "idle while the CPU waits for the GPU", "CUDA calls": "idle in other CUDA calls", "host": "idle while the CPU is outside CUDA",
-	"profiler": "idle while the profiler is at work", "queued": "idle before launched work starts", "unknown": "idle before work whose launch was not captured",
-	"between": "idle between steps",
+func idleText(cause string) string {
+	c, _ := terms.CauseNamed(cause)
+	return c.Noun
 }
 
 const graphsText = "CUDA graphs"

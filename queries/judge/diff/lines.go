@@ -96,7 +96,7 @@ func (s *stageSide) addParts() {
 		s.addPart("overlap", "overlap", i, g.parts.work-sums[i])
 		s.addPart("other", "other work", i, g.parts.other)
 		for cause, ns := range g.parts.idle {
-			s.addPart("idle", idleCauses[cause].name, i, ns)
+			s.addPart("idle", terms.Causes[cause].Name, i, ns)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"prof/queries/caveat"
 	"prof/queries/frame"
 	"prof/queries/judge"
+	"prof/schema/terms"
 )
 
 // pass is one row of stage-samples: a pass of a stage in one process, or all device work of a source of a run without stages; or a step of
@@ -35,25 +36,9 @@ type pass struct {
 type parts struct {
 	work  int64 // kernels, graph replays or copies of its own ran
 	other int64 // only work of others ran
-	idle  [len(idleCauses)]int64
+	idle  [len(terms.Causes)]int64 // by terms.Causes
 }
 
-// idleCause is a cause of idle time, with the columns of stage-samples that add up to it.
-type idleCause struct {
-	name    string
-	columns []string
-}
-
-var idleCauses = [...]idleCause{
-	{"launch-bound", []string{"launch_ns", "launch_delay_ns", "launch_latency_ns"}},
-	{"waiting", []string{"wait_ns"}},
-	{"CUDA calls", []string{"call_ns"}},
-	{"host", []string{"host_ns"}},
-	{"profiler", []string{"profiler_ns"}},
-	{"queued", []string{"queued_ns"}},
-	{"unknown", []string{"unknown_ns"}},
-	{"between", nil}, // of steps: from the last device work of one to the first of the next
-}
 
 func (p parts) sum() int64 {
 	out := p.work + p.other
@@ -155,9 +140,9 @@ func readPasses(f *frame.Frame) ([]pass, error) {
 			busy: t.count("gpu_busy_ns"), sum: t.count("gpu_sum_ns"), time: t.whole("time_ns"), kernels: t.whole("kernel_count"), lost: t.count("lost_count")}
 		p.parts.work = t.count("kernel_ns") + t.count("graph_ns") + t.count("copy_ns")
 		p.parts.other = t.count("other_ns")
-		for i, cause := range idleCauses {
-			for _, column := range cause.columns {
-				p.parts.idle[i] += t.count(column)
+		for i, cause := range terms.Causes {
+			for _, part := range terms.PartsOf(cause.Name) {
+				p.parts.idle[i] += t.count(part.Column())
 			}
 		}
 		left := -p.parts.sum()

@@ -149,18 +149,15 @@ func (t *table) step() (pass, bool) {
 	if p.basis == "gpu_period" {
 		p.parts.work -= max(t.count("gpu_span_ns")-*time, 0)
 	}
-	for i, cause := range idleCauses {
-		if column := stepCauses[cause.name]; column != "" && (column != "between_ns" || p.basis == "gpu_period") {
-			p.parts.idle[i] = t.count(column)
+	for i, cause := range terms.Causes {
+		if cause.Name != terms.Between || p.basis == "gpu_period" {
+			p.parts.idle[i] = t.count(cause.Column())
 		}
 	}
-	unknown := slices.IndexFunc(idleCauses[:], func(c idleCause) bool { return c.name == "unknown" })
+	unknown := slices.IndexFunc(terms.Causes[:], func(c terms.Cause) bool { return c.Name == "unknown" })
 	p.parts.idle[unknown] += *time - p.parts.sum() // where causes are not known
 	return p, true
 }
-
-// stepCauses are the columns of steps that hold idle time by its cause.
-var stepCauses = map[string]string{"launch-bound": "launch_bound_ns", "waiting": "wait_ns", "CUDA calls": "call_ns", "host": "host_ns", "profiler": "profiler_ns", "queued": "queued_ns", "unknown": "unknown_ns", "between": "between_ns"}
 
 // Shares of the device work from which on steps stand for a run: without asking more, and where its whole time is no measure.
 const (

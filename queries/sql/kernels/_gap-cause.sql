@@ -6,7 +6,7 @@
 --   launch BIGINT: in a launching call, in ns
 --   delay BIGINT: between CUDA calls, on the way to the launch
 --   latency BIGINT: launched after the GPU ran dry, not started yet
---   wait BIGINT: synchronising
+--   wait BIGINT: waiting for the GPU
 --   call BIGINT: in another CUDA call
 --   host BIGINT: outside CUDA
 --   profiler BIGINT: profiler at work

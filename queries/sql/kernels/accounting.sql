@@ -17,7 +17,7 @@
 --     (in another CUDA call, or in a launch of 100 us or longer, which loads code first), host (outside CUDA for 100 us or longer, and for longer than five times what a launch
 --     usually takes), profiler (profiler at work on the thread; the PyTorch profiler does not record on which, so it has none), queued (launched before the GPU ran dry, or 100 us or
 --     longer before the work started), unknown (launch not captured). Queries of events and streams count as time outside CUDA
---   kind: busy, other, launch-bound (launch, launch-delay, launch-latency), synchronising (wait), cuda-call (call), host-bound (host), profiler, queued or unknown
+--   kind: busy, other, launch-bound (launch, launch-delay, launch-latency), wait, call, host, profiler, queued or unknown
 --   total_ns: time of the part, summed over passes; empty parts have no row
 --   share_ratio: total_ns as a share of span_total_ns
 --   mean_ns: mean over the passes; for (run), over its sources
@@ -33,8 +33,8 @@ WITH d AS (
         {'place': 3, 'part': 'collective-exposed', 'kind': 'busy', 'ns': d.collective_exposed_ns}, {'place': 4, 'part': 'graph', 'kind': 'busy', 'ns': d.graph_ns},
         {'place': 5, 'part': 'copy', 'kind': 'busy', 'ns': d.copy_ns}, {'place': 6, 'part': 'other', 'kind': 'other', 'ns': d.other_ns},
         {'place': 7, 'part': 'launch', 'kind': 'launch-bound', 'ns': d.launch_ns}, {'place': 8, 'part': 'launch-delay', 'kind': 'launch-bound', 'ns': d.launch_delay_ns},
-        {'place': 9, 'part': 'launch-latency', 'kind': 'launch-bound', 'ns': d.launch_latency_ns}, {'place': 10, 'part': 'wait', 'kind': 'synchronising', 'ns': d.wait_ns},
-        {'place': 11, 'part': 'call', 'kind': 'cuda-call', 'ns': d.call_ns}, {'place': 12, 'part': 'host', 'kind': 'host-bound', 'ns': d.host_ns},
+        {'place': 9, 'part': 'launch-latency', 'kind': 'launch-bound', 'ns': d.launch_latency_ns}, {'place': 10, 'part': 'wait', 'kind': 'wait', 'ns': d.wait_ns},
+        {'place': 11, 'part': 'call', 'kind': 'call', 'ns': d.call_ns}, {'place': 12, 'part': 'host', 'kind': 'host', 'ns': d.host_ns},
         {'place': 13, 'part': 'profiler', 'kind': 'profiler', 'ns': d.profiler_ns}, {'place': 14, 'part': 'queued', 'kind': 'queued', 'ns': d.queued_ns},
         {'place': 15, 'part': 'unknown', 'kind': 'unknown', 'ns': d.unknown_ns}]) AS p
     FROM device_part d

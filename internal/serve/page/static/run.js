@@ -13,7 +13,7 @@ const parts = {
   host: "idle, CPU busy outside CUDA", profiler: "idle, profiler at work", queued: "idle, launched in time, not started yet", unknown: "idle, launch not captured",
 };
 const bounds = {
-  launch: "launch-bound", host: "host-bound", waiting: "waiting", communication: "communication-bound", queue: "queue-bound", copies: "copy-bound", memory: "memory-bound", compute: "compute-bound", kernels: "kernel-bound", mixed: "mixed",
+  launch: "launch-bound", host: "host", waiting: "waiting", communication: "communication-bound", queue: "queue-bound", copies: "copy-bound", memory: "memory-bound", compute: "compute-bound", kernels: "kernel-bound", mixed: "mixed",
   "late-gpu": "held up by a late GPU", unknown: "unknown",
 };
 const busy = ["compute", "collective-overlapped", "collective-exposed", "graph", "copy", "other"];

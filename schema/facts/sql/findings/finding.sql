@@ -67,18 +67,18 @@ WITH s AS ( -- what finding_cause and finding_wait are about is said there
             'replay_count': l.replay_count, 'graph_ratio': l.graph_ratio})::VARCHAR AS evidence
     FROM launch l
     UNION ALL
-    SELECT 'host-waits', s.kind, s.stage, s.device_id, NULL, s.wait_ns, to_json({'max_ns': s.wait_max_ns, 'median_ns': s.wait_median_ns, 'pass_count': s.pass_count, 'call_count': c.call_count, 'calls_ns': c.calls_ns, 'api': c.api})::VARCHAR
+    SELECT 'wait', s.kind, s.stage, s.device_id, NULL, s.wait_ns, to_json({'max_ns': s.wait_max_ns, 'median_ns': s.wait_median_ns, 'pass_count': s.pass_count, 'call_count': c.call_count, 'calls_ns': c.calls_ns, 'api': c.api})::VARCHAR
     FROM s LEFT JOIN wait c ON c.kind = s.kind AND c.stage IS NOT DISTINCT FROM s.stage AND c.device_id = s.device_id
     UNION ALL
-    SELECT 'cuda-calls', s.kind, s.stage, s.device_id, c.top.api, s.call_ns, to_json({'max_ns': s.call_max_ns, 'median_ns': s.call_median_ns, 'pass_count': s.pass_count, 'call_count': c.top.call_count, 'calls_ns': c.top.calls_ns, 'is_load': c.top.is_load})::VARCHAR
+    SELECT 'call', s.kind, s.stage, s.device_id, c.top.api, s.call_ns, to_json({'max_ns': s.call_max_ns, 'median_ns': s.call_median_ns, 'pass_count': s.pass_count, 'call_count': c.top.call_count, 'calls_ns': c.top.calls_ns, 'is_load': c.top.is_load})::VARCHAR
     FROM s LEFT JOIN other c ON c.kind = s.kind AND c.stage IS NOT DISTINCT FROM s.stage AND c.device_id = s.device_id
     UNION ALL
-    SELECT 'host-bound', s.kind, s.stage, s.device_id, h.path, s.host_ns, json_merge_patch(to_json({'max_ns': s.host_max_ns, 'median_ns': s.host_median_ns, 'pass_count': s.pass_count}),
+    SELECT 'host', s.kind, s.stage, s.device_id, h.path, s.host_ns, json_merge_patch(to_json({'max_ns': s.host_max_ns, 'median_ns': s.host_median_ns, 'pass_count': s.pass_count}),
         CASE WHEN l.line IS NOT NULL THEN to_json({'line': l.line, 'line_ns': l.host_ns}) ELSE '{}' END)::VARCHAR
     FROM s LEFT JOIN holder h ON h.kind = s.kind AND h.stage IS NOT DISTINCT FROM s.stage AND h.device_id = s.device_id
     LEFT JOIN line l ON l.kind = s.kind AND l.stage IS NOT DISTINCT FROM s.stage AND l.device_id = s.device_id
     UNION ALL
-    SELECT 'device-latency', s.kind, s.stage, s.device_id, NULL, s.queued_ns, to_json({'max_ns': s.queued_max_ns, 'median_ns': s.queued_median_ns, 'pass_count': s.pass_count, 'gap_count': s.gap_count})::VARCHAR FROM s
+    SELECT 'queued', s.kind, s.stage, s.device_id, NULL, s.queued_ns, to_json({'max_ns': s.queued_max_ns, 'median_ns': s.queued_median_ns, 'pass_count': s.pass_count, 'gap_count': s.gap_count})::VARCHAR FROM s
 )
 SELECT f.kind, s.is_counted, f.finding_id, f.stage, f.device_id, f.subject, f.saving_ns, s.pass_count, s.span_ns, f.evidence
 FROM f JOIN s ON s.kind = f.kind AND s.stage IS NOT DISTINCT FROM f.stage AND s.device_id = f.device_id

@@ -15,8 +15,8 @@
 
 WITH s AS (
     SELECT s.kind, s.is_counted, s.stage, s.device_id, s.kernel_ns, unnest([
-        {'category': 'launch-bound', 'kind': 'idle', 'ns': s.launch_ns + s.launch_delay_ns + s.launch_latency_ns}, {'category': 'synchronising', 'kind': 'idle', 'ns': s.wait_ns}, {'category': 'cuda-call', 'kind': 'idle', 'ns': s.call_ns},
-        {'category': 'host-bound', 'kind': 'idle', 'ns': s.host_ns}, {'category': 'queued', 'kind': 'idle', 'ns': s.queued_ns}, {'category': 'profiler', 'kind': 'idle', 'ns': s.profiler_ns},
+        {'category': 'launch-bound', 'kind': 'idle', 'ns': s.launch_ns + s.launch_delay_ns + s.launch_latency_ns}, {'category': 'wait', 'kind': 'idle', 'ns': s.wait_ns}, {'category': 'call', 'kind': 'idle', 'ns': s.call_ns},
+        {'category': 'host', 'kind': 'idle', 'ns': s.host_ns}, {'category': 'queued', 'kind': 'idle', 'ns': s.queued_ns}, {'category': 'profiler', 'kind': 'idle', 'ns': s.profiler_ns},
         {'category': 'unknown', 'kind': 'idle', 'ns': s.unknown_ns}, {'category': '(graph replays)', 'kind': 'kernels', 'ns': s.graph_ns}, {'category': '(copies and fills)', 'kind': 'copies', 'ns': s.copy_ns},
         {'category': '(work of others)', 'kind': 'other', 'ns': s.other_ns}]) AS c
     FROM finding_span s WHERE s.run_id = $run

@@ -22,7 +22,7 @@
 --   launch_ns BIGINT: idle, in a launch of less than 100 us, or of a graph
 --   launch_delay_ns BIGINT: idle, between CUDA calls on the way to the next launch
 --   launch_latency_ns BIGINT: idle, after a launch that began when the GPU had run dry, before its work started
---   wait_ns BIGINT: idle, synchronising
+--   wait_ns BIGINT: idle, waiting for the GPU
 --   call_ns BIGINT: idle, in another CUDA call, or in a longer launch
 --   host_ns BIGINT: idle, outside CUDA
 --   profiler_ns BIGINT: idle, profiler at work on that thread, where the capture records on which
