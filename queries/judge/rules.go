@@ -6,6 +6,7 @@ import "fmt"
 type verdict struct {
 	bound, next Bound
 	why, but    string
+	label       string // of bound, in a cell; "" for the bound's own
 	meaning     string // of bound, in plain words; "" for the bound's own
 }
 

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -112,12 +113,9 @@ func (s *summariser) judge(stage *StageSummary, key string) error {
 	}
 	for _, rule := range boundRules {
 		if v := rule.apply(e); v != nil {
-			stage.Bound, stage.Next, stage.Why, stage.But, stage.Meaning = v.bound, v.next, v.why, v.but, v.meaning
+			stage.Bound, stage.Next, stage.Why, stage.But, stage.Label, stage.Meaning = v.bound, v.next, v.why, v.but, cmp.Or(v.label, v.bound.Label()), cmp.Or(v.meaning, v.bound.Meaning())
 			break
 		}
-	}
-	if stage.Meaning == "" {
-		stage.Meaning = stage.Bound.Meaning()
 	}
 	if usual := typical(e.passes); usual != "" {
 		stage.But = usual

@@ -42,6 +42,7 @@ type StageSummary struct {
 	Alone      Alone  // the same without a profiler
 	Unknown    string // why MFU is nil; "" when it is not
 	Bound      Bound
+	Label      string // of Bound, in a cell: waits for GPU 1
 	Meaning    string // of Bound, in plain words
 	Next       Bound  // what takes the most time beside it; "" where that is not worth a word
 	Why        string // a sentence with the figures it follows from
@@ -146,4 +147,12 @@ type utilisation struct {
 
 func byKey[K cmp.Ordered, V any](of func(V) K) func(x, y V) int {
 	return func(x, y V) int { return cmp.Compare(of(x), of(y)) }
+}
+
+// Says is what the stage does or is, in a sentence: is launch-bound, waits for GPU 1.
+func (s StageSummary) Says() string {
+	if s.Bound == LateBound {
+		return s.Label
+	}
+	return s.Bound.Says()
 }

@@ -52,5 +52,5 @@ func kernelVerdict(e evidence) *verdict {
 	default:
 		why += "; no kernels were profiled: Nsight Compute would show what limits them"
 	}
-	return e.then(&verdict{bound: BusyBound, why: why})
+	return e.then(&verdict{bound: BusyBound, label: BusyBound.Label() + ", limit unknown", why: why})
 }

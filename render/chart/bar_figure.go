@@ -6,12 +6,13 @@ import (
 
 	"prof/queries/frame"
 	"prof/render/typeset"
+	"prof/schema/terms"
 )
 
 // barFigure is the picture of accounting: a bar for each stage on each GPU, all of the same length, since parts are compared as shares.
 type barFigure struct {
 	Bars    []BarView
-	Legend  []Part
+	Legend  []terms.Part
 	LeftOut string // bars that are not drawn; "" when all are
 }
 
@@ -60,7 +61,7 @@ func (b Bar) View(label string) BarView {
 	for _, p := range b.Pieces {
 		share := typeset.Percent(p.Share)
 		v := pieceView{Name: p.Name, X: Length(at), Width: Length(p.Share), Mid: Length(at + p.Share/2)}
-		v.Title = fmt.Sprintf("%s (%s): %s, %s", p.Name, p.Doc, share, typeset.Duration(p.Ns))
+		v.Title = fmt.Sprintf("%s (%s): %s, %s", p.Name, p.Text(), share, typeset.Duration(p.Ns))
 		v.Text = fitting(p.Share*narrowBar, fmt.Sprintf("%s %.0f %%", p.Name, p.Share*100), fmt.Sprintf("%.0f %%", p.Share*100))
 		view.Spoken += fmt.Sprintf("; %s %s", p.Name, share)
 		view.Pieces = append(view.Pieces, v)

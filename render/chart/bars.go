@@ -10,40 +10,15 @@ import (
 	"prof/queries/judge"
 	"prof/render/typeset"
 	"prof/render/words"
+	"prof/schema/terms"
 )
 
-// Part is what one kind of time looks like in a bar.
-type Part struct {
-	Name string // as the query accounting calls it
-	Fill rune   // what fills its cells in a bar of text: blocks are work, letters are idle
-	Doc  string // what it means, in a few words
-}
-
-// Parts are those of accounting, in its order.
-var Parts = []Part{
-	{"compute", '█', "kernels"},
-	{"collective-overlapped", '▓', "collectives overlapped with kernels"},
-	{"collective-exposed", '▒', "collectives not overlapped"},
-	{"graph", '▞', "graph replays, kernels not traced"},
-	{"copy", '░', "copies and fills not overlapped"},
-	{"other", 'o', "only other work"},
-	{"launch", 'L', "idle, in a launch call"},
-	{"launch-delay", 'l', "idle, between calls before the next launch"},
-	{"launch-latency", 'd', "idle, launched late, not started yet"},
-	{"wait", 'w', "idle, CPU waits for the GPU"},
-	{"call", 'c', "idle, in another CUDA call"},
-	{"host", 'h', "idle, CPU busy outside CUDA"},
-	{"profiler", 'p', "idle, profiler at work"},
-	{"queued", 'q', "idle, launched in time, not started yet"},
-	{"unknown", '?', "idle, launch not captured"},
-}
-
-func partNamed(name string) (Part, error) {
-	at := slices.IndexFunc(Parts, func(p Part) bool { return p.Name == name })
+func partNamed(name string) (terms.Part, error) {
+	at := slices.IndexFunc(terms.Parts, func(p terms.Part) bool { return p.Name == name })
 	if at < 0 {
-		return Part{}, fmt.Errorf("accounting has a part %q that no bar knows", name)
+		return terms.Part{}, fmt.Errorf("accounting has a part %q that no bar knows", name)
 	}
-	return Parts[at], nil
+	return terms.Parts[at], nil
 }
 
 // Bar is the time of one stage on one GPU, cut into parts that add up to it.
@@ -56,7 +31,7 @@ type Bar struct {
 
 // Piece is one part of a bar.
 type Piece struct {
-	Part
+	terms.Part
 	Ns    int64
 	Share float64 // of the bar's span
 }
@@ -91,7 +66,7 @@ func BarsOf(f *frame.Frame) ([]Bar, error) {
 func (b Bar) Busy() float64 {
 	share := 0.0
 	for _, p := range b.Pieces {
-		if slices.Contains([]string{"compute", "collective-overlapped", "collective-exposed", "graph", "copy"}, p.Name) {
+		if p.Kind == terms.Busy {
 			share += p.Share
 		}
 	}
@@ -99,8 +74,8 @@ func (b Bar) Busy() float64 {
 }
 
 // PartsOf says which parts any of the bars has, in order.
-func PartsOf(bars []Bar) []Part {
-	return slices.DeleteFunc(slices.Clone(Parts), func(p Part) bool {
+func PartsOf(bars []Bar) []terms.Part {
+	return slices.DeleteFunc(slices.Clone(terms.Parts), func(p terms.Part) bool {
 		return !slices.ContainsFunc(bars, func(b Bar) bool {
 			return slices.ContainsFunc(b.Pieces, func(q Piece) bool { return q.Name == p.Name })
 		})
@@ -157,7 +132,7 @@ func TextBars(bars []Bar) string {
 	}
 	out.WriteByte('\n')
 	for _, p := range PartsOf(bars) {
-		fmt.Fprintf(&out, "%c %s: %s\n", p.Fill, p.Name, p.Doc)
+		fmt.Fprintf(&out, "%c %s: %s\n", p.Fill, p.Name, p.Text())
 	}
 	return out.String()
 }
@@ -212,7 +187,7 @@ func addedUp(bars []Bar) Bar {
 			of[p.Name] += p.Ns
 		}
 	}
-	for _, p := range Parts {
+	for _, p := range terms.Parts {
 		if ns := of[p.Name]; ns > 0 {
 			sum.Pieces = append(sum.Pieces, Piece{p, ns, float64(ns) / float64(sum.Span)})
 		}

@@ -12,6 +12,7 @@ import (
 	"prof/queries/judge"
 	"prof/render/table"
 	"prof/render/typeset"
+	"prof/schema/terms"
 )
 
 // TimelineFigure is the picture of the devices over time, which the page's script draws.
@@ -22,9 +23,9 @@ type TimelineFigure struct {
 	Links   []timelineLink
 	Unseen  string // ranges and threads that are left out
 	Spoken  string
-	Still   []stillLine // what is drawn without the script
-	Legend  []Part      // causes of the gaps drawn
-	Calls   []Part      // kinds of the calls drawn
+	Still   []stillLine  // what is drawn without the script
+	Legend  []terms.Part // causes of the gaps drawn
+	Calls   []callKind   // kinds of the calls drawn
 	Gaps    *table.View
 	Queries [][2]string // name and version, SQL
 	Notes   []string
@@ -146,7 +147,7 @@ func (figure *TimelineFigure) AddGaps(f *frame.Frame, e table.Excerpt, names map
 			figure.Gaps.Rows[i][0].Jump = jumpTo(start-long, start+2*long)
 		}
 	}
-	figure.Legend = slices.DeleteFunc(slices.Clone(Parts), func(p Part) bool { return !causes[p.Name] })
+	figure.Legend = slices.DeleteFunc(slices.Clone(terms.Parts), func(p terms.Part) bool { return !causes[p.Name] })
 	return nil
 }
 

@@ -32,16 +32,19 @@ func launchOf(w frame.Record) callKey {
 	return callKey{threadOf(w), w.Count("launch_start_ns"), true}
 }
 
+// callKind is a kind of API calls.
+type callKind struct{ Name, Doc string }
+
 // callKinds are the kinds of calls in the order of the legend. Their names in the page end in call, since work has kinds of the same names.
-var callKinds = []Part{
+var callKinds = []callKind{
 	{Name: "launch", Doc: "of kernels and graphs"},
 	{Name: "copy", Doc: "of memory, and fills"},
 	{Name: "sync", Doc: "wait for the GPU"},
 	{Name: "other"},
 }
 
-func (d *TimelineData) callKinds() []Part {
-	return slices.DeleteFunc(slices.Clone(callKinds), func(p Part) bool {
+func (d *TimelineData) callKinds() []callKind {
+	return slices.DeleteFunc(slices.Clone(callKinds), func(p callKind) bool {
 		at, known := d.names.at[p.Name+" call"]
 		return !known || !slices.ContainsFunc(d.Works, func(w [2]int64) bool { return w[1] == at })
 	})

@@ -10,6 +10,7 @@ import (
 	"prof/queries/judge"
 	"prof/render/picture"
 	"prof/render/typeset"
+	"prof/schema/terms"
 )
 
 // Window is a part of a timeline, in ns from the start of the capture, as queries count.
@@ -403,9 +404,9 @@ func (p *timelinePicture) legend(gaps int) {
 	if p.warm {
 		keys = append(keys, picture.Key{Text: "pale: passes of warm-up", Draw: p.Swatch(InkOf("stage-0"), .45)})
 	}
-	for _, part := range Parts {
+	for _, part := range terms.Parts {
 		if p.causes[part.Name] {
-			keys = append(keys, picture.Key{Text: part.Doc, Draw: p.Swatch(InkOf("part-"+part.Name), 0)})
+			keys = append(keys, picture.Key{Text: part.Text(), Draw: p.Swatch(InkOf("part-"+part.Name), 0)})
 		}
 	}
 	p.Keys(0, keys...)

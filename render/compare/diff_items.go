@@ -12,6 +12,7 @@ import (
 	"prof/render/table"
 	"prof/render/typeset"
 	"prof/render/words"
+	"prof/schema/terms"
 )
 
 // ofKernels reports whether an item's name is one that a machine knows it by, and not words.

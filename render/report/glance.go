@@ -8,13 +8,14 @@ import (
 	"prof/render/chart"
 	"prof/render/typeset"
 	"prof/render/words"
+	"prof/schema/terms"
 )
 
 // glance is what a report says first, in words and figures as they are shown.
 type glance struct {
 	Lead      string
 	Stages    []glanceStage
-	Parts     []chart.Part // of the bars of the stages
+	Parts     []terms.Part // of the bars of the stages
 	GPUs      int          // that a bar is added up from, at most
 	Breakdown []glanceCategory
 	Kernels   []glanceKernel
@@ -28,7 +29,7 @@ type glanceStage struct {
 	Share                                      string         // of the measured time
 	Bar                                        *chart.BarView // nil where accounting has none
 	Busy, MFU, MBU, Tokens                     string         // "-" when not known
-	Bound, Meaning, Why, But, Unknown, Command string
+	Bound, Says, Meaning, Why, But, Unknown, Command string
 	IsAll                                      bool
 }
 
@@ -120,7 +121,7 @@ func glanceKernels(r *judge.Report, list []judge.TopKernel) ([]glanceKernel, err
 
 func newGlanceStage(s judge.StageSummary) glanceStage {
 	g := glanceStage{Name: typeset.Neutral(s.Stage), Time: words.PassTimeText(s), Share: typeset.Percent(s.ShareRatio), Busy: typeset.Null, MFU: typeset.Null, MBU: typeset.Null, Tokens: typeset.Null,
-		Bound: s.Bound.Label(), Meaning: s.Meaning, Why: typeset.Neutral(s.Why), But: typeset.Neutral(s.But), Unknown: typeset.Neutral(s.Unknown), Command: typeset.Neutral(s.Query), IsAll: s.Stage == ""}
+		Bound: s.Label, Says: s.Says(), Meaning: s.Meaning, Why: typeset.Neutral(s.Why), But: typeset.Neutral(s.But), Unknown: typeset.Neutral(s.Unknown), Command: typeset.Neutral(s.Query), IsAll: s.Stage == ""}
 	if g.IsAll {
 		g.Name = words.AllWork
 	}

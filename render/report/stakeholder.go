@@ -365,7 +365,7 @@ func (p *stakeholder) takeaways() {
 			p.line("- **What bounds %s is not known**: %s. See %s", typeset.MarkdownText(s.Name), typeset.MarkdownText(s.whole()), see)
 			continue
 		}
-		p.line("- **%s is %s**: %s. %s. See %s", typeset.MarkdownText(typeset.Sentence(s.Name)), typeset.MarkdownText(s.Bound), typeset.MarkdownText(s.Meaning), typeset.MarkdownText(typeset.Sentence(s.whole())), see)
+		p.line("- **%s %s**: %s. %s. See %s", typeset.MarkdownText(typeset.Sentence(s.Name)), typeset.MarkdownText(s.Says), typeset.MarkdownText(s.Meaning), typeset.MarkdownText(typeset.Sentence(s.whole())), see)
 	}
 	if len(p.g.Stages) == 0 {
 		p.line("%s", typeset.MarkdownLine(p.g.Lead))

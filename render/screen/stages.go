@@ -11,11 +11,8 @@ import (
 	"prof/render/table"
 	"prof/render/typeset"
 	"prof/render/words"
+	"prof/schema/terms"
 )
-
-// partWords name the parts of accounting in a line of legend.
-var partWords = map[string]string{"compute": "kernels", "collective-overlapped": "overlapped collectives", "collective-exposed": "exposed collectives", "graph": "graph replays", "copy": "copies",
-	"other": "other work", "launch": "in launch calls", "launch-delay": "launch delay", "launch-latency": "launch latency", "wait": "CPU waits for GPU", "call": "CUDA calls", "host": "CPU outside CUDA", "profiler": "profiler", "queued": "launched, not started", "unknown": "launch not captured"}
 
 // writeScreenStages writes a line for each stage: how long it takes, where its time goes, how much of the hardware it uses and what
 // bounds it; of a run without stages one for all device work.
@@ -101,8 +98,8 @@ func stageTable(stages []judge.StageSummary, bars []chart.Bar) table.Table {
 	add(table.Column{Title: title, Right: true, Keep: 3}, func(s judge.StageSummary) string { return rate(tokens(s)) })
 	ratio("MFU", func(s judge.StageSummary) *float64 { return s.MFU }, func(s judge.StageSummary) *float64 { return s.Alone.MFU })
 	ratio("MBU", func(s judge.StageSummary) *float64 { return s.MBU }, func(s judge.StageSummary) *float64 { return s.Alone.MBU })
-	add(table.Column{Title: "bound by", Keep: 7}, func(s judge.StageSummary) string { return string(s.Bound) })
-	add(table.Column{Title: "then by", Keep: 0}, func(s judge.StageSummary) string { return string(s.Next) })
+	add(table.Column{Title: "bound by", Keep: 7}, func(s judge.StageSummary) string { return s.Label })
+	add(table.Column{Title: "then by", Keep: 0}, func(s judge.StageSummary) string { return s.Next.Label() })
 	known, _ := t.Known()
 	return known
 }
@@ -160,13 +157,13 @@ func rate(v *float64) string {
 func writeLegend(out *bytes.Buffer, bars []chart.Bar, cells, gpus int, o typeset.Options) {
 	var words []string
 	idle := false
-	for _, p := range chart.Parts {
+	for _, p := range terms.Parts {
 		drawn := slices.ContainsFunc(bars, func(b chart.Bar) bool { return strings.ContainsRune(b.Draw(cells), p.Fill) })
 		if !drawn {
 			continue
 		}
-		word := string(p.Fill) + " " + partWords[p.Name]
-		if !idle && strings.HasPrefix(p.Doc, "idle") {
+		word := string(p.Fill) + " " + p.Label
+		if !idle && p.IsIdle() {
 			word, idle = "idle: "+word, true
 		}
 		words = append(words, word)

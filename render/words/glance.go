@@ -70,7 +70,7 @@ func BoundText(s judge.StageSummary) string {
 	if s.Bound == judge.UnknownBound {
 		return fmt.Sprintf("Its bound is unknown: %s.", s.Why)
 	}
-	text := fmt.Sprintf("It %s: %s.", s.Bound.Says(), s.Meaning)
+	text := fmt.Sprintf("It %s: %s.", s.Says(), s.Meaning)
 	switch {
 	case s.Next == "" || s.Next == s.Bound || s.Next == judge.UnknownBound:
 	case s.Bound == judge.LateBound && s.Next == judge.WaitBound:

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"prof/schema/terms"
 )
 
 // leastShare is how much of the stage's time on side A a part must have changed by to be told as a cause.

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"prof/schema/terms"
 )
 
 // Kinds of items that make up the time of a stage, in the order in which they are added up.

@@ -8,6 +8,7 @@ import (
 	"prof/internal/golden"
 	"prof/queries/frame"
 	"prof/queries/judge/stats"
+	"prof/schema/terms"
 )
 
 var said golden.Said

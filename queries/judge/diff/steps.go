@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"prof/queries/frame"
+	"prof/schema/terms"
 )
 
 // stepStage begins the names of what runs without stages are compared by: their steps. Steps of several kinds have their own names behind it.
