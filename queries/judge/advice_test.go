@@ -58,7 +58,7 @@ func TestSummaryAdviceOnce(t *testing.T) {
 	r := reportOf(threePasses("decode"), slow(1), accountingOf("decode", []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"host", "host", 200 * ms, 190 * ms}}),
 		answer("findings", findingColumns, findingRow("host", "decode", 200*ms, nil), findingRow("launch-bound", "decode", 50*ms, nil)))
 	s := summarise(t, r)
-	if got, want := s.Advice[0].Text, "nearly all of it is in pass 1, the first measured: if that is warm-up, exclude it (prof ingest --run a --warmup 1); otherwise do host-bound"; got != want {
+	if got, want := s.Advice[0].Text, "nearly all of it is in pass 1, the first measured: if that is warm-up, exclude it (prof ingest --run a --warmup 1); otherwise do host"; got != want {
 		t.Errorf("advice %q, want %q", got, want)
 	}
 	if got := s.Advice[1].Text; got != "do launch-bound" {
@@ -70,7 +70,7 @@ func TestSummaryAdviceOnce(t *testing.T) {
 	r.Frames["passes"] = slow(2)
 	if got, want := summarise(t, r), "nearly all of that time (190 ms) is in pass 2 alone (of 3 passes)"; got.Stages[0].But != want {
 		t.Errorf("but %q, want %q", got.Stages[0].But, want)
-	} else if got, want := got.Advice[0].Text, "check what differs in pass 2, which has nearly all of it (prof query passes --run a --stage decode); then do host-bound"; got != want {
+	} else if got, want := got.Advice[0].Text, "check what differs in pass 2, which has nearly all of it (prof query passes --run a --stage decode); then do host"; got != want {
 		t.Errorf("advice %q, want %q", got, want)
 	}
 	r.Frames["passes"] = slow(1)
@@ -80,7 +80,7 @@ func TestSummaryAdviceOnce(t *testing.T) {
 	}
 	r.Frames["accounting"] = accountingOf("decode", []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"host", "host", 200 * ms, 190 * ms}})
 	r.Frames["sources"] = answer("sources", "kind status reason path", []any{"workload", "ok", nil, "a"})
-	if got, want := summarise(t, r).Advice[0].Text, "nearly all of it is in pass 1, the first measured: if that is warm-up, exclude it (prof query passes --run a --stage decode shows it); otherwise do host-bound"; got != want {
+	if got, want := summarise(t, r).Advice[0].Text, "nearly all of it is in pass 1, the first measured: if that is warm-up, exclude it (prof query passes --run a --stage decode shows it); otherwise do host"; got != want {
 		t.Errorf("advice %q, want %q", got, want)
 	}
 }
@@ -219,7 +219,7 @@ func TestSummaryWithoutStages(t *testing.T) {
 	if s.All == nil || s.All.Bound != judge.BusyBound || s.All.MeanNs != 300e6 || s.All.Passes != 0 {
 		t.Errorf("all: %+v", s.All)
 	}
-	if len(s.Breakdown) != 2 || s.Breakdown[0].Stage != "" || s.Breakdown[0].Words != "GPU idle: work launched in time has not started" || s.Breakdown[1].Words != "kernels: cublas nvjet" {
+	if len(s.Breakdown) != 2 || s.Breakdown[0].Stage != "" || s.Breakdown[0].Words != "GPU idle: waiting in the GPU's queue" || s.Breakdown[1].Words != "kernels: cublas nvjet" {
 		t.Errorf("categories %+v", s.Breakdown)
 	}
 	s = summarise(t, reportOf(answer("bottlenecks", "kernel bound timeline_total_ns replayed_mean_ns launches", []any{"k1", "latency", nil, 3e3, int64(2)}, []any{"k2", "memory", nil, 1e3, int64(2)})))

@@ -77,7 +77,7 @@ func TestSummaryLate(t *testing.T) {
 			if f := s.Findings[0]; f.Command == f.Detail {
 				t.Errorf("two commands of a finding are the same: %s", f.Command)
 			}
-			if c.bound == judge.LateBound && (s.Stages[0].Meaning != "GPU 0 waits for GPU 1, which arrives late at collectives" || s.Advice[0].Title != "GPUs wait for GPU 1 in collectives" || s.Advice[0].Command != "prof query stragglers --run a") {
+			if c.bound == judge.LateBound && (s.Stages[0].Meaning != "GPU 1 arrives late at collectives, and GPU 0 waits for it" || s.Advice[0].Title != "GPUs wait for GPU 1 in collectives" || s.Advice[0].Command != "prof query stragglers --run a") {
 				t.Errorf("meaning %q, advice %+v", s.Stages[0].Meaning, s.Advice[0])
 			}
 		})
@@ -110,7 +110,7 @@ func TestSummaryGaps(t *testing.T) {
 			if got.Bound != judge.QueueBound || !strings.HasSuffix(got.Why, c.why) || got.But != c.but {
 				t.Errorf("bound %s, why %q, but %q", got.Bound, got.Why, got.But)
 			}
-			advice := "do device-latency"
+			advice := "do queued"
 			if c.isOneGap {
 				advice = "find what the GPU or the profiler does in the one gap that has nearly all of it; fewer or larger kernels do not fix that"
 			}

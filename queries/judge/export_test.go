@@ -1,8 +1,11 @@
 package judge
 
+import "prof/schema/terms"
+
 // Words of tables, for the list of sentences.
 var (
-	BoundWords    = boundWords
+	BoundWords    = terms.Bounds
+	CauseWords    = terms.Causes
 	CategoryWords = categoryWords
 	CopyWords     = copyWords
 	MemoryWords   = memoryWords

@@ -34,7 +34,7 @@ func (x SlowRank) isExplained(late deviceParts) bool {
 
 // lateVerdict says which GPU is waited for, and what that one does meanwhile.
 func lateVerdict(e evidence, exposed part, late deviceParts) *verdict {
-	v := &verdict{bound: LateBound, label: fmt.Sprintf("waits for GPU %d", late.device), but: e.once(exposed).text(), meaning: fmt.Sprintf("GPU %d waits for GPU %d, which arrives late at collectives", e.gpu.device, late.device)}
+	v := &verdict{bound: LateBound, label: fmt.Sprintf("waits for GPU %d", late.device), but: e.once(exposed).text(), meaning: fmt.Sprintf("GPU %d arrives late at collectives, and GPU %d waits for it", late.device, e.gpu.device)}
 	v.why = fmt.Sprintf("the GPU is in collectives and computes nothing %s; %s of the time that all GPUs spend in them (%s of %s) is waiting for a late GPU, %s of that for GPU %d",
 		e.share(exposed.total), percentText(e.wait.WaitRatio), DurationText(float64(e.wait.WaitedNs)), DurationText(float64(e.wait.TotalNs)), percentText(e.wait.ShareRatio), late.device)
 	if !e.wait.isExplained(late) {

@@ -20,7 +20,7 @@ func TestSentences(t *testing.T) {
 			t.Run(name, test)
 		}
 	})
-	said.Add([]any{judge.BoundWords, judge.CategoryWords, judge.CopyWords, judge.MemoryWords, judge.RoleWords})
+	said.Add([]any{judge.BoundWords, judge.CauseWords, judge.CategoryWords, judge.CopyWords, judge.MemoryWords, judge.RoleWords})
 	sayFindings(t)
 	sayStages(t)
 	sayStatic(t)

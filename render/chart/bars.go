@@ -132,7 +132,7 @@ func TextBars(bars []Bar) string {
 	}
 	out.WriteByte('\n')
 	for _, p := range PartsOf(bars) {
-		fmt.Fprintf(&out, "%c %s: %s\n", p.Fill, p.Name, p.Text())
+		fmt.Fprintf(&out, "%c %s (%s)\n", p.Fill, p.Text(), p.Name)
 	}
 	return out.String()
 }

@@ -11,6 +11,7 @@ import (
 	"prof/render/chart"
 	"prof/render/page"
 	"prof/render/rendertest"
+	"prof/schema/terms"
 )
 
 // TestContrastFormula holds the formula by pairs whose ratio is known.
@@ -59,7 +60,7 @@ func TestContrastInBars(t *testing.T) {
 		t.Fatal("no part has white text")
 	}
 	for name, colors := range rendertest.Themes(t, pageStyles) {
-		for _, p := range chart.Parts {
+		for _, p := range terms.Parts {
 			text := "#000"
 			if strings.Contains(rule[1], ".part-"+p.Name+" text") {
 				text = "#fff"

@@ -69,7 +69,7 @@ func TestUnknownColumns(t *testing.T) {
 	if len(view.Columns) != 3 || len(view.Rows) != 2 || len(view.Rows[1]) != 3 || view.Rows[1][2].Sort != "2" || view.Columns[1].Name != "mfu_ratio" {
 		t.Errorf("the table is %+v", view)
 	}
-	if want := "Hidden, since nothing is known of them: fault."; view.Unknown != want {
+	if want := "Hidden, since nothing is known of them: wrong input."; view.Unknown != want {
 		t.Errorf("it says %q, not %q", view.Unknown, want)
 	}
 	f.Rows = [][]any{{nil, nil, nil, nil}}

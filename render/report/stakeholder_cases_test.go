@@ -116,8 +116,8 @@ func TestGlanceWarmup(t *testing.T) {
 
 // TestGlanceLate holds how a GPU that is waited for is spoken of.
 func TestGlanceLate(t *testing.T) {
-	late := judge.StageSummary{Bound: judge.LateBound, Next: judge.HostBound, Meaning: "GPU 0 waits for GPU 1"}
-	if got, want := words.BoundText(late), "It is held up by a late GPU: GPU 0 waits for GPU 1. The late GPU is host-bound."; got != want {
+	late := judge.StageSummary{Bound: judge.LateBound, Label: "waits for GPU 1", Next: judge.HostBound, Meaning: "GPU 0 waits for GPU 1"}
+	if got, want := words.BoundText(late), "It waits for GPU 1: GPU 0 waits for GPU 1. The late GPU is host-bound."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	late.Next = judge.WaitBound

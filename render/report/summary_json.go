@@ -63,6 +63,7 @@ type BoundForm struct {
 	IsLeast     bool           `json:"is_least" doc:"MFU and MBU are at least that: not all work could be counted"`
 	TokensPerS  *float64       `json:"tokens_per_s"`
 	Bound       judge.Bound    `json:"bound" doc:"what keeps it from being faster"`
+	BoundLabel  string         `json:"bound_label" doc:"the same in words, with the GPU that is waited for"`
 	NextBound   *string        `json:"next_bound" doc:"what takes most time after that"`
 	Why         string         `json:"why" doc:"a sentence with the figures that it follows from"`
 	But         *string        `json:"but" doc:"why that may be no picture of a usual pass"`
@@ -150,7 +151,7 @@ func boundForm(x judge.StageSummary) BoundForm {
 	f := BoundForm{
 		Stage: typeset.Optional(x.Stage), Passes: x.Passes, MedianNs: typeset.Number(x.MedianNs), MinNs: typeset.Number(x.MinNs), MaxNs: typeset.Number(x.MaxNs), MeanNs: typeset.Number(x.MeanNs), StdNs: typeset.Finite(x.StdNs), Basis: "gpu_span",
 		ShareRatio: typeset.Number(x.ShareRatio), Device: x.Device, DeviceCount: x.GPUs, BusyRatio: typeset.Finite(x.BusyRatio), MFURatio: typeset.Finite(x.MFU), MBURatio: typeset.Finite(x.MBU),
-		IsLeast: x.IsLeast, TokensPerS: typeset.Finite(x.TokensPerS), Bound: x.Bound, NextBound: typeset.Optional(string(x.Next)), Why: x.Why, But: typeset.Optional(x.But), Command: x.Query,
+		IsLeast: x.IsLeast, TokensPerS: typeset.Finite(x.TokensPerS), Bound: x.Bound, BoundLabel: x.Label, NextBound: typeset.Optional(string(x.Next)), Why: x.Why, But: typeset.Optional(x.But), Command: x.Query,
 	}
 	if x.IsCPU {
 		f.Basis = "cpu"

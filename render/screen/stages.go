@@ -98,8 +98,8 @@ func stageTable(stages []judge.StageSummary, bars []chart.Bar) table.Table {
 	add(table.Column{Title: title, Right: true, Keep: 3}, func(s judge.StageSummary) string { return rate(tokens(s)) })
 	ratio("MFU", func(s judge.StageSummary) *float64 { return s.MFU }, func(s judge.StageSummary) *float64 { return s.Alone.MFU })
 	ratio("MBU", func(s judge.StageSummary) *float64 { return s.MBU }, func(s judge.StageSummary) *float64 { return s.Alone.MBU })
-	add(table.Column{Title: "bound by", Keep: 7}, func(s judge.StageSummary) string { return s.Label })
-	add(table.Column{Title: "then by", Keep: 0}, func(s judge.StageSummary) string { return s.Next.Label() })
+	add(table.Column{Title: "bound by", Keep: 7}, func(s judge.StageSummary) string { return strings.TrimSuffix(s.Label, "-bound") })
+	add(table.Column{Title: "then by", Keep: 0}, func(s judge.StageSummary) string { return strings.TrimSuffix(s.Next.Label(), "-bound") })
 	known, _ := t.Known()
 	return known
 }

@@ -7,6 +7,7 @@ import (
 
 	"prof/queries/frame"
 	"prof/render/typeset"
+	"prof/schema/terms"
 )
 
 // Table is what every form for people shows. Its cells are scaled and rounded, and hold nothing that could move a cursor; they are
@@ -149,20 +150,20 @@ func cellOf(v any, s typeset.Scale, shown func(string) string) Cell {
 	return Text(fmt.Sprint(v))
 }
 
-// titles are the columns whose names do not read as titles.
-var titles = map[string]string{"gpu_span_tokens_per_s": "tokens/s (GPU span)", "alone_tokens_per_s": "tokens/s (alone)", "most_ns": "worst pass", "queued": "queued kernels"}
-
 // title is a column's name in words with the unit it is shown in: total_ns shown in ms is "total (ms)". An expression is one word, as
 // typed.
 func title(c frame.Column, unit string) string {
 	words := []string{typeset.Neutral(c.Name)}
-	if own := titles[c.Name]; own != "" {
+	if own := terms.Titles[c.Name]; own != "" {
 		words[0] = own
 	} else if !strings.ContainsFunc(words[0], func(r rune) bool { return r > '~' || r != '_' && !typeset.IsWord(byte(r)) }) {
 		if c.Unit != frame.Count && c.Unit != frame.None {
 			words[0] = strings.TrimSuffix(words[0], "_"+string(c.Unit))
 		}
 		words = strings.FieldsFunc(words[0], func(r rune) bool { return r == '_' })
+		for i, w := range words {
+			words[i] = terms.TitleWord(w)
+		}
 	}
 	if unit != "" && (len(words) != 1 || !strings.EqualFold(words[0], unit)) {
 		words = append(words, "("+unit+")")

@@ -123,21 +123,12 @@ func TestFormat(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	absolute := func(name string) string {
-		full, err := filepath.Abs(filepath.Join("static", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return full
-	}
 	// The page's modules have no package.json that says so: node is told by their ending, in a folder of their own.
 	dir := t.TempDir()
-	for _, name := range []string{"format.js", "api.js"} {
-		text, err := os.ReadFile(absolute(name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, strings.TrimSuffix(name, ".js")+".mjs"), text, 0o600); err != nil {
+	all := files()
+	for _, name := range []string{"format", "api", "terms"} {
+		text := bytes.ReplaceAll(all["/"+name+".js"].content, []byte(`"./terms.js"`), []byte(`"./terms.mjs"`))
+		if err := os.WriteFile(filepath.Join(dir, name+".mjs"), text, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -27,18 +27,22 @@ type file struct {
 	tag, media string
 }
 
-// files returns the embedded files by their path on the server.
+// files returns the embedded files, and the words of schema/terms as one, by their path on the server.
 func files() map[string]file {
 	out := map[string]file{}
+	add := func(name string, content []byte) {
+		sum := sha256.Sum256(content)
+		out[name] = file{content, `"` + hex.EncodeToString(sum[:12]) + `"`, types[path.Ext(name)]}
+	}
 	_ = fs.WalkDir(static, "static", func(name string, d fs.DirEntry, err error) error { // an embedded file can always be read
 		if err != nil || d.IsDir() {
 			return err
 		}
 		content, err := static.ReadFile(name)
-		sum := sha256.Sum256(content)
-		out[strings.TrimPrefix(name, "static")] = file{content, `"` + hex.EncodeToString(sum[:12]) + `"`, types[path.Ext(name)]}
+		add(strings.TrimPrefix(name, "static"), content)
 		return err
 	})
+	add("/terms.js", words())
 	return out
 }
 

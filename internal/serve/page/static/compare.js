@@ -4,6 +4,7 @@ import { el, svg, facts, fill, loading, runLink } from "./dom.js";
 import { change, count, fixed, kernelNames, minute, scaleOf, signedShare, signedTime, threeDigits, time, value } from "./format.js";
 import { runField, runsKnown } from "./runs.js";
 import { name, table } from "./table.js";
+import { causes } from "./terms.js";
 
 const byWhat = ["kernel", "family", "grid", "stage", "operator", "range", "metric", "tree"];
 const metrics = ["gpu_span_ns", "gpu_busy_ns", "gpu_idle_ns", "gpu_sum_ns", "cpu_ns"];
@@ -150,13 +151,8 @@ function contributors(c, asked) {
   });
 }
 
-// As render/compare words the parts of a stage's time that are no work of its own.
-const partNames = {
-  "overlap overlap": "overlap: concurrent work", "idle launch-bound": "idle: launch-bound", "idle waiting": "idle: CPU waits for the GPU", "idle CUDA calls": "idle: in other CUDA calls", "idle host": "idle: CPU outside CUDA",
-  "idle between": "idle: between steps", "idle profiler": "idle: profiler at work", "idle queued": "idle: launched, not started", "idle unknown": "idle: launch not captured",
-};
 const launchOf = (i) => (i.grid ? ` grid ${i.grid}` : "") + (i.block ? ` block ${i.block}` : "");
-const words = (i) => partNames[`${i.kind} ${i.name}`] ?? i.name + launchOf(i);
+const words = (i) => i.kind === "overlap" ? "overlap: concurrent work" : i.kind === "idle" && causes[i.name] ? `idle: ${causes[i.name]}` : i.name + launchOf(i);
 const figureNames = { gpu_busy_ns: "GPU busy time", gpu_idle_ns: "GPU idle time", ns_per_token: "time per token", alone_ns: "time without a profiler", gpu_sum_ns: "sum of device work", gpu_span_ns: "GPU span", cpu_ns: "CPU time", tokens_per_s: "tokens/s", mfu_ratio: "MFU", mbu_ratio: "MBU" };
 
 function items(list, caption, per) {

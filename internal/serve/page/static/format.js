@@ -1,4 +1,5 @@
 // Numbers, titles and names as the command line shows them (render/typeset, render/table): a test compares the two.
+import { acronyms, titles } from "./terms.js";
 
 const maxDecimals = 3, maxScaled = 1e5, plainDigits = 6, maxPlain = 1e15;
 
@@ -198,15 +199,13 @@ export function signedShare(ratio) {
 
 export const minute = (at) => at ? at.replace("T", " ").slice(0, "2006-01-02 15:04".length) : "-";
 
-const titles = { gpu_span_tokens_per_s: "tokens/s (GPU span)", alone_tokens_per_s: "tokens/s (alone)", most_ns: "worst pass", queued: "queued kernels" };
-
 // title is a column's name in words, with the unit it is shown in: total_ns in ms is "total (ms)".
 export function title(column, unit = "") {
   let words = [neutral(column.name)];
   if (titles[column.name]) words = [titles[column.name]];
   else if (/^\w*$/.test(words[0])) {
     if (column.unit && column.unit !== "count" && words[0].endsWith("_" + column.unit)) words[0] = words[0].slice(0, -column.unit.length - 1);
-    words = words[0].split("_").filter(Boolean);
+    words = words[0].split("_").filter(Boolean).map((w) => acronyms[w.toLowerCase()] ?? w);
   }
   if (unit && (words.length !== 1 || words[0].toLowerCase() !== unit.toLowerCase())) words.push(`(${unit})`);
   return words.join(" ");

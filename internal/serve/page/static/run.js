@@ -5,18 +5,7 @@ import { kernelNames, percent, time, threeDigits } from "./format.js";
 import { ask, commandLink, mountCatalogue, mountQuery } from "./query.js";
 import { roofline } from "./roofline.js";
 import { name, table } from "./table.js";
-
-// What render/chart and queries/judge call these.
-const parts = {
-  compute: "kernels", "collective-overlapped": "collectives overlapped with kernels", "collective-exposed": "collectives not overlapped", graph: "graph replays, kernels not traced", copy: "copies and fills not overlapped", other: "only other work",
-  launch: "idle, in a launch call", "launch-delay": "idle, between calls before the next launch", "launch-latency": "idle, launched late, not started yet", wait: "idle, CPU waits for the GPU", call: "idle, in another CUDA call",
-  host: "idle, CPU busy outside CUDA", profiler: "idle, profiler at work", queued: "idle, launched in time, not started yet", unknown: "idle, launch not captured",
-};
-const bounds = {
-  launch: "launch-bound", host: "host", waiting: "waiting", communication: "communication-bound", queue: "queue-bound", copies: "copy-bound", memory: "memory-bound", compute: "compute-bound", kernels: "kernel-bound", mixed: "mixed",
-  "late-gpu": "held up by a late GPU", unknown: "unknown",
-};
-const busy = ["compute", "collective-overlapped", "collective-exposed", "graph", "copy", "other"];
+import { bounds, isIdle, parts, partText } from "./terms.js";
 
 export function mount(root, route, nav) {
   const abort = new AbortController(), { run } = route.path, { query } = route, asked = query.get("query");
@@ -103,7 +92,7 @@ function stageCards(run, stages, signal) {
     const bar = el("div", { class: "share", role: "img", "aria-label": "not known" });
     bars.set(s.stage, bar);
     const isAll = s.stage === "(run)";
-    return el("article", { data: { stage: s.stage } }, el("h3", {}, s.stage, " ", el("span", { class: "verdict", title: "what bounds the stage" }, bounds[s.bound] ?? s.bound)), bar,
+    return el("article", { data: { stage: s.stage } }, el("h3", {}, s.stage, " ", el("span", { class: "verdict", title: "what bounds the stage" }, s.bound_label)), bar,
       facts([
         ["share of time", isAll ? null : percent(s.share_ratio)],
         [isAll ? "first to last work" : "time per pass", s.passes > 1 ? `${time(s.median_ns)} (median of ${s.passes}, ${time(s.min_ns)} to ${time(s.max_ns)})` : time(s.median_ns)],
@@ -124,11 +113,11 @@ function stageCards(run, stages, signal) {
       for (const r of rows) sums.set(r.part, (sums.get(r.part) ?? 0) + r.total_ns);
       bar.replaceChildren(...[...sums].map(([part, ns]) => {
         used.add(part);
-        return el("span", { class: `part-${part} ${busy.includes(part) ? "" : "idle"}`, style: { width: `${100 * ns / total}%` }, title: `${parts[part] ?? part}: ${percent(ns / total)}, ${time(ns)}` });
+        return el("span", { class: `part-${part} ${isIdle(part) ? "idle" : ""}`, style: { width: `${100 * ns / total}%` }, title: `${partText(part)}: ${percent(ns / total)}, ${time(ns)}` });
       }));
-      bar.setAttribute("aria-label", [...sums].map(([part, ns]) => `${parts[part] ?? part} ${percent(ns / total)}`).join(", "));
+      bar.setAttribute("aria-label", [...sums].map(([part, ns]) => `${partText(part)} ${percent(ns / total)}`).join(", "));
     }
-    legend.replaceChildren(...Object.keys(parts).filter((p) => used.has(p)).map((p) => el("li", { class: `part-${p}` }, el("i", { class: busy.includes(p) ? null : "idle" }), parts[p])));
+    legend.replaceChildren(...Object.keys(parts).filter((p) => used.has(p)).map((p) => el("li", { class: `part-${p}` }, el("i", { class: isIdle(p) ? "idle" : null }), partText(p))));
     const devices = new Set(answer.rows.map((r) => r.device));
     if (devices.size > 1) legend.append(el("li", {}, `${devices.size} GPUs added up`));
   }).catch((err) => { if (err.name !== "AbortError") legend.replaceChildren(el("li", {}, problem(err))); });

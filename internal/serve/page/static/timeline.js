@@ -3,11 +3,12 @@ import { get, path } from "./api.js";
 import { copyButton, el, facts, later, loading, problem } from "./dom.js";
 import { count, percent, time, value } from "./format.js";
 import { heading } from "./run.js";
-import { briefName, causes, sharesClock } from "./timeline_rows.js";
+import { partText } from "./terms.js";
+import { briefName, sharesClock } from "./timeline_rows.js";
 import { unpacked } from "./timeline_tiles.js";
 import { View, momentText } from "./timeline_view.js";
 
-export const keys = [["w s", "timeline: zoom in, out"], ["a d", "timeline: earlier, later"], ["f", "timeline: show what is picked"], ["m", "timeline: mark the time of what is picked"], ["n p", "timeline: next, previous match of the search"], ["0", "timeline: all"], ["Escape", "timeline: drop what is picked"]];
+export const keys = [["w s", "timeline: zoom in, out"], ["a d", "timeline: earlier, later"], ["f", "timeline: zoom to the selection"], ["m", "timeline: highlight its range"], ["n p", "timeline: next, previous match of the search"], ["0", "timeline: all"], ["Escape", "timeline: clear the selection"]];
 
 const works = ["kernel", "collective", "graph", "copy"], mostLinks = 300, mostMatches = 1000;
 
@@ -103,13 +104,13 @@ class Timeline {
     view.redraw();
     this.changed();
     const place = el("div", { class: "tl-more", "aria-live": "polite" });
-    const title = item.kind === "gap" ? `idle: ${causes[item.name] ?? item.name}` : item.kind === "pass" ? `${item.name} pass ${item.nth}` : item.name;
+    const title = item.kind === "gap" ? partText(item.name) : item.kind === "pass" ? `${item.name} pass ${item.nth}` : item.name;
     put(this.panel,
       el("h3", {}, this.of, item.count ? `${count(item.count)} ${item.count === 1 ? "item" : "items"} in ${time(item.end - item.start)}` : this.titleOf(item, title)),
       item.count || title.length <= 60 ? null : el("code", { class: "tl-name" }, title),
       el("p", { class: "hint" }, item.count ? `${percent(Math.min(1, item.busy / (item.end - item.start)))} busy; the longest takes ${time(item.longest)}: ${item.name}. Zoom in to see them one by one.`
         : `${time(item.end - item.start)} from ${momentText(item.start, 1)} on ${item.row.group.label}${item.row.kind === "stream" ? `, ${item.row.label}` : ""} (start_ns ${this.ofSource(track.source_id, item.start)}, ${item.end - item.start} ns)`),
-      el("div", { class: "controls" }, el("button", { type: "button", onclick: () => view.focus() }, "Show it"), el("button", { type: "button", onclick: () => view.mark() }, "Mark its time"),
+      el("div", { class: "controls" }, el("button", { type: "button", onclick: () => view.focus() }, "Zoom to it"), el("button", { type: "button", onclick: () => view.mark() }, "Highlight range"),
         works.includes(item.kind) || item.kind === "call" ? copyButton("Copy name", () => item.name, "Copy the name") : null,
         item.kind === "kernel" || item.kind === "collective" ? el("button", { type: "button", onclick: () => this.search?.(briefName(item.name)) }, "Find others") : null,
         el("button", { type: "button", onclick: () => this.drop() }, "Close")),
@@ -227,7 +228,7 @@ class Timeline {
     if (!range) return this.panel.replaceChildren();
     const mine = this.view.range, long = range.to - range.from, place = el("div", { class: "tl-more", "aria-live": "polite" }, loading("the sums"));
     this.panel.replaceChildren(el("h3", {}, this.of, `${time(long)} from ${momentText(range.from, long / 100)}`),
-      el("div", { class: "controls" }, el("button", { type: "button", onclick: () => this.view.show(range.from, range.to, false) }, "Show it"), el("button", { type: "button", onclick: () => this.drop() }, "Close")), place);
+      el("div", { class: "controls" }, el("button", { type: "button", onclick: () => this.view.show(range.from, range.to, false) }, "Zoom to it"), el("button", { type: "button", onclick: () => this.drop() }, "Close")), place);
     const sources = [...new Set(this.about.tracks.filter((t) => t.kind === "gpu").map((t) => t.source_id))].slice(0, 8);
     try {
       const busy = await get(path("runs", this.run, "timeline", "busy"), { from_ns: range.from + this.about.zero_ns, to_ns: range.to + this.about.zero_ns, source: this.source }, this.abort.signal);
@@ -243,7 +244,7 @@ class Timeline {
       const table = (head, lines) => el("div", { class: "tl-table" }, el("table", {}, el("thead", {}, el("tr", {}, head.map((h, i) => el("th", { class: i ? "n" : null }, h)))), el("tbody", {}, lines.map((l) => el("tr", {}, l.map((x, i) => el("td", { class: i ? "n" : null, title: i ? null : x }, i ? x : x.length > 90 ? briefName(x).slice(0, 90) : x)))))));
       place.replaceChildren(table(["GPU", "busy", "idle", ...used.map(([k]) => k)], rows.map((r) => [r[0], `${time(r[1])} (${percent(r[1] / long)})`, time(r[2]), ...used.map(([, i]) => time(r[i]))])),
         ...sums.flatMap((answer, i) => answer.rows.length ? [table([sources.length > 1 ? `source ${sources[i]}: most time` : "most time", "calls", "time", "share", "longest"], answer.rows.map((r) => [r.name, count(r.calls), time(r.total_ns), percent(r.share_ratio ?? 0), time(r.longest_ns)])), this.sql(answer)] : []),
-        ...gaps.flatMap((answer) => answer.rows.length ? [table(["longest gaps", "idle", "from"], answer.rows.map((r) => [`GPU ${r.device}: ${causes[r.cause] ?? r.cause}, before ${briefName(r.after)}`, time(r.duration_ns), momentText(this.onTimeline(sources[gaps.indexOf(answer)], r.start_ns), r.duration_ns / 100)])), this.sql(answer)] : []));
+        ...gaps.flatMap((answer) => answer.rows.length ? [table(["longest gaps", "idle", "from"], answer.rows.map((r) => [`GPU ${r.device}: ${partText(r.cause)}, before ${briefName(r.after)}`, time(r.duration_ns), momentText(this.onTimeline(sources[gaps.indexOf(answer)], r.start_ns), r.duration_ns / 100)])), this.sql(answer)] : []));
     } catch (err) {
       if (err.name !== "AbortError" && this.view.range === mine) place.replaceChildren(problem(err));
     }

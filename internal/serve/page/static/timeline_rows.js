@@ -5,10 +5,6 @@ const threadKinds = ["range", "python", "operator", "library", "call", "system",
 const threadNames = { range: "ranges", python: "Python", operator: "operators", library: "library calls", call: "CUDA calls", system: "OS calls", profiler: "profiler" };
 const workKinds = ["kernel", "collective", "graph", "copy"];
 
-// causes are the words of the report for why a GPU is idle.
-export const causes = { launch: "in a launch call", "launch-delay": "between calls before the next launch", "launch-latency": "launched late, not started yet", wait: "CPU waits for the GPU", call: "in another CUDA call",
-  host: "CPU busy outside CUDA", profiler: "profiler at work", queued: "launched in time, not started yet", unknown: "launch not captured" };
-
 // sharesClock says whether a source's times were put on the clock of the reference: those of others count from their own start.
 export const sharesClock = (s) => ["reference", "collectives", "bounds"].includes(s.basis);
 

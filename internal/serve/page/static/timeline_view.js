@@ -1,7 +1,8 @@
 // The timeline's picture: a canvas that shows a stretch of time, and the keys and pointers that move it. It draws what there is at once and
 // again when more has come.
 import { el } from "./dom.js";
-import { Palette, briefName, causes, groupsOf } from "./timeline_rows.js";
+import { partLabel, partText } from "./terms.js";
+import { Palette, briefName, groupsOf } from "./timeline_rows.js";
 import { Tiles, firstAt } from "./timeline_tiles.js";
 import { count, percent, time } from "./format.js";
 
@@ -42,7 +43,7 @@ export class View {
     this.map = el("canvas", { class: "tl-map", role: "img", "aria-label": "The whole run: drag to move" });
     this.canvas = el("canvas", { class: "tl-canvas" });
     this.spacer = el("div", { class: "tl-spacer" });
-    this.scroller = el("div", { class: "tl-scroll", tabindex: "0", role: "application", "aria-label": `Timeline of ${run}: w and s zoom, a and d move, f shows what is picked, m marks its time, slash searches, question mark lists the keys` }, this.canvas, this.spacer);
+    this.scroller = el("div", { class: "tl-scroll", tabindex: "0", role: "application", "aria-label": `Timeline of ${run}: w and s zoom, a and d move, f zooms to the selection, m highlights its range, slash searches, question mark lists the keys` }, this.canvas, this.spacer);
     this.scroller.style.setProperty("--most", most ?? "70vh");
     root.append(this.map, this.scroller);
     this.pen = this.canvas.getContext("2d", { alpha: false });
@@ -271,7 +272,7 @@ export class View {
       c.strokeRect(from + 1, y + 1, Math.max(1, wide - 2), row.height - 2);
     }
     if (wide < 22) return;
-    const said = kind === "pass" ? `${text.replace(" (warm-up)", "")}${nth ? ` #${nth}` : ""}` : kind === "gap" ? causes[text] ?? text : this.brief(kind, name, text);
+    const said = kind === "pass" ? `${text.replace(" (warm-up)", "")}${nth ? ` #${nth}` : ""}` : kind === "gap" ? partLabel(text) : this.brief(kind, name, text);
     c.fillStyle = look.alpha < 1 ? this.palette.vars.ink : look.text;
     c.fillText(this.cut(said, wide - 8), from + 4, y + row.height / 2 + 0.5);
   }
@@ -503,8 +504,8 @@ export class View {
   // tell says what a mark is.
   tell(item) {
     const long = item.end - item.start, at = momentText(item.start, Math.max(1, long / 100));
-    if (item.count) return `${item.row.label || item.kind}: ${count(item.count)} in ${time(long)} from ${at}, ${percent(Math.min(1, item.busy / long))} busy; longest ${time(item.longest)}: ${item.kind === "gap" ? causes[item.name] ?? item.name : item.name}`;
-    if (item.kind === "gap") return `idle ${time(long)} from ${at}: ${causes[item.name] ?? item.name}`;
+    if (item.count) return `${item.row.label || item.kind}: ${count(item.count)} in ${time(long)} from ${at}, ${percent(Math.min(1, item.busy / long))} busy; longest ${time(item.longest)}: ${item.kind === "gap" ? partLabel(item.name) : item.name}`;
+    if (item.kind === "gap") return `idle ${time(long)} from ${at}: ${partLabel(item.name)}`;
     if (item.kind === "pass") return `${item.name} pass ${item.nth}: ${time(long)} from ${at}`;
     return `${time(long)} from ${at}: ${item.name}`;
   }
