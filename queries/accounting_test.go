@@ -170,7 +170,7 @@ func TestAccountingOf(t *testing.T) {
 		t.Errorf("%d passes, want 6 with the warm-up", len(passes.Rows))
 	}
 	accounted(t, w, sourceRow(2, "nsys"), "INSERT INTO device_time SELECT * REPLACE (2 AS source_id, end_ns + 50 AS end_ns, host_ns + 50 AS host_ns) FROM device_time WHERE range_id IS NULL AND device_id = 1")
-	check(queries.Args{"device": "1", "stage": "(run)"}, "(run) 1 compute busy 80 0.5333333333333333 40 2 150", "(run) 1 launch-delay launch-bound 20 0.13333333333333333 10 2 150", "(run) 1 host host-bound 50 0.3333333333333333 25 2 150")
+	check(queries.Args{"device": "1", "stage": "(run)"}, "(run) 1 compute busy 80 0.5333333333333333 40 2 150", "(run) 1 launch-delay launch-bound 20 0.13333333333333333 10 2 150", "(run) 1 host host 50 0.3333333333333333 25 2 150")
 	accounted(t, w, "DELETE FROM device_time; INSERT INTO kernel (run_id, source_id, device_id, stream_id, start_ns, duration_ns, kernel_name_id) SELECT run_id, 1, 0, 7, 10, 50, 1 FROM run")
 	for _, name := range []string{"accounting", "pass-accounting", "gaps", "longest-gaps"} {
 		f := testkit.Query(t, w, name, queries.Args{"run": "drawn"})

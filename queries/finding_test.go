@@ -311,7 +311,7 @@ func testTwoGPUs(t *testing.T) {
 			"UPDATE api_call SET pid = 1", "UPDATE nvtx_range SET pid = 2 WHERE range_id = 2")...)
 	})
 	got := rows(t, w, "SELECT finding, device, device_count, run_device_count, subject, share_ratio <= 1 FROM findings('"+findingRun+"', min_share := 0)")
-	want := []string{"[small-grids 0 2 2 gemm<1> true]", "[cuda-calls 0 2 2 cudaMalloc true]", "[exposed-collectives 0 2 2 <nil> true]"}
+	want := []string{"[small-grids 0 2 2 gemm<1> true]", "[call 0 2 2 cudaMalloc true]", "[exposed-collectives 0 2 2 <nil> true]"}
 	for i, x := range explained(t, w, findingRun, queries.Args{}) {
 		got[i], want[i] = got[i]+x.Detail, want[i]+[]string{"", "prof query api-calls --run " + findingRun + " --stage decode", "prof query stragglers --run " + findingRun}[i]
 	}

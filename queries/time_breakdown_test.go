@@ -105,7 +105,7 @@ func TestTimeBreakdownOf(t *testing.T) {
 		strings.Replace(replayed(3), "'node'", "'graph'", 1)}, ";\n"))
 	testkit.DeriveOnly(t, w, breakdownFacts...)
 	want := []string{"[decode host idle 1000080 <nil> <nil> 2000000 2000000]", "[decode (work of others) other 999080 <nil> <nil> 2000000 2000000]", "[decode launch-bound idle 150 <nil> <nil> 2000000 2000000]",
-		"[decode unknown idle 105 <nil> <nil> 2000000 2000000]", "[decode queued idle 95 <nil> <nil> 2000000 2000000]", "[decode profiler idle 90 <nil> <nil> 2000000 2000000]", "[decode cuda-call idle 70 <nil> <nil> 2000000 2000000]",
+		"[decode unknown idle 105 <nil> <nil> 2000000 2000000]", "[decode queued idle 95 <nil> <nil> 2000000 2000000]", "[decode profiler idle 90 <nil> <nil> 2000000 2000000]", "[decode call idle 70 <nil> <nil> 2000000 2000000]",
 		"[decode activation<1> kernels 66 1 100 2000000 2000000]", "[decode family of gemm kernels 67 1 100 2000000 2000000]", "[decode family of elementwise kernels 67 1 100 2000000 2000000]",
 		"[decode wait idle 60 <nil> <nil> 2000000 2000000]", "[decode (graph replays) kernels 40 3 30 2000000 2000000]", "[decode (copies and fills) copies 30 1 45 2000000 2000000]"}
 	slices.Sort(want)
