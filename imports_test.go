@@ -95,7 +95,7 @@ var rooms = map[string][]string{
 	"internal/ledger":       {"internal/cli", "internal/testkit", "queries", "schema"},
 	"internal/testkit":      {"ingest", "ingest/derive", "queries", "queries/frame", "schema"},
 	"schema":                {"schema/rundir", "schema/seed"},
-	"schema/facts":          {"schema/sqlfile"},
+	"schema/facts":          {"schema", "schema/sqlfile"},
 	"schema/pack":           {},
 	"schema/rundir":         {},
 	"schema/seed":           {},

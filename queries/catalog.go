@@ -7,13 +7,11 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
-	"iter"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"unicode"
 
 	"prof/internal/suggest"
 	"prof/queries/frame"
@@ -199,7 +197,7 @@ func DefinitionsFor(names ...string) ([]schema.Definition, error) {
 	var put func(q Query)
 	put = func(q Query) {
 		done[q.Relation()] = true
-		for word := range relations(q.Body) {
+		for word := range sqlfile.Uses(q.Body) {
 			if used, ok := byName[word]; ok && !done[word] {
 				put(used)
 			}
@@ -258,7 +256,7 @@ func inOrder(defs []schema.Definition) []schema.Definition {
 			return
 		}
 		done[d.Name] = true
-		for word := range relations(d.Body) {
+		for word := range sqlfile.Uses(d.Body) {
 			if used, ok := byName[word]; ok {
 				put(used)
 			}
@@ -269,17 +267,6 @@ func inOrder(defs []schema.Definition) []schema.Definition {
 		put(d)
 	}
 	return out
-}
-
-// relations returns the words of a text that may be names of relations of queries: private ones, and public ones with a version.
-func relations(text string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-			if (word[0] == '_' || strings.Contains(word, "_v")) && !yield(word) {
-				return
-			}
-		}
-	}
 }
 
 // comment is the whole header, one line a part, so that other clients find there what the program knows of the query.

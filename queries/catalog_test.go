@@ -12,6 +12,7 @@ import (
 	"testing/fstest"
 
 	"prof/queries/frame"
+	"prof/schema/sqlfile"
 )
 
 var _ = flag.Bool("update", false, "record golden answers in testdata")
@@ -128,7 +129,7 @@ func TestDefinitionOrder(t *testing.T) {
 		at[d.Name] = i
 	}
 	for i, d := range defs {
-		for used := range relations(d.Body) {
+		for used := range sqlfile.Uses(d.Body) {
 			if j, ok := at[used]; ok && j >= i && used != d.Name {
 				t.Errorf("%s uses %s, which does not stand before it", d.Name, used)
 			}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"prof/schema/sqlfile"
 )
 
 // Limits are what a parameter may be, as far as a query says it when it is something else.
@@ -41,7 +43,7 @@ func (q Query) LimitsOf(param string) (Limits, error) {
 		if m := said.FindStringSubmatch(todo[0].Body); m != nil {
 			return limitsIn(m[1]), nil
 		}
-		for word := range relations(todo[0].Body) {
+		for word := range sqlfile.Uses(todo[0].Body) {
 			if used, ok := byName[word]; ok && !seen[word] {
 				seen[word] = true
 				todo = append(todo, used)

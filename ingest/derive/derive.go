@@ -1,16 +1,12 @@
-// Package derive stores what follows from a run's captures, its workload and the rules: facts, each defined by one SQL file and read by
-// queries as a table. It runs at the end of every ingest, in its transaction, and again where a definition, a rule or a fact of the
-// workload has changed.
+// Package derive are the facts of schema/facts, with the rows that Go computes for them.
 package derive
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
-	"io/fs"
-	"maps"
-	"path"
-	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -32,221 +28,97 @@ var Model = Facts{Only: []string{"layer_cost", "model_size"}}
 
 // Behind are the named files and those that they are made from.
 func Behind(names ...string) (Facts, error) {
-	_, all, err := sorted()
-	if err != nil {
-		return Facts{}, err
-	}
-	seen := map[string]bool{}
-	for todo := slices.Clone(names); len(todo) > 0; todo = todo[1:] {
-		f := all[todo[0]]
-		if f == nil && slices.Contains(names, todo[0]) {
-			return Facts{}, fmt.Errorf("no file of facts is called %s", todo[0])
-		}
-		if f == nil || seen[f.Name] {
-			continue
-		}
-		seen[f.Name] = true
-		todo = slices.Concat(todo, f.reads, f.needed())
-		for _, more := range all {
-			if more.Into == f.Name && f.Name != "caveat" { // sentences of all topics are in it
-				todo = append(todo, more.Name)
-			}
-		}
-	}
-	return Facts{Only: slices.Sorted(maps.Keys(seen))}, nil
-}
-
-func (facts Facts) fills(f *fact) bool {
-	return facts.Only == nil || slices.Contains(facts.Only, f.Name)
-}
-
-// fact is one file: a table, more rows of one, or a step towards others whose rows are dropped when all is stored.
-type fact struct {
-	sqlfile.File
-	step  bool
-	reads []string // other facts and steps
-}
-
-// needed are the tables, facts and steps that its header names, any one of several too.
-func (f *fact) needed() []string {
-	return strings.FieldsFunc(strings.Join(f.Needs, "|"), func(r rune) bool { return r == '|' })
-}
-
-// load reads the files, by name.
-var load = sync.OnceValues(func() (map[string]*fact, error) {
-	names, err := fs.Glob(facts.Files, "sql/*/*.sql")
-	if err != nil {
-		return nil, err
-	}
-	all := map[string]*fact{}
-	for _, name := range names {
-		text, err := fs.ReadFile(facts.Files, name)
-		if err != nil {
-			return nil, err
-		}
-		base := strings.TrimSuffix(path.Base(name), ".sql")
-		f, err := sqlfile.Parse(base, string(text))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		for _, c := range f.Columns {
-			if c.Type == "" || schema.IsID(base, c.Name) && !strings.HasPrefix(c.Type, "BIGINT") {
-				return nil, fmt.Errorf("%s: column %s has the type %q: it needs one, and an id is BIGINT", name, c.Name, c.Type)
-			}
-		}
-		all[base] = &fact{File: f, step: strings.HasPrefix(base, "_")}
-	}
-	for _, f := range all {
-		if f.Into != "" && all[f.Into] == nil {
-			return nil, fmt.Errorf("%s gives rows of %s, which no file defines", f.Name, f.Into)
-		}
-		for _, m := range from.FindAllStringSubmatch(comment.ReplaceAllString(f.Body, ""), -1) {
-			if all[m[1]] != nil && !slices.Contains(f.reads, m[1]) {
-				f.reads = append(f.reads, m[1])
-			}
-		}
-	}
-	return all, nil
-})
-
-var (
-	from    = regexp.MustCompile(`\b(?:FROM|JOIN) (\w+)`)
-	comment = regexp.MustCompile(`--[^\n]*`)
-)
-
-// sorted are the facts, and the steps too, by name.
-func sorted() ([]*fact, map[string]*fact, error) {
-	all, err := load()
-	return slices.SortedFunc(maps.Values(all), func(a, b *fact) int { return strings.Compare(a.Name, b.Name) }), all, err
+	only, err := facts.Behind(names...)
+	return Facts{Only: only}, err
 }
 
 // Tables are the tables of facts.
-func (facts Facts) Tables() ([]schema.Table, error) {
-	all, _, err := sorted()
-	if err != nil {
-		return nil, err
-	}
-	var out []schema.Table
-	for _, f := range all {
-		if f.step || f.Into != "" {
-			continue
-		}
-		t := schema.Table{Name: f.Name, Doc: fmt.Sprintf("%s Grain: %s. Key: run_id, %s.", f.Doc, f.Grain, f.Key), Columns: []schema.TableColumn{{Name: "run_id", Type: "UUID NOT NULL", Doc: "the run"}}}
-		for _, c := range f.Columns {
-			t.Columns = append(t.Columns, schema.TableColumn{Name: c.Name, Type: c.Type, Doc: c.Doc})
-		}
-		if facts.fills(f) {
-			t.Query = f.Body
-		}
-		out = append(out, t)
-	}
-	return out, nil
-}
+func (f Facts) Tables() ([]schema.Table, error) { return facts.Tables(f.Only) }
 
-// Checksum identifies the definitions of the facts: the files as they are, the relations they use, and what Go computes for them.
+// Checksum identifies the definitions of the facts, and what Go computes for them.
 func (Facts) Checksum() (string, error) {
-	sum, err := checksum()
-	return sum + critical.Version + steady.Version, err
-}
-
-var checksum = sync.OnceValues(func() (string, error) {
 	sum, err := facts.Checksum()
 	if err != nil {
 		return "", err
 	}
-	formulas, err := sqlfile.Checksum(cost.Sources, "*.go")
-	return sum + formulas, err
-})
+	costs, err := formulas()
+	return sum + costs + critical.Version + steady.Version, err
+}
 
-// asWritten makes DuckDB build the hash table of a join from its right side, as the files are written: of rows that the transaction has not
-// committed it knows no statistics, and builds it from millions of kernels to look up a few names.
-const asWritten = `SET disabled_optimizers = 'build_side_probe_side'`
+var formulas = sync.OnceValues(func() (string, error) { return sqlfile.Checksum(cost.Sources, "*.go") })
 
 // Derive fills the tables with the facts of a run that has none.
-func (facts Facts) Derive(ctx context.Context, q schema.SQL, runID string) (err error) {
-	if _, err := q.ExecContext(ctx, asWritten); err != nil {
-		return err
-	}
-	defer func() {
-		// After an error the transaction takes no statement, and the process has no other use for the connection.
-		if _, e := q.ExecContext(context.WithoutCancel(ctx), `SET disabled_optimizers = ''`); err == nil {
-			err = e
-		}
-	}()
-	all, byName, err := sorted()
-	if err != nil {
-		return err
-	}
-	d := derivation{run: schema.Quote(runID) + "::UUID", table: "TEMP TABLE", connections: []schema.SQL{q}}
-	if many, is := q.(interface{ Connections() []schema.SQL }); is {
-		d.connections, d.table = many.Connections(), "TABLE" // which all of them see
-	}
-	needs := facts.needs(all, byName)
-	if d.has, err = present(ctx, q, needs, byName, runID); err != nil {
-		return err
-	}
-	for _, f := range all { // what is not asked for is taken as it is stored
-		d.has[f.Name] = !f.step && !facts.fills(f)
-	}
-	return d.derive(ctx, needs)
+func (f Facts) Derive(ctx context.Context, q schema.SQL, runID string) error {
+	return facts.Derive(ctx, q, runID, f.Only, computed)
 }
 
 // Lack stores the caveat that a run lacks its facts.
 func (Facts) Lack(ctx context.Context, q schema.SQL, runID string) error {
-	_, err := q.ExecContext(ctx, `INSERT INTO caveat (run_id, topic, kind, is_counted) VALUES (?::UUID, 'facts', 'facts-lacking', true)`, runID)
-	return err
+	return facts.Lack(ctx, q, runID)
 }
 
-// needs are the facts to fill and the steps towards them.
-func (facts Facts) needs(all []*fact, byName map[string]*fact) []*fact {
-	var out []*fact
-	var add func(f *fact)
-	add = func(f *fact) {
-		if f == nil || slices.Contains(out, f) || !f.step && !facts.fills(f) {
-			return
-		}
-		out = append(out, f)
-		for _, name := range slices.Concat(f.reads, f.needed()) {
-			add(byName[name])
-		}
+// computed are steps whose rows Go computes.
+var computed = map[string]facts.Computed{"_op_formula": operatorCosts, "_critical_row": textRows("$critical", critical.Read), "_part_row": textRows("$parts", steady.Read)}
+
+// textRows has a package find rows in what is derived so far: one text, which the query takes apart.
+func textRows(name string, read func(ctx context.Context, query func(ctx context.Context, statement string, args ...any) (*sql.Rows, error), run string) (func(ctx context.Context) (string, error), error)) facts.Computed {
+	return func(ctx context.Context, q schema.SQL, run, query string) (facts.Computation, error) {
+		find, err := read(ctx, q.QueryContext, run)
+		return func(ctx context.Context) ([]facts.Rows, error) {
+			rows, err := find(ctx)
+			return []facts.Rows{facts.ByName("*", strings.ReplaceAll(query, name, "$1"), rows)}, err
+		}, err
 	}
-	for _, f := range all {
-		if !f.step {
-			add(f)
-		}
-	}
-	return out
 }
 
-// present says which of the tables of captures that facts need have rows of the run.
-func present(ctx context.Context, q schema.SQL, facts []*fact, byName map[string]*fact, runID string) (map[string]bool, error) {
-	var tables []string
-	for _, f := range facts {
-		for _, t := range f.needed() {
-			if !slices.Contains(tables, t) && byName[t] == nil {
-				tables = append(tables, t)
-			}
+// costBatch is how many rows an INSERT has.
+const costBatch = 1000
+
+// operatorCosts returns the costs of the operators with formulas. They are computed as their inputs are read, which are long.
+func operatorCosts(ctx context.Context, q schema.SQL, _, query string) (facts.Computation, error) {
+	rows, err := costRows(ctx, q, query)
+	return func(context.Context) (out []facts.Rows, _ error) {
+		for batch := range slices.Chunk(rows, costBatch) {
+			out = append(out, facts.Rows{SQL: "VALUES " + strings.Join(batch, ", ")})
 		}
-	}
-	has := map[string]bool{}
-	if len(tables) == 0 {
-		return has, nil
-	}
-	parts := make([]string, len(tables))
-	for i, t := range tables {
-		parts[i] = fmt.Sprintf("(SELECT %s FROM %s t WHERE t.run_id = %s::UUID LIMIT 1)", schema.Quote(t), t, schema.Quote(runID))
-	}
-	rows, err := q.QueryContext(ctx, strings.Join(parts, "\nUNION ALL "))
+		return out, nil
+	}, err
+}
+
+// costRows returns the rows as SQL: the order of the columns is that of the file.
+func costRows(ctx context.Context, q schema.SQL, query string) ([]string, error) {
+	rows, err := q.QueryContext(ctx, query)
 	if err != nil {
-		return nil, fmt.Errorf("look what run %s holds: %w", runID, err)
+		return nil, err
 	}
 	defer rows.Close()
+	var all []string
 	for rows.Next() {
-		var t string
-		if err := rows.Scan(&t); err != nil {
+		var nameID, inputID int64
+		var name string
+		var in cost.Inputs
+		if err := rows.Scan(&nameID, &inputID, &name, &in.Shapes, &in.Types, &in.Strides, &in.Concrete); err != nil {
 			return nil, err
 		}
-		has[t] = true
+		c, ok := cost.Of(name, in)
+		if !ok {
+			continue
+		}
+		all = append(all, fmt.Sprintf("(%d, %d, %s, %s, %s, %s, %s, %s, %s, %s)", nameID, inputID, known(c.Group), count(c.FLOP), count(c.MaskedFLOP), count(c.Read), count(c.Write), known(c.Bound), known(c.Precision), known(c.Unknown)))
 	}
-	return has, rows.Err()
+	return all, rows.Err()
+}
+
+func count(n int64) string {
+	if n < 0 {
+		return "NULL"
+	}
+	return strconv.FormatInt(n, 10)
+}
+
+func known(text string) string {
+	if text == "" {
+		return "NULL"
+	}
+	return schema.Quote(text)
 }

@@ -1,4 +1,4 @@
-package derive
+package facts
 
 import (
 	"cmp"
@@ -16,6 +16,7 @@ type derivation struct {
 	run         string // as SQL
 	table       string // what steps are: TEMP TABLE, or TABLE where other connections see them
 	connections []schema.SQL
+	computed    map[string]Computed
 
 	ctx       context.Context
 	fail      context.CancelCauseFunc
@@ -37,7 +38,7 @@ type work struct {
 
 // result is what a computation gives.
 type result struct {
-	rows []values
+	rows []Rows
 	err  error
 }
 
@@ -66,7 +67,7 @@ func (d *derivation) derive(ctx context.Context, needs []*fact) error {
 	var last []*work
 	waits := map[string]bool{}
 	for _, w := range all {
-		if computed[w.Name] != nil {
+		if d.computed[w.Name] != nil {
 			if err := w.begun(); err != nil {
 				return err
 			}
@@ -131,7 +132,7 @@ func (d *derivation) behind(names []string) error {
 func (d *derivation) waits(w *work, known map[string]bool) bool {
 	is, has := known[w.Name]
 	if !has {
-		is = computed[w.Name] != nil
+		is = d.computed[w.Name] != nil
 		for _, name := range slices.Concat(w.reads, w.needed()) {
 			if from := d.works[name]; from != nil {
 				is = is || d.waits(from, known)
@@ -160,13 +161,13 @@ func (d *derivation) begin(w *work) error {
 			return err
 		}
 		query := strings.ReplaceAll(w.Body, "$run", d.run)
-		read := computed[w.Name]
+		read := d.computed[w.Name]
 		if read == nil {
 			what := d.run + " AS run_id, *"
 			if w.step {
 				what = "*"
 			}
-			return d.insert(q, w, values{sql: byName(what, query)})
+			return d.insert(q, w, ByName(what, query))
 		}
 		compute, err := read(d.ctx, q, d.run, query)
 		if err != nil {
@@ -242,8 +243,8 @@ func (d *derivation) make(q schema.SQL, w *work) error {
 }
 
 // insert inserts rows of a work.
-func (d *derivation) insert(q schema.SQL, w *work, rows values) error {
-	result, err := q.ExecContext(d.ctx, fmt.Sprintf("INSERT INTO %s %s", cmp.Or(w.Into, w.Name), rows.sql), rows.args...)
+func (d *derivation) insert(q schema.SQL, w *work, rows Rows) error {
+	result, err := q.ExecContext(d.ctx, fmt.Sprintf("INSERT INTO %s %s", cmp.Or(w.Into, w.Name), rows.SQL), rows.Args...)
 	if err != nil {
 		return fmt.Errorf("derive %s: %w", w.Name, err)
 	}
@@ -254,7 +255,20 @@ func (d *derivation) insert(q schema.SQL, w *work, rows values) error {
 	return err
 }
 
-// byName are the rows of a query, by the names of its columns.
-func byName(what, query string) string {
-	return fmt.Sprintf("BY NAME SELECT %s FROM (\n%s\n)", what, query)
+// Computed reads on a connection what the rows of a step are found in, given the run as SQL and the query of its file, and returns what finds them without the
+// connection.
+type Computed func(ctx context.Context, q schema.SQL, run, query string) (Computation, error)
+
+// Computation finds rows.
+type Computation func(ctx context.Context) ([]Rows, error)
+
+// Rows are rows to insert: what follows the name of the table in the statement, and its arguments.
+type Rows struct {
+	SQL  string
+	Args []any
+}
+
+// ByName are the rows of a query, by the names of its columns.
+func ByName(what, query string, args ...any) Rows {
+	return Rows{fmt.Sprintf("BY NAME SELECT %s FROM (\n%s\n)", what, query), args}
 }
