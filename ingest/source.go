@@ -22,6 +22,7 @@ import (
 	"prof/internal/file"
 	"prof/internal/mask"
 	"prof/schema/rundir"
+	"prof/schema/terms"
 )
 
 // source stores one input, perhaps read already, unless the warehouse or this run holds its content already. What a capture left and cannot be read is
@@ -175,7 +176,7 @@ type holder struct {
 }
 
 // capturesOf gives the capture.id of sources as SourceInfo.CaptureID has it: of Nsight Systems and prof's tracer with the start of the session.
-const capturesOf = `SELECT f.run_id, f.source_id, CASE WHEN x.kind IN ('nsys', 'prof') AND x.started_at IS NOT NULL
+var capturesOf = `SELECT f.run_id, f.source_id, CASE WHEN x.kind IN (` + terms.Quoted(terms.Kinds(terms.Source.HasCalls)) + `) AND x.started_at IS NOT NULL
 		THEN replace(f.value, ',', ' ' || epoch_us(x.started_at) || ',') || ' ' || epoch_us(x.started_at) ELSE f.value END AS capture
 	FROM source_fact f JOIN source x USING (run_id, source_id) WHERE f.key = 'capture.id'`
 

@@ -1,7 +1,6 @@
 package queries
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -11,6 +10,7 @@ import (
 
 	"prof/queries/frame"
 	"prof/queries/judge"
+	"prof/schema/terms"
 )
 
 // askWhole asks ranked tables with their own numbers of rows: what a run comes to does not depend on how many are shown.
@@ -134,7 +134,7 @@ func (r asked) hasRanks() bool {
 	return f != nil && len(f.Rows) > 0 && !(isConstant(f, "source_id") && isConstant(f, "pid") && isConstant(f, "device"))
 }
 
-// timelines is the number of sources whose timeline counts: those of the kind asked, else of Nsight Systems, or else of prof's tracer, of rocprof, of the PyTorch profiler, of XLA's.
+// timelines is the number of sources whose timeline counts: those of the kind asked, else of the first kind that the run has.
 func (r asked) timelines() int {
 	count := map[any]int{}
 	f := r.Frames["sources"]
@@ -144,7 +144,12 @@ func (r asked) timelines() int {
 	if r.Source != "" {
 		return count[r.Source]
 	}
-	return cmp.Or(count["nsys"], count["prof"], count["rocprof"], count["torch"], count["xla"])
+	for _, kind := range terms.Kinds(terms.Source.IsTraced) {
+		if count[kind] > 0 {
+			return count[kind]
+		}
+	}
+	return 0
 }
 
 // slow are the queries that take longest to plan; begun first they end with the others.

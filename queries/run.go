@@ -20,6 +20,7 @@ import (
 	"prof/queries/caveat"
 	"prof/queries/frame"
 	"prof/schema"
+	"prof/schema/terms"
 )
 
 // Errors that this package's errors wrap.
@@ -162,7 +163,7 @@ func (a *Asker) Run(ctx context.Context, q Query, args Args) (*frame.Frame, erro
 		}
 	}
 	if kinds := capturesOf(q); kinds != nil && args["source"] != "" && !slices.Contains(kinds, args["source"]) {
-		return nil, fmt.Errorf("query %s: %w: --source is %s or %s", q.Name, ErrBadArgument, strings.Join(kinds[:len(kinds)-1], ", "), kinds[len(kinds)-1])
+		return nil, fmt.Errorf("query %s: %w: --source is %s", q.Name, ErrBadArgument, terms.Or(kinds))
 	}
 	f, err := readWithin(ctx, a.w, stmt, a.most)
 	if err != nil {

@@ -10,12 +10,13 @@ import (
 	"prof/internal/suggest"
 	"prof/queries/frame"
 	"prof/schema"
+	"prof/schema/terms"
 )
 
 // choice is an argument that picks rows, and what a run has to pick from.
 type choice struct {
 	param, what string
-	from        string // a relation with the column x; %[1]s is the run, %[2]s its counted sources
+	from        string // a relation with the column x; %[1]s is the run, %[2]s its counted sources, %[3]s all kinds of timelines
 	how         pick
 }
 
@@ -43,7 +44,7 @@ const (
 )
 
 var choices = []choice{
-	{"source", "captures", "(SELECT DISTINCT kind AS x FROM source WHERE run_id = %[1]s AND kind IN ('nsys', 'prof', 'rocprof', 'torch', 'xla', 'nsys-stats'))", equals},
+	{"source", "captures", "(SELECT DISTINCT kind AS x FROM source WHERE run_id = %[1]s AND kind IN (%[3]s))", equals},
 	{"stage", "stages", "(SELECT DISTINCT stage AS x FROM path_stage WHERE run_id = %[1]s AND stage IS NOT NULL AND path_id IN " + countedPaths + " UNION SELECT '(none)')", equals},
 	{"device", "GPUs", "(SELECT DISTINCT device_id::VARCHAR AS x FROM (SELECT run_id, source_id, device_id FROM kernel UNION ALL SELECT run_id, source_id, device_id FROM memop UNION ALL SELECT run_id, source_id, device_id FROM device) WHERE run_id = %[1]s AND source_id IN %[2]s)", equals},
 	{"range", "ranges, among others,", "(SELECT DISTINCT name AS x FROM range_path WHERE run_id = %[1]s AND path_id IN " + countedPaths + ")", equals},
@@ -73,7 +74,7 @@ func unmatched(ctx context.Context, w *schema.Warehouse, q Query, args Args) ([]
 		if !given || c.param == "source" && counts == operators { // the topic operators says it
 			continue
 		}
-		from := fmt.Sprintf(c.from, "_run_id("+schema.Quote(args["run"])+")", counted)
+		from := fmt.Sprintf(c.from, "_run_id("+schema.Quote(args["run"])+")", counted, terms.Quoted(terms.Timelines()))
 		stmt := "SELECT x FROM " + from + " ORDER BY x = '(none)', x"
 		if c.how == near {
 			stmt = fmt.Sprintf("SELECT x FROM %[1]s WHERE NOT EXISTS (SELECT 1 FROM %[1]s y WHERE _fits(y.x, %[2]s)) ORDER BY NOT contains(lower(x), trim(lower(%[2]s), '* ')), jaro_winkler_similarity(lower(x), lower(%[2]s)) DESC, x LIMIT 8", from, schema.Quote(value))
@@ -121,9 +122,9 @@ func capturesOf(q Query) []string {
 	case !slices.ContainsFunc(q.Params, func(p Param) bool { return p.Name == "source" }):
 		return nil
 	case q.counts == operators:
-		return []string{"torch", "nsys", "prof", "key_averages"}
+		return terms.OperatorKinds()
 	}
-	return []string{"nsys", "prof", "rocprof", "torch", "xla", "nsys-stats"}
+	return terms.Timelines()
 }
 
 // counted is the SQL of the sources that a query with these arguments counts.

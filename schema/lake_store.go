@@ -61,7 +61,7 @@ func (w *Warehouse) Push(ctx context.Context, to *Lake, runs []Run, o PushOption
 func (w *Warehouse) pushTogether(ctx context.Context, conn *sql.Conn, to *Lake, moved []*Moved, o func(Run) PushOptions) error {
 	var names []string
 	for _, m := range moved {
-		sources, err := texts(w.DB.QueryContext(ctx, `SELECT DISTINCT 'source ' || s.sha256 FROM source s WHERE s.run_id = ?::UUID AND s.kind IN (`+capturedKinds+`) ORDER BY 1`, m.Run.ID))
+		sources, err := texts(w.DB.QueryContext(ctx, `SELECT DISTINCT 'source ' || s.sha256 FROM source s WHERE s.run_id = ?::UUID AND s.kind IN (`+capturedKinds()+`) ORDER BY 1`, m.Run.ID))
 		if err != nil {
 			return err
 		}
@@ -250,7 +250,7 @@ func (m *Moved) checkName(ctx context.Context, q SQL) error {
 		return err
 	}
 	others, err := texts(q.QueryContext(ctx, `SELECT r.name FROM source s JOIN lake.main.source o ON o.sha256 = s.sha256 AND o.kind = s.kind AND o.run_id <> s.run_id JOIN lake.main.run r ON r.run_id = o.run_id
-		WHERE s.run_id = ?::UUID AND s.kind IN (`+capturedKinds+`) ORDER BY r.name LIMIT 1`, m.Run.ID))
+		WHERE s.run_id = ?::UUID AND s.kind IN (`+capturedKinds()+`) ORDER BY r.name LIMIT 1`, m.Run.ID))
 	if err == nil && len(others) > 0 {
 		err = fmt.Errorf("%w: its captures are those of run %s there", ErrDiffers, others[0])
 	}

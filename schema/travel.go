@@ -18,6 +18,7 @@ import (
 	"github.com/google/uuid"
 
 	"prof/internal/file"
+	"prof/schema/terms"
 )
 
 // Runs travel between warehouses as Parquet: of each table a file DIR/TABLE/run_id=ID/rows.parquet, the layout that other programs know from
@@ -311,7 +312,7 @@ func checkImported(ctx context.Context, tx SQL, id string) error {
 		return fmt.Errorf("%w: %q; give it another one with --run, by itself in a folder", ErrNameTaken, name)
 	}
 	others, err := texts(tx.QueryContext(ctx, `SELECT r.name FROM source s JOIN source o ON o.sha256 = s.sha256 AND o.kind = s.kind AND o.run_id <> s.run_id JOIN run r ON r.run_id = o.run_id
-		WHERE s.run_id = ?::UUID AND s.kind IN (`+capturedKinds+`) ORDER BY r.name LIMIT 1`, id))
+		WHERE s.run_id = ?::UUID AND s.kind IN (`+capturedKinds()+`) ORDER BY r.name LIMIT 1`, id))
 	if err == nil && len(others) > 0 {
 		err = fmt.Errorf("captures of run %s are already in run %s", name, others[0])
 	}
@@ -319,7 +320,7 @@ func checkImported(ctx context.Context, tx SQL, id string) error {
 }
 
 // capturedKinds are the kinds of sources that are captures, as a list of SQL.
-const capturedKinds = `'nsys', 'prof', 'torch', 'ncu', 'rocprof', 'xla', 'nsys-stats'`
+func capturedKinds() string { return terms.Quoted(terms.Kinds(terms.Source.IsProfiler)) }
 
 // checkIDs reports whether a run's ids in a table are its own: those of another run would change that one's answers.
 func checkIDs(ctx context.Context, q SQL, table, runID string) error {

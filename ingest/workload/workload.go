@@ -11,7 +11,7 @@ type Facts struct {
 	Config   map[string]any   // the model's configuration, its numbers as json.Number; nil when not said
 	Image    load.ImageSize   // of the pictures that the model of Config sees; zero when not said
 	Warmup   *int64           // passes to warm up at the beginning of the capture that Passes does not hold; nil when not said
-	Capture  string           // kind of the timelines they are about, nsys, prof, rocprof, torch, xla or nsys-stats, which no file says; "" for all of the run's
+	Capture  string           // kind of the timelines they are about, which no file says; "" for all of the run's
 	Passes   []Pass           // in the order in which they ran, those of a process together
 	Process  []Process        // those that ran them, where they are listed apart; Pass.Process is one more than the place in it
 	Versions []Version        // of the software that it ran with, as far as it says

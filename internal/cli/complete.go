@@ -14,6 +14,7 @@ import (
 	"prof/render/report"
 	"prof/render/table"
 	"prof/schema"
+	"prof/schema/terms"
 )
 
 func (p *program) completionCommand() *cli.Command {
@@ -229,7 +230,7 @@ func (p *program) completeValue(c *cli.Context, cmd *cli.Command, flag cli.Flag,
 		if cmd.Name == "rm" {
 			return p.stored(c, typed, func(w *schema.Warehouse) ([]string, error) { return sourcesIn(c, w, runTyped(c, cmd, typed)) })
 		}
-		return []string{"nsys", "prof", "rocprof", "torch", "xla", "nsys-stats"}
+		return terms.Timelines()
 	case "device-name":
 		return p.stored(c, typed, func(w *schema.Warehouse) ([]string, error) { return w.DevicesWithPeaks(c.Context) })
 	}

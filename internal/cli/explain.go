@@ -13,6 +13,7 @@ import (
 	"prof/render/report"
 	"prof/render/screen"
 	"prof/schema"
+	"prof/schema/terms"
 )
 
 func (p *program) explainCommand() *cli.Command {
@@ -33,7 +34,7 @@ prof query finding-rules lists the rules, prof query findings the findings.
 			&cli.StringFlag{Name: "stage", Usage: "only findings of this stage; (none) for findings of all device work"},
 			&cli.IntFlag{Name: "top", Value: 10, Usage: "findings at most; 0 for all"},
 			&cli.StringFlag{Name: "min-share", Usage: "only findings that could save at least this share of their stage", DefaultText: "0.01"},
-			&cli.StringFlag{Name: "source", Usage: "only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has"},
+			&cli.StringFlag{Name: "source", Usage: terms.TimelineDoc()},
 		}, outputFlags()...),
 		Action: func(c *cli.Context) error {
 			return p.oneRun(c, func(w *schema.Warehouse, run schema.Run) error { return p.explainRun(c, w, run) })

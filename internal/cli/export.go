@@ -17,6 +17,7 @@ import (
 	"prof/render/stacks"
 	"prof/render/typeset"
 	"prof/schema"
+	"prof/schema/terms"
 )
 
 // exportForm is what a run can be exported as.
@@ -86,7 +87,7 @@ launch_time, and where they are known flop and bytes: from Nsight Compute report
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write to `FILE`; with --to parquet a folder"},
 			&cli.StringFlag{Name: "stage", Usage: "only kernels launched in this stage; (none) for kernels outside every stage"},
 			&cli.Int64Flag{Name: "device", DefaultText: "all", Usage: "only this GPU"},
-			&cli.StringFlag{Name: "source", Usage: "only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has"},
+			&cli.StringFlag{Name: "source", Usage: terms.TimelineDoc()},
 			&cli.BoolFlag{Name: "warmup", Usage: "warm-up passes too"},
 			&cli.Int64Flag{Name: "pass", DefaultText: "all", Usage: "with --to perfetto and --stage: only this pass of the stage"},
 			&cli.StringFlag{Name: "window", Usage: "with --to perfetto: only what runs between these times, from the start of the capture: `A..B`, as in 1.5s..2s; either may be empty"},
@@ -139,7 +140,7 @@ func (p *program) noKernels(c *cli.Context, w *schema.Warehouse, run schema.Run)
 	}
 	var kinds []string
 	for _, s := range list {
-		if kind := s.Text("kind"); slices.Contains([]string{"nsys", "prof", "rocprof", "xla"}, kind) || s.Text("form") == "torch-trace" {
+		if kind := s.Text("kind"); slices.Contains(terms.Kinds(terms.Source.IsTraced), kind) && s.Text("form") != "torch-averages" {
 			if options := narrowing(c); options != "" {
 				return fmt.Errorf("run %s has nothing to export with %s", run.Name, options)
 			}

@@ -18,6 +18,7 @@ import (
 	"prof/render/compare"
 	"prof/render/picture"
 	"prof/schema"
+	"prof/schema/terms"
 )
 
 // plot is one kind of picture.
@@ -72,7 +73,7 @@ func (p *program) plotCommand() *cli.Command {
 			&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "write to `FILE`, which ends in .svg or .png", DefaultText: "SVG to stdout"},
 			&cli.StringFlag{Name: "stage", Usage: "only this stage; of a timeline one measured pass of it"},
 			&cli.StringFlag{Name: "window", Usage: "only this part of a timeline, from the start of the capture: `A..B`, as in 1.5s..2s; either may be empty"},
-			&cli.StringFlag{Name: "source", Usage: "of stages and timeline, only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has"},
+			&cli.StringFlag{Name: "source", Usage: "of stages and timeline, " + terms.TimelineDoc()},
 			&cli.StringFlag{Name: "metric", Usage: "what trend and diff show: as in prof trend, prof diff", DefaultText: "gpu_span_ns"},
 		},
 		Action: p.plot,

@@ -1,14 +1,12 @@
 package caveat
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
-)
 
-// profilers are what records timelines, by the kind of its sources.
-var profilers = map[string]string{"nsys": "Nsight Systems", "prof": "prof's tracer", "rocprof": "rocprof", "torch": "the PyTorch profiler", "xla": "XLA's profiler", "nsys-stats": "nsys stats (sums)"}
+	"prof/schema/terms"
+)
 
 // words says each kind of caveat; alike are all of its kind about a query's rows, itself among them, for kinds that are said together.
 var words = map[string]func(c C, alike []C) string{
@@ -22,9 +20,9 @@ var words = map[string]func(c C, alike []C) string{
 		others := strings.Fields(c.Detail)
 		var named []string
 		for _, kind := range slices.Sorted(slices.Values(append([]string{c.Object}, others...))) {
-			named = append(named, cmp.Or(profilers[kind], kind))
+			named = append(named, terms.SourceLabel(kind))
 		}
-		return fmt.Sprintf("the run has timelines from %s; this counts the one from %s (--source %s for the other)", strings.Join(named, " and "), cmp.Or(profilers[c.Object], c.Object), strings.Join(others, " or "))
+		return fmt.Sprintf("the run has timelines from %s; this counts the one from %s (--source %s for the other)", strings.Join(named, " and "), terms.SourceLabel(c.Object), strings.Join(others, " or "))
 	},
 	"sums-only": says("the run has only what nsys stats added up: no times of single kernels or calls, so no stages, idle time, launches, steps or GPUs"),
 	"several-sums": func(c C, _ []C) string {
@@ -303,7 +301,9 @@ var words = map[string]func(c C, alike []C) string{
 	"several-workload-files": func(c C, _ []C) string {
 		return fmt.Sprintf("%d files describe the passes of this timeline; the latest counts: %s", c.Count, c.Object)
 	},
-	"facts-of-another-timeline": says("the workload file describes the other timeline: choose it with --source nsys, prof, rocprof, torch, xla or nsys-stats"),
+	"facts-of-another-timeline": func(C, []C) string {
+		return "the workload file describes the other timeline: choose it with --source " + terms.Or(terms.Timelines())
+	},
 
 	// Inputs.
 	"unknown-input": func(c C, _ []C) string {

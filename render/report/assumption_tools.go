@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"prof/render/typeset"
+	"prof/schema/terms"
 )
 
 // profiling says with what and how the run was captured, and what that cost.
@@ -13,7 +14,7 @@ func (a *assumptions) profiling() {
 	sources := a.rows("sources", "source_id", "kind", "tool_version", "path", "duration_ns")
 	tools := map[string]bool{}
 	for _, s := range sources {
-		if kind := s.Text("kind"); slices.Contains([]string{"nsys", "prof", "rocprof", "torch", "xla", "ncu"}, kind) {
+		if kind := s.Text("kind"); slices.Contains(terms.Kinds(terms.Source.HasGPUs), kind) {
 			tools[kind] = true
 		}
 		line := fmt.Sprintf("Source %d: %s", s.Count("source_id"), s.Text("kind"))

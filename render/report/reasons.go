@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"prof/queries/frame"
+	"prof/schema/terms"
 )
 
 // What a run lacks, where its sources tell that already.
@@ -48,14 +49,16 @@ func (r *reader) whyNone(key string) string {
 }
 
 // timelineKinds are the kinds of sources that say when and where kernels ran, the one that counts before others.
-var timelineKinds = []string{"nsys", "prof", "rocprof", "torch", "xla"}
+func timelineKinds() []string { return terms.Kinds(terms.Source.IsTraced) }
 
 func hasTimeline(kinds map[string]bool) bool { return counted(kinds) != "" }
 
 // counted is the kind of timelines that sums are of; "" where there is none.
 func counted(kinds map[string]bool) string {
-	if at := slices.IndexFunc(timelineKinds, func(kind string) bool { return kinds[kind] }); at >= 0 {
-		return timelineKinds[at]
+	for _, kind := range timelineKinds() {
+		if kinds[kind] {
+			return kind
+		}
 	}
 	return ""
 }
@@ -82,7 +85,7 @@ func (r *reader) explaining(f *frame.Frame) []string {
 	}
 	others := map[string]bool{}
 	for _, row := range r.rows("sources", "kind", "path") {
-		if !slices.Contains(timelineKinds, row.Text("kind")) {
+		if !slices.Contains(timelineKinds(), row.Text("kind")) {
 			others[row.Text("path")] = true
 		}
 	}

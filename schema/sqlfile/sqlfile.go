@@ -1,5 +1,5 @@
 // Package sqlfile reads the files in which queries and facts are written: a header of comments that documents a relation, an empty line,
-// and the SELECT that gives its rows.
+// and the SELECT that gives its rows. What terms has a list of, a file names in braces: {timelines} in a sentence, {'timelines'} in SQL, {source} for a parameter.
 package sqlfile
 
 import (
@@ -7,8 +7,11 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"strconv"
 	"strings"
+
+	"prof/schema/terms"
 )
 
 // Param is a parameter of a relation.
@@ -46,6 +49,10 @@ type File struct {
 
 // Parse reads a file of the given name (without folder and ending), which its first line must repeat. An error names the line.
 func Parse(name, text string) (File, error) {
+	text = filled(text)
+	if left := inBraces.FindString(text); left != "" {
+		return File{}, fmt.Errorf("terms has no list %s", left)
+	}
 	head, body, ok := strings.Cut(text, "\n\n")
 	lines := strings.Split(head, "\n")
 	title, doc, titled := strings.Cut(lines[0], ": ")
@@ -68,6 +75,21 @@ func Parse(name, text string) (File, error) {
 		return File{}, fmt.Errorf("the header lacks grain, key or columns")
 	}
 	return f, nil
+}
+
+// inBraces is the name of a list.
+var inBraces = regexp.MustCompile(`\{'?[a-z]+( [a-z]+)*'?\}`)
+
+// filled returns a text with the lists of terms in place of their names.
+func filled(text string) string {
+	var pairs []string
+	for name, list := range terms.Lists() {
+		pairs = append(pairs, "{"+name+"}", terms.Or(list), "{'"+name+"'}", terms.Quoted(list))
+	}
+	for name, declared := range terms.Options() {
+		pairs = append(pairs, "{"+name+"}", declared)
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
 }
 
 func (f *File) parseHeader(lines []string) error {
@@ -165,8 +187,8 @@ func Checksum(files fs.FS, pattern string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(h, "%s %d\n", name, len(text))
-		h.Write(text)
+		full := filled(string(text))
+		fmt.Fprintf(h, "%s %d\n%s", name, len(full), full)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }

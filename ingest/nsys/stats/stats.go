@@ -14,10 +14,11 @@ import (
 
 	"prof/ingest/load"
 	"prof/internal/file"
+	"prof/schema/terms"
 )
 
 // Kind is the kind of its sources.
-const Kind = "nsys-stats"
+const Kind = terms.NsysStats
 
 // MaxBytes bounds a file.
 const MaxBytes = 256 << 20

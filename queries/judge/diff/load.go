@@ -173,9 +173,6 @@ func (t *table) squares() float64 {
 	return math.NaN()
 }
 
-// sumsKind is the kind of sources that hold sums without a timeline.
-const sumsKind = "nsys-stats"
-
 // readSources returns what the sources of the passes hold, for as far as the warehouse knows, and marks passes that are sums.
 func (d *runData) readSources(f *frame.Frame) ([]string, error) {
 	counted := map[int64]bool{}
@@ -190,7 +187,7 @@ func (d *runData) readSources(f *frame.Frame) ([]string, error) {
 			out = append(out, hash)
 		}
 		for i := range d.passes {
-			if p := &d.passes[i]; p.source == id && t.text("kind") == sumsKind {
+			if p := &d.passes[i]; p.source == id && t.text("kind") == terms.NsysStats {
 				p.isSum, d.isSum = true, true
 			}
 		}

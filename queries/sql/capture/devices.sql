@@ -4,7 +4,7 @@
 -- notes: graph timelines
 -- params:
 --   run VARCHAR: the run
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   source_id: the source: a timeline of the counted kind, or an Nsight Compute report whose GPU no such timeline has
 --   device: GPU number on the machine
@@ -23,7 +23,7 @@
 
 WITH shown AS (
     SELECT s.source_id FROM source s
-    WHERE s.run_id = run AND (s.kind NOT IN ('nsys', 'prof', 'rocprof', 'torch', 'xla', 'nsys-stats') OR s.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t))
+    WHERE s.run_id = run AND (s.kind NOT IN ({'timelines'}) OR s.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t))
 ), work AS (
     SELECT k.source_id, k.device_id, count(*) AS kernel_count, sum(k.duration_ns)::BIGINT AS kernel_sum_ns
     FROM kernel k WHERE k.run_id = run GROUP BY ALL

@@ -4,7 +4,7 @@
 -- notes: launch
 -- params:
 --   run VARCHAR: the run
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: all
+--   source VARCHAR = NULL: only this kind of capture: {timelines}; default: all
 -- columns:
 --   kind: launches-without-work, ran-after-capture, launched-before-capture, work-without-launch, repeated-records, no-time, work-before-launch, work-after-wait, stream-overlap, stream-order, replays-differ, tool-lost-data, totals-differ, ranks-missing or waited-for-unseen-work: see the table loss
 --   stage: stage that lacks it; (none) outside every stage, NULL when any may
@@ -12,7 +12,7 @@
 --   of_count: of how many; NULL when not known
 --   time_ns: device time of what is concerned; NULL when not recorded
 --   is_cut: whether the beginning or the end of the capture cut it off: passes there are not whole, all others are
---   capture: kind of the capture: nsys, prof, rocprof, torch, xla or nsys-stats
+--   capture: kind of the capture: {timelines}
 --   is_counted: whether figures are taken from that kind unless another is asked for
 --   pid: process; NULL when not known
 --   device: GPU; NULL when not known

@@ -16,7 +16,7 @@
 --   started_at: start of the capture, UTC; NULL when unknown
 --   stage: stage that takes most time over its measured passes; NULL for runs without stages
 --   stage_ns: median GPU span of one pass of that stage
---   kinds: what its files are of: nsys, nsys-stats (sums without a timeline), prof, torch, ncu, capture, model or workload
+--   kinds: what its files are of: {sources}
 --   device: GPU name; several names when the GPUs differ; NULL when no source has it
 --   tags: tags as key=value
 --   workload: key of its workload, its command, its tag workload, or the model that its load generator asked; NULL when unknown

@@ -7,7 +7,7 @@
 --   sources: number of ingested files
 --   rows: rows stored
 --   size_bytes: total size of these files
---   kinds: what its files are of: nsys, nsys-stats (sums without a timeline), prof, torch, ncu, capture, model or workload
+--   kinds: what its files are of: {sources}
 --   device: GPU name; several names when the GPUs differ; NULL when no source has it
 --   tags: tags as key=value
 --   command: profiled command line; NULL when no source has it

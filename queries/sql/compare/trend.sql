@@ -19,7 +19,7 @@
 --   is_dirty: whether there were uncommitted changes
 --   gpu: GPU name; several names when the GPUs differ; NULL when no source has it
 --   driver: GPU driver version; NULL when no source has it
---   tool: tool that captured the run: nsys, prof, rocprof, torch, xla or nsys-stats
+--   tool: tool that captured the run: {timelines}
 --   tool_version: version of the tool; NULL when the capture has none
 --   prompt_token_count: prompt tokens per pass; NULL when unknown or not the same in all
 --   decode_token_count: decoded tokens per pass; NULL when unknown or not the same in all

@@ -4,7 +4,7 @@
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: the stage of the findings; (none) for all device work of a run without measured passes
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   kind: what it says
 --   time_ns: how long

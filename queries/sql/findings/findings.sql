@@ -7,7 +7,7 @@
 --   stage VARCHAR = NULL: only this stage; (none) for all device work of a run without measured passes
 --   top BIGINT = 20: maximum rows; 0 for all
 --   min_share DOUBLE = 0.01: minimum saving, as a share of the stage
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   rank: rank by saving_ns
 --   finding: rule name

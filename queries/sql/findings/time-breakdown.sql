@@ -6,7 +6,7 @@
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only this stage; (none) for all device work of a run without measured passes
 --   top BIGINT = 10: maximum categories; 0 for all
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   rank: rank by total_ns over all stages shown
 --   stage: the stage, by stage_rule, warm-up passes excluded; NULL: all device work of a run without measured passes

@@ -3,7 +3,7 @@
 -- key: source_id, kernel_name_id, grid_x, grid_y, grid_z, block_x, block_y, block_z
 -- params:
 --   run VARCHAR: the run
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   kernel_name_id: kernel name
 --   item_count: executions

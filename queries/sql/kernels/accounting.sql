@@ -6,7 +6,7 @@
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only this stage; (run) for the whole capture
 --   device BIGINT = NULL: only this GPU
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   stage: the stage, by stage_rule, warm-up passes excluded; (run) for all work of the capture on the GPU
 --   device: GPU

@@ -6,7 +6,7 @@
 --   run VARCHAR: the run
 --   top BIGINT = 20: maximum rows; 0 for all
 --   stage VARCHAR = NULL: only calls in this stage; (none) for calls outside every stage
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   rank: rank by total time
 --   api: API function

@@ -9,7 +9,7 @@
 --   stage VARCHAR = NULL: only replays launched in this stage; (none) for those outside every stage
 --   device BIGINT = NULL: only this GPU
 --   top BIGINT = 20: maximum rows; 0 for all
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   rank: rank by total time
 --   path: ranges that were open on the thread that captured the work, outermost first, joined by ' > '; (none) outside every range, (not recorded) when the graph was made before the

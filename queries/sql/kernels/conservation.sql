@@ -5,7 +5,7 @@
 -- params:
 --   run VARCHAR: the run
 -- columns:
---   capture: nsys, prof, rocprof, torch, xla or nsys-stats; a run with several has the same work in all of their rows, so they do not add up
+--   capture: {timelines}; a run with several has the same work in all of their rows, so they do not add up
 --   kernel_count: kernels of the capture
 --   kernel_sum_ns: sum of their durations
 --   attributed_count: kernels launched inside a range
@@ -22,7 +22,7 @@
 --   is_whole: whether nothing is known to be lost, by losses, but what the capture's beginning and end cut off
 
 WITH src AS (
-    SELECT s.source_id, s.kind FROM source s WHERE s.run_id = run AND s.kind IN ('nsys', 'prof', 'rocprof', 'torch', 'xla')
+    SELECT s.source_id, s.kind FROM source s WHERE s.run_id = run AND s.kind IN ({'traced'})
 ), g AS ( -- by set of ranges, so that the ranges can be looked up without touching each kernel
     SELECT k.source_id, k.range_context_id AS context_id, count(*) AS n, sum(k.duration_ns)::BIGINT AS ns
     FROM kernel k WHERE k.run_id = run GROUP BY ALL

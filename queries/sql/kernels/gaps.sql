@@ -7,7 +7,7 @@
 --   top BIGINT = 20: maximum rows; 0 for all
 --   stage VARCHAR = NULL: only gaps before work of this stage; (none) for gaps before work outside every stage or without a captured launch
 --   device BIGINT = NULL: only this GPU
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   rank: rank by total time
 --   total_ns: total gap time; all rows of all stages together are the idle time of (run) in accounting

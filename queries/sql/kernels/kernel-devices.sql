@@ -5,7 +5,7 @@
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 20: maximum kernels, by their time on all GPUs; 0 for all
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   rank: rank of the kernel by its time on all GPUs, as in top-kernels
 --   kernel: kernel name

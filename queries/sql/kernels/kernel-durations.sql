@@ -7,7 +7,7 @@
 --   stage VARCHAR = NULL: only kernels launched in this stage; (none) for kernels outside every stage
 --   device BIGINT = NULL: only this GPU
 --   top BIGINT = 9: maximum kernels, by total time; 0 for all
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   rank: rank of the kernel by total time, as in top-kernels
 --   kernel: demangled name

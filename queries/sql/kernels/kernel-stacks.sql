@@ -6,7 +6,7 @@
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only kernels launched in this stage; (none) for kernels outside every stage
 --   device BIGINT = NULL: only this GPU
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   stage: the stage; (none) outside every stage
 --   pass: pass number within the stage, as in passes; NULL outside passes

@@ -4,7 +4,7 @@
 -- notes: timelines warm
 -- params:
 --   run VARCHAR: the run
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   library: cuDNN or cuBLAS
 --   call: function

@@ -7,7 +7,7 @@
 --   stage VARCHAR = NULL: only this stage; (none) for kernels outside every stage
 --   device BIGINT = NULL: only this GPU
 --   top BIGINT = 0: maximum kernels per stage; 0 for all
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   stage: the stage; (none) for kernels launched outside every stage or without a captured launch
 --   kernel: demangled name

@@ -6,7 +6,7 @@
 --   run VARCHAR: the run
 --   device BIGINT = NULL: only this GPU
 --   full_count BIGINT = 1024: length at which the queue counts as full: from about 1,024 on, launches block; HTA uses this value too
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   device: GPU
 --   stream: CUDA stream; NULL when the capture has none

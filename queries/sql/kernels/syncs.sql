@@ -5,7 +5,7 @@
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only synchronisations in this stage; (none) for those outside every stage
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   kind: kind of synchronisation
 --   calls: number of synchronisations

@@ -9,7 +9,7 @@
 --   device BIGINT = NULL: only this GPU
 --   by VARCHAR = 'name': group by name (demangled), short (base name) or family
 --   with_ncu BOOLEAN = false: show Nsight Compute results for these kernels from the same run
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   rank: rank by total time
 --   kernel: kernel name, short name or family

@@ -4,7 +4,7 @@
 -- params:
 --   run VARCHAR: the run
 --   device BIGINT = NULL: as in mfu
---   source VARCHAR = NULL: as in mfu
+--   {source}
 --   model BIGINT = NULL: as in mfu
 --   mla VARCHAR = 'expanded': as in mfu
 --   compute VARCHAR = NULL: as in mfu

@@ -7,7 +7,7 @@
 --   compute VARCHAR = NULL: precision of matrix products
 --   peak DOUBLE = NULL: peak FLOP/s of one GPU, instead of the table's
 --   bandwidth DOUBLE = NULL: memory bandwidth of one GPU in bytes/s, instead of the table's
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   device: GPU name as the driver gives it, several joined; (unknown) when the capture has none; NULL when no GPU worked
 --   device_count: number of GPU names; 0 when none is known

@@ -6,7 +6,7 @@
 --   model BIGINT = NULL: model_id; default: as in _model-id
 --   compute VARCHAR = NULL: the selected precision
 --   dtype VARCHAR = NULL: the selected precision of weights
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   precision: fp64, fp32, tf32, bf16, fp16, fp8, int8, fp4; NULL when unknown
 --   origin: option, configuration, kernels (their names), or neither where these two disagree; NULL when unknown

@@ -4,7 +4,7 @@
 -- params:
 --   run VARCHAR: the run
 --   device BIGINT = NULL: only work on this GPU, and only passes with work on it
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 --   model BIGINT = NULL: model_id; default: as in _model-id
 --   convention VARCHAR = 'full': full or causal
 --   mla VARCHAR = 'expanded': absorbed or expanded

@@ -18,7 +18,7 @@
 --     (range on its thread)
 --   ranks VARCHAR = NULL: for passes in several processes at once: shared (one batch together, as in tensor parallelism) or own (each its own batch); default: what the
 --     facts of the workload or the capture show, as in stage_share, else utilisation is unknown
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   stage: model (prefill and decode together), prefill, decode, other stages of the run, and vision
 --   passes: measured passes, over processes and repeats; warm-up excluded

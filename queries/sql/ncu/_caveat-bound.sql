@@ -3,7 +3,7 @@
 -- key: kind
 -- params:
 --   run VARCHAR: the run
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   kind: what it says
 --   detail: missing metrics of one of them

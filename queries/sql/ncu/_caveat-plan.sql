@@ -22,4 +22,4 @@ WITH spent AS (
 )
 SELECT l.kind, l.short_name AS object, count(*) AS item_count FROM lacking l GROUP BY l.kind, l.short_name
 UNION ALL BY NAME
-SELECT 'no-timeline-to-plan-from' AS kind WHERE NOT EXISTS (SELECT 1 FROM source s WHERE s.run_id = run AND s.kind IN ('nsys', 'prof')) AND EXISTS (SELECT 1 FROM run r WHERE r.run_id = run)
+SELECT 'no-timeline-to-plan-from' AS kind WHERE NOT EXISTS (SELECT 1 FROM source s WHERE s.run_id = run AND s.kind IN ({'callers'})) AND EXISTS (SELECT 1 FROM run r WHERE r.run_id = run)

@@ -11,7 +11,7 @@
 --   waves DOUBLE = 0.9: a latency-bound kernel with fewer waves is limited by its grid (ncu's own rule: 1, which also flags a grid that leaves a few SMs idle)
 --   occupancy DOUBLE = 0.5: a latency-bound kernel with lower achieved occupancy is limited by occupancy, unless it uses tensor cores
 --   margin DOUBLE = 0.05: for legacy_class: compute and DRAM throughput closer than this are balanced
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   rank: rank by time in the counted timeline, then by replay time
 --   kernel: kernel name as Nsight Compute spells it; of a graph, which has no name, (graph) and the ranges that launched it

@@ -8,7 +8,7 @@
 --   stage VARCHAR = NULL: only launches in this stage; (none) for launches outside every stage
 --   device BIGINT = NULL: only this GPU
 --   fp16 BOOLEAN = false: include FP16 outside tensor cores, whose count includes constant moves by HFMA2
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   kernel: kernel name as Nsight Compute spells it; kernels of the role gemm, and all others with tensor core operations
 --   resource: precision: tensor_ and the input type; fp64 or fp32 for kernels without tensor core operations; NULL when no operations were counted

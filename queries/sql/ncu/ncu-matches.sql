@@ -5,7 +5,7 @@
 -- params:
 --   run VARCHAR: the run
 --   unmatched BOOLEAN = false: only launches without a match
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   kernel: kernel name as Nsight Compute spells it
 --   matched_by: matching method: occurrence (every launch was profiled, matched in order), stage (kernel, grid, block and stage) or grid (kernel, grid and block); NULL when not

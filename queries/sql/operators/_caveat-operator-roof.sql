@@ -4,7 +4,7 @@
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: as in operator-roofline
---   source VARCHAR = NULL: as in operator-roofline
+--   {operator source}
 -- columns:
 --   kind: what it says
 --   subject: operator with most of that time, or why a figure is unknown

@@ -6,7 +6,7 @@
 --   operator VARCHAR = NULL: as in operator-roofline
 --   by VARCHAR = 'name+shape': as in operator-roofline
 --   stage VARCHAR = NULL: as in operator-roofline
---   source VARCHAR = NULL: as in operator-roofline
+--   {operator source}
 -- columns:
 --   operator: operator name
 --   shapes: sizes of each input tensor, as JSON; NULL by name or when not recorded

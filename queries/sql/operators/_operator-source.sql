@@ -3,7 +3,7 @@
 -- key: source_id
 -- params:
 --   run VARCHAR: the run
---   source VARCHAR = NULL: only operators of this source: torch, nsys, prof or key_averages; default: the first of them that the run has
+--   {operator source}
 --   by VARCHAR = NULL: name or name+shape: selects the matching key_averages table among several
 -- columns:
 --   source_id: the source
@@ -11,5 +11,5 @@
 
 SELECT s.source_id, s.capture
 FROM op_source s
-WHERE s.run_id = run AND CASE WHEN source IS NULL THEN s.is_counted WHEN source IN ('torch', 'nsys', 'prof', 'key_averages') THEN s.capture = source ELSE error('ARGUMENT: --source is torch, nsys, prof or key_averages')::BOOLEAN END
+WHERE s.run_id = run AND CASE WHEN source IS NULL THEN s.is_counted WHEN source IN ({'operators'}) THEN s.capture = source ELSE error('ARGUMENT: --source is {operators}')::BOOLEAN END
     AND CASE "by" WHEN 'name' THEN s.is_summed WHEN 'name+shape' THEN s.is_shape_summed ELSE true END

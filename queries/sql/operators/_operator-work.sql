@@ -4,7 +4,7 @@
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only work launched in this stage; (none) for work outside every stage
---   source VARCHAR = NULL: operators from torch (traces), nsys (emit_nvtx) or key_averages; default: the first of them that the run has
+--   {operator source}
 -- columns:
 --   operator: operator; outside as in op_work; in key_averages (none) is all that its operators do not have, graph replays too
 --   is_outside: whether it is work outside operators

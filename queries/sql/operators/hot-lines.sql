@@ -8,7 +8,7 @@
 --   stage VARCHAR = NULL: only work launched and calls made in this stage, and gaps before its work; (none) for those outside every stage
 --   device BIGINT = NULL: only this GPU; cpu_ns and calls are those of all
 --   top BIGINT = 20: maximum rows; 0 for all
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that has Python stacks
+--   source VARCHAR = NULL: only this kind of capture: {timelines}; default: the first of these that has Python stacks
 -- columns:
 --   rank: rank by device time with that of the backward pass, then idle_ns, cpu_ns and samples; by own the user's own code comes before libraries, what is in no function last
 --   line: file:line without the folder that the user's files share; PyTorch records the line that a function begins at, Nsight Systems the one that ran. (no file): only functions without a file were open; (no stack):

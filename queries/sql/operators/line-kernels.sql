@@ -10,7 +10,7 @@
 --   stage VARCHAR = NULL: only work launched in this stage; (none) for work outside every stage
 --   device BIGINT = NULL: only this GPU
 --   top BIGINT = 20: maximum rows; 0 for all
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that has Python stacks
+--   source VARCHAR = NULL: only this kind of capture: {timelines}; default: the first of these that has Python stacks
 -- columns:
 --   rank: rank by total time
 --   line: file:line as in hot-lines; (no file), (no stack) and (not recorded) likewise

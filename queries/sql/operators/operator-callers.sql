@@ -7,7 +7,7 @@
 --   operator VARCHAR = NULL: only operators that match one of these globs, separated by commas
 --   top BIGINT = 20: maximum rows; 0 for all
 --   stage VARCHAR = NULL: only operators called in this stage; (none) for calls outside every stage
---   source VARCHAR = NULL: operators from torch (traces) or nsys (emit_nvtx); default: the first of them that the run has
+--   {operator source}
 -- columns:
 --   operator: operator name
 --   caller: operator that called it; (none) when no operator did

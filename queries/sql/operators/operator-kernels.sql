@@ -9,7 +9,7 @@
 --     else self
 --   stage VARCHAR = NULL: only work launched in this stage; (none) for work outside every stage
 --   top BIGINT = 0: maximum rows per operator; 0 for all
---   source VARCHAR = NULL: operators from torch (traces) or nsys (emit_nvtx); default: the first of them that the run has
+--   {operator source}
 -- columns:
 --   operator: operator name; (graph replay) for CUDA graph replays without a known operator, (none) for other work launched outside every operator, (no launch) when the launch was
 --     not captured

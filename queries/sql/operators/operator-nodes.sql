@@ -5,7 +5,7 @@
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only passes of this stage; (none) for work outside every pass
---   source VARCHAR = NULL: operators from torch (traces) or nsys (emit_nvtx); default: the first of them that the run has
+--   {operator source}
 --   with_units BOOLEAN = false: show what it takes in each pass or step
 -- columns:
 --   stage: stage of the pass; (none) outside every pass, and without passes

@@ -9,7 +9,7 @@
 --   operator VARCHAR = NULL: only operators that match one of these globs, separated by commas
 --   stage VARCHAR = NULL: only operators called, or replayed in a graph, in this stage; (none) for those outside every stage
 --   sort VARCHAR = 'lost': sort by lost (lost_ns) or self_device; ties by device time
---   source VARCHAR = NULL: operators from torch (traces) or nsys (emit_nvtx); default: the first of them that the run has
+--   {operator source}
 -- columns:
 --   rank: rank in the order of sort
 --   operator: operator name

@@ -7,7 +7,7 @@
 --   operator VARCHAR = NULL: only operators that match one of these globs, separated by commas
 --   top BIGINT = 20: maximum rows; 0 for all
 --   stage VARCHAR = NULL: only operators called, or replayed in a graph, in this stage; (none) for those outside every stage
---   source VARCHAR = NULL: operators from torch (traces), nsys (emit_nvtx) or key_averages; default: the first of them that the run has
+--   {operator source}
 -- columns:
 --   rank: rank by self_device_ns
 --   operator: operator name

@@ -10,7 +10,7 @@
 --   with_torch BOOLEAN = false: include functions of PyTorch, built-in functions and those of Python's loader
 --   stage VARCHAR = NULL: only operators called in this stage; (none) for calls outside every stage
 --   top BIGINT = 20: maximum rows; 0 for all
---   source VARCHAR = NULL: operators from torch (traces) or nsys (emit_nvtx); default: the first of them that the run has
+--   {operator source}
 -- columns:
 --   rank: rank by self_device_ns, then self_cpu_ns
 --   operator: operator name; NULL by function

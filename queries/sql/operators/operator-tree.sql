@@ -8,7 +8,7 @@
 --   depth BIGINT = 5: maximum levels; 0 for all
 --   min_ratio DOUBLE = 0.001: omit branches with a smaller share_ratio
 --   stage VARCHAR = NULL: only trees whose first operator was called in this stage; (none) for calls outside every stage
---   source VARCHAR = NULL: operators from torch (traces) or nsys (emit_nvtx); default: the first of them that the run has
+--   {operator source}
 -- columns:
 --   rank: row in the tree, top down; branches of an operator by device time, then by CPU time
 --   operator: operator name, indented two spaces per level

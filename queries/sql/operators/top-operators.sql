@@ -9,7 +9,7 @@
 --   stage VARCHAR = NULL: only operators called, or replayed in a graph, in this stage; (none) for those outside every stage
 --   sort VARCHAR = 'self_device': sort by self_device, total_device, self_cpu, total_cpu, memory (device_alloc_bytes) or calls; ties by device time, then CPU time
 --   operator VARCHAR = NULL: only operators that match one of these globs, separated by commas
---   source VARCHAR = NULL: operators from torch (traces), nsys (emit_nvtx) or key_averages; default: the first of them that the run has
+--   {operator source}
 -- columns:
 --   rank: rank in the order of sort
 --   operator: operator name; (graph replay) for CUDA graph replays without a known operator, (none) for other work launched outside every operator (in key_averages for all work without an operator), (no launch) when the launch was

@@ -8,7 +8,7 @@
 --   raw BOOLEAN = false: group by the range name as recorded instead of the normalised name; reported sums always are, since ranges of one normalised name may lie within each other
 --   device BIGINT = NULL: only this GPU
 --   top BIGINT = 0: maximum kernels per range; 0 for all
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   range: range name; (none) for kernels launched outside every range, (no launch) when the launch was not captured
 --   domain: NVTX domain; empty for the default one

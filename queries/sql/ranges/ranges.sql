@@ -7,7 +7,7 @@
 --   raw BOOLEAN = false: group by the name as recorded instead of the normalised name
 --   device BIGINT = NULL: only work on this GPU, and only ranges with work on it
 --   top BIGINT = 0: maximum rows; 0 for all
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   range: range name; ids and counters are # unless raw
 --   domain: NVTX domain; empty for the default one

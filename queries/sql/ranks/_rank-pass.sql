@@ -5,7 +5,7 @@
 --   run VARCHAR: the run
 --   range VARCHAR = NULL: as in stragglers
 --   by VARCHAR = NULL: as in stragglers
---   source VARCHAR = NULL: as in stragglers
+--   {source}
 -- columns:
 --   match_id: as in rank-skew
 --   job_id: the source that started first in the ranks' job

@@ -4,7 +4,7 @@
 -- notes: timelines
 -- params:
 --   run VARCHAR: the run
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   source_id: the source
 --   reference_id: source whose clock is the reference: the one that started first in the job; itself for that one

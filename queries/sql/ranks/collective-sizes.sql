@@ -5,7 +5,7 @@
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only this stage; (none) for kernels outside every stage
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   operation: all-reduce, all-gather, ...: from the call, else from the family; NULL when neither has it
 --   group: communicator; NULL when unknown

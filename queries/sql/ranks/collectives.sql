@@ -6,7 +6,7 @@
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only this stage; (none) for kernels outside every stage
 --   device BIGINT = NULL: only this GPU
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   operation: all-reduce, all-gather, ...: from the call, else from the family; NULL when neither has it
 --   stage: the stage; (none) for kernels launched outside every stage or without a captured launch

@@ -6,7 +6,7 @@
 --   run VARCHAR: the run
 --   range VARCHAR = NULL: the ranges of this normalised name instead of stage passes, e.g. step[#]
 --   by VARCHAR = NULL: as in stragglers
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   range: the stage, or the range name; step for periodic steps
 --   rank: the rank; GPU and process when the rank is unknown

@@ -6,7 +6,7 @@
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only collectives launched in this stage; (none) for those outside every stage
 --   top BIGINT = 20: maximum collectives, largest skew first; 0 for all
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   match_id: number of the matched collective
 --   operation: all-reduce, ...; NULL when neither the call nor the family has it

@@ -6,7 +6,7 @@
 --   run VARCHAR: the run
 --   range VARCHAR = NULL: the ranges of this normalised name instead of stage passes, e.g. step[#]
 --   by VARCHAR = NULL: assign collectives to ranges and steps by launch (launched in one) or time (run during the step, see steps); default: as in steps
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   range: the stage, or the range name; step for periodic steps
 --   pass: pass number on each rank, from 1

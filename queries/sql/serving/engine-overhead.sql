@@ -7,7 +7,7 @@
 --   top BIGINT = 20: maximum rows; 0 for all
 --   stage VARCHAR = NULL: only iterations of this stage, and the time before them
 --   device BIGINT = NULL: only iterations with work on this GPU, and its idle time
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   rank: rank by idle_ns, then total_ns
 --   place: inside an iteration; between it and the one before on its thread; or pass: there too, in a stage pass of several forward passes that nothing marks

@@ -18,7 +18,7 @@
 --   bandwidth DOUBLE = NULL: peak memory bandwidth of one GPU in bytes/s, e.g. 4.8T, instead of the table's
 --   ranks VARCHAR = NULL: for passes in several processes at once: shared (one batch together, as in tensor parallelism) or own (each its own batch); default: what the
 --     facts of the workload or the capture show, as in stage_share, else utilisation is unknown
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   stage: stage, by stage_rule: prefill, decode, mixed (both), ...
 --   sequence_count: sequences of an iteration, prompts and generating ones; NULL when unknown, and by stage

@@ -7,7 +7,7 @@
 --   top BIGINT = 20: maximum rows; 0 for all
 --   stage VARCHAR = NULL: only iterations of this stage: prefill, decode, mixed, ...
 --   device BIGINT = NULL: only this GPU
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   nth: iteration number within the source, process and GPU, warm-up included, from 1
 --   stage: stage, by stage_rule: prefill, decode, mixed (both), ...

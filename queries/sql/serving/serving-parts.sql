@@ -16,7 +16,7 @@
 --   bandwidth DOUBLE = NULL: peak memory bandwidth of one GPU in bytes/s, e.g. 4.8T, instead of the table's
 --   ranks VARCHAR = NULL: for passes in several processes at once: shared (one batch together, as in tensor parallelism) or own (each its own batch); default: what the
 --     facts of the workload or the capture show, as in stage_share, else utilisation is unknown
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   part: part number within the source, process and GPU, in time order, from 1
 --   label: ramp-up, steady or drain, by mean decode batch against that of the part with the most iterations (the earliest of these): ramp-up for the first parts as long as each is

@@ -5,7 +5,7 @@
 -- params:
 --   run VARCHAR: the run
 --   device BIGINT = NULL: only this GPU
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   kind: iteration in whose GPU span the time lies: decode, mixed or prefill (of prompts alone, between two that decode); between: from the end of an iteration's work to the start of the next
 --     one's

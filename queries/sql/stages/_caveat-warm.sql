@@ -4,7 +4,7 @@
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only passes of this stage
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   kind: what it says
 --   stage: their stage

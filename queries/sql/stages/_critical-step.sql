@@ -3,7 +3,7 @@
 -- key: step
 -- params:
 --   run VARCHAR: the run
---   source VARCHAR = NULL: only this kind of capture; default: the counted one
+--   {source}
 -- columns:
 --   step: 1, 2, ... in the order of step_id
 --   step_id: as in critical_step

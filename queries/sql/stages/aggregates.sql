@@ -5,7 +5,7 @@
 -- params:
 --   run VARCHAR: the run
 --   device BIGINT = NULL: only work on this GPU, and only passes with work on it; figures measured by the workload always cover all GPUs
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   metric: per stage STAGE_ns (GPU span of a pass), STAGE_tokens (tokens of a pass, prompts and decoded, all sequences) and STAGE_tokens_per_s (both within one process; time
 --     between passes excluded); decode_ns_per_token (time per output token of a sequence); STAGE_alone_ns, STAGE_alone_tokens_per_s and decode_alone_ns_per_token

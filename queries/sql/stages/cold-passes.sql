@@ -4,7 +4,7 @@
 -- notes: pass timelines
 -- params:
 --   run VARCHAR: the run
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   stage: the stage, by stage_rule
 --   pass: pass number within the stage, source and process, from 1

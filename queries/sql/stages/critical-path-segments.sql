@@ -8,7 +8,7 @@
 --   stage VARCHAR = NULL: a pass or step of this stage; (none) for a step outside every stage
 --   slowest BOOLEAN = false: the slowest of the kind instead of the one of median length
 --   step BIGINT = NULL: this pass or step: number as in the column step of critical-path
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   nth: 1, 2, ... in time order
 --   cause: as in critical-path

@@ -10,7 +10,7 @@
 --     innermost range or operator). Of subject and cause the rows add up to the length, but for launch-bound
 --   slowest BOOLEAN = false: of each kind the slowest instead
 --   step BIGINT = NULL: only this one, whichever of its kind it is: number as in the column step
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   stage: stage, by stage_rule; (none) outside every stage
 --   step: number of the pass or step among those with a path

@@ -5,7 +5,7 @@
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only this stage
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   input: id of the input; NULL for passes whose input is not known, in a run with some that are
 --   stage: the stage, by stage_rule

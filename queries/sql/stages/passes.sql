@@ -6,7 +6,7 @@
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only this stage
 --   device BIGINT = NULL: only work on this GPU, and only passes with work on it
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   stage: the stage, by stage_rule
 --   pass: pass number within the stage, session and process, from 1: windows of one session count on

@@ -8,7 +8,7 @@
 --   device BIGINT = NULL: only work on this GPU, and only steps with work on it
 --   by VARCHAR = NULL: assign work to steps by launch (launched by the step's thread during it) or time (run during the step, other threads' work included; for steps outside
 --     stages); default: time for ProfilerStep#, and for other ranges of one thread in which other threads launch work
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   stage: stage, by stage_rule; (none) outside every stage
 --   step_count: steps, warm-up excluded

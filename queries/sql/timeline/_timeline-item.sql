@@ -42,7 +42,7 @@ SELECT 12, NULL, y.pid, NULL, NULL, y.tid, s.depth - 1, y.start_ns, y.duration_n
 FROM python_call y JOIN python_stack s ON s.stack_id = y.stack_id WHERE y.run_id = run AND s.run_id = run AND y.source_id = of_source AND (from_time IS NULL OR y.start_ns >= from_time) AND (until_time IS NULL OR y.start_ns < until_time)
 UNION ALL
 SELECT 13, NULL, o.pid, NULL, NULL, o.tid, o.depth - 1, o.start_ns, o.duration_ns, o.op_name_id, NULL, NULL -- in captures of Nsight Systems they are ranges too
-FROM op o JOIN source f ON f.source_id = o.source_id AND f.kind NOT IN ('nsys', 'prof') WHERE o.run_id = run AND f.run_id = run AND o.source_id = of_source AND (from_time IS NULL OR o.start_ns >= from_time) AND (until_time IS NULL OR o.start_ns < until_time)
+FROM op o JOIN source f ON f.source_id = o.source_id AND f.kind NOT IN ({'rangers'}) WHERE o.run_id = run AND f.run_id = run AND o.source_id = of_source AND (from_time IS NULL OR o.start_ns >= from_time) AND (until_time IS NULL OR o.start_ns < until_time)
 UNION ALL
 SELECT 14, NULL, l.pid, NULL, NULL, l.tid, 0, l.start_ns, l.duration_ns, l.api_name_id, NULL, NULL
 FROM library_call l WHERE l.run_id = run AND l.source_id = of_source AND (from_time IS NULL OR l.start_ns >= from_time) AND (until_time IS NULL OR l.start_ns < until_time)

@@ -3,9 +3,9 @@
 -- key: source_id
 -- params:
 --   run VARCHAR: the run
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   source_id: the source
---   kind: nsys, prof, rocprof, torch, xla or nsys-stats
+--   kind: {timelines}
 
 SELECT t.source_id, t.kind FROM timeline t WHERE t.run_id = run AND _is_asked(t.kind, t.is_counted, source)

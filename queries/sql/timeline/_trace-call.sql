@@ -40,7 +40,7 @@ WITH place AS ( -- the path of each set of ranges
     UNION ALL
     SELECT 1, y.pid, y.tid, y.start_ns, y.duration_ns, 2, y.stack_id, NULL, NULL, y.path_id, NULL FROM python_call y WHERE y.run_id = run AND y.source_id = of_source
     UNION ALL
-    SELECT 1, o.pid, o.tid, o.start_ns, o.duration_ns, 3, o.op_name_id, NULL, NULL, o.path_id, NULL FROM op o JOIN source f ON f.run_id = o.run_id AND f.source_id = o.source_id AND f.kind NOT IN ('nsys', 'prof') WHERE o.run_id = run AND o.source_id = of_source -- those are ranges too
+    SELECT 1, o.pid, o.tid, o.start_ns, o.duration_ns, 3, o.op_name_id, NULL, NULL, o.path_id, NULL FROM op o JOIN source f ON f.run_id = o.run_id AND f.source_id = o.source_id AND f.kind NOT IN ({'rangers'}) WHERE o.run_id = run AND o.source_id = of_source -- those are ranges too
     UNION ALL
     SELECT 1, l.pid, l.tid, l.start_ns, l.duration_ns, 4, l.api_name_id, NULL, NULL, coalesce(p.path_id, 0), NULL FROM library_call l LEFT JOIN place p ON p.range_context_id = l.range_context_id WHERE l.run_id = run AND l.source_id = of_source
     UNION ALL

@@ -6,7 +6,7 @@
 --   run VARCHAR: the run
 --   device BIGINT = NULL: only this GPU
 --   blocks BIGINT = 4000: time bins of equal length from the first start to the last end of device work, at least 1
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   device: GPU
 --   lane: kernel, collective, graph (replays traced as a whole) or copy (copies and fills)

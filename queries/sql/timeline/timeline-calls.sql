@@ -6,7 +6,7 @@
 --   run VARCHAR: the run
 --   top BIGINT = 30000: as in timeline-kernels
 --   others BIGINT = 3000: maximum calls that launched nothing shown, longest first; 0 for all
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   source_id: the source
 --   pid: process

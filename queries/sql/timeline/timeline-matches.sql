@@ -6,7 +6,7 @@
 --   run VARCHAR: the run
 --   name VARCHAR = NULL: text in the name, in upper or lower case; default: all kernels
 --   bins BIGINT = 1000: time bins of equal length from the first start to the last start of a kernel of the source, at least 1
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   source_id: the source
 --   device: GPU

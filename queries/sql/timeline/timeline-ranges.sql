@@ -5,7 +5,7 @@
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 3000: maximum ranges, longest first, all sources together; 0 for all
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   source_id: the source
 --   pid: process

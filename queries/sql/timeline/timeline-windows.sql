@@ -5,7 +5,7 @@
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 30000: maximum kernels, copies, fills and graph replays, shared evenly between the windows, but at least one in each; 0 for all
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   window: window number, by source, GPU and stage, from 1
 --   source_id: the source

@@ -5,8 +5,8 @@
 -- params:
 --   kind VARCHAR: timeline kind
 --   is_counted BOOLEAN: whether it is the counted kind
---   source VARCHAR: nsys, prof, rocprof, torch, xla or nsys-stats; NULL for the counted one
+--   source VARCHAR: {timelines}; NULL for the counted one
 -- columns:
 --   is_asked: whether it is selected
 
-CASE WHEN source IS NULL THEN is_counted WHEN source IN ('nsys', 'prof', 'rocprof', 'torch', 'xla', 'nsys-stats') THEN kind = source ELSE error('ARGUMENT: --source is nsys, prof, rocprof, torch, xla or nsys-stats')::BOOLEAN END
+CASE WHEN source IS NULL THEN is_counted WHEN source IN ({'timelines'}) THEN kind = source ELSE error('ARGUMENT: --source is {timelines}')::BOOLEAN END

@@ -7,7 +7,7 @@
 --   waves DOUBLE = 0.9: a latency-bound kernel with fewer waves is limited by its grid (ncu's own rule: 1, which also flags a grid that leaves a few SMs idle)
 --   occupancy DOUBLE = 0.5: a latency-bound kernel with lower achieved occupancy is limited by occupancy, unless it uses tensor cores
 --   stage VARCHAR = NULL: only launches in this stage, and those captured without NVTX; (none) for launches outside every stage
---   source VARCHAR = NULL: only this kind of capture: nsys, prof, rocprof, torch, xla or nsys-stats; default: the first of these that the run has
+--   {source}
 -- columns:
 --   name_id: kernel name in the counted timeline, or ncu's name without one
 --   kernel_name_id: kernel name as Nsight Compute spells it

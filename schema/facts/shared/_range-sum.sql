@@ -6,7 +6,7 @@
 --   raw BOOLEAN = false: group by the name as recorded instead of the normalised name
 --   device BIGINT = NULL: only work on this GPU, and only ranges with work on it
 -- columns:
---   kind: timeline kind: nsys, prof, rocprof, torch, xla or nsys-stats
+--   kind: timeline kind: {timelines}
 --   name: range name; ids and counters are # unless raw
 --   domain: NVTX domain; empty for the default one
 --   style: push_pop or start_end; record_function for a PyTorch profiler range

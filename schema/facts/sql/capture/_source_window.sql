@@ -10,7 +10,7 @@
 WITH s AS (
     SELECT t.source_id, t.kind, x.started_at, x.host, f.value AS session
     FROM timeline t JOIN source x ON x.run_id = t.run_id AND x.source_id = t.source_id JOIN source_fact f ON f.run_id = t.run_id AND f.source_id = t.source_id AND f.key = 'capture.id'
-    WHERE t.run_id = $run AND t.kind IN ('nsys', 'prof') AND x.started_at IS NOT NULL
+    WHERE t.run_id = $run AND t.kind IN ({'callers'}) AND x.started_at IS NOT NULL
 )
 SELECT s.source_id, first_value(s.source_id) OVER w AS series_id, epoch_ns(s.started_at) - epoch_ns(first_value(s.started_at) OVER w) AS begin_ns
 FROM s

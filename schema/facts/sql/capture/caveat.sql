@@ -17,7 +17,7 @@
 --   ratio DOUBLE: share of the total, or multiple of it
 
 WITH way AS ( -- what may be asked for, also of a run that has none of it
-    SELECT x.kind AS capture, x.kind = coalesce((SELECT min(t.kind) FROM timeline t WHERE t.run_id = $run AND t.is_counted), 'nsys') AS is_counted FROM (VALUES ('nsys'), ('prof'), ('rocprof'), ('torch'), ('xla')) x(kind)
+    SELECT x.kind AS capture, x.kind = coalesce((SELECT min(t.kind) FROM timeline t WHERE t.run_id = $run AND t.is_counted), 'nsys') AS is_counted FROM (SELECT unnest([{'traced'}]) AS kind) x
 ), counted AS (
     SELECT t.source_id, t.kind, s.form, s.path FROM timeline t JOIN source s ON s.run_id = t.run_id AND s.source_id = t.source_id WHERE t.run_id = $run
 ), worked AS (

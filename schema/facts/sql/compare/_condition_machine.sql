@@ -16,8 +16,8 @@ WITH gpu AS (
     JOIN device d ON d.run_id = s.run_id AND d.source_id = s.source_id
     LEFT JOIN device_time t ON t.run_id = d.run_id AND t.source_id = d.source_id AND t.device_id = d.device_id AND t.range_id IS NULL
     LEFT JOIN capture_device c ON c.run_id = d.run_id AND replace(c.uuid, 'GPU-', '') = replace(d.uuid, 'GPU-', '')
-    WHERE s.run_id = $run AND s.kind IN ('nsys', 'prof', 'rocprof', 'torch', 'xla', 'ncu')
-    QUALIFY array_position(['nsys', 'prof', 'rocprof', 'torch', 'xla', 'ncu'], s.kind) = min(array_position(['nsys', 'prof', 'rocprof', 'torch', 'xla', 'ncu'], s.kind)) OVER (PARTITION BY s.run_id) AND (t.device_id IS NOT NULL) = bool_or(t.device_id IS NOT NULL) OVER (PARTITION BY s.source_id)
+    WHERE s.run_id = $run AND s.kind IN ({'gpus'})
+    QUALIFY array_position([{'gpus'}], s.kind) = min(array_position([{'gpus'}], s.kind)) OVER (PARTITION BY s.run_id) AND (t.device_id IS NOT NULL) = bool_or(t.device_id IS NOT NULL) OVER (PARTITION BY s.source_id)
 )
 SELECT NULL AS source_id, 0 AS priority, unnest([
     {'aspect': 'GPU', 'value': CASE g.gpus WHEN 1 THEN '' ELSE g.gpus || ' x ' END || g.name, 'weight': 'decides'},

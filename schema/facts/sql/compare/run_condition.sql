@@ -26,13 +26,13 @@ WITH said AS (
         {'aspect': CASE s.kind WHEN 'prof' THEN 'tracer' ELSE s.kind END || ' version', 'value': s.tool_version, 'weight': CASE s.kind WHEN 'ncu' THEN 'tells' ELSE 'clouds' END},
         {'aspect': 'captured ranks', 'value': CASE WHEN s.kind <> 'ncu' THEN nullif(count(DISTINCT s.rank_id) OVER (PARTITION BY s.run_id), 0)::VARCHAR END, 'weight': 'decides'},
         {'aspect': 'profiler', 'value': (SELECT min(CASE t.kind WHEN 'nsys-stats' THEN 'nsys' ELSE t.kind END) FROM timeline t JOIN source x ON x.run_id = t.run_id AND x.source_id = t.source_id WHERE t.run_id = $run AND t.is_counted), 'weight': 'decides'}], recursive := true)
-    FROM source s WHERE s.run_id = $run AND s.kind IN ('nsys', 'nsys-stats', 'prof', 'rocprof', 'torch', 'xla', 'ncu')
+    FROM source s WHERE s.run_id = $run AND s.kind IN ({'profilers'})
     UNION ALL
     SELECT s.source_id, CASE WHEN s.status = 'ok' THEN 1 ELSE 0 END, 'completeness', CASE WHEN s.status = 'ok' THEN 'complete' ELSE s.status || coalesce(': ' || s.reason, '') END, 'clouds'
-    FROM source s WHERE s.run_id = $run AND s.kind IN ('nsys', 'nsys-stats', 'prof', 'rocprof', 'torch', 'xla', 'capture')
+    FROM source s WHERE s.run_id = $run AND s.kind IN ({'timelines'}, 'capture')
     UNION ALL
     SELECT NULL, 0, 'CUDA graphs', CASE WHEN EXISTS (SELECT 1 FROM graph_launch g WHERE g.run_id = $run) THEN 'used' ELSE 'not used' END, 'tells'
-    WHERE EXISTS (SELECT 1 FROM source s WHERE s.run_id = $run AND s.kind IN ('nsys', 'prof'))
+    WHERE EXISTS (SELECT 1 FROM source s WHERE s.run_id = $run AND s.kind IN ({'callers'}))
 ), best AS (
     SELECT x.aspect, x.value, x.weight, x.source_id FROM said x WHERE x.value IS NOT NULL QUALIFY x.priority = min(x.priority) OVER (PARTITION BY x.aspect)
 )

@@ -3,7 +3,7 @@
 -- key: kind, stage, device_id
 -- needs: _pause
 -- columns:
---   kind VARCHAR: nsys, prof, rocprof, torch, xla or nsys-stats
+--   kind VARCHAR: {timelines}
 --   stage VARCHAR: the stage; NULL: all device work of a timeline without measured passes
 --   device_id INTEGER: GPU
 --   retry_count BIGINT: idle gaps in which a thread frees memory and then allocates some, as PyTorch's allocator does when memory runs out

@@ -3,7 +3,7 @@
 -- key: kind, stage, device_id, family
 -- needs: device_time kernel
 -- columns:
---   kind VARCHAR: nsys, prof, rocprof, torch, xla or nsys-stats
+--   kind VARCHAR: {timelines}
 --   stage VARCHAR: the stage; NULL: all device work of a timeline without measured passes
 --   device_id INTEGER: GPU
 --   family VARCHAR: family of the kernels; NULL when no rule names it

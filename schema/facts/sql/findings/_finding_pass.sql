@@ -3,7 +3,7 @@
 -- key: range_id
 -- needs: device_time stage_pass
 -- columns:
---   kind VARCHAR: kind of its timeline: nsys, prof, rocprof, torch, xla or nsys-stats
+--   kind VARCHAR: kind of its timeline: {timelines}
 --   range_id BIGINT: the range
 --   stage VARCHAR: the stage
 

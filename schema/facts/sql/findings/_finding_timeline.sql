@@ -4,7 +4,7 @@
 -- needs: device_time
 -- columns:
 --   source_id INTEGER: the source
---   kind VARCHAR: nsys, prof, rocprof, torch, xla or nsys-stats
+--   kind VARCHAR: {timelines}
 --   is_counted BOOLEAN: as in timeline
 --   is_staged BOOLEAN: whether there are measured passes
 

@@ -3,7 +3,7 @@
 -- key: kind, stage, device_id, kernel_name_id, grid, block, register_count, shared_bytes, is_graph
 -- needs: device_time kernel
 -- columns:
---   kind VARCHAR: nsys, prof, rocprof, torch, xla or nsys-stats
+--   kind VARCHAR: {timelines}
 --   stage VARCHAR: the stage; NULL: all device work of a timeline without measured passes
 --   device_id INTEGER: GPU
 --   kernel_name_id BIGINT: kernel name

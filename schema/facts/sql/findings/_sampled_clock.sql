@@ -3,7 +3,7 @@
 -- key: kind, device_id, max_clock_hz
 -- needs: device_sample
 -- columns:
---   kind VARCHAR: nsys, prof, rocprof, torch, xla or nsys-stats
+--   kind VARCHAR: {timelines}
 --   device_id INTEGER: GPU
 --   max_clock_hz BIGINT: highest clock of its SMs
 --   sample_count BIGINT: samples in which the GPU was busy, or all where NVML reports no utilization

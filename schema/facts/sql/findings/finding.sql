@@ -3,7 +3,7 @@
 -- key: kind, finding_id, stage, device_id, subject
 -- needs: device_time
 -- columns:
---   kind VARCHAR: nsys, prof, rocprof, torch, xla or nsys-stats
+--   kind VARCHAR: {timelines}
 --   is_counted BOOLEAN: as in timeline
 --   finding_id VARCHAR: rule name
 --   stage VARCHAR: the stage; NULL: all device work of a timeline without measured passes

@@ -3,7 +3,7 @@
 -- key: kind, precision, is_gemm
 -- needs: kernel
 -- columns:
---   kind VARCHAR: nsys, prof, rocprof, torch, xla or nsys-stats
+--   kind VARCHAR: {timelines}
 --   is_counted BOOLEAN: whether that kind is the counted one
 --   precision VARCHAR: fp8, tf32, bf16, fp16 or fp32; NULL where a name does not tell
 --   is_gemm BOOLEAN: whether they multiply matrices

@@ -3,7 +3,7 @@
 -- key: kind
 -- needs: kernel
 -- columns:
---   kind VARCHAR: nsys, prof, rocprof, torch, xla or nsys-stats
+--   kind VARCHAR: {timelines}
 --   is_counted BOOLEAN: whether that kind is the counted one
 --   precision VARCHAR: fp32, tf32, bf16, fp16 or fp8
 

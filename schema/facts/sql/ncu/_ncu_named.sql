@@ -3,14 +3,14 @@
 -- key: kind, kernel_name_id
 -- needs: ncu_launch
 -- columns:
---   kind VARCHAR: timeline kind: nsys, prof, rocprof, torch, xla or nsys-stats, whether or not the run has it
+--   kind VARCHAR: timeline kind: {timelines}, whether or not the run has it
 --   is_counted BOOLEAN: whether it is the counted kind; nsys in a run without a timeline
 --   kernel_name_id BIGINT: kernel name as Nsight Compute spells it
 --   timeline_name_id BIGINT: name as the timeline spells it; NULL when the timeline has none, or several of the spelling
 --   candidate_count BIGINT: names of the timeline that have the spelling
 
 WITH kind AS (
-    SELECT k.kind, k.kind = coalesce((SELECT min(t.kind) FROM timeline t WHERE t.run_id = $run AND t.is_counted), 'nsys') AS is_counted FROM (SELECT unnest(['nsys', 'prof', 'rocprof', 'torch', 'xla']) AS kind UNION SELECT t.kind FROM timeline t WHERE t.run_id = $run) k
+    SELECT k.kind, k.kind = coalesce((SELECT min(t.kind) FROM timeline t WHERE t.run_id = $run AND t.is_counted), 'nsys') AS is_counted FROM (SELECT unnest([{'traced'}]) AS kind UNION SELECT t.kind FROM timeline t WHERE t.run_id = $run) k
 ), t AS (
     SELECT DISTINCT x.kind, w.kernel_name_id, sp.spelling
     FROM work_sum w

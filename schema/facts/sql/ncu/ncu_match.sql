@@ -3,7 +3,7 @@
 -- key: kind, launch_id
 -- needs: ncu_launch
 -- columns:
---   kind VARCHAR: timeline kind: nsys, prof, rocprof, torch, xla or nsys-stats, whether or not the run has it
+--   kind VARCHAR: timeline kind: {timelines}, whether or not the run has it
 --   is_counted BOOLEAN: whether it is the counted kind; nsys in a run without a timeline
 --   launch_id BIGINT: the profiled launch
 --   kernel_name_id BIGINT: kernel name as Nsight Compute spells it

@@ -3,7 +3,7 @@
 -- key: kind, scope, name_id, grid, block
 -- needs: ncu_launch
 -- columns:
---   kind VARCHAR: timeline kind: nsys, prof, rocprof, torch, xla or nsys-stats, whether or not the run has it
+--   kind VARCHAR: timeline kind: {timelines}, whether or not the run has it
 --   is_counted BOOLEAN: whether it is the counted kind; nsys in a run without a timeline
 --   scope VARCHAR: launches covered: those in this stage, and those captured without NVTX; (none): those outside every stage, and those captured without NVTX; NULL: all
 --   name_id BIGINT: kernel name in the counted timeline, or ncu's name without one

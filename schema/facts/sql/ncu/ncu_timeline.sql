@@ -3,7 +3,7 @@
 -- key: kind, device_id, stage, kernel_name_id, grid, block
 -- needs: ncu_launch kernel|reported_sum
 -- columns:
---   kind VARCHAR: timeline kind: nsys, prof, rocprof, torch, xla or nsys-stats
+--   kind VARCHAR: timeline kind: {timelines}
 --   is_counted BOOLEAN: whether it is the counted kind
 --   device_id INTEGER: GPU; NULL in reported sums
 --   stage VARCHAR: stage of the launch; (none) outside every stage

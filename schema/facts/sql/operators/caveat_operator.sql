@@ -14,7 +14,7 @@ WITH w AS (
     GROUP BY x.capture
 )
 SELECT 'operators' AS topic, 'no-operators-of-capture' AS kind, x.capture, false AS is_counted, x.capture AS subject, w.capture AS object
-FROM (VALUES ('torch'), ('nsys'), ('prof'), ('key_averages')) x(capture) CROSS JOIN w WHERE x.capture NOT IN (SELECT y.capture FROM w y)
+FROM (SELECT unnest([{'operators'}]) AS capture) x CROSS JOIN w WHERE x.capture NOT IN (SELECT y.capture FROM w y)
 UNION ALL BY NAME
 SELECT 'operators' AS topic, 'operators-of-several-captures' AS kind, w.capture, w.is_counted, w.capture AS subject, x.capture AS object FROM w JOIN w x ON x.capture <> w.capture
 UNION ALL BY NAME

@@ -3,7 +3,7 @@
 -- key: kind, name, domain, style
 -- needs: timeline nvtx_range|reported_sum
 -- columns:
---   kind VARCHAR: timeline kind: nsys, prof, rocprof, torch, xla or nsys-stats
+--   kind VARCHAR: timeline kind: {timelines}
 --   name VARCHAR: range name; ids and counters are #
 --   domain VARCHAR: NVTX domain; empty for the default one
 --   style VARCHAR: push_pop or start_end; record_function for a PyTorch profiler range

@@ -4,7 +4,7 @@
 -- needs: stage_pass
 -- columns:
 --   stage VARCHAR: the stage, by stage_rule
---   kind VARCHAR: timeline kind: nsys, prof, rocprof, torch, xla or nsys-stats
+--   kind VARCHAR: timeline kind: {timelines}
 --   process_count BIGINT: processes with measured passes of it; repeats are not added up
 --   is_shared BOOLEAN: true: they shared one batch, so that its tokens count once; false: each had its own, and the tokens add up, as for one process; NULL when unknown
 --   basis VARCHAR: what shows it: facts (the workload's: tensor parallelism over all of them, or tokens that differ between any two) or capture (all-reduces inside forward passes,

@@ -3,7 +3,7 @@
 -- key: kind, node_rank, process_id, back_count
 -- needs: workload
 -- columns:
---   kind VARCHAR: timeline kind: nsys, prof, rocprof, torch, xla or nsys-stats; NULL in a run without a timeline
+--   kind VARCHAR: timeline kind: {timelines}; NULL in a run without a timeline
 --   is_counted BOOLEAN: whether that is the counted kind
 --   node_rank INTEGER: node of the timelines; NULL where they are of none
 --   is_own BOOLEAN: whether the facts are of that node alone; else of the whole job
