@@ -97,11 +97,11 @@ func aspectText(aspect, value string) string {
 }
 
 // queryTitle names a query, and the run that it is of where there is one.
-func queryTitle(q diff.Source, query func(string) string, run func(string) string) string {
+func queryTitle(q diff.Source) string {
 	if q.Run == "" {
-		return query(typeset.Neutral(q.Query))
+		return typeset.Neutral(q.Query)
 	}
-	return query(typeset.Neutral(q.Query)) + " of " + run(typeset.Neutral(q.Run))
+	return typeset.Neutral(q.Query) + " of " + typeset.Neutral(q.Run)
 }
 
 // longValue is from how many letters on a value that differs is shown by what differs in it.

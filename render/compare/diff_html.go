@@ -123,7 +123,7 @@ func newDiffView(r *diff.Result) diffView {
 		v.Notes = append(v.Notes, typeset.Neutral(note))
 	}
 	for _, q := range r.Queries {
-		v.Queries = append(v.Queries, [2]string{queryTitle(q, plainly, plainly), neutralLines(q.SQL)})
+		v.Queries = append(v.Queries, [2]string{queryTitle(q), neutralLines(q.SQL)})
 	}
 	return v
 }

@@ -1,11 +1,10 @@
 package compare
 
 import (
-	"bytes"
-	"fmt"
 	"strings"
 
 	"prof/queries/judge/diff"
+	"prof/render/doc"
 	"prof/render/typeset"
 )
 
@@ -65,14 +64,9 @@ func becameText(g itemGroup, i diff.Item) string {
 	return text
 }
 
-// shownPartners is how many names of each side of a move a terminal shows.
-const shownPartners = 3
-
-// leastPartner is how short a name in a line of moves gets, at least.
-const leastPartner = 4
-
-// writeMoves writes a line for each move of work from some kernels to others: told by the new ones, or where one was split by the old one.
-func writeMoves(out *bytes.Buffer, g itemGroup, o typeset.Options) {
+// moves are those of work from some kernels to others: told by the new ones, or where one was split by the old one.
+func (g itemGroup) moves() []doc.Swap {
+	var out []doc.Swap
 	own := g.plain(func(i diff.Item) string { return typeset.Neutral(i.Name) })
 	for _, i := range g.items {
 		partners := g.partnersOf(i)
@@ -84,23 +78,7 @@ func writeMoves(out *bytes.Buffer, g itemGroup, o typeset.Options) {
 		if !isNew {
 			before, after = after, before
 		}
-		lead := i.How + ": "
-		room := (o.LineWidth() - typeset.Width(lead) - 5) / 2
-		typeset.Wrapped(out, "  ", lead+shortList(before, room)+" → "+shortList(after, room), 0, plainly)
+		out = append(out, doc.Swap{How: i.How, Before: before, After: after})
 	}
-}
-
-// shortList shows names beside each other within a width.
-func shortList(names []string, to int) string {
-	names, left := typeset.FirstOf(names, shownPartners)
-	more := ""
-	if left > 0 {
-		more = fmt.Sprintf(" and %d more", left)
-	}
-	each := max(leastPartner, (to-typeset.Width(more)-3*(len(names)-1))/len(names))
-	short := make([]string, len(names))
-	for i, name := range names {
-		short[i] = typeset.Shorten(name, each, 100)
-	}
-	return typeset.Shorten(strings.Join(short, " + ")+more, max(leastPartner, to), 100)
+	return out
 }

@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 
@@ -80,21 +79,6 @@ func servingNotes(r *diff.Result) []string {
 		out = append(out, fmt.Sprintf("only %s was benchmarked under %s (%s)", side, typeset.Neutral(l.Load), typeset.Neutral(l.Tool)))
 	}
 	return out
-}
-
-// writeServing writes the table and the loads that are not compared.
-func writeServing(out *bytes.Buffer, r *diff.Result, o typeset.Options) {
-	if len(r.Serving) == 0 {
-		return
-	}
-	if t := servingTable(r); len(t.Rows) > 0 {
-		out.WriteString("\n")
-		typeset.Wrapped(out, "", t.Caption, o.Limit(), typeset.Style(o, typeset.Dim))
-		writeHidden(out, t.Write(out, o), o)
-	}
-	for _, text := range servingNotes(r) {
-		typeset.Wrapped(out, "- ", text, o.Limit(), plainly)
-	}
 }
 
 // ServingForm is what load generators measured under one load.

@@ -2,23 +2,64 @@ package compare
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"prof/queries/frame"
 	"prof/queries/judge/diff"
 	"prof/queries/judge/gate"
+	"prof/render/doc"
 	"prof/render/table"
 	"prof/render/typeset"
 )
 
-// GateForms lists the ways to write what rules say of a run, the default one first. To add one, write its function and add a value here.
+// GateForms lists the ways to write what rules say of a run, the default one first. To add one of its own, write its function and add a value here.
 func GateForms() typeset.Forms[*gate.Result, typeset.Options] {
-	return typeset.Forms[*gate.Result, typeset.Options]{
-		{Name: "table", Ending: ".txt", Doc: "for people: verdict, each rule and why, fitted to the terminal", Write: GateTable},
-		{Name: "md", Ending: ".md", Doc: "the same as GitHub-flavoured Markdown, for a pull request or the summary of a job", Write: GateMarkdown},
-		{Name: "json", Ending: ".json", Doc: "all that is known of each rule, in base units and full precision; null is not known", Write: GateJSON},
-		{Name: "junit", Ending: ".xml", Doc: "JUnit XML, as CI systems show it: a test a rule, failure where it is broken, error where it cannot be told", Write: GateJUnit},
+	return doc.Forms("verdict, each rule and why", gateDocument, func(o typeset.Options) typeset.Options { return o },
+		typeset.Form[*gate.Result, typeset.Options]{Name: "json", Ending: ".json", Doc: "all that is known of each rule, in base units and full precision; null is not known", Write: GateJSON},
+		typeset.Form[*gate.Result, typeset.Options]{Name: "junit", Ending: ".xml", Doc: "JUnit XML, as CI systems show it: a test a rule, failure where it is broken, error where it cannot be told", Write: GateJUnit})
+}
+
+// gateSigns are seen in a list of pull requests before they are read.
+var gateSigns = map[gate.Outcome]string{gate.Holds: "✅", gate.Broken: "❌", gate.CannotTell: "❔"}
+
+// gateDocument says what rules say of a run: the verdict, each rule, why those that do not hold came out so, what else differs from the baseline, and why the others hold.
+func gateDocument(r *gate.Result, _ typeset.Options) []doc.Document {
+	d := doc.Document{Title: "prof check", Sign: gateSigns[r.Outcome], Blocks: []doc.Block{doc.Lead{Text: typeset.Neutral(r.Words), Tone: gateTone(r.Outcome)}, doc.Facts(gateSides(r)), doc.Table{Of: gateTable(r)}}}
+	if list := slices.Concat(gateReasons(r, gate.Broken), gateReasons(r, gate.CannotTell)); len(list) > 0 {
+		d.Blocks = append(d.Blocks, doc.List{Items: list})
 	}
+	d.Blocks = append(d.Blocks, differences(gateDifferences(r), gateDiff(r))...)
+	var more []doc.Block
+	title := "notes"
+	if held := gateReasons(r, gate.Holds); len(held) > 0 {
+		more, title = append(more, doc.List{Items: held}), "rules that hold"
+	}
+	if notes := neutralNotes(r.Notes); len(notes) > 0 {
+		if len(more) > 0 {
+			title += ", and notes"
+		}
+		more = append(more, notes)
+	}
+	if len(more) > 0 {
+		d.Blocks = append(d.Blocks, doc.Section{Title: title, Folded: true, Blocks: more})
+	}
+	return []doc.Document{d}
+}
+
+// gateReasons are why rules of an outcome came out so.
+func gateReasons(r *gate.Result, outcome gate.Outcome) []doc.Item {
+	var out []doc.Item
+	for _, c := range r.Checks {
+		if reason := gateReason(c); c.Outcome == outcome && reason != "" {
+			out = append(out, doc.Item{Sign: gateSigns[outcome], Name: typeset.Neutral(c.Subject), Text: reason, See: typeset.Neutral(c.See)})
+		}
+	}
+	return out
+}
+
+func neutralNotes(notes []string) doc.Notes {
+	return typeset.Each(notes, typeset.Neutral)
 }
 
 // gateTone is the colour of an outcome.
@@ -58,7 +99,7 @@ func gateCell(u gate.Unit, v *float64) table.Cell {
 
 // gateTable is the table of the rules.
 func gateTable(r *gate.Result) table.Table {
-	t := table.Table{Caption: "rules", Columns: []table.Column{
+	t := table.Table{Columns: []table.Column{
 		{Name: "outcome", Title: "outcome", Doc: "holds, broken or cannot tell", Keep: 9},
 		{Name: "figure", Title: "figure", Doc: "what the rule is about, with its stage", Least: 24, Keep: 9},
 		{Name: "value", Title: "value", Doc: "of the run", Right: true, Keep: 8},
@@ -77,7 +118,7 @@ func gateTable(r *gate.Result) table.Table {
 			limit = gateCell(c.Unit, c.Limit)
 		}
 		outcome := table.Text(string(c.Outcome))
-		outcome.Tone = gateTone(c.Outcome)
+		outcome.Tone, outcome.Sign = gateTone(c.Outcome), gateSigns[c.Outcome]
 		t.Rows = append(t.Rows, []table.Cell{outcome, {Text: typeset.Neutral(c.Subject), Code: true}, gateCell(c.Unit, c.Value), table.Text(c.Rule.Operator() + " " + c.Rule.Limit.String()), limit,
 			gateCell(c.Unit, c.Baseline), change, table.Text(c.Per)})
 	}
@@ -145,6 +186,7 @@ func gateDiff(r *gate.Result) *diff.Result {
 // gateDifferences is the table of what else differs between baseline and run.
 func gateDifferences(r *gate.Result) table.Table {
 	t := differenceTable(gateDiff(r))
+	t.Caption = "other differences from the baseline"
 	for i := range t.Columns {
 		switch t.Columns[i].Name {
 		case "a":

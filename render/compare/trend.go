@@ -7,6 +7,7 @@ import (
 
 	"prof/queries/frame"
 	"prof/queries/judge/trend"
+	"prof/render/doc"
 	"prof/render/table"
 	"prof/render/typeset"
 	"prof/render/words"
@@ -19,15 +20,67 @@ type TrendOptions struct {
 	Command string // command line of the workload; "" when not known
 }
 
-// TrendForms lists the ways to write the trend of a workload, the default one first. To add one, write its function and add a value here.
+// TrendForms lists the ways to write the trend of a workload, the default one first. To add one of its own, write its function and add a value here.
 func TrendForms() typeset.Forms[*trend.Result, TrendOptions] {
-	return typeset.Forms[*trend.Result, TrendOptions]{
-		{Name: "table", Ending: ".txt", Doc: "for people: a line a stage, what changed, the latest runs; fitted to the terminal", Write: TrendTable},
-		{Name: "md", Ending: ".md", Doc: "the same as GitHub-flavoured Markdown", Write: TrendMarkdown},
-		{Name: "csv", Ending: ".csv", Doc: "every run and stage in base units and full precision, one header", Write: TrendCSV},
-		{Name: "json", Ending: ".json", Doc: "all that is known of the trend, in base units and full precision; null is not known", Write: TrendJSON},
-		{Name: "html", Ending: ".html", Doc: "one page that needs no network, with a plot of each stage", Write: TrendHTML},
+	return doc.Forms("a line a stage, what changed, the latest runs", trendDocument, func(o TrendOptions) typeset.Options { return o.Options },
+		typeset.Form[*trend.Result, TrendOptions]{Name: "csv", Ending: ".csv", Doc: "every run and stage in base units and full precision, one header", Write: TrendCSV},
+		typeset.Form[*trend.Result, TrendOptions]{Name: "json", Ending: ".json", Doc: "all that is known of the trend, in base units and full precision; null is not known", Write: TrendJSON},
+		typeset.Form[*trend.Result, TrendOptions]{Name: "html", Ending: ".html", Doc: "one page that needs no network, with a plot of each stage", Write: TrendHTML})
+}
+
+// How much of a trend a terminal shows.
+const (
+	sparkCells  = 48
+	leastSpark  = 12
+	seriesSaid  = 8  // series with a line each
+	changesSaid = 12 // changes, the latest
+)
+
+// trendDocument says what is followed, a line for each stage, what changed, oldest first, and the latest runs as rows, newest last.
+func trendDocument(r *trend.Result, o TrendOptions) []doc.Document {
+	of := "stage"
+	if r.Options.Metric.IsServing() {
+		of = "load"
 	}
+	series := table.Table{Columns: []table.Column{
+		{Title: of, Full: true, Least: typeset.ShortText, Keep: 9},
+		{Title: "oldest first", Code: true, Full: true, Keep: 7, Least: leastSpark, Most: min(sparkCells, mostPoints(r.Series)), Draw: func(row, to int) string { return sparkline(pointValues(r.Series[row]), to) }},
+		{Title: "level now", Right: true, Keep: 8}, {Title: "state", Full: true, Least: leastSpark, Keep: 9},
+	}}
+	for i, s := range r.Series {
+		series.AddRow(words.SeriesLabel(r, i), sparkline(pointValues(s), sparkCells), words.LevelNow(r, i), words.StateWords(r, i))
+	}
+	var changes doc.Block = doc.Text(words.NoChanges(r))
+	if len(r.Changes) > 0 {
+		changes = doc.List{Ordered: true, Last: changesSaid, Items: typeset.Each(r.Changes, func(c trend.Change) doc.Item {
+			item := doc.Item{Text: words.ChangeHeadline(r, c)}
+			for _, text := range []string{words.ChangeMoved(r, c), words.ChangeDiffers(c)} {
+				if text != "" {
+					item.Under = append(item.Under, text)
+				}
+			}
+			return item
+		})}
+	}
+	runs, left := trendFrame(r, o.Last)
+	runs.Notes = words.TrendNotes(r, left)
+	return []doc.Document{{Title: "Trend", Blocks: []doc.Block{
+		doc.Facts(trendFacts(r, o)),
+		doc.Table{Of: series, Most: seriesSaid, Rest: func(left int) string {
+			return fmt.Sprintf("and %s more: --format json or html has them", typeset.Plural(int64(left), "series", "series"))
+		}},
+		doc.Section{Title: "changes of level", Blocks: []doc.Block{changes}},
+		doc.Section{Title: "runs", Blocks: []doc.Block{doc.Rows{Frame: runs}}},
+	}}}
+}
+
+// mostPoints is how many points the longest series has.
+func mostPoints(list []trend.Series) int {
+	most := 0
+	for _, s := range list {
+		most = max(most, len(s.Points))
+	}
+	return most
 }
 
 // TrendCSV writes a row for each run and stage: the columns run, stage, the metric under its own name, change (change, suspect or empty),

@@ -24,13 +24,13 @@ type glance struct {
 }
 
 type glanceStage struct {
-	Name                                       string
-	Time                                       string         // of a pass, with its spread
-	Share                                      string         // of the measured time
-	Bar                                        *chart.BarView // nil where accounting has none
-	Busy, MFU, MBU, Tokens                     string         // "-" when not known
+	Name                                             string
+	Time                                             string         // of a pass, with its spread
+	Share                                            string         // of the measured time
+	Bar                                              *chart.BarView // nil where accounting has none
+	Busy, MFU, MBU, Tokens                           string         // "-" when not known
 	Bound, Says, Meaning, Why, But, Unknown, Command string
-	IsAll                                      bool
+	IsAll                                            bool
 }
 
 type glanceCategory struct{ Words, Stage, Time, Share, Command string }

@@ -80,6 +80,10 @@ func (t Table) markdown(out *bytes.Buffer, short func(column int, name string) s
 				cells[j] = c.Text
 			case c.Code && c.Text != "":
 				cells[j] = unpiped(typeset.MarkdownCode(short(j, c.Text)))
+			case c.Sign != "" && c.Tone == typeset.ToneWorse: // of many signs those of what is wrong stand out
+				cells[j] = "**" + c.Sign + " " + unpiped(typeset.MarkdownText(c.Text)) + "**"
+			case c.Sign != "":
+				cells[j] = c.Sign + " " + unpiped(typeset.MarkdownText(c.Text))
 			case c.Tone == typeset.ToneBetter || c.Tone == typeset.ToneWorse:
 				cells[j] = "**" + unpiped(typeset.MarkdownText(c.Text)) + "**"
 			default:

@@ -47,6 +47,7 @@ const (
 // Cell is one cell of a table.
 type Cell struct {
 	Text  string // "" where there is nothing to say
+	Sign  string // seen on pages before Text is read; "" for none
 	Value string // a number in base units, for sorting and copying; "" of texts and of what is not known
 	Tone  typeset.Tone
 	Code  bool // a name as a machine knows it

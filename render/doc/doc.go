@@ -1,0 +1,134 @@
+// Package doc is what a verb says to people: a document in blocks, made once, and the back ends that write every document.
+package doc
+
+import (
+	"io"
+	"strings"
+
+	"prof/queries/frame"
+	"prof/render/table"
+	"prof/render/typeset"
+)
+
+// Document is an answer in blocks. Its texts are neutral already (typeset.Neutral): back ends escape what their form needs, nothing else.
+type Document struct {
+	Title  string // heading; "" for none
+	Sign   string // seen before it is read, where headings are listed; "" for none
+	Blocks []Block
+}
+
+// Block is a part of a document.
+type Block interface{ block() }
+
+// Lead is the answer in a sentence.
+type Lead struct {
+	Text string
+	Tone typeset.Tone
+}
+
+// Facts say what the answer is about, a line each: a key and its value.
+type Facts [][2]string
+
+// Section is blocks under a heading.
+type Section struct {
+	Title  string
+	Folded bool // pages open it on demand
+	Blocks []Block
+}
+
+// Table is a table with what its columns mean.
+type Table struct {
+	Of      table.Table
+	AsPairs bool                           // a terminal writes a row as a line: what differs, before, after and what that means
+	Legend  func(hidden []string) []string // meaning of the columns but those that had no room; nil for none
+	Below   *Below                         // a column that a terminal writes in lines below
+	Most    int                            // rows that a terminal shows; 0 for all
+	Rest    func(left int) string          // what a terminal says of those beyond
+}
+
+// Below is a column whose texts are too long for a terminal's table, and the lines that stand for it there.
+type Below struct {
+	Column string // its title, the last of the table
+	Lines  []Swap
+}
+
+// Swap says what took the place of what.
+type Swap struct {
+	How           string
+	Before, After []string
+}
+
+// Rows are the rows of an answer, with its notes.
+type Rows struct{ Frame *frame.Frame }
+
+// List is a list of sentences.
+type List struct {
+	Items   []Item
+	Ordered bool
+	Last    int // of an ordered list the items that a terminal shows, the last; 0 for all
+}
+
+// Item is one sentence of a list.
+type Item struct {
+	Sign  string   // seen before it is read, on pages
+	Name  string   // what the sentence is about, as a machine knows it; "" for none
+	Text  string   // it is strong where there are lines Under it or the list is ordered
+	See   string   // command that shows more; "" for none
+	Under []string // lines below it
+}
+
+// Remark is a sentence behind a word or two: also changed: ....
+type Remark struct {
+	Lead, Text string
+	Lines      int // that a terminal gives it; 0 for all
+}
+
+// Text is a paragraph.
+type Text string
+
+// Notes are what the answer is to be read with.
+type Notes []string
+
+// SQL is what the figures come from.
+type SQL struct {
+	Line    string // what a terminal says of it; "" for nothing
+	Queries []Query
+}
+
+// Query is a query of the answer. Run is "" where that needs no saying.
+type Query struct{ Name, Run, SQL string }
+
+func (Lead) block()    {}
+func (Facts) block()   {}
+func (Section) block() {}
+func (Table) block()   {}
+func (Rows) block()    {}
+func (List) block()    {}
+func (Remark) block()  {}
+func (Text) block()    {}
+func (Notes) block()   {}
+func (SQL) block()     {}
+
+// BackEnd is a form of every document.
+type BackEnd struct {
+	Name, Ending string
+	Doc          string // for people: what it is, behind what the document says
+	Write        func(w io.Writer, list []Document, o typeset.Options) error
+}
+
+// BackEnds are the forms that every document has, the default first. To add one, write its function and add a value here.
+var BackEnds = []BackEnd{
+	{"table", ".txt", "for people: %s, fitted to the terminal", Terminal},
+	{"md", ".md", "the same as GitHub-flavoured Markdown, for a pull request or the summary of a job", Markdown},
+}
+
+// Forms are the ways to write a T: those that every document has, and the forms of its own. says what its document has, in a few words.
+func Forms[T, O any](says string, document func(v T, o O) []Document, options func(o O) typeset.Options, own ...typeset.Form[T, O]) typeset.Forms[T, O] {
+	var out typeset.Forms[T, O]
+	for _, b := range BackEnds {
+		out = append(out, typeset.Form[T, O]{Name: b.Name, Ending: b.Ending, Doc: strings.ReplaceAll(b.Doc, "%s", says), Write: func(w io.Writer, v T, o O) error {
+			return b.Write(w, document(v, o), options(o))
+		}})
+	}
+	return append(out, own...)
+}

@@ -1,0 +1,193 @@
+package doc
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+
+	"prof/render/table"
+	"prof/render/typeset"
+)
+
+// Terminal writes documents for a terminal: lines are fitted to o.Width, with o.Wide to nothing.
+func Terminal(w io.Writer, list []Document, o typeset.Options) error {
+	t := terminal{o: o}
+	for i, d := range list {
+		if i > 0 {
+			t.out.WriteString("\n")
+		}
+		if len(list) > 1 {
+			t.line("", fmt.Sprintf("%d of %d: %s", i+1, len(list), d.Title), t.bold)
+		}
+		if err := t.blocks(d.Blocks); err != nil {
+			return err
+		}
+	}
+	_, err := w.Write(t.out.Bytes())
+	return err
+}
+
+type terminal struct {
+	out bytes.Buffer
+	o   typeset.Options
+}
+
+func (t *terminal) bold(s string) string { return typeset.Style(t.o, typeset.Bold)(s) }
+func (t *terminal) dim(s string) string  { return typeset.Style(t.o, typeset.Dim)(s) }
+
+func plain(s string) string { return s }
+
+func (t *terminal) line(lead, text string, paint func(string) string) {
+	typeset.Wrapped(&t.out, lead, text, t.o.Limit(), paint)
+}
+
+// blocks writes blocks, a blank line before each but the first.
+func (t *terminal) blocks(list []Block) error {
+	for i, b := range list {
+		if i > 0 {
+			t.out.WriteString("\n")
+		}
+		if err := t.block(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *terminal) block(b Block) error {
+	switch b := b.(type) {
+	case Lead:
+		t.line("", b.Text, func(s string) string { return t.bold(typeset.Paint(t.o, b.Tone, s)) })
+	case Facts:
+		table.WriteFacts(&t.out, b, t.o)
+	case Section:
+		t.line("", b.Title, t.dim)
+		return t.blocks(b.Blocks)
+	case Table:
+		t.table(b)
+	case Rows:
+		return table.Terminal(&t.out, b.Frame, t.o)
+	case List:
+		t.list(b)
+	case Remark:
+		if b.Lines > 0 {
+			typeset.Lines(&t.out, b.Lead+": ", b.Text, b.Lines, t.o)
+		} else {
+			t.line("", b.Lead+": "+b.Text, plain)
+		}
+	case Text:
+		t.line("", string(b), plain)
+	case Notes:
+		for _, note := range b {
+			t.line("note: ", note, plain)
+		}
+	case SQL:
+		t.line("", b.Line, t.dim)
+	default:
+		return fmt.Errorf("a terminal does not know blocks of %T", b)
+	}
+	return nil
+}
+
+func (t *terminal) table(b Table) {
+	if b.AsPairs {
+		t.pairs(b.Of)
+		return
+	}
+	of := b.Of
+	if last := len(of.Columns) - 1; b.Below != nil && of.Columns[last].Title == b.Below.Column {
+		of.Columns = of.Columns[:last]
+	}
+	rows, left := of.Rows, 0
+	if b.Most > 0 {
+		rows, left = typeset.FirstOf(of.Rows, b.Most)
+	}
+	of.Rows = rows
+	hidden := of.Write(&t.out, t.o)
+	if b.Legend != nil {
+		for _, text := range b.Legend(hidden) {
+			t.line("  ", text, t.dim)
+		}
+	}
+	if b.Below != nil {
+		for _, s := range b.Below.Lines {
+			t.swap(s)
+		}
+	}
+	if left > 0 {
+		t.line("", b.Rest(left), t.dim)
+	}
+	if len(hidden) > 0 {
+		t.line("  ", table.HiddenColumns(hidden, "--wide"), t.dim)
+	}
+}
+
+// pairs writes a line for each row of four cells: what differs, before, after and what that means. What matters most is marked.
+func (t *terminal) pairs(of table.Table) {
+	widest := 0
+	for _, row := range of.Rows {
+		widest = max(widest, typeset.Width(row[0].Text)+typeset.Gap)
+	}
+	for _, row := range of.Rows {
+		mark := "  "
+		if row[0].Tone != "" {
+			mark = "! "
+		}
+		table.WritePair(&t.out, mark+row[0].Text, row[1].Shown()+" → "+row[2].Shown()+": "+row[3].Text, widest, t.o.Limited())
+	}
+}
+
+func (t *terminal) swap(s Swap) {
+	lead := s.How + ": "
+	room := (t.o.LineWidth() - typeset.Width(lead) - 5) / 2
+	typeset.Wrapped(&t.out, "  ", lead+beside(s.Before, room)+" → "+beside(s.After, room), 0, plain)
+}
+
+// How much of the names of a swap a terminal shows.
+const (
+	swapNames = 3 // of each side
+	leastName = 4 // letters of each
+)
+
+// beside shows names beside each other within a width.
+func beside(names []string, to int) string {
+	names, left := typeset.FirstOf(names, swapNames)
+	more := ""
+	if left > 0 {
+		more = fmt.Sprintf(" and %d more", left)
+	}
+	each := max(leastName, (to-typeset.Width(more)-3*(len(names)-1))/len(names))
+	text := ""
+	for i, name := range names {
+		if i > 0 {
+			text += " + "
+		}
+		text += typeset.Shorten(name, each, 100)
+	}
+	return typeset.Shorten(text+more, max(leastName, to), 100)
+}
+
+func (t *terminal) list(b List) {
+	from := 0
+	if b.Last > 0 && len(b.Items) > b.Last && !t.o.Wide {
+		from = len(b.Items) - b.Last
+		t.line("", fmt.Sprintf("%d earlier not shown: --wide shows them", from), t.dim)
+	}
+	for i, item := range b.Items[from:] {
+		lead, paint := "- ", plain
+		if b.Ordered {
+			lead, paint = fmt.Sprintf("%2d  ", from+i+1), t.bold
+		}
+		text := item.Text
+		if item.Name != "" {
+			text = item.Name + ": " + text
+		}
+		if item.See != "" {
+			text += "; see: " + item.See
+		}
+		t.line(lead, text, paint)
+		for _, under := range item.Under {
+			t.line("    ", under, plain)
+		}
+	}
+}
