@@ -14,7 +14,7 @@ func assumed(m rundir.Manifest, o Options, env *Environment) string {
 }
 
 func timed(tool, mode string, seconds float64) rundir.Pass {
-	return rundir.Pass{Name: tool + "-1", Tool: tool, Mode: mode, Status: rundir.StatusOK, WorkloadNs: ptr(int64(seconds * 1e9)), ExitCode: ptr(0)}
+	return rundir.Pass{Name: tool + "-1", Tool: tool, Mode: mode, Status: rundir.StatusOK, WorkloadNs: new(int64(seconds * 1e9)), ExitCode: new(0)}
 }
 
 // TestAssumptionsFull is a whole deep capture: every line that applies, none that does not.
@@ -28,9 +28,9 @@ func TestAssumptionsFull(t *testing.T) {
 	m := rundir.Manifest{
 		Run: "r\n#1", Passes: []rundir.Pass{timed(rundir.ToolNone, "baseline", 10), timed(rundir.ToolNone, "baseline", 8), nsys, ncu},
 		Git: &rundir.Git{Commit: "abc", Dirty: true}, Inputs: []rundir.Input{{Path: "a", SHA256: "x"}, {Path: "b", Reason: "gone"}}, Warnings: []string{"a\nwarning"},
-		Devices: []rundir.Device{{Index: 0, ECC: ptr(true), MIG: ptr(true), OtherProcesses: ptr(int64(2)), PowerLimitW: ptr(500.0)}},
+		Devices: []rundir.Device{{Index: 0, ECC: new(true), MIG: new(true), OtherProcesses: new(int64(2)), PowerLimitW: new(500.0)}},
 	}
-	env := &Environment{DeviceDetails: []DeviceDetail{{Index: 0, Persistence: ptr(false), ThrottleMask: ptr(int64(0x5)), DefaultPowerLimitW: ptr(700.0)}},
+	env := &Environment{DeviceDetails: []DeviceDetail{{Index: 0, Persistence: new(false), ThrottleMask: new(int64(0x5)), DefaultPowerLimitW: new(700.0)}},
 		Variables: map[string]string{"CUDA_LAUNCH_BLOCKING": "1"}}
 	want := `# Assumptions behind the figures of run r #1
 
@@ -90,7 +90,7 @@ func TestAssumptionLines(t *testing.T) {
 		change(&o)
 		return o
 	}
-	gpu := []rundir.Device{{Index: 1, ECC: ptr(false)}}
+	gpu := []rundir.Device{{Index: 1, ECC: new(false)}}
 	for line, c := range map[string]struct {
 		m rundir.Manifest
 		o Options
@@ -121,7 +121,7 @@ func TestAssumptionLines(t *testing.T) {
 		if got := assumed(c.m, c.o, env); !strings.Contains(got, line) {
 			t.Errorf("no %q in\n%s", line, got)
 		}
-		clean := rundir.Manifest{Git: &rundir.Git{Commit: "a"}, Inputs: []rundir.Input{{SHA256: "x"}}, Devices: []rundir.Device{{OtherProcesses: ptr(int64(0))}},
+		clean := rundir.Manifest{Git: &rundir.Git{Commit: "a"}, Inputs: []rundir.Input{{SHA256: "x"}}, Devices: []rundir.Device{{OtherProcesses: new(int64(0))}},
 			Passes: []rundir.Pass{{Tool: rundir.ToolNone, Status: rundir.StatusOK, Samples: "x"}}}
 		if got := assumed(clean, Defaults(), nil); strings.Contains(got, line) {
 			t.Errorf("%q stands in the assumptions of a run that it does not hold for:\n%s", line, got)
@@ -132,7 +132,7 @@ func TestAssumptionLines(t *testing.T) {
 		t.Errorf("light mode cannot be advised to use light mode:\n%s", got)
 	}
 	bad := timed(rundir.ToolNone, "baseline", 2)
-	bad.ExitCode = ptr(1)
+	bad.ExitCode = new(1)
 	if got := workloadTimes([]rundir.Pass{bad, failed, fast[0]}); !slices.Equal(got, []float64{2}) {
 		t.Errorf("times of passes that did not end well count: %v", got)
 	}

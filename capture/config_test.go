@@ -51,7 +51,7 @@ func TestReadConfig(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 			continue
 		}
-		if want := with(change); !reflect.DeepEqual(got, want) {
+		if want := With(change); !reflect.DeepEqual(got, want) {
 			t.Errorf("%q gives\n%+v, want\n%+v", text, got, want)
 		}
 	}
@@ -137,7 +137,7 @@ func TestConfigRoundTrip(t *testing.T) {
 }
 
 func TestYAML(t *testing.T) {
-	o := with(func(o *Options) {
+	o := With(func(o *Options) {
 		o.Nsys.Args = []string{"--env-var=HF_TOKEN=hf_examplesecret0123456789", "--api-key", "abc", "--stats=true"}
 		o.Ncu.Args, o.Inputs, o.Range = []string{"--password=abc"}, []string{"https://me:hunter2@host/x"}, "hf_examplesecret0123456789"
 	})

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"prof/internal/file"
 	"prof/schema/rundir"
 )
 
@@ -101,7 +102,7 @@ func (d doctor) counters(context.Context) []Check {
 	c := Check{ID: "gpu_counters", Title: "GPU performance counters are permitted"}
 	text, err := d.m.ReadFile("/proc/driver/nvidia/params")
 	if err != nil {
-		c.Status, c.Detail = CheckUnknown, "the driver does not say who may read them: "+reasonOf(err)+": /proc/driver/nvidia/params"
+		c.Status, c.Detail = CheckUnknown, "the driver does not say who may read them: "+file.Reason(err)+": /proc/driver/nvidia/params"
 		c.Advice = "on a GPU machine, run ncu on a CUDA program: it fails with ERR_NVGPUCTRPERM if they are not permitted"
 		return []Check{c}
 	}
@@ -134,7 +135,7 @@ func (d doctor) adminOnly(c *Check) {
 	}
 	c.Status, c.Detail = CheckFailed, "only to administrators (RmProfilingAdminOnly is 1), which this process is not: ncu fails with ERR_NVGPUCTRPERM"
 	c.Advice = "run prof as root (sudo -E), or let every user read them: echo 'options nvidia NVreg_RestrictProfilingToAdminUsers=0' | sudo tee /etc/modprobe.d/nvidia-profiling.conf, sudo update-initramfs -u, then restart; see " + counterLink
-	if d.m.readContainer() != nil {
+	if readContainer(d.m) != nil {
 		c.Advice = "start the container with docker run --cap-add=SYS_ADMIN (Kubernetes: securityContext.capabilities.add: [SYS_ADMIN]), or set NVreg_RestrictProfilingToAdminUsers=0 on the host; see " + counterLink
 	}
 }

@@ -99,7 +99,7 @@ func (d doctor) paranoid() Check {
 // container tells what of a container's settings bears on profilers. Whether they lack something, the other checks say.
 func (d doctor) container() Check {
 	c := Check{ID: "container", Title: "Container", Status: CheckOK, Detail: "none seen"}
-	in := d.m.readContainer()
+	in := readContainer(d.m)
 	if in == nil {
 		return c
 	}

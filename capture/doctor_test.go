@@ -1,115 +1,17 @@
 package capture
 
 import (
-	"context"
 	"errors"
-	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"prof/capture/tracer"
 	"prof/schema/rundir"
 )
 
-// bench is a machine on which everything works; a test breaks one thing of it.
-type bench struct {
-	path    map[string]string // programs, by name and by path
-	files   map[string]string
-	globs   []string // programs off the PATH
-	pidNS   string
-	environ []string
-	free    int64
-	freeErr error
-	nvml    *fakeNVML
-	nvmlErr error
-	temp    string
-	run     map[string]func(c Command) (Output, error) // by the program's base name and first argument
-}
-
-const nsysVersion = "NVIDIA Nsight Systems version 2025.3.1.90-253135822126v0\n"
-
-func newBench(t *testing.T) *bench {
-	said := func(text string) func(Command) (Output, error) {
-		return func(Command) (Output, error) { return Output{Stdout: []byte(text)}, nil }
-	}
-	leave := func(flag, suffix string) func(Command) (Output, error) {
-		return func(c Command) (Output, error) {
-			at := slices.Index(c.Argv, flag)
-			return Output{}, os.WriteFile(c.Argv[at+1]+suffix, []byte("x"), 0o600)
-		}
-	}
-	return &bench{
-		path:  map[string]string{"nsys": "/usr/bin/nsys", "ncu": "/usr/bin/ncu", "python3": "/usr/bin/python3", "true": "/usr/bin/true"},
-		files: map[string]string{"/proc/driver/nvidia/params": "RmMsg: \"\"\nRmProfilingAdminOnly: 0\n", "/proc/self/status": "CapEff:\t0000000000000000\nSeccomp:\t0\n", "/proc/sys/kernel/perf_event_paranoid": "2\n"},
-		globs: []string{"/usr/local/cuda"}, pidNS: machinePIDs, environ: []string{"PATH=/usr/bin", "HF_TOKEN=hf_abcdefgh"}, free: 100 << 30, temp: t.TempDir(),
-		nvml: &fakeNVML{devices: []rundir.Device{{Index: 0, UUID: "GPU-a", Name: "NVIDIA H200", OtherProcesses: ptr(int64(0)), MIG: ptr(false)}}},
-		run: map[string]func(c Command) (Output, error){
-			"nsys --version": said(nsysVersion),
-			"ncu --version":  said("NVIDIA (R) Nsight Compute Command Line Profiler\nVersion 2025.3.1.0 (build 1) (public-release)\n"),
-			"nsys profile":   leave("--output", ".nsys-rep"),
-			"nsys export":    leave("--output", ""),
-			"ncu true":       said("==WARNING== No kernels were profiled.\n"),
-			"python3 -c":     said("noise\n" + pythonMark + `{"version": "3.12.1", "packages": {"torch": "2.11.0+cu130", "numpy": "2.0"}, "torch_cuda": "13.0"}` + "\n"),
-		},
-	}
-}
-
-func (b *bench) machine(t *testing.T) Machine {
-	return Machine{
-		LookPath: func(name string) (string, error) {
-			if p, ok := b.path[name]; ok {
-				return p, nil
-			}
-			if slices.Contains(b.globs, name) {
-				return name, nil
-			}
-			return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
-		},
-		Glob: func(pattern string) (out []string, err error) {
-			for _, p := range b.globs {
-				if ok, err := filepath.Match(pattern, p); err != nil {
-					return nil, err
-				} else if ok {
-					out = append(out, p)
-				}
-			}
-			return out, nil
-		},
-		ReadFile: func(path string) ([]byte, error) {
-			if text, ok := b.files[path]; ok {
-				return []byte(text), nil
-			}
-			return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
-		},
-		ReadLink: func(string) (string, error) { return b.pidNS, nil },
-		Free:     func(string) (int64, error) { return b.free, b.freeErr },
-		Environ:  b.environ, TempDir: b.temp,
-		Build: func(_ context.Context, p tracer.Places) (tracer.Library, error) {
-			if len(p.Includes) == 0 {
-				return tracer.Library{}, tracer.ErrNoHeaders
-			}
-			return tracer.Library{Include: p.Includes[0]}, nil
-		},
-		Run: func(_ context.Context, c Command) (Output, error) {
-			if strings.Contains(strings.Join(c.Env, " "), "TOKEN") {
-				t.Errorf("%v gets a secret: %q", c.Argv, c.Env)
-			}
-			what := filepath.Base(c.Argv[0]) + " " + filepath.Base(c.Argv[1])
-			run, ok := b.run[what]
-			if !ok {
-				t.Errorf("%q was run", c.Argv)
-				return Output{}, errors.New("no such command")
-			}
-			return run(c)
-		},
-	}
-}
-
-func (b *bench) examine(t *testing.T) map[string]Check {
+func examine(t *testing.T, b *bench) map[string]Check {
 	t.Helper()
 	m := b.machine(t)
 	m.NVML = func() (NVML, error) { return b.nvml, b.nvmlErr }
@@ -134,7 +36,7 @@ func (b *bench) examine(t *testing.T) map[string]Check {
 }
 
 func TestDoctorWell(t *testing.T) {
-	checks := newBench(t).examine(t)
+	checks := examine(t, newBench(t))
 	for id, detail := range map[string]string{
 		"tracer": "built with the headers in /usr/local/cuda/include; it uses the CUPTI that the workload loads",
 		"nsys":   "2025.3.1.90-253135822126v0, /usr/bin/nsys", "nsys_report": "a report of /usr/bin/true was made and exported", "ncu": "2025.3.1.0, /usr/bin/ncu",
@@ -188,7 +90,7 @@ func TestDoctorIll(t *testing.T) {
 		"no GPU":      {func(b *bench) { b.nvml.devices = nil }, "gpus", CheckMissing, "no GPU", "nvidia-smi -L"},
 		"GPU lost":    {func(b *bench) { b.nvml.failed = errors.New("GPU 1 is lost") }, "gpus", CheckFailed, "0: NVIDIA H200 (GPU-a); GPU 1 is lost", "dmesg"},
 		"MIG":         {func(b *bench) { b.nvml.devices = other(nil, true) }, "mig", CheckWarning, "partitioned: GPU 0", "nvidia-smi -i 0 -mig 0"},
-		"shared":      {func(b *bench) { b.nvml.devices = other(ptr(int64(2)), false) }, "shared", CheckWarning, "GPU 0 by 2", "CUDA_VISIBLE_DEVICES"},
+		"shared":      {func(b *bench) { b.nvml.devices = other(new(int64(2)), false) }, "shared", CheckWarning, "GPU 0 by 2", "CUDA_VISIBLE_DEVICES"},
 		"hidden":      {func(b *bench) { b.nvml.devices = other(nil, false) }, "shared", CheckUnknown, "does not show all", "nvidia-smi on the host"},
 		"no params":   {func(b *bench) { delete(b.files, "/proc/driver/nvidia/params") }, "gpu_counters", CheckUnknown, "file does not exist", "ERR_NVGPUCTRPERM"},
 		"odd params":  {func(b *bench) { b.files["/proc/driver/nvidia/params"] = "X: 1\n" }, "gpu_counters", CheckUnknown, "does not say it", "ERR_NVGPUCTRPERM"},
@@ -219,7 +121,7 @@ func TestDoctorIll(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
 			c.ill(b)
-			got := b.examine(t)[c.id]
+			got := examine(t, b)[c.id]
 			if got.Status != c.status || !strings.Contains(got.Detail, c.detail) || !strings.Contains(got.Advice, c.advice) {
 				t.Errorf("%+v\nwant %s, %q, %q", got, c.status, c.detail, c.advice)
 			}
@@ -232,7 +134,7 @@ func TestDoctorAdmin(t *testing.T) {
 	b := newBench(t)
 	b.files["/proc/driver/nvidia/params"] = "RmProfilingAdminOnly: 1\n"
 	b.files["/proc/self/status"], b.files["/proc/self/uid_map"] = "CapEff:\t000001fffeffffff\n", "         0          0 4294967295\n"
-	if c := b.examine(t)["gpu_counters"]; c.Status != CheckOK {
+	if c := examine(t, b)["gpu_counters"]; c.Status != CheckOK {
 		t.Errorf("%+v", c)
 	}
 }
@@ -263,7 +165,7 @@ func TestDoctorContainer(t *testing.T) {
 	b := newBench(t)
 	b.files["/.dockerenv"], b.pidNS = "", "pid:[4026532000]"
 	b.files["/proc/self/status"] = "CapEff:\t00000000a80425fb\nSeccomp:\t2\n"
-	c := b.examine(t)["container"]
+	c := examine(t, b)["container"]
 	for _, want := range []string{"docker (/.dockerenv)", "with a seccomp filter", "without CAP_SYS_ADMIN", "its own pid namespace"} {
 		if !strings.Contains(c.Detail, want) {
 			t.Errorf("%q lacks %q", c.Detail, want)
@@ -289,7 +191,7 @@ func TestFindTool(t *testing.T) {
 	delete(b.path, "ncu")
 	find("nsys", "/opt/nvidia/nsight-systems/2025.10.1/bin/nsys")
 	find("ncu", "/usr/local/cuda/bin/ncu")
-	if c := b.examine(t)["nsys"]; c.Status != CheckOK || !strings.Contains(c.Detail, "export PATH=/opt/nvidia/nsight-systems/2025.10.1/bin:$PATH") {
+	if c := examine(t, b)["nsys"]; c.Status != CheckOK || !strings.Contains(c.Detail, "export PATH=/opt/nvidia/nsight-systems/2025.10.1/bin:$PATH") {
 		t.Errorf("off the PATH: %+v", c)
 	}
 	b.globs = []string{"/opt/nvidia/nsight-compute/2025.3.1/host/target-linux-x64/nsys"}

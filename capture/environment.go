@@ -77,8 +77,8 @@ func ReadEnvironment(ctx context.Context, o EnvironmentOptions) (env *Environmen
 		name, value, _ := strings.Cut(v, "=")
 		env.Variables[name] = value
 	}
-	m.readSystem(env)
-	env.Container = m.readContainer()
+	readSystem(m, env)
+	env.Container = readContainer(m)
 	warnings = env.readDevices(o.NVML, o.NVMLErr)
 	py, err := m.readPython(ctx, o.Argv, o.Dir)
 	if err != nil {

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+
+	"prof/internal/file"
 )
 
 // Container says that this process runs in one, and by what that is seen.
@@ -15,7 +17,7 @@ type Container struct {
 }
 
 // readSystem fills in the machine. On systems without /proc most of it stays unknown.
-func (m Machine) readSystem(env *Environment) {
+func readSystem(m Machine, env *Environment) {
 	var err error
 	if env.Host, err = os.Hostname(); err != nil {
 		env.Unknown["host"] = err.Error()
@@ -25,7 +27,7 @@ func (m Machine) readSystem(env *Environment) {
 		text, err := m.ReadFile(path)
 		switch {
 		case err != nil:
-			env.Unknown[field] = reasonOf(err) + ": " + path
+			env.Unknown[field] = file.Reason(err) + ": " + path
 		case !take(string(text)):
 			env.Unknown[field] = path + " does not say it"
 		}
@@ -50,7 +52,7 @@ func (m Machine) readSystem(env *Environment) {
 		}
 		return err == nil
 	})
-	env.Memory.LimitBytes = m.memoryLimit(env.Memory.TotalBytes)
+	env.Memory.LimitBytes = memoryLimit(m, env.Memory.TotalBytes)
 }
 
 var processorLine = regexp.MustCompile(`(?m)^processor\s*:`)
@@ -68,7 +70,7 @@ func member(text, name, separator string) string {
 
 // memoryLimit is that of the cgroup that a container sees as its root, version 2 or 1; nil when it sets none below the machine's
 // memory.
-func (m Machine) memoryLimit(total *int64) *int64 {
+func memoryLimit(m Machine, total *int64) *int64 {
 	for _, path := range []string{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"} {
 		text, err := m.ReadFile(path)
 		if err != nil {
@@ -86,7 +88,7 @@ func (m Machine) memoryLimit(total *int64) *int64 {
 var cgroupKinds = []struct{ text, kind string }{{"kubepods", "kubernetes"}, {"docker", "docker"}, {"libpod", "podman"}, {"lxc", "lxc"}}
 
 // readContainer looks for what container runtimes leave behind; nil when there is no sign of one.
-func (m Machine) readContainer() *Container {
+func readContainer(m Machine) *Container {
 	if m.Getenv("KUBERNETES_SERVICE_HOST") != "" {
 		return &Container{"kubernetes", "KUBERNETES_SERVICE_HOST"}
 	}

@@ -21,7 +21,7 @@ func TestReadEnvironment(t *testing.T) {
 	} {
 		b.files[path] = text
 	}
-	b.nvml.devices[0].OtherProcesses = ptr(int64(3))
+	b.nvml.devices[0].OtherProcesses = new(int64(3))
 	b.nvml.details = []DeviceDetail{{Index: 0, ComputeMode: "default"}}
 	environ := []string{"NCCL_DEBUG=INFO", "HF_TOKEN=hf_abcdefgh", "EDITOR=vi", "VLLM_URL=http://u:pw@h/"}
 	tools := map[string]ToolInfo{"nsys": {Path: "/usr/bin/nsys", Version: "2025.3.1"}}
@@ -34,8 +34,8 @@ func TestReadEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Environment{
-		ReadAt: env.ReadAt, Host: host, OS: "Ubuntu 24.04.3 LTS", Kernel: "6.18.44", Arch: env.Arch, CPU: CPU{"AMD EPYC 9", ptr(int64(2)), env.CPU.Usable},
-		Memory: Memory{ptr(int64(1 << 20)), ptr(int64(4096))}, Container: &Container{"kubernetes", "/proc/1/cgroup"}, DriverVersion: "580.1", DriverCUDA: "13.0",
+		ReadAt: env.ReadAt, Host: host, OS: "Ubuntu 24.04.3 LTS", Kernel: "6.18.44", Arch: env.Arch, CPU: CPU{"AMD EPYC 9", new(int64(2)), env.CPU.Usable},
+		Memory: Memory{new(int64(1 << 20)), new(int64(4096))}, Container: &Container{"kubernetes", "/proc/1/cgroup"}, DriverVersion: "580.1", DriverCUDA: "13.0",
 		Devices: b.nvml.devices, DeviceDetails: b.nvml.details, Tools: tools,
 		Python: &Python{Path: "/usr/bin/python3", FoundBy: "the workload's command", Version: "3.12.1", TorchCUDA: "13.0",
 			Packages: map[string]string{"torch": "2.11.0+cu130", "numpy": "2.0"}},
@@ -100,7 +100,7 @@ func TestContainerKinds(t *testing.T) {
 	} {
 		b := newBench(t)
 		b.files, b.environ, b.pidNS = c.files, append([]string{"PATH=/bin"}, c.environ...), c.pidNS
-		got := b.machine(t).readContainer()
+		got := readContainer(b.machine(t))
 		if (got == nil) != (c.want == "") || got != nil && (got.Kind != c.want || got.Seen == "") {
 			t.Errorf("%s: %+v", name, got)
 		}

@@ -1,11 +1,14 @@
 package capture
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
+	"prof/internal/golden"
 	"prof/schema/rundir"
 )
 
@@ -43,9 +46,9 @@ func TestFacts(t *testing.T) {
 			for n := range 2 {
 				s.manifest.Passes = append(s.manifest.Passes, rundir.Pass{Name: "nsys", Tool: rundir.ToolNsys, Repeat: n + 1})
 			}
-			write(t, s.below("nsys/workload.json"), "{}")
+			golden.Write(t, s.below("nsys/workload.json"), "{}")
 			for name, text := range c.files {
-				write(t, s.below("nsys/"+name), text)
+				golden.Write(t, s.below("nsys/"+name), text)
 			}
 			if c.files == nil {
 				remove(t, s.below("nsys/workload.json"))
@@ -71,8 +74,8 @@ func TestTorchFacts(t *testing.T) {
 	if err := s.joinTorchFacts(name); err != nil {
 		t.Fatal(err)
 	}
-	write(t, s.below(name), `{"runs":[{"prefill_len":7}],"marks":{"pid":71,"rank":0,"world_size":2}}`)
-	write(t, s.below("torch/trace-1-72.workload.json"), `{"runs":[{"prefill_len":9}],"marks":{"pid":72,"rank":1,"world_size":2}}`)
+	golden.Write(t, s.below(name), `{"runs":[{"prefill_len":7}],"marks":{"pid":71,"rank":0,"world_size":2}}`)
+	golden.Write(t, s.below("torch/trace-1-72.workload.json"), `{"runs":[{"prefill_len":9}],"marks":{"pid":72,"rank":1,"world_size":2}}`)
 	if err := s.joinTorchFacts(name); err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +87,7 @@ func TestTorchFacts(t *testing.T) {
 	if err != nil || !strings.Contains(string(got), `"processes":[{"pid":71,"rank":0,"world_size":2,"runs":[{"prefill_len":7}]},{"pid":72,`) {
 		t.Errorf("%s, %v", got, err)
 	}
-	write(t, s.below("torch/trace-1-73.workload.json"), `{"runs": [`)
+	golden.Write(t, s.below("torch/trace-1-73.workload.json"), `{"runs": [`)
 	if err := s.joinTorchFacts(name); err == nil || !strings.HasPrefix(err.Error(), "trace-1-73.workload.json: ") {
 		t.Errorf("a file that is cut: %v", err)
 	}
@@ -94,5 +97,33 @@ func remove(t *testing.T, path string) {
 	t.Helper()
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// The workload is told each input as often as it is to be worked on.
+func TestWorkloadInputs(t *testing.T) {
+	s := &Session{o: With(func(o *Options) { o.InputsManifest, o.RepeatInputs = "m.yaml", 2 }), dir: t.TempDir()}
+	s.setup.Environ = []string{"A=1", "PROF_INPUTS=/of/another"}
+	if err := s.writeWorkloadInputs([]rundir.Input{{ID: "a", Path: "/a"}, {ID: "b", Path: "/b", Pages: new(int64(2))}}); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(s.dir, "inputs.json")
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Version int
+		Inputs  []map[string]any
+	}
+	if err := json.Unmarshal(text, &got); err != nil || got.Version != 1 || len(got.Inputs) != 4 || got.Inputs[2]["id"] != "a" || got.Inputs[3]["pages"] != 2.0 {
+		t.Errorf("%v\n%s", err, text)
+	}
+	if env := s.inputsEnv(); !reflect.DeepEqual(env, []string{"A=1", "PROF_INPUTS=" + name}) {
+		t.Errorf("the environment is %q", env)
+	}
+	s.o.InputsManifest = ""
+	if env := s.inputsEnv(); !reflect.DeepEqual(env, []string{"A=1"}) {
+		t.Errorf("without a manifest it is %q", env)
 	}
 }

@@ -17,7 +17,7 @@ const gitTimeout = 5 * time.Second
 // readGit returns the state of the repository that a folder is in: nil without an error where there is none, or no git. Dirty means
 // that tracked files differ from the commit, staged or not; untracked files are not looked for, since data and captures are such. What
 // cannot be told whole is an error, which then says what was found.
-func (m Machine) readGit(ctx context.Context, dir string) (*rundir.Git, error) {
+func readGit(ctx context.Context, m Machine, dir string) (*rundir.Git, error) {
 	path, err := m.LookPath("git")
 	if err != nil {
 		return nil, nil

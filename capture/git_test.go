@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"prof/internal/golden"
 )
 
 // repository makes one with a commit of one file, on the branch "work".
@@ -28,23 +30,13 @@ func repository(t *testing.T) (dir string, git func(args ...string) string) {
 		return strings.TrimSpace(string(out))
 	}
 	git("init", "-q", "-b", "work")
-	write(t, filepath.Join(dir, "run.py"), "print(1)\n")
+	golden.Write(t, filepath.Join(dir, "run.py"), "print(1)\n")
 	return dir, git
-}
-
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func TestReadGit(t *testing.T) {
 	dir, git := repository(t)
-	if g, err := (Machine{}).withDefaults().readGit(t.Context(), dir); g != nil || err == nil || !strings.Contains(err.Error(), "no commit yet") {
+	if g, err := readGit(t.Context(), (Machine{}).withDefaults(), dir); g != nil || err == nil || !strings.Contains(err.Error(), "no commit yet") {
 		t.Errorf("without a commit: %+v, %v", g, err)
 	}
 	git("add", ".")
@@ -52,15 +44,15 @@ func TestReadGit(t *testing.T) {
 	commit := git("rev-parse", "HEAD")
 	check := func(when, branch string, dirty bool) {
 		t.Helper()
-		g, err := (Machine{}).withDefaults().readGit(t.Context(), dir)
+		g, err := readGit(t.Context(), (Machine{}).withDefaults(), dir)
 		if err != nil || g == nil || g.Commit != commit || g.Branch != branch || g.Dirty != dirty {
 			t.Errorf("%s: %+v, %v", when, g, err)
 		}
 	}
 	check("clean", "work", false)
-	write(t, filepath.Join(dir, "capture.log"), "x")
+	golden.Write(t, filepath.Join(dir, "capture.log"), "x")
 	check("with an untracked file", "work", false)
-	write(t, filepath.Join(dir, "run.py"), "print(2)\n")
+	golden.Write(t, filepath.Join(dir, "run.py"), "print(2)\n")
 	check("changed", "work", true)
 	git("add", "run.py")
 	check("staged", "work", true)
@@ -68,19 +60,19 @@ func TestReadGit(t *testing.T) {
 	git("checkout", "-q", "--detach")
 	check("detached", "", false)
 	sub := filepath.Join(dir, "sub")
-	write(t, filepath.Join(sub, "x"), "")
-	if g, err := (Machine{}).withDefaults().readGit(t.Context(), sub); err != nil || g == nil || g.Commit != commit {
+	golden.Write(t, filepath.Join(sub, "x"), "")
+	if g, err := readGit(t.Context(), (Machine{}).withDefaults(), sub); err != nil || g == nil || g.Commit != commit {
 		t.Errorf("below the root: %+v, %v", g, err)
 	}
 }
 
 func TestNoGit(t *testing.T) {
 	t.Setenv("GIT_CEILING_DIRECTORIES", "/")
-	if g, err := (Machine{}).withDefaults().readGit(t.Context(), t.TempDir()); g != nil || err != nil {
+	if g, err := readGit(t.Context(), (Machine{}).withDefaults(), t.TempDir()); g != nil || err != nil {
 		t.Errorf("without a repository: %+v, %v", g, err)
 	}
 	m := Machine{LookPath: func(string) (string, error) { return "", exec.ErrNotFound }}.withDefaults()
-	if g, err := m.readGit(t.Context(), t.TempDir()); g != nil || err != nil {
+	if g, err := readGit(t.Context(), m, t.TempDir()); g != nil || err != nil {
 		t.Errorf("without git: %+v, %v", g, err)
 	}
 }
@@ -108,7 +100,7 @@ func TestGitFails(t *testing.T) {
 			}
 			return Output{Stdout: []byte("main\n")}, nil
 		}
-		g, err := m.readGit(t.Context(), "/w")
+		g, err := readGit(t.Context(), m, "/w")
 		if g != nil || err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s: %+v, %v", name, g, err)
 		}

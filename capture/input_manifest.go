@@ -76,7 +76,7 @@ func ReadManifest(ctx context.Context, o Options) ([]rundir.Input, error) {
 		case isDir(in.Path):
 			err = fmt.Errorf("%s is a folder: list its files", in.Path)
 		case err != nil:
-			err = fmt.Errorf("%s: %s", in.Path, reasonOf(err))
+			err = fmt.Errorf("%s: %s", in.Path, file.Reason(err))
 		case e.said.size != nil && *e.said.size != size:
 			err = fmt.Errorf("%s has %d bytes, the manifest says %d: it is another file", in.Path, size, *e.said.size)
 		case e.said.sum != "" && !strings.EqualFold(e.said.sum, sum):
@@ -325,34 +325,4 @@ func subsetOf(all []manifestInput, list string) ([]manifestInput, error) {
 		return nil, fmt.Errorf("%w: %s names no inputs", ErrManifest, list)
 	}
 	return out, nil
-}
-
-// workloadInputs is inputs.json, which tells the workload what to work on.
-type workloadInputs struct {
-	Version int            `json:"version"`
-	Inputs  []rundir.Input `json:"inputs"` // in the order of work, each as often as it is to be worked on
-}
-
-// inputsVariable names inputs.json in the workload's environment.
-const inputsVariable = "PROF_INPUTS"
-
-// writeWorkloadInputs writes inputs.json where the options have a manifest.
-func (s *Session) writeWorkloadInputs(inputs []rundir.Input) error {
-	if len(inputs) == 0 {
-		return nil
-	}
-	list := workloadInputs{Version: 1}
-	for range max(s.o.RepeatInputs, 1) {
-		list.Inputs = append(list.Inputs, inputs...)
-	}
-	return rundir.WriteJSON(filepath.Join(s.dir, rundir.WorkloadInputsName), list)
-}
-
-// inputsEnv is what the workload's environment has of its inputs; an inherited variable is that of a capture around this one.
-func (s *Session) inputsEnv() []string {
-	env := without(s.setup.Environ, inputsVariable)
-	if s.o.InputsManifest == "" {
-		return env
-	}
-	return append(env, inputsVariable+"="+s.below(rundir.WorkloadInputsName))
 }

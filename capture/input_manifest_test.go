@@ -1,7 +1,6 @@
 package capture
 
 import (
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -9,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/golden"
 	"prof/schema/rundir"
 )
 
@@ -17,14 +17,14 @@ func manifestOptions(t *testing.T, text string) Options {
 	t.Helper()
 	dir := t.TempDir()
 	t.Chdir(dir)
-	write(t, "data/a.png", "abc")
-	write(t, "data/b.png", "")
-	write(t, "data/manifest.yaml", text)
-	return with(func(o *Options) { o.InputsManifest = "data/manifest.yaml" })
+	golden.Write(t, "data/a.png", "abc")
+	golden.Write(t, "data/b.png", "")
+	golden.Write(t, "data/manifest.yaml", text)
+	return With(func(o *Options) { o.InputsManifest = "data/manifest.yaml" })
 }
 
 func TestReadManifest(t *testing.T) {
-	n0, n3 := ptr(int64(0)), ptr(int64(3))
+	n0, n3 := new(int64(0)), new(int64(3))
 	for name, c := range map[string]struct {
 		text, subset string
 		want         []rundir.Input
@@ -43,10 +43,10 @@ inputs:
   tags: {language: de, scanned: true}
 - b.png
 `, "", []rundir.Input{
-			{ID: "first", Path: "a.png", Size: n3, SHA256: sumABC, Width: ptr(int64(640)), Height: ptr(int64(480)), Pages: ptr(int64(2)), Tokens: ptr(int64(681)), Tags: map[string]string{"language": "de", "scanned": "true"}},
+			{ID: "first", Path: "a.png", Size: n3, SHA256: sumABC, Width: new(int64(640)), Height: new(int64(480)), Pages: new(int64(2)), Tokens: new(int64(681)), Tags: map[string]string{"language": "de", "scanned": "true"}},
 			{ID: "b.png", Path: "b.png", Size: n0, SHA256: sumEmpty}}},
 		"a list":           {"- b.png\n- a.png\n", "", []rundir.Input{{ID: "b.png", Path: "b.png", Size: n0, SHA256: sumEmpty}, {ID: "a.png", Path: "a.png", Size: n3, SHA256: sumABC}}},
-		"another's":        {"dataset_root: ../data\nsubset_filelist: dev.txt\ncount: 1\nimages:\n- {path: a.png, bytes: 3, width: 5, height: 6}\n", "", []rundir.Input{{ID: "a.png", Path: "a.png", Size: n3, SHA256: sumABC, Width: ptr(int64(5)), Height: ptr(int64(6))}}},
+		"another's":        {"dataset_root: ../data\nsubset_filelist: dev.txt\ncount: 1\nimages:\n- {path: a.png, bytes: 3, width: 5, height: 6}\n", "", []rundir.Input{{ID: "a.png", Path: "a.png", Size: n3, SHA256: sumABC, Width: new(int64(5)), Height: new(int64(6))}}},
 		"a subset":         {"[a.png, b.png]\n", "# chosen\n\nb.png\r\n", []rundir.Input{{ID: "b.png", Path: "b.png", Size: n0, SHA256: sumEmpty}}},
 		"one file by ids":  {"[{path: a.png, id: x}, {path: a.png, id: y}]\n", "", []rundir.Input{{ID: "x", Path: "a.png", Size: n3, SHA256: sumABC}, {ID: "y", Path: "a.png", Size: n3, SHA256: sumABC}}},
 		"by id, by path":   {"[{path: a.png, id: x}, {path: a.png, id: y}, {path: b.png, id: a.png}]\n", "y\na.png\n", []rundir.Input{{ID: "y", Path: "a.png", Size: n3, SHA256: sumABC}, {ID: "a.png", Path: "b.png", Size: n0, SHA256: sumEmpty}}},
@@ -56,7 +56,7 @@ inputs:
 			o := manifestOptions(t, c.text)
 			if c.subset != "" {
 				o.Subset = "subset.txt"
-				write(t, o.Subset, c.subset)
+				golden.Write(t, o.Subset, c.subset)
 			}
 			data, err := filepath.Abs("data")
 			if err != nil {
@@ -73,7 +73,7 @@ inputs:
 			if err != nil {
 				t.Fatal(err)
 			}
-			write(t, "again.yaml", string(text)) // what prof writes is a manifest too
+			golden.Write(t, "again.yaml", string(text)) // what prof writes is a manifest too
 			o.InputsManifest, o.Subset = "again.yaml", ""
 			if again, err := ReadManifest(t.Context(), o); err != nil || !reflect.DeepEqual(again, got) {
 				t.Errorf("%v\n%s\n again %+v", err, text, again)
@@ -123,7 +123,7 @@ func TestManifestRefused(t *testing.T) {
 	}
 	o := manifestOptions(t, "- a.png\n- b.png\n")
 	for list, says := range map[string]string{"\n# a.png\n": "s.txt names no inputs", "a.png\nc.png\n": `s.txt:2: cannot use the inputs: no input has the id or path "c.png"; did you mean`} {
-		write(t, "s.txt", list)
+		golden.Write(t, "s.txt", list)
 		o.Subset = "s.txt"
 		if err := CheckManifest(o); !errors.Is(err, ErrManifest) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: want %q, got %v", list, says, err)
@@ -153,34 +153,6 @@ func FuzzManifest(f *testing.F) {
 			seen[in.ID] = true
 		}
 	})
-}
-
-// The workload is told each input as often as it is to be worked on.
-func TestWorkloadInputs(t *testing.T) {
-	s := &Session{o: with(func(o *Options) { o.InputsManifest, o.RepeatInputs = "m.yaml", 2 }), dir: t.TempDir()}
-	s.setup.Environ = []string{"A=1", "PROF_INPUTS=/of/another"}
-	if err := s.writeWorkloadInputs([]rundir.Input{{ID: "a", Path: "/a"}, {ID: "b", Path: "/b", Pages: ptr(int64(2))}}); err != nil {
-		t.Fatal(err)
-	}
-	name := filepath.Join(s.dir, "inputs.json")
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got struct {
-		Version int
-		Inputs  []map[string]any
-	}
-	if err := json.Unmarshal(text, &got); err != nil || got.Version != 1 || len(got.Inputs) != 4 || got.Inputs[2]["id"] != "a" || got.Inputs[3]["pages"] != 2.0 {
-		t.Errorf("%v\n%s", err, text)
-	}
-	if env := s.inputsEnv(); !reflect.DeepEqual(env, []string{"A=1", "PROF_INPUTS=" + name}) {
-		t.Errorf("the environment is %q", env)
-	}
-	s.o.InputsManifest = ""
-	if env := s.inputsEnv(); !reflect.DeepEqual(env, []string{"A=1"}) {
-		t.Errorf("without a manifest it is %q", env)
-	}
 }
 
 // What is kept of inputs holds no secrets.

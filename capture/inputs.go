@@ -80,7 +80,7 @@ func (r *inputs) add(path string) error {
 	// With the separator a link to a folder that was given itself is walked too.
 	return filepath.WalkDir(path+string(filepath.Separator), func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
-			return r.keep(rundir.Input{Path: p, Reason: reasonOf(err)})
+			return r.keep(rundir.Input{Path: p, Reason: file.Reason(err)})
 		}
 		if d.IsDir() {
 			return nil
@@ -100,7 +100,7 @@ func (r *inputs) file(path string) error {
 	case r.ctx.Err() != nil:
 		return fmt.Errorf("%w: stopped at %s: %w", ErrInputs, path, r.ctx.Err())
 	case err != nil:
-		in.Reason = reasonOf(err)
+		in.Reason = file.Reason(err)
 	default:
 		in.Size, in.SHA256 = &size, sum
 	}
@@ -134,7 +134,7 @@ func hashFile(ctx context.Context, path string) (size int64, sum string, err err
 		return 0, "", err
 	}
 	h := sha256.New()
-	n, err := io.CopyBuffer(h, untilDone{ctx, f}, make([]byte, 1<<20))
+	n, err := io.CopyBuffer(h, file.Until(ctx, f), make([]byte, 1<<20))
 	if err != nil {
 		return 0, "", err
 	}
@@ -142,28 +142,6 @@ func hashFile(ctx context.Context, path string) (size int64, sum string, err err
 		return 0, "", errors.New("it changed while it was read")
 	}
 	return n, hex.EncodeToString(h.Sum(nil)), nil
-}
-
-// untilDone reads until the context ends: an input may be a model of hundreds of gigabytes.
-type untilDone struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-func (u untilDone) Read(p []byte) (int, error) {
-	if err := u.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return u.r.Read(p)
-}
-
-// reasonOf is an error without the path that stands beside it anyway.
-func reasonOf(err error) string {
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		return p.Err.Error()
-	}
-	return err.Error()
 }
 
 // inputsFile is inputs.yaml.

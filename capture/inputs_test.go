@@ -11,6 +11,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"prof/internal/golden"
 	"prof/schema/rundir"
 )
 
@@ -23,11 +24,11 @@ const (
 func TestReadInputs(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
-	write(t, "data/b.bin", "abc")
-	write(t, "data/a/z.bin", "")
-	write(t, "one.txt", "abc")
-	write(t, "@odd", "abc")
-	write(t, "list.txt", "# what it reads\r\none.txt\n\ndata/b.bin\nmissing\n")
+	golden.Write(t, "data/b.bin", "abc")
+	golden.Write(t, "data/a/z.bin", "")
+	golden.Write(t, "one.txt", "abc")
+	golden.Write(t, "@odd", "abc")
+	golden.Write(t, "list.txt", "# what it reads\r\none.txt\n\ndata/b.bin\nmissing\n")
 	if err := os.Symlink("../one.txt", "data/c.link"); err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +42,7 @@ func TestReadInputs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n0, n3 := ptr(int64(0)), ptr(int64(3))
+	n0, n3 := new(int64(0)), new(int64(3))
 	want := []rundir.Input{
 		{Path: "data/a/z.bin", Size: n0, SHA256: sumEmpty},
 		{Path: "data/b.bin", Size: n3, SHA256: sumABC},
@@ -75,7 +76,7 @@ func TestInputErrors(t *testing.T) {
 // TestInputsYAML: whatever a path is, a reader of YAML gets it back.
 func TestInputsYAML(t *testing.T) {
 	in := []rundir.Input{
-		{Path: "a b: c#d", Size: ptr(int64(1 << 40)), SHA256: sumABC}, {Path: "yes"}, {Path: "1e3"}, {Path: "- x\n  y"}, {Path: "'\"\\\t"}, {Path: "~"},
+		{Path: "a b: c#d", Size: new(int64(1 << 40)), SHA256: sumABC}, {Path: "yes"}, {Path: "1e3"}, {Path: "- x\n  y"}, {Path: "'\"\\\t"}, {Path: "~"},
 		{Path: " lead"}, {Path: "ünï/模型"}, {Path: "{a}"}, {Path: "@x"}, {Path: "0x1F"}, {Path: "gone", Reason: "permission denied: really"},
 		{Path: "n", SHA256: strings.Repeat("1", 63) + "e"}, {Path: "n", SHA256: "12e45678"},
 	}

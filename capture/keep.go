@@ -78,7 +78,7 @@ func (m *matching) add(name string) {
 	st, err := m.root.Stat(name)
 	switch {
 	case err != nil: // a link that leads out of the folder, or nowhere
-		found.reason = reasonOf(err)
+		found.reason = file.Reason(err)
 		st, _ = m.root.Lstat(name)
 	case st.IsDir():
 		return
@@ -173,7 +173,7 @@ func (s *Session) keepOne(ctx context.Context, root *os.Root, name string, found
 	k.Size = &size
 	sum, err := copyKept(ctx, root, name, s.below(rundir.KeptName+"/"+name), &size, room)
 	if err != nil {
-		k.Reason = reasonOf(err)
+		k.Reason = file.Reason(err)
 	} else {
 		k.SHA256 = sum
 	}
@@ -196,7 +196,7 @@ func copyKept(ctx context.Context, root *os.Root, name, to string, size *int64, 
 	}
 	h := sha256.New()
 	err = file.Replace(to, func(w io.Writer) error {
-		n, err := io.Copy(io.MultiWriter(w, h), io.LimitReader(untilDone{ctx, from}, room+1)) // it may grow
+		n, err := io.Copy(io.MultiWriter(w, h), io.LimitReader(file.Until(ctx, from), room+1)) // it may grow
 		if err != nil {
 			return err
 		}
@@ -217,14 +217,5 @@ func (s *Session) warnUnkept() {
 		}) {
 			s.warn(fmt.Sprintf("--keep %s: no recording wrote such a file", pattern))
 		}
-	}
-}
-
-// checkKeep checks patterns of files.
-func checkKeep(p *problems, patterns []string) {
-	for _, pattern := range patterns {
-		clean := path.Clean(pattern)
-		p.check(pattern != "" && filepath.IsLocal(clean) && doublestar.ValidatePattern(clean),
-			"--keep is %q: it must be a pattern of files below the working folder, such as 'out/**/*.json'", pattern)
 	}
 }

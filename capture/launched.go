@@ -26,7 +26,7 @@ const orphanGrace = 10 * time.Second
 
 // Launched is the verb LaunchVerb: it starts the workload that the asking prof names, passes signals on to it, and gives its exit code.
 // Errors of its own are told to the asking prof, or where there is none to stderr. notify is signal.Notify, or what stands in for it.
-func (m Machine) Launched(notify func(to chan<- os.Signal, which ...os.Signal), stderr io.Writer) int {
+func Launched(m Machine, notify func(to chan<- os.Signal, which ...os.Signal), stderr io.Writer) int {
 	// The workload's parent-death signal is bound to the thread that starts it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -142,7 +142,7 @@ func (w *launched) run(notify func(chan<- os.Signal, ...os.Signal)) (code int, e
 		ended.ExitCode = &code
 	}
 	w.tell(ended)
-	w.m.endGroup(pid)
+	endGroup(w.m, pid)
 	return code, nil
 }
 
@@ -150,7 +150,7 @@ func (w *launched) run(notify func(chan<- os.Signal, ...os.Signal)) (code int, e
 const leftGrace = 2 * time.Second
 
 // endGroup ends what a workload left behind of its process group: it would disturb the passes that come next.
-func (m Machine) endGroup(group int) {
+func endGroup(m Machine, group int) {
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		_ = m.Kill(-group, s) // there may be nobody left
 		for end := time.Now().Add(leftGrace); m.GroupLives(group); time.Sleep(20 * time.Millisecond) {

@@ -102,3 +102,33 @@ func (s *Session) below(path string) string {
 	}
 	return filepath.Join(s.dir, path)
 }
+
+// workloadInputs is inputs.json, which tells the workload what to work on.
+type workloadInputs struct {
+	Version int            `json:"version"`
+	Inputs  []rundir.Input `json:"inputs"` // in the order of work, each as often as it is to be worked on
+}
+
+// inputsVariable names inputs.json in the workload's environment.
+const inputsVariable = "PROF_INPUTS"
+
+// writeWorkloadInputs writes inputs.json where the options have a manifest.
+func (s *Session) writeWorkloadInputs(inputs []rundir.Input) error {
+	if len(inputs) == 0 {
+		return nil
+	}
+	list := workloadInputs{Version: 1}
+	for range max(s.o.RepeatInputs, 1) {
+		list.Inputs = append(list.Inputs, inputs...)
+	}
+	return rundir.WriteJSON(filepath.Join(s.dir, rundir.WorkloadInputsName), list)
+}
+
+// inputsEnv is what the workload's environment has of its inputs; an inherited variable is that of a capture around this one.
+func (s *Session) inputsEnv() []string {
+	env := without(s.setup.Environ, inputsVariable)
+	if s.o.InputsManifest == "" {
+		return env
+	}
+	return append(env, inputsVariable+"="+s.below(rundir.WorkloadInputsName))
+}

@@ -16,13 +16,6 @@ type measurement struct {
 	metrics  []string
 }
 
-// Names of what ncu measures.
-const (
-	PresetRoofline = "roofline"
-	PresetMemory   = "memory"
-	PresetFull     = "full"
-)
-
 // presets are what prof's queries need, no more: each section costs more replays of every launch.
 //
 // roofline serves bottlenecks (throughputs and their breakdowns, occupancy, waves, stalls of warps), roofline and kernel-efficiency
@@ -55,12 +48,12 @@ func NcuArgs(o Options, plan Plan, out, log string, app []string) []string {
 		args = append(args, "--devices", strconv.FormatInt(*plan.Device, 10))
 	}
 	if plan.Graphs {
-		args = append(args, o.ncuGraphs()...)
+		args = append(args, ncuGraphs(o)...)
 	} else {
-		args = append(args, o.ncuKernels(plan.Launches)...)
+		args = append(args, ncuKernels(o, plan.Launches)...)
 	}
-	args = append(args, o.ncuRange()...)
-	args = append(args, o.measurement().args()...)
+	args = append(args, ncuRange(o)...)
+	args = append(args, measured(o).args()...)
 	if o.Ncu.Source {
 		args = append(args, "--import-source", "yes")
 	}
@@ -71,7 +64,7 @@ func NcuArgs(o Options, plan Plan, out, log string, app []string) []string {
 // ncuRank is the rank that runs under ncu: that of a plan of several ranks, or the one whose place is that of its GPU. Without such a plan
 // it is the one asked for, or the first on the machine where the workload's command line begins ranks, be it one. Else ncu runs the whole
 // workload, and also where prof itself runs in a rank.
-func (o Options) ncuRank(plan Plan, argv, environ []string) mark.Ncu {
+func ncuRank(o Options, plan Plan, argv, environ []string) mark.Ncu {
 	for _, name := range []string{"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK"} {
 		if _, is := lookupEnv(environ, name); is {
 			return mark.Ncu{}
@@ -102,13 +95,8 @@ func beginsRanks(argv []string) bool {
 	})
 }
 
-// replaysRanges reports whether ncu's results are ranges and not launches of kernels.
-func (o Options) replaysRanges() bool {
-	return o.Ncu.Replay == ReplayRange || o.Ncu.Replay == ReplayAppRange
-}
-
 // ncuKernels says which launches are profiled.
-func (o Options) ncuKernels(launches []Launch) []string {
+func ncuKernels(o Options, launches []Launch) []string {
 	var args []string
 	switch {
 	case o.replaysRanges():
@@ -136,7 +124,7 @@ func (o Options) ncuKernels(launches []Launch) []string {
 const graphProfiling = "--graph-profiling"
 
 // ncuGraphs has the first launches of CUDA graphs profiled as wholes: ncu names all graphs alike, and as many as kernels would be.
-func (o Options) ncuGraphs() []string {
+func ncuGraphs(o Options) []string {
 	count := o.Ncu.LaunchCount
 	if count == 0 {
 		count = max(o.Ncu.Top, 1) * max(o.Ncu.Launches, 1)
@@ -149,7 +137,7 @@ func (o Options) ncuGraphs() []string {
 }
 
 // ncuRange says between which events is profiled.
-func (o Options) ncuRange() []string {
+func ncuRange(o Options) []string {
 	if o.ProfilerAPI {
 		return []string{"--profile-from-start", "off"}
 	}
@@ -164,8 +152,8 @@ func (o Options) ncuRange() []string {
 	return args
 }
 
-// measurement returns what is measured: the user's set and sections in place of the preset, and metrics beside either.
-func (o Options) measurement() measurement {
+// measured returns what is measured: the user's set and sections in place of the preset, and metrics beside either.
+func measured(o Options) measurement {
 	m := presets()[o.Ncu.Preset]
 	if o.Ncu.Set != "" || len(o.Ncu.Sections) > 0 {
 		m = measurement{set: o.Ncu.Set, sections: o.Ncu.Sections}

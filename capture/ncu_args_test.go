@@ -51,7 +51,7 @@ func TestNcuArgs(t *testing.T) {
 		"light, ncu named": {func(o *Options) { o.Mode, o.Tools = ModeLight, []string{"nsys", "ncu"} }, launches, head + picked + usual},
 		"of nsys":          {func(o *Options) { o.Nsys.Args, o.Nsys.Trace = []string{"--x"}, []string{"cuda"} }, launches, head + picked + usual},
 	} {
-		o := with(c.change)
+		o := With(c.change)
 		if err := o.Validate(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -75,7 +75,7 @@ func TestNcuDevices(t *testing.T) {
 func TestNcuRank(t *testing.T) {
 	launches, n := []Launch{{"k", 1, 0}}, int64(3)
 	kernels := func(rank string) Options {
-		return with(func(o *Options) { o.Ncu.Kernels, o.Ncu.Rank = "gemm", rank })
+		return With(func(o *Options) { o.Ncu.Kernels, o.Ncu.Rank = "gemm", rank })
 	}
 	for name, c := range map[string]struct {
 		o       Options
@@ -95,10 +95,10 @@ func TestNcuRank(t *testing.T) {
 		"kernels, by a tool": {kernels(""), Plan{}, "uv run torchrun x.py", nil, []string{"PROF_MARK_NCU_LOCAL_RANK=0"}},
 		"kernels of a rank":  {kernels("5"), Plan{}, "x", nil, []string{"PROF_MARK_NCU_RANK=5"}},
 		"kernels of all":     {kernels("all"), Plan{}, "torchrun x.py", nil, nil},
-		"ranges":             {with(func(o *Options) { o.Ncu.Replay = "range" }), Plan{}, "torchrun x.py", nil, []string{"PROF_MARK_NCU_LOCAL_RANK=0"}},
+		"ranges":             {With(func(o *Options) { o.Ncu.Replay = "range" }), Plan{}, "torchrun x.py", nil, []string{"PROF_MARK_NCU_LOCAL_RANK=0"}},
 		"within a rank":      {kernels(""), Plan{}, "torchrun x.py", []string{"LOCAL_RANK=1"}, nil},
 	} {
-		n := c.o.ncuRank(c.plan, strings.Fields(c.argv), c.environ)
+		n := ncuRank(c.o, c.plan, strings.Fields(c.argv), c.environ)
 		n.Command = []string{"/opt/ncu", "a\"b"}
 		if len(c.want) > 0 {
 			c.want = append([]string{`PROF_MARK_NCU=["/opt/ncu","a\"b"]`}, c.want...)

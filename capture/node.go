@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strconv"
+	"strings"
 
 	"prof/schema/rundir"
 )
@@ -47,4 +48,19 @@ func nodeFolder(run string, n *rundir.Node) string {
 		return FolderName(run)
 	}
 	return FolderName(run) + nodePart + strconv.Itoa(n.Rank)
+}
+
+// FolderName is the name of a run's folder: the run's name with what file systems do not like in names as -.
+func FolderName(run string) string {
+	name := strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' || r == '.' || r == '+' || r == '=' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
+			return r
+		}
+		return '-'
+	}, run)
+	if name = strings.TrimLeft(name, "."); name == run && len(name) < 200 {
+		return name
+	}
+	sum := sha256.Sum256([]byte(run)) // different names must not share a folder
+	return name[:min(len(name), 180)] + "-" + hex.EncodeToString(sum[:4])
 }

@@ -1,7 +1,6 @@
 package capture
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -20,7 +19,7 @@ import (
 func NsysArgs(o Options, out string, app []string) []string {
 	args := []string{
 		"profile", "--output=" + escapeMacros(out), "--force-overwrite=true",
-		"--sample=" + o.nsysSample(), "--cpuctxsw=none", "--backtrace=none",
+		"--sample=" + nsysSample(o), "--cpuctxsw=none", "--backtrace=none",
 		"--trace=" + strings.Join(o.nsysTrace(), ","),
 		"--cuda-graph-trace=" + o.nsysGraphTrace(),
 	}
@@ -40,37 +39,11 @@ func NsysArgs(o Options, out string, app []string) []string {
 }
 
 // nsysSample says of what the CPU is sampled: of nothing, unless stacks are asked for, which nsys takes only with samples.
-func (o Options) nsysSample() string {
+func nsysSample(o Options) string {
 	if o.Nsys.Stack {
 		return "process-tree"
 	}
 	return "none"
-}
-
-// nsysTrace returns the APIs that are traced. Calls of the C library (osrt) cost most, so light leaves them out.
-func (o Options) nsysTrace() []string {
-	switch {
-	case len(o.Nsys.Trace) > 0:
-		return o.Nsys.Trace
-	case o.Mode == ModeLight:
-		return []string{"cuda", "nvtx"}
-	}
-	return []string{"cuda", "nvtx", "osrt"}
-}
-
-// nsysGraphTrace says how CUDA graphs are traced: the kernels of a graph, or, which costs least, each graph as a whole.
-func (o Options) nsysGraphTrace() string {
-	if o.Nsys.GraphTrace == "" && o.Mode == ModeLight {
-		return GraphTraceGraph
-	}
-	return cmp.Or(o.Nsys.GraphTrace, GraphTraceNode)
-}
-
-// tracesGraphNodes reports whether prof's tracer records the kernels of CUDA graphs. In a window it does unless asked otherwise: by node nothing is
-// recorded between windows, while graphs as a whole are recorded all the time.
-func (o Options) tracesGraphNodes() bool {
-	isWindow := o.needsProf() || o.Range != "" || o.ProfilerAPI || o.Delay > 0 || o.Duration > 0
-	return o.nsysGraphTrace() == GraphTraceNode || isWindow && o.Nsys.GraphTrace == ""
 }
 
 // nsysCapture says between which events is collected.
@@ -106,9 +79,6 @@ func nsysWindow(o Options) []string {
 }
 
 func wholeSeconds(d time.Duration) string { return strconv.FormatInt(int64(d/time.Second), 10) }
-
-// escapeMacros keeps nsys and ncu from replacing %h, %p and the like in a path.
-func escapeMacros(path string) string { return strings.ReplaceAll(path, "%", "%%") }
 
 // NsysExportArgs are the arguments of nsys, without the program itself, that write a report's content into the SQLite file out. Among
 // payloads of ranges, which old versions do not export, are the sizes of NCCL's messages.

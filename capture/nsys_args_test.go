@@ -9,13 +9,6 @@ import (
 	"time"
 )
 
-// with returns the default options after a change.
-func with(change func(*Options)) Options {
-	o := Defaults()
-	change(&o)
-	return o
-}
-
 func TestNsysArgs(t *testing.T) {
 	const head = "profile --output=/r/report-1 --force-overwrite=true --sample=none --cpuctxsw=none --backtrace=none "
 	const deep = head + "--trace=cuda,nvtx,osrt --cuda-graph-trace=node "
@@ -56,7 +49,7 @@ func TestNsysArgs(t *testing.T) {
 			deep + "--delay=1 --gpu-metrics-devices=all --sample=process-tree "},
 		"of other tools": {func(o *Options) { o.Torch, o.Baseline, o.Repeats, o.Ncu.Args = true, true, 3, []string{"--x"} }, deep},
 	} {
-		o := with(c.change)
+		o := With(c.change)
 		if err := o.Validate(); err != nil && name != "range, any domain" { // which ncu lacks
 			t.Errorf("%s: %v", name, err)
 		}
@@ -70,9 +63,9 @@ func TestNsysArgs(t *testing.T) {
 // TestNsysArgsKeep looks whether the slices given are left alone: they are used for every pass.
 func TestNsysArgsKeep(t *testing.T) {
 	extra := append(make([]string, 0, 8), "--stats=true")
-	o := with(func(o *Options) { o.Nsys.Args = extra })
+	o := With(func(o *Options) { o.Nsys.Args = extra })
 	NsysArgs(o, "a", []string{"app"})
-	NcuArgs(with(func(o *Options) { o.Ncu.Args = extra }), Plan{}, "a", "b", []string{"app"})
+	NcuArgs(With(func(o *Options) { o.Ncu.Args = extra }), Plan{}, "a", "b", []string{"app"})
 	if got := extra[:8]; got[1] != "" {
 		t.Errorf("behind the arguments given now stands %q", got[1:])
 	}
@@ -145,7 +138,7 @@ func TestTracesGraphNodes(t *testing.T) {
 		"delay":            {func(o *Options) { o.Delay = time.Second }, true},
 		"paused, by graph": {func(o *Options) { o.Paused, o.Nsys.GraphTrace = true, GraphTraceGraph }, false},
 	} {
-		o := with(func(o *Options) { o.Mode = ModeLight })
+		o := With(func(o *Options) { o.Mode = ModeLight })
 		c.change(&o)
 		if got := o.tracesGraphNodes(); got != c.want {
 			t.Errorf("%s: %v", name, got)

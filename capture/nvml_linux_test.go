@@ -131,8 +131,8 @@ func TestDriverDevices(t *testing.T) {
 	g.procs = []uint32{7, 7, 9}
 	n := newDriver(lib, true)
 	got, err := n.Devices()
-	want := []rundir.Device{{Index: 0, UUID: "GPU-a", Name: "NVIDIA H200", BusID: "00000000:00:06.0", MemoryBytes: ptr(int64(150754820096)),
-		PowerLimitW: ptr(700.0), MaxSMClockHz: ptr(int64(1980e6)), MaxMemoryClockHz: ptr(int64(3201e6)), ECC: ptr(true), MIG: ptr(false), OtherProcesses: ptr(int64(2))}}
+	want := []rundir.Device{{Index: 0, UUID: "GPU-a", Name: "NVIDIA H200", BusID: "00000000:00:06.0", MemoryBytes: new(int64(150754820096)),
+		PowerLimitW: new(700.0), MaxSMClockHz: new(int64(1980e6)), MaxMemoryClockHz: new(int64(3201e6)), ECC: new(true), MIG: new(false), OtherProcesses: new(int64(2))}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -153,7 +153,7 @@ func TestDriverSample(t *testing.T) {
 	n := newDriver(lib, true)
 	g.procs = []uint32{7, 9}
 	got, err := n.Sample(0, func(pid int) bool { return pid == 7 })
-	want := Sample{ptr(0.97), ptr(0.45), ptr(int64(1024)), ptr(int64(345e6)), ptr(int64(3201e6)), ptr(77.38), ptr(36.0), ptr(int64(5)), ptr(int64(1))}
+	want := Sample{new(0.97), new(0.45), new(int64(1024)), new(int64(345e6)), new(int64(3201e6)), new(77.38), new(36.0), new(int64(5)), new(int64(1))}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v", got, err)
 	}
@@ -246,9 +246,9 @@ func TestDriverDetails(t *testing.T) {
 	n := newDriver(lib, true)
 	n.processName = func(pid int) string { return map[int]string{7: "python3"}[pid] }
 	got, err := n.Details()
-	want := []DeviceDetail{{Index: 0, ComputeCapability: "9.0", Persistence: ptr(true), ComputeMode: "exclusive_process", SMClockHz: ptr(int64(345e6)),
-		MemoryClockHz: ptr(int64(3201e6)), ApplicationClockHz: ptr(int64(1980e6)), DefaultPowerLimitW: ptr(700.0), TemperatureC: ptr(36.0),
-		MemoryUsedBytes: ptr(int64(1024)), ThrottleMask: ptr(int64(5)), PCIeGeneration: ptr(int64(5)), PCIeWidth: ptr(int64(16)),
+	want := []DeviceDetail{{Index: 0, ComputeCapability: "9.0", Persistence: new(true), ComputeMode: "exclusive_process", SMClockHz: new(int64(345e6)),
+		MemoryClockHz: new(int64(3201e6)), ApplicationClockHz: new(int64(1980e6)), DefaultPowerLimitW: new(700.0), TemperatureC: new(36.0),
+		MemoryUsedBytes: new(int64(1024)), ThrottleMask: new(int64(5)), PCIeGeneration: new(int64(5)), PCIeWidth: new(int64(16)),
 		Processes: []Process{{7, "python3"}, {9, ""}}}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v", got, err)

@@ -16,14 +16,14 @@ func TestOtherProcesses(t *testing.T) {
 		same bool
 		want *int64
 	}{
-		"alone":                  {[]int{1, 2}, own, true, ptr(int64(0))},
-		"none":                   {nil, own, true, ptr(int64(0))},
-		"others":                 {[]int{1, 20, 30, 30}, own, true, ptr(int64(2))},
-		"before the workload":    {[]int{20, 30}, nil, true, ptr(int64(2))},
+		"alone":                  {[]int{1, 2}, own, true, new(int64(0))},
+		"none":                   {nil, own, true, new(int64(0))},
+		"others":                 {[]int{1, 20, 30, 30}, own, true, new(int64(2))},
+		"before the workload":    {[]int{20, 30}, nil, true, new(int64(2))},
 		"container, none":        {nil, own, false, nil},
 		"container, own":         {[]int{1}, own, false, nil},
 		"container, who knows":   {[]int{30}, own, false, nil},
-		"container, known other": {[]int{1, 20, 30}, own, false, ptr(int64(1))},
+		"container, known other": {[]int{1, 20, 30}, own, false, new(int64(1))},
 	} {
 		got := otherProcesses(c.pids, c.own, before, c.same)
 		if (got == nil) != (c.want == nil) || got != nil && *got != *c.want {

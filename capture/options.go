@@ -105,3 +105,10 @@ func Defaults() Options {
 		Grace:            10 * time.Second,
 	}
 }
+
+// With returns the default options after a change.
+func With(change func(*Options)) Options {
+	o := Defaults()
+	change(&o)
+	return o
+}

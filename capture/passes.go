@@ -314,7 +314,7 @@ func (s *Session) hasTimeline() bool {
 
 func (s *Session) ncu(plan Plan, n int) passSpec {
 	stem := fmt.Sprintf("ncu/report-%d", n)
-	rank := s.o.ncuRank(plan, s.setup.Argv, s.setup.Environ)
+	rank := ncuRank(s.o, plan, s.setup.Argv, s.setup.Environ)
 	if rank.IsRank() {
 		plan.Device = nil // the rank's own process numbers the GPUs that its launcher leaves it
 		rank.Command = s.ncuArgv(plan, s.below(stem), nil)

@@ -64,7 +64,7 @@ func (c *control) run() outcome {
 		case c.out.tool = <-done:
 			c.gather()
 			if _, ok := c.work.(*direct); ok { // the workload is in the tool's own group
-				m.endGroup(c.tool)
+				endGroup(m, c.tool)
 			}
 			c.out.took = m.Now().Sub(c.from)
 			return c.out

@@ -21,13 +21,14 @@ import (
 	"golang.org/x/sys/unix"
 
 	"prof/capture/tracer"
+	"prof/internal/golden"
 	"prof/schema/rundir"
 )
 
 // TestMain makes the test binary prof, where a profiler starts it in a workload's place.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == LaunchVerb {
-		os.Exit(Machine{}.Launched(signal.Notify, os.Stderr))
+		os.Exit(Launched(Machine{}, signal.Notify, os.Stderr))
 	}
 	os.Exit(m.Run())
 }
@@ -112,7 +113,7 @@ func (s *site) path(name string) string { return filepath.Join(s.dir, filepath.F
 // tool puts a script into bin.
 func (s *site) tool(name, script string) {
 	s.t.Helper()
-	write(s.t, s.path("bin/"+name), script)
+	golden.Write(s.t, s.path("bin/"+name), script)
 	if err := os.Chmod(s.path("bin/"+name), 0o755); err != nil {
 		s.t.Fatal(err)
 	}
@@ -233,9 +234,7 @@ func TestProcessesStopped(t *testing.T) {
 			s := newSite(t)
 			s.tool(rundir.ToolNsys, nsysScript)
 			s.o.Grace = 10 * time.Minute
-			if err := os.Rename(plainCopy(t, "capture/environment/environment.sqlite.gz"), s.path("x.sqlite")); err != nil {
-				t.Fatal(err)
-			}
+			golden.Write(t, s.path("x.sqlite"), string(golden.Unpacked(t, "../testdata/capture/environment/environment.sqlite.gz")))
 			done := s.begin(c.script)
 			s.within("the workload begins", func() bool { return len(s.pids("pid")) == 1 })
 			pid := s.pids("pid")[0]
@@ -268,9 +267,7 @@ func TestProcessesLeft(t *testing.T) {
 			s.o.Baseline, s.o.Tools, s.o.Stall = true, c.tools, 0
 			s.tool(rundir.ToolNsys, nsysScript)
 			s.tool(rundir.ToolNcu, ncuScript)
-			if err := os.Rename(plainCopy(t, "capture/environment/environment.sqlite.gz"), s.path("x.sqlite")); err != nil {
-				t.Fatal(err)
-			}
+			golden.Write(t, s.path("x.sqlite"), string(golden.Unpacked(t, "../testdata/capture/environment/environment.sqlite.gz")))
 			wait := ""
 			if name == "deaf" {
 				wait = "; until [ -e deaf ]; do sleep 0.01; done; rm deaf"
@@ -312,7 +309,7 @@ func TestProcessesReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, s.path("nsight-compute/sh"), string(text))
+	golden.Write(t, s.path("nsight-compute/sh"), string(text))
 	if err := os.Chmod(s.path("nsight-compute/sh"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -325,11 +322,11 @@ func TestProcessesReport(t *testing.T) {
 	}}
 	done := s.begin("until [ -e go ]; do sleep 0.02; done")
 	<-seen
-	write(t, s.path("go"), "")
+	golden.Write(t, s.path("go"), "")
 	s.within("the report is written", func() bool { _, err := os.Stat(s.path("reporting")); return err == nil })
 	s.interrupts <- os.Interrupt
 	s.within("Ctrl-C is heard", func() bool { return strings.Contains(s.said(), "the report is being written") })
-	write(t, s.path("answered"), "")
+	golden.Write(t, s.path("answered"), "")
 	s.wantPasses(s.ended(done), "ncu-1|ok|0|")
 }
 
@@ -475,7 +472,7 @@ func TestProcessesDaemon(t *testing.T) {
 			opened(t, r, err)
 			s.files[1] = w
 			text := s.read(r)
-			write(t, s.path("left.sh"), says+left+"\n")
+			golden.Write(t, s.path("left.sh"), says+left+"\n")
 			m := s.ended(s.begin("setsid sh left.sh & until [ -s pid ]; do sleep 0.01; done; echo last words"))
 			pids := s.pids("pid")
 			if len(pids) != 1 {

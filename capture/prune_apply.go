@@ -11,6 +11,8 @@ import (
 	"os"
 	"path"
 	"strings"
+
+	"prof/internal/file"
 )
 
 // PruneResult is what became of a plan.
@@ -111,7 +113,7 @@ func packChecked(ctx context.Context, root *os.Root, name string, st fs.FileInfo
 		return 0, err
 	}
 	defer from.Close()
-	n, sum, err := pack(to, untilDone{ctx, from})
+	n, sum, err := pack(to, file.Until(ctx, from))
 	if err != nil {
 		return 0, err
 	}
@@ -125,7 +127,7 @@ func packChecked(ctx context.Context, root *os.Root, name string, st fs.FileInfo
 	if _, err := to.Seek(0, io.SeekStart); err != nil {
 		return 0, err
 	}
-	held, heldSum, err := unpackedSum(untilDone{ctx, to})
+	held, heldSum, err := unpackedSum(file.Until(ctx, to))
 	if err != nil {
 		return 0, fmt.Errorf("read back what was packed: %w", err)
 	}

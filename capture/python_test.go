@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"prof/internal/golden"
 )
 
 // TestFindPython: the interpreter is the one that the workload runs in.
@@ -14,7 +16,7 @@ func TestFindPython(t *testing.T) {
 		"direct": "#!/opt/v/bin/python3.11\nimport x\n", "env": "#!/usr/bin/env -S python3 -u\n", "shell": "#!/bin/sh\nexec true\n", "binary": "\x7fELF",
 		"long": "#!/bin/sh\n'''exec' \"/a b/bin/python\" \"$0\" \"$@\"\n' '''\n",
 	} {
-		write(t, filepath.Join(dir, name), text)
+		golden.Write(t, filepath.Join(dir, name), text)
 	}
 	known := map[string]string{"python3": "/usr/bin/python3", "/opt/v/bin/python3.11": "/opt/v/bin/python3.11", "/a b/bin/python": "/a b/bin/python",
 		filepath.Join(dir, "v/bin/python"): filepath.Join(dir, "v/bin/python")}
@@ -54,12 +56,12 @@ func TestPythonVersions(t *testing.T) {
 		t.Skip("there is no python3")
 	}
 	site := t.TempDir()
-	write(t, filepath.Join(site, "torch/__init__.py"), "raise SystemExit('torch was imported')\n")
-	write(t, filepath.Join(site, "torch/version.py"), "from typing import Optional\n__version__ = '9.8.7+cu1'\ncuda: Optional[str] = '13.0'\nhip: Optional[str] = None\n")
-	write(t, filepath.Join(site, "transformers-5.1.dist-info/METADATA"), "Metadata-Version: 2.1\nName: transformers\nVersion: 5.1\n")
-	write(t, filepath.Join(site, "sitecustomize.py"), "print('a site that talks', end='')\n")
+	golden.Write(t, filepath.Join(site, "torch/__init__.py"), "raise SystemExit('torch was imported')\n")
+	golden.Write(t, filepath.Join(site, "torch/version.py"), "from typing import Optional\n__version__ = '9.8.7+cu1'\ncuda: Optional[str] = '13.0'\nhip: Optional[str] = None\n")
+	golden.Write(t, filepath.Join(site, "transformers-5.1.dist-info/METADATA"), "Metadata-Version: 2.1\nName: transformers\nVersion: 5.1\n")
+	golden.Write(t, filepath.Join(site, "sitecustomize.py"), "print('a site that talks', end='')\n")
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "json.py"), "raise SystemExit('the workload folder was imported')\n")
+	golden.Write(t, filepath.Join(dir, "json.py"), "raise SystemExit('the workload folder was imported')\n")
 	m := Machine{}.withDefaults()
 	m.Environ = append(m.Environ, "PYTHONPATH="+site)
 	py, err := m.readPython(t.Context(), []string{path, "run.py"}, dir)

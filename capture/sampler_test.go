@@ -34,8 +34,6 @@ func (f *fakeNVML) Versions() (driver, cuda string)  { return "580.1", "13.0" }
 func (f *fakeNVML) Close()                           {}
 func (f *fakeNVML) Details() ([]DeviceDetail, error) { return f.details, nil }
 
-func ptr[T any](v T) *T { return &v }
-
 func readSamples(t testing.TB, path string) [][]string {
 	t.Helper()
 	f, err := os.Open(path)
@@ -61,12 +59,12 @@ func testSampler(t *testing.T) {
 	n.sample = func(index int, own func(int) bool) (Sample, error) {
 		calls.Add(1)
 		if index == 3 {
-			return Sample{PowerW: ptr(71.5)}, nil
+			return Sample{PowerW: new(71.5)}, nil
 		}
 		if !own(42) || own(43) {
 			t.Error("own is not what was given")
 		}
-		return Sample{ptr(0.25), ptr(1.0), ptr(int64(1 << 40)), ptr(int64(1980e6)), ptr(int64(3201e6)), ptr(699.123), ptr(36.0), ptr(int64(4)), ptr(int64(0))}, nil
+		return Sample{new(0.25), new(1.0), new(int64(1 << 40)), new(int64(1980e6)), new(int64(3201e6)), new(699.123), new(36.0), new(int64(4)), new(int64(0))}, nil
 	}
 	path := filepath.Join(t.TempDir(), "x.csv")
 	begin := time.Now().UnixNano()
@@ -108,10 +106,10 @@ func testSampler(t *testing.T) {
 // TestFindings: only bits that hold work down, and processes that were surely seen, make times doubtful.
 func TestFindings(t *testing.T) {
 	s := &Sampler{seen: map[int]*sampleSums{}}
-	for _, v := range []Sample{{ThrottleMask: ptr(int64(0x1))}, {}, {ThrottleMask: ptr(int64(0x48)), OtherProcesses: ptr(int64(2))}, {OtherProcesses: ptr(int64(1))}} {
+	for _, v := range []Sample{{ThrottleMask: new(int64(0x1))}, {}, {ThrottleMask: new(int64(0x48)), OtherProcesses: new(int64(2))}, {OtherProcesses: new(int64(1))}} {
 		s.sum(1, v)
 	}
-	s.sum(0, Sample{ThrottleMask: ptr(int64(0x3)), OtherProcesses: ptr(int64(0))})
+	s.sum(0, Sample{ThrottleMask: new(int64(0x3)), OtherProcesses: new(int64(0))})
 	want := []string{"GPU 1 throttled in 1 of 2 samples: hw_slowdown, hw_thermal_slowdown", "GPU 1 was shared with up to 2 other process(es)"}
 	if got := s.Findings(); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
@@ -126,7 +124,7 @@ func testSamplerErrors(t *testing.T) {
 	var calls atomic.Int64
 	n := &fakeNVML{devices: []rundir.Device{{Index: 0}}, sample: func(int, func(int) bool) (Sample, error) {
 		if calls.Add(1) > 2 {
-			return Sample{TemperatureC: ptr(40.0)}, lost
+			return Sample{TemperatureC: new(40.0)}, lost
 		}
 		return Sample{}, nil
 	}}
@@ -232,7 +230,7 @@ func testSamplerContext(t *testing.T) {
 
 // BenchmarkSample is the sampler's own cost of one row, NVML's calls aside.
 func BenchmarkSample(b *testing.B) {
-	full := Sample{ptr(0.25), ptr(1.0), ptr(int64(1 << 40)), ptr(int64(1980e6)), ptr(int64(3201e6)), ptr(699.123), ptr(36.0), ptr(int64(4)), ptr(int64(0))}
+	full := Sample{new(0.25), new(1.0), new(int64(1 << 40)), new(int64(1980e6)), new(int64(3201e6)), new(699.123), new(36.0), new(int64(4)), new(int64(0))}
 	n := &fakeNVML{sample: func(int, func(int) bool) (Sample, error) { return full, nil }}
 	s := &Sampler{seen: map[int]*sampleSums{}}
 	var row []byte

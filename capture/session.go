@@ -87,7 +87,7 @@ func New(ctx context.Context, o Options, setup Setup) (*Session, error) {
 		s.warn("GPUs are not sampled: " + s.nvmlErr.Error())
 	}
 	s.manifest = rundir.Manifest{
-		Version: rundir.ManifestVersion, Run: setup.Run, ProfVersion: setup.ProfVersion, Mode: o.mode(), Argv: mask.Argv(setup.Argv),
+		Version: rundir.ManifestVersion, Run: setup.Run, ProfVersion: setup.ProfVersion, Mode: o.RecordedMode(), Argv: mask.Argv(setup.Argv),
 		WorkloadKey: WorkloadKey(setup.Argv, setup.Dir), Folder: setup.Dir, StartedAt: s.budget.begun.UTC(), Status: rundir.StatusRunning, Passes: []rundir.Pass{},
 		Node: setup.Node, Warnings: s.manifest.Warnings,
 	}
@@ -108,20 +108,12 @@ func newSession(o Options, setup Setup) (*Session, error) {
 	}
 	m := setup.Machine
 	m.Environ = setup.Environ
-	if err := m.CheckWorkload(setup.Argv, setup.Dir); err != nil {
+	if err := CheckWorkload(m, setup.Argv, setup.Dir); err != nil {
 		return nil, err
 	}
 	s := &Session{o: o, asked: o, setup: setup, m: m.withDefaults(), dir: filepath.Join(setup.Runs, nodeFolder(setup.Run, setup.Node)), tools: map[string]tool{}}
 	s.budget = budget{begun: s.m.Now(), took: map[string]time.Duration{}, closed: map[string]time.Duration{}}
 	return s, nil
-}
-
-// mode is that of the manifest.
-func (o Options) mode() string {
-	if len(o.Tools) > 0 {
-		return ModeCustom
-	}
-	return o.Mode
 }
 
 // makeDir makes the run's folder, which must not be there.
@@ -153,7 +145,7 @@ func (s *Session) note(ctx context.Context) error {
 		s.warn(w)
 	}
 	s.manifest.Host, s.manifest.Devices = env.Host, env.Devices
-	git, err := s.m.readGit(ctx, s.setup.Dir)
+	git, err := readGit(ctx, s.m, s.setup.Dir)
 	if err != nil {
 		s.warn(err.Error())
 	}
@@ -264,21 +256,6 @@ func (s *Session) talk(message string) {
 	if s.setup.Talk != nil {
 		s.setup.Talk(message)
 	}
-}
-
-// FolderName is the name of a run's folder: the run's name with what file systems do not like in names as -.
-func FolderName(run string) string {
-	name := strings.Map(func(r rune) rune {
-		if r == '-' || r == '_' || r == '.' || r == '+' || r == '=' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
-			return r
-		}
-		return '-'
-	}, run)
-	if name = strings.TrimLeft(name, "."); name == run && len(name) < 200 {
-		return name
-	}
-	sum := sha256.Sum256([]byte(run)) // different names must not share a folder
-	return name[:min(len(name), 180)] + "-" + hex.EncodeToString(sum[:4])
 }
 
 // WorkloadKey is the same for every run of the same command line in the same folder.

@@ -6,12 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"prof/internal/golden"
 )
 
 func suiteOf(t *testing.T, text string) (*Suite, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "suite.yaml")
-	write(t, path, text)
+	golden.Write(t, path, text)
 	return ReadSuite(path)
 }
 
@@ -138,7 +140,7 @@ func TestOptionsKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	keys := map[string]string{}
-	for name, o := range map[string]Options{"defaults": Defaults(), "repeats": with(func(o *Options) { o.Repeats = 2 }), "secret": with(func(o *Options) { o.Nsys.Args = []string{"--password=a"} }), "another": with(func(o *Options) { o.Nsys.Args = []string{"--password=b"} })} {
+	for name, o := range map[string]Options{"defaults": Defaults(), "repeats": With(func(o *Options) { o.Repeats = 2 }), "secret": With(func(o *Options) { o.Nsys.Args = []string{"--password=a"} }), "another": With(func(o *Options) { o.Nsys.Args = []string{"--password=b"} })} {
 		for _, inputs := range []bool{false, true} {
 			given := in
 			if !inputs {

@@ -39,7 +39,7 @@ func TestThrottleReasons(t *testing.T) {
 
 // The warehouse's queries know the same bits by the same names, and hold the same of them for slowdowns.
 func TestThrottleReasonsOfQueries(t *testing.T) {
-	sql, err := os.ReadFile("../queries/sql/capture/_throttle-reason.sql")
+	sql, err := os.ReadFile("../schema/facts/shared/_throttle-reason.sql")
 	if err != nil {
 		t.Fatal(err)
 	}

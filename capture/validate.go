@@ -1,14 +1,18 @@
 package capture
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"maps"
+	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/bmatcuk/doublestar/v4"
 
 	"prof/schema/rundir"
 )
@@ -25,6 +29,13 @@ const (
 
 	ClockControlNone = "none"
 	ClockControlBase = "base"
+)
+
+// What ncu measures, by name.
+const (
+	PresetRoofline = "roofline"
+	PresetMemory   = "memory"
+	PresetFull     = "full"
 )
 
 // ErrOptions is wrapped by errors about options that cannot be.
@@ -195,7 +206,7 @@ func (o Options) checkNcu(p *problems) {
 	n := o.Ncu
 	p.check(n.Top >= 1, "--ncu-top is %d: it must be 1 or more; --mode light omits ncu", n.Top)
 	p.check(n.Launches >= 1, "--ncu-launches is %d: it must be 1 or more", n.Launches)
-	p.oneOf("--ncu-preset", n.Preset, slices.Sorted(maps.Keys(presets()))...)
+	p.oneOf("--ncu-preset", n.Preset, PresetFull, PresetMemory, PresetRoofline)
 	p.oneOf("--ncu-replay", n.Replay, ReplayKernel, ReplayRange, ReplayAppRange, ReplayApplication)
 	p.oneOf("--clock-control", n.ClockControl, ClockControlNone, ClockControlBase)
 	for _, l := range []struct {
@@ -268,3 +279,54 @@ func (o Options) checkWindow(p *problems) {
 	p.check(!o.needsProf() || !o.UsesNcu(), "--after, --window and --paused with ncu: ncu counts launches from the start, so the timeline must have them all; omit ncu or these")
 	p.check(o.Timeout <= 0 || o.Delay+o.Duration < o.Timeout, "--delay and --duration together are %s, not less than --timeout %s", o.Delay+o.Duration, o.Timeout)
 }
+
+// checkKeep checks patterns of files.
+func checkKeep(p *problems, patterns []string) {
+	for _, pattern := range patterns {
+		clean := path.Clean(pattern)
+		p.check(pattern != "" && filepath.IsLocal(clean) && doublestar.ValidatePattern(clean),
+			"--keep is %q: it must be a pattern of files below the working folder, such as 'out/**/*.json'", pattern)
+	}
+}
+
+// replaysRanges reports whether ncu's results are ranges and not launches of kernels.
+func (o Options) replaysRanges() bool {
+	return o.Ncu.Replay == ReplayRange || o.Ncu.Replay == ReplayAppRange
+}
+
+// nsysTrace returns the APIs that are traced. Calls of the C library (osrt) cost most, so light leaves them out.
+func (o Options) nsysTrace() []string {
+	switch {
+	case len(o.Nsys.Trace) > 0:
+		return o.Nsys.Trace
+	case o.Mode == ModeLight:
+		return []string{"cuda", "nvtx"}
+	}
+	return []string{"cuda", "nvtx", "osrt"}
+}
+
+// nsysGraphTrace says how CUDA graphs are traced: the kernels of a graph, or, which costs least, each graph as a whole.
+func (o Options) nsysGraphTrace() string {
+	if o.Nsys.GraphTrace == "" && o.Mode == ModeLight {
+		return GraphTraceGraph
+	}
+	return cmp.Or(o.Nsys.GraphTrace, GraphTraceNode)
+}
+
+// tracesGraphNodes reports whether prof's tracer records the kernels of CUDA graphs. In a window it does unless asked otherwise: by node nothing is
+// recorded between windows, while graphs as a whole are recorded all the time.
+func (o Options) tracesGraphNodes() bool {
+	isWindow := o.needsProf() || o.Range != "" || o.ProfilerAPI || o.Delay > 0 || o.Duration > 0
+	return o.nsysGraphTrace() == GraphTraceNode || isWindow && o.Nsys.GraphTrace == ""
+}
+
+// RecordedMode is that of the manifest.
+func (o Options) RecordedMode() string {
+	if len(o.Tools) > 0 {
+		return ModeCustom
+	}
+	return o.Mode
+}
+
+// escapeMacros keeps nsys and ncu from replacing %h, %p and the like in a path.
+func escapeMacros(path string) string { return strings.ReplaceAll(path, "%", "%%") }

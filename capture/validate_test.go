@@ -34,7 +34,7 @@ func TestValidateAllows(t *testing.T) {
 		},
 		"launches, ranges": func(o *Options) { o.Ncu.Replay, o.Range, o.Ncu.LaunchSkip = "app-range", "a", 2 },
 	} {
-		if err := with(change).Validate(); err != nil {
+		if err := With(change).Validate(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -105,7 +105,7 @@ func TestValidateRefuses(t *testing.T) {
 		`--paused waits for prof mark: omit --range`:                         func(o *Options) { o.Mode, o.Paused, o.Delay = ModeLight, true, time.Second },
 		`--delay and --duration together are 30m0s, not less than --timeout`: func(o *Options) { o.Delay, o.Duration = 20*time.Minute, 10*time.Minute },
 	} {
-		err := with(change).Validate()
+		err := With(change).Validate()
 		if !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), says) {
 			t.Errorf("want %q, got %v", says, err)
 		}
@@ -114,7 +114,7 @@ func TestValidateRefuses(t *testing.T) {
 
 // TestValidateAll looks whether one error names all that is wrong.
 func TestValidateAll(t *testing.T) {
-	err := with(func(o *Options) { o.Mode, o.Repeats, o.Timeout = "x", -1, 0 }).Validate()
+	err := With(func(o *Options) { o.Mode, o.Repeats, o.Timeout = "x", -1, 0 }).Validate()
 	if err == nil || strings.Count(err.Error(), "; ") != 2 || strings.Contains(err.Error(), "\n") {
 		t.Errorf("got %v", err)
 	}
@@ -135,7 +135,7 @@ func TestUses(t *testing.T) {
 		{func(o *Options) { o.Mode, o.Tools = ModeLight, []string{"torch", "nsys"} }, "nsys torch", "light"},
 		{func(o *Options) { o.Mode, o.Tools = ModeCustom, []string{"ncu"} }, "ncu", "deep"},
 	} {
-		o := with(c.change)
+		o := With(c.change)
 		var uses []string
 		for _, tool := range []struct {
 			name string

@@ -10,7 +10,7 @@ import (
 )
 
 // CheckWorkload finds before anything is run that it could not be.
-func (m Machine) CheckWorkload(argv []string, dir string) error {
+func CheckWorkload(m Machine, argv []string, dir string) error {
 	if len(argv) == 0 {
 		return fmt.Errorf("%w: no command was given; write it after --, as in: prof capture -- python3 run.py", ErrNoWorkload)
 	}

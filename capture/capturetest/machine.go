@@ -467,7 +467,7 @@ func launched(p *Process) int {
 	}
 	m := p.m.Capture(p.Env)
 	m.Processes = parent{p.m, p.PID}
-	return m.Launched(func(to chan<- os.Signal, _ ...os.Signal) {
+	return capture.Launched(m, func(to chan<- os.Signal, _ ...os.Signal) {
 		p.Trap(func(s syscall.Signal) { to <- s })
 	}, p.Stderr)
 }

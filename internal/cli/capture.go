@@ -136,7 +136,7 @@ func (p *program) captureOne(c *cli.Context, home schema.Home, job captureJob) (
 	if setup.Node, err = p.nodeOf(c); err != nil {
 		return nil, err
 	}
-	if err := p.world.machine.CheckWorkload(setup.Argv, setup.Dir); err != nil {
+	if err := capture.CheckWorkload(p.world.machine, setup.Argv, setup.Dir); err != nil {
 		return nil, err
 	}
 	if c.Bool("dry-run") {

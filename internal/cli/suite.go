@@ -107,7 +107,7 @@ func (p *program) suiteJobs(c *cli.Context, home schema.Home, suite *capture.Sui
 			job.in.Tags = append(job.in.Tags, t)
 		}
 		if err == nil {
-			err = p.world.machine.CheckWorkload(r.Argv, dir)
+			err = capture.CheckWorkload(p.world.machine, r.Argv, dir)
 		}
 		if errors.Is(err, capture.ErrSuite) {
 			return nil, err

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"flag"
 	"os"
+	"path/filepath"
 	"testing"
 )
 
@@ -25,5 +26,16 @@ func Compare(t testing.TB, file string, got []byte) {
 	}
 	if !bytes.Equal(got, want) {
 		t.Errorf("%s differs (-update writes it); got:\n%s\nwant:\n%s", file, got, want)
+	}
+}
+
+// Write writes a file that a test begins with, and the folders above it.
+func Write(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
