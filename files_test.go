@@ -22,20 +22,20 @@ var directs = map[string]string{
 	"schema/turn.go":                       "it makes a file to lock, which must not be emptied",
 	"schema/budget.go":                     "it reads /proc and /sys",
 	"schema/undo.go":                       "it writes into the warehouse, which must not be emptied",
-	"capture/scrub.go":                     "it changes an export in prof's own folder, which nsys wrote and the ingest has not seen",
-	"capture/sampling.go":                  "it reads /proc, whose files have no size",
-	"capture/nvml_linux_read.go":           "it reads /proc",
-	"capture/doctor_machine.go":            "it reads /proc and /sys",
+	"capture/nsys/scrub.go":                "it changes an export in prof's own folder, which nsys wrote and the ingest has not seen",
+	"capture/machine/processes.go":         "it reads /proc, whose files have no size",
+	"capture/nvml/read_linux.go":           "it reads /proc",
+	"capture/machine/machine.go":           "it reads /proc and /sys",
 	"internal/serve/jobs/process_linux.go": "it reads /proc",
 	"capture/pass.go":                      "it opens the workload's own input anew, or /dev/null",
-	"capture/python.go":                    "its reader ends after 1024 bytes",
+	"capture/machine/python.go":            "its reader ends after 1024 bytes",
 	"ingest/model/read.go":                 "its reader ends at a limit, of what may be unpacked",
 	"ingest/workload/read.go":              "its reader ends at a limit",
 	"ingest/ncu/csv_sniff.go":              "it reads bytes that are in memory",
 }
 
 // developers are folders of commands and tests, not of what users run.
-var developers = []string{"internal/speed/", "internal/torture/", "internal/diagnosis/", "internal/exports/", "internal/golden/", "internal/repeat/", "internal/testkit/", "capture/capturetest/", "ingest/rows/rowstest/", "testdata/"}
+var developers = []string{"internal/speed/", "internal/torture/", "internal/diagnosis/", "internal/exports/", "internal/golden/", "internal/repeat/", "internal/testkit/", "capture/capturetest/", "capture/machinetest/", "ingest/rows/rowstest/", "testdata/"}
 
 // TestFilesAreOpenedWithCare checks that files are opened, read and written by internal/file, where no reason is written down.
 func TestFilesAreOpenedWithCare(t *testing.T) {

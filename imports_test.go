@@ -17,7 +17,7 @@ import (
 // may know.
 var rooms = map[string][]string{
 	".":                     {"internal/cli"},
-	"internal/cli":          {"capture", "internal/serve", "internal/serve/*", "ingest", "ingest/derive", "ingest/load", "ingest/model", "ingest/workload", "queries", "queries/*", "render/*", "schema", "schema/pack", "schema/rundir", "testdata"},
+	"internal/cli":          {"capture", "capture/*", "internal/serve", "internal/serve/*", "ingest", "ingest/derive", "ingest/load", "ingest/model", "ingest/workload", "queries", "queries/*", "render/*", "schema", "schema/pack", "schema/rundir", "testdata"},
 	"internal/child":        {},
 	"internal/diagnosis":    {"internal/exports"},
 	"internal/exports":      {"ingest/nsys/sqlite", "ingest/nsys/table"},
@@ -33,9 +33,19 @@ var rooms = map[string][]string{
 	"internal/speed":        {"internal/exports"},
 	"internal/torture":      {"internal/exports"},
 	"internal/suggest":      {},
-	"capture":               {"schema/rundir", "capture/*"},
-	"capture/capturetest":   {"capture", "capture/tracer"},
+	"capture":               {"schema/rundir", "capture/envvar", "capture/machine", "capture/mark", "capture/ncu", "capture/nsys", "capture/nvml", "capture/plan", "capture/provenance", "capture/tracer"},
+	"capture/capturetest":   {"capture", "capture/machine", "capture/nvml", "capture/tracer"},
+	"capture/doctor":        {"capture/envvar", "capture/machine", "capture/nvml", "capture/provenance", "schema/rundir"},
+	"capture/envvar":        {},
+	"capture/machine":       {"capture/envvar", "capture/nvml", "capture/tracer"},
+	"capture/machinetest":   {"capture/machine", "capture/nvml", "capture/tracer", "schema/rundir"},
 	"capture/mark":          {},
+	"capture/ncu":           {"capture/envvar", "capture/mark", "capture/plan"},
+	"capture/nsys":          {"capture/envvar", "capture/plan"},
+	"capture/nvml":          {"capture/envvar", "schema/rundir"},
+	"capture/plan":          {"capture/envvar", "schema/rundir"},
+	"capture/provenance":    {"capture/envvar", "capture/machine", "capture/nvml", "capture/plan", "schema/rundir"},
+	"capture/prune":         {"schema/rundir"},
 	"capture/tracer":        {},
 	"ingest":                {"schema", "schema/pack", "schema/rundir", "ingest/*"},
 	"ingest/attribute":      {"ingest/load", "ingest/rows"},
@@ -106,7 +116,7 @@ var rooms = map[string][]string{
 	"internal/serve/ask":    {"queries", "queries/frame", "render/table", "render/typeset", "schema"},
 	"internal/serve/mcp":    {"queries", "internal/serve/ask"},
 	"internal/serve/page":   {},
-	"internal/serve/jobs":   {"capture", "schema/rundir"},
+	"internal/serve/jobs":   {"capture/machine", "capture/plan", "schema/rundir"},
 	"testdata":              {},
 }
 
@@ -120,14 +130,14 @@ var alone = []string{"capture", "queries/caveat", "queries/frame", "queries/judg
 var owners = map[string][]string{
 	"github.com/duckdb/":        {"schema", "ingest", "ingest/store", "ingest/nsys/parquet", "queries"},
 	"database/sql":              {"schema", "ingest", "ingest/store", "ingest/critical", "ingest/derive", "ingest/steady", "internal/testkit", "queries"},
-	"github.com/NVIDIA/go-nvml": {"capture"},
+	"github.com/NVIDIA/go-nvml": {"capture/nvml"},
 	"github.com/jedib0t/":       {"render/table"},
 	"github.com/mattn/":         {"render/typeset"},
 	"github.com/urfave/cli":     {"internal/cli"},
 	"github.com/creack/pty":     {"capture"},
 	"github.com/google/pprof":   {"render/stacks"},
 	"golang.org/x/image":        {"render/picture"},
-	"github.com/bmatcuk/":       {"capture"},
+	"github.com/bmatcuk/":       {"capture", "capture/plan"},
 	"golang.org/x/term":         {"capture", "internal/cli"},
 }
 

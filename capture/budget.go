@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"prof/capture/plan"
 	"prof/schema/rundir"
 )
 
@@ -53,9 +54,9 @@ func (s *Session) leftOut(spec passSpec) string {
 	}
 	switch {
 	case left <= 0:
-		return fmt.Sprintf("the time for the whole capture was used up (--budget %s)", formatDuration(s.o.Budget))
+		return fmt.Sprintf("the time for the whole capture was used up (--budget %s)", plan.FormatDuration(s.o.Budget))
 	case left < need:
-		return fmt.Sprintf("there was no time for it: %s, and %s were left (--budget %s)", about, roughly(left), formatDuration(s.o.Budget))
+		return fmt.Sprintf("there was no time for it: %s, and %s were left (--budget %s)", about, roughly(left), plan.FormatDuration(s.o.Budget))
 	}
 	return ""
 }
@@ -65,7 +66,7 @@ func roughly(d time.Duration) string {
 	if d < time.Minute {
 		return d.Round(100 * time.Millisecond).String()
 	}
-	return formatDuration(d.Round(time.Second))
+	return plan.FormatDuration(d.Round(time.Second))
 }
 
 // record runs a pass, unless it cannot be, or the budget has no room for it.

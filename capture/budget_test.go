@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"prof/capture/machine"
+	"prof/capture/plan"
 	"prof/schema/rundir"
 )
 
@@ -27,7 +29,7 @@ func TestLeftOut(t *testing.T) {
 		"torch with no measure": {10 * time.Minute, 9 * time.Minute, nil, rundir.ToolTorch, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &Session{m: Machine{}.withDefaults(), o: Options{Budget: c.budget}, budget: budget{begun: time.Now().Add(-c.spent), took: c.took}}
+			s := &Session{m: machine.Machine{}.WithDefaults(), o: plan.Options{Budget: c.budget}, budget: budget{begun: time.Now().Add(-c.spent), took: c.took}}
 			if got := s.leftOut(passSpec{tool: c.tool}); got != c.want {
 				t.Errorf("%q, want %q", got, c.want)
 			}

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"maps"
+	"prof/capture/machine"
 	"regexp"
 	"strconv"
 	"syscall"
@@ -13,7 +14,7 @@ import (
 
 // direct is a workload that its tool has started. It is heard of by nothing but the tool's end.
 type direct struct {
-	m     Machine
+	m     machine.Machine
 	tool  int            // its process
 	ended bool           // the tool
 	seen  map[int]string // processes that came from the tool: when each was started

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"prof/capture/ncu"
+	"prof/capture/plan"
 	"prof/internal/mask"
 	"prof/schema/rundir"
 )
@@ -24,7 +26,7 @@ type Planned struct {
 // DryRun lists the recordings that a capture would make, in the order in which it would make them. Nothing of the workload is run, and no folder
 // is made but that of prof's own tracer, which is built to know whether it can be. In command lines the temporary folder of a recording is .prof~:
 // it gets another name each time.
-func DryRun(ctx context.Context, o Options, setup Setup) ([]Planned, error) {
+func DryRun(ctx context.Context, o plan.Options, setup Setup) ([]Planned, error) {
 	s, err := newSession(o, setup)
 	if err != nil {
 		return nil, err
@@ -32,7 +34,7 @@ func DryRun(ctx context.Context, o Options, setup Setup) ([]Planned, error) {
 	s.findTools(ctx)
 	first, rest := s.timeline()
 	if s.o.UsesNcu() {
-		first = append(first, s.ncu(Plan{}, 1))
+		first = append(first, s.ncu(ncu.Target{}, 1))
 	}
 	count := map[string]int{}
 	specs := slices.Concat(first, rest)

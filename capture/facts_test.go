@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/capture/plan"
 	"prof/internal/golden"
 	"prof/schema/rundir"
 )
@@ -102,7 +103,7 @@ func remove(t *testing.T, path string) {
 
 // The workload is told each input as often as it is to be worked on.
 func TestWorkloadInputs(t *testing.T) {
-	s := &Session{o: With(func(o *Options) { o.InputsManifest, o.RepeatInputs = "m.yaml", 2 }), dir: t.TempDir()}
+	s := &Session{o: plan.With(func(o *plan.Options) { o.InputsManifest, o.RepeatInputs = "m.yaml", 2 }), dir: t.TempDir()}
 	s.setup.Environ = []string{"A=1", "PROF_INPUTS=/of/another"}
 	if err := s.writeWorkloadInputs([]rundir.Input{{ID: "a", Path: "/a"}, {ID: "b", Path: "/b", Pages: new(int64(2))}}); err != nil {
 		t.Fatal(err)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"prof/capture/machine"
+	"prof/capture/plan"
 	"prof/internal/file"
 	"prof/internal/mask"
 	"prof/schema/rundir"
@@ -48,7 +50,7 @@ func exitOf(e *event) int {
 	if e.ExitCode != nil {
 		return *e.ExitCode
 	}
-	return exitSignal + signalNumber(e.Signal)
+	return exitSignal + machine.SignalNumber(e.Signal)
 }
 
 func (s *Session) verdict(spec passSpec, p *rundir.Pass, out outcome) (status, reason string) {
@@ -63,7 +65,7 @@ func (s *Session) verdict(spec passSpec, p *rundir.Pass, out outcome) (status, r
 	case out.stalled != "":
 		return out.cause, fmt.Sprintf("no progress for %s: %s (--stall)", s.o.Stall, out.stalled) + lost
 	case out.spent:
-		return out.cause, fmt.Sprintf("stopped because the time for the whole capture was used up (--budget %s)", formatDuration(s.o.Budget)) + lost
+		return out.cause, fmt.Sprintf("stopped because the time for the whole capture was used up (--budget %s)", plan.FormatDuration(s.o.Budget)) + lost
 	case out.cause == rundir.StatusTimeout:
 		return out.cause, fmt.Sprintf("stopped after %s (--timeout)", s.o.Timeout) + lost
 	case out.cause == rundir.StatusTooLarge:
@@ -129,7 +131,7 @@ func workloadEnd(e *event) string {
 
 // wasKilled reports whether a process was ended by a signal.
 func wasKilled(err error) bool {
-	var exit *Exit
+	var exit *machine.Exit
 	return errors.As(err, &exit) && exit.Signal != 0
 }
 

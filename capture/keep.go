@@ -16,6 +16,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"prof/capture/plan"
 	"prof/internal/file"
 	"prof/internal/scratch"
 	"prof/schema/rundir"
@@ -39,7 +40,7 @@ func (m match) isSame(other match) bool {
 }
 
 // errManyKept is why no more files are looked at.
-var errManyKept = fmt.Errorf("more than %d files match", maxInputs)
+var errManyKept = fmt.Errorf("more than %d files match", plan.MaxInputs)
 
 // match finds the files of --keep; nil without such an option.
 func (s *Session) match(ctx context.Context) (*matching, error) {
@@ -53,7 +54,7 @@ func (s *Session) match(ctx context.Context) (*matching, error) {
 	m := &matching{root, map[string]match{}}
 	for _, pattern := range s.o.Keep {
 		err := doublestar.GlobWalk(workFolder{root.FS(), s.runsBelow()}, path.Clean(pattern), func(name string, _ fs.DirEntry) error {
-			if len(m.files) >= maxInputs {
+			if len(m.files) >= plan.MaxInputs {
 				return errManyKept
 			}
 			m.add(name)

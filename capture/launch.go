@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"prof/capture/nsys"
 	"prof/internal/scratch"
 )
 
@@ -77,7 +78,7 @@ type launcher struct {
 	dir    *scratch.Dir
 	listen *net.UnixListener
 	job    job
-	mark   marker
+	mark   nsys.Marker
 	kept   bool       // see keep
 	files  []*os.File // the workload's stdin, stdout and stderr
 	events chan event
@@ -93,7 +94,7 @@ func newLauncher(temp string, files []*os.File) (*launcher, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for the launch socket: %w", err)
 	}
-	mark, err := newMarker()
+	mark, err := nsys.NewMarker()
 	if err == nil {
 		err = os.Mkdir(filepath.Join(dir.Path, tempName), 0o700)
 	}

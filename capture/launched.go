@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"prof/capture/machine"
 	"runtime"
 	"strings"
 	"syscall"
@@ -26,11 +27,11 @@ const orphanGrace = 10 * time.Second
 
 // Launched is the verb LaunchVerb: it starts the workload that the asking prof names, passes signals on to it, and gives its exit code.
 // Errors of its own are told to the asking prof, or where there is none to stderr. notify is signal.Notify, or what stands in for it.
-func Launched(m Machine, notify func(to chan<- os.Signal, which ...os.Signal), stderr io.Writer) int {
+func Launched(m machine.Machine, notify func(to chan<- os.Signal, which ...os.Signal), stderr io.Writer) int {
 	// The workload's parent-death signal is bound to the thread that starts it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	m = m.withDefaults()
+	m = m.WithDefaults()
 	w, err := connect(m)
 	if err != nil {
 		fmt.Fprintf(stderr, "prof: %v\n", err)
@@ -49,14 +50,14 @@ func Launched(m Machine, notify func(to chan<- os.Signal, which ...os.Signal), s
 
 // launched is the side that starts the workload.
 type launched struct {
-	m     Machine
+	m     machine.Machine
 	conn  *net.UnixConn
 	in    *json.Decoder
 	job   job
 	files [3]*os.File
 }
 
-func connect(m Machine) (*launched, error) {
+func connect(m machine.Machine) (*launched, error) {
 	path := m.Getenv(launchVariable)
 	if path == "" {
 		return nil, errNotLaunched
@@ -115,7 +116,7 @@ func (w *launched) run(notify func(chan<- os.Signal, ...os.Signal)) (code int, e
 	signals := make(chan os.Signal, 16)
 	notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2)
 	start := w.m.Now()
-	pid, wait, err := w.m.Start(Start{Argv: w.job.Argv, Env: workloadEnv(w.job, w.m.Environ), Dir: string(w.job.Dir), Files: w.files, Bound: true})
+	pid, wait, err := w.m.Start(machine.Start{Argv: w.job.Argv, Env: workloadEnv(w.job, w.m.Environ), Dir: string(w.job.Dir), Files: w.files, Bound: true})
 	if err != nil {
 		if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
 			return exitNotFound, err
@@ -131,12 +132,12 @@ func (w *launched) run(notify func(chan<- os.Signal, ...os.Signal)) (code int, e
 	go w.orders(pid)
 	err = wait()
 	ended := event{Ns: w.m.Now().Sub(start).Nanoseconds()}
-	exit := &Exit{}
+	exit := &machine.Exit{}
 	if err != nil && !errors.As(err, &exit) {
 		return exitNotExecutable, err
 	}
 	if exit.Signal != 0 {
-		ended.Signal, code = signalName(exit.Signal), exitSignal+int(exit.Signal)
+		ended.Signal, code = machine.SignalName(exit.Signal), exitSignal+int(exit.Signal)
 	} else {
 		code = exit.Code
 		ended.ExitCode = &code
@@ -150,7 +151,7 @@ func (w *launched) run(notify func(chan<- os.Signal, ...os.Signal)) (code int, e
 const leftGrace = 2 * time.Second
 
 // endGroup ends what a workload left behind of its process group: it would disturb the passes that come next.
-func endGroup(m Machine, group int) {
+func endGroup(m machine.Machine, group int) {
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
 		_ = m.Kill(-group, s) // there may be nobody left
 		for end := time.Now().Add(leftGrace); m.GroupLives(group); time.Sleep(20 * time.Millisecond) {

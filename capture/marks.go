@@ -26,7 +26,7 @@ type markSpec struct {
 // passes the tokens of others.
 func (s *Session) timelineMark(stem string) markSpec {
 	m := markSpec{stages: s.o.AutoStages, facts: stem + ".facts.json", times: s.timesOf(stem), waits: true, model: "model"}
-	if s.o.needsProf() || s.o.Delay > 0 {
+	if s.o.NeedsProf() || s.o.Delay > 0 {
 		m.facts = ""
 	}
 	return m

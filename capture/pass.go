@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"prof/capture/envvar"
+	"prof/capture/machine"
 	"prof/capture/mark"
 	"prof/internal/file"
 	"prof/internal/mask"
@@ -147,7 +149,7 @@ func (s *Session) launch(ctx context.Context, spec passSpec, p *rundir.Pass) (ou
 	if spec.direct {
 		err = s.startDirect(c, spec, p, env, files)
 	} else {
-		err = s.startLaunched(c, spec, p, job{Argv: s.setup.Argv, Dir: []byte(s.setup.Dir), Env: l.mark.in(env), ToolEnv: toolEnv(s.setup.Environ, spec.tool, l.temp())}, l)
+		err = s.startLaunched(c, spec, p, job{Argv: s.setup.Argv, Dir: []byte(s.setup.Dir), Env: l.mark.In(env), ToolEnv: toolEnv(s.setup.Environ, spec.tool, l.temp())}, l)
 	}
 	if err != nil {
 		return outcome{}, err
@@ -200,14 +202,14 @@ func (s *Session) startLaunched(c *control, spec passSpec, p *rundir.Pass, j job
 		return err
 	}
 	defer log.Close()
-	return c.start(Start{Argv: argv, Env: append(j.ToolEnv, l.variable()), Dir: s.setup.Dir, Files: [3]*os.File{nil, log, log}})
+	return c.start(machine.Start{Argv: argv, Env: append(j.ToolEnv, l.variable()), Dir: s.setup.Dir, Files: [3]*os.File{nil, log, log}})
 }
 
 // startDirect starts a tool that starts the workload itself.
 func (s *Session) startDirect(c *control, spec passSpec, p *rundir.Pass, env []string, files []*os.File) (err error) {
 	argv := s.argv(spec, "")
 	p.Argv = s.shown(argv)
-	if err = c.start(Start{Argv: argv, Env: env, Dir: s.setup.Dir, Files: [3]*os.File(files)}); err == nil {
+	if err = c.start(machine.Start{Argv: argv, Env: env, Dir: s.setup.Dir, Files: [3]*os.File(files)}); err == nil {
 		c.work = &direct{m: s.m, tool: c.tool}
 		c.out.pid = c.tool
 	}
@@ -217,7 +219,7 @@ func (s *Session) startDirect(c *control, spec passSpec, p *rundir.Pass, env []s
 // toolEnv is a tool's own environment. What nsys records before it makes its report counts as its artifact, and goes when it is done.
 // ncu keeps the folder that all of its processes on the machine share: there they wait for each other.
 func toolEnv(environ []string, tool, temp string) []string {
-	env := ToolEnv(environ)
+	env := envvar.ForTool(environ)
 	if tool != rundir.ToolNsys {
 		return env
 	}

@@ -12,6 +12,11 @@ import (
 	"slices"
 	"strings"
 
+	"prof/capture/envvar"
+	"prof/capture/machine"
+	"prof/capture/ncu"
+	"prof/capture/nsys"
+	"prof/capture/plan"
 	"prof/internal/file"
 	"prof/internal/mask"
 	"prof/schema/rundir"
@@ -87,7 +92,7 @@ func (s *Session) nsys(n int) passSpec {
 	stem := fmt.Sprintf("nsys/report-%d", n)
 	return passSpec{tool: rundir.ToolNsys, repeat: n, stem: stem,
 		wrap: func(_, temp string, app []string) []string {
-			return append([]string{s.tools[rundir.ToolNsys].path}, NsysArgs(s.o, filepath.Join(temp, filepath.Base(stem)), app)...)
+			return append([]string{s.tools[rundir.ToolNsys].path}, nsys.Args(s.o, filepath.Join(temp, filepath.Base(stem)), app)...)
 		},
 		mark: s.timelineMark(stem),
 		keep: func(p *rundir.Pass, l *launcher) { s.keepNsys(p, stem, l) },
@@ -97,7 +102,7 @@ func (s *Session) nsys(n int) passSpec {
 // keepNsys exports nsys' reports, so that they can be read where there is no nsys, clears the exports of the environment, and finds
 // what nsys left in place of a report.
 func (s *Session) keepNsys(p *rundir.Pass, stem string, l *launcher) {
-	reports, err := NsysReports(filepath.Join(l.temp(), filepath.Base(stem)))
+	reports, err := nsys.Reports(filepath.Join(l.temp(), filepath.Base(stem)))
 	if err != nil || len(reports) == 0 {
 		s.keepRecording(p, stem, l.temp())
 		return
@@ -110,7 +115,7 @@ func (s *Session) keepNsys(p *rundir.Pass, stem string, l *launcher) {
 		s.talk(p.Name + ": exporting the report")
 		text, err := s.export(r, out)
 		if err == nil {
-			_, err = scrub(out, l.mark)
+			_, err = nsys.Scrub(out, l.mark)
 		}
 		if err != nil {
 			p.Reason = strings.TrimSuffix(fmt.Sprintf("its report could not be exported: %v: %s", err, text), ": ")
@@ -141,9 +146,9 @@ func (s *Session) keepFile(p *rundir.Pass, stem, path string) error {
 
 // export has nsys write a report as SQLite, with the payloads of ranges where this nsys can.
 func (s *Session) export(report, out string) (text string, err error) {
-	text, err = s.exportWith(NsysExportArgs(report, out, true), out)
+	text, err = s.exportWith(nsys.ExportArgs(report, out, true), out)
 	if err != nil && strings.Contains(text, "include-json") {
-		return s.exportWith(NsysExportArgs(report, out, false), out)
+		return s.exportWith(nsys.ExportArgs(report, out, false), out)
 	}
 	return text, err
 }
@@ -152,11 +157,11 @@ func (s *Session) export(report, out string) (text string, err error) {
 func (s *Session) exportWith(args []string, out string) (text string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), s.o.ReportTimeout)
 	defer cancel()
-	var said Output
+	var said machine.Output
 	done := make(chan error, 1)
 	go func() {
 		var err error
-		said, err = s.m.Run(ctx, Command{Argv: append([]string{s.tools[rundir.ToolNsys].path}, args...), Env: ToolEnv(s.setup.Environ), Chatty: true})
+		said, err = s.m.Run(ctx, machine.Command{Argv: append([]string{s.tools[rundir.ToolNsys].path}, args...), Env: envvar.ForTool(s.setup.Environ), Chatty: true})
 		done <- err
 	}()
 	for waiting := true; waiting; {
@@ -244,25 +249,25 @@ func (s *Session) torch() passSpec {
 
 // WantsKernels reports whether ncu is to profile kernels that the timeline must name.
 func (s *Session) WantsKernels() bool {
-	return s.o.UsesNcu() && s.o.Ncu.Kernels == "" && s.o.usesTimeline()
+	return s.o.UsesNcu() && s.o.Ncu.Kernels == "" && s.o.UsesTimeline()
 }
 
 // Kernels runs the pass of ncu, on the plan where WantsKernels. Where it has none then, reason says why: "" when the
 // timeline holds no kernels.
-func (s *Session) Kernels(ctx context.Context, plan Plan, reason string) error {
+func (s *Session) Kernels(ctx context.Context, target ncu.Target, reason string) error {
 	if !s.o.UsesNcu() {
 		return nil
 	}
-	if name := matchesWaiting(s.o.Ncu.Kernels); s.o.Ncu.Kernels != "" && name != "" && s.o.Ncu.Replay == ReplayKernel && len(s.manifest.Devices) > 1 {
+	if name := ncu.MatchesWaiting(s.o.Ncu.Kernels); s.o.Ncu.Kernels != "" && name != "" && s.o.Ncu.Replay == plan.ReplayKernel && len(s.manifest.Devices) > 1 {
 		s.warn(fmt.Sprintf("--ncu-kernels matches kernels that wait for other ranks, such as %s: in a job of several ranks replaying one never ends, and --stall then ends the recording", name))
 	}
-	spec := s.ncu(plan, 1)
+	spec := s.ncu(target, 1)
 	switch {
-	case s.tools[rundir.ToolNcu].missing != nil || s.Stopped() || !s.WantsKernels() || len(plan.Launches) > 0:
+	case s.tools[rundir.ToolNcu].missing != nil || s.Stopped() || !s.WantsKernels() || len(target.Launches) > 0:
 		if err := s.record(ctx, spec); err != nil {
 			return err
 		}
-		return s.wholeGraphs(ctx, spec, plan)
+		return s.wholeGraphs(ctx, spec, target)
 	case reason != "":
 		s.skip(spec, reason)
 		return s.save()
@@ -280,9 +285,11 @@ func (s *Session) Kernels(ctx context.Context, plan Plan, reason string) error {
 const refusedNodes = "Kernel nodes of a graph which can have conditional nodes are not supported"
 
 // wholeGraphs profiles graphs as wholes where ncu said in the recording before that it cannot profile their kernels.
-func (s *Session) wholeGraphs(ctx context.Context, before passSpec, plan Plan) error {
-	isAsked := slices.ContainsFunc(s.o.Ncu.Args, func(arg string) bool { return arg == graphProfiling || strings.HasPrefix(arg, graphProfiling+"=") })
-	if isAsked || s.o.Ncu.Replay != ReplayKernel || s.Stopped() || !s.saidIn(before, refusedNodes) {
+func (s *Session) wholeGraphs(ctx context.Context, before passSpec, target ncu.Target) error {
+	isAsked := slices.ContainsFunc(s.o.Ncu.Args, func(arg string) bool {
+		return arg == ncu.GraphProfiling || strings.HasPrefix(arg, ncu.GraphProfiling+"=")
+	})
+	if isAsked || s.o.Ncu.Replay != plan.ReplayKernel || s.Stopped() || !s.saidIn(before, refusedNodes) {
 		return nil
 	}
 	s.warn("Nsight Compute cannot profile kernels of CUDA graphs that have conditional nodes: a recording more profiles graphs as wholes")
@@ -290,7 +297,7 @@ func (s *Session) wholeGraphs(ctx context.Context, before passSpec, plan Plan) e
 		s.failed = slices.DeleteFunc(s.failed, func(why string) bool { return strings.HasPrefix(why, p.Name+": ") })
 		p.Status, p.Reason = rundir.StatusNotRun, "all kernels to profile are in CUDA graphs that have conditional nodes: they are profiled as wholes"
 	}
-	return s.record(ctx, s.ncu(Plan{Graphs: true, Device: plan.Device, Rank: plan.Rank, Local: plan.Local}, 2))
+	return s.record(ctx, s.ncu(ncu.Target{Graphs: true, Device: target.Device, Rank: target.Rank, Local: target.Local}, 2))
 }
 
 // maxNcuLog bounds the log of ncu in which is looked, in bytes.
@@ -312,26 +319,26 @@ func (s *Session) hasTimeline() bool {
 	})
 }
 
-func (s *Session) ncu(plan Plan, n int) passSpec {
+func (s *Session) ncu(target ncu.Target, n int) passSpec {
 	stem := fmt.Sprintf("ncu/report-%d", n)
-	rank := ncuRank(s.o, plan, s.setup.Argv, s.setup.Environ)
+	rank := ncu.Rank(s.o, target, s.setup.Argv, s.setup.Environ)
 	if rank.IsRank() {
-		plan.Device = nil // the rank's own process numbers the GPUs that its launcher leaves it
-		rank.Command = s.ncuArgv(plan, s.below(stem), nil)
+		target.Device = nil // the rank's own process numbers the GPUs that its launcher leaves it
+		rank.Command = s.ncuArgv(target, s.below(stem), nil)
 	}
 	return passSpec{tool: rundir.ToolNcu, repeat: n, stem: stem, direct: true,
 		wrap: func(out, _ string, app []string) []string {
 			if rank.IsRank() {
 				return app
 			}
-			return s.ncuArgv(plan, out, app)
+			return s.ncuArgv(target, out, app)
 		},
 		mark: markSpec{stages: s.o.AutoStages, ncu: rank},
 		idle: func(out string) *stall {
-			if s.o.Stall == 0 || s.o.Ncu.Replay != ReplayKernel {
+			if s.o.Stall == 0 || s.o.Ncu.Replay != plan.ReplayKernel {
 				return nil
 			}
-			return &stall{log: out + toolLog, limit: s.o.Stall, chosen: s.chosen(plan.Launches), alone: s.alone()}
+			return &stall{log: out + toolLog, limit: s.o.Stall, chosen: s.chosen(target.Launches), alone: s.alone()}
 		},
 		keep: func(p *rundir.Pass, _ *launcher) {
 			p.ClockControl = s.o.Ncu.ClockControl
@@ -350,6 +357,6 @@ func (s *Session) ncu(plan Plan, n int) passSpec {
 }
 
 // ncuArgv is the command line of ncu around an application; nil leaves that out.
-func (s *Session) ncuArgv(plan Plan, out string, app []string) []string {
-	return append([]string{s.tools[rundir.ToolNcu].path}, NcuArgs(s.o, plan, out, out+toolLog, app)...)
+func (s *Session) ncuArgv(target ncu.Target, out string, app []string) []string {
+	return append([]string{s.tools[rundir.ToolNcu].path}, ncu.Args(s.o, target, out, out+toolLog, app)...)
 }

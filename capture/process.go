@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"prof/capture/machine"
 	"prof/schema/rundir"
 )
 
@@ -271,7 +272,7 @@ func sizeOf(dirs ...string) (n int64) {
 }
 
 // start starts the tool.
-func (c *control) start(l Start) (err error) {
+func (c *control) start(l machine.Start) (err error) {
 	if c.tool, c.wait, err = c.s.m.Start(l); err != nil {
 		return fmt.Errorf("start %s: %w", l.Argv[0], err)
 	}

@@ -20,6 +20,10 @@ import (
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 
+	"prof/capture/machine"
+	"prof/capture/ncu"
+	"prof/capture/nvml"
+	"prof/capture/plan"
 	"prof/capture/tracer"
 	"prof/internal/golden"
 	"prof/schema/rundir"
@@ -28,7 +32,7 @@ import (
 // TestMain makes the test binary prof, where a profiler starts it in a workload's place.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == LaunchVerb {
-		os.Exit(Launched(Machine{}, signal.Notify, os.Stderr))
+		os.Exit(Launched(machine.Machine{}, signal.Notify, os.Stderr))
 	}
 	os.Exit(m.Run())
 }
@@ -37,8 +41,8 @@ func TestMain(m *testing.M) {
 type site struct {
 	t          *testing.T
 	dir        string
-	o          Options
-	m          Machine
+	o          plan.Options
+	m          machine.Machine
 	files      []*os.File // of the workload
 	interrupts chan os.Signal
 
@@ -81,15 +85,15 @@ exit $code
 
 func newSite(t *testing.T) *site {
 	t.Helper()
-	s := &site{t: t, dir: t.TempDir(), o: Defaults(), interrupts: make(chan os.Signal, 4)}
-	s.o.Mode, s.o.SampleHz = ModeLight, 0
+	s := &site{t: t, dir: t.TempDir(), o: plan.Defaults(), interrupts: make(chan os.Signal, 4)}
+	s.o.Mode, s.o.SampleHz = plan.ModeLight, 0
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { null.Close() })
 	s.files = []*os.File{null, null, null}
-	s.m = Machine{
+	s.m = machine.Machine{
 		LookPath: func(name string) (string, error) {
 			switch name {
 			case "git", "python3", "cc", "gcc", "clang":
@@ -103,7 +107,7 @@ func newSite(t *testing.T) *site {
 		Build: func(context.Context, tracer.Places) (tracer.Library, error) {
 			return tracer.Library{}, errors.New("not here")
 		},
-		NVML: func() (NVML, error) { return nil, ErrNoNVML },
+		NVML: func() (nvml.Library, error) { return nil, nvml.ErrNotFound },
 	}
 	return s
 }
@@ -133,7 +137,7 @@ func (s *site) capture(script string) *rundir.Manifest {
 			fmt.Fprintln(&s.told, text)
 		}})
 	if err == nil {
-		err = errors.Join(c.Timeline(s.t.Context()), c.Kernels(s.t.Context(), Plan{Launches: []Launch{{Symbol: "k", Of: 1}}}, ""))
+		err = errors.Join(c.Timeline(s.t.Context()), c.Kernels(s.t.Context(), ncu.Target{Launches: []ncu.Launch{{Symbol: "k", Of: 1}}}, ""))
 	}
 	if err != nil {
 		s.t.Error(err)
@@ -245,7 +249,7 @@ func TestProcessesStopped(t *testing.T) {
 			} else if len(m.Passes) != 1 || m.Passes[0].Status != rundir.StatusInterrupted {
 				t.Errorf("%+v", m.Passes)
 			}
-			s.within("the workload is gone", func() bool { return (system{}).StartedAt(pid) == "" })
+			s.within("the workload is gone", func() bool { return (machine.System{}).StartedAt(pid) == "" })
 		})
 	}
 }
@@ -277,7 +281,7 @@ func TestProcessesLeft(t *testing.T) {
 				t.Errorf("%+v: children %v\n%s", m.Passes, s.pids("pids"), s.said())
 			}
 			for i, pid := range s.pids("pids") {
-				if (system{}).StartedAt(pid) != "" {
+				if (machine.System{}).StartedAt(pid) != "" {
 					t.Errorf("the child of pass %d of %d goes on", i+1, c.passes)
 				}
 			}
@@ -287,12 +291,12 @@ func TestProcessesLeft(t *testing.T) {
 
 // watched tells when prof has seen a workload's process below its tool.
 type watched struct {
-	system
+	machine.System
 	seen func()
 }
 
 func (w watched) Below(tool int) map[int]string {
-	out := w.system.Below(tool)
+	out := w.System.Below(tool)
 	if len(out) > 0 {
 		w.seen()
 	}
@@ -478,7 +482,7 @@ func TestProcessesDaemon(t *testing.T) {
 			if len(pids) != 1 {
 				t.Fatalf("left behind: %v", pids)
 			}
-			lives := func() bool { return system{}.StartedAt(pids[0]) != "" }
+			lives := func() bool { return machine.System{}.StartedAt(pids[0]) != "" }
 			if name == "chatty" {
 				s.within("a broken pipe ends who writes", func() bool { return !lives() })
 			} else if !lives() || syscall.Kill(pids[0], syscall.SIGKILL) != nil {

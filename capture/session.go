@@ -1,3 +1,5 @@
+// Package capture runs a workload under profilers, each in a pass of its own, and keeps what they captured with all that tells where
+// it came from in one folder. It knows nothing of the warehouse.
 package capture
 
 import (
@@ -12,6 +14,11 @@ import (
 	"strings"
 	"time"
 
+	"prof/capture/machine"
+	"prof/capture/ncu"
+	"prof/capture/nvml"
+	"prof/capture/plan"
+	"prof/capture/provenance"
 	"prof/capture/tracer"
 	"prof/internal/file"
 	"prof/internal/mask"
@@ -31,20 +38,20 @@ type Setup struct {
 	Interrupts  <-chan os.Signal // the user's Ctrl-C: the first stops the workload, the second kills it
 	Talk        func(string)     // told what is being done
 	Node        *rundir.Node     // of the job; nil where the capture is a run by itself
-	Machine     Machine          // but for its environment, which is the workload's; zero: this one
+	Machine     machine.Machine  // but for its environment, which is the workload's; zero: this one
 }
 
 // Session is one capture at work. Its methods are for one goroutine.
 type Session struct {
-	o     Options
-	asked Options // o before what is missing on this machine was replaced
+	o     plan.Options
+	asked plan.Options // o before what is missing on this machine was replaced
 	setup Setup
-	m     Machine
+	m     machine.Machine
 	dir   string // the run's folder
 
 	manifest rundir.Manifest
-	env      *Environment
-	nvml     NVML // nil where there is none
+	env      *provenance.Environment
+	nvml     nvml.Library // nil where there is none
 	nvmlErr  error
 	tools    map[string]tool
 	tracer   tracer.Library // where a pass uses it
@@ -56,7 +63,7 @@ type Session struct {
 }
 
 // BeginsRanks reports whether the workload's command line has a launcher that gives each process its local rank.
-func (s *Session) BeginsRanks() bool { return beginsRanks(s.setup.Argv) }
+func (s *Session) BeginsRanks() bool { return ncu.BeginsRanks(s.setup.Argv) }
 
 // Started reports whether a process is one that a recording started as the workload, and not a child of that.
 func (s *Session) Started(pid int64) bool { return slices.Contains(s.started, int(pid)) }
@@ -74,7 +81,7 @@ var (
 )
 
 // New makes the folder of a run and notes in it where it runs. Nothing is run yet. Missing tools are no error: their passes say so.
-func New(ctx context.Context, o Options, setup Setup) (*Session, error) {
+func New(ctx context.Context, o plan.Options, setup Setup) (*Session, error) {
 	s, err := newSession(o, setup)
 	if err != nil {
 		return nil, err
@@ -102,7 +109,7 @@ func New(ctx context.Context, o Options, setup Setup) (*Session, error) {
 }
 
 // newSession checks what a capture is given.
-func newSession(o Options, setup Setup) (*Session, error) {
+func newSession(o plan.Options, setup Setup) (*Session, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
@@ -111,7 +118,7 @@ func newSession(o Options, setup Setup) (*Session, error) {
 	if err := CheckWorkload(m, setup.Argv, setup.Dir); err != nil {
 		return nil, err
 	}
-	s := &Session{o: o, asked: o, setup: setup, m: m.withDefaults(), dir: filepath.Join(setup.Runs, nodeFolder(setup.Run, setup.Node)), tools: map[string]tool{}}
+	s := &Session{o: o, asked: o, setup: setup, m: m.WithDefaults(), dir: filepath.Join(setup.Runs, plan.NodeFolder(setup.Run, setup.Node)), tools: map[string]tool{}}
 	s.budget = budget{begun: s.m.Now(), took: map[string]time.Duration{}, closed: map[string]time.Duration{}}
 	return s, nil
 }
@@ -139,13 +146,13 @@ func (s *Session) findTools(ctx context.Context) {
 // note writes down where the capture runs: the machine, the repository, inputs and options.
 func (s *Session) note(ctx context.Context) error {
 	s.findTools(ctx)
-	env, warnings := ReadEnvironment(ctx, EnvironmentOptions{Argv: s.setup.Argv, Dir: s.setup.Dir, Environ: s.setup.Environ, NVML: s.nvml, NVMLErr: s.nvmlErr, Tools: s.toolInfo(), Machine: s.m})
+	env, warnings := provenance.Read(ctx, provenance.Options{Argv: s.setup.Argv, Dir: s.setup.Dir, Environ: s.setup.Environ, NVML: s.nvml, NVMLErr: s.nvmlErr, Tools: s.toolInfo(), Machine: s.m})
 	s.env = env
 	for _, w := range warnings {
 		s.warn(w)
 	}
 	s.manifest.Host, s.manifest.Devices = env.Host, env.Devices
-	git, err := readGit(ctx, s.m, s.setup.Dir)
+	git, err := provenance.ReadGit(ctx, s.m, s.setup.Dir)
 	if err != nil {
 		s.warn(err.Error())
 	}
@@ -177,7 +184,7 @@ func (s *Session) readInputs(ctx context.Context) error {
 	if s.manifest.OptionsKey, err = s.asked.Key(all); err != nil {
 		return err
 	}
-	s.manifest.Inputs = maskInputs(all)
+	s.manifest.Inputs = plan.MaskInputs(all)
 	return s.writeWorkloadInputs(listed)
 }
 
@@ -190,7 +197,7 @@ func (s *Session) noteOptions() error {
 	if err := file.Write(filepath.Join(s.dir, rundir.ConfigName), text); err != nil {
 		return err
 	}
-	if text, err = InputsYAML(s.manifest.Inputs); err != nil {
+	if text, err = plan.InputsYAML(s.manifest.Inputs); err != nil {
 		return err
 	}
 	return file.Write(filepath.Join(s.dir, rundir.InputsName), text)
@@ -220,7 +227,7 @@ func (s *Session) Settle() error {
 			s.manifest.Status = rundir.StatusPartial
 		}
 	}
-	return errors.Join(file.Write(filepath.Join(s.dir, rundir.AssumptionsName), Assumptions(&s.manifest, s.o, s.env)), s.save(), file.Adopt(s.dir))
+	return errors.Join(file.Write(filepath.Join(s.dir, rundir.AssumptionsName), provenance.Assumptions(&s.manifest, s.o, s.env)), s.save(), file.Adopt(s.dir))
 }
 
 // Finish ends the capture: what became of it stands in run.json and assumptions.md.
@@ -265,15 +272,15 @@ func WorkloadKey(argv []string, dir string) string {
 }
 
 // Options are those of the capture.
-func (s *Session) Options() Options { return s.o }
+func (s *Session) Options() plan.Options { return s.o }
 
 // find finds a profiler and its version.
 func (s *Session) find(ctx context.Context, name string) tool {
-	path, err := s.m.findTool(name)
+	path, err := s.m.FindTool(name)
 	if err != nil {
 		return tool{missing: err}
 	}
-	version, err := s.m.toolVersion(ctx, path)
+	version, err := s.m.ToolVersion(ctx, path)
 	if err != nil {
 		return tool{missing: fmt.Errorf("%s does not run: %w", name, err)}
 	}
@@ -295,7 +302,7 @@ func (s *Session) findTimeline(ctx context.Context) {
 		}
 		t := find[name]()
 		s.tools[name] = t
-		o, other, ok := s.o.insteadOf(name)
+		o, other, ok := s.o.InsteadOf(name)
 		if t.missing == nil || !ok {
 			continue
 		}
@@ -311,11 +318,11 @@ func (s *Session) findTimeline(ctx context.Context) {
 }
 
 // toolInfo is what the environment tells of the profilers.
-func (s *Session) toolInfo() map[string]ToolInfo {
-	out := map[string]ToolInfo{}
+func (s *Session) toolInfo() map[string]provenance.ToolInfo {
+	out := map[string]provenance.ToolInfo{}
 	for name, t := range s.tools {
 		if t.missing == nil {
-			out[name] = ToolInfo{Path: t.path, Version: t.version}
+			out[name] = provenance.ToolInfo{Path: t.path, Version: t.version}
 		}
 	}
 	return out

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"time"
 
+	"prof/capture/ncu"
 	"prof/internal/file"
 	"prof/schema/rundir"
 )
@@ -92,7 +93,7 @@ func (s *Session) alone() (most time.Duration) {
 }
 
 // chosen counts the launches that ncu surely profiles in the pass; 0 when that is not known.
-func (s *Session) chosen(launches []Launch) int {
+func (s *Session) chosen(launches []ncu.Launch) int {
 	if s.o.Ncu.Kernels != "" {
 		return s.o.Ncu.LaunchCount
 	}

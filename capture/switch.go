@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"prof/capture/plan"
 	"prof/capture/tracer"
 	"prof/internal/file"
 	"prof/schema/rundir"
@@ -22,7 +23,7 @@ var ErrNotPaused = errors.New("no capture with --paused is running")
 func (s *Session) window(stem string) tracer.Window {
 	w := tracer.Window{After: s.o.After, Instances: s.o.Window, ProfilerAPI: s.o.ProfilerAPI, Delay: s.o.Delay, Duration: s.o.Duration}
 	if s.o.Range != "" {
-		r, _ := ParseRange(s.o.Range) // Validate has refused others
+		r, _ := plan.ParseRange(s.o.Range) // Validate has refused others
 		w.Range, w.Domain = r.Name, r.Domain
 	}
 	if s.o.Paused {
@@ -48,7 +49,7 @@ func (s *Session) removeSwitch(stem string) error {
 func Switch(runs, run string, on bool) (name string, err error) {
 	folders := []string{"*"}
 	if run != "" {
-		folders = []string{FolderName(run), FolderName(run) + nodePart + "*"} // the nodes of a job may share a file system
+		folders = []string{plan.FolderName(run), plan.FolderName(run) + plan.NodePart + "*"} // the nodes of a job may share a file system
 	}
 	var found, names []string
 	for _, folder := range folders {

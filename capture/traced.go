@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"prof/capture/machine"
 	"prof/capture/tracer"
 	"prof/internal/file"
 	"prof/schema/rundir"
@@ -14,7 +15,7 @@ import (
 
 // findTracer builds the tracer.
 func (s *Session) findTracer(ctx context.Context) tool {
-	lib, err := s.m.buildTracer(ctx, s.setup.Argv, s.setup.Dir)
+	lib, err := s.m.BuildTracer(ctx, s.setup.Argv, s.setup.Dir)
 	if err != nil {
 		return tool{missing: err}
 	}
@@ -34,8 +35,8 @@ func (s *Session) traced(n int) passSpec {
 			return file.Write(s.below(stem+switchExt), []byte("off\n"))
 		},
 		env: func() ([]string, error) {
-			now, err := monotonic()
-			return s.tracer.Env(tracer.Options{Dir: s.below(stem), GraphNodes: s.o.tracesGraphNodes(), Base: now, Window: s.window(stem)}), err
+			now, err := machine.Monotonic()
+			return s.tracer.Env(tracer.Options{Dir: s.below(stem), GraphNodes: s.o.TracesGraphNodes(), Base: now, Window: s.window(stem)}), err
 		},
 		mark: s.timelineMark(stem),
 		keep: func(p *rundir.Pass, _ *launcher) {

@@ -6,11 +6,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"prof/capture/machine"
 	"strings"
 )
 
 // CheckWorkload finds before anything is run that it could not be.
-func CheckWorkload(m Machine, argv []string, dir string) error {
+func CheckWorkload(m machine.Machine, argv []string, dir string) error {
 	if len(argv) == 0 {
 		return fmt.Errorf("%w: no command was given; write it after --, as in: prof capture -- python3 run.py", ErrNoWorkload)
 	}
@@ -30,7 +31,7 @@ func CheckWorkload(m Machine, argv []string, dir string) error {
 		}
 		return nil
 	}
-	if _, err := m.withDefaults().LookPath(name); err != nil {
+	if _, err := m.WithDefaults().LookPath(name); err != nil {
 		return fmt.Errorf("%w: %s is not on the PATH", ErrNoWorkload, name)
 	}
 	return nil

@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"prof/capture"
+	"prof/capture/machine"
+	"prof/capture/nvml"
 	"prof/capture/tracer"
 )
 
@@ -64,7 +66,7 @@ func (m *Machine) Remove(names ...string) {
 }
 
 // Capture is the machine as captures see it, with an environment.
-func (m *Machine) Capture(environ []string) capture.Machine {
+func (m *Machine) Capture(environ []string) machine.Machine {
 	build := m.Build
 	if build == nil {
 		build = func(context.Context, tracer.Places) (tracer.Library, error) {
@@ -72,13 +74,13 @@ func (m *Machine) Capture(environ []string) capture.Machine {
 		}
 	}
 	missing := func(path string) error { return &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist} }
-	return capture.Machine{
+	return machine.Machine{
 		LookPath: m.lookPath, Run: m.run, Build: build, Environ: environ, TempDir: m.TempDir, Processes: m, Now: m.Now, After: m.After,
 		Glob:     func(string) ([]string, error) { return nil, nil },
 		ReadFile: func(path string) ([]byte, error) { return nil, missing(path) },
 		ReadLink: func(path string) (string, error) { return "", missing(path) },
 		Free:     func(string) (int64, error) { return 1 << 40, nil },
-		NVML:     func() (capture.NVML, error) { return nil, capture.ErrNoNVML },
+		NVML:     func() (nvml.Library, error) { return nil, nvml.ErrNotFound },
 	}
 }
 
@@ -177,7 +179,7 @@ func (m *Machine) begin(p *Process) error {
 			}
 		}()
 		if code := program(p); code != 0 {
-			p.exit = &capture.Exit{Code: code}
+			p.exit = &machine.Exit{Code: code}
 		}
 	}()
 	return nil
@@ -191,13 +193,13 @@ func (m *Machine) end(p *Process) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if p.by != 0 {
-		p.exit = &capture.Exit{Signal: p.by}
+		p.exit = &machine.Exit{Signal: p.by}
 	}
 	close(p.done)
 }
 
 // Start is that of capture.Processes.
-func (m *Machine) Start(l capture.Start) (pid int, wait func() error, err error) {
+func (m *Machine) Start(l machine.Start) (pid int, wait func() error, err error) {
 	return m.startFrom(0, l)
 }
 
@@ -207,11 +209,11 @@ type parent struct {
 	pid int
 }
 
-func (p parent) Start(l capture.Start) (pid int, wait func() error, err error) {
+func (p parent) Start(l machine.Start) (pid int, wait func() error, err error) {
 	return p.startFrom(p.pid, l)
 }
 
-func (m *Machine) startFrom(parent int, l capture.Start) (pid int, wait func() error, err error) {
+func (m *Machine) startFrom(parent int, l machine.Start) (pid int, wait func() error, err error) {
 	p := &Process{of: parent, Argv: l.Argv, Env: l.Env, Dir: l.Dir, bound: l.Bound, Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard}
 	for i, f := range l.Files {
 		if f == nil {
@@ -296,7 +298,7 @@ func (m *Machine) StartedAt(pid int) string {
 }
 
 // run is that of capture.Machine.
-func (m *Machine) run(ctx context.Context, c capture.Command) (out capture.Output, err error) {
+func (m *Machine) run(ctx context.Context, c machine.Command) (out machine.Output, err error) {
 	var stdout, stderr bytes.Buffer
 	p := &Process{Argv: c.Argv, Env: c.Env, Dir: c.Dir, Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr}
 	if err := m.begin(p); err != nil {
@@ -310,7 +312,7 @@ func (m *Machine) run(ctx context.Context, c capture.Command) (out capture.Outpu
 		<-p.done
 		err = fmt.Errorf("it was stopped: %w", ctx.Err())
 	}
-	return capture.Output{Stdout: stdout.Bytes(), Stderr: stderr.Bytes()}, err
+	return machine.Output{Stdout: stdout.Bytes(), Stderr: stderr.Bytes()}, err
 }
 
 // lives reports whether it has not ended. The machine is locked.
@@ -425,7 +427,7 @@ func (p *Process) Wait(child *Process) int {
 		panic(ended{})
 	case <-child.done:
 	}
-	var exit *capture.Exit
+	var exit *machine.Exit
 	switch {
 	case !errors.As(child.exit, &exit):
 		return 0

@@ -16,6 +16,8 @@ import (
 
 	"prof/capture"
 	"prof/capture/capturetest"
+	"prof/capture/ncu"
+	"prof/capture/plan"
 	"prof/ingest"
 	"prof/internal/testkit"
 	"prof/queries"
@@ -222,17 +224,17 @@ func (s *shelf) store(_ *cli.Context, _ schema.Home, dir string, in ingest.Optio
 	return nil
 }
 
-func (s *shelf) plan(_ *cli.Context, _ schema.Home, _ string, c *capture.Session) (capture.Plan, error) {
+func (s *shelf) plan(_ *cli.Context, _ schema.Home, _ string, c *capture.Session) (ncu.Target, error) {
 	m, err := rundir.ReadManifest(filepath.Join(c.Dir(), rundir.ManifestName))
 	if err != nil || !slices.ContainsFunc(m.Passes, func(p rundir.Pass) bool {
 		return slices.ContainsFunc(p.Artifacts, func(a string) bool { return strings.HasPrefix(a, "prof/") || strings.HasSuffix(a, ".sqlite") })
 	}) {
-		return capture.Plan{}, err
+		return ncu.Target{}, err
 	}
-	return capture.Plan{Launches: []capture.Launch{{Symbol: "saxpy", Of: 1}}}, nil
+	return ncu.Target{Launches: []ncu.Launch{{Symbol: "saxpy", Of: 1}}}, nil
 }
 
-func (s *shelf) captureSummary(*cli.Context, schema.Home, string, capture.Options) error { return nil }
+func (s *shelf) captureSummary(*cli.Context, schema.Home, string, plan.Options) error { return nil }
 
 func (s *shelf) suiteRuns(*cli.Context, schema.Home, string) ([]queries.SuiteRun, error) {
 	return s.suites, nil

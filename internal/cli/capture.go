@@ -18,6 +18,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"prof/capture"
+	"prof/capture/ncu"
+	"prof/capture/plan"
 	"prof/ingest"
 	"prof/ingest/load"
 	"prof/internal/mask"
@@ -120,7 +122,7 @@ func (p *program) capture(c *cli.Context) error {
 
 // captureJob is one capture: what to run, how, and how to store it.
 type captureJob struct {
-	options capture.Options
+	options plan.Options
 	argv    []string
 	in      ingest.Options
 	isNamed bool // the user chose the name: no other will do
@@ -178,7 +180,7 @@ func (p *program) captureAll(c *cli.Context, s *capture.Session, home schema.Hom
 	if err != nil {
 		return false, err
 	}
-	plan, reason := capture.Plan{}, ""
+	plan, reason := ncu.Target{}, ""
 	switch {
 	case !s.WantsKernels() || s.Stopped():
 	case c.IsSet(nodeRankName):
@@ -207,7 +209,7 @@ func (p *program) captureAll(c *cli.Context, s *capture.Session, home schema.Hom
 }
 
 // captured stores the run, says how it went, and chooses the exit code.
-func (p *program) captured(c *cli.Context, home schema.Home, in ingest.Options, o capture.Options, res *capture.Result, stored bool) error {
+func (p *program) captured(c *cli.Context, home schema.Home, in ingest.Options, o plan.Options, res *capture.Result, stored bool) error {
 	failed := len(res.Failed) > 0
 	in, missing := written(in)
 	for _, path := range missing {
@@ -289,7 +291,7 @@ func (p *program) nodeOf(c *cli.Context) (*rundir.Node, error) {
 		}
 		return nil, nil
 	}
-	n, err := capture.NewNode(c.Int(nodeRankName), c.Int("nodes"), c.String("run"), c.String("job"), p.env)
+	n, err := plan.NewNode(c.Int(nodeRankName), c.Int("nodes"), c.String("run"), c.String("job"), p.env)
 	if err != nil {
 		return nil, &usageError{err}
 	}
@@ -347,7 +349,7 @@ func profWords(c *cli.Context) []string {
 }
 
 // storeOptions are what the command line says of how the run is to be stored.
-func (p *program) storeOptions(c *cli.Context, o capture.Options) (ingest.Options, error) {
+func (p *program) storeOptions(c *cli.Context, o plan.Options) (ingest.Options, error) {
 	in := ingest.Options{Name: c.String("run"), ProfVersion: version(), Models: p.paths(c.StringSlice("model")), Workloads: p.paths(c.StringSlice("workload")),
 		Load: load.Options{Assume: c.Bool("assume"), Threads: runtime.GOMAXPROCS(0)}}
 	if c.IsSet("run") && in.Name == "" {
@@ -373,19 +375,19 @@ func (p *program) storeOptions(c *cli.Context, o capture.Options) (ingest.Option
 }
 
 // captureIngest says how the run is to be stored, before minutes are spent on it.
-func (p *program) captureIngest(c *cli.Context, o capture.Options, argv []string) (ingest.Options, error) {
+func (p *program) captureIngest(c *cli.Context, o plan.Options, argv []string) (ingest.Options, error) {
 	in, err := p.storeOptions(c, o)
 	if err != nil {
 		return in, err
 	}
 	if in.Warn = p.warn; in.Name == "" {
-		in.Name = time.Now().UTC().Format("20060102-150405") + "-" + capture.FolderName(capture.WorkloadName(argv))
+		in.Name = time.Now().UTC().Format("20060102-150405") + "-" + plan.FolderName(capture.WorkloadName(argv))
 	}
 	now, later := written(in)
 	for _, path := range later {
 		fmt.Fprintf(p.err, "prof: %s is not there yet: it is read when the workload has written it\n", path)
 	}
-	return in, errors.Join(ingest.Check(nil, now), capture.CheckManifest(o)) // a mistake in a name must not cost a capture
+	return in, errors.Join(ingest.Check(nil, now), plan.CheckManifest(o)) // a mistake in a name must not cost a capture
 }
 
 // written leaves those files of facts out of in that the workload has not written, and lists them.
@@ -448,7 +450,7 @@ func (p *program) store(c *cli.Context, home schema.Home, dir string, in ingest.
 }
 
 // plan asks the warehouse which launches ncu should profile: early ones if a child of the workload's own process ran them.
-func (p *program) plan(c *cli.Context, home schema.Home, run string, s *capture.Session) (out capture.Plan, err error) {
+func (p *program) plan(c *cli.Context, home schema.Home, run string, s *capture.Session) (out ncu.Target, err error) {
 	q, err := queries.Find("ncu-plan")
 	if err != nil {
 		return out, err
@@ -507,7 +509,7 @@ func (p *program) plan(c *cli.Context, home schema.Home, run string, s *capture.
 		if !ok || !whole {
 			return out, fmt.Errorf("ncu-plan gave a row without a symbol or an invocation: %v", r)
 		}
-		out.Launches = append(out.Launches, capture.Launch{Symbol: s, Invocation: n, Of: of})
+		out.Launches = append(out.Launches, ncu.Launch{Symbol: s, Invocation: n, Of: of})
 		kernels[s] = true
 	}
 	if len(kernels) > 0 {

@@ -7,13 +7,14 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"prof/capture"
+	"prof/capture/plan"
 	"prof/internal/mask"
 	"prof/render/typeset"
 	"prof/schema/rundir"
 )
 
 // captureDryRun prints the command line of each recording, and what is to be known of it as comments.
-func (p *program) captureDryRun(c *cli.Context, o capture.Options, setup capture.Setup) error {
+func (p *program) captureDryRun(c *cli.Context, o plan.Options, setup capture.Setup) error {
 	planned, err := capture.DryRun(c.Context, o, setup)
 	if err != nil {
 		return err

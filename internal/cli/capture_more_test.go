@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"prof/capture"
 	"prof/capture/capturetest"
+	"prof/capture/plan"
 )
 
 // words are those of a command that prof printed, as a shell reads them.
@@ -141,20 +141,20 @@ func TestCaptureConfig(t *testing.T) {
 	b := newBench(t)
 	for name, c := range map[string]struct {
 		config, args string
-		want         func(o *capture.Options)
+		want         func(o *plan.Options)
 	}{
-		"as the file says":       {"tools: [nsys]\nrepeats: 2\n", "", func(o *capture.Options) { o.Tools, o.Repeats = []string{"nsys"}, 2 }},
-		"a flag wins":            {"tools: [nsys]\nrepeats: 2\n", "--repeats 1", func(o *capture.Options) { o.Tools = []string{"nsys"} }},
-		"a mode wins over tools": {"tools: [nsys]\n", "--mode deep", func(*capture.Options) {}},
-		"as an older prof wrote": {"tools: [nsys]\ntorch_options:\n  memory: true\n", "", func(o *capture.Options) { o.Tools, o.TorchOptions.Memory = []string{"nsys"}, true }},
-		"every kind of option": {"", "--tools nsys,torch --tools ncu --ncu-kernels ^x --torch-memory --ncu-metric a --ncu-metric b,c --sample-hz 2.5 --budget 1h --duration 20s --timeout 1m --stall 0 --report-timeout 3s --grace 4s --warmup 2 --max-artifact-size 3MB --no-log --range x@y --after 0", func(o *capture.Options) {
+		"as the file says":       {"tools: [nsys]\nrepeats: 2\n", "", func(o *plan.Options) { o.Tools, o.Repeats = []string{"nsys"}, 2 }},
+		"a flag wins":            {"tools: [nsys]\nrepeats: 2\n", "--repeats 1", func(o *plan.Options) { o.Tools = []string{"nsys"} }},
+		"a mode wins over tools": {"tools: [nsys]\n", "--mode deep", func(*plan.Options) {}},
+		"as an older prof wrote": {"tools: [nsys]\ntorch_options:\n  memory: true\n", "", func(o *plan.Options) { o.Tools, o.TorchOptions.Memory = []string{"nsys"}, true }},
+		"every kind of option": {"", "--tools nsys,torch --tools ncu --ncu-kernels ^x --torch-memory --ncu-metric a --ncu-metric b,c --sample-hz 2.5 --budget 1h --duration 20s --timeout 1m --stall 0 --report-timeout 3s --grace 4s --warmup 2 --max-artifact-size 3MB --no-log --range x@y --after 0", func(o *plan.Options) {
 			o.Tools, o.Ncu.Kernels, o.TorchOptions.Memory, o.Ncu.Metrics, o.SampleHz = []string{"nsys", "torch", "ncu"}, "^x", true, []string{"a", "b,c"}, 2.5
 			o.Budget, o.Duration, o.Timeout, o.Stall, o.ReportTimeout, o.Grace = time.Hour, 20*time.Second, time.Minute, 0, 3*time.Second, 4*time.Second
 			o.Warmup, o.MaxArtifactBytes, o.NoLog, o.Range = 2, 3_000_000, true, "x@y"
 		}},
 	} {
 		write(t, b.path(".prof/config.yaml"), []byte(c.config))
-		want := capture.Defaults()
+		want := plan.Defaults()
 		c.want(&want)
 		if got := b.options(strings.Fields(c.args)...).options; !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v\nwant %+v", name, got, want)
@@ -169,7 +169,7 @@ func TestCaptureNoIngest(t *testing.T) {
 	t.Parallel()
 	const name = `it's "a" $(touch hacked) & more; x`
 	b := newBench(t).storing()
-	dir := b.path(".prof/runs/" + capture.FolderName(name))
+	dir := b.path(".prof/runs/" + plan.FolderName(name))
 	for what, args := range map[string][]string{
 		"tags":   {"--tag", "note=two words; $HOME 'x'"},
 		"a size": {"--image-size", "640x480", "--prefill", "7"},

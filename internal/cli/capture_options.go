@@ -8,14 +8,14 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"prof/capture"
+	"prof/capture/plan"
 	"prof/schema"
 	"prof/schema/rundir"
 )
 
 // captureFlags are the options of capture. Those without a default here have that of capture.Defaults or of the home's config.yaml.
 func captureFlags() []cli.Flag {
-	d := capture.Defaults()
+	d := plan.Defaults()
 	flags := []cli.Flag{
 		sharedFlag(),
 		&cli.StringFlag{Name: "run", Usage: "`NAME` of the run (default: UTC time and the workload's short name)"},
@@ -84,9 +84,9 @@ func captureFlags() []cli.Flag {
 }
 
 // captureOptions are the defaults, changed by the home's config.yaml, then by more, where it is not nil, and then by the command line.
-func (p *program) captureOptions(c *cli.Context, home schema.Home, more func(*capture.Options) error) (capture.Options, error) {
-	o := capture.Defaults()
-	if err := capture.ReadConfig(filepath.Join(home.Dir, rundir.ConfigName), &o); err != nil && !errors.Is(err, fs.ErrNotExist) {
+func (p *program) captureOptions(c *cli.Context, home schema.Home, more func(*plan.Options) error) (plan.Options, error) {
+	o := plan.Defaults()
+	if err := plan.ReadConfig(filepath.Join(home.Dir, rundir.ConfigName), &o); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return o, &usageError{err}
 	}
 	if more != nil {
@@ -137,7 +137,7 @@ func (p *program) captureOptions(c *cli.Context, home schema.Home, more func(*ca
 	return o, nil
 }
 
-func timeOptions(c *cli.Context, o *capture.Options) error {
+func timeOptions(c *cli.Context, o *plan.Options) error {
 	if c.IsSet("delay") {
 		o.Delay = c.Duration("delay")
 	}
@@ -168,7 +168,7 @@ func timeOptions(c *cli.Context, o *capture.Options) error {
 	if !c.IsSet("max-artifact-size") {
 		return nil
 	}
-	size, err := capture.ParseSize(c.String("max-artifact-size"))
+	size, err := plan.ParseSize(c.String("max-artifact-size"))
 	if err != nil {
 		return usagef("--max-artifact-size: %v", err)
 	}

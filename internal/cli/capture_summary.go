@@ -7,12 +7,12 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"prof/capture"
+	"prof/capture/plan"
 	"prof/schema"
 )
 
 // captureSummary tells on stderr, for stdout is the workload's, how each pass went, and what profiling cost.
-func (p *program) captureSummary(c *cli.Context, home schema.Home, run string, o capture.Options) (err error) {
+func (p *program) captureSummary(c *cli.Context, home schema.Home, run string, o plan.Options) (err error) {
 	w, err := p.openHome(c, home, false)
 	if err != nil {
 		return err

@@ -9,6 +9,9 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"prof/capture"
+	"prof/capture/machine"
+	"prof/capture/ncu"
+	"prof/capture/plan"
 	"prof/ingest"
 	"prof/queries"
 	"prof/schema"
@@ -16,7 +19,7 @@ import (
 
 // world is what captures meet outside of prof. Where it is zero it is the real one.
 type world struct {
-	machine capture.Machine // but for its environment
+	machine machine.Machine // but for its environment
 	self    string          // path of prof, which profilers start in the workload's place
 	files   [3]*os.File     // stdin, stdout and stderr of workloads
 	keeper  keeper
@@ -27,8 +30,8 @@ type world struct {
 type keeper interface {
 	freeName(c *cli.Context, home schema.Home, name string) (string, error)
 	store(c *cli.Context, home schema.Home, dir string, in ingest.Options, again bool) error
-	plan(c *cli.Context, home schema.Home, run string, s *capture.Session) (capture.Plan, error)
-	captureSummary(c *cli.Context, home schema.Home, run string, o capture.Options) error
+	plan(c *cli.Context, home schema.Home, run string, s *capture.Session) (ncu.Target, error)
+	captureSummary(c *cli.Context, home schema.Home, run string, o plan.Options) error
 	suiteRuns(c *cli.Context, home schema.Home, suite string) ([]queries.SuiteRun, error)
 	suiteSummary(c *cli.Context, home schema.Home, suite string) error
 }

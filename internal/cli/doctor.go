@@ -6,7 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"prof/capture"
+	"prof/capture/doctor"
 	"prof/schema"
 )
 
@@ -42,7 +42,7 @@ func (p *program) doctor(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	checks := []capture.Check{}
+	checks := []doctor.Check{}
 	if c.Bool("lake") {
 		lake := home.Lake
 		if lake == nil {
@@ -54,12 +54,12 @@ func (p *program) doctor(c *cli.Context) error {
 	} else {
 		machine := p.world.machine
 		machine.Environ = p.env
-		checks = capture.Doctor(c.Context, capture.DoctorOptions{Machine: machine, Home: home.Dir, Dir: p.dir})
+		checks = doctor.Run(c.Context, doctor.Options{Machine: machine, Home: home.Dir, Dir: p.dir})
 		memory, err := p.memory(c)
 		if err != nil {
 			return err
 		}
-		checks = append(checks, capture.Check{ID: "budget", Title: "to store captures", Status: capture.CheckOK, Detail: schema.NewBudget(memory).String()})
+		checks = append(checks, doctor.Check{ID: "budget", Title: "to store captures", Status: doctor.OK, Detail: schema.NewBudget(memory).String()})
 	}
 	if c.Context.Err() != nil {
 		return c.Context.Err()
@@ -72,14 +72,14 @@ func (p *program) doctor(c *cli.Context) error {
 	} else {
 		err = p.printChecks(checks)
 	}
-	if err == nil && !capture.Healthy(checks) {
+	if err == nil && !doctor.Healthy(checks) {
 		return exitStatus(exitFailed)
 	}
 	return err
 }
 
 // printChecks prints a line or two for each check, and what to do where there is something to do.
-func (p *program) printChecks(checks []capture.Check) error {
+func (p *program) printChecks(checks []doctor.Check) error {
 	for _, c := range checks {
 		err := p.wrapped(fmt.Sprintf("%-8s ", c.Status), c.Title+": "+c.Detail)
 		if err == nil && c.Advice != "" {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"prof/capture"
+	"prof/capture/doctor"
 	"prof/ingest/derive"
 	"prof/queries"
 	"prof/queries/frame"
@@ -367,11 +367,11 @@ func (p *program) pull(c *cli.Context) (err error) {
 }
 
 // lakeChecks says what a lake needs and what of it is there.
-func lakeChecks(ctx context.Context, l *schema.Lake) (out []capture.Check) {
+func lakeChecks(ctx context.Context, l *schema.Lake) (out []doctor.Check) {
 	for _, s := range l.Probe(ctx) {
-		c := capture.Check{ID: s.Name, Title: s.Title, Status: capture.CheckOK, Detail: s.Detail}
+		c := doctor.Check{ID: s.Name, Title: s.Title, Status: doctor.OK, Detail: s.Detail}
 		if s.Err != nil {
-			c.Status, c.Detail, c.Advice = capture.CheckFailed, oneLine(s.Err), s.Advice
+			c.Status, c.Detail, c.Advice = doctor.Failed, oneLine(s.Err), s.Advice
 		}
 		out = append(out, c)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"prof/capture"
+	"prof/capture/machine"
 	"prof/internal/mask"
 	"prof/internal/suggest"
 	"prof/queries"
@@ -43,7 +44,7 @@ func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(fo
 // Main runs the program and gives its exit code.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) > 1 && args[1] == capture.LaunchVerb { // what profilers start for prof capture
-		return capture.Launched(capture.Machine{}, signal.Notify, stderr)
+		return capture.Launched(machine.Machine{}, signal.Notify, stderr)
 	}
 	if len(args) > 1 && args[1] == statementVerb { // what prof serve and prof mcp start for SQL
 		return runStatement(stdin, stdout, stderr)

@@ -17,7 +17,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
-	"prof/capture"
+	"prof/capture/plan"
 	"prof/ingest/derive"
 	"prof/internal/file"
 	"prof/internal/mask"
@@ -243,7 +243,7 @@ func (p *program) memory(c *cli.Context) (int64, error) {
 	if text == "" && from != "--memory" {
 		return 0, nil
 	}
-	size, err := capture.ParseSize(text)
+	size, err := plan.ParseSize(text)
 	if err == nil && size < schema.LeastMemory {
 		err = fmt.Errorf("want at least %d MiB", schema.LeastMemory>>20)
 	}

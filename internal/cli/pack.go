@@ -13,7 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"prof/capture"
+	"prof/capture/plan"
 	"prof/internal/file"
 	"prof/internal/scratch"
 	"prof/queries"
@@ -123,7 +123,7 @@ func (p *program) packRuns(c *cli.Context) (err error) {
 
 // packRun writes a run and its report into a folder; with --redact only the report.
 func (p *program) packRun(c *cli.Context, w *schema.Warehouse, run schema.Run, dir string) (one pack.Run, rows int64, err error) {
-	one = pack.Run{ID: run.ID, Name: run.Name, Report: capture.FolderName(run.Name)}
+	one = pack.Run{ID: run.ID, Name: run.Name, Report: plan.FolderName(run.Name)}
 	spin := p.spin("packing " + run.Name)
 	defer spin.end()
 	r, err := p.newReport(c.Context, w, run, queries.ReportOptions{Page: true})

@@ -12,7 +12,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"prof/capture"
+	"prof/capture/plan"
+	"prof/capture/prune"
 	"prof/ingest"
 	"prof/queries"
 	"prof/queries/frame"
@@ -40,7 +41,7 @@ On a terminal, prune only prints what it would do, until you add --yes; in scrip
   prof prune --not-stored killed-run --keep 0     # although the warehouse does not have it
   prof tag baseline keep=yes`,
 		Flags: []cli.Flag{
-			&cli.IntFlag{Name: "keep", Usage: "the last `N` runs of each workload stay as they are", Value: capture.DefaultKeep},
+			&cli.IntFlag{Name: "keep", Usage: "the last `N` runs of each workload stay as they are", Value: prune.DefaultKeep},
 			&cli.StringFlag{Name: "max-total", Usage: "delete files until all runs together take at most `SIZE`, e.g. 20GiB"},
 			&cli.StringFlag{Name: "by", Usage: "group runs by the tag `KEY` instead of by workload"},
 			&cli.StringSliceFlag{Name: "protect", Usage: "leave runs with the tag `KEY` or KEY=VALUE alone; may be repeated"},
@@ -59,12 +60,12 @@ func (p *program) prune(c *cli.Context) error {
 	if c.Bool("dry-run") && c.Bool("yes") {
 		return usagef("--dry-run and --yes exclude each other")
 	}
-	o := capture.PruneOptions{Keep: c.Int("keep"), NotStored: c.StringSlice("not-stored")}
+	o := prune.Options{Keep: c.Int("keep"), NotStored: c.StringSlice("not-stored")}
 	if o.Keep < 0 {
 		return usagef("--keep %d: want 0 or more", o.Keep)
 	}
 	if c.IsSet("max-total") {
-		size, err := capture.ParseSize(c.String("max-total"))
+		size, err := plan.ParseSize(c.String("max-total"))
 		if err != nil || size == 0 {
 			return usagef("--max-total %s: want a size such as 20GiB", c.String("max-total"))
 		}
@@ -82,27 +83,27 @@ func (p *program) prune(c *cli.Context) error {
 	} else if c.IsSet("by") || c.IsSet("protect") {
 		return fmt.Errorf("%s has no warehouse with the tags of runs", home.Dir)
 	}
-	plan, err := capture.PlanPrune(filepath.Join(home.Dir, runsName), time.Now(), o)
+	found, err := prune.Find(filepath.Join(home.Dir, runsName), time.Now(), o)
 	if err != nil {
 		return err
 	}
-	for i, s := range plan.Skipped {
+	for i, s := range found.Skipped {
 		if names := baselines[s.Folder]; names != "" {
-			plan.Skipped[i].Reason = "it is the baseline " + names
+			found.Skipped[i].Reason = "it is the baseline " + names
 		}
 	}
 	for _, name := range o.NotStored {
-		if _, err := os.Stat(filepath.Join(plan.Dir, capture.FolderName(name))); err != nil {
-			return fmt.Errorf("--not-stored %s: there is no such capture in %s", name, plan.Dir)
+		if _, err := os.Stat(filepath.Join(found.Dir, plan.FolderName(name))); err != nil {
+			return fmt.Errorf("--not-stored %s: there is no such capture in %s", name, found.Dir)
 		}
 	}
 	dry := c.Bool("dry-run") || isTerminal(p.out) && !c.Bool("yes")
-	return p.prunePlanned(c.Context, dry, plan)
+	return p.prunePlanned(c.Context, dry, found)
 }
 
 // pruneByTags asks the warehouse which runs are protected, and how runs are grouped. It gives the names of those that are a baseline, by
 // their folders.
-func (p *program) pruneByTags(c *cli.Context, home schema.Home, o *capture.PruneOptions) (baselines map[string]string, err error) {
+func (p *program) pruneByTags(c *cli.Context, home schema.Home, o *prune.Options) (baselines map[string]string, err error) {
 	w, err := p.openHome(c, home, false)
 	if err != nil {
 		return nil, err
@@ -123,7 +124,7 @@ func (p *program) pruneByTags(c *cli.Context, home schema.Home, o *capture.Prune
 	for _, r := range runs {
 		if names := bearers[r.ID]; names != "" {
 			o.Protected = append(o.Protected, r.Name)
-			baselines[capture.FolderName(r.Name)] = names
+			baselines[plan.FolderName(r.Name)] = names
 		}
 		tags, err := w.Tags(c.Context, r)
 		if err != nil {
@@ -226,7 +227,7 @@ func isProtecting(by []string, tag, key string) bool {
 }
 
 // prunePlanned says what is done, and does it.
-func (p *program) prunePlanned(ctx context.Context, dry bool, plan *capture.PrunePlan) error {
+func (p *program) prunePlanned(ctx context.Context, dry bool, plan *prune.Plan) error {
 	for _, s := range plan.Skipped {
 		fmt.Fprintf(p.err, "kept: %s: %s\n", s.Folder, s.Reason)
 	}
@@ -243,7 +244,7 @@ func (p *program) prunePlanned(ctx context.Context, dry bool, plan *capture.Prun
 		return nil
 	}
 	done, err := plan.Apply(ctx)
-	if ctx.Err() != nil && done != (capture.PruneResult{}) {
+	if ctx.Err() != nil && done != (prune.Result{}) {
 		err = &captureError{errors.New("interrupted; prune again to go on")}
 	}
 	fmt.Fprintf(p.err, "compressed %d and deleted %d files; freed %.1f of %.1f MB\n", done.Compressed, done.Dropped, float64(done.FreedBytes)/1e6, float64(plan.TotalBytes)/1e6)

@@ -14,7 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"prof/capture"
+	"prof/capture/plan"
 	"prof/internal/file"
 	"prof/queries"
 	"prof/queries/judge"
@@ -185,7 +185,7 @@ func (p *program) reportRun(c *cli.Context, w *schema.Warehouse, run schema.Run)
 	dir = p.path(dir)
 	own := dir == ""
 	if own {
-		dir = filepath.Join(w.Home.Dir, runsName, capture.FolderName(run.Name), "reports")
+		dir = filepath.Join(w.Home.Dir, runsName, plan.FolderName(run.Name), "reports")
 	}
 	return p.writeReport(dir, own, c.IsSet("file"), files, r)
 }

@@ -16,7 +16,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"prof/capture"
+	"prof/capture/plan"
 	"prof/ingest/derive"
 	"prof/internal/scratch"
 	"prof/internal/serve/ask"
@@ -127,7 +127,7 @@ func answerStatement(ctx context.Context, stdin io.Reader, out *bytes.Buffer) er
 	if err := json.NewDecoder(io.LimitReader(stdin, maxStatement)).Decode(&r); err != nil {
 		return fmt.Errorf("%s is started by prof serve and prof mcp: %w", statementVerb, err)
 	}
-	memory, err := capture.ParseSize(r.Memory)
+	memory, err := plan.ParseSize(r.Memory)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"prof/capture"
+	"prof/capture/plan"
 	"prof/ingest"
 	"prof/internal/mask"
 	"prof/internal/suggest"
@@ -47,7 +48,7 @@ func (p *program) captureSuite(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	suite, err := capture.ReadSuite(p.path(c.String(suiteName)))
+	suite, err := plan.ReadSuite(p.path(c.String(suiteName)))
 	if err != nil {
 		return &usageError{err}
 	}
@@ -85,7 +86,7 @@ func (p *program) captureSuite(c *cli.Context) error {
 }
 
 // suiteJobs says what to capture for each run of a suite, and finds what would stop it.
-func (p *program) suiteJobs(c *cli.Context, home schema.Home, suite *capture.Suite) ([]suiteJob, error) {
+func (p *program) suiteJobs(c *cli.Context, home schema.Home, suite *plan.Suite) ([]suiteJob, error) {
 	dir, err := p.workDir()
 	if err != nil {
 		return nil, err
@@ -109,7 +110,7 @@ func (p *program) suiteJobs(c *cli.Context, home schema.Home, suite *capture.Sui
 		if err == nil {
 			err = capture.CheckWorkload(p.world.machine, r.Argv, dir)
 		}
-		if errors.Is(err, capture.ErrSuite) {
+		if errors.Is(err, plan.ErrSuite) {
 			return nil, err
 		}
 		if err != nil {
@@ -192,7 +193,7 @@ func (p *program) nextName(c *cli.Context, home schema.Home, name string) (strin
 		if n > 1 {
 			next = fmt.Sprintf("%s-%d", name, n)
 		}
-		if _, err := os.Lstat(filepath.Join(home.Dir, runsName, capture.FolderName(next))); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(filepath.Join(home.Dir, runsName, plan.FolderName(next))); !errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		free, err := p.keeper().freeName(c, home, next)

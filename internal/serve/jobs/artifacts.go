@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"prof/capture"
+	"prof/capture/plan"
 	"prof/internal/file"
 )
 
@@ -29,7 +29,7 @@ func (s *Service) captureDir(run string) (*os.Root, error) {
 	if run == "" {
 		return nil, nil
 	}
-	root, err := os.OpenRoot(filepath.Join(s.o.CaptureFolders, capture.FolderName(run)))
+	root, err := os.OpenRoot(filepath.Join(s.o.CaptureFolders, plan.FolderName(run)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

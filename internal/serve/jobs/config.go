@@ -14,7 +14,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
-	"prof/capture"
+	"prof/capture/plan"
 	"prof/internal/file"
 )
 
@@ -76,7 +76,7 @@ func ReadConfig(path string, options CaptureOptions) (Config, error) {
 		return c, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
 	f := configFile{Jobs: c.Jobs, Uploads: c.Uploads}
-	err := capture.ReadYAML(path, maxConfig, ErrConfig, &f, func() error {
+	err := plan.ReadYAML(path, maxConfig, ErrConfig, &f, func() error {
 		if err := f.check(); err != nil {
 			return err
 		}
@@ -131,7 +131,7 @@ func (f *configFile) check() error {
 		{"uploads.max_age: it must be at least 1m", f.Uploads.MaxAge >= time.Minute},
 	} {
 		if !l.ok {
-			return capture.YAMLErrorf(f.Node, "%s", l.name)
+			return plan.YAMLErrorf(f.Node, "%s", l.name)
 		}
 	}
 	return nil

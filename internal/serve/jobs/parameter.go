@@ -16,7 +16,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
-	"prof/capture"
+	"prof/capture/plan"
 	"prof/internal/suggest"
 )
 
@@ -59,7 +59,7 @@ const anyText = `[A-Za-z0-9_][A-Za-z0-9_.:=,@+/-]*`
 func (p *TemplateParameter) complete(name string) error {
 	p.Name, p.Type = name, cmp.Or(p.Type, typeText)
 	wrong := func(format string, args ...any) error {
-		return capture.YAMLErrorf(p.Node, "parameter %s: %s", name, fmt.Sprintf(format, args...))
+		return plan.YAMLErrorf(p.Node, "parameter %s: %s", name, fmt.Sprintf(format, args...))
 	}
 	isNumber := p.Type == typeInteger || p.Type == typeNumber
 	switch {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
-	"prof/capture"
+	"prof/capture/plan"
 	"prof/internal/mask"
 	"prof/internal/suggest"
 )
@@ -68,17 +68,17 @@ const runParameter = "run"
 func (f templateFile) template(file ast.Node, name, base string, captures CaptureOptions) (*Template, error) {
 	at := f.Node
 	if at == nil {
-		return nil, capture.YAMLErrorf(file, "templates.%s is empty", name)
+		return nil, plan.YAMLErrorf(file, "templates.%s is empty", name)
 	}
 	switch {
 	case !templateName.MatchString(name):
-		return nil, capture.YAMLErrorf(at, "templates.%s: name it with letters, digits, - and _", name)
+		return nil, plan.YAMLErrorf(at, "templates.%s: name it with letters, digits, - and _", name)
 	case len(f.Command) == 0 || f.Command[0] == "":
-		return nil, capture.YAMLErrorf(at, "templates.%s has no command: write it as a list, such as [python3, bench.py]", name)
+		return nil, plan.YAMLErrorf(at, "templates.%s has no command: write it as a list, such as [python3, bench.py]", name)
 	case placeholder.MatchString(f.Command[0]):
-		return nil, capture.YAMLErrorf(at, "templates.%s: the program, %s, must not depend on a parameter", name, f.Command[0])
+		return nil, plan.YAMLErrorf(at, "templates.%s: the program, %s, must not depend on a parameter", name, f.Command[0])
 	case f.Timeout < 0:
-		return nil, capture.YAMLErrorf(at, "templates.%s: timeout must be more than 0", name)
+		return nil, plan.YAMLErrorf(at, "templates.%s: timeout must be more than 0", name)
 	}
 	t := &Template{Name: name, Doc: f.Doc, command: f.Command, dir: f.Dir, Timeout: f.Timeout, Parameters: []*TemplateParameter{}, check: captures.Check}
 	if t.dir != "" && !filepath.IsAbs(t.dir) {
@@ -93,7 +93,7 @@ func (f templateFile) template(file ast.Node, name, base string, captures Captur
 			one.Node = at
 		}
 		if !variableName.MatchString(p) || p == runParameter {
-			return nil, capture.YAMLErrorf(one.Node, "templates.%s: a parameter must not be named %s", name, p)
+			return nil, plan.YAMLErrorf(one.Node, "templates.%s: a parameter must not be named %s", name, p)
 		}
 		if err := one.complete(p); err != nil {
 			return nil, err
@@ -110,11 +110,11 @@ func (f templateFile) template(file ast.Node, name, base string, captures Captur
 		n := f.Options[key]
 		o := option{key: key, name: strings.ReplaceAll(key, "_", "-")}
 		if !slices.Contains(captures.Names, o.name) {
-			return nil, capture.YAMLErrorf(n, "templates.%s: a template cannot set an option %s of prof capture%s", name, key, suggest.DidYouMean(o.name, captures.Names))
+			return nil, plan.YAMLErrorf(n, "templates.%s: a template cannot set an option %s of prof capture%s", name, key, suggest.DidYouMean(o.name, captures.Names))
 		}
 		var err error
 		if o.values, err = optionValues(n); err != nil {
-			return nil, capture.YAMLErrorf(n, "templates.%s: options.%s: %v", name, key, err)
+			return nil, plan.YAMLErrorf(n, "templates.%s: options.%s: %v", name, key, err)
 		}
 		for _, v := range o.values {
 			if err := t.mentions(n, v, used); err != nil {
@@ -125,7 +125,7 @@ func (f templateFile) template(file ast.Node, name, base string, captures Captur
 	}
 	for _, key := range slices.Sorted(maps.Keys(f.Env)) {
 		if !variableName.MatchString(key) || key == jobVariable {
-			return nil, capture.YAMLErrorf(at, "templates.%s: env.%s: it cannot be set", name, key)
+			return nil, plan.YAMLErrorf(at, "templates.%s: env.%s: it cannot be set", name, key)
 		}
 		if err := t.mentions(at, f.Env[key], used); err != nil {
 			return nil, err
@@ -134,7 +134,7 @@ func (f templateFile) template(file ast.Node, name, base string, captures Captur
 	}
 	for _, p := range t.Parameters {
 		if !used[p.Name] {
-			return nil, capture.YAMLErrorf(p.Node, "templates.%s: nothing mentions {%s}", name, p.Name)
+			return nil, plan.YAMLErrorf(p.Node, "templates.%s: nothing mentions {%s}", name, p.Name)
 		}
 	}
 	return t, t.checkOptions(at, f.Options)
@@ -160,7 +160,7 @@ func (t *Template) checkOptions(at ast.Node, nodes map[string]ast.Node) error {
 		choices = with(choices, p.Name, known...)
 	}
 	if args, err := t.refused(choices, closed); err != nil {
-		return capture.YAMLErrorf(t.blamed(args, err, at, nodes), "templates.%s: %v", t.Name, err)
+		return plan.YAMLErrorf(t.blamed(args, err, at, nodes), "templates.%s: %v", t.Name, err)
 	}
 	for _, p := range used {
 		known, _ := p.known()
@@ -168,7 +168,7 @@ func (t *Template) checkOptions(at ast.Node, nodes map[string]ast.Node) error {
 		closed[p.Name] = true
 		for _, v := range known {
 			if args, err := t.refused(with(choices, p.Name, v), closed); err != nil {
-				return capture.YAMLErrorf(t.blamed(args, err, at, nodes), "templates.%s: %s is %q: %v", t.Name, p.Name, v, err)
+				return plan.YAMLErrorf(t.blamed(args, err, at, nodes), "templates.%s: %s is %q: %v", t.Name, p.Name, v, err)
 			}
 		}
 	}
@@ -209,7 +209,7 @@ func (o option) isOpen(closed map[string]bool) bool {
 
 // blamed is where the first option stands without which prof capture says what comes first in err no more.
 func (t *Template) blamed(args []string, err error, at ast.Node, nodes map[string]ast.Node) ast.Node {
-	first, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), capture.ErrOptions.Error()+": "), ";")
+	first, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), plan.ErrOptions.Error()+": "), ";")
 	for _, o := range t.options {
 		rest := slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return strings.HasPrefix(arg, "--"+o.name+"=") })
 		if other := t.check(rest); other == nil || !strings.Contains(other.Error(), first) {
@@ -243,7 +243,7 @@ func optionValues(n ast.Node) ([]string, error) {
 func (t *Template) mentions(at ast.Node, text string, used map[string]bool) error {
 	for _, m := range placeholder.FindAllStringSubmatch(text, -1) {
 		if t.parameter(m[1]) == nil && m[1] != runParameter {
-			return capture.YAMLErrorf(at, "templates.%s: %s: there is no parameter %s%s", t.Name, text, m[1], suggest.DidYouMean(m[1], append(t.names(), runParameter)))
+			return plan.YAMLErrorf(at, "templates.%s: %s: there is no parameter %s%s", t.Name, text, m[1], suggest.DidYouMean(m[1], append(t.names(), runParameter)))
 		}
 		used[m[1]] = true
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"prof/capture"
+	"prof/capture/machine"
 	"prof/internal/file"
 	"prof/schema/rundir"
 )
@@ -163,7 +163,7 @@ func (s *Service) Announce(name string, size int64, sum string) (Upload, error) 
 
 // room is an error where too little of the disk would stay free with so many bytes more.
 func (s *Service) room(bytes int64) error {
-	free, err := capture.FreeBytes(s.dir)
+	free, err := machine.FreeBytes(s.dir)
 	if least := s.o.Config.Uploads.Free; err == nil && free-bytes < least {
 		err = fmt.Errorf("%w: with this file less than %s would stay free", errNoSpace, file.Bytes(least))
 	}
