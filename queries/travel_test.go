@@ -52,7 +52,9 @@ func TestTravel(t *testing.T) {
 	if err := to.w.Remove(t.Context(), run); err != nil { // gone again, it can come back
 		t.Fatal(err)
 	}
-	to.imports(packed(t, dir), run)
+	unpacked := packed(t, dir)
+	folded(t, from.w, filepath.Join(unpacked, "run", "run_id="+run.ID, "rows.parquet"))
+	to.imports(unpacked, run)
 	wantSame(t, "tables", to.tables(1, false), from.tables(1, false))
 	testkit.Exec(t, to.w, rename)
 	wantSame(t, "the run that was there", to.tables(1, false), before)
@@ -82,6 +84,13 @@ func packed(t *testing.T, dir string) string {
 		t.Fatal(err)
 	}
 	return filepath.Join(to, pack.Runs)
+}
+
+// folded writes the file of the table run as the last prof before the first release did.
+func folded(t *testing.T, w *schema.Warehouse, path string) {
+	t.Helper()
+	counts := testkit.Rows(t, w, "SELECT decode(value) FROM parquet_kv_metadata("+schema.Quote(path)+") WHERE decode(key) = 'prof_rows'")
+	testkit.Exec(t, w, "COPY (SELECT * EXCLUDE (run_id) FROM run) TO "+schema.Quote(path)+" (FORMAT parquet, KV_METADATA {prof_schema: '38', prof_rows: "+schema.Quote(counts[0])+"})")
 }
 
 // testTravelBadly: what is no whole run, or of other tables, changes nothing and is refused by name.

@@ -15,10 +15,11 @@ type ddlTable struct {
 var (
 	ddlCreate = regexp.MustCompile(`^CREATE TABLE (\w+) \($`)
 	ddlColumn = regexp.MustCompile(`^    (\w+) [A-Z][A-Z\[\] ]*,? -- (.+)$`)
+	ddlMore   = regexp.MustCompile(`^        -- (.+)$`)
 )
 
 // parseDDL reads the comments of a migration file: the lines before CREATE TABLE are the table's, the rest of a column's
-// line is the column's. A column without a comment is an error, so that every one ends up documented in the warehouse.
+// line is the column's, with the lines of deeper comments below it. A column without a comment is an error, so that every one ends up documented in the warehouse.
 func parseDDL(text string) ([]ddlTable, error) {
 	var tables []ddlTable
 	var doc []string
@@ -28,11 +29,15 @@ func parseDDL(text string) ([]ddlTable, error) {
 		case open && line == ");":
 			open = false
 		case open:
+			t := &tables[len(tables)-1]
+			if m := ddlMore.FindStringSubmatch(line); m != nil && len(t.columns) > 0 {
+				t.columns[len(t.columns)-1][1] += " " + m[1]
+				continue
+			}
 			m := ddlColumn.FindStringSubmatch(line)
 			if m == nil {
 				return nil, fmt.Errorf("line %d: a column is written `name TYPE, -- meaning`: %q", n+1, line)
 			}
-			t := &tables[len(tables)-1]
 			t.columns = append(t.columns, [2]string{m[1], m[2]})
 		case strings.HasPrefix(line, "-- "):
 			doc = append(doc, strings.TrimPrefix(line, "-- "))

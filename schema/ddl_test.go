@@ -9,7 +9,7 @@ import (
 )
 
 func TestParseDDL(t *testing.T) {
-	got, err := parseDDL("-- One thing.\n-- More of it.\nCREATE TABLE thing (\n    run_id UUID NOT NULL, -- the run\n    path INTEGER[] -- it's a list\n);\n\n-- stray\n\nSELECT 1;\n")
+	got, err := parseDDL("-- One thing.\n-- More of it.\nCREATE TABLE thing (\n    run_id UUID NOT NULL, -- the run\n    path INTEGER[] -- it's\n        -- a list\n);\n\n-- stray\n\nSELECT 1;\n")
 	want := []ddlTable{{"thing", "One thing. More of it.", [][2]string{{"run_id", "the run"}, {"path", "it's a list"}}}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q, %v", got, err)
@@ -62,7 +62,7 @@ func TestMigrationFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	names, err := fs.Glob(migrationFiles, "sql/*")
-	if err != nil || len(names) != len(known) || len(known) < 3 {
+	if err != nil || len(names) != len(known) || len(known) == 0 {
 		t.Errorf("%d files, %d migrations, %v", len(names), len(known), err)
 	}
 	for _, m := range known {
@@ -70,7 +70,7 @@ func TestMigrationFiles(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", m.name, err)
 		}
-		if n := strings.Count(m.sql, "CREATE TABLE"); n != len(tables) || n == 0 && !strings.Contains(m.sql, "ALTER TABLE") && !strings.Contains(m.sql, "COMMENT ON") {
+		if n := strings.Count(m.sql, "CREATE TABLE"); n != len(tables) {
 			t.Errorf("%s: %d of %d tables were understood", m.name, len(tables), n)
 		}
 		for _, line := range strings.Split(m.sql, "\n") {

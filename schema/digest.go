@@ -36,7 +36,7 @@ func (w *Warehouse) digests(ctx context.Context, runID string) (map[string]Diges
 		isName := slices.Contains(named, t)
 		parts = append(parts, fmt.Sprintf("SELECT run_id, %t AS is_name, '%s ' || count(*) || ' ' || sum(hash(t)) AS digest FROM %[2]s t%s GROUP BY run_id", isName, t, of))
 	}
-	known, err := migrations(migrationFiles)
+	known, err := knownMigrations()
 	if err != nil {
 		return nil, err
 	}

@@ -295,7 +295,7 @@ func checkLake(ctx context.Context, q querier, in string, o Options) error {
 	if o.unchecked {
 		return nil
 	}
-	known, err := migrations(migrationFiles)
+	known, err := knownMigrations()
 	if err != nil {
 		return err
 	}

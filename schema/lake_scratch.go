@@ -45,7 +45,7 @@ func (w *Warehouse) copyIndex(ctx context.Context, conn *sql.Conn, o Options) er
 	if err := checkLake(ctx, conn, lakeName+".main.", o); err != nil {
 		return fmt.Errorf("%s: %w", w.lake, err)
 	}
-	known, err := migrations(migrationFiles)
+	known, err := knownMigrations()
 	if err != nil {
 		return err
 	}

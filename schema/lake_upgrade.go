@@ -59,7 +59,7 @@ func UpgradeLake(ctx context.Context, l *Lake, o Options) (derived int, err erro
 
 // upgradeTables makes the tables of a lake those of this program, with its built-in rules, and closes the lake to others where facts must be derived anew.
 func (w *Warehouse) upgradeTables(ctx context.Context, o Options) error {
-	known, err := migrations(migrationFiles)
+	known, err := knownMigrations()
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func OpenMemory(ctx context.Context, defs []Definition, facts Facts, others ...s
 }
 
 func (w *Warehouse) fill(ctx context.Context, defs []Definition, facts Facts, others []string) error {
-	steps, err := migrations(migrationFiles)
+	steps, err := knownMigrations()
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (w *Warehouse) fill(ctx context.Context, defs []Definition, facts Facts, ot
 			read(t.Query)
 		}
 	}
-	creates := map[string]string{} // a later migration may make a table anew, or add columns
+	creates := map[string]string{} // a later migration may add columns
 	for _, m := range steps {
 		for _, stmt := range createTable.FindAllStringSubmatch(m.sql, -1) {
 			if table := stmt[2]; table != "" {

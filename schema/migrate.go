@@ -30,6 +30,12 @@ type migration struct {
 // ErrNewer is wrapped by Open's error when a newer prof wrote the warehouse.
 var ErrNewer = errors.New("the warehouse was written by a newer prof")
 
+// ErrOlder is wrapped by Open's error when a prof of before the first release wrote the warehouse.
+var ErrOlder = errors.New("a prof from before the first release wrote the warehouse, and nothing was changed")
+
+// carryOver is what to do then.
+const carryOver = "carry its runs over with `prof export RUN --to parquet --out DIR` of that prof and `prof import DIR` of this one in a new home, or ingest the captures again"
+
 var migrationName = regexp.MustCompile(`^(\d{4})_(\w+)\.sql$`)
 
 // migrations reads the numbered files; a gap, a repeat or a misnamed file is an error of the program.
@@ -58,7 +64,7 @@ func migrations(files fs.FS) ([]migration, error) {
 	return out, nil
 }
 
-// knownMigrations are those of this program.
+// knownMigrations are those of this program. Until the first release there is one, and what changes is changed there: TestReleasedMigrations.
 var knownMigrations = sync.OnceValues(func() ([]migration, error) { return migrations(migrationFiles) })
 
 func checksum(text string) string {
@@ -76,7 +82,7 @@ COMMENT ON COLUMN schema_version.applied_at IS 'UTC time it was applied';`
 
 // migrate brings the warehouse to this program's schema in one transaction: all of it or nothing.
 func (w *Warehouse) migrate(ctx context.Context, o Options) error {
-	known, err := migrations(migrationFiles)
+	known, err := knownMigrations()
 	if err != nil {
 		return err
 	}
@@ -187,14 +193,14 @@ func appliedVersions(ctx context.Context, q querier, in string) (map[int]string,
 
 // checkApplied refuses a warehouse that this program does not know.
 func checkApplied(applied map[int]string, known []migration) error {
+	for _, m := range known {
+		if sum, ok := applied[m.version]; ok && sum != m.checksum {
+			return fmt.Errorf("%w: %s", ErrOlder, carryOver)
+		}
+	}
 	for v := range applied {
 		if v > len(known) {
 			return fmt.Errorf("%w (schema %d, this prof knows %d): update prof", ErrNewer, v, len(known))
-		}
-	}
-	for _, m := range known {
-		if sum, ok := applied[m.version]; ok && sum != m.checksum {
-			return fmt.Errorf("migration %04d_%s was applied with another text: this warehouse comes from another build of prof; ingest again into a new home", m.version, m.name)
 		}
 	}
 	return nil

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"prof/ingest/derive"
 	"prof/internal/testkit"
 	"prof/queries"
 	"prof/schema"
@@ -138,120 +137,68 @@ func TestNewerIsRefused(t *testing.T) {
 	}
 }
 
-func TestChangedMigrationIsRefused(t *testing.T) {
+// TestOlderIsRefused holds that a warehouse of before the first release stays as it is, and how its runs come over is said.
+func TestOlderIsRefused(t *testing.T) {
 	home := fresh(t)
-	change(t, home, `UPDATE schema_version SET checksum = 'x' WHERE version = 2`)
-	for _, write := range []bool{false, true} {
-		_, err := schema.Open(t.Context(), home, schema.Options{Write: write, Defs: few{}, Facts: none{}})
-		if err == nil || !strings.Contains(err.Error(), "migration 0002_timeline was applied with another text") || !strings.Contains(err.Error(), "ingest again") {
-			t.Errorf("write %v: the error is %v", write, err)
-		}
-	}
-}
-
-// unpacked makes the tables as they were before migration 16, without what only it brings.
-const unpacked = `ALTER TABLE kernel RENAME TO k; CREATE TABLE kernel AS SELECT run_id, source_id, pid, tid, device_id, context_id, stream_id, start_ns, duration_ns, kernel_name_id,
-	grid_x, grid_y, grid_z, block_x, block_y, block_z, register_count, static_shared_bytes, dynamic_shared_bytes, correlation_id, graph_node_id, launch_start_ns, launch_duration_ns,
-	launch_name_id, range_context_id, path_id, op_id FROM k LEFT JOIN kernel_shape USING (run_id, kernel_shape_id); DROP TABLE k; ALTER TABLE memop DROP COLUMN stack_id; ALTER TABLE graph_launch DROP COLUMN stack_id; DROP TABLE kernel_shape; DROP TABLE api_sum; DROP TABLE api_duration; DROP TABLE stage_execution; DROP TABLE capture_kept; DROP TABLE workload_process; DROP TABLE execution_memory; DROP TABLE cuda_allocation; DROP TABLE capture_node; DROP TABLE capture_input_tag;
-	ALTER TABLE capture_input DROP COLUMN input; ALTER TABLE capture_input DROP COLUMN width_count; ALTER TABLE capture_input DROP COLUMN height_count; ALTER TABLE capture_input DROP COLUMN page_count; ALTER TABLE capture_input DROP COLUMN token_count;
-	ALTER TABLE workload_pass DROP COLUMN input; ALTER TABLE workload_pass DROP COLUMN process_id; ALTER TABLE capture DROP COLUMN options_key; ALTER TABLE process DROP COLUMN rank_id; ALTER TABLE sync DROP COLUMN record_device_id; ALTER TABLE sync DROP COLUMN record_stream_id; ALTER TABLE sync DROP COLUMN record_start_ns;
-	DROP TABLE ncu_function; DROP TABLE ncu_source_file; DROP TABLE ncu_instruction; DROP TABLE ncu_instance; DROP TABLE captured_launch; DROP TABLE python_sample; DROP TABLE unseen_work; DROP TABLE unmet_launch; DROP TABLE work_fault; ALTER TABLE graph_launch DROP COLUMN body_count; DROP TABLE serving_benchmark; DROP TABLE serving_benchmark_latency; DROP TABLE serving_request; DROP TABLE reported_sum; DROP TABLE reported_value; ALTER TABLE source DROP COLUMN added_at; ALTER TABLE source DROP COLUMN command; ALTER TABLE source DROP COLUMN host; ALTER TABLE ncu_section DROP COLUMN source_id; `
-
-// dropLater removes what migrations 4 and later bring.
-var dropLater = unpacked + `DROP TABLE derivation; DROP TABLE finding_rule; DROP TABLE baseline; DROP TABLE collective_call; DROP TABLE device_time; DROP TABLE gap_sum; DROP TABLE gap; DROP TABLE capture; DROP TABLE capture_pass; DROP TABLE capture_source; DROP TABLE capture_input; DROP TABLE capture_device; DROP TABLE device_sample;
-	DROP TABLE kernel_symbol; DROP TABLE model; DROP TABLE model_layer; DROP TABLE model_note; DROP TABLE workload; DROP TABLE workload_pass;
-	DROP TABLE device_alias; DROP TABLE sm_rate; DROP TABLE op; DROP TABLE op_name; DROP TABLE op_input; DROP TABLE op_average; DROP TABLE memory_event; DROP TABLE python_stack;
-	DROP TABLE python_call; ALTER TABLE kernel DROP COLUMN op_id; ALTER TABLE memop DROP COLUMN op_id;
-	DROP TABLE ncu_launch; DROP TABLE ncu_range; DROP TABLE ncu_metric_name; DROP TABLE ncu_metric; DROP TABLE ncu_section;
-	DROP TABLE ncu_rule; DROP TABLE ncu_rule_metric; DROP TABLE kernel_spelling; DROP TABLE device_peak; ALTER TABLE kernel_name DROP COLUMN name_hash`
-
-// TestOlderIsMigrated opens warehouses of an older prof: one with other definitions, and one of fewer migrations.
-func TestOlderIsMigrated(t *testing.T) {
-	older := map[string][]string{
-		"definitions": {`UPDATE schema_version SET checksum = 'older' WHERE version = 0`, `DROP MACRO TABLE stages`,
-			`CREATE MACRO gone_v1(run) AS TABLE SELECT 1 AS x`, `COMMENT ON MACRO TABLE gone_v1 IS 'prof: of an older prof'`,
-			`CREATE VIEW mine AS SELECT 1 AS x`, `CREATE MACRO my_macro() AS TABLE SELECT 1 AS x`},
-		"migrations": {`DELETE FROM schema_version WHERE version >= 3 OR version <= 0`, `DROP TABLE nvtx_range; DROP TABLE nvtx_mark; DROP TABLE range_path;
-			DROP TABLE range_context; DROP TABLE range_device; DROP TABLE kernel_rule; DROP TABLE stage_rule; DROP TABLE kernel_class; DROP TABLE path_stage`,
-			dropLater, `CREATE VIEW mine AS SELECT 1 AS x`, `CREATE MACRO my_macro() AS TABLE SELECT 1 AS x`},
-	}
-	for name, stmts := range older {
-		for _, write := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s write %v", name, write), func(t *testing.T) {
-				home := fresh(t)
-				change(t, home, stmts...)
-				w := open(t, home, write, nil)
-				defer done(t, w)
-				if got := testkit.Rows(t, w, `FROM stages('01890000-0000-7000-8000-000000000000')`); len(got) != 0 {
-					t.Errorf("an empty warehouse has stages: %q", got)
-				}
-				if got := testkit.Rows(t, w, `SELECT function_name FROM duckdb_functions() WHERE function_name = 'gone_v1'`); len(got) != 0 {
-					t.Error("a definition that this prof does not have is still there")
-				}
-				if got := testkit.Rows(t, w, `SELECT m.x, u.x FROM mine m, my_macro() u`); !slices.Equal(got, []string{"1|1"}) {
-					t.Errorf("the user's own relations give %q", got)
-				}
-				if got := testkit.Rows(t, w, `SELECT count(*) > 10 FROM stage_rule WHERE origin = 'builtin'`); !slices.Equal(got, []string{"true"}) {
-					t.Error("the built-in rules are missing")
-				}
-			})
-		}
-	}
-}
-
-// TestLaunchDelay opens a warehouse of before launch delay had its name: the time stays what it was, the facts are derived again under the
-// new name, and no rule points to a query that is gone.
-func TestLaunchDelay(t *testing.T) {
-	home := fresh(t)
-	w := open(t, home, true, nil)
-	testkit.Exec(t, w, `INSERT INTO run VALUES (?::UUID, 'a', now()::TIMESTAMP, NULL, NULL, NULL, 'dev')`, idA)
-	fill(t, w, idA)
-	tables := []string{"device_time", "gap_sum", "gap"}
-	for i, table := range tables {
-		testkit.Exec(t, w, fmt.Sprintf(`UPDATE %s SET launch_ns = 5, launch_delay_ns = %d, wait_ns = 7`, table, 100+i))
-		testkit.Exec(t, w, fmt.Sprintf(`ALTER TABLE %s RENAME COLUMN launch_delay_ns TO late_ns`, table))
-	}
-	testkit.Exec(t, w, `UPDATE model SET dtype = NULL; UPDATE source SET kind = 'nsys'; UPDATE device_time SET range_id = NULL; CREATE TABLE cost_centre (run_id UUID, centre VARCHAR); COMMENT ON TABLE cost_centre IS 'prof: a fact of an older prof'`)
-	testkit.Exec(t, w, `UPDATE finding_rule SET detail = 'slow-ranks' WHERE detail = 'stragglers'; `+unpacked+`DELETE FROM schema_version WHERE version >= 15 OR version <= 0`)
-	done(t, w)
-
-	// Reading, too, migrates first.
-	w, err := schema.Open(t.Context(), home, schema.Options{Defs: few{}, Facts: derive.Facts{Only: []string{"timeline", "device_part"}}})
+	change(t, home, `UPDATE schema_version SET name = 'run', checksum = 'older' WHERE version = 1`, `INSERT INTO schema_version SELECT v, 'later', 'older', now()::TIMESTAMP FROM range(2, 39) r(v)`)
+	before, err := os.ReadFile(home.Warehouse())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer done(t, w)
-	for i, table := range tables {
-		same(t, table, testkit.Rows(t, w, `SELECT launch_ns, launch_delay_ns, wait_ns FROM `+table), []string{fmt.Sprintf("5|%d|7", 100+i)})
+	for _, o := range []schema.Options{{}, {AsIs: true}, {Write: true}, {Write: true, Store: true}} {
+		o.Defs, o.Facts = few{}, none{}
+		_, err := schema.Open(t.Context(), home, o)
+		if !errors.Is(err, schema.ErrOlder) || !strings.Contains(err.Error(), "prof export RUN --to parquet") || !strings.Contains(err.Error(), "prof import DIR") || !strings.Contains(err.Error(), home.Warehouse()) {
+			t.Errorf("%+v: the error is %v", o, err)
+		}
 	}
-	same(t, "columns of the old name", testkit.Rows(t, w, `SELECT table_name FROM duckdb_columns() WHERE NOT internal AND column_name = 'late_ns'`), nil)
-	same(t, "facts of the old name", testkit.Rows(t, w, `SELECT table_name FROM duckdb_tables() WHERE table_name = 'cost_centre'`), nil)
-	same(t, "the time in parts", testkit.Rows(t, w, `SELECT DISTINCT launch_delay_ns FROM device_part`), []string{"100"})
-	same(t, "queries that rules name", testkit.Rows(t, w, `SELECT finding_id FROM finding_rule WHERE detail = 'stragglers'`), []string{"exposed-collectives"})
-	same(t, "comments of the old names", testkit.Rows(t, w, `SELECT comment FROM (SELECT comment FROM duckdb_tables() UNION ALL SELECT comment FROM duckdb_columns()) WHERE regexp_matches(comment, 'slow-ranks|cost-cent|\blate_ns')`), nil)
-	same(t, "rules of the old name", testkit.Rows(t, w, `SELECT finding_id FROM finding_rule WHERE concat(detail, advice) LIKE '%slow-ranks%'`), nil)
+	after, err := os.ReadFile(home.Warehouse())
+	if err != nil || !bytes.Equal(before, after) {
+		t.Error("the file has changed", err)
+	}
 }
 
-// TestUnpacked opens a warehouse of before launch shapes had a table of their own: each kernel has the shape it had.
-func TestUnpacked(t *testing.T) {
-	home := fresh(t)
-	w := open(t, home, true, nil)
-	for _, r := range [][2]string{{idA, "a"}, {idB, "b"}} {
-		testkit.Exec(t, w, `INSERT INTO run VALUES (?::UUID, ?, now()::TIMESTAMP, NULL, NULL, NULL, 'dev')`, r[0], r[1])
+// TestMigrations opens a warehouse that lacks the last migration, for reading and for writing: it is applied, with its comments, and the rest stays.
+func TestMigrations(t *testing.T) {
+	for _, write := range []bool{false, true} {
+		t.Run(fmt.Sprintf("write %v", write), func(t *testing.T) {
+			home := fresh(t)
+			change(t, home, `INSERT INTO run VALUES ('`+idA+`', 'a', now()::TIMESTAMP, NULL, NULL, NULL, 'dev')`)
+			schema.WithMigration(t, "ALTER TABLE run ADD COLUMN note VARCHAR;\n-- What is new.\nCREATE TABLE news (\n    run_id UUID NOT NULL -- the run\n);\n")
+			w := open(t, home, write, nil)
+			same(t, "runs", testkit.Rows(t, w, `SELECT name, note IS NULL FROM run`), []string{"a|true"})
+			same(t, "comments", testkit.Rows(t, w, `SELECT comment FROM duckdb_tables() WHERE table_name = 'news'`), []string{"What is new."})
+			same(t, "versions", testkit.Rows(t, w, `SELECT version, name FROM schema_version WHERE version > 0 ORDER BY ALL`), []string{"1|schema", "2|news"})
+			done(t, w)
+		})
 	}
-	testkit.Exec(t, w, unpacked+`DELETE FROM schema_version WHERE version >= 16 OR version <= 0`)
-	for _, id := range []string{idA, idB} {
-		testkit.Exec(t, w, `INSERT INTO kernel SELECT ?::UUID, 1, 1, 1, 0, 1, 7, i, 10, 1, CASE WHEN i % 5 > 0 THEN i % 5 END, 1, 1, 64, 1, i % 2, CASE WHEN i % 3 > 0 THEN 32 END, 0, i % 7, i, NULL, i, 1, 1, 0, 0, 0 FROM range(5000) r(i)`, id)
-	}
-	const shapes = `SELECT run_id, start_ns, grid_x, grid_y, grid_z, block_x, block_y, block_z, register_count, static_shared_bytes, dynamic_shared_bytes, correlation_id, op_id FROM kernel %s ORDER BY ALL`
-	before := testkit.Rows(t, w, fmt.Sprintf(shapes, ""))
-	done(t, w)
+}
 
-	w = open(t, home, true, nil)
-	defer done(t, w)
-	same(t, "kernels", testkit.Rows(t, w, fmt.Sprintf(shapes, "LEFT JOIN kernel_shape USING (run_id, kernel_shape_id)")), before)
-	same(t, "shapes", testkit.Rows(t, w, `SELECT count(*), min(kernel_shape_id & 134217727), max(kernel_shape_id & 134217727) FROM kernel_shape GROUP BY run_id`), []string{"140|1|140", "140|1|140"})
-	same(t, "bases", testkit.Rows(t, w, `SELECT DISTINCT kernel_shape_id >> 27 << 27 FROM kernel_shape ORDER BY ALL`), slices.Sorted(slices.Values([]string{fmt.Sprint(schema.IDBase(idA)), fmt.Sprint(schema.IDBase(idB))})))
+// TestOlderDefinitions opens a warehouse that an older prof has defined.
+func TestOlderDefinitions(t *testing.T) {
+	older := []string{`UPDATE schema_version SET checksum = 'older' WHERE version = 0`, `DROP MACRO TABLE stages`,
+		`CREATE MACRO gone_v1(run) AS TABLE SELECT 1 AS x`, `COMMENT ON MACRO TABLE gone_v1 IS 'prof: of an older prof'`,
+		`CREATE VIEW mine AS SELECT 1 AS x`, `CREATE MACRO my_macro() AS TABLE SELECT 1 AS x`}
+	for _, write := range []bool{false, true} {
+		t.Run(fmt.Sprintf("write %v", write), func(t *testing.T) {
+			home := fresh(t)
+			change(t, home, older...)
+			w := open(t, home, write, nil)
+			defer done(t, w)
+			if got := testkit.Rows(t, w, `FROM stages('01890000-0000-7000-8000-000000000000')`); len(got) != 0 {
+				t.Errorf("an empty warehouse has stages: %q", got)
+			}
+			if got := testkit.Rows(t, w, `SELECT function_name FROM duckdb_functions() WHERE function_name = 'gone_v1'`); len(got) != 0 {
+				t.Error("a definition that this prof does not have is still there")
+			}
+			if got := testkit.Rows(t, w, `SELECT m.x, u.x FROM mine m, my_macro() u`); !slices.Equal(got, []string{"1|1"}) {
+				t.Errorf("the user's own relations give %q", got)
+			}
+			if got := testkit.Rows(t, w, `SELECT count(*) > 10 FROM stage_rule WHERE origin = 'builtin'`); !slices.Equal(got, []string{"true"}) {
+				t.Error("the built-in rules are missing")
+			}
+		})
+	}
 }
 
 func TestFailedMigrationLeavesNothing(t *testing.T) {

@@ -148,7 +148,7 @@ func TestEngineRanges(t *testing.T) {
 	}
 }
 
-// TestSpellingRows holds that every kernel name of a run has its spelling: in a warehouse that an older prof made, on its next
+// TestSpellingRows holds that every kernel name of a run has its spelling: in a warehouse that an older prof spelled, on its next
 // opening, even for reading, and again when the spelling has changed; and that otherwise nothing is made anew.
 func TestSpellingRows(t *testing.T) {
 	want := []string{"1|nvjet_sm90_tst_64x8", "2|zz_fused(int)", "3|k<128>"}
@@ -159,7 +159,6 @@ func TestSpellingRows(t *testing.T) {
 		older []string
 		want  []string
 	}{
-		"migration 3":      {[]string{`DELETE FROM schema_version WHERE version >= 4 OR version = -1`, dropLater}, want},
 		"another spelling": {[]string{`UPDATE kernel_spelling SET spelling = 'x'`, `UPDATE schema_version SET checksum = 'older' WHERE version = -1`}, want},
 		"current":          {[]string{`UPDATE kernel_spelling SET spelling = 'x'`}, []string{"1|x", "2|x", "3|x"}},
 	} {

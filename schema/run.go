@@ -173,7 +173,7 @@ func resolveName(runs []Run, ref string) (Run, error) {
 // runTables lists the tables of the schema that hold rows of runs, facts among them, run itself last. A table that the user made is the
 // user's.
 func runTables(ctx context.Context, q querier) ([]string, error) {
-	known, err := migrations(migrationFiles)
+	known, err := knownMigrations()
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +187,7 @@ func runTables(ctx context.Context, q querier) ([]string, error) {
 	return slices.Concat(out, made, []string{"run"}), err
 }
 
-// madeTables lists those of the tables that migrations make, and leave, which are wanted.
+// madeTables lists those of the tables that migrations make which are wanted.
 func madeTables(known []migration, isWanted func(ddlTable) bool) ([]string, error) {
 	var out []string
 	for _, m := range known {
@@ -196,17 +196,12 @@ func madeTables(known []migration, isWanted func(ddlTable) bool) ([]string, erro
 			return nil, err
 		}
 		for _, t := range tables {
-			if isWanted(t) && !isDropped(known, t.name) && !slices.Contains(out, t.name) { // some are made anew by a later one
+			if isWanted(t) {
 				out = append(out, t.name)
 			}
 		}
 	}
 	return out, nil
-}
-
-// isDropped reports whether a migration drops a table again.
-func isDropped(known []migration, table string) bool {
-	return slices.ContainsFunc(known, func(m migration) bool { return strings.Contains(m.sql, "\nDROP TABLE "+table+";") })
 }
 
 // texts reads a result of one text column.

@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -14,10 +13,7 @@ import (
 var (
 	create       = regexp.MustCompile(`^CREATE TABLE (\w+) \($`)
 	column       = regexp.MustCompile(`^    (\w+) ([A-Z]+)`)
-	drop         = regexp.MustCompile(`^DROP TABLE (\w+);`)
-	rename       = regexp.MustCompile(`^ALTER TABLE (\w+) RENAME TO (\w+);`)
 	addColumn    = regexp.MustCompile(`^ALTER TABLE (\w+) ADD COLUMN (\w+) `)
-	renameColumn = regexp.MustCompile(`^ALTER TABLE (\w+) RENAME COLUMN (\w+) TO (\w+);`)
 )
 
 // booleans are the columns of that type, which readers fill as integers: table.column.
@@ -65,15 +61,8 @@ func migrate(text string, tables map[string][]string) {
 			booleans[table+"."+m[1]] = m[2] == "BOOLEAN"
 		} else if line == ");" {
 			table = ""
-		} else if m := drop.FindStringSubmatch(line); m != nil {
-			delete(tables, m[1])
-		} else if m := rename.FindStringSubmatch(line); m != nil {
-			tables[m[2]] = tables[m[1]]
-			delete(tables, m[1])
 		} else if m := addColumn.FindStringSubmatch(line); m != nil {
 			tables[m[1]] = append(tables[m[1]], m[2])
-		} else if m := renameColumn.FindStringSubmatch(line); m != nil {
-			tables[m[1]][slices.Index(tables[m[1]], m[2])] = m[3]
 		}
 	}
 }

@@ -1,2 +1,0 @@
--- The short calls that begin and end a stream capture keep their rows: operators called between them launched nothing that ran.
-COMMENT ON TABLE api_call IS 'One CUDA runtime or driver API call that took 5 us or longer, failed, or, under Nsight Systems, begins or ends a stream capture; all of them with `prof ingest --with-api-rows`, and in runs of an older prof. The others are in api_sum and api_duration.';
