@@ -11,8 +11,8 @@ import (
 	"prof/queries"
 	"prof/queries/judge/diff"
 	"prof/render/compare"
+	"prof/render/doc"
 	"prof/render/report"
-	"prof/render/table"
 	"prof/schema"
 	"prof/schema/terms"
 )
@@ -252,7 +252,7 @@ func formsOf(cmd *cli.Command) []string {
 	case "model":
 		return report.StaticForms().Names()
 	default:
-		for _, f := range table.Forms() {
+		for _, f := range doc.AnswerForms() {
 			out = append(out, f.Name+"\t"+f.Doc)
 		}
 		if find(cmd.Flags, "out") != nil { // of a query

@@ -23,6 +23,7 @@ import (
 	"prof/internal/mask"
 	"prof/queries"
 	"prof/queries/frame"
+	"prof/render/doc"
 	"prof/render/table"
 	"prof/render/typeset"
 	"prof/schema"
@@ -314,7 +315,7 @@ func plainFullDisk(home schema.Home, err *error) {
 
 // Flags of every verb that prints rows.
 func outputFlags(others ...string) []cli.Flag {
-	forms := append(table.Forms().Names(), others...)
+	forms := append(doc.AnswerForms().Names(), others...)
 	last := len(forms) - 1
 	return []cli.Flag{
 		&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: fmt.Sprintf("`FORM` of the output: %s or %s (csv, json and arrow in base units, full precision)", strings.Join(forms[:last], ", "), forms[last])},
@@ -332,7 +333,7 @@ func (p *program) print(c *cli.Context, f *frame.Frame) error {
 	if form == "csv" || form == table.ArrowForm { // which do not show them
 		p.notes(f.Notes)
 	}
-	known, err := table.Forms().Named(form)
+	known, err := doc.AnswerForms().Named(form)
 	if err != nil {
 		return &usageError{err}
 	}

@@ -13,7 +13,7 @@ import (
 	"prof/internal/suggest"
 	"prof/queries"
 	"prof/queries/frame"
-	"prof/render/table"
+	"prof/render/doc"
 	"prof/schema"
 )
 
@@ -168,7 +168,7 @@ func toFile(c *cli.Context) error {
 	case c.IsSet("out"):
 		return usagef("--out needs --format parquet; other forms go to stdout")
 	default:
-		if _, err := table.Forms().Named(form, parquet); err != nil {
+		if _, err := doc.AnswerForms().Named(form, parquet); err != nil {
 			return &usageError{err}
 		}
 		return nil

@@ -16,7 +16,7 @@ import (
 	"prof/internal/mask"
 	"prof/internal/suggest"
 	"prof/queries"
-	"prof/render/table"
+	"prof/render/doc"
 	"prof/schema"
 	"prof/schema/rundir"
 )
@@ -222,7 +222,7 @@ func (p *program) suiteSummary(c *cli.Context, home schema.Home, suite string) (
 	if err != nil || len(f.Rows) == 0 {
 		return err
 	}
-	form, err := table.Forms().Named("table")
+	form, err := doc.AnswerForms().Named("table")
 	if err != nil {
 		return err
 	}

@@ -59,7 +59,10 @@ type Swap struct {
 }
 
 // Rows are the rows of an answer, with its notes.
-type Rows struct{ Frame *frame.Frame }
+type Rows struct {
+	Frame *frame.Frame
+	Whole bool // pages have names of any length in full
+}
 
 // List is a list of sentences.
 type List struct {
@@ -131,4 +134,16 @@ func Forms[T, O any](says string, document func(v T, o O) []Document, options fu
 		}})
 	}
 	return append(out, own...)
+}
+
+// AnswerForms are the ways to write the answer of a query.
+func AnswerForms() typeset.Forms[*frame.Frame, typeset.Options] {
+	type form = typeset.Form[*frame.Frame, typeset.Options]
+	rows := func(f *frame.Frame, _ typeset.Options) []Document {
+		return []Document{{Blocks: []Block{Rows{f, true}}}}
+	}
+	return Forms("scaled, rounded", rows, func(o typeset.Options) typeset.Options { return o },
+		form{Name: "csv", Ending: ".csv", Doc: "RFC 4180 in base units and full precision; NULL is an empty field", Write: table.CSV},
+		form{Name: "json", Ending: ".json", Doc: "one object: columns with type and unit, rows in base units and full precision", Write: table.JSON},
+		form{Name: table.ArrowForm, Ending: ".arrow", Doc: "Arrow IPC file in base units and full precision: pandas.read_feather, polars.read_ipc", Write: table.Arrow})
 }

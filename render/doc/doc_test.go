@@ -20,7 +20,7 @@ func every() Document {
 		Lead{"said as lead", typeset.ToneWorse}, Facts{{"run", "said as fact"}},
 		Section{Title: "open", Blocks: []Block{Table{Of: of, AsPairs: true}}},
 		Section{Title: "folded", Folded: true, Blocks: []Block{Table{Of: below, Legend: func([]string) []string { return []string{"said as legend"} }, Below: &Below{"became", []Swap{{"split", []string{"a"}, []string{"b", "c"}}}}}}},
-		Rows{&frame.Frame{Query: "q", Columns: []frame.Column{{Name: "calls", Type: frame.Int}}, Rows: [][]any{{int64(41)}}}},
+		Rows{Frame: &frame.Frame{Query: "q", Columns: []frame.Column{{Name: "calls", Type: frame.Int}}, Rows: [][]any{{int64(41)}}}},
 		List{Items: []Item{{Sign: "+", Name: "name", Text: "said in a list", See: "prof show a"}}}, List{Ordered: true, Items: []Item{{Text: "said first", Under: []string{"said under it"}}}},
 		Remark{Lead: "also changed", Text: "said aside"}, Text("said by itself"), Notes{"said as note"}, SQL{"from the query q", []Query{{"q.v1", "a", "SELECT 1"}}},
 	}}

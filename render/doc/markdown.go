@@ -65,6 +65,9 @@ func (m *markdown) block(b Block, level int) error {
 			m.print("\n<sub>%s.</sub>\n", typeset.MarkdownText(strings.Join(b.Legend(nil), "; ")))
 		}
 	case Rows:
+		if b.Whole {
+			return table.WholeMarkdown(&m.out, b.Frame, m.o)
+		}
 		return table.Markdown(&m.out, b.Frame, m.o)
 	case List:
 		m.list(b)

@@ -172,3 +172,13 @@ func Changed(f *frame.Frame, all bool, try func(what string, f *frame.Frame)) {
 		}
 	}
 }
+
+// Facts are pairs as the facts of a run: long, empty, continued and hostile ones.
+func Facts() [][2]string {
+	return [][2]string{
+		{"run", "0193a7b2-7c1e-7d1f-9a51-0f2d3c4b5a69"},
+		{"command", "python serve.py --model meta-llama/Llama-3-8B-Instruct --batch 32 --input-len 2048 --dtype bfloat16"},
+		{"conservation", "attributed 1,203.4 ms + outside any range 31.1 ms + no launch found 0 = 1,234.5 ms"},
+		{"", "of 41,760 kernels"}, {"tag", ""}, {"evil\x1b[2J", Hostile},
+	}
+}

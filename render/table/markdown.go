@@ -17,8 +17,8 @@ func Markdown(w io.Writer, f *frame.Frame, _ typeset.Options) error {
 	return markdown(w, f, typeset.Neutral)
 }
 
-// wholeMarkdown writes f as Markdown does, with names of any length.
-func wholeMarkdown(w io.Writer, f *frame.Frame, _ typeset.Options) error {
+// WholeMarkdown writes f as Markdown does, with names of any length.
+func WholeMarkdown(w io.Writer, f *frame.Frame, _ typeset.Options) error {
 	return markdown(w, f, typeset.Whole)
 }
 

@@ -147,7 +147,7 @@ func TestLongNames(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	if err := wholeMarkdown(&out, f, typeset.Options{}); err != nil {
+	if err := WholeMarkdown(&out, f, typeset.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, row := range f.Rows {

@@ -152,7 +152,7 @@ func TestAnswersOutliveFigures(t *testing.T) {
 func TestPairsKeepTheWidth(t *testing.T) {
 	for limit := range 100 {
 		var out bytes.Buffer
-		if err := Pairs(&out, "a title of some length", facts(), typeset.Options{Width: limit}); err != nil {
+		if err := Pairs(&out, "a title of some length", rendertest.Facts(), typeset.Options{Width: limit}); err != nil {
 			t.Fatal(err)
 		}
 		checkLines(t, out.String(), limit)

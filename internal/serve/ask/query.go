@@ -12,6 +12,7 @@ import (
 
 	"prof/queries"
 	"prof/queries/frame"
+	"prof/render/doc"
 	"prof/render/table"
 	"prof/render/typeset"
 	"prof/schema"
@@ -83,7 +84,7 @@ func write(out *bytes.Buffer, w *schema.Warehouse, f *frame.Frame, form string, 
 	for i, note := range f.Notes {
 		f.Notes[i] = hide(note, w)
 	}
-	known, err := table.Forms().Named(form)
+	known, err := doc.AnswerForms().Named(form)
 	if err != nil {
 		return "", invalid("%v", err)
 	}

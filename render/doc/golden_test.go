@@ -1,4 +1,4 @@
-package table
+package doc
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 
 	"prof/queries/frame"
 	"prof/render/rendertest"
+	"prof/render/table"
 	"prof/render/typeset"
 )
 
@@ -22,8 +23,8 @@ type painting struct {
 func paintings() []painting {
 	var all []painting
 	for name, f := range rendertest.Frames() {
-		for _, form := range Forms() {
-			if form.Name == ArrowForm { // binary: TestArrow reads it
+		for _, form := range AnswerForms() {
+			if form.Name == table.ArrowForm { // binary: TestArrow reads it
 				continue
 			}
 			add := func(suffix string, o typeset.Options) {
@@ -38,22 +39,15 @@ func paintings() []painting {
 		}
 	}
 	color := typeset.Options{Width: 80, Color: true}
-	all = append(all, painting{"top-kernels.color.table", func(w io.Writer) error { return Terminal(w, rendertest.TopKernels(), color) }},
-		painting{"pairs.color.txt", func(w io.Writer) error { return Pairs(w, "baseline", facts(), color) }})
+	all = append(all, painting{"top-kernels.color.table", func(w io.Writer) error { return table.Terminal(w, rendertest.TopKernels(), color) }},
+		painting{"pairs.color.txt", func(w io.Writer) error { return table.Pairs(w, "baseline", rendertest.Facts(), color) }})
 	for _, width := range []int{0, 30, 80} {
 		all = append(all, painting{fmt.Sprintf("pairs.%d.txt", width),
-			func(w io.Writer) error { return Pairs(w, "baseline", facts(), typeset.Options{Width: width}) }})
+			func(w io.Writer) error {
+				return table.Pairs(w, "baseline", rendertest.Facts(), typeset.Options{Width: width})
+			}})
 	}
 	return all
-}
-
-func facts() [][2]string {
-	return [][2]string{
-		{"run", "0193a7b2-7c1e-7d1f-9a51-0f2d3c4b5a69"},
-		{"command", "python serve.py --model meta-llama/Llama-3-8B-Instruct --batch 32 --input-len 2048 --dtype bfloat16"},
-		{"conservation", "attributed 1,203.4 ms + outside any range 31.1 ms + no launch found 0 = 1,234.5 ms"},
-		{"", "of 41,760 kernels"}, {"tag", ""}, {"evil\x1b[2J", rendertest.Hostile},
-	}
 }
 
 func TestGolden(t *testing.T) {
@@ -81,7 +75,7 @@ func TestGolden(t *testing.T) {
 
 func TestPaintingLeavesTheFrameAlone(t *testing.T) {
 	for name, f := range rendertest.Frames() {
-		for _, form := range Forms() {
+		for _, form := range AnswerForms() {
 			if err := form.Write(io.Discard, f, typeset.Options{Width: 60, Color: true}); err != nil {
 				t.Fatal(err)
 			}
@@ -99,7 +93,7 @@ func TestUnknownForm(t *testing.T) {
 		"JSON":     `unknown format "JSON": did you mean json? (one of table, md, csv, json, arrow)`,
 		"parquet":  `unknown format "parquet": use one of table, md, csv, json, arrow`,
 	} {
-		if _, err := Forms().Named(form); err == nil || err.Error() != want {
+		if _, err := AnswerForms().Named(form); err == nil || err.Error() != want {
 			t.Errorf("%s: got %v, want %s", form, err, want)
 		}
 	}
@@ -107,7 +101,7 @@ func TestUnknownForm(t *testing.T) {
 
 func TestRaggedRowsAreRefused(t *testing.T) {
 	f := &frame.Frame{Query: "stages", Columns: []frame.Column{rendertest.Column("stage", frame.Text)}, Rows: [][]any{{"a"}, {"b", rendertest.N(1)}}}
-	for _, form := range Forms() {
+	for _, form := range AnswerForms() {
 		err := form.Write(io.Discard, f, typeset.Options{})
 		if want := "query stages: row 2 has 2 values for 1 columns"; err == nil || err.Error() != want {
 			t.Errorf("%s: got %v, want %s", form.Name, err, want)
@@ -116,7 +110,7 @@ func TestRaggedRowsAreRefused(t *testing.T) {
 }
 
 func TestWriteErrorsAreReported(t *testing.T) {
-	for _, form := range Forms() {
+	for _, form := range AnswerForms() {
 		if err := form.Write(rendertest.Failing{}, rendertest.TopKernels(), typeset.Options{}); err != io.ErrClosedPipe {
 			t.Errorf("%s: got %v", form.Name, err)
 		}
