@@ -31,7 +31,7 @@ var directs = map[string]string{
 	"capture/machine/python.go":            "its reader ends after 1024 bytes",
 	"ingest/model/read.go":                 "its reader ends at a limit, of what may be unpacked",
 	"ingest/workload/read.go":              "its reader ends at a limit",
-	"ingest/ncu/csv_sniff.go":              "it reads bytes that are in memory",
+	"ingest/ncu/page/sniff.go":             "it reads bytes that are in memory",
 }
 
 // developers are folders of commands and tests, not of what users run.

@@ -58,6 +58,7 @@ var rooms = map[string][]string{
 	"ingest/manifest":       {"schema/rundir", "ingest/load", "ingest/rows"},
 	"ingest/model":          {"ingest/load", "ingest/rows"},
 	"ingest/ncu":            {"ingest/load", "ingest/rows"},
+	"ingest/ncu/page":       {"ingest/load", "ingest/ncu", "ingest/rows"},
 	"ingest/nsys":           {"ingest/attribute", "ingest/collective", "ingest/load", "ingest/nsys/sqlite", "ingest/nsys/table", "ingest/operator", "ingest/rows"},
 	"ingest/nsys/parquet":   {"ingest/nsys/table"},
 	"ingest/nsys/sqlite":    {"ingest/nsys/table"},

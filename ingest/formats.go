@@ -10,6 +10,7 @@ import (
 	"prof/ingest/manifest"
 	"prof/ingest/model"
 	"prof/ingest/ncu"
+	"prof/ingest/ncu/page"
 	"prof/ingest/nsys"
 	"prof/ingest/nsys/parquet"
 	"prof/ingest/nsys/stats"
@@ -147,10 +148,10 @@ func Formats() []Format {
 		},
 		{
 			Name: "ncu-csv", Kind: "ncu", Doc: "CSV pages and console output of Nsight Compute (raw, details)",
-			Sniff:      ncu.SniffCSV,
+			Sniff:      page.Sniff,
 			GivesWayTo: []string{"ncu-rep"},
-			Order:      ncu.PageOrder,
-			Identify:   ncu.IdentifyCSV, Load: ncu.LoadCSV,
+			Order:      page.Order,
+			Identify:   page.Identify, Load: page.Load,
 		},
 		{
 			Name: "rocprof-json", Kind: "rocprof", Doc: "rocprofv3 traces (JSON)",

@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"prof/ingest/ncu"
+	"prof/ingest/ncu/page"
 	"prof/ingest/nsys"
 	"prof/ingest/nsys/stats"
 	"prof/ingest/rocprof"
@@ -301,7 +301,7 @@ func Stem(path string) string {
 	for _, end := range []string{".gz", ".zst", ".sqlite", ".proftrace", ".nsys-rep", ".qdrep", "_pqtdir", ".ncu-rep", ".db", ".json", ".trace", ".pt"} {
 		path = strings.TrimSuffix(path, end)
 	}
-	return ncu.PageStem(rocprof.Stem(stats.Stem(path)))
+	return page.Stem(rocprof.Stem(stats.Stem(path)))
 }
 
 // leaveReports leaves out the reports in a folder which only nsys can read, where it is not installed and the folder has sums.

@@ -13,7 +13,7 @@ import (
 
 	"prof/ingest/load"
 	"prof/ingest/model"
-	"prof/ingest/ncu"
+	"prof/ingest/ncu/page"
 	"prof/ingest/nsys"
 	"prof/ingest/nsys/stats"
 	"prof/ingest/rows"
@@ -117,7 +117,7 @@ func (in *ingester) store(f input, read *reading, begin func()) error {
 		begin()
 	}
 	info, err = in.load(f, path, read)
-	if f.walked && (errors.Is(err, ncu.ErrNoResults) || errors.Is(err, torch.ErrNoEvents) || errors.Is(err, stats.ErrNoSums) || errors.Is(err, model.ErrUnknown)) {
+	if f.walked && (errors.Is(err, page.ErrNoResults) || errors.Is(err, torch.ErrNoEvents) || errors.Is(err, stats.ErrNoSums) || errors.Is(err, model.ErrUnknown)) {
 		in.warn(err.Error() + "; skipped")
 		return nil
 	}

@@ -1,6 +1,9 @@
 package model
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // decoderPart is the part of a model that yields tokens.
 const decoderPart = "decoder"
@@ -339,4 +342,57 @@ func (r *reader) experts(d *decoder) {
 	if e.sharedGate {
 		b.linear("shared_expert_gate", d.hidden, 1, false)
 	}
+}
+
+// layerNames names layers by their indexes, which must ascend: "layer 0", "layers 1-11", "layers 0-1,3-4".
+func layerNames(indexes []int) string {
+	var ranges []string
+	for i := 0; i < len(indexes); {
+		first := i
+		for i++; i < len(indexes) && indexes[i] == indexes[i-1]+1; i++ {
+		}
+		if first == i-1 {
+			ranges = append(ranges, fmt.Sprint(indexes[first]))
+			continue
+		}
+		ranges = append(ranges, fmt.Sprintf("%d-%d", indexes[first], indexes[i-1]))
+	}
+	if len(indexes) == 1 {
+		return "layer " + ranges[0]
+	}
+	return "layers " + strings.Join(ranges, ",")
+}
+
+// head is what a class computes from the decoder's last states.
+type head struct {
+	logits  bool   // of every entry of the vocabulary
+	name    string // else one matrix, applied to every token; "" for none
+	outputs int64
+	bias    bool
+}
+
+// headOf finds the head by the name of the model's class.
+func (r *reader) headOf(c config, d *decoder) head {
+	name := r.model.Architecture
+	is := func(end string) bool { return strings.HasSuffix(name, end) }
+	switch {
+	case name == "":
+		c.assume("a head that computes logits, because the configuration names no architecture")
+		return head{logits: true}
+	case is("ForCausalLM"), is("LMHeadModel"), is("ForConditionalGeneration"):
+		return head{logits: true}
+	case is("DoubleHeadsModel"):
+		c.note(LeftOut, "the second head of %s is not supported", name)
+		return head{logits: true}
+	case is("ForSequenceClassification"):
+		return head{name: "score", outputs: c.labels()}
+	case is("ForTokenClassification"):
+		return head{name: "score", outputs: c.labels(), bias: true}
+	case is("ForQuestionAnswering") && !d.plainMLP:
+		return head{name: "qa_outputs", outputs: 2, bias: true}
+	case is("Model"):
+		return head{}
+	}
+	c.note(LeftOut, "the head of %s is not supported", name)
+	return head{}
 }

@@ -23,10 +23,10 @@ var longName = map[string]string{"-k": "--kernel-name", "-c": "--launch-count", 
 // known from several: the program's name is the first word that is no option and no option's value.
 type command struct {
 	options map[string][]string // by long name without --
-	program []string
+	Program []string
 }
 
-func parseCommand(line string) command {
+func ParseCommand(line string) command {
 	c := command{options: map[string][]string{}}
 	words := strings.Fields(line)
 	if len(words) > 0 { // ncu itself
@@ -50,7 +50,7 @@ func parseCommand(line string) command {
 		name = strings.TrimLeft(name, "-")
 		c.options[name] = append(c.options[name], value)
 	}
-	c.program = words
+	c.Program = words
 	return c
 }
 

@@ -28,15 +28,15 @@ var (
 // TestCommandKnowsEveryOption: the profiled program is found behind any option, with its value or without one.
 func TestCommandKnowsEveryOption(t *testing.T) {
 	for _, bare := range slices.Concat(helpBare, oldBare) {
-		if c := parseCommand("ncu " + bare + " --set full ./prog -x"); strings.Join(c.program, " ") != "./prog -x" || !slices.Equal(c.options["set"], []string{"full"}) {
-			t.Errorf("%s: program %q, options %q", bare, c.program, c.options)
+		if c := ParseCommand("ncu " + bare + " --set full ./prog -x"); strings.Join(c.Program, " ") != "./prog -x" || !slices.Equal(c.options["set"], []string{"full"}) {
+			t.Errorf("%s: program %q, options %q", bare, c.Program, c.options)
 		}
 	}
 	for _, valued := range slices.Concat(helpValued, oldValued) {
 		for _, line := range []string{"ncu " + valued + " value --nvtx ./prog -x", "ncu --nvtx " + valued + "=value ./prog -x"} {
-			c := parseCommand(line)
-			if strings.Join(c.program, " ") != "./prog -x" {
-				t.Errorf("%s: program %q, options %q", line, c.program, c.options)
+			c := ParseCommand(line)
+			if strings.Join(c.Program, " ") != "./prog -x" {
+				t.Errorf("%s: program %q, options %q", line, c.Program, c.options)
 			}
 		}
 	}
@@ -65,13 +65,13 @@ func TestParseCommand(t *testing.T) {
 			"julia cudanative.jl 128 FP16", "csv= f= profile-from-start=off summary=per-kernel units=base"},
 		{"ncu --details-all --set full --csv ./YOLO0 1 546", "./YOLO0 1 546", "csv= details-all= set=full"},
 	} {
-		got := parseCommand(c.line)
+		got := ParseCommand(c.line)
 		var options []string
 		for name, values := range got.options {
 			options = append(options, name+"="+strings.Join(values, "|"))
 		}
 		slices.Sort(options)
-		if program, options := strings.Join(got.program, " "), strings.Join(options, " "); program != c.program || options != c.options {
+		if program, options := strings.Join(got.Program, " "), strings.Join(options, " "); program != c.program || options != c.options {
 			t.Errorf("%s\n  program %q, want %q\n  options %q, want %q", c.line, program, c.program, options, c.options)
 		}
 	}
@@ -87,7 +87,7 @@ func TestCommandFacts(t *testing.T) {
 		"ncu --nvtx-include A/ --nvtx-exclude B/ -c 3 ./a --set full --replay-mode range":        "capture.launch_count=3;capture.nvtx_include=A/;capture.nvtx_exclude=B/;" + defaults,
 	} {
 		var got []string
-		for _, f := range parseCommand(line).facts(nil) {
+		for _, f := range ParseCommand(line).facts(nil) {
 			got = append(got, f[0]+"="+f[1])
 		}
 		if s := strings.Join(got, ";"); s != want {

@@ -33,20 +33,20 @@ func LoadReport(ctx context.Context, path, name string, t *load.Target) (*load.S
 	}
 	defer func() { _ = close() }()
 	info := r.info()
-	s := newStore(ctx, t)
+	s := NewStore(ctx, t)
 	s.report = r
-	if err := r.Each(ctx, s.add); err != nil {
+	if err := r.Each(ctx, s.Add); err != nil {
 		return nil, err
 	}
-	s.warn(info, r.lossWarning())
+	s.Warn(info, r.lossWarning())
 	if r.Unknown > 0 {
-		s.warn(info, fmt.Sprintf("%d bytes are results of a kind that this version of prof does not know", r.Unknown))
+		s.Warn(info, fmt.Sprintf("%d bytes are results of a kind that this version of prof does not know", r.Unknown))
 	}
 	if r.Results == 0 && !r.Cut {
-		s.warn(info, "the report has no results: nothing was profiled")
+		s.Warn(info, "the report has no results: nothing was profiled")
 	}
 	for _, w := range r.odd.Warnings() {
-		s.warn(info, w)
+		s.Warn(info, w)
 	}
 	if r.Cut {
 		info.Status, info.Reason = "partial", r.lossWarning()
@@ -61,8 +61,8 @@ func LoadReport(ctx context.Context, path, name string, t *load.Target) (*load.S
 	}
 	s.part("sources", code, 0, "compiled code is not stored; of instructions with values, their lines are")
 	s.session(&r.Session, r.Processes())
-	s.facts([][2]string{{"capture.id", info.CaptureID}})
-	return info, s.finish(info)
+	s.Facts([][2]string{{"capture.id", info.CaptureID}})
+	return info, s.Finish(info)
 }
 
 // lossWarning says what a cut report lacks; "" for a whole one.
@@ -96,7 +96,7 @@ func openReport(path, name string) (*Report, func() error, error) {
 
 func (r *Report) info() *load.SourceInfo {
 	s := &r.Session
-	info := &load.SourceInfo{Host: s.Target.Name, Command: mask.Command(parseCommand(s.Command).program), SchemaVersion: r.version}
+	info := &load.SourceInfo{Host: s.Target.Name, Command: mask.Command(ParseCommand(s.Command).Program), SchemaVersion: r.version}
 	for _, v := range s.Versions {
 		if v[0] == "Nsight Compute Target" {
 			info.ToolVersion = v[1]

@@ -85,3 +85,6 @@ type SectionMetric struct {
 	Metric   string // name of the metric
 	Label    string // what it is called there
 }
+
+// DefaultDomain is how ncu names the NVTX domain that has no name.
+const DefaultDomain = "<default domain>"

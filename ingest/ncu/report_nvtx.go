@@ -5,9 +5,6 @@ import (
 	"slices"
 )
 
-// defaultDomain is how ncu names the NVTX domain that has no name.
-const defaultDomain = "<default domain>"
-
 // openRange is a range of the NVTX state with what orders it among those of other domains.
 type openRange struct {
 	NVTXRange
@@ -92,7 +89,7 @@ func (s *nvtxState) domain(msg []byte) error {
 		}
 		return nil
 	})
-	if name == defaultDomain {
+	if name == DefaultDomain {
 		name = ""
 	}
 	s.domains[id] = name

@@ -14,10 +14,10 @@ import (
 )
 
 // store puts Results into the warehouse, so many at a time that memory stays bounded.
-type store struct {
+type Store struct {
 	ctx    context.Context
 	target *load.Target
-	group  string  // capture that several CSV pages share; "" for a report
+	Group  string  // capture that several CSV pages share; "" for a report
 	report *Report // nil for pages
 	counts [4]int64
 
@@ -46,12 +46,12 @@ const flushRows = 1 << 16
 // flushOthers is how many rows of other tables are held, of some hundred bytes each.
 const flushOthers = 1 << 14
 
-func newStore(ctx context.Context, t *load.Target) *store {
-	return &store{ctx: ctx, target: t}
+func NewStore(ctx context.Context, t *load.Target) *Store {
+	return &Store{ctx: ctx, target: t}
 }
 
-// add takes one result; it keeps none of its memory but texts.
-func (s *store) add(r *Result) error {
+// Add takes one result; it keeps none of its memory but texts.
+func (s *Store) Add(r *Result) error {
 	id, known, err := s.launch(r)
 	if err != nil {
 		return err
@@ -85,11 +85,11 @@ func unitOrUnknown(unit string) *string {
 
 // launch gives the result's number in the run. A page of a capture of which another page was read before finds its results
 // again; known then tells which of the result's values are stored.
-func (s *store) launch(r *Result) (id int32, known *load.Profiled, err error) {
+func (s *Store) launch(r *Result) (id int32, known *load.Profiled, err error) {
 	run := s.target.Run
-	if s.group != "" {
+	if s.Group != "" {
 		var first bool
-		known, first = run.Profile(load.ProfiledKey{Group: s.group, ID: r.ID, PID: r.PID, Kind: r.Kind.String(), Name: r.Name, Grid: r.Grid, Block: r.Block})
+		known, first = run.Profile(load.ProfiledKey{Group: s.Group, ID: r.ID, PID: r.PID, Kind: r.Kind.String(), Name: r.Name, Grid: r.Grid, Block: r.Block})
 		if !first {
 			return known.Launch, known, nil
 		}
@@ -98,7 +98,7 @@ func (s *store) launch(r *Result) (id int32, known *load.Profiled, err error) {
 		id = run.NextLaunch()
 	}
 	s.counts[r.Kind]++
-	if s.group != "" {
+	if s.Group != "" {
 		s.machine(r)
 	}
 	row, err := s.launchRow(r, id)
@@ -107,7 +107,7 @@ func (s *store) launch(r *Result) (id int32, known *load.Profiled, err error) {
 }
 
 // launchRow is a row of ncu_launch. It stores the ranges on the way, which give the row its path.
-func (s *store) launchRow(r *Result, id int32) ([]any, error) {
+func (s *Store) launchRow(r *Result, id int32) ([]any, error) {
 	row := []any{s.target.RunID, int32(s.target.SourceID), id, r.ID, r.Kind.String(), orNull(r.PID, 0), orNull(r.TID, 0),
 		orNull(r.Device, -1), orNull(r.Context, -1), orNull(r.Stream, -1)}
 	if r.Kind == Kernel {
@@ -149,7 +149,7 @@ func orNull[T comparable](v, unsaid T) any {
 }
 
 // addRanges returns the path of the ranges' names, shared with the timeline's paths of the same run.
-func (s *store) addRanges(launch int32, ranges []NVTXRange) int32 {
+func (s *Store) addRanges(launch int32, ranges []NVTXRange) int32 {
 	var path int32
 	for i, r := range ranges {
 		style := "push_pop"
@@ -163,7 +163,7 @@ func (s *store) addRanges(launch int32, ranges []NVTXRange) int32 {
 	return path
 }
 
-func (s *store) addFindings(launch int32, findings []Finding) {
+func (s *Store) addFindings(launch int32, findings []Finding) {
 	for i, f := range findings {
 		n := int32(i + 1)
 		var speedup any
@@ -187,7 +187,7 @@ func number(v float64) any {
 }
 
 // flush stores what is held.
-func (s *store) flush() error {
+func (s *Store) flush() error {
 	n, err := s.target.Insert(s.ctx, "ncu_metric", &s.metrics)
 	if err != nil {
 		return err
@@ -209,7 +209,7 @@ func (s *store) flush() error {
 	return nil
 }
 
-func (s *store) append(table string, list [][]any) error {
+func (s *Store) append(table string, list [][]any) error {
 	if len(list) == 0 {
 		return nil
 	}

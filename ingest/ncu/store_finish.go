@@ -9,22 +9,22 @@ import (
 	"prof/ingest/load"
 )
 
-// warn notes something that the user should know; "" is nothing.
-func (s *store) warn(info *load.SourceInfo, message string) {
+// Warn notes something that the user should know; "" is nothing.
+func (s *Store) Warn(info *load.SourceInfo, message string) {
 	if message != "" {
 		info.Warnings = append(info.Warnings, message)
 	}
 }
 
 // part notes what became of one kind of thing in the source.
-func (s *store) part(name string, read, stored int64, reason string) {
+func (s *Store) part(name string, read, stored int64, reason string) {
 	if read > 0 {
 		s.parts = append(s.parts, part{name, read, stored, reason})
 	}
 }
 
 // sections stores where ncu shows which metric, once a source.
-func (s *store) sections(list []SectionMetric) {
+func (s *Store) sections(list []SectionMetric) {
 	var rows [][]any
 	source := strconv.Itoa(s.target.SourceID)
 	for _, m := range list {
@@ -36,7 +36,7 @@ func (s *store) sections(list []SectionMetric) {
 }
 
 // session stores devices, processes and facts.
-func (s *store) session(v *Session, processes []Process) {
+func (s *Store) session(v *Session, processes []Process) {
 	var rows [][]any
 	for _, d := range v.Devices {
 		rows = append(rows, s.deviceRow(d))
@@ -47,10 +47,10 @@ func (s *store) session(v *Session, processes []Process) {
 		rows = append(rows, []any{s.target.RunID, int32(s.target.SourceID), p.PID, orNull(p.Name, ""), nil})
 	}
 	s.later = append(s.later, tableRows{"process", rows})
-	s.facts(v.facts())
+	s.Facts(v.facts())
 }
 
-func (s *store) facts(facts [][2]string) {
+func (s *Store) Facts(facts [][2]string) {
 	var rows [][]any
 	for _, f := range facts {
 		if f[1] != "" {
@@ -71,7 +71,7 @@ func (v *Session) facts() [][2]string {
 		out = append(out, [2]string{versionKey(p[0]), p[1]})
 	}
 	settings := map[string]string{"replay-mode": v.Replay, "clock-control": v.Clock}
-	out = append(out, parseCommand(v.Command).facts(settings)...)
+	out = append(out, ParseCommand(v.Command).facts(settings)...)
 	return append(out, [2]string{"capture.sections", v.Sections})
 }
 
@@ -87,7 +87,7 @@ func versionKey(provider string) string {
 }
 
 // deviceRow is a row of device; the attributes are cudaDeviceGetAttribute's, of which clocks are in kHz.
-func (s *store) deviceRow(d Device) []any {
+func (s *Store) deviceRow(d Device) []any {
 	a := func(name string, scale float64) any {
 		if m, ok := d.Attributes["device__attribute_"+name]; ok && !m.IsText && m.Value > 0 {
 			return int64(m.Value * scale)
@@ -112,7 +112,7 @@ func (s *store) deviceRow(d Device) []any {
 
 // machine stores the device and the process of a page's result, which no message of their own names. The attributes of the device
 // are metrics like others on a raw page; other pages say only its number and compute capability.
-func (s *store) machine(r *Result) {
+func (s *Store) machine(r *Result) {
 	run := s.target.Run
 	source := strconv.Itoa(s.target.SourceID)
 	if r.Device >= 0 && run.First("device", source, strconv.Itoa(int(r.Device))) {
@@ -136,13 +136,13 @@ type tableRows struct {
 	rows  [][]any
 }
 
-// finish stores what is left and sums up.
-func (s *store) finish(info *load.SourceInfo) error {
+// Finish stores what is left and sums up.
+func (s *Store) Finish(info *load.SourceInfo) error {
 	if err := s.flush(); err != nil {
 		return err
 	}
 	for _, w := range s.metrics.odd.Warnings() {
-		s.warn(info, w)
+		s.Warn(info, w)
 	}
 	for _, t := range s.later {
 		if err := s.append(t.table, t.rows); err != nil {
@@ -167,7 +167,7 @@ func (s *store) finish(info *load.SourceInfo) error {
 	return s.append("diagnostic", rows)
 }
 
-func (s *store) storeParts() error {
+func (s *Store) storeParts() error {
 	var rows [][]any
 	for _, p := range s.parts {
 		rows = append(rows, []any{s.target.RunID, int32(s.target.SourceID), p.name, p.read, p.stored, orNull(p.reason, "")})
@@ -175,7 +175,11 @@ func (s *store) storeParts() error {
 	return s.append("source_part", rows)
 }
 
-// diagnosticRow is what the capture said of itself.
+// Say keeps what the capture said of itself.
+func (s *Store) Say(severity, message string) {
+	s.diagnostics = append(s.diagnostics, diagnosticRow{"capture", severity, message})
+}
+
 type diagnosticRow struct{ origin, severity, message string }
 
 // links are ncu's references inside the texts of its rules: @section:Identifier:Title@ and @url:text:address@.

@@ -46,7 +46,7 @@ func (m *instanceRows) Fill(c *rows.Chunk) (int, error) {
 }
 
 // addInstances stores the values at single instructions of the result that the report is at.
-func (s *store) addInstances(launch int32) error {
+func (s *Store) addInstances(launch int32) error {
 	var metric int32
 	var last string
 	read, elsewhere, err := s.report.EachInstance(func(i Instance) error {
@@ -72,7 +72,7 @@ func (s *store) addInstances(launch int32) error {
 	return err
 }
 
-func (s *store) flushInstances() error {
+func (s *Store) flushInstances() error {
 	n, err := s.target.Insert(s.ctx, "ncu_instance", &s.instances)
 	s.instanceCount += n
 	s.instances.clear()
@@ -80,7 +80,7 @@ func (s *store) flushInstances() error {
 }
 
 // code stores the instructions that have values, their functions and source files.
-func (s *store) code(info *load.SourceInfo) error {
+func (s *Store) code(info *load.SourceInfo) error {
 	r, id := s.report, int32(s.target.SourceID)
 	var rows [][]any
 	for _, f := range r.Functions() {
@@ -118,7 +118,7 @@ func (s *store) code(info *load.SourceInfo) error {
 			if strings.Count(mask.Stored(text), "\n") == strings.Count(text, "\n") {
 				row[4], row[5] = f.SHA256, text
 			} else {
-				s.warn(info, fmt.Sprintf("the text of %s is not stored: with its secrets masked, its lines would have other numbers", path.Base(f.Name)))
+				s.Warn(info, fmt.Sprintf("the text of %s is not stored: with its secrets masked, its lines would have other numbers", path.Base(f.Name)))
 			}
 		}
 		if err := s.append("ncu_source_file", [][]any{row}); err != nil {
@@ -126,7 +126,7 @@ func (s *store) code(info *load.SourceInfo) error {
 		}
 	}
 	for _, w := range r.Faults() {
-		s.warn(info, w+": what it says of instructions is unknown")
+		s.Warn(info, w+": what it says of instructions is unknown")
 	}
 	if err := s.flushInstances(); err != nil {
 		return err

@@ -1,4 +1,4 @@
-package ncu
+package page
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"prof/ingest/ncu"
 	"testing"
 	"unicode/utf8"
 )
@@ -26,9 +27,9 @@ func FuzzReadCSV(f *testing.F) {
 	}
 	f.Add([]byte("ID,Process ID,Kernel Name,Stream,inst_executed\n,,,,\n0,1,\"a \"\"b\"\", c\",7,12\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		SniffCSV("page.csv", text)
+		Sniff("page.csv", text)
 		results := 0
-		info, err := ReadCSV(context.Background(), bytes.NewReader(text), "page", func(r *Result) error {
+		info, err := Read(context.Background(), bytes.NewReader(text), "page", func(r *ncu.Result) error {
 			results++
 			checkResult(t, r)
 			return nil
@@ -48,9 +49,9 @@ func FuzzReadCSV(f *testing.F) {
 	})
 }
 
-func checkResult(t *testing.T, r *Result) {
+func checkResult(t *testing.T, r *ncu.Result) {
 	t.Helper()
-	if r.ID < 0 || r.Device < -1 || r.Stream < -1 || r.Kind > Cmdlist || !utf8.ValidString(r.Name) {
+	if r.ID < 0 || r.Device < -1 || r.Stream < -1 || r.Kind > ncu.Cmdlist || !utf8.ValidString(r.Name) {
 		t.Errorf("%+v", r)
 	}
 	for _, m := range r.Metrics {
@@ -95,7 +96,7 @@ func BenchmarkReadCSV(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := ReadCSV(context.Background(), bytes.NewReader(text), path, func(*Result) error { return nil }); err != nil {
+				if _, err := Read(context.Background(), bytes.NewReader(text), path, func(*ncu.Result) error { return nil }); err != nil {
 					b.Fatal(err)
 				}
 			}

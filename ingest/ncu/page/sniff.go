@@ -1,4 +1,4 @@
-package ncu
+package page
 
 import (
 	"bytes"
@@ -10,9 +10,9 @@ import (
 // quotingForms are ends of names of files that quote console output and are none: documents and programs.
 var quotingForms = []string{".md", ".rst", ".html", ".htm", ".xml", ".json", ".jsonl", ".ipynb", ".yaml", ".yml", ".toml", ".tex", ".py", ".sh", ".go", ".c", ".h", ".cc", ".cpp", ".cu", ".cuh", ".rs", ".js", ".ts"}
 
-// SniffCSV reports whether a file is a CSV page of ncu or its console output, by its lower-case name without .gz and its beginning.
+// Sniff reports whether a file is a CSV page of ncu or its console output, by its lower-case name without .gz and its beginning.
 // What the profiled program printed may stand before, so that a beginning of 64 KiB is better than one of a few lines.
-func SniffCSV(name string, head []byte) bool {
+func Sniff(name string, head []byte) bool {
 	if slices.Contains(quotingForms, filepath.Ext(name)) {
 		return false
 	}

@@ -1,4 +1,4 @@
-package ncu
+package page
 
 // rawUnits takes the second header of a raw page.
 func (p *pageReader) rawUnits() {

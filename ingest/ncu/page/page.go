@@ -1,4 +1,5 @@
-package ncu
+// Package page reads the CSV pages that ncu prints, and its console output.
+package page
 
 import (
 	"bytes"
@@ -6,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"prof/ingest/ncu"
 )
 
 // Forms of what ncu prints, as PageInfo.Form says them.
@@ -25,8 +27,8 @@ var (
 	ErrLongLine    = errors.New("a line is too long")
 )
 
-// PageInfo is what ReadCSV found in one file beside its results.
-type PageInfo struct {
+// Info is what ReadCSV found in one file beside its results.
+type Info struct {
 	Form     string   // one of RawForm, DetailsForm, SessionForm, TextForm, LogForm and FailedForm
 	Errors   []string // what ncu called an error
 	Notes    []string // what ncu warned of, and what a page cannot say: worth keeping, not worth an alarm
@@ -41,7 +43,7 @@ type PageInfo struct {
 	Lost    int    // rows that were cut off or are not of the page; the first of Warnings says so
 }
 
-// ReadCSV reads what ncu printed: a raw or details page (ncu --csv --page raw or details), the session page, or console output in
+// Read reads what ncu printed: a raw or details page (ncu --csv --page raw or details), the session page, or console output in
 // which a page stands after what ncu and the profiled program said. It calls each for every result as soon as its rows are read;
 // the Result and what it holds are each's only until it returns. Memory is bounded by one result and one line.
 //
@@ -51,10 +53,10 @@ type PageInfo struct {
 //
 // A file in which nothing was profiled is no error here: its Form is FailedForm. Errors wrap ErrNotPage, ErrSummaryPage or
 // ErrLongLine, or are those of r, of each and of ctx.
-func ReadCSV(ctx context.Context, r io.Reader, name string, each func(*Result) error) (*PageInfo, error) {
+func Read(ctx context.Context, r io.Reader, name string, each func(*ncu.Result) error) (*Info, error) {
 	p := &pageReader{
 		ctx: ctx, name: name, each: each, lines: newPageLines(r, name),
-		info:  &PageInfo{Facts: map[string]string{}},
+		info:  &Info{Facts: map[string]string{}},
 		names: map[string]string{}, units: map[string]*pageUnit{}, labels: map[string]*pageLabel{}, metrics: map[string]*pageMetric{},
 		repeats: map[*pageLabel]int{}, have: map[*pageMetric]bool{}, ids: map[pageKey]bool{},
 	}
@@ -80,15 +82,15 @@ func ReadCSV(ctx context.Context, r io.Reader, name string, each func(*Result) e
 type pageReader struct {
 	ctx   context.Context
 	name  string
-	each  func(*Result) error
+	each  func(*ncu.Result) error
 	lines *pageLines
-	info  *PageInfo
+	info  *Info
 
 	header *pageHeader // nil before a page begins
 	record pageRecord
 
 	// The result whose rows are being read.
-	result    Result
+	result    ncu.Result
 	open      bool // whether it was not passed on yet
 	key       pageKey
 	cc        int // compute capability of its device, 90 for 9.0; 0 when not said

@@ -1,19 +1,20 @@
-package ncu
+package page
 
 import (
 	"context"
 	"errors"
 	"math"
 	"os"
+	"prof/ingest/ncu"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 )
 
-const pages = "../../testdata/ncu/pages/"
+const pages = "../../../testdata/ncu/pages/"
 
-func metricOf(t *testing.T, r *Result, name string) Metric {
+func metricOf(t *testing.T, r *ncu.Result, name string) ncu.Metric {
 	t.Helper()
 	for _, m := range r.Metrics {
 		if m.Name == name {
@@ -21,7 +22,7 @@ func metricOf(t *testing.T, r *Result, name string) Metric {
 		}
 	}
 	t.Fatalf("result %d has no %s", r.ID, name)
-	return Metric{}
+	return ncu.Metric{}
 }
 
 // TestConsole reads a page after what ncu and the program said: the first three launches of a program.
@@ -36,7 +37,7 @@ func TestConsole(t *testing.T) {
 		r.HasNVTX || r.TID != 0 || r.ClockLocked == nil || *r.ClockLocked {
 		t.Errorf("%+v", r)
 	}
-	for _, want := range []Metric{
+	for _, want := range []ncu.Metric{
 		{Name: "device__attribute_display_name", Text: "NVIDIA H200", IsText: true},
 		{Name: "gpu__time_duration.sum", Value: 16800, Unit: "ns"},
 		{Name: "launch__registers_per_thread", Value: 16, Unit: "register/thread"},
@@ -45,7 +46,7 @@ func TestConsole(t *testing.T) {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 	}
-	if slices.ContainsFunc(r.Metrics, func(m Metric) bool { return m.Name == "launch__kernel_name" }) {
+	if slices.ContainsFunc(r.Metrics, func(m ncu.Metric) bool { return m.Name == "launch__kernel_name" }) {
 		t.Error("an empty cell gave a metric")
 	}
 }
@@ -65,12 +66,12 @@ func TestProcesses(t *testing.T) {
 // TestNames reads ranges whose names ncu prints without escaping quotes, commas, colons and line ends.
 func TestNames(t *testing.T) {
 	odd := `my:dom, "q"`
-	outer, named, wide := NVTXRange{Domain: odd}, NVTXRange{Domain: odd, Name: `m:1 "z"`}, NVTXRange{Domain: odd}
-	started := []NVTXRange{{StartEnd: true, Name: `se:"1"`}, {StartEnd: true, Domain: odd}}
-	plain := func(name string) []NVTXRange { return []NVTXRange{{Name: name}} }
-	onThread := append(slices.Clone(started), NVTXRange{Name: "thr"}, NVTXRange{Name: "thr2"})
+	outer, named, wide := ncu.NVTXRange{Domain: odd}, ncu.NVTXRange{Domain: odd, Name: `m:1 "z"`}, ncu.NVTXRange{Domain: odd}
+	started := []ncu.NVTXRange{{StartEnd: true, Name: `se:"1"`}, {StartEnd: true, Domain: odd}}
+	plain := func(name string) []ncu.NVTXRange { return []ncu.NVTXRange{{Name: name}} }
+	onThread := append(slices.Clone(started), ncu.NVTXRange{Name: "thr"}, ncu.NVTXRange{Name: "thr2"})
 	open := append(slices.Clone(started), outer, named, wide)
-	want := [][]NVTXRange{
+	want := [][]ncu.NVTXRange{
 		plain(`say "hi", a:b`), plain(`x""  ""y`), plain(`q","w`), plain(""), plain("café"), {outer}, {outer, named},
 		{outer, named, wide}, open, onThread, open,
 	}
@@ -95,7 +96,7 @@ func TestNames(t *testing.T) {
 
 	// A name with a line end; and one that is no UTF-8, at which ncu gave up.
 	results, info = readPage(t, pages+"names.cut.csv")
-	want = [][]NVTXRange{plain(`say "hi", a:b`), plain("two\nlines"), plain(`x"  "y`), plain(`end"`), plain("a:none:none:none:none:none:none")}
+	want = [][]ncu.NVTXRange{plain(`say "hi", a:b`), plain("two\nlines"), plain(`x"  "y`), plain(`end"`), plain("a:none:none:none:none:none:none")}
 	for i, r := range results {
 		if !slices.Equal(r.Ranges, want[i]) {
 			t.Errorf("result %d: %+v", i, r.Ranges)
@@ -111,16 +112,16 @@ func TestKinds(t *testing.T) {
 	results, _ := readPage(t, pages+"graph.raw-base.csv")
 	for _, r := range results {
 		kernel := r.ID != 39 && r.ID != 48
-		if kernel != (r.Kind == Kernel) || kernel != (r.Name != "") || kernel != (r.Grid[0] > 0) || !kernel && r.Kind != Graph {
+		if kernel != (r.Kind == ncu.Kernel) || kernel != (r.Name != "") || kernel != (r.Grid[0] > 0) || !kernel && r.Kind != ncu.Graph {
 			t.Errorf("%+v", r)
 		}
 	}
-	if se := results[0].Ranges; !slices.Equal(se, []NVTXRange{{StartEnd: true, Name: "se_X"}, {StartEnd: true, Name: "se_Y"}}) || results[0].TID != 0 {
+	if se := results[0].Ranges; !slices.Equal(se, []ncu.NVTXRange{{StartEnd: true, Name: "se_X"}, {StartEnd: true, Name: "se_Y"}}) || results[0].TID != 0 {
 		t.Errorf("%+v", results[0])
 	}
 	for _, page := range []string{"range.raw.csv", "range.details.csv"} {
 		results, _ := readPage(t, pages+page)
-		if len(results) != 2 || results[0].Kind != Range || results[0].Stream != -1 || results[0].Device != 0 || results[0].Name != "" {
+		if len(results) != 2 || results[0].Kind != ncu.Range || results[0].Stream != -1 || results[0].Device != 0 || results[0].Name != "" {
 			t.Errorf("%s: %+v", page, results)
 		}
 		if v := metricOf(t, &results[0], "gpu__time_duration.sum"); math.Abs(v.Value-641376) > 5 || v.Unit != "ns" {
@@ -128,11 +129,11 @@ func TestKinds(t *testing.T) {
 		}
 	}
 	columns := `"ID","Process ID","Kernel Name","Stream"`
-	for text, want := range map[string]Kind{
-		columns + ",\"launch__grid_size\"\n" + `"","","","",""` + "\n" + `"0","1","graph","7","4"`:          Kernel,
-		columns + ",\"gpu__time_duration.sum\"\n" + `"","","","","ns"` + "\n" + `"0","1","graph","7","4"`:   Graph,
-		columns + ",\"gpu__time_duration.sum\"\n" + `"","","","","ns"` + "\n" + `"0","1","range","7","4"`:   Kernel,
-		columns + ",\"gpu__time_duration.sum\"\n" + `"","","","","ns"` + "\n" + `"0","1","range","n/a","4"`: Range,
+	for text, want := range map[string]ncu.Kind{
+		columns + ",\"launch__grid_size\"\n" + `"","","","",""` + "\n" + `"0","1","graph","7","4"`:          ncu.Kernel,
+		columns + ",\"gpu__time_duration.sum\"\n" + `"","","","","ns"` + "\n" + `"0","1","graph","7","4"`:   ncu.Graph,
+		columns + ",\"gpu__time_duration.sum\"\n" + `"","","","","ns"` + "\n" + `"0","1","range","7","4"`:   ncu.Kernel,
+		columns + ",\"gpu__time_duration.sum\"\n" + `"","","","","ns"` + "\n" + `"0","1","range","n/a","4"`: ncu.Range,
 	} {
 		if results, _ := readPageText(t, "page", text); results[0].Kind != want {
 			t.Errorf("%s: %v, want %v", text, results[0].Kind, want)
@@ -147,7 +148,7 @@ func TestBodies(t *testing.T) {
 		t.Fatalf("%d results, %q", len(results), info.Warnings)
 	}
 	r := &results[0]
-	for _, want := range []Metric{
+	for _, want := range []ncu.Metric{
 		{Name: "sm__inst_executed_pipe_lsu.avg.pct_of_peak_sustained_elapsed", Value: 69.7, Unit: "%"},
 		{Name: "l1tex__lsu_writeback_active.avg.pct_of_peak_sustained_elapsed", Value: 75.46, Unit: "%"},
 		{Name: "dram__cycles_active.avg", Value: 5466.83, Unit: "cycle"},
@@ -175,7 +176,7 @@ func TestBodies(t *testing.T) {
 func TestFindings(t *testing.T) {
 	results, _ := readPage(t, pages+"kernels.details.csv")
 	f := results[0].Findings
-	i := slices.IndexFunc(f, func(g Finding) bool { return g.Rule == "CPIStall" && g.Scope != "" })
+	i := slices.IndexFunc(f, func(g ncu.Finding) bool { return g.Rule == "CPIStall" && g.Scope != "" })
 	if i < 0 || f[i].Severity != "optimization" || f[i].Scope != "global" || math.Abs(f[i].Speedup-0.1095) > 1e-9 ||
 		f[i].Section != "WarpStateStats" || !strings.HasPrefix(f[i].Message, "On average, each warp") {
 		t.Errorf("%+v", f)
@@ -239,7 +240,7 @@ func TestRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	each := func(*Result) error { t.Error("a result"); return nil }
+	each := func(*ncu.Result) error { t.Error("a result"); return nil }
 	for text, want := range map[string]error{
 		string(summary): ErrSummaryPage,
 		`"Domain","Range:PL_Type:PL_Value","Kernel Name","Block Size","Invocations"` + "\n": ErrSummaryPage,
@@ -247,7 +248,7 @@ func TestRefused(t *testing.T) {
 		"Time (%),Total Time (ns)\n1": ErrNotPage,
 		"==PROF== x\n" + strings.Repeat("x", maxPageLine+1): ErrLongLine,
 	} {
-		if _, err := ReadCSV(context.Background(), strings.NewReader(text), "file", each); !errors.Is(err, want) || !strings.HasPrefix(err.Error(), "file: ") {
+		if _, err := Read(context.Background(), strings.NewReader(text), "file", each); !errors.Is(err, want) || !strings.HasPrefix(err.Error(), "file: ") {
 			t.Errorf("%.40q: %v, want %v", text, err, want)
 		}
 	}
@@ -257,13 +258,13 @@ func TestRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if _, err := ReadCSV(context.Background(), f, "file", func(*Result) error { return stop }); !errors.Is(err, stop) {
+	if _, err := Read(context.Background(), f, "file", func(*ncu.Result) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("%v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	f.Seek(0, 0)
-	if _, err := ReadCSV(ctx, f, "file", each); !errors.Is(err, context.Canceled) {
+	if _, err := Read(ctx, f, "file", each); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }

@@ -1,6 +1,9 @@
-package ncu
+package page
 
-import "strings"
+import (
+	"prof/ingest/ncu"
+	"strings"
+)
 
 // pageUnit is a unit as a page prints it: a number in it times ten to the exponent is the number in the base unit.
 type pageUnit struct {
@@ -8,7 +11,7 @@ type pageUnit struct {
 	exponent int
 }
 
-var unknownUnit = &pageUnit{base: UnknownUnit}
+var unknownUnit = &pageUnit{base: ncu.UnknownUnit}
 
 // unitOfText returns the unit of that text, parsed once.
 func (p *pageReader) unitOfText(text []byte) *pageUnit {

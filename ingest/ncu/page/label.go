@@ -1,4 +1,4 @@
-package ncu
+package page
 
 import (
 	_ "embed"
@@ -17,7 +17,7 @@ import (
 // all. Several metrics of one label, as of a table with a column a suffix, stand in the order of the page; one that begins with a
 // point goes on the first.
 //
-//go:embed csv_label.csv
+//go:embed label.csv
 var labelCSV string
 
 type labelKey struct{ section, item, label string }

@@ -1,7 +1,8 @@
-package ncu
+package page
 
 import (
 	"bytes"
+	"prof/ingest/ncu"
 	"slices"
 	"strings"
 )
@@ -16,7 +17,7 @@ import (
 type nvtxCell struct {
 	quote   []byte // what stands around an entry
 	text    func([]byte) string
-	ranges  []NVTXRange
+	ranges  []ncu.NVTXRange
 	threads []int32
 	bad     int // entries that could not be taken apart, kept whole as names
 }
@@ -40,8 +41,8 @@ func (c *nvtxCell) read(cell []byte, startEnd bool) {
 			c.bad++
 			name = entry
 		}
-		r := NVTXRange{StartEnd: startEnd, Domain: c.text(domain), Name: c.text(name)}
-		if r.Domain == defaultDomain {
+		r := ncu.NVTXRange{StartEnd: startEnd, Domain: c.text(domain), Name: c.text(name)}
+		if r.Domain == ncu.DefaultDomain {
 			r.Domain = ""
 		}
 		c.ranges = append(c.ranges, r)
@@ -124,7 +125,7 @@ func splitEntry(entry []byte) (domain, name []byte, ok bool) {
 
 // splitPlainName splits domain and name of a range without a message. In a domain that somebody made such a range has no name.
 func splitPlainName(b []byte) (domain, name []byte, ok bool) {
-	if name, ok := bytes.CutPrefix(b, []byte(defaultDomain+":")); ok {
+	if name, ok := bytes.CutPrefix(b, []byte(ncu.DefaultDomain+":")); ok {
 		return nil, name, true
 	}
 	if domain, ok := bytes.CutSuffix(b, []byte{':'}); ok {

@@ -1,9 +1,10 @@
-package ncu
+package page
 
 import (
 	"bytes"
 	"fmt"
 	"math"
+	"prof/ingest/ncu"
 	"strings"
 )
 
@@ -34,7 +35,7 @@ func (p *pageReader) start(key pageKey) {
 	h, f := p.header, p.record.fields
 	old := p.result
 	p.open, p.key = true, key
-	p.result = Result{
+	p.result = ncu.Result{
 		ID: key.id, PID: key.pid, Process: p.text(column(f, h.process)), Host: p.text(column(f, h.host)), Name: p.text(column(f, h.kernel)),
 		Device: numberOr(column(f, h.device), -1), Context: numberOr(column(f, h.context), -1), Stream: numberOr(column(f, h.stream), -1),
 		Grid: dimensions(column(f, h.grid)), Block: dimensions(column(f, h.block)),
@@ -44,7 +45,7 @@ func (p *pageReader) start(key pageKey) {
 	p.result.Capability = p.cc
 	p.result.Kind = p.kind()
 	switch {
-	case p.result.Kind != Kernel: // the page prints a name and sizes in their place that are none
+	case p.result.Kind != ncu.Kernel: // the page prints a name and sizes in their place that are none
 		p.result.Name, p.result.Grid, p.result.Block = "", [3]int32{}, [3]int32{}
 	case strings.HasPrefix(p.result.Name, "_Z"): // ncu --kernel-name-base mangled
 		p.result.Symbol = p.result.Name
@@ -54,28 +55,28 @@ func (p *pageReader) start(key pageKey) {
 
 // kind tells what was profiled. A page has no column for it: a range is a "range" without a stream, a graph is a "graph". Kernels
 // can have that name too, which a raw page with the attributes of launches tells apart.
-func (p *pageReader) kind() Kind {
+func (p *pageReader) kind() ncu.Kind {
 	h := p.header
 	switch p.result.Name {
 	case "range":
 		if p.result.Stream < 0 && p.result.Grid == [3]int32{} {
-			return Range
+			return ncu.Range
 		}
 	case "graph":
 		for i := range h.metrics {
 			switch c := &h.metrics[i]; c.metric.name {
 			case "launch__graph_contains_device_launch":
 				if !isNoValue(column(p.record.fields, c.at)) {
-					return Graph
+					return ncu.Graph
 				}
-				return Kernel
+				return ncu.Kernel
 			case "launch__grid_size": // the page has the attributes of launches, and none of graphs before this one
-				return Kernel
+				return ncu.Kernel
 			}
 		}
-		return Graph
+		return ncu.Graph
 	}
-	return Kernel
+	return ncu.Kernel
 }
 
 // ranges reads the NVTX columns of a result.
@@ -159,7 +160,7 @@ func (p *pageReader) metric(c pageCell) {
 		return
 	}
 	c.metric.valued = true
-	m := Metric{Name: c.metric.name, Unit: c.unit.base}
+	m := ncu.Metric{Name: c.metric.name, Unit: c.unit.base}
 	var ok bool
 	number := withoutInstances(c.text)
 	if m.Value, ok = parseNumber(number, c.unit.exponent, p.decimalOrPoint()); ok {
@@ -187,7 +188,7 @@ func (p *pageReader) sizesFromMetrics() {
 		case m.IsText || !(m.Value >= 0 && m.Value <= math.MaxInt32):
 		case h.device < 0 && m.Name == "launch__device_id":
 			r.Device = int32(m.Value)
-		case !dim || r.Kind != Kernel || len(axis) != 1 || !strings.Contains("xyz", axis):
+		case !dim || r.Kind != ncu.Kernel || len(axis) != 1 || !strings.Contains("xyz", axis):
 		case h.grid < 0 && prefix == "launch__grid":
 			r.Grid[axis[0]-'x'] = int32(m.Value)
 		case h.block < 0 && prefix == "launch__block":

@@ -1,4 +1,4 @@
-package ncu
+package page
 
 import (
 	"bytes"

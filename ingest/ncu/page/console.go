@@ -1,4 +1,4 @@
-package ncu
+package page
 
 import (
 	"bytes"
@@ -108,7 +108,7 @@ func (p *pageReader) lost(line int) {
 }
 
 // finish says what the file was.
-func (p *pageReader) finish() (*PageInfo, error) {
+func (p *pageReader) finish() (*Info, error) {
 	i := p.info
 	p.warnCounts()
 	switch {

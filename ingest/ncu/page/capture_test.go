@@ -1,4 +1,4 @@
-package ncu
+package page
 
 import (
 	"bytes"
@@ -7,14 +7,16 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"prof/ingest/ncu"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf16"
 )
 
 // readPage reads a page and keeps its results.
-func readPage(t testing.TB, path string) ([]Result, *PageInfo) {
+func readPage(t testing.TB, path string) ([]ncu.Result, *Info) {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -23,10 +25,10 @@ func readPage(t testing.TB, path string) ([]Result, *PageInfo) {
 	return readPageText(t, filepath.Base(path), string(text))
 }
 
-func readPageText(t testing.TB, name, text string) ([]Result, *PageInfo) {
+func readPageText(t testing.TB, name, text string) ([]ncu.Result, *Info) {
 	t.Helper()
-	var out []Result
-	info, err := ReadCSV(context.Background(), strings.NewReader(text), name, func(r *Result) error {
+	var out []ncu.Result
+	info, err := Read(context.Background(), strings.NewReader(text), name, func(r *ncu.Result) error {
 		c := *r
 		c.Metrics, c.Ranges, c.Findings = slices.Clone(r.Metrics), slices.Clone(r.Ranges), slices.Clone(r.Findings)
 		out = append(out, c)
@@ -53,7 +55,7 @@ func sharedPages(t testing.TB, pattern string) []string {
 
 // basePages are the raw pages in base units of the captures, shared ones and the one in the repository.
 func basePages(t testing.TB) []string {
-	own := "../../testdata/ncu/pages/kernels.raw-base.csv"
+	own := "../../../testdata/ncu/pages/kernels.raw-base.csv"
 	if testing.Short() {
 		return []string{own}
 	}
@@ -70,7 +72,7 @@ func printedError(v float64, decimals, exponent int) float64 {
 }
 
 // scaleOf is the exponent that ncu scales a value by: one that leaves one to three digits before the point.
-func scaleOf(m Metric) int {
+func scaleOf(m ncu.Metric) int {
 	top, bottom, _ := strings.Cut(m.Unit, "/")
 	if v := math.Abs(m.Value); v >= 1000 && (top == "byte" || m.Unit == "hz" || m.Unit == "ns" || bottom == "s" || bottom == "byte") {
 		return 3 * int(min(math.Log10(v*1.000001)/3, 4))
@@ -97,7 +99,7 @@ func exponents(t *testing.T, path string) map[string]int {
 	return out
 }
 
-func sameIdentity(a, b *Result) bool {
+func sameIdentity(a, b *ncu.Result) bool {
 	return a.ID == b.ID && a.Kind == b.Kind && a.PID == b.PID && a.TID == b.TID && a.Process == b.Process && a.Host == b.Host &&
 		a.Device == b.Device && a.Context == b.Context && a.Stream == b.Stream && a.Name == b.Name && a.Symbol == b.Symbol &&
 		a.Grid == b.Grid && a.Block == b.Block && a.HasNVTX == b.HasNVTX && slices.Equal(a.Ranges, b.Ranges)
@@ -155,9 +157,9 @@ func TestDetailsEqualRaw(t *testing.T) {
 }
 
 // compareByName holds a result of a details page against that of the raw page in base units.
-func compareByName(t *testing.T, page string, got, raw *Result) (compared int) {
+func compareByName(t *testing.T, page string, got, raw *ncu.Result) (compared int) {
 	t.Helper()
-	have := map[string]Metric{}
+	have := map[string]ncu.Metric{}
 	for _, m := range raw.Metrics {
 		have[m.Name] = m
 	}
@@ -182,7 +184,7 @@ func compareByName(t *testing.T, page string, got, raw *Result) (compared int) {
 func TestSharedConsole(t *testing.T) {
 	for _, path := range sharedPages(t, "kernels-console*.csv") {
 		results, info := readPage(t, path)
-		if len(results) != 16 || info.Facts["Process "+itoa(uint64(results[0].PID))] != "/home/user/run/kernels" {
+		if len(results) != 16 || info.Facts["Process "+strconv.Itoa(int(results[0].PID))] != "/home/user/run/kernels" {
 			t.Errorf("%s: %d results, %+v", path, len(results), info)
 		}
 		for _, r := range results {
@@ -209,7 +211,7 @@ func TestSharedSniff(t *testing.T) {
 		head := make([]byte, 64<<10)
 		n, _ := f.Read(head)
 		want := filepath.Ext(path) == ".csv" && filepath.Base(filepath.Dir(path)) == "ncu"
-		if got := SniffCSV(strings.TrimSuffix(strings.ToLower(filepath.Base(path)), ".gz"), head[:n]); got != want {
+		if got := Sniff(strings.TrimSuffix(strings.ToLower(filepath.Base(path)), ".gz"), head[:n]); got != want {
 			t.Errorf("%s: %v", path, got)
 		}
 		if want {
@@ -226,7 +228,7 @@ func TestSharedSniff(t *testing.T) {
 
 // TestUTF16 reads a page that a console of Windows redirected.
 func TestUTF16(t *testing.T) {
-	text, err := os.ReadFile("../../testdata/ncu/pages/names.raw.csv")
+	text, err := os.ReadFile("../../../testdata/ncu/pages/names.raw.csv")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,7 +243,7 @@ func TestUTF16(t *testing.T) {
 				wide = append(wide, byte(c>>8), byte(c))
 			}
 		}
-		if !SniffCSV("log.txt", wide[:2000]) {
+		if !Sniff("log.txt", wide[:2000]) {
 			t.Error("the page is not recognised")
 		}
 		got, _ := readPageText(t, "utf16", string(wide))

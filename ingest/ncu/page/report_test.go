@@ -1,4 +1,4 @@
-package ncu
+package page
 
 import (
 	"bytes"
@@ -10,13 +10,14 @@ import (
 	"strings"
 	"testing"
 
+	"prof/ingest/ncu"
 	"prof/internal/golden"
 )
 
 // TestPagesEqualReports holds the raw pages of the captures in the repository against their reports: both give the same results,
 // but for what a page does not say or prints shorter: names, threads outside every range, the order of domains.
 func TestPagesEqualReports(t *testing.T) {
-	reports, err := filepath.Glob("../../testdata/ncu/*.ncu-rep.gz")
+	reports, err := filepath.Glob("../../../testdata/ncu/*.ncu-rep.gz")
 	if err != nil || len(reports) < 3 {
 		t.Fatalf("%d reports: %v", len(reports), err)
 	}
@@ -24,12 +25,12 @@ func TestPagesEqualReports(t *testing.T) {
 		report := golden.Unpacked(t, path)
 		page := strings.Replace(path, ".ncu-rep.gz", ".raw-base.csv.gz", 1)
 		want, _ := readPageText(t, page, string(golden.Unpacked(t, page)))
-		r, err := OpenReport(bytes.NewReader(report), int64(len(report)), path)
+		r, err := ncu.OpenReport(bytes.NewReader(report), int64(len(report)), path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		n, values := 0, 0
-		err = r.Each(context.Background(), func(got *Result) error {
+		err = r.Each(context.Background(), func(got *ncu.Result) error {
 			if n < len(want) {
 				values += compareWithReport(t, path, got, &want[n])
 			}
@@ -44,24 +45,24 @@ func TestPagesEqualReports(t *testing.T) {
 }
 
 // compareWithReport holds a result of a report against that of its raw page in base units, which rounds to two decimals.
-func compareWithReport(t *testing.T, path string, report, page *Result) (values int) {
+func compareWithReport(t *testing.T, path string, report, page *ncu.Result) (values int) {
 	t.Helper()
-	identity := func(r *Result) string {
+	identity := func(r *ncu.Result) string {
 		ranges := slices.Clone(r.Ranges)
-		slices.SortFunc(ranges, func(a, b NVTXRange) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+		slices.SortFunc(ranges, func(a, b ncu.NVTXRange) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 		return fmt.Sprint(r.ID, r.Kind, r.PID, filepath.Base(r.Process), r.Host, r.Device, r.Context, r.Stream, r.Grid, r.Block, r.HasNVTX, ranges)
 	}
 	if a, b := identity(report), identity(page); a != b || page.TID != 0 && page.TID != report.TID {
 		t.Errorf("%s: the report has %s, the page %s", path, a, b)
 	}
-	have := map[string]Metric{}
+	have := map[string]ncu.Metric{}
 	for _, m := range report.Metrics {
 		have[m.Name] = m
 	}
 	for _, p := range page.Metrics {
 		m, ok := have[p.Name]
 		if !ok || p.IsText != m.IsText || p.Text != m.Text || math.IsNaN(p.Value) != math.IsNaN(m.Value) ||
-			math.Abs(p.Value-m.Value) > printedError(m.Value, 2, 0) || p.Unit != m.Unit && m.Unit != UnknownUnit {
+			math.Abs(p.Value-m.Value) > printedError(m.Value, 2, 0) || p.Unit != m.Unit && m.Unit != ncu.UnknownUnit {
 			t.Errorf("%s: result %d: the report has %+v, the page %+v", path, report.ID, m, p)
 		}
 		values++

@@ -1,8 +1,9 @@
-package ncu
+package page
 
 import (
 	"math"
 	"os"
+	"prof/ingest/ncu"
 	"slices"
 	"strings"
 	"testing"
@@ -97,20 +98,20 @@ func TestNVTXCell(t *testing.T) {
 		text     string
 		startEnd bool
 		threads  []int32
-		want     []NVTXRange
+		want     []ncu.NVTXRange
 		bad      int
 	}{
 		{``, false, nil, nil, 0},
-		{`476  ""LLM:prefill:none:none:none:none:REGISTERED:prefill"" `, false, []int32{476}, []NVTXRange{{Domain: "LLM", Name: "prefill"}}, 0},
-		{`5  ""CCCL:cub::Scan:none:none:none:none:REGISTERED:cub::Scan"" `, false, []int32{5}, []NVTXRange{{Domain: "CCCL", Name: "cub::Scan"}}, 0},
-		{`7  ""LLM:r:Uint64:681:RGB:0xff00ff00:REGISTERED:r"" `, false, []int32{7}, []NVTXRange{{Domain: "LLM", Name: "r"}}, 0},
-		{`7  ""a:b:ASCII:c:none:none:none:none:ASCII:b:ASCII:c"" `, false, []int32{7}, []NVTXRange{{Domain: "a", Name: "b:ASCII:c"}}, 0},
+		{`476  ""LLM:prefill:none:none:none:none:REGISTERED:prefill"" `, false, []int32{476}, []ncu.NVTXRange{{Domain: "LLM", Name: "prefill"}}, 0},
+		{`5  ""CCCL:cub::Scan:none:none:none:none:REGISTERED:cub::Scan"" `, false, []int32{5}, []ncu.NVTXRange{{Domain: "CCCL", Name: "cub::Scan"}}, 0},
+		{`7  ""LLM:r:Uint64:681:RGB:0xff00ff00:REGISTERED:r"" `, false, []int32{7}, []ncu.NVTXRange{{Domain: "LLM", Name: "r"}}, 0},
+		{`7  ""a:b:ASCII:c:none:none:none:none:ASCII:b:ASCII:c"" `, false, []int32{7}, []ncu.NVTXRange{{Domain: "a", Name: "b:ASCII:c"}}, 0},
 		{`1  ""<default domain>:a:none:none:none:none:none:none"" 2  ""<default domain>:b:none:none:none:none:none:none"" `, false,
-			[]int32{1, 2}, []NVTXRange{{Name: "a"}, {Name: "b"}}, 0},
+			[]int32{1, 2}, []ncu.NVTXRange{{Name: "a"}, {Name: "b"}}, 0},
 		{` ""0:<default domain>:se_X:none:none:none:none:none:none""  ""1:LLM:y:none:none:none:none:ASCII:y"" `, true, nil,
-			[]NVTXRange{{StartEnd: true, Name: "se_X"}, {StartEnd: true, Domain: "LLM", Name: "y"}}, 0},
-		{`9  ""<default domain>:phase:1"" `, false, []int32{9}, []NVTXRange{{Name: "<default domain>:phase:1"}}, 1}, // of no version that is known
-		{`9  ""open`, false, []int32{9}, []NVTXRange{{Name: "open"}}, 1},
+			[]ncu.NVTXRange{{StartEnd: true, Name: "se_X"}, {StartEnd: true, Domain: "LLM", Name: "y"}}, 0},
+		{`9  ""<default domain>:phase:1"" `, false, []int32{9}, []ncu.NVTXRange{{Name: "<default domain>:phase:1"}}, 1}, // of no version that is known
+		{`9  ""open`, false, []int32{9}, []ncu.NVTXRange{{Name: "open"}}, 1},
 		{`nonsense`, false, nil, nil, 1},
 	} {
 		cell := nvtxCell{quote: []byte(`""`), text: func(b []byte) string { return string(b) }}
@@ -176,7 +177,7 @@ func TestOldPages(t *testing.T) {
 "0","20798","gemm","127.0.0.1","ampere_h16816gemm","2024-Nov-13 18:14:36","1","7","GPU Speed Of Light","Memory Frequency","cycle/second","772,656,250"
 "0","20798","gemm","127.0.0.1","ampere_h16816gemm","2024-Nov-13 18:14:36","1","7","Launch Statistics","launch__grid_dim_x","","108"
 `)
-	want := []Metric{
+	want := []ncu.Metric{
 		{Name: "gpu__time_duration.sum", Value: 152192, Unit: "ns"},
 		{Name: "GPU Speed Of Light: Memory Frequency", Value: 1215000000, Unit: "hz"},
 		{Name: "GPU Speed Of Light: Memory Frequency (2)", Value: 772656250, Unit: "hz"},
@@ -233,7 +234,7 @@ func TestDamaged(t *testing.T) {
 			continue
 		}
 		m := metricOf(t, &results[0], "dram__bytes_read.sum")
-		if m.Value == 0 || m.Unit != "byte" && !(name == "no units" && m.Unit == UnknownUnit) {
+		if m.Value == 0 || m.Unit != "byte" && !(name == "no units" && m.Unit == ncu.UnknownUnit) {
 			t.Errorf("%s: %+v", name, m)
 		}
 	}
@@ -249,10 +250,10 @@ func TestSniffCSV(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !SniffCSV(e.Name(), head) {
+		if !Sniff(e.Name(), head) {
 			t.Errorf("%s is not recognised", e.Name())
 		}
-		if SniffCSV("notes.md", head) {
+		if Sniff("notes.md", head) {
 			t.Errorf("%s is recognised in a document", e.Name())
 		}
 	}
@@ -265,11 +266,11 @@ func TestSniffCSV(t *testing.T) {
 		"id.csv":     `"ID","Name"` + "\n",
 		"empty":      "",
 	} {
-		if SniffCSV(name, []byte(head)) {
+		if Sniff(name, []byte(head)) {
 			t.Errorf("%s is taken for a page of ncu", name)
 		}
 	}
-	if !SniffCSV("run.out", []byte(strings.Repeat("words of the program\n", 2000)+"==PROF== Connected to process 1 (k)\n")) {
+	if !Sniff("run.out", []byte(strings.Repeat("words of the program\n", 2000)+"==PROF== Connected to process 1 (k)\n")) {
 		t.Error("console output after words of the program is not recognised")
 	}
 }

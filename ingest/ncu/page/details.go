@@ -1,6 +1,10 @@
-package ncu
+package page
 
-import "strings"
+import (
+	"prof/ingest/ncu"
+	"strconv"
+	"strings"
+)
 
 // commandLineSection is where ncu shows what was asked for with --metrics; its labels are names of metrics.
 const commandLineSection = "Command line profiler metrics"
@@ -30,7 +34,7 @@ var ruleSeverities = map[string]string{"OPT": "optimization", "WRN": "warning", 
 // rule takes what a rule says. One that says nothing gives no finding, as in a report.
 func (p *pageReader) rule(name []byte) {
 	h, f := p.header, p.record.fields
-	g := Finding{
+	g := ncu.Finding{
 		Rule: p.text(name), Section: p.text(column(f, h.section)), Message: p.text(column(f, h.ruleText)),
 		Scope: strings.ToLower(p.text(column(f, h.scope))),
 	}
@@ -98,7 +102,7 @@ func (p *pageReader) newLabel(section, item, label string) *pageLabel {
 		if one { // the same metric shown again
 			return l.metrics[0]
 		}
-		return p.metricNamed(own + " (" + itoa(uint64(nth)+1) + ")")
+		return p.metricNamed(own + " (" + strconv.Itoa(int(nth)+1) + ")")
 	}
 	return l
 }

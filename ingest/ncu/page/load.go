@@ -1,4 +1,4 @@
-package ncu
+package page
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"prof/ingest/load"
+	"prof/ingest/ncu"
 	"prof/internal/file"
 	"prof/internal/mask"
 )
@@ -18,12 +19,12 @@ import (
 // pageEnd is how files with the pages of one capture end: ncu.raw.csv, ncu.details.csv, ncu.section_SpeedOfLight.csv, raw.csv, ...
 var pageEnd = regexp.MustCompile(`(?i)(?:(?:(^|/)|[._-])(raw(?:[_-]base)?|details(?:[_-](?:all|base))?|session|metrics|sections?[_.-]\w+))?\.csv$`)
 
-// PageStem is a path without what tells the CSV pages of one capture apart; other paths stay as they are.
-func PageStem(path string) string { return pageEnd.ReplaceAllString(path, "$1") }
+// Stem is a path without what tells the CSV pages of one capture apart; other paths stay as they are.
+func Stem(path string) string { return pageEnd.ReplaceAllString(path, "$1") }
 
-// PageOrder says which pages of one capture are read first, for the first value of a metric stays: those in base units, which
+// Order says which pages of one capture are read first, for the first value of a metric stays: those in base units, which
 // hold the most digits, then raw pages, which scale and round, and details pages last.
-func PageOrder(path string) int {
+func Order(path string) int {
 	m := pageEnd.FindStringSubmatch(strings.TrimSuffix(path, ".gz"))
 	switch page := strings.ToLower(strings.Join(m, " ")); {
 	case strings.Contains(page, "base"):
@@ -36,27 +37,27 @@ func PageOrder(path string) int {
 	return 2
 }
 
-// IdentifyCSV knows no more of a page than that it is one: pages do not name their capture.
-func IdentifyCSV(context.Context, string, string) (*load.SourceInfo, error) {
+// Identify knows no more of a page than that it is one: pages do not name their capture.
+func Identify(context.Context, string, string) (*load.SourceInfo, error) {
 	return &load.SourceInfo{}, nil
 }
 
 // ErrNoResults is wrapped by LoadCSV's error for a file of ncu that holds none of what it measured: it is no failed capture either.
 var ErrNoResults = errors.New("it has no results")
 
-// LoadCSV stores a CSV page, or the console output of ncu --csv, as one source of the target's run. Pages of one capture, told
+// Load stores a CSV page, or the console output of ncu --csv, as one source of the target's run. Pages of one capture, told
 // by their paths, add up to the same results. A file in which ncu only says why it failed is stored as failed.
-func LoadCSV(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error) {
+func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error) {
 	f, err := file.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	s := newStore(ctx, t)
-	if s.group, err = filepath.Abs(PageStem(strings.TrimSuffix(name, ".gz"))); err != nil {
+	s := ncu.NewStore(ctx, t)
+	if s.Group, err = filepath.Abs(Stem(strings.TrimSuffix(name, ".gz"))); err != nil {
 		return nil, err
 	}
-	page, err := ReadCSV(ctx, f, name, s.add)
+	page, err := Read(ctx, f, name, s.Add)
 	switch {
 	case errors.Is(err, ErrSummaryPage):
 		return nil, fmt.Errorf("%w: %w", ErrNoResults, err)
@@ -67,31 +68,31 @@ func LoadCSV(ctx context.Context, path, name string, t *load.Target) (*load.Sour
 	case page.Form == LogForm:
 		return nil, fmt.Errorf("%s: %w: it is the log of ncu while it wrote %s; ingest that report", name, ErrNoResults, page.Facts["Report"])
 	}
-	info := &load.SourceInfo{Command: mask.Command(parseCommand(page.Command).program)}
+	info := &load.SourceInfo{Command: mask.Command(ncu.ParseCommand(page.Command).Program)}
 	for _, e := range page.Errors {
-		s.diagnostics = append(s.diagnostics, diagnosticRow{"capture", "error", e})
+		s.Say("error", e)
 	}
 	for _, n := range page.Notes {
-		s.diagnostics = append(s.diagnostics, diagnosticRow{"capture", "warning", n})
+		s.Say("warning", n)
 	}
 	for _, w := range page.Warnings {
-		s.warn(info, w)
+		s.Warn(info, w)
 	}
 	if page.Form == FailedForm {
 		info.Status, info.Reason = "failed", mask.Text(page.failure())
-		s.warn(info, "the capture failed: "+info.Reason)
+		s.Warn(info, "the capture failed: "+info.Reason)
 	} else if len(page.Errors) > 0 {
 		info.Status, info.Reason = "partial", mask.Text(page.failure())
-		s.warn(info, info.Reason)
+		s.Warn(info, info.Reason)
 	} else if page.Lost > 0 {
 		info.Status, info.Reason = "partial", page.Warnings[0]
 	}
-	s.facts(page.facts())
-	return info, s.finish(info)
+	s.Facts(page.facts())
+	return info, s.Finish(info)
 }
 
 // facts names what a session page says; addresses of machines are nobody's business.
-func (p *PageInfo) facts() [][2]string {
+func (p *Info) facts() [][2]string {
 	var facts [][2]string
 	for _, k := range slices.Sorted(maps.Keys(p.Facts)) {
 		if k != "Target IP Addresses" {
@@ -102,6 +103,6 @@ func (p *PageInfo) facts() [][2]string {
 }
 
 // failure is what ncu said of why there is nothing, or not all.
-func (p *PageInfo) failure() string {
+func (p *Info) failure() string {
 	return strings.Join(p.Errors[:min(len(p.Errors), maxNamed)], " ")
 }
