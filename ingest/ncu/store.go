@@ -13,7 +13,7 @@ import (
 	"prof/internal/mask"
 )
 
-// store puts Results into the warehouse, so many at a time that memory stays bounded.
+// Store puts Results into the warehouse, so many at a time that memory stays bounded.
 type Store struct {
 	ctx    context.Context
 	target *load.Target

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -18,6 +19,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"prof/capture"
+	"prof/capture/machine"
 	"prof/capture/ncu"
 	"prof/capture/plan"
 	"prof/ingest"
@@ -549,4 +551,154 @@ func oneNumber(rows [][]any, column int) *int64 {
 		out = &n
 	}
 	return out
+}
+
+// world is what captures meet outside of prof. Where it is zero it is the real one.
+type world struct {
+	machine machine.Machine // but for its environment
+	self    string          // path of prof, which profilers start in the workload's place
+	files   [3]*os.File     // stdin, stdout and stderr of workloads
+	keeper  keeper
+	asked   func(captureJob) error // called in place of a capture
+}
+
+// keeper keeps what was captured, and answers what captures ask of earlier ones: the warehouse of a home.
+type keeper interface {
+	freeName(c *cli.Context, home schema.Home, name string) (string, error)
+	store(c *cli.Context, home schema.Home, dir string, in ingest.Options, again bool) error
+	plan(c *cli.Context, home schema.Home, run string, s *capture.Session) (ncu.Target, error)
+	captureSummary(c *cli.Context, home schema.Home, run string, o plan.Options) error
+	suiteRuns(c *cli.Context, home schema.Home, suite string) ([]queries.SuiteRun, error)
+	suiteSummary(c *cli.Context, home schema.Home, suite string) error
+}
+
+func (p *program) keeper() keeper {
+	if p.world.keeper != nil {
+		return p.world.keeper
+	}
+	return p
+}
+
+// captureSetup is what a session needs of this process.
+func (p *program) captureSetup(home schema.Home, job captureJob) (capture.Setup, error) {
+	dir, err := p.workDir()
+	if err != nil {
+		return capture.Setup{}, err
+	}
+	self := p.world.self
+	if self == "" {
+		if self, err = os.Executable(); err != nil {
+			return capture.Setup{}, err
+		}
+	}
+	files := []*os.File{cmp.Or(p.world.files[0], os.Stdin), cmp.Or(p.world.files[1], os.Stdout), cmp.Or(p.world.files[2], os.Stderr)}
+	return capture.Setup{Runs: filepath.Join(home.Dir, runsName), Run: job.in.Name, Argv: job.argv, Environ: p.env, Dir: dir, Self: self,
+		ProfVersion: version(), Files: files, Machine: p.world.machine, Talk: func(m string) { fmt.Fprintln(p.err, "prof: "+m) }}, nil
+}
+
+// captureDryRun prints the command line of each recording, and what is to be known of it as comments.
+func (p *program) captureDryRun(c *cli.Context, o plan.Options, setup capture.Setup) error {
+	planned, err := capture.DryRun(c.Context, o, setup)
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	for i, r := range planned {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		fmt.Fprintf(&b, "# %s of %d: %s\n", r.Name, r.Of, plannedUnder(r.Tool))
+		if r.Chosen && c.Bool("no-ingest") && r.Missing == "" {
+			r.Missing = notChosen
+		}
+		if r.Missing != "" {
+			fmt.Fprintf(&b, "# cannot run: %s\n", typeset.Whole(r.Missing))
+			continue
+		}
+		if r.Chosen {
+			fmt.Fprintf(&b, "# --kernel-id follows, with the launches that ncu-plan chooses from the timeline (--ncu-top %d, --ncu-launches %d)\n", o.Ncu.Top, o.Ncu.Launches)
+		}
+		if r.IfBudget {
+			b.WriteString("# only if --budget leaves time for it\n")
+		}
+		for _, v := range r.Env {
+			fmt.Fprintf(&b, "# added to the workload's environment: %s\n", typeset.Whole(mask.Command([]string{v})))
+		}
+		b.WriteString(typeset.Whole(mask.Command(r.Argv)) + "\n")
+	}
+	_, err = p.out.Write([]byte(b.String()))
+	return err
+}
+
+// plannedUnder says what a recording runs the workload under.
+func plannedUnder(tool string) string {
+	switch tool {
+	case rundir.ToolNone:
+		return "without a profiler"
+	case rundir.ToolNsys:
+		return "under Nsight Systems"
+	case rundir.ToolNcu:
+		return "under Nsight Compute"
+	case rundir.ToolTorch:
+		return "under the PyTorch profiler"
+	}
+	return "under prof's own tracer"
+}
+
+// captureSummary tells on stderr, for stdout is the workload's, how each pass went, and what profiling cost.
+func (p *program) captureSummary(c *cli.Context, home schema.Home, run string, o plan.Options) (err error) {
+	w, err := p.openHome(c, home, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	passes, err := runNamed(c.Context, w, "capture-passes", run)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(p.err, "\nrun %s\n", run)
+	for _, r := range passes.Rows {
+		at := func(col string) any { return r[passes.Index(col)] }
+		line := fmt.Sprintf("  %-11s %-12s", at("pass"), at("status"))
+		if ns, ok := at("workload_ns").(int64); ok {
+			line += fmt.Sprintf("workload %s, ", short(ns))
+		}
+		if ns, ok := at("duration_ns").(int64); ok {
+			line += "total " + short(ns)
+		}
+		fmt.Fprintln(p.err, line)
+		if reason, ok := at("reason").(string); ok {
+			fmt.Fprintln(p.err, "              "+reason)
+		}
+	}
+	cost, err := runNamed(c.Context, w, "overhead", run)
+	if err != nil {
+		return err
+	}
+	for _, r := range cost.Rows {
+		ratio, ok := r[cost.Index("overhead_ratio")].(float64)
+		if stage, ofStage := r[cost.Index("stage")].(string); ok && ofStage {
+			fmt.Fprintf(p.err, "  %s: alone %s, under %v (%v) %s: %+.0f %%\n", stage, shortMedian(cost, r, "baseline_median_ns"), r[cost.Index("tool")], r[cost.Index("mode")], shortMedian(cost, r, "workload_median_ns"), 100*ratio)
+		} else if ok {
+			fmt.Fprintf(p.err, "  overhead of %v (%v): %+.0f %% (median of %v against %v)\n", r[cost.Index("tool")], r[cost.Index("mode")], 100*ratio, r[cost.Index("pass_count")], r[cost.Index("baseline_count")])
+		}
+	}
+	if o.Baseline {
+		for _, n := range cost.Notes {
+			fmt.Fprintln(p.err, "  note: "+n)
+		}
+	}
+	return nil
+}
+
+// short is a time as a person says it.
+func short(ns int64) string {
+	d := time.Duration(ns)
+	switch {
+	case d >= time.Minute:
+		return d.Round(time.Second).String()
+	case d >= time.Second:
+		return d.Round(10 * time.Millisecond).String()
+	}
+	return d.Round(10 * time.Microsecond).String()
 }

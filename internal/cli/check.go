@@ -1,16 +1,25 @@
 package cli
 
 import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"prof/internal/file"
 	"prof/internal/suggest"
 	"prof/queries/judge/diff"
 	"prof/queries/judge/gate"
 	"prof/queries/judge/stats"
+	"prof/render/compare"
+	"prof/render/typeset"
 	"prof/schema"
 )
 
@@ -179,4 +188,130 @@ func gateOptions(c *cli.Context) (gate.Options, error) {
 	var err error
 	o.AssumeNoise, err = percentOption(c, "assume-noise")
 	return o, err
+}
+
+// rulesName is the file of rules in a home.
+const rulesName = "rules"
+
+// maxRules bounds a text of rules, in bytes.
+const maxRules = 1 << 20
+
+// checkRules returns the rules of the options, else those of the home, else the built-in ones.
+func (p *program) checkRules(c *cli.Context) ([]gate.Rule, error) {
+	var out []gate.Rule
+	for _, path := range c.StringSlice("rules") {
+		text, err := p.readRules(c.Context, path)
+		if err != nil {
+			return nil, err
+		}
+		if out, err = addRules(out, path, text); err != nil {
+			return nil, err
+		}
+	}
+	for i, rule := range c.StringSlice("rule") {
+		var err error
+		if out, err = addRules(out, "--rule", strings.Repeat("\n", i)+rule); err != nil { // the line of the second is 2
+			return nil, err
+		}
+	}
+	if c.IsSet("rules") || c.IsSet("rule") {
+		return out, nil
+	}
+	home, err := p.home(c)
+	if err != nil {
+		return nil, err
+	}
+	at := filepath.Join(home.Dir, rulesName)
+	text, err := file.Read(at, maxRules)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return gate.Default(), nil
+	case err != nil:
+		return nil, fmt.Errorf("read the rules: %w", err)
+	}
+	return addRules(nil, at, string(text))
+}
+
+// readRules reads a file of rules, or stdin.
+func (p *program) readRules(ctx context.Context, path string) (string, error) {
+	if path == "-" {
+		return p.stdin(ctx, maxRules)
+	}
+	text, err := file.Read(p.path(path), maxRules)
+	if err != nil {
+		return "", fmt.Errorf("read the rules: %w", err)
+	}
+	return string(text), nil
+}
+
+// addRules reads rules; a text without any is a mistake, since a gate without rules lets everything through.
+func addRules(to []gate.Rule, path, text string) ([]gate.Rule, error) {
+	rules, err := gate.Parse(path, text)
+	if err != nil {
+		return nil, &usageError{err}
+	}
+	if len(rules) == 0 {
+		return nil, usagef("%s has no rules; see `prof help check`", path)
+	}
+	return append(to, rules...), nil
+}
+
+// checkForm is where the result goes.
+type checkForm struct {
+	form typeset.Form[*gate.Result, typeset.Options]
+	file string // "" for stdout
+}
+
+// checkForms says what is written where: the form of --format, or to files what their endings tell and a table to stdout.
+func checkForms(c *cli.Context) ([]checkForm, error) {
+	var out []checkForm
+	named := c.IsSet("format")
+	form := compare.GateForms()[0]
+	if named {
+		var err error
+		if form, err = compare.GateForms().Named(c.String("format")); err != nil {
+			return nil, &usageError{err}
+		}
+	}
+	files := c.StringSlice("out")
+	if !named || len(files) == 0 {
+		out = append(out, checkForm{form, ""})
+	}
+	if named && len(files) > 1 {
+		return nil, usagef("--format applies to one file, and --out names %d: omit it, and each extension sets the form", len(files))
+	}
+	for _, file := range files {
+		of := form
+		if !named {
+			var err error
+			if of, err = compare.GateForms().OfFile(file); err != nil {
+				return nil, &usageError{fmt.Errorf("--out %w", err)}
+			}
+		}
+		out = append(out, checkForm{of, file})
+	}
+	return out, nil
+}
+
+// writeCheck writes the result in all forms that were asked for.
+func (p *program) writeCheck(c *cli.Context, forms []checkForm, r *gate.Result) error {
+	for _, f := range forms {
+		if f.file == "" || f.file == "-" {
+			if f.form.Name == "junit" { // which does not show them
+				p.notes(r.Notes)
+			}
+			if err := f.form.Write(p.out, r, p.options(c)); err != nil {
+				return err
+			}
+			continue
+		}
+		var text bytes.Buffer
+		if err := f.form.Write(&text, r, typeset.Options{}); err != nil {
+			return err
+		}
+		if err := file.Write(p.path(f.file), text.Bytes()); err != nil {
+			return fmt.Errorf("write the checks of %s: %w", r.Run.Label, err)
+		}
+	}
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -14,6 +15,7 @@ import (
 	"prof/internal/file"
 	"prof/internal/suggest"
 	"prof/queries/judge/diff"
+	"prof/queries/judge/stats"
 	"prof/render/compare"
 	"prof/render/typeset"
 	"prof/schema"
@@ -213,4 +215,233 @@ func (p *program) explainDiff(list []*diff.Result) error {
 		}
 	}
 	return nil
+}
+
+// newDiffRequest reads the command line, before anything is opened.
+func newDiffRequest(c *cli.Context) (diffRequest, error) {
+	q := diffRequest{refs: c.Args().Slice(), out: c.String("out")}
+	if len(q.refs) < 2 {
+		return q, usagef("diff takes two runs or more, the base first; see `prof help diff`")
+	}
+	q.options = diff.Options{By: diff.Dimension(c.String("by")), Stage: c.String("stage"), Metric: c.String("metric"), Top: c.Int("top"), Unfold: c.Bool("unfold")}
+	if q.options.Unfold && q.options.By != diff.ByTree {
+		return q, usagef("--unfold needs --by tree: nothing else has layers in one row")
+	}
+	if q.options.Top < 0 {
+		return q, usagef("--top %d is below 0", q.options.Top)
+	}
+	if by := q.options.By; q.options.Stage != "" && slices.Contains([]diff.Dimension{diff.ByOperator, diff.ByRange, diff.ByMetric}, by) {
+		return q, usagef("--by %s covers whole runs, warm-up included: omit --stage", by)
+	}
+	var err error
+	if q.form, err = formOf(c, compare.DiffForms()); err != nil {
+		return q, &usageError{err}
+	}
+	if q.options.Stats, err = statsOptions(c); err != nil {
+		return q, err
+	}
+	if q.options.AssumeNoise, err = percentOption(c, "assume-noise"); err != nil {
+		return q, err
+	}
+	if q.failOver, err = percentOption(c, "fail-over"); q.failOver != nil && !c.IsSet("min-effect") && !c.IsSet("margin") {
+		q.options.Stats = q.options.Stats.Within(*q.failOver)
+	}
+	return q, err
+}
+
+// formOf is the form asked for, by --format or by what the name of the file ends in.
+func formOf[T, O any](c *cli.Context, forms typeset.Forms[T, O]) (typeset.Form[T, O], error) {
+	if !c.IsSet("format") {
+		if form, err := forms.OfFile(c.String("out")); err == nil {
+			return form, nil
+		}
+	}
+	return forms.Named(c.String("format"))
+}
+
+// statsOptions reads --alpha, --min-effect and --margin.
+func statsOptions(c *cli.Context) (stats.Options, error) {
+	var o stats.Options
+	text := c.String("alpha")
+	alpha, err := strconv.ParseFloat(text, 64)
+	if strings.HasSuffix(text, "%") {
+		alpha, err = percentFrom(text)
+	}
+	if err != nil || !(alpha > 0 && alpha < 0.5) {
+		return o, usagef("--alpha %s: write the error rate as a number above 0 and below 0.5, such as 0.01", text)
+	}
+	o.Alpha = alpha
+	least, err := percentOption(c, "min-effect")
+	if err != nil {
+		return o, err
+	}
+	margin, err := percentOption(c, "margin")
+	if err != nil {
+		return o, err
+	}
+	o.MinEffect, o.Margin = *least, *margin
+	return o, nil
+}
+
+// percentOption reads an option in percent as a share; nil where it is not given.
+func percentOption(c *cli.Context, flag string) (*float64, error) {
+	text := c.String(flag)
+	if text == "" && !c.IsSet(flag) {
+		return nil, nil
+	}
+	v, err := percentFrom(text)
+	if err != nil {
+		return nil, usagef("--%s %s: %w", flag, text, err)
+	}
+	return &v, nil
+}
+
+// percentFrom reads a share from text such as 5% or 0.5 %. A bare number could mean a share or a percentage, so it is refused.
+func percentFrom(text string) (float64, error) {
+	number, signed := strings.CutSuffix(strings.TrimSpace(text), "%")
+	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	switch {
+	case err != nil || !(v >= 0 && v < 1000):
+		return 0, fmt.Errorf("write a percentage such as 5%%")
+	case !signed:
+		return 0, fmt.Errorf("write %s%%, or %s%% if you mean a ratio", number, strconv.FormatFloat(v*100, 'g', 6, 64))
+	}
+	return v / 100, nil
+}
+
+// failDiff chooses the exit code by --fail-over, and says on stderr which stages and figures of serving it follows from.
+func (p *program) failDiff(q diffRequest, list []*diff.Result) error {
+	if q.failOver == nil {
+		return nil
+	}
+	code := exitOK
+	for _, r := range list {
+		add := func(what string, c int, why string) {
+			if why != "" {
+				fmt.Fprintf(p.err, "prof: %s against %s, %s: %s\n", r.B.Label, r.A.Label, what, why)
+			}
+			if c == exitRegression || code == exitOK {
+				code = c
+			}
+		}
+		for _, s := range r.Stages {
+			c, why := failStage(*q.failOver, r.Same, s)
+			add(stageOrAll(s.Name), c, why)
+		}
+		failServing(*q.failOver, r, add)
+	}
+	if code == exitOK {
+		return nil
+	}
+	return exitStatus(code)
+}
+
+// outsideStages is the name of work outside stages, which is not judged.
+const outsideStages = "(none)"
+
+// failStage turns the verdict of a stage, which has the limit as its margin, into an exit code, and says what it follows from.
+func failStage(limit float64, same bool, s diff.Stage) (code int, why string) {
+	effect := s.Comparison.Effect
+	switch {
+	case same || s.Name == outsideStages:
+	case s.Verdict == diff.CannotTell && s.Comparison.High != nil && *s.Comparison.High <= limit:
+	case s.Verdict == diff.CannotTell && effect != nil && *effect > limit:
+		return exitCannotTell, fmt.Sprintf("looks slower by %s, which is more than %s but uncertain: %s", percentText(*effect), percentText(limit), reasonOf(s))
+	case s.Verdict == diff.CannotTell || effect == nil:
+		return exitCannotTell, "cannot tell: " + reasonOf(s)
+	case s.Verdict == diff.Worse && *effect > limit:
+		return exitRegression, fmt.Sprintf("slower by %s, more than %s", percentText(*effect), percentText(limit))
+	}
+	return exitOK, ""
+}
+
+// reasonOf says what a verdict follows from.
+func reasonOf(s diff.Stage) string {
+	switch {
+	case s.A.Passes == 0 && s.B.Passes > 0:
+		return "only the compared side has it"
+	case s.B.Passes == 0 && s.A.Passes > 0:
+		return "only the base has it"
+	case s.Comparison.Why == "":
+		return "there are too few samples"
+	}
+	return strings.TrimSuffix(s.Comparison.Why, ".")
+}
+
+func stageOrAll(stage string) string {
+	if stage == "" {
+		return "all device work"
+	}
+	return "stage " + stage
+}
+
+// Changes by so many times and more are told as a factor, and those beyond mostFactor by that.
+const (
+	leastFactor = 10
+	mostFactor  = 100
+)
+
+// percentText shows the size of a change in percent with up to three digits, and a large one as a factor.
+func percentText(share float64) string {
+	switch factor := 1 + share; {
+	case factor > mostFactor:
+		return fmt.Sprintf("a factor of more than %d", mostFactor)
+	case factor >= leastFactor:
+		return fmt.Sprintf("a factor of %.3g", factor)
+	}
+	return fmt.Sprintf("%.3g %%", 100*share)
+}
+
+// failServing judges the figures of each load, as failStage does stages, and adds what follows: an exit code and a line for figures that are worse, and one for those that
+// cannot be told.
+func failServing(limit float64, r *diff.Result, add func(what string, code int, why string)) {
+	if len(r.Serving) == 0 || r.Same {
+		return
+	}
+	figures := 0
+	for _, l := range r.Serving {
+		what := "serving under " + l.Load
+		var worse, unsure []string
+		reason := ""
+		figures += len(l.Figures)
+		for _, f := range l.Figures {
+			effect, _ := f.Slowdown()
+			switch failFigure(limit, f) {
+			case exitRegression:
+				worse = append(worse, fmt.Sprintf("%s by %s", f.Words(), percentText(*effect)))
+			case exitCannotTell:
+				if unsure = append(unsure, f.Words()); reason == "" {
+					reason = strings.TrimSuffix(f.Comparison.Why, ".")
+				}
+			}
+		}
+		if len(worse) > 0 {
+			add(what, exitRegression, fmt.Sprintf("worse by more than %s: %s", percentText(limit), strings.Join(worse, ", ")))
+		}
+		switch n := len(unsure); {
+		case n == 1:
+			add(what, exitCannotTell, fmt.Sprintf("%s cannot be told: %s", unsure[0], reason))
+		case n > 1:
+			add(what, exitCannotTell, fmt.Sprintf("%d of %d figures cannot be told: %s: %s", n, len(l.Figures), unsure[0], reason))
+		}
+		if len(l.Figures) > 0 && l.FailsMoreThan(limit) {
+			add(what, exitCannotTell, "cannot tell: "+l.FailedWords())
+		}
+	}
+	if figures == 0 {
+		add("serving", exitCannotTell, "cannot tell: there is no load that both sides were benchmarked under")
+	}
+}
+
+// failFigure turns the verdict of a figure, which has the limit as its margin, into an exit code.
+func failFigure(limit float64, f diff.ServingFigure) int {
+	effect, most := f.Slowdown()
+	switch {
+	case f.Verdict == diff.CannotTell && most != nil && *most <= limit:
+	case f.Verdict == diff.CannotTell || effect == nil:
+		return exitCannotTell
+	case f.Verdict == diff.Worse && *effect > limit:
+		return exitRegression
+	}
+	return exitOK
 }

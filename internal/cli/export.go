@@ -2,9 +2,11 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -258,4 +260,126 @@ func (p *program) writeOut(out string, text *bytes.Buffer) error {
 	}
 	fmt.Fprintln(p.err, "wrote "+out)
 	return nil
+}
+
+// exportMetrics writes the figures of a run's stages for dashboards.
+func (p *program) exportMetrics(c *cli.Context, w *schema.Warehouse, run schema.Run, form typeset.Form[[]metrics.Metric, metrics.Run]) error {
+	of := metrics.Run{Name: run.Name, ID: run.ID, Version: run.ProfVersion, At: run.CreatedAt}
+	if run.StartedAt != nil {
+		of.At = *run.StartedAt
+	}
+	var err error
+	if of.Tags, err = w.Tags(c.Context, run); err != nil {
+		return err
+	}
+	var list []queries.Question
+	for _, name := range append(metrics.Queries(), "devices", "models") {
+		list = append(list, queries.Question{Query: name, Args: queries.Args{"run": run.ID}})
+	}
+	answers, err := p.asker(w).AskAll(c.Context, list)
+	if err != nil {
+		return err
+	}
+	if of.Device, err = distinct(answers[len(answers)-2], "name"); err != nil {
+		return err
+	}
+	if of.Model, err = distinct(answers[len(answers)-1], "name", "family"); err != nil {
+		return err
+	}
+	found, err := metrics.Read(answers, of)
+	if err != nil {
+		return err
+	}
+	if len(found) == 0 && answers[0].Warns(caveat.FactsLacking) {
+		return fmt.Errorf("run %s has no facts, and so no figures to export", run.Name)
+	}
+	if len(found) == 0 {
+		return fmt.Errorf("run %s has no stages, and so no figures to export", run.Name)
+	}
+	var notes []string
+	for _, f := range answers {
+		for _, n := range f.Notes {
+			if !slices.Contains(notes, n) {
+				notes = append(notes, n)
+			}
+		}
+	}
+	p.notes(notes)
+	var text bytes.Buffer
+	if err := form.Write(&text, found, of); err != nil {
+		return fmt.Errorf("write %s of run %s: %w", form.Name, run.Name, err)
+	}
+	return p.writeOut(c.String("out"), &text)
+}
+
+// distinct lists the values of a text column, or of another where it has none, each once.
+func distinct(f *frame.Frame, columns ...string) (string, error) {
+	rows, err := f.Records(columns...)
+	if err != nil {
+		return "", err
+	}
+	var out []string
+	known := map[string]bool{}
+	for _, r := range rows {
+		var name string
+		for _, column := range columns {
+			name = cmp.Or(name, r.Text(column))
+		}
+		if name != "" && !known[name] {
+			known[name] = true
+			out = append(out, name)
+		}
+	}
+	return strings.Join(out, ", "), nil
+}
+
+// engineForm begins the forms for engines that read a lake.
+const engineForm = "sql-"
+
+// exportEngine writes the statements with which an engine reads all runs of the lake.
+func (p *program) exportEngine(c *cli.Context, w *schema.Warehouse, engine *dialect.Dialect) error {
+	if w.Home.Lake == nil {
+		return usagef("--to %s%s is for a lake, and %s is a file of DuckDB, which other engines do not read: `prof push --all --to LAKE` puts its runs into one", engineForm, engine.Name, w.Home.Warehouse())
+	}
+	list, err := queries.EngineRelations()
+	if err != nil {
+		return err
+	}
+	stored, err := w.LakeFiles(c.Context, dialect.TablesOf(list))
+	if err != nil {
+		return fmt.Errorf("--to %s%s: %w", engineForm, engine.Name, err)
+	}
+	tables := make([]dialect.Table, len(stored))
+	for i, t := range stored {
+		tables[i] = dialect.Table{Name: t.Name, Files: t.Files, Rows: t.Rows}
+		for _, c := range t.Columns {
+			tables[i].Columns = append(tables[i].Columns, dialect.Column{Name: c[0], Type: c[1]})
+		}
+	}
+	head := fmt.Sprintf("prof's relations over the runs of %s, %s.\nThey are as of %s: runs that are pushed later are not in them. Written by prof %s; write it anew with prof export --to %s%s.",
+		w.Home.Lake, engine.Doc, time.Now().UTC().Format("2006-01-02 15:04:05 UTC"), version(), engineForm, engine.Name)
+	script, err := engine.Script(head, list, tables)
+	if err != nil {
+		return err
+	}
+	return p.writeOut(c.String("out"), bytes.NewBufferString(script))
+}
+
+// parquet is the form that goes into files, which DuckDB writes.
+const (
+	parquet    = "parquet"
+	parquetDoc = "what was captured, for prof import and other programs: a folder with DIR/TABLE/run_id=ID/rows.parquet"
+)
+
+// exportParquet writes a run into a folder.
+func (p *program) exportParquet(c *cli.Context, w *schema.Warehouse, run schema.Run) error {
+	out := c.String("out")
+	if out == "" {
+		return usagef("--to parquet writes a folder: name it with --out DIR")
+	}
+	rows, err := w.ExportRun(c.Context, run, p.path(out))
+	if err == nil {
+		fmt.Fprintf(p.err, "wrote run %s, %s, to %s\n", run.Name, typeset.Plural(rows, "row", "rows"), out)
+	}
+	return err
 }

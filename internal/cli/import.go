@@ -6,28 +6,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"prof/render/typeset"
 	"prof/schema"
 )
-
-// parquet is the form that goes into files, which DuckDB writes.
-const (
-	parquet    = "parquet"
-	parquetDoc = "what was captured, for prof import and other programs: a folder with DIR/TABLE/run_id=ID/rows.parquet"
-)
-
-// exportParquet writes a run into a folder.
-func (p *program) exportParquet(c *cli.Context, w *schema.Warehouse, run schema.Run) error {
-	out := c.String("out")
-	if out == "" {
-		return usagef("--to parquet writes a folder: name it with --out DIR")
-	}
-	rows, err := w.ExportRun(c.Context, run, p.path(out))
-	if err == nil {
-		fmt.Fprintf(p.err, "wrote run %s, %s, to %s\n", run.Name, typeset.Plural(rows, "row", "rows"), out)
-	}
-	return err
-}
 
 func (p *program) importCommand() *cli.Command {
 	return &cli.Command{
