@@ -26,7 +26,9 @@ import (
 	"prof/internal/cli"
 	"prof/internal/testkit"
 	"prof/queries"
+	"prof/queries/caveat"
 	"prof/schema"
+	"prof/schema/terms"
 )
 
 var update = flag.Bool("update", false, "write what is checked into README.md and docs in place of checking it")
@@ -558,9 +560,44 @@ func anchor(heading string) string {
 }
 
 // TestDocsQueries keeps docs/queries.md in step with the headers of the queries.
-func TestDocsQueries(t *testing.T) {
-	const page = "docs/queries.md"
-	want := queryPage(t)
+func TestDocsQueries(t *testing.T) { keepPage(t, "docs/queries.md", queryPage(t)) }
+
+// TestDocsTerms keeps docs/terms.md in step with the tables of words.
+func TestDocsTerms(t *testing.T) { keepPage(t, "docs/terms.md", termsPage()) }
+
+// termsPage lists the words that rows have as values.
+func termsPage() []string {
+	out := []string{"<!-- made from schema/terms and queries/caveat by go test -run TestDocsTerms -update . -->", "# Words in rows", "",
+		"Values of columns that stand for something, and what it is. Causes of idle time, and parts of a stage's time, are in [definitions](definitions.md).", "",
+		"## Sources", "", "Kinds of sources, as `kind` of `source` and `timeline` has them, and `--source`. Of several with the same GPU work the first is counted, of several with operators the one with the least number.", "",
+		"| kind | written by | GPU work | every CUDA call | ranges | GPUs | operators |", "|---|---|---|---|---|---|---|"}
+	mark := map[bool]string{true: "yes"}
+	for _, s := range terms.Sources {
+		work, place := mark[s.IsTraced()], ""
+		if s.IsTimeline() && !s.IsTraced() {
+			work = "sums"
+		}
+		if s.Operators > 0 {
+			place = fmt.Sprint(s.Operators)
+		}
+		out = append(out, fmt.Sprintf("| `%s` | %s | %s | %s | %s | %s | %s |", s.Name, s.Label, work, mark[s.HasCalls()], mark[s.HasRanges()], mark[s.HasGPUs()], place))
+	}
+	out = append(out, "", "## Caveats", "",
+		"Kinds of rows of the table `caveat`, the columns that each fills, with what they mean in it, and what `prof` says of it, here with texts in capitals and 3 of 4 things.", "",
+		"| kind | columns | sentence |", "|---|---|---|")
+	for _, kind := range caveat.Kinds() {
+		var fields []string
+		for _, f := range caveat.FieldsOf(kind) {
+			fields = append(fields, fmt.Sprintf("`%s`: %s", f.Column, f.Meaning))
+		}
+		out = append(out, fmt.Sprintf("| `%s` | %s | %s |", kind, strings.Join(fields, "<br>"), cell(caveat.Example(kind))))
+	}
+	return append(out, "")
+}
+
+// keepPage holds a page to what it is made of.
+func keepPage(t *testing.T, page string, want []string) {
+	t.Helper()
 	if *update {
 		write(t, page, want)
 		return
@@ -570,7 +607,7 @@ func TestDocsQueries(t *testing.T) {
 		for n < min(len(got), len(want)) && got[n] == want[n] {
 			n++
 		}
-		t.Errorf("%s differs from the headers of queries/sql from line %d on: go test -run TestDocsQueries -update . writes it anew", page, n+1)
+		t.Errorf("%s differs from what it is made of from line %d on: go test -run %s -update . writes it anew", page, n+1, t.Name())
 	}
 }
 

@@ -114,7 +114,7 @@ var rooms = map[string][]string{
 	"schema/sqlfile":        {},
 	"schema/terms":          {},
 	"internal/serve":        {"queries", "queries/judge/*", "render/compare", "render/report", "schema", "internal/serve/*"},
-	"internal/serve/ask":    {"queries", "queries/frame", "render/doc", "render/table", "render/typeset", "schema"},
+	"internal/serve/ask":    {"queries", "queries/caveat", "queries/frame", "render/doc", "render/table", "render/typeset", "schema"},
 	"internal/serve/mcp":    {"queries", "internal/serve/ask"},
 	"internal/serve/page":   {},
 	"internal/serve/jobs":   {"capture/machine", "capture/plan", "schema/rundir"},

@@ -117,7 +117,7 @@ func faults(f *frame.Frame) []frame.Caveat {
 	var out []frame.Caveat
 	for _, r := range f.Rows {
 		if r[at] != nil {
-			out = append(out, frame.Caveat{Topic: "fault", Kind: fmt.Sprint(r[at]), Subject: fmt.Sprint(r[0])})
+			out = append(out, caveat.Make("fault", fmt.Sprint(r[at]), caveat.Faulty{Row: fmt.Sprint(r[0])}))
 		}
 	}
 	return out

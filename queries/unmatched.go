@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"prof/internal/suggest"
+	"prof/queries/caveat"
 	"prof/queries/frame"
 	"prof/schema"
 	"prof/schema/terms"
@@ -98,7 +99,7 @@ func unmatched(ctx context.Context, w *schema.Warehouse, q Query, args Args) ([]
 			names = append(first, slices.DeleteFunc(names, func(name string) bool { return slices.Contains(first, name) })...)
 		}
 		kind := map[pick]string{fits: "no-name-fits", near: "no-operator-fits"}[c.how]
-		out = append(out, frame.Caveat{Topic: "argument", Kind: cmp.Or(kind, "nothing-picked"), Subject: FlagName(c.param) + " " + value, Object: suggest.List(names, 12), Detail: c.what})
+		out = append(out, caveat.Make("argument", cmp.Or(kind, "nothing-picked"), caveat.Unpicked{Option: FlagName(c.param) + " " + value, Has: suggest.List(names, 12), Things: c.what}))
 	}
 	return out, nil
 }

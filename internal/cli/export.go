@@ -101,9 +101,9 @@ launch_time, and where they are known flop and bytes: from Nsight Compute report
 // unpicked is an error where options pick nothing of a run, as the answer of a query without rows says.
 func unpicked(f *frame.Frame, stage string) error {
 	for _, v := range f.Caveats {
-		switch {
-		case v.Topic != "argument":
-		case v.Subject == "stage "+stage:
+		switch u, is := caveat.UnpickedOf(v); {
+		case !is:
+		case u.Option == "stage "+stage:
 			return unknownStage(f, stage)
 		default:
 			_, words, err := caveat.Word([]frame.Caveat{v})

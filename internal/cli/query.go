@@ -12,6 +12,7 @@ import (
 	"prof/internal/serve/ask"
 	"prof/internal/suggest"
 	"prof/queries"
+	"prof/queries/caveat"
 	"prof/queries/frame"
 	"prof/render/doc"
 	"prof/schema"
@@ -255,8 +256,8 @@ func (p *program) answer(c *cli.Context, w *schema.Warehouse, q queries.Query, a
 // unknownStage is the error where a frame is empty since the run has no stage of that name.
 func unknownStage(f *frame.Frame, stage string) error {
 	for _, v := range f.Caveats {
-		if v.Topic == "argument" && v.Subject == "stage "+stage {
-			return usagef("%w %q; it has %s%s", ask.ErrUnknownStage, stage, v.Object, nearest(stage, strings.Split(v.Object, ", ")))
+		if u, is := caveat.UnpickedOf(v); is && u.Option == "stage "+stage {
+			return usagef("%w %q; it has %s%s", ask.ErrUnknownStage, stage, u.Has, nearest(stage, strings.Split(u.Has, ", ")))
 		}
 	}
 	return nil

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"prof/queries/frame"
 )
 
 // Facts is the topic of the caveat that a run lacks its facts, FactsLacking its kind; Derives is a command that derives them.
@@ -18,26 +16,20 @@ const (
 	Derives      = "prof --memory SIZE tag RUN KEY=VALUE"
 )
 
-// C is short for a caveat.
-type C = frame.Caveat
-
 // Word returns caveats with their texts, and the notes that these make, each once.
 func Word(list []C) (worded []C, notes []string, err error) {
 	for _, c := range list {
-		say, known := words[c.Kind]
+		of, known := words[c.Kind]
 		if !known {
 			return nil, nil, fmt.Errorf("no words for the caveat %s of topic %s", c.Kind, c.Topic)
 		}
-		c.Text = say(c, slices.DeleteFunc(slices.Clone(list), func(x C) bool { return x.Topic != c.Topic || x.Kind != c.Kind }))
+		c.Text = of.say(c, slices.DeleteFunc(slices.Clone(list), func(x C) bool { return x.Topic != c.Topic || x.Kind != c.Kind }))
 		if worded = append(worded, c); !slices.Contains(notes, c.Text) {
 			notes = append(notes, c.Text)
 		}
 	}
 	return worded, notes, nil
 }
-
-// says is a sentence without figures.
-func says(text string) func(C, []C) string { return func(C, []C) string { return text } }
 
 // Fault words what is wrong with a row of mfu or mbu, as its column fault names it; nothing where that is empty.
 func Fault(kind string) string {
@@ -50,7 +42,10 @@ func Fault(kind string) string {
 	return kind
 }
 
-func fault(c C, _ []C) string { return c.Subject + ": " + Fault(c.Kind) }
+// fault is the kind of rows with a fault.
+func fault(name string) kind {
+	return sentence(func(c Faulty) string { return c.Row + ": " + Fault(name) })
+}
 
 // count is a number of things: 1 kernel, 2 kernels.
 func count(n int64, one string, many ...string) string {
@@ -63,13 +58,13 @@ func count(n int64, one string, many ...string) string {
 	return fmt.Sprintf("%d %ss", n, one)
 }
 
-// of returns those of the same subject.
-func of(list []C, subject string) []C {
-	return slices.DeleteFunc(slices.Clone(list), func(x C) bool { return x.Subject != subject })
+// where returns those of a list of which something holds.
+func where[T any](list []T, is func(T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(list), func(x T) bool { return !is(x) })
 }
 
 // names lists what get gives of caveats, each once, at most n of them.
-func names(list []C, n int, get func(C) string) string {
+func names[T any](list []T, n int, get func(T) string) string {
 	var out []string
 	for _, c := range list {
 		if name := get(c); !slices.Contains(out, name) {
@@ -104,10 +99,7 @@ func ms(ns float64) string { return fmt.Sprintf("%.3f ms", ns/1e6) }
 
 func share(part, whole float64) string { return fmt.Sprintf("%.1f %%", 100*part/whole) }
 
-// ofDeviceWork says how much of the device work a caveat is of.
-func ofDeviceWork(c C) string {
-	return fmt.Sprintf("%s of the device work (%.3f of %s)", share(c.TimeNs, c.OfTimeNs), c.TimeNs/1e6, ms(c.OfTimeNs))
+// ofDeviceWork says how much of the device work takes some time of it.
+func ofDeviceWork(ns, all float64) string {
+	return fmt.Sprintf("%s of the device work (%.3f of %s)", share(ns, all), ns/1e6, ms(all))
 }
-
-func object(c C) string { return c.Object }
-func stage(c C) string  { return c.Stage }

@@ -1,6 +1,7 @@
 package caveat
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -11,8 +12,8 @@ import (
 	"prof/queries/frame"
 )
 
-// kind matches what may be a kind of caveat in SQL: words with dashes.
-var kind = regexp.MustCompile(`'([a-z]+(?:-[a-z0-9]+)+)'`)
+// inQuotes matches what may be a kind of caveat in SQL: words with dashes.
+var inQuotes = regexp.MustCompile(`'([a-z]+(?:-[a-z0-9]+)+)'`)
 
 // TestWords holds that each kind of caveat that SQL or Go can give has words, and that no words are for a kind that nothing gives.
 func TestWords(t *testing.T) {
@@ -28,7 +29,7 @@ func TestWords(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, m := range kind.FindAllStringSubmatch(string(file), -1) {
+			for _, m := range inQuotes.FindAllStringSubmatch(string(file), -1) {
 				if _, isCause := ToolLosses[m[1]]; !isCause && !slices.Contains(others, m[1]) {
 					given[m[1]] = path
 				}
@@ -36,7 +37,7 @@ func TestWords(t *testing.T) {
 		}
 	}
 	for k, path := range given {
-		if words[k] == nil {
+		if _, known := words[k]; !known {
 			t.Errorf("%s gives %s, for which there are no words", path, k)
 		}
 	}
@@ -44,6 +45,45 @@ func TestWords(t *testing.T) {
 		if given[k] == "" {
 			t.Errorf("nothing gives %s", k)
 		}
+	}
+}
+
+// TestMadeUpKind: a kind is one entry, from which its columns, its sentence and its line in the docs come.
+func TestMadeUpKind(t *testing.T) {
+	words["made-up"] = sentence(func(c struct {
+		SlowGPU string `col:"object"`
+		Kernels int64  `col:"item_count"`
+	}) string {
+		return fmt.Sprintf("GPU %s made up %d kernels", c.SlowGPU, c.Kernels)
+	})
+	t.Cleanup(func() { delete(words, "made-up") })
+	_, notes, err := Word([]C{{Topic: "launch", Kind: "made-up", Object: "7", Count: 5}})
+	if want := []string{"GPU 7 made up 5 kernels"}; err != nil || !reflect.DeepEqual(notes, want) {
+		t.Errorf("%q, %v", notes, err)
+	}
+	if got, want := FieldsOf("made-up"), []Field{{"object", "slow GPU"}, {"item_count", "kernels"}}; !reflect.DeepEqual(got, want) || !slices.Contains(Kinds(), "made-up") {
+		t.Errorf("the columns are %v", got)
+	}
+	if got := Example("made-up"); got != "GPU SLOW GPU made up 3 kernels" {
+		t.Errorf("the docs say %q", got)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a number of things is read from a column of text")
+		}
+	}()
+	sentence(func(struct {
+		Kernels int64 `col:"object"`
+	}) string {
+		return ""
+	})
+}
+
+// TestMake: what a program makes of a kind is read as it was made.
+func TestMake(t *testing.T) {
+	want := Unpicked{"stage x", "decode", "stages"}
+	if got, is := UnpickedOf(Make("argument", "nothing-picked", want)); got != want || !is {
+		t.Errorf("%+v, %v", got, is)
 	}
 }
 

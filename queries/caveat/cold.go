@@ -12,24 +12,32 @@ var coldKinds = [][2]string{{"load", "loading code"}, {"launch", "slow first lau
 // From a twentieth of what a cold pass takes longer on, a cost is named.
 const worthSaying = 0.05
 
-// coldPasses says which passes of a stage were found cold and what they cost; one row is the longest of them, the others what it spent
-// time on.
-func coldPasses(c C, alike []C) string {
+// coldPass is the longest cold pass of a stage, or what it spent time on.
+type coldPass struct {
+	Stage   string  `col:"stage"`
+	SpentOn string  `col:"subject"` // "" for the pass itself
+	Passes  int64   `col:"item_count"`
+	Time    float64 `col:"time_ns"`
+	Steady  float64 `col:"of_time_ns"`
+}
+
+// coldPasses says which passes of a stage were found cold and what they cost.
+func coldPasses(c coldPass, alike []coldPass) string {
 	longest, costs := c, []string{}
 	for _, x := range alike {
-		if x.Stage == c.Stage && x.Subject == "" {
+		if x.Stage == c.Stage && x.SpentOn == "" {
 			longest = x
 		}
 	}
 	for _, kind := range coldKinds {
-		at := slices.IndexFunc(alike, func(x C) bool { return x.Stage == c.Stage && x.Subject == kind[0] })
-		if at >= 0 && alike[at].TimeNs >= worthSaying*(longest.TimeNs-longest.OfTimeNs) {
-			costs = append(costs, kind[1]+" "+Duration(alike[at].TimeNs))
+		at := slices.IndexFunc(alike, func(x coldPass) bool { return x.Stage == c.Stage && x.SpentOn == kind[0] })
+		if at >= 0 && alike[at].Time >= worthSaying*(longest.Time-longest.Steady) {
+			costs = append(costs, kind[1]+" "+Duration(alike[at].Time))
 		}
 	}
-	text := fmt.Sprintf("the first %s pass is cold and excluded: it takes %s, %.3g times a steady one", c.Stage, Duration(longest.TimeNs), longest.TimeNs/longest.OfTimeNs)
-	if c.Count > 1 {
-		text = fmt.Sprintf("%d cold passes of %s are excluded: the longest takes %s, %.3g times a steady one", c.Count, c.Stage, Duration(longest.TimeNs), longest.TimeNs/longest.OfTimeNs)
+	text := fmt.Sprintf("the first %s pass is cold and excluded: it takes %s, %.3g times a steady one", c.Stage, Duration(longest.Time), longest.Time/longest.Steady)
+	if c.Passes > 1 {
+		text = fmt.Sprintf("%d cold passes of %s are excluded: the longest takes %s, %.3g times a steady one", c.Passes, c.Stage, Duration(longest.Time), longest.Time/longest.Steady)
 	}
 	if len(costs) > 0 {
 		text += " (" + strings.Join(costs, ", ") + ")"

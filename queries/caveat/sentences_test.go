@@ -63,7 +63,7 @@ func TestSentences(t *testing.T) {
 			if kind == "faster-under-profiling" {
 				c.Ratio = -c.Ratio
 			}
-			if text := words[kind](c, []C{c}); text != said {
+			if text := words[kind].say(c, []C{c}); text != said {
 				out.WriteString("  " + text + "\n")
 				said = text
 			}

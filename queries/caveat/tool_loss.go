@@ -70,25 +70,34 @@ var ToolLosses = map[string]ToolLoss{
 	},
 }
 
-// Lost says what a caveat of tool-lost-data is about, without the remedy.
-func Lost(c C) string {
-	l, known := ToolLosses[c.Detail]
-	switch {
-	case !known:
-		return "the profiler says that it lost data (" + c.Detail + ")"
-	case l.Counts == "":
-		return l.What
-	case c.Count == 0:
-		return l.Counts + "s " + l.What
-	case c.Count == 1:
-		return "1 " + l.Counts + " " + strings.NewReplacer("were ", "was ", "are not", "is not", "more are", "more is").Replace(l.What)
-	}
-	return count(c.Count, l.Counts) + " " + l.What
+// ToolLost is that a tool lost data.
+type ToolLost struct {
+	Cause string `col:"detail"` // one of ToolLosses
+	Items int64  `col:"item_count"`
 }
 
-func toolLostData(c C, _ []C) string {
-	text := Lost(c)
-	if l := ToolLosses[c.Detail]; l.Remedy != "" {
+// ToolLostOf reads a caveat as such.
+func ToolLostOf(c C) (l ToolLost, is bool) { return as[ToolLost](c), c.Kind == "tool-lost-data" }
+
+// What says what was lost, without the remedy.
+func (c ToolLost) What() string {
+	l, known := ToolLosses[c.Cause]
+	switch {
+	case !known:
+		return "the profiler says that it lost data (" + c.Cause + ")"
+	case l.Counts == "":
+		return l.What
+	case c.Items == 0:
+		return l.Counts + "s " + l.What
+	case c.Items == 1:
+		return "1 " + l.Counts + " " + strings.NewReplacer("were ", "was ", "are not", "is not", "more are", "more is").Replace(l.What)
+	}
+	return count(c.Items, l.Counts) + " " + l.What
+}
+
+func (c ToolLost) sentence() string {
+	text := c.What()
+	if l := ToolLosses[c.Cause]; l.Remedy != "" {
 		text += ": " + l.Remedy
 	}
 	return text

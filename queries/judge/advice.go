@@ -69,12 +69,13 @@ func (s *summariser) toolLosses(capture string) []Advice {
 		return nil
 	}
 	for _, c := range conservation.Caveats {
-		if l, known := caveat.ToolLosses[c.Detail]; known && c.Kind == "tool-lost-data" {
+		if lost, is := caveat.ToolLostOf(c); is && caveat.ToolLosses[lost.Cause].Remedy != "" {
+			l := caveat.ToolLosses[lost.Cause]
 			command := s.command("diagnostics")
 			if l.Tools != "" {
 				command = capture + " --tools " + l.Tools + " -- CMD..."
 			}
-			out = append(out, Advice{Text: l.Remedy, Why: caveat.Lost(c), Command: command})
+			out = append(out, Advice{Text: l.Remedy, Why: lost.What(), Command: command})
 		}
 	}
 	return out

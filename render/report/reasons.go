@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"prof/queries/caveat"
 	"prof/queries/frame"
 	"prof/schema/terms"
 )
@@ -91,7 +92,8 @@ func (r *reader) explaining(f *frame.Frame) []string {
 	}
 	var out []string
 	for _, c := range f.Caveats {
-		if c.Topic != "throttle" && !(c.Topic == "source" && others[c.Subject]) && !slices.Contains(out, c.Text) {
+		partial, is := caveat.PartialSourceOf(c)
+		if c.Topic != "throttle" && !(is && others[partial.Source]) && !slices.Contains(out, c.Text) {
 			out = append(out, c.Text)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"prof/queries"
+	"prof/queries/caveat"
 	"prof/queries/frame"
 	"prof/render/doc"
 	"prof/render/table"
@@ -64,8 +65,8 @@ func answerTo(ctx context.Context, w *schema.Warehouse, out *bytes.Buffer, q que
 		return "", err
 	}
 	for _, c := range f.Caveats {
-		if stage := args["stage"]; c.Topic == "argument" && c.Subject == "stage "+stage {
-			return "", fmt.Errorf("%w %q; it has %s", ErrUnknownStage, stage, c.Object)
+		if u, is := caveat.UnpickedOf(c); is && u.Option == "stage "+args["stage"] {
+			return "", fmt.Errorf("%w %q; it has %s", ErrUnknownStage, args["stage"], u.Has)
 		}
 	}
 	isCut := limit > 0 && len(f.Rows) > limit

@@ -34,11 +34,10 @@ type pass struct {
 
 // parts of a time on GPUs that exclude each other and add up to it, ns.
 type parts struct {
-	work  int64 // kernels, graph replays or copies of its own ran
-	other int64 // only work of others ran
+	work  int64                    // kernels, graph replays or copies of its own ran
+	other int64                    // only work of others ran
 	idle  [len(terms.Causes)]int64 // by terms.Causes
 }
-
 
 func (p parts) sum() int64 {
 	out := p.work + p.other
