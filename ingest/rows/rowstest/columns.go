@@ -11,9 +11,9 @@ import (
 
 // What migrations do to the columns of tables.
 var (
-	create       = regexp.MustCompile(`^CREATE TABLE (\w+) \($`)
-	column       = regexp.MustCompile(`^    (\w+) ([A-Z]+)`)
-	addColumn    = regexp.MustCompile(`^ALTER TABLE (\w+) ADD COLUMN (\w+) `)
+	create    = regexp.MustCompile(`^CREATE TABLE (\w+) \($`)
+	column    = regexp.MustCompile(`^    (\w+) ([A-Z]+)`)
+	addColumn = regexp.MustCompile(`^ALTER TABLE (\w+) ADD COLUMN (\w+) `)
 )
 
 // booleans are the columns of that type, which readers fill as integers: table.column.
