@@ -33,7 +33,7 @@ func (q Query) LimitsOf(param string) (Limits, error) {
 		byName[other.Relation()] = other
 	}
 	said := regexp.MustCompile(`ARGUMENT: --` + regexp.QuoteMeta(FlagName(param)) + ` is ([^:']*)`)
-	below := regexp.MustCompile(`\b` + param + ` < ([0-9.e]+) THEN error\('ARGUMENT: --`)
+	below := regexp.MustCompile(`\b` + param + ` < ([0-9.e]+)\s+THEN error\('ARGUMENT: --`)
 	seen := map[string]bool{q.Relation(): true}
 	for todo := []Query{q}; len(todo) > 0; todo = todo[1:] {
 		if m := below.FindStringSubmatch(todo[0].Body); m != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -469,7 +470,7 @@ func TestAnnotations(t *testing.T) {
 		}
 		return string(text)
 	}
-	step := strings.ReplaceAll(read("_annotation.sql"), "FROM _engine_range ", "FROM ("+read("_engine_range.sql")+") ")
+	step := regexp.MustCompile(`FROM _engine_range\b`).ReplaceAllLiteralString(read("_annotation.sql"), "FROM ("+read("_engine_range.sql")+")")
 	cases := map[string]string{ // sequences, tokens, pairs, squares, keys of prompts; sequences, tokens, pairs, tokens in the contexts of generating requests
 		"step[EXTEND bs=2 toks=300]":                                    "2 300 - - - 0 0 - -",
 		"step[EXTEND bs=2 toks=300 c_sqsq=50000 c_sqsk=60000 c_sk=400]": "2 300 60000 50000 400 0 0 - -",

@@ -5,7 +5,8 @@
 --   run: name of the run
 --   run_id: run id
 --   source_id: the source
---   is_counted: whether its source is counted: sum only these rows, since a run may have both an Nsight Systems and a PyTorch profiler timeline
+--   is_counted: whether its source is counted: sum only these rows, since a run may have both an Nsight Systems and a PyTorch profiler
+--     timeline
 --   stage: stage that launched it, by stage_rule; NULL outside every stage
 --   is_warmup: whether the stage pass that launched it is warm-up; NULL outside every pass
 --   path: names of the ranges that launched it, outermost first; NULL outside every range
@@ -40,10 +41,44 @@
 --   path_id: row of range_path and path_stage
 --   op_id: innermost operator that launched it
 
-SELECT r.name AS run, k.run_id, k.source_id, coalesce(t.is_counted, false) AS is_counted, s.stage, x.is_warmup, p.path, n.name AS kernel, n.short_name, c.family, c.role, c.library,
-    k.pid, k.tid, k.device_id, k.context_id, k.stream_id, k.start_ns, k.duration_ns, h.grid_x, h.grid_y, h.grid_z, h.block_x, h.block_y, h.block_z, h.register_count,
-    h.static_shared_bytes + h.dynamic_shared_bytes AS shared_bytes, a.name AS launch_api, k.launch_start_ns, k.launch_duration_ns, k.correlation_id, k.graph_node_id,
-    k.kernel_name_id, k.range_context_id, x.range_id AS pass_range_id, k.path_id, k.op_id
+SELECT
+    r.name AS run,
+    k.run_id,
+    k.source_id,
+    coalesce(t.is_counted, false) AS is_counted,
+    s.stage,
+    x.is_warmup,
+    p.path,
+    n.name AS kernel,
+    n.short_name,
+    c.family,
+    c.role,
+    c.library,
+    k.pid,
+    k.tid,
+    k.device_id,
+    k.context_id,
+    k.stream_id,
+    k.start_ns,
+    k.duration_ns,
+    h.grid_x,
+    h.grid_y,
+    h.grid_z,
+    h.block_x,
+    h.block_y,
+    h.block_z,
+    h.register_count,
+    h.static_shared_bytes + h.dynamic_shared_bytes AS shared_bytes,
+    a.name AS launch_api,
+    k.launch_start_ns,
+    k.launch_duration_ns,
+    k.correlation_id,
+    k.graph_node_id,
+    k.kernel_name_id,
+    k.range_context_id,
+    x.range_id AS pass_range_id,
+    k.path_id,
+    k.op_id
 FROM kernel k
 JOIN run r ON r.run_id = k.run_id
 JOIN kernel_name n ON n.run_id = k.run_id AND n.kernel_name_id = k.kernel_name_id

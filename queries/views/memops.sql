@@ -30,9 +30,34 @@
 --   path_id: row of range_path and path_stage
 --   op_id: innermost operator that issued it
 
-SELECT r.name AS run, m.run_id, m.source_id, coalesce(t.is_counted, false) AS is_counted, s.stage, x.is_warmup, p.path, m.operation, m.size_bytes, m.src_memory, m.dst_memory,
-    m.pid, m.tid, m.device_id, m.context_id, m.stream_id, m.start_ns, m.duration_ns, a.name AS launch_api, m.launch_start_ns, m.launch_duration_ns, m.correlation_id, m.graph_node_id,
-    m.range_context_id, x.range_id AS pass_range_id, m.path_id, m.op_id
+SELECT
+    r.name AS run,
+    m.run_id,
+    m.source_id,
+    coalesce(t.is_counted, false) AS is_counted,
+    s.stage,
+    x.is_warmup,
+    p.path,
+    m.operation,
+    m.size_bytes,
+    m.src_memory,
+    m.dst_memory,
+    m.pid,
+    m.tid,
+    m.device_id,
+    m.context_id,
+    m.stream_id,
+    m.start_ns,
+    m.duration_ns,
+    a.name AS launch_api,
+    m.launch_start_ns,
+    m.launch_duration_ns,
+    m.correlation_id,
+    m.graph_node_id,
+    m.range_context_id,
+    x.range_id AS pass_range_id,
+    m.path_id,
+    m.op_id
 FROM memop m
 JOIN run r ON r.run_id = m.run_id
 LEFT JOIN timeline t ON t.run_id = m.run_id AND t.source_id = m.source_id

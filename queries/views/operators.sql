@@ -5,7 +5,8 @@
 --   run: name of the run
 --   run_id: run id
 --   source_id: the source
---   is_counted: whether its source is counted: sum only these rows, since a run may have the same operators in PyTorch traces and as emit_nvtx ranges
+--   is_counted: whether its source is counted: sum only these rows, since a run may have the same operators in PyTorch traces and as
+--     emit_nvtx ranges
 --   stage: stage that called it, by stage_rule; NULL outside every stage
 --   path: names of the ranges around the call, outermost first; NULL outside every range
 --   operator: operator name
@@ -13,7 +14,8 @@
 --   types: type of each input, as JSON; NULL when not recorded
 --   is_folded: whether its caller of the same name does nothing but call it: key_averages counts the two as one call
 --   is_nested: whether an operator of the same name is open around it, so that its total is part of that one's
---   is_captured: whether only a stream capture recorded it: what it launched became nodes of a graph, so self_device_ns and total_device_ns are 0 and graph replays have the work
+--   is_captured: whether only a stream capture recorded it: what it launched became nodes of a graph, so self_device_ns and total_device_ns
+--     are 0 and graph replays have the work
 --   depth: 1 for an outermost operator
 --   pid: calling process
 --   tid: calling thread
@@ -33,9 +35,37 @@
 --   range_context_id: set of ranges around the call, of range_context; 0 outside every range
 --   path_id: row of range_path and path_stage
 
-SELECT r.name AS run, o.run_id, o.source_id, coalesce(c.is_counted, false) AS is_counted, s.stage, p.path, n.name AS operator, i.shapes, i.types, o.is_folded, o.is_nested, g.op_id IS NOT NULL AS is_captured, o.depth, o.pid, o.tid,
-    o.start_ns, o.duration_ns, o.self_cpu_ns, o.self_device_ns, o.total_device_ns, o.self_work_count, o.flop_count, o.device_alloc_bytes, o.device_free_bytes, o.op_id, o.parent_op_id, o.op_name_id,
-    o.stack_id, o.range_context_id, o.path_id
+SELECT
+    r.name AS run,
+    o.run_id,
+    o.source_id,
+    coalesce(c.is_counted, false) AS is_counted,
+    s.stage,
+    p.path,
+    n.name AS operator,
+    i.shapes,
+    i.types,
+    o.is_folded,
+    o.is_nested,
+    g.op_id IS NOT NULL AS is_captured,
+    o.depth,
+    o.pid,
+    o.tid,
+    o.start_ns,
+    o.duration_ns,
+    o.self_cpu_ns,
+    o.self_device_ns,
+    o.total_device_ns,
+    o.self_work_count,
+    o.flop_count,
+    o.device_alloc_bytes,
+    o.device_free_bytes,
+    o.op_id,
+    o.parent_op_id,
+    o.op_name_id,
+    o.stack_id,
+    o.range_context_id,
+    o.path_id
 FROM op o
 JOIN run r ON r.run_id = o.run_id
 JOIN op_name n ON n.run_id = o.run_id AND n.op_name_id = o.op_name_id

@@ -22,8 +22,26 @@
 --   parent_range_id: innermost range open on its thread at its start, in any domain; NULL when none
 --   path_id: row of range_path and path_stage
 
-SELECT r.name AS run, n.run_id, n.source_id, coalesce(t.is_counted, false) AS is_counted, s.stage, q.range_id IS NOT NULL AS is_pass, q.is_warmup, s.note, p.path, n.domain, n.name, n.style,
-    n.pid, n.tid, n.start_ns, n.duration_ns, n.range_id, n.parent_range_id, n.path_id
+SELECT
+    r.name AS run,
+    n.run_id,
+    n.source_id,
+    coalesce(t.is_counted, false) AS is_counted,
+    s.stage,
+    q.range_id IS NOT NULL AS is_pass,
+    q.is_warmup,
+    s.note,
+    p.path,
+    n.domain,
+    n.name,
+    n.style,
+    n.pid,
+    n.tid,
+    n.start_ns,
+    n.duration_ns,
+    n.range_id,
+    n.parent_range_id,
+    n.path_id
 FROM nvtx_range n
 JOIN run r ON r.run_id = n.run_id
 LEFT JOIN timeline t ON t.run_id = n.run_id AND t.source_id = n.source_id

@@ -47,7 +47,8 @@ type File struct {
 	Body    string   // the SELECT
 }
 
-// Parse reads a file of the given name (without folder and ending), which its first line must repeat. An error names the line.
+// Parse reads a file of the given name (without folder and ending), which its first line must repeat. A line of the header goes on in those below it that are
+// indented by four more. An error names the line.
 func Parse(name, text string) (File, error) {
 	text = filled(text)
 	if left := inBraces.FindString(text); left != "" {
@@ -55,6 +56,11 @@ func Parse(name, text string) (File, error) {
 	}
 	head, body, ok := strings.Cut(text, "\n\n")
 	lines := strings.Split(head, "\n")
+	for n := len(lines) - 1; n > 0; n-- {
+		if more, is := strings.CutPrefix(lines[n], "--     "); is {
+			lines[n-1], lines[n] = lines[n-1]+" "+strings.TrimSpace(more), ""
+		}
+	}
 	title, doc, titled := strings.Cut(lines[0], ": ")
 	title, version, _ := strings.Cut(strings.TrimPrefix(title, "-- "), " v")
 	f := File{Name: name, Doc: doc, Body: strings.TrimSpace(body)}
@@ -93,30 +99,26 @@ func filled(text string) string {
 }
 
 func (f *File) parseHeader(lines []string) error {
-	section, last := "", (*string)(nil)
+	section := ""
 	for n, line := range lines {
 		text, ok := strings.CutPrefix(line, "-- ")
 		name, value, _ := strings.Cut(text, ": ")
 		switch {
-		case ok && f.field(name, value):
+		case line == "", ok && f.field(name, value): // "" is part of the line above
 		case text == "params:", text == "columns:":
 			section = text
-		case last != nil && strings.HasPrefix(text, "    "):
-			*last += " " + strings.TrimSpace(text)
 		case section == "params:":
 			p, ok := parseParam(text)
 			if !ok {
 				return fmt.Errorf("line %d: a parameter is written `name TYPE = default: meaning`: %q", n+2, line)
 			}
 			f.Params = append(f.Params, p)
-			last = &f.Params[len(f.Params)-1].Doc
 		default:
 			c, ok := parseColumn(text)
 			if !ok || section == "" {
 				return fmt.Errorf("line %d: a column is written `name TYPE: meaning`: %q", n+2, line)
 			}
 			f.Columns = append(f.Columns, c)
-			last = &f.Columns[len(f.Columns)-1].Doc
 		}
 	}
 	return nil

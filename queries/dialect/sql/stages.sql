@@ -6,54 +6,185 @@
 --   run_id: run id
 
 WITH counted AS (
-    SELECT t.run_id, min(t.kind) AS kind FROM timeline t WHERE t.is_counted GROUP BY t.run_id
+    SELECT
+        t.run_id,
+        min(t.kind) AS kind
+    FROM timeline t
+    WHERE t.is_counted
+    GROUP BY t.run_id
 ), pass AS (
-    SELECT s.run_id, s.stage, s.repeat_id, s.source_id, s.pid, s.is_warmup, s.cpu_ns, s.gpu_span_ns, s.gpu_busy_ns, s.gpu_sum_ns, s.kernel_sum_ns, CASE WHEN s.graph_count = 0 THEN s.kernel_count END AS kernel_count,
-        s.memop_count, s.graph_count, s.device_count, s.lost_count, s.prompt_token_count + s.decode_token_count AS tokens, a.alone_ns
+    SELECT
+        s.run_id,
+        s.stage,
+        s.repeat_id,
+        s.source_id,
+        s.pid,
+        s.is_warmup,
+        s.cpu_ns,
+        s.gpu_span_ns,
+        s.gpu_busy_ns,
+        s.gpu_sum_ns,
+        s.kernel_sum_ns,
+        CASE WHEN s.graph_count = 0 THEN s.kernel_count END AS kernel_count,
+        s.memop_count,
+        s.graph_count,
+        s.device_count,
+        s.lost_count,
+        s.prompt_token_count + s.decode_token_count AS tokens,
+        a.alone_ns
     FROM stage_pass s
     JOIN timeline t ON t.run_id = s.run_id AND t.source_id = s.source_id AND t.is_counted
     LEFT JOIN pass_alone a ON a.run_id = s.run_id AND a.range_id = s.range_id
 ), measured AS (
-    SELECT p.run_id, p.stage, p.repeat_id, p.source_id, p.pid, p.cpu_ns, p.gpu_span_ns, p.gpu_busy_ns, p.gpu_sum_ns, p.kernel_sum_ns, p.kernel_count, p.memop_count, p.graph_count, p.lost_count, p.tokens, p.alone_ns,
-        row_number() OVER (PARTITION BY p.run_id, p.stage ORDER BY p.cpu_ns NULLS LAST) AS cpu_nth, count(p.cpu_ns) OVER (PARTITION BY p.run_id, p.stage) AS cpu_count,
-        row_number() OVER (PARTITION BY p.run_id, p.stage ORDER BY p.gpu_span_ns NULLS LAST) AS span_nth, count(p.gpu_span_ns) OVER (PARTITION BY p.run_id, p.stage) AS span_count
-    FROM pass p WHERE NOT p.is_warmup
+    SELECT
+        p.run_id,
+        p.stage,
+        p.repeat_id,
+        p.source_id,
+        p.pid,
+        p.cpu_ns,
+        p.gpu_span_ns,
+        p.gpu_busy_ns,
+        p.gpu_sum_ns,
+        p.kernel_sum_ns,
+        p.kernel_count,
+        p.memop_count,
+        p.graph_count,
+        p.lost_count,
+        p.tokens,
+        p.alone_ns,
+        row_number() OVER (PARTITION BY p.run_id, p.stage ORDER BY p.cpu_ns NULLS LAST) AS cpu_nth,
+        count(p.cpu_ns) OVER (PARTITION BY p.run_id, p.stage) AS cpu_count,
+        row_number() OVER (PARTITION BY p.run_id, p.stage ORDER BY p.gpu_span_ns NULLS LAST) AS span_nth,
+        count(p.gpu_span_ns) OVER (PARTITION BY p.run_id, p.stage) AS span_count
+    FROM pass p
+    WHERE NOT p.is_warmup
 ), said AS (
-    SELECT p.run_id, p.stage, p.repeat_id, count(*) AS processes, CASE WHEN count(p.tokens) = count(*) THEN sum(p.tokens) END AS tokens, CASE WHEN count(p.tokens) = count(*) THEN max(p.tokens) END AS shared_tokens
+    SELECT
+        p.run_id,
+        p.stage,
+        p.repeat_id,
+        count(*) AS processes,
+        CASE WHEN count(p.tokens) = count(*) THEN sum(p.tokens) END AS tokens,
+        CASE WHEN count(p.tokens) = count(*) THEN max(p.tokens) END AS shared_tokens
     FROM (
-        SELECT m.run_id, m.stage, m.repeat_id, m.source_id, m.pid, CASE WHEN count(m.tokens) = count(*) THEN CAST(sum(m.tokens) AS BIGINT) END AS tokens
-        FROM measured m GROUP BY m.run_id, m.stage, m.repeat_id, m.source_id, m.pid
-    ) p GROUP BY p.run_id, p.stage, p.repeat_id
+        SELECT
+            m.run_id,
+            m.stage,
+            m.repeat_id,
+            m.source_id,
+            m.pid,
+            CASE WHEN count(m.tokens) = count(*) THEN CAST(sum(m.tokens) AS BIGINT) END AS tokens
+        FROM measured m
+        GROUP BY m.run_id, m.stage, m.repeat_id, m.source_id, m.pid
+    ) p
+    GROUP BY p.run_id, p.stage, p.repeat_id
 ), token AS ( -- of ranks that share passes, one may have fewer that are not cold
-    SELECT s.run_id, s.stage, CAST(CASE WHEN max(s.processes) = 1 OR NOT bool_or(r.is_shared) THEN CASE WHEN count(s.tokens) = count(*) THEN sum(s.tokens) END
-        WHEN bool_or(r.is_shared) AND count(s.shared_tokens) = count(*) THEN sum(s.shared_tokens) END AS BIGINT) AS token_count
+    SELECT
+        s.run_id,
+        s.stage,
+        CAST(
+            CASE
+                WHEN max(s.processes) = 1 OR NOT bool_or(r.is_shared)
+                    THEN CASE WHEN count(s.tokens) = count(*) THEN sum(s.tokens) END
+                WHEN bool_or(r.is_shared) AND count(s.shared_tokens) = count(*) THEN sum(s.shared_tokens)
+            END AS BIGINT
+        ) AS token_count
     FROM said s
     LEFT JOIN counted c ON c.run_id = s.run_id
     LEFT JOIN stage_share r ON r.run_id = s.run_id AND r.stage = s.stage AND r.kind = c.kind
     GROUP BY s.run_id, s.stage
 ), stage AS (
-    SELECT p.run_id, p.stage, count(CASE WHEN p.is_warmup THEN 1 END) AS warmup_passes, max(p.device_count) AS most_devices FROM pass p GROUP BY p.run_id, p.stage
+    SELECT
+        p.run_id,
+        p.stage,
+        count(CASE WHEN p.is_warmup THEN 1 END) AS warmup_passes,
+        max(p.device_count) AS most_devices
+    FROM pass p
+    GROUP BY p.run_id, p.stage
     UNION ALL -- timed, in a run without a timeline
     SELECT o.run_id, o.stage, 0, 0
     FROM stage_overhead o
     LEFT JOIN (SELECT DISTINCT t.run_id FROM timeline t) x ON x.run_id = o.run_id
     WHERE o.tool = 'none' AND x.run_id IS NULL
 ), m AS (
-    SELECT p.run_id, p.stage, count(*) AS passes, {{mean "p.cpu_ns"}} AS cpu_mean_ns, {{mean "p.gpu_span_ns"}} AS gpu_span_mean_ns, {{mean "p.gpu_busy_ns"}} AS gpu_busy_mean_ns, {{mean "p.gpu_sum_ns"}} AS gpu_sum_mean_ns,
-        CASE WHEN sum(p.graph_count) = 0 THEN CAST(sum(p.kernel_count) AS BIGINT) END AS kernel_count, {{median "p.cpu_ns" "p.cpu_nth" "p.cpu_count"}} AS cpu_median_ns, {{median "p.gpu_span_ns" "p.span_nth" "p.span_count"}} AS gpu_span_median_ns,
-        count(p.cpu_ns) AS cpu_n, sum(p.cpu_ns) AS cpu_total, {{squares "p.cpu_ns"}} AS cpu_squares, min(p.cpu_ns) AS cpu_min_ns, max(p.cpu_ns) AS cpu_max_ns, count(p.gpu_span_ns) AS gpu_span_n, sum(p.gpu_span_ns) AS gpu_span_total, {{squares "p.gpu_span_ns"}} AS gpu_span_squares, min(p.gpu_span_ns) AS gpu_span_min_ns, max(p.gpu_span_ns) AS gpu_span_max_ns,
-        count(p.gpu_busy_ns) AS gpu_busy_n, sum(p.gpu_busy_ns) AS gpu_busy_total, {{squares "p.gpu_busy_ns"}} AS gpu_busy_squares, count(p.gpu_sum_ns) AS gpu_sum_n, sum(p.gpu_sum_ns) AS gpu_sum_total, {{squares "p.gpu_sum_ns"}} AS gpu_sum_squares, {{mean "p.kernel_sum_ns"}} AS kernel_sum_mean_ns,
-        CAST(sum(CASE WHEN p.gpu_span_ns > 0 THEN p.gpu_busy_ns END) AS DOUBLE) / nullif(sum(CASE WHEN p.gpu_span_ns > 0 THEN p.gpu_span_ns END), 0) AS busy_ratio,
-        CAST(sum(p.memop_count) AS BIGINT) AS memop_count, CAST(sum(p.graph_count) AS BIGINT) AS graph_count,
-        CASE WHEN bool_and(CASE WHEN p.lost_count = 0 THEN p.tokens IS NOT NULL AND p.gpu_span_ns > 0 END) THEN CAST(sum(CASE WHEN p.lost_count = 0 THEN p.tokens END) AS DOUBLE) / (CAST(sum(p.gpu_span_ns) AS DOUBLE) / 1E9) END AS gpu_span_tokens_per_s,
+    SELECT
+        p.run_id,
+        p.stage,
+        count(*) AS passes,
+        {{mean "p.cpu_ns"}} AS cpu_mean_ns,
+        {{mean "p.gpu_span_ns"}} AS gpu_span_mean_ns,
+        {{mean "p.gpu_busy_ns"}} AS gpu_busy_mean_ns,
+        {{mean "p.gpu_sum_ns"}} AS gpu_sum_mean_ns,
+        CASE WHEN sum(p.graph_count) = 0 THEN CAST(sum(p.kernel_count) AS BIGINT) END AS kernel_count,
+        {{median "p.cpu_ns" "p.cpu_nth" "p.cpu_count"}} AS cpu_median_ns,
+        {{median "p.gpu_span_ns" "p.span_nth" "p.span_count"}} AS gpu_span_median_ns,
+        count(p.cpu_ns) AS cpu_n,
+        sum(p.cpu_ns) AS cpu_total,
+        {{squares "p.cpu_ns"}} AS cpu_squares,
+        min(p.cpu_ns) AS cpu_min_ns,
+        max(p.cpu_ns) AS cpu_max_ns,
+        count(p.gpu_span_ns) AS gpu_span_n,
+        sum(p.gpu_span_ns) AS gpu_span_total,
+        {{squares "p.gpu_span_ns"}} AS gpu_span_squares,
+        min(p.gpu_span_ns) AS gpu_span_min_ns,
+        max(p.gpu_span_ns) AS gpu_span_max_ns,
+        count(p.gpu_busy_ns) AS gpu_busy_n,
+        sum(p.gpu_busy_ns) AS gpu_busy_total,
+        {{squares "p.gpu_busy_ns"}} AS gpu_busy_squares,
+        count(p.gpu_sum_ns) AS gpu_sum_n,
+        sum(p.gpu_sum_ns) AS gpu_sum_total,
+        {{squares "p.gpu_sum_ns"}} AS gpu_sum_squares,
+        {{mean "p.kernel_sum_ns"}} AS kernel_sum_mean_ns,
+        CAST(sum(CASE WHEN p.gpu_span_ns > 0 THEN p.gpu_busy_ns END) AS DOUBLE)
+            / nullif(sum(CASE WHEN p.gpu_span_ns > 0 THEN p.gpu_span_ns END), 0) AS busy_ratio,
+        CAST(sum(p.memop_count) AS BIGINT) AS memop_count,
+        CAST(sum(p.graph_count) AS BIGINT) AS graph_count,
+        CASE
+            WHEN bool_and(CASE WHEN p.lost_count = 0 THEN p.tokens IS NOT NULL AND p.gpu_span_ns > 0 END)
+                THEN CAST(sum(CASE WHEN p.lost_count = 0 THEN p.tokens END) AS DOUBLE)
+                    / (CAST(sum(p.gpu_span_ns) AS DOUBLE) / 1E9)
+        END AS gpu_span_tokens_per_s,
         count(CASE WHEN p.lost_count = 0 THEN 1 END) AS known_pass_count,
-        CASE WHEN bool_and(p.tokens IS NOT NULL AND p.alone_ns > 0) THEN CAST(sum(p.tokens) AS DOUBLE) / (sum(p.alone_ns) / 1E9) END AS alone_tokens_per_s
-    FROM measured p GROUP BY p.run_id, p.stage
+        CASE
+            WHEN bool_and(p.tokens IS NOT NULL AND p.alone_ns > 0)
+                THEN CAST(sum(p.tokens) AS DOUBLE) / (sum(p.alone_ns) / 1E9)
+        END AS alone_tokens_per_s
+    FROM measured p
+    GROUP BY p.run_id, p.stage
 )
-SELECT g.name AS run, s.run_id, s.stage, coalesce(m.passes, 0) AS passes, m.cpu_mean_ns, m.gpu_span_mean_ns, m.gpu_busy_mean_ns, m.gpu_sum_mean_ns, CASE WHEN m.stage IS NULL THEN 0 ELSE m.kernel_count END AS kernel_count,
-    o.alone_median_ns, (o.profiled_median_ns - o.alone_median_ns) / nullif(o.alone_median_ns, 0) AS over_alone_ratio, m.cpu_median_ns, m.gpu_span_median_ns, {{std "m.cpu_n" "m.cpu_total" "m.cpu_squares"}} AS cpu_std_ns, m.cpu_min_ns, m.cpu_max_ns, {{std "m.gpu_span_n" "m.gpu_span_total" "m.gpu_span_squares"}} AS gpu_span_std_ns,
-    m.gpu_span_min_ns, m.gpu_span_max_ns, {{std "m.gpu_busy_n" "m.gpu_busy_total" "m.gpu_busy_squares"}} AS gpu_busy_std_ns, {{std "m.gpu_sum_n" "m.gpu_sum_total" "m.gpu_sum_squares"}} AS gpu_sum_std_ns, m.kernel_sum_mean_ns, CASE WHEN s.most_devices <= 1 THEN m.busy_ratio END AS busy_ratio, CASE WHEN m.stage IS NULL THEN 0 ELSE m.memop_count END AS memop_count,
-    CASE WHEN m.stage IS NULL THEN 0 ELSE m.graph_count END AS graph_count, s.warmup_passes, k.token_count, CASE WHEN o.alone_median_ns IS NOT NULL THEN o.clock END AS alone_clock, m.alone_tokens_per_s, m.gpu_span_tokens_per_s, coalesce(m.known_pass_count, 0) AS known_pass_count
+SELECT
+    g.name AS run,
+    s.run_id,
+    s.stage,
+    coalesce(m.passes, 0) AS passes,
+    m.cpu_mean_ns,
+    m.gpu_span_mean_ns,
+    m.gpu_busy_mean_ns,
+    m.gpu_sum_mean_ns,
+    CASE WHEN m.stage IS NULL THEN 0 ELSE m.kernel_count END AS kernel_count,
+    o.alone_median_ns,
+    (o.profiled_median_ns - o.alone_median_ns) / nullif(o.alone_median_ns, 0) AS over_alone_ratio,
+    m.cpu_median_ns,
+    m.gpu_span_median_ns,
+    {{std "m.cpu_n" "m.cpu_total" "m.cpu_squares"}} AS cpu_std_ns,
+    m.cpu_min_ns,
+    m.cpu_max_ns,
+    {{std "m.gpu_span_n" "m.gpu_span_total" "m.gpu_span_squares"}} AS gpu_span_std_ns,
+    m.gpu_span_min_ns,
+    m.gpu_span_max_ns,
+    {{std "m.gpu_busy_n" "m.gpu_busy_total" "m.gpu_busy_squares"}} AS gpu_busy_std_ns,
+    {{std "m.gpu_sum_n" "m.gpu_sum_total" "m.gpu_sum_squares"}} AS gpu_sum_std_ns,
+    m.kernel_sum_mean_ns,
+    CASE WHEN s.most_devices <= 1 THEN m.busy_ratio END AS busy_ratio,
+    CASE WHEN m.stage IS NULL THEN 0 ELSE m.memop_count END AS memop_count,
+    CASE WHEN m.stage IS NULL THEN 0 ELSE m.graph_count END AS graph_count,
+    s.warmup_passes,
+    k.token_count,
+    CASE WHEN o.alone_median_ns IS NOT NULL THEN o.clock END AS alone_clock,
+    m.alone_tokens_per_s,
+    m.gpu_span_tokens_per_s,
+    coalesce(m.known_pass_count, 0) AS known_pass_count
 FROM stage s
 JOIN run g ON g.run_id = s.run_id
 LEFT JOIN m ON m.run_id = s.run_id AND m.stage = s.stage

@@ -7,4 +7,7 @@
 -- columns:
 --   run_id: the run
 
-CASE WHEN regexp_full_match(run, '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}') THEN run::UUID ELSE coalesce((SELECT r.run_id FROM _run_ref(run) r), error('no run, or more than one: ' || run)::UUID) END
+CASE
+    WHEN regexp_full_match(run, '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}') THEN run::UUID
+    ELSE coalesce((SELECT r.run_id FROM _run_ref(run) r), error('no run, or more than one: ' || run)::UUID)
+END

@@ -25,8 +25,30 @@
 --   command: command line, secrets masked
 --   node: node of the job, from 0; NULL for a capture that is a run by itself
 
-SELECT p.name AS pass, p.tool, p.mode, p.repeat_id AS repeat, p.status, p.workload_ns, p.duration_ns, p.exit_code, p.artifact_bytes, p.reason, p.signal, p.started_at, p.tool_version, p.is_marked, p.clock_control,
-    (SELECT count(*) FROM capture_source s WHERE s.run_id = p.run_id AND s.pass_id = p.pass_id) AS source_count, p.pass_id, p.command, k.node_rank AS node
+SELECT
+    p.name AS pass,
+    p.tool,
+    p.mode,
+    p.repeat_id AS repeat,
+    p.status,
+    p.workload_ns,
+    p.duration_ns,
+    p.exit_code,
+    p.artifact_bytes,
+    p.reason,
+    p.signal,
+    p.started_at,
+    p.tool_version,
+    p.is_marked,
+    p.clock_control,
+    (
+        SELECT count(*)
+        FROM capture_source s
+        WHERE s.run_id = p.run_id AND s.pass_id = p.pass_id
+    ) AS source_count,
+    p.pass_id,
+    p.command,
+    k.node_rank AS node
 FROM capture_pass p LEFT JOIN capture_node k ON k.run_id = p.run_id AND k.source_id = p.source_id
 WHERE p.run_id = run
 ORDER BY p.pass_id

@@ -22,21 +22,73 @@
 --   bus_id: PCI address
 
 WITH shown AS (
-    SELECT s.source_id FROM source s
-    WHERE s.run_id = run AND (s.kind NOT IN ({'timelines'}) OR s.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t))
+    SELECT s.source_id
+    FROM source s
+    WHERE s.run_id = run
+        AND (
+            s.kind NOT IN ({'timelines'}) OR s.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
+        )
 ), work AS (
-    SELECT k.source_id, k.device_id, count(*) AS kernel_count, sum(k.duration_ns)::BIGINT AS kernel_sum_ns
-    FROM kernel k WHERE k.run_id = run GROUP BY ALL
+    SELECT
+        k.source_id,
+        k.device_id,
+        count(*) AS kernel_count,
+        sum(k.duration_ns)::BIGINT AS kernel_sum_ns
+    FROM kernel k
+    WHERE k.run_id = run
+    GROUP BY ALL
 ), known AS (
-    SELECT d.source_id, d.device_id, d.name, d.compute_capability, d.sm_count, d.clock_hz, d.memory_bytes, d.memory_bytes_per_s, d.l2_bytes, d.uuid, d.bus_id
-    FROM device d WHERE d.run_id = run
-        AND NOT (EXISTS (SELECT 1 FROM source s WHERE s.run_id = run AND s.source_id = d.source_id AND s.kind = 'ncu') AND EXISTS (
-            SELECT 1 FROM device o
-            WHERE o.run_id = run AND o.device_id = d.device_id AND o.name = d.name AND coalesce(o.uuid = d.uuid, true) AND o.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)))
+    SELECT
+        d.source_id,
+        d.device_id,
+        d.name,
+        d.compute_capability,
+        d.sm_count,
+        d.clock_hz,
+        d.memory_bytes,
+        d.memory_bytes_per_s,
+        d.l2_bytes,
+        d.uuid,
+        d.bus_id
+    FROM device d
+    WHERE d.run_id = run
+        AND NOT (
+            EXISTS (
+                SELECT 1
+                FROM source s
+                WHERE s.run_id = run AND s.source_id = d.source_id AND s.kind = 'ncu'
+            )
+            AND EXISTS (
+                SELECT 1
+                FROM device o
+                WHERE o.run_id = run
+                    AND o.device_id = d.device_id
+                    AND o.name = d.name
+                    AND coalesce(o.uuid = d.uuid, true)
+                    AND o.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
+            )
+        )
 )
-SELECT coalesce(d.source_id, w.source_id) AS source_id, coalesce(d.device_id, w.device_id) AS device, d.name, d.compute_capability, d.sm_count, d.clock_hz,
-    d.memory_bytes, d.memory_bytes_per_s, d.l2_bytes, coalesce(w.kernel_count, 0) AS kernel_count, coalesce(w.kernel_sum_ns, 0) AS kernel_sum_ns,
-    coalesce(w.kernel_count, 0) > 0 OR EXISTS (SELECT 1 FROM device_time t WHERE t.run_id = run AND t.source_id = d.source_id AND t.device_id = d.device_id AND t.range_id IS NULL) AS is_used, d.uuid, d.bus_id
+SELECT
+    coalesce(d.source_id, w.source_id) AS source_id,
+    coalesce(d.device_id, w.device_id) AS device,
+    d.name,
+    d.compute_capability,
+    d.sm_count,
+    d.clock_hz,
+    d.memory_bytes,
+    d.memory_bytes_per_s,
+    d.l2_bytes,
+    coalesce(w.kernel_count, 0) AS kernel_count,
+    coalesce(w.kernel_sum_ns, 0) AS kernel_sum_ns,
+    coalesce(w.kernel_count, 0) > 0
+    OR EXISTS (
+        SELECT 1
+        FROM device_time t
+        WHERE t.run_id = run AND t.source_id = d.source_id AND t.device_id = d.device_id AND t.range_id IS NULL
+    ) AS is_used,
+    d.uuid,
+    d.bus_id
 FROM known d FULL JOIN work w ON w.source_id = d.source_id AND w.device_id = d.device_id
 WHERE coalesce(d.source_id, w.source_id) IN (SELECT shown.source_id FROM shown)
 ORDER BY 1, 2

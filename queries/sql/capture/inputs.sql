@@ -16,8 +16,21 @@
 --   token_count: tokens
 --   tags: tags as key=value
 
-SELECT i.path, i.size_bytes, i.sha256, i.source_id, i.input, i.width_count, i.height_count, i.page_count, i.token_count,
-    (SELECT string_agg(t.key || '=' || t.value, ' ' ORDER BY t.key) FROM capture_input_tag t WHERE t.run_id = i.run_id AND t.source_id = i.source_id AND t.input = i.input) AS tags
+SELECT
+    i.path,
+    i.size_bytes,
+    i.sha256,
+    i.source_id,
+    i.input,
+    i.width_count,
+    i.height_count,
+    i.page_count,
+    i.token_count,
+    (
+        SELECT string_agg(t.key || '=' || t.value, ' ' ORDER BY t.key)
+        FROM capture_input_tag t
+        WHERE t.run_id = i.run_id AND t.source_id = i.source_id AND t.input = i.input
+    ) AS tags
 FROM capture_input i
 WHERE i.run_id = run
 ORDER BY i.source_id, i.path, i.input

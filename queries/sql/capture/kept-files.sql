@@ -13,8 +13,15 @@
 --   reason: why it was not kept; NULL when it was
 --   source_id: the source: run.json
 
-SELECT k.path, p.name AS pass, k.size_bytes, k.sha256, k.reason, k.source_id
-FROM capture_kept k LEFT JOIN capture_pass p ON p.run_id = k.run_id AND p.source_id = k.source_id AND p.pass_id = k.pass_id
+SELECT
+    k.path,
+    p.name AS pass,
+    k.size_bytes,
+    k.sha256,
+    k.reason,
+    k.source_id
+FROM capture_kept k
+LEFT JOIN capture_pass p ON p.run_id = k.run_id AND p.source_id = k.source_id AND p.pass_id = k.pass_id
 WHERE k.run_id = run
 QUALIFY top = 0 OR row_number() OVER (ORDER BY k.source_id, k.path) <= top
 ORDER BY k.source_id, k.path

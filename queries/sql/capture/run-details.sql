@@ -13,8 +13,19 @@
 --   prof_version: prof version that ingested it
 --   tags: tags as key=value; NULL without tags
 
-SELECT r.name AS run, r.run_id::VARCHAR AS run_id, r.created_at, r.started_at, r.host, r.command, r.prof_version,
-    (SELECT string_agg(t.key || '=' || t.value, ' ' ORDER BY t.key) FROM run_tag t WHERE t.run_id = r.run_id) AS tags
+SELECT
+    r.name AS run,
+    r.run_id::VARCHAR AS run_id,
+    r.created_at,
+    r.started_at,
+    r.host,
+    r.command,
+    r.prof_version,
+    (
+        SELECT string_agg(t.key || '=' || t.value, ' ' ORDER BY t.key)
+        FROM run_tag t
+        WHERE t.run_id = r.run_id
+    ) AS tags
 FROM run r
 WHERE r.run_id = run
 ORDER BY r.run_id

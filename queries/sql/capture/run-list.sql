@@ -25,31 +25,119 @@
 --   run_id: run id
 
 WITH r AS (
-    SELECT r.run_id, r.name, r.created_at, r.started_at, r.host, r.command,
-        coalesce(c.workload_key, r.command, (SELECT g.value FROM run_tag g WHERE g.run_id = r.run_id AND g.key = 'workload'), (SELECT min(b.model) FROM serving_benchmark b WHERE b.run_id = r.run_id)) AS workload
-    FROM run r LEFT JOIN capture c ON c.run_id = r.run_id AND c.source_id = (SELECT min(x.source_id) FROM capture x WHERE x.run_id = r.run_id)
+    SELECT
+        r.run_id,
+        r.name,
+        r.created_at,
+        r.started_at,
+        r.host,
+        r.command,
+        coalesce(
+            c.workload_key,
+            r.command,
+            (SELECT g.value FROM run_tag g WHERE g.run_id = r.run_id AND g.key = 'workload'),
+            (SELECT min(b.model) FROM serving_benchmark b WHERE b.run_id = r.run_id)
+        ) AS workload
+    FROM run r
+    LEFT JOIN capture c
+        ON c.run_id = r.run_id AND c.source_id = (SELECT min(x.source_id) FROM capture x WHERE x.run_id = r.run_id)
     WHERE r.run_id IN (SELECT t.run_id FROM _tagged_run(tag := tag) t)
-        AND (since IS NULL OR r.created_at >= coalesce(try_cast(since AS TIMESTAMP), error('ARGUMENT: --since ' || since || ' is no time: write 2026-11-26 or 2026-11-26 08:00:00'))) AND (until IS NULL OR r.created_at < coalesce(try_cast(until AS TIMESTAMP), error('ARGUMENT: --until ' || until || ' is no time: write 2026-11-26 or 2026-11-26 08:00:00')))
-        AND (before IS NULL OR CASE WHEN try_cast(split_part(before, '/', 1) AS TIMESTAMP) IS NULL OR try_cast(split_part(before, '/', 2) AS UUID) IS NULL THEN error('ARGUMENT: --before ' || before || ' is no place in the list: write CREATED_AT/RUN_ID of the last run before it')
-            ELSE (r.created_at, r.run_id) < (try_cast(split_part(before, '/', 1) AS TIMESTAMP), try_cast(split_part(before, '/', 2) AS UUID)) END)
+        AND (
+            since IS NULL
+            OR r.created_at
+                >= coalesce(
+                    try_cast(since AS TIMESTAMP),
+                    error('ARGUMENT: --since ' || since || ' is no time: write 2026-11-26 or 2026-11-26 08:00:00')
+                )
+        )
+        AND (
+            until IS NULL
+            OR r.created_at
+                < coalesce(
+                    try_cast(until AS TIMESTAMP),
+                    error('ARGUMENT: --until ' || until || ' is no time: write 2026-11-26 or 2026-11-26 08:00:00')
+                )
+        )
+        AND (
+            before IS NULL
+            OR CASE
+                WHEN try_cast(split_part(before, '/', 1) AS TIMESTAMP) IS NULL
+                    OR try_cast(split_part(before, '/', 2) AS UUID) IS NULL
+                    THEN error(
+                        'ARGUMENT: --before '
+                            || before
+                            || ' is no place in the list: write CREATED_AT/RUN_ID of the last run before it'
+                    )
+                ELSE (r.created_at, r.run_id)
+                    < (try_cast(split_part(before, '/', 1) AS TIMESTAMP), try_cast(split_part(before, '/', 2) AS UUID))
+            END
+        )
 ), d AS (
-    SELECT x.run_id, string_agg(x.name, ', ' ORDER BY x.name) AS device FROM (SELECT DISTINCT y.run_id, y.name FROM device y WHERE y.name IS NOT NULL) x GROUP BY x.run_id
+    SELECT
+        x.run_id,
+        string_agg(x.name, ', ' ORDER BY x.name) AS device
+    FROM (SELECT DISTINCT y.run_id, y.name FROM device y WHERE y.name IS NOT NULL) x
+    GROUP BY x.run_id
 ), t AS (
-    SELECT x.run_id, string_agg(x.key || '=' || x.value, ' ' ORDER BY x.key) AS tags FROM run_tag x GROUP BY x.run_id
+    SELECT
+        x.run_id,
+        string_agg(x.key || '=' || x.value, ' ' ORDER BY x.key) AS tags
+    FROM run_tag x
+    GROUP BY x.run_id
 ), f AS (
-    SELECT r.run_id, r.name, r.created_at, r.started_at, r.host, r.command, r.workload, d.device, t.tags
+    SELECT
+        r.run_id,
+        r.name,
+        r.created_at,
+        r.started_at,
+        r.host,
+        r.command,
+        r.workload,
+        d.device,
+        t.tags
     FROM r LEFT JOIN d ON d.run_id = r.run_id LEFT JOIN t ON t.run_id = r.run_id
     WHERE (search IS NULL OR contains(lower(concat_ws(' ', r.name, r.command, t.tags, d.device)), lower(search)))
-        AND (gpu IS NULL OR contains(lower(d.device), lower(gpu))) AND (workload IS NULL OR r.workload = workload)
-    ORDER BY r.created_at DESC, r.run_id DESC LIMIT CASE WHEN top > 0 THEN top END
+        AND (gpu IS NULL OR contains(lower(d.device), lower(gpu)))
+        AND (workload IS NULL OR r.workload = workload)
+    ORDER BY r.created_at DESC, r.run_id DESC
+    LIMIT CASE WHEN top > 0 THEN top END
 ), k AS (
-    SELECT s.run_id, string_agg(DISTINCT s.kind, ' ' ORDER BY s.kind) AS kinds FROM source s WHERE s.run_id IN (SELECT f.run_id FROM f) GROUP BY s.run_id
+    SELECT
+        s.run_id,
+        string_agg(DISTINCT s.kind, ' ' ORDER BY s.kind) AS kinds
+    FROM source s
+    WHERE s.run_id IN (SELECT f.run_id FROM f)
+    GROUP BY s.run_id
 ), p AS (
-    SELECT p.run_id, p.stage, sum(p.gpu_span_ns) AS all_ns, median(p.gpu_span_ns)::DOUBLE AS stage_ns
-    FROM stage_pass p WHERE p.is_counted AND NOT p.is_warmup AND p.run_id IN (SELECT f.run_id FROM f) GROUP BY p.run_id, p.stage HAVING sum(p.gpu_span_ns) IS NOT NULL
+    SELECT
+        p.run_id,
+        p.stage,
+        sum(p.gpu_span_ns) AS all_ns,
+        median(p.gpu_span_ns)::DOUBLE AS stage_ns
+    FROM stage_pass p
+    WHERE p.is_counted AND NOT p.is_warmup AND p.run_id IN (SELECT f.run_id FROM f)
+    GROUP BY p.run_id, p.stage
+    HAVING sum(p.gpu_span_ns) IS NOT NULL
 ), m AS (
-    SELECT p.run_id, arg_max(p.stage, (p.all_ns, p.stage)) AS stage, arg_max(p.stage_ns, (p.all_ns, p.stage)) AS stage_ns FROM p GROUP BY p.run_id
+    SELECT
+        p.run_id,
+        arg_max(p.stage, (p.all_ns, p.stage)) AS stage,
+        arg_max(p.stage_ns, (p.all_ns, p.stage)) AS stage_ns
+    FROM p
+    GROUP BY p.run_id
 )
-SELECT f.name AS run, f.created_at, f.started_at, m.stage, m.stage_ns, k.kinds, f.device, f.tags, f.workload, f.host, f.command, f.run_id::VARCHAR AS run_id
+SELECT
+    f.name AS run,
+    f.created_at,
+    f.started_at,
+    m.stage,
+    m.stage_ns,
+    k.kinds,
+    f.device,
+    f.tags,
+    f.workload,
+    f.host,
+    f.command,
+    f.run_id::VARCHAR AS run_id
 FROM f LEFT JOIN k ON k.run_id = f.run_id LEFT JOIN m ON m.run_id = f.run_id
 ORDER BY f.created_at DESC, f.run_id DESC

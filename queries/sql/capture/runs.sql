@@ -14,13 +14,40 @@
 --   run_id: run id
 
 WITH s AS (
-    SELECT x.run_id, count(*) AS sources, sum(x.row_count)::BIGINT AS rows, sum(x.size_bytes)::BIGINT AS size_bytes, string_agg(DISTINCT x.kind, ' ' ORDER BY x.kind) AS kinds FROM source x GROUP BY x.run_id
+    SELECT
+        x.run_id,
+        count(*) AS sources,
+        sum(x.row_count)::BIGINT AS rows,
+        sum(x.size_bytes)::BIGINT AS size_bytes,
+        string_agg(DISTINCT x.kind, ' ' ORDER BY x.kind) AS kinds
+    FROM source x
+    GROUP BY x.run_id
 ), d AS (
-    SELECT x.run_id, string_agg(x.name, ', ' ORDER BY x.name) AS device FROM (SELECT DISTINCT y.run_id, y.name FROM device y WHERE y.name IS NOT NULL) x GROUP BY x.run_id
+    SELECT
+        x.run_id,
+        string_agg(x.name, ', ' ORDER BY x.name) AS device
+    FROM (SELECT DISTINCT y.run_id, y.name FROM device y WHERE y.name IS NOT NULL) x
+    GROUP BY x.run_id
 ), t AS (
-    SELECT x.run_id, string_agg(x.key || '=' || x.value, ' ' ORDER BY x.key) AS tags FROM run_tag x GROUP BY x.run_id
+    SELECT
+        x.run_id,
+        string_agg(x.key || '=' || x.value, ' ' ORDER BY x.key) AS tags
+    FROM run_tag x
+    GROUP BY x.run_id
 )
-SELECT r.name AS run, date_trunc('second', r.created_at) AS created_at, coalesce(s.sources, 0) AS sources, coalesce(s.rows, 0) AS rows, coalesce(s.size_bytes, 0) AS size_bytes, s.kinds, d.device, t.tags,
-    r.command, r.run_id::VARCHAR AS run_id
-FROM run r LEFT JOIN s ON s.run_id = r.run_id LEFT JOIN d ON d.run_id = r.run_id LEFT JOIN t ON t.run_id = r.run_id
+SELECT
+    r.name AS run,
+    date_trunc('second', r.created_at) AS created_at,
+    coalesce(s.sources, 0) AS sources,
+    coalesce(s.rows, 0) AS rows,
+    coalesce(s.size_bytes, 0) AS size_bytes,
+    s.kinds,
+    d.device,
+    t.tags,
+    r.command,
+    r.run_id::VARCHAR AS run_id
+FROM run r
+LEFT JOIN s ON s.run_id = r.run_id
+LEFT JOIN d ON d.run_id = r.run_id
+LEFT JOIN t ON t.run_id = r.run_id
 ORDER BY r.created_at DESC, r.run_id DESC

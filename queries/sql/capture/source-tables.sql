@@ -10,7 +10,12 @@
 --   stored_count: rows stored; NULL when the table was not read
 --   reason: why rows were skipped; NULL when all were stored
 
-SELECT p.source_id, p.part AS "table", p.read_count, p.stored_count, p.reason
+SELECT
+    p.source_id,
+    p.part AS "table",
+    p.read_count,
+    p.stored_count,
+    p.reason
 FROM source_part p
 WHERE p.run_id = run
 ORDER BY p.source_id, p.stored_count DESC NULLS LAST, p.part

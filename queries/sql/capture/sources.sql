@@ -19,7 +19,21 @@
 --   duration_ns: length of the capture
 --   sha256: SHA-256 of its content
 
-SELECT s.source_id, s.kind, s.form, s.path, date_trunc('second', coalesce(s.added_at, r.created_at)) AS added_at, s.rank_id, s.tool_version, s.schema_version, s.size_bytes, s.row_count, s.status, s.reason, s.duration_ns, s.sha256
+SELECT
+    s.source_id,
+    s.kind,
+    s.form,
+    s.path,
+    date_trunc('second', coalesce(s.added_at, r.created_at)) AS added_at,
+    s.rank_id,
+    s.tool_version,
+    s.schema_version,
+    s.size_bytes,
+    s.row_count,
+    s.status,
+    s.reason,
+    s.duration_ns,
+    s.sha256
 FROM source s JOIN run r ON r.run_id = s.run_id
 WHERE s.run_id = run
 ORDER BY s.source_id

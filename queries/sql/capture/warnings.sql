@@ -13,8 +13,17 @@
 --   first_ns: first occurrence, from the start of the source; NULL when unknown
 
 WITH d AS (
-    SELECT d.severity, d.origin, d.source_id, count(*) AS message_count, d.message, min(d.time_ns) AS first_ns,
-        row_number() OVER (ORDER BY array_position(['error', 'warning'], d.severity), d.source_id, min(d.time_ns) NULLS LAST, d.origin, d.message) AS place
+    SELECT
+        d.severity,
+        d.origin,
+        d.source_id,
+        count(*) AS message_count,
+        d.message,
+        min(d.time_ns) AS first_ns,
+        row_number() OVER (
+            ORDER BY array_position(['error', 'warning'], d.severity), d.source_id, min(d.time_ns) NULLS LAST, d.origin,
+                d.message
+        ) AS place
     FROM diagnostic d
     WHERE d.run_id = run AND d.severity <> 'info'
     GROUP BY d.severity, d.origin, d.source_id, d.message

@@ -14,9 +14,22 @@
 --   options_key: hash of options and inputs
 --   is_latest: whether it is the latest run of the entry
 
-SELECT r.run_id, r.name AS run, e.value AS entry, coalesce(r.started_at, r.created_at) AS at, c.status, c.reason, c.workload_key, c.options_key,
-    row_number() OVER (PARTITION BY e.value ORDER BY coalesce(r.started_at, r.created_at) DESC, r.run_id DESC) = 1 AS is_latest
+SELECT
+    r.run_id,
+    r.name AS run,
+    e.value AS entry,
+    coalesce(r.started_at, r.created_at) AS at,
+    c.status,
+    c.reason,
+    c.workload_key,
+    c.options_key,
+    row_number() OVER (PARTITION BY e.value ORDER BY coalesce(r.started_at, r.created_at) DESC, r.run_id DESC)
+        = 1 AS is_latest
 FROM run r
-JOIN run_tag t ON t.run_id = r.run_id AND t.key = 'suite' AND t.value = coalesce(suite, (SELECT arg_max(x.value, x.run_id) FROM run_tag x WHERE x.key = 'suite'))
+JOIN run_tag t
+    ON t.run_id = r.run_id
+    AND t.key = 'suite'
+    AND t.value = coalesce(suite, (SELECT arg_max(x.value, x.run_id) FROM run_tag x WHERE x.key = 'suite'))
 JOIN run_tag e ON e.run_id = r.run_id AND e.key = 'entry'
-LEFT JOIN capture c ON c.run_id = r.run_id AND c.source_id = (SELECT min(x.source_id) FROM capture x WHERE x.run_id = r.run_id)
+LEFT JOIN capture c
+    ON c.run_id = r.run_id AND c.source_id = (SELECT min(x.source_id) FROM capture x WHERE x.run_id = r.run_id)

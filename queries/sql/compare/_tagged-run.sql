@@ -8,5 +8,11 @@
 
 SELECT r.run_id
 FROM run r
-WHERE tag IS NULL OR r.run_id IN (SELECT t.run_id FROM run_tag t WHERE list_contains(string_split(tag, chr(10)), t.key || '=' || t.value)
-    GROUP BY t.run_id HAVING count(*) = len(list_distinct(string_split(tag, chr(10)))))
+WHERE tag IS NULL
+    OR r.run_id IN (
+        SELECT t.run_id
+        FROM run_tag t
+        WHERE list_contains(string_split(tag, chr(10)), t.key || '=' || t.value)
+        GROUP BY t.run_id
+        HAVING count(*) = len(list_distinct(string_split(tag, chr(10))))
+    )

@@ -1,4 +1,5 @@
--- pass-work v1: Device work per stage pass, and per source outside all passes: kernels by name, grid and block, copies by operation, and graph replays traced as a whole. The rows add up to all device work of the counted capture.
+-- pass-work v1: Device work per stage pass, and per source outside all passes: kernels by name, grid and block, copies by operation, and
+--     graph replays traced as a whole. The rows add up to all device work of the counted capture.
 -- grain: one pass and kernel name with grid and block, copy operation, or all graph replays
 -- key: source_id, range_id, kind, name, grid, block
 -- notes: graph launch
@@ -28,19 +29,66 @@
 
 -- Of the work of several GPUs the sums of squares are added up as whole numbers, in which the order does not show. The run is looked for
 -- twice and not in each table, as that is what planning this takes longest for: filters reach the other tables through the joins.
-SELECT coalesce(p.stage, none.stage) AS stage, coalesce(p.pass_id, CASE WHEN none.stage IS NULL THEN 1 END) AS pass, w.repeat_id AS repeat, w.source_id, p.pid, w.range_id, coalesce(p.is_warmup, false) AS is_warmup,
-    w.kind, w.kernel_name_id, coalesce(n.name, w.operation, 'graph replay') AS name, c.family, c.role, _dims(w.grid_x, w.grid_y, w.grid_z) AS grid, _dims(w.block_x, w.block_y, w.block_z) AS block,
-    w.launch_count, w.sum_ns, w.min_ns, w.max_ns, w.deviation_ns2
+SELECT
+    coalesce(p.stage, none.stage) AS stage,
+    coalesce(p.pass_id, CASE WHEN none.stage IS NULL THEN 1 END) AS pass,
+    w.repeat_id AS repeat,
+    w.source_id,
+    p.pid,
+    w.range_id,
+    coalesce(p.is_warmup, false) AS is_warmup,
+    w.kind,
+    w.kernel_name_id,
+    coalesce(n.name, w.operation, 'graph replay') AS name,
+    c.family,
+    c.role,
+    _dims(w.grid_x, w.grid_y, w.grid_z) AS grid,
+    _dims(w.block_x, w.block_y, w.block_z) AS block,
+    w.launch_count,
+    w.sum_ns,
+    w.min_ns,
+    w.max_ns,
+    w.deviation_ns2
 FROM (
-    SELECT w.run_id, w.is_counted, w.source_id, w.range_id, w.repeat_id, w.kind, w.kernel_name_id, w.operation, w.grid_x, w.grid_y, w.grid_z, w.block_x, w.block_y, w.block_z,
-        sum(w.launch_count)::BIGINT AS launch_count, sum(w.sum_ns)::BIGINT AS sum_ns, min(w.min_ns) AS min_ns, max(w.max_ns) AS max_ns,
-        CASE WHEN count(*) = 1 THEN max(w.deviation_ns2) ELSE greatest(sum((w.deviation_ns2 + w.sum_ns::DOUBLE * w.sum_ns / w.launch_count)::HUGEINT)::DOUBLE - sum(w.sum_ns)::DOUBLE * sum(w.sum_ns)::DOUBLE / sum(w.launch_count)::DOUBLE, 0) END AS deviation_ns2
+    SELECT
+        w.run_id,
+        w.is_counted,
+        w.source_id,
+        w.range_id,
+        w.repeat_id,
+        w.kind,
+        w.kernel_name_id,
+        w.operation,
+        w.grid_x,
+        w.grid_y,
+        w.grid_z,
+        w.block_x,
+        w.block_y,
+        w.block_z,
+        sum(w.launch_count)::BIGINT AS launch_count,
+        sum(w.sum_ns)::BIGINT AS sum_ns,
+        min(w.min_ns) AS min_ns,
+        max(w.max_ns) AS max_ns,
+        CASE
+            WHEN count(*) = 1 THEN max(w.deviation_ns2)
+            ELSE greatest(
+                sum((w.deviation_ns2 + w.sum_ns::DOUBLE * w.sum_ns / w.launch_count)::HUGEINT)::DOUBLE
+                    - sum(w.sum_ns)::DOUBLE * sum(w.sum_ns)::DOUBLE / sum(w.launch_count)::DOUBLE,
+                0
+            )
+        END AS deviation_ns2
     FROM work_sum w
-    GROUP BY w.run_id, w.is_counted, w.source_id, w.range_id, w.repeat_id, w.kind, w.kernel_name_id, w.operation, w.grid_x, w.grid_y, w.grid_z, w.block_x, w.block_y, w.block_z
+    GROUP BY w.run_id, w.is_counted, w.source_id, w.range_id, w.repeat_id, w.kind, w.kernel_name_id, w.operation,
+        w.grid_x, w.grid_y, w.grid_z, w.block_x, w.block_y, w.block_z
 ) w
-CROSS JOIN (SELECT CASE WHEN EXISTS (SELECT 1 FROM stage_pass s WHERE s.run_id = run AND s.is_counted) THEN '(none)' END AS stage) none
+CROSS JOIN (
+    SELECT CASE
+        WHEN EXISTS (SELECT 1 FROM stage_pass s WHERE s.run_id = run AND s.is_counted) THEN '(none)'
+    END AS stage
+) none
 LEFT JOIN stage_pass p ON p.run_id = w.run_id AND p.source_id = w.source_id AND p.range_id = w.range_id
 LEFT JOIN kernel_name n ON n.run_id = w.run_id AND n.kernel_name_id = w.kernel_name_id
 LEFT JOIN kernel_class c ON c.run_id = w.run_id AND c.kernel_name_id = w.kernel_name_id
 WHERE w.run_id = run AND w.is_counted AND (stage IS NULL OR coalesce(p.stage, none.stage) = stage)
-ORDER BY coalesce(array_position(['prefill', 'decode', '(none)'], coalesce(p.stage, none.stage)), 2.5), p.stage, w.source_id, p.pid, p.pass_id, w.sum_ns DESC, name, w.grid_x, w.grid_y, w.grid_z, w.block_x, w.block_y, w.block_z
+ORDER BY coalesce(array_position(['prefill', 'decode', '(none)'], coalesce(p.stage, none.stage)), 2.5), p.stage,
+    w.source_id, p.pid, p.pass_id, w.sum_ns DESC, name, w.grid_x, w.grid_y, w.grid_z, w.block_x, w.block_y, w.block_z

@@ -23,30 +23,88 @@
 --   run_id: run id
 
 WITH r AS (
-    SELECT x.run_id, x.run, x.entry, x.at, x.status, x.reason FROM _suite_run(suite := suite) x WHERE x.is_latest
+    SELECT x.run_id, x.run, x.entry, x.at, x.status, x.reason
+    FROM _suite_run(suite := suite) x
+    WHERE x.is_latest
 ), t AS (
-    SELECT t.run_id, string_agg(t.key || '=' || t.value, ' ' ORDER BY t.key) AS tags
+    SELECT
+        t.run_id,
+        string_agg(t.key || '=' || t.value, ' ' ORDER BY t.key) AS tags
     FROM run_tag t JOIN r ON r.run_id = t.run_id
-    WHERE t.key <> 'entry' AND (SELECT count(*) FROM run_tag y WHERE y.key = t.key AND y.value = t.value AND y.run_id IN (SELECT r.run_id FROM r)) < (SELECT count(*) FROM r)
+    WHERE t.key <> 'entry'
+        AND (
+            SELECT count(*)
+            FROM run_tag y
+            WHERE y.key = t.key AND y.value = t.value AND y.run_id IN (SELECT r.run_id FROM r)
+        )
+            < (SELECT count(*) FROM r)
     GROUP BY t.run_id
 ), m AS (
-    SELECT p.run_id, p.stage, count(*) AS passes, median(p.gpu_span_ns) AS gpu_span_median_ns, CASE WHEN bool_and(p.tokens IS NOT NULL AND p.gpu_span_ns > 0) THEN sum(p.tokens) / (sum(p.gpu_span_ns) / 1e9) END AS gpu_span_tokens_per_s,
-        CASE WHEN bool_and(p.tokens IS NOT NULL AND p.alone_ns > 0) THEN sum(p.tokens) / (sum(p.alone_ns) / 1e9) END AS alone_tokens_per_s
+    SELECT
+        p.run_id,
+        p.stage,
+        count(*) AS passes,
+        median(p.gpu_span_ns) AS gpu_span_median_ns,
+        CASE
+            WHEN bool_and(p.tokens IS NOT NULL AND p.gpu_span_ns > 0) THEN sum(p.tokens) / (sum(p.gpu_span_ns) / 1e9)
+        END AS gpu_span_tokens_per_s,
+        CASE
+            WHEN bool_and(p.tokens IS NOT NULL AND p.alone_ns > 0) THEN sum(p.tokens) / (sum(p.alone_ns) / 1e9)
+        END AS alone_tokens_per_s
     FROM (
-        SELECT s.run_id, s.stage, s.gpu_span_ns, s.prompt_token_count + s.decode_token_count AS tokens, a.alone_ns
+        SELECT
+            s.run_id,
+            s.stage,
+            s.gpu_span_ns,
+            s.prompt_token_count + s.decode_token_count AS tokens,
+            a.alone_ns
         FROM stage_pass s LEFT JOIN pass_alone a ON a.run_id = s.run_id AND a.range_id = s.range_id
-        WHERE s.run_id IN (SELECT r.run_id FROM r) AND s.is_counted AND NOT s.is_warmup AND (stage IS NULL OR s.stage = stage)
+        WHERE s.run_id IN (SELECT r.run_id FROM r)
+            AND s.is_counted
+            AND NOT s.is_warmup
+            AND (stage IS NULL OR s.stage = stage)
     ) p
     GROUP BY p.run_id, p.stage
 ), o AS (
-    SELECT o.run_id, o.stage, o.clock, o.alone_median_ns, (o.profiled_median_ns - o.alone_median_ns) / nullif(o.alone_median_ns, 0) AS overhead_ratio
+    SELECT
+        o.run_id,
+        o.stage,
+        o.clock,
+        o.alone_median_ns,
+        (o.profiled_median_ns - o.alone_median_ns) / nullif(o.alone_median_ns, 0) AS overhead_ratio
     FROM stage_overhead o
-    WHERE o.run_id IN (SELECT r.run_id FROM r) AND o.tool = coalesce((SELECT min(x.kind) FROM timeline x WHERE x.run_id = o.run_id AND x.is_counted), 'none') AND (stage IS NULL OR o.stage = stage)
+    WHERE o.run_id IN (SELECT r.run_id FROM r)
+        AND o.tool = coalesce((SELECT min(x.kind) FROM timeline x WHERE x.run_id = o.run_id AND x.is_counted), 'none')
+        AND (stage IS NULL OR o.stage = stage)
 ), k AS (
-    SELECT m.run_id, m.stage FROM m UNION SELECT o.run_id, o.stage FROM o
+    SELECT m.run_id, m.stage
+    FROM m
+    UNION
+    SELECT o.run_id, o.stage
+    FROM o
 )
-SELECT r.entry, k.stage, m.gpu_span_median_ns, CASE WHEN o.clock = 'gpu' THEN o.alone_median_ns END AS alone_median_ns, m.gpu_span_tokens_per_s, m.alone_tokens_per_s, u.mfu_ratio, o.overhead_ratio, r.status, t.tags, coalesce(m.passes, 0) AS passes, u.mbu_ratio, r.reason, r.at, r.run, r.run_id::VARCHAR AS run_id
-FROM r LEFT JOIN k ON k.run_id = r.run_id LEFT JOIN m ON m.run_id = k.run_id AND m.stage = k.stage LEFT JOIN o ON o.run_id = k.run_id AND o.stage = k.stage
-LEFT JOIN _stage_ratio u ON u.run_id = k.run_id AND u.stage = k.stage LEFT JOIN t ON t.run_id = r.run_id
+SELECT
+    r.entry,
+    k.stage,
+    m.gpu_span_median_ns,
+    CASE WHEN o.clock = 'gpu' THEN o.alone_median_ns END AS alone_median_ns,
+    m.gpu_span_tokens_per_s,
+    m.alone_tokens_per_s,
+    u.mfu_ratio,
+    o.overhead_ratio,
+    r.status,
+    t.tags,
+    coalesce(m.passes, 0) AS passes,
+    u.mbu_ratio,
+    r.reason,
+    r.at,
+    r.run,
+    r.run_id::VARCHAR AS run_id
+FROM r
+LEFT JOIN k ON k.run_id = r.run_id
+LEFT JOIN m ON m.run_id = k.run_id AND m.stage = k.stage
+LEFT JOIN o ON o.run_id = k.run_id AND o.stage = k.stage
+LEFT JOIN _stage_ratio u ON u.run_id = k.run_id AND u.stage = k.stage
+LEFT JOIN t ON t.run_id = r.run_id
 WHERE stage IS NULL OR k.stage IS NOT NULL
 ORDER BY r.at, r.run_id, array_position(['prefill', 'decode'], k.stage) NULLS LAST, k.stage

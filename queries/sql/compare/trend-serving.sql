@@ -1,10 +1,13 @@
--- trend-serving v1: A latency or throughput of a serving engine over the runs of one workload, as load generators measured it at the client, with the load of each benchmark. prof trend compares those under the same load.
+-- trend-serving v1: A latency or throughput of a serving engine over the runs of one workload, as load generators measured it at the
+--     client, with the load of each benchmark. prof trend compares those under the same load.
 -- grain: one benchmark of a run
 -- key: run_id, benchmark
 -- params:
---   workload VARCHAR = NULL: workload_key, unique prefix of one, command, or any reference to a run of the workload; NULL: the workload of the latest run that has one and a result of a load generator
+--   workload VARCHAR = NULL: workload_key, unique prefix of one, command, or any reference to a run of the workload; NULL: the workload of
+--     the latest run that has one and a result of a load generator
 --   tag VARCHAR = NULL: only runs with this tag, key=value; a run must have all tags of a list separated by line breaks
---   metric VARCHAR = 'tpot_p99_ns': ttft, tpot, itl or e2e with _mean_ns, _p50_ns, _p90_ns or _p99_ns, or requests_per_s, output_tokens_per_s or total_tokens_per_s
+--   metric VARCHAR = 'tpot_p99_ns': ttft, tpot, itl or e2e with _mean_ns, _p50_ns, _p90_ns or _p99_ns, or requests_per_s,
+--     output_tokens_per_s or total_tokens_per_s
 -- columns:
 --   run: run name
 --   benchmark: the benchmark of serving
@@ -31,18 +34,75 @@
 --   run_id: run id
 
 WITH w AS (
-    SELECT w.run_id, w.run, w.at, w.workload, w.commit, w.branch, w.is_dirty, w.host, w.prof_version FROM _workload_run(workload := workload, tag := tag, is_served := true) w
+    SELECT w.run_id, w.run, w.at, w.workload, w.commit, w.branch, w.is_dirty, w.host, w.prof_version
+    FROM _workload_run(workload := workload, tag := tag, is_served := true) w
 ), b AS (
-    SELECT d.benchmark, b.run_id, b.source_id, b.benchmark_id, b.target_requests_per_s, b.is_rate_unlimited, b.concurrency_limit_count,
-        b.completed_count, b.failed_count, b.input_token_count, b.output_token_count, b.tool, b.label, b.model, b.requests_per_s, b.output_tokens_per_s, b.total_tokens_per_s
-    FROM served d JOIN serving_benchmark b ON b.run_id = d.run_id AND b.source_id = d.source_id AND b.benchmark_id = d.benchmark_id WHERE d.run_id IN (SELECT w.run_id FROM w)
+    SELECT
+        d.benchmark,
+        b.run_id,
+        b.source_id,
+        b.benchmark_id,
+        b.target_requests_per_s,
+        b.is_rate_unlimited,
+        b.concurrency_limit_count,
+        b.completed_count,
+        b.failed_count,
+        b.input_token_count,
+        b.output_token_count,
+        b.tool,
+        b.label,
+        b.model,
+        b.requests_per_s,
+        b.output_tokens_per_s,
+        b.total_tokens_per_s
+    FROM served d
+    JOIN serving_benchmark b ON b.run_id = d.run_id AND b.source_id = d.source_id AND b.benchmark_id = d.benchmark_id
+    WHERE d.run_id IN (SELECT w.run_id FROM w)
 )
-SELECT w.run, b.benchmark,
-    CASE WHEN metric = 'requests_per_s' THEN b.requests_per_s WHEN metric = 'output_tokens_per_s' THEN b.output_tokens_per_s WHEN metric = 'total_tokens_per_s' THEN b.total_tokens_per_s
-        WHEN NOT regexp_full_match(metric, '(ttft|tpot|itl|e2e)_(mean|p50|p90|p99)_ns') THEN error('ARGUMENT: --metric is ttft, tpot, itl or e2e with _mean_ns, _p50_ns, _p90_ns or _p99_ns, or requests_per_s, output_tokens_per_s or total_tokens_per_s')
-        ELSE CASE split_part(metric, '_', 2) WHEN 'mean' THEN l.mean_ns WHEN 'p50' THEN l.p50_ns WHEN 'p90' THEN l.p90_ns ELSE l.p99_ns END END AS value,
-    b.target_requests_per_s, b.is_rate_unlimited, b.concurrency_limit_count, b.completed_count, b.failed_count, b.input_token_count, b.output_token_count, b.tool, b.label, b.model,
-    w.at, w.commit, w.branch, w.is_dirty, t.gpu, t.driver, w.host, w.prof_version, w.workload, w.run_id
-FROM b JOIN w ON w.run_id = b.run_id LEFT JOIN run_trait t ON t.run_id = b.run_id
-    LEFT JOIN serving_benchmark_latency l ON l.run_id = b.run_id AND l.source_id = b.source_id AND l.benchmark_id = b.benchmark_id AND l.metric = split_part(metric, '_', 1)
+SELECT
+    w.run,
+    b.benchmark,
+    CASE
+        WHEN metric = 'requests_per_s' THEN b.requests_per_s
+        WHEN metric = 'output_tokens_per_s' THEN b.output_tokens_per_s
+        WHEN metric = 'total_tokens_per_s' THEN b.total_tokens_per_s
+        WHEN NOT regexp_full_match(metric, '(ttft|tpot|itl|e2e)_(mean|p50|p90|p99)_ns')
+            THEN error(
+                'ARGUMENT: --metric is ttft, tpot, itl or e2e with _mean_ns, _p50_ns, _p90_ns or _p99_ns, or requests_per_s, output_tokens_per_s or total_tokens_per_s'
+            )
+        ELSE CASE split_part(metric, '_', 2)
+            WHEN 'mean' THEN l.mean_ns
+            WHEN 'p50' THEN l.p50_ns
+            WHEN 'p90' THEN l.p90_ns
+            ELSE l.p99_ns
+        END
+    END AS value,
+    b.target_requests_per_s,
+    b.is_rate_unlimited,
+    b.concurrency_limit_count,
+    b.completed_count,
+    b.failed_count,
+    b.input_token_count,
+    b.output_token_count,
+    b.tool,
+    b.label,
+    b.model,
+    w.at,
+    w.commit,
+    w.branch,
+    w.is_dirty,
+    t.gpu,
+    t.driver,
+    w.host,
+    w.prof_version,
+    w.workload,
+    w.run_id
+FROM b
+JOIN w ON w.run_id = b.run_id
+LEFT JOIN run_trait t ON t.run_id = b.run_id
+LEFT JOIN serving_benchmark_latency l
+    ON l.run_id = b.run_id
+    AND l.source_id = b.source_id
+    AND l.benchmark_id = b.benchmark_id
+    AND l.metric = split_part(metric, '_', 1)
 ORDER BY w.at, w.run_id, b.benchmark

@@ -12,10 +12,24 @@
 --   subject: subject of the finding: kernel, family, function, ranges or operation; NULL without one. Each kernel is a finding of its own
 --   query: query that shows the evidence
 --   options: options that a finding fills in for that query: stage, device, kernel, source; top: all its rows; by: by family
---   detail: query with more detail, with the options stage, device and source; stragglers takes only source, and needs a run with several ranks; NULL without one
+--   detail: query with more detail, with the options stage, device and source; stragglers takes only source, and needs a run with several
+--     ranks; NULL without one
 --   needs: what the run must contain
 --   reference: source of the rule
 
-SELECT r.finding_id AS finding, r.title, r.bound, r.saving, r.advice, r.value, r.unit, r.subject, r.query, r.options, r.detail, r.needs, r.reference
+SELECT
+    r.finding_id AS finding,
+    r.title,
+    r.bound,
+    r.saving,
+    r.advice,
+    r.value,
+    r.unit,
+    r.subject,
+    r.query,
+    r.options,
+    r.detail,
+    r.needs,
+    r.reference
 FROM finding_rule r
 ORDER BY r.finding_id

@@ -1,4 +1,5 @@
--- findings v1: What could make the work faster, ranked by the time it could save over the measured passes. Savings overlap and do not add up; finding-rules explains each rule and what to do.
+-- findings v1: What could make the work faster, ranked by the time it could save over the measured passes. Savings overlap and do not add
+--     up; finding-rules explains each rule and what to do.
 -- grain: one rule, stage and subject, on the GPU with the largest saving
 -- key: rank
 -- notes: finding-span accounting pass throttle timelines finding launch stage
@@ -26,19 +27,69 @@
 --   span_ns: sum of the spans of these passes
 
 WITH f AS (
-    SELECT f.kind, f.finding_id, f.stage, f.device_id, f.subject, f.saving_ns, f.pass_count, f.span_ns, f.evidence, r.bound, r.title, r.advice,
-        count(*) OVER of AS device_count, row_number() OVER (of ORDER BY f.saving_ns DESC, f.device_id) AS place
+    SELECT
+        f.kind,
+        f.finding_id,
+        f.stage,
+        f.device_id,
+        f.subject,
+        f.saving_ns,
+        f.pass_count,
+        f.span_ns,
+        f.evidence,
+        r.bound,
+        r.title,
+        r.advice,
+        count(*) OVER of AS device_count,
+        row_number() OVER (of ORDER BY f.saving_ns DESC, f.device_id) AS place
     FROM finding f JOIN finding_rule r ON r.finding_id = f.finding_id
-    WHERE f.run_id = run AND _is_asked(f.kind, f.is_counted, source)
-        AND CASE WHEN min_share < 0 OR min_share > 1 THEN error('ARGUMENT: --min-share is a share: 0.01 for 1 %')::BOOLEAN ELSE f.saving_ns >= min_share * f.span_ns END
+    WHERE f.run_id = run
+        AND _is_asked(f.kind, f.is_counted, source)
+        AND CASE
+            WHEN min_share < 0 OR min_share > 1 THEN error('ARGUMENT: --min-share is a share: 0.01 for 1 %')::BOOLEAN
+            ELSE f.saving_ns >= min_share * f.span_ns
+        END
         AND (stage IS NULL OR coalesce(f.stage, '(none)') = stage)
     WINDOW of AS (PARTITION BY f.finding_id, f.stage, CASE WHEN r.subject = 'kernel' THEN f.subject END)
 ), q AS (
-    SELECT row_number() OVER (ORDER BY f.saving_ns DESC, f.finding_id, f.stage, f.subject) AS rank, f.finding_id, f.stage, f.saving_ns, f.span_ns, f.bound, f.title, f.evidence, f.subject, f.advice, f.kind, f.device_id, f.device_count, f.pass_count
-    FROM f WHERE f.place = 1
+    SELECT
+        row_number() OVER (ORDER BY f.saving_ns DESC, f.finding_id, f.stage, f.subject) AS rank,
+        f.finding_id,
+        f.stage,
+        f.saving_ns,
+        f.span_ns,
+        f.bound,
+        f.title,
+        f.evidence,
+        f.subject,
+        f.advice,
+        f.kind,
+        f.device_id,
+        f.device_count,
+        f.pass_count
+    FROM f
+    WHERE f.place = 1
 )
-SELECT q.rank, q.finding_id AS finding, q.stage, q.saving_ns, q.saving_ns / q.span_ns AS share_ratio, q.bound, q.title, q.evidence, q.subject, q.advice, q.device_id AS device, q.device_count,
-    (SELECT count(DISTINCT s.device_id) FROM finding_span s WHERE s.run_id = run AND s.kind = q.kind) AS run_device_count, q.pass_count AS passes, q.span_ns
+SELECT
+    q.rank,
+    q.finding_id AS finding,
+    q.stage,
+    q.saving_ns,
+    q.saving_ns / q.span_ns AS share_ratio,
+    q.bound,
+    q.title,
+    q.evidence,
+    q.subject,
+    q.advice,
+    q.device_id AS device,
+    q.device_count,
+    (
+        SELECT count(DISTINCT s.device_id)
+        FROM finding_span s
+        WHERE s.run_id = run AND s.kind = q.kind
+    ) AS run_device_count,
+    q.pass_count AS passes,
+    q.span_ns
 FROM q
 WHERE top = 0 OR q.rank <= top
 ORDER BY q.rank

@@ -1,4 +1,5 @@
--- copy-sizes v1: Bandwidth of memory copies and fills by direction, kinds of memory and size: pageable against pinned, and small ones that never reach the link's rate.
+-- copy-sizes v1: Bandwidth of memory copies and fills by direction, kinds of memory and size: pageable against pinned, and small ones that
+--     never reach the link's rate.
 -- grain: one operation, source and target memory and class of sizes
 -- key: operation, source_memory, target_memory, from_bytes
 -- notes: graph timelines sizes warm launch
@@ -24,15 +25,53 @@
 --   max_ns: longest
 
 WITH m AS (
-    SELECT m.operation, m.src_memory AS source_memory, m.dst_memory AS target_memory, CASE WHEN m.size_bytes > 0 THEN 1::BIGINT << (((length(bin(m.size_bytes)) - 1) // 2 * 2)::INTEGER) WHEN m.size_bytes = 0 THEN 0 END AS from_bytes, m.duration_ns, m.size_bytes, m.size_bytes / nullif(m.duration_ns, 0) * 1e9 AS rate
-    FROM memop m
-    LEFT JOIN path_stage s ON s.run_id = m.run_id AND s.path_id = m.path_id
-    WHERE m.run_id = run AND m.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND (device IS NULL OR m.device_id = device) AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
+    SELECT
+        m.operation,
+        m.src_memory AS source_memory,
+        m.dst_memory AS target_memory,
+        CASE
+            WHEN m.size_bytes > 0 THEN 1::BIGINT << (((length(bin(m.size_bytes)) - 1) // 2 * 2)::INTEGER)
+            WHEN m.size_bytes = 0 THEN 0
+        END AS from_bytes,
+        m.duration_ns,
+        m.size_bytes,
+        m.size_bytes / nullif(m.duration_ns, 0) * 1e9 AS rate
+    FROM memop m LEFT JOIN path_stage s ON s.run_id = m.run_id AND s.path_id = m.path_id
+    WHERE m.run_id = run
+        AND m.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
+        AND (device IS NULL OR m.device_id = device)
+        AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
 ), t AS (
-    SELECT m.operation, m.source_memory, m.target_memory, m.from_bytes, count(*) AS calls, sum(m.duration_ns)::BIGINT AS total_ns, sum(m.size_bytes)::BIGINT AS total_bytes, median(m.rate) AS rate_median, max(m.rate) AS rate_max, avg(m.duration_ns) AS mean_ns, median(m.duration_ns) AS median_ns, max(m.duration_ns) AS max_ns
-    FROM m GROUP BY m.operation, m.source_memory, m.target_memory, m.from_bytes
+    SELECT
+        m.operation,
+        m.source_memory,
+        m.target_memory,
+        m.from_bytes,
+        count(*) AS calls,
+        sum(m.duration_ns)::BIGINT AS total_ns,
+        sum(m.size_bytes)::BIGINT AS total_bytes,
+        median(m.rate) AS rate_median,
+        max(m.rate) AS rate_max,
+        avg(m.duration_ns) AS mean_ns,
+        median(m.duration_ns) AS median_ns,
+        max(m.duration_ns) AS max_ns
+    FROM m
+    GROUP BY m.operation, m.source_memory, m.target_memory, m.from_bytes
 )
-SELECT t.operation, t.source_memory, t.target_memory, t.from_bytes, t.calls, t.total_ns, t.total_ns / nullif((SELECT sum(x.total_ns) FROM t x), 0) AS share_ratio, t.total_bytes, t.total_bytes / nullif(t.total_ns, 0) * 1e9 AS rate_bytes_per_s, t.rate_median AS rate_median_bytes_per_s, t.rate_max AS rate_max_bytes_per_s,
-    t.mean_ns, t.median_ns, t.max_ns
+SELECT
+    t.operation,
+    t.source_memory,
+    t.target_memory,
+    t.from_bytes,
+    t.calls,
+    t.total_ns,
+    t.total_ns / nullif((SELECT sum(x.total_ns) FROM t x), 0) AS share_ratio,
+    t.total_bytes,
+    t.total_bytes / nullif(t.total_ns, 0) * 1e9 AS rate_bytes_per_s,
+    t.rate_median AS rate_median_bytes_per_s,
+    t.rate_max AS rate_max_bytes_per_s,
+    t.mean_ns,
+    t.median_ns,
+    t.max_ns
 FROM t
 ORDER BY t.total_ns DESC, t.operation, t.source_memory, t.target_memory, t.from_bytes

@@ -15,15 +15,30 @@
 --   share_ratio: total_ns as a share of the kernel's time on all GPUs; NULL when that is 0
 
 WITH d AS (
-    SELECT k.kernel_name_id, k.device_id AS device, sum(k.launch_count)::BIGINT AS calls, sum(k.launch_count * k.duration_ns)::BIGINT AS total_ns
-    FROM kernel_duration k WHERE k.run_id = run AND k.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
+    SELECT
+        k.kernel_name_id,
+        k.device_id AS device,
+        sum(k.launch_count)::BIGINT AS calls,
+        sum(k.launch_count * k.duration_ns)::BIGINT AS total_ns
+    FROM kernel_duration k
+    WHERE k.run_id = run AND k.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
     GROUP BY k.kernel_name_id, k.device_id
 ), whole AS (
-    SELECT d.kernel_name_id, n.name AS kernel, sum(d.total_ns)::BIGINT AS total_ns, row_number() OVER (ORDER BY sum(d.total_ns) DESC, n.name) AS rank
+    SELECT
+        d.kernel_name_id,
+        n.name AS kernel,
+        sum(d.total_ns)::BIGINT AS total_ns,
+        row_number() OVER (ORDER BY sum(d.total_ns) DESC, n.name) AS rank
     FROM d JOIN kernel_name n ON n.run_id = run AND n.kernel_name_id = d.kernel_name_id
     GROUP BY d.kernel_name_id, n.name
 )
-SELECT w.rank, w.kernel, d.device, d.calls, d.total_ns, d.total_ns / nullif(w.total_ns, 0) AS share_ratio
+SELECT
+    w.rank,
+    w.kernel,
+    d.device,
+    d.calls,
+    d.total_ns,
+    d.total_ns / nullif(w.total_ns, 0) AS share_ratio
 FROM whole w JOIN d ON d.kernel_name_id = w.kernel_name_id
 WHERE top = 0 OR w.rank <= top
 ORDER BY w.rank, d.device

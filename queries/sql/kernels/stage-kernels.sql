@@ -21,22 +21,47 @@
 --   family: kernel family by kernel_rule; NULL when no rule matches
 
 WITH t AS (
-    SELECT coalesce(s.stage, '(none)') AS stage, k.kernel_name_id, sum(k.launch_count)::BIGINT AS calls,
-        sum(k.launch_count * k.duration_ns)::BIGINT AS total_ns, min(k.duration_ns) AS min_ns, max(k.duration_ns) AS max_ns
-    FROM kernel_duration k
-    LEFT JOIN path_stage s ON s.run_id = k.run_id AND s.path_id = k.path_id
-    WHERE k.run_id = run AND k.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND (device IS NULL OR k.device_id = device)
+    SELECT
+        coalesce(s.stage, '(none)') AS stage,
+        k.kernel_name_id,
+        sum(k.launch_count)::BIGINT AS calls,
+        sum(k.launch_count * k.duration_ns)::BIGINT AS total_ns,
+        min(k.duration_ns) AS min_ns,
+        max(k.duration_ns) AS max_ns
+    FROM kernel_duration k LEFT JOIN path_stage s ON s.run_id = k.run_id AND s.path_id = k.path_id
+    WHERE k.run_id = run
+        AND k.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
+        AND (device IS NULL OR k.device_id = device)
     GROUP BY ALL
 ), q AS (
-    SELECT t.stage, n.name AS kernel, t.calls, t.total_ns, t.total_ns / t.calls AS mean_ns, t.min_ns, t.max_ns,
-        t.total_ns / nullif(sum(t.total_ns) OVER (PARTITION BY t.stage), 0) AS share_ratio, c.role, c.family,
+    SELECT
+        t.stage,
+        n.name AS kernel,
+        t.calls,
+        t.total_ns,
+        t.total_ns / t.calls AS mean_ns,
+        t.min_ns,
+        t.max_ns,
+        t.total_ns / nullif(sum(t.total_ns) OVER (PARTITION BY t.stage), 0) AS share_ratio,
+        c.role,
+        c.family,
         sum(t.total_ns) OVER (PARTITION BY t.stage) AS stage_ns,
         row_number() OVER (PARTITION BY t.stage ORDER BY t.total_ns DESC, n.name) AS place
     FROM t
     JOIN kernel_name n ON n.run_id = run AND n.kernel_name_id = t.kernel_name_id
     LEFT JOIN kernel_class c ON c.run_id = n.run_id AND c.kernel_name_id = n.kernel_name_id
 )
-SELECT q.stage, q.kernel, q.calls, q.total_ns, q.mean_ns, q.min_ns, q.max_ns, q.share_ratio, q.role, q.family
+SELECT
+    q.stage,
+    q.kernel,
+    q.calls,
+    q.total_ns,
+    q.mean_ns,
+    q.min_ns,
+    q.max_ns,
+    q.share_ratio,
+    q.role,
+    q.family
 FROM q
 WHERE (stage IS NULL OR q.stage = stage) AND (top = 0 OR q.place <= top)
 ORDER BY q.stage = '(none)', q.stage_ns DESC, q.stage, q.place

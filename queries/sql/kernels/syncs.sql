@@ -1,4 +1,5 @@
--- syncs v2: GPU synchronisations by kind, as the driver recorded them; nsys 2025 records none for cudaDeviceSynchronize, whose time is in api-calls.
+-- syncs v2: GPU synchronisations by kind, as the driver recorded them; nsys 2025 records none for cudaDeviceSynchronize, whose time is in
+--     api-calls.
 -- grain: one kind of synchronisation
 -- key: kind
 -- notes: timelines warm
@@ -16,9 +17,18 @@
 --   max_ns: longest
 --   std_ns: sample standard deviation (n-1); NULL for a single one
 
-SELECT y.kind, count(*) AS calls, sum(y.duration_ns)::BIGINT AS total_ns, avg(y.duration_ns) AS mean_ns, median(y.duration_ns) AS median_ns,
-    min(y.duration_ns) AS min_ns, max(y.duration_ns) AS max_ns, _std(y.duration_ns) AS std_ns
+SELECT
+    y.kind,
+    count(*) AS calls,
+    sum(y.duration_ns)::BIGINT AS total_ns,
+    avg(y.duration_ns) AS mean_ns,
+    median(y.duration_ns) AS median_ns,
+    min(y.duration_ns) AS min_ns,
+    max(y.duration_ns) AS max_ns,
+    _std(y.duration_ns) AS std_ns
 FROM sync y LEFT JOIN path_stage s ON s.run_id = y.run_id AND s.path_id = y.path_id
-WHERE y.run_id = run AND y.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
+WHERE y.run_id = run
+    AND y.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
+    AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
 GROUP BY y.kind
 ORDER BY total_ns DESC, y.kind

@@ -9,12 +9,28 @@
 --   object: what else it names
 
 WITH d AS (
-    SELECT DISTINCT dev.name FROM device dev WHERE dev.run_id = run AND (dev.name IS NULL OR NOT EXISTS (SELECT 1 FROM _peak_name n WHERE n.name = dev.name))
+    SELECT DISTINCT dev.name
+    FROM device dev
+    WHERE dev.run_id = run AND (dev.name IS NULL OR NOT EXISTS (SELECT 1 FROM _peak_name n WHERE n.name = dev.name))
 ), p AS (
-    SELECT DISTINCT p.device FROM device_peak p
+    SELECT DISTINCT p.device
+    FROM device_peak p
 ), near AS ( -- the vendor's name is of no help
-    SELECT d.name, array_to_string(arg_min(p.device, (levenshtein(replace(lower(d.name), 'nvidia ', ''), replace(lower(p.device), 'nvidia ', '')), p.device), 3), ', ') AS names
-    FROM d CROSS JOIN p GROUP BY d.name
+    SELECT
+        d.name,
+        array_to_string(
+            arg_min(
+                p.device,
+                (levenshtein(replace(lower(d.name), 'nvidia ', ''), replace(lower(p.device), 'nvidia ', '')), p.device),
+                3
+            ),
+            ', '
+        ) AS names
+    FROM d CROSS JOIN p
+    GROUP BY d.name
 )
-SELECT CASE WHEN d.name IS NULL THEN 'gpu-without-name' ELSE 'gpu-without-peak' END AS kind, d.name AS subject, near.names AS object
+SELECT
+    CASE WHEN d.name IS NULL THEN 'gpu-without-name' ELSE 'gpu-without-peak' END AS kind,
+    d.name AS subject,
+    near.names AS object
 FROM d LEFT JOIN near ON near.name = d.name

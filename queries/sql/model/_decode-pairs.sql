@@ -12,7 +12,11 @@
 -- columns:
 --   pairs: number of pairs; NULL when the context is unknown
 
-CASE WHEN context = 'auto' THEN _context_sum(prefill + 1, prefill + decode, window_size)
-    WHEN context = 'max' THEN decode::HUGEINT * CASE WHEN max_context > window_size THEN window_size ELSE max_context END
-    WHEN context = 'fixed' THEN decode::HUGEINT * CASE WHEN fixed_context > window_size THEN window_size ELSE fixed_context END
-    ELSE error('ARGUMENT: --context is auto, max or fixed')::HUGEINT END
+CASE
+    WHEN context = 'auto' THEN _context_sum(prefill + 1, prefill + decode, window_size)
+    WHEN context = 'max'
+        THEN decode::HUGEINT * CASE WHEN max_context > window_size THEN window_size ELSE max_context END
+    WHEN context = 'fixed'
+        THEN decode::HUGEINT * CASE WHEN fixed_context > window_size THEN window_size ELSE fixed_context END
+    ELSE error('ARGUMENT: --context is auto, max or fixed')::HUGEINT
+END

@@ -8,4 +8,9 @@
 -- columns:
 --   model_id: the model; NULL when the run has none
 
-(SELECT m.model_id FROM model_size m WHERE m.run_id = run AND CASE WHEN model IS NULL THEN m.is_counted ELSE _id_number(m.model_id) = _id_number(model) END)
+(
+    SELECT m.model_id
+    FROM model_size m
+    WHERE m.run_id = run
+        AND CASE WHEN model IS NULL THEN m.is_counted ELSE _id_number(m.model_id) = _id_number(model) END
+)

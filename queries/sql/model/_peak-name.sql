@@ -8,9 +8,15 @@
 --   alias_doc: why the alias is equivalent; NULL for its own name
 
 WITH p AS (
-    SELECT DISTINCT p.device, p.resource FROM device_peak p
+    SELECT DISTINCT p.device, p.resource
+    FROM device_peak p
 )
-SELECT p.device AS name, p.resource, p.device, NULL::VARCHAR AS alias_doc FROM p
+SELECT
+    p.device AS name,
+    p.resource,
+    p.device,
+    NULL::VARCHAR AS alias_doc
+FROM p
 UNION ALL
 SELECT a.alias, p.resource, p.device, a.doc
 FROM device_alias a JOIN p ON p.device = a.device

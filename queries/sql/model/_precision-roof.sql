@@ -6,6 +6,10 @@
 --   precision: fp64, fp32, tf32, bf16, fp16, fp8, int8 or fp4
 --   flop_per_s: dense peak FLOP/s
 
-SELECT r.name, replace(r.resource, 'tensor_', '') AS precision, arg_max(r.flop_per_s, r.resource) AS flop_per_s -- tensor_fp64 before fp64
-FROM _device_roof r WHERE starts_with(r.resource, 'tensor_') OR r.resource IN ('fp32', 'fp64')
+SELECT
+    r.name,
+    replace(r.resource, 'tensor_', '') AS precision,
+    arg_max(r.flop_per_s, r.resource) AS flop_per_s -- tensor_fp64 before fp64
+FROM _device_roof r
+WHERE starts_with(r.resource, 'tensor_') OR r.resource IN ('fp32', 'fp64')
 GROUP BY r.name, precision

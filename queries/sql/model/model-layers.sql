@@ -18,7 +18,19 @@
 --   position_count: vision: rows multiplied per image; audio: rows multiplied per sequence
 --   parameter_count: parameters in all layers of the group; 0 when another row counts them (tied embeddings, a second view)
 
-SELECT _id_number(l.model_id) AS model, l.layer_id AS layer, l.part, l.view, l.layer_group, l.layer_count, l.component, l.kind, l.shape, l.window_size, l.position_count, l.parameter_count
+SELECT
+    _id_number(l.model_id) AS model,
+    l.layer_id AS layer,
+    l.part,
+    l.view,
+    l.layer_group,
+    l.layer_count,
+    l.component,
+    l.kind,
+    l.shape,
+    l.window_size,
+    l.position_count,
+    l.parameter_count
 FROM layer_cost l
 WHERE l.run_id = run AND (model IS NULL OR _id_number(l.model_id) = _id_number(model))
 ORDER BY l.model_id, l.layer_id

@@ -9,5 +9,10 @@
 --   detail: missing metrics of one of them
 --   item_count: how many
 
-SELECT 'unknown-bound' AS kind, min(c.missing) AS detail, count(*) AS item_count
-FROM _ncu_class(run, source := source) c WHERE c.missing IS NOT NULL HAVING count(*) > 0
+SELECT
+    'unknown-bound' AS kind,
+    min(c.missing) AS detail,
+    count(*) AS item_count
+FROM _ncu_class(run, source := source) c
+WHERE c.missing IS NOT NULL
+HAVING count(*) > 0

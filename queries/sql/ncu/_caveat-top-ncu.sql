@@ -7,4 +7,6 @@
 -- columns:
 --   kind: what it says
 
-SELECT c.kind FROM caveat c WHERE c.run_id = run AND with_ncu AND c.topic = 'ncu' AND c.kind IN ('not-profiled', 'no-profiled-kernels')
+SELECT c.kind
+FROM caveat c
+WHERE c.run_id = run AND with_ncu AND c.topic = 'ncu' AND c.kind IN ('not-profiled', 'no-profiled-kernels')

@@ -21,17 +21,43 @@
 --   label: label in ncu's sections; NULL when it is in none
 
 WITH picked AS (
-    SELECT n.metric_id, n.name, n.unit FROM ncu_metric_name n
-    WHERE n.run_id = run AND _fits(n.name, metric)
-        AND (section IS NULL OR n.metric_id IN (SELECT s.metric_id FROM ncu_section s WHERE s.run_id = run AND (lower(s.section) = lower(section) OR lower(s.title) = lower(section))))
+    SELECT n.metric_id, n.name, n.unit
+    FROM ncu_metric_name n
+    WHERE n.run_id = run
+        AND _fits(n.name, metric)
+        AND (
+            section IS NULL
+            OR n.metric_id IN (
+                SELECT s.metric_id
+                FROM ncu_section s
+                WHERE s.run_id = run AND (lower(s.section) = lower(section) OR lower(s.title) = lower(section))
+            )
+        )
 ), label AS (
-    SELECT s.metric_id, min(s.label) AS label FROM ncu_section s WHERE s.run_id = run GROUP BY s.metric_id
+    SELECT
+        s.metric_id,
+        min(s.label) AS label
+    FROM ncu_section s
+    WHERE s.run_id = run
+    GROUP BY s.metric_id
 )
-SELECT _id_number(l.launch_id) - 1 AS launch, k.name AS kernel, l.grid, l.block, n.name AS metric, m.value, n.unit, m.text, label.label
+SELECT
+    _id_number(l.launch_id) - 1 AS launch,
+    k.name AS kernel,
+    l.grid,
+    l.block,
+    n.name AS metric,
+    m.value,
+    n.unit,
+    m.text,
+    label.label
 FROM ncu_metric m
 JOIN picked n ON n.metric_id = m.metric_id
 JOIN ncu_measure l ON l.run_id = m.run_id AND l.launch_id = m.launch_id
 JOIN kernel_name k ON k.run_id = l.run_id AND k.kernel_name_id = l.kernel_name_id
 LEFT JOIN label ON label.metric_id = m.metric_id
-WHERE m.run_id = run AND (launch IS NULL OR _id_number(l.launch_id) - 1 = launch) AND (kernel IS NULL OR contains(lower(k.name), lower(kernel))) AND (stage IS NULL OR coalesce(l.stage, '(none)') = stage)
+WHERE m.run_id = run
+    AND (launch IS NULL OR _id_number(l.launch_id) - 1 = launch)
+    AND (kernel IS NULL OR contains(lower(k.name), lower(kernel)))
+    AND (stage IS NULL OR coalesce(l.stage, '(none)') = stage)
 ORDER BY l.launch_id, n.name

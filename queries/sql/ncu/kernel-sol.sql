@@ -1,4 +1,5 @@
--- kernel-sol v1: Speed of light per kernel launch that Nsight Compute profiled: throughput, occupancy and FLOP as shares of the hardware's limits. Times are from the ncu replay.
+-- kernel-sol v1: Speed of light per kernel launch that Nsight Compute profiled: throughput, occupancy and FLOP as shares of the hardware's
+--     limits. Times are from the ncu replay.
 -- grain: one profiled kernel launch
 -- key: launch
 -- notes: ncu
@@ -12,8 +13,8 @@
 --   stage: the stage; NULL outside every stage
 --   duration_ns: duration in the ncu replay
 --   sm_ratio: compute throughput as a share of peak
---   memory_ratio: memory throughput as a share of peak, from ncu's summary metric (gpu__compute_memory_throughput): the highest of selected DRAM, L2 and L1 metrics. l2_ratio and
---     l1_ratio use more metrics and can be higher
+--   memory_ratio: memory throughput as a share of peak, from ncu's summary metric (gpu__compute_memory_throughput): the highest of selected
+--     DRAM, L2 and L1 metrics. l2_ratio and l1_ratio use more metrics and can be higher
 --   dram_ratio: DRAM throughput as a share of peak
 --   l2_ratio: L2 throughput as a share of peak
 --   l1_ratio: L1 throughput as a share of peak
@@ -40,12 +41,42 @@
 --   range: NVTX range names, outermost first; NULL outside every range
 --   source_id: the source
 
-SELECT _id_number(l.launch_id) - 1 AS launch, n.name AS kernel, l.stage, l.duration_ns, l.sm_ratio, l.memory_ratio, l.dram_ratio, l.l2_ratio, l.l1_ratio, l.l1_hit_ratio,
-    l.l2_hit_ratio, l.occupancy_ratio, l.theoretical_occupancy_ratio, l.waves, l.register_count, l.shared_bytes, l.dram_read_bytes, l.dram_write_bytes,
-    l.dram_bytes_per_s, l.fp64_flop, l.fp32_flop, l.fp16_flop, l.tensor_flop, l.flop, l.flop / nullif(l.dram_bytes, 0) AS intensity,
-    l.flop / nullif(l.duration_ns, 0) * 1e9 AS flop_per_s, l.sm_hz, l.grid, l.block, p.path AS "range", l.source_id
+SELECT
+    _id_number(l.launch_id) - 1 AS launch,
+    n.name AS kernel,
+    l.stage,
+    l.duration_ns,
+    l.sm_ratio,
+    l.memory_ratio,
+    l.dram_ratio,
+    l.l2_ratio,
+    l.l1_ratio,
+    l.l1_hit_ratio,
+    l.l2_hit_ratio,
+    l.occupancy_ratio,
+    l.theoretical_occupancy_ratio,
+    l.waves,
+    l.register_count,
+    l.shared_bytes,
+    l.dram_read_bytes,
+    l.dram_write_bytes,
+    l.dram_bytes_per_s,
+    l.fp64_flop,
+    l.fp32_flop,
+    l.fp16_flop,
+    l.tensor_flop,
+    l.flop,
+    l.flop / nullif(l.dram_bytes, 0) AS intensity,
+    l.flop / nullif(l.duration_ns, 0) * 1e9 AS flop_per_s,
+    l.sm_hz,
+    l.grid,
+    l.block,
+    p.path AS "range",
+    l.source_id
 FROM ncu_measure l
 JOIN kernel_name n ON n.run_id = l.run_id AND n.kernel_name_id = l.kernel_name_id
 LEFT JOIN range_path p ON p.run_id = l.run_id AND p.path_id = l.path_id
-WHERE l.run_id = run AND (kernel IS NULL OR contains(lower(n.name), lower(kernel))) AND (stage IS NULL OR coalesce(l.stage, '(none)') = stage)
+WHERE l.run_id = run
+    AND (kernel IS NULL OR contains(lower(n.name), lower(kernel)))
+    AND (stage IS NULL OR coalesce(l.stage, '(none)') = stage)
 ORDER BY l.launch_id

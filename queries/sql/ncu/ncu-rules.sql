@@ -23,15 +23,58 @@
 --   message: text of the finding, from the launch with the highest estimate
 
 WITH f AS (
-    SELECT coalesce(n.name, concat_ws(' ', f.kind, p.path)) AS kernel, f.grid, f.block, f.rule, f.finding, f.nth, f.scope, f.severity, f.speedup_ratio, f.launch_count, f.advice, f.message
-    FROM ncu_finding f LEFT JOIN kernel_name n ON n.run_id = f.run_id AND n.kernel_name_id = f.kernel_name_id LEFT JOIN range_path p ON p.run_id = f.run_id AND p.path_id = f.path_id
+    SELECT
+        coalesce(n.name, concat_ws(' ', f.kind, p.path)) AS kernel,
+        f.grid,
+        f.block,
+        f.rule,
+        f.finding,
+        f.nth,
+        f.scope,
+        f.severity,
+        f.speedup_ratio,
+        f.launch_count,
+        f.advice,
+        f.message
+    FROM ncu_finding f
+    LEFT JOIN kernel_name n ON n.run_id = f.run_id AND n.kernel_name_id = f.kernel_name_id
+    LEFT JOIN range_path p ON p.run_id = f.run_id AND p.path_id = f.path_id
     WHERE f.run_id = run
 ), r AS (
-    SELECT row_number() OVER (ORDER BY f.scope = 'global' DESC NULLS LAST, f.speedup_ratio DESC NULLS LAST, f.kernel, f.grid, f.block, f.rule, f.finding, f.nth, f.scope, f.severity) AS rank,
-        f.kernel, f.finding, f.speedup_ratio, f.scope, f.launch_count AS launches, f.grid, f.block, f.severity, f.rule, f.nth, f.advice, f.message
+    SELECT
+        row_number() OVER (
+            ORDER BY f.scope = 'global' DESC NULLS LAST, f.speedup_ratio DESC NULLS LAST, f.kernel, f.grid, f.block,
+                f.rule, f.finding, f.nth, f.scope, f.severity
+        ) AS rank,
+        f.kernel,
+        f.finding,
+        f.speedup_ratio,
+        f.scope,
+        f.launch_count AS launches,
+        f.grid,
+        f.block,
+        f.severity,
+        f.rule,
+        f.nth,
+        f.advice,
+        f.message
     FROM f
     WHERE (findings = '(all)' OR f.severity = findings) AND (kernel IS NULL OR contains(lower(f.kernel), lower(kernel)))
 )
-SELECT r.rank, r.kernel, r.finding, r.speedup_ratio, r.scope, r.launches, r.grid, r.block, r.severity, r.rule, r.nth, r.advice, r.message
-FROM r WHERE top = 0 OR r.rank <= top
+SELECT
+    r.rank,
+    r.kernel,
+    r.finding,
+    r.speedup_ratio,
+    r.scope,
+    r.launches,
+    r.grid,
+    r.block,
+    r.severity,
+    r.rule,
+    r.nth,
+    r.advice,
+    r.message
+FROM r
+WHERE top = 0 OR r.rank <= top
 ORDER BY r.rank

@@ -1,4 +1,5 @@
--- ncu-source v1: What Nsight Compute measured at each line of source or PTX, or instruction, of a kernel: samples, stalls, executions, memory accesses.
+-- ncu-source v1: What Nsight Compute measured at each line of source or PTX, or instruction, of a kernel: samples, stalls, executions,
+--     memory accesses.
 -- grain: one line or instruction of one kernel
 -- key: kernel, file, line, function, code_offset
 -- notes: ncu lines
@@ -7,14 +8,16 @@
 --   kernel VARCHAR = NULL: only kernels whose name contains this, ignoring case
 --   launch BIGINT = NULL: only this launch; default: sums over all launches of a kernel
 --   stage VARCHAR = NULL: only launches in this stage; (none) for launches outside every stage
---   by VARCHAR = NULL: group by line, ptx (line of PTX) or instruction; default: by line the code that has lines (compiled with -lineinfo), and by instruction the rest
+--   by VARCHAR = NULL: group by line, ptx (line of PTX) or instruction; default: by line the code that has lines (compiled with -lineinfo),
+--     and by instruction the rest
 --   top BIGINT = 0: maximum rows, those with the most samples; 0 for all
 -- columns:
 --   kernel: kernel name as Nsight Compute spells it
 --   file: source file; with ptx, name of the PTX, the same for the same text; NULL when compiled without -lineinfo
 --   line: line in the file; inlined code has the line of the inlined function
 --   code_offset: place of the instruction in its function, in bytes from its start; NULL for a line
---   opcode: operation of the instruction without its modifiers, as LDG; of a line, that with the most samples; NULL when not known: it is for compute capabilities 7.5, 8.0, 8.6, 8.9, 9.0, 10.0, 10.3 and 12.0
+--   opcode: operation of the instruction without its modifiers, as LDG; of a line, that with the most samples; NULL when not known: it is
+--     for compute capabilities 7.5, 8.0, 8.6, 8.9, 9.0, 10.0, 10.3 and 12.0
 --   samples: samples of warps, of every state; NULL when not sampled
 --   share_ratio: share of the kernel's samples
 --   stall: stall reason with the most samples; NULL when no sample is stalled
@@ -32,11 +35,54 @@
 --   code: text of the line, where the report has it (ncu --import-source yes; of PTX, up to 8 MiB)
 
 WITH r AS (
-    SELECT row_number() OVER (ORDER BY x.samples DESC NULLS LAST, x.executed_count DESC NULLS LAST, x.kernel, x.file, x.line, x."function", x.code_offset) AS place, x.kernel, x.file, x.line, x."function", x.code_offset, x.opcode, x.samples, x.kernel_samples,
-        x.stall, x.stall_samples, x.instruction_count, x.executed_count, x.true_thread_count, x.divergent_branch_count, x.global_sector_count, x.global_sector_ideal_count, x.shared_wavefront_count, x.shared_wavefront_ideal_count, x.launches, x.code
+    SELECT
+        row_number() OVER (
+            ORDER BY x.samples DESC NULLS LAST, x.executed_count DESC NULLS LAST, x.kernel, x.file, x.line,
+                x."function", x.code_offset
+        ) AS place,
+        x.kernel,
+        x.file,
+        x.line,
+        x."function",
+        x.code_offset,
+        x.opcode,
+        x.samples,
+        x.kernel_samples,
+        x.stall,
+        x.stall_samples,
+        x.instruction_count,
+        x.executed_count,
+        x.true_thread_count,
+        x.divergent_branch_count,
+        x.global_sector_count,
+        x.global_sector_ideal_count,
+        x.shared_wavefront_count,
+        x.shared_wavefront_ideal_count,
+        x.launches,
+        x.code
     FROM _ncu_line(run, kernel := kernel, launch := launch, stage := stage, "by" := "by") x
 )
-SELECT r.kernel, r.file, r.line, r.code_offset, r.opcode, r.samples, r.samples / nullif(r.kernel_samples, 0) AS share_ratio, r.stall, r.stall_samples / nullif(r.samples, 0) AS stall_ratio,
-    r.instruction_count, r.executed_count, r.true_thread_count / nullif(r.executed_count, 0) AS active_threads, r.divergent_branch_count, r.global_sector_count, r.global_sector_ideal_count, r.shared_wavefront_count, r.shared_wavefront_ideal_count, r.launches, r."function", r.code
-FROM r WHERE top = 0 OR r.place <= top
+SELECT
+    r.kernel,
+    r.file,
+    r.line,
+    r.code_offset,
+    r.opcode,
+    r.samples,
+    r.samples / nullif(r.kernel_samples, 0) AS share_ratio,
+    r.stall,
+    r.stall_samples / nullif(r.samples, 0) AS stall_ratio,
+    r.instruction_count,
+    r.executed_count,
+    r.true_thread_count / nullif(r.executed_count, 0) AS active_threads,
+    r.divergent_branch_count,
+    r.global_sector_count,
+    r.global_sector_ideal_count,
+    r.shared_wavefront_count,
+    r.shared_wavefront_ideal_count,
+    r.launches,
+    r."function",
+    r.code
+FROM r
+WHERE top = 0 OR r.place <= top
 ORDER BY r.kernel, r.file, r.line, r."function", r.code_offset

@@ -17,11 +17,19 @@
 --   text: value that is text or not a number
 --   path: NVTX range names, outermost first
 
-SELECT _id_number(l.launch_id) - 1 AS launch, l.kind, p.name AS "range", p.domain, n.name AS metric, m.value, n.unit, m.text, p.path
+SELECT
+    _id_number(l.launch_id) - 1 AS launch,
+    l.kind,
+    p.name AS "range",
+    p.domain,
+    n.name AS metric,
+    m.value,
+    n.unit,
+    m.text,
+    p.path
 FROM ncu_metric m
 JOIN ncu_launch l ON l.run_id = m.run_id AND l.launch_id = m.launch_id
 JOIN ncu_metric_name n ON n.run_id = m.run_id AND n.metric_id = m.metric_id
 LEFT JOIN range_path p ON p.run_id = l.run_id AND p.path_id = l.path_id
-WHERE m.run_id = run AND l.kind <> 'kernel' AND ("range" IS NULL OR p.name = "range")
-    AND _fits(n.name, metric)
+WHERE m.run_id = run AND l.kind <> 'kernel' AND ("range" IS NULL OR p.name = "range") AND _fits(n.name, metric)
 ORDER BY l.launch_id, n.name

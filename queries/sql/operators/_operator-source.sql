@@ -1,4 +1,5 @@
--- _operator-source: The counted operator sources of a run. A run may have the same operators from several tools: a sum must use one of them.
+-- _operator-source: The counted operator sources of a run. A run may have the same operators from several tools: a sum must use one of
+--     them.
 -- grain: one source
 -- key: source_id
 -- params:
@@ -11,5 +12,10 @@
 
 SELECT s.source_id, s.capture
 FROM op_source s
-WHERE s.run_id = run AND CASE WHEN source IS NULL THEN s.is_counted WHEN source IN ({'operators'}) THEN s.capture = source ELSE error('ARGUMENT: --source is {operators}')::BOOLEAN END
+WHERE s.run_id = run
+    AND CASE
+        WHEN source IS NULL THEN s.is_counted
+        WHEN source IN ({'operators'}) THEN s.capture = source
+        ELSE error('ARGUMENT: --source is {operators}')::BOOLEAN
+    END
     AND CASE "by" WHEN 'name' THEN s.is_summed WHEN 'name+shape' THEN s.is_shape_summed ELSE true END

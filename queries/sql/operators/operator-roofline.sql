@@ -1,4 +1,5 @@
--- operator-roofline v1: Where operators take longer than the GPU's peaks allow: device time of the work they launched, or that graph replays repeat, against the time at the roof, from FLOP and bytes that their inputs imply.
+-- operator-roofline v1: Where operators take longer than the GPU's peaks allow: device time of the work they launched, or that graph
+--     replays repeat, against the time at the roof, from FLOP and bytes that their inputs imply.
 -- grain: one operator and inputs, or by name one operator, apart by why a figure is unknown
 -- key: operator, shapes, types, unknown
 -- notes: operators operator-shapes operator-roof outside peak
@@ -24,8 +25,10 @@
 --   achieved_flop_per_s: flop / self_device_ns
 --   bytes_bound: exact; upper or lower where the bytes depend on values that are not recorded
 --   unknown: why a figure is unknown, as in op_cost, or no-peak; NULL when nothing is
---   roof_ns: least time that the peaks allow, execution by execution the longer of bytes / roof_bytes_per_s and FLOP / roof_flop_per_s; NULL when a figure is unknown
---   flop: FLOP of matrix products, convolutions and attention, without what a mask leaves out, and of sums and products of elements; NULL when unknown, and for operators without them
+--   roof_ns: least time that the peaks allow, execution by execution the longer of bytes / roof_bytes_per_s and FLOP / roof_flop_per_s;
+--     NULL when a figure is unknown
+--   flop: FLOP of matrix products, convolutions and attention, without what a mask leaves out, and of sums and products of elements; NULL
+--     when unknown, and for operators without them
 --   full_flop: FLOP as torch.utils.flop_counter counts: attention as if there were no mask
 --   read_bytes: bytes that calls and replays must read: each distinct element of an input once
 --   write_bytes: bytes that they must write: each element of an output once
@@ -41,14 +44,71 @@
 --   replay_ns: part of self_device_ns from graph replays
 
 WITH s AS ( -- on its own, as in top-operators
-    SELECT r.operator, r.shapes, r.calls, r.self_device_ns, r.side, r.roof_ns, r.flop, r.full_flop, r.read_bytes, r.write_bytes, r.achieved_bytes_per_s, r.dram_ratio, r.roof_flop_per_s, r.roof_bytes_per_s, r.precision, r.bytes_bound, r.formula, r.unknown, r.device, r.types, r.replays, r.replay_ns,
-        CASE sort WHEN 'lost' THEN r.self_device_ns - r.roof_ns WHEN 'self_device' THEN r.self_device_ns ELSE error('ARGUMENT: --sort is lost or self_device')::DOUBLE END AS sorted
+    SELECT
+        r.operator,
+        r.shapes,
+        r.calls,
+        r.self_device_ns,
+        r.side,
+        r.roof_ns,
+        r.flop,
+        r.full_flop,
+        r.read_bytes,
+        r.write_bytes,
+        r.achieved_bytes_per_s,
+        r.dram_ratio,
+        r.roof_flop_per_s,
+        r.roof_bytes_per_s,
+        r.precision,
+        r.bytes_bound,
+        r.formula,
+        r.unknown,
+        r.device,
+        r.types,
+        r.replays,
+        r.replay_ns,
+        CASE sort
+            WHEN 'lost' THEN r.self_device_ns - r.roof_ns
+            WHEN 'self_device' THEN r.self_device_ns
+            ELSE error('ARGUMENT: --sort is lost or self_device')::DOUBLE
+        END AS sorted
     FROM _operator_roof(run, "by" := "by", operator := operator, stage := stage, source := source) r
 )
-SELECT row_number() OVER (ORDER BY s.sorted DESC NULLS LAST, s.self_device_ns DESC NULLS LAST, s.operator, s.shapes, s.types, s.unknown) AS rank, s.operator, s.shapes, s.calls, s.self_device_ns, s.self_device_ns - s.roof_ns AS lost_ns,
-    s.roof_ns / nullif(s.self_device_ns, 0) AS attained_ratio, s.side, s.self_device_ns / nullif((SELECT sum(d.total_ns) FROM _operator_work(run, stage := stage, source := source) d), 0) AS share_ratio,
-    s.dram_ratio, 1e9 * s.flop / nullif(s.self_device_ns, 0) AS achieved_flop_per_s, s.bytes_bound, s.unknown, s.roof_ns, s.flop, s.full_flop, s.read_bytes, s.write_bytes, s.flop / nullif(s.read_bytes + s.write_bytes, 0) AS intensity,
-    s.achieved_bytes_per_s, s.roof_flop_per_s, s.roof_bytes_per_s, s.precision, s.formula, s.device, s.types, s.replays, s.replay_ns
+SELECT
+    row_number() OVER (
+        ORDER BY s.sorted DESC NULLS LAST, s.self_device_ns DESC NULLS LAST, s.operator, s.shapes, s.types, s.unknown
+    ) AS rank,
+    s.operator,
+    s.shapes,
+    s.calls,
+    s.self_device_ns,
+    s.self_device_ns - s.roof_ns AS lost_ns,
+    s.roof_ns / nullif(s.self_device_ns, 0) AS attained_ratio,
+    s.side,
+    s.self_device_ns
+        / nullif(
+            (SELECT sum(d.total_ns) FROM _operator_work(run, stage := stage, source := source) d),
+            0
+        ) AS share_ratio,
+    s.dram_ratio,
+    1e9 * s.flop / nullif(s.self_device_ns, 0) AS achieved_flop_per_s,
+    s.bytes_bound,
+    s.unknown,
+    s.roof_ns,
+    s.flop,
+    s.full_flop,
+    s.read_bytes,
+    s.write_bytes,
+    s.flop / nullif(s.read_bytes + s.write_bytes, 0) AS intensity,
+    s.achieved_bytes_per_s,
+    s.roof_flop_per_s,
+    s.roof_bytes_per_s,
+    s.precision,
+    s.formula,
+    s.device,
+    s.types,
+    s.replays,
+    s.replay_ns
 FROM s
 QUALIFY top = 0 OR rank <= top
 ORDER BY rank

@@ -1,4 +1,5 @@
--- ranges v2: Ranges (NVTX, record_function) by name with CPU time and the device work launched inside them, nested ranges included; as nsys' nvtx_pushpop_sum and nvtx_gpu_proj_sum together.
+-- ranges v2: Ranges (NVTX, record_function) by name with CPU time and the device work launched inside them, nested ranges included; as
+--     nsys' nvtx_pushpop_sum and nvtx_gpu_proj_sum together.
 -- grain: one range name, domain and style
 -- key: range, domain, style
 -- notes: timelines launch range warm
@@ -35,19 +36,89 @@
 --   unfinished_count: instances that never ended; excluded from CPU times
 
 -- By name as recorded, or of one GPU, they are added up anew.
-SELECT s.name AS "range", s.domain, s.instances, s.cpu_total_ns, s.gpu_span_total_ns, s.gpu_sum_ns, s.kernel_count, s.style, s.cpu_mean_ns, s.cpu_median_ns,
-    s.cpu_min_ns, s.cpu_max_ns, s.cpu_std_ns, s.gpu_instances, s.gpu_span_mean_ns, s.gpu_span_median_ns, s.gpu_span_min_ns, s.gpu_span_max_ns,
-    s.gpu_span_std_ns, s.gpu_busy_ns, s.kernel_sum_ns, s.memop_count, s.graph_count, s.unfinished_count
+SELECT
+    s.name AS "range",
+    s.domain,
+    s.instances,
+    s.cpu_total_ns,
+    s.gpu_span_total_ns,
+    s.gpu_sum_ns,
+    s.kernel_count,
+    s.style,
+    s.cpu_mean_ns,
+    s.cpu_median_ns,
+    s.cpu_min_ns,
+    s.cpu_max_ns,
+    s.cpu_std_ns,
+    s.gpu_instances,
+    s.gpu_span_mean_ns,
+    s.gpu_span_median_ns,
+    s.gpu_span_min_ns,
+    s.gpu_span_max_ns,
+    s.gpu_span_std_ns,
+    s.gpu_busy_ns,
+    s.kernel_sum_ns,
+    s.memop_count,
+    s.graph_count,
+    s.unfinished_count
 FROM (
-    SELECT s.kind, s.name, s.domain, s.style, s.instances, s.cpu_total_ns, s.gpu_span_total_ns, s.gpu_sum_ns, s.kernel_count, s.cpu_mean_ns, s.cpu_median_ns,
-        s.cpu_min_ns, s.cpu_max_ns, s.cpu_std_ns, s.gpu_instances, s.gpu_span_mean_ns, s.gpu_span_median_ns, s.gpu_span_min_ns, s.gpu_span_max_ns,
-        s.gpu_span_std_ns, s.gpu_busy_ns, s.kernel_sum_ns, s.memop_count, s.graph_count, s.unfinished_count
-    FROM range_sum s WHERE s.run_id = run AND NOT raw AND device IS NULL
+    SELECT
+        s.kind,
+        s.name,
+        s.domain,
+        s.style,
+        s.instances,
+        s.cpu_total_ns,
+        s.gpu_span_total_ns,
+        s.gpu_sum_ns,
+        s.kernel_count,
+        s.cpu_mean_ns,
+        s.cpu_median_ns,
+        s.cpu_min_ns,
+        s.cpu_max_ns,
+        s.cpu_std_ns,
+        s.gpu_instances,
+        s.gpu_span_mean_ns,
+        s.gpu_span_median_ns,
+        s.gpu_span_min_ns,
+        s.gpu_span_max_ns,
+        s.gpu_span_std_ns,
+        s.gpu_busy_ns,
+        s.kernel_sum_ns,
+        s.memop_count,
+        s.graph_count,
+        s.unfinished_count
+    FROM range_sum s
+    WHERE s.run_id = run AND NOT raw AND device IS NULL
     UNION ALL
-    SELECT s.kind, s.name, s.domain, s.style, s.instances, s.cpu_total_ns, s.gpu_span_total_ns, s.gpu_sum_ns, s.kernel_count, s.cpu_mean_ns, s.cpu_median_ns,
-        s.cpu_min_ns, s.cpu_max_ns, s.cpu_std_ns, s.gpu_instances, s.gpu_span_mean_ns, s.gpu_span_median_ns, s.gpu_span_min_ns, s.gpu_span_max_ns,
-        s.gpu_span_std_ns, s.gpu_busy_ns, s.kernel_sum_ns, s.memop_count, s.graph_count, s.unfinished_count
-    FROM _range_sum(run, raw := raw, device := device) s WHERE raw OR device IS NOT NULL
+    SELECT
+        s.kind,
+        s.name,
+        s.domain,
+        s.style,
+        s.instances,
+        s.cpu_total_ns,
+        s.gpu_span_total_ns,
+        s.gpu_sum_ns,
+        s.kernel_count,
+        s.cpu_mean_ns,
+        s.cpu_median_ns,
+        s.cpu_min_ns,
+        s.cpu_max_ns,
+        s.cpu_std_ns,
+        s.gpu_instances,
+        s.gpu_span_mean_ns,
+        s.gpu_span_median_ns,
+        s.gpu_span_min_ns,
+        s.gpu_span_max_ns,
+        s.gpu_span_std_ns,
+        s.gpu_busy_ns,
+        s.kernel_sum_ns,
+        s.memop_count,
+        s.graph_count,
+        s.unfinished_count
+    FROM _range_sum(run, raw := raw, device := device) s
+    WHERE raw OR device IS NOT NULL
 ) s
 WHERE s.kind IN (SELECT t.kind FROM _timeline(run, source := source) t)
 ORDER BY s.cpu_total_ns DESC NULLS LAST, s.name, s.domain, s.style

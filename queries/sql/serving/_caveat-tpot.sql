@@ -10,17 +10,37 @@
 --   item_count: how many
 
 WITH i AS (
-    SELECT i.stage, i.decode_count, i.decode_token_count FROM iteration i
-    WHERE i.run_id = run AND i.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND (device IS NULL OR i.device_id = device) AND i.stage IN ('decode', 'mixed')
+    SELECT i.stage, i.decode_count, i.decode_token_count
+    FROM iteration i
+    WHERE i.run_id = run
+        AND i.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
+        AND (device IS NULL OR i.device_id = device)
+        AND i.stage IN ('decode', 'mixed')
 ), t AS (
-    SELECT count(*) AS steps FROM _tpot_step(run, device := device, source := source) t
+    SELECT count(*) AS steps
+    FROM _tpot_step(run, device := device, source := source) t
 ), b AS (
-    SELECT count(*) AS benchmarks FROM served d WHERE d.run_id = run
+    SELECT count(*) AS benchmarks
+    FROM served d
+    WHERE d.run_id = run
 )
-SELECT 'no-decode-steps' AS kind, (SELECT count(*) FROM i) AS item_count FROM t WHERE t.steps = 0
+SELECT
+    'no-decode-steps' AS kind,
+    (SELECT count(*) FROM i) AS item_count
+FROM t
+WHERE t.steps = 0
 UNION ALL
-SELECT 'tokens-speculated', count(*) FROM i WHERE i.decode_token_count > i.decode_count HAVING count(*) > 0
+SELECT
+    'tokens-speculated',
+    count(*)
+FROM i
+WHERE i.decode_token_count > i.decode_count
+HAVING count(*) > 0
 UNION ALL
-SELECT 'several-benchmarks', b.benchmarks FROM b CROSS JOIN t WHERE b.benchmarks > 1 AND t.steps > 0
+SELECT 'several-benchmarks', b.benchmarks
+FROM b CROSS JOIN t
+WHERE b.benchmarks > 1 AND t.steps > 0
 UNION ALL
-SELECT 'client-beyond-capture', b.benchmarks FROM b CROSS JOIN t WHERE b.benchmarks = 1 AND t.steps > 0
+SELECT 'client-beyond-capture', b.benchmarks
+FROM b CROSS JOIN t
+WHERE b.benchmarks = 1 AND t.steps > 0

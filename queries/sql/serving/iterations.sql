@@ -1,4 +1,5 @@
--- iterations v1: Iterations of an engine in time order, with requests, tokens, context, how they were launched and the time before each: forward passes of prefill, decode or both.
+-- iterations v1: Iterations of an engine in time order, with requests, tokens, context, how they were launched and the time before each:
+--     forward passes of prefill, decode or both.
 -- grain: one iteration on one GPU
 -- key: source_id, pid, device, nth
 -- notes: stage timelines workload launch range
@@ -15,15 +16,16 @@
 --   prompt_token_count: their tokens in this iteration
 --   decode_count: generating sequences
 --   decode_token_count: their tokens in this iteration: more than sequences where tokens are speculated
---   time_ns: start of its first device work to that of the next iteration in the same pass, of a prefill to that of the decode that follows; NULL when there is none
+--   time_ns: start of its first device work to that of the next iteration in the same pass, of a prefill to that of the decode that
+--     follows; NULL when there is none
 --   busy_ns: GPU busy time: union of its device intervals
 --   idle_ns: time in its GPU span in which no work ran on the GPU
---   before_ns: end of the device work of all earlier iterations and passes on this GPU to the start of its first: scheduling, sampling and input of an engine that does not overlap
---     them; 0 when they overlap, NULL for the first
+--   before_ns: end of the device work of all earlier iterations and passes on this GPU to the start of its first: scheduling, sampling and
+--     input of an engine that does not overlap them; 0 when they overlap, NULL for the first
 --   cpu_ns: CPU time of its range; NULL for periodic steps
 --   mode: how it was launched: eager (no CUDA graph), graph (one replay) or piecewise (several); NULL when launches were not captured
---   graph_token_count: of decode with one replay: most tokens of an iteration that replayed the same graph, so that it computes at least as many in each; NULL otherwise, and when the
---     capture does not name the graph
+--   graph_token_count: of decode with one replay: most tokens of an iteration that replayed the same graph, so that it computes at least as
+--     many in each; NULL otherwise, and when the capture does not name the graph
 --   prompt_key_count: context of the prompts, in tokens, those of this iteration included
 --   decode_context_count: context of the generating sequences, likewise
 --   token_count: tokens it computes, prompts and decoded
@@ -41,9 +43,40 @@
 --   pid: process
 --   range_id: the range; NULL for periodic steps
 
-SELECT i.nth, i.stage, i.prompt_count, i.prompt_token_count, i.decode_count, i.decode_token_count, i.time_ns, i.busy_ns, i.idle_ns, i.before_ns, i.cpu_ns, i.mode, i.graph_token_count,
-    i.prompt_key_count, i.decode_context_count, i.token_count, i.gpu_span_ns, i.kernel_count, i.eager_count, i.replay_count, i.graph_id, i.is_warmup, p.name, i.basis, i.start_ns, i.device_id AS device, i.source_id, i.pid, i.range_id
+SELECT
+    i.nth,
+    i.stage,
+    i.prompt_count,
+    i.prompt_token_count,
+    i.decode_count,
+    i.decode_token_count,
+    i.time_ns,
+    i.busy_ns,
+    i.idle_ns,
+    i.before_ns,
+    i.cpu_ns,
+    i.mode,
+    i.graph_token_count,
+    i.prompt_key_count,
+    i.decode_context_count,
+    i.token_count,
+    i.gpu_span_ns,
+    i.kernel_count,
+    i.eager_count,
+    i.replay_count,
+    i.graph_id,
+    i.is_warmup,
+    p.name,
+    i.basis,
+    i.start_ns,
+    i.device_id AS device,
+    i.source_id,
+    i.pid,
+    i.range_id
 FROM iteration i LEFT JOIN range_path p ON p.run_id = run AND p.path_id = i.name_path_id
-WHERE i.run_id = run AND i.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND (device IS NULL OR i.device_id = device) AND (stage IS NULL OR i.stage = stage)
+WHERE i.run_id = run
+    AND i.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
+    AND (device IS NULL OR i.device_id = device)
+    AND (stage IS NULL OR i.stage = stage)
 ORDER BY i.source_id, i.start_ns, i.device_id, i.pid, i.nth
 LIMIT CASE WHEN top = 0 THEN 9223372036854775807 ELSE top END

@@ -1,4 +1,6 @@
--- serving v1: Benchmarks of a serving engine as load generators measured them at the client: load, throughput, and the latencies that are watched most; serving-latency has all. Of a file of requests without its summary, aiperf's profile_export.jsonl or genai-perf's profile_export.json, prof computes the figures as the tool does.
+-- serving v1: Benchmarks of a serving engine as load generators measured them at the client: load, throughput, and the latencies that are
+--     watched most; serving-latency has all. Of a file of requests without its summary, aiperf's profile_export.jsonl or genai-perf's
+--     profile_export.json, prof computes the figures as the tool does.
 -- grain: one benchmark
 -- key: benchmark
 -- notes: serving
@@ -24,7 +26,8 @@
 --   output_token_count: tokens generated in all
 --   duration_ns: length of the benchmark
 --   is_rate_unlimited: requests were sent without waiting, but for the limit of concurrency
---   tool: the load generator: vllm-bench, sglang-bench, genai-perf, aiperf, trtllm-bench, mlperf-loadgen, or as a file of prof's own form says
+--   tool: the load generator: vllm-bench, sglang-bench, genai-perf, aiperf, trtllm-bench, mlperf-loadgen, or as a file of prof's own form
+--     says
 --   label: name of the benchmark in the file: of MLPerf the scenario
 --   backend: engine or API that was asked, as the file calls it
 --   model: model that was asked, as the file calls it
@@ -33,16 +36,71 @@
 --   source_id: the source
 
 WITH l AS (
-    SELECT l.source_id, l.benchmark_id, max(CASE WHEN l.metric = 'ttft' THEN l.p50_ns END) AS ttft_p50_ns, max(CASE WHEN l.metric = 'ttft' THEN l.p99_ns END) AS ttft_p99_ns,
-        max(CASE WHEN l.metric = 'tpot' THEN l.p50_ns END) AS tpot_p50_ns, max(CASE WHEN l.metric = 'tpot' THEN l.p99_ns END) AS tpot_p99_ns, max(CASE WHEN l.metric = 'e2e' THEN l.p99_ns END) AS e2e_p99_ns
-    FROM serving_benchmark_latency l WHERE l.run_id = run GROUP BY l.source_id, l.benchmark_id
+    SELECT
+        l.source_id,
+        l.benchmark_id,
+        max(CASE WHEN l.metric = 'ttft' THEN l.p50_ns END) AS ttft_p50_ns,
+        max(CASE WHEN l.metric = 'ttft' THEN l.p99_ns END) AS ttft_p99_ns,
+        max(CASE WHEN l.metric = 'tpot' THEN l.p50_ns END) AS tpot_p50_ns,
+        max(CASE WHEN l.metric = 'tpot' THEN l.p99_ns END) AS tpot_p99_ns,
+        max(CASE WHEN l.metric = 'e2e' THEN l.p99_ns END) AS e2e_p99_ns
+    FROM serving_benchmark_latency l
+    WHERE l.run_id = run
+    GROUP BY l.source_id, l.benchmark_id
 ), b AS (
-    SELECT d.benchmark, b.target_requests_per_s, b.concurrency_limit_count, b.requests_per_s, b.output_tokens_per_s, b.completed_count, b.failed_count, b.total_tokens_per_s,
-        b.concurrency_mean_count, b.input_token_count, b.output_token_count, b.duration_ns, b.is_rate_unlimited, b.tool, b.label, b.backend, b.model, b.date, b.source_id, b.benchmark_id
-    FROM served d JOIN serving_benchmark b ON b.run_id = run AND b.source_id = d.source_id AND b.benchmark_id = d.benchmark_id WHERE d.run_id = run
+    SELECT
+        d.benchmark,
+        b.target_requests_per_s,
+        b.concurrency_limit_count,
+        b.requests_per_s,
+        b.output_tokens_per_s,
+        b.completed_count,
+        b.failed_count,
+        b.total_tokens_per_s,
+        b.concurrency_mean_count,
+        b.input_token_count,
+        b.output_token_count,
+        b.duration_ns,
+        b.is_rate_unlimited,
+        b.tool,
+        b.label,
+        b.backend,
+        b.model,
+        b.date,
+        b.source_id,
+        b.benchmark_id
+    FROM served d
+    JOIN serving_benchmark b ON b.run_id = run AND b.source_id = d.source_id AND b.benchmark_id = d.benchmark_id
+    WHERE d.run_id = run
 )
-SELECT b.benchmark, b.target_requests_per_s, b.concurrency_limit_count, b.requests_per_s, b.output_tokens_per_s, l.ttft_p50_ns, l.ttft_p99_ns, l.tpot_p50_ns, l.tpot_p99_ns, l.e2e_p99_ns, b.completed_count, b.failed_count,
-    b.total_tokens_per_s, b.concurrency_mean_count, b.input_token_count, b.output_token_count, b.duration_ns, b.is_rate_unlimited, b.tool, b.label, b.backend, b.model, b.date, s.path, b.source_id
-FROM b JOIN source s ON s.run_id = run AND s.source_id = b.source_id LEFT JOIN l ON l.source_id = b.source_id AND l.benchmark_id = b.benchmark_id
+SELECT
+    b.benchmark,
+    b.target_requests_per_s,
+    b.concurrency_limit_count,
+    b.requests_per_s,
+    b.output_tokens_per_s,
+    l.ttft_p50_ns,
+    l.ttft_p99_ns,
+    l.tpot_p50_ns,
+    l.tpot_p99_ns,
+    l.e2e_p99_ns,
+    b.completed_count,
+    b.failed_count,
+    b.total_tokens_per_s,
+    b.concurrency_mean_count,
+    b.input_token_count,
+    b.output_token_count,
+    b.duration_ns,
+    b.is_rate_unlimited,
+    b.tool,
+    b.label,
+    b.backend,
+    b.model,
+    b.date,
+    s.path,
+    b.source_id
+FROM b
+JOIN source s ON s.run_id = run AND s.source_id = b.source_id
+LEFT JOIN l ON l.source_id = b.source_id AND l.benchmark_id = b.benchmark_id
 WHERE top = 0 OR b.benchmark <= top
 ORDER BY b.benchmark

@@ -11,7 +11,14 @@
 --   detail: unlike for those that do other work; else empty
 --   item_count: how many
 
-SELECT 'warm-included' AS kind, p.stage, CASE WHEN p.is_unlike THEN 'unlike' ELSE '' END AS detail, count(*) AS item_count
+SELECT
+    'warm-included' AS kind,
+    p.stage,
+    CASE WHEN p.is_unlike THEN 'unlike' ELSE '' END AS detail,
+    count(*) AS item_count
 FROM stage_pass p
-WHERE p.run_id = run AND p.is_warmup AND p.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND (stage IS NULL OR p.stage = stage)
+WHERE p.run_id = run
+    AND p.is_warmup
+    AND p.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
+    AND (stage IS NULL OR p.stage = stage)
 GROUP BY p.stage, detail

@@ -21,6 +21,23 @@
 --   kind_count: passes or steps of its kind
 --   has_segments: whether its segments are stored
 
-SELECT row_number() OVER (ORDER BY s.step_id) AS step, s.step_id, s.basis, s.source_id, s.pid, s.device_id, s.stage, s.name_path_id, s.kernel_name_id, s.nth, s.duration_ns, s.is_median, s.is_slowest, s.kind_count, s.reason IS NULL AS has_segments
+SELECT
+    row_number() OVER (ORDER BY s.step_id) AS step,
+    s.step_id,
+    s.basis,
+    s.source_id,
+    s.pid,
+    s.device_id,
+    s.stage,
+    s.name_path_id,
+    s.kernel_name_id,
+    s.nth,
+    s.duration_ns,
+    s.is_median,
+    s.is_slowest,
+    s.kind_count,
+    s.reason IS NULL AS has_segments
 FROM critical_step s
-WHERE s.run_id = run AND s.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND s.segment_count IS NOT NULL
+WHERE s.run_id = run
+    AND s.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
+    AND s.segment_count IS NOT NULL

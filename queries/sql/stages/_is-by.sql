@@ -9,4 +9,8 @@
 -- columns:
 --   is_by: whether it does
 
-CASE WHEN asked IS NULL THEN is_default WHEN asked IN ('launch', 'time') THEN attribution = asked ELSE error('ARGUMENT: --by is launch or time')::BOOLEAN END
+CASE
+    WHEN asked IS NULL THEN is_default
+    WHEN asked IN ('launch', 'time') THEN attribution = asked
+    ELSE error('ARGUMENT: --by is launch or time')::BOOLEAN
+END

@@ -33,7 +33,8 @@
 --   crop_count: crops per image; NULL when unknown
 --   cpu_ns: CPU time; NULL when it never ended
 --   lost_count: launches without work, and pieces of work whose record cannot be right, by loss; 0 when all its device work is known
---   gpu_span_ns: GPU span: first start to last end of its device work; NULL without device work, and when some of it is lost, like the next six
+--   gpu_span_ns: GPU span: first start to last end of its device work; NULL without device work, and when some of it is lost, like the next
+--     six
 --   gpu_busy_ns: GPU busy time: union of its device intervals, summed over GPUs
 --   gpu_sum_ns: sum of the durations of its device work
 --   kernel_sum_ns: sum of its kernel durations
@@ -45,11 +46,51 @@
 --   is_ruled: whether a warm-up rule matches
 --   repeat_id: repeat of the workload, from 1
 
-SELECT p.stage, p.range_id, p.source_id, p.pid, p.path_id, p.start_ns, p.end_ns, p.is_warmup, p.is_cold, p.is_unlike, p.basis, p.prompt_count, p.prompt_length_count, p.prompt_token_count, p.prompt_pair_count, p.prompt_square_count, p.prompt_key_count, p.decode_count, p.step_count, p.decode_token_count, p.before_count, p.decode_key_count, p.decode_context_count, p.image_count, p.crop_count, p.cpu_ns, p.lost_count,
-    CASE WHEN device IS NULL THEN p.gpu_span_ns WHEN p.lost_count = 0 THEN d.last_end_ns - d.first_start_ns END AS gpu_span_ns, CASE WHEN device IS NULL THEN p.gpu_busy_ns WHEN p.lost_count = 0 THEN d.busy_ns END AS gpu_busy_ns,
-    CASE WHEN device IS NULL THEN p.gpu_sum_ns WHEN p.lost_count = 0 THEN d.sum_ns END AS gpu_sum_ns, CASE WHEN device IS NULL THEN p.kernel_sum_ns WHEN p.lost_count = 0 THEN d.kernel_sum_ns END AS kernel_sum_ns,
-    CASE WHEN CASE WHEN device IS NULL THEN p.graph_count WHEN p.lost_count = 0 THEN d.graph_count END = 0 THEN CASE WHEN device IS NULL THEN p.kernel_count WHEN p.lost_count = 0 THEN d.kernel_count END END AS kernel_count, CASE WHEN device IS NULL THEN p.memop_count WHEN p.lost_count = 0 THEN d.memop_count END AS memop_count,
-    CASE WHEN device IS NULL THEN p.graph_count WHEN p.lost_count = 0 THEN d.graph_count END AS graph_count, CASE WHEN device IS NULL THEN p.device_count ELSE 1 END AS device_count, p.pass_id, p.is_ruled, p.repeat_id
+SELECT
+    p.stage,
+    p.range_id,
+    p.source_id,
+    p.pid,
+    p.path_id,
+    p.start_ns,
+    p.end_ns,
+    p.is_warmup,
+    p.is_cold,
+    p.is_unlike,
+    p.basis,
+    p.prompt_count,
+    p.prompt_length_count,
+    p.prompt_token_count,
+    p.prompt_pair_count,
+    p.prompt_square_count,
+    p.prompt_key_count,
+    p.decode_count,
+    p.step_count,
+    p.decode_token_count,
+    p.before_count,
+    p.decode_key_count,
+    p.decode_context_count,
+    p.image_count,
+    p.crop_count,
+    p.cpu_ns,
+    p.lost_count,
+    CASE
+        WHEN device IS NULL THEN p.gpu_span_ns
+        WHEN p.lost_count = 0 THEN d.last_end_ns - d.first_start_ns
+    END AS gpu_span_ns,
+    CASE WHEN device IS NULL THEN p.gpu_busy_ns WHEN p.lost_count = 0 THEN d.busy_ns END AS gpu_busy_ns,
+    CASE WHEN device IS NULL THEN p.gpu_sum_ns WHEN p.lost_count = 0 THEN d.sum_ns END AS gpu_sum_ns,
+    CASE WHEN device IS NULL THEN p.kernel_sum_ns WHEN p.lost_count = 0 THEN d.kernel_sum_ns END AS kernel_sum_ns,
+    CASE
+        WHEN CASE WHEN device IS NULL THEN p.graph_count WHEN p.lost_count = 0 THEN d.graph_count END = 0
+            THEN CASE WHEN device IS NULL THEN p.kernel_count WHEN p.lost_count = 0 THEN d.kernel_count END
+    END AS kernel_count,
+    CASE WHEN device IS NULL THEN p.memop_count WHEN p.lost_count = 0 THEN d.memop_count END AS memop_count,
+    CASE WHEN device IS NULL THEN p.graph_count WHEN p.lost_count = 0 THEN d.graph_count END AS graph_count,
+    CASE WHEN device IS NULL THEN p.device_count ELSE 1 END AS device_count,
+    p.pass_id,
+    p.is_ruled,
+    p.repeat_id
 FROM stage_pass p
 JOIN _timeline(run, source := source) t ON t.source_id = p.source_id
 LEFT JOIN range_device d ON d.run_id = p.run_id AND d.range_id = p.range_id AND d.device_id = device

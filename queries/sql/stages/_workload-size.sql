@@ -10,7 +10,8 @@
 --   image_count: images per prompt; NULL when unknown or when passes differ
 --   crop_count: crops per image; NULL when unknown or when passes differ
 
-SELECT CASE WHEN min(w.prefill_count) = max(w.prefill_count) THEN min(w.prefill_count) END AS prefill_count,
+SELECT
+    CASE WHEN min(w.prefill_count) = max(w.prefill_count) THEN min(w.prefill_count) END AS prefill_count,
     CASE WHEN min(w.decode_count) = max(w.decode_count) THEN min(w.decode_count) END AS decode_count,
     CASE WHEN min(w.batch_count) = max(w.batch_count) THEN min(w.batch_count) END AS batch_count,
     CASE WHEN min(w.image_count) = max(w.image_count) THEN min(w.image_count) END AS image_count,

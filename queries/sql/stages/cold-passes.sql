@@ -1,4 +1,5 @@
--- cold-passes v1: Cold passes: the first passes of each stage that were slow and are excluded, with their excess over a steady pass and what they spent on one-time work.
+-- cold-passes v1: Cold passes: the first passes of each stage that were slow and are excluded, with their excess over a steady pass and
+--     what they spent on one-time work.
 -- grain: one cold pass
 -- key: range_id
 -- notes: pass timelines
@@ -19,8 +20,19 @@
 --   pid: process
 --   range_id: the range
 
-SELECT p.stage, p.pass_id AS pass, c.time_ns, c.steady_ns, c.time_ns - c.steady_ns AS excess_ns, sum(s.time_ns) FILTER (s.kind = 'load')::BIGINT AS load_ns, sum(s.time_ns) FILTER (s.kind = 'launch')::BIGINT AS launch_ns,
-    sum(s.time_ns) FILTER (s.kind = 'allocate')::BIGINT AS allocate_ns, sum(s.time_ns) FILTER (s.kind = 'graph')::BIGINT AS graph_ns, p.source_id, p.pid, p.range_id
+SELECT
+    p.stage,
+    p.pass_id AS pass,
+    c.time_ns,
+    c.steady_ns,
+    c.time_ns - c.steady_ns AS excess_ns,
+    sum(s.time_ns) FILTER (s.kind = 'load')::BIGINT AS load_ns,
+    sum(s.time_ns) FILTER (s.kind = 'launch')::BIGINT AS launch_ns,
+    sum(s.time_ns) FILTER (s.kind = 'allocate')::BIGINT AS allocate_ns,
+    sum(s.time_ns) FILTER (s.kind = 'graph')::BIGINT AS graph_ns,
+    p.source_id,
+    p.pid,
+    p.range_id
 FROM cold_pass c
 JOIN stage_pass p ON p.run_id = c.run_id AND p.range_id = c.range_id
 JOIN _timeline(run, source := source) t ON t.source_id = p.source_id

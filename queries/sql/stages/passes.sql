@@ -12,7 +12,8 @@
 --   pass: pass number within the stage, session and process, from 1: windows of one session count on
 --   path: normalised range names, from the outermost range to the pass
 --   cpu_ns: CPU time; NULL when it never ended
---   gpu_span_ns: GPU span: first start to last end of its device work; NULL without device work, and when some of it is lost, like the next three
+--   gpu_span_ns: GPU span: first start to last end of its device work; NULL without device work, and when some of it is lost, like the next
+--     three
 --   gpu_busy_ns: GPU busy time: union of its device intervals, summed over GPUs
 --   gpu_sum_ns: sum of the durations of its kernels, copies, fills and graph replays
 --   kernel_count: number of kernels; NULL where graphs were traced as a whole, without their kernels
@@ -31,12 +32,34 @@
 --   token_count: tokens it processed, prompts and decoded, all sequences; NULL when unknown
 --   basis: origin of the token counts: workload (its facts) or annotation (the range name); NULL when unknown
 --   repeat: repeat of the workload, from 1, when prof capture ran it several times; else 1
---   lost_count: launches without work, and pieces of work whose record cannot be right, by losses: GPU times are unknown where there are any
+--   lost_count: launches without work, and pieces of work whose record cannot be right, by losses: GPU times are unknown where there are
+--     any
 
-SELECT s.stage, s.pass_id AS pass, p.path,
-    s.cpu_ns, s.gpu_span_ns, s.gpu_busy_ns, s.gpu_sum_ns, s.kernel_count, s.is_warmup, s.is_cold, s.is_unlike, s.start_ns, s.source_id, s.pid, s.range_id,
-    coalesce(s.prompt_length_count, CASE WHEN s.prompt_count = 1 THEN s.prompt_token_count END) AS prefill_count, s.step_count AS decode_count, s.prompt_count + s.decode_count AS batch_count,
-    s.image_count, s.before_count, s.prompt_token_count + s.decode_token_count AS token_count, s.basis, s.repeat_id AS repeat, s.lost_count
+SELECT
+    s.stage,
+    s.pass_id AS pass,
+    p.path,
+    s.cpu_ns,
+    s.gpu_span_ns,
+    s.gpu_busy_ns,
+    s.gpu_sum_ns,
+    s.kernel_count,
+    s.is_warmup,
+    s.is_cold,
+    s.is_unlike,
+    s.start_ns,
+    s.source_id,
+    s.pid,
+    s.range_id,
+    coalesce(s.prompt_length_count, CASE WHEN s.prompt_count = 1 THEN s.prompt_token_count END) AS prefill_count,
+    s.step_count AS decode_count,
+    s.prompt_count + s.decode_count AS batch_count,
+    s.image_count,
+    s.before_count,
+    s.prompt_token_count + s.decode_token_count AS token_count,
+    s.basis,
+    s.repeat_id AS repeat,
+    s.lost_count
 FROM _stage_pass(run, device := device, source := source) s
 JOIN range_path p ON p.run_id = run AND p.path_id = s.path_id
 WHERE stage IS NULL OR s.stage = stage

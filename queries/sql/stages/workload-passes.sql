@@ -18,7 +18,21 @@
 --   pid: process that ran it, where the facts distinguish processes; NULL: every process
 --   rank: its rank; NULL when it has none
 
-SELECT w.source_id, w.pass_id AS pass, w.is_warmup, w.prefill_count, w.decode_count, w.batch_count, w.image_count, w.crop_count, w.prefill_ns, w.decode_ns, w.vision_ns, p.pid, p.rank_id AS rank
-FROM workload_pass w LEFT JOIN workload_process p ON p.run_id = run AND p.source_id = w.source_id AND p.process_id = w.process_id
+SELECT
+    w.source_id,
+    w.pass_id AS pass,
+    w.is_warmup,
+    w.prefill_count,
+    w.decode_count,
+    w.batch_count,
+    w.image_count,
+    w.crop_count,
+    w.prefill_ns,
+    w.decode_ns,
+    w.vision_ns,
+    p.pid,
+    p.rank_id AS rank
+FROM workload_pass w
+LEFT JOIN workload_process p ON p.run_id = run AND p.source_id = w.source_id AND p.process_id = w.process_id
 WHERE w.run_id = run
 ORDER BY w.source_id, w.pass_id NULLS LAST

@@ -8,6 +8,7 @@
 -- columns:
 --   std: the standard deviation; NULL for fewer than two occurrences
 
-CASE WHEN sum(n) > 1 THEN
-    sqrt(_spread(sum(n), sum(n::HUGEINT * x), sum(n::HUGEINT * x * x)) / (sum(n)::DOUBLE * (sum(n) - 1)))
+CASE
+    WHEN sum(n) > 1
+        THEN sqrt(_spread(sum(n), sum(n::HUGEINT * x), sum(n::HUGEINT * x * x)) / (sum(n)::DOUBLE * (sum(n) - 1)))
 END

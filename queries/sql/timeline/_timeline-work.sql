@@ -28,35 +28,144 @@
 --   launch_duration_ns: time in that call
 --   launch_name_id: function of that call
 
--- Millions of kernels are only ever counted: what is sorted or joined with names is what is shown, and in the part of the window in which the last of it begins.
+-- Millions of kernels are only ever counted: what is sorted or joined with names is what is shown, and in the part of the window in which
+-- the last of it begins.
 WITH asked AS (
-    SELECT CASE WHEN top < 0 THEN error('ARGUMENT: --top is 0 or more')::BOOLEAN ELSE top = 0 OR sum(w.launch_count) <= top END AS is_all
-    FROM work_sum w WHERE w.run_id = run AND w.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
+    SELECT CASE
+        WHEN top < 0 THEN error('ARGUMENT: --top is 0 or more')::BOOLEAN
+        ELSE top = 0 OR sum(w.launch_count) <= top
+    END AS is_all
+    FROM work_sum w
+    WHERE w.run_id = run AND w.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
 ), place AS ( -- the whole of a source on a GPU, or of each stage there the pass whose span is the median
-    SELECT d.source_id, d.device_id, CASE WHEN d.range_id IS NOT NULL THEN d.stage END AS stage, d.pass_id AS pass, d.start_ns, d.start_ns + d.span_ns AS last_ns, d.span_ns // 1000 + 1 AS part_ns, d.is_all
+    SELECT
+        d.source_id,
+        d.device_id,
+        CASE WHEN d.range_id IS NOT NULL THEN d.stage END AS stage,
+        d.pass_id AS pass,
+        d.start_ns,
+        d.start_ns + d.span_ns AS last_ns,
+        d.span_ns // 1000 + 1 AS part_ns,
+        d.is_all
     FROM (
-        SELECT d.source_id, d.device_id, d.stage, d.pass_id, d.range_id, d.start_ns, d.span_ns, a.is_all, quantile_disc(d.span_ns, 0.5) OVER (PARTITION BY d.source_id, d.device_id, d.stage) AS middle_ns
-        FROM device_part d CROSS JOIN asked a WHERE d.run_id = run AND d.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND NOT d.is_warmup AND (d.range_id IS NULL OR NOT a.is_all)
-    ) d WHERE d.span_ns = d.middle_ns
-    QUALIFY row_number() OVER (PARTITION BY d.source_id, d.device_id, d.stage ORDER BY d.start_ns, d.range_id) = 1 AND (d.range_id IS NOT NULL OR count(d.range_id) OVER (PARTITION BY d.source_id, d.device_id) = 0)
+        SELECT
+            d.source_id,
+            d.device_id,
+            d.stage,
+            d.pass_id,
+            d.range_id,
+            d.start_ns,
+            d.span_ns,
+            a.is_all,
+            quantile_disc(d.span_ns, 0.5) OVER (PARTITION BY d.source_id, d.device_id, d.stage) AS middle_ns
+        FROM device_part d CROSS JOIN asked a
+        WHERE d.run_id = run
+            AND d.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
+            AND NOT d.is_warmup
+            AND (d.range_id IS NULL OR NOT a.is_all)
+    ) d
+    WHERE d.span_ns = d.middle_ns
+    QUALIFY row_number() OVER (PARTITION BY d.source_id, d.device_id, d.stage ORDER BY d.start_ns, d.range_id) = 1
+        AND (d.range_id IS NOT NULL OR count(d.range_id) OVER (PARTITION BY d.source_id, d.device_id) = 0)
 ), win AS MATERIALIZED (
-    SELECT row_number() OVER (ORDER BY p.source_id, p.device_id, array_position(['prefill', 'decode'], p.stage) NULLS LAST, p.stage) AS window_id, p.source_id, p.device_id, p.stage, p.pass, p.start_ns, p.last_ns, p.part_ns,
+    SELECT
+        row_number() OVER (
+            ORDER BY p.source_id, p.device_id, array_position(['prefill', 'decode'], p.stage) NULLS LAST, p.stage
+        ) AS window_id,
+        p.source_id,
+        p.device_id,
+        p.stage,
+        p.pass,
+        p.start_ns,
+        p.last_ns,
+        p.part_ns,
         CASE WHEN p.is_all THEN 9223372036854775807 ELSE greatest(top // (SELECT count(*) FROM place), 1) END AS quota
     FROM place p
 ), part AS (
-    SELECT w.window_id, (x.start_ns - w.start_ns) // w.part_ns AS part, any_value(w.quota) AS quota, count(*) AS work_count
-    FROM _timeline_piece(run) x JOIN win w ON w.source_id = x.source_id AND w.device_id = x.device_id AND x.start_ns BETWEEN w.start_ns AND w.last_ns
+    SELECT
+        w.window_id,
+        (x.start_ns - w.start_ns) // w.part_ns AS part,
+        any_value(w.quota) AS quota,
+        count(*) AS work_count
+    FROM _timeline_piece(run) x
+    JOIN win w
+        ON w.source_id = x.source_id AND w.device_id = x.device_id AND x.start_ns BETWEEN w.start_ns AND w.last_ns
     GROUP BY w.window_id, (x.start_ns - w.start_ns) // w.part_ns
 ), cut AS ( -- the part in which the quota is reached: what begins before it is shown, and of what begins in it the first
-    SELECT p.window_id, max(p.part) FILTER (p.before_count < p.quota) AS part, max(p.before_count) FILTER (p.before_count < p.quota) AS before_count, sum(p.work_count)::BIGINT AS work_count
-    FROM (SELECT p.window_id, p.part, p.quota, p.work_count, sum(p.work_count) OVER (PARTITION BY p.window_id ORDER BY p.part) - p.work_count AS before_count FROM part p) p
+    SELECT
+        p.window_id,
+        max(p.part) FILTER (p.before_count < p.quota) AS part,
+        max(p.before_count) FILTER (p.before_count < p.quota) AS before_count,
+        sum(p.work_count)::BIGINT AS work_count
+    FROM (
+        SELECT
+            p.window_id,
+            p.part,
+            p.quota,
+            p.work_count,
+            sum(p.work_count) OVER (PARTITION BY p.window_id ORDER BY p.part) - p.work_count AS before_count
+        FROM part p
+    ) p
     GROUP BY p.window_id
 ), near AS (
-    SELECT w.window_id, w.source_id, w.device_id, w.stage, w.pass, w.start_ns AS window_start_ns, c.work_count, w.stage IS NULL AND c.work_count <= w.quota AS is_whole, x.start_ns >= w.start_ns + c.part * w.part_ns AS is_last, w.quota - c.before_count AS rest_count,
-        x.lane_id, x.pid, x.context_id, x.stream_id, x.path_id, x.name_id, x.operation, x.start_ns, x.duration_ns, x.tid, x.launch_start_ns, x.launch_duration_ns, x.launch_name_id
-    FROM win w JOIN cut c ON c.window_id = w.window_id
-    JOIN _timeline_piece(run) x ON x.source_id = w.source_id AND x.device_id = w.device_id AND x.start_ns BETWEEN w.start_ns AND least(w.last_ns, w.start_ns + (c.part + 1) * w.part_ns - 1)
+    SELECT
+        w.window_id,
+        w.source_id,
+        w.device_id,
+        w.stage,
+        w.pass,
+        w.start_ns AS window_start_ns,
+        c.work_count,
+        w.stage IS NULL AND c.work_count <= w.quota AS is_whole,
+        x.start_ns >= w.start_ns + c.part * w.part_ns AS is_last,
+        w.quota - c.before_count AS rest_count,
+        x.lane_id,
+        x.pid,
+        x.context_id,
+        x.stream_id,
+        x.path_id,
+        x.name_id,
+        x.operation,
+        x.start_ns,
+        x.duration_ns,
+        x.tid,
+        x.launch_start_ns,
+        x.launch_duration_ns,
+        x.launch_name_id
+    FROM win w
+    JOIN cut c ON c.window_id = w.window_id
+    JOIN _timeline_piece(run) x
+        ON x.source_id = w.source_id
+        AND x.device_id = w.device_id
+        AND x.start_ns BETWEEN w.start_ns AND least(w.last_ns, w.start_ns + (c.part + 1) * w.part_ns - 1)
 )
-SELECT n.window_id, n.source_id, n.device_id, n.stage, n.pass, n.window_start_ns, n.work_count, n.is_whole, n.lane_id, n.pid, n.context_id, n.stream_id, n.path_id, n.name_id, n.operation, n.start_ns, n.duration_ns, n.tid, n.launch_start_ns, n.launch_duration_ns, n.launch_name_id
+SELECT
+    n.window_id,
+    n.source_id,
+    n.device_id,
+    n.stage,
+    n.pass,
+    n.window_start_ns,
+    n.work_count,
+    n.is_whole,
+    n.lane_id,
+    n.pid,
+    n.context_id,
+    n.stream_id,
+    n.path_id,
+    n.name_id,
+    n.operation,
+    n.start_ns,
+    n.duration_ns,
+    n.tid,
+    n.launch_start_ns,
+    n.launch_duration_ns,
+    n.launch_name_id
 FROM near n
-QUALIFY NOT n.is_last OR row_number() OVER (PARTITION BY n.window_id, n.is_last ORDER BY n.start_ns, n.duration_ns, n.lane_id, n.pid, n.context_id, n.stream_id, n.name_id, n.operation, n.path_id) <= n.rest_count
+QUALIFY NOT n.is_last
+    OR row_number() OVER (
+        PARTITION BY n.window_id, n.is_last
+        ORDER BY n.start_ns, n.duration_ns, n.lane_id, n.pid, n.context_id, n.stream_id, n.name_id, n.operation,
+            n.path_id
+    )
+        <= n.rest_count

@@ -1,4 +1,5 @@
--- _timeline: The counted timeline sources of a run. A run may have the same work twice, captured by Nsight Systems and by the PyTorch profiler: no sum may include both.
+-- _timeline: The counted timeline sources of a run. A run may have the same work twice, captured by Nsight Systems and by the PyTorch
+--     profiler: no sum may include both.
 -- grain: one source
 -- key: source_id
 -- params:
@@ -8,4 +9,6 @@
 --   source_id: the source
 --   kind: {timelines}
 
-SELECT t.source_id, t.kind FROM timeline t WHERE t.run_id = run AND _is_asked(t.kind, t.is_counted, source)
+SELECT t.source_id, t.kind
+FROM timeline t
+WHERE t.run_id = run AND _is_asked(t.kind, t.is_counted, source)

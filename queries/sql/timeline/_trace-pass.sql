@@ -21,12 +21,43 @@
 
 SELECT q.device_id, q.pid, q.start_ns, q.duration_ns, q.pass_id, q.range_id, q.is_warmup, q.stage
 FROM (
-    SELECT NULL::BIGINT AS device_id, p.pid::BIGINT AS pid, p.start_ns, p.end_ns - p.start_ns AS duration_ns, p.pass_id, p.range_id, p.is_warmup::BIGINT AS is_warmup, p.stage
+    SELECT
+        NULL::BIGINT AS device_id,
+        p.pid::BIGINT AS pid,
+        p.start_ns,
+        p.end_ns - p.start_ns AS duration_ns,
+        p.pass_id,
+        p.range_id,
+        p.is_warmup::BIGINT AS is_warmup,
+        p.stage
     FROM stage_pass p
-    WHERE p.run_id = run AND p.source_id = of_source AND (device IS NULL OR EXISTS (SELECT 1 FROM device_part d WHERE d.run_id = run AND d.range_id = p.range_id AND d.device_id = device))
+    WHERE p.run_id = run
+        AND p.source_id = of_source
+        AND (
+            device IS NULL
+            OR EXISTS (
+                SELECT 1
+                FROM device_part d
+                WHERE d.run_id = run AND d.range_id = p.range_id AND d.device_id = device
+            )
+        )
     UNION ALL
-    SELECT d.device_id, d.pid, d.start_ns, d.span_ns, d.pass_id, d.range_id, d.is_warmup::BIGINT, d.stage
-    FROM device_part d WHERE d.run_id = run AND d.source_id = of_source AND d.range_id IS NOT NULL AND (device IS NULL OR d.device_id = device)
+    SELECT
+        d.device_id,
+        d.pid,
+        d.start_ns,
+        d.span_ns,
+        d.pass_id,
+        d.range_id,
+        d.is_warmup::BIGINT,
+        d.stage
+    FROM device_part d
+    WHERE d.run_id = run
+        AND d.source_id = of_source
+        AND d.range_id IS NOT NULL
+        AND (device IS NULL OR d.device_id = device)
 ) q
-WHERE (stage IS NULL OR q.stage = stage) AND (pass IS NULL OR q.pass_id = pass) AND _is_shown(q.start_ns, q.start_ns + q.duration_ns, from_time, until_time)
+WHERE (stage IS NULL OR q.stage = stage)
+    AND (pass IS NULL OR q.pass_id = pass)
+    AND _is_shown(q.start_ns, q.start_ns + q.duration_ns, from_time, until_time)
 ORDER BY q.device_id, q.pid, q.start_ns, coalesce(q.duration_ns, 9223372036854775807) DESC, q.stage, q.range_id

@@ -8,4 +8,6 @@
 --   path: normalised names of the ranges, outermost first
 --   stage: stage, by stage_rule; NULL outside every stage
 
-SELECT p.path_id, p.path, s.stage FROM range_path p LEFT JOIN path_stage s ON s.run_id = p.run_id AND s.path_id = p.path_id WHERE p.run_id = run
+SELECT p.path_id, p.path, s.stage
+FROM range_path p LEFT JOIN path_stage s ON s.run_id = p.run_id AND s.path_id = p.path_id
+WHERE p.run_id = run

@@ -15,6 +15,16 @@
 --   static_shared_bytes: static shared memory of a block
 --   dynamic_shared_bytes: dynamic shared memory of a block
 
-SELECT s.kernel_shape_id AS shape_id, s.grid_x::BIGINT AS grid_x, s.grid_y::BIGINT AS grid_y, s.grid_z::BIGINT AS grid_z, s.block_x::BIGINT AS block_x, s.block_y::BIGINT AS block_y, s.block_z::BIGINT AS block_z,
-    s.register_count::BIGINT AS register_count, s.static_shared_bytes::BIGINT AS static_shared_bytes, s.dynamic_shared_bytes::BIGINT AS dynamic_shared_bytes
-FROM kernel_shape s WHERE s.run_id = run
+SELECT
+    s.kernel_shape_id AS shape_id,
+    s.grid_x::BIGINT AS grid_x,
+    s.grid_y::BIGINT AS grid_y,
+    s.grid_z::BIGINT AS grid_z,
+    s.block_x::BIGINT AS block_x,
+    s.block_y::BIGINT AS block_y,
+    s.block_z::BIGINT AS block_z,
+    s.register_count::BIGINT AS register_count,
+    s.static_shared_bytes::BIGINT AS static_shared_bytes,
+    s.dynamic_shared_bytes::BIGINT AS dynamic_shared_bytes
+FROM kernel_shape s
+WHERE s.run_id = run

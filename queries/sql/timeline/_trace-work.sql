@@ -30,9 +30,28 @@
 --   flow_id: number that ties it to its launch; NULL when the trace does not show that
 --   operation: operation of a copy or fill; NULL for other work
 
-SELECT w.device_id::BIGINT AS device_id, w.pid::BIGINT AS pid, w.context_id::BIGINT AS context_id, w.stream_id::BIGINT AS stream_id, w.start_ns, w.duration_ns, w.kind_id::BIGINT AS kind_id, w.name_id, w.shape_id, w.path_id, o.op_name_id, w.pass_id,
-    w.correlation_id, w.graph_node_id, w.size_bytes, CASE WHEN w.is_linked THEN w.flow_id END AS flow_id, w.operation
-FROM _trace_piece(run, of_source := of_source, device := device, stage := stage, pass := pass, from_time := from_time, until_time := until_time) w
+SELECT
+    w.device_id::BIGINT AS device_id,
+    w.pid::BIGINT AS pid,
+    w.context_id::BIGINT AS context_id,
+    w.stream_id::BIGINT AS stream_id,
+    w.start_ns,
+    w.duration_ns,
+    w.kind_id::BIGINT AS kind_id,
+    w.name_id,
+    w.shape_id,
+    w.path_id,
+    o.op_name_id,
+    w.pass_id,
+    w.correlation_id,
+    w.graph_node_id,
+    w.size_bytes,
+    CASE WHEN w.is_linked THEN w.flow_id END AS flow_id,
+    w.operation
+FROM _trace_piece(
+    run, of_source := of_source, device := device, stage := stage, pass := pass, from_time := from_time,
+    until_time := until_time
+) w
 LEFT JOIN op o ON o.run_id = run AND o.op_id = w.op_id
 WHERE w.is_shown AND (part_time IS NULL OR w.start_ns >= part_time) AND (next_time IS NULL OR w.start_ns < next_time)
 ORDER BY w.start_ns, w.duration_ns, w.flow_id

@@ -16,15 +16,29 @@
 --   total_ns: sum of their durations
 
 WITH named AS (
-    SELECT n.kernel_name_id FROM kernel_name n WHERE n.run_id = run AND (name IS NULL OR contains(lower(n.name), lower(name)))
+    SELECT n.kernel_name_id
+    FROM kernel_name n
+    WHERE n.run_id = run AND (name IS NULL OR contains(lower(n.name), lower(name)))
 ), found AS (
-    SELECT k.source_id, k.device_id, k.start_ns, k.duration_ns FROM kernel k SEMI JOIN named n ON n.kernel_name_id = k.kernel_name_id
+    SELECT k.source_id, k.device_id, k.start_ns, k.duration_ns
+    FROM kernel k SEMI JOIN named n ON n.kernel_name_id = k.kernel_name_id
     WHERE k.run_id = run AND k.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
 ), whole AS (
-    SELECT d.source_id, min(d.start_ns) AS start_ns, (max(d.end_ns) - min(d.start_ns)) // any_value(greatest(bins, 1)) + 1 AS bin_ns
-    FROM device_time d WHERE d.run_id = run AND d.range_id IS NULL GROUP BY d.source_id
+    SELECT
+        d.source_id,
+        min(d.start_ns) AS start_ns,
+        (max(d.end_ns) - min(d.start_ns)) // any_value(greatest(bins, 1)) + 1 AS bin_ns
+    FROM device_time d
+    WHERE d.run_id = run AND d.range_id IS NULL
+    GROUP BY d.source_id
 )
-SELECT f.source_id, f.device_id AS device, min(f.start_ns) AS start_ns, max(f.start_ns + f.duration_ns) AS end_ns, count(*) AS calls, sum(f.duration_ns)::BIGINT AS total_ns
+SELECT
+    f.source_id,
+    f.device_id AS device,
+    min(f.start_ns) AS start_ns,
+    max(f.start_ns + f.duration_ns) AS end_ns,
+    count(*) AS calls,
+    sum(f.duration_ns)::BIGINT AS total_ns
 FROM found f JOIN whole w ON w.source_id = f.source_id
 GROUP BY f.source_id, f.device_id, (f.start_ns - w.start_ns) // w.bin_ns
 ORDER BY f.source_id, f.device_id, start_ns

@@ -21,13 +21,35 @@
 
 -- Names come last, to the few that are shown.
 WITH named AS (
-    SELECT n.kernel_name_id FROM kernel_name n WHERE n.run_id = run AND (name IS NULL OR contains(lower(n.name), lower(name)))
+    SELECT n.kernel_name_id
+    FROM kernel_name n
+    WHERE n.run_id = run AND (name IS NULL OR contains(lower(n.name), lower(name)))
 ), near AS (
-    SELECT k.source_id, k.device_id, k.pid, k.context_id, k.stream_id, k.start_ns, k.duration_ns, k.kernel_name_id, CASE WHEN before THEN -k.start_ns ELSE k.start_ns END AS away_ns
+    SELECT
+        k.source_id,
+        k.device_id,
+        k.pid,
+        k.context_id,
+        k.stream_id,
+        k.start_ns,
+        k.duration_ns,
+        k.kernel_name_id,
+        CASE WHEN before THEN -k.start_ns ELSE k.start_ns END AS away_ns
     FROM kernel k SEMI JOIN named n ON n.kernel_name_id = k.kernel_name_id
-    WHERE k.run_id = run AND k.source_id = of_source AND CASE WHEN before THEN k.start_ns < at_time ELSE k.start_ns > at_time END
-    ORDER BY away_ns, k.device_id, k.pid, k.context_id, k.stream_id, k.duration_ns, k.kernel_name_id LIMIT greatest(top, 1)
+    WHERE k.run_id = run
+        AND k.source_id = of_source
+        AND CASE WHEN before THEN k.start_ns < at_time ELSE k.start_ns > at_time END
+    ORDER BY away_ns, k.device_id, k.pid, k.context_id, k.stream_id, k.duration_ns, k.kernel_name_id
+    LIMIT greatest(top, 1)
 )
-SELECT k.source_id, k.device_id AS device, k.pid, k.context_id AS context, k.stream_id AS stream, k.start_ns, k.duration_ns, n.name
+SELECT
+    k.source_id,
+    k.device_id AS device,
+    k.pid,
+    k.context_id AS context,
+    k.stream_id AS stream,
+    k.start_ns,
+    k.duration_ns,
+    n.name
 FROM near k JOIN kernel_name n ON n.run_id = run AND n.kernel_name_id = k.kernel_name_id
 ORDER BY k.away_ns, k.device_id, k.pid, k.context_id, k.stream_id, k.duration_ns, n.name

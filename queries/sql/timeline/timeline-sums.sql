@@ -18,15 +18,47 @@
 --   longest_ns: the longest duration
 --   share_ratio: part of the time of all rows, those not shown included
 
-SELECT d.device_id AS device, CASE d.lane_id WHEN 1 THEN CASE WHEN c.role = 'collective' THEN 'collective' ELSE 'kernel' END WHEN 3 THEN 'graph' ELSE 'copy' END AS lane,
-    CASE d.lane_id WHEN 1 THEN n.name WHEN 3 THEN 'graph replay' ELSE d.operation END AS name, d.calls, d.total_ns, d.longest_ns, d.total_ns / nullif(d.all_ns, 0) AS share_ratio
+SELECT
+    d.device_id AS device,
+    CASE d.lane_id
+        WHEN 1 THEN CASE WHEN c.role = 'collective' THEN 'collective' ELSE 'kernel' END
+        WHEN 3 THEN 'graph'
+        ELSE 'copy'
+    END AS lane,
+    CASE d.lane_id WHEN 1 THEN n.name WHEN 3 THEN 'graph replay' ELSE d.operation END AS name,
+    d.calls,
+    d.total_ns,
+    d.longest_ns,
+    d.total_ns / nullif(d.all_ns, 0) AS share_ratio
 FROM (
-    SELECT d.device_id, d.lane_id, d.name_id, d.operation, d.calls, d.total_ns, d.longest_ns, sum(d.total_ns) OVER (PARTITION BY d.source_id) AS all_ns, row_number() OVER (ORDER BY d.total_ns DESC, d.device_id, d.lane_id, d.name_id, d.operation) AS nth
+    SELECT
+        d.device_id,
+        d.lane_id,
+        d.name_id,
+        d.operation,
+        d.calls,
+        d.total_ns,
+        d.longest_ns,
+        sum(d.total_ns) OVER (PARTITION BY d.source_id) AS all_ns,
+        row_number() OVER (ORDER BY d.total_ns DESC, d.device_id, d.lane_id, d.name_id, d.operation) AS nth
     FROM (
-        SELECT w.source_id, w.device_id, w.lane_id, w.name_id, w.operation, count(*) AS calls, max(w.duration_ns) AS longest_ns,
-            sum(least(w.start_ns + w.duration_ns, coalesce(until_time, w.start_ns + w.duration_ns)) - greatest(w.start_ns, coalesce(from_time, w.start_ns)))::BIGINT AS total_ns
+        SELECT
+            w.source_id,
+            w.device_id,
+            w.lane_id,
+            w.name_id,
+            w.operation,
+            count(*) AS calls,
+            max(w.duration_ns) AS longest_ns,
+            sum(
+                least(w.start_ns + w.duration_ns, coalesce(until_time, w.start_ns + w.duration_ns))
+                    - greatest(w.start_ns, coalesce(from_time, w.start_ns))
+            )::BIGINT AS total_ns
         FROM _timeline_piece(run) w
-        WHERE w.source_id = of_source AND (device IS NULL OR w.device_id = device) AND (until_time IS NULL OR w.start_ns < until_time) AND (from_time IS NULL OR w.start_ns + w.duration_ns > from_time OR w.start_ns >= from_time)
+        WHERE w.source_id = of_source
+            AND (device IS NULL OR w.device_id = device)
+            AND (until_time IS NULL OR w.start_ns < until_time)
+            AND (from_time IS NULL OR w.start_ns + w.duration_ns > from_time OR w.start_ns >= from_time)
             AND (from_time IS NULL OR until_time IS NULL OR until_time > from_time)
         GROUP BY w.source_id, w.device_id, w.lane_id, w.name_id, w.operation
     ) d

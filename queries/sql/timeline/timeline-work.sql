@@ -37,15 +37,63 @@
 --   launch_duration_ns: time in that call; NULL likewise
 --   work_count: rows without the bound on them
 
-SELECT w.source_id, w.device, w.pid, w.context, w.stream, CASE w.kind_id WHEN 1 THEN CASE WHEN c.role = 'collective' THEN 'collective' ELSE 'kernel' END WHEN 3 THEN 'graph' ELSE 'copy' END AS lane,
-    CASE w.kind_id WHEN 1 THEN n.name WHEN 3 THEN 'graph replay' ELSE w.operation END AS name, w.start_ns, w.duration_ns, c.family,
-    _dims(h.grid_x, h.grid_y, h.grid_z) AS grid, _dims(h.block_x, h.block_y, h.block_z) AS block, h.register_count::BIGINT AS register_count, (h.static_shared_bytes + h.dynamic_shared_bytes)::BIGINT AS shared_bytes, w.size_bytes,
-    CASE WHEN w.path_id IS NOT NULL THEN coalesce(s.stage, '(none)') END AS stage, w.pass, p.path AS range, x.name AS operator, w.tid, a.name AS api, w.launch_start_ns, w.launch_duration_ns, w.work_count
+SELECT
+    w.source_id,
+    w.device,
+    w.pid,
+    w.context,
+    w.stream,
+    CASE w.kind_id
+        WHEN 1 THEN CASE WHEN c.role = 'collective' THEN 'collective' ELSE 'kernel' END
+        WHEN 3 THEN 'graph'
+        ELSE 'copy'
+    END AS lane,
+    CASE w.kind_id WHEN 1 THEN n.name WHEN 3 THEN 'graph replay' ELSE w.operation END AS name,
+    w.start_ns,
+    w.duration_ns,
+    c.family,
+    _dims(h.grid_x, h.grid_y, h.grid_z) AS grid,
+    _dims(h.block_x, h.block_y, h.block_z) AS block,
+    h.register_count::BIGINT AS register_count,
+    (h.static_shared_bytes + h.dynamic_shared_bytes)::BIGINT AS shared_bytes,
+    w.size_bytes,
+    CASE WHEN w.path_id IS NOT NULL THEN coalesce(s.stage, '(none)') END AS stage,
+    w.pass,
+    p.path AS range,
+    x.name AS operator,
+    w.tid,
+    a.name AS api,
+    w.launch_start_ns,
+    w.launch_duration_ns,
+    w.work_count
 FROM (
-    SELECT of_source AS source_id, w.device_id AS device, w.pid, w.context_id AS context, w.stream_id AS stream, w.kind_id, w.name_id, w.operation, w.start_ns, w.duration_ns, w.shape_id, w.size_bytes, w.path_id, w.pass_id AS pass, w.op_id, w.tid, w.launch_name_id, w.launch_start_ns, w.launch_duration_ns,
+    SELECT
+        of_source AS source_id,
+        w.device_id AS device,
+        w.pid,
+        w.context_id AS context,
+        w.stream_id AS stream,
+        w.kind_id,
+        w.name_id,
+        w.operation,
+        w.start_ns,
+        w.duration_ns,
+        w.shape_id,
+        w.size_bytes,
+        w.path_id,
+        w.pass_id AS pass,
+        w.op_id,
+        w.tid,
+        w.launch_name_id,
+        w.launch_start_ns,
+        w.launch_duration_ns,
         count(*) OVER (PARTITION BY w.is_shown) AS work_count
     FROM _trace_piece(run, of_source := of_source, device := device) w
-    WHERE w.is_shown AND (start_time IS NULL OR w.start_ns = start_time) AND (pid IS NULL OR w.pid = pid) AND (tid IS NULL OR w.tid = tid) AND (launch_time IS NULL OR w.launch_start_ns = launch_time)
+    WHERE w.is_shown
+        AND (start_time IS NULL OR w.start_ns = start_time)
+        AND (pid IS NULL OR w.pid = pid)
+        AND (tid IS NULL OR w.tid = tid)
+        AND (launch_time IS NULL OR w.launch_start_ns = launch_time)
     QUALIFY top = 0 OR row_number() OVER (PARTITION BY w.is_shown ORDER BY w.start_ns, w.duration_ns, w.flow_id) <= top
 ) w
 LEFT JOIN kernel_name n ON n.run_id = run AND n.kernel_name_id = w.name_id

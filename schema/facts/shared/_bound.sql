@@ -9,7 +9,10 @@
 -- columns:
 --   bound: latency, memory, compute or unknown
 
-CASE WHEN roof < 0 OR roof > 1 THEN error('ARGUMENT: --roof is a share: 0.6 for 60 %')
+CASE
+    WHEN roof < 0 OR roof > 1 THEN error('ARGUMENT: --roof is a share: 0.6 for 60 %')
     WHEN sm_ratio IS NULL OR memory_ratio IS NULL THEN 'unknown'
     WHEN sm_ratio < roof AND memory_ratio < roof THEN 'latency'
-    WHEN sm_ratio >= memory_ratio THEN 'compute' ELSE 'memory' END
+    WHEN sm_ratio >= memory_ratio THEN 'compute'
+    ELSE 'memory'
+END

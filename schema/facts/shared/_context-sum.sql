@@ -9,7 +9,9 @@
 -- columns:
 --   pairs: number of pairs
 
-CASE WHEN last < first THEN 0::HUGEINT
+CASE
+    WHEN last < first THEN 0::HUGEINT
     WHEN window_size IS NULL OR last <= window_size THEN (first + last)::HUGEINT * (last - first + 1) // 2
     WHEN first > window_size THEN window_size::HUGEINT * (last - first + 1)
-    ELSE (first + window_size)::HUGEINT * (window_size - first + 1) // 2 + (last - window_size)::HUGEINT * window_size END
+    ELSE (first + window_size)::HUGEINT * (window_size - first + 1) // 2 + (last - window_size)::HUGEINT * window_size
+END

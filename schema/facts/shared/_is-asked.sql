@@ -9,4 +9,8 @@
 -- columns:
 --   is_asked: whether it is selected
 
-CASE WHEN source IS NULL THEN is_counted WHEN source IN ({'timelines'}) THEN kind = source ELSE error('ARGUMENT: --source is {timelines}')::BOOLEAN END
+CASE
+    WHEN source IS NULL THEN is_counted
+    WHEN source IN ({'timelines'}) THEN kind = source
+    ELSE error('ARGUMENT: --source is {timelines}')::BOOLEAN
+END

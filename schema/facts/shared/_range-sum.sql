@@ -33,19 +33,45 @@
 --   unfinished_count: instances that never ended; excluded from CPU times
 
 WITH w AS (
-    SELECT d.range_id, max(d.last_end_ns) - min(d.first_start_ns) AS gpu_span_ns, sum(d.busy_ns) AS busy_ns, sum(d.sum_ns) AS sum_ns, sum(d.kernel_sum_ns) AS kernel_sum_ns,
-        sum(d.kernel_count) AS kernel_count, sum(d.memop_count) AS memop_count, sum(d.graph_count) AS graph_count
+    SELECT
+        d.range_id,
+        max(d.last_end_ns) - min(d.first_start_ns) AS gpu_span_ns,
+        sum(d.busy_ns) AS busy_ns,
+        sum(d.sum_ns) AS sum_ns,
+        sum(d.kernel_sum_ns) AS kernel_sum_ns,
+        sum(d.kernel_count) AS kernel_count,
+        sum(d.memop_count) AS memop_count,
+        sum(d.graph_count) AS graph_count
     FROM range_device d
     WHERE d.run_id = run AND (device IS NULL OR d.device_id = device)
     GROUP BY d.range_id
 )
-SELECT t.kind, CASE WHEN raw THEN n.name ELSE p.name END AS name, n.domain, n.style, count(*) AS instances,
-    sum(n.duration_ns)::BIGINT AS cpu_total_ns, sum(w.gpu_span_ns)::BIGINT AS gpu_span_total_ns, coalesce(sum(w.sum_ns), 0)::BIGINT AS gpu_sum_ns, coalesce(sum(w.kernel_count), 0)::BIGINT AS kernel_count,
-    avg(n.duration_ns) AS cpu_mean_ns, median(n.duration_ns) AS cpu_median_ns, min(n.duration_ns) AS cpu_min_ns, max(n.duration_ns) AS cpu_max_ns, _std(n.duration_ns) AS cpu_std_ns,
-    count(w.gpu_span_ns) AS gpu_instances, avg(w.gpu_span_ns) AS gpu_span_mean_ns, median(w.gpu_span_ns) AS gpu_span_median_ns,
-    min(w.gpu_span_ns) AS gpu_span_min_ns, max(w.gpu_span_ns) AS gpu_span_max_ns, _std(w.gpu_span_ns) AS gpu_span_std_ns,
-    coalesce(sum(w.busy_ns), 0)::BIGINT AS gpu_busy_ns, coalesce(sum(w.kernel_sum_ns), 0)::BIGINT AS kernel_sum_ns,
-    coalesce(sum(w.memop_count), 0)::BIGINT AS memop_count, coalesce(sum(w.graph_count), 0)::BIGINT AS graph_count, count(*) - count(n.duration_ns) AS unfinished_count
+SELECT
+    t.kind,
+    CASE WHEN raw THEN n.name ELSE p.name END AS name,
+    n.domain,
+    n.style,
+    count(*) AS instances,
+    sum(n.duration_ns)::BIGINT AS cpu_total_ns,
+    sum(w.gpu_span_ns)::BIGINT AS gpu_span_total_ns,
+    coalesce(sum(w.sum_ns), 0)::BIGINT AS gpu_sum_ns,
+    coalesce(sum(w.kernel_count), 0)::BIGINT AS kernel_count,
+    avg(n.duration_ns) AS cpu_mean_ns,
+    median(n.duration_ns) AS cpu_median_ns,
+    min(n.duration_ns) AS cpu_min_ns,
+    max(n.duration_ns) AS cpu_max_ns,
+    _std(n.duration_ns) AS cpu_std_ns,
+    count(w.gpu_span_ns) AS gpu_instances,
+    avg(w.gpu_span_ns) AS gpu_span_mean_ns,
+    median(w.gpu_span_ns) AS gpu_span_median_ns,
+    min(w.gpu_span_ns) AS gpu_span_min_ns,
+    max(w.gpu_span_ns) AS gpu_span_max_ns,
+    _std(w.gpu_span_ns) AS gpu_span_std_ns,
+    coalesce(sum(w.busy_ns), 0)::BIGINT AS gpu_busy_ns,
+    coalesce(sum(w.kernel_sum_ns), 0)::BIGINT AS kernel_sum_ns,
+    coalesce(sum(w.memop_count), 0)::BIGINT AS memop_count,
+    coalesce(sum(w.graph_count), 0)::BIGINT AS graph_count,
+    count(*) - count(n.duration_ns) AS unfinished_count
 FROM nvtx_range n
 JOIN timeline t ON t.run_id = n.run_id AND t.source_id = n.source_id
 JOIN range_path p ON p.run_id = n.run_id AND p.path_id = n.path_id
@@ -53,12 +79,32 @@ LEFT JOIN w ON w.range_id = n.range_id
 WHERE n.run_id = run AND (device IS NULL OR w.range_id IS NOT NULL)
 GROUP BY t.kind, CASE WHEN raw THEN n.name ELSE p.name END, n.domain, n.style
 UNION ALL -- sums reported in place of a timeline: a row of one report and of the other, of each name and source
-SELECT t.kind, CASE WHEN raw THEN r.name ELSE r.normalised_name END, r.domain, r.style, sum(r.item_count) FILTER (r.report = 'range')::BIGINT,
-    sum(r.total_ns) FILTER (r.report = 'range')::BIGINT, sum(r.total_ns) FILTER (r.report = 'range_gpu')::BIGINT, NULL, NULL,
-    sum(r.total_ns) FILTER (r.report = 'range') / sum(r.item_count) FILTER (r.report = 'range'), CASE WHEN count(*) FILTER (r.report = 'range') = 1 THEN max(r.median_ns) FILTER (r.report = 'range') END, min(r.min_ns) FILTER (r.report = 'range'), max(r.max_ns) FILTER (r.report = 'range'),
-    CASE WHEN count(*) FILTER (r.report = 'range') = 1 THEN max(r.std_ns) FILTER (r.report = 'range') END, sum(r.item_count) FILTER (r.report = 'range_gpu')::BIGINT, sum(r.total_ns) FILTER (r.report = 'range_gpu') / sum(r.item_count) FILTER (r.report = 'range_gpu'),
-    CASE WHEN count(*) FILTER (r.report = 'range_gpu') = 1 THEN max(r.median_ns) FILTER (r.report = 'range_gpu') END, min(r.min_ns) FILTER (r.report = 'range_gpu'), max(r.max_ns) FILTER (r.report = 'range_gpu'), CASE WHEN count(*) FILTER (r.report = 'range_gpu') = 1 THEN max(r.std_ns) FILTER (r.report = 'range_gpu') END, NULL, NULL, NULL, NULL, NULL
-FROM reported_sum r
-JOIN timeline t ON t.run_id = r.run_id AND t.source_id = r.source_id
+SELECT
+    t.kind,
+    CASE WHEN raw THEN r.name ELSE r.normalised_name END,
+    r.domain,
+    r.style,
+    sum(r.item_count) FILTER (r.report = 'range')::BIGINT,
+    sum(r.total_ns) FILTER (r.report = 'range')::BIGINT,
+    sum(r.total_ns) FILTER (r.report = 'range_gpu')::BIGINT,
+    NULL,
+    NULL,
+    sum(r.total_ns) FILTER (r.report = 'range') / sum(r.item_count) FILTER (r.report = 'range'),
+    CASE WHEN count(*) FILTER (r.report = 'range') = 1 THEN max(r.median_ns) FILTER (r.report = 'range') END,
+    min(r.min_ns) FILTER (r.report = 'range'),
+    max(r.max_ns) FILTER (r.report = 'range'),
+    CASE WHEN count(*) FILTER (r.report = 'range') = 1 THEN max(r.std_ns) FILTER (r.report = 'range') END,
+    sum(r.item_count) FILTER (r.report = 'range_gpu')::BIGINT,
+    sum(r.total_ns) FILTER (r.report = 'range_gpu') / sum(r.item_count) FILTER (r.report = 'range_gpu'),
+    CASE WHEN count(*) FILTER (r.report = 'range_gpu') = 1 THEN max(r.median_ns) FILTER (r.report = 'range_gpu') END,
+    min(r.min_ns) FILTER (r.report = 'range_gpu'),
+    max(r.max_ns) FILTER (r.report = 'range_gpu'),
+    CASE WHEN count(*) FILTER (r.report = 'range_gpu') = 1 THEN max(r.std_ns) FILTER (r.report = 'range_gpu') END,
+    NULL,
+    NULL,
+    NULL,
+    NULL,
+    NULL
+FROM reported_sum r JOIN timeline t ON t.run_id = r.run_id AND t.source_id = r.source_id
 WHERE r.run_id = run AND r.report IN ('range', 'range_gpu') AND device IS NULL
 GROUP BY t.kind, CASE WHEN raw THEN r.name ELSE r.normalised_name END, r.domain, r.style

@@ -6,8 +6,9 @@
 --   source_id INTEGER: the source
 --   repeat_id BIGINT: 1, 2, ... among the passes of that tool; ranks of one launch share it
 
-SELECT c.captured_source_id AS source_id, max(p.repeat_id)::BIGINT AS repeat_id
-FROM capture_source c
-JOIN capture_pass p ON p.run_id = c.run_id AND p.pass_id = c.pass_id
+SELECT
+    c.captured_source_id AS source_id,
+    max(p.repeat_id)::BIGINT AS repeat_id
+FROM capture_source c JOIN capture_pass p ON p.run_id = c.run_id AND p.pass_id = c.pass_id
 WHERE c.run_id = $run
 GROUP BY c.captured_source_id

@@ -23,7 +23,25 @@
 --   saving_ns BIGINT: by how much the step would be shorter
 --   reason VARCHAR: why a step has no path, or no segments
 
-SELECT v[1]::BIGINT AS step_id, v[2] AS row_kind, v[3]::BIGINT AS nth, nullif(v[4], '') AS grouping_kind, nullif(v[5], '') AS cause, nullif(v[6], '')::BIGINT AS kernel_name_id, nullif(v[7], '') AS operation, nullif(v[8], '') AS family, nullif(v[9], '')::BIGINT AS api_name_id,
-    nullif(v[10], '')::BIGINT AS name_path_id, nullif(v[11], '')::BIGINT AS op_name_id, nullif(v[12], '')::INTEGER AS device_id, nullif(v[13], '')::INTEGER AS stream_id, nullif(v[14], '')::INTEGER AS tid, nullif(v[15], '')::BIGINT AS start_ns, nullif(v[16], '')::BIGINT AS duration_ns,
-    nullif(v[17], '')::BIGINT AS piece_count, nullif(v[18], '')::BIGINT AS saving_ns, nullif(v[19], '') AS reason
-FROM (SELECT string_split(unnest(string_split($critical, chr(30))), chr(31)) AS v) WHERE len(v) > 1
+SELECT
+    v[1]::BIGINT AS step_id,
+    v[2] AS row_kind,
+    v[3]::BIGINT AS nth,
+    nullif(v[4], '') AS grouping_kind,
+    nullif(v[5], '') AS cause,
+    nullif(v[6], '')::BIGINT AS kernel_name_id,
+    nullif(v[7], '') AS operation,
+    nullif(v[8], '') AS family,
+    nullif(v[9], '')::BIGINT AS api_name_id,
+    nullif(v[10], '')::BIGINT AS name_path_id,
+    nullif(v[11], '')::BIGINT AS op_name_id,
+    nullif(v[12], '')::INTEGER AS device_id,
+    nullif(v[13], '')::INTEGER AS stream_id,
+    nullif(v[14], '')::INTEGER AS tid,
+    nullif(v[15], '')::BIGINT AS start_ns,
+    nullif(v[16], '')::BIGINT AS duration_ns,
+    nullif(v[17], '')::BIGINT AS piece_count,
+    nullif(v[18], '')::BIGINT AS saving_ns,
+    nullif(v[19], '') AS reason
+FROM (SELECT string_split(unnest(string_split($critical, chr(30))), chr(31)) AS v)
+WHERE len(v) > 1

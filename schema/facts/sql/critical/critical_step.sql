@@ -1,10 +1,12 @@
--- critical_step: The stage passes and steps whose critical path is known: of each kind the one of median length and the slowest, warm-up excluded, at most 128 of a run.
+-- critical_step: The stage passes and steps whose critical path is known: of each kind the one of median length and the slowest, warm-up
+--     excluded, at most 128 of a run.
 -- grain: one stage pass or step
 -- key: step_id
 -- needs: _critical_row
 -- columns:
 --   step_id BIGINT: 1, 2, ... within the run; kinds that took longest come first
---   basis VARCHAR: pass (outermost range of a stage), range (a range that is a step) or period (a step from its first device work to that of the next, where steps follow each other)
+--   basis VARCHAR: pass (outermost range of a stage), range (a range that is a step) or period (a step from its first device work to that
+--     of the next, where steps follow each other)
 --   source_id INTEGER: the source
 --   pid INTEGER: process; NULL when its launches were not captured
 --   tid INTEGER: thread of the range; NULL for a period
@@ -21,9 +23,28 @@
 --   is_median BOOLEAN: whether its length is the lower median of its kind
 --   is_slowest BOOLEAN: whether it is the longest of its kind
 --   kind_count BIGINT: passes or steps of its kind, warm-up excluded
---   reason VARCHAR: why there is no path (size: too much happened in it) or why its segments are not stored (segments: too many); NULL when all is there
+--   reason VARCHAR: why there is no path (size: too much happened in it) or why its segments are not stored (segments: too many); NULL when
+--     all is there
 
-SELECT w.step_id, w.basis, w.source_id, w.pid, w.tid, w.device_id, w.stage, w.range_id, w.name_path_id, w.kernel_name_id, w.nth, w.start_ns, w.end_ns, w.end_ns - w.start_ns AS duration_ns, r.piece_count AS segment_count,
-    w.is_median, w.is_slowest, w.kind_count, r.reason
+SELECT
+    w.step_id,
+    w.basis,
+    w.source_id,
+    w.pid,
+    w.tid,
+    w.device_id,
+    w.stage,
+    w.range_id,
+    w.name_path_id,
+    w.kernel_name_id,
+    w.nth,
+    w.start_ns,
+    w.end_ns,
+    w.end_ns - w.start_ns AS duration_ns,
+    r.piece_count AS segment_count,
+    w.is_median,
+    w.is_slowest,
+    w.kind_count,
+    r.reason
 FROM _critical_row r JOIN _critical_window w ON w.step_id = r.step_id
 WHERE r.row_kind = 'step'

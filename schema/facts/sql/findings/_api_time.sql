@@ -12,10 +12,38 @@
 --   call_count BIGINT: calls
 --   sum_ns BIGINT: time in the calls
 
-SELECT x.source_id, x.pid, x.range_context_id, x.api_name_id, x.is_long, x.is_slow, sum(x.call_count)::BIGINT AS call_count, sum(x.sum_ns)::BIGINT AS sum_ns
+SELECT
+    x.source_id,
+    x.pid,
+    x.range_context_id,
+    x.api_name_id,
+    x.is_long,
+    x.is_slow,
+    sum(x.call_count)::BIGINT AS call_count,
+    sum(x.sum_ns)::BIGINT AS sum_ns
 FROM (
-    SELECT a.source_id, a.pid, a.range_context_id, a.api_name_id, a.duration_ns >= 100000 AS is_long, a.duration_ns >= 500000 AS is_slow, 1 AS call_count, a.duration_ns AS sum_ns FROM api_call a WHERE a.run_id = $run
+    SELECT
+        a.source_id,
+        a.pid,
+        a.range_context_id,
+        a.api_name_id,
+        a.duration_ns >= 100000 AS is_long,
+        a.duration_ns >= 500000 AS is_slow,
+        1 AS call_count,
+        a.duration_ns AS sum_ns
+    FROM api_call a
+    WHERE a.run_id = $run
     UNION ALL
-    SELECT s.source_id, s.pid, s.range_context_id, s.api_name_id, false, false, s.call_count, s.sum_ns FROM api_sum s WHERE s.run_id = $run
+    SELECT
+        s.source_id,
+        s.pid,
+        s.range_context_id,
+        s.api_name_id,
+        false,
+        false,
+        s.call_count,
+        s.sum_ns
+    FROM api_sum s
+    WHERE s.run_id = $run
 ) x
 GROUP BY x.source_id, x.pid, x.range_context_id, x.api_name_id, x.is_long, x.is_slow

@@ -17,16 +17,41 @@
 
 -- prof_mark/waiting.py writes the name.
 WITH mark AS (
-    SELECT n.parent_range_id AS range_id, regexp_extract(n.name, '^CPU wait\[ns=(\d+), wall=(\d+), run=(\d+), others=(\d+), preempted=(\d+), blocked=\d+, cpus=(\d+), limit=(\d*), throttled=(\d*), threads=(\d+), runnable=(\d+)\]$',
-        ['wait', 'wall', 'run', 'others', 'preempted', 'cpus', 'limit', 'throttled', 'threads', 'runnable']) AS m
+    SELECT
+        n.parent_range_id AS range_id,
+        regexp_extract(
+            n.name,
+            '^CPU wait\[ns=(\d+), wall=(\d+), run=(\d+), others=(\d+), preempted=(\d+), blocked=\d+, cpus=(\d+), limit=(\d*), throttled=(\d*), threads=(\d+), runnable=(\d+)\]$',
+            ['wait', 'wall', 'run', 'others', 'preempted', 'cpus', 'limit', 'throttled', 'threads', 'runnable']
+        ) AS m
     FROM range_path p JOIN nvtx_range n ON n.run_id = p.run_id AND n.path_id = p.path_id
     WHERE p.run_id = $run AND starts_with(p.name, 'CPU wait[ns=') AND n.parent_range_id IS NOT NULL
 )
-SELECT q.range_id, sum(q.wait_ns)::BIGINT AS wait_ns, sum(q.wall_ns)::BIGINT AS wall_ns, sum(q.run_ns)::BIGINT AS run_ns, sum(q.others_ns)::BIGINT AS others_ns, sum(q.preempted_count)::BIGINT AS preempted_count, min(q.cpu_count) AS cpu_count,
-    min(q.limit_ratio) AS limit_ratio, sum(q.throttled_ns)::BIGINT AS throttled_ns, max(q.thread_count) AS thread_count, max(q.runnable_count) AS runnable_count
+SELECT
+    q.range_id,
+    sum(q.wait_ns)::BIGINT AS wait_ns,
+    sum(q.wall_ns)::BIGINT AS wall_ns,
+    sum(q.run_ns)::BIGINT AS run_ns,
+    sum(q.others_ns)::BIGINT AS others_ns,
+    sum(q.preempted_count)::BIGINT AS preempted_count,
+    min(q.cpu_count) AS cpu_count,
+    min(q.limit_ratio) AS limit_ratio,
+    sum(q.throttled_ns)::BIGINT AS throttled_ns,
+    max(q.thread_count) AS thread_count,
+    max(q.runnable_count) AS runnable_count
 FROM (
-    SELECT m.range_id, TRY_CAST(m.m.wait AS BIGINT) AS wait_ns, TRY_CAST(m.m.wall AS BIGINT) AS wall_ns, TRY_CAST(m.m.run AS BIGINT) AS run_ns, TRY_CAST(m.m.others AS BIGINT) AS others_ns, TRY_CAST(m.m.preempted AS BIGINT) AS preempted_count,
-        TRY_CAST(m.m.cpus AS BIGINT) AS cpu_count, TRY_CAST(m.m.limit AS BIGINT) / 1000 AS limit_ratio, TRY_CAST(m.m.throttled AS BIGINT) AS throttled_ns, TRY_CAST(m.m.threads AS BIGINT) AS thread_count, TRY_CAST(m.m.runnable AS BIGINT) AS runnable_count
+    SELECT
+        m.range_id,
+        TRY_CAST(m.m.wait AS BIGINT) AS wait_ns,
+        TRY_CAST(m.m.wall AS BIGINT) AS wall_ns,
+        TRY_CAST(m.m.run AS BIGINT) AS run_ns,
+        TRY_CAST(m.m.others AS BIGINT) AS others_ns,
+        TRY_CAST(m.m.preempted AS BIGINT) AS preempted_count,
+        TRY_CAST(m.m.cpus AS BIGINT) AS cpu_count,
+        TRY_CAST(m.m.limit AS BIGINT) / 1000 AS limit_ratio,
+        TRY_CAST(m.m.throttled AS BIGINT) AS throttled_ns,
+        TRY_CAST(m.m.threads AS BIGINT) AS thread_count,
+        TRY_CAST(m.m.runnable AS BIGINT) AS runnable_count
     FROM mark m
 ) q
 WHERE q.wait_ns <= q.wall_ns -- a thread cannot wait for longer

@@ -7,7 +7,10 @@
 --   stage VARCHAR: the stage
 --   range_id BIGINT: the pass; of several nested in each other the one that began first
 
-SELECT c.range_context_id, p.stage, min(p.range_id) AS range_id
+SELECT
+    c.range_context_id,
+    p.stage,
+    min(p.range_id) AS range_id
 FROM _finding_pass p
 JOIN range_context c ON c.range_id = p.range_id
 JOIN path_stage s ON s.run_id = c.run_id AND s.path_id = c.path_id AND s.stage = p.stage

@@ -1,4 +1,5 @@
--- _finding_profile: Kernels of the passes that findings are about with what Nsight Compute measured of them, where it profiled the same grid and block.
+-- _finding_profile: Kernels of the passes that findings are about with what Nsight Compute measured of them, where it profiled the same
+--     grid and block.
 -- grain: one stage, GPU, kernel, grid and block, of one kind of timeline
 -- key: kind, stage, device_id, kernel_name_id, grid, block
 -- needs: device_time kernel ncu_launch
@@ -19,14 +20,74 @@
 --   own_ns DOUBLE: the same as in _finding_work
 
 WITH w AS (
-    SELECT w.kind, w.stage, w.device_id, w.kernel_name_id, w.grid, w.block, sum(w.launch_count)::BIGINT AS launch_count, sum(w.sum_ns)::BIGINT AS sum_ns, sum(w.own_ns) AS own_ns
-    FROM _finding_work w WHERE w.role IS DISTINCT FROM 'collective' GROUP BY ALL
+    SELECT
+        w.kind,
+        w.stage,
+        w.device_id,
+        w.kernel_name_id,
+        w.grid,
+        w.block,
+        sum(w.launch_count)::BIGINT AS launch_count,
+        sum(w.sum_ns)::BIGINT AS sum_ns,
+        sum(w.own_ns) AS own_ns
+    FROM _finding_work w
+    WHERE w.role IS DISTINCT FROM 'collective'
+    GROUP BY ALL
 ), c AS (
-    SELECT 'nsys' AS kind, n.kernel_name_id, n.timeline_name_id, n.grid, n.block, n.bound, n.limiter, n.roof_ratio, n.occupancy_ratio, n.theoretical_occupancy_ratio FROM _ncu_class($run, source := 'nsys') n WHERE EXISTS (SELECT 1 FROM ncu_shape)
+    SELECT
+        'nsys' AS kind,
+        n.kernel_name_id,
+        n.timeline_name_id,
+        n.grid,
+        n.block,
+        n.bound,
+        n.limiter,
+        n.roof_ratio,
+        n.occupancy_ratio,
+        n.theoretical_occupancy_ratio
+    FROM _ncu_class($run, source := 'nsys') n
+    WHERE EXISTS (SELECT 1 FROM ncu_shape)
     UNION ALL
-    SELECT 'prof', n.kernel_name_id, n.timeline_name_id, n.grid, n.block, n.bound, n.limiter, n.roof_ratio, n.occupancy_ratio, n.theoretical_occupancy_ratio FROM _ncu_class($run, source := 'prof') n
+    SELECT
+        'prof',
+        n.kernel_name_id,
+        n.timeline_name_id,
+        n.grid,
+        n.block,
+        n.bound,
+        n.limiter,
+        n.roof_ratio,
+        n.occupancy_ratio,
+        n.theoretical_occupancy_ratio
+    FROM _ncu_class($run, source := 'prof') n
     UNION ALL
-    SELECT 'torch', n.kernel_name_id, n.timeline_name_id, n.grid, n.block, n.bound, n.limiter, n.roof_ratio, n.occupancy_ratio, n.theoretical_occupancy_ratio FROM _ncu_class($run, source := 'torch') n
+    SELECT
+        'torch',
+        n.kernel_name_id,
+        n.timeline_name_id,
+        n.grid,
+        n.block,
+        n.bound,
+        n.limiter,
+        n.roof_ratio,
+        n.occupancy_ratio,
+        n.theoretical_occupancy_ratio
+    FROM _ncu_class($run, source := 'torch') n
 )
-SELECT w.kind, w.stage, w.device_id, c.kernel_name_id, c.timeline_name_id, c.grid, c.block, c.bound, c.limiter, c.roof_ratio, least(c.occupancy_ratio, c.theoretical_occupancy_ratio) AS occupancy_ratio, w.launch_count, w.sum_ns, w.own_ns
-FROM c JOIN w ON w.kind = c.kind AND w.kernel_name_id = c.timeline_name_id AND w.grid = c.grid AND w.block = c.block
+SELECT
+    w.kind,
+    w.stage,
+    w.device_id,
+    c.kernel_name_id,
+    c.timeline_name_id,
+    c.grid,
+    c.block,
+    c.bound,
+    c.limiter,
+    c.roof_ratio,
+    least(c.occupancy_ratio, c.theoretical_occupancy_ratio) AS occupancy_ratio,
+    w.launch_count,
+    w.sum_ns,
+    w.own_ns
+FROM c
+JOIN w ON w.kind = c.kind AND w.kernel_name_id = c.timeline_name_id AND w.grid = c.grid AND w.block = c.block

@@ -20,15 +20,49 @@
 --   own_ns DOUBLE: sum_ns, or less where kernels ran side by side: what they took of the time in which kernels ran
 
 WITH g AS (
-    SELECT t.kind, p.stage, k.device_id, k.kernel_name_id, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z, k.register_count, k.shared_bytes, k.is_graph,
-        sum(k.launch_count)::BIGINT AS launch_count, sum(k.sum_ns)::BIGINT AS sum_ns
-    FROM _kernel_sum k JOIN _finding_timeline t ON t.source_id = k.source_id LEFT JOIN _finding_place p ON p.range_context_id = k.range_context_id
+    SELECT
+        t.kind,
+        p.stage,
+        k.device_id,
+        k.kernel_name_id,
+        k.grid_x,
+        k.grid_y,
+        k.grid_z,
+        k.block_x,
+        k.block_y,
+        k.block_z,
+        k.register_count,
+        k.shared_bytes,
+        k.is_graph,
+        sum(k.launch_count)::BIGINT AS launch_count,
+        sum(k.sum_ns)::BIGINT AS sum_ns
+    FROM _kernel_sum k
+    JOIN _finding_timeline t ON t.source_id = k.source_id
+    LEFT JOIN _finding_place p ON p.range_context_id = k.range_context_id
     WHERE p.stage IS NOT NULL OR NOT t.is_staged
     GROUP BY ALL
 )
-SELECT g.kind, g.stage, g.device_id, g.kernel_name_id, c.role, g.grid_x || ' x ' || g.grid_y || ' x ' || g.grid_z AS grid, g.block_x || ' x ' || g.block_y || ' x ' || g.block_z AS block,
-    g.grid_x::BIGINT * g.grid_y * g.grid_z AS block_count, g.block_x::BIGINT * g.block_y * g.block_z AS thread_count, g.register_count, g.shared_bytes, g.is_graph, g.launch_count, g.sum_ns,
-    g.sum_ns * least(coalesce(s.kernel_ns / nullif(sum(g.sum_ns) OVER (PARTITION BY g.kind, g.stage, g.device_id), 0), 1), 1) AS own_ns
+SELECT
+    g.kind,
+    g.stage,
+    g.device_id,
+    g.kernel_name_id,
+    c.role,
+    g.grid_x || ' x ' || g.grid_y || ' x ' || g.grid_z AS grid,
+    g.block_x || ' x ' || g.block_y || ' x ' || g.block_z AS block,
+    g.grid_x::BIGINT * g.grid_y * g.grid_z AS block_count,
+    g.block_x::BIGINT * g.block_y * g.block_z AS thread_count,
+    g.register_count,
+    g.shared_bytes,
+    g.is_graph,
+    g.launch_count,
+    g.sum_ns,
+    g.sum_ns
+        * least(
+            coalesce(s.kernel_ns / nullif(sum(g.sum_ns) OVER (PARTITION BY g.kind, g.stage, g.device_id), 0), 1),
+            1
+        ) AS own_ns
 FROM g
-LEFT JOIN finding_span s ON s.run_id = $run AND s.kind = g.kind AND s.stage IS NOT DISTINCT FROM g.stage AND s.device_id = g.device_id
+LEFT JOIN finding_span s
+    ON s.run_id = $run AND s.kind = g.kind AND s.stage IS NOT DISTINCT FROM g.stage AND s.device_id = g.device_id
 LEFT JOIN kernel_class c ON c.run_id = $run AND c.kernel_name_id = g.kernel_name_id

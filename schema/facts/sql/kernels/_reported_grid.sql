@@ -17,7 +17,20 @@
 --   max_ns BIGINT: longest
 --   std_ns DOUBLE: standard deviation as reported
 
-SELECT r.source_id, r.kernel_name_id, r.grid_x, r.grid_y, r.grid_z, r.block_x, r.block_y, r.block_z, r.item_count, r.total_ns, r.min_ns, r.max_ns, r.std_ns
+SELECT
+    r.source_id,
+    r.kernel_name_id,
+    r.grid_x,
+    r.grid_y,
+    r.grid_z,
+    r.block_x,
+    r.block_y,
+    r.block_z,
+    r.item_count,
+    r.total_ns,
+    r.min_ns,
+    r.max_ns,
+    r.std_ns
 FROM reported_sum r
 WHERE r.run_id = $run AND r.report IN ('kernel', 'kernel_grid')
 QUALIFY r.report = max(r.report) OVER (PARTITION BY r.source_id)

@@ -1,4 +1,5 @@
--- kernel_duration: Execution counts by exact duration: the basis of every kernel statistic, medians included. GPU clocks tick, so it is far smaller than kernel.
+-- kernel_duration: Execution counts by exact duration: the basis of every kernel statistic, medians included. GPU clocks tick, so it is far
+--     smaller than kernel.
 -- grain: one source, GPU, range path, kernel name, grid, block and duration
 -- key: source_id, device_id, path_id, kernel_name_id, grid_x, grid_y, grid_z, block_x, block_y, block_z, duration_ns
 -- needs: kernel
@@ -18,11 +19,34 @@
 --   register_count BIGINT: registers per thread, the most of any; NULL when unknown
 --   shared_bytes BIGINT: static and dynamic shared memory per block, the most of any; NULL when unknown
 
-SELECT k.source_id, k.device_id, k.path_id, k.kernel_name_id, h.grid_x, h.grid_y, h.grid_z, h.block_x, h.block_y, h.block_z, k.duration_ns, sum(k.launch_count)::BIGINT AS launch_count,
-    max(h.register_count)::BIGINT AS register_count, max(h.static_shared_bytes + h.dynamic_shared_bytes)::BIGINT AS shared_bytes
+SELECT
+    k.source_id,
+    k.device_id,
+    k.path_id,
+    k.kernel_name_id,
+    h.grid_x,
+    h.grid_y,
+    h.grid_z,
+    h.block_x,
+    h.block_y,
+    h.block_z,
+    k.duration_ns,
+    sum(k.launch_count)::BIGINT AS launch_count,
+    max(h.register_count)::BIGINT AS register_count,
+    max(h.static_shared_bytes + h.dynamic_shared_bytes)::BIGINT AS shared_bytes
 FROM (
-    SELECT k.source_id, k.device_id, k.path_id, k.kernel_name_id, k.kernel_shape_id, k.duration_ns, count(*) AS launch_count FROM kernel k WHERE k.run_id = $run
+    SELECT
+        k.source_id,
+        k.device_id,
+        k.path_id,
+        k.kernel_name_id,
+        k.kernel_shape_id,
+        k.duration_ns,
+        count(*) AS launch_count
+    FROM kernel k
+    WHERE k.run_id = $run
     GROUP BY k.source_id, k.device_id, k.path_id, k.kernel_name_id, k.kernel_shape_id, k.duration_ns
 ) k
 LEFT JOIN kernel_shape h ON h.run_id = $run AND h.kernel_shape_id = k.kernel_shape_id
-GROUP BY k.source_id, k.device_id, k.path_id, k.kernel_name_id, h.grid_x, h.grid_y, h.grid_z, h.block_x, h.block_y, h.block_z, k.duration_ns
+GROUP BY k.source_id, k.device_id, k.path_id, k.kernel_name_id, h.grid_x, h.grid_y, h.grid_z, h.block_x, h.block_y,
+    h.block_z, k.duration_ns

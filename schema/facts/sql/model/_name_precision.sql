@@ -6,6 +6,14 @@
 --   kernel_name_id BIGINT: the kernel
 --   precision VARCHAR: fp8, tf32, bf16, fp16 or fp32; NULL where the name has none
 
-SELECT n.kernel_name_id, CASE WHEN regexp_matches(n.name, 'e4m3|e5m2|fp8|float8') THEN 'fp8' WHEN contains(n.name, 'tf32') THEN 'tf32' WHEN regexp_matches(n.name, 'bf16|__nv_bfloat16|BFloat16|bfloat16') THEN 'bf16'
-        WHEN regexp_matches(n.name, '__half|c10::Half|f16f16|fp16|hgemm|half_t|f16_s') THEN 'fp16' WHEN regexp_matches(n.name, 'sgemm|f32f32_f32') THEN 'fp32' END AS precision
-FROM kernel_name n WHERE n.run_id = $run
+SELECT
+    n.kernel_name_id,
+    CASE
+        WHEN regexp_matches(n.name, 'e4m3|e5m2|fp8|float8') THEN 'fp8'
+        WHEN contains(n.name, 'tf32') THEN 'tf32'
+        WHEN regexp_matches(n.name, 'bf16|__nv_bfloat16|BFloat16|bfloat16') THEN 'bf16'
+        WHEN regexp_matches(n.name, '__half|c10::Half|f16f16|fp16|hgemm|half_t|f16_s') THEN 'fp16'
+        WHEN regexp_matches(n.name, 'sgemm|f32f32_f32') THEN 'fp32'
+    END AS precision
+FROM kernel_name n
+WHERE n.run_id = $run

@@ -1,4 +1,5 @@
--- _ncu_named: Which kernel of a timeline a kernel that Nsight Compute profiled is, by name: the very same name, else the only one with the same shared spelling.
+-- _ncu_named: Which kernel of a timeline a kernel that Nsight Compute profiled is, by name: the very same name, else the only one with the
+--     same shared spelling.
 -- grain: one kind of timeline and name of a profiled kernel
 -- key: kind, kernel_name_id
 -- needs: ncu_launch
@@ -10,7 +11,20 @@
 --   candidate_count BIGINT: names of the timeline that have the spelling
 
 WITH kind AS (
-    SELECT k.kind, k.kind = coalesce((SELECT min(t.kind) FROM timeline t WHERE t.run_id = $run AND t.is_counted), 'nsys') AS is_counted FROM (SELECT unnest([{'traced'}]) AS kind UNION SELECT t.kind FROM timeline t WHERE t.run_id = $run) k
+    SELECT
+        k.kind,
+        k.kind
+            = coalesce(
+                (SELECT min(t.kind) FROM timeline t WHERE t.run_id = $run AND t.is_counted),
+                'nsys'
+            ) AS is_counted
+    FROM (
+        SELECT unnest([{'traced'}]) AS kind
+        UNION
+        SELECT t.kind
+        FROM timeline t
+        WHERE t.run_id = $run
+    ) k
 ), t AS (
     SELECT DISTINCT x.kind, w.kernel_name_id, sp.spelling
     FROM work_sum w
@@ -19,12 +33,18 @@ WITH kind AS (
     WHERE w.run_id = $run AND w.kind = 'kernel'
 ), n AS (
     SELECT DISTINCT l.kernel_name_id, sp.spelling
-    FROM ncu_launch l LEFT JOIN kernel_spelling sp ON sp.run_id = l.run_id AND sp.kernel_name_id = l.kernel_name_id
+    FROM ncu_launch l
+    LEFT JOIN kernel_spelling sp ON sp.run_id = l.run_id AND sp.kernel_name_id = l.kernel_name_id
     WHERE l.run_id = $run AND l.kind = 'kernel'
 )
-SELECT k.kind, k.is_counted, n.kernel_name_id,
-    CASE WHEN bool_or(t.kernel_name_id = n.kernel_name_id) THEN n.kernel_name_id WHEN count(t.kernel_name_id) = 1 THEN min(t.kernel_name_id) END AS timeline_name_id,
+SELECT
+    k.kind,
+    k.is_counted,
+    n.kernel_name_id,
+    CASE
+        WHEN bool_or(t.kernel_name_id = n.kernel_name_id) THEN n.kernel_name_id
+        WHEN count(t.kernel_name_id) = 1 THEN min(t.kernel_name_id)
+    END AS timeline_name_id,
     count(t.kernel_name_id) AS candidate_count
-FROM n CROSS JOIN kind k
-LEFT JOIN t ON t.kind = k.kind AND t.spelling = n.spelling
+FROM n CROSS JOIN kind k LEFT JOIN t ON t.kind = k.kind AND t.spelling = n.spelling
 GROUP BY k.kind, k.is_counted, n.kernel_name_id

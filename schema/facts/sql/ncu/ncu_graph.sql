@@ -20,5 +20,22 @@
 --   l1_ratio DOUBLE: L1 throughput as a share of peak
 --   occupancy_ratio DOUBLE: achieved occupancy
 
-SELECT f.launch_id, f.grid, f.block, f.path_id, f.stage, f.duration_ns, f.sm_ratio, f.sm_limiter, f.sm_metric, f.memory_ratio, f.memory_limiter, f.memory_metric, f.dram_ratio, f.l2_ratio, f.l1_ratio, f.occupancy_ratio
-FROM _ncu_figure f WHERE f.kind = 'graph'
+SELECT
+    f.launch_id,
+    f.grid,
+    f.block,
+    f.path_id,
+    f.stage,
+    f.duration_ns,
+    f.sm_ratio,
+    f.sm_limiter,
+    f.sm_metric,
+    f.memory_ratio,
+    f.memory_limiter,
+    f.memory_metric,
+    f.dram_ratio,
+    f.l2_ratio,
+    f.l1_ratio,
+    f.occupancy_ratio
+FROM _ncu_figure f
+WHERE f.kind = 'graph'

@@ -15,17 +15,53 @@
 
 -- Shapes before stages and texts: there are few.
 WITH shape AS (
-    SELECT k.source_id, k.device_id, k.path_id, k.kernel_name_id, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z, sum(k.launch_count)::BIGINT AS calls, sum(k.launch_count * k.duration_ns)::BIGINT AS total_ns
-    FROM kernel_duration k WHERE k.run_id = $run
-    GROUP BY k.source_id, k.device_id, k.path_id, k.kernel_name_id, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z
+    SELECT
+        k.source_id,
+        k.device_id,
+        k.path_id,
+        k.kernel_name_id,
+        k.grid_x,
+        k.grid_y,
+        k.grid_z,
+        k.block_x,
+        k.block_y,
+        k.block_z,
+        sum(k.launch_count)::BIGINT AS calls,
+        sum(k.launch_count * k.duration_ns)::BIGINT AS total_ns
+    FROM kernel_duration k
+    WHERE k.run_id = $run
+    GROUP BY k.source_id, k.device_id, k.path_id, k.kernel_name_id, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y,
+        k.block_z
     UNION ALL
-    SELECT r.source_id, NULL, NULL, r.kernel_name_id, r.grid_x, r.grid_y, r.grid_z, r.block_x, r.block_y, r.block_z, r.item_count, r.total_ns FROM _reported_grid r
+    SELECT
+        r.source_id,
+        NULL,
+        NULL,
+        r.kernel_name_id,
+        r.grid_x,
+        r.grid_y,
+        r.grid_z,
+        r.block_x,
+        r.block_y,
+        r.block_z,
+        r.item_count,
+        r.total_ns
+    FROM _reported_grid r
 ), named AS (
-    SELECT DISTINCT n.kind, n.timeline_name_id FROM _ncu_named n WHERE n.timeline_name_id IS NOT NULL
+    SELECT DISTINCT n.kind, n.timeline_name_id
+    FROM _ncu_named n
+    WHERE n.timeline_name_id IS NOT NULL
 )
-SELECT t.kind, t.is_counted, s.device_id, coalesce(p.stage, '(none)') AS stage, n.timeline_name_id AS kernel_name_id,
-    CASE WHEN n.timeline_name_id IS NOT NULL THEN _dims(s.grid_x, s.grid_y, s.grid_z) END AS grid, CASE WHEN n.timeline_name_id IS NOT NULL THEN _dims(s.block_x, s.block_y, s.block_z) END AS block,
-    sum(s.calls)::BIGINT AS calls, sum(s.total_ns)::BIGINT AS total_ns
+SELECT
+    t.kind,
+    t.is_counted,
+    s.device_id,
+    coalesce(p.stage, '(none)') AS stage,
+    n.timeline_name_id AS kernel_name_id,
+    CASE WHEN n.timeline_name_id IS NOT NULL THEN _dims(s.grid_x, s.grid_y, s.grid_z) END AS grid,
+    CASE WHEN n.timeline_name_id IS NOT NULL THEN _dims(s.block_x, s.block_y, s.block_z) END AS block,
+    sum(s.calls)::BIGINT AS calls,
+    sum(s.total_ns)::BIGINT AS total_ns
 FROM shape s
 JOIN timeline t ON t.run_id = $run AND t.source_id = s.source_id
 LEFT JOIN path_stage p ON p.run_id = $run AND p.path_id = s.path_id

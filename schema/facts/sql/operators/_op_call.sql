@@ -9,12 +9,24 @@
 --   stage VARCHAR: that stage; (none) outside every stage; NULL but for an outermost operator
 
 WITH RECURSIVE o AS MATERIALIZED (
-    SELECT p.op_id, p.parent_op_id, p.op_name_id FROM op p WHERE p.run_id = $run AND p.parent_op_id IS NOT NULL
+    SELECT p.op_id, p.parent_op_id, p.op_name_id
+    FROM op p
+    WHERE p.run_id = $run AND p.parent_op_id IS NOT NULL
 ), w AS (
-    SELECT p.op_id, (hash(p.source_id, coalesce(s.stage, '(none)'), p.op_name_id) >> 1)::BIGINT AS chain_id, NULL::BIGINT AS parent_chain_id, coalesce(s.stage, '(none)') AS stage
+    SELECT
+        p.op_id,
+        (hash(p.source_id, coalesce(s.stage, '(none)'), p.op_name_id) >> 1)::BIGINT AS chain_id,
+        NULL::BIGINT AS parent_chain_id,
+        coalesce(s.stage, '(none)') AS stage
     FROM op p LEFT JOIN path_stage s ON s.run_id = $run AND s.path_id = p.path_id
     WHERE p.run_id = $run AND p.parent_op_id IS NULL
     UNION ALL
-    SELECT o.op_id, (hash(w.chain_id, o.op_name_id) >> 1)::BIGINT, w.chain_id, NULL FROM w JOIN o ON o.parent_op_id = w.op_id
+    SELECT
+        o.op_id,
+        (hash(w.chain_id, o.op_name_id) >> 1)::BIGINT,
+        w.chain_id,
+        NULL
+    FROM w JOIN o ON o.parent_op_id = w.op_id
 )
-SELECT w.op_id, w.chain_id, w.parent_chain_id, w.stage FROM w
+SELECT w.op_id, w.chain_id, w.parent_chain_id, w.stage
+FROM w

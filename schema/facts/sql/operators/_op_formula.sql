@@ -1,4 +1,5 @@
--- _op_formula: What a call of an operator must do for its inputs, by formulas. They are in Go (ingest/cost): what is selected here are the calls that they are for.
+-- _op_formula: What a call of an operator must do for its inputs, by formulas. They are in Go (ingest/cost): what is selected here are the
+--     calls that they are for.
 -- grain: one operator with a formula and inputs
 -- key: op_name_id, op_input_id
 -- needs: _op_launch
@@ -14,7 +15,14 @@
 --   precision VARCHAR: precision of matrix products by the types of the inputs; NULL when they leave it open
 --   unknown VARCHAR: as in op_cost
 
-SELECT DISTINCT l.op_name_id, l.op_input_id, n.name, coalesce(i.shapes, '') AS shapes, coalesce(i.types, '') AS types, coalesce(i.strides, '') AS strides, coalesce(i.concrete, '') AS concrete
+SELECT DISTINCT
+    l.op_name_id,
+    l.op_input_id,
+    n.name,
+    coalesce(i.shapes, '') AS shapes,
+    coalesce(i.types, '') AS types,
+    coalesce(i.strides, '') AS strides,
+    coalesce(i.concrete, '') AS concrete
 FROM _op_launch l
 JOIN op_name n ON n.run_id = $run AND n.op_name_id = l.op_name_id
 JOIN op_input i ON i.run_id = $run AND i.op_input_id = l.op_input_id

@@ -1,4 +1,5 @@
--- op_source: The operator sources of a run, and which are counted. A run may have the same operators from several tools: a sum must use one of them.
+-- op_source: The operator sources of a run, and which are counted. A run may have the same operators from several tools: a sum must use one
+--     of them.
 -- grain: one source
 -- key: source_id
 -- needs: op|op_average
@@ -11,15 +12,38 @@
 --   is_shape_summed BOOLEAN: whether sums by inputs use it: of these tables, the first with shapes, if any
 
 WITH t AS (
-    SELECT o.source_id, s.kind AS capture, o.has_inputs
-    FROM (SELECT p.source_id, count(p.op_input_id) > 0 AS has_inputs FROM op p WHERE p.run_id = $run GROUP BY p.source_id) o
+    SELECT
+        o.source_id,
+        s.kind AS capture,
+        o.has_inputs
+    FROM (
+        SELECT
+            p.source_id,
+            count(p.op_input_id) > 0 AS has_inputs
+        FROM op p
+        WHERE p.run_id = $run
+        GROUP BY p.source_id
+    ) o
     JOIN source s ON s.run_id = $run AND s.source_id = o.source_id AND s.kind IN ({'operators'})
     UNION ALL
-    SELECT a.source_id, 'key_averages', bool_or(a.shapes IS NOT NULL) FROM op_average a WHERE a.run_id = $run GROUP BY a.source_id
+    SELECT
+        a.source_id,
+        'key_averages',
+        bool_or(a.shapes IS NOT NULL)
+    FROM op_average a
+    WHERE a.run_id = $run
+    GROUP BY a.source_id
 ), sums AS (
-    SELECT min(x.source_id) AS source_id, coalesce(min(x.source_id) FILTER (x.has_inputs), min(x.source_id)) AS shaped_id FROM t x WHERE x.capture = 'key_averages'
+    SELECT
+        min(x.source_id) AS source_id,
+        coalesce(min(x.source_id) FILTER (x.has_inputs), min(x.source_id)) AS shaped_id
+    FROM t x
+    WHERE x.capture = 'key_averages'
 )
-SELECT t.source_id, t.capture, t.has_inputs,
+SELECT
+    t.source_id,
+    t.capture,
+    t.has_inputs,
     -- no window: DuckDB 1.5.5 now and then fails in min() OVER () of a union (its issue 25713)
     t.capture = (SELECT arg_min(x.capture, array_position([{'operators'}], x.capture)) FROM t x) AS is_counted,
     t.capture <> 'key_averages' OR t.source_id = (SELECT s.source_id FROM sums s) AS is_summed,

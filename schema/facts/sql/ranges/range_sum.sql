@@ -29,7 +29,30 @@
 --   graph_count BIGINT: graph replays traced as a whole
 --   unfinished_count BIGINT: instances that never ended; excluded from CPU times
 
-SELECT s.kind, s.name, s.domain, s.style, s.instances, s.cpu_total_ns, s.gpu_span_total_ns, s.gpu_sum_ns, s.kernel_count, s.cpu_mean_ns, s.cpu_median_ns,
-    s.cpu_min_ns, s.cpu_max_ns, s.cpu_std_ns, s.gpu_instances, s.gpu_span_mean_ns, s.gpu_span_median_ns, s.gpu_span_min_ns, s.gpu_span_max_ns,
-    s.gpu_span_std_ns, s.gpu_busy_ns, s.kernel_sum_ns, s.memop_count, s.graph_count, s.unfinished_count
+SELECT
+    s.kind,
+    s.name,
+    s.domain,
+    s.style,
+    s.instances,
+    s.cpu_total_ns,
+    s.gpu_span_total_ns,
+    s.gpu_sum_ns,
+    s.kernel_count,
+    s.cpu_mean_ns,
+    s.cpu_median_ns,
+    s.cpu_min_ns,
+    s.cpu_max_ns,
+    s.cpu_std_ns,
+    s.gpu_instances,
+    s.gpu_span_mean_ns,
+    s.gpu_span_median_ns,
+    s.gpu_span_min_ns,
+    s.gpu_span_max_ns,
+    s.gpu_span_std_ns,
+    s.gpu_busy_ns,
+    s.kernel_sum_ns,
+    s.memop_count,
+    s.graph_count,
+    s.unfinished_count
 FROM _range_sum($run) s

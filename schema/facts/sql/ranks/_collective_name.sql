@@ -7,6 +7,12 @@
 --   family VARCHAR: kernel family by kernel_rule; NULL when no rule matches
 --   said VARCHAR: the operation that the family says; NULL when it says none
 
-SELECT c.kernel_name_id, c.family, nullif(regexp_extract(c.family, '(all-reduce|all-gather|reduce-scatter|all-to-all|broadcast|send-recv|reduce)$'), '') AS said
+SELECT
+    c.kernel_name_id,
+    c.family,
+    nullif(
+        regexp_extract(c.family, '(all-reduce|all-gather|reduce-scatter|all-to-all|broadcast|send-recv|reduce)$'),
+        ''
+    ) AS said
 FROM kernel_class c
 WHERE c.run_id = $run AND c.role = 'collective'

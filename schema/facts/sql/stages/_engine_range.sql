@@ -6,6 +6,13 @@
 --   range_id BIGINT: the range
 --   name VARCHAR: name as recorded; its first 4,096 characters, more than engines write
 
-SELECT n.range_id, left(n.name, 4096) AS name
+SELECT
+    n.range_id,
+    left(n.name, 4096) AS name
 FROM nvtx_range n
-WHERE n.run_id = $run AND (starts_with(n.name, 'step[') OR starts_with(n.name, 'execute_') OR starts_with(n.name, '[Executor] _forward_step'))
+WHERE n.run_id = $run
+    AND (
+        starts_with(n.name, 'step[')
+        OR starts_with(n.name, 'execute_')
+        OR starts_with(n.name, '[Executor] _forward_step')
+    )

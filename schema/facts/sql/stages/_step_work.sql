@@ -15,13 +15,56 @@
 --   launch_start_ns BIGINT: start of the launching API call; NULL when it was not captured
 
 WITH w AS (
-    SELECT k.source_id, k.pid, k.device_id, k.start_ns, k.duration_ns, false AS is_replay, k.kernel_name_id AS work_id, k.path_id, k.launch_start_ns FROM kernel k WHERE k.run_id = $run
+    SELECT
+        k.source_id,
+        k.pid,
+        k.device_id,
+        k.start_ns,
+        k.duration_ns,
+        false AS is_replay,
+        k.kernel_name_id AS work_id,
+        k.path_id,
+        k.launch_start_ns
+    FROM kernel k
+    WHERE k.run_id = $run
     UNION ALL
-    SELECT m.source_id, m.pid, m.device_id, m.start_ns, m.duration_ns, false, NULL, m.path_id, m.launch_start_ns FROM memop m WHERE m.run_id = $run
+    SELECT
+        m.source_id,
+        m.pid,
+        m.device_id,
+        m.start_ns,
+        m.duration_ns,
+        false,
+        NULL,
+        m.path_id,
+        m.launch_start_ns
+    FROM memop m
+    WHERE m.run_id = $run
     UNION ALL
-    SELECT g.source_id, g.pid, g.device_id, g.start_ns, CASE g.mode WHEN 'graph' THEN g.duration_ns ELSE 0 END, true, coalesce(g.graph_id, g.kernel_count * 1000 + g.memop_count, 0), g.path_id, g.launch_start_ns FROM graph_launch g WHERE g.run_id = $run
+    SELECT
+        g.source_id,
+        g.pid,
+        g.device_id,
+        g.start_ns,
+        CASE g.mode WHEN 'graph' THEN g.duration_ns ELSE 0 END,
+        true,
+        coalesce(g.graph_id, g.kernel_count * 1000 + g.memop_count, 0),
+        g.path_id,
+        g.launch_start_ns
+    FROM graph_launch g
+    WHERE g.run_id = $run
 )
-SELECT hash(w.source_id, w.pid, w.device_id) AS place, w.source_id, w.pid, w.device_id, w.start_ns, w.duration_ns, w.is_replay, w.work_id, w.path_id, w.launch_start_ns
+SELECT
+    hash(w.source_id, w.pid, w.device_id) AS place,
+    w.source_id,
+    w.pid,
+    w.device_id,
+    w.start_ns,
+    w.duration_ns,
+    w.is_replay,
+    w.work_id,
+    w.path_id,
+    w.launch_start_ns
 FROM w
 WHERE w.source_id IN (SELECT s.source_id FROM _step_source s)
 ORDER BY place, w.start_ns, w.is_replay DESC, w.work_id

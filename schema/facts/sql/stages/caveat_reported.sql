@@ -2,7 +2,13 @@
 -- into: caveat
 -- needs: reported_value
 
-SELECT 'stage' AS topic, 'reported-stages' AS kind, true AS is_counted, min(s.path) AS object, count(DISTINCT v.subject) AS item_count
+SELECT
+    'stage' AS topic,
+    'reported-stages' AS kind,
+    true AS is_counted,
+    min(s.path) AS object,
+    count(DISTINCT v.subject) AS item_count
 FROM reported_value v JOIN source s ON s.run_id = v.run_id AND s.source_id = v.source_id
 WHERE v.run_id = $run AND v.scope = 'stage' AND v.metric = 'time_ns'
-GROUP BY v.run_id HAVING count(*) > 0
+GROUP BY v.run_id
+HAVING count(*) > 0

@@ -9,4 +9,10 @@
 --   part BIGINT: part number in time order, from 1
 --   first_nth BIGINT: number of its first iteration, as in iteration
 
-SELECT p.source_id, p.pid, p.device_id, row_number() OVER (PARTITION BY p.source_id, p.pid, p.device_id ORDER BY p.first_nth) AS part, p.first_nth FROM _part_row p
+SELECT
+    p.source_id,
+    p.pid,
+    p.device_id,
+    row_number() OVER (PARTITION BY p.source_id, p.pid, p.device_id ORDER BY p.first_nth) AS part,
+    p.first_nth
+FROM _part_row p

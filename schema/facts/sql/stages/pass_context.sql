@@ -1,4 +1,5 @@
--- pass_context: The stage pass of each launch, by its set of ranges. A launch in several passes at once, as with two threads, belongs to the one on its range path, else to the one that began first.
+-- pass_context: The stage pass of each launch, by its set of ranges. A launch in several passes at once, as with two threads, belongs to
+--     the one on its range path, else to the one that began first.
 -- grain: one set of ranges within a stage pass
 -- key: range_context_id
 -- needs: stage_pass
@@ -10,7 +11,9 @@
 
 SELECT q.range_context_id, p.range_id, p.stage, p.is_warmup
 FROM (
-    SELECT c.range_context_id, arg_min(p.range_id, (coalesce(s.stage <> p.stage, true), p.start_ns, p.range_id)) AS range_id
+    SELECT
+        c.range_context_id,
+        arg_min(p.range_id, (coalesce(s.stage <> p.stage, true), p.start_ns, p.range_id)) AS range_id
     FROM range_context c
     JOIN stage_pass p ON p.run_id = c.run_id AND p.range_id = c.range_id
     LEFT JOIN path_stage s ON s.run_id = c.run_id AND s.path_id = c.path_id
