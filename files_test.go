@@ -19,7 +19,7 @@ var directs = map[string]string{
 	"internal/file/file.go":                "it is what others use",
 	"internal/file/write.go":               "it is what others use",
 	"internal/scratch/scratch.go":          "it opens folders, to lock them",
-	"schema/turn.go":                       "it makes a file to lock, which must not be emptied",
+	"schema/lock.go":                       "it makes a file to lock, which must not be emptied",
 	"schema/budget.go":                     "it reads /proc and /sys",
 	"schema/undo.go":                       "it writes into the warehouse, which must not be emptied",
 	"capture/nsys/scrub.go":                "it changes an export in prof's own folder, which nsys wrote and the ingest has not seen",
@@ -120,7 +120,6 @@ func TestCommits(t *testing.T) {
 // commitsApart are files with a statement outside a transaction that writes nothing, or writes into a warehouse in memory.
 var commitsApart = map[string]bool{
 	"schema/undo.go":   true, // Commit itself
-	"schema/memory.go": true,
 	"schema/apart.go":  true, // tables in memory
 	"schema/budget.go": true, // settings
 	"ingest/ingest.go": true, // settings

@@ -18,13 +18,13 @@ import (
 )
 
 // house lists the rooms from the top down: each may import those below it.
-var house = []string{"internal/cli", "internal/serve", "render", "queries", "ingest", "capture", "schema"}
+var house = []string{"internal/cli", "internal/serve", "render", "queries", "ingest", "capture"}
 
 // mostFiles is how many files of source a folder may have, for a reader to see what is in it.
 const mostFiles = 25
 
 // tooFull are the folders that still have more.
-var tooFull = []string{"queries/judge", "queries/judge/diff", "render/compare", "render/report", "schema"}
+var tooFull = []string{"queries/judge", "queries/judge/diff", "render/compare", "render/report"}
 
 // roomOf is the place in the house of a package; -1 for what stands beside it: commands for developers, helpers of tests.
 func roomOf(dir string) int {

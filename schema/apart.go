@@ -6,9 +6,13 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"maps"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/duckdb/duckdb-go/v2"
 )
 
 // Apart is where a run is derived whose rows are committed: a catalog in memory, in which the tables that Derive fills are, empty, before those of the warehouse. Its connections see each other's
@@ -136,3 +140,79 @@ func (a *Apart) close() error {
 	_, err := a.db.ExecContext(context.Background(), `DETACH DATABASE IF EXISTS `+apartName) // whatever became of the caller's context
 	return err
 }
+
+// OpenMemory makes an empty warehouse in memory with the given definitions and the tables that they read, for questions that need
+// no run; and the others that are named. It has no rules, no peaks and no comments; Close forgets it.
+func OpenMemory(ctx context.Context, defs []Definition, facts Facts, others ...string) (*Warehouse, error) {
+	c, err := duckdb.NewConnector("?autoinstall_known_extensions=false&autoload_known_extensions=false", func(driver.ExecerContext) error { return nil })
+	if err != nil {
+		return nil, err
+	}
+	w := &Warehouse{DB: sql.OpenDB(c), Writable: true, Facts: facts}
+	if err := w.fill(ctx, defs, facts, others); err != nil {
+		w.DB.Close()
+		return nil, err
+	}
+	return w, nil
+}
+
+func (w *Warehouse) fill(ctx context.Context, defs []Definition, facts Facts, others []string) error {
+	steps, err := knownMigrations()
+	if err != nil {
+		return err
+	}
+	tables, err := facts.Tables()
+	if err != nil {
+		return err
+	}
+	used := map[string]bool{}
+	for _, name := range others {
+		used[name] = true
+	}
+	read := func(query string) {
+		for _, word := range tableName.FindAllString(query, -1) {
+			used[word] = true
+		}
+	}
+	for _, d := range defs {
+		read(d.Body)
+	}
+	for _, t := range tables {
+		if used[t.Name] {
+			read(t.Query)
+		}
+	}
+	creates := map[string]string{} // a later migration may add columns
+	for _, m := range steps {
+		for _, stmt := range createTable.FindAllStringSubmatch(m.sql, -1) {
+			if table := stmt[2]; table != "" {
+				creates[table] += stmt[0]
+			} else {
+				creates[stmt[1]] = stmt[0]
+			}
+		}
+	}
+	var all strings.Builder
+	all.WriteString("BEGIN;\n")
+	for _, name := range slices.Sorted(maps.Keys(creates)) {
+		if used[name] {
+			all.WriteString(creates[name])
+		}
+	}
+	for _, t := range tables {
+		if used[t.Name] {
+			all.WriteString(t.create())
+		}
+	}
+	for _, d := range defs {
+		all.WriteString(d.define() + "\n")
+	}
+	all.WriteString("COMMIT;\n")
+	_, err = w.DB.ExecContext(ctx, all.String())
+	return err
+}
+
+var (
+	tableName   = regexp.MustCompile(`\w+`)
+	createTable = regexp.MustCompile(`(?ms)^CREATE TABLE (\w+) \(\n.*?^\);\n|^ALTER TABLE (\w+) ADD COLUMN [^;\n]*;\n`)
+)

@@ -4,9 +4,12 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
+	"database/sql"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -331,4 +334,111 @@ func (h Home) commit() (string, error) {
 	}
 	sum := sha256.Sum256(headers)
 	return hex.EncodeToString(sum[:8]), nil
+}
+
+// lakeEvery is how often a Live looks for a new commit of a lake: each look is a question to PostgreSQL.
+const lakeEvery = time.Second
+
+// lakeWatch sees commits of a lake.
+type lakeWatch struct {
+	db   *sql.DB
+	conn *sql.Conn
+}
+
+func watchLake(ctx context.Context, l *Lake) (*lakeWatch, error) {
+	db, err := connect(ctx, "", "READ_WRITE", "", Options{})
+	if err != nil {
+		return nil, err
+	}
+	conn, err := db.Conn(ctx)
+	if err == nil {
+		err = l.attach(ctx, conn, toRead)
+	}
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return &lakeWatch{db, conn}, nil
+}
+
+// commit names the last commit.
+func (w *lakeWatch) commit(ctx context.Context) (id string, err error) {
+	return id, w.conn.QueryRowContext(ctx, "SELECT id::VARCHAR FROM "+lakeName+".current_snapshot()").Scan(&id)
+}
+
+func (w *lakeWatch) close() error {
+	if w == nil {
+		return nil
+	}
+	return errors.Join(w.conn.Close(), w.db.Close())
+}
+
+// Digest names what a warehouse has of a run: while it stays the same in a process, so do the answers about the run, however often the warehouse was written. What
+// writes rows, and when, need not be known: each is hashed.
+type Digest struct {
+	Rows  string // of the run's rows, and of the rules and peaks that all runs share
+	Names string // of its tags and baselines
+}
+
+// named are the tables of the names that people give runs.
+var named = []string{"run_tag", "baseline"}
+
+// digests returns the digests of all runs by id, or with an id that of one run. A gigabyte of rows takes about a second.
+func (w *Warehouse) digests(ctx context.Context, runID string) (map[string]Digest, error) {
+	tables, err := runTables(ctx, w.DB)
+	if err != nil {
+		return nil, err
+	}
+	if w.Home.Lake != nil { // what was pushed of each run, the lake knows
+		tables = append([]string{"pushed_run", "derivation"}, named...)
+	}
+	of := ""
+	if runID != "" {
+		of = " WHERE run_id = " + Quote(runID) + "::UUID"
+	}
+	var parts []string
+	for _, t := range tables {
+		isName := slices.Contains(named, t)
+		parts = append(parts, fmt.Sprintf("SELECT run_id, %t AS is_name, '%s ' || count(*) || ' ' || sum(hash(t)) AS digest FROM %[2]s t%s GROUP BY run_id", isName, t, of))
+	}
+	known, err := knownMigrations()
+	if err != nil {
+		return nil, err
+	}
+	shared, err := madeTables(known, func(t ddlTable) bool { return t.columns[0][0] != "run_id" })
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range shared {
+		parts = append(parts, fmt.Sprintf("SELECT NULL, false, '%s ' || count(*) || ' ' || coalesce(sum(hash(t)), 0) FROM %[1]s t", t))
+	}
+	rows, err := w.DB.QueryContext(ctx, "SELECT run_id::VARCHAR, is_name, md5(string_agg(digest, ' ' ORDER BY digest)) FROM ("+strings.Join(parts, "\nUNION ALL ")+") GROUP BY run_id, is_name")
+	if err != nil {
+		return nil, fmt.Errorf("digest of runs: %w", err)
+	}
+	defer rows.Close()
+	out, ofShared := map[string]Digest{}, ""
+	for rows.Next() {
+		var id sql.NullString
+		var isName bool
+		var digest string
+		if err := rows.Scan(&id, &isName, &digest); err != nil {
+			return nil, fmt.Errorf("digest of runs: %w", err)
+		}
+		d := out[id.String]
+		switch {
+		case !id.Valid:
+			ofShared = digest
+			continue
+		case isName:
+			d.Names = digest
+		default:
+			d.Rows = digest
+		}
+		out[id.String] = d
+	}
+	for id, d := range out {
+		d.Rows += ofShared
+		out[id] = d
+	}
+	return out, rows.Err()
 }

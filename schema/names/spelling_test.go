@@ -1,4 +1,4 @@
-package schema
+package names
 
 import (
 	"compress/gzip"
@@ -72,7 +72,7 @@ type kernelNames struct{ program, symbol, nsys, ncu, filt, torch string }
 // Compute calls the kernel of the same symbol, and whether a trace of PyTorch's profiler has the name that c++filt gives.
 func recordedNames(t *testing.T) (all []kernelNames) {
 	t.Helper()
-	f, err := os.Open(filepath.Join("..", "testdata", "ncu", "kernel_names.csv.gz"))
+	f, err := os.Open(filepath.Join("..", "..", "testdata", "ncu", "kernel_names.csv.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}

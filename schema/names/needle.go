@@ -1,4 +1,4 @@
-package schema
+package names
 
 import (
 	"regexp"
@@ -8,27 +8,27 @@ import (
 	"unicode"
 )
 
-// pattern is a regular expression that is tried only on names that hold one of the texts without which it cannot match: looking for a text
+// Pattern is a regular expression that is tried only on names that hold one of the texts without which it cannot match: looking for a text
 // takes a thousandth of the time, and of some 250 rules few can match a name.
-type pattern struct {
+type Pattern struct {
 	re      *regexp.Regexp
 	needles []string // lower case; nil: none is known
 }
 
-func compilePattern(expr string) (pattern, error) {
+func Compile(expr string) (Pattern, error) {
 	re, err := regexp.Compile(expr)
 	if err != nil {
-		return pattern{}, err
+		return Pattern{}, err
 	}
 	tree, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
-		return pattern{}, err
+		return Pattern{}, err
 	}
-	return pattern{re, needlesOf(tree.Simplify())}, nil
+	return Pattern{re, needlesOf(tree.Simplify())}, nil
 }
 
-// match matches a name, of which lower is what lowered returns.
-func (p pattern) match(name, lower string) bool {
+// Match matches a name, of which lower is what lowered returns.
+func (p Pattern) Match(name, lower string) bool {
 	if p.needles != nil && !slices.ContainsFunc(p.needles, func(text string) bool { return strings.Contains(lower, text) }) {
 		return false
 	}
@@ -71,8 +71,8 @@ func shortest(texts []string) int {
 	return len(slices.MinFunc(texts, func(a, b string) int { return len(a) - len(b) }))
 }
 
-// lowered returns a name in lower case, in which every letter that an expression takes for one of ASCII is that one: of the two others that
+// Lower returns a name in lower case, in which every letter that an expression takes for one of ASCII is that one: of the two others that
 // are, strings.ToLower makes the Kelvin sign a k.
-func lowered(name string) string {
+func Lower(name string) string {
 	return strings.ReplaceAll(strings.ToLower(name), "ſ", "s")
 }

@@ -1,4 +1,4 @@
-package schema
+package names
 
 import (
 	"encoding/csv"
@@ -17,7 +17,7 @@ func TestNeedles(t *testing.T) {
 		"nccl.*AllReduce": {"allreduce"}, "^(?:gemm|wgmma)_k": {"gemm", "wgmma"}, "(?i)PREFILL|decode": {"prefill", "decode"},
 		"ab?c": {"a"}, "(flash)+": {"flash"}, "a{2,3}": {"a"}, "x|y*": nil, "[a-z]+": nil, "": nil, "(?i)ſk": {"sk"},
 	} {
-		p, err := compilePattern(expr)
+		p, err := Compile(expr)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -25,7 +25,7 @@ func TestNeedles(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", expr, p.needles, want)
 		}
 	}
-	if _, err := compilePattern("a("); err == nil {
+	if _, err := Compile("a("); err == nil {
 		t.Error("a broken expression compiles")
 	}
 }
@@ -37,9 +37,9 @@ func TestNeedlesMissNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var patterns []pattern
+	var patterns []Pattern
 	add := func(expr string) {
-		p, err := compilePattern(expr)
+		p, err := Compile(expr)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +51,7 @@ func TestNeedlesMissNothing(t *testing.T) {
 	for _, r := range stage {
 		add("(?i)" + r.Pattern)
 	}
-	f, err := os.Open(filepath.Join("seed", "testdata", "kernels.csv"))
+	f, err := os.Open(filepath.Join("..", "seed", "testdata", "kernels.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,12 +66,12 @@ func TestNeedlesMissNothing(t *testing.T) {
 	}
 	tried, without := 0, 0
 	for _, name := range names {
-		lower := lowered(name)
+		lower := Lower(name)
 		for _, p := range patterns {
 			if p.needles == nil {
 				without++
 			}
-			if got, want := p.match(name, lower), p.re.MatchString(name); got != want {
+			if got, want := p.Match(name, lower), p.re.MatchString(name); got != want {
 				t.Errorf("%s on %q: %v, want %v", p.re, name, got, want)
 			}
 			tried++
