@@ -3,6 +3,8 @@ package diff
 import (
 	"cmp"
 	"maps"
+	"math"
+	"math/big"
 	"slices"
 	"strings"
 
@@ -166,4 +168,129 @@ func pairs(a, b *stageSide, by Dimension) []pair {
 	}
 	slices.SortFunc(out, func(x, y pair) int { return compareLines(x.key, y.key) })
 	return out
+}
+
+// tally adds up durations of executions.
+type tally struct {
+	calls, total int64 // ns
+	min, max     int64
+	m2           float64 // sum of the squares of the differences between durations and their mean, ns2; NaN where one is not known
+}
+
+// add adds what another tally counted. Squares by Chan, Golub and LeVeque, Updating Formulae and a Pairwise Algorithm for Computing Sample
+// Variances (1979).
+func (t *tally) add(o tally) {
+	switch {
+	case o.calls == 0:
+		return
+	case t.calls == 0:
+		*t = o
+		return
+	}
+	d := o.mean() - t.mean()
+	t.m2 += o.m2 + d*d*float64(t.calls)*float64(o.calls)/float64(t.calls+o.calls)
+	t.calls += o.calls
+	t.total += o.total
+	t.min, t.max = min(t.min, o.min), max(t.max, o.max)
+}
+
+func (t *tally) mean() float64 { return float64(t.total) / float64(t.calls) }
+
+// measure tells them as those of so many units.
+func (t *tally) measure(units int64) Measure {
+	m := Measure{Calls: t.calls, TotalNs: t.total}
+	if units > 0 {
+		m.PerUnitCalls = float64(t.calls) / float64(units)
+	}
+	if t.calls > 0 {
+		m.MeanNs, m.MinNs, m.MaxNs = new(t.mean()), new(t.min), new(t.max)
+	}
+	if t.calls > 1 && !math.IsNaN(t.m2) {
+		m.StdNs = new(math.Sqrt(t.m2 / float64(t.calls-1)))
+	}
+	return m
+}
+
+// shares divides totals by units so that the shares add up to the rounded share of the totals' sum: each is the difference between
+// neighbours of the rounded cumulative sums. Shares of totals that follow each other add up to the share of their sum likewise, whatever
+// they are grouped by.
+func shares(totals []int64, units int64) []int64 {
+	out := make([]int64, len(totals))
+	if units == 0 {
+		return out
+	}
+	var sum, before int64
+	for i, t := range totals {
+		sum += t
+		now := divided(sum, units)
+		out[i] = now - before
+		before = now
+	}
+	return out
+}
+
+// divided is n / units rounded to the nearest whole number, halves up.
+func divided(n, units int64) int64 {
+	q, r := n/units, n%units
+	if r < 0 {
+		q, r = q-1, r+units
+	}
+	if r >= units-r {
+		q++
+	}
+	return q
+}
+
+// split says what the change of an item from a ns to b ns for one unit comes from. Sides with calls are split by the number of calls and
+// their mean duration: with n calls for one unit of mean duration m on side A and n', m' on side B,
+//
+//	n' m' - n m = (n' - n) m + n (m' - m) + (n' - n) (m' - m)
+//
+// each rounded, the last one what is left, so that the parts add up to the change in whole ns. They fit as long as the calls of one side
+// at the mean of the other take less than the 292 years that 64 bits hold.
+func split(a, b int64, sideA, sideB *amount, unitsA, unitsB int64) *Delta {
+	d := &Delta{Ns: b - a}
+	switch {
+	case sideA == nil:
+		d.NewNs = d.Ns
+	case sideB == nil:
+		d.RemovedNs = d.Ns
+	case sideA.tally.calls == 0 || sideB.tally.calls == 0:
+		d.DurationNs = d.Ns // a part of a time without calls
+	default:
+		ca, cb := sideA.tally.calls, sideB.tally.calls
+		// (cb/ub - ca/ua) ta/ca = ta (cb ua - ca ub) / (ca ua ub)
+		d.CountNs = quotient(product(sideA.tally.total), difference(product(cb, unitsA), product(ca, unitsB)), product(ca, unitsA, unitsB))
+		// ca/ua (tb/cb - ta/ca) = (tb ca - ta cb) / (ua cb)
+		d.DurationNs = quotient(product(1), difference(product(sideB.tally.total, ca), product(sideA.tally.total, cb)), product(unitsA, cb))
+		d.InteractionNs = d.Ns - d.CountNs - d.DurationNs
+	}
+	return d
+}
+
+func product(factors ...int64) *big.Int {
+	out := big.NewInt(1)
+	for _, f := range factors {
+		out.Mul(out, big.NewInt(f))
+	}
+	return out
+}
+
+func difference(a, b *big.Int) *big.Int { return a.Sub(a, b) }
+
+// quotient is factor * over / under rounded to the nearest whole number, halves up; under is above 0.
+func quotient(factor, over, under *big.Int) int64 {
+	over.Mul(over, factor)
+	over.Lsh(over, 1).Add(over, under)
+	return over.Div(over, under.Lsh(under, 1)).Int64() // Div is Euclidean: down for a divisor above 0
+}
+
+// add adds the parts of another change.
+func (d *Delta) add(o *Delta) {
+	d.Ns += o.Ns
+	d.CountNs += o.CountNs
+	d.DurationNs += o.DurationNs
+	d.InteractionNs += o.InteractionNs
+	d.NewNs += o.NewNs
+	d.RemovedNs += o.RemovedNs
 }

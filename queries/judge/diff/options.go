@@ -60,3 +60,138 @@ func distinctSources(list []Source) []Source {
 		return twice
 	})
 }
+
+// StageMeasure is a figure of stages that verdicts are about: those of diff, and rules of check.
+type StageMeasure struct {
+	Name, Unit   string // Unit: ns, per_s or count
+	Also         string // another name of it in rules; "" for none
+	LessIsBetter bool
+	kind         figureKind
+}
+
+// The names of measures that others are told by.
+const (
+	spanMetric    = "gpu_span_ns" // what stages are judged by unless the caller says otherwise
+	busyMetric    = "gpu_busy_ns"
+	idleMetric    = "gpu_idle_ns"
+	aloneMetric   = "alone_ns" // without a profiler: of recordings, not of what they hold
+	tokenRateName = "tokens_per_s"
+	tokenTimeName = "ns_per_token"
+	launchesName  = "launches"
+)
+
+// StageMeasures are all of them, in the order in which they are told.
+var StageMeasures = []StageMeasure{
+	{Name: spanMetric, Unit: "ns", LessIsBetter: true, kind: spanFigure},                             // first start to last end of its device work
+	{Name: busyMetric, Unit: "ns", Also: "gpu_work", LessIsBetter: true, kind: workFigure},           // time in which its GPUs work
+	{Name: idleMetric, Unit: "ns", LessIsBetter: true, kind: idleFigure},                             // time in which they idle within the span
+	{Name: "gpu_sum_ns", Unit: "ns", LessIsBetter: true, kind: workFigure},                           // durations of its device work, added up
+	{Name: "cpu_ns", Unit: "ns", LessIsBetter: true, kind: spanFigure},                               // time of its range on the CPU
+	{Name: tokenRateName, Unit: tokenRateName, kind: rateFigure},                                     // tokens a second of its span
+	{Name: tokenTimeName, Unit: "ns", Also: "ms_per_token", LessIsBetter: true, kind: rateFigure},    // its span for one token of each sequence
+	{Name: launchesName, Unit: "count", Also: "kernel_count", LessIsBetter: true, kind: countFigure}, // kernels
+}
+
+// measureOf finds a measure by its name, or the other one.
+func measureOf(name string) (StageMeasure, bool) {
+	i := slices.IndexFunc(StageMeasures, func(m StageMeasure) bool { return m.Name == name || m.Also != "" && m.Also == name })
+	if i < 0 {
+		return StageMeasure{}, false
+	}
+	return StageMeasures[i], true
+}
+
+// Canonical is the first name of a measure of stages, by either; the name as it is of what is none.
+func Canonical(name string) string {
+	if m, known := measureOf(name); known {
+		return m.Name
+	}
+	return name
+}
+
+// wholeTimes are the measures that stages can be judged by as a whole, and that are told beside it.
+func wholeTimes() (out []string) {
+	for _, m := range StageMeasures {
+		if m.kind != countFigure && m.kind != rateFigure {
+			out = append(out, m.Name)
+		}
+	}
+	return out
+}
+
+// unitOf says what a stage's times are for: a pass, or a token where the passes of the sides work on different numbers of tokens.
+func unitOf(stage string, a, b *stageSide) (Unit, func(group) *int64) {
+	switch {
+	case stage == "" || stage == outside:
+		return PerRun, nil
+	case a.basis+b.basis != "":
+		return PerStep, nil
+	}
+	// A stage that does both, such as a step of a server, has no one token that its time could be for.
+	prompt, decode := tokenStates(a, b, func(g group) *int64 { return g.prompt }), tokenStates(a, b, func(g group) *int64 { return g.decode })
+	switch {
+	case prompt.differ && !decode.some:
+		return PerToken, func(g group) *int64 { return g.prompt }
+	case decode.differ && (!prompt.some || stage == "decode"):
+		return PerToken, func(g group) *int64 { return g.decode }
+	case prompt.differ && stage == "prefill":
+		return PerToken, func(g group) *int64 { return g.prompt }
+	}
+	return PerPass, nil
+}
+
+// tokenState is what is known of a kind of tokens.
+type tokenState struct {
+	some   bool // of a pass that works on some
+	differ bool // of all passes of both sides, and the mean pass of one side has more
+}
+
+func tokenStates(a, b *stageSide, of func(group) *int64) tokenState {
+	var out tokenState
+	all := true
+	sums := [2]int64{}
+	for i, s := range []*stageSide{a, b} {
+		all = all && len(s.groups) > 0
+		for _, g := range s.groups {
+			n := of(g)
+			all = all && n != nil && *n > 0
+			if n != nil {
+				out.some = out.some || *n > 0
+				sums[i] += *n
+			}
+		}
+	}
+	out.differ = all && sums[0]*int64(len(b.groups)) != sums[1]*int64(len(a.groups))
+	return out
+}
+
+// tokensOf returns the tokens of a stage by what it is called: those that its passes decode, or those of their prompts.
+func tokensOf(stage string, s *stageSide) func(group) *int64 {
+	prompt, decode := func(g group) *int64 { return g.prompt }, func(g group) *int64 { return g.decode }
+	known := func(of func(group) *int64) bool {
+		return len(s.groups) > 0 && !slices.ContainsFunc(s.groups, func(g group) bool { n := of(g); return n == nil || *n <= 0 })
+	}
+	switch {
+	case stage != "prefill" && known(decode):
+		return decode
+	case known(prompt) && !slices.ContainsFunc(s.groups, func(g group) bool { return g.decode != nil && *g.decode > 0 && stage != "prefill" }):
+		return prompt
+	}
+	return nil
+}
+
+// unitsIn returns the units of a group: 1, or its tokens.
+func unitsIn(g group, tokens func(group) *int64) int64 {
+	if tokens == nil {
+		return 1
+	}
+	return *tokens(g)
+}
+
+func (s *stageSide) units(tokens func(group) *int64) int64 {
+	var out int64
+	for _, g := range s.groups {
+		out += unitsIn(g, tokens)
+	}
+	return out
+}
