@@ -18,7 +18,7 @@ var layers = []struct {
 	files []string
 }{
 	{"schema", []string{"schema/sql/*.sql"}},
-	{"schema/facts", []string{"schema/facts/sql/*/*.sql", "schema/facts/shared/*.sql"}},
+	{"schema/facts", []string{"schema/facts/sql/*/*.sql", "schema/facts/shared/*.sql", "schema/facts/views/*.sql"}},
 	{"queries", []string{"queries/sql/*/*.sql", "queries/views/*.sql"}},
 }
 
@@ -45,18 +45,18 @@ func relationFiles(t *testing.T) (all []relation, layer map[string]int) {
 				t.Fatalf("%s: %d files, %v", pattern, len(paths), err)
 			}
 			for _, path := range paths {
-				text, err := os.ReadFile(path)
+				text, err := sqlfile.Text(os.DirFS("."), path)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if l.room == "schema" {
-					for _, m := range regexp.MustCompile(`(?m)^CREATE TABLE (\w+)`).FindAllStringSubmatch(string(text), -1) {
+					for _, m := range regexp.MustCompile(`(?m)^CREATE TABLE (\w+)`).FindAllStringSubmatch(text, -1) {
 						define(m[1], i)
 					}
 					continue
 				}
 				name, _, _ := strings.Cut(strings.TrimSuffix(filepath.Base(path), ".sql"), ".v")
-				f, err := sqlfile.Parse(name, string(text))
+				f, err := sqlfile.Parse(name, text)
 				if err != nil {
 					t.Fatalf("%s: %v", path, err)
 				}

@@ -75,11 +75,11 @@ func parseAll(rooms ...fs.FS) ([]Query, error) {
 			if err != nil || d.IsDir() {
 				return err
 			}
-			text, err := fs.ReadFile(in, path)
+			text, err := sqlfile.Text(in, path)
 			if err != nil {
 				return err
 			}
-			q, err := parse(path, string(text))
+			q, err := parse(path, text)
 			if err != nil {
 				return fmt.Errorf("%s: %w", path, err)
 			}
@@ -149,7 +149,11 @@ var filesSum = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	shared, err := sqlfile.Checksum(facts.Shared, "shared/*.sql")
-	return sum + other + shared, err
+	if err != nil {
+		return "", err
+	}
+	lower, err := sqlfile.Checksum(facts.Views, "views/*.sql")
+	return sum + other + shared + lower, err
 })
 
 // Definitions are the relations to install in the warehouse: each query, and of the newest version of each public one an alias without the
@@ -178,8 +182,12 @@ func (Relations) Definitions() ([]schema.Definition, error) {
 		}
 		out = append(out, d)
 	}
+	lower, err := viewsOf(facts.Views)
+	if err != nil {
+		return nil, err
+	}
 	own, err := views()
-	return append(inOrder(out), own...), err
+	return slices.Concat(lower, inOrder(out), own), err
 }
 
 // DefinitionsFor are the relations that the named queries and their caveats need, in the order in which they can be made.

@@ -15,18 +15,20 @@ import (
 var viewFiles embed.FS
 
 // views are the relations for SQL of one's own: what the tables hold of every run, with names in place of ids.
-var views = sync.OnceValues(func() ([]schema.Definition, error) {
-	list, err := viewFiles.ReadDir("views")
+var views = sync.OnceValues(func() ([]schema.Definition, error) { return viewsOf(viewFiles) })
+
+func viewsOf(files embed.FS) ([]schema.Definition, error) {
+	list, err := files.ReadDir("views")
 	if err != nil {
 		return nil, err
 	}
 	var out []schema.Definition
 	for _, entry := range list {
-		text, err := viewFiles.ReadFile(path.Join("views", entry.Name()))
+		text, err := sqlfile.Text(files, path.Join("views", entry.Name()))
 		if err != nil {
 			return nil, err
 		}
-		f, err := sqlfile.Parse(strings.TrimSuffix(entry.Name(), ".sql"), string(text))
+		f, err := sqlfile.Parse(strings.TrimSuffix(entry.Name(), ".sql"), text)
 		if err != nil {
 			return nil, fmt.Errorf("views/%s: %w", entry.Name(), err)
 		}
@@ -37,4 +39,4 @@ var views = sync.OnceValues(func() ([]schema.Definition, error) {
 		out = append(out, d)
 	}
 	return out, nil
-})
+}

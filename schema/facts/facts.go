@@ -27,6 +27,11 @@ var Files embed.FS
 //go:embed shared/*.sql
 var Shared embed.FS
 
+// Views are relations for SQL of the user's that facts and queries read too.
+//
+//go:embed views/*.sql
+var Views embed.FS
+
 // Checksum identifies the files.
 func Checksum() (string, error) { return checksum() }
 
@@ -36,7 +41,11 @@ var checksum = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	shared, err := sqlfile.Checksum(Shared, "shared/*.sql")
-	return sum + shared, err
+	if err != nil {
+		return "", err
+	}
+	views, err := sqlfile.Checksum(Views, "views/*.sql")
+	return sum + shared + views, err
 })
 
 // Behind are the named files and those that they are made from.
@@ -87,12 +96,12 @@ var load = sync.OnceValues(func() (map[string]*fact, error) {
 	}
 	all := map[string]*fact{}
 	for _, name := range names {
-		text, err := fs.ReadFile(Files, name)
+		text, err := sqlfile.Text(Files, name)
 		if err != nil {
 			return nil, err
 		}
 		base := strings.TrimSuffix(path.Base(name), ".sql")
-		f, err := sqlfile.Parse(base, string(text))
+		f, err := sqlfile.Parse(base, text)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -138,12 +147,12 @@ func sharedBodies() (map[string]string, error) {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		text, err := fs.ReadFile(Shared, name)
+		text, err := sqlfile.Text(Shared, name)
 		if err != nil {
 			return err
 		}
 		base := strings.TrimSuffix(path.Base(name), ".sql")
-		f, err := sqlfile.Parse(base, string(text))
+		f, err := sqlfile.Parse(base, text)
 		out[strings.ReplaceAll(base, "-", "_")] = f.Body
 		return err
 	})

@@ -1,5 +1,6 @@
 // Package sqlfile reads the files in which queries and facts are written: a header of comments that documents a relation, an empty line,
 // and the SELECT that gives its rows. What terms has a list of, a file names in braces: {timelines} in a sentence, {'timelines'} in SQL, {source} for a parameter.
+// What it has for each part of a stage's time or cause of idle time is a template over them: {{range .Causes}}, s.{{.Column}}{{end}}.
 package sqlfile
 
 import (
@@ -10,6 +11,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"prof/schema/terms"
 )
@@ -87,7 +89,9 @@ func Parse(name, text string) (File, error) {
 var inBraces = regexp.MustCompile(`\{'?[a-z]+( [a-z]+)*'?\}`)
 
 // filled returns a text with the lists of terms in place of their names.
-func filled(text string) string {
+func filled(text string) string { return lists().Replace(text) }
+
+var lists = sync.OnceValue(func() *strings.Replacer {
 	var pairs []string
 	for name, list := range terms.Lists() {
 		pairs = append(pairs, "{"+name+"}", terms.Or(list), "{'"+name+"'}", terms.Quoted(list))
@@ -95,8 +99,8 @@ func filled(text string) string {
 	for name, declared := range terms.Options() {
 		pairs = append(pairs, "{"+name+"}", declared)
 	}
-	return strings.NewReplacer(pairs...).Replace(text)
-}
+	return strings.NewReplacer(pairs...)
+})
 
 func (f *File) parseHeader(lines []string) error {
 	section := ""
@@ -177,7 +181,7 @@ func parseColumn(text string) (Column, bool) {
 	return c, true
 }
 
-// Checksum identifies the files of a pattern by their names and texts.
+// Checksum identifies the files of a pattern by their names and texts, with the words in them.
 func Checksum(files fs.FS, pattern string) (string, error) {
 	names, err := fs.Glob(files, pattern)
 	if err != nil {
@@ -185,11 +189,11 @@ func Checksum(files fs.FS, pattern string) (string, error) {
 	}
 	h := sha256.New()
 	for _, name := range names {
-		text, err := fs.ReadFile(files, name)
+		text, err := Text(files, name)
 		if err != nil {
 			return "", err
 		}
-		full := filled(string(text))
+		full := filled(text)
 		fmt.Fprintf(h, "%s %d\n%s", name, len(full), full)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil

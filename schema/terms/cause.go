@@ -1,6 +1,8 @@
 // Package terms has the words: what prof calls a thing, in SQL, in JSON, on screen and in the docs, one table for each kind of thing. What names such things takes them from here.
 package terms
 
+import "slices"
+
 // Cause is a cause of idle time of a GPU: what the thread that launches the next work on it did meanwhile.
 type Cause struct {
 	Name    string // in SQL and JSON
@@ -32,6 +34,11 @@ const (
 
 // Column is that of its time in SQL, of relations that have one for each cause.
 func (c Cause) Column() string { return column(c.Name) }
+
+// IdleCauses are those of which a stage's time has parts.
+func IdleCauses() []Cause {
+	return slices.DeleteFunc(slices.Clone(Causes[:]), func(c Cause) bool { return len(PartsOf(c.Name)) == 0 })
+}
 
 // CauseNamed returns a cause; ok reports whether there is one of that name.
 func CauseNamed(name string) (c Cause, ok bool) {

@@ -1,6 +1,9 @@
 package terms
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Part is one kind of GPU time of a stage. The parts of a stage's time exclude each other and add up to its GPU span.
 type Part struct {
@@ -67,4 +70,9 @@ func PartsOf(kind string) []Part {
 		}
 	}
 	return out
+}
+
+// IdleParts are the parts that are idle time.
+func IdleParts() []Part {
+	return slices.DeleteFunc(slices.Clone(Parts), func(p Part) bool { return !p.IsIdle() })
 }

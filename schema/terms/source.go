@@ -121,9 +121,16 @@ func TimelineDoc() string {
 
 // Lists are lists that files of SQL have by name: {timelines} is "a, b or c", and {'timelines'} is 'a', 'b', 'c'.
 func Lists() map[string][]string {
+	var idle, causes []string
+	for _, p := range IdleParts() {
+		idle = append(idle, p.Name)
+	}
+	for _, c := range IdleCauses() {
+		causes = append(causes, c.Name)
+	}
 	return map[string][]string{
 		"sources": Kinds(func(Source) bool { return true }), "timelines": Timelines(), "traced": Kinds(Source.IsTraced), "profilers": Kinds(Source.IsProfiler), "callers": Kinds(Source.HasCalls),
-		"rangers": Kinds(Source.HasRanges), "gpus": Kinds(Source.HasGPUs), "operators": OperatorKinds(),
+		"rangers": Kinds(Source.HasRanges), "gpus": Kinds(Source.HasGPUs), "operators": OperatorKinds(), "causes": causes, "idle parts": idle,
 	}
 }
 
