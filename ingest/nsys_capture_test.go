@@ -40,8 +40,13 @@ var faults = []struct{ what, sql string }{
 		SELECT run_id, range_id, d.kernel_count, r.n FROM range_device d FULL JOIN r USING (run_id, range_id, device_id)
 		WHERE coalesce(d.kernel_count, 0) <> coalesce(r.n, 0) OR coalesce(d.kernel_sum_ns, 0) <> coalesce(r.ns, 0) OR r.first < d.first_start_ns OR r.last > d.last_end_ns`},
 	{"a context holds a range that is not there", `SELECT c.run_id, c.range_id FROM range_context c ANTI JOIN nvtx_range r ON r.run_id = c.run_id AND r.range_id = c.range_id`},
-	{"the time of a GPU does not add up", `SELECT run_id, device_id FROM device_time WHERE kernel_ns + graph_ns + copy_ns + other_ns + launch_ns + launch_delay_ns + launch_latency_ns + wait_ns + call_ns + host_ns + profiler_ns + queued_ns + unknown_ns <> end_ns - start_ns
-		OR least(kernel_ns, graph_ns, copy_ns, other_ns, launch_ns, launch_delay_ns, launch_latency_ns, wait_ns, call_ns, host_ns, profiler_ns, queued_ns, unknown_ns) < 0`},
+	{"the time of a GPU does not add up", `SELECT t.run_id, t.device_id FROM device_time t LEFT JOIN (SELECT run_id, source_id, device_id, range_id, sum(ns) AS ns, min(ns) AS least FROM idle_part GROUP BY ALL) i
+			ON i.run_id = t.run_id AND i.source_id = t.source_id AND i.device_id = t.device_id AND i.range_id IS NOT DISTINCT FROM t.range_id
+		WHERE t.kernel_ns + t.graph_ns + t.copy_ns + t.other_ns + coalesce(i.ns, 0) <> t.end_ns - t.start_ns OR least(t.kernel_ns, t.graph_ns, t.copy_ns, t.other_ns, i.least - 1) < 0`},
+	{"a gap is not its parts", `SELECT g.run_id, g.start_ns FROM gap g LEFT JOIN (SELECT run_id, source_id, device_id, start_ns, sum(ns) AS ns, max(ns) AS most, max(ns) FILTER (part NOT IN (SELECT s.part FROM stage_part s WHERE s.is_idle)) AS other FROM gap_part GROUP BY ALL) p
+			USING (run_id, source_id, device_id, start_ns) LEFT JOIN gap_part m ON m.run_id = g.run_id AND m.source_id = g.source_id AND m.device_id = g.device_id AND m.start_ns = g.start_ns AND m.part = g.part
+		WHERE p.ns IS DISTINCT FROM g.duration_ns OR m.ns IS DISTINCT FROM p.most OR p.other IS NOT NULL`},
+	{"a pattern of gaps is not its parts", `SELECT g.run_id, g.pattern_id FROM gap_sum g FULL JOIN (SELECT run_id, source_id, pattern_id, sum(ns) AS ns FROM gap_sum_part GROUP BY ALL) p USING (run_id, source_id, pattern_id) WHERE p.ns IS DISTINCT FROM g.duration_ns`},
 	{"gaps are not the idle time", `SELECT t.run_id, t.device_id FROM device_time t JOIN (SELECT run_id, source_id, device_id, sum(duration_ns) AS ns, sum(gap_count) AS n FROM gap_sum GROUP BY ALL) g USING (run_id, source_id, device_id)
 		WHERE t.range_id IS NULL AND (g.ns <> t.end_ns - t.start_ns - t.kernel_ns - t.graph_ns - t.copy_ns OR g.n <> t.gap_count)`},
 	{"a range's busy time is not that of its parts", `SELECT run_id, range_id FROM device_time t JOIN range_device d USING (run_id, range_id, device_id)

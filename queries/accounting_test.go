@@ -128,11 +128,12 @@ func accounted(t *testing.T, w *schema.Warehouse, stmts ...string) {
 // account makes up where the time of a drawn run's GPUs went: the time in which a range's work did not run was late.
 func account(t *testing.T, w *schema.Warehouse) {
 	t.Helper()
-	accounted(t, w, `DELETE FROM device_time; INSERT INTO device_time
-		SELECT n.run_id, n.source_id, d.device_id, n.range_id, d.first_start_ns, d.last_end_ns, d.busy_ns, 0, 0, 0, 0, d.last_end_ns - d.first_start_ns - d.busy_ns, 0, 0, 0, 0, 0, 0, 1, 0
+	accounted(t, w, `DELETE FROM device_time; DELETE FROM idle_part; INSERT INTO device_time
+		SELECT n.run_id, n.source_id, d.device_id, n.range_id, d.first_start_ns, d.last_end_ns, d.busy_ns, 0, 0, 0, 1
 		FROM nvtx_range n JOIN range_device d USING (run_id, range_id);
-		INSERT INTO device_time SELECT run_id, source_id, device_id, NULL, min(start_ns), max(end_ns), sum(kernel_ns), 0, 0, 0, 0, max(end_ns) - min(start_ns) - sum(kernel_ns), 0, 0, 0, 0, 0, 0, 1, 0
-		FROM device_time GROUP BY ALL`)
+		INSERT INTO device_time SELECT run_id, source_id, device_id, NULL, min(start_ns), max(end_ns), sum(kernel_ns), 0, 0, 0, 1
+		FROM device_time GROUP BY ALL;
+		INSERT INTO idle_part SELECT run_id, source_id, device_id, range_id, 'launch-delay', end_ns - start_ns - kernel_ns FROM device_time WHERE end_ns - start_ns > kernel_ns`)
 }
 
 // TestAccountingOf holds what accounting counts, on runs drawn by hand: no warm-up, no part of another stage or GPU, but several processes and sources; and that a run
@@ -169,7 +170,8 @@ func TestAccountingOf(t *testing.T) {
 	if len(passes.Rows) != 6 {
 		t.Errorf("%d passes, want 6 with the warm-up", len(passes.Rows))
 	}
-	accounted(t, w, sourceRow(2, "nsys"), "INSERT INTO device_time SELECT * REPLACE (2 AS source_id, end_ns + 50 AS end_ns, host_ns + 50 AS host_ns) FROM device_time WHERE range_id IS NULL AND device_id = 1")
+	accounted(t, w, sourceRow(2, "nsys"), "INSERT INTO device_time SELECT * REPLACE (2 AS source_id, end_ns + 50 AS end_ns) FROM device_time WHERE range_id IS NULL AND device_id = 1",
+		"INSERT INTO idle_part SELECT * REPLACE (2 AS source_id) FROM idle_part WHERE range_id IS NULL AND device_id = 1", "INSERT INTO idle_part SELECT run_id, 2, 1, NULL, 'host', 50 FROM run")
 	check(queries.Args{"device": "1", "stage": "(run)"}, "(run) 1 compute busy 80 0.5333333333333333 40 2 150", "(run) 1 launch-delay launch-bound 20 0.13333333333333333 10 2 150", "(run) 1 host host 50 0.3333333333333333 25 2 150")
 	accounted(t, w, "DELETE FROM device_time; INSERT INTO kernel (run_id, source_id, device_id, stream_id, start_ns, duration_ns, kernel_name_id) SELECT run_id, 1, 0, 7, 10, 50, 1 FROM run")
 	for _, name := range []string{"accounting", "pass-accounting", "gaps", "longest-gaps"} {

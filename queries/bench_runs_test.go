@@ -154,7 +154,7 @@ func (m *maker) exec(format string, args ...any) {
 
 // remade are the tables that are not copied as they are.
 var remade = map[string]bool{"run": true, "run_tag": true, "source": true, "source_fact": true, "capture": true, "capture_pass": true, "capture_source": true,
-	"kernel": true, "work_sum": true, "run_condition": true, "run_trait": true, "stage_pass": true, "stage_figure": true, "device_time": true, "range_device": true}
+	"kernel": true, "work_sum": true, "run_condition": true, "run_trait": true, "stage_pass": true, "stage_figure": true, "device_time": true, "idle_part": true, "range_device": true}
 
 // prepare puts the run to copy into temporary tables, each base_ and the table's name.
 func (m *maker) prepare(base string) {
@@ -245,12 +245,14 @@ func (m *maker) timed(i int, id string) {
 		FROM base_kernel k LEFT JOIN base_kernel_shape h USING (kernel_shape_id) JOIN base_counted USING (source_id) JOIN factor f USING (kernel_name_id) LEFT JOIN base_pass p USING (range_context_id) GROUP BY ALL`, id)
 	m.exec(`INSERT INTO work_sum SELECT * REPLACE ('%s'::UUID AS run_id) FROM base_work_sum WHERE kind <> 'kernel'`, id)
 	// What the kernels of each pass on each GPU take more, and the time on the way to launches.
-	m.exec(`CREATE OR REPLACE TEMP TABLE more AS SELECT d.source_id, d.device_id, d.range_id, coalesce(k.ns, 0) AS kernel_ns, (d.launch_ns * ((hash(d.range_id, %d) %% 2001)::BIGINT - 1000) / 5e4)::BIGINT AS launch_ns
-		FROM base_device_time d JOIN base_stage_pass s USING (source_id, range_id) LEFT JOIN (
+	m.exec(`CREATE OR REPLACE TEMP TABLE more AS SELECT d.source_id, d.device_id, d.range_id, coalesce(k.ns, 0) AS kernel_ns, coalesce((x.ns * ((hash(d.range_id, %d) %% 2001)::BIGINT - 1000) / 5e4)::BIGINT, 0) AS launch_ns
+		FROM base_device_time d JOIN base_stage_pass s USING (source_id, range_id) LEFT JOIN base_idle_part x ON x.source_id = d.source_id AND x.device_id = d.device_id AND x.range_id = d.range_id AND x.part = 'launch' LEFT JOIN (
 			SELECT k.source_id, k.device_id, p.range_id, sum((k.duration_ns * f.f)::BIGINT - k.duration_ns)::BIGINT AS ns
-			FROM base_kernel k JOIN factor f USING (kernel_name_id) JOIN base_pass p USING (range_context_id) GROUP BY ALL) k USING (source_id, device_id, range_id)`, i)
-	m.exec(`INSERT INTO device_time SELECT d.* REPLACE ('%s'::UUID AS run_id, d.kernel_ns + coalesce(m.kernel_ns, 0) AS kernel_ns, d.launch_ns + coalesce(m.launch_ns, 0) AS launch_ns, d.end_ns + coalesce(m.kernel_ns + m.launch_ns, 0) AS end_ns)
+			FROM base_kernel k JOIN factor f USING (kernel_name_id) JOIN base_pass p USING (range_context_id) GROUP BY ALL) k ON k.source_id = d.source_id AND k.device_id = d.device_id AND k.range_id = d.range_id`, i)
+	m.exec(`INSERT INTO device_time SELECT d.* REPLACE ('%s'::UUID AS run_id, d.kernel_ns + coalesce(m.kernel_ns, 0) AS kernel_ns, d.end_ns + coalesce(m.kernel_ns + m.launch_ns, 0) AS end_ns)
 		FROM base_device_time d LEFT JOIN more m ON m.source_id = d.source_id AND m.device_id = d.device_id AND m.range_id = d.range_id`, id)
+	m.exec(`INSERT INTO idle_part SELECT d.* REPLACE ('%s'::UUID AS run_id, d.ns + CASE d.part WHEN 'launch' THEN coalesce(m.launch_ns, 0) ELSE 0 END AS ns)
+		FROM base_idle_part d LEFT JOIN more m ON m.source_id = d.source_id AND m.device_id = d.device_id AND m.range_id = d.range_id`, id)
 	m.exec(`INSERT INTO range_device SELECT d.* REPLACE ('%s'::UUID AS run_id, d.last_end_ns + coalesce(m.kernel_ns + m.launch_ns, 0) AS last_end_ns, d.busy_ns + coalesce(m.kernel_ns, 0) AS busy_ns, d.sum_ns + coalesce(m.kernel_ns, 0) AS sum_ns, d.kernel_sum_ns + coalesce(m.kernel_ns, 0) AS kernel_sum_ns)
 		FROM base_range_device d LEFT JOIN more m ON m.device_id = d.device_id AND m.range_id = d.range_id`, id)
 	m.exec(`CREATE OR REPLACE TEMP TABLE new_pass AS SELECT s.* REPLACE ('%s'::UUID AS run_id, s.gpu_span_ns + m.span_ns AS gpu_span_ns, s.gpu_busy_ns + m.kernel_ns AS gpu_busy_ns, s.gpu_sum_ns + m.kernel_ns AS gpu_sum_ns)

@@ -52,12 +52,12 @@ func testFindingNotes(t *testing.T) {
 		{"DELETE FROM device_time", "ingest it again with --replace"},
 		{"DELETE FROM path_stage", "no measured passes of a stage"},
 		{"UPDATE device_time SET kernel_ns = 1000000000 WHERE range_id IS NULL", "measured passes of stages: 0.2 % of GPU busy time"},
-		{"UPDATE device_time SET start_ns = end_ns WHERE range_id IS NULL; DELETE FROM path_stage; UPDATE device_time SET profiler_ns = 0", "loading and warm-up included"},
+		{"UPDATE device_time SET start_ns = end_ns WHERE range_id IS NULL; DELETE FROM path_stage; DELETE FROM idle_part WHERE part = 'profiler'", "loading and warm-up included"},
 		{strings.Join(sampled(1, 1, 1), ";") + "; UPDATE capture_device SET uuid = 'GPU-b'", "throttling could not be checked: the clocks were not sampled on the counted GPUs"},
 		{strings.Join(sampled(1, 1, 1), ";") + "; UPDATE capture_source SET captured_source_id = 7", "throttling could not be checked: the clocks were not sampled on the counted GPUs"},
 		{"DELETE FROM device_time WHERE range_id > 0", "no rule was tried: the measured passes have no device work"},
-		{idle("profiler_ns = 20000"), "in 1.0 % of these spans a GPU was idle while the profiler worked"},
-		{idle("unknown_ns = 30000"), "in 1.5 % of these spans a GPU was idle before work whose launch was not captured"},
+		{idle("profiler = 20000"), "in 1.0 % of these spans a GPU was idle while the profiler worked"},
+		{idle("unknown = 30000"), "in 1.5 % of these spans a GPU was idle before work whose launch was not captured"},
 		{"UPDATE device SET sm_count = NULL", "small-grids and wave-tail could not be tried on every GPU"},
 		{"UPDATE device SET compute_capability = NULL", "wave-tail could not be tried on every GPU"},
 		{"INSERT INTO kernel SELECT * REPLACE (NULL AS kernel_shape_id) FROM kernel; " + ran(1, 1, 0, 10, 201, "") + "; UPDATE kernel_shape SET grid_x = NULL WHERE kernel_shape_id = 201", "could not be tried on 1 kernel:"},
@@ -98,8 +98,8 @@ func testFindingNotes(t *testing.T) {
 // testNoPasses holds that all device work counts where there are no passes, and warm-up does not where there are.
 func testNoPasses(t *testing.T) {
 	w, ids := madeRuns(t, "no passes",
-		[]string{"DELETE FROM path_stage", "UPDATE device_time SET launch_ns = 300000 WHERE range_id IS NULL", ran(0, 1, 0, 20000, 50, ""), ran(1, 1, 0, 20000, 50, "")},
-		[]string{"UPDATE path_stage SET is_warmup = true", "UPDATE device_time SET launch_ns = 300000", ran(1, 1, 0, 20000, 50, "")})
+		[]string{"DELETE FROM path_stage", spent("range_id IS NULL", "launch = 300000"), ran(0, 1, 0, 20000, 50, ""), ran(1, 1, 0, 20000, 50, "")},
+		[]string{"UPDATE path_stage SET is_warmup = true", spent("true", "launch = 300000"), ran(1, 1, 0, 20000, 50, "")})
 	run := ids[0]
 	stmt := "SELECT finding, stage, saving_ns, span_ns, passes FROM findings('" + run + "', min_share := 0, stage := '(none)')"
 	if got := fmt.Sprint(rows(t, w, stmt)); got != "[[launch-bound <nil> 300000 3000000 1] [small-grids <nil> 20000 3000000 1]]" {

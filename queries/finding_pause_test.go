@@ -17,7 +17,7 @@ func TestIdleFindingsAddUp(t *testing.T) {
 	t.Parallel()
 	w := testkit.All(t)
 	if got := rows(t, w, `SELECT r.name, s.stage, s.device_id, s.idle_ns, f.saving_ns
-		FROM (SELECT run_id, kind, stage, device_id, launch_ns + launch_delay_ns + launch_latency_ns + wait_ns + call_ns + host_ns + queued_ns AS idle_ns FROM finding_span) s JOIN run r ON r.run_id = s.run_id
+		FROM (SELECT run_id, kind, stage, device_id, sum(idle_ns)::BIGINT AS idle_ns FROM finding_idle WHERE cause NOT IN ('profiler', 'unknown') GROUP BY ALL) s JOIN run r ON r.run_id = s.run_id
 		LEFT JOIN (SELECT run_id, kind, stage, device_id, sum(saving_ns)::BIGINT AS saving_ns FROM finding WHERE finding_id IN `+idleRules+` GROUP BY ALL) f
 			ON f.run_id = s.run_id AND f.kind = s.kind AND f.stage IS NOT DISTINCT FROM s.stage AND f.device_id = s.device_id
 		WHERE s.idle_ns <> coalesce(f.saving_ns, 0)`); len(got) > 0 {
@@ -93,7 +93,7 @@ func TestPauses(t *testing.T) {
 		what["host"] += host
 		what["launch-bound"] += late
 		what["call"] += call
-		stmts = append(stmts, idle(fmt.Sprintf("host_ns = %d, launch_delay_ns = %d, call_ns = %d", host, late, call)))
+		stmts = append(stmts, idle(fmt.Sprintf("host = %d, launch-delay = %d, call = %d", host, late, call)))
 		for name, ns := range what {
 			if ns == 0 {
 				delete(what, name)

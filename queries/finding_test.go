@@ -19,7 +19,7 @@ import (
 const findingRun = "01a20000-0000-7000-8000-000000000001"
 
 // madeTables are the tables that the run may have rows in.
-var madeTables = []string{"run", "source", "device", "range_path", "path_stage", "nvtx_range", "range_device", "range_context", "device_time", "gap_sum", "gap", "graph_launch", "kernel", "kernel_shape", "api_sum", "api_duration", "kernel_name", "kernel_class",
+var madeTables = []string{"run", "source", "device", "range_path", "path_stage", "nvtx_range", "range_device", "range_context", "device_time", "idle_part", "gap_sum", "gap_sum_part", "gap", "gap_part", "graph_launch", "kernel", "kernel_shape", "api_sum", "api_duration", "kernel_name", "kernel_class",
 	"kernel_spelling", "memop", "api_name", "api_call", "ncu_launch", "ncu_metric", "ncu_metric_name", "capture", "capture_pass", "capture_source", "capture_device", "device_sample", "thread", "cuda_allocation", "memory_event"}
 
 // made makes the only run of a warehouse, as statements change it.
@@ -41,9 +41,10 @@ func made(t *testing.T, w *schema.Warehouse, changes ...string) {
 		into("nvtx_range", "1, %d, NULL, 1, 1, 1, NULL, 'push_pop', '', 'decode', NULL, %d, 10", id+1, start)
 		into("range_device", "%d, 0, %d, %d, 1000000, 1000000, 1000000, 1, 0, 0", id+1, start, start+1_000_000)
 		into("range_context", "%d, %d, 1, true", id+1, id+1)
-		into("device_time", "1, 0, %d, %d, %d, 1000000, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0", id+1, start, start+1_000_000)
+		into("device_time", "1, 0, %d, %d, %d, 1000000, 0, 0, 0, 0", id+1, start, start+1_000_000)
 	}
-	into("device_time", "1, 0, NULL, 0, 3000000, 2000000, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1000000, 1, 0")
+	into("device_time", "1, 0, NULL, 0, 3000000, 2000000, 0, 0, 0, 1")
+	into("idle_part", "1, 0, NULL, 'unknown', 1000000")
 	for id, role := range []string{"gemm", "elementwise", "activation", "collective"} {
 		into("kernel_name", "%[3]d, '%[4]s<1>', '%[4]s', %[3]d", id+1, role)
 		into("kernel_class", "%d, 'family of %s', '%[4]s', NULL, 'builtin', 1", id+1, role)
@@ -71,9 +72,21 @@ func ran(pass, name, start, duration, grid int, more string) string {
 		findingRun, grid, stream, start, duration, name, graph, pass, min(pass, 1))
 }
 
-// idle moves time of the first pass from busy to other parts, as `launch_ns = 300000, launch_delay_ns = 1`.
-func idle(parts string) string {
-	return "UPDATE device_time SET " + parts + ", gap_count = 10 WHERE range_id = 1"
+// idle moves time of the first pass from busy to other parts, as `launch = 300000, launch-delay = 1`.
+func idle(parts string) string { return spent("range_id = 1", parts+", gap_count = 10") }
+
+// spent sets the time of the GPUs in ranges: columns of device_time by their names, parts of idle time by theirs.
+func spent(where, parts string) string {
+	var stmts []string
+	for part := range strings.SplitSeq(parts, ", ") {
+		name, value, _ := strings.Cut(part, " = ")
+		if strings.Contains(name, "_") {
+			stmts = append(stmts, fmt.Sprintf("UPDATE device_time SET %s WHERE %s", part, where))
+		} else {
+			stmts = append(stmts, fmt.Sprintf("DELETE FROM idle_part WHERE part = '%[1]s' AND %[3]s; INSERT INTO idle_part SELECT run_id, source_id, device_id, range_id, '%[1]s', %[2]s FROM device_time WHERE %[3]s", name, value, where))
+		}
+	}
+	return strings.Join(stmts, "; ")
 }
 
 // sideBySide puts eight streams of the same kernels into the first pass, which lasts no longer than one of them.
@@ -92,13 +105,13 @@ func replayed(times int) string {
 
 // waitedFor puts one of the longest gaps into the table of these, with its part outside CUDA and where the launch after it was made.
 func waitedFor(start, ns, path int) string {
-	return fmt.Sprintf("INSERT INTO gap SELECT '%s', 1, 0, %d, %d, 1, 1, 1, %d, NULL, 'x', 1, NULL, 0, 0, 0, 0, %d, 0, 0, 0, 0", findingRun, start, ns, path, ns)
+	return fmt.Sprintf("INSERT INTO gap SELECT '%[1]s', 1, 0, %[2]d, %[3]d, 'host', 1, 1, 1, %[4]d, NULL, 'x', 1, NULL; INSERT INTO gap_part SELECT '%[1]s', 1, 0, %[2]d, 'host', %[3]d", findingRun, start, ns, path)
 }
 
 // pausedIn puts one of the longest gaps of the first thread into the table of these, with its parts outside CUDA, between calls, and in calls.
 func pausedIn(start, host, late, call int) string {
-	return fmt.Sprintf("INSERT INTO gap BY NAME SELECT '%s'::UUID AS run_id, 1 AS source_id, 0 AS device_id, %d AS start_ns, %d AS duration_ns, 1 AS pid, 1 AS tid, 1 AS range_context_id, 1 AS path_id, 1 AS after_kernel_name_id, 0 AS launch_ns, %d AS launch_delay_ns, 0 AS wait_ns, %d AS call_ns, %d AS host_ns, 0 AS profiler_ns, 0 AS queued_ns, 0 AS unknown_ns, 0 AS launch_latency_ns",
-		findingRun, start, host+late+call, late, call, host)
+	return fmt.Sprintf(`INSERT INTO gap BY NAME SELECT '%[1]s'::UUID AS run_id, 1 AS source_id, 0 AS device_id, %[2]d AS start_ns, %[3]d AS duration_ns, 'host' AS part, 1 AS pid, 1 AS tid, 1 AS range_context_id, 1 AS path_id, 1 AS after_kernel_name_id;
+		INSERT INTO gap_part SELECT '%[1]s', 1, 0, %[2]d, unnest(['launch-delay', 'call', 'host']), unnest([%[4]d, %[5]d, %[6]d])`, findingRun, start, host+late+call, late, call, host)
 }
 
 // did puts a range of a name on a thread.
@@ -130,7 +143,7 @@ func served(at, bytes int) string {
 }
 
 // secondGPU has the same passes as the first, and onBoth are executions of a kernel of the first pass on each, of so long on either.
-var secondGPU = []string{"INSERT INTO device SELECT * REPLACE (1 AS device_id) FROM device", "INSERT INTO range_device SELECT * REPLACE (1 AS device_id) FROM range_device", "INSERT INTO device_time SELECT * REPLACE (1 AS device_id) FROM device_time"}
+var secondGPU = []string{"INSERT INTO device SELECT * REPLACE (1 AS device_id) FROM device", "INSERT INTO range_device SELECT * REPLACE (1 AS device_id) FROM range_device", "INSERT INTO device_time SELECT * REPLACE (1 AS device_id) FROM device_time", "INSERT INTO idle_part SELECT * REPLACE (1 AS device_id) FROM idle_part"}
 
 func onBoth(name, ns, other, times int) []string {
 	stmts := []string{}
@@ -306,8 +319,8 @@ func testEvidence(t *testing.T) {
 // and that ranks are pointed to.
 func testTwoGPUs(t *testing.T) {
 	w := madeRun(t, "two GPUs", func(w *schema.Warehouse) {
-		made(t, w, append(sideBySide(1, 5), idle("call_ns = 100000"), called(1, 2, 3, 1000), ran(1, 4, 950_000, 20000, 8, ""), "INSERT INTO kernel SELECT * REPLACE (1 AS device_id, 2 AS pid) FROM kernel", "INSERT INTO device SELECT * REPLACE (1 AS device_id) FROM device",
-			"INSERT INTO range_device SELECT * REPLACE (1 AS device_id) FROM range_device", "INSERT INTO device_time SELECT * REPLACE (1 AS device_id, call_ns // 2 AS call_ns) FROM device_time",
+		made(t, w, append(sideBySide(1, 5), idle("call = 100000"), called(1, 2, 3, 1000), ran(1, 4, 950_000, 20000, 8, ""), "INSERT INTO kernel SELECT * REPLACE (1 AS device_id, 2 AS pid) FROM kernel", "INSERT INTO device SELECT * REPLACE (1 AS device_id) FROM device",
+			"INSERT INTO range_device SELECT * REPLACE (1 AS device_id) FROM range_device", "INSERT INTO device_time SELECT * REPLACE (1 AS device_id) FROM device_time", "INSERT INTO idle_part SELECT * REPLACE (1 AS device_id, ns // 2 AS ns) FROM idle_part WHERE part = 'call'",
 			"UPDATE api_call SET pid = 1", "UPDATE nvtx_range SET pid = 2 WHERE range_id = 2")...)
 	})
 	got := rows(t, w, "SELECT finding, device, device_count, run_device_count, subject, share_ratio <= 1 FROM findings('"+findingRun+"', min_share := 0)")
@@ -323,8 +336,8 @@ func testTwoGPUs(t *testing.T) {
 // testRanking holds the order, the shares, the least share, the choice of a GPU and the text of evidence.
 func testRanking(t *testing.T) {
 	w := madeRun(t, "ranking", func(w *schema.Warehouse) {
-		made(t, w, "UPDATE run SET name = 'it''s'", idle("launch_ns = 200000, queued_ns = 20000, host_ns = 19999"), ran(1, 1, 0, 400000, 50, ""),
-			"INSERT INTO device_time SELECT * REPLACE (1 AS device_id, 300000 AS launch_ns) FROM device_time WHERE range_id = 1")
+		made(t, w, "UPDATE run SET name = 'it''s'", idle("launch = 200000, queued = 20000, host = 19999"), ran(1, 1, 0, 400000, 50, ""),
+			"INSERT INTO device_time SELECT * REPLACE (1 AS device_id) FROM device_time WHERE range_id = 1", "INSERT INTO idle_part SELECT * REPLACE (1 AS device_id, CASE part WHEN 'launch' THEN 300000 ELSE ns END AS ns) FROM idle_part WHERE range_id = 1")
 	})
 	ask := func(args queries.Args) *frame.Frame {
 		args["run"] = findingRun

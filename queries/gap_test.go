@@ -37,13 +37,19 @@ func shownCells(f *frame.Frame, columns ...string) []string {
 func TestGaps(t *testing.T) {
 	t.Parallel()
 	w := gapless(t)
+	pattern := 0
 	gap := func(source, device int, path string, before, after string, parts ...int) {
 		sum := 0
 		for _, p := range parts {
 			sum += p
 		}
-		testkit.Exec(t, w, fmt.Sprintf("INSERT INTO gap_sum SELECT run_id, %d, %d, %s, %s, %s, 2, %d, %d, %d, %d, %d, %d, %d, %d, %d, %d, 0 FROM run",
-			source, device, path, before, after, sum, sum-1, parts[0], parts[1], parts[2], parts[3], parts[4], parts[5], parts[6], parts[7]))
+		pattern++
+		testkit.Exec(t, w, fmt.Sprintf("INSERT INTO gap_sum SELECT run_id, %d, %d, %d, %s, %s, %s, 2, %d, %d FROM run", source, pattern, device, path, before, after, sum, sum-1))
+		for i, name := range []string{"launch", "launch-delay", "wait", "call", "host", "profiler", "queued", "unknown"} {
+			if parts[i] > 0 {
+				testkit.Exec(t, w, fmt.Sprintf("INSERT INTO gap_sum_part SELECT run_id, %d, %d, '%s', %d FROM run", source, pattern, name, parts[i]))
+			}
+		}
 	}
 	testkit.Exec(t, w, sourceRow(2, "nsys"))
 	testkit.Exec(t, w, sourceRow(3, "torch"))
@@ -83,7 +89,7 @@ func TestLongestGaps(t *testing.T) {
 	w := gapless(t) // its ranges are of thread 1 of process 1: from 0 to 80, 100 to 180 and 200 to 280 ns
 	testkit.Exec(t, w, sourceRow(2, "torch"))
 	gap := func(source, start, duration int, thread string) {
-		testkit.Exec(t, w, fmt.Sprintf("INSERT INTO gap SELECT run_id, %d, 0, %d, %d, %s, 1, NULL, NULL, 'memcpy Host-to-Device', 0, 0, 0, 0, %[3]d, 0, 0, 0, 0 FROM run", source, start, duration, thread))
+		testkit.Exec(t, w, fmt.Sprintf("INSERT INTO gap SELECT run_id, %[1]d, 0, %[2]d, %[3]d, 'host', %[4]s, 1, NULL, NULL, 'memcpy Host-to-Device' FROM run; INSERT INTO gap_part SELECT run_id, %[1]d, 0, %[2]d, 'host', %[3]d FROM run", source, start, duration, thread))
 	}
 	gap(1, 110, 50, "1, 1, 2, 2")
 	gap(1, 85, 10, "1, 1, 0, 0")
@@ -133,7 +139,7 @@ func TestLongestGaps(t *testing.T) {
 	accounted(t, w, "UPDATE nvtx_range SET style = 'start_end', tid = 7") // these are open on every thread of their process
 	check(queries.Args{"top": "2"}, "1|50|110|host|other thread|op 3|call 2|25|kernel 1|memcpy Host-to-Device|decode|decode_all|1|1", "2|20|210|host|decode_all|<nil>|<nil>|<nil>|kernel 1|memcpy Host-to-Device|(none)|<nil>|1|2")
 	accounted(t, w, "UPDATE nvtx_range SET duration_ns = NULL, start_ns = 290 WHERE range_id = 90", // never ended
-		"UPDATE gap SET start_ns = 295 WHERE start_ns = 85")
+		"UPDATE gap SET start_ns = 295 WHERE start_ns = 85; UPDATE gap_part SET start_ns = 295 WHERE start_ns = 85")
 	check(queries.Args{}, all[0], "2|20|210|host|decode_all|<nil>|<nil>|<nil>|kernel 1|memcpy Host-to-Device|(none)|<nil>|1|2", all[2],
 		"4|10|295|host|other thread|op 1|<nil>|<nil>|kernel 1|memcpy Host-to-Device|(none)|<nil>|1|1")
 }

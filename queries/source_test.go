@@ -72,9 +72,12 @@ func otherTwin(by twin) (stmts []string) {
 		stmts = append(stmts, fmt.Sprintf("UPDATE %s SET duration_ns = 3 * duration_ns + 1 WHERE source_id > %d AND run_id = $run", table, by.source))
 	}
 	return append(stmts, fmt.Sprintf("UPDATE range_device SET sum_ns = 3 * sum_ns, kernel_sum_ns = 3 * kernel_sum_ns, busy_ns = 2 * busy_ns, last_end_ns = last_end_ns + 1 WHERE range_id & 134217727 > %d AND run_id = $run", by.rng),
-		fmt.Sprintf("UPDATE device_time SET end_ns = end_ns + 7, launch_delay_ns = launch_delay_ns + 7 WHERE source_id > %d AND run_id = $run", by.source),
-		fmt.Sprintf("UPDATE gap_sum SET duration_ns = duration_ns + 7, max_ns = max_ns + 7, launch_delay_ns = launch_delay_ns + 7 WHERE source_id > %d AND run_id = $run", by.source),
-		fmt.Sprintf("UPDATE gap SET duration_ns = duration_ns + 7, launch_delay_ns = launch_delay_ns + 7 WHERE source_id > %d AND run_id = $run", by.source))
+		fmt.Sprintf("UPDATE device_time SET end_ns = end_ns + 7 WHERE source_id > %d AND run_id = $run", by.source),
+		fmt.Sprintf("UPDATE gap_sum SET duration_ns = duration_ns + 7, max_ns = max_ns + 7 WHERE source_id > %d AND run_id = $run", by.source),
+		fmt.Sprintf("UPDATE gap SET duration_ns = duration_ns + 7 WHERE source_id > %d AND run_id = $run", by.source),
+		fmt.Sprintf("INSERT INTO idle_part SELECT run_id, source_id, device_id, range_id, 'launch-delay', 7 FROM device_time WHERE source_id > %d AND run_id = $run", by.source),
+		fmt.Sprintf("INSERT INTO gap_sum_part SELECT run_id, source_id, pattern_id, 'launch-delay', 7 FROM gap_sum WHERE source_id > %d AND run_id = $run", by.source),
+		fmt.Sprintf("INSERT INTO gap_part SELECT run_id, source_id, device_id, start_ns, 'launch-delay', 7 FROM gap WHERE source_id > %d AND run_id = $run", by.source))
 }
 
 // asked are the arguments that the queries of these tests are run with: none, and a form other than the usual one of a stage on one GPU.
@@ -208,7 +211,7 @@ func TestTwoTimelines(t *testing.T) {
 	}
 	by, twin := twinOf(t, testkit.Warehouse(t, made("two-alone")))
 	var without []string
-	for _, table := range []string{"kernel", "memop", "graph_launch", "api_call", "library_call", "osrt_call", "sync", "nvtx_range", "stream", "device", "device_time", "gap_sum", "gap", "source"} {
+	for _, table := range []string{"kernel", "memop", "graph_launch", "api_call", "library_call", "osrt_call", "sync", "nvtx_range", "stream", "device", "device_time", "idle_part", "gap_sum", "gap_sum_part", "gap", "gap_part", "source"} {
 		without = append(without, fmt.Sprintf("DELETE FROM %s WHERE run_id = $run AND source_id IN %s", table, originals))
 	}
 	w := testkit.Warehouse(t, made("two-alone"), made("two-beside", twin), made("two-changed", twin, otherTwin(by)), made("two-left", twin, otherTwin(by), without))

@@ -225,6 +225,7 @@ func TestSlowSteps(t *testing.T) {
 	t.Parallel()
 	w := testkit.Copy(t)
 	causes := []string{"kernel", "graph", "copy", "other", "launch-bound", "launch-bound", "wait", "call", "host", "profiler", "queued", "unknown", "launch-bound", "between"}
+	of := []string{"launch", "launch-delay", "wait", "call", "host", "profiler", "queued", "unknown", "launch-latency"} // parts of idle time
 	stmts := []string{"BEGIN", "INSERT INTO run SELECT '" + timelineRun + "', 'made', TIMESTAMP '2026-01-01', NULL, NULL, NULL, 'test'", sourceRow(1, "nsys"),
 		"INSERT INTO range_path SELECT run_id, 1, 1, '', 'decode_step[#]', [1], '' FROM run", "INSERT INTO path_stage SELECT run_id, 1, 'decode', 1, NULL, NULL, false FROM run",
 		"INSERT INTO kernel_name SELECT run_id, 1, 'gemm', 'gemm', 1 FROM run", "INSERT INTO kernel_name SELECT run_id, 2, 'rare', 'rare', 2 FROM run"}
@@ -251,17 +252,15 @@ func TestSlowSteps(t *testing.T) {
 			ran(step, at, 10, 1)
 		}
 		span := int64(0)
-		text := ""
 		for i, ns := range parts[:13] {
-			if span += ns; i == 12 {
-				text += ", 7" // gaps
+			if span += ns; i >= 4 {
+				put("INSERT INTO idle_part SELECT run_id, 1, 0, %d, '%s', %d FROM run", step, of[i-4], ns)
 			}
-			text += fmt.Sprintf(", %d", ns)
 		}
 		put("INSERT INTO nvtx_range SELECT run_id, 1, %d, NULL, 1, 1, 1, NULL, 'push_pop', '', 'decode_step[%d]', NULL, %d, 10 FROM run", step, step, at)
 		put("INSERT INTO range_context SELECT run_id, %d, %d, 1, true FROM run", step, step)
 		put("INSERT INTO range_device SELECT run_id, %d, 0, %d, %d, %d, 640, 600, 1, 1, 0 FROM run", step, at, at+span, parts[0]+parts[1]+parts[2])
-		put("INSERT INTO device_time SELECT run_id, 1, 0, %d, %d, %d%s FROM run", step, at, at+span, text)
+		put("INSERT INTO device_time SELECT run_id, 1, 0, %d, %d, %d, %d, %d, %d, %d, 7 FROM run", step, at, at+span, parts[0], parts[1], parts[2], parts[3])
 		at += span + parts[13]
 	}
 	testkit.Exec(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))

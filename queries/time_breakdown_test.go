@@ -99,9 +99,9 @@ func TestTimeBreakdownOf(t *testing.T) {
 	w := testkit.Copy(t)
 	made(t, w)
 	testkit.Exec(t, w, strings.Join([]string{
-		"UPDATE device_time SET kernel_ns = 200, copy_ns = 30, graph_ns = 40, other_ns = 999080, launch_ns = 100, launch_delay_ns = 50, wait_ns = 60, call_ns = 70, host_ns = 80, profiler_ns = 90, queued_ns = 95, unknown_ns = 105 WHERE range_id = 1",
+		spent("range_id = 1", "kernel_ns = 200, copy_ns = 30, graph_ns = 40, other_ns = 999080, launch = 100, launch-delay = 50, wait = 60, call = 70, host = 80, profiler = 90, queued = 95, unknown = 105"),
 		ran(1, 1, 0, 100, 1, ""), ran(1, 2, 0, 100, 1, "other"), ran(1, 3, 0, 100, 1, "other"), "UPDATE kernel_class SET family = NULL WHERE kernel_name_id = 3",
-		"UPDATE device_time SET kernel_ns = 0, host_ns = 1000000 WHERE range_id = 2", ran(0, 1, 0, 77, 1, ""), hostCopy(1, "'Pinned'", 45),
+		spent("range_id = 2", "kernel_ns = 0, host = 1000000"), ran(0, 1, 0, 77, 1, ""), hostCopy(1, "'Pinned'", 45),
 		strings.Replace(replayed(3), "'node'", "'graph'", 1)}, ";\n"))
 	testkit.DeriveOnly(t, w, breakdownFacts...)
 	want := []string{"[decode host idle 1000080 <nil> <nil> 2000000 2000000]", "[decode (work of others) other 999080 <nil> <nil> 2000000 2000000]", "[decode launch-bound idle 150 <nil> <nil> 2000000 2000000]",
@@ -115,7 +115,7 @@ func TestTimeBreakdownOf(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 
-	testkit.Exec(t, w, "INSERT INTO device_time SELECT * REPLACE (1 AS device_id) FROM device_time WHERE range_id = 2; UPDATE path_stage SET is_warmup = true")
+	testkit.Exec(t, w, "INSERT INTO device_time SELECT * REPLACE (1 AS device_id) FROM device_time WHERE range_id = 2; INSERT INTO idle_part SELECT * REPLACE (1 AS device_id) FROM idle_part WHERE range_id = 2; UPDATE path_stage SET is_warmup = true")
 	testkit.DeriveOnly(t, w, breakdownFacts...)
 	if got := breakdown(t, w, ", stage := 'decode'"); len(got) != 0 {
 		t.Errorf("of warm-up: %q", got)
@@ -126,7 +126,7 @@ func TestTimeBreakdownOf(t *testing.T) {
 		t.Errorf("on two GPUs: %s", got)
 	}
 
-	testkit.Exec(t, w, "DELETE FROM path_stage; UPDATE device_time SET kernel_ns = 377, host_ns = 1999623 WHERE range_id IS NULL")
+	testkit.Exec(t, w, "DELETE FROM path_stage; "+spent("range_id IS NULL", "kernel_ns = 377, host = 1999623"))
 	testkit.DeriveOnly(t, w, breakdownFacts...)
 	want = []string{"[<nil> host idle 1999623 <nil> <nil> 3000000 3000000]", "[<nil> unknown idle 1000000 <nil> <nil> 3000000 3000000]", "[<nil> family of gemm kernels 177 2 177 3000000 3000000]",
 		"[<nil> activation<1> kernels 100 1 100 3000000 3000000]", "[<nil> family of elementwise kernels 100 1 100 3000000 3000000]", "[<nil> (copies and fills) copies 0 1 45 3000000 3000000]", "[<nil> (graph replays) kernels 0 3 30 3000000 3000000]"}

@@ -203,11 +203,12 @@ func fillPasses(t *testing.T, w *schema.Warehouse, source int, kind string, deco
 		id, path := 100*source+i, 1+min(1, max(0, 1-i)) // the first is warm-up
 		put("INSERT INTO nvtx_range SELECT run_id, %d, %d, NULL, %d, 1, 1, NULL, 'push_pop', '', 'decode', NULL, %d, %d FROM run", source, id, path, p[1], 10*p[2])
 		put("INSERT INTO range_device SELECT run_id, %d, %d, %d, %d, %d, %[5]d, %[5]d, %d, 0, 0 FROM run", id, p[0], p[1], p[1]+10*p[2]-5, 5*p[2], p[2])
-		put("INSERT INTO device_time SELECT run_id, %d, %d, %d, %d, %d, %d, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, %d, 0, 0 FROM run", source, p[0], id, p[1], p[1]+10*p[2]-5, 5*p[2], 5*p[2]-5)
+		put("INSERT INTO device_time SELECT run_id, %d, %d, %d, %d, %d, %d, 0, 0, 0, 0 FROM run", source, p[0], id, p[1], p[1]+10*p[2]-5, 5*p[2])
+		put("INSERT INTO idle_part SELECT run_id, %d, %d, %d, 'unknown', %d FROM run", source, p[0], id, 5*p[2]-5)
 		put("INSERT INTO kernel (run_id, source_id, pid, device_id, stream_id, start_ns, duration_ns, kernel_name_id, path_id) SELECT run_id, %d, 1, %d, 7, %d + 10 * i, 5, 1, %d FROM run, range(%d) x(i)", source, p[0], p[1], path, p[2])
 	}
 	put("INSERT INTO memop (run_id, source_id, pid, device_id, stream_id, start_ns, duration_ns, operation, size_bytes) SELECT run_id, %d, 1, 2, 7, 9000, 3, 'memset', i FROM run, range(6) x(i)", source) // all at once
-	put(`INSERT INTO device_time SELECT run_id, source_id, device_id, NULL, min(start_ns), max(start_ns + duration_ns), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM (
+	put(`INSERT INTO device_time SELECT run_id, source_id, device_id, NULL, min(start_ns), max(start_ns + duration_ns), 0, 0, 0, 0, 0 FROM (
 		SELECT run_id, source_id, device_id, start_ns, duration_ns FROM kernel UNION ALL SELECT run_id, source_id, device_id, start_ns, duration_ns FROM memop) WHERE source_id = %d GROUP BY ALL`, source)
 	testkit.Exec(t, w, strings.Join(append(stmts, "COMMIT"), ";\n"))
 }

@@ -357,7 +357,7 @@ func TestTrendRows(t *testing.T) {
 		INSERT INTO run SELECT * REPLACE ('whole' AS name, '01890000-0000-7000-8000-00000000000a'::UUID AS run_id) FROM run WHERE name = 'run-02';
 		INSERT INTO capture SELECT * REPLACE ('01890000-0000-7000-8000-00000000000a'::UUID AS run_id) FROM capture LIMIT 1;
 		INSERT INTO work_sum SELECT * REPLACE ('01890000-0000-7000-8000-00000000000a'::UUID AS run_id, 0 AS range_id, 2 AS sum_ns) FROM work_sum WHERE range_id = 1 LIMIT 2;
-		INSERT INTO device_time SELECT '01890000-0000-7000-8000-00000000000a', 1, 0, NULL, 100, 150, 4, 0, 0, 0, 46, 0, 0, 0, 0, 0, 0, 0, 1, 0;
+		INSERT INTO device_time SELECT '01890000-0000-7000-8000-00000000000a', 1, 0, NULL, 100, 150, 4, 0, 0, 0, 1;
 		UPDATE stage_pass SET cpu_ns = range_id * 10, prompt_token_count = 0 WHERE stage = 'decode'`)
 	for stmt, want := range map[string]string{
 		"SELECT run, value, mean, std, passes, commit, driver, gpu, tool, decode_token_count FROM trend(stage := 'decode', metric := 'cpu_ns') WHERE run = 'run-00'": "[run-00 40 40 10 3 commit-00 570.1 NVIDIA H200 nsys 16]",

@@ -13,7 +13,7 @@ import (
 // ThreadID tells the process and the thread, as they are stored, from a Caller's thread.
 type ThreadID func(thread int32) (pid, tid int32)
 
-// StoreAccount stores where the time of GPUs went, as device_time, gap_sum and gap. It is to be called before Store.
+// StoreAccount stores where the time of GPUs went, as device_time, gap_sum and gap, each with its parts. It is to be called before Store.
 func (i IDs) StoreAccount(ctx context.Context, t *load.Target, a *Account, s Source, threads ThreadID) error {
 	if err := i.storeTimes(ctx, t, a); err != nil {
 		return err
@@ -24,19 +24,39 @@ func (i IDs) StoreAccount(ctx context.Context, t *load.Target, a *Account, s Sou
 	if err := i.storeUnseen(ctx, t, a, s, threads); err != nil {
 		return err
 	}
+	return i.storeGaps(ctx, t, a, s, threads)
+}
+
+// storeGaps stores the longest gaps.
+func (i IDs) storeGaps(ctx context.Context, t *load.Target, a *Account, s Source, threads ThreadID) error {
+	var gaps []gap
+	for _, device := range slices.Sorted(maps.Keys(a.longest)) {
+		of := *a.longest[device]
+		slices.SortFunc(of, func(a, b gap) int { return cmp.Compare(a.start, b.start) })
+		gaps = append(gaps, of...)
+	}
 	_, err := t.Append(ctx, "gap", func(add rows.Add) error {
-		for _, device := range slices.Sorted(maps.Keys(a.longest)) {
-			gaps := *a.longest[device]
-			slices.SortFunc(gaps, func(a, b gap) int { return cmp.Compare(a.start, b.start) })
-			for k := range gaps {
-				g := &gaps[k]
-				row := []any{t.RunID, int32(t.SourceID), device, g.start, g.end - g.start, nil, nil, nil, nil}
-				if g.launch != NoLaunch {
-					pid, tid := threads(g.thread)
-					row = append(row[:5], pid, tid, i.ContextID(g.node), s.Lines.Path(g.node))
-				}
-				row = append(append(row, s.Labels.values(g.before)...), s.Labels.values(g.after)...)
-				if err := add(append(append(row, g.parts.values()...), g.parts[Latency])...); err != nil {
+		for k := range gaps {
+			g := &gaps[k]
+			row := []any{t.RunID, int32(t.SourceID), g.device, g.start, g.end - g.start, partNames[g.parts.largest()], nil, nil, nil, nil}
+			if g.launch != NoLaunch {
+				pid, tid := threads(g.thread)
+				row = append(row[:6], pid, tid, i.ContextID(g.node), s.Lines.Path(g.node))
+			}
+			if err := add(append(append(row, s.Labels.values(g.before)...), s.Labels.values(g.after)...)...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	_, err = t.Append(ctx, "gap_part", func(add rows.Add) error {
+		for k := range gaps {
+			g := &gaps[k]
+			for part, ns := range g.parts.each {
+				if err := add(t.RunID, int32(t.SourceID), g.device, g.start, partNames[part], ns); err != nil {
 					return err
 				}
 			}
@@ -61,26 +81,53 @@ func (i IDs) storeUnseen(ctx context.Context, t *load.Target, a *Account, s Sour
 	return err
 }
 
-var timeColumns = []rows.Column{{Name: "device_id", Type: rows.Integer}, {Name: "range_id", Type: rows.Integer}, {Name: "start_ns"}, {Name: "end_ns"}, {Name: "kernel_ns"}, {Name: "graph_ns"},
-	{Name: "copy_ns"}, {Name: "other_ns"}, {Name: "launch_ns"}, {Name: "launch_delay_ns"}, {Name: "wait_ns"}, {Name: "call_ns"}, {Name: "host_ns"}, {Name: "profiler_ns"}, {Name: "queued_ns"},
-	{Name: "unknown_ns"}, {Name: "launch_latency_ns"}, {Name: "gap_count"}}
+var (
+	timeColumns = []rows.Column{{Name: "device_id", Type: rows.Integer}, {Name: "range_id", Type: rows.Integer}, {Name: "start_ns"}, {Name: "end_ns"}, {Name: "kernel_ns"}, {Name: "graph_ns"}, {Name: "copy_ns"}, {Name: "other_ns"}, {Name: "gap_count"}}
+	partColumns = []rows.Column{{Name: "device_id", Type: rows.Integer}, {Name: "range_id", Type: rows.Integer}, {Name: "part", Type: rows.Varchar}, {Name: "ns"}}
+)
 
 func (i IDs) storeTimes(ctx context.Context, t *load.Target, a *Account) error {
+	key := func(c *rows.Chunk, n int, r *rangeDevice) {
+		c.Int32(0)[n], c.Int32(1)[n] = r.device, i.RangeID(r.span)
+		if a.sums.isWhole(r) {
+			c.SetNull(1, n)
+		}
+	}
 	_, err := t.Insert(ctx, "device_time", rows.Listed(len(a.sums.rows), timeColumns, func() rows.RowFunc {
 		return func(c *rows.Chunk, n int, k int32) {
 			r, idle := &a.sums.rows[k], &a.idle[k]
-			c.Int32(0)[n], c.Int32(1)[n] = r.device, i.RangeID(r.span)
-			if a.sums.isWhole(r) {
-				c.SetNull(1, n)
-			}
-			p := &idle.parts
-			for col, v := range [...]int64{r.first, r.last, r.kernel.ns, r.traced.ns - r.kernel.ns, r.busy - r.traced.ns, r.last - r.first - r.busy - p.Sum(),
-				p[InLaunch], p[Late], p[InWait], p[InCall], p[OnHost], p[InProfiler], p[Queued], p[Unknown], p[Latency], idle.gaps} {
+			key(c, n, r)
+			for col, v := range [...]int64{r.first, r.last, r.kernel.ns, r.traced.ns - r.kernel.ns, r.busy - r.traced.ns, r.last - r.first - r.busy - idle.parts.Sum(), idle.gaps} {
 				c.Int64(2 + col)[n] = v
 			}
 		}
 	}))
+	if err != nil {
+		return err
+	}
+	var list []rowPart // by part: columns of one value compress best
+	for part := range parts {
+		for k := range a.idle {
+			if a.idle[k].parts[part] > 0 {
+				list = append(list, rowPart{int32(k), part})
+			}
+		}
+	}
+	_, err = t.Insert(ctx, "idle_part", rows.Listed(len(list), partColumns, func() rows.RowFunc {
+		return func(c *rows.Chunk, n int, k int32) {
+			of := list[k]
+			key(c, n, &a.sums.rows[of.row])
+			c.SetText(2, n, partNames[of.part])
+			c.Int64(3)[n] = a.idle[of.row].parts[of.part]
+		}
+	}))
 	return err
+}
+
+// rowPart is a part of the idle time of a row of sums.
+type rowPart struct {
+	row  int32
+	part Part
 }
 
 func (a *Account) storePatterns(ctx context.Context, t *load.Target, labels *Labels) error {
@@ -88,25 +135,32 @@ func (a *Account) storePatterns(ctx context.Context, t *load.Target, labels *Lab
 		return cmp.Or(cmp.Compare(x.device, y.device), cmp.Compare(x.path, y.path), labels.compare(x.before, y.before), labels.compare(x.after, y.after))
 	})
 	_, err := t.Append(ctx, "gap_sum", func(add rows.Add) error {
-		for _, s := range sums {
+		for k, s := range sums {
 			var path any
 			if s.path != noPath {
 				path = s.path
 			}
-			row := append([]any{t.RunID, int32(t.SourceID), s.device, path}, labels.values(s.before)...)
-			row = append(append(row, labels.values(s.after)...), s.count, s.parts.Sum(), s.max)
-			if err := add(append(append(row, s.parts.values()...), s.parts[Latency])...); err != nil {
+			row := append([]any{t.RunID, int32(t.SourceID), int32(k + 1), s.device, path}, labels.values(s.before)...)
+			if err := add(append(append(row, labels.values(s.after)...), s.count, s.parts.Sum(), s.max)...); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	_, err = t.Append(ctx, "gap_sum_part", func(add rows.Add) error {
+		for k, s := range sums {
+			for part, ns := range s.parts.each {
+				if err := add(t.RunID, int32(t.SourceID), int32(k+1), partNames[part], ns); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
 	return err
-}
-
-// values returns the parts but Latency in the order of the tables' columns.
-func (p *Parts) values() []any {
-	return []any{p[InLaunch], p[Late], p[InWait], p[InCall], p[OnHost], p[InProfiler], p[Queued], p[Unknown]}
 }
 
 // values returns a label's columns: kernel_name_id and operation.

@@ -6,24 +6,46 @@ import "sync"
 // raises it for threads that take long for each launch.
 const HostStretch = int64(100_000)
 
-// Part is what the thread that launches the next work was doing while a GPU was idle; see the table device_time.
+// Part is what the thread that launches the next work was doing while a GPU was idle; in the order of terms.Parts.
 type Part uint8
 
 const (
 	InLaunch   Part = iota // inside a call that launches work and is shorter than HostStretch, or launches a graph that has not begun
 	Late                   // between two calls, on the way to the launch
+	Latency                // nothing: the launch, which began after the GPU had run dry, had returned less than HostStretch before
 	InWait                 // inside a call that waits for the device, or copies
 	InCall                 // inside another call, or one that launches and takes HostStretch or longer: it loads the kernel's code first
 	OnHost                 // outside CUDA for longer than launches take, HostStretch at least
 	InProfiler             // the profiler was at work on the thread
 	Queued                 // nothing: the launch had returned, having begun before the GPU ran dry, or HostStretch or longer before its work; or its graph had begun
-	Latency                // nothing: the launch, which began after the GPU had run dry, had returned less than HostStretch before
 	Unknown                // the launch was not captured
 	parts
 )
 
+// partNames are the names of the parts in terms.Parts, under which they are stored.
+var partNames = [parts]string{InLaunch: "launch", Late: "launch-delay", Latency: "launch-latency", InWait: "wait", InCall: "call", OnHost: "host", InProfiler: "profiler", Queued: "queued", Unknown: "unknown"}
+
 // Parts are times in ns by Part.
 type Parts [parts]int64
+
+// each yields the parts that are not empty.
+func (p *Parts) each(yield func(Part, int64) bool) {
+	for part, ns := range p {
+		if ns > 0 && !yield(Part(part), ns) {
+			return
+		}
+	}
+}
+
+// largest is the first of those with the most time.
+func (p *Parts) largest() (most Part) {
+	for part, ns := range p.each {
+		if ns > p[most] {
+			most = part
+		}
+	}
+	return most
+}
 
 // Sum is the idle time of all parts.
 func (p *Parts) Sum() (sum int64) {

@@ -7,11 +7,8 @@ import (
 	"prof/ingest/rows/rowstest"
 )
 
-// deviceParts are what the time of a GPU is made of, and idleParts those in which it was idle.
-const (
-	busyParts = "kernel_ns graph_ns copy_ns "
-	idleParts = "launch_ns launch_delay_ns launch_latency_ns wait_ns call_ns host_ns profiler_ns queued_ns unknown_ns"
-)
+// busyParts are what the time of a GPU is made of in which its own work ran.
+const busyParts = "kernel_ns graph_ns copy_ns "
 
 func sumOf(r rowstest.Row, columns string) (sum int64) {
 	for _, c := range strings.Fields(columns) {
@@ -45,10 +42,18 @@ func faultsOf(k *rowstest.Kept) (out []string) {
 	for _, d := range k.Table("range_device") {
 		busy[d.Text("range_id")+" on "+d.Text("device_id")] = d
 	}
+	rangeOf := func(r rowstest.Row) string {
+		return r.Text("source_id") + " " + r.Text("device_id") + " " + r.Text("range_id")
+	}
+	parts := map[string]int64{}
+	for _, p := range k.Table("idle_part") {
+		parts[rangeOf(p)] += p.Int("ns")
+		fault(p.Int("ns") <= 0, "a part of idle time is empty or negative", p.Text("part"))
+	}
 	for _, d := range k.Table("device_time") {
 		length := d.Int("end_ns") - d.Int("start_ns")
-		fault(sumOf(d, busyParts+"other_ns "+idleParts) != length, "the time of a GPU does not add up", d.Text("device_id"))
-		for _, c := range strings.Fields(busyParts + "other_ns " + idleParts) {
+		fault(sumOf(d, busyParts+"other_ns")+parts[rangeOf(d)] != length, "the time of a GPU does not add up", d.Text("device_id"))
+		for _, c := range strings.Fields(busyParts + "other_ns") {
 			fault(d.Int(c) < 0, "a part of a GPU's time is negative", c)
 		}
 		if d.Get("range_id") == nil {

@@ -873,10 +873,9 @@ CREATE TABLE kernel_symbol (
     symbol VARCHAR NOT NULL -- a mangled name of it
 );
 
--- Where the time of a GPU went between the first start and the last end of a range's device work, in disjoint parts that add up to it
--- exactly. One row per range and GPU with its work, and one for all work of the source on the GPU. A GPU is idle while no work of the
--- source runs on it. Idle time is classified by what the thread that launches the next work did until that launch returned; queries of
--- events and streams count as time outside CUDA.
+-- Where the time of a GPU went between the first start and the last end of a range's device work. One row per range and GPU with its
+-- work, and one for all work of the source on the GPU. A GPU is idle while no work of the source runs on it: idle_part has that time,
+-- which with the columns here adds up to the whole exactly.
 CREATE TABLE device_time (
     run_id UUID NOT NULL, -- the run
     source_id INTEGER NOT NULL, -- the source
@@ -888,45 +887,44 @@ CREATE TABLE device_time (
     graph_ns BIGINT NOT NULL, -- graph replays of its own whose kernels were not traced ran, and no kernel of its own
     copy_ns BIGINT NOT NULL, -- copies and fills of its own ran, and neither of those
     other_ns BIGINT NOT NULL, -- only work of other ranges ran
-    launch_ns BIGINT NOT NULL, -- idle, in an API call that launches work in less than 100 us, or launches a graph
-    launch_delay_ns BIGINT NOT NULL, -- idle, between two CUDA calls on the way from one launch to the next
-    wait_ns BIGINT NOT NULL, -- idle, in an API call that waits for the GPU, or in a copy that is not the next work
-    call_ns BIGINT NOT NULL, -- idle, in another CUDA call (memory, modules, streams), or in a launch of 100 us or longer, which loads code
-        -- first
-    host_ns BIGINT NOT NULL, -- idle, outside CUDA for 100 us or longer, and for longer than five times what a launch of the thread usually
-        -- takes
-    profiler_ns BIGINT NOT NULL, -- idle, profiler at work on that thread; 0 where the capture does not record on which thread, as with the
-        -- PyTorch profiler
-    queued_ns BIGINT NOT NULL, -- idle although launched: the launch began before the GPU ran dry, or 100 us or longer before the work
-        -- started; the GPU was slow to start it, or waited for an event or another stream
-    unknown_ns BIGINT NOT NULL, -- idle before work whose launch was not captured
-    gap_count BIGINT NOT NULL, -- idle gaps
-    launch_latency_ns BIGINT -- idle, after a launch that began when the GPU had run dry, until its work started within 100 us
+    gap_count BIGINT NOT NULL -- idle gaps
+);
+
+-- Idle time within the times of device_time, classified by what the thread that launches the next work did until that launch returned;
+-- queries of events and streams count as time outside CUDA. One row per part that is not empty.
+CREATE TABLE idle_part (
+    run_id UUID NOT NULL, -- the run
+    source_id INTEGER NOT NULL, -- the source
+    device_id INTEGER NOT NULL, -- GPU
+    range_id BIGINT, -- as in device_time
+    part VARCHAR NOT NULL, -- part of idle time, by stage_part
+    ns BIGINT NOT NULL -- its time
 );
 
 -- Idle gaps of a GPU, grouped by the work before, the work after and the ranges that launched it.
 CREATE TABLE gap_sum (
     run_id UUID NOT NULL, -- the run
     source_id INTEGER NOT NULL, -- the source
+    pattern_id INTEGER NOT NULL, -- number of the group within the source, from 1
     device_id INTEGER NOT NULL, -- GPU
-    path_id BIGINT, -- the path of names of the ranges that the next work was launched in; 0 outside every range, NULL when its launch was
-        -- not captured
+    path_id BIGINT, -- the path of names of the ranges that the next work was launched in; 0 outside every range, NULL when its launch
+        -- was not captured
     before_kernel_name_id BIGINT, -- kernel that ended last before the gap; NULL when it was no kernel
     before_operation VARCHAR, -- copy, fill or "graph replay" that ended last before it; NULL when it was a kernel
     after_kernel_name_id BIGINT, -- kernel that began at its end; NULL when it was no kernel
     after_operation VARCHAR, -- copy, fill or "graph replay" that began at its end; NULL when it was a kernel
     gap_count BIGINT NOT NULL, -- gaps
     duration_ns BIGINT NOT NULL, -- their length
-    max_ns BIGINT NOT NULL, -- the longest
-    launch_ns BIGINT NOT NULL, -- their parts, as in device_time
-    launch_delay_ns BIGINT NOT NULL, -- see device_time
-    wait_ns BIGINT NOT NULL, -- see device_time
-    call_ns BIGINT NOT NULL, -- see device_time
-    host_ns BIGINT NOT NULL, -- see device_time
-    profiler_ns BIGINT NOT NULL, -- see device_time
-    queued_ns BIGINT NOT NULL, -- see device_time
-    unknown_ns BIGINT NOT NULL, -- see device_time
-    launch_latency_ns BIGINT -- see device_time
+    max_ns BIGINT NOT NULL -- the longest
+);
+
+-- The parts of the gaps of gap_sum, as in idle_part. One row per part that is not empty.
+CREATE TABLE gap_sum_part (
+    run_id UUID NOT NULL, -- the run
+    source_id INTEGER NOT NULL, -- the source
+    pattern_id INTEGER NOT NULL, -- as in gap_sum
+    part VARCHAR NOT NULL, -- part of idle time, by stage_part
+    ns BIGINT NOT NULL -- its time
 );
 
 -- The longest idle gaps of each GPU of a source, at most 10,000 per GPU.
@@ -936,6 +934,7 @@ CREATE TABLE gap (
     device_id INTEGER NOT NULL, -- GPU
     start_ns BIGINT NOT NULL, -- end of the work before
     duration_ns BIGINT NOT NULL, -- to the start of the work after
+    part VARCHAR NOT NULL, -- the largest of its parts, by stage_part; the first of equals
     pid INTEGER, -- process that launched the work after; NULL when its launch was not captured
     tid INTEGER, -- thread that launched it
     range_context_id BIGINT, -- the set of ranges the launch was made in
@@ -943,16 +942,17 @@ CREATE TABLE gap (
     before_kernel_name_id BIGINT, -- kernel that ended last before the gap; NULL when it was no kernel
     before_operation VARCHAR, -- copy, fill or "graph replay" that ended last before it; NULL when it was a kernel
     after_kernel_name_id BIGINT, -- kernel that began at its end; NULL when it was no kernel
-    after_operation VARCHAR, -- copy, fill or "graph replay" that began at its end; NULL when it was a kernel
-    launch_ns BIGINT NOT NULL, -- its parts, as in device_time
-    launch_delay_ns BIGINT NOT NULL, -- see device_time
-    wait_ns BIGINT NOT NULL, -- see device_time
-    call_ns BIGINT NOT NULL, -- see device_time
-    host_ns BIGINT NOT NULL, -- see device_time
-    profiler_ns BIGINT NOT NULL, -- see device_time
-    queued_ns BIGINT NOT NULL, -- see device_time
-    unknown_ns BIGINT NOT NULL, -- see device_time
-    launch_latency_ns BIGINT -- see device_time
+    after_operation VARCHAR -- copy, fill or "graph replay" that began at its end; NULL when it was a kernel
+);
+
+-- The parts of the gaps of gap, as in idle_part. One row per part that is not empty.
+CREATE TABLE gap_part (
+    run_id UUID NOT NULL, -- the run
+    source_id INTEGER NOT NULL, -- the source
+    device_id INTEGER NOT NULL, -- GPU
+    start_ns BIGINT NOT NULL, -- as in gap
+    part VARCHAR NOT NULL, -- part of idle time, by stage_part
+    ns BIGINT NOT NULL -- its time
 );
 
 -- One collective or point-to-point call of a communication library with its arguments, where the capture holds them. Its kernel is known

@@ -10,7 +10,7 @@
 -- columns:
 --   rank: rank by total_ns over all stages shown
 --   stage: the stage, by stage_rule, warm-up passes excluded; NULL: all device work of a run without measured passes
---   category: for idle time its cause, a kind of accounting: launch-bound, wait, call, host, queued, profiler or unknown; for kernels their family by
+--   category: for idle time its cause, a kind of accounting: {causes}; for kernels their family by
 --     kernel_rule, else their name, and (graph replays) for graphs traced as a whole; for copies (copies and fills); for other work (work of others)
 --   kind: idle, kernels, copies or other (only work ran that the passes did not launch)
 --   total_ns: GPU time of the category, summed over passes and GPUs: the categories of a stage add up to stage_ns. Concurrent kernels share the time in which kernels ran in

@@ -10,14 +10,11 @@
 -- columns:
 --   stage: the stage, by stage_rule, warm-up passes excluded; (run) for all work of the capture on the GPU
 --   device: GPU
---   part: where the time went. Work of the stage: compute (kernels), collective-overlapped (other kernels ran too), collective-exposed (no other kernel ran), graph (replays traced
---     as a whole), copy (copies and fills while no kernel ran). other: only other work ran. Idle time is classified by what the thread that launches the next work on the GPU did, in
---     any process or stage: launch (in a launching call of less than 100 us, or launching a graph), launch-delay (between two CUDA calls on the way from one launch to the next),
---     launch-latency (launched after the GPU ran dry; its work starts within 100 us), wait (in a call that waits for the GPU, or in a copy that is not the next work), call
---     (in another CUDA call, or in a launch of 100 us or longer, which loads code first), host (outside CUDA for 100 us or longer, and for longer than five times what a launch
---     usually takes), profiler (profiler at work on the thread; the PyTorch profiler does not record on which, so it has none), queued (launched before the GPU ran dry, or 100 us or
---     longer before the work started), unknown (launch not captured). Queries of events and streams count as time outside CUDA
---   kind: busy, other, launch-bound (launch, launch-delay, launch-latency), wait, call, host, profiler, queued or unknown
+--   part: where the time went. {{range $i, $p := .Work}}{{if $i}}, {{end}}{{.Name}} ({{.Meaning}}){{end}}.
+--     Idle time is classified by what the thread that launches the next work on the GPU did, in any process or stage:
+--     {{range $i, $p := .Idle}}{{if $i}}, {{end}}{{.Name}} ({{.Meaning}}){{end}}.
+--     Queries of events and streams count as time outside CUDA
+--   kind: busy, other, or the cause of idle time: {causes}; stage_part has the kind of each part
 --   total_ns: time of the part, summed over passes; empty parts have no row
 --   share_ratio: total_ns as a share of span_total_ns
 --   mean_ns: mean over the passes; for (run), over its sources
@@ -28,22 +25,18 @@
 --   max_ns: most in one pass
 
 WITH d AS (
-    SELECT d.stage, d.device_id AS device, d.span_ns, unnest([
-        {'place': 1, 'part': 'compute', 'kind': 'busy', 'ns': d.compute_ns}, {'place': 2, 'part': 'collective-overlapped', 'kind': 'busy', 'ns': d.collective_overlapped_ns},
-        {'place': 3, 'part': 'collective-exposed', 'kind': 'busy', 'ns': d.collective_exposed_ns}, {'place': 4, 'part': 'graph', 'kind': 'busy', 'ns': d.graph_ns},
-        {'place': 5, 'part': 'copy', 'kind': 'busy', 'ns': d.copy_ns}, {'place': 6, 'part': 'other', 'kind': 'other', 'ns': d.other_ns},
-        {'place': 7, 'part': 'launch', 'kind': 'launch-bound', 'ns': d.launch_ns}, {'place': 8, 'part': 'launch-delay', 'kind': 'launch-bound', 'ns': d.launch_delay_ns},
-        {'place': 9, 'part': 'launch-latency', 'kind': 'launch-bound', 'ns': d.launch_latency_ns}, {'place': 10, 'part': 'wait', 'kind': 'wait', 'ns': d.wait_ns},
-        {'place': 11, 'part': 'call', 'kind': 'call', 'ns': d.call_ns}, {'place': 12, 'part': 'host', 'kind': 'host', 'ns': d.host_ns},
-        {'place': 13, 'part': 'profiler', 'kind': 'profiler', 'ns': d.profiler_ns}, {'place': 14, 'part': 'queued', 'kind': 'queued', 'ns': d.queued_ns},
-        {'place': 15, 'part': 'unknown', 'kind': 'unknown', 'ns': d.unknown_ns}]) AS p
+    SELECT d.stage, d.device_id AS device, d.source_id, d.range_id, d.span_ns{{range .Work}}, d.{{.Column}}{{end}}
     FROM device_part d
     WHERE d.run_id = run AND d.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND NOT d.is_warmup
         AND (stage IS NULL OR d.stage = stage) AND (device IS NULL OR d.device_id = device)
+), p AS (
+    SELECT d.stage, d.device, d.span_ns, s.place, s.part, s.kind, CASE s.part {{range .Work}}WHEN {{quote .Name}} THEN d.{{.Column}} {{end}}ELSE coalesce(i.ns, 0) END AS ns
+    FROM d CROSS JOIN stage_part s
+    LEFT JOIN idle_part i ON i.run_id = run AND i.source_id = d.source_id AND i.device_id = d.device AND i.range_id IS NOT DISTINCT FROM d.range_id AND i.part = s.part
 ), s AS (
-    SELECT d.stage, d.device, d.p.place, d.p.part, d.p.kind, sum(d.p.ns)::BIGINT AS total_ns, avg(d.p.ns) AS mean_ns, count(*) AS passes, sum(d.span_ns)::BIGINT AS span_total_ns,
-        _std(d.p.ns) AS std_ns, min(d.p.ns) AS min_ns, max(d.p.ns) AS max_ns
-    FROM d GROUP BY d.stage, d.device, d.p.place, d.p.part, d.p.kind
+    SELECT p.stage, p.device, p.place, p.part, p.kind, sum(p.ns)::BIGINT AS total_ns, avg(p.ns) AS mean_ns, count(*) AS passes, sum(p.span_ns)::BIGINT AS span_total_ns,
+        _std(p.ns) AS std_ns, min(p.ns) AS min_ns, max(p.ns) AS max_ns
+    FROM p GROUP BY p.stage, p.device, p.place, p.part, p.kind
 )
 SELECT s.stage, s.device, s.part, s.kind, s.total_ns, s.total_ns / s.span_total_ns AS share_ratio, s.mean_ns, s.passes, s.span_total_ns, s.std_ns, s.min_ns, s.max_ns
 FROM s

@@ -12,7 +12,7 @@
 --   rank: rank by length
 --   duration_ns: from the end of the work before to the start of the work after
 --   start_ns: end of the work before, from the start of the source
---   cause: largest part of the gap time, as in accounting: launch, launch-delay, launch-latency, wait, call, host, profiler, queued or unknown
+--   cause: largest part of the gap time, as in accounting: {idle parts}
 --   host_range: innermost range of the thread that launched the work after, when the gap began, as recorded; NULL outside every range, or when the launch was not captured
 --   operator: innermost operator open on that thread for at least half of the gap; NULL when there was none or it was not recorded
 --   line: line of code, file:line function: innermost function of the user's own that was open on that thread for at least half of the gap, else the one that it
@@ -26,26 +26,24 @@
 --   stage: stage that launched the work after; (none) outside every stage, or when its launch was not captured: pid is NULL then
 --   range: normalised names of the ranges that launched the work after, outermost first; NULL outside every range, or when the launch was not captured
 --   device: GPU
---   launch_ns: idle, in an API call that launches work in less than 100 us, or launches a graph
---   launch_delay_ns: idle, between two CUDA calls on the way from one launch to the next
---   launch_latency_ns: idle, after a launch that began when the GPU had run dry, until its work started within 100 us
---   wait_ns: idle, in an API call that waits for the GPU, or in a copy that is not the next work
---   call_ns: idle, in another CUDA call (memory, modules, streams), or in a launch of 100 us or longer, which loads code first
---   host_ns: idle, outside CUDA for longer than launches take, 100 us or more
---   profiler_ns: idle, profiler at work on that thread; 0 where the capture does not record on which thread, as with the PyTorch profiler
---   queued_ns: idle although launched: the launch began before the GPU ran dry, or 100 us or longer before the work started
---   unknown_ns: idle before work whose launch was not captured
+{{- range .Idle}}
+--   {{.Column}}: idle, {{.Meaning}}
+{{- end}}
 --   source_id: the source
 --   pid: process that launched the work after; NULL when the launch was not captured
 --   tid: thread that launched it
 
 WITH g AS ( -- those shown; all that follows is only of these
     SELECT row_number() OVER (ORDER BY g.duration_ns DESC, g.source_id, g.device_id, g.start_ns) AS rank, g.source_id, g.device_id, g.start_ns, g.start_ns + g.duration_ns AS end_ns, g.duration_ns, g.pid, g.tid, coalesce(s.stage, '(none)') AS stage, g.path_id,
-        g.before_kernel_name_id, g.before_operation, g.after_kernel_name_id, g.after_operation, g.launch_ns, g.launch_delay_ns, g.launch_latency_ns, g.wait_ns, g.call_ns, g.host_ns, g.profiler_ns, g.queued_ns, g.unknown_ns
+        g.before_kernel_name_id, g.before_operation, g.after_kernel_name_id, g.after_operation, g.part
     FROM gap g LEFT JOIN path_stage s ON s.run_id = g.run_id AND s.path_id = g.path_id
     WHERE g.run_id = run AND g.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
         AND (device IS NULL OR g.device_id = device) AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
     QUALIFY top = 0 OR rank <= top
+), part AS (
+    SELECT g.rank{{range .Idle}}, coalesce(sum(p.ns) FILTER (p.part = {{quote .Name}}), 0)::BIGINT AS {{.Column}}{{end}}
+    FROM g JOIN gap_part p ON p.run_id = run AND p.source_id = g.source_id AND p.device_id = g.device_id AND p.start_ns = g.start_ns
+    GROUP BY g.rank
 ), host AS (
     SELECT g.rank, arg_max(n.name, (n.start_ns, n.range_id)) AS name
     FROM g JOIN nvtx_range n ON n.run_id = run AND n.source_id = g.source_id AND n.pid = g.pid AND (n.tid = g.tid OR n.style = 'start_end')
@@ -62,10 +60,11 @@ WITH g AS ( -- those shown; all that follows is only of these
     GROUP BY g.rank, g.duration_ns, o.api_name_id HAVING 2 * inside_ns >= g.duration_ns
     QUALIFY row_number() OVER (PARTITION BY g.rank ORDER BY inside_ns DESC, o.api_name_id) = 1
 )
-SELECT g.rank, g.duration_ns, g.start_ns, _gap_cause(g.launch_ns, g.launch_delay_ns, g.launch_latency_ns, g.wait_ns, g.call_ns, g.host_ns, g.profiler_ns, g.queued_ns, g.unknown_ns) AS cause,
+SELECT g.rank, g.duration_ns, g.start_ns, g.part AS cause,
     host.name AS host_range, p.name AS operator, w.line || ' ' || w.function AS line, CASE WHEN w.line IS NOT NULL THEN x.found_by END AS line_by, x.sample_count AS samples, c.name AS os_call, os.inside_ns AS os_call_sum_ns, coalesce(b.name, g.before_operation) AS before, coalesce(a.name, g.after_operation) AS after, g.stage, r.path AS range, g.device_id AS device,
-    g.launch_ns, g.launch_delay_ns, g.launch_latency_ns, g.wait_ns, g.call_ns, g.host_ns, g.profiler_ns, g.queued_ns, g.unknown_ns, g.source_id, g.pid, g.tid
+    {{range .Idle}}t.{{.Column}}, {{end}}g.source_id, g.pid, g.tid
 FROM g
+JOIN part t ON t.rank = g.rank
 LEFT JOIN host ON host.rank = g.rank
 LEFT JOIN best ON best.rank = g.rank
 LEFT JOIN op_name p ON p.run_id = run AND p.op_name_id = best.op_name_id

@@ -21,19 +21,13 @@
 --   graph_ns: graph replays traced as a whole ran, and no kernel
 --   copy_ns: copies and fills ran, and neither kernels nor graph replays
 --   other_ns: only work of other ranges ran
---   idle_ns: no work of the source ran: the next seven columns add up to it, launch_bound_ns to unknown_ns
---   launch_bound_ns: idle, and the thread that launches the next work on the GPU, in any process, was launching it or launched it too late: launch_ns + launch_delay_ns +
---     launch_latency_ns
---   wait_ns: idle, in an API call that waits for the GPU, or in a copy that is not the next work
---   call_ns: idle, in another CUDA call (memory, modules, streams), or in a launch of 100 us or longer, which loads code first
---   host_ns: idle, outside CUDA for longer than launches take, 100 us or more
---   profiler_ns: idle, profiler at work on that thread; 0 where the capture does not record on which thread, as with the PyTorch profiler
---   queued_ns: idle although launched: the launch began before the GPU ran dry, or 100 us or longer before the work started; the GPU was slow to start it, or waited for an event or
---     another stream
---   unknown_ns: idle before work whose launch was not captured
---   launch_ns: idle, in an API call that launches work in less than 100 us, or launches a graph
---   launch_delay_ns: idle, between two CUDA calls on the way from one launch to the next
---   launch_latency_ns: idle, after a launch that began when the GPU had run dry, until its work started within 100 us
+--   idle_ns: no work of the source ran. By what the thread that launches the next work on the GPU did, in any process: {{range $i, $c := .Causes}}{{if $i}}, {{end}}{{.Column}}{{end}} add up to it
+{{- range .Causes}}
+--   {{.Column}}: idle, {{.Meaning}}
+{{- end}}
+{{- range .Split}}
+--   {{.Column}}: idle, {{.Meaning}}
+{{- end}}
 --   gap_count: idle gaps
 --   is_warmup: whether stages and accounting exclude it
 --   start_ns: start of its first device work on the GPU, from the start of the source
@@ -44,16 +38,15 @@
 WITH d AS (
     SELECT d.stage, d.pass_id, d.device_id, d.span_ns, d.compute_ns + d.collective_overlapped_ns + d.collective_exposed_ns + d.graph_ns + d.copy_ns AS busy_ns,
         d.compute_ns, d.collective_overlapped_ns, d.collective_exposed_ns, d.graph_ns, d.copy_ns, d.other_ns,
-        d.launch_ns + d.launch_delay_ns + d.launch_latency_ns AS launch_bound_ns, d.wait_ns, d.call_ns, d.host_ns, d.profiler_ns, d.queued_ns, d.unknown_ns, d.launch_ns, d.launch_delay_ns, d.launch_latency_ns,
+        coalesce(i.idle_ns, 0) AS idle_ns{{range .Causes}}, coalesce(i.{{.Column}}, 0) AS {{.Column}}{{end}}{{range .Split}}, coalesce(i.{{.Column}}, 0) AS {{.Column}}{{end}},
         d.gap_count, d.is_warmup, d.start_ns, d.source_id, d.pid, d.range_id
-    FROM device_part d
+    FROM device_part d LEFT JOIN _idle_time(run) i ON i.source_id = d.source_id AND i.device_id = d.device_id AND i.range_id = d.range_id
     WHERE d.run_id = run AND d.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND d.range_id IS NOT NULL
         AND (stage IS NULL OR d.stage = stage) AND (device IS NULL OR d.device_id = device)
 )
 SELECT d.stage, d.pass_id AS pass, d.device_id AS device, d.span_ns, d.busy_ns / nullif(d.span_ns, 0) AS busy_ratio, d.launch_bound_ns / nullif(d.span_ns, 0) AS launch_bound_ratio,
     d.busy_ns, d.compute_ns, d.collective_overlapped_ns, d.collective_exposed_ns, d.graph_ns, d.copy_ns, d.other_ns,
-    d.launch_bound_ns + d.wait_ns + d.call_ns + d.host_ns + d.profiler_ns + d.queued_ns + d.unknown_ns AS idle_ns,
-    d.launch_bound_ns, d.wait_ns, d.call_ns, d.host_ns, d.profiler_ns, d.queued_ns, d.unknown_ns, d.launch_ns, d.launch_delay_ns, d.launch_latency_ns,
+    d.idle_ns{{range .Causes}}, d.{{.Column}}{{end}}{{range .Split}}, d.{{.Column}}{{end}},
     d.gap_count, d.is_warmup, d.start_ns, d.source_id, d.pid, d.range_id
 FROM d
 ORDER BY d.source_id, d.start_ns, d.range_id, d.device_id

@@ -10,7 +10,7 @@
 --   kind: iteration in whose GPU span the time lies: decode, mixed or prefill (of prompts alone, between two that decode); between: from the end of an iteration's work to the start of the next
 --     one's
 --   cause: GPU work: kernel, collective (and no other kernel; in kernel where the iteration is no stage pass), graph (replays traced as a whole), copy (and neither), work (kernels, graphs
---     and copies together, where the capture has only the busy time of an iteration and not these parts of it), other (not of this iteration); idle as in accounting: launch-bound, wait, call, host, profiler, queued, unknown (launch not captured, or cause not stored); overlap: less than 0, what
+--     and copies together, where the capture has only the busy time of an iteration and not these parts of it), other (not of this iteration); idle as in accounting: {causes} (unknown: launch not captured, or cause not stored); overlap: less than 0, what
 --     iterations at work at once share, as each has it in its span
 --   time_ns: time of all steps; all rows of a process and GPU add up to step_count x step_mean_ns exactly
 --   per_step_ns: time_ns / step_count
@@ -26,31 +26,33 @@
 WITH x AS (
     SELECT x.source_id, x.pid, x.device_id, x.nth, x.stage, x.basis, x.range_id, x.start_ns, x.end_ns, x.next_ns, x.busy_ns, x.idle_ns, x.is_speculated, x.is_step FROM _tpot_step(run, device := device, source := source) x
 ), fine AS ( -- the parts of its span, as step and device_time have them
-    SELECT x.source_id, x.pid, x.device_id, x.nth, p.kernel_ns, p.graph_ns, p.copy_ns, p.launch_bound_ns, p.wait_ns, p.call_ns, p.host_ns, p.profiler_ns, p.queued_ns, p.unknown_ns
+    SELECT x.source_id, x.pid, x.device_id, x.nth, p.kernel_ns, p.graph_ns, p.copy_ns{{range .Causes}}, p.{{.Column}}{{end}}
     FROM x JOIN step p ON p.run_id = run AND p.is_default AND p.source_id = x.source_id AND p.pid IS NOT DISTINCT FROM x.pid AND p.device_id = x.device_id AND p.range_id IS NOT DISTINCT FROM x.range_id AND p.stage = x.stage AND p.start_ns = x.start_ns
     WHERE x.basis <> 'pass'
     UNION ALL
-    SELECT x.source_id, x.pid, x.device_id, x.nth, t.kernel_ns, t.graph_ns, t.copy_ns, t.launch_ns + t.launch_delay_ns + t.launch_latency_ns, t.wait_ns, t.call_ns, t.host_ns, t.profiler_ns, t.queued_ns, t.unknown_ns
+    SELECT x.source_id, x.pid, x.device_id, x.nth, t.kernel_ns, t.graph_ns, t.copy_ns{{range .Causes}}, coalesce(i.{{.Column}}, 0){{end}}
     FROM x JOIN device_time t ON t.run_id = run AND t.range_id = x.range_id AND t.source_id = x.source_id AND t.device_id = x.device_id
+    LEFT JOIN _idle_time(run) i ON i.range_id = t.range_id AND i.source_id = t.source_id AND i.device_id = t.device_id
     WHERE x.basis = 'pass'
 ), inside AS (
-    SELECT x.source_id, x.pid, x.device_id, x.stage AS kind, unnest(['kernel', 'collective', 'graph', 'copy', 'work', 'other', 'launch-bound', 'wait', 'call', 'host', 'profiler', 'queued', 'unknown']) AS cause,
-        unnest([f.kernel_ns - coalesce(d.collective_exposed_ns, 0), CASE WHEN f.kernel_ns IS NOT NULL THEN d.collective_exposed_ns END, f.graph_ns, f.copy_ns, x.busy_ns - coalesce(f.kernel_ns + f.graph_ns + f.copy_ns, 0), x.end_ns - x.start_ns - x.busy_ns - x.idle_ns,
-            f.launch_bound_ns, f.wait_ns, f.call_ns, f.host_ns, f.profiler_ns, f.queued_ns, coalesce(x.idle_ns, x.end_ns - x.start_ns - x.busy_ns) - coalesce(f.launch_bound_ns + f.wait_ns + f.call_ns + f.host_ns + f.profiler_ns + f.queued_ns, 0)]) AS part_ns
+    SELECT x.source_id, x.pid, x.device_id, x.stage AS kind, unnest(['kernel', 'collective', 'graph', 'copy', 'work', 'other'{{range .Causes}}, {{quote .Name}}{{end}}]) AS cause,
+        unnest([f.kernel_ns - coalesce(d.collective_exposed_ns, 0), CASE WHEN f.kernel_ns IS NOT NULL THEN d.collective_exposed_ns END, f.graph_ns, f.copy_ns, x.busy_ns - coalesce(f.kernel_ns + f.graph_ns + f.copy_ns, 0), x.end_ns - x.start_ns - x.busy_ns - x.idle_ns
+            {{- range .Causes}}, {{if eq .Name "unknown"}}coalesce(x.idle_ns, x.end_ns - x.start_ns - x.busy_ns){{range $.Causes}}{{if ne .Name "unknown"}} - coalesce(f.{{.Column}}, 0){{end}}{{end}}{{else}}f.{{.Column}}{{end}}{{end}}]) AS part_ns
     FROM x LEFT JOIN fine f ON f.source_id = x.source_id AND f.pid IS NOT DISTINCT FROM x.pid AND f.device_id = x.device_id AND f.nth = x.nth
     LEFT JOIN device_part d ON d.run_id = run AND d.range_id = x.range_id AND d.source_id = x.source_id AND d.device_id = x.device_id
 ), spot AS ( -- whether all gaps of the GPU are stored
     SELECT DISTINCT x.source_id, x.pid, x.device_id, coalesce(t.gap_count = (SELECT count(*) FROM gap g WHERE g.run_id = run AND g.source_id = x.source_id AND g.device_id = x.device_id), false) AS is_whole
     FROM x LEFT JOIN device_time t ON t.run_id = run AND t.range_id IS NULL AND t.source_id = x.source_id AND t.device_id = x.device_id
 ), lull AS (
-    SELECT b.source_id, b.place_pid AS pid, b.device_id, b.nth, sum(g.launch_ns + g.launch_delay_ns + g.launch_latency_ns) AS launch_bound_ns, sum(g.wait_ns) AS wait_ns, sum(g.call_ns) AS call_ns, sum(g.host_ns) AS host_ns, sum(g.profiler_ns) AS profiler_ns, sum(g.queued_ns) AS queued_ns, sum(g.unknown_ns) AS unknown_ns, sum(g.duration_ns) AS idle_ns
-    FROM (SELECT p.pid AS place_pid, g.source_id, g.device_id, g.start_ns, g.duration_ns, g.launch_ns, g.launch_delay_ns, g.launch_latency_ns, g.wait_ns, g.call_ns, g.host_ns, g.profiler_ns, g.queued_ns, g.unknown_ns FROM gap g JOIN spot p ON p.source_id = g.source_id AND p.device_id = g.device_id WHERE g.run_id = run) g
+    SELECT b.source_id, b.place_pid AS pid, b.device_id, b.nth{{range .Causes}}, sum(h.ns) FILTER (s.kind = {{quote .Name}}) AS {{.Column}}{{end}}, sum(h.ns) AS idle_ns
+    FROM (SELECT p.pid AS place_pid, g.source_id, g.device_id, g.start_ns, g.duration_ns FROM gap g JOIN spot p ON p.source_id = g.source_id AND p.device_id = g.device_id WHERE g.run_id = run) g
     ASOF JOIN (SELECT x.source_id, coalesce(x.pid, -1) AS place, x.pid AS place_pid, x.device_id, x.nth, x.end_ns, x.next_ns FROM x WHERE x.next_ns > x.end_ns) b ON b.source_id = g.source_id AND b.place = coalesce(g.place_pid, -1) AND b.device_id = g.device_id AND g.start_ns >= b.end_ns
+    JOIN gap_part h ON h.run_id = run AND h.source_id = g.source_id AND h.device_id = g.device_id AND h.start_ns = g.start_ns JOIN stage_part s ON s.part = h.part
     WHERE g.start_ns + g.duration_ns <= b.next_ns
     GROUP BY b.source_id, b.place_pid, b.device_id, b.nth
 ), outside AS (
-    SELECT x.source_id, x.pid, x.device_id, 'between' AS kind, unnest(['launch-bound', 'wait', 'call', 'host', 'profiler', 'queued', 'unknown', 'other', 'overlap']) AS cause,
-        unnest([l.launch_bound_ns, l.wait_ns, l.call_ns, l.host_ns, l.profiler_ns, l.queued_ns, coalesce(l.unknown_ns, 0) + CASE WHEN p.is_whole THEN 0 ELSE greatest(x.next_ns - x.end_ns, 0) - coalesce(l.idle_ns, 0) END, CASE WHEN p.is_whole THEN greatest(x.next_ns - x.end_ns, 0) - coalesce(l.idle_ns, 0) END, least(x.next_ns - x.end_ns, 0)]) AS part_ns
+    SELECT x.source_id, x.pid, x.device_id, 'between' AS kind, unnest([{{range .Causes}}{{quote .Name}}, {{end}}'other', 'overlap']) AS cause,
+        unnest([{{range .Causes}}{{if eq .Name "unknown"}}coalesce(l.unknown_ns, 0) + CASE WHEN p.is_whole THEN 0 ELSE greatest(x.next_ns - x.end_ns, 0) - coalesce(l.idle_ns, 0) END{{else}}l.{{.Column}}{{end}}, {{end}}CASE WHEN p.is_whole THEN greatest(x.next_ns - x.end_ns, 0) - coalesce(l.idle_ns, 0) END, least(x.next_ns - x.end_ns, 0)]) AS part_ns
     FROM x JOIN spot p ON p.source_id = x.source_id AND p.pid IS NOT DISTINCT FROM x.pid AND p.device_id = x.device_id
     LEFT JOIN lull l ON l.source_id = x.source_id AND l.pid IS NOT DISTINCT FROM x.pid AND l.device_id = x.device_id AND l.nth = x.nth
 ), whole AS (

@@ -15,8 +15,8 @@
 --   nth: step number within the stage, source, process and GPU, as in steps, from 1
 --   time_ns: time of the step, by time_basis
 --   excess_ns: time_ns less median_ns
---   cause: part of the time with the largest excess over its median: kernel, graph, copy, other, launch-bound, wait, call, host, profiler, queued, unknown (see
---     accounting), between (after its last device work, before the next step). By time, busy instead of kernel, graph and copy, and idle where its causes are unknown. NULL when no
+--   cause: part of the time with the largest excess over its median: kernel, graph, copy, other, {{range .Causes}}{{.Name}}, {{end}}(see accounting)
+--     or between (after its last device work, before the next step). By time, busy instead of kernel, graph and copy, and idle where its causes are unknown. NULL when no
 --     part is known to have grown
 --   cause_ns: excess of that part over its median
 --   stage: stage, by stage_rule; (none) outside every stage
@@ -35,8 +35,8 @@
 WITH s AS MATERIALIZED (
     SELECT row_number() OVER (ORDER BY s.source_id, s.start_ns, s.device_id, s.pid, s.range_id, s.stage) AS id, rank() OVER (ORDER BY s.source_id, s.pid, s.device_id, s.stage, s.name_path_id, s.kernel_name_id) AS kind, count(*) OVER k AS n, median(s.time_ns) OVER k AS median_ns,
         s.nth, s.basis, s.source_id, s.pid, s.device_id, s.range_id, s.stage, s.name_path_id, s.kernel_name_id, s.start_ns, s.until_ns, s.time_ns, s.time_basis, s.attribution,
-        CASE WHEN s.host_ns IS NULL THEN [s.busy_ns, s.idle_ns] ELSE CASE s.attribution WHEN 'time' THEN [s.busy_ns] ELSE [s.kernel_ns, s.graph_ns, s.copy_ns] END || [s.other_ns, s.launch_bound_ns, s.wait_ns, s.call_ns, s.host_ns, s.profiler_ns, s.queued_ns, s.unknown_ns] END || CASE s.time_basis WHEN 'gpu_period' THEN [s.between_ns] ELSE [] END AS parts,
-        CASE WHEN s.host_ns IS NULL THEN ['busy', 'idle', 'between'] ELSE CASE s.attribution WHEN 'time' THEN ['busy'] ELSE ['kernel', 'graph', 'copy'] END || ['other', 'launch-bound', 'wait', 'call', 'host', 'profiler', 'queued', 'unknown', 'between'] END AS causes
+        CASE WHEN s.unknown_ns IS NULL THEN [s.busy_ns, s.idle_ns] ELSE CASE s.attribution WHEN 'time' THEN [s.busy_ns] ELSE [s.kernel_ns, s.graph_ns, s.copy_ns] END || [s.other_ns{{range .Causes}}, s.{{.Column}}{{end}}] END || CASE s.time_basis WHEN 'gpu_period' THEN [s.between_ns] ELSE [] END AS parts,
+        CASE WHEN s.unknown_ns IS NULL THEN ['busy', 'idle', 'between'] ELSE CASE s.attribution WHEN 'time' THEN ['busy'] ELSE ['kernel', 'graph', 'copy'] END || ['other'{{range .Causes}}, {{quote .Name}}{{end}}, 'between'] END AS causes
     FROM step s
     WHERE s.run_id = run AND s.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND (device IS NULL OR s.device_id = device) AND (stage IS NULL OR s.stage = stage) AND s.time_ns IS NOT NULL AND NOT s.is_warmup
         AND _is_by("by", s.attribution, s.is_default)

@@ -28,22 +28,16 @@
 --   graph_ns: graph replays of the pass, traced as a whole, ran, and none of its kernels
 --   copy_ns: copies and fills of the pass ran, and neither its kernels nor its graph replays
 --   other_ns: only work of other ranges ran
---   launch_ns: idle, in an API call that launches work in less than 100 us, or launches a graph
---   launch_delay_ns: idle, between two CUDA calls on the way from one launch to the next
---   launch_latency_ns: idle, after a launch that began when the GPU had run dry, until its work started within 100 us
---   wait_ns: idle, in an API call that waits for the GPU, or in a copy that is not the next work
---   call_ns: idle, in another CUDA call, or in a longer launch
---   host_ns: idle, outside CUDA for longer than launches take, 100 us or more
---   profiler_ns: idle, profiler at work on the launching thread
---   queued_ns: idle although launched
---   unknown_ns: idle before work whose launch was not captured
+{{- range .Idle}}
+--   {{.Column}}: idle, {{.Meaning}}
+{{- end}}
 --   lost_count: launches without work, and pieces of work whose record cannot be right, by losses: GPU times are unknown where there are any; of all device work of a source the losses of that
 
 -- The run is looked for twice and not in each table, as that is what planning this takes longest for: filters reach the others through joins.
 SELECT p.stage, p.pass_id AS pass, p.repeat_id AS repeat, p.source_id, p.pid, p.range_id, p.is_warmup, p.prompt_token_count, p.decode_token_count, p.sequence_count, p.step_count, p.cpu_ns,
     CASE WHEN p.range_id = 0 THEN d.span_ns ELSE p.gpu_span_ns END AS gpu_span_ns, CASE WHEN p.range_id = 0 THEN d.kernel_ns + d.graph_ns + d.copy_ns ELSE p.gpu_busy_ns END AS gpu_busy_ns,
     p.gpu_sum_ns, p.kernel_count, coalesce(d.device_count, 0) AS device_count, d.time_ns, d.kernel_ns, d.graph_ns, d.copy_ns, d.other_ns,
-    d.launch_ns, d.launch_delay_ns, d.launch_latency_ns, d.wait_ns, d.call_ns, d.host_ns, d.profiler_ns, d.queued_ns, d.unknown_ns, p.lost_count
+    {{range .Idle}}CASE WHEN d.time_ns IS NOT NULL THEN coalesce(i.{{.Column}}, 0) END AS {{.Column}}, {{end}}p.lost_count
 FROM (
     SELECT s.run_id, s.is_counted, s.stage, s.pass_id, s.repeat_id, s.source_id, s.pid, s.range_id, s.is_warmup, s.prompt_token_count, s.decode_token_count, s.sequence_count, s.step_count,
         s.cpu_ns, s.gpu_span_ns, s.gpu_busy_ns, s.gpu_sum_ns, CASE WHEN s.graph_count = 0 THEN s.kernel_count END AS kernel_count, s.lost_count
@@ -57,11 +51,12 @@ FROM (
 ) p
 LEFT JOIN (
     SELECT d.run_id, d.source_id, coalesce(d.range_id, 0) AS range_id, count(*) AS device_count, max(d.end_ns) - min(d.start_ns) AS span_ns, sum(d.end_ns - d.start_ns)::BIGINT AS time_ns,
-        sum(d.kernel_ns)::BIGINT AS kernel_ns, sum(d.graph_ns)::BIGINT AS graph_ns, sum(d.copy_ns)::BIGINT AS copy_ns, sum(d.other_ns)::BIGINT AS other_ns, sum(d.launch_ns)::BIGINT AS launch_ns,
-        sum(d.launch_delay_ns)::BIGINT AS launch_delay_ns, sum(d.launch_latency_ns)::BIGINT AS launch_latency_ns, sum(d.wait_ns)::BIGINT AS wait_ns, sum(d.call_ns)::BIGINT AS call_ns, sum(d.host_ns)::BIGINT AS host_ns, sum(d.profiler_ns)::BIGINT AS profiler_ns,
-        sum(d.queued_ns)::BIGINT AS queued_ns, sum(d.unknown_ns)::BIGINT AS unknown_ns
+        sum(d.kernel_ns)::BIGINT AS kernel_ns, sum(d.graph_ns)::BIGINT AS graph_ns, sum(d.copy_ns)::BIGINT AS copy_ns, sum(d.other_ns)::BIGINT AS other_ns
     FROM device_time d
     GROUP BY d.run_id, d.source_id, coalesce(d.range_id, 0)
 ) d ON d.run_id = p.run_id AND d.source_id = p.source_id AND d.range_id = p.range_id AND (p.lost_count = 0 OR p.range_id = 0)
+LEFT JOIN (
+    SELECT i.source_id, i.range_id{{range .Idle}}, sum(i.{{.Column}})::BIGINT AS {{.Column}}{{end}} FROM _idle_time(run) i GROUP BY i.source_id, i.range_id
+) i ON i.source_id = d.source_id AND i.range_id = d.range_id
 WHERE p.run_id = run AND p.is_counted AND (stage IS NULL OR p.stage = stage)
 ORDER BY array_position(['prefill', 'decode'], p.stage) NULLS LAST, p.stage, p.source_id, p.pid, p.pass_id

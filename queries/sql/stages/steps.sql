@@ -31,10 +31,9 @@
 --   cpu_ns: CPU time of the range; NULL for periodic steps
 --   gpu_span_ns: GPU span: first start to last end of its device work; NULL when unknown
 --   between_ns: end of its last device work to the start of the next step's first; NULL for the last step
---   call_ns: idle in another CUDA call, or in a launch of 100 us or longer
---   queued_ns: idle although the next launch had returned
---   profiler_ns: idle, profiler at work on that thread; 0 where the capture does not record on which thread, as with the PyTorch profiler
---   unknown_ns: idle before work whose launch was not captured
+{{- range without .Causes "launch-bound" "wait" "host"}}
+--   {{.Column}}: part of idle_ns {{.Meaning}}
+{{- end}}
 --   other_ns: only work of other ranges ran
 --   memop_count: copies and fills
 --   graph_count: graph replays without traced kernels
@@ -45,7 +44,7 @@
 --   range_id: the range; NULL for periodic steps
 
 SELECT s.nth, s.stage, s.time_ns, s.busy_ns, s.idle_ns, s.launch_bound_ns, s.wait_ns, s.host_ns, CASE WHEN s.graph_count = 0 THEN s.kernel_count END AS kernel_count, s.token_count, s.time_ns::DOUBLE * s.decode_count / nullif(s.token_count, 0) AS token_time_ns, s.is_warmup, coalesce(p.name, k.name, 'graph replay') AS name,
-    s.device_id AS device, s.time_basis, s.period_ns, s.cpu_ns, s.gpu_span_ns, s.between_ns, s.call_ns, s.queued_ns, s.profiler_ns, s.unknown_ns, s.other_ns, s.memop_count, s.graph_count,
+    s.device_id AS device, s.time_basis, s.period_ns, s.cpu_ns, s.gpu_span_ns, s.between_ns, {{range without .Causes "launch-bound" "wait" "host"}}s.{{.Column}}, {{end}}s.other_ns, s.memop_count, s.graph_count,
     s.start_ns, s.basis, s.source_id, s.pid, s.range_id
 FROM step s LEFT JOIN range_path p ON p.run_id = run AND p.path_id = s.name_path_id LEFT JOIN kernel_name k ON k.run_id = run AND k.kernel_name_id = s.kernel_name_id
 WHERE s.run_id = run AND s.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND (device IS NULL OR s.device_id = device) AND (stage IS NULL OR s.stage = stage) AND _is_by("by", s.attribution, s.is_default)

@@ -32,7 +32,7 @@ UNION ALL
 SELECT 5, d.device_id, d.pid, NULL, NULL, NULL, 0, d.start_ns, d.span_ns, NULL, d.stage, CASE WHEN d.is_warmup THEN -d.pass_id ELSE d.pass_id END
 FROM device_part d WHERE d.run_id = run AND d.source_id = of_source AND d.range_id IS NOT NULL AND (from_time IS NULL OR d.start_ns >= from_time) AND (until_time IS NULL OR d.start_ns < until_time)
 UNION ALL
-SELECT 6, g.device_id, NULL, NULL, NULL, NULL, 0, g.start_ns, g.duration_ns, NULL, _gap_cause(g.launch_ns, g.launch_delay_ns, g.launch_latency_ns, g.wait_ns, g.call_ns, g.host_ns, g.profiler_ns, g.queued_ns, g.unknown_ns), NULL
+SELECT 6, g.device_id, NULL, NULL, NULL, NULL, 0, g.start_ns, g.duration_ns, NULL, g.part, NULL
 FROM gap g WHERE g.run_id = run AND g.source_id = of_source AND (from_time IS NULL OR g.start_ns >= from_time) AND (until_time IS NULL OR g.start_ns < until_time)
 UNION ALL
 SELECT 11, NULL, n.pid, NULL, NULL, n.tid, p.depth - 1, n.start_ns, n.duration_ns, NULL, n.name, NULL

@@ -18,7 +18,7 @@
 --   after: work that started at its end: kernel, copy, fill or graph replay
 
 SELECT g.device_id::BIGINT AS device_id, g.start_ns, g.duration_ns, g.path_id,
-    _gap_cause(g.launch_ns, g.launch_delay_ns, g.launch_latency_ns, g.wait_ns, g.call_ns, g.host_ns, g.profiler_ns, g.queued_ns, g.unknown_ns) AS cause, coalesce(b.name, g.before_operation) AS before, coalesce(a.name, g.after_operation) AS after
+    g.part AS cause, coalesce(b.name, g.before_operation) AS before, coalesce(a.name, g.after_operation) AS after
 FROM gap g
 LEFT JOIN path_stage s ON s.run_id = run AND s.path_id = g.path_id
 LEFT JOIN kernel_name b ON b.run_id = run AND b.kernel_name_id = g.before_kernel_name_id

@@ -13,7 +13,7 @@
 --   device: GPU
 --   start_ns: end of the work before, from the start of the source
 --   duration_ns: from there to the start of the work after
---   cause: largest part of the gap time, as in accounting: launch, launch-delay, launch-latency, wait, call, host, profiler, queued or unknown
+--   cause: largest part of the gap time, as in accounting: {idle parts}
 --   before: work that ended last before the gap: kernel, copy, fill or graph replay
 --   after: work that started at its end: kernel, copy, fill or graph replay
 --   stage: stage that launched the work after; (none) outside every stage, or when its launch was not captured

@@ -28,8 +28,8 @@ WITH whole AS (
     HAVING count(*) > 0
 ), p AS (
     SELECT d.device_id AS device, d.stage, d.start_ns, d.start_ns + d.span_ns AS end_ns, d.pass_id AS pass, d.is_warmup, d.compute_ns + d.collective_overlapped_ns + d.collective_exposed_ns + d.graph_ns + d.copy_ns AS busy_ns,
-        d.launch_ns + d.launch_delay_ns + d.launch_latency_ns AS launch_bound_ns, d.span_ns, d.source_id, d.pid, CASE WHEN d.span_ns >= a.part_ns THEN d.range_id END AS long_id, CASE WHEN d.span_ns < a.part_ns THEN (d.start_ns - a.start_ns) // a.part_ns END AS part
-    FROM device_part d CROSS JOIN whole a
+        coalesce(i.launch_bound_ns, 0) AS launch_bound_ns, d.span_ns, d.source_id, d.pid, CASE WHEN d.span_ns >= a.part_ns THEN d.range_id END AS long_id, CASE WHEN d.span_ns < a.part_ns THEN (d.start_ns - a.start_ns) // a.part_ns END AS part
+    FROM device_part d LEFT JOIN _idle_time(run) i ON i.source_id = d.source_id AND i.device_id = d.device_id AND i.range_id = d.range_id CROSS JOIN whole a
     WHERE d.run_id = run AND d.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND d.range_id IS NOT NULL AND (device IS NULL OR d.device_id = device)
 )
 SELECT p.device, p.stage, min(p.start_ns) AS start_ns, max(p.end_ns) AS end_ns, count(*) AS passes, min(p.pass) AS pass, p.is_warmup, sum(p.busy_ns)::BIGINT AS busy_ns, sum(p.launch_bound_ns)::BIGINT AS launch_bound_ns,

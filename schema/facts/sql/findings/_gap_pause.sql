@@ -23,9 +23,12 @@ WITH level AS ( -- 1: of the first cause, 2: of the first two, 3: of all
 ), joined AS (
     SELECT u.source_id, u.device_id, u.gap_start_ns, u.is_outside, u.level, sum(greatest(u.end_ns - greatest(u.start_ns, coalesce(u.before_ns, u.start_ns)), 0))::BIGINT AS ns
     FROM upto u GROUP BY u.source_id, u.device_id, u.gap_start_ns, u.is_outside, u.level
+), idle AS (
+    SELECT g.source_id, g.device_id, g.start_ns, coalesce(sum(g.ns) FILTER (g.part = 'host'), 0)::BIGINT AS host_ns, coalesce(sum(g.ns) FILTER (g.part = 'launch-delay'), 0)::BIGINT AS launch_delay_ns, coalesce(sum(g.ns) FILTER (g.part = 'call'), 0)::BIGINT AS call_ns
+    FROM gap_part g WHERE g.run_id = $run GROUP BY g.source_id, g.device_id, g.start_ns
 ), most AS ( -- what there is of either
     SELECT j.source_id, j.device_id, j.gap_start_ns, j.is_outside, any_value(g.host_ns) AS host_ns, coalesce(max(least(j.ns, x.ns)) FILTER (j.level = 1), 0) AS first_ns, coalesce(max(least(j.ns, x.ns)) FILTER (j.level = 2), 0) AS two_ns, max(least(j.ns, x.ns)) AS all_ns
-    FROM joined j JOIN gap g ON g.run_id = $run AND g.source_id = j.source_id AND g.device_id = j.device_id AND g.start_ns = j.gap_start_ns
+    FROM joined j JOIN idle g ON g.source_id = j.source_id AND g.device_id = j.device_id AND g.start_ns = j.gap_start_ns
     CROSS JOIN LATERAL (SELECT CASE WHEN j.is_outside THEN g.host_ns + g.launch_delay_ns ELSE g.call_ns END AS ns) x
     GROUP BY j.source_id, j.device_id, j.gap_start_ns, j.is_outside
 )

@@ -5,7 +5,9 @@
 WITH w AS ( -- kinds of timelines that have device work
     SELECT DISTINCT t.kind AS capture, t.is_counted FROM device_time d JOIN timeline t ON t.run_id = d.run_id AND t.source_id = d.source_id WHERE d.run_id = $run AND d.range_id IS NULL
 ), own AS (
-    SELECT s.kind, sum(s.span_ns)::DOUBLE AS span_ns, sum(s.profiler_ns)::DOUBLE AS profiler_ns, sum(s.unknown_ns)::DOUBLE AS unknown_ns, sum(s.launch_ns + s.launch_delay_ns + s.launch_latency_ns) AS launch_ns FROM finding_span s WHERE s.run_id = $run GROUP BY s.kind
+    SELECT s.kind, sum(s.span_ns)::DOUBLE AS span_ns FROM finding_span s WHERE s.run_id = $run GROUP BY s.kind
+), idle AS (
+    SELECT i.kind, i.cause, sum(i.idle_ns)::DOUBLE AS ns FROM finding_idle i WHERE i.run_id = $run GROUP BY i.kind, i.cause
 ), gpu AS (
     SELECT t.kind, bool_or(d.sm_count IS NULL) AS is_small_unknown, bool_or(d.compute_capability IS NULL OR d.max_warp_per_sm_count IS NULL OR d.shared_per_sm_bytes IS NULL) AS is_wave_unknown
     FROM device d JOIN timeline t ON t.run_id = d.run_id AND t.source_id = d.source_id WHERE d.run_id = $run GROUP BY t.kind
@@ -26,8 +28,8 @@ WITH w AS ( -- kinds of timelines that have device work
     SELECT coalesce(any_value(staged.ratio), max(x.ns / nullif(alone.ns, 0) - 1)) AS ratio, any_value(staged.stage) AS stage
     FROM staged CROSS JOIN (SELECT median(p.ns) AS ns FROM pass p WHERE p.tool IN ('nsys', 'prof') GROUP BY p.tool, p.mode) x CROSS JOIN (SELECT median(p.ns) AS ns FROM pass p WHERE p.tool = 'none') alone
 )
-SELECT 'finding' AS topic, x.kind, w.capture, w.is_counted, x.ns AS time_ns, o.span_ns AS of_time_ns
-FROM w JOIN own o ON o.kind = w.capture CROSS JOIN LATERAL (SELECT 'idle-by-profiler' AS kind, o.profiler_ns AS ns UNION ALL SELECT 'idle-before-unknown-launch', o.unknown_ns) x WHERE o.span_ns > 0 AND x.ns >= 0.01 * o.span_ns
+SELECT 'finding' AS topic, CASE i.cause WHEN 'profiler' THEN 'idle-by-profiler' ELSE 'idle-before-unknown-launch' END AS kind, w.capture, w.is_counted, i.ns AS time_ns, o.span_ns AS of_time_ns
+FROM w JOIN own o ON o.kind = w.capture JOIN idle i ON i.kind = w.capture AND i.cause IN ('profiler', 'unknown') WHERE o.span_ns > 0 AND i.ns >= 0.01 * o.span_ns
 UNION ALL BY NAME
 SELECT 'finding' AS topic, 'rules-without-profiled-kernels' AS kind, w.capture, w.is_counted FROM w WHERE w.capture NOT IN (SELECT m.kind FROM ncu_match m WHERE m.run_id = $run AND m.timeline_name_id IS NOT NULL)
 UNION ALL BY NAME
@@ -41,4 +43,4 @@ FROM w WHERE w.capture NOT IN (SELECT s.kind FROM sampled s)
 UNION ALL BY NAME
 SELECT 'finding' AS topic, 'savings-overlap' AS kind, w.capture, w.is_counted FROM w
 UNION ALL BY NAME
-SELECT 'finding' AS topic, CASE WHEN s.ratio > 0 THEN 'launches-slowed' ELSE 'launches-slowed-unmeasured' END AS kind, w.capture, w.is_counted, CASE WHEN s.ratio > 0 THEN s.stage END AS subject, s.ratio FROM w JOIN own o ON o.kind = w.capture CROSS JOIN slowed s WHERE o.launch_ns > 0
+SELECT 'finding' AS topic, CASE WHEN s.ratio > 0 THEN 'launches-slowed' ELSE 'launches-slowed-unmeasured' END AS kind, w.capture, w.is_counted, CASE WHEN s.ratio > 0 THEN s.stage END AS subject, s.ratio FROM w JOIN idle i ON i.kind = w.capture AND i.cause = 'launch-bound' CROSS JOIN slowed s WHERE i.ns > 0

@@ -14,12 +14,15 @@
 --   sum_ns BIGINT: sum of the durations; NULL for idle and other
 
 WITH s AS (
-    SELECT s.kind, s.is_counted, s.stage, s.device_id, s.kernel_ns, unnest([
-        {'category': 'launch-bound', 'kind': 'idle', 'ns': s.launch_ns + s.launch_delay_ns + s.launch_latency_ns}, {'category': 'wait', 'kind': 'idle', 'ns': s.wait_ns}, {'category': 'call', 'kind': 'idle', 'ns': s.call_ns},
-        {'category': 'host', 'kind': 'idle', 'ns': s.host_ns}, {'category': 'queued', 'kind': 'idle', 'ns': s.queued_ns}, {'category': 'profiler', 'kind': 'idle', 'ns': s.profiler_ns},
-        {'category': 'unknown', 'kind': 'idle', 'ns': s.unknown_ns}, {'category': '(graph replays)', 'kind': 'kernels', 'ns': s.graph_ns}, {'category': '(copies and fills)', 'kind': 'copies', 'ns': s.copy_ns},
-        {'category': '(work of others)', 'kind': 'other', 'ns': s.other_ns}]) AS c
-    FROM finding_span s WHERE s.run_id = $run
+    SELECT s.kind, s.is_counted, s.stage, s.device_id, s.kernel_ns, s.graph_ns, s.copy_ns, s.other_ns FROM finding_span s WHERE s.run_id = $run
+), c AS (
+    SELECT i.kind, i.is_counted, i.stage, i.device_id, i.cause AS category, 'idle' AS category_kind, i.idle_ns AS ns FROM finding_idle i WHERE i.run_id = $run
+    UNION ALL
+    SELECT s.kind, s.is_counted, s.stage, s.device_id, '(graph replays)', 'kernels', s.graph_ns FROM s
+    UNION ALL
+    SELECT s.kind, s.is_counted, s.stage, s.device_id, '(copies and fills)', 'copies', s.copy_ns FROM s
+    UNION ALL
+    SELECT s.kind, s.is_counted, s.stage, s.device_id, '(work of others)', 'other', s.other_ns FROM s
 ), place AS ( -- a launch that is in two passes counts in both, as in their times
     SELECT c.range_context_id, p.stage, count(*) AS passes
     FROM _finding_pass p JOIN range_context c ON c.run_id = $run AND c.range_id = p.range_id GROUP BY c.range_context_id, p.stage
@@ -44,8 +47,8 @@ WITH s AS (
     FROM family f WINDOW of AS (PARTITION BY f.kind, f.stage, f.device_id)
 )
 SELECT u.kind, s.is_counted, u.stage, u.device_id, u.category, 'kernels' AS category_kind, coalesce(u.upto_ns * s.kernel_ns // u.all_ns - (u.upto_ns - u.sum_ns) * s.kernel_ns // u.all_ns, 0)::BIGINT AS total_ns, u.launch_count, u.sum_ns
-FROM upto u JOIN s ON s.c.category = 'unknown' AND s.kind = u.kind AND s.stage IS NOT DISTINCT FROM u.stage AND s.device_id = u.device_id
+FROM upto u JOIN s ON s.kind = u.kind AND s.stage IS NOT DISTINCT FROM u.stage AND s.device_id = u.device_id
 UNION ALL
-SELECT s.kind, s.is_counted, s.stage, s.device_id, s.c.category, s.c.kind, s.c.ns, r.launch_count, r.sum_ns
-FROM s LEFT JOIN ran r ON r.kind = s.kind AND r.stage IS NOT DISTINCT FROM s.stage AND r.device_id = s.device_id AND r.category = s.c.category
-WHERE s.c.ns > 0 OR r.launch_count > 0
+SELECT c.kind, c.is_counted, c.stage, c.device_id, c.category, c.category_kind, c.ns, r.launch_count, r.sum_ns
+FROM c LEFT JOIN ran r ON r.kind = c.kind AND r.stage IS NOT DISTINCT FROM c.stage AND r.device_id = c.device_id AND r.category = c.category
+WHERE c.ns > 0 OR r.launch_count > 0

@@ -1,4 +1,4 @@
--- device_part: GPU time in each stage pass and in each whole source, in disjoint parts that add up to it, with kernel time split by collectives.
+-- device_part: GPU time in each stage pass and in each whole source, in disjoint parts that add up to it with those of idle_part, with kernel time split by collectives.
 -- grain: one pass on one GPU with its work, unless some of it is lost, or one source on one GPU
 -- key: range_id, source_id, device_id
 -- needs: device_time
@@ -11,7 +11,7 @@
 --   is_warmup BOOLEAN: whether the pass is warm-up
 --   device_id INTEGER: GPU
 --   start_ns BIGINT: start of its first device work, from the start of the source
---   span_ns BIGINT: GPU span: first start to last end of its device work; the sum of the parts
+--   span_ns BIGINT: GPU span: first start to last end of its device work; the sum of the parts, idle_part included
 --   collective_count BIGINT: collectives it launched
 --   compute_ns BIGINT: kernels of the pass other than collectives ran, and no collective of the pass
 --   collective_overlapped_ns BIGINT: a collective and another kernel of the pass ran
@@ -19,21 +19,12 @@
 --   graph_ns BIGINT: as in device_time, like all columns below
 --   copy_ns BIGINT: copies and fills
 --   other_ns BIGINT: only work of other ranges ran
---   launch_ns BIGINT: idle, in a launch of less than 100 us, or of a graph
---   launch_delay_ns BIGINT: idle, between CUDA calls on the way to the next launch
---   launch_latency_ns BIGINT: idle, after a launch that began when the GPU had run dry, before its work started
---   wait_ns BIGINT: idle, waiting for the GPU
---   call_ns BIGINT: idle, in another CUDA call, or in a longer launch
---   host_ns BIGINT: idle, outside CUDA
---   profiler_ns BIGINT: idle, profiler at work on that thread, where the capture records on which
---   queued_ns BIGINT: idle although launched
---   unknown_ns BIGINT: idle, launch not captured
 --   gap_count BIGINT: idle gaps
 
 SELECT CASE WHEN d.range_id IS NULL THEN '(run)' ELSE p.stage END AS stage, p.pass_id, d.range_id, d.source_id, p.pid, coalesce(p.is_warmup, false) AS is_warmup,
     d.device_id, d.start_ns, d.end_ns - d.start_ns AS span_ns, coalesce(c.collective_count, 0) AS collective_count,
     d.kernel_ns - coalesce(c.collective_ns, 0) AS compute_ns, coalesce(c.overlapped_ns, 0) AS collective_overlapped_ns, coalesce(c.exposed_ns, 0) AS collective_exposed_ns,
-    d.graph_ns, d.copy_ns, d.other_ns, d.launch_ns, d.launch_delay_ns, d.launch_latency_ns, d.wait_ns, d.call_ns, d.host_ns, d.profiler_ns, d.queued_ns, d.unknown_ns, d.gap_count
+    d.graph_ns, d.copy_ns, d.other_ns, d.gap_count
 FROM device_time d
 JOIN timeline t ON t.run_id = d.run_id AND t.source_id = d.source_id
 LEFT JOIN stage_pass p ON p.run_id = d.run_id AND p.range_id = d.range_id

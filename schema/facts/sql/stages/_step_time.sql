@@ -14,13 +14,9 @@
 --   period_ns BIGINT: to that of the next step; NULL for the last of those that follow each other
 --   gpu_span_ns BIGINT: to the last end of its work; NULL for the last of what recurs, whose end is unknown, as all below
 --   busy_ns BIGINT: union of the intervals of its work, from where that of the steps before has ended
---   launch_bound_ns BIGINT: idle inside the launching call or on the way to it; NULL where not all gaps are known, as all idle parts
---   wait_ns BIGINT: idle while the thread waited for the device
---   call_ns BIGINT: idle inside another CUDA call
---   host_ns BIGINT: idle while the thread was outside CUDA
---   profiler_ns BIGINT: idle while the profiler worked
---   queued_ns BIGINT: idle although the next launch had returned
---   unknown_ns BIGINT: idle before work whose launch was not captured
+{{- range .Causes}}
+--   {{.Column}} BIGINT: idle, {{.Meaning}}; NULL where not all gaps are known
+{{- end}}
 --   kernel_count BIGINT: kernels
 --   memop_count BIGINT: copies and fills
 --   graph_count BIGINT: replays whose kernels were not traced
@@ -42,8 +38,7 @@ WITH usual AS (
     LEFT JOIN _step_window n ON n.place = b.place AND n.range_id = r.next_range_id AND n.start_ns > b.start_ns
 )
 SELECT t.source_id, t.pid, t.device_id, f.range_id, f.kernel_name_id, f.path_id, f.start_ns, CASE WHEN s.end_ns IS NOT NULL THEN f.until_ns END AS until_ns, f.next_ns - f.start_ns AS period_ns, s.end_ns - s.start_ns AS gpu_span_ns, s.busy_ns,
-    g.launch_bound_ns, g.wait_ns, g.call_ns, g.host_ns,
-    g.profiler_ns, g.queued_ns, g.unknown_ns, s.kernel_count, s.memop_count, s.graph_count
+    {{range .Causes}}g.{{.Column}}, {{end}}s.kernel_count, s.memop_count, s.graph_count
 FROM following f JOIN spot t ON t.place = f.place
 LEFT JOIN _step_sum s ON s.place = f.place AND s.start_ns = CASE WHEN f.range_id IS NOT NULL OR f.next_ns IS NOT NULL THEN f.start_ns END
 LEFT JOIN _step_gap g ON g.place = s.place AND g.start_ns = s.start_ns

@@ -39,7 +39,7 @@ WITH s AS (
     FROM step s WHERE s.run_id = $run AND s.is_default AND s.stage <> '(none)'
 ), p AS ( -- a prefill of a plain program is one forward pass; a decode of one step too
     SELECT p.stage, 'pass' AS basis, p.source_id, p.pid, d.device_id, p.range_id, p.path_id AS name_path_id, coalesce(d.first_start_ns, p.start_ns) AS start_ns, NULL::BIGINT AS period_ns, NULL::BIGINT AS until_ns, p.cpu_ns, d.last_end_ns - d.first_start_ns AS gpu_span_ns, d.busy_ns,
-        t.launch_ns + t.launch_delay_ns + t.launch_latency_ns + t.wait_ns + t.call_ns + t.host_ns + t.profiler_ns + t.queued_ns + t.unknown_ns AS idle_ns, d.kernel_count, d.graph_count, NULL::BIGINT AS decode_count, NULL::BIGINT AS token_count, p.is_warmup
+        t.end_ns - t.start_ns - t.kernel_ns - t.graph_ns - t.copy_ns - t.other_ns AS idle_ns, d.kernel_count, d.graph_count, NULL::BIGINT AS decode_count, NULL::BIGINT AS token_count, p.is_warmup
     FROM stage_pass p
     LEFT JOIN range_device d ON d.run_id = $run AND d.range_id = p.range_id
     LEFT JOIN device_time t ON t.run_id = $run AND t.range_id = p.range_id AND t.device_id = d.device_id AND t.source_id = p.source_id

@@ -28,13 +28,9 @@
 --   graph_ns BIGINT: graph replays of the step without traced kernels ran; NULL by time
 --   copy_ns BIGINT: copies and fills of the step ran; NULL by time
 --   other_ns BIGINT: only other work ran; by time, that of earlier steps too
---   launch_bound_ns BIGINT: idle in the launching call or on the way to it; NULL by time when not all gaps are known, like all idle parts
---   wait_ns BIGINT: idle while the thread waited for the device
---   call_ns BIGINT: idle inside another CUDA call
---   host_ns BIGINT: idle while the thread was outside CUDA
---   profiler_ns BIGINT: idle while the profiler worked
---   queued_ns BIGINT: idle although the next launch had returned
---   unknown_ns BIGINT: idle before work whose launch was not captured
+{{- range .Causes}}
+--   {{.Column}} BIGINT: idle, {{.Meaning}}; NULL by time when not all gaps are known
+{{- end}}
 --   idle_ns BIGINT: idle time: sum of the idle parts
 --   between_ns BIGINT: end of its last device work to the start of the next step's first; NULL for the last step
 --   kernel_count BIGINT: kernels
@@ -50,20 +46,24 @@
 WITH known AS (
     SELECT d.range_id, d.device_id, d.first_start_ns, d.last_end_ns, d.busy_ns, d.kernel_count, d.memop_count, d.graph_count
     FROM range_device d WHERE d.run_id = $run AND NOT EXISTS (SELECT 1 FROM _range_loss x WHERE x.range_id = d.range_id)
+), idle AS (
+    SELECT i.source_id, i.device_id, i.range_id{{range .Causes}}, coalesce(sum(i.ns) FILTER (p.kind = {{quote .Name}}), 0)::BIGINT AS {{.Column}}{{end}}
+    FROM idle_part i JOIN stage_part p ON p.part = i.part WHERE i.run_id = $run GROUP BY i.source_id, i.device_id, i.range_id
 ), l AS (
     SELECT 'range' AS basis, 'launch' AS attribution, r.source_id, r.pid, d.device_id, r.range_id, r.next_range_id, r.stage, r.name_path_id AS name_id, coalesce(d.first_start_ns, r.start_ns) AS start_ns, d.last_end_ns AS end_ns, r.cpu_ns, d.busy_ns,
-        t.kernel_ns, t.graph_ns, t.copy_ns, t.launch_ns + t.launch_delay_ns + t.launch_latency_ns AS launch_bound_ns, t.wait_ns, t.call_ns, t.host_ns, t.profiler_ns, t.queued_ns, t.unknown_ns,
+        t.kernel_ns, t.graph_ns, t.copy_ns, {{range .Causes}}CASE WHEN t.source_id IS NOT NULL THEN coalesce(i.{{.Column}}, 0) END AS {{.Column}}, {{end}}
         d.kernel_count, d.memop_count, d.graph_count, r.decode_count, r.token_count, r.is_warmup
     FROM _step_range r
     LEFT JOIN known d ON d.range_id = r.range_id
     LEFT JOIN device_time t ON t.run_id = $run AND t.range_id = r.range_id AND t.device_id = d.device_id AND t.source_id = r.source_id
+    LEFT JOIN idle i ON i.range_id = r.range_id AND i.device_id = d.device_id AND i.source_id = r.source_id
 ), r AS (
     SELECT l.basis, l.attribution, l.source_id, l.pid, l.device_id, l.range_id, l.stage, l.name_id, l.start_ns, NULL::BIGINT AS until_ns, CASE WHEN n.start_ns > l.start_ns THEN n.start_ns - l.start_ns END AS period_ns, l.cpu_ns, l.end_ns - l.start_ns AS gpu_span_ns, l.busy_ns,
-        l.kernel_ns, l.graph_ns, l.copy_ns, l.launch_bound_ns, l.wait_ns, l.call_ns, l.host_ns, l.profiler_ns, l.queued_ns, l.unknown_ns, l.kernel_count, l.memop_count, l.graph_count, l.decode_count, l.token_count, l.is_warmup
+        l.kernel_ns, l.graph_ns, l.copy_ns, {{range .Causes}}l.{{.Column}}, {{end}}l.kernel_count, l.memop_count, l.graph_count, l.decode_count, l.token_count, l.is_warmup
     FROM l LEFT JOIN l n ON n.range_id = l.next_range_id AND n.device_id = l.device_id
     UNION ALL
     SELECT CASE WHEN p.range_id IS NULL THEN 'period' ELSE 'range' END, 'time', p.source_id, p.pid, p.device_id, p.range_id, CASE WHEN p.range_id IS NULL THEN s.stage ELSE r.stage END, coalesce(r.name_path_id, p.kernel_name_id, 0), p.start_ns, p.until_ns, p.period_ns, r.cpu_ns, p.gpu_span_ns, p.busy_ns,
-        NULL, NULL, NULL, p.launch_bound_ns, p.wait_ns, p.call_ns, p.host_ns, p.profiler_ns, p.queued_ns, p.unknown_ns, p.kernel_count, p.memop_count, p.graph_count, r.decode_count, r.token_count, coalesce(r.is_warmup, s.is_warmup, false)
+        NULL, NULL, NULL, {{range .Causes}}p.{{.Column}}, {{end}}p.kernel_count, p.memop_count, p.graph_count, r.decode_count, r.token_count, coalesce(r.is_warmup, s.is_warmup, false)
     FROM _step_time p LEFT JOIN _step_range r ON r.range_id = p.range_id LEFT JOIN path_stage s ON s.run_id = $run AND s.path_id = p.path_id
 ), thread AS (
     SELECT x.source_id, x.pid, count(DISTINCT x.tid) AS threads FROM _step_range x GROUP BY x.source_id, x.pid
@@ -76,8 +76,8 @@ WITH known AS (
     FROM r GROUP BY ALL
 ), q AS (
     SELECT r.basis, r.attribution, r.source_id, r.pid, r.device_id, r.range_id, r.stage, r.name_id, r.start_ns, r.until_ns, CASE k.time_basis WHEN 'gpu_period' THEN r.period_ns WHEN 'gpu_span' THEN r.gpu_span_ns ELSE r.cpu_ns END AS time_ns, k.time_basis,
-        r.period_ns, r.cpu_ns, r.gpu_span_ns, r.busy_ns, r.kernel_ns, r.graph_ns, r.copy_ns, r.launch_bound_ns, r.wait_ns, r.call_ns, r.host_ns, r.profiler_ns, r.queued_ns, r.unknown_ns,
-        r.launch_bound_ns + r.wait_ns + r.call_ns + r.host_ns + r.profiler_ns + r.queued_ns + r.unknown_ns AS idle_ns, r.kernel_count, r.memop_count, r.graph_count, r.decode_count, r.token_count, r.is_warmup
+        r.period_ns, r.cpu_ns, r.gpu_span_ns, r.busy_ns, r.kernel_ns, r.graph_ns, r.copy_ns, {{range .Causes}}r.{{.Column}}, {{end}}
+        0{{range .Causes}} + r.{{.Column}}{{end}} AS idle_ns, r.kernel_count, r.memop_count, r.graph_count, r.decode_count, r.token_count, r.is_warmup
     FROM r JOIN kind k ON k.attribution = r.attribution AND k.source_id = r.source_id AND k.pid IS NOT DISTINCT FROM r.pid AND k.device_id IS NOT DISTINCT FROM r.device_id AND k.stage IS NOT DISTINCT FROM r.stage AND k.name_id = r.name_id
 ), placed AS ( -- of no stage: cold passes of stages are known already
     SELECT q.attribution, q.source_id, q.pid, q.device_id, q.name_id, q.start_ns, q.time_ns, q.busy_ns, row_number() OVER k AS nth, count(*) OVER (PARTITION BY q.attribution, q.source_id, q.pid, q.device_id, q.name_id) AS n
@@ -93,7 +93,7 @@ WITH known AS (
 )
 SELECT row_number() OVER (PARTITION BY q.attribution, q.stage, q.source_id, q.pid, q.device_id ORDER BY q.start_ns, q.range_id) AS nth, q.basis, q.attribution, coalesce(w.attribution = q.attribution OR q.device_id IS NULL AND NOT EXISTS (SELECT 1 FROM _step_time p WHERE p.range_id = q.range_id), true) AS is_default,
     q.source_id, q.pid, q.device_id, q.range_id, coalesce(q.stage, '(none)') AS stage, CASE q.basis WHEN 'range' THEN q.name_id END AS name_path_id, CASE q.basis WHEN 'period' THEN nullif(q.name_id, 0) END AS kernel_name_id, q.start_ns, q.until_ns, q.time_ns, q.time_basis,
-    q.period_ns, q.cpu_ns, q.gpu_span_ns, q.busy_ns, q.kernel_ns, q.graph_ns, q.copy_ns, q.gpu_span_ns - q.busy_ns - q.idle_ns AS other_ns, q.launch_bound_ns, q.wait_ns, q.call_ns, q.host_ns, q.profiler_ns, q.queued_ns, q.unknown_ns, coalesce(q.idle_ns, q.gpu_span_ns - q.busy_ns) AS idle_ns,
+    q.period_ns, q.cpu_ns, q.gpu_span_ns, q.busy_ns, q.kernel_ns, q.graph_ns, q.copy_ns, q.gpu_span_ns - q.busy_ns - q.idle_ns AS other_ns, {{range .Causes}}q.{{.Column}}, {{end}}coalesce(q.idle_ns, q.gpu_span_ns - q.busy_ns) AS idle_ns,
     CASE WHEN q.period_ns IS NOT NULL THEN greatest(q.period_ns - q.gpu_span_ns, 0) END AS between_ns, q.kernel_count, q.memop_count, q.graph_count, q.decode_count, q.token_count, q.is_warmup OR c.start_ns IS NOT NULL AS is_warmup
 FROM q LEFT JOIN way w ON w.stage IS NOT DISTINCT FROM q.stage AND w.name_id = q.name_id AND q.basis = 'range'
 LEFT JOIN cold c ON c.attribution = q.attribution AND c.source_id = q.source_id AND c.pid IS NOT DISTINCT FROM q.pid AND c.device_id IS NOT DISTINCT FROM q.device_id AND c.name_id = q.name_id AND c.start_ns = q.start_ns AND q.stage IS NULL
