@@ -92,16 +92,16 @@ type Form struct {
 
 // Forms are the kinds of files.
 func Forms() []Form {
-	return []Form{
-		{"prof-serving", MaxBytes, sniffKeys(isOwn), objects(own)},
-		{"vllm-bench", MaxBytes, sniffKeys(isVLLM), objects(vllm)},
-		{"sglang-bench", MaxBytes, sniffKeys(isSGLang), objects(sglang)},
+	var out []Form
+	for _, g := range generators() {
+		out = append(out, g.formOf())
+	}
+	return append(out, []Form{
 		{"genai-perf", MaxBytes, sniffKeys(isGenAIPerf), objects(genaiPerf)},
-		{"trtllm-bench", MaxBytes, sniffKeys(isTRTLLM), objects(trtllm)},
 		{"mlperf-loadgen", maxSummary, sniffLoadGen, readLoadGen},
 		{"aiperf-requests", MaxBytes, sniffKeys(isAIPerfRequests), aiperfRequests},
 		{"genai-perf-requests", MaxBytes, sniffKeys(isGenAIPerfRequests), genaiPerfRequests},
-	}
+	}...)
 }
 
 // OfRequests reports whether a form has the requests of a benchmark, and another file its summary.

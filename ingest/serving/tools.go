@@ -1,6 +1,7 @@
 package serving
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -13,17 +14,22 @@ func isVLLM(f fields) bool {
 	return f.hasAny("model_id", "endpoint_type") && f.has("duration", "completed", "request_throughput") && f.hasAny("total_token_throughput", "output_throughput")
 }
 
-func vllm(p *parser) {
-	p.b.Tool = "vllm-bench"
-	p.b.Label, p.b.Backend, p.b.Model, p.b.Date = p.text("label"), p.text("backend", "endpoint_type"), p.text("model_id"), p.text("date")
-	if p.b.Label == p.b.Backend { // which is what it calls a benchmark without a name
-		p.b.Label = ""
-	}
-	if p.text("ramp_up_strategy") == "" {
-		p.rate("request_rate")
-	}
-	p.b.Failed = p.count("failed")
-	p.client()
+// theirs are the names that SGLang's benchmark has from vLLM's.
+const theirs = "completed=completed input_tokens=total_input_tokens output_tokens=total_output_tokens,total_generated_tokens max_concurrency=max_concurrency request_rate=request_rate duration_s=duration " +
+	"requests_per_s=request_throughput output_tokens_per_s=output_throughput total_tokens_per_s=total_token_throughput,total_throughput "
+
+var vllm = generator{
+	form: "vllm-bench", is: isVLLM, times: clientTimes,
+	names: theirs + "label=label backend=backend,endpoint_type model=model_id date=date failed=failed",
+	also: func(p *parser) {
+		if p.b.Label == p.b.Backend { // which is what it calls a benchmark without a name
+			p.b.Label = ""
+		}
+		if p.text("ramp_up_strategy") != "" {
+			p.b.TargetRate, p.b.Unlimited = nil, nil
+		}
+		p.client()
+	},
 }
 
 // isSGLang: arguments come first, then what the server says of itself, which may be long.
@@ -31,36 +37,29 @@ func isSGLang(f fields) bool {
 	return f.has("backend", "dataset_name", "request_rate", "random_range_ratio") && f.hasAny("sharegpt_output_len", "random_input_len")
 }
 
-func sglang(p *parser) {
-	p.b.Tool = "sglang-bench"
-	p.b.Label, p.b.Backend, p.b.Model = p.text("tag"), p.text("backend"), p.text("model_id", "server_info/served_model_name", "server_info/model_path")
-	p.rate("request_rate")
-	p.b.ConcurrencyMean = p.number(0, "concurrency")
-	p.client()
+var sglang = generator{
+	form: "sglang-bench", is: isSGLang, times: clientTimes,
+	names: theirs + "label=tag backend=backend model=model_id,server_info/served_model_name,server_info/model_path mean_concurrency=concurrency",
+	also:  (*parser).client,
 }
 
-// client reads what SGLang's benchmark has from vLLM's. Without a request that succeeded all figures are 0, and none is a measurement.
+// client reads what a table does not say. Without a request that succeeded all figures are 0, and none is a measurement.
 func (p *parser) client() {
-	b := &p.b
-	b.DurationNs = p.number(9, "duration")
-	b.Completed, b.InputTokens, b.OutputTokens = p.count("completed"), p.count("total_input_tokens"), p.count("total_output_tokens", "total_generated_tokens")
-	b.ConcurrencyLimit = p.count("max_concurrency")
-	b.RequestsPerS, b.OutputTokensPerS, b.TotalTokensPerS = p.number(0, "request_throughput"), p.number(0, "output_throughput"), p.number(0, "total_token_throughput", "total_throughput")
-	if b.Completed == nil && p.err == nil {
+	if p.b.Completed == nil && p.err == nil {
 		p.wrong("completed", "the number of requests that succeeded")
 	}
 	p.requests()
-	for _, metric := range Metrics {
-		name := metric
-		if metric == "e2e" {
-			name = "e2el"
-			if p.f.hasAny("mean_e2e_latency_ms", "median_e2e_latency_ms") {
-				name = "e2e_latency"
-			}
+}
+
+func clientTimes(f fields, metric string) (reportedAs string, names [len(Statistics)]string) {
+	if metric == "e2e" {
+		metric = "e2el"
+		if f.hasAny("mean_e2e_latency_ms", "median_e2e_latency_ms") {
+			metric = "e2e_latency"
 		}
-		at := func(statistic string) string { return statistic + "_" + name + "_ms" }
-		p.latency(metric, name, 6, [...]string{at("mean"), at("std"), at("min"), at("median") + " " + at("p50"), at("p90"), at("p95"), at("p99"), at("p99.9"), at("max")})
 	}
+	at := func(statistic string) string { return statistic + "_" + metric + "_ms" }
+	return metric, [...]string{at("mean"), at("std"), at("min"), at("median") + " " + at("p50"), at("p90"), at("p95"), at("p99"), at("p99.9"), at("max")}
 }
 
 // isGenAIPerf: genai-perf and aiperf write a metric as an object with its unit.
@@ -184,52 +183,62 @@ func isTRTLLM(f fields) bool {
 	return f.has("request_info/num_requests", "performance/request_throughput_req_s")
 }
 
-func trtllm(p *parser) {
-	b := &p.b
-	b.Tool = "trtllm-bench"
-	b.Backend, b.Model = p.text("engine/backend"), p.text("engine/model")
-	b.DurationNs = p.number(6, "performance/total_latency_ms")
-	b.Completed, b.ConcurrencyMean = p.count("request_info/num_requests"), p.number(0, "request_info/avg_num_concurrent_requests")
-	b.RequestsPerS, b.OutputTokensPerS, b.TotalTokensPerS = p.number(0, "performance/request_throughput_req_s"), p.number(0, "performance/system_output_throughput_tok_s"), p.number(0, "performance/system_total_throughput_tok_s")
-	for _, m := range [][3]string{{"ttft", "streaming_metrics/ttft_percentiles", "streaming_metrics/avg_ttft_ms"}, {"tpot", "streaming_metrics/tpot_percentiles", "streaming_metrics/avg_tpot_ms"},
-		{"e2e", "performance/request_latency_percentiles_ms", "performance/avg_request_latency_ms"}} {
-		at := func(statistic string) string { return m[1] + "/" + statistic }
-		p.latency(m[0], m[1][strings.IndexByte(m[1], '/')+1:], 6, [...]string{at("average") + " " + m[2], "", at("minimum"), at("p50"), at("p90"), at("p95"), at("p99"), "", at("maximum")})
+var trtllm = generator{
+	form: "trtllm-bench", is: isTRTLLM, times: trtllmTimes,
+	names: "backend=engine/backend model=engine/model duration_ms=performance/total_latency_ms completed=request_info/num_requests mean_concurrency=request_info/avg_num_concurrent_requests " +
+		"requests_per_s=performance/request_throughput_req_s output_tokens_per_s=performance/system_output_throughput_tok_s total_tokens_per_s=performance/system_total_throughput_tok_s",
+}
+
+func trtllmTimes(_ fields, metric string) (reportedAs string, names [len(Statistics)]string) {
+	of, mean := "streaming_metrics/"+metric+"_percentiles", "streaming_metrics/avg_"+metric+"_ms"
+	switch metric {
+	case "e2e":
+		of, mean = "performance/request_latency_percentiles_ms", "performance/avg_request_latency_ms"
+	case "itl":
+		return "", names
 	}
+	at := func(statistic string) string { return of + "/" + statistic }
+	return of[strings.IndexByte(of, '/')+1:], [...]string{at("average") + " " + mean, "", at("minimum"), at("p50"), at("p90"), at("p95"), at("p99"), "", at("maximum")}
 }
 
 // isOwn: prof's own form says so.
 func isOwn(f fields) bool { return f.has("prof_serving") }
 
-func own(p *parser) {
-	b := &p.b
+// own has the names by which tables call measures.
+var own = generator{form: "prof-serving", is: isOwn, names: ownNames(), times: ownTimes, also: func(p *parser) {
 	if v := p.count("prof_serving"); p.err == nil && (v == nil || *v != 1) {
 		p.wrong("prof_serving", "1, the version of the form that this prof reads")
 	}
-	if b.Tool = p.text("tool"); b.Tool == "" {
-		b.Tool = "prof-serving"
+	p.b.Tool = cmp.Or(p.text("tool"), p.b.Tool)
+	known := []string{"prof_serving", "tool"}
+	for _, m := range measures {
+		known = append(known, m.name)
 	}
-	b.Label, b.Backend, b.Model, b.Date = p.text("label"), p.text("backend"), p.text("model"), p.text("date")
-	b.DurationNs = p.number(9, "duration_s")
-	b.Completed, b.Failed, b.InputTokens, b.OutputTokens = p.count("completed"), p.count("failed"), p.count("input_tokens"), p.count("output_tokens")
-	p.rate("request_rate")
-	b.ConcurrencyLimit, b.ConcurrencyMean = p.count("max_concurrency"), p.number(0, "mean_concurrency")
-	b.RequestsPerS, b.OutputTokensPerS, b.TotalTokensPerS = p.number(0, "requests_per_s"), p.number(0, "output_tokens_per_s"), p.number(0, "total_tokens_per_s")
-	known := strings.Fields("prof_serving tool label backend model date duration_s completed failed input_tokens output_tokens request_rate max_concurrency mean_concurrency requests_per_s output_tokens_per_s total_tokens_per_s")
 	for _, metric := range Metrics {
-		var names [len(Statistics)]string
-		for i, s := range Statistics {
-			names[i] = metric + "_ms/" + s
+		of, names := ownTimes(p.f, metric)
+		if known = append(append(known, names[:]...), of); p.f[of] != nil {
+			p.wrong(of, "an object of statistics")
 		}
-		known = append(append(known, names[:]...), metric+"_ms")
-		if p.f[metric+"_ms"] != nil {
-			p.wrong(metric+"_ms", "an object of statistics")
-		}
-		p.latency(metric, metric+"_ms", 6, names)
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.f)) {
-		if !slices.Contains(known, name) {
+		if !slices.Contains(known, name) || name == "duration_ms" {
 			p.warn(fmt.Sprintf("%.80s is not read: no such field", name))
 		}
 	}
+}}
+
+func ownNames() (out string) {
+	for _, m := range measures {
+		if m.name != "duration_ms" {
+			out += m.name + "=" + m.name + " "
+		}
+	}
+	return out
+}
+
+func ownTimes(_ fields, metric string) (reportedAs string, names [len(Statistics)]string) {
+	for i, s := range Statistics {
+		names[i] = metric + "_ms/" + s
+	}
+	return metric + "_ms", names
 }
