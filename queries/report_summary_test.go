@@ -32,7 +32,7 @@ func TestSummaryOfCapture(t *testing.T) {
 	for _, stage := range s.Stages {
 		got = append(got, stage.Stage+" "+string(stage.Bound)+" "+string(stage.Next))
 	}
-	if want := []string{"decode kernels queue", "prefill launch "}; !slices.Equal(got, want) {
+	if want := []string{"decode busy queued", "prefill launch-bound "}; !slices.Equal(got, want) {
 		t.Errorf("stages %q, want %q", got, want)
 	}
 	if len(s.Breakdown) != 3 || s.Breakdown[0].Words != "matrix products (kernels of cublas nvjet)" || s.Breakdown[1].Name != "queued" {

@@ -138,7 +138,7 @@ var words = map[string]kind{
 		Kernels int64   `col:"item_count"`
 		Time    float64 `col:"time_ns"`
 	}) string {
-		return fmt.Sprintf("%s in no range", count(c.Kernels, "kernel ("+ms(c.Time)+") has no launch in the capture and counts", "kernels ("+ms(c.Time)+") have no launch in the capture and count"))
+		return fmt.Sprintf("%s cannot be assigned to a range: the capture lacks %s", count(c.Kernels, "kernel ("+ms(c.Time)+")", "kernels ("+ms(c.Time)+")"), map[bool]string{true: "its launch", false: "their launches"}[c.Kernels == 1])
 	}),
 	"graphs-traced-whole": sentence(func(c struct {
 		Replays int64   `col:"item_count"`
@@ -172,7 +172,7 @@ var words = map[string]kind{
 		Kernels int64   `col:"item_count"`
 		Time    float64 `col:"time_ns"`
 	}) string {
-		return fmt.Sprintf("%s launched before the capture began, in no known range", count(c.Kernels, "kernel ("+ms(c.Time)+") was", "kernels ("+ms(c.Time)+") were"))
+		return fmt.Sprintf("%s launched before the capture began, and cannot be assigned to a range", count(c.Kernels, "kernel ("+ms(c.Time)+") was", "kernels ("+ms(c.Time)+") were"))
 	}),
 	"work-without-launch": sentence(func(c struct {
 		Kernels int64   `col:"item_count"`
