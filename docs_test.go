@@ -504,19 +504,6 @@ func testTables(t *testing.T, w workplace) {
 	}
 }
 
-// TestDocsRooms checks that docs/design.md names every room.
-func TestDocsRooms(t *testing.T) {
-	text := strings.Join(lines(t, "docs/design.md"), "\n")
-	for dir := range rooms {
-		if _, err := os.Stat(dir); err != nil || strings.Count(dir, "/") > 1 || dir == "." || strings.HasPrefix(dir, "ingest/l") || dir == "schema/seed" {
-			continue
-		}
-		if !strings.Contains(text, "`"+dir+"`") {
-			t.Errorf("the rooms of docs/design.md lack %s", dir)
-		}
-	}
-}
-
 // link is a link or an image of Markdown to a place in this repository.
 var link = regexp.MustCompile(`\]\(([^)\s:]+)\)`)
 

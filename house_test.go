@@ -36,12 +36,9 @@ func packages(t *testing.T) map[string][]string {
 	t.Helper()
 	out := map[string][]string{}
 	for _, s := range sources(t) {
-		if strings.HasSuffix(s.file, "_test.go") {
-			continue
-		}
 		list := out[s.dir]
 		for _, name := range s.imports {
-			if ours, is := strings.CutPrefix(name, "prof/"); is && ours != s.dir && !slices.Contains(list, ours) {
+			if ours, is := strings.CutPrefix(name, "prof/"); is && !strings.HasSuffix(s.file, "_test.go") && ours != s.dir && !slices.Contains(list, ours) {
 				list = append(list, ours)
 			}
 		}
@@ -86,27 +83,21 @@ func TestHouse(t *testing.T) {
 	writeBlock(t, "docs/design.md", "the house", drawn)
 }
 
-// goFiles are the Go files of a folder but its tests.
-func goFiles(t *testing.T, dir string) (out []string) {
+// knows is the first sentence of a package's comment, without its own name.
+func knows(t *testing.T, dir string) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return slices.DeleteFunc(found, func(f string) bool { return strings.HasSuffix(f, "_test.go") })
-}
-
-// knows is the first sentence of a package's comment, without its own name.
-func knows(t *testing.T, dir string) string {
-	t.Helper()
-	for _, file := range goFiles(t, dir) {
+	for _, file := range found {
 		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly|parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if f.Doc != nil {
 			text := new(doc.Package).Synopsis(f.Doc.Text())
-			return strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(text, "Package "+f.Name.Name+" "), "."), "|", `\|`)
+			return strings.ReplaceAll(strings.TrimSuffix(regexp.MustCompile(`^(?:Package|Command) \w+ `).ReplaceAllString(text, ""), "."), "|", `\|`)
 		}
 	}
 	t.Errorf("%s has no comment that says what the package knows", dir)
