@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"prof/queries/frame"
+	"prof/schema/terms"
 )
 
 // inQuotes matches what may be a kind of caveat in SQL: words with dashes.
@@ -30,7 +31,8 @@ func TestWords(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, m := range inQuotes.FindAllStringSubmatch(string(file), -1) {
-				if _, isCause := ToolLosses[m[1]]; !isCause && !slices.Contains(others, m[1]) {
+				_, isToolLoss := ToolLosses[m[1]]
+				if _, isIdle := terms.CauseNamed(m[1]); !isToolLoss && !isIdle && !slices.Contains(others, m[1]) {
 					given[m[1]] = path
 				}
 			}
