@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"prof/schema/sqlfile"
 )
@@ -97,5 +98,40 @@ func TestSQLImports(t *testing.T) {
 	}
 	if i := slices.IndexFunc(all, func(r relation) bool { return r.Name == "top-kernels" }); i < 0 || layer["kernel"] != 0 || layer["timeline"] != 1 {
 		t.Error("relations were not found")
+	}
+}
+
+// oneLiteral is a line that is a text, which nothing but its end would part: a pattern, or an error whose words the program reads.
+var oneLiteral = regexp.MustCompile(`^ *'[^']*'[,)]*$`)
+
+// TestSQLLayout holds that people can read SQL: no line is wider than 140 characters, and a public query whose SELECT has more than 150 lines begins by saying why
+// (`-- Long: `).
+func TestSQLLayout(t *testing.T) {
+	files := 0
+	for _, pattern := range []string{"schema/sql/*.sql", "schema/facts/*/*.sql", "schema/facts/*/*/*.sql", "queries/*/*.sql", "queries/*/*/*.sql"} {
+		paths, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files++
+			for n, line := range strings.Split(string(text), "\n") {
+				if utf8.RuneCountInString(line) > 140 && !oneLiteral.MatchString(line) {
+					t.Errorf("%s:%d has %d characters", path, n+1, utf8.RuneCountInString(line))
+				}
+			}
+			_, body, _ := strings.Cut(string(text), "\n\n")
+			isPublic := strings.HasPrefix(path, "queries/sql/") && !strings.HasPrefix(filepath.Base(path), "_")
+			if n := strings.Count(body, "\n"); isPublic && n > 150 && !strings.HasPrefix(body, "-- Long: ") {
+				t.Errorf("%s has %d lines: say why, or part it", path, n)
+			}
+		}
+	}
+	if files < 350 {
+		t.Errorf("only %d files", files)
 	}
 }

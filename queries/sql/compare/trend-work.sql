@@ -21,6 +21,7 @@
 --   at: start of its capture, UTC; of its ingest when unknown
 --   run_id: run id
 
+-- Long: names of kernels are matched over all runs before anything is added up.
 WITH w AS (
     SELECT w.run_id, w.run, w.at
     FROM _workload_run(workload := workload, tag := tag) w

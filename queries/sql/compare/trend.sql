@@ -33,6 +33,7 @@
 --     that its load generators asked
 --   run_id: run id
 
+-- Long: stages, runs without stages, and figures at today's peaks come from tables of their own.
 WITH w AS (
     SELECT w.run_id, w.run, w.at, w.workload, w.commit, w.branch, w.is_dirty, w.host, w.prof_version
     FROM _workload_run(workload := workload, tag := tag) w

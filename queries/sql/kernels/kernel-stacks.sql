@@ -40,6 +40,7 @@
 --     NULL without one
 --   formula_ns: part of total_ns launched by operators with a formula
 
+-- Long: what surrounds a launch comes from ranges, modules, operators and those that called them, each with a table of its own.
 WITH RECURSIVE k AS (
     SELECT
         k.source_id,

@@ -32,6 +32,7 @@
 --   role: what kernels of the family do; NULL when no rule matches, (several) when the grouped names differ
 --   family: kernel family by kernel_rule; NULL when no rule matches, (several) when the grouped names differ
 
+-- Long: a timeline, sums reported in place of one, and what Nsight Compute measured are rows or columns of one table.
 WITH named AS (
     SELECT
         n.kernel_name_id,

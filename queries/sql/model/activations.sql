@@ -30,6 +30,7 @@
 --     Excludes caches, images and audio; NULL when a token count or the precision is unknown
 --   peak_component: the component that sets the peak, the first of equals
 
+-- Long: a formula for each kind of component of decoders, encoders and vision parts.
 WITH given AS (
     SELECT
         coalesce(prefill, w.prefill_count) AS p,

@@ -29,6 +29,8 @@
 --   launch_count: launches of the symbol in its process: ncu profiles each of invocation up to it
 --   start_ns: start on the GPU, from the start of the source
 
+-- Long: one choice in nine steps, each of the one before: what was measured, its rank, where each shape is launched first, and how far
+-- Nsight Compute must go to reach them.
 -- Collectives are left out: ncu replays a kernel by itself, and one that waits for other ranks would never end. Of a kernel those
 -- combinations of stage, grid and block with the most time, and of each a launch about the middle of the measured ones. Early ones are for
 -- processes that ncu does not start itself: there 2025.3.1 took 0.1 s for each launch of a chosen kernel before the last one that it

@@ -40,6 +40,7 @@
 --   shapes: by name+shape, sizes of each input tensor, as JSON; NULL by name or when not recorded
 --   types: by name+shape, type of each input, as JSON; NULL by name, when not recorded, or for key_averages
 
+-- Long: work inside operators and outside of them are rows of the same 25 columns.
 WITH part AS (
     SELECT
         coalesce(n.name, s.operator) AS operator,

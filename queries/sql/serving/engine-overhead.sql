@@ -25,6 +25,7 @@
 --   max_ns: longest instance; NULL for (no range)
 --   is_least: whether idle_ns is a lower bound: a GPU has more than 10,000 gaps, of which only the longest are stored
 
+-- Long: ranges, pauses and idle time of a GPU are each cut by the iterations of a thread, and then stand side by side.
 WITH i AS ( -- one row a range: a thread may drive several GPUs
     SELECT
         i.range_id,

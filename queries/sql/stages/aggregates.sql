@@ -26,6 +26,7 @@
 --   basis: alone (recordings without a profiler, from the opening of the range to the end of its work on the GPU), gpu_span (device work in
 --     the timeline) or workload
 
+-- Long: each figure says which passes, files and ranks it is made of.
 WITH pass AS (
     SELECT
         p.stage,
