@@ -22,7 +22,11 @@ WITH ranked AS (
                 AND ranked.age = coalesce(try_cast(substr(run, 9) AS BIGINT), 0)
                 THEN 1
             WHEN starts_with(run, 'tag:')
-                AND ranked.run_id = (SELECT max(t.run_id) FROM run_tag t WHERE 'tag:' || t.key || '=' || t.value = run)
+                AND ranked.run_id = (
+                    SELECT max(t.run_id)
+                    FROM run_tag t
+                    WHERE 'tag:' || t.key || '=' || t.value = run
+                )
                 THEN 1
             WHEN run <> '' AND (starts_with(ranked.name, run) OR starts_with(ranked.id, lower(run))) THEN 2
         END AS quality

@@ -21,7 +21,11 @@ FROM (
     SELECT c.run_id
     FROM capture c
     WHERE c.source_id = (SELECT min(y.source_id) FROM capture y WHERE y.run_id = c.run_id)
-        AND c.workload_key = (SELECT arg_min(x.workload_key, x.source_id) FROM capture x WHERE x.run_id = run)
+        AND c.workload_key = (
+            SELECT arg_min(x.workload_key, x.source_id)
+            FROM capture x
+            WHERE x.run_id = run
+        )
         AND c.git_commit IS NOT NULL
         AND NOT c.is_git_dirty
     ORDER BY c.started_at DESC, c.run_id DESC

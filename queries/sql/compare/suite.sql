@@ -36,8 +36,7 @@ WITH r AS (
             SELECT count(*)
             FROM run_tag y
             WHERE y.key = t.key AND y.value = t.value AND y.run_id IN (SELECT r.run_id FROM r)
-        )
-            < (SELECT count(*) FROM r)
+        ) < (SELECT count(*) FROM r)
     GROUP BY t.run_id
 ), m AS (
     SELECT

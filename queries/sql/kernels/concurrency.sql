@@ -24,9 +24,9 @@
 --   pid: process
 --   context: CUDA context; NULL when the capture has none
 
--- Long: a sweep over the starts and ends of kernels, copies and replays, in lanes.
--- Work that meets no other, which is most, needs no more than one look along each GPU. The rest is swept: a lane (a stream in a stage) is
--- open while work of it runs; lanes are numbered, and while one alone is open the sum of the numbers of those open is its.
+-- Long: a sweep over the starts and ends of kernels, copies and replays, in lanes. Work that meets no other, which is most, needs no more
+-- than one look along each GPU. The rest is swept: a lane (a stream in a stage) is open while work of it runs; lanes are numbered, and
+-- while one alone is open the sum of the numbers of those open is its.
 WITH work AS (
     SELECT
         k.run_id,

@@ -30,13 +30,12 @@
 --   start_ns: start on the GPU, from the start of the source
 
 -- Long: one choice in nine steps, each of the one before: what was measured, its rank, where each shape is launched first, and how far
--- Nsight Compute must go to reach them.
--- Collectives are left out: ncu replays a kernel by itself, and one that waits for other ranks would never end. Of a kernel those
--- combinations of stage, grid and block with the most time, and of each a launch about the middle of the measured ones. Early ones are for
--- processes that ncu does not start itself: there 2025.3.1 took 0.1 s for each launch of a chosen kernel before the last one that it
--- profiled, and some 1 s for one that it profiled. ncu is asked for kernels and for numbers apart, and profiles each kernel at each number.
--- So one number after the other is taken: the one that serves the most remaining combinations for each launch that it has ncu profile, and
--- of those the nearest the middle. (The greedy rule of weighted set cover.)
+-- Nsight Compute must go to reach them. Collectives are left out: ncu replays a kernel by itself, and one that waits for other ranks would
+-- never end. Of a kernel those combinations of stage, grid and block with the most time, and of each a launch about the middle of the
+-- measured ones. Early ones are for processes that ncu does not start itself: there 2025.3.1 took 0.1 s for each launch of a chosen kernel
+-- before the last one that it profiled, and some 1 s for one that it profiled. ncu is asked for kernels and for numbers apart, and profiles
+-- each kernel at each number. So one number after the other is taken: the one that serves the most remaining combinations for each launch
+-- that it has ncu profile, and of those the nearest the middle. (The greedy rule of weighted set cover.)
 WITH RECURSIVE measured AS (
     SELECT
         w.kernel_name_id,

@@ -75,14 +75,13 @@ WITH s AS (
     LEFT JOIN w ON w.source_id = s.source_id
     LEFT JOIN host_clock x ON x.run_id = run AND x.source_id = s.source_id
     JOIN s f
-        ON f.source_id
-            = (
-                SELECT arg_min(
-                    x.source_id,
-                    (coalesce(x.node_rank, 0), coalesce(x.begin_ns, 9223372036854775807), x.source_id)
-                )
-                FROM s x
+        ON f.source_id = (
+            SELECT arg_min(
+                x.source_id,
+                (coalesce(x.node_rank, 0), coalesce(x.begin_ns, 9223372036854775807), x.source_id)
             )
+            FROM s x
+        )
 )
 SELECT
     q.source_id,

@@ -81,7 +81,11 @@ WITH copied AS (
         AND (
             s.stage IS NULL
             OR m.pass_count
-                >= s.pass_count * (SELECT r.value FROM finding_rule r WHERE r.finding_id = 'pageable-copies')
+                >= s.pass_count * (
+                    SELECT r.value
+                    FROM finding_rule r
+                    WHERE r.finding_id = 'pageable-copies'
+                )
         )
 ), rest AS (
     SELECT

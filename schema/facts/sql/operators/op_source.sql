@@ -45,7 +45,10 @@ SELECT
     t.capture,
     t.has_inputs,
     -- no window: DuckDB 1.5.5 now and then fails in min() OVER () of a union (its issue 25713)
-    t.capture = (SELECT arg_min(x.capture, array_position([{'operators'}], x.capture)) FROM t x) AS is_counted,
+    t.capture = (
+        SELECT arg_min(x.capture, array_position([{'operators'}], x.capture))
+        FROM t x
+    ) AS is_counted,
     t.capture <> 'key_averages' OR t.source_id = (SELECT s.source_id FROM sums s) AS is_summed,
     t.capture <> 'key_averages' OR t.source_id = (SELECT s.shaped_id FROM sums s) AS is_shape_summed
 FROM t
