@@ -1,4 +1,4 @@
-// Package derive are the facts of schema/facts, with the rows that Go computes for them.
+// Package derive fills the facts of schema/facts, with the rows that Go computes for some of them.
 package derive
 
 import (
