@@ -15,9 +15,13 @@
 --   {{.Column}}: idle, {{.Meaning}}
 {{- end}}
 
-SELECT i.source_id, i.device_id, coalesce(i.range_id, 0) AS range_id, sum(i.ns)::BIGINT AS idle_ns
-    {{- range .Causes}}, coalesce(sum(CASE WHEN s.kind = {{quote .Name}} THEN i.ns END), 0)::BIGINT AS {{.Column}}{{end}}
-    {{- range .Split}}, coalesce(sum(CASE WHEN i.part = {{quote .Name}} THEN i.ns END), 0)::BIGINT AS {{.Column}}{{end}}
+SELECT
+    i.source_id,
+    i.device_id,
+    coalesce(i.range_id, 0) AS range_id,
+    sum(i.ns)::BIGINT AS idle_ns {{- range .Causes}},
+    coalesce(sum(CASE WHEN s.kind = {{quote .Name}} THEN i.ns END), 0)::BIGINT AS {{.Column}}{{end}} {{- range .Split}},
+    coalesce(sum(CASE WHEN i.part = {{quote .Name}} THEN i.ns END), 0)::BIGINT AS {{.Column}}{{end}}
 FROM idle_part i JOIN stage_part s ON s.part = i.part
 WHERE i.run_id = run
 GROUP BY i.source_id, i.device_id, coalesce(i.range_id, 0)

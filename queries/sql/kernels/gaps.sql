@@ -1,4 +1,5 @@
--- gaps v3: Idle gaps of the GPUs, grouped by the work before, the work after and the stage that launched it, with what the launching thread did meanwhile, in any process.
+-- gaps v3: Idle gaps of the GPUs, grouped by the work before, the work after and the stage that launched it, with what the launching thread
+--     did meanwhile, in any process.
 -- grain: one stage, work before and work after
 -- key: stage, before, after
 -- notes: timelines accounting launch warm
@@ -12,9 +13,11 @@
 --   rank: rank by total time
 --   total_ns: total gap time; all rows of all stages together are the idle time of (run) in accounting
 --   cause: largest part of the gap time, as in accounting: {idle parts}
---   before: work that ended last before the gap: kernel, copy, fill or graph replay; (any) beyond the first 200,000 patterns of a source, which are not kept separately
+--   before: work that ended last before the gap: kernel, copy, fill or graph replay; (any) beyond the first 200,000 patterns of a source,
+--     which are not kept separately
 --   after: work that started at its end: kernel, copy, fill or graph replay; (any) beyond the first 200,000 patterns of a source
---   stage: stage that launched the work after, warm-up passes included; (none) outside every stage, or when its launch was not captured (unknown_ns)
+--   stage: stage that launched the work after, warm-up passes included; (none) outside every stage, or when its launch was not captured
+--     (unknown_ns)
 --   gap_count: gaps
 --   idle_ratio: total_ns as a share of all rows, before top applies
 --   mean_ns: mean gap
@@ -24,24 +27,59 @@
 {{- end}}
 
 WITH p AS (
-    SELECT p.source_id, p.pattern_id{{range .Idle}}, coalesce(sum(p.ns) FILTER (p.part = {{quote .Name}}), 0)::BIGINT AS {{.Column}}{{end}}
-    FROM gap_sum_part p WHERE p.run_id = run GROUP BY p.source_id, p.pattern_id
+    SELECT
+        p.source_id,
+        p.pattern_id{{range .Idle}},
+        coalesce(sum(p.ns) FILTER (p.part = {{quote .Name}}), 0)::BIGINT AS {{.Column}}{{end}}
+    FROM gap_sum_part p
+    WHERE p.run_id = run
+    GROUP BY p.source_id, p.pattern_id
 ), g AS (
-    SELECT coalesce(s.stage, '(none)') AS stage, g.before_kernel_name_id AS before_id, g.before_operation, g.after_kernel_name_id AS after_id, g.after_operation,
-        sum(g.gap_count)::BIGINT AS gap_count, sum(g.duration_ns)::BIGINT AS total_ns, max(g.max_ns) AS max_ns{{range .Idle}}, sum(p.{{.Column}})::BIGINT AS {{.Column}}{{end}}
-    FROM gap_sum g JOIN p ON p.source_id = g.source_id AND p.pattern_id = g.pattern_id LEFT JOIN path_stage s ON s.run_id = g.run_id AND s.path_id = g.path_id
-    WHERE g.run_id = run AND g.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
-        AND (device IS NULL OR g.device_id = device) AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
+    SELECT
+        coalesce(s.stage, '(none)') AS stage,
+        g.before_kernel_name_id AS before_id,
+        g.before_operation,
+        g.after_kernel_name_id AS after_id,
+        g.after_operation,
+        sum(g.gap_count)::BIGINT AS gap_count,
+        sum(g.duration_ns)::BIGINT AS total_ns,
+        max(g.max_ns) AS max_ns{{range .Idle}},
+        sum(p.{{.Column}})::BIGINT AS {{.Column}}{{end}}
+    FROM gap_sum g
+    JOIN p ON p.source_id = g.source_id AND p.pattern_id = g.pattern_id
+    LEFT JOIN path_stage s ON s.run_id = g.run_id AND s.path_id = g.path_id
+    WHERE g.run_id = run
+        AND g.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
+        AND (device IS NULL OR g.device_id = device)
+        AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
     GROUP BY ALL
 ), q AS (
-    SELECT coalesce(b.name, g.before_operation) AS before, coalesce(a.name, g.after_operation) AS after, row_number() OVER (ORDER BY g.total_ns DESC, before, after, g.stage) AS rank, g.stage, g.total_ns, g.gap_count, g.max_ns,
-        greatest({{range $i, $p := .Idle}}{{if $i}}, {{end}}g.{{.Column}}{{end}}) AS most_ns{{range .Idle}}, g.{{.Column}}{{end}}
+    SELECT
+        coalesce(b.name, g.before_operation) AS before,
+        coalesce(a.name, g.after_operation) AS after,
+        row_number() OVER (ORDER BY g.total_ns DESC, before, after, g.stage) AS rank,
+        g.stage,
+        g.total_ns,
+        g.gap_count,
+        g.max_ns,
+        greatest({{range $i, $p := .Idle}}{{if $i}}, {{end}}g.{{.Column}}{{end}}) AS most_ns{{range .Idle}},
+        g.{{.Column}}{{end}}
     FROM g
     LEFT JOIN kernel_name b ON b.run_id = run AND b.kernel_name_id = g.before_id
     LEFT JOIN kernel_name a ON a.run_id = run AND a.kernel_name_id = g.after_id
 )
-SELECT q.rank, q.total_ns, CASE q.most_ns {{range .Idle}}WHEN q.{{.Column}} THEN {{quote .Name}} {{end}}END AS cause, q.before, q.after, q.stage,
-    q.gap_count, q.total_ns / nullif((SELECT sum(x.total_ns) FROM g x), 0) AS idle_ratio, q.total_ns / q.gap_count AS mean_ns, q.max_ns{{range .Idle}}, q.{{.Column}}{{end}}
+SELECT
+    q.rank,
+    q.total_ns,
+    CASE q.most_ns {{range .Idle}} WHEN q.{{.Column}} THEN {{quote .Name}} {{end}} END AS cause,
+    q.before,
+    q.after,
+    q.stage,
+    q.gap_count,
+    q.total_ns / nullif((SELECT sum(x.total_ns) FROM g x), 0) AS idle_ratio,
+    q.total_ns / q.gap_count AS mean_ns,
+    q.max_ns{{range .Idle}},
+    q.{{.Column}}{{end}}
 FROM q
 WHERE top = 0 OR q.rank <= top
 ORDER BY q.rank

@@ -21,7 +21,8 @@
 --   graph_ns: graph replays traced as a whole ran, and no kernel
 --   copy_ns: copies and fills ran, and neither kernels nor graph replays
 --   other_ns: only work of other ranges ran
---   idle_ns: no work of the source ran. By what the thread that launches the next work on the GPU did, in any process: {{range $i, $c := .Causes}}{{if $i}}, {{end}}{{.Column}}{{end}} add up to it
+--   idle_ns: no work of the source ran. By what the thread that launches the next work on the GPU did, in any process:
+--     {{range $i, $c := .Causes}}{{if $i}}, {{end}}{{.Column}}{{end}} add up to it
 {{- range .Causes}}
 --   {{.Column}}: idle, {{.Meaning}}
 {{- end}}
@@ -36,17 +37,57 @@
 --   range_id: the range
 
 WITH d AS (
-    SELECT d.stage, d.pass_id, d.device_id, d.span_ns, d.compute_ns + d.collective_overlapped_ns + d.collective_exposed_ns + d.graph_ns + d.copy_ns AS busy_ns,
-        d.compute_ns, d.collective_overlapped_ns, d.collective_exposed_ns, d.graph_ns, d.copy_ns, d.other_ns,
-        coalesce(i.idle_ns, 0) AS idle_ns{{range .Causes}}, coalesce(i.{{.Column}}, 0) AS {{.Column}}{{end}}{{range .Split}}, coalesce(i.{{.Column}}, 0) AS {{.Column}}{{end}},
-        d.gap_count, d.is_warmup, d.start_ns, d.source_id, d.pid, d.range_id
-    FROM device_part d LEFT JOIN _idle_time(run) i ON i.source_id = d.source_id AND i.device_id = d.device_id AND i.range_id = d.range_id
-    WHERE d.run_id = run AND d.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND d.range_id IS NOT NULL
-        AND (stage IS NULL OR d.stage = stage) AND (device IS NULL OR d.device_id = device)
+    SELECT
+        d.stage,
+        d.pass_id,
+        d.device_id,
+        d.span_ns,
+        d.compute_ns + d.collective_overlapped_ns + d.collective_exposed_ns + d.graph_ns + d.copy_ns AS busy_ns,
+        d.compute_ns,
+        d.collective_overlapped_ns,
+        d.collective_exposed_ns,
+        d.graph_ns,
+        d.copy_ns,
+        d.other_ns,
+        coalesce(i.idle_ns, 0) AS idle_ns{{range .Causes}},
+        coalesce(i.{{.Column}}, 0) AS {{.Column}}{{end}}{{range .Split}},
+        coalesce(i.{{.Column}}, 0) AS {{.Column}}{{end}},
+        d.gap_count,
+        d.is_warmup,
+        d.start_ns,
+        d.source_id,
+        d.pid,
+        d.range_id
+    FROM device_part d
+    LEFT JOIN _idle_time(run) i ON i.source_id = d.source_id AND i.device_id = d.device_id AND i.range_id = d.range_id
+    WHERE d.run_id = run
+        AND d.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
+        AND d.range_id IS NOT NULL
+        AND (stage IS NULL OR d.stage = stage)
+        AND (device IS NULL OR d.device_id = device)
 )
-SELECT d.stage, d.pass_id AS pass, d.device_id AS device, d.span_ns, d.busy_ns / nullif(d.span_ns, 0) AS busy_ratio, d.launch_bound_ns / nullif(d.span_ns, 0) AS launch_bound_ratio,
-    d.busy_ns, d.compute_ns, d.collective_overlapped_ns, d.collective_exposed_ns, d.graph_ns, d.copy_ns, d.other_ns,
-    d.idle_ns{{range .Causes}}, d.{{.Column}}{{end}}{{range .Split}}, d.{{.Column}}{{end}},
-    d.gap_count, d.is_warmup, d.start_ns, d.source_id, d.pid, d.range_id
+SELECT
+    d.stage,
+    d.pass_id AS pass,
+    d.device_id AS device,
+    d.span_ns,
+    d.busy_ns / nullif(d.span_ns, 0) AS busy_ratio,
+    d.launch_bound_ns / nullif(d.span_ns, 0) AS launch_bound_ratio,
+    d.busy_ns,
+    d.compute_ns,
+    d.collective_overlapped_ns,
+    d.collective_exposed_ns,
+    d.graph_ns,
+    d.copy_ns,
+    d.other_ns,
+    d.idle_ns{{range .Causes}},
+    d.{{.Column}}{{end}}{{range .Split}},
+    d.{{.Column}}{{end}},
+    d.gap_count,
+    d.is_warmup,
+    d.start_ns,
+    d.source_id,
+    d.pid,
+    d.range_id
 FROM d
 ORDER BY d.source_id, d.start_ns, d.range_id, d.device_id

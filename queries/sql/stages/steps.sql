@@ -1,4 +1,5 @@
--- steps v1: Steps (decode or training iterations, forward passes of a serving engine) in time order: ranges named step or iteration, else the periodic pattern of GPU work.
+-- steps v1: Steps (decode or training iterations, forward passes of a serving engine) in time order: ranges named step or iteration, else
+--     the periodic pattern of GPU work.
 -- grain: one step on one GPU
 -- key: source_id, pid, device, stage, nth
 -- notes: step timelines launch range
@@ -7,17 +8,19 @@
 --   top BIGINT = 20: maximum rows; 0 for all
 --   stage VARCHAR = NULL: only this stage; (none) for steps outside every stage
 --   device BIGINT = NULL: only work on this GPU, and only steps with work on it
---   by VARCHAR = NULL: assign work to steps by launch (launched by the step's thread during it) or time (run during the step, other threads' work included; for steps outside
---     stages); default: time for ProfilerStep#, and for other ranges of one thread in which other threads launch work
+--   by VARCHAR = NULL: assign work to steps by launch (launched by the step's thread during it) or time (run during the step, other
+--     threads' work included; for steps outside stages); default: time for ProfilerStep#, and for other ranges of one thread in which other
+--     threads launch work
 --   {source}
 -- columns:
 --   nth: step number within the stage, source, process and GPU, warm-up included, from 1
 --   stage: stage, by stage_rule; (none) outside every stage
 --   time_ns: time of the step, by time_basis; NULL for the last step of a pass when that is gpu_period
 --   busy_ns: GPU busy time: union of its device intervals, which may end after the next step began; NULL when unknown
---   idle_ns: idle time between its first and last device work; when steps overlap (gpu_span_ns > period_ns), counted in both; NULL when unknown
---   launch_bound_ns: part of idle_ns in launching calls (of graphs, or of less than 100 us) or on the way to them; NULL when unknown, like the other parts: by time, when a GPU has
---     more than 10,000 gaps
+--   idle_ns: idle time between its first and last device work; when steps overlap (gpu_span_ns > period_ns), counted in both; NULL when
+--     unknown
+--   launch_bound_ns: part of idle_ns in launching calls (of graphs, or of less than 100 us) or on the way to them; NULL when unknown, like
+--     the other parts: by time, when a GPU has more than 10,000 gaps
 --   wait_ns: part of idle_ns while the thread waited for the GPU
 --   host_ns: part of idle_ns while the thread was outside CUDA for 100 us or longer
 --   kernel_count: number of kernels; NULL when unknown, as where graphs were traced as a whole
@@ -43,10 +46,42 @@
 --   pid: process
 --   range_id: the range; NULL for periodic steps
 
-SELECT s.nth, s.stage, s.time_ns, s.busy_ns, s.idle_ns, s.launch_bound_ns, s.wait_ns, s.host_ns, CASE WHEN s.graph_count = 0 THEN s.kernel_count END AS kernel_count, s.token_count, s.time_ns::DOUBLE * s.decode_count / nullif(s.token_count, 0) AS token_time_ns, s.is_warmup, coalesce(p.name, k.name, 'graph replay') AS name,
-    s.device_id AS device, s.time_basis, s.period_ns, s.cpu_ns, s.gpu_span_ns, s.between_ns, {{range without .Causes "launch-bound" "wait" "host"}}s.{{.Column}}, {{end}}s.other_ns, s.memop_count, s.graph_count,
-    s.start_ns, s.basis, s.source_id, s.pid, s.range_id
-FROM step s LEFT JOIN range_path p ON p.run_id = run AND p.path_id = s.name_path_id LEFT JOIN kernel_name k ON k.run_id = run AND k.kernel_name_id = s.kernel_name_id
-WHERE s.run_id = run AND s.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t) AND (device IS NULL OR s.device_id = device) AND (stage IS NULL OR s.stage = stage) AND _is_by("by", s.attribution, s.is_default)
+SELECT
+    s.nth,
+    s.stage,
+    s.time_ns,
+    s.busy_ns,
+    s.idle_ns,
+    s.launch_bound_ns,
+    s.wait_ns,
+    s.host_ns,
+    CASE WHEN s.graph_count = 0 THEN s.kernel_count END AS kernel_count,
+    s.token_count,
+    s.time_ns::DOUBLE * s.decode_count / nullif(s.token_count, 0) AS token_time_ns,
+    s.is_warmup,
+    coalesce(p.name, k.name, 'graph replay') AS name,
+    s.device_id AS device,
+    s.time_basis,
+    s.period_ns,
+    s.cpu_ns,
+    s.gpu_span_ns,
+    s.between_ns,
+    {{range without .Causes "launch-bound" "wait" "host"}}s.{{.Column}},
+    {{end}}s.other_ns,
+    s.memop_count,
+    s.graph_count,
+    s.start_ns,
+    s.basis,
+    s.source_id,
+    s.pid,
+    s.range_id
+FROM step s
+LEFT JOIN range_path p ON p.run_id = run AND p.path_id = s.name_path_id
+LEFT JOIN kernel_name k ON k.run_id = run AND k.kernel_name_id = s.kernel_name_id
+WHERE s.run_id = run
+    AND s.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
+    AND (device IS NULL OR s.device_id = device)
+    AND (stage IS NULL OR s.stage = stage)
+    AND _is_by("by", s.attribution, s.is_default)
 ORDER BY s.source_id, s.start_ns, s.device_id, s.pid, s.range_id, s.stage
 LIMIT CASE WHEN top = 0 THEN 9223372036854775807 ELSE top END

@@ -17,11 +17,22 @@
 --   before: work that ended last before the gap: kernel, copy, fill or graph replay
 --   after: work that started at its end: kernel, copy, fill or graph replay
 
-SELECT g.device_id::BIGINT AS device_id, g.start_ns, g.duration_ns, g.path_id,
-    g.part AS cause, coalesce(b.name, g.before_operation) AS before, coalesce(a.name, g.after_operation) AS after
+SELECT
+    g.device_id::BIGINT AS device_id,
+    g.start_ns,
+    g.duration_ns,
+    g.path_id,
+    g.part AS cause,
+    coalesce(b.name, g.before_operation) AS before,
+    coalesce(a.name, g.after_operation) AS after
 FROM gap g
 LEFT JOIN path_stage s ON s.run_id = run AND s.path_id = g.path_id
 LEFT JOIN kernel_name b ON b.run_id = run AND b.kernel_name_id = g.before_kernel_name_id
 LEFT JOIN kernel_name a ON a.run_id = run AND a.kernel_name_id = g.after_kernel_name_id
-WHERE g.run_id = run AND g.source_id = of_source AND (until_time IS NULL OR g.start_ns < until_time) AND (from_time IS NULL OR g.start_ns + g.duration_ns > from_time) AND (device IS NULL OR g.device_id = device) AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
+WHERE g.run_id = run
+    AND g.source_id = of_source
+    AND (until_time IS NULL OR g.start_ns < until_time)
+    AND (from_time IS NULL OR g.start_ns + g.duration_ns > from_time)
+    AND (device IS NULL OR g.device_id = device)
+    AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
 ORDER BY g.device_id, g.start_ns

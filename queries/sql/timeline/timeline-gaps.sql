@@ -1,4 +1,5 @@
--- timeline-gaps v1: Idle gaps of the GPUs of one source that lie in a window of time or reach into it, longest first, with what ran before and after.
+-- timeline-gaps v1: Idle gaps of the GPUs of one source that lie in a window of time or reach into it, longest first, with what ran before
+--     and after.
 -- grain: one idle gap
 -- key: device, start_ns
 -- notes: accounting launch
@@ -17,9 +18,18 @@
 --   before: work that ended last before the gap: kernel, copy, fill or graph replay
 --   after: work that started at its end: kernel, copy, fill or graph replay
 --   stage: stage that launched the work after; (none) outside every stage, or when its launch was not captured
---   range: normalised names of the ranges that launched the work after, outermost first; NULL outside every range, or when the launch was not captured
+--   range: normalised names of the ranges that launched the work after, outermost first; NULL outside every range, or when the launch was
+--     not captured
 
-SELECT g.device_id AS device, g.start_ns, g.duration_ns, g.cause, g.before, g.after, coalesce(s.stage, '(none)') AS stage, p.path AS range
+SELECT
+    g.device_id AS device,
+    g.start_ns,
+    g.duration_ns,
+    g.cause,
+    g.before,
+    g.after,
+    coalesce(s.stage, '(none)') AS stage,
+    p.path AS range
 FROM _trace_gap(run, of_source := of_source, device := device, from_time := from_time, until_time := until_time) g
 LEFT JOIN path_stage s ON s.run_id = run AND s.path_id = g.path_id
 LEFT JOIN range_path p ON p.run_id = run AND p.path_id = g.path_id

@@ -10,6 +10,7 @@
 --   meaning: when the GPU's time is of this part
 
 SELECT p.place, p.part, p.kind, p.is_idle, p.label, p.meaning
-FROM (VALUES {{range $i, $p := .Parts}}{{if $i}}, {{end}}
-    ({{inc $i}}, {{quote .Name}}, {{quote .Kind}}, {{.IsIdle}}, {{quote .Text}}, {{quote .Meaning}}){{end}}
+FROM (
+    VALUES {{range $i, $p := .Parts}}{{if $i}},
+        {{end}} ({{inc $i}}, {{quote .Name}}, {{quote .Kind}}, {{.IsIdle}}, {{quote .Text}}, {{quote .Meaning}}){{end}}
 ) p(place, part, kind, is_idle, label, meaning)

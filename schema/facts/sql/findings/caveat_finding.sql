@@ -3,44 +3,150 @@
 -- needs: device_time
 
 WITH w AS ( -- kinds of timelines that have device work
-    SELECT DISTINCT t.kind AS capture, t.is_counted FROM device_time d JOIN timeline t ON t.run_id = d.run_id AND t.source_id = d.source_id WHERE d.run_id = $run AND d.range_id IS NULL
+    SELECT DISTINCT
+        t.kind AS capture,
+        t.is_counted
+    FROM device_time d JOIN timeline t ON t.run_id = d.run_id AND t.source_id = d.source_id
+    WHERE d.run_id = $run AND d.range_id IS NULL
 ), own AS (
-    SELECT s.kind, sum(s.span_ns)::DOUBLE AS span_ns FROM finding_span s WHERE s.run_id = $run GROUP BY s.kind
+    SELECT
+        s.kind,
+        sum(s.span_ns)::DOUBLE AS span_ns
+    FROM finding_span s
+    WHERE s.run_id = $run
+    GROUP BY s.kind
 ), idle AS (
-    SELECT i.kind, i.cause, sum(i.idle_ns)::DOUBLE AS ns FROM finding_idle i WHERE i.run_id = $run GROUP BY i.kind, i.cause
+    SELECT
+        i.kind,
+        i.cause,
+        sum(i.idle_ns)::DOUBLE AS ns
+    FROM finding_idle i
+    WHERE i.run_id = $run
+    GROUP BY i.kind, i.cause
 ), gpu AS (
-    SELECT t.kind, bool_or(d.sm_count IS NULL) AS is_small_unknown, bool_or(d.compute_capability IS NULL OR d.max_warp_per_sm_count IS NULL OR d.shared_per_sm_bytes IS NULL) AS is_wave_unknown
-    FROM device d JOIN timeline t ON t.run_id = d.run_id AND t.source_id = d.source_id WHERE d.run_id = $run GROUP BY t.kind
+    SELECT
+        t.kind,
+        bool_or(d.sm_count IS NULL) AS is_small_unknown,
+        bool_or(
+            d.compute_capability IS NULL OR d.max_warp_per_sm_count IS NULL OR d.shared_per_sm_bytes IS NULL
+        ) AS is_wave_unknown
+    FROM device d JOIN timeline t ON t.run_id = d.run_id AND t.source_id = d.source_id
+    WHERE d.run_id = $run
+    GROUP BY t.kind
 ), lacking AS (
-    SELECT t.kind, 'kernels-without-grid' AS caveat, sum(k.launch_count)::BIGINT AS n FROM kernel_duration k JOIN timeline t ON t.run_id = k.run_id AND t.source_id = k.source_id WHERE k.run_id = $run AND k.grid_x IS NULL GROUP BY t.kind
+    SELECT
+        t.kind,
+        'kernels-without-grid' AS caveat,
+        sum(k.launch_count)::BIGINT AS n
+    FROM kernel_duration k JOIN timeline t ON t.run_id = k.run_id AND t.source_id = k.source_id
+    WHERE k.run_id = $run AND k.grid_x IS NULL
+    GROUP BY t.kind
     UNION ALL
-    SELECT t.kind, 'copies-without-memory', count(*) FROM memop m JOIN timeline t ON t.run_id = m.run_id AND t.source_id = m.source_id WHERE m.run_id = $run AND m.operation LIKE '%Host-to-Device%' AND m.src_memory IS NULL GROUP BY t.kind
+    SELECT
+        t.kind,
+        'copies-without-memory',
+        count(*)
+    FROM memop m JOIN timeline t ON t.run_id = m.run_id AND t.source_id = m.source_id
+    WHERE m.run_id = $run AND m.operation LIKE '%Host-to-Device%' AND m.src_memory IS NULL
+    GROUP BY t.kind
 ), sampled AS (
     SELECT DISTINCT t.kind
-    FROM device_sample s JOIN capture_source a ON a.run_id = s.run_id AND a.pass_id = s.pass_id JOIN capture_device c ON c.run_id = s.run_id AND c.device_id = s.device_id AND c.source_id = s.source_id
-    JOIN device d ON d.run_id = s.run_id AND d.source_id = a.captured_source_id AND replace(d.uuid, 'GPU-', '') = replace(c.uuid, 'GPU-', '') JOIN timeline t ON t.run_id = d.run_id AND t.source_id = d.source_id
+    FROM device_sample s
+    JOIN capture_source a ON a.run_id = s.run_id AND a.pass_id = s.pass_id
+    JOIN capture_device c ON c.run_id = s.run_id AND c.device_id = s.device_id AND c.source_id = s.source_id
+    JOIN device d
+        ON d.run_id = s.run_id
+        AND d.source_id = a.captured_source_id
+        AND replace(d.uuid, 'GPU-', '') = replace(c.uuid, 'GPU-', '')
+    JOIN timeline t ON t.run_id = d.run_id AND t.source_id = d.source_id
     WHERE s.run_id = $run AND s.throttle_mask IS NOT NULL
 ), pass AS (
-    SELECT p.mode, p.tool, CASE WHEN bool_and(p.status = 'ok' AND p.workload_ns IS NOT NULL) THEN max(p.workload_ns) END AS ns FROM capture_pass p WHERE p.run_id = $run GROUP BY p.mode, p.tool, p.repeat_id
+    SELECT
+        p.mode,
+        p.tool,
+        CASE WHEN bool_and(p.status = 'ok' AND p.workload_ns IS NOT NULL) THEN max(p.workload_ns) END AS ns
+    FROM capture_pass p
+    WHERE p.run_id = $run
+    GROUP BY p.mode, p.tool, p.repeat_id
 ), staged AS ( -- of a process, loading the model hides what it does to stages
-    SELECT max(o.profiled_median_ns / nullif(o.alone_median_ns, 0) - 1) AS ratio, arg_max(o.stage, o.profiled_median_ns / nullif(o.alone_median_ns, 0)) AS stage FROM stage_overhead o WHERE o.run_id = $run AND o.tool IN ('nsys', 'prof')
+    SELECT
+        max(o.profiled_median_ns / nullif(o.alone_median_ns, 0) - 1) AS ratio,
+        arg_max(o.stage, o.profiled_median_ns / nullif(o.alone_median_ns, 0)) AS stage
+    FROM stage_overhead o
+    WHERE o.run_id = $run AND o.tool IN ('nsys', 'prof')
 ), slowed AS (
-    SELECT coalesce(any_value(staged.ratio), max(x.ns / nullif(alone.ns, 0) - 1)) AS ratio, any_value(staged.stage) AS stage
-    FROM staged CROSS JOIN (SELECT median(p.ns) AS ns FROM pass p WHERE p.tool IN ('nsys', 'prof') GROUP BY p.tool, p.mode) x CROSS JOIN (SELECT median(p.ns) AS ns FROM pass p WHERE p.tool = 'none') alone
+    SELECT
+        coalesce(any_value(staged.ratio), max(x.ns / nullif(alone.ns, 0) - 1)) AS ratio,
+        any_value(staged.stage) AS stage
+    FROM staged
+    CROSS JOIN (
+        SELECT median(p.ns) AS ns
+        FROM pass p
+        WHERE p.tool IN ('nsys', 'prof')
+        GROUP BY p.tool, p.mode
+    ) x
+    CROSS JOIN (SELECT median(p.ns) AS ns FROM pass p WHERE p.tool = 'none') alone
 )
-SELECT 'finding' AS topic, CASE i.cause WHEN 'profiler' THEN 'idle-by-profiler' ELSE 'idle-before-unknown-launch' END AS kind, w.capture, w.is_counted, i.ns AS time_ns, o.span_ns AS of_time_ns
-FROM w JOIN own o ON o.kind = w.capture JOIN idle i ON i.kind = w.capture AND i.cause IN ('profiler', 'unknown') WHERE o.span_ns > 0 AND i.ns >= 0.01 * o.span_ns
+SELECT
+    'finding' AS topic,
+    CASE i.cause WHEN 'profiler' THEN 'idle-by-profiler' ELSE 'idle-before-unknown-launch' END AS kind,
+    w.capture,
+    w.is_counted,
+    i.ns AS time_ns,
+    o.span_ns AS of_time_ns
+FROM w
+JOIN own o ON o.kind = w.capture
+JOIN idle i ON i.kind = w.capture AND i.cause IN ('profiler', 'unknown')
+WHERE o.span_ns > 0 AND i.ns >= 0.01 * o.span_ns
 UNION ALL BY NAME
-SELECT 'finding' AS topic, 'rules-without-profiled-kernels' AS kind, w.capture, w.is_counted FROM w WHERE w.capture NOT IN (SELECT m.kind FROM ncu_match m WHERE m.run_id = $run AND m.timeline_name_id IS NOT NULL)
+SELECT 'finding' AS topic, 'rules-without-profiled-kernels' AS kind, w.capture, w.is_counted
+FROM w
+WHERE w.capture NOT IN (SELECT m.kind FROM ncu_match m WHERE m.run_id = $run AND m.timeline_name_id IS NOT NULL)
 UNION ALL BY NAME
-SELECT 'finding' AS topic, CASE WHEN g.is_small_unknown IS DISTINCT FROM false THEN 'rules-without-sms' ELSE 'rules-without-sm-limits' END AS kind, w.capture, w.is_counted
-FROM w LEFT JOIN gpu g ON g.kind = w.capture WHERE (g.is_small_unknown OR g.is_wave_unknown) IS DISTINCT FROM false
+SELECT
+    'finding' AS topic,
+    CASE
+        WHEN g.is_small_unknown IS DISTINCT FROM false THEN 'rules-without-sms'
+        ELSE 'rules-without-sm-limits'
+    END AS kind,
+    w.capture,
+    w.is_counted
+FROM w LEFT JOIN gpu g ON g.kind = w.capture
+WHERE (g.is_small_unknown OR g.is_wave_unknown) IS DISTINCT FROM false
 UNION ALL BY NAME
-SELECT 'finding' AS topic, l.caveat AS kind, w.capture, w.is_counted, l.n AS item_count FROM w JOIN lacking l ON l.kind = w.capture
+SELECT
+    'finding' AS topic,
+    l.caveat AS kind,
+    w.capture,
+    w.is_counted,
+    l.n AS item_count
+FROM w JOIN lacking l ON l.kind = w.capture
 UNION ALL BY NAME
-SELECT 'finding' AS topic, CASE WHEN EXISTS (SELECT 1 FROM device_sample d WHERE d.run_id = $run AND d.throttle_mask IS NOT NULL) THEN 'clocks-of-other-gpus' ELSE 'clocks-not-sampled' END AS kind, w.capture, w.is_counted
-FROM w WHERE w.capture NOT IN (SELECT s.kind FROM sampled s)
+SELECT
+    'finding' AS topic,
+    CASE
+        WHEN EXISTS (
+                SELECT 1
+                FROM device_sample d
+                WHERE d.run_id = $run AND d.throttle_mask IS NOT NULL
+            )
+            THEN 'clocks-of-other-gpus'
+        ELSE 'clocks-not-sampled'
+    END AS kind,
+    w.capture,
+    w.is_counted
+FROM w
+WHERE w.capture NOT IN (SELECT s.kind FROM sampled s)
 UNION ALL BY NAME
-SELECT 'finding' AS topic, 'savings-overlap' AS kind, w.capture, w.is_counted FROM w
+SELECT 'finding' AS topic, 'savings-overlap' AS kind, w.capture, w.is_counted
+FROM w
 UNION ALL BY NAME
-SELECT 'finding' AS topic, CASE WHEN s.ratio > 0 THEN 'launches-slowed' ELSE 'launches-slowed-unmeasured' END AS kind, w.capture, w.is_counted, CASE WHEN s.ratio > 0 THEN s.stage END AS subject, s.ratio FROM w JOIN idle i ON i.kind = w.capture AND i.cause = 'launch-bound' CROSS JOIN slowed s WHERE i.ns > 0
+SELECT
+    'finding' AS topic,
+    CASE WHEN s.ratio > 0 THEN 'launches-slowed' ELSE 'launches-slowed-unmeasured' END AS kind,
+    w.capture,
+    w.is_counted,
+    CASE WHEN s.ratio > 0 THEN s.stage END AS subject,
+    s.ratio
+FROM w JOIN idle i ON i.kind = w.capture AND i.cause = 'launch-bound' CROSS JOIN slowed s
+WHERE i.ns > 0

@@ -14,8 +14,28 @@
 --   rest_median_ns DOUBLE: median of the same over the passes
 
 WITH p AS (
-    SELECT i.kind, i.is_counted, i.stage, i.source_id, i.range_id, i.device_id, i.cause, sum(i.ns)::BIGINT AS ns, sum(i.named_ns)::BIGINT AS named_ns FROM _finding_idle i GROUP BY ALL
+    SELECT
+        i.kind,
+        i.is_counted,
+        i.stage,
+        i.source_id,
+        i.range_id,
+        i.device_id,
+        i.cause,
+        sum(i.ns)::BIGINT AS ns,
+        sum(i.named_ns)::BIGINT AS named_ns
+    FROM _finding_idle i
+    GROUP BY ALL
 )
-SELECT p.kind, p.is_counted, p.stage, p.device_id, p.cause, sum(p.ns)::BIGINT AS idle_ns, sum(p.named_ns)::BIGINT AS named_ns, max(p.ns - p.named_ns) AS rest_max_ns, median(p.ns - p.named_ns) AS rest_median_ns
+SELECT
+    p.kind,
+    p.is_counted,
+    p.stage,
+    p.device_id,
+    p.cause,
+    sum(p.ns)::BIGINT AS idle_ns,
+    sum(p.named_ns)::BIGINT AS named_ns,
+    max(p.ns - p.named_ns) AS rest_max_ns,
+    median(p.ns - p.named_ns) AS rest_median_ns
 FROM p
 GROUP BY p.kind, p.is_counted, p.stage, p.device_id, p.cause

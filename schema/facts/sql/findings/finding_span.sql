@@ -1,4 +1,5 @@
--- finding_span: The basis of findings: GPU spans of a stage's measured passes on a GPU, with the work in them; for a timeline without measured passes, of all its device work.
+-- finding_span: The basis of findings: GPU spans of a stage's measured passes on a GPU, with the work in them; for a timeline without
+--     measured passes, of all its device work.
 -- grain: one stage on one GPU, per timeline kind
 -- key: kind, stage, device_id
 -- needs: device_time
@@ -16,8 +17,18 @@
 --   other_ns BIGINT: only other work ran
 --   gap_count BIGINT: idle gaps
 
-SELECT p.kind, p.is_counted, p.stage, p.device_id, count(*) AS pass_count, sum(p.end_ns - p.start_ns)::BIGINT AS span_ns, sum(p.kernel_ns + p.graph_ns + p.copy_ns)::BIGINT AS busy_ns,
-    sum(p.kernel_ns)::BIGINT AS kernel_ns, sum(p.graph_ns)::BIGINT AS graph_ns, sum(p.copy_ns)::BIGINT AS copy_ns, sum(p.other_ns)::BIGINT AS other_ns,
+SELECT
+    p.kind,
+    p.is_counted,
+    p.stage,
+    p.device_id,
+    count(*) AS pass_count,
+    sum(p.end_ns - p.start_ns)::BIGINT AS span_ns,
+    sum(p.kernel_ns + p.graph_ns + p.copy_ns)::BIGINT AS busy_ns,
+    sum(p.kernel_ns)::BIGINT AS kernel_ns,
+    sum(p.graph_ns)::BIGINT AS graph_ns,
+    sum(p.copy_ns)::BIGINT AS copy_ns,
+    sum(p.other_ns)::BIGINT AS other_ns,
     sum(p.gap_count)::BIGINT AS gap_count
 FROM _finding_part p
 GROUP BY p.kind, p.is_counted, p.stage, p.device_id

@@ -1,4 +1,5 @@
--- device_part: GPU time in each stage pass and in each whole source, in disjoint parts that add up to it with those of idle_part, with kernel time split by collectives.
+-- device_part: GPU time in each stage pass and in each whole source, in disjoint parts that add up to it with those of idle_part, with
+--     kernel time split by collectives.
 -- grain: one pass on one GPU with its work, unless some of it is lost, or one source on one GPU
 -- key: range_id, source_id, device_id
 -- needs: device_time
@@ -21,12 +22,27 @@
 --   other_ns BIGINT: only work of other ranges ran
 --   gap_count BIGINT: idle gaps
 
-SELECT CASE WHEN d.range_id IS NULL THEN '(run)' ELSE p.stage END AS stage, p.pass_id, d.range_id, d.source_id, p.pid, coalesce(p.is_warmup, false) AS is_warmup,
-    d.device_id, d.start_ns, d.end_ns - d.start_ns AS span_ns, coalesce(c.collective_count, 0) AS collective_count,
-    d.kernel_ns - coalesce(c.collective_ns, 0) AS compute_ns, coalesce(c.overlapped_ns, 0) AS collective_overlapped_ns, coalesce(c.exposed_ns, 0) AS collective_exposed_ns,
-    d.graph_ns, d.copy_ns, d.other_ns, d.gap_count
+SELECT
+    CASE WHEN d.range_id IS NULL THEN '(run)' ELSE p.stage END AS stage,
+    p.pass_id,
+    d.range_id,
+    d.source_id,
+    p.pid,
+    coalesce(p.is_warmup, false) AS is_warmup,
+    d.device_id,
+    d.start_ns,
+    d.end_ns - d.start_ns AS span_ns,
+    coalesce(c.collective_count, 0) AS collective_count,
+    d.kernel_ns - coalesce(c.collective_ns, 0) AS compute_ns,
+    coalesce(c.overlapped_ns, 0) AS collective_overlapped_ns,
+    coalesce(c.exposed_ns, 0) AS collective_exposed_ns,
+    d.graph_ns,
+    d.copy_ns,
+    d.other_ns,
+    d.gap_count
 FROM device_time d
 JOIN timeline t ON t.run_id = d.run_id AND t.source_id = d.source_id
 LEFT JOIN stage_pass p ON p.run_id = d.run_id AND p.range_id = d.range_id
-LEFT JOIN _collective_time c ON c.source_id = d.source_id AND c.device_id = d.device_id AND c.range_id = coalesce(d.range_id, 0)
+LEFT JOIN _collective_time c
+    ON c.source_id = d.source_id AND c.device_id = d.device_id AND c.range_id = coalesce(d.range_id, 0)
 WHERE d.run_id = $run AND (d.range_id IS NULL OR p.lost_count = 0)
