@@ -297,7 +297,7 @@ func (m *Machine) StartedAt(pid int) string {
 	return ""
 }
 
-// run is that of capture.Machine.
+// run is that of machine.Machine.
 func (m *Machine) run(ctx context.Context, c machine.Command) (out machine.Output, err error) {
 	var stdout, stderr bytes.Buffer
 	p := &Process{Argv: c.Argv, Env: c.Env, Dir: c.Dir, Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr}
