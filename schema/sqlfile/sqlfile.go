@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
 	"prof/schema/terms"
 )
@@ -89,9 +88,10 @@ func Parse(name, text string) (File, error) {
 var inBraces = regexp.MustCompile(`\{'?[a-z]+( [a-z]+)*'?\}`)
 
 // filled returns a text with the lists of terms in place of their names.
-func filled(text string) string { return lists().Replace(text) }
-
-var lists = sync.OnceValue(func() *strings.Replacer {
+func filled(text string) string {
+	if !inBraces.MatchString(text) {
+		return text
+	}
 	var pairs []string
 	for name, list := range terms.Lists() {
 		pairs = append(pairs, "{"+name+"}", terms.Or(list), "{'"+name+"'}", terms.Quoted(list))
@@ -99,8 +99,8 @@ var lists = sync.OnceValue(func() *strings.Replacer {
 	for name, declared := range terms.Options() {
 		pairs = append(pairs, "{"+name+"}", declared)
 	}
-	return strings.NewReplacer(pairs...)
-})
+	return strings.NewReplacer(pairs...).Replace(text)
+}
 
 func (f *File) parseHeader(lines []string) error {
 	section := ""
