@@ -11,7 +11,7 @@
 -- columns:
 --   stage: the stage, by stage_rule, warm-up passes excluded; (run) for all work of the capture on the GPU
 --   device: GPU
---   part: where the time went. {{range $i, $p := .Work}}{{if $i}}, {{end}}{{.Name}} ({{.Meaning}}){{end}}. Idle time is classified by what
+--   part: where the time went: {{range $i, $p := .Work}}{{if $i}}, {{end}}{{.Name}} ({{.Meaning}}){{end}}. Idle time is classified by what
 --     the thread that launches the next work on the GPU did, in any process or stage: {{range $i, $p := .Idle}}{{if $i}}, {{end}}{{.Name}}
 --     ({{.Meaning}}){{end}}. Queries of events and streams count as time outside CUDA
 --   kind: busy, other, or the cause of idle time: {causes}; stage_part has the kind of each part

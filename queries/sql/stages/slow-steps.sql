@@ -16,8 +16,8 @@
 --   nth: step number within the stage, source, process and GPU, as in steps, from 1
 --   time_ns: time of the step, by time_basis
 --   excess_ns: time_ns less median_ns
---   cause: part of the time with the largest excess over its median: kernel, graph, copy, other, {{range .Causes}}{{.Name}}, {{end}}(see
---     accounting) or between (after its last device work, before the next step). By time, busy instead of kernel, graph and copy, and idle
+--   cause: part of the time with the largest excess over its median: kernel, graph, copy, other, {{range .Causes}}{{.Name}}, {{end}}between
+--     (after its last device work, before the next step). By time, busy instead of kernel, graph and copy, and idle
 --     where its causes are unknown. NULL when no part is known to have grown
 --   cause_ns: excess of that part over its median
 --   stage: stage, by stage_rule; (none) outside every stage
