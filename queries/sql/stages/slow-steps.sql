@@ -17,8 +17,8 @@
 --   time_ns: time of the step, by time_basis
 --   excess_ns: time_ns less median_ns
 --   cause: part of the time with the largest excess over its median: kernel, graph, copy, other, {{range .Causes}}{{.Name}}, {{end}}between
---     (after its last device work, before the next step). By time, busy instead of kernel, graph and copy, and idle
---     where its causes are unknown. NULL when no part is known to have grown
+--     (after its last device work, before the next step). By time, busy instead of kernel, graph and copy, and idle where its causes are
+--     unknown. NULL when no part is known to have grown
 --   cause_ns: excess of that part over its median
 --   stage: stage, by stage_rule; (none) outside every stage
 --   kernel_excess_ns: excess of that kernel's time over its median, all launches in the step together
