@@ -579,7 +579,40 @@ func termsPage() []string {
 		}
 		out = append(out, fmt.Sprintf("| `%s` | %s | %s |", kind, strings.Join(fields, "<br>"), cell(caveat.Example(kind))))
 	}
+	out = append(out, "", "## Measures", "", "What `prof diff`, `prof trend` and `prof check` compare. In rules a stage's figure is `stage.NAME.MEASURE`, a kernel's `kernel:/RE/.MEASURE`, and a load generator's `serving.MEASURE`, times of these without `_ns`.", "",
+		"| measure | of | unit | better | compared by | |", "|---|---|---|---|---|---|")
+	better := map[bool]string{true: "less", false: "more"}
+	for _, list := range []struct {
+		of       string
+		measures []terms.Measure
+	}{{"stages", terms.Measures}, {"kernels", terms.KernelMeasures}, {"load generators", terms.ServingMeasures}} {
+		for _, m := range list.measures {
+			name := "`" + m.Name + "`"
+			if m.Also != "" {
+				name += ", `" + m.Also + "`"
+			}
+			out = append(out, fmt.Sprintf("| %s | %s | %s | %s | %s | %s |", name, list.of, m.Unit, better[m.LessIsBetter], strings.Join(verbsOf(m.In), ", "), m.Meaning))
+		}
+	}
+	out = append(out, "", "Times of requests are named with a statistic: `ttft_p99_ns`.", "", "| time | |", "|---|---|")
+	for _, l := range terms.Latencies {
+		out = append(out, fmt.Sprintf("| `%s` | %s |", l.Name, l.Meaning))
+	}
+	out = append(out, "", "| statistic | compared by |", "|---|---|")
+	for _, s := range terms.Statistics {
+		out = append(out, fmt.Sprintf("| `%s` | %s |", s.Name, strings.Join(verbsOf(s.In), ", ")))
+	}
 	return append(out, "")
+}
+
+func verbsOf(in terms.Verb) []string {
+	var out []string
+	for i, name := range []string{"diff", "trend", "check"} {
+		if in&(1<<i) != 0 {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // keepPage holds a page to what it is made of.

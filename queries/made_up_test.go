@@ -7,10 +7,36 @@ import (
 
 	"prof/queries/caveat"
 	"prof/queries/frame"
+	"prof/queries/judge/trend"
 	"prof/schema/facts"
 	"prof/schema/sqlfile"
 	"prof/schema/terms"
 )
+
+// TestMadeUpMeasure: a measure is one row of terms, which SQL takes its choices from, and rules their figures.
+func TestMadeUpMeasure(t *testing.T) {
+	latencies, measures := terms.Latencies, terms.Measures
+	t.Cleanup(func() { terms.Latencies, terms.Measures = latencies, measures })
+	terms.Latencies = append(slices.Clone(latencies), terms.Latency{Name: "madeup"})
+	terms.Measures = append(slices.Clone(measures), terms.Measure{Name: "madeup_ns", Unit: "ns", LessIsBetter: true, In: terms.Trend})
+	all, err := parseAll(files, facts.Shared)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for query, want := range map[string]string{"trend-serving": "madeup_p99_ns", "trend": "madeup_ns"} {
+		q, _ := named(all, query)
+		at := slices.IndexFunc(q.Params, func(p Param) bool { return p.Name == "metric" })
+		if !strings.Contains(q.Body, want) || !strings.Contains(q.Params[at].Doc, want) {
+			t.Errorf("%s does not know %s: %s", query, want, q.Params[at].Doc)
+		}
+	}
+	if got := trend.ServingNames(); !strings.Contains(got, "madeup") {
+		t.Errorf("metrics of serving are %s", got)
+	}
+	if m, err := trend.ParseMetric("madeup_p90"); err != nil || !m.IsServing() || !m.LessIsBetter() {
+		t.Errorf("%s, %v", m, err)
+	}
+}
 
 // TestMadeUpSource: a kind of sources is one row of terms, which options, their documentation, SQL and sentences take it from.
 func TestMadeUpSource(t *testing.T) {

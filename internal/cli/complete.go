@@ -226,6 +226,13 @@ func (p *program) completeValue(c *cli.Context, cmd *cli.Command, flag cli.Flag,
 		if cmd.Name == "diff" {
 			return []string{string(diff.ByKernel), string(diff.ByFamily), string(diff.ByGrid), string(diff.ByStage), string(diff.ByOperator), string(diff.ByRange), string(diff.ByMetric), string(diff.ByTree)}
 		}
+	case "metric":
+		switch cmd.Name {
+		case "diff":
+			return terms.StageTimes()
+		case "trend":
+			return slices.Concat(terms.NamesOf(terms.MeasuresIn(terms.Measures, terms.Trend)), terms.NamesOf(terms.ServingIn(terms.Trend)))
+		}
 	case "source":
 		if cmd.Name == "rm" {
 			return p.stored(c, typed, func(w *schema.Warehouse) ([]string, error) { return sourcesIn(c, w, runTyped(c, cmd, typed)) })

@@ -30,7 +30,7 @@ command. The default is the workload of the latest run that has one. A change is
 only the latest runs differ, it is marked "perhaps". Runs on another GPU, with other tokens, or captured by another tool form a separate
 series.
 
-A metric of serving is what load generators measured at the client: ` + trend.ServingNames + `.
+A metric of serving is what load generators measured at the client: ` + trend.ServingNames() + `.
 It is followed for each load, and only benchmarks under the same load are compared: same rate, concurrency and model, mean lengths of prompts
 and answers to 5 %, and where all requests are sent at once the same number of them. The default is the load that most runs share.
 

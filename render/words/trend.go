@@ -9,6 +9,7 @@ import (
 	"prof/queries/judge/stats"
 	"prof/queries/judge/trend"
 	"prof/render/typeset"
+	"prof/schema/terms"
 )
 
 // How much is said of a change.
@@ -325,15 +326,13 @@ func TrendMetric(m trend.Metric) string {
 		return text
 	}
 	latency, statistic, _ := strings.Cut(string(m), "_")
-	what, known := servingLatencies[latency]
-	if !known {
-		return string(m)
+	for _, l := range terms.Latencies {
+		if l.Name == latency {
+			return fmt.Sprintf("%s of %s, as the client measured it; less is better", strings.TrimSuffix(statistic, "_ns"), l.Label)
+		}
 	}
-	return fmt.Sprintf("%s of %s, as the client measured it; less is better", strings.TrimSuffix(statistic, "_ns"), what)
+	return string(m)
 }
-
-// servingLatencies are what load generators measure, in words.
-var servingLatencies = map[string]string{"ttft": "TTFT (time to the first token)", "tpot": "TPOT (time per output token)", "itl": "ITL (time between tokens)", "e2e": "whole requests"}
 
 // TrendValue shows a value of the metric as it stands in a sentence.
 func TrendValue(m trend.Metric, v float64) string {

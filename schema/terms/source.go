@@ -131,6 +131,7 @@ func Lists() map[string][]string {
 	return map[string][]string{
 		"sources": Kinds(func(Source) bool { return true }), "timelines": Timelines(), "traced": Kinds(Source.IsTraced), "profilers": Kinds(Source.IsProfiler), "callers": Kinds(Source.HasCalls),
 		"rangers": Kinds(Source.HasRanges), "gpus": Kinds(Source.HasGPUs), "operators": OperatorKinds(), "causes": causes, "idle parts": idle,
+		"trend measures": NamesOf(MeasuresIn(Measures, Trend)), "serving measures": NamesOf(ServingIn(Trend)),
 	}
 }
 

@@ -3,6 +3,11 @@ package ask
 import (
 	"context"
 	"fmt"
+	"slices"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"prof/schema/terms"
 )
 
 // FindingsOf asks what could make a run faster.
@@ -14,27 +19,49 @@ type FindingsOf struct {
 
 // Difference asks what differs between runs.
 type Difference struct {
-	Base        string  `query:"base" json:"base" required:"true" minLength:"1" maxLength:"2000" doc:"the run or runs to compare with: any reference, or several with commas between them"`
-	New         string  `query:"new" json:"new" required:"true" minLength:"1" maxLength:"2000" doc:"the run or runs that are compared"`
-	By          string  `query:"by" json:"by" required:"false" enum:"kernel,family,grid,stage,operator,range,metric,tree" default:"kernel" doc:"what is compared"`
-	Unfold      bool    `query:"unfold" json:"unfold" required:"false" doc:"by tree: a row for each layer, not one for what is the same in several"`
-	Stage       string  `query:"stage" json:"stage" required:"false" maxLength:"300" doc:"only this stage"`
-	Metric      string  `query:"metric" json:"metric" required:"false" enum:"gpu_span_ns,gpu_busy_ns,gpu_sum_ns,cpu_ns" doc:"judge by this"`
-	Top         int     `query:"top" json:"top" required:"false" minimum:"0" maximum:"100000" default:"10" doc:"rows of a stage, the largest change first; 0 for all"`
-	Alpha       float64 `query:"alpha" json:"alpha" required:"false" exclusiveMinimum:"0" exclusiveMaximum:"0.5" default:"0.01" doc:"probability of calling noise a change"`
-	MinEffect   float64 `query:"min_effect" json:"min_effect" required:"false" minimum:"0" maximum:"9" default:"0.01" doc:"smaller changes, as ratios, count as none"`
-	Margin      float64 `query:"margin" json:"margin" required:"false" minimum:"0" maximum:"9" default:"0.05" doc:"no change means that it is certainly smaller than this ratio"`
-	AssumeNoise float64 `query:"assume_noise" json:"assume_noise" required:"false" minimum:"0" maximum:"9" doc:"identical runs may differ by up to this ratio; by default from earlier runs"`
+	Base        string     `query:"base" json:"base" required:"true" minLength:"1" maxLength:"2000" doc:"the run or runs to compare with: any reference, or several with commas between them"`
+	New         string     `query:"new" json:"new" required:"true" minLength:"1" maxLength:"2000" doc:"the run or runs that are compared"`
+	By          string     `query:"by" json:"by" required:"false" enum:"kernel,family,grid,stage,operator,range,metric,tree" default:"kernel" doc:"what is compared"`
+	Unfold      bool       `query:"unfold" json:"unfold" required:"false" doc:"by tree: a row for each layer, not one for what is the same in several"`
+	Stage       string     `query:"stage" json:"stage" required:"false" maxLength:"300" doc:"only this stage"`
+	Metric      DiffMetric `query:"metric" json:"metric" required:"false" doc:"judge by this"`
+	Top         int        `query:"top" json:"top" required:"false" minimum:"0" maximum:"100000" default:"10" doc:"rows of a stage, the largest change first; 0 for all"`
+	Alpha       float64    `query:"alpha" json:"alpha" required:"false" exclusiveMinimum:"0" exclusiveMaximum:"0.5" default:"0.01" doc:"probability of calling noise a change"`
+	MinEffect   float64    `query:"min_effect" json:"min_effect" required:"false" minimum:"0" maximum:"9" default:"0.01" doc:"smaller changes, as ratios, count as none"`
+	Margin      float64    `query:"margin" json:"margin" required:"false" minimum:"0" maximum:"9" default:"0.05" doc:"no change means that it is certainly smaller than this ratio"`
+	AssumeNoise float64    `query:"assume_noise" json:"assume_noise" required:"false" minimum:"0" maximum:"9" doc:"identical runs may differ by up to this ratio; by default from earlier runs"`
+}
+
+// TrendMetric is what a workload is followed by.
+type TrendMetric string
+
+// Schema describes the metrics.
+func (TrendMetric) Schema(huma.Registry) *huma.Schema {
+	return oneOf(slices.Concat(terms.NamesOf(terms.MeasuresIn(terms.Measures, terms.Trend)), terms.NamesOf(terms.ServingIn(terms.Trend))))
+}
+
+// DiffMetric is what stages are judged by.
+type DiffMetric string
+
+// Schema describes the metrics.
+func (DiffMetric) Schema(huma.Registry) *huma.Schema { return oneOf(terms.StageTimes()) }
+
+func oneOf(words []string) *huma.Schema {
+	s := &huma.Schema{Type: huma.TypeString}
+	for _, word := range words {
+		s.Enum = append(s.Enum, word)
+	}
+	return s
 }
 
 // Course asks how a workload went over time.
 type Course struct {
-	Workload string   `query:"workload" json:"workload" required:"false" maxLength:"4000" doc:"key of the workload, a prefix of it, or a run of it; by default the latest run's"`
-	Stage    string   `query:"stage" json:"stage" required:"false" maxLength:"300" doc:"only this stage; (run) for runs without stages"`
-	Tags     []string `query:"tag,explode" json:"tags" required:"false" nullable:"false" maxItems:"20" doc:"only runs with this tag, key=value; with all of several"`
-	Metric   string   `query:"metric" json:"metric" required:"false" enum:"gpu_span_ns,gpu_busy_ns,gpu_sum_ns,cpu_ns,mfu_ratio,mbu_ratio,tokens_per_s,ttft_mean_ns,ttft_p50_ns,ttft_p90_ns,ttft_p99_ns,tpot_mean_ns,tpot_p50_ns,tpot_p90_ns,tpot_p99_ns,itl_mean_ns,itl_p50_ns,itl_p90_ns,itl_p99_ns,e2e_mean_ns,e2e_p50_ns,e2e_p90_ns,e2e_p99_ns,requests_per_s,output_tokens_per_s,total_tokens_per_s" default:"gpu_span_ns" doc:"what is followed"`
-	Load     string   `query:"load" json:"load" required:"false" maxLength:"1000" doc:"for a metric of serving (ttft_mean_ns to total_tokens_per_s), only loads with these parts: rate=4, rate=inf, concurrency=32, in=1024, out=128, scenario=Server, model=NAME; by default the load that most runs share"`
-	Kernels  int      `query:"kernels" json:"kernels" required:"false" minimum:"0" maximum:"1000" default:"20" doc:"look for the cause of a change in so many kernels of each stage"`
+	Workload string      `query:"workload" json:"workload" required:"false" maxLength:"4000" doc:"key of the workload, a prefix of it, or a run of it; by default the latest run's"`
+	Stage    string      `query:"stage" json:"stage" required:"false" maxLength:"300" doc:"only this stage; (run) for runs without stages"`
+	Tags     []string    `query:"tag,explode" json:"tags" required:"false" nullable:"false" maxItems:"20" doc:"only runs with this tag, key=value; with all of several"`
+	Metric   TrendMetric `query:"metric" json:"metric" required:"false" default:"gpu_span_ns" doc:"what is followed"`
+	Load     string      `query:"load" json:"load" required:"false" maxLength:"1000" doc:"for a metric of serving (ttft_mean_ns to total_tokens_per_s), only loads with these parts: rate=4, rate=inf, concurrency=32, in=1024, out=128, scenario=Server, model=NAME; by default the load that most runs share"`
+	Kernels  int         `query:"kernels" json:"kernels" required:"false" minimum:"0" maximum:"1000" default:"20" doc:"look for the cause of a change in so many kernels of each stage"`
 }
 
 // Rules asks whether a run keeps rules.
@@ -57,7 +84,7 @@ func (a *Asker) Findings(ctx context.Context, run string, q FindingsOf) (Answer,
 
 // Diff compares runs, as prof diff does.
 func (a *Asker) Diff(ctx context.Context, q Difference) (Answer, error) {
-	args := options("diff", "by", q.By, "unfold", q.Unfold, "stage", q.Stage, "metric", q.Metric, "top", q.Top, "alpha", q.Alpha, "min-effect", percent(q.MinEffect), "margin", percent(q.Margin))
+	args := options("diff", "by", q.By, "unfold", q.Unfold, "stage", q.Stage, "metric", string(q.Metric), "top", q.Top, "alpha", q.Alpha, "min-effect", percent(q.MinEffect), "margin", percent(q.Margin))
 	if q.AssumeNoise > 0 {
 		args = append(args, "--assume-noise="+percent(q.AssumeNoise))
 	}
@@ -66,7 +93,7 @@ func (a *Asker) Diff(ctx context.Context, q Difference) (Answer, error) {
 
 // Trend follows a workload, as prof trend does.
 func (a *Asker) Trend(ctx context.Context, q Course) (Answer, error) {
-	args := options("trend", "workload", q.Workload, "stage", q.Stage, "load", q.Load, "metric", q.Metric, "kernels", q.Kernels)
+	args := options("trend", "workload", q.Workload, "stage", q.Stage, "load", q.Load, "metric", string(q.Metric), "kernels", q.Kernels)
 	for _, tag := range q.Tags {
 		args = append(args, "--tag="+tag)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"prof/queries/frame"
 	"prof/queries/judge/stats"
+	"prof/schema/terms"
 )
 
 // whole fills in what the caller left open.
@@ -18,8 +19,8 @@ func (o Options) whole() (Options, error) {
 		o.Metric = spanMetric
 	}
 	o.Metric = Canonical(o.Metric)
-	if !slices.Contains(wholeTimes(), o.Metric) {
-		return o, fmt.Errorf("%w: stages are judged by %s, not %q", frame.ErrBadArgument, strings.Join(wholeTimes(), ", "), o.Metric)
+	if !slices.Contains(terms.StageTimes(), o.Metric) {
+		return o, fmt.Errorf("%w: stages are judged by %s, not %q", frame.ErrBadArgument, strings.Join(terms.StageTimes(), ", "), o.Metric)
 	}
 	if !slices.Contains(Dimensions, o.By) {
 		return o, fmt.Errorf("%w: work is compared by %s, not %q", frame.ErrBadArgument, dimensionsText(), o.By)
@@ -63,10 +64,8 @@ func distinctSources(list []Source) []Source {
 
 // StageMeasure is a figure of stages that verdicts are about: those of diff, and rules of check.
 type StageMeasure struct {
-	Name, Unit   string // Unit: ns, per_s or count
-	Also         string // another name of it in rules; "" for none
-	LessIsBetter bool
-	kind         figureKind
+	terms.Measure
+	kind figureKind
 }
 
 // The names of measures that others are told by.
@@ -81,16 +80,13 @@ const (
 )
 
 // StageMeasures are all of them, in the order in which they are told.
-var StageMeasures = []StageMeasure{
-	{Name: spanMetric, Unit: "ns", LessIsBetter: true, kind: spanFigure},                             // first start to last end of its device work
-	{Name: busyMetric, Unit: "ns", Also: "gpu_work", LessIsBetter: true, kind: workFigure},           // time in which its GPUs work
-	{Name: idleMetric, Unit: "ns", LessIsBetter: true, kind: idleFigure},                             // time in which they idle within the span
-	{Name: "gpu_sum_ns", Unit: "ns", LessIsBetter: true, kind: workFigure},                           // durations of its device work, added up
-	{Name: "cpu_ns", Unit: "ns", LessIsBetter: true, kind: spanFigure},                               // time of its range on the CPU
-	{Name: tokenRateName, Unit: tokenRateName, kind: rateFigure},                                     // tokens a second of its span
-	{Name: tokenTimeName, Unit: "ns", Also: "ms_per_token", LessIsBetter: true, kind: rateFigure},    // its span for one token of each sequence
-	{Name: launchesName, Unit: "count", Also: "kernel_count", LessIsBetter: true, kind: countFigure}, // kernels
-}
+var StageMeasures = func() (out []StageMeasure) {
+	kinds := map[string]figureKind{spanMetric: spanFigure, busyMetric: workFigure, idleMetric: idleFigure, "gpu_sum_ns": workFigure, "cpu_ns": spanFigure, tokenRateName: rateFigure, tokenTimeName: rateFigure, launchesName: countFigure}
+	for _, m := range terms.MeasuresIn(terms.Measures, terms.Diff) {
+		out = append(out, StageMeasure{m, kinds[m.Name]})
+	}
+	return out
+}()
 
 // measureOf finds a measure by its name, or the other one.
 func measureOf(name string) (StageMeasure, bool) {
@@ -107,16 +103,6 @@ func Canonical(name string) string {
 		return m.Name
 	}
 	return name
-}
-
-// wholeTimes are the measures that stages can be judged by as a whole, and that are told beside it.
-func wholeTimes() (out []string) {
-	for _, m := range StageMeasures {
-		if m.kind != countFigure && m.kind != rateFigure {
-			out = append(out, m.Name)
-		}
-	}
-	return out
 }
 
 // unitOf says what a stage's times are for: a pass, or a token where the passes of the sides work on different numbers of tokens.

@@ -11,6 +11,7 @@ import (
 	"prof/queries/frame"
 	"prof/queries/judge/serving"
 	"prof/queries/judge/stats"
+	"prof/schema/terms"
 )
 
 // ServingLoad compares what load generators measured under one load.
@@ -56,8 +57,8 @@ type benchmark struct {
 
 // servingRates are the throughputs that are compared, servingStatistics what is compared of each latency. Requests bear on the centre alone.
 var (
-	servingRates      = []string{"requests_per_s", "output_tokens_per_s"}
-	servingStatistics = []string{"mean", "p50", "p99"}
+	servingRates      = terms.NamesOf(terms.MeasuresIn(terms.ServingMeasures, terms.Diff))
+	servingStatistics = terms.StatisticsIn(terms.Diff)
 )
 
 // centreOf is the statistic that the centre of so many requests is.
@@ -151,7 +152,7 @@ func addPast(past []pastBenchmark, noise *frame.Frame) ([]pastBenchmark, error) 
 
 // latencyFigures names the statistics of latencies that are compared.
 func latencyFigures() (out []string) {
-	for _, latency := range serving.Latencies {
+	for _, latency := range terms.LatencyNames() {
 		for _, statistic := range servingStatistics {
 			out = append(out, latency+"_"+statistic+"_ns")
 		}
@@ -356,7 +357,7 @@ func (r *Result) servingFigures(a, b []benchmark, past []pastBenchmark) []Servin
 		}
 		out = append(out, f)
 	}
-	for _, latency := range serving.Latencies {
+	for _, latency := range terms.LatencyNames() {
 		for _, statistic := range servingStatistics {
 			of := ""
 			if statistic == centreOf {

@@ -4,8 +4,8 @@ package gate
 import (
 	"regexp"
 
-	"prof/queries/judge/diff"
 	"prof/queries/judge/serving"
+	"prof/schema/terms"
 )
 
 // Rule is one limit of one figure, as "stage.decode.gpu_span_ns <= +3%".
@@ -76,23 +76,27 @@ type figure struct {
 
 // The figures by kind and name. Times are base units as everywhere; launches are kernels.
 var (
-	stageFigures   = makeStageFigures()
-	kernelFigures  = map[string]figure{"mean_ns": {Ns, true}, "total_ns": {Ns, true}, "calls": {Count, true}}
+	stageFigures   = figuresOf(terms.Measures)
+	kernelFigures  = figuresOf(terms.KernelMeasures)
 	servingFigures = makeServingFigures()
 	ownFigures     = map[Kind]figure{Utilisation: {Ratio, false}, Overhead: {Ratio, false}, NewKernels: {Count, false}}
 )
 
-// makeStageFigures are the measures of diff, by both of their names.
-func makeStageFigures() map[string]figure {
+// unitOf is the unit of a measure in rules.
+func unitOf(m terms.Measure) Unit {
+	if m.IsRate() {
+		return PerSec
+	}
+	return Unit(m.Unit)
+}
+
+// figuresOf are measures by both of their names, which rules may compare with the baseline.
+func figuresOf(list []terms.Measure) map[string]figure {
 	out := map[string]figure{}
-	for _, m := range diff.StageMeasures {
-		f := figure{Unit(m.Unit), true}
-		if m.Name == "tokens_per_s" {
-			f.unit = PerSec
-		}
-		out[m.Name] = f
+	for _, m := range terms.MeasuresIn(list, terms.Check) {
+		out[m.Name] = figure{unitOf(m), true}
 		if m.Also != "" {
-			out[m.Also] = f
+			out[m.Also] = figure{unitOf(m), true}
 		}
 	}
 	return out

@@ -3,33 +3,34 @@ package gate
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"prof/queries/frame"
 	"prof/queries/judge/serving"
 	"prof/queries/judge/stats"
+	"prof/schema/terms"
 )
 
-// servingStatistics are what rules call the statistics of serving-latency.
-var servingStatistics = []string{"mean", "min", "p50", "p90", "p95", "p99", "p999", "max"}
-
-// servingColumns are the other figures that rules may be about, by their columns in serving.
-var servingColumns = map[string]string{"requests_per_s": "requests_per_s", "output_tokens_per_s": "output_tokens_per_s", "total_tokens_per_s": "total_tokens_per_s", "completed": "completed_count", "failed": "failed_count"}
-
+// makeServingFigures are the figures of load generators: times by their names without unit.
 func makeServingFigures() map[string]figure {
 	out := map[string]figure{}
-	for _, latency := range serving.Latencies {
-		for _, statistic := range servingStatistics {
-			out[latency+"_"+statistic] = figure{Ns, false}
-		}
-	}
-	for name, column := range servingColumns {
-		out[name] = figure{PerSec, false}
-		if strings.HasSuffix(column, "_count") {
-			out[name] = figure{Count, false}
-		}
+	for _, m := range terms.ServingIn(terms.Check) {
+		out[strings.TrimSuffix(m.Name, "_ns")] = figure{unitOf(m), false}
 	}
 	return out
+}
+
+// servingColumn is the column in serving of a figure that is no latency.
+func servingColumn(name string) (column string, is bool) {
+	for _, m := range terms.ServingMeasures {
+		if m.Name == name && m.Unit == string(Count) {
+			return name + "_count", true
+		} else if m.Name == name {
+			return name, true
+		}
+	}
+	return "", false
 }
 
 // loadMark begins a subject that names loads.
@@ -59,8 +60,8 @@ func (s *scanner) servingUnder() (Subject, error) {
 // serving reads the figure of a load generator that a rule is about.
 func (s *scanner) serving(begin int, metric string, load serving.Pick) (Subject, error) {
 	if _, known := servingFigures[metric]; !known {
-		return Subject{}, s.errorf(begin, "load generators have no figure %q%s; write %s with _mean, _min, _p50, _p90, _p95, _p99, _p999 or _max, such as serving.ttft_p99, or serving.%s",
-			metric, near(metric, names(servingFigures)...), strings.Join(serving.Latencies, ", "), strings.Join(names(servingColumns), ", serving."))
+		return Subject{}, s.errorf(begin, "load generators have no figure %q%s; write %s with _%s, such as serving.ttft_p99, or serving.%s",
+			metric, near(metric, names(servingFigures)...), strings.Join(terms.LatencyNames(), ", "), strings.ReplaceAll(strings.ReplaceAll(terms.Or(terms.StatisticsIn(terms.Check)), ", ", ", _"), " or ", " or _"), strings.Join(slices.Sorted(slices.Values(terms.NamesOf(terms.ServingMeasures))), ", serving."))
 	}
 	return Subject{Kind: Serving, Load: load, Metric: metric}, nil
 }
@@ -72,7 +73,7 @@ func (j *judging) expandServing(ctx context.Context, r Rule) error {
 		return err
 	}
 	latency, statistic, _ := strings.Cut(r.Metric, "_")
-	column, isPlain := servingColumns[r.Metric]
+	column, isPlain := servingColumn(r.Metric)
 	figures := loads
 	if !isPlain {
 		column = statistic + "_ns"

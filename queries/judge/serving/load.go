@@ -12,9 +12,6 @@ import (
 	"prof/queries/frame"
 )
 
-// Latencies are those that load generators measure of requests: time to first token, time per output token, time between tokens, and of the whole request.
-var Latencies = []string{"ttft", "tpot", "itl", "e2e"}
-
 // Load is what a benchmark asked of an engine. Runs with the same arguments may differ a little in lengths, as engines end their answers themselves.
 type Load struct {
 	Rate        string   // requests per second; "inf" without waiting; "" when unknown

@@ -41,6 +41,6 @@ func TestSentences(t *testing.T) {
 	r.takeBack()
 	said.Add(r.Notes)
 	said.Add([]string{Options{Workload: "w"}.ofWorkload()})
-	said.Add([]string{ServingNames})
+	said.Add([]string{ServingNames()})
 	said.Compare(t, "testdata/sentences.txt")
 }

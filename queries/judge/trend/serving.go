@@ -11,33 +11,17 @@ import (
 	"prof/queries/frame"
 	"prof/queries/judge/serving"
 	"prof/queries/judge/stats"
+	"prof/schema/terms"
 )
 
 // ServingNames says what metrics of serving are called.
-const ServingNames = "ttft, tpot, itl or e2e with _mean, _p50, _p90 or _p99, requests_per_s, output_tokens_per_s, total_tokens_per_s"
-
-// Metrics of serving by their parts.
-var (
-	servingStatistics = []string{"mean", "p50", "p90", "p99"}
-	servingRates      = []Metric{"requests_per_s", "output_tokens_per_s", "total_tokens_per_s"}
-)
+func ServingNames() string { return terms.ServingText(terms.Trend) }
 
 // ServingMetrics are those that load generators measure at the client.
-func ServingMetrics() []Metric {
-	var out []Metric
-	for _, latency := range serving.Latencies {
-		for _, statistic := range servingStatistics {
-			out = append(out, Metric(latency+"_"+statistic+"_ns"))
-		}
-	}
-	return append(out, servingRates...)
-}
+func ServingMetrics() []Metric { return metricsOf(terms.ServingIn(terms.Trend)) }
 
 // IsServing reports whether load generators measure it, instead of profilers.
-func (m Metric) IsServing() bool {
-	latency, _, _ := strings.Cut(string(m), "_")
-	return slices.Contains(serving.Latencies, latency) || slices.Contains(servingRates, m)
-}
+func (m Metric) IsServing() bool { return slices.Contains(ServingMetrics(), m) }
 
 // newServing follows a metric of serving under the loads that are wanted.
 func newServing(ctx context.Context, a frame.Asker, o Options) (*Result, error) {

@@ -12,12 +12,13 @@ import (
 	"prof/queries/frame"
 	"prof/queries/judge/serving"
 	"prof/queries/judge/stats"
+	"prof/schema/terms"
 )
 
 // Metric is what a stage is followed by.
 type Metric string
 
-// What a stage can be followed by: times of a pass in ns, and figures of all measured passes.
+// Metrics of stages that are told by name: times of a pass in ns, and figures of all measured passes.
 const (
 	GPUSpan   Metric = "gpu_span_ns"
 	GPUBusy   Metric = "gpu_busy_ns"
@@ -29,7 +30,15 @@ const (
 )
 
 // Metrics are those of stages, the default one first.
-func Metrics() []Metric { return []Metric{GPUSpan, GPUBusy, GPUSum, CPU, MFU, MBU, TokenRate} }
+func Metrics() []Metric { return metricsOf(terms.MeasuresIn(terms.Measures, terms.Trend)) }
+
+func metricsOf(list []terms.Measure) []Metric {
+	var out []Metric
+	for _, m := range list {
+		out = append(out, Metric(m.Name))
+	}
+	return out
+}
 
 // short is how a metric may be written too: mfu, tpot_p99.
 func (m Metric) short() string {
@@ -54,14 +63,16 @@ func ParseMetric(text string) (Metric, error) {
 	if len(suggest.Nearest(text, short)) > 0 { // else DidYouMean would list all of them too
 		near = suggest.DidYouMean(text, short)
 	}
-	return "", fmt.Errorf("%w: there is no metric %q: it is one of %s, or of serving %s%s", frame.ErrBadArgument, text, strings.Join(names, ", "), ServingNames, near)
+	return "", fmt.Errorf("%w: there is no metric %q: it is one of %s, or of serving %s%s", frame.ErrBadArgument, text, strings.Join(names, ", "), ServingNames(), near)
 }
 
 // Unit is that of the metric's values.
 func (m Metric) Unit() frame.Unit { return frame.UnitOf(string(m)) }
 
 // LessIsBetter reports whether a change to smaller values is an improvement.
-func (m Metric) LessIsBetter() bool { return m.Unit() == frame.Ns }
+func (m Metric) LessIsBetter() bool {
+	return slices.ContainsFunc(slices.Concat(terms.Measures, terms.ServingIn(terms.Trend)), func(x terms.Measure) bool { return x.Name == string(m) && x.LessIsBetter })
+}
 
 // Options say what is followed and what counts as a change.
 type Options struct {
@@ -190,7 +201,7 @@ func New(ctx context.Context, a frame.Asker, o Options) (*Result, error) {
 		return newServing(ctx, a, o)
 	}
 	if o.Load != "" {
-		return nil, fmt.Errorf("%w: stages have no load: %s are those of serving", frame.ErrBadArgument, ServingNames)
+		return nil, fmt.Errorf("%w: stages have no load: %s are those of serving", frame.ErrBadArgument, ServingNames())
 	}
 	r := &Result{Options: o}
 	items, err := r.load(ctx, a)

@@ -6,8 +6,7 @@
 --   workload VARCHAR = NULL: workload_key, unique prefix of one, command, or any reference to a run of the workload; NULL: the workload of
 --     the latest run that has one and a result of a load generator
 --   tag VARCHAR = NULL: only runs with this tag, key=value; a run must have all tags of a list separated by line breaks
---   metric VARCHAR = 'tpot_p99_ns': ttft, tpot, itl or e2e with _mean_ns, _p50_ns, _p90_ns or _p99_ns, or requests_per_s,
---     output_tokens_per_s or total_tokens_per_s
+--   metric VARCHAR = 'tpot_p99_ns': {serving measures}
 -- columns:
 --   run: run name
 --   benchmark: the benchmark of serving
@@ -66,15 +65,13 @@ SELECT
         WHEN metric = 'requests_per_s' THEN b.requests_per_s
         WHEN metric = 'output_tokens_per_s' THEN b.output_tokens_per_s
         WHEN metric = 'total_tokens_per_s' THEN b.total_tokens_per_s
-        WHEN NOT regexp_full_match(metric, '(ttft|tpot|itl|e2e)_(mean|p50|p90|p99)_ns')
-            THEN error(
-                'ARGUMENT: --metric is ttft, tpot, itl or e2e with _mean_ns, _p50_ns, _p90_ns or _p99_ns, or requests_per_s, output_tokens_per_s or total_tokens_per_s'
-            )
+        WHEN metric NOT IN ({'serving measures'})
+            THEN error('ARGUMENT: --metric is {serving measures}')
         ELSE CASE split_part(metric, '_', 2)
             WHEN 'mean' THEN l.mean_ns
             WHEN 'p50' THEN l.p50_ns
             WHEN 'p90' THEN l.p90_ns
-            ELSE l.p99_ns
+            WHEN 'p99' THEN l.p99_ns
         END
     END AS value,
     b.target_requests_per_s,

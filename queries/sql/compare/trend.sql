@@ -6,8 +6,7 @@
 --     the latest run that has one and device work
 --   tag VARCHAR = NULL: only runs with this tag, key=value; a run must have all tags of a list separated by line breaks
 --   stage VARCHAR = NULL: only this stage; (run) for runs without stages
---   metric VARCHAR = 'gpu_span_ns': gpu_span_ns, gpu_busy_ns, gpu_sum_ns or cpu_ns per pass, or mfu_ratio, mbu_ratio or tokens_per_s over
---     all passes
+--   metric VARCHAR = 'gpu_span_ns': {trend measures}: times are per pass, ratios and rates over all passes
 -- columns:
 --   run: run name
 --   stage: the stage; (run) for all device work of a run without stages
@@ -118,7 +117,7 @@ WITH w AS (
             WHEN 'mbu_ratio' THEN NULL
             WHEN 'tokens_per_s' THEN NULL
             ELSE error(
-                'ARGUMENT: --metric is gpu_span_ns, gpu_busy_ns, gpu_sum_ns, cpu_ns, mfu_ratio, mbu_ratio or tokens_per_s'
+                'ARGUMENT: --metric is {trend measures}'
             )
         END AS value
     FROM p
