@@ -94,9 +94,9 @@ var rooms = map[string][]string{
 	"render/metrics":        {"queries/frame", "render/typeset"},
 	"render/page":           {},
 	"render/picture":        {"render/typeset"},
-	"render/perfetto":       {"queries/frame", "render/typeset"},
+	"render/perfetto":       {"queries/frame", "queries/judge", "render/typeset"},
 	"render/perfettotest":   {},
-	"render/rendertest":     {"queries/frame", "queries/judge", "render/page"},
+	"render/rendertest":     {"queries/frame", "queries/frame/frametest", "queries/judge", "render/page"},
 	"render/report":         {"queries/caveat", "queries/frame", "queries/judge", "render/chart", "render/page", "render/table", "render/typeset", "render/words"},
 	"render/stacks":         {"queries/frame", "render/typeset"},
 	"render/screen":         {"queries/frame", "queries/judge", "render/chart", "render/table", "render/typeset", "render/words"},
@@ -120,6 +120,8 @@ var rooms = map[string][]string{
 	"internal/serve/page":   {},
 	"internal/serve/jobs":   {"capture/machine", "capture/plan", "schema/rundir"},
 	"testdata":              {},
+
+	"queries/frame/frametest": {"queries/frame"},
 }
 
 // everyones are rooms without imports of ours that every room may use; the words of schema/terms among them.

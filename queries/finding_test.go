@@ -355,7 +355,7 @@ func testRanking(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	r := &judge.Report{Name: "it's", Frames: map[string]*frame.Frame{"findings": f, "finding-rules": testkit.Query(t, w, "finding-rules", nil)}}
-	worded, err := r.FindingsFrame()
+	worded, err := r.FindingsTable()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
+	"prof/queries/judge"
 	"prof/render/perfetto"
 	"prof/render/perfettotest"
 	"prof/schema"
@@ -31,12 +32,9 @@ func traceOf(t *testing.T, w *schema.Warehouse, o perfetto.Options, args queries
 		return f
 	}
 	o.Run, o.Clocks, o.Devices, o.Streams = args["run"], ask("clock-offsets"), ask("devices"), ask("streams")
-	o.Findings = &frame.Frame{Columns: slices.Clone(ask("findings").Columns)}
-	for _, name := range []string{"command", "detail_command"} {
-		o.Findings.Columns = append(o.Findings.Columns, frame.Column{Name: name})
-	}
-	for _, row := range ask("findings").Rows {
-		o.Findings.Rows = append(o.Findings.Rows, slices.Concat(row, []any{"prof query findings", nil}))
+	var err error
+	if o.Findings, err = (&judge.Report{Frames: map[string]*frame.Frame{"findings": ask("findings"), "finding-rules": ask("finding-rules")}}).Findings(); err != nil {
+		t.Fatal(err)
 	}
 	if o.Part == 0 {
 		o.Part = perfetto.PartRows

@@ -138,15 +138,16 @@ func NewReport(ctx context.Context, a *Asker, run schema.Run, o ReportOptions) (
 	if err := AskMore(ctx, a, r.Report, run.ID); err != nil {
 		return nil, err
 	}
-	worded, err := r.FindingsFrame()
+	summary, err := r.Summary()
 	if err != nil {
 		return nil, err
 	}
-	summary, err := r.Summary()
 	for i, s := range r.Sections {
 		switch s.ID {
 		case "findings":
-			r.Sections[i].Frame = worded
+			if r.Sections[i].Findings, err = r.Findings(); err != nil {
+				return nil, err
+			}
 		case "late-ranks":
 			r.Sections[i].Hint = summary.SlowWords()
 		}

@@ -38,7 +38,7 @@ func TestSummaryOfCapture(t *testing.T) {
 	if len(s.Breakdown) != 3 || s.Breakdown[0].Words != "matrix products (kernels of cublas nvjet)" || s.Breakdown[1].Name != "queued" {
 		t.Errorf("categories %+v", s.Breakdown)
 	}
-	if len(s.Advice) != 5 || s.Advice[0].Rule != "elementwise-chains" || s.Advice[0].Stage != "decode" {
+	if len(s.Advice) != 5 || s.Advice[0].ID != "elementwise-chains" || s.Advice[0].Stage != "decode" {
 		t.Errorf("advice %+v", s.Advice)
 	}
 }

@@ -54,7 +54,11 @@ func NewStatic(ctx context.Context, w *schema.Warehouse, run schema.Run, dtype s
 		return f.Record(f.Rows[0]).Number("bytes"), nil
 	}})
 	if err == nil && s.DTypeAssumed { // the configuration names no precision for these either
-		s.Activations, err = a.Ask(ctx, "activations", activationArgs(size, run.ID, s.DType))
+		known, err := a.Ask(ctx, "activations", activationArgs(size, run.ID, s.DType))
+		if err != nil {
+			return nil, err
+		}
+		return s, s.SetActivations(known)
 	}
 	return s, err
 }

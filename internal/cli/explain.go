@@ -57,7 +57,7 @@ func (p *program) explainRun(c *cli.Context, w *schema.Warehouse, run schema.Run
 	if err := unknownStage(r.Frame("findings"), args["stage"]); err != nil {
 		return err
 	}
-	f, err := r.FindingsFrame()
+	findings, err := r.Findings()
 	if err != nil {
 		return err
 	}
@@ -67,16 +67,19 @@ func (p *program) explainRun(c *cli.Context, w *schema.Warehouse, run schema.Run
 	}
 	switch form {
 	case "table":
-		rest := *f // what stands first is not said again
-		rest.Notes = slices.DeleteFunc(slices.Clone(f.Notes), func(note string) bool { return slices.Contains(spans, note) })
-		f = &rest
+		rest := *r.Frame("findings") // what stands first is not said again
+		rest.Notes = slices.DeleteFunc(slices.Clone(rest.Notes), func(note string) bool { return slices.Contains(spans, note) })
 		spans = append(rankWords(summary.Ranks, args["stage"]), spans...)
 		if err := screen.FindingSpans(p.out, run.Name, args["stage"], r.Frame("accounting"), spans, p.options(c)); err != nil {
 			return err
 		}
-		return screen.Findings(p.out, f, p.options(c))
+		return screen.Findings(p.out, findings, &rest, p.options(c))
 	case "json":
-		return report.FindingsJSON(p.out, run.Name, summary.Findings, f)
+		return report.FindingsJSON(p.out, run.Name, findings, r.Frame("findings").Notes)
+	}
+	f, err := r.FindingsTable()
+	if err != nil {
+		return err
 	}
 	return p.print(c, f)
 }

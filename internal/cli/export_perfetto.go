@@ -125,7 +125,7 @@ func (p *program) perfettoOptions(c *cli.Context, w *schema.Warehouse, run schem
 	if err := unknownStage(r.Frame("findings"), c.String("stage")); err != nil {
 		return o, err
 	}
-	if o.Findings, err = r.FindingsFrame(); err != nil {
+	if o.Findings, err = r.Findings(); err != nil {
 		return o, err
 	}
 	notes, err := a.Notes(c.Context, args, "graph", "timelines", "launch", "range")

@@ -20,7 +20,7 @@ import (
 // A text is "" for NULL: no query answers with an empty text. NULL in any other field is an error, so that an unknown number is never 0. A
 // float64 may read whole numbers. Fields without a tag are left alone.
 type Rows[T any] struct {
-	query  string
+	Query  string
 	fields []field
 }
 
@@ -40,6 +40,14 @@ type Declaration struct {
 	Type   reflect.Type
 	fields []field
 	Read   func(*Frame) error // reads all rows
+}
+
+// Columns hands over what the type reads: the name and type of each column, and whether it may be NULL or missing.
+func (d Declaration) Columns(do func(c Column, takesNull, isOptional bool)) {
+	types := map[reflect.Kind]Type{reflect.String: Text, reflect.Int64: Int, reflect.Float64: Float, reflect.Bool: Bool}
+	for _, x := range d.fields {
+		do(Column{Name: x.column, Type: types[x.is.Kind()], Unit: UnitOf(x.column)}, x.takesNull(), x.isOptional)
+	}
 }
 
 var declared []Declaration
@@ -169,6 +177,9 @@ func (r Rows[T]) reader(f *Frame) (func(row []any) (T, error), error) {
 		}
 	}
 	return func(row []any) (out T, err error) {
+		if len(row) != len(f.Columns) {
+			return out, fmt.Errorf("query %s: a row has %d values for %d columns", f.Query, len(row), len(f.Columns))
+		}
 		to := reflect.ValueOf(&out).Elem()
 		for i, x := range r.fields {
 			if at[i] >= 0 && !x.set(to.FieldByIndex(x.at), row[at[i]]) {
@@ -195,6 +206,11 @@ func (r Rows[T]) Of(f *Frame) ([]T, error) {
 		}
 	}
 	return out, nil
+}
+
+// Into reads the rows of SQL that is no query of the catalogue.
+func Into[T any](f *Frame) ([]T, error) {
+	return Rows[T]{fields: fieldsOf(reflect.TypeFor[T](), nil)}.Of(f)
 }
 
 // Each hands over one row after another, those of Rest too.

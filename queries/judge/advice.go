@@ -18,7 +18,7 @@ const (
 // addAdvice takes the findings that could save most, one of each rule and stage; where that is too little, what to capture next.
 func (s *summariser) addAdvice() error {
 	if s.out.Lacking != "" {
-		s.out.Advice = []Advice{{Text: "derive the facts of the run", Why: s.out.Lacking, Command: strings.Replace(caveat.Derives, "RUN", ShellWord(s.name), 1)}}
+		s.out.Advice = []Advice{toCapture("derive the facts of the run", s.out.Lacking, strings.Replace(caveat.Derives, "RUN", ShellWord(s.name), 1))}
 		return nil
 	}
 	seen := map[[2]string]bool{}
@@ -28,10 +28,7 @@ func (s *summariser) addAdvice() error {
 			continue
 		}
 		seen[key] = true
-		a := Advice{Rule: x.ID, Title: x.Title, Stage: x.Stage, Text: x.Advice, Subject: x.Subject, Command: x.Command, SavingNs: x.SavingNs, SpanNs: x.SpanNs, Passes: x.Passes, ShareRatio: x.ShareRatio, Bound: x.Bound}
-		a.setNumber()
-		a.Why = a.Number + ": " + x.Evidence
-		s.out.Advice = append(s.out.Advice, a)
+		s.out.Advice = append(s.out.Advice, Advice{Finding: x, Number: x.number(), Why: x.number() + ": " + x.Evidence})
 	}
 	if len(s.out.Advice) < leastAdvice && s.r.Frame("accounting") != nil {
 		s.out.Advice = append(s.out.Advice, s.missing()...)
@@ -52,13 +49,18 @@ func (s *summariser) isWorthwhile(x Finding) bool {
 	return float64(x.SavingNs) >= leastSaving*all
 }
 
-// setNumber words what could be saved.
-func (a *Advice) setNumber() {
+// number words what could be saved.
+func (x Finding) number() string {
 	over := ""
-	if a.Stage != "" {
-		over = " in " + countText(a.Passes, "pass", "passes")
+	if x.Stage != "" {
+		over = " in " + countText(x.Passes, "pass", "passes")
 	}
-	a.Number = fmt.Sprintf("%s %s of %s%s of %s (%s)", a.Bound, DurationText(float64(a.SavingNs)), DurationText(float64(a.SpanNs)), over, stageText(a.Stage), percentText(a.ShareRatio))
+	return fmt.Sprintf("%s %s of %s%s of %s (%s)", x.Bound, DurationText(float64(x.SavingNs)), DurationText(float64(x.SpanNs)), over, stageText(x.Stage), percentText(x.ShareRatio))
+}
+
+// toCapture is advice that comes from no finding.
+func toCapture(text, why, command string) Advice {
+	return Advice{Finding: Finding{Advice: text, Command: command}, Why: why}
 }
 
 // toolLosses says what to capture instead where tools say that they lost data.
@@ -75,7 +77,7 @@ func (s *summariser) toolLosses(capture string) []Advice {
 			if l.Tools != "" {
 				command = capture + " --tools " + l.Tools + " -- CMD..."
 			}
-			out = append(out, Advice{Text: l.Remedy, Why: lost.What(), Command: command})
+			out = append(out, toCapture(l.Remedy, lost.What(), command))
 		}
 	}
 	return out
@@ -86,7 +88,7 @@ func (s *summariser) missing() []Advice {
 	run, capture := ShellWord(s.name), "prof capture --run "+ShellWord(s.name+"-2")
 	hasTimeline, hasStages := len(s.parts) > 0, len(s.out.Stages) > 0
 	var out []Advice
-	add := func(text, why, command string) { out = append(out, Advice{Text: text, Why: why, Command: command}) }
+	add := func(text, why, command string) { out = append(out, toCapture(text, why, command)) }
 	orForeign := func(command string) string { // prof captures on NVIDIA's GPUs
 		if s.isForeign {
 			return "prof ingest --run " + ShellWord(s.name+"-2") + " trace.json.gz"

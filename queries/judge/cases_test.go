@@ -29,7 +29,7 @@ func TestLateBySlowGPU(t *testing.T) {
 	f := r.Frames["findings"]
 	for device := range 2 {
 		slow := findingRow("slow-gpu", "decode", 50*ms, nil)
-		slow[7], slow[10] = `{"gpu_count":2,"call_count":9,"calls_ns":90e6,"usual_ns":60e6,"slower_ns":90e6}`, int64(device)
+		slow[7], slow[10] = judge.WholeFigures("slow-gpu", `{"gpu_count":2,"call_count":9,"calls_ns":90e6,"usual_ns":60e6,"slower_ns":90e6}`), int64(device)
 		f.Rows = append(f.Rows[:1:1], slow)
 		if got := summarise(t, r).Findings[0].Advice; (device == 1) != strings.HasPrefix(got, "find why GPU 1 takes longer than the others for the same kernels (slow-gpu)") {
 			t.Errorf("GPU %d is slow: %q", device, got)
@@ -68,8 +68,8 @@ func TestSummaryLate(t *testing.T) {
 			if got := s.Stages[0]; got.Bound != c.bound || got.Next != c.next || !strings.HasSuffix(got.Why, c.why) {
 				t.Errorf("bound %s, next %q, %s\nwant %s, %q, ... %s", got.Bound, got.Next, got.Why, c.bound, c.next, c.why)
 			}
-			if s.Advice[0].Text != c.advice {
-				t.Errorf("advice %q, want %q", s.Advice[0].Text, c.advice)
+			if s.Advice[0].Advice != c.advice {
+				t.Errorf("advice %q, want %q", s.Advice[0].Advice, c.advice)
 			}
 			if isNamed := s.Advice[0].Title == "GPUs wait for GPU 1 in collectives"; isNamed && strings.Contains(s.Ranks[0].Words, "no rank is slow") {
 				t.Errorf("a finding names a GPU of which is said: %s", s.Ranks[0].Words)
@@ -114,8 +114,8 @@ func TestSummaryGaps(t *testing.T) {
 			if c.isOneGap {
 				advice = "find what the GPU or the profiler does in the one gap that has nearly all of it; fewer or larger kernels do not fix that"
 			}
-			if s.Advice[0].Text != advice {
-				t.Errorf("advice %q, want %q", s.Advice[0].Text, advice)
+			if s.Advice[0].Advice != advice {
+				t.Errorf("advice %q, want %q", s.Advice[0].Advice, advice)
 			}
 		})
 	}
@@ -139,7 +139,7 @@ func TestSummaryCopies(t *testing.T) {
 			if got := s.Stages[0]; got.Bound != judge.CopyBound || got.Why != c.why || got.Meaning != c.meaning {
 				t.Errorf("bound %s, meaning %q\n%s\nwant\n%s", got.Bound, got.Meaning, got.Why, c.why)
 			}
-			if got := s.Advice[0]; got.Text != c.advice || got.Number != "at most 80.0 ms of 100 ms in 3 passes of decode (80.0 %)" || got.Command != "prof query memops --run a --stage decode --device 0" {
+			if got := s.Advice[0]; got.Advice != c.advice || got.Number != "at most 80.0 ms of 100 ms in 3 passes of decode (80.0 %)" || got.Command != "prof query memops --run a --stage decode --device 0" {
 				t.Errorf("advice %+v", got)
 			}
 		})

@@ -71,20 +71,11 @@ func bytesText(n float64) string {
 	return fmt.Sprintf("%.2f %s", n, units[at])
 }
 
-// copies are those of a finding of copies that no computing overlaps, or of copies from pageable memory.
-func (x Finding) copies() copyKinds {
-	n := x.Numbers
-	if x.ID == "pageable-copies" {
-		return copyKinds{"memcpy Host-to-Device", n.count("copy_count"), n.amount("copies_ns"), n.amount("copied_bytes"), float64(x.SavingNs) / n.amount("alone_ns")} // of the time in which nothing computes
-	}
-	return copyKinds{x.Subject, n.count("copy_count"), n.amount("copies_ns"), n.amount("copied_bytes"), n.amount("copies_ns") / n.amount("all_ns")}
-}
-
 // copiesOf returns the copies of a stage, where they take much of its time: those that could save most.
 func (s *summariser) copiesOf(stage string) copyKinds {
 	for _, x := range s.out.Findings {
-		if (x.ID == "exposed-copies" || x.ID == "pageable-copies") && x.Stage == stage {
-			return x.copies()
+		if n, is := x.Figures.(interface{ copies(Finding) copyKinds }); is && x.Stage == stage {
+			return n.copies(x)
 		}
 	}
 	return copyKinds{}

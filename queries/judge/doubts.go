@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"prof/queries/frame"
 	"prof/queries/judge/stats"
 )
 
@@ -61,7 +62,7 @@ func (s *summariser) doubt(format string, args ...any) {
 
 // doubtClocks is about clocks that were held down: work takes longer than it could, whatever else bounds it.
 func (s *summariser) doubtClocks() error {
-	list, err := s.rows("throttling", "pass", "device", "reason", "is_slowdown", "samples", "busy_samples", "busy_share_ratio")
+	list, err := read(s, throttleRows)
 	type held struct {
 		share   float64
 		isKnown bool // whether the GPU was at work
@@ -70,15 +71,15 @@ func (s *summariser) doubtClocks() error {
 	}
 	worst, order := map[int64]held{}, []int64{}
 	for _, r := range list {
-		if r.Value("is_slowdown") != true || r.Number("busy_samples") != nil && r.Count("busy_samples") == 0 {
+		if !frame.Or(r.IsSlowdown, false) || r.BusySamples != nil && *r.BusySamples == 0 {
 			continue
 		}
-		device, share := r.Count("device"), r.Number("busy_share_ratio")
+		device, share := r.Device, r.BusyShareRatio
 		was, is := worst[device]
 		if !is {
 			order = append(order, device)
 		}
-		now := held{reason: r.Text("reason"), pass: r.Text("pass"), isKnown: share != nil}
+		now := held{reason: r.Reason, pass: r.Pass, isKnown: share != nil}
 		if share != nil {
 			now.share = *share
 		}
@@ -101,10 +102,10 @@ func (s *summariser) doubtClocks() error {
 
 // doubtShared is about GPUs that others used at the same time.
 func (s *summariser) doubtShared() error {
-	list, err := s.rows("device-use", "device", "other_process_max_count")
+	list, err := read(s, deviceUseRows)
 	for _, r := range list {
-		if r.Count("other_process_max_count") > 0 {
-			s.doubt("other processes used GPU %d while the workload ran: times are not the workload's alone", r.Count("device"))
+		if r.OtherProcessMaxCount > 0 {
+			s.doubt("other processes used GPU %d while the workload ran: times are not the workload's alone", r.Device)
 		}
 	}
 	return err
@@ -117,33 +118,33 @@ func (s *summariser) doubtOverhead() error {
 	if f == nil || len(s.parts) == 0 {
 		return nil
 	}
-	list, err := s.rows("overhead", "mode", "tool", "overhead_ratio", "stage")
+	list, err := read(s, overheadRows)
 	staged := map[string]bool{} // modes whose stages are compared: the whole process says less
 	for _, r := range list {
-		if r.Text("stage") != "" && r.Number("overhead_ratio") != nil {
-			staged[r.Text("mode")] = true
+		if r.Stage != "" && r.OverheadRatio != nil {
+			staged[r.Mode] = true
 		}
 	}
 	isMeasured := false
 	for _, r := range list {
-		ratio := r.Number("overhead_ratio")
-		if ratio == nil || r.Text("tool") == "ncu" {
+		ratio := r.OverheadRatio
+		if ratio == nil || r.Tool == "ncu" {
 			continue
 		}
 		isMeasured = true
 		what := "the whole workload"
-		if stage := r.Text("stage"); stage != "" {
+		if stage := r.Stage; stage != "" {
 			what = "a pass of " + stage
-		} else if staged[r.Text("mode")] {
+		} else if staged[r.Mode] {
 			continue
 		}
 		switch {
 		case *ratio >= overheadShare:
-			s.doubt("profiling overhead: under %s (%s) %s took %s longer than without a profiler, mostly in launches", r.Text("tool"), r.Text("mode"), what, percentText(*ratio))
-		case *ratio <= -overheadShare && r.Text("stage") != "":
-			s.doubt("under %s (%s) %s took %s less time than without a profiler: recordings differ by more than the profiling overhead", r.Text("tool"), r.Text("mode"), what, percentText(-*ratio))
+			s.doubt("profiling overhead: under %s (%s) %s took %s longer than without a profiler, mostly in launches", r.Tool, r.Mode, what, percentText(*ratio))
+		case *ratio <= -overheadShare && r.Stage != "":
+			s.doubt("under %s (%s) %s took %s less time than without a profiler: recordings differ by more than the profiling overhead", r.Tool, r.Mode, what, percentText(-*ratio))
 		case *ratio <= -overheadShare:
-			s.doubt("under %s (%s) the workload took %s less time than without a profiler: recordings differ by more than the profiling overhead", r.Text("tool"), r.Text("mode"), percentText(-*ratio))
+			s.doubt("under %s (%s) the workload took %s less time than without a profiler: recordings differ by more than the profiling overhead", r.Tool, r.Mode, percentText(-*ratio))
 		}
 	}
 	if !isMeasured {

@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,7 +24,7 @@ type Finding struct {
 	Evidence                    string  // the numbers it follows from, in words
 	Advice                      string  // what to do, fitted to what the run shows beyond it
 	Query, Command, Detail      string  // SQL of the rows behind it, the same as a command, and a command that shows more; Detail is "" for none
-	Numbers                     Numbers // the numbers it follows from, by name, in base units
+	Figures                     Figures // what it follows from
 }
 
 // readFindings reads the findings.
@@ -36,25 +35,23 @@ func (s *summariser) readFindings() (err error) {
 
 // findingsOf reads an answer of findings, and words it.
 func (s *summariser) findingsOf(f *frame.Frame) ([]Finding, error) {
-	list, err := s.rowsOf(f, "rank", "finding", "stage", "saving_ns", "share_ratio", "bound", "title", "evidence", "subject", "advice", "device", "device_count", "run_device_count", "passes", "span_ns")
+	list, err := findingRows.Of(f)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("summary of %s: %w", s.r.Name, err)
 	}
-	rules, err := s.rows("finding-rules", "finding", "query", "options", "detail")
+	rules, err := read(s, ruleRows)
 	if err != nil {
 		return nil, err
 	}
 	var out []Finding
 	for _, r := range list {
-		x := Finding{ID: r.Text("finding"), Rank: r.Count("rank"), Title: r.Text("title"), Stage: r.Text("stage"), Device: r.Count("device"), DeviceCount: r.Count("device_count"), RunDeviceCount: r.Count("run_device_count"),
-			Subject: r.Text("subject"), SavingNs: r.Count("saving_ns"), SpanNs: r.Count("span_ns"), Passes: r.Count("passes"), ShareRatio: r.Amount("share_ratio"), Bound: r.Text("bound"), Advice: r.Text("advice")}
-		if err := json.Unmarshal([]byte(r.Text("evidence")), &x.Numbers); err != nil {
-			return nil, fmt.Errorf("summary of %s: evidence of %s: %w", s.r.Name, x.ID, err)
+		x := Finding{ID: r.Finding, Rank: r.Rank, Title: r.Title, Stage: r.Stage, Device: r.Device, DeviceCount: r.DeviceCount, RunDeviceCount: r.RunDeviceCount,
+			Subject: r.Subject, SavingNs: r.SavingNs, SpanNs: r.SpanNs, Passes: r.Passes, ShareRatio: r.ShareRatio, Bound: r.Bound, Advice: r.Advice}
+		if x.Figures, err = readFigures(r.Finding, r.Evidence); err != nil {
+			return nil, fmt.Errorf("summary of %s: %w", s.r.Name, err)
 		}
-		if words := findingWords[x.ID]; words != nil {
-			x.Evidence = words(x)
-		}
-		if i := slices.IndexFunc(rules, func(r frame.Record) bool { return r.Text("finding") == x.ID }); i >= 0 {
+		x.Evidence = x.Figures.words(x)
+		if i := slices.IndexFunc(rules, func(r ruleRow) bool { return r.Finding == x.ID }); i >= 0 {
 			s.point(&x, rules[i])
 		}
 		out = append(out, x)
@@ -63,8 +60,8 @@ func (s *summariser) findingsOf(f *frame.Frame) ([]Finding, error) {
 }
 
 // point says where the rows behind a finding are, by its rule.
-func (s *summariser) point(x *Finding, rule frame.Record) {
-	query, options := rule.Text("query"), strings.Fields(rule.Text("options"))
+func (s *summariser) point(x *Finding, rule ruleRow) {
+	query, options := rule.Query, strings.Fields(rule.Options)
 	if query == "pass-accounting" && x.Stage == "" {
 		query = "accounting"
 	}
@@ -85,10 +82,10 @@ func (s *summariser) point(x *Finding, rule frame.Record) {
 		given = append(given, name, values[name])
 	}
 	x.Query, x.Command = fmt.Sprintf("FROM %s(%s)", strings.ReplaceAll(query, "-", "_"), strings.Join(list, ", ")), s.command(query, given...)
-	switch detail := rule.Text("detail"); detail {
+	switch detail := rule.Detail; detail {
 	case "":
 	case "stragglers":
-		if x.Numbers.count("rank_count") > 1 {
+		if n, is := x.Figures.(exposedCollectives); is && n.RankCount > 1 {
 			x.Detail = s.command(detail, "source", s.r.Source)
 		}
 	case "gaps":
@@ -100,13 +97,20 @@ func (s *summariser) point(x *Finding, rule frame.Record) {
 
 func sqlText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
-// FindingsFrame returns the findings that were asked for as rows, in words; nil where they were not.
-func (r *Report) FindingsFrame() (*frame.Frame, error) {
+// Findings returns the findings that were asked for.
+func (r *Report) Findings() ([]Finding, error) {
+	_, err := r.Summary()
+	return r.worded, err
+}
+
+// FindingsTable returns them as rows, with words and commands; nil where they were not asked for.
+func (r *Report) FindingsTable() (*frame.Frame, error) {
 	raw := r.Frame("findings")
 	if raw == nil {
 		return nil, nil
 	}
-	if _, err := r.Summary(); err != nil {
+	findings, err := r.Findings()
+	if err != nil {
 		return nil, err
 	}
 	f := &frame.Frame{Query: raw.Query, Version: raw.Version, SQL: raw.SQL, Caveats: raw.Caveats, Notes: raw.Notes, Columns: slices.Clone(raw.Columns)}
@@ -120,7 +124,7 @@ func (r *Report) FindingsFrame() (*frame.Frame, error) {
 		}
 		return s
 	}
-	for i, x := range r.worded {
+	for i, x := range findings {
 		row := slices.Concat(raw.Rows[i], []any{orNull(x.Query), orNull(x.Command), orNull(x.Detail)})
 		row[f.Index("title")], row[f.Index("evidence")], row[f.Index("advice")] = x.Title, x.Evidence, x.Advice
 		f.Rows = append(f.Rows, row)

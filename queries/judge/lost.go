@@ -12,10 +12,10 @@ type lostWork struct {
 
 // readLost reads conservation. Of a run with several kinds of capture the timeline that counts is that of the first, in the order of their names.
 func (s *summariser) readLost() error {
-	list, err := s.rows("conservation", "capture", "kernel_count", "kernel_sum_ns", "outside_ns", "unlaunched_count", "unlaunched_ns")
+	list, err := read(s, conservationRows)
 	if len(list) > 0 {
 		r := list[0]
-		s.lost = lostWork{r.Count("unlaunched_count"), r.Count("kernel_count"), r.Amount("unlaunched_ns"), r.Amount("outside_ns"), r.Amount("kernel_sum_ns")}
+		s.lost = lostWork{r.UnlaunchedCount, r.KernelCount, r.UnlaunchedNs, r.OutsideNs, r.KernelSumNs}
 	}
 	return err
 }

@@ -27,16 +27,16 @@ func (s *summariser) readPasses() (err error) {
 
 // passesOf returns the measured passes of an answer of passes by stage, in order of time.
 func (s *summariser) passesOf(key string) (map[string][]passTime, error) {
-	list, err := s.rows(key, "stage", "pass", "source_id", "pid", "is_warmup", "gpu_span_ns", "gpu_busy_ns", "start_ns", "repeat")
-	slices.SortStableFunc(list, byKey(func(r frame.Record) int64 { return r.Count("start_ns") }))
+	list, err := readAt(s, passRows, key)
+	slices.SortStableFunc(list, byKey(func(r passRow) int64 { return r.StartNs }))
 	out := map[string][]passTime{}
 	for _, r := range list {
-		span := r.Number("gpu_span_ns")
-		if span == nil || *span <= 0 || r.Value("is_warmup") != false {
+		span := r.GPUSpanNs
+		if span == nil || *span <= 0 || r.IsWarmup {
 			continue
 		}
-		stage := r.Text("stage")
-		p := passTime{span: *span, busy: r.Amount("gpu_busy_ns"), number: r.Count("pass"), source: r.Count("source_id"), pid: r.Count("pid"), repeat: r.Count("repeat")}
+		stage := r.Stage
+		p := passTime{span: *span, busy: frame.Or(r.GPUBusyNs, 0), number: r.Pass, source: r.SourceID, pid: r.PID, repeat: r.Repeat}
 		p.isFirst = !slices.ContainsFunc(out[stage], func(q passTime) bool { return q.source == p.source && q.pid == p.pid })
 		out[stage] = append(out[stage], p)
 	}

@@ -25,10 +25,10 @@ type kernelBound struct{ bound, limiter string }
 // readProfiled reads bottlenecks. Of a run without a timeline it says what the profiled kernels are bound by.
 func (s *summariser) readProfiled() error {
 	s.bounds = map[string]map[kernelBound]float64{}
-	all, err := s.rows("bottlenecks", "kernel", "bound", "timeline_total_ns", "replayed_mean_ns", "launches")
-	var list, graphs []frame.Record
+	all, err := read(s, boundRows)
+	var list, graphs []boundRow
 	for _, r := range all {
-		if r.Has("kind") && r.Text("kind") == "graph" {
+		if r.Kind == "graph" {
 			graphs = append(graphs, r)
 		} else {
 			list = append(list, r)
@@ -40,26 +40,22 @@ func (s *summariser) readProfiled() error {
 	time, sum := map[string]float64{}, 0.0
 	known, unknown := map[string]float64{}, 0 // times that sums reported of the profiled grids
 	for _, r := range list {
-		kernel, bound := r.Text("kernel"), r.Text("bound")
+		kernel, bound := r.Kernel, r.Bound
 		if s.bounds[kernel] == nil {
 			s.bounds[kernel] = map[kernelBound]float64{}
 		}
-		limiter := ""
-		if r.Has("limiter") {
-			limiter = r.Text("limiter")
-		}
-		s.bounds[kernel][kernelBound{bound, limiter}] += r.Amount("timeline_total_ns")
-		ns := r.Amount("replayed_mean_ns") * float64(r.Count("launches"))
+		s.bounds[kernel][kernelBound{bound, r.Limiter}] += frame.Or(r.TimelineTotalNs, 0)
+		ns := frame.Or(r.ReplayedMeanNs, 0) * float64(r.Launches)
 		time[bound], sum = time[bound]+ns, sum+ns
-		if r.Number("timeline_total_ns") == nil {
+		if r.TimelineTotalNs == nil {
 			unknown++
 		}
-		known[bound] += r.Amount("timeline_total_ns")
+		known[bound] += frame.Or(r.TimelineTotalNs, 0)
 	}
 	if len(s.parts) > 0 || len(list) == 0 || sum == 0 {
 		return err
 	}
-	kernels, err := s.rows("top-kernels", "total_ns", "share_ratio")
+	kernels, err := read(s, kernelRows)
 	if err != nil {
 		return err
 	}
@@ -71,8 +67,8 @@ func (s *summariser) readProfiled() error {
 			sum += ns
 		}
 		share := 0.0
-		if first := kernels[0]; first.Amount("total_ns") > 0 {
-			share = sum * first.Amount("share_ratio") / first.Amount("total_ns")
+		if first := kernels[0]; float64(first.TotalNs) > 0 {
+			share = sum * first.ShareRatio / float64(first.TotalNs)
 		}
 		where = fmt.Sprintf("by the reported sums they take %s of the kernel time", percentText(share))
 		if unknown > 0 {
@@ -87,11 +83,11 @@ func (s *summariser) readProfiled() error {
 }
 
 // graphsText says what graphs that were profiled as wholes are bound by, where no kernel was by itself; "" without them.
-func graphsText(graphs []frame.Record) string {
+func graphsText(graphs []boundRow) string {
 	time, sum, launches := map[string]float64{}, 0.0, int64(0)
 	for _, r := range graphs {
-		ns := r.Amount("replayed_mean_ns") * float64(r.Count("launches"))
-		time[r.Text("bound")], sum, launches = time[r.Text("bound")]+ns, sum+ns, launches+r.Count("launches")
+		ns := frame.Or(r.ReplayedMeanNs, 0) * float64(r.Launches)
+		time[r.Bound], sum, launches = time[r.Bound]+ns, sum+ns, launches+r.Launches
 	}
 	if sum == 0 {
 		return ""
@@ -118,30 +114,30 @@ func kernelBoundText(bound string) string {
 // stage; what counts is the part that cannot: of a kernel that took a in all, t of it in the stage and p in
 // profiled grids, that is p - (a - t).
 func (s *summariser) classOf(stage string) (stageClass, error) {
-	kernels, err := s.rows("stage-kernels", "stage", "kernel", "total_ns", "share_ratio")
+	kernels, err := read(s, stageKernelRows)
 	if err != nil {
 		return stageClass{}, err
 	}
-	totals, err := s.rows("top-kernels", "kernel", "total_ns")
+	totals, err := read(s, kernelRows)
 	if err != nil {
 		return stageClass{}, err
 	}
 	all := map[string]float64{}
 	for _, r := range totals {
-		all[r.Text("kernel")] = r.Amount("total_ns")
+		all[r.Kernel] = float64(r.TotalNs)
 	}
 	weight, limiters := map[string]float64{}, map[kernelBound]float64{}
 	out := stageClass{}
 	for _, r := range kernels {
-		kernel, ns := r.Text("kernel"), r.Amount("total_ns")
+		kernel, ns := r.Kernel, float64(r.TotalNs)
 		known, sum := s.bounds[kernel], 0.0
 		for _, of := range slices.SortedFunc(maps.Keys(known), compareBounds) {
 			sum += known[of]
 		}
-		if r.Text("stage") != stage || all[kernel] == 0 || ns == 0 || sum == 0 {
+		if r.Stage != stage || all[kernel] == 0 || ns == 0 || sum == 0 {
 			continue
 		}
-		covered := min(1, max(0, sum-(all[kernel]-ns))/ns) * r.Amount("share_ratio")
+		covered := min(1, max(0, sum-(all[kernel]-ns))/ns) * r.ShareRatio
 		for _, of := range slices.SortedFunc(maps.Keys(known), compareBounds) { // so that sums are the same each time
 			if of.bound != "unknown" {
 				weight[of.bound] += covered * known[of] / sum

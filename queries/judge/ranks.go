@@ -3,6 +3,8 @@ package judge
 import (
 	"fmt"
 	"strings"
+
+	"prof/queries/frame"
 )
 
 // lateKey is the key of the answer that says for which ranks the others waited.
@@ -35,7 +37,7 @@ type SlowRank struct {
 
 // readLate reads who was waited for, where it was asked.
 func (s *summariser) readLate() error {
-	list, err := s.rows(lateKey, "range", "rank", "late_ns", "share_ratio", "slowest_count", "pass_count", "most_ns", "pass", "total_ns", "cold_late_ns", "cold_count", "job_id", "device")
+	list, err := read(s, lateRows)
 	if err != nil {
 		return err
 	}
@@ -45,18 +47,18 @@ func (s *summariser) readLate() error {
 	}
 	at := map[place]int{}
 	for _, r := range list { // of each range the rank that was waited for longest comes first
-		key := place{r.Count("job_id"), r.Text("range")}
+		key := place{r.JobID, r.Range}
 		i, known := at[key]
 		if !known {
 			i = len(s.out.Ranks)
 			at[key] = i
-			s.out.Ranks = append(s.out.Ranks, SlowRank{Range: key.name, Rank: r.Text("rank"), Device: r.Count("device"), LateNs: r.Count("late_ns"), Slowest: r.Count("slowest_count"), Passes: r.Count("pass_count"),
-				MostNs: r.Count("most_ns"), MostPass: r.Count("pass"), ColdNs: r.Count("cold_late_ns"), ColdPasses: r.Count("cold_count")})
+			s.out.Ranks = append(s.out.Ranks, SlowRank{Range: key.name, Rank: r.Rank, Device: r.Device, LateNs: r.LateNs, Slowest: r.SlowestCount, Passes: r.PassCount,
+				MostNs: r.MostNs, MostPass: frame.Or(r.Pass, 0), ColdNs: r.ColdLateNs, ColdPasses: r.ColdCount})
 		}
 		x := &s.out.Ranks[i]
 		x.Ranks++
-		x.WaitedNs += r.Count("late_ns")
-		x.TotalNs += r.Count("total_ns")
+		x.WaitedNs += r.LateNs
+		x.TotalNs += r.TotalNs
 	}
 	for i := range s.out.Ranks {
 		x := &s.out.Ranks[i]

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"prof/queries/frame"
 )
@@ -37,13 +36,14 @@ func (s *summariser) refined(f *frame.Frame) ([]Finding, error) {
 // refine fits the advice of a finding to what the run shows beyond it: what is copied, a GPU that comes late, a single gap, a single pass.
 func (s *summariser) refine(a *Finding) error {
 	key, device := keyOf(a.Stage), a.Device
+	collectives, isCollectives := a.Figures.(exposedCollectives)
 	if words, is := copyWords[a.Subject]; is && a.ID == "exposed-copies" {
 		a.Advice = words.advice
 		return nil
 	}
-	if late := s.lateIn(a); late != nil && a.ID == "exposed-collectives" {
+	if late := s.lateIn(a); late != nil && isCollectives {
 		a.Title = fmt.Sprintf("GPUs wait for GPU %d in collectives", late.device)
-		a.Evidence = strings.TrimSuffix(a.Evidence, a.streamText("collective_count", " not overlapped")) // waiting is the cause
+		a.Evidence = collectives.taken(*a) // waiting is the cause
 		a.Advice = fmt.Sprintf("find what makes GPU %d late, and balance the work; a faster or overlapped collective does not fix that", late.device)
 		if first := late.idle()[0]; !s.waitOf(a.Stage).isExplained(*late) {
 			a.Advice = fmt.Sprintf("find what GPU %d does before its passes, which begin late; a faster or overlapped collective does not fix that", late.device)
@@ -56,14 +56,14 @@ func (s *summariser) refine(a *Finding) error {
 		a.Command, a.Detail = s.command("stragglers", "source", s.r.Source), ""
 		return nil
 	}
-	if wait := s.waitOf(a.Stage); wait.isMost() && !wait.isLate() && a.ID == "exposed-collectives" {
+	if wait := s.waitOf(a.Stage); wait.isMost() && !wait.isLate() && isCollectives {
 		a.Title = "GPUs wait for each other in collectives"
-		a.Evidence = strings.TrimSuffix(a.Evidence, a.streamText("collective_count", " not overlapped")) + fmt.Sprintf("; %s of the time in collectives is waiting, %s of that for %s", percentText(wait.WaitRatio), percentText(wait.ShareRatio), wait.Rank)
+		a.Evidence = collectives.taken(*a) + fmt.Sprintf("; %s of the time in collectives is waiting, %s of that for %s", percentText(wait.WaitRatio), percentText(wait.ShareRatio), wait.Rank)
 		a.Advice = "make the GPUs arrive at collectives together: find what delays now one, now another, and balance the work; a faster or overlapped collective does not fix that"
 		a.Command, a.Detail = s.command("stragglers", "source", s.r.Source), ""
 		return nil
 	}
-	if a.ID == "exposed-collectives" && a.Numbers.amount("shared_ns") >= mostShared*float64(a.SavingNs) {
+	if isCollectives && frame.Or(collectives.SharedNs, 0) >= mostShared*float64(a.SavingNs) {
 		a.Title = "Collectives not overlapped: they share a stream with compute"
 		a.Advice = "run them on a separate stream and wait only where the result is needed (in PyTorch async_op=True and a later wait); split the work where all of it needs the result; balance the ranks if one is late (late-ranks), or use a faster collective"
 	}

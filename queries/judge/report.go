@@ -25,12 +25,14 @@ type Report struct {
 
 // Section is one part of a report: a query's answer, or why there is none.
 type Section struct {
-	ID      string // how it is asked for; also its key in Frames
-	Title   string
-	Frame   *frame.Frame
-	Hint    string // what its rows count that one may not think of; "" where there is no such thing
-	Missing string // why Frame has no rows; "" when it has some, or none are the answer
-	Page    bool   // only the page of HTML shows it, as a picture
+	ID    string // how it is asked for; also its key in Frames
+	Title string
+	Frame *frame.Frame
+	// Findings are the rows of findings, in words.
+	Findings []Finding
+	Hint     string // what its rows count that one may not think of; "" where there is no such thing
+	Missing  string // why Frame has no rows; "" when it has some, or none are the answer
+	Page     bool   // only the page of HTML shows it, as a picture
 }
 
 // Frame returns an answer by its key; nil when it was not asked for.

@@ -9,6 +9,18 @@ import (
 	"prof/queries/frame"
 )
 
+// read returns the rows of an answer; none when it was not asked for.
+func read[T any](s *summariser, rows frame.Rows[T]) ([]T, error) { return readAt(s, rows, rows.Query) }
+
+// readAt returns those of an answer by its key.
+func readAt[T any](s *summariser, rows frame.Rows[T], key string) ([]T, error) {
+	list, err := rows.Of(s.answer(key))
+	if err != nil {
+		return nil, fmt.Errorf("summary of %s: %w", s.r.Name, err)
+	}
+	return list, nil
+}
+
 // rows returns the rows of an answer; none when it was not asked for, and an error when it lacks a column.
 func (s *summariser) rows(key string, columns ...string) ([]frame.Record, error) {
 	return s.rowsOf(s.answer(key), columns...)
@@ -78,19 +90,19 @@ var otherMakers = []string{"AMD ", "Intel", "MTIA ", "Gaudi ", "Ascend "}
 
 func (s *summariser) readSources() error {
 	s.kinds = map[string]bool{}
-	list, err := s.rows("sources", "kind", "status", "reason", "path")
+	list, err := read(s, sourceRows)
 	if err != nil {
 		return err
 	}
 	for _, r := range list {
-		s.kinds[r.Text("kind")] = true
-		if r.Text("status") != "ok" {
-			s.out.Doubts = append(s.out.Doubts, fmt.Sprintf("only part of %s was read: %s", r.Text("path"), r.Text("reason")))
+		s.kinds[r.Kind] = true
+		if r.Status != "ok" {
+			s.out.Doubts = append(s.out.Doubts, fmt.Sprintf("only part of %s was read: %s", r.Path, r.Reason))
 		}
 	}
-	devices, err := s.rows("devices", "name")
+	devices, err := read(s, deviceRows)
 	for _, r := range devices {
-		s.isForeign = s.isForeign || slices.ContainsFunc(otherMakers, func(maker string) bool { return strings.HasPrefix(r.Text("name"), maker) })
+		s.isForeign = s.isForeign || slices.ContainsFunc(otherMakers, func(maker string) bool { return strings.HasPrefix(r.Name, maker) })
 	}
 	return err
 }
@@ -98,16 +110,16 @@ func (s *summariser) readSources() error {
 // readParts reads accounting, a stage's GPUs by their spans, the longest first.
 func (s *summariser) readParts() error {
 	s.parts = map[string][]deviceParts{}
-	list, err := s.rows("accounting", "stage", "device", "part", "kind", "total_ns", "passes", "span_total_ns", "max_ns")
+	list, err := read(s, partRows)
 	for _, r := range list {
-		stage, device := r.Text("stage"), r.Count("device")
+		stage, device := r.Stage, r.Device
 		at := slices.IndexFunc(s.parts[stage], func(d deviceParts) bool { return d.device == device })
 		if at < 0 {
 			at = len(s.parts[stage])
-			s.parts[stage] = append(s.parts[stage], deviceParts{device: device, passes: r.Count("passes"), span: r.Amount("span_total_ns")})
+			s.parts[stage] = append(s.parts[stage], deviceParts{device: device, passes: r.Passes, span: r.SpanTotalNs})
 		}
 		d := &s.parts[stage][at]
-		d.parts = append(d.parts, part{r.Text("part"), r.Text("kind"), r.Amount("total_ns"), r.Amount("max_ns")})
+		d.parts = append(d.parts, part{r.Part, r.Kind, r.TotalNs, r.MaxNs})
 	}
 	for _, list := range s.parts {
 		slices.SortStableFunc(list, byKey(func(d deviceParts) float64 { return -d.span }))
@@ -118,20 +130,16 @@ func (s *summariser) readParts() error {
 // readUtilisation reads mfu.
 func (s *summariser) readUtilisation() error {
 	s.use = map[string]utilisation{}
-	list, err := s.rows("mfu", "stage", "mfu_ratio", "mbu_ratio", "precision", "convention", "part_of", "is_least", "fault")
+	list, err := read(s, useRows)
 	uncounted := map[string][]string{}
 	for _, r := range list {
-		if of := r.Text("part_of"); of != "" && r.Number("mfu_ratio") == nil {
-			uncounted[of] = append(uncounted[of], r.Text("stage"))
+		if of := r.PartOf; of != "" && r.MFURatio == nil {
+			uncounted[of] = append(uncounted[of], r.Stage)
 		}
 	}
 	for _, r := range list {
-		if stage := r.Text("stage"); r.Text("part_of") == "" {
-			use := utilisation{mfu: r.Number("mfu_ratio"), mbu: r.Number("mbu_ratio"), precision: r.Text("precision"), convention: r.Text("convention"), fault: caveat.Fault(r.Text("fault")), isLeast: r.Value("is_least") == true, uncounted: uncounted[stage]}
-			if r.Has("alone_mfu_ratio") {
-				use.aloneMFU, use.aloneMBU = r.Number("alone_mfu_ratio"), r.Number("alone_mbu_ratio")
-			}
-			s.use[stage] = use
+		if stage := r.Stage; r.PartOf == "" {
+			s.use[stage] = utilisation{mfu: r.MFURatio, mbu: r.MBURatio, precision: r.Precision, convention: r.Convention, fault: caveat.Fault(r.Fault), isLeast: r.IsLeast, uncounted: uncounted[stage], aloneMFU: r.AloneMFURatio, aloneMBU: r.AloneMBURatio}
 		}
 	}
 	s.noUsage = strings.Join(s.utilisationNotes(), "; ")

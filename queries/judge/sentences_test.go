@@ -66,7 +66,7 @@ func sayFindings(t *testing.T) {
 		row[7] = "{" + c[2] + "}"
 		r := reportOf(threePasses("decode"), accountingOf("decode", busyParts()), answer("findings", findingColumns, row), answer("finding-rules", "finding query options detail"))
 		summarise(t, r)
-		f, err := r.FindingsFrame()
+		f, err := r.FindingsTable()
 		if err != nil {
 			t.Fatal(err)
 		}

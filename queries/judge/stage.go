@@ -13,7 +13,7 @@ const wholeCapture = "(run)"
 
 // addStages judges each stage that has measured passes.
 func (s *summariser) addStages() error {
-	list, err := s.rows("stages", "stage", "passes", "cpu_mean_ns", "cpu_std_ns", "cpu_median_ns", "cpu_min_ns", "cpu_max_ns", "gpu_span_mean_ns", "gpu_span_std_ns", "gpu_span_median_ns", "gpu_span_min_ns", "gpu_span_max_ns", "gpu_span_tokens_per_s")
+	list, err := read(s, stageRows)
 	if err != nil {
 		return err
 	}
@@ -22,11 +22,11 @@ func (s *summariser) addStages() error {
 		all += s.measured(r)
 	}
 	for _, r := range list {
-		stage := StageSummary{Stage: r.Text("stage"), Passes: r.Count("passes"), StdNs: r.Number("gpu_span_std_ns"), TokensPerS: r.Number("gpu_span_tokens_per_s")}
-		if r.Has("alone_clock") && r.Text("alone_clock") == "gpu" {
-			stage.Alone.MedianNs, stage.Alone.TokensPerS = r.Number("alone_median_ns"), r.Number("alone_tokens_per_s")
+		stage := StageSummary{Stage: r.Stage, Passes: r.Passes, StdNs: r.GPUSpanStdNs, TokensPerS: r.GPUSpanTokensPerS}
+		if r.AloneClock == "gpu" {
+			stage.Alone.MedianNs, stage.Alone.TokensPerS = r.AloneMedianNs, r.AloneTokensPerS
 		}
-		if stage.Passes == 0 && r.Has("alone_median_ns") && r.Number("alone_median_ns") != nil {
+		if stage.Passes == 0 && r.AloneMedianNs != nil {
 			continue // timed without a profiler only: there is nothing to judge
 		}
 		if stage.Passes == 0 {
@@ -34,17 +34,17 @@ func (s *summariser) addStages() error {
 			s.out.Doubts = append(s.out.Doubts, fmt.Sprintf("all passes of %s count as warm-up: none was measured", stage.Stage))
 			continue
 		}
-		if mean := r.Number("gpu_span_mean_ns"); mean != nil {
+		if mean := r.GPUSpanMeanNs; mean != nil {
 			if n := int64(len(s.passes[stage.Stage])); n > 0 && n < stage.Passes {
 				stage.Passes, stage.Workless = n, stage.Passes-n
 			}
-			stage.MeanNs, stage.MedianNs, stage.MinNs, stage.MaxNs = *mean, r.Amount("gpu_span_median_ns"), r.Amount("gpu_span_min_ns"), r.Amount("gpu_span_max_ns")
+			stage.MeanNs, stage.MedianNs, stage.MinNs, stage.MaxNs = *mean, frame.Or(r.GPUSpanMedianNs, 0), frame.Or(r.GPUSpanMinNs, 0), frame.Or(r.GPUSpanMaxNs, 0)
 			if all > 0 {
 				stage.ShareRatio = s.measured(r) / all
 			}
 		} else {
-			stage.IsCPU, stage.MeanNs, stage.StdNs = true, r.Amount("cpu_mean_ns"), r.Number("cpu_std_ns")
-			stage.MedianNs, stage.MinNs, stage.MaxNs = r.Amount("cpu_median_ns"), r.Amount("cpu_min_ns"), r.Amount("cpu_max_ns")
+			stage.IsCPU, stage.MeanNs, stage.StdNs = true, frame.Or(r.CPUMeanNs, 0), r.CPUStdNs
+			stage.MedianNs, stage.MinNs, stage.MaxNs = frame.Or(r.CPUMedianNs, 0), frame.Or(r.CPUMinNs, 0), frame.Or(r.CPUMaxNs, 0)
 		}
 		if err := s.judge(&stage, stage.Stage); err != nil {
 			return err
@@ -56,10 +56,10 @@ func (s *summariser) addStages() error {
 }
 
 // measured adds up the spans of a stage's measured passes. Its mean is only of those with device work, so that it times all passes is more.
-func (s *summariser) measured(stage frame.Record) float64 {
-	list := s.passes[stage.Text("stage")]
+func (s *summariser) measured(stage stageRow) float64 {
+	list := s.passes[stage.Stage]
 	if len(list) == 0 {
-		return stage.Amount("gpu_span_mean_ns") * stage.Amount("passes")
+		return frame.Or(stage.GPUSpanMeanNs, 0) * float64(stage.Passes)
 	}
 	sum := 0.0
 	for _, p := range list {

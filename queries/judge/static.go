@@ -34,6 +34,8 @@ type Static struct {
 	SourceBytes *float64     // what a token that an encoder reads keeps in DType; nil without one
 	HasEncoder  bool         // a decoder attends to what an encoder made of tokens or audio
 	Activations *frame.Frame // activations, in DType
+	// ActivationStages sums them up by stage; stages whose bytes are not known, or 0, are left out.
+	ActivationStages []StaticActivations
 }
 
 // StaticActivations are the bytes of the activations of one prefill, one decode step, or the images of the prompt.
@@ -44,28 +46,29 @@ type StaticActivations struct {
 	LayerBytes    float64 // written by the layer that writes the most
 }
 
-// ActivationStages sums them up by stage; stages whose bytes are not known, or 0, are left out.
-func (s *Static) ActivationStages() []StaticActivations {
+// SetActivations takes an answer of activations.
+func (s *Static) SetActivations(f *frame.Frame) error {
+	list, err := activationRows.Of(f)
 	var out []StaticActivations
-	for _, row := range s.Activations.Rows {
-		r := s.Activations.Record(row)
-		peak, written := r.Number("peak_bytes"), r.Number("written_bytes")
+	for _, r := range list {
+		peak, written := r.PeakBytes, r.WrittenBytes
 		if peak == nil || written == nil || *peak == 0 {
 			continue
 		}
-		i := slices.IndexFunc(out, func(a StaticActivations) bool { return a.Stage == r.Text("stage") })
+		i := slices.IndexFunc(out, func(a StaticActivations) bool { return a.Stage == r.Stage })
 		if i < 0 {
 			i = len(out)
-			out = append(out, StaticActivations{Stage: r.Text("stage")})
+			out = append(out, StaticActivations{Stage: r.Stage})
 		}
 		if a := &out[i]; *peak > a.PeakBytes {
-			a.PeakBytes, a.PeakComponent = *peak, r.Text("peak_component")
+			a.PeakBytes, a.PeakComponent = *peak, r.PeakComponent
 		}
-		if strings.HasPrefix(r.Text("layer_group"), "layer") {
+		if strings.HasPrefix(r.LayerGroup, "layer") {
 			out[i].LayerBytes = max(out[i].LayerBytes, *written)
 		}
 	}
-	return out
+	s.Activations, s.ActivationStages = f, out
+	return err
 }
 
 // StaticSize is what operations are counted for.
@@ -134,61 +137,96 @@ var ErrTooLarge = fmt.Errorf("%w: this many tokens, sequences or images need 2^6
 // ReadStatic puts the answers together for the model that operations are counted of; dtype is the precision of all weights, "" that of the
 // configuration.
 func ReadStatic(size StaticSize, dtype string, a StaticAnswers) (*Static, error) {
-	s := &Static{Size: size, Flops: a.Flops, Groups: a.Layers, Activations: a.Activations, Notes: a.Flops.Notes}
-	m, found := chosenModel(a.Models)
+	s := &Static{Size: size, Flops: a.Flops, Groups: a.Layers, Notes: a.Flops.Notes}
+	m, err := chosenModel(a.Models)
 	switch {
-	case !found && a.Models.Warns(caveat.FactsLacking):
+	case err != nil:
+		return nil, err
+	case m == nil && a.Models.Warns(caveat.FactsLacking):
 		return nil, fmt.Errorf("run %s: %s", a.Run, strings.Join(a.Models.Said(caveat.Facts), "; "))
-	case !found:
+	case m == nil:
 		return nil, fmt.Errorf("run %s has no model: give its configuration with `prof ingest --run %s --model CONFIG.json`", a.Run, a.Run)
 	}
-	s.readModel(m)
-	s.readBytes(a.Bytes, m.Value("model"))
+	if err := s.SetActivations(a.Activations); err != nil {
+		return nil, err
+	}
+	s.readModel(*m)
+	if err := s.readBytes(a.Bytes, m.Model); err != nil {
+		return nil, err
+	}
 	if s.DType == "" { // the precision that models are run in, and said so
-		if err := s.assume("bf16", func(perParam float64) (*float64, error) { return a.Stored(*m.Whole("model"), perParam) }); err != nil {
+		if err := s.assume("bf16", func(perParam float64) (*float64, error) { return a.Stored(m.Model, perParam) }); err != nil {
 			return nil, err
 		}
 	}
 	s.Quantised = dtype == "" && s.isQuantised()
-	s.Groups.Rows = slices.DeleteFunc(s.Groups.Rows, func(row []any) bool { return s.Groups.Record(row).Value("model") != m.Value("model") })
-	s.readFlops()
-	s.readParams()
-	if s.overflows() {
+	layers, err := s.readLayers(m.Model)
+	if err != nil {
+		return nil, err
+	}
+	flops, err := flopRows.Of(s.Flops)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range flops {
+		s.add(r)
+	}
+	for i := range s.Stages {
+		slices.SortStableFunc(s.Stages[i].Operators, func(a, b StaticOperator) int { return cmp.Compare(b.Flop, a.Flop) })
+	}
+	s.addParams(layers)
+	if overflows(flops) {
 		return nil, ErrTooLarge
 	}
-	s.Notes = append(slices.Clone(s.Notes), s.doubts()...)
+	s.Notes = append(slices.Clone(s.Notes), s.doubts(flops, layers)...)
 	return s, nil
 }
 
-// chosenModel finds the model that FLOPs are counted of.
-func chosenModel(models *frame.Frame) (frame.Record, bool) {
-	for _, row := range models.Rows {
-		if r := models.Record(row); r.Value("is_counted") == true {
-			return r, true
+// chosenModel finds the model that FLOPs are counted of; nil without one.
+func chosenModel(models *frame.Frame) (*modelRow, error) {
+	list, err := modelRows.Of(models)
+	for _, r := range list {
+		if r.IsCounted {
+			return &r, nil
 		}
 	}
-	return frame.Record{}, false
+	return nil, err
 }
 
-func (s *Static) readModel(r frame.Record) {
-	s.Name, s.Family, s.Architecture, s.DType = r.Text("name"), r.Text("family"), r.Text("architecture"), r.Text("dtype")
-	s.Params, s.EmbeddingParams, s.VisionParams = *r.Whole("parameter_count"), *r.Whole("embedding_parameter_count"), *r.Whole("vision_parameter_count")
-	s.ActiveParams, s.Layers, s.MaxContext, s.ImageTokens = r.Whole("active_parameter_count"), r.Whole("layer_count"), r.Whole("max_context_count"), r.Whole("image_token_count")
-	s.WeightBytes, s.KVTokenBytes, s.StateBytes, s.SourceBytes = r.Number("weight_bytes"), r.Number("kv_token_bytes"), r.Number("state_bytes"), r.Number("source_token_bytes")
+// readLayers leaves only the layers of a model.
+func (s *Static) readLayers(model int64) ([]layerRow, error) {
+	list, err := layerRows.Of(s.Groups)
+	var kept []layerRow
+	var rows [][]any
+	for i, r := range list {
+		if r.Model == model {
+			kept, rows = append(kept, r), append(rows, s.Groups.Rows[i])
+		}
+	}
+	s.Groups.Rows = rows
+	return kept, err
 }
 
-func (s *Static) readBytes(f *frame.Frame, model any) {
-	for _, row := range f.Rows {
-		r := f.Record(row)
-		if r.Value("model") != model {
+func (s *Static) readModel(r modelRow) {
+	s.Name, s.Family, s.Architecture, s.DType = r.Name, r.Family, r.Architecture, r.DType
+	s.Params, s.EmbeddingParams, s.VisionParams = r.ParameterCount, r.EmbeddingParameterCount, r.VisionParameterCount
+	s.ActiveParams, s.Layers, s.MaxContext, s.ImageTokens = r.ActiveParameterCount, r.LayerCount, r.MaxContextCount, r.ImageTokenCount
+	s.WeightBytes, s.KVTokenBytes, s.StateBytes, s.SourceBytes = r.WeightBytes, r.KVTokenBytes, r.StateBytes, r.SourceTokenBytes
+}
+
+func (s *Static) readBytes(f *frame.Frame, model int64) error {
+	list, err := modelBytesRows.Of(f)
+	for _, r := range list {
+		if r.Model != model {
 			continue
 		}
-		b := StaticBytes{DType: r.Text("dtype"), WeightBytes: *r.Number("weight_bytes")}
+		b := StaticBytes{DType: r.DType, WeightBytes: r.WeightBytes}
 		if s.ActiveParams != nil {
-			b.KVTokenBytes, b.StateBytes, b.SourceBytes = r.Number("kv_token_bytes"), r.Number("state_bytes"), r.Number("source_token_bytes")
+			b.KVTokenBytes, b.StateBytes, b.SourceBytes = r.KVTokenBytes, r.StateBytes, r.SourceTokenBytes
 		}
 		s.ByDType = append(s.ByDType, b)
 	}
+	return err
 }
 
 // assume takes a precision that nothing says, for all weights but those whose stored size is known.
@@ -219,21 +257,11 @@ func (s *Static) isQuantised() bool {
 	return ok && s.WeightBytes != nil && *s.WeightBytes != plain.WeightBytes
 }
 
-func (s *Static) readFlops() {
-	for _, row := range s.Flops.Rows {
-		s.add(s.Flops.Record(row))
-	}
-	for i := range s.Stages {
-		slices.SortStableFunc(s.Stages[i].Operators, func(a, b StaticOperator) int { return cmp.Compare(b.Flop, a.Flop) })
-	}
-}
-
-// readParams adds up the parameters of each part.
-func (s *Static) readParams() {
+// addParams adds up the parameters of each part.
+func (s *Static) addParams(layers []layerRow) {
 	of := map[string]int64{}
-	for _, row := range s.Groups.Rows {
-		r := s.Groups.Record(row)
-		of[r.Text("part")] += *r.Whole("parameter_count")
+	for _, r := range layers {
+		of[r.Part] += r.ParameterCount
 	}
 	_, s.HasEncoder = of["encoder"]
 	for i, st := range s.Stages {
@@ -249,11 +277,11 @@ func (s *Static) readParams() {
 }
 
 // add adds one row of layer-flops to its stage.
-func (s *Static) add(r frame.Record) {
-	name := r.Text("stage")
+func (s *Static) add(r flopRow) {
+	name := r.Stage
 	vision := name == "vision"
 	if vision {
-		name = r.Text("part")
+		name = r.Part
 	}
 	i := slices.IndexFunc(s.Stages, func(st StaticStage) bool { return st.Name == name })
 	if i < 0 {
@@ -261,19 +289,19 @@ func (s *Static) add(r frame.Record) {
 		s.Stages = append(s.Stages, StaticStage{Name: name, Vision: vision, Flop: new(int64)})
 	}
 	st := &s.Stages[i]
-	flop := r.Whole("flop")
+	flop := r.Flop
 	if flop == nil || st.Flop == nil {
 		st.Flop = nil
 		return
 	}
 	*st.Flop += *flop
-	if r.Text("part") == "encoder" {
+	if r.Part == "encoder" {
 		if st.Encoder == nil {
 			st.Encoder = new(int64)
 		}
 		*st.Encoder += *flop
 	}
-	op := r.Text("operator")
+	op := r.Operator
 	j := slices.IndexFunc(st.Operators, func(o StaticOperator) bool { return o.Name == op })
 	if j < 0 {
 		j = len(st.Operators)

@@ -8,10 +8,10 @@ import (
 )
 
 // overflows reports whether all operations together are more than a whole number of 64 bits holds, as each component's by itself is not.
-func (s *Static) overflows() bool {
+func overflows(flops []flopRow) bool {
 	left := int64(math.MaxInt64)
-	for _, row := range s.Flops.Rows {
-		flop := s.Flops.Record(row).Whole("flop")
+	for _, r := range flops {
+		flop := r.Flop
 		if flop == nil {
 			continue
 		}
@@ -23,14 +23,11 @@ func (s *Static) overflows() bool {
 }
 
 // doubts are what the numbers that operations are counted for leave to wonder about.
-func (s *Static) doubts() []string {
+func (s *Static) doubts(flops []flopRow, layers []layerRow) []string {
 	var out []string
 	z := s.Size
 	view := func(is func(part, view string) bool) bool {
-		return slices.ContainsFunc(s.Flops.Rows, func(row []any) bool {
-			r := s.Flops.Record(row)
-			return is(r.Text("part"), r.Text("view"))
-		})
+		return slices.ContainsFunc(flops, func(r flopRow) bool { return is(r.Part, r.View) })
 	}
 	if z.ImagesGiven && z.Images > 0 && !view(func(part, _ string) bool { return part != "decoder" && part != "encoder" }) {
 		out = append(out, "no vision part is counted: images of the prompt add no operations")
@@ -47,7 +44,7 @@ func (s *Static) doubts() []string {
 	if n := s.ImageTokens; n != nil && z.ImagesGiven && z.Images > 0 && *n > z.Prefill/z.Images {
 		out = append(out, fmt.Sprintf("prompt tokens include image tokens, but %d are too few for %d tokens per image (images: %d)", z.Prefill, *n, z.Images))
 	}
-	out = append(out, s.attentionDoubts()...)
+	out = append(out, s.attentionDoubts(layers)...)
 	if n := s.MaxContext; n != nil && z.Prefill+z.Decode > *n {
 		out = append(out, fmt.Sprintf("prompt and decode steps need %d positions, but the model supports %d", z.Prefill+z.Decode, *n))
 	}
@@ -55,23 +52,22 @@ func (s *Static) doubts() []string {
 }
 
 // attentionDoubts are conventions that change the figures much for this model.
-func (s *Static) attentionDoubts() []string {
+func (s *Static) attentionDoubts(list []layerRow) []string {
 	var out []string
 	windowed, layers, window := int64(0), int64(0), int64(math.MaxInt64)
 	latent, indexed := false, false
-	for _, row := range s.Groups.Rows {
-		r := s.Groups.Record(row)
-		latent = latent || r.Text("component") == "kv_b_proj"
-		if r.Text("kind") != "attention" || r.Text("part") != "decoder" {
+	for _, r := range list {
+		latent = latent || r.Component == "kv_b_proj"
+		if r.Kind != "attention" || r.Part != "decoder" {
 			continue
 		}
-		if strings.HasPrefix(r.Text("component"), "indexer.") { // chooses what a layer attends to, and is none itself
+		if strings.HasPrefix(r.Component, "indexer.") { // chooses what a layer attends to, and is none itself
 			indexed = true
 			continue
 		}
-		layers += *r.Whole("layer_count")
-		if n := r.Whole("window_size"); n != nil {
-			windowed, window = windowed+*r.Whole("layer_count"), min(window, *n)
+		layers += r.LayerCount
+		if n := r.WindowSize; n != nil {
+			windowed, window = windowed+r.LayerCount, min(window, *n)
 		}
 	}
 	switch seen := windowed > 0 && s.Size.Prefill > window && s.Size.Convention == "full"; {

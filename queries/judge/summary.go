@@ -83,19 +83,9 @@ type TopKernel struct {
 
 // Advice is one thing to try, or to capture next.
 type Advice struct {
-	Rule    string // the finding's rule; "" where something is to be captured
-	Stage   string // "" when it is about no stage
-	Text    string // what to do
-	Title   string // what was found, in words; "" where something is to be captured
-	Number  string // what it could save, in words; "" likewise
+	Finding        // what is to be tried; without ID, and only with Advice and Command, where something is to be captured
+	Number  string // what it could save, in words; "" where something is to be captured
 	Why     string // Number and what it follows from; or why something is to be captured
-	Subject string // kernel, family or function that it is most about; "" for none
-	Command string // shows the number and more, or captures what is missing
-	// SavingNs is what could be saved, of SpanNs; Bound is "at most" or "about". They are 0 and "" where something is to be captured.
-	SavingNs, SpanNs int64
-	Passes           int64 // that SpanNs is of
-	ShareRatio       float64
-	Bound            string
 }
 
 // Summarise says what the answers of a report come to. Any of them may be missing: what follows from it is then not known.

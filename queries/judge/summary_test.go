@@ -7,16 +7,19 @@ import (
 
 	"prof/queries/caveat"
 	"prof/queries/frame"
+	"prof/queries/frame/frametest"
 	"prof/queries/judge"
 )
 
-// answer makes a Frame of a query from its columns.
+// answer makes an answer of a query from its columns. Findings have all figures of their rule, and no others.
 func answer(query, columns string, rows ...[]any) *frame.Frame {
-	f := &frame.Frame{Query: query, Version: 1, Rows: rows}
-	for _, name := range strings.Fields(columns) {
-		f.Columns = append(f.Columns, frame.Column{Name: name, Unit: frame.UnitOf(name)})
+	if columns == findingColumns {
+		for i, row := range rows {
+			rows[i] = slices.Clone(row)
+			rows[i][7] = judge.WholeFigures(row[1].(string), row[7].(string))
+		}
 	}
-	return f
+	return frametest.Answer(query, columns, rows...)
 }
 
 // reportOf makes the report of a run "a" from answers.
@@ -251,7 +254,7 @@ func TestSummaryStagesWithoutWork(t *testing.T) {
 
 // TestSummaryMissingColumn holds that a summary of an answer that is not what it is taken for is an error.
 func TestSummaryMissingColumn(t *testing.T) {
-	_, err := judge.Summarise(reportOf(answer("stages", "stage", []any{"decode"})))
+	_, err := judge.Summarise(reportOf(&frame.Frame{Query: "stages", Columns: []frame.Column{{Name: "stage"}}, Rows: [][]any{{"decode"}}}))
 	if err == nil || !strings.Contains(err.Error(), "query stages: no column passes") {
 		t.Errorf("error %v", err)
 	}
@@ -261,8 +264,9 @@ func TestSummaryMissingColumn(t *testing.T) {
 func TestSummaryAlone(t *testing.T) {
 	for clock, want := range map[string]any{"gpu": 60e6, "cpu": (*float64)(nil)} {
 		f := threePasses("decode")
-		more := answer("stages", "alone_median_ns alone_clock alone_tokens_per_s", []any{60e6, clock, 67.0})
-		f.Columns, f.Rows[0] = append(f.Columns, more.Columns...), append(f.Rows[0], more.Rows[0]...)
+		for column, value := range map[string]any{"alone_median_ns": 60e6, "alone_clock": clock, "alone_tokens_per_s": 67.0} {
+			f.Rows[0][f.Index(column)] = value
+		}
 		use := answer("mfu", "stage mfu_ratio mbu_ratio precision convention part_of is_least fault alone_mfu_ratio alone_mbu_ratio", []any{"decode", 0.1, 0.2, "bf16", "full", nil, false, nil, 0.15, 0.3})
 		got := summarise(t, reportOf(f, accountingOf("decode", busyParts()), use)).Stages[0]
 		if ns := got.Alone.MedianNs; clock == "gpu" && (ns == nil || *ns != want || *got.Alone.TokensPerS != 67 || *got.Alone.MFU != 0.15 || *got.Alone.MBU != 0.3) || clock == "cpu" && (ns != nil || got.Alone.TokensPerS != nil) || *got.MFU != 0.1 || *got.TokensPerS != 40.2 {

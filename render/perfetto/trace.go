@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"prof/queries/frame"
+	"prof/queries/judge"
 	"prof/render/typeset"
 )
 
@@ -28,7 +29,8 @@ type Options struct {
 	From, Until *int64 // bounds in time, on the clock of the run's first source
 	Part        int    // rows that are sorted at once
 	// Answers of the queries of the same names.
-	Clocks, Devices, Streams, Findings *frame.Frame
+	Clocks, Devices, Streams *frame.Frame
+	Findings                 []judge.Finding
 }
 
 // Sum is what was written.
@@ -765,37 +767,33 @@ func (t *trace) gaps(s *source) error {
 // findings writes each finding over the measured passes that it is about: once, in the first source that shows any of them, as its saving is that over the passes of
 // all sources.
 func (t *trace) findings(s *source) error {
-	all, err := t.Findings.Records("finding", "stage", "device", "title", "evidence", "advice", "subject", "bound", "saving_ns", "passes", "command", "detail_command")
-	if err != nil {
-		return err
-	}
-	for i, f := range all {
-		device := f.Count("device")
+	for i, f := range t.Findings {
+		device := f.Device
 		p := s.gpus[device]
-		span, known := s.spans[stageOn{f.Text("stage"), device}]
-		if f.Text("stage") == "" {
+		span, known := s.spans[stageOn{f.Stage, device}]
+		if f.Stage == "" {
 			span, known = [2]int64{s.first, s.last}, s.first <= s.last
 		}
 		if p == nil || !known || t.found[i] {
 			continue
 		}
 		t.found[i] = true
-		recordings, err := t.recordings(f.Text("stage"), device)
+		recordings, err := t.recordings(f.Stage, device)
 		if err != nil {
 			return err
 		}
-		track, more := t.child(p, "finding: "+f.Text("finding"))
+		track, more := t.child(p, "finding: "+f.ID)
 		r := t.w.newRow(track, s.shift, true, more)
-		event := r.named(f.Text("title"), "finding")
-		for _, column := range []string{"stage", "subject", "evidence", "advice", "bound"} {
-			event = r.annotateText(event, column, f.Text(column))
+		event := r.named(f.Title, "finding")
+		for _, x := range [][2]string{{"stage", f.Stage}, {"subject", f.Subject}, {"evidence", f.Evidence}, {"advice", f.Advice}, {"bound", f.Bound}} {
+			event = r.annotateText(event, x[0], x[1])
 		}
-		event = r.annotateInt(event, "saving_ns", f.Count("saving_ns"))
-		if passes := f.Count("passes"); f.Text("stage") != "" {
+		event = r.annotateInt(event, "saving_ns", f.SavingNs)
+		if passes := f.Passes; f.Stage != "" {
 			event = r.annotateInt(r.annotateText(event, "over", fmt.Sprintf("%s of %s", typeset.Plural(passes, "pass", "passes"), typeset.Plural(recordings, "recording", "recordings"))), "passes", passes)
 		}
 		event = r.annotateInt(event, "recordings", recordings)
-		event = r.annotateText(r.annotateText(event, "query", f.Text("command")), "detail", f.Text("detail_command"))
+		event = r.annotateText(r.annotateText(event, "query", f.Command), "detail", f.Detail)
 		r.slice(span[0], span[1], event)
 		t.ended(r)
 	}

@@ -74,7 +74,7 @@ func newGlance(r *judge.Report) (*glance, error) {
 		return nil, err
 	}
 	for _, a := range s.Advice {
-		for _, text := range []*string{&a.Stage, &a.Text, &a.Title, &a.Number, &a.Why, &a.Subject, &a.Command} {
+		for _, text := range []*string{&a.Stage, &a.Advice, &a.Title, &a.Number, &a.Why, &a.Subject, &a.Command} {
 			*text = typeset.Neutral(*text)
 		}
 		a.Subject = typeset.Kernels(nil, typeset.LongName)(a.Subject)

@@ -57,7 +57,7 @@ func writeBreakdown(out *bytes.Buffer, list []glanceCategory) {
 func writeAdvice(out *bytes.Buffer, list []judge.Advice, withEvidence bool) {
 	for i, a := range list {
 		if a.Title == "" {
-			fmt.Fprintf(out, "%d. **%s**  \n   %s  \n   See: %s\n", i+1, typeset.MarkdownText(a.Text), typeset.MarkdownLine(a.Why), typeset.MarkdownSpan(a.Command))
+			fmt.Fprintf(out, "%d. **%s**  \n   %s  \n   See: %s\n", i+1, typeset.MarkdownText(a.Advice), typeset.MarkdownLine(a.Why), typeset.MarkdownSpan(a.Command))
 			continue
 		}
 		where, number := "", a.Number
@@ -71,7 +71,7 @@ func writeAdvice(out *bytes.Buffer, list []judge.Advice, withEvidence bool) {
 		if a.Subject != "" {
 			fmt.Fprintf(out, "   %s  \n", typeset.MarkdownSpan(a.Subject))
 		}
-		fmt.Fprintf(out, "   Try: %s  \n   See: %s\n", typeset.MarkdownText(a.Text), typeset.MarkdownSpan(a.Command))
+		fmt.Fprintf(out, "   Try: %s  \n   See: %s\n", typeset.MarkdownText(a.Advice), typeset.MarkdownSpan(a.Command))
 	}
 }
 

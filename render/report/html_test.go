@@ -24,12 +24,12 @@ func accountingFrame() *frame.Frame {
 }
 
 func reportSections() []judge.Section {
-	findings := rendertest.FrameOf("findings", "rank finding stage saving_ns share_ratio bound title evidence subject advice device device_count run_device_count passes span_ns command detail_command",
-		[]any{int64(1), "launch-bound", "decode", int64(395_000), 0.395, "at most", "GPU idle: launches arrive too late", "1. it is idle", rendertest.Breakout, "replay it", int64(0), int64(2), int64(2), int64(3), int64(1_000_000), "prof query gaps --run 'a|b'", nil})
-	findings.Notes = []string{"savings " + rendertest.Breakout}
+	findings := []judge.Finding{{Rank: 1, ID: "launch-bound", Stage: "decode", SavingNs: 395_000, ShareRatio: 0.395, Bound: "at most", Title: "GPU idle: launches arrive too late", Evidence: "1. it is idle", Subject: rendertest.Breakout,
+		Advice: "replay it", DeviceCount: 2, RunDeviceCount: 2, Passes: 3, SpanNs: 1_000_000, Command: "prof query gaps --run 'a|b'"}}
+	answer := &frame.Frame{Query: "findings", Version: 1, SQL: "FROM findings_v1('a')", Notes: []string{"savings " + rendertest.Breakout}}
 	return []judge.Section{
 		{ID: "accounting", Title: "Where the time went", Frame: accountingFrame()},
-		{ID: "findings", Title: "What to do about it", Frame: findings},
+		{ID: "findings", Title: "What to do about it", Frame: answer, Findings: findings},
 		{ID: "gaps", Title: "Idle gaps", Frame: rendertest.FrameOf("gaps", "rank total_ns before after reason",
 			[]any{int64(1), int64(395_000), rendertest.Breakout, strings.Repeat("long<", 40), "because " + rendertest.Breakout},
 			[]any{int64(2), int64(12), rendertest.Hostile, "fill", nil})},

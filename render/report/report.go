@@ -68,15 +68,15 @@ func writeSection(out *bytes.Buffer, s judge.Section, shared []string) error {
 	f := *s.Frame
 	var others string
 	f.Notes, others = words.OwnNotes(words.NotesOf(s.Frame), shared)
-	if err := writeFrame(out, &f); err != nil || others == "" {
+	if err := writeFrame(out, s, &f); err != nil || others == "" {
 		return err
 	}
 	out.WriteString("\nSee " + others + " of \"" + words.SharedTitle + "\" above.\n")
 	return nil
 }
 
-// writeFrame writes a table, after its picture where it has one.
-func writeFrame(out *bytes.Buffer, f *frame.Frame) error {
+// writeFrame writes the table of a section with its own notes, after its picture where it has one.
+func writeFrame(out *bytes.Buffer, s judge.Section, f *frame.Frame) error {
 	switch {
 	case f.Query == "accounting":
 		bars, err := chart.BarsOf(f)
@@ -89,7 +89,8 @@ func writeFrame(out *bytes.Buffer, f *frame.Frame) error {
 			out.WriteString(chart.BarsLeftOut(left) + "\n\n")
 		}
 	case f.Query == "findings":
-		return words.MarkdownFindings(out, f)
+		words.MarkdownFindings(out, s.Findings, f)
+		return nil
 	case len(f.Rows) == 0: // which is an answer here
 		out.WriteString("None.\n")
 		return nil

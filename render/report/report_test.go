@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"prof/queries/frame"
+	"prof/queries/frame/frametest"
 	"prof/queries/judge"
 	"prof/render/rendertest"
 )
@@ -18,7 +19,7 @@ const medianColumns = "cpu_median_ns cpu_min_ns cpu_max_ns gpu_span_median_ns gp
 // fileReport is a report whose answers hold hostile names wherever a capture can bring them in.
 func fileReport() *judge.Report {
 	r := &judge.Report{Name: rendertest.Breakout, Frames: map[string]*frame.Frame{}}
-	add := func(f *frame.Frame) *frame.Frame { r.Frames[f.Query] = f; return f }
+	add := func(f *frame.Frame) *frame.Frame { r.Frames[f.Query] = frametest.Fill(f); return f }
 	for _, f := range append(fileFigures(), fileFacts()...) {
 		add(f)
 	}
@@ -120,7 +121,7 @@ func noted(f *frame.Frame, text string) {
 func emptyReport() *judge.Report {
 	r := &judge.Report{Name: "a", Frames: map[string]*frame.Frame{}}
 	for key := range fileReport().Frames {
-		r.Frames[key] = &frame.Frame{Query: key, Version: 1, SQL: "FROM x"}
+		r.Frames[key] = frametest.Fill(&frame.Frame{Query: key, Version: 1, SQL: "FROM x"})
 		noted(r.Frames[key], "nothing of "+key+" "+rendertest.Breakout)
 	}
 	return r

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"prof/queries/frame"
+	"prof/queries/frame/frametest"
 	"prof/queries/judge"
 	"prof/render/rendertest"
 	"prof/render/typeset"
@@ -37,11 +38,11 @@ func stakeholderReport(stage string) *judge.Report {
 		rendertest.FrameOf("kernel-devices", "kernel device share_ratio", []any{"k3", int64(0), 0.5}, []any{"k3", int64(1), 0.5}),
 		rendertest.FrameOf("overhead", "mode tool overhead_ratio stage", []any{"deep", "nsys", 0.2, nil}),
 		rendertest.FrameOf("findings", "rank finding stage saving_ns share_ratio bound title evidence subject advice device device_count run_device_count passes span_ns",
-			[]any{int64(1), "launch-bound", stage, 600 * ms, 0.6, "at most", "GPU idle: launches arrive too late", `{"busy_ratio":0.1,"launch_ns":600000000}`, rendertest.Breakout, "replay " + rendertest.Breakout, int64(0), int64(1), int64(1), int64(3), 1000 * ms},
-			[]any{int64(2), "host", stage, 300 * ms, 0.3, "at most", "GPU idle: CPU busy outside CUDA", `{}`, nil, "move work", int64(0), int64(1), int64(1), int64(3), 1000 * ms}),
+			[]any{int64(1), "launch-bound", stage, 600 * ms, 0.6, "at most", "GPU idle: launches arrive too late", `{"max_ns":0,"median_ns":0,"pass_count":0,"busy_ratio":0.1,"launch_ns":600000000,"launch_delay_ns":0,"launch_latency_ns":0,"single_count":0,"single_ns":0,"replay_count":0,"graph_ratio":null}`, rendertest.Breakout, "replay " + rendertest.Breakout, int64(0), int64(1), int64(1), int64(3), 1000 * ms},
+			[]any{int64(2), "host", stage, 300 * ms, 0.3, "at most", "GPU idle: CPU busy outside CUDA", `{"max_ns":0,"median_ns":0,"pass_count":0}`, nil, "move work", int64(0), int64(1), int64(1), int64(3), 1000 * ms}),
 		rendertest.FrameOf("finding-rules", "finding query options detail", []any{"launch-bound", "pass-accounting", "stage device", "gaps"}, []any{"host", "pass-accounting", "stage device", "gaps"}),
 	} {
-		r.Frames[f.Query] = f
+		r.Frames[f.Query] = frametest.Fill(f)
 	}
 	return r
 }
@@ -53,7 +54,10 @@ func ncuOnly() *judge.Report {
 		"bottlenecks": rendertest.FrameOf("bottlenecks", "kernel bound timeline_total_ns replayed_mean_ns launches", []any{"k1", "latency", nil, 3e3, int64(2)}, []any{"k2", "memory", nil, 1e3, int64(2)}),
 	}}
 	for _, query := range []string{"stages", "accounting", "aggregates", "mfu", "top-operators", "top-kernels"} {
-		r.Frames[query] = &frame.Frame{Query: query, Version: 1, Notes: []string{"the run has no timeline"}}
+		r.Frames[query] = frametest.Fill(&frame.Frame{Query: query, Version: 1, Notes: []string{"the run has no timeline"}})
+	}
+	for _, f := range r.Frames {
+		frametest.Fill(f)
 	}
 	return r
 }

@@ -71,7 +71,7 @@ func staticPairs(s *judge.Static) [][2]string {
 		pairs = append(pairs, [2]string{name, typeset.Binary(*s.StateBytes) + " per sequence of any length"})
 	}
 	var live []string
-	for _, a := range s.ActivationStages() {
+	for _, a := range s.ActivationStages {
 		text := typeset.Binary(a.PeakBytes) + " at once in " + map[string]string{"prefill": "the prefill", "decode": "a decode step", "vision": "the images"}[a.Stage] + " (" + a.PeakComponent
 		if a.LayerBytes > 0 {
 			text += "; a layer writes " + typeset.Binary(a.LayerBytes)

@@ -3,7 +3,6 @@ package report
 import (
 	"io"
 
-	"prof/queries/frame"
 	"prof/queries/judge"
 	"prof/render/typeset"
 )
@@ -21,8 +20,8 @@ func SummaryJSON(w io.Writer, run string, pairs [][2]string, s judge.Summary, do
 }
 
 // FindingsJSON writes the findings of a run and their notes as FindingsForm.
-func FindingsJSON(w io.Writer, run string, list []judge.Finding, f *frame.Frame) error {
-	return typeset.WriteIndented(w, FindingsForm{run, typeset.Each(list, findingForm), typeset.Listed(f.Notes)})
+func FindingsJSON(w io.Writer, run string, list []judge.Finding, notes []string) error {
+	return typeset.WriteIndented(w, FindingsForm{run, typeset.Each(list, findingForm), typeset.Listed(notes)})
 }
 
 // SummaryForm is a run on one screen as JSON: in base units and full precision, null where something is not known. Its facts are texts by name.
@@ -176,11 +175,11 @@ func kernelForm(k judge.TopKernel) KernelForm {
 func findingForm(x judge.Finding) FindingForm {
 	return FindingForm{
 		ID: x.ID, Stage: typeset.Optional(x.Stage), Device: x.Device, SavingNs: x.SavingNs, ShareRatio: typeset.Number(x.ShareRatio), Bound: x.Bound, Passes: x.Passes, SpanNs: x.SpanNs,
-		DeviceCount: x.DeviceCount, Title: x.Title, Subject: typeset.Optional(x.Subject), Numbers: x.Numbers, Evidence: x.Evidence, Advice: x.Advice,
+		DeviceCount: x.DeviceCount, Title: x.Title, Subject: typeset.Optional(x.Subject), Numbers: x.Numbers(), Evidence: x.Evidence, Advice: x.Advice,
 		Query: typeset.Optional(x.Query), Command: typeset.Optional(x.Command), DetailCommand: typeset.Optional(x.Detail),
 	}
 }
 
 func adviceForm(a judge.Advice) AdviceForm {
-	return AdviceForm{typeset.Optional(a.Rule), typeset.Optional(a.Stage), a.Text, a.Why, a.Command}
+	return AdviceForm{typeset.Optional(a.ID), typeset.Optional(a.Stage), a.Advice, a.Why, a.Command}
 }

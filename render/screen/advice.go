@@ -23,9 +23,9 @@ func writeScreenAdvice(out *bytes.Buffer, s Screen, o typeset.Options) {
 	out.WriteString("\n" + typeset.Style(o, typeset.Bold)(adviceTitle(s.Summary)) + "\n")
 	for i, a := range s.Summary.Advice[:min(screenAdvice, len(s.Summary.Advice))] {
 		lead := fmt.Sprintf("%d  ", i+1)
-		head, how := typeset.Neutral(a.Text), typeset.Neutral(a.Command)
+		head, how := typeset.Neutral(a.Advice), typeset.Neutral(a.Command)
 		if a.SavingNs > 0 {
-			head, how = adviceHead(a, o.Limit()-len(lead)), brief(typeset.Neutral(a.Text), adviceLines*(o.Limit()-len(lead)))
+			head, how = adviceHead(a, o.Limit()-len(lead)), brief(typeset.Neutral(a.Advice), adviceLines*(o.Limit()-len(lead)))
 		}
 		typeset.Lines(out, lead, head, 1, o)
 		if how != "" {

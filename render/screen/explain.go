@@ -2,11 +2,13 @@ package screen
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
 
 	"prof/queries/frame"
+	"prof/queries/judge"
 	"prof/render/typeset"
 	"prof/render/words"
 )
@@ -43,17 +45,14 @@ func FindingSpans(w io.Writer, run, stage string, accounting *frame.Frame, notes
 
 // span is the time that findings of a stage on a GPU are shares of.
 type span struct {
-	stage            any // nil: all device work
+	stage            string // "" is all device work
 	device           int64
 	passes, ns, busy int64
 }
 
 // asked is how findings are asked for the stage.
 func (s span) asked() string {
-	if s.stage == nil {
-		return "(none)"
-	}
-	return fmt.Sprint(s.stage)
+	return cmp.Or(s.stage, "(none)")
 }
 
 // spansOf adds up the parts of each stage on each GPU: of stages where the run has any, else of the whole run.
@@ -66,7 +65,7 @@ func spansOf(f *frame.Frame) ([]span, error) {
 	for _, r := range records {
 		list, s := &stages, span{stage: r.Text("stage"), device: r.Count("device"), passes: r.Count("passes"), ns: r.Count("span_total_ns")}
 		if s.stage == words.WholeRun {
-			list, s.stage = &whole, nil
+			list, s.stage = &whole, ""
 		}
 		last := len(*list) - 1
 		if last < 0 || (*list)[last].stage != s.stage || (*list)[last].device != s.device { // rows are in this order
@@ -83,16 +82,11 @@ func spansOf(f *frame.Frame) ([]span, error) {
 	return whole, nil
 }
 
-// Findings writes the rows of the query findings for people: ranked, each with what it could save, the numbers it follows from, what
-// to do about it and the commands that show more. Text wraps to o.Width; commands do not, so that they can be copied. Notes follow.
-func Findings(w io.Writer, f *frame.Frame, o typeset.Options) error {
-	if err := f.Check(); err != nil {
-		return err
-	}
-	list, err := words.Findings(f)
-	if err != nil {
-		return err
-	}
+// Findings writes findings for people: ranked, each with what it could save, the numbers it follows from, what
+// to do about it and the commands that show more. Text wraps to o.Width; commands do not, so that they can be copied. The notes
+// of their answer follow.
+func Findings(w io.Writer, findings []judge.Finding, f *frame.Frame, o typeset.Options) error {
+	list := words.Findings(findings)
 	var out bytes.Buffer
 	for i, x := range list {
 		if i > 0 {
@@ -109,7 +103,7 @@ func Findings(w io.Writer, f *frame.Frame, o typeset.Options) error {
 		}
 		typeset.Wrapped(&out, "note: ", typeset.Neutral(note), o.Limit(), typeset.Style(o, typeset.Dim))
 	}
-	_, err = w.Write(out.Bytes())
+	_, err := w.Write(out.Bytes())
 	return err
 }
 

@@ -2,42 +2,29 @@ package screen
 
 import (
 	"bytes"
-	"slices"
 	"strings"
 	"testing"
 
 	"prof/queries/frame"
+	"prof/queries/judge"
 	"prof/render/rendertest"
 	"prof/render/typeset"
 	"prof/render/words"
 )
 
-// findings is an answer of the query of that name.
-func findings(rows ...[]any) *frame.Frame {
-	f := &frame.Frame{Query: "findings", Version: 1, Rows: rows}
-	for _, c := range []struct {
-		name string
-		is   frame.Type
-	}{{"rank", frame.Int}, {"finding", frame.Text}, {"stage", frame.Text}, {"saving_ns", frame.Int}, {"share_ratio", frame.Float}, {"bound", frame.Text}, {"title", frame.Text},
-		{"evidence", frame.Text}, {"subject", frame.Text}, {"advice", frame.Text}, {"device", frame.Int}, {"device_count", frame.Int}, {"command", frame.Text}, {"run_device_count", frame.Int}, {"passes", frame.Int}, {"span_ns", frame.Int}, {"detail_command", frame.Text}} {
-		f.Columns = append(f.Columns, frame.Column{Name: c.name, Type: c.is, Unit: frame.UnitOf(c.name)})
-	}
-	return f
-}
-
-func idle(more ...any) []any {
-	row := []any{int64(1), "launch-bound", "decode", int64(631_584_123), 0.5287, "at most", "GPU idle: launches arrive too late", "the GPU is busy 9.9 % of the time; launched one by one: 15,680 kernels a pass", nil,
-		"replay the work as a CUDA graph, or launch fewer and larger kernels", int64(0), int64(1), "prof query gaps --run a-run-with-quite-a-long-name-for-a-run --stage decode --device 0",
-		int64(1), int64(3), int64(1_194_000_000), nil}
-	for i := 0; i < len(more); i += 2 {
-		row[more[i].(int)] = more[i+1]
-	}
-	return row
+func idle(change func(x *judge.Finding)) judge.Finding {
+	x := judge.Finding{Rank: 1, ID: "launch-bound", Stage: "decode", SavingNs: 631_584_123, ShareRatio: 0.5287, Bound: "at most", Title: "GPU idle: launches arrive too late",
+		Evidence: "the GPU is busy 9.9 % of the time; launched one by one: 15,680 kernels a pass", Advice: "replay the work as a CUDA graph, or launch fewer and larger kernels", DeviceCount: 1,
+		Command: "prof query gaps --run a-run-with-quite-a-long-name-for-a-run --stage decode --device 0", RunDeviceCount: 1, Passes: 3, SpanNs: 1_194_000_000}
+	change(&x)
+	return x
 }
 
 func TestFindings(t *testing.T) {
-	f := findings(idle(), idle(0, int64(12), 2, nil, 3, int64(800), 4, 1.0, 8, "k<1>\x1b[2J", 11, int64(8), 13, int64(8), 15, int64(800), 16, "prof query stragglers --run a"))
-	f.Notes = []string{"savings overlap and do not add up: fixing one changes the others"}
+	list := []judge.Finding{idle(func(*judge.Finding) {}), idle(func(x *judge.Finding) {
+		x.Rank, x.Stage, x.SavingNs, x.ShareRatio, x.Subject, x.DeviceCount, x.RunDeviceCount, x.SpanNs, x.Detail = 12, "", 800, 1, "k<1>\x1b[2J", 8, 8, 800, "prof query stragglers --run a"
+	})}
+	f := &frame.Frame{Notes: []string{"savings overlap and do not add up: fixing one changes the others"}}
 	for limit, want := range map[int]string{60: ` 1  decode: at most 632 ms of 1.19 s in 3 passes (52.9 %)
     GPU idle: launches arrive too late (launch-bound)
     the GPU is busy 9.9 % of the time; launched one by one:
@@ -75,30 +62,29 @@ note: savings overlap and do not add up: fixing one changes
 
 note: savings overlap and do not add up: fixing one changes the others
 `} {
-		if got := written(t, f, typeset.Options{Width: limit}); got != want {
+		if got := written(t, list, f, typeset.Options{Width: limit}); got != want {
 			t.Errorf("in %d columns:\n%s\nwant\n%s", limit, got, want)
 		}
 	}
-	if got := written(t, f, typeset.Options{Color: true}); !strings.HasPrefix(got, typeset.Bold+" 1  decode: at most 632 ms of 1.19 s in 3 passes (52.9 %)\x1b[0m\n") {
+	if got := written(t, list, f, typeset.Options{Color: true}); !strings.HasPrefix(got, typeset.Bold+" 1  decode: at most 632 ms of 1.19 s in 3 passes (52.9 %)\x1b[0m\n") {
 		t.Errorf("in colour: %q", got)
 	}
-	if got := written(t, findings(), typeset.Options{}); got != "There are no findings.\n" {
+	if got := written(t, nil, &frame.Frame{}, typeset.Options{}); got != "There are no findings.\n" {
 		t.Errorf("without findings: %q", got)
 	}
 }
 
 // TestFindingHeadline holds when a GPU is named, and the words for passes.
 func TestFindingHeadline(t *testing.T) {
-	for want, row := range map[string][]any{
-		"decode: at most 632 ms of 1.19 s in 1 pass (52.9 %)":                                idle(14, int64(1)),
-		"decode: at most 632 ms of 1.19 s in 1,234 passes (52.9 %)":                          idle(14, int64(1234)),
-		"decode: at most 632 ms of 1.19 s in 3 passes (52.9 %) on GPU 0":                     idle(13, int64(2)),
-		"decode: at most 632 ms of 1.19 s in 3 passes (52.9 %) on GPU 1, the most of 2 GPUs": idle(10, int64(1), 11, int64(2), 13, int64(2)),
-		"all device work: at most 632 ms of 1.19 s (52.9 %)":                                 idle(2, nil, 14, int64(2)),
+	for want, change := range map[string]func(x *judge.Finding){
+		"decode: at most 632 ms of 1.19 s in 1 pass (52.9 %)":                                func(x *judge.Finding) { x.Passes = 1 },
+		"decode: at most 632 ms of 1.19 s in 1,234 passes (52.9 %)":                          func(x *judge.Finding) { x.Passes = 1234 },
+		"decode: at most 632 ms of 1.19 s in 3 passes (52.9 %) on GPU 0":                     func(x *judge.Finding) { x.RunDeviceCount = 2 },
+		"decode: at most 632 ms of 1.19 s in 3 passes (52.9 %) on GPU 1, the most of 2 GPUs": func(x *judge.Finding) { x.Device, x.DeviceCount, x.RunDeviceCount = 1, 2, 2 },
+		"all device work: at most 632 ms of 1.19 s (52.9 %)":                                 func(x *judge.Finding) { x.Stage, x.Passes = "", 2 },
 	} {
-		list, err := words.Findings(findings(row))
-		if err != nil || list[0].Headline != want {
-			t.Errorf("%v: %q, want %q", err, list, want)
+		if got := words.Findings([]judge.Finding{idle(change)})[0].Headline; got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }
@@ -128,27 +114,15 @@ func TestFindingSpans(t *testing.T) {
 			t.Errorf("stage %q: %v\n%q\nwant\n%q", c.stage, err, out.String(), c.want)
 		}
 	}
-	if err := FindingSpans(&bytes.Buffer{}, "a", "", findings(idle()), nil, typeset.Options{}); err == nil || err.Error() != "query findings: no column kind" {
+	if err := FindingSpans(&bytes.Buffer{}, "a", "", &frame.Frame{Query: "findings"}, nil, typeset.Options{}); err == nil || err.Error() != "query findings: no column stage" {
 		t.Errorf("of another frame: %v", err)
 	}
 }
 
-// TestFindingsOfOtherFrames holds that a frame without the columns is refused.
-func TestFindingsOfOtherFrames(t *testing.T) {
-	f := findings(idle())
-	short := &frame.Frame{Query: "other", Columns: slices.Clone(f.Columns[:3]), Rows: [][]any{f.Rows[0][:3]}}
-	torn := findings(idle()[:4])
-	for want, f := range map[string]*frame.Frame{"query other: no column saving_ns": short, "query findings: row 1 has 4 values for 17 columns": torn} {
-		if err := Findings(&bytes.Buffer{}, f, typeset.Options{}); err == nil || err.Error() != want {
-			t.Errorf("%v, want %s", err, want)
-		}
-	}
-}
-
-func written(t *testing.T, f *frame.Frame, o typeset.Options) string {
+func written(t *testing.T, list []judge.Finding, f *frame.Frame, o typeset.Options) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := Findings(&out, f, o); err != nil {
+	if err := Findings(&out, list, f, o); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()

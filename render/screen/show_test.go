@@ -43,9 +43,9 @@ func screens() map[string]Screen {
 				{Stage: "decode", Passes: 1640, MedianNs: 398e6, MinNs: 391e6, MaxNs: 1.88e9, TokensPerS: ptr(40.17), Bound: "launch-bound", Label: "launch-bound", Next: "host"},
 				{Stage: "a stage with a name that is very long", Passes: 1, MedianNs: 398e3, IsCPU: true, Bound: "unknown", Label: "unknown"}},
 			Advice: []judge.Advice{
-				{Rule: "launch-bound", Title: "GPU idle: launches arrive too late", Stage: "decode", SavingNs: 631_584_123, SpanNs: 1_194_000_000, ShareRatio: 0.5287, Bound: "at most", Why: "numbers",
-					Text: "replay the work as a CUDA graph (torch.cuda.CUDAGraph, torch.compile with mode=\"reduce-overhead\", the graph mode of an engine), or launch fewer and larger kernels"},
-				{Text: "capture with the PyTorch profiler too", Command: "prof capture --tools nsys,torch -- CMD..."}},
+				{Finding: judge.Finding{ID: "launch-bound", Title: "GPU idle: launches arrive too late", Stage: "decode", SavingNs: 631_584_123, SpanNs: 1_194_000_000, ShareRatio: 0.5287, Bound: "at most",
+					Advice: "replay the work as a CUDA graph (torch.cuda.CUDAGraph, torch.compile with mode=\"reduce-overhead\", the graph mode of an engine), or launch fewer and larger kernels"}, Why: "numbers"},
+				{Finding: judge.Finding{Advice: "capture with the PyTorch profiler too", Command: "prof capture --tools nsys,torch -- CMD..."}}},
 		},
 		Doubts: []string{"the clock of GPU 0 was held down (sw_power_cap) in 25.0 % of the samples in which it worked: times are longer than they would be with enough power and cooling",
 			"twice", "twice", "three", "four", "five", "six", "seven"},
@@ -59,7 +59,7 @@ func screens() map[string]Screen {
 		"top-kernels": {Query: "top-kernels"},
 		"bottlenecks": rendertest.FrameOf("bottlenecks", "kernel bound limiter sm_ratio memory_ratio launches replayed_mean_ns kind", []any{"tiled_matmul", "memory", "l1", 0.697, 0.89, rendertest.N(2), 277_000.0, "kernel"}, []any{"transpose", "memory", "l2", 0.077, 0.79, rendertest.N(2), 16_900.0, "kernel"},
 			[]any{"(graph) decode", "latency", nil, 0.002, 0.001, rendertest.N(2), 329_000.0, "graph"})}},
-		Summary: judge.Summary{Profiled: "Nsight Compute profiled 2 kernels", Advice: []judge.Advice{{Text: "capture a timeline", Command: "prof capture -- CMD..."}}}}
+		Summary: judge.Summary{Profiled: "Nsight Compute profiled 2 kernels", Advice: []judge.Advice{{Finding: judge.Finding{Advice: "capture a timeline", Command: "prof capture -- CMD..."}}}}}
 	onCPU := Screen{Report: &judge.Report{}, Summary: judge.Summary{Stages: []judge.StageSummary{{Stage: "prefill", Passes: 1, MedianNs: 1e6, IsCPU: true, Bound: "unknown", Label: "unknown"}}}, Facts: [][2]string{{"run", "cpu"}}}
 	return map[string]Screen{"full": full, "whole": whole, "profiled": profiled, "cpu": onCPU}
 }

@@ -7,10 +7,11 @@ import (
 
 	"prof/queries/caveat"
 	"prof/queries/frame"
+	"prof/queries/judge"
 	"prof/render/typeset"
 )
 
-// Finding is one row of the query findings in words.
+// Finding is a finding as it is written.
 type Finding struct {
 	Rank                                            string
 	Headline                                        string // where, and how much could be saved of how much
@@ -18,49 +19,42 @@ type Finding struct {
 	Detail                                          string // command that shows more; "" when there is none
 }
 
-// Findings words the rows of findings.
-func Findings(f *frame.Frame) ([]Finding, error) {
-	rows, err := f.Records("rank", "finding", "stage", "saving_ns", "share_ratio", "bound", "title", "evidence", "subject", "advice", "device", "device_count", "run_device_count", "passes", "span_ns", "command", "detail_command")
-	if err != nil {
-		return nil, err
-	}
-	var out []Finding
-	for _, r := range rows {
-		text := func(name string) string { return typeset.Neutral(r.Text(name)) }
-		out = append(out, Finding{Rank: fmt.Sprint(r.Count("rank")), Headline: findingHeadline(f, r), Title: text("title"), Rule: text("finding"), Subject: text("subject"),
-			Evidence: text("evidence"), Advice: text("advice"), Command: text("command"), Detail: text("detail_command")})
-	}
-	return out, nil
+// Findings returns findings as they are written.
+func Findings(list []judge.Finding) []Finding {
+	return typeset.Each(list, func(x judge.Finding) Finding {
+		text := typeset.Neutral
+		return Finding{Rank: fmt.Sprint(x.Rank), Headline: findingHeadline(x), Title: text(x.Title), Rule: text(x.ID), Subject: text(x.Subject),
+			Evidence: text(x.Evidence), Advice: text(x.Advice), Command: text(x.Command), Detail: text(x.Detail)}
+	})
 }
 
 // findingHeadline says where a finding is and what it could save: decode: at most 632 ms of 1.19 s in 3 passes (52.9 %).
-func findingHeadline(f *frame.Frame, r frame.Record) string {
-	value := func(name string) string { return typeset.Value(f.Columns[f.Index(name)], r.Value(name)) }
+func findingHeadline(x judge.Finding) string {
 	where := ""
-	if r.Count("run_device_count") > 1 || r.Count("device_count") > 1 {
-		where = fmt.Sprintf(" on GPU %d", r.Count("device"))
+	if x.RunDeviceCount > 1 || x.DeviceCount > 1 {
+		where = fmt.Sprintf(" on GPU %d", x.Device)
 	}
-	if n := r.Count("device_count"); n > 1 {
-		where += fmt.Sprintf(", the most of %d GPUs", n)
+	if x.DeviceCount > 1 {
+		where += fmt.Sprintf(", the most of %d GPUs", x.DeviceCount)
 	}
-	stage := r.Value("stage")
-	return fmt.Sprintf("%s: %v %s of %s (%s)%s", Stage(stage), r.Value("bound"), value("saving_ns"), Span(value("span_ns"), stage, r.Count("passes")), value("share_ratio"), where)
+	return fmt.Sprintf("%s: %s %s of %s (%s)%s", Stage(x.Stage), x.Bound, typeset.Duration(x.SavingNs), Span(typeset.Duration(x.SpanNs), x.Stage, x.Passes), typeset.Percent(x.ShareRatio), where)
 }
 
 // AllWork is what the findings of a run without measured passes are about.
 const AllWork = "all device work"
 
-func Stage(stage any) string {
-	if stage == nil {
+// Stage names a stage; "" is all device work.
+func Stage(stage string) string {
+	if stage == "" {
 		return AllWork
 	}
-	return typeset.Neutral(fmt.Sprint(stage))
+	return typeset.Neutral(stage)
 }
 
 // Span adds to a span the passes that it is the sum of, where there are passes.
-func Span(span string, stage any, passes int64) string {
+func Span(span, stage string, passes int64) string {
 	switch {
-	case stage == nil:
+	case stage == "":
 		return span
 	case passes == 1:
 		return span + " in 1 pass"
@@ -76,12 +70,9 @@ func NoFindings(f *frame.Frame) string {
 	return "There are no findings."
 }
 
-// MarkdownFindings writes findings as a numbered list: a table of sentences cannot be read. Notes follow.
-func MarkdownFindings(out *bytes.Buffer, f *frame.Frame) error {
-	list, err := Findings(f)
-	if err != nil {
-		return err
-	}
+// MarkdownFindings writes findings as a numbered list: a table of sentences cannot be read. The notes of their answer follow.
+func MarkdownFindings(out *bytes.Buffer, findings []judge.Finding, f *frame.Frame) {
+	list := Findings(findings)
 	if len(list) == 0 {
 		out.WriteString(NoFindings(f) + "\n")
 	}
@@ -101,5 +92,4 @@ func MarkdownFindings(out *bytes.Buffer, f *frame.Frame) error {
 		}
 		out.WriteString("- " + typeset.MarkdownLine(typeset.Neutral(note)) + "\n")
 	}
-	return nil
 }

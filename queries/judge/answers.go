@@ -1,0 +1,267 @@
+package judge
+
+import "prof/queries/frame"
+
+// What judgements read of answers.
+var (
+	findingRows      = frame.RowsOf[findingRow]("findings")
+	ruleRows         = frame.RowsOf[ruleRow]("finding-rules")
+	kernelRows       = frame.RowsOf[kernelRow]("top-kernels")
+	stageKernelRows  = frame.RowsOf[stageKernelRow]("stage-kernels")
+	passRows         = frame.RowsOf[passRow]("passes")
+	boundRows        = frame.RowsOf[boundRow]("bottlenecks")
+	lateRows         = frame.RowsOf[lateRow]("late-ranks")
+	sourceRows       = frame.RowsOf[sourceRow]("sources")
+	deviceRows       = frame.RowsOf[deviceRow]("devices")
+	partRows         = frame.RowsOf[partRow]("accounting")
+	useRows          = frame.RowsOf[useRow]("mfu")
+	stageRows        = frame.RowsOf[stageRow]("stages")
+	conservationRows = frame.RowsOf[conservationRow]("conservation")
+	throttleRows     = frame.RowsOf[throttleRow]("throttling")
+	deviceUseRows    = frame.RowsOf[deviceUseRow]("device-use")
+	overheadRows     = frame.RowsOf[overheadRow]("overhead")
+	activationRows   = frame.RowsOf[activationRow]("activations")
+	modelRows        = frame.RowsOf[modelRow]("models")
+	modelBytesRows   = frame.RowsOf[modelBytesRow]("model-bytes")
+	layerRows        = frame.RowsOf[layerRow]("model-layers")
+	flopRows         = frame.RowsOf[flopRow]("layer-flops")
+)
+
+// findingRow is a row of findings.
+type findingRow struct {
+	Finding        string  `col:"finding"`
+	Rank           int64   `col:"rank"`
+	Title          string  `col:"title"`
+	Stage          string  `col:"stage"`
+	Device         int64   `col:"device"`
+	DeviceCount    int64   `col:"device_count"`
+	RunDeviceCount int64   `col:"run_device_count"`
+	Subject        string  `col:"subject"`
+	SavingNs       int64   `col:"saving_ns"`
+	SpanNs         int64   `col:"span_ns"`
+	Passes         int64   `col:"passes"`
+	ShareRatio     float64 `col:"share_ratio"`
+	Bound          string  `col:"bound"`
+	Advice         string  `col:"advice"`
+	Evidence       string  `col:"evidence"`
+}
+
+// ruleRow is a row of finding-rules.
+type ruleRow struct {
+	Finding string `col:"finding"`
+	Query   string `col:"query"`
+	Options string `col:"options"`
+	Detail  string `col:"detail"`
+}
+
+// kernelRow is a row of top-kernels.
+type kernelRow struct {
+	Kernel     string  `col:"kernel"`
+	Role       string  `col:"role"`
+	TotalNs    int64   `col:"total_ns"`
+	MeanNs     float64 `col:"mean_ns"`
+	Calls      int64   `col:"calls"`
+	ShareRatio float64 `col:"share_ratio"`
+	Bound      string  `col:"bound,optional"`
+	Limiter    string  `col:"limiter,optional"`
+}
+
+// stageKernelRow is a row of stage-kernels.
+type stageKernelRow struct {
+	Kernel     string  `col:"kernel"`
+	TotalNs    int64   `col:"total_ns"`
+	Stage      string  `col:"stage"`
+	ShareRatio float64 `col:"share_ratio"`
+}
+
+// passRow is a row of passes.
+type passRow struct {
+	StartNs   int64    `col:"start_ns"`
+	GPUSpanNs *float64 `col:"gpu_span_ns"`
+	IsWarmup  bool     `col:"is_warmup"`
+	Stage     string   `col:"stage"`
+	GPUBusyNs *float64 `col:"gpu_busy_ns"`
+	Pass      int64    `col:"pass"`
+	SourceID  int64    `col:"source_id"`
+	PID       int64    `col:"pid"`
+	Repeat    int64    `col:"repeat"`
+}
+
+// boundRow is a row of bottlenecks.
+type boundRow struct {
+	Kind            string   `col:"kind"`
+	Kernel          string   `col:"kernel"`
+	Bound           string   `col:"bound"`
+	Limiter         string   `col:"limiter"`
+	TimelineTotalNs *float64 `col:"timeline_total_ns"`
+	ReplayedMeanNs  *float64 `col:"replayed_mean_ns"`
+	Launches        int64    `col:"launches"`
+}
+
+// lateRow is a row of late-ranks.
+type lateRow struct {
+	JobID        int64  `col:"job_id"`
+	Range        string `col:"range"`
+	Rank         string `col:"rank"`
+	Device       int64  `col:"device"`
+	LateNs       int64  `col:"late_ns"`
+	SlowestCount int64  `col:"slowest_count"`
+	PassCount    int64  `col:"pass_count"`
+	MostNs       int64  `col:"most_ns"`
+	Pass         *int64 `col:"pass"`
+	ColdLateNs   int64  `col:"cold_late_ns"`
+	ColdCount    int64  `col:"cold_count"`
+	TotalNs      int64  `col:"total_ns"`
+}
+
+// sourceRow is a row of sources.
+type sourceRow struct {
+	Kind   string `col:"kind"`
+	Status string `col:"status"`
+	Path   string `col:"path"`
+	Reason string `col:"reason"`
+}
+
+// deviceRow is a row of devices.
+type deviceRow struct {
+	Name string `col:"name"`
+}
+
+// partRow is a row of accounting.
+type partRow struct {
+	Stage       string  `col:"stage"`
+	Device      int64   `col:"device"`
+	Passes      int64   `col:"passes"`
+	SpanTotalNs float64 `col:"span_total_ns"`
+	Part        string  `col:"part"`
+	Kind        string  `col:"kind"`
+	TotalNs     float64 `col:"total_ns"`
+	MaxNs       float64 `col:"max_ns"`
+}
+
+// useRow is a row of mfu.
+type useRow struct {
+	PartOf        string   `col:"part_of"`
+	MFURatio      *float64 `col:"mfu_ratio"`
+	Stage         string   `col:"stage"`
+	MBURatio      *float64 `col:"mbu_ratio"`
+	Precision     string   `col:"precision"`
+	Convention    string   `col:"convention"`
+	Fault         string   `col:"fault"`
+	IsLeast       bool     `col:"is_least"`
+	AloneMFURatio *float64 `col:"alone_mfu_ratio"`
+	AloneMBURatio *float64 `col:"alone_mbu_ratio"`
+}
+
+// stageRow is a row of stages.
+type stageRow struct {
+	Stage             string   `col:"stage"`
+	Passes            int64    `col:"passes"`
+	GPUSpanStdNs      *float64 `col:"gpu_span_std_ns"`
+	GPUSpanTokensPerS *float64 `col:"gpu_span_tokens_per_s"`
+	AloneClock        string   `col:"alone_clock"`
+	AloneMedianNs     *float64 `col:"alone_median_ns"`
+	AloneTokensPerS   *float64 `col:"alone_tokens_per_s"`
+	GPUSpanMeanNs     *float64 `col:"gpu_span_mean_ns"`
+	GPUSpanMedianNs   *float64 `col:"gpu_span_median_ns"`
+	GPUSpanMinNs      *float64 `col:"gpu_span_min_ns"`
+	GPUSpanMaxNs      *float64 `col:"gpu_span_max_ns"`
+	CPUMeanNs         *float64 `col:"cpu_mean_ns"`
+	CPUStdNs          *float64 `col:"cpu_std_ns"`
+	CPUMedianNs       *float64 `col:"cpu_median_ns"`
+	CPUMinNs          *float64 `col:"cpu_min_ns"`
+	CPUMaxNs          *float64 `col:"cpu_max_ns"`
+}
+
+// conservationRow is a row of conservation.
+type conservationRow struct {
+	UnlaunchedCount int64   `col:"unlaunched_count"`
+	KernelCount     int64   `col:"kernel_count"`
+	UnlaunchedNs    float64 `col:"unlaunched_ns"`
+	OutsideNs       float64 `col:"outside_ns"`
+	KernelSumNs     float64 `col:"kernel_sum_ns"`
+}
+
+// throttleRow is a row of throttling.
+type throttleRow struct {
+	IsSlowdown     *bool    `col:"is_slowdown"`
+	BusySamples    *int64   `col:"busy_samples"`
+	Device         int64    `col:"device"`
+	BusyShareRatio *float64 `col:"busy_share_ratio"`
+	Reason         string   `col:"reason"`
+	Pass           string   `col:"pass"`
+}
+
+// deviceUseRow is a row of device-use.
+type deviceUseRow struct {
+	OtherProcessMaxCount int64 `col:"other_process_max_count"`
+	Device               int64 `col:"device"`
+}
+
+// overheadRow is a row of overhead.
+type overheadRow struct {
+	Stage         string   `col:"stage"`
+	OverheadRatio *float64 `col:"overhead_ratio"`
+	Mode          string   `col:"mode"`
+	Tool          string   `col:"tool"`
+}
+
+// activationRow is a row of activations.
+type activationRow struct {
+	PeakBytes     *float64 `col:"peak_bytes"`
+	WrittenBytes  *float64 `col:"written_bytes"`
+	Stage         string   `col:"stage"`
+	PeakComponent string   `col:"peak_component"`
+	LayerGroup    string   `col:"layer_group"`
+}
+
+// modelRow is a row of models.
+type modelRow struct {
+	Name                    string   `col:"name"`
+	Family                  string   `col:"family"`
+	Architecture            string   `col:"architecture"`
+	DType                   string   `col:"dtype"`
+	ParameterCount          int64    `col:"parameter_count"`
+	EmbeddingParameterCount int64    `col:"embedding_parameter_count"`
+	VisionParameterCount    int64    `col:"vision_parameter_count"`
+	ActiveParameterCount    *int64   `col:"active_parameter_count"`
+	LayerCount              *int64   `col:"layer_count"`
+	MaxContextCount         *int64   `col:"max_context_count"`
+	ImageTokenCount         *int64   `col:"image_token_count"`
+	WeightBytes             *float64 `col:"weight_bytes"`
+	KVTokenBytes            *float64 `col:"kv_token_bytes"`
+	StateBytes              *float64 `col:"state_bytes"`
+	SourceTokenBytes        *float64 `col:"source_token_bytes"`
+	IsCounted               bool     `col:"is_counted"`
+	Model                   int64    `col:"model"`
+}
+
+// modelBytesRow is a row of model-bytes.
+type modelBytesRow struct {
+	Model            int64    `col:"model"`
+	DType            string   `col:"dtype"`
+	WeightBytes      float64  `col:"weight_bytes"`
+	KVTokenBytes     *float64 `col:"kv_token_bytes"`
+	StateBytes       *float64 `col:"state_bytes"`
+	SourceTokenBytes *float64 `col:"source_token_bytes"`
+}
+
+// layerRow is a row of model-layers.
+type layerRow struct {
+	Model          int64  `col:"model"`
+	Part           string `col:"part"`
+	ParameterCount int64  `col:"parameter_count"`
+	Component      string `col:"component"`
+	Kind           string `col:"kind"`
+	LayerCount     int64  `col:"layer_count"`
+	WindowSize     *int64 `col:"window_size"`
+}
+
+// flopRow is a row of layer-flops.
+type flopRow struct {
+	Stage    string `col:"stage"`
+	Part     string `col:"part"`
+	Flop     *int64 `col:"flop"`
+	Operator string `col:"operator"`
+	View     string `col:"view"`
+}
