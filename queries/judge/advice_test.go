@@ -87,11 +87,11 @@ func TestSummaryAdviceOnce(t *testing.T) {
 // TestSummaryMissing holds what is said to be captured next, by what the run has.
 func TestSummaryMissing(t *testing.T) {
 	sources := func(kinds ...string) *frame.Frame {
-		f := answer("sources", "kind status reason path")
+		var rows [][]any
 		for _, k := range kinds {
-			f.Rows = append(f.Rows, []any{k, "ok", nil, k + ".file"})
+			rows = append(rows, []any{k, "ok", nil, k + ".file"})
 		}
-		return f
+		return answer("sources", "kind status reason path", rows...)
 	}
 	measured := answer("overhead", "mode tool overhead_ratio stage", []any{"deep", "nsys", 0.01, nil})
 	lossy := answer("conservation", "capture kernel_count kernel_sum_ns outside_ns unlaunched_count unlaunched_ns")

@@ -4,6 +4,9 @@ import "prof/queries/frame"
 
 // What judgements read of answers.
 var (
+	gapRows          = frame.RowsOf[gapRow]("gaps")
+	longGapRows      = frame.RowsOf[longGapRow]("longest-gaps")
+	categoryRows     = frame.RowsOf[categoryRow]("time-breakdown")
 	findingRows      = frame.RowsOf[findingRow]("findings")
 	ruleRows         = frame.RowsOf[ruleRow]("finding-rules")
 	kernelRows       = frame.RowsOf[kernelRow]("top-kernels")
@@ -56,6 +59,7 @@ type ruleRow struct {
 
 // kernelRow is a row of top-kernels.
 type kernelRow struct {
+	Family     string  `col:"family"`
 	Kernel     string  `col:"kernel"`
 	Role       string  `col:"role"`
 	TotalNs    int64   `col:"total_ns"`
@@ -68,6 +72,8 @@ type kernelRow struct {
 
 // stageKernelRow is a row of stage-kernels.
 type stageKernelRow struct {
+	Family     string  `col:"family"`
+	Role       string  `col:"role"`
 	Kernel     string  `col:"kernel"`
 	TotalNs    int64   `col:"total_ns"`
 	Stage      string  `col:"stage"`
@@ -116,10 +122,12 @@ type lateRow struct {
 
 // sourceRow is a row of sources.
 type sourceRow struct {
-	Kind   string `col:"kind"`
-	Status string `col:"status"`
-	Path   string `col:"path"`
-	Reason string `col:"reason"`
+	SourceID   int64    `col:"source_id"`
+	DurationNs *float64 `col:"duration_ns"`
+	Kind       string   `col:"kind"`
+	Status     string   `col:"status"`
+	Path       string   `col:"path"`
+	Reason     string   `col:"reason"`
 }
 
 // deviceRow is a row of devices.
@@ -264,4 +272,42 @@ type flopRow struct {
 	Flop     *int64 `col:"flop"`
 	Operator string `col:"operator"`
 	View     string `col:"view"`
+}
+
+// idleTimes are the parts of idle time.
+type idleTimes struct {
+	LaunchNs        float64 `col:"launch_ns"`
+	LaunchDelayNs   float64 `col:"launch_delay_ns"`
+	LaunchLatencyNs float64 `col:"launch_latency_ns"`
+	WaitNs          float64 `col:"wait_ns"`
+	CallNs          float64 `col:"call_ns"`
+	HostNs          float64 `col:"host_ns"`
+	ProfilerNs      float64 `col:"profiler_ns"`
+	QueuedNs        float64 `col:"queued_ns"`
+	UnknownNs       float64 `col:"unknown_ns"`
+}
+
+// gapRow is a row of gaps.
+type gapRow struct {
+	Stage    string `col:"stage"`
+	GapCount int64  `col:"gap_count"`
+	idleTimes
+}
+
+// longGapRow is a row of longest-gaps.
+type longGapRow struct {
+	DurationNs float64 `col:"duration_ns"`
+	StartNs    float64 `col:"start_ns"`
+	SourceID   int64   `col:"source_id"`
+	PID        *int64  `col:"pid"`
+	idleTimes
+}
+
+// categoryRow is a row of time-breakdown.
+type categoryRow struct {
+	Stage      string  `col:"stage"`
+	Category   string  `col:"category"`
+	Kind       string  `col:"kind"`
+	TotalNs    int64   `col:"total_ns"`
+	ShareRatio float64 `col:"share_ratio"`
 }

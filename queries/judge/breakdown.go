@@ -31,12 +31,12 @@ func (s *summariser) addBreakdown() error {
 	if err != nil {
 		return err
 	}
-	list, err := s.rows("time-breakdown", "stage", "category", "kind", "total_ns", "share_ratio")
+	list, err := read(s, categoryRows)
 	for i, r := range list {
 		if i == topCategories {
 			break
 		}
-		c := TimeCategory{GPUs: len(s.parts[keyOf(r.Text("stage"))]), Stage: r.Text("stage"), Name: r.Text("category"), Kind: r.Text("kind"), TotalNs: r.Count("total_ns"), ShareRatio: r.Amount("share_ratio"), Query: s.command("time-breakdown")}
+		c := TimeCategory{GPUs: len(s.parts[keyOf(r.Stage)]), Stage: r.Stage, Name: r.Category, Kind: r.Kind, TotalNs: r.TotalNs, ShareRatio: r.ShareRatio, Query: s.command("time-breakdown")}
 		if c.Words = categoryText(c.Name, c.Kind, roles[c.Name]); c.Kind == "kernels" && roles[c.Name] == "collective" {
 			c.Words += s.hiddenText(keyOf(c.Stage))
 		}
@@ -77,20 +77,20 @@ func familyText(family, role string) string {
 // roles returns what each family of kernels does.
 func (s *summariser) roles() (map[string]string, error) {
 	out := map[string]string{}
-	for _, key := range []string{"stage-kernels", "top-kernels"} {
-		f := s.r.Frame(key)
-		if f == nil || f.Index("role") < 0 { // the summary needs no roles
-			continue
-		}
-		list, err := s.rows(key, "family", "role")
-		if err != nil {
-			return nil, err
-		}
-		for _, r := range list {
-			if family := r.Text("family"); family != "" {
-				out[family] = r.Text("role")
-			}
-		}
+	in, err := read(s, stageKernelRows)
+	if err != nil {
+		return nil, err
 	}
+	all, err := read(s, kernelRows)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range in {
+		out[r.Family] = r.Role
+	}
+	for _, r := range all {
+		out[r.Family] = r.Role
+	}
+	delete(out, "")
 	return out, nil
 }

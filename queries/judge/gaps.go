@@ -15,24 +15,20 @@ const (
 	edgePart = 0.01
 )
 
-// columns are those of a gap's time that is of a group.
-func (g idleGroup) columns() []string {
-	var out []string
+// inGap adds up the parts of a gap that are of a group, in ns.
+func (g idleGroup) inGap(gap idleTimes) float64 {
+	sum := 0.0
 	for _, kind := range g.kinds {
 		for _, p := range terms.PartsOf(kind) {
-			out = append(out, p.Column())
+			sum += gap.of(p.Name)
 		}
 	}
-	return out
+	return sum
 }
 
-// inGap adds up the parts of a gap that are of a group, in ns.
-func (g idleGroup) inGap(r frame.Record) float64 {
-	sum := 0.0
-	for _, column := range g.columns() {
-		sum += r.Amount(column)
-	}
-	return sum
+// of returns one part of idle time; 0 of what is no idle time.
+func (t idleTimes) of(part string) float64 {
+	return map[string]float64{"launch": t.LaunchNs, "launch-delay": t.LaunchDelayNs, "launch-latency": t.LaunchLatencyNs, "wait": t.WaitNs, "call": t.CallNs, "host": t.HostNs, "profiler": t.ProfilerNs, "queued": t.QueuedNs, "unknown": t.UnknownNs}[part]
 }
 
 // areFewGaps reports whether gaps, which counts warm-up too, has few gaps that could hold nearly all of the idle time that a stage is judged by.
@@ -44,11 +40,11 @@ func (s *summariser) areFewGaps(stage string, gpu deviceParts) (bool, error) {
 	if s.r.Frame("gaps") == nil { // then only what would change the advice
 		return first.bound == QueueBound, nil
 	}
-	list, err := s.rows("gaps", append([]string{"stage", "gap_count"}, first.columns()...)...)
+	list, err := read(s, gapRows)
 	sum := 0.0
 	for _, r := range list {
-		if (stage == wholeCapture || r.Text("stage") == stage) && r.Count("gap_count") <= fewGaps {
-			sum += first.inGap(r)
+		if (stage == wholeCapture || r.Stage == stage) && r.GapCount <= fewGaps {
+			sum += first.inGap(r.idleTimes)
 		}
 	}
 	return sum >= oncePart*gpu.of(first.kinds...), err
@@ -67,7 +63,7 @@ func (s *summariser) longGaps(stage string, gpu deviceParts) (fewLong, error) {
 		return fewLong{}, nil
 	}
 	first := gpu.idle()[0]
-	list, err := s.rows(gapsKey(stage), append([]string{"duration_ns", "start_ns", "source_id", "pid"}, first.columns()...)...)
+	list, err := readAt(s, longGapRows, gapsKey(stage))
 	if err != nil {
 		return fewLong{}, err
 	}
@@ -81,13 +77,13 @@ func (s *summariser) longGaps(stage string, gpu deviceParts) (fewLong, error) {
 			continue
 		}
 		if out.count == 0 {
-			out.longest = r.Amount("duration_ns")
+			out.longest = r.DurationNs
 			if out.edge, err = s.edgeOf(r); err != nil {
 				return fewLong{}, err
 			}
 		}
 		out.count++
-		if sum += first.inGap(r); sum >= oncePart*all {
+		if sum += first.inGap(r.idleTimes); sum >= oncePart*all {
 			return out, nil
 		}
 	}
@@ -95,7 +91,7 @@ func (s *summariser) longGaps(stage string, gpu deviceParts) (fewLong, error) {
 }
 
 // isMeasured reports whether a gap lies in a measured pass: the last that its process began before it.
-func (s *summariser) isMeasured(stage string, device int64, gap frame.Record) (bool, error) {
+func (s *summariser) isMeasured(stage string, device int64, gap longGapRow) (bool, error) {
 	if stage == wholeCapture {
 		return true, nil
 	}
@@ -103,33 +99,30 @@ func (s *summariser) isMeasured(stage string, device int64, gap frame.Record) (b
 	if s.r.Frame(passesKey(device)) != nil {
 		key = passesKey(device)
 	}
-	list, err := s.rows(key, "stage", "is_warmup", "gpu_span_ns", "start_ns", "source_id", "pid")
-	list = slices.DeleteFunc(list, func(r frame.Record) bool {
-		return r.Text("stage") != stage || r.Count("source_id") != gap.Count("source_id") || gap.Whole("pid") != nil && r.Count("pid") != gap.Count("pid") || r.Count("start_ns") > gap.Count("start_ns")
+	list, err := readAt(s, passRows, key)
+	list = slices.DeleteFunc(list, func(r passRow) bool {
+		return r.Stage != stage || r.SourceID != gap.SourceID || gap.PID != nil && r.PID != *gap.PID || float64(r.StartNs) > gap.StartNs
 	})
 	if err != nil || len(list) == 0 {
 		return false, err
 	}
-	last := slices.MaxFunc(list, byKey(func(r frame.Record) int64 { return r.Count("start_ns") }))
-	return last.Value("is_warmup") == false && last.Amount("gpu_span_ns") >= gap.Amount("duration_ns"), nil
+	last := slices.MaxFunc(list, byKey(func(r passRow) int64 { return r.StartNs }))
+	return !last.IsWarmup && frame.Or(last.GPUSpanNs, 0) >= gap.DurationNs, nil
 }
 
 // edgeOf says how a gap lies at an end of the capture; "" when it does not.
-func (s *summariser) edgeOf(gap frame.Record) (string, error) {
-	near := edgePart * gap.Amount("duration_ns")
-	if start := gap.Amount("start_ns"); start <= near {
+func (s *summariser) edgeOf(gap longGapRow) (string, error) {
+	near := edgePart * gap.DurationNs
+	if start := gap.StartNs; start <= near {
 		return fmt.Sprintf("begins %s after the start of the capture", DurationText(start)), nil
 	}
-	if f := s.r.Frame("sources"); f == nil || f.Index("source_id") < 0 {
-		return "", nil
-	}
-	list, err := s.rows("sources", "source_id", "duration_ns")
+	list, err := read(s, sourceRows)
 	for _, r := range list {
-		whole := r.Number("duration_ns")
-		if whole == nil || r.Count("source_id") != gap.Count("source_id") {
+		whole := r.DurationNs
+		if whole == nil || r.SourceID != gap.SourceID {
 			continue
 		}
-		if rest := *whole - gap.Amount("start_ns") - gap.Amount("duration_ns"); rest <= near {
+		if rest := *whole - gap.StartNs - gap.DurationNs; rest <= near {
 			return fmt.Sprintf("ends %s before the end of the capture", DurationText(max(0, rest))), nil
 		}
 	}

@@ -21,28 +21,12 @@ func readAt[T any](s *summariser, rows frame.Rows[T], key string) ([]T, error) {
 	return list, nil
 }
 
-// rows returns the rows of an answer; none when it was not asked for, and an error when it lacks a column.
-func (s *summariser) rows(key string, columns ...string) ([]frame.Record, error) {
-	return s.rowsOf(s.answer(key), columns...)
-}
-
 // answer returns an answer as the summary follows from it; nil when it was not asked for.
 func (s *summariser) answer(key string) *frame.Frame {
 	if f := s.r.Whole[key]; f != nil {
 		return f
 	}
 	return s.r.Frame(key)
-}
-
-func (s *summariser) rowsOf(f *frame.Frame, columns ...string) ([]frame.Record, error) {
-	if f == nil || len(f.Rows) == 0 {
-		return nil, nil
-	}
-	list, err := f.Records(columns...)
-	if err != nil {
-		return nil, fmt.Errorf("summary of %s: %w", s.r.Name, err)
-	}
-	return list, nil
 }
 
 // deviceParts are the rows of accounting of one stage on one GPU.
