@@ -20,3 +20,36 @@ func Losses(f *frame.Frame) []Loss {
 	}
 	return out
 }
+
+// lostShare is the part of the kernels' time that may be of no stage before it is worth a word.
+const lostShare = 0.05
+
+// lostWork is kernel time that launch attribution can give to no range, of the counted kind of capture.
+type lostWork struct {
+	count, kernels int64   // kernels whose launch was not captured, of all
+	ns, outside    float64 // their time, and that of kernels launched outside every range
+	all            float64
+}
+
+// readLost reads conservation. Of a run with several kinds of capture the timeline that counts is that of the first, in the order of their names.
+func (s *summariser) readLost() error {
+	list, err := read(s, conservationRows)
+	if len(list) > 0 {
+		r := list[0]
+		s.lost = lostWork{r.UnlaunchedCount, r.KernelCount, r.UnlaunchedNs, r.OutsideNs, r.KernelSumNs}
+	}
+	return err
+}
+
+// doubtLost is about kernels that are of no stage for want of knowing.
+func (s *summariser) doubtLost() error {
+	if l := s.lost; l.all > 0 {
+		if l.ns >= lostShare*l.all {
+			s.doubt("the launches of %d of %d kernels (%s of all kernel time) were not captured: their stage, and why the GPU idled before them, are unknown; %s", l.count, l.kernels, percentText(l.ns/l.all), s.command("conservation"))
+		}
+		if l.outside >= lostShare*l.all && len(s.out.Stages) > 0 {
+			s.doubt("%s of all kernel time was launched outside every range and belongs to no stage; %s", percentText(l.outside/l.all), s.command("conservation"))
+		}
+	}
+	return nil
+}

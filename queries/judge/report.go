@@ -1,6 +1,9 @@
 package judge
 
 import (
+	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 
 	"prof/queries/caveat"
@@ -77,4 +80,103 @@ type Timeline struct {
 	Ranges  *frame.Frame // timeline-ranges: the longest ranges of threads
 	Clocks  *frame.Frame // clock-offsets; nil for a single source
 	Parts   int64        // equal parts of the time of the capture: what begins in the same one is drawn as one
+}
+
+func passesKey(device int64) string { return "passes of GPU " + strconv.FormatInt(device, 10) }
+func gapsKey(stage string) string   { return "longest-gaps of " + stage }
+
+// More returns what the first answers call for, by the key in Frames that its answer belongs to: who is slow where ranks exchange data,
+// where the gaps are that hold nearly all idle time, and the passes of the GPU that is judged
+// where there are several.
+func (r *Report) More(run string) (map[string]frame.Question, error) {
+	s := newSummariser(r)
+	if err := s.readParts(); err != nil {
+		return nil, err
+	}
+	out := map[string]frame.Question{}
+	ask := func(key, query string, more ...string) {
+		args := frame.Args{"run": run}
+		for i, more := 0, append(more, "source", r.Source); i < len(more); i += 2 {
+			if more[i+1] != "" {
+				args[more[i]] = more[i+1]
+			}
+		}
+		out[key] = frame.Question{Query: query, Args: args}
+	}
+	for stage, gpus := range s.parts {
+		if s.r.Frame(lateKey) == nil && slices.ContainsFunc(gpus, func(d deviceParts) bool {
+			return d.named("collective-exposed").total+d.named("collective-overlapped").total > 0
+		}) {
+			ask(lateKey, lateKey)
+		}
+		if stage == wholeCapture && len(s.parts) > 1 {
+			continue
+		}
+		gpu := gpus[0]
+		if stage != wholeCapture && len(gpus) > 1 {
+			for _, device := range []int64{gpu.device, leastExposed(gpus)} {
+				ask(passesKey(device), "passes", "device", strconv.FormatInt(device, 10))
+			}
+		}
+		few, err := s.areFewGaps(stage, gpu)
+		if err != nil {
+			return nil, err
+		}
+		if few {
+			ask(gapsKey(stage), "longest-gaps", "stage", strings.TrimSuffix(stage, wholeCapture), "device", strconv.FormatInt(gpu.device, 10), "top", strconv.Itoa(2*fewGaps))
+		}
+	}
+	return out, nil
+}
+
+// leastExposed is the GPU whose collectives run alone for the shortest time: where others wait, likely the one that they wait for.
+func leastExposed(gpus []deviceParts) int64 {
+	return slices.MinFunc(gpus, byKey(func(d deviceParts) float64 { return d.named("collective-exposed").total })).device
+}
+
+// keys are the fields by which things are found, of which none is of the run.
+var keys = []string{"ID", "Query", "Unit", "Kind", "Topic", "Source"}
+
+// Rewrite changes every text of a report: names, facts, answers and notes, and so the Summary, which is made of them anew.
+func (r *Report) Rewrite(change func(string) string) {
+	r.summary, r.worded = nil, nil
+	rewrite(reflect.ValueOf(r).Elem(), change, map[any]bool{})
+}
+
+// rewrite changes the texts that a value holds, each thing that is pointed to once.
+func rewrite(v reflect.Value, change func(string) string, done map[any]bool) {
+	switch v.Kind() {
+	case reflect.String:
+		if v.CanSet() {
+			v.SetString(change(v.String()))
+		}
+	case reflect.Pointer:
+		if v.IsNil() || !v.CanInterface() || done[v.Interface()] {
+			return
+		}
+		done[v.Interface()] = true
+		rewrite(v.Elem(), change, done)
+	case reflect.Interface:
+		if text, ok := v.Interface().(string); ok {
+			v.Set(reflect.ValueOf(change(text)))
+		} else if !v.IsNil() {
+			rewrite(v.Elem(), change, done)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() && !slices.Contains(keys, f.Name) && f.Type != reflect.TypeFor[[]frame.Column]() {
+				rewrite(v.Field(i), change, done)
+			}
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			rewrite(v.Index(i), change, done)
+		}
+	case reflect.Map:
+		for _, key := range v.MapKeys() {
+			if e := v.MapIndex(key); e.Kind() == reflect.Pointer {
+				rewrite(e, change, done)
+			}
+		}
+	}
 }
