@@ -78,12 +78,20 @@ func BoundText(s judge.StageSummary) string {
 	case s.Bound == judge.LateBound:
 		text += fmt.Sprintf(" The late GPU %s.", s.Next.Says())
 	default:
-		text += fmt.Sprintf(" It also %s.", s.Next.Says())
+		text += fmt.Sprintf(" It %s.", also(s.Next.Says()))
 	}
 	if s.But != "" {
 		text += " But " + s.But + "."
 	}
 	return text
+}
+
+// also puts an also into what a stage does or is.
+func also(says string) string {
+	if is, ok := strings.CutPrefix(says, "is "); ok {
+		return "is also " + is
+	}
+	return "also " + says
 }
 
 // UseText words a utilisation. More than all is an error in what it was made from.
