@@ -2,6 +2,8 @@ package queries
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"prof/queries/frame"
 	"prof/queries/judge"
@@ -28,50 +30,58 @@ type wanted struct {
 	page      bool   // only the page of HTML has it
 	warm      bool   // it counts warm-up too
 	of        string // asked only of runs with a source of one of these kinds; others have nothing of it
+
+	screen string   // a screen asks it too: always, or of runs with a source of one of these kinds; "" where it does not
+	notes  []string // topics of notes that a screen's summary reads; all of them take longer than the rows and have no place there
+	alone  bool     // only a screen asks it
 }
 
-// questions are what a report asks, its sections in order.
+// always says that a screen asks a question of every run.
+const always = "always"
+
+// questions are what reports and screens ask of a run, the sections of a report in order.
 var questions = []wanted{
-	{id: "devices", title: "Devices"},
-	{id: "capture-passes", title: "Capture", optional: true, of: "capture"},
+	{id: "devices", title: "Devices", screen: always},
+	{id: "capture-passes", title: "Capture", optional: true, of: "capture", screen: "capture"},
 	{id: "kept-files", title: "Kept files", top: "20", optional: true, of: "capture"},
-	{id: "overhead", title: "Overhead of profiling", optional: true},
+	{id: "overhead", title: "Overhead of profiling", optional: true, screen: "capture", notes: []string{"overhead"}},
 	{id: "device-use", title: "Use of devices", optional: true, of: "capture"},
-	{id: "throttling", title: "Throttling", optional: true, of: "capture"},
+	{id: "throttling", title: "Throttling", optional: true, of: "capture", screen: "capture"},
 	{id: "sample-series", title: "GPU samples", optional: true, page: true, of: "capture"},
 	{id: "aggregates", title: "Aggregates"},
-	{id: "stages", title: "Stages"},
+	{id: "stages", title: "Stages", screen: always, notes: []string{"timelines", "pass"}},
 	{id: "stage-notes", title: "Parts of stages", optional: true},
-	{id: "serving", title: "Serving benchmarks", optional: true, of: "serving"},
-	{id: "serving-latency", title: "Latencies of serving", optional: true, of: "serving"},
-	{id: "reported-metrics", title: "Reported by other tools", top: "60", optional: true, of: "reported workload"},
+	{id: "serving", title: "Serving benchmarks", optional: true, of: "serving", screen: "serving"},
+	{id: "serving-latency", title: "Latencies of serving", optional: true, of: "serving", screen: "serving"},
+	{id: "reported-metrics", title: "Reported by other tools", top: "60", optional: true, of: "reported workload", screen: "reported workload"},
 	{id: "input-stages", title: "Inputs", optional: true, of: "capture"},
-	{id: "accounting", title: "Where the time went"},
+	{id: "accounting", title: "Where the time went", screen: always},
 	{id: "time-breakdown", title: "Time breakdown", top: "10"},
-	{id: "findings", title: "What to do about it", top: "10", answers: true},
-	{id: "gaps", title: "Idle gaps", top: "10", warm: true},
+	{id: "findings", title: "What to do about it", top: "10", answers: true, screen: always},
+	{id: "gaps", title: "Idle gaps", top: "10", warm: true, screen: always},
 	{id: "step-times", title: "Steps", optional: true},
 	{id: "late-ranks", title: "Slow ranks", optional: true},
 	{id: "rank-passes", title: "Skew per step and rank", optional: true, ranks: true, page: true},
 	{id: "collectives", title: "Collectives", optional: true, warm: true},
-	{id: "models", title: "Model"},
-	{id: "mfu", title: "Model FLOPs utilisation"},
+	{id: "models", title: "Model", screen: always},
+	{id: "mfu", title: "Model FLOPs utilisation", screen: always, notes: []string{"mfu"}},
 	{id: "mbu", title: "Memory bandwidth utilisation"},
-	{id: "top-kernels", title: "Top kernels", top: "20", warm: true},
-	{id: "stage-kernels", title: "Kernels by stage", top: "8", warm: true},
+	{id: "top-kernels", title: "Top kernels", top: "20", warm: true, screen: always},
+	{id: "stage-kernels", title: "Kernels by stage", top: "8", warm: true, screen: "ncu"},
 	{id: "kernel-durations", title: "Kernel durations", top: "9", optional: true, page: true, warm: true},
-	{id: "bottlenecks", title: "What bounds the kernels", top: "20"},
+	{id: "bottlenecks", title: "What bounds the kernels", top: "20", screen: "ncu"},
 	{id: "roofline", title: "Roofline"},
 	{id: "ncu-hotspots", title: "Hot lines", top: "10", optional: true, of: "ncu"},
-	{id: "top-operators", title: "Top operators", top: "20"},
-	{id: "memory-peaks", title: "Peak memory", optional: true, warm: true},
+	{id: "top-operators", title: "Top operators", top: "20", screen: always},
+	{id: "memory-peaks", title: "Peak memory", optional: true, warm: true, screen: always},
 	{id: "memory", title: "Memory"},
 	{id: "warnings", title: "Warnings of the capture", top: "20", answers: true},
 	{id: "facts", title: "Environment", optional: true},
 	{id: "sources", title: "Sources"},
-	{id: "captures", of: "capture"}, {id: "passes"}, {id: "workload-passes"},
-	{id: "run-details"}, {id: "inputs"}, {id: "conservation"}, {id: "peaks"}, {id: "finding-rules"}, {id: "kernel-devices", top: "20"},
+	{id: "captures", of: "capture", screen: "capture"}, {id: "passes", screen: always}, {id: "workload-passes"},
+	{id: "run-details"}, {id: "inputs"}, {id: "conservation", screen: always, notes: []string{"launch"}}, {id: "peaks"}, {id: "finding-rules", screen: always}, {id: "kernel-devices", top: "20"},
 	{id: "ceilings", page: true},
+	{id: "diagnostics", screen: always, alone: true},
 }
 
 // SectionName is what a section is asked for by.
@@ -153,4 +163,30 @@ func NewReport(ctx context.Context, a *Asker, run schema.Run, o ReportOptions) (
 		}
 	}
 	return r.Report, err
+}
+
+// NewScreen asks what one screen shows of a run, as a report asks it, so that both come to the same.
+func NewScreen(ctx context.Context, a *Asker, run schema.Run) (*judge.Report, error) {
+	sources, err := a.Ask(ctx, "sources", Args{"run": run.ID})
+	if err != nil {
+		return nil, err
+	}
+	r := asked{&judge.Report{Name: run.Name, Frames: map[string]*frame.Frame{"sources": sources}}}
+	var list []Question
+	for _, q := range questions {
+		if q.screen == always || slices.ContainsFunc(strings.Fields(q.screen), r.hasKind) {
+			question := r.question(q, run.ID, 0)
+			question.Notes = func(kind string) bool { return slices.Contains(q.notes, kind) }
+			list = append(list, question)
+		}
+	}
+	list = slowestFirst(list)
+	frames, err := a.AskAll(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	for i, q := range list {
+		r.Frames[q.Query] = frames[i]
+	}
+	return r.Report, AskMore(ctx, a, r.Report, run.ID)
 }

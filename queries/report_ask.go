@@ -41,7 +41,7 @@ func choose(o ReportOptions) ([]wanted, error) {
 	}
 	return slices.DeleteFunc(slices.Clone(questions), func(q wanted) bool {
 		forFigures := q.page && q.title == "" || q.id == "finding-rules" && slices.Contains(o.Sections, "findings")
-		return q.page && !o.Page || len(o.Sections) > 0 && !forFigures && !slices.Contains(o.Sections, q.id)
+		return q.alone || q.page && !o.Page || len(o.Sections) > 0 && !forFigures && !slices.Contains(o.Sections, q.id)
 	}), nil
 }
 

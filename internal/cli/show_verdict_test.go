@@ -60,7 +60,7 @@ func askedBoth(t *testing.T, w *schema.Warehouse, name string) (screen, report *
 	if err != nil {
 		t.Fatal(err)
 	}
-	if screen, err = askScreen(t.Context(), queries.NewAsker(w), run); err != nil {
+	if screen, err = queries.NewScreen(t.Context(), queries.NewAsker(w), run); err != nil {
 		t.Fatal(err)
 	}
 	if report, err = queries.NewReport(t.Context(), queries.NewAsker(w), run, queries.ReportOptions{}); err != nil {
