@@ -62,6 +62,7 @@ const anyLabel = int32(-1)
 // gapSum are the gaps of one pattern.
 type gapSum struct {
 	gapKey
+	nth        int // among the patterns, as the gaps come: numbers of names and paths depend on what else is read meanwhile
 	count, max int64
 	parts      Parts
 }
@@ -263,7 +264,7 @@ func (a *Account) pattern(k gapKey) *gapSum {
 		p = a.patterns[k]
 	}
 	if p == nil {
-		p = &gapSum{gapKey: k}
+		p = &gapSum{gapKey: k, nth: len(a.patterns)}
 		a.patterns[k] = p
 	}
 	*slot = p

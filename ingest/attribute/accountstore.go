@@ -131,9 +131,7 @@ type rowPart struct {
 }
 
 func (a *Account) storePatterns(ctx context.Context, t *load.Target, labels *Labels) error {
-	sums := slices.SortedFunc(maps.Values(a.patterns), func(x, y *gapSum) int {
-		return cmp.Or(cmp.Compare(x.device, y.device), cmp.Compare(x.path, y.path), labels.compare(x.before, y.before), labels.compare(x.after, y.after))
-	})
+	sums := slices.SortedFunc(maps.Values(a.patterns), func(x, y *gapSum) int { return cmp.Or(cmp.Compare(x.device, y.device), cmp.Compare(x.nth, y.nth)) })
 	_, err := t.Append(ctx, "gap_sum", func(add rows.Add) error {
 		for k, s := range sums {
 			var path any
@@ -173,12 +171,4 @@ func (l *Labels) values(id int32) []any {
 		return []any{nil, cmp.Or(label.Operation, "copy")}
 	}
 	return []any{label.KernelName, nil}
-}
-
-func (l *Labels) compare(a, b int32) int {
-	if a == anyLabel || b == anyLabel {
-		return cmp.Compare(b, a)
-	}
-	x, y := l.All()[a], l.All()[b]
-	return cmp.Or(cmp.Compare(x.Operation, y.Operation), cmp.Compare(x.KernelName, y.KernelName))
 }

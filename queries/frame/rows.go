@@ -243,3 +243,24 @@ func Finite(value *float64) (v float64, ok bool) {
 	}
 	return *value, true
 }
+
+// Numbers returns the values of a column that is known by name only when the program runs, nil for NULL.
+func (f *Frame) Numbers(column string) ([]*float64, error) {
+	at := f.Index(column)
+	if at < 0 {
+		return nil, fmt.Errorf("query %s: no column %s", f.Query, column)
+	}
+	if t := f.Columns[at].Type; t != Int && t != Float {
+		return nil, fmt.Errorf("query %s: column %s does not hold numbers", f.Query, column)
+	}
+	out := make([]*float64, len(f.Rows))
+	for i, row := range f.Rows {
+		switch v := row[at].(type) {
+		case float64:
+			out[i] = &v
+		case int64:
+			out[i] = new(float64(v))
+		}
+	}
+	return out, nil
+}

@@ -121,12 +121,67 @@ func loadServing(ctx context.Context, asker frame.Asker, a, b []Run) (sides [2][
 	return sides, past, sources, nil
 }
 
+// loadRow is a benchmark and what it asked of the engine.
+type loadRow struct {
+	serving.Row
+	Benchmark int64 `col:"benchmark"`
+}
+
+// latencyRow is one latency of a benchmark.
+type latencyRow struct {
+	Benchmark int64    `col:"benchmark"`
+	Metric    string   `col:"metric"`
+	Mean      *float64 `col:"mean_ns"`
+	P50       *float64 `col:"p50_ns"`
+	P99       *float64 `col:"p99_ns"`
+}
+
+// requestRow is one request of a benchmark.
+type requestRow struct {
+	Benchmark int64    `col:"benchmark"`
+	TTFT      *float64 `col:"ttft_ns"`
+	TPOT      *float64 `col:"tpot_ns"`
+	E2E       *float64 `col:"e2e_ns"`
+}
+
+// pastRow is a benchmark of an earlier run.
+type pastRow struct {
+	serving.Row
+	Code  string `col:"group_name"`
+	RunID string `col:"run_id"`
+}
+
+var (
+	loadRows    = frame.RowsOf[loadRow]("serving")
+	latencyRows = frame.RowsOf[latencyRow]("serving-latency")
+	requestRows = frame.RowsOf[requestRow]("serving-requests")
+	pastRows    = frame.RowsOf[pastRow]("serving-noise")
+)
+
+// namedFigures are figures of each row by name: which there are, terms say.
+func namedFigures(f *frame.Frame, names []string) ([]map[string]*float64, error) {
+	out := make([]map[string]*float64, len(f.Rows))
+	for _, name := range names {
+		values, err := f.Numbers(name)
+		if err != nil {
+			return nil, err
+		}
+		for i, v := range values {
+			if out[i] == nil {
+				out[i] = map[string]*float64{}
+			}
+			out[i][name] = v
+		}
+	}
+	return out, nil
+}
+
 // pastBenchmark is one that shows how much benchmarks vary: of a run whose code has a known state.
 type pastBenchmark struct {
 	code, run string // state of the code, and the run's id
 	load      serving.Load
 	tool      string
-	row       frame.Record // its figures, by name
+	figures   map[string]*float64
 }
 
 // addPast adds an answer of serving-noise: of each run, which several answers may hold, all that it has.
@@ -134,7 +189,11 @@ func addPast(past []pastBenchmark, noise *frame.Frame) ([]pastBenchmark, error) 
 	if len(noise.Rows) == 0 {
 		return past, nil
 	}
-	rows, err := noise.Records(append(slices.Concat(serving.Columns(), servingRates, latencyFigures()), "group_name", "run_id")...)
+	rows, err := pastRows.Of(noise)
+	if err != nil {
+		return nil, err
+	}
+	figures, err := namedFigures(noise, slices.Concat(servingRates, latencyFigures()))
 	if err != nil {
 		return nil, err
 	}
@@ -142,9 +201,9 @@ func addPast(past []pastBenchmark, noise *frame.Frame) ([]pastBenchmark, error) 
 	for _, p := range past {
 		known[p.run] = true
 	}
-	for _, x := range rows {
-		if id := x.Text("run_id"); !known[id] {
-			past = append(past, pastBenchmark{x.Text("group_name"), id, serving.Of(x), x.Text("tool"), x})
+	for i, x := range rows {
+		if !known[x.RunID] {
+			past = append(past, pastBenchmark{x.Code, x.RunID, x.Load(), x.Tool, figures[i]})
 		}
 	}
 	return past, nil
@@ -164,7 +223,7 @@ func latencyFigures() (out []string) {
 func learnServing(past []pastBenchmark, load serving.Load, tool, figure string, alpha float64, without ...string) History {
 	took := map[string]map[string][]float64{}
 	for _, p := range past {
-		v := p.row.Number(figure)
+		v := p.figures[figure]
 		if p.tool != tool || !p.load.Same(load) || v == nil || *v <= 0 || len(took[p.code][p.run]) > 0 {
 			continue
 		}
@@ -196,29 +255,34 @@ func benchmarksOf(run Run, loads, latencies *frame.Frame) ([]benchmark, error) {
 	if len(loads.Rows) == 0 {
 		return nil, nil
 	}
-	rows, err := loads.Records(append(serving.Columns(), append(servingRates, "benchmark")...)...)
+	rows, err := loadRows.Of(loads)
+	if err != nil {
+		return nil, err
+	}
+	rates, err := namedFigures(loads, servingRates)
 	if err != nil {
 		return nil, err
 	}
 	var out []benchmark
 	place := map[int64]int{}
-	for _, x := range rows {
-		b := benchmark{run, x.Count("benchmark"), serving.Of(x), x.Text("tool"), serving.SentOf(x), map[string]float64{}, map[string][]float64{}}
-		for _, rate := range servingRates {
-			if v := x.Number(rate); v != nil {
+	for i, x := range rows {
+		b := benchmark{run, x.Benchmark, x.Load(), x.Tool, x.Sent(), map[string]float64{}, map[string][]float64{}}
+		for rate, v := range rates[i] {
+			if v != nil {
 				b.figures[rate] = *v
 			}
 		}
 		place[b.number] = len(out)
 		out = append(out, b)
 	}
-	if rows, err = latencies.Records("benchmark", "metric", "mean_ns", "p50_ns", "p99_ns"); err != nil {
+	each, err := latencyRows.Of(latencies)
+	if err != nil {
 		return nil, err
 	}
-	for _, x := range rows {
-		for _, statistic := range servingStatistics {
-			if v := x.Number(statistic + "_ns"); v != nil {
-				out[place[x.Count("benchmark")]].figures[x.Text("metric")+"_"+statistic+"_ns"] = *v
+	for _, x := range each {
+		for statistic, v := range map[string]*float64{"mean": x.Mean, "p50": x.P50, "p99": x.P99} {
+			if v != nil {
+				out[place[x.Benchmark]].figures[x.Metric+"_"+statistic+"_ns"] = *v
 			}
 		}
 	}
@@ -227,7 +291,7 @@ func benchmarksOf(run Run, loads, latencies *frame.Frame) ([]benchmark, error) {
 
 // addRequests gives benchmarks of a run their requests: an answer of serving-requests.
 func addRequests(run Run, list []benchmark, requests *frame.Frame) error {
-	rows, err := requests.Records("benchmark", "ttft_ns", "tpot_ns", "e2e_ns")
+	rows, err := requestRows.Of(requests)
 	if err != nil {
 		return err
 	}
@@ -238,9 +302,9 @@ func addRequests(run Run, list []benchmark, requests *frame.Frame) error {
 		}
 	}
 	for _, x := range rows {
-		for _, latency := range []string{"ttft", "tpot", "e2e"} {
-			if v := x.Number(latency + "_ns"); v != nil {
-				for _, b := range of[x.Count("benchmark")] {
+		for latency, v := range map[string]*float64{"ttft": x.TTFT, "tpot": x.TPOT, "e2e": x.E2E} {
+			if v != nil {
+				for _, b := range of[x.Benchmark] {
 					b.samples[latency] = append(b.samples[latency], *v)
 				}
 			}

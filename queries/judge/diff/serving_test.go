@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"prof/queries/frame"
+	"prof/queries/frame/frametest"
 	"prof/queries/judge/serving"
 	"prof/queries/judge/stats"
 )
@@ -134,9 +135,9 @@ func TestRequestChange(t *testing.T) {
 // pastOf makes an answer of serving-noise: of each text a run, its code, requests at once, tool, and TTFT p50 in ms and output tokens per second.
 func pastOf(t *testing.T, texts ...string) []pastBenchmark {
 	t.Helper()
-	f := &frame.Frame{Query: "serving-noise"}
-	for _, name := range append(slices.Concat(serving.Columns(), servingRates, latencyFigures()), "group_name", "run_id") {
-		f.Columns = append(f.Columns, frame.Column{Name: name})
+	f := frametest.Answer("serving-noise", "group_name run_id concurrency_limit_count")
+	for _, name := range slices.Concat(servingRates, latencyFigures()) {
+		f.Columns = append(f.Columns, frame.Column{Name: name, Type: frame.Float})
 	}
 	for _, text := range texts {
 		v := strings.Fields(text)

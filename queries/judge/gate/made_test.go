@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"prof/queries/frame"
+	"prof/queries/frame/frametest"
 	"prof/queries/judge/diff"
 )
 
@@ -78,7 +79,12 @@ func (m madeRuns) Ask(_ context.Context, query string, args frame.Args) (*frame.
 			}
 		}
 	}
-	return f, nil
+	for i, c := range f.Columns { // of benchmarks, whose figures are asked by name
+		if strings.HasPrefix(query, "serving") && (c.Name == "requests_per_s" || c.Name == "p99_ns") {
+			f.Columns[i].Type = frame.Float
+		}
+	}
+	return frametest.Typed(f), nil
 }
 
 func (s madeStage) row(query string, n, idle int64, columns int) []any {

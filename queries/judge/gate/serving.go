@@ -12,6 +12,20 @@ import (
 	"prof/schema/terms"
 )
 
+// loadRow is a benchmark and what it asked of the engine.
+type loadRow struct {
+	serving.Row
+	Benchmark int64 `col:"benchmark"`
+}
+
+var loadRows = frame.RowsOf[loadRow]("serving")
+
+// figureRow is a row with a figure of a benchmark: of serving, or of one latency in serving-latency.
+type figureRow struct {
+	Benchmark int64  `col:"benchmark"`
+	Metric    string `col:"metric,optional"`
+}
+
 // makeServingFigures are the figures of load generators: times by their names without unit.
 func makeServingFigures() map[string]figure {
 	out := map[string]figure{}
@@ -83,22 +97,22 @@ func (j *judging) expandServing(ctx context.Context, r Rule) error {
 	}
 	type measured struct {
 		run int
-		row frame.Record
+		row loadRow
 	}
 	var all []measured
-	var found []map[string]*float64 // by run
+	var found []map[int64]*float64 // by run
 	var asked []serving.Load
 	for i, f := range loads {
-		rows, err := f.Records(append(serving.Columns(), "benchmark")...)
+		rows, err := loadRows.Of(f)
 		if err != nil {
 			return err
 		}
-		found = append(found, map[string]*float64{})
+		found = append(found, map[int64]*float64{})
 		if err := each(figures[i], column, !isPlain, latency, found[i]); err != nil {
 			return err
 		}
 		for _, row := range rows {
-			all, asked = append(all, measured{i, row}), append(asked, serving.Of(row))
+			all, asked = append(all, measured{i, row}), append(asked, row.Load())
 		}
 	}
 	groups, of := serving.Group(asked)
@@ -117,7 +131,7 @@ func (j *judging) expandServing(ctx context.Context, r Rule) error {
 		if _, seen := values[p]; !seen {
 			order, values[p] = append(order, p), nil
 		}
-		if v := found[m.run][fmt.Sprint(m.row.Amount("benchmark"))]; v != nil {
+		if v := found[m.run][m.row.Benchmark]; v != nil {
 			values[p] = append(values[p], *v)
 		} else {
 			missing[p] = true
@@ -153,18 +167,18 @@ func (j *judging) expandServing(ctx context.Context, r Rule) error {
 }
 
 // each notes a column's value by benchmark, of one latency where the frame has several.
-func each(f *frame.Frame, column string, ofLatency bool, latency string, found map[string]*float64) error {
-	columns := []string{"benchmark", column}
-	if ofLatency {
-		columns = append(columns, "metric")
-	}
-	rows, err := f.Records(columns...)
+func each(f *frame.Frame, column string, ofLatency bool, latency string, found map[int64]*float64) error {
+	rows, err := frame.Into[figureRow](f)
 	if err != nil {
 		return err
 	}
-	for _, row := range rows {
-		if !ofLatency || row.Text("metric") == latency {
-			found[fmt.Sprint(row.Amount("benchmark"))] = row.Number(column)
+	values, err := f.Numbers(column)
+	if err != nil {
+		return err
+	}
+	for i, row := range rows {
+		if !ofLatency || row.Metric == latency {
+			found[row.Benchmark] = values[i]
 		}
 	}
 	return nil

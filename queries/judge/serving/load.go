@@ -23,34 +23,45 @@ type Load struct {
 	Model       string   // "" when unknown
 }
 
-// Columns are those that Of reads.
-func Columns() []string {
-	return []string{"target_requests_per_s", "is_rate_unlimited", "concurrency_limit_count", "completed_count", "failed_count", "input_token_count", "output_token_count", "tool", "label", "model"}
+// Row is what tells a benchmark's load, of a row of serving, serving-noise or trend-serving.
+type Row struct {
+	Rate        *float64 `col:"target_requests_per_s"`
+	IsUnlimited *bool    `col:"is_rate_unlimited"`
+	Concurrency *float64 `col:"concurrency_limit_count"`
+	Completed   *float64 `col:"completed_count"`
+	Failed      *float64 `col:"failed_count"`
+	Input       *float64 `col:"input_token_count"`
+	Output      *float64 `col:"output_token_count"`
+	Tool        string   `col:"tool"`
+	Label       string   `col:"label"`
+	Model       string   `col:"model"`
 }
 
-// Of is the load of a row of serving or trend-serving.
-func Of(row frame.Record) Load {
-	l := Load{Model: row.Text("model")}
-	if rate := row.Number("target_requests_per_s"); rate != nil {
-		l.Rate = number(*rate)
-	} else if row.Value("is_rate_unlimited") == true {
+// Load is the load of the benchmark.
+func (r Row) Load() Load {
+	l := Load{Model: r.Model}
+	if r.Rate != nil {
+		l.Rate = number(*r.Rate)
+	} else if frame.Or(r.IsUnlimited, false) {
 		l.Rate = "inf"
 	}
-	if n := row.Number("concurrency_limit_count"); n != nil {
-		l.Concurrency = number(*n)
+	if r.Concurrency != nil {
+		l.Concurrency = number(*r.Concurrency)
 	}
-	if n := row.Number("completed_count"); l.Rate == "inf" && l.Concurrency == "" && n != nil {
-		l.Requests = number(*n + float64(SentOf(row).Failed))
+	if l.Rate == "inf" && l.Concurrency == "" && r.Completed != nil {
+		l.Requests = number(*r.Completed + float64(r.Sent().Failed))
 	}
-	if n := row.Number("completed_count"); n != nil && *n > 0 {
-		for column, to := range map[string]**float64{"input_token_count": &l.Input, "output_token_count": &l.Output} {
-			if tokens := row.Number(column); tokens != nil {
-				*to = new(*tokens / *n)
+	if r.Completed != nil && *r.Completed > 0 {
+		mean := func(tokens *float64) *float64 {
+			if tokens == nil {
+				return nil
 			}
+			return new(*tokens / *r.Completed)
 		}
+		l.Input, l.Output = mean(r.Input), mean(r.Output)
 	}
-	if row.Text("tool") == "mlperf-loadgen" {
-		l.Scenario = row.Text("label")
+	if r.Tool == "mlperf-loadgen" {
+		l.Scenario = r.Label
 	}
 	return l
 }
@@ -61,13 +72,12 @@ type Sent struct {
 	Known             bool // the load generator counted both
 }
 
-// SentOf is that of a row of serving or trend-serving.
-func SentOf(row frame.Record) Sent {
-	completed, failed := row.Number("completed_count"), row.Number("failed_count")
-	if completed == nil || failed == nil {
+// Sent is what became of the benchmark's requests.
+func (r Row) Sent() Sent {
+	if r.Completed == nil || r.Failed == nil {
 		return Sent{}
 	}
-	return Sent{int64(*completed), int64(*failed), true}
+	return Sent{int64(*r.Completed), int64(*r.Failed), true}
 }
 
 // Add is both together, known where both are.

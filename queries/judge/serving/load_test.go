@@ -7,25 +7,24 @@ import (
 	"testing"
 
 	"prof/queries/frame"
+	"prof/queries/frame/frametest"
 )
 
 // loads are benchmarks as trend-serving has them.
 func loads(t *testing.T, rows ...[]any) []Load {
 	t.Helper()
-	f := &frame.Frame{Rows: rows}
-	for _, name := range Columns() {
-		f.Columns = append(f.Columns, frame.Column{Name: name})
-	}
-	records, err := f.Records(Columns()...)
+	read, err := rowsOfServing.Of(frametest.Answer("serving", "target_requests_per_s is_rate_unlimited concurrency_limit_count completed_count failed_count input_token_count output_token_count tool label model", rows...))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out []Load
-	for _, r := range records {
-		out = append(out, Of(r))
+	for _, r := range read {
+		out = append(out, r.Load())
 	}
 	return out
 }
+
+var rowsOfServing = frame.RowsOf[Row]("serving")
 
 // TestLoads holds which benchmarks are under the same load, and what loads are called.
 func TestLoads(t *testing.T) {

@@ -70,13 +70,3 @@ func (r *Result) load(ctx context.Context, a frame.Asker) (*frame.Frame, error) 
 	}
 	return frames[0], nil
 }
-
-// needs says which column a frame lacks.
-func needs(f *frame.Frame, columns ...string) error {
-	for _, c := range columns {
-		if f.Index(c) < 0 {
-			return fmt.Errorf("query %s has no column %s", f.Query, c)
-		}
-	}
-	return nil
-}

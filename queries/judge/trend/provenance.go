@@ -13,6 +13,16 @@ import (
 // mostAsked is of how many pairs of runs it is asked at most what differs between them, the latest first.
 const mostAsked = 12
 
+// conditionRow is one condition of a run.
+type conditionRow struct {
+	RunID  string `col:"run_id"`
+	Aspect string `col:"aspect"`
+	Value  string `col:"value"`
+	Weight string `col:"weight"`
+}
+
+var conditionRows = frame.RowsOf[conditionRow]("run-conditions")
+
 // addProvenance asks of the two runs on either side of each change what they do not have in common.
 func (r *Result) addProvenance(ctx context.Context, a frame.Asker) error {
 	pairs := r.pairs()
@@ -31,14 +41,14 @@ func (r *Result) addProvenance(ctx context.Context, a frame.Asker) error {
 	if err != nil {
 		return fmt.Errorf("compare the conditions of runs: %w", err)
 	}
-	if err := needs(f, "run_id", "aspect", "value", "weight"); err != nil {
+	rows, err := conditionRows.Of(f)
+	if err != nil {
 		return err
 	}
 	r.Queries = append(r.Queries, Source{fmt.Sprintf("%s.v%d", f.Query, f.Version), f.SQL})
-	said := map[string][]frame.Record{}
-	for _, cells := range f.Rows {
-		x := f.Record(cells)
-		said[x.Text("run_id")] = append(said[x.Text("run_id")], x)
+	said := map[string][]conditionRow{}
+	for _, x := range rows {
+		said[x.RunID] = append(said[x.RunID], x)
 	}
 	for i := range r.Changes {
 		c := &r.Changes[i]
@@ -64,23 +74,23 @@ func (r *Result) pairs() [][2]int {
 var weights = []string{"decides", "clouds", "tells"}
 
 // differences lists what two runs do not have in common.
-func differences(before, after []frame.Record) []Difference {
+func differences(before, after []conditionRow) []Difference {
 	said := map[string]*Difference{}
 	var out []*Difference
-	at := func(x frame.Record) *Difference {
-		d := said[x.Text("aspect")]
+	at := func(x conditionRow) *Difference {
+		d := said[x.Aspect]
 		if d == nil {
-			d = &Difference{Aspect: x.Text("aspect"), Weight: x.Text("weight")}
+			d = &Difference{Aspect: x.Aspect, Weight: x.Weight}
 			said[d.Aspect] = d
 			out = append(out, d)
 		}
 		return d
 	}
 	for _, x := range before {
-		at(x).Before = x.Text("value")
+		at(x).Before = x.Value
 	}
 	for _, x := range after {
-		at(x).After = x.Text("value")
+		at(x).After = x.Value
 	}
 	place := func(d Difference) int {
 		if d.Aspect == "commit" {

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"prof/internal/golden"
-	"prof/queries/frame"
 	"prof/queries/judge/serving"
 )
 
@@ -30,9 +29,8 @@ func TestSentences(t *testing.T) {
 			said.Add(r.Frame().Columns)
 		}
 	}
-	x := (&frame.Frame{Columns: []frame.Column{{Name: "run_id"}}})
 	r := &Result{}
-	if _, err := r.wanted([]frame.Record{x.Record([]any{"a"}), x.Record([]any{"b"})}, make([]serving.Load, 10), []int{0, 1}, strings.Split("abcdefghij", "")); err != nil {
+	if _, err := r.wanted([]benchmarkRow{{runRow: runRow{ID: "a"}}, {runRow: runRow{ID: "b"}}}, make([]serving.Load, 10), []int{0, 1}, strings.Split("abcdefghij", "")); err != nil {
 		t.Fatal(err)
 	}
 	said.Add(r.Notes)

@@ -8,47 +8,69 @@ import (
 	"prof/queries/frame"
 )
 
+// runRow is what a row of trend and of trend-serving says of its run.
+type runRow struct {
+	ID          string `col:"run_id"`
+	Run         string `col:"run"`
+	At          string `col:"at"`
+	Commit      string `col:"commit"`
+	Branch      string `col:"branch"`
+	IsDirty     *bool  `col:"is_dirty"`
+	GPU         string `col:"gpu"`
+	Driver      string `col:"driver"`
+	Host        string `col:"host"`
+	ProfVersion string `col:"prof_version"`
+	Workload    string `col:"workload"`
+}
+
+// stageRow is a stage of a run.
+type stageRow struct {
+	runRow
+	Stage       string   `col:"stage"`
+	Value       *float64 `col:"value"`
+	Mean        *float64 `col:"mean"`
+	Std         *float64 `col:"std"`
+	Passes      *int64   `col:"passes"`
+	Tool        string   `col:"tool"`
+	ToolVersion string   `col:"tool_version"`
+	Prompt      *int64   `col:"prompt_token_count"`
+	Decode      *int64   `col:"decode_token_count"`
+	Sequences   *int64   `col:"sequence_count"`
+	IsVarying   *bool    `col:"is_varying"`
+}
+
+var stageRows = frame.RowsOf[stageRow]("trend")
+
 // addSeries reads the runs and puts the stages of those together that can be compared.
 func (r *Result) addSeries(f *frame.Frame) error {
-	if err := needs(f, "run", "stage", "value", "mean", "std", "passes", "at", "commit", "branch", "is_dirty", "gpu", "driver", "tool", "tool_version", "prompt_token_count",
-		"decode_token_count", "sequence_count", "is_varying", "host", "prof_version", "workload", "run_id"); err != nil {
+	rows, err := stageRows.Of(f)
+	if err != nil {
 		return err
 	}
 	series := map[string]int{}
-	for _, cells := range f.Rows {
-		x := f.Record(cells)
-		at := r.run(x)
-		same := Same{GPU: x.Text("gpu"), Tool: x.Text("tool"), Prompt: x.Whole("prompt_token_count"), Decode: x.Whole("decode_token_count"), Sequences: x.Whole("sequence_count"),
-			Varying: *cmp.Or(x.Flag("is_varying"), new(bool))}
-		key := x.Text("stage") + "\n" + same.key()
+	for _, x := range rows {
+		at := r.run(x.runRow, x.ToolVersion)
+		same := Same{GPU: x.GPU, Tool: x.Tool, Prompt: x.Prompt, Decode: x.Decode, Sequences: x.Sequences, Varying: frame.Or(x.IsVarying, false)}
+		key := x.Stage + "\n" + same.key()
 		to, known := series[key]
 		if !known {
 			to = len(r.Series)
 			series[key] = to
-			r.Series = append(r.Series, Series{Stage: x.Text("stage"), Same: same})
+			r.Series = append(r.Series, Series{Stage: x.Stage, Same: same})
 		}
-		p := Point{Run: at, Value: x.Number("value"), Mean: x.Number("mean"), Std: x.Number("std")}
-		if n := x.Whole("passes"); n != nil {
-			p.Passes = *n
-		}
-		r.Series[to].Points = append(r.Series[to].Points, p)
+		r.Series[to].Points = append(r.Series[to].Points, Point{Run: at, Value: x.Value, Mean: x.Mean, Std: x.Std, Passes: frame.Or(x.Passes, 0)})
 	}
 	r.orderSeries(stages)
 	return nil
 }
 
 // run is the place of the run that a row is of; the rows of a run follow one another.
-func (r *Result) run(x frame.Record) int {
-	if n := len(r.Runs); n > 0 && r.Runs[n-1].ID == x.Text("run_id") {
+func (r *Result) run(x runRow, toolVersion string) int {
+	if n := len(r.Runs); n > 0 && r.Runs[n-1].ID == x.ID {
 		return n - 1
 	}
-	r.Workload = x.Text("workload")
-	run := Run{ID: x.Text("run_id"), Name: x.Text("run"), At: x.Text("at"), Commit: x.Text("commit"), Branch: x.Text("branch"), Dirty: x.Flag("is_dirty"),
-		Driver: x.Text("driver"), Host: x.Text("host"), ProfVersion: x.Text("prof_version")}
-	if x.Has("tool_version") {
-		run.ToolVersion = x.Text("tool_version")
-	}
-	r.Runs = append(r.Runs, run)
+	r.Workload = x.Workload
+	r.Runs = append(r.Runs, Run{ID: x.ID, Name: x.Run, At: x.At, Commit: x.Commit, Branch: x.Branch, Dirty: x.IsDirty, Driver: x.Driver, Host: x.Host, ProfVersion: x.ProfVersion, ToolVersion: toolVersion})
 	return len(r.Runs) - 1
 }
 
@@ -85,13 +107,27 @@ func (r *Result) orderSeries(stages []string) {
 	}
 }
 
+// itemRow is what passes of a stage in a run are made of: one kernel, copy or idle time.
+type itemRow struct {
+	RunID    string   `col:"run_id"`
+	Stage    string   `col:"stage"`
+	Kind     string   `col:"kind"`
+	Name     string   `col:"name"`
+	Ns       *float64 `col:"pass_ns"`
+	Launches *float64 `col:"pass_launch_count"`
+	Family   string   `col:"family"`
+}
+
+var itemRows = frame.RowsOf[itemRow]("trend-work")
+
 // addItems reads what passes are made of. A kernel that a run's passes did not run took 0 of them; of passes without any device work, and
 // of idle time without a row, nothing is known.
 func (r *Result) addItems(f *frame.Frame) error {
 	if f == nil {
 		return nil
 	}
-	if err := needs(f, "run_id", "stage", "kind", "name", "pass_ns", "pass_launch_count", "family"); err != nil {
+	rows, err := itemRows.Of(f)
+	if err != nil {
 		return err
 	}
 	places := map[[2]string]place{} // by run and stage
@@ -101,23 +137,20 @@ func (r *Result) addItems(f *frame.Frame) error {
 		}
 	}
 	known, some := map[[3]string]int{}, map[place]bool{} // by series, kind and name
-	for _, cells := range f.Rows {
-		x := f.Record(cells)
-		at, found := places[[2]string{x.Text("run_id"), x.Text("stage")}]
-		if !found || x.Text("kind") == idle && (r.Options.Metric == GPUBusy || r.Options.Metric == GPUSum) { // no part of work
+	for _, x := range rows {
+		at, found := places[[2]string{x.RunID, x.Stage}]
+		if !found || x.Kind == idle && (r.Options.Metric == GPUBusy || r.Options.Metric == GPUSum) { // no part of work
 			continue
 		}
 		s := &r.Series[at.series]
-		key := [3]string{fmt.Sprint(at.series), x.Text("kind"), x.Text("name")}
+		key := [3]string{fmt.Sprint(at.series), x.Kind, x.Name}
 		n, seen := known[key]
 		if !seen {
 			n = len(s.Items)
 			known[key] = n
-			s.Items = append(s.Items, Item{Kind: x.Text("kind"), Name: x.Text("name"), Family: x.Text("family"), Values: make([]*float64, len(s.Points)),
-				Calls: make([]*float64, len(s.Points))})
+			s.Items = append(s.Items, Item{Kind: x.Kind, Name: x.Name, Family: x.Family, Values: make([]*float64, len(s.Points)), Calls: make([]*float64, len(s.Points))})
 		}
-		s.Items[n].Values[at.point] = x.Number("pass_ns")
-		s.Items[n].Calls[at.point] = x.Number("pass_launch_count")
+		s.Items[n].Values[at.point], s.Items[n].Calls[at.point] = x.Ns, x.Launches
 		some[at] = true
 	}
 	for i := range r.Series {

@@ -52,18 +52,27 @@ func newServing(ctx context.Context, a frame.Asker, o Options) (*Result, error) 
 	return r, nil
 }
 
+// benchmarkRow is a benchmark of a run.
+type benchmarkRow struct {
+	runRow
+	serving.Row
+	Value *float64 `col:"value"`
+}
+
+var benchmarkRows = frame.RowsOf[benchmarkRow]("trend-serving")
+
 // addLoads makes series of the benchmarks under the loads that are wanted.
 func (r *Result) addLoads(f *frame.Frame) error {
 	if len(f.Rows) == 0 {
 		return fmt.Errorf("%w: none of the runs%s has a result of a load generator: prof ingest --run RUN --add FILE adds one", ErrNoWorkload, r.Options.ofWorkload())
 	}
-	rows, err := f.Records(append(serving.Columns(), "run", "run_id", "value", "at", "commit", "branch", "is_dirty", "gpu", "driver", "host", "prof_version", "workload")...)
+	rows, err := benchmarkRows.Of(f)
 	if err != nil {
 		return err
 	}
 	loads := make([]serving.Load, len(rows))
 	for i, x := range rows {
-		loads[i] = serving.Of(x)
+		loads[i] = x.Load()
 	}
 	groups, of := serving.Group(loads)
 	names := serving.Names(groups)
@@ -80,7 +89,7 @@ func (r *Result) addLoads(f *frame.Frame) error {
 		if !wanted[of[i]] {
 			continue
 		}
-		at, p := r.run(x), place{of[i], x.Text("gpu"), x.Text("tool")}
+		at, p := r.run(x.runRow, ""), place{of[i], x.GPU, x.Tool}
 		if _, seen := series[p]; !seen {
 			series[p] = len(r.Series)
 			r.Series = append(r.Series, Series{Stage: names[of[i]], Same: Same{GPU: p.gpu, Tool: p.tool}})
@@ -90,9 +99,9 @@ func (r *Result) addLoads(f *frame.Frame) error {
 			s.Points, values[p] = append(s.Points, Point{Run: at, Sent: serving.Sent{Known: true}}), nil
 		}
 		last := &s.Points[len(s.Points)-1]
-		last.Sent = last.Sent.Add(serving.SentOf(x))
-		if v := x.Number("value"); v != nil {
-			values[p] = append(values[p], *v)
+		last.Sent = last.Sent.Add(x.Sent())
+		if x.Value != nil {
+			values[p] = append(values[p], *x.Value)
 			last.set(values[p])
 		}
 	}
@@ -164,7 +173,7 @@ func (p *Point) set(values []float64) {
 }
 
 // wanted says which loads are followed: those that were asked for, or the one that most runs share, of several such that of the latest run. It notes the others.
-func (r *Result) wanted(rows []frame.Record, groups []serving.Load, of []int, names []string) ([]bool, error) {
+func (r *Result) wanted(rows []benchmarkRow, groups []serving.Load, of []int, names []string) ([]bool, error) {
 	out := make([]bool, len(groups))
 	if r.Options.Load != "" {
 		pick, err := serving.Parse(r.Options.Load)
@@ -184,7 +193,7 @@ func (r *Result) wanted(rows []frame.Record, groups []serving.Load, of []int, na
 		if runs[of[i]] == nil {
 			runs[of[i]] = map[string]bool{}
 		}
-		runs[of[i]][x.Text("run_id")], latest[of[i]] = true, i
+		runs[of[i]][x.ID], latest[of[i]] = true, i
 	}
 	best := 0
 	for i := range groups {
