@@ -83,7 +83,7 @@ var rooms = map[string][]string{
 	"queries/frame":         {},
 	"queries/judge":         {"queries/caveat", "queries/frame", "queries/frame/frametest", "queries/judge/stats"},
 	"queries/judge/diff":    {"queries/caveat", "queries/frame", "queries/judge", "queries/judge/serving", "queries/judge/stats", "queries/judge/tree"},
-	"queries/judge/gate":    {"queries/caveat", "queries/frame", "queries/judge", "queries/judge/diff", "queries/judge/serving", "queries/judge/stats"},
+	"queries/judge/gate":    {"queries/caveat", "queries/frame", "queries/frame/frametest", "queries/judge", "queries/judge/diff", "queries/judge/serving", "queries/judge/stats"},
 	"queries/judge/serving": {"queries/frame", "queries/frame/frametest"},
 	"queries/judge/stats":   {},
 	"queries/judge/tree":    {},
