@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -19,16 +18,6 @@ var (
 	sampleLine = regexp.MustCompile(`^(prof_[a-z_]+)\{(.*)\} (\S+) (\S+)$`)
 	labelPair  = regexp.MustCompile(`([a-z_0-9A-Z]+)="((?:[^"\\]|\\.)*)"`)
 )
-
-// data is the path of a file of testdata.
-func data(t *testing.T, name string) string {
-	t.Helper()
-	path, err := filepath.Abs(filepath.Join("..", "..", "testdata", filepath.FromSlash(name)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
 
 // point is a point of a metric by its name, its stage and what else names it.
 type point struct{ name, stage, more string }

@@ -2,7 +2,6 @@ package frame
 
 import (
 	"fmt"
-	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -213,35 +212,12 @@ func Into[T any](f *Frame) ([]T, error) {
 	return Rows[T]{fields: fieldsOf(reflect.TypeFor[T](), nil)}.Of(f)
 }
 
-// Each hands over one row after another, those of Rest too.
-func (r Rows[T]) Each(f *Frame, do func(T) error) error {
-	read, err := r.reader(f)
-	if err != nil {
-		return err
-	}
-	return f.Each(func(row []any) error {
-		x, err := read(row)
-		if err != nil {
-			return err
-		}
-		return do(x)
-	})
-}
-
 // Or returns a value, and another where there is NULL.
 func Or[T any](value *T, other T) T {
 	if value == nil {
 		return other
 	}
 	return *value
-}
-
-// Finite returns a number; ok is false where there is NULL, and of what is infinite or not a number.
-func Finite(value *float64) (v float64, ok bool) {
-	if value == nil || math.IsNaN(*value) || math.IsInf(*value, 0) {
-		return 0, false
-	}
-	return *value, true
 }
 
 // Numbers returns the values of a column that is known by name only when the program runs, nil for NULL.

@@ -183,17 +183,3 @@ func textIn(row []any) (size int) {
 	}
 	return size
 }
-
-// Find returns a query that is asked of a run, or of the warehouse.
-func Find(name string, ofRun bool) (queries.Query, error) {
-	q, err := queries.Find(name)
-	switch {
-	case err != nil:
-		return q, err
-	case q.TakesRun() == ofRun:
-		return q, nil
-	case ofRun:
-		return q, invalid("the query %s is of all runs, and not of one", q.Name)
-	}
-	return q, invalid("the query %s is of one run: name it", q.Name)
-}

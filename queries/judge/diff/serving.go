@@ -121,12 +121,6 @@ func loadServing(ctx context.Context, asker frame.Asker, a, b []Run) (sides [2][
 	return sides, past, sources, nil
 }
 
-// loadRow is a benchmark and what it asked of the engine.
-type loadRow struct {
-	serving.Row
-	Benchmark int64 `col:"benchmark"`
-}
-
 // latencyRow is one latency of a benchmark.
 type latencyRow struct {
 	Benchmark int64    `col:"benchmark"`
@@ -152,7 +146,6 @@ type pastRow struct {
 }
 
 var (
-	loadRows    = frame.RowsOf[loadRow]("serving")
 	latencyRows = frame.RowsOf[latencyRow]("serving-latency")
 	requestRows = frame.RowsOf[requestRow]("serving-requests")
 	pastRows    = frame.RowsOf[pastRow]("serving-noise")
@@ -255,7 +248,7 @@ func benchmarksOf(run Run, loads, latencies *frame.Frame) ([]benchmark, error) {
 	if len(loads.Rows) == 0 {
 		return nil, nil
 	}
-	rows, err := loadRows.Of(loads)
+	rows, err := serving.Benchmarks.Of(loads)
 	if err != nil {
 		return nil, err
 	}
@@ -266,7 +259,7 @@ func benchmarksOf(run Run, loads, latencies *frame.Frame) ([]benchmark, error) {
 	var out []benchmark
 	place := map[int64]int{}
 	for i, x := range rows {
-		b := benchmark{run, x.Benchmark, x.Load(), x.Tool, x.Sent(), map[string]float64{}, map[string][]float64{}}
+		b := benchmark{run, x.Number, x.Load(), x.Tool, x.Sent(), map[string]float64{}, map[string][]float64{}}
 		for rate, v := range rates[i] {
 			if v != nil {
 				b.figures[rate] = *v

@@ -12,14 +12,6 @@ import (
 	"prof/schema/terms"
 )
 
-// loadRow is a benchmark and what it asked of the engine.
-type loadRow struct {
-	serving.Row
-	Benchmark int64 `col:"benchmark"`
-}
-
-var loadRows = frame.RowsOf[loadRow]("serving")
-
 // figureRow is a row with a figure of a benchmark: of serving, or of one latency in serving-latency.
 type figureRow struct {
 	Benchmark int64  `col:"benchmark"`
@@ -97,13 +89,13 @@ func (j *judging) expandServing(ctx context.Context, r Rule) error {
 	}
 	type measured struct {
 		run int
-		row loadRow
+		row serving.Benchmark
 	}
 	var all []measured
 	var found []map[int64]*float64 // by run
 	var asked []serving.Load
 	for i, f := range loads {
-		rows, err := loadRows.Of(f)
+		rows, err := serving.Benchmarks.Of(f)
 		if err != nil {
 			return err
 		}
@@ -131,7 +123,7 @@ func (j *judging) expandServing(ctx context.Context, r Rule) error {
 		if _, seen := values[p]; !seen {
 			order, values[p] = append(order, p), nil
 		}
-		if v := found[m.run][m.row.Benchmark]; v != nil {
+		if v := found[m.run][m.row.Number]; v != nil {
 			values[p] = append(values[p], *v)
 		} else {
 			missing[p] = true

@@ -37,6 +37,15 @@ type Row struct {
 	Model       string   `col:"model"`
 }
 
+// Benchmark is a row of serving.
+type Benchmark struct {
+	Row
+	Number int64 `col:"benchmark"`
+}
+
+// Benchmarks reads an answer to serving.
+var Benchmarks = frame.RowsOf[Benchmark]("serving")
+
 // Load is the load of the benchmark.
 func (r Row) Load() Load {
 	l := Load{Model: r.Model}

@@ -13,7 +13,7 @@ import (
 // loads are benchmarks as trend-serving has them.
 func loads(t *testing.T, rows ...[]any) []Load {
 	t.Helper()
-	read, err := rowsOfServing.Of(frametest.Answer("serving", "target_requests_per_s is_rate_unlimited concurrency_limit_count completed_count failed_count input_token_count output_token_count tool label model", rows...))
+	read, err := Benchmarks.Of(frametest.Answer("serving", "target_requests_per_s is_rate_unlimited concurrency_limit_count completed_count failed_count input_token_count output_token_count tool label model", rows...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,8 +23,6 @@ func loads(t *testing.T, rows ...[]any) []Load {
 	}
 	return out
 }
-
-var rowsOfServing = frame.RowsOf[Row]("serving")
 
 // TestLoads holds which benchmarks are under the same load, and what loads are called.
 func TestLoads(t *testing.T) {
