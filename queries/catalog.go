@@ -148,12 +148,8 @@ var filesSum = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	shared, err := sqlfile.Checksum(facts.Shared, "shared/*.sql")
-	if err != nil {
-		return "", err
-	}
-	lower, err := sqlfile.Checksum(facts.Views, "views/*.sql")
-	return sum + other + shared + lower, err
+	shared, err := facts.SharedChecksum()
+	return sum + other + shared, err
 })
 
 // Definitions are the relations to install in the warehouse: each query, and of the newest version of each public one an alias without the

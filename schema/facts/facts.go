@@ -40,12 +40,18 @@ var checksum = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
+	shared, err := SharedChecksum()
+	return sum + shared, err
+})
+
+// SharedChecksum identifies the files that queries read too.
+var SharedChecksum = sync.OnceValues(func() (string, error) {
 	shared, err := sqlfile.Checksum(Shared, "shared/*.sql")
 	if err != nil {
 		return "", err
 	}
 	views, err := sqlfile.Checksum(Views, "views/*.sql")
-	return sum + shared + views, err
+	return shared + views, err
 })
 
 // Behind are the named files and those that they are made from.

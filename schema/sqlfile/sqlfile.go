@@ -5,7 +5,9 @@ package sqlfile
 
 import (
 	"crypto/sha256"
+	"embed"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"regexp"
@@ -14,6 +16,9 @@ import (
 
 	"prof/schema/terms"
 )
+
+//go:embed *.go
+var source embed.FS
 
 // Param is a parameter of a relation.
 type Param struct {
@@ -51,9 +56,9 @@ type File struct {
 // Parse reads a file of the given name (without folder and ending), which its first line must repeat. A line of the header goes on in those below it that are
 // indented by four more. An error names the line.
 func Parse(name, text string) (File, error) {
-	text = filled(text)
-	if left := inBraces.FindString(text); left != "" {
-		return File{}, fmt.Errorf("terms has no list %s", left)
+	text, err := filled(text)
+	if err != nil {
+		return File{}, err
 	}
 	head, body, ok := strings.Cut(text, "\n\n")
 	lines := strings.Split(head, "\n")
@@ -87,19 +92,18 @@ func Parse(name, text string) (File, error) {
 // inBraces is the name of a list.
 var inBraces = regexp.MustCompile(`\{'?[a-z]+( [a-z]+)*'?\}`)
 
-// filled returns a text with the lists of terms in place of their names.
-func filled(text string) string {
-	if !inBraces.MatchString(text) {
-		return text
-	}
-	var pairs []string
-	for name, list := range terms.Lists() {
-		pairs = append(pairs, "{"+name+"}", terms.Or(list), "{'"+name+"'}", terms.Quoted(list))
-	}
-	for name, declared := range terms.Options() {
-		pairs = append(pairs, "{"+name+"}", declared)
-	}
-	return strings.NewReplacer(pairs...).Replace(text)
+// filled returns a text with the lists of terms in place of their names. Lists are made where a file names them: all of them for each of 400 files would take
+// longer than reading these.
+func filled(text string) (string, error) {
+	var err error
+	text = inBraces.ReplaceAllStringFunc(text, func(name string) string {
+		list, ok := terms.InBraces(name[1 : len(name)-1])
+		if !ok {
+			err = errors.Join(err, fmt.Errorf("terms has no list %s", name))
+		}
+		return list
+	})
+	return text, err
 }
 
 func (f *File) parseHeader(lines []string) error {
@@ -181,20 +185,27 @@ func parseColumn(text string) (Column, bool) {
 	return c, true
 }
 
-// Checksum identifies the files of a pattern by their names and texts, with the words in them.
+// Checksum identifies the files of a pattern by their names and texts, and what fills them: the words, and the program that puts them in. To fill each file as well
+// would take as long as to parse it.
 func Checksum(files fs.FS, pattern string) (string, error) {
-	names, err := fs.Glob(files, pattern)
-	if err != nil {
-		return "", err
-	}
 	h := sha256.New()
-	for _, name := range names {
-		text, err := Text(files, name)
+	fmt.Fprintln(h, terms.Parts, terms.Causes, terms.Sources, terms.Measures)
+	for _, of := range []struct {
+		files   fs.FS
+		pattern string
+	}{{source, "*.go"}, {terms.Code, "*.go"}, {files, pattern}} {
+		names, err := fs.Glob(of.files, of.pattern)
 		if err != nil {
 			return "", err
 		}
-		full := filled(text)
-		fmt.Fprintf(h, "%s %d\n%s", name, len(full), full)
+		for _, name := range names {
+			text, err := fs.ReadFile(of.files, name)
+			if err != nil {
+				return "", err
+			}
+			fmt.Fprintf(h, "%s %d\n", name, len(text))
+			h.Write(text)
+		}
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
 }

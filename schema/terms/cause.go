@@ -1,7 +1,15 @@
 // Package terms has the words: what prof calls a thing, in SQL, in JSON, on screen and in the docs, one table for each kind of thing. What names such things takes them from here.
 package terms
 
-import "slices"
+import (
+	"embed"
+	"slices"
+)
+
+// Code is what the words are written in: it identifies them.
+//
+//go:embed *.go
+var Code embed.FS
 
 // Cause is a cause of idle time of a GPU: what the thread that launches the next work on it did meanwhile.
 type Cause struct {

@@ -127,9 +127,13 @@ func LatencyNames() []string {
 
 // NamesOf returns the names of measures.
 func NamesOf(list []Measure) []string {
+	return each(list, func(m Measure) string { return m.Name })
+}
+
+func each[T any](list []T, text func(T) string) []string {
 	var out []string
-	for _, m := range list {
-		out = append(out, m.Name)
+	for _, x := range list {
+		out = append(out, text(x))
 	}
 	return out
 }

@@ -119,26 +119,42 @@ func TimelineDoc() string {
 	return "only this kind of capture: " + Or(Timelines()) + "; default: the first of these that the run has"
 }
 
-// Lists are lists that files of SQL have by name: {timelines} is "a, b or c", and {'timelines'} is 'a', 'b', 'c'.
-func Lists() map[string][]string {
-	var idle, causes []string
-	for _, p := range IdleParts() {
-		idle = append(idle, p.Name)
-	}
-	for _, c := range IdleCauses() {
-		causes = append(causes, c.Name)
-	}
-	return map[string][]string{
-		"sources": Kinds(func(Source) bool { return true }), "timelines": Timelines(), "traced": Kinds(Source.IsTraced), "profilers": Kinds(Source.IsProfiler), "callers": Kinds(Source.HasCalls),
-		"rangers": Kinds(Source.HasRanges), "gpus": Kinds(Source.HasGPUs), "operators": OperatorKinds(), "causes": causes, "idle parts": idle,
-		"trend measures": NamesOf(MeasuresIn(Measures, Trend)), "serving measures": NamesOf(ServingIn(Trend)),
-	}
+// lists are those that files of SQL have by name: {timelines} is "a, b or c", and {'timelines'} is 'a', 'b', 'c'.
+var lists = map[string]func() []string{
+	"sources":          func() []string { return Kinds(func(Source) bool { return true }) },
+	"timelines":        Timelines,
+	"traced":           func() []string { return Kinds(Source.IsTraced) },
+	"profilers":        func() []string { return Kinds(Source.IsProfiler) },
+	"callers":          func() []string { return Kinds(Source.HasCalls) },
+	"rangers":          func() []string { return Kinds(Source.HasRanges) },
+	"gpus":             func() []string { return Kinds(Source.HasGPUs) },
+	"operators":        OperatorKinds,
+	"causes":           func() []string { return each(IdleCauses(), func(c Cause) string { return c.Name }) },
+	"idle parts":       func() []string { return each(IdleParts(), func(p Part) string { return p.Name }) },
+	"trend measures":   func() []string { return NamesOf(MeasuresIn(Measures, Trend)) },
+	"serving measures": func() []string { return NamesOf(ServingIn(Trend)) },
 }
 
-// Options are parameters that files of SQL declare by name alone: {source}.
-func Options() map[string]string {
-	return map[string]string{
-		"source":          "source VARCHAR = NULL: " + TimelineDoc(),
-		"operator source": "source VARCHAR = NULL: only operators of this source: " + Or(OperatorKinds()) + " (sums only); default: the first of these that the run has",
+// parameters are those that files of SQL declare by name alone: {source}.
+var parameters = map[string]func() string{
+	"source": func() string { return "source VARCHAR = NULL: " + TimelineDoc() },
+	"operator source": func() string {
+		return "source VARCHAR = NULL: only operators of this source: " + Or(OperatorKinds()) + " (sums only); default: the first of these that the run has"
+	},
+}
+
+// InBraces returns what stands in a file of SQL for a name in braces, with quotes or without: a list, or a parameter; ok reports whether there is such a name.
+func InBraces(name string) (text string, ok bool) {
+	if declared, is := parameters[name]; is {
+		return declared(), true
 	}
+	bare, isQuoted := strings.CutPrefix(strings.TrimSuffix(name, "'"), "'")
+	list, ok := lists[bare]
+	switch {
+	case !ok:
+		return "", false
+	case isQuoted:
+		return Quoted(list()), true
+	}
+	return Or(list()), true
 }
