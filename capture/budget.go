@@ -27,7 +27,7 @@ func (b *budget) note(p *rundir.Pass, took time.Duration) {
 // left is the rest of the budget, which there is.
 func (s *Session) left() time.Duration { return s.o.Budget - s.m.Now().Sub(s.budget.begun) }
 
-// spent says when a pass under a tool must be stopped so that the budget holds; nil when there is none.
+// spent returns when a pass under a tool must be stopped so that the budget holds; nil when there is none.
 func (s *Session) spent(tool string) <-chan time.Time {
 	if s.o.Budget == 0 {
 		return nil
@@ -35,7 +35,7 @@ func (s *Session) spent(tool string) <-chan time.Time {
 	return s.m.After(s.left() - s.budget.closed[tool])
 }
 
-// leftOut says why the budget has no room for a pass; "" where it has, or where nothing that was measured says otherwise. The first pass of a tool
+// leftOut returns why the budget has no room for a pass; "" where it has, or where nothing that was measured says otherwise. The first pass of a tool
 // begins whatever it may take, as long as something is left. That of the PyTorch profiler, whose trace is written last, must not be cut short: it takes
 // no less than any pass before.
 func (s *Session) leftOut(spec passSpec) string {

@@ -65,7 +65,7 @@ func (d *direct) alive() (out []int) {
 // endedText is how ncu tells that its workload did not end with 0.
 var endedText = regexp.MustCompile(`The application returned an error code \((\d+)\)`)
 
-// directEnd tells how the workload of a tool ended by what the tool says, for its own exit code is either's. nil: it did not say.
+// directEnd returns how the workload of a tool ended by what the tool says, for its own exit code is either's. nil: it did not say.
 func directEnd(tool error, lines []string) *event {
 	code := 0
 	if tool == nil {

@@ -61,7 +61,7 @@ func DryRun(ctx context.Context, o plan.Options, setup Setup) ([]Planned, error)
 	return out, ctx.Err()
 }
 
-// preview says how a pass would be run.
+// preview records how a pass would be run.
 func (s *Session) preview(p *Planned, spec passSpec) error {
 	temp := filepath.Join(s.m.TempDir, ".prof~")
 	env, err := s.workloadEnv(spec, temp)

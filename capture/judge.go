@@ -111,7 +111,7 @@ func (s *Session) verdict(spec passSpec, p *rundir.Pass, out outcome) (status, r
 	return rundir.StatusOK, ""
 }
 
-// noReport says why a tool that was killed has left nothing.
+// noReport returns why a tool that was killed has left nothing.
 func (s *Session) noReport(spec passSpec) string {
 	return fmt.Sprintf("%s had not written a report %s after the workload ended and was killed", spec.tool, s.o.ReportTimeout)
 }
@@ -121,7 +121,7 @@ func (s *Session) wasStopped(out outcome) bool {
 	return s.o.Duration > 0 && out.took >= s.o.Delay+s.o.Duration
 }
 
-// workloadEnd says how a workload ended that did not end with 0.
+// workloadEnd returns how a workload ended that did not end with 0.
 func workloadEnd(e *event) string {
 	if e.Signal != "" {
 		return "the workload was ended by " + e.Signal
@@ -208,7 +208,7 @@ func looksWrong(line string) bool {
 	return slices.ContainsFunc([]string{"error", "fail", "cannot", "unable", "unrecognized", "no kernels", "denied", "not found", "out of memory", "exception"}, func(w string) bool { return strings.Contains(line, w) })
 }
 
-// adviceFor says what to do about what a tool says, where that is known.
+// adviceFor returns what to do about what a tool says, where that is known.
 func adviceFor(line string) string {
 	switch {
 	case strings.Contains(line, "ERR_NVGPUCTRPERM"):

@@ -208,5 +208,5 @@ func (l *launcher) close() {
 	}
 }
 
-// errNotLaunched says that the verb was called by hand.
+// errNotLaunched means that the verb was called by hand.
 var errNotLaunched = errors.New(LaunchVerb + " is started by the profilers under prof capture and is not meant to be called directly")

@@ -33,7 +33,7 @@ var profiling = regexp.MustCompile(`(?m)^==PROF== Profiling "(.*?)"(.*)$`)
 
 var profiled = regexp.MustCompile(`\d pass(es)?\s*$`)
 
-// look says where ncu has stopped, once it has made no progress for the limit; "" before.
+// look returns where ncu has stopped, once it has made no progress for the limit; "" before.
 func (s *stall) look(now time.Time) string {
 	st, err := os.Stat(s.log)
 	if err != nil { // ncu has not begun
@@ -63,7 +63,7 @@ const patience = 10
 // maxStallLog bounds the log that is looked at, in bytes: some 100 a launch.
 const maxStallLog = 64 << 20
 
-// place says between which launches a log ends after some time; "" where nothing more need come.
+// place returns between which launches a log ends after some time; "" where nothing more need come.
 func (s *stall) place(log []byte, took time.Duration) string {
 	lines := profiling.FindAllSubmatch(log, -1)
 	if len(lines) == 0 {

@@ -19,7 +19,7 @@ const switchExt = ".switch"
 // ErrNotPaused is wrapped by the error that no capture, or not that one, waits to be switched.
 var ErrNotPaused = errors.New("no capture with --paused is running")
 
-// window says when a traced pass is traced.
+// window returns when a traced pass is traced.
 func (s *Session) window(stem string) tracer.Window {
 	w := tracer.Window{After: s.o.After, Instances: s.o.Window, ProfilerAPI: s.o.ProfilerAPI, Delay: s.o.Delay, Duration: s.o.Duration}
 	if s.o.Range != "" {

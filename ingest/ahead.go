@@ -124,7 +124,7 @@ func (a *ahead) begin(i int, f input, before stamp, size int64) {
 	}()
 }
 
-// phase says what is done with an input.
+// phase returns what is done with an input.
 func (a *ahead) phase(i int) string {
 	if len(a.inputs) > 1 {
 		return fmt.Sprintf("reading file %d of %d, %s", i+1, len(a.inputs), filepath.Base(a.inputs[i].path))
@@ -151,7 +151,7 @@ func (a *ahead) stop() {
 	}
 }
 
-// identify says which capture a source is of.
+// identify returns which capture a source is of.
 func (r *reading) identify(ctx context.Context, f input, path string) (*load.SourceInfo, error) {
 	if r.target == nil {
 		return f.format.Identify(ctx, path, f.path)

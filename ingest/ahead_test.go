@@ -45,7 +45,7 @@ func TestSideBySide(t *testing.T) {
 	}
 }
 
-// numbered gives the number and a hash of each table's rows, the same for any id of the run: ids count by their numbers within it.
+// numbered returns the number and a hash of each table's rows, the same for any id of the run: ids count by their numbers within it.
 func (b *bench) numbered() string {
 	b.t.Helper()
 	var parts []string

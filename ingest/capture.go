@@ -133,7 +133,7 @@ func isInside(path, dir string) bool {
 	return strings.HasPrefix(path, dir+string(filepath.Separator))
 }
 
-// node says which node of a job the capture is of; nil where it is a run by itself.
+// node returns which node of a job the capture is of; nil where it is a run by itself.
 func (c *capture) node() *rundir.Node {
 	if c == nil {
 		return nil

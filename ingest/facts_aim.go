@@ -17,7 +17,7 @@ type timed struct {
 	kind, path, node string
 }
 
-// aimFacts says which timelines each workload's facts are about: where several files of facts lie beside captures of several
+// aimFacts decides which timelines each workload's facts are about: where several files of facts lie beside captures of several
 // kinds, those of the capture with the same stem, else of the same folder.
 func (in *ingester) aimFacts(id string) error {
 	facts, timelines, err := in.timed(id)
@@ -83,7 +83,7 @@ func nearest(facts string, timelines []timed) (kind string) {
 // ofRank is what the name of a capture of one rank or process of a job has behind its stem.
 var ofRank = regexp.MustCompile(`^(-rank\d+)?(-\d+)?$`)
 
-// nearness says how much the paths of facts and of a capture have in common: 3 folder and stem, 2 the stem, 1 the folder, 0 neither.
+// nearness returns how much the paths of facts and of a capture have in common: 3 folder and stem, 2 the stem, 1 the folder, 0 neither.
 func nearness(facts, capture string) (n int) {
 	facts, capture = filepath.Clean(facts), filepath.Clean(capture)
 	base := strings.TrimSuffix(strings.TrimSuffix(Stem(filepath.Base(facts)), "workload"), "metrics")

@@ -43,29 +43,29 @@ type Format struct {
 	Pattern func(path string) string
 	// SniffDir reports whether a folder as a whole is of this form. Nil: never.
 	SniffDir func(path string) bool
-	// Unpacks says that Identify and Load read gzip files themselves, and what is whole of one that was cut; and that Load
+	// Unpacks reports whether Identify and Load read gzip files themselves, and what is whole of one that was cut; and whether Load
 	// gives the content's SHA-256, so that it need not be read twice.
 	Unpacks bool
 	// MaxBytes bounds a file of this form, unpacked: what is read whole, or what no tool makes so large. 0: any size.
 	MaxBytes int64
-	// Facts says that a file of this form captured nothing, but says something of a run: many runs may hold the same one, and it may
+	// Facts reports whether a file of this form captured nothing, but describes a run: many runs may hold the same one, and it may
 	// be stored with a run that is there already.
 	Facts bool
 	// Identify reads what the file says of the whole capture. name is the path for messages, path the file to read.
 	Identify func(ctx context.Context, path, name string) (*load.SourceInfo, error)
-	// Plan says what Load would read, cheaply. Nil: only Load knows.
+	// Plan returns what Load would read, cheaply. Nil: only Load knows.
 	Plan func(ctx context.Context, path string, o load.Options) (*load.Plan, error)
-	// Work gives the device work of each process, to compare captures of one name. Nil: such are the same.
+	// Work returns the device work of each process, to compare captures of one name. Nil: such are the same.
 	Work func(ctx context.Context, path, name string) (map[int32]load.Work, error)
 	// Growth is about how large the warehouse grows by a file, unpacked, as a share of it; 0 where that was not measured.
 	Growth float64
 	// Packing is how many times as large an export with the same records would be; 0 for once.
 	Packing int64
-	// Apart says that Load may store the file in a target apart, see store.Store.Apart.
+	// Apart reports whether Load may store the file in a target apart, see store.Store.Apart.
 	Apart bool
-	// Spread says that several threads read the rows of a large file, each some of them.
+	// Spread reports whether several threads read the rows of a large file, each some of them.
 	Spread bool
-	// Leaves says that a file of a folder which Identify cannot read is left, with the reason: what it says is worth less than the captures next to it.
+	// Leaves reports whether a file of a folder which Identify cannot read is left, with the reason: what it says is worth less than the captures next to it.
 	Leaves bool
 	// Load stores the file as the target's source.
 	Load func(ctx context.Context, path, name string, t *load.Target) (*load.SourceInfo, error)

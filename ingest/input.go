@@ -178,7 +178,7 @@ func unknownFormat(path string) error {
 	return fmt.Errorf("%s: %w: %s; `prof help ingest` lists the formats", path, ErrUnknownFormat, seems(path, head))
 }
 
-// cutFile says how a file is packed that ends before its first bytes can be unpacked; plainFile for every other.
+// cutFile returns how a file is packed that ends before its first bytes can be unpacked; plainFile for every other.
 func cutFile(path string) packing {
 	f, err := file.Open(path)
 	if err != nil {

@@ -35,7 +35,7 @@ var packings = []struct {
 // longestMagic is the number of bytes by which every packing is known.
 const longestMagic = 4
 
-// packingOf tells how a file is packed by its first bytes.
+// packingOf returns how a file is packed by its first bytes.
 func packingOf(head []byte) packing {
 	for _, p := range packings {
 		if bytes.HasPrefix(head, p.magic) {

@@ -22,7 +22,7 @@ type Planned struct {
 	Tables                []load.PlannedTable // nil where only reading the file could say
 }
 
-// Plan says what Run would read, and stores nothing. The warehouse may be nil; of folders it also gives the files that
+// Plan returns what Run would read, and stores nothing. The warehouse may be nil; of folders it also returns the files that
 // it would not read.
 func Plan(ctx context.Context, w *schema.Warehouse, paths []string, o Options) (files []Planned, skipped []Skip, err error) {
 	found, err := o.find(paths, nil)

@@ -30,7 +30,7 @@ var named = []struct{ end, what, instead string }{
 	{".db", "it is no rocpd database", "give rocprofv3's results.db, or its JSON or CSV traces"},
 }
 
-// seems says what a file of no known form seems to be, why prof does not read it, and what to give in its place.
+// seems returns what a file of no known form seems to be, why prof does not read it, and what to give in its place.
 func seems(path string, head []byte) string {
 	name := withoutPacking(strings.ToLower(filepath.Base(path)))
 	for _, n := range named {
@@ -63,7 +63,7 @@ func seems(path string, head []byte) string {
 	return fmt.Sprintf("it seems to be text that begins %q, without a table of a profiler; give the profiler's own file", shortened(string(line)))
 }
 
-// ofJSON says what JSON of an unknown kind holds.
+// ofJSON returns what JSON of an unknown kind holds.
 func ofJSON(text []byte) string {
 	d := json.NewDecoder(bytes.NewReader(text))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {

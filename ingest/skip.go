@@ -75,7 +75,7 @@ func ends(with ...string) func(string, []byte) bool {
 	}
 }
 
-// whyUnread says why a file of a known form is not read; "" for every other.
+// whyUnread returns why a file of a known form is not read; "" for every other.
 func whyUnread(path string, head []byte) string {
 	name := withoutPacking(strings.ToLower(filepath.Base(path)))
 	for _, u := range otherForms {
@@ -95,7 +95,7 @@ var otherFolders = []struct {
 	{[]string{".cache_version", "string_ids.parquet"}, "it is what nsys-ai keeps of an export: give the export itself (nsys export --type sqlite)"},
 }
 
-// whyFolderUnread says why a folder of a known form is not read; "" for every other.
+// whyFolderUnread returns why a folder of a known form is not read; "" for every other.
 func whyFolderUnread(path string) string {
 	for _, u := range otherFolders {
 		if !slices.ContainsFunc(u.files, func(name string) bool { _, err := os.Stat(filepath.Join(path, name)); return err != nil }) {
@@ -105,7 +105,7 @@ func whyFolderUnread(path string) string {
 	return ""
 }
 
-// whySkipped says why no format knows a file.
+// whySkipped returns why no format knows a file.
 func whySkipped(path string) string {
 	head, _, err := readHead(path)
 	st, statErr := os.Stat(path)

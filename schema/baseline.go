@@ -92,7 +92,7 @@ func (w *Warehouse) RemoveBaseline(ctx context.Context, b Baseline) error {
 	return nil
 }
 
-// CheckBaselineName says what is wrong with a name; nil when nothing is.
+// CheckBaselineName returns what is wrong with a name; nil when nothing is.
 func CheckBaselineName(name string) error {
 	if !baselineName.MatchString(name) {
 		return fmt.Errorf("baseline %q: a name is of letters, digits and _ . / + -, and begins with a letter, a digit or _, such as main or release/1.2", name)

@@ -74,7 +74,7 @@ func (b Budget) more(threads int) (Budget, bool) {
 	return b, true
 }
 
-// String says what was chosen, and why.
+// String returns what was chosen, and why.
 func (b Budget) String() string {
 	why := []string{fmt.Sprintf("%d cores", b.cores)}
 	if b.cores == 1 {
@@ -163,7 +163,7 @@ func (w *Warehouse) Again(ctx context.Context, do func() error) error {
 	}
 }
 
-// remedy says what helps.
+// remedy returns what helps.
 func (b Budget) remedy() string {
 	if b.bound > 0 {
 		return fmt.Sprintf("try it again with --memory %dGiB or more", (2*b.bound+1<<30-1)>>30)

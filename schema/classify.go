@@ -62,7 +62,7 @@ type Rules struct {
 // the warehouse; Open says which.
 func LoadRules(ctx context.Context, q SQL) (*Rules, error) { return loadRules(ctx, q, "true") }
 
-// badRules says what is wrong with rules of the user's. Few have any, and to see that takes a third of the time of reading them.
+// badRules returns what is wrong with rules of the user's. Few have any, and to see that takes a third of the time of reading them.
 func badRules(ctx context.Context, q querier) ([]string, error) {
 	const own = "origin <> 'builtin'"
 	has, err := texts(q.QueryContext(ctx, `SELECT origin FROM kernel_rule WHERE `+own+` UNION ALL SELECT origin FROM stage_rule WHERE `+own))

@@ -116,7 +116,7 @@ func (l *Lake) usesPostgres() bool { return strings.HasPrefix(l.Catalog, LakePre
 // String is the address without what may be a secret.
 func (l *Lake) String() string { return l.Catalog }
 
-// check says what is wrong with an address.
+// check returns what is wrong with an address.
 func (l *Lake) check() error {
 	rest, is := strings.CutPrefix(l.Catalog, LakePrefix)
 	if !is || rest == "" || rest == "postgres:" {
@@ -175,7 +175,7 @@ func (l *Lake) attach(ctx context.Context, q SQL, how string) error {
 	return l.loadData(ctx, q, where[0])
 }
 
-// plainError says what most often keeps a lake from being attached.
+// plainError returns what most often keeps a lake from being attached.
 func (l *Lake) plainError(err error) error {
 	if err == nil {
 		return nil

@@ -44,7 +44,7 @@ func withAttached(ctx context.Context, l *Lake, how string, do func(w *Warehouse
 	return w.withLake(ctx, l, how, func(conn *sql.Conn) error { return do(w, conn) })
 }
 
-// Status says what the lake consists of.
+// Status returns what the lake consists of.
 func (l *Lake) Status(ctx context.Context) (s LakeStatus, err error) {
 	s.Catalog = l.Catalog
 	return s, withAttached(ctx, l, toRead, func(_ *Warehouse, conn *sql.Conn) error { return s.read(ctx, conn) })
@@ -286,7 +286,7 @@ type LakeFiles struct {
 // ErrUnsettled is wrapped by the error that the Parquet files of a lake are not all of its rows, or more than them.
 var ErrUnsettled = errors.New("the Parquet files alone are not the rows of the lake")
 
-// LakeFiles says which Parquet files hold the rows of tables of the lake, as it was when it was opened. Rows that are still in the catalog, and files with deleted rows, are an error:
+// LakeFiles returns which Parquet files hold the rows of tables of the lake, as it was when it was opened. Rows that are still in the catalog, and files with deleted rows, are an error:
 // DuckDB knows of both, other engines do not.
 func (w *Warehouse) LakeFiles(ctx context.Context, names []string) ([]LakeFiles, error) {
 	conn, err := w.DB.Conn(ctx)

@@ -462,7 +462,7 @@ func (m *Moved) pull(ctx context.Context, q SQL, facts Facts) error {
 	return Derive(ctx, q, facts, m.Run.ID)
 }
 
-// plainLakeError says what PostgreSQL said, without the statement, which has rows of the run in it.
+// plainLakeError returns what PostgreSQL said, without the statement, which has rows of the run in it.
 func plainLakeError(err error) error {
 	if err == nil || !strings.Contains(err.Error(), "Failed to execute query") && !strings.Contains(err.Error(), "Current transaction is aborted") {
 		return err

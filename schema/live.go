@@ -131,7 +131,7 @@ func (l *Live) release(e *Edition, uses int) {
 	}
 }
 
-// Problem says why the last commit cannot be read; "" if it can.
+// Problem returns why the last commit cannot be read; "" if it can.
 func (l *Live) Problem() string {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()

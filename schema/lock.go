@@ -16,7 +16,7 @@ import (
 	"prof/internal/scratch"
 )
 
-// LockedError says that another process holds the warehouse.
+// LockedError means that another process holds the warehouse.
 type LockedError struct {
 	File    string
 	Program string // as DuckDB names it; may be empty
@@ -103,7 +103,7 @@ func (h Home) takeTurn(ctx context.Context, o Options, deadline time.Time) (rele
 	}, nil
 }
 
-// errTooLate says that a lock was not to be had in time.
+// errTooLate means that a lock was not to be had in time.
 var errTooLate = errors.New("the wait is over")
 
 // awaitLock waits for a lock. When it gives up, the file is closed as soon as the lock comes: the system call cannot be taken back.

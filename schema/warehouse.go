@@ -319,7 +319,7 @@ func CommitStands(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "COMMIT succeeded and is durable")
 }
 
-// plainOpenError says what most often keeps DuckDB from opening a file, in fewer words than DuckDB.
+// plainOpenError returns what most often keeps DuckDB from opening a file, in fewer words than DuckDB.
 func plainOpenError(err error, home Home) error {
 	if err == nil {
 		return nil

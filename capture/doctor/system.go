@@ -82,7 +82,7 @@ func (d doctor) socket() (c Check) {
 	return c
 }
 
-// paranoid tells how far Linux lets profilers sample CPUs, which prof has none do.
+// paranoid checks how far Linux lets profilers sample CPUs, which prof has none do.
 func (d doctor) paranoid() Check {
 	c := Check{ID: "perf_event_paranoid", Title: "CPU sampling (not used by prof)", Status: OK}
 	text, err := d.m.ReadFile("/proc/sys/kernel/perf_event_paranoid")
@@ -98,7 +98,7 @@ func (d doctor) paranoid() Check {
 	return c
 }
 
-// container tells what of a container's settings bears on profilers. Whether they lack something, the other checks say.
+// container checks what of a container's settings bears on profilers. Whether they lack something, the other checks say.
 func (d doctor) container() Check {
 	c := Check{ID: "container", Title: "Container", Status: OK, Detail: "none seen"}
 	in := provenance.ReadContainer(d.m)
@@ -121,7 +121,7 @@ func (d doctor) container() Check {
 	return c
 }
 
-// python tells what a workload in Python would find; profilers do not need it.
+// python checks what a workload in Python would find; profilers do not need it.
 func (d doctor) python(ctx context.Context) []Check {
 	c := Check{ID: "python", Title: "Python and PyTorch"}
 	py, err := d.m.ReadPython(ctx, nil, d.o.Dir)

@@ -98,7 +98,7 @@ func BeginsRanks(argv []string) bool {
 	})
 }
 
-// kernelArgs says which launches are profiled.
+// kernelArgs returns which launches are profiled.
 func kernelArgs(o plan.Options, launches []Launch) []string {
 	var args []string
 	switch {
@@ -139,7 +139,7 @@ func graphArgs(o plan.Options) []string {
 	return append(args, "--launch-count", strconv.Itoa(count))
 }
 
-// rangeArgs says between which events is profiled.
+// rangeArgs returns between which events is profiled.
 func rangeArgs(o plan.Options) []string {
 	if o.ProfilerAPI {
 		return []string{"--profile-from-start", "off"}

@@ -48,7 +48,7 @@ func sampleArg(o plan.Options) string {
 	return "none"
 }
 
-// captureArgs says between which events is collected.
+// captureArgs returns between which events is collected.
 //
 // A range starts the collection at its first instance and does not end it: stop would keep that instance alone, and both stop and
 // repeat end the collection when the range ends on the CPU, with the kernels that it launched still queued, and repeat writes one
@@ -67,7 +67,7 @@ func captureArgs(o plan.Options) []string {
 	return nil
 }
 
-// windowArgs says when the collection begins and ends by the clock. At the end of its duration nsys ends the application by SIGTERM,
+// windowArgs returns when the collection begins and ends by the clock. At the end of its duration nsys ends the application by SIGTERM,
 // on which servers shut down in order, and writes the report; processes that a server leaves behind are not waited for.
 func windowArgs(o plan.Options) []string {
 	var args []string

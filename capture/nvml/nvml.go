@@ -18,7 +18,7 @@ type Library interface {
 	// Sample tells what a GPU does now; index is rundir.Device's. own reports whether a process is the workload's. What the GPU does
 	// not support is nil and no error; what could not be read is nil and part of the error.
 	Sample(index int, own func(pid int) bool) (Sample, error)
-	// Versions gives those of the driver and of the CUDA that it supports, "" for what is not told.
+	// Versions returns those of the driver and of the CUDA that it supports, "" for what is not told.
 	Versions() (driver, cuda string)
 	Close()
 }
@@ -109,7 +109,7 @@ func InMachineNamespace(readLink func(string) (string, error)) bool {
 	return err == nil && name == MachinePIDs
 }
 
-// VisibleDevices gives the numbers of the GPUs that an environment leaves to a CUDA program (CUDA_VISIBLE_DEVICES). known is false
+// VisibleDevices returns the numbers of the GPUs that an environment leaves to a CUDA program (CUDA_VISIBLE_DEVICES). known is false
 // where that cannot be told from NVML's numbers; the workload may then use any.
 func VisibleDevices(devices []rundir.Device, environ []string) (index []int, known bool) {
 	list, set := envvar.Lookup(environ, "CUDA_VISIBLE_DEVICES")

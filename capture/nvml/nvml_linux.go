@@ -74,7 +74,7 @@ func Open() (Library, error) {
 	return nil, openError(ret)
 }
 
-// openError says what to do about a driver that cannot be asked.
+// openError returns an error with what to do about a driver that cannot be asked.
 func openError(ret nvml.Return) error {
 	err := check("nvmlInit", ret)
 	switch ret {

@@ -141,7 +141,7 @@ var computeModes = map[nvml.ComputeMode]string{
 	nvml.COMPUTEMODE_EXCLUSIVE_THREAD: "exclusive_thread",
 }
 
-// Details tells how each GPU is set and what it does.
+// Details returns how each GPU is set and what it does.
 func (d *driver) Details() (out []DeviceDetail, err error) {
 	err = d.each(func(i int, g nvmlGPU) error {
 		r := reader{index: i}

@@ -46,7 +46,7 @@ func SlowingMask() (mask int64) {
 	return mask
 }
 
-// ThrottleNames gives the names of the bits of a mask that hold work down, lowest first. Bits that NVML does not document are left
+// ThrottleNames returns the names of the bits of a mask that hold work down, lowest first. Bits that NVML does not document are left
 // out: what they mean is not known.
 func ThrottleNames(mask int64) (names []string) {
 	for _, r := range ThrottleReasons {

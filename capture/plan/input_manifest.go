@@ -267,7 +267,7 @@ func (e manifestEntry) input(root string) (manifestInput, error) {
 	return in, nil
 }
 
-// CheckInputID says why a text cannot be the id of an input; "" where it can.
+// CheckInputID returns why a text cannot be the id of an input; "" where it can.
 func CheckInputID(id string) string {
 	switch {
 	case id == "":

@@ -16,7 +16,7 @@ var jobVariables = []string{"SLURM_JOB_ID", "TORCHELASTIC_RUN_ID", "PBS_JOBID", 
 // maxNodes is more than any job has.
 const maxNodes = 1_000_000
 
-// NewNode says which node of a job a capture is of, where the options of the command line name one; count is 0 when unknown, and job "" when
+// NewNode returns which node of a job a capture is of, where the options of the command line name one; count is 0 when unknown, and job "" when
 // the environment is to identify the job. Captures with the same run and job belong together. The error wraps ErrOptions.
 func NewNode(rank, count int, run, job string, environ []string) (*rundir.Node, error) {
 	var p problems

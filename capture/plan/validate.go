@@ -305,7 +305,7 @@ func (o Options) NsysTrace() []string {
 	return []string{"cuda", "nvtx", "osrt"}
 }
 
-// NsysGraphTrace says how CUDA graphs are traced: the kernels of a graph, or, which costs least, each graph as a whole.
+// NsysGraphTrace returns how CUDA graphs are traced: the kernels of a graph, or, which costs least, each graph as a whole.
 func (o Options) NsysGraphTrace() string {
 	if o.Nsys.GraphTrace == "" && o.Mode == ModeLight {
 		return GraphTraceGraph

@@ -112,7 +112,7 @@ func pack(to io.Writer, from io.Reader) (int64, []byte, error) {
 	return n, sum.Sum(nil), err
 }
 
-// unpackedSum gives the number of bytes that a packed file holds and their SHA-256.
+// unpackedSum returns the number of bytes that a packed file holds and their SHA-256.
 func unpackedSum(from io.Reader) (int64, []byte, error) {
 	d, err := zstd.NewReader(from, zstd.WithDecoderConcurrency(1))
 	if err != nil {

@@ -207,7 +207,7 @@ func readRun(root *os.Root, folder string) (*pruneRun, error) {
 	return &pruneRun{folder: folder, name: m.Run, workload: m.WorkloadKey, status: m.Status, started: m.StartedAt}, nil
 }
 
-// leaveAlone says why a run is left alone, or "".
+// leaveAlone returns why a run is left alone, or "".
 func leaveAlone(r *pruneRun, now time.Time, o Options) string {
 	switch {
 	case slices.Contains(o.Protected, r.name):

@@ -102,7 +102,7 @@ func (w *world) hand(random *rand.Rand) {
 	}
 }
 
-// at tells what the thread of a launch was doing at a moment before the work that it launched began, of a gap from ran to the start of that work;
+// at returns what the thread of a launch was doing at a moment before the work that it launched began, of a gap from ran to the start of that work;
 // hasBegun says that it had launched the work before it, too.
 func (w *world) at(t, ran, start int64, c Caller, hasBegun bool) Part {
 	switch {
@@ -207,7 +207,7 @@ func TestTellIdle(t *testing.T) {
 	}
 }
 
-// idleOf tells the idle time of a range's span on its GPU.
+// idleOf returns the idle time of a range's span on its GPU.
 func (w *world) idleOf(r *rangeDevice) (out idle) {
 	pieces := w.pieces()
 	for t := r.first; t < r.last; t++ {

@@ -21,7 +21,7 @@ const (
 	QueryCall                  // asks whether something is done, as often as a thread likes; such calls are left out
 )
 
-// KindOfCall tells the kind of a function of the CUDA runtime or driver, or of HIP, by its name. Functions that build graphs launch nothing.
+// KindOfCall returns the kind of a function of the CUDA runtime or driver, or of HIP, by its name. Functions that build graphs launch nothing.
 func KindOfCall(name string) CallKind {
 	switch {
 	case strings.Contains(name, "GraphLaunch"):

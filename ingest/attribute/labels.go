@@ -30,7 +30,7 @@ func (l *Labels) Labeller() *Labeller {
 	return &Labeller{load.NewMemo(spread, func(label Label) (int32, error) { return l.Of(label), nil })}
 }
 
-// Of gives the number of a label.
+// Of returns the number of a label.
 func (l *Labeller) Of(label Label) int32 {
 	id, _ := l.memo.Of(label) // numbering never fails
 	return id

@@ -13,7 +13,7 @@ type IDs struct {
 	lastRange, lastContext int32 // last range_id and range_context_id given to the sources before
 }
 
-// NextIDs gives the ids for a source that begins now. Until Store has taken them no other source may ask.
+// NextIDs returns the ids for a source that begins now. Until Store has taken them no other source may ask.
 func NextIDs(run *load.Run) IDs { return IDs{lastRange: run.RangeID, lastContext: run.ContextID} }
 
 // RangeID is the range_id of a span.

@@ -118,7 +118,7 @@ func (g *Graph) cpu(thread int32, from, to int64) []share {
 	return out
 }
 
-// callCause says what the time in a call is.
+// callCause returns what the time in a call is.
 func callCause(c APICall) Cause {
 	switch duration := c.End - c.Start; {
 	case c.Kind == attribute.WaitCall:

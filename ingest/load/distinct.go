@@ -8,7 +8,7 @@ type Distinct[K comparable] struct {
 	List []K // by number
 }
 
-// Of gives the number of a key.
+// Of returns the number of a key.
 func (d *Distinct[K]) Of(key K) int32 {
 	id, ok := d.ids[key]
 	if !ok {
@@ -28,7 +28,7 @@ type Shared[K comparable] struct {
 	keys Distinct[K]
 }
 
-// Of gives the number of a key.
+// Of returns the number of a key.
 func (s *Shared[K]) Of(key K) int32 {
 	s.mu.Lock()
 	defer s.mu.Unlock()

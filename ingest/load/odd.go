@@ -54,7 +54,7 @@ func (o *Odd) Int32(what string, v, low int64) (small int32, ok bool) {
 	return 0, false
 }
 
-// Warnings says what was counted, a sentence each.
+// Warnings returns what was counted, a sentence each.
 func (o *Odd) Warnings() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()

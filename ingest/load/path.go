@@ -24,7 +24,7 @@ type Path struct {
 	Domain, Name string
 }
 
-// Add gives the id of the path that goes from parent (0: none) to a range of that normalised name.
+// Add returns the id of the path that goes from parent (0: none) to a range of that normalised name.
 func (p *Paths) Add(parent int32, domain, name string) int32 {
 	k := pathKey{parent, domain, name}
 	if id, ok := p.ids[k]; ok {
@@ -52,7 +52,7 @@ func (p *Paths) All() []Path {
 	return p.list
 }
 
-// Lineage gives the ids of a path's prefixes, outermost first and itself last.
+// Lineage returns the ids of a path's prefixes, outermost first and itself last.
 func (p *Paths) Lineage(id int32) []int32 {
 	out := make([]int32, p.list[id-1].Depth)
 	for i := len(out) - 1; i >= 0; i-- {

@@ -120,7 +120,7 @@ type Names struct {
 	beside  map[int32]string
 }
 
-// Add gives the number of a name and keeps the text first given with it; nil is one that is not known.
+// Add returns the number of a name and keeps the text first given with it; nil is one that is not known.
 func (n *Names) Add(name string, beside *string) int32 {
 	id := n.numbers.Add(name)
 	if beside == nil {
@@ -162,7 +162,7 @@ type Numbers struct {
 	gone  map[int]bool // places in names of none, see Restore
 }
 
-// Add gives the number of a name.
+// Add returns the number of a name.
 func (n *Numbers) Add(name string) int32 {
 	n.mu.RLock()
 	id, ok := n.ids[name]

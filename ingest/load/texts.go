@@ -5,7 +5,7 @@ import "strings"
 // Texts numbers the texts of one source: 0, 1, ... It is for one goroutine.
 type Texts struct{ Distinct[string] }
 
-// Of gives the number of a text.
+// Of returns the number of a text.
 func (t *Texts) Of(b []byte) int32 {
 	if id, ok := t.ids[string(b)]; ok {
 		return id
@@ -13,7 +13,7 @@ func (t *Texts) Of(b []byte) int32 {
 	return t.Distinct.Of(string(b))
 }
 
-// OfString gives the number of a text, which may be part of a longer one.
+// OfString returns the number of a text, which may be part of a longer one.
 func (t *Texts) OfString(s string) int32 {
 	if id, ok := t.ids[s]; ok {
 		return id

@@ -152,7 +152,7 @@ func marshal(t *testing.T, fields map[string]any) []byte {
 	return text
 }
 
-// names says which of a list of fields an error names, as whole words.
+// names returns which of a list of fields an error names, as whole words.
 func names(err error, fields []string) (named []string) {
 	words := strings.FieldsFunc(err.Error(), func(r rune) bool { return r != '_' && (r < 'a' || r > 'z') && (r < '0' || r > '9') })
 	for _, f := range fields {

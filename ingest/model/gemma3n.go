@@ -19,8 +19,8 @@ type cachedLayer struct {
 	valuesAreKeys     bool // one matrix makes both
 }
 
-// slidingLayers says which layers have a window, by layer_types, else all but each every-th, and gives them the window. The last never
-// has one where endsFull.
+// slidingLayers returns a function that reports whether a layer has a window: by layer_types, else all but each every-th do. It sets the window
+// of those that have one. The last layer never has one where endsFull.
 func (r *reader) slidingLayers(c config, d *decoder, every int64, endsFull bool) func(layer int64) bool {
 	types := r.layerTypes(c, "sliding_attention", "full_attention")
 	size := c.opt(0, "sliding_window")
@@ -43,7 +43,7 @@ func (r *reader) slidingLayers(c config, d *decoder, every int64, endsFull bool)
 	return slides
 }
 
-// sharing says which layers share: the last num_kv_shared_layers, each with the last layer before them that slides as it does.
+// sharing returns which layers share: the last num_kv_shared_layers, each with the last layer before them that slides as it does.
 func (r *reader) sharing(c config, d *decoder, slides func(layer int64) bool) func(layer int64) bool {
 	const field = "num_kv_shared_layers"
 	n := c.opt(0, field)

@@ -35,7 +35,7 @@ func (r *reader) indexed(c config, d *decoder) {
 	}}, r.indexers(c, d))
 }
 
-// indexers says which layers have an indexer, "full", and which are "shared": indexer_types does, else index_topk_pattern in letters or
+// indexers returns which layers have an indexer, "full", and which are "shared": indexer_types does, else index_topk_pattern in letters or
 // words, else every index_topk_freq-th from the one of index_skip_topk_offset on has one, as all before it.
 func (r *reader) indexers(c config, d *decoder) func(layer int64) string {
 	types, field := c.texts("indexer_types"), "indexer_types"

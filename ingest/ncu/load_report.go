@@ -65,7 +65,7 @@ func LoadReport(ctx context.Context, path, name string, t *load.Target) (*load.S
 	return info, s.Finish(info)
 }
 
-// lossWarning says what a cut report lacks; "" for a whole one.
+// lossWarning returns what a cut report lacks; "" for a whole one.
 func (r *Report) lossWarning() string {
 	if !r.Cut {
 		return ""

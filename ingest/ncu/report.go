@@ -35,7 +35,7 @@ var (
 // Report is an open report. Its headers are read; results are read by Each, one at a time.
 type Report struct {
 	Session Session
-	// Cut says that the file ends before its last block does. Lost is how many bytes at its end hold no whole result or header;
+	// Cut reports whether the file ends before its last block does. Lost is how many bytes at its end hold no whole result or header;
 	// it is known once Each has read them.
 	Cut  bool
 	Lost int64

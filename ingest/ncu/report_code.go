@@ -109,7 +109,7 @@ func (c *code) fault(what string, err error) {
 	}
 }
 
-// Faults says what of the compiled code could not be read. Instructions of it have no lines.
+// Faults returns what of the compiled code could not be read. Instructions of it have no lines.
 func (r *Report) Faults() []string {
 	var out []string
 	for what := range r.code.faults {

@@ -28,7 +28,7 @@ const (
 	ptxText      = ".nv_debug_ptx_txt"
 )
 
-// errNoCubin says that something is no code of a GPU.
+// errNoCubin means that something is no code of a GPU.
 var errNoCubin = errors.New("it is no compiled code of a GPU")
 
 // cubin is what is known of compiled code: its functions and, where it was compiled with -lineinfo, their lines.

@@ -146,7 +146,7 @@ func driverVersion(v float64) string {
 	return strconv.FormatFloat(v, 'f', -1, 32)
 }
 
-// small gives a number that fits an INTEGER column; any other is counted and unsaid.
+// small returns a number that fits an INTEGER column; any other is counted and unsaid.
 func (d *decoder) small(what string, v uint64, unsaid int32) int32 {
 	if v > math.MaxInt32 {
 		d.report.odd.Add(what, v)

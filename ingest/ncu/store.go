@@ -83,7 +83,7 @@ func unitOrUnknown(unit string) *string {
 	return &unit
 }
 
-// launch gives the result's number in the run. A page of a capture of which another page was read before finds its results
+// launch returns the result's number in the run. A page of a capture of which another page was read before finds its results
 // again; known then tells which of the result's values are stored.
 func (s *Store) launch(r *Result) (id int32, known *load.Profiled, err error) {
 	run := s.target.Run

@@ -25,7 +25,7 @@ func (f field) float() float64  { return float64(math.Float32frombits(uint32(f.i
 func (f field) message(n protowire.Number) bool { return f.num == n && f.typ == protowire.BytesType }
 func (f field) number(n protowire.Number) bool  { return f.num == n && f.typ == protowire.VarintType }
 
-// small gives a number that fits an INTEGER column, such as that of a process; any other is unsaid.
+// small returns a number that fits an INTEGER column, such as that of a process; any other is unsaid.
 func small(v uint64, unsaid int32) int32 {
 	if v > math.MaxInt32 {
 		return unsaid

@@ -238,7 +238,7 @@ func (l *loader) processOf(pid *table.Vector, i int) (int64, bool) {
 // tidOf returns the calling thread of a launch, as it is stored.
 func (l *loader) tidOf(c attribute.Launch) int32 { return tidOf(l.launches.Threads.Key(c.Thread)) }
 
-// device gives the machine's number of a GPU from the number that the process knows it by (CUDA_VISIBLE_DEVICES renumbers).
+// device returns the machine's number of a GPU from the number that the process knows it by (CUDA_VISIBLE_DEVICES renumbers).
 func (l *loader) device(globalPid, cudaID int64) int32 {
 	if gpu, ok := l.deviceOf[deviceKey{pidOf(globalPid), cudaID}]; ok {
 		return gpu
@@ -272,7 +272,7 @@ const unknownDevice = int32(-1)
 // has32 reports whether a number has 32 bits, with a sign or as the profiler writes negative ones, without.
 func has32(v int64) bool { return v == int64(int32(v)) || v == int64(uint32(v)) }
 
-// numbered gives the number of a GPU, unknownDevice for what is above or below all that one machine has.
+// numbered returns the number of a GPU, unknownDevice for what is above or below all that one machine has.
 func (l *loader) numbered(gpu int64) int32 {
 	if gpu >= 0 && gpu < load.MaxDevices {
 		return int32(gpu)

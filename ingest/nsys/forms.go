@@ -35,7 +35,7 @@ func (open Opener) Load(ctx context.Context, path, name string, t *load.Target) 
 	return with(open, path, name, func(e table.Export) (*load.SourceInfo, error) { return Load(ctx, e, name, t) })
 }
 
-// Plan says what Load would read.
+// Plan returns what Load would read.
 func (open Opener) Plan(ctx context.Context, path string, o load.Options) (*load.Plan, error) {
 	return with(open, path, path, func(e table.Export) (*load.Plan, error) { return Plan(ctx, e, path, o) })
 }

@@ -207,7 +207,7 @@ func (l *loader) scanInto(ctx context.Context, name string, wants []table.Want, 
 var eventTables = []string{nvtxTable, runtimeTable, kernelTable, memcpyTable, memsetTable, graphTable, syncTable, eventTable, graphNodeTable,
 	"CUDNN_EVENTS", "CUBLAS_EVENTS", osrtTable, "PROFILER_OVERHEAD", metricsTable, memoryTable}
 
-// Plan says what Load would read.
+// Plan returns what Load would read.
 func Plan(ctx context.Context, e table.Export, path string, o load.Options) (*load.Plan, error) {
 	info, err := Identify(ctx, e, path)
 	if err != nil {

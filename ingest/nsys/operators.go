@@ -75,7 +75,7 @@ func newOperators(parts []spanPart) *operators {
 	return o
 }
 
-// threadOf gives the number of a thread.
+// threadOf returns the number of a thread.
 func (o *operators) threadOf(thread int64) int32 {
 	id := o.keys.Of(thread)
 	if int(id) == len(o.threads) {

@@ -69,7 +69,7 @@ func (s *stacks) of(launch int32) any {
 	return nil
 }
 
-// repeated says why rows of the class are not stored; "" where there are none.
+// repeated returns why rows of the class are not stored; "" where there are none.
 func (s *stacks) repeated() string {
 	if s == nil || s.repeats.Load() == 0 {
 		return ""

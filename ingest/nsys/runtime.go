@@ -137,7 +137,7 @@ func backwardReason(n int64) string {
 
 const outOfRange = "numbers out of range"
 
-// oddReason says why further rows were left out.
+// oddReason returns why further rows were left out.
 func oddReason(before string, odd int64) string {
 	if odd == 0 {
 		return before

@@ -51,7 +51,7 @@ var apiVersion = regexp.MustCompile(`_v\d{4}$`)
 type apiName struct {
 	id   int32
 	kind attribute.CallKind
-	// isKept says that short calls have rows too: those that begin or end a stream capture, and those that order streams.
+	// isKept reports whether short calls have rows too: those that begin or end a stream capture, and those that order streams.
 	isKept bool
 	effect attribute.Effect
 }

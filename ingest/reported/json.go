@@ -41,7 +41,7 @@ func (o object) has(keys ...string) bool {
 	return slices.ContainsFunc(o, func(m member) bool { return slices.Contains(keys, m.key) })
 }
 
-// number gives a finite number times a power of ten; nil where the value is null or no number.
+// number returns a finite number times a power of ten; nil where the value is null or no number.
 func number(v any, power int) *float64 {
 	n, ok := v.(json.Number)
 	if !ok {

@@ -148,7 +148,7 @@ func (r *Report) Store(ctx context.Context, t *load.Target, about string) (int64
 	return n + m, err
 }
 
-// errMany says that a file says more than any such file does.
+// errMany means that a file says more than any such file does.
 var errMany = errors.New("it says more than any such file does")
 
 // fact notes a fact. Variables of the environment are not stored, whatever they are called by.

@@ -99,7 +99,7 @@ func (n *numbers) set(id, value int64) {
 	n.list[id] = value
 }
 
-// get gives the number of an id.
+// get returns the number of an id.
 func (n *numbers) get(id int64) (value int64, ok bool) {
 	if value, ok = n.rest[id]; ok || id < 0 || id >= int64(len(n.list)) || n.list[id] == math.MinInt64 {
 		return value, ok
@@ -331,7 +331,7 @@ func (d *database) readEvents() error {
 	})
 }
 
-// of gives the correlation id of an event, and its category; 0 and "" of one that is not there.
+// of returns the correlation id of an event, and its category; 0 and "" of one that is not there.
 func (d *database) of(event int64) (correlation int64, kind string) {
 	correlation, _ = d.stacks.get(event)
 	category, _ := d.kinds.get(event)

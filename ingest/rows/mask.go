@@ -41,7 +41,7 @@ func MaskRow(table string, columns []string, row []any) {
 	}
 }
 
-// Masked says which columns of a table are masked as they are stored.
+// Masked returns which columns of a table are masked as they are stored.
 func Masked(table string, columns []Column) []bool {
 	out := make([]bool, len(columns))
 	for i, c := range columns {

@@ -86,7 +86,7 @@ func newParser(in io.Reader) (*parser, error) {
 	return p, nil
 }
 
-// at says where an error is.
+// at returns where an error is.
 func (p *parser) at(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errCut

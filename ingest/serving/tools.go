@@ -127,7 +127,7 @@ func (p *parser) unit(metric string) (power int, ok bool) {
 	return p.power(metric)
 }
 
-// power gives that of a metric that is there.
+// power returns that of a metric that is there.
 func (p *parser) power(metric string) (power int, ok bool) {
 	if power, ok = powers[p.text(metric+"/unit")]; !ok {
 		p.wrong(metric+"/unit", "ns, us, ms, sec, requests/sec, tokens/sec or a count")

@@ -171,7 +171,7 @@ func (a *adopted) append(ctx context.Context, table string) error {
 // inputTable has one row for each of Run.Inputs, stored with the first source that has it.
 const inputTable = "op_input"
 
-// renumberRow gives a row's numbers anew, and reports whether the run had it before.
+// renumberRow renumbers a row, and reports whether the run had it before.
 func (a *adopted) renumberRow(table string, names []string, ids map[int]*load.Renumbered, row []any) (isKnown bool, err error) {
 	for i, n := range ids {
 		switch v := row[i].(type) {
@@ -188,7 +188,7 @@ func (a *adopted) renumberRow(table string, names []string, ids map[int]*load.Re
 	return isKnown, nil
 }
 
-// renumber gives a piece's numbers anew.
+// renumber renumbers a piece.
 func renumber(numbers *load.Numbering, table string, columns []rows.Column, p *rows.Piece) error {
 	for i, c := range columns {
 		if !schema.IsID(table, c.Name) {

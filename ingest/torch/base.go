@@ -34,7 +34,7 @@ func IsUndated(e *trace.Event) bool {
 	return e.Start == 0 && e.Duration == 0 && e.Has&trace.StartTime != 0 && (e.Has&trace.DurationTime != 0 || e.Category == trace.CPUInstant)
 }
 
-// leaves says why an event is not stored; "" for one that is.
+// leaves returns why an event is not stored; "" for one that is.
 func (b *base) leaves(e *trace.Event) string {
 	switch {
 	case IsUndated(e):

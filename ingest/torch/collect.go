@@ -239,7 +239,7 @@ func (c *collector) operator(e *trace.Event, t *thread) {
 	t.ops.add(e.Start, e.Duration, int64(c.names.Of(e.Name)), inputs, integer(e, trace.ExternalID), sequence, stack)
 }
 
-// integer gives a whole number of an event's args, absent when it has none.
+// integer returns a whole number of an event's args, absent when it has none.
 func integer(e *trace.Event, f trace.Field) int64 {
 	if v, ok := e.Int(f); ok {
 		return v

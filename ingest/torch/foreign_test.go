@@ -40,7 +40,7 @@ type sum struct {
 	bytes, counts big.Int
 }
 
-// tableOf says where an event belongs by what its makers say of it.
+// tableOf returns where an event belongs by what its makers say of it.
 func tableOf(e rawEvent) string {
 	switch {
 	case e.Ph != "X":

@@ -75,7 +75,7 @@ func (l *linked) work(i int32) *work {
 	return l.kernels.At(i)
 }
 
-// ordered gives the numbers 0 to n-1 in an order; the file is mostly in it already.
+// ordered returns the numbers 0 to n-1 in an order; the file is mostly in it already.
 func ordered(n int, order func(a, b int32) int) []int32 {
 	out := make([]int32, n)
 	for i := range out {

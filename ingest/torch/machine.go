@@ -104,7 +104,7 @@ func (l *loader) storeDevices(ctx context.Context) error {
 	return err
 }
 
-// deviceNumbers gives the number that work has for that of a described GPU. ROCm numbers the GPUs of work by agents, of which CPUs are some, and
+// deviceNumbers returns the number that work has for that of a described GPU. ROCm numbers the GPUs of work by agents, of which CPUs are some, and
 // describes them by another count: where one GPU is described and all work ran on one, these are the same.
 func (l *loader) deviceNumbers() func(int32) int32 {
 	used := map[int32]bool{}
@@ -192,7 +192,7 @@ func (l *loader) storeParts(ctx context.Context) error {
 	return err
 }
 
-// why says why events of a category were not stored.
+// why returns why events of a category were not stored.
 func (p *part) why() string {
 	var out []string
 	if p.reason != "" {

@@ -15,7 +15,7 @@ type packed struct {
 	prev    []int64
 	n       int
 	moments bool // rows have a time, but no duration in the second column
-	// unsorted says that rows are not in the order of their times, of equal ones the longer first.
+	// unsorted reports whether rows are not in the order of their times, of equal ones the longer first.
 	unsorted bool
 	last     [2]int64
 }

@@ -194,7 +194,7 @@ type threads struct {
 	id    int32
 }
 
-// of gives the number of a thread.
+// of returns the number of a thread.
 func (t *threads) of(pid, tid int64) int32 {
 	k := [2]int64{pid, tid}
 	if len(t.list) > 0 && k == t.last {

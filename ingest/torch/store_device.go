@@ -105,7 +105,7 @@ func (l *loader) storeKernels(ctx context.Context) error {
 	return err
 }
 
-// addKernel gives the number of a kernel's name within the run.
+// addKernel returns the number of a kernel's name within the run.
 func (l *loader) addKernel(raw string) int32 {
 	name := demangle.Filter(valid(raw)) // Kineto leaves names that are long for a symbol mangled
 	short := load.ShortName(name)

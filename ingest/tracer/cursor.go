@@ -150,7 +150,7 @@ func (t *trace) cells(r io.ReaderAt, o *blockTable, b block, buf []byte, into []
 	return whole, cells, nil
 }
 
-// errCells says that a block's columns do not fill it.
+// errCells means that a block's columns do not fill it.
 var errCells = errors.New("malformed: the columns are not those of the table")
 
 // cutCells finds the bytes of so many columns.

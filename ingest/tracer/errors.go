@@ -39,7 +39,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 func (t *trace) fault(o *blockTable, at int64, format string, args ...any) *Error {

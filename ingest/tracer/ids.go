@@ -31,7 +31,7 @@ const (
 	processID      // globalPid or globalTid
 )
 
-// idOf says what a column of a table numbers.
+// idOf returns what a column of a table numbers.
 func idOf(of, column string) id {
 	switch column {
 	case "nameId", "textId", "mangledName":

@@ -53,7 +53,7 @@ func (d *Folder) own(info *load.SourceInfo, err error) (*load.SourceInfo, error)
 	return info, err
 }
 
-// Plan says what Load would read.
+// Plan returns what Load would read.
 func Plan(ctx context.Context, path string, o load.Options) (*load.Plan, error) {
 	return with(path, path, func(d *Folder) (*load.Plan, error) { return nsys.Plan(ctx, d, path, o) })
 }

@@ -17,7 +17,7 @@ type Command struct {
 	Argv []string
 	Env  []string // all of it
 	Dir  string   // "": the folder of this process
-	// Chatty says that it may write any amount: the beginning and the end of it are kept. Else more than MaxOutput is an error.
+	// Chatty reports whether it may write any amount: the beginning and the end of it are kept. Else more than MaxOutput is an error.
 	Chatty bool
 }
 

@@ -66,7 +66,7 @@ type Capture struct {
 // file writes the events in its form.
 type file interface {
 	clone() file
-	// write gives the paths of the files that it wrote; id is the capture's own.
+	// write returns the paths of the files that it wrote; id is the capture's own.
 	write(dir, id string, events []*Event) ([]string, error)
 }
 

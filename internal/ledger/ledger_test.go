@@ -293,7 +293,7 @@ func entries(file string) map[string]string {
 	return out
 }
 
-// changes says which entries changed, and which columns of them where the ledger has sums.
+// changes returns which entries changed, and which columns of them where the ledger has sums.
 func changes(was, is map[string]string) (out []string) {
 	all := maps.Clone(was)
 	maps.Copy(all, is)

@@ -16,7 +16,7 @@ const (
 	anOption               // --name value, --name=value
 )
 
-// pairOf says how the value of name=value follows its name.
+// pairOf returns how the value of name=value follows its name.
 func pairOf(name string) where {
 	switch {
 	case strings.HasPrefix(name, "-"):

@@ -254,7 +254,7 @@ func needed(all []*fact, byName map[string]*fact, only []string) []*fact {
 	return out
 }
 
-// present says which of the tables of captures that facts need have rows of the run.
+// present returns which of the tables of captures that facts need have rows of the run.
 func present(ctx context.Context, q schema.SQL, facts []*fact, byName map[string]*fact, runID string) (map[string]bool, error) {
 	var tables []string
 	for _, f := range facts {

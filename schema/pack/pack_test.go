@@ -80,7 +80,7 @@ func compressed(t testing.TB, text []byte) []byte {
 	return z.EncodeAll(text, nil)
 }
 
-// unpack gives the names of what Read wrote.
+// unpack returns the names of what Read wrote.
 func unpack(t testing.TB, packed []byte) (*pack.Head, []string, error) {
 	dir := t.TempDir()
 	h, err := pack.Read(t.Context(), bytes.NewReader(packed), int64(len(packed)), dir)

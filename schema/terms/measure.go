@@ -138,7 +138,7 @@ func each[T any](list []T, text func(T) string) []string {
 	return out
 }
 
-// ServingText says what the figures of load generators are called that a verb compares by: ttft or tpot with _mean or _p99, requests_per_s.
+// ServingText returns what the figures of load generators are called that a verb compares by: ttft or tpot with _mean or _p99, requests_per_s.
 func ServingText(verb Verb) string {
 	statistics := StatisticsIn(verb)
 	for i := range statistics {

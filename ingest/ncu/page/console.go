@@ -107,7 +107,7 @@ func (p *pageReader) lost(line int) {
 	}
 }
 
-// finish says what the file was.
+// finish returns what the file was.
 func (p *pageReader) finish() (*Info, error) {
 	i := p.info
 	p.warnCounts()

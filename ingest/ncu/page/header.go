@@ -107,7 +107,7 @@ func (h *pageHeader) mayStartRow(line []byte) bool {
 	return len(rest) >= 2 && rest[0] == '"' && rest[1] == ','
 }
 
-// row says which result a row belongs to. It is not ok when the row is none of this page: a line of the program that looks like
+// row returns which result a row belongs to. It is not ok when the row is none of this page: a line of the program that looks like
 // one, or a row that was cut off.
 func (h *pageHeader) row(fields [][]byte) (key pageKey, ok bool) {
 	if len(fields) > h.width || len(fields) <= h.minWidth() {

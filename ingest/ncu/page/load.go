@@ -22,7 +22,7 @@ var pageEnd = regexp.MustCompile(`(?i)(?:(?:(^|/)|[._-])(raw(?:[_-]base)?|detail
 // Stem is a path without what tells the CSV pages of one capture apart; other paths stay as they are.
 func Stem(path string) string { return pageEnd.ReplaceAllString(path, "$1") }
 
-// Order says which pages of one capture are read first, for the first value of a metric stays: those in base units, which
+// Order returns which pages of one capture are read first, for the first value of a metric stays: those in base units, which
 // hold the most digits, then raw pages, which scale and round, and details pages last.
 func Order(path string) int {
 	m := pageEnd.FindStringSubmatch(strings.TrimSuffix(path, ".gz"))

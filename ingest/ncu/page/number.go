@@ -120,7 +120,7 @@ func scanExponent(d scannedNumber, b []byte, ok bool) (scannedNumber, bool) {
 	return d, true
 }
 
-// withoutGroups gives a number without its sign in the form that strconv reads.
+// withoutGroups returns a number without its sign in the form that strconv reads.
 func withoutGroups(b []byte, decimal byte) string {
 	b, _ = cutSign(b)
 	out := make([]byte, 0, len(b))

@@ -53,7 +53,7 @@ func (p *pageReader) start(key pageKey) {
 	p.ranges()
 }
 
-// kind tells what was profiled. A page has no column for it: a range is a "range" without a stream, a graph is a "graph". Kernels
+// kind returns what was profiled. A page has no column for it: a range is a "range" without a stream, a graph is a "graph". Kernels
 // can have that name too, which a raw page with the attributes of launches tells apart.
 func (p *pageReader) kind() ncu.Kind {
 	h := p.header

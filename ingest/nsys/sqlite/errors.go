@@ -7,14 +7,14 @@ import (
 )
 
 var (
-	// ErrNotSQLite says that the file is no SQLite 3 database.
+	// ErrNotSQLite means that the file is no SQLite 3 database.
 	ErrNotSQLite = errors.New("not an SQLite database")
-	// ErrBusy says that a write-ahead log or a rollback journal lies beside the file: its pages alone are no
+	// ErrBusy means that a write-ahead log or a rollback journal lies beside the file: its pages alone are no
 	// consistent database.
 	ErrBusy = errors.New("the database is still being written")
-	// ErrTruncated says that the file ends before its last page.
+	// ErrTruncated means that the file ends before its last page.
 	ErrTruncated = errors.New("the file is truncated")
-	// ErrNoTable says that the database has no such table.
+	// ErrNoTable means that the database has no such table.
 	ErrNoTable = errors.New("no such table")
 )
 
@@ -54,7 +54,7 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 // fault is an *Error for a malformed page of this file.

@@ -91,7 +91,7 @@ func newTable(name string, root int64, sql string) *tableInfo {
 	return t
 }
 
-// readable says why a table cannot be scanned, nil when it can.
+// readable returns why a table cannot be scanned, nil when it can.
 func (f *File) readable(t *tableInfo) error {
 	err := t.err
 	switch {

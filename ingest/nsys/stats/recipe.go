@@ -114,7 +114,7 @@ func (open Recipe) Load(ctx context.Context, path, name string, t *load.Target) 
 	return &l.info, l.describe()
 }
 
-// checkSums says which figure of a row cannot be: the first four are whole numbers, the next three are not.
+// checkSums returns which figure of a row cannot be: the first four are whole numbers, the next three are not.
 func checkSums(b *export.Batch, i int, wants []export.Want) error {
 	for k := range b.Cols[:7] {
 		amount := 0.0

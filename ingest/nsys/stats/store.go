@@ -51,7 +51,7 @@ func (l *loader) part(title string) *part {
 
 const noQuery = "not stored: prof has no query for its rows"
 
-// begin says what of a table is stored.
+// begin decides what of a table is stored.
 func (l *loader) begin(t *table) *part {
 	p := l.part(t.title())
 	has := func(k key) bool { return l.first[k] != nil }
@@ -264,7 +264,7 @@ func operation(label string) string {
 	return directions.Replace(strings.TrimSuffix(strings.TrimPrefix(label, "[CUDA "), "]"))
 }
 
-// reasons says why tables are not stored.
+// reasons returns why tables are not stored.
 func (l *loader) reasons() []string {
 	var out []string
 	for _, p := range l.parts {

@@ -41,7 +41,7 @@ type Vector struct {
 	Nulls [BatchRows / 64]uint64
 	// HasNull reports whether any bit of Nulls is set.
 	HasNull bool
-	// Missing says that the export has no such column at all (every row is NULL).
+	// Missing reports whether the export has no such column at all (every row is NULL).
 	Missing bool
 }
 
@@ -89,7 +89,7 @@ type Export interface {
 	Has(table string) bool
 	// Tables lists the tables by name.
 	Tables() []string
-	// Columns gives a table's column names in file order, nil when there is no such table.
+	// Columns returns a table's column names in file order, nil when there is no such table.
 	Columns(table string) []string
 	// Scan prepares reading of a table's columns. The table must exist.
 	Scan(ctx context.Context, table string, wants []Want) (Scan, error)
@@ -109,7 +109,7 @@ type Scan interface {
 	Morsels() int
 	// Rows is an estimate of the row count (exact where the format says), for progress and sizing; -1 if unknown.
 	Rows() int64
-	// Open gives a cursor; each goroutine uses its own.
+	// Open returns a cursor; each goroutine uses its own.
 	Open() Cursor
 }
 

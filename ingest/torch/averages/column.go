@@ -74,7 +74,7 @@ var (
 	droppedNames = []string{"stack", "source_location", "overload_name", "concrete_inputs", "kwinputs"}
 )
 
-// columnOf says what a column holds by its name. The names are those of PyTorch's attributes (self_cuda_time_total), headings of
+// columnOf returns what a column holds by its name. The names are those of PyTorch's attributes (self_cuda_time_total), headings of
 // its printed table (Self CUDA), and such words in another order with a unit (total_device_us, self_cpu_time_ms).
 func columnOf(name string) column {
 	w := words(name)

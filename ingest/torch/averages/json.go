@@ -18,7 +18,7 @@ type jsonReader struct {
 	done    bool   // whether the table was read
 }
 
-// errCut says that the file ends inside a value.
+// errCut means that the file ends inside a value.
 var errCut = errors.New("the file ends inside it")
 
 func (s *source) json(skipped int64) error {

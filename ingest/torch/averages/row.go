@@ -131,7 +131,7 @@ func disagree(f field, a, b int64) bool {
 	return d > 0
 }
 
-// kind says where a row's work ran: as the file says, and otherwise by its times. What ran on the device has none on the CPU, and
+// kind returns where a row's work ran: as the file says, and otherwise by its times. What ran on the device has none on the CPU, and
 // every operator and CUDA function takes some. Without CPU times nothing tells them apart, and rows count as the CPU's.
 func (p *plan) kind(r *record, out *row) string {
 	if ids := p.from[deviceTypeField]; len(ids) > 0 {

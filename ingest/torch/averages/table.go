@@ -18,7 +18,7 @@ const (
 	headBytes  = 64 << 10 // within which a table begins
 )
 
-// errNotTable says that a file is something else.
+// errNotTable means that a file is something else.
 var errNotTable = errors.New("it is not a key_averages() table: it has no columns for operator names, calls and times")
 
 // columns are the columns of a table in the order in which they were met.

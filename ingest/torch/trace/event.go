@@ -13,7 +13,7 @@ type Event struct {
 	Label    []byte // the category as written
 	Name     []byte
 	PID, TID int64
-	// NoPID says that pid is absent or no number: what Kineto writes for its own tracks, and other tools where they merged traces.
+	// NoPID reports whether pid is absent or no number: what Kineto writes for its own tracks, and other tools where they merged traces.
 	// NoTID says the same of tid; of texts like "24572 (python)" and "stream 7", as PyTorch 1.8 writes them, the number is taken.
 	NoPID, NoTID bool
 	// Start and Duration are nanoseconds: the file holds microseconds with decimals. Start is from an origin that the file's
@@ -22,7 +22,7 @@ type Event struct {
 	Has             Field // which of the following and of the times the event has
 	Ints            [fieldCount]int64
 	Grid, Block     [3]int64
-	// Odd says that a number is no whole one of 64 bits.
+	// Odd reports whether a number is no whole one of 64 bits.
 	Odd bool
 	// Texts of args. Shapes, Types, Strides and Concrete are the JSON of an operator's inputs.
 	Shapes, Types, Strides, Concrete []byte
@@ -180,7 +180,7 @@ var read = [...]Field{
 
 const fieldCount = 24
 
-// Int gives a whole number of args; ok is false when the event has none.
+// Int returns a whole number of args; ok is false when the event has none.
 func (e *Event) Int(f Field) (v int64, ok bool) {
 	return e.Ints[indexOf(f)], e.Has&f != 0
 }

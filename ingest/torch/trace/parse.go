@@ -265,7 +265,7 @@ func plain(b []byte, i, places int) (v int64, end int) {
 	return v, i
 }
 
-// scaled gives a number times ten to the power of places, and whether that is a whole number of 64 bits. Digits beyond the
+// scaled returns a number times ten to the power of places, and whether that is a whole number of 64 bits. Digits beyond the
 // places round to nearest.
 func scaled(raw []byte, places int) (v int64, ok bool) {
 	i, negative := 0, raw[0] == '-'
