@@ -2,6 +2,7 @@ package frame
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -239,4 +240,12 @@ func (f *Frame) Numbers(column string) ([]*float64, error) {
 		}
 	}
 	return out, nil
+}
+
+// Finite returns a number; known is false where there is NULL, and of what is infinite or not a number.
+func Finite(value *float64) (v float64, known bool) {
+	if value == nil || math.IsNaN(*value) || math.IsInf(*value, 0) {
+		return 0, false
+	}
+	return *value, true
 }

@@ -36,28 +36,27 @@ type Piece struct {
 	Share float64 // of the bar's span
 }
 
-// BarsOf reads the bars from the rows of accounting.
+// BarsOf reads the bars from the rows of accounting, without parts of stages that take no time.
 func BarsOf(f *frame.Frame) ([]Bar, error) {
-	rows, err := f.Records("stage", "device", "part", "total_ns", "share_ratio", "span_total_ns")
+	rows, err := partRows.Of(f)
 	if err != nil {
 		return nil, err
 	}
 	var bars []Bar
 	for i, r := range rows {
-		stage, device, name := r.Text("stage"), r.Count("device"), r.Text("part")
-		ns, share, span := r.Whole("total_ns"), r.Number("share_ratio"), r.Whole("span_total_ns")
-		if ns == nil || share == nil || span == nil {
-			return nil, fmt.Errorf("query %s: row %d lacks a time", f.Query, i+1)
-		}
-		p, err := partNamed(name)
+		p, err := partNamed(r.Part)
 		if err != nil {
 			return nil, fmt.Errorf("query %s: row %d: %w", f.Query, i+1, err)
 		}
-		if n := len(bars); n == 0 || bars[n-1].Stage != stage || bars[n-1].device != device {
-			bars = append(bars, Bar{Stage: stage, device: device, Span: *span})
+		share, known := frame.Finite(r.ShareRatio)
+		if !known {
+			continue
+		}
+		if n := len(bars); n == 0 || bars[n-1].Stage != r.Stage || bars[n-1].device != r.Device {
+			bars = append(bars, Bar{Stage: r.Stage, device: r.Device, Span: r.SpanTotalNs})
 		}
 		last := &bars[len(bars)-1]
-		last.Pieces = append(last.Pieces, Piece{p, *ns, *share})
+		last.Pieces = append(last.Pieces, Piece{p, r.TotalNs, share})
 	}
 	return bars, nil
 }
@@ -158,11 +157,7 @@ func (b Bar) Draw(cells int) string {
 // most GPUs that one is added up from.
 func StageBars(f *frame.Frame, stages []judge.StageSummary) (out []Bar, gpus int, err error) {
 	out = make([]Bar, len(stages))
-	known, err := withNumbers(f, BarNumbers...)
-	if err != nil || known == nil || len(known.Rows) == 0 {
-		return out, 0, err
-	}
-	all, err := BarsOf(known)
+	all, err := BarsOf(f)
 	if err != nil {
 		return nil, 0, err
 	}

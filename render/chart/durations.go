@@ -32,7 +32,7 @@ const (
 )
 
 func newDurationFigure(f *frame.Frame) (*durationFigure, error) {
-	rows, err := f.Records("rank", "kernel", "from_ns", "to_ns", "calls", "total_ns", "kernel_calls", "kernel_total_ns", "median_ns")
+	rows, err := durationRows.Of(f)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
@@ -44,10 +44,10 @@ func newDurationFigure(f *frame.Frame) (*durationFigure, error) {
 	for _, v := range axis.steps(6) {
 		figure.Ticks = append(figure.Ticks, Tick{Length(axis.at(v)), typeset.Nanoseconds(v)})
 	}
-	kernels := groupRows(rows, func(r frame.Record) string { return r.Text("kernel") })
+	kernels := groupRows(rows, func(r durationRow) string { return r.Kernel })
 	var names []string
 	for _, bins := range kernels {
-		names = append(names, typeset.Neutral(bins[0].Text("kernel")))
+		names = append(names, typeset.Neutral(bins[0].Kernel))
 	}
 	short := typeset.Kernels(names, durationName)
 	for i, bins := range kernels {
@@ -58,7 +58,7 @@ func newDurationFigure(f *frame.Frame) (*durationFigure, error) {
 
 // durationAxis holds all bins that can be drawn; some is false without any. The one of executions without measurable time begins at 0,
 // which no logarithm has: it is drawn as wide as the others.
-func durationAxis(rows []frame.Record) (a logAxis, some bool) {
+func durationAxis(rows []durationRow) (a logAxis, some bool) {
 	var bounds []float64
 	for _, r := range rows {
 		if from, to, ok := boundsOf(r); ok {
@@ -73,9 +73,9 @@ func durationAxis(rows []frame.Record) (a logAxis, some bool) {
 }
 
 // boundsOf returns the bounds of a bin; ok is false of one that holds no stretch of time.
-func boundsOf(bin frame.Record) (from, to float64, ok bool) {
-	from, hasFrom := bin.Finite("from_ns")
-	to, hasTo := bin.Finite("to_ns")
+func boundsOf(bin durationRow) (from, to float64, ok bool) {
+	from, hasFrom := frame.Finite(bin.FromNs)
+	to, hasTo := frame.Finite(bin.ToNs)
 	return from, to, hasFrom && hasTo && from >= 0 && to > from
 }
 
@@ -89,18 +89,18 @@ func drawnFrom(from, to float64) float64 {
 	return from
 }
 
-func newDurationPlot(bins []frame.Record, name, short string, axis logAxis) durationPlot {
+func newDurationPlot(bins []durationRow, name, short string, axis logAxis) durationPlot {
 	first := bins[0]
-	calls := typeset.Plural(first.Count("kernel_calls"), "call", "calls")
-	p := durationPlot{Name: name, Short: short, Said: calls + ", " + typeset.Duration(first.Count("kernel_total_ns")) + " in all"}
-	if median, known := first.Finite("median_ns"); known {
+	calls := typeset.Plural(first.KernelCalls, "call", "calls")
+	p := durationPlot{Name: name, Short: short, Said: calls + ", " + typeset.Duration(first.KernelTotalNs) + " in all"}
+	if median, known := frame.Finite(first.MedianNs); known {
 		p.MedianTitle = "median " + typeset.Nanoseconds(median)
 		p.Said = p.MedianTitle + ", " + p.Said
 		if median > 0 {
 			p.Median = Length(axis.at(median))
 		}
 	}
-	drawn := slices.DeleteFunc(slices.Clone(bins), func(b frame.Record) bool { _, _, ok := boundsOf(b); return !ok })
+	drawn := slices.DeleteFunc(slices.Clone(bins), func(b durationRow) bool { _, _, ok := boundsOf(b); return !ok })
 	if left := len(bins) - len(drawn); left > 0 {
 		p.Said += ", " + typeset.Plural(int64(left), "bin", "bins") + " without bounds not drawn"
 	}
@@ -111,32 +111,32 @@ func newDurationPlot(bins []frame.Record, name, short string, axis logAxis) dura
 	bins, most := drawn, int64(0)
 	fullest := bins[0]
 	for _, b := range bins {
-		if b.Count("calls") > most {
-			most, fullest = b.Count("calls"), b
+		if b.Calls > most {
+			most, fullest = b.Calls, b
 		}
 	}
 	p.Most = typeset.Int(most)
 	for _, b := range bins {
 		from, to, _ := boundsOf(b)
 		left := axis.at(drawnFrom(from, to))
-		high := float64(b.Count("calls")) / float64(max(most, 1)) * (durationHeight - 14) // room for the number of calls
-		high = max(high, 1.5)                                                             // a bin with one call of many is seen
+		high := float64(b.Calls) / float64(max(most, 1)) * (durationHeight - 14) // room for the number of calls
+		high = max(high, 1.5)                                                    // a bin with one call of many is seen
 		p.Bins = append(p.Bins, durationBin{Length(left), Length(axis.at(to) - left), Pixels(durationHeight - high), Pixels(high),
-			fmt.Sprintf("%s: %s, %s", binBounds(b), typeset.Plural(b.Count("calls"), "call", "calls"), typeset.Duration(b.Count("total_ns")))})
+			fmt.Sprintf("%s: %s, %s", binBounds(b), typeset.Plural(b.Calls, "call", "calls"), typeset.Duration(b.TotalNs))})
 	}
 	p.Spoken += fmt.Sprintf("; from %s to %s; most of them, %s, %s", lowBound(bins[0]), highBound(bins[len(bins)-1]), typeset.Plural(most, "call", "calls"), binBounds(fullest))
 	return p
 }
 
-func lowBound(b frame.Record) string {
-	from, _ := b.Finite("from_ns")
+func lowBound(b durationRow) string {
+	from, _ := frame.Finite(b.FromNs)
 	return typeset.Nanoseconds(from)
 }
 
-func highBound(b frame.Record) string {
-	to, _ := b.Finite("to_ns")
+func highBound(b durationRow) string {
+	to, _ := frame.Finite(b.ToNs)
 	return typeset.Nanoseconds(to)
 }
 
 // binBounds says what a bin holds.
-func binBounds(b frame.Record) string { return "from " + lowBound(b) + " to " + highBound(b) }
+func binBounds(b durationRow) string { return "from " + lowBound(b) + " to " + highBound(b) }

@@ -24,11 +24,10 @@ type Figures struct {
 // Makers fill in the pictures of a section, by its query. To add one, write its maker and template and add a line here.
 var Makers = map[string]func(r *judge.Report, f *frame.Frame, to *Figures) error{
 	"accounting": func(_ *judge.Report, f *frame.Frame, to *Figures) error {
-		known, err := withNumbers(f, BarNumbers...)
-		if err != nil || len(known.Rows) == 0 {
-			return err
+		figure, err := NewBarFigure(f)
+		if err == nil && len(figure.Bars) > 0 {
+			to.Bars = figure
 		}
-		to.Bars, err = NewBarFigure(known)
 		return err
 	},
 	"stages": func(_ *judge.Report, f *frame.Frame, to *Figures) (err error) {
@@ -60,34 +59,12 @@ var Makers = map[string]func(r *judge.Report, f *frame.Frame, to *Figures) error
 // withoutTable are the queries whose rows are bins or points of lines: the picture says what they add up to, and the query gives them.
 var withoutTable = []string{"kernel-durations", "sample-series"}
 
-// withNumbers leaves out rows that lack one of some numbers: a share of no time is not defined.
-func withNumbers(f *frame.Frame, columns ...string) (*frame.Frame, error) {
-	if f == nil || len(f.Rows) == 0 {
-		return f, nil
-	}
-	rows, err := f.Records(columns...)
-	if err != nil {
-		return nil, err
-	}
-	known := *f
-	known.Rows = nil
-	for i, r := range rows {
-		if !slices.ContainsFunc(columns, func(c string) bool { _, ok := r.Finite(c); return !ok }) {
-			known.Rows = append(known.Rows, f.Rows[i])
-		}
-	}
-	return &known, nil
-}
-
-// BarNumbers are what a bar of accounting is drawn by.
-var BarNumbers = []string{"total_ns", "share_ratio", "span_total_ns"}
-
 // Pixels returns a distance as SVG takes it.
 func Pixels(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }
 
 // groupRows puts rows together that have the same key, in the order in which the keys come up.
-func groupRows(rows []frame.Record, key func(frame.Record) string) [][]frame.Record {
-	var out [][]frame.Record
+func groupRows[T any](rows []T, key func(T) string) [][]T {
+	var out [][]T
 	place := map[string]int{}
 	for _, r := range rows {
 		k := key(r)

@@ -43,11 +43,11 @@ const (
 )
 
 func newKernelFigure(f *frame.Frame) (*kernelFigure, error) {
-	rows, err := f.Records("stage", "kernel", "calls", "total_ns", "share_ratio", "role")
+	rows, err := kernelRows.Of(f)
 	if err != nil {
 		return nil, err
 	}
-	stages := groupRows(rows, func(r frame.Record) string { return r.Text("stage") })
+	stages := groupRows(rows, func(r kernelRow) string { return r.Stage })
 	stages, left := typeset.FirstOf(stages, shownStages)
 	figure := &kernelFigure{}
 	if left > 0 {
@@ -67,19 +67,19 @@ func newKernelFigure(f *frame.Frame) (*kernelFigure, error) {
 
 // newKernelStage draws the kernels of one stage. One whose share is not defined, as of kernels that last no measurable time, has no bar
 // and its time in words; where it is so of any, what the table does not list is not known either.
-func newKernelStage(kernels []frame.Record) kernelStage {
+func newKernelStage(kernels []kernelRow) kernelStage {
 	var names []string
 	longest, shown, stageNs, listed, all := 0.0, 0.0, 0.0, 0.0, true
 	for _, k := range kernels {
-		names = append(names, typeset.Neutral(k.Text("kernel")))
-		listed += float64(k.Count("total_ns"))
-		share, known := k.Finite("share_ratio")
+		names = append(names, typeset.Neutral(k.Kernel))
+		listed += float64(k.TotalNs)
+		share, known := frame.Finite(k.ShareRatio)
 		if all = all && known; !known {
 			continue
 		}
 		longest, shown = max(longest, share), shown+share
 		if share > 0 && stageNs == 0 {
-			stageNs = float64(k.Count("total_ns")) / share
+			stageNs = float64(k.TotalNs) / share
 		}
 	}
 	others := 0.0
@@ -89,11 +89,11 @@ func newKernelStage(kernels []frame.Record) kernelStage {
 		stageNs = max(stageNs, listed)
 	}
 	longest = max(longest, others)
-	stage := kernelStage{Label: words.KernelStageLabel(kernels[0].Text("stage")), Total: typeset.Nanoseconds(stageNs)}
+	stage := kernelStage{Label: words.KernelStageLabel(kernels[0].Stage), Total: typeset.Nanoseconds(stageNs)}
 	stage.Spoken = fmt.Sprintf("Kernels of %s by their share of %s of kernel time", stage.Label, stage.Total)
 	narrow, wide := typeset.Kernels(names, NarrowName), typeset.Kernels(names, WideName)
 	for i, k := range kernels {
-		share, known := k.Finite("share_ratio")
+		share, known := frame.Finite(k.ShareRatio)
 		part, long := "share not known", 0.0
 		if known {
 			part = typeset.Percent(share)
@@ -101,9 +101,9 @@ func newKernelStage(kernels []frame.Record) kernelStage {
 		if share > 0 && known {
 			long = share / longest
 		}
-		time := part + " · " + typeset.Duration(k.Count("total_ns"))
+		time := part + " · " + typeset.Duration(k.TotalNs)
 		b := kernelBar{Class: roleGroups[groupOf(roleOf(k))].Class, Short: narrow(names[i]), Long: wide(names[i]), Text: time}
-		b.Title = fmt.Sprintf("%s: %s, %s, %s", typeset.Shorten(names[i], TitleName, 60), time, typeset.Plural(k.Count("calls"), "call", "calls"), roleOf(k))
+		b.Title = fmt.Sprintf("%s: %s, %s, %s", typeset.Shorten(names[i], TitleName, 60), time, typeset.Plural(k.Calls, "call", "calls"), roleOf(k))
 		stage.add(b, long)
 		stage.Spoken += fmt.Sprintf("; %s, %s: %s", narrow(names[i]), roleOf(k), time)
 	}
@@ -125,8 +125,8 @@ func (s *kernelStage) add(b kernelBar, share float64) {
 }
 
 // roleOf is a kernel's role in words.
-func roleOf(k frame.Record) string {
-	if role := k.Text("role"); role != "" {
+func roleOf(k kernelRow) string {
+	if role := k.Role; role != "" {
 		return typeset.Neutral(role)
 	}
 	return noRole

@@ -74,7 +74,7 @@ var shapes = []string{"circle", "square", "diamond", "triangle"}
 const SeriesCount = 8
 
 func newRooflineFigure(f, ceilings *frame.Frame) (*rooflineFigure, error) {
-	rows, err := f.Records("launch", "kernel", "resource", "attained_ratio", "side", "achieved_flop_per_s", "intensity", "flop", "stage", "device")
+	rows, err := launchRows.Of(f)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func newRooflineFigure(f, ceilings *frame.Frame) (*rooflineFigure, error) {
 		return nil, err
 	}
 	figure := &rooflineFigure{}
-	for _, points := range groupRows(rows, func(r frame.Record) string { return r.Text("device") }) {
+	for _, points := range groupRows(rows, func(r launchRow) string { return r.Device }) {
 		figure.Plots = append(figure.Plots, newRooflinePlot(points, roofs[deviceOf(points[0])]))
 	}
 	if ceilings != nil && len(ceilings.Rows) > 0 {
@@ -96,19 +96,19 @@ func newRooflineFigure(f, ceilings *frame.Frame) (*rooflineFigure, error) {
 }
 
 // deviceOf is a row's device as ceilings calls it.
-func deviceOf(r frame.Record) string {
-	if name := r.Text("device"); name != "" {
+func deviceOf(r launchRow) string {
+	if name := r.Device; name != "" {
 		return name
 	}
 	return "(unknown)"
 }
 
-func newRooflinePlot(rows []frame.Record, roofs []roof) rooflinePlot {
+func newRooflinePlot(rows []launchRow, roofs []roof) rooflinePlot {
 	p := rooflinePlot{Device: typeset.Neutral(deviceOf(rows[0])), Height: rooflineHeight, Below: rooflineHeight + 17}
-	resources, stages := valuesOf(rows, "resource"), valuesOf(rows, "stage")
-	var drawn []frame.Record
+	resources, stages := valuesOf(rows, resourceOf), valuesOf(rows, stageOf)
+	var drawn []launchRow
 	for i, r := range rows {
-		dot := newRoofDot(r, seriesClass(slices.Index(resources, r.Text("resource"))), shapes[slices.Index(stages, r.Text("stage"))%len(shapes)])
+		dot := newRoofDot(r, seriesClass(slices.Index(resources, r.Resource)), shapes[slices.Index(stages, r.Stage)%len(shapes)])
 		if dot.order = i; dot.intensity > 0 && dot.rate > 0 {
 			p.Dots, drawn = append(p.Dots, dot), append(drawn, r)
 			continue
@@ -127,11 +127,11 @@ func newRooflinePlot(rows []frame.Record, roofs []roof) rooflinePlot {
 }
 
 // addLegends says what the colours of the launches drawn mean, and their shapes where there are several.
-func (p *rooflinePlot) addLegends(drawn []frame.Record, resources, stages []string) {
-	for _, resource := range valuesOf(drawn, "resource") {
+func (p *rooflinePlot) addLegends(drawn []launchRow, resources, stages []string) {
+	for _, resource := range valuesOf(drawn, resourceOf) {
 		p.Resources = append(p.Resources, roofKey{Class: seriesClass(slices.Index(resources, resource)), Shape: "circle", Text: typeset.Neutral(resource)})
 	}
-	several := valuesOf(drawn, "stage")
+	several := valuesOf(drawn, stageOf)
 	if len(several) < 2 {
 		return
 	}
@@ -140,11 +140,14 @@ func (p *rooflinePlot) addLegends(drawn []frame.Record, resources, stages []stri
 	}
 }
 
-// valuesOf returns the values of a column, each once, in order.
-func valuesOf(rows []frame.Record, column string) []string {
+func resourceOf(r launchRow) string { return r.Resource }
+func stageOf(r launchRow) string    { return r.Stage }
+
+// valuesOf returns the values of rows, each once, in order.
+func valuesOf(rows []launchRow, of func(launchRow) string) []string {
 	var out []string
 	for _, r := range rows {
-		out = append(out, r.Text(column))
+		out = append(out, of(r))
 	}
 	out = typeset.Unique(out)
 	slices.Sort(out)
@@ -160,28 +163,28 @@ func stageOr(stage string) string {
 	return typeset.Neutral(stage)
 }
 
-func newRoofDot(r frame.Record, class, shape string) roofDot {
-	d := roofDot{Class: class, Shape: shape, Name: typeset.Neutral(r.Text("kernel"))}
+func newRoofDot(r launchRow, class, shape string) roofDot {
+	d := roofDot{Class: class, Shape: shape, Name: typeset.Neutral(r.Kernel)}
 	d.Short = typeset.Kernels(nil, typeset.LongName)(d.Name)
-	said := []string{fmt.Sprintf("launch no. %d", r.Count("launch")), stageOr(r.Text("stage")), typeset.Neutral(r.Text("resource"))}
+	said := []string{fmt.Sprintf("launch no. %d", r.Launch), stageOr(r.Stage), typeset.Neutral(r.Resource)}
 	var known bool
-	if d.intensity, known = r.Finite("intensity"); known {
+	if d.intensity, known = frame.Finite(r.Intensity); known {
 		said = append(said, typeset.ThreeDigits(d.intensity)+" FLOP/byte")
 	} else {
 		said = append(said, "no intensity: no DRAM traffic, or it was not measured")
 	}
-	if d.rate, known = r.Finite("achieved_flop_per_s"); known {
+	if d.rate, known = frame.Finite(r.AchievedFlopPerS); known {
 		said = append(said, typeset.Amount(frame.FlopPerSec, d.rate))
 	} else {
 		said = append(said, "no rate")
 	}
-	if share, known := r.Finite("attained_ratio"); known {
+	if share, known := frame.Finite(r.AttainedRatio); known {
 		said = append(said, typeset.Percent(share)+" of attainable")
 	}
-	if side := r.Text("side"); side != "" {
+	if side := r.Side; side != "" {
 		said = append(said, typeset.Neutral(side)+" side")
 	}
-	if flop, _ := r.Finite("flop"); d.rate > 0 {
+	if flop, _ := frame.Finite(r.Flop); d.rate > 0 {
 		d.duration = flop / d.rate
 	}
 	d.Said = strings.Join(said, ", ")

@@ -25,17 +25,17 @@ func roofsOf(f *frame.Frame) (map[string][]roof, error) {
 	if f == nil || len(f.Rows) == 0 {
 		return out, nil
 	}
-	rows, err := f.Records("device", "resource", "basis", "peak_flop_per_s", "peak_bytes_per_s")
+	rows, err := ceilingRows.Of(f)
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range rows {
-		column := "peak_flop_per_s"
-		if r.Text("resource") == dram {
-			column = "peak_bytes_per_s"
+		peak := r.PeakFlopPerS
+		if r.Resource == dram {
+			peak = r.PeakBytesPerS
 		}
-		if rate, known := r.Finite(column); known && rate > 0 {
-			out[r.Text("device")] = append(out[r.Text("device")], roof{typeset.Neutral(r.Text("resource")), r.Text("basis"), rate})
+		if rate, known := frame.Finite(peak); known && rate > 0 {
+			out[r.Device] = append(out[r.Device], roof{typeset.Neutral(r.Resource), r.Basis, rate})
 		}
 	}
 	return out, nil

@@ -48,30 +48,25 @@ const (
 
 // quantity is what a small picture shows: the mean of each part, and its extreme where the query has one.
 type quantity struct {
-	title, column     string
-	extreme, farthest string // column, and what it is
-	unit              frame.Unit
-	top               float64 // of the axis; 0 for what the largest value needs
+	title    string
+	of       func(sampleRow) *float64
+	extreme  func(sampleRow) *float64 // nil where there is none
+	farthest string                   // what the extreme is
+	unit     frame.Unit
+	top      float64 // of the axis; 0 for what the largest value needs
 }
 
 var quantities = []quantity{
-	{title: "SM use", column: "sm_ratio", unit: frame.Ratio, top: 1},
-	{title: "SM clock", column: "sm_clock_hz", extreme: "sm_clock_min_hz", farthest: "lowest", unit: frame.Hz},
-	{title: "Power", column: "power_w", extreme: "power_max_w", farthest: "highest", unit: frame.Watt},
-	{title: "Temperature, highest", column: "temperature_c", unit: frame.Celsius},
-	{title: "Memory used, most", column: "memory_used_bytes", unit: frame.Bytes},
+	{title: "SM use", of: func(r sampleRow) *float64 { return r.SMRatio }, unit: frame.Ratio, top: 1},
+	{title: "SM clock", of: func(r sampleRow) *float64 { return r.SMClockHz }, extreme: func(r sampleRow) *float64 { return r.SMClockMinHz }, farthest: "lowest", unit: frame.Hz},
+	{title: "Power", of: func(r sampleRow) *float64 { return r.PowerW }, extreme: func(r sampleRow) *float64 { return r.PowerMaxW }, farthest: "highest", unit: frame.Watt},
+	{title: "Temperature, highest", of: func(r sampleRow) *float64 { return r.TemperatureC }, unit: frame.Celsius},
+	{title: "Memory used, most", of: func(r sampleRow) *float64 { return r.MemoryUsedBytes }, unit: frame.Bytes},
 }
 
 // newSampleFigure draws the series; throttling says which reasons slow a GPU down, and is nil when it was not asked.
 func newSampleFigure(f, throttling *frame.Frame) (*sampleFigure, error) {
-	columns := []string{"pass", "device", "start_ns", "end_ns", "sample_count", "throttle"}
-	for _, q := range quantities {
-		columns = append(columns, q.column)
-		if q.extreme != "" {
-			columns = append(columns, q.extreme)
-		}
-	}
-	rows, err := f.Records(columns...)
+	rows, err := sampleRows.Of(f)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
@@ -105,12 +100,12 @@ func newSampleFigure(f, throttling *frame.Frame) (*sampleFigure, error) {
 }
 
 // groupTitle names a pass and GPU.
-func groupTitle(r frame.Record) string {
-	return fmt.Sprintf("%s, GPU %d", typeset.Neutral(r.Text("pass")), r.Count("device"))
+func groupTitle(r sampleRow) string {
+	return fmt.Sprintf("%s, GPU %d", typeset.Neutral(r.Pass), r.Device)
 }
 
 // leftOut names what is not drawn, the last so many groups, and says of which of these clocks were held down.
-func leftOut(groups [][]frame.Record, left int, slows map[string]bool) string {
+func leftOut(groups [][]sampleRow, left int, slows map[string]bool) string {
 	if left == 0 {
 		return ""
 	}
@@ -133,17 +128,18 @@ func leftOut(groups [][]frame.Record, left int, slows map[string]bool) string {
 }
 
 // topsOf returns the top of each quantity's axis: one for all groups, so that they can be compared.
-func topsOf(groups [][]frame.Record) []float64 {
+func topsOf(groups [][]sampleRow) []float64 {
 	tops := make([]float64, len(quantities))
 	for i, q := range quantities {
 		most := 0.0
 		for _, parts := range groups {
 			for _, r := range parts {
-				for _, column := range []string{q.column, q.extreme} {
-					if column != "" {
-						if v, known := r.Finite(column); known {
-							most = max(most, v)
-						}
+				for _, of := range []func(sampleRow) *float64{q.of, q.extreme} {
+					if of == nil {
+						continue
+					}
+					if v, known := frame.Finite(of(r)); known {
+						most = max(most, v)
 					}
 				}
 			}
@@ -156,22 +152,22 @@ func topsOf(groups [][]frame.Record) []float64 {
 }
 
 // newSamplePlot draws one quantity; some is false when no part has a value of it.
-func newSamplePlot(parts []frame.Record, q quantity, top float64, span sampleSpan) (p samplePlot, some bool) {
+func newSamplePlot(parts []sampleRow, q quantity, top float64, span sampleSpan) (p samplePlot, some bool) {
 	p = samplePlot{Title: q.title, Height: sampleHeight, Below: sampleHeight + 15, XTicks: timeTicks(span.from, span.to)}
 	for _, v := range []float64{0, top / 2, top} {
 		p.YTicks = append(p.YTicks, Tick{Pixels(sampleHeight * (1 - v/top)), typeset.Amount(q.unit, v)})
 	}
 	mean, least, most, weight := 0.0, math.Inf(1), math.Inf(-1), 0.0
 	for _, r := range parts {
-		if v, known := r.Finite(q.column); known {
-			n := float64(max(r.Count("sample_count"), 1))
+		if v, known := frame.Finite(q.of(r)); known {
+			n := float64(max(r.SampleCount, 1))
 			mean, weight = mean+v*n, weight+n
 			least, most = min(least, v), max(most, v)
 		}
-		if q.extreme == "" {
+		if q.extreme == nil {
 			continue
 		}
-		if v, known := r.Finite(q.extreme); known {
+		if v, known := frame.Finite(q.extreme(r)); known {
 			least, most = min(least, v), max(most, v)
 		}
 	}
@@ -180,9 +176,9 @@ func newSamplePlot(parts []frame.Record, q quantity, top float64, span sampleSpa
 	}
 	p.Said = fmt.Sprintf("mean %s, %s to %s", typeset.Amount(q.unit, mean/weight), typeset.Amount(q.unit, least), typeset.Amount(q.unit, most))
 	p.Spoken = q.title + ": " + p.Said
-	if q.extreme != "" {
+	if q.extreme != nil {
 		p.Lines = span.lines(parts, q.extreme, top, "line extreme", q.title+", "+q.farthest+" of each part: "+p.Said)
 	}
-	p.Lines = append(p.Lines, span.lines(parts, q.column, top, "line", p.Spoken)...)
+	p.Lines = append(p.Lines, span.lines(parts, q.of, top, "line", p.Spoken)...)
 	return p, true
 }

@@ -15,9 +15,8 @@ type sampleSpan struct {
 	silence  float64 // ns without a sample that break a line
 }
 
-func newSampleSpan(parts []frame.Record) sampleSpan {
-	first, _ := parts[0].Finite("start_ns")
-	last, _ := parts[len(parts)-1].Finite("end_ns")
+func newSampleSpan(parts []sampleRow) sampleSpan {
+	first, last := parts[0].StartNs, parts[len(parts)-1].EndNs
 	s := sampleSpan{from: first, to: max(last, first+1)}
 	var steps []float64
 	for i := 1; i < len(parts); i++ {
@@ -31,16 +30,14 @@ func newSampleSpan(parts []frame.Record) sampleSpan {
 }
 
 // middle is the time that a part stands for.
-func middle(r frame.Record) float64 {
-	from, _ := r.Finite("start_ns")
-	to, _ := r.Finite("end_ns")
-	return (from + to) / 2
+func middle(r sampleRow) float64 {
+	return (r.StartNs + r.EndNs) / 2
 }
 
 func (s sampleSpan) at(ns float64) float64 { return (ns - s.from) / (s.to - s.from) }
 
-// lines draws a column. Where it was not told for long, the line is broken.
-func (s sampleSpan) lines(parts []frame.Record, column string, top float64, class, title string) []sampleLine {
+// lines draws a quantity. Where it was not told for long, the line is broken.
+func (s sampleSpan) lines(parts []sampleRow, of func(sampleRow) *float64, top float64, class, title string) []sampleLine {
 	var out []sampleLine
 	var points []string
 	end := func() {
@@ -54,7 +51,7 @@ func (s sampleSpan) lines(parts []frame.Record, column string, top float64, clas
 	}
 	last := s.from
 	for _, r := range parts {
-		v, known := r.Finite(column)
+		v, known := frame.Finite(of(r))
 		if !known {
 			continue
 		}
@@ -84,13 +81,13 @@ func slowdowns(f *frame.Frame) (map[string]bool, error) {
 	if len(f.Rows) == 0 {
 		return out, nil
 	}
-	rows, err := f.Records("reason", "is_slowdown")
+	rows, err := throttleRows.Of(f)
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range rows {
-		if is := r.Flag("is_slowdown"); is != nil {
-			out[r.Text("reason")] = *is
+		if is := r.IsSlowdown; is != nil {
+			out[r.Reason] = *is
 		}
 	}
 	return out, nil
@@ -113,14 +110,14 @@ func shadeClass(reasons string, slows map[string]bool) string {
 
 // shades returns the stretches in which clocks were held down. A part stands for the time to the middle between its neighbours and it, since
 // parts without a sample are left out. Nothing is shaded where it was not asked which reasons slow a GPU down.
-func (s sampleSpan) shades(parts []frame.Record, slows map[string]bool) []sampleShade {
+func (s sampleSpan) shades(parts []sampleRow, slows map[string]bool) []sampleShade {
 	if slows == nil {
 		return nil
 	}
 	var out []sampleShade
 	for i := 0; i < len(parts); {
-		reasons, first := parts[i].Text("throttle"), i
-		for i++; i < len(parts) && parts[i].Text("throttle") == reasons; i++ {
+		reasons, first := parts[i].Throttle, i
+		for i++; i < len(parts) && parts[i].Throttle == reasons; i++ {
 		}
 		class := shadeClass(reasons, slows)
 		if class == "" {

@@ -42,12 +42,12 @@ const (
 )
 
 func newSkewFigure(f *frame.Frame) (*skewFigure, error) {
-	rows, err := f.Records("range", "pass", "rank", "late_mean_ns", "calls", "late_ns", "is_warmup", "clock_error_ns", "job_id")
+	rows, err := latenessRows.Of(f)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
 	figure := &skewFigure{}
-	strips, left := typeset.FirstOf(groupRows(rows, func(r frame.Record) string { return fmt.Sprint(r.Count("job_id"), " ", r.Text("range")) }), shownStages)
+	strips, left := typeset.FirstOf(groupRows(rows, func(r latenessRow) string { return fmt.Sprint(r.JobID, " ", r.Range) }), shownStages)
 	if left > 0 {
 		figure.LeftOut = fmt.Sprintf("%s not drawn.", typeset.Plural(int64(left), "more stage", "more stages"))
 	}
@@ -58,16 +58,16 @@ func newSkewFigure(f *frame.Frame) (*skewFigure, error) {
 }
 
 // newSkewStrip draws the passes of one stage.
-func newSkewStrip(rows []frame.Record) skewStrip {
+func newSkewStrip(rows []latenessRow) skewStrip {
 	var passes []int64
 	warm := map[int64]bool{}
 	for _, r := range rows {
-		pass := r.Count("pass")
+		pass := r.Pass
 		isWarm, known := warm[pass]
 		if !known {
 			passes = append(passes, pass)
 		}
-		warm[pass] = isWarm || r.Value("is_warmup") == true
+		warm[pass] = isWarm || frame.Or(r.IsWarmup, false)
 	}
 	slices.Sort(passes)
 	columns := min(len(passes), skewColumns)
@@ -75,12 +75,12 @@ func newSkewStrip(rows []frame.Record) skewStrip {
 	for i, pass := range passes {
 		column[pass] = i * columns / len(passes)
 	}
-	s := skewStrip{Label: typeset.Neutral(rows[0].Text("range")) + ", " + typeset.Plural(int64(len(passes)), "pass", "passes")}
+	s := skewStrip{Label: typeset.Neutral(rows[0].Range) + ", " + typeset.Plural(int64(len(passes)), "pass", "passes")}
 	type cell struct {
 		sum, calls float64
-		rows       []frame.Record
+		rows       []latenessRow
 	}
-	ranks, most := groupRows(rows, func(r frame.Record) string { return r.Text("rank") }), 0.0
+	ranks, most := groupRows(rows, func(r latenessRow) string { return r.Rank }), 0.0
 	cells := make([][]cell, len(ranks))
 	isSteady := make([]bool, columns) // whether a column has a pass that is no warm-up
 	for _, p := range passes {
@@ -90,10 +90,10 @@ func newSkewStrip(rows []frame.Record) skewStrip {
 	for i, of := range ranks {
 		cells[i] = make([]cell, columns)
 		for _, r := range of {
-			c := &cells[i][column[r.Count("pass")]]
+			c := &cells[i][column[r.Pass]]
 			c.rows = append(c.rows, r)
-			if late, known := r.Finite("late_mean_ns"); known && r.Count("calls") > 0 {
-				c.sum, c.calls = c.sum+late*float64(r.Count("calls")), c.calls+float64(r.Count("calls"))
+			if late, known := frame.Finite(r.LateMeanNs); known && r.Calls > 0 {
+				c.sum, c.calls = c.sum+late*float64(r.Calls), c.calls+float64(r.Calls)
 			}
 		}
 		for j, c := range cells[i] {
@@ -104,7 +104,7 @@ func newSkewStrip(rows []frame.Record) skewStrip {
 	}
 	s.Spoken = fmt.Sprintf("How late each rank came in %s, at most %s", s.Label, typeset.Nanoseconds(most))
 	for i, of := range ranks {
-		line := skewRank{Name: typeset.Neutral(of[0].Text("rank"))}
+		line := skewRank{Name: typeset.Neutral(of[0].Rank)}
 		for j, c := range cells[i] {
 			x := skewCell{X: Length(float64(j) / float64(columns)), Width: Length(1 / float64(columns))}
 			named := passesText(passes, column, j, warm)
@@ -123,7 +123,7 @@ func newSkewStrip(rows []frame.Record) skewStrip {
 				line.worst = max(line.worst, late)
 			}
 			for _, r := range c.rows {
-				line.late += r.Amount("late_ns")
+				line.late += r.LateNs
 			}
 			line.Cells = append(line.Cells, x)
 		}
@@ -170,7 +170,7 @@ func passesText(passes []int64, column map[int64]int, at int, warm map[int64]boo
 }
 
 // skewSaid says what the shades of a stage mean, and how sure they are.
-func skewSaid(rows []frame.Record, most float64, warm map[int64]bool) string {
+func skewSaid(rows []latenessRow, most float64, warm map[int64]bool) string {
 	said := "Empty: first in every collective. Full: " + typeset.Nanoseconds(most) + " late or later."
 	for _, is := range warm {
 		if is {
@@ -180,7 +180,7 @@ func skewSaid(rows []frame.Record, most float64, warm map[int64]bool) string {
 	}
 	clock := 0.0
 	for _, r := range rows {
-		e, known := r.Finite("clock_error_ns")
+		e, known := frame.Finite(r.ClockErrorNs)
 		if !known {
 			return said + " The offset between the clocks of the ranks is unknown: see clock-offsets."
 		}

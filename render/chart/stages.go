@@ -33,19 +33,18 @@ const (
 	stageRoom   = 0.52
 )
 
-// stageClocks are the times compared: the columns end in _mean_ns and _std_ns.
-var stageClocks = []struct{ class, name, column, doc string }{
-	{"time-cpu", "CPU", "cpu", "time of the range on the CPU"},
-	{"time-span", "GPU span", "gpu_span", "from its first device work to the end of its last"},
-	{"time-busy", "GPU busy", "gpu_busy", "time in which device work of it ran"},
+// stageClocks are the times compared.
+var stageClocks = []struct {
+	class, name, doc string
+	of               func(stageRow) (mean, std *float64)
+}{
+	{"time-cpu", "CPU", "time of the range on the CPU", func(r stageRow) (mean, std *float64) { return r.CPUMeanNs, r.CPUStdNs }},
+	{"time-span", "GPU span", "from its first device work to the end of its last", func(r stageRow) (mean, std *float64) { return r.GPUSpanMeanNs, r.GPUSpanStdNs }},
+	{"time-busy", "GPU busy", "time in which device work of it ran", func(r stageRow) (mean, std *float64) { return r.GPUBusyMeanNs, r.GPUBusyStdNs }},
 }
 
 func newStageFigure(f *frame.Frame) (*stageFigure, error) {
-	columns := []string{"stage", "passes"}
-	for _, c := range stageClocks {
-		columns = append(columns, c.column+"_mean_ns", c.column+"_std_ns")
-	}
-	rows, err := f.Records(columns...)
+	rows, err := stageRows.Of(f)
 	if err != nil {
 		return nil, err
 	}
@@ -57,8 +56,9 @@ func newStageFigure(f *frame.Frame) (*stageFigure, error) {
 	longest := 0.0
 	for _, r := range rows {
 		for _, c := range stageClocks {
-			mean, _ := r.Finite(c.column + "_mean_ns")
-			std, _ := r.Finite(c.column + "_std_ns")
+			of, around := c.of(r)
+			mean, _ := frame.Finite(of)
+			std, _ := frame.Finite(around)
 			longest = max(longest, mean+std)
 		}
 	}
@@ -71,18 +71,19 @@ func newStageFigure(f *frame.Frame) (*stageFigure, error) {
 	return figure, nil
 }
 
-func newStageTimes(r frame.Record, longest float64) stageTimes {
-	label := typeset.Neutral(r.Text("stage")) + ", " + typeset.Plural(r.Count("passes"), "pass", "passes")
+func newStageTimes(r stageRow, longest float64) stageTimes {
+	label := typeset.Neutral(r.Stage) + ", " + typeset.Plural(r.Passes, "pass", "passes")
 	stage := stageTimes{Label: label, Spoken: "Mean time per pass of " + label}
 	for i, c := range stageClocks {
 		top := i * stageBarRow
 		b := stageBar{Class: c.class, Name: c.name, BarY: top + 2, MidY: top + stageBarRow/2, TextY: top + stageBarRow/2 + 4, Text: "not known"}
-		mean, known := r.Finite(c.column + "_mean_ns")
+		of, around := c.of(r)
+		mean, known := frame.Finite(of)
 		end := 0.0
 		if known {
 			b.Text, end = typeset.Nanoseconds(mean), mean
 			b.Width = Length(mean / longest * stageRoom)
-			if std, spread := r.Finite(c.column + "_std_ns"); spread {
+			if std, spread := frame.Finite(around); spread {
 				b.Text += " ± " + typeset.Nanoseconds(std)
 				end = mean + std
 				b.From, b.To = Length(max(mean-std, 0)/longest*stageRoom), Length(end/longest*stageRoom)

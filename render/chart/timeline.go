@@ -77,7 +77,11 @@ func NewTimeline(t *judge.Timeline, names map[string]string) (*TimelineFigure, e
 	if t == nil || len(t.Blocks.Rows) == 0 {
 		return nil, nil
 	}
-	d, err := layTimeline(t)
+	rows, err := readTimeline(t)
+	if err != nil {
+		return nil, err
+	}
+	d, err := layTimeline(rows)
 	if err != nil {
 		return nil, err
 	}
@@ -86,16 +90,12 @@ func NewTimeline(t *judge.Timeline, names map[string]string) (*TimelineFigure, e
 		figure.Spoken = "1 GPU over " + typeset.Duration(d.Span)
 	}
 	figure.Merged = fmt.Sprintf("Work of one kind that begins within the same %s (1/%d of the capture) is drawn as one block, whose height is the share of its time in which it ran; passes shorter than that are drawn together likewise. "+
-		"No gap longer than that is inside a block. The line of gaps shows the %d longest.", typeset.Duration(d.Part), t.Parts, len(t.Gaps.Rows))
+		"No gap longer than that is inside a block. The line of gaps shows the %d longest.", typeset.Duration(d.Part), t.Parts, len(rows.gaps))
 	if len(d.clocks) > 0 {
 		figure.Merged += " Clocks of ranks are put together by their collectives: clock-offsets says how well."
 	}
-	if figure.Singly, figure.Links, err = d.windows(t.Windows); err != nil {
-		return nil, err
-	}
-	if figure.Unseen, err = d.layThreads(t); err != nil {
-		return nil, err
-	}
+	figure.Singly, figure.Links = d.windows(rows.windows)
+	figure.Unseen = d.layThreads(rows)
 	if figure.Data, err = d.script(); err != nil {
 		return nil, err
 	}
@@ -129,11 +129,8 @@ func (d *TimelineData) script() (template.JS, error) {
 
 // AddGaps makes the table of gaps, as long as e says, each with where the timeline shows it, and the legend of their causes.
 func (figure *TimelineFigure) AddGaps(f *frame.Frame, e table.Excerpt, names map[string]string) error {
-	if len(f.Rows) == 0 {
-		return nil
-	}
-	gaps, err := f.Records("source_id", "start_ns", "duration_ns", "cause")
-	if err != nil {
+	gaps, err := gapRows.Of(f)
+	if err != nil || len(gaps) == 0 {
 		return err
 	}
 	if figure.Gaps, err = table.NewView(f, "Longest idle gaps", e, names); err != nil {
@@ -141,8 +138,8 @@ func (figure *TimelineFigure) AddGaps(f *frame.Frame, e table.Excerpt, names map
 	}
 	causes := map[string]bool{}
 	for i, g := range gaps {
-		causes[g.Text("cause")] = true
-		start, long := figure.data.start(g), g.Count("duration_ns")
+		causes[g.Cause] = true
+		start, long := figure.data.start(g.SourceID, g.StartNs), g.DurationNs
 		if i < len(figure.Gaps.Rows) {
 			figure.Gaps.Rows[i][0].Jump = jumpTo(start-long, start+2*long)
 		}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"prof/queries/frame"
-	"prof/queries/judge"
 	"prof/render/typeset"
 )
 
@@ -20,16 +19,16 @@ type callKey struct {
 	known  bool
 }
 
-func threadOf(r frame.Record) threadKey {
-	return threadKey{r.Count("source_id"), r.Count("pid"), r.Count("tid")}
+func (r threadRow) key() threadKey {
+	return threadKey{r.SourceID, frame.Or(r.PID, 0), frame.Or(r.TID, 0)}
 }
 
-// launchOf is the call that launched a piece of work.
-func launchOf(w frame.Record) callKey {
-	if w.Value("launch_start_ns") == nil || w.Value("pid") == nil || w.Value("tid") == nil {
+// launch is the call that launched a piece of work.
+func (w workRow) launch() callKey {
+	if w.LaunchStartNs == nil || w.PID == nil || w.TID == nil {
 		return callKey{}
 	}
-	return callKey{threadOf(w), w.Count("launch_start_ns"), true}
+	return callKey{threadKey{w.SourceID, *w.PID, *w.TID}, *w.LaunchStartNs, true}
 }
 
 // callKind is a kind of API calls.
@@ -51,74 +50,60 @@ func (d *TimelineData) callKinds() []callKind {
 }
 
 // layCalls puts calls in the lines of their threads, and says which are not drawn.
-func (d *TimelineData) layCalls(t *judge.Timeline, threads map[threadKey]*timelineThread) ([]string, error) {
-	if t.Calls == nil || len(t.Calls.Rows) == 0 {
-		return nil, nil
-	}
-	calls, err := t.Calls.Records("source_id", "pid", "tid", "thread", "kind", "api", "start_ns", "duration_ns", "call_count", "is_short_hidden")
-	if err != nil {
-		return nil, err
+func (d *TimelineData) layCalls(rows timelineRows, threads map[threadKey]*timelineThread) []string {
+	calls := rows.calls
+	if len(calls) == 0 {
+		return nil
 	}
 	for _, c := range calls {
-		thread, start := d.thread(threads, c), d.start(c)
+		thread, start := d.thread(threads, c.threadRow), d.start(c.SourceID, c.StartNs)
 		d.Begin = min(d.Begin, start)
-		if thread.API = "CUDA API"; strings.HasPrefix(c.Text("api"), "hip") {
+		if thread.API = "CUDA API"; strings.HasPrefix(c.API, "hip") {
 			thread.API = "HIP API"
 		}
-		key := callKey{threadOf(c), c.Count("start_ns"), true}
+		key := callKey{c.key(), c.StartNs, true}
 		if _, known := d.callAt[key]; !known { // of calls that begin at once the longest comes first
 			d.callAt[key] = int64(len(thread.Calls) / 3)
 		}
-		thread.Calls = append(thread.Calls, start-thread.called, c.Count("duration_ns"), d.work(c.Text("api"), c.Text("kind")+" call"))
-		thread.called = start + c.Count("duration_ns")
+		thread.Calls = append(thread.Calls, start-thread.called, c.DurationNs, d.work(c.API, c.Kind+" call"))
+		thread.called = start + c.DurationNs
 	}
-	if err := d.layKnownCalls(t, threads); err != nil {
-		return nil, err
-	}
+	d.layKnownCalls(rows, threads)
 	var notes []string
-	if calls[0].Is("is_short_hidden") {
+	if calls[0].IsShortHidden {
 		notes = append(notes, "API calls shorter than 5 us are drawn only if they launched something: the warehouse keeps the others as sums.")
 	}
-	shown, all := int64(len(calls)), calls[0].Count("call_count")
+	shown, all := int64(len(calls)), calls[0].CallCount
 	if shown == all {
-		return notes, nil
+		return notes
 	}
-	return append(notes, fmt.Sprintf("API calls of these threads: the page has %s of %s: those that launched what is drawn, and the longest others.", typeset.Int(shown), typeset.Int(all))), nil
+	return append(notes, fmt.Sprintf("API calls of these threads: the page has %s of %s: those that launched what is drawn, and the longest others.", typeset.Int(shown), typeset.Int(all)))
 }
 
 // layKnownCalls marks the stretches of each thread whose calls are in its line: of each window from the thread's first launch to the window's
 // end, as timeline-calls has them.
-func (d *TimelineData) layKnownCalls(t *judge.Timeline, threads map[threadKey]*timelineThread) error {
-	windows, err := t.Windows.Records("window", "source_id", "end_ns")
-	if err != nil {
-		return err
-	}
-	works, err := t.Kernels.Records("window", "source_id", "pid", "tid", "launch_start_ns")
-	if err != nil {
-		return err
-	}
+func (d *TimelineData) layKnownCalls(rows timelineRows, threads map[threadKey]*timelineThread) {
 	type stretch struct {
 		thread threadKey
 		window int64
 	}
 	from := map[stretch]int64{}
-	for _, w := range works {
-		if launch := launchOf(w); launch.known {
-			at := stretch{launch.thread, w.Count("window")}
+	for _, w := range rows.works {
+		if launch := w.launch(); launch.known {
+			at := stretch{launch.thread, w.Window}
 			if first, known := from[at]; !known || launch.start < first {
 				from[at] = launch.start
 			}
 		}
 	}
-	for _, w := range windows {
+	for _, w := range rows.windows {
 		for key, thread := range threads {
-			if first, known := from[stretch{key, w.Count("window")}]; known {
+			if first, known := from[stretch{key, w.Window}]; known {
 				shift := d.from + d.clocks[key[0]]
-				thread.Known = append(thread.Known, [2]int64{first - shift, w.Count("end_ns") - shift})
+				thread.Known = append(thread.Known, [2]int64{first - shift, w.EndNs - shift})
 			}
 		}
 	}
-	return nil
 }
 
 // link says of each piece of work which call launched it.

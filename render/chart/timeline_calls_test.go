@@ -5,19 +5,36 @@ import (
 	"slices"
 	"testing"
 
-	"prof/queries/frame"
 	"prof/queries/judge"
 	"prof/render/rendertest"
 )
 
+// laid lays a timeline, as both pictures begin.
+func laid(tl *judge.Timeline) (*TimelineData, error) {
+	rows, err := readTimeline(tl)
+	if err != nil {
+		return nil, err
+	}
+	return layTimeline(rows)
+}
+
+// threadsOf lays its ranges and calls.
+func threadsOf(d *TimelineData, tl *judge.Timeline) (string, error) {
+	rows, err := readTimeline(tl)
+	if err != nil {
+		return "", err
+	}
+	return d.layThreads(rows), nil
+}
+
 // laidThreads lays ranges and calls, and gives the data as the page has them.
 func laidThreads(t *testing.T, tl *judge.Timeline) (page TimelineData, unseen string) {
 	t.Helper()
-	d, err := layTimeline(tl)
+	d, err := laid(tl)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if unseen, err = d.layThreads(tl); err != nil {
+	if unseen, err = threadsOf(d, tl); err != nil {
 		t.Fatal(err)
 	}
 	text, err := d.script()
@@ -99,7 +116,7 @@ func TestTimelineCallsOfManyThreads(t *testing.T) {
 	if want := []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 0}; len(page.Threads) != mostThreads || !slices.Equal(n, want) {
 		t.Errorf("%d threads, launches %v, want %v: %s", len(page.Threads), n, want, unseen)
 	}
-	tl.Calls = &frame.Frame{Query: "timeline-calls"}
+	tl.Calls = nil
 	if page, _ := laidThreads(t, tl); len(page.Threads) != 1 || page.Rows[0].Streams[0].Launches != nil || page.Begin != 0 {
 		t.Errorf("without calls there are %d threads, from %d", len(page.Threads), page.Begin)
 	}
@@ -117,11 +134,11 @@ func TestTimelineStill(t *testing.T) {
 	if got := c.paths(); !slices.Equal(got, want) {
 		t.Errorf("the paths are %v, want %v", got, want)
 	}
-	d, err := layTimeline(rendertest.ReportTimeline())
+	d, err := laid(rendertest.ReportTimeline())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.layThreads(rendertest.ReportTimeline()); err != nil {
+	if _, err := threadsOf(d, rendertest.ReportTimeline()); err != nil {
 		t.Fatal(err)
 	}
 	var lines []string

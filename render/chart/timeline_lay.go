@@ -5,57 +5,40 @@ import (
 	"math"
 
 	"prof/queries/frame"
-	"prof/queries/judge"
 	"prof/render/typeset"
 )
 
 // layTimeline puts device work, passes and gaps in the lines of GPUs.
-func layTimeline(t *judge.Timeline) (*TimelineData, error) {
-	blocks, err := t.Blocks.Records("source_id", "device", "lane", "start_ns", "end_ns", "busy_ns", "work_count", "longest", "longest_ns")
-	if err != nil {
-		return nil, err
-	}
-	passes, err := t.Passes.Records("source_id", "device", "stage", "start_ns", "end_ns", "passes", "pass", "busy_ns", "launch_bound_ns", "span_ns", "is_warmup")
-	if err != nil {
-		return nil, err
-	}
-	gaps, err := t.Gaps.Records("source_id", "device", "start_ns", "duration_ns", "cause", "before", "after", "stage")
-	if err != nil {
-		return nil, err
-	}
+func layTimeline(of timelineRows) (*TimelineData, error) {
 	d := &TimelineData{Works: [][2]int64{}, names: timelineNames{at: map[string]int64{}}, workAt: map[[2]int64]int64{}, callAt: map[callKey]int64{}, sources: map[int64]bool{}}
-	if d.clocks, err = clocksOf(t.Clocks, blocks); err != nil {
-		return nil, err
+	d.clocks = clocksOf(of.clocks, of.blocks)
+	d.Part = d.measure(of.blocks, nil)/of.parts + 1 // as the queries cut it
+	d.Span = d.measure(of.blocks, d.clocks)
+	rows := d.rowsOf(of.blocks)
+	for _, b := range of.blocks {
+		row := rows[b.place]
+		line(&row.Lanes, b.Lane).put(d.start(b.SourceID, b.StartNs), b.EndNs-b.StartNs, b.BusyNs, b.WorkCount, d.name(b.Longest), b.LongestNs)
 	}
-	d.Part = d.measure(blocks, map[int64]int64{})/max(t.Parts, 1) + 1 // as the queries cut it
-	d.Span = d.measure(blocks, d.clocks)
-	rows := d.rowsOf(blocks)
-	for _, b := range blocks {
-		row := rows[placeOf(b)]
-		line(&row.Lanes, b.Text("lane")).put(d.start(b), b.Count("end_ns")-b.Count("start_ns"), b.Count("busy_ns"), b.Count("work_count"), d.name(b.Text("longest")), b.Count("longest_ns"))
-	}
-	for _, p := range passes {
-		if row := rows[placeOf(p)]; row != nil {
-			line(&row.Stages, p.Text("stage")).put(d.start(p), p.Count("end_ns")-p.Count("start_ns"), p.Count("passes"), p.Count("pass"), p.Count("busy_ns"), p.Count("launch_bound_ns"), p.Count("span_ns"), bit(p.Is("is_warmup")))
+	for _, p := range of.passes {
+		if row := rows[p.place]; row != nil {
+			line(&row.Stages, p.Stage).put(d.start(p.SourceID, p.StartNs), p.EndNs-p.StartNs, p.Passes, p.Pass, p.BusyNs, p.LaunchBoundNs, p.SpanNs, bit(p.IsWarmup))
 		}
 	}
-	for _, g := range gaps {
-		if row := rows[placeOf(g)]; row != nil {
-			row.Gaps = append(row.Gaps, []int64{d.start(g), g.Count("duration_ns"), d.name(g.Text("cause")), d.name(g.Text("before")), d.name(g.Text("after")), d.name(g.Text("stage"))})
+	for _, g := range of.gaps {
+		if row := rows[g.place]; row != nil {
+			row.Gaps = append(row.Gaps, []int64{d.start(g.SourceID, g.StartNs), g.DurationNs, d.name(g.Cause), d.name(g.Before), d.name(g.After), d.name(g.Stage)})
 		}
 	}
-	if err := d.layKnown(t.Windows, rows); err != nil {
-		return nil, err
-	}
-	return d, d.layStreams(t.Kernels, rows)
+	d.layKnown(of.windows, rows)
+	return d, d.layStreams(of.works, rows)
 }
 
 // measure finds the first work by the given clocks and gives the time from there to the end of the last.
-func (d *TimelineData) measure(blocks []frame.Record, clocks map[int64]int64) int64 {
+func (d *TimelineData) measure(blocks []blockRow, clocks map[int64]int64) int64 {
 	var until int64
 	for i, b := range blocks {
-		offset := clocks[b.Count("source_id")]
-		start, end := b.Count("start_ns")-offset, b.Count("end_ns")-offset
+		offset := clocks[b.SourceID]
+		start, end := b.StartNs-offset, b.EndNs-offset
 		if i == 0 {
 			d.from, until = start, end
 		}
@@ -64,40 +47,30 @@ func (d *TimelineData) measure(blocks []frame.Record, clocks map[int64]int64) in
 	return max(until-d.from, 1)
 }
 
-// start is when a row's work began, from the first work drawn.
-func (d *TimelineData) start(r frame.Record) int64 {
-	return r.Count("start_ns") - d.clocks[r.Count("source_id")] - d.from
-}
+// start is a moment by the clock of a source, from the first work drawn.
+func (d *TimelineData) start(source, ns int64) int64 { return ns - d.clocks[source] - d.from }
 
 // clocksOf reads the clocks that can be put together: those of ranks whose collectives tell how. Other sources keep a clock of their own, since
 // captures taken one after the other would be far apart. The clocks of two machines drift by some millionths, so that those of a source agree in the
 // middle of its work.
-func clocksOf(f *frame.Frame, blocks []frame.Record) (map[int64]int64, error) {
+func clocksOf(offsets []clockRow, blocks []blockRow) map[int64]int64 {
 	clocks := map[int64]int64{}
-	if f == nil {
-		return clocks, nil
-	}
-	offsets, err := f.Records("source_id", "reference_id", "offset_ns", "basis", "drift_ratio")
-	if err != nil {
-		return nil, err
-	}
 	for _, o := range offsets {
-		if basis := o.Text("basis"); basis != "collectives" && basis != "bounds" {
+		if o.Basis != "collectives" && o.Basis != "bounds" {
 			continue
 		}
-		source := o.Count("source_id")
-		drift := math.Round(o.Amount("drift_ratio") * middleOf(blocks, source))
-		clocks[source], clocks[o.Count("reference_id")] = -o.Count("offset_ns")-int64(drift), 0
+		drift := math.Round(frame.Or(o.DriftRatio, 0) * middleOf(blocks, o.SourceID))
+		clocks[o.SourceID], clocks[o.ReferenceID] = -frame.Or(o.OffsetNs, 0)-int64(drift), 0
 	}
-	return clocks, nil
+	return clocks
 }
 
 // middleOf is the middle of a source's work, by its own clock.
-func middleOf(blocks []frame.Record, source int64) float64 {
+func middleOf(blocks []blockRow, source int64) float64 {
 	first, last := int64(math.MaxInt64), int64(math.MinInt64)
 	for _, b := range blocks {
-		if b.Count("source_id") == source {
-			first, last = min(first, b.Count("start_ns")), max(last, b.Count("end_ns"))
+		if b.SourceID == source {
+			first, last = min(first, b.StartNs), max(last, b.EndNs)
 		}
 	}
 	if first > last {
@@ -107,20 +80,20 @@ func middleOf(blocks []frame.Record, source int64) float64 {
 }
 
 // rowsOf makes a row for each GPU of each source, in the order of the blocks. Several sources are told apart.
-func (d *TimelineData) rowsOf(blocks []frame.Record) map[[2]int64]*timelineRow {
-	rows := map[[2]int64]*timelineRow{}
+func (d *TimelineData) rowsOf(blocks []blockRow) map[place]*timelineRow {
+	rows := map[place]*timelineRow{}
 	for _, b := range blocks {
-		d.sources[b.Count("source_id")] = true
+		d.sources[b.SourceID] = true
 	}
 	for _, b := range blocks {
-		at := placeOf(b)
+		at := b.place
 		if rows[at] != nil {
 			continue
 		}
-		rows[at] = &timelineRow{Label: fmt.Sprintf("GPU %d", at[1]), Zero: d.from + d.clocks[at[0]], Known: [][2]int64{}, Streams: []*timelineStream{}, Stages: []*timelineRun{}, Lanes: []*timelineRun{}, Gaps: [][]int64{}}
+		rows[at] = &timelineRow{Label: fmt.Sprintf("GPU %d", at.Device), Zero: d.from + d.clocks[at.SourceID], Known: [][2]int64{}, Streams: []*timelineStream{}, Stages: []*timelineRun{}, Lanes: []*timelineRun{}, Gaps: [][]int64{}}
 		if len(d.sources) > 1 {
-			rows[at].Label += fmt.Sprintf(", source %d", at[0])
-			if _, common := d.clocks[at[0]]; !common {
+			rows[at].Label += fmt.Sprintf(", source %d", at.SourceID)
+			if _, common := d.clocks[at.SourceID]; !common {
 				rows[at].Label += " by its own clock"
 			}
 		}

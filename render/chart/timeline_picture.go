@@ -32,18 +32,16 @@ func TimelinePicture(t *judge.Timeline, pick func(whole Window, stages []StageWi
 	if t == nil || len(t.Blocks.Rows) == 0 {
 		return nil, nil
 	}
-	t, err := cutWindows(t)
+	rows, err := readTimeline(t)
 	if err != nil {
 		return nil, err
 	}
-	d, err := layTimeline(t)
+	cutWindows(rows.windows, rows.works)
+	d, err := layTimeline(rows)
 	if err != nil {
 		return nil, err
 	}
-	stages, err := d.stageWindows(t)
-	if err != nil {
-		return nil, err
-	}
+	stages := d.stageWindows(rows)
 	w, err := pick(Window{d.from, d.from + d.Span}, stages)
 	if err != nil {
 		return nil, err
@@ -62,7 +60,7 @@ func TimelinePicture(t *judge.Timeline, pick func(whole Window, stages []StageWi
 	for _, row := range d.Rows {
 		p.row(row)
 	}
-	p.legend(len(t.Gaps.Rows))
+	p.legend(len(rows.gaps))
 	return p.Picture, nil
 }
 
@@ -75,79 +73,57 @@ type StageWindow struct {
 }
 
 // cutWindows ends the windows of which not all work is known at the start of the last work that is: what starts later may be missing.
-func cutWindows(t *judge.Timeline) (*judge.Timeline, error) {
-	if t.Windows == nil || t.Kernels == nil {
-		return t, nil
-	}
-	windows, err := t.Windows.Records("window", "start_ns", "end_ns", "work_count", "shown_count")
-	if err != nil {
-		return nil, err
-	}
-	works, err := t.Kernels.Records("window", "start_ns")
-	if err != nil {
-		return nil, err
-	}
+func cutWindows(windows []windowRow, works []workRow) {
 	last, before := map[int64]int64{}, map[int64]int64{}
 	for _, w := range works {
-		last[w.Count("window")] = max(last[w.Count("window")], w.Count("start_ns"))
+		last[w.Window] = max(last[w.Window], w.StartNs)
 	}
 	for _, w := range works {
-		if w.Count("start_ns") < last[w.Count("window")] {
-			before[w.Count("window")]++
+		if w.StartNs < last[w.Window] {
+			before[w.Window]++
 		}
 	}
-	cut, f := *t, *t.Windows
-	cut.Windows, f.Rows = &f, slices.Clone(f.Rows)
 	for i, w := range windows {
-		if end := last[w.Count("window")]; w.Count("shown_count") < w.Count("work_count") && end > w.Count("start_ns") {
-			f.Rows[i] = slices.Clone(f.Rows[i])
-			f.Rows[i][f.Index("end_ns")], f.Rows[i][f.Index("shown_count")] = end, before[w.Count("window")]
+		if end, known := last[w.Window]; known && w.ShownCount < w.WorkCount && end > w.StartNs {
+			windows[i].EndNs, windows[i].ShownCount = end, before[w.Window]
 		}
 	}
-	return &cut, nil
 }
 
 // stageWindows returns the passes whose single kernels are known; of captures of which all are known the median of the measured passes. Each stage has one, that of the first GPU.
-func (d *TimelineData) stageWindows(t *judge.Timeline) ([]StageWindow, error) {
-	windows, err := t.Windows.Records("source_id", "device", "stage", "pass", "start_ns", "end_ns", "work_count", "shown_count")
-	if err != nil {
-		return nil, err
-	}
-	passes, err := t.Passes.Records("source_id", "device", "stage", "start_ns", "end_ns", "passes", "pass", "is_warmup")
-	if err != nil {
-		return nil, err
-	}
-	passes = slices.DeleteFunc(passes, func(r frame.Record) bool { return r.Is("is_warmup") })
-	slices.SortStableFunc(passes, func(a, b frame.Record) int {
-		return cmp.Compare(a.Count("end_ns")-a.Count("start_ns"), b.Count("end_ns")-b.Count("start_ns"))
+func (d *TimelineData) stageWindows(rows timelineRows) []StageWindow {
+	passes := slices.DeleteFunc(slices.Clone(rows.passes), func(r passRow) bool { return r.IsWarmup })
+	slices.SortStableFunc(passes, func(a, b passRow) int {
+		return cmp.Compare(a.EndNs-a.StartNs, b.EndNs-b.StartNs)
 	})
 	var out []StageWindow
-	add := func(r frame.Record, cut string) {
-		stage := typeset.Neutral(r.Text("stage"))
-		if r.Value("stage") == nil || slices.ContainsFunc(out, func(s StageWindow) bool { return s.Stage == stage }) {
+	add := func(source int64, name string, pass, from, to int64, cut string) {
+		stage := typeset.Neutral(name)
+		if name == "" || slices.ContainsFunc(out, func(s StageWindow) bool { return s.Stage == stage }) {
 			return
 		}
-		start := d.from + d.start(r)
-		out = append(out, StageWindow{stage, r.Count("pass"), Window{start, start + r.Count("end_ns") - r.Count("start_ns")}, cut})
+		start := d.from + d.start(source, from)
+		out = append(out, StageWindow{stage, pass, Window{start, start + to - from}, cut})
 	}
-	for _, w := range windows {
-		add(w, cutOf(w, passes))
+	for _, w := range rows.windows {
+		add(w.SourceID, w.Stage, frame.Or(w.Pass, 0), w.StartNs, w.EndNs, cutOf(w, passes))
 	}
-	for _, group := range groupRows(passes, func(r frame.Record) string { return r.Text("stage") }) {
-		add(group[(len(group)-1)/2], "")
+	for _, group := range groupRows(passes, func(r passRow) string { return r.Stage }) {
+		p := group[(len(group)-1)/2]
+		add(p.SourceID, p.Stage, p.Pass, p.StartNs, p.EndNs, "")
 	}
-	return out, nil
+	return out
 }
 
 // cutOf says how much of its pass a window has, "" for all.
-func cutOf(w frame.Record, passes []frame.Record) string {
-	if w.Count("shown_count") >= w.Count("work_count") {
+func cutOf(w windowRow, passes []passRow) string {
+	if w.ShownCount >= w.WorkCount {
 		return ""
 	}
-	text := fmt.Sprintf("the first %s of %s kernels, copies and graph replays", typeset.Int(w.Count("shown_count")), typeset.Int(w.Count("work_count")))
+	text := fmt.Sprintf("the first %s of %s kernels, copies and graph replays", typeset.Int(w.ShownCount), typeset.Int(w.WorkCount))
 	for _, p := range passes {
-		if placeOf(p) == placeOf(w) && p.Text("stage") == w.Text("stage") && p.Count("pass") == w.Count("pass") && p.Count("start_ns") == w.Count("start_ns") && p.Count("passes") == 1 {
-			text += fmt.Sprintf(", %s of %s", typeset.Duration(w.Count("end_ns")-w.Count("start_ns")), typeset.Duration(p.Count("end_ns")-p.Count("start_ns")))
+		if p.place == w.place && p.Stage == w.Stage && p.Pass == frame.Or(w.Pass, 0) && p.StartNs == w.StartNs && p.Passes == 1 {
+			text += fmt.Sprintf(", %s of %s", typeset.Duration(w.EndNs-w.StartNs), typeset.Duration(p.EndNs-p.StartNs))
 		}
 	}
 	return text

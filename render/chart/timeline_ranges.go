@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"prof/queries/frame"
-	"prof/queries/judge"
 	"prof/render/typeset"
 )
 
@@ -35,17 +33,10 @@ const (
 )
 
 // layThreads puts ranges and calls in the lines of their threads, those with calls first, and says which are not drawn.
-func (d *TimelineData) layThreads(t *judge.Timeline) (string, error) {
+func (d *TimelineData) layThreads(rows timelineRows) string {
 	d.Threads = []*timelineThread{}
 	threads := map[threadKey]*timelineThread{}
-	unseen, err := d.layRanges(t.Ranges, threads)
-	if err != nil {
-		return "", err
-	}
-	calls, err := d.layCalls(t, threads)
-	if err != nil {
-		return "", err
-	}
+	unseen, calls := d.layRanges(rows.ranges, threads), d.layCalls(rows, threads)
 	slices.SortStableFunc(d.Threads, func(a, b *timelineThread) int {
 		return cmp.Or(-cmp.Compare(bit(a.Calls != nil), bit(b.Calls != nil)), cmp.Compare(b.covered, a.covered))
 	})
@@ -54,35 +45,31 @@ func (d *TimelineData) layThreads(t *judge.Timeline) (string, error) {
 		unseen = append(unseen, fmt.Sprintf("Of %d threads, the %d that launch or have most time in ranges are drawn.", all, mostThreads))
 	}
 	d.link(threads)
-	return strings.Join(append(unseen, calls...), " "), nil
+	return strings.Join(append(unseen, calls...), " ")
 }
 
 // layRanges puts ranges in the lines of their threads, and says which are not drawn: those wholly before or after the device work are not.
-func (d *TimelineData) layRanges(f *frame.Frame, threads map[threadKey]*timelineThread) ([]string, error) {
-	if f == nil || len(f.Rows) == 0 {
-		return nil, nil
-	}
-	ranges, err := f.Records("source_id", "pid", "tid", "thread", "depth", "start_ns", "duration_ns", "name", "domain", "range_count")
-	if err != nil {
-		return nil, err
+func (d *TimelineData) layRanges(ranges []rangeRow, threads map[threadKey]*timelineThread) []string {
+	if len(ranges) == 0 {
+		return nil
 	}
 	beside, deep := 0, 0
 	for _, r := range ranges {
-		switch start := d.start(r); {
-		case start > d.Span || start+r.Count("duration_ns") < 0:
+		switch start := d.start(r.SourceID, r.StartNs); {
+		case start > d.Span || start+r.DurationNs < 0:
 			beside++
-		case r.Count("depth") >= mostDepths:
+		case r.Depth >= mostDepths:
 			deep++
 		default:
-			d.addRange(d.thread(threads, r), r)
+			d.addRange(d.thread(threads, r.threadRow), r)
 		}
 	}
-	return unseenRanges(int64(len(ranges)), ranges[0].Count("range_count"), beside, deep), nil
+	return unseenRanges(int64(len(ranges)), ranges[0].RangeCount, beside, deep)
 }
 
 // thread returns the line of a row's thread, made where there is none yet.
-func (d *TimelineData) thread(threads map[threadKey]*timelineThread, r frame.Record) *timelineThread {
-	key := threadOf(r)
+func (d *TimelineData) thread(threads map[threadKey]*timelineThread, r threadRow) *timelineThread {
+	key := r.key()
 	if threads[key] == nil {
 		threads[key] = &timelineThread{Label: d.threadName(r), Zero: d.from + d.clocks[key[0]], Items: Packed{}}
 		d.Threads = append(d.Threads, threads[key])
@@ -90,25 +77,25 @@ func (d *TimelineData) thread(threads map[threadKey]*timelineThread, r frame.Rec
 	return threads[key]
 }
 
-func (d *TimelineData) threadName(r frame.Record) string {
-	name := "Thread " + numberOr(r.Value("tid"), "unknown")
-	if thread := r.Text("thread"); thread != "" {
-		name += " " + typeset.Neutral(thread)
+func (d *TimelineData) threadName(r threadRow) string {
+	name := "Thread " + numberOr(r.TID, "unknown")
+	if r.Thread != "" {
+		name += " " + typeset.Neutral(r.Thread)
 	}
-	name += " of process " + numberOr(r.Value("pid"), "unknown")
+	name += " of process " + numberOr(r.PID, "unknown")
 	if len(d.sources) > 1 {
-		name += fmt.Sprintf(", source %d", r.Count("source_id"))
+		name += fmt.Sprintf(", source %d", r.SourceID)
 	}
 	return name
 }
 
 // addRange adds a range that starts no earlier than those before it.
-func (d *TimelineData) addRange(t *timelineThread, r frame.Record) {
-	start, long, domain := d.start(r), r.Count("duration_ns"), int64(-1)
-	if r.Text("domain") != "" {
-		domain = d.name(r.Text("domain"))
+func (d *TimelineData) addRange(t *timelineThread, r rangeRow) {
+	start, long, domain := d.start(r.SourceID, r.StartNs), r.DurationNs, int64(-1)
+	if r.Domain != "" {
+		domain = d.name(r.Domain)
 	}
-	t.Items = append(t.Items, start-t.last, long, r.Count("depth"), d.name(r.Text("name")), domain)
+	t.Items = append(t.Items, start-t.last, long, r.Depth, d.name(r.Name), domain)
 	t.last = start
 	end := min(start+long, d.Span)
 	t.covered += max(0, end-max(start, t.until, 0))

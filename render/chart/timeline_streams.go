@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 
-	"prof/queries/frame"
 	"prof/render/typeset"
 )
 
@@ -35,37 +35,41 @@ type timelinePiece struct {
 const mostStreams = 12
 
 // layStreams puts the single pieces of work in the lines of their streams. Windows may overlap, and what is in two is drawn once.
-func (d *TimelineData) layStreams(f *frame.Frame, rows map[[2]int64]*timelineRow) error {
-	if f == nil {
-		return nil
-	}
-	works, err := f.Records("window", "source_id", "device", "pid", "stream", "context", "lane", "start_ns", "duration_ns", "name", "stage", "tid", "launch_start_ns")
-	if err != nil {
-		return err
-	}
-	names := streamNames(works)
-	first := map[[9]any]int64{} // window that showed a piece of work first
-	lines := map[[2]any]*timelineStream{}
-	for i, w := range works {
-		row := rows[placeOf(w)]
-		if row == nil {
-			return fmt.Errorf("query %s: row %d is of GPU %d of source %d, which has no blocks", f.Query, i+1, w.Count("device"), w.Count("source_id"))
+func (d *TimelineData) layStreams(works []workRow, rows map[place]*timelineRow) error {
+	type (
+		piece struct {
+			on         streamKey
+			lane, name string
+			start, ns  int64
 		}
-		piece := [9]any{placeOf(w), w.Value("pid"), w.Value("context"), w.Value("stream"), w.Text("lane"), w.Count("start_ns"), w.Count("duration_ns"), w.Text("name")}
-		if at, known := first[piece]; known && at != w.Count("window") {
+		line struct {
+			place
+			name string
+		}
+	)
+	names := streamNames(works)
+	first := map[piece]int64{} // window that showed a piece of work first
+	lines := map[line]*timelineStream{}
+	for i, w := range works {
+		row := rows[w.place]
+		if row == nil {
+			return fmt.Errorf("query timeline-kernels: row %d is of GPU %d of source %d, which has no blocks", i+1, w.Device, w.SourceID)
+		}
+		own := piece{w.stream(), w.Lane, w.Name, w.StartNs, w.DurationNs}
+		if at, known := first[own]; known && at != w.Window {
 			continue
 		}
-		first[piece] = w.Count("window")
-		key := [2]any{placeOf(w), names[i]}
+		first[own] = w.Window
+		key := line{w.place, names[i]}
 		if lines[key] == nil {
 			lines[key] = &timelineStream{Name: names[i]}
 			row.Streams = append(row.Streams, lines[key])
 		}
 		stage := int64(-1)
-		if w.Value("stage") != nil {
-			stage = d.name(w.Text("stage"))
+		if w.Stage != "" {
+			stage = d.name(w.Stage)
 		}
-		lines[key].pieces = append(lines[key].pieces, timelinePiece{d.start(w), w.Count("duration_ns"), d.work(w.Text("name"), w.Text("lane")), stage, d.name(names[i]), launchOf(w)})
+		lines[key].pieces = append(lines[key].pieces, timelinePiece{d.start(w.SourceID, w.StartNs), w.DurationNs, d.work(w.Name, w.Lane), stage, d.name(names[i]), w.launch()})
 	}
 	for _, row := range d.Rows {
 		row.Streams = shareLine(row.Streams)
@@ -76,38 +80,49 @@ func (d *TimelineData) layStreams(f *frame.Frame, rows map[[2]int64]*timelineRow
 	return nil
 }
 
+// streamKey is a stream of a GPU, in words: what is not known is one too.
+type streamKey struct {
+	place
+	process, context, stream string
+}
+
+func (w workRow) stream() streamKey {
+	return streamKey{w.place, numberOr(w.PID, "unknown"), numberOr(w.Context, "unknown"), numberOr(w.Stream, "unknown")}
+}
+
 // streamNames calls the stream of each piece of work what tells it from the others of its GPU.
-func streamNames(works []frame.Record) []string {
-	type seen struct{ processes, contexts map[any]bool }
-	at := map[[2]int64]seen{}
+func streamNames(works []workRow) []string {
+	type seen struct{ processes, contexts map[streamKey]bool }
+	at := map[place]seen{}
 	for _, w := range works {
-		s, known := at[placeOf(w)]
+		s, known := at[w.place]
 		if !known {
-			s = seen{map[any]bool{}, map[any]bool{}}
-			at[placeOf(w)] = s
+			s = seen{map[streamKey]bool{}, map[streamKey]bool{}}
+			at[w.place] = s
 		}
-		s.processes[w.Value("pid")] = true
-		s.contexts[[2]any{w.Value("pid"), w.Value("context")}] = true
+		on := w.stream()
+		s.processes[streamKey{process: on.process}] = true
+		s.contexts[streamKey{process: on.process, context: on.context}] = true
 	}
 	names := make([]string, len(works))
 	for i, w := range works {
-		names[i] = "stream " + numberOr(w.Value("stream"), "unknown")
-		s := at[placeOf(w)]
+		on, s := w.stream(), at[w.place]
+		names[i] = "stream " + on.stream
 		if len(s.contexts) > len(s.processes) {
-			names[i] += ", context " + numberOr(w.Value("context"), "unknown")
+			names[i] += ", context " + on.context
 		}
 		if len(s.processes) > 1 {
-			names[i] += ", process " + numberOr(w.Value("pid"), "unknown")
+			names[i] += ", process " + on.process
 		}
 	}
 	return names
 }
 
-func numberOr(value any, missing string) string {
-	if n, is := value.(int64); is {
-		return fmt.Sprint(n)
+func numberOr(value *int64, missing string) string {
+	if value == nil {
+		return missing
 	}
-	return missing
+	return strconv.FormatInt(*value, 10)
 }
 
 // shareLine puts the streams with the fewest pieces of work together where there are more than there are lines.

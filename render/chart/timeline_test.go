@@ -13,8 +13,8 @@ import (
 	"prof/render/typeset"
 )
 
-// kernelRow is a kernel of source 1 and process 9 on GPU 0.
-func kernelRow(window, stream, start, long int64, name string) []any {
+// workRowOf is a kernel of source 1 and process 9 on GPU 0.
+func workRowOf(window, stream, start, long int64, name string) []any {
 	return []any{window, int64(1), int64(0), int64(9), stream, "kernel", start, long, name, "decode", int64(1), int64(9), start - 500}
 }
 
@@ -83,7 +83,7 @@ func manyKernels(kernels, streams, names int) *judge.Timeline {
 	for i := range kernels {
 		long := 1000 + seed.Int64N(60_000)
 		name := fmt.Sprintf("void at::native::vectorized_elementwise_kernel<4, at::native::functor_%d<float>, std::array<char*, 2>>(int, at::native::functor_%[1]d<float>, std::array<char*, 2>)", seed.IntN(names))
-		row := kernelRow(1, int64(i%streams), at, long, name)
+		row := workRowOf(1, int64(i%streams), at, long, name)
 		row[5] = []string{"kernel", "kernel", "kernel", "collective", "copy", "graph"}[seed.IntN(6)]
 		row[9] = []any{"decode", "prefill", nil}[i*3/kernels]
 		rows = append(rows, row)
@@ -120,7 +120,7 @@ func TestTimelineKernels(t *testing.T) {
 		if len(seen) != 5000 {
 			t.Fatalf("the frame has %d", len(seen))
 		}
-		d, err := layTimeline(tl)
+		d, err := laid(tl)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,11 +142,11 @@ func TestTimelineKernels(t *testing.T) {
 // TestTimelineEqualKernels holds that two pieces of work that are alike in all the query tells are two in one window, and one in two windows.
 func TestTimelineEqualKernels(t *testing.T) {
 	tl := manyKernels(10, 1, 1)
-	k := kernelRow(1, 0, 5_000_000_000, 7, "k")
+	k := workRowOf(1, 0, 5_000_000_000, 7, "k")
 	other := slices.Clone(k)
 	other[0] = int64(2)
 	tl.Kernels.Rows = [][]any{k, k, other}
-	d, err := layTimeline(tl)
+	d, err := laid(tl)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,7 +157,7 @@ func TestTimelineEqualKernels(t *testing.T) {
 
 // TestTimelineSmall holds that the most kernels that a page gets take little of it.
 func TestTimelineSmall(t *testing.T) {
-	d, err := layTimeline(manyKernels(40_000, 4, 400))
+	d, err := laid(manyKernels(40_000, 4, 400))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestTimelineSmall(t *testing.T) {
 	if t.Logf("40,000 kernels take %d bytes", bytes); bytes > 900_000 {
 		t.Error("that is more than 900,000")
 	}
-	d, err = layTimeline(manyKernels(20_000, 1, 1_000_000)) // a new name nearly each time
+	d, err = laid(manyKernels(20_000, 1, 1_000_000)) // a new name nearly each time
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -184,19 +184,19 @@ func TestTimelineSmall(t *testing.T) {
 func TestTimelineStreamNames(t *testing.T) {
 	tl := manyKernels(10, 1, 1)
 	at := int64(5_000_000_000)
-	other, context, unknown := kernelRow(1, 7, at, 1, "k"), kernelRow(1, 7, at, 1, "k"), kernelRow(1, 7, at, 1, "k")
+	other, context, unknown := workRowOf(1, 7, at, 1, "k"), workRowOf(1, 7, at, 1, "k"), workRowOf(1, 7, at, 1, "k")
 	other[3], context[10], unknown[4], unknown[3] = int64(10), int64(2), nil, nil
 	for _, c := range []struct {
 		rows [][]any
 		want string
 	}{
-		{[][]any{kernelRow(1, 7, at, 1, "k")}, "stream 7"},
-		{[][]any{kernelRow(1, 7, at, 1, "k"), other}, "stream 7, process 9; stream 7, process 10"},
-		{[][]any{kernelRow(1, 7, at, 1, "k"), context}, "stream 7, context 1; stream 7, context 2"},
-		{[][]any{kernelRow(1, 7, at, 1, "k"), unknown}, "stream 7, process 9; stream unknown, process unknown"},
+		{[][]any{workRowOf(1, 7, at, 1, "k")}, "stream 7"},
+		{[][]any{workRowOf(1, 7, at, 1, "k"), other}, "stream 7, process 9; stream 7, process 10"},
+		{[][]any{workRowOf(1, 7, at, 1, "k"), context}, "stream 7, context 1; stream 7, context 2"},
+		{[][]any{workRowOf(1, 7, at, 1, "k"), unknown}, "stream 7, process 9; stream unknown, process unknown"},
 	} {
 		tl.Kernels.Rows = c.rows
-		d, err := layTimeline(tl)
+		d, err := laid(tl)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,9 +208,9 @@ func TestTimelineStreamNames(t *testing.T) {
 			t.Errorf("the streams are %v, want %s", got, c.want)
 		}
 	}
-	tl.Kernels.Rows = [][]any{kernelRow(1, 7, at, 1, "k")}
+	tl.Kernels.Rows = [][]any{workRowOf(1, 7, at, 1, "k")}
 	tl.Kernels.Rows[0][2] = int64(5)
-	if _, err := layTimeline(tl); err == nil || err.Error() != "query timeline-kernels: row 1 is of GPU 5 of source 1, which has no blocks" {
+	if _, err := laid(tl); err == nil || err.Error() != "query timeline-kernels: row 1 is of GPU 5 of source 1, which has no blocks" {
 		t.Errorf("a kernel of no GPU: %v", err)
 	}
 }
@@ -255,11 +255,11 @@ func TestTimelineRanges(t *testing.T) {
 	tl.Ranges = rendertest.FrameOf("timeline-ranges", columns, row(8, 0, 1990, 5, "late", ""), row(9, 0, 500, 1000, "a", ""), row(9, 6, 1000, 100, "deep", ""),
 		row(9, 1, 1100, 200, "b", "NCCL"), row(9, 0, 900_000, 1, "after", ""), row(9, 0, 1, 2, "before", ""))
 	tl.Ranges.Rows[1][3] = "pt_main"
-	d, err := layTimeline(tl)
+	d, err := laid(tl)
 	if err != nil {
 		t.Fatal(err)
 	}
-	unseen, err := d.layThreads(tl)
+	unseen, err := threadsOf(d, tl)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,7 +278,7 @@ func TestTimelineRanges(t *testing.T) {
 	for tid := range int64(mostThreads + 3) {
 		tl.Ranges.Rows = append(tl.Ranges.Rows, []any{int64(1), int64(9), tid, "t", int64(0), int64(1000), tid, "r", "", int64(mostThreads + 3)})
 	}
-	if unseen, err = d.layThreads(tl); err != nil || len(d.Threads) != mostThreads || d.Threads[0].Label != "Thread 12 t of process 9" || unseen != "Of 13 threads, the 10 that launch or have most time in ranges are drawn." {
+	if unseen, err = threadsOf(d, tl); err != nil || len(d.Threads) != mostThreads || d.Threads[0].Label != "Thread 12 t of process 9" || unseen != "Of 13 threads, the 10 that launch or have most time in ranges are drawn." {
 		t.Errorf("of many threads: %v, %d, %s", err, len(d.Threads), unseen)
 	}
 }
@@ -296,7 +296,7 @@ func TestTimelineGapLinks(t *testing.T) {
 
 // TestTimelineData holds where the script finds what: each start counts from the one before it.
 func TestTimelineData(t *testing.T) {
-	d, err := layTimeline(rendertest.ReportTimeline())
+	d, err := laid(rendertest.ReportTimeline())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -315,20 +315,20 @@ func TestTimelineData(t *testing.T) {
 	two := rendertest.ReportTimeline() // the second GPU is of a rank whose clock is 150 ns ahead
 	two.Blocks.Rows[3][8] = int64(2)
 	two.Clocks = rendertest.FrameOf("clock-offsets", "source_id reference_id offset_ns basis drift_ratio", []any{int64(1), int64(1), int64(0), "reference", nil}, []any{int64(2), int64(1), int64(-150), "collectives", nil})
-	if d, err := layTimeline(two); err != nil || d.Rows[1].Label != "GPU 1, source 2" || d.Rows[1].Lanes[0].Items[0][0] != 60 {
+	if d, err := laid(two); err != nil || d.Rows[1].Label != "GPU 1, source 2" || d.Rows[1].Lanes[0].Items[0][0] != 60 {
 		t.Errorf("by one clock: %v, %+v", err, d.Rows[1])
 	}
 	two.Clocks.Rows[1][3], two.Clocks.Rows[1][2], two.Clocks.Rows[1][4] = "bounds", int64(-25), -0.1 // of another machine: -125 in the middle of 1200 to 1300
-	if d, err := layTimeline(two); err != nil || d.Rows[1].Label != "GPU 1, source 2" || d.Rows[1].Lanes[0].Items[0][0] != 60 {
+	if d, err := laid(two); err != nil || d.Rows[1].Label != "GPU 1, source 2" || d.Rows[1].Lanes[0].Items[0][0] != 60 {
 		t.Errorf("by the clocks of two machines: %v, %+v", err, d.Rows[1].Lanes[0])
 	}
 	two.Clocks.Rows[1][3] = "session"
-	if d, err := layTimeline(two); err != nil || d.Rows[1].Label != "GPU 1, source 2 by its own clock" || d.Rows[1].Lanes[0].Items[0][0] != 210 {
+	if d, err := laid(two); err != nil || d.Rows[1].Label != "GPU 1, source 2 by its own clock" || d.Rows[1].Lanes[0].Items[0][0] != 210 {
 		t.Errorf("by clocks of their own: %v, %+v", err, d.Rows[1])
 	}
 	lacking := rendertest.ReportTimeline()
 	lacking.Passes.Columns[1].Name = "step"
-	if _, err := layTimeline(lacking); err == nil || err.Error() != "query timeline-passes: no column stage" {
+	if _, err := laid(lacking); err == nil || err.Error() != "query timeline-passes: no column stage" {
 		t.Errorf("a missing column: %v", err)
 	}
 }

@@ -17,6 +17,37 @@ import (
 	"prof/render/typeset"
 )
 
+// What the trace reads of answers.
+var (
+	clockRows  = frame.RowsOf[clockRow]("clock-offsets")
+	deviceRows = frame.RowsOf[deviceRow]("devices")
+	streamRows = frame.RowsOf[streamRow]("streams")
+)
+
+// clockRow is a row of clock-offsets.
+type clockRow struct {
+	SourceID   int64    `col:"source_id"`
+	Rank       *int64   `col:"rank"`
+	OffsetNs   *float64 `col:"offset_ns"`
+	DriftRatio *float64 `col:"drift_ratio"`
+}
+
+// deviceRow is a row of devices.
+type deviceRow struct {
+	SourceID int64  `col:"source_id"`
+	Device   int64  `col:"device"`
+	Name     string `col:"name"`
+}
+
+// streamRow is a row of streams.
+type streamRow struct {
+	SourceID int64  `col:"source_id"`
+	PID      *int64 `col:"pid"`
+	Device   int64  `col:"device"`
+	Context  *int64 `col:"context"`
+	Stream   *int64 `col:"stream"`
+}
+
 // Each hands over the rows of a relation.
 type Each func(relation string, args frame.Args, to func(*frame.Cells) error) error
 
@@ -91,6 +122,8 @@ type trace struct {
 	w       *writer
 	sum     Sum
 	sources []*source
+	devices []deviceRow
+	streams []streamRow
 	pids    map[int64]bool // those taken
 	made    int64          // GPUs and processes that got a number instead of a pid
 	named   map[name]named
@@ -193,7 +226,13 @@ func (t *trace) read() error {
 
 // readSources reads the sources and how their clocks differ. Within one source all times keep their distances, so that a drift is that in the middle of it.
 func (t *trace) readSources() error {
-	clocks, err := t.Clocks.Records("source_id", "reference_id", "rank", "offset_ns", "drift_ratio", "host")
+	clocks, err := clockRows.Of(t.Clocks)
+	if err == nil {
+		t.devices, err = deviceRows.Of(t.Devices)
+	}
+	if err == nil {
+		t.streams, err = streamRows.Of(t.Streams)
+	}
 	if err != nil {
 		return err
 	}
@@ -201,7 +240,7 @@ func (t *trace) readSources() error {
 	var known *source // whose start is known as a time of the day
 	var start, captured int64
 	for _, c := range clocks {
-		s := &source{id: c.Count("source_id"), rank: c.Whole("rank"), ranks: map[int64]int64{}, processes: map[int64]string{}, threads: map[[2]int64]string{}, first: math.MaxInt64, last: math.MinInt64,
+		s := &source{id: c.SourceID, rank: c.Rank, ranks: map[int64]int64{}, processes: map[int64]string{}, threads: map[[2]int64]string{}, first: math.MaxInt64, last: math.MinInt64,
 			cpus: map[int64]*process{}, gpus: map[int64]*process{}, spans: map[stageOn][2]int64{}}
 		if len(clocks) > 1 {
 			if s.label = fmt.Sprintf("source %d", s.id); s.rank != nil {
@@ -223,12 +262,12 @@ func (t *trace) readSources() error {
 		if from == nil {
 			continue // it recorded nothing over time
 		}
-		offset := c.Number("offset_ns")
+		offset := c.OffsetNs
 		if offset == nil {
 			t.sum.Notes = append(t.sum.Notes, fmt.Sprintf("the clock offset of source %d is unknown: its times are not aligned with the others'", s.id))
 			offset = new(0.0)
 		}
-		drift, _ := c.Finite("drift_ratio")
+		drift, _ := frame.Finite(c.DriftRatio)
 		s.shift = int64(math.Round(*offset + drift*float64(*from+(*until-*from)/2)))
 		if most := math.Abs(drift) * float64(*until-*from) / 2; most >= 1000 {
 			t.sum.Notes = append(t.sum.Notes, fmt.Sprintf("the clock of source %d drifts: its times are up to %.0f us off at its start and end", s.id, most/1000))
@@ -330,9 +369,9 @@ func (t *trace) gpu(s *source, device int64) *process {
 	if device < 0 {
 		title = "GPU unknown"
 	}
-	for _, row := range t.Devices.Rows {
-		if r := t.Devices.Record(row); r.Count("source_id") == s.id && r.Count("device") == device && r.Text("name") != "" {
-			title += " " + r.Text("name")
+	for _, r := range t.devices {
+		if r.SourceID == s.id && r.Device == device && r.Name != "" {
+			title += " " + r.Name
 		}
 	}
 	if s.label != "" {
@@ -347,9 +386,8 @@ func (t *trace) gpu(s *source, device int64) *process {
 
 // ranksOn returns the ranks of the processes with work on a GPU.
 func (t *trace) ranksOn(s *source, device int64) (out []int64) {
-	for _, row := range t.Streams.Rows {
-		r := t.Streams.Record(row)
-		if rank, known := s.ranks[r.Count("pid")]; known && r.Count("source_id") == s.id && r.Count("device") == device && !slices.Contains(out, rank) {
+	for _, r := range t.streams {
+		if rank, known := s.ranks[frame.Or(r.PID, 0)]; known && r.SourceID == s.id && r.Device == device && !slices.Contains(out, rank) {
 			out = append(out, rank)
 		}
 	}
@@ -610,15 +648,14 @@ func (t *trace) streamName(s *source, on stream) string {
 		title = fmt.Sprintf("stream %d", on.stream)
 	}
 	var pids, contexts []int64
-	for _, row := range t.Streams.Rows {
-		r := t.Streams.Record(row)
-		if r.Count("source_id") != s.id || r.Count("device") != on.device || r.Count("stream") != on.stream || (r.Whole("stream") != nil) != on.hasStream {
+	for _, r := range t.streams {
+		if r.SourceID != s.id || r.Device != on.device || frame.Or(r.Stream, 0) != on.stream || (r.Stream != nil) != on.hasStream {
 			continue
 		}
-		if pid := r.Count("pid"); !slices.Contains(pids, pid) {
+		if pid := frame.Or(r.PID, 0); !slices.Contains(pids, pid) {
 			pids = append(pids, pid)
 		}
-		if context := r.Count("context"); r.Count("pid") == on.pid && !slices.Contains(contexts, context) {
+		if context := frame.Or(r.Context, 0); frame.Or(r.PID, 0) == on.pid && !slices.Contains(contexts, context) {
 			contexts = append(contexts, context)
 		}
 	}
@@ -805,9 +842,9 @@ func (t *trace) recordings(stage string, device int64) (n int64, err error) {
 	for _, s := range t.sources {
 		if s.measured == nil {
 			s.measured = map[stageOn]bool{}
-			for _, row := range t.Streams.Rows {
-				if r := t.Streams.Record(row); r.Count("source_id") == s.id {
-					s.measured[stageOn{"", r.Count("device")}] = true
+			for _, r := range t.streams {
+				if r.SourceID == s.id {
+					s.measured[stageOn{"", r.Device}] = true
 				}
 			}
 			if err := t.each("_trace-pass", t.of(s), func(c *frame.Cells) error {

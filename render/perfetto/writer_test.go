@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"prof/queries/frame"
+	"prof/queries/frame/frametest"
 	"prof/render/perfettotest"
 )
 
@@ -177,15 +178,8 @@ func TestBaseName(t *testing.T) {
 
 // TestFullDiskStops gives the error of the file where its rows would never end.
 func TestFullDiskStops(t *testing.T) {
-	one := func(kind frame.Type, names ...string) *frame.Frame {
-		f := &frame.Frame{Rows: [][]any{make([]any, len(names))}}
-		for i, name := range names {
-			f.Columns, f.Rows[0][i] = append(f.Columns, frame.Column{Name: name, Type: kind}), int64(1)
-		}
-		return f
-	}
-	o := Options{Clocks: one(frame.Int, "source_id", "reference_id", "rank", "offset_ns", "drift_ratio", "host"), Devices: one(frame.Int, "source_id", "device", "name"),
-		Streams: one(frame.Int, "source_id", "device", "pid", "stream", "context")}
+	o := Options{Clocks: frametest.Answer("clock-offsets", "source_id offset_ns", []any{int64(1), int64(1)}), Devices: frametest.Answer("devices", "source_id device", []any{int64(1), int64(1)}),
+		Streams: frametest.Answer("streams", "source_id device pid stream context", []any{int64(1), int64(1), int64(1), int64(1), int64(1)})}
 	_, err := Write(full{}, func(relation string, _ frame.Args, to func(*frame.Cells) error) error {
 		columns := make([][]int64, 17)
 		for i := range columns {

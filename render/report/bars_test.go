@@ -66,7 +66,7 @@ func TestBarsRefuse(t *testing.T) {
 	column.Columns[2].Name = "piece"
 	for want, f := range map[string]*frame.Frame{
 		`query accounting: row 2: accounting has a part "coffee" that no bar knows`: part,
-		"query accounting: row 3 lacks a time":                                      lacks,
+		"query accounting: column total_ns is NULL":                                 lacks,
 		"query accounting: no column part":                                          column,
 	} {
 		if _, err := chart.BarsOf(f); err == nil || err.Error() != want {

@@ -146,7 +146,7 @@ func TestPlainNames(t *testing.T) {
 // TestShowOfOtherFrames holds that an answer without the columns is refused.
 func TestShowOfOtherFrames(t *testing.T) {
 	other := rendertest.FrameOf("other", "x", []any{rendertest.N(1)})
-	for key, want := range map[string]string{"accounting": "query other: no column total_ns", "top-kernels": "query other: no column kernel", "top-operators": "query other: no column self_device_ns"} {
+	for key, want := range map[string]string{"accounting": "query other: no column stage", "top-kernels": "query other: no column kernel", "top-operators": "query other: no column self_device_ns"} {
 		s := screens()["full"]
 		s.Report.Frames[key] = other
 		if err := Show(&bytes.Buffer{}, s, typeset.Options{}); err == nil || err.Error() != want {

@@ -15,6 +15,34 @@ import (
 // Query is the query that stacks are read from.
 const Query = "kernel-stacks"
 
+var stackRows = frame.RowsOf[row](Query)
+
+// row is a row of Query.
+type row struct {
+	Stage        string   `col:"stage"`
+	Pass         *int64   `col:"pass"`
+	IsWarmup     *bool    `col:"is_warmup"`
+	Ranges       string   `col:"ranges"` // "" where the launch was not captured
+	Modules      string   `col:"modules"`
+	Operators    string   `col:"operators"`
+	Kernel       string   `col:"kernel"`
+	Family       string   `col:"family"`
+	Role         string   `col:"role"`
+	PID          *int64   `col:"pid"`
+	RankID       *int64   `col:"rank_id"`
+	Device       *int64   `col:"device"`
+	Stream       *int64   `col:"stream"`
+	Calls        int64    `col:"calls"`
+	TotalNs      int64    `col:"total_ns"`
+	LaunchNs     *int64   `col:"launch_ns"`
+	MeasuredFLOP *float64 `col:"measured_flop"`
+	MeasuredNs   *int64   `col:"measured_ns"`
+	DRAMBytes    *float64 `col:"dram_bytes"`
+	DRAMNs       *int64   `col:"dram_ns"`
+	FormulaFLOP  *float64 `col:"formula_flop"`
+	FormulaNs    *int64   `col:"formula_ns"`
+}
+
 // Profile is the kernels of a run by their stacks.
 type Profile struct {
 	Stacks  []Stack
@@ -62,25 +90,21 @@ func Forms() typeset.Forms[*Profile, Options] {
 
 // Read reads the rows of Query, without those of warm-up passes unless o.Warmup is set.
 func Read(f *frame.Frame, o Options) (*Profile, error) {
-	rows, err := f.Records("stage", "is_warmup", "ranges", "modules", "operators", "kernel", "family", "role", "pass", "pid", "rank_id", "device", "stream", "calls", "total_ns", "launch_ns",
-		"measured_flop", "measured_ns", "dram_bytes", "dram_ns", "formula_flop", "formula_ns")
+	rows, err := stackRows.Of(f)
 	if err != nil {
 		return nil, err
 	}
 	p := &Profile{}
-	isOmitted := func(r frame.Record) bool { return r.Is("is_warmup") && !o.Warmup }
+	isOmitted := func(r row) bool { return frame.Or(r.IsWarmup, false) && !o.Warmup }
 	flop := p.weigh(slices.DeleteFunc(slices.Clone(rows), isOmitted))
 	for i, r := range rows {
 		if isOmitted(r) {
-			p.Omitted += r.Count("calls")
+			p.Omitted += r.Calls
 			continue
 		}
-		s := Stack{Calls: r.Count("calls"), GPUNs: r.Count("total_ns"), Labels: map[string]string{}, Numbers: map[string]int64{}}
-		if ns := r.Whole("launch_ns"); ns != nil {
-			s.LaunchNs = *ns
-		}
-		if s.FLOP, err = whole(r, flop); err == nil {
-			s.Bytes, err = whole(r, "dram_bytes")
+		s := Stack{Calls: r.Calls, GPUNs: r.TotalNs, LaunchNs: frame.Or(r.LaunchNs, 0), Labels: map[string]string{}, Numbers: map[string]int64{}}
+		if s.FLOP, err = whole("FLOP", flop(r)); err == nil {
+			s.Bytes, err = whole("bytes", r.DRAMBytes)
 		}
 		if err == nil {
 			s.Frames, err = framesOf(r)
@@ -88,13 +112,13 @@ func Read(f *frame.Frame, o Options) (*Profile, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: row %d: %w", f.Query, i+1, err)
 		}
-		for _, name := range []string{"stage", "family", "role"} {
-			if text := r.Text(name); text != "" {
+		for name, text := range map[string]string{"stage": r.Stage, "family": r.Family, "role": r.Role} {
+			if text != "" {
 				s.Labels[name] = text
 			}
 		}
-		for name, column := range map[string]string{"pass": "pass", "pid": "pid", "rank": "rank_id", "device": "device", "stream": "stream"} {
-			if n := r.Whole(column); n != nil {
+		for name, n := range map[string]*int64{"pass": r.Pass, "pid": r.PID, "rank": r.RankID, "device": r.Device, "stream": r.Stream} {
+			if n != nil {
 				s.Numbers[name] = *n
 			}
 		}
@@ -103,29 +127,24 @@ func Read(f *frame.Frame, o Options) (*Profile, error) {
 	return p, nil
 }
 
-// weigh sums up of how much time FLOP and bytes are known, and gives the column of FLOP that covers most of it: those that the hardware counts, padding
+// weigh sums up of how much time FLOP and bytes are known, and returns the FLOP that cover most of it: those that the hardware counts, padding
 // included, and those of formulas do not add up.
-func (p *Profile) weigh(rows []frame.Record) string {
+func (p *Profile) weigh(rows []row) func(row) *float64 {
 	var measured, formula int64
-	add := func(to *int64, r frame.Record, column string) {
-		if ns := r.Whole(column); ns != nil {
-			*to += *ns
-		}
-	}
 	for _, r := range rows {
-		p.GPUNs += r.Count("total_ns")
-		add(&measured, r, "measured_ns")
-		add(&formula, r, "formula_ns")
-		add(&p.Bytes.Ns, r, "dram_ns")
+		p.GPUNs += r.TotalNs
+		measured += frame.Or(r.MeasuredNs, 0)
+		formula += frame.Or(r.FormulaNs, 0)
+		p.Bytes.Ns += frame.Or(r.DRAMNs, 0)
 	}
 	const mean = "Nsight Compute, mean of the profiled launches of a kernel, grid and block"
 	p.Bytes.Basis = mean + ", DRAM"
 	if formula > measured {
 		p.FLOP = Known{formula, "PyTorch's formulas of operators"}
-		return "formula_flop"
+		return func(r row) *float64 { return r.FormulaFLOP }
 	}
 	p.FLOP = Known{measured, mean}
-	return "measured_flop"
+	return func(r row) *float64 { return r.MeasuredFLOP }
 }
 
 // Notes say what is known of FLOP and bytes.
@@ -148,37 +167,37 @@ func (p *Profile) Notes() []string {
 }
 
 // whole is an amount of operations or bytes as a whole number; 0 when unknown.
-func whole(r frame.Record, column string) (int64, error) {
-	v, known := r.Finite(column)
+func whole(what string, amount *float64) (int64, error) {
+	v, known := frame.Finite(amount)
 	if !known {
 		return 0, nil
 	}
 	if v = math.Round(v); v < 0 || v >= math.MaxInt64 {
-		return 0, fmt.Errorf("%s is %g, which a profile cannot hold", column, v)
+		return 0, fmt.Errorf("%s is %g, which a profile cannot hold", what, v)
 	}
 	return int64(v), nil
 }
 
 // framesOf puts a stack together. A stage comes first, unless a range around the launch has its name.
-func framesOf(r frame.Record) ([]string, error) {
-	ranges, isKnown := []string{"(no launch)"}, r.Text("ranges") != ""
+func framesOf(r row) ([]string, error) {
+	ranges, isKnown := []string{"(no launch)"}, r.Ranges != ""
 	if isKnown {
-		if err := json.Unmarshal([]byte(r.Text("ranges")), &ranges); err != nil {
+		if err := json.Unmarshal([]byte(r.Ranges), &ranges); err != nil {
 			return nil, fmt.Errorf("ranges: %w", err)
 		}
 	}
 	frames := slices.Clone(ranges)
-	for _, column := range []string{"modules", "operators"} {
+	for _, list := range [][2]string{{"modules", r.Modules}, {"operators", r.Operators}} {
 		var names []string
-		if err := json.Unmarshal([]byte(r.Text(column)), &names); err != nil {
-			return nil, fmt.Errorf("%s: %w", column, err)
+		if err := json.Unmarshal([]byte(list[1]), &names); err != nil {
+			return nil, fmt.Errorf("%s: %w", list[0], err)
 		}
 		frames = append(frames, names...)
 	}
-	if r.Value("kernel") != nil {
-		frames = append(frames, r.Text("kernel"))
+	if r.Kernel != "" {
+		frames = append(frames, r.Kernel)
 	}
-	if stage := r.Text("stage"); isKnown && !slices.Contains(ranges, stage) {
+	if stage := r.Stage; isKnown && !slices.Contains(ranges, stage) {
 		frames = slices.Insert(frames, 0, stage)
 	}
 	return frames, nil

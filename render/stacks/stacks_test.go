@@ -11,6 +11,7 @@ import (
 	"github.com/google/pprof/profile"
 
 	"prof/queries/frame"
+	"prof/queries/frame/frametest"
 )
 
 // made is what the query gives of six kernels: of a warm-up pass, of a stage with and without operators, outside every stage, without a launch; and of an operator
@@ -35,7 +36,7 @@ func made() *frame.Frame {
 	row("prefill", int64(1), false, `["step \"1\""]`, `[]`, "k<float>(A;B)", 4, 40, nil)
 	row("(none)", nil, false, `[]`, `[]`, "k<int>(A;B)", 5, 5, nil)
 	row("(none)", nil, false, nil, `[]`, "k<int>(A;B)", 6, 6, nil)
-	return f
+	return frametest.Typed(f)
 }
 
 func TestFolded(t *testing.T) {
@@ -143,7 +144,7 @@ func TestBadStacks(t *testing.T) {
 	}
 	f = made()
 	f.Rows[0][17] = 1e19
-	if _, err := Read(f, Options{Warmup: true}); err == nil || !strings.Contains(err.Error(), "kernel-stacks: row 1: measured_flop is 1e+19") {
+	if _, err := Read(f, Options{Warmup: true}); err == nil || !strings.Contains(err.Error(), "kernel-stacks: row 1: FLOP is 1e+19") {
 		t.Errorf("more than fits: %v", err)
 	}
 	f.Columns = f.Columns[:3]

@@ -34,10 +34,16 @@ func TakesNull(f *frame.Frame, column string) bool {
 	return takes
 }
 
+// wholeOf returns the columns that some type reads as whole numbers, which others may read as numbers.
+func wholeOf(f *frame.Frame) map[string]bool {
+	isWhole := map[string]bool{}
+	read(f, func(c frame.Column, _, _ bool) { isWhole[c.Name] = isWhole[c.Name] || c.Type == frame.Int })
+	return isWhole
+}
+
 // Typed gives the columns of an answer the types that are read, and makes its numbers such numbers.
 func Typed(f *frame.Frame) *frame.Frame {
-	isWhole := map[string]bool{} // what some type reads as whole numbers, which others may read as numbers
-	read(f, func(c frame.Column, _, _ bool) { isWhole[c.Name] = isWhole[c.Name] || c.Type == frame.Int })
+	isWhole := wholeOf(f)
 	read(f, func(c frame.Column, _, _ bool) {
 		at := f.Index(c.Name)
 		if at < 0 {
@@ -79,10 +85,14 @@ func replaced(row []any, at int, value any) []any {
 
 // Fill gives an answer all columns that are read of its query: NULL, or zero where that is not taken.
 func Fill(f *frame.Frame) *frame.Frame {
+	isWhole := wholeOf(f)
 	zero := map[frame.Type]any{frame.Text: "", frame.Int: int64(0), frame.Float: 0.0, frame.Bool: false}
 	read(f, func(c frame.Column, _, isOptional bool) {
 		if isOptional || f.Index(c.Name) >= 0 {
 			return
+		}
+		if isWhole[c.Name] {
+			c.Type = frame.Int
 		}
 		value := zero[c.Type]
 		if TakesNull(f, c.Name) {
