@@ -17,13 +17,14 @@ import (
 
 // Rows is the answer to a query.
 type Rows struct {
-	Query   string           `json:"query" doc:"empty for SQL of one's own"`
-	Version int              `json:"version"`
-	SQL     string           `json:"sql" doc:"the statement that gives these rows in any DuckDB client"`
-	IsCut   bool             `json:"is_cut" doc:"there are more rows than these"`
-	Columns []RowsColumn     `json:"columns" nullable:"false"`
-	Rows    []map[string]any `json:"rows" nullable:"false" doc:"each with its columns by name, in base units and full precision; null is unknown"`
-	Notes   []string         `json:"notes" nullable:"false" doc:"what a reader must know of the rows"`
+	Query   string              `json:"query" doc:"empty for SQL of one's own"`
+	Version int                 `json:"version"`
+	SQL     string              `json:"sql" doc:"the statement that gives these rows in any DuckDB client"`
+	IsCut   bool                `json:"is_cut" doc:"there are more rows than these"`
+	Columns []RowsColumn        `json:"columns" nullable:"false"`
+	Rows    []map[string]any    `json:"rows" nullable:"false" doc:"each with its columns by name, in base units and full precision; null is unknown"`
+	Texts   []map[string]string `json:"texts,omitempty" doc:"with format=texts: of each row the cells that people see other than as they are, such as numbers"`
+	Notes   []string            `json:"notes" nullable:"false" doc:"what a reader must know of the rows"`
 }
 
 // RowsColumn is a column of an answer.
@@ -32,6 +33,10 @@ type RowsColumn struct {
 	Type string `json:"type" enum:"int,float,text,bool"`
 	Unit string `json:"unit"`
 	Doc  string `json:"doc"`
+
+	Title  string  `json:"title,omitempty" doc:"with format=texts: its name in words, with the unit of its texts"`
+	IsCode *bool   `json:"is_code,omitempty" doc:"with format=texts: it holds names as a machine knows them"`
+	Scale  float64 `json:"scale,omitempty" doc:"with format=texts: how much one of the unit of its texts is"`
 }
 
 // Forms of answers to queries, other than JSON.
@@ -92,7 +97,7 @@ const columnsKey = "x-columns"
 
 // addQuery adds the operation of one query.
 func (s *Server) addQuery(q queries.Query, d ask.QueryDoc, responses map[string]*huma.Response) error {
-	params := []*huma.Param{{Name: "format", In: "query", Description: "form of the answer, all in base units", Schema: &huma.Schema{Type: huma.TypeString, Enum: []any{"json", "csv", "arrow"}, Default: "json"}}}
+	params := []*huma.Param{{Name: "format", In: "query", Description: "form of the answer, all in base units; texts is json with what people see of each cell", Schema: &huma.Schema{Type: huma.TypeString, Enum: ask.Forms, Default: "json"}}}
 	for _, p := range d.Params {
 		limits, err := q.LimitsOf(p.Name)
 		if err != nil {

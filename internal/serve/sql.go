@@ -22,7 +22,7 @@ func (s *Server) addSQL() error {
 	op.Responses = s.response(reflect.TypeFor[Rows](), "its rows", csvType, arrowType)
 	delete(op.Responses, "304")
 	huma.Register(s.api, op, func(ctx context.Context, in *struct {
-		Format string `query:"format" enum:"json,csv,arrow" default:"json"`
+		Format string `query:"format" enum:"json,texts,csv,arrow" default:"json"`
 		Body   struct {
 			SQL   string `json:"sql" minLength:"1" maxLength:"100000" example:"FROM top_kernels('@latest')"`
 			Limit int    `json:"limit,omitempty" nullable:"true" minimum:"1" maximum:"10000" default:"1000" doc:"rows; JSON is cut there and says so, other forms are refused"`

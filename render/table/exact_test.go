@@ -5,8 +5,10 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"maps"
 	"math"
 	"math/rand"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -173,5 +175,36 @@ func TestJSONOddValues(t *testing.T) {
 	}
 	if want := "{\"a\":null,\"a_2\":null,\"a_1\":\"x\\u2028<\",\"a_3\":1}"; !strings.Contains(out.String(), want) {
 		t.Errorf("no %s in\n%s", want, out.String())
+	}
+}
+
+// TestTexts holds that JSON has what people see beside the values, where that is something else.
+func TestTexts(t *testing.T) {
+	f := &frame.Frame{Query: "texts", Version: 1, Rows: [][]any{{"void a::gemm<int>(int)", 1_500_000.0, int64(1234), true, "x"}, {"copy", nil, int64(2), nil, "a\tb"}}, Columns: []frame.Column{
+		rendertest.Column("kernel", frame.Text), rendertest.Column("mean_ns", frame.Float), rendertest.Column("calls", frame.Int), rendertest.Column("ok", frame.Bool), rendertest.Column("note", frame.Text),
+	}}
+	var out bytes.Buffer
+	if err := JSON(&out, f, typeset.Options{Texts: true}); err != nil {
+		t.Fatal(err)
+	}
+	type column struct {
+		Title  string
+		IsCode bool `json:"is_code"`
+		Scale  float64
+	}
+	var got struct {
+		Columns []column
+		Texts   []map[string]string
+	}
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	if want := []column{{"kernel", true, 1}, {"mean (ms)", false, 1e6}, {"calls", false, 1}, {"ok", false, 1}, {"note", false, 1}}; !slices.Equal(got.Columns, want) {
+		t.Errorf("columns %v, not %v", got.Columns, want)
+	}
+	for i, want := range []map[string]string{{"kernel": "gemm<int>", "mean_ns": "1.5", "calls": "1,234", "ok": "yes"}, {"calls": "2", "note": `a\tb`}} {
+		if !maps.Equal(got.Texts[i], want) {
+			t.Errorf("row %d is seen as %v, not %v", i, got.Texts[i], want)
+		}
 	}
 }

@@ -12,16 +12,27 @@ import (
 
 // JSON writes f as one object with the keys query, version, columns, rows and notes. A row is an object with its keys in
 // column order, in base units and full precision, one row a line, written as it comes. NULL, NaN and the infinities are null.
-func JSON(w io.Writer, f *frame.Frame, _ typeset.Options) error {
+// With o.Texts, columns have their titles too, and beside rows stand texts: of each row the cells that people see other than as they are.
+func JSON(w io.Writer, f *frame.Frame, o typeset.Options) error {
 	if err := f.Check(); err != nil {
 		return err
 	}
 	keys := uniqueKeys(f.Columns)
+	var seen Table
+	var scales []typeset.Scale
+	if o.Texts {
+		scales = scalesOf(f)
+		seen = scaled(f, scales, typeset.Neutral)
+	}
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "{\"query\":%s,\"version\":%d,\n\"columns\":[", typeset.Quote(f.Query), f.Version)
 	for j, c := range f.Columns {
-		fmt.Fprintf(out, "%s\n{\"name\":%s,\"type\":%q,\"unit\":%s,\"doc\":%s}",
+		fmt.Fprintf(out, "%s\n{\"name\":%s,\"type\":%q,\"unit\":%s,\"doc\":%s",
 			typeset.Comma(j), keys[j], typeName(c.Type), typeset.Quote(string(c.Unit)), typeset.Quote(c.Doc))
+		if o.Texts {
+			fmt.Fprintf(out, `,"title":%s,"is_code":%t,"scale":%s`, typeset.Quote(seen.Columns[j].Title), seen.Columns[j].Code, typeset.Exact(scales[j].Div))
+		}
+		out.WriteString("}")
 	}
 	out.WriteString("],\n\"rows\":[")
 	rows := 0
@@ -40,12 +51,45 @@ func JSON(w io.Writer, f *frame.Frame, _ typeset.Options) error {
 		}
 		return err
 	}
+	if o.Texts {
+		out.WriteString("],\n\"texts\":[")
+		seen.writeTexts(out, f, keys)
+	}
 	out.WriteString("],\n\"notes\":[")
 	for i, note := range f.Notes {
 		out.WriteString(typeset.Comma(i) + "\n" + typeset.Quote(note))
 	}
 	out.WriteString("]}\n")
 	return out.Flush()
+}
+
+// writeTexts writes what people see of each row but for what it is as it stands there: texts, and NULL. Kernels have their short names.
+func (t Table) writeTexts(out *bufio.Writer, f *frame.Frame, keys []string) {
+	short := make([]func(string) string, len(keys))
+	for j, c := range t.Columns {
+		if c.Kernels {
+			short[j] = typeset.Kernels(t.texts(j), 0)
+		}
+	}
+	for i, row := range t.Rows {
+		out.WriteString(typeset.Comma(i) + "\n{")
+		first := true
+		for j, cell := range row {
+			text := cell.Text
+			if short[j] != nil {
+				text = short[j](text)
+			}
+			if cell.Null || f.Rows[i][j] == text {
+				continue
+			}
+			if !first {
+				out.WriteByte(',')
+			}
+			first = false
+			out.WriteString(keys[j] + ":" + typeset.Quote(text))
+		}
+		out.WriteByte('}')
+	}
 }
 
 // uniqueKeys quotes the column names; a name that came before gets _1, _2 and so on, so that no value is lost.

@@ -72,11 +72,17 @@ func of(f *frame.Frame, shown func(string) string) (Table, error) {
 		return Table{}, err
 	}
 	f = measured(f)
+	t := scaled(f, scalesOf(f), shown)
+	t.rank()
+	return t, nil
+}
+
+// scaled makes a table of all columns of a frame.
+func scaled(f *frame.Frame, scales []typeset.Scale, shown func(string) string) Table {
 	t := Table{Rows: make([][]Cell, len(f.Rows)), Notes: f.Notes}
 	for i := range f.Rows {
 		t.Rows[i] = make([]Cell, len(f.Columns))
 	}
-	scales := scalesOf(f)
 	for j, c := range f.Columns {
 		s := scales[j]
 		column := Column{Name: c.Name, Title: title(c, s.Name), Doc: typeset.Neutral(c.Doc), Right: c.Type == frame.Int || c.Type == frame.Float, Code: isCode(c), Kernels: IsKernelColumn(c), Share: c.Unit == frame.Ratio}
@@ -92,8 +98,7 @@ func of(f *frame.Frame, shown func(string) string) (Table, error) {
 		t.Columns = append(t.Columns, column)
 	}
 	t.scaleRows(f)
-	t.rank()
-	return t, nil
+	return t
 }
 
 // statistics are the words that tell the columns of one measure apart; a total is of another size.

@@ -41,6 +41,7 @@ type Options struct {
 	Wide  bool // never shorten cells or drop columns
 	Color bool // may use ANSI: bold headers, dim rules and notes
 	Safe  bool // CSV: no cell is a formula for a spreadsheet or moves a cursor
+	Texts bool // JSON: what people see of each column and cell stands beside its value
 }
 
 // Limit is the width that tables must keep, or 0.

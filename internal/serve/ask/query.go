@@ -22,7 +22,7 @@ import (
 // mostRows bounds the rows of a query's answer: they are in memory at once.
 const mostRows = 200_000
 
-// Query answers a query of a run, which any reference names; run is "" for a query that takes none. form is json, csv or arrow. JSON has the
+// Query answers a query of a run, which any reference names; run is "" for a query that takes none. form is one of Forms. JSON has the
 // statement too. With a limit, no more rows than that are given; 0 is none.
 func (a *Asker) Query(ctx context.Context, q queries.Query, run string, args queries.Args, form string, limit int) (Answer, error) {
 	args = maps.Clone(args)
@@ -85,23 +85,30 @@ func write(out *bytes.Buffer, w *schema.Warehouse, f *frame.Frame, form string, 
 	for i, note := range f.Notes {
 		f.Notes[i] = hide(note, w)
 	}
-	known, err := doc.AnswerForms().Named(form)
-	if err != nil {
-		return "", invalid("%v", err)
-	}
-	if form != "json" {
+	if !isJSON(form) {
+		known, err := doc.AnswerForms().Named(form)
+		if err != nil {
+			return "", invalid("%v", err)
+		}
 		return mediaTypes[form], known.Write(out, f, typeset.Options{})
 	}
 	fmt.Fprintf(out, `{"sql":%s,"is_cut":%t,`, typeset.Quote(f.SQL), isCut)
 	var rest bytes.Buffer
-	if err := known.Write(&rest, f, typeset.Options{}); err != nil {
+	if err := table.JSON(&rest, f, typeset.Options{Texts: form == textsForm}); err != nil {
 		return "", err
 	}
 	out.Write(rest.Bytes()[len("{"):])
 	return JSON, nil
 }
 
-var mediaTypes = map[string]string{"json": JSON, "csv": CSV, table.ArrowForm: "application/vnd.apache.arrow.file"}
+// Forms are those of rows. That of texts is JSON with what people see of each cell beside its value, for who shows it to them.
+var Forms = []any{"json", textsForm, "csv", table.ArrowForm}
+
+const textsForm = "texts"
+
+func isJSON(form string) bool { return mediaTypes[form] == JSON }
+
+var mediaTypes = map[string]string{"json": JSON, textsForm: JSON, "csv": CSV, table.ArrowForm: "application/vnd.apache.arrow.file"}
 
 func hideIn(row []any, w *schema.Warehouse) {
 	for i, cell := range row {
@@ -123,7 +130,7 @@ const (
 type Statement struct {
 	SQL   string
 	Limit int    // rows at most
-	Form  string // json, csv or arrow
+	Form  string // one of Forms
 }
 
 // Runner runs a statement on a warehouse where it can take no more memory and time than it may; RunStatement says what it writes. Its error wraps
@@ -158,7 +165,7 @@ func RunStatement(ctx context.Context, w *schema.Warehouse, s Statement, out *by
 			if err != nil {
 				return err
 			}
-			if isCut, f.Rest = row != nil, nil; isCut && s.Form != "json" {
+			if isCut, f.Rest = row != nil, nil; isCut && !isJSON(s.Form) {
 				return invalid("the answer has more than %d rows or %d MB: give it a LIMIT, or ask for json, which is cut and says so", s.Limit, sqlBytes>>20)
 			}
 		}

@@ -1,7 +1,6 @@
 // Charts by uPlot, in the colours of the theme.
 import uPlot from "./vendor/uplot.js";
 import { color, el } from "./dom.js";
-import { scaleOf } from "./format.js";
 
 // chart draws with options of uPlot and follows the width of its place and the theme. It returns the chart's controls.
 export function chart(place, options, data) {
@@ -29,14 +28,13 @@ export function chart(place, options, data) {
   };
 }
 
-// unitAxis formats the ticks of an axis in one unit.
-export function unitAxis(unit, values, label) {
-  const scale = scaleOf({ name: "value", type: "float", unit }, values);
+// axisIn writes the ticks of an axis in a unit of so many base units; label names it.
+export function axisIn(scale, label) {
   return {
-    label: label && scale.name ? `${label} (${scale.name})` : label || scale.name, labelFont: "12px system-ui, sans-serif", labelSize: 18, size: 62,
+    label, labelFont: "12px system-ui, sans-serif", labelSize: 18, size: 62,
     values: (_, ticks) => {
-      const step = ticks.length > 1 ? Math.abs(ticks[1] - ticks[0]) / scale.div : 1, decimals = Math.min(6, Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)));
-      return ticks.map((v) => v === null ? "" : (v / scale.div).toLocaleString("en", { minimumFractionDigits: decimals, maximumFractionDigits: decimals }));
+      const step = ticks.length > 1 ? Math.abs(ticks[1] - ticks[0]) / scale : 1, decimals = Math.min(6, Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)));
+      return ticks.map((v) => v === null ? "" : (v / scale).toLocaleString("en", { minimumFractionDigits: decimals, maximumFractionDigits: decimals }));
     },
   };
 }

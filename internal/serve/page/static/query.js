@@ -8,8 +8,8 @@ export const catalogue = () => once(path("queries")).then((all) => all.queries);
 // queryOf gives where a query is asked: of a run, or of the whole warehouse.
 const queryOf = (run, name) => run === null ? path("queries", name) : path("runs", run, "queries", name);
 
-// ask gives the answer of a query of a run.
-export const ask = (run, name, params, signal) => get(queryOf(run, name), params, signal);
+// ask gives the answer of a query of a run, with its texts.
+export const ask = (run, name, params, signal) => get(queryOf(run, name), { ...params, format: "texts" }, signal);
 
 // addressOf turns a command (prof query pass-accounting --run r --stage decode --device 0, prof diff a b) into the address of the page that
 // shows the same; null where there is none.

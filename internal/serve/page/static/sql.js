@@ -1,9 +1,8 @@
 // The SQL console: read-only, with completion; the address holds the statement.
 import { base, get, once, path, post } from "./api.js";
-import { chart, unitAxis } from "./chart.js";
+import { axisIn, chart } from "./chart.js";
 import { el, copyButton, fill, loading } from "./dom.js";
-import { isKernel, kernelNames, texts, title } from "./format.js";
-import { numeric, table } from "./table.js";
+import { numeric, shown, table } from "./table.js";
 
 const examples = [
   ["Runs", "FROM runs"], ["Kernels of the newest run", "FROM top_kernels('@latest', top := 20)"],
@@ -59,7 +58,7 @@ export function mount(root, route, nav) {
     result.setAttribute("aria-busy", "true");
     result.replaceChildren(loading("the answer"));
     const started = performance.now();
-    await fill(result, post(`${base}/sql`, { sql: q, limit: state.limit }, abort.signal).then((a) => {
+    await fill(result, post(`${base}/sql?format=texts`, { sql: q, limit: state.limit }, abort.signal).then((a) => {
       answer = a;
       const ms = Math.round(performance.now() - started), place = el("div");
       const tabs = el("ul", { class: "steps" }, [["table", "Table"], ["chart", "Chart"]].map(([id, words]) => el("li", {}, el("a", { href: "#", role: "button", data: { view: id }, onclick: (e) => { e.preventDefault(); state.view = id; nav.replace({ view: id === "chart" ? "chart" : null }); draw(); } }, words))));
@@ -98,9 +97,9 @@ function chartOf(place, answer, state, nav) {
   const figure = el("figure", { class: "plot" });
   place.replaceChildren(el("div", { class: "form" }, choose("y", "y", numbers.map((c) => c.name), y.name), choose("x", "x", columns.map((c) => c.name), x.name), numeric(x) ? choose("kind", "as", ["line", "points"], kind) : null), figure);
   if (kind === "bars") {
-    const written = texts([y], rows), short = kernelNames(isKernel(x) ? rows.map((r) => r[x.name]).filter(Boolean) : []), shown = rows.filter((r) => r[y.name] !== null).slice(0, 60), most = Math.max(...shown.map((r) => Math.abs(Number(r[y.name]))), 0) || 1;
-    figure.append(el("p", { class: "hint" }, written.titles[0]), el("div", { class: "bars" }, shown.flatMap((r) => [el("code", { title: String(r[x.name]) }, cut(isKernel(x) && r[x.name] ? short(r[x.name]) : String(r[x.name] ?? "-"))), el("i", { style: { "--share": `${100 * Math.abs(Number(r[y.name])) / most}%` } }), el("span", { class: "n" }, written.cell(r, 0))])));
-    if (rows.length > shown.length) figure.append(el("p", { class: "hint" }, `The first ${shown.length} of ${rows.length.toLocaleString("en")} rows.`));
+    const first = rows.map((_, i) => i).filter((i) => rows[i][y.name] !== null).slice(0, 60), most = Math.max(...first.map((i) => Math.abs(Number(rows[i][y.name]))), 0) || 1;
+    figure.append(el("p", { class: "hint" }, y.title), el("div", { class: "bars" }, first.flatMap((i) => [el("code", { title: String(rows[i][x.name]) }, cut(shown(answer, i, x.name))), el("i", { style: { "--share": `${100 * Math.abs(Number(rows[i][y.name])) / most}%` } }), el("span", { class: "n" }, shown(answer, i, y.name))])));
+    if (rows.length > first.length) figure.append(el("p", { class: "hint" }, `The first ${first.length} of ${rows.length.toLocaleString("en")} rows.`));
     return { destroy() {} };
   }
   const points = rows.map((r) => [r[x.name], r[y.name]]).filter(([a, b]) => a !== null && b !== null).map((p) => p.map(Number)).sort((a, b) => a[0] - b[0]);
@@ -110,7 +109,7 @@ function chartOf(place, answer, state, nav) {
     return {
       height: 320, legend: { show: false }, scales: { x: { time: false } }, cursor: { drag: { x: true, y: false } },
       series: [{}, { label: y.name, stroke: ink, width: kind === "line" ? 1.5 : 0, paths: kind === "line" ? undefined : () => null, points: { show: kind === "points" || points.length < 200, size: 6, fill: ink } }],
-      axes: [{ ...unitAxis(x.unit, xs, title(x)), size: 40, labelSize: 18, ...(x.type === "int" ? { incrs: whole } : {}) }, unitAxis(y.unit, ys, title(y))],
+      axes: [{ ...axisIn(x.scale, x.title), size: 40, labelSize: 18, ...(x.type === "int" ? { incrs: whole } : {}) }, axisIn(y.scale, y.title)],
     };
   }, [xs, ys]);
   return { destroy: () => drawn.destroy() };

@@ -1,29 +1,26 @@
-// An answer as a table: sorted, filtered, copied. Numbers are shown as on the command line and copied in base units.
+// An answer as a table: sorted, filtered, copied. Cells are shown as the server words them and copied in base units.
 import { el, copyButton } from "./dom.js";
-import { exact, isCode, isKernel, kernelNames, texts, title } from "./format.js";
 
 const chunk = 200; // rows that are drawn at a time
 const longName = 72, longText = 48;
 
-// table draws an answer {columns, rows, notes}. state is {sort, find}; changed is called with a new one. cells are functions by column that
+// shown is what people see of a cell of a row, of an answer that was asked for its texts.
+export const shown = (answer, row, column) => answer.texts?.[row][column] ?? answer.rows[row][column] ?? "-";
+
+// table draws an answer {columns, rows, texts, notes}. state is {sort, find}; changed is called with a new one. cells are functions by column that
 // draw a cell in their own way; downloads are [label, address].
 export function table(answer, { caption, state = {}, changed = () => {}, cells = {}, downloads = [], search = true, most = chunk, pick = null } = {}) {
-  const { rows } = answer;
-  const written = texts(answer.columns, rows);
-  const known = answer.columns.map((_, i) => i).filter((i) => rows.some((row) => row[answer.columns[i].name] !== null && row[answer.columns[i].name] !== undefined));
-  const shown = known.length ? known : answer.columns.map((_, i) => i);
-  const unknown = answer.columns.filter((_, i) => !shown.includes(i));
-  const short = kernelNames(answer.columns.filter(isKernel).flatMap((c) => rows.map((row) => row[c.name]).filter((v) => typeof v === "string")));
-  const largest = answer.columns.map((c) => c.unit === "ratio" ? rows.reduce((most, row) => Math.max(most, Number(row[c.name] ?? 0)), 0) : 0);
+  const { rows } = answer, known = answer.columns.filter((c) => rows.some((row) => (row[c.name] ?? null) !== null)), columns = known.length ? known : answer.columns, unknown = answer.columns.filter((c) => !columns.includes(c));
+  const largest = Object.fromEntries(columns.map((c) => [c.name, c.unit === "ratio" ? rows.reduce((most, row) => Math.max(most, Number(row[c.name] ?? 0)), 0) : 0]));
   let sort = state.sort ?? "", find = state.find ?? "", order = [], drawn = 0;
 
   const body = el("tbody"), count = el("output", {}), more = el("button", { type: "button", class: "more-rows", onclick: () => draw(chunk) });
-  const heads = shown.map((i) => {
-    const column = answer.columns[i], isNumeric = numeric(column);
+  const heads = columns.map((column) => {
+    const isNumeric = numeric(column);
     const button = el("button", { type: "button", title: [column.doc, `${column.name}${column.unit ? ", in " + column.unit : ""}`].filter(Boolean).join("\n"), onclick: () => {
       const down = "-" + column.name, up = column.name;
       setSort(sort === down ? (isNumeric ? up : "") : sort === up ? (isNumeric ? "" : down) : isNumeric ? down : up);
-    } }, written.titles[i]);
+    } }, titleOf(column));
     return el("th", { class: isNumeric ? "n" : null, scope: "col", data: { column: column.name } }, button);
   });
 
@@ -37,7 +34,7 @@ export function table(answer, { caption, state = {}, changed = () => {}, cells =
     const down = sort.startsWith("-"), by = down ? sort.slice(1) : sort;
     const words = find.toLowerCase().split(/\s+/).filter(Boolean);
     order = rows.map((_, i) => i);
-    if (words.length) order = order.filter((r) => { const text = shown.map((i) => full(rows[r], i)).join("\n").toLowerCase(); return words.every((w) => text.includes(w)); });
+    if (words.length) order = order.filter((r) => { const text = columns.map((c) => typeof rows[r][c.name] === "string" ? rows[r][c.name] : shown(answer, r, c.name)).join("\n").toLowerCase(); return words.every((w) => text.includes(w)); });
     const column = answer.columns.find((c) => c.name === by);
     if (column) {
       order.sort((a, b) => {
@@ -57,16 +54,11 @@ export function table(answer, { caption, state = {}, changed = () => {}, cells =
     draw(most);
   }
 
-  function full(row, i) {
-    const v = row[answer.columns[i].name];
-    return typeof v === "string" ? v : written.cell(row, i);
-  }
-
   function draw(n) {
     const part = order.slice(drawn, drawn + n);
     drawn += part.length;
     body.append(...part.map((r) => {
-      const tr = el("tr", {}, shown.map((i) => cellOf(rows[r], i)));
+      const tr = el("tr", {}, columns.map((c) => cellOf(r, c)));
       if (pick) {
         tr.classList.add("pickable");
         tr.addEventListener("click", (e) => { if (!e.target.closest("a, button, summary, input") && !getSelection().toString()) pick(rows[r], tr); });
@@ -78,26 +70,25 @@ export function table(answer, { caption, state = {}, changed = () => {}, cells =
     more.textContent = `Show ${Math.min(chunk, left).toLocaleString("en")} more of ${left.toLocaleString("en")}`;
   }
 
-  function cellOf(row, i) {
-    const column = answer.columns[i], v = row[column.name] ?? null;
-    if (cells[column.name]) return el("td", { class: numeric(column) ? "n" : null }, cells[column.name](v, row, written.cell(row, i)));
+  function cellOf(r, column) {
+    const v = rows[r][column.name] ?? null, text = shown(answer, r, column.name);
+    if (cells[column.name]) return el("td", { class: numeric(column) ? "n" : null }, cells[column.name](v, rows[r], text));
     if (v === null) return el("td", { class: numeric(column) ? "n null" : "null" }, "-");
-    const text = written.cell(row, i);
     if (numeric(column)) {
-      const bar = column.unit === "ratio" && largest[i] > 0 && largest[i] <= 1.0001 && v >= 0 ? el("span", { class: "thin", style: { "--share": `${Math.min(100, 100 * v)}%` } }) : null;
+      const bar = column.unit === "ratio" && largest[column.name] > 0 && largest[column.name] <= 1.0001 && v >= 0 ? el("span", { class: "thin", style: { "--share": `${Math.min(100, 100 * v)}%` } }) : null;
       return el("td", { class: "n" }, text, bar);
     }
-    if (isCode(column)) return el("td", { class: "name" }, name(text, isKernel(column) ? short(v) : text));
+    if (column.is_code) return el("td", { class: "name" }, name(v, text));
     return el("td", { class: text.length > longText ? "long" : null }, text);
   }
 
-  const toCSV = () => [answer.columns.map((c) => field(c.name)).join(","), ...order.map((r) => line(answer.columns.map((c) => field(exact(rows[r][c.name], c)))))].join("\n") + "\n";
+  const toCSV = () => [answer.columns.map((c) => field(c.name)).join(","), ...order.map((r) => line(answer.columns.map((c) => field(String(rows[r][c.name] ?? "")))))].join("\n") + "\n";
   const toMarkdown = () => [
-    "| " + written.titles.map(markdown).join(" | ") + " |",
+    "| " + answer.columns.map((c) => markdown(titleOf(c))).join(" | ") + " |",
     answer.columns.map((c) => numeric(c) ? "| ---:" : "| --- ").join("") + "|",
-    ...order.map((r) => "| " + answer.columns.map((c, i) => {
-      const v = rows[r][c.name] ?? null, text = written.cell(rows[r], i);
-      return v === null ? text : isCode(c) && text ? code(text) : markdown(text);
+    ...order.map((r) => "| " + answer.columns.map((c) => {
+      const v = rows[r][c.name], text = c.is_code ? v ?? "-" : shown(answer, r, c.name);
+      return c.is_code && v ? code(text) : markdown(text);
     }).join(" | ") + " |"),
   ].join("\n") + "\n";
 
@@ -113,12 +104,13 @@ export function table(answer, { caption, state = {}, changed = () => {}, cells =
     rows.length || search ? el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": caption },
       el("table", {}, el("caption", {}, caption), el("thead", {}, el("tr", {}, heads)), body)) : null,
     rows.length === 0 ? el("p", { class: "hint none" }, "No rows.") : null, more,
-    unknown.length && rows.length ? el("p", { class: "hint" }, "Hidden, since nothing is known of them: ", unknown.map((c) => title(c)).join(", ")) : null,
+    unknown.length && rows.length ? el("p", { class: "hint" }, "Hidden, since nothing is known of them: ", unknown.map(titleOf).join(", ")) : null,
     (answer.notes ?? []).map((n) => el("p", { class: "note" }, n)));
   arrange();
   return element;
 }
 
+const titleOf = (column) => column.title ?? column.name.replaceAll("_", " ");
 export const numeric = (column) => column.type === "int" || column.type === "float";
 
 // name is a name as a machine knows it, a long one in short, to be opened.

@@ -1,8 +1,8 @@
 // The stages of a workload over its runs: their level, where it changed, and what each point comes from.
 import { get, path } from "./api.js";
-import { chart, unitAxis } from "./chart.js";
+import { axisIn, chart } from "./chart.js";
 import { el, color, facts, fill, loading, runLink } from "./dom.js";
-import { change, count, minute, value } from "./format.js";
+import { change, count, minute, scaleOf, value } from "./format.js";
 import { runField, runsKnown } from "./runs.js";
 
 const metrics = ["gpu_span_ns", "gpu_busy_ns", "gpu_sum_ns", "cpu_ns", "tokens_per_s", "mfu_ratio", "mbu_ratio"];
@@ -64,7 +64,7 @@ function changeItem(c, trend) {
 }
 
 function seriesChart(place, s, index, trend, nav, query) {
-  const unit = trend.unit, runs = s.points.map((p) => trend.runs[p.run]), values = s.points.map((p) => p.value);
+  const unit = trend.unit, runs = s.points.map((p) => trend.runs[p.run]), values = s.points.map((p) => p.value), axis = scaleOf({ name: "value", type: "float", unit }, values);
   const stage = s.stage === "(run)" ? "whole run" : s.stage, level = s.levels.at(-1), few = s.points.length < 6;
   const changes = trend.changes.filter((c) => c.series === index);
   const same = [s.gpu, s.tool, s.prompt_token_count && `${count(s.prompt_token_count)} prompt tokens`, s.decode_token_count && `${count(s.decode_token_count)} decoded`, s.is_varying && "tokens differ from pass to pass"].filter(Boolean).join(", ");
@@ -96,7 +96,7 @@ function seriesChart(place, s, index, trend, nav, query) {
     height: 240, legend: { show: false }, scales: { x: { time: false, range: [-0.5, s.points.length - 0.5] }, y: { range: (_, low, high) => { const room = (high - low || Math.abs(high) || 1) * 0.12; return [low - room, high + room]; } } },
     cursor: { x: true, y: false, drag: { x: false, y: false }, points: { size: 11 } },
     series: [{}, { label: stage, stroke: color("series-0"), width: 0, paths: () => null, points: { show: true, size: 8, fill: color("series-0"), stroke: color("paper"), width: 1 } }],
-    axes: [{ values: (_, ticks) => ticks.map((v) => Number.isInteger(v) ? label(v) : ""), incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500], space: 95, grid: { show: false } }, { ...unitAxis(unit, values, "") }],
+    axes: [{ values: (_, ticks) => ticks.map((v) => Number.isInteger(v) ? label(v) : ""), incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500], space: 95, grid: { show: false } }, axisIn(axis.div, axis.name)],
     hooks: {
       drawSeries: [(u) => {
         const { ctx } = u, ratio = devicePixelRatio;
