@@ -26,7 +26,7 @@ import (
 	"prof/ingest/load"
 	"prof/internal/mask"
 	"prof/queries"
-	"prof/queries/frame"
+	"prof/queries/judge"
 	"prof/render/typeset"
 	"prof/schema"
 	"prof/schema/rundir"
@@ -468,51 +468,53 @@ func (p *program) plan(c *cli.Context, home schema.Home, run string, s *capture.
 	if err != nil {
 		return out, err
 	}
-	pid, several := oneRank(f)
-	if !several && !s.BeginsRanks() && slices.ContainsFunc(f.Rows, func(r []any) bool { pid, known := r[f.Index("pid")].(int64); return known && !s.Started(pid) }) {
+	all, err := planRows.Of(f)
+	if err != nil {
+		return out, err
+	}
+	pid, several := oneRank(all)
+	if !several && !s.BeginsRanks() && slices.ContainsFunc(all, func(r planRow) bool { return !s.Started(r.PID) }) {
 		args["early"] = "true"
 		p.warn("a child of the command runs the kernels: there Nsight Compute takes 0.1 s for each launch of a chosen kernel until it has profiled the last one; it is faster if you capture the command of that child")
 		if f, err = queries.Run(c.Context, w, q, args); err != nil {
+			return out, err
+		}
+		if all, err = planRows.Of(f); err != nil {
 			return out, err
 		}
 	}
 	for _, n := range f.Notes {
 		p.warn(n)
 	}
-	rows := f.Rows
+	rows := all
 	if several {
-		rows = slices.DeleteFunc(slices.Clone(rows), func(r []any) bool { return r[f.Index("pid")] != pid })
-		out.Device, out.Rank = oneNumber(rows, f.Index("device")), oneNumber(rows, f.Index("rank_id"))
+		rows = slices.DeleteFunc(slices.Clone(all), func(r planRow) bool { return r.PID != pid })
+		out.Device, out.Rank = oneNumber(rows, func(r planRow) *int64 { return r.Device }), oneNumber(rows, func(r planRow) *int64 { return r.RankID })
 		text := "the job has several ranks: Nsight Compute profiles only "
 		switch {
 		case out.Rank != nil:
 			text += fmt.Sprintf("rank %d", *out.Rank)
 		case out.Device != nil:
-			if nth := oneNumber(rows, f.Index("gpu_nth")); nth != nil {
-				*nth--
-				out.Local = nth
+			if nth := oneNumber(rows, func(r planRow) *int64 { return r.GPUNth }); nth != nil {
+				out.Local = new(*nth - 1)
 			}
 			text += fmt.Sprintf("the rank on GPU %d", *out.Device)
 		default:
 			text += fmt.Sprintf("the launches of one rank, process %d", pid)
 		}
 		text += ", which needs Python and a launcher that sets RANK and LOCAL_RANK; the others run without it"
-		if n := len(f.Rows) - len(rows); n > 0 {
+		if n := len(all) - len(rows); n > 0 {
 			text += fmt.Sprintf("; launches of kernels that other ranks alone run are not profiled: %d", n)
 		}
 		p.warn(text)
 	}
-	symbol, invocation, count := f.Index("symbol"), f.Index("invocation"), f.Index("launch_count")
 	kernels := map[string]bool{}
 	for _, r := range rows {
-		s, ok := r[symbol].(string)
-		n, whole := r[invocation].(int64)
-		of, _ := r[count].(int64)
-		if !ok || !whole {
-			return out, fmt.Errorf("ncu-plan gave a row without a symbol or an invocation: %v", r)
+		if r.Symbol == "" {
+			return out, fmt.Errorf("ncu-plan gave a row without a symbol: %v", r)
 		}
-		out.Launches = append(out.Launches, ncu.Launch{Symbol: s, Invocation: n, Of: of})
-		kernels[s] = true
+		out.Launches = append(out.Launches, ncu.Launch{Symbol: r.Symbol, Invocation: r.Invocation, Of: r.LaunchCount})
+		kernels[r.Symbol] = true
 	}
 	if len(kernels) > 0 {
 		fmt.Fprintf(p.err, "prof: Nsight Compute profiles %s of %s, chosen from the timeline\n", typeset.Plural(int64(len(out.Launches)), "launch", "launches"), typeset.CountOf(int64(len(kernels)), "kernel"))
@@ -522,16 +524,11 @@ func (p *program) plan(c *cli.Context, home schema.Home, run string, s *capture.
 
 // oneRank returns the process that most launches of a plan ran in; several is false where a job has one process or one GPU, whose kernels
 // wait for no other rank.
-func oneRank(f *frame.Frame) (pid int64, several bool) {
+func oneRank(list []planRow) (pid int64, several bool) {
 	count := map[int64]int{}
-	for _, r := range f.Rows {
-		processes, _ := r[f.Index("process_count")].(int64)
-		devices, _ := r[f.Index("device_count")].(int64)
-		one, known := r[f.Index("pid")].(int64)
-		several = several || processes > 1 && devices > 1
-		if known {
-			count[one]++
-		}
+	for _, r := range list {
+		several = several || r.ProcessCount > 1 && r.DeviceCount > 1
+		count[r.PID]++
 	}
 	if len(count) == 0 {
 		return 0, false
@@ -540,15 +537,15 @@ func oneRank(f *frame.Frame) (pid int64, several bool) {
 	return slices.MaxFunc(first, func(a, b int64) int { return cmp.Or(cmp.Compare(count[a], count[b]), cmp.Compare(b, a)) }), several
 }
 
-// oneNumber gives the one number of a column; nil where there are several, or none.
-func oneNumber(rows [][]any, column int) *int64 {
+// oneNumber returns the one number that all rows have; nil where there are several, or none.
+func oneNumber(rows []planRow, of func(planRow) *int64) *int64 {
 	var out *int64
 	for _, r := range rows {
-		n, known := r[column].(int64)
-		if !known || out != nil && *out != n {
+		n := of(r)
+		if n == nil || out != nil && *out != *n {
 			return nil
 		}
-		out = &n
+		out = n
 	}
 	return out
 }
@@ -652,35 +649,39 @@ func (p *program) captureSummary(c *cli.Context, home schema.Home, run string, o
 		return err
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
-	passes, err := runNamed(c.Context, w, "capture-passes", run)
+	passes, err := rowsNamed(c.Context, w, passRows, run)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(p.err, "\nrun %s\n", run)
-	for _, r := range passes.Rows {
-		at := func(col string) any { return r[passes.Index(col)] }
-		line := fmt.Sprintf("  %-11s %-12s", at("pass"), at("status"))
-		if ns, ok := at("workload_ns").(int64); ok {
-			line += fmt.Sprintf("workload %s, ", short(ns))
+	for _, r := range passes {
+		line := fmt.Sprintf("  %-11s %-12s", r.Pass, r.Status)
+		if r.WorkloadNs != nil {
+			line += fmt.Sprintf("workload %s, ", short(*r.WorkloadNs))
 		}
-		if ns, ok := at("duration_ns").(int64); ok {
-			line += "total " + short(ns)
+		if r.DurationNs != nil {
+			line += "total " + short(*r.DurationNs)
 		}
 		fmt.Fprintln(p.err, line)
-		if reason, ok := at("reason").(string); ok {
-			fmt.Fprintln(p.err, "              "+reason)
+		if r.Reason != "" {
+			fmt.Fprintln(p.err, "              "+r.Reason)
 		}
 	}
 	cost, err := runNamed(c.Context, w, "overhead", run)
 	if err != nil {
 		return err
 	}
-	for _, r := range cost.Rows {
-		ratio, ok := r[cost.Index("overhead_ratio")].(float64)
-		if stage, ofStage := r[cost.Index("stage")].(string); ok && ofStage {
-			fmt.Fprintf(p.err, "  %s: alone %s, under %v (%v) %s: %+.0f %%\n", stage, shortMedian(cost, r, "baseline_median_ns"), r[cost.Index("tool")], r[cost.Index("mode")], shortMedian(cost, r, "workload_median_ns"), 100*ratio)
-		} else if ok {
-			fmt.Fprintf(p.err, "  overhead of %v (%v): %+.0f %% (median of %v against %v)\n", r[cost.Index("tool")], r[cost.Index("mode")], 100*ratio, r[cost.Index("pass_count")], r[cost.Index("baseline_count")])
+	costs, err := judge.OverheadRows.Of(cost)
+	if err != nil {
+		return err
+	}
+	for _, r := range costs {
+		switch {
+		case r.OverheadRatio == nil:
+		case r.Stage != "":
+			fmt.Fprintf(p.err, "  %s: alone %s, under %s (%s) %s: %+.0f %%\n", r.Stage, shortMedian(r.BaselineMedianNs), r.Tool, r.Mode, shortMedian(r.WorkloadMedianNs), 100**r.OverheadRatio)
+		default:
+			fmt.Fprintf(p.err, "  overhead of %s (%s): %+.0f %% (median of %d against %d)\n", r.Tool, r.Mode, 100**r.OverheadRatio, r.PassCount, r.BaselineCount)
 		}
 	}
 	if o.Baseline {

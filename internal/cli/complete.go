@@ -9,6 +9,7 @@ import (
 
 	"prof/ingest/derive"
 	"prof/queries"
+	"prof/queries/judge"
 	"prof/queries/judge/diff"
 	"prof/render/compare"
 	"prof/render/doc"
@@ -379,28 +380,22 @@ func tagsIn(c *cli.Context, w *schema.Warehouse, prefix string) ([]string, error
 
 // stagesIn are the stages of a run.
 func stagesIn(c *cli.Context, w *schema.Warehouse, ref string) ([]string, error) {
-	f, err := runNamed(c.Context, w, "stages", ref)
-	if err != nil {
-		return nil, err
-	}
+	list, err := rowsNamed(c.Context, w, judge.StageRows, ref)
 	var out []string
-	for _, r := range f.Rows {
-		if stage, ok := r[f.Index("stage")].(string); ok && !slices.Contains(out, stage) {
-			out = append(out, stage)
+	for _, r := range list {
+		if !slices.Contains(out, r.Stage) {
+			out = append(out, r.Stage)
 		}
 	}
-	return out, nil
+	return out, err
 }
 
 // sourcesIn are the numbers of a run's sources, with their paths.
 func sourcesIn(c *cli.Context, w *schema.Warehouse, ref string) ([]string, error) {
-	f, err := runNamed(c.Context, w, "sources", ref)
-	if err != nil {
-		return nil, err
-	}
+	list, err := rowsNamed(c.Context, w, judge.SourceRows, ref)
 	var out []string
-	for _, r := range f.Rows {
-		out = append(out, fmt.Sprintf("%v\t%v", r[f.Index("source_id")], r[f.Index("path")]))
+	for _, r := range list {
+		out = append(out, fmt.Sprintf("%d\t%s", r.SourceID, r.Path))
 	}
-	return out, nil
+	return out, err
 }

@@ -149,13 +149,16 @@ func (p *program) losses(ctx context.Context, a *queries.Asker, run schema.Run) 
 	}
 	var said []string
 	kinds := map[string]bool{}
-	for _, row := range frames[0].Rows {
-		kind, _ := row[frames[0].Index("capture")].(string)
-		if kinds[kind] {
+	list, err := lossRows.Of(frames[0])
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, r := range list {
+		if kinds[r.Capture] {
 			continue
 		}
-		kinds[kind] = true
-		f, err := a.Ask(ctx, "losses", queries.Args{"run": run.ID, "source": kind})
+		kinds[r.Capture] = true
+		f, err := a.Ask(ctx, "losses", queries.Args{"run": run.ID, "source": r.Capture})
 		if err != nil {
 			return nil, nil, err
 		}

@@ -15,6 +15,7 @@ import (
 	"prof/queries/caveat"
 	"prof/queries/dialect"
 	"prof/queries/frame"
+	"prof/queries/judge"
 	"prof/render/metrics"
 	"prof/render/stacks"
 	"prof/render/typeset"
@@ -136,22 +137,21 @@ func (p *program) noKernels(c *cli.Context, w *schema.Warehouse, run schema.Run)
 	if f.Warns(caveat.FactsLacking) {
 		return fmt.Errorf("run %s has no facts to export kernels by", run.Name)
 	}
-	list, err := f.Records("kind", "form")
+	list, err := judge.SourceRows.Of(f)
 	if err != nil {
 		return err
 	}
 	var kinds []string
 	for _, s := range list {
-		if kind := s.Text("kind"); slices.Contains(terms.Kinds(terms.Source.IsTraced), kind) && s.Text("form") != "torch-averages" {
+		if slices.Contains(terms.Kinds(terms.Source.IsTraced), s.Kind) && s.Form != "torch-averages" {
 			if options := narrowing(c); options != "" {
 				return fmt.Errorf("run %s has nothing to export with %s", run.Name, options)
 			}
 			return fmt.Errorf("run %s has no kernels to export", run.Name)
-		} else if !slices.Contains(kinds, kind) {
-			kinds = append(kinds, kind)
 		}
+		kinds = append(kinds, s.Kind)
 	}
-	return fmt.Errorf("run %s has no kernels to export: it has no timeline, only %s", run.Name, strings.Join(kinds, ", "))
+	return fmt.Errorf("run %s has no kernels to export: it has no timeline, only %s", run.Name, strings.Join(typeset.Unique(kinds), ", "))
 }
 
 // export writes a run, or for engines that read a lake all of them.
@@ -280,12 +280,15 @@ func (p *program) exportMetrics(c *cli.Context, w *schema.Warehouse, run schema.
 	if err != nil {
 		return err
 	}
-	if of.Device, err = distinct(answers[len(answers)-2], "name"); err != nil {
+	devices, err := judge.DeviceRows.Of(answers[len(answers)-2])
+	if err != nil {
 		return err
 	}
-	if of.Model, err = distinct(answers[len(answers)-1], "name", "family"); err != nil {
+	models, err := judge.ModelRows.Of(answers[len(answers)-1])
+	if err != nil {
 		return err
 	}
+	of.Device, of.Model = distinct(devices, func(r judge.DeviceRow) string { return r.Name }), distinct(models, func(r judge.ModelRow) string { return cmp.Or(r.Name, r.Family) })
 	found, err := metrics.Read(answers, of)
 	if err != nil {
 		return err
@@ -312,25 +315,15 @@ func (p *program) exportMetrics(c *cli.Context, w *schema.Warehouse, run schema.
 	return p.writeOut(c.String("out"), &text)
 }
 
-// distinct lists the values of a text column, or of another where it has none, each once.
-func distinct(f *frame.Frame, columns ...string) (string, error) {
-	rows, err := f.Records(columns...)
-	if err != nil {
-		return "", err
-	}
+// distinct lists the names that rows have, each once.
+func distinct[T any](rows []T, name func(T) string) string {
 	var out []string
-	known := map[string]bool{}
 	for _, r := range rows {
-		var name string
-		for _, column := range columns {
-			name = cmp.Or(name, r.Text(column))
-		}
-		if name != "" && !known[name] {
-			known[name] = true
+		if name := name(r); name != "" {
 			out = append(out, name)
 		}
 	}
-	return strings.Join(out, ", "), nil
+	return strings.Join(typeset.Unique(out), ", ")
 }
 
 // engineForm begins the forms for engines that read a lake.

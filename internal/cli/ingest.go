@@ -290,7 +290,7 @@ func (p *program) ingestInto(c *cli.Context, w *schema.Warehouse, paths []string
 		return res, nil
 	}
 	if res.Named > 0 {
-		fmt.Fprintf(p.err, "named %s of run %s: %s\n", countOf(int64(res.Named), "GPU"), res.Run.Name, o.Device)
+		fmt.Fprintf(p.err, "named %s of run %s: %s\n", typeset.CountOf(int64(res.Named), "GPU"), res.Run.Name, o.Device)
 	}
 	if len(res.Sources) == 0 {
 		fmt.Fprintln(p.out, res.Run.Name)
@@ -311,7 +311,7 @@ func (p *program) ingestInto(c *cli.Context, w *schema.Warehouse, paths []string
 	for _, text := range lost {
 		p.warn("not whole: " + typeset.Neutral(text))
 	}
-	fmt.Fprintf(p.err, "%d rows from %s, %.1f MB in %.2f s\n", rows, countOf(int64(len(res.Sources)), "source"), float64(bytes)/1e6, took)
+	fmt.Fprintf(p.err, "%d rows from %s, %.1f MB in %.2f s\n", rows, typeset.CountOf(int64(len(res.Sources)), "source"), float64(bytes)/1e6, took)
 	fmt.Fprintln(p.out, res.Run.Name)
 	return res, nil
 }

@@ -108,9 +108,9 @@ func (p *program) lakeStatus(c *cli.Context, lake *schema.Lake) error {
 		}
 	}
 	f.Notes = []string{
-		fmt.Sprintf("%s: %s in %s of %s, %s in the catalog", s.Catalog, countOf(s.Runs, "run"), countOf(files, "file"), typeset.Amount(frame.Bytes, float64(bytes)), countOf(inlined, "row")),
-		fmt.Sprintf("the rows are in %s; DuckLake %s, %s since %s", s.DataPath, s.Version, countOf(s.Snapshots, "snapshot"), s.OldestAt.UTC().Format("2006-01-02 15:04")+" UTC"),
-		fmt.Sprintf("prof lake maintain would move %s into files, rewrite %s with deleted rows, and delete %s when old enough", countOf(inlined, "row"), countOf(deletes, "file"), countOf(s.UnusedFiles, "unused file")),
+		fmt.Sprintf("%s: %s in %s of %s, %s in the catalog", s.Catalog, typeset.CountOf(s.Runs, "run"), typeset.CountOf(files, "file"), typeset.Amount(frame.Bytes, float64(bytes)), typeset.CountOf(inlined, "row")),
+		fmt.Sprintf("the rows are in %s; DuckLake %s, %s since %s", s.DataPath, s.Version, typeset.CountOf(s.Snapshots, "snapshot"), s.OldestAt.UTC().Format("2006-01-02 15:04")+" UTC"),
+		fmt.Sprintf("prof lake maintain would move %s into files, rewrite %s with deleted rows, and delete %s when old enough", typeset.CountOf(inlined, "row"), typeset.CountOf(deletes, "file"), typeset.CountOf(s.UnusedFiles, "unused file")),
 	}
 	return p.print(c, f)
 }
@@ -124,7 +124,7 @@ func (p *program) lakeMaintain(c *cli.Context, lake *schema.Lake) error {
 	done, err := lake.Maintain(c.Context, schema.MaintainOptions{Keep: keep, DryRun: c.Bool("dry-run"), Talk: func(step string) { spin.step(step) }})
 	spin.end()
 	for _, d := range done {
-		fmt.Fprintf(p.out, "%-8s %8s %s\n", d.Step, thousands(d.Count), d.Unit)
+		fmt.Fprintf(p.out, "%-8s %8s %s\n", d.Step, typeset.Int(d.Count), d.Unit)
 	}
 	return err
 }
@@ -151,7 +151,7 @@ func (p *program) lakeUpgrade(c *cli.Context, lake *schema.Lake) error {
 		}})
 	spin.end()
 	if err == nil {
-		fmt.Fprintf(p.err, "the lake is up to date; the facts of %s were derived again\n", countOf(int64(n), "run"))
+		fmt.Fprintf(p.err, "the lake is up to date; the facts of %s were derived again\n", typeset.CountOf(int64(n), "run"))
 	}
 	return err
 }

@@ -111,7 +111,7 @@ func (p *program) packRuns(c *cli.Context) (err error) {
 	}
 	what, reports := "run "+runs[0].Name, "report"
 	if len(runs) > 1 {
-		what, reports = countOf(int64(len(runs)), "run"), "reports"
+		what, reports = typeset.CountOf(int64(len(runs)), "run"), "reports"
 	}
 	if head.Redacted {
 		fmt.Fprintf(p.err, "wrote the redacted %s of %s, without rows, to %s\n", reports, what, out)

@@ -15,8 +15,7 @@ import (
 	"prof/capture/plan"
 	"prof/capture/prune"
 	"prof/ingest"
-	"prof/queries"
-	"prof/queries/frame"
+	"prof/queries/judge"
 	"prof/render/typeset"
 	"prof/schema"
 	"prof/schema/rundir"
@@ -155,40 +154,37 @@ func storedFiles(ctx context.Context, w *schema.Warehouse, runs []schema.Run) (f
 		if r.StartedAt == nil {
 			continue
 		}
-		sources, err := askRun(ctx, w, "sources", r, "source_id", "path")
+		sources, err := rowsNamed(ctx, w, judge.SourceRows, r.ID)
 		if err != nil {
 			return nil, err
 		}
-		captures, err := askRun(ctx, w, "captures", r, "source_id", "started_at")
+		captures, err := rowsNamed(ctx, w, captureRows, r.ID)
 		if err != nil {
 			return nil, err
 		}
 		for _, s := range sources {
-			path := s.Text("path")
 			if len(captures) < 2 {
-				stored[recording{r.StartedAt.UnixMicro(), recordingName(path)}] = true
+				stored[recording{r.StartedAt.UnixMicro(), recordingName(s.Path)}] = true
 				continue
 			}
 			// Each node of a job has files of the same names: a file is of the node in whose folder it lay.
 			for _, c := range captures {
-				at := slices.IndexFunc(sources, func(s frame.Record) bool { return s.Count("source_id") == c.Count("source_id") })
-				began, err := time.Parse(time.DateTime, c.Text("started_at"))
+				at := slices.IndexFunc(sources, func(s judge.SourceRow) bool { return s.SourceID == c.SourceID })
+				began, err := time.Parse(time.DateTime, c.StartedAt)
 				if err != nil {
 					return nil, fmt.Errorf("the start of a capture of run %s: %w", r.Name, err)
 				}
-				if at >= 0 && strings.HasPrefix(path, filepath.Dir(sources[at].Text("path"))+string(filepath.Separator)) {
-					stored[recording{began.UnixMicro(), recordingName(path)}] = true
+				if at >= 0 && strings.HasPrefix(s.Path, filepath.Dir(sources[at].Path)+string(filepath.Separator)) {
+					stored[recording{began.UnixMicro(), recordingName(s.Path)}] = true
 				}
 			}
 		}
-		kept, err := runNamed(ctx, w, "kept-files", r.ID)
+		kept, err := rowsNamed(ctx, w, keptRows, r.ID)
 		if err != nil {
 			return nil, err
 		}
-		for _, row := range kept.Rows {
-			if path, ok := row[kept.Index("path")].(string); ok {
-				stored[recording{r.StartedAt.UnixMicro(), rundir.KeptName + "/" + path}] = true
-			}
+		for _, k := range kept {
+			stored[recording{r.StartedAt.UnixMicro(), rundir.KeptName + "/" + k.Path}] = true
 		}
 	}
 	return func(began time.Time, path string) bool {
@@ -197,19 +193,6 @@ func storedFiles(ctx context.Context, w *schema.Warehouse, runs []schema.Run) (f
 		}
 		return stored[recording{began.UnixMicro(), recordingName(path)}]
 	}, nil
-}
-
-// askRun asks a named query about a run, for some of its columns.
-func askRun(ctx context.Context, w *schema.Warehouse, name string, r schema.Run, columns ...string) ([]frame.Record, error) {
-	q, err := queries.Find(name)
-	if err != nil {
-		return nil, err
-	}
-	f, err := queries.Run(ctx, w, q, queries.Args{"run": r.ID})
-	if err != nil {
-		return nil, err
-	}
-	return f.Records(columns...)
 }
 
 // recordingName is what the forms of one recording share of their paths: the folder in that of the run, and the stem.

@@ -71,13 +71,8 @@ func redact(c *cli.Context, w *schema.Warehouse, run schema.Run, r *judge.Report
 	if err != nil {
 		return nil, err
 	}
-	if f := r.Frames["ncu-hotspots"]; f != nil {
-		code := f.Index("code")
-		for _, row := range f.Rows {
-			if row[code] != nil { // any word of a source can be private
-				row[code] = "[code]"
-			}
-		}
+	if f := r.Frames["ncu-hotspots"]; f != nil { // any word of a source can be private
+		f.Replace("code", func(string) string { return "[code]" })
 	}
 	r.Rewrite(redaction.Text)
 	return redaction, nil
@@ -200,13 +195,13 @@ func (p *program) newReport(ctx context.Context, w *schema.Warehouse, run schema
 	}
 	said := make(chan facts, 1)
 	go func() {
-		more, err := p.showMore(ctx, a, w, run)
+		pairs, err := runFacts(ctx, a, w, run)
 		if err != nil {
 			said <- facts{err: err}
 			return
 		}
 		static, err := staticOf(ctx, a, w, run)
-		said <- facts{append(runFacts(run), more...), static, err}
+		said <- facts{pairs, static, err}
 	}()
 	r, err := queries.NewReport(ctx, a, run, o)
 	f := <-said

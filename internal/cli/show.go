@@ -2,15 +2,17 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"prof/queries"
-	"prof/queries/frame"
 	"prof/queries/judge"
 	"prof/render/table"
+	"prof/render/typeset"
 	"prof/schema"
 )
 
@@ -69,56 +71,87 @@ func repeatability(c *cli.Context) (float64, error) {
 
 // showFacts writes what a run is, its devices and its sources.
 func (p *program) showFacts(c *cli.Context, w *schema.Warehouse, run schema.Run) error {
-	o := p.options(c)
-	pairs := runFacts(run)
-	more, err := p.showMore(c.Context, p.asker(w), w, run)
+	o, a := p.options(c), p.asker(w)
+	of, err := askRun(c.Context, a, run, "devices", "sources", "diagnostics")
 	if err != nil {
 		return err
 	}
-	if err := table.Pairs(p.out, "", append(pairs, more...), o); err != nil {
+	pairs, err := runFacts(c.Context, a, w, run)
+	if err != nil {
+		return err
+	}
+	if err := table.Pairs(p.out, "", pairs, o); err != nil {
 		return err
 	}
 	for _, name := range []string{"devices", "sources"} {
-		f, err := runNamed(c.Context, w, name, run.ID)
-		if err != nil {
-			return err
-		}
 		fmt.Fprintf(p.out, "\n%s\n", name)
-		if err := table.Terminal(p.out, f, o); err != nil {
+		if err := table.Terminal(p.out, of.Frame(name), o); err != nil {
 			return err
 		}
 	}
-	f, err := runNamed(c.Context, w, "diagnostics", run.ID)
-	if err != nil {
-		return err
-	}
-	if n := warnings(f); n > 0 {
+	if n := warnings(of); n > 0 {
 		fmt.Fprintf(p.out, "\nwarnings of the profilers and the ingest: %d, see prof query diagnostics --run %s\n", n, judge.ShellWord(run.Name))
 	}
-	return nil
+	return of.err
 }
 
 // warnings counts the diagnostics that are more than information.
-func warnings(f *frame.Frame) int {
-	n := 0
-	for _, r := range f.Rows {
-		if r[f.Index("severity")] != "info" {
+func warnings(a *runAnswers) int64 {
+	n := int64(0)
+	for _, r := range rowsIn(a, diagnosticRows) {
+		if r.Severity != "info" {
 			n++
 		}
 	}
 	return n
 }
 
-// runFacts are what a run is.
-func runFacts(run schema.Run) [][2]string {
-	pairs := [][2]string{{"run", run.Name}, {"id", run.ID}, {"ingested", run.CreatedAt.UTC().Format("2006-01-02 15:04:05 UTC") + " by prof " + run.ProfVersion}}
+// runFacts say what a run is, how it was captured, and whether its kernel time adds up.
+func runFacts(ctx context.Context, a *queries.Asker, w *schema.Warehouse, run schema.Run) ([][2]string, error) {
+	of, err := askRun(ctx, a, run, "captures", "models", "conservation")
+	if err != nil {
+		return nil, err
+	}
+	tags, err := w.Tags(ctx, run)
+	if err != nil {
+		return nil, err
+	}
+	out := [][2]string{{"run", run.Name}, {"id", run.ID}, {"ingested", run.CreatedAt.UTC().Format("2006-01-02 15:04:05 UTC") + " by prof " + run.ProfVersion}}
+	add := func(key string, values ...string) {
+		for _, value := range values {
+			if value != "" {
+				out = append(out, [2]string{key, value})
+			}
+		}
+	}
 	if run.StartedAt != nil {
-		pairs = append(pairs, [2]string{"captured", run.StartedAt.UTC().Format("2006-01-02 15:04:05 UTC") + onHost(run.Host)})
+		add("captured", run.StartedAt.UTC().Format("2006-01-02 15:04:05 UTC")+onHost(run.Host))
 	}
-	if run.Command != "" {
-		pairs = append(pairs, [2]string{"command", run.Command})
+	add("command", run.Command)
+	add("tags", strings.Join(tags, " "))
+	if made := rowsIn(of, captureRows); len(made) > 0 {
+		more, err := askRun(ctx, a, run, "capture-passes", "kept-files", "overhead", "input-stages")
+		if err != nil {
+			return nil, err
+		}
+		add("capture", madeLine(made[0]))
+		add("passes", passesLine(rowsIn(more, passRows), true))
+		add("kept", keptLine(rowsIn(more, keptRows)))
+		add("overhead", overheadLine(rowsIn(more, judge.OverheadRows)))
+		add("inputs", inputsLine(rowsIn(more, inputRows)))
+		notes, err := a.Notes(ctx, queries.Args{"run": run.ID}, "overhead", "throttle")
+		if err = errors.Join(more.err, err); err != nil {
+			return nil, err
+		}
+		add("note", notes...)
 	}
-	return pairs
+	for _, r := range rowsIn(of, judge.ModelRows) {
+		add("model", modelLine(r, run))
+	}
+	out = append(out, attributions(rowsIn(of, judge.ConservationRows))...)
+	notes, err := a.Notes(ctx, queries.Args{"run": run.ID}, "profiled", "match")
+	add("note", append(slices.Clone(of.Frame("conservation").Notes), notes...)...)
+	return out, errors.Join(of.err, err)
 }
 
 func onHost(host string) string {
@@ -128,59 +161,13 @@ func onHost(host string) string {
 	return " on " + host
 }
 
-func runNamed(ctx context.Context, w *schema.Warehouse, name, run string) (*frame.Frame, error) {
-	q, err := queries.Find(name)
-	if err != nil {
-		return nil, err
-	}
-	return queries.Run(ctx, w, q, queries.Args{"run": run})
-}
-
-// showMore returns the tags and the conservation of kernel time.
-func (p *program) showMore(ctx context.Context, a *queries.Asker, w *schema.Warehouse, run schema.Run) ([][2]string, error) {
-	var out [][2]string
-	tags, err := w.Tags(ctx, run)
-	if err != nil {
-		return nil, err
-	}
-	if len(tags) > 0 {
-		out = append(out, [2]string{"tags", strings.Join(tags, " ")})
-	}
-	made, err := captureLines(ctx, a, run)
-	if err != nil {
-		return nil, err
-	}
-	out = append(out, made...)
-	models, err := a.Ask(ctx, "models", queries.Args{"run": run.ID})
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range models.Rows {
-		out = append(out, [2]string{"model", modelLine(models, r, run)})
-	}
-	f, err := a.Ask(ctx, "conservation", queries.Args{"run": run.ID})
-	if err != nil {
-		return nil, err
-	}
-	out = append(out, attributions(f)...)
-	notes, err := a.Notes(ctx, queries.Args{"run": run.ID}, "profiled", "match")
-	for _, n := range append(f.Notes, notes...) {
-		out = append(out, [2]string{"note", n})
-	}
-	return out, err
-}
-
 // modelLine words a model, and where to ask for more of the one that is counted.
-func modelLine(f *frame.Frame, row []any, run schema.Run) string {
-	at := func(column string) any { return row[f.Index(column)] }
-	text := fmt.Sprintf("%v (%v), ", at("name"), at("family"))
-	if n, ok := at("parameter_count").(int64); ok {
-		text += thousands(n) + " parameters"
+func modelLine(r judge.ModelRow, run schema.Run) string {
+	text := fmt.Sprintf("%s (%s), %s parameters", r.Name, r.Family, typeset.Int(r.ParameterCount))
+	if n := r.ActiveParameterCount; n != nil {
+		text += ", " + typeset.Int(*n) + " active"
 	}
-	if n, ok := at("active_parameter_count").(int64); ok {
-		text += ", " + thousands(n) + " active"
-	}
-	if counted, _ := at("is_counted").(bool); counted {
+	if r.IsCounted {
 		name := judge.ShellWord(run.Name)
 		text += fmt.Sprintf("; see prof query mfu --run %s, prof model --run %s", name, name)
 	}
@@ -189,44 +176,30 @@ func modelLine(f *frame.Frame, row []any, run schema.Run) string {
 
 // attributions words the conservation of kernel time: of a run with one kind of capture in a line, unless it has no kernels; of a
 // run with several in a line each.
-func attributions(f *frame.Frame) [][2]string {
+func attributions(list []judge.ConservationRow) [][2]string {
 	var out [][2]string
-	for _, r := range f.Rows {
-		switch line := attribution(f, r); {
-		case len(f.Rows) > 1:
-			if line == "" {
-				line = "no kernels"
-			}
-			out = append(out, [2]string{fmt.Sprintf("attribution (%s)", r[f.Index("capture")]), line})
-		case line != "":
-			out = append(out, [2]string{"attribution", line})
+	for _, r := range list {
+		switch {
+		case len(list) > 1 && r.KernelCount == 0:
+			out = append(out, [2]string{fmt.Sprintf("attribution (%s)", r.Capture), "no kernels"})
+		case len(list) > 1:
+			out = append(out, [2]string{fmt.Sprintf("attribution (%s)", r.Capture), attribution(r)})
+		case r.KernelCount > 0:
+			out = append(out, [2]string{"attribution", attribution(r)})
 		}
 	}
 	return out
 }
 
-// attribution words one row; "" for a capture without kernels.
-func attribution(f *frame.Frame, row []any) string {
-	at := func(col string) int64 { v, _ := row[f.Index(col)].(int64); return v }
-	if at("kernel_count") == 0 {
-		return ""
-	}
+// attribution words a capture with kernels.
+func attribution(r judge.ConservationRow) string {
 	verdict := "exact"
-	if unmet := at("unmet_count"); unmet > 0 {
-		verdict = "of all that was recorded; " + countOf(unmet, "launch has", "launches have") + " no GPU work"
-	} else if ok, _ := row[f.Index("is_exact")].(bool); !ok {
+	if r.UnmetCount > 0 {
+		verdict = "of all that was recorded; " + typeset.Plural(r.UnmetCount, "launch has", "launches have") + " no GPU work"
+	} else if !r.IsExact {
 		verdict = "DOES NOT ADD UP: please report this capture"
 	}
 	return fmt.Sprintf("%s ns in ranges + %s outside + %s without a launch = %s ns of kernel time (%s; %s + %s + %s = %s kernels)",
-		thousands(at("attributed_ns")), thousands(at("outside_ns")), thousands(at("unlaunched_ns")), thousands(at("kernel_sum_ns")), verdict,
-		thousands(at("attributed_count")), thousands(at("outside_count")), thousands(at("unlaunched_count")), thousands(at("kernel_count")))
-}
-
-// thousands writes a number with separators.
-func thousands(n int64) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
+		typeset.Int(r.AttributedNs), typeset.Int(r.OutsideNs), typeset.Int(r.UnlaunchedNs), typeset.Int(r.KernelSumNs), verdict,
+		typeset.Int(r.AttributedCount), typeset.Int(r.OutsideCount), typeset.Int(r.UnlaunchedCount), typeset.Int(r.KernelCount))
 }

@@ -2,85 +2,43 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
 
-	"prof/queries"
 	"prof/queries/frame"
-	"prof/schema"
+	"prof/queries/judge"
+	"prof/render/typeset"
 	"prof/schema/rundir"
 )
 
-// captureLines say how prof capture made a run: its code, what became of its passes, what profiling cost, and what is to be doubted.
-// There are none for other runs.
-func captureLines(ctx context.Context, a *queries.Asker, run schema.Run) ([][2]string, error) {
-	made, err := a.Ask(ctx, "captures", queries.Args{"run": run.ID})
-	if err != nil || len(made.Rows) == 0 {
-		return nil, err
-	}
-	passes, err := a.Ask(ctx, "capture-passes", queries.Args{"run": run.ID})
-	if err != nil {
-		return nil, err
-	}
-	overhead, err := a.Ask(ctx, "overhead", queries.Args{"run": run.ID})
-	if err != nil {
-		return nil, err
-	}
-	out := [][2]string{{"capture", madeLine(made, made.Rows[0])}, {"passes", passesLine(passes)}}
-	kept, err := a.Ask(ctx, "kept-files", queries.Args{"run": run.ID})
-	if err != nil {
-		return nil, err
-	}
-	if text := keptLine(kept); text != "" {
-		out = append(out, [2]string{"kept", text})
-	}
-	if text := overheadLine(overhead); text != "" {
-		out = append(out, [2]string{"overhead", text})
-	}
-	inputs, err := a.Ask(ctx, "input-stages", queries.Args{"run": run.ID})
-	if err != nil {
-		return nil, err
-	}
-	if text := inputsLine(inputs); text != "" {
-		out = append(out, [2]string{"inputs", text})
-	}
-	notes, err := a.Notes(ctx, queries.Args{"run": run.ID}, "overhead", "throttle")
-	for _, n := range notes {
-		out = append(out, [2]string{"note", n})
-	}
-	return out, err
-}
-
 // madeLine words mode, state and code of a capture.
-func madeLine(f *frame.Frame, row []any) string {
-	at := func(column string) any { return row[f.Index(column)] }
-	text := fmt.Sprintf("mode %v, %v", at("mode"), at("status"))
-	if commit, ok := at("git_commit").(string); ok {
-		text += ", git " + commit[:min(len(commit), 12)]
-		if branch, ok := at("git_branch").(string); ok {
-			text += " (" + branch + ")"
+func madeLine(r captureRow) string {
+	text := fmt.Sprintf("mode %s, %s", r.Mode, r.Status)
+	if r.GitCommit != "" {
+		text += ", git " + r.GitCommit[:min(len(r.GitCommit), 12)]
+		if r.GitBranch != "" {
+			text += " (" + r.GitBranch + ")"
 		}
-		if at("is_git_dirty") == true {
+		if frame.Or(r.IsGitDirty, false) {
 			text += " with uncommitted changes"
 		}
 	}
 	return text
 }
 
-// passesLine counts the passes by tool and status, in the order in which they ran, each reason once.
-func passesLine(f *frame.Frame) string {
+// passesLine counts the passes by tool and status, in the order in which they ran; with their reasons, each once.
+func passesLine(list []passRow, withReasons bool) string {
 	type kind struct{ tool, status, reason string }
 	var order []kind
 	count := map[kind]int{}
-	for _, r := range f.Rows {
-		k := kind{tool: fmt.Sprint(r[f.Index("tool")]), status: strings.ReplaceAll(fmt.Sprint(r[f.Index("status")]), "_", " ")}
+	for _, r := range list {
+		k := kind{tool: r.Tool, status: strings.ReplaceAll(r.Status, "_", " ")}
 		if k.tool == rundir.ToolNone {
 			k.tool = "baseline"
 		}
-		if reason, ok := r[f.Index("reason")].(string); ok {
-			k.reason = ": " + reason
+		if withReasons && r.Reason != "" {
+			k.reason = ": " + r.Reason
 		}
 		if count[k] == 0 {
 			order = append(order, k)
@@ -95,54 +53,52 @@ func passesLine(f *frame.Frame) string {
 }
 
 // keptLine counts the files that the workload wrote and that were kept; "" where there are none.
-func keptLine(f *frame.Frame) string {
-	kept, bytes := 0, int64(0)
-	for _, r := range f.Rows {
-		if size, ok := r[f.Index("size_bytes")].(int64); ok && r[f.Index("reason")] == nil {
-			kept, bytes = kept+1, bytes+size
+func keptLine(list []keptRow) string {
+	kept, bytes, missing := int64(0), int64(0), ""
+	for _, r := range list {
+		if r.SizeBytes != nil && r.Reason == "" {
+			kept, bytes = kept+1, bytes+*r.SizeBytes
 		}
 	}
-	switch missing := len(f.Rows) - kept; {
-	case len(f.Rows) == 0:
+	if len(list) == 0 {
 		return ""
-	case missing > 0:
-		return fmt.Sprintf("%s (%.1f MB), %d not kept; prof query kept-files", countOf(int64(kept), "file"), float64(bytes)/1e6, missing)
 	}
-	return fmt.Sprintf("%s (%.1f MB); prof query kept-files", countOf(int64(kept), "file"), float64(bytes)/1e6)
+	if n := len(list) - int(kept); n > 0 {
+		missing = fmt.Sprintf(", %d not kept", n)
+	}
+	return fmt.Sprintf("%s (%.1f MB)%s; prof query kept-files", typeset.CountOf(kept, "file"), float64(bytes)/1e6, missing)
 }
 
 // overheadLine words what profiling cost; "" without a baseline.
-func overheadLine(f *frame.Frame) string {
+func overheadLine(list []judge.OverheadRow) string {
 	var parts []string
-	for _, r := range f.Rows {
-		ratio, ok := r[f.Index("overhead_ratio")].(float64)
-		switch stage, ofStage := r[f.Index("stage")].(string); {
-		case ok && ofStage:
-			parts = append(parts, fmt.Sprintf("%s under %v %+.1f %% (%s alone, %s under it)", stage, r[f.Index("tool")], 100*ratio, shortMedian(f, r, "baseline_median_ns"), shortMedian(f, r, "workload_median_ns")))
-		case ok:
-			parts = append(parts, fmt.Sprintf("%v %+.1f %% (%v of %v against %v without a profiler)", r[f.Index("mode")], 100*ratio, r[f.Index("pass_count")], r[f.Index("tool")], r[f.Index("baseline_count")]))
+	for _, r := range list {
+		switch {
+		case r.OverheadRatio == nil:
+		case r.Stage != "":
+			parts = append(parts, fmt.Sprintf("%s under %s %+.1f %% (%s alone, %s under it)", r.Stage, r.Tool, 100**r.OverheadRatio, shortMedian(r.BaselineMedianNs), shortMedian(r.WorkloadMedianNs)))
+		default:
+			parts = append(parts, fmt.Sprintf("%s %+.1f %% (%d of %s against %d without a profiler)", r.Mode, 100**r.OverheadRatio, r.PassCount, r.Tool, r.BaselineCount))
 		}
 	}
 	return strings.Join(parts, ", ")
 }
 
 // inputsLine words how far the times of inputs lie apart, stage by stage; "" where none is known.
-func inputsLine(f *frame.Frame) string {
+func inputsLine(list []inputRow) string {
 	type timed struct {
 		input string
 		ns    float64
 	}
 	var stages []string
 	of := map[string][]timed{}
-	for _, basis := range []string{"alone_median_ns", "gpu_span_median_ns"} {
-		for _, r := range f.Rows {
-			input, known := r[f.Index("input")].(string)
-			if ns, has := r[f.Index(basis)].(float64); known && has {
-				stage := fmt.Sprint(r[f.Index("stage")])
-				if of[stage] == nil {
-					stages = append(stages, stage)
+	for _, basis := range []func(r inputRow) *float64{func(r inputRow) *float64 { return r.AloneMedianNs }, func(r inputRow) *float64 { return r.GPUSpanMedianNs }} {
+		for _, r := range list {
+			if ns := basis(r); r.Input != "" && ns != nil {
+				if of[r.Stage] == nil {
+					stages = append(stages, r.Stage)
 				}
-				of[stage] = append(of[stage], timed{input, ns})
+				of[r.Stage] = append(of[r.Stage], timed{r.Input, *ns})
 			}
 		}
 		if len(stages) > 0 { // times by two clocks are not compared
@@ -159,10 +115,9 @@ func inputsLine(f *frame.Frame) string {
 }
 
 // shortMedian is a median of overhead as a person says it.
-func shortMedian(f *frame.Frame, row []any, column string) string {
-	ns, known := row[f.Index(column)].(float64)
-	if !known {
+func shortMedian(ns *float64) string {
+	if ns == nil {
 		return "unknown"
 	}
-	return short(int64(ns))
+	return short(int64(*ns))
 }

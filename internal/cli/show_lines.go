@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,52 +15,32 @@ import (
 )
 
 // screenFacts say what a run is, in a line each.
-func screenFacts(run schema.Run, tags []string, r *judge.Report) [][2]string {
+func screenFacts(run schema.Run, tags []string, a *runAnswers) [][2]string {
 	captured := "ingested " + run.CreatedAt.UTC().Format("2006-01-02 15:04 UTC")
 	if run.StartedAt != nil {
 		captured = "captured " + run.StartedAt.UTC().Format("2006-01-02 15:04 UTC") + onHost(run.Host)
 	}
-	out := [][2]string{{"run", run.Name + "  " + captured}}
-	add := func(key, value string) {
-		if value != "" {
-			out = append(out, [2]string{key, value})
-		}
-	}
-	add("gpus", gpuLine(r.Frame("devices")))
-	add("from", toolLine(r.Frame("sources")))
-	add("command", run.Command)
-	add("model", modelBrief(r.Frame("models")))
-	add("memory", memoryBrief(r.Frame("memory-peaks")))
-	add("tags", strings.Join(tags, " "))
-	if passes := r.Frame("capture-passes"); passes != nil {
-		add("passes", passCounts(passes))
-	}
-	add("attribution", verdicts(r.Frame("conservation")))
-	return out
+	out := [][2]string{{"run", run.Name + "  " + captured}, {"gpus", gpuLine(rowsIn(a, judge.DeviceRows))}, {"from", toolLine(rowsIn(a, judge.SourceRows))},
+		{"command", run.Command}, {"model", modelBrief(rowsIn(a, judge.ModelRows))}, {"memory", memoryBrief(rowsIn(a, memoryRows))}, {"tags", strings.Join(tags, " ")},
+		{"passes", passesLine(rowsIn(a, passRows), false)}, {"attribution", verdicts(rowsIn(a, judge.ConservationRows))}}
+	return slices.DeleteFunc(out, func(line [2]string) bool { return line[1] == "" })
 }
 
 // gpuLine counts the GPUs by name: those that were used where any was. A GPU that several sources name counts once.
-func gpuLine(f *frame.Frame) string {
-	at := func(row []any, column string) any { return row[f.Index(column)] }
-	working := slices.ContainsFunc(f.Rows, func(row []any) bool { return at(row, "is_used") == true })
-	names := map[any]string{} // by the number that the machine gave it
-	var order []any
-	for _, row := range f.Rows {
-		gpu := at(row, "device")
-		if _, known := names[gpu]; !known {
-			order = append(order, gpu)
-			names[gpu] = ""
+func gpuLine(list []judge.DeviceRow) string {
+	names, used := map[int64]string{}, map[int64]bool{} // by the number that the machine gave it
+	var order []int64
+	for _, r := range list {
+		if _, known := names[r.Device]; !known {
+			order = append(order, r.Device)
 		}
-		if name, ok := at(row, "name").(string); ok {
-			names[gpu] = name
-		}
+		names[r.Device] = cmp.Or(r.Name, names[r.Device])
+		used[r.Device] = used[r.Device] || r.IsUsed
 	}
-	if working {
-		order = slices.DeleteFunc(order, func(gpu any) bool {
-			return !slices.ContainsFunc(f.Rows, func(row []any) bool { return at(row, "device") == gpu && at(row, "is_used") == true })
-		})
+	if slices.Contains(slices.Collect(maps.Values(used)), true) {
+		order = slices.DeleteFunc(order, func(gpu int64) bool { return !used[gpu] })
 	}
-	count := map[string]int{}
+	count := map[string]int64{}
 	var kinds []string
 	for _, gpu := range order {
 		if count[names[gpu]]++; count[names[gpu]] == 1 {
@@ -68,14 +49,14 @@ func gpuLine(f *frame.Frame) string {
 	}
 	for i, name := range kinds {
 		if kinds[i] = fmt.Sprintf("%d x %s", count[name], name); name == "" {
-			kinds[i] = countOf(int64(count[name]), "GPU") + unnamed(names)
+			kinds[i] = typeset.CountOf(count[name], "GPU") + unnamed(names)
 		}
 	}
 	return strings.Join(kinds, ", ")
 }
 
 // unnamed says of GPUs whose name is not known which names are: they may be the same under another number.
-func unnamed(names map[any]string) string {
+func unnamed(names map[int64]string) string {
 	known := slices.DeleteFunc(slices.Compact(slices.Sorted(maps.Values(names))), func(name string) bool { return name == "" })
 	if len(known) == 0 {
 		return " without a name"
@@ -84,34 +65,24 @@ func unnamed(names map[any]string) string {
 }
 
 // toolLine names the tools with their versions in short, and other facts that were given, each once.
-func toolLine(f *frame.Frame) string {
+func toolLine(list []judge.SourceRow) string {
 	var out []string
-	for _, row := range f.Rows {
-		text := fmt.Sprint(row[f.Index("kind")])
-		if version, ok := row[f.Index("tool_version")].(string); ok {
-			first, _, _ := strings.Cut(version, " ")
-			text += " " + strings.TrimSuffix(first, ".0")
-		}
-		if !slices.Contains(out, text) {
-			out = append(out, text)
-		}
+	for _, r := range list {
+		version, _, _ := strings.Cut(r.Version, " ")
+		out = append(out, strings.TrimSpace(r.Kind+" "+strings.TrimSuffix(version, ".0")))
 	}
-	return strings.Join(out, ", ")
+	return strings.Join(typeset.Unique(out), ", ")
 }
 
 // modelBrief words the model that FLOPs are counted of.
-func modelBrief(f *frame.Frame) string {
-	for _, row := range f.Rows {
-		at := func(column string) any { return row[f.Index(column)] }
-		if at("is_counted") != true {
+func modelBrief(list []judge.ModelRow) string {
+	for _, r := range list {
+		if !r.IsCounted {
 			continue
 		}
-		text := fmt.Sprintf("%v (%v)", at("name"), at("family"))
-		if n, ok := at("parameter_count").(int64); ok {
-			text += ", " + countShort(n) + " parameters"
-		}
-		if n, ok := at("active_parameter_count").(int64); ok {
-			text += ", " + countShort(n) + " active"
+		text := fmt.Sprintf("%s (%s), %s parameters", r.Name, r.Family, countShort(r.ParameterCount))
+		if n := r.ActiveParameterCount; n != nil {
+			text += ", " + countShort(*n) + " active"
 		}
 		return text
 	}
@@ -120,16 +91,11 @@ func modelBrief(f *frame.Frame) string {
 
 // memoryBrief words the peak memory of a GPU on each basis that has one: the highest of all processes, GPUs and recordings, but for those under
 // Nsight Compute, which keeps copies of the memory that a kernel writes while it replays it.
-func memoryBrief(f *frame.Frame) string {
+func memoryBrief(list []memoryRow) string {
 	most := map[string]int64{}
-	for _, row := range f.Rows {
-		basis, _ := row[f.Index("basis")].(string)
-		pass, _ := row[f.Index("pass")].(string)
-		if strings.HasPrefix(pass, rundir.ToolNcu+"-") {
-			continue
-		}
-		if n, ok := row[f.Index("peak_bytes")].(int64); ok && row[f.Index("stage")] == "(all)" {
-			most[basis] = max(most[basis], n)
+	for _, r := range list {
+		if r.Stage == "(all)" && !strings.HasPrefix(r.Pass, rundir.ToolNcu+"-") {
+			most[r.Basis] = max(most[r.Basis], frame.Or(r.PeakBytes, 0))
 		}
 	}
 	var out []string
@@ -157,49 +123,26 @@ func countShort(n int64) string {
 	return fmt.Sprint(n)
 }
 
-// passCounts is passesLine without the reasons, which stand among the doubts.
-func passCounts(f *frame.Frame) string {
-	bare := &frame.Frame{Columns: f.Columns}
-	for _, row := range f.Rows {
-		row = slices.Clone(row)
-		row[f.Index("reason")] = nil
-		bare.Rows = append(bare.Rows, row)
-	}
-	return passesLine(bare)
-}
-
 // verdicts say of each capture whether its kernel time adds up; "" without kernels.
-func verdicts(f *frame.Frame) string {
+func verdicts(list []judge.ConservationRow) string {
 	var out []string
-	for _, row := range f.Rows {
-		at := func(column string) int64 { n, _ := row[f.Index(column)].(int64); return n }
-		if at("kernel_count") == 0 {
+	for _, r := range list {
+		if r.KernelCount == 0 {
 			continue
 		}
 		text := "exact"
-		if unmet := at("unmet_count"); unmet > 0 {
-			text = "not exact: " + countOf(unmet, "launch without GPU work", "launches without GPU work")
-		} else if row[f.Index("is_exact")] != true {
+		if r.UnmetCount > 0 {
+			text = "not exact: " + typeset.Plural(r.UnmetCount, "launch without GPU work", "launches without GPU work")
+		} else if !r.IsExact {
 			text = "DOES NOT ADD UP"
 		}
-		text += ", " + countOf(at("kernel_count"), "kernel")
-		if len(f.Rows) > 1 {
-			text = fmt.Sprintf("%v %s", row[f.Index("capture")], text)
-		} else if lost := at("unlaunched_count"); lost > 0 {
-			text += fmt.Sprintf(" (%s without a launch)", thousands(lost))
+		text += ", " + typeset.CountOf(r.KernelCount, "kernel")
+		if len(list) > 1 {
+			text = r.Capture + " " + text
+		} else if r.UnlaunchedCount > 0 {
+			text += fmt.Sprintf(" (%s without a launch)", typeset.Int(r.UnlaunchedCount))
 		}
 		out = append(out, text)
 	}
 	return strings.Join(out, "; ")
-}
-
-// countOf words a number of things, which are called thing, and many where an s does not make them several.
-func countOf(n int64, thing string, many ...string) string {
-	switch {
-	case n == 1:
-		return "1 " + thing
-	case len(many) > 0:
-		return thousands(n) + " " + many[0]
-	}
-	return thousands(n) + " " + thing + "s"
 }

@@ -10,6 +10,7 @@ import (
 	"prof/queries/judge"
 	"prof/render/report"
 	"prof/render/screen"
+	"prof/render/typeset"
 	"prof/schema"
 )
 
@@ -28,17 +29,21 @@ func (p *program) showScreen(c *cli.Context, w *schema.Warehouse, run schema.Run
 		return err
 	}
 	r.Within = within
+	of := runAnswers{Report: r}
 	summary, err := r.Summary()
 	if err != nil {
 		return err
 	}
 	name := judge.ShellWord(run.Name)
 	shown := screen.Screen{
-		Facts:   screenFacts(run, tags, r),
+		Facts:   screenFacts(run, tags, &of),
 		Report:  r,
 		Summary: summary,
-		Doubts:  slices.Concat(lost(r), summary.Doubts, warned(run, r)),
+		Doubts:  slices.Concat(lost(&of), summary.Doubts, warned(run, &of)),
 		Next:    []string{"prof explain " + name, "prof report " + name, "prof query stages --run " + name},
+	}
+	if of.err != nil {
+		return of.err
 	}
 	if c.String("format") == "json" {
 		if summary.NotWhole != "" {
@@ -50,31 +55,26 @@ func (p *program) showScreen(c *cli.Context, w *schema.Warehouse, run schema.Run
 }
 
 // lost says what went wrong before the figures were made: kernel time that does not add up, and what became of the capture.
-func lost(r *judge.Report) []string {
+func lost(a *runAnswers) []string {
 	var out []string
-	conservation := r.Frame("conservation")
-	for _, row := range conservation.Rows {
-		if attribution(conservation, row) != "" && row[conservation.Index("is_exact")] != true && row[conservation.Index("unmet_count")] == int64(0) {
-			out = append(out, fmt.Sprintf("attribution of %v does not add up: please report this capture; prof show --facts has the sums", row[conservation.Index("capture")]))
+	for _, r := range rowsIn(a, judge.ConservationRows) {
+		if r.KernelCount > 0 && !r.IsExact && r.UnmetCount == 0 {
+			out = append(out, fmt.Sprintf("attribution of %s does not add up: please report this capture; prof show --facts has the sums", r.Capture))
 		}
 	}
-	captures := r.Frame("captures")
-	if captures == nil {
-		return out
-	}
-	for _, row := range captures.Rows {
-		if reason, ok := row[captures.Index("reason")].(string); ok {
-			out = append(out, fmt.Sprintf("the capture is %v: %s", row[captures.Index("status")], reason))
+	for _, r := range rowsIn(a, captureRows) {
+		if r.Reason != "" {
+			out = append(out, fmt.Sprintf("the capture is %s: %s", r.Status, r.Reason))
 		}
 	}
 	return out
 }
 
 // warned counts what the profilers and the ingest warn of.
-func warned(run schema.Run, r *judge.Report) []string {
-	n := warnings(r.Frame("diagnostics"))
+func warned(run schema.Run, a *runAnswers) []string {
+	n := warnings(a)
 	if n == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s from the profilers and the ingest: prof query diagnostics --run %s", countOf(int64(n), "warning"), judge.ShellWord(run.Name))}
+	return []string{fmt.Sprintf("%s from the profilers and the ingest: prof query diagnostics --run %s", typeset.CountOf(n, "warning"), judge.ShellWord(run.Name))}
 }

@@ -132,7 +132,7 @@ func grouped(digits string) string {
 	if err != nil {
 		return digits
 	}
-	return thousands(n)
+	return typeset.Int(n)
 }
 
 // TestShowCapturedScreen holds what the screen says of a captured run of which a pass failed, and of kernel time that does not add up.

@@ -101,6 +101,16 @@ func (f *Frame) Index(column string) int {
 	return -1
 }
 
+// Replace changes the texts of a column. It writes over rows, which must be nobody else's.
+func (f *Frame) Replace(column string, change func(string) string) {
+	at := f.Index(column)
+	for _, row := range f.Rows {
+		if text, ok := row[at].(string); ok {
+			row[at] = change(text)
+		}
+	}
+}
+
 // Record gives one of the rows by the names of its cells.
 func (f *Frame) Record(row []any) Record { return Record{f, row} }
 

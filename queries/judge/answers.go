@@ -9,22 +9,22 @@ var (
 	categoryRows     = frame.RowsOf[categoryRow]("time-breakdown")
 	findingRows      = frame.RowsOf[findingRow]("findings")
 	ruleRows         = frame.RowsOf[ruleRow]("finding-rules")
-	kernelRows       = frame.RowsOf[kernelRow]("top-kernels")
+	KernelRows       = frame.RowsOf[KernelRow]("top-kernels")
 	stageKernelRows  = frame.RowsOf[stageKernelRow]("stage-kernels")
 	passRows         = frame.RowsOf[passRow]("passes")
-	boundRows        = frame.RowsOf[boundRow]("bottlenecks")
+	BoundRows        = frame.RowsOf[BoundRow]("bottlenecks")
 	lateRows         = frame.RowsOf[lateRow]("late-ranks")
-	sourceRows       = frame.RowsOf[sourceRow]("sources")
-	deviceRows       = frame.RowsOf[deviceRow]("devices")
-	partRows         = frame.RowsOf[partRow]("accounting")
+	SourceRows       = frame.RowsOf[SourceRow]("sources")
+	DeviceRows       = frame.RowsOf[DeviceRow]("devices")
+	PartRows         = frame.RowsOf[PartRow]("accounting")
 	useRows          = frame.RowsOf[useRow]("mfu")
-	stageRows        = frame.RowsOf[stageRow]("stages")
-	conservationRows = frame.RowsOf[conservationRow]("conservation")
+	StageRows        = frame.RowsOf[StageRow]("stages")
+	ConservationRows = frame.RowsOf[ConservationRow]("conservation")
 	throttleRows     = frame.RowsOf[throttleRow]("throttling")
 	deviceUseRows    = frame.RowsOf[deviceUseRow]("device-use")
-	overheadRows     = frame.RowsOf[overheadRow]("overhead")
+	OverheadRows     = frame.RowsOf[OverheadRow]("overhead")
 	activationRows   = frame.RowsOf[activationRow]("activations")
-	modelRows        = frame.RowsOf[modelRow]("models")
+	ModelRows        = frame.RowsOf[ModelRow]("models")
 	modelBytesRows   = frame.RowsOf[modelBytesRow]("model-bytes")
 	layerRows        = frame.RowsOf[layerRow]("model-layers")
 	flopRows         = frame.RowsOf[flopRow]("layer-flops")
@@ -57,8 +57,8 @@ type ruleRow struct {
 	Detail  string `col:"detail"`
 }
 
-// kernelRow is a row of top-kernels.
-type kernelRow struct {
+// KernelRow is a row of top-kernels.
+type KernelRow struct {
 	Family     string  `col:"family"`
 	Kernel     string  `col:"kernel"`
 	Role       string  `col:"role"`
@@ -93,14 +93,16 @@ type passRow struct {
 	Repeat    int64    `col:"repeat"`
 }
 
-// boundRow is a row of bottlenecks.
-type boundRow struct {
+// BoundRow is a row of bottlenecks.
+type BoundRow struct {
 	Kind            string   `col:"kind"`
 	Kernel          string   `col:"kernel"`
 	Bound           string   `col:"bound"`
 	Limiter         string   `col:"limiter"`
 	TimelineTotalNs *float64 `col:"timeline_total_ns"`
 	ReplayedMeanNs  *float64 `col:"replayed_mean_ns"`
+	SMRatio         *float64 `col:"sm_ratio"`
+	MemoryRatio     *float64 `col:"memory_ratio"`
 	Launches        int64    `col:"launches"`
 }
 
@@ -120,23 +122,27 @@ type lateRow struct {
 	TotalNs      int64  `col:"total_ns"`
 }
 
-// sourceRow is a row of sources.
-type sourceRow struct {
+// SourceRow is a row of sources.
+type SourceRow struct {
 	SourceID   int64    `col:"source_id"`
 	DurationNs *float64 `col:"duration_ns"`
 	Kind       string   `col:"kind"`
+	Form       string   `col:"form"`
+	Version    string   `col:"tool_version"`
 	Status     string   `col:"status"`
 	Path       string   `col:"path"`
 	Reason     string   `col:"reason"`
 }
 
-// deviceRow is a row of devices.
-type deviceRow struct {
-	Name string `col:"name"`
+// DeviceRow is a row of devices.
+type DeviceRow struct {
+	Device int64  `col:"device"`
+	Name   string `col:"name"`
+	IsUsed bool   `col:"is_used"`
 }
 
-// partRow is a row of accounting.
-type partRow struct {
+// PartRow is a row of accounting.
+type PartRow struct {
 	Stage       string  `col:"stage"`
 	Device      int64   `col:"device"`
 	Passes      int64   `col:"passes"`
@@ -161,8 +167,8 @@ type useRow struct {
 	AloneMBURatio *float64 `col:"alone_mbu_ratio"`
 }
 
-// stageRow is a row of stages.
-type stageRow struct {
+// StageRow is a row of stages.
+type StageRow struct {
 	Stage             string   `col:"stage"`
 	Passes            int64    `col:"passes"`
 	GPUSpanStdNs      *float64 `col:"gpu_span_std_ns"`
@@ -181,13 +187,19 @@ type stageRow struct {
 	CPUMaxNs          *float64 `col:"cpu_max_ns"`
 }
 
-// conservationRow is a row of conservation.
-type conservationRow struct {
-	UnlaunchedCount int64   `col:"unlaunched_count"`
-	KernelCount     int64   `col:"kernel_count"`
-	UnlaunchedNs    float64 `col:"unlaunched_ns"`
-	OutsideNs       float64 `col:"outside_ns"`
-	KernelSumNs     float64 `col:"kernel_sum_ns"`
+// ConservationRow is a row of conservation.
+type ConservationRow struct {
+	Capture         string `col:"capture"`
+	KernelCount     int64  `col:"kernel_count"`
+	KernelSumNs     int64  `col:"kernel_sum_ns"`
+	AttributedCount int64  `col:"attributed_count"`
+	AttributedNs    int64  `col:"attributed_ns"`
+	OutsideCount    int64  `col:"outside_count"`
+	OutsideNs       int64  `col:"outside_ns"`
+	UnlaunchedCount int64  `col:"unlaunched_count"`
+	UnlaunchedNs    int64  `col:"unlaunched_ns"`
+	IsExact         bool   `col:"is_exact"`
+	UnmetCount      int64  `col:"unmet_count"`
 }
 
 // throttleRow is a row of throttling.
@@ -206,12 +218,16 @@ type deviceUseRow struct {
 	Device               int64 `col:"device"`
 }
 
-// overheadRow is a row of overhead.
-type overheadRow struct {
-	Stage         string   `col:"stage"`
-	OverheadRatio *float64 `col:"overhead_ratio"`
-	Mode          string   `col:"mode"`
-	Tool          string   `col:"tool"`
+// OverheadRow is a row of overhead.
+type OverheadRow struct {
+	Stage            string   `col:"stage"`
+	Mode             string   `col:"mode"`
+	Tool             string   `col:"tool"`
+	OverheadRatio    *float64 `col:"overhead_ratio"`
+	BaselineMedianNs *float64 `col:"baseline_median_ns"`
+	WorkloadMedianNs *float64 `col:"workload_median_ns"`
+	BaselineCount    int64    `col:"baseline_count"`
+	PassCount        int64    `col:"pass_count"`
 }
 
 // activationRow is a row of activations.
@@ -223,8 +239,8 @@ type activationRow struct {
 	LayerGroup    string   `col:"layer_group"`
 }
 
-// modelRow is a row of models.
-type modelRow struct {
+// ModelRow is a row of models.
+type ModelRow struct {
 	Name                    string   `col:"name"`
 	Family                  string   `col:"family"`
 	Architecture            string   `col:"architecture"`

@@ -81,7 +81,7 @@ func (s *summariser) roles() (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := read(s, kernelRows)
+	all, err := read(s, KernelRows)
 	if err != nil {
 		return nil, err
 	}

@@ -118,7 +118,7 @@ func (s *summariser) doubtOverhead() error {
 	if f == nil || len(s.parts) == 0 {
 		return nil
 	}
-	list, err := read(s, overheadRows)
+	list, err := read(s, OverheadRows)
 	staged := map[string]bool{} // modes whose stages are compared: the whole process says less
 	for _, r := range list {
 		if r.Stage != "" && r.OverheadRatio != nil {

@@ -116,7 +116,7 @@ func (s *summariser) edgeOf(gap longGapRow) (string, error) {
 	if start := gap.StartNs; start <= near {
 		return fmt.Sprintf("begins %s after the start of the capture", DurationText(start)), nil
 	}
-	list, err := read(s, sourceRows)
+	list, err := read(s, SourceRows)
 	for _, r := range list {
 		whole := r.DurationNs
 		if whole == nil || r.SourceID != gap.SourceID {

@@ -9,7 +9,7 @@ const mostKernels = 3
 
 // addKernels names the kernels that take most, each with the stage in which most of its time is.
 func (s *summariser) addKernels() error {
-	list, err := read(s, kernelRows)
+	list, err := read(s, KernelRows)
 	if err != nil {
 		return err
 	}

@@ -33,10 +33,10 @@ type lostWork struct {
 
 // readLost reads conservation. Of a run with several kinds of capture the timeline that counts is that of the first, in the order of their names.
 func (s *summariser) readLost() error {
-	list, err := read(s, conservationRows)
+	list, err := read(s, ConservationRows)
 	if len(list) > 0 {
 		r := list[0]
-		s.lost = lostWork{r.UnlaunchedCount, r.KernelCount, r.UnlaunchedNs, r.OutsideNs, r.KernelSumNs}
+		s.lost = lostWork{r.UnlaunchedCount, r.KernelCount, float64(r.UnlaunchedNs), float64(r.OutsideNs), float64(r.KernelSumNs)}
 	}
 	return err
 }

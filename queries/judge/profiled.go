@@ -25,8 +25,8 @@ type kernelBound struct{ bound, limiter string }
 // readProfiled reads bottlenecks. Of a run without a timeline it says what the profiled kernels are bound by.
 func (s *summariser) readProfiled() error {
 	s.bounds = map[string]map[kernelBound]float64{}
-	all, err := read(s, boundRows)
-	var list, graphs []boundRow
+	all, err := read(s, BoundRows)
+	var list, graphs []BoundRow
 	for _, r := range all {
 		if r.Kind == "graph" {
 			graphs = append(graphs, r)
@@ -55,7 +55,7 @@ func (s *summariser) readProfiled() error {
 	if len(s.parts) > 0 || len(list) == 0 || sum == 0 {
 		return err
 	}
-	kernels, err := read(s, kernelRows)
+	kernels, err := read(s, KernelRows)
 	if err != nil {
 		return err
 	}
@@ -83,7 +83,7 @@ func (s *summariser) readProfiled() error {
 }
 
 // graphsText says what graphs that were profiled as wholes are bound by, where no kernel was by itself; "" without them.
-func graphsText(graphs []boundRow) string {
+func graphsText(graphs []BoundRow) string {
 	time, sum, launches := map[string]float64{}, 0.0, int64(0)
 	for _, r := range graphs {
 		ns := frame.Or(r.ReplayedMeanNs, 0) * float64(r.Launches)
@@ -118,7 +118,7 @@ func (s *summariser) classOf(stage string) (stageClass, error) {
 	if err != nil {
 		return stageClass{}, err
 	}
-	totals, err := read(s, kernelRows)
+	totals, err := read(s, KernelRows)
 	if err != nil {
 		return stageClass{}, err
 	}

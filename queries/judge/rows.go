@@ -74,7 +74,7 @@ var otherMakers = []string{"AMD ", "Intel", "MTIA ", "Gaudi ", "Ascend "}
 
 func (s *summariser) readSources() error {
 	s.kinds = map[string]bool{}
-	list, err := read(s, sourceRows)
+	list, err := read(s, SourceRows)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (s *summariser) readSources() error {
 			s.out.Doubts = append(s.out.Doubts, fmt.Sprintf("only part of %s was read: %s", r.Path, r.Reason))
 		}
 	}
-	devices, err := read(s, deviceRows)
+	devices, err := read(s, DeviceRows)
 	for _, r := range devices {
 		s.isForeign = s.isForeign || slices.ContainsFunc(otherMakers, func(maker string) bool { return strings.HasPrefix(r.Name, maker) })
 	}
@@ -94,7 +94,7 @@ func (s *summariser) readSources() error {
 // readParts reads accounting, a stage's GPUs by their spans, the longest first.
 func (s *summariser) readParts() error {
 	s.parts = map[string][]deviceParts{}
-	list, err := read(s, partRows)
+	list, err := read(s, PartRows)
 	for _, r := range list {
 		stage, device := r.Stage, r.Device
 		at := slices.IndexFunc(s.parts[stage], func(d deviceParts) bool { return d.device == device })

@@ -13,7 +13,7 @@ const wholeCapture = "(run)"
 
 // addStages judges each stage that has measured passes.
 func (s *summariser) addStages() error {
-	list, err := read(s, stageRows)
+	list, err := read(s, StageRows)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (s *summariser) addStages() error {
 }
 
 // measured adds up the spans of a stage's measured passes. Its mean is only of those with device work, so that it times all passes is more.
-func (s *summariser) measured(stage stageRow) float64 {
+func (s *summariser) measured(stage StageRow) float64 {
 	list := s.passes[stage.Stage]
 	if len(list) == 0 {
 		return frame.Or(stage.GPUSpanMeanNs, 0) * float64(stage.Passes)

@@ -184,8 +184,8 @@ func ReadStatic(size StaticSize, dtype string, a StaticAnswers) (*Static, error)
 }
 
 // chosenModel finds the model that FLOPs are counted of; nil without one.
-func chosenModel(models *frame.Frame) (*modelRow, error) {
-	list, err := modelRows.Of(models)
+func chosenModel(models *frame.Frame) (*ModelRow, error) {
+	list, err := ModelRows.Of(models)
 	for _, r := range list {
 		if r.IsCounted {
 			return &r, nil
@@ -208,7 +208,7 @@ func (s *Static) readLayers(model int64) ([]layerRow, error) {
 	return kept, err
 }
 
-func (s *Static) readModel(r modelRow) {
+func (s *Static) readModel(r ModelRow) {
 	s.Name, s.Family, s.Architecture, s.DType = r.Name, r.Family, r.Architecture, r.DType
 	s.Params, s.EmbeddingParams, s.VisionParams = r.ParameterCount, r.EmbeddingParameterCount, r.VisionParameterCount
 	s.ActiveParams, s.Layers, s.MaxContext, s.ImageTokens = r.ActiveParameterCount, r.LayerCount, r.MaxContextCount, r.ImageTokenCount

@@ -121,15 +121,6 @@ func loadServing(ctx context.Context, asker frame.Asker, a, b []Run) (sides [2][
 	return sides, past, sources, nil
 }
 
-// latencyRow is one latency of a benchmark.
-type latencyRow struct {
-	Benchmark int64    `col:"benchmark"`
-	Metric    string   `col:"metric"`
-	Mean      *float64 `col:"mean_ns"`
-	P50       *float64 `col:"p50_ns"`
-	P99       *float64 `col:"p99_ns"`
-}
-
 // requestRow is one request of a benchmark.
 type requestRow struct {
 	Benchmark int64    `col:"benchmark"`
@@ -146,7 +137,6 @@ type pastRow struct {
 }
 
 var (
-	latencyRows = frame.RowsOf[latencyRow]("serving-latency")
 	requestRows = frame.RowsOf[requestRow]("serving-requests")
 	pastRows    = frame.RowsOf[pastRow]("serving-noise")
 )
@@ -268,7 +258,7 @@ func benchmarksOf(run Run, loads, latencies *frame.Frame) ([]benchmark, error) {
 		place[b.number] = len(out)
 		out = append(out, b)
 	}
-	each, err := latencyRows.Of(latencies)
+	each, err := serving.Latencies.Of(latencies)
 	if err != nil {
 		return nil, err
 	}

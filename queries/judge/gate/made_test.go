@@ -79,12 +79,8 @@ func (m madeRuns) Ask(_ context.Context, query string, args frame.Args) (*frame.
 			}
 		}
 	}
-	for i, c := range f.Columns { // of benchmarks, whose figures are asked by name
-		if strings.HasPrefix(query, "serving") && (c.Name == "requests_per_s" || c.Name == "p99_ns") {
-			f.Columns[i].Type = frame.Float
-		}
-	}
-	return frametest.Typed(f), nil
+	f.Rows = slices.Clone(f.Rows)
+	return frametest.Fill(frametest.Typed(f)), nil
 }
 
 func (s madeStage) row(query string, n, idle int64, columns int) []any {

@@ -40,11 +40,25 @@ type Row struct {
 // Benchmark is a row of serving.
 type Benchmark struct {
 	Row
-	Number int64 `col:"benchmark"`
+	Number           int64    `col:"benchmark"`
+	RequestsPerS     *float64 `col:"requests_per_s"`
+	OutputTokensPerS *float64 `col:"output_tokens_per_s"`
 }
 
-// Benchmarks reads an answer to serving.
-var Benchmarks = frame.RowsOf[Benchmark]("serving")
+// Latency is a row of serving-latency: one latency of a benchmark.
+type Latency struct {
+	Benchmark int64    `col:"benchmark"`
+	Metric    string   `col:"metric"`
+	Mean      *float64 `col:"mean_ns"`
+	P50       *float64 `col:"p50_ns"`
+	P99       *float64 `col:"p99_ns"`
+}
+
+// What load generators measured: the benchmarks, and their latencies.
+var (
+	Benchmarks = frame.RowsOf[Benchmark]("serving")
+	Latencies  = frame.RowsOf[Latency]("serving-latency")
+)
 
 // Load is the load of the benchmark.
 func (r Row) Load() Load {
