@@ -208,6 +208,22 @@ func (r Rows[T]) Of(f *Frame) ([]T, error) {
 	return out, nil
 }
 
+// Cells hands over the columns of a row and their values, nil for NULL.
+func (r Rows[T]) Cells(row T, do func(column string, value any)) {
+	from := reflect.ValueOf(row)
+	for _, x := range r.fields {
+		v := from.FieldByIndex(x.at)
+		switch {
+		case x.takesNull() && v.IsZero():
+			do(x.column, nil)
+		case x.isPointer:
+			do(x.column, v.Elem().Interface())
+		default:
+			do(x.column, v.Interface())
+		}
+	}
+}
+
 // Into reads the rows of SQL that is no query of the catalogue.
 func Into[T any](f *Frame) ([]T, error) {
 	return Rows[T]{fields: fieldsOf(reflect.TypeFor[T](), nil)}.Of(f)

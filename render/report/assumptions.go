@@ -60,59 +60,57 @@ func (a *assumptions) none(key, what string) {
 }
 
 func (a *assumptions) runLines() {
-	for _, row := range a.rows("run-details", "run", "run_id", "started_at", "host", "command") {
-		a.say("run-details", "Run: %s, id %s, captured %s on %s.", row.Text("run"), row.Text("run_id"), orUnknown(row.value("started_at"), " UTC"), row.known("host"))
-		a.say("run-details", "Command: %s", row.known("command"))
+	for _, row := range read(a.reader, runRows) {
+		started := orUnknown(row.StartedAt)
+		if row.StartedAt != "" {
+			started += " UTC"
+		}
+		a.say("run-details", "Run: %s, id %s, captured %s on %s.", row.Run, row.RunID, started, orUnknown(row.Host))
+		a.say("run-details", "Command: %s", orUnknown(row.Command))
 	}
-	for _, row := range a.rows("devices", "source_id", "device", "name", "compute_capability") {
-		a.say("devices", "Device: source %d has GPU %d, %s, compute capability %s.", row.Count("source_id"), row.Count("device"), row.known("name"), row.known("compute_capability"))
+	for _, row := range read(a.reader, deviceRows) {
+		a.say("devices", "Device: source %d has GPU %d, %s, compute capability %s.", row.SourceID, row.Device, orUnknown(row.Name), orUnknown(row.Capability))
 	}
 	for _, g := range a.gpuNames() {
 		if text := g.saying(); text != "" {
 			a.say("devices", "%s.", text)
 		}
 	}
-	stages := a.rows("stages", "stage", "passes", "warmup_passes")
+	stages := read(a.reader, stageRows)
 	for _, row := range stages {
-		a.say("stages", "Passes of %s: %d measured, %d excluded as warm-up or cold.", row.Text("stage"), row.Count("passes"), row.Count("warmup_passes"))
+		a.say("stages", "Passes of %s: %d measured, %d excluded as warm-up or cold.", row.Stage, row.Passes, row.WarmupPasses)
 	}
 	if len(stages) == 0 {
 		a.none("stages", "Passes of stages")
 	}
-	a.each("Batch", "batch_count", "sequences")
-	for _, row := range a.rows("models", "name", "family", "dtype", "is_counted") {
-		if !row.Is("is_counted") {
+	a.each("Batch", func(p workloadRow) *int64 { return p.Batch }, "sequences")
+	for _, row := range read(a.reader, modelRows) {
+		if !row.IsCounted {
 			continue
 		}
 		precision := "no precision"
-		if dtype := row.Text("dtype"); dtype != "" {
-			precision = "the precision " + dtype
+		if row.DType != "" {
+			precision = "the precision " + row.DType
 		}
-		a.say("models", "Model: %s (%s); its configuration names %s.", row.Text("name"), row.Text("family"), precision)
+		a.say("models", "Model: %s (%s); its configuration names %s.", row.Name, row.Family, precision)
 	}
 	a.say("", "Not captured: epochs, samples per epoch, shuffling and random seed. Only the command line can show them.")
 }
 
-func orUnknown(v any, after string) string {
-	if v == nil {
-		return "(not known)"
-	}
-	return fmt.Sprint(v) + after
-}
-
-// known is a value in words.
-func (r answered) known(column string) string { return orUnknown(r.value(column), "") }
-
 // each says what the passes of the workload have of a number: one value where all are alike.
-func (a *assumptions) each(what, column, unit string) {
+func (a *assumptions) each(what string, of func(workloadRow) *int64, unit string) {
 	const key = "workload-passes"
 	var values []string
-	for _, row := range a.rows(key, "pass", column, "is_warmup") {
-		if v := row.known(column); len(values) == 0 || values[len(values)-1] != v {
+	for _, row := range read(a.reader, workloadRows) {
+		v := orUnknown("")
+		if n := of(row); n != nil {
+			v = fmt.Sprint(*n)
+		}
+		if len(values) == 0 || values[len(values)-1] != v {
 			values = append(values, v)
 		}
 	}
-	if len(values) == 0 || len(values) == 1 && values[0] == "(not known)" {
+	if len(values) == 0 || len(values) == 1 && values[0] == orUnknown("") {
 		a.say(key, "%s: not known: the workload's facts do not include it.", what)
 		return
 	}
@@ -120,15 +118,15 @@ func (a *assumptions) each(what, column, unit string) {
 }
 
 func (a *assumptions) decoding() {
-	a.each("Decode steps after the prompt", "decode_count", "per sequence")
+	a.each("Decode steps after the prompt", func(p workloadRow) *int64 { return p.Decode }, "per sequence")
 	a.say("", "Prefill computes the first token: it is neither a decode step nor a decoded token.")
 	a.say("", "Not captured: maximum number of new tokens, temperature, sampling, n-gram rules and stop conditions.")
 }
 
 func (a *assumptions) preprocessing() {
-	a.each("Tokens per prompt", "prefill_count", "image tokens included")
-	a.each("Images", "image_count", "per prompt")
-	a.each("Crops besides the global view", "crop_count", "per image")
+	a.each("Tokens per prompt", func(p workloadRow) *int64 { return p.Prefill }, "image tokens included")
+	a.each("Images", func(p workloadRow) *int64 { return p.Images }, "per prompt")
+	a.each("Crops besides the global view", func(p workloadRow) *int64 { return p.Crops }, "per image")
 	if s := a.Static; s != nil && s.ImageTokens != nil {
 		a.say("models", "By the model's configuration an image takes %d tokens of the prompt, without crops.", *s.ImageTokens)
 	}
@@ -136,9 +134,9 @@ func (a *assumptions) preprocessing() {
 }
 
 func (a *assumptions) dataset() {
-	files, unread := a.rows("inputs", "path", "sha256"), 0
+	files, unread := read(a.reader, inputRows), 0
 	for _, row := range files {
-		if row.value("sha256") == nil {
+		if row.SHA256 == "" {
 			unread++
 		}
 	}
@@ -150,14 +148,14 @@ func (a *assumptions) dataset() {
 	default:
 		a.say("inputs", "Input files: %d, each with its SHA-256.", len(files))
 	}
-	passes, warm := a.rows("workload-passes", "pass", "is_warmup"), 0
+	passes, warm := read(a.reader, workloadRows), 0
 	for _, row := range passes {
-		if row.Is("is_warmup") {
+		if row.IsWarmup {
 			warm++
 		}
 	}
 	switch {
-	case len(passes) == 1 && passes[0].value("pass") == nil:
+	case len(passes) == 1 && passes[0].Pass == nil:
 		a.say("workload-passes", "The workload's facts apply to every pass.")
 	case len(passes) > 0:
 		a.say("workload-passes", "The workload's facts list %s, %d of them warm-up.", typeset.Plural(int64(len(passes)), "pass", "passes"), warm)

@@ -14,8 +14,8 @@ const configHead = "# How the run was captured, as far as its sources tell. A ru
 // writeConfig writes config.yaml: mode, tools and repeats of prof capture, and the options of the tools by the facts of their captures.
 func writeConfig(out *bytes.Buffer, r *reader) {
 	o := new(typeset.Object)
-	if made := r.rows("captures", "mode", "status"); len(made) > 0 {
-		o.Put("mode", made[0].value("mode"))
+	if made := read(r, captureRows); len(made) > 0 {
+		o.PutText("mode", made[0].Mode)
 	}
 	if tools := r.repeatsByTool(); len(tools.Members) > 0 {
 		names := []string{}
@@ -27,8 +27,8 @@ func writeConfig(out *bytes.Buffer, r *reader) {
 		o.Put("tools", names).Put("repeats", tools)
 	}
 	writeYAML(out, configHead, o.Put("captures", typeset.List(r.captures(), func(c captureOptions) *typeset.Object {
-		of := new(typeset.Object).Put("source_id", c.source.value("source_id")).Put("kind", c.source.value("kind"))
-		if v := c.source.value("tool_version"); v != nil {
+		of := new(typeset.Object).Put("source_id", c.source.SourceID).PutText("kind", c.source.Kind)
+		if v := c.source.ToolVersion; v != "" {
 			of.Put("tool_version", v)
 		}
 		return of.Put("options", c.options)
@@ -38,12 +38,12 @@ func writeConfig(out *bytes.Buffer, r *reader) {
 // repeatsByTool counts the passes of each tool that prof capture ran, in their order; those without a tool are the baseline.
 func (r *reader) repeatsByTool() *typeset.Object {
 	o := new(typeset.Object)
-	for _, row := range r.rows("capture-passes", "tool", "status") {
-		tool := row.Text("tool")
+	for _, row := range read(r, recordingRows) {
+		tool := row.Tool
 		if tool == "none" {
 			tool = "baseline"
 		}
-		if row.Text("status") == "not_run" {
+		if row.Status == "not_run" {
 			continue
 		}
 		at := slices.IndexFunc(o.Members, func(m typeset.Member) bool { return m.Key == tool })
@@ -61,23 +61,22 @@ var torchOptions = []string{"torch.record_shapes", "torch.profile_memory", "torc
 
 // captureOptions are the options that a source was captured with, by their names.
 type captureOptions struct {
-	source  answered
+	source  sourceRow
 	options *typeset.Object
 }
 
 // captures returns the sources that tell of their options.
 func (r *reader) captures() []captureOptions {
-	facts := r.rows("facts", "source_id", "key", "value")
+	facts := read(r, factRows)
 	var out []captureOptions
-	for _, s := range r.rows("sources", "source_id", "kind", "tool_version") {
+	for _, s := range read(r, sourceRows) {
 		options := new(typeset.Object)
 		for _, f := range facts {
-			key := f.Text("key")
-			name, isCapture := strings.CutPrefix(key, "capture.")
-			if f.Count("source_id") != s.Count("source_id") || !isCapture && !slices.Contains(torchOptions, key) || key == "capture.id" {
+			name, isCapture := strings.CutPrefix(f.Key, "capture.")
+			if f.SourceID != s.SourceID || !isCapture && !slices.Contains(torchOptions, f.Key) || f.Key == "capture.id" {
 				continue
 			}
-			options.Put(strings.TrimPrefix(name, "torch."), f.value("value"))
+			options.PutText(strings.TrimPrefix(name, "torch."), f.Value)
 		}
 		if len(options.Members) > 0 {
 			out = append(out, captureOptions{s, options})

@@ -13,7 +13,7 @@ import (
 // environment makes env.json: what the sources tell of the machine and its software.
 type environment struct {
 	document
-	facts  []answered
+	facts  []factRow
 	differ *typeset.Object
 }
 
@@ -21,14 +21,14 @@ type environment struct {
 // code, and every fact of every source. What no source tells is null with a reason under missing; where sources tell different things, the
 // first is taken and all stand under differing. The facts are those of the warehouse, whose ingest masks secrets.
 func writeEnvironment(out *bytes.Buffer, r *reader) {
-	e := &environment{newDocument(r), r.rows("facts", "source_id", "key", "value"), new(typeset.Object)}
+	e := &environment{newDocument(r), read(r, factRows), new(typeset.Object)}
 	e.software()
 	e.identity()
 	e.machine()
 	e.devices()
-	e.answer("captures", "captures", "mode", "status", "reason", "git_commit", "git_branch", "is_git_dirty", "started_at", "duration_ns", "folder", "workload_key", "source_id")
-	e.answer("passes", "capture-passes", "pass", "tool", "mode", "repeat", "status", "reason", "tool_version", "clock_control", "started_at", "workload_ns", "duration_ns", "exit_code", "signal")
-	e.answer("sources", "sources", "source_id", "kind", "form", "path", "rank_id", "tool_version", "schema_version", "size_bytes", "sha256", "status", "reason")
+	answer(e.document, "captures", captureCells)
+	answer(e.document, "passes", recordingCells)
+	answer(e.document, "sources", sourceCells)
 	e.list("facts", e.factsBySource(), e.whyNone("facts"))
 	r.keep(typeset.WriteIndented(out, e.out.Put("differing", e.differ).Put("missing", e.missing)))
 }
@@ -40,10 +40,10 @@ func (e *environment) fact(member string, keys ...string) any {
 	differs := false
 	for _, key := range keys {
 		for _, f := range e.facts {
-			if f.Text("key") != key {
+			if f.Key != key {
 				continue
 			}
-			value := f.Text("value")
+			value := f.Value
 			if strings.Contains(key, "cuda") {
 				value = versionOf(value)
 			}
@@ -51,7 +51,7 @@ func (e *environment) fact(member string, keys ...string) any {
 				found = value
 			}
 			differs = differs || value != found
-			all = append(all, new(typeset.Object).Put("source_id", f.value("source_id")).Put("key", key).Put("value", value))
+			all = append(all, new(typeset.Object).Put("source_id", f.SourceID).Put("key", key).Put("value", value))
 		}
 	}
 	if differs {
@@ -101,7 +101,7 @@ func versionOf(text string) string {
 // runObject says what a run is; lack takes the reasons for what is not known.
 func (r *reader) runObject(lack func(key, why string)) *typeset.Object {
 	o := new(typeset.Object)
-	rows := r.rows("run-details", "run", "run_id", "created_at", "started_at", "host", "command", "prof_version", "tags")
+	rows := read(r, runRows)
 	if len(rows) == 0 {
 		for _, key := range []string{"id", "name"} {
 			o.Put(key, nil)
@@ -110,25 +110,24 @@ func (r *reader) runObject(lack func(key, why string)) *typeset.Object {
 		return o
 	}
 	row := rows[0]
-	need := func(key string, value any) {
-		if o.Put(key, value); value == nil {
+	need := func(key, value string) {
+		if o.PutText(key, value); value == "" {
 			lack(key, "no source has it")
 		}
 	}
-	need("id", row.value("run_id"))
-	need("name", row.value("run"))
-	need("captured_at", utc(row.value("started_at")))
-	need("ingested_at", utc(row.value("created_at")))
-	need("command", row.value("command"))
-	need("host", row.value("host"))
-	return o.Put("prof_version", row.value("prof_version")).Put("tags", row.value("tags"))
+	need("id", row.RunID)
+	need("name", row.Run)
+	need("captured_at", utc(row.StartedAt))
+	need("ingested_at", utc(row.CreatedAt))
+	need("command", row.Command)
+	need("host", row.Host)
+	return o.PutText("prof_version", row.Version).PutText("tags", row.Tags)
 }
 
-// utc writes a time of the warehouse as RFC 3339.
-func utc(v any) any {
-	s, ok := v.(string)
-	if !ok {
-		return nil
+// utc writes a time of the warehouse as RFC 3339; "" where it is not known.
+func utc(s string) string {
+	if s == "" {
+		return ""
 	}
 	return strings.Replace(s, " ", "T", 1) + "Z"
 }
@@ -168,13 +167,11 @@ func (e *environment) machine() {
 
 // devices puts the GPUs, those that NVML told of in prof's capture among the facts.
 func (e *environment) devices() {
-	var capability any
-	for _, row := range e.rows("devices", "compute_capability") {
-		if capability == nil {
-			capability = row.value("compute_capability")
-		}
+	capability := ""
+	for _, row := range read(e.reader, deviceRows) {
+		capability = cmp.Or(capability, row.Capability)
 	}
-	e.need(e.out, "", "compute_capability", capability, "no source has it")
+	e.need(e.out, "", "compute_capability", typeset.Optional(capability), "no source has it")
 	said := []string{}
 	for _, g := range e.gpuNames() {
 		if text := g.saying(); text != "" {
@@ -184,20 +181,20 @@ func (e *environment) devices() {
 	if len(said) > 0 {
 		e.out.Put("gpu_names", said)
 	}
-	e.answer("devices", "devices", "source_id", "device", "name", "kernel_count", "compute_capability", "sm_count", "clock_hz", "memory_bytes", "memory_bytes_per_s", "l2_bytes", "uuid", "bus_id")
+	answer(e.document, "devices", deviceCells)
 }
 
 // factsBySource returns every fact of each source.
 func (e *environment) factsBySource() []any {
 	list := []any{}
 	var of *typeset.Object
-	var last any
+	last := int64(0)
 	for _, f := range e.facts {
-		if id := f.value("source_id"); of == nil || id != last {
-			last, of = id, new(typeset.Object)
-			list = append(list, new(typeset.Object).Put("source_id", id).Put("values", of))
+		if of == nil || f.SourceID != last {
+			last, of = f.SourceID, new(typeset.Object)
+			list = append(list, new(typeset.Object).Put("source_id", last).Put("values", of))
 		}
-		of.Put(f.Text("key"), f.value("value"))
+		of.PutText(f.Key, f.Value)
 	}
 	return list
 }

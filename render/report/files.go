@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 
+	"prof/queries/frame"
 	"prof/queries/judge"
 	"prof/render/typeset"
 )
@@ -59,8 +60,7 @@ func newDocument(r *reader) document { return document{r, new(typeset.Object), n
 
 // need puts a member, and its reason where it is null.
 func (d document) need(o *typeset.Object, path, key string, value any, why string) {
-	o.Put(key, value)
-	if value == nil {
+	if o.Put(key, value); o.Members[len(o.Members)-1].Value == nil {
 		d.missing.Put(path+key, why)
 	}
 }
@@ -74,22 +74,6 @@ func (d document) list(name string, list []any, why string) {
 }
 
 // answer puts the rows of an answer as a list of objects.
-func (d document) answer(name, key string, columns ...string) {
-	d.list(name, d.objects(key, columns...), d.whyNone(key))
-}
-
-// objects returns the rows of an answer as objects with the columns in their order, NULL left out.
-func (r *reader) objects(key string, columns ...string) []any {
-	return typeset.List(r.rows(key, columns...), func(row answered) *typeset.Object { return row.object(columns...) })
-}
-
-// object returns a row as an object with the columns in their order, NULL left out.
-func (r answered) object(columns ...string) *typeset.Object {
-	o := new(typeset.Object)
-	for _, c := range columns {
-		if v := r.value(c); v != nil {
-			o.Put(c, v)
-		}
-	}
-	return o
+func answer[T any](d document, name string, rows frame.Rows[T]) {
+	d.list(name, objects(d.reader, rows), d.whyNone(rows.Query))
 }

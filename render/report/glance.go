@@ -101,12 +101,12 @@ func glanceKernels(r *judge.Report, list []judge.TopKernel) ([]glanceKernel, err
 		table = r.Frame("top-kernels")
 	}
 	if table != nil && len(table.Rows) > 0 {
-		rows, err := table.Records("kernel")
+		rows, err := kernelRows.Of(table)
 		if err != nil {
 			return nil, err
 		}
 		for _, row := range rows {
-			if name := typeset.Neutral(row.Text("kernel")); !slices.Contains(names, name) {
+			if name := typeset.Neutral(row.Kernel); !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}

@@ -14,7 +14,7 @@ const inputsHead = "# What the workload was given, as far as the run's sources t
 // that the run was ingested from.
 func writeInputs(out *bytes.Buffer, r *reader) {
 	o := new(typeset.Object)
-	if given := r.objects("inputs", "path", "size_bytes", "sha256"); r.has("captures") {
+	if given := objects(r, inputRows); r.has("captures") {
 		o.Put("count", len(given)).Put("inputs", given)
 	} else {
 		o.Put("count", nil).Put("inputs", nil)
@@ -25,16 +25,16 @@ func writeInputs(out *bytes.Buffer, r *reader) {
 			o.Put("argv", argv)
 		}
 	}
-	if passes := r.objects("workload-passes", "source_id", "pass", "is_warmup", "prefill_count", "decode_count", "batch_count", "image_count", "crop_count"); len(passes) > 0 {
+	if passes := objects(r, workloadCells); len(passes) > 0 {
 		o.Put("workload_passes", passes)
 	}
-	writeYAML(out, inputsHead, o.Put("sources", r.objects("sources", "source_id", "kind", "path", "size_bytes", "sha256")))
+	writeYAML(out, inputsHead, o.Put("sources", objects(r, readCells)))
 }
 
 // command is the command line of the workload; "" where it is not known.
 func (r *reader) command() string {
-	for _, row := range r.rows("run-details", "command") {
-		return row.Text("command")
+	for _, row := range read(r, runRows) {
+		return row.Command
 	}
 	return ""
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"prof/queries/frame"
+	"prof/render/table"
 	"prof/render/typeset"
 )
 
@@ -16,42 +16,36 @@ const kernelTitle = "Kernel Summary (Top-K)"
 // writeKernels writes kernels.md: the kernels that took most time, in the columns kernel_name, total_ms, calls, mean_ms and device, with
 // role, share and what Nsight Compute measured of them after them. Without kernels it says why there are none.
 func writeKernels(out *bytes.Buffer, r *reader) {
-	needed := []string{"kernel", "calls", "total_ns", "mean_ns", "median_ns", "share_ratio", "role", "family"}
-	answer := r.Frame("top-kernels")
-	profiled := hasColumn(answer, "bound")
-	if profiled {
-		needed = append(needed, "bound", "limiter", "roof_ratio", "occupancy_ratio", "profiled_ratio")
-	}
-	rows := r.rows("top-kernels", needed...)
+	answer, rows := r.Frame("top-kernels"), read(r, kernelRows)
 	if len(rows) == 0 {
 		writeNone(out, kernelTitle, r.noKernels(), answer)
 		return
 	}
 	on := r.kernelDevices()
-	columns := []column{
-		{"kernel_name", code, textOf("kernel")},
-		{"total_ms", number, fixedOf("total_ns", nsPerMs, 3)},
-		{"calls", number, wordOf("calls")},
-		{"mean_ms", number, fixedOf("mean_ns", nsPerMs, 6)},
-		{"device", plain, func(r answered) string { return deviceList(on[r.Text("kernel")]) }},
-		{"share", number, percentOf("share_ratio")},
-		{"median_ms", number, fixedOf("median_ns", nsPerMs, 6)},
-		{"role", plain, wordOf("role")},
-		{"family", plain, wordOf("family")},
+	t := table.Table{Columns: []table.Column{code("kernel_name"), number("total_ms"), number("calls"), number("mean_ms"), plain("device"), number("share"), number("median_ms"), plain("role"), plain("family")}}
+	profiled := r.sourceKinds()["ncu"]
+	if profiled {
+		t.Columns = append(t.Columns, plain("class"), plain("limiter"), number("of_roof"), number("occupancy"), number("profiled"))
+	}
+	for _, k := range rows {
+		cells := []string{k.Kernel, fixed(k.TotalNs, nsPerMs, 3), fmt.Sprint(k.Calls), fixed(k.MeanNs, nsPerMs, 6), deviceList(on[k.Kernel]), percent(k.ShareRatio), fixed(k.MedianNs, nsPerMs, 6),
+			cmp.Or(k.Role, typeset.Null), cmp.Or(k.Family, typeset.Null)}
+		if profiled {
+			cells = append(cells, cmp.Or(k.Bound, typeset.Null), cmp.Or(k.Limiter, typeset.Null), percent(k.RoofRatio), percent(k.OccupancyRatio), percent(k.ProfiledRatio))
+		}
+		t.AddRow(cells...)
 	}
 	below := []string{
 		"Sorted by total_ms, the sum of the kernel's execution times on all GPUs; share is its share of the time of all kernels, including those not listed.",
 		"device is the GPU's number in the machine; with several GPUs, each one's share of the kernel's time follows in parentheses.",
 	}
 	if profiled {
-		columns = append(columns, column{"class", plain, wordOf("bound")}, column{"limiter", plain, wordOf("limiter")},
-			column{"of_roof", number, percentOf("roof_ratio")}, column{"occupancy", number, percentOf("occupancy_ratio")}, column{"profiled", number, percentOf("profiled_ratio")})
 		below = append(below, "class is what bounds the kernel (latency, memory or compute), limiter the resource that does, of_roof the higher of compute and memory throughput as a share of peak, "+
 			"occupancy the achieved one: means over the grids that Nsight Compute profiled, which account for the share profiled of the kernel's time. - means not profiled.")
 	} else {
 		below = append(below, "Class and occupancy are not known: the run has no Nsight Compute report (prof capture --tools ncu).")
 	}
-	writeRanked(out, kernelTitle, answer, tableOf(rows, columns), below)
+	writeRanked(out, kernelTitle, answer, t, below)
 }
 
 // noKernels says why a run has none.
@@ -76,14 +70,11 @@ type kernelShare struct {
 // kernelDevices returns the GPUs that ran each kernel.
 func (r *reader) kernelDevices() map[string][]kernelShare {
 	out := map[string][]kernelShare{}
-	for _, row := range r.rows("kernel-devices", "kernel", "device", "share_ratio") {
-		out[row.Text("kernel")] = append(out[row.Text("kernel")], kernelShare{row.Count("device"), row.percent("share_ratio")})
+	for _, row := range read(r, kernelShareRows) {
+		out[row.Kernel] = append(out[row.Kernel], kernelShare{row.Device, percent(row.ShareRatio)})
 	}
 	return out
 }
-
-// hasColumn reports whether an answer has a column, of those that a query shows on demand.
-func hasColumn(f *frame.Frame, column string) bool { return f != nil && f.Index(column) >= 0 }
 
 // deviceList names GPUs, with their shares where there are several.
 func deviceList(on []kernelShare) string {

@@ -33,19 +33,16 @@ func writeMetrics(out *bytes.Buffer, r *reader) {
 	s, err := m.Summary()
 	m.keep(err)
 	m.out.Put("stages", boundForms(s)).Put("findings", typeset.Each(s.Findings, findingForm))
-	m.answer("conservation", "conservation", "capture", "kernel_count", "kernel_sum_ns", "attributed_count", "attributed_ns", "outside_count", "outside_ns", "unlaunched_count", "unlaunched_ns", "is_exact")
+	answer(m.document, "conservation", conservationCells)
 	m.keep(typeset.WriteIndented(out, m.out.Put("queries", m.queries()).Put("faults", m.faults).Put("missing", m.missing)))
 }
 
-// aggregateColumns are the columns of the query aggregates.
-var aggregateColumns = []string{"metric", "stage", "unit", "value", "mean", "std", "min", "max", "median", "passes", "basis"}
-
 // aggregates puts the figures to quote: prefill_ms, decode_ms, tokens and tokens_per_s of decode, stage_ms, then others that the run has.
 func (m *metrics) aggregates() {
-	rows := m.rows("aggregates", aggregateColumns...)
-	known := map[string]answered{}
+	rows := read(m.reader, aggregateRows)
+	known := map[string]aggregateRow{}
 	for _, row := range rows {
-		known[row.Text("metric")] = row
+		known[row.Metric] = row
 	}
 	o := new(typeset.Object)
 	for _, fixed := range [][2]string{{"prefill_ms", "prefill_ns"}, {"decode_ms", "decode_ns"}, {"tokens", "decode_tokens"}, {"tokens_per_s", "decode_tokens_per_s"}} {
@@ -59,12 +56,11 @@ func (m *metrics) aggregates() {
 	}
 	o.Put("stage_ms", m.stageTimes(rows))
 	for _, row := range rows { // those that are left, in the query's order
-		name := row.Text("metric")
-		if _, left := known[name]; !left || name == row.Text("stage")+"_ns" {
+		if _, left := known[row.Metric]; !left || row.Metric == row.Stage+"_ns" {
 			continue
 		}
-		key := name
-		if row.Text("unit") == "ns" {
+		key := row.Metric
+		if row.Unit == "ns" {
 			key = strings.Replace(key, "_ns", "_ms", 1)
 		}
 		o.Put(key, m.figure("aggregates."+key, row))
@@ -88,39 +84,36 @@ func (m *metrics) lackOfAggregate(metric string) string {
 }
 
 // figure is mean, std and n of a metric over its passes, with what else is known. The mean of a rate is that of all tokens over all time.
-func (m *metrics) figure(path string, row answered) *typeset.Object {
+func (m *metrics) figure(path string, row aggregateRow) *typeset.Object {
 	unit := 1.0
-	if row.Text("unit") == "ns" {
+	if row.Unit == "ns" {
 		unit = nsPerMs
 	}
 	o := new(typeset.Object)
-	m.need(o, path+".", "mean", row.per("value", unit), undefined)
-	m.need(o, path+".", "std", row.per("std", unit), "a single pass has no deviation")
-	o.Put("n", row.value("passes"))
-	m.need(o, path+".", "median", row.per("median", unit), undefined)
-	m.need(o, path+".", "min", row.per("min", unit), undefined)
-	m.need(o, path+".", "max", row.per("max", unit), undefined)
-	o.Put("basis", row.value("basis"))
-	if value, ok := row.Finite("value"); ok {
-		if mean, ok := row.Finite("mean"); ok && mean != value {
-			o.Put("mean_of_passes", mean/unit)
-		}
+	m.need(o, path+".", "mean", per(row.Value, unit), undefined)
+	m.need(o, path+".", "std", per(row.Std, unit), "a single pass has no deviation")
+	o.Put("n", row.Passes)
+	m.need(o, path+".", "median", per(row.Median, unit), undefined)
+	m.need(o, path+".", "min", per(row.Min, unit), undefined)
+	m.need(o, path+".", "max", per(row.Max, unit), undefined)
+	o.PutText("basis", row.Basis)
+	if value, mean := typeset.Finite(row.Value), typeset.Finite(row.Mean); value != nil && mean != nil && *mean != *value {
+		o.Put("mean_of_passes", *mean/unit)
 	}
 	return o
 }
 
 // stageTimes are the times of prefill and decode, of other stages, of the vision part of prefill, and of the parts that are told apart.
-func (m *metrics) stageTimes(rows []answered) *typeset.Object {
+func (m *metrics) stageTimes(rows []aggregateRow) *typeset.Object {
 	o := new(typeset.Object)
-	of := map[string]answered{}
+	of := map[string]aggregateRow{}
 	order := []string{"prefill", "decode"}
 	for _, row := range rows {
-		stage := row.Text("stage")
-		if row.Text("metric") != stage+"_ns" || row.Text("basis") == "workload" {
+		if row.Metric != row.Stage+"_ns" || row.Basis == "workload" {
 			continue
 		}
-		if of[stage] = row; !slices.Contains(order, stage) {
-			order = append(order, stage)
+		if of[row.Stage] = row; !slices.Contains(order, row.Stage) {
+			order = append(order, row.Stage)
 		}
 	}
 	for _, stage := range order {
@@ -137,15 +130,14 @@ func (m *metrics) stageTimes(rows []answered) *typeset.Object {
 
 // visionTime puts the mean time of the vision work in a prefill.
 func (m *metrics) visionTime(o *typeset.Object) {
-	rows := m.rows("mfu", "stage", "passes", "time_ns", "time_basis", "part_of")
-	for _, row := range rows {
-		if row.Text("stage") != "vision" {
+	for _, row := range read(m.reader, useRows) {
+		if row.Stage != "vision" {
 			continue
 		}
 		v := new(typeset.Object)
-		m.need(v, "aggregates.stage_ms.vision.", "mean", row.per("time_ns", nsPerMs), "the passes have no device work of vision")
+		m.need(v, "aggregates.stage_ms.vision.", "mean", per(row.TimeNs, nsPerMs), "the passes have no device work of vision")
 		m.need(v, "aggregates.stage_ms.vision.", "std", nil, "the query mfu gives the mean of the vision time alone")
-		o.Put("vision", v.Put("n", row.value("passes")).Put("basis", row.value("time_basis")).Put("part_of", row.value("part_of")))
+		o.Put("vision", v.Put("n", row.Passes).PutText("basis", row.TimeBasis).PutText("part_of", row.PartOf))
 		return
 	}
 	m.need(o, "aggregates.stage_ms.", "vision", nil, "no range of the run is vision work by the rules in stage_rule")
@@ -153,26 +145,24 @@ func (m *metrics) visionTime(o *typeset.Object) {
 
 // partTimes puts the parts inside stages (sam, clip, projector, ...), all executions of a pass together: they are in their stage's time.
 func (m *metrics) partTimes(o *typeset.Object) {
-	rows := m.rows("stage-notes", "stage", "note", "instances", "gpu_span_mean_ns", "passes", "pass_mean_ns", "pass_std_ns", "image_mean_ns")
-	for _, row := range rows {
-		key := row.Text("note")
+	for _, row := range read(m.reader, noteRows) {
+		key := row.Note
 		if slices.ContainsFunc(o.Members, func(x typeset.Member) bool { return x.Key == key }) {
-			key = row.Text("note") + " in " + row.Text("stage")
+			key = row.Note + " in " + row.Stage
 		}
 		path := "aggregates.stage_ms." + key + "."
 		v := new(typeset.Object)
-		if row.Count("passes") == 0 { // outside of stages
-			m.need(v, path, "mean", row.per("gpu_span_mean_ns", nsPerMs), "it has no device work")
+		if row.Passes == 0 { // outside of stages
+			m.need(v, path, "mean", per(row.GPUSpanMeanNs, nsPerMs), "it has no device work")
 			m.need(v, path, "std", nil, "it is in no pass of a stage")
-			o.Put(key, v.Put("n", row.value("instances")).Put("basis", "gpu_span of an execution").Put("part_of", row.value("stage")))
+			o.Put(key, v.Put("n", row.Instances).Put("basis", "gpu_span of an execution").PutText("part_of", row.Stage))
 			continue
 		}
-		m.need(v, path, "mean", row.per("pass_mean_ns", nsPerMs), "not every pass has device work of it")
-		m.need(v, path, "std", row.per("pass_std_ns", nsPerMs), "a single pass has no deviation")
-		v.Put("n", row.value("passes"))
-		m.need(v, path, "executions", row.value("instances"), undefined)
-		m.need(v, path, "mean_of_an_image", row.per("image_mean_ns", nsPerMs), "how many images the prompts have is unknown")
-		o.Put(key, v.Put("basis", "gpu_span of its executions in a pass, together").Put("part_of", row.value("stage")))
+		m.need(v, path, "mean", per(row.PassMeanNs, nsPerMs), "not every pass has device work of it")
+		m.need(v, path, "std", per(row.PassStdNs, nsPerMs), "a single pass has no deviation")
+		v.Put("n", row.Passes).Put("executions", row.Instances)
+		m.need(v, path, "mean_of_an_image", per(row.ImageMeanNs, nsPerMs), "how many images the prompts have is unknown")
+		o.Put(key, v.Put("basis", "gpu_span of its executions in a pass, together").PutText("part_of", row.Stage))
 	}
 }
 
@@ -194,16 +184,22 @@ func (m *metrics) queries() *typeset.Object {
 	return o
 }
 
-// unknown words which of a row's ingredients are NULL.
-func unknown(row answered, columns ...string) string {
-	var lacking []string
-	for _, c := range columns {
-		if row.value(c) == nil {
-			lacking = append(lacking, c)
-		}
-	}
-	if fault := row.Text("fault"); fault != "" {
+// ingredient is what a figure follows from.
+type ingredient struct {
+	column string
+	value  *float64
+}
+
+// unknown words which of a figure's ingredients are NULL.
+func unknown(fault string, of ...ingredient) string {
+	if fault != "" {
 		return caveat.Fault(fault)
+	}
+	var lacking []string
+	for _, x := range of {
+		if typeset.Finite(x.value) == nil {
+			lacking = append(lacking, x.column)
+		}
 	}
 	if len(lacking) == 0 {
 		return "the query gives none; its notes are under queries"

@@ -6,29 +6,26 @@ import (
 	"strings"
 
 	"prof/queries/caveat"
-	"prof/queries/judge"
+	"prof/queries/frame"
 	"prof/render/typeset"
 )
 
-// mfuColumns are the columns of the query mfu that metrics.json shows.
-var mfuColumns = []string{"stage", "flop", "time_basis", "time_ns", "peak_flop_per_s", "mfu_ratio", "mbu_ratio", "precision", "precision_origin", "convention", "mla", "peak_origin",
-	"device_count", "part_of", "is_least", "fault"}
-
-func (m *metrics) mfuRows() (map[string]answered, []answered) {
-	rows := m.rows("mfu", mfuColumns...)
-	of := map[string]answered{}
+// useByStage returns the rows of mfu, also by stage.
+func (m *metrics) useByStage() (map[string]useRow, []useRow) {
+	rows := read(m.reader, useRows)
+	of := map[string]useRow{}
 	for _, row := range rows {
-		of[row.Text("stage")] = row
+		of[row.Stage] = row
 	}
 	return of, rows
 }
 
 // perStage puts a utilisation of the model's whole, and of its stages: prefill, decode and vision always, others as the run has them.
-func (m *metrics) perStage(name, column string, lacks func(answered) string) {
-	of, rows := m.mfuRows()
+func (m *metrics) perStage(name string, ratio func(useRow) *float64, lacks func(useRow) string) {
+	of, rows := m.useByStage()
 	order := []string{"prefill", "decode", "vision"}
 	for _, row := range rows {
-		if s := row.Text("stage"); s != "model" && !slices.Contains(order, s) {
+		if s := row.Stage; s != "model" && !slices.Contains(order, s) {
 			order = append(order, s)
 		}
 	}
@@ -38,8 +35,8 @@ func (m *metrics) perStage(name, column string, lacks func(answered) string) {
 			m.need(o, path, key, nil, m.lackOfStage(stage))
 			return
 		}
-		m.need(o, path, key, row.value(column), lacks(row))
-		if fault := faultOf(row, name, column); fault != "" {
+		m.need(o, path, key, ratio(row), lacks(row))
+		if fault := faultOf(row, name, typeset.Finite(ratio(row))); fault != "" {
 			m.faults.Put(path+key, fault)
 		}
 	}
@@ -52,9 +49,9 @@ func (m *metrics) perStage(name, column string, lacks func(answered) string) {
 }
 
 // faultOf says what is wrong with a utilisation: over 1 it cannot be, in the mean or in one of its passes.
-func faultOf(row answered, name, column string) string {
+func faultOf(row useRow, name string, share *float64) string {
 	over := name + "-over-1"
-	if share, known := row.Finite(column); known && (share > 1 || row.Text("fault") == over) {
+	if share != nil && (*share > 1 || row.Fault == over) {
 		return caveat.Fault(over)
 	}
 	return ""
@@ -71,12 +68,12 @@ func (m *metrics) lackOfStage(stage string) string {
 }
 
 func (m *metrics) utilisation() {
-	m.perStage("mfu", "mfu_ratio", func(row answered) string {
-		why := unknown(row, "flop", "time_ns", "peak_flop_per_s")
-		if peak := m.lackOfPeak(row, underPeaks); peak != "" && row.value("flop") != nil {
+	m.perStage("mfu", func(row useRow) *float64 { return row.MFURatio }, func(row useRow) string {
+		why := unknown(row.Fault, ingredient{"flop", row.Flop}, ingredient{"time_ns", row.TimeNs}, ingredient{"peak_flop_per_s", row.PeakFlopPerS})
+		if peak := m.lackOfPeak(row, underPeaks); peak != "" && row.Flop != nil {
 			why = peak
 		}
-		if row.value("flop") == nil && !m.has("models") {
+		if row.Flop == nil && !m.has("models") {
 			why = noModelGiven + "; " + why
 		}
 		return why
@@ -88,11 +85,11 @@ const noModelGiven = "the run has no model: ingest its configuration with --mode
 
 // bandwidth is what part of the memory's peak bandwidth must have been used.
 func (m *metrics) bandwidth() {
-	rows := m.rows("mbu", "stage", "weight_bytes", "kv_bytes", "time_ns", "peak_bytes_per_s", "fault")
-	m.perStage("mbu", "mbu_ratio", func(row answered) string {
+	rows := read(m.reader, bandwidthRows)
+	m.perStage("mbu", func(row useRow) *float64 { return row.MBURatio }, func(row useRow) string {
 		for _, b := range rows {
-			if b.Text("stage") == row.Text("stage") {
-				return unknown(b, "weight_bytes", "kv_bytes", "time_ns", "peak_bytes_per_s")
+			if b.Stage == row.Stage {
+				return unknown(b.Fault, ingredient{"weight_bytes", b.WeightBytes}, ingredient{"kv_bytes", b.KVBytes}, ingredient{"time_ns", b.TimeNs}, ingredient{"peak_bytes_per_s", b.PeakBytesPerS})
 			}
 		}
 		if len(rows) == 0 {
@@ -104,9 +101,9 @@ func (m *metrics) bandwidth() {
 
 // modelDims are the sizes of the model that FLOPs are counted of.
 func (m *metrics) modelDims() {
-	rows := m.rows("models", "name", "family", "is_counted", "hidden_size", "layer_count", "vocab_size", "parameter_count", "active_parameter_count")
+	rows := read(m.reader, modelRows)
 	o := new(typeset.Object)
-	at := slices.IndexFunc(rows, func(r answered) bool { return r.Is("is_counted") })
+	at := slices.IndexFunc(rows, func(r modelRow) bool { return r.IsCounted })
 	if at < 0 {
 		for _, key := range []string{"d_model", "d_ff", "n_layers"} {
 			m.need(o, "model_dims.", key, nil, noModelGiven)
@@ -115,33 +112,30 @@ func (m *metrics) modelDims() {
 		return
 	}
 	row := rows[at]
-	hidden, _ := row.value("hidden_size").(int64)
-	ff, expert := feedForward(m.Static, hidden)
-	m.need(o, "model_dims.", "d_model", row.value("hidden_size"), "the model has no decoder")
+	ff, expert := m.feedForward(row.HiddenSize)
+	m.need(o, "model_dims.", "d_model", row.HiddenSize, "the model has no decoder")
 	m.need(o, "model_dims.", "d_ff", ff, "the model has no layer with one dense MLP, or several of different widths")
-	m.need(o, "model_dims.", "n_layers", row.value("layer_count"), "the model has no decoder")
+	m.need(o, "model_dims.", "n_layers", row.LayerCount, "the model has no decoder")
 	if expert != nil {
 		o.Put("d_ff_expert", expert)
 	}
-	for _, c := range []string{"name", "family", "vocab_size", "parameter_count", "active_parameter_count"} {
-		o.Put(c, row.value(c))
-	}
+	o.PutText("name", row.Name).PutText("family", row.Family).Put("vocab_size", row.VocabSize).Put("parameter_count", row.ParameterCount).Put("active_parameter_count", row.ActiveParameterCount)
 	m.out.Put("model_dims", o)
 }
 
 // feedForward returns the inner widths of the decoder's dense MLP and of one routed expert: the inputs of the matrix that leads back to the
 // hidden size. nil is none, or several.
-func feedForward(s *judge.Static, hidden int64) (dense, expert any) {
-	if s == nil || s.Groups == nil {
+func (m *metrics) feedForward(hidden *int64) (dense, expert *int64) {
+	if m.Static == nil {
 		return nil, nil
 	}
-	one := func(prefix string) any {
+	layers, err := layerRows.Of(m.Static.Groups)
+	m.keep(err)
+	one := func(prefix string) *int64 {
 		found := map[int64]bool{}
-		for _, g := range objects(s.Groups) {
-			component, _ := g["component"].(string)
-			shape, _ := g["shape"].(string)
-			in, outputs, ok := matrix(shape)
-			if ok && g["part"] == "decoder" && g["kind"] == "linear" && strings.HasPrefix(component, prefix) && outputs == hidden {
+		for _, g := range layers {
+			in, outputs, ok := matrix(g.Shape)
+			if ok && g.Part == "decoder" && g.Kind == "linear" && strings.HasPrefix(g.Component, prefix) && outputs == frame.Or(hidden, 0) {
 				found[in] = true
 			}
 		}
@@ -149,7 +143,7 @@ func feedForward(s *judge.Static, hidden int64) (dense, expert any) {
 			return nil
 		}
 		for width := range found {
-			return width
+			return &width
 		}
 		return nil
 	}
@@ -169,15 +163,15 @@ func matrix(shape string) (in, out int64, ok bool) {
 }
 
 // judged is the row of mfu whose peak and precision stand for the run: the model's, else the first with a peak.
-func (m *metrics) judged() (row answered, ok bool) {
-	of, rows := m.mfuRows()
+func (m *metrics) judged() (row useRow, ok bool) {
+	of, rows := m.useByStage()
 	if len(rows) == 0 {
-		return answered{}, false
+		return useRow{}, false
 	}
 	if row, ok := of["model"]; ok {
 		return row, true
 	}
-	if at := slices.IndexFunc(rows, func(r answered) bool { return r.value("peak_flop_per_s") != nil }); at >= 0 {
+	if at := slices.IndexFunc(rows, func(r useRow) bool { return r.peak() != nil }); at >= 0 {
 		return rows[at], true
 	}
 	return rows[0], true
@@ -191,10 +185,10 @@ func (m *metrics) peak() {
 		return
 	}
 	why := m.lackOfPeak(row, underPeaks)
-	if why == "" && row.value("peak_flop_per_s") == nil {
+	if why == "" && row.peak() == nil {
 		why = m.lackOfTable()
 	}
-	m.need(m.out, "", "peak_tflops", row.per("peak_flop_per_s", 1e12), why)
+	m.need(m.out, "", "peak_tflops", per(row.peak(), 1e12), why)
 }
 
 // underPeaks is where metrics.json has the peak of one GPU.
@@ -202,16 +196,16 @@ const underPeaks = "under peaks_of_one_gpu"
 
 // lackOfPeak says why the peak of the GPUs of a pass, in a row of mfu, is not known though that of one GPU is; "" where it is another
 // matter. where is the place of the peak of one GPU.
-func (r *reader) lackOfPeak(row answered, where string) string {
-	one := slices.ContainsFunc(r.rows("peaks", "peak_flop_per_s"), func(p answered) bool { return p.value("peak_flop_per_s") != nil })
+func (r *reader) lackOfPeak(row useRow, where string) string {
+	one := slices.ContainsFunc(read(r, peakRows), func(p peakRow) bool { return p.PeakFlopPerS != nil })
 	switch {
-	case row.value("peak_flop_per_s") != nil || !one:
+	case row.peak() != nil || !one:
 		return ""
-	case row.value("device_count") == int64(0):
+	case row.DeviceCount != nil && *row.DeviceCount == 0:
 		return "no measured pass has work on a GPU in the capture; the peak of one GPU is " + where
-	case row.value("precision") == nil:
+	case row.Precision == "":
 		return "the precision is not known; peaks of one GPU by precision: prof query peaks"
-	case row.value("peak_origin") == nil:
+	case row.PeakOrigin == "":
 		return "the GPU that ran the passes has no name, or several have different ones; the peak of each GPU that the capture names is " + where
 	}
 	return "how many GPUs work on a pass together is not known: the passes ran in several processes (option ranks of the query mfu) or have no work on a GPU; the peak of one GPU is " + where
@@ -226,9 +220,14 @@ func (m *metrics) basis() {
 	if !ok {
 		return
 	}
-	for _, c := range []string{"time_basis", "precision", "precision_origin", "convention", "mla", "device_count", "peak_origin"} {
-		if value := row.value(c); c != "mla" || value != nil { // a model without latent attention has none
-			m.need(o, "basis.", c, value, "the query mfu does not know it")
-		}
+	need := func(key string, value any) { m.need(o, "basis.", key, value, "the query mfu does not know it") }
+	need("time_basis", typeset.Optional(row.TimeBasis))
+	need("precision", typeset.Optional(row.Precision))
+	need("precision_origin", typeset.Optional(row.PrecisionOrigin))
+	need("convention", typeset.Optional(row.Convention))
+	if row.MLA != "" { // a model without latent attention has none
+		o.Put("mla", row.MLA)
 	}
+	need("device_count", row.DeviceCount)
+	need("peak_origin", typeset.Optional(row.PeakOrigin))
 }

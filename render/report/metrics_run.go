@@ -11,15 +11,12 @@ import (
 func (m *metrics) peaks() {
 	precision := ""
 	if row, ok := m.judged(); ok {
-		precision = row.Text("precision")
+		precision = row.Precision
 	}
-	columns := []string{"device", "resource", "accumulate", "peak_flop_per_s", "peak_bytes_per_s", "origin", "doc", "reference", "checked_on"}
 	list := []any{}
-	for _, p := range m.rows("peaks", columns...) {
-		resource := p.Text("resource")
-		of := resource == "dram" || strings.TrimPrefix(resource, "tensor_") == precision
-		if of && (p.value("peak_flop_per_s") != nil || p.value("peak_bytes_per_s") != nil) {
-			list = append(list, p.object(columns...))
+	for _, p := range read(m.reader, peakCells) {
+		if p.isKnown() && (p.Resource == "dram" || strings.TrimPrefix(p.Resource, "tensor_") == precision) {
+			list = append(list, object(peakCells, p))
 		}
 	}
 	m.list("peaks_of_one_gpu", list, m.lackOfTable())
@@ -44,15 +41,15 @@ func (r *reader) lackOfTable() string {
 func (m *metrics) accounting() {
 	list := []any{}
 	var parts *typeset.Object
-	var last [2]any
-	for _, row := range m.rows("accounting", "stage", "device", "part", "kind", "total_ns", "share_ratio", "mean_ns", "passes", "span_total_ns") {
-		if key := [2]any{row.value("stage"), row.value("device")}; parts == nil || key != last {
-			last, parts = key, new(typeset.Object)
-			list = append(list, new(typeset.Object).Put("stage", key[0]).Put("device", key[1]).Put("passes", row.value("passes")).
-				Put("span_total_ms", row.per("span_total_ns", nsPerMs)).Put("parts", parts))
+	var last partRow
+	for _, row := range read(m.reader, partRows) {
+		if parts == nil || row.Stage != last.Stage || row.Device != last.Device {
+			last, parts = row, new(typeset.Object)
+			list = append(list, new(typeset.Object).PutText("stage", row.Stage).Put("device", row.Device).Put("passes", row.Passes).
+				Put("span_total_ms", per(row.SpanTotalNs, nsPerMs)).Put("parts", parts))
 		}
-		parts.Put(row.Text("part"), new(typeset.Object).Put("kind", row.value("kind")).Put("total_ms", row.per("total_ns", nsPerMs)).
-			Put("mean_ms", row.per("mean_ns", nsPerMs)).Put("share", row.value("share_ratio")))
+		parts.Put(row.Part, new(typeset.Object).PutText("kind", row.Kind).Put("total_ms", per(row.TotalNs, nsPerMs)).
+			Put("mean_ms", per(row.MeanNs, nsPerMs)).Put("share", row.ShareRatio))
 	}
 	m.list("accounting", list, m.whyNone("accounting"))
 }

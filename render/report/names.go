@@ -23,25 +23,24 @@ type gpuName struct {
 
 // gpuNames returns the GPUs in the order of the answer devices.
 func (r *reader) gpuNames() []gpuName {
-	rows := r.rows("devices", "source_id", "device", "name", "kernel_count")
+	rows := read(r, deviceRows)
 	var out []gpuName
-	some := slices.ContainsFunc(rows, func(row answered) bool { return row.Count("kernel_count") > 0 })
+	some := slices.ContainsFunc(rows, deviceRow.works)
 	for _, row := range rows {
-		at := slices.IndexFunc(out, func(g gpuName) bool { return g.device == row.Count("device") })
+		at := slices.IndexFunc(out, func(g gpuName) bool { return g.device == row.Device })
 		if at < 0 {
 			at = len(out)
-			out = append(out, gpuName{device: row.Count("device"), anyWork: some})
+			out = append(out, gpuName{device: row.Device, anyWork: some})
 		}
 		g := &out[at]
-		g.works = g.works || row.Count("kernel_count") > 0
-		name := row.Text("name")
-		if name == "" {
-			g.silent = append(g.silent, row.Count("source_id"))
+		g.works = g.works || row.works()
+		if row.Name == "" {
+			g.silent = append(g.silent, row.SourceID)
 			continue
 		}
-		g.told = append(g.told, row.Count("source_id"))
-		if !slices.Contains(g.names, name) {
-			g.names = append(g.names, name)
+		g.told = append(g.told, row.SourceID)
+		if !slices.Contains(g.names, row.Name) {
+			g.names = append(g.names, row.Name)
 		}
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"prof/render/table"
 	"prof/render/typeset"
 	"prof/render/words"
 )
@@ -14,27 +15,17 @@ const operatorTitle = "Operator Summary (Top-K)"
 // writeOperators writes operators.md: the operators of PyTorch that took most time, in the columns op_name, total_time_ms,
 // cuda_time_ms, calls and mean_ms, with their own times and memory after them. Without operators it says why there are none.
 func writeOperators(out *bytes.Buffer, r *reader) {
-	rows := r.rows("top-operators", "operator", "calls", "self_device_ns", "total_device_ns", "self_cpu_ns", "total_cpu_ns", "share_ratio", "work_count",
-		"flop_count", "device_alloc_bytes", "device_net_bytes")
-	answer := r.Frame("top-operators")
+	answer, rows := r.Frame("top-operators"), read(r, operatorRows)
 	if len(rows) == 0 {
 		writeNone(out, operatorTitle, r.noOperators(), answer)
 		return
 	}
-	t := tableOf(rows, []column{
-		{"op_name", code, func(r answered) string { return words.OperatorName(r.Text("operator")) }},
-		{"total_time_ms", number, fixedOf("total_cpu_ns", nsPerMs, 3)},
-		{"cuda_time_ms", number, fixedOf("total_device_ns", nsPerMs, 3)},
-		{"calls", number, wordOf("calls")},
-		{"mean_ms", number, meanOfCalls("total_cpu_ns")},
-		{"self_cuda_ms", number, fixedOf("self_device_ns", nsPerMs, 3)},
-		{"self_cuda_share", number, percentOf("share_ratio")},
-		{"self_cpu_ms", number, fixedOf("self_cpu_ns", nsPerMs, 3)},
-		{"kernels_and_copies", number, wordOf("work_count")},
-		{"gflop", number, fixedOf("flop_count", 1e9, 3)},
-		{"cuda_alloc_mib", number, fixedOf("device_alloc_bytes", bytesPerMiB, 3)},
-		{"cuda_net_mib", number, fixedOf("device_net_bytes", bytesPerMiB, 3)},
-	})
+	t := table.Table{Columns: []table.Column{code("op_name"), number("total_time_ms"), number("cuda_time_ms"), number("calls"), number("mean_ms"), number("self_cuda_ms"), number("self_cuda_share"),
+		number("self_cpu_ms"), number("kernels_and_copies"), number("gflop"), number("cuda_alloc_mib"), number("cuda_net_mib")}}
+	for _, o := range rows {
+		t.AddRow(words.OperatorName(o.Operator), fixed(o.TotalCPUNs, nsPerMs, 3), fixed(o.TotalDeviceNs, nsPerMs, 3), integer(o.Calls), o.meanCPUMs(), fixed(o.SelfDeviceNs, nsPerMs, 3), percent(o.ShareRatio),
+			fixed(o.SelfCPUNs, nsPerMs, 3), integer(o.WorkCount), fixed(o.FlopCount, 1e9, 3), fixed(o.DeviceAllocBytes, bytesPerMiB, 3), fixed(o.DeviceNetBytes, bytesPerMiB, 3))
+	}
 	var below []string
 	if seen := r.operatorCapture(); seen != "" {
 		below = append(below, seen)
@@ -56,14 +47,14 @@ func (r *reader) operatorCapture() string {
 		return ""
 	}
 	var traces []string
-	for _, s := range r.rows("sources", "source_id", "kind") {
-		if s.Text("kind") == "torch" {
-			traces = append(traces, s.word("source_id"))
+	for _, s := range read(r, sourceRows) {
+		if s.Kind == "torch" {
+			traces = append(traces, fmt.Sprint(s.SourceID))
 		}
 	}
 	kernels := map[string]string{}
-	for _, row := range r.rows("conservation", "capture", "kernel_count") {
-		kernels[row.Text("capture")] = " (" + typeset.Plural(row.Count("kernel_count"), "kernel", "kernels") + ")"
+	for _, row := range read(r, conservationRows) {
+		kernels[row.Capture] = " (" + typeset.Plural(row.KernelCount, "kernel", "kernels") + ")"
 	}
 	return fmt.Sprintf("Operators come from the PyTorch profiler's trace%s, %s %s; kernels and stages in other files come from %s%s. These are different executions, maybe with a different "+
 		"number of passes: do not compare calls or times between them. prof query passes --source torch lists the passes of the trace.",
@@ -86,9 +77,4 @@ func (r *reader) noOperators() string {
 		return "No operators: the PyTorch profiler's trace has none."
 	}
 	return "No operators: the run was not captured with the PyTorch profiler (prof capture --tools torch)."
-}
-
-// meanOfCalls is a column's time per call in ms, with the original's six decimals.
-func meanOfCalls(column string) func(answered) string {
-	return func(r answered) string { return r.fixed(column, nsPerMs*float64(max(r.Count("calls"), 1)), 6) }
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"prof/internal/mask"
+	"prof/queries/frame/frametest"
 	"prof/queries/judge"
 	"prof/render/rendertest"
 	"prof/render/typeset"
@@ -58,7 +59,7 @@ func TestRankedFilesWithoutRows(t *testing.T) {
 	if !strings.Contains(rendertest.ShownText(page), none) || len(rendertest.TableCells(page)) > 0 || !strings.Contains(rendertest.ShownText(page), "nothing of top-operators "+rendertest.Breakout) {
 		t.Errorf("operators: %s", page)
 	}
-	r.Frames["sources"] = rendertest.FrameOf("sources", "kind", []any{"torch"})
+	r.Frames["sources"] = frametest.Answer("sources", "kind", []any{"torch"})
 	if page := rendertest.AsHTML(t, fileText(t, r, writeOperators)); strings.Contains(page, "was not captured") {
 		t.Errorf("with a trace: %s", page)
 	}
@@ -252,7 +253,7 @@ func TestYAMLReadsBack(t *testing.T) {
 	}
 	config := read(fileText(t, fileReport(), writeConfig))
 	captures := config["captures"].([]any)
-	if config["mode"] != "deep" || fmt.Sprint(config["tools"]) != "[nsys]" || fmt.Sprint(config["repeats"]) != "map[baseline:1 nsys:2]" || len(captures) != 2 {
+	if config["mode"] != "deep" || fmt.Sprint(config["tools"]) != "[nsys]" || fmt.Sprint(config["repeats"]) != "map[baseline:1 nsys:2]" || len(captures) != 3 {
 		t.Errorf("config: %v", config)
 	}
 	if options := captures[0].(map[string]any)["options"].(map[string]any); len(options) != 1 || options["trace"] != "Cuda,"+rendertest.Breakout {

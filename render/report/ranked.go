@@ -10,36 +10,10 @@ import (
 	"prof/render/typeset"
 )
 
-// column is one column of a table of a file, and how a row's cell reads.
-type column struct {
-	name string
-	kind columnKind
-	cell func(answered) string
-}
-
-type columnKind uint8
-
-const (
-	number columnKind = iota
-	plain
-	code // names as a machine knows them
-)
-
-// tableOf makes a table of rows. Names in it stay whole.
-func tableOf(rows []answered, columns []column) table.Table {
-	t := table.Table{}
-	for _, c := range columns {
-		t.Columns = append(t.Columns, table.Column{Title: c.name, Right: c.kind == number, Code: c.kind == code, Full: true})
-	}
-	for _, row := range rows {
-		texts := make([]string, len(columns))
-		for j, c := range columns {
-			texts[j] = c.cell(row)
-		}
-		t.AddRow(texts...)
-	}
-	return t
-}
+// Columns of the tables of files, with names whole.
+func code(title string) table.Column   { return table.Column{Title: title, Code: true, Full: true} }
+func plain(title string) table.Column  { return table.Column{Title: title, Full: true} }
+func number(title string) table.Column { return table.Column{Title: title, Right: true, Full: true} }
 
 // asked is the number of rows that a statement asks for; it is the only place in an answer that says so.
 var asked = regexp.MustCompile(`\btop := (\d+)`)
@@ -81,18 +55,4 @@ func writeNotes(out *bytes.Buffer, answer *frame.Frame) {
 	for _, note := range answer.Notes {
 		out.WriteString("- Note: " + typeset.MarkdownText(typeset.Neutral(note)) + "\n")
 	}
-}
-
-// Cells of a row.
-func textOf(column string) func(answered) string {
-	return func(r answered) string { return r.Text(column) }
-}
-func wordOf(column string) func(answered) string {
-	return func(r answered) string { return r.word(column) }
-}
-func percentOf(column string) func(answered) string {
-	return func(r answered) string { return r.percent(column) }
-}
-func fixedOf(column string, unit float64, decimals int) func(answered) string {
-	return func(r answered) string { return r.fixed(column, unit, decimals) }
 }

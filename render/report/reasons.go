@@ -67,15 +67,15 @@ func counted(kinds map[string]bool) string {
 // sourceKinds are the kinds of the run's sources; none where they were not asked.
 func (r *reader) sourceKinds() map[string]bool {
 	out := map[string]bool{}
-	for _, row := range r.rows("sources", "kind") {
-		out[row.Text("kind")] = true
+	for _, row := range read(r, sourceRows) {
+		out[row.Kind] = true
 	}
 	return out
 }
 
 // hasGraphs reports whether graph replays took time of the GPUs.
 func (r *reader) hasGraphs() bool {
-	return slices.ContainsFunc(r.rows("accounting", "part"), func(row answered) bool { return row.Text("part") == "graph" })
+	return slices.ContainsFunc(read(r, partRows), func(p partRow) bool { return p.Part == "graph" })
 }
 
 // explaining leaves out what is about something else than what is missing: how far times can be trusted, and sources that were read in
@@ -85,9 +85,9 @@ func (r *reader) explaining(f *frame.Frame) []string {
 		return f.Said("stage")
 	}
 	others := map[string]bool{}
-	for _, row := range r.rows("sources", "kind", "path") {
-		if !slices.Contains(timelineKinds(), row.Text("kind")) {
-			others[row.Text("path")] = true
+	for _, row := range read(r, sourceRows) {
+		if !slices.Contains(timelineKinds(), row.Kind) {
+			others[row.Path] = true
 		}
 	}
 	var out []string

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"prof/queries/frame"
+	"prof/queries/frame/frametest"
 	"prof/queries/judge"
 	"prof/render/rendertest"
 )
@@ -55,7 +56,7 @@ func TestWhyNone(t *testing.T) {
 // TestNoKernels holds that a capture in which nothing ran on a GPU is told from one that was not made.
 func TestNoKernels(t *testing.T) {
 	whole := ofSources(nil, "nsys")
-	whole.Frames["accounting"] = accountingFrame()
+	whole.Frames["accounting"] = frametest.Fill(accountingFrame())
 	whole.Frames["accounting"].Rows[0][2] = "graph"
 	for want, r := range map[string]*judge.Report{"no timeline of the run": ofSources(nil, "ncu"), "no kernel ran on a GPU in the capture": ofSources(nil, "torch"), "only whole CUDA graphs": whole} {
 		if text := fileText(t, r, writeKernels); !strings.Contains(text, want) {

@@ -2,9 +2,9 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
-	"math"
 
 	"prof/queries/frame"
 	"prof/queries/judge"
@@ -39,19 +39,14 @@ func (r *reader) keep(err error) {
 	}
 }
 
-// rows returns the rows of an answer, none where it was not asked for or is empty.
-func (r *reader) rows(key string, columns ...string) []answered {
-	f := r.Frame(key)
-	if r.err != nil || !r.has(key) {
+// read returns the rows of an answer, none where it was not asked for or is empty.
+func read[T any](r *reader, rows frame.Rows[T]) []T {
+	if r.err != nil || !r.has(rows.Query) {
 		return nil
 	}
-	rows, err := f.Records(columns...)
+	list, err := rows.Of(r.Frame(rows.Query))
 	r.keep(err)
-	out := make([]answered, len(rows))
-	for i, row := range rows {
-		out[i] = answered{row}
-	}
-	return out
+	return list
 }
 
 // has reports whether an answer was asked for and has rows.
@@ -60,50 +55,64 @@ func (r *reader) has(key string) bool {
 	return f != nil && len(f.Rows) > 0
 }
 
-// answered is a row of an answer as the files write it.
-type answered struct{ frame.Record }
-
-// value is nil where there is NULL, and for a number that JSON cannot hold.
-func (r answered) value(column string) any {
-	v := r.Record.Value(column)
-	if x, is := v.(float64); is && (math.IsNaN(x) || math.IsInf(x, 0)) {
-		return nil
-	}
-	return v
+// objects returns the rows of an answer as objects with the columns in their order, NULL left out.
+func objects[T any](r *reader, rows frame.Rows[T]) []any {
+	return typeset.List(read(r, rows), func(row T) *typeset.Object { return object(rows, row) })
 }
 
-// per gives a number in a larger unit; nil for NULL.
-func (r answered) per(column string, unit float64) any {
-	if x, ok := r.Finite(column); ok {
-		return x / unit
+// object returns a row as an object with the columns in their order, NULL left out.
+func object[T any](rows frame.Rows[T], row T) *typeset.Object {
+	o := new(typeset.Object)
+	rows.Cells(row, func(column string, value any) {
+		if value != nil {
+			o.Put(column, value)
+		}
+	})
+	return o
+}
+
+// per returns a number in a larger unit; nil where it is not known.
+func per(x *float64, unit float64) *float64 {
+	if x = typeset.Finite(x); x == nil {
+		return nil
 	}
-	return nil
+	return new(*x / unit)
 }
 
 // fixed writes a number in a larger unit with so many decimals, as the original's tables do.
-func (r answered) fixed(column string, unit float64, decimals int) string {
-	x, ok := r.Finite(column)
-	if !ok {
+func fixed(x *float64, unit float64, decimals int) string {
+	if x = per(x, unit); x == nil {
 		return typeset.Null
 	}
-	return fmt.Sprintf("%.*f", decimals, x/unit)
+	return fmt.Sprintf("%.*f", decimals, *x)
+}
+
+// digits writes a number in a larger unit with three digits, or as many as its whole part has.
+func digits(x *float64, unit float64) string {
+	if x = per(x, unit); x == nil {
+		return typeset.Null
+	}
+	return typeset.Digits(*x)
 }
 
 // percent writes a share of 0 to 1.
-func (r answered) percent(column string) string {
-	if x, ok := r.Finite(column); ok {
-		return typeset.Percent(x)
+func percent(x *float64) string {
+	if x = typeset.Finite(x); x == nil {
+		return typeset.Null
 	}
-	return typeset.Null
+	return typeset.Percent(*x)
 }
 
-// word is a text, with - for NULL.
-func (r answered) word(column string) string {
-	if v := r.value(column); v != nil {
-		return fmt.Sprint(v)
+// integer writes a whole number.
+func integer(n *int64) string {
+	if n == nil {
+		return typeset.Null
 	}
-	return typeset.Null
+	return fmt.Sprint(*n)
 }
+
+// orUnknown is a text, or that it is not known.
+func orUnknown(text string) string { return cmp.Or(text, "(not known)") }
 
 // Nanoseconds and bytes in the units of the files.
 const (

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"prof/queries/frame"
 	"prof/queries/judge"
 	"prof/render/table"
 	"prof/render/typeset"
@@ -66,9 +67,9 @@ func (p *stakeholder) unknown(why string) {
 
 // figures begins a table of a column of words and columns of numbers.
 func figures(first string, others ...string) table.Table {
-	t := table.Table{Columns: []table.Column{{Title: first, Full: true}}}
+	t := table.Table{Columns: []table.Column{plain(first)}}
 	for _, title := range others {
-		t.Columns = append(t.Columns, table.Column{Title: title, Right: true, Full: true})
+		t.Columns = append(t.Columns, number(title))
 	}
 	return t
 }
@@ -89,15 +90,15 @@ func (p *stakeholder) environment() {
 	p.title("Environment")
 	var names []string
 	count := map[string]map[int64]bool{}
-	for _, d := range p.rows("devices", "name", "device", "kernel_count") {
-		name := d.Text("name")
+	for _, d := range read(p.reader, deviceRows) {
+		name := d.Name
 		if name == "" {
 			continue
 		}
 		if count[name] == nil {
 			names, count[name] = append(names, name), map[int64]bool{}
 		}
-		count[name][d.Count("device")] = true
+		count[name][d.Device] = true
 	}
 	devices := "not known: the capture does not name it"
 	for i, name := range names {
@@ -106,13 +107,13 @@ func (p *stakeholder) environment() {
 		}
 		devices = strings.Join(names, ", ")
 	}
-	t := table.Table{Columns: []table.Column{{Title: "Key", Full: true}, {Title: "Value", Full: true}}}
+	t := table.Table{Columns: []table.Column{plain("Key"), plain("Value")}}
 	t.AddRow("Device", devices)
 	t.AddRow("Peak TFLOPs", p.peakFlop())
 	t.AddRow("Peak memory bandwidth", p.peakBandwidth())
-	for _, f := range p.rows("facts", "key", "value") {
-		if f.Text("key") == "driver.version" {
-			t.AddRow("Driver", f.Text("value"))
+	for _, f := range read(p.reader, factRows) {
+		if f.Key == "driver.version" {
+			t.AddRow("Driver", f.Value)
 			break
 		}
 	}
@@ -121,16 +122,16 @@ func (p *stakeholder) environment() {
 
 // peakFlop words the limit that MFU is measured by: of the GPUs that worked in a pass together.
 func (p *stakeholder) peakFlop() string {
-	for _, r := range p.rows("mfu", "peak_flop_per_s", "precision", "peak_origin", "device_count") {
-		if r.value("peak_flop_per_s") == nil {
+	for _, r := range read(p.reader, useRows) {
+		if r.peak() == nil {
 			continue
 		}
-		text := fmt.Sprintf("%s TFLOP/s, dense %s", r.fixed("peak_flop_per_s", 1e12, 2), r.Text("precision"))
-		if n := r.Count("device_count"); n > 1 {
+		text := fmt.Sprintf("%s TFLOP/s, dense %s", fixed(r.peak(), 1e12, 2), r.Precision)
+		if n := frame.Or(r.DeviceCount, 1); n > 1 {
 			text += fmt.Sprintf(", %d GPUs together", n)
 		}
-		if origin := r.Text("peak_origin"); origin != "" {
-			text += " (" + origin + ")"
+		if r.PeakOrigin != "" {
+			text += " (" + r.PeakOrigin + ")"
 		}
 		return text
 	}
@@ -139,9 +140,9 @@ func (p *stakeholder) peakFlop() string {
 
 // peakBandwidth words the limit that MBU is measured by.
 func (p *stakeholder) peakBandwidth() string {
-	for _, r := range p.rows("mbu", "peak_bytes_per_s") {
-		if r.value("peak_bytes_per_s") != nil {
-			return r.fixed("peak_bytes_per_s", 1e9, 0) + " GB/s"
+	for _, r := range read(p.reader, bandwidthRows) {
+		if r.PeakBytesPerS != nil {
+			return fixed(r.PeakBytesPerS, 1e9, 0) + " GB/s"
 		}
 	}
 	return "not known"
@@ -150,32 +151,32 @@ func (p *stakeholder) peakBandwidth() string {
 // aggregates are the figures to quote, in the original's order; those that the workload measured itself come last.
 func (p *stakeholder) aggregates() {
 	p.title("Aggregates")
-	list := p.rows("aggregates", "metric", "stage", "unit", "value", "mean", "std", "passes", "basis")
+	list := read(p.reader, aggregateRows)
 	if len(list) == 0 {
 		p.unknown(p.whyNoFigures("aggregates"))
 		return
 	}
-	slices.SortStableFunc(list, func(x, y answered) int { return metricPlace(x) - metricPlace(y) })
+	slices.SortStableFunc(list, func(x, y aggregateRow) int { return x.place() - y.place() })
 	t := figures("Metric", "Mean", "Std", "n")
 	for _, r := range list {
-		unit, name := 1.0, metricName(r)
-		if r.Text("unit") == "ns" {
+		unit, name := 1.0, r.name()
+		if r.Unit == "ns" {
 			unit = nsPerMs
 		}
-		if isRate(r) && r.Count("passes") > 1 { // the rate to quote is not the mean of the passes' rates, which their deviation is about
-			t.AddRow(name+", all passes together", r.digits("value", unit), typeset.Null, r.word("passes"))
+		if r.isRate() && r.Passes > 1 { // the rate to quote is not the mean of the passes' rates, which their deviation is about
+			t.AddRow(name+", all passes together", digits(r.Value, unit), typeset.Null, fmt.Sprint(r.Passes))
 			name += ", per pass"
 		}
-		t.AddRow(name, r.digits("mean", unit), r.digits("std", unit), r.word("passes"))
+		t.AddRow(name, digits(r.Mean, unit), digits(r.Std, unit), fmt.Sprint(r.Passes))
 	}
 	t.Markdown(p.out)
 	p.line("\nA token is a piece of a word or an image. Rates are per second of GPU time; quote the one over all passes. Std is the standard deviation over n passes. %s", p.query("aggregates"))
 }
 
 // isRate reports whether a metric is one thing by another, of which the mean over passes is not what their sums give.
-func isRate(r answered) bool { return r.Text("unit") == "tokens_per_s" || isPerToken(r) }
+func (r aggregateRow) isRate() bool { return r.Unit == "tokens_per_s" || r.isPerToken() }
 
-func isPerToken(r answered) bool { return strings.HasSuffix(r.Text("metric"), "_per_token") }
+func (r aggregateRow) isPerToken() bool { return strings.HasSuffix(r.Metric, "_per_token") }
 
 // whyNoFigures says why there are no figures of stages; that there are no stages is said where these are.
 func (p *stakeholder) whyNoFigures(key string) string {
@@ -185,40 +186,31 @@ func (p *stakeholder) whyNoFigures(key string) string {
 	return p.whyNone(key)
 }
 
-// metricPlace puts times first, then tokens, then rates, and what the workload says of itself last.
-func metricPlace(r answered) int {
-	place := slices.Index([]string{"ns", "count", "tokens_per_s"}, r.Text("unit"))
-	if isPerToken(r) {
+// place puts times first, then tokens, then rates, and what the workload says of itself last.
+func (r aggregateRow) place() int {
+	place := slices.Index([]string{"ns", "count", "tokens_per_s"}, r.Unit)
+	if r.isPerToken() {
 		place = 3
 	}
-	if r.Text("basis") == "workload" {
+	if r.Basis == "workload" {
 		place += 10
 	}
 	return place
 }
 
-// metricName returns a metric as the original's tables word it: Prefill ms.
-func metricName(r answered) string {
-	what := map[string]string{"ns": "ms", "count": "tokens", "tokens_per_s": "tokens/s"}[r.Text("unit")]
-	if isPerToken(r) {
+// name returns a metric as the original's tables word it: Prefill ms.
+func (r aggregateRow) name() string {
+	what := map[string]string{"ns": "ms", "count": "tokens", "tokens_per_s": "tokens/s"}[r.Unit]
+	if r.isPerToken() {
 		what = "ms per token"
 	}
-	switch r.Text("basis") {
+	switch r.Basis {
 	case "workload":
 		what += ", by the workload"
 	case "alone":
 		what += ", without a profiler"
 	}
-	return typeset.Sentence(r.Text("stage")) + " " + what
-}
-
-// digits writes a number in a larger unit with three digits, or as many as its whole part has.
-func (r answered) digits(column string, unit float64) string {
-	x, ok := r.Finite(column)
-	if !ok {
-		return typeset.Null
-	}
-	return typeset.Digits(x / unit)
+	return typeset.Sentence(r.Stage) + " " + what
 }
 
 // stages are the times of stages. Vision is work inside prefill: a note, never a row.
@@ -255,19 +247,19 @@ func (p *stakeholder) stages() {
 // parts are the times of the parts inside stages, all executions per pass together, and of those outside stages, per execution.
 func (p *stakeholder) parts() {
 	inside, order := map[string][]string{}, []string{}
-	for _, r := range p.rows("stage-notes", "stage", "note", "gpu_span_mean_ns", "pass_mean_ns", "instances") {
-		stage, time := r.Text("stage"), "pass_mean_ns"
+	for _, r := range read(p.reader, noteRows) {
+		stage, time := r.Stage, r.PassMeanNs
 		if stage == outside {
-			time = "gpu_span_mean_ns"
+			time = r.GPUSpanMeanNs
 		}
 		text := typeset.Null
-		if ns, ok := r.Finite(time); ok {
-			text = typeset.Nanoseconds(ns)
+		if time = typeset.Finite(time); time != nil {
+			text = typeset.Nanoseconds(*time)
 		}
 		if inside[stage] == nil {
 			order = append(order, stage)
 		}
-		inside[stage] = append(inside[stage], escaped(r.Text("note"))+" "+text)
+		inside[stage] = append(inside[stage], escaped(r.Note)+" "+text)
 	}
 	for _, stage := range order {
 		where, each := "Inside "+escaped(stage)+", as part of its time", "pass"
@@ -284,34 +276,34 @@ const outside = "(none)"
 // utilisation is how far from the hardware's limit each part is.
 func (p *stakeholder) utilisation() {
 	p.title("MFU")
-	list := p.rows("mfu", "stage", "mfu_ratio", "mbu_ratio", "is_least", "precision", "convention", "time_basis", "part_of")
+	list := read(p.reader, useRows)
 	if len(list) == 0 {
 		p.unknown(p.whyNoFigures("mfu"))
 		return
 	}
-	slices.SortStableFunc(list, func(x, y answered) int { return scopePlace(x) - scopePlace(y) })
+	slices.SortStableFunc(list, func(x, y useRow) int { return x.place() - y.place() })
 	t := figures("Scope", "MFU", "MBU")
 	for _, r := range list {
-		name := r.Text("stage")
+		name := r.Stage
 		switch {
 		case name == "model":
 			name = "Model-level"
-		case r.Text("part_of") != "":
-			name += " (part of " + r.Text("part_of") + ")"
+		case r.PartOf != "":
+			name += " (part of " + r.PartOf + ")"
 		}
-		t.AddRow(name, ratioText(r, "mfu_ratio"), ratioText(r, "mbu_ratio"))
-		if r.Has("alone_time_ns") && r.Number("alone_time_ns") != nil {
-			t.AddRow(name+", without a profiler", ratioText(r, "alone_mfu_ratio"), ratioText(r, "alone_mbu_ratio"))
+		t.AddRow(name, r.ratio(r.MFURatio), r.ratio(r.MBURatio))
+		if r.AloneTimeNs != nil {
+			t.AddRow(name+", without a profiler", r.ratio(r.AloneMFURatio), r.ratio(r.AloneMBURatio))
 		}
 	}
 	t.Markdown(p.out)
 	p.line("\nMFU is the arithmetic that the model needs, as a share of what the GPU can do in that time. MBU is the same for reading memory; decode is judged by it. 100 %% is the limit of the hardware.")
-	if slices.ContainsFunc(list, func(r answered) bool { return r.value("mfu_ratio") != nil }) {
-		p.line("Peak: dense %s; counting convention: %s; time: %s. %s", escaped(list[0].Text("precision")), conventionText(list[0].Text("convention")), basisText(list[0].Text("time_basis")), p.query("mfu"))
+	if slices.ContainsFunc(list, func(r useRow) bool { return typeset.Finite(r.MFURatio) != nil }) {
+		p.line("Peak: dense %s; counting convention: %s; time: %s. %s", escaped(list[0].Precision), conventionText(list[0].Convention), basisText(list[0].TimeBasis), p.query("mfu"))
 	}
 	for _, r := range list {
-		if r.Text("part_of") != "" && r.value("mfu_ratio") == nil {
-			p.line("\nMFU of %s is not known: its operations were not counted.", escaped(r.Text("stage")))
+		if r.PartOf != "" && typeset.Finite(r.MFURatio) == nil {
+			p.line("\nMFU of %s is not known: its operations were not counted.", escaped(r.Stage))
 		}
 	}
 	said := map[string]bool{}
@@ -342,16 +334,16 @@ func basisText(basis string) string {
 	return escaped(basis)
 }
 
-func scopePlace(r answered) int {
-	if at := slices.Index([]string{"model", "vision", "prefill", "decode"}, r.Text("stage")); at >= 0 {
+func (r useRow) place() int {
+	if at := slices.Index([]string{"model", "vision", "prefill", "decode"}, r.Stage); at >= 0 {
 		return at
 	}
 	return 4
 }
 
-func ratioText(r answered, column string) string {
-	if x, ok := r.Finite(column); ok {
-		return words.UseText(x, r.Is("is_least"))
+func (r useRow) ratio(x *float64) string {
+	if x = typeset.Finite(x); x != nil {
+		return words.UseText(*x, r.IsLeast)
 	}
 	return "unknown"
 }
@@ -378,20 +370,16 @@ const topRows = 5
 
 func (p *stakeholder) operators() {
 	p.title("Top Operators")
-	list := p.rows("top-operators", "operator", "calls", "total_cpu_ns", "total_device_ns")
+	list := read(p.reader, operatorRows)
 	if len(list) == 0 {
 		p.line("%s", typeset.MarkdownLine(typeset.Neutral(p.noOperators())))
 		return
 	}
-	t := tableOf(list[:min(len(list), topRows)], []column{
-		{"Operator", code, func(r answered) string {
-			return typeset.Shorten(typeset.Neutral(words.OperatorName(r.Text("operator"))), typeset.LongName, 60)
-		}},
-		{"Total ms", number, fixedOf("total_cpu_ns", nsPerMs, 3)},
-		{"CUDA ms", number, fixedOf("total_device_ns", nsPerMs, 3)},
-		{"Calls", number, wordOf("calls")},
-		{"Mean ms", number, meanOfCalls("total_cpu_ns")},
-	})
+	t := table.Table{Columns: []table.Column{code("Operator"), number("Total ms"), number("CUDA ms"), number("Calls"), number("Mean ms")}}
+	for _, o := range list[:min(len(list), topRows)] {
+		name := typeset.Shorten(typeset.Neutral(words.OperatorName(o.Operator)), typeset.LongName, 60)
+		t.AddRow(name, fixed(o.TotalCPUNs, nsPerMs, 3), fixed(o.TotalDeviceNs, nsPerMs, 3), integer(o.Calls), o.meanCPUMs())
+	}
 	t.Markdown(p.out)
 	p.line("\nAn operator is a step of the model's program, such as a matrix product. Total is its time on the CPU, CUDA that of its work on the GPU. %s", p.query("top-operators"))
 	if kinds := p.sourceKinds(); kinds["torch"] && counted(kinds) != "torch" {
@@ -402,7 +390,7 @@ func (p *stakeholder) operators() {
 
 func (p *stakeholder) kernels() {
 	p.title("Top Kernels")
-	list := p.rows("top-kernels", "kernel", "calls", "total_ns", "mean_ns")
+	list := read(p.reader, kernelRows)
 	if len(list) == 0 {
 		p.line("No kernels: %s", escaped(p.whyNone("top-kernels")))
 		return
@@ -410,16 +398,13 @@ func (p *stakeholder) kernels() {
 	list = list[:min(len(list), topRows)]
 	var names []string
 	for _, r := range list {
-		names = append(names, typeset.Neutral(r.Text("kernel")))
+		names = append(names, typeset.Neutral(r.Kernel))
 	}
 	short, on := typeset.Kernels(names, typeset.LongName), p.kernelDevices()
-	t := tableOf(list, []column{
-		{"Kernel", code, func(r answered) string { return short(typeset.Neutral(r.Text("kernel"))) }},
-		{"Total ms", number, fixedOf("total_ns", nsPerMs, 3)},
-		{"Calls", number, wordOf("calls")},
-		{"Mean ms", number, fixedOf("mean_ns", nsPerMs, 6)},
-		{"Device", number, func(r answered) string { return deviceList(on[r.Text("kernel")]) }},
-	})
+	t := table.Table{Columns: []table.Column{code("Kernel"), number("Total ms"), number("Calls"), number("Mean ms"), number("Device")}}
+	for i, k := range list {
+		t.AddRow(short(names[i]), fixed(k.TotalNs, nsPerMs, 3), fmt.Sprint(k.Calls), fixed(k.MeanNs, nsPerMs, 6), deviceList(on[k.Kernel]))
+	}
 	t.Markdown(p.out)
 	p.line("\nA kernel is a program that runs on the GPU. Long names are shortened here; kernels.md has them in full. %s", p.query("top-kernels"))
 }

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"prof/queries/frame"
+	"prof/queries/frame/frametest"
 	"prof/queries/judge"
-	"prof/render/rendertest"
 	"prof/render/words"
 )
 
@@ -134,15 +134,16 @@ func TestGlanceNames(t *testing.T) {
 	long := func(end string) []any {
 		return []any{strings.Repeat("x", 80) + end, int64(4), int64(8), 2e6, 0.25, "copy", "f"}
 	}
+	const columns = "kernel calls total_ns mean_ns share_ratio role family"
 	r := plainReport()
-	whole := r.Frames["top-kernels"]
-	whole.Rows = [][]any{long("first"), long("second")}
+	whole := frametest.Answer("top-kernels", columns, long("first"), long("second"))
+	r.Frames["top-kernels"] = whole
 	all, err := newGlance(r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Whole = map[string]*frame.Frame{"top-kernels": whole}
-	r.Frames["top-kernels"] = rendertest.FrameOf("top-kernels", "kernel calls total_ns mean_ns share_ratio role family", whole.Rows[0])
+	r.Frames["top-kernels"] = frametest.Answer("top-kernels", columns, long("first"))
 	one, err := newGlance(r)
 	if err != nil {
 		t.Fatal(err)

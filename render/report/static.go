@@ -25,7 +25,11 @@ func StaticForms() typeset.Forms[*judge.Static, typeset.Options] {
 
 // StaticTable writes facts of the model and its stages for a terminal.
 func StaticTable(w io.Writer, s *judge.Static, o typeset.Options) error {
-	if err := table.Pairs(w, "", staticPairs(s), o); err != nil {
+	pairs, err := staticPairs(s)
+	if err != nil {
+		return err
+	}
+	if err := table.Pairs(w, "", pairs, o); err != nil {
 		return err
 	}
 	if _, err := fmt.Fprintln(w); err != nil {
@@ -35,7 +39,7 @@ func StaticTable(w io.Writer, s *judge.Static, o typeset.Options) error {
 }
 
 // staticPairs are the facts in words, numbers scaled and, where they identify a model, in full.
-func staticPairs(s *judge.Static) [][2]string {
+func staticPairs(s *judge.Static) ([][2]string, error) {
 	pairs := [][2]string{{"model", s.Name + " (" + s.Family + ")"}}
 	params := typeset.Scaled(float64(s.Params)) + " (" + typeset.Int(s.Params) + ")"
 	if s.VisionParams > 0 && s.ActiveParams != nil {
@@ -84,14 +88,15 @@ func staticPairs(s *judge.Static) [][2]string {
 	if s.ImageTokens != nil {
 		pairs = append(pairs, [2]string{"image", typeset.CountOf(*s.ImageTokens, "token") + " of the prompt, without crops"})
 	}
-	return append(pairs, staticBasis(s)...)
+	basis, err := staticBasis(s)
+	return append(pairs, basis...), err
 }
 
 // staticBasis says what the operations are of, and how they are counted.
-func staticBasis(s *judge.Static) [][2]string {
+func staticBasis(s *judge.Static) ([][2]string, error) {
 	z := s.Size
 	if s.ActiveParams == nil {
-		return [][2]string{{"counted", pictures(z) + ", batch " + typeset.Int(z.Batch)}}
+		return [][2]string{{"counted", pictures(z) + ", batch " + typeset.Int(z.Batch)}}, nil
 	}
 	text := fmt.Sprintf("prompt of %s, %s, batch %s", typeset.CountOf(z.Prefill, "token"), typeset.CountOf(z.Decode, "decode step"), typeset.Int(z.Batch))
 	if z.ImagesGiven {
@@ -107,13 +112,14 @@ func staticBasis(s *judge.Static) [][2]string {
 	}
 	pairs := [][2]string{{"counted", text}, {"convention", convention + "; " + logits}}
 	if z.Decode == 0 {
-		return pairs
+		return pairs, nil
 	}
 	pairs = append(pairs, [2]string{"context", staticContext(s)})
-	if mla := staticLatent(s); mla != "" {
+	layers, err := layerRows.Of(s.Groups)
+	if mla := staticLatent(s, layers); mla != "" {
 		pairs = append(pairs, [2]string{"latents", mla})
 	}
-	return pairs
+	return pairs, err
 }
 
 // pictures says which images vision is counted for.
@@ -140,11 +146,10 @@ func staticContext(s *judge.Static) string {
 }
 
 // staticLatent says what decode does with the latents of attention (MLA); "" for a model without them.
-func staticLatent(s *judge.Static) string {
-	for _, row := range s.Groups.Rows {
-		component := row[s.Groups.Index("component")]
-		once := component == "kv_b_proj, once a token"
-		if component != "kv_b_proj" && !once {
+func staticLatent(s *judge.Static, layers []layerRow) string {
+	for _, layer := range layers {
+		once := layer.Component == "kv_b_proj, once a token"
+		if layer.Component != "kv_b_proj" && !once {
 			continue
 		}
 		if s.Size.MLA == "absorbed" {

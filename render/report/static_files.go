@@ -24,11 +24,11 @@ func StaticJSON(w io.Writer, s *judge.Static, _ typeset.Options) error {
 		Put("dtype", s.DType).Put("dtype_assumed", s.DTypeAssumed).
 		Put("params", s.Params).Put("active_params", s.ActiveParams).Put("embedding_params", s.EmbeddingParams).Put("vision_params", s.VisionParams).
 		Put("weight_bytes", s.WeightBytes).Put("kv_bytes_per_token", s.KVTokenBytes).Put("bytes_by_dtype", bytes).
-		Put("state_bytes_per_sequence", s.StateBytes).Put("source_bytes_per_token", s.SourceBytes).Put("activations", objects(s.Activations)).
+		Put("state_bytes_per_sequence", s.StateBytes).Put("source_bytes_per_token", s.SourceBytes).Put("activations", rowsAsObjects(s.Activations)).
 		Put("layers", s.Layers).Put("max_context", s.MaxContext).Put("image_tokens", s.ImageTokens).
 		Put("size", new(typeset.Object).Put("prefill", z.Prefill).Put("decode", z.Decode).Put("batch", z.Batch).Put("images", z.Images).Put("crops", z.Crops).
 			Put("convention", z.Convention).Put("mla", z.MLA).Put("head", z.Head).Put("context", z.Context).Put("fixed_context", z.FixedContext)).
-		Put("stages", staticStages(s)).Put("layer_groups", objects(s.Groups)).Put("notes", s.Notes))
+		Put("stages", staticStages(s)).Put("layer_groups", rowsAsObjects(s.Groups)).Put("notes", s.Notes))
 }
 
 // staticStages are the stages by name: of prefill the operations of decoder and encoder apart, of vision its parts and whether prefill
@@ -81,8 +81,8 @@ func operatorFlops(st judge.StaticStage) map[string]int64 {
 	return out
 }
 
-// objects returns a frame's rows as objects.
-func objects(f *frame.Frame) []map[string]any {
+// rowsAsObjects returns a frame's rows as objects.
+func rowsAsObjects(f *frame.Frame) []map[string]any {
 	out := []map[string]any{}
 	for _, row := range f.Rows {
 		o := map[string]any{}
@@ -98,13 +98,17 @@ func objects(f *frame.Frame) []map[string]any {
 // multiply-add counts 2; activations are bytes, not numbers; its isolated and analytic figures are left out.
 func StaticArtifact(w io.Writer, s *judge.Static) error {
 	z := s.Size
+	activations, err := activationRows.Of(s.Activations)
+	if err != nil {
+		return err
+	}
 	stages := map[string]any{}
 	for _, st := range s.Stages {
 		notes := []string{}
 		if note := stageNote(s, st); note != "" {
 			notes = append(notes, note)
 		}
-		written, peak := activationBytes(s, st) // of decode one step
+		written, peak := activationBytes(activations, st) // of decode one step
 		stages[st.Name] = new(typeset.Object).Put("params", st.Params).Put("flops", st.Flop).Put("operators", operatorFlops(st)).Put("notes", notes).
 			Put("activation_bytes", written).Put("peak_activation_bytes", peak)
 	}
@@ -116,21 +120,19 @@ func StaticArtifact(w io.Writer, s *judge.Static) error {
 }
 
 // activationBytes returns what all layers of a stage write, and the most that is needed at once.
-func activationBytes(s *judge.Static, st judge.StaticStage) (written, peak *float64) {
-	for _, row := range s.Activations.Rows {
-		r := s.Activations.Record(row)
-		if r.Text("stage") != st.Name && !(st.Vision && r.Text("part") == st.Name) {
+func activationBytes(list []activationRow, st judge.StaticStage) (written, peak *float64) {
+	for _, r := range list {
+		if r.Stage != st.Name && !(st.Vision && r.Part == st.Name) {
 			continue
 		}
-		w, p := r.Number("written_bytes"), r.Number("peak_bytes")
-		if w == nil || p == nil {
+		if r.WrittenBytes == nil || r.PeakBytes == nil {
 			return nil, nil
 		}
 		if written == nil {
 			written, peak = new(float64), new(float64)
 		}
-		*written += *w * float64(*r.Whole("layer_count"))
-		*peak = max(*peak, *p)
+		*written += *r.WrittenBytes * float64(r.LayerCount)
+		*peak = max(*peak, *r.PeakBytes)
 	}
 	return written, peak
 }
@@ -188,7 +190,11 @@ func inOrder(stages []judge.StaticStage) []judge.StaticStage {
 func StaticMarkdown(w io.Writer, s *judge.Static) error {
 	var out bytes.Buffer
 	out.WriteString("# Static compute: " + typeset.MarkdownText(typeset.Neutral(s.Name)) + "\n\n## Configuration\n\n")
-	for _, p := range staticPairs(s) {
+	pairs, err := staticPairs(s)
+	if err != nil {
+		return err
+	}
+	for _, p := range pairs {
 		fmt.Fprintf(&out, "- %s: %s\n", p[0], typeset.MarkdownText(typeset.Neutral(p[1])))
 	}
 	out.WriteString("\n## Total Model\n\n")
@@ -213,12 +219,21 @@ func StaticMarkdown(w io.Writer, s *judge.Static) error {
 		out.WriteString("- " + typeset.MarkdownLine(typeset.Neutral(n)) + "\n")
 	}
 	out.WriteString("\n## Per-Stage Details\n\n")
+	flops, err := flopRows.Of(s.Flops)
+	if err != nil {
+		return err
+	}
 	plain := *s.Flops
-	plain.Notes, plain.Rows = nil, slices.DeleteFunc(slices.Clone(plain.Rows), isIdle(s))
+	plain.Notes, plain.Rows = nil, nil
+	for i, f := range flops {
+		if !f.isIdle() {
+			plain.Rows = append(plain.Rows, s.Flops.Rows[i])
+		}
+	}
 	if err := table.Markdown(&out, &plain, typeset.Options{}); err != nil {
 		return err
 	}
-	_, err := w.Write(out.Bytes())
+	_, err = w.Write(out.Bytes())
 	return err
 }
 
@@ -233,7 +248,4 @@ func billions(n *int64) string {
 }
 
 // isIdle reports whether a row is of a picture that is not there: of crops where none are counted.
-func isIdle(s *judge.Static) func(row []any) bool {
-	view, flop := s.Flops.Index("view"), s.Flops.Index("flop")
-	return func(row []any) bool { return row[view] == "crop" && row[flop] == int64(0) }
-}
+func (f flopRow) isIdle() bool { return f.View == "crop" && f.Flop != nil && *f.Flop == 0 }
