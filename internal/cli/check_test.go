@@ -138,7 +138,7 @@ func TestCheckRules(t *testing.T) {
 		{[]string{"check", "--rule", "overhead < 25%"}, "--rule:1:10: expected <= (at most) or >= (at least), not \"<\""},
 		{[]string{"check", "--rule", relative, "--rule", "overhead < 25%"}, "--rule:2:10: expected <= (at most) or >= (at least), not \"<\""},
 		{[]string{"check", "--rule", ""}, "--rule has no rules; see `prof help check`"},
-		{[]string{"check", "--rule", relative, "--format", "csv"}, "unknown format \"csv\": use one of table, md, json, junit"},
+		{[]string{"check", "--rule", relative, "--format", "csv"}, "unknown format \"csv\": use one of table, md, blocks, json, junit"},
 		{[]string{"check", "--rule", relative, "--out", "x.html"}, "--out x.html: its ending is none of .txt, .md, .json, .xml: give --format"},
 		{[]string{"check", "--rule", relative, "--format", "md", "--out", "x", "--out", "y"}, "--format applies to one file, and --out names 2: omit it, and each extension sets the form"},
 		{[]string{"check", "--rule", relative, "--alpha", "2"}, "--alpha 2: write the error rate as a number above 0 and below 0.5, such as 0.01"},

@@ -192,7 +192,7 @@ func servedRuns(s *served) {
 	s.await(`document.querySelector("dialog[open]")`)
 	s.click(`document.querySelector("dialog button")`)
 	s.click(`document.querySelector(".picked a.button")`)
-	s.await(`document.querySelector("article[data-stage]")`)
+	s.await(`document.querySelector(".lead")`)
 	if at := s.query(); at != "/compare?base=sdpa-1&new=eager" {
 		s.t.Errorf("the comparison is at %s", at)
 	}
@@ -327,47 +327,57 @@ func servedCompare(s *served) {
 	type comparison struct {
 		Comparisons []struct {
 			Verdict, Words string
-			Stages         []struct {
-				Stage, Verdict string
-				Comparison     *struct{}
-			}
+			Stages         []struct{ Stage, Verdict string }
 			Items []struct{ Stage string }
 		}
 	}
 	want := asked[comparison](s, "diff", "eager", "sdpa-1", "--top", "5").Comparisons[0]
-	s.visit("/compare?base=eager&new=sdpa-1&top=5", `document.querySelector("article[data-stage]")`)
-	if got := s.texts(".lead")[0]; !strings.HasSuffix(got, want.Words+".") {
+	s.visit("/compare?base=eager&new=sdpa-1&top=5", `document.querySelector(".lead")`)
+	if got := s.texts(".lead")[0]; !strings.EqualFold(got, want.Words) {
 		s.t.Errorf("it says %q, not %q", got, want.Words)
 	}
+	verdicts := eval[map[string]string](s.browser, `Object.fromEntries([...document.querySelector(".answer").querySelectorAll("tbody tr")].map((tr) => [tr.cells[0].textContent, tr.querySelector(".better, .worse, .unsure").textContent]))`)
+	judged := 0
 	for _, stage := range want.Stages {
-		verdict := stage.Verdict
-		if stage.Comparison == nil {
-			verdict = "not judged"
+		if stage.Stage == "(none)" {
+			continue
 		}
-		s.same("verdict of "+stage.Stage, s.texts(fmt.Sprintf(`article[data-stage=%q] h3 .verdict`, stage.Stage)), []string{verdict})
+		judged++
+		if verdicts[stage.Stage] != stage.Verdict {
+			s.t.Errorf("verdict of %s: %q, not %q", stage.Stage, verdicts[stage.Stage], stage.Verdict)
+		}
 		n := 0
 		for _, i := range want.Items {
 			if i.Stage == stage.Stage {
 				n++
 			}
 		}
-		if got := len(s.texts(fmt.Sprintf(`section[data-stage=%q] tbody tr`, stage.Stage))); got != n {
+		if got := len(s.texts(fmt.Sprintf(`section[data-title^=%q] tbody tr`, strings.ToUpper(stage.Stage[:1])+stage.Stage[1:]+":"))); got != n {
 			s.t.Errorf("%d rows of %s, not %d", got, stage.Stage, n)
 		}
 	}
-	if n := len(s.texts("article[data-stage=decode] .sample")); n == 0 {
-		s.t.Error("no sample of decode is drawn")
+	if n := len(s.texts("article .plot")); n != judged || len(s.texts("article .sample")) < 2*n {
+		s.t.Errorf("the samples of %d stages are drawn, not of %d", n, judged)
 	}
-	s.visit("/compare?base=sdpa-1,sdpa-2&new=tag%3Aattn%3Deager&by=family", `document.querySelector("article[data-stage]")`)
-	s.same("sides", s.texts(".page > div > .facts dd"), []string{"sdpa-1, sdpa-2", "eager"})
+	// Cells are those of the command line.
+	printed := strings.Join(strings.Fields(s.p.ok("diff", "eager", "sdpa-1", "--top", "5", "--wide")), " ")
+	for _, row := range eval[[]string](s.browser, `[...document.querySelectorAll(".answer tbody tr")].map((tr) => [...tr.cells].slice(1, 6).map((td) => td.textContent).join(" "))`) {
+		if row = strings.Join(strings.Fields(row), " "); !strings.Contains(printed, row) {
+			s.t.Errorf("%q is not in what prof diff prints", row)
+		}
+	}
+	s.visit("/compare?base=sdpa-1,sdpa-2&new=tag%3Aattn%3Deager&by=family", `document.querySelector(".lead")`)
+	if got := s.texts(".page > div > .facts dd"); !strings.Contains(got[0], "sdpa-1, sdpa-2") || !strings.Contains(got[1], "eager") {
+		s.t.Errorf("the sides are %q", got)
+	}
 }
 
 // servedCheck holds that the page has each rule as prof check prints it.
 func servedCheck(s *served) {
 	rules := []string{"stage.*.gpu_span_ns <= +3%", "kernel:/gemm/.mean_ns <= +5%", "stage.prefill.gpu_span_ns <= 1ms", "new_kernels <= 0"}
-	s.visit("/compare?base=eager&new=sdpa-1", `document.querySelector("article[data-stage]")`)
+	s.visit("/compare?base=eager&new=sdpa-1", `document.querySelector(".lead")`)
 	s.click(`[...document.querySelectorAll("main a")].find((a) => a.textContent === "Check by rules")`)
-	s.await(`document.querySelector(".lead + .facts + h2 + .answer tbody tr")`)
+	s.await(`document.querySelector(".lead + .facts + .answer tbody tr")`)
 	s.typed("[name=rule]", "# a comment\n"+strings.Join(rules, "\n"))
 	s.click(`document.querySelector("form .main")`)
 	s.await(`location.search.includes("new_kernels") && document.querySelector(".answer tbody tr")`)
@@ -381,25 +391,23 @@ func servedCheck(s *served) {
 	if ended.code != exitRegression {
 		s.t.Fatalf("prof check ends with %d", ended.code)
 	}
-	if got, _, _ := strings.Cut(printed, "\n"); got+"." != s.texts(".lead")[0][len("broken "):] {
+	if got, _, _ := strings.Cut(printed, "\n"); got != s.texts(".lead")[0] {
 		s.t.Errorf("it says %q, not %q", s.texts(".lead")[0], got)
 	}
 	printed = strings.Join(strings.Fields(printed), " ")
-	rows := eval[[][]string](s.browser, `[...document.querySelector(".answer").querySelectorAll("tbody tr")].map((tr) => [[...tr.cells].map((td) => (td.querySelector("code") ?? td).textContent).join(" "), tr.querySelector(".partner")?.textContent.replace("; see ", "; see: ") ?? ""])`)
-	if len(rows) != 6 {
-		s.t.Errorf("%d rules, not 6", len(rows))
+	rows := eval[[]string](s.browser, `[...document.querySelector(".answer").querySelectorAll("tbody tr")].map((tr) => [...tr.cells].map((td) => td.textContent).join(" ")).concat([...document.querySelectorAll(".findings li")].map((li) => li.textContent.replace("; see ", "; see: ")))`)
+	if len(rows) != 12 {
+		s.t.Errorf("%d rules and reasons, not 12", len(rows))
 	}
-	for _, row := range rows {
-		for _, want := range row {
-			if want = strings.Join(strings.Fields(want), " "); !strings.Contains(printed, want) {
-				s.t.Errorf("%q is not in what prof check prints: %q", want, printed)
-			}
+	for _, want := range rows {
+		if want = strings.Join(strings.Fields(want), " "); !strings.Contains(printed, want) {
+			s.t.Errorf("%q is not in what prof check prints: %q", want, printed)
 		}
 	}
 	// A broken rule leads to what changed.
-	s.visit("/check?run=eager&baseline=sdpa-1&rule=stage.decode.launches+%3C%3D+%2B0", `document.querySelector(".partner a")`)
-	s.click(`document.querySelector(".partner a")`)
-	s.await(`location.search === "?base=sdpa-1&new=eager&stage=decode" && document.querySelector("article[data-stage=decode]")`)
+	s.visit("/check?run=eager&baseline=sdpa-1&rule=stage.decode.launches+%3C%3D+%2B0", `document.querySelector(".findings a.see")`)
+	s.click(`document.querySelector(".findings a.see")`)
+	s.await(`location.search === "?base=sdpa-1&new=eager&stage=decode" && document.querySelector(".lead")`)
 	s.visit("/check?run=sdpa-1", `document.querySelector(".problem")?.textContent.includes("prof baseline set")`)
 	s.said = slices.DeleteFunc(s.said, func(said string) bool { return strings.Contains(said, "status of 422") }) // the browser notes it
 	s.visit("/check", `document.querySelector("form [name=rule]") && !document.querySelector(".loading, .lead")`)
@@ -465,7 +473,7 @@ func servedTrend(s *served) {
 	s.open(s.base + s.query())
 	s.await(fmt.Sprintf(`document.querySelector(".trend .panel h3")?.textContent === %q`, middle))
 	s.click(`document.querySelector(".trend .u-over")`) // the middle of three
-	s.await(`location.pathname === "/compare" && document.querySelector("article[data-stage]")`)
+	s.await(`location.pathname === "/compare" && document.querySelector(".lead")`)
 	if at := s.query(); !strings.HasPrefix(at, "/compare?base="+want.Runs[0].Run+"&new="+middle) {
 		s.t.Errorf("a click leads to %s", at)
 	}
@@ -606,7 +614,7 @@ func servedTheme(s *served) {
 // servedWidths holds that no page is wider than its window.
 func servedWidths(s *served) {
 	for _, page := range [][2]string{
-		{"/runs", ".runs"}, {"/runs/profiled", "#kernels tbody tr"}, {"/runs/profiled?query=top-kernels", ".answer tbody tr"}, {"/runs/profiled?queries=", ".catalogue li"}, {"/compare?base=eager&new=sdpa-1", "article[data-stage]"},
+		{"/runs", ".runs"}, {"/runs/profiled", "#kernels tbody tr"}, {"/runs/profiled?query=top-kernels", ".answer tbody tr"}, {"/runs/profiled?queries=", ".catalogue li"}, {"/compare?base=eager&new=sdpa-1", ".lead"},
 		{"/check?run=sdpa-1&baseline=eager", ".answer tbody tr"}, {"/queries", ".catalogue li"}, {"/docs", ".reference section"}, {"/queries/trend", ".answer tbody tr"}, {"/runs/profiled/timeline", ".tl-canvas"}, {"/trend?workload=eager", ".trend canvas"}, {"/sql?q=FROM+runs", ".answer tbody tr"}, {"/runs/profiled/ncu", ".launch .bars i"},
 	} {
 		for i, width := range []int{390, 1300, 390} { // and what a window that changes leaves

@@ -249,7 +249,7 @@ func TestSparkline(t *testing.T) {
 }
 
 func TestTrendForms(t *testing.T) {
-	if _, err := TrendForms().Named("xml"); err == nil || !strings.Contains(err.Error(), "table, md, csv, json, html") {
+	if _, err := TrendForms().Named("xml"); err == nil || !strings.Contains(err.Error(), "table, md, blocks, csv, json, html") {
 		t.Errorf("a form that is none: %v", err)
 	}
 	for _, f := range TrendForms() {

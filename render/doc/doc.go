@@ -22,8 +22,8 @@ type Block interface{ block() }
 
 // Lead is the answer in a sentence.
 type Lead struct {
-	Text string
-	Tone typeset.Tone
+	Text string       `json:"text"`
+	Tone typeset.Tone `json:"tone"`
 }
 
 // Facts say what the answer is about, a line each: a key and its value.
@@ -44,6 +44,28 @@ type Table struct {
 	Below   *Below                         // a column that a terminal writes in lines below
 	Most    int                            // rows that a terminal shows; 0 for all
 	Rest    func(left int) string          // what a terminal says of those beyond
+	Samples []Samples                      // what the rows rest on, drawn where there is room
+}
+
+// Samples are what was measured on two sides, of which a judgement says more than it looks like: places are from 0 to 1.
+type Samples struct {
+	Title string       `json:"title"`
+	Low   string       `json:"low"` // what stands at 0
+	High  string       `json:"high"`
+	Sides []SampleSide `json:"sides"`
+}
+
+// SampleSide is one side of samples.
+type SampleSide struct {
+	Name   string   `json:"name"`
+	Centre float64  `json:"centre"`
+	List   []Sample `json:"list"`
+}
+
+// Sample is one sample.
+type Sample struct {
+	At   float64 `json:"at"`
+	Text string  `json:"text"`
 }
 
 // Below is a column whose texts are too long for a terminal's table, and the lines that stand for it there.
@@ -66,24 +88,25 @@ type Rows struct {
 
 // List is a list of sentences.
 type List struct {
-	Items   []Item
-	Ordered bool
-	Last    int // of an ordered list the items that a terminal shows, the last; 0 for all
+	Items   []Item `json:"items"`
+	Ordered bool   `json:"is_ordered"`
+	Last    int    `json:"-"` // of an ordered list the items that a terminal shows, the last; 0 for all
 }
 
 // Item is one sentence of a list.
 type Item struct {
-	Sign  string   // seen before it is read, on pages
-	Name  string   // what the sentence is about, as a machine knows it; "" for none
-	Text  string   // it is strong where there are lines Under it or the list is ordered
-	See   string   // command that shows more; "" for none
-	Under []string // lines below it
+	Sign  string   `json:"-"`               // seen before it is read, on pages
+	Name  string   `json:"name,omitempty"`  // what the sentence is about, as a machine knows it; "" for none
+	Text  string   `json:"text"`            // it is strong where there are lines Under it or the list is ordered
+	See   string   `json:"see,omitempty"`   // command that shows more; "" for none
+	Under []string `json:"under,omitempty"` // lines below it
 }
 
 // Remark is a sentence behind a word or two: also changed: ....
 type Remark struct {
-	Lead, Text string
-	Lines      int // that a terminal gives it; 0 for all
+	Lead  string `json:"lead"`
+	Text  string `json:"text"`
+	Lines int    `json:"-"` // that a terminal gives it; 0 for all
 }
 
 // Text is a paragraph.
@@ -99,7 +122,11 @@ type SQL struct {
 }
 
 // Query is a query of the answer. Run is "" where that needs no saying.
-type Query struct{ Name, Run, SQL string }
+type Query struct {
+	Name string `json:"name"`
+	Run  string `json:"run,omitempty"`
+	SQL  string `json:"sql"`
+}
 
 func (Lead) block()    {}
 func (Facts) block()   {}
@@ -123,6 +150,7 @@ type BackEnd struct {
 var BackEnds = []BackEnd{
 	{"table", ".txt", "for people: %s, fitted to the terminal", Terminal},
 	{"md", ".md", "the same as GitHub-flavoured Markdown, for a pull request or the summary of a job", Markdown},
+	{"blocks", ".blocks", "the same as JSON, block by block, for a page of your own", Blocks},
 }
 
 // Forms are the ways to write a T: those that every document has, and the forms of its own. says what its document has, in a few words.

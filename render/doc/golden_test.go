@@ -88,10 +88,10 @@ func TestPaintingLeavesTheFrameAlone(t *testing.T) {
 
 func TestUnknownForm(t *testing.T) {
 	for form, want := range map[string]string{
-		"tabel":    `unknown format "tabel": did you mean table? (one of table, md, csv, json, arrow)`,
-		"markdown": `unknown format "markdown": did you mean md? (one of table, md, csv, json, arrow)`,
-		"JSON":     `unknown format "JSON": did you mean json? (one of table, md, csv, json, arrow)`,
-		"parquet":  `unknown format "parquet": use one of table, md, csv, json, arrow`,
+		"tabel":    `unknown format "tabel": did you mean table? (one of table, md, blocks, csv, json, arrow)`,
+		"markdown": `unknown format "markdown": did you mean md? (one of table, md, blocks, csv, json, arrow)`,
+		"JSON":     `unknown format "JSON": did you mean json? (one of table, md, blocks, csv, json, arrow)`,
+		"parquet":  `unknown format "parquet": use one of table, md, blocks, csv, json, arrow`,
 	} {
 		if _, err := AnswerForms().Named(form); err == nil || err.Error() != want {
 			t.Errorf("%s: got %v, want %s", form, err, want)

@@ -2,6 +2,8 @@ package table
 
 import (
 	"bufio"
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
@@ -90,6 +92,58 @@ func (t Table) writeTexts(out *bufio.Writer, f *frame.Frame, keys []string) {
 		}
 		out.WriteByte('}')
 	}
+}
+
+// Form is the table as JSON has it, like the answer of a query with its texts. marks say of which cells a reader sees a tone, and which are code.
+func (t Table) Form() any {
+	type row = map[string]any
+	type column struct {
+		Name  string `json:"name"`
+		Type  string `json:"type"`
+		Unit  string `json:"unit"`
+		Doc   string `json:"doc"`
+		Title string `json:"title"`
+	}
+	type form struct {
+		Columns []column            `json:"columns"`
+		Rows    []row               `json:"rows"`
+		Texts   []map[string]string `json:"texts"`
+		Marks   []map[string]string `json:"marks"`
+	}
+	f := form{Rows: []row{}, Texts: make([]map[string]string, len(t.Rows)), Marks: make([]map[string]string, len(t.Rows))}
+	for i := range t.Rows {
+		f.Rows, f.Texts[i], f.Marks[i] = append(f.Rows, row{}), map[string]string{}, map[string]string{}
+	}
+	for j, c := range t.Columns {
+		x := column{cmp.Or(c.Name, c.Title), "text", "", c.Doc, c.Title}
+		if c.Right {
+			x.Type = "float"
+		}
+		short := func(s string) string { return s }
+		if c.Kernels {
+			short = typeset.Kernels(t.texts(j), 0)
+		}
+		for i, cells := range t.Rows {
+			cell, text := cells[j], short(cells[j].Text)
+			switch {
+			case cell.Value != "":
+				f.Rows[i][x.Name] = json.Number(cell.Value)
+			case cell.Text != "" && !cell.Null:
+				f.Rows[i][x.Name] = cell.Text
+			}
+			if text != "" && text != f.Rows[i][x.Name] {
+				f.Texts[i][x.Name] = text
+			}
+			if cell.Code {
+				f.Marks[i][x.Name] = "code"
+			}
+			if cell.Tone != "" {
+				f.Marks[i][x.Name] = string(cell.Tone)
+			}
+		}
+		f.Columns = append(f.Columns, x)
+	}
+	return f
 }
 
 // uniqueKeys quotes the column names; a name that came before gets _1, _2 and so on, so that no value is lost.

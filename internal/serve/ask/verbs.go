@@ -74,17 +74,17 @@ type Rules struct {
 
 // Summary is a run on one screen, as prof show gives it.
 func (a *Asker) Summary(ctx context.Context, run string) (Answer, error) {
-	return a.VerbOfRun(ctx, JSON, run, options("show")...)
+	return a.VerbOfRun(ctx, JSON, run, options("show", "json")...)
 }
 
 // Findings is what could make a run faster, as prof explain gives it.
 func (a *Asker) Findings(ctx context.Context, run string, q FindingsOf) (Answer, error) {
-	return a.VerbOfRun(ctx, JSON, run, options("explain", "stage", q.Stage, "top", q.Top, "min-share", q.MinShare)...)
+	return a.VerbOfRun(ctx, JSON, run, options("explain", "json", "stage", q.Stage, "top", q.Top, "min-share", q.MinShare)...)
 }
 
-// Diff compares runs, as prof diff does.
-func (a *Asker) Diff(ctx context.Context, q Difference) (Answer, error) {
-	args := options("diff", "by", q.By, "unfold", q.Unfold, "stage", q.Stage, "metric", string(q.Metric), "top", q.Top, "alpha", q.Alpha, "min-effect", percent(q.MinEffect), "margin", percent(q.Margin))
+// Diff compares runs, as prof diff does. form is json or blocks, as of the two below.
+func (a *Asker) Diff(ctx context.Context, q Difference, form string) (Answer, error) {
+	args := options("diff", form, "by", q.By, "unfold", q.Unfold, "stage", q.Stage, "metric", string(q.Metric), "top", q.Top, "alpha", q.Alpha, "min-effect", percent(q.MinEffect), "margin", percent(q.Margin))
 	if q.AssumeNoise > 0 {
 		args = append(args, "--assume-noise="+percent(q.AssumeNoise))
 	}
@@ -92,8 +92,8 @@ func (a *Asker) Diff(ctx context.Context, q Difference) (Answer, error) {
 }
 
 // Trend follows a workload, as prof trend does.
-func (a *Asker) Trend(ctx context.Context, q Course) (Answer, error) {
-	args := options("trend", "workload", q.Workload, "stage", q.Stage, "load", q.Load, "metric", string(q.Metric), "kernels", q.Kernels)
+func (a *Asker) Trend(ctx context.Context, q Course, form string) (Answer, error) {
+	args := options("trend", form, "workload", q.Workload, "stage", q.Stage, "load", q.Load, "metric", string(q.Metric), "kernels", q.Kernels)
 	for _, tag := range q.Tags {
 		args = append(args, "--tag="+tag)
 	}
@@ -101,8 +101,8 @@ func (a *Asker) Trend(ctx context.Context, q Course) (Answer, error) {
 }
 
 // Check judges a run, as prof check does.
-func (a *Asker) Check(ctx context.Context, q Rules) (Answer, error) {
-	args := options("check", "baseline", q.Baseline, "alpha", q.Alpha, "run", q.Run)
+func (a *Asker) Check(ctx context.Context, q Rules, form string) (Answer, error) {
+	args := options("check", form, "baseline", q.Baseline, "alpha", q.Alpha, "run", q.Run)
 	for _, rule := range q.Rules {
 		args = append(args, "--rule="+rule)
 	}
@@ -112,9 +112,9 @@ func (a *Asker) Check(ctx context.Context, q Rules) (Answer, error) {
 	return a.Verb(ctx, JSON, args...)
 }
 
-// options writes a verb with its options, given as names and values, as the command line takes them; those without a value are left out.
-func options(verb string, pairs ...any) []string {
-	out := []string{verb, "--format=json"}
+// options writes a verb with its form and options, given as names and values, as the command line takes them; those without a value are left out.
+func options(verb, form string, pairs ...any) []string {
+	out := []string{verb, "--format=" + form}
 	for i := 0; i < len(pairs); i += 2 {
 		if text := fmt.Sprint(pairs[i+1]); text != "" {
 			out = append(out, fmt.Sprintf("--%s=%s", pairs[i], text))

@@ -88,11 +88,11 @@ func addTools(s *mcp.Server, a *ask.Asker) {
 	add(s, "query", "Rows of a named query, with its SQL, the unit and meaning of each column, and notes.",
 		func(ctx context.Context, in named) (ask.Answer, error) { return query(ctx, a, in) })
 	add(s, "diff", "What differs between runs: verdict by stage with its test and interval, and what adds up to the change.",
-		func(ctx context.Context, in ask.Difference) (ask.Answer, error) { return a.Diff(ctx, in) })
+		func(ctx context.Context, in ask.Difference) (ask.Answer, error) { return a.Diff(ctx, in, "json") })
 	add(s, "trend", "A workload over time: points by stage, where the level changed, and by what.",
-		func(ctx context.Context, in ask.Course) (ask.Answer, error) { return a.Trend(ctx, in) })
+		func(ctx context.Context, in ask.Course) (ask.Answer, error) { return a.Trend(ctx, in, "json") })
 	add(s, "check", "A run judged by rules: which hold, which are broken, which cannot be told, and why.",
-		func(ctx context.Context, in ask.Rules) (ask.Answer, error) { return a.Check(ctx, in) })
+		func(ctx context.Context, in ask.Rules) (ask.Answer, error) { return a.Check(ctx, in, "json") })
 	add(s, "sql", "Rows of one SQL statement that only reads. prof://schema has the relations. Stopped after 30 s.",
 		func(ctx context.Context, in statement) (ask.Answer, error) {
 			return a.SQL(ctx, in.SQL, in.Limit, "json")

@@ -7,7 +7,7 @@ const longName = 72, longText = 48;
 // shown is what people see of a cell of a row, of an answer that was asked for its texts.
 export const shown = (answer, row, column) => answer.texts?.[row][column] ?? answer.rows[row][column] ?? "-";
 
-// table draws an answer {columns, rows, texts, notes}. state is {sort, find}; changed is called with a new one. cells are functions by column that
+// table draws an answer {columns, rows, texts, notes}, perhaps with marks: of which cells a reader sees a tone, and which are code. state is {sort, find}; changed is called with a new one. cells are functions by column that
 // draw a cell in their own way; downloads are [label, address].
 export function table(answer, { caption, state = {}, changed = () => {}, cells = {}, downloads = [], search = true, most = chunk, pick = null } = {}) {
   const { rows } = answer, known = answer.columns.filter((c) => rows.some((row) => (row[c.name] ?? null) !== null)), columns = known.length ? known : answer.columns, unknown = answer.columns.filter((c) => !columns.includes(c));
@@ -71,15 +71,15 @@ export function table(answer, { caption, state = {}, changed = () => {}, cells =
   }
 
   function cellOf(r, column) {
-    const v = rows[r][column.name] ?? null, text = shown(answer, r, column.name);
+    const v = rows[r][column.name] ?? null, text = shown(answer, r, column.name), mark = answer.marks?.[r][column.name];
     if (cells[column.name]) return el("td", { class: numeric(column) ? "n" : null }, cells[column.name](v, rows[r], text));
     if (v === null) return el("td", { class: numeric(column) ? "n null" : "null" }, "-");
     if (numeric(column)) {
       const bar = column.unit === "ratio" && largest[column.name] > 0 && largest[column.name] <= 1.0001 && v >= 0 ? el("span", { class: "thin", style: { "--share": `${Math.min(100, 100 * v)}%` } }) : null;
-      return el("td", { class: "n" }, text, bar);
+      return el("td", { class: "n" }, mark ? el("span", { class: mark }, text) : text, bar);
     }
-    if (column.is_code) return el("td", { class: "name" }, name(v, text));
-    return el("td", { class: text.length > longText ? "long" : null }, text);
+    if (column.is_code || mark === "code") return el("td", { class: "name" }, name(v, text));
+    return el("td", { class: text.length > longText ? "long" : null }, mark ? el("span", { class: mark }, text) : text);
   }
 
   const toCSV = () => [answer.columns.map((c) => field(c.name)).join(","), ...order.map((r) => line(answer.columns.map((c) => field(String(rows[r][c.name] ?? "")))))].join("\n") + "\n";
