@@ -328,7 +328,7 @@ func servedCompare(s *served) {
 		Comparisons []struct {
 			Verdict, Words string
 			Stages         []struct{ Stage, Verdict string }
-			Items []struct{ Stage string }
+			Items          []struct{ Stage string }
 		}
 	}
 	want := asked[comparison](s, "diff", "eager", "sdpa-1", "--top", "5").Comparisons[0]
@@ -450,7 +450,7 @@ func servedQueries(s *served) {
 }
 
 func servedTrend(s *served) {
-	s.visit("/trend?workload=eager", `document.querySelectorAll(".trend canvas").length === 2`)
+	s.visit("/trend?workload=eager", `document.querySelectorAll(".trend .plot svg").length === 2`)
 	type trend struct {
 		Runs   []struct{ Run, Commit string }
 		Series []struct {
@@ -461,7 +461,7 @@ func servedTrend(s *served) {
 	want := asked[trend](s, "trend", "--workload", "eager")
 	for i, series := range want.Series {
 		last := want.Runs[len(want.Runs)-1]
-		if got := s.texts(fmt.Sprintf(`.trend[data-stage=%s] .panel`, series.Stage))[0]; !strings.HasPrefix(got, last.Run) || !strings.Contains(got, value(s, series.Stage, last.Run)) || !strings.Contains(got, last.Commit[:12]) {
+		if got := s.texts(fmt.Sprintf(`.trend[data-stage=%s] .panel`, series.Stage))[0]; !strings.HasPrefix(got, last.Run) || !strings.Contains(got, value(s, series.Stage, last.Run)) || !strings.Contains(got, last.Commit[:10]) {
 			s.t.Errorf("series %d: the panel says %q", i, got)
 		}
 	}
@@ -472,7 +472,7 @@ func servedTrend(s *served) {
 	s.await(fmt.Sprintf(`document.querySelector(".trend .panel h3").textContent === %q`, middle))
 	s.open(s.base + s.query())
 	s.await(fmt.Sprintf(`document.querySelector(".trend .panel h3")?.textContent === %q`, middle))
-	s.click(`document.querySelector(".trend .u-over")`) // the middle of three
+	s.click(`document.querySelector(".trend .plot svg")`) // the middle of three
 	s.await(`location.pathname === "/compare" && document.querySelector(".lead")`)
 	if at := s.query(); !strings.HasPrefix(at, "/compare?base="+want.Runs[0].Run+"&new="+middle) {
 		s.t.Errorf("a click leads to %s", at)
@@ -599,12 +599,12 @@ func servedTheme(s *served) {
 	s.await(ground + ` !== "` + light + `"`)
 	s.click(`document.getElementById("theme-button")`) // light
 	s.await(ground + ` === "` + light + `"`)
-	s.visit("/trend?workload=eager", `document.querySelector(".trend canvas")`)
+	s.visit("/trend?workload=eager", `document.querySelector(".trend .plot svg")`)
 	if got := eval[string](s.browser, ground); got != light {
 		s.t.Errorf("after a reload the page is %s, not %s", got, light)
 	}
 	s.click(`document.getElementById("theme-button")`) // dark
-	s.await(ground + ` !== "` + light + `" && document.querySelectorAll(".trend canvas").length === 2`)
+	s.await(ground + ` !== "` + light + `" && document.querySelectorAll(".trend .plot svg").length === 2`)
 	s.click(`document.getElementById("theme-button")`) // as the system
 	if got := eval[*string](s.browser, `localStorage.getItem("theme")`); got != nil {
 		s.t.Errorf("the theme stays %q", *got)
@@ -615,7 +615,7 @@ func servedTheme(s *served) {
 func servedWidths(s *served) {
 	for _, page := range [][2]string{
 		{"/runs", ".runs"}, {"/runs/profiled", "#kernels tbody tr"}, {"/runs/profiled?query=top-kernels", ".answer tbody tr"}, {"/runs/profiled?queries=", ".catalogue li"}, {"/compare?base=eager&new=sdpa-1", ".lead"},
-		{"/check?run=sdpa-1&baseline=eager", ".answer tbody tr"}, {"/queries", ".catalogue li"}, {"/docs", ".reference section"}, {"/queries/trend", ".answer tbody tr"}, {"/runs/profiled/timeline", ".tl-canvas"}, {"/trend?workload=eager", ".trend canvas"}, {"/sql?q=FROM+runs", ".answer tbody tr"}, {"/runs/profiled/ncu", ".launch .bars i"},
+		{"/check?run=sdpa-1&baseline=eager", ".answer tbody tr"}, {"/queries", ".catalogue li"}, {"/docs", ".reference section"}, {"/queries/trend", ".answer tbody tr"}, {"/runs/profiled/timeline", ".tl-canvas"}, {"/trend?workload=eager", ".trend .plot svg"}, {"/sql?q=FROM+runs", ".answer tbody tr"}, {"/runs/profiled/ncu", ".launch .bars i"},
 	} {
 		for i, width := range []int{390, 1300, 390} { // and what a window that changes leaves
 			s.screen(width, 900, "light")

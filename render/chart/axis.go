@@ -10,7 +10,10 @@ import (
 )
 
 // Tick is a mark of an axis.
-type Tick struct{ At, Text string }
+type Tick struct {
+	At   string `json:"at"`
+	Text string `json:"text"`
+}
 
 // logAxis lays positive values between two bounds so that equal ratios are equally far apart.
 type logAxis struct{ from, to float64 }

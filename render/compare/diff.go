@@ -35,7 +35,7 @@ func diffDocument(r *diff.Result, o typeset.Options) doc.Document {
 	d := doc.Document{Title: diffTitle(r), Sign: verdictSigns[r.Verdict], Blocks: []doc.Block{doc.Lead{Text: words.VerdictLine(r), Tone: words.ToneOf(r.Verdict)}, doc.Facts(sideFacts(r))}}
 	d.Blocks = append(d.Blocks, differences(differenceTable(r), r)...)
 	if t := stageTable(r); len(t.Rows) > 0 {
-		d.Blocks = append(d.Blocks, doc.Section{Title: t.Caption, Blocks: []doc.Block{doc.Table{Of: t, Legend: func(hidden []string) []string { return stageLegend(r, t, hidden) }, Samples: stageSamples(r)}}})
+		d.Blocks = append(d.Blocks, doc.Section{Title: t.Caption, Blocks: []doc.Block{doc.Table{Of: t, Legend: func(hidden []string) []string { return stageLegend(r, t, hidden) }, Drawn: map[string]any{"samples": stageSamples(r)}}}})
 	}
 	if len(r.Stages) > 0 {
 		d.Blocks = append(d.Blocks, doc.List{Items: typeset.Each(r.Stages, func(s diff.Stage) doc.Item { return doc.Item{Text: stageWordsOf(s)} })})

@@ -1,7 +1,6 @@
 package compare
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -9,7 +8,6 @@ import (
 	"prof/queries/frame"
 	"prof/queries/judge/diff"
 	"prof/queries/judge/stats"
-	"prof/render/doc"
 	"prof/render/table"
 	"prof/render/typeset"
 	"prof/render/words"
@@ -41,23 +39,6 @@ func stageTable(r *diff.Result) table.Table {
 	}
 	known, _ := t.Known()
 	return known
-}
-
-// stageSamples are the samples of the stages, where there are two or more.
-func stageSamples(r *diff.Result) (out []doc.Samples) {
-	for _, s := range judgedStages(r) {
-		all := slices.Concat(s.A.Samples, s.B.Samples)
-		if len(all) < 2 {
-			continue
-		}
-		low, high := slices.Min(all), slices.Max(all)
-		at := func(v float64) float64 { return (v - low) / cmp.Or(high-low, 1) }
-		side := func(name string, centre float64, list []float64) doc.SampleSide {
-			return doc.SampleSide{Name: name, Centre: at(centre), List: typeset.Each(list, func(v float64) doc.Sample { return doc.Sample{At: at(v), Text: typeset.Nanoseconds(v)} })}
-		}
-		out = append(out, doc.Samples{Title: words.DiffStage(s.Name), Low: typeset.Nanoseconds(low), High: typeset.Nanoseconds(high), Sides: []doc.SampleSide{side("A", s.Comparison.A, s.A.Samples), side("B", s.Comparison.B, s.B.Samples)}})
-	}
-	return out
 }
 
 // stageCaption says what stages are judged by, and for what where that is the same for all.

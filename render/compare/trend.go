@@ -68,7 +68,7 @@ func trendDocument(r *trend.Result, o TrendOptions) []doc.Document {
 		doc.Facts(trendFacts(r, o)),
 		doc.Table{Of: series, Most: seriesSaid, Rest: func(left int) string {
 			return fmt.Sprintf("and %s more: --format json or html has them", typeset.Plural(int64(left), "series", "series"))
-		}},
+		}, Drawn: map[string]any{"courses": courses(r), "sql": typeset.Each(r.Queries, func(q trend.Source) doc.Query { return doc.Query{Name: q.Query, SQL: q.SQL} })}},
 		doc.Section{Title: "changes of level", Blocks: []doc.Block{changes}},
 		doc.Section{Title: "runs", Blocks: []doc.Block{doc.Rows{Frame: runs}}},
 	}}}

@@ -15,30 +15,51 @@ import (
 // trendFigure is the plot of one series: a point for each run, oldest left, lines at its levels, and marks where it changed. Runs are
 // equally far apart, since they come in bursts: on an axis of hours those of a day would lie upon each other. The axis tells their times.
 type trendFigure struct {
-	Spoken        string
-	Height, Below int
-	XTicks        []trendTick
-	YTicks        []chart.Tick
-	Points        []trendDot
-	Spreads       []trendSpread
-	Levels        []trendLine
-	Marks         []trendMarkLine
+	Spoken  string          `json:"spoken"`
+	Height  int             `json:"height"`
+	Below   int             `json:"below"` // where times stand
+	XTicks  []trendTick     `json:"x_ticks"`
+	YTicks  []chart.Tick    `json:"y_ticks"`
+	Points  []trendDot      `json:"points"`
+	Spreads []trendSpread   `json:"spreads"`
+	Levels  []trendLine     `json:"levels"`
+	Marks   []trendMarkLine `json:"marks"`
 }
 
 type trendTick struct {
-	At, Anchor, Text string
-	Broad            bool // only where there is room
+	At     string `json:"at"`
+	Anchor string `json:"anchor"`
+	Text   string `json:"text"`
+	Broad  bool   `json:"is_broad"` // only where there is room
 }
 
-type trendDot struct{ X, Y, Title string }
+type trendDot struct {
+	Point int    `json:"point"`
+	X     string `json:"x"`
+	Y     string `json:"y"`
+	Title string `json:"title"`
+}
 
-type trendSpread struct{ X, From, To string }
+type trendSpread struct {
+	X    string `json:"x"`
+	From string `json:"from"`
+	To   string `json:"to"`
+}
 
-type trendLine struct{ X1, X2, Y, Title string }
+type trendLine struct {
+	X1    string `json:"x1"`
+	X2    string `json:"x2"`
+	Y     string `json:"y"`
+	Title string `json:"title"`
+}
 
 type trendMarkLine struct {
-	X, Class, Text, Anchor string
-	LabelY                 int
+	Point  int    `json:"point"` // the first at the new level
+	X      string `json:"x"`
+	Class  string `json:"class"`
+	Text   string `json:"text"`
+	Anchor string `json:"anchor"`
+	LabelY int    `json:"label_y"`
 }
 
 // The measures of these plots, in pixels.
@@ -57,7 +78,7 @@ func newTrendFigure(r *trend.Result, series int) *trendFigure {
 	if known < 2 {
 		return nil
 	}
-	f := &trendFigure{Height: trendHeight, Below: trendHeight + 16, YTicks: axis.ticks(r.Options.Metric)}
+	f := &trendFigure{Points: []trendDot{}, Spreads: []trendSpread{}, Levels: []trendLine{}, Marks: []trendMarkLine{}, Height: trendHeight, Below: trendHeight + 16, YTicks: axis.ticks(r.Options.Metric)}
 	n := len(s.Points)
 	x := func(point int) string { return chart.Length((float64(point) + 0.5) / float64(n)) }
 	for i, p := range s.Points {
@@ -65,7 +86,7 @@ func newTrendFigure(r *trend.Result, series int) *trendFigure {
 			continue
 		}
 		run := r.Runs[p.Run]
-		f.Points = append(f.Points, trendDot{X: x(i), Y: axis.y(*p.Value), Title: pointTitle(r, run, p)})
+		f.Points = append(f.Points, trendDot{Point: i, X: x(i), Y: axis.y(*p.Value), Title: pointTitle(r, run, p)})
 		if p.Std != nil && n <= spreadsMost {
 			f.Spreads = append(f.Spreads, trendSpread{x(i), axis.y(*p.Value - *p.Std), axis.y(*p.Value + *p.Std)})
 		}
@@ -88,7 +109,7 @@ func (f *trendFigure) addMarks(r *trend.Result, series int) {
 			continue
 		}
 		at := float64(c.Point) / float64(len(s.Points))
-		m := trendMarkLine{X: chart.Length(at), Class: string(c.Verdict), Text: fmt.Sprint(i + 1), Anchor: "start", LabelY: -trendTop + markRow*(len(f.Marks)%markRows)}
+		m := trendMarkLine{Point: c.Point, X: chart.Length(at), Class: string(c.Verdict), Text: fmt.Sprint(i + 1), Anchor: "start", LabelY: -trendTop + markRow*(len(f.Marks)%markRows)}
 		if c.Item == nil && c.Effect != nil {
 			m.Text += ": " + typeset.SignedPercent(*c.Effect)
 		}

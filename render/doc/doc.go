@@ -44,28 +44,7 @@ type Table struct {
 	Below   *Below                         // a column that a terminal writes in lines below
 	Most    int                            // rows that a terminal shows; 0 for all
 	Rest    func(left int) string          // what a terminal says of those beyond
-	Samples []Samples                      // what the rows rest on, drawn where there is room
-}
-
-// Samples are what was measured on two sides, of which a judgement says more than it looks like: places are from 0 to 1.
-type Samples struct {
-	Title string       `json:"title"`
-	Low   string       `json:"low"` // what stands at 0
-	High  string       `json:"high"`
-	Sides []SampleSide `json:"sides"`
-}
-
-// SampleSide is one side of samples.
-type SampleSide struct {
-	Name   string   `json:"name"`
-	Centre float64  `json:"centre"`
-	List   []Sample `json:"list"`
-}
-
-// Sample is one sample.
-type Sample struct {
-	At   float64 `json:"at"`
-	Text string  `json:"text"`
+	Drawn   map[string]any                 // what pages draw of the rows, by kind, as JSON has it
 }
 
 // Below is a column whose texts are too long for a terminal's table, and the lines that stand for it there.

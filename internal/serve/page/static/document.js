@@ -3,14 +3,16 @@ import { el, svg, facts } from "./dom.js";
 import { commandLink } from "./query.js";
 import { table } from "./table.js";
 
-// drawn makes the elements of blocks, whose sections have headings of a level. title is that of the section they are in.
-export const drawn = (blocks, level = 2, title = "") => blocks.map((block) => Object.entries(block).map(([kind, of]) => kinds[kind](of, level, title)));
+// drawn makes the elements of blocks. pictures are functions by kind that draw what a table has beside its rows. Blocks of a section have headings of
+// a level, and its title.
+export const drawn = (blocks, pictures = {}, level = 2, title = "") => blocks.map((block) => Object.entries(block).map(([kind, of]) => kinds[kind](of, { ...kinds, ...pictures }, level, title)));
 
 const kinds = {
   lead: ({ text, tone }) => el("p", { class: `lead ${tone}` }, text),
   facts: (list) => facts(list),
-  section: ({ title, blocks }, level) => el("section", { data: { title } }, el(`h${level}`, {}, title), drawn(blocks, level + 1, title)),
-  table: ({ of, legend, samples }, _, caption) => [table(of, { caption, search: false }), (legend ?? []).map((text) => el("p", { class: "hint legend-text" }, text)), samples?.length ? el("div", { class: "stages" }, samples.map(plot)) : null],
+  section: ({ title, blocks }, pictures, level) => el("section", { data: { title } }, el(`h${level}`, {}, title), drawn(blocks, pictures, level + 1, title)),
+  table: ({ of, legend, drawn: beside }, pictures, _, caption) => [table(of, { caption, search: false }), (legend ?? []).map((text) => el("p", { class: "hint" }, text)), Object.entries(beside ?? {}).map(([kind, list]) => pictures[kind](list))],
+  samples: (list) => el("div", { class: "stages" }, list.map(plot)),
   list: ({ items, is_ordered }) => el(is_ordered ? "ol" : "ul", { class: "findings" }, items.map(({ name, text, see, under = [] }) =>
     el("li", {}, name ? [el("code", {}, name), ": "] : null, is_ordered || under.length ? el("b", {}, text) : text, see ? ["; see ", commandLink(see)] : null, under.map((line) => el("p", {}, line))))),
   remark: ({ lead, text }) => el("p", {}, `${lead[0].toUpperCase()}${lead.slice(1)}: ${text}`),
