@@ -20,7 +20,7 @@ func TestDiffUsage(t *testing.T) {
 		{"diff", "diff takes two runs or more, the base first; see `prof help diff`"},
 		{"diff a", "diff takes two runs or more, the base first; see `prof help diff`"},
 		{"diff a b --top -1", "--top -1 is below 0"},
-		{"diff a b --format yaml", "unknown format \"yaml\": use one of table, md, blocks, csv, json, html"},
+		{"diff a b --format yaml", "unknown format \"yaml\": use one of table, md, html, blocks, csv, json"},
 		{"diff a b --fail-over 5", "--fail-over 5: write 5%, or 500% if you mean a ratio"},
 		{"diff a b --min-effect 0.01", "--min-effect 0.01: write 0.01%, or 1% if you mean a ratio"},
 		{"diff a b --assume-noise -2%", "--assume-noise -2%: write a percentage such as 5%"},

@@ -127,7 +127,7 @@ func TestImport(t *testing.T) {
 	for want, args := range map[string][]string{
 		"writes a file: name it with --out FILE":                                                    {"query", "top-kernels", "a", "--format", "parquet"},
 		"--out needs --format parquet; other forms":                                                 {"query", "top-kernels", "a", "--out", answer},
-		"use one of table, md, blocks, csv, json, arrow, parquet":                                   {"query", "top-kernels", "a", "--format", "nosuch"},
+		"use one of table, md, html, blocks, csv, json, arrow, parquet":                             {"query", "top-kernels", "a", "--format", "nosuch"},
 		"use one of pprof, folded, perfetto, parquet, openmetrics, otlp-json, sql-spark, sql-trino": {"export", "--to", "nosuch"},
 		"is for a lake, and ": {"export", "--to", "sql-spark"},
 		"--to sql-trino takes no run: it is for all runs of a lake": {"export", "a", "--to", "sql-trino"},

@@ -70,7 +70,7 @@ func TestUsageErrors(t *testing.T) {
 		{"runs --format", "--format needs a value; see `prof help runs`"},
 		{"runs --wide=perhaps", "invalid boolean value \"perhaps\" for -wide: parse error; see `prof help runs`"},
 		{"runs x", "runs takes no arguments; see `prof help runs`"},
-		{"runs --format yaml", "unknown format \"yaml\": use one of table, md, blocks, csv, json, arrow"},
+		{"runs --format yaml", "unknown format \"yaml\": use one of table, md, html, blocks, csv, json, arrow"},
 		{"show a b", "show takes one run; to compare them: prof diff a b; see `prof help show`"},
 		{"show --top 3", "unknown option --top; see `prof help show`"},
 		{"rm -f a", "unknown option -f; did you mean --force?"},
@@ -93,15 +93,15 @@ func TestUsageErrors(t *testing.T) {
 		{"query top-kernels --run a --top x", "invalid argument: --top \"x\" is not a whole number"},
 		{"query top-kernels --run a --top 1.5", "invalid argument: --top \"1.5\" is not a whole number"},
 		{"query top-kernels --run a --by x", "query top-kernels: invalid argument: --by is name, short or family"},
-		{"query top-kernels --run a --format yaml", "unknown format \"yaml\": use one of table, md, blocks, csv, json, arrow, parquet"},
-		{"query --format yaml", "unknown format \"yaml\": use one of table, md, blocks, csv, json, arrow"},
+		{"query top-kernels --run a --format yaml", "unknown format \"yaml\": use one of table, md, html, blocks, csv, json, arrow, parquet"},
+		{"query --format yaml", "unknown format \"yaml\": use one of table, md, html, blocks, csv, json, arrow"},
 		{"completion", "completion takes bash, zsh or fish; see `prof help completion`"},
 		{"completion tcsh", "no completion for \"tcsh\", only for bash, zsh and fish"},
 		{"demo x", "demo takes no arguments; see `prof help demo`"},
 	} {
 		p.want(result{2, "", "prof: " + c.want + "\n"}, strings.Fields(c.args)...)
 	}
-	p.want(result{2, "", "prof: unknown format \"yaml\": use one of table, md, blocks, csv, json, arrow\n"}, "sql", "SELECT 1", "--format", "yaml")
+	p.want(result{2, "", "prof: unknown format \"yaml\": use one of table, md, html, blocks, csv, json, arrow\n"}, "sql", "SELECT 1", "--format", "yaml")
 	p.want(result{2, "", "prof: sql takes one statement: put it in quotes; see `prof help sql`\n"}, "sql", "SELECT", "1")
 	if after := state(p); after != before {
 		t.Errorf("the warehouse changed:\n%s\n%s", before, after)
@@ -190,7 +190,7 @@ func TestCandidates(t *testing.T) {
 		"query top-kernels --hom":                 "--home",
 		"query top-kernels --sta":                 "--stage",
 		"qu":                                      "query",
-		"query top-kernels --format ":             "table md blocks csv json arrow parquet",
+		"query top-kernels --format ":             "table md html blocks csv json arrow parquet",
 		"query top-kernels -f j":                  "json",
 		"query top-kernels --format=c":            "--format=csv",
 		"query top-kernels a --stage ":            "prefill decode",

@@ -47,8 +47,8 @@ func TestMistakes(t *testing.T) {
 		{"query|top-kernels|--top|ten", 2, `invalid argument: --top "ten" is not a whole number`},
 		{"query|top-kernels|--run", 2, "--run needs a value; see `prof query top-kernels -h`"},
 		{"query|top-kernels|llama|--by|nmae", 2, "query top-kernels: invalid argument: --by is name, short or family"},
-		{"query|top-kernels|llama|-f|yaml", 2, `unknown format "yaml": use one of table, md, blocks, csv, json, arrow, parquet`},
-		{"query|top-kernels|llama|-f|markdown", 2, `unknown format "markdown": did you mean md? (one of table, md, blocks, csv, json, arrow, parquet)`},
+		{"query|top-kernels|llama|-f|yaml", 2, `unknown format "yaml": use one of table, md, html, blocks, csv, json, arrow, parquet`},
+		{"query|top-kernels|llama|-f|markdown", 2, `unknown format "markdown": did you mean md? (one of table, md, html, blocks, csv, json, arrow, parquet)`},
 		{"query|runs|llama", 2, "query runs covers all runs and takes no argument; see `prof query runs -h`"},
 		// Stages.
 		{"query|top-kernels|llama|--stage|decod", 2, `the run has no stage "decod"; it has decode, prefill, (none); did you mean decode?`},

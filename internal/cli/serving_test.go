@@ -334,7 +334,7 @@ func TestServingDiff(t *testing.T) {
 	for form, want := range map[string][]string{
 		"table": {"serving, as clients measured it, under the same load", "TPOT p50", "100 and 100 requests", "- only A was benchmarked under rate=inf concurrency=16 in=100 out=11 (vllm-bench)", "- only B was benchmarked under rate=inf concurrency=32"},
 		"md":    {"### Serving, as clients measured it", "| TPOT p99 |", "- only A was benchmarked"},
-		"html":  {">Serving</h3>", "TPOT p50", "only B was benchmarked"},
+		"html":  {">Serving, as clients measured it", "TPOT p50", "only B was benchmarked"},
 		"csv":   {",rate=inf concurrency=8 in=100 out=11,,serving,tpot_p50_ns,"},
 	} {
 		got := p.ok("diff", "a", "b", "--format", form, "--wide")

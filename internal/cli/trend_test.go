@@ -113,7 +113,7 @@ func testTrendMistakes(t *testing.T, p *place) {
 		errs string
 		args []string
 	}{
-		{2, `.*unknown format "xml": use one of table, md, blocks, csv, json, html\n`, []string{"--format", "xml"}},
+		{2, `.*unknown format "xml": use one of table, md, html, blocks, csv, json\n`, []string{"--format", "xml"}},
 		{2, `.*there is no metric "gpu_spn_ns".*gpu_span_ns.*\n`, []string{"--metric", "gpu_spn_ns"}},
 		{2, `.*--last -1 is below 0\n`, []string{"--last", "-1"}},
 		{2, `.*tag "x": write it key=value.*\n`, []string{"--tag", "x"}},

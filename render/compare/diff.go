@@ -2,6 +2,7 @@
 package compare
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -16,8 +17,7 @@ import (
 func DiffForms() typeset.Forms[[]*diff.Result, typeset.Options] {
 	return doc.Forms("verdict, stages, what changed most", diffDocuments, func(o typeset.Options) typeset.Options { return o },
 		typeset.Form[[]*diff.Result, typeset.Options]{Name: "csv", Ending: ".csv", Doc: "items in ns and full precision, one header; the parts of a stage add up to its row to the ns", Write: DiffCSV},
-		typeset.Form[[]*diff.Result, typeset.Options]{Name: "json", Ending: ".json", Doc: "all that is known of the comparison, in base units and full precision; null is not known", Write: DiffJSON},
-		typeset.Form[[]*diff.Result, typeset.Options]{Name: "html", Ending: ".html", Doc: "one page that needs no network, with a picture of which parts made the change", Write: DiffHTML})
+		typeset.Form[[]*diff.Result, typeset.Options]{Name: "json", Ending: ".json", Doc: "all that is known of the comparison, in base units and full precision; null is not known", Write: DiffJSON})
 }
 
 // toldLines is how many lines of a terminal what was changed on purpose takes, at most.
@@ -28,14 +28,15 @@ var verdictSigns = map[diff.Verdict]string{diff.Better: "✅", diff.Worse: "❌"
 
 // diffDocuments say what comparisons came to: the verdict, what else differs between the sides, the stages with a sentence each, what of each stage changed most, and the SQL.
 func diffDocuments(list []*diff.Result, o typeset.Options) []doc.Document {
-	return typeset.Each(list, func(r *diff.Result) doc.Document { return diffDocument(r, o) })
+	return typeset.Each(list, func(r *diff.Result) doc.Document { return diffDocument(list, r, o) })
 }
 
-func diffDocument(r *diff.Result, o typeset.Options) doc.Document {
-	d := doc.Document{Title: diffTitle(r), Sign: verdictSigns[r.Verdict], Blocks: []doc.Block{doc.Lead{Text: words.VerdictLine(r), Tone: words.ToneOf(r.Verdict)}, doc.Facts(sideFacts(r))}}
+// diffDocument is that of one of the comparisons.
+func diffDocument(list []*diff.Result, r *diff.Result, o typeset.Options) doc.Document {
+	d := doc.Document{Title: diffTitle(r), Sign: verdictSigns[r.Verdict], Among: pageTitle(list), Blocks: []doc.Block{doc.Lead{Text: words.VerdictLine(r), Tone: words.ToneOf(r.Verdict)}, doc.Facts(sideFacts(r))}}
 	d.Blocks = append(d.Blocks, differences(differenceTable(r), r)...)
-	if t := stageTable(r); len(t.Rows) > 0 {
-		d.Blocks = append(d.Blocks, doc.Section{Title: t.Caption, Blocks: []doc.Block{doc.Table{Of: t, Legend: func(hidden []string) []string { return stageLegend(r, t, hidden) }, Drawn: map[string]any{"samples": stageSamples(r)}}}})
+	if t, samples := stageTable(r), stageSamples(r); len(t.Rows) > 0 {
+		d.Blocks = append(d.Blocks, doc.Section{Title: t.Caption, Brief: "stages", Blocks: []doc.Block{doc.Table{Of: t, Legend: func(hidden []string) []string { return stageLegend(r, t, hidden) }, Drawn: map[string]any{"samples": samples}}, samplesFigure(samples)}})
 	}
 	if len(r.Stages) > 0 {
 		d.Blocks = append(d.Blocks, doc.List{Items: typeset.Each(r.Stages, func(s diff.Stage) doc.Item { return doc.Item{Text: stageWordsOf(s)} })})
@@ -46,8 +47,14 @@ func diffDocument(r *diff.Result, o typeset.Options) doc.Document {
 	if notes := servingNotes(r); len(notes) > 0 {
 		d.Blocks = append(d.Blocks, doc.List{Items: typeset.Each(notes, func(text string) doc.Item { return doc.Item{Text: text} })})
 	}
-	for _, g := range slices.Concat(shownGroups(r), operatorGroups(r)) {
-		d.Blocks = append(d.Blocks, doc.Section{Title: g.heading(r), Folded: true, Blocks: []doc.Block{g.block(r, o)}})
+	if groups := slices.Concat(shownGroups(r), operatorGroups(r)); len(groups) > 0 {
+		open, folded := doc.Section{Title: "where the change comes from"}, doc.Either{}
+		for _, g := range groups {
+			open.Blocks = append(open.Blocks, doc.Section{Title: g.heading(r), Blocks: append(g.figure(r), g.block(r, o))})
+			folded.Other = append(folded.Other, doc.Section{Title: g.heading(r), Folded: true, Blocks: []doc.Block{g.block(r, o)}})
+		}
+		folded.Page = []doc.Block{open}
+		d.Blocks = append(d.Blocks, folded)
 	}
 	if notes := neutralNotes(r.Notes); len(notes) > 0 {
 		d.Blocks = append(d.Blocks, notes)
@@ -64,7 +71,7 @@ func diffDocument(r *diff.Result, o typeset.Options) doc.Document {
 func differences(t table.Table, r *diff.Result) []doc.Block {
 	var out []doc.Block
 	if len(t.Rows) > 0 {
-		out = append(out, doc.Section{Title: t.Caption, Blocks: []doc.Block{doc.Table{Of: t, AsPairs: true}}})
+		out = append(out, doc.Section{Title: t.Caption, Brief: "what else differs", Blocks: []doc.Block{doc.Table{Of: t, AsPairs: true}}})
 	}
 	if told := toldDifferences(r); told != "" {
 		out = append(out, doc.Remark{Lead: "also changed", Text: told, Lines: toldLines})
@@ -85,6 +92,28 @@ func (g itemGroup) block(r *diff.Result, o typeset.Options) doc.Table {
 		return doc.Table{Of: t}
 	}
 	return doc.Table{Of: t, Below: &doc.Below{Column: becameTitle, Lines: g.moves()}}
+}
+
+// figure is the picture of the change of a stage; none where there is no change to draw.
+func (g itemGroup) figure(r *diff.Result) []doc.Block {
+	if g.stage == nil {
+		return nil
+	}
+	if f := newDiffFigure(*g.stage, r.Options.Metric); f != nil {
+		return []doc.Block{doc.Figure{Template: "ledger", Of: f}}
+	}
+	return nil
+}
+
+// pageTitle is what several comparisons are.
+func pageTitle(list []*diff.Result) string {
+	switch len(list) {
+	case 0:
+		return "No comparison"
+	case 1:
+		return diffTitle(list[0])
+	}
+	return fmt.Sprintf("%d comparisons with %s", len(list), typeset.Neutral(list[0].A.Label))
 }
 
 // stageWordsOf is the sentence of a stage with how its other figures changed.

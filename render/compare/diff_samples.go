@@ -2,9 +2,12 @@ package compare
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"prof/queries/judge/diff"
+	"prof/render/chart"
+	"prof/render/doc"
 	"prof/render/typeset"
 	"prof/render/words"
 )
@@ -44,4 +47,34 @@ func stageSamples(r *diff.Result) []samples {
 		out = append(out, samples{words.DiffStage(s.Name), typeset.Nanoseconds(low), typeset.Nanoseconds(high), []sampleSide{side("A", s.Comparison.A, s.A.Samples), side("B", s.Comparison.B, s.B.Samples)}})
 	}
 	return out
+}
+
+// samplesView are samples as a page draws them, a line a side.
+type samplesView struct {
+	Title, Low, High string
+	Sides            []sideView
+}
+
+type sideView struct {
+	Name, Class, Centre     string
+	Top, Middle, Text, Base int
+	Samples                 []sampleView
+}
+
+type sampleView struct{ X, Title string }
+
+// samplesFigure draws samples.
+func samplesFigure(list []samples) doc.Figure {
+	return doc.Figure{Template: "samples-of-sides", Of: typeset.Each(list, func(s samples) samplesView {
+		v := samplesView{Title: s.Title, Low: s.Low, High: s.High}
+		for i, side := range s.Sides {
+			middle := 12 + 24*i
+			of := sideView{Name: side.Name, Class: fmt.Sprintf("series-%d", i), Centre: chart.Length(side.Centre), Top: middle - 8, Middle: middle, Text: middle + 4, Base: middle + 8}
+			for n, x := range side.List {
+				of.Samples = append(of.Samples, sampleView{chart.Length(x.At), fmt.Sprintf("%s, sample %d: %s", side.Name, n+1, x.Text)})
+			}
+			v.Sides = append(v.Sides, of)
+		}
+		return v
+	})}
 }

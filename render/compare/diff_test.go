@@ -14,7 +14,6 @@ import (
 
 	"prof/queries/judge/diff"
 	"prof/render/chart"
-	"prof/render/page"
 	"prof/render/rendertest"
 	"prof/render/typeset"
 )
@@ -47,7 +46,7 @@ func TestDiffForms(t *testing.T) {
 		for _, form := range []string{"md", "csv", "json"} {
 			hold(name+"."+form, diffText(t, form, typeset.Options{}, r))
 		}
-		hold(name+".html", withoutStyle(t, diffText(t, "html", typeset.Options{}, r)))
+		hold(name+".html", rendertest.WithoutStyle(diffText(t, "html", typeset.Options{}, r)))
 	}
 	hold("example.color.txt", diffText(t, "table", typeset.Options{Width: 100, Color: true}, exampleDiff()))
 	hold("example.wide.txt", diffText(t, "table", typeset.Options{Width: 80, Wide: true}, exampleDiff()))
@@ -61,24 +60,6 @@ func TestDiffForms(t *testing.T) {
 			t.Errorf("testdata/diff/%s belongs to no test", e.Name())
 		}
 	}
-}
-
-// withoutStyle takes what is in files of its own out of a page.
-func withoutStyle(t *testing.T, text string) string {
-	t.Helper()
-	for mark, names := range map[string][]string{"STYLE": diffStyles, "SCRIPT": diffScripts} {
-		part, err := page.Joined(names)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for mark, part := range map[string]string{mark: part, mark + "-HASH": rendertest.Attribute(page.Hash(part))} {
-			if strings.Count(text, part) != 1 {
-				t.Errorf("the page holds %s %d times", mark, strings.Count(text, part))
-			}
-			text = strings.Replace(text, part, mark, 1)
-		}
-	}
-	return text
 }
 
 // TestDiffFits holds that no line is wider than the terminal, and that nothing moves its cursor.
@@ -202,16 +183,5 @@ func TestDiffFigure(t *testing.T) {
 	}
 	if f := newDiffFigure(unsureDiff().Stages[1], "gpu_span_ns"); f != nil {
 		t.Errorf("a stage of one side is drawn as %+v", f)
-	}
-}
-
-// TestDiffContrast holds that verdicts can be read, in the light and in the dark.
-func TestDiffContrast(t *testing.T) {
-	for name, colors := range rendertest.Themes(t, diffStyles) {
-		for _, color := range []string{"series-5", "series-1", "soft"} {
-			if got := rendertest.Contrast(t, colors[color], colors["paper"]); got < 4.5 {
-				t.Errorf("%s: %s has a contrast of %.2f", name, color, got)
-			}
-		}
 	}
 }

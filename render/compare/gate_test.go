@@ -218,10 +218,10 @@ func TestGateFormOf(t *testing.T) {
 			t.Errorf("%s is %s, %v", file, f.Name, err)
 		}
 	}
-	if _, err := GateForms().OfFile("a.html"); err == nil || !strings.Contains(err.Error(), "a.html: its ending is none of .txt, .md, .blocks, .json, .xml: give --format") {
+	if _, err := GateForms().OfFile("a.htm"); err == nil || !strings.Contains(err.Error(), "a.htm: its ending is none of .txt, .md, .html, .blocks, .json, .xml: give --format") {
 		t.Errorf("%v", err)
 	}
-	if _, err := GateForms().Named("html"); err == nil || !strings.Contains(err.Error(), "use one of table, md, blocks, json, junit") {
+	if _, err := GateForms().Named("yaml"); err == nil || !strings.Contains(err.Error(), "use one of table, md, html, blocks, json, junit") {
 		t.Errorf("%v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -24,8 +25,7 @@ type TrendOptions struct {
 func TrendForms() typeset.Forms[*trend.Result, TrendOptions] {
 	return doc.Forms("a line a stage, what changed, the latest runs", trendDocument, func(o TrendOptions) typeset.Options { return o.Options },
 		typeset.Form[*trend.Result, TrendOptions]{Name: "csv", Ending: ".csv", Doc: "every run and stage in base units and full precision, one header", Write: TrendCSV},
-		typeset.Form[*trend.Result, TrendOptions]{Name: "json", Ending: ".json", Doc: "all that is known of the trend, in base units and full precision; null is not known", Write: TrendJSON},
-		typeset.Form[*trend.Result, TrendOptions]{Name: "html", Ending: ".html", Doc: "one page that needs no network, with a plot of each stage", Write: TrendHTML})
+		typeset.Form[*trend.Result, TrendOptions]{Name: "json", Ending: ".json", Doc: "all that is known of the trend, in base units and full precision; null is not known", Write: TrendJSON})
 }
 
 // How much of a trend a terminal shows.
@@ -53,7 +53,7 @@ func trendDocument(r *trend.Result, o TrendOptions) []doc.Document {
 	var changes doc.Block = doc.Text(words.NoChanges(r))
 	if len(r.Changes) > 0 {
 		changes = doc.List{Ordered: true, Last: changesSaid, Items: typeset.Each(r.Changes, func(c trend.Change) doc.Item {
-			item := doc.Item{Text: words.ChangeHeadline(r, c)}
+			item := doc.Item{Text: words.ChangeHeadline(r, c), Tone: changeTone(c)}
 			for _, text := range []string{words.ChangeMoved(r, c), words.ChangeDiffers(c)} {
 				if text != "" {
 					item.Under = append(item.Under, text)
@@ -64,14 +64,33 @@ func trendDocument(r *trend.Result, o TrendOptions) []doc.Document {
 	}
 	runs, left := trendFrame(r, o.Last)
 	runs.Notes = words.TrendNotes(r, left)
-	return []doc.Document{{Title: "Trend", Blocks: []doc.Block{
+	newest := newestRuns(r)
+	newest.Notes = words.TrendNotes(r, 0)
+	return []doc.Document{{Title: trendTitle(r, o), Blocks: []doc.Block{
 		doc.Facts(trendFacts(r, o)),
-		doc.Table{Of: series, Most: seriesSaid, Rest: func(left int) string {
+		doc.Either{Page: []doc.Block{trendPlots(r)}, Other: []doc.Block{doc.Table{Of: series, Most: seriesSaid, Rest: func(left int) string {
 			return fmt.Sprintf("and %s more: --format json or html has them", typeset.Plural(int64(left), "series", "series"))
-		}, Drawn: map[string]any{"courses": courses(r), "sql": typeset.Each(r.Queries, func(q trend.Source) doc.Query { return doc.Query{Name: q.Query, SQL: q.SQL} })}},
+		}, Drawn: map[string]any{"courses": courses(r), "sql": typeset.Each(r.Queries, func(q trend.Source) doc.Query { return doc.Query{Name: q.Query, SQL: q.SQL} })}}}},
 		doc.Section{Title: "changes of level", Blocks: []doc.Block{changes}},
-		doc.Section{Title: "runs", Blocks: []doc.Block{doc.Rows{Frame: runs}}},
+		doc.Either{
+			Page: []doc.Block{doc.Section{Title: "runs, newest first", Brief: "runs", Blocks: []doc.Block{doc.Rows{Frame: newest}, doc.SQL{Queries: typeset.Each(r.Queries, func(q trend.Source) doc.Query {
+				return doc.Query{Name: typeset.Neutral(q.Query), SQL: typeset.Whole(q.SQL)}
+			})}}}},
+			Other: []doc.Block{doc.Section{Title: "runs", Blocks: []doc.Block{doc.Rows{Frame: runs}}}},
+		},
 	}}}
+}
+
+func trendTitle(r *trend.Result, o TrendOptions) string {
+	return "Trend of " + typeset.Shorten(typeset.Neutral(cmp.Or(o.Command, r.Workload)), typeset.LongName, 60)
+}
+
+// changeTone is the colour of a change.
+func changeTone(c trend.Change) typeset.Tone {
+	if c.Suspect {
+		return typeset.ToneUnsure
+	}
+	return typeset.Tone(c.Verdict)
 }
 
 // mostPoints is how many points the longest series has.

@@ -124,7 +124,11 @@ func TestPictures(t *testing.T) {
 // TestTrendPage holds what the page shows and that it runs nothing but its own script.
 func TestTrendPage(t *testing.T) {
 	var out bytes.Buffer
-	if err := TrendHTML(&out, madeTrend(), TrendOptions{Command: "python serve.py"}); err != nil {
+	form, err := TrendForms().Named("html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := form.Write(&out, madeTrend(), TrendOptions{Command: "python serve.py"}); err != nil {
 		t.Fatal(err)
 	}
 	page := out.String()
@@ -249,7 +253,7 @@ func TestSparkline(t *testing.T) {
 }
 
 func TestTrendForms(t *testing.T) {
-	if _, err := TrendForms().Named("xml"); err == nil || !strings.Contains(err.Error(), "table, md, blocks, csv, json, html") {
+	if _, err := TrendForms().Named("xml"); err == nil || !strings.Contains(err.Error(), "table, md, html, blocks, csv, json") {
 		t.Errorf("a form that is none: %v", err)
 	}
 	for _, f := range TrendForms() {

@@ -34,7 +34,7 @@ func Blocks(w io.Writer, list []Document, o typeset.Options) error {
 
 func blockForms(list []Block, o typeset.Options) ([]any, error) {
 	out := []any{}
-	for _, b := range list {
+	for _, b := range blocksFor(false, list) {
 		form, err := blockForm(b, o)
 		if err != nil {
 			return nil, err

@@ -2,6 +2,8 @@
 package doc
 
 import (
+	"cmp"
+	"fmt"
 	"io"
 	"strings"
 
@@ -14,6 +16,7 @@ import (
 type Document struct {
 	Title  string // heading; "" for none
 	Sign   string // seen before it is read, where headings are listed; "" for none
+	Among  string // what several such documents are, as the title of their page: 2 comparisons with main; "" where it is always one
 	Blocks []Block
 }
 
@@ -32,8 +35,40 @@ type Facts [][2]string
 // Section is blocks under a heading.
 type Section struct {
 	Title  string
-	Folded bool // pages open it on demand
+	Brief  string // what an index calls it; "" for its title
+	Folded bool   // pages open it on demand
 	Blocks []Block
+}
+
+// Figure is a picture that pages of HTML have.
+type Figure struct {
+	Template string // that draws it, one of package page
+	Of       any    // what the template draws
+}
+
+// Either is what pages of HTML have, where there is room and pictures are drawn, and what all others have in its place.
+type Either struct{ Page, Other []Block }
+
+// blocksFor returns the blocks that pages of HTML have, or those that others have.
+func blocksFor(isPage bool, list []Block) []Block {
+	var out []Block
+	for _, b := range list {
+		switch b := b.(type) {
+		case Either:
+			if isPage {
+				out = append(out, blocksFor(true, b.Page)...)
+			} else {
+				out = append(out, blocksFor(false, b.Other)...)
+			}
+		case Figure:
+			if isPage {
+				out = append(out, b)
+			}
+		default:
+			out = append(out, b)
+		}
+	}
+	return out
 }
 
 // Table is a table with what its columns mean.
@@ -74,11 +109,12 @@ type List struct {
 
 // Item is one sentence of a list.
 type Item struct {
-	Sign  string   `json:"-"`               // seen before it is read, on pages
-	Name  string   `json:"name,omitempty"`  // what the sentence is about, as a machine knows it; "" for none
-	Text  string   `json:"text"`            // it is strong where there are lines Under it or the list is ordered
-	See   string   `json:"see,omitempty"`   // command that shows more; "" for none
-	Under []string `json:"under,omitempty"` // lines below it
+	Sign  string       `json:"-"`               // seen before it is read, on pages
+	Name  string       `json:"name,omitempty"`  // what the sentence is about, as a machine knows it; "" for none
+	Tone  typeset.Tone `json:"tone,omitempty"`  // of its text, on pages
+	Text  string       `json:"text"`            // it is strong where there are lines Under it or the list is ordered
+	See   string       `json:"see,omitempty"`   // command that shows more; "" for none
+	Under []string     `json:"under,omitempty"` // lines below it
 }
 
 // Remark is a sentence behind a word or two: also changed: ....
@@ -110,6 +146,8 @@ type Query struct {
 func (Lead) block()    {}
 func (Facts) block()   {}
 func (Section) block() {}
+func (Figure) block()  {}
+func (Either) block()  {}
 func (Table) block()   {}
 func (Rows) block()    {}
 func (List) block()    {}
@@ -129,6 +167,7 @@ type BackEnd struct {
 var BackEnds = []BackEnd{
 	{"table", ".txt", "for people: %s, fitted to the terminal", Terminal},
 	{"md", ".md", "the same as GitHub-flavoured Markdown, for a pull request or the summary of a job", Markdown},
+	{"html", ".html", "the same as one page that needs no network, with pictures", HTML},
 	{"blocks", ".blocks", "the same as JSON, block by block, for a page of your own", Blocks},
 }
 
@@ -147,7 +186,11 @@ func Forms[T, O any](says string, document func(v T, o O) []Document, options fu
 func AnswerForms() typeset.Forms[*frame.Frame, typeset.Options] {
 	type form = typeset.Form[*frame.Frame, typeset.Options]
 	rows := func(f *frame.Frame, _ typeset.Options) []Document {
-		return []Document{{Blocks: []Block{Rows{f, true}}}}
+		name := cmp.Or(f.Query, "as given")
+		if f.Version > 0 {
+			name = fmt.Sprintf("%s.v%d", f.Query, f.Version)
+		}
+		return []Document{{Blocks: []Block{Rows{f, true}, Either{Page: []Block{SQL{Queries: []Query{{Name: name, SQL: typeset.Whole(f.SQL)}}}}}}}}
 	}
 	return Forms("scaled, rounded", rows, func(o typeset.Options) typeset.Options { return o },
 		form{Name: "csv", Ending: ".csv", Doc: "RFC 4180 in base units and full precision; NULL is an empty field", Write: table.CSV},

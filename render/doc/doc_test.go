@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"prof/queries/frame"
+	"prof/render/rendertest"
 	"prof/render/table"
 	"prof/render/typeset"
 )
@@ -45,3 +46,14 @@ func TestBlocks(t *testing.T) {
 }
 
 type made struct{ Lead }
+
+// TestContrast holds that verdicts can be read, in the light and in the dark.
+func TestContrast(t *testing.T) {
+	for name, colors := range rendertest.Themes(t, styles) {
+		for _, color := range []string{"good", "bad", "unsure", "soft"} {
+			if got := rendertest.Contrast(t, colors[color], colors["paper"]); got < 4.5 {
+				t.Errorf("%s: %s has a contrast of %.2f", name, color, got)
+			}
+		}
+	}
+}

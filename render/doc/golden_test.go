@@ -28,7 +28,12 @@ func paintings() []painting {
 				continue
 			}
 			add := func(suffix string, o typeset.Options) {
-				all = append(all, painting{name + suffix + "." + form.Name, func(w io.Writer) error { return form.Write(w, f, o) }})
+				all = append(all, painting{name + suffix + "." + form.Name, func(w io.Writer) error {
+					var out bytes.Buffer
+					err := form.Write(&out, f, o)
+					io.WriteString(w, rendertest.WithoutStyle(out.String()))
+					return err
+				}})
 			}
 			add("", typeset.Options{})
 			if form.Name == "table" {
@@ -88,10 +93,10 @@ func TestPaintingLeavesTheFrameAlone(t *testing.T) {
 
 func TestUnknownForm(t *testing.T) {
 	for form, want := range map[string]string{
-		"tabel":    `unknown format "tabel": did you mean table? (one of table, md, blocks, csv, json, arrow)`,
-		"markdown": `unknown format "markdown": did you mean md? (one of table, md, blocks, csv, json, arrow)`,
-		"JSON":     `unknown format "JSON": did you mean json? (one of table, md, blocks, csv, json, arrow)`,
-		"parquet":  `unknown format "parquet": use one of table, md, blocks, csv, json, arrow`,
+		"tabel":    `unknown format "tabel": did you mean table? (one of table, md, html, blocks, csv, json, arrow)`,
+		"markdown": `unknown format "markdown": did you mean md? (one of table, md, html, blocks, csv, json, arrow)`,
+		"JSON":     `unknown format "JSON": did you mean json? (one of table, md, html, blocks, csv, json, arrow)`,
+		"parquet":  `unknown format "parquet": use one of table, md, html, blocks, csv, json, arrow`,
 	} {
 		if _, err := AnswerForms().Named(form); err == nil || err.Error() != want {
 			t.Errorf("%s: got %v, want %s", form, err, want)

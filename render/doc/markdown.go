@@ -38,7 +38,7 @@ func (m *markdown) print(format string, args ...any) { fmt.Fprintf(&m.out, forma
 
 // blocks writes blocks, a blank line before each but the first. Headings of sections have the level.
 func (m *markdown) blocks(list []Block, level int) error {
-	for i, b := range list {
+	for i, b := range blocksFor(false, list) {
 		if i > 0 {
 			m.out.WriteString("\n")
 		}

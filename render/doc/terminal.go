@@ -43,7 +43,7 @@ func (t *terminal) line(lead, text string, paint func(string) string) {
 
 // blocks writes blocks, a blank line before each but the first.
 func (t *terminal) blocks(list []Block) error {
-	for i, b := range list {
+	for i, b := range blocksFor(false, list) {
 		if i > 0 {
 			t.out.WriteString("\n")
 		}

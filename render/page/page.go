@@ -53,9 +53,12 @@ func NewHead(title string, styles, scripts []string) (Head, error) {
 	return Head{title, template.CSS(style), template.JS(script), Hash(style), Hash(script)}, err
 }
 
+// Templates are those of pages and of what is drawn on them.
+func Templates() (*template.Template, error) { return template.ParseFS(Files, "*.tmpl") }
+
 // Render fills in the template of a page.
 func Render(file string, data any) ([]byte, error) {
-	t, err := template.ParseFS(Files, "*.tmpl")
+	t, err := Templates()
 	if err != nil {
 		return nil, err
 	}

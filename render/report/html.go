@@ -67,7 +67,7 @@ func writeHTML(out *bytes.Buffer, r *reader) {
 	}
 	p.Glance, err = newGlance(r.Report)
 	r.keep(err)
-	names := kernelNames(reportFrames(r.Report))
+	names := table.KernelNames(reportFrames(r.Report))
 	p.Timeline, err = chart.NewTimeline(r.Timeline, names)
 	r.keep(err)
 	if r.err != nil {

@@ -7,7 +7,6 @@ import (
 
 	"prof/queries/frame"
 	"prof/queries/judge"
-	"prof/render/table"
 	"prof/render/typeset"
 )
 
@@ -92,29 +91,6 @@ func gpuOf(all []gpuName) (name any, why string) {
 		names = append(names, g.names...)
 	}
 	return strings.Join(typeset.Unique(names), ", "), ""
-}
-
-// kernelNames gives the names of kernels of all frames in short, by whole name, so that a kernel reads the same in every table of a page.
-func kernelNames(frames []*frame.Frame) map[string]string {
-	var names []string
-	for _, f := range frames {
-		for j, c := range f.Columns {
-			if !table.IsKernelColumn(c) {
-				continue
-			}
-			for _, row := range f.Rows {
-				if text, is := row[j].(string); is {
-					names = append(names, typeset.Neutral(text))
-				}
-			}
-		}
-	}
-	names = typeset.Unique(names)
-	short, out := typeset.Kernels(names, typeset.LongName), make(map[string]string, len(names))
-	for _, name := range names {
-		out[name] = short(name)
-	}
-	return out
 }
 
 // reportFrames are the frames behind what a page shows.

@@ -26,7 +26,7 @@ func TestKernelNames(t *testing.T) {
 	for i, functor := range functors {
 		top.Rows = append(top.Rows, []any{int64(1 + i), elementwise(functor)})
 	}
-	names := kernelNames([]*frame.Frame{top, gaps})
+	names := table.KernelNames([]*frame.Frame{top, gaps})
 	seen := map[string]string{}
 	for whole, short := range names {
 		if other, taken := seen[short]; taken || typeset.Width(short) > typeset.LongName {

@@ -131,6 +131,29 @@ func (t Table) shortNames(column int, names map[string]string) func(string) stri
 	}
 }
 
+// KernelNames returns the names of kernels of all frames in short, by whole name, so that a kernel reads the same in every table of a page.
+func KernelNames(frames []*frame.Frame) map[string]string {
+	var names []string
+	for _, f := range frames {
+		for j, c := range f.Columns {
+			if !IsKernelColumn(c) {
+				continue
+			}
+			for _, row := range f.Rows {
+				if text, is := row[j].(string); is {
+					names = append(names, typeset.Neutral(text))
+				}
+			}
+		}
+	}
+	names = typeset.Unique(names)
+	short, out := typeset.Kernels(names, typeset.LongName), make(map[string]string, len(names))
+	for _, name := range names {
+		out[name] = short(name)
+	}
+	return out
+}
+
 // shortener returns how the texts of a column are shortened so that different ones stay different.
 func (t Table) shortener(column, to int) func(string) string {
 	if t.Columns[column].Kernels {

@@ -1,0 +1,257 @@
+package doc
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"html"
+	"html/template"
+	"io"
+	"strings"
+	"unicode"
+
+	"prof/queries/frame"
+	"prof/render/page"
+	"prof/render/table"
+	"prof/render/typeset"
+)
+
+// HTML writes documents as one page that needs no network, and but for sorting and searching no script. The same documents give the same bytes.
+// Tables are as long as there is room.
+func HTML(w io.Writer, list []Document, _ typeset.Options) error {
+	templates, err := page.Templates()
+	if err != nil {
+		return err
+	}
+	for tables := table.PageExcerpt; ; tables = tables.Smaller() {
+		p := htmlPage{templates: templates, tables: tables, names: table.KernelNames(frames(list)), ids: map[string]bool{}}
+		text, err := p.whole(list)
+		if err != nil {
+			return err
+		}
+		if len(text) <= mostPage || tables.Bytes < leastTable {
+			_, err = w.Write(text)
+			return err
+		}
+	}
+}
+
+// How many bytes a page takes, at most, where tables can be made shorter, and a table is never cut below.
+const (
+	mostPage   = 2_950_000
+	leastTable = 4000
+)
+
+// frames are the answers that a page shows.
+func frames(list []Document) (out []*frame.Frame) {
+	var add func(list []Block)
+	add = func(list []Block) {
+		for _, b := range blocksFor(true, list) {
+			switch b := b.(type) {
+			case Rows:
+				out = append(out, b.Frame)
+			case Section:
+				add(b.Blocks)
+			}
+		}
+	}
+	for _, d := range list {
+		add(d.Blocks)
+	}
+	return out
+}
+
+type htmlPage struct {
+	out       bytes.Buffer
+	templates *template.Template
+	tables    table.Excerpt
+	names     map[string]string // of kernels, in short
+	ids       map[string]bool   // of headings that there are
+	index     []entry
+}
+
+// entry is a line of the index.
+type entry struct{ ID, Title string }
+
+// The page's files of style and script in the order in which they are put together.
+var (
+	styles  = []string{"base.css", "figures.css", "glance.css", "document.css", "narrow_print.css"}
+	scripts = []string{"base.js", "tables.js"}
+)
+
+func (p *htmlPage) print(format string, args ...any) { fmt.Fprintf(&p.out, format, args...) }
+
+func (p *htmlPage) draw(name string, of any) error {
+	return p.templates.ExecuteTemplate(&p.out, name, of)
+}
+
+// whole writes the page: the index lists the sections, or of several documents these.
+func (p *htmlPage) whole(list []Document) ([]byte, error) {
+	head, err := page.NewHead(pageTitle(list), styles, scripts)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range list {
+		if len(list) == 1 {
+			err = p.blocks(d.Blocks, 2, "")
+		} else {
+			err = p.section(Section{Title: d.Title, Brief: strings.TrimSpace(d.Sign + " " + d.Title), Blocks: d.Blocks}, 2)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	var out bytes.Buffer
+	err = p.templates.ExecuteTemplate(&out, "document.tmpl", struct {
+		page.Head
+		Index []entry
+		Body  template.HTML // its texts are escaped
+	}{head, p.index, template.HTML(p.out.String())})
+	return out.Bytes(), err
+}
+
+// pageTitle is that of the document, or of what several are.
+func pageTitle(list []Document) string {
+	switch {
+	case len(list) == 0:
+		return "Nothing"
+	case len(list) > 1:
+		return list[0].Among
+	}
+	if of := frames(list); list[0].Title == "" && len(of) > 0 {
+		return cmp.Or(of[0].Query, "Answer")
+	}
+	return list[0].Title
+}
+
+// blocks writes blocks in the section with the title. Headings of sections have the level.
+func (p *htmlPage) blocks(list []Block, level int, title string) error {
+	for _, b := range blocksFor(true, list) {
+		if err := p.block(b, level, title); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *htmlPage) block(b Block, level int, title string) error {
+	switch b := b.(type) {
+	case Lead:
+		p.print("<p class=\"lead %s\">%s</p>\n", html.EscapeString(string(b.Tone)), html.EscapeString(b.Text))
+	case Facts:
+		return p.draw("facts", b)
+	case Section:
+		return p.section(b, level)
+	case Table:
+		return p.table(b, title)
+	case Rows:
+		return p.rows(b, title)
+	case Figure:
+		return p.draw(b.Template, b.Of)
+	case List:
+		p.list(b)
+	case Remark:
+		p.print("<p>%s: %s</p>\n", html.EscapeString(typeset.Sentence(b.Lead)), html.EscapeString(b.Text))
+	case Text:
+		p.print("<p>%s</p>\n", html.EscapeString(string(b)))
+	case Notes:
+		for _, note := range b {
+			p.print("<p class=\"note\">%s</p>\n", html.EscapeString(note))
+		}
+	case SQL:
+		for _, q := range b.Queries {
+			of := ""
+			if q.Run != "" {
+				of = " of " + q.Run
+			}
+			p.print("<details class=\"sql\"><summary>Query %s</summary><pre><code>%s</code></pre></details>\n", html.EscapeString(q.Name+of), html.EscapeString(q.SQL))
+		}
+	default:
+		return fmt.Errorf("HTML does not know blocks of %T", b)
+	}
+	return nil
+}
+
+func (p *htmlPage) section(b Section, level int) error {
+	title := typeset.Sentence(b.Title)
+	if b.Folded {
+		p.print("<details class=\"more\"><summary>%s</summary>\n", html.EscapeString(title))
+		err := p.blocks(b.Blocks, level, title)
+		p.print("</details>\n")
+		return err
+	}
+	id := p.id(cmp.Or(b.Brief, b.Title))
+	if level == 2 {
+		p.index = append(p.index, entry{id, typeset.Sentence(cmp.Or(b.Brief, b.Title))})
+	}
+	p.print("<section id=\"%[1]s\" aria-labelledby=\"%[1]s-title\">\n<h%[2]d id=\"%[1]s-title\">%[3]s</h%[2]d>\n", id, min(level, 6), html.EscapeString(title))
+	err := p.blocks(b.Blocks, level+1, title)
+	p.print("</section>\n")
+	return err
+}
+
+// id makes the name of a heading, as addresses have it.
+func (p *htmlPage) id(title string) string {
+	words := strings.FieldsFunc(strings.ToLower(title), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	id := "section-" + strings.Join(words[:min(len(words), 6)], "-")
+	for n, first := 2, id; p.ids[id]; n++ {
+		id = fmt.Sprintf("%s-%d", first, n)
+	}
+	p.ids[id] = true
+	return id
+}
+
+func (p *htmlPage) table(b Table, title string) error {
+	v := b.Of.View()
+	v.Caption = cmp.Or(v.Caption, title)
+	if err := p.draw("table", v); err != nil {
+		return err
+	}
+	if b.Legend != nil {
+		for _, text := range b.Legend(nil) {
+			p.print("<p class=\"hint\">%s.</p>\n", html.EscapeString(text))
+		}
+	}
+	return nil
+}
+
+func (p *htmlPage) rows(b Rows, title string) error {
+	v, err := table.NewView(b.Frame, cmp.Or(title, b.Frame.Query, "Rows"), p.tables, p.names)
+	if err != nil {
+		return err
+	}
+	if err := p.draw("table", v); err != nil {
+		return err
+	}
+	if len(b.Frame.Rows) == 0 {
+		p.print("<p>No rows.</p>\n")
+	}
+	return p.block(Notes(typeset.Each(b.Frame.Notes, typeset.Neutral)), 0, "")
+}
+
+func (p *htmlPage) list(b List) {
+	kind := map[bool]string{true: "ol", false: "ul"}[b.Ordered]
+	p.print("<%s class=\"list\">\n", kind)
+	for _, item := range b.Items {
+		p.print("<li>")
+		if item.Sign != "" {
+			p.print("%s ", html.EscapeString(item.Sign))
+		}
+		if item.Name != "" {
+			p.print("<code>%s</code>: ", html.EscapeString(item.Name))
+		}
+		if b.Ordered || len(item.Under) > 0 {
+			p.print("<b class=\"%s\">%s</b>", html.EscapeString(string(item.Tone)), html.EscapeString(item.Text))
+		} else {
+			p.print("%s", html.EscapeString(item.Text))
+		}
+		if item.See != "" {
+			p.print("; see: <code>%s</code>", html.EscapeString(item.See))
+		}
+		for _, under := range item.Under {
+			p.print("<p>%s</p>", html.EscapeString(under))
+		}
+		p.print("</li>\n")
+	}
+	p.print("</%s>\n", kind)
+}
