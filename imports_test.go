@@ -117,7 +117,7 @@ var rooms = map[string][]string{
 	"internal/serve":        {"queries", "queries/judge/*", "render/compare", "render/report", "schema", "internal/serve/*"},
 	"internal/serve/ask":    {"queries", "queries/caveat", "queries/frame", "render/doc", "render/table", "render/typeset", "schema"},
 	"internal/serve/mcp":    {"queries", "internal/serve/ask"},
-	"internal/serve/page":   {},
+	"internal/serve/page":   {"render/page"},
 	"internal/serve/jobs":   {"capture/machine", "capture/plan", "schema/rundir"},
 	"testdata":              {},
 

@@ -10,7 +10,7 @@ import (
 func pageIsDrawn(b *browser, page string) {
 	b.open(page)
 	for selector, least := range map[string]int{
-		"#timeline-plot .work.part-kernel[d^=M]": 2, "#timeline-plot .work.part-collective[d^=M]": 2, "#timeline-plot text.gpu": 2, "#timeline-plot rect.pass": 12, "figure.bars .bar": 4, "table.sortable tbody tr": 50,
+		"#timeline-plot canvas": 2, "figure.bars .bar": 4, "table.sortable tbody tr": 50,
 	} {
 		if n := eval[int](b, fmt.Sprintf("document.querySelectorAll(%q).length", selector)); n < least {
 			b.t.Errorf("the page has %d of %s, not %d", n, selector, least)
@@ -18,6 +18,16 @@ func pageIsDrawn(b *browser, page string) {
 	}
 	if n := eval[int](b, `[...document.querySelectorAll("th[scope=col]")].filter((th) => !th.querySelector("button")).length`); n != 0 {
 		b.t.Errorf("%d columns cannot be sorted", n)
+	}
+	// Lines of the canvas in which the colour of their kind is seen: as many as there are GPUs and more.
+	for kind, color := range map[string]string{"kernels": "0,114,178", "collectives": "230,159,0", "prefill": "60,90,153", "decode": "160,62,99"} {
+		if n := eval[int](b, fmt.Sprintf(`(() => { const v = timeline.view, pixels = `+pixels+`;
+			return v.groups.flatMap((g) => g.shown).filter((r) => r.label === %q && pixels(v.canvas, r.y - v.top, r.height).some((_, i, d) => i %% 4 === 0 && d.slice(i, i + 3).join() === %q)).length; })()`, kind, color)); n != 2 {
+			b.t.Errorf("%d lines of %s are drawn, not 2", n, kind)
+		}
+	}
+	if n := eval[int](b, `timeline.tiles.tracks.filter((t) => t.kind === "pass").reduce((n, t) => n + t.list.length, 0)`); n < 12 {
+		b.t.Errorf("%d passes are drawn", n)
 	}
 	if view := viewText(b); !strings.HasPrefix(view, "0 ns to ") {
 		b.t.Errorf("the timeline shows %q", view)

@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -10,6 +11,25 @@ import (
 // viewText is what the timeline says that it shows.
 func viewText(b *browser) string {
 	return eval[string](b, `document.getElementById("timeline-view").textContent`)
+}
+
+// drawnTexts are the texts that the timeline's canvas shows.
+func drawnTexts(b *browser) []string {
+	return eval[[]string](b, `(() => { const v = timeline.view, out = []; v.pen.fillText = (text) => out.push(text); v.draw(); delete v.pen.fillText; v.draw(); return out; })()`)
+}
+
+// pickAt clicks what is drawn at a moment in a line of a kind.
+func pickAt(b *browser, kind string, moment int64) {
+	b.t.Helper()
+	at := eval[*struct{ X, Y float64 }](b, fmt.Sprintf(`(() => { const v = timeline.view, row = v.groups.flatMap((g) => g.shown).find((r) => r.kind === %q && v.itemOn(r, %d, 0));
+		if (!row) return null;
+		const middle = () => v.canvas.getBoundingClientRect().top + row.y - v.top + row.height / 2;
+		scrollBy(0, middle() - innerHeight / 3);
+		return { x: v.canvas.getBoundingClientRect().left + v.x(%[2]d), y: middle() }; })()`, kind, moment))
+	if at == nil {
+		b.t.Fatalf("no %s is drawn at %d", kind, moment)
+	}
+	b.clickAt(at.X, at.Y)
 }
 
 // view is the stretch that the timeline shows by the page's address, which follows it after a while.
@@ -25,7 +45,7 @@ func view(b *browser) (from, to int64) {
 // pageZooms holds that the timeline follows the address, keys and buttons: by how much, and around which moment.
 func pageZooms(b *browser, page string) {
 	b.open(page + "#timeline=1000000,3000000")
-	if said := viewText(b); !strings.HasSuffix(said, ": 2.00 ms") {
+	if said := viewText(b); !strings.HasSuffix(said, ": 2 ms") {
 		b.t.Errorf("by its address the timeline shows %q", said)
 	}
 	for _, c := range []struct {
@@ -33,7 +53,10 @@ func pageZooms(b *browser, page string) {
 		do       func()
 		from, to int64
 	}{
-		{"+", func() { eval[bool](b, `(document.getElementById("timeline-plot").focus(), true)`); b.press("+") }, 1_500_000, 2_500_000},
+		{"+", func() {
+			eval[bool](b, `(document.querySelector("#timeline-plot .tl-scroll").focus(), true)`)
+			b.press("+")
+		}, 1_500_000, 2_500_000},
 		{"-", func() { b.press("-") }, 1_000_000, 3_000_000},
 		{"right", func() { b.press("ArrowRight") }, 1_500_000, 3_500_000},
 		{"Zoom in", func() { b.click(`document.querySelector("[data-act=in]")`) }, 2_000_000, 3_000_000},
@@ -64,26 +87,21 @@ func pageShowsKernels(b *browser, page string, d drawnTimeline) {
 		}
 	}
 	b.open(page)
-	boxes := func() int {
-		return eval[int](b, `document.querySelectorAll("#timeline-plot g.box.kernel-0 text, #timeline-plot g.box.kernel-1 text").length`)
+	isNamed := func(texts []string) bool {
+		return slices.ContainsFunc(texts, func(text string) bool {
+			text = strings.TrimSuffix(text, "…")
+			return len(text) > 3 && strings.Contains(name, text)
+		})
 	}
-	if n := boxes(); n != 0 {
-		b.t.Errorf("%d kernels have names when all of the capture is shown", n)
+	if texts := drawnTexts(b); isNamed(texts) {
+		b.t.Errorf("%s has a name when all of the capture is shown: %q", name, texts)
 	}
 	long := to - from
 	b.open(fmt.Sprintf("%s#timeline=%d,%d", page, from-long/2, to+long/2))
-	texts := eval[[]string](b, `[...document.querySelectorAll("#timeline-plot g.box text")].map((e) => e.firstChild.textContent)`)
-	seen := false
-	for _, text := range texts {
-		text = strings.TrimSuffix(text, "…")
-		seen = seen || len(text) > 3 && strings.Contains(name, text)
-	}
-	if !seen {
+	if texts := drawnTexts(b); !isNamed(texts) {
 		b.t.Fatalf("%s is not among the names %q", name, texts)
 	}
-	middle := eval[struct{ X, Y float64 }](b, `(() => { const all = [...document.querySelectorAll("#timeline-plot g.box:not([class*=part-]) rect.piece")].map((r) => r.getBoundingClientRect());
-		const r = all.sort((a, b) => b.width - a.width)[0]; return { x: r.left + r.width / 2, y: r.top + r.height / 2 }; })()`)
-	b.clickAt(middle.X, middle.Y)
+	pickAt(b, "stream", (from+to)/2)
 	if got := eval[string](b, `document.querySelector("#timeline-pick code").textContent`); got != name || !eval[bool](b, `document.getElementById("timeline-pick").checkVisibility()`) {
 		b.t.Errorf("a click on %s picks %q", name, got)
 	}
@@ -104,36 +122,28 @@ func pageTiesLaunches(b *browser, page string, p *place) {
 		b.t.Fatalf("%q: %v", row, err)
 	}
 	b.open(fmt.Sprintf("%s#timeline=%d,%d", page, kernel.at-2*kernel.long, kernel.at+3*kernel.long))
-	pick := func(selector string, share float64) {
-		at := eval[*struct{ X, Y float64 }](b, fmt.Sprintf(`(() => { const plot = document.getElementById("timeline-plot").getBoundingClientRect(), x = plot.left + 120 + (plot.width - 120) * %g;
-			const r = [...document.querySelectorAll(%q)].map((r) => r.getBoundingClientRect()).find((r) => r.left <= x && r.right >= x); return r ? { x, y: r.top + r.height / 2 } : null; })()`, share, selector))
-		if at == nil {
-			b.t.Fatalf("no %s is drawn at %g of the width", selector, share)
-		}
-		b.clickAt(at.X, at.Y)
-	}
 	facts := func() string {
 		return eval[string](b, `document.querySelector("#timeline-pick .facts-of").textContent`)
 	}
-	marks := func() []int {
-		return eval[[]int](b, `["link", "tied", "halo"].map((c) => document.querySelectorAll("#timeline-plot ." + c).length)`)
+	links := func() []int { // and of how many both ends are in view
+		return eval[[]int](b, `(({ links, view }) => [links.length, links.filter((l) => [l.call, l.work].every((x) => x.end >= view.from && x.start <= view.to)).length])(timeline.view)`)
 	}
-	pick("#timeline-plot g.box:not([class*=part-]) rect.piece", 0.5)
+	pickAt(b, "stream", kernel.at+kernel.long/2)
 	// What the page says has three digits, which the same function of the page gives of the warehouse's numbers.
-	text := func(ns int64) string { return eval[string](b, fmt.Sprintf("timeText(%d)", ns)) }
+	text := func(ns int64) string { return eval[string](b, fmt.Sprintf("time(%d)", ns)) }
 	want := fmt.Sprintf("starts %s after the call began: %s in the call, then %s queued", text(-kernel.launch), text(kernel.called), text(-kernel.launch-kernel.called))
 	if got := facts(); !strings.Contains(got, fmt.Sprintf(", %d ns)", kernel.long)) || !strings.Contains(got, "Launched by cu") || !strings.Contains(got, want) {
 		b.t.Fatalf("of the kernel the page says %q, not %s", got, want)
 	}
-	if got := marks(); got[0] != 1 || got[1] != 0 { // the launch is beside the screen
-		b.t.Errorf("%d links and %d marked launches are drawn", got[0], got[1])
+	if got := links(); got[0] != 1 || got[1] != 0 { // the launch is beside the screen
+		b.t.Errorf("of %d links %d are whole in view", got[0], got[1])
 	}
 	b.press("l")
-	if got := marks(); got[0] != 1 || got[1] != 1 || got[2] != 1 {
-		b.t.Errorf("%v links, launches and times are drawn where both ends are in view", got)
+	if got := links(); got[0] != 1 || got[1] != 1 {
+		b.t.Errorf("of %d links %d are whole in view where both ends should be", got[0], got[1])
 	}
-	if got := eval[string](b, `document.querySelector("#timeline-plot .halo").textContent`); got != text(-kernel.launch) {
-		b.t.Errorf("the link says %s, not %s", got, text(-kernel.launch))
+	if got := drawnTexts(b); !slices.Contains(got, text(-kernel.launch)) {
+		b.t.Errorf("the link does not say %s: %q", text(-kernel.launch), got)
 	}
 	b.press("j")
 	if got := facts(); !strings.Contains(got, fmt.Sprintf(", %d ns)", kernel.called)) || !strings.Contains(got, "launch call of Thread ") || !strings.Contains(got, "which "+want) {
@@ -142,6 +152,21 @@ func pageTiesLaunches(b *browser, page string, p *place) {
 	b.press("j")
 	if got := facts(); !strings.Contains(got, fmt.Sprintf(", %d ns)", kernel.long)) {
 		b.t.Errorf("from the launch one comes to %q", got)
+	}
+	at := func() (item, all int, readout string) {
+		readout = eval[string](b, `document.getElementById("timeline-readout").textContent`)
+		_, _ = fmt.Sscanf(readout[strings.LastIndex(readout, "(")+1:], "%d of %d on this line", &item, &all)
+		return item, all, readout
+	}
+	b.press("p")
+	before, _, _ := at()
+	b.press("n")
+	if item, all, readout := at(); item != before+1 || before < 1 || all < item {
+		b.t.Errorf("after item %d comes %q", before, readout)
+	}
+	b.press("ArrowUp")
+	if _, _, readout := at(); !strings.HasPrefix(readout, "idle ") && !strings.HasPrefix(readout, "kernel ") && !strings.HasPrefix(readout, "copy ") {
+		b.t.Errorf("on the line above is %q", readout)
 	}
 	b.press("?")
 	if !eval[bool](b, `document.querySelector("#timeline-keys .keys").checkVisibility()`) {
@@ -165,7 +190,7 @@ func pageJumpsToGaps(b *browser, page string) {
 	if !eval[bool](b, `(() => { const r = document.getElementById("timeline-plot").getBoundingClientRect(); return r.top < innerHeight && r.bottom > 0; })()`) {
 		b.t.Error("the timeline is not in sight after the link")
 	}
-	wide := eval[float64](b, `Math.max(...[...document.querySelectorAll("#timeline-plot g[class^=part-] rect.work")].map((r) => r.getBoundingClientRect().width)) / document.getElementById("timeline-plot").clientWidth`)
+	wide := eval[float64](b, `(({ view: { from, to } }) => Math.max(...timeline.tiles.tracks.filter((t) => t.kind === "gap").flatMap((t) => t.list).map((x) => (Math.min(x.end, to) - Math.max(x.start, from)) / (to - from))))(timeline.view)`)
 	if wide < 0.2 {
 		b.t.Errorf("the gap takes %.0f %% of the width: it is not zoomed in", 100*wide)
 	}

@@ -3,14 +3,16 @@ package chart
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"prof/queries/frame"
 	"prof/render/typeset"
+	"prof/schema/terms"
 )
 
 // layTimeline puts device work, passes and gaps in the lines of GPUs.
 func layTimeline(of timelineRows) (*TimelineData, error) {
-	d := &TimelineData{Works: [][2]int64{}, names: timelineNames{at: map[string]int64{}}, workAt: map[[2]int64]int64{}, callAt: map[callKey]int64{}, sources: map[int64]bool{}}
+	d := &TimelineData{Parts: map[string]string{}, Works: [][2]int64{}, names: timelineNames{at: map[string]int64{}}, workAt: map[[2]int64]int64{}, callAt: map[callKey]int64{}, sources: map[int64]bool{}}
 	d.clocks = clocksOf(of.clocks, of.blocks)
 	d.Part = d.measure(of.blocks, nil)/of.parts + 1 // as the queries cut it
 	d.Span = d.measure(of.blocks, d.clocks)
@@ -26,6 +28,9 @@ func layTimeline(of timelineRows) (*TimelineData, error) {
 	}
 	for _, g := range of.gaps {
 		if row := rows[g.place]; row != nil {
+			if at := slices.IndexFunc(terms.Parts, func(p terms.Part) bool { return p.Name == g.Cause }); at >= 0 {
+				d.Parts[g.Cause] = terms.Parts[at].Label
+			}
 			row.Gaps = append(row.Gaps, []int64{d.start(g.SourceID, g.StartNs), g.DurationNs, d.name(g.Cause), d.name(g.Before), d.name(g.After), d.name(g.Stage)})
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"html/template"
+	"regexp"
 	"strings"
 )
 
@@ -24,10 +25,16 @@ func Joined(names []string) (string, error) {
 		if err != nil {
 			return "", err
 		}
+		if strings.HasSuffix(name, ".js") {
+			text = module.ReplaceAll(text, nil)
+		}
 		out.Write(text)
 	}
 	return out.String(), nil
 }
+
+// module is what makes a file of the page a module of the server's, which has some of them: here they are one script.
+var module = regexp.MustCompile(`(?m)^(?:import .*\n|export )`)
 
 // Hash is how a content security policy names a text.
 func Hash(text string) string {

@@ -14,8 +14,8 @@ import (
 
 // The page's files of style and script in the order in which they are put together.
 var (
-	pageStyles  = []string{"base.css", "figures.css", "glance.css", "timeline.css", "narrow_print.css"}
-	pageScripts = []string{"base.js", "tables.js", "timeline_lines.js", "timeline_works.js", "timeline_draw.js", "timeline_kinds.js", "timeline_read.js", "timeline_input.js", "timeline.js"}
+	pageStyles  = []string{"base.css", "figures.css", "glance.css", "timeline.css", "timeline_report.css", "narrow_print.css"}
+	pageScripts = []string{"base.js", "tables.js", "el.js", "times.js", "timeline_marks.js", "timeline_palette.js", "timeline_view.js", "timeline_embedded.js", "timeline.js"}
 )
 
 // firstFacts are what is shown of a run without asking; the page folds the rest away.

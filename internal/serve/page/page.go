@@ -11,6 +11,8 @@ import (
 	"path"
 	"strings"
 	"time"
+
+	reports "prof/render/page"
 )
 
 //go:embed static
@@ -21,13 +23,16 @@ var types = map[string]string{
 	".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8",
 }
 
+// shared are files of the page that reports have too.
+var shared = []string{"el.js", "times.js", "timeline_marks.js", "timeline_palette.js", "timeline_view.js", "timeline.css"}
+
 // file is a file as it is sent.
 type file struct {
 	content    []byte
 	tag, media string
 }
 
-// files returns the embedded files, and the words of schema/terms as one, by their path on the server.
+// files returns the embedded files, those shared with reports, and the words of schema/terms as one, by their path on the server.
 func files() map[string]file {
 	out := map[string]file{}
 	add := func(name string, content []byte) {
@@ -42,6 +47,10 @@ func files() map[string]file {
 		add(strings.TrimPrefix(name, "static"), content)
 		return err
 	})
+	for _, name := range shared {
+		content, _ := reports.Files.ReadFile(name) // as above
+		add("/"+name, content)
+	}
 	add("/terms.js", words())
 	return out
 }

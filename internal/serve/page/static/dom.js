@@ -1,23 +1,10 @@
-// Elements without HTML text: nothing that a profile holds is ever parsed as HTML.
+// Elements that several views have.
+import { el, filled } from "./el.js";
 
 export const svgNS = "http://www.w3.org/2000/svg";
 
-// el makes an element. Attributes that are functions listen to events (onclick), data is a data set, null is left out.
-export const el = (name, attributes, ...children) => filled(document.createElement(name), attributes, children);
 export const svg = (name, attributes, ...children) => filled(document.createElementNS(svgNS, name), attributes, children);
-
-function filled(element, attributes, children) {
-  for (const [key, value] of Object.entries(attributes ?? {})) {
-    if (value === null || value === undefined || value === false) continue;
-    if (typeof value === "function") element.addEventListener(key.slice(2), value);
-    else if (key === "data") Object.assign(element.dataset, value);
-    else if (key === "style") for (const [k, v] of Object.entries(value)) element.style.setProperty(k, v);
-    else if (key === "value" && "value" in element) element.value = value;
-    else element.setAttribute(key, value === true ? "" : value);
-  }
-  element.append(...children.flat(9).filter((c) => c !== null && c !== undefined && c !== false));
-  return element;
-}
+export { el };
 
 // facts is a list of names and what they are; those that are not known are left out.
 export const facts = (pairs, className = "facts") => el("dl", { class: className }, pairs.filter(([, v]) => v !== null && v !== undefined && v !== "").map(([k, v]) => el("div", {}, el("dt", {}, k), el("dd", {}, v))));

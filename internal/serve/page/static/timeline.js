@@ -1,24 +1,31 @@
 // The timeline of a run, and those of two runs under each other: what is picked, marked and searched, in words, and in the page's address.
 import { get, path } from "./api.js";
 import { copyButton, el, facts, later, loading, problem } from "./dom.js";
-import { count, percent, time, value } from "./format.js";
+import { value } from "./format.js";
 import { heading } from "./run.js";
-import { partText } from "./terms.js";
-import { briefName, sharesClock } from "./timeline_rows.js";
-import { unpacked } from "./timeline_tiles.js";
-import { View, momentText } from "./timeline_view.js";
+import { partLabel, partText } from "./terms.js";
+import { briefName } from "./timeline_palette.js";
+import { groupsOf, sharesClock } from "./timeline_rows.js";
+import { Tiles, unpacked } from "./timeline_tiles.js";
+import { View, delayText } from "./timeline_view.js";
+import { count, momentText, percent, time } from "./times.js";
 
-export const keys = [["w s", "timeline: zoom in, out"], ["a d", "timeline: earlier, later"], ["f", "timeline: zoom to the selection"], ["m", "timeline: highlight its range"], ["n p", "timeline: next, previous match of the search"], ["0", "timeline: all"], ["Escape", "timeline: clear the selection"]];
+export const keys = [["w s", "timeline: zoom in, out"], ["a d", "timeline: earlier, later"], ["f Enter", "timeline: zoom to the selection"], ["m", "timeline: highlight its range"], ["n p", "timeline: next, previous match of the search, or item of the line"], ["↑ ↓", "timeline: the line above or below, of a selection"],
+  ["j", "timeline: from work to its launch, from a launch to its work"], ["l", "timeline: launch and work in one view"], ["0", "timeline: all"], ["Escape", "timeline: clear the selection"]];
 
 const works = ["kernel", "collective", "graph", "copy"], mostLinks = 300, mostMatches = 1000;
 
 // put replaces what a place holds; null is nothing.
 const put = (place, ...children) => place.replaceChildren(...children.flat().filter((c) => c !== null));
 
-// styles loads the timeline's style sheet once.
-function styles() {
-  if (document.querySelector('link[href="/timeline.css"]')) return;
-  document.head.append(el("link", { rel: "stylesheet", href: "/timeline.css" }));
+// styles loads the timeline's style sheets once, which say in which colours it is drawn.
+let styled;
+const styles = () => styled ??= Promise.all(["/timeline.css", "/timeline_page.css"].map((href) => new Promise((done) => document.head.append(el("link", { rel: "stylesheet", href, onload: done, onerror: done })))));
+
+// homeOf is what is seen first: the work of the GPUs. What a profiler does before and after it may take many times as long.
+function homeOf(about, first, last) {
+  const long = about.work_end_ns - about.zero_ns, edge = long * 0.02;
+  return long > 0 ? { from: Math.max(first, Math.round(-edge)), to: Math.min(last, Math.round(long + edge)) } : { from: first, to: last };
 }
 
 // Timeline is one run's: its picture, and what is picked in it.
@@ -29,14 +36,19 @@ class Timeline {
     this.tracks = new Map(about.tracks.map((t) => [t.id, t]));
     this.abort = new AbortController();
     this.readout = el("div", { class: "tl-readout" });
-    this.view = new View(place, { run, source, about, ...look, on: {
+    const [first, last] = look.bounds ?? [Math.min(0, about.begin_ns - about.zero_ns), Math.max(1, about.end_ns - about.zero_ns)];
+    const label = `Timeline of ${run}: w and s zoom, a and d move, f zooms to the selection, m highlights its range, n and p step, slash searches, question mark lists the keys`;
+    this.view = new View(place, { label, groups: groupsOf(about), tiles: new Tiles(run, source, about), first, last, home: look.bounds ? { from: first, to: last } : homeOf(about, first, last), most: look.most, partLabel, on: {
       changed: () => this.changed(),
       drawn: (v) => this.drawn(v),
       hovered: (item) => { this.readout.textContent = item ? this.view.tell(item) : ""; },
       picked: (item) => this.pick(item),
       ranged: (range) => this.showRange(range),
       dropped: () => this.drop(),
-      stepped: (by) => this.step(by),
+      stepped: (by) => this.asked && this.step(by),
+      said: (text) => { this.readout.textContent = text; },
+      tied: () => { if (this.view.links.length) this.goTo(this.view.links[0].other); },
+      linked: () => { if (this.view.links.length) this.both(this.view.pick, this.view.links[0].other); },
     } });
     place.append(this.readout);
     this.overview();
@@ -150,9 +162,8 @@ class Timeline {
     const view = this.view, call = row.launch_start_ns === null ? null : this.trackOfThread(track.source_id, row.pid, row.tid);
     let said = "Its launch was not captured.";
     if (row.launch_start_ns !== null) {
-      const start = this.onTimeline(track.source_id, row.launch_start_ns), end = start + row.launch_duration_ns, queued = item.start - end;
-      said = `Launched by ${row.api} of thread ${row.tid}${call?.thread ? ` ${call.thread}` : ""}; starts ${time(item.start - start)} after the call began` +
-        (queued >= 0 ? `: ${time(row.launch_duration_ns)} in the call, then ${time(queued)} queued.` : `, before the call returned (${time(row.launch_duration_ns)}).`);
+      const start = this.onTimeline(track.source_id, row.launch_start_ns), end = start + row.launch_duration_ns;
+      said = `Launched by ${row.api} of thread ${row.tid}${call?.thread ? ` ${call.thread}` : ""}; starts ${delayText({ start, end }, item)}.`;
       if (call) {
         const other = { track: call.id, kind: "call", start, end, name: row.api, count: 0, row: view.rowOf(call.id) ?? { group: view.groups.find((g) => g.tracks.includes(call)), label: "", kind: "call" } };
         view.links = [{ call: other, work: item, other }];
@@ -179,7 +190,7 @@ class Timeline {
     });
     const first = view.links[0]?.other;
     put(place,
-      el("p", { class: "tl-launch" }, !first ? "It launched no work on a GPU that the capture has." : `Launched ${all === 1 ? "" : `${count(all)} pieces of work, the first `}${briefName(first.name)}, which starts ${time(first.start - item.start)} after the call began.`),
+      el("p", { class: "tl-launch" }, !first ? "It launched no work on a GPU that the capture has." : `Launched ${all === 1 ? "" : `${count(all)} pieces of work, the first `}${briefName(first.name)}, which starts ${delayText(item, first)}.`),
       first ? el("div", { class: "controls" }, el("button", { type: "button", onclick: () => this.goTo(first) }, "Go to its work"), el("button", { type: "button", onclick: () => this.both(item, first) }, "Show both")) : null,
       this.sql(answer));
     view.redraw();
@@ -289,7 +300,6 @@ const numbers = (text) => /^-?\d+(,-?\d+)*$/.test(text ?? "") ? text.split(",").
 const about = (run, source, signal) => get(path("runs", run, "timeline", "about"), { source }, signal);
 
 export function mount(root, route, nav) {
-  styles();
   const run = route.path.run, source = route.query.get("source") ?? "", stop = new AbortController();
   let t = null;
   const place = el("div", { class: "tl" }), panel = el("div", { class: "tl-panel" }), shown = el("span", { class: "tl-shown", role: "status" }), matches = el("output", { class: "hint" });
@@ -323,7 +333,7 @@ export function mount(root, route, nav) {
   });
   (async () => {
     try {
-      const answer = await about(run, source, stop.signal);
+      const [answer] = await Promise.all([about(run, source, stop.signal), styles()]);
       if (stop.signal.aborted) return;
       if (!answer.tracks.length) {
         place.replaceChildren(el("p", {}, "This run has no timeline."));
@@ -371,7 +381,6 @@ function fromPass(about, pass) {
 
 // mountCompare shows two runs under each other, each from the start of its median pass of a stage and on one scale; to move one moves both.
 export function mountCompare(root, asked, nav) {
-  styles();
   const stop = new AbortController(), picks = el("div", { class: "chips", role: "group", "aria-label": "stage" }), place = el("div", { class: "tl" }), panel = el("div", { class: "tl-panel" });
   let shown = [], isMoving = false;
   place.append(loading("the timelines"));
@@ -412,6 +421,7 @@ export function mountCompare(root, asked, nav) {
   (async () => {
     try {
       const sides = await Promise.all([asked.base, asked.new].map(async (run) => ({ run, about: await about(run, "", stop.signal), passes: await medianPasses(run, stop.signal) })));
+      await styles();
       if (stop.signal.aborted) return;
       const stages = [...sides[0].passes.keys()].filter((s) => sides[1].passes.has(s)), q = asked.query, from = numbers(q.get("from"))[0], to = numbers(q.get("to"))[0];
       const pick = (stage) => { for (const b of picks.children) b.setAttribute("aria-pressed", b.value === stage); };

@@ -1,6 +1,6 @@
-// The timeline's lines: what is drawn in which, and in which colours.
+// The lines of the server's timeline: what is drawn in which.
+import { laneNames } from "./timeline_palette.js";
 
-const laneNames = { kernel: "kernels", collective: "collectives", graph: "graphs", copy: "copies" };
 const threadKinds = ["range", "python", "operator", "library", "call", "system", "profiler"];
 const threadNames = { range: "ranges", python: "Python", operator: "operators", library: "library calls", call: "CUDA calls", system: "OS calls", profiler: "profiler" };
 const workKinds = ["kernel", "collective", "graph", "copy"];
@@ -58,87 +58,4 @@ function threadRows(g) {
     g.rows.push({ kind: depth || ["range", "python", "operator"].includes(kind) ? "nest" : "call", label: depth ? "" : threadNames[kind], height: kind === "call" ? 18 : 16, tracks: [t], group: g, depth });
   }
   g.folded = { kind: "lane", label: g.rows[0]?.label ?? "", height: 12, tracks: g.rows[0]?.tracks ?? [], group: g };
-}
-
-// callKind says what a function of CUDA or HIP does, by its name, as _api-kind does.
-function callKind(name) {
-  if (name.includes("GraphLaunch")) return "launch";
-  if (name.includes("Graph")) return "other";
-  if (name.includes("Synchronize")) return "sync";
-  if (name.includes("Memcpy") || name.includes("Memset")) return "copy";
-  return name.includes("Launch") ? "launch" : "other";
-}
-
-function hash(text) {
-  let h = 2166136261;
-  for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 16777619);
-  return (h ^ (h >>> 15)) >>> 0;
-}
-
-// Colours of single pieces, as in the report: fill and text.
-const tones = {
-  kernel: [["#0b5a94", "#fff"], ["#a5cdee", "#000"], ["#43479f", "#fff"], ["#c0bbee", "#000"], ["#0c6b6b", "#fff"], ["#93d4cd", "#000"], ["#5b6975", "#fff"], ["#c4cdd5", "#000"]],
-  collective: [["#e69f00", "#000"], ["#f6cf7a", "#000"]], graph: [["#1aa57d", "#000"], ["#86d6bb", "#000"]], copy: [["#cc79a7", "#000"], ["#ebc0d7", "#000"]],
-  pass: [["#3c5a99", "#fff"], ["#a03e63", "#fff"], ["#2f7358", "#fff"], ["#85601b", "#fff"], ["#6a4c93", "#fff"], ["#4d6570", "#fff"]],
-};
-const warm = / \(warm-up\)$/;
-
-// Palette gives the colours of a theme, remembered by track kind and name.
-export class Palette {
-  constructor(element) {
-    const style = getComputedStyle(element), of = (name) => style.getPropertyValue(`--${name}`).trim();
-    this.vars = Object.fromEntries(["ink", "soft", "paper", "line", "tint", "link", "compute", "collective-exposed", "graph", "copy", "other", "launch", "launch-delay", "launch-latency", "wait", "call", "host", "profiler", "queued", "unknown", "found"].map((n) => [n, of(n)]));
-    this.isDark = document.documentElement.dataset.theme === "dark";
-    this.known = new Map();
-  }
-
-  // of gives { fill, text, alpha } of a mark.
-  of(kind, number, name) {
-    let looks = this.known.get(kind);
-    if (!looks) this.known.set(kind, looks = []);
-    return looks[number] ??= this.make(kind, name);
-  }
-
-  make(kind, name) {
-    const v = this.vars, plain = (fill, text = "#000") => ({ fill, text, alpha: 1 });
-    switch (kind) {
-      case "gap": return plain(v[name] || v.unknown);
-      case "pass": {
-        const stage = name.replace(warm, "");
-        const usual = ["prefill", "decode"], [fill, text] = tones.pass[usual.includes(stage) ? usual.indexOf(stage) : 2 + hash(stage) % (tones.pass.length - 2)]; // the same in every run
-        return { fill, text, alpha: warm.test(name) ? 0.45 : 1 };
-      }
-      case "call": return { launch: plain(v.compute, "#fff"), copy: plain(v.copy), sync: plain(v.wait), other: plain(v.other) }[callKind(name)];
-      case "range": case "python": case "operator": {
-        const light = [["#dfd6c3", "#000"], ["#cbbf9f", "#000"], ["#d3cfc6", "#000"], ["#e6dcc0", "#000"]], dark = [["#4b4637", "#fff"], ["#665e44", "#fff"], ["#55524c", "#fff"], ["#746a49", "#fff"]];
-        const [fill, text] = (this.isDark ? dark : light)[hash(name) % 4];
-        return plain(fill, text);
-      }
-      case "profiler": return plain(v.profiler, "#fff");
-      case "library": return plain(v.call, "#fff");
-      case "system": return plain(v.host);
-    }
-    const list = tones[kind] ?? tones.kernel, [fill, text] = list[hash(name) % list.length];
-    return plain(fill, text);
-  }
-
-  // cover is the colour of what is too short for a box of its own.
-  cover(kind, number, name) {
-    const v = this.vars;
-    switch (kind) {
-      case "gpu": case "kernel": return v.compute;
-      case "collective": return v["collective-exposed"];
-      case "graph": return v.graph;
-      case "copy": return v.copy;
-      case "range": case "python": case "operator": return this.isDark ? "#665e44" : "#cbbf9f";
-    }
-    return this.of(kind, number, name).fill;
-  }
-}
-
-// briefName gives of a kernel's name what comes after its type and namespaces.
-export function briefName(name) {
-  const text = name.replace(/\(anonymous namespace\)::|<unnamed>::/g, "").replace(/^(void|static|auto) /, "");
-  const head = text.search(/[<(]/), at = text.lastIndexOf("::", head < 0 ? text.length : head);
-  return at < 0 ? text : text.slice(at + 2);
 }

@@ -19,20 +19,9 @@ export function unpacked(answer, zero, nameOf) {
   return tracks;
 }
 
-// firstAt is the place of the first mark that may last until a moment or longer: none before it does.
-export function firstAt(m, moment) {
-  let low = 0, high = m.until.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (m.until[middle] < moment) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 export class Tiles {
-  constructor(run, source, about, changed) {
-    Object.assign(this, { run, source, zero: about.zero_ns, begin: about.begin_ns, end: about.end_ns, changed, names: [], numbers: new Map(), kept: new Map(), waiting: [], running: 0, clock: 0, error: null });
+  constructor(run, source, about) {
+    Object.assign(this, { run, source, zero: about.zero_ns, begin: about.begin_ns, end: about.end_ns, changed: () => {}, names: [], numbers: new Map(), kept: new Map(), waiting: [], running: 0, clock: 0, error: null });
   }
 
   nameOf = (text) => {

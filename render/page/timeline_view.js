@@ -1,38 +1,28 @@
-// The timeline's picture: a canvas that shows a stretch of time, and the keys and pointers that move it. It draws what there is at once and
-// again when more has come.
-import { el } from "./dom.js";
-import { partLabel, partText } from "./terms.js";
-import { Palette, briefName, groupsOf } from "./timeline_rows.js";
-import { Tiles, firstAt } from "./timeline_tiles.js";
-import { count, percent, time } from "./format.js";
+// The timeline's picture, of the report and of the server's page: a canvas that shows a stretch of time, and the keys and pointers that move it. What it draws it has
+// from marks, which the report holds and the server answers in tiles: it draws what there is at once and again when more has come.
+import { el } from "./el.js";
+import { count, momentText, percent, time } from "./times.js";
+import { firstAt, firstFrom } from "./timeline_marks.js";
+import { Palette, briefName } from "./timeline_palette.js";
 
 const axisHeight = 22, titleHeight = 20, space = 4, mapHeight = 34, leastView = 200, font = "12px system-ui, sans-serif", boldFont = "600 12px system-ui, sans-serif";
-const units = [[1e9, "s"], [1e6, "ms"], [1e3, "us"], [1, "ns"]];
-
-// momentText gives a moment with as many digits as tell apart moments of the given distance.
-export function momentText(ns, apart) {
-  const [div, unit] = units.find(([d]) => Math.abs(ns) >= d) ?? units[3];
-  const digits = Math.max(0, Math.min(9, Math.ceil(Math.log10(div / Math.max(1, apart)))));
-  return (ns / div).toFixed(digits).replace(/^-?\d+/, (w) => w.replace(/\B(?=(\d{3})+$)/g, ",")) + " " + unit;
-}
-
 const clamp = (x, low, high) => Math.max(low, Math.min(high, x));
 
-// homeOf is what is seen first: the work of the GPUs. What a profiler does before and after it may take many times as long.
-function homeOf(about, first, last) {
-  const long = about.work_end_ns - about.zero_ns, edge = long * 0.02;
-  return long > 0 ? { from: Math.max(first, Math.round(-edge)), to: Math.min(last, Math.round(long + edge)) } : { from: first, to: last };
+// delayText says how work follows the call that launched it; both are { start, end }.
+export function delayText(call, work) {
+  const queued = work.start - call.end;
+  return `${time(work.start - call.start)} after the call began` + (queued >= 0 ? `: ${time(call.end - call.start)} in the call, then ${time(queued)} queued` : `, before the call returned (${time(call.end - call.start)})`);
 }
 
-// View shows one run. on has what the page is told: changed (of the view), picked, ranged, hovered.
+// View shows one run from first to last, of which home is seen first and all by a key. groups are GPUs and threads, { key, label, rows, folded, tracks, device }: of each one
+// line, { kind, label, height, tracks, group, known }; known are the stretches of which single things are known, where that is not all. tiles have the marks: names,
+// pieces(from, to), want(from, to), stop(), changed, error; and may have toneOf(kind, name) and tell(item). partLabel names a cause of idle time. on has what the page is
+// told: changed (of the view), drawn, hovered, picked, ranged, dropped, said, helped, tied and linked (by keys), stepped (true where it has gone on itself), acted.
 export class View {
-  constructor(root, { run, source, about, on, most, bounds }) {
-    const [first, last] = bounds ?? [Math.min(0, about.begin_ns - about.zero_ns), Math.max(1, about.end_ns - about.zero_ns)];
-    Object.assign(this, { about, on, zero: about.zero_ns, first, last, isMoved: false });
-    this.groups = groupsOf(about);
+  constructor(root, { label, groups, tiles, first, last, home, all, on, most, partLabel, zoomsByWheel, describedBy }) {
+    Object.assign(this, { groups, tiles, on, first, last, home, partLabel, zoomsByWheel, all: all ?? { from: first, to: last }, isMoved: false });
     this.folded = new Set(this.groups.filter((g) => g.isMinor).map((g) => g.key));
-    this.tiles = new Tiles(run, source, about, () => this.redraw());
-    this.home = bounds ? { from: first, to: last } : homeOf(about, first, last);
+    tiles.changed = () => this.redraw();
     this.view = this.target = { ...this.home };
     this.pick = this.range = this.hover = null;
     this.links = [];
@@ -43,14 +33,15 @@ export class View {
     this.map = el("canvas", { class: "tl-map", role: "img", "aria-label": "The whole run: drag to move" });
     this.canvas = el("canvas", { class: "tl-canvas" });
     this.spacer = el("div", { class: "tl-spacer" });
-    this.scroller = el("div", { class: "tl-scroll", tabindex: "0", role: "application", "aria-label": `Timeline of ${run}: w and s zoom, a and d move, f zooms to the selection, m highlights its range, slash searches, question mark lists the keys` }, this.canvas, this.spacer);
+    this.scroller = el("div", { class: "tl-scroll", tabindex: "0", role: "application", "aria-label": label, "aria-describedby": describedBy }, this.canvas, this.spacer);
     this.scroller.style.setProperty("--most", most ?? "70vh");
     root.append(this.map, this.scroller);
     this.pen = this.canvas.getContext("2d", { alpha: false });
     this.stop = new AbortController();
-    this.theme = () => { this.palette = new Palette(this.scroller); this.redraw(); };
-    document.addEventListener("themechange", this.theme, { signal: this.stop.signal });
-    this.theme();
+    this.paper = matchMedia("print");
+    this.palette = new Palette(this.scroller, tiles.toneOf);
+    this.paper.addEventListener("change", () => this.theme(), { signal: this.stop.signal });
+    document.addEventListener("themechange", () => this.theme(), { signal: this.stop.signal });
     this.resize = new ResizeObserver(() => this.redraw());
     this.resize.observe(this.scroller);
     this.scroller.addEventListener("scroll", () => this.redraw(), { passive: true, signal: this.stop.signal });
@@ -65,6 +56,12 @@ export class View {
     this.resize.disconnect();
     this.tiles.stop();
     cancelAnimationFrame(this.frame);
+  }
+
+  // theme draws at once in the colours that the page has now: paper does not wait.
+  theme() {
+    this.palette = new Palette(this.scroller, this.tiles.toneOf);
+    this.draw();
   }
 
   // lay places the lines from top to bottom.
@@ -150,7 +147,7 @@ export class View {
     }
     this.width = Math.max(240, this.scroller.clientWidth);
     this.gutter = clamp(Math.round(this.width * 0.18), 96, 150);
-    const tall = this.scroller.clientHeight, scale = devicePixelRatio || 1;
+    const isPaper = this.paper.matches, tall = isPaper ? this.height : this.scroller.clientHeight, scale = isPaper ? Math.min(3, 12000 / tall) : devicePixelRatio || 1; // paper has all of it
     this.tall = tall;
     sized(this.canvas, this.width, tall, scale);
     const c = this.pen, v = this.palette.vars;
@@ -159,7 +156,7 @@ export class View {
     c.fillRect(0, 0, this.width, tall);
     c.font = font;
     c.textBaseline = "middle";
-    this.top = this.scroller.scrollTop;
+    this.top = isPaper ? 0 : this.scroller.scrollTop;
     const pieces = this.tiles.pieces(this.view.from, this.view.to);
     this.pieces = pieces;
     this.drawGrid(c);
@@ -191,7 +188,14 @@ export class View {
   drawRow(c, row, y, pieces) {
     const v = this.palette.vars, g = this.gutter, wide = this.width - g, scale = wide / (this.view.to - this.view.from);
     c.fillStyle = v.tint;
-    c.fillRect(g, y, wide, row.height);
+    if (row.known) { // elsewhere nothing says what ran
+      for (const [from, to] of row.known) if (to >= this.view.from && from <= this.view.to) {
+        const a = Math.max(g, this.x(from));
+        c.fillRect(a, y, Math.max(1, Math.min(this.width, this.x(to)) - a), row.height);
+      }
+      c.fillStyle = v.line;
+      for (let px = g; px < this.width; px += 4) c.fillRect(px, Math.round(y + row.height / 2), 1, 1);
+    } else c.fillRect(g, y, wide, row.height);
     if (row.label) {
       c.fillStyle = v.soft;
       c.fillText(this.cut(row.label, g - 16), 12, y + row.height / 2);
@@ -272,7 +276,7 @@ export class View {
       c.strokeRect(from + 1, y + 1, Math.max(1, wide - 2), row.height - 2);
     }
     if (wide < 22) return;
-    const said = kind === "pass" ? `${text.replace(" (warm-up)", "")}${nth ? ` #${nth}` : ""}` : kind === "gap" ? partLabel(text) : this.brief(kind, name, text);
+    const said = kind === "pass" ? `${text.replace(" (warm-up)", "")}${nth ? ` #${nth}` : ""}`.replace(`${row.label} #`, "#") : kind === "gap" ? this.partLabel(text) : this.brief(kind, name, text);
     c.fillStyle = look.alpha < 1 ? this.palette.vars.ink : look.text;
     c.fillText(this.cut(said, wide - 8), from + 4, y + row.height / 2 + 0.5);
   }
@@ -402,8 +406,10 @@ export class View {
   drawLink(c, call, work, isNamed) {
     const p = this.placeOf(call.track), q = this.placeOf(work.track), v = this.palette.vars;
     if (!p || !q) return;
-    const down = p.y < q.y, x1 = this.x(call.start), x2 = this.x(work.start), y1 = p.y + (down ? p.height : 0), y2 = q.y + (down ? 0 : q.height), tip = down ? -6 : 6;
-    if (Math.max(x1, x2) < this.gutter || Math.min(x1, x2) > this.width) return;
+    const down = p.y < q.y, [x1, x2] = [call, work].map((end) => clamp(this.x(end.start), this.gutter, this.width)), y1 = p.y + (down ? p.height : 0), y2 = q.y + (down ? 0 : q.height), tip = down ? -6 : 6;
+    const isSeen = ({ start, end }) => end >= this.view.from && start <= this.view.to, isWhole = isSeen(call) && isSeen(work);
+    if (!isSeen(call) && !isSeen(work)) return;
+    c.setLineDash(isWhole ? [] : [4, 3]); // an end beside the screen is at its edge
     for (const [style, wide] of [[v.paper, 4], [v.ink, 1.4]]) {
       c.strokeStyle = style;
       c.lineWidth = wide;
@@ -412,6 +418,7 @@ export class View {
       c.bezierCurveTo(x1, (y1 + y2) / 2, x2, (y1 + y2) / 2, x2, y2 + tip);
       c.stroke();
     }
+    c.setLineDash([]);
     c.fillStyle = v.ink;
     c.beginPath();
     c.moveTo(x2, y2);
@@ -460,12 +467,14 @@ export class View {
     c.fillRect(0, 0, wide, mapHeight);
     if (!this.overview) return;
     const tall = (mapHeight - 6) / Math.max(1, gpus.length);
-    c.fillStyle = v.compute;
     gpus.forEach((g, nth) => {
-      const m = this.overview.get(g.folded.tracks[0]?.id);
-      for (let i = 0; m && i < m.start.length; i++) {
-        const a = at(m.start[i]), b = Math.max(a + 0.6, at(m.end[i])), high = Math.max(1, tall * (m.count[i] ? Math.min(1, m.busy[i] / (m.end[i] - m.start[i])) : 1));
-        c.fillRect(a, 3 + tall * (nth + 1) - high, b - a, high);
+      for (const track of g.folded.tracks) {
+        const m = this.overview.get(track.id);
+        c.fillStyle = this.palette.cover(track.kind);
+        for (let i = 0; m && i < m.start.length; i++) {
+          const a = at(m.start[i]), b = Math.max(a + 0.6, at(m.end[i])), high = Math.max(1, tall * (m.count[i] ? Math.min(1, m.busy[i] / (m.end[i] - m.start[i])) : 1));
+          c.fillRect(a, 3 + tall * (nth + 1) - high, b - a, high);
+        }
       }
     });
   }
@@ -479,11 +488,19 @@ export class View {
     return this.groupAt(y)?.shown.find((r) => y + this.top >= r.y - 1 && y + this.top < r.y + r.height + 2);
   }
 
-  // itemAt gives the mark at a place: the one drawn last of those there, else the nearest within some pixels.
+  // itemAt gives the mark at a place, or the nearest within some pixels.
   itemAt(px, y, within = 3) {
     const row = y > axisHeight && px >= this.gutter ? this.rowAt(y) : null;
-    if (!row) return null;
-    const moment = this.momentAt(px), slack = within * (this.view.to - this.view.from) / (this.width - this.gutter);
+    return row ? this.itemOn(row, this.momentAt(px), within * this.pixel()) : null;
+  }
+
+  // pixel is the time that one stands for.
+  pixel() {
+    return (this.view.to - this.view.from) / (this.width - this.gutter);
+  }
+
+  // itemOn gives the mark of a line at a moment: the one drawn last of those there, else the nearest no further than slack.
+  itemOn(row, moment, slack) {
     let best = null, least = slack, isSingle = false;
     for (const piece of this.pieces?.list ?? []) {
       if (moment < piece.from - slack || moment >= piece.to + slack) continue;
@@ -494,31 +511,79 @@ export class View {
           if (away > least || away === least && isSingle && !single && best) continue;
           least = away;
           isSingle = single;
-          best = { track: track.id, kind: track.kind, row, start: m.start[i], end: m.end[i], name: this.tiles.names[m.name[i]], count: m.count[i], busy: m.busy[i], longest: m.longest[i], nth: m.nth?.[i] };
+          best = this.itemOf(track, row, m, i);
         }
       }
     }
     return best;
   }
 
+  itemOf(track, row, m, i) {
+    return { track: track.id, kind: track.kind, row, start: m.start[i], end: m.end[i], name: this.tiles.names[m.name[i]], count: m.count[i], busy: m.busy[i], longest: m.longest[i], nth: m.nth?.[i], of: m.of?.[i], index: i };
+  }
+
+  // nextOn gives the mark of a line that starts next after a moment, or last before it.
+  nextOn(row, moment, by) {
+    let best = null;
+    for (const piece of this.pieces?.list ?? []) for (const track of row.tracks) {
+      const m = piece.tracks.get(track.id), i = !m ? -1 : by > 0 ? firstFrom(m.start, moment + 0.5) : firstFrom(m.start, moment) - 1;
+      if (i >= 0 && i < m.start.length && (!best || (m.start[i] - best.start) * by < 0)) best = this.itemOf(track, row, m, i);
+    }
+    return best;
+  }
+
+  // stepItem goes to the next mark or the one before on the line of what is picked, else on the line that was pointed at last.
+  stepItem(by) {
+    const rows = this.filledRows(), row = (this.pick && this.rowOf(this.pick.track)) ?? (rows.includes(this.pointed) ? this.pointed : rows.find((r) => r.kind === "stream" && this.nextOn(r, this.view.from, 1)?.start < this.view.to) ?? rows[0]);
+    const at = this.hover?.moment, from = this.pick?.start ?? (at >= this.view.from && at <= this.view.to ? at : this.view.from), item = row && this.nextOn(row, from, by);
+    if (item) this.go(item);
+    else this.on.said?.(`No ${by < 0 ? "earlier" : "later"} item on this line.`);
+  }
+
+  // stepRow goes to the mark of the line above or below that is at the same time or starts next.
+  stepRow(by) {
+    const rows = this.filledRows(), row = rows[rows.indexOf(this.rowOf(this.pick.track)) + by], moment = this.hover?.moment ?? this.pick.start;
+    const item = row && (this.itemOn(row, moment, 0) ?? this.nextOn(row, moment, 1) ?? this.nextOn(row, moment, -1));
+    if (item) this.go(item, moment);
+  }
+
+  // filledRows are the lines that have any mark.
+  filledRows() {
+    return this.groups.flatMap((g) => g.shown).filter((row) => this.pieces?.list.some((piece) => row.tracks.some((t) => piece.tracks.get(t.id)?.start.length)));
+  }
+
+  // go picks a mark and brings it into view. The cursor goes to the moment given, else to its start.
+  go(item, moment = item.start) {
+    const long = this.target.to - this.target.from;
+    if (item.end < this.target.from || item.start > this.target.to) this.show(item.start - long / 2, item.start + long / 2);
+    this.hover = { moment: Math.max(moment, this.target.from) };
+    this.on.picked?.(item, true);
+  }
+
   // tell says what a mark is.
   tell(item) {
+    if (this.tiles.tell) return this.tiles.tell(item);
     const long = item.end - item.start, at = momentText(item.start, Math.max(1, long / 100));
-    if (item.count) return `${item.row.label || item.kind}: ${count(item.count)} in ${time(long)} from ${at}, ${percent(Math.min(1, item.busy / long))} busy; longest ${time(item.longest)}: ${item.kind === "gap" ? partLabel(item.name) : item.name}`;
-    if (item.kind === "gap") return `idle ${time(long)} from ${at}: ${partLabel(item.name)}`;
+    if (item.count) return `${item.row.label || item.kind}: ${count(item.count)} in ${time(long)} from ${at}, ${percent(Math.min(1, item.busy / long))} busy; longest ${time(item.longest)}: ${item.kind === "gap" ? this.partLabel(item.name) : item.name}`;
+    if (item.kind === "gap") return `idle ${time(long)} from ${at}: ${this.partLabel(item.name)}`;
     if (item.kind === "pass") return `${item.name} pass ${item.nth}: ${time(long)} from ${at}`;
     return `${time(long)} from ${at}: ${item.name}`;
   }
 
   // --- keys and pointers
   watchKeys() {
-    const acts = { w: () => this.zoom(0.5, this.hover?.moment), s: () => this.zoom(2, this.hover?.moment), a: () => this.move(-0.25), d: () => this.move(0.25), f: () => this.focus(), m: () => this.mark(), "0": () => this.show(this.first, this.last, false),
-      Escape: () => this.on.dropped?.(), n: () => this.on.stepped?.(1), p: () => this.on.stepped?.(-1) };
+    const acts = { w: () => this.zoom(0.5, this.hover?.moment), s: () => this.zoom(2, this.hover?.moment), a: () => this.move(-0.25), d: () => this.move(0.25), f: () => this.focus(), m: () => this.mark(), "0": () => this.show(this.all.from, this.all.to, false) };
     Object.assign(acts, { "+": acts.w, "=": acts.w, "-": acts.s, ArrowLeft: acts.a, ArrowRight: acts.d, Home: acts[0] });
+    const step = (by) => { if (!this.on.stepped?.(by)) this.stepItem(by); };
+    const others = { Escape: () => this.on.dropped?.(), n: () => step(1), p: () => step(-1) };
+    const picked = { ArrowUp: () => this.stepRow(-1), ArrowDown: () => this.stepRow(1), Enter: acts.f, j: () => this.on.tied?.(), l: () => this.on.linked?.() };
+    if (this.on.helped) others["?"] = () => this.on.helped();
     this.scroller.addEventListener("keydown", (e) => {
-      if (e.ctrlKey || e.metaKey || e.altKey || !acts[e.key]) return;
+      const act = acts[e.key] ?? others[e.key] ?? (this.pick ? picked[e.key] : undefined);
+      if (e.ctrlKey || e.metaKey || e.altKey || !act) return;
       e.preventDefault();
-      acts[e.key]();
+      act();
+      if (acts[e.key]) this.on.acted?.();
     }, { signal: this.stop.signal });
   }
 
@@ -543,7 +608,7 @@ export class View {
     const signal = this.stop.signal, at = (e) => { const r = this.canvas.getBoundingClientRect(); return { px: e.clientX - r.left, y: e.clientY - r.top }; }, reach = (e) => e.pointerType === "touch" ? 10 : 3; // a finger is not as steady as a mouse
     this.scroller.addEventListener("wheel", (e) => {
       const { px } = at(e), unit = e.deltaMode === 1 ? 16 : 1;
-      if (e.ctrlKey || e.metaKey) {
+      if (e.ctrlKey || e.metaKey || this.zoomsByWheel && document.activeElement === this.scroller && Math.abs(e.deltaY) >= Math.abs(e.deltaX)) {
         e.preventDefault();
         this.zoom(1.0025 ** clamp(e.deltaY * unit, -400, 400), this.momentAt(Math.max(this.gutter, px)), true);
       } else if (e.shiftKey || Math.abs(e.deltaX) > Math.abs(e.deltaY)) {
@@ -576,7 +641,8 @@ export class View {
         } else if (moved > reach(e)) this.hold([...down.values()], e, start);
       }
       this.hover = p.px >= this.gutter ? { moment: this.momentAt(p.px) } : null;
-      this.on.hovered?.(this.itemAt(p.px, p.y), this.hover?.moment);
+      this.pointed = this.rowAt(p.y) ?? this.pointed;
+      this.on.hovered?.(this.itemAt(p.px, p.y), this.hover?.moment, this.groupAt(p.y));
       this.canvas.style.cursor = p.y < axisHeight ? "col-resize" : p.px < this.gutter ? "pointer" : down.size ? "grabbing" : "";
       this.redraw();
     }, { signal });
