@@ -190,19 +190,24 @@ func (r Rows[T]) reader(f *Frame) (func(row []any) (T, error), error) {
 	}, nil
 }
 
-// Of returns the rows of an answer to the query, but not those of Rest; none where it was not asked.
-func (r Rows[T]) Of(f *Frame) ([]T, error) {
-	if f == nil {
-		return nil, nil
-	}
-	read, err := r.reader(f)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]T, len(f.Rows))
-	for i, row := range f.Rows {
-		if out[i], err = read(row); err != nil {
+// Of returns the rows of answers to the query, one answer after the other, but not those of Rest; none of a nil one, which was not asked.
+func (r Rows[T]) Of(answers ...*Frame) ([]T, error) {
+	var out []T
+	for _, f := range answers {
+		if f == nil {
+			continue
+		}
+		read, err := r.reader(f)
+		if err != nil {
 			return nil, err
+		}
+		out = slices.Grow(out, len(f.Rows))
+		for _, row := range f.Rows {
+			x, err := read(row)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, x)
 		}
 	}
 	return out, nil

@@ -45,37 +45,51 @@ func (k *known) about(name string) string {
 	return ""
 }
 
-// read takes a figure out of the answers of all runs. Several rows of a key in one run are a mistake of the query.
-func read(frames []*frame.Frame, key, value string, use func(f *frame.Frame, row []any) bool) (*known, error) {
+// useRow is one row of mfu.
+type useRow struct {
+	Stage   string   `col:"stage"`
+	MFU     *float64 `col:"mfu_ratio"`
+	MBU     *float64 `col:"mbu_ratio"`
+	PartOf  string   `col:"part_of"`
+	IsLeast bool     `col:"is_least"`
+	Fault   string   `col:"fault"`
+}
+
+// overheadRow is one row of overhead.
+type overheadRow struct {
+	Mode     string   `col:"mode"`
+	Stage    string   `col:"stage"`
+	Tool     string   `col:"tool"`
+	Overhead *float64 `col:"overhead_ratio"`
+}
+
+var (
+	useRows      = frame.RowsOf[useRow]("mfu")
+	overheadRows = frame.RowsOf[overheadRow]("overhead")
+)
+
+func newKnown(frames []*frame.Frame) *known {
 	k := &known{values: map[string][]float64{}, why: map[string]string{}, least: map[string]bool{}}
 	for _, f := range frames {
-		keyAt, valueAt, faultAt := f.Index(key), f.Index(value), f.Index("fault")
-		leastAt := f.Index("is_least")
-		if keyAt < 0 || valueAt < 0 {
-			return nil, fmt.Errorf("query %s has no column %s or %s", f.Query, key, value)
-		}
 		k.caveats = append(k.caveats, f.Caveats...)
-		for _, row := range f.Rows {
-			if use != nil && !use(f, row) {
-				continue
-			}
-			name := fmt.Sprint(row[keyAt])
-			if _, seen := k.values[name]; !seen {
-				k.order, k.values[name] = append(k.order, name), nil
-			}
-			v, isNumber := row[valueAt].(float64)
-			switch {
-			case faultAt >= 0 && row[faultAt] != nil:
-				k.why[name] = caveat.Fault(fmt.Sprint(row[faultAt]))
-			case !isNumber || finite(v) == nil:
-				k.why[name] = k.about(name)
-			default:
-				k.values[name] = append(k.values[name], v)
-				k.least[name] = k.least[name] || leastAt >= 0 && row[leastAt] == true
-			}
-		}
 	}
-	return k, nil
+	return k
+}
+
+// add adds what a run has of a figure. Several values of a name in one run are a mistake of the query.
+func (k *known) add(name string, value *float64, fault string, isLeast bool) {
+	if _, seen := k.values[name]; !seen {
+		k.order, k.values[name] = append(k.order, name), nil
+	}
+	switch {
+	case fault != "":
+		k.why[name] = caveat.Fault(fault)
+	case value == nil || finite(*value) == nil:
+		k.why[name] = k.about(name)
+	default:
+		k.values[name] = append(k.values[name], *value)
+		k.least[name] = k.least[name] || isLeast
+	}
 }
 
 // settle gives a check the median of a figure over the runs, or says why it has none.
@@ -98,12 +112,15 @@ func (j *judging) expandUtilisation(ctx context.Context, r Rule) error {
 	if err != nil {
 		return err
 	}
-	k, err := read(frames, "stage", r.Metric+"_ratio", func(f *frame.Frame, row []any) bool { // any stage: of passes, and not of a part of one or of the whole model
-		part := f.Index("part_of")
-		return r.Stage != AnyStage || row[f.Index("stage")] != "model" && (part < 0 || row[part] == nil)
-	})
+	rows, err := useRows.Of(frames...)
 	if err != nil {
 		return err
+	}
+	k := newKnown(frames)
+	for _, x := range rows {
+		if r.Stage != AnyStage || x.Stage != "model" && x.PartOf == "" { // any stage: of passes, and not of a part of one or of the whole model
+			k.add(x.Stage, map[string]*float64{"mfu": x.MFU, "mbu": x.MBU}[r.Metric], x.Fault, x.IsLeast)
+		}
 	}
 	list := []string{r.Stage}
 	if r.Stage == AnyStage && len(k.order) > 0 {
@@ -135,26 +152,25 @@ func (j *judging) expandOverhead(ctx context.Context, r Rule) error {
 	if err != nil {
 		return err
 	}
-	timeline := "torch"
-	for _, f := range frames {
-		for _, row := range f.Rows {
-			if at := f.Index("tool"); at >= 0 && (row[at] == "nsys" || row[at] == "prof" && timeline != "nsys") {
-				timeline = row[at].(string)
-			}
-		}
-	}
-	k, err := read(frames, "mode", "overhead_ratio", func(f *frame.Frame, row []any) bool {
-		if row[f.Index("stage")] != nil { // the rule is about the whole process
-			return false
-		}
-		if r.Metric != "" {
-			return row[f.Index("mode")] == r.Metric
-		}
-		at := f.Index("tool")
-		return at >= 0 && row[at] == timeline
-	})
+	rows, err := overheadRows.Of(frames...)
 	if err != nil {
 		return err
+	}
+	timeline := "torch"
+	for _, x := range rows {
+		if x.Tool == "nsys" || x.Tool == "prof" && timeline != "nsys" {
+			timeline = x.Tool
+		}
+	}
+	k := newKnown(frames)
+	for _, x := range rows {
+		isAsked := x.Tool == timeline
+		if r.Metric != "" {
+			isAsked = x.Mode == r.Metric
+		}
+		if isAsked && x.Stage == "" { // the rule is about the whole process
+			k.add(x.Mode, x.Overhead, "", false)
+		}
 	}
 	for _, mode := range k.order {
 		c := Check{Rule: r, Subject: "overhead." + mode, Unit: Ratio}

@@ -79,7 +79,15 @@ func (m madeRuns) Ask(_ context.Context, query string, args frame.Args) (*frame.
 			}
 		}
 	}
-	f.Rows = slices.Clone(f.Rows)
+	for i, c := range f.Columns { // those that are asked by name
+		switch {
+		case strings.HasPrefix(query, "serving") && (c.Name == "requests_per_s" || c.Name == "p99_ns"):
+			f.Columns[i].Type = frame.Float
+		case query == "stage-samples" && c.Unit == frame.Ns:
+			f.Columns[i].Type = frame.Int
+		}
+	}
+	f.Rows = slices.Clone(f.Rows) // which Fill writes to
 	return frametest.Fill(frametest.Typed(f)), nil
 }
 
