@@ -82,8 +82,8 @@ var rooms = map[string][]string{
 	"queries/dialect":       {"schema/sqlfile"},
 	"queries/frame":         {},
 	"queries/judge":         {"queries/caveat", "queries/frame", "queries/frame/frametest", "queries/judge/stats"},
-	"queries/judge/diff":    {"queries/caveat", "queries/frame", "queries/judge", "queries/judge/serving", "queries/judge/stats", "queries/judge/tree"},
-	"queries/judge/gate":    {"queries/caveat", "queries/frame", "queries/frame/frametest", "queries/judge", "queries/judge/diff", "queries/judge/serving", "queries/judge/stats"},
+	"queries/judge/diff":    {"queries/caveat", "queries/frame", "queries/judge", "queries/judge/diff/conditions", "queries/judge/serving", "queries/judge/stats", "queries/judge/tree"},
+	"queries/judge/gate":    {"queries/caveat", "queries/frame", "queries/frame/frametest", "queries/judge", "queries/judge/diff", "queries/judge/diff/conditions", "queries/judge/serving", "queries/judge/stats"},
 	"queries/judge/serving": {"queries/frame", "queries/frame/frametest"},
 	"queries/judge/stats":   {},
 	"queries/judge/tree":    {},
@@ -121,14 +121,15 @@ var rooms = map[string][]string{
 	"internal/serve/jobs":   {"capture/machine", "capture/plan", "schema/rundir"},
 	"testdata":              {},
 
-	"queries/frame/frametest": {"queries/frame"},
+	"queries/frame/frametest":       {"queries/frame"},
+	"queries/judge/diff/conditions": {"queries/frame", "queries/frame/frametest"},
 }
 
 // everyones are rooms without imports of ours that every room may use; the words of schema/terms among them.
 var everyones = []string{"schema/terms", "internal/child", "internal/file", "internal/golden", "internal/mask", "internal/sample", "internal/scratch", "internal/suggest"}
 
 // alone are rooms whose tests keep to what the room itself may import, so that they too build without a warehouse.
-var alone = []string{"capture", "queries/caveat", "queries/frame", "queries/judge", "queries/judge/gate", "queries/judge/serving", "queries/judge/stats", "queries/judge/tree", "queries/judge/trend", "schema/rundir"}
+var alone = []string{"capture", "queries/caveat", "queries/frame", "queries/judge", "queries/judge/diff/conditions", "queries/judge/gate", "queries/judge/serving", "queries/judge/stats", "queries/judge/tree", "queries/judge/trend", "schema/rundir"}
 
 // owners says who alone may import a package of others; the key is a prefix of the import path.
 var owners = map[string][]string{

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"prof/queries/judge/diff"
+	"prof/queries/judge/diff/conditions"
 	"prof/render/table"
 	"prof/render/typeset"
 )
@@ -56,9 +57,9 @@ func sideText(s diff.Side) string {
 
 // weighty are the weights of differences that have a line of their own, with what is said of one that says nothing of itself.
 var weighty = []struct {
-	weight diff.Weight
+	weight conditions.Weight
 	words  string
-}{{diff.Decides, "different work or hardware: the comparison includes it"}, {diff.Clouds, "may move times"}}
+}{{conditions.Decides, "different work or hardware: the comparison includes it"}, {conditions.Clouds, "may move times"}}
 
 // differenceTable is the table of what differs between the sides beside times, but for what was changed on purpose.
 func differenceTable(r *diff.Result) table.Table {
@@ -74,7 +75,7 @@ func differenceTable(r *diff.Result) table.Table {
 				continue
 			}
 			row := []table.Cell{table.Text(d.Aspect), table.Text(aspectText(d.Aspect, d.A)), table.Text(aspectText(d.Aspect, d.B)), table.Text(cmp.Or(d.Effect, w.words))}
-			if w.weight == diff.Decides {
+			if w.weight == conditions.Decides {
 				row[0].Tone = typeset.ToneUnsure
 			}
 			t.Rows = append(t.Rows, row)
@@ -175,7 +176,7 @@ func onlyChanged(words []string, inBoth []bool) string {
 }
 
 // weightWords say what a difference of that weight means; "" of one that was made on purpose.
-func weightWords(of diff.Weight) string {
+func weightWords(of conditions.Weight) string {
 	for _, w := range weighty {
 		if w.weight == of {
 			return w.words

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"prof/queries/judge/diff"
+	"prof/queries/judge/diff/conditions"
 	"prof/queries/judge/stats"
 	"prof/render/rendertest"
 )
@@ -96,8 +97,8 @@ func exampleDiff() *diff.Result {
 		Verdict: diff.Better, Words: "decode 21.1 % faster: attention kernels instead of softmax + gemm -43 %, norm kernels +65 %, launch-bound idle -8.0 %; prefill unchanged",
 		Stages: []diff.Stage{stageOf("decode", diff.Better, 0.00012, decode), stageOf("prefill", diff.NoChange, 0.4, prefill)},
 		Items:  slices.Concat(decode, prefill),
-		Differences: []diff.Difference{{Aspect: "attention", A: "eager", B: "sdpa", Weight: diff.Tells}, {Aspect: "driver", A: "550.54.15", B: "560.28.03", Weight: diff.Clouds},
-			{Aspect: "GPU", A: "NVIDIA A100-SXM4-80GB", B: "NVIDIA H100 80GB HBM3", Effect: "another GPU: times compare hardware too", Weight: diff.Decides}, {Aspect: "commit", A: "1f2e3d4", B: "not known", Weight: diff.Tells}},
+		Differences: []conditions.Difference{{Aspect: "attention", A: "eager", B: "sdpa", Weight: conditions.Tells}, {Aspect: "driver", A: "550.54.15", B: "560.28.03", Weight: conditions.Clouds},
+			{Aspect: "GPU", A: "NVIDIA A100-SXM4-80GB", B: "NVIDIA H100 80GB HBM3", Effect: "another GPU: times compare hardware too", Weight: conditions.Decides}, {Aspect: "commit", A: "1f2e3d4", B: "not known", Weight: conditions.Tells}},
 		Notes:   []string{"decode has 3 passes a side: run with --repeats to tell smaller changes " + rendertest.Breakout},
 		Queries: []diff.Source{{Run: "eager", Query: "stage-samples.v1", SQL: "FROM stage_samples_v1('01')"}, {Run: "sdpa", Query: "stage-samples.v1", SQL: "FROM stage_samples_v1('02')"}},
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"prof/queries/judge/diff"
+	"prof/queries/judge/diff/conditions"
 	"prof/queries/judge/stats"
 	"prof/render/typeset"
 	"prof/render/words"
@@ -65,11 +66,11 @@ type RunForm struct {
 
 // DifferenceForm is a condition in which the sides differ.
 type DifferenceForm struct {
-	Aspect string      `json:"aspect" doc:"such as GPU, driver, clocks, precision, prompt tokens"`
-	A      string      `json:"a"`
-	B      string      `json:"b"`
-	Effect string      `json:"effect" doc:"what it means for the comparison; empty for nothing"`
-	Weight diff.Weight `json:"weight" enum:"decides,clouds,tells" doc:"decides: other work or hardware, which the figures compare too; clouds: it may change times; tells: it was changed on purpose"`
+	Aspect string            `json:"aspect" doc:"such as GPU, driver, clocks, precision, prompt tokens"`
+	A      string            `json:"a"`
+	B      string            `json:"b"`
+	Effect string            `json:"effect" doc:"what it means for the comparison; empty for nothing"`
+	Weight conditions.Weight `json:"weight" enum:"decides,clouds,tells" doc:"decides: other work or hardware, which the figures compare too; clouds: it may change times; tells: it was changed on purpose"`
 }
 
 // OptionsForm is how the sides were compared.
@@ -229,7 +230,7 @@ func sideForm(s diff.Side) SideForm {
 	})}
 }
 
-func differenceForm(d diff.Difference) DifferenceForm {
+func differenceForm(d conditions.Difference) DifferenceForm {
 	return DifferenceForm{d.Aspect, d.A, d.B, d.Effect, d.Weight}
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"prof/queries/judge/diff"
+	"prof/queries/judge/diff/conditions"
 	"prof/render/typeset"
 )
 
@@ -129,7 +130,7 @@ func TestDiffLegend(t *testing.T) {
 func TestDiffShortNames(t *testing.T) {
 	r := exampleDiff()
 	commit := strings.Repeat("0123456789", 4)
-	r.Differences = []diff.Difference{{Aspect: "commit", A: commit + " (1 run), 1f2e3d4", B: "not known", Weight: diff.Tells}}
+	r.Differences = []conditions.Difference{{Aspect: "commit", A: commit + " (1 run), 1f2e3d4", B: "not known", Weight: conditions.Tells}}
 	r.Queries = append(r.Queries, diff.Source{Query: "run-conditions.v1", SQL: "FROM x"})
 	for _, form := range []string{"table", "md", "html"} {
 		text := diffText(t, form, typeset.Options{Width: 200}, r)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"prof/queries/judge/diff"
+	"prof/queries/judge/diff/conditions"
 	"prof/queries/judge/gate"
 	"prof/queries/judge/stats"
 	"prof/render/rendertest"
@@ -55,8 +56,8 @@ func exampleGate() *gate.Result {
 			{Rule: gateRule(5, "new_kernels <= 0"), Subject: "new_kernels", Unit: gate.Count, Value: new(2.0), Limit: new(0.0), Outcome: gate.Broken, Reason: "new, longest first: " + rendertest.Hostile + ", void k<1>(*_*)"},
 			{Rule: gateRule(6, "stage.decode.tokens_per_s >= 100"), Subject: "stage.decode.tokens_per_s", Stage: "decode", Unit: gate.PerSec, Value: new(1234.5), Limit: new(100.0), Outcome: gate.Holds},
 		},
-		Differences: []diff.Difference{{Aspect: "GPU", A: "NVIDIA H200", B: "NVIDIA <H100>", Effect: "the comparison includes hardware", Weight: diff.Decides},
-			{Aspect: "driver", A: "550.54", B: "560.28", Weight: diff.Clouds}, {Aspect: "commit", A: "4f2a1c", B: "9e01bb", Weight: diff.Tells}},
+		Differences: []conditions.Difference{{Aspect: "GPU", A: "NVIDIA H200", B: "NVIDIA <H100>", Effect: "the comparison includes hardware", Weight: conditions.Decides},
+			{Aspect: "driver", A: "550.54", B: "560.28", Weight: conditions.Clouds}, {Aspect: "commit", A: "4f2a1c", B: "9e01bb", Weight: conditions.Tells}},
 		Notes: []string{"prefill: times are per token, because the passes of A and B have different numbers of tokens"},
 	}
 }

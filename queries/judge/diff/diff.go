@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"prof/queries/frame"
+	"prof/queries/judge/diff/conditions"
 )
 
 // ErrNothing is wrapped by errors of sides that hold nothing to compare.
@@ -151,7 +152,7 @@ func (r *Result) compare(a, b []runData, known surroundings) error {
 			}
 		}
 		byChange(r.Stages[i].Ledger)
-		r.Stages[i].StageExpected = known.expected(s.name)
+		r.Stages[i].StageExpected = conditions.Expected(known.differences, s.name)
 	}
 	c.judgeStages(r.Stages, known.noise)
 	if r.Options.By.adds() {

@@ -230,7 +230,7 @@ type asked struct {
 	args  frame.Args
 	kind  string
 	note  string
-	read  func(t *table, of func(name string) *amountRow)
+	read  func(f *frame.Frame, of func(name string) *amountRow) error
 }
 
 // amountRow is what the runs of a side have of such an item.
@@ -269,40 +269,42 @@ func (r *Result) askItems(ctx context.Context, asker frame.Asker) error {
 	if err != nil {
 		return err
 	}
-	sides := [2]map[string]*amountRow{{}, {}}
-	for i, f := range frames {
-		side, run := sides[0], ""
+	sides, isLacking := [2]map[string]*amountRow{{}, {}}, false
+	for i, run := range slices.Concat(r.A.Runs, r.B.Runs) {
+		f, side, found := frames[i], sides[0], false
 		if i >= len(r.A.Runs) {
-			side, run = sides[1], r.B.Runs[i-len(r.A.Runs)].Name
-		} else {
-			run = r.A.Runs[i].Name
+			side = sides[1]
 		}
-		t := &table{f: f}
-		for t.next() {
-			dim.read(t, func(name string) *amountRow {
-				if side[name] == nil {
-					side[name] = &amountRow{}
-				}
-				side[name].rows++
-				return side[name]
-			})
+		if err := dim.read(f, func(name string) *amountRow {
+			if side[name] == nil {
+				side[name] = &amountRow{}
+			}
+			side[name].rows++
+			found = true
+			return side[name]
+		}); err != nil {
+			return fmt.Errorf("run %s: %w", run.Name, err)
 		}
-		if t.err != nil {
-			return fmt.Errorf("run %s: %w", run, t.err)
+		if !found { // what it did not record would be taken for gone or new
+			isLacking = true
+			r.Notes = append(r.Notes, fmt.Sprintf("run %s has nothing to compare by %s: %s", run.Name, r.Options.By, noRows(f)))
 		}
-		if len(f.Rows) == 0 {
-			r.Notes = append(r.Notes, fmt.Sprintf("run %s has no rows by %s: %s", run, r.Options.By, noRows(f)))
-		}
-		r.Queries = append(r.Queries, sourceOf(run, f))
+		r.Queries = append(r.Queries, sourceOf(run.Name, f))
 	}
 	r.Queries = distinctSources(r.Queries)
 	r.Notes = append(r.Notes, dim.note)
-	r.Items = Cut(r.otherItems(dim.kind, sides), r.Options.Top)
+	if !isLacking {
+		r.Items = Cut(r.otherItems(dim.kind, sides), r.Options.Top)
+	}
 	return nil
 }
 
+// noRows says why there is nothing to compare in an answer.
 func noRows(f *frame.Frame) string {
-	if len(f.Notes) > 0 {
+	switch {
+	case len(f.Rows) > 0:
+		return "its rows of " + f.Query + " have no GPU times"
+	case len(f.Notes) > 0:
 		return f.Notes[0]
 	}
 	return "query " + f.Query + " has no rows"
@@ -382,35 +384,85 @@ func (x *amountRow) measure(units, perUnit int64) Measure {
 	return m
 }
 
-func readOperators(t *table, of func(string) *amountRow) {
-	x := of(t.text("operator"))
-	x.amount.tally.total += t.count("self_device_ns")
-	x.amount.tally.calls += t.count("calls") - t.count("captured_calls")
-	if x.replayed = x.replayed || t.count("replay_ns") != 0; x.replayed {
-		x.amount.tally.calls = 0
-	}
+// operatorRow is one row of top-operators.
+type operatorRow struct {
+	Operator   string `col:"operator"`
+	Calls      *int64 `col:"calls"`
+	Captured   *int64 `col:"captured_calls"`
+	SelfDevice *int64 `col:"self_device_ns"`
+	Replay     *int64 `col:"replay_ns"`
 }
 
-func readRanges(t *table, of func(string) *amountRow) {
-	if t.count("gpu_instances") == 0 {
-		return
-	}
-	name := t.text("range")
-	if domain := t.text("domain"); domain != "" {
-		name = domain + ":" + name
-	}
-	x := of(name)
-	x.amount.tally.calls += t.count("gpu_instances")
-	x.amount.tally.total += t.count("gpu_span_total_ns")
-	x.std, x.least, x.most = t.amount("gpu_span_std_ns"), t.whole("gpu_span_min_ns"), t.whole("gpu_span_max_ns")
+// rangeRow is one row of ranges.
+type rangeRow struct {
+	Range     string   `col:"range"`
+	Domain    string   `col:"domain"`
+	Instances *int64   `col:"gpu_instances"`
+	Total     *int64   `col:"gpu_span_total_ns"`
+	Std       *float64 `col:"gpu_span_std_ns"`
+	Min       *int64   `col:"gpu_span_min_ns"`
+	Max       *int64   `col:"gpu_span_max_ns"`
 }
 
-func readMetrics(t *table, of func(string) *amountRow) {
-	v := t.amount("value")
-	if v == nil {
-		return
+// metricRow is one row of kernel-metrics.
+type metricRow struct {
+	Kernel string   `col:"kernel"`
+	Grid   string   `col:"grid"`
+	Block  string   `col:"block"`
+	Metric string   `col:"metric"`
+	Value  *float64 `col:"value"`
+	Unit   string   `col:"unit"`
+}
+
+var (
+	operatorRows = frame.RowsOf[operatorRow]("top-operators")
+	rangeRows    = frame.RowsOf[rangeRow]("ranges")
+	metricRows   = frame.RowsOf[metricRow]("kernel-metrics")
+)
+
+func readOperators(f *frame.Frame, of func(string) *amountRow) error {
+	rows, err := operatorRows.Of(f)
+	for _, r := range rows {
+		if r.SelfDevice == nil {
+			continue // what it took on GPUs is not known
+		}
+		x := of(r.Operator)
+		x.amount.tally.total += *r.SelfDevice
+		x.amount.tally.calls += frame.Or(r.Calls, 0) - frame.Or(r.Captured, 0) // work outside operators has none
+		if x.replayed = x.replayed || frame.Or(r.Replay, 0) != 0; x.replayed {
+			x.amount.tally.calls = 0
+		}
 	}
-	x := of(t.text("metric") + " of " + t.text("kernel") + ", grid " + t.text("grid") + ", block " + t.text("block")) // of other grids it is of other work
-	x.amount.tally.calls++
-	x.sum, x.values, x.unit = x.sum+*v, x.values+1, cmp.Or(t.text("unit"), "value")
+	return err
+}
+
+func readRanges(f *frame.Frame, of func(string) *amountRow) error {
+	rows, err := rangeRows.Of(f)
+	for _, r := range rows {
+		if r.Instances == nil || *r.Instances == 0 || r.Total == nil {
+			continue
+		}
+		name := r.Range
+		if r.Domain != "" {
+			name = r.Domain + ":" + name
+		}
+		x := of(name)
+		x.amount.tally.calls += *r.Instances
+		x.amount.tally.total += *r.Total
+		x.std, x.least, x.most = r.Std, r.Min, r.Max
+	}
+	return err
+}
+
+func readMetrics(f *frame.Frame, of func(string) *amountRow) error {
+	rows, err := metricRows.Of(f)
+	for _, r := range rows {
+		if r.Value == nil {
+			continue
+		}
+		x := of(r.Metric + " of " + r.Kernel + ", grid " + r.Grid + ", block " + r.Block) // of other grids it is of other work
+		x.amount.tally.calls++
+		x.sum, x.values, x.unit = x.sum+*r.Value, x.values+1, cmp.Or(r.Unit, "value")
+	}
+	return err
 }

@@ -103,7 +103,7 @@ func load(ctx context.Context, asker frame.Asker, runs []Run, stage string) ([]r
 		if d.passes, err = readPasses(used[1]); err != nil {
 			return nil, nil, fmt.Errorf("run %s: %w", r.Name, err)
 		}
-		if d.hashes, err = d.readSources(used[2]); err != nil {
+		if err := d.readSources(used[2]); err != nil {
 			return nil, nil, fmt.Errorf("run %s: %w", r.Name, err)
 		}
 		if len(used[3].Rows) > 0 {
@@ -130,66 +130,144 @@ func sourceOf(run string, f *frame.Frame) Source {
 	return Source{Run: run, Query: fmt.Sprintf("%s.v%d", f.Query, f.Version), SQL: f.SQL}
 }
 
+// passRow is one row of stage-samples, but for its idle times, which have a column each.
+type passRow struct {
+	Stage    string `col:"stage"`
+	Pass     int64  `col:"pass"`
+	Repeat   int64  `col:"repeat"`
+	SourceID int64  `col:"source_id"`
+	IsWarmup bool   `col:"is_warmup"`
+	Prompt   *int64 `col:"prompt_token_count"`
+	Decode   *int64 `col:"decode_token_count"`
+	Steps    *int64 `col:"step_count"`
+	CPU      *int64 `col:"cpu_ns"`
+	Span     *int64 `col:"gpu_span_ns"`
+	Busy     *int64 `col:"gpu_busy_ns"`
+	Sum      *int64 `col:"gpu_sum_ns"`
+	Kernels  *int64 `col:"kernel_count"`
+	Time     *int64 `col:"time_ns"`
+	Kernel   *int64 `col:"kernel_ns"` // this and the next are NULL where time_ns is
+	Graph    *int64 `col:"graph_ns"`
+	Copy     *int64 `col:"copy_ns"`
+	Other    *int64 `col:"other_ns"`
+	Lost     int64  `col:"lost_count"`
+}
+
+// workRow is one row of pass-work, as far as it is one of step-work.
+type workRow struct {
+	SourceID  int64    `col:"source_id"`
+	IsWarmup  bool     `col:"is_warmup"`
+	Kind      string   `col:"kind"`
+	Family    string   `col:"family"`
+	Role      string   `col:"role"`
+	Grid      string   `col:"grid"`
+	Block     string   `col:"block"`
+	Launches  int64    `col:"launch_count"`
+	Sum       int64    `col:"sum_ns"`
+	Min       int64    `col:"min_ns"`
+	Max       int64    `col:"max_ns"`
+	Deviation *float64 `col:"deviation_ns2"`
+}
+
+type passWorkRow struct {
+	workRow
+	Stage  string `col:"stage"`
+	Pass   *int64 `col:"pass"`
+	Repeat int64  `col:"repeat"`
+	Name   string `col:"name"`
+}
+
+type sourceRow struct {
+	SourceID int64  `col:"source_id"`
+	Kind     string `col:"kind"`
+	SHA256   string `col:"sha256"`
+}
+
+var (
+	passRows     = frame.RowsOf[passRow]("stage-samples")
+	passWorkRows = frame.RowsOf[passWorkRow]("pass-work")
+	sourceRows   = frame.RowsOf[sourceRow]("sources")
+)
+
 func readPasses(f *frame.Frame) ([]pass, error) {
-	t := table{f: f}
-	var out []pass
-	for t.next() {
-		p := pass{stage: t.text("stage"), number: t.count("pass"), repeat: t.count("repeat"), source: t.count("source_id"), isWarmup: t.flag("is_warmup"),
-			prompt: t.whole("prompt_token_count"), decode: t.whole("decode_token_count"), steps: t.whole("step_count"), cpu: t.whole("cpu_ns"), span: t.whole("gpu_span_ns"),
-			busy: t.count("gpu_busy_ns"), sum: t.count("gpu_sum_ns"), time: t.whole("time_ns"), kernels: t.whole("kernel_count"), lost: t.count("lost_count")}
-		p.parts.work = t.count("kernel_ns") + t.count("graph_ns") + t.count("copy_ns")
-		p.parts.other = t.count("other_ns")
-		for i, cause := range terms.Causes {
-			for _, part := range terms.PartsOf(cause.Name) {
-				p.parts.idle[i] += t.count(part.Column())
+	rows, err := passRows.Of(f)
+	if err != nil {
+		return nil, err
+	}
+	idle, err := idleTimes(f, func(c terms.Cause) (columns []string) {
+		for _, part := range terms.PartsOf(c.Name) {
+			columns = append(columns, part.Column())
+		}
+		return columns
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make([]pass, len(rows))
+	for i, r := range rows {
+		// Passes that lost work, whose times are not known, are no samples.
+		p := pass{stage: r.Stage, number: r.Pass, repeat: r.Repeat, source: r.SourceID, isWarmup: r.IsWarmup, prompt: r.Prompt, decode: r.Decode, steps: r.Steps, cpu: r.CPU, span: r.Span,
+			busy: frame.Or(r.Busy, 0), sum: frame.Or(r.Sum, 0), time: r.Time, kernels: r.Kernels, lost: r.Lost}
+		if p.time != nil {
+			p.parts = parts{*r.Kernel + *r.Graph + *r.Copy, *r.Other, idle[i]}
+			if off := *p.time - p.parts.sum(); off != 0 {
+				return nil, fmt.Errorf("%s: row %d: the parts of pass %d of %s do not add up to its time (off by %d ns); ingest the run again", f.Query, i+1, p.number, stageName(p.stage), off)
 			}
 		}
-		left := -p.parts.sum()
-		if p.time != nil && *p.time+left != 0 {
-			return nil, fmt.Errorf("%s: row %d: the parts of pass %d of %s do not add up to its time (off by %d ns); ingest the run again", f.Query, t.at, p.number, stageName(p.stage), *p.time+left)
-		}
-		out = append(out, p)
+		out[i] = p
 	}
-	return out, t.err
+	return out, nil
+}
+
+// idleTimes returns the idle times of rows by cause, in the order of terms.Causes; a column that is NULL has no say.
+func idleTimes(f *frame.Frame, columns func(terms.Cause) []string) ([][len(terms.Causes)]int64, error) {
+	if len(f.Rows) == 0 {
+		return nil, nil
+	}
+	out := make([][len(terms.Causes)]int64, len(f.Rows))
+	for i, cause := range terms.Causes {
+		for _, column := range columns(cause) {
+			values, err := f.Numbers(column)
+			if err != nil {
+				return nil, err
+			}
+			for row, v := range values {
+				out[row][i] += int64(frame.Or(v, 0))
+			}
+		}
+	}
+	return out, nil
 }
 
 func readWork(f *frame.Frame) ([]work, error) {
-	t := table{f: f}
-	out := make([]work, 0, len(f.Rows))
-	for t.next() {
-		out = append(out, work{stage: t.text("stage"), number: t.count("pass"), repeat: t.count("repeat"), isWarmup: t.flag("is_warmup"),
-			kind: t.text("kind"), name: t.text("name"), family: t.text("family"), role: t.text("role"), grid: t.text("grid"), block: t.text("block"),
-			tally: tally{calls: t.count("launch_count"), total: t.count("sum_ns"), min: t.count("min_ns"), max: t.count("max_ns"), m2: t.squares()}})
+	rows, err := passWorkRows.Of(f)
+	out := make([]work, len(rows))
+	for i, r := range rows {
+		out[i] = r.work(r.Name)
+		out[i].stage, out[i].number, out[i].repeat = r.Stage, frame.Or(r.Pass, 0), r.Repeat // passes have numbers from 1
 	}
-	return out, t.err
+	return out, err
 }
 
-// squares returns the squared deviations of a row, NaN where they are not known.
-func (t *table) squares() float64 {
-	if v := t.amount("deviation_ns2"); v != nil {
-		return *v
-	}
-	return math.NaN()
+func (r workRow) work(name string) work {
+	return work{isWarmup: r.IsWarmup, kind: r.Kind, name: name, family: r.Family, role: r.Role, grid: r.Grid, block: r.Block,
+		tally: tally{calls: r.Launches, total: r.Sum, min: r.Min, max: r.Max, m2: frame.Or(r.Deviation, math.NaN())}}
 }
 
-// readSources returns what the sources of the passes hold, for as far as the warehouse knows, and marks passes that are sums.
-func (d *runData) readSources(f *frame.Frame) ([]string, error) {
-	counted := map[int64]bool{}
-	for _, p := range d.passes {
-		counted[p.source] = true
-	}
-	t := table{f: f}
-	var out []string
-	for t.next() {
-		id := t.count("source_id")
-		if hash := t.text("sha256"); hash != "" && counted[id] {
-			out = append(out, hash)
-		}
+// readSources reads what the sources of the passes hold, for as far as the warehouse knows, and marks passes that are sums.
+func (d *runData) readSources(f *frame.Frame) error {
+	rows, err := sourceRows.Of(f)
+	for _, r := range rows {
+		isCounted := false
 		for i := range d.passes {
-			if p := &d.passes[i]; p.source == id && t.text("kind") == terms.NsysStats {
-				p.isSum, d.isSum = true, true
+			if p := &d.passes[i]; p.source == r.SourceID {
+				isCounted, p.isSum = true, r.Kind == terms.NsysStats
 			}
 		}
+		d.isSum = d.isSum || isCounted && r.Kind == terms.NsysStats
+		if isCounted && r.SHA256 != "" {
+			d.hashes = append(d.hashes, r.SHA256)
+		}
 	}
-	return out, t.err
+	return err
 }

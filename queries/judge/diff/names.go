@@ -54,6 +54,11 @@ func shortName(name string) string {
 	return plain
 }
 
+var spellingRows = frame.RowsOf[struct {
+	Kernel   string `col:"kernel"`
+	Spelling string `col:"spelling"`
+}]("kernel-spellings")
+
 // shareNames returns kernels whose names differ between the runs in spelling only the name in the first run that has them: profilers write the
 // same kernel in different ways. Of a spelling that a run has two names of, all stay as they are.
 func shareNames(ctx context.Context, asker frame.Asker, runs []runData) ([]Source, error) {
@@ -71,18 +76,18 @@ func shareNames(ctx context.Context, asker frame.Asker, runs []runData) ([]Sourc
 	first, isDouble := map[string]string{}, map[string]bool{} // by spelling
 	spellings := make([]map[string]string, len(runs))         // of each run's names
 	for i, f := range frames {
-		t, seen := table{f: f}, map[string]bool{}
-		spellings[i] = map[string]string{}
-		for t.next() {
-			name, spelling := t.text("kernel"), t.text("spelling")
-			isDouble[spelling] = isDouble[spelling] || seen[spelling]
-			seen[spelling], spellings[i][name] = true, spelling
-			if first[spelling] == "" {
-				first[spelling] = name
-			}
+		rows, err := spellingRows.Of(f)
+		if err != nil {
+			return nil, fmt.Errorf("run %s: %w", runs[i].run.Name, err)
 		}
-		if t.err != nil {
-			return nil, fmt.Errorf("run %s: %w", runs[i].run.Name, t.err)
+		seen := map[string]bool{}
+		spellings[i] = map[string]string{}
+		for _, r := range rows {
+			isDouble[r.Spelling] = isDouble[r.Spelling] || seen[r.Spelling]
+			seen[r.Spelling], spellings[i][r.Kernel] = true, r.Spelling
+			if first[r.Spelling] == "" {
+				first[r.Spelling] = r.Kernel
+			}
 		}
 	}
 	var sources []Source

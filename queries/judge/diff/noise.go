@@ -4,32 +4,55 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
 	"prof/queries/frame"
+	"prof/queries/judge/diff/conditions"
 	"prof/queries/judge/stats"
 )
 
-// LoadHistory asks what runs of the same workloads on the same machines took, once for each workload and machine among the runs. Runs of
-// which no workload is known have no history.
-func LoadHistory(ctx context.Context, asker frame.Asker, runs ...[]Conditions) ([]*frame.Frame, error) {
+// noiseRow is what a stage took in one process of a run of the same thing: a row of run-noise.
+type noiseRow struct {
+	Group  string   `col:"group_name"`
+	RunID  string   `col:"run_id"`
+	Repeat int64    `col:"repeat"`
+	Stage  string   `col:"stage"`
+	Span   *float64 `col:"gpu_span_ns"`
+	Busy   *float64 `col:"gpu_busy_ns"`
+	Sum    *float64 `col:"gpu_sum_ns"`
+	CPU    *float64 `col:"cpu_ns"`
+}
+
+// metric returns a metric by name; nil where nothing is known of it.
+func (r noiseRow) metric(name string) *float64 {
+	return map[string]*float64{spanMetric: r.Span, busyMetric: r.Busy, sumMetric: r.Sum, "cpu_ns": r.CPU}[name]
+}
+
+var (
+	noiseRows   = frame.RowsOf[noiseRow]("run-noise")
+	processRows = frame.RowsOf[processTime]("process-noise")
+)
+
+// askEach asks one of the runs of each key, which returns "" of those that are not asked, and returns the rows of all answers.
+func askEach[T any](ctx context.Context, asker frame.Asker, rows frame.Rows[T], runs []conditions.Run, key func(conditions.Run) string) (out []T, sources []Source, err error) {
 	var list []frame.Question
-	asked := map[[3]string]bool{}
-	for _, c := range slices.Concat(runs...) {
-		key := [3]string{c.value("workload key"), c.value("host"), c.value("GPU")}
-		if key[0] == "" || asked[key] {
-			continue
+	asked := map[string]bool{"": true}
+	for _, r := range runs {
+		if k := key(r); !asked[k] {
+			asked[k] = true
+			list = append(list, frame.Question{Query: rows.Query, Args: frame.Args{"run": r.ID}, Notes: frame.RowsOnly})
 		}
-		asked[key] = true
-		list = append(list, frame.Question{Query: "run-noise", Args: frame.Args{"run": c.Run.ID}, Notes: frame.RowsOnly})
 	}
 	frames, err := asker.AskAll(ctx, list)
 	if err != nil {
-		return nil, fmt.Errorf("read what runs of the same workload took: %w", err)
+		return nil, nil, err
 	}
-	return frames, nil
+	for _, f := range frames {
+		sources = append(sources, sourceOf("", f))
+	}
+	out, err = rows.Of(frames...)
+	return out, sources, err
 }
 
 // History is how much processes of the same workload on the same machine vary in one metric of a stage, by what the warehouse holds of
@@ -40,11 +63,10 @@ type History struct {
 	Commits   int          // of their code
 }
 
-// LearnHistory tells how much processes vary by themselves, from answers of run-noise, but those of the runs in without: what is compared
-// is no witness of its own noise. A stage "" is all device work of runs without stages. A run that prof captured with repeats is as many
-// processes, and run-noise gives each the median of its passes. A metric that run-noise has no column of is not known.
-func LearnHistory(frames []*frame.Frame, stage, metric string, alpha float64, without ...string) History {
-	return learn(tookOf(frames, stage, metric), alpha, without...)
+// learnHistory tells how much processes vary by themselves, but those of the runs in without: what is compared is no witness of its own noise. A
+// stage "" is all device work of runs without stages. A run that prof captured with repeats is as many processes, each with the median of its passes.
+func learnHistory(rows []noiseRow, stage, metric string, alpha float64, without ...string) History {
+	return learn(tookOf(rows, stage, metric), alpha, without...)
 }
 
 // learn finds how much values vary within their groups: took has those of each group by run.
@@ -73,33 +95,23 @@ func learn(took map[string]map[string][]float64, alpha float64, without ...strin
 }
 
 // tookOf returns the values of a metric by group and run, those of a run by repeat. A run that several answers hold counts once.
-func tookOf(frames []*frame.Frame, stage, metric string) map[string]map[string][]float64 {
+func tookOf(rows []noiseRow, stage, metric string) map[string]map[string][]float64 {
 	out := map[string]map[string][]float64{}
 	type sample struct {
 		id     string
 		repeat int64
 	}
 	seen := map[sample]bool{}
-	for _, f := range frames {
-		group, id, repeat, name, value := f.Index("group_name"), f.Index("run_id"), f.Index("repeat"), f.Index("stage"), f.Index(metric)
-		if group < 0 || id < 0 || repeat < 0 || name < 0 || value < 0 {
+	for _, r := range rows {
+		v, s := r.metric(metric), sample{r.RunID, r.Repeat}
+		if r.Stage != stage || v == nil || *v <= 0 || seen[s] {
 			continue
 		}
-		for _, r := range f.Rows {
-			of, _ := r[name].(string) // NULL: all device work
-			v, known := r[value].(float64)
-			s := sample{fmt.Sprint(r[id]), 0}
-			s.repeat, _ = r[repeat].(int64)
-			if of != stage || !known || math.IsNaN(v) || v <= 0 || seen[s] {
-				continue
-			}
-			seen[s] = true
-			g := fmt.Sprint(r[group])
-			if out[g] == nil {
-				out[g] = map[string][]float64{}
-			}
-			out[g][s.id] = append(out[g][s.id], v)
+		seen[s] = true
+		if out[r.Group] == nil {
+			out[r.Group] = map[string][]float64{}
 		}
+		out[r.Group][r.RunID] = append(out[r.Group][r.RunID], *v)
 	}
 	return out
 }
@@ -121,67 +133,54 @@ func (h History) floor() string {
 
 // surroundings are what is known of the runs beside their work.
 type surroundings struct {
-	differences []Difference
-	history     []*frame.Frame // what runs of the same things took
-	processes   []processTime  // what repeats of any workload on these machines took
-	compared    []string       // ids of the runs of both sides
-	sides       [2][]string    // and of each
+	differences []conditions.Difference
+	history     []noiseRow    // what runs of the same things took
+	processes   []processTime // what repeats of any workload on these machines took
+	compared    []string      // ids of the runs of both sides
+	sides       [2][]string   // and of each
 	alpha       float64
 	sources     []Source
 }
 
 // surround asks what differs between the sides, and how much runs of the same things vary unless the caller says.
 func surround(ctx context.Context, asker frame.Asker, a, b Side, o Options) (surroundings, error) {
-	s := surroundings{alpha: o.Stats.Alpha}
-	var sides [2][]Conditions
-	both, err := LoadConditions(ctx, asker, slices.Concat(a.Runs, b.Runs))
-	if err != nil {
+	s := surroundings{alpha: o.Stats.Alpha, sides: [2][]string{a.ids(), b.ids()}}
+	s.compared = slices.Concat(s.sides[0], s.sides[1])
+	runs, f, err := conditions.Load(ctx, asker, s.compared)
+	if err != nil || len(runs) == 0 {
 		return s, err
 	}
-	sides[0], sides[1] = both[:len(a.Runs)], both[len(a.Runs):]
-	for i, side := range sides {
-		for _, c := range side {
-			s.sides[i] = append(s.sides[i], c.Run.ID)
-		}
-	}
-	s.compared = slices.Concat(s.sides[0], s.sides[1])
-	if len(both) > 0 { // one statement tells of all
-		from := both[0].From
-		from.Run = ""
-		s.sources = append(s.sources, from)
-	}
-	s.differences = Differences(sides[0], sides[1])
+	s.sources = []Source{sourceOf("", f)}
+	s.differences = conditions.Differences(runs[:len(a.Runs)], runs[len(a.Runs):])
 	if o.Stats.Noise != nil {
 		return s, nil
 	}
-	s.history, err = LoadHistory(ctx, asker, sides[0], sides[1])
-	for _, f := range s.history {
-		s.sources = append(s.sources, sourceOf("", f))
+	var sources [2][]Source
+	machine := func(r conditions.Run) string { return r.Value("host") + "\n" + r.Value("GPU") }
+	s.history, sources[0], err = askEach(ctx, asker, noiseRows, runs, func(r conditions.Run) string {
+		if workload := r.Value("workload key"); workload != "" {
+			return workload + "\n" + machine(r)
+		}
+		return "" // it has no history
+	})
+	if err == nil {
+		s.processes, sources[1], err = askEach(ctx, asker, processRows, runs, machine)
 	}
 	if err != nil {
-		return s, err
+		return s, fmt.Errorf("read what earlier runs took: %w", err)
 	}
-	frames, err := loadProcesses(ctx, asker, sides[0], sides[1])
-	for _, f := range frames {
-		s.sources = append(s.sources, sourceOf("", f))
-	}
-	if err == nil {
-		s.processes, err = readProcesses(frames)
-	}
-	return s, err
+	s.sources = slices.Concat(s.sources, sources[0], sources[1])
+	return s, nil
 }
 
 // noise is how much runs of the same thing vary in a metric of a stage; nil when nothing tells.
 func (s surroundings) noise(stage, metric string) *stats.Noise {
-	return LearnHistory(s.history, stage, metric, s.alpha, s.compared...).Noise
+	return learnHistory(s.history, stage, metric, s.alpha, s.compared...).Noise
 }
-
-// expected says in words what the differences between the sides explain of a stage's change.
-func (s surroundings) expected(stage string) string { return Expected(s.differences, stage) }
 
 // noiseNote says what is known of a stage's noise; "" for nothing.
 func (s surroundings) noiseNote(stage *stagePair, metric string) string {
-	h := LearnHistory(s.history, stage.name, metric, s.alpha, s.compared...)
+	h := learnHistory(s.history, stage.name, metric, s.alpha, s.compared...)
 	if h.Noise == nil || !h.Noise.Assumed && h.Noise.DF < leastFreedom { // nothing is judged by it
 		return ""
 	}

@@ -1,7 +1,6 @@
 package diff
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -10,52 +9,17 @@ import (
 	"prof/queries/judge/stats"
 )
 
-// processTime is what a stage took in one process on the machine of a side, by process-noise.
+// processTime is what a stage took in one process on the machine of a side: a row of process-noise.
 type processTime struct {
-	run, stage string
-	isProfiled bool
-	time, busy float64 // ns; busy is 0 where it is not known
-	kernels    float64 // 0 where they are not known
+	Run     string   `col:"run_id"`
+	Stage   string   `col:"stage"`
+	Tool    string   `col:"tool"` // none without a profiler
+	Time    float64  `col:"time_ns"`
+	Busy    *float64 `col:"busy_ns"`
+	Kernels *float64 `col:"kernel_count"`
 }
 
-// loadProcesses asks what repeats on the machines of the runs took, once for each machine.
-func loadProcesses(ctx context.Context, asker frame.Asker, runs ...[]Conditions) ([]*frame.Frame, error) {
-	var list []frame.Question
-	asked := map[[2]string]bool{}
-	for _, c := range slices.Concat(runs...) {
-		key := [2]string{c.value("host"), c.value("GPU")}
-		if asked[key] {
-			continue
-		}
-		asked[key] = true
-		list = append(list, frame.Question{Query: "process-noise", Args: frame.Args{"run": c.Run.ID}, Notes: frame.RowsOnly})
-	}
-	frames, err := asker.AskAll(ctx, list)
-	if err != nil {
-		return nil, fmt.Errorf("read what processes on the machine took: %w", err)
-	}
-	return frames, nil
-}
-
-func readProcesses(frames []*frame.Frame) ([]processTime, error) {
-	var out []processTime
-	for _, f := range frames {
-		t := table{f: f}
-		for t.next() {
-			p := processTime{run: t.text("run_id"), stage: t.text("stage"), isProfiled: t.text("tool") != "none"}
-			for name, to := range map[string]*float64{"time_ns": &p.time, "busy_ns": &p.busy, "kernel_count": &p.kernels} {
-				if v := t.amount(name); v != nil {
-					*to = *v
-				}
-			}
-			out = append(out, p)
-		}
-		if t.err != nil {
-			return nil, t.err
-		}
-	}
-	return out, nil
-}
+func (p processTime) isProfiled() bool { return p.Tool != "none" }
 
 // learn tells the stages how much processes differ on their machine, where its runs say, and what they take without a profiler.
 func (c *comparer) learn(known surroundings) {
@@ -71,8 +35,8 @@ func (c *comparer) learn(known surroundings) {
 // unprofiled are the times of a stage in the recordings without a profiler of some runs.
 func (k surroundings) unprofiled(stage string, runs []string) (out []float64) {
 	for _, p := range k.processes {
-		if !p.isProfiled && p.stage == stage && slices.Contains(runs, p.run) {
-			out = append(out, p.time)
+		if !p.isProfiled() && p.Stage == stage && slices.Contains(runs, p.Run) {
+			out = append(out, p.Time)
 		}
 	}
 	return out
@@ -105,17 +69,18 @@ func (k surroundings) hostNoise() stats.Noise {
 	groups := map[[2]string]*group{}
 	var names [][2]string
 	for _, p := range k.processes {
-		if !p.isProfiled || p.busy <= 0 || p.time <= p.busy || slices.Contains(k.compared, p.run) {
+		if !p.isProfiled() || p.Busy == nil || *p.Busy <= 0 || p.Time <= *p.Busy || slices.Contains(k.compared, p.Run) {
 			continue
 		}
-		key := [2]string{p.run, p.stage}
+		key := [2]string{p.Run, p.Stage}
 		g := groups[key]
 		if g == nil {
 			g = &group{}
 			groups[key], names = g, append(names, key)
 		}
-		g.logs = append(g.logs, math.Log(p.time))
-		g.idle, g.hosted = append(g.idle, 1-p.busy/p.time), append(g.hosted, hostedShare(p.time-p.busy, p.kernels))
+		idle := p.Time - *p.Busy
+		g.logs = append(g.logs, math.Log(p.Time))
+		g.idle, g.hosted = append(g.idle, idle/p.Time), append(g.hosted, hostedShare(idle, frame.Or(p.Kernels, 0))) // graphs that were traced whole are launched at once
 	}
 	squares, weight, df, processes := 0.0, 0.0, 0, 0
 	for _, name := range names {

@@ -11,7 +11,11 @@ import (
 func processTimes(run, stage string, isProfiled bool, ns, busy, kernels, by float64, n int) (out []processTime) {
 	for i := range n {
 		times := math.Exp(by * float64(1-2*(i%2)))
-		out = append(out, processTime{run, stage, isProfiled, ns * times, busy * times, kernels})
+		p := processTime{Run: run, Stage: stage, Tool: "none", Time: ns * times}
+		if isProfiled {
+			p.Tool, p.Busy, p.Kernels = "profiled", new(busy*times), &kernels
+		}
+		out = append(out, p)
 	}
 	return out
 }

@@ -5,6 +5,7 @@ package diff
 import (
 	"time"
 
+	"prof/queries/judge/diff/conditions"
 	"prof/queries/judge/stats"
 )
 
@@ -51,6 +52,13 @@ type Side struct {
 	Runs  []Run  // oldest first
 }
 
+func (s Side) ids() (out []string) {
+	for _, r := range s.Runs {
+		out = append(out, r.ID)
+	}
+	return out
+}
+
 // Verdict is what a comparison says of a stage or of the whole.
 type Verdict string
 
@@ -66,16 +74,16 @@ const (
 type Result struct {
 	A, B        Side
 	Options     Options
-	Verdict     Verdict       // of the whole: worse if a stage is worse and none better, and so on; Words says which is which where they differ
-	Words       string        // one line: "decode 12.4 % faster: attention -31 %, launch-bound idle -8 %; prefill unchanged"
-	Stages      []Stage       // by the time they take in A, those only in B last
-	Items       []Item        // by Options.By, largest change first within each stage
-	Operators   []Item        // compared by kernel, the operators that changed most, where both sides have some with inputs; those of all layers are one
-	Serving     []ServingLoad // what load generators measured, by load; none where no run has such results
-	Differences []Difference  // what else differs between the sides
-	Notes       []string      // what a reader must know of the figures
-	Queries     []Source      // what the figures are from
-	Same        bool          // both sides are the same captures
+	Verdict     Verdict                 // of the whole: worse if a stage is worse and none better, and so on; Words says which is which where they differ
+	Words       string                  // one line: "decode 12.4 % faster: attention -31 %, launch-bound idle -8 %; prefill unchanged"
+	Stages      []Stage                 // by the time they take in A, those only in B last
+	Items       []Item                  // by Options.By, largest change first within each stage
+	Operators   []Item                  // compared by kernel, the operators that changed most, where both sides have some with inputs; those of all layers are one
+	Serving     []ServingLoad           // what load generators measured, by load; none where no run has such results
+	Differences []conditions.Difference // what else differs between the sides
+	Notes       []string                // what a reader must know of the figures
+	Queries     []Source                // what the figures are from
+	Same        bool                    // both sides are the same captures
 }
 
 // Source is a query that figures are from.
@@ -217,21 +225,3 @@ type Delta struct {
 	NewNs         int64 // only B has it
 	RemovedNs     int64 // only A has it
 }
-
-// Difference is one thing beside the code that differs between the sides.
-type Difference struct {
-	Aspect string // GPU, driver, clocks, throttling, precision, model, prompt tokens, decode tokens, batch, tool versions, trace options, launch skip, commit, ...
-	A, B   string // "unknown" is said so
-	Effect string // what it means for the comparison, in words; "" for none
-	Weight Weight
-}
-
-// Weight is how much a difference matters to the verdict.
-type Weight string
-
-// How much a difference can matter.
-const (
-	Decides Weight = "decides" // the sides did different work or ran on different hardware: figures compare that too
-	Clouds  Weight = "clouds"  // may move times: versions, options, throttling
-	Tells   Weight = "tells"   // what was changed on purpose: commit, tags, command
-)

@@ -51,8 +51,42 @@ func loadSteps(ctx context.Context, asker frame.Asker, runs []runData) ([]Source
 	return sources, nil
 }
 
-// gpuPlace is a GPU of a process, where steps have their numbers.
+// stepRow is one row of steps, but for its idle times, which have a column each.
+type stepRow struct {
+	Nth       int64  `col:"nth"`
+	Name      string `col:"name"`
+	Time      *int64 `col:"time_ns"`
+	TimeBasis string `col:"time_basis"`
+	Basis     string `col:"basis"`
+	Busy      *int64 `col:"busy_ns"`
+	Span      *int64 `col:"gpu_span_ns"`
+	Other     *int64 `col:"other_ns"`
+	Kernels   *int64 `col:"kernel_count"`
+	IsWarmup  bool   `col:"is_warmup"`
+	SourceID  int64  `col:"source_id"`
+	PID       *int64 `col:"pid"`
+	Device    *int64 `col:"device"`
+}
+
+type stepWorkRow struct {
+	workRow
+	Nth    *int64 `col:"nth"`
+	PID    *int64 `col:"pid"`
+	Device int64  `col:"device"`
+	Kernel string `col:"kernel"`
+}
+
+var (
+	stepRows     = frame.RowsOf[stepRow]("steps")
+	stepWorkRows = frame.RowsOf[stepWorkRow]("step-work")
+)
+
+// gpuPlace is a GPU of a process, where steps have their numbers; -1 stands for a process or GPU that is not known.
 type gpuPlace struct{ source, pid, device int64 }
+
+func placeOf(source int64, pid, device *int64) gpuPlace {
+	return gpuPlace{source, frame.Or(pid, -1), frame.Or(device, -1)}
+}
 
 // stepKey is a step on one GPU.
 type stepKey struct {
@@ -66,17 +100,28 @@ func (d *runData) readSteps(steps, done *frame.Frame) error {
 	for _, p := range d.passes {
 		repeats[p.source] = p.repeat
 	}
-	t := table{f: steps}
+	rows, err := stepRows.Of(steps)
+	if err != nil {
+		return err
+	}
+	idle, err := idleTimes(steps, func(c terms.Cause) []string { return []string{c.Column()} })
+	if err != nil {
+		return err
+	}
+	works, err := stepWorkRows.Of(done)
+	if err != nil {
+		return err
+	}
 	found, order := map[stepKey]pass{}, []stepKey(nil)
 	kinds, members := map[string]bool{}, map[int64]map[gpuPlace]bool{} // by repeat
 	type number struct{ repeat, nth int64 }
 	ranks := map[number]int{}
-	for t.next() {
-		p, ok := t.step()
+	for i, x := range rows {
+		p, ok := x.pass(idle[i])
 		if !ok {
 			continue
 		}
-		key := stepKey{gpuPlace{p.source, t.count("pid"), t.count("device")}, p.number}
+		key := stepKey{placeOf(p.source, x.PID, x.Device), p.number}
 		p.repeat = repeats[p.source]
 		if members[p.repeat] == nil {
 			members[p.repeat] = map[gpuPlace]bool{}
@@ -87,18 +132,13 @@ func (d *runData) readSteps(steps, done *frame.Frame) error {
 		order = append(order, key)
 		ranks[number{p.repeat, p.number}]++
 	}
-	if t.err != nil {
-		return t.err
-	}
 	s := &stepData{}
 	sums := map[stepKey]int64{}
 	var inside, judged, all int64
-	t = table{f: done}
-	for t.next() {
-		w := work{stage: outside, isWarmup: t.flag("is_warmup"), kind: t.text("kind"), name: t.text("kernel"), family: t.text("family"), role: t.text("role"), grid: t.text("grid"), block: t.text("block"),
-			tally: tally{calls: t.count("launch_count"), total: t.count("sum_ns"), min: t.count("min_ns"), max: t.count("max_ns"), m2: t.number("deviation_ns2")}}
-		key := stepKey{gpuPlace{t.count("source_id"), t.count("pid"), t.count("device")}, t.count("nth")}
-		w.repeat = repeats[key.source]
+	for _, x := range works {
+		w := x.work(x.Kernel)
+		w.stage, w.repeat = outside, repeats[x.SourceID]
+		key := stepKey{placeOf(x.SourceID, x.PID, &x.Device), frame.Or(x.Nth, 0)} // steps have numbers from 1
 		all += w.tally.total
 		p, known := found[key]
 		if known && ranks[number{p.repeat, p.number}] == len(members[p.repeat]) {
@@ -121,11 +161,11 @@ func (d *runData) readSteps(steps, done *frame.Frame) error {
 		p.sum, p.stage = sums[key], stepName(p.stage, kinds)
 		s.passes = append(s.passes, p)
 	}
-	if t.err == nil && len(s.passes) > 0 && all > 0 {
+	if len(s.passes) > 0 && all > 0 {
 		s.share, s.judged = float64(inside)/float64(all), float64(judged)/float64(all)
 		d.steps = s
 	}
-	return t.err
+	return nil
 }
 
 // stepName names a kind of step: nothing of its name is said where there is only one, since runs may call the same step otherwise.
@@ -136,27 +176,27 @@ func stepName(kind string, kinds map[string]bool) string {
 	return stepStage + " " + kind
 }
 
-// step reads a row of steps; not ok where its time is not known. What a step has behind the start of the next one is not of its time.
-func (t *table) step() (pass, bool) {
-	time := t.whole("time_ns")
-	p := pass{stage: t.text("name"), basis: t.text("time_basis"), number: t.count("nth"), source: t.count("source_id"), isWarmup: t.flag("is_warmup"), span: time, time: time, busy: t.count("busy_ns"), kernels: t.whole("kernel_count")}
-	if time == nil || p.basis == "cpu" {
-		return p, false
+// pass returns a step as a pass; not ok where its time is not known. What a step has behind the start of the next one is not of its time.
+func (x stepRow) pass(idle [len(terms.Causes)]int64) (pass, bool) {
+	if x.Time == nil || x.Busy == nil || x.TimeBasis == "cpu" {
+		return pass{}, false
 	}
-	if t.text("basis") == "period" {
+	p := pass{stage: x.Name, basis: x.TimeBasis, number: x.Nth, source: x.SourceID, isWarmup: x.IsWarmup, span: x.Time, time: x.Time, busy: *x.Busy, kernels: x.Kernels,
+		parts: parts{*x.Busy, frame.Or(x.Other, 0), idle}}
+	if x.Basis == "period" {
 		p.stage = ""
 	}
-	p.parts.work, p.parts.other = p.busy, t.count("other_ns")
-	if p.basis == "gpu_period" {
-		p.parts.work -= max(t.count("gpu_span_ns")-*time, 0)
+	isPeriod := p.basis == "gpu_period"
+	if isPeriod && x.Span != nil {
+		p.parts.work -= max(*x.Span-*x.Time, 0)
 	}
 	for i, cause := range terms.Causes {
-		if cause.Name != terms.Between || p.basis == "gpu_period" {
-			p.parts.idle[i] = t.count(cause.Column())
+		if cause.Name == terms.Between && !isPeriod {
+			p.parts.idle[i] = 0
 		}
 	}
 	unknown := slices.IndexFunc(terms.Causes[:], func(c terms.Cause) bool { return c.Name == "unknown" })
-	p.parts.idle[unknown] += *time - p.parts.sum() // where causes are not known
+	p.parts.idle[unknown] += *x.Time - p.parts.sum() // where causes are not known
 	return p, true
 }
 

@@ -14,6 +14,26 @@ import (
 	"prof/queries/judge/tree"
 )
 
+// nodeRow is one row of operator-nodes.
+type nodeRow struct {
+	Stage     string `col:"stage"`
+	Unit      string `col:"unit"`
+	Step      string `col:"step"`
+	IsWarmup  bool   `col:"is_warmup"`
+	Module    string `col:"module"`
+	Operators string `col:"operators"`
+	Shapes    string `col:"shapes"`
+	Types     string `col:"types"`
+	Kernel    string `col:"kernel"`
+	Works     int64  `col:"work_count"`
+	Total     int64  `col:"total_ns"`
+	First     int64  `col:"first_ns"`
+	UnitCount int64  `col:"unit_count"`
+	Units     string `col:"units,optional"`
+}
+
+var nodeRows = frame.RowsOf[nodeRow]("operator-nodes")
+
 // stageTree is what a side did in one stage.
 type stageTree struct {
 	calls *tree.Tree
@@ -26,19 +46,20 @@ func newStageTree() *stageTree { return &stageTree{calls: tree.New(), found: new
 
 // treesOf returns the trees of a side by stage. Steps are compared where both sides have some, else all work outside of
 // passes, and modules likewise.
-func treesOf(frames []*frame.Frame, is recorded) (map[string]*stageTree, error) {
+func treesOf(runs [][]nodeRow, is recorded) (map[string]*stageTree, error) {
 	out := map[string]*stageTree{}
-	for run, f := range frames {
-		kinds, err := stepsIn(f)
-		if err != nil {
-			return nil, err
+	for run, rows := range runs {
+		kinds := map[string]bool{} // of steps
+		for _, r := range rows {
+			if r.Unit == "step" {
+				kinds[r.Step] = true
+			}
 		}
 		seen := map[string]bool{}
-		t := &table{f: f}
-		for t.next() {
-			stage, unit, isWarmup, count := t.text("stage"), t.text("unit"), t.flag("is_warmup"), t.count("unit_count")
-			if unit == "step" {
-				stage = stepName(t.text("step"), kinds)
+		for i, r := range rows {
+			stage, isWarmup := r.Stage, r.IsWarmup
+			if r.Unit == "step" {
+				stage = stepName(r.Step, kinds)
 				if !is.steps {
 					stage, isWarmup = outside, false
 				}
@@ -53,14 +74,11 @@ func treesOf(frames []*frame.Frame, is recorded) (map[string]*stageTree, error) 
 			}
 			if !seen[stage] {
 				seen[stage] = true
-				side.units += count
+				side.units += r.UnitCount
 			}
-			if err := side.found.addUnits(side.add(t, is.modules), run, t.text("units"), stage == outside); err != nil {
-				return nil, fmt.Errorf("query %s, row %d: %w", f.Query, t.at, err)
+			if err := side.found.addUnits(side.add(r, is.modules), run, r.Units, stage == outside); err != nil {
+				return nil, fmt.Errorf("query %s, row %d: %w", nodeRows.Query, i+1, err)
 			}
-		}
-		if t.err != nil {
-			return nil, t.err
 		}
 	}
 	for stage, side := range out {
@@ -69,18 +87,6 @@ func treesOf(frames []*frame.Frame, is recorded) (map[string]*stageTree, error) 
 		}
 	}
 	return out, nil
-}
-
-// stepsIn gives the names of the steps of a run.
-func stepsIn(f *frame.Frame) (map[string]bool, error) {
-	kinds := map[string]bool{}
-	t := &table{f: f}
-	for t.next() {
-		if t.text("unit") == "step" {
-			kinds[t.text("step")] = true
-		}
-	}
-	return kinds, t.err
 }
 
 // addUnits puts into an amount what it has of each pass or step of a run: lists of repeat, number and ns, as JSON. Of work outside of those the
@@ -107,19 +113,19 @@ func (s *stageSide) addUnits(to *amount, run int, list string, isOutside bool) e
 }
 
 // add puts the work of a row where its modules and operators say, and gives what it is part of.
-func (s *stageTree) add(t *table, hasModules bool) *amount {
-	shapes := oneLine(t.text("shapes"))
-	row := tree.Row{Operators: t.text("operators"), Inputs: shapes + " " + oneLine(t.text("types")), Shapes: shapes, Kernel: t.text("kernel"), First: t.count("first_ns")}
+func (s *stageTree) add(r nodeRow, hasModules bool) *amount {
+	shapes := oneLine(r.Shapes)
+	row := tree.Row{Operators: r.Operators, Inputs: shapes + " " + oneLine(r.Types), Shapes: shapes, Kernel: r.Kernel, First: r.First}
 	if hasModules {
-		row.Modules = t.text("module")
+		row.Modules = r.Module
 	}
 	leaf := s.calls.Add(row)
 	if leaf == len(s.works) {
 		s.works = append(s.works, &amount{})
 	}
 	to := s.works[leaf]
-	to.tally.calls += t.count("work_count")
-	to.tally.total += t.count("total_ns")
+	to.tally.calls += r.Works
+	to.tally.total += r.Total
 	return to
 }
 
@@ -146,7 +152,7 @@ func oneLine(text string) string {
 
 // nodes are the answers of operator-nodes for the runs of both sides.
 type nodes struct {
-	frames  []*frame.Frame
+	runs    [][]nodeRow
 	sources []Source
 	is      [2]recorded
 }
@@ -181,17 +187,17 @@ func (n *nodes) load(ctx context.Context, asker frame.Asker, runs []Run, is *rec
 		return err
 	}
 	for i, f := range frames {
-		t := &table{f: f}
-		for t.next() {
-			is.steps = is.steps || t.text("unit") == "step" && !t.flag("is_warmup")
-			is.modules = is.modules || t.text("module") != ""
-			is.operators = is.operators || !strings.HasPrefix(t.text("operators"), "(")
-			is.inputs = is.inputs || t.text("shapes") != ""
+		rows, err := nodeRows.Of(f)
+		if err != nil {
+			return fmt.Errorf("run %s: %w", runs[i].Name, err)
 		}
-		if t.err != nil {
-			return fmt.Errorf("run %s: %w", runs[i].Name, t.err)
+		for _, r := range rows {
+			is.steps = is.steps || r.Unit == "step" && !r.IsWarmup
+			is.modules = is.modules || r.Module != ""
+			is.operators = is.operators || !strings.HasPrefix(r.Operators, "(")
+			is.inputs = is.inputs || r.Shapes != ""
 		}
-		n.frames, n.sources = append(n.frames, f), append(n.sources, sourceOf(runs[i].Name, f))
+		n.runs, n.sources = append(n.runs, rows), append(n.sources, sourceOf(runs[i].Name, f))
 	}
 	return nil
 }
@@ -326,11 +332,11 @@ type treeStage struct {
 // align aligns the trees of the sides, and makes and judges items of them: one of what is the same in several instances of modules, if those are folded.
 func (r *Result) align(n nodes, isFolded bool) ([]treeStage, error) {
 	is := recorded{steps: n.is[0].steps && n.is[1].steps, modules: n.is[0].modules && n.is[1].modules}
-	a, err := treesOf(n.frames[:len(r.A.Runs)], is)
+	a, err := treesOf(n.runs[:len(r.A.Runs)], is)
 	if err != nil {
 		return nil, err
 	}
-	b, err := treesOf(n.frames[len(r.A.Runs):], is)
+	b, err := treesOf(n.runs[len(r.A.Runs):], is)
 	if err != nil {
 		return nil, err
 	}

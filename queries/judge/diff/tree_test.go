@@ -10,6 +10,7 @@ import (
 
 	some "prof/internal/sample"
 	"prof/queries/frame"
+	"prof/queries/frame/frametest"
 	"prof/queries/judge/tree"
 )
 
@@ -21,10 +22,7 @@ type madeNode struct {
 
 // nodesFrame makes what operator-nodes answers, in the order of the list.
 func nodesFrame(passes int64, list ...madeNode) *frame.Frame {
-	f := &frame.Frame{Query: "operator-nodes", Version: 1}
-	for _, name := range []string{"stage", "unit", "step", "is_warmup", "module", "operators", "shapes", "types", "kernel", "work_count", "total_ns", "first_ns", "unit_count", "units"} {
-		f.Columns = append(f.Columns, frame.Column{Name: name})
-	}
+	f := frametest.Answer("operator-nodes", "stage unit step is_warmup module operators shapes types kernel work_count total_ns first_ns unit_count units")
 	for i, n := range list {
 		var module any
 		if n.modules != "" {
@@ -50,7 +48,15 @@ func alignedFrames(t testing.TB, a, b *frame.Frame) *Result {
 
 func madeNodes(a, b *frame.Frame) nodes {
 	is := recorded{operators: true, inputs: true, modules: true}
-	return nodes{frames: []*frame.Frame{a, b}, is: [2]recorded{is, is}}
+	out := nodes{is: [2]recorded{is, is}}
+	for _, f := range []*frame.Frame{a, b} {
+		rows, err := nodeRows.Of(f)
+		if err != nil {
+			panic(err)
+		}
+		out.runs = append(out.runs, rows)
+	}
+	return out
 }
 
 // layers is a model of layers of a product and a norm each.
@@ -207,7 +213,7 @@ func TestTreeLoad(t *testing.T) {
 	}{{ByKernel, with, []string{"a", "b"}}, {ByKernel, without, []string{"a"}}, {ByTree, without, []string{"a", "b"}}} {
 		asker := &askedFor{frames: map[string]*frame.Frame{"a": c.a, "b": with}}
 		n, err := loadNodes(t.Context(), asker, []Run{{ID: "a"}}, []Run{{ID: "b"}}, Options{By: c.by})
-		if err != nil || !slices.Equal(asker.runs, c.want) || len(n.frames) != len(c.want) || n.is[1].inputs != (len(c.want) == 2) {
+		if err != nil || !slices.Equal(asker.runs, c.want) || len(n.runs) != len(c.want) || n.is[1].inputs != (len(c.want) == 2) {
 			t.Errorf("by %s: %q were asked for, want %q: %v", c.by, asker.runs, c.want, err)
 		}
 	}

@@ -210,7 +210,7 @@ func testOtherDimensions(t *testing.T, w held) {
 			t.Errorf("by %s: %s is not among the queries", c.by, c.query)
 		}
 	}
-	if r := runs(t, w, "variants-node", "variants-node", diff.Options{By: diff.ByOperator}); len(r.Items) != 0 || !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "has no rows by operator") }) {
+	if r := runs(t, w, "variants-node", "variants-node", diff.Options{By: diff.ByOperator}); len(r.Items) != 0 || !slices.ContainsFunc(r.Notes, func(n string) bool { return strings.Contains(n, "has nothing to compare by operator") }) {
 		t.Errorf("%d operators, notes %q", len(r.Items), r.Notes)
 	}
 	for _, it := range runs(t, w, "graph-node", "graph-whole", diff.Options{By: diff.ByOperator}).Items {

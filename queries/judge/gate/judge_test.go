@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"prof/queries/judge/diff"
+	"prof/queries/judge/diff/conditions"
 	"prof/queries/judge/stats"
 )
 
@@ -204,7 +205,7 @@ func TestOutcome(t *testing.T) {
 			t.Errorf("%v: %s, %q", c.checks, got, r.words())
 		}
 	}
-	r := Result{Baseline: &diff.Side{Label: "a"}, Checks: []Check{{Outcome: Holds}}, Differences: []diff.Difference{{Aspect: "driver", Weight: diff.Clouds}, {Aspect: "GPU", Weight: diff.Decides}}}
+	r := Result{Baseline: &diff.Side{Label: "a"}, Checks: []Check{{Outcome: Holds}}, Differences: []conditions.Difference{{Aspect: "driver", Weight: conditions.Clouds}, {Aspect: "GPU", Weight: conditions.Decides}}}
 	said.Add(r.words())
 	if want := "passed: 1 of 1 rules hold against a; conditions differ: GPU"; r.words() != want {
 		t.Errorf("on another GPU: %q", r.words())

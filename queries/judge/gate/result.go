@@ -2,6 +2,7 @@ package gate
 
 import (
 	"prof/queries/judge/diff"
+	"prof/queries/judge/diff/conditions"
 	"prof/queries/judge/stats"
 )
 
@@ -30,7 +31,7 @@ type Result struct {
 	Outcome     Outcome // broken if a rule is; else cannot tell if one is; else holds
 	Words       string  // one line
 	Checks      []Check // in the order of the rules, each by stage
-	Differences []diff.Difference
+	Differences []conditions.Difference
 	Notes       []string // what a reader must know of the figures
 }
 

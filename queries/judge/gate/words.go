@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"prof/queries/judge/diff"
+	"prof/queries/judge/diff/conditions"
 )
 
 // signed writes a change: 0.0312 is "+3.1 %".
@@ -55,7 +56,7 @@ func (r *Result) words() string {
 func (r *Result) decisive() string {
 	var out []string
 	for _, d := range r.Differences {
-		if d.Weight == diff.Decides {
+		if d.Weight == conditions.Decides {
 			out = append(out, d.Aspect)
 		}
 	}

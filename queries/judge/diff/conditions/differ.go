@@ -1,4 +1,4 @@
-package diff
+package conditions
 
 import (
 	"cmp"
@@ -7,12 +7,20 @@ import (
 	"strings"
 )
 
+// Difference is one thing beside the code that differs between the sides.
+type Difference struct {
+	Aspect string // GPU, driver, clocks, throttling, precision, model, prompt tokens, decode tokens, batch, tool versions, trace options, launch skip, commit, ...
+	A, B   string // "unknown" is said so
+	Effect string // what it means for the comparison, in words; "" for none
+	Weight Weight
+}
+
 // Differences returns what differs between two sides beside their times: what decides first, then what clouds, then what tells. What one
 // side alone knows is a difference only where the comparison hangs on it. A side whose runs differ among themselves is said too.
-func Differences(a, b []Conditions) []Difference {
+func Differences(a, b []Run) []Difference {
 	weights := map[string]Weight{}
-	for _, c := range slices.Concat(a, b) {
-		for _, x := range c.Aspects {
+	for _, r := range slices.Concat(a, b) {
+		for _, x := range r.Aspects {
 			weights[x.Name] = x.Weight
 		}
 	}
@@ -27,12 +35,12 @@ func Differences(a, b []Conditions) []Difference {
 		out = append(out, d)
 	}
 	slices.SortFunc(out, func(x, y Difference) int {
-		return cmp.Or(weightPlace(x.Weight)-weightPlace(y.Weight), rulePlace(x.Aspect)-rulePlace(y.Aspect), cmp.Compare(x.Aspect, y.Aspect))
+		return cmp.Or(place(x.Weight)-place(y.Weight), rulePlace(x.Aspect)-rulePlace(y.Aspect), cmp.Compare(x.Aspect, y.Aspect))
 	})
 	return out
 }
 
-func weightPlace(w Weight) int { return slices.Index([]Weight{Decides, Clouds, Tells}, w) }
+func place(w Weight) int { return slices.Index([]Weight{Decides, Clouds, Tells}, w) }
 
 // statedPair is what two sides say of an aspect.
 type statedPair struct {

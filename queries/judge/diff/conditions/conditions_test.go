@@ -1,6 +1,7 @@
-package diff
+package conditions
 
 import (
+	"context"
 	"fmt"
 	"reflect"
 	"slices"
@@ -8,11 +9,12 @@ import (
 	"testing"
 
 	"prof/queries/frame"
+	"prof/queries/frame/frametest"
 )
 
 // knownOf makes conditions of "aspect=value" texts; weights as run-conditions gives them.
-func knownOf(texts ...string) Conditions {
-	var c Conditions
+func knownOf(texts ...string) Run {
+	var c Run
 	for _, text := range texts {
 		name, value, _ := strings.Cut(text, "=")
 		a := Aspect{Name: name, Value: value, Weight: Clouds}
@@ -56,12 +58,12 @@ func TestDifferences(t *testing.T) {
 		{"tag", "tag branch=main", "GPU UUID=u", []string{"tells|tag branch|main|none|"}},
 		{"order", "commit=a&driver=1&GPU=X&host=h&prompt tokens=1", "commit=b&driver=2&GPU=Y&host=g&prompt tokens=7", []string{"decides|GPU|", "decides|prompt tokens|", "clouds|host|", "clouds|driver|", "tells|commit|"}},
 	} {
-		got := Differences([]Conditions{knownOf(strings.Split(c.a, "&")...)}, []Conditions{knownOf(strings.Split(c.b, "&")...)})
-		said.Add(got)
+		got := Differences([]Run{knownOf(strings.Split(c.a, "&")...)}, []Run{knownOf(strings.Split(c.b, "&")...)})
 		if len(got) != len(c.want) {
 			t.Errorf("%s: %+v, want %q", c.what, got, c.want)
 			continue
 		}
+		said.Add(got)
 		for i, d := range got {
 			if s := fmt.Sprintf("%s|%s|%s|%s|%s", d.Weight, d.Aspect, d.A, d.B, d.Effect); !strings.HasPrefix(s, c.want[i]) || strings.Count(c.want[i], "|") == 4 && s != c.want[i] {
 				t.Errorf("%s:\n %s, want\n %s", c.what, s, c.want[i])
@@ -73,7 +75,7 @@ func TestDifferences(t *testing.T) {
 // TestDifferencesOfSets holds what is said of sides of several runs.
 func TestDifferencesOfSets(t *testing.T) {
 	t.Parallel()
-	side := func(texts ...string) (out []Conditions) {
+	side := func(texts ...string) (out []Run) {
 		for _, text := range texts {
 			out = append(out, knownOf(strings.Split(text, ";")...))
 		}
@@ -81,7 +83,7 @@ func TestDifferencesOfSets(t *testing.T) {
 	}
 	for _, c := range []struct {
 		what string
-		a, b []Conditions
+		a, b []Run
 		want string
 	}{
 		{"mixed side", side("driver=1", "driver=1", "driver=2"), side("driver=1"), "[{driver 1 (2 runs), 2 (1 run) 1 a version change may change times; it varies within A clouds}]"},
@@ -105,7 +107,7 @@ func TestDifferencesOfSets(t *testing.T) {
 // TestExpected holds what differences explain of the change of a stage.
 func TestExpected(t *testing.T) {
 	t.Parallel()
-	d := Differences([]Conditions{knownOf("prompt tokens=512", "decoded tokens=16", "SM clock=1980 MHz", "driver=1", "images=1")}, []Conditions{knownOf("prompt tokens=1024", "decoded tokens=16", "SM clock=990 MHz", "driver=2", "images=3")})
+	d := Differences([]Run{knownOf("prompt tokens=512", "decoded tokens=16", "SM clock=1980 MHz", "driver=1", "images=1")}, []Run{knownOf("prompt tokens=1024", "decoded tokens=16", "SM clock=990 MHz", "driver=2", "images=3")})
 	for stage, want := range map[string]string{"prefill": "half the clock, twice the tokens, three times the images", "decode": "half the clock", "": "half the clock, twice the tokens, three times the images", "(none)": "half the clock"} {
 		if got := Expected(d, stage); got != want {
 			t.Errorf("%q: %q, want %q", stage, got, want)
@@ -113,33 +115,41 @@ func TestExpected(t *testing.T) {
 	}
 	for pair, want := range map[[2]string]string{{"GPU=X", "GPU=Y"}: "another GPU", {"prompt tokens=3", "host=h"}: "", {"throttling=0.0 % of samples", "throttling=9.0 % of samples: x"}: "B was throttled more",
 		{"throttling=9.0 % of samples: x", "throttling=0.0 % of samples"}: "A was throttled more", {"driver=1", "driver=2"}: "", {"ranks=8", "ranks=2"}: "a quarter of the ranks"} {
-		if got := Expected(Differences([]Conditions{knownOf(pair[0])}, []Conditions{knownOf(pair[1])}), "prefill"); got != want {
+		got := Expected(Differences([]Run{knownOf(pair[0])}, []Run{knownOf(pair[1])}), "prefill")
+		said.Add(got)
+		if got != want {
 			t.Errorf("%v: %q, want %q", pair, got, want)
 		}
 	}
 }
 
-// TestConditionsOf holds that an answer is dealt to its runs, and that one of another shape is an error that says where.
-func TestConditionsOf(t *testing.T) {
+// answers has the answer to every question.
+type answers struct {
+	*frame.Frame
+	asked frame.Args
+}
+
+func (a *answers) Ask(context.Context, string, frame.Args) (*frame.Frame, error) { return a.Frame, nil }
+
+func (a *answers) AskAll(_ context.Context, list []frame.Question) ([]*frame.Frame, error) {
+	a.asked = list[0].Args
+	return []*frame.Frame{a.Frame}, nil
+}
+
+// TestLoad holds that all runs are asked for at once, each once, that an answer is dealt to its runs, and that another weight is an error.
+func TestLoad(t *testing.T) {
 	t.Parallel()
-	answer := func() *frame.Frame {
-		return &frame.Frame{Query: "run-conditions", Version: 1, SQL: "FROM x", Columns: []frame.Column{{Name: "aspect"}, {Name: "value"}, {Name: "weight"}, {Name: "source_id"}, {Name: "run_id"}},
-			Rows: [][]any{{"GPU", "X", "decides", int64(3), "1"}, {"host", "h", "clouds", nil, "1"}, {"GPU", "Y", "decides", nil, "2"}}}
+	a := &answers{Frame: frametest.Answer("run-conditions", "aspect value weight run_id", []any{"GPU", "X", "decides", "1"}, []any{"host", "h", "clouds", "1"}, []any{"GPU", "Y", "decides", "2"})}
+	r, f, err := Load(t.Context(), a, []string{"2", "1", "3", "2"})
+	if err != nil || len(r) != 4 || !reflect.DeepEqual(r[0], r[3]) || len(r[0].Aspects) != 1 || r[0].Value("GPU") != "Y" || len(r[1].Aspects) != 2 || r[1].Value("host") != "h" || r[2].Aspects != nil ||
+		r[1].Aspects[0].Weight != Decides || f != a.Frame || a.asked["run"] != "2" || a.asked["others"] != "1,3" {
+		t.Errorf("%+v, %v, asked %v", r, err, a.asked)
 	}
-	c, err := conditionsOf([]Run{{ID: "2", Name: "b"}, {ID: "1", Name: "a"}, {ID: "3", Name: "c"}}, answer())
-	if err != nil || len(c) != 3 || len(c[0].Aspects) != 1 || c[0].value("GPU") != "Y" || len(c[1].Aspects) != 2 || *c[1].Aspects[0].SourceID != 3 || c[1].Aspects[1].SourceID != nil || c[1].value("host") != "h" || c[2].Aspects != nil ||
-		c[1].Aspects[0].Weight != Decides || !reflect.DeepEqual(c[1].From, Source{Run: "a", Query: "run-conditions.v1", SQL: "FROM x"}) {
-		t.Errorf("%+v, %v", c, err)
+	a.Rows[2][2] = "heavy"
+	if _, _, err := Load(t.Context(), a, []string{"1"}); err == nil || !strings.Contains(err.Error(), `"heavy" of GPU is none of`) {
+		t.Errorf("%v", err)
 	}
-	for want, spoil := range map[string]func(f *frame.Frame){
-		"row 2: value is <nil>":    func(f *frame.Frame) { f.Rows[1][1] = nil },
-		"no column value":          func(f *frame.Frame) { f.Columns[1].Name = "text" },
-		`row 3: "heavy" of GPU is`: func(f *frame.Frame) { f.Rows[2][2] = "heavy" },
-	} {
-		f := answer()
-		spoil(f)
-		if _, err := conditionsOf(nil, f); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
+	if r, _, err := Load(t.Context(), nil, nil); r != nil || err != nil {
+		t.Errorf("no runs: %v, %v", r, err)
 	}
 }

@@ -1,4 +1,5 @@
-package diff
+// Package conditions is what is known of runs beside their times, what differs between two sets of them, and what that means for their times.
+package conditions
 
 import (
 	"cmp"
@@ -14,116 +15,101 @@ import (
 
 // Aspect is one thing that is known of how a run came about: its GPU, its driver, its tokens, an option of its capture.
 type Aspect struct {
-	Name, Value string
-	Weight      Weight // of a difference in it
-	SourceID    *int64 // the source that says it; nil when it follows from several, or from none
+	Name   string `col:"aspect"`
+	Value  string `col:"value"`
+	Weight Weight `col:"weight"`
 }
 
-// Conditions are what is known of a run beside its times: what it ran on, what it worked on, and how it was captured.
-type Conditions struct {
-	Run     Run
-	From    Source // the query that they are from; one statement may tell of several runs
+// Weight is how much a difference matters to the verdict.
+type Weight string
+
+// How much a difference can matter.
+const (
+	Decides Weight = "decides" // the sides did different work or ran on different hardware: figures compare that too
+	Clouds  Weight = "clouds"  // may move times: versions, options, throttling
+	Tells   Weight = "tells"   // what was changed on purpose: commit, tags, command
+)
+
+// Run is what is known of a run: what it ran on, what it worked on, and how it was captured.
+type Run struct {
+	ID      string
 	Aspects []Aspect
 }
 
-// value returns what is said of an aspect; "" when nothing is. Of options that are written down only where they are on, it says off.
-func (c Conditions) value(name string) string {
-	for _, a := range c.Aspects {
-		if a.Name == name {
-			return a.Value
-		}
+// Value returns what is said of an aspect; "" when nothing is. Of options that are written down only where they are on, it says off.
+func (r Run) Value(name string) string {
+	if v, known := r.said(name); known {
+		return v
 	}
+	_, isCaptured := r.said("capture mode") // by prof itself, so that what it wrote of variables and inputs is all of them
 	prefix, _, _ := strings.Cut(name, " ")
 	switch {
 	case prefix == "tag":
 		return "none"
-	case prefix == "torch" && name != "torch version" && c.profiler() == "torch":
-		return "off"
-	case prefix == "variable" && c.isCaptured():
+	case prefix == "torch" && name != "torch version":
+		if profiler, _ := r.said("profiler"); profiler == "torch" {
+			return "off"
+		}
+	case prefix == "variable" && isCaptured:
 		return "not set"
-	case prefix == "input" && c.isCaptured():
+	case prefix == "input" && isCaptured:
 		return "not given"
 	}
 	return ""
 }
 
-// profiler returns the tool that the counted timeline is from.
-func (c Conditions) profiler() string {
-	for _, a := range c.Aspects {
-		if a.Name == "profiler" {
-			return a.Value
+func (r Run) said(name string) (value string, known bool) {
+	for _, a := range r.Aspects {
+		if a.Name == name {
+			return a.Value, true
 		}
 	}
-	return ""
+	return "", false
 }
 
-// isCaptured reports whether prof itself ran the workload, so that what it wrote of its variables and inputs is all of them.
-func (c Conditions) isCaptured() bool {
-	return slices.ContainsFunc(c.Aspects, func(a Aspect) bool { return a.Name == "capture mode" })
+// row is one row of run-conditions.
+type row struct {
+	Aspect
+	RunID string `col:"run_id"`
 }
 
-// LoadConditions asks what is known of runs, in their order, in one statement: planning it for one run takes as long as for all.
-func LoadConditions(ctx context.Context, asker frame.Asker, runs []Run) ([]Conditions, error) {
-	if len(runs) == 0 {
-		return nil, nil
+var rows = frame.RowsOf[row]("run-conditions")
+
+// Load asks what is known of runs, in their order, in one statement: planning it for one run takes as long as for all.
+func Load(ctx context.Context, asker frame.Asker, ids []string) ([]Run, *frame.Frame, error) {
+	if len(ids) == 0 {
+		return nil, nil, nil
 	}
-	var ids []string
-	for _, r := range runs {
-		if !slices.Contains(ids, r.ID) {
-			ids = append(ids, r.ID)
+	var each []string
+	for _, id := range ids {
+		if !slices.Contains(each, id) {
+			each = append(each, id)
 		}
 	}
-	args := frame.Args{"run": ids[0]}
-	if len(ids) > 1 {
-		args["others"] = strings.Join(ids[1:], ",")
+	args := frame.Args{"run": each[0]}
+	if len(each) > 1 {
+		args["others"] = strings.Join(each[1:], ",")
 	}
-	frames, err := asker.AskAll(ctx, []frame.Question{{Query: "run-conditions", Args: args, Notes: frame.RowsOnly}})
+	frames, err := asker.AskAll(ctx, []frame.Question{{Query: rows.Query, Args: args, Notes: frame.RowsOnly}})
 	if err != nil {
-		return nil, fmt.Errorf("read the conditions of the runs: %w", err)
+		return nil, nil, fmt.Errorf("read the conditions of the runs: %w", err)
 	}
-	out, err := conditionsOf(runs, frames[0])
+	list, err := rows.Of(frames[0])
 	if err != nil {
-		return nil, fmt.Errorf("read the conditions of the runs: %w", err)
-	}
-	return out, nil
-}
-
-// conditionsOf reads an answer of run-conditions about runs.
-func conditionsOf(runs []Run, f *frame.Frame) ([]Conditions, error) {
-	from := Source{Query: fmt.Sprintf("%s.v%d", f.Query, f.Version), SQL: f.SQL}
-	var at []int
-	for _, name := range []string{"run_id", "aspect", "value", "weight", "source_id"} {
-		i := f.Index(name)
-		if i < 0 {
-			return nil, fmt.Errorf("%s has no column %s", from.Query, name)
-		}
-		at = append(at, i)
+		return nil, nil, err
 	}
 	byRun := map[string][]Aspect{}
-	for i, r := range f.Rows {
-		var texts [4]string
-		for n := range texts {
-			text, ok := r[at[n]].(string)
-			if !ok {
-				return nil, fmt.Errorf("%s, row %d: %s is %v, not text", from.Query, i+1, f.Columns[at[n]].Name, r[at[n]])
-			}
-			texts[n] = text
+	for _, r := range list {
+		if place(r.Weight) < 0 {
+			return nil, nil, fmt.Errorf("%s: %q of %s is none of decides, clouds and tells", rows.Query, r.Weight, r.Name)
 		}
-		a := Aspect{Name: texts[1], Value: texts[2], Weight: Weight(texts[3])}
-		if weightPlace(a.Weight) < 0 {
-			return nil, fmt.Errorf("%s, row %d: %q of %s is none of decides, clouds and tells", from.Query, i+1, a.Weight, a.Name)
-		}
-		if id, known := r[at[4]].(int64); known {
-			a.SourceID = &id
-		}
-		byRun[texts[0]] = append(byRun[texts[0]], a)
+		byRun[r.RunID] = append(byRun[r.RunID], r.Aspect)
 	}
-	out := make([]Conditions, len(runs))
-	for i, r := range runs {
-		out[i] = Conditions{Run: r, From: from, Aspects: byRun[r.ID]}
-		out[i].From.Run = r.Name
+	out := make([]Run, len(ids))
+	for i, id := range ids {
+		out[i] = Run{id, byRun[id]}
 	}
-	return out, nil
+	return out, frames[0], nil
 }
 
 // stated is what the runs of one side say of an aspect.
@@ -134,10 +120,10 @@ type stated struct {
 	numbers []float64 // that the values begin with, of the runs that say one
 }
 
-func stateOf(runs []Conditions, name string) stated {
+func stateOf(runs []Run, name string) stated {
 	var s stated
-	for _, c := range runs {
-		v := c.value(name)
+	for _, r := range runs {
+		v := r.Value(name)
 		if v == "" {
 			s.unknown++
 			continue
