@@ -17,7 +17,7 @@ var (
 	SourceRows       = frame.RowsOf[SourceRow]("sources")
 	DeviceRows       = frame.RowsOf[DeviceRow]("devices")
 	PartRows         = frame.RowsOf[PartRow]("accounting")
-	useRows          = frame.RowsOf[useRow]("mfu")
+	UseRows          = frame.RowsOf[UseRow]("mfu")
 	StageRows        = frame.RowsOf[StageRow]("stages")
 	ConservationRows = frame.RowsOf[ConservationRow]("conservation")
 	throttleRows     = frame.RowsOf[throttleRow]("throttling")
@@ -132,6 +132,7 @@ type SourceRow struct {
 	Status     string   `col:"status"`
 	Path       string   `col:"path"`
 	Reason     string   `col:"reason"`
+	SHA256     string   `col:"sha256"`
 }
 
 // DeviceRow is a row of devices.
@@ -153,8 +154,8 @@ type PartRow struct {
 	MaxNs       float64 `col:"max_ns"`
 }
 
-// useRow is a row of mfu.
-type useRow struct {
+// UseRow is a row of mfu.
+type UseRow struct {
 	PartOf        string   `col:"part_of"`
 	MFURatio      *float64 `col:"mfu_ratio"`
 	Stage         string   `col:"stage"`

@@ -114,7 +114,7 @@ func (s *summariser) readParts() error {
 // readUtilisation reads mfu.
 func (s *summariser) readUtilisation() error {
 	s.use = map[string]utilisation{}
-	list, err := read(s, useRows)
+	list, err := read(s, UseRows)
 	uncounted := map[string][]string{}
 	for _, r := range list {
 		if of := r.PartOf; of != "" && r.MFURatio == nil {

@@ -177,16 +177,9 @@ type passWorkRow struct {
 	Name   string `col:"name"`
 }
 
-type sourceRow struct {
-	SourceID int64  `col:"source_id"`
-	Kind     string `col:"kind"`
-	SHA256   string `col:"sha256"`
-}
-
 var (
 	passRows     = frame.RowsOf[passRow]("stage-samples")
 	passWorkRows = frame.RowsOf[passWorkRow]("pass-work")
-	sourceRows   = frame.RowsOf[sourceRow]("sources")
 )
 
 func readPasses(f *frame.Frame) ([]pass, error) {
@@ -256,7 +249,7 @@ func (r workRow) work(name string) work {
 
 // readSources reads what the sources of the passes hold, for as far as the warehouse knows, and marks passes that are sums.
 func (d *runData) readSources(f *frame.Frame) error {
-	rows, err := sourceRows.Of(f)
+	rows, err := judge.SourceRows.Of(f)
 	for _, r := range rows {
 		isCounted := false
 		for i := range d.passes {

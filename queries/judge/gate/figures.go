@@ -9,6 +9,7 @@ import (
 	"prof/internal/suggest"
 	"prof/queries/caveat"
 	"prof/queries/frame"
+	"prof/queries/judge"
 	"prof/queries/judge/stats"
 )
 
@@ -44,29 +45,6 @@ func (k *known) about(name string) string {
 	}
 	return ""
 }
-
-// useRow is one row of mfu.
-type useRow struct {
-	Stage   string   `col:"stage"`
-	MFU     *float64 `col:"mfu_ratio"`
-	MBU     *float64 `col:"mbu_ratio"`
-	PartOf  string   `col:"part_of"`
-	IsLeast bool     `col:"is_least"`
-	Fault   string   `col:"fault"`
-}
-
-// overheadRow is one row of overhead.
-type overheadRow struct {
-	Mode     string   `col:"mode"`
-	Stage    string   `col:"stage"`
-	Tool     string   `col:"tool"`
-	Overhead *float64 `col:"overhead_ratio"`
-}
-
-var (
-	useRows      = frame.RowsOf[useRow]("mfu")
-	overheadRows = frame.RowsOf[overheadRow]("overhead")
-)
 
 func newKnown(frames []*frame.Frame) *known {
 	k := &known{values: map[string][]float64{}, why: map[string]string{}, least: map[string]bool{}}
@@ -112,14 +90,14 @@ func (j *judging) expandUtilisation(ctx context.Context, r Rule) error {
 	if err != nil {
 		return err
 	}
-	rows, err := useRows.Of(frames...)
+	rows, err := judge.UseRows.Of(frames...)
 	if err != nil {
 		return err
 	}
 	k := newKnown(frames)
 	for _, x := range rows {
 		if r.Stage != AnyStage || x.Stage != "model" && x.PartOf == "" { // any stage: of passes, and not of a part of one or of the whole model
-			k.add(x.Stage, map[string]*float64{"mfu": x.MFU, "mbu": x.MBU}[r.Metric], x.Fault, x.IsLeast)
+			k.add(x.Stage, map[string]*float64{"mfu": x.MFURatio, "mbu": x.MBURatio}[r.Metric], x.Fault, x.IsLeast)
 		}
 	}
 	list := []string{r.Stage}
@@ -152,7 +130,7 @@ func (j *judging) expandOverhead(ctx context.Context, r Rule) error {
 	if err != nil {
 		return err
 	}
-	rows, err := overheadRows.Of(frames...)
+	rows, err := judge.OverheadRows.Of(frames...)
 	if err != nil {
 		return err
 	}
@@ -169,7 +147,7 @@ func (j *judging) expandOverhead(ctx context.Context, r Rule) error {
 			isAsked = x.Mode == r.Metric
 		}
 		if isAsked && x.Stage == "" { // the rule is about the whole process
-			k.add(x.Mode, x.Overhead, "", false)
+			k.add(x.Mode, x.OverheadRatio, "", false)
 		}
 	}
 	for _, mode := range k.order {
