@@ -34,9 +34,10 @@ type RowsColumn struct {
 	Unit string `json:"unit"`
 	Doc  string `json:"doc"`
 
-	Title  string  `json:"title,omitempty" doc:"with format=texts: its name in words, with the unit of its texts"`
-	IsCode *bool   `json:"is_code,omitempty" doc:"with format=texts: it holds names as a machine knows them"`
-	Scale  float64 `json:"scale,omitempty" doc:"with format=texts: how much one of the unit of its texts is"`
+	Title   string  `json:"title,omitempty" doc:"with format=texts: its name in words, with the unit of its texts"`
+	IsCode  *bool   `json:"is_code,omitempty" doc:"with format=texts: it holds names as a machine knows them"`
+	Scale   float64 `json:"scale,omitempty" doc:"with format=texts: how much one of the unit of its texts is"`
+	ShownIn string  `json:"shown_in,omitempty" doc:"with format=texts: that unit"`
 }
 
 // Forms of answers to queries, other than JSON.

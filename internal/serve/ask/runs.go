@@ -26,19 +26,27 @@ type RunFilter struct {
 
 // Run is a run in a list.
 type Run struct {
-	ID        string   `json:"id"`
-	Name      string   `json:"name"`
-	CreatedAt string   `json:"created_at" doc:"time of the ingest, UTC"`
-	StartedAt string   `json:"started_at,omitempty" doc:"start of the capture, UTC"`
-	Stage     string   `json:"stage,omitempty" doc:"stage that takes most of its time"`
-	StageNs   *float64 `json:"stage_ns" doc:"median GPU span of one pass of that stage, ns"`
+	ID        string   `json:"id" col:"run_id"`
+	Name      string   `json:"name" col:"run"`
+	CreatedAt string   `json:"created_at" col:"created_at" doc:"time of the ingest, UTC"`
+	StartedAt string   `json:"started_at,omitempty" col:"started_at" doc:"start of the capture, UTC"`
+	Stage     string   `json:"stage,omitempty" col:"stage" doc:"stage that takes most of its time"`
+	StageNs   *float64 `json:"stage_ns" col:"stage_ns" doc:"median GPU span of one pass of that stage, ns"`
 	Kinds     []string `json:"kinds" doc:"what its files are of"`
-	Device    string   `json:"device,omitempty" doc:"GPU names"`
+	Device    string   `json:"device,omitempty" col:"device" doc:"GPU names"`
 	Tags      []string `json:"tags" doc:"key=value"`
-	Workload  string   `json:"workload,omitempty" doc:"what its workload is known by"`
-	Host      string   `json:"host,omitempty"`
-	Command   string   `json:"command,omitempty"`
+	Workload  string   `json:"workload,omitempty" col:"workload" doc:"what its workload is known by"`
+	Host      string   `json:"host,omitempty" col:"host"`
+	Command   string   `json:"command,omitempty" col:"command"`
 }
+
+// runRow is a row of run-list.
+type runRow struct {
+	Run
+	KindWords string `col:"kinds"`
+}
+
+var runRows = frame.RowsOf[runRow]("run-list")
 
 // RunPage is a part of a list of runs, newest first.
 type RunPage struct {
@@ -70,7 +78,7 @@ func (a *Asker) Runs(ctx context.Context, f RunFilter) (Answer, error) {
 		if err != nil {
 			return "", &reworded{strings.NewReplacer("--before ", "cursor ", "--", "").Replace(err.Error()), err}
 		}
-		rows, err := found.Records()
+		rows, err := runRows.Of(found)
 		if err != nil {
 			return "", err
 		}
@@ -85,19 +93,16 @@ func (a *Asker) Runs(ctx context.Context, f RunFilter) (Answer, error) {
 				page.Next = strings.Replace(last.CreatedAt, " ", "T", 1) + "/" + last.ID // a place, not a run: the run may be removed before the next page is asked for
 				break
 			}
-			page.Runs = append(page.Runs, listed(w, r, tags[r.Text("run_id")]))
+			page.Runs = append(page.Runs, r.listed(w, tags[r.ID]))
 		}
 		return JSON, json.NewEncoder(out).Encode(page)
 	})
 }
 
-// listed is a row of run-list.
-func listed(w *schema.Warehouse, r frame.Record, tags []string) Run {
-	run := Run{ID: r.Text("run_id"), Name: r.Text("run"), CreatedAt: r.Text("created_at"), StartedAt: r.Text("started_at"), Stage: r.Text("stage"),
-		Kinds: strings.Fields(r.Text("kinds")), Device: r.Text("device"), Workload: hide(r.Text("workload"), w), Host: r.Text("host"), Command: hide(r.Text("command"), w)}
-	if ns, ok := r.Finite("stage_ns"); ok {
-		run.StageNs = &ns
-	}
+// listed is the run as it is listed.
+func (r runRow) listed(w *schema.Warehouse, tags []string) Run {
+	run := r.Run
+	run.Kinds, run.Workload, run.Command = strings.Fields(r.KindWords), hide(run.Workload, w), hide(run.Command, w)
 	run.Tags = []string{} // a list without any too
 	for _, tag := range tags {
 		run.Tags = append(run.Tags, hide(tag, w))
