@@ -44,7 +44,7 @@ func servedTimeline(s *served) {
 		}
 		return false; })()`, kernel.long))
 	s.await(`document.querySelector(".tl-launch") !== null`)
-	text := eval[string](s.browser, fmt.Sprintf(`import("/format.js").then((f) => f.time(%d))`, -kernel.launch))
+	text := eval[string](s.browser, fmt.Sprintf(`import("/times.js").then((f) => f.time(%d))`, -kernel.launch))
 	if got := panel(); !strings.Contains(got, "starts "+text+" after the call began") {
 		s.t.Errorf("of a kernel whose launch began %s before it the page says %q", text, got)
 	}

@@ -54,7 +54,7 @@ func blockForm(b Block, o typeset.Options) (any, error) {
 		blocks, err := blockForms(b.Blocks, o)
 		return map[string]any{"section": map[string]any{"title": typeset.Sentence(b.Title), "is_folded": b.Folded, "blocks": blocks}}, err
 	case Table:
-		form := map[string]any{"of": b.Of.Form(), "drawn": b.Drawn}
+		form := map[string]any{"of": b.Of.Form(), "pictures": b.Pictures}
 		if b.Legend != nil {
 			form["legend"] = b.Legend(nil)
 		}

@@ -73,13 +73,13 @@ func blocksFor(isPage bool, list []Block) []Block {
 
 // Table is a table with what its columns mean.
 type Table struct {
-	Of      table.Table
-	AsPairs bool                           // a terminal writes a row as a line: what differs, before, after and what that means
-	Legend  func(hidden []string) []string // meaning of the columns but those that had no room; nil for none
-	Below   *Below                         // a column that a terminal writes in lines below
-	Most    int                            // rows that a terminal shows; 0 for all
-	Rest    func(left int) string          // what a terminal says of those beyond
-	Drawn   map[string]any                 // what pages draw of the rows, by kind, as JSON has it
+	Of       table.Table
+	AsPairs  bool                           // a terminal writes a row as a line: what differs, before, after and what that means
+	Legend   func(hidden []string) []string // meaning of the columns but those that had no room; nil for none
+	Below    *Below                         // a column that a terminal writes in lines below
+	Most     int                            // rows that a terminal shows; 0 for all
+	Rest     func(left int) string          // what a terminal says of those beyond
+	Pictures map[string]any                 // what pages draw of the rows, by kind, as JSON has it
 }
 
 // Below is a column whose texts are too long for a terminal's table, and the lines that stand for it there.

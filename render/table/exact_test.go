@@ -191,6 +191,7 @@ func TestTexts(t *testing.T) {
 		Title  string
 		IsCode bool `json:"is_code"`
 		Scale  float64
+		In     string `json:"shown_in"`
 	}
 	var got struct {
 		Columns []column
@@ -199,7 +200,7 @@ func TestTexts(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	if want := []column{{"kernel", true, 1}, {"mean (ms)", false, 1e6}, {"calls", false, 1}, {"ok", false, 1}, {"note", false, 1}}; !slices.Equal(got.Columns, want) {
+	if want := []column{{"kernel", true, 1, ""}, {"mean (ms)", false, 1e6, "ms"}, {"calls", false, 1, ""}, {"ok", false, 1, ""}, {"note", false, 1, ""}}; !slices.Equal(got.Columns, want) {
 		t.Errorf("columns %v, not %v", got.Columns, want)
 	}
 	for i, want := range []map[string]string{{"kernel": "gemm<int>", "mean_ns": "1.5", "calls": "1,234", "ok": "yes"}, {"calls": "2", "note": `a\tb`}} {

@@ -32,7 +32,7 @@ func JSON(w io.Writer, f *frame.Frame, o typeset.Options) error {
 		fmt.Fprintf(out, "%s\n{\"name\":%s,\"type\":%q,\"unit\":%s,\"doc\":%s",
 			typeset.Comma(j), keys[j], typeName(c.Type), typeset.Quote(string(c.Unit)), typeset.Quote(c.Doc))
 		if o.Texts {
-			fmt.Fprintf(out, `,"title":%s,"is_code":%t,"scale":%s`, typeset.Quote(seen.Columns[j].Title), seen.Columns[j].Code, typeset.Exact(scales[j].Div))
+			fmt.Fprintf(out, `,"title":%s,"is_code":%t,"scale":%s,"shown_in":%s`, typeset.Quote(seen.Columns[j].Title), seen.Columns[j].Code, typeset.Exact(scales[j].Div), typeset.Quote(scales[j].Name))
 		}
 		out.WriteString("}")
 	}

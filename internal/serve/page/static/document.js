@@ -11,10 +11,10 @@ const kinds = {
   lead: ({ text, tone }) => el("p", { class: `lead ${tone}` }, text),
   facts: (list) => facts(list),
   section: ({ title, blocks }, pictures, level) => el("section", { data: { title } }, el(`h${level}`, {}, title), drawn(blocks, pictures, level + 1, title)),
-  table: ({ of, legend, drawn: beside }, pictures, _, caption) => [table(of, { caption, search: false }), (legend ?? []).map((text) => el("p", { class: "hint" }, text)), Object.entries(beside ?? {}).map(([kind, list]) => pictures[kind](list))],
+  table: ({ of, legend, pictures }, draw, _, caption) => [table(of, { caption, search: false }), (legend ?? []).map((text) => el("p", { class: "hint" }, text)), Object.entries(pictures ?? {}).map(([kind, list]) => draw[kind](list))],
   samples: (list) => el("div", { class: "stages" }, list.map(plot)),
   list: ({ items, is_ordered }) => el(is_ordered ? "ol" : "ul", { class: "findings" }, items.map(({ name, text, see, under = [] }) =>
-    el("li", {}, name ? [el("code", {}, name), ": "] : null, is_ordered || under.length ? el("b", {}, text) : text, see ? ["; see ", commandLink(see)] : null, under.map((line) => el("p", {}, line))))),
+    el("li", {}, name ? [el("code", {}, name), ": "] : null, is_ordered || under.length ? el("b", {}, text) : text, see ? ["; see ", [see].flat().map((command) => [commandLink(command), " "])] : null, under.map((line) => el("p", {}, line))))),
   remark: ({ lead, text }) => el("p", {}, `${lead[0].toUpperCase()}${lead.slice(1)}: ${text}`),
   text: (text) => el("p", {}, text),
   notes: (list) => list.map((note) => el("p", { class: "note" }, note)),

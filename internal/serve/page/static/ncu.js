@@ -1,10 +1,10 @@
 // What Nsight Compute measured of a run: roofline, what limits each kernel, each launch with its stalls.
 import { el, facts, fill, loading, runLink } from "./dom.js";
-import { kernelNames, percent, texts, time, value } from "./format.js";
 import { ask } from "./query.js";
 import { roofline as drawn } from "./roofline.js";
 import { heading } from "./run.js";
-import { name, table } from "./table.js";
+import { name, measured, table } from "./table.js";
+import { percent } from "./times.js";
 
 const stall = "smsp__average_warps_issue_stalled_*_per_issue_active.ratio";
 
@@ -30,7 +30,7 @@ export function mount(root, route, nav) {
       shown = new AbortController();
       signal.addEventListener("abort", () => shown.abort());
       mark();
-      fill(panel, launchPanel(run, sol.rows.find((r) => r.launch === launch), sol.columns, roofline.rows.filter((r) => r.launch === launch), shown.signal));
+      fill(panel, launchPanel(run, sol, sol.rows.find((r) => r.launch === launch), roofline, shown.signal));
       if (!quiet) panel.scrollIntoView({ block: "nearest" });
     }
     function mark() {
@@ -38,7 +38,7 @@ export function mount(root, route, nav) {
       for (const tr of launches.querySelectorAll("tbody tr")) tr.setAttribute("aria-selected", String(Number(tr.querySelector("a")?.textContent) === launch));
     }
 
-    roofs.append(...launchRoofs(roofline.rows, ceilings.rows, (l) => pick(l)));
+    roofs.append(...launchRoofs(roofline, ceilings, (l) => pick(l)));
     queueMicrotask(() => pick(launch, true));
     return [
       el("section", {}, el("h2", {}, "Roofline"), roofs, roofline.notes.map((n) => el("p", { class: "note" }, n)), el("details", {}, el("summary", {}, "Ceilings"), table(ceilings, { caption: "ceilings", search: false }))),
@@ -74,31 +74,29 @@ function hotLines(run, hotspots, by, nav, signal) {
 }
 
 // launchPanel is one launch: its figures, what its warps wait for, what Nsight Compute's rules say of its kernel.
-async function launchPanel(run, row, columns, roofs, signal) {
+async function launchPanel(run, sol, row, roofline, signal) {
   const [stalls, rules] = await Promise.all([ask(run, "kernel-metrics", { metric: stall, launch: row.launch }, signal), ask(run, "ncu-rules", { kernel: row.kernel.slice(0, 200) }, signal).catch((err) => { if (err.name === "AbortError") throw err; return { columns: [], rows: [], notes: [err.message] }; })]);
-  const reasons = stalls.rows.map((r) => ({ reason: r.metric.slice("smsp__average_warps_issue_stalled_".length, -"_per_issue_active.ratio".length).replaceAll("_", " "), value: r.value })).filter((r) => r.value > 0).sort((a, b) => b.value - a.value);
-  const total = reasons.reduce((sum, r) => sum + r.value, 0), written = texts([{ name: "cycles", type: "float", unit: "" }], reasons.map((r) => ({ cycles: Number(r.value.toPrecision(3)) })));
+  const reasons = stalls.rows.map((r) => ({ reason: r.metric.slice("smsp__average_warps_issue_stalled_".length, -"_per_issue_active.ratio".length).replaceAll("_", " "), value: r.value, text: measured(stalls, r, "value") })).filter((r) => r.value > 0).sort((a, b) => b.value - a.value);
+  const total = reasons.reduce((sum, r) => sum + r.value, 0);
   const mine = rules.rows.filter((r) => r.kernel === row.kernel && r.grid === row.grid && r.block === row.block);
-  const cell = (n) => { const c = columns.find((x) => x.name === n), v = row[n]; return v === null || v === undefined ? null : c?.unit ? value(c.unit, v) : String(typeof v === "number" && !Number.isInteger(v) ? Number(v.toPrecision(4)) : v); };
+  const cell = (n) => measured(sol, row, n);
   return [
-    el("h2", {}, `Launch ${row.launch}`), el("p", {}, name(row.kernel, kernelNames([row.kernel])(row.kernel))),
+    el("h2", {}, `Launch ${row.launch}`), el("p", {}, name(row.kernel, cell("kernel"))),
     el("div", { class: "stages" },
-      el("article", {}, el("h3", {}, "Figures"), facts([["stage", row.stage], ["grid", row.grid], ["block", row.block], ["duration", row.duration_ns === null ? null : time(row.duration_ns)], ["SM", cell("sm_ratio")], ["memory", cell("memory_ratio")], ["DRAM", cell("dram_ratio")], ["L2", cell("l2_ratio")], ["L1", cell("l1_ratio")], ["occupancy", row.occupancy_ratio === null ? null : `${percent(row.occupancy_ratio)} of ${cell("theoretical_occupancy_ratio") ?? "?"} possible`], ["waves", cell("waves")], ["registers", cell("register_count")], ["shared", cell("shared_bytes")],
-        ...roofs.map((r) => [r.resource, `${value("flop_per_s", r.achieved_flop_per_s)}, ${percent(r.attained_ratio)} of its roof (${r.side ?? "unknown side"})`])], "figures")),
-      el("article", {}, el("h3", {}, "Stalls"), reasons.length ? [el("p", { class: "hint" }, "Cycles that a warp waits for each instruction it issues, by reason."), el("div", { class: "bars" }, reasons.slice(0, 12).flatMap((r, i) => [el("span", {}, r.reason), el("i", { style: { "--share": `${100 * r.value / reasons[0].value}%` } }), el("span", { class: "n" }, written.cell({ cycles: Number(reasons[i].value.toPrecision(3)) }, 0), ` (${percent(r.value / total)})`)]))] : el("p", { class: "hint" }, "Not measured: ncu --set full, or --section WarpStateStats.")),
-      el("article", {}, el("h3", {}, "Rules of Nsight Compute"), mine.length ? el("ul", {}, mine.map((r) => el("li", {}, el("b", {}, r.finding), r.speedup_ratio ? `, up to ${percent(r.speedup_ratio)}${r.scope ? ` (${r.scope})` : ""}` : "", r.advice ? el("p", { class: "why" }, r.advice) : null))) : el("p", { class: "hint" }, rules.notes[0] ?? "No rule found anything for this kernel."))),
+      el("article", {}, el("h3", {}, "Figures"), facts([["stage", row.stage], ["grid", row.grid], ["block", row.block], ["duration", cell("duration_ns")], ["SM", cell("sm_ratio")], ["memory", cell("memory_ratio")], ["DRAM", cell("dram_ratio")], ["L2", cell("l2_ratio")], ["L1", cell("l1_ratio")], ["occupancy", row.occupancy_ratio === null ? null : `${cell("occupancy_ratio")} of ${cell("theoretical_occupancy_ratio") ?? "?"} possible`], ["waves", cell("waves")], ["registers", cell("register_count")], ["shared", cell("shared_bytes")],
+        ...roofline.rows.filter((r) => r.launch === row.launch).map((r) => [r.resource, `${measured(roofline, r, "achieved_flop_per_s") ?? "-"}, ${measured(roofline, r, "attained_ratio") ?? "-"} of its roof (${r.side ?? "unknown side"})`])], "figures")),
+      el("article", {}, el("h3", {}, "Stalls"), reasons.length ? [el("p", { class: "hint" }, "Cycles that a warp waits for each instruction it issues, by reason."), el("div", { class: "bars" }, reasons.slice(0, 12).flatMap((r) => [el("span", {}, r.reason), el("i", { style: { "--share": `${100 * r.value / reasons[0].value}%` } }), el("span", { class: "n" }, r.text, ` (${percent(r.value / total)})`)]))] : el("p", { class: "hint" }, "Not measured: ncu --set full, or --section WarpStateStats.")),
+      el("article", {}, el("h3", {}, "Rules of Nsight Compute"), mine.length ? el("ul", {}, mine.map((r) => el("li", {}, el("b", {}, r.finding), r.speedup_ratio ? `, up to ${measured(rules, r, "speedup_ratio")}${r.scope ? ` (${r.scope})` : ""}` : "", r.advice ? el("p", { class: "why" }, r.advice) : null))) : el("p", { class: "hint" }, rules.notes[0] ?? "No rule found anything for this kernel."))),
     el("p", { class: "see" }, el("a", { href: `${runLink(run)}?query=kernel-metrics&p.launch=${row.launch}` }, "All metrics of this launch"), " ", el("a", { href: `${runLink(run)}?query=ncu-source&p.launch=${row.launch}` }, "Its lines and instructions")),
   ];
 }
 
 // launchRoofs draws a roofline for each device.
-function launchRoofs(rows, ceilings, pick) {
-  const short = kernelNames(rows.map((r) => r.kernel));
-  return [...new Set([...rows, ...ceilings].map((r) => r.device))].map((device) => {
-    const mine = rows.filter((r) => r.device === device);
-    return drawn(device, mine.map((r) => ({ series: r.resource, intensity: r.intensity, flops: r.achieved_flop_per_s, title: `launch ${r.launch}: ${short(r.kernel)}`, roof: `${percent(r.attained_ratio)} of its roof, ${r.side} side`, data: { launch: r.launch }, pick: () => pick(r.launch) })),
-      ceilings.filter((c) => c.device === device).map((c) => ({ series: c.resource, flops: c.peak_flop_per_s, bytes: c.peak_bytes_per_s, measured: c.basis === "measured" })), "launch", "of DRAM traffic");
-  }).filter(Boolean);
+function launchRoofs(roofline, ceilings, pick) {
+  return [...new Set([...roofline.rows, ...ceilings.rows].map((r) => r.device))].map((device) => drawn(device,
+    roofline.rows.filter((r) => r.device === device).map((r) => ({ series: r.resource, intensity: r.intensity, flops: r.achieved_flop_per_s, title: `launch ${r.launch}: ${measured(roofline, r, "kernel")}`, reached: `${measured(roofline, r, "achieved_flop_per_s")} at ${measured(roofline, r, "intensity")} FLOP/B`,
+      roof: `${measured(roofline, r, "attained_ratio") ?? "-"} of its roof, ${r.side} side`, data: { launch: r.launch }, pick: () => pick(r.launch) })),
+    ceilings.rows.filter((c) => c.device === device).map((c) => ({ series: c.resource, flops: c.peak_flop_per_s, bytes: c.peak_bytes_per_s, text: measured(ceilings, c, c.resource === "dram" ? "peak_bytes_per_s" : "peak_flop_per_s"), measured: c.basis === "measured" })), "launch", "of DRAM traffic")).filter(Boolean);
 }
 
 // codeLast moves source text behind the figures: it is as wide as it likes.

@@ -1,9 +1,8 @@
 // A roofline: what was reached against what the device can do.
 import { el, svg } from "./dom.js";
-import { scaleOf, value } from "./format.js";
 
-// roofline draws what launches or operators (what says which) reach on a device against its ceilings: points by series, FLOP per byte (per says of which bytes) and FLOP/s, with
-// what a click does; ceilings by series, FLOP/s, that of dram by bytes/s, and whether they were measured. Null without points.
+// roofline draws what launches or operators (what says which) reach on a device against its ceilings: points by series, FLOP per byte (per says of which bytes) and FLOP/s, in words too, with
+// what a click does; ceilings by series, FLOP/s, that of dram by bytes/s, in words too, and whether they were measured. Null without points.
 export function roofline(device, rows, ceilings, what, per) {
   const dots = rows.filter((r) => r.intensity > 0 && r.flops > 0), left = rows.length - dots.length;
   if (!dots.length) return rows.length ? el("p", { class: "hint" }, `${device ?? "unknown device"}: no ${what} has both FLOP and bytes.`) : null;
@@ -20,16 +19,16 @@ export function roofline(device, rows, ceilings, what, per) {
   const right = 10 ** x1, edge = 10 ** x0;
   const plain = (v) => v >= 1 ? v.toLocaleString("en") : String(Number(v.toPrecision(1)));
   const roofOf = (l) => {
-    const ridge = bytes ? l.flops / bytes : edge, words = `${l.series}: ${value("flop_per_s", l.flops)}, ${l.measured ? "measured" : "from the table of dense peaks"}`;
+    const ridge = bytes ? l.flops / bytes : edge, words = `${l.series}: ${l.text}, ${l.measured ? "measured" : "from the table of dense peaks"}`;
     return [svg("line", { class: `roof own ${series(l.series)}${l.measured ? "" : " table"}`, x1: X(Math.max(edge, ridge)), x2: X(right), y1: Y(l.flops), y2: Y(l.flops) }, svg("title", {}, words)),
-      l.measured || !lines.some((o) => o.series === l.series && o.measured) ? svg("text", { class: "soft halo", x: width - pad.right, y: Y(l.flops) - 5, "text-anchor": "end" }, `${l.series} ${value("flop_per_s", l.flops)}`) : null];
+      l.measured || !lines.some((o) => o.series === l.series && o.measured) ? svg("text", { class: "soft halo", x: width - pad.right, y: Y(l.flops) - 5, "text-anchor": "end" }, `${l.series} ${l.text}`) : null];
   };
   let memory = null;
   if (bytes) {
     const top = Math.max(...lines.map((l) => l.flops), yHigh), end = Math.min(right, top / bytes), start = Math.max(edge, 10 ** y0 / bytes);
     const at = Math.sqrt(start * end), slope = Math.atan2(Y(end * bytes) - Y(start * bytes), X(end) - X(start)) * 180 / Math.PI;
-    memory = [svg("line", { class: `roof own${bandwidth.measured ? "" : " table"}`, x1: X(start), y1: Y(start * bytes), x2: X(end), y2: Y(end * bytes), style: { "--c": "var(--ink)" } }, svg("title", {}, `DRAM: ${value("bytes_per_s", bytes)}, ${bandwidth.measured ? "measured" : "from the table of dense peaks"}`)),
-      svg("text", { class: "soft halo", x: X(at), y: Y(at * bytes) - 6, transform: `rotate(${slope} ${X(at)} ${Y(at * bytes) - 6})`, "text-anchor": "middle" }, `DRAM ${value("bytes_per_s", bytes)}`)];
+    memory = [svg("line", { class: `roof own${bandwidth.measured ? "" : " table"}`, x1: X(start), y1: Y(start * bytes), x2: X(end), y2: Y(end * bytes), style: { "--c": "var(--ink)" } }, svg("title", {}, `DRAM: ${bandwidth.text}, ${bandwidth.measured ? "measured" : "from the table of dense peaks"}`)),
+      svg("text", { class: "soft halo", x: X(at), y: Y(at * bytes) - 6, transform: `rotate(${slope} ${X(at)} ${Y(at * bytes) - 6})`, "text-anchor": "middle" }, `DRAM ${bandwidth.text}`)];
   }
   const drawing = svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": `Roofline of ${device}: ${dots.length} points` },
     svg("rect", { class: "ground", x: pad.left, y: pad.top, width: width - pad.left - pad.right, height: height - pad.top - pad.bottom }),
@@ -38,10 +37,11 @@ export function roofline(device, rows, ceilings, what, per) {
     svg("text", { class: "soft", x: (pad.left + width) / 2, y: height - 6, "text-anchor": "middle" }, `FLOP per byte ${per}`), svg("text", { class: "soft", x: pad.left - 6, y: 14, "text-anchor": "end" }, "FLOP/s"),
     memory, lines.map(roofOf),
     dots.map((d) => svg("circle", { class: `dot ${series(d.series)}`, cx: X(d.intensity), cy: Y(d.flops), r: 6, tabindex: 0, role: "button", data: d.data, onclick: d.pick, onkeydown: (e) => { if (e.key === "Enter") d.pick(); } },
-      svg("title", {}, `${d.title}\n${d.series}, ${value("flop_per_s", d.flops)} at ${Number(d.intensity.toPrecision(3))} FLOP/B: ${d.roof}`))));
+      svg("title", {}, `${d.title}\n${d.series}, ${d.reached}: ${d.roof}`))));
   return el("figure", {}, el("h3", {}, device ?? "unknown device"), el("div", { class: "plot" }, drawing),
     el("ul", { class: "legend" }, names.map((n) => el("li", { class: series(n) }, el("i"), n))),
     el("p", { class: "hint" }, "Lines are what the device can reach: solid as measured, dashed from the table of dense peaks. Left of the ridge DRAM bandwidth bounds, right of it arithmetic. A click shows the ", what, ".", left ? ` ${left} of ${rows.length} without FLOP or bytes are not drawn.` : ""));
 }
 
-const tick = (v) => { const s = scaleOf({ name: "v", type: "float", unit: "flop_per_s" }, [v]); return `${Number((v / s.div).toPrecision(1)).toLocaleString("en")} ${s.name[0] === "F" ? "" : s.name[0]}`; };
+// tick writes a power of ten: 10 G.
+const tick = (v) => { const exponent = Math.round(Math.log10(v)); return `${10 ** (exponent % 3)} ${["", "k", "M", "G", "T", "P"][Math.floor(exponent / 3)]}`; };

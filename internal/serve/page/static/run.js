@@ -1,11 +1,11 @@
 // One run: what bounds its stages, what could make it faster, what takes the time; and any query of it.
 import { get, path } from "./api.js";
 import { el, facts, fill, loading, problem, runLink } from "./dom.js";
-import { kernelNames, percent, time, threeDigits } from "./format.js";
 import { ask, commandLink, mountCatalogue, mountQuery } from "./query.js";
 import { roofline } from "./roofline.js";
-import { name, table } from "./table.js";
+import { name, measured, table } from "./table.js";
 import { bounds, isIdle, parts, partText } from "./terms.js";
+import { count, percent, time } from "./times.js";
 
 export function mount(root, route, nav) {
   const abort = new AbortController(), { run } = route.path, { query } = route, asked = query.get("query");
@@ -64,14 +64,14 @@ async function mountSummary(root, run, nav, signal) {
 
 // operatorRoofs draws the operators that took the most time against what the device can do, by their inputs.
 function operatorRoofs(section, run, nav, signal) {
-  fill(section.lastElementChild, ask(run, "operator-roofline", { top: 200, sort: "self_device" }, signal).then(({ rows, notes }) => {
-    const known = rows.filter((r) => r.flop !== null), plain = "no matrix product", unique = (list) => [...new Map(list.map((c) => [c.series + c.flops, c])).values()];
+  fill(section.lastElementChild, ask(run, "operator-roofline", { top: 200, sort: "self_device" }, signal).then((answer) => {
+    const { rows, notes } = answer, known = rows.filter((r) => r.flop !== null), plain = "no matrix product", unique = (list) => [...new Map(list.map((c) => [c.series + c.flops, c])).values()];
     section.hidden = !known.length;
     return [...new Set(known.map((r) => r.device))].map((device) => {
       const mine = known.filter((r) => r.device === device);
-      return roofline(device, mine.map((r) => ({ series: r.precision ?? plain, intensity: r.intensity, flops: r.achieved_flop_per_s, title: `${r.operator} ${r.shapes ?? ""}\n${r.calls} calls, ${time(r.self_device_ns)}`, roof: r.attained_ratio === null ? "its roof is unknown" : `${percent(r.attained_ratio)} of its roof, ${r.side} side`,
+      return roofline(device, mine.map((r) => ({ series: r.precision ?? plain, intensity: r.intensity, flops: r.achieved_flop_per_s, title: `${r.operator} ${r.shapes ?? ""}\n${r.calls} calls, ${measured(answer, r, "self_device_ns")}`, reached: `${measured(answer, r, "achieved_flop_per_s")} at ${measured(answer, r, "intensity")} FLOP/B`, roof: r.attained_ratio === null ? "its roof is unknown" : `${measured(answer, r, "attained_ratio")} of its roof, ${r.side} side`,
         pick: () => nav.go(`${runLink(run)}?${new URLSearchParams({ query: "operator-roofline", "p.operator": r.operator })}`) })),
-        unique(mine.flatMap((r) => [{ series: r.precision, flops: r.roof_flop_per_s, measured: false }, { series: "dram", bytes: r.roof_bytes_per_s, measured: false }])), "operator", "that it must read and write");
+        unique(mine.flatMap((r) => [{ series: r.precision, flops: r.roof_flop_per_s, text: measured(answer, r, "roof_flop_per_s"), measured: false }, { series: "dram", bytes: r.roof_bytes_per_s, text: measured(answer, r, "roof_bytes_per_s"), measured: false }])), "operator", "that it must read and write");
     }).concat(rows.length === 200 ? el("p", { class: "hint" }, "The 200 that took the most time.") : [], notes.map((n) => el("p", { class: "note" }, n)), el("p", {}, el("a", { href: `${runLink(run)}?query=operator-roofline` }, "All of operator-roofline")));
   }));
 }
@@ -97,7 +97,7 @@ function stageCards(run, stages, signal) {
         ["share of time", isAll ? null : percent(s.share_ratio)],
         [isAll ? "first to last work" : "time per pass", s.passes > 1 ? `${time(s.median_ns)} (median of ${s.passes}, ${time(s.min_ns)} to ${time(s.max_ns)})` : time(s.median_ns)],
         ["GPU busy", percent(s.busy_ratio)],
-        ...(isAll ? [] : [["MFU", use(s.mfu_ratio, s)], ["MBU", use(s.mbu_ratio, s)], ["tokens/s", s.tokens_per_s === null ? "-" : threeDigits(s.tokens_per_s)]]),
+        ...(isAll ? [] : [["MFU", use(s.mfu_ratio, s)], ["MBU", use(s.mbu_ratio, s)], ["tokens/s", s.tokens_per_s === null ? "-" : count(Number(s.tokens_per_s.toPrecision(3)))]]),
         ["then by", s.next_bound && s.next_bound !== s.bound && s.next_bound !== "unknown" ? bounds[s.next_bound] ?? s.next_bound : null],
       ], "figures"),
       s.why ? el("p", { class: "why" }, sentence(s.why)) : null,
@@ -129,12 +129,11 @@ const use = (ratio, s) => ratio === null ? "-" : ratio > 1 ? `${percent(ratio)} 
 const sentence = (text) => text[0].toUpperCase() + text.slice(1) + (text.endsWith(".") ? "" : ".");
 
 function findingList({ findings, notes }, advice) {
-  const short = kernelNames(findings.map((f) => f.subject).filter(Boolean));
   const others = advice.filter((a) => !a.finding);
   return [
     findings.length ? el("ol", { class: "findings" }, findings.map((f) => el("li", { data: { finding: f.id } },
       el("b", {}, `${f.stage && f.stage !== "(run)" ? f.stage + ": " : ""}${f.title}`), `, ${f.bound} ${time(f.saving_ns)} of ${time(f.span_ns)} (${percent(f.share_ratio)})${f.device_count > 1 ? `, GPU ${f.device}` : ""}`,
-      f.subject ? el("p", {}, name(f.subject, short(f.subject))) : null,
+      f.subject ? el("p", {}, name(f.subject)) : null,
       el("p", { class: "why" }, sentence(f.evidence)),
       el("p", {}, el("i", {}, "Try: "), f.advice),
       el("p", { class: "see" }, commandLink(f.command), f.detail_command && f.detail_command !== f.command ? [" ", commandLink(f.detail_command)] : null)))) : el("p", { class: "hint" }, "No finding."),

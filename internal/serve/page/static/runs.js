@@ -1,8 +1,9 @@
 // The runs of the warehouse, newest first: searched, filtered, picked to be compared.
 import { get, path } from "./api.js";
 import { el, svg, fill, later, loading, runLink } from "./dom.js";
-import { minute, time } from "./format.js";
+import { time } from "./times.js";
 
+const minute = (at) => at.replace("T", " ").slice(0, "2006-01-02 15:04".length);
 const perPage = 50, maxPages = 40;
 
 // runsKnown are the names of runs, for fields that take one.

@@ -7,6 +7,9 @@ const longName = 72, longText = 48;
 // shown is what people see of a cell of a row, of an answer that was asked for its texts.
 export const shown = (answer, row, column) => answer.texts?.[row][column] ?? answer.rows[row][column] ?? "-";
 
+// measured is the same with its unit, as it stands in a sentence, of a row itself; null of what is not known.
+export const measured = (answer, row, column) => (row[column] ?? null) === null ? null : [shown(answer, answer.rows.indexOf(row), column), answer.columns.find((c) => c.name === column).shown_in].filter(Boolean).join(" ");
+
 // table draws an answer {columns, rows, texts, notes}, perhaps with marks: of which cells a reader sees a tone, and which are code. state is {sort, find}; changed is called with a new one. cells are functions by column that
 // draw a cell in their own way; downloads are [label, address].
 export function table(answer, { caption, state = {}, changed = () => {}, cells = {}, downloads = [], search = true, most = chunk, pick = null } = {}) {

@@ -1,8 +1,8 @@
 // The timeline of a run, and those of two runs under each other: what is picked, marked and searched, in words, and in the page's address.
 import { get, path } from "./api.js";
 import { copyButton, el, facts, later, loading, problem } from "./dom.js";
-import { value } from "./format.js";
 import { heading } from "./run.js";
+import { measured } from "./table.js";
 import { partLabel, partText } from "./terms.js";
 import { briefName } from "./timeline_palette.js";
 import { groupsOf, sharesClock } from "./timeline_rows.js";
@@ -152,7 +152,7 @@ class Timeline {
   }
 
   async tellWork(item, track, place, mine) {
-    const answer = await this.ask("timeline-work", { of_source: track.source_id, device: track.device, start_time: this.ofSource(track.source_id, item.start), top: 50 });
+    const answer = await this.ask("timeline-work", { of_source: track.source_id, device: track.device, start_time: this.ofSource(track.source_id, item.start), top: 50, format: "texts" });
     if (this.view.pick !== mine) return;
     const row = answer.rows.find((r) => r.duration_ns === item.end - item.start && r.name === item.name && (track.is_whole || (r.stream ?? undefined) === track.stream && (r.pid ?? undefined) === track.pid));
     if (!row) {
@@ -172,8 +172,8 @@ class Timeline {
     put(place,
       el("p", { class: "tl-launch" }, said),
       view.links.length ? el("div", { class: "controls" }, el("button", { type: "button", onclick: () => this.goTo(view.links[0].other) }, "Go to its launch"), el("button", { type: "button", onclick: () => this.both(item, view.links[0].other) }, "Show both")) : null,
-      facts([["Stage", row.pass === null ? row.stage : `${row.stage}, pass ${row.pass}`], ["Ranges", row.range], ["Operator", row.operator], ["Grid", row.grid], ["Block", row.block], ["Registers", row.register_count], ["Shared memory", row.shared_bytes === null ? null : value("bytes", row.shared_bytes)],
-        ["Size", row.size_bytes === null ? null : value("bytes", row.size_bytes)], ["Family", row.family], ["Process", row.pid], ["Context", row.context], ["Stream", row.stream]]),
+      facts([["Stage", row.pass === null ? row.stage : `${row.stage}, pass ${row.pass}`], ["Ranges", row.range], ["Operator", row.operator], ["Grid", row.grid], ["Block", row.block], ["Registers", row.register_count], ["Shared memory", measured(answer, row, "shared_bytes")],
+        ["Size", measured(answer, row, "size_bytes")], ["Family", row.family], ["Process", row.pid], ["Context", row.context], ["Stream", row.stream]]),
       this.sql(answer));
     view.redraw();
   }
