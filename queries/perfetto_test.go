@@ -152,7 +152,13 @@ func testTraceWork(t *testing.T, w *schema.Warehouse, run string, got *perfettot
 		}
 	}
 	a := queries.NewAsker(w)
-	want := func(query, name string, of map[string]countAndSum) {
+	type countedRow struct {
+		Kernel    string `col:"kernel,optional"`
+		Operation string `col:"operation,optional"`
+		Calls     int64  `col:"calls"`
+		TotalNs   int64  `col:"total_ns"`
+	}
+	want := func(query string, of map[string]countAndSum) {
 		args := queries.Args{"run": run}
 		if query == "top-kernels" {
 			args["top"] = "0"
@@ -161,20 +167,34 @@ func testTraceWork(t *testing.T, w *schema.Warehouse, run string, got *perfettot
 		if len(f.Rows) != len(of) {
 			t.Errorf("%s: %d names, of %d", query, len(of), len(f.Rows))
 		}
-		for _, row := range f.Rows {
-			r := f.Record(row)
-			if x := of[r.Text(name)]; x != (countAndSum{r.Count("calls"), r.Count("total_ns")}) {
-				t.Errorf("%s: %s: %d in %d ns, want %d in %d", query, r.Text(name), x.count, x.ns, r.Count("calls"), r.Count("total_ns"))
+		list, err := frame.Into[countedRow](f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range list {
+			name := r.Kernel + r.Operation
+			if x := of[name]; x != (countAndSum{r.Calls, r.TotalNs}) {
+				t.Errorf("%s: %s: %d in %d ns, want %d in %d", query, name, x.count, x.ns, r.Calls, r.TotalNs)
 			}
 		}
 	}
-	want("top-kernels", "kernel", kernels)
-	want("memops", "operation", copies)
+	want("top-kernels", kernels)
+	want("memops", copies)
 	var streams [][3]countAndSum
 	f := queryNoted(t, a, "streams", queries.Args{"run": run})
-	for _, row := range f.Rows {
-		r := f.Record(row)
-		streams = append(streams, [3]countAndSum{{r.Count("kernel_count"), r.Count("kernel_sum_ns")}, {r.Count("memop_count"), r.Count("memop_sum_ns")}, {r.Count("graph_count"), r.Count("graph_sum_ns")}})
+	list, err := frame.Into[struct {
+		Kernels  int64 `col:"kernel_count"`
+		KernelNs int64 `col:"kernel_sum_ns"`
+		Copies   int64 `col:"memop_count"`
+		CopyNs   int64 `col:"memop_sum_ns"`
+		Graphs   int64 `col:"graph_count"`
+		GraphNs  int64 `col:"graph_sum_ns"`
+	}](f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range list {
+		streams = append(streams, [3]countAndSum{{r.Kernels, r.KernelNs}, {r.Copies, r.CopyNs}, {r.Graphs, r.GraphNs}})
 	}
 	if x, y := fmt.Sprint(sorted(streams)), fmt.Sprint(sorted(slices.Collect(maps.Values(tracks)))); x != y {
 		t.Errorf("tracks have %s, streams %s", y, x)

@@ -103,12 +103,16 @@ func TestProfiles(t *testing.T) {
 				got[name] = [2]int64{got[name][0] + s.Value[1], got[name][1] + s.Value[0]}
 			}
 		}
-		top, err := ask("top-kernels", queries.Args{"run": run, "top": "0"}).Records("kernel", "calls", "total_ns")
+		top, err := frame.Into[struct {
+			Kernel  string `col:"kernel"`
+			Calls   int64  `col:"calls"`
+			TotalNs int64  `col:"total_ns"`
+		}](ask("top-kernels", queries.Args{"run": run, "top": "0"}))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, k := range top {
-			want[k.Text("kernel")] = [2]int64{k.Count("calls"), k.Count("total_ns")}
+			want[k.Kernel] = [2]int64{k.Calls, k.TotalNs}
 		}
 		if !maps.Equal(got, want) || len(want) == 0 {
 			t.Errorf("run %s: the profile has %d kernels with %v, top-kernels %d with %v", run, len(got), got, len(want), want)

@@ -48,10 +48,16 @@ func NewStatic(ctx context.Context, w *schema.Warehouse, run schema.Run, dtype s
 	s, err := judge.ReadStatic(size, dtype, judge.StaticAnswers{Run: run.Name, Flops: &flops, Models: f[1], Layers: f[2], Bytes: f[3], Activations: f[4], Stored: func(model int64, perParam float64) (*float64, error) {
 		f, err := read(ctx, w, fmt.Sprintf(`SELECT CASE WHEN NOT m.is_unknown THEN m.plain_parameter_count * %g + m.packed_bytes END::DOUBLE AS bytes FROM model_size m WHERE m.run_id = %s AND _id_number(m.model_id) = %d`,
 			perParam, schema.Quote(run.ID), model))
-		if err != nil || len(f.Rows) == 0 {
+		if err != nil {
 			return nil, err
 		}
-		return f.Record(f.Rows[0]).Number("bytes"), nil
+		rows, err := frame.Into[struct {
+			Bytes *float64 `col:"bytes"`
+		}](f)
+		if err != nil || len(rows) == 0 {
+			return nil, err
+		}
+		return rows[0].Bytes, nil
 	}})
 	if err == nil && s.DTypeAssumed { // the configuration names no precision for these either
 		known, err := a.Ask(ctx, "activations", activationArgs(size, run.ID, s.DType))
@@ -85,14 +91,23 @@ func tooLarge(err error) error {
 }
 
 // Workload is what a run's passes have in common; nil where they differ or nothing says.
-type Workload struct{ Prefill, Decode, Batch, Images, Crops *int64 }
+type Workload struct {
+	Prefill *int64 `col:"prefill_count"`
+	Decode  *int64 `col:"decode_count"`
+	Batch   *int64 `col:"batch_count"`
+	Images  *int64 `col:"image_count"`
+	Crops   *int64 `col:"crop_count"`
+}
 
 // WorkloadSize returns it, empty for a run without facts.
 func WorkloadSize(ctx context.Context, w *schema.Warehouse, run string) (Workload, error) {
 	f, err := read(ctx, w, fmt.Sprintf("FROM _workload_size(%s)", schema.Quote(run)))
-	if err != nil || len(f.Rows) == 0 {
+	if err != nil {
 		return Workload{}, err
 	}
-	r := f.Record(f.Rows[0])
-	return Workload{r.Whole("prefill_count"), r.Whole("decode_count"), r.Whole("batch_count"), r.Whole("image_count"), r.Whole("crop_count")}, nil
+	rows, err := frame.Into[Workload](f)
+	if err != nil || len(rows) == 0 {
+		return Workload{}, err
+	}
+	return rows[0], nil
 }

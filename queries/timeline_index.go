@@ -142,6 +142,15 @@ type trackKey struct {
 	isDevice, isThread                  bool
 }
 
+var clockRows = frame.RowsOf[struct {
+	SourceID   int64    `col:"source_id"`
+	Rank       *int64   `col:"rank"`
+	Host       string   `col:"host"`
+	Basis      string   `col:"basis"`
+	OffsetNs   *int64   `col:"offset_ns"`
+	DriftRatio *float64 `col:"drift_ratio"`
+}]("clock-offsets")
+
 // NewTimeline makes the index of a run's timeline; source is a kind of capture, "" for the counted one.
 func NewTimeline(ctx context.Context, a *Asker, run, source string) (*Timeline, error) {
 	return newTimeline(ctx, a, run, source, usualIndex)
@@ -161,13 +170,13 @@ func newTimeline(ctx context.Context, a *Asker, run, source string, size indexSi
 	if err := t.readNames(ctx, a.w); err != nil {
 		return nil, err
 	}
-	records, err := clocks.Records("source_id", "rank", "offset_ns", "basis", "drift_ratio", "host")
+	rows, err := clockRows.Of(clocks)
 	if err != nil {
 		return nil, err
 	}
 	parts, total := map[int64][]int64{}, 0
-	for _, c := range records {
-		s := TimelineSource{SourceID: c.Count("source_id"), Rank: c.Whole("rank"), Host: c.Text("host"), Basis: c.Text("basis")}
+	for _, c := range rows {
+		s := TimelineSource{SourceID: c.SourceID, Rank: c.Rank, Host: c.Host, Basis: c.Basis}
 		list := []int64{}
 		if err := Each(ctx, a.w, "_trace-part", t.of(s, "part_size", strconv.Itoa(size.part)), func(c *frame.Cells) error {
 			list = append(list, c.Whole(0))
@@ -187,9 +196,9 @@ func newTimeline(ctx context.Context, a *Asker, run, source string, size indexSi
 			return nil, err
 		}
 		// As in reports: clocks are aligned by collectives where there are any; captures taken one after the other would be far apart.
-		if s.Basis == "collectives" || s.Basis == "bounds" {
-			drift, _ := c.Finite("drift_ratio")
-			s.ShiftNs = c.Count("offset_ns") + int64(math.Round(drift*(float64(from)+float64(until-from)/2)))
+		if c.OffsetNs != nil && (s.Basis == "collectives" || s.Basis == "bounds") {
+			drift, _ := frame.Finite(c.DriftRatio)
+			s.ShiftNs = *c.OffsetNs + int64(math.Round(drift*(float64(from)+float64(until-from)/2)))
 		}
 		t.begin, t.end = min(t.begin, from+s.ShiftNs), max(t.end, until+s.ShiftNs)
 		total += count
