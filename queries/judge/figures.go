@@ -399,32 +399,44 @@ func (n waveTail) words(Finding) string {
 // profiledGrid is the grid of a kernel that has the most time of those that Nsight Compute profiled.
 type profiledGrid struct {
 	executions
-	Grid           string   `json:"grid"`
-	Block          string   `json:"block"`
-	RoofRatio      *float64 `json:"roof_ratio"`
-	OccupancyRatio *float64 `json:"occupancy_ratio"`
-	Bound          *string  `json:"bound"`
-	Limiter        *string  `json:"limiter"`
+	Grid    string  `json:"grid"`
+	Block   string  `json:"block"`
+	Bound   *string `json:"bound"`
+	Limiter *string `json:"limiter"`
 }
 
 func (n profiledGrid) at() string {
 	return fmt.Sprintf("%s take %s in total; the grid with the most time (%s, blocks of %s)", n.count(), timeText(n.CallsNs), n.Grid, n.Block)
 }
 
-type belowRoof struct{ profiledGrid }
+type belowRoof struct {
+	profiledGrid
+	RoofRatio float64 `json:"roof_ratio"`
+}
 
 func (n belowRoof) words(Finding) string {
-	text := fmt.Sprintf("%s reaches %.1f %% of its roof and is bound by %s", n.at(), 100*frame.Or(n.RoofRatio, 0), frame.Or(n.Bound, ""))
+	text := fmt.Sprintf("%s reaches %.1f %% of its roof", n.at(), 100*n.RoofRatio)
+	if bound := frame.Or(n.Bound, "unknown"); bound != "unknown" {
+		text += " and is bound by " + bound
+	}
 	if limiter := frame.Or(n.Limiter, ""); limiter != "" {
 		text += " (" + limiter + ")"
 	}
 	return text + n.hidden()
 }
 
-type lowOccupancy struct{ profiledGrid }
+type lowOccupancy struct {
+	profiledGrid
+	RoofRatio      *float64 `json:"roof_ratio"` // null where Nsight Compute measured one throughput alone
+	OccupancyRatio float64  `json:"occupancy_ratio"`
+}
 
 func (n lowOccupancy) words(Finding) string {
-	return fmt.Sprintf("%s reaches %.1f %% occupancy and %.1f %% of its roof", n.at(), 100*frame.Or(n.OccupancyRatio, 0), 100*frame.Or(n.RoofRatio, 0)) + n.hidden()
+	text := fmt.Sprintf("%s reaches %.1f %% occupancy", n.at(), 100*n.OccupancyRatio)
+	if n.RoofRatio != nil {
+		text += fmt.Sprintf(" and %.1f %% of its roof", 100**n.RoofRatio)
+	}
+	return text + n.hidden()
 }
 
 type unevenSMs struct {
@@ -450,14 +462,17 @@ type pageableCopies struct {
 }
 
 func (n pageableCopies) words(x Finding) string {
-	in, beside := "", ""
+	in, beside, total := "", "", ""
 	if x.Stage != "" {
 		in = fmt.Sprintf(" in %s of %s", grouped(n.PassCount), many(x.Passes, "pass", "passes"))
 	}
 	if n.AloneNs < n.CopiesNs {
 		beside = fmt.Sprintf(" (%s of it while no kernel ran)", timeText(n.AloneNs))
 	}
-	return fmt.Sprintf("%s from pageable memory%s (%.3f MB in total) take %s on the GPU%s and %s in their calls%s", many(n.CopyCount, "copy", "copies"), in, frame.Or(n.CopiedBytes, 0)/1e6, timeText(n.CopiesNs), beside,
+	if n.CopiedBytes != nil {
+		total = fmt.Sprintf(" (%.3f MB in total)", *n.CopiedBytes/1e6)
+	}
+	return fmt.Sprintf("%s from pageable memory%s%s take %s on the GPU%s and %s in their calls%s", many(n.CopyCount, "copy", "copies"), in, total, timeText(n.CopiesNs), beside,
 		timeText(n.CallNs), n.spreadOf(x, n.CopiesNs))
 }
 

@@ -3,8 +3,6 @@ package judge
 import (
 	"fmt"
 	"slices"
-
-	"prof/queries/frame"
 )
 
 // passTime is one measured pass that has device work.
@@ -32,11 +30,11 @@ func (s *summariser) passesOf(key string) (map[string][]passTime, error) {
 	out := map[string][]passTime{}
 	for _, r := range list {
 		span := r.GPUSpanNs
-		if span == nil || *span <= 0 || r.IsWarmup {
+		if span == nil || *span <= 0 || r.GPUBusyNs == nil || r.IsWarmup {
 			continue
 		}
 		stage := r.Stage
-		p := passTime{span: *span, busy: frame.Or(r.GPUBusyNs, 0), number: r.Pass, source: r.SourceID, pid: r.PID, repeat: r.Repeat}
+		p := passTime{span: *span, busy: *r.GPUBusyNs, number: r.Pass, source: r.SourceID, pid: r.PID, repeat: r.Repeat}
 		p.isFirst = !slices.ContainsFunc(out[stage], func(q passTime) bool { return q.source == p.source && q.pid == p.pid })
 		out[stage] = append(out[stage], p)
 	}

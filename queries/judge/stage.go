@@ -34,6 +34,10 @@ func (s *summariser) addStages() error {
 			s.out.Doubts = append(s.out.Doubts, fmt.Sprintf("all passes of %s count as warm-up: none was measured", stage.Stage))
 			continue
 		}
+		if r.GPUSpanMeanNs == nil && r.CPUMeanNs == nil {
+			s.out.Doubts = append(s.out.Doubts, fmt.Sprintf("no time of %s is known: no pass of it has GPU work, or ended", stage.Stage))
+			continue
+		}
 		if mean := r.GPUSpanMeanNs; mean != nil {
 			if n := int64(len(s.passes[stage.Stage])); n > 0 && n < stage.Passes {
 				stage.Passes, stage.Workless = n, stage.Passes-n
@@ -43,7 +47,7 @@ func (s *summariser) addStages() error {
 				stage.ShareRatio = s.measured(r) / all
 			}
 		} else {
-			stage.IsCPU, stage.MeanNs, stage.StdNs = true, frame.Or(r.CPUMeanNs, 0), r.CPUStdNs
+			stage.IsCPU, stage.MeanNs, stage.StdNs = true, *r.CPUMeanNs, r.CPUStdNs
 			stage.MedianNs, stage.MinNs, stage.MaxNs = frame.Or(r.CPUMedianNs, 0), frame.Or(r.CPUMinNs, 0), frame.Or(r.CPUMaxNs, 0)
 		}
 		if err := s.judge(&stage, stage.Stage); err != nil {
