@@ -13,7 +13,7 @@ import (
 // Cause says what a piece of a step's time went to.
 type Cause uint8
 
-// The idle causes have the meaning that they have in device_time, but along the path and not where a GPU is idle.
+// The idle causes have the meaning that they have in idle_part, but along the path and not where a GPU is idle.
 const (
 	Kernel         Cause = iota // a kernel ran
 	Replay                      // a graph replay that was traced as a whole ran
