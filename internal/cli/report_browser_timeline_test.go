@@ -126,7 +126,7 @@ func pageTiesLaunches(b *browser, page string, p *place) {
 		return eval[string](b, `document.querySelector("#timeline-pick .facts-of").textContent`)
 	}
 	links := func() []int { // and of how many both ends are in view
-		return eval[[]int](b, `(({ links, view }) => [links.length, links.filter((l) => [l.call, l.work].every((x) => x.end >= view.from && x.start <= view.to)).length])(timeline.view)`)
+		return eval[[]int](b, `(({ links, target: view }) => [links.length, links.filter((l) => [l.call, l.work].every((x) => x.end >= view.from && x.start <= view.to)).length])(timeline.view)`)
 	}
 	pickAt(b, "stream", kernel.at+kernel.long/2)
 	// What the page says has three digits, which the same function of the page gives of the warehouse's numbers.

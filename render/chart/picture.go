@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 
 	"prof/queries/frame"
 	"prof/render/picture"
@@ -19,6 +20,21 @@ var inks = map[string]string{
 	"stage-0": "#3c5a99", "stage-1": "#a03e63", "stage-2": "#2f7358", "stage-3": "#85601b", "stage-4": "#6a4c93", "stage-5": "#4d6570",
 	"kernel-0": "#0b5a94", "kernel-1": "#a5cdee", "kernel-2": "#43479f", "kernel-3": "#c0bbee", "kernel-4": "#0c6b6b", "kernel-5": "#93d4cd", "kernel-6": "#5b6975", "kernel-7": "#c4cdd5",
 	"on-kernel-0": "#ffffff", "on-kernel-1": "#000000", "on-kernel-2": "#ffffff", "on-kernel-3": "#000000", "on-kernel-4": "#ffffff", "on-kernel-5": "#000000", "on-kernel-6": "#ffffff", "on-kernel-7": "#000000",
+}
+
+// stageClass is the class of a stage's colour, which the timeline of the page has too: the same in every run.
+func stageClass(stage string) string {
+	switch stage {
+	case "prefill":
+		return "stage-0"
+	case "decode":
+		return "stage-1"
+	}
+	hash := uint32(2166136261)
+	for _, unit := range utf16.Encode([]rune(stage)) {
+		hash = (hash ^ uint32(unit)) * 16777619
+	}
+	return fmt.Sprintf("stage-%d", 2+(hash^hash>>15)%4)
 }
 
 // InkOf is the colour of a class that has one, the first of several.

@@ -2,8 +2,10 @@ package chart
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -18,7 +20,7 @@ import (
 
 // TestInks holds that pictures have the colours of the page by day.
 func TestInks(t *testing.T) {
-	styles := []string{"base.css", "figures.css", "timeline.css", "trend.css"}
+	styles := []string{"base.css", "figures.css", "timeline.css", "document.css"}
 	style, err := page.Joined(styles)
 	if err != nil {
 		t.Fatal(err)
@@ -191,4 +193,30 @@ func inWindow(t *testing.T, f *judge.Timeline, w Window) []byte {
 	t.Helper()
 	p, err := TimelinePicture(f, func(Window, []StageWindow) (Window, error) { return w, nil }, "Timeline of x")
 	return drawn(t, p, err)
+}
+
+// TestStageColours holds that a stage has one colour on the page and in pictures.
+func TestStageColours(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("no node is installed to run the page's script with")
+	}
+	script, err := page.Joined([]string{"timeline_palette.js"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := []string{"prefill", "decode", "vision", "encode", "step", "étape", "解码😀", rendertest.Breakout}
+	asked, err := json.Marshal(names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(node, "-e", script+"for (const name of "+string(asked)+") console.log(`stage-${stageTone(name)}`)").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, class := range strings.Fields(string(out)) {
+		if got := stageClass(names[i]); got != class {
+			t.Errorf("%s is %s in pictures, %s on the page", names[i], got, class)
+		}
+	}
 }

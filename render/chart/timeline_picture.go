@@ -213,8 +213,8 @@ func (p *timelinePicture) lane(name string, height float64) float64 {
 func (p *timelinePicture) row(row *timelineRow) {
 	p.Head(row.Label)
 	begin := p.Height
-	for i, stage := range row.Stages {
-		p.stage(stage, InkOf(fmt.Sprintf("stage-%d", i%6)))
+	for _, stage := range row.Stages {
+		p.stage(stage, InkOf(stageClass(stage.Name)))
 	}
 	above := p.Height
 	if p.isKnown(row) {

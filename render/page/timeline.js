@@ -22,8 +22,6 @@ class ReportTimeline {
         dropped: () => this.drop(),
         said: (text) => { this.readout.textContent = text; },
         helped: () => this.showHelp(),
-        tied: () => this.jump(),
-        linked: () => this.showTied(),
         acted: () => this.readMiddle(),
       },
     });
@@ -31,7 +29,7 @@ class ReportTimeline {
     this.view.draw();
     const v = this.view, acts = { in: () => v.zoom(0.5), out: () => v.zoom(2), left: () => v.move(-0.25), right: () => v.move(0.25), all: () => v.show(0, data.span) };
     for (const button of this.figure.querySelectorAll("[data-act]")) button.addEventListener("click", () => { acts[button.dataset.act](); this.readMiddle(); });
-    const picks = { zoom: () => v.focus(), jump: () => this.jump(), link: () => this.showTied(), close: () => { this.drop(); v.scroller.focus({ preventScroll: true }); }, copy: (button) => copyBy(button, "Copy name", this.panel.querySelector("code").textContent) };
+    const picks = { zoom: () => v.focus(), jump: () => v.goLinked(), link: () => v.showLinked(), close: () => { this.drop(); v.scroller.focus({ preventScroll: true }); }, copy: (button) => copyBy(button, "Copy name", this.panel.querySelector("code").textContent) };
     for (const button of this.panel.querySelectorAll("[data-pick]")) button.addEventListener("click", () => picks[button.dataset.pick](button));
     this.watchAddress();
   }
@@ -86,19 +84,6 @@ class ReportTimeline {
     const last = links.reduce((end, l) => Math.max(end, l.work.end), -Infinity);
     return `\nLaunched ${links.length === 1 ? "" : `${count(links.length)} pieces of work, the first `}${cutText(work.name, 110)}, which starts ${delay}` +
       (links.length === 1 ? "" : `\nAll its work has run ${time(last - call.start)} after the call began`);
-  }
-
-  // jump goes to the other end of the link; showTied brings both ends into view.
-  jump() {
-    const to = this.view.links[0]?.other;
-    if (!to) return;
-    if (this.view.folded.has(to.row.group.key)) this.view.fold(to.row.group.key);
-    this.view.go(to);
-  }
-
-  showTied() {
-    const ends = [this.view.pick, ...this.view.links.map((l) => l.other)], from = Math.min(...ends.map((e) => e.start)), to = Math.max(...ends.map((e) => e.end));
-    if (ends.length > 1) this.view.show(from - (to - from) * 0.1, to + (to - from) * 0.1);
   }
 
   drop() {

@@ -27,11 +27,17 @@ function luminance(color) {
 }
 
 const toneCounts = { kernel: 8, collective: 2, graph: 2, copy: 2 }, stageCount = 6, rangeCount = 4;
-const stages = ["prefill", "decode"]; // which have a colour of their own in every run
+const stages = ["prefill", "decode"]; // which have a colour of their own
 const warm = / \(warm-up\)$/;
 const callColors = { launch: "compute", copy: "copy", sync: "wait", other: "other" };
 const plainColors = { profiler: "profiler", library: "call", system: "host" };
 const coverColors = { gpu: "compute", kernel: "compute", collective: "collective-exposed", graph: "graph", copy: "copy" };
+
+// stageTone is the number of a stage's colour, the same in every run, and in pictures (render/chart).
+export function stageTone(stage) {
+  const at = stages.indexOf(stage);
+  return at >= 0 ? at : stages.length + hash(stage) % (stageCount - stages.length);
+}
 
 // Palette gives the colours of a theme, remembered by track kind and name. toneOf gives the number of a name's tone, where some are told apart best.
 export class Palette {
@@ -65,10 +71,7 @@ export class Palette {
     };
     switch (kind) {
       case "gap": return plain(this.color(name) ? name : "unknown");
-      case "pass": {
-        const stage = name.replace(warm, ""), at = stages.indexOf(stage);
-        return plain(`stage-${at >= 0 ? at : stages.length + hash(stage) % (stageCount - stages.length)}`, warm.test(name) ? 0.45 : 1);
-      }
+      case "pass": return plain(`stage-${stageTone(name.replace(warm, ""))}`, warm.test(name) ? 0.45 : 1);
       case "call": return plain(callColors[callKind(name)]);
       case "range": case "python": case "operator": return plain(`${this.range}-${hash(name) % rangeCount}`);
     }

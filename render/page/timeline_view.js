@@ -17,7 +17,7 @@ export function delayText(call, work) {
 // View shows one run from first to last, of which home is seen first and all by a key. groups are GPUs and threads, { key, label, rows, folded, tracks, device }: of each one
 // line, { kind, label, height, tracks, group, known }; known are the stretches of which single things are known, where that is not all. tiles have the marks: names,
 // pieces(from, to), want(from, to), stop(), changed, error; and may have toneOf(kind, name) and tell(item). partLabel names a cause of idle time. on has what the page is
-// told: changed (of the view), drawn, hovered, picked, ranged, dropped, said, helped, tied and linked (by keys), stepped (true where it has gone on itself), acted.
+// told: changed (of the view), drawn, hovered, picked, ranged, dropped, said, helped, stepped (true where it has gone on itself), acted.
 export class View {
   constructor(root, { label, groups, tiles, first, last, home, all, on, most, partLabel, zoomsByWheel, describedBy }) {
     Object.assign(this, { groups, tiles, on, first, last, home, partLabel, zoomsByWheel, all: all ?? { from: first, to: last }, isMoved: false });
@@ -554,10 +554,22 @@ export class View {
 
   // go picks a mark and brings it into view. The cursor goes to the moment given, else to its start.
   go(item, moment = item.start) {
-    const long = this.target.to - this.target.from;
-    if (item.end < this.target.from || item.start > this.target.to) this.show(item.start - long / 2, item.start + long / 2);
+    if (this.folded.has(item.row.group.key)) this.fold(item.row.group.key);
+    this.reveal(item.start, item.end);
+    const place = this.placeOf(item.track), s = this.scroller;
+    if (place && (place.y < 30 || place.y > s.clientHeight - 30)) s.scrollTop += place.y - s.clientHeight / 2;
     this.hover = { moment: Math.max(moment, this.target.from) };
-    this.on.picked?.(item, true);
+    this.on.picked?.({ ...item, row: this.rowOf(item.track) ?? item.row }, true);
+  }
+
+  // goLinked goes to the other end of the link, showLinked brings all its ends into view.
+  goLinked() {
+    if (this.links.length) this.go(this.links[0].other);
+  }
+
+  showLinked() {
+    const ends = [this.pick, ...this.links.map((l) => l.other)], from = Math.min(...ends.map((e) => e.start)), to = Math.max(...ends.map((e) => e.end)), edge = (to - from) * 0.1;
+    if (ends.length > 1) this.show(from - edge, to + edge, false);
   }
 
   // tell says what a mark is.
@@ -576,7 +588,7 @@ export class View {
     Object.assign(acts, { "+": acts.w, "=": acts.w, "-": acts.s, ArrowLeft: acts.a, ArrowRight: acts.d, Home: acts[0] });
     const step = (by) => { if (!this.on.stepped?.(by)) this.stepItem(by); };
     const others = { Escape: () => this.on.dropped?.(), n: () => step(1), p: () => step(-1) };
-    const picked = { ArrowUp: () => this.stepRow(-1), ArrowDown: () => this.stepRow(1), Enter: acts.f, j: () => this.on.tied?.(), l: () => this.on.linked?.() };
+    const picked = { ArrowUp: () => this.stepRow(-1), ArrowDown: () => this.stepRow(1), Enter: acts.f, j: () => this.goLinked(), l: () => this.showLinked() };
     if (this.on.helped) others["?"] = () => this.on.helped();
     this.scroller.addEventListener("keydown", (e) => {
       const act = acts[e.key] ?? others[e.key] ?? (this.pick ? picked[e.key] : undefined);

@@ -47,8 +47,6 @@ class Timeline {
       dropped: () => this.drop(),
       stepped: (by) => this.asked && this.step(by),
       said: (text) => { this.readout.textContent = text; },
-      tied: () => { if (this.view.links.length) this.goTo(this.view.links[0].other); },
-      linked: () => { if (this.view.links.length) this.both(this.view.pick, this.view.links[0].other); },
     } });
     place.append(this.readout);
     this.overview();
@@ -171,7 +169,7 @@ class Timeline {
     }
     put(place,
       el("p", { class: "tl-launch" }, said),
-      view.links.length ? el("div", { class: "controls" }, el("button", { type: "button", onclick: () => this.goTo(view.links[0].other) }, "Go to its launch"), el("button", { type: "button", onclick: () => this.both(item, view.links[0].other) }, "Show both")) : null,
+      view.links.length ? el("div", { class: "controls" }, el("button", { type: "button", onclick: () => view.goLinked() }, "Go to its launch"), el("button", { type: "button", onclick: () => view.showLinked() }, "Show launch and work")) : null,
       facts([["Stage", row.pass === null ? row.stage : `${row.stage}, pass ${row.pass}`], ["Ranges", row.range], ["Operator", row.operator], ["Grid", row.grid], ["Block", row.block], ["Registers", row.register_count], ["Shared memory", measured(answer, row, "shared_bytes")],
         ["Size", measured(answer, row, "size_bytes")], ["Family", row.family], ["Process", row.pid], ["Context", row.context], ["Stream", row.stream]]),
       this.sql(answer));
@@ -191,7 +189,7 @@ class Timeline {
     const first = view.links[0]?.other;
     put(place,
       el("p", { class: "tl-launch" }, !first ? "It launched no work on a GPU that the capture has." : `Launched ${all === 1 ? "" : `${count(all)} pieces of work, the first `}${briefName(first.name)}, which starts ${delayText(item, first)}.`),
-      first ? el("div", { class: "controls" }, el("button", { type: "button", onclick: () => this.goTo(first) }, "Go to its work"), el("button", { type: "button", onclick: () => this.both(item, first) }, "Show both")) : null,
+      first ? el("div", { class: "controls" }, el("button", { type: "button", onclick: () => view.goLinked() }, "Go to its work"), el("button", { type: "button", onclick: () => view.showLinked() }, "Show launch and work")) : null,
       this.sql(answer));
     view.redraw();
   }
@@ -202,19 +200,6 @@ class Timeline {
     if (this.view.pick !== mine) return;
     const row = answer.rows.find((r) => r.start_ns === start);
     put(place, row ? facts([["Before", row.before], ["After", row.after], ["Stage", row.stage], ["Ranges", row.range]]) : null, this.sql(answer));
-  }
-
-  goTo(item) {
-    if (this.view.folded.has(item.row.group.key)) this.view.fold(item.row.group.key);
-    this.view.reveal(item.start, item.end);
-    const place = this.view.placeOf(item.track), s = this.view.scroller;
-    if (place && (place.y < 30 || place.y > s.clientHeight - 30)) s.scrollTop += place.y - s.clientHeight / 2;
-    this.pick({ ...item, row: this.view.rowOf(item.track) ?? item.row });
-  }
-
-  both(a, b) {
-    const from = Math.min(a.start, b.start), to = Math.max(a.end, b.end);
-    this.view.show(from - (to - from) * 0.1, to + (to - from) * 0.1, false);
   }
 
   // pickAt picks what begins at a time on a track, as an address names it.
@@ -289,7 +274,7 @@ class Timeline {
       if (!track) return;
       const long = this.view.target.to - this.view.target.from, near = Math.max(r.duration_ns * 40, 20000);
       if (long > near * 50) this.view.show(r.at - near / 2, r.at + near / 2, false);
-      this.goTo({ track: track.id, kind: track.kind, start: r.at, end: r.at + r.duration_ns, name: r.name, count: 0, row: this.view.rowOf(track.id) ?? { group: this.view.groups.find((g) => g.tracks.includes(track)), label: "", kind: "stream" } });
+      this.view.go({ track: track.id, kind: track.kind, start: r.at, end: r.at + r.duration_ns, name: r.name, count: 0, row: this.view.rowOf(track.id) ?? { group: this.view.groups.find((g) => g.tracks.includes(track)), label: "", kind: "stream" } });
     } catch (err) {
       if (err.name !== "AbortError") this.readout.textContent = err.message;
     }
