@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"io"
 	"slices"
 	"strconv"
 
@@ -12,6 +13,7 @@ import (
 	"prof/queries/judge"
 	"prof/render/report"
 	"prof/render/screen"
+	"prof/render/table"
 	"prof/schema"
 	"prof/schema/terms"
 )
@@ -49,8 +51,13 @@ func (p *program) explainRun(c *cli.Context, w *schema.Warehouse, run schema.Run
 			args[param] = c.String(flag)
 		}
 	}
-	form := c.String("format")
-	r, spans, err := askFindings(c.Context, p.asker(w), run, args, form == "table")
+	name := c.String("format")
+	form, err := answerForms().Named(name, "csv", table.ArrowForm)
+	forPeople := err == nil && form.Name != "json"
+	if err != nil && name != "csv" && name != table.ArrowForm {
+		return &usageError{err}
+	}
+	r, first, err := askFindings(c.Context, p.asker(w), run, args, forPeople)
 	if err != nil {
 		return err
 	}
@@ -61,27 +68,22 @@ func (p *program) explainRun(c *cli.Context, w *schema.Warehouse, run schema.Run
 	if err != nil {
 		return err
 	}
+	if form.Name == "" {
+		f, err := r.FindingsTable()
+		if err != nil {
+			return err
+		}
+		return p.print(c, f)
+	}
 	summary, err := r.Summary()
 	if err != nil {
 		return err
 	}
-	switch form {
-	case "table":
-		rest := *r.Frame("findings") // what stands first is not said again
-		rest.Notes = slices.DeleteFunc(slices.Clone(rest.Notes), func(note string) bool { return slices.Contains(spans, note) })
-		spans = append(rankWords(summary.Ranks, args["stage"]), spans...)
-		if err := screen.FindingSpans(p.out, run.Name, args["stage"], r.Frame("accounting"), spans, p.options(c)); err != nil {
-			return err
-		}
-		return screen.Findings(p.out, findings, &rest, p.options(c))
-	case "json":
-		return report.FindingsJSON(p.out, run.Name, findings, r.Frame("findings").Notes)
-	}
-	f, err := r.FindingsTable()
+	d, err := screen.Explain(screen.Explained{Report: r, Findings: findings, Stage: args["stage"], First: append(rankWords(summary.Ranks, args["stage"]), first...)})
 	if err != nil {
 		return err
 	}
-	return p.print(c, f)
+	return form.Write(p.out, verbAnswer{d, func(w io.Writer) error { return report.FindingsJSON(w, run.Name, findings, r.Frame("findings").Notes) }}, p.options(c))
 }
 
 // rankWords say for whom ranks wait, of one stage or of all.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -11,7 +12,7 @@ import (
 
 	"prof/queries"
 	"prof/queries/judge"
-	"prof/render/table"
+	"prof/render/doc"
 	"prof/render/typeset"
 	"prof/schema"
 )
@@ -32,22 +33,27 @@ where the time of a stage's passes went, as in accounting: blocks are GPU work, 
 		Flags: []cli.Flag{
 			runFlag("the newest"),
 			&cli.BoolFlag{Name: "facts", Usage: "what the run is and where it came from, instead of its results"},
-			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORM` of the output: table or json (base units, full precision, all findings)"},
+			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORM` of the output: " + strings.Join(answerForms().Names(), ", ") + " (json in base units, full precision, all findings)"},
 			repeatabilityFlag(),
 			&cli.BoolFlag{Name: "wide", Usage: "do not fit lines to the terminal"},
 		},
 		Action: func(c *cli.Context) error {
-			switch form := c.String("format"); {
-			case form != "table" && form != "json":
-				return usagef("unknown format %q: use table or json", form)
-			case form == "json" && c.Bool("facts"):
-				return usagef("--facts has no form json: ask `prof query sources`, devices and others")
+			form, err := answerForms().Named(c.String("format"))
+			if err != nil {
+				return &usageError{err}
+			}
+			show := p.showScreen
+			if c.Bool("facts") {
+				if show = p.showFacts; form.Name == "json" {
+					return usagef("--facts has no form json: ask `prof query sources`, devices and others")
+				}
 			}
 			return p.oneRun(c, func(w *schema.Warehouse, run schema.Run) error {
-				if c.Bool("facts") {
-					return p.showFacts(c, w, run)
+				s, err := show(c, w, run)
+				if err != nil {
+					return err
 				}
-				return p.showScreen(c, w, run)
+				return form.Write(p.out, s, p.options(c))
 			})
 		},
 	}
@@ -69,30 +75,37 @@ func repeatability(c *cli.Context) (float64, error) {
 	return *share, nil
 }
 
-// showFacts writes what a run is, its devices and its sources.
-func (p *program) showFacts(c *cli.Context, w *schema.Warehouse, run schema.Run) error {
-	o, a := p.options(c), p.asker(w)
+// verbAnswer is what a verb answers: a document, and the same for programs.
+type verbAnswer struct {
+	document doc.Document
+	json     func(w io.Writer) error
+}
+
+// answerForms are the ways to write it.
+func answerForms() typeset.Forms[verbAnswer, typeset.Options] {
+	return doc.Forms("the answer in a few lines", func(s verbAnswer, _ typeset.Options) []doc.Document { return []doc.Document{s.document} }, func(o typeset.Options) typeset.Options { return o },
+		typeset.Form[verbAnswer, typeset.Options]{Name: "json", Ending: ".json", Doc: "the same in base units and full precision", Write: func(w io.Writer, s verbAnswer, _ typeset.Options) error { return s.json(w) }})
+}
+
+// showFacts says what a run is, its devices and its sources.
+func (p *program) showFacts(c *cli.Context, w *schema.Warehouse, run schema.Run) (verbAnswer, error) {
+	a := p.asker(w)
 	of, err := askRun(c.Context, a, run, "devices", "sources", "diagnostics")
 	if err != nil {
-		return err
+		return verbAnswer{}, err
 	}
 	pairs, err := runFacts(c.Context, a, w, run)
 	if err != nil {
-		return err
+		return verbAnswer{}, err
 	}
-	if err := table.Pairs(p.out, "", pairs, o); err != nil {
-		return err
-	}
+	d := doc.Document{Title: run.Name, Blocks: []doc.Block{doc.Details(pairs)}}
 	for _, name := range []string{"devices", "sources"} {
-		fmt.Fprintf(p.out, "\n%s\n", name)
-		if err := table.Terminal(p.out, of.Frame(name), o); err != nil {
-			return err
-		}
+		d.Blocks = append(d.Blocks, doc.Section{Title: name, Blocks: []doc.Block{doc.Rows{Frame: of.Frame(name)}}})
 	}
 	if n := warnings(of); n > 0 {
-		fmt.Fprintf(p.out, "\nwarnings of the profilers and the ingest: %d, see prof query diagnostics --run %s\n", n, judge.ShellWord(run.Name))
+		d.Blocks = append(d.Blocks, doc.Text(fmt.Sprintf("warnings of the profilers and the ingest: %d, see prof query diagnostics --run %s", n, judge.ShellWord(run.Name))))
 	}
-	return of.err
+	return verbAnswer{document: d}, of.err
 }
 
 // warnings counts the diagnostics that are more than information.

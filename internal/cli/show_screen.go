@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -14,25 +16,25 @@ import (
 	"prof/schema"
 )
 
-// showScreen writes a run on one screen.
-func (p *program) showScreen(c *cli.Context, w *schema.Warehouse, run schema.Run) error {
+// showScreen says what a run is on one screen.
+func (p *program) showScreen(c *cli.Context, w *schema.Warehouse, run schema.Run) (out verbAnswer, err error) {
 	tags, err := w.Tags(c.Context, run)
 	if err != nil {
-		return err
+		return out, err
 	}
 	within, err := repeatability(c)
 	if err != nil {
-		return err
+		return out, err
 	}
 	r, err := queries.NewScreen(c.Context, p.asker(w), run)
 	if err != nil {
-		return err
+		return out, err
 	}
 	r.Within = within
 	of := runAnswers{Report: r}
 	summary, err := r.Summary()
 	if err != nil {
-		return err
+		return out, err
 	}
 	name := judge.ShellWord(run.Name)
 	shown := screen.Screen{
@@ -42,16 +44,15 @@ func (p *program) showScreen(c *cli.Context, w *schema.Warehouse, run schema.Run
 		Doubts:  slices.Concat(lost(&of), summary.Doubts, warned(run, &of)),
 		Next:    []string{"prof explain " + name, "prof report " + name, "prof query stages --run " + name},
 	}
-	if of.err != nil {
-		return of.err
-	}
-	if c.String("format") == "json" {
+	out.document, err = screen.Show(shown)
+	out.json = func(w io.Writer) error {
+		doubts := shown.Doubts
 		if summary.NotWhole != "" {
-			shown.Doubts = append([]string{summary.NotWhole}, shown.Doubts...)
+			doubts = append([]string{summary.NotWhole}, doubts...)
 		}
-		return report.SummaryJSON(p.out, shown.Report.Name, shown.Facts, shown.Summary, shown.Doubts)
+		return report.SummaryJSON(w, run.Name, shown.Facts, summary, doubts)
 	}
-	return screen.Show(p.out, shown, p.options(c))
+	return out, errors.Join(of.err, err)
 }
 
 // lost says what went wrong before the figures were made: kernel time that does not add up, and what became of the capture.

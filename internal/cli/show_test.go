@@ -156,6 +156,14 @@ func TestShowCapturedScreen(t *testing.T) {
 	if strings.Contains(screen, "\x1b") || strings.Count(screen, "\n") > 45 {
 		t.Errorf("a screen in a pipe:\n%s", screen)
 	}
+	for _, text := range []string{"## repeats\n\n- run: repeats", "\n- gpus: 1 x NVIDIA H200\n", "| stage ", "\n- ⚠️ ", "\nMore: `prof explain repeats`, "} {
+		if md := p.ok("show", "repeats", "--format", "md"); !strings.Contains(md, text) {
+			t.Errorf("as Markdown it has no %q:\n%s", text, md)
+		}
+	}
+	if md := p.ok("show", "repeats", "--facts", "--format", "md"); !strings.Contains(md, "\n### Devices\n\n|") {
+		t.Errorf("facts as Markdown:\n%s", md)
+	}
 	if screen := p.ok("show", "lacks"); !strings.Contains(screen, "attribution  DOES NOT ADD UP, 16 kernels\n") || !strings.Contains(screen, "\n! attribution of nsys does not add up") {
 		t.Errorf("of kernel time that does not add up:\n%s", screen)
 	}

@@ -242,6 +242,21 @@ func Or[T any](value *T, other T) T {
 	return *value
 }
 
+// Texts returns the values of a column that is known by name only when the program runs, as texts; "" for NULL.
+func (f *Frame) Texts(column string) ([]string, error) {
+	at := f.Index(column)
+	if at < 0 {
+		return nil, fmt.Errorf("query %s: no column %s", f.Query, column)
+	}
+	out := make([]string, len(f.Rows))
+	for i, row := range f.Rows {
+		if row[at] != nil {
+			out[i] = fmt.Sprint(row[at])
+		}
+	}
+	return out, nil
+}
+
 // Numbers returns the values of a column that is known by name only when the program runs, nil for NULL.
 func (f *Frame) Numbers(column string) ([]*float64, error) {
 	at := f.Index(column)

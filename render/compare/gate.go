@@ -52,10 +52,18 @@ func gateReasons(r *gate.Result, outcome gate.Outcome) []doc.Item {
 	var out []doc.Item
 	for _, c := range r.Checks {
 		if reason := gateReason(c); c.Outcome == outcome && reason != "" {
-			out = append(out, doc.Item{Sign: gateSigns[outcome], Name: typeset.Neutral(c.Subject), Text: reason, See: typeset.Neutral(c.See)})
+			out = append(out, doc.Item{Sign: gateSigns[outcome], Name: typeset.Neutral(c.Subject), Text: reason, See: commandOf(c.See)})
 		}
 	}
 	return out
+}
+
+// commandOf is a command, if there is one.
+func commandOf(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return []string{typeset.Neutral(text)}
 }
 
 func neutralNotes(notes []string) doc.Notes {

@@ -50,13 +50,15 @@ func blockForm(b Block, o typeset.Options) (any, error) {
 		return map[string]Lead{"lead": b}, nil
 	case Facts:
 		return map[string]Facts{"facts": b}, nil
+	case Details:
+		return map[string]Details{"facts": b}, nil
 	case Section:
 		blocks, err := blockForms(b.Blocks, o)
 		return map[string]any{"section": map[string]any{"title": typeset.Sentence(b.Title), "is_folded": b.Folded, "blocks": blocks}}, err
 	case Table:
 		form := map[string]any{"of": b.Of.Form(), "pictures": b.Pictures}
-		if b.Legend != nil {
-			form["legend"] = b.Legend(nil)
+		if legend := b.legend(); len(legend) > 0 {
+			form["legend"] = legend
 		}
 		return map[string]any{"table": form}, nil
 	case Rows:
@@ -72,6 +74,10 @@ func blockForm(b Block, o typeset.Options) (any, error) {
 		return map[string]Text{"text": b}, nil
 	case Notes:
 		return map[string]Notes{"notes": b}, nil
+	case Doubts:
+		return map[string][]string{"doubts": b.Texts}, nil
+	case Commands:
+		return map[string]Commands{"commands": b}, nil
 	case SQL:
 		return map[string][]Query{"sql": b.Queries}, nil
 	}

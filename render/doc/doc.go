@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"prof/queries/frame"
@@ -32,11 +33,15 @@ type Lead struct {
 // Facts say what the answer is about, a line each: a key and its value.
 type Facts [][2]string
 
+// Details are facts whose values are whole, over several lines where they are long.
+type Details [][2]string
+
 // Section is blocks under a heading.
 type Section struct {
 	Title  string
 	Brief  string // what an index calls it; "" for its title
 	Folded bool   // pages open it on demand
+	Strong bool   // what to do: it is seen first
 	Blocks []Block
 }
 
@@ -80,6 +85,31 @@ type Table struct {
 	Most     int                            // rows that a terminal shows; 0 for all
 	Rest     func(left int) string          // what a terminal says of those beyond
 	Pictures map[string]any                 // what pages draw of the rows, by kind, as JSON has it
+	Bars     func(cells int) string         // what is drawn in a column of so many cells, 0 where it has no room; nil for nothing
+}
+
+// drawnCells is how wide pages draw a column.
+const drawnCells = 24
+
+// DrawnCells returns the cells of a drawn column for pages.
+func DrawnCells(rows int, draw func(row, to int) string) []string {
+	out := make([]string, rows)
+	for i := range out {
+		out[i] = draw(i, drawnCells)
+	}
+	return out
+}
+
+// legend returns what a page says of the table.
+func (t Table) legend() []string {
+	var out []string
+	if t.Bars != nil {
+		out = append(out, t.Bars(drawnCells))
+	}
+	if t.Legend != nil {
+		out = append(out, t.Legend(nil)...)
+	}
+	return slices.DeleteFunc(out, func(text string) bool { return text == "" })
 }
 
 // Below is a column whose texts are too long for a terminal's table, and the lines that stand for it there.
@@ -105,6 +135,8 @@ type List struct {
 	Items   []Item `json:"items"`
 	Ordered bool   `json:"is_ordered"`
 	Last    int    `json:"-"` // of an ordered list the items that a terminal shows, the last; 0 for all
+	Lines   int    `json:"-"` // that a terminal gives a sentence at most, and one to those of an ordered list; 0 for all
+	Apart   bool   `json:"-"` // items are long, and stand apart
 }
 
 // Item is one sentence of a list.
@@ -113,15 +145,25 @@ type Item struct {
 	Name  string       `json:"name,omitempty"`  // what the sentence is about, as a machine knows it; "" for none
 	Tone  typeset.Tone `json:"tone,omitempty"`  // of its text, on pages
 	Text  string       `json:"text"`            // it is strong where there are lines Under it or the list is ordered
-	See   string       `json:"see,omitempty"`   // command that shows more; "" for none
+	Short string       `json:"-"`               // Text for a terminal that has no room for it; "" for none
 	Under []string     `json:"under,omitempty"` // lines below it
+	Try   string       `json:"try,omitempty"`   // what to do about it; "" for nothing
+	See   []string     `json:"see,omitempty"`   // commands that show more
 }
 
 // Remark is a sentence behind a word or two: also changed: ....
 type Remark struct {
-	Lead  string `json:"lead"`
+	Lead  string `json:"lead"` // "" for none
 	Text  string `json:"text"`
 	Lines int    `json:"-"` // that a terminal gives it; 0 for all
+}
+
+// lead begins the sentence.
+func (r Remark) lead() string {
+	if r.Lead == "" {
+		return ""
+	}
+	return r.Lead + ": "
 }
 
 // Text is a paragraph.
@@ -129,6 +171,19 @@ type Text string
 
 // Notes are what the answer is to be read with.
 type Notes []string
+
+// Doubts are what to know before the answer is believed, what matters most first.
+type Doubts struct {
+	Texts []string
+	Lines int // that a terminal gives one of them at most
+	Most  int // lines that it gives all of them, but for the first; 0 for any
+}
+
+// Commands show more. They are to be copied, and so are whole.
+type Commands struct {
+	Lead string   `json:"lead"`
+	List []string `json:"list"`
+}
 
 // SQL is what the figures come from.
 type SQL struct {
@@ -143,18 +198,21 @@ type Query struct {
 	SQL  string `json:"sql"`
 }
 
-func (Lead) block()    {}
-func (Facts) block()   {}
-func (Section) block() {}
-func (Figure) block()  {}
-func (Either) block()  {}
-func (Table) block()   {}
-func (Rows) block()    {}
-func (List) block()    {}
-func (Remark) block()  {}
-func (Text) block()    {}
-func (Notes) block()   {}
-func (SQL) block()     {}
+func (Lead) block()     {}
+func (Facts) block()    {}
+func (Details) block()  {}
+func (Section) block()  {}
+func (Figure) block()   {}
+func (Either) block()   {}
+func (Table) block()    {}
+func (Rows) block()     {}
+func (List) block()     {}
+func (Remark) block()   {}
+func (Text) block()     {}
+func (Notes) block()    {}
+func (Doubts) block()   {}
+func (Commands) block() {}
+func (SQL) block()      {}
 
 // BackEnd is a form of every document.
 type BackEnd struct {

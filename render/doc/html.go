@@ -140,6 +140,8 @@ func (p *htmlPage) block(b Block, level int, title string) error {
 		p.print("<p class=\"lead %s\">%s</p>\n", html.EscapeString(string(b.Tone)), html.EscapeString(b.Text))
 	case Facts:
 		return p.draw("facts", b)
+	case Details:
+		return p.draw("facts", b)
 	case Section:
 		return p.section(b, level)
 	case Table:
@@ -151,13 +153,19 @@ func (p *htmlPage) block(b Block, level int, title string) error {
 	case List:
 		p.list(b)
 	case Remark:
-		p.print("<p>%s: %s</p>\n", html.EscapeString(typeset.Sentence(b.Lead)), html.EscapeString(b.Text))
+		p.print("<p>%s</p>\n", html.EscapeString(typeset.Sentence(b.lead()+b.Text)))
 	case Text:
 		p.print("<p>%s</p>\n", html.EscapeString(string(b)))
 	case Notes:
 		for _, note := range b {
 			p.print("<p class=\"note\">%s</p>\n", html.EscapeString(note))
 		}
+	case Doubts:
+		for _, text := range b.Texts {
+			p.print("<p class=\"note\">%s</p>\n", html.EscapeString(text))
+		}
+	case Commands:
+		p.print("<p>%s: %s</p>\n", html.EscapeString(typeset.Sentence(b.Lead)), codes(b.List))
 	case SQL:
 		for _, q := range b.Queries {
 			of := ""
@@ -207,10 +215,8 @@ func (p *htmlPage) table(b Table, title string) error {
 	if err := p.draw("table", v); err != nil {
 		return err
 	}
-	if b.Legend != nil {
-		for _, text := range b.Legend(nil) {
-			p.print("<p class=\"hint\">%s.</p>\n", html.EscapeString(text))
-		}
+	for _, text := range b.legend() {
+		p.print("<p class=\"hint\">%s.</p>\n", html.EscapeString(text))
 	}
 	return nil
 }
@@ -245,13 +251,25 @@ func (p *htmlPage) list(b List) {
 		} else {
 			p.print("%s", html.EscapeString(item.Text))
 		}
-		if item.See != "" {
-			p.print("; see: <code>%s</code>", html.EscapeString(item.See))
-		}
 		for _, under := range item.Under {
 			p.print("<p>%s</p>", html.EscapeString(under))
+		}
+		if item.Try != "" {
+			p.print("<p>try: %s</p>", html.EscapeString(item.Try))
+		}
+		if len(item.See) > 0 {
+			lead, end := "; see: ", ""
+			if b.Ordered {
+				lead, end = "<p>see: ", "</p>"
+			}
+			p.print("%s%s%s", lead, codes(item.See), end)
 		}
 		p.print("</li>\n")
 	}
 	p.print("</%s>\n", kind)
+}
+
+// codes are commands beside each other.
+func codes(list []string) string {
+	return strings.Join(typeset.Each(list, func(command string) string { return "<code>" + html.EscapeString(command) + "</code>" }), ", ")
 }

@@ -54,15 +54,15 @@ func (m *markdown) block(b Block, level int) error {
 	case Lead:
 		m.print("**%s**\n", typeset.MarkdownText(b.Text))
 	case Facts:
-		for _, f := range b {
-			m.print("- %s: %s\n", f[0], typeset.MarkdownText(f[1]))
-		}
+		m.facts(b)
+	case Details:
+		m.facts(b)
 	case Section:
 		return m.section(b, level)
 	case Table:
 		b.Of.Markdown(&m.out)
-		if b.Legend != nil {
-			m.print("\n<sub>%s.</sub>\n", typeset.MarkdownText(strings.Join(b.Legend(nil), "; ")))
+		if legend := b.legend(); len(legend) > 0 {
+			m.print("\n<sub>%s.</sub>\n", typeset.MarkdownText(strings.Join(legend, "; ")))
 		}
 	case Rows:
 		if b.Whole {
@@ -72,19 +72,35 @@ func (m *markdown) block(b Block, level int) error {
 	case List:
 		m.list(b)
 	case Remark:
-		m.print("%s: %s\n", typeset.Sentence(b.Lead), typeset.MarkdownText(b.Text))
+		m.print("%s\n", typeset.MarkdownText(typeset.Sentence(b.lead()+b.Text)))
 	case Text:
 		m.print("%s\n", typeset.MarkdownLine(string(b)))
 	case Notes:
 		for _, note := range b {
 			m.print("- %s\n", typeset.MarkdownLine(note))
 		}
+	case Doubts:
+		for _, text := range b.Texts {
+			m.print("- ⚠️ %s\n", typeset.MarkdownLine(text))
+		}
+	case Commands:
+		m.print("%s: %s\n", typeset.Sentence(b.Lead), commandsText(b.List))
 	case SQL:
 		m.sql(b)
 	default:
 		return fmt.Errorf("Markdown does not know blocks of %T", b)
 	}
 	return nil
+}
+
+func (m *markdown) facts(list [][2]string) {
+	for _, f := range list {
+		lead := "- " + typeset.MarkdownText(typeset.Neutral(f[0])) + ": "
+		if f[0] == "" { // more of the one above
+			lead = "  - "
+		}
+		m.print("%s%s\n", lead, typeset.MarkdownText(typeset.Neutral(f[1])))
+	}
 }
 
 func (m *markdown) section(b Section, level int) error {
@@ -102,8 +118,15 @@ func (m *markdown) list(b List) {
 	for i, item := range b.Items {
 		if b.Ordered {
 			m.print("%d. **%s**\n", i+1, typeset.MarkdownText(item.Text))
-			for _, under := range item.Under {
-				m.print("   - %s\n", typeset.MarkdownLine(under))
+			under := typeset.Each(item.Under, typeset.MarkdownLine)
+			if item.Try != "" {
+				under = append(under, "try: "+typeset.MarkdownLine(item.Try))
+			}
+			if len(item.See) > 0 {
+				under = append(under, "see: "+commandsText(item.See))
+			}
+			for _, text := range under {
+				m.print("   - %s\n", text)
 			}
 			continue
 		}
@@ -111,11 +134,15 @@ func (m *markdown) list(b List) {
 		if item.Name != "" {
 			text = typeset.MarkdownSpan(item.Name) + ": " + typeset.MarkdownText(item.Text)
 		}
-		if item.See != "" {
-			text += "; see: " + typeset.MarkdownSpan(item.See)
+		if len(item.See) > 0 {
+			text += "; see: " + commandsText(item.See)
 		}
 		m.print("- %s\n", strings.TrimSpace(item.Sign+" "+text))
 	}
+}
+
+func commandsText(list []string) string {
+	return strings.Join(typeset.Each(list, typeset.MarkdownSpan), ", ")
 }
 
 func (m *markdown) sql(b SQL) {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"regexp"
+	"strings"
 
 	"prof/render/table"
 	"prof/render/typeset"
@@ -60,8 +62,14 @@ func (t *terminal) block(b Block) error {
 		t.line("", b.Text, func(s string) string { return t.bold(typeset.Paint(t.o, b.Tone, s)) })
 	case Facts:
 		table.WriteFacts(&t.out, b, t.o)
+	case Details:
+		return table.Pairs(&t.out, "", b, t.o)
 	case Section:
-		t.line("", b.Title, t.dim)
+		paint := t.dim
+		if b.Strong {
+			paint = t.bold
+		}
+		t.line("", b.Title, paint)
 		return t.blocks(b.Blocks)
 	case Table:
 		t.table(b)
@@ -70,17 +78,22 @@ func (t *terminal) block(b Block) error {
 	case List:
 		t.list(b)
 	case Remark:
+		lead := b.lead()
 		if b.Lines > 0 {
-			typeset.Lines(&t.out, b.Lead+": ", b.Text, b.Lines, t.o)
+			typeset.Lines(&t.out, lead, b.Text, b.Lines, t.o)
 		} else {
-			t.line("", b.Lead+": "+b.Text, plain)
+			t.line("", lead+b.Text, plain)
 		}
 	case Text:
 		t.line("", string(b), plain)
 	case Notes:
 		for _, note := range b {
-			t.line("note: ", note, plain)
+			t.line("note: ", note, t.dim)
 		}
+	case Doubts:
+		t.doubts(b)
+	case Commands:
+		t.commands(b)
 	case SQL:
 		t.line("", b.Line, t.dim)
 	default:
@@ -104,6 +117,11 @@ func (t *terminal) table(b Table) {
 	}
 	of.Rows = rows
 	hidden := of.Write(&t.out, t.o)
+	if b.Bars != nil {
+		if text := b.Bars(of.Drawn(t.o.Limit())); text != "" {
+			t.lines("", text, legendLines, t.dim)
+		}
+	}
 	if b.Legend != nil {
 		for _, text := range b.Legend(hidden) {
 			t.line("  ", text, t.dim)
@@ -117,7 +135,7 @@ func (t *terminal) table(b Table) {
 	if left > 0 {
 		t.line("", b.Rest(left), t.dim)
 	}
-	if len(hidden) > 0 {
+	if len(hidden) > 0 && !of.OneLine {
 		t.line("  ", table.HiddenColumns(hidden, "--wide"), t.dim)
 	}
 }
@@ -174,20 +192,83 @@ func (t *terminal) list(b List) {
 		t.line("", fmt.Sprintf("%d earlier not shown: --wide shows them", from), t.dim)
 	}
 	for i, item := range b.Items[from:] {
-		lead, paint := "- ", plain
-		if b.Ordered {
-			lead, paint = fmt.Sprintf("%2d  ", from+i+1), t.bold
+		if i > 0 && b.Apart {
+			t.out.WriteString("\n")
 		}
-		text := item.Text
-		if item.Name != "" {
-			text = item.Name + ": " + text
-		}
-		if item.See != "" {
-			text += "; see: " + item.See
-		}
-		t.line(lead, text, paint)
-		for _, under := range item.Under {
-			t.line("    ", under, plain)
-		}
+		t.item(b, from+i, item)
 	}
+}
+
+func (t *terminal) item(b List, at int, item Item) {
+	lead, paint, most := "- ", plain, b.Lines
+	if b.Ordered {
+		lead, paint, most = fmt.Sprintf("%*d  ", len(fmt.Sprint(len(b.Items))), at+1), t.bold, min(1, b.Lines)
+	}
+	text, under := item.Text, strings.Repeat(" ", len(lead))
+	if item.Name != "" {
+		text = item.Name + ": " + text
+	}
+	if item.Short != "" && t.o.Limit() > 0 && typeset.Width(lead+text) > t.o.Limit() {
+		text = item.Short
+	}
+	if !b.Ordered && len(item.See) > 0 {
+		text += "; see: " + strings.Join(item.See, ", ")
+	}
+	t.lines(lead, text, most, paint)
+	for _, text := range item.Under {
+		if room := b.Lines * (t.o.Limit() - len(lead)); room > 0 && typeset.Width(text) > room {
+			text = remark.ReplaceAllString(text, "")
+		}
+		t.lines(under, text, b.Lines, plain)
+	}
+	if item.Try != "" {
+		t.line(under+"try: ", item.Try, plain)
+	}
+	if b.Ordered && len(item.See) > 0 {
+		t.out.WriteString(under + "see: " + strings.Join(item.See, "\n"+under+"     ") + "\n")
+	}
+}
+
+// remark is what a sentence can do without where it has no room.
+var remark = regexp.MustCompile(` \([^()]*\)`)
+
+// lines writes text in at most so many lines; 0 for all.
+func (t *terminal) lines(lead, text string, most int, paint func(string) string) {
+	if most == 0 {
+		t.line(lead, text, paint)
+		return
+	}
+	var out bytes.Buffer
+	typeset.Lines(&out, lead, text, most, t.o)
+	for line := range strings.Lines(out.String()) {
+		t.out.WriteString(paint(strings.TrimSuffix(line, "\n")) + "\n")
+	}
+}
+
+// legendLines is how many lines what is drawn gets.
+const legendLines = 2
+
+// doubts writes as many as there is room for. The first one always has its place.
+func (t *terminal) doubts(b Doubts) {
+	used := 0
+	for i, text := range b.Texts {
+		var out bytes.Buffer
+		typeset.Lines(&out, "! ", text, b.Lines, t.o)
+		used += bytes.Count(out.Bytes(), []byte("\n"))
+		if left := len(b.Texts) - i; b.Most > 0 && i > 0 && used > b.Most && (left > 1 || used > b.Most+1) && !t.o.Wide {
+			t.lines("! ", fmt.Sprintf("and %d more; --wide shows all", left), 1, plain)
+			return
+		}
+		t.out.Write(out.Bytes())
+	}
+}
+
+// commands writes commands beside each other where there is room, else one under the other.
+func (t *terminal) commands(b Commands) {
+	lead := b.Lead + strings.Repeat(" ", typeset.Gap)
+	line := strings.Join(b.List, strings.Repeat(" ", 2*typeset.Gap))
+	if limit := t.o.Limit(); limit > 0 && typeset.Width(lead+line) > limit {
+		line = strings.Join(b.List, "\n"+strings.Repeat(" ", len(lead)))
+	}
+	t.out.WriteString(t.dim(lead) + line + "\n")
 }

@@ -49,31 +49,33 @@ type figure struct {
 	query, column string
 	name          string      // of the metric without unit
 	labels        [][2]string // name of a label, and the column that it has
+	unless        string      // column that says why a value cannot be right; "" for none
 	most          bool        // of rows with the same labels the largest value counts
 }
 
 // figures are the metrics, in this order.
 var figures = []figure{
-	{"stages", "passes", "stage_passes", nil, false},
-	{"stages", "cpu_mean_ns", "stage_cpu_mean", nil, false},
-	{"stages", "cpu_median_ns", "stage_cpu_median", nil, false},
-	{"stages", "gpu_span_mean_ns", "stage_gpu_span_mean", nil, false},
-	{"stages", "gpu_span_median_ns", "stage_gpu_span_median", nil, false},
-	{"stages", "gpu_span_std_ns", "stage_gpu_span_std", nil, false},
-	{"stages", "gpu_busy_mean_ns", "stage_gpu_busy_mean", nil, false},
-	{"stages", "alone_median_ns", "stage_alone_median", [][2]string{{"clock", "alone_clock"}}, false},
-	{"stages", "over_alone_ratio", "stage_over_alone", nil, false},
-	{"stages", "busy_ratio", "stage_gpu_busy", nil, false},
-	{"stages", "gpu_span_tokens_per_s", "stage_gpu_span", nil, false},
-	{"stages", "alone_tokens_per_s", "stage_alone", nil, false},
-	{"stages", "token_count", "stage_tokens", nil, false},
-	{"stages", "kernel_count", "stage_kernels", nil, false},
-	{"mfu", "mfu_ratio", "stage_mfu", bound, false},
-	{"mfu", "mbu_ratio", "stage_mbu", bound, false},
-	{"mfu", "alone_mfu_ratio", "stage_alone_mfu", bound, false},
-	{"mfu", "alone_mbu_ratio", "stage_alone_mbu", bound, false},
-	{"overhead", "overhead_ratio", "profiling_overhead", [][2]string{{"mode", "mode"}, {"tool", "tool"}}, false},
-	{"memory-peaks", "peak_bytes", "stage_memory_peak", [][2]string{{"basis", "basis"}, {"device", "device"}}, true}, // of any process and recording: their numbers are others in each run
+	{query: "stages", column: "passes", name: "stage_passes"},
+	{query: "stages", column: "cpu_mean_ns", name: "stage_cpu_mean"},
+	{query: "stages", column: "cpu_median_ns", name: "stage_cpu_median"},
+	{query: "stages", column: "gpu_span_mean_ns", name: "stage_gpu_span_mean"},
+	{query: "stages", column: "gpu_span_median_ns", name: "stage_gpu_span_median"},
+	{query: "stages", column: "gpu_span_std_ns", name: "stage_gpu_span_std"},
+	{query: "stages", column: "gpu_busy_mean_ns", name: "stage_gpu_busy_mean"},
+	{query: "stages", column: "alone_median_ns", name: "stage_alone_median", labels: [][2]string{{"clock", "alone_clock"}}},
+	{query: "stages", column: "over_alone_ratio", name: "stage_over_alone"},
+	{query: "stages", column: "busy_ratio", name: "stage_gpu_busy"},
+	{query: "stages", column: "gpu_span_tokens_per_s", name: "stage_gpu_span"},
+	{query: "stages", column: "alone_tokens_per_s", name: "stage_alone"},
+	{query: "stages", column: "token_count", name: "stage_tokens"},
+	{query: "stages", column: "kernel_count", name: "stage_kernels"},
+	{query: "mfu", column: "mfu_ratio", name: "stage_mfu", labels: bound, unless: "fault"},
+	{query: "mfu", column: "mbu_ratio", name: "stage_mbu", labels: bound, unless: "fault"},
+	{query: "mfu", column: "alone_mfu_ratio", name: "stage_alone_mfu", labels: bound, unless: "fault"},
+	{query: "mfu", column: "alone_mbu_ratio", name: "stage_alone_mbu", labels: bound, unless: "fault"},
+	{query: "overhead", column: "overhead_ratio", name: "profiling_overhead", labels: [][2]string{{"mode", "mode"}, {"tool", "tool"}}},
+	// Of any process and recording: their numbers are others in each run.
+	{query: "memory-peaks", column: "peak_bytes", name: "stage_memory_peak", labels: [][2]string{{"basis", "basis"}, {"device", "device"}}, most: true},
 }
 
 // bound says which precision utilisation is of, and whether it is a lower bound.
@@ -105,42 +107,54 @@ func Read(answers []*frame.Frame, run Run) ([]Metric, error) {
 		if at < 0 {
 			return nil, fmt.Errorf("metrics without the query %s", x.query)
 		}
-		f := answers[at]
-		rows, err := f.Records(x.column, "stage")
+		m, err := x.read(answers[at], always)
 		if err != nil {
 			return nil, err
-		}
-		column := f.Columns[f.Index(x.column)]
-		m := Metric{Name: x.name, Unit: unitOf(column), Doc: docOf(column)}
-		if x.most {
-			m.Doc += "; the largest of any process and recording"
-		}
-		for _, r := range rows {
-			v, known := r.Finite(x.column)
-			if !known || r.Has("fault") && r.Text("fault") != "" {
-				continue
-			}
-			p := Point{Value: scaled(v, column.Unit), Whole: column.Type == frame.Int && column.Unit != frame.Ns, Labels: append(slices.Clone(always), [2]string{"stage", r.Text("stage")})}
-			for _, l := range x.labels {
-				if !r.Has(l[1]) {
-					return nil, fmt.Errorf("query %s: no column %s", f.Query, l[1])
-				}
-				if value := r.Value(l[1]); value != nil {
-					p.Labels = append(p.Labels, [2]string{l[0], fmt.Sprint(value)})
-				}
-			}
-			p.Labels = slices.DeleteFunc(p.Labels, func(l [2]string) bool { return l[1] == "" })
-			if same := slices.IndexFunc(m.Points, func(o Point) bool { return slices.Equal(o.Labels, p.Labels) }); x.most && same >= 0 {
-				m.Points[same].Value = max(m.Points[same].Value, p.Value)
-				continue
-			}
-			m.Points = append(m.Points, p)
 		}
 		if len(m.Points) > 0 {
 			out = append(out, m)
 		}
 	}
 	return out, nil
+}
+
+// read reads a metric from an answer. All points have some labels.
+func (x figure) read(f *frame.Frame, always [][2]string) (Metric, error) {
+	values, err := f.Numbers(x.column)
+	if err != nil {
+		return Metric{}, err
+	}
+	names, columns := [][2]string{{"stage", "stage"}}, map[string][]string{}
+	names = append(names, x.labels...)
+	for _, column := range append(typeset.Each(names, func(l [2]string) string { return l[1] }), x.unless) {
+		if column != "" {
+			if columns[column], err = f.Texts(column); err != nil {
+				return Metric{}, err
+			}
+		}
+	}
+	column := f.Columns[f.Index(x.column)]
+	m := Metric{Name: x.name, Unit: unitOf(column), Doc: docOf(column)}
+	if x.most {
+		m.Doc += "; the largest of any process and recording"
+	}
+	for i, value := range values {
+		v, known := frame.Finite(value)
+		if !known || x.unless != "" && columns[x.unless][i] != "" {
+			continue
+		}
+		p := Point{Value: scaled(v, column.Unit), Whole: column.Type == frame.Int && column.Unit != frame.Ns, Labels: slices.Clone(always)}
+		for _, l := range names {
+			p.Labels = append(p.Labels, [2]string{l[0], columns[l[1]][i]})
+		}
+		p.Labels = slices.DeleteFunc(p.Labels, func(l [2]string) bool { return l[1] == "" })
+		if same := slices.IndexFunc(m.Points, func(o Point) bool { return slices.Equal(o.Labels, p.Labels) }); x.most && same >= 0 {
+			m.Points[same].Value = max(m.Points[same].Value, p.Value)
+			continue
+		}
+		m.Points = append(m.Points, p)
+	}
+	return m, nil
 }
 
 // scaled brings a value in a base unit of the warehouse to the base unit of metrics: seconds in place of nanoseconds.

@@ -23,10 +23,10 @@ func answer(query string, rows ...map[string]any) *frame.Frame {
 			for _, l := range x.labels {
 				put(l[1])
 			}
+			if x.unless != "" {
+				put(x.unless)
+			}
 		}
-	}
-	if query == "mfu" {
-		put("fault")
 	}
 	for _, r := range rows {
 		row := make([]any, len(f.Columns))

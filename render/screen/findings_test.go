@@ -7,7 +7,7 @@ import (
 
 	"prof/queries/frame"
 	"prof/queries/judge"
-	"prof/render/rendertest"
+	"prof/render/doc"
 	"prof/render/typeset"
 	"prof/render/words"
 )
@@ -25,40 +25,40 @@ func TestFindings(t *testing.T) {
 		x.Rank, x.Stage, x.SavingNs, x.ShareRatio, x.Subject, x.DeviceCount, x.RunDeviceCount, x.SpanNs, x.Detail = 12, "", 800, 1, "k<1>\x1b[2J", 8, 8, 800, "prof query stragglers --run a"
 	})}
 	f := &frame.Frame{Notes: []string{"savings overlap and do not add up: fixing one changes the others"}}
-	for limit, want := range map[int]string{60: ` 1  decode: at most 632 ms of 1.19 s in 3 passes (52.9 %)
-    GPU idle: launches arrive too late (launch-bound)
-    the GPU is busy 9.9 % of the time; launched one by one:
-    15,680 kernels a pass
-    try: replay the work as a CUDA graph, or launch fewer
-         and larger kernels
-    see: prof query gaps --run a-run-with-quite-a-long-name-for-a-run --stage decode --device 0
+	for limit, want := range map[int]string{60: `1  decode: at most 632 ms of 1.19 s in 3 passes (52.9 %)
+   GPU idle: launches arrive too late (launch-bound)
+   the GPU is busy 9.9 % of the time; launched one by one:
+   15,680 kernels a pass
+   try: replay the work as a CUDA graph, or launch fewer and
+        larger kernels
+   see: prof query gaps --run a-run-with-quite-a-long-name-for-a-run --stage decode --device 0
 
-12  all device work: at most 800 ns of 800 ns (100.0 %) on
-    GPU 0, the most of 8 GPUs
-    GPU idle: launches arrive too late (launch-bound)
-    k<1>\x1b[2J
-    the GPU is busy 9.9 % of the time; launched one by one:
-    15,680 kernels a pass
-    try: replay the work as a CUDA graph, or launch fewer
-         and larger kernels
-    see: prof query gaps --run a-run-with-quite-a-long-name-for-a-run --stage decode --device 0
-         prof query stragglers --run a
+2  all device work: at most 800 ns of 800 ns (100.0 %) on
+   GPU 0, the most of 8 GPUs
+   GPU idle: launches arrive too late (launch-bound)
+   k<1>\x1b[2J
+   the GPU is busy 9.9 % of the time; launched one by one:
+   15,680 kernels a pass
+   try: replay the work as a CUDA graph, or launch fewer and
+        larger kernels
+   see: prof query gaps --run a-run-with-quite-a-long-name-for-a-run --stage decode --device 0
+        prof query stragglers --run a
 
 note: savings overlap and do not add up: fixing one changes
       the others
-`, 0: ` 1  decode: at most 632 ms of 1.19 s in 3 passes (52.9 %)
-    GPU idle: launches arrive too late (launch-bound)
-    the GPU is busy 9.9 % of the time; launched one by one: 15,680 kernels a pass
-    try: replay the work as a CUDA graph, or launch fewer and larger kernels
-    see: prof query gaps --run a-run-with-quite-a-long-name-for-a-run --stage decode --device 0
+`, 0: `1  decode: at most 632 ms of 1.19 s in 3 passes (52.9 %)
+   GPU idle: launches arrive too late (launch-bound)
+   the GPU is busy 9.9 % of the time; launched one by one: 15,680 kernels a pass
+   try: replay the work as a CUDA graph, or launch fewer and larger kernels
+   see: prof query gaps --run a-run-with-quite-a-long-name-for-a-run --stage decode --device 0
 
-12  all device work: at most 800 ns of 800 ns (100.0 %) on GPU 0, the most of 8 GPUs
-    GPU idle: launches arrive too late (launch-bound)
-    k<1>\x1b[2J
-    the GPU is busy 9.9 % of the time; launched one by one: 15,680 kernels a pass
-    try: replay the work as a CUDA graph, or launch fewer and larger kernels
-    see: prof query gaps --run a-run-with-quite-a-long-name-for-a-run --stage decode --device 0
-         prof query stragglers --run a
+2  all device work: at most 800 ns of 800 ns (100.0 %) on GPU 0, the most of 8 GPUs
+   GPU idle: launches arrive too late (launch-bound)
+   k<1>\x1b[2J
+   the GPU is busy 9.9 % of the time; launched one by one: 15,680 kernels a pass
+   try: replay the work as a CUDA graph, or launch fewer and larger kernels
+   see: prof query gaps --run a-run-with-quite-a-long-name-for-a-run --stage decode --device 0
+        prof query stragglers --run a
 
 note: savings overlap and do not add up: fixing one changes the others
 `} {
@@ -66,7 +66,7 @@ note: savings overlap and do not add up: fixing one changes the others
 			t.Errorf("in %d columns:\n%s\nwant\n%s", limit, got, want)
 		}
 	}
-	if got := written(t, list, f, typeset.Options{Color: true}); !strings.HasPrefix(got, typeset.Bold+" 1  decode: at most 632 ms of 1.19 s in 3 passes (52.9 %)\x1b[0m\n") {
+	if got := written(t, list, f, typeset.Options{Color: true}); !strings.HasPrefix(got, typeset.Bold+"1  decode: at most 632 ms of 1.19 s in 3 passes (52.9 %)\x1b[0m\n") {
 		t.Errorf("in colour: %q", got)
 	}
 	if got := written(t, nil, &frame.Frame{}, typeset.Options{}); got != "There are no findings.\n" {
@@ -91,39 +91,41 @@ func TestFindingHeadline(t *testing.T) {
 
 // TestFindingSpans holds the lines that findings follow: stages where there are any, else the whole run, without what has no time.
 func TestFindingSpans(t *testing.T) {
-	whole := []any{"(run)", int64(0), "compute", "busy", int64(600), int64(2), int64(1000)}
-	stages := [][]any{whole, {"prefill", int64(0), "compute", "busy", int64(300), int64(1), int64(1000)}, {"prefill", int64(0), "copy", "busy", int64(100), int64(1), int64(1000)},
-		{"prefill", int64(0), "wait", "wait", int64(600), int64(1), int64(1000)}, {"prefill", int64(1), "host", "host", int64(2000), int64(1), int64(2000)},
-		{"decode", int64(0), "graph", "busy", int64(118_000_000), int64(1234), int64(1_194_000_000)}}
+	part := func(stage string, device int64, kind string, total float64, passes int64, span float64) judge.PartRow {
+		return judge.PartRow{Stage: stage, Device: device, Kind: kind, TotalNs: total, Passes: passes, SpanTotalNs: span}
+	}
+	whole := part("(run)", 0, "busy", 600, 2, 1000)
+	stages := []judge.PartRow{whole, part("prefill", 0, "busy", 300, 1, 1000), part("prefill", 0, "busy", 100, 1, 1000), part("prefill", 0, "wait", 600, 1, 1000), part("prefill", 1, "host", 2000, 1, 2000),
+		part("decode", 0, "busy", 118_000_000, 1234, 1_194_000_000)}
 	for _, c := range []struct {
-		rows        [][]any
+		rows        []judge.PartRow
 		stage, want string
 	}{
-		{stages, "", "run a\\x1b\nprefill: 1 us in 1 pass on GPU 0, busy 40.0 %\nprefill: 2 us in 1 pass on GPU 1, busy 0 %\ndecode: 1.19 s in 1,234 passes on GPU 0, busy 9.9 %\nnote: n\n\n"},
-		{stages, "decode", "run a\\x1b\ndecode: 1.19 s in 1,234 passes on GPU 0, busy 9.9 %\nnote: n\n\n"},
-		{stages, "(none)", "run a\\x1b\nnote: n\n\n"},
-		{[][]any{whole}, "(none)", "run a\\x1b\nall device work: 1 us on GPU 0, busy 60.0 %\nnote: n\n\n"},
-		{[][]any{whole}, "", "run a\\x1b\nall device work: 1 us on GPU 0, busy 60.0 %\nnote: n\n\n"},
-		{[][]any{whole}, "decode", "run a\\x1b\nnote: n\n\n"},
-		{nil, "", "run a\\x1b\nnote: n\n\n"},
+		{stages, "", "run a; prefill 1 us in 1 pass on GPU 0, busy 40.0 %; prefill 2 us in 1 pass on GPU 1, busy 0 %; decode 1.19 s in 1,234 passes on GPU 0, busy 9.9 %"},
+		{stages, "decode", "run a; decode 1.19 s in 1,234 passes on GPU 0, busy 9.9 %"},
+		{stages, "(none)", "run a"},
+		{[]judge.PartRow{whole}, "(none)", "run a; all device work 1 us on GPU 0, busy 60.0 %"},
+		{[]judge.PartRow{whole}, "", "run a; all device work 1 us on GPU 0, busy 60.0 %"},
+		{[]judge.PartRow{whole}, "decode", "run a"},
+		{nil, "", "run a"},
 	} {
-		var out bytes.Buffer
-		f := rendertest.FrameOf("accounting", "stage device part kind total_ns passes span_total_ns", whole)
-		f.Rows = c.rows
-		if err := FindingSpans(&out, "a\x1b", c.stage, f, []string{"n"}, typeset.Options{}); err != nil || out.String() != c.want {
-			t.Errorf("stage %q: %v\n%q\nwant\n%q", c.stage, err, out.String(), c.want)
+		if got := strings.Join(typeset.Each(spanFacts("a", c.stage, c.rows), func(f [2]string) string { return f[0] + " " + f[1] }), "; "); got != c.want {
+			t.Errorf("stage %q: %q, want %q", c.stage, got, c.want)
 		}
-	}
-	if err := FindingSpans(&bytes.Buffer{}, "a", "", &frame.Frame{Query: "findings"}, nil, typeset.Options{}); err == nil || err.Error() != "query findings: no column stage" {
-		t.Errorf("of another frame: %v", err)
 	}
 }
 
+// written is what a terminal shows of findings below what they are about.
 func written(t *testing.T, list []judge.Finding, f *frame.Frame, o typeset.Options) string {
 	t.Helper()
-	var out bytes.Buffer
-	if err := Findings(&out, list, f, o); err != nil {
+	d, err := Explain(Explained{Report: &judge.Report{Name: "a", Frames: map[string]*frame.Frame{"findings": f}}, Findings: list})
+	if err != nil {
 		t.Fatal(err)
 	}
-	return out.String()
+	var out bytes.Buffer
+	if err := doc.Terminal(&out, []doc.Document{d}, o); err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(out.String(), "\n\n")
+	return text
 }

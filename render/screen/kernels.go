@@ -1,109 +1,105 @@
 package screen
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
 	"prof/queries/frame"
 	"prof/queries/judge"
+	"prof/render/doc"
+	"prof/render/table"
 	"prof/render/typeset"
 	"prof/render/words"
 )
 
-// writeScreenKernels writes the kernels that take most time; of a run with nothing but profiled kernels these. Graphs that were profiled as wholes follow.
-func writeScreenKernels(out *bytes.Buffer, r *judge.Report, o typeset.Options) error {
-	if f := r.Frame("top-kernels"); f != nil && len(f.Rows) > 0 {
-		t, err := newRanking(f, "top kernels of the whole run", "kernel", "share_ratio", screenKernels, o)
-		if err != nil {
-			return err
-		}
-		t.add("share", "share_ratio", 8)
-		t.add("mean", "mean_ns", 7)
-		t.add("calls", "calls", 6)
-		t.add("role", "role", 5)
-		t.add("bound by", "bound", 2)
-		if o.Wide || o.Width >= familyWidth {
-			t.add("family", "family", 1)
-		}
-		t.write(out, o)
-		return writeProfiled(out, r.Frame("bottlenecks"), "graph", "graphs profiled as wholes", o)
+// kernels ranks the kernels that take most time; of a run with nothing but profiled kernels these. Graphs that were profiled as wholes follow.
+func kernels(s Screen) ([]doc.Block, error) {
+	list, err := rowsOf(s, judge.KernelRows)
+	if err != nil {
+		return nil, err
 	}
-	if err := writeProfiled(out, r.Frame("bottlenecks"), "kernel", "profiled kernels", o); err != nil {
-		return err
+	profiled, err := rowsOf(s, judge.BoundRows)
+	if err != nil {
+		return nil, err
 	}
-	return writeProfiled(out, r.Frame("bottlenecks"), "graph", "graphs profiled as wholes", o)
+	graphs := profiledKind(profiled, "graph", "graphs profiled as wholes")
+	if len(list) == 0 {
+		return append(profiledKind(profiled, "kernel", "profiled kernels"), graphs...), nil
+	}
+	t := rank(list[:min(screenKernels, len(list))], table.Column{Title: "top kernels of the whole run", Kernels: true}, func(r judge.KernelRow) string { return r.Kernel }, func(r judge.KernelRow) *float64 { return &r.ShareRatio })
+	t.add("share", true, 8, func(r judge.KernelRow) string { return typeset.Percent(r.ShareRatio) })
+	t.add("mean", true, 7, func(r judge.KernelRow) string { return typeset.Nanoseconds(r.MeanNs) })
+	t.add("calls", true, 6, func(r judge.KernelRow) string { return typeset.Int(r.Calls) })
+	t.add("role", false, 5, func(r judge.KernelRow) string { return typeset.Neutral(r.Role) })
+	t.add("bound by", false, 2, func(r judge.KernelRow) string { return r.Bound })
+	t.add("family", false, 1, func(r judge.KernelRow) string { return typeset.Neutral(r.Family) })
+	if last := &t.Columns[len(t.Columns)-1]; last.Title == "family" {
+		last.From = familyWidth
+	}
+	return append([]doc.Block{doc.Table{Of: t.Table}}, graphs...), nil
 }
 
-// writeProfiled writes what Nsight Compute profiled of one kind.
-func writeProfiled(out *bytes.Buffer, f *frame.Frame, kind, title string, o typeset.Options) error {
-	if f == nil {
+// profiledKind ranks what Nsight Compute profiled of one kind.
+func profiledKind(all []judge.BoundRow, kind, title string) []doc.Block {
+	list := slices.DeleteFunc(slices.Clone(all), func(r judge.BoundRow) bool { return r.Kind != kind })
+	if len(list) == 0 {
 		return nil
 	}
-	some := *f
-	at := f.Index("kind")
-	some.Rows = slices.DeleteFunc(slices.Clone(f.Rows), func(row []any) bool { return at >= 0 && row[at] != kind || at < 0 && kind != "kernel" })
-	if len(some.Rows) == 0 {
-		return nil
-	}
-	t, err := newRanking(&some, title, "kernel", "replayed_mean_ns", screenKernels, o)
-	if err != nil {
-		return err
-	}
-	t.add("mean", "replayed_mean_ns", 8)
-	t.add("launches", "launches", 6)
-	t.add("bound by", "bound", 7)
-	t.add("limiter", "limiter", 5)
-	t.add("compute", "sm_ratio", 3)
-	t.add("memory", "memory_ratio", 4)
-	t.write(out, o)
-	return nil
+	t := rank(list[:min(screenKernels, len(list))], table.Column{Title: title, Kernels: true}, func(r judge.BoundRow) string { return r.Kernel }, func(r judge.BoundRow) *float64 { return r.ReplayedMeanNs })
+	t.add("mean", true, 8, func(r judge.BoundRow) string { return nanoseconds(r.ReplayedMeanNs) })
+	t.add("launches", true, 6, func(r judge.BoundRow) string { return typeset.Int(r.Launches) })
+	t.add("bound by", false, 7, func(r judge.BoundRow) string { return r.Bound })
+	t.add("limiter", false, 5, func(r judge.BoundRow) string { return typeset.Neutral(r.Limiter) })
+	t.add("compute", true, 3, func(r judge.BoundRow) string { return percent(r.SMRatio) })
+	t.add("memory", true, 4, func(r judge.BoundRow) string { return percent(r.MemoryRatio) })
+	return []doc.Block{doc.Table{Of: t.Table}}
 }
 
-// writeScreenOperators writes the operators that take most time on the GPU, with what ran outside them, or on the CPU when nothing ran on a GPU.
-func writeScreenOperators(out *bytes.Buffer, r *judge.Report, o typeset.Options) error {
-	f := r.Frame("top-operators")
-	if f == nil || len(f.Rows) == 0 {
-		return nil
+// operatorRow is a row of top-operators.
+type operatorRow struct {
+	Operator     string   `col:"operator"`
+	Calls        *int64   `col:"calls"`
+	SelfDeviceNs *int64   `col:"self_device_ns"`
+	SelfCPUNs    *float64 `col:"self_cpu_ns"`
+	ShareRatio   *float64 `col:"share_ratio"`
+}
+
+var operatorRows = frame.RowsOf[operatorRow]("top-operators")
+
+// operators ranks the operators that take most time on the GPU, with what ran outside them, or on the CPU when nothing ran on a GPU.
+func operators(s Screen) ([]doc.Block, error) {
+	all, err := rowsOf(s, operatorRows)
+	if err != nil || len(all) == 0 {
+		return nil, err
 	}
-	rows, err := f.Records("self_device_ns", "share_ratio", "self_cpu_ns", "operator")
-	if err != nil {
-		return err
-	}
-	onDevice := slices.ContainsFunc(rows, func(r frame.Record) bool { return r.Count("self_device_ns") > 0 })
-	by := "self_cpu_ns"
-	if onDevice {
-		by = "share_ratio"
-	}
-	shown := *f
-	shown.Rows = nil
-	operators, name := 0, f.Index("operator")
-	for i, r := range rows {
-		words, outside := words.OutsideWords[r.Text("operator")]
-		if outside && r.Amount("share_ratio") < leastBesides || !outside && operators == screenOperators {
+	onDevice := slices.ContainsFunc(all, func(r operatorRow) bool { return frame.Or(r.SelfDeviceNs, 0) > 0 })
+	var list []operatorRow
+	inside := 0
+	for _, r := range all {
+		words, isOutside := words.OutsideWords[r.Operator]
+		switch {
+		case isOutside && frame.Or(r.ShareRatio, 0) >= leastBesides:
+			r.Operator = words
+		case isOutside || inside == screenOperators:
 			continue
+		default:
+			inside++
 		}
-		row := f.Rows[i]
-		if outside {
-			row = slices.Clone(row)
-			row[name] = words
-		} else {
-			operators++
+		list = append(list, r)
+	}
+	t := rank(list, table.Column{Title: "top operators of the whole run"}, func(r operatorRow) string { return r.Operator }, func(r operatorRow) *float64 {
+		if onDevice {
+			return r.ShareRatio
 		}
-		shown.Rows = append(shown.Rows, row)
-	}
-	t, err := newRanking(&shown, "top operators of the whole run", "operator", by, len(shown.Rows), o)
-	if err != nil {
-		return err
-	}
-	t.add("share", "share_ratio", 8)
+		return r.SelfCPUNs
+	})
+	t.add("share", true, 8, func(r operatorRow) string { return percent(r.ShareRatio) })
 	if onDevice {
-		t.add("on the GPU", "self_device_ns", 7)
+		t.add("on the GPU", true, 7, func(r operatorRow) string { return shown(r.SelfDeviceNs, typeset.Duration) })
 	}
-	t.add("calls", "calls", 6)
-	t.add("on the CPU", "self_cpu_ns", 5)
-	t.write(out, o)
-	return nil
+	t.add("calls", true, 6, func(r operatorRow) string { return shown(r.Calls, typeset.Int) })
+	t.add("on the CPU", true, 5, func(r operatorRow) string { return nanoseconds(r.SelfCPUNs) })
+	return []doc.Block{doc.Table{Of: t.Table}}, nil
 }
 
 // leastBesides is the share of the device work outside operators from which on it is shown among them.

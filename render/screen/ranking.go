@@ -1,9 +1,10 @@
 package screen
 
 import (
-	"bytes"
+	"slices"
 
 	"prof/queries/frame"
+	"prof/render/doc"
 	"prof/render/table"
 	"prof/render/typeset"
 )
@@ -11,62 +12,41 @@ import (
 // nameWidth is what a name is shortened to at most while other columns can go.
 const nameWidth = 26
 
-// ranking is a table of the first rows of a ranked query: names, a bar each, and figures.
-type ranking struct {
-	frame *frame.Frame
-	rows  [][]any
-	table table.Table
+// ranking is a table of what takes most: names, a bar each, and figures.
+type ranking[T any] struct {
+	rows []T
+	table.Table
 }
 
-// newRanking begins a table of the first rows with names and with bars as long as the values of a column, the longest a whole bar.
-func newRanking(f *frame.Frame, title, name, by string, most int, o typeset.Options) (*ranking, error) {
-	if err := f.Check(); err != nil {
-		return nil, err
+// rank begins the table of some rows, with bars as long as one of their values, the longest a whole bar.
+func rank[T any](rows []T, name table.Column, of func(T) string, by func(T) *float64) *ranking[T] {
+	t := &ranking[T]{rows, table.Table{OneLine: true}}
+	name.Least, name.Keep = nameWidth, 9
+	t.Add(name, typeset.Each(rows, func(r T) string { return typeset.Neutral(of(r)) }))
+	values := typeset.Each(rows, func(r T) float64 { v, _ := frame.Finite(by(r)); return v })
+	if top := slices.Max(append(values, 0)); top > 0 {
+		draw := func(row, to int) string { return blocks(values[row]/top, to) }
+		t.Add(table.Column{Draw: draw, Least: 6, Most: 40, Keep: 3, Full: true}, doc.DrawnCells(len(rows), draw))
 	}
-	rows, err := f.Records(name, by)
-	if err != nil {
-		return nil, err
-	}
-	rows = rows[:min(most, len(rows))]
-	t := &ranking{frame: f, rows: f.Rows[:len(rows)], table: table.Table{OneLine: true}}
-	names, values, top := make([]string, len(rows)), make([]float64, len(rows)), 0.0
-	for i, r := range rows {
-		names[i] = typeset.Neutral(r.Text(name))
-		values[i], _ = r.Finite(by)
-		top = max(top, values[i])
-	}
-	t.table.Add(table.Column{Title: title, Least: nameWidth, Keep: 9, Kernels: name == "kernel"}, names)
-	if top > 0 {
-		t.table.Add(table.Column{Draw: func(row, to int) string { return blocks(values[row]/top, to) }, Least: 6, Most: 40, Keep: 3}, nil)
-	}
-	return t, nil
+	return t
 }
 
-// add appends a column, unless the query has none of that name or nothing in it.
-func (t *ranking) add(title, column string, keep int) {
-	at := t.frame.Index(column)
-	if at < 0 {
-		return
-	}
-	cells := make([]string, len(t.rows))
-	some := false
-	for i, row := range t.rows {
-		switch v := row[at].(type) {
-		case nil:
-			continue
-		case string:
-			cells[i] = typeset.Neutral(v)
-		default:
-			cells[i] = typeset.Value(t.frame.Columns[at], v)
-		}
-		some = true
-	}
-	if some {
-		t.table.Add(table.Column{Title: title, Right: t.frame.Columns[at].Type != frame.Text, Keep: keep}, cells)
+// add appends a column, unless no row has anything in it.
+func (t *ranking[T]) add(title string, isNumber bool, keep int, cell func(T) string) {
+	cells := typeset.Each(t.rows, cell)
+	if slices.ContainsFunc(cells, func(text string) bool { return text != "" }) {
+		t.Add(table.Column{Title: title, Right: isNumber, Keep: keep}, cells)
 	}
 }
 
-func (t *ranking) write(out *bytes.Buffer, o typeset.Options) {
-	out.WriteByte('\n')
-	t.table.Write(out, o)
+// percent and nanoseconds show a value, "" where it is not known.
+func percent(v *float64) string     { return shown(v, typeset.Percent) }
+func nanoseconds(v *float64) string { return shown(v, typeset.Nanoseconds) }
+
+// shown shows a value, "" where it is not known.
+func shown[T any](v *T, show func(T) string) string {
+	if v == nil {
+		return ""
+	}
+	return show(*v)
 }

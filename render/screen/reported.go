@@ -1,53 +1,60 @@
 package screen
 
 import (
-	"bytes"
 	"cmp"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"prof/queries/frame"
-	"prof/queries/judge"
-	"prof/render/table"
+	"prof/render/doc"
 	"prof/render/typeset"
 )
 
 // shownReported are the figures of other tools that a screen has room for, and what they are called after their subject.
 var shownReported = map[string]string{"time_ns": "", "prefill_ns": "prefill ", "decode_ns": "decode ", "mfu_ratio": "MFU ", "tokens": "tokens ", "tokens_per_s": "tokens/s ", "parameter_count": "parameters ", "mac_count": "multiply-adds "}
 
-// writeScreenReported writes what another tool reported of the run, each figure with what prof computes of the same, where it does.
-func writeScreenReported(out *bytes.Buffer, r *judge.Report, o typeset.Options) error {
-	f := r.Frame("reported-metrics")
-	if f == nil || len(f.Rows) == 0 {
-		return nil
-	}
-	rows, err := f.Records("scope", "subject", "metric", "unit", "value", "std", "computed", "path", "source_id")
+// reportedRow is a row of reported-metrics.
+type reportedRow struct {
+	Scope    string   `col:"scope"`
+	Subject  string   `col:"subject"`
+	Metric   string   `col:"metric"`
+	Unit     string   `col:"unit"`
+	Value    *float64 `col:"value"`
+	Std      *float64 `col:"std"`
+	Computed *float64 `col:"computed"`
+	Path     string   `col:"path"`
+}
+
+var reportedRows = frame.RowsOf[reportedRow]("reported-metrics")
+
+// reported says what another tool reported of the run, each figure with what prof computes of the same, where it does.
+func reported(s Screen) ([]doc.Block, error) {
+	rows, err := rowsOf(s, reportedRows)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var list []reportedValue
-	for _, row := range rows {
-		name, isShown := shownReported[row.Text("metric")]
-		if scope := row.Text("scope"); !isShown || row.Text("metric") == "parameter_count" && scope != "model" || scope != "run" && scope != "stage" && scope != "model" || row.Number("value") == nil {
+	for _, r := range rows {
+		name, isShown := shownReported[r.Metric]
+		if !isShown || r.Metric == "parameter_count" && r.Scope != "model" || !slices.Contains([]string{"run", "stage", "model"}, r.Scope) || r.Value == nil {
 			continue
 		}
-		v := reportedValue{cmp.Or(row.Text("subject"), row.Text("scope")), name, reportedText(row), strings.TrimSuffix(filepath.Base(row.Text("path")), filepath.Ext(row.Text("path")))}
+		v := reportedValue{cmp.Or(r.Subject, r.Scope), name, r.text(), strings.TrimSuffix(filepath.Base(r.Path), filepath.Ext(r.Path))}
 		if !slices.ContainsFunc(list, func(o reportedValue) bool { return o.isOf(v) && o.text == v.text }) { // else another file says the same
 			list = append(list, v)
 		}
 	}
-	var pairs [][2]string
+	var facts doc.Facts
 	for i, v := range list {
 		if !slices.ContainsFunc(list[:i], func(o reportedValue) bool { return o.subject == v.subject }) {
-			pairs = append(pairs, reportedPairs(v.subject, list)...)
+			facts = append(facts, reportedPairs(v.subject, list)...)
 		}
 	}
-	if len(pairs) > 0 {
-		out.WriteString("\n" + typeset.Style(o, typeset.Dim)("reported by other tools") + "\n")
-		table.WriteFacts(out, pairs, o)
+	if len(facts) == 0 {
+		return nil, nil
 	}
-	return nil
+	return []doc.Block{doc.Section{Title: "reported by other tools", Blocks: []doc.Block{facts}}}, nil
 }
 
 // reportedValue is a figure as it is shown.
@@ -80,28 +87,26 @@ func reportedPairs(subject string, list []reportedValue) (out [][2]string) {
 	return out
 }
 
-// reportedText writes a figure with its deviation, and what prof computes of the same.
-func reportedText(row frame.Record) string {
-	text := reportedFigure(row, "value")
-	if row.Amount("std") > 0 {
-		text += " ± " + reportedFigure(row, "std")
+// text is the figure with its deviation, and what prof computes of the same.
+func (r reportedRow) text() string {
+	text := r.figure(*r.Value)
+	if frame.Or(r.Std, 0) > 0 {
+		text += " ± " + r.figure(*r.Std)
 	}
-	if row.Number("computed") != nil {
-		text += " (prof: " + reportedFigure(row, "computed") + ")"
+	if r.Computed != nil {
+		text += " (prof: " + r.figure(*r.Computed) + ")"
 	}
 	return text
 }
 
-// reportedFigure writes one figure of a row in its unit.
-func reportedFigure(row frame.Record, column string) string {
-	v := row.Amount(column)
-	switch row.Text("unit") {
-	case "ns":
+// figure shows a value in the unit of the row.
+func (r reportedRow) figure(v float64) string {
+	switch {
+	case r.Unit == "ns":
 		return typeset.Nanoseconds(v)
-	case "ratio":
+	case r.Unit == "ratio":
 		return typeset.Percent(v)
-	}
-	if v < 1000 {
+	case v < 1000:
 		return typeset.Digits(v)
 	}
 	return typeset.Scaled(v)

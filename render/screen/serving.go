@@ -1,109 +1,101 @@
 package screen
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
 
 	"prof/queries/frame"
-	"prof/queries/judge"
-	"prof/render/table"
+	"prof/queries/judge/serving"
+	"prof/render/doc"
 	"prof/render/typeset"
 )
 
 // screenBenchmarks is how many benchmarks of a serving engine a screen has room for.
 const screenBenchmarks = 4
 
-// writeScreenServing writes what load generators measured at the client, up to three lines a benchmark.
-func writeScreenServing(out *bytes.Buffer, r *judge.Report, o typeset.Options) error {
-	f, latencies := r.Frame("serving"), r.Frame("serving-latency")
-	if f == nil || latencies == nil || len(f.Rows) == 0 {
-		return nil
+// benchmarks says what load generators measured at the client, up to three lines a benchmark.
+func benchmarks(s Screen) ([]doc.Block, error) {
+	list, err := rowsOf(s, serving.Benchmarks)
+	if err != nil || len(list) == 0 {
+		return nil, err
 	}
-	rows, err := f.Records("benchmark", "target_requests_per_s", "concurrency_limit_count", "is_rate_unlimited", "requests_per_s", "output_tokens_per_s", "failed_count", "tool")
+	times, err := rowsOf(s, serving.Latencies)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	times, err := latencies.Records("benchmark", "metric", "mean_ns", "p50_ns", "p99_ns")
-	if err != nil {
-		return err
-	}
-	var pairs [][2]string
-	for i, row := range rows {
+	var facts doc.Facts
+	for i, b := range list {
 		if i == screenBenchmarks {
-			pairs = append(pairs, [2]string{"more", fmt.Sprintf("%d benchmarks: prof query serving", len(rows)-i)})
+			facts = append(facts, [2]string{"more", fmt.Sprintf("%d benchmarks: prof query serving", len(list)-i)})
 			break
 		}
-		load := servingLoad(row)
-		if text := servingThroughput(row); text != "" {
-			pairs, load = append(pairs, [2]string{load, text}), ""
-		}
-		for _, metrics := range [][]string{{"ttft", "tpot"}, {"itl", "e2e"}} {
-			if text := servingTimes(row.Count("benchmark"), metrics, times); text != "" {
-				pairs, load = append(pairs, [2]string{load, text}), ""
+		load := loadText(b)
+		for _, text := range []string{throughput(b), latencies(b.Number, times, "ttft", "tpot"), latencies(b.Number, times, "itl", "e2e")} {
+			if text != "" {
+				facts, load = append(facts, [2]string{load, text}), ""
 			}
 		}
 	}
-	out.WriteString("\n" + typeset.Style(o, typeset.Dim)("serving, measured by the client") + "\n")
-	table.WriteFacts(out, pairs, o)
-	return nil
+	return []doc.Block{doc.Section{Title: "serving, measured by the client", Blocks: []doc.Block{facts}}}, nil
 }
 
-// servingLoad names a benchmark by the load that was asked for.
-func servingLoad(row frame.Record) string {
+// loadText names a benchmark by the load that was asked for.
+func loadText(b serving.Benchmark) string {
 	var out []string
-	if v := row.Number("target_requests_per_s"); v != nil {
-		out = append(out, "rate "+typeset.Digits(*v)+"/s")
+	if b.Rate != nil {
+		out = append(out, "rate "+typeset.Digits(*b.Rate)+"/s")
 	}
-	if v := row.Number("concurrency_limit_count"); v != nil {
-		out = append(out, typeset.Digits(*v)+" at once")
+	if b.Concurrency != nil {
+		out = append(out, typeset.Digits(*b.Concurrency)+" at once")
 	}
-	switch unlimited := row.Flag("is_rate_unlimited"); {
+	switch {
 	case len(out) > 0:
 		return strings.Join(out, ", ")
-	case unlimited != nil && *unlimited:
+	case frame.Or(b.IsUnlimited, false):
 		return "all at once"
 	}
-	return typeset.Neutral(row.Text("tool"))
+	return typeset.Neutral(b.Tool)
 }
 
-func servingThroughput(row frame.Record) string {
+func throughput(b serving.Benchmark) string {
 	var out []string
-	for _, part := range [][2]string{{"requests_per_s", " requests/s"}, {"output_tokens_per_s", " output tokens/s"}, {"failed_count", " failed"}} {
-		if v := row.Number(part[0]); v != nil && (*v > 0 || part[0] != "failed_count") {
-			out = append(out, servingNumber(*v)+part[1])
+	add := func(v *float64, what string) {
+		if v != nil {
+			out = append(out, amount(*v)+what)
 		}
+	}
+	add(b.RequestsPerS, " requests/s")
+	add(b.OutputTokensPerS, " output tokens/s")
+	if frame.Or(b.Failed, 0) > 0 {
+		add(b.Failed, " failed")
 	}
 	return strings.Join(out, ", ")
 }
 
-func servingNumber(v float64) string {
+func amount(v float64) string {
 	if v < 10_000 {
 		return typeset.Digits(v)
 	}
 	return typeset.Scaled(v)
 }
 
-// servingTimes writes the median and the 99th percentile of some latencies, or its mean where the file has no median.
-func servingTimes(benchmark int64, metrics []string, times []frame.Record) string {
+// latencies has the median and the 99th percentile of some latencies, or the mean where the file has no median.
+func latencies(benchmark int64, times []serving.Latency, metrics ...string) string {
 	var out []string
-	for _, row := range times {
-		if row.Count("benchmark") != benchmark || !slices.Contains(metrics, row.Text("metric")) {
+	for _, l := range times {
+		if l.Benchmark != benchmark || !slices.Contains(metrics, l.Metric) {
 			continue
 		}
-		text := ""
-		switch p50, mean := row.Number("p50_ns"), row.Number("mean_ns"); {
-		case p50 != nil:
-			text = typeset.Nanoseconds(*p50)
-		case mean != nil:
-			text = "mean " + typeset.Nanoseconds(*mean)
+		text := nanoseconds(l.P50)
+		if l.P50 == nil && l.Mean != nil {
+			text = "mean " + nanoseconds(l.Mean)
 		}
-		if p99 := row.Number("p99_ns"); p99 != nil {
-			text = strings.TrimSpace(text + " (p99 " + typeset.Nanoseconds(*p99) + ")")
+		if l.P99 != nil {
+			text = strings.TrimSpace(text + " (p99 " + nanoseconds(l.P99) + ")")
 		}
 		if text != "" {
-			out = append(out, strings.ToUpper(row.Text("metric"))+" "+text)
+			out = append(out, strings.ToUpper(l.Metric)+" "+text)
 		}
 	}
 	return strings.Join(out, ", ")

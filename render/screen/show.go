@@ -1,15 +1,10 @@
-// Package screen writes what fits one terminal: a run's summary and its findings.
+// Package screen makes documents that fit one terminal: a run's summary, and its findings.
 package screen
 
 import (
-	"bytes"
-	"errors"
-	"fmt"
-	"io"
-	"strings"
-
+	"prof/queries/frame"
 	"prof/queries/judge"
-	"prof/render/table"
+	"prof/render/doc"
 	"prof/render/typeset"
 )
 
@@ -34,67 +29,40 @@ const (
 	adviceLines     = 2 // of what to do about one thing, at most
 )
 
-// Show writes the summary of a run on one screen: each line is fitted to o.Width. With o.Wide
-// nothing is shortened.
-func Show(w io.Writer, s Screen, o typeset.Options) error {
-	var out bytes.Buffer
+// Show returns the summary of a run.
+func Show(s Screen) (doc.Document, error) {
+	d := doc.Document{Title: typeset.Neutral(s.Report.Name)}
+	add := func(list ...doc.Block) { d.Blocks = append(d.Blocks, list...) }
 	if s.Summary.NotWhole != "" {
-		typeset.Lines(&out, "! ", "not whole: "+typeset.Neutral(s.Summary.NotWhole), lossLines, o)
-		out.WriteByte('\n')
+		add(doc.Doubts{Texts: []string{"not whole: " + typeset.Neutral(s.Summary.NotWhole)}, Lines: lossLines})
 	}
-	table.WriteFacts(&out, s.Facts, o)
-	err := errors.Join(writeScreenStages(&out, s, o), writeScreenServing(&out, s.Report, o), writeScreenReported(&out, s.Report, o))
-	writeScreenRanks(&out, s.Summary.Ranks, o)
-	err = errors.Join(err, writeScreenKernels(&out, s.Report, o), writeScreenOperators(&out, s.Report, o))
-	if err != nil {
-		return err
-	}
-	writeScreenAdvice(&out, s, o)
-	writeScreenDoubts(&out, s, o)
-	writeCommands(&out, "more  ", s.Next, o)
-	_, err = w.Write(out.Bytes())
-	return err
-}
-
-// writeScreenRanks writes for whom ranks wait.
-func writeScreenRanks(out *bytes.Buffer, ranks []judge.SlowRank, o typeset.Options) {
-	for i, r := range ranks {
-		if i == 0 {
-			out.WriteString("\n" + typeset.Style(o, typeset.Dim)("slow ranks") + "\n")
+	add(doc.Facts(s.Facts))
+	for _, part := range []func(Screen) ([]doc.Block, error){stages, benchmarks, reported, ranks, kernels, operators, advice} {
+		list, err := part(s)
+		if err != nil {
+			return d, err
 		}
-		typeset.Lines(out, "- ", typeset.Neutral(r.Words), rankLines, o)
+		add(list...)
 	}
+	if doubts := typeset.Unique(typeset.Each(s.Doubts, typeset.Neutral)); len(doubts) > 0 {
+		add(doc.Doubts{Texts: doubts, Lines: doubtLines, Most: screenDoubts})
+	}
+	if len(s.Next) > 0 {
+		add(doc.Commands{Lead: "more", List: s.Next})
+	}
+	return d, nil
 }
 
-// writeScreenDoubts writes what the figures are to be read with, as many as there is room for. The first one always has its place.
-func writeScreenDoubts(out *bytes.Buffer, s Screen, o typeset.Options) {
-	doubts := typeset.Unique(s.Doubts)
-	if len(doubts) > 0 {
-		out.WriteByte('\n')
-	}
-	used := 0
-	for i, d := range doubts {
-		var text bytes.Buffer
-		typeset.Lines(&text, "! ", typeset.Neutral(d), doubtLines, o)
-		used += bytes.Count(text.Bytes(), []byte("\n"))
-		if rest := len(doubts) - i; i > 0 && used > screenDoubts && (rest > 1 || used > screenDoubts+1) && !o.Wide {
-			typeset.Lines(out, "! ", fmt.Sprintf("and %d more; --wide shows all", rest), 1, o)
-			return
-		}
-		out.Write(text.Bytes())
-	}
+// rowsOf reads the rows of an answer; none where it was not asked.
+func rowsOf[T any](s Screen, rows frame.Rows[T]) ([]T, error) {
+	return rows.Of(s.Report.Frame(rows.Query))
 }
 
-// writeCommands writes commands beside each other where there is room, else one under the other: they are not shortened, so that they
-// can be copied.
-func writeCommands(out *bytes.Buffer, lead string, commands []string, o typeset.Options) {
-	if len(commands) == 0 {
-		return
+// ranks says for whom ranks wait.
+func ranks(s Screen) ([]doc.Block, error) {
+	if len(s.Summary.Ranks) == 0 {
+		return nil, nil
 	}
-	room := o.Limit() - len(lead)
-	line := strings.Join(commands, strings.Repeat(" ", 2*typeset.Gap))
-	if o.Limit() > 0 && typeset.Width(line) > room {
-		line = strings.Join(commands, "\n"+strings.Repeat(" ", len(lead)))
-	}
-	out.WriteString("\n" + typeset.Style(o, typeset.Dim)(lead) + line + "\n")
+	list := doc.List{Lines: rankLines, Items: typeset.Each(s.Summary.Ranks, func(r judge.SlowRank) doc.Item { return doc.Item{Text: typeset.Neutral(r.Words)} })}
+	return []doc.Block{doc.Section{Title: "slow ranks", Blocks: []doc.Block{list}}}, nil
 }

@@ -3,14 +3,17 @@ package screen
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"prof/queries/frame"
+	"prof/queries/frame/frametest"
 	"prof/queries/judge"
 	"prof/render/chart"
+	"prof/render/doc"
 	"prof/render/rendertest"
 	"prof/render/typeset"
 )
@@ -56,32 +59,56 @@ func screens() map[string]Screen {
 		"top-operators": rendertest.FrameOf("top-operators", "rank operator calls self_device_ns self_cpu_ns share_ratio", []any{rendertest.N(1), "aten::mm", rendertest.N(12), rendertest.N(0), rendertest.N(90_000), nil}),
 	}}, Summary: judge.Summary{All: &judge.StageSummary{MedianNs: 12.6e6, Bound: "queued", Label: "queue-bound"}}, Next: []string{"prof explain '" + strings.Repeat("long ", 20) + "'", "prof report a"}}
 	profiled := Screen{Report: &judge.Report{Frames: map[string]*frame.Frame{
-		"top-kernels": {Query: "top-kernels"},
 		"bottlenecks": rendertest.FrameOf("bottlenecks", "kernel bound limiter sm_ratio memory_ratio launches replayed_mean_ns kind", []any{"tiled_matmul", "memory", "l1", 0.697, 0.89, rendertest.N(2), 277_000.0, "kernel"}, []any{"transpose", "memory", "l2", 0.077, 0.79, rendertest.N(2), 16_900.0, "kernel"},
 			[]any{"(graph) decode", "latency", nil, 0.002, 0.001, rendertest.N(2), 329_000.0, "graph"})}},
 		Summary: judge.Summary{Profiled: "Nsight Compute profiled 2 kernels", Advice: []judge.Advice{{Finding: judge.Finding{Advice: "capture a timeline", Command: "prof capture -- CMD..."}}}}}
 	onCPU := Screen{Report: &judge.Report{}, Summary: judge.Summary{Stages: []judge.StageSummary{{Stage: "prefill", Passes: 1, MedianNs: 1e6, IsCPU: true, Bound: "unknown", Label: "unknown"}}}, Facts: [][2]string{{"run", "cpu"}}}
+	for _, s := range []Screen{full, whole, profiled} {
+		for _, f := range s.Report.Frames {
+			frametest.Fill(f)
+		}
+	}
 	return map[string]Screen{"full": full, "whole": whole, "profiled": profiled, "cpu": onCPU}
 }
 
-func shown(t *testing.T, s Screen, o typeset.Options) string {
+func screenOf(t *testing.T, s Screen, o typeset.Options) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := Show(&out, s, o); err != nil {
+	if err := write(&out, s, o); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
+}
+
+// write shows a run on a terminal.
+func write(w io.Writer, s Screen, o typeset.Options) error {
+	d, err := Show(s)
+	if err != nil {
+		return err
+	}
+	return doc.Terminal(w, []doc.Document{d}, o)
 }
 
 func TestShow(t *testing.T) {
 	for name, s := range screens() {
 		for suffix, o := range map[string]typeset.Options{".60": {Width: 60}, ".80": {Width: 80}, ".200": {Width: 200}, ".wide": {Width: 60, Wide: true}, "": {}} {
 			t.Run(name+suffix, func(t *testing.T) {
-				rendertest.Compare(t, filepath.Join("testdata", "show", name+suffix+".txt"), []byte(shown(t, s, o)))
+				rendertest.Compare(t, filepath.Join("testdata", "show", name+suffix+".txt"), []byte(screenOf(t, s, o)))
 			})
 		}
 	}
-	plain, coloured := shown(t, screens()["full"], typeset.Options{Width: 80}), shown(t, screens()["full"], typeset.Options{Width: 80, Color: true})
+	for name, s := range screens() {
+		d, err := Show(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		if err := doc.Markdown(&out, []doc.Document{d}, typeset.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		rendertest.Compare(t, filepath.Join("testdata", "show", name+".md"), out.Bytes())
+	}
+	plain, coloured := screenOf(t, screens()["full"], typeset.Options{Width: 80}), screenOf(t, screens()["full"], typeset.Options{Width: 80, Color: true})
 	if bare := strings.NewReplacer(typeset.Bold, "", typeset.Dim, "", "\x1b[0m", "").Replace(coloured); bare != plain || coloured == plain {
 		t.Errorf("in colour:\n%s", coloured)
 	}
@@ -91,7 +118,7 @@ func TestShow(t *testing.T) {
 func TestShowFits(t *testing.T) {
 	for name, s := range screens() {
 		for limit := 40; limit < 240; limit++ {
-			text := shown(t, s, typeset.Options{Width: limit})
+			text := screenOf(t, s, typeset.Options{Width: limit})
 			body, _, _ := strings.Cut(text, "\nmore  ")
 			for line := range strings.Lines(body) {
 				if w := typeset.Width(strings.TrimSuffix(line, "\n")); w > limit {
@@ -146,14 +173,14 @@ func TestPlainNames(t *testing.T) {
 // TestShowOfOtherFrames holds that an answer without the columns is refused.
 func TestShowOfOtherFrames(t *testing.T) {
 	other := rendertest.FrameOf("other", "x", []any{rendertest.N(1)})
-	for key, want := range map[string]string{"accounting": "query other: no column stage", "top-kernels": "query other: no column kernel", "top-operators": "query other: no column self_device_ns"} {
+	for key, want := range map[string]string{"accounting": "query other: no column stage", "top-kernels": "query other: no column family", "top-operators": "query other: no column operator"} {
 		s := screens()["full"]
 		s.Report.Frames[key] = other
-		if err := Show(&bytes.Buffer{}, s, typeset.Options{}); err == nil || err.Error() != want {
+		if err := write(io.Discard, s, typeset.Options{}); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", key, err, want)
 		}
 	}
-	if err := Show(rendertest.Failing{}, screens()["full"], typeset.Options{}); err == nil {
+	if err := write(rendertest.Failing{}, screens()["full"], typeset.Options{}); err == nil {
 		t.Error("a writer that fails is not reported")
 	}
 }
@@ -165,8 +192,7 @@ func TestShowOfUnknownNumbers(t *testing.T) {
 			rendertest.Changed(f, false, func(what string, f *frame.Frame) {
 				s := screens()[name]
 				s.Report.Frames[key] = f
-				var out bytes.Buffer
-				if err := Show(&out, s, typeset.Options{Width: 100}); err != nil {
+				if err := write(io.Discard, s, typeset.Options{Width: 100}); err != nil {
 					t.Errorf("%s: %s: %s: %v", name, key, what, err)
 				}
 			})

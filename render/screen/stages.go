@@ -1,53 +1,41 @@
 package screen
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
 
 	"prof/queries/judge"
 	"prof/render/chart"
+	"prof/render/doc"
 	"prof/render/table"
 	"prof/render/typeset"
 	"prof/render/words"
 	"prof/schema/terms"
 )
 
-// writeScreenStages writes a line for each stage: how long it takes, where its time goes, how much of the hardware it uses and what
-// bounds it; of a run without stages one for all device work.
-func writeScreenStages(out *bytes.Buffer, s Screen, o typeset.Options) error {
-	stages := s.Summary.Stages
-	if len(stages) == 0 && s.Summary.All != nil {
-		stages = []judge.StageSummary{*s.Summary.All}
+// stages has a line for each stage: how long it takes, where its time goes, how much of the hardware it uses and what bounds it; of a run
+// without stages one for all device work.
+func stages(s Screen) ([]doc.Block, error) {
+	list := s.Summary.Stages
+	if len(list) == 0 && s.Summary.All != nil {
+		list = []judge.StageSummary{*s.Summary.All}
 	}
-	if len(stages) == 0 {
-		return nil
+	if len(list) == 0 {
+		return nil, nil
 	}
-	bars, gpus, err := chart.StageBars(s.Report.Frame("accounting"), stages)
+	bars, gpus, err := chart.StageBars(s.Report.Frame("accounting"), list)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	out.WriteByte('\n')
-	t := stageTable(stages, bars)
-	t.Write(out, o)
-	if cells := t.Drawn(o.Limit()); cells > 0 {
-		writeLegend(out, bars, cells, gpus, o)
-	} else if gpus > 1 { // a report judges one GPU, and has that one's share
-		out.WriteString(typeset.Style(o, typeset.Dim)(fmt.Sprintf("busy is over %d GPUs", gpus)) + "\n")
-	}
-	return nil
+	return []doc.Block{doc.Table{Of: stageTable(list, bars), Bars: func(cells int) string { return barLegend(bars, cells, gpus) }}}, nil
 }
 
 // stageTable returns the table of the stages, without columns that no stage has anything in.
 func stageTable(stages []judge.StageSummary, bars []chart.Bar) table.Table {
 	t := table.Table{OneLine: true}
 	add := func(c table.Column, cell func(s judge.StageSummary) string) {
-		cells := make([]string, len(stages))
-		for i, s := range stages {
-			cells[i] = cell(s)
-		}
-		t.Add(c, cells)
+		t.Add(c, typeset.Each(stages, cell))
 	}
 	ratio := func(title string, profiled, alone func(s judge.StageSummary) *float64) {
 		title, of := quoted(stages, title, profiled, alone)
@@ -66,10 +54,7 @@ func stageTable(stages []judge.StageSummary, bars []chart.Bar) table.Table {
 	add(table.Column{Title: timeTitle(stages), Right: true, Keep: 8}, passTime)
 	if slices.ContainsFunc(stages, func(s judge.StageSummary) bool { return s.Alone.MedianNs != nil }) {
 		add(table.Column{Title: "alone", Right: true, Keep: 8}, func(s judge.StageSummary) string {
-			if s.Alone.MedianNs == nil {
-				return ""
-			}
-			return typeset.Nanoseconds(*s.Alone.MedianNs)
+			return nanoseconds(s.Alone.MedianNs)
 		})
 	}
 	add(table.Column{Title: "range", Right: true, Keep: 1}, func(s judge.StageSummary) string {
@@ -85,7 +70,8 @@ func stageTable(stages []judge.StageSummary, bars []chart.Bar) table.Table {
 		return typeset.Int(s.Passes)
 	})
 	if slices.ContainsFunc(bars, func(b chart.Bar) bool { return len(b.Pieces) > 0 }) {
-		t.Add(table.Column{Title: "GPU time", Draw: func(row, to int) string { return bars[row].Draw(to) }, Least: 12, Most: 100, Keep: 5}, nil)
+		draw := func(row, to int) string { return bars[row].Draw(to) }
+		t.Add(table.Column{Title: "GPU time", Draw: draw, Least: 12, Most: 100, Keep: 5, Full: true}, doc.DrawnCells(len(bars), draw))
 		busy := make([]string, len(bars))
 		for i, b := range bars {
 			if len(b.Pieces) > 0 {
@@ -95,7 +81,7 @@ func stageTable(stages []judge.StageSummary, bars []chart.Bar) table.Table {
 		t.Add(table.Column{Title: "busy", Right: true, Keep: 6}, busy)
 	}
 	title, tokens := quoted(stages, "tokens/s", func(s judge.StageSummary) *float64 { return s.TokensPerS }, func(s judge.StageSummary) *float64 { return s.Alone.TokensPerS })
-	add(table.Column{Title: title, Right: true, Keep: 3}, func(s judge.StageSummary) string { return rate(tokens(s)) })
+	add(table.Column{Title: title, Right: true, Keep: 3}, func(s judge.StageSummary) string { return shown(tokens(s), typeset.Digits) })
 	ratio("MFU", func(s judge.StageSummary) *float64 { return s.MFU }, func(s judge.StageSummary) *float64 { return s.Alone.MFU })
 	ratio("MBU", func(s judge.StageSummary) *float64 { return s.MBU }, func(s judge.StageSummary) *float64 { return s.Alone.MBU })
 	add(table.Column{Title: "bound by", Keep: 7}, func(s judge.StageSummary) string { return strings.TrimSuffix(s.Label, "-bound") })
@@ -146,15 +132,14 @@ func passTime(s judge.StageSummary) string {
 	return typeset.Nanoseconds(s.MedianNs)
 }
 
-func rate(v *float64) string {
-	if v == nil {
+// barLegend says what is drawn in bars of so many cells, none where there is no room for them.
+func barLegend(bars []chart.Bar, cells, gpus int) string {
+	if cells == 0 {
+		if gpus > 1 { // a report judges one GPU, and has that one's share
+			return fmt.Sprintf("busy is over %d GPUs", gpus)
+		}
 		return ""
 	}
-	return typeset.Digits(*v)
-}
-
-// writeLegend says what is drawn in bars of so many cells.
-func writeLegend(out *bytes.Buffer, bars []chart.Bar, cells, gpus int, o typeset.Options) {
 	var words []string
 	idle := false
 	for _, p := range terms.Parts {
@@ -171,9 +156,5 @@ func writeLegend(out *bytes.Buffer, bars []chart.Bar, cells, gpus int, o typeset
 	if gpus > 1 {
 		words = append(words, fmt.Sprintf("bars and busy are over %d GPUs", gpus))
 	}
-	var text bytes.Buffer
-	typeset.Lines(&text, "", strings.Join(words, ", "), 2, o)
-	for line := range strings.Lines(text.String()) {
-		out.WriteString(typeset.Style(o, typeset.Dim)(strings.TrimSuffix(line, "\n")) + "\n")
-	}
+	return strings.Join(words, ", ")
 }

@@ -23,7 +23,11 @@ func (t Table) fit(limit int) layout {
 	l := layout{}
 	whole, full, least := make([]int, len(t.Columns)), make([]int, len(t.Columns)), make([]int, len(t.Columns))
 	for j, c := range t.Columns {
-		l.columns = append(l.columns, j)
+		if limit == 0 || limit >= c.From {
+			l.columns = append(l.columns, j)
+		} else {
+			l.hidden = append(l.hidden, c.Title)
+		}
 		data, word := t.dataWidth(j), 0
 		for _, w := range strings.Fields(c.Title) {
 			word = max(word, min(typeset.Width(w), typeset.ClearText))
@@ -39,8 +43,8 @@ func (t Table) fit(limit int) layout {
 			least[j] = max(least[j], min(data, limit*3/8))
 		}
 	}
-	l.widths = whole
-	if limit > 0 && sum(whole) > limit {
+	l.widths = pick(whole, l.columns)
+	if limit > 0 && sum(l.widths) > limit {
 		l.hide(t, least, limit)
 		l.grow(t, least, full, limit)
 		l.relax(t, limit)
@@ -64,6 +68,7 @@ func (t Table) dataWidth(column int) int {
 
 // hide takes columns away, those worth least first and of equal ones the last, until the narrowest of the others fit.
 func (l *layout) hide(t Table, least []int, limit int) {
+	shown := slices.Clone(l.columns)
 	for len(l.columns) > 1 && sum(pick(least, l.columns)) > limit {
 		gone := l.columns[0]
 		for _, j := range l.columns {
@@ -76,9 +81,9 @@ func (l *layout) hide(t Table, least []int, limit int) {
 			return j == gone || pair != "" && t.Columns[j].Pair == pair
 		})
 	}
-	for j, c := range t.Columns {
+	for _, j := range shown {
 		if !slices.Contains(l.columns, j) {
-			l.hidden = append(l.hidden, c.Title)
+			l.hidden = append(l.hidden, t.Columns[j].Title)
 		}
 	}
 }

@@ -36,6 +36,7 @@ type Column struct {
 	Pair    string                   // columns of a pair are hidden together; "" for none
 	Draw    func(row, to int) string // draws cells exactly so wide; nil: they are texts
 	Most    int                      // how wide Draw makes sense
+	From    int                      // a terminal that is narrower hides it
 }
 
 // PathMark joins the names of a path, and listMark names in one place.

@@ -13,11 +13,13 @@ const kinds = {
   section: ({ title, blocks }, pictures, level) => el("section", { data: { title } }, el(`h${level}`, {}, title), drawn(blocks, pictures, level + 1, title)),
   table: ({ of, legend, pictures }, draw, _, caption) => [table(of, { caption, search: false }), (legend ?? []).map((text) => el("p", { class: "hint" }, text)), Object.entries(pictures ?? {}).map(([kind, list]) => draw[kind](list))],
   samples: (list) => el("div", { class: "stages" }, list.map(plot)),
-  list: ({ items, is_ordered }) => el(is_ordered ? "ol" : "ul", { class: "findings" }, items.map(({ name, text, see, under = [] }) =>
-    el("li", {}, name ? [el("code", {}, name), ": "] : null, is_ordered || under.length ? el("b", {}, text) : text, see ? ["; see ", [see].flat().map((command) => [commandLink(command), " "])] : null, under.map((line) => el("p", {}, line))))),
-  remark: ({ lead, text }) => el("p", {}, `${lead[0].toUpperCase()}${lead.slice(1)}: ${text}`),
+  list: ({ items, is_ordered }) => el(is_ordered ? "ol" : "ul", { class: "findings" }, items.map(({ name, text, see = [], under = [], try: what }) =>
+    el("li", {}, name ? [el("code", {}, name), ": "] : null, is_ordered || under.length ? el("b", {}, text) : text, under.map((line) => el("p", {}, line)), what ? el("p", {}, `try: ${what}`) : null, see.map((command, i) => [i ? ", " : "; see ", commandLink(command)])))),
+  remark: ({ lead, text }) => el("p", {}, lead ? `${lead[0].toUpperCase()}${lead.slice(1)}: ${text}` : text),
   text: (text) => el("p", {}, text),
   notes: (list) => list.map((note) => el("p", { class: "note" }, note)),
+  doubts: (list) => list.map((text) => el("p", { class: "note" }, text)),
+  commands: ({ lead, list }) => el("p", {}, lead, " ", list.map((command, i) => [i ? ", " : null, commandLink(command)])),
   sql: (list) => el("details", {}, el("summary", {}, "Queries behind the figures"), list.map((q) => el("div", {}, el("p", { class: "hint" }, q.run ? `${q.name} of ${q.run}` : q.name), el("pre", {}, q.sql), el("p", {}, el("a", { class: "button", href: "/sql?" + new URLSearchParams({ q: q.sql }) }, "Open in the console"))))),
 };
 
