@@ -81,7 +81,7 @@ var rooms = map[string][]string{
 	"queries/caveat":        {"queries/frame"},
 	"queries/dialect":       {"schema/sqlfile"},
 	"queries/frame":         {},
-	"queries/judge":         {"queries/caveat", "queries/frame", "queries/frame/frametest", "queries/judge/stats"},
+	"queries/judge":         {"queries/caveat", "queries/frame", "queries/frame/frametest", "queries/judge/stats", "schema/facts/sql/findings"},
 	"queries/judge/diff":    {"queries/caveat", "queries/frame", "queries/judge", "queries/judge/diff/conditions", "queries/judge/serving", "queries/judge/stats", "queries/judge/tree"},
 	"queries/judge/gate":    {"queries/caveat", "queries/frame", "queries/frame/frametest", "queries/judge", "queries/judge/diff", "queries/judge/diff/conditions", "queries/judge/serving", "queries/judge/stats"},
 	"queries/judge/serving": {"queries/frame", "queries/frame/frametest"},
@@ -106,9 +106,10 @@ var rooms = map[string][]string{
 	"internal/laketest":     {"ingest/derive", "queries", "schema"},
 	"internal/ledger":       {"internal/cli", "internal/testkit", "queries", "schema"},
 	"internal/testkit":      {"ingest", "ingest/derive", "queries", "queries/frame", "schema"},
-	"schema":                {"schema/names", "schema/rundir", "schema/seed"},
+	"schema":                {"schema/facts/sql/findings", "schema/names", "schema/rundir", "schema/seed"},
 	"schema/facts":          {"schema", "schema/sqlfile"},
 	"schema/names":          {},
+	"schema/say":            {},
 	"schema/pack":           {},
 	"schema/rundir":         {},
 	"schema/seed":           {},
@@ -123,10 +124,11 @@ var rooms = map[string][]string{
 
 	"queries/frame/frametest":       {"queries/frame"},
 	"queries/judge/diff/conditions": {"queries/frame", "queries/frame/frametest"},
+	"schema/facts/sql/findings":     {},
 }
 
-// everyones are rooms without imports of ours that every room may use; the words of schema/terms among them.
-var everyones = []string{"schema/terms", "internal/child", "internal/file", "internal/golden", "internal/mask", "internal/sample", "internal/scratch", "internal/suggest"}
+// everyones are rooms without imports of ours that every room may use; the words of schema/terms and schema/say among them.
+var everyones = []string{"schema/say", "schema/terms", "internal/child", "internal/file", "internal/golden", "internal/mask", "internal/sample", "internal/scratch", "internal/suggest"}
 
 // alone are rooms whose tests keep to what the room itself may import, so that they too build without a warehouse.
 var alone = []string{"capture", "queries/caveat", "queries/frame", "queries/judge", "queries/judge/diff/conditions", "queries/judge/gate", "queries/judge/serving", "queries/judge/stats", "queries/judge/tree", "queries/judge/trend", "schema/rundir"}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"prof/schema/facts/sql/findings"
 	"prof/schema/seed"
 )
 
@@ -70,7 +71,7 @@ func installedSum(defs Definitions) (string, error) {
 		return "", err
 	}
 	rules, err := seed.Source()
-	return checksum(sum + rules), err
+	return checksum(sum + rules + fmt.Sprintf("%+v", findings.Rules)), err
 }
 
 // install makes the definitions, which must be dropped before, and all built-in rows anew; the user's rows stay.
@@ -200,20 +201,16 @@ func seedDevices(ctx context.Context, tx *sql.Tx) error {
 }
 
 func seedFindings(ctx context.Context, tx *sql.Tx) error {
-	rules, err := seed.FindingRules()
-	if err != nil {
-		return err
-	}
 	if _, err := tx.ExecContext(ctx, `DELETE FROM finding_rule`); err != nil {
 		return err
 	}
-	b := batch{table: "finding_rule", columns: len(seed.FindingColumns)}
-	for _, rule := range rules {
-		row := make([]any, len(rule))
-		for i, text := range rule {
-			row[i] = orNull(text)
+	b := batch{table: "finding_rule", columns: 13}
+	for _, r := range findings.Rules {
+		var value any
+		if r.Unit != "" {
+			value = r.Value
 		}
-		if err := b.add(ctx, tx, row...); err != nil {
+		if err := b.add(ctx, tx, r.ID, r.Title, r.Bound, r.Saving, r.Advice, value, orNull(r.Unit), orNull(r.Subject), r.Query, orNull(r.Options), orNull(r.Detail), r.Needs, r.Reference); err != nil {
 			return err
 		}
 	}

@@ -3,9 +3,7 @@ package caveat
 
 import (
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -75,24 +73,6 @@ func names[T any](list []T, n int, get func(T) string) string {
 		out = append(out[:n], "...")
 	}
 	return strings.Join(out, ", ")
-}
-
-// Duration returns a time with three digits in the unit that suits it: 631 ms.
-func Duration(ns float64) string {
-	units := []string{"ns", "us", "ms", "s"}
-	at := 0
-	for at < len(units)-1 && math.Abs(ns) >= 999.5 {
-		ns, at = ns/1e3, at+1
-	}
-	decimals := 0
-	switch size := math.Abs(ns); {
-	case at == 0: // no parts of a nanosecond
-	case size < 9.995:
-		decimals = 2
-	case size < 99.95:
-		decimals = 1
-	}
-	return strconv.FormatFloat(ns, 'f', decimals, 64) + " " + units[at]
 }
 
 func ms(ns float64) string { return fmt.Sprintf("%.3f ms", ns/1e6) }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"prof/schema/say"
 )
 
 // coldKinds are what cold_sign counts, in words.
@@ -32,12 +34,12 @@ func coldPasses(c coldPass, alike []coldPass) string {
 	for _, kind := range coldKinds {
 		at := slices.IndexFunc(alike, func(x coldPass) bool { return x.Stage == c.Stage && x.SpentOn == kind[0] })
 		if at >= 0 && alike[at].Time >= worthSaying*(longest.Time-longest.Steady) {
-			costs = append(costs, kind[1]+" "+Duration(alike[at].Time))
+			costs = append(costs, kind[1]+" "+say.Duration(alike[at].Time))
 		}
 	}
-	text := fmt.Sprintf("the first %s pass is cold and excluded: it takes %s, %.3g times a steady one", c.Stage, Duration(longest.Time), longest.Time/longest.Steady)
+	text := fmt.Sprintf("the first %s pass is cold and excluded: it takes %s, %.3g times a steady one", c.Stage, say.Duration(longest.Time), longest.Time/longest.Steady)
 	if c.Passes > 1 {
-		text = fmt.Sprintf("%d cold passes of %s are excluded: the longest takes %s, %.3g times a steady one", c.Passes, c.Stage, Duration(longest.Time), longest.Time/longest.Steady)
+		text = fmt.Sprintf("%d cold passes of %s are excluded: the longest takes %s, %.3g times a steady one", c.Passes, c.Stage, say.Duration(longest.Time), longest.Time/longest.Steady)
 	}
 	if len(costs) > 0 {
 		text += " (" + strings.Join(costs, ", ") + ")"

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"prof/schema/say"
 	"prof/schema/terms"
 )
 
@@ -38,7 +39,7 @@ var words = map[string]kind{
 	"rounded-times": sentence(func(c struct {
 		Step float64 `col:"time_ns"`
 	}) string {
-		return fmt.Sprintf("nsys stats rounded times to %s: shorter ones are unknown", Duration(c.Step))
+		return fmt.Sprintf("nsys stats rounded times to %s: shorter ones are unknown", say.Duration(c.Step))
 	}),
 	"rounded-sizes": sentence(func(c struct {
 		StepBytes int64 `col:"item_count"`
@@ -90,7 +91,7 @@ var words = map[string]kind{
 		Alone              float64 `col:"of_time_ns"`
 		Slowdown           float64 `col:"ratio"`
 	}) string {
-		return fmt.Sprintf("%s (%s) made %s %.0f %% slower: %s alone, %s under it; quote the times alone, and read those under it for where time goes", c.Tool, c.Mode, c.Stage, 100*c.Slowdown, Duration(c.Alone), Duration(c.Profiled))
+		return fmt.Sprintf("%s (%s) made %s %.0f %% slower: %s alone, %s under it; quote the times alone, and read those under it for where time goes", c.Tool, c.Mode, c.Stage, 100*c.Slowdown, say.Duration(c.Alone), say.Duration(c.Profiled))
 	}),
 	"stage-not-compared": sentence(func(c struct {
 		Stage  string `col:"stage"`
@@ -229,9 +230,9 @@ var words = map[string]kind{
 	}) string {
 		what := map[string]string{"kernel_ns": "kernels", "memory_time_ns": "copies and fills", "self_device_ns": "operators and GPU work"}[c.Total]
 		if c.Missing < 0 {
-			return fmt.Sprintf("the rows of %s in a table add up to %s more than it says they do", what, Duration(-c.Missing))
+			return fmt.Sprintf("the rows of %s in a table add up to %s more than it says they do", what, say.Duration(-c.Missing))
 		}
-		return fmt.Sprintf("a table lacks rows of %s: %s of the sum that it gives are in none", what, Duration(c.Missing))
+		return fmt.Sprintf("a table lacks rows of %s: %s of the sum that it gives are in none", what, say.Duration(c.Missing))
 	}),
 	"ranks-missing": sentence(func(c struct {
 		Missing int64 `col:"item_count"`
@@ -314,7 +315,7 @@ var words = map[string]kind{
 		if c.Place == "end" {
 			when = "after the last device work of the capture"
 		}
-		return fmt.Sprintf("%s %s waits %s for work that the capture does not have", when, c.Call, Duration(c.Wait))
+		return fmt.Sprintf("%s %s waits %s for work that the capture does not have", when, c.Call, say.Duration(c.Wait))
 	}),
 	"unseen-work": sentence(func(c struct {
 		Stage string  `col:"stage"`
@@ -326,7 +327,7 @@ var words = map[string]kind{
 		if c.Stage != "" {
 			what = "the time of " + c.Stage + " begins behind it"
 		}
-		text := fmt.Sprintf("the capture begins while the GPU does work from before it, for %s", Duration(c.Wait))
+		text := fmt.Sprintf("the capture begins while the GPU does work from before it, for %s", say.Duration(c.Wait))
 		if c.Call != "" {
 			text += " (" + c.Call + " waits for it)"
 		}
@@ -356,7 +357,7 @@ var words = map[string]kind{
 		Median   float64 `col:"of_time_ns"`
 		Spread   float64 `col:"ratio"`
 	}) string {
-		return fmt.Sprintf("the passes of %s differ %.1f-fold: %s to %s, median %s; see prof query passes", c.Stage, c.Spread, Duration(c.Shortest), Duration(c.Spread*c.Shortest), Duration(c.Median))
+		return fmt.Sprintf("the passes of %s differ %.1f-fold: %s to %s, median %s; see prof query passes", c.Stage, c.Spread, say.Duration(c.Shortest), say.Duration(c.Spread*c.Shortest), say.Duration(c.Median))
 	}),
 	"idle-between-steps": sentence(func(c struct {
 		Stage     string  `col:"stage"`
@@ -364,7 +365,7 @@ var words = map[string]kind{
 		Idle      float64 `col:"time_ns"`
 		IdleShare float64 `col:"ratio"`
 	}) string {
-		return fmt.Sprintf("before a %s step the GPU has no work of any step for %s, %.0f %% of the time since the step before began (medians); see prof query engine-overhead", c.Stage, Duration(c.Idle), 100*c.IdleShare)
+		return fmt.Sprintf("before a %s step the GPU has no work of any step for %s, %.0f %% of the time since the step before began (medians); see prof query engine-overhead", c.Stage, say.Duration(c.Idle), 100*c.IdleShare)
 	}),
 	"no-decode-steps": sentence(func(c struct {
 		Iterations int64 `col:"item_count"`
@@ -635,7 +636,7 @@ var words = map[string]kind{
 		Threads  int64   `col:"of_count"`
 		Interval float64 `col:"time_ns"`
 	}) string {
-		return fmt.Sprintf("Python was sampled every %s (%s of %s): most gaps shorter than that have no sample", Duration(c.Interval), count(c.Samples, "sample"), count(c.Threads, "thread"))
+		return fmt.Sprintf("Python was sampled every %s (%s of %s): most gaps shorter than that have no sample", say.Duration(c.Interval), count(c.Samples, "sample"), count(c.Threads, "thread"))
 	}),
 	"idle-by-samples": sentence(func(c struct {
 		Sampled float64 `col:"time_ns"`

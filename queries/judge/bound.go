@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"prof/schema/facts/sql/findings"
 	"prof/schema/terms"
 )
 
@@ -130,9 +131,6 @@ func (e evidence) works() string {
 	return text
 }
 
-// oncePart is the share of a time from which on it is of one pass, not of all.
-const oncePart = 0.8
-
 // inOnce is time that is nearly all in one pass of several.
 type inOnce struct {
 	ns     float64 // 0 where it is not so
@@ -146,7 +144,7 @@ func (e evidence) once(parts ...part) inOnce {
 	for _, p := range parts {
 		total, most, isIdle = total+p.total, max(most, p.most), isIdle && p.kind != "busy"
 	}
-	if e.gpu.passes < 2 || most < oncePart*total || total == 0 {
+	if e.gpu.passes < 2 || most < findings.OncePart*total || total == 0 {
 		return inOnce{}
 	}
 	return inOnce{most, e.gpu.passes, holder(e.passes, most, isIdle)}

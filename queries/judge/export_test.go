@@ -3,7 +3,9 @@ package judge
 import (
 	"encoding/json"
 	"reflect"
+	"slices"
 
+	"prof/schema/facts/sql/findings"
 	"prof/schema/terms"
 )
 
@@ -19,7 +21,8 @@ var (
 
 // WholeFigures returns the figures of a rule as evidence, zero or null where a test says nothing, without those of other rules.
 func WholeFigures(rule, evidence string) string {
-	out := reflect.New(reflect.TypeOf(figuresOf[rule]))
+	at := slices.IndexFunc(findings.Rules, func(r findings.Rule) bool { return r.ID == rule })
+	out := reflect.New(reflect.TypeOf(findings.Rules[at].Figures))
 	if err := json.Unmarshal([]byte(evidence), out.Interface()); err != nil {
 		panic(err)
 	}

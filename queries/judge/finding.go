@@ -1,11 +1,13 @@
 package judge
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	"prof/queries/frame"
+	"prof/schema/facts/sql/findings"
 )
 
 // Finding is what a rule of finding-rules found: what could make the work faster, and by how much at most or about.
@@ -20,11 +22,25 @@ type Finding struct {
 	SavingNs, SpanNs            int64  // what could be saved, of the spans of the passes
 	Passes                      int64
 	ShareRatio                  float64
-	Bound                       string  // "at most" or "about"
-	Evidence                    string  // the numbers it follows from, in words
-	Advice                      string  // what to do, fitted to what the run shows beyond it
-	Query, Command, Detail      string  // SQL of the rows behind it, the same as a command, and a command that shows more; Detail is "" for none
-	Figures                     Figures // what it follows from
+	Bound                       string           // "at most" or "about"
+	Evidence                    string           // the numbers it follows from, in words
+	Advice                      string           // what to do, fitted to what the run shows beyond it
+	Query, Command, Detail      string           // SQL of the rows behind it, the same as a command, and a command that shows more; Detail is "" for none
+	Figures                     findings.Figures // what it follows from
+}
+
+// found is what its words need.
+func (x Finding) found() findings.Found {
+	return findings.Found{Stage: x.Stage, Subject: x.Subject, SavingNs: x.SavingNs, Passes: x.Passes}
+}
+
+// Numbers are the figures by name, as JSON has them.
+func (x Finding) Numbers() map[string]any {
+	var out map[string]any
+	if text, err := json.Marshal(x.Figures); err == nil {
+		json.Unmarshal(text, &out)
+	}
+	return out
 }
 
 // readFindings reads the findings.
@@ -47,10 +63,10 @@ func (s *summariser) findingsOf(f *frame.Frame) ([]Finding, error) {
 	for _, r := range list {
 		x := Finding{ID: r.Finding, Rank: r.Rank, Title: r.Title, Stage: r.Stage, Device: r.Device, DeviceCount: r.DeviceCount, RunDeviceCount: r.RunDeviceCount,
 			Subject: r.Subject, SavingNs: r.SavingNs, SpanNs: r.SpanNs, Passes: r.Passes, ShareRatio: r.ShareRatio, Bound: r.Bound, Advice: r.Advice}
-		if x.Figures, err = readFigures(r.Finding, r.Evidence); err != nil {
+		if x.Figures, err = findings.ReadFigures(r.Finding, r.Evidence); err != nil {
 			return nil, fmt.Errorf("summary of %s: %w", s.r.Name, err)
 		}
-		x.Evidence = x.Figures.words(x)
+		x.Evidence = x.Figures.Words(x.found())
 		if i := slices.IndexFunc(rules, func(r ruleRow) bool { return r.Finding == x.ID }); i >= 0 {
 			s.point(&x, rules[i])
 		}
@@ -85,7 +101,7 @@ func (s *summariser) point(x *Finding, rule ruleRow) {
 	switch detail := rule.Detail; detail {
 	case "":
 	case "stragglers":
-		if n, is := x.Figures.(exposedCollectives); is && n.RankCount > 1 {
+		if n, is := x.Figures.(findings.ExposedCollectives); is && n.RankCount > 1 {
 			x.Detail = s.command(detail, "source", s.r.Source)
 		}
 	case "gaps":

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"prof/queries/frame"
+	"prof/schema/facts/sql/findings"
 	"prof/schema/terms"
 )
 
@@ -47,7 +48,7 @@ func (s *summariser) areFewGaps(stage string, gpu deviceParts) (bool, error) {
 			sum += first.inGap(r.idleTimes)
 		}
 	}
-	return sum >= oncePart*gpu.of(first.kinds...), err
+	return sum >= findings.OncePart*gpu.of(first.kinds...), err
 }
 
 // fewLong are the gaps that hold nearly all idle time of one cause.
@@ -83,7 +84,7 @@ func (s *summariser) longGaps(stage string, gpu deviceParts) (fewLong, error) {
 			}
 		}
 		out.count++
-		if sum += first.inGap(r.idleTimes); sum >= oncePart*all {
+		if sum += first.inGap(r.idleTimes); sum >= findings.OncePart*all {
 			return out, nil
 		}
 	}

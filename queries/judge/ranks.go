@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"prof/queries/frame"
+	"prof/schema/facts/sql/findings"
 )
 
 // lateKey is the key of the answer that says for which ranks the others waited.
@@ -102,7 +103,7 @@ func (x SlowRank) words(isSteps bool) string {
 	passes := countText(x.Passes, "steady "+one, "steady "+several)
 	waited := fmt.Sprintf("the ranks waited %s in %s (%s of their time in collectives),", DurationText(float64(x.WaitedNs)), passes, percentText(x.WaitRatio))
 	most := fmt.Sprintf("%s in %s %d", DurationText(float64(x.MostNs)), one, x.MostPass)
-	isOnce := x.Passes > 1 && float64(x.MostNs) > oncePart*float64(x.LateNs)
+	isOnce := x.Passes > 1 && float64(x.MostNs) > findings.OncePart*float64(x.LateNs)
 	switch {
 	case x.Passes == 0:
 		fmt.Fprintf(&b, "%s: the slow rank is unknown: all %s are cold", x.Range, several)
@@ -112,7 +113,7 @@ func (x SlowRank) words(isSteps bool) string {
 		fmt.Fprintf(&b, "%s: mostly %s is late: %s %s of it for this rank, which came last in %d of them", x.Range, x.Rank, waited, percentText(x.ShareRatio), x.Slowest)
 	case !x.IsSlow:
 		fmt.Fprintf(&b, "%s: no rank is slow throughout: %s at most %s of it for one of %d, %s", x.Range, waited, percentText(x.ShareRatio), x.Ranks, x.Rank)
-	case isOnce && float64(x.Slowest) < oncePart*float64(x.Passes):
+	case isOnce && float64(x.Slowest) < findings.OncePart*float64(x.Passes):
 		fmt.Fprintf(&b, "%s: %s was late in %s %d: %s %s of it for this rank, %s", x.Range, x.Rank, one, x.MostPass, waited, percentText(x.ShareRatio), most)
 	default:
 		fmt.Fprintf(&b, "%s: %s is slow: %s %s of it for this rank, which came last in %d of them", x.Range, x.Rank, waited, percentText(x.ShareRatio), x.Slowest)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"prof/queries/frame"
+	"prof/schema/facts/sql/findings"
 )
 
 // oncePasses are the parts of accounting that rules of findings are about, where a single pass may hold nearly all of it.
@@ -36,14 +37,14 @@ func (s *summariser) refined(f *frame.Frame) ([]Finding, error) {
 // refine fits the advice of a finding to what the run shows beyond it: what is copied, a GPU that comes late, a single gap, a single pass.
 func (s *summariser) refine(a *Finding) error {
 	key, device := keyOf(a.Stage), a.Device
-	collectives, isCollectives := a.Figures.(exposedCollectives)
+	collectives, isCollectives := a.Figures.(findings.ExposedCollectives)
 	if words, is := copyWords[a.Subject]; is && a.ID == "exposed-copies" {
 		a.Advice = words.advice
 		return nil
 	}
 	if late := s.lateIn(a); late != nil && isCollectives {
 		a.Title = fmt.Sprintf("GPUs wait for GPU %d in collectives", late.device)
-		a.Evidence = collectives.taken(*a) // waiting is the cause
+		a.Evidence = collectives.Taken(a.found()) // waiting is the cause
 		a.Advice = fmt.Sprintf("find what makes GPU %d late, and balance the work; a faster or overlapped collective does not fix that", late.device)
 		if first := late.idle()[0]; !s.waitOf(a.Stage).isExplained(*late) {
 			a.Advice = fmt.Sprintf("find what GPU %d does before its passes, which begin late; a faster or overlapped collective does not fix that", late.device)
@@ -58,7 +59,7 @@ func (s *summariser) refine(a *Finding) error {
 	}
 	if wait := s.waitOf(a.Stage); wait.isMost() && !wait.isLate() && isCollectives {
 		a.Title = "GPUs wait for each other in collectives"
-		a.Evidence = collectives.taken(*a) + fmt.Sprintf("; %s of the time in collectives is waiting, %s of that for %s", percentText(wait.WaitRatio), percentText(wait.ShareRatio), wait.Rank)
+		a.Evidence = collectives.Taken(a.found()) + fmt.Sprintf("; %s of the time in collectives is waiting, %s of that for %s", percentText(wait.WaitRatio), percentText(wait.ShareRatio), wait.Rank)
 		a.Advice = "make the GPUs arrive at collectives together: find what delays now one, now another, and balance the work; a faster or overlapped collective does not fix that"
 		a.Command, a.Detail = s.command("stragglers", "source", s.r.Source), ""
 		return nil

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"prof/queries/caveat"
+	"prof/schema/say"
 	"prof/schema/terms"
 )
 
@@ -45,7 +45,7 @@ func (b Bound) Says() string { return b.words().Says }
 func (b Bound) Meaning() string { return b.words().Meaning }
 
 // DurationText returns a time with three digits in the unit that suits it: 631 ms.
-func DurationText(ns float64) string { return caveat.Duration(ns) }
+func DurationText(ns float64) string { return say.Duration(ns) }
 
 // percentText returns a share with one decimal, or as many as its first digit needs.
 func percentText(ratio float64) string {

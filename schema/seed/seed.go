@@ -1,8 +1,7 @@
 // Package seed holds what the warehouse knows beforehand: which kernel belongs to which family, which range is which stage, what
-// devices can do at most, which other names they have, what one of their multiprocessors does in a clock cycle, and by which rules
-// findings are made.
+// devices can do at most, which other names they have, and what one of their multiprocessors does in a clock cycle.
 //
-// Each is a CSV file of the name and columns of its table (kernel_rule, stage_rule, device_peak, device_alias, sm_rate, finding_rule), so that it
+// Each is a CSV file of the name and columns of its table (kernel_rule, stage_rule, device_peak, device_alias, sm_rate), so that it
 // can be read, reviewed and copied as it is. Every pattern is RE2, the dialect of both Go's regexp and DuckDB's regexp_matches.
 // There is no rule that catches everything: a name that no rule matches is unclassified, and is shown as such.
 package seed
@@ -64,7 +63,7 @@ func Rules() (kernel []KernelRule, stage []StageRule, err error) {
 // Source is the text of the rules, peaks, aliases and rates, to tell one set from another without reading them: every command asks.
 func Source() (string, error) {
 	var text strings.Builder
-	for _, name := range []string{"kernel_rule.csv", "stage_rule.csv", "device_peak.csv", "device_alias.csv", "sm_rate.csv", "finding_rule.csv"} {
+	for _, name := range []string{"kernel_rule.csv", "stage_rule.csv", "device_peak.csv", "device_alias.csv", "sm_rate.csv"} {
 		file, err := files.ReadFile(name)
 		if err != nil {
 			return "", err
