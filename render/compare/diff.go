@@ -35,8 +35,8 @@ func diffDocuments(list []*diff.Result, o typeset.Options) []doc.Document {
 func diffDocument(list []*diff.Result, r *diff.Result, o typeset.Options) doc.Document {
 	d := doc.Document{Title: diffTitle(r), Sign: verdictSigns[r.Verdict], Among: pageTitle(list), Blocks: []doc.Block{doc.Lead{Text: words.VerdictLine(r), Tone: words.ToneOf(r.Verdict)}, doc.Facts(sideFacts(r))}}
 	d.Blocks = append(d.Blocks, differences(differenceTable(r), r)...)
-	if t, samples := stageTable(r), stageSamples(r); len(t.Rows) > 0 {
-		d.Blocks = append(d.Blocks, doc.Section{Title: t.Caption, Brief: "stages", Blocks: []doc.Block{doc.Table{Of: t, Legend: func(hidden []string) []string { return stageLegend(r, t, hidden) }, Pictures: map[string]any{"samples": samples}}, samplesFigure(samples)}})
+	if t := stageTable(r); len(t.Rows) > 0 {
+		d.Blocks = append(d.Blocks, doc.Section{Title: t.Caption, Brief: "stages", Blocks: []doc.Block{doc.Table{Of: t, Legend: func(hidden []string) []string { return stageLegend(r, t, hidden) }}, samplesFigure(r)}})
 	}
 	if len(r.Stages) > 0 {
 		d.Blocks = append(d.Blocks, doc.List{Items: typeset.Each(r.Stages, func(s diff.Stage) doc.Item { return doc.Item{Text: stageWordsOf(s)} })})

@@ -15,23 +15,29 @@ import (
 // diffFigure is the picture of a stage's change: a bar for each part of its GPUs' time, to the left of a line where the part became
 // shorter and to the right where it became longer, the largest first.
 type diffFigure struct {
-	Label   string
-	Spoken  string
-	Height  int
-	Zero    string // where the line stands
-	Rows    []diffBar
-	Caption string // what the parts are of
-	LeftOut string // parts that are not drawn; "" when all are
+	Label   string    `json:"label"`
+	Spoken  string    `json:"spoken"`
+	Height  int       `json:"height"`
+	Zero    string    `json:"zero"` // where the line stands
+	Rows    []diffBar `json:"rows"`
+	Caption string    `json:"caption"`  // what the parts are of
+	LeftOut string    `json:"left_out"` // parts that are not drawn; "" when all are
 }
 
 // diffBar is one part.
 type diffBar struct {
-	Class              string // less or more
-	Short, Long        string // its name on narrow and on wide screens
-	Text, Title        string
-	X, Width           string
-	NameY, BarY, TextY int
-	LineY, EndY        int // of the line between less and more
+	Class string `json:"class"` // less or more
+	Short string `json:"short"` // its name on narrow and on wide screens
+	Long  string `json:"long"`
+	Text  string `json:"text"`
+	Title string `json:"title"`
+	X     string `json:"x"`
+	Width string `json:"width"`
+	NameY int    `json:"name_y"`
+	BarY  int    `json:"bar_y"`
+	TextY int    `json:"text_y"`
+	LineY int    `json:"line_y"` // of the line between less and more
+	EndY  int    `json:"end_y"`
 }
 
 // diffPart is a part of a stage's time: kernels of one family, or something else of the ledger.

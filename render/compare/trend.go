@@ -70,7 +70,7 @@ func trendDocument(r *trend.Result, o TrendOptions) []doc.Document {
 		doc.Facts(trendFacts(r, o)),
 		doc.Either{Page: []doc.Block{trendPlots(r)}, Other: []doc.Block{doc.Table{Of: series, Most: seriesSaid, Rest: func(left int) string {
 			return fmt.Sprintf("and %s more: --format json or html has them", typeset.Plural(int64(left), "series", "series"))
-		}, Pictures: map[string]any{"courses": courses(r), "sql": typeset.Each(r.Queries, func(q trend.Source) doc.Query { return doc.Query{Name: q.Query, SQL: q.SQL} })}}}},
+		}}}},
 		doc.Section{Title: "changes of level", Blocks: []doc.Block{changes}},
 		doc.Either{
 			Page: []doc.Block{doc.Section{Title: "runs, newest first", Brief: "runs", Blocks: []doc.Block{doc.Rows{Frame: newest}, doc.SQL{Queries: typeset.Each(r.Queries, func(q trend.Source) doc.Query {

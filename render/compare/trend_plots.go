@@ -13,12 +13,15 @@ import (
 
 // trendStageView is one series with its plot.
 type trendStageView struct {
-	Label       string
-	Same        string // what its runs have in common
-	Now, State  string
-	Tone        string
-	Figure      *trendFigure // nil where nothing is known
-	UnknownText string       // of runs without a value; "" when all have one
+	Stage       string       `json:"stage"`
+	Label       string       `json:"label"`
+	Same        string       `json:"same"` // what its runs have in common
+	Now         string       `json:"now"`
+	State       string       `json:"state"`
+	Tone        string       `json:"tone"`
+	Figure      *trendFigure `json:"figure"`       // nil where nothing is known
+	UnknownText string       `json:"unknown_text"` // of runs without a value; "" when all have one
+	Points      []pointView  `json:"points"`
 }
 
 // trendPlots are the plots of the series, on a page.
@@ -60,14 +63,15 @@ func newestRuns(r *trend.Result) *frame.Frame {
 
 func newTrendStageView(r *trend.Result, series int) trendStageView {
 	s := r.Series[series]
-	v := trendStageView{Label: typeset.Neutral(s.Stage), Same: words.SameWords(s.Same), Now: words.LevelNow(r, series), State: words.StateWords(r, series), Figure: newTrendFigure(r, series)}
+	v := trendStageView{Stage: s.Stage, Label: typeset.Neutral(s.Stage), Same: words.SameWords(s.Same), Now: words.LevelNow(r, series), State: words.StateWords(r, series), Figure: newTrendFigure(r, series)}
 	for _, c := range r.Changes {
 		if c.Series == series && c.Item == nil {
 			v.Tone = string(changeTone(c))
 		}
 	}
 	unknown := 0
-	for _, p := range s.Points {
+	for i, p := range s.Points {
+		v.Points = append(v.Points, pointView{typeset.Neutral(r.Runs[p.Run].Name), pointFacts(r, s, i)})
 		if p.Value == nil {
 			unknown++
 		}

@@ -34,7 +34,7 @@ func Blocks(w io.Writer, list []Document, o typeset.Options) error {
 
 func blockForms(list []Block, o typeset.Options) ([]any, error) {
 	out := []any{}
-	for _, b := range blocksFor(false, list) {
+	for _, b := range blocksFor(true, list) {
 		form, err := blockForm(b, o)
 		if err != nil {
 			return nil, err
@@ -55,8 +55,10 @@ func blockForm(b Block, o typeset.Options) (any, error) {
 	case Section:
 		blocks, err := blockForms(b.Blocks, o)
 		return map[string]any{"section": map[string]any{"title": typeset.Sentence(b.Title), "is_folded": b.Folded, "blocks": blocks}}, err
+	case Figure:
+		return map[string]any{"figure": map[string]any{"name": b.Template, "of": b.Of}}, nil
 	case Table:
-		form := map[string]any{"of": b.Of.Form(), "pictures": b.Pictures}
+		form := map[string]any{"of": b.Of.Form()}
 		if legend := b.legend(); len(legend) > 0 {
 			form["legend"] = legend
 		}

@@ -45,16 +45,16 @@ type Section struct {
 	Blocks []Block
 }
 
-// Figure is a picture that pages of HTML have.
+// Figure is a picture that pages have.
 type Figure struct {
 	Template string // that draws it, one of package page
-	Of       any    // what the template draws
+	Of       any    // what the template draws, or whoever reads it as JSON
 }
 
-// Either is what pages of HTML have, where there is room and pictures are drawn, and what all others have in its place.
+// Either is what pages have, where there is room and pictures are drawn, and what all others have in its place.
 type Either struct{ Page, Other []Block }
 
-// blocksFor returns the blocks that pages of HTML have, or those that others have.
+// blocksFor returns the blocks that pages have, or those that others have.
 func blocksFor(isPage bool, list []Block) []Block {
 	var out []Block
 	for _, b := range list {
@@ -78,14 +78,13 @@ func blocksFor(isPage bool, list []Block) []Block {
 
 // Table is a table with what its columns mean.
 type Table struct {
-	Of       table.Table
-	AsPairs  bool                           // a terminal writes a row as a line: what differs, before, after and what that means
-	Legend   func(hidden []string) []string // meaning of the columns but those that had no room; nil for none
-	Below    *Below                         // a column that a terminal writes in lines below
-	Most     int                            // rows that a terminal shows; 0 for all
-	Rest     func(left int) string          // what a terminal says of those beyond
-	Pictures map[string]any                 // what pages draw of the rows, by kind, as JSON has it
-	Bars     func(cells int) string         // what is drawn in a column of so many cells, 0 where it has no room; nil for nothing
+	Of      table.Table
+	AsPairs bool                           // a terminal writes a row as a line: what differs, before, after and what that means
+	Legend  func(hidden []string) []string // meaning of the columns but those that had no room; nil for none
+	Below   *Below                         // a column that a terminal writes in lines below
+	Most    int                            // rows that a terminal shows; 0 for all
+	Rest    func(left int) string          // what a terminal says of those beyond
+	Bars    func(cells int) string         // what is drawn in a column of so many cells, 0 where it has no room; nil for nothing
 }
 
 // drawnCells is how wide pages draw a column.

@@ -3,16 +3,15 @@ import { el, svg, facts } from "./dom.js";
 import { commandLink } from "./query.js";
 import { table } from "./table.js";
 
-// drawn makes the elements of blocks. pictures are functions by kind that draw what a table has beside its rows. Blocks of a section have headings of
-// a level, and its title.
-export const drawn = (blocks, pictures = {}, level = 2, title = "") => blocks.map((block) => Object.entries(block).map(([kind, of]) => kinds[kind](of, { ...kinds, ...pictures }, level, title)));
+// drawn makes the elements of blocks. figures are functions that draw figures, by name. Blocks of a section have headings of a level, and its title.
+export const drawn = (blocks, figures = {}, level = 2, title = "") => blocks.map((block) => Object.entries(block).map(([kind, of]) => kinds[kind](of, figures, level, title)));
 
 const kinds = {
   lead: ({ text, tone }) => el("p", { class: `lead ${tone}` }, text),
   facts: (list) => facts(list),
-  section: ({ title, blocks }, pictures, level) => el("section", { data: { title } }, el(`h${level}`, {}, title), drawn(blocks, pictures, level + 1, title)),
-  table: ({ of, legend, pictures }, draw, _, caption) => [table(of, { caption, search: false }), (legend ?? []).map((text) => el("p", { class: "hint" }, text)), Object.entries(pictures ?? {}).map(([kind, list]) => draw[kind](list))],
-  samples: (list) => el("div", { class: "stages" }, list.map(plot)),
+  section: ({ title, blocks }, figures, level) => el("section", { data: { title } }, el(`h${level}`, {}, title), drawn(blocks, figures, level + 1, title)),
+  figure: ({ name, of }, figures) => ({ "samples-of-sides": (list) => el("div", { class: "stages" }, list.map(samples)), ledger, ...figures })[name]?.(of),
+  table: ({ of, legend }, _figures, _level, caption) => [table(of, { caption, search: false }), (legend ?? []).map((text) => el("p", { class: "hint" }, text))],
   list: ({ items, is_ordered }) => el(is_ordered ? "ol" : "ul", { class: "findings" }, items.map(({ name, text, see = [], under = [], try: what }) =>
     el("li", {}, name ? [el("code", {}, name), ": "] : null, is_ordered || under.length ? el("b", {}, text) : text, under.map((line) => el("p", {}, line)), what ? el("p", {}, `try: ${what}`) : null, see.map((command, i) => [i ? ", " : "; see ", commandLink(command)])))),
   remark: ({ lead, text }) => el("p", {}, lead ? `${lead[0].toUpperCase()}${lead.slice(1)}: ${text}` : text),
@@ -23,14 +22,11 @@ const kinds = {
   sql: (list) => el("details", {}, el("summary", {}, "Queries behind the figures"), list.map((q) => el("div", {}, el("p", { class: "hint" }, q.run ? `${q.name} of ${q.run}` : q.name), el("pre", {}, q.sql), el("p", {}, el("a", { class: "button", href: "/sql?" + new URLSearchParams({ q: q.sql }) }, "Open in the console"))))),
 };
 
-// plot draws each sample of both sides: a judgement rests on how they lie.
-function plot({ title, low, high, sides }) {
-  const x = (at) => `${12 + 86 * at}%`;
-  return el("article", {}, el("h3", {}, title), el("figure", { class: "plot" }, svg("svg", { height: 76, role: "img", "aria-label": `samples of ${title} from ${low} to ${high}` }, svg("rect", { class: "ground", width: "100%", height: 56, rx: 3 }),
-    sides.map(({ name, centre, list }, i) => [
-      svg("text", { class: "soft", x: 4, y: 20 + 24 * i }, name),
-      list.map(({ at, text }, n) => svg("circle", { class: `sample series-${i}`, cx: x(at), cy: 16 + 24 * i, r: 4 }, svg("title", {}, `${name}, sample ${n + 1}: ${text}`))),
-      svg("line", { class: "median", x1: x(centre), x2: x(centre), y1: 9 + 24 * i, y2: 23 + 24 * i }),
-    ]),
-    svg("text", { class: "soft", x: "12%", y: 71, "text-anchor": "middle" }, low), svg("text", { class: "soft", x: "98%", y: 71, "text-anchor": "end" }, high))));
-}
+// samples draws each sample of both sides: a judgement rests on how they lie.
+const samples = ({ title, low, high, sides }) => el("article", {}, el("h3", {}, title), el("figure", { class: "plot sides" }, svg("svg", { height: 48, role: "img", "aria-label": `samples of ${title} from ${low} to ${high}` },
+  sides.map((s) => svg("g", { class: s.class }, svg("text", { class: "soft", x: 0, dx: -16, y: s.text, "text-anchor": "end" }, s.name), s.samples.map((x) => svg("circle", { class: "sample", cx: x.x, cy: s.middle, r: 4 }, svg("title", {}, x.title))), svg("line", { class: "median", x1: s.centre, x2: s.centre, y1: s.top, y2: s.base }))),
+  svg("text", { class: "soft", x: 0, y: 64 }, low), svg("text", { class: "soft", x: "100%", y: 64, "text-anchor": "end" }, high))));
+
+// ledger draws which parts made a change: those that became shorter left of a line, those that became longer right of it.
+const ledger = (f) => el("figure", { class: "plot ledger" }, el("b", {}, f.label), svg("svg", { height: f.height, role: "img", "aria-label": f.spoken }, (f.rows ?? []).map((b) => svg("g", { class: b.class }, svg("title", {}, b.title), svg("text", { x: 0, y: b.name_y }, b.long),
+  svg("rect", { class: "mark", x: b.x, y: b.bar_y, width: b.width, height: 13 }), svg("line", { class: "median", x1: f.zero, x2: f.zero, y1: b.line_y, y2: b.end_y }), svg("text", { x: "100%", y: b.text_y, "text-anchor": "end" }, b.text)))), el("p", { class: "hint" }, f.caption, " ", f.left_out));

@@ -30,14 +30,14 @@ export function mount(root, route, nav) {
     nav.go("/trend?" + params);
   }
 
-  fill(result, get(path("trend"), { ...asked, format: "blocks" }, abort.signal).then(({ documents }) => documents.map((d) => drawn(d.blocks, { courses: (list) => list.map((c) => course(c, asked.metric, nav, query)) }))));
+  fill(result, get(path("trend"), { ...asked, format: "blocks" }, abort.signal).then(({ documents }) => documents.map((d) => drawn(d.blocks, { trend: (c) => course(c, asked.metric, nav, query) }))));
   return () => abort.abort();
 }
 
 // course draws a series: a point for each run, lines at its levels, marks where it changed; beside it what the chosen point comes from.
-function course({ stage, about, figure: f, points }, metric, nav, query) {
-  const title = stage === "(run)" ? "whole run" : stage, param = `point.${stage}`, asked = points.findIndex((p) => p.run === query.get(param));
-  const panel = el("aside", { class: "panel", "aria-live": "polite" }), place = el("figure", { class: "plot dated", tabindex: "0", role: "group", "aria-label": `${f?.spoken ?? title}; left and right move between runs` });
+function course({ stage, label, same, now, state, tone, unknown_text: unknown, figure: f, points }, metric, nav, query) {
+  const param = `point.${stage}`, asked = points.findIndex((p) => p.run === query.get(param));
+  const panel = el("aside", { class: "panel", "aria-live": "polite" }), place = el("figure", { class: "plot dated", tabindex: "0", role: "group", "aria-label": `${f?.spoken ?? label}; left and right move between runs` });
   const open = (i) => { if (i > 0) nav.go(compare(points[i - 1].run, points[i].run, stage, metric)); };
   let at = -1;
   function show(i, keep) {
@@ -70,5 +70,5 @@ function course({ stage, about, figure: f, points }, metric, nav, query) {
     });
   }
   show(asked < 0 ? points.length - 1 : asked);
-  return el("section", { class: "trend", data: { stage } }, el("h2", {}, title), about ? el("p", { class: "hint" }, about) : null, el("div", { class: "split" }, place, panel));
+  return el("section", { class: "trend", data: { stage } }, el("h3", {}, label), el("p", {}, "latest level ", el("b", {}, now), ", ", el("span", { class: tone || null }, state), same ? el("span", { class: "hint" }, ` (${same})`) : null, unknown ? [". ", unknown] : null), el("div", { class: "split" }, place, panel));
 }

@@ -8,30 +8,10 @@ import (
 	"prof/render/words"
 )
 
-// course is a series as the page of prof serve draws it: its plot, and of each point what is known of its run.
-type course struct {
-	Stage  string        `json:"stage"`
-	About  string        `json:"about"`
-	Figure *trendFigure  `json:"figure"` // null where less than two points are known
-	Points []coursePoint `json:"points"`
-}
-
-type coursePoint struct {
+// pointView is what is known of a point for whoever picks it.
+type pointView struct {
 	Run   string      `json:"run"`
 	Facts [][2]string `json:"facts"`
-}
-
-// courses are all series of a trend.
-func courses(r *trend.Result) []course {
-	out := []course{}
-	for i, s := range r.Series {
-		c := course{Stage: s.Stage, About: words.SameWords(s.Same), Figure: newTrendFigure(r, i)}
-		for j, p := range s.Points {
-			c.Points = append(c.Points, coursePoint{typeset.Neutral(r.Runs[p.Run].Name), pointFacts(r, s, j)})
-		}
-		out = append(out, c)
-	}
-	return out
 }
 
 // pointFacts say what a point comes from, and what of that is other than at the point before.
