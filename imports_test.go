@@ -97,7 +97,7 @@ var rooms = map[string][]string{
 	"render/perfetto":       {"queries/frame", "queries/judge", "render/typeset"},
 	"render/perfettotest":   {},
 	"render/rendertest":     {"queries/frame", "queries/frame/frametest", "queries/judge", "render/page"},
-	"render/report":         {"queries/caveat", "queries/frame", "queries/judge", "render/chart", "render/page", "render/table", "render/typeset", "render/words"},
+	"render/report":         {"queries/caveat", "queries/frame", "queries/judge", "render/chart", "render/doc", "render/page", "render/table", "render/typeset", "render/words"},
 	"render/stacks":         {"queries/frame", "render/typeset"},
 	"render/screen":         {"queries/frame", "queries/frame/frametest", "queries/judge", "queries/judge/serving", "render/chart", "render/doc", "render/table", "render/typeset", "render/words"},
 	"render/table":          {"queries/frame", "render/typeset"},

@@ -255,10 +255,8 @@ func formsOf(cmd *cli.Command) []string {
 		return compare.TrendForms().Names()
 	case "check":
 		return compare.GateForms().Names()
-	case "show":
-		return []string{"table", "json"}
-	case "model":
-		return report.StaticForms().Names()
+	case "show", "model":
+		return answerForms().Names()
 	default:
 		for _, f := range doc.AnswerForms() {
 			out = append(out, f.Name+"\t"+f.Doc)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 	"time"
@@ -52,7 +53,7 @@ Vision towers that take images of any size are counted for --image-size. A multi
 			&cli.Int64Flag{Name: "fixed-context", Usage: "context length for --context fixed"},
 			assumeFlag(), imageSizeFlag(),
 			&cli.StringFlag{Name: "out", Usage: "write static_compute.json and static_compute.md into `DIR`"},
-			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORM` of the output: table, md or json"},
+			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Value: "table", Usage: "`FORM` of the output: " + strings.Join(answerForms().Names(), ", ")},
 			&cli.BoolFlag{Name: "wide", Usage: "do not fit tables to the terminal"},
 		},
 		Action: p.model,
@@ -60,7 +61,7 @@ Vision towers that take images of any size are counted for --image-size. A multi
 }
 
 func (p *program) model(c *cli.Context) (err error) {
-	form, err := report.StaticForms().Named(c.String("format"))
+	form, err := answerForms().Named(c.String("format"))
 	if err != nil {
 		return &usageError{err}
 	}
@@ -85,7 +86,14 @@ func (p *program) model(c *cli.Context) (err error) {
 			return err
 		}
 	}
-	return form.Write(p.out, s, p.options(c))
+	if form.Name == "md" { // with every layer
+		return report.StaticMarkdown(p.out, s)
+	}
+	d, err := report.StaticDocument(s, p.options(c))
+	if err != nil {
+		return err
+	}
+	return form.Write(p.out, verbAnswer{d, func(w io.Writer) error { return report.StaticJSON(w, s) }}, p.options(c))
 }
 
 // staticSource opens what is asked: the warehouse for a run, else one in memory that holds the configuration.

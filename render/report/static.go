@@ -3,39 +3,21 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
 
 	"prof/queries/frame"
 	"prof/queries/judge"
+	"prof/render/doc"
 	"prof/render/table"
 	"prof/render/typeset"
 )
 
-// StaticForms lists the ways to write what a model needs by its configuration, the default one first.
-func StaticForms() typeset.Forms[*judge.Static, typeset.Options] {
-	return typeset.Forms[*judge.Static, typeset.Options]{
-		{Name: "table", Ending: ".txt", Doc: "for people: the model and its stages, fitted to the terminal", Write: StaticTable},
-		{Name: "md", Ending: ".md", Doc: "the same as GitHub-flavoured Markdown, with every layer", Write: func(w io.Writer, s *judge.Static, _ typeset.Options) error { return StaticMarkdown(w, s) }},
-		{Name: "json", Ending: ".json", Doc: "all that is known, in base units; null is not known", Write: StaticJSON},
-	}
-}
-
-// StaticTable writes facts of the model and its stages for a terminal.
-func StaticTable(w io.Writer, s *judge.Static, o typeset.Options) error {
+// StaticDocument says what a model needs by its configuration: its facts, and its stages with as many operators as the width has room for.
+func StaticDocument(s *judge.Static, o typeset.Options) (doc.Document, error) {
 	pairs, err := staticPairs(s)
-	if err != nil {
-		return err
-	}
-	if err := table.Pairs(w, "", pairs, o); err != nil {
-		return err
-	}
-	if _, err := fmt.Fprintln(w); err != nil {
-		return err
-	}
-	return table.Terminal(w, stageFrameFor(s, o), o)
+	return doc.Document{Title: "Static compute: " + typeset.Neutral(s.Name), Blocks: []doc.Block{doc.Details(pairs), doc.Rows{Frame: stageFrameFor(s, o)}}}, err
 }
 
 // staticPairs are the facts in words, numbers scaled and, where they identify a model, in full.

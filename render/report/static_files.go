@@ -14,7 +14,7 @@ import (
 )
 
 // StaticJSON writes the whole of it as one object. Counts are whole numbers in base units; null is what is not known.
-func StaticJSON(w io.Writer, s *judge.Static, _ typeset.Options) error {
+func StaticJSON(w io.Writer, s *judge.Static) error {
 	z := s.Size
 	bytes := map[string]any{}
 	for _, b := range s.ByDType {
