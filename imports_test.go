@@ -90,7 +90,7 @@ var rooms = map[string][]string{
 	"queries/judge/trend":   {"queries/caveat", "queries/frame", "queries/judge/serving", "queries/judge/stats"},
 	"render/chart":          {"queries/frame", "queries/judge", "render/picture", "render/table", "render/typeset", "render/words"},
 	"render/compare":        {"queries/frame", "queries/judge", "queries/judge/*", "render/chart", "render/doc", "render/page", "render/picture", "render/table", "render/typeset", "render/words"},
-	"render/doc":            {"queries/frame", "render/table", "render/typeset"},
+	"render/doc":            {"queries/frame", "render/page", "render/table", "render/typeset"},
 	"render/metrics":        {"queries/frame", "render/typeset"},
 	"render/page":           {},
 	"render/picture":        {"render/typeset"},
