@@ -39,7 +39,7 @@ func TestModelErrors(t *testing.T) {
 		{1, `text\.json: not a model configuration: .*`, "text.json"},
 		{1, `cut\.json: not a model configuration: .*`, "cut.json"},
 		{1, `lacks\.json: the configuration lacks: hidden_size, intermediate_size, num_attention_heads, num_hidden_layers`, "lacks.json"},
-		{2, `unknown format "csv": use one of table, md, json`, "good.json --format csv"},
+		{2, `unknown format "csv": use one of table, md, html, blocks, json`, "good.json --format csv"},
 		{2, `.*--convention is full or causal`, "good.json --convention half"},
 		{2, `.*--mla is absorbed or expanded`, "good.json --mla none"},
 		{2, `.*--head is last or all`, "good.json --head first"},
