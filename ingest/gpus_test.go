@@ -35,7 +35,7 @@ func TestGPUsOfHosts(t *testing.T) {
 		run := fmt.Sprintf("hosts%d", i)
 		other := b.host(run+".sqlite", fmt.Sprintf("aaa%d", i), c.uuid, c.host)
 		b.ok(ingest.Options{Name: run}, one, other)
-		for _, table := range []string{"kernel", "device", "memop", "range_device", "device_time"} {
+		for _, table := range []string{"kernel", "device", "memop", "range_device", "device_time", "idle_part", "gap_sum", "gap", "gap_part"} {
 			b.of(run, `SELECT DISTINCT x.device_id FROM `+table+byRun+` ORDER BY 1`, c.want)
 		}
 		b.remove(run)

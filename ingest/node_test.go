@@ -66,7 +66,7 @@ func TestNodes(t *testing.T) {
 	}
 	b.of("tp2", `SELECT x.node_rank, x.node_count, x.host, x.job_key FROM capture_node`+byRun+` ORDER BY 1`, "0 2 box0 j|1 2 box1 j")
 	b.of("tp2", `SELECT x.recording, x.host, count(*) FROM source_host`+byRun+` GROUP BY ALL ORDER BY 1, 2`, "nsys 1 node 0 1|nsys 1 node 1 1|nsys 2 node 0 1|nsys 2 node 1 1")
-	for _, c := range []struct{ table, column string }{{"kernel", "device_id"}, {"memop", "device_id"}, {"device_time", "device_id"}, {"range_device", "device_id"}, {"capture_device", "device_id"},
+	for _, c := range []struct{ table, column string }{{"kernel", "device_id"}, {"memop", "device_id"}, {"device_time", "device_id"}, {"idle_part", "device_id"}, {"gap_part", "device_id"}, {"range_device", "device_id"}, {"capture_device", "device_id"},
 		{"device_sample", "device_id"}, {"work_sum", "device_id"}, {"capture_pass", "pass_id"}, {"device_sample", "pass_id"}} {
 		count := func(where string) string {
 			return b.rows(`SELECT count(*), coalesce(list_sort(list(DISTINCT x.` + c.column + ` % 1000))::VARCHAR, '') FROM ` + c.table + ` x JOIN run r USING (run_id) WHERE ` + where)
