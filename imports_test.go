@@ -123,7 +123,7 @@ var rooms = map[string][]string{
 	"testdata":              {},
 
 	"queries/frame/frametest":       {"queries/frame"},
-	"queries/judge/diff/conditions": {"queries/frame", "queries/frame/frametest"},
+	"queries/judge/diff/conditions": {"queries/frame", "queries/frame/frametest", "queries/judge/stats"},
 	"schema/facts/sql/findings":     {},
 }
 

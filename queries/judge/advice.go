@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"prof/queries/caveat"
+	"prof/schema/say"
 )
 
 // How much advice a summary gives.
@@ -53,7 +54,7 @@ func (s *summariser) isWorthwhile(x Finding) bool {
 func (x Finding) number() string {
 	over := ""
 	if x.Stage != "" {
-		over = " in " + countText(x.Passes, "pass", "passes")
+		over = " in " + say.Count(x.Passes, "pass", "passes")
 	}
 	return fmt.Sprintf("%s %s of %s%s of %s (%s)", x.Bound, DurationText(float64(x.SavingNs)), DurationText(float64(x.SpanNs)), over, stageText(x.Stage), percentText(x.ShareRatio))
 }

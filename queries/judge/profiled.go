@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"prof/queries/frame"
+	"prof/schema/say"
 )
 
 // stageClass is what the profiled kernels of a stage are bound by.
@@ -78,7 +79,7 @@ func (s *summariser) readProfiled() error {
 		where = "the reported sums are not by grid, so how often each grid runs is unknown"
 	}
 	most := slices.MaxFunc(slices.Sorted(maps.Keys(time)), func(x, y string) int { return cmp.Compare(time[x], time[y]) })
-	s.out.Profiled = fmt.Sprintf("Nsight Compute profiled %s in isolation; %s; %s of their time is in kernels that are %s", countText(int64(len(list)), "kernel", "kernels"), where, percentText(time[most]/sum), kernelBoundText(most))
+	s.out.Profiled = fmt.Sprintf("Nsight Compute profiled %s in isolation; %s; %s of their time is in kernels that are %s", say.Count(int64(len(list)), "kernel", "kernels"), where, percentText(time[most]/sum), kernelBoundText(most))
 	return nil
 }
 
@@ -94,7 +95,7 @@ func graphsText(graphs []BoundRow) string {
 	}
 	most := slices.MaxFunc(slices.Sorted(maps.Keys(time)), func(x, y string) int { return cmp.Compare(time[x], time[y]) })
 	return fmt.Sprintf("Nsight Compute profiled %s as wholes, gaps between their kernels included; %s of their time is in graphs that are %s",
-		countText(launches, "launch of a graph", "launches of graphs"), percentText(time[most]/sum), kernelBoundText(most))
+		say.Count(launches, "launch of a graph", "launches of graphs"), percentText(time[most]/sum), kernelBoundText(most))
 }
 
 // kernelBoundText words a bound of bottlenecks.

@@ -6,6 +6,7 @@ import (
 
 	"prof/queries/frame"
 	"prof/schema/facts/sql/findings"
+	"prof/schema/say"
 )
 
 // lateKey is the key of the answer that says for which ranks the others waited.
@@ -100,7 +101,7 @@ func (x SlowRank) words(isSteps bool) string {
 	if isSteps {
 		one, several = "step", "steps"
 	}
-	passes := countText(x.Passes, "steady "+one, "steady "+several)
+	passes := say.Count(x.Passes, "steady "+one, "steady "+several)
 	waited := fmt.Sprintf("the ranks waited %s in %s (%s of their time in collectives),", DurationText(float64(x.WaitedNs)), passes, percentText(x.WaitRatio))
 	most := fmt.Sprintf("%s in %s %d", DurationText(float64(x.MostNs)), one, x.MostPass)
 	isOnce := x.Passes > 1 && float64(x.MostNs) > findings.OncePart*float64(x.LateNs)
@@ -122,7 +123,7 @@ func (x SlowRank) words(isSteps bool) string {
 		}
 	}
 	if x.ColdPasses > 0 {
-		fmt.Fprintf(&b, "; excluded: %s", countText(x.ColdPasses, "cold "+one, "cold "+several))
+		fmt.Fprintf(&b, "; excluded: %s", say.Count(x.ColdPasses, "cold "+one, "cold "+several))
 		if x.ColdNs > 0 {
 			fmt.Fprintf(&b, ", in which they waited %s for this rank", DurationText(float64(x.ColdNs)))
 		}

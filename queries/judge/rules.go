@@ -1,6 +1,10 @@
 package judge
 
-import "fmt"
+import (
+	"fmt"
+
+	"prof/schema/say"
+)
 
 // verdict is what a rule says.
 type verdict struct {
@@ -18,7 +22,7 @@ var boundRules = []struct {
 	{"too little data", func(e evidence) *verdict {
 		switch {
 		case e.gpu.span == 0 && e.lost.count > 0:
-			return &verdict{bound: UnknownBound, why: fmt.Sprintf("no GPU work can be attributed to its passes: the launches of %s were not captured", countText(e.lost.count, "kernel", "kernels"))}
+			return &verdict{bound: UnknownBound, why: fmt.Sprintf("no GPU work can be attributed to its passes: the launches of %s were not captured", say.Count(e.lost.count, "kernel", "kernels"))}
 		case e.gpu.span == 0:
 			return &verdict{bound: UnknownBound, why: "its measured passes have no GPU work in the capture"}
 		case e.gpu.span < leastSpanNs:

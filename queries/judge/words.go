@@ -57,14 +57,6 @@ func percentText(ratio float64) string {
 	return strconv.FormatFloat(percent, 'f', decimals, 64) + " %"
 }
 
-// countText gives a number of things: 1 pass, 3 passes.
-func countText(n int64, one, several string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.FormatInt(n, 10) + " " + several
-}
-
 // stageText names a stage in a sentence.
 func stageText(stage string) string {
 	if stage == "" {

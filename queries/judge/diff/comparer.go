@@ -32,13 +32,7 @@ type stagePair struct {
 
 func newComparer(a, b map[string]*stageSide, o Options) *comparer {
 	c := &comparer{options: o}
-	names := slices.Sorted(maps.Keys(a))
-	for name := range b {
-		if a[name] == nil {
-			names = append(names, name)
-		}
-	}
-	for _, name := range names {
+	for _, name := range namesIn(a, b) {
 		s := &stagePair{name: name, metric: o.Metric, a: cmp.Or(a[name], newStageSide()), b: cmp.Or(b[name], newStageSide())}
 		s.unit, s.tokens = unitOf(name, s.a, s.b)
 		if name == "" && s.both() {
@@ -55,6 +49,13 @@ func newComparer(a, b map[string]*stageSide, o Options) *comparer {
 		return cmp.Or(cmp.Compare(x.rank(), y.rank()), cmp.Compare(y.a.total(spanMetric), x.a.total(spanMetric)), cmp.Compare(y.b.total(spanMetric), x.b.total(spanMetric)), cmp.Compare(x.name, y.name))
 	})
 	return c
+}
+
+// namesIn returns the names of either side, sorted.
+func namesIn[T any](a, b map[string]T) []string {
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	return slices.Sorted(maps.Keys(all))
 }
 
 // rank puts stages of both sides first, then those of one; work outside stages comes last.

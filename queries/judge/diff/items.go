@@ -21,21 +21,16 @@ func (s *stagePair) items(by Dimension) []Item {
 		moves = nil
 	}
 	unitsA, unitsB := s.a.units(s.tokens), s.b.units(s.tokens)
-	perA, perB := shares(totals(list, func(p pair) *amount { return p.a }), unitsA), shares(totals(list, func(p pair) *amount { return p.b }), unitsB)
+	perA, perB := perUnit(list, unitsA, unitsB)
 	out := make([]Item, len(list))
 	for i, p := range list {
-		it := Item{Stage: s.name, Name: cmp.Or(p.key.name, p.key.class), Kind: p.key.kind, Grid: p.key.grid, Block: p.key.block, Unit: "ns", Status: Both,
+		it := Item{Stage: s.name, Name: cmp.Or(p.key.name, p.key.class), Kind: p.key.kind, Grid: p.key.grid, Block: p.key.block, Unit: "ns",
 			A: p.a.measure(unitsA, perA[i]), B: p.b.measure(unitsB, perB[i])}
 		a, b := p.a, p.b
 		if p.isTime() && s.both() {
 			a, b = cmp.Or(a, &amount{}), cmp.Or(b, &amount{})
 		}
-		switch {
-		case a == nil:
-			it.Status = New
-		case b == nil:
-			it.Status = Removed
-		}
+		it.Status = pair{a: a, b: b}.status()
 		for _, side := range []*amount{p.a, p.b} {
 			if side != nil && side.family != "" {
 				it.Family = side.family
@@ -73,14 +68,28 @@ func (p pair) isTime() bool {
 	return p.key.kind == "idle" || p.key.kind == "overlap" || p.key.kind == "other"
 }
 
-func totals(list []pair, side func(pair) *amount) []int64 {
-	out := make([]int64, len(list))
+// perUnit returns the times of both sides of each for one unit.
+func perUnit(list []pair, unitsA, unitsB int64) (a, b []int64) {
+	totalsA, totalsB := make([]int64, len(list)), make([]int64, len(list))
 	for i, p := range list {
-		if a := side(p); a != nil {
-			out[i] = a.tally.total
+		if p.a != nil {
+			totalsA[i] = p.a.tally.total
+		}
+		if p.b != nil {
+			totalsB[i] = p.b.tally.total
 		}
 	}
-	return out
+	return shares(totalsA, unitsA), shares(totalsB, unitsB)
+}
+
+func (p pair) status() Status {
+	switch {
+	case p.a == nil:
+		return New
+	case p.b == nil:
+		return Removed
+	}
+	return Both
 }
 
 func (a *amount) measure(units, perUnit int64) Measure {
@@ -311,13 +320,7 @@ func noRows(f *frame.Frame) string {
 }
 
 func (r *Result) otherItems(kind string, sides [2]map[string]*amountRow) []Item {
-	names := slices.Collect(maps.Keys(sides[0]))
-	for name := range sides[1] {
-		if sides[0][name] == nil {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
+	names := namesIn(sides[0], sides[1])
 	unitsA, unitsB := int64(len(r.A.Runs)), int64(len(r.B.Runs))
 	list := make([]pair, len(names))
 	for i, name := range names {
@@ -328,17 +331,11 @@ func (r *Result) otherItems(kind string, sides [2]map[string]*amountRow) []Item 
 			list[i].b = &b.amount
 		}
 	}
-	perA, perB := shares(totals(list, func(p pair) *amount { return p.a }), unitsA), shares(totals(list, func(p pair) *amount { return p.b }), unitsB)
+	perA, perB := perUnit(list, unitsA, unitsB)
 	out := make([]Item, len(names))
 	for i, name := range names {
 		a, b := sides[0][name], sides[1][name]
-		it := Item{Stage: r.Options.Stage, Name: name, Kind: kind, Unit: cmp.Or(cmp.Or(a, b).unit, "ns"), Status: Both, A: a.measure(unitsA, perA[i]), B: b.measure(unitsB, perB[i])}
-		switch {
-		case a == nil:
-			it.Status = New
-		case b == nil:
-			it.Status = Removed
-		}
+		it := Item{Stage: r.Options.Stage, Name: name, Kind: kind, Unit: cmp.Or(cmp.Or(a, b).unit, "ns"), Status: list[i].status(), A: a.measure(unitsA, perA[i]), B: b.measure(unitsB, perB[i])}
 		if kind != "metric" {
 			it.Delta = split(perA[i], perB[i], list[i].a, list[i].b, unitsA, unitsB)
 		}

@@ -42,7 +42,7 @@ func (s *stageSide) values(l level, of func(i int) *float64) []float64 {
 	var last groupKey
 	flush := func() {
 		if len(same) > 0 {
-			out = append(out, median(same))
+			out = append(out, stats.Centre(same))
 		}
 		same = nil
 	}
@@ -90,15 +90,6 @@ func (s *stageSide) order() []int {
 		return cmp.Or(cmp.Compare(a.run, b.run), cmp.Compare(a.repeat, b.repeat), cmp.Compare(a.number, b.number))
 	})
 	return out
-}
-
-func median(list []float64) float64 {
-	sorted := slices.Sorted(slices.Values(list))
-	n := len(sorted)
-	if n%2 == 1 {
-		return sorted[n/2]
-	}
-	return (sorted[n/2-1] + sorted[n/2]) / 2
 }
 
 // By how much the launches of passes differ at least that do other work, and at most between passes of both sides that do the same.

@@ -10,6 +10,7 @@ import (
 	"prof/queries/frame"
 	"prof/queries/judge/diff/conditions"
 	"prof/queries/judge/stats"
+	"prof/schema/say"
 )
 
 // noiseRow is what a stage took in one process of a run of the same thing: a row of run-noise.
@@ -121,7 +122,7 @@ func (h History) Words() string {
 	if h.Noise == nil {
 		return ""
 	}
-	return fmt.Sprintf("noise between processes of this workload on this machine: up to %s (from %s of %s)", h.floor(), countText(int64(h.Processes), "process", "processes"), countText(int64(h.Commits), "commit", "commits"))
+	return fmt.Sprintf("noise between processes of this workload on this machine: up to %s (from %s of %s)", h.floor(), say.Count(int64(h.Processes), "process", "processes"), say.Count(int64(h.Commits), "commit", "commits"))
 }
 
 func (h History) floor() string {

@@ -7,6 +7,7 @@ import (
 
 	"prof/queries/frame"
 	"prof/queries/judge/stats"
+	"prof/schema/say"
 )
 
 // processTime is what a stage took in one process on the machine of a side: a row of process-noise.
@@ -85,7 +86,7 @@ func (k surroundings) hostNoise() stats.Noise {
 	squares, weight, df, processes := 0.0, 0.0, 0, 0
 	for _, name := range names {
 		g := groups[name]
-		share := hostShare(median(g.idle), median(g.hosted))
+		share := hostShare(stats.Centre(g.idle), stats.Centre(g.hosted))
 		if len(g.logs) < 2 || share < leastHosted {
 			continue
 		}
@@ -97,5 +98,5 @@ func (k surroundings) hostNoise() stats.Noise {
 	if df < leastFreedom || squares == 0 {
 		return assumedHost
 	}
-	return stats.Noise{SD: math.Sqrt(squares / weight), DF: df, From: fmt.Sprintf("%s of other workloads on this machine", countText(int64(processes), "process", "processes"))}
+	return stats.Noise{SD: math.Sqrt(squares / weight), DF: df, From: fmt.Sprintf("%s of other workloads on this machine", say.Count(int64(processes), "process", "processes"))}
 }

@@ -101,7 +101,7 @@ func (p noiseProcess) log() float64 {
 	for _, x := range p.passes {
 		spans = append(spans, float64(x.span))
 	}
-	return math.Log(median(spans))
+	return math.Log(stats.Centre(spans))
 }
 
 // TestErrorRates measures how often diff says what of a change that is known, by processes a side drawn from those in testdata/noise, and that
@@ -193,7 +193,7 @@ func TestAssumedNoise(t *testing.T) {
 				for _, x := range p.passes {
 					busy = append(busy, float64(x.busy))
 				}
-				spans, works = append(spans, p.log()), append(works, math.Log(median(busy)))
+				spans, works = append(spans, p.log()), append(works, math.Log(stats.Centre(busy)))
 			}
 			side := newStageSide()
 			for _, d := range []runData{list[0].run("a", of.kernels, 1, 1)} {

@@ -245,7 +245,7 @@ func (s *stagePair) stallText() string {
 		for _, g := range x.groups {
 			times = append(times, float64(g.time)/float64(unitsIn(g, s.tokens)))
 		}
-		middle := median(times)
+		middle := stats.Centre(times)
 		for i, g := range x.groups {
 			if middle <= 0 || times[i] <= worst*middle || len(times) < 3 {
 				continue
@@ -287,7 +287,7 @@ func (s *stagePair) slowProcess() string {
 		if len(all) < 3 {
 			continue
 		}
-		middle := median(all)
+		middle := stats.Centre(all)
 		for _, g := range x.groups {
 			same := x.values(s.level, func(i int) *float64 {
 				if o := x.groups[i]; o.run == g.run && (o.repeat == g.repeat || s.level == byRun) {

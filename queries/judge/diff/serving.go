@@ -11,6 +11,7 @@ import (
 	"prof/queries/frame"
 	"prof/queries/judge/serving"
 	"prof/queries/judge/stats"
+	"prof/schema/say"
 	"prof/schema/terms"
 )
 
@@ -441,7 +442,7 @@ func (l ServingLoad) noiseNote() string {
 		return ""
 	}
 	h := most.History
-	return fmt.Sprintf("noise between benchmarks of this workload on this machine under %s: up to %s, of %s (from %s of %s)", l.Load, h.floor(), most.Words(), countText(int64(h.Processes), "run", "runs"), countText(int64(h.Commits), "commit", "commits"))
+	return fmt.Sprintf("noise between benchmarks of this workload on this machine under %s: up to %s, of %s (from %s of %s)", l.Load, h.floor(), most.Words(), say.Count(int64(h.Processes), "run", "runs"), say.Count(int64(h.Commits), "commit", "commits"))
 }
 
 // temper takes back what requests of one benchmark a side cannot show: how much two benchmarks of the same code differ. Equal sides, and a noise that the user assumes or that is known of earlier benchmarks,
@@ -536,7 +537,7 @@ func (r *Result) changedFigures(v Verdict) string {
 		}
 	}
 	if n := len(out) - mostLoads; n > 0 {
-		out = append(out[:mostLoads], "and under "+countText(int64(n), "other load", "other loads"))
+		out = append(out[:mostLoads], "and under "+say.Count(int64(n), "other load", "other loads"))
 	}
 	return strings.Join(out, ", ")
 }

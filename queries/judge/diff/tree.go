@@ -349,13 +349,10 @@ func (r *Result) align(n nodes, isFolded bool) ([]treeStage, error) {
 		}
 		a, b = whole(a), whole(b)
 	}
-	stages := slices.Collect(maps.Keys(a))
-	for stage := range b {
-		if a[stage] == nil {
-			stages = append(stages, stage)
-		}
+	stages := namesIn(a, b)
+	if at := slices.Index(stages, outside); at >= 0 { // it comes last
+		stages = append(slices.Delete(stages, at, at+1), outside)
 	}
-	slices.SortFunc(stages, func(x, y string) int { return cmp.Or(compareBools(x == outside, y == outside), cmp.Compare(x, y)) })
 	c := &comparer{options: r.Options}
 	var out []treeStage
 	var judged [][]Item
@@ -386,18 +383,13 @@ func (s *treeStage) fill(twins []tree.Twin) []pair {
 	for i, w := range twins {
 		list[i] = pair{a: s.a.work(w.A), b: s.b.work(w.B)}
 	}
-	perA, perB := shares(totals(list, func(p pair) *amount { return p.a }), s.a.units), shares(totals(list, func(p pair) *amount { return p.b }), s.b.units)
+	perA, perB := perUnit(list, s.a.units, s.b.units)
 	s.items = make([]Item, len(twins))
 	for i, w := range twins {
 		a, b := list[i].a, list[i].b
-		it := Item{Stage: s.name, Name: w.Path, Kind: "node", Unit: "ns", Status: Both, A: a.side(s.a.units, perA[i], w.A), B: b.side(s.b.units, perB[i], w.B),
+		it := Item{Stage: s.name, Name: w.Path, Kind: "node", Unit: "ns", Status: list[i].status(), A: a.side(s.a.units, perA[i], w.A), B: b.side(s.b.units, perB[i], w.B),
 			Delta: split(perA[i], perB[i], a, b, s.a.units, s.b.units), Partner: w.Partner, How: w.How, Places: w.Places}
-		switch {
-		case a == nil:
-			it.Status = New
-		case b == nil:
-			it.Status = Removed
-		case w.How == tree.OtherKernels:
+		if w.How == tree.OtherKernels && it.Status == Both {
 			it.Partner = strings.Join(it.B.Kernels, " + ")
 		}
 		s.items[i] = it
@@ -422,13 +414,3 @@ func (a *amount) side(units, perUnit int64, w *tree.Work) Measure {
 
 // isWhole reports whether work was seen in all passes or steps: those without any have no place among the samples.
 func (s *stageTree) isWhole() bool { return s.units == int64(len(s.found.groups)) }
-
-func compareBools(a, b bool) int {
-	switch {
-	case a == b:
-		return 0
-	case b:
-		return -1
-	}
-	return 1
-}

@@ -8,6 +8,7 @@ import (
 
 	"prof/queries/judge"
 	"prof/queries/judge/stats"
+	"prof/schema/say"
 )
 
 const sameWords = "both sides are the same captures"
@@ -25,7 +26,7 @@ func (r *Result) conclude(c *comparer) {
 		}
 		st.Words = st.sentence(c.stages[i], r.Options.Metric)
 		if n := c.stages[i].a.untimed + c.stages[i].b.untimed; n > 0 {
-			r.Notes = append(r.Notes, fmt.Sprintf("%s: the idle time of %s is unknown; only their GPU work counts", stageName(st.Name), countText(int64(n), "pass", "passes")))
+			r.Notes = append(r.Notes, fmt.Sprintf("%s: the idle time of %s is unknown; only their GPU work counts", stageName(st.Name), say.Count(int64(n), "pass", "passes")))
 		}
 	}
 	if r.Same {
@@ -249,11 +250,4 @@ func signedPercent(effect float64) string {
 		return "-" + percentText(effect)
 	}
 	return "+" + percentText(effect)
-}
-
-func countText(n int64, one, several string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.FormatInt(n, 10) + " " + several
 }

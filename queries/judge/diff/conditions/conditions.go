@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"prof/queries/frame"
+	"prof/queries/judge/stats"
+	"prof/schema/say"
 )
 
 // Aspect is one thing that is known of how a run came about: its GPU, its driver, its tokens, an option of its capture.
@@ -162,9 +164,7 @@ func (s stated) centre() (float64, bool) {
 	if len(s.numbers) == 0 || s.unknown > 0 {
 		return 0, false
 	}
-	sorted := slices.Sorted(slices.Values(s.numbers))
-	n := len(sorted)
-	return (sorted[(n-1)/2] + sorted[n/2]) / 2, true
+	return stats.Centre(s.numbers), true
 }
 
 // text is what the side says, in words: each value with the number of its runs where they differ.
@@ -182,22 +182,15 @@ func (s stated) text() string {
 			parts = append(parts, fmt.Sprintf("%d others", len(s.values)-shown))
 			break
 		}
-		parts = append(parts, fmt.Sprintf("%s (%s)", v, counted(s.counts[i], "run")))
+		parts = append(parts, fmt.Sprintf("%s (%s)", v, say.Count(int64(s.counts[i]), "run", "runs")))
 	}
 	if s.unknown > 0 {
-		parts = append(parts, fmt.Sprintf("%s (%s)", notKnown, counted(s.unknown, "run")))
+		parts = append(parts, fmt.Sprintf("%s (%s)", notKnown, say.Count(int64(s.unknown), "run", "runs")))
 	}
 	return strings.Join(parts, ", ")
 }
 
 const notKnown = "unknown"
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
 
 // number is what a value begins with, or the mean of several that it ends with: 1980 of "1980 MHz", 217.6 of "128, 1024; mean 217.6".
 func number(value string) (float64, bool) {
