@@ -224,11 +224,12 @@ func servedRun(s *served) {
 			s.t.Errorf("stage %d, %s, takes %q", i, stage.Stage, got)
 		}
 	}
-	var titles []string
-	for _, f := range asked[summary](s, "explain", "profiled").Findings {
-		titles = append(titles, f.Stage+": "+f.Title)
+	shown := s.texts("#advice ol.findings > li")
+	for i, f := range asked[summary](s, "explain", "profiled").Findings {
+		if i >= len(shown) || !strings.HasPrefix(shown[i], f.Stage+": ") || !strings.Contains(shown[i], f.Title) {
+			s.t.Errorf("finding %d, %s of %s, is not in %q", i, f.Title, f.Stage, shown)
+		}
 	}
-	s.same("findings", s.texts("#advice li[data-finding] > b"), titles)
 	if parts := eval[float64](s.browser, `[...document.querySelectorAll("article[data-stage=decode] .share span")].reduce((sum, e) => sum + parseFloat(e.style.width), 0)`); parts < 99.9 || parts > 100.1 {
 		s.t.Errorf("the parts of decode are %v %% of it", parts)
 	}

@@ -32,11 +32,12 @@ func (s *Server) addVerbs() error {
 
 	type findings struct {
 		OfRun
+		InBlocks
 		ask.FindingsOf
 	}
 	explain := get("explain-run", "/api/v1/runs/{run}/findings", "runs", "What could make a run faster, ranked by the time it could save", "As prof explain --format json.")
 	addAnswer[report.FindingsForm](s, explain, func(ctx context.Context, in *findings) (ask.Answer, error) {
-		return s.asker.Findings(ctx, in.Run, in.FindingsOf)
+		return s.asker.Findings(ctx, in.Run, in.FindingsOf, in.Format)
 	})
 
 	type difference struct {

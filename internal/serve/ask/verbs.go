@@ -78,11 +78,11 @@ func (a *Asker) Summary(ctx context.Context, run string) (Answer, error) {
 }
 
 // Findings is what could make a run faster, as prof explain gives it.
-func (a *Asker) Findings(ctx context.Context, run string, q FindingsOf) (Answer, error) {
-	return a.VerbOfRun(ctx, JSON, run, options("explain", "json", "stage", q.Stage, "top", q.Top, "min-share", q.MinShare)...)
+func (a *Asker) Findings(ctx context.Context, run string, q FindingsOf, form string) (Answer, error) {
+	return a.VerbOfRun(ctx, JSON, run, options("explain", form, "stage", q.Stage, "top", q.Top, "min-share", q.MinShare)...)
 }
 
-// Diff compares runs, as prof diff does. form is json or blocks, as of the two below.
+// Diff compares runs, as prof diff does. form is json or blocks, as of the others.
 func (a *Asker) Diff(ctx context.Context, q Difference, form string) (Answer, error) {
 	args := options("diff", form, "by", q.By, "unfold", q.Unfold, "stage", q.Stage, "metric", string(q.Metric), "top", q.Top, "alpha", q.Alpha, "min-effect", percent(q.MinEffect), "margin", percent(q.Margin))
 	if q.AssumeNoise > 0 {

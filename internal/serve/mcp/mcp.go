@@ -81,7 +81,7 @@ func addTools(s *mcp.Server, a *ask.Asker) {
 		func(ctx context.Context, in OfRun) (ask.Answer, error) { return a.Summary(ctx, in.Run) })
 	add(s, "findings", "What could make a run faster, ranked by the time it could save, with evidence, advice and the query behind each.",
 		func(ctx context.Context, in findingsOf) (ask.Answer, error) {
-			return a.Findings(ctx, in.Run, in.FindingsOf)
+			return a.Findings(ctx, in.Run, in.FindingsOf, "json")
 		})
 	add(s, "list_queries", "The named queries: what each answers, its parameters and columns.",
 		func(_ context.Context, in about) (ask.Answer, error) { return catalogue(in.Search) })

@@ -1,5 +1,6 @@
 // One run: what bounds its stages, what could make it faster, what takes the time; and any query of it.
 import { get, path } from "./api.js";
+import { drawn } from "./document.js";
 import { el, facts, fill, loading, problem, runLink } from "./dom.js";
 import { ask, commandLink, mountCatalogue, mountQuery } from "./query.js";
 import { roofline } from "./roofline.js";
@@ -46,7 +47,7 @@ async function mountSummary(root, run, nav, signal) {
   const section = (id, title, ...children) => sections[id] = el("section", { id }, el("h2", {}, title), children);
   await fill(content, get(path("runs", run), {}, signal).then((shown) => {
     const findings = el("div", {}, loading("findings"));
-    fill(findings, get(path("runs", run, "findings"), {}, signal).then((f) => findingList(f, shown.advice)));
+    fill(findings, get(path("runs", run, "findings"), { format: "blocks" }, signal).then(({ documents }) => findingList(documents[0], shown.advice)));
     return [
       facts(Object.entries(shown.facts).map(([k, v]) => [k, k === "command" ? el("code", {}, v) : v])),
       section("glance", "Stages", shown.stages.length ? [stageCards(run, shown.stages, signal), shown.ranks.length ? el("ul", {}, shown.ranks.map((r) => el("li", {}, r.words, ". ", commandLink(r.command)))) : null] : el("p", { class: "hint" }, "The run has no stage with GPU work.")),
@@ -128,16 +129,12 @@ function stageCards(run, stages, signal) {
 const use = (ratio, s) => ratio === null ? "-" : ratio > 1 ? `${percent(ratio)} (an input is wrong)` : (s.is_least ? "≥ " : "") + percent(ratio);
 const sentence = (text) => text[0].toUpperCase() + text.slice(1) + (text.endsWith(".") ? "" : ".");
 
-function findingList({ findings, notes }, advice) {
+// findingList is what prof explain says, and what to capture next.
+function findingList({ blocks }, advice) {
   const others = advice.filter((a) => !a.finding);
   return [
-    findings.length ? el("ol", { class: "findings" }, findings.map((f) => el("li", { data: { finding: f.id } },
-      el("b", {}, `${f.stage && f.stage !== "(run)" ? f.stage + ": " : ""}${f.title}`), `, ${f.bound} ${time(f.saving_ns)} of ${time(f.span_ns)} (${percent(f.share_ratio)})${f.device_count > 1 ? `, GPU ${f.device}` : ""}`,
-      f.subject ? el("p", {}, name(f.subject)) : null,
-      el("p", { class: "why" }, sentence(f.evidence)),
-      el("p", {}, el("i", {}, "Try: "), f.advice),
-      el("p", { class: "see" }, commandLink(f.command), f.detail_command && f.detail_command !== f.command ? [" ", commandLink(f.detail_command)] : null)))) : el("p", { class: "hint" }, "No finding."),
+    drawn(blocks.filter((b) => !b.facts && !b.notes)),
     others.length ? el("ul", { class: "findings" }, others.map((a) => el("li", {}, el("b", {}, a.advice), el("p", { class: "why" }, a.why), el("p", {}, commandLink(a.command))))) : null,
-    notes.length ? el("details", {}, el("summary", {}, "Notes"), notes.map((n) => el("p", { class: "note" }, n))) : null,
+    el("details", {}, el("summary", {}, "Notes"), drawn(blocks.filter((b) => b.notes))),
   ];
 }
