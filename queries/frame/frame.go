@@ -4,7 +4,6 @@ package frame
 
 import (
 	"fmt"
-	"math"
 	"strings"
 )
 
@@ -111,9 +110,6 @@ func (f *Frame) Replace(column string, change func(string) string) {
 	}
 }
 
-// Record gives one of the rows by the names of its cells.
-func (f *Frame) Record(row []any) Record { return Record{f, row} }
-
 // Check refuses a frame whose rows are not as long as its columns, so that no reader has to guess.
 func (f *Frame) Check() error {
 	for i, row := range f.Rows {
@@ -123,90 +119,3 @@ func (f *Frame) Check() error {
 	}
 	return nil
 }
-
-// Records returns the rows with their columns by name; the error names a column that is not there.
-func (f *Frame) Records(columns ...string) ([]Record, error) {
-	for _, c := range columns {
-		if f.Index(c) < 0 {
-			return nil, fmt.Errorf("query %s: no column %s", f.Query, c)
-		}
-	}
-	out := make([]Record, len(f.Rows))
-	for i, row := range f.Rows {
-		out[i] = f.Record(row)
-	}
-	return out, nil
-}
-
-// Record is one row of a frame, its cells by name. The frame must have the columns that it is asked for.
-type Record struct {
-	f   *Frame
-	row []any
-}
-
-// Has reports whether there is such a column.
-func (r Record) Has(column string) bool { return r.f.Index(column) >= 0 }
-
-// Value returns a cell as it is.
-func (r Record) Value(column string) any { return r.row[r.f.Index(column)] }
-
-// Text returns a text, "" for NULL.
-func (r Record) Text(column string) string {
-	s, _ := r.Value(column).(string)
-	return s
-}
-
-// Flag returns a truth value, nil for NULL.
-func (r Record) Flag(column string) *bool {
-	if b, ok := r.Value(column).(bool); ok {
-		return &b
-	}
-	return nil
-}
-
-// Whole returns a whole number, nil for NULL.
-func (r Record) Whole(column string) *int64 {
-	if n, ok := r.Value(column).(int64); ok {
-		return &n
-	}
-	return nil
-}
-
-// Number returns a number, nil for NULL.
-func (r Record) Number(column string) *float64 {
-	switch v := r.Value(column).(type) {
-	case float64:
-		return &v
-	case int64:
-		return new(float64(v))
-	}
-	return nil
-}
-
-// Amount is a number that a query never leaves out, or 0 where it says that there is none of it.
-func (r Record) Amount(column string) float64 {
-	if n := r.Number(column); n != nil {
-		return *n
-	}
-	return 0
-}
-
-// Count is such a whole number.
-func (r Record) Count(column string) int64 {
-	if n := r.Whole(column); n != nil {
-		return *n
-	}
-	return 0
-}
-
-// Finite returns a number; ok is false where there is NULL, and of what is infinite or not a number.
-func (r Record) Finite(column string) (v float64, ok bool) {
-	n := r.Number(column)
-	if n == nil || math.IsNaN(*n) || math.IsInf(*n, 0) {
-		return 0, false
-	}
-	return *n, true
-}
-
-// Is reports whether a flag is set; false where there is NULL.
-func (r Record) Is(column string) bool { return r.Value(column) == true }
