@@ -104,7 +104,7 @@ func TestReportBars(t *testing.T) {
 		}
 	}
 	rows := strings.Count(p.ok("query", "accounting", "--run", "a", "--format", "csv"), "\n") - 1
-	if table, _, _ := strings.Cut(section, "\nQuery accounting"); strings.Count(table, "\n| (run) |")+strings.Count(table, "\n| prefill |")+strings.Count(table, "\n| decode |") != rows {
+	if table, _, _ := strings.Cut(section, "\n<details>"); strings.Count(table, "\n| (run) |")+strings.Count(table, "\n| prefill |")+strings.Count(table, "\n| decode |") != rows {
 		t.Errorf("the table under the bars has not the %d rows of accounting", rows)
 	}
 	bare := reading(t, capturedRuns)

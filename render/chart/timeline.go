@@ -33,6 +33,7 @@ type TimelineFigure struct {
 	Warm    bool   // a pass drawn is one of warm-up
 
 	data *TimelineData
+	gaps *frame.Frame
 }
 
 // TimelineData is what the script reads. Times are nanoseconds from the first work drawn.
@@ -101,7 +102,8 @@ func NewTimeline(t *judge.Timeline, names map[string]string) (*TimelineFigure, e
 		return nil, err
 	}
 	figure.data, figure.Calls, figure.Still = d, d.callKinds(), d.still()
-	if err := figure.AddGaps(t.Gaps, table.PageExcerpt, names); err != nil {
+	figure.gaps = t.Gaps
+	if err := figure.Fit(table.PageExcerpt, names); err != nil {
 		return nil, err
 	}
 	figure.addQueries(t.Blocks, t.Passes, t.Gaps, t.Windows, t.Kernels, t.Calls, t.Ranges, t.Clocks)
@@ -128,8 +130,9 @@ func (d *TimelineData) script() (template.JS, error) {
 	return template.JS(strings.ReplaceAll(text.String(), "<", `\u003c`)), nil
 }
 
-// AddGaps makes the table of gaps, as long as e says, each with where the timeline shows it, and the legend of their causes.
-func (figure *TimelineFigure) AddGaps(f *frame.Frame, e table.Excerpt, names map[string]string) error {
+// Fit makes the table of gaps, as long as e says, each with where the timeline shows it, and the legend of their causes.
+func (figure *TimelineFigure) Fit(e table.Excerpt, names map[string]string) error {
+	f := figure.gaps
 	gaps, err := gapRows.Of(f)
 	if err != nil || len(gaps) == 0 {
 		return err

@@ -72,6 +72,8 @@ func blockForm(b Block, o typeset.Options) (any, error) {
 		return map[string]List{"list": b}, nil
 	case Remark:
 		return map[string]Remark{"remark": b}, nil
+	case Hint:
+		return map[string]string{"text": b.Text}, nil
 	case Text:
 		return map[string]Text{"text": b}, nil
 	case Notes:

@@ -18,7 +18,10 @@ type Document struct {
 	Title  string // heading; "" for none
 	Sign   string // seen before it is read, where headings are listed; "" for none
 	Among  string // what several such documents are, as the title of their page: 2 comparisons with main; "" where it is always one
+	IsFile bool   // it is a file, and no part of another one: Markdown begins with a heading of the first level
 	Blocks []Block
+	// Kernels are names of kernels in short, by whole name, where pictures have them too: they read the same in all of a page. Nil for those of Rows.
+	Kernels map[string]string
 }
 
 // Block is a part of a document.
@@ -39,6 +42,7 @@ type Details [][2]string
 // Section is blocks under a heading.
 type Section struct {
 	Title  string
+	ID     string // how addresses name it; "" for words of its title
 	Brief  string // what an index calls it; "" for its title
 	Folded bool   // pages open it on demand
 	Strong bool   // what to do: it is seen first
@@ -47,8 +51,15 @@ type Section struct {
 
 // Figure is a picture that pages have.
 type Figure struct {
-	Template string // that draws it, one of package page
-	Of       any    // what the template draws, or whoever reads it as JSON
+	Template string   // that draws it, one of package page
+	Of       any      // what the template draws, or whoever reads it as JSON
+	Text     string   // the same as lines of text, for others; "" for nothing
+	Scripts  []string // files that it needs, of package page
+}
+
+// Fitted is what a figure is of that has a table, which is made as long as a page has room.
+type Fitted interface {
+	Fit(tables table.Excerpt, kernels map[string]string) error
 }
 
 // Either is what pages have, where there is room and pictures are drawn, and what all others have in its place.
@@ -66,7 +77,7 @@ func blocksFor(isPage bool, list []Block) []Block {
 				out = append(out, blocksFor(false, b.Other)...)
 			}
 		case Figure:
-			if isPage {
+			if isPage || b.Text != "" {
 				out = append(out, b)
 			}
 		default:
@@ -127,12 +138,14 @@ type Swap struct {
 type Rows struct {
 	Frame *frame.Frame
 	Whole bool // pages have names of any length in full
+	First bool // of many rows Markdown has the first
 }
 
 // List is a list of sentences.
 type List struct {
 	Items   []Item `json:"items"`
 	Ordered bool   `json:"is_ordered"`
+	Plain   bool   `json:"-"` // no sentence is strong
 	Last    int    `json:"-"` // of an ordered list the items that a terminal shows, the last; 0 for all
 	Lines   int    `json:"-"` // that a terminal gives a sentence at most, and one to those of an ordered list; 0 for all
 	Apart   bool   `json:"-"` // items are long, and stand apart
@@ -167,6 +180,12 @@ func (r Remark) lead() string {
 
 // Text is a paragraph.
 type Text string
+
+// Hint is a paragraph in small print.
+type Hint struct {
+	Text string
+	To   string // the section that it leads to; "" for none
+}
 
 // Notes are what the answer is to be read with.
 type Notes []string
@@ -210,6 +229,7 @@ func (Remark) block()   {}
 func (Text) block()     {}
 func (Notes) block()    {}
 func (Doubts) block()   {}
+func (Hint) block()     {}
 func (Commands) block() {}
 func (SQL) block()      {}
 
@@ -247,7 +267,7 @@ func AnswerForms() typeset.Forms[*frame.Frame, typeset.Options] {
 		if f.Version > 0 {
 			name = fmt.Sprintf("%s.v%d", f.Query, f.Version)
 		}
-		return []Document{{Blocks: []Block{Rows{f, true}, Either{Page: []Block{SQL{Queries: []Query{{Name: name, SQL: typeset.Whole(f.SQL)}}}}}}}}
+		return []Document{{Blocks: []Block{Rows{Frame: f, Whole: true}, Either{Page: []Block{SQL{Queries: []Query{{Name: name, SQL: typeset.Whole(f.SQL)}}}}}}}}
 	}
 	return Forms("scaled, rounded", rows, func(o typeset.Options) typeset.Options { return o },
 		form{Name: "csv", Ending: ".csv", Doc: "RFC 4180 in base units and full precision; NULL is an empty field", Write: table.CSV},

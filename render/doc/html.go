@@ -7,6 +7,7 @@ import (
 	"html"
 	"html/template"
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -23,8 +24,9 @@ func HTML(w io.Writer, list []Document, _ typeset.Options) error {
 	if err != nil {
 		return err
 	}
+	names := shortNames(list)
 	for tables := table.PageExcerpt; ; tables = tables.Smaller() {
-		p := htmlPage{templates: templates, tables: tables, names: table.KernelNames(frames(list)), ids: map[string]bool{}}
+		p := htmlPage{templates: templates, tables: tables, names: names, scripts: slices.Clone(scripts), ids: map[string]bool{}}
 		text, err := p.whole(list)
 		if err != nil {
 			return err
@@ -41,6 +43,16 @@ const (
 	mostPage   = 2_950_000
 	leastTable = 4000
 )
+
+// shortNames are names of kernels in short.
+func shortNames(list []Document) map[string]string {
+	for _, d := range list {
+		if d.Kernels != nil {
+			return d.Kernels
+		}
+	}
+	return table.KernelNames(frames(list))
+}
 
 // frames are the answers that a page shows.
 func frames(list []Document) (out []*frame.Frame) {
@@ -66,6 +78,7 @@ type htmlPage struct {
 	templates *template.Template
 	tables    table.Excerpt
 	names     map[string]string // of kernels, in short
+	scripts   []string          // files of script
 	ids       map[string]bool   // of headings that there are
 	index     []entry
 }
@@ -75,31 +88,34 @@ type entry struct{ ID, Title string }
 
 // The page's files of style and script in the order in which they are put together.
 var (
-	styles  = []string{"base.css", "figures.css", "glance.css", "document.css", "narrow_print.css"}
+	Styles  = []string{"base.css", "figures.css", "glance.css", "document.css", "timeline.css", "timeline_report.css", "narrow_print.css"}
 	scripts = []string{"base.js", "tables.js"}
 )
 
 func (p *htmlPage) print(format string, args ...any) { fmt.Fprintf(&p.out, format, args...) }
 
 func (p *htmlPage) draw(name string, of any) error {
-	return p.templates.ExecuteTemplate(&p.out, name, of)
+	err := p.templates.ExecuteTemplate(&p.out, name, of)
+	p.out.WriteString("\n")
+	return err
 }
 
 // whole writes the page: the index lists the sections, or of several documents these.
 func (p *htmlPage) whole(list []Document) ([]byte, error) {
-	head, err := page.NewHead(pageTitle(list), styles, scripts)
-	if err != nil {
-		return nil, err
-	}
-	for _, d := range list {
+	var err error
+	for i, d := range list {
 		if len(list) == 1 {
 			err = p.blocks(d.Blocks, 2, "")
 		} else {
-			err = p.section(Section{Title: d.Title, Brief: strings.TrimSpace(d.Sign + " " + d.Title), Blocks: d.Blocks}, 2)
+			err = p.under(fmt.Sprintf("document-%d", i+1), d.Title, d.Title, d.Blocks, 2)
 		}
 		if err != nil {
 			return nil, err
 		}
+	}
+	head, err := page.NewHead(pageTitle(list), Styles, p.scripts)
+	if err != nil {
+		return nil, err
 	}
 	var out bytes.Buffer
 	err = p.templates.ExecuteTemplate(&out, "document.tmpl", struct {
@@ -149,7 +165,13 @@ func (p *htmlPage) block(b Block, level int, title string) error {
 	case Rows:
 		return p.rows(b, title)
 	case Figure:
-		return p.draw(b.Template, b.Of)
+		return p.figure(b)
+	case Hint:
+		text := html.EscapeString(b.Text)
+		if b.To != "" {
+			text = fmt.Sprintf("<a href=\"#%s\">%s</a>", html.EscapeString(b.To), text)
+		}
+		p.print("<p class=\"hint\">%s</p>\n", text)
 	case List:
 		p.list(b)
 	case Remark:
@@ -165,7 +187,7 @@ func (p *htmlPage) block(b Block, level int, title string) error {
 			p.print("<p class=\"note\">%s</p>\n", html.EscapeString(text))
 		}
 	case Commands:
-		p.print("<p>%s: %s</p>\n", html.EscapeString(typeset.Sentence(b.Lead)), codes(b.List))
+		p.print("<p class=\"see\"><i>%s:</i> %s</p>\n", html.EscapeString(typeset.Sentence(b.Lead)), codes(b.List))
 	case SQL:
 		for _, q := range b.Queries {
 			of := ""
@@ -188,14 +210,32 @@ func (p *htmlPage) section(b Section, level int) error {
 		p.print("</details>\n")
 		return err
 	}
-	id := p.id(cmp.Or(b.Brief, b.Title))
+	return p.under(cmp.Or(b.ID, p.id(cmp.Or(b.Brief, b.Title))), title, typeset.Sentence(cmp.Or(b.Brief, b.Title)), b.Blocks, level)
+}
+
+// under writes blocks under a heading, which the index has by its brief title.
+func (p *htmlPage) under(id, title, brief string, list []Block, level int) error {
 	if level == 2 {
-		p.index = append(p.index, entry{id, typeset.Sentence(cmp.Or(b.Brief, b.Title))})
+		p.index = append(p.index, entry{id, brief})
 	}
-	p.print("<section id=\"%[1]s\" aria-labelledby=\"%[1]s-title\">\n<h%[2]d id=\"%[1]s-title\">%[3]s</h%[2]d>\n", id, min(level, 6), html.EscapeString(title))
-	err := p.blocks(b.Blocks, level+1, title)
+	p.print("<section id=\"%[1]s\" aria-labelledby=\"%[1]s-title\">\n<h%[2]d id=\"%[1]s-title\">%[3]s</h%[2]d>\n", html.EscapeString(id), min(level, 6), html.EscapeString(title))
+	err := p.blocks(list, level+1, title)
 	p.print("</section>\n")
 	return err
+}
+
+func (p *htmlPage) figure(b Figure) error {
+	if of, is := b.Of.(Fitted); is {
+		if err := of.Fit(p.tables, p.names); err != nil {
+			return err
+		}
+	}
+	for _, name := range b.Scripts {
+		if !slices.Contains(p.scripts, name) {
+			p.scripts = append(p.scripts, name)
+		}
+	}
+	return p.draw(b.Template, b.Of)
 }
 
 // id makes the name of a heading, as addresses have it.
@@ -246,8 +286,12 @@ func (p *htmlPage) list(b List) {
 		if item.Name != "" {
 			p.print("<code>%s</code>: ", html.EscapeString(item.Name))
 		}
-		if b.Ordered || len(item.Under) > 0 {
-			p.print("<b class=\"%s\">%s</b>", html.EscapeString(string(item.Tone)), html.EscapeString(item.Text))
+		if (b.Ordered || len(item.Under) > 0) && !b.Plain {
+			class := ""
+			if item.Tone != "" {
+				class = fmt.Sprintf(" class=\"%s\"", html.EscapeString(string(item.Tone)))
+			}
+			p.print("<b%s>%s</b>", class, html.EscapeString(item.Text))
 		} else {
 			p.print("%s", html.EscapeString(item.Text))
 		}
@@ -255,14 +299,10 @@ func (p *htmlPage) list(b List) {
 			p.print("<p>%s</p>", html.EscapeString(under))
 		}
 		if item.Try != "" {
-			p.print("<p>try: %s</p>", html.EscapeString(item.Try))
+			p.print("<p><i>Try:</i> %s</p>", html.EscapeString(item.Try))
 		}
 		if len(item.See) > 0 {
-			lead, end := "; see: ", ""
-			if b.Ordered {
-				lead, end = "<p>see: ", "</p>"
-			}
-			p.print("%s%s%s", lead, codes(item.See), end)
+			p.print("<p class=\"see\"><i>See:</i> %s</p>", codes(item.See))
 		}
 		p.print("</li>\n")
 	}

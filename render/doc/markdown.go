@@ -18,10 +18,14 @@ func Markdown(w io.Writer, list []Document, o typeset.Options) error {
 		if i > 0 {
 			m.out.WriteString("\n")
 		}
-		if d.Title != "" {
-			m.print("## %s\n\n", strings.TrimSpace(d.Sign+" "+typeset.MarkdownText(d.Title)))
+		level := 2
+		if d.IsFile {
+			level = 1
 		}
-		if err := m.blocks(d.Blocks, 3); err != nil {
+		if d.Title != "" {
+			m.print("%s %s\n\n", strings.Repeat("#", level), strings.TrimSpace(d.Sign+" "+typeset.MarkdownText(d.Title)))
+		}
+		if err := m.blocks(d.Blocks, level+1); err != nil {
 			return err
 		}
 	}
@@ -65,14 +69,15 @@ func (m *markdown) block(b Block, level int) error {
 			m.print("\n<sub>%s.</sub>\n", typeset.MarkdownText(strings.Join(legend, "; ")))
 		}
 	case Rows:
-		if b.Whole {
-			return table.WholeMarkdown(&m.out, b.Frame, m.o)
-		}
-		return table.Markdown(&m.out, b.Frame, m.o)
+		return m.rows(b)
 	case List:
 		m.list(b)
 	case Remark:
 		m.print("%s\n", typeset.MarkdownText(typeset.Sentence(b.lead()+b.Text)))
+	case Figure:
+		m.print("%s", typeset.MarkdownBlock(b.Text))
+	case Hint:
+		m.print("%s\n", typeset.MarkdownLine(b.Text))
 	case Text:
 		m.print("%s\n", typeset.MarkdownLine(string(b)))
 	case Notes:
@@ -103,6 +108,21 @@ func (m *markdown) facts(list [][2]string) {
 	}
 }
 
+func (m *markdown) rows(b Rows) error {
+	switch {
+	case b.Whole:
+		return table.WholeMarkdown(&m.out, b.Frame, m.o)
+	case !b.First:
+		return table.Markdown(&m.out, b.Frame, m.o)
+	}
+	first, left := table.MarkdownExcerpt.Of(b.Frame)
+	if err := table.Markdown(&m.out, first, m.o); err != nil || left == "" {
+		return err
+	}
+	m.print("\n%s\n", left)
+	return nil
+}
+
 func (m *markdown) section(b Section, level int) error {
 	if !b.Folded {
 		m.print("%s %s\n\n", strings.Repeat("#", level), typeset.MarkdownText(typeset.Sentence(b.Title)))
@@ -117,7 +137,11 @@ func (m *markdown) section(b Section, level int) error {
 func (m *markdown) list(b List) {
 	for i, item := range b.Items {
 		if b.Ordered {
-			m.print("%d. **%s**\n", i+1, typeset.MarkdownText(item.Text))
+			text := "**" + typeset.MarkdownText(item.Text) + "**"
+			if b.Plain {
+				text = typeset.MarkdownLine(item.Text)
+			}
+			m.print("%d. %s\n", i+1, text)
 			under := typeset.Each(item.Under, typeset.MarkdownLine)
 			if item.Try != "" {
 				under = append(under, "try: "+typeset.MarkdownLine(item.Try))
@@ -146,13 +170,19 @@ func commandsText(list []string) string {
 }
 
 func (m *markdown) sql(b SQL) {
-	m.print("<details>\n<summary>The SQL behind the figures</summary>\n\n")
+	summary := "The SQL behind the figures"
+	if len(b.Queries) == 1 {
+		summary = "Query " + b.Queries[0].Name
+	}
+	m.print("<details>\n<summary>%s</summary>\n\n", htmlText(summary))
 	for _, q := range b.Queries {
-		title := typeset.MarkdownSpan(q.Name)
+		title := typeset.MarkdownSpan(q.Name) + "\n\n"
 		if q.Run != "" {
-			title += " of " + typeset.MarkdownText(q.Run)
+			title = typeset.MarkdownSpan(q.Name) + " of " + typeset.MarkdownText(q.Run) + "\n\n"
+		} else if len(b.Queries) == 1 {
+			title = ""
 		}
-		m.print("%s\n\n%s\n", title, typeset.MarkdownBlock(strings.TrimRight(q.SQL, "\n")+"\n"))
+		m.print("%s%s\n", title, typeset.MarkdownBlock(strings.TrimRight(q.SQL, "\n")+"\n"))
 	}
 	m.out.WriteString("</details>\n")
 }

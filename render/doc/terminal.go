@@ -84,6 +84,10 @@ func (t *terminal) block(b Block) error {
 		} else {
 			t.line("", lead+b.Text, plain)
 		}
+	case Figure:
+		t.out.WriteString(b.Text)
+	case Hint:
+		t.line("", b.Text, t.dim)
 	case Text:
 		t.line("", string(b), plain)
 	case Notes:
@@ -203,6 +207,9 @@ func (t *terminal) item(b List, at int, item Item) {
 	lead, paint, most := "- ", plain, b.Lines
 	if b.Ordered {
 		lead, paint, most = fmt.Sprintf("%*d  ", len(fmt.Sprint(len(b.Items))), at+1), t.bold, min(1, b.Lines)
+	}
+	if b.Plain {
+		paint = plain
 	}
 	text, under := item.Text, strings.Repeat(" ", len(lead))
 	if item.Name != "" {

@@ -2,11 +2,9 @@
 package page
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
-	"fmt"
 	"html/template"
 	"regexp"
 	"strings"
@@ -62,16 +60,3 @@ func NewHead(title string, styles, scripts []string) (Head, error) {
 
 // Templates are those of pages and of what is drawn on them.
 func Templates() (*template.Template, error) { return template.ParseFS(Files, "*.tmpl") }
-
-// Render fills in the template of a page.
-func Render(file string, data any) ([]byte, error) {
-	t, err := Templates()
-	if err != nil {
-		return nil, err
-	}
-	var out bytes.Buffer
-	if err := t.ExecuteTemplate(&out, file, data); err != nil {
-		return nil, fmt.Errorf("page %s: %w", file, err)
-	}
-	return out.Bytes(), nil
-}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"prof/render/chart"
+	"prof/render/doc"
 	"prof/render/page"
 	"prof/render/rendertest"
 	"prof/schema/terms"
@@ -34,7 +35,7 @@ func TestContrast(t *testing.T) {
 	for i := range chart.SeriesCount {
 		marks = append(marks, pair{fmt.Sprintf("series-%d", i), "paper"}, pair{fmt.Sprintf("series-%d", i), "tint"})
 	}
-	for name, colors := range rendertest.Themes(t, pageStyles) {
+	for name, colors := range rendertest.Themes(t, doc.Styles) {
 		for least, pairs := range map[float64][]pair{4.5: texts, 3: marks} {
 			for _, p := range pairs {
 				if colors[p.on] == "" || colors[p.ground] == "" {
@@ -51,7 +52,7 @@ func TestContrast(t *testing.T) {
 
 // TestContrastInBars holds that the texts in bars can be read on the colour of each part.
 func TestContrastInBars(t *testing.T) {
-	style, err := page.Joined(pageStyles)
+	style, err := page.Joined(doc.Styles)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +60,7 @@ func TestContrastInBars(t *testing.T) {
 	if rule == nil {
 		t.Fatal("no part has white text")
 	}
-	for name, colors := range rendertest.Themes(t, pageStyles) {
+	for name, colors := range rendertest.Themes(t, doc.Styles) {
 		for _, p := range terms.Parts {
 			text := "#000"
 			if strings.Contains(rule[1], ".part-"+p.Name+" text") {
@@ -75,7 +76,7 @@ func TestContrastInBars(t *testing.T) {
 // TestContrastInTimeline holds that the timeline has the colours that its script counts, and that black or white, whichever its script takes, can be read on each.
 func TestContrastInTimeline(t *testing.T) {
 	kinds := map[string]int{}
-	for name, color := range rendertest.Themes(t, pageStyles)["light"] {
+	for name, color := range rendertest.Themes(t, doc.Styles)["light"] {
 		c := regexp.MustCompile(`^(stage|kernel|collective|graph|copy|range|dark-range)-\d$`).FindStringSubmatch(name)
 		if c == nil {
 			continue

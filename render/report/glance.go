@@ -6,6 +6,7 @@ import (
 
 	"prof/queries/judge"
 	"prof/render/chart"
+	"prof/render/doc"
 	"prof/render/typeset"
 	"prof/render/words"
 	"prof/schema/terms"
@@ -165,3 +166,59 @@ func (s glanceStage) MeaningSentence() string { return typeset.Sentence(s.Meanin
 
 // WhySentence is what it follows from.
 func (s glanceStage) WhySentence() string { return typeset.Sentence(s.Why) + "." }
+
+// section is the summary as a part of the report.
+func (g *glance) section() doc.Section {
+	s := doc.Section{Title: "at a glance", ID: "glance", Blocks: []doc.Block{doc.Lead{Text: g.Lead}}}
+	part := func(title string, blocks ...doc.Block) {
+		s.Blocks = append(s.Blocks, doc.Section{Title: title, Blocks: blocks})
+	}
+	if len(g.Stages) > 0 {
+		s.Blocks = append(s.Blocks, doc.Either{Page: []doc.Block{doc.Figure{Template: "stage-cards", Of: g}}, Other: g.stageBlocks()})
+	}
+	if len(g.Advice) > 0 {
+		part("what to do first", doc.List{Ordered: true, Items: typeset.Each(g.Advice, adviceItem)})
+	}
+	if len(g.Breakdown) > 0 {
+		part("time breakdown", doc.List{Ordered: true, Plain: true, Items: typeset.Each(g.Breakdown, func(c glanceCategory) doc.Item {
+			return doc.Item{Text: fmt.Sprintf("%s of the measured time (%s): %s, in %s", c.Share, c.Time, c.Words, c.Stage)}
+		})}, doc.Commands{Lead: "see", List: []string{g.Breakdown[0].Command}})
+	}
+	if len(g.Kernels) > 0 {
+		part("the kernels that take most time", doc.List{Items: typeset.Each(g.Kernels, func(k glanceKernel) doc.Item { return doc.Item{Name: k.Short, Text: k.Words} })},
+			doc.Commands{Lead: "see", List: []string{g.Kernels[0].Command}},
+			doc.Hint{Text: "Warm-up is included. The table of top kernels has whole names.", To: "section-top-kernels"})
+	}
+	if len(g.Doubts) > 0 {
+		part("caveats", doc.List{Items: sentences(g.Doubts)})
+	}
+	return s
+}
+
+// stageBlocks are the stages where they are not drawn: their figures, and what bounds each.
+func (g *glance) stageBlocks() []doc.Block {
+	t := figures("stage", "time per pass", "share", "GPU busy", "MFU", "MBU", "tokens/s", "bound")
+	t.Columns[1].Right, t.Columns[7].Right = false, false
+	for _, s := range g.Stages {
+		t.AddRow(s.Name, s.Time, s.Share, s.Busy, s.MFU, s.MBU, s.Tokens, s.Bound)
+	}
+	return []doc.Block{doc.Table{Of: t}, doc.List{Items: typeset.Each(g.Stages, func(s glanceStage) doc.Item {
+		return doc.Item{Text: fmt.Sprintf("%s, %s: %s", s.Name, s.Bound, s.whole()), See: []string{s.Command}}
+	})}}
+}
+
+// adviceItem is what was found with its numbers, then what to try; where something is to be captured, what and why.
+func adviceItem(a judge.Advice) doc.Item {
+	item := doc.Item{Text: a.Advice, Under: []string{a.Why}, See: []string{a.Command}}
+	if a.Title == "" {
+		return item
+	}
+	item.Text, item.Try = a.Title, a.Advice
+	if a.Stage != "" {
+		item.Text = a.Stage + ": " + item.Text
+	}
+	if a.Subject != "" {
+		item.Under = append(item.Under, a.Subject)
+	}
+	return item
+}

@@ -120,7 +120,7 @@ func TestSharedNotes(t *testing.T) {
 		{md, "\n1. shared\n2. also shared\n", 1}, {md, "shared\n", 2}, {md, "\n- of two\n", 2}, {md, "\n- own\n", 1},
 		{md, "\nSee notes 1 and 2 of \"Notes on several tables\" above.\n", 2}, {md, "\nSee note 2 of ", 1},
 		{body, "<li>shared</li>", 1}, {body, "<li>also shared</li>", 1}, {body, `<p class="note">of two</p>`, 2}, {body, `<p class="note">`, 3},
-		{body, `<a href="#notes">notes 1 and 2</a>`, 2}, {body, `<section id="notes"`, 1},
+		{body, `<a href="#notes">See notes 1 and 2 of `, 2}, {body, `<section id="notes"`, 1},
 	} {
 		if n := strings.Count(c.text, c.mark); n != c.times {
 			t.Errorf("%q is there %d times, not %d, in\n%s", c.mark, n, c.times, c.text)

@@ -4,106 +4,195 @@ package report
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
-	"prof/queries/frame"
 	"prof/queries/judge"
 	"prof/render/chart"
+	"prof/render/doc"
 	"prof/render/table"
 	"prof/render/typeset"
 	"prof/render/words"
 )
 
-// writeMarkdown writes a report in GitHub's Markdown: facts of the run, then each section with the query that gives it. What is
-// missing is said in its place.
+// writeMarkdown writes a report in GitHub's Markdown.
 func writeMarkdown(out *bytes.Buffer, r *reader) {
-	out.WriteString("# " + typeset.MarkdownLine(typeset.Neutral(reportTitle(r.Report))) + "\n\n")
-	for _, p := range r.Facts {
-		fmt.Fprintf(out, "- %s: %s\n", escaped(p[0]), escaped(p[1]))
+	if d := r.document(false); r.err == nil {
+		r.keep(doc.Markdown(out, []doc.Document{d}, typeset.Options{}))
 	}
+}
+
+// writeHTML writes a report as one page of HTML, with pictures of where the time went and of the devices over time. Without its script all but
+// the timeline is there.
+func writeHTML(out *bytes.Buffer, r *reader) {
+	if d := r.document(true); r.err == nil {
+		r.keep(doc.HTML(out, []doc.Document{d}, typeset.Options{}))
+	}
+}
+
+// document is the report: facts of the run, what they come to, then each section with the query that gives it. What is missing is said in its
+// place. Pictures are made where they will be drawn.
+func (r *reader) document(withPictures bool) doc.Document {
+	d := doc.Document{Title: typeset.Neutral(reportTitle(r.Report)), IsFile: true, Blocks: []doc.Block{r.facts()}}
 	g, err := newGlance(r.Report)
 	r.keep(err)
 	if g != nil {
-		writeGlance(out, g)
+		d.Blocks = append(d.Blocks, g.section())
 	}
-	shared := words.SharedNotes(words.SectionNotes(r.Sections, false)...)
-	writeSharedNotes(out, shared)
-	var footnotes bytes.Buffer
+	var timeline *chart.TimelineFigure
+	if withPictures {
+		d.Kernels = table.KernelNames(reportFrames(r.Report))
+		timeline, err = chart.NewTimeline(r.Timeline, d.Kernels)
+		r.keep(err)
+	}
+	lists := words.SectionNotes(r.Sections, withPictures)
+	if timeline != nil {
+		lists = append(lists, timeline.Notes)
+	}
+	shared := words.SharedNotes(lists...)
+	if len(shared) > 0 {
+		d.Blocks = append(d.Blocks, doc.Section{Title: words.SharedTitle, ID: notesID, Blocks: []doc.Block{doc.List{Ordered: true, Plain: true, Items: sentences(shared)}}})
+	}
+	if timeline != nil {
+		timeline.Notes, timeline.Others = words.OwnNotes(timeline.Notes, shared)
+		d.Blocks = append(d.Blocks, doc.Either{Page: []doc.Block{doc.Section{Title: "timeline", ID: "timeline", Blocks: []doc.Block{doc.Figure{Template: "timeline", Of: timeline, Scripts: timelineScripts}}}}})
+	}
 	for _, s := range r.Sections {
+		section := doc.Section{Title: typeset.Neutral(s.Title), ID: "section-" + s.ID, Blocks: r.section(s, shared, withPictures)}
 		if s.Page {
-			continue
+			d.Blocks = append(d.Blocks, doc.Either{Page: []doc.Block{section}})
+		} else {
+			d.Blocks = append(d.Blocks, section)
 		}
-		out.WriteString("\n## " + typeset.MarkdownText(s.Title) + "\n\n")
-		if s.Missing != "" {
-			out.WriteString("Not known: " + typeset.MarkdownLine(r.missingText(s)) + "\n")
-			continue
-		}
-		if s.Hint != "" {
-			out.WriteString(typeset.MarkdownLine(typeset.Neutral(s.Hint)) + "\n\n")
-		}
-		r.keep(writeSection(out, s, shared))
-		fmt.Fprintf(out, "\nQuery %s[^%s]\n", typeset.MarkdownText(sourceOf(s.Frame)), s.ID)
-		fmt.Fprintf(&footnotes, "[^%s]: %s: %s\n", s.ID, typeset.MarkdownText(sourceOf(s.Frame)), typeset.MarkdownSpan(s.Frame.SQL))
 	}
-	if footnotes.Len() > 0 {
-		out.WriteString("\n" + footnotesLead + "\n\n" + footnotes.String())
-	}
+	return d
 }
 
-// footnotesLead stands before the footnotes, which GitHub moves to the end of the page.
-const footnotesLead = "Footnotes hold the statement behind each table: paste it into `prof sql`, or into any DuckDB client on the warehouse."
+// notesID names the section of notes on several tables.
+const notesID = "notes"
 
-// writeSharedNotes writes the notes that hold for several sections, numbered.
-func writeSharedNotes(out *bytes.Buffer, shared []string) {
-	if len(shared) == 0 {
-		return
-	}
-	out.WriteString("\n## " + words.SharedTitle + "\n\n")
-	for i, note := range shared {
-		fmt.Fprintf(out, "%d. %s\n", i+1, typeset.MarkdownLine(note))
-	}
-}
-
-// writeSection writes a section, and which of the shared notes hold for it.
-func writeSection(out *bytes.Buffer, s judge.Section, shared []string) error {
-	f := *s.Frame
-	var others string
-	f.Notes, others = words.OwnNotes(words.NotesOf(s.Frame), shared)
-	if err := writeFrame(out, s, &f); err != nil || others == "" {
-		return err
-	}
-	out.WriteString("\nSee " + others + " of \"" + words.SharedTitle + "\" above.\n")
-	return nil
-}
-
-// writeFrame writes the table of a section with its own notes, after its picture where it has one.
-func writeFrame(out *bytes.Buffer, s judge.Section, f *frame.Frame) error {
-	switch {
-	case f.Query == "accounting":
-		bars, err := chart.BarsOf(f)
-		if err != nil {
-			return err
-		}
-		first, left := typeset.FirstOf(bars, chart.MostBars)
-		out.WriteString(typeset.MarkdownBlock(chart.TextBars(first)) + "\n")
-		if left > 0 {
-			out.WriteString(chart.BarsLeftOut(left) + "\n\n")
-		}
-	case f.Query == "findings":
-		words.MarkdownFindings(out, s.Findings, f)
-		return nil
-	case len(f.Rows) == 0: // which is an answer here
-		out.WriteString("None.\n")
-		return nil
-	}
-	first, left := table.MarkdownExcerpt.Of(f)
-	if err := table.Markdown(out, first, typeset.Options{}); err != nil || left == "" {
-		return err
-	}
-	out.WriteString("\n" + left + "\n")
-	return nil
-}
+// timelineScripts draw the timeline of a page.
+var timelineScripts = []string{"el.js", "times.js", "timeline_marks.js", "timeline_palette.js", "timeline_view.js", "timeline_embedded.js", "timeline.js"}
 
 func reportTitle(r *judge.Report) string { return "Run " + r.Name }
+
+// firstFacts are what a page shows of a run without asking.
+var firstFacts = []string{"captured", "command", "tags", "model", "capture"}
+
+// facts say what the run is; a page folds most of them away.
+func (r *reader) facts() doc.Block {
+	var all, first, more doc.Facts
+	for _, f := range r.Facts {
+		f = [2]string{typeset.Neutral(f[0]), typeset.Neutral(f[1])}
+		all = append(all, f)
+		if slices.Contains(firstFacts, f[0]) {
+			first = append(first, f)
+		} else {
+			more = append(more, f)
+		}
+	}
+	page := []doc.Block{first}
+	if len(more) > 0 {
+		page = append(page, doc.Section{Title: "more about the run", Folded: true, Blocks: []doc.Block{more}})
+	}
+	return doc.Either{Page: page, Other: []doc.Block{all}}
+}
+
+func sentences(texts []string) []doc.Item {
+	return typeset.Each(texts, func(text string) doc.Item { return doc.Item{Text: text} })
+}
+
+// section is a section: why there is nothing of it, or its pictures, rows and notes, with the SQL that they come from.
+func (r *reader) section(s judge.Section, shared []string, withPictures bool) (out []doc.Block) {
+	if s.Missing != "" {
+		return []doc.Block{doc.Text("Not known: " + r.missingText(s))}
+	}
+	if s.Hint != "" {
+		out = append(out, doc.Hint{Text: typeset.Neutral(s.Hint)})
+	}
+	f, sql := *s.Frame, doc.SQL{Queries: []doc.Query{{Name: sourceOf(s.Frame), SQL: typeset.Whole(s.Frame.SQL)}}}
+	var others string
+	f.Notes, others = words.OwnNotes(words.NotesOf(s.Frame), shared)
+	hasRows := false
+	switch {
+	case f.Query == "findings" && len(s.Findings) > 0:
+		out = append(out, doc.List{Ordered: true, Items: typeset.Each(words.Findings(s.Findings), findingItem)})
+	case f.Query == "findings":
+		out = append(out, doc.Text(words.NoFindings(&f)))
+	case len(f.Rows) == 0: // which is an answer here
+		out = append(out, doc.Text("None."))
+	default:
+		var figures chart.Figures
+		if makeFigures := chart.Makers[f.Query]; makeFigures != nil && withPictures {
+			r.keep(makeFigures(r.Report, s.Frame, &figures))
+		}
+		out = append(out, r.bars(s, figures)...)
+		out = append(out, drawings(figures)...)
+		if figures.Roofline != nil && figures.Roofline.Ceilings != nil {
+			sql.Queries = append(sql.Queries, doc.Query{Name: figures.Roofline.Query[0], SQL: figures.Roofline.Query[1]})
+		}
+		if hasRows = chart.HasTable(f.Query); hasRows {
+			out = append(out, doc.Rows{Frame: &f, First: true})
+		}
+	}
+	if len(f.Notes) > 0 && !hasRows {
+		out = append(out, doc.Notes(f.Notes))
+	}
+	if others != "" {
+		out = append(out, doc.Hint{Text: fmt.Sprintf("See %s of \"%s\" above.", others, words.SharedTitle), To: notesID})
+	}
+	return append(out, sql)
+}
+
+// findingItem is a finding as a sentence and the lines under it.
+func findingItem(x words.Finding) doc.Item {
+	item := doc.Item{Text: x.Headline, Under: []string{fmt.Sprintf("%s (%s)", x.Title, x.Rule)}, Try: x.Advice}
+	for _, text := range []string{x.Subject, x.Evidence} {
+		if text != "" {
+			item.Under = append(item.Under, text)
+		}
+	}
+	for _, command := range []string{x.Command, x.Detail} {
+		if command != "" {
+			item.See = append(item.See, command)
+		}
+	}
+	return item
+}
+
+// bars are what the time of stages is made of, as a picture and as lines of text.
+func (r *reader) bars(s judge.Section, figures chart.Figures) []doc.Block {
+	if s.Frame.Query != "accounting" {
+		return nil
+	}
+	bars, err := chart.BarsOf(s.Frame)
+	r.keep(err)
+	first, left := typeset.FirstOf(bars, chart.MostBars)
+	var out []doc.Block
+	if len(first) > 0 {
+		out = append(out, doc.Either{Other: []doc.Block{doc.Figure{Text: chart.TextBars(first)}}})
+	}
+	if left > 0 {
+		out = append(out, doc.Either{Other: []doc.Block{doc.Text(chart.BarsLeftOut(left))}})
+	}
+	return out
+}
+
+// drawings are those of a section, on pages.
+func drawings(f chart.Figures) (out []doc.Block) {
+	add := func(has bool, template string, of any) {
+		if has {
+			out = append(out, doc.Figure{Template: template, Of: of})
+		}
+	}
+	add(f.Bars != nil, "bars", f.Bars)
+	add(f.Stages != nil, "stages", f.Stages)
+	add(f.Kernels != nil, "kernels", f.Kernels)
+	add(f.Roofline != nil, "roofline", f.Roofline)
+	add(f.Durations != nil, "durations", f.Durations)
+	add(f.Skew != nil, "skew", f.Skew)
+	add(f.Samples != nil, "samples", f.Samples)
+	return out
+}
 
 // missingText is why a section has no rows: of all that its query notes, what is about that.
 func (r *reader) missingText(s judge.Section) string {

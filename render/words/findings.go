@@ -2,7 +2,6 @@
 package words
 
 import (
-	"bytes"
 	"fmt"
 
 	"prof/queries/caveat"
@@ -68,28 +67,4 @@ func NoFindings(f *frame.Frame) string {
 		return "Findings are unknown."
 	}
 	return "There are no findings."
-}
-
-// MarkdownFindings writes findings as a numbered list: a table of sentences cannot be read. The notes of their answer follow.
-func MarkdownFindings(out *bytes.Buffer, findings []judge.Finding, f *frame.Frame) {
-	list := Findings(findings)
-	if len(list) == 0 {
-		out.WriteString(NoFindings(f) + "\n")
-	}
-	for i, x := range list {
-		fmt.Fprintf(out, "%d. **%s**  \n   %s (%s)  \n", i+1, typeset.MarkdownText(x.Headline), typeset.MarkdownText(x.Title), typeset.MarkdownText(x.Rule))
-		if x.Subject != "" {
-			fmt.Fprintf(out, "   %s  \n", typeset.MarkdownSpan(x.Subject))
-		}
-		fmt.Fprintf(out, "   %s  \n   Try: %s  \n   See: %s\n", typeset.MarkdownLine(x.Evidence), typeset.MarkdownText(x.Advice), typeset.MarkdownSpan(x.Command))
-		if x.Detail != "" {
-			fmt.Fprintf(out, "   and %s\n", typeset.MarkdownSpan(x.Detail))
-		}
-	}
-	for i, note := range f.Notes {
-		if i == 0 {
-			out.WriteString("\n")
-		}
-		out.WriteString("- " + typeset.MarkdownLine(typeset.Neutral(note)) + "\n")
-	}
 }
