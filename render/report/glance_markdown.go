@@ -19,22 +19,18 @@ func writeBreakdown(out *bytes.Buffer, list []glanceCategory) {
 	fmt.Fprintf(out, "\nSee %s\n", typeset.MarkdownSpan(list[0].Command))
 }
 
-// writeAdvice writes what was found with its number, then what to try; where something is to be captured, what and why. With its evidence
-// it says what the number follows from.
-func writeAdvice(out *bytes.Buffer, list []judge.Advice, withEvidence bool) {
+// writeAdvice writes what was found with its number, then what to try; where something is to be captured, what and why.
+func writeAdvice(out *bytes.Buffer, list []judge.Advice) {
 	for i, a := range list {
 		if a.Title == "" {
 			fmt.Fprintf(out, "%d. **%s**  \n   %s  \n   See: %s\n", i+1, typeset.MarkdownText(a.Advice), typeset.MarkdownLine(a.Why), typeset.MarkdownSpan(a.Command))
 			continue
 		}
-		where, number := "", a.Number
+		where := ""
 		if a.Stage != "" {
 			where = typeset.MarkdownText(a.Stage) + ": "
 		}
-		if withEvidence {
-			number = a.Why
-		}
-		fmt.Fprintf(out, "%d. **%s%s**  \n   %s  \n", i+1, where, typeset.MarkdownText(a.Title), typeset.MarkdownLine(number))
+		fmt.Fprintf(out, "%d. **%s%s**  \n   %s  \n", i+1, where, typeset.MarkdownText(a.Title), typeset.MarkdownLine(a.Number))
 		if a.Subject != "" {
 			fmt.Fprintf(out, "   %s  \n", typeset.MarkdownSpan(a.Subject))
 		}

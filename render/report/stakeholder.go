@@ -416,7 +416,7 @@ func (p *stakeholder) recommendations() {
 		p.line("%s", words.NoFindings(p.Frame("findings")))
 		return
 	}
-	writeAdvice(p.out, p.g.Advice, false)
+	writeAdvice(p.out, p.g.Advice)
 	if p.g.Advice[0].Title != "" {
 		p.line("\nSavings are upper bounds (at most) or estimates (about), each on its own: they overlap, so do not add them up.")
 	}
