@@ -186,7 +186,7 @@ func (r asked) fillSections(chosen []wanted) {
 	}
 }
 
-// hint says what the rows of a section count.
+// hint returns what the rows of a section count.
 func (r asked) hint(q wanted) string {
 	switch {
 	case q.warm:

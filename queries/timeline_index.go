@@ -537,7 +537,7 @@ func (k *track) add(p span, t *Timeline) {
 	k.items = slices.Clone(long)
 }
 
-// covered says how much of an item no earlier one covers.
+// covered returns how much of an item no earlier one covers.
 func (k *track) covered(p span) item {
 	if !k.started {
 		k.started, k.until = true, p.start

@@ -51,7 +51,7 @@ type TimelineAbout struct {
 	Notes   []string         `json:"notes" nullable:"false" doc:"what to know about the times"`
 }
 
-// About says what the timeline consists of.
+// About returns what the timeline consists of.
 func (t *Timeline) About() TimelineAbout {
 	a := TimelineAbout{Run: t.run, BeginNs: t.begin, EndNs: t.end, ZeroNs: t.zero, WorkNs: t.workEnd, Sources: append([]TimelineSource{}, t.sources...), Tracks: make([]TimelineTrack, len(t.tracks)), Notes: append([]string{}, t.notes...)}
 	for i, k := range t.tracks {
@@ -302,7 +302,7 @@ type TrackBusy struct {
 	BusyNs int64 `json:"busy_ns" doc:"time in the window in which at least one of its items ran"`
 }
 
-// Busy says how long each track was busy between two times, to the nanosecond: what lies between bins of the index is added up from them.
+// Busy returns how long each track was busy between two times, to the nanosecond: what lies between bins of the index is added up from them.
 func (t *Timeline) Busy(ctx context.Context, w *schema.Warehouse, q TimelineAsked) ([]TrackBusy, error) {
 	if err := q.check(); err != nil {
 		return nil, err

@@ -45,7 +45,7 @@ func FindWorkload(ctx context.Context, w *schema.Warehouse, workload string, tag
 	return &WorkloadRuns{f.Rows[0][0].(string), f.Rows[0][1].(string), f.Rows[0][2].(int64)}, nil
 }
 
-// noRuns says why there are no runs.
+// noRuns returns why there are no runs.
 func noRuns(ctx context.Context, w *schema.Warehouse, workload string, tags []string) error {
 	with := ""
 	if len(tags) > 0 {

@@ -125,7 +125,7 @@ func (p *program) baselineRemove(c *cli.Context, name string) (err error) {
 	return nil
 }
 
-// baselineNames gives the names that runs bear, by the run's id, with commas between those of one.
+// baselineNames returns the names that runs bear, by the run's id, with commas between those of one.
 func baselineNames(c *cli.Context, w *schema.Warehouse) (map[string]string, error) {
 	all, err := w.Baselines(c.Context)
 	if err != nil {

@@ -376,7 +376,7 @@ func (p *program) storeOptions(c *cli.Context, o plan.Options) (ingest.Options, 
 	return in, nil
 }
 
-// captureIngest says how the run is to be stored, before minutes are spent on it.
+// captureIngest returns how the run is to be stored, before minutes are spent on it.
 func (p *program) captureIngest(c *cli.Context, o plan.Options, argv []string) (ingest.Options, error) {
 	in, err := p.storeOptions(c, o)
 	if err != nil {
@@ -627,7 +627,7 @@ func (p *program) captureDryRun(c *cli.Context, o plan.Options, setup capture.Se
 	return err
 }
 
-// plannedUnder says what a recording runs the workload under.
+// plannedUnder returns what a recording runs the workload under.
 func plannedUnder(tool string) string {
 	switch tool {
 	case rundir.ToolNone:

@@ -85,7 +85,7 @@ func (p *program) captureSuite(c *cli.Context) error {
 	return nil
 }
 
-// suiteJobs says what to capture for each run of a suite, and finds what would stop it.
+// suiteJobs returns what to capture for each run of a suite, and finds what would stop it.
 func (p *program) suiteJobs(c *cli.Context, home schema.Home, suite *plan.Suite) ([]suiteJob, error) {
 	dir, err := p.workDir()
 	if err != nil {

@@ -262,7 +262,7 @@ type checkForm struct {
 	file string // "" for stdout
 }
 
-// checkForms says what is written where: the form of --format, or to files what their endings tell and a table to stdout.
+// checkForms returns what is written where: the form of --format, or to files what their endings tell and a table to stdout.
 func checkForms(c *cli.Context) ([]checkForm, error) {
 	var out []checkForm
 	named := c.IsSet("format")

@@ -356,7 +356,7 @@ func failStage(limit float64, same bool, s diff.Stage) (code int, why string) {
 	return exitOK, ""
 }
 
-// reasonOf says what a verdict follows from.
+// reasonOf returns what a verdict follows from.
 func reasonOf(s diff.Stage) string {
 	switch {
 	case s.A.Passes == 0 && s.B.Passes > 0:

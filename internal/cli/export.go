@@ -128,7 +128,7 @@ func narrowing(c *cli.Context) string {
 	return strings.Join(out, " ")
 }
 
-// noKernels says why a run has no kernels to export.
+// noKernels returns why a run has no kernels to export.
 func (p *program) noKernels(c *cli.Context, w *schema.Warehouse, run schema.Run) error {
 	f, err := p.asker(w).Ask(c.Context, "sources", queries.Args{"run": run.ID})
 	if err != nil {

@@ -366,7 +366,7 @@ func (p *program) pull(c *cli.Context) (err error) {
 	return w.Pull(c.Context, from, runs, func(m schema.Moved) { p.sayMoved(m, "pulled", "it is here already") })
 }
 
-// lakeChecks says what a lake needs and what of it is there.
+// lakeChecks returns what a lake needs and what of it is there.
 func lakeChecks(ctx context.Context, l *schema.Lake) (out []doctor.Check) {
 	for _, s := range l.Probe(ctx) {
 		c := doctor.Check{ID: s.Name, Title: s.Title, Status: doctor.OK, Detail: s.Detail}

@@ -373,7 +373,7 @@ func tables(p *place) []string {
 	return tableNames.names
 }
 
-// counts gives the number of rows of each table.
+// counts returns the number of rows of each table.
 func counts(p *place) string {
 	p.t.Helper()
 	return p.unchanged("counts", func() string { return perTable(p, "count(*) AS n") })

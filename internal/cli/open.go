@@ -350,7 +350,7 @@ func (p *program) notes(list []string) {
 	}
 }
 
-// options says what the output can show.
+// options returns what the output can show.
 func (p *program) options(c *cli.Context) typeset.Options {
 	o := typeset.Options{Wide: c.Bool("wide"), Safe: c.Bool("safe"), Width: p.width()}
 	o.Color = isTerminal(p.out) && p.getenv("NO_COLOR") == "" && p.getenv("TERM") != "dumb"

@@ -129,7 +129,7 @@ func (p *program) plot(c *cli.Context) (err error) {
 	return show(drawn)
 }
 
-// plotOutput says where a picture goes, before anything is opened.
+// plotOutput returns where a picture goes, before anything is opened.
 func (p *program) plotOutput(c *cli.Context) (func(*picture.Picture) error, error) {
 	out := c.String("out")
 	if out == "" && isTerminal(p.out) {

@@ -142,7 +142,7 @@ func (p *program) pruneByTags(c *cli.Context, home schema.Home, o *prune.Options
 	return baselines, nil
 }
 
-// storedFiles says which files of captures the warehouse has. A capture is known by when it began, for a run may be stored under another
+// storedFiles returns which files of captures the warehouse has. A capture is known by when it began, for a run may be stored under another
 // name, and a file by its path without what tells the forms of one recording apart.
 func storedFiles(ctx context.Context, w *schema.Warehouse, runs []schema.Run) (func(time.Time, string) bool, error) {
 	type recording struct {

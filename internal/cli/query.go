@@ -159,7 +159,7 @@ func (p *program) query(c *cli.Context, q queries.Query) (err error) {
 	return p.print(c, f)
 }
 
-// toFile says what is wrong with the form of an answer and the file that it is to go to.
+// toFile returns what is wrong with the form of an answer and the file that it is to go to.
 func toFile(c *cli.Context) error {
 	switch form := c.String("format"); {
 	case form == parquet && c.String("out") == "":

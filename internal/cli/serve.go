@@ -99,7 +99,7 @@ func (p *program) serveHome(c *cli.Context, home schema.Home, listen string, gua
 	return err
 }
 
-// jobsFrom says which jobs and uploads are allowed.
+// jobsFrom returns which jobs and uploads are allowed.
 func (p *program) jobsFrom(c *cli.Context, home schema.Home) (o jobs.Options, err error) {
 	o = jobs.Options{Home: home.Dir, AllowRun: c.Bool("allow-run"), AllowIngest: c.Bool("allow-ingest"), CaptureFolders: filepath.Join(home.Dir, runsName), Config: jobs.DefaultConfig()}
 	if !o.AllowRun && !o.AllowIngest {
@@ -139,7 +139,7 @@ func jobOptions() (out []string) {
 	return out
 }
 
-// captureCheck says what prof capture would refuse of options, as far as that depends on no files but the home's config.yaml.
+// captureCheck returns what prof capture would refuse of options, as far as that depends on no files but the home's config.yaml.
 func (p *program) captureCheck(home schema.Home) func(args []string) error {
 	return func(args []string) error {
 		set := flag.NewFlagSet("capture", flag.ContinueOnError)
@@ -247,7 +247,7 @@ const maxToken = 4096
 // leastToken is how many characters a token has: it can be guessed at.
 const leastToken = 16
 
-// guardFrom says who may ask.
+// guardFrom returns who may ask.
 func (p *program) guardFrom(c *cli.Context) (serve.Guard, error) {
 	g := serve.Guard{Hosts: listed(c, "host"), Origins: listed(c, "origin"), Secure: c.Bool("https"), Log: p.warn}
 	host, _, err := net.SplitHostPort(c.String("listen"))

@@ -87,7 +87,7 @@ func answerForms() typeset.Forms[verbAnswer, typeset.Options] {
 		typeset.Form[verbAnswer, typeset.Options]{Name: "json", Ending: ".json", Doc: "the same in base units and full precision", Write: func(w io.Writer, s verbAnswer, _ typeset.Options) error { return s.json(w) }})
 }
 
-// showFacts says what a run is, its devices and its sources.
+// showFacts returns what a run is, its devices and its sources.
 func (p *program) showFacts(c *cli.Context, w *schema.Warehouse, run schema.Run) (verbAnswer, error) {
 	a := p.asker(w)
 	of, err := askRun(c.Context, a, run, "devices", "sources", "diagnostics")

@@ -16,7 +16,7 @@ import (
 	"prof/schema"
 )
 
-// showScreen says what a run is on one screen.
+// showScreen returns what a run is on one screen.
 func (p *program) showScreen(c *cli.Context, w *schema.Warehouse, run schema.Run) (out verbAnswer, err error) {
 	tags, err := w.Tags(c.Context, run)
 	if err != nil {
@@ -55,7 +55,7 @@ func (p *program) showScreen(c *cli.Context, w *schema.Warehouse, run schema.Run
 	return out, errors.Join(of.err, err)
 }
 
-// lost says what went wrong before the figures were made: kernel time that does not add up, and what became of the capture.
+// lost returns what went wrong before the figures were made: kernel time that does not add up, and what became of the capture.
 func lost(a *runAnswers) []string {
 	var out []string
 	for _, r := range rowsIn(a, judge.ConservationRows) {

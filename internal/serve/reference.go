@@ -84,7 +84,7 @@ func columnsOf(op *huma.Operation) []ask.ColumnDoc {
 	return list
 }
 
-// typeText says what a value is. A type with fields of its own is a link to them.
+// typeText returns what a value is. A type with fields of its own is a link to them.
 func typeText(s *huma.Schema) template.HTML {
 	out := template.HTMLEscapeString(s.Type)
 	switch {

@@ -79,7 +79,7 @@ func ms(ns float64) string { return fmt.Sprintf("%.3f ms", ns/1e6) }
 
 func share(part, whole float64) string { return fmt.Sprintf("%.1f %%", 100*part/whole) }
 
-// ofDeviceWork says how much of the device work takes some time of it.
+// ofDeviceWork returns how much of the device work takes some time of it.
 func ofDeviceWork(ns, all float64) string {
 	return fmt.Sprintf("%s of the device work (%.3f of %s)", share(ns, all), ns/1e6, ms(all))
 }

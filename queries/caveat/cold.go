@@ -23,7 +23,7 @@ type coldPass struct {
 	Steady  float64 `col:"of_time_ns"`
 }
 
-// coldPasses says which passes of a stage were found cold and what they cost.
+// coldPasses returns which passes of a stage were found cold and what they cost.
 func coldPasses(c coldPass, alike []coldPass) string {
 	longest, costs := c, []string{}
 	for _, x := range alike {

@@ -28,7 +28,7 @@ func Losses(list []C) []C {
 	return out
 }
 
-// inStage says where something is missing: in a stage, outside them, or nothing where that is unknown.
+// inStage returns where something is missing: in a stage, outside them, or nothing where that is unknown.
 func inStage(stage string) string {
 	switch stage {
 	case "":

@@ -79,7 +79,7 @@ type ToolLost struct {
 // ToolLostOf reads a caveat as such.
 func ToolLostOf(c C) (l ToolLost, is bool) { return as[ToolLost](c), c.Kind == "tool-lost-data" }
 
-// What says what was lost, without the remedy.
+// What returns what was lost, without the remedy.
 func (c ToolLost) What() string {
 	l, known := ToolLosses[c.Cause]
 	switch {

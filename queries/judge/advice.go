@@ -64,7 +64,7 @@ func toCapture(text, why, command string) Advice {
 	return Advice{Finding: Finding{Advice: text, Command: command}, Why: why}
 }
 
-// toolLosses says what to capture instead where tools say that they lost data.
+// toolLosses returns what to capture instead where tools say that they lost data.
 func (s *summariser) toolLosses(capture string) []Advice {
 	var out []Advice
 	conservation := s.r.Frame("conservation")
@@ -84,7 +84,7 @@ func (s *summariser) toolLosses(capture string) []Advice {
 	return out
 }
 
-// missing says what to capture next, since it keeps questions open: what would tell most comes first.
+// missing returns what to capture next, since it keeps questions open: what would tell most comes first.
 func (s *summariser) missing() []Advice {
 	run, capture := ShellWord(s.name), "prof capture --run "+ShellWord(s.name+"-2")
 	hasTimeline, hasStages := len(s.parts) > 0, len(s.out.Stages) > 0

@@ -45,7 +45,7 @@ func (s *summariser) addBreakdown() error {
 	return err
 }
 
-// hiddenText says how much of the collectives of a stage other kernels hide, over its GPUs: that much nothing would be saved without them.
+// hiddenText returns how much of the collectives of a stage other kernels hide, over its GPUs: that much nothing would be saved without them.
 func (s *summariser) hiddenText(stage string) string {
 	hidden, all := 0.0, 0.0
 	for _, gpu := range s.parts[stage] {

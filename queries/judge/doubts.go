@@ -24,7 +24,7 @@ const (
 	unexplainedShare = 0.01
 )
 
-// notWhole says what the captures did not record: the two gravest things, and where the others are.
+// notWhole returns what the captures did not record: the two gravest things, and where the others are.
 func (s *summariser) notWhole() string {
 	conservation := s.r.Frame("conservation")
 	if conservation == nil {
@@ -274,7 +274,7 @@ func (s *summariser) doubtTime() error {
 	return nil
 }
 
-// doubtUtilisation says why MFU is not known, and what is wrong with that which is.
+// doubtUtilisation returns why MFU is not known, and what is wrong with that which is.
 func (s *summariser) doubtUtilisation() error {
 	if len(s.out.Stages) == 0 || s.r.Frame("mfu") == nil {
 		return nil

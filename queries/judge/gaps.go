@@ -111,7 +111,7 @@ func (s *summariser) isMeasured(stage string, device int64, gap longGapRow) (boo
 	return !last.IsWarmup && frame.Or(last.GPUSpanNs, 0) >= gap.DurationNs, nil
 }
 
-// edgeOf says how a gap lies at an end of the capture; "" when it does not.
+// edgeOf returns how a gap lies at an end of the capture; "" when it does not.
 func (s *summariser) edgeOf(gap longGapRow) (string, error) {
 	near := edgePart * gap.DurationNs
 	if start := gap.StartNs; start <= near {
@@ -130,7 +130,7 @@ func (s *summariser) edgeOf(gap longGapRow) (string, error) {
 	return "", err
 }
 
-// text says how much of an idle time the gaps hold.
+// text returns how much of an idle time the gaps hold.
 func (g fewLong) text() string {
 	switch g.count {
 	case 0:

@@ -67,7 +67,7 @@ func holder(list []passTime, ns float64, isIdle bool) *passTime {
 	return found
 }
 
-// typical says how much the GPU works in the median pass, where that is another picture than the mean: passes that load code or compile
+// typical returns how much the GPU works in the median pass, where that is another picture than the mean: passes that load code or compile
 // it are long, and few.
 func typical(list []passTime) string {
 	if len(list) < 3 {

@@ -83,7 +83,7 @@ func (s *summariser) readProfiled() error {
 	return nil
 }
 
-// graphsText says what graphs that were profiled as wholes are bound by, where no kernel was by itself; "" without them.
+// graphsText returns what graphs that were profiled as wholes are bound by, where no kernel was by itself; "" without them.
 func graphsText(graphs []BoundRow) string {
 	time, sum, launches := map[string]float64{}, 0.0, int64(0)
 	for _, r := range graphs {

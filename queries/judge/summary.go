@@ -88,7 +88,7 @@ type Advice struct {
 	Why     string // Number and what it follows from; or why something is to be captured
 }
 
-// Summarise says what the answers of a report come to. Any of them may be missing: what follows from it is then not known.
+// Summarise returns what the answers of a report come to. Any of them may be missing: what follows from it is then not known.
 func Summarise(r *Report) (Summary, error) {
 	s := newSummariser(r)
 	err := s.summarise()

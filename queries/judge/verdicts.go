@@ -87,7 +87,7 @@ func (x SlowRank) isExplained(late deviceParts) bool {
 	return late.idleNs() >= waitPart*float64(x.LateNs)
 }
 
-// lateVerdict says which GPU is waited for, and what that one does meanwhile.
+// lateVerdict returns which GPU is waited for, and what that one does meanwhile.
 func lateVerdict(e evidence, exposed part, late deviceParts) *verdict {
 	v := &verdict{bound: LateBound, label: fmt.Sprintf("waits for GPU %d", late.device), but: e.once(exposed).text(), meaning: fmt.Sprintf("GPU %d arrives late at collectives, and GPU %d waits for it", late.device, e.gpu.device)}
 	v.why = fmt.Sprintf("the GPU is in collectives and computes nothing %s; %s of the time that all GPUs spend in them (%s of %s) is waiting for a late GPU, %s of that for GPU %d",

@@ -109,7 +109,7 @@ func (e evidence) useText(name string, ratio *float64) string {
 	return name + " is " + percentText(*ratio)
 }
 
-// uncountedText says why utilisation is more than the figures say; "" when it is not.
+// uncountedText returns why utilisation is more than the figures say; "" when it is not.
 func (e evidence) uncountedText() string {
 	if len(e.use.uncounted) == 0 {
 		return ""

@@ -73,7 +73,7 @@ func (b Bar) View(label string) BarView {
 // MostBars is how many bars are drawn; the table has numbers for more.
 const MostBars = 64
 
-// BarsLeftOut says how many bars are not drawn.
+// BarsLeftOut returns how many bars are not drawn.
 func BarsLeftOut(left int) string {
 	return fmt.Sprintf("The first %d stages and GPUs are drawn; %s only in the query.", MostBars, typeset.Plural(int64(left), "more is", "more are"))
 }

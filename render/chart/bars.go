@@ -72,7 +72,7 @@ func (b Bar) Busy() float64 {
 	return share
 }
 
-// PartsOf says which parts any of the bars has, in order.
+// PartsOf returns which parts any of the bars has, in order.
 func PartsOf(bars []Bar) []terms.Part {
 	return slices.DeleteFunc(slices.Clone(terms.Parts), func(p terms.Part) bool {
 		return !slices.ContainsFunc(bars, func(b Bar) bool {
@@ -81,7 +81,7 @@ func PartsOf(bars []Bar) []terms.Part {
 	})
 }
 
-// Cells gives the number of cells that each piece has of so many, by largest remainder: they add up to all of them, and none is a cell or
+// Cells returns the number of cells that each piece has of so many, by largest remainder: they add up to all of them, and none is a cell or
 // more off. Of equal remainders the earlier one is served first.
 func (b Bar) Cells(all int) []int {
 	out, order := make([]int, len(b.Pieces)), make([]int, len(b.Pieces))

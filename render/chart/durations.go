@@ -138,5 +138,5 @@ func highBound(b durationRow) string {
 	return typeset.Nanoseconds(to)
 }
 
-// binBounds says what a bin holds.
+// binBounds returns what a bin holds.
 func binBounds(b durationRow) string { return "from " + lowBound(b) + " to " + highBound(b) }

@@ -195,7 +195,7 @@ func newRoofDot(r launchRow, class, shape string) roofDot {
 // missingNamed is how many launches that cannot be drawn are named.
 const missingNamed = 20
 
-// notDrawable says how many launches are not drawn, and shortens their list.
+// notDrawable returns how many launches are not drawn, and shortens their list.
 func notDrawable(missing *[]string) string {
 	if len(*missing) == 0 {
 		return ""

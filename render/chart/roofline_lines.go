@@ -57,7 +57,7 @@ func leading(r roof, roofs []roof) bool {
 	return r.basis == measured || !slices.ContainsFunc(roofs, func(o roof) bool { return o.resource == r.resource && o.basis == measured })
 }
 
-// source says what a ceiling is from.
+// source returns what a ceiling is from.
 func (r roof) source() string {
 	if r.basis == measured {
 		return "measured"

@@ -93,7 +93,7 @@ func slowdowns(f *frame.Frame) (map[string]bool, error) {
 	return out, nil
 }
 
-// shadeClass tells how a part with these reasons is shaded; "" where none of them slows down.
+// shadeClass returns how a part with these reasons is shaded; "" where none of them slows down.
 func shadeClass(reasons string, slows map[string]bool) string {
 	class := ""
 	for _, reason := range strings.Split(reasons, ", ") {

@@ -169,7 +169,7 @@ func passesText(passes []int64, column map[int64]int, at int, warm map[int64]boo
 	return text
 }
 
-// skewSaid says what the shades of a stage mean, and how sure they are.
+// skewSaid returns what the shades of a stage mean, and how sure they are.
 func skewSaid(rows []latenessRow, most float64, warm map[int64]bool) string {
 	said := "Empty: first in every collective. Full: " + typeset.Nanoseconds(most) + " late or later."
 	for _, is := range warm {

@@ -17,7 +17,7 @@ const tonesDoc = " Kernels have a tone of blue, green or grey by name, those tha
 // mostLinks is how many stretches the page names.
 const mostLinks = 24
 
-// windows says which work is drawn piece by piece, with a link to each stretch of it.
+// windows returns which work is drawn piece by piece, with a link to each stretch of it.
 func (d *TimelineData) windows(windows []windowRow) (string, []timelineLink) {
 	if len(windows) == 0 {
 		return "", nil
@@ -46,7 +46,7 @@ func (d *TimelineData) windows(windows []windowRow) (string, []timelineLink) {
 		" are in the page. Elsewhere work is drawn as blocks only." + tonesDoc, links
 }
 
-// windowName says what a stretch is, and where it is if there are several GPUs.
+// windowName returns what a stretch is, and where it is if there are several GPUs.
 func (d *TimelineData) windowName(w windowRow) string {
 	name := "the capture"
 	if w.Stage != "" {

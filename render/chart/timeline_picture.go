@@ -115,7 +115,7 @@ func (d *TimelineData) stageWindows(rows timelineRows) []StageWindow {
 	return out
 }
 
-// cutOf says how much of its pass a window has, "" for all.
+// cutOf returns how much of its pass a window has, "" for all.
 func cutOf(w windowRow, passes []passRow) string {
 	if w.ShownCount >= w.WorkCount {
 		return ""

@@ -102,7 +102,7 @@ func (d *TimelineData) addRange(t *timelineThread, r rangeRow) {
 	t.until = max(t.until, end)
 }
 
-// unseenRanges says what of the ranges is not drawn; nothing when all are.
+// unseenRanges returns what of the ranges is not drawn; nothing when all are.
 func unseenRanges(asked, all int64, beside, deep int) []string {
 	var said []string
 	if asked < all {

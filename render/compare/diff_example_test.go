@@ -45,7 +45,7 @@ func partOf(stage, kind, name, family string, callsA, nsA, callsB, nsB int64) di
 	return i
 }
 
-// moved says what took the place of an item, or what it took the place of.
+// moved returns what took the place of an item, or what it took the place of.
 func moved(i diff.Item, partner, how string) diff.Item {
 	i.Status, i.Partner, i.How = diff.Moved, partner, how
 	return i

@@ -107,7 +107,7 @@ func stageChange(s diff.Stage) int64 {
 	return *s.B.TypicalNs - *s.A.TypicalNs
 }
 
-// figureCaption says what the parts are of, and what they add up to.
+// figureCaption returns what the parts are of, and what they add up to.
 func figureCaption(s diff.Stage) string {
 	if s.Name == outsideStages {
 		return "Parts of the work outside stages, per run; all of them add up to its change."

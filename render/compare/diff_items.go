@@ -85,7 +85,7 @@ var wholes = map[string]struct{ of, share string }{
 	"gpu_span_ns": {"GPU time", "of stage"}, "cpu_ns": {"GPU time", "of stage"}, "gpu_busy_ns": {"GPU busy time", "of busy time"}, "gpu_sum_ns": {"the sum of device work", "of sum"},
 }
 
-// heading says what a table of items is of.
+// heading returns what a table of items is of.
 func (g itemGroup) heading(r *diff.Result) string {
 	what := map[diff.Dimension]string{diff.ByKernel: "kernels and other ", diff.ByFamily: "kernel families and other ", diff.ByGrid: "kernels by grid and other ", diff.ByStage: "", diff.ByOperator: "operators", diff.ByRange: "ranges", diff.ByTree: "modules and operators"}[cmp.Or(r.Options.By, diff.ByKernel)]
 	if g.isExcerpt {
@@ -125,7 +125,7 @@ func (g itemGroup) unit() diff.Unit {
 	return g.stage.Unit
 }
 
-// meanOf says which unit the times of parts are of: medians, as stages are judged by, where there are three samples a side and more.
+// meanOf returns which unit the times of parts are of: medians, as stages are judged by, where there are three samples a side and more.
 func (g itemGroup) meanOf() string {
 	switch {
 	case g.stage == nil && !g.isTree() || g.unit() == diff.PerRun:

@@ -13,7 +13,7 @@ import (
 	"prof/render/typeset"
 )
 
-// stageLegend says what the columns of the table of stages mean that a reader may not know.
+// stageLegend returns what the columns of the table of stages mean that a reader may not know.
 func stageLegend(r *diff.Result, t table.Table, dropped []string) []string {
 	has := func(name string) bool {
 		return slices.ContainsFunc(t.Columns, func(c table.Column) bool { return c.Name == name && !slices.Contains(dropped, c.Title) })
@@ -71,7 +71,7 @@ func confidence(o diff.Options, ends float64) string {
 	return strconv.FormatFloat(100*(1-ends*cmp.Or(o.Stats.Alpha, stats.DefaultAlpha)), 'g', 4, 64) + " %"
 }
 
-// correctedText says how verdicts read p where there are several; "" for one stage.
+// correctedText returns how verdicts read p where there are several; "" for one stage.
 func correctedText(r *diff.Result) string {
 	if len(judgedStages(r)) < 2 {
 		return ""

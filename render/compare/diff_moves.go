@@ -8,7 +8,7 @@ import (
 	"prof/render/typeset"
 )
 
-// plain gives the names of the items of a group without what nobody tells kernels by, by their names.
+// plain returns the names of the items of a group without what nobody tells kernels by, by their names.
 func (g itemGroup) plain(name func(diff.Item) string) map[string]string {
 	names := make([]string, len(g.items))
 	for i, item := range g.items {

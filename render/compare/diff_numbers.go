@@ -21,7 +21,7 @@ func probability(p float64) string {
 	return strconv.FormatFloat(p, 'g', 2, 64)
 }
 
-// perUnit says what a time is for.
+// perUnit returns what a time is for.
 func perUnit(u diff.Unit) string { return "per " + typeset.OrNull(string(u)) }
 
 // toolUnits are base units by what tools call them.

@@ -41,7 +41,7 @@ func stageTable(r *diff.Result) table.Table {
 	return known
 }
 
-// stageCaption says what stages are judged by, and for what where that is the same for all.
+// stageCaption returns what stages are judged by, and for what where that is the same for all.
 func stageCaption(r *diff.Result) string {
 	text := "stages by " + words.MetricWords(words.JudgedBy(r.Options))
 	if oneUnit(r) == diff.PerStep && words.JudgedBy(r.Options) == "gpu_span_ns" { // what it is a note says

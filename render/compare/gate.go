@@ -23,7 +23,7 @@ func GateForms() typeset.Forms[*gate.Result, typeset.Options] {
 // gateSigns are seen in a list of pull requests before they are read.
 var gateSigns = map[gate.Outcome]string{gate.Holds: "✅", gate.Broken: "❌", gate.CannotTell: "❔"}
 
-// gateDocument says what rules say of a run: the verdict, each rule, why those that do not hold came out so, what else differs from the baseline, and why the others hold.
+// gateDocument returns what rules say of a run: the verdict, each rule, why those that do not hold came out so, what else differs from the baseline, and why the others hold.
 func gateDocument(r *gate.Result, _ typeset.Options) []doc.Document {
 	d := doc.Document{Title: "prof check", Sign: gateSigns[r.Outcome], Blocks: []doc.Block{doc.Lead{Text: typeset.Neutral(r.Words), Tone: gateTone(r.Outcome)}, doc.Facts(gateSides(r)), doc.Table{Of: gateTable(r)}}}
 	if list := slices.Concat(gateReasons(r, gate.Broken), gateReasons(r, gate.CannotTell)); len(list) > 0 {

@@ -36,7 +36,7 @@ const (
 	changesSaid = 12 // changes, the latest
 )
 
-// trendDocument says what is followed, a line for each stage, what changed, oldest first, and the latest runs as rows, newest last.
+// trendDocument returns what is followed, a line for each stage, what changed, oldest first, and the latest runs as rows, newest last.
 func trendDocument(r *trend.Result, o TrendOptions) []doc.Document {
 	of := "stage"
 	if r.Options.Metric.IsServing() {

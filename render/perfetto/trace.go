@@ -708,7 +708,7 @@ func (t *trace) workEvent(r *row, c *frame.Cells) []byte {
 	return event
 }
 
-// annotate says how a kernel was launched.
+// annotate returns how a kernel was launched.
 func (s *shape) annotate(r *row, b []byte) []byte {
 	for i, title := range []string{"grid", "block"} {
 		if x, y, z := s.cells[3*i], s.cells[3*i+1], s.cells[3*i+2]; x != nil && y != nil && z != nil {
@@ -908,7 +908,7 @@ type counter struct {
 	hasDevice, hasPID           bool
 }
 
-// unitOf says what a counter is in: values are in base units.
+// unitOf returns what a counter is in: values are in base units.
 func unitOf(unit string) []byte {
 	switch unit {
 	case "bytes":

@@ -149,7 +149,7 @@ func (s *sequence) forget() {
 	s.isNew, s.size, s.interned, s.blocks = true, 0, s.interned[:0], map[block][]byte{}
 }
 
-// intern gives the number of a text.
+// intern returns the number of a text.
 func (s *sequence) intern(kind int, text string) uint64 {
 	if id, known := s.known[kind][text]; known {
 		return id

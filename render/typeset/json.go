@@ -150,7 +150,7 @@ func JsonValue(v any) string {
 	return Quote(fmt.Sprint(v))
 }
 
-// Quote gives s as a JSON string of valid UTF-8, without the escapes that only HTML needs.
+// Quote returns s as a JSON string of valid UTF-8, without the escapes that only HTML needs.
 func Quote(s string) string {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

@@ -2,7 +2,7 @@ package typeset
 
 import "strings"
 
-// MarkdownSpan gives s as a code span outside of tables, where a pipe is a pipe.
+// MarkdownSpan returns s as a code span outside of tables, where a pipe is a pipe.
 func MarkdownSpan(s string) string {
 	if strings.Contains(s, `\|`) {
 		return MarkdownText(s)
@@ -10,7 +10,7 @@ func MarkdownSpan(s string) string {
 	return strings.ReplaceAll(MarkdownCode(s), `\|`, "|")
 }
 
-// MarkdownCode gives s as a code span in a table cell: a fence longer than any backticks inside, pipes escaped for the
+// MarkdownCode returns s as a code span in a table cell: a fence longer than any backticks inside, pipes escaped for the
 // table. A backslash before a pipe has no spelling in a code span that all readers share, so such text is escaped instead.
 func MarkdownCode(s string) string {
 	if strings.TrimSpace(s) == "" || strings.Contains(s, `\|`) {

@@ -27,7 +27,7 @@ func Findings(list []judge.Finding) []Finding {
 	})
 }
 
-// findingHeadline says where a finding is and what it could save: decode: at most 632 ms of 1.19 s in 3 passes (52.9 %).
+// findingHeadline returns where a finding is and what it could save: decode: at most 632 ms of 1.19 s in 3 passes (52.9 %).
 func findingHeadline(x judge.Finding) string {
 	where := ""
 	if x.RunDeviceCount > 1 || x.DeviceCount > 1 {

@@ -65,7 +65,7 @@ func LeadOf(s judge.Summary) string {
 	return "The run has no GPU work with known times."
 }
 
-// BoundText says what bounds a stage, and what comes next.
+// BoundText returns what bounds a stage, and what comes next.
 func BoundText(s judge.StageSummary) string {
 	if s.Bound == judge.UnknownBound {
 		return fmt.Sprintf("Its bound is unknown: %s.", s.Why)

@@ -6,7 +6,7 @@ import (
 	"prof/render/typeset"
 )
 
-// KernelStageLabel says what the query's name for no stage means.
+// KernelStageLabel returns what the query's name for no stage means.
 func KernelStageLabel(stage string) string {
 	if stage == "(none)" {
 		return "outside every stage"

@@ -113,7 +113,7 @@ func TrendItem(it trend.Item, to int) string {
 	return typeset.Shorten(typeset.Neutral(it.Name), to, 60)
 }
 
-// ItemMoved says how an item changed: +25.0 %, +50.0 us, and its calls where they changed too.
+// ItemMoved returns how an item changed: +25.0 %, +50.0 us, and its calls where they changed too.
 func ItemMoved(c trend.Change) string {
 	by := typeset.SignedTime(c.After - c.Before)
 	if a, b := c.CallsBefore, c.CallsAfter; a != nil && b != nil && *a != *b {
@@ -148,7 +148,7 @@ func TrendMark(r *trend.Result, c trend.Change) string {
 	return text
 }
 
-// ChangeHeadline says what changed, where, and from what to what.
+// ChangeHeadline returns what changed, where, and from what to what.
 func ChangeHeadline(r *trend.Result, c trend.Change) string {
 	first, last := typeset.Neutral(r.Runs[c.First].Name), typeset.Neutral(r.Runs[c.Last].Name)
 	label := SeriesLabel(r, c.Series)
@@ -168,7 +168,7 @@ func ChangeHeadline(r *trend.Result, c trend.Change) string {
 	return fmt.Sprintf("%s %s from %s on: %s up to %s, %s since", label, movedWords(m, c), first, TrendValue(m, c.Before), last, TrendValue(m, c.After))
 }
 
-// ChangeMoved says what moved with a stage; "" where that was not looked at, or the change is that of a kernel.
+// ChangeMoved returns what moved with a stage; "" where that was not looked at, or the change is that of a kernel.
 func ChangeMoved(r *trend.Result, c trend.Change) string {
 	if c.Item != nil || len(r.Series[c.Series].Items) == 0 {
 		return ""
@@ -200,7 +200,7 @@ func nothingSure(c trend.Change) string {
 		TrendItem(*c.Largest.Item, ItemWidth), ItemMoved(*c.Largest))
 }
 
-// ChangeDiffers says what else is different between the runs on either side.
+// ChangeDiffers returns what else is different between the runs on either side.
 func ChangeDiffers(c trend.Change) string {
 	switch {
 	case !c.Asked:

@@ -259,7 +259,7 @@ func (a *Asker) run(mediaType string, args []string) Maker {
 	}
 }
 
-// Problem says why answers are from an older commit than the last; "" if they are not.
+// Problem returns why answers are from an older commit than the last; "" if they are not.
 func (a *Asker) Problem() string {
 	w, done := a.Use()
 	defer done()

@@ -199,7 +199,7 @@ func (s *Service) profile(ctx context.Context, template string, values map[strin
 	return j, err
 }
 
-// runOf gives the name of the run that a job makes, or that is referred to, and the status of its job.
+// runOf returns the name of the run that a job makes, or that is referred to, and the status of its job.
 func (s *Service) runOf(ctx context.Context, ref string) (name, status string, err error) {
 	if j, _, err := s.Job(ref); err == nil {
 		if j.Name == "" && len(j.Runs) > 0 { // of a packed file

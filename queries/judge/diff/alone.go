@@ -103,7 +103,7 @@ func hostShare(idle, hosted float64) float64 {
 	return max(min(1, idleVaries/hostVaries*idle), hosted)
 }
 
-// kindOf says what a stage's measure depends on.
+// kindOf returns what a stage's measure depends on.
 func kindOf(name string) figureKind {
 	m, _ := measureOf(name)
 	return m.kind

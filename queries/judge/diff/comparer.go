@@ -82,7 +82,7 @@ func (s *stagePair) compares() bool {
 	return s.both() && s.name != outside && s.unlike == 0 && s.notWhole() == ""
 }
 
-// notWhole says what either side did not record; "" when nothing is known to be missing.
+// notWhole returns what either side did not record; "" when nothing is known to be missing.
 func (s *stagePair) notWhole() string { return cmp.Or(s.a.notWhole, s.b.notWhole) }
 
 func (s *stagePair) both() bool { return len(s.a.groups) > 0 && len(s.b.groups) > 0 }
@@ -100,7 +100,7 @@ func (s *stagePair) compare(what figureKind, a, b []float64, o stats.Options, am
 	return stats.CompareRuns(a, b, o)
 }
 
-// side tells what a side has of the stage, but for samples.
+// side returns what a side has of the stage, but for samples.
 func (s *stagePair) side(x *stageSide) StageSide {
 	out := StageSide{Passes: int64(len(x.groups)), Warmups: int64(len(x.warmups)), Units: x.units(s.tokens), TimeNs: x.total(s.metric), Launches: new(int64)}
 	if out.Units > 0 {
@@ -166,7 +166,7 @@ func (s *stagePair) tokenTime(x *stageSide) []float64 {
 	})
 }
 
-// tokenRate gives tokens a second of GPU span.
+// tokenRate returns tokens a second of GPU span.
 func (s *stagePair) tokenRate(x *stageSide) []float64 {
 	tokens := tokensOf(s.name, x)
 	if tokens == nil {

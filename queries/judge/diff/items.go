@@ -11,7 +11,7 @@ import (
 	"prof/queries/frame"
 )
 
-// items tells the parts of the stage's time by a dimension that they add up by, in the order in which they are added up.
+// items returns the parts of the stage's time by a dimension that they add up by, in the order in which they are added up.
 func (s *stagePair) items(by Dimension) []Item {
 	list := s.parts(by)
 	moves := s.moves
@@ -308,7 +308,7 @@ func (r *Result) askItems(ctx context.Context, asker frame.Asker) error {
 	return nil
 }
 
-// noRows says why there is nothing to compare in an answer.
+// noRows returns why there is nothing to compare in an answer.
 func noRows(f *frame.Frame) string {
 	switch {
 	case len(f.Rows) > 0:

@@ -141,7 +141,7 @@ func spanOf(metric string) string {
 	return spanMetric
 }
 
-// statsFor says what counts as a change of a stage's metric.
+// statsFor returns what counts as a change of a stage's metric.
 func (c *comparer) statsFor(s *stagePair, metric string, noise func(stage, metric string) *stats.Noise) stats.Options {
 	o := c.options.Stats
 	if o.Noise == nil {

@@ -241,7 +241,7 @@ func divided(n, units int64) int64 {
 	return q
 }
 
-// split says what the change of an item from a ns to b ns for one unit comes from. Sides with calls are split by the number of calls and
+// split returns what the change of an item from a ns to b ns for one unit comes from. Sides with calls are split by the number of calls and
 // their mean duration: with n calls for one unit of mean duration m on side A and n', m' on side B,
 //
 //	n' m' - n m = (n' - n) m + n (m' - m) + (n' - n) (m' - m)

@@ -64,7 +64,7 @@ type History struct {
 	Commits   int          // of their code
 }
 
-// learnHistory tells how much processes vary by themselves, but those of the runs in without: what is compared is no witness of its own noise. A
+// learnHistory returns how much processes vary by themselves, but those of the runs in without: what is compared is no witness of its own noise. A
 // stage "" is all device work of runs without stages. A run that prof captured with repeats is as many processes, each with the median of its passes.
 func learnHistory(rows []noiseRow, stage, metric string, alpha float64, without ...string) History {
 	return learn(tookOf(rows, stage, metric), alpha, without...)
@@ -117,7 +117,7 @@ func tookOf(rows []noiseRow, stage, metric string) map[string]map[string][]float
 	return out
 }
 
-// Words says what the history tells, for a note; "" where it tells nothing.
+// Words returns what the history tells, for a note; "" where it tells nothing.
 func (h History) Words() string {
 	if h.Noise == nil {
 		return ""
@@ -179,7 +179,7 @@ func (s surroundings) noise(stage, metric string) *stats.Noise {
 	return learnHistory(s.history, stage, metric, s.alpha, s.compared...).Noise
 }
 
-// noiseNote says what is known of a stage's noise; "" for nothing.
+// noiseNote returns what is known of a stage's noise; "" for nothing.
 func (s surroundings) noiseNote(stage *stagePair, metric string) string {
 	h := learnHistory(s.history, stage.name, metric, s.alpha, s.compared...)
 	if h.Noise == nil || !h.Noise.Assumed && h.Noise.DF < leastFreedom { // nothing is judged by it

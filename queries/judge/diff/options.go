@@ -105,7 +105,7 @@ func Canonical(name string) string {
 	return name
 }
 
-// unitOf says what a stage's times are for: a pass, or a token where the passes of the sides work on different numbers of tokens.
+// unitOf returns what a stage's times are for: a pass, or a token where the passes of the sides work on different numbers of tokens.
 func unitOf(stage string, a, b *stageSide) (Unit, func(group) *int64) {
 	switch {
 	case stage == "" || stage == outside:

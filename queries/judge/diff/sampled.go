@@ -66,7 +66,7 @@ func (s *Sampled) Stages() []string {
 	return out
 }
 
-// Has says which of the sides have measured passes of a stage.
+// Has reports which of the sides have measured passes of a stage.
 func (s *Sampled) Has(stage string) (a, b bool) {
 	p := s.index[stage]
 	if p == nil {
@@ -75,7 +75,7 @@ func (s *Sampled) Has(stage string) (a, b bool) {
 	return len(p.a.groups) > 0, len(p.b.groups) > 0
 }
 
-// NotWhole says what a side did not record of any of the stages; "" when nothing is known to be missing.
+// NotWhole returns what a side did not record of any of the stages; "" when nothing is known to be missing.
 func (s *Sampled) NotWhole(stages ...string) (a, b string) {
 	for _, stage := range stages {
 		if p := s.index[stage]; p != nil {
@@ -85,7 +85,7 @@ func (s *Sampled) NotWhole(stages ...string) (a, b string) {
 	return a, b
 }
 
-// WholeGraphs says which of the sides have CUDA graphs among the measured work of any of the stages that were traced as a whole: which kernels ran
+// WholeGraphs reports which of the sides have CUDA graphs among the measured work of any of the stages that were traced as a whole: which kernels ran
 // in them, and how many, nobody knows.
 func (s *Sampled) WholeGraphs(stages ...string) (a, b bool) {
 	for _, stage := range stages {

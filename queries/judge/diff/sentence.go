@@ -68,7 +68,7 @@ func (st *Stage) sureText() string {
 // capital begins a sentence.
 func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
-// unsureText tells what a change that cannot be told looks like.
+// unsureText returns what a change that cannot be told looks like.
 func (st *Stage) unsureText() string {
 	c := st.Comparison
 	switch {
@@ -111,7 +111,7 @@ func (st *Stage) figure(name string) *Metric {
 	return nil
 }
 
-// aloneText says what the stage does without a profiler; "" where no recordings say.
+// aloneText returns what the stage does without a profiler; "" where no recordings say.
 func (st *Stage) aloneText() string {
 	m := st.figure(aloneMetric)
 	if m == nil {
@@ -134,7 +134,7 @@ func (st *Stage) workChanges() bool {
 	return m != nil && (m.Verdict == Better || m.Verdict == Worse)
 }
 
-// workText says what is certain of the GPU's work where the whole stage cannot be told, or has no change: idle time varies more than work.
+// workText returns what is certain of the GPU's work where the whole stage cannot be told, or has no change: idle time varies more than work.
 func (st *Stage) workText() string {
 	m := st.work()
 	if m == nil || st.Verdict == Better || st.Verdict == Worse {
@@ -162,7 +162,7 @@ func longerText(effect float64) string {
 	return exactPercent(effect) + " less"
 }
 
-// launches says how many kernels a pass has on either side where that differs, or why nobody knows.
+// launches returns how many kernels a pass has on either side where that differs, or why nobody knows.
 func (st *Stage) launches(s *stagePair) string {
 	a, b := st.A, st.B
 	if a.Launches == nil || b.Launches == nil {
@@ -211,7 +211,7 @@ func (x *stageSide) wholeGraphs() bool {
 	return slices.ContainsFunc(x.groups, func(g group) bool { return g.kernels == nil })
 }
 
-// meanText tells how the mean differs, which the ledger adds up to, where single passes move it and not the median.
+// meanText returns how the mean differs, which the ledger adds up to, where single passes move it and not the median.
 func (st *Stage) meanText(s *stagePair) string {
 	if st.Delta == nil || st.A.PerUnitNs == 0 || st.Delta.Ns == 0 {
 		return ""

@@ -430,7 +430,7 @@ func figuresOf(list []benchmark, name string) []float64 {
 	return out
 }
 
-// noiseNote says what shows how much benchmarks under a load vary, by the figure that varies most; "" where nothing does.
+// noiseNote returns what shows how much benchmarks under a load vary, by the figure that varies most; "" where nothing does.
 func (l ServingLoad) noiseNote() string {
 	var most *ServingFigure
 	for i := range l.Figures {

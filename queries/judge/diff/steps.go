@@ -313,7 +313,7 @@ func unlike(sideA, sideB *stageSide) float64 {
 	return middle
 }
 
-// noMeasure says why the time of all device work compares nothing, where ratio is that of unlike: as of captures of a fixed length.
+// noMeasure returns why the time of all device work compares nothing, where ratio is that of unlike: as of captures of a fixed length.
 func noMeasure(ratio float64) string {
 	return fmt.Sprintf("the captures have different amounts of the same work (B has %.3g times the launches of their common kernels), so their total spans cannot be compared: capture whole runs, or mark passes or steps", ratio)
 }

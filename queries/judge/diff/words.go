@@ -161,7 +161,7 @@ func (st *Stage) changeText() string {
 	return fasterText(*c.Effect)
 }
 
-// leastText says how much of a change is certain, where that is less than half of it.
+// leastText returns how much of a change is certain, where that is less than half of it.
 func (st *Stage) leastText() string {
 	c := st.Comparison
 	if c.Effect == nil || c.Low == nil || c.High == nil {

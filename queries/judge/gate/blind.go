@@ -6,7 +6,7 @@ func (c *Check) byFloor() bool {
 	return x.Floor != nil && x.Smallest != nil && *x.Smallest <= *x.Floor
 }
 
-// sight says how much worse it may be, why nothing more can be told, and what would help.
+// sight returns how much worse it may be, why nothing more can be told, and what would help.
 func (c *Check) sight() string {
 	text := "; a regression could have gone unnoticed"
 	if between := c.Comparison.Interval(); between != "" {

@@ -99,7 +99,7 @@ func (c *Check) allowed(limit *float64) float64 {
 	return max(0, -*limit/(1+*limit))
 }
 
-// doubt says why a change that looks beyond the limit may be noise.
+// doubt returns why a change that looks beyond the limit may be noise.
 func (c *Check) doubt(o stats.Options) string {
 	if x := c.Comparison; x.Floor != nil && c.P != nil && *c.P <= o.Alpha {
 		return " is beyond the limit, but " + floorText(x)
@@ -107,7 +107,7 @@ func (c *Check) doubt(o stats.Options) string {
 	return " is beyond the limit, but may be noise" + c.noiseText()
 }
 
-// noiseText says which change the comparison could have found, and what would tell more.
+// noiseText returns which change the comparison could have found, and what would tell more.
 func (c *Check) noiseText() string {
 	x := c.Comparison
 	switch {
@@ -119,12 +119,12 @@ func (c *Check) noiseText() string {
 	return ""
 }
 
-// floorText says how much runs of the same thing may differ, and what would tell more.
+// floorText returns how much runs of the same thing may differ, and what would tell more.
 func floorText(x *stats.Comparison) string {
 	return fmt.Sprintf("identical runs differ by up to %s: compare several runs per side", percent(*x.Floor))
 }
 
-// untested says why no test is possible, and how one gets more samples.
+// untested returns why no test is possible, and how one gets more samples.
 func (c *Check) untested(why string) string {
 	const hint = "; capture with --repeats, or give the noise between identical runs with --assume-noise P%"
 	x := c.Comparison

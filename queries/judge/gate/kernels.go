@@ -26,7 +26,7 @@ func (j *judging) expandKernels(r Rule) {
 	}
 }
 
-// matches says which sides have kernels of a stage that match.
+// matches reports which sides have kernels of a stage that match.
 func (j *judging) matches(r Rule, stage string) (baseline, run bool) {
 	match := r.Kernel.MatchString
 	if r.NeedsBaseline() {

@@ -54,7 +54,7 @@ func (s *scanner) unitBehind() string {
 	return unit
 }
 
-// refused says why the figure cannot have such a limit; "" when it can.
+// refused returns why the figure cannot have such a limit; "" when it can.
 func (l Limit) refused(r Rule, f figure) string {
 	switch {
 	case l.Relative && !f.relative && r.Kind == NewKernels:

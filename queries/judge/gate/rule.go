@@ -102,7 +102,7 @@ func figuresOf(list []terms.Measure) map[string]figure {
 	return out
 }
 
-// figure tells what the subject is counted in and may be compared with.
+// figure returns what the subject is counted in and may be compared with.
 func (s Subject) figure() figure {
 	switch s.Kind {
 	case StageFigure:

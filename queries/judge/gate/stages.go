@@ -107,7 +107,7 @@ func (j *judging) check(r Rule, stage string) Check {
 	return c
 }
 
-// notWhole says what the run, or with a baseline either side, did not record of any of the stages: no rule holds by it, and none is broken.
+// notWhole returns what the run, or with a baseline either side, did not record of any of the stages: no rule holds by it, and none is broken.
 func (j *judging) notWhole(withBaseline bool, stages ...string) string {
 	if !withBaseline {
 		_, b := j.alone.NotWhole(stages...)
@@ -141,7 +141,7 @@ func (j *judging) unknownStage(stage string) string {
 	return fmt.Sprintf("there is no stage %s in %s%s", stage, sideName(j.out.Run), suggest.DidYouMean(stage, known))
 }
 
-// missingFigure says why a side has no value of a stage's figure. sums are those of its GPU work.
+// missingFigure returns why a side has no value of a stage's figure. sums are those of its GPU work.
 func missingFigure(stage, metric string, side diff.Side, sums []float64) string {
 	switch metric = diff.Canonical(metric); {
 	case stage == outside || stage == "" && metric == "cpu_ns":

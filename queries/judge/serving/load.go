@@ -121,7 +121,7 @@ func FailedMore(before, after Sent) bool {
 	return before.Known && after.Known && after.FailedRatio() > before.FailedRatio()
 }
 
-// FailedText says how many requests failed before and after: 0 → 50 of 100; with both totals where they differ, and "" where none failed or that is not known.
+// FailedText returns how many requests failed before and after: 0 → 50 of 100; with both totals where they differ, and "" where none failed or that is not known.
 func FailedText(before, after Sent) string {
 	of := before.Completed + before.Failed
 	switch {

@@ -121,7 +121,7 @@ func (c *Comparison) widen(n *Noise, o Options) {
 	c.Low, c.High = &low, &high
 }
 
-// faultOf says why values cannot be compared at all.
+// faultOf returns why values cannot be compared at all.
 func faultOf(a, b []float64) string {
 	switch {
 	case len(a) == 0 && len(b) == 0:

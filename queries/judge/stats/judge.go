@@ -74,7 +74,7 @@ func (c Comparison) isLikely() bool {
 	return !c.Sure && c.P != nil && c.Low != nil && c.High != nil && (*c.Low > 0 || *c.High < 0)
 }
 
-// Doubt says how near a change that is likely is to being sure; "" for others.
+// Doubt returns how near a change that is likely is to being sure; "" for others.
 func (c Comparison) Doubt() string {
 	if !c.isLikely() {
 		return ""
@@ -85,7 +85,7 @@ func (c Comparison) Doubt() string {
 // mostTold is the largest change that is worth a figure: ten times as long.
 const mostTold = 9
 
-// sight says which change the comparison could have found; "" where none could be.
+// sight returns which change the comparison could have found; "" where none could be.
 func (c Comparison) sight() string {
 	hidden := c.Hidden()
 	switch {
@@ -99,7 +99,7 @@ func (c Comparison) sight() string {
 	return "; " + hidden
 }
 
-// Hidden says which changes the comparison could not have found; "" where it could have found none that is worth a figure.
+// Hidden returns which changes the comparison could not have found; "" where it could have found none that is worth a figure.
 func (c Comparison) Hidden() string {
 	if c.Smallest == nil || *c.Smallest > mostTold {
 		return ""
@@ -119,7 +119,7 @@ func (c Comparison) Inside(o Options) bool {
 	return math.Log1p(*c.Low) >= -most && math.Log1p(*c.High) <= most
 }
 
-// Interval says between which changes the true one is; "" where nothing bounds it.
+// Interval returns between which changes the true one is; "" where nothing bounds it.
 func (c Comparison) Interval() string {
 	if c.Low == nil || c.High == nil {
 		return ""
@@ -162,7 +162,7 @@ func evidence(c Comparison, p *float64) string {
 	return fmt.Sprintf(" (p = %s, %s, %d and %d samples)", digits(*p), c.Method, c.NA, c.NB)
 }
 
-// missing says what would tell more.
+// missing returns what would tell more.
 func missing(c Comparison) string {
 	switch c.Method {
 	case MethodFloor:

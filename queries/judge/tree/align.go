@@ -219,7 +219,7 @@ const most = 2 * nameWorth
 // what it does.
 const nameWorth = 1000
 
-// alike says how much two siblings have in common, 0 for nothing.
+// alike returns how much two siblings have in common, 0 for nothing.
 func alike(a, b *node) int64 {
 	if a.key != b.key {
 		return 0

@@ -58,7 +58,7 @@ func (n *node) classes(to map[string]string) {
 	}
 }
 
-// sharedNames gives the names in which two paths of the same classes agree, and the class where they do not.
+// sharedNames returns the names in which two paths of the same classes agree, and the class where they do not.
 func sharedNames(a, b, class string) string {
 	x, y, out := strings.Split(a, Mark), strings.Split(b, Mark), strings.Split(class, Mark)
 	for i := range out {

@@ -71,7 +71,7 @@ func (n *node) does() string {
 	return n.works
 }
 
-// holds says how much of what is wanted a node has directly in it, or in the only one that it has in it: 0 for nothing.
+// holds returns how much of what is wanted a node has directly in it, or in the only one that it has in it: 0 for nothing.
 func holds(w *node, wanted map[string][]want) int64 {
 	var best int64
 	for _, c := range w.inside {

@@ -15,7 +15,7 @@ import (
 // ErrNoWorkload is wrapped by the errors that say that no runs of a workload are there.
 var ErrNoWorkload = errors.New("no runs of a workload")
 
-// noStage says why none of the runs has a row.
+// noStage returns why none of the runs has a row.
 func noStage(ctx context.Context, a frame.Asker, o Options) error {
 	if o.Stage == "" {
 		return fmt.Errorf("%w: none of the runs%s has a stage, or device work in its timeline: --workload names another workload, --metric tpot_p99 follows results of load generators", ErrNoWorkload, o.ofWorkload())

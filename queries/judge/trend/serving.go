@@ -14,7 +14,7 @@ import (
 	"prof/schema/terms"
 )
 
-// ServingNames says what metrics of serving are called.
+// ServingNames returns what metrics of serving are called.
 func ServingNames() string { return terms.ServingText(terms.Trend) }
 
 // ServingMetrics are those that load generators measure at the client.
@@ -172,7 +172,7 @@ func (p *Point) set(values []float64) {
 	}
 }
 
-// wanted says which loads are followed: those that were asked for, or the one that most runs share, of several such that of the latest run. It notes the others.
+// wanted returns which loads are followed: those that were asked for, or the one that most runs share, of several such that of the latest run. It notes the others.
 func (r *Result) wanted(rows []benchmarkRow, groups []serving.Load, of []int, names []string) ([]bool, error) {
 	out := make([]bool, len(groups))
 	if r.Options.Load != "" {

@@ -306,7 +306,7 @@ func rulePlace(name string) int {
 	return at
 }
 
-// clockWords says what another clock does by itself: computing goes with the SM clock, memory does not.
+// clockWords returns what another clock does by itself: computing goes with the SM clock, memory does not.
 func clockWords(r float64) string {
 	return fmt.Sprintf("B ran at %s: compute-bound kernels take %.2fx as long from that alone", times(r, "SM clock"), 1/r)
 }

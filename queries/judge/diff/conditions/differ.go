@@ -103,7 +103,7 @@ func (p statedPair) ratio() (float64, bool) {
 	return y / x, xok && yok && x > 0 && y > 0
 }
 
-// effect says what the difference means, and how much it matters.
+// effect returns what the difference means, and how much it matters.
 func (p statedPair) effect(weight Weight) (string, Weight) {
 	if !p.a.isKnown() || !p.b.isKnown() {
 		// It may be the same on both sides.
@@ -128,7 +128,7 @@ func (p statedPair) effect(weight Weight) (string, Weight) {
 	return words, weight
 }
 
-// mixed says which sides' runs differ among themselves.
+// mixed returns which sides' runs differ among themselves.
 func (p statedPair) mixed() string {
 	switch {
 	case p.a.isMixed() && p.b.isMixed():
@@ -183,7 +183,7 @@ var explaining = []explanation{
 	{"throttling", "throttling", nil},
 }
 
-// Expected says what differences explain of a stage's change: "twice the tokens", "half the clock"; "" for nothing. A stage "" is all
+// Expected returns what differences explain of a stage's change: "twice the tokens", "half the clock"; "" for nothing. A stage "" is all
 // device work.
 func Expected(d []Difference, stage string) string {
 	var out []string

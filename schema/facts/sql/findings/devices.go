@@ -88,7 +88,7 @@ func (n ExposedCollectives) Words(x Found) string {
 	return n.Taken(x) + n.text(n.CollectiveCount, " not overlapped")
 }
 
-// Taken says what collectives take, without what they share a stream with: waiting may be the cause.
+// Taken returns what collectives take, without what they share a stream with: waiting may be the cause.
 func (n ExposedCollectives) Taken(x Found) string {
 	return fmt.Sprintf("collectives take %s in %s, %s of it not overlapped (%.1f %%)%s", say.Time(n.CollectivesNs), say.Count(n.CollectiveCount, "call", "calls"), x.saved(), 100*float64(x.SavingNs)/n.CollectivesNs, n.spread(x))
 }

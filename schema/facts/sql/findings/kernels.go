@@ -89,7 +89,7 @@ type executions struct {
 
 func (n executions) count() string { return say.Count(n.CallCount, "execution", "executions") }
 
-// hidden says what faster kernels would not save; "" for nothing.
+// hidden returns what faster kernels would not save; "" for nothing.
 func (n executions) hidden() string {
 	if n.HiddenNs == 0 {
 		return ""

@@ -82,7 +82,7 @@ type pauses struct {
 	sampledLine
 }
 
-// most says what of a cause the GPU waited for longest: a function or range, and how often.
+// most returns what of a cause the GPU waited for longest: a function or range, and how often.
 func (n pauses) most(x Found, one, several string) string {
 	text := fmt.Sprintf("%s, %s in idle gaps", say.Count(n.CallCount, one, several), say.Time(n.CallsNs))
 	if n.AllCount > n.CallCount {
