@@ -102,7 +102,7 @@ var rooms = map[string][]string{
 	"render/screen":         {"queries/frame", "queries/frame/frametest", "queries/judge", "queries/judge/serving", "render/chart", "render/doc", "render/table", "render/typeset", "render/words"},
 	"render/table":          {"queries/frame", "render/typeset"},
 	"render/typeset":        {"queries/frame"},
-	"render/words":          {"queries/caveat", "queries/frame", "queries/judge", "queries/judge/*", "render/typeset"},
+	"render/words":          {"queries/caveat", "queries/frame", "queries/judge", "queries/judge/*", "render/doc", "render/typeset"},
 	"internal/laketest":     {"ingest/derive", "queries", "schema"},
 	"internal/ledger":       {"internal/cli", "internal/testkit", "queries", "schema"},
 	"internal/testkit":      {"ingest", "ingest/derive", "queries", "queries/frame", "schema"},

@@ -115,7 +115,7 @@ func (r *reader) section(s judge.Section, shared []string, withPictures bool) (o
 	hasRows := false
 	switch {
 	case f.Query == "findings" && len(s.Findings) > 0:
-		out = append(out, doc.List{Ordered: true, Items: typeset.Each(words.Findings(s.Findings), findingItem)})
+		out = append(out, doc.List{Ordered: true, Items: words.Findings(s.Findings)})
 	case f.Query == "findings":
 		out = append(out, doc.Text(words.NoFindings(&f)))
 	case len(f.Rows) == 0: // which is an answer here
@@ -141,22 +141,6 @@ func (r *reader) section(s judge.Section, shared []string, withPictures bool) (o
 		out = append(out, doc.Hint{Text: fmt.Sprintf("See %s of \"%s\" above.", others, words.SharedTitle), To: notesID})
 	}
 	return append(out, sql)
-}
-
-// findingItem is a finding as a sentence and the lines under it.
-func findingItem(x words.Finding) doc.Item {
-	item := doc.Item{Text: x.Headline, Under: []string{fmt.Sprintf("%s (%s)", x.Title, x.Rule)}, Try: x.Advice}
-	for _, text := range []string{x.Subject, x.Evidence} {
-		if text != "" {
-			item.Under = append(item.Under, text)
-		}
-	}
-	for _, command := range []string{x.Command, x.Detail} {
-		if command != "" {
-			item.See = append(item.See, command)
-		}
-	}
-	return item
 }
 
 // bars are what the time of stages is made of, as a picture and as lines of text.

@@ -36,18 +36,7 @@ func Explain(e Explained) (doc.Document, error) {
 	add(e.First)
 	f := e.Report.Frame("findings")
 	if len(e.Findings) > 0 {
-		d.Blocks = append(d.Blocks, doc.List{Ordered: true, Apart: true, Items: typeset.Each(words.Findings(e.Findings), func(x words.Finding) doc.Item {
-			item := doc.Item{Text: x.Headline, Under: []string{fmt.Sprintf("%s (%s)", x.Title, x.Rule)}, Try: x.Advice, See: []string{x.Command}}
-			for _, text := range []string{x.Subject, x.Evidence} {
-				if text != "" {
-					item.Under = append(item.Under, text)
-				}
-			}
-			if x.Detail != "" {
-				item.See = append(item.See, x.Detail)
-			}
-			return item
-		})})
+		d.Blocks = append(d.Blocks, doc.List{Ordered: true, Apart: true, Items: words.Findings(e.Findings)})
 	} else {
 		d.Blocks = append(d.Blocks, doc.Text(words.NoFindings(f)))
 	}

@@ -83,7 +83,7 @@ func TestFindingHeadline(t *testing.T) {
 		"decode: at most 632 ms of 1.19 s in 3 passes (52.9 %) on GPU 1, the most of 2 GPUs": func(x *judge.Finding) { x.Device, x.DeviceCount, x.RunDeviceCount = 1, 2, 2 },
 		"all device work: at most 632 ms of 1.19 s (52.9 %)":                                 func(x *judge.Finding) { x.Stage, x.Passes = "", 2 },
 	} {
-		if got := words.Findings([]judge.Finding{idle(change)})[0].Headline; got != want {
+		if got := words.Findings([]judge.Finding{idle(change)})[0].Text; got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -7,23 +7,25 @@ import (
 	"prof/queries/caveat"
 	"prof/queries/frame"
 	"prof/queries/judge"
+	"prof/render/doc"
 	"prof/render/typeset"
 )
 
-// Finding is a finding as it is written.
-type Finding struct {
-	Rank                                            string
-	Headline                                        string // where, and how much could be saved of how much
-	Title, Rule, Subject, Evidence, Advice, Command string
-	Detail                                          string // command that shows more; "" when there is none
-}
-
-// Findings returns findings as they are written.
-func Findings(list []judge.Finding) []Finding {
-	return typeset.Each(list, func(x judge.Finding) Finding {
-		text := typeset.Neutral
-		return Finding{Rank: fmt.Sprint(x.Rank), Headline: findingHeadline(x), Title: text(x.Title), Rule: text(x.ID), Subject: text(x.Subject),
-			Evidence: text(x.Evidence), Advice: text(x.Advice), Command: text(x.Command), Detail: text(x.Detail)}
+// Findings returns findings as they are written: where, and how much could be saved of how much; what it follows from; and what to do about it.
+func Findings(list []judge.Finding) []doc.Item {
+	return typeset.Each(list, func(x judge.Finding) doc.Item {
+		item := doc.Item{Text: findingHeadline(x), Try: typeset.Neutral(x.Advice)}
+		for _, text := range []string{x.Title + " (" + x.ID + ")", x.Subject, x.Evidence} {
+			if text != "" {
+				item.Under = append(item.Under, typeset.Neutral(text))
+			}
+		}
+		for _, command := range []string{x.Command, x.Detail} {
+			if command != "" {
+				item.See = append(item.See, typeset.Neutral(command))
+			}
+		}
+		return item
 	})
 }
 
