@@ -1,28 +1,27 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 
+	"prof/render/doc"
 	"prof/render/typeset"
 )
 
 // assumptions makes assumptions.md: sections of lines, each with the query that shows what it says.
 type assumptions struct {
 	*reader
-	out   *bytes.Buffer
-	title string // of the section that lines are added to, until it has one
+	items []doc.Item // of the section that lines are added to
 }
 
-// writeAssumptions writes assumptions.md: what the figures of a run rest on, in the original's sections and prof's own, each line with the
-// query that shows it. A section that has nothing to say of this run is left out.
-func writeAssumptions(out *bytes.Buffer, r *reader) {
-	a := &assumptions{reader: r, out: out}
-	a.out.WriteString("# Assumptions\n\nWhat the figures of this run rest on. In brackets stands the query that shows it: `prof query NAME --run RUN`.\n")
+// assumptionsFile is assumptions.md: what the figures of a run rest on, in the original's sections and prof's own, each line with the query that
+// shows it. A section that has nothing to say of this run is left out.
+func assumptionsFile(r *reader) doc.Document {
+	a := &assumptions{reader: r}
+	d := doc.Document{Title: "Assumptions", IsFile: true, Blocks: []doc.Block{doc.Commands{Lead: "What the figures of this run rest on. In brackets stands the query that shows it", List: []string{"prof query NAME --run RUN"}}}}
 	for _, part := range []struct {
 		title string
-		write func()
+		say   func()
 	}{
 		{"Run Assumptions", a.runLines},
 		{"Decoding Params", a.decoding},
@@ -36,22 +35,21 @@ func writeAssumptions(out *bytes.Buffer, r *reader) {
 		{"Idle time and findings", a.thresholds},
 		{"What the captures could not see", a.unseen},
 	} {
-		a.title = part.title
-		part.write()
+		a.items = nil
+		if part.say(); len(a.items) > 0 {
+			d.Blocks = append(d.Blocks, doc.Section{Title: part.title, Blocks: []doc.Block{doc.List{Items: a.items}}})
+		}
 	}
+	return d
 }
 
 // say adds a line to the section; key names the query that shows it, "" where it is a definition.
 func (a *assumptions) say(key, format string, args ...any) {
-	if a.title != "" {
-		a.out.WriteString("\n## " + a.title + "\n\n")
-		a.title = ""
-	}
-	a.out.WriteString("- " + typeset.MarkdownLine(typeset.Neutral(fmt.Sprintf(format, args...))))
+	text := typeset.Neutral(fmt.Sprintf(format, args...))
 	if f := a.Frame(key); f != nil && f.Query != "" {
-		a.out.WriteString(" (" + typeset.MarkdownCode(sourceOf(f)) + ")")
+		text += " (" + sourceOf(f) + ")"
 	}
-	a.out.WriteString("\n")
+	a.items = append(a.items, doc.Item{Text: text})
 }
 
 // none says in place of lines why an answer has no rows.

@@ -41,7 +41,7 @@ func TestCells(t *testing.T) {
 }
 
 func TestReportMarkdownBars(t *testing.T) {
-	out := fileText(t, &judge.Report{Name: "a", Facts: [][2]string{{"run", "a"}}, Sections: reportSections()}, writeMarkdown)
+	out := fileText(t, &judge.Report{Name: "a", Facts: [][2]string{{"run", "a"}}, Sections: reportSections()}, markdown(reportFile))
 	rendertest.Compare(t, filepath.Join("testdata", "report", "report.md"), []byte(out))
 	if !strings.Contains(out, strings.Repeat("█", 36)+strings.Repeat("L", 24)+"  60.0 % busy of 1 ms") {
 		t.Error("the bar of the whole run is not there")

@@ -62,7 +62,7 @@ func TestPageIsNeverLarge(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := large.String()
-	text := fileText(t, r, writeMarkdown)
+	text := fileText(t, r, markdown(reportFile))
 	if len(page) > 3_000_000 || len(page) < 1_000_000 {
 		t.Errorf("the page has %d bytes", len(page))
 	}

@@ -20,7 +20,7 @@ func figurePage(t *testing.T) string {
 	for _, f := range []*frame.Frame{accountingFrame(), rendertest.StagesFrame(), rendertest.StageKernelsFrame(), rendertest.RooflineFrame(), rendertest.DurationsFrame(), rendertest.SamplesFrame()} {
 		r.Sections = append(r.Sections, judge.Section{ID: f.Query, Title: f.Query, Frame: f, Page: !chart.HasTable(f.Query)})
 	}
-	if md := fileText(t, r, writeMarkdown); strings.Contains(md, "sample-series") || !strings.Contains(md, "roofline") {
+	if md := fileText(t, r, markdown(reportFile)); strings.Contains(md, "sample-series") || !strings.Contains(md, "roofline") {
 		t.Error("report.md has the sections of the page only, or lacks others")
 	}
 	return fileText(t, r, writeHTML)

@@ -76,7 +76,7 @@ func TestFilesOfUnknown(t *testing.T) {
 			}
 		})
 	}
-	fileText(t, whole, writeKernels)
+	fileText(t, whole, markdown(kernelFile))
 }
 
 // wantReasons holds that each null of a file of JSON has a reason.

@@ -25,17 +25,17 @@ var ErrMissing = errors.New("no file")
 func Files() []File {
 	return []File{
 		{Name: "report.html", Doc: "the page: one file that needs no network", Write: file(writeHTML)},
-		{Name: "report.md", Doc: "its sections as GitHub's Markdown", Write: file(writeMarkdown)},
-		{Name: "stakeholder_summary.md", Doc: "one page in plain words, for a reader without tools", Write: file(writeStakeholder)},
-		{Name: "operators.md", Doc: "operators of PyTorch by the time of their device work, with memory", Write: file(writeOperators)},
-		{Name: "kernels.md", Doc: "kernels by time, with role, class and occupancy", Write: file(writeKernels)},
+		{Name: "report.md", Doc: "its sections as GitHub's Markdown", Write: file(markdown(reportFile))},
+		{Name: "stakeholder_summary.md", Doc: "one page in plain words, for a reader without tools", Write: file(markdown(stakeholderFile))},
+		{Name: "operators.md", Doc: "operators of PyTorch by the time of their device work, with memory", Write: file(markdown(operatorFile))},
+		{Name: "kernels.md", Doc: "kernels by time, with role, class and occupancy", Write: file(markdown(kernelFile))},
 		{Name: "metrics.json", Doc: "the figures by name, null with a reason where not known", Write: file(writeMetrics)},
 		{Name: "static_compute.json", Doc: "parameters and operations of the model by its configuration", Write: ofModel(StaticArtifact), Missing: noModel},
 		{Name: "static_compute.md", Doc: "the same as Markdown", Write: ofModel(StaticMarkdown), Missing: noModel},
 		{Name: "env.json", Doc: "the machine, its software, and every fact of every source", Write: file(writeEnvironment)},
 		{Name: "inputs.yaml", Doc: "what the workload was given", Write: file(writeInputs), Missing: noInputs},
 		{Name: "config.yaml", Doc: "the options that the run was captured with", Write: file(writeConfig), Missing: noConfig},
-		{Name: "assumptions.md", Doc: "what the figures rest on", Write: file(writeAssumptions)},
+		{Name: "assumptions.md", Doc: "what the figures rest on", Write: file(markdown(assumptionsFile))},
 	}
 }
 

@@ -180,9 +180,7 @@ func (g *glance) section() doc.Section {
 		part("what to do first", doc.List{Ordered: true, Items: typeset.Each(g.Advice, adviceItem)})
 	}
 	if len(g.Breakdown) > 0 {
-		part("time breakdown", doc.List{Ordered: true, Plain: true, Items: typeset.Each(g.Breakdown, func(c glanceCategory) doc.Item {
-			return doc.Item{Text: fmt.Sprintf("%s of the measured time (%s): %s, in %s", c.Share, c.Time, c.Words, c.Stage)}
-		})}, doc.Commands{Lead: "see", List: []string{g.Breakdown[0].Command}})
+		part("time breakdown", g.breakdown()...)
 	}
 	if len(g.Kernels) > 0 {
 		part("the kernels that take most time", doc.List{Items: typeset.Each(g.Kernels, func(k glanceKernel) doc.Item { return doc.Item{Name: k.Short, Text: k.Words} })},
@@ -193,6 +191,13 @@ func (g *glance) section() doc.Section {
 		part("caveats", doc.List{Items: sentences(g.Doubts)})
 	}
 	return s
+}
+
+// breakdown is what most of the time goes to.
+func (g *glance) breakdown() []doc.Block {
+	return []doc.Block{doc.List{Ordered: true, Plain: true, Items: typeset.Each(g.Breakdown, func(c glanceCategory) doc.Item {
+		return doc.Item{Text: fmt.Sprintf("%s of the measured time (%s): %s, in %s", c.Share, c.Time, c.Words, c.Stage)}
+	})}, doc.Commands{Lead: "see", List: []string{g.Breakdown[0].Command}}}
 }
 
 // stageBlocks are the stages where they are not drawn: their figures, and what bounds each.

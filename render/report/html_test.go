@@ -100,7 +100,7 @@ func TestNoFindings(t *testing.T) {
 	f := *reportSections()[1].Frame
 	f.Rows, f.Notes = nil, []string{"throttling could not be checked"}
 	sections := []judge.Section{{ID: "findings", Title: "What to do about it", Frame: &f}}
-	md := fileText(t, &judge.Report{Name: "a", Sections: sections}, writeMarkdown)
+	md := fileText(t, &judge.Report{Name: "a", Sections: sections}, markdown(reportFile))
 	page := fileText(t, &judge.Report{Name: "a", Sections: sections}, writeHTML)
 	for _, text := range []string{md, page} {
 		if !strings.Contains(text, words.NoFindings(nil)) || !strings.Contains(text, "throttling could not be checked") || strings.Contains(text, "Not known") {

@@ -1,25 +1,24 @@
 package report
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
+	"prof/render/doc"
 	"prof/render/table"
 	"prof/render/typeset"
 )
 
 const kernelTitle = "Kernel Summary (Top-K)"
 
-// writeKernels writes kernels.md: the kernels that took most time, in the columns kernel_name, total_ms, calls, mean_ms and device, with
+// kernelFile is kernels.md: the kernels that took most time, in the columns kernel_name, total_ms, calls, mean_ms and device, with
 // role, share and what Nsight Compute measured of them after them. Without kernels it says why there are none.
-func writeKernels(out *bytes.Buffer, r *reader) {
+func kernelFile(r *reader) doc.Document {
 	answer, rows := r.Frame("top-kernels"), read(r, kernelRows)
 	if len(rows) == 0 {
-		writeNone(out, kernelTitle, r.noKernels(), answer)
-		return
+		return unranked(kernelTitle, r.noKernels(), answer)
 	}
 	on := r.kernelDevices()
 	t := table.Table{Columns: []table.Column{code("kernel_name"), number("total_ms"), number("calls"), number("mean_ms"), plain("device"), number("share"), number("median_ms"), plain("role"), plain("family")}}
@@ -45,7 +44,7 @@ func writeKernels(out *bytes.Buffer, r *reader) {
 	} else {
 		below = append(below, "Class and occupancy are not known: the run has no Nsight Compute report (prof capture --tools ncu).")
 	}
-	writeRanked(out, kernelTitle, answer, t, below)
+	return ranked(kernelTitle, answer, t, below)
 }
 
 // noKernels says why a run has none.

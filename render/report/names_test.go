@@ -110,7 +110,7 @@ func TestSharedNotes(t *testing.T) {
 		f.Notes = notes
 		r.Sections = append(r.Sections, judge.Section{ID: string(rune('a' + i)), Title: "T", Frame: f})
 	}
-	md := fileText(t, r, writeMarkdown)
+	md := fileText(t, r, markdown(reportFile))
 	page := fileText(t, r, writeHTML)
 	body := page[strings.Index(page, "<body>"):strings.LastIndex(page, "<script>")]
 	for _, c := range []struct {

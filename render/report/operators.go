@@ -1,10 +1,10 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 
+	"prof/render/doc"
 	"prof/render/table"
 	"prof/render/typeset"
 	"prof/render/words"
@@ -12,13 +12,12 @@ import (
 
 const operatorTitle = "Operator Summary (Top-K)"
 
-// writeOperators writes operators.md: the operators of PyTorch that took most time, in the columns op_name, total_time_ms,
+// operatorFile is operators.md: the operators of PyTorch that took most time, in the columns op_name, total_time_ms,
 // cuda_time_ms, calls and mean_ms, with their own times and memory after them. Without operators it says why there are none.
-func writeOperators(out *bytes.Buffer, r *reader) {
+func operatorFile(r *reader) doc.Document {
 	answer, rows := r.Frame("top-operators"), read(r, operatorRows)
 	if len(rows) == 0 {
-		writeNone(out, operatorTitle, r.noOperators(), answer)
-		return
+		return unranked(operatorTitle, r.noOperators(), answer)
 	}
 	t := table.Table{Columns: []table.Column{code("op_name"), number("total_time_ms"), number("cuda_time_ms"), number("calls"), number("mean_ms"), number("self_cuda_ms"), number("self_cuda_share"),
 		number("self_cpu_ms"), number("kernels_and_copies"), number("gflop"), number("cuda_alloc_mib"), number("cuda_net_mib")}}
@@ -30,7 +29,7 @@ func writeOperators(out *bytes.Buffer, r *reader) {
 	if seen := r.operatorCapture(); seen != "" {
 		below = append(below, seen)
 	}
-	writeRanked(out, operatorTitle, answer, t, append(below,
+	return ranked(operatorTitle, answer, t, append(below,
 		"Sorted by self_cuda_ms, the time of the GPU work that an operator launched itself. Totals include nested operators, so rows do not add up.",
 		"total_time_ms is CPU time including nested operators, each moment counted once (PyTorch's cpu_time_total); mean_ms is per call.",
 		"cuda_time_ms is the time of the GPU work that the operator and nested operators launched (PyTorch's device_time_total), on a GPU of any vendor.",

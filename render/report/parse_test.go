@@ -18,10 +18,20 @@ import (
 	"prof/render/typeset"
 )
 
+// withoutSQL is a file up to its SQL, which is folded by elements of ours.
+func withoutSQL(t *testing.T, text string) string {
+	t.Helper()
+	text, sql, _ := strings.Cut(text, "\n<details>\n<summary>Query ")
+	if !strings.Contains(sql, "```text\nFROM ") {
+		t.Error("the SQL is not there")
+	}
+	return text
+}
+
 // TestRankedFilesReadAsTyped holds, by a renderer that is not ours, that names in operators.md and kernels.md are what they are, and that
 // the original's columns come first.
 func TestRankedFilesReadAsTyped(t *testing.T) {
-	page := rendertest.AsHTML(t, fileText(t, fileReport(), writeOperators))
+	page := rendertest.AsHTML(t, withoutSQL(t, fileText(t, fileReport(), markdown(operatorFile))))
 	rendertest.OnlyOurs(t, page)
 	cells := rendertest.TableCells(page)
 	if got := strings.Join(cells[0][:5], " "); got != "op_name total_time_ms cuda_time_ms calls mean_ms" {
@@ -33,7 +43,7 @@ func TestRankedFilesReadAsTyped(t *testing.T) {
 			t.Errorf("operator %d: %q, want %q", i+1, cells[i+1], want)
 		}
 	}
-	page = rendertest.AsHTML(t, fileText(t, fileReport(), writeKernels))
+	page = rendertest.AsHTML(t, withoutSQL(t, fileText(t, fileReport(), markdown(kernelFile))))
 	rendertest.OnlyOurs(t, page)
 	cells = rendertest.TableCells(page)
 	if got := strings.Join(cells[0], " "); got != "kernel_name total_ms calls mean_ms device share median_ms role family class limiter of_roof occupancy profiled" {
@@ -54,16 +64,16 @@ func TestRankedFilesReadAsTyped(t *testing.T) {
 func TestRankedFilesWithoutRows(t *testing.T) {
 	const none = "No operators: the run was not captured with the PyTorch profiler (prof capture --tools torch)."
 	r := emptyReport()
-	page := rendertest.AsHTML(t, fileText(t, r, writeOperators))
+	page := rendertest.AsHTML(t, fileText(t, r, markdown(operatorFile)))
 	rendertest.OnlyOurs(t, page)
 	if !strings.Contains(rendertest.ShownText(page), none) || len(rendertest.TableCells(page)) > 0 || !strings.Contains(rendertest.ShownText(page), "nothing of top-operators "+rendertest.Breakout) {
 		t.Errorf("operators: %s", page)
 	}
 	r.Frames["sources"] = frametest.Answer("sources", "kind", []any{"torch"})
-	if page := rendertest.AsHTML(t, fileText(t, r, writeOperators)); strings.Contains(page, "was not captured") {
+	if page := rendertest.AsHTML(t, fileText(t, r, markdown(operatorFile))); strings.Contains(page, "was not captured") {
 		t.Errorf("with a trace: %s", page)
 	}
-	page = rendertest.AsHTML(t, fileText(t, r, writeKernels))
+	page = rendertest.AsHTML(t, fileText(t, r, markdown(kernelFile)))
 	if !strings.Contains(page, "No kernels: no kernel ran on a GPU in the capture.") || len(rendertest.TableCells(page)) > 0 {
 		t.Errorf("kernels: %s", page)
 	}
@@ -72,7 +82,7 @@ func TestRankedFilesWithoutRows(t *testing.T) {
 // TestAssumptionsReadAsTyped holds that each line of assumptions.md is an item of its own with its names intact.
 func TestAssumptionsReadAsTyped(t *testing.T) {
 	for name, r := range map[string]*judge.Report{"full": fileReport(), "empty": emptyReport(), "none": {}} {
-		text := fileText(t, r, writeAssumptions)
+		text := fileText(t, r, markdown(assumptionsFile))
 		page := rendertest.AsHTML(t, text)
 		rendertest.OnlyOurs(t, page)
 		if items := rendertest.ListItems(page); len(items) != strings.Count(text, "\n- ") {

@@ -1,11 +1,11 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"regexp"
 
 	"prof/queries/frame"
+	"prof/render/doc"
 	"prof/render/table"
 	"prof/render/typeset"
 )
@@ -29,30 +29,22 @@ func count(answer *frame.Frame) string {
 	return fmt.Sprintf("Rows: %d (k=%s)", len(answer.Rows), k)
 }
 
-// writeRanked writes a table of the rows that took most, as operators.md and kernels.md have it. The lines below it say what the columns
-// mean, and what the figures are to be read with.
-func writeRanked(out *bytes.Buffer, title string, answer *frame.Frame, t table.Table, below []string) {
-	out.WriteString("# " + title + "\n\n" + count(answer) + "\n\n")
-	t.Markdown(out)
-	out.WriteString("\n")
-	for _, line := range below {
-		out.WriteString("- " + typeset.MarkdownLine(typeset.Neutral(line)) + "\n")
-	}
-	writeNotes(out, answer)
-	fmt.Fprintf(out, "- Query %s: %s\n", typeset.MarkdownText(sourceOf(answer)), typeset.MarkdownCode(typeset.Whole(answer.SQL)))
+// ranked is a table of the rows that took most, as operators.md and kernels.md have it. The lines below it say what the columns mean, and what
+// the figures are to be read with.
+func ranked(title string, answer *frame.Frame, t table.Table, below []string) doc.Document {
+	return doc.Document{Title: title, IsFile: true, Blocks: []doc.Block{doc.Text(count(answer)), doc.Table{Of: t}, doc.Notes(typeset.Each(append(below, answer.Notes...), typeset.Neutral)), sqlOf(answer)}}
 }
 
-// writeNone writes a file that has no rows: why there are none.
-func writeNone(out *bytes.Buffer, title, why string, answer *frame.Frame) {
-	out.WriteString("# " + title + "\n\n" + typeset.MarkdownLine(typeset.Neutral(why)) + "\n")
+// unranked is a file that has no rows: why there are none.
+func unranked(title, why string, answer *frame.Frame) doc.Document {
+	d := doc.Document{Title: title, IsFile: true, Blocks: []doc.Block{doc.Text(typeset.Neutral(why))}}
 	if answer != nil && len(answer.Notes) > 0 {
-		out.WriteString("\n")
-		writeNotes(out, answer)
+		d.Blocks = append(d.Blocks, doc.Notes(typeset.Each(answer.Notes, typeset.Neutral)))
 	}
+	return d
 }
 
-func writeNotes(out *bytes.Buffer, answer *frame.Frame) {
-	for _, note := range answer.Notes {
-		out.WriteString("- Note: " + typeset.MarkdownText(typeset.Neutral(note)) + "\n")
-	}
+// sqlOf is what an answer comes from.
+func sqlOf(answer *frame.Frame) doc.SQL {
+	return doc.SQL{Queries: []doc.Query{{Name: sourceOf(answer), SQL: typeset.Whole(answer.SQL)}}}
 }

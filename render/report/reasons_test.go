@@ -59,7 +59,7 @@ func TestNoKernels(t *testing.T) {
 	whole.Frames["accounting"] = frametest.Fill(accountingFrame())
 	whole.Frames["accounting"].Rows[0][2] = "graph"
 	for want, r := range map[string]*judge.Report{"no timeline of the run": ofSources(nil, "ncu"), "no kernel ran on a GPU in the capture": ofSources(nil, "torch"), "only whole CUDA graphs": whole} {
-		if text := fileText(t, r, writeKernels); !strings.Contains(text, want) {
+		if text := fileText(t, r, markdown(kernelFile)); !strings.Contains(text, want) {
 			t.Errorf("%q does not say %q", text, want)
 		}
 	}
@@ -69,11 +69,11 @@ func TestNoKernels(t *testing.T) {
 func TestOperatorsOfAnotherCapture(t *testing.T) {
 	r := fileReport()
 	r.Frames["conservation"].Rows = append(r.Frames["conservation"].Rows, []any{"torch", int64(57_000), int64(1), int64(1), int64(1), int64(0), int64(0), int64(0), int64(0), true, int64(0)})
-	if text := fileText(t, r, writeOperators); !strings.Contains(text, "Operators come from the PyTorch profiler's trace (57,000 kernels), source 2; kernels and stages in other files come from Nsight Systems (6 kernels)") {
+	if text := fileText(t, r, markdown(operatorFile)); !strings.Contains(text, "Operators come from the PyTorch profiler's trace (57,000 kernels), source 2; kernels and stages in other files come from Nsight Systems (6 kernels)") {
 		t.Errorf("with both: %s", text)
 	}
 	r.Frames["sources"].Rows = r.Frames["sources"].Rows[1:]
-	if text := fileText(t, r, writeOperators); strings.Contains(text, "Operators come from") {
+	if text := fileText(t, r, markdown(operatorFile)); strings.Contains(text, "Operators come from") {
 		t.Errorf("with a trace alone: %s", text)
 	}
 }
@@ -118,11 +118,11 @@ func TestPeakOfOneGPU(t *testing.T) {
 		if why, _ := missing["peak_tflops"].(string); !strings.Contains(why, want) {
 			t.Errorf("peak_tflops: %q, want %q", why, want)
 		}
-		if text := fileText(t, r, writeAssumptions); !strings.Contains(text, "The peak of all GPUs that a pass uses is not known: "+want) {
+		if text := fileText(t, r, markdown(assumptionsFile)); !strings.Contains(text, "The peak of all GPUs that a pass uses is not known: "+want) {
 			t.Errorf("assumptions.md does not say %q", want)
 		}
 	}
-	if text := fileText(t, fileReport(), writeAssumptions); strings.Contains(text, "The peak of all GPUs that a pass uses is not known") {
+	if text := fileText(t, fileReport(), markdown(assumptionsFile)); strings.Contains(text, "The peak of all GPUs that a pass uses is not known") {
 		t.Error("a peak that is known is said not to be")
 	}
 }

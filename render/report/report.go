@@ -14,12 +14,17 @@ import (
 	"prof/render/words"
 )
 
-// writeMarkdown writes a report in GitHub's Markdown.
-func writeMarkdown(out *bytes.Buffer, r *reader) {
-	if d := r.document(false); r.err == nil {
-		r.keep(doc.Markdown(out, []doc.Document{d}, typeset.Options{}))
+// markdown returns the function that writes a document in GitHub's Markdown.
+func markdown(document func(r *reader) doc.Document) func(out *bytes.Buffer, r *reader) {
+	return func(out *bytes.Buffer, r *reader) {
+		if d := document(r); r.err == nil {
+			r.keep(doc.Markdown(out, []doc.Document{d}, typeset.Options{}))
+		}
 	}
 }
+
+// reportFile is report.md.
+func reportFile(r *reader) doc.Document { return r.document(false) }
 
 // writeHTML writes a report as one page of HTML, with pictures of where the time went and of the devices over time. Without its script all but
 // the timeline is there.
@@ -109,7 +114,7 @@ func (r *reader) section(s judge.Section, shared []string, withPictures bool) (o
 	if s.Hint != "" {
 		out = append(out, doc.Hint{Text: typeset.Neutral(s.Hint)})
 	}
-	f, sql := *s.Frame, doc.SQL{Queries: []doc.Query{{Name: sourceOf(s.Frame), SQL: typeset.Whole(s.Frame.SQL)}}}
+	f, sql := *s.Frame, sqlOf(s.Frame)
 	var others string
 	f.Notes, others = words.OwnNotes(words.NotesOf(s.Frame), shared)
 	hasRows := false

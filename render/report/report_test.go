@@ -144,8 +144,8 @@ func fileText(t *testing.T, r *judge.Report, write func(*bytes.Buffer, *reader))
 }
 
 // fileWriters are the files that this test holds, by name.
-var fileWriters = map[string]func(*bytes.Buffer, *reader){"operators.md": writeOperators, "kernels.md": writeKernels, "metrics.json": writeMetrics, "env.json": writeEnvironment,
-	"inputs.yaml": writeInputs, "config.yaml": writeConfig, "assumptions.md": writeAssumptions}
+var fileWriters = map[string]func(*bytes.Buffer, *reader){"operators.md": markdown(operatorFile), "kernels.md": markdown(kernelFile), "metrics.json": writeMetrics, "env.json": writeEnvironment,
+	"inputs.yaml": writeInputs, "config.yaml": writeConfig, "assumptions.md": markdown(assumptionsFile)}
 
 func TestReportFiles(t *testing.T) {
 	for name, write := range fileWriters {

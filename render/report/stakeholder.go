@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,61 +8,59 @@ import (
 
 	"prof/queries/frame"
 	"prof/queries/judge"
+	"prof/render/doc"
 	"prof/render/table"
 	"prof/render/typeset"
 	"prof/render/words"
 )
 
-// stakeholder is the page stakeholder_summary.md as it is written.
+// stakeholder is what the page stakeholder_summary.md is made from.
 type stakeholder struct {
 	*reader
-	s   judge.Summary
-	g   *glance
-	out *bytes.Buffer
+	s judge.Summary
+	g *glance
 }
 
-// writeStakeholder writes stakeholder_summary.md: one page in plain words for a reader without tools. Its sections stand in the order in
-// which such summaries have always had them; what is not known is said in its place, and each figure names its query.
-func writeStakeholder(out *bytes.Buffer, r *reader) {
+// stakeholderFile is stakeholder_summary.md: one page in plain words for a reader without tools. Its sections stand in the order in which such
+// summaries have always had them; what is not known is said in its place, and each figure names its query.
+func stakeholderFile(r *reader) doc.Document {
 	s, err := r.Summary()
 	r.keep(err)
 	g, err := newGlance(r.Report)
 	r.keep(err)
 	if g == nil {
 		r.keep(errors.New("query stakeholder_summary.md: the report was made without the queries stages and accounting"))
-		return
+		return doc.Document{}
 	}
-	p := stakeholder{r, s, g, out}
-	p.line("# %s: summary\n\n%s\n", escaped(reportTitle(r.Report)), typeset.MarkdownLine(g.Lead))
-	p.about()
-	p.environment()
-	p.aggregates()
-	p.stages()
-	p.utilisation()
-	p.takeaways()
-	p.operators()
-	p.kernels()
-	p.recommendations()
-	writeDoubts(out, "\n## How far to trust this\n\n", g.Doubts)
-	p.line("\nAll times exclude warm-up passes, except those of operators and kernels. The same figures in full, with the query behind each, are in report.html and report.md.")
+	p := stakeholder{r, s, g}
+	d := doc.Document{Title: typeset.Neutral(reportTitle(r.Report)) + ": summary", IsFile: true, Blocks: []doc.Block{
+		doc.Lead{Text: g.Lead}, p.about(),
+		doc.Section{Title: "Environment", Blocks: p.environment()},
+		doc.Section{Title: "Aggregates", Blocks: p.aggregates()},
+		doc.Section{Title: "Per-Stage Timings", Blocks: p.stages()},
+		doc.Section{Title: "MFU", Blocks: p.utilisation()},
+		doc.Section{Title: "Stage Takeaways", Blocks: p.takeaways()},
+		doc.Section{Title: "Top Operators", Blocks: p.operators()},
+		doc.Section{Title: "Top Kernels", Blocks: p.kernels()},
+		doc.Section{Title: "Recommendations", Blocks: p.recommendations()},
+	}}
+	if len(g.Doubts) > 0 {
+		d.Blocks = append(d.Blocks, doc.Section{Title: "How far to trust this", Blocks: []doc.Block{doc.List{Items: sentences(g.Doubts)}}})
+	}
+	d.Blocks = append(d.Blocks, say("All times exclude warm-up passes, except those of operators and kernels. The same figures in full, with the query behind each, are in report.html and report.md."))
+	return d
 }
 
-// escaped is text that reads in Markdown as typed.
-func escaped(text string) string { return typeset.MarkdownText(typeset.Neutral(text)) }
-
-func (p *stakeholder) title(text string) { p.line("\n## %s\n", text) }
-
-func (p *stakeholder) line(format string, args ...any) { fmt.Fprintf(p.out, format+"\n", args...) }
+// say is a paragraph.
+func say(format string, args ...any) doc.Text {
+	return doc.Text(typeset.Neutral(fmt.Sprintf(format, args...)))
+}
 
 // query names the query behind an answer.
-func (p *stakeholder) query(key string) string {
-	return "Query " + typeset.MarkdownSpan(sourceOf(p.Frame(key)))
-}
+func (p *stakeholder) query(key string) string { return "Query " + sourceOf(p.Frame(key)) }
 
-// unknown says in place of a section why there is none.
-func (p *stakeholder) unknown(why string) {
-	p.line("Not known: %s", typeset.MarkdownLine(typeset.Neutral(why)))
-}
+// notKnown says in place of a section why there is none.
+func notKnown(why string) []doc.Block { return []doc.Block{say("Not known: %s", why)} }
 
 // figures begins a table of a column of words and columns of numbers.
 func figures(first string, others ...string) table.Table {
@@ -75,19 +72,19 @@ func figures(first string, others ...string) table.Table {
 }
 
 // about says what was run and when: the time is the run's own, so that the file is the same whenever it is written.
-func (p *stakeholder) about() {
+func (p *stakeholder) about() (facts doc.Facts) {
 	for _, key := range [][3]string{{"captured", "Generated", "from the capture of "}, {"command", "What was run"}, {"model", "Model"}} {
 		value := "not known"
 		if at := slices.IndexFunc(p.Facts, func(f [2]string) bool { return f[0] == key[0] }); at >= 0 {
 			value = key[2] + p.Facts[at][1]
 		}
-		p.line("- %s: %s", key[1], typeset.MarkdownLine(typeset.Neutral(value)))
+		facts = append(facts, [2]string{key[1], typeset.Neutral(value)})
 	}
+	return facts
 }
 
 // environment names the GPUs and what they can do at most.
-func (p *stakeholder) environment() {
-	p.title("Environment")
+func (p *stakeholder) environment() []doc.Block {
 	var names []string
 	count := map[string]map[int64]bool{}
 	for _, d := range read(p.reader, deviceRows) {
@@ -117,7 +114,7 @@ func (p *stakeholder) environment() {
 			break
 		}
 	}
-	t.Markdown(p.out)
+	return []doc.Block{doc.Table{Of: t}}
 }
 
 // peakFlop words the limit that MFU is measured by: of the GPUs that worked in a pass together.
@@ -149,12 +146,10 @@ func (p *stakeholder) peakBandwidth() string {
 }
 
 // aggregates are the figures to quote, in the original's order; those that the workload measured itself come last.
-func (p *stakeholder) aggregates() {
-	p.title("Aggregates")
+func (p *stakeholder) aggregates() []doc.Block {
 	list := read(p.reader, aggregateRows)
 	if len(list) == 0 {
-		p.unknown(p.whyNoFigures("aggregates"))
-		return
+		return notKnown(p.whyNoFigures("aggregates"))
 	}
 	slices.SortStableFunc(list, func(x, y aggregateRow) int { return x.place() - y.place() })
 	t := figures("Metric", "Mean", "Std", "n")
@@ -169,8 +164,7 @@ func (p *stakeholder) aggregates() {
 		}
 		t.AddRow(name, digits(r.Mean, unit), digits(r.Std, unit), fmt.Sprint(r.Passes))
 	}
-	t.Markdown(p.out)
-	p.line("\nA token is a piece of a word or an image. Rates are per second of GPU time; quote the one over all passes. Std is the standard deviation over n passes. %s", p.query("aggregates"))
+	return []doc.Block{doc.Table{Of: t}, say("A token is a piece of a word or an image. Rates are per second of GPU time; quote the one over all passes. Std is the standard deviation over n passes. %s", p.query("aggregates"))}
 }
 
 // isRate reports whether a metric is one thing by another, of which the mean over passes is not what their sums give.
@@ -214,8 +208,7 @@ func (r aggregateRow) name() string {
 }
 
 // stages are the times of stages. Vision is work inside prefill: a note, never a row.
-func (p *stakeholder) stages() {
-	p.title("Per-Stage Timings")
+func (p *stakeholder) stages() []doc.Block {
 	t, onCPU := figures("Stage", "Median", "Range", "n", "Share of time"), false
 	for _, s := range p.s.Stages {
 		spread, median, share := typeset.Null, typeset.Nanoseconds(s.MedianNs), typeset.Percent(s.ShareRatio)
@@ -230,22 +223,19 @@ func (p *stakeholder) stages() {
 	switch {
 	case len(t.Rows) > 0:
 	case len(p.s.WarmOnly) > 0:
-		p.unknown("all passes of " + strings.Join(p.s.WarmOnly, ", ") + " count as warm-up")
-		return
+		return notKnown("all passes of " + strings.Join(p.s.WarmOnly, ", ") + " count as warm-up")
 	default:
-		p.unknown(p.whyNone("stages"))
-		return
+		return notKnown(p.whyNone("stages"))
 	}
-	t.Markdown(p.out)
-	p.line("\nPrefill reads the prompt; decode writes the answer token by token. Each time is the median over n measured passes, from the first to the last GPU work of a pass. %s", p.query("stages"))
+	out := []doc.Block{doc.Table{Of: t}, say("Prefill reads the prompt; decode writes the answer token by token. Each time is the median over n measured passes, from the first to the last GPU work of a pass. %s", p.query("stages"))}
 	if onCPU {
-		p.line("\nOn the CPU: no GPU work can be attributed to the stage, so its time is that of its range on the CPU thread, and it has no share of GPU time.")
+		out = append(out, say("On the CPU: no GPU work can be attributed to the stage, so its time is that of its range on the CPU thread, and it has no share of GPU time."))
 	}
-	p.parts()
+	return append(out, p.parts()...)
 }
 
 // parts are the times of the parts inside stages, all executions per pass together, and of those outside stages, per execution.
-func (p *stakeholder) parts() {
+func (p *stakeholder) parts() (out []doc.Block) {
 	inside, order := map[string][]string{}, []string{}
 	for _, r := range read(p.reader, noteRows) {
 		stage, time := r.Stage, r.PassMeanNs
@@ -259,27 +249,26 @@ func (p *stakeholder) parts() {
 		if inside[stage] == nil {
 			order = append(order, stage)
 		}
-		inside[stage] = append(inside[stage], escaped(r.Note)+" "+text)
+		inside[stage] = append(inside[stage], r.Note+" "+text)
 	}
 	for _, stage := range order {
-		where, each := "Inside "+escaped(stage)+", as part of its time", "pass"
+		where, each := "Inside "+stage+", as part of its time", "pass"
 		if stage == outside {
 			where, each = "Outside any stage", "execution"
 		}
-		p.line("\n%s: %s (mean per %s).", where, strings.Join(inside[stage], ", "), each)
+		out = append(out, say("%s: %s (mean per %s).", where, strings.Join(inside[stage], ", "), each))
 	}
+	return out
 }
 
 // outside is the stage of what happens outside all stages.
 const outside = "(none)"
 
 // utilisation is how far from the hardware's limit each part is.
-func (p *stakeholder) utilisation() {
-	p.title("MFU")
+func (p *stakeholder) utilisation() []doc.Block {
 	list := read(p.reader, useRows)
 	if len(list) == 0 {
-		p.unknown(p.whyNoFigures("mfu"))
-		return
+		return notKnown(p.whyNoFigures("mfu"))
 	}
 	slices.SortStableFunc(list, func(x, y useRow) int { return x.place() - y.place() })
 	t := figures("Scope", "MFU", "MBU")
@@ -296,23 +285,24 @@ func (p *stakeholder) utilisation() {
 			t.AddRow(name+", without a profiler", r.ratio(r.AloneMFURatio), r.ratio(r.AloneMBURatio))
 		}
 	}
-	t.Markdown(p.out)
-	p.line("\nMFU is the arithmetic that the model needs, as a share of what the GPU can do in that time. MBU is the same for reading memory; decode is judged by it. 100 %% is the limit of the hardware.")
+	limits := "MFU is the arithmetic that the model needs, as a share of what the GPU can do in that time. MBU is the same for reading memory; decode is judged by it. 100 % is the limit of the hardware."
 	if slices.ContainsFunc(list, func(r useRow) bool { return typeset.Finite(r.MFURatio) != nil }) {
-		p.line("Peak: dense %s; counting convention: %s; time: %s. %s", escaped(list[0].Precision), conventionText(list[0].Convention), basisText(list[0].TimeBasis), p.query("mfu"))
+		limits += fmt.Sprintf(" Peak: dense %s; counting convention: %s; time: %s. %s", list[0].Precision, conventionText(list[0].Convention), basisText(list[0].TimeBasis), p.query("mfu"))
 	}
+	out := []doc.Block{doc.Table{Of: t}, doc.Text(typeset.Neutral(limits))}
 	for _, r := range list {
 		if r.PartOf != "" && typeset.Finite(r.MFURatio) == nil {
-			p.line("\nMFU of %s is not known: its operations were not counted.", escaped(r.Stage))
+			out = append(out, say("MFU of %s is not known: its operations were not counted.", r.Stage))
 		}
 	}
 	said := map[string]bool{}
 	for _, s := range p.s.Stages {
 		if s.MFU == nil && !said[s.Unknown] {
 			said[s.Unknown] = true
-			p.line("\nMFU of %s is not known: %s", escaped(s.Stage), escaped(s.Unknown))
+			out = append(out, say("MFU of %s is not known: %s", s.Stage, s.Unknown))
 		}
 	}
+	return out
 }
 
 // conventionText says how attention is counted.
@@ -323,7 +313,7 @@ func conventionText(convention string) string {
 	case "causal":
 		return "causal (attention of each token to those before it)"
 	}
-	return escaped(convention)
+	return convention
 }
 
 // basisText says what time is taken.
@@ -331,7 +321,7 @@ func basisText(basis string) string {
 	if basis == "gpu_span" {
 		return "from the first to the last GPU work of a pass"
 	}
-	return escaped(basis)
+	return basis
 }
 
 func (r useRow) place() int {
@@ -349,51 +339,48 @@ func (r useRow) ratio(x *float64) string {
 }
 
 // takeaways say what bounds each stage, and what the time goes to.
-func (p *stakeholder) takeaways() {
-	p.title("Stage Takeaways")
-	for _, s := range p.g.Stages {
-		see := typeset.MarkdownSpan(s.Command)
+func (p *stakeholder) takeaways() []doc.Block {
+	out := []doc.Block{doc.List{Ordered: true, Items: typeset.Each(p.g.Stages, func(s glanceStage) doc.Item {
+		item := doc.Item{Text: typeset.Sentence(s.Name) + " " + s.Says, Under: []string{s.Meaning, s.whole()}, See: []string{s.Command}}
 		if s.Bound == judge.UnknownBound.Label() {
-			p.line("- **What bounds %s is not known**: %s. See %s", typeset.MarkdownText(s.Name), typeset.MarkdownText(s.whole()), see)
-			continue
+			item.Text, item.Under = "What bounds "+s.Name+" is not known", item.Under[1:]
 		}
-		p.line("- **%s %s**: %s. %s. See %s", typeset.MarkdownText(typeset.Sentence(s.Name)), typeset.MarkdownText(s.Says), typeset.MarkdownText(s.Meaning), typeset.MarkdownText(typeset.Sentence(s.whole())), see)
-	}
+		return item
+	})}}
 	if len(p.g.Stages) == 0 {
-		p.line("%s", typeset.MarkdownLine(p.g.Lead))
+		out = []doc.Block{doc.Text(p.g.Lead)}
 	}
-	writeBreakdown(p.out, p.g.Breakdown)
+	if len(p.g.Breakdown) > 0 {
+		out = append(append(out, say("Most of the time goes to:")), p.g.breakdown()...)
+	}
+	return out
 }
 
 // topRows is how many operators and kernels the page names.
 const topRows = 5
 
-func (p *stakeholder) operators() {
-	p.title("Top Operators")
+func (p *stakeholder) operators() []doc.Block {
 	list := read(p.reader, operatorRows)
 	if len(list) == 0 {
-		p.line("%s", typeset.MarkdownLine(typeset.Neutral(p.noOperators())))
-		return
+		return []doc.Block{say("%s", p.noOperators())}
 	}
 	t := table.Table{Columns: []table.Column{code("Operator"), number("Total ms"), number("CUDA ms"), number("Calls"), number("Mean ms")}}
 	for _, o := range list[:min(len(list), topRows)] {
 		name := typeset.Shorten(typeset.Neutral(words.OperatorName(o.Operator)), typeset.LongName, 60)
 		t.AddRow(name, fixed(o.TotalCPUNs, nsPerMs, 3), fixed(o.TotalDeviceNs, nsPerMs, 3), integer(o.Calls), o.meanCPUMs())
 	}
-	t.Markdown(p.out)
-	p.line("\nAn operator is a step of the model's program, such as a matrix product. Total is its time on the CPU, CUDA that of its work on the GPU. %s", p.query("top-operators"))
+	out := []doc.Block{doc.Table{Of: t}, say("An operator is a step of the model's program, such as a matrix product. Total is its time on the CPU, CUDA that of its work on the GPU. %s", p.query("top-operators"))}
 	if kinds := p.sourceKinds(); kinds["torch"] && counted(kinds) != "torch" {
-		p.line("\nOperators come from the PyTorch profiler's trace, all other times from the %s: these are two executions of the program, maybe with a different number of passes.",
-			map[string]string{"nsys": "Nsight Systems capture", "prof": "recording of prof's tracer"}[counted(kinds)])
+		out = append(out, say("Operators come from the PyTorch profiler's trace, all other times from the %s: these are two executions of the program, maybe with a different number of passes.",
+			map[string]string{"nsys": "Nsight Systems capture", "prof": "recording of prof's tracer"}[counted(kinds)]))
 	}
+	return out
 }
 
-func (p *stakeholder) kernels() {
-	p.title("Top Kernels")
+func (p *stakeholder) kernels() []doc.Block {
 	list := read(p.reader, kernelRows)
 	if len(list) == 0 {
-		p.line("No kernels: %s", escaped(p.whyNone("top-kernels")))
-		return
+		return []doc.Block{say("No kernels: %s", p.whyNone("top-kernels"))}
 	}
 	list = list[:min(len(list), topRows)]
 	var names []string
@@ -405,19 +392,22 @@ func (p *stakeholder) kernels() {
 	for i, k := range list {
 		t.AddRow(short(names[i]), fixed(k.TotalNs, nsPerMs, 3), fmt.Sprint(k.Calls), fixed(k.MeanNs, nsPerMs, 6), deviceList(on[k.Kernel]))
 	}
-	t.Markdown(p.out)
-	p.line("\nA kernel is a program that runs on the GPU. Long names are shortened here; kernels.md has them in full. %s", p.query("top-kernels"))
+	return []doc.Block{doc.Table{Of: t}, say("A kernel is a program that runs on the GPU. Long names are shortened here; kernels.md has them in full. %s", p.query("top-kernels"))}
 }
 
 // recommendations are what to try, each with its number and the command that shows what it follows from.
-func (p *stakeholder) recommendations() {
-	p.title("Recommendations")
+func (p *stakeholder) recommendations() []doc.Block {
 	if len(p.g.Advice) == 0 {
-		p.line("%s", words.NoFindings(p.Frame("findings")))
-		return
+		return []doc.Block{doc.Text(words.NoFindings(p.Frame("findings")))}
 	}
-	writeAdvice(p.out, p.g.Advice)
+	out := []doc.Block{doc.List{Ordered: true, Items: typeset.Each(p.g.Advice, func(a judge.Advice) doc.Item {
+		if a.Title != "" { // what the number follows from is for readers with tools
+			a.Why = a.Number
+		}
+		return adviceItem(a)
+	})}}
 	if p.g.Advice[0].Title != "" {
-		p.line("\nSavings are upper bounds (at most) or estimates (about), each on its own: they overlap, so do not add them up.")
+		out = append(out, say("Savings are upper bounds (at most) or estimates (about), each on its own: they overlap, so do not add them up."))
 	}
+	return out
 }

@@ -47,12 +47,12 @@ func plainReport() *judge.Report {
 
 // TestStakeholderRates holds that a deviation stands beside the mean that it is of, and that the rate of all passes is named as such.
 func TestStakeholderRates(t *testing.T) {
-	holds(t, fileText(t, plainReport(), writeStakeholder), "| Decode tokens/s, all passes together | 40.2 | - | 3 |\n| Decode tokens/s, per pass | 47.3 | 17 | 3 |\n", "| Prefill tokens/s | 14,849 | - | 1 |\n")
+	holds(t, fileText(t, plainReport(), markdown(stakeholderFile)), "| Decode tokens/s, all passes together | 40.2 | - | 3 |\n| Decode tokens/s, per pass | 47.3 | 17 | 3 |\n", "| Prefill tokens/s | 14,849 | - | 1 |\n")
 }
 
 // TestStakeholderParts holds that the time of a part inside a stage is that of all its executions in a pass, and outside stages of one.
 func TestStakeholderParts(t *testing.T) {
-	holds(t, fileText(t, plainReport(), writeStakeholder), "\nInside prefill, as part of its time: sam 22 ms, clip - (mean per pass).\n", "\nOutside any stage: projector 1 us (mean per execution).\n")
+	holds(t, fileText(t, plainReport(), markdown(stakeholderFile)), "\nInside prefill, as part of its time: sam 22 ms, clip - (mean per pass).\n", "\nOutside any stage: projector 1 us (mean per execution).\n")
 }
 
 // TestStakeholderOver holds that a utilisation of more than all is marked wherever it is shown.
@@ -62,7 +62,7 @@ func TestStakeholderOver(t *testing.T) {
 	f.Rows[0][1] = 7.328
 	f.Rows = append(f.Rows, slices.Clone(f.Rows[0]))
 	copy(f.Rows[len(f.Rows)-1], []any{"model", 3.18, 0.2, "bf16", "full", "gpu_span", nil, false})
-	holds(t, fileText(t, r, writeStakeholder), "| Model-level | 318.0 % (an input is wrong) | 20.0 % |\n", "| prefill | 732.8 % (an input is wrong) | ≥ 10.0 % |\n",
+	holds(t, fileText(t, r, markdown(stakeholderFile)), "| Model-level | 318.0 % (an input is wrong) | 20.0 % |\n", "| prefill | 732.8 % (an input is wrong) | ≥ 10.0 % |\n",
 		"MFU of 732.8 % means that an input is wrong", "- MFU of the model as a whole is 318.0 %: over 100 % means that an input is wrong")
 	holds(t, glanceText(t, r), "| 732.8 % (an input is wrong) | ≥ 10.0 % |")
 }
@@ -71,7 +71,7 @@ func TestStakeholderOver(t *testing.T) {
 func TestStakeholderCPU(t *testing.T) {
 	r := plainReport()
 	copy(r.Frames["stages"].Rows[0], []any{"prefill", int64(3), 5e6, nil, nil, nil, nil, nil, int64(1), 5e6, 4e6, 6e6, nil, nil, nil})
-	text := fileText(t, r, writeStakeholder)
+	text := fileText(t, r, markdown(stakeholderFile))
 	holds(t, text, "Decode takes 100.0 % of the measured time on the GPU, 291 ms per pass.", "Prefill takes 5 ms on the CPU; no GPU work can be attributed to it.", "| prefill | 5 ms (on the CPU) | 4 to 6 ms | 3 | - |\n", "On the CPU: no GPU work can be attributed to the stage")
 	if strings.Contains(text, "dominates") {
 		t.Error("a stage dominates one whose time is of something else")
@@ -82,13 +82,13 @@ func TestStakeholderCPU(t *testing.T) {
 func TestStakeholderCaptures(t *testing.T) {
 	r := plainReport()
 	const text = "Operators come from the PyTorch profiler's trace, all other times from the Nsight Systems capture: these are two executions of the program"
-	if strings.Contains(fileText(t, r, writeStakeholder), text) {
+	if strings.Contains(fileText(t, r, markdown(stakeholderFile)), text) {
 		t.Error("two executions of one capture")
 	}
 	f := r.Frames["sources"]
 	f.Rows = append(f.Rows, slices.Clone(f.Rows[0]))
 	copy(f.Rows[len(f.Rows)-1], []any{"torch", "ok", nil, "a.json"})
-	holds(t, fileText(t, r, writeStakeholder), text)
+	holds(t, fileText(t, r, markdown(stakeholderFile)), text)
 }
 
 // TestGlanceGPUs holds that figures of one GPU of several and of all together are told apart.
@@ -114,7 +114,7 @@ func TestGlanceWarmup(t *testing.T) {
 		row[0] = "(run)"
 	}
 	holds(t, glanceText(t, r), "All passes of prefill, decode count as warm-up: no stage was measured.")
-	text := fileText(t, r, writeStakeholder)
+	text := fileText(t, r, markdown(stakeholderFile))
 	holds(t, text, "Not known: all passes of prefill, decode count as warm-up\n")
 	if strings.Contains(text, "names no stages") || strings.Contains(text, "named as a stage") {
 		t.Error("the capture is said to name no stages")

@@ -64,13 +64,13 @@ func ncuOnly() *judge.Report {
 
 func TestStakeholder(t *testing.T) {
 	for name, r := range map[string]*judge.Report{"stakeholder_summary.md": stakeholderReport("decode"), "stakeholder_summary.ncu.md": ncuOnly()} {
-		rendertest.Compare(t, filepath.Join("testdata", "report", name), []byte(fileText(t, r, writeStakeholder)))
+		rendertest.Compare(t, filepath.Join("testdata", "report", name), []byte(fileText(t, r, markdown(stakeholderFile))))
 	}
 }
 
 // TestStakeholderMarkdown holds that names stay in their cells and read as typed, whatever is in them.
 func TestStakeholderMarkdown(t *testing.T) {
-	text := fileText(t, stakeholderReport("decode|*x*"), writeStakeholder)
+	text := fileText(t, stakeholderReport("decode|*x*"), markdown(stakeholderFile))
 	page := rendertest.AsHTML(t, text)
 	rendertest.OnlyOurs(t, page)
 	want := 0
@@ -92,7 +92,7 @@ func TestStakeholderMarkdown(t *testing.T) {
 
 // TestStakeholderIncomplete holds that a report without what the page is about is an error.
 func TestStakeholderIncomplete(t *testing.T) {
-	if err := file(writeStakeholder)(&bytes.Buffer{}, &judge.Report{Name: "a"}); err == nil {
+	if err := file(markdown(stakeholderFile))(&bytes.Buffer{}, &judge.Report{Name: "a"}); err == nil {
 		t.Error("no error")
 	}
 }
@@ -100,7 +100,7 @@ func TestStakeholderIncomplete(t *testing.T) {
 // TestGlance holds what report.md begins with, and that report.html says the same.
 func TestGlance(t *testing.T) {
 	r := stakeholderReport("decode")
-	md := fileText(t, r, writeMarkdown)
+	md := fileText(t, r, markdown(reportFile))
 	_, glanced, _ := strings.Cut(md, "## At a glance\n")
 	rendertest.Compare(t, filepath.Join("testdata", "report", "glance.md"), []byte(glanced))
 	page := fileText(t, r, writeHTML)

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -9,7 +8,7 @@ import (
 
 	"prof/queries/frame"
 	"prof/queries/judge"
-	"prof/render/table"
+	"prof/render/doc"
 	"prof/render/typeset"
 )
 
@@ -188,53 +187,39 @@ func inOrder(stages []judge.StaticStage) []judge.StaticStage {
 
 // StaticMarkdown writes static_compute.md: configuration, the whole model, stages, notes, and the components of each group of layers.
 func StaticMarkdown(w io.Writer, s *judge.Static) error {
-	var out bytes.Buffer
-	out.WriteString("# Static compute: " + typeset.MarkdownText(typeset.Neutral(s.Name)) + "\n\n## Configuration\n\n")
 	pairs, err := staticPairs(s)
 	if err != nil {
 		return err
 	}
-	for _, p := range pairs {
-		fmt.Fprintf(&out, "- %s: %s\n", p[0], typeset.MarkdownText(typeset.Neutral(p[1])))
-	}
-	out.WriteString("\n## Total Model\n\n")
-	total := table.Table{Columns: []table.Column{{Title: "Params (M)", Right: true}, {Title: "FLOPs (G)", Right: true}}}
-	total.AddRow(millions(s.Params), billions(totalFlop(s)))
-	total.Markdown(&out)
-	out.WriteString("\n## Per-Stage Breakdown\n\n")
-	breakdown := figures("Stage", "Params (M)", "FLOPs (G)")
-	breakdown.Columns = append(breakdown.Columns, table.Column{Title: "Top Ops", Full: true})
-	stages := inOrder(s.Stages)
-	for _, st := range stages {
-		breakdown.AddRow(st.Name, millions(st.Params), billions(st.Flop), strings.Join(topOperators(st, mostOperators), ", "))
-	}
-	breakdown.Markdown(&out)
-	out.WriteString("\n## Notes\n\n- A multiply-add counts 2. Softmax, norms, activations, rotary embeddings and lookups are not counted.\n")
-	for _, st := range stages {
-		if note := stageNote(s, st); note != "" {
-			fmt.Fprintf(&out, "- %s: %s\n", typeset.MarkdownText(st.Name), note)
-		}
-	}
-	for _, n := range s.Notes {
-		out.WriteString("- " + typeset.MarkdownLine(typeset.Neutral(n)) + "\n")
-	}
-	out.WriteString("\n## Per-Stage Details\n\n")
 	flops, err := flopRows.Of(s.Flops)
 	if err != nil {
 		return err
 	}
-	plain := *s.Flops
-	plain.Notes, plain.Rows = nil, nil
+	counted := *s.Flops
+	counted.Notes, counted.Rows = nil, nil
 	for i, f := range flops {
 		if !f.isIdle() {
-			plain.Rows = append(plain.Rows, s.Flops.Rows[i])
+			counted.Rows = append(counted.Rows, s.Flops.Rows[i])
 		}
 	}
-	if err := table.Markdown(&out, &plain, typeset.Options{}); err != nil {
-		return err
+	total, breakdown := figures("Params (M)", "FLOPs (G)"), figures("Stage", "Params (M)", "FLOPs (G)")
+	total.Columns[0].Right = true
+	total.AddRow(millions(s.Params), billions(totalFlop(s)))
+	breakdown.Columns = append(breakdown.Columns, plain("Top Ops"))
+	notes := []string{"A multiply-add counts 2. Softmax, norms, activations, rotary embeddings and lookups are not counted."}
+	for _, st := range inOrder(s.Stages) {
+		breakdown.AddRow(st.Name, millions(st.Params), billions(st.Flop), strings.Join(topOperators(st, mostOperators), ", "))
+		if note := stageNote(s, st); note != "" {
+			notes = append(notes, st.Name+": "+note)
+		}
 	}
-	_, err = w.Write(out.Bytes())
-	return err
+	return doc.Markdown(w, []doc.Document{{Title: "Static compute: " + typeset.Neutral(s.Name), IsFile: true, Blocks: []doc.Block{
+		doc.Section{Title: "Configuration", Blocks: []doc.Block{doc.Details(pairs)}},
+		doc.Section{Title: "Total Model", Blocks: []doc.Block{doc.Table{Of: total}}},
+		doc.Section{Title: "Per-Stage Breakdown", Blocks: []doc.Block{doc.Table{Of: breakdown}}},
+		doc.Section{Title: "Notes", Blocks: []doc.Block{doc.Notes(typeset.Each(append(notes, s.Notes...), typeset.Neutral))}},
+		doc.Section{Title: "Per-Stage Details", Blocks: []doc.Block{doc.Rows{Frame: &counted}}},
+	}}}, typeset.Options{})
 }
 
 // millions and billions are counts as the original's tables have them.
