@@ -159,8 +159,18 @@ type Item struct {
 	Text  string       `json:"text"`            // it is strong where there are lines Under it or the list is ordered
 	Short string       `json:"-"`               // Text for a terminal that has no room for it; "" for none
 	Under []string     `json:"under,omitempty"` // lines below it
+	Of    string       `json:"of,omitempty"`    // kernel, function or range that it is about, below the first line under it; "" for none
 	Try   string       `json:"try,omitempty"`   // what to do about it; "" for nothing
 	See   []string     `json:"see,omitempty"`   // commands that show more
+}
+
+// under returns the lines below the item, what it is about as a name.
+func (i Item) under(line, name func(string) string) []string {
+	out := typeset.Each(i.Under, line)
+	if i.Of != "" {
+		out = slices.Insert(out, min(1, len(out)), name(i.Of))
+	}
+	return out
 }
 
 // Remark is a sentence behind a word or two: also changed: ....

@@ -295,8 +295,8 @@ func (p *htmlPage) list(b List) {
 		} else {
 			p.print("%s", html.EscapeString(item.Text))
 		}
-		for _, under := range item.Under {
-			p.print("<p>%s</p>", html.EscapeString(under))
+		for _, under := range item.under(html.EscapeString, code) {
+			p.print("<p>%s</p>", under)
 		}
 		if item.Try != "" {
 			p.print("<p><i>Try:</i> %s</p>", html.EscapeString(item.Try))
@@ -311,5 +311,7 @@ func (p *htmlPage) list(b List) {
 
 // codes are commands beside each other.
 func codes(list []string) string {
-	return strings.Join(typeset.Each(list, func(command string) string { return "<code>" + html.EscapeString(command) + "</code>" }), ", ")
+	return strings.Join(typeset.Each(list, code), ", ")
 }
+
+func code(text string) string { return "<code>" + html.EscapeString(text) + "</code>" }

@@ -142,7 +142,7 @@ func (m *markdown) list(b List) {
 				text = typeset.MarkdownLine(item.Text)
 			}
 			m.print("%d. %s\n", i+1, text)
-			under := typeset.Each(item.Under, typeset.MarkdownLine)
+			under := item.under(typeset.MarkdownLine, typeset.MarkdownSpan)
 			if item.Try != "" {
 				under = append(under, "try: "+typeset.MarkdownLine(item.Try))
 			}

@@ -222,7 +222,7 @@ func (t *terminal) item(b List, at int, item Item) {
 		text += "; see: " + strings.Join(item.See, ", ")
 	}
 	t.lines(lead, text, most, paint)
-	for _, text := range item.Under {
+	for _, text := range item.under(plain, plain) {
 		if room := b.Lines * (t.o.Limit() - len(lead)); room > 0 && typeset.Width(text) > room {
 			text = remark.ReplaceAllString(text, "")
 		}

@@ -222,8 +222,6 @@ func adviceItem(a judge.Advice) doc.Item {
 	if a.Stage != "" {
 		item.Text = a.Stage + ": " + item.Text
 	}
-	if a.Subject != "" {
-		item.Under = append(item.Under, a.Subject)
-	}
+	item.Of = a.Subject
 	return item
 }

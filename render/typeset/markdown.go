@@ -44,7 +44,8 @@ func MarkdownText(s string) string {
 func MarkdownLine(s string) string {
 	s = strings.TrimSpace(s)
 	digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
-	if digits < len(s) && (s[digits] == '.' || s[digits] == ')') && digits > 0 || strings.IndexAny(s, "#+-=") == 0 {
+	isNumbered := digits > 0 && digits < len(s) && (s[digits] == '.' || s[digits] == ')') && (digits+1 == len(s) || s[digits+1] == ' ')
+	if isNumbered || strings.IndexAny(s, "#+-=") == 0 {
 		return MarkdownText(s[:digits]) + `\` + s[digits:digits+1] + MarkdownText(s[digits+1:])
 	}
 	return MarkdownText(s)

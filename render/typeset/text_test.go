@@ -143,3 +143,12 @@ func TestPlainResult(t *testing.T) {
 		}
 	}
 }
+
+// TestMarkdownLine holds that a line begins no list or heading of its own, and is not escaped where it would not.
+func TestMarkdownLine(t *testing.T) {
+	for text, want := range map[string]string{"33.4 % of it": "33.4 % of it", "1. first": `1\. first`, "12)": `12\)`, "3.": `3\.`, "# a": `\# a`, "- a": `\- a`, "a 1. b": "a 1. b"} {
+		if got := MarkdownLine(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

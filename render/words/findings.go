@@ -14,12 +14,7 @@ import (
 // Findings returns findings as they are written: where, and how much could be saved of how much; what it follows from; and what to do about it.
 func Findings(list []judge.Finding) []doc.Item {
 	return typeset.Each(list, func(x judge.Finding) doc.Item {
-		item := doc.Item{Text: findingHeadline(x), Try: typeset.Neutral(x.Advice)}
-		for _, text := range []string{x.Title + " (" + x.ID + ")", x.Subject, x.Evidence} {
-			if text != "" {
-				item.Under = append(item.Under, typeset.Neutral(text))
-			}
-		}
+		item := doc.Item{Text: findingHeadline(x), Under: []string{typeset.Neutral(x.Title + " (" + x.ID + ")"), typeset.Neutral(x.Evidence)}, Of: typeset.Neutral(x.Subject), Try: typeset.Neutral(x.Advice)}
 		for _, command := range []string{x.Command, x.Detail} {
 			if command != "" {
 				item.See = append(item.See, typeset.Neutral(command))

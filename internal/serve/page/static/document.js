@@ -12,8 +12,8 @@ const kinds = {
   section: ({ title, blocks }, figures, level) => el("section", { data: { title } }, el(`h${level}`, {}, title), drawn(blocks, figures, level + 1, title)),
   figure: ({ name, of }, figures) => ({ "samples-of-sides": (list) => el("div", { class: "stages" }, list.map(samples)), ledger, ...figures })[name]?.(of),
   table: ({ of, legend }, _figures, _level, caption) => [table(of, { caption, search: false }), (legend ?? []).map((text) => el("p", { class: "hint" }, text))],
-  list: ({ items, is_ordered }) => el(is_ordered ? "ol" : "ul", { class: "findings" }, items.map(({ name, text, see = [], under = [], try: what }) => {
-    const lines = [...under, what && `Try: ${what}`].filter(Boolean), commands = see.map((command, i) => [i ? ", " : null, commandLink(command)]);
+  list: ({ items, is_ordered }) => el(is_ordered ? "ol" : "ul", { class: "findings" }, items.map(({ name, text, see = [], under = [], of, try: what }) => {
+    const lines = [under[0], of && el("code", {}, of), ...under.slice(1), what && `Try: ${what}`].filter(Boolean), commands = see.map((command, i) => [i ? ", " : null, commandLink(command)]);
     return el("li", {}, name ? [el("code", {}, name), ": "] : null, is_ordered || lines.length ? el("b", {}, text) : text, lines.map((line) => el("p", {}, line)), see.length === 0 ? null : lines.length ? el("p", { class: "see" }, commands) : ["; see ", commands]);
   })),
   remark: ({ lead, text }) => el("p", {}, lead ? `${lead[0].toUpperCase()}${lead.slice(1)}: ${text}` : text),
