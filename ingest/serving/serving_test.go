@@ -2,6 +2,7 @@ package serving
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"slices"
@@ -71,6 +72,15 @@ func (b Benchmark) lines() []string {
 		out = append(out, line)
 	}
 	return append(out, b.Warnings...)
+}
+
+// TestSamples holds that each form has a sample, which TestRead reads.
+func TestSamples(t *testing.T) {
+	for _, g := range Forms() {
+		if !slices.Contains(slices.Collect(maps.Values(samples)), g.Name) {
+			t.Errorf("no sample of %s", g.Name)
+		}
+	}
 }
 
 // TestRead: each form, known by its content alone and by no other, in base units as exact as the file's decimal numbers.

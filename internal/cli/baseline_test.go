@@ -38,7 +38,7 @@ func TestBaseline(t *testing.T) {
 		"baseline sett main a":    "baseline takes set, list or rm, not \"sett\"; did you mean set?",
 		"baseline x":              "baseline takes set, list or rm, not \"x\"; see `prof help baseline`",
 		"baseline set @latest a":  "baseline \"@latest\": a name is of letters, digits and _ . / + -, and begins with a letter, a digit or _, such as main or release/1.2",
-		"baseline list -f yaml":   "unknown format \"yaml\": use one of table, md, csv, json, arrow",
+		"baseline list -f yaml":   "unknown format \"yaml\": use one of table, md, html, blocks, csv, json, arrow",
 		"baseline set main a b c": "baseline set takes a name and a run; see `prof help baseline`",
 	} {
 		p.want(result{2, "", "prof: " + want + "\n"}, strings.Fields(args)...)

@@ -60,7 +60,7 @@ samples, if the figure is unknown (kernels in CUDA graphs traced as a whole) or 
 bound below the limit, or if the rule matches nothing. Rules come from --rules and --rule;
 otherwise from the file rules in the warehouse's folder; otherwise the rule is stage.*.gpu_span_ns <= +5%
 (gpu_sum_ns of runs that are sums of nsys stats). The baseline is --baseline, otherwise the only one that is set. --out takes the
-form of a file from its extension (.md, .json, .xml, .txt), and the table still goes to stdout; with --format
+form of a file from its extension (.md, .html, .json, .xml, .txt), and the table still goes to stdout; with --format
 it writes one file in that form, and stdout stays empty.
 
   prof check
@@ -71,7 +71,7 @@ it writes one file in that form, and stdout stays empty.
 			&cli.StringFlag{Name: "baseline", Aliases: []string{"b"}, Usage: "the run or runs `REF` to compare with (default: the only baseline)"},
 			&cli.StringSliceFlag{Name: "rules", Usage: "read rules from `FILE`; - is stdin; may be repeated"},
 			&cli.StringSliceFlag{Name: "rule", Usage: "another `RULE`; may be repeated"},
-			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Usage: "`FORM` of the output: table, md, json or junit", DefaultText: "table"},
+			&cli.StringFlag{Name: "format", Aliases: []string{"f"}, Usage: "`FORM` of the output: " + strings.Join(compare.GateForms().Names(), ", "), DefaultText: "table"},
 			&cli.StringSliceFlag{Name: "out", Usage: "write to `FILE`, in the form of its extension; may be repeated"},
 			&cli.StringFlag{Name: "alpha", Usage: "probability `P` of calling noise a regression, over all rules", DefaultText: "0.01"},
 			&cli.StringFlag{Name: "assume-noise", Usage: "identical runs differ by up to `PERCENT`, e.g. 2% (default: from earlier runs)"},

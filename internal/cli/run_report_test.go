@@ -23,7 +23,7 @@ func TestRunReport(t *testing.T) {
 			t.Errorf("the report does not hold the table of %s:\n%s", query, table)
 		}
 	}
-	for _, want := range []string{"# Run llama\n", "\n## Model FLOPs utilisation\n", "\nQuery mfu v4[^mfu]\n", "\n[^mfu]: mfu v4: `FROM mfu_v4('", "\n## Top operators\n\nNot known: the run has no operators"} {
+	for _, want := range []string{"# Run llama\n", "\n## Model FLOPs utilisation\n", "\n<summary>Query mfu v4</summary>\n", "\nFROM mfu_v4('", "\n## Top operators\n\nNot known: the run has no operators"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the report lacks %q", want)
 		}
