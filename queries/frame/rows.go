@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Rows reads the rows of a query as values of T, a struct whose fields name columns:
@@ -21,12 +22,12 @@ import (
 // float64 may read whole numbers. Fields without a tag are left alone.
 type Rows[T any] struct {
 	Query  string
-	fields []field
+	fields func() []field // made when first asked for: there are many types, and a command reads with few
 }
 
 // RowsOf declares that T reads a query; a test holds the columns of T to those of the query.
 func RowsOf[T any](query string) Rows[T] {
-	r := Rows[T]{query, fieldsOf(reflect.TypeFor[T](), nil)}
+	r := Rows[T]{query, fieldsWhenAsked[T]()}
 	declared = append(declared, Declaration{query, reflect.TypeFor[T](), r.fields, func(f *Frame) error {
 		_, err := r.Of(f)
 		return err
@@ -38,14 +39,14 @@ func RowsOf[T any](query string) Rows[T] {
 type Declaration struct {
 	Query  string
 	Type   reflect.Type
-	fields []field
+	fields func() []field     // made when first asked for: there are many types, and a command reads with few
 	Read   func(*Frame) error // reads all rows
 }
 
 // Columns hands over what the type reads: the name and type of each column, and whether it may be NULL or missing.
 func (d Declaration) Columns(do func(c Column, takesNull, isOptional bool)) {
 	types := map[reflect.Kind]Type{reflect.String: Text, reflect.Int64: Int, reflect.Float64: Float, reflect.Bool: Bool}
-	for _, x := range d.fields {
+	for _, x := range d.fields() {
 		do(Column{Name: x.column, Type: types[x.is.Kind()], Unit: UnitOf(x.column)}, x.takesNull(), x.isOptional)
 	}
 }
@@ -57,7 +58,7 @@ func Declarations() []Declaration { return slices.Clone(declared) }
 
 // Check holds a type to the columns of an answer to its query with all options, and its optional fields to one without any.
 func (d Declaration) Check(with, without *Frame) error {
-	for _, x := range d.fields {
+	for _, x := range d.fields() {
 		at := with.Index(x.column)
 		if at < 0 {
 			return fmt.Errorf("query %s has no column %s, which %s reads", d.Query, x.column, d.Type)
@@ -83,6 +84,10 @@ type field struct {
 	is         reflect.Type // without its pointer
 	isPointer  bool
 	isOptional bool
+}
+
+func fieldsWhenAsked[T any]() func() []field {
+	return sync.OnceValue(func() []field { return fieldsOf(reflect.TypeFor[T](), nil) })
 }
 
 // fieldsOf returns the fields of a struct that have columns, also those of structs embedded in it.
@@ -164,8 +169,8 @@ func (x field) set(to reflect.Value, cell any) bool {
 
 // reader returns what reads rows of a frame, as it checks that the frame has the columns.
 func (r Rows[T]) reader(f *Frame) (func(row []any) (T, error), error) {
-	at := make([]int, len(r.fields))
-	for i, x := range r.fields {
+	at := make([]int, len(r.fields()))
+	for i, x := range r.fields() {
 		at[i] = f.Index(x.column)
 		if at[i] < 0 && !x.isOptional {
 			return nil, fmt.Errorf("query %s: no column %s", f.Query, x.column)
@@ -181,7 +186,7 @@ func (r Rows[T]) reader(f *Frame) (func(row []any) (T, error), error) {
 			return out, fmt.Errorf("query %s: a row has %d values for %d columns", f.Query, len(row), len(f.Columns))
 		}
 		to := reflect.ValueOf(&out).Elem()
-		for i, x := range r.fields {
+		for i, x := range r.fields() {
 			if at[i] >= 0 && !x.set(to.FieldByIndex(x.at), row[at[i]]) {
 				return out, fmt.Errorf("query %s: column %s is NULL", f.Query, x.column)
 			}
@@ -216,7 +221,7 @@ func (r Rows[T]) Of(answers ...*Frame) ([]T, error) {
 // Cells hands over the columns of a row and their values, nil for NULL.
 func (r Rows[T]) Cells(row T, do func(column string, value any)) {
 	from := reflect.ValueOf(row)
-	for _, x := range r.fields {
+	for _, x := range r.fields() {
 		v := from.FieldByIndex(x.at)
 		switch {
 		case x.takesNull() && v.IsZero():
@@ -231,7 +236,7 @@ func (r Rows[T]) Cells(row T, do func(column string, value any)) {
 
 // Into reads the rows of SQL that is no query of the catalogue.
 func Into[T any](f *Frame) ([]T, error) {
-	return Rows[T]{fields: fieldsOf(reflect.TypeFor[T](), nil)}.Of(f)
+	return Rows[T]{fields: fieldsWhenAsked[T]()}.Of(f)
 }
 
 // Or returns a value, and another where there is NULL.

@@ -103,5 +103,5 @@ func TestDeclarations(t *testing.T) {
 	}()
 	frame.RowsOf[struct {
 		X []byte `col:"x"`
-	}]("q")
+	}]("q").Of(madeFrame())
 }
