@@ -18,7 +18,7 @@ type Library interface {
 	// Sample tells what a GPU does now; index is rundir.Device's. own reports whether a process is the workload's. What the GPU does
 	// not support is nil and no error; what could not be read is nil and part of the error.
 	Sample(index int, own func(pid int) bool) (Sample, error)
-	// Versions returns those of the driver and of the CUDA that it supports, "" for what is not told.
+	// Versions returns those of the driver and of the CUDA that it supports, "" for one that is not known.
 	Versions() (driver, cuda string)
 	Close()
 }

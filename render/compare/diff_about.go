@@ -97,14 +97,6 @@ func aspectText(aspect, value string) string {
 	return wholeCommit.ReplaceAllStringFunc(value, func(name string) string { return name[:commitShown] })
 }
 
-// queryTitle names a query, and the run that it is of where there is one.
-func queryTitle(q diff.Source) string {
-	if q.Run == "" {
-		return typeset.Neutral(q.Query)
-	}
-	return typeset.Neutral(q.Query) + " of " + typeset.Neutral(q.Run)
-}
-
 // longValue is from how many letters on a value that differs is shown by what differs in it.
 const longValue = 48
 

@@ -2,7 +2,6 @@ package rendertest
 
 import (
 	"io"
-	"strings"
 	"testing"
 
 	"prof/internal/golden"
@@ -18,6 +17,3 @@ func Compare(t *testing.T, file string, got []byte) {
 type Failing struct{}
 
 func (Failing) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
-
-// Attribute is how the template writes a hash.
-func Attribute(text string) string { return strings.ReplaceAll(text, "+", "&#43;") }

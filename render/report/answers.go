@@ -445,9 +445,12 @@ type operatorRow struct {
 	DeviceNetBytes   *float64 `col:"device_net_bytes"`
 }
 
-// meanCPUMs is the CPU time of a call in ms, with the original's six decimals.
+// meanCPUMs is the CPU time of a call in ms, with the original's six decimals; not known without the number of calls.
 func (o operatorRow) meanCPUMs() string {
-	return fixed(o.TotalCPUNs, nsPerMs*float64(max(frame.Or(o.Calls, 1), 1)), 6)
+	if o.Calls == nil || *o.Calls == 0 {
+		return typeset.Null
+	}
+	return fixed(o.TotalCPUNs, nsPerMs*float64(*o.Calls), 6)
 }
 
 // ruleRow is a row of finding-rules.

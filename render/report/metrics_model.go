@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"prof/queries/caveat"
-	"prof/queries/frame"
 	"prof/render/typeset"
 )
 
@@ -126,7 +125,7 @@ func (m *metrics) modelDims() {
 // feedForward returns the inner widths of the decoder's dense MLP and of one routed expert: the inputs of the matrix that leads back to the
 // hidden size. nil is none, or several.
 func (m *metrics) feedForward(hidden *int64) (dense, expert *int64) {
-	if m.Static == nil {
+	if m.Static == nil || hidden == nil {
 		return nil, nil
 	}
 	layers, err := layerRows.Of(m.Static.Groups)
@@ -135,7 +134,7 @@ func (m *metrics) feedForward(hidden *int64) (dense, expert *int64) {
 		found := map[int64]bool{}
 		for _, g := range layers {
 			in, outputs, ok := matrix(g.Shape)
-			if ok && g.Part == "decoder" && g.Kind == "linear" && strings.HasPrefix(g.Component, prefix) && outputs == frame.Or(hidden, 0) {
+			if ok && g.Part == "decoder" && g.Kind == "linear" && strings.HasPrefix(g.Component, prefix) && outputs == *hidden {
 				found[in] = true
 			}
 		}

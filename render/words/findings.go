@@ -1,4 +1,4 @@
-// Package words says in sentences and labels what frames and judgements mean. It knows no layout.
+// Package words says in sentences and labels what frames and judgements mean. It knows no form: how a sentence or an item of a list looks is package doc's.
 package words
 
 import (

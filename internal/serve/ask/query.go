@@ -101,7 +101,7 @@ func write(out *bytes.Buffer, w *schema.Warehouse, f *frame.Frame, form string, 
 	return JSON, nil
 }
 
-// Forms are those of rows. That of texts is JSON with what people see of each cell beside its value, for who shows it to them.
+// Forms are the forms of rows. texts is JSON with the text of each cell beside its value, for programs that show it to people.
 var Forms = []any{"json", textsForm, "csv", table.ArrowForm}
 
 const textsForm = "texts"
