@@ -20,8 +20,8 @@ import (
 // runs the capture, over a unix socket, what to start, gets the real environment and output from it, and tells it when the workload
 // began and ended.
 
-// LaunchVerb is the verb of prof under which it starts a workload for another prof.
-const LaunchVerb = "launch"
+// LaunchVerb is the verb of prof under which it starts a workload for another prof. `prof launch` is another, for users.
+const LaunchVerb = "launched"
 
 // launchVariable names the socket of the prof that asks.
 const launchVariable = "PROF_LAUNCH"

@@ -56,7 +56,7 @@ func TestNcuArgs(t *testing.T) {
 		if err := o.Validate(); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		want := append(strings.Fields(c.want), "/usr/bin/prof", "launch", "--", "python", "run me.py")
+		want := append(strings.Fields(c.want), "/usr/bin/prof", "launched", "--", "python", "run me.py")
 		if got := Args(o, Target{Launches: c.launches}, "/r/report-1", "/r/report-1.log", want[len(want)-5:]); !slices.Equal(got, want) {
 			t.Errorf("%s:\n got %q\nwant %q", name, got, want)
 		}

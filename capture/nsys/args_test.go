@@ -55,7 +55,7 @@ func TestNsysArgs(t *testing.T) {
 		if err := o.Validate(); err != nil && name != "range, any domain" { // which ncu lacks
 			t.Errorf("%s: %v", name, err)
 		}
-		want := append(strings.Fields(c.want), "/usr/bin/prof", "launch", "--", "python", "run me.py")
+		want := append(strings.Fields(c.want), "/usr/bin/prof", "launched", "--", "python", "run me.py")
 		if got := Args(o, "/r/report-1", want[len(want)-5:]); !slices.Equal(got, want) {
 			t.Errorf("%s:\n got %q\nwant %q", name, got, want)
 		}

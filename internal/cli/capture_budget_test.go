@@ -42,7 +42,7 @@ func TestCaptureDryRun(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.work = func(*capturetest.Process) int { t.Error("the workload was run"); return 0 }
-	const app, helper = `prof launch work 'a b' --api-key '\*\*\*'\n`, `# added to the workload's environment: 'PYTHONPATH=[^\n]*/\.prof~/mark'\n# added to the workload's environment: PROF_MARK=1\n(# added [^\n]*\n)*`
+	const app, helper = `prof launched work 'a b' --api-key '\*\*\*'\n`, `# added to the workload's environment: 'PYTHONPATH=[^\n]*/\.prof~/mark'\n# added to the workload's environment: PROF_MARK=1\n(# added [^\n]*\n)*`
 	for args, want := range map[string]string{
 		"--baseline --repeats 2 --torch": `# baseline-1 of 2: without a profiler\n` + app + `\n# nsys-1 of 2: under Nsight Systems\n\S*nsys profile '--output=\S*/report-1' [^\n]* ` + app +
 			`\n# baseline-2 of 2: [^\n]*\n` + app + `\n# nsys-2 of 2: [^\n]*\n[^\n]*` + app + `\n# torch-1 of 1: under the PyTorch profiler\n` + helper + app +
@@ -57,7 +57,7 @@ func TestCaptureDryRun(t *testing.T) {
 	}
 	b.machine.Remove("nsys", "ncu")
 	got := b.prof("capture", "--dry-run", "--", "work")
-	if want := `# nsys-1 of 1: under Nsight Systems\n# cannot run: nsys: not found: .*see prof doctor; prof's own tracer cannot be built: .*\n\n# baseline-1 of 1: without a profiler\nprof launch work\n\n# ncu-1 of 1: under Nsight Compute\n# cannot run: ncu: not found: [^\n]*\n`; got.code != 0 || !whole(want).MatchString(got.out) {
+	if want := `# nsys-1 of 1: under Nsight Systems\n# cannot run: nsys: not found: .*see prof doctor; prof's own tracer cannot be built: .*\n\n# baseline-1 of 1: without a profiler\nprof launched work\n\n# ncu-1 of 1: under Nsight Compute\n# cannot run: ncu: not found: [^\n]*\n`; got.code != 0 || !whole(want).MatchString(got.out) {
 		t.Errorf("exit %d, stdout:\n%s\nstderr:\n%s", got.code, got.out, got.err)
 	}
 	if made := listing(t, b.dir); len(made) > 0 {
