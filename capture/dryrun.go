@@ -5,8 +5,10 @@ import (
 	"path/filepath"
 	"slices"
 
+	"prof/capture/machine"
 	"prof/capture/ncu"
 	"prof/capture/plan"
+	"prof/capture/tracer"
 	"prof/internal/mask"
 	"prof/schema/rundir"
 )
@@ -16,22 +18,23 @@ type Planned struct {
 	Name     string // as of the pass in run.json
 	Tool     string
 	Of       int      // how many recordings of the tool there are
-	Argv     []string // command line, secrets masked; nil where it cannot be run
+	Argv     []string // command line, secrets masked
 	Env      []string // what prof adds to the environment of the workload, secrets masked
-	Missing  string   // why it cannot be run; "" when it can
+	Missing  string   // why it cannot be made on this machine; "" when it can
 	Chosen   bool     // more of its arguments are chosen from the timeline of the capture
 	IfBudget bool     // it begins only if the budget has room for it
 }
 
-// DryRun lists the recordings that a capture would make, in the order in which it would make them. Nothing of the workload is run, and no folder
-// is made but that of prof's own tracer, which is built to know whether it can be. In command lines the temporary folder of a recording is .prof~:
-// it gets another name each time.
+// DryRun lists the recordings that a capture makes, in that order, where the workload and the profilers are there; Missing says what is not on this
+// machine. Nothing of the workload is run, and no folder is made but that of prof's own tracer, which is built to know whether it can be. In command
+// lines the temporary folder of a recording is .prof~, and a tracer that cannot be built tracer~.so: both get other names.
 func DryRun(ctx context.Context, o plan.Options, setup Setup) ([]Planned, error) {
 	s, err := newSession(o, setup)
 	if err != nil {
 		return nil, err
 	}
 	s.findTools(ctx)
+	missing := s.pretendTools()
 	first, rest := s.timeline()
 	if s.o.UsesNcu() {
 		first = append(first, s.ncu(ncu.Target{}, 1))
@@ -44,21 +47,31 @@ func DryRun(ctx context.Context, o plan.Options, setup Setup) ([]Planned, error)
 	var out []Planned
 	for i, spec := range specs {
 		p := Planned{Name: passName(spec), Tool: spec.tool, Of: count[spec.tool], IfBudget: i >= len(first), Chosen: spec.tool == rundir.ToolNcu && s.WantsKernels()}
-		switch missing := s.tools[spec.tool].missing; {
-		case missing != nil:
-			p.Missing = missing.Error()
-		case p.Chosen && !slices.ContainsFunc(out, func(p Planned) bool {
-			return (p.Tool == rundir.ToolNsys || p.Tool == rundir.ToolProf) && p.Missing == ""
-		}):
-			p.Missing = noTimeline
-		default:
-			if err := s.preview(&p, spec); err != nil {
-				return nil, err
-			}
+		if err := missing[spec.tool]; err != nil {
+			p.Missing = err.Error()
+		}
+		if err := s.preview(&p, spec); err != nil {
+			return nil, err
 		}
 		out = append(out, p)
 	}
 	return out, ctx.Err()
+}
+
+// pretendTools puts names in the place of the tools that are not on this machine, and returns why they are not.
+func (s *Session) pretendTools() map[string]error {
+	missing := map[string]error{}
+	for name, t := range s.tools {
+		if t.missing == nil {
+			continue
+		}
+		missing[name] = t.missing
+		s.tools[name] = tool{path: name}
+		if name == rundir.ToolProf {
+			s.tracer = tracer.Library{Path: filepath.Join(machine.TracerCache(), "tracer~.so")}
+		}
+	}
+	return missing
 }
 
 // preview records how a pass would be run.

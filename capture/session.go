@@ -83,6 +83,9 @@ var (
 // New makes the folder of a run and notes in it where it runs. Nothing is run yet. Missing tools are no error: their passes say so.
 func New(ctx context.Context, o plan.Options, setup Setup) (*Session, error) {
 	s, err := newSession(o, setup)
+	if err == nil {
+		err = CheckWorkload(s.m, setup.Argv, setup.Dir)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -115,9 +118,6 @@ func newSession(o plan.Options, setup Setup) (*Session, error) {
 	}
 	m := setup.Machine
 	m.Environ = setup.Environ
-	if err := CheckWorkload(m, setup.Argv, setup.Dir); err != nil {
-		return nil, err
-	}
 	s := &Session{o: o, asked: o, setup: setup, m: m.WithDefaults(), dir: filepath.Join(setup.Runs, plan.NodeFolder(setup.Run, setup.Node)), tools: map[string]tool{}}
 	s.budget = budget{begun: s.m.Now(), took: map[string]time.Duration{}, closed: map[string]time.Duration{}}
 	return s, nil

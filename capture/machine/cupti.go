@@ -59,12 +59,17 @@ func (m Machine) BuildTracer(ctx context.Context, argv []string, dir string) (tr
 			break
 		}
 	}
+	p.Cache = TracerCache()
+	return m.Build(ctx, p)
+}
+
+// TracerCache is the folder of built tracers.
+func TracerCache() string {
 	cache, err := os.UserCacheDir()
 	if err != nil { // a user without a home
 		cache = os.TempDir()
 	}
-	p.Cache = filepath.Join(cache, "prof")
-	return m.Build(ctx, p)
+	return filepath.Join(cache, "prof")
 }
 
 // cuptiOfPython asks the interpreter of a workload where the wheels of PyTorch and Triton keep CUPTI. Without such an interpreter there is none.

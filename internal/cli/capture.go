@@ -140,11 +140,12 @@ func (p *program) captureOne(c *cli.Context, home schema.Home, job captureJob) (
 	if setup.Node, err = p.nodeOf(c); err != nil {
 		return nil, err
 	}
-	if err := capture.CheckWorkload(p.world.machine, setup.Argv, setup.Dir); err != nil {
-		return nil, err
+	absent := capture.CheckWorkload(p.world.machine, setup.Argv, setup.Dir)
+	if c.Bool(dryRunName) && len(setup.Argv) > 0 {
+		return nil, p.captureDryRun(c, job.options, setup, absent)
 	}
-	if c.Bool("dry-run") {
-		return nil, p.captureDryRun(c, job.options, setup)
+	if absent != nil {
+		return nil, absent
 	}
 	if err := home.Make(); err != nil {
 		return nil, err
@@ -593,24 +594,31 @@ func (p *program) captureSetup(home schema.Home, job captureJob) (capture.Setup,
 		ProfVersion: version(), Files: files, Machine: p.world.machine, Talk: func(m string) { fmt.Fprintln(p.err, "prof: "+m) }}, nil
 }
 
-// captureDryRun prints the command line of each recording, and what is to be known of it as comments.
-func (p *program) captureDryRun(c *cli.Context, o plan.Options, setup capture.Setup) error {
+// dryRunName is the option that prints what a capture would do.
+const dryRunName = "dry-run"
+
+// captureDryRun prints the command line of each recording, and what is to be known of it as comments: also what is missing on this machine, for a
+// capture may be meant for another one. absent is why the workload cannot be run here, or nil.
+func (p *program) captureDryRun(c *cli.Context, o plan.Options, setup capture.Setup, absent error) error {
 	planned, err := capture.DryRun(c.Context, o, setup)
 	if err != nil {
 		return err
 	}
 	var b strings.Builder
+	if absent != nil {
+		fmt.Fprintf(&b, "# %s here\n\n", typeset.Whole(strings.TrimPrefix(absent.Error(), capture.ErrNoWorkload.Error()+": ")))
+	}
 	for i, r := range planned {
 		if i > 0 {
 			b.WriteString("\n")
 		}
 		fmt.Fprintf(&b, "# %s of %d: %s\n", r.Name, r.Of, plannedUnder(r.Tool))
-		if r.Chosen && c.Bool("no-ingest") && r.Missing == "" {
-			r.Missing = notChosen
+		if r.Chosen && c.Bool("no-ingest") {
+			fmt.Fprintf(&b, "# cannot run: %s\n", notChosen)
+			continue
 		}
 		if r.Missing != "" {
-			fmt.Fprintf(&b, "# cannot run: %s\n", typeset.Whole(r.Missing))
-			continue
+			fmt.Fprintf(&b, "# missing here: %s\n", typeset.Whole(r.Missing))
 		}
 		if r.Chosen {
 			fmt.Fprintf(&b, "# --kernel-id follows, with the launches that ncu-plan chooses from the timeline (--ncu-top %d, --ncu-launches %d)\n", o.Ncu.Top, o.Ncu.Launches)

@@ -56,9 +56,23 @@ func TestCaptureDryRun(t *testing.T) {
 		}
 	}
 	b.machine.Remove("nsys", "ncu")
-	got := b.prof("capture", "--dry-run", "--", "work")
-	if want := `# nsys-1 of 1: under Nsight Systems\n# cannot run: nsys: not found: .*see prof doctor; prof's own tracer cannot be built: .*\n\n# baseline-1 of 1: without a profiler\nprof launched work\n\n# ncu-1 of 1: under Nsight Compute\n# cannot run: ncu: not found: [^\n]*\n`; got.code != 0 || !whole(want).MatchString(got.out) {
-		t.Errorf("exit %d, stdout:\n%s\nstderr:\n%s", got.code, got.out, got.err)
+	// On a machine that has nothing of what a capture takes it says what is missing, and shows the same.
+	write(t, b.path("suite.yaml"), []byte("suite: s\nruns:\n  - {name: r, command: [vllm, serve, M]}\n"))
+	for args, want := range map[string]string{
+		"-- work":                            `# nsys-1 of 1: under Nsight Systems\n# missing here: nsys: not found: .*see prof doctor; prof's own tracer cannot be built: .*\nnsys profile [^\n]* prof launched work\n\n# ncu-1 of 1: under Nsight Compute\n# missing here: ncu: not found: [^\n]*\n# --kernel-id follows, .*\nncu [^\n]* work\n`,
+		"--mode light -- vllm serve M -tp 8": `# vllm is not on the PATH here\n\n# prof-1 of 1: under prof's own tracer\n# missing here: [^\n]*\n(# added [^\n]*\n)*# added to the workload's environment: \S*CUDA_INJECTION64_PATH=\S*/prof/tracer~\.so\S*\n(# added [^\n]*\n)*prof launched vllm serve M -tp 8\n`,
+		"--suite suite.yaml --mode light":    `# vllm is not on the PATH here\n\n# prof-1 of 1: [^\n]*\n.*prof launched vllm serve M\n`,
+		"--mode light -- ./run.sh":           `# ./run\.sh does not exist here\n\n# prof-1 .*`,
+	} {
+		got := b.prof(append([]string{"capture", "--dry-run"}, strings.Fields(args)...)...)
+		if got.code != 0 || !whole(want).MatchString(got.out) {
+			t.Errorf("%s: exit %d, stdout:\n%s\nstderr:\n%s", args, got.code, got.out, got.err)
+		}
+	}
+	b.wantLike(1, "", `prof: cannot run the workload: no command was given; .*\n`, "capture", "--dry-run", "--")
+	b.wantLike(1, "", `prof: cannot run the workload: vllm is not on the PATH\n`, "capture", "--", "vllm", "serve", "M")
+	if err := os.Remove(b.path("suite.yaml")); err != nil {
+		t.Error(err)
 	}
 	if made := listing(t, b.dir); len(made) > 0 {
 		t.Errorf("a dry run made %q", made)

@@ -107,7 +107,7 @@ func (p *program) suiteJobs(c *cli.Context, home schema.Home, suite *plan.Suite)
 			}
 			job.in.Tags = append(job.in.Tags, t)
 		}
-		if err == nil {
+		if err == nil && !c.Bool(dryRunName) {
 			err = capture.CheckWorkload(p.world.machine, r.Argv, dir)
 		}
 		if errors.Is(err, plan.ErrSuite) {
@@ -206,7 +206,7 @@ func (p *program) nextName(c *cli.Context, home schema.Home, name string) (strin
 
 // suiteSummary shows the runs of a suite side by side, on stderr: stdout is the workloads'.
 func (p *program) suiteSummary(c *cli.Context, home schema.Home, suite string) (err error) {
-	if !home.Exists() || c.Bool("dry-run") || c.Context.Err() != nil || p.stop.byTerm() {
+	if !home.Exists() || c.Bool(dryRunName) || c.Context.Err() != nil || p.stop.byTerm() {
 		return nil
 	}
 	q, err := queries.Find("suite")
