@@ -44,23 +44,24 @@ func (s *Session) run(ctx context.Context, specs []passSpec) error {
 	return s.Settle()
 }
 
-// timeline lists the passes. Those without a tool take turns with those under nsys, so that a machine that grows warm, or its caches,
-// is the same to both. With a budget, rest are those after that of ncu: under the PyTorch profiler, and repeats.
+// timeline lists the passes. Those without a tool take turns with those under one, and the side that comes first takes turns too (A B B A): what grows
+// from recording to recording, as the heat of the machine does, then lengthens the second of a pair now on one side and now on the other, and the median of
+// an even number of pairs loses it. With a budget, rest are those after that of ncu: under the PyTorch profiler, and repeats.
 func (s *Session) timeline() (first, rest []passSpec) {
 	var torch, repeats []passSpec
 	for n := range s.o.Repeats {
 		var some []passSpec
+		if s.o.Baseline {
+			some = append(some, s.baseline(n+1))
+		}
 		if s.o.UsesNsys() {
 			some = append(some, s.nsys(n+1))
 		}
 		if s.o.UsesProf() {
 			some = append(some, s.traced(n+1))
 		}
-		switch {
-		case s.o.Baseline && n == 0 && s.o.Budget > 0: // the timeline is of more worth
-			some = append(some, s.baseline(n+1))
-		case s.o.Baseline:
-			some = append([]passSpec{s.baseline(n + 1)}, some...)
+		if isFirst := n%2 == 0; isFirst == (s.o.Budget > 0) { // with a budget, the first timeline is of more worth
+			slices.Reverse(some)
 		}
 		if n == 0 {
 			first = some

@@ -66,7 +66,7 @@ func TestCaptureStored(t *testing.T) {
 	if got.code != 0 || got.out != strings.Repeat("to stdout\n", 5) {
 		t.Errorf("exit %d, stdout %q", got.code, got.out)
 	}
-	const passes = "baseline-1,ok,0,\nnsys-1,ok,0,\nbaseline-2,ok,0,\nnsys-2,ok,0,\nncu-1,ok,0,\n"
+	const passes = "baseline-1,ok,0,\nnsys-1,ok,0,\nnsys-2,ok,0,\nbaseline-2,ok,0,\nncu-1,ok,0,\n"
 	b.wantPasses("r", passes)
 	if got := b.place.passes("r"); got != "pass,status,ended,reason\n"+passes {
 		t.Errorf("stored passes:\n%s", got)

@@ -99,7 +99,7 @@ nsys,warmup > prefill,2,2,5,,false
 				t.Errorf("stored:\n%s\nwant\n%s", got, want)
 			}
 			// Both recordings without a profiler are processes of each stage.
-			if got := b.prof("query", "process-noise", "--run", "r", "--format", "csv"); !whole(`run,.*\n(r,[-0-9a-f]+,none,[13],decode,3,\d{8,9}\.?\d*,,\n){2}(r,[-0-9a-f]+,none,[13],prefill,3,\d{8,9}\.?\d*,,\n){2}`).MatchString(got.out) {
+			if got := b.prof("query", "process-noise", "--run", "r", "--format", "csv"); !whole(`run,.*\n(r,[-0-9a-f]+,none,[14],decode,3,\d{8,9}\.?\d*,,\n){2}(r,[-0-9a-f]+,none,[14],prefill,3,\d{8,9}\.?\d*,,\n){2}`).MatchString(got.out) {
 				t.Errorf("process-noise has\n%s%s", got.out, got.err)
 			}
 		})

@@ -67,7 +67,7 @@ func TestCaptureEnds(t *testing.T) {
 	}{
 		"deep":                {passes: "nsys-1,ok,0,\nncu-1,ok,0,\n", left: both},
 		"light":               {args: "--mode light", passes: "nsys-1,ok,0,\n", left: nsysFile, said: "using Nsight Systems, because prof's own tracer cannot be built: no headers of CUPTI"},
-		"baseline":            {args: "--mode light --baseline --repeats 2", passes: "baseline-1,ok,0,\nnsys-1,ok,0,\nbaseline-2,ok,0,\nnsys-2,ok,0,\n", left: nsysFile + " nsys/report-2.sqlite"},
+		"baseline":            {args: "--mode light --baseline --repeats 2", passes: "baseline-1,ok,0,\nnsys-1,ok,0,\nnsys-2,ok,0,\nbaseline-2,ok,0,\n", left: nsysFile + " nsys/report-2.sqlite"},
 		"workload fails":      {work: exits(7), code: 7, passes: "nsys-1,failed,7,the workload ended with exit status 7\nncu-1,failed,7,the workload ended with exit status 7\n", said: `nsys-1: the workload ended with exit status 7`, left: both},
 		"workload killed":     {work: func(p *capturetest.Process) int { exits(0)(p); return p.Die(syscall.SIGSEGV) }, args: "--mode light", code: 139, passes: "nsys-1,failed,SIGSEGV,the workload was ended by SIGSEGV\n", left: nsysFile},
 		"nsys refuses":        {nsys: "fail", code: 1, passes: "nsys-1,failed,-,nsys ended with exit status 1 before it started the workload: unrecognised option '--trace=nonsense'\nncu-1,not_run.*", runs: -1},

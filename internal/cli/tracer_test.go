@@ -87,7 +87,7 @@ func TestCaptureLight(t *testing.T) {
 		"window":         {args: "--mode light --on decode_step@x --after 1000 --window 500", passes: traced, left: left, window: []string{"PROF_TRACE_RANGE=decode_step", "PROF_TRACE_DOMAIN=x", "PROF_TRACE_AFTER=1000", "PROF_TRACE_WINDOW=500"}},
 		"api":            {args: "--mode light --profiler-api", mode: "profiler", passes: traced, left: left, window: []string{"PROF_TRACE_API=1"}},
 		"later":          {args: "--mode light --delay 1ms --duration 1m --cuda-graph-trace graph", passes: traced, left: left, window: []string{"PROF_TRACE_DELAY=1000000", "PROF_TRACE_DURATION=60000000000", "PROF_TRACE_GRAPH=graph"}},
-		"repeated":       {args: "--tools prof --repeats 2 --baseline", passes: "baseline-1,ok,0,\nprof-1,ok,0,\nbaseline-2,ok,0,\nprof-2,ok,0,\n", left: left + " prof/trace-2"},
+		"repeated":       {args: "--tools prof --repeats 2 --baseline", passes: "baseline-1,ok,0,\nprof-1,ok,0,\nprof-2,ok,0,\nbaseline-2,ok,0,\n", left: left + " prof/trace-2"},
 		"fails":          {args: "--mode light", mode: "fails", code: 5, passes: "prof-1,failed,5,the workload ended with exit status 5\n", left: left},
 		"nothing":        {args: "--mode light", work: exits(0), code: 1, passes: "prof-1,no_report,0,no process of the workload loaded CUDA or NVTX: nothing was traced\n"},
 		"no nsys":        {args: "--torch", without: "nsys", code: 1, passes: "prof-1,ok,0,\ntorch-1,no_report,0,\"the PyTorch profiler left no trace; if the workload is Python with PyTorch, messages of prof_mark in its output say why\"\nncu-1,ok,0,\n", left: left + " ncu/report-1.ncu-rep", said: "using prof's own tracer, because Nsight Systems cannot be used"},
