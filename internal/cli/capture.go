@@ -44,27 +44,29 @@ type exitStatus int
 func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
 func (p *program) captureCommand() *cli.Command {
+	groups := captureGroups()
 	return &cli.Command{
 		Name:      "capture",
-		Usage:     "run a workload under the profilers and store what they capture as one run",
+		Usage:     "run a workload under the profilers and store it as one run",
 		ArgsUsage: "-- COMMAND...",
-		Description: `Each tool makes a separate recording of the workload, so that none disturbs another: without a profiler (--baseline), under Nsight Systems
-(--repeats), under the PyTorch profiler (--torch), and under Nsight Compute for the kernels that took the most time in this very run.
-The workload's output passes through, and prof ends with the workload's exit status unless it failed itself. Ctrl-C stops the workload
-and keeps what was captured; a second Ctrl-C kills it. Everything is in .prof/runs/NAME, with facts about machine, repository and tools.
+		Description: `Each tool makes a recording of its own, so that none disturbs another.
+The workload's output passes through, and prof ends with its exit status.
+Ctrl-C stops the workload and keeps what was captured; once more kills it.
+Everything is in .prof/runs/NAME. docs/capture.md has recipes.
 
-  prof capture -- python3 run.py --prompt 512             # deep: nsys, then ncu on the top ten kernels
-  prof capture --mode light -- ./server_bench             # nsys only, with the least overhead
-  prof capture --baseline --repeats 3 --auto-stages --torch -- python3 generate.py
-  prof capture --mode light --delay 90s --duration 20s -- vllm serve MODEL
+  prof capture -- python3 run.py --prompt 512
+  prof capture --baseline --repeats 3 --auto-stages -- python3 generate.py
+  prof capture --mode light --range decode_step -- ./server_bench
   prof capture --tools ncu --ncu-kernels '^flash_' -- python3 run.py
-  prof capture --suite suite.yaml                         # several command lines as one set of runs
-  prof capture --run tp16 --node-rank 0 --nodes 2 -- torchrun --nnodes 2 --node-rank 0 ... serve.py
+  prof capture --suite suite.yaml        # several command lines
+  prof capture --dry-run -- vllm serve MODEL
 
-Options can also be set in .prof/config.yaml, in the form of the config.yaml in a run's folder; the command line overrides them.`,
-		Flags:        captureFlags(),
-		Action:       p.capture,
-		OnUsageError: p.captureUsage,
+Defaults of these options can be set in .prof/config.yaml, in the form of
+the config.yaml in a run's folder.`,
+		CustomHelpTemplate: groupedHelp(groups, p.width()),
+		Flags:              flagsOf(groups),
+		Action:             p.capture,
+		OnUsageError:       p.captureUsage,
 	}
 }
 

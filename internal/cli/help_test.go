@@ -333,3 +333,22 @@ func TestDemo(t *testing.T) {
 		p.ok(append([]string{"--home", "playground"}, strings.Fields(want)[1:]...)...)
 	}
 }
+
+// TestGroupedHelp holds that capture's help has each of its options once, under a heading, in lines of the width there is.
+func TestGroupedHelp(t *testing.T) {
+	t.Parallel()
+	p := newPlace(t)
+	for columns, most := range map[string]int{"40": 40, "60": 60, "80": 80, "400": helpWidth} {
+		p.env = []string{"COLUMNS=" + columns}
+		text := p.ok("help", "capture")
+		_, options, found := strings.Cut(text, "\nWHAT TO RECORD:\n")
+		if !found || widest(options) > most || most >= 80 && widest(text) > most {
+			t.Errorf("COLUMNS=%s: lines of %d and %d:\n%s", columns, widest(text), widest(options), text)
+		}
+		for _, f := range flagsOf(captureGroups()) {
+			if n := len(regexp.MustCompile(`(?m)^   (--[a-z-]+, )*--`+f.Names()[0]+`(,| |$)`).FindAllString(options, -1)); n != 1 {
+				t.Errorf("COLUMNS=%s: --%s stands %d times", columns, f.Names()[0], n)
+			}
+		}
+	}
+}

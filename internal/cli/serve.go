@@ -131,7 +131,7 @@ func (p *program) jobsFrom(c *cli.Context, home schema.Home) (o jobs.Options, er
 // jobOptions are the options of capture that a template may set: those that say how to capture, and not where or what.
 func jobOptions() (out []string) {
 	not := []string{sharedName, "run", suiteName, "fresh", "dry-run", nodeRankName, "nodes", "job", "no-ingest", "no-log"}
-	for _, f := range captureFlags() {
+	for _, f := range flagsOf(captureGroups()) {
 		if name := f.Names()[0]; !slices.Contains(not, name) {
 			out = append(out, name)
 		}
@@ -144,7 +144,7 @@ func (p *program) captureCheck(home schema.Home) func(args []string) error {
 	return func(args []string) error {
 		set := flag.NewFlagSet("capture", flag.ContinueOnError)
 		set.SetOutput(io.Discard)
-		for _, f := range captureFlags() {
+		for _, f := range flagsOf(captureGroups()) {
 			if err := f.Apply(set); err != nil {
 				return err
 			}
