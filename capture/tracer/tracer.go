@@ -169,10 +169,15 @@ type Window struct {
 	Delay       time.Duration // from so long after time 0
 	Duration    time.Duration // for so long; 0: to the end
 	Switch      string        // while this file begins with SwitchOn; "": no such file
+	Each        bool          // with Switch: each window has files of its own, in the folder that the switch names, see SwitchOn
 }
 
-// SwitchOn is the content of a switch that turns the tracing on.
-const SwitchOn = "on"
+// What a switch says, in its first line.
+const (
+	SwitchOn    = "on"    // trace; with Window.Each the folder of this window's files follows, after a space
+	SwitchWatch = "watch" // trace nothing, but count kernel and graph launches into PID.launches in the folder of the trace, five times a second
+	SwitchOff   = "off"
+)
 
 func (w Window) env() (env []string) {
 	if w.Range != "" {
@@ -189,6 +194,9 @@ func (w Window) env() (env []string) {
 	}
 	if w.Switch != "" {
 		env = append(env, "PROF_TRACE_SWITCH="+w.Switch)
+	}
+	if w.Each {
+		env = append(env, "PROF_TRACE_EACH=1")
 	}
 	return env
 }

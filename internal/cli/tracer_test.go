@@ -172,7 +172,7 @@ func TestTracer(t *testing.T) {
 	}
 	t.Cleanup(func() { w.Close() })
 	var one sync.Mutex // stores at a time
-	const whole = "kernel(float*)|3000|6000000|3000|cudaLaunchKernel"
+	const whole = "kernel(float*)|3000|6000000|3000|cuLaunchKernel"
 	const ranges = "decode_step|3000|0 decode|1|0 open|1|1 request|1|0 step|2000|0"
 	for name, c := range map[string]struct {
 		mode            string
@@ -195,7 +195,7 @@ func TestTracer(t *testing.T) {
 		"CUPTI is taken":      {env: []string{"CUPTI_TAKEN=1"}, ranges: ranges, said: "another tool in the process uses CUPTI"},
 		"has a disk of 20 kB": {mode: "full", said: "could not be written: File too large", isCut: true},
 		"is traced in a window": {
-			window: tracer.Window{Range: "decode_step", After: 1000, Instances: 500}, kernels: "kernel(float*)|500|1000000|500|cudaLaunchKernel",
+			window: tracer.Window{Range: "decode_step", After: 1000, Instances: 500}, kernels: "kernel(float*)|500|1000000|500|cuLaunchKernel",
 			ranges: "decode_step|500|0 decode|1|0",
 		},
 		"is traced in a window while CUPTI is taken": {
@@ -203,18 +203,18 @@ func TestTracer(t *testing.T) {
 		},
 		"is traced in a range of another domain": {window: tracer.Window{Range: "decode_step", Domain: "x"}, said: "nothing was traced: what begins the window never came", isCut: true},
 		"is traced from cudaProfilerStart": {
-			mode: "profiler", window: tracer.Window{ProfilerAPI: true}, kernels: "kernel(float*)|600|1200000|600|cudaLaunchKernel", ranges: "decode_step|600|0 decode|3|0",
+			mode: "profiler", window: tracer.Window{ProfilerAPI: true}, kernels: "kernel(float*)|600|1200000|600|cuLaunchKernel", ranges: "decode_step|600|0 decode|3|0",
 		},
 		"is traced when it is told to": {
-			mode: "later", window: tracer.Window{Switch: filepath.Join(dir, "switch")}, kernels: "later()|1|2000|1|cudaLaunchKernel", ranges: "open|1|0",
+			mode: "later", window: tracer.Window{Switch: filepath.Join(dir, "switch")}, kernels: "later()|1|2000|1|cuLaunchKernel", ranges: "open|1|0",
 		},
 		"is traced while it asks for it, graphs as a whole": {
-			mode: "profiler", window: tracer.Window{ProfilerAPI: true}, byGraph: true, kernels: "kernel(float*)|600|1200000|600|cudaLaunchKernel", ranges: "decode_step|600|0 decode|3|0",
+			mode: "profiler", window: tracer.Window{ProfilerAPI: true}, byGraph: true, kernels: "kernel(float*)|600|1200000|600|cuLaunchKernel", ranges: "decode_step|600|0 decode|3|0",
 		},
 		"has graphs with conditional nodes": {env: []string{"CUPTI_CONDITIONAL=1"}, window: tracer.Window{Range: "decode_step", After: 1000, Instances: 500},
-			kernels: "body()|500|50000|500|cudaLaunchKernel;kernel(float*)|500|1000000|500|cudaLaunchKernel", ranges: "decode_step|500|0 decode|1|0", graphs: "500"},
+			kernels: "body()|500|50000|500|cuLaunchKernel;kernel(float*)|500|1000000|500|cuLaunchKernel", ranges: "decode_step|500|0 decode|1|0", graphs: "500"},
 		"has graphs that kernels launch": {env: []string{"CUPTI_DEVICE_GRAPHS=1"}, mode: "profiler", window: tracer.Window{ProfilerAPI: true}, byGraph: true,
-			kernels: "kernel(float*)|600|1200000|600|cudaLaunchKernel", ranges: "decode_step|600|0 decode|3|0", graphs: "1200"},
+			kernels: "kernel(float*)|600|1200000|600|cuLaunchKernel", ranges: "decode_step|600|0 decode|3|0", graphs: "1200"},
 		"is traced after a delay": {window: tracer.Window{Delay: 1e6 * time.Hour}, said: "nothing was traced", isCut: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -247,4 +247,69 @@ func TestTracer(t *testing.T) {
 			testkit.Expect(t, w, "SELECT count(*) FROM graph_launch WHERE "+of, cmp.Or(c.graphs, graphs))
 		})
 	}
+}
+
+// TestTracerAttached traces a process that runs on as often as it is asked to, each time into a folder of its own. What came before a window, ranges that are
+// open and CUPTI itself, which comes and goes with windows, is in each.
+func TestTracerAttached(t *testing.T) {
+	t.Parallel()
+	dir, gcc := compiledStandIn(t)
+	lib, err := tracer.Build(t.Context(), tracer.Places{Compilers: []string{gcc}, Includes: []string{standIn + "include"}, Cache: filepath.Join(dir, "cache")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	traces := t.TempDir()
+	for _, name := range []string{"1", "2"} {
+		if err := os.Mkdir(filepath.Join(traces, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command(filepath.Join(dir, "work"), "attached")
+	cmd.Env = append(append(os.Environ(), "LD_LIBRARY_PATH="+dir), lib.Env(tracer.Options{Dir: traces, GraphNodes: true, Window: tracer.Window{Switch: filepath.Join(traces, "switch"), Each: true}})...)
+	if r := finish(t, cmd, cmd.Run); r.code != 0 || r.out+r.err != "" {
+		t.Fatalf("the workload: %+v", r)
+	}
+	if got, want := glob(t, traces), []string{"1", "2", "N.launches", "switch"}; !slices.Equal(got, want) {
+		t.Errorf("left %q, want %q", got, want)
+	}
+	counted, err := filepath.Glob(filepath.Join(traces, "*.launches"))
+	if err != nil || len(counted) != 1 {
+		t.Fatalf("%q, %v", counted, err)
+	}
+	if text, err := os.ReadFile(counted[0]); err != nil || string(text) != "100\n" {
+		t.Errorf("launches while they were counted: %q, %v", text, err)
+	}
+	w, err := schema.Open(t.Context(), schema.Home{Dir: t.TempDir()}, schema.Options{Write: true, Defs: queries.Relations{}, Facts: derive.Facts{Only: []string{}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { w.Close() })
+	for name, kernels := range map[string]string{"1": "50|50", "2": "70|70"} {
+		warn := func(text string) { t.Errorf("window %s: %s", name, text) }
+		if _, err := ingest.Run(t.Context(), w, []string{filepath.Join(traces, name)}, ingest.Options{Name: name, Now: testkit.Now, Load: load.Options{Threads: 2, APIRows: true}, Warn: warn}); err != nil {
+			t.Fatal(err)
+		}
+		of := "run_id = (SELECT run_id FROM run WHERE name = '" + name + "')"
+		testkit.Expect(t, w, "SELECT count(*), count(launch_start_ns) FROM kernels WHERE "+of+" AND launch_start_ns <= start_ns", kernels)
+		testkit.Expect(t, w, "SELECT name FROM ranges WHERE "+of, "open")
+		testkit.Expect(t, w, "SELECT name FROM device WHERE "+of, "Stand-in")
+	}
+}
+
+// glob lists a folder, numbers of processes as N.
+func glob(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		name := e.Name()
+		if pid, rest, ok := strings.Cut(name, "."); ok && strings.Trim(pid, "0123456789") == "" {
+			name = "N." + rest
+		}
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
 }

@@ -10,7 +10,9 @@
 // With one of these only windows of time are traced, and CUPTI records nothing outside them but graph launches as a whole: PROF_TRACE_RANGE the name of a range at whose
 // instance PROF_TRACE_AFTER + 1 a window begins, which ends with instance PROF_TRACE_AFTER + PROF_TRACE_WINDOW (0: never), in the domain
 // PROF_TRACE_DOMAIN ("": the default one, *: any); PROF_TRACE_API=1 from cudaProfilerStart to cudaProfilerStop; PROF_TRACE_DELAY and
-// PROF_TRACE_DURATION in nanoseconds from time 0; PROF_TRACE_SWITCH a file, while it begins with "on".
+// PROF_TRACE_DURATION in nanoseconds from time 0; PROF_TRACE_SWITCH a file, while it begins with "on". While that begins with "watch", launches are
+// only counted, into PROF_TRACE_DIR/PID.launches. With PROF_TRACE_EACH=1 each window has a file of its own, in the folder that the switch names
+// after "on ", and CUPTI leaves the process between windows: until the first of them, and after each, CUDA works as if there were no tracer.
 //
 // cc -O2 -shared -fPIC -fvisibility=hidden -I CUDA/include tracer.c -o tracer.so -ldl -lpthread
 #define _GNU_SOURCE
@@ -87,6 +89,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int file = -1;
 static off_t written;      // of whole blocks
 static _Atomic int live;   // events are taken
+static int each;           // windows have files of their own
 static int64_t base;       // time 0, of CLOCK_MONOTONIC
 static int64_t global_pid; // as Nsight Systems numbers processes
 static uint32_t crc_table[256];
@@ -121,7 +124,7 @@ static void finish_block(uint8_t *block, size_t payload, int type, int number, i
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) {
       int why = errno;
-      live = 0;
+      live = live && each;
       int f = file;
       file = -1;
       if (ftruncate(f, written) == 0 && lseek(f, written, SEEK_SET) == written) { // the reason may fit where the block did not
@@ -148,6 +151,7 @@ static uint8_t *put_varint(uint8_t *p, uint64_t v) {
 
 static void define(int number) {
   struct table *t = &tables[number];
+  t->width = 0;
   uint8_t block[HEADER + 2048], *p = block + HEADER;
   const char *names[COLUMNS_MOST + 1] = {t->name};
   while (t->width < COLUMNS_MOST && t->columns[t->width]) t->width++, names[t->width] = t->columns[t->width - 1];
@@ -270,10 +274,12 @@ static _Atomic int64_t closed_at;   // work of the last window may still come; 0
 static pthread_mutex_t switching = PTHREAD_MUTEX_INITIALIZER;
 
 static void trace_cuda(int on);
+static _Atomic int leaving; // CUPTI is to leave the process at the end of a call
 
 static void open_window(void) {
   pthread_mutex_lock(&switching);
   if (live && !taking && window_count < WINDOWS_MOST) { // of the 65,537th there is nothing
+    leaving = 0;
     if (!closed_at) trace_cuda(1);
     closed_at = 0;
     struct window *w = &windows[window_count];
@@ -549,6 +555,31 @@ static void take(struct ring *r, const struct event *e, const char *s) {
   }
 }
 
+static void keep_name(struct open *o, struct string *const *by_id, int64_t most) {
+  if (o->name > 0 && o->name <= most) o->name = string_id(by_id[o->name]->bytes, by_id[o->name]->size);
+}
+
+// keep_names makes the table of strings anew, with those of ranges that are open: so files that are begun late have them, and a process that is
+// traced seldom keeps few.
+static void keep_names(void) {
+  struct string *old = strings, **by_id = calloc(strings_used + 1, sizeof *by_id);
+  size_t room = strings_room;
+  int64_t most = strings_used;
+  if (!by_id) return;
+  for (size_t i = 0; i < room; i++)
+    if (old[i].bytes) by_id[old[i].id] = &old[i];
+  strings = 0, strings_room = strings_used = 0;
+  memset(call_names, 0, sizeof call_names);
+  for (struct ring *r = rings; r; r = r->next)
+    for (int i = 0; i < r->depth; i++) keep_name(&r->stack[i], by_id, most);
+  for (size_t k = 0; k < COUNT(started); k++)
+    for (struct started *s = started[k]; s; s = s->next)
+      if (s->tid != NONE) keep_name(&s->open, by_id, most);
+  for (size_t i = 0; i < room; i++) free(old[i].bytes);
+  free(old);
+  free(by_id);
+}
+
 static void drain(struct ring *r) {
   uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed), head = atomic_load_explicit(&r->head, memory_order_acquire);
   static char s[TEXT_MOST];
@@ -582,6 +613,8 @@ static void forget(struct ring **at) {
   free(r);
 }
 
+enum { NAMES_MOST = 1 << 16 }; // that are kept between files
+
 static void drain_all(void) {
   struct ring *first = rings;
   for (struct ring *r = first; r; r = r->next) {
@@ -592,6 +625,7 @@ static void drain_all(void) {
     if ((*at)->dead && (*at)->head == (*at)->tail) forget(at);
     else at = &(*at)->next;
   }
+  if (file < 0 && strings_used > NAMES_MOST) keep_names();
 }
 
 // add_open adds rows of the ranges that are open, at most so many.
@@ -615,6 +649,7 @@ static void snapshot(void) {
 
 static void flush_all(void) {
   drain_all();
+  if (file < 0) return;
   for (int i = 0; i < TABLES; i++) flush(i, BLOCK_ROWS);
   snapshot();
 }
@@ -625,7 +660,7 @@ static void flush_all(void) {
 #define CUPTI(X) X(cuptiSubscribe) X(cuptiEnableCallback) X(cuptiGetCallbackName) X(cuptiGetVersion) X(cuptiGetResultString) \
   X(cuptiActivityRegisterCallbacks) X(cuptiActivityRegisterTimestampCallback) X(cuptiActivitySetAttribute) X(cuptiActivityEnable) X(cuptiActivityDisable) \
   X(cuptiActivityEnableRuntimeApi) X(cuptiActivityEnableDriverApi) X(cuptiActivityFlushAll) X(cuptiActivityFlushPeriod) \
-  X(cuptiActivityGetNextRecord) X(cuptiActivityGetNumDroppedRecords)
+  X(cuptiActivityGetNextRecord) X(cuptiActivityGetNumDroppedRecords) X(cuptiFinalize)
 #define DECLARE(f) static __typeof__(&f) p_##f;
 CUPTI(DECLARE)
 
@@ -656,6 +691,13 @@ static _Atomic int buffers;      // that CUPTI has
 static pthread_mutex_t spare_lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t records, dropped;
 static int by_records;           // calls come as records, since another has CUPTI's callbacks
+static uint32_t cupti_version;   // 0: not yet known
+
+static void add_version(void) {
+  char text[32];
+  snprintf(text, sizeof text, "%u", cupti_version);
+  pair(EXPORTED, "CUPTI_VERSION", text);
+}
 
 static int64_t call_name(int domain, uint32_t id) {
   if (id >= COUNT(call_names[0])) return NONE;
@@ -769,6 +811,11 @@ static uint64_t CUPTIAPI timestamp(void) { return now(); }
 
 static uint8_t switches[3][1024]; // by domain and callback: 1 cudaProfilerStart, 2 cudaProfilerStop, where they are waited for
 
+static _Atomic int watching;       // launches are counted
+static _Atomic uint64_t launches;
+
+static void leave(void);
+
 static void CUPTIAPI call(void *data, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *info) {
   (void)data;
   const CUpti_CallbackData *c = info;
@@ -780,6 +827,7 @@ static void CUPTIAPI call(void *data, CUpti_CallbackDomain domain, CUpti_Callbac
   }
   if (!is_runtime && in_runtime) return; // the driver's part of a call of the runtime
   if (c->callbackSite == CUPTI_API_ENTER) {
+    if (watching) launches++;
     in_runtime += is_runtime;
     *c->correlationData = taking ? now() : 0;
     if (taking) note_correlation(c->correlationId);
@@ -790,25 +838,28 @@ static void CUPTIAPI call(void *data, CUpti_CallbackDomain domain, CUpti_Callbac
   struct event e = {.type = EVENT_CALL, .domain = is_runtime ? 1 : 2, .more = id, .time = start, .end = now(), .correlation = c->correlationId,
                     .result = c->functionReturnValue ? *(const int *)c->functionReturnValue : 0};
   if (start != 0) note(&e, 0, 0);
+  if (leaving) leave();
 }
 
-// is_wanted says whether a call launches work or waits for it, or begins or ends a stream capture: what a capture records launches nothing.
-static int is_wanted(const char *name) {
+// is_wanted says whether a call launches work or waits for it, or begins or ends a stream capture: what a capture records launches nothing. Launches are
+// noted where the driver makes them, once: to be called back for the runtime's call around it too takes as long again.
+static int is_wanted(CUpti_CallbackDomain domain, const char *name) {
   static const char *parts[] = {"Launch", "Memcpy", "Memset", "Synchronize", "StreamWaitEvent", "StreamBeginCapture", "StreamEndCapture"}, *not[] = {"HostFunc", "GetAttribute", "Node", "Params"};
   int is = 0;
   for (size_t i = 0; i < COUNT(parts); i++) is |= strstr(name, parts[i]) != 0;
   for (size_t i = 0; i < COUNT(not); i++) is &= !strstr(name, not[i]);
-  return is;
+  return is && (domain == CUPTI_CB_DOMAIN_DRIVER_API || !strstr(name, "Launch"));
 }
 
 static CUpti_SubscriberHandle subscriber;
+static int by_graph;             // graph launches are recorded as wholes
 static _Atomic int cuda_pid; // the process in which CUPTI is ready
 
-// trace_calls turns the recording of a domain's calls on or off: by callback, or as records where another has the callbacks.
-static void trace_calls(CUpti_CallbackDomain domain, int on) {
+// trace_calls turns the recording of a domain's calls, or only of its launches, on or off: by callback, or as records where another has the callbacks.
+static void trace_calls(CUpti_CallbackDomain domain, const char *part, int on) {
   for (uint32_t id = 1; id < COUNT(call_names[0]); id++) {
     const char *name = 0;
-    if (p_cuptiGetCallbackName(domain, id, &name) != CUPTI_SUCCESS || !name || !is_wanted(name)) continue;
+    if (p_cuptiGetCallbackName(domain, id, &name) != CUPTI_SUCCESS || !name || !is_wanted(domain, name) || !strstr(name, part)) continue;
     if (!by_records) p_cuptiEnableCallback(on, subscriber, domain, id);
     else if (domain == CUPTI_CB_DOMAIN_RUNTIME_API) p_cuptiActivityEnableRuntimeApi(id, on);
     else p_cuptiActivityEnableDriverApi(id, on);
@@ -818,8 +869,7 @@ static void trace_calls(CUpti_CallbackDomain domain, int on) {
 // trace_graphs has CUPTI record graph launches instead of their kernels, from the start and also between windows: it crashes when it is to record a
 // launch of a graph that was instantiated before (CUDA 13.0).
 static CUptiResult trace_graphs(void *lib) {
-  const char *graph = getenv("PROF_TRACE_GRAPH");
-  if (!graph || strcmp(graph, "graph") != 0) return CUPTI_SUCCESS;
+  if (!by_graph) return CUPTI_SUCCESS;
 #if CUPTI_API_VERSION >= DEVICE_GRAPHS
   CUptiResult (*by_device)(uint8_t) = (CUptiResult (*)(uint8_t))dlsym(lib, "cuptiActivityEnableDeviceGraph");
   if (by_device) by_device(1); // without it they are missing; the rest is traced as before
@@ -838,12 +888,27 @@ static CUptiResult trace_work(int on) {
   return r;
 }
 
+static void attach(void);
+static int loaded; // the process in which CUDA has loaded the tracer
+
+// has_cupti has CUPTI ready, and says whether it is. Before CUDA itself is ready nothing is asked of it: the thread that makes it so may wait for
+// what this one holds.
+static int has_cupti(void) {
+  if (cuda_pid == getpid()) return 1;
+  if (loaded != getpid()) return 0;
+  void *lib = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  int (*count)(int *) = lib ? (int (*)(int *))dlsym(lib, "cuDeviceGetCount") : 0, n;
+  if (count && count(&n) != 0) return 0;
+  attach();
+  return cuda_pid == getpid();
+}
+
 // trace_cuda turns the recording of work and calls on or off.
 static void trace_cuda(int on) {
-  if (cuda_pid != getpid()) return;
+  if (on ? !has_cupti() : cuda_pid != getpid()) return;
   CUptiResult r = trace_work(on);
-  trace_calls(CUPTI_CB_DOMAIN_RUNTIME_API, on);
-  trace_calls(CUPTI_CB_DOMAIN_DRIVER_API, on);
+  trace_calls(CUPTI_CB_DOMAIN_RUNTIME_API, "", on);
+  trace_calls(CUPTI_CB_DOMAIN_DRIVER_API, "", on);
   const char *why = "";
   if (r == CUPTI_SUCCESS) return;
   p_cuptiGetResultString(r, &why);
@@ -873,12 +938,11 @@ static void *find_cupti(void) {
   return lib;
 }
 
+static const char *switch_path; // a file that says whether to trace
 static int by_api; // cudaProfilerStart and cudaProfilerStop open and close windows
 
-// begin_cuda starts the tracing of CUDA. What cannot be traced is said in the trace.
-static void begin_cuda(void) {
-  begin();
-  if (!live) return;
+// attach has CUPTI ready. What cannot be traced is said in the trace.
+static void attach(void) {
   void *lib = find_cupti();
   const char *missing = lib ? 0 : "libcupti";
 #define FIND(f) if (!missing && !(p_##f = dlsym(lib, #f))) missing = #f;
@@ -890,7 +954,9 @@ static void begin_cuda(void) {
     return;
   }
   uint32_t version = 0;
+  int is_first = cupti_version == 0;
   p_cuptiGetVersion(&version);
+  cupti_version = version;
   size_t size = sizeof(size_t), device_buffer = 32 << 20;
   p_cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE, &size, &device_buffer);
   CUptiResult r = p_cuptiActivityRegisterCallbacks(buffer_wanted, buffer_done);
@@ -901,10 +967,8 @@ static void begin_cuda(void) {
   p_cuptiActivityFlushPeriod(500);
   const char *why = "";
   if (r != CUPTI_SUCCESS) p_cuptiGetResultString(r, &why);
-  char text[32];
-  snprintf(text, sizeof text, "%u", version);
   pthread_mutex_lock(&lock);
-  pair(EXPORTED, "CUPTI_VERSION", text);
+  if (is_first) add_version();
   if (r != CUPTI_SUCCESS) say(3, "CUDA is not traced: %s", why);
   if (by_records && has_windows) say(3, "CUDA is not traced: another tool in the process uses CUPTI, so no window can be traced; trace the whole process");
   else if (by_records) say(2, "another tool in the process uses CUPTI: calls are recorded as records");
@@ -913,10 +977,48 @@ static void begin_cuda(void) {
   pthread_mutex_unlock(&lock);
   if (r != CUPTI_SUCCESS || (by_records && has_windows)) return;
   if (by_api) wait_for_switches(CUPTI_CB_DOMAIN_RUNTIME_API), wait_for_switches(CUPTI_CB_DOMAIN_DRIVER_API);
-  pthread_mutex_lock(&switching);
   cuda_pid = getpid();
-  if (taking) trace_cuda(1);
+}
+
+// leave has CUPTI leave the process, for good or until the next window: as long as it is there each launch takes longer, also when nothing is recorded.
+// It does so at the end of a call, where that is safe.
+static void leave(void) {
+  if (pthread_mutex_trylock(&switching) != 0) return; // the next call will do
+  if (leaving && cuda_pid == getpid()) {
+    leaving = 0;
+    p_cuptiActivityFlushAll(1);
+    p_cuptiFinalize();
+    cuda_pid = 0;
+  }
   pthread_mutex_unlock(&switching);
+}
+
+// can_leave says whether CUPTI may leave: with the one of CUDA 12.6 and before programs crashed that use CUDA graphs, and graph launches as wholes must be
+// recorded throughout.
+static int can_leave(void) { return each && !by_graph && cupti_version >= DEVICE_GRAPHS; }
+
+// watch has launches counted, or no longer.
+static void watch(int on) {
+  pthread_mutex_lock(&switching);
+  if (on != watching && (on ? has_cupti() : cuda_pid == getpid())) {
+    watching = on;
+    leaving = !on && !taking && can_leave();
+    if (!taking) trace_calls(CUPTI_CB_DOMAIN_DRIVER_API, "Launch", on || leaving);
+  }
+  pthread_mutex_unlock(&switching);
+}
+
+// begin_cuda has CUPTI ready where something is traced from the start; else it comes with the first window.
+static void begin_cuda(void) {
+  begin();
+  if (!live) return;
+  if (!switch_path || by_graph || taking) {
+    pthread_mutex_lock(&switching);
+    attach();
+    if (taking) trace_cuda(1);
+    pthread_mutex_unlock(&switching);
+  }
+  loaded = getpid();
 }
 
 // ---- Devices --------------------------------------------------------------------------------------------------------------------------
@@ -937,7 +1039,11 @@ static int gpu_of(const char *uuid, char *bus, unsigned size) {
   return n;
 }
 
-static void take_device(const CUpti_ActivityDevice5 *d) {
+// The GPUs that CUPTI has told of, which each file begins with.
+static CUpti_ActivityDevice5 devices[64];
+static int device_count;
+
+static void add_device(const CUpti_ActivityDevice5 *d) {
   const uint8_t *u = (const uint8_t *)d->uuid.bytes;
   char uuid[48], bus[32] = "";
   snprintf(uuid, sizeof uuid, "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0], u[1], u[2], u[3], u[4], u[5], u[6],
@@ -948,6 +1054,15 @@ static void take_device(const CUpti_ActivityDevice5 *d) {
       d->numMultiprocessors, d->coreClockRate * 1000ll, d->globalMemorySize, d->globalMemoryBandwidth * 1000ll, d->l2CacheSize,
       d->maxWarpsPerMultiprocessor, d->maxSharedMemoryPerMultiprocessor);
   ADD(CUDA_DEVICES, gpu, d->id, global_pid >> 24 & 0xffffff);
+}
+
+// take_device keeps a GPU and says it once in each file: CUPTI tells of it again whenever it comes back to the process.
+static void take_device(const CUpti_ActivityDevice5 *d) {
+  for (int i = 0; i < device_count; i++)
+    if (devices[i].id == d->id) return;
+  if (device_count == COUNT(devices)) return;
+  devices[device_count] = *d;
+  if ((devices[device_count].name = strdup(d->name ? d->name : ""))) add_device(&devices[device_count++]);
 }
 
 // ---- NVTX -----------------------------------------------------------------------------------------------------------------------------
@@ -967,7 +1082,8 @@ enum { MESSAGE_ASCII = 1, MESSAGE_WIDE, MESSAGE_REGISTERED };
 enum { CORE = 1, CORE2 = 5, TABLE_CALLBACKS = 1 };
 
 struct registered { char *text; size_t size; };
-struct domain { int64_t id; char *name; };
+struct domain { int64_t id; char *name; struct domain *next; };
+static _Atomic(struct domain *) domains;
 
 static _Atomic int64_t range_ids, domain_ids;
 
@@ -1070,6 +1186,8 @@ static void *new_domain(const char *s, size_t n) {
   if (!d) return 0;
   d->id = ++domain_ids;
   if ((d->name = malloc(n + 1))) memcpy(d->name, s, n), d->name[n] = 0;
+  d->next = domains;
+  while (!atomic_compare_exchange_weak(&domains, &d->next, d)) {}
   range(EVENT_DOMAIN, d, 0, 0, s, n);
   return d;
 }
@@ -1103,8 +1221,116 @@ EXPORT int InitializeInjectionNvtx2(const void *(*export_table)(uint32_t)) {
 
 static pthread_once_t once = PTHREAD_ONCE_INIT, once_cuda = PTHREAD_ONCE_INIT;
 
-static const char *switch_path; // a file that says whether to trace
 static int64_t delay, duration; // a window by the clock; -1: none
+
+static char dir_of_all[4096]; // PROF_TRACE_DIR
+static char dir_of_file[4096]; // the folder of the file that is open, or was last
+
+// rank is the process's rank in its job, as launchers say it; NONE where there is none.
+static int64_t rank(void) {
+  const char *v = getenv("RANK");
+  char *end;
+  if (!v || *v < '0' || *v > '9') return NONE;
+  long n = strtol(v, &end, 10);
+  return *end || n > INT32_MAX ? NONE : n;
+}
+
+// open_file begins a file of the process in a folder, and says whether it could.
+static int open_file(const char *dir) {
+  char path[4096 + 64];
+  if (snprintf(dir_of_file, sizeof dir_of_file, "%s", dir) >= (int)sizeof dir_of_file) return 0;
+  for (int n = 1; n < 1000 && file < 0; n++) {
+    char again[16] = "";
+    if (n > 1) snprintf(again, sizeof again, "-%d", n);
+    snprintf(path, sizeof path, "%s/%d%s.proftrace", dir, (int)getpid(), again);
+    file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file < 0 && errno != EEXIST) return 0;
+  }
+  if (file < 0) return 0;
+  uint8_t head[16] = "proftrc\n";
+  put32(head + 8, 1);
+  if (write(file, head, sizeof head) != sizeof head) {
+    close(file);
+    file = -1;
+    return 0;
+  }
+  written = sizeof head;
+  for (int i = 0; i < TABLES; i++) {
+    tables[i].rows = tables[i].text_size = 0;
+    define(i);
+  }
+  struct timespec wall;
+  clock_gettime(CLOCK_REALTIME, &wall);
+  ADD(STARTED, wall.tv_sec * 1000000000ll + wall.tv_nsec - now());
+  pair(EXPORTED, "EXPORT_PRODUCT_VERSION", "1");
+  char exe[4096];
+  ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+  exe[n > 0 ? n : 0] = 0;
+  ADD(PROCESSES, global_pid, text(PROCESSES, exe), rank());
+  char host[256] = "";
+  if (gethostname(host, sizeof host - 1) == 0) pair(SYSTEM, "Hostname", host);
+  return 1;
+}
+
+// begin_file begins the file of a window, with all that was said before it: GPUs, domains and ranges that are open.
+static void begin_file(const char *dir) {
+  pthread_mutex_lock(&lock);
+  drain_all();
+  window_count = 0;
+  memset(&windows[0], 0, sizeof windows[0]);
+  memset(latest, 0, sizeof latest);
+  if (open_file(dir)) {
+    keep_names();
+    if (cupti_version) add_version();
+    for (struct ring *r = rings; r; r = r->next) r->named = 0;
+    for (int i = 0; i < device_count; i++) add_device(&devices[i]);
+    for (struct domain *d = domains; d; d = d->next)
+      range_row(&(struct open){now(), name_id(d->name), d->id, 0}, NONE, DOMAIN_CREATE, global_pid | (getpid() & 0xffffff), NONE);
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+// end_file ends a file in order.
+static void end_file(void) {
+  drain_all();
+  if (dropped) say(3, "CUPTI dropped %llu records: the trace is not whole", (unsigned long long)dropped);
+  dropped = 0;
+  add_open(INT32_MAX);
+  for (int i = 0; i < TABLES; i++) flush(i, BLOCK_ROWS);
+  uint8_t end[HEADER + 8] = {0};
+  memcpy(end + HEADER, "exit", 4);
+  finish_block(end, 4, BLOCK_END, 0, 0);
+  if (file >= 0) close(file);
+  file = -1;
+}
+
+// count_launches writes down how many launches there were, for who waits until there are as many in each second.
+static void count_launches(void) {
+  char path[2][4096 + 64], text[32];
+  for (int i = 0; i < 2; i++) snprintf(path[i], sizeof path[i], "%s/%d.launches%s", dir_of_all, (int)getpid(), i ? ".tmp" : "");
+  int f = open(path[1], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600), n = snprintf(text, sizeof text, "%llu\n", (unsigned long long)launches);
+  if (f < 0) return;
+  if (write(f, text, n) == n) rename(path[1], path[0]);
+  close(f);
+}
+
+// obey does what the switch says.
+static void obey(void) {
+  char line[4096 + 8] = "";
+  int f = open(switch_path, O_RDONLY | O_CLOEXEC);
+  ssize_t n = f < 0 ? 0 : read(f, line, sizeof line - 1);
+  if (f >= 0) close(f);
+  line[n > 0 ? n : 0] = 0;
+  line[strcspn(line, "\n")] = 0;
+  int on = strncmp(line, "on", 2) == 0;
+  const char *dir = on && line[2] == ' ' ? line + 3 : dir_of_all;
+  if (each && on && file >= 0 && strcmp(dir, dir_of_file) != 0) on = 0; // the file before ends first
+  if (each && on && file < 0 && !taking) begin_file(dir);
+  if (on) open_window();
+  else close_window();
+  watch(strncmp(line, "watch", 5) == 0);
+  if (watching && cuda_pid == getpid()) count_launches();
+}
 
 // turn opens and closes windows by the clock and the switch, and stops CUPTI once the work of a closed window has come.
 static void turn(void) {
@@ -1115,17 +1341,22 @@ static void turn(void) {
     if (duration < 0 || t < delay + duration) open_window();
     else close_window(), delay = -1;
   }
-  char word[3] = "";
-  int f = switch_path ? open(switch_path, O_RDONLY | O_CLOEXEC) : -1;
-  if (f >= 0 && read(f, word, 2) == 2 && strcmp(word, "on") == 0) open_window();
-  else if (switch_path) close_window();
-  if (f >= 0) close(f);
+  if (switch_path) obey();
   pthread_mutex_lock(&switching);
+  if (taking && switch_path && cuda_pid != getpid()) trace_cuda(1); // CUDA was not ready, or not yet there
   if (records != had) had = records, still_since = t;
   int64_t since = still_since > closed_at ? still_since : closed_at;
   if (closed_at && (t - since > 1500000000 || t - closed_at > 10000000000)) { // three times as long as CUPTI keeps a buffer
     trace_cuda(0);
     closed_at = 0;
+    if (each) {
+      if (cuda_pid == getpid()) p_cuptiActivityFlushAll(0);
+      pthread_mutex_lock(&lock);
+      end_file();
+      pthread_mutex_unlock(&lock);
+      leaving = cuda_pid == getpid() && !watching && can_leave();
+      if (leaving || watching) trace_calls(CUPTI_CB_DOMAIN_DRIVER_API, "Launch", 1);
+    }
   }
   pthread_mutex_unlock(&switching);
 }
@@ -1158,16 +1389,8 @@ static void finish(void) {
   patience.tv_sec += 2;
   if (pthread_mutex_timedlock(&lock, &patience) != 0) return; // the thread that has it never goes on
   live = 0;
-  drain_all();
   if (window_count == 0) say(2, "nothing was traced: what begins the window never came");
-  if (dropped) say(3, "CUPTI dropped %llu records: the trace is not whole", (unsigned long long)dropped);
-  add_open(INT32_MAX);
-  for (int i = 0; i < TABLES; i++) flush(i, BLOCK_ROWS);
-  uint8_t end[HEADER + 8] = {0};
-  memcpy(end + HEADER, "exit", 4);
-  finish_block(end, 4, BLOCK_END, 0, 0);
-  if (file >= 0) close(file);
-  file = -1;
+  if (file >= 0) end_file();
   pthread_mutex_unlock(&lock);
 }
 
@@ -1199,6 +1422,8 @@ static void in_child(void) {
   memset(windows, 0, sizeof windows);
   window_count = 0;
   closed_at = records = dropped = buffers = watched.seen = watched.last_id = 0;
+  leaving = watching = device_count = 0;
+  dir_of_file[0] = 0;
   once = (pthread_once_t)PTHREAD_ONCE_INIT;
   forked = 1;
 }
@@ -1217,19 +1442,12 @@ static void begin_windows(void) {
   duration = (v = getenv("PROF_TRACE_DURATION")) ? strtoll(v, 0, 10) : -1;
   delay = (v = getenv("PROF_TRACE_DELAY")) ? strtoll(v, 0, 10) : duration >= 0 ? 0 : -1;
   switch_path = (v = getenv("PROF_TRACE_SWITCH")) && *v ? strdup(v) : 0;
+  each = switch_path && (v = getenv("PROF_TRACE_EACH")) && strcmp(v, "1") == 0;
+  by_graph = (v = getenv("PROF_TRACE_GRAPH")) && strcmp(v, "graph") == 0;
   has_windows = watched.name || by_api || delay >= 0 || switch_path;
   if (has_windows) return;
   windows[0].start = INT64_MIN, windows[0].end = INT64_MAX;
   window_count = taking = 1;
-}
-
-// rank is the process's rank in its job, as launchers say it; NONE where there is none.
-static int64_t rank(void) {
-  const char *v = getenv("RANK");
-  char *end;
-  if (!v || *v < '0' || *v > '9') return NONE;
-  long n = strtol(v, &end, 10);
-  return *end || n > INT32_MAX ? NONE : n;
 }
 
 static void begin_once(void) {
@@ -1238,41 +1456,15 @@ static void begin_once(void) {
   const char *dir = getenv("PROF_TRACE_DIR"), *zero = getenv("PROF_TRACE_BASE");
   if (!dir || !*dir) return;
   base = zero ? strtoll(zero, 0, 10) : 0;
-  char path[4096];
-  for (int n = 1; n < 1000 && file < 0; n++) {
-    char again[16] = "";
-    if (n > 1) snprintf(again, sizeof again, "-%d", n);
-    if (snprintf(path, sizeof path, "%s/%d%s.proftrace", dir, (int)getpid(), again) >= (int)sizeof path) return;
-    file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (file < 0 && errno != EEXIST) return;
-  }
-  if (file < 0) return;
+  if (snprintf(dir_of_all, sizeof dir_of_all, "%s", dir) >= (int)sizeof dir_of_all) return;
   for (uint32_t i = 0; i < 256; i++) {
     uint32_t c = i;
     for (int k = 0; k < 8; k++) c = c & 1 ? 0xedb88320 ^ c >> 1 : c >> 1;
     crc_table[i] = c;
   }
   global_pid = (int64_t)getpid() << 24;
-  uint8_t head[16] = "proftrc\n";
-  put32(head + 8, 1);
-  if (write(file, head, sizeof head) != sizeof head || (!has_handlers && pthread_key_create(&ring_key, thread_ends) != 0) || sem_init(&wake, 0, 0) != 0) {
-    close(file);
-    file = -1;
-    return;
-  }
-  written = sizeof head;
-  for (int i = 0; i < TABLES; i++) define(i);
-  struct timespec wall;
-  clock_gettime(CLOCK_REALTIME, &wall);
-  ADD(STARTED, wall.tv_sec * 1000000000ll + wall.tv_nsec - now());
-  pair(EXPORTED, "EXPORT_PRODUCT_VERSION", "1");
-  char exe[4096];
-  ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-  exe[n > 0 ? n : 0] = 0;
-  ADD(PROCESSES, global_pid, text(PROCESSES, exe), rank());
-  char host[256] = "";
-  if (gethostname(host, sizeof host - 1) == 0) pair(SYSTEM, "Hostname", host);
   begin_windows();
+  if ((!has_handlers && pthread_key_create(&ring_key, thread_ends) != 0) || sem_init(&wake, 0, 0) != 0 || (!each && !open_file(dir))) return;
   live = 1;
   if (has_windows) turn();
   if (!has_handlers++) {

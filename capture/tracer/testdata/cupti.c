@@ -1,4 +1,5 @@
-// A stand-in for libcupti: launch() calls the tracer back as CUPTI does around cudaLaunchKernel, whose driver call is nested, and makes a record.
+// A stand-in for libcupti: launch() calls the tracer back as CUPTI does around cudaLaunchKernel, whose driver call is nested and makes a
+// record.
 #include <cupti.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,8 +62,8 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind k) {
 }
 CUptiResult cuptiActivityEnableDeviceGraph(uint8_t on) { device_graphs = on; return CUPTI_SUCCESS; }
 CUptiResult cuptiActivityDisable(CUpti_ActivityKind k) { kinds[k] = 0; return CUPTI_SUCCESS; }
-CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId id, uint8_t on) { enabled[0][id] = on; return CUPTI_SUCCESS; }
-CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId id, uint8_t on) { (void)id, (void)on; return CUPTI_SUCCESS; }
+CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId id, uint8_t on) { (void)id, (void)on; return CUPTI_SUCCESS; }
+CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId id, uint8_t on) { enabled[0][id] = on; return CUPTI_SUCCESS; }
 CUptiResult cuptiActivityFlushAll(uint32_t force) { (void)force; flush(); return CUPTI_SUCCESS; }
 CUptiResult cuptiActivityFlushPeriod(uint32_t ms) { (void)ms; return CUPTI_SUCCESS; }
 CUptiResult cuptiActivityGetNextRecord(uint8_t *b, size_t n, CUpti_Activity **a) {
@@ -72,6 +73,15 @@ CUptiResult cuptiActivityGetNextRecord(uint8_t *b, size_t n, CUpti_Activity **a)
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext c, uint32_t s, size_t *n) { (void)c, (void)s; *n = dropped; dropped = 0; return CUPTI_SUCCESS; }
+
+// cuptiFinalize leaves the process: what is asked of CUPTI later begins anew, and so do correlation ids.
+CUptiResult cuptiFinalize(void) {
+  flush();
+  called = 0, correlation = 0;
+  memset(enabled, 0, sizeof enabled);
+  memset(kinds, 0, sizeof kinds);
+  return CUPTI_SUCCESS;
+}
 
 static void around(CUpti_CallbackDomain d, uint32_t id, CUpti_ApiCallbackSite site, uint64_t *data) {
   static const int result = 0;
@@ -109,7 +119,7 @@ void launch(const char *kernel) {
   around(CUPTI_CB_DOMAIN_RUNTIME_API, 1, CUPTI_API_EXIT, &outer);
   if (correlation % 1000 == 0) flush(); // as often as CUPTI does by itself
   if (enabled[0][1]) {
-    CUpti_ActivityAPI a = {.kind = CUPTI_ACTIVITY_KIND_RUNTIME, .size = sizeof a, .start = at, .end = now(), .correlationId = correlation, .threadId = 1, .cbid = 1};
+    CUpti_ActivityAPI a = {.kind = CUPTI_ACTIVITY_KIND_DRIVER, .size = sizeof a, .start = at, .end = now(), .correlationId = correlation, .threadId = 1, .cbid = 1};
     put(&a, sizeof a);
   }
 }

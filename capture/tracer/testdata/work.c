@@ -35,6 +35,20 @@ static void *step(void *n) {
   return 0;
 }
 
+// launches sets the switch, launches kernels when it is obeyed, and sets it off again, for so many seconds.
+static void launches(const char *word, const char *part, int n, int seconds) {
+  for (int i = 0; i < 2; i++) {
+    FILE *f = fopen(getenv("PROF_TRACE_SWITCH"), "w");
+    fprintf(f, i ? "off\n" : part[0] ? "%s %s%s\n" : "%s\n", word, getenv("PROF_TRACE_DIR"), part);
+    fclose(f);
+    if (i) sleep(seconds);
+    if (i) return;
+    usleep(500000);
+    while (n-- > 0) launch("_Z6kernelPf");
+    usleep(500000);
+  }
+}
+
 int main(int argc, char **argv) {
   const char *mode = argc > 1 ? argv[1] : "";
   if (!getenv("CUDA_INJECTION64_PATH")) return 0;
@@ -87,6 +101,13 @@ int main(int argc, char **argv) {
     remove(getenv("PROF_TRACE_SWITCH"));
     sleep(1);
     launch("_Z7toolatev");
+  }
+  if (strcmp(mode, "attached") == 0) { // counted, recorded, left alone, recorded once more
+    launches("watch", "", 100, 0);
+    launches("on", "/1", 50, 3);
+    launches("off", "", 10, 0);
+    launches("on", "/2", 70, 3);
+    launches("off", "", 1, 0);
   }
   if (strcmp(mode, "kill") == 0 || strcmp(mode, "_exit") == 0) sleep(3);
   if (strcmp(mode, "kill") == 0) raise(SIGKILL);
