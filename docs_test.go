@@ -235,6 +235,8 @@ func TestDocsRun(t *testing.T) {
 			switch page {
 			case "docs/guide.md":
 				testCommands(t, w)
+			case "docs/capture.md":
+				testCaptures(t, newWorkplace(t, bin))
 			case "docs/ci.md":
 				testPipelines(t, w)
 			case "docs/warehouse.md":
@@ -486,6 +488,59 @@ func testCommands(t *testing.T, w workplace) {
 		if name := strings.Fields(c)[0]; !strings.Contains(text, "| `"+name) {
 			t.Errorf("the commands of docs/guide.md lack %s", name)
 		}
+	}
+}
+
+// testCaptures checks that docs/capture.md names every option of capture and no other, and that --dry-run accepts its command lines, on a machine that has
+// nothing of what they start.
+func testCaptures(t *testing.T, w workplace) {
+	t.Helper()
+	page := lines(t, "docs/capture.md")
+	all := blocks(page)
+	text := strings.Join(page, "\n")
+	options := map[string]bool{}
+	for _, m := range regexp.MustCompile(`(?m)^   (--[a-z-]+)(?:, (--[a-z-]+))?[ \n]`).FindAllStringSubmatch(w.run(t, "prof help capture"), -1) {
+		for _, name := range m[1:] {
+			options[name] = true
+			if name != "" && name != "--help" && name != "--on" && !regexp.MustCompile("`[^`\n]*"+name+"[` ,=]").MatchString(text) {
+				t.Errorf("docs/capture.md lacks %s", name)
+			}
+		}
+	}
+	rows := regexp.MustCompile("(?m)^\\| (`--[^|]*)\\|").FindAllStringSubmatch(text, -1)
+	for _, row := range rows {
+		for _, name := range regexp.MustCompile("--[a-z-]+").FindAllString(row[1], -1) {
+			if !options[name] {
+				t.Errorf("docs/capture.md has %s, which is no option of prof capture", name)
+			}
+		}
+	}
+	if len(options) < 60 || len(rows) < 40 {
+		t.Errorf("prof help capture has %d options, docs/capture.md %d rows of them", len(options), len(rows))
+	}
+	write(t, filepath.Join(w.dir, "page.png"), []string{"a page"})
+	tried := 0
+	for _, b := range all {
+		switch {
+		case b.lang == "yaml" && strings.HasPrefix(b.text, "suite:"):
+			write(t, filepath.Join(w.dir, "suite.yaml"), []string{b.text})
+			for _, name := range []string{"invoices", "theses"} {
+				write(t, filepath.Join(w.dir, name+".yaml"), []string{"- page.png"})
+			}
+		case b.lang != "":
+			continue
+		}
+		for line := range strings.Lines(strings.ReplaceAll(b.text, "\\\n", "")) {
+			if rest, is := strings.CutPrefix(strings.TrimSpace(line), "prof capture "); is {
+				tried++
+				if out := w.run(t, "prof capture --dry-run "+rest); !strings.HasPrefix(out, "# ") || strings.Count(out, " of ") == 0 {
+					t.Errorf("%s\nprints\n%s", line, out)
+				}
+			}
+		}
+	}
+	if tried < 8 {
+		t.Errorf("docs/capture.md has %d command lines of prof capture", tried)
 	}
 }
 

@@ -607,6 +607,9 @@ func (p *program) captureDryRun(c *cli.Context, o plan.Options, setup capture.Se
 		return err
 	}
 	var b strings.Builder
+	if c.IsSet(suiteName) {
+		fmt.Fprintf(&b, "# run %s\n\n", typeset.Whole(setup.Run))
+	}
 	if absent != nil {
 		fmt.Fprintf(&b, "# %s here\n\n", typeset.Whole(strings.TrimPrefix(absent.Error(), capture.ErrNoWorkload.Error()+": ")))
 	}
@@ -632,6 +635,9 @@ func (p *program) captureDryRun(c *cli.Context, o plan.Options, setup capture.Se
 			fmt.Fprintf(&b, "# added to the workload's environment: %s\n", typeset.Whole(mask.Command([]string{v})))
 		}
 		b.WriteString(typeset.Whole(mask.Command(r.Argv)) + "\n")
+	}
+	if c.IsSet(suiteName) {
+		b.WriteString("\n")
 	}
 	_, err = p.out.Write([]byte(b.String()))
 	return err

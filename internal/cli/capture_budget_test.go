@@ -57,11 +57,11 @@ func TestCaptureDryRun(t *testing.T) {
 	}
 	b.machine.Remove("nsys", "ncu")
 	// On a machine that has nothing of what a capture takes it says what is missing, and shows the same.
-	write(t, b.path("suite.yaml"), []byte("suite: s\nruns:\n  - {name: r, command: [vllm, serve, M]}\n"))
+	write(t, b.path("suite.yaml"), []byte("suite: s\nruns:\n  - {name: r, command: [vllm, serve, M]}\n  - {name: q, command: [work]}\n"))
 	for args, want := range map[string]string{
 		"-- work":                            `# nsys-1 of 1: under Nsight Systems\n# missing here: nsys: not found: .*see prof doctor; prof's own tracer cannot be built: .*\nnsys profile [^\n]* prof launched work\n\n# ncu-1 of 1: under Nsight Compute\n# missing here: ncu: not found: [^\n]*\n# --kernel-id follows, .*\nncu [^\n]* work\n`,
 		"--mode light -- vllm serve M -tp 8": `# vllm is not on the PATH here\n\n# prof-1 of 1: under prof's own tracer\n# missing here: [^\n]*\n(# added [^\n]*\n)*# added to the workload's environment: \S*CUDA_INJECTION64_PATH=\S*/prof/tracer~\.so\S*\n(# added [^\n]*\n)*prof launched vllm serve M -tp 8\n`,
-		"--suite suite.yaml --mode light":    `# vllm is not on the PATH here\n\n# prof-1 of 1: [^\n]*\n.*prof launched vllm serve M\n`,
+		"--suite suite.yaml --mode light":    `# run s-r\n\n# vllm is not on the PATH here\n\n# prof-1 of 1: [^\n]*\n.*prof launched vllm serve M\n\n# run s-q\n\n# prof-1 .*prof launched work\n\n`,
 		"--mode light -- ./run.sh":           `# ./run\.sh does not exist here\n\n# prof-1 .*`,
 	} {
 		got := b.prof(append([]string{"capture", "--dry-run"}, strings.Fields(args)...)...)
