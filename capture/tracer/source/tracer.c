@@ -275,11 +275,12 @@ static pthread_mutex_t switching = PTHREAD_MUTEX_INITIALIZER;
 
 static void trace_cuda(int on);
 static _Atomic int leaving; // CUPTI is to leave the process at the end of a call
+static int refused;         // CUPTI could not be had: the next window tries again
 
 static void open_window(void) {
   pthread_mutex_lock(&switching);
   if (live && !taking && window_count < WINDOWS_MOST) { // of the 65,537th there is nothing
-    leaving = 0;
+    leaving = refused = 0;
     if (!closed_at) trace_cuda(1);
     closed_at = 0;
     struct window *w = &windows[window_count];
@@ -889,7 +890,7 @@ static CUptiResult trace_work(int on) {
 }
 
 static void attach(void);
-static int loaded; // the process in which CUDA has loaded the tracer
+static int loaded;  // the process in which CUDA has loaded the tracer
 
 // has_cupti has CUPTI ready, and says whether it is. Before CUDA itself is ready nothing is asked of it: the thread that makes it so may wait for
 // what this one holds.
@@ -899,8 +900,9 @@ static int has_cupti(void) {
   void *lib = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
   int (*count)(int *) = lib ? (int (*)(int *))dlsym(lib, "cuDeviceGetCount") : 0, n;
   if (count && count(&n) != 0) return 0;
-  attach();
-  return cuda_pid == getpid();
+  if (!refused) attach();
+  refused = cuda_pid != getpid();
+  return !refused;
 }
 
 // trace_cuda turns the recording of work and calls on or off.
@@ -957,14 +959,17 @@ static void attach(void) {
   int is_first = cupti_version == 0;
   p_cuptiGetVersion(&version);
   cupti_version = version;
-  size_t size = sizeof(size_t), device_buffer = 32 << 20;
-  p_cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE, &size, &device_buffer);
-  CUptiResult r = p_cuptiActivityRegisterCallbacks(buffer_wanted, buffer_done);
-  p_cuptiActivityRegisterTimestampCallback(timestamp);
-  if (r == CUPTI_SUCCESS) r = p_cuptiActivityEnable(CUPTI_ACTIVITY_KIND_DEVICE);
-  if (r == CUPTI_SUCCESS) r = trace_graphs(lib);
   by_records = p_cuptiSubscribe(&subscriber, call, 0) != CUPTI_SUCCESS;
-  p_cuptiActivityFlushPeriod(500);
+  CUptiResult r = CUPTI_SUCCESS;
+  if (!by_records || !has_windows) { // else records are the other's
+    size_t size = sizeof(size_t), device_buffer = 32 << 20;
+    p_cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE, &size, &device_buffer);
+    r = p_cuptiActivityRegisterCallbacks(buffer_wanted, buffer_done);
+    p_cuptiActivityRegisterTimestampCallback(timestamp);
+    if (r == CUPTI_SUCCESS) r = p_cuptiActivityEnable(CUPTI_ACTIVITY_KIND_DEVICE);
+    if (r == CUPTI_SUCCESS) r = trace_graphs(lib);
+    p_cuptiActivityFlushPeriod(500);
+  }
   const char *why = "";
   if (r != CUPTI_SUCCESS) p_cuptiGetResultString(r, &why);
   pthread_mutex_lock(&lock);
