@@ -10,6 +10,7 @@ import (
 
 	"prof/capture/machine"
 	"prof/capture/plan"
+	"prof/capture/serving"
 	"prof/internal/file"
 	"prof/internal/mask"
 	"prof/schema/rundir"
@@ -74,6 +75,8 @@ func (s *Session) verdict(spec passSpec, p *rundir.Pass, out outcome) (status, r
 		return out.cause, "stopped by the user" + lost
 	case out.cause != "":
 		return rundir.StatusFailed, "run.json could not be written: is the disk full?"
+	case out.served != nil:
+		return s.servingVerdict(p, out)
 	case out.pid == 0:
 		return rundir.StatusFailed, fmt.Sprintf("%s ended with %s before it started the workload%s", toolName(spec.tool), toolEnd(out.tool), s.said(spec))
 	case out.ended == nil && spec.direct && s.wasStopped(out) && !missing:
@@ -116,8 +119,12 @@ func (s *Session) noReport(spec passSpec) string {
 	return fmt.Sprintf("%s had not written a report %s after the workload ended and was killed", spec.tool, s.o.ReportTimeout)
 }
 
-// wasStopped reports whether the workload was to be stopped (--duration), and has run for that long.
+// wasStopped reports whether the workload was to be stopped (--duration), and has run for that long; of a serving engine, whether it was ended when it
+// was recorded.
 func (s *Session) wasStopped(out outcome) bool {
+	if out.served != nil {
+		return out.served.Cut != serving.ErrEnded && out.served.Err == nil
+	}
 	return s.o.Duration > 0 && out.took >= s.o.Delay+s.o.Duration
 }
 
@@ -188,7 +195,12 @@ func (s *Session) blamed(p *rundir.Pass) string {
 	if p.WorkloadLog == "" {
 		return ""
 	}
-	lines := lastLines(s.below(p.WorkloadLog))
+	return s.blamedIn(p.WorkloadLog)
+}
+
+// blamedIn is the same for a log of the run's folder.
+func (s *Session) blamedIn(log string) string {
+	lines := lastLines(s.below(log))
 	for _, says := range []func(string) bool{exceptionLine.MatchString, looksWrong} {
 		for _, line := range slices.Backward(lines) {
 			if !says(line) {

@@ -30,6 +30,7 @@ type passSpec struct {
 	mark   markSpec
 	idle   func(out string) *stall           // watches the progress of the tool; nil: nothing does
 	keep   func(p *rundir.Pass, l *launcher) // notes what the tool left as artifacts
+	serves bool                              // the workload is a serving engine, which is recorded under load and then ended
 }
 
 // skip notes a pass that cannot be run, as one that failed.
@@ -158,9 +159,13 @@ func (s *Session) launch(ctx context.Context, spec passSpec, p *rundir.Pass) (ou
 	if err := s.save(); err != nil {
 		c.stop(rundir.StatusFailed) // nobody could tell what was captured
 	}
+	if spec.serves {
+		c.serve = s.conduct(ctx, spec)
+	}
 	out := c.run()
 	s.started = append(s.started, out.pid)
 	s.endSampling(sampler, p)
+	s.noteServed(ctx, p, out.served)
 	s.noteTimes(p, spec.mark)
 	if spec.keep != nil {
 		spec.keep(p, l)

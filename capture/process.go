@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -8,20 +9,22 @@ import (
 	"time"
 
 	"prof/capture/machine"
+	"prof/capture/serving"
 	"prof/schema/rundir"
 )
 
 // outcome is how a tool and the workload that it started ended.
 type outcome struct {
-	pid     int    // of the workload; 0 when it did not start
-	ended   *event // nil when the workload did not start or did not tell its end
-	refused string // why the workload could not be started
-	tool    error  // of the tool's process; nil when it ended with 0
-	cause   string // status of what stopped the pass: timeout, too_large, interrupted; "" when it ended by itself
-	killed  bool   // by force
-	spent   bool   // the pass was stopped at the end of the budget
-	stalled string // what made no progress, where that is why the pass was stopped
-	hung    bool   // the tool did not end after the workload
+	pid     int             // of the workload; 0 when it did not start
+	ended   *event          // nil when the workload did not start or did not tell its end
+	refused string          // why the workload could not be started
+	tool    error           // of the tool's process; nil when it ended with 0
+	cause   string          // status of what stopped the pass: timeout, too_large, interrupted; "" when it ended by itself
+	killed  bool            // by force
+	spent   bool            // the pass was stopped at the end of the budget
+	stalled string          // what made no progress, where that is why the pass was stopped
+	hung    bool            // the tool did not end after the workload
+	served  *serving.Result // of a serving engine: what became of its recording
 	took    time.Duration
 }
 
@@ -45,6 +48,7 @@ type control struct {
 	soft  time.Duration    // from the first signal to a stronger one
 	spent <-chan time.Time // the end of the budget; nil: there is none
 	late  time.Duration    // how much later than asked for the workload is stopped
+	serve *conducted       // a recording of a serving engine under load; nil: the workload does its work by itself
 	out   outcome
 
 	asked    bool             // by the user, to stop
@@ -64,6 +68,7 @@ func (c *control) run() outcome {
 			c.hear(e)
 		case c.out.tool = <-done:
 			c.gather()
+			c.endServing()
 			if _, ok := c.work.(*direct); ok { // the workload is in the tool's own group
 				endGroup(m, c.tool)
 			}
@@ -80,6 +85,9 @@ func (c *control) run() outcome {
 			}
 		case <-window:
 			c.press()
+		case r := <-c.serve.results():
+			c.out.served, c.serve = &r, nil
+			c.press() // an engine serves on for ever
 		case <-tick:
 			tick = m.After(time.Second)
 			c.watchReport()
@@ -144,6 +152,7 @@ func (c *control) hear(e event) {
 		}
 		c.escalate = nil
 		c.report = c.s.m.After(c.s.o.ReportTimeout)
+		c.serve.stop(serving.ErrEnded)
 	}
 }
 
@@ -166,6 +175,7 @@ func (c *control) interrupt() {
 		c.out.cause = rundir.StatusInterrupted
 	}
 	c.out.killed = true
+	c.serve.kill()
 	c.work.signal(syscall.SIGKILL)
 	c.signalTool(syscall.SIGKILL)
 }
@@ -175,8 +185,30 @@ func (c *control) stop(cause string) {
 	if c.level > 0 {
 		return
 	}
+	if c.serve.stop(serving.ErrStopped) { // its result comes when it has closed the window and ended the load
+		c.out.cause = cmp.Or(c.out.cause, cause)
+		return
+	}
 	c.out.cause = cause
 	c.press()
+}
+
+// endServing waits for the recording of an engine that has ended.
+func (c *control) endServing() {
+	if c.serve == nil {
+		return
+	}
+	c.serve.stop(serving.ErrEnded)
+	for {
+		select {
+		case r := <-c.serve.results():
+			c.out.served, c.serve = &r, nil
+			return
+		case <-c.s.setup.Interrupts:
+			c.s.stopped = true
+			c.serve.kill()
+		}
+	}
 }
 
 // press asks the workload to end, then tells it to, then kills it; where none was started, the tool. A tool whose workload has ended is

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"prof/capture/machine"
@@ -34,11 +35,12 @@ type Setup struct {
 	Dir         string   // its working folder
 	Self        string   // path of this program, which tools start in the workload's place
 	ProfVersion string
-	Files       []*os.File       // the workload's stdin, stdout and stderr
-	Interrupts  <-chan os.Signal // the user's Ctrl-C: the first stops the workload, the second kills it
-	Talk        func(string)     // told what is being done
-	Node        *rundir.Node     // of the job; nil where the capture is a run by itself
-	Machine     machine.Machine  // but for its environment, which is the workload's; zero: this one
+	Files       []*os.File             // the workload's stdin, stdout and stderr
+	Interrupts  <-chan os.Signal       // the user's Ctrl-C: the first stops the workload, the second kills it
+	Talk        func(string)           // told what is being done
+	IsResult    func(path string) bool // whether a file is the result of a load generator that prof reads; nil: all are
+	Node        *rundir.Node           // of the job; nil where the capture is a run by itself
+	Machine     machine.Machine        // but for its environment, which is the workload's; zero: this one
 }
 
 // Session is one capture at work. Its methods are for one goroutine.
@@ -60,6 +62,9 @@ type Session struct {
 	failed   []string
 	exit     *int  // of the first pass in which the workload did not end with 0
 	started  []int // the workload's processes that recordings started, by their ids
+
+	talking   sync.Mutex // what goes on beside a pass talks too
+	loadBegun time.Time  // when the load generator was started
 }
 
 // BeginsRanks reports whether the workload's command line has a launcher that gives each process its local rank.
@@ -260,6 +265,8 @@ func (s *Session) warn(message string) {
 }
 
 func (s *Session) talk(message string) {
+	s.talking.Lock()
+	defer s.talking.Unlock()
 	if s.setup.Talk != nil {
 		s.setup.Talk(message)
 	}

@@ -213,6 +213,12 @@ func openParquet(path string) (table.Export, error) { return parquet.Open(path) 
 // servingKind is the kind of sources that say what a load generator measured of a serving engine.
 const servingKind = "serving"
 
+// IsBenchmark reports whether a file is a result of a load generator that can be read, by its name and its beginning.
+func IsBenchmark(path string) bool {
+	f, ok, err := sniff(path, path)
+	return err == nil && ok && f.format.Kind == servingKind
+}
+
 // servingFormats are the forms of these, which a message lists as one.
 func servingFormats() (out []Format) {
 	for i, f := range serving.Forms() {

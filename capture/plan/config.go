@@ -152,6 +152,7 @@ func (o Options) masked() Options {
 	o.Inputs, o.Keep, o.Nsys.Trace = maskEach(o.Inputs), maskEach(o.Keep), maskEach(o.Nsys.Trace)
 	o.Ncu.Sections, o.Ncu.Metrics = maskEach(o.Ncu.Sections), maskEach(o.Ncu.Metrics)
 	o.Range, o.Ncu.Kernels, o.Ncu.Set = mask.Text(o.Range), mask.Text(o.Ncu.Kernels), mask.Text(o.Ncu.Set)
+	o.Serving.Ready, o.Serving.Load, o.Serving.LoadResult = mask.Text(o.Serving.Ready), mask.Text(o.Serving.Load), maskEach(o.Serving.LoadResult)
 	o.InputsManifest, o.Subset = mask.Text(o.InputsManifest), mask.Text(o.Subset)
 	return o
 }

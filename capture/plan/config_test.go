@@ -114,7 +114,8 @@ func TestConfigRoundTrip(t *testing.T) {
 		Nsys:  NsysOptions{Trace: []string{"cuda"}, GraphTrace: "graph", Args: odd},
 		Ncu:   NcuOptions{Top: 7, Launches: 5, Preset: "full", Set: "basic", Sections: []string{"regex:.*"}, Metrics: []string{"a.sum"}, Kernels: `^(a|b)\.c$`, LaunchSkip: 1, LaunchCount: 2, Rank: "1", Replay: "range", ClockControl: "base", Args: odd},
 		Range: `LLM\@prefill@x`, After: 50, Window: 20, Paused: true, ProfilerAPI: true, Delay: 90 * time.Second, Duration: 26 * time.Hour, AutoStages: true, Warmup: 2,
-		Inputs: []string{"a b.txt", "~/c"}, InputsManifest: "pages.yaml", Subset: "dev 20.txt", RepeatInputs: 3, Keep: []string{"out/**/*.json"}, SampleHz: 0.25, NoLog: true, MaxArtifactBytes: 123456789012, Budget: 3 * time.Hour, Timeout: time.Hour, Stall: 90 * time.Second, ReportTimeout: 1500 * time.Millisecond, Grace: time.Minute,
+		Serving: ServingOptions{On: true, Ready: "http://a:1/b?c=d", ReadyTimeout: time.Second, Load: "bench 'a b' | tee \"x\"", LoadResult: []string{"out/*.json"}, LoadTimeout: 3 * time.Second, Window: 4 * time.Second, Warm: 5 * time.Minute, SteadyTimeout: 6 * time.Hour},
+		Inputs:  []string{"a b.txt", "~/c"}, InputsManifest: "pages.yaml", Subset: "dev 20.txt", RepeatInputs: 3, Keep: []string{"out/**/*.json"}, SampleHz: 0.25, NoLog: true, MaxArtifactBytes: 123456789012, Budget: 3 * time.Hour, Timeout: time.Hour, Stall: 90 * time.Second, ReportTimeout: 1500 * time.Millisecond, Grace: time.Minute,
 	}
 	for i := range reflect.TypeFor[Options]().NumField() {
 		if reflect.ValueOf(full).Field(i).IsZero() {

@@ -32,6 +32,8 @@ type Options struct {
 	Delay       time.Duration `yaml:"delay"`           // the timeline begins so long after the start
 	Duration    time.Duration `yaml:"duration"`        // and collects for so long; then the workload is stopped. 0: to its end
 
+	Serving ServingOptions `yaml:"serving"`
+
 	AutoStages bool `yaml:"auto_stages"` // mark stages of Hugging Face models by prof's helper
 	Warmup     int  `yaml:"warmup"`      // first generations of the workload that are warm-up; only with the helper
 
@@ -90,11 +92,25 @@ type NcuOptions struct {
 // AllRanks is the value of NcuOptions.Rank for every rank of a job.
 const AllRanks = "all"
 
+// ServingOptions say how a serving engine is recorded under load: by prof's own tracer, for one window.
+type ServingOptions struct {
+	On            bool          `yaml:"on"`                    // the workload is an engine, which serves until it is ended
+	Ready         string        `yaml:"ready,omitempty"`       // URL that answers 2xx once the engine serves; empty: it does already
+	ReadyTimeout  time.Duration `yaml:"ready_timeout"`         // from the start of the engine to that answer
+	Load          string        `yaml:"load,omitempty"`        // command line of the load generator, for the shell; empty: others send requests
+	LoadResult    []string      `yaml:"load_result,omitempty"` // patterns of its result files; empty: JSON that it writes below the working folder and prof reads
+	LoadTimeout   time.Duration `yaml:"load_timeout"`          // from the end of the window to that of the load generator, which writes its result last
+	Window        time.Duration `yaml:"window"`                // that is recorded
+	Warm          time.Duration `yaml:"warm"`                  // under load before the window, at least
+	SteadyTimeout time.Duration `yaml:"steady_timeout"`        // under load before the window, at most: then it is recorded whether the load is steady or not
+}
+
 // Defaults returns the options that hold where nothing else is said.
 func Defaults() Options {
 	return Options{
 		Mode: ModeDeep, Repeats: 1,
 		Ncu:              NcuOptions{Top: 10, Launches: 1, Preset: "roofline", Replay: "kernel", ClockControl: "none"},
+		Serving:          ServingOptions{ReadyTimeout: 20 * time.Minute, LoadTimeout: 10 * time.Minute, Window: 20 * time.Second, Warm: 5 * time.Second, SteadyTimeout: time.Minute},
 		RepeatInputs:     1,
 		SampleHz:         10,
 		MaxArtifactBytes: 2 << 30,

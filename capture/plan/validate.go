@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/url"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"prof/internal/mask"
 	"prof/schema/rundir"
 )
 
@@ -60,7 +62,7 @@ func (o Options) needsNsys() bool {
 }
 
 // NeedsProf reports whether options ask for what only prof's own tracer does.
-func (o Options) NeedsProf() bool { return o.After > 0 || o.Window > 0 || o.Paused }
+func (o Options) NeedsProf() bool { return o.After > 0 || o.Window > 0 || o.Paused || o.Serving.On }
 
 // InsteadOf are the options with the other tool that makes a timeline, and whether they allow that.
 func (o Options) InsteadOf(tool string) (with Options, other string, ok bool) {
@@ -93,6 +95,9 @@ func (o Options) UsesTorch() bool { return o.uses(rundir.ToolTorch, o.Torch) }
 
 // uses reports whether a tool was named, or where none was, what the mode says.
 func (o Options) uses(tool string, byMode bool) bool {
+	if o.Serving.On {
+		return tool == rundir.ToolProf
+	}
 	if len(o.Tools) > 0 {
 		return slices.Contains(o.Tools, tool)
 	}
@@ -126,6 +131,7 @@ func (o Options) Validate() error {
 	o.checkNsys(&p)
 	o.checkNcu(&p)
 	o.checkWindow(&p)
+	o.checkServing(&p)
 	p.check(o.Warmup >= 0, "--warmup is %d: it must be 0 or more", o.Warmup)
 	p.check(o.SampleHz >= 0 && o.SampleHz <= maxSampleHz, "--sample-hz is %v: it must be between 0 (no samples) and %d", o.SampleHz, maxSampleHz)
 	p.check(o.MaxArtifactBytes > 0, "--max-artifact-size is %d: it must be more than 0, such as 2GiB", o.MaxArtifactBytes)
@@ -280,6 +286,32 @@ func (o Options) checkWindow(p *problems) {
 	p.check(o.Timeout <= 0 || o.Delay+o.Duration < o.Timeout, "--delay and --duration together are %s, not less than --timeout %s", o.Delay+o.Duration, o.Timeout)
 }
 
+// checkServing checks how a serving engine is recorded.
+func (o Options) checkServing(p *problems) {
+	v := o.Serving
+	if !v.On {
+		p.check(v.Ready == "" && v.Load == "" && len(v.LoadResult) == 0, "--ready, --load and --load-result need --serving, or --attach")
+		return
+	}
+	if v.Ready != "" {
+		u, err := url.Parse(v.Ready)
+		p.check(err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "", "--ready is %q: it must be a URL, such as http://127.0.0.1:8000/health", mask.Text(v.Ready))
+	}
+	p.check(v.Load != "" || len(v.LoadResult) == 0, "--load-result needs --load")
+	p.check(v.Window > 0, "--window is %s: it must be more than 0, such as 20s", v.Window)
+	p.check(v.Warm >= 0, "--warm is %s: it must be 0 or more", v.Warm)
+	p.check(v.SteadyTimeout >= v.Warm, "--steady-timeout is %s: it must be --warm (%s) or more", v.SteadyTimeout, v.Warm)
+	p.check(v.ReadyTimeout > 0, "--ready-timeout is %s: it must be more than 0, such as 20m", v.ReadyTimeout)
+	p.check(v.LoadTimeout >= 0, "--load-timeout is %s: it must be 0 (end the load at once) or more", v.LoadTimeout)
+	for _, t := range o.Tools {
+		p.check(t == rundir.ToolProf, "--tools %s: a serving engine is recorded by prof's own tracer: omit --tools", t)
+	}
+	p.check(!o.Torch && !o.Baseline && o.Repeats == 1, "a serving engine is recorded once, by prof's own tracer: omit --torch, --baseline and --repeats")
+	p.check(o.Range == "" && !o.ProfilerAPI && !o.Paused && o.Delay == 0 && o.Duration == 0 && o.After == 0 && o.Window == 0,
+		"--window TIME is what is recorded of a serving engine: omit --range, --after, --profiler-api, --paused and --delay")
+	p.check(!o.needsNsys(), "a serving engine is recorded by prof's own tracer: omit the options of nsys")
+}
+
 // checkKeep checks patterns of files.
 func checkKeep(p *problems, patterns []string) {
 	for _, pattern := range patterns {
@@ -322,6 +354,9 @@ func (o Options) TracesGraphNodes() bool {
 
 // RecordedMode is that of the manifest.
 func (o Options) RecordedMode() string {
+	if o.Serving.On {
+		return ModeLight
+	}
 	if len(o.Tools) > 0 {
 		return ModeCustom
 	}

@@ -57,6 +57,7 @@ Everything is in .prof/runs/NAME. docs/capture.md has recipes.
   prof capture -- python3 run.py --prompt 512
   prof capture --baseline --repeats 3 --auto-stages -- python3 generate.py
   prof capture --mode light --range decode_step -- ./server_bench
+  prof capture --serving --ready URL --load 'COMMAND' -- vllm serve MODEL
   prof capture --tools ncu --ncu-kernels '^flash_' -- python3 run.py
   prof capture --suite suite.yaml        # several command lines
   prof capture --dry-run -- vllm serve MODEL
@@ -593,7 +594,7 @@ func (p *program) captureSetup(home schema.Home, job captureJob) (capture.Setup,
 	}
 	files := []*os.File{cmp.Or(p.world.files[0], os.Stdin), cmp.Or(p.world.files[1], os.Stdout), cmp.Or(p.world.files[2], os.Stderr)}
 	return capture.Setup{Runs: filepath.Join(home.Dir, runsName), Run: job.in.Name, Argv: job.argv, Environ: p.env, Dir: dir, Self: self,
-		ProfVersion: version(), Files: files, Machine: p.world.machine, Talk: func(m string) { fmt.Fprintln(p.err, "prof: "+m) }}, nil
+		ProfVersion: version(), Files: files, IsResult: ingest.IsBenchmark, Machine: p.world.machine, Talk: func(m string) { fmt.Fprintln(p.err, "prof: "+m) }}, nil
 }
 
 // dryRunName is the option that prints what a capture would do.

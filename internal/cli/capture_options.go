@@ -4,7 +4,9 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -33,11 +35,21 @@ func captureGroups() []flagGroup {
 		{"When", []cli.Flag{
 			&cli.StringFlag{Name: "range", Aliases: []string{"on"}, Usage: "capture from this NVTX `RANGE` or RANGE@DOMAIN on (default: from the start)"},
 			&cli.IntFlag{Name: "after", Usage: "with --range: skip `N` instances first; without nsys"},
-			&cli.IntFlag{Name: "window", Usage: "with --range: capture only `N` instances; without nsys"},
+			&cli.StringFlag{Name: windowName, Usage: "with --range: capture only `N` instances; without nsys. With --serving: record for a time, such as 20s"},
 			&cli.DurationFlag{Name: "delay", Usage: "begin `TIME` after the start, e.g. 90s, for servers"},
 			&cli.DurationFlag{Name: "duration", Usage: "capture for `TIME`; then stop the workload"},
 			&cli.BoolFlag{Name: "profiler-api", Usage: "capture only between cudaProfilerStart and cudaProfilerStop"},
 			&cli.BoolFlag{Name: "paused", Usage: "capture only between prof mark start and prof mark stop; without nsys"},
+		}},
+		{"A serving engine under load", []cli.Flag{
+			&cli.BoolFlag{Name: servingName, Usage: "the workload is a serving engine: start it, load it, record --window (" + plan.FormatDuration(d.Serving.Window) + ") in all its processes, end it; by prof's own tracer"},
+			&cli.StringFlag{Name: "ready", Usage: "the engine is ready when `URL` answers with a status of 2xx"},
+			&cli.DurationFlag{Name: "ready-timeout", Usage: "`TIME` within which it must be ready", DefaultText: plan.FormatDuration(d.Serving.ReadyTimeout)},
+			&cli.StringFlag{Name: "load", Usage: "`COMMAND` line of the load generator, for sh"},
+			&cli.StringSliceFlag{Name: "load-result", Usage: "`FILE` or pattern of its results (default: JSON that it writes below the working folder and prof reads); may be repeated"},
+			&cli.DurationFlag{Name: "warm", Usage: "`TIME` under load before the window, at least", DefaultText: plan.FormatDuration(d.Serving.Warm)},
+			&cli.DurationFlag{Name: "steady-timeout", Usage: "`TIME` under load before the window, at most: then record though launches are not steady", DefaultText: plan.FormatDuration(d.Serving.SteadyTimeout)},
+			&cli.DurationFlag{Name: "load-timeout", Usage: "`TIME` after the window for the load to end and write its results; 0 to end it at once", DefaultText: plan.FormatDuration(d.Serving.LoadTimeout)},
 		}},
 		{"Nsight Compute", []cli.Flag{
 			&cli.IntFlag{Name: "ncu-top", Usage: "ncu profiles the `N` kernels that take the most time", DefaultText: "10"},
@@ -139,10 +151,13 @@ func (p *program) captureOptions(c *cli.Context, home schema.Home, more func(*pl
 			*into = c.Bool(name)
 		}
 	}
-	for name, into := range map[string]*int{"repeats": &o.Repeats, "repeat-inputs": &o.RepeatInputs, "torch-skip": &o.TorchOptions.Skip, "torch-passes": &o.TorchOptions.Passes, "after": &o.After, "window": &o.Window, "ncu-top": &o.Ncu.Top, "ncu-launches": &o.Ncu.Launches, "ncu-launch-skip": &o.Ncu.LaunchSkip, "ncu-launch-count": &o.Ncu.LaunchCount} {
+	for name, into := range map[string]*int{"repeats": &o.Repeats, "repeat-inputs": &o.RepeatInputs, "torch-skip": &o.TorchOptions.Skip, "torch-passes": &o.TorchOptions.Passes, "after": &o.After, "ncu-top": &o.Ncu.Top, "ncu-launches": &o.Ncu.Launches, "ncu-launch-skip": &o.Ncu.LaunchSkip, "ncu-launch-count": &o.Ncu.LaunchCount} {
 		if c.IsSet(name) {
 			*into = c.Int(name)
 		}
+	}
+	if err := servingOptions(c, &o); err != nil {
+		return o, err
 	}
 	o.InputsManifest, o.Subset = p.path(o.InputsManifest), p.path(o.Subset)
 	if err := timeOptions(c, &o); err != nil {
@@ -155,6 +170,44 @@ func (p *program) captureOptions(c *cli.Context, home schema.Home, more func(*pl
 		return o, usagef("--torch-memory needs --torch")
 	}
 	return o, nil
+}
+
+// Names of options that several places ask for.
+const (
+	servingName = "serving"
+	windowName  = "window"
+)
+
+// servingOptions reads how a serving engine is recorded, and what --window counts: instances of a range, or time.
+func servingOptions(c *cli.Context, o *plan.Options) (err error) {
+	v := &o.Serving
+	v.On = v.On || c.Bool(servingName)
+	for name, into := range map[string]*string{"ready": &v.Ready, "load": &v.Load} {
+		if c.IsSet(name) {
+			*into = c.String(name)
+		}
+	}
+	for name, into := range map[string]*time.Duration{"warm": &v.Warm, "steady-timeout": &v.SteadyTimeout, "ready-timeout": &v.ReadyTimeout, "load-timeout": &v.LoadTimeout} {
+		if c.IsSet(name) {
+			*into = c.Duration(name)
+		}
+	}
+	if c.IsSet("load-result") {
+		v.LoadResult = c.StringSlice("load-result")
+	}
+	text := c.String(windowName)
+	switch {
+	case !c.IsSet(windowName):
+	case v.On:
+		if v.Window, err = time.ParseDuration(text); err != nil {
+			return usagef("--window is %q: with --serving it is a time, such as 20s", text)
+		}
+	default:
+		if o.Window, err = strconv.Atoi(text); err != nil {
+			return usagef("--window is %q: it must be a number of instances of --range; a time is for --serving", text)
+		}
+	}
+	return nil
 }
 
 func timeOptions(c *cli.Context, o *plan.Options) error {

@@ -125,6 +125,20 @@ type Pass struct {
 	Marked        bool      `json:"marked,omitempty"`       // prof's helper marked stages
 	StageTimes    []string  `json:"stage_times,omitempty"`  // files with the helper's times of stages, below the run's folder
 	ClockControl  string    `json:"clock_control,omitempty"`
+	Serving       *Serving  `json:"serving,omitempty"` // nil: the workload is no engine that was recorded under load
+}
+
+// Serving is how a serving engine was recorded under load.
+type Serving struct {
+	ReadyNs      *int64   `json:"ready_ns,omitempty"`       // from its start until it served; nil where that was not asked
+	WaitedNs     int64    `json:"waited_ns"`                // under load before the window
+	IsSteady     bool     `json:"is_steady"`                // launches were steady when the window began
+	LaunchesPerS *float64 `json:"launches_per_s,omitempty"` // of kernels and graphs in all processes, just before the window; nil where it is unknown
+	ProcessCount int      `json:"process_count"`            // processes that launched GPU work before the window
+	WindowNs     int64    `json:"window_ns"`                // how long was recorded
+	Load         string   `json:"load,omitempty"`           // command line of the load generator, secrets masked
+	IsLoadCut    bool     `json:"is_load_cut,omitempty"`    // prof ended the load generator
+	Results      []string `json:"results,omitempty"`        // its results, below the run's folder
 }
 
 // Input is a file that the user named as input of the workload, by itself or in a manifest of inputs. Only those of a manifest have an id;
