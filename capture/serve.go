@@ -213,8 +213,8 @@ func (s *Session) notRecorded(p *rundir.Pass, out outcome) string {
 	return r.Err.Error()
 }
 
-// keepResults copies what the load generator wrote into the run's folder.
-func (s *Session) keepResults(ctx context.Context, p *rundir.Pass) {
+// keepResults copies what the load generator wrote into the run's folder. That it wrote nothing is said where it had a recording to write of.
+func (s *Session) keepResults(ctx context.Context, p *rundir.Pass, isRecorded bool) {
 	if s.loadBegun.IsZero() {
 		return
 	}
@@ -236,7 +236,7 @@ func (s *Session) keepResults(ctx context.Context, p *rundir.Pass) {
 		s.talk("the load's result: " + f.Path)
 	}
 	switch {
-	case len(found) > 0:
+	case len(found) > 0 || !isRecorded: // the recording has a reason of its own
 	case p.Serving.IsLoadCut:
 		s.warn(p.Name + ": the load was ended by prof and wrote no result: most load generators write it only when they end by themselves (--load-timeout)")
 	case len(s.o.Serving.LoadResult) > 0:
@@ -275,7 +275,7 @@ func (s *Session) noteServed(ctx context.Context, p *rundir.Pass, r *serving.Res
 	if r.Steady.Seen {
 		p.Serving.LaunchesPerS = new(r.Steady.Rate)
 	}
-	s.keepResults(ctx, p)
+	s.keepResults(ctx, p, r.Err == nil && !errors.Is(r.Cut, serving.ErrEnded))
 	if !r.Begun.IsZero() && !r.Steady.Is {
 		s.warn(p.Name + ": " + r.Steady.String())
 	}

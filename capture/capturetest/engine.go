@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -59,7 +60,7 @@ func (e *Engine) Run(p *Process) int {
 	}
 	var workers []*Process
 	for range e.Workers {
-		w, err := p.Begin(append(p.Argv, "worker")...)
+		w, err := p.Begin(slices.Concat(p.Argv, []string{"worker"})...)
 		if err != nil {
 			return p.fails(err)
 		}

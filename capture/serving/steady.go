@@ -9,7 +9,7 @@ import (
 	"prof/capture/tracer"
 )
 
-// When launches count as steady: in two stretches of so many looks, one after the other, their rates differ by at most this share.
+// When launches count as steady: in two stretches of so many looks, one after the other, their rates differ by at most this share, at two looks.
 const (
 	lookEvery   = time.Second
 	stretch     = 4
@@ -36,9 +36,8 @@ func (r *rates) add(at time.Duration, launches int64) {
 	r.at, r.counts = append(r.at, at), append(r.counts, launches)
 }
 
-// last are the rates of the last two stretches; ok is false before they are over.
-func (r *rates) last() (before, rate float64, ok bool) {
-	n := len(r.at) - 1
+// last are the rates of the last two stretches before look n; ok is false where there are no two.
+func (r *rates) last(n int) (before, rate float64, ok bool) {
 	if n < 2*stretch {
 		return 0, 0, false
 	}
@@ -48,9 +47,16 @@ func (r *rates) last() (before, rate float64, ok bool) {
 	return of(n-2*stretch, n-stretch), of(n-stretch, n), true
 }
 
-// isFlat reports whether two rates are as good as the same. An engine that launches nothing is not at work.
-func isFlat(before, rate float64) bool {
-	return before > 0 && rate > 0 && math.Abs(rate-before) <= steadyShare*math.Max(rate, before)
+// isFlat reports whether the rates before look n are as good as the same. An engine that launches nothing is not at work.
+func (r *rates) isFlat(n int) bool {
+	before, rate, ok := r.last(n)
+	return ok && before > 0 && rate > 0 && math.Abs(rate-before) <= steadyShare*math.Max(rate, before)
+}
+
+// isSteady reports whether they were flat at the last two looks: at one they may be by chance, where the load comes in bursts.
+func (r *rates) isSteady() bool {
+	n := len(r.at) - 1
+	return r.isFlat(n) && r.isFlat(n-1)
 }
 
 // waitSteady waits under load until launches are steady, but no longer than that may take.
@@ -78,8 +84,8 @@ func (r *recording) waitSteady() error {
 			}
 		}
 		seen.add(s.Waited, total)
-		s.Before, s.Rate, s.Seen = seen.last()
-		s.Is = s.Seen && isFlat(s.Before, s.Rate) && s.Waited >= o.Warm
+		s.Before, s.Rate, s.Seen = seen.last(len(seen.at) - 1)
+		s.Is = seen.isSteady() && s.Waited >= o.Warm
 		if s.Is || s.Waited >= o.SteadyTimeout {
 			r.Talk(s.String())
 			return nil

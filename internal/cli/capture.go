@@ -629,6 +629,17 @@ func (p *program) captureDryRun(c *cli.Context, o plan.Options, setup capture.Se
 		if r.Chosen {
 			fmt.Fprintf(&b, "# --kernel-id follows, with the launches that ncu-plan chooses from the timeline (--ncu-top %d, --ncu-launches %d)\n", o.Ncu.Top, o.Ncu.Launches)
 		}
+		if v := o.Serving; v.On {
+			steps := []string{"when " + cmp.Or(mask.Text(v.Ready), "the engine") + " answers"}
+			if v.Load != "" {
+				steps = append(steps, "the load: "+mask.Text(v.Load))
+			}
+			steps = append(steps, fmt.Sprintf("when launches are steady (%s to %s), a window of %s", plan.FormatDuration(v.Warm), plan.FormatDuration(v.SteadyTimeout), plan.FormatDuration(v.Window)))
+			if v.Load != "" {
+				steps = append(steps, fmt.Sprintf("the end of the load (within %s)", plan.FormatDuration(v.LoadTimeout)))
+			}
+			fmt.Fprintf(&b, "# then: %s; then the engine is ended\n", typeset.Whole(strings.Join(steps, "; ")))
+		}
 		if r.IfBudget {
 			b.WriteString("# only if --budget leaves time for it\n")
 		}
