@@ -145,7 +145,7 @@ var owners = map[string][]string{
 	"github.com/creack/pty":     {"capture"},
 	"github.com/google/pprof":   {"render/stacks"},
 	"golang.org/x/image":        {"render/picture"},
-	"github.com/bmatcuk/":       {"capture", "capture/plan"},
+	"github.com/bmatcuk/":       {"capture", "capture/plan", "capture/serving"},
 	"golang.org/x/term":         {"capture", "internal/cli"},
 }
 
