@@ -123,12 +123,7 @@ func (s *Session) startLoad() (pid int, wait func() error, err error) {
 	if err := file.MakeDir(s.below(path.Dir(loadStem))); err != nil {
 		return 0, nil, err
 	}
-	in, err := os.Open(os.DevNull)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer in.Close()
-	files, done := [3]*os.File{in, s.setup.Files[1], s.setup.Files[2]}, func() {}
+	files, done := [3]*os.File{nil, s.setup.Files[1], s.setup.Files[2]}, func() {}
 	if !s.o.NoLog {
 		o, err := newOutput(files[1], files[2], s.below(loadStem+workloadLogEnd), mask.Known(s.setup.Environ, []string{s.o.Serving.Load}))
 		if err != nil {
