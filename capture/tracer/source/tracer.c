@@ -798,7 +798,8 @@ static void CUPTIAPI buffer_done(CUcontext context, uint32_t stream, uint8_t *bu
   CUpti_Activity *a = 0;
   size_t lost = 0;
   pthread_mutex_lock(&lock);
-  while (file >= 0 && p_cuptiActivityGetNextRecord(buffer, valid, &a) == CUPTI_SUCCESS) take_record(a);
+  while (p_cuptiActivityGetNextRecord(buffer, valid, &a) == CUPTI_SUCCESS)
+    if (file >= 0 || a->kind == CUPTI_ACTIVITY_KIND_DEVICE) take_record(a); // GPUs are told of once, often before there is a file
   if (p_cuptiActivityGetNumDroppedRecords(context, stream, &lost) == CUPTI_SUCCESS) dropped += lost;
   pthread_mutex_unlock(&lock);
   pthread_mutex_lock(&spare_lock);
