@@ -143,14 +143,15 @@ func TestCapture(t *testing.T) {
 	change := func(stmt string) {
 		t.Helper()
 		testkit.Exec(t, w, stmt)
-		testkit.DeriveOnly(t, w, "caveat_overhead")
+		testkit.DeriveOnly(t, w, "process_overhead", "caveat_overhead")
 	}
 	for _, c := range []struct{ stmt, want string }{
 		{"SELECT mode, status, git_commit[:4], is_git_dirty, pass_count, device_count, input_count, sample_count, duration_ns FROM captures('repeats')", "[[deep partial 0123 true 6 2 2 52 14000000000]]"},
 		{"SELECT pass, tool, mode, repeat, status, workload_ns, duration_ns, exit_code, artifact_bytes, reason, source_count FROM capture_passes('repeats') WHERE pass_id > 2",
 			"[[baseline-3 none baseline 3 ok 980000000 1480000000 0 <nil> <nil> 0] [nsys-1 nsys deep 1 ok 1300000000 1800000000 0 2000000 <nil> 1] [nsys-2 nsys deep 2 ok 1340000000 1840000000 0 2000000 <nil> 1] " +
 				"[ncu-1 ncu kernels 1 failed 400000000 900000000 1 <nil> ncu may not read the GPU's counters (ERR_NVGPUCTRPERM) 0]]"},
-		{"SELECT * REPLACE (abs(workload_std_ns - 2e7 * sqrt(2)) < 1 AS workload_std_ns) FROM overhead('repeats')", "[[deep <nil> nsys 0.32 1e+09 1.32e+09 process <nil> 3 1e+09 2e+07 2 1.32e+09 true] [kernels <nil> ncu <nil> 1e+09 <nil> process <nil> 3 1e+09 2e+07 0 <nil> <nil>]]"},
+		{"SELECT * REPLACE (round(overhead_ratio, 3) AS overhead_ratio, round(noise_ratio, 3) AS noise_ratio, round(low_ratio, 3) AS low_ratio, round(high_ratio, 3) AS high_ratio, round(baseline_std_ns) AS baseline_std_ns, round(workload_std_ns) AS workload_std_ns) FROM overhead('repeats')",
+			"[[deep <nil> nsys 0.32 0.114 <nil> 1e+09 1.32e+09 2 2 1 0.185 0.471 process 2 1e+09 2.8284271e+07 2 1.32e+09 2.8284271e+07] [kernels <nil> ncu <nil> <nil> not-recorded 1e+09 <nil> 2 0 0 <nil> <nil> process 2 1e+09 2.8284271e+07 0 <nil> <nil>]]"},
 		{"SELECT count(*), count(sm_ratio), min(time_ns), max(time_ns), count(throttle), count(DISTINCT throttle) FROM device_samples('repeats', pass := 'nsys-1', device := 0)", "[[13 13 -100000000 1100000000 13 3]]"},
 		{"SELECT time_ns, throttle, power_w, other_process_count FROM device_samples('repeats', pass := 'nsys-1') WHERE time_ns = 400000000", "[[400000000 sw_power_cap 650.5 0] [400000000 <nil> <nil> <nil>]]"},
 		{"SELECT pass, device, samples, sm_max_ratio, memory_used_max_bytes, sm_clock_max_hz, power_max_w, temperature_max_c, other_process_max_count, name FROM device_use('repeats')",
@@ -173,7 +174,7 @@ func TestCapture(t *testing.T) {
 	}
 	const slowed = "GPU 0 was throttled (sw_power_cap) in 12 % of its busy samples"
 	said("stages", testkit.Query(t, w, "stages", queries.Args{"run": "repeats"}).Notes, slowed, "run.json is partial: recording ncu-1: failed")
-	said("overhead", testkit.Query(t, w, "overhead", queries.Args{"run": "repeats"}).Notes, "profiling (deep) made the workload 32 % slower", "--mode light")
+	said("overhead", testkit.Query(t, w, "overhead", queries.Args{"run": "repeats"}).Notes, "Nsight Systems (deep) made the workload 32 % slower", "--mode light")
 	for _, name := range []string{"captures", "capture-passes", "overhead", "device-samples", "device-use", "throttling"} {
 		f := testkit.Query(t, testkit.All(t), name, queries.Args{"run": "kernels"})
 		if len(f.Rows) != 0 || len(f.Notes) != 1 || !strings.HasPrefix(f.Notes[0], "the run was not made by prof capture") {

@@ -168,7 +168,7 @@ func TestNodeOverhead(t *testing.T) {
 		runs = append(runs, drawing{[]string{"PD"}, nil, []string{fmt.Sprintf(`INSERT INTO capture_pass (run_id, source_id, pass_id, name, tool, mode, repeat_id, command, started_at, status, is_marked, workload_ns)
 			SELECT $run, s, p, 'n', tool, tool, 1, '', TIMESTAMP '2026-01-01', 'ok', true, ns FROM (VALUES (2, 1, 'none', 10), (3, 1001, 'none', %s), (2, 2, 'nsys', 20), (3, 1002, 'nsys', NULL)) v(s, p, tool, ns)`, other)}})
 	}
-	w, drawn := drawAll(t, []string{"stage_overhead"}, runs...)
+	w, drawn := drawAll(t, []string{"process_overhead"}, runs...)
 	for i, other := range others {
 		if got := rows(t, w, "SELECT baseline_median_ns, workload_median_ns FROM overhead('"+drawn[i]+"') WHERE stage IS NULL"); fmt.Sprint(got) != "["+cases[other]+"]" {
 			t.Errorf("another node's time is %s: %v, want %s", other, got, cases[other])

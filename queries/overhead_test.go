@@ -3,8 +3,10 @@ package queries_test
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"maps"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,7 +16,9 @@ import (
 	"prof/internal/testkit"
 	"prof/queries"
 	"prof/queries/frame"
+	"prof/queries/judge/stats"
 	"prof/schema"
+	derived "prof/schema/facts"
 	"prof/schema/rundir"
 )
 
@@ -144,7 +148,7 @@ func TestStageOverhead(t *testing.T) {
 				e.gpu *= 7
 			}
 			return e
-		}, clock: "gpu", ratio: 1},
+		}, clock: "gpu", reason: "noise"},
 		"the host's clock": {of: func(recording string, nth int, r timed) *timed {
 			e := slower(recording, nth, r)
 			e.gpu = 0
@@ -219,5 +223,185 @@ func TestStageOverhead(t *testing.T) {
 		if warned != (c.reason == nil) {
 			t.Errorf("%s: notes %q", name, f.Notes)
 		}
+	}
+}
+
+// madeRecording is a recording of a made-up capture: "a 30 100,110" takes 30 ms as a process, and 100 and 110 ms in decode; a is alone, else it is the tool and its
+// mode; "x" in place of times failed; "|" parts ranks.
+type madeRecording string
+
+// recordings are the rows of made-up recordings, in the order in which they ran.
+func recordings(list ...madeRecording) (stmts []string) {
+	stmts = append(stmts, "INSERT INTO capture (run_id, source_id, mode, command, workload_key, folder, started_at, status) SELECT $run, 1, 'deep', '', '', '', TIMESTAMP '2026-01-01', 'ok'")
+	repeats := map[string]int{}
+	for i, r := range list {
+		words := strings.Fields(string(r))
+		tool, mode, hasMode := strings.Cut(words[0], "/")
+		switch {
+		case words[0] == "a":
+			tool, mode = "none", "baseline"
+		case !hasMode:
+			mode = "deep"
+		}
+		repeats[tool+mode]++
+		status, ns := "ok", words[1]+"e6::BIGINT"
+		if words[1] == "x" {
+			status, ns = "failed", "NULL"
+		}
+		stmts = append(stmts, fmt.Sprintf(`INSERT INTO capture_pass (run_id, source_id, pass_id, name, tool, mode, repeat_id, command, started_at, status, is_marked, workload_ns)
+			SELECT $run, 1, %d, '%s-%d', '%[2]s', '%[4]s', %[3]d, '', TIMESTAMP '2026-01-01', '%[5]s', true, %[6]s`, i+1, tool, repeats[tool+mode], mode, status, ns))
+		if len(words) < 3 {
+			continue
+		}
+		for rank, times := range strings.Split(words[2], "|") {
+			for n, ms := range strings.Split(times, ",") {
+				stmts = append(stmts, fmt.Sprintf(`INSERT INTO stage_execution SELECT $run, 1, %d, %d, %d, %d, 'decode_all', false, 1, 1, 1e6::BIGINT, %se6::BIGINT, NULL`, i+1, 100*(i+1)+rank, rank, n+1, ms))
+			}
+		}
+	}
+	return stmts
+}
+
+// TestOverhead holds what is said of made-up captures: medians of recordings, pairs of them, the noise between them, and why nothing is said.
+func TestOverhead(t *testing.T) {
+	t.Parallel()
+	cases := []struct {
+		name   string
+		made   []madeRecording
+		want   []string // tool and mode, stage, ms alone and under it, ratio, noise, interval, reason, recordings of both and their pairs
+		caveat []string // kind, stage, mode, tool, ratio, recordings under it and alone
+	}{
+		{"a cold cache, one against one", []madeRecording{"a 30 100", "prof 20 104"},
+			[]string{"prof/deep decode 100.0 104.0 +4.0% noise ? .. ok 1:1:1", "prof/deep - 30.0 20.0 ? noise ? .. cold 0:1:0"}, []string{}},
+		{"the profiler first, cold", []madeRecording{"prof 30 104", "a 20 100"},
+			[]string{"prof/deep decode 100.0 104.0 +4.0% noise ? .. ok 1:1:1", "prof/deep - 20.0 30.0 ? noise ? .. cold 1:0:0"}, []string{}},
+		{"one against one, without stages", []madeRecording{"a 30", "prof 20"},
+			[]string{"prof/deep - 30.0 20.0 ? noise ? .. cold 0:1:0"}, []string{"overhead-of-one-recording"}},
+		{"one warm one of each", []madeRecording{"a 60", "prof 22", "prof x", "a 20"},
+			[]string{"prof/deep - 20.0 22.0 ? noise ? .. one-recording 1:1:0"}, []string{"overhead-of-one-recording"}},
+		{"noise above the difference", []madeRecording{"a 20 100", "nsys 20 110", "nsys 20 90", "a 20 140", "a 20 80", "nsys 20 150"},
+			[]string{"nsys/deep decode 100.0 110.0 ? noise 115.2% -48.9..+136.8 noise 3:3:3", "nsys/deep - 20.0 20.0 +0.0% noise 0.0% +0.0..+0.0 ok 2:3:2"}, []string{}},
+		{"clear, three against three", []madeRecording{"a 60 414", "prof 22.1 431", "prof 22.0 433", "a 20.1 416", "a 20.2 412", "prof 22.2 430"},
+			[]string{"prof/deep decode 414.0 431.0 +4.1% noise 0.5% +3.6..+4.6 ok 3:3:3", "prof/deep - 20.15 22.1 +9.7% noise 1.4% +8.2..+11.2 ok 2:3:2"}, []string{}},
+		{"clear and much", []madeRecording{"a 60 414", "nsys 22.1 831", "nsys 22.0 833", "a 20.1 416", "a 20.2 412", "nsys 22.2 830"},
+			[]string{"nsys/deep decode 414.0 831.0 +100.7% noise 1.0% +98.8..+102.6 ok 3:3:3", "nsys/deep - 20.15 22.1 +9.7% noise 1.4% +8.2..+11.2 ok 2:3:2"}, []string{"stage-slowed-by-profiling decode deep nsys 1.01 3 3"}},
+		{"a machine that slows down", []madeRecording{"a 20 100", "prof 20 104.1", "prof 20 124.8", "a 20 120", "a 20 140", "prof 20 145.6"},
+			[]string{"prof/deep decode 120.0 124.8 +4.0% noise 0.2% +3.8..+4.2 ok 3:3:3", "prof/deep - 20.0 20.0 +0.0% noise 0.0% +0.0..+0.0 ok 2:3:2"}, []string{}},
+		{"every recording without a profiler failed", []madeRecording{"a x", "prof 20 104", "prof 20 104", "a x"},
+			[]string{"prof/deep decode ? ? ? noise ? .. not-timed-alone 0:0:0", "prof/deep - ? 20.0 ? noise ? .. not-timed-alone 0:1:0"}, []string{"overhead-of-failed-baseline", "stage-not-compared decode deep prof"}},
+		{"every recording under one failed", []madeRecording{"a 20 100", "prof x", "prof x", "a 20 101"},
+			[]string{"prof/deep - 20.0 ? ? noise ? .. not-recorded 1:0:0"}, []string{}},
+		{"the first failed, the next is cold", []madeRecording{"a x", "prof 60 104", "prof 20 105", "a 20 101", "a 20 100", "prof 20 104"},
+			[]string{"prof/deep decode 100.5 104.0 +4.0% noise 2.0% +2.0..+6.0 ok 2:3:2", "prof/deep - 20.0 20.0 +0.0% noise 0.0% +0.0..+0.0 ok 2:2:2"}, []string{}},
+		{"two ranks, one of them late", []madeRecording{"a 20 100|200", "prof 20 110|220", "prof 20 111|222", "a 20 101|202"},
+			[]string{"prof/deep decode 150.75 165.75 +10.0% noise 2.9% +6.8..+13.2 ok 2:2:2", "prof/deep - 20.0 20.0 +0.0% noise 0.0% +0.0..+0.0 ok 1:2:1"}, []string{}},
+		{"several executions each", []madeRecording{"a 20 100,101,900", "prof 20 110,111,112", "prof 20 110,112,111", "a 20 100,101,102"},
+			[]string{"prof/deep decode 101.0 111.0 +9.9% noise 0.0% +9.9..+9.9 ok 2:2:2", "prof/deep - 20.0 20.0 +0.0% noise 0.0% +0.0..+0.0 ok 1:2:1"}, []string{}},
+		{"one of a tool against three", []madeRecording{"a 60 100", "a 20 101", "a 20.4 99", "torch/operators 90 200"},
+			[]string{"torch/operators decode 100.0 200.0 +100.0% noise 5.5% +89.7..+110.9 ok 3:1:1", "torch/operators - 20.2 90.0 +345.5% noise 24.3% +258.3..+454.0 ok 2:1:0"}, []string{"stage-slowed-by-profiling decode operators torch 1.0 1 3"}},
+		{"faster than alone", []madeRecording{"a 20 100", "prof 20 80", "prof 20 80.5", "a 20 101", "a 20 100.5", "prof 20 81"},
+			[]string{"prof/deep decode 100.5 80.5 -20.0% noise 1.6% -21.3..-18.7 ok 3:3:3", "prof/deep - 20.0 20.0 +0.0% noise 0.0% +0.0..+0.0 ok 2:3:2"}, []string{"stage-faster-under-profiling decode deep prof -0.2"}},
+		{"whole processes", []madeRecording{"a 60", "prof 26", "prof 26.2", "a 20", "a 20.2", "prof 26.1"},
+			[]string{"prof/deep - 20.1 26.1 +30.1% noise 1.7% +28.0..+32.3 ok 2:3:2"}, []string{"slowed-by-profiling deep prof 0.3"}},
+		{"whole processes in noise", []madeRecording{"a 60", "prof 22", "prof 32", "a 20", "a 30", "prof 21"},
+			[]string{"prof/deep - 25.0 22.0 ? noise 124.3% -52.8..+137.4 noise 2:3:2"}, []string{}},
+		{"all alike", []madeRecording{"a 20 100", "prof 20 100", "prof 20 100", "a 20 100"},
+			[]string{"prof/deep decode 100.0 100.0 +0.0% noise 0.0% +0.0..+0.0 ok 2:2:2", "prof/deep - 20.0 20.0 +0.0% noise 0.0% +0.0..+0.0 ok 1:2:1"}, []string{}},
+		{"several tools and modes", []madeRecording{"a 60 100", "prof 22 130", "prof/light 21 104", "nsys 30 200", "nsys 30.1 201", "prof/light 21.2 105", "prof 22.1 131", "a 20 101", "a 20.1 102", "prof 22.1 132", "prof/light 21.1 106", "nsys 30.2 202"},
+			[]string{"prof/deep decode 101.0 131.0 +29.7% noise 0.7% +28.8..+30.6 ok 3:3:3", "prof/deep - 20.05 22.1 +10.2% noise 1.0% +9.2..+11.3 ok 2:3:2", "prof/light decode 101.0 105.0 +4.0% noise 0.1% +3.8..+4.1 ok 3:3:3", "prof/light - 20.05 21.1 +5.5% noise 1.4% +4.0..+7.0 ok 2:3:2", "nsys/deep decode 101.0 201.0 +99.0% noise 1.5% +96.0..+102.1 ok 3:3:3", "nsys/deep - 20.05 30.1 +50.4% noise 1.1% +48.7..+52.0 ok 2:3:2"}, []string{"stage-slowed-by-profiling decode deep nsys 0.99 3 3", "stage-slowed-by-profiling decode deep prof 0.3 3 3"}},
+	}
+	var runs []drawing
+	for _, c := range cases {
+		runs = append(runs, drawing{[]string{"PD"}, nil, recordings(c.made...)})
+	}
+	w, drawn := drawAll(t, slices.Concat(passFacts, []string{"process_overhead"}), runs...)
+	for i, c := range cases {
+		got := rows(t, w, `SELECT concat_ws(' ', tool || '/' || mode, coalesce(stage, '-'), coalesce(round(baseline_median_ns / 1e6, 2)::VARCHAR, '?'), coalesce(round(workload_median_ns / 1e6, 2)::VARCHAR, '?'), coalesce(printf('%+.1f%%', 100 * overhead_ratio), '?'),
+			coalesce(printf('noise %.1f%%', 100 * noise_ratio), 'noise ?'), coalesce(printf('%+.1f..%+.1f', 100 * low_ratio, 100 * high_ratio), '..'), coalesce(reason, 'ok'), baseline_recording_count || ':' || recording_count || ':' || pair_count) FROM overhead('`+drawn[i]+`')`)
+		kinds := rows(t, w, "SELECT concat_ws(' ', kind, stage, subject, object, round(ratio, 2), item_count, of_count) FROM caveat WHERE topic = 'overhead' AND run_id = _run_id('"+drawn[i]+"') ORDER BY ALL")
+		if want := bracketed(c.want); !slices.Equal(got, want) {
+			t.Errorf("%s:\n%s\nwant\n%s", c.name, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+		if want := bracketed(c.caveat); !slices.Equal(kinds, want) {
+			t.Errorf("%s says\n%s\nwant\n%s", c.name, strings.Join(kinds, "\n"), strings.Join(want, "\n"))
+		}
+	}
+	// What stages show of a tool with several modes is one of them, and noise hides no time alone.
+	last := drawn[len(drawn)-1]
+	for query, want := range map[string]string{
+		"SELECT count(*), round(any_value(over_alone_ratio), 3), any_value(alone_median_ns) FROM stages('" + last + "', source := 'nsys') WHERE stage = 'decode'": "[1 0.99 1.01e+08]",
+		"SELECT over_alone_ratio, alone_median_ns FROM stages('" + drawn[4] + "', source := 'nsys') WHERE stage = 'decode'":                                       "[<nil> 1e+08]",
+		"SELECT count(*) FROM stage_overhead WHERE is_shown AND run_id = _run_id('" + last + "')":                                                                 "[2]",
+	} {
+		if got := rows(t, w, query); !slices.Equal(got, []string{want}) {
+			t.Errorf("%s: %v, want %s", query, got, want)
+		}
+	}
+}
+
+// bracketed are values as rows of one column have them.
+func bracketed(values []string) []string {
+	out := make([]string, len(values))
+	for i, v := range values {
+		out[i] = "[" + v + "]"
+	}
+	return out
+}
+
+// TestOverheadNoise holds the statistics to those of the comparisons, and counts how often noise alone is said to be an overhead.
+func TestOverheadNoise(t *testing.T) {
+	t.Parallel()
+	w := testkit.Copy(t, capturedRun(t))
+	var quantiles []string
+	for df := 1; df < 60; df++ {
+		group := []float64{1}
+		for range df {
+			group = append(group, 1+0.001*float64(len(group)%7))
+		}
+		n := stats.LearnNoise([][]float64{group}, 0.05)
+		quantiles = append(quantiles, fmt.Sprintf("(%d, %v)", df, math.Log1p(n.Floor)/n.SD/math.Sqrt2))
+	}
+	if got := rows(t, w, "SELECT df, t, _student_t(df) FROM (VALUES "+strings.Join(quantiles, ", ")+") v(df, t) WHERE NOT abs(_student_t(df) - t) < 2e-5"); len(got) > 0 {
+		t.Errorf("t of some degrees of freedom is not as in comparisons: %v", got)
+	}
+	text, err := fs.ReadFile(derived.Files, "sql/capture/_overhead_noise.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(58, 3))
+	const cases = 500
+	for _, c := range []struct {
+		name        string
+		pairs       int
+		drift       float64 // from one recording to the next
+		effect      float64
+		least, most int // of cases in which there is said to be an overhead
+	}{
+		{"two of each", 2, 0, 0, 0, 40}, {"three of each", 3, 0, 0, 0, 40}, {"six of each", 6, 0, 0, 0, 40}, {"three of each on a machine that slows down", 3, 0.01, 0, 0, 40},
+		{"a tenth, of three each", 3, 0, 0.1, 440, cases}, {"a tenth, of three each on a machine that slows down", 3, 0.03, 0.1, 150, cases},
+	} {
+		testkit.Exec(t, w, "CREATE OR REPLACE TABLE _overhead_time (stage VARCHAR, tool VARCHAR, mode VARCHAR, is_profiled BOOLEAN, repeat_id INTEGER, is_cold BOOLEAN, ns DOUBLE)")
+		var values []string
+		for k := range cases {
+			at := 0.0
+			for n := range c.pairs {
+				for side := range 2 {
+					at += c.drift
+					isProfiled := (side == 1) == (n%2 == 0)
+					ns := 1e8 * math.Exp(at+0.02*r.NormFloat64())
+					if isProfiled {
+						ns *= 1 + c.effect
+					}
+					values = append(values, fmt.Sprintf("('s%d', 'prof', 'deep', %t, %d, false, %v)", k, isProfiled, n+1, ns))
+				}
+			}
+		}
+		testkit.Exec(t, w, "INSERT INTO _overhead_time VALUES "+strings.Join(values, ", "))
+		got := rows(t, w, "SELECT count(*) FILTER (NOT is_noise), count(*) FROM ("+string(text)+")")
+		var said, all int
+		if _, err := fmt.Sscanf(got[0], "[%d %d]", &said, &all); err != nil || all != cases || said < c.least || said > c.most {
+			t.Errorf("%s: of %s an overhead is said, want %d to %d of %d", c.name, got, c.least, c.most, cases)
+		}
+		t.Log(c.name, got)
 	}
 }

@@ -67,14 +67,12 @@ func timeAssumptions(m *rundir.Manifest, o plan.Options) (lines []string) {
 	if tools > 1 {
 		lines = append(lines, "Each tool made a separate recording: times from different tools belong to different executions and do not add up.")
 	}
-	baseline := workloadTimes(passesOf(m, rundir.ToolNone))
-	if len(baseline) == 0 && len(nsys)+len(traced)+len(torch) > 0 {
+	switch alone := completed(passesOf(m, rundir.ToolNone)); {
+	case len(nsys)+len(traced)+len(torch) == 0:
+	case alone == 0:
 		lines = append(lines, "No recording without a profiler was completed: the profiling overhead is unknown (--baseline measures it).")
-	}
-	for _, group := range [][]rundir.Pass{nsys, traced, torch} {
-		if line := overheadLine(group, baseline); line != "" {
-			lines = append(lines, line)
-		}
+	default:
+		lines = append(lines, fmt.Sprintf("Recordings without a profiler that were completed: %d. prof query overhead compares stages and whole processes with and without one.", alone))
 	}
 	if len(nsys)+len(traced) == 1 {
 		lines = append(lines, "The timeline was recorded once: the spread between repeats is unknown (--repeats measures it).")
@@ -90,42 +88,14 @@ func graphsWhole(o plan.Options) bool {
 	return o.Nsys.GraphTrace == "graph" || o.Nsys.GraphTrace == "" && o.Mode == plan.ModeLight
 }
 
-// workloadTimes are the seconds that the workload took in passes that went to its good end.
-func workloadTimes(passes []rundir.Pass) (seconds []float64) {
+// completed counts the passes in which the workload went to its good end.
+func completed(passes []rundir.Pass) (n int) {
 	for _, p := range passes {
 		if p.Status == rundir.StatusOK && p.WorkloadNs != nil && (p.ExitCode == nil || *p.ExitCode == 0) {
-			seconds = append(seconds, float64(*p.WorkloadNs)/1e9)
+			n++
 		}
 	}
-	return seconds
-}
-
-// muchOverhead is the share of the baseline above which times under a profiler mislead.
-const muchOverhead = 0.25
-
-// overheadLine compares the median times of passes under a tool and without one.
-func overheadLine(passes []rundir.Pass, baseline []float64) string {
-	times := workloadTimes(passes)
-	if len(times) == 0 || len(baseline) == 0 {
-		return ""
-	}
-	with, without := medianOf(times), medianOf(baseline)
-	if without <= 0 {
-		return ""
-	}
-	p := passes[0]
-	line := fmt.Sprintf("Under %s (%s) the workload took %.3f times as long as without a profiler: %.3f s (median of %d) against %.3f s (median of %d).",
-		p.Tool, p.Mode, with/without, with, len(times), without, len(baseline))
-	if with/without-1 > muchOverhead && p.Mode != plan.ModeLight {
-		line += " That is a lot: --mode light has less overhead."
-	}
-	return line
-}
-
-// medianOf is the middle value, or the mean of the two in the middle. There is at least one.
-func medianOf(v []float64) float64 {
-	v = slices.Sorted(slices.Values(v))
-	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
+	return n
 }
 
 func ncuAssumptions(m *rundir.Manifest, o plan.Options) (lines []string) {

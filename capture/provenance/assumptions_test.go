@@ -1,7 +1,6 @@
 package provenance
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -40,7 +39,7 @@ func TestAssumptionsFull(t *testing.T) {
 
 - Times under a profiler include its overhead.
 - Each tool made a separate recording: times from different tools belong to different executions and do not add up.
-- Under nsys (deep) the workload took 1.333 times as long as without a profiler: 12.000 s (median of 1) against 9.000 s (median of 2). That is a lot: --mode light has less overhead.
+- Recordings without a profiler that were completed: 2. prof query overhead compares stages and whole processes with and without one.
 - The timeline was recorded once: the spread between repeats is unknown (--repeats measures it).
 
 ## Kernel metrics
@@ -129,13 +128,9 @@ func TestAssumptionLines(t *testing.T) {
 			t.Errorf("%q stands in the assumptions of a run that it does not hold for:\n%s", line, got)
 		}
 	}
-	fast := []rundir.Pass{timed(rundir.ToolNone, "baseline", 2), timed(rundir.ToolNsys, "light", 3)}
-	if got := assumed(rundir.Manifest{Passes: fast}, plan.Defaults(), nil); !strings.Contains(got, "1.500 times") || strings.Contains(got, "light has less overhead") {
-		t.Errorf("light mode cannot be advised to use light mode:\n%s", got)
-	}
 	bad := timed(rundir.ToolNone, "baseline", 2)
 	bad.ExitCode = new(1)
-	if got := workloadTimes([]rundir.Pass{bad, failed, fast[0]}); !slices.Equal(got, []float64{2}) {
-		t.Errorf("times of passes that did not end well count: %v", got)
+	if got := completed([]rundir.Pass{bad, failed, timed(rundir.ToolNone, "baseline", 2)}); got != 1 {
+		t.Errorf("passes that did not end well count: %d", got)
 	}
 }

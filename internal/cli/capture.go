@@ -703,14 +703,8 @@ func (p *program) captureSummary(c *cli.Context, home schema.Home, run string, o
 	if err != nil {
 		return err
 	}
-	for _, r := range costs {
-		switch {
-		case r.OverheadRatio == nil:
-		case r.Stage != "":
-			fmt.Fprintf(p.err, "  %s: alone %s, under %s (%s) %s: %+.0f %%\n", r.Stage, shortMedian(r.BaselineMedianNs), r.Tool, r.Mode, shortMedian(r.WorkloadMedianNs), 100**r.OverheadRatio)
-		default:
-			fmt.Fprintf(p.err, "  overhead of %s (%s): %+.0f %% (median of %d against %d)\n", r.Tool, r.Mode, 100**r.OverheadRatio, r.PassCount, r.BaselineCount)
-		}
+	for _, line := range judge.OverheadLines(costs) {
+		fmt.Fprintln(p.err, "  "+line)
 	}
 	if o.Baseline {
 		for _, n := range cost.Notes {

@@ -58,7 +58,7 @@ func TestCaptureStored(t *testing.T) {
 		return 0
 	}
 	got := b.prof("capture", "--run", "r", "--tag", "k=v w", "--auto-stages", "--baseline", "--repeats", "2", "--", "work")
-	for _, said := range []string{`prof: Nsight Compute profiles \d+ launch(es)? of \d+ kernels?, chosen from the timeline\n`, `\nrun r\n +baseline-1 +ok +workload \S+, total \S+\n`, `  overhead of nsys \(deep\): [+-]\d+ % \(median of 2 against 2\)\n`, `\nnext: prof --home \S+ show r\n\z`} {
+	for _, said := range []string{`prof: Nsight Compute profiles \d+ launch(es)? of \d+ kernels?, chosen from the timeline\n`, `\nrun r\n +baseline-1 +ok +workload \S+, total \S+\n`, `  the whole process: alone \S+ s, recorded by Nsight Systems \S+ s: ([+-]\S+ %|not measurable) \(1 recording alone, 2 under it, noise \S+ %\)\n`, `\nnext: prof --home \S+ show r\n\z`} {
 		if !whole(".*" + said + ".*").MatchString(got.err) {
 			t.Errorf("stderr lacks %s:\n%s", said, got.err)
 		}

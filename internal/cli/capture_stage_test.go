@@ -36,7 +36,7 @@ func TestCaptureStages(t *testing.T) {
 		files int // of times
 		said  string
 	}{
-		"with a baseline":     {"--baseline --repeats 2", 4, `overhead of decode \(light\) is unknown: the timeline does not have all of its executions`},
+		"with a baseline":     {"--baseline --repeats 2", 4, `overhead of decode under Nsight Systems \(light\) is unknown: the timeline does not have all of its executions`},
 		"without":             {"", 0, ""},
 		"without auto-stages": {"--baseline", 0, ""},
 	} {

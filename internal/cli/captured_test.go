@@ -46,8 +46,8 @@ func TestShowCapture(t *testing.T) {
 	for _, line := range []string{
 		`capture +mode deep, partial, git 0123456789ab \(main\) with uncommitted changes`,
 		`passes +baseline 3 ok, nsys 2 ok, ncu 1 failed: ncu may not read the GPU's counters \(ERR_NVGPUCTRPERM\)`,
-		`overhead +deep \+32\.0 % \(2 of nsys against 3 without a profiler\)`,
-		`note +profiling \(deep\) made the workload 32 % slower: .*--mode light`,
+		`overhead +the whole process: alone 1\.00 s, recorded by Nsight Systems 1\.32 s: \+32 % \(2 recordings each, noise 11 %\)`,
+		`note +Nsight Systems \(deep\) made the workload 32 % slower: .*--mode light`,
 		`note +GPU 0 was throttled \(sw_power_cap\) in 12 % of its busy samples: .*prof query throttling`,
 		`command +python3 run\.py --tokens 32`,
 		`captured +2025-11-21 09:40:00 UTC on box`,

@@ -49,8 +49,9 @@ no allowance for noise:
   serving.ttft_p99 <= 200ms               # as a load generator measured it, for each load: ttft, tpot, itl, e2e
                                           # with _mean, _min, _p50, _p90, _p95, _p99, _p999, _max;
                                           # requests_per_s, output_tokens_per_s, total_tokens_per_s, completed, failed
-  overhead <= 25%                         # of profiling, as in prof query overhead, for the
-                                          # modes that times come from; overhead.deep for one mode
+  overhead <= 25%                         # of profiling, as in prof query overhead, of each stage that is
+                                          # timed, else of the whole process, for the modes that times
+                                          # come from; overhead.deep for one mode
   new_kernels <= 0                        # names that the baseline does not have
   stage.decode.new_kernels <= 0           # of one stage
 

@@ -40,7 +40,7 @@ func TestCaptureNodes(t *testing.T) {
 		"SELECT count(*) AS n FROM kernel":                                                                     "n\n416\n",
 		"SELECT count(DISTINCT device_id // 1000) AS nodes FROM device_time":                                   "nodes\n2\n",
 		"SELECT count(DISTINCT job_key) AS jobs FROM capture_node":                                             "jobs\n1\n",
-		"SELECT mode, pass_count, baseline_count FROM overhead('tp2')":                                         "mode,pass_count,baseline_count\nlight,1,1\n",
+		"SELECT mode, pass_count, baseline_count, reason FROM overhead('tp2')":                                 "mode,pass_count,baseline_count,reason\nlight,1,0,cold\n",
 		"SELECT string_agg(kind, ' ') AS kinds FROM caveat WHERE kind IN ('several-repeats', 'several-nodes')": "kinds\nseveral-nodes\n",
 	})
 	r := b.run("ingest", folders[1], folders[0])

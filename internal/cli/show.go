@@ -150,7 +150,7 @@ func runFacts(ctx context.Context, a *queries.Asker, w *schema.Warehouse, run sc
 		add("capture", madeLine(made[0]))
 		add("passes", passesLine(rowsIn(more, passRows), true))
 		add("kept", keptLine(rowsIn(more, keptRows)))
-		add("overhead", overheadLine(rowsIn(more, judge.OverheadRows)))
+		add("overhead", judge.OverheadLines(rowsIn(more, judge.OverheadRows))...)
 		add("inputs", inputsLine(rowsIn(more, inputRows)))
 		notes, err := a.Notes(ctx, queries.Args{"run": run.ID}, "overhead", "throttle")
 		if err = errors.Join(more.err, err); err != nil {

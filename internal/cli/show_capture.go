@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"prof/queries/frame"
-	"prof/queries/judge"
 	"prof/render/typeset"
 	"prof/schema/rundir"
 )
@@ -69,21 +68,6 @@ func keptLine(list []keptRow) string {
 	return fmt.Sprintf("%s (%.1f MB)%s; prof query kept-files", typeset.CountOf(kept, "file"), float64(bytes)/1e6, missing)
 }
 
-// overheadLine words what profiling cost; "" without a baseline.
-func overheadLine(list []judge.OverheadRow) string {
-	var parts []string
-	for _, r := range list {
-		switch {
-		case r.OverheadRatio == nil:
-		case r.Stage != "":
-			parts = append(parts, fmt.Sprintf("%s under %s %+.1f %% (%s alone, %s under it)", r.Stage, r.Tool, 100**r.OverheadRatio, shortMedian(r.BaselineMedianNs), shortMedian(r.WorkloadMedianNs)))
-		default:
-			parts = append(parts, fmt.Sprintf("%s %+.1f %% (%d of %s against %d without a profiler)", r.Mode, 100**r.OverheadRatio, r.PassCount, r.Tool, r.BaselineCount))
-		}
-	}
-	return strings.Join(parts, ", ")
-}
-
 // inputsLine words how far the times of inputs lie apart, stage by stage; "" where none is known.
 func inputsLine(list []inputRow) string {
 	type timed struct {
@@ -112,12 +96,4 @@ func inputsLine(list []inputRow) string {
 		parts = append(parts, fmt.Sprintf("%s %s (%s) to %s (%s)", stage, short(int64(least.ns)), least.input, short(int64(most.ns)), most.input))
 	}
 	return strings.Join(parts, ", ")
-}
-
-// shortMedian is a median of overhead as a person says it.
-func shortMedian(ns *float64) string {
-	if ns == nil {
-		return "unknown"
-	}
-	return short(int64(*ns))
 }

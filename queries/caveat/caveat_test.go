@@ -19,7 +19,7 @@ var inQuotes = regexp.MustCompile(`'([a-z]+(?:-[a-z0-9]+)+)'`)
 // TestWords holds that each kind of caveat that SQL or Go can give has words, and that no words are for a kind that nothing gives.
 func TestWords(t *testing.T) {
 	given := map[string]string{"nothing-picked": "unmatched.go", "no-name-fits": "unmatched.go", "no-operator-fits": "unmatched.go", "facts-lacking": "schema/facts"}
-	others := []string{"torch-trace", "aiperf-requests", "genai-perf-requests", "nsys-stats", "operator-sums", "operator-calls", "operator-shapes", "within-error", "nsys-gpu-trace", "waited-for-unseen-work"} // forms, topics, and a reason
+	others := []string{"torch-trace", "aiperf-requests", "genai-perf-requests", "nsys-stats", "operator-sums", "operator-calls", "operator-shapes", "within-error", "one-recording", "nsys-gpu-trace", "waited-for-unseen-work"} // forms, topics, and reasons
 	for _, pattern := range []string{"../../schema/facts/sql/*/caveat*.sql", "../../schema/facts/sql/audit/*.sql", "../sql/*/_caveat-*.sql", "../sql/model/m[bf]u.sql"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {

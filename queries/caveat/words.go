@@ -70,8 +70,10 @@ var words = map[string]kind{
 	// What profiling and the state of the GPUs did to times.
 	"overhead-without-baseline":   says("profiling overhead is unknown: no recording without a profiler; capture with --baseline"),
 	"overhead-of-failed-baseline": says("profiling overhead is unknown: no recording without a profiler succeeded"),
+	"overhead-of-one-recording":   says("the profiling overhead of the whole process is unknown: that takes two recordings of one kind beside the first of the capture, which starts with cold caches; --repeats 3 makes them, and --auto-stages compares stages, which start warm"),
 	"slowed-by-profiling": sentence(func(c struct {
 		Mode     string  `col:"subject"`
+		Tool     string  `col:"object"`
 		Slowdown float64 `col:"ratio"`
 	}) string {
 		advice := map[string]string{"operators": "this covers the whole process, in which PyTorch also writes its trace; take times from nsys", "deep": "capture with --mode light",
@@ -79,42 +81,46 @@ var words = map[string]kind{
 		if advice == "" {
 			advice = "take times from a capture with --mode light"
 		}
-		return fmt.Sprintf("profiling (%s) made the workload %.0f %% slower: CPU times and waits for the CPU are too long; %s", c.Mode, 100*c.Slowdown, advice)
+		return fmt.Sprintf("%s (%s) made the workload %.0f %% slower: CPU times and waits for the CPU are too long; %s", terms.SourceLabel(c.Tool), c.Mode, 100*c.Slowdown, advice)
 	}),
 	"stage-slowed-by-profiling": sentence(func(c struct {
-		Stage              string  `col:"stage"`
-		Mode               string  `col:"subject"`
-		Tool               string  `col:"object"`
-		ProfiledExecutions int64   `col:"item_count"`
-		AloneExecutions    int64   `col:"of_count"`
-		Profiled           float64 `col:"time_ns"`
-		Alone              float64 `col:"of_time_ns"`
-		Slowdown           float64 `col:"ratio"`
+		Stage           string  `col:"stage"`
+		Mode            string  `col:"subject"`
+		Tool            string  `col:"object"`
+		Recordings      int64   `col:"item_count"`
+		RecordingsAlone int64   `col:"of_count"`
+		Profiled        float64 `col:"time_ns"`
+		Alone           float64 `col:"of_time_ns"`
+		Slowdown        float64 `col:"ratio"`
 	}) string {
-		return fmt.Sprintf("%s (%s) made %s %.0f %% slower: %s alone, %s under it; quote the times alone, and read those under it for where time goes", c.Tool, c.Mode, c.Stage, 100*c.Slowdown, say.Duration(c.Alone), say.Duration(c.Profiled))
+		text := fmt.Sprintf("%s (%s) made %s %.0f %% slower: %s alone, %s under it; quote the times alone, and read those under it for where time goes", terms.SourceLabel(c.Tool), c.Mode, c.Stage, 100*c.Slowdown, say.Duration(c.Alone), say.Duration(c.Profiled))
+		if c.Recordings < 2 && c.RecordingsAlone < 2 {
+			text += "; how much recordings differ by chance is unknown, since there is one of each: --repeats 3 shows it"
+		}
+		return text
 	}),
 	"stage-not-compared": sentence(func(c struct {
 		Stage  string `col:"stage"`
 		Mode   string `col:"subject"`
+		Tool   string `col:"object"`
 		Reason string `col:"detail"`
 	}) string {
-		why := map[string]string{
-			"not-timed-alone": "no recording without a profiler timed it", "other-work": "its executions differ in sequences or tokens from recording to recording",
-			"window": "the timeline does not have all of its executions", "unseen-work": "part of its GPU work is on streams that the events around it do not see",
-			"warm-up": "no steady execution was timed both with and without a profiler"}[c.Reason]
-		return fmt.Sprintf("the profiling overhead of %s (%s) is unknown: %s", c.Stage, c.Mode, why)
+		return fmt.Sprintf("the profiling overhead of %s under %s (%s) is unknown: %s", c.Stage, terms.SourceLabel(c.Tool), c.Mode, terms.OverheadReason(c.Reason))
 	}),
 	"faster-under-profiling": sentence(func(c struct {
-		Mode            string  `col:"subject"`
-		Recordings      int64   `col:"item_count"`
-		RecordingsAlone int64   `col:"of_count"`
-		Slowdown        float64 `col:"ratio"`
+		Mode     string  `col:"subject"`
+		Tool     string  `col:"object"`
+		Slowdown float64 `col:"ratio"`
 	}) string {
-		text := fmt.Sprintf("under %s the workload took %.0f %% less time than without a profiler: recordings differ by more than the profiling overhead, since the first ones start cold (files not cached, kernels not compiled yet)", c.Mode, -100*c.Slowdown)
-		if c.Recordings < 3 || c.RecordingsAlone < 3 {
-			text += "; --repeats 3 takes the median of each"
-		}
-		return text
+		return faster(c.Tool, c.Mode, "the workload", c.Slowdown)
+	}),
+	"stage-faster-under-profiling": sentence(func(c struct {
+		Stage    string  `col:"stage"`
+		Mode     string  `col:"subject"`
+		Tool     string  `col:"object"`
+		Slowdown float64 `col:"ratio"`
+	}) string {
+		return faster(c.Tool, c.Mode, c.Stage, c.Slowdown)
 	}),
 	"gpu-throttled":            throttled("its busy samples"),
 	"gpu-throttled-maybe-idle": throttled("all samples (NVML did not report when it was busy)"),
@@ -790,6 +796,7 @@ var words = map[string]kind{
 		}
 		return fmt.Sprintf("%s took %.0f %% longer under the profiler than without it, mostly in launches: without it there is less launch-bound idle time", what, 100*c.Slowdown)
 	}),
+	"launches-slowed-in-noise":   says("tracing makes each launch longer, by less than what else differs between recordings (prof query overhead)"),
 	"launches-slowed-unmeasured": says("tracing makes each launch longer: without it there is less launch-bound idle time; prof capture --baseline measures how much"),
 
 	// What was asked, and the rows themselves.
@@ -1067,6 +1074,12 @@ func throttled(in string) kind {
 		reasons := names(where(alike, func(x throttling) bool { return x.GPU == c.GPU }), 9, func(x throttling) string { return x.Reason })
 		return fmt.Sprintf("GPU %s was throttled (%s) in %.0f %% of %s: times are longer than at full clocks, see prof query throttling", c.GPU, reasons, 100*float64(c.Throttled)/float64(c.Samples), in)
 	})
+}
+
+// faster says that something took less time under a profiler, by more than chance.
+func faster(tool, mode, what string, slowdown float64) string {
+	return fmt.Sprintf("under %s (%s) %s took %.0f %% less time than without a profiler, which is more than recordings differ by chance: something else differs between them",
+		terms.SourceLabel(tool), mode, what, -100*slowdown)
 }
 
 // because adds a reason, if it has words.

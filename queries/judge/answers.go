@@ -219,18 +219,6 @@ type deviceUseRow struct {
 	Device               int64 `col:"device"`
 }
 
-// OverheadRow is a row of overhead.
-type OverheadRow struct {
-	Stage            string   `col:"stage"`
-	Mode             string   `col:"mode"`
-	Tool             string   `col:"tool"`
-	OverheadRatio    *float64 `col:"overhead_ratio"`
-	BaselineMedianNs *float64 `col:"baseline_median_ns"`
-	WorkloadMedianNs *float64 `col:"workload_median_ns"`
-	BaselineCount    int64    `col:"baseline_count"`
-	PassCount        int64    `col:"pass_count"`
-}
-
 // activationRow is a row of activations.
 type activationRow struct {
 	PeakBytes     *float64 `col:"peak_bytes"`

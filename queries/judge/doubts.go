@@ -10,6 +10,7 @@ import (
 
 	"prof/queries/frame"
 	"prof/queries/judge/stats"
+	"prof/schema/terms"
 )
 
 // The thresholds of doubts.
@@ -119,32 +120,28 @@ func (s *summariser) doubtOverhead() error {
 		return nil
 	}
 	list, err := read(s, OverheadRows)
-	staged := map[string]bool{} // modes whose stages are compared: the whole process says less
-	for _, r := range list {
-		if r.Stage != "" && r.OverheadRatio != nil {
-			staged[r.Mode] = true
-		}
-	}
+	staged := stagedOverhead(list)
 	isMeasured := false
 	for _, r := range list {
-		ratio := r.OverheadRatio
-		if ratio == nil || r.Tool == "ncu" {
+		if !r.IsMeasured() || r.Tool == "ncu" {
 			continue
 		}
 		isMeasured = true
 		what := "the whole workload"
-		if stage := r.Stage; stage != "" {
-			what = "a pass of " + stage
-		} else if staged[r.Mode] {
+		if r.Stage != "" {
+			what = "a pass of " + r.Stage
+		} else if staged[recorded{r.Tool, r.Mode}] {
 			continue
 		}
-		switch {
+		tool := fmt.Sprintf("%s (%s)", terms.SourceLabel(r.Tool), r.Mode)
+		switch ratio := r.OverheadRatio; {
+		case ratio == nil && r.NoiseRatio != nil && *r.NoiseRatio >= overheadShare:
+			s.doubt("profiling overhead: how much longer %s takes under %s is not measurable, since recordings differ by up to %s by chance", what, tool, shareText(*r.NoiseRatio))
+		case ratio == nil:
 		case *ratio >= overheadShare:
-			s.doubt("profiling overhead: under %s (%s) %s took %s longer than without a profiler, mostly in launches", r.Tool, r.Mode, what, percentText(*ratio))
-		case *ratio <= -overheadShare && r.Stage != "":
-			s.doubt("under %s (%s) %s took %s less time than without a profiler: recordings differ by more than the profiling overhead", r.Tool, r.Mode, what, percentText(-*ratio))
+			s.doubt("profiling overhead: under %s %s took %s longer than without a profiler, mostly in launches", tool, what, percentText(*ratio))
 		case *ratio <= -overheadShare:
-			s.doubt("under %s (%s) the workload took %s less time than without a profiler: recordings differ by more than the profiling overhead", r.Tool, r.Mode, percentText(-*ratio))
+			s.doubt("under %s %s took %s less time than without a profiler: recordings differ by more than the profiling overhead", tool, what, percentText(-*ratio))
 		}
 	}
 	if !isMeasured {

@@ -16,7 +16,6 @@ var (
 	inputRows        = frame.RowsOf[inputRow]("inputs")
 	workloadRows     = frame.RowsOf[workloadRow]("workload-passes")
 	diagnosticRows   = frame.RowsOf[diagnosticRow]("diagnostics")
-	overheadRows     = frame.RowsOf[overheadRow]("overhead")
 	deviceUseRows    = frame.RowsOf[deviceUseRow]("device-use")
 	throttleRows     = frame.RowsOf[throttleRow]("throttling")
 	stageRows        = frame.RowsOf[stageRow]("stages")
@@ -205,16 +204,6 @@ type workloadCell struct {
 // diagnosticRow is a row of diagnostics.
 type diagnosticRow struct {
 	Severity string `col:"severity"`
-}
-
-// overheadRow is a row of overhead.
-type overheadRow struct {
-	Mode          string   `col:"mode"`
-	Stage         string   `col:"stage"`
-	Tool          string   `col:"tool"`
-	OverheadRatio *float64 `col:"overhead_ratio"`
-	PassCount     int64    `col:"pass_count"`
-	BaselineCount int64    `col:"baseline_count"`
 }
 
 // deviceUseRow is a row of device-use.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"prof/queries/frame"
+	"prof/queries/judge"
 	"prof/render/typeset"
 	"prof/schema/terms"
 )
@@ -47,25 +48,15 @@ func (a *assumptions) profiling() {
 
 // overhead says what profiling cost.
 func (a *assumptions) overhead(made bool) {
-	rows := read(a.reader, overheadRows)
-	known := false
-	for _, row := range rows {
-		if row.OverheadRatio == nil {
-			continue
-		}
-		known = true
-		if row.Stage != "" {
-			a.say("overhead", "Profiling overhead of %s (%s, %s): a pass took %s longer than without a profiler; medians of %d passes with and %d without, by the same clocks.", row.Stage, row.Tool, row.Mode,
-				percent(row.OverheadRatio), row.PassCount, row.BaselineCount)
-			continue
-		}
-		a.say("overhead", "Profiling overhead (%s, %s): the whole process took %s longer than without a profiler; medians of %d recordings with and %d without.", row.Tool, row.Mode, percent(row.OverheadRatio),
-			row.PassCount, row.BaselineCount)
+	rows := read(a.reader, judge.OverheadRows)
+	lines := judge.OverheadLines(rows)
+	for _, line := range lines {
+		a.say("overhead", "Profiling overhead of %s.", line)
 	}
-	switch {
-	case known:
+	switch why := judge.NoOverhead(rows); {
+	case len(lines) > 0:
 	case made:
-		a.say("overhead", "Times include profiling overhead. How much is not known: no recording without a profiler succeeded (prof capture --baseline).")
+		a.say("overhead", "Times include profiling overhead. How much is not known: %s (prof capture --baseline --repeats 3 --auto-stages).", why)
 	default:
 		a.say("overhead", "Times include profiling overhead. How much is not known: the run was not made with prof capture --baseline.")
 	}

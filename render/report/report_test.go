@@ -72,7 +72,7 @@ func fileFigures() []*frame.Frame {
 			[]any{"prefill", "repeat[#] > " + rendertest.Breakout, false, int64(3), int64(1), int64(7), nil, nil, int64(2), int64(1)}),
 		rendertest.FrameOf("device-use", "other_process_max_count pass device busy_sm_clock_mean_hz sm_clock_max_hz power_max_w temperature_max_c", []any{int64(0), "nsys-1", int64(0), 1.5e9, 1.98e9, 650.5, nil}, []any{int64(0), "nsys-1", int64(1), nil, nil, nil, nil}),
 		rendertest.FrameOf("throttling", "pass device reason is_slowdown busy_share_ratio samples busy_samples", []any{"nsys-1", int64(0), "sw_power_cap", true, 0.12, int64(100), int64(50)}),
-		rendertest.FrameOf("overhead", "mode tool overhead_ratio pass_count baseline_count stage", []any{"deep", "nsys", 0.32, int64(2), int64(3), nil})}
+		rendertest.FrameOf("overhead", "mode tool overhead_ratio noise_ratio baseline_median_ns workload_median_ns recording_count baseline_recording_count stage", []any{"deep", "nsys", 0.32, 0.02, 1e9, 1.32e9, int64(2), int64(3), nil})}
 }
 
 // fileFacts are the answers that say what the run is.

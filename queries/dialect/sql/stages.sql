@@ -164,7 +164,7 @@ SELECT
     m.gpu_sum_mean_ns,
     CASE WHEN m.stage IS NULL THEN 0 ELSE m.kernel_count END AS kernel_count,
     o.alone_median_ns,
-    (o.profiled_median_ns - o.alone_median_ns) / nullif(o.alone_median_ns, 0) AS over_alone_ratio,
+    o.overhead_ratio AS over_alone_ratio,
     m.cpu_median_ns,
     m.gpu_span_median_ns,
     {{std "m.cpu_n" "m.cpu_total" "m.cpu_squares"}} AS cpu_std_ns,
@@ -190,4 +190,4 @@ JOIN run g ON g.run_id = s.run_id
 LEFT JOIN m ON m.run_id = s.run_id AND m.stage = s.stage
 LEFT JOIN token k ON k.run_id = s.run_id AND k.stage = s.stage
 LEFT JOIN counted c ON c.run_id = s.run_id
-LEFT JOIN stage_overhead o ON o.run_id = s.run_id AND o.stage = s.stage AND o.tool = coalesce(c.kind, 'none')
+LEFT JOIN stage_overhead o ON o.run_id = s.run_id AND o.stage = s.stage AND o.tool = coalesce(c.kind, 'none') AND o.is_shown

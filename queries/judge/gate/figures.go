@@ -11,6 +11,7 @@ import (
 	"prof/queries/frame"
 	"prof/queries/judge"
 	"prof/queries/judge/stats"
+	"prof/schema/terms"
 )
 
 // ask asks a query of each run that is judged, with caveats of some topics only.
@@ -122,9 +123,9 @@ func (j *judging) expandUtilisation(ctx context.Context, r Rule) error {
 	return nil
 }
 
-// expandOverhead makes the checks of a rule on the overhead of profiling, as the query overhead tells it. Unless the rule names a mode it
-// is about those that times are taken from: those of Nsight Systems, or without any those of prof's tracer, or of the PyTorch profiler. Nsight Compute replays
-// kernels one by one, and takes long by design.
+// expandOverhead makes the checks of a rule on the overhead of profiling, as the query overhead tells it: of the stages that were timed, else of the whole
+// process. Unless the rule names a mode it is about those that times are taken from: those of Nsight Systems, or without any those of prof's tracer, or of the
+// PyTorch profiler. Nsight Compute replays kernels one by one, and takes long by design. Less than the noise is at most what the samples allow for.
 func (j *judging) expandOverhead(ctx context.Context, r Rule) error {
 	frames, err := j.ask(ctx, "overhead", "capture", "overhead")
 	if err != nil {
@@ -134,20 +135,41 @@ func (j *judging) expandOverhead(ctx context.Context, r Rule) error {
 	if err != nil {
 		return err
 	}
-	timeline := "torch"
-	for _, x := range rows {
-		if x.Tool == "nsys" || x.Tool == "prof" && timeline != "nsys" {
-			timeline = x.Tool
+	if r.Metric != "" {
+		rows = slices.DeleteFunc(rows, func(x judge.OverheadRow) bool { return x.Mode != r.Metric })
+	}
+	for _, tool := range []string{"nsys", "prof", "torch"} {
+		isOther := func(x judge.OverheadRow) bool { return x.Tool != tool }
+		if slices.ContainsFunc(rows, func(x judge.OverheadRow) bool { return !isOther(x) }) {
+			rows = slices.DeleteFunc(rows, isOther)
 		}
+	}
+	if r.Metric == "" {
+		rows = slices.DeleteFunc(rows, func(x judge.OverheadRow) bool { return x.Tool == "ncu" })
+	}
+	staged := map[string]bool{}
+	for _, x := range rows {
+		staged[x.Mode] = staged[x.Mode] || x.Stage != "" && x.IsMeasured()
 	}
 	k := newKnown(frames)
 	for _, x := range rows {
-		isAsked := x.Tool == timeline
-		if r.Metric != "" {
-			isAsked = x.Mode == r.Metric
+		if staged[x.Mode] != (x.Stage != "") {
+			continue
 		}
-		if isAsked && x.Stage == "" { // the rule is about the whole process
-			k.add(x.Mode, x.OverheadRatio, "", false)
+		name, value := x.Mode, x.OverheadRatio
+		if x.Stage != "" {
+			name += " of " + x.Stage
+		}
+		if x.IsNoise() && r.AtMost && x.HighRatio != nil && *x.HighRatio <= r.Limit.Value {
+			value = x.HighRatio
+		}
+		k.add(name, value, "", false)
+		switch why := terms.OverheadReason(x.Reason); {
+		case value != nil:
+		case x.IsNoise():
+			k.why[name] = fmt.Sprintf("%s (%s)", x.Change(), x.Basis())
+		case why != "" && x.Reason != "not-timed-alone": // of which the caveat has the way out
+			k.why[name] = why
 		}
 	}
 	for _, mode := range k.order {

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -39,7 +40,7 @@ var madeColumns = map[string]string{
 	"sources":         "sha256 source_id kind",
 	"run-conditions":  "run_id aspect value weight source_id",
 	"mfu":             "stage mfu_ratio mbu_ratio fault is_least part_of",
-	"overhead":        "mode tool overhead_ratio stage",
+	"overhead":        "mode tool overhead_ratio stage reason noise_ratio high_ratio recording_count baseline_recording_count",
 	"serving":         "benchmark target_requests_per_s concurrency_limit_count requests_per_s failed_count is_rate_unlimited completed_count input_token_count output_token_count tool label model",
 	"serving-latency": "benchmark metric p99_ns",
 	"steps":           "source_id pid device step",
@@ -58,7 +59,9 @@ func (m madeRuns) Ask(_ context.Context, query string, args frame.Args) (*frame.
 	case "mfu":
 		f.Rows = run.mfu
 	case "overhead":
-		f.Rows = run.overheads
+		for _, row := range run.overheads { // the last columns of those that have them
+			f.Rows = append(f.Rows, append(slices.Clone(row), []any{nil, nil, nil, nil, nil, nil, nil, int64(0), int64(0)}[len(row):]...))
+		}
 	case "serving":
 		for _, row := range run.serving { // the last columns of those that have them
 			f.Rows = append(f.Rows, append(slices.Clone(row), make([]any, len(f.Columns)-len(row))...))
@@ -126,6 +129,52 @@ func (m madeRuns) AskAll(ctx context.Context, list []frame.Question) (out []*fra
 	return out, nil
 }
 
+func sideOf(name string) diff.Side {
+	return diff.Side{Label: name, Runs: []diff.Run{{ID: name, Name: name}}}
+}
+
+// TestOverheadRule holds what a rule on the overhead of profiling is about: stages before the whole process, one tool; noise is at most what it allows for.
+func TestOverheadRule(t *testing.T) {
+	runs := madeRuns{
+		"staged": {overheads: [][]any{{"deep", "nsys", 1.0, "decode"}, {"deep", "nsys", 0.1, "prefill", nil, 0.02}, {"deep", "nsys", 0.2, nil}, {"kernels", "ncu", 40.0, nil}, {"light", "prof", 0.04, "decode"}}},
+		"noisy":  {overheads: [][]any{{"deep", "prof", nil, "decode", "noise", 0.4, 0.5, int64(3), int64(3)}, {"deep", "prof", nil, "prefill", "noise", 0.05, 0.08, int64(3), int64(3)}, {"deep", "prof", nil, nil, "noise", 0.1, 0.2, int64(3), int64(2)}}},
+		"whole":  {overheads: [][]any{{"deep", "prof", 0.3, nil, nil, 0.1}, {"operators", "torch", 4.0, "decode"}, {"deep", "prof", nil, "decode", "window"}}},
+		"cold":   {overheads: [][]any{{"deep", "prof", nil, nil, "cold"}}},
+	}
+	for _, c := range []struct {
+		run, rule string
+		want      []string
+	}{
+		{"staged", "overhead <= 25%", []string{"overhead.deep of decode broken", "overhead.deep of prefill holds"}},
+		{"staged", "overhead.light <= 25%", []string{"overhead.light of decode holds"}},
+		{"staged", "overhead.kernels <= 25%", []string{"overhead.kernels broken"}},
+		{"noisy", "overhead <= 25%", []string{"overhead.deep of decode cannot tell: profiling overhead is unknown: not measurable (3 recordings each, noise 40 %)", "overhead.deep of prefill holds"}},
+		{"whole", "overhead <= 25%", []string{"overhead.deep broken"}},
+		{"whole", "overhead.operators <= 500%", []string{"overhead.operators of decode holds"}},
+		{"cold", "overhead <= 25%", []string{"overhead.deep cannot tell: profiling overhead is unknown: on one side there is only the first recording of the capture, which loads and compiles what later ones find in caches"}},
+	} {
+		list, err := Parse("f", c.rule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Judge(t.Context(), runs, sideOf(c.run), nil, list, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, k := range r.Checks {
+			text := fmt.Sprint(k.Subject, " ", k.Outcome)
+			if k.Outcome == CannotTell {
+				text += ": " + k.Reason
+			}
+			got = append(got, text)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s, %s: %q, want %q", c.run, c.rule, got, c.want)
+		}
+	}
+}
+
 // sayMade says what rules come to on made runs.
 func sayMade(t *testing.T) {
 	one, idle := int64(1), []int64{100, 110, 90}
@@ -151,9 +200,6 @@ func sayMade(t *testing.T) {
 		"sums":  {stages: []madeStage{stage("", "k", func(s *madeStage) { s.isSum = true })}},
 		"empty": {},
 		"lost":  {stages: []madeStage{stage("prefill", "gemm", nil), stage("decode", "old", nil)}, mfu: [][]any{{"decode", 0.2, nil, nil, false, nil}}},
-	}
-	sideOf := func(name string) diff.Side {
-		return diff.Side{Label: name, Runs: []diff.Run{{ID: name, Name: name}}}
 	}
 	for name, rules := range map[string]string{
 		"pr": "stage.nosuch.gpu_span_ns <= 1ms\nstage.decoed.gpu_span_ns <= 1ms\nstage.tail.gpu_span_ns <= +5%\nstage.extra.gpu_span_ns <= +5%\nstage.bare.tokens_per_s >= 1\nstage.bare.cpu_ns <= 1ms\nstage.(none).cpu_ns <= 1ms\n" +

@@ -1,7 +1,7 @@
--- overhead v2: Profiling overhead: times under a profiler compared with recordings without one, of the workload's process and of each stage
---     that prof's helper timed.
--- grain: one mode of profiled recordings, for the whole process and for each stage
--- key: mode, stage
+-- overhead v3: Profiling overhead: recordings under a profiler compared with recordings without one, by each stage that prof's helper timed and
+--     by the whole process of the workload.
+-- grain: one tool and mode of profiled recordings, for each stage and for the whole process
+-- key: mode, stage, tool
 -- notes: capture overhead
 -- params:
 --   run VARCHAR: the run
@@ -9,104 +9,110 @@
 --   mode: mode of the tool: light, deep, kernels or operators
 --   stage: the stage, by stage_rule; NULL for the whole process of the workload
 --   tool: the tool
---   overhead_ratio: (workload_median_ns - baseline_median_ns) / baseline_median_ns: 0 for none, negative when profiled recordings were
---     faster; NULL without a baseline
---   baseline_median_ns: median time without a profiler, robust to a first recording with cold caches: of the process, or of the stage's
---     steady executions; NULL without a baseline
---   workload_median_ns: median time under the profiler, of the same; NULL without one
+--   overhead_ratio: by how much longer it takes under the profiler: 0 for none, negative when profiled recordings were faster. It is the median
+--     of the pairs of recordings, or with fewer than two pairs by the medians of both sides; NULL with a reason
+--   noise_ratio: how large the ratio is by chance, in 95 of 100 cases at most, by how far recordings of the same side lie apart, or of three
+--     pairs or more by how far these lie apart, whichever is less; NULL where of each side there is only one: the noise is unknown
+--   reason: why the ratio is unknown: noise (it is less than the noise); of a stage not-timed-alone, other-work (its executions differ in
+--     sequences, tokens or input), window (the timeline does not have all of its executions), unseen-work (GPU work on streams that the
+--     events do not see) or warm-up (no steady execution on both sides); of the process not-timed-alone, not-recorded (no recording of that
+--     side went well), cold (of a side only the first recording of the capture did, which finds no caches) or one-recording (of each side
+--     only one did, whose noise is unknown); NULL where it is known
+--   baseline_median_ns: time without a profiler: of the process, the median of the recordings but the first of the capture; of a stage, the
+--     median over the recordings of their median steady execution; NULL where nothing is compared
+--   workload_median_ns: time under the profiler, of the same
+--   baseline_recording_count: recordings without a profiler that are compared
+--   recording_count: recordings under the profiler that are compared
+--   pair_count: pairs of recordings, one without and one under the profiler, that ran one after the other
+--   low_ratio: the overhead is at least this, in 95 of 100 cases, where it is known and where it is noise; NULL where the noise is unknown
+--   high_ratio: and at most this
 --   clock: process (start to end of the process), gpu (CUDA events around the stage: from the opening of its range, or the end of the work
 --     queued before it, to the end of its work on the GPU) or cpu (host clock: for work that is not waited for, the time to launch it);
 --     NULL when a stage is not compared
---   reason: why a stage is not compared: not-timed-alone, other-work (its executions differ in sequences, tokens or input), window (the
---     timeline does not have all of its executions), unseen-work (GPU work on streams that the events do not see) or warm-up (no steady
---     execution on both sides); NULL otherwise
---   baseline_count: successful recordings without a profiler; of a stage, its executions in them that are compared
---   baseline_mean_ns: mean time in them; NULL without a baseline
+--   baseline_count: of a stage, executions without a profiler that are compared; else the recordings
+--   baseline_mean_ns: mean time of these; NULL for none
 --   baseline_std_ns: sample standard deviation (n-1) of these; NULL for fewer than two
---   pass_count: successful recordings of the mode, failed ones excluded; of a stage, its executions in them that are compared
---   workload_mean_ns: mean time in them; NULL without one
+--   pass_count: of a stage, executions under the profiler that are compared; else the recordings
+--   workload_mean_ns: mean time of these; NULL for none
 --   workload_std_ns: sample standard deviation (n-1) of these; NULL for fewer than two
 
--- A recording of a job of several nodes takes as long as on the slowest of them.
-WITH p AS (
+WITH q AS (
     SELECT
-        p.mode,
-        p.tool,
-        min(p.pass_id) AS pass_id,
-        CASE WHEN bool_and(p.status = 'ok' AND p.workload_ns IS NOT NULL) THEN max(p.workload_ns) END AS ns
-    FROM capture_pass p
-    WHERE p.run_id = run
-    GROUP BY p.mode, p.tool, p.repeat_id
-), b AS (
-    SELECT
-        count(p.ns) AS baseline_count,
-        median(p.ns) AS baseline_median_ns,
-        avg(p.ns) AS baseline_mean_ns,
-        _std(p.ns) AS baseline_std_ns
-    FROM p
-    WHERE p.tool = 'none'
-), m AS (
-    SELECT
-        p.mode,
-        p.tool,
-        min(p.pass_id) AS place,
-        count(p.ns) AS pass_count,
-        median(p.ns) AS workload_median_ns,
-        avg(p.ns) AS workload_mean_ns,
-        _std(p.ns) AS workload_std_ns
-    FROM p
-    WHERE p.tool <> 'none'
-    GROUP BY p.mode, p.tool
-), q AS (
-    SELECT
-        m.place,
-        m.mode,
-        NULL::VARCHAR AS stage,
-        m.tool,
-        'process' AS clock,
-        NULL::VARCHAR AS reason,
-        b.baseline_count,
-        b.baseline_median_ns,
-        b.baseline_mean_ns,
-        b.baseline_std_ns,
-        m.pass_count,
-        m.workload_median_ns,
-        m.workload_mean_ns,
-        m.workload_std_ns
-    FROM m CROSS JOIN b
-    UNION ALL
-    SELECT
-        m.place,
         o.mode,
         o.stage,
         o.tool,
-        o.clock,
+        o.overhead_ratio,
+        o.noise_ratio,
         o.reason,
-        o.alone_count,
         o.alone_median_ns,
+        o.profiled_median_ns,
+        o.alone_recording_count,
+        o.profiled_recording_count,
+        o.pair_count,
+        o.low_ratio,
+        o.high_ratio,
+        o.clock,
+        o.alone_count,
         o.alone_mean_ns,
         o.alone_std_ns,
         o.profiled_count,
-        o.profiled_median_ns,
         o.profiled_mean_ns,
         o.profiled_std_ns
-    FROM stage_overhead o JOIN m ON m.mode = o.mode AND m.tool = o.tool
+    FROM stage_overhead o
+    WHERE o.run_id = run AND o.tool <> 'none'
+    UNION ALL
+    SELECT
+        o.mode,
+        NULL,
+        o.tool,
+        o.overhead_ratio,
+        o.noise_ratio,
+        o.reason,
+        o.alone_median_ns,
+        o.profiled_median_ns,
+        o.alone_count,
+        o.profiled_count,
+        o.pair_count,
+        o.low_ratio,
+        o.high_ratio,
+        'process',
+        o.alone_count,
+        o.alone_mean_ns,
+        o.alone_std_ns,
+        o.profiled_count,
+        o.profiled_mean_ns,
+        o.profiled_std_ns
+    FROM process_overhead o
     WHERE o.run_id = run
+), place AS (
+    SELECT
+        p.tool,
+        p.mode,
+        min(p.pass_id) AS place
+    FROM capture_pass p
+    WHERE p.run_id = run
+    GROUP BY p.tool, p.mode
 )
 SELECT
     q.mode,
     q.stage,
     q.tool,
-    (q.workload_median_ns - q.baseline_median_ns) / nullif(q.baseline_median_ns, 0) AS overhead_ratio,
-    q.baseline_median_ns,
-    q.workload_median_ns,
-    q.clock,
+    q.overhead_ratio,
+    q.noise_ratio,
     q.reason,
-    q.baseline_count,
-    q.baseline_mean_ns,
-    q.baseline_std_ns,
-    q.pass_count,
-    q.workload_mean_ns,
-    q.workload_std_ns
-FROM q
-ORDER BY q.place, q.tool, q.stage IS NOT NULL, array_position(['prefill', 'decode'], q.stage) NULLS LAST, q.stage
+    q.alone_median_ns AS baseline_median_ns,
+    q.profiled_median_ns AS workload_median_ns,
+    q.alone_recording_count AS baseline_recording_count,
+    q.profiled_recording_count AS recording_count,
+    q.pair_count,
+    q.low_ratio,
+    q.high_ratio,
+    q.clock,
+    q.alone_count AS baseline_count,
+    q.alone_mean_ns AS baseline_mean_ns,
+    q.alone_std_ns AS baseline_std_ns,
+    q.profiled_count AS pass_count,
+    q.profiled_mean_ns AS workload_mean_ns,
+    q.profiled_std_ns AS workload_std_ns
+FROM q JOIN place p ON p.tool = q.tool AND p.mode = q.mode
+ORDER BY p.place, q.tool, q.stage IS NULL, array_position(['prefill', 'decode'], q.stage) NULLS LAST, q.stage

@@ -70,9 +70,10 @@ WITH r AS (
         o.stage,
         o.clock,
         o.alone_median_ns,
-        (o.profiled_median_ns - o.alone_median_ns) / nullif(o.alone_median_ns, 0) AS overhead_ratio
+        o.overhead_ratio
     FROM stage_overhead o
     WHERE o.run_id IN (SELECT r.run_id FROM r)
+        AND o.is_shown
         AND o.tool = coalesce((SELECT min(x.kind) FROM timeline x WHERE x.run_id = o.run_id AND x.is_counted), 'none')
         AND (stage IS NULL OR o.stage = stage)
 ), k AS (

@@ -160,7 +160,7 @@ SELECT
     m.gpu_sum_mean_ns,
     CASE WHEN m.stage IS NULL THEN 0 ELSE m.kernel_count END AS kernel_count,
     o.alone_median_ns,
-    (o.profiled_median_ns - o.alone_median_ns) / nullif(o.alone_median_ns, 0) AS over_alone_ratio,
+    o.overhead_ratio AS over_alone_ratio,
     m.cpu_median_ns,
     m.gpu_span_median_ns,
     m.cpu_std_ns,
@@ -188,5 +188,6 @@ LEFT JOIN stage_overhead o
     ON o.run_id = run
     AND o.stage = s.stage
     AND o.tool = coalesce(source, (SELECT min(t.kind) FROM timeline t WHERE t.run_id = run AND t.is_counted), 'none')
+    AND o.is_shown
     AND device IS NULL
 ORDER BY array_position(['prefill', 'decode'], s.stage) NULLS LAST, s.stage

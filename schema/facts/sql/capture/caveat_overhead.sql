@@ -2,34 +2,32 @@
 -- into: caveat
 -- needs: capture
 
-WITH p AS ( -- as in overhead
-    SELECT
-        p.mode,
-        p.tool,
-        CASE WHEN bool_and(p.status = 'ok' AND p.workload_ns IS NOT NULL) THEN max(p.workload_ns) END AS ns
-    FROM capture_pass p
-    WHERE p.run_id = $run
-    GROUP BY p.mode, p.tool, p.repeat_id
-), alone AS (
+WITH alone AS (
     SELECT
         count(*) AS passes,
-        count(*) FILTER (p.ns > 0) AS measured,
-        count(p.ns) AS ok,
-        median(p.ns) AS ns
-    FROM p
-    WHERE p.tool = 'none'
-), slowed AS (
+        count(*) FILTER (p.is_measured) AS measured
+    FROM (
+        SELECT bool_and(p.status = 'ok' AND coalesce(p.workload_ns > 0, false)) AS is_measured
+        FROM capture_pass p
+        WHERE p.run_id = $run AND p.tool = 'none'
+        GROUP BY p.repeat_id
+    ) p
+), staged AS ( -- what is measured is in stages: in a whole process, loading the model hides it
+    SELECT DISTINCT o.tool, o.mode
+    FROM stage_overhead o
+    WHERE o.run_id = $run AND o.tool <> 'none' AND o.clock IS NOT NULL
+), process AS (
     -- Nsight Compute replays kernels one by one: its passes take long by design, and nothing but what it measures of kernels is taken from
     -- them
     SELECT
-        p.mode,
-        p.tool,
-        count(p.ns) AS passes,
-        a.ok,
-        (median(p.ns) - a.ns) / nullif(a.ns, 0) AS ratio
-    FROM p CROSS JOIN alone a
-    WHERE p.tool NOT IN ('none', 'ncu')
-    GROUP BY p.mode, p.tool, a.ok, a.ns
+        o.tool,
+        o.mode,
+        o.overhead_ratio,
+        o.reason
+    FROM process_overhead o
+    WHERE o.run_id = $run
+        AND o.tool <> 'ncu'
+        AND NOT EXISTS (SELECT 1 FROM staged s WHERE s.tool = o.tool AND s.mode = o.mode)
 ), used AS ( -- the GPUs of the workload, by the UUIDs of those that its kernels ran on
     SELECT DISTINCT c.device_id
     FROM (SELECT DISTINCT k.source_id, k.device_id FROM kernel_duration k WHERE k.run_id = $run) k
@@ -78,21 +76,20 @@ SELECT
 FROM alone a
 WHERE a.measured = 0
 UNION ALL BY NAME
+SELECT 'overhead' AS topic, 'overhead-of-one-recording' AS kind, true AS is_counted
+WHERE EXISTS (SELECT 1 FROM process p WHERE p.reason IN ('cold', 'one-recording'))
+    AND NOT EXISTS (SELECT 1 FROM process p WHERE p.overhead_ratio IS NOT NULL OR p.reason = 'noise')
+    AND NOT EXISTS (SELECT 1 FROM staged)
+UNION ALL BY NAME
 SELECT
     'overhead' AS topic,
-    CASE WHEN x.ratio > 0 THEN 'slowed-by-profiling' ELSE 'faster-under-profiling' END AS kind,
+    CASE WHEN p.overhead_ratio > 0 THEN 'slowed-by-profiling' ELSE 'faster-under-profiling' END AS kind,
     true AS is_counted,
-    x.mode AS subject,
-    x.passes AS item_count,
-    x.ok AS of_count,
-    x.ratio
-FROM slowed x
-WHERE (x.ratio > 0.25 OR x.ratio < -0.05)
-    AND NOT EXISTS (
-        SELECT 1
-        FROM stage_overhead o
-        WHERE o.run_id = $run AND o.tool = x.tool AND o.mode = x.mode AND o.reason IS NULL
-    ) -- what is measured is in its stages
+    p.mode AS subject,
+    p.tool AS object,
+    p.overhead_ratio AS ratio
+FROM process p
+WHERE p.overhead_ratio > 0.25 OR p.overhead_ratio < -0.05
 UNION ALL BY NAME
 SELECT
     'overhead' AS topic,
@@ -101,13 +98,24 @@ SELECT
     o.stage,
     o.mode AS subject,
     o.tool AS object,
-    o.profiled_count AS item_count,
-    o.alone_count AS of_count,
+    o.profiled_recording_count AS item_count,
+    o.alone_recording_count AS of_count,
     o.profiled_median_ns AS time_ns,
     o.alone_median_ns AS of_time_ns,
-    o.profiled_median_ns / o.alone_median_ns - 1 AS ratio
+    o.overhead_ratio AS ratio
 FROM stage_overhead o
-WHERE o.run_id = $run AND o.profiled_median_ns > 1.25 * o.alone_median_ns AND o.alone_median_ns > 0
+WHERE o.run_id = $run AND o.overhead_ratio > 0.25
+UNION ALL BY NAME
+SELECT
+    'overhead' AS topic,
+    'stage-faster-under-profiling' AS kind,
+    true AS is_counted,
+    o.stage,
+    o.mode AS subject,
+    o.tool AS object,
+    o.overhead_ratio AS ratio
+FROM stage_overhead o
+WHERE o.run_id = $run AND o.overhead_ratio < -0.05 AND o.noise_ratio IS NOT NULL
 UNION ALL BY NAME
 SELECT
     'overhead' AS topic,
@@ -115,9 +123,10 @@ SELECT
     true AS is_counted,
     o.stage,
     o.mode AS subject,
+    o.tool AS object,
     o.reason AS detail
 FROM stage_overhead o
-WHERE o.run_id = $run AND o.reason IS NOT NULL
+WHERE o.run_id = $run AND o.reason <> 'noise'
 UNION ALL BY NAME
 SELECT 'samples' AS topic, 'no-samples' AS kind, true AS is_counted
 WHERE NOT EXISTS (SELECT 1 FROM device_sample d WHERE d.run_id = $run)

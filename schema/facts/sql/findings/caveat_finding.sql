@@ -60,32 +60,31 @@ WITH w AS ( -- kinds of timelines that have device work
         AND replace(d.uuid, 'GPU-', '') = replace(c.uuid, 'GPU-', '')
     JOIN timeline t ON t.run_id = d.run_id AND t.source_id = d.source_id
     WHERE s.run_id = $run AND s.throttle_mask IS NOT NULL
-), pass AS (
-    SELECT
-        p.mode,
-        p.tool,
-        CASE WHEN bool_and(p.status = 'ok' AND p.workload_ns IS NOT NULL) THEN max(p.workload_ns) END AS ns
-    FROM capture_pass p
-    WHERE p.run_id = $run
-    GROUP BY p.mode, p.tool, p.repeat_id
 ), staged AS ( -- of a process, loading the model hides what it does to stages
     SELECT
-        max(o.profiled_median_ns / nullif(o.alone_median_ns, 0) - 1) AS ratio,
-        arg_max(o.stage, o.profiled_median_ns / nullif(o.alone_median_ns, 0)) AS stage
+        o.stage,
+        o.overhead_ratio
     FROM stage_overhead o
-    WHERE o.run_id = $run AND o.tool IN ('nsys', 'prof')
+    WHERE o.run_id = $run AND o.tool IN ('nsys', 'prof') AND o.clock IS NOT NULL
+    UNION ALL
+    SELECT
+        NULL,
+        o.overhead_ratio
+    FROM process_overhead o
+    WHERE o.run_id = $run
+        AND o.tool IN ('nsys', 'prof')
+        AND (o.overhead_ratio IS NOT NULL OR o.reason = 'noise')
+        AND NOT EXISTS (
+            SELECT 1
+            FROM stage_overhead s
+            WHERE s.run_id = $run AND s.tool IN ('nsys', 'prof') AND s.clock IS NOT NULL
+        )
 ), slowed AS (
     SELECT
-        coalesce(any_value(staged.ratio), max(x.ns / nullif(alone.ns, 0) - 1)) AS ratio,
-        any_value(staged.stage) AS stage
-    FROM staged
-    CROSS JOIN (
-        SELECT median(p.ns) AS ns
-        FROM pass p
-        WHERE p.tool IN ('nsys', 'prof')
-        GROUP BY p.tool, p.mode
-    ) x
-    CROSS JOIN (SELECT median(p.ns) AS ns FROM pass p WHERE p.tool = 'none') alone
+        max(s.overhead_ratio) AS ratio,
+        arg_max(s.stage, s.overhead_ratio) AS stage,
+        count(*) > 0 AS is_compared
+    FROM staged s
 )
 SELECT
     'finding' AS topic,
@@ -143,10 +142,14 @@ FROM w
 UNION ALL BY NAME
 SELECT
     'finding' AS topic,
-    CASE WHEN s.ratio > 0 THEN 'launches-slowed' ELSE 'launches-slowed-unmeasured' END AS kind,
+    CASE
+        WHEN s.ratio > 0 THEN 'launches-slowed'
+        WHEN s.is_compared THEN 'launches-slowed-in-noise'
+        ELSE 'launches-slowed-unmeasured'
+    END AS kind,
     w.capture,
     w.is_counted,
     CASE WHEN s.ratio > 0 THEN s.stage END AS subject,
-    s.ratio
+    CASE WHEN s.ratio > 0 THEN s.ratio END AS ratio
 FROM w JOIN idle i ON i.kind = w.capture AND i.cause = 'launch-bound' CROSS JOIN slowed s
 WHERE i.ns > 0

@@ -12,7 +12,9 @@
 --   is_gpu BOOLEAN: whether times are of CUDA events; else of the host clock
 --   is_alike BOOLEAN: whether all worked on as many sequences and tokens, and on the same input, as far as known
 --   alone_ns BIGINT[]: times without a profiler
+--   alone_repeat_ids INTEGER[]: the recording of each, by its number
 --   profiled_ns BIGINT[]: times under it
+--   profiled_repeat_ids INTEGER[]: the recording of each
 
 -- An execution is left out where any recording has it as warm-up or cold, and where the timeline of one was of a window. The clock is the
 -- GPU's as soon as the stage has one such time.
@@ -21,6 +23,7 @@ WITH t AS (
         t.pass_id,
         t.tool,
         t.mode,
+        t.repeat_id,
         t.member_id,
         t.stage,
         t.place_id,
@@ -41,6 +44,7 @@ WITH t AS (
     SELECT
         t.tool,
         t.mode,
+        t.repeat_id,
         t.member_id,
         t.stage,
         t.place_id,
@@ -63,7 +67,9 @@ SELECT
     AND a.least IS NOT DISTINCT FROM a.most
     AND p.least IS NOT DISTINCT FROM a.least AS is_alike,
     a.times AS alone_ns,
-    p.times AS profiled_ns
+    a.repeats AS alone_repeat_ids,
+    p.times AS profiled_ns,
+    p.repeats AS profiled_repeat_ids
 FROM (
     SELECT
         s.stage,
@@ -71,7 +77,8 @@ FROM (
         s.mode,
         s.member_id,
         s.place_id,
-        list(s.ns ORDER BY s.ns) AS times,
+        list(s.ns ORDER BY s.ns, s.repeat_id) AS times,
+        list(s.repeat_id ORDER BY s.ns, s.repeat_id) AS repeats,
         min((s.batch_count, s.token_count, s.input)) AS least,
         max((s.batch_count, s.token_count, s.input)) AS most
     FROM s
@@ -84,7 +91,8 @@ JOIN (
         s.member_id,
         s.place_id,
         s.is_gpu,
-        list(s.ns ORDER BY s.ns) AS times,
+        list(s.ns ORDER BY s.ns, s.repeat_id) AS times,
+        list(s.repeat_id ORDER BY s.ns, s.repeat_id) AS repeats,
         min((s.batch_count, s.token_count, s.input)) AS least,
         max((s.batch_count, s.token_count, s.input)) AS most
     FROM s

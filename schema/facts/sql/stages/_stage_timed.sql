@@ -7,6 +7,7 @@
 --   pass_id INTEGER: the recording
 --   tool VARCHAR: its tool; none for none
 --   mode VARCHAR: mode of the tool
+--   repeat_id INTEGER: number among the recordings of the tool
 --   pid INTEGER: process
 --   execution_id BIGINT: number in the process
 --   member_id BIGINT: the process among those of its recording, the same in each: its rank, else its place by pid
@@ -28,6 +29,7 @@ WITH x AS (
         e.pass_id,
         p.tool,
         p.mode,
+        p.repeat_id,
         e.pid,
         e.execution_id,
         e.path,
@@ -59,6 +61,7 @@ WITH x AS (
         x.pass_id,
         x.tool,
         x.mode,
+        x.repeat_id,
         x.pid,
         x.execution_id,
         x.path,
@@ -100,6 +103,7 @@ SELECT
     n.pass_id,
     n.tool,
     n.mode,
+    n.repeat_id,
     n.pid,
     n.execution_id,
     n.member_id,

@@ -16,7 +16,6 @@ JOIN stage_overhead o
     AND o.stage = t.stage
     AND o.tool = t.tool
     AND o.mode = t.mode
-    AND o.reason IS NULL
     AND o.clock = 'gpu'
 JOIN _stage_alone a
     ON a.stage = t.stage
