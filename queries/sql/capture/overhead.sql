@@ -18,7 +18,8 @@
 --     events do not see) or warm-up (no steady execution on both sides); of the process not-timed-alone, not-recorded (no recording of that
 --     side went well), cold (of a side only the first recording of the capture did, which finds no caches) or one-recording (of each side
 --     only one did, whose noise is unknown); NULL where it is known
---   baseline_median_ns: time without a profiler: of the process, the median of the recordings but the first of the capture; of a stage, the
+--   baseline_median_ns: time without a profiler: of the process, the median of the recordings but the first of the capture, or that where it is
+--     the only one; of a stage, the
 --     median over the recordings of their median steady execution; NULL where nothing is compared
 --   workload_median_ns: time under the profiler, of the same
 --   baseline_recording_count: recordings without a profiler that are compared
