@@ -141,8 +141,8 @@ func enginesWarehouse(t *testing.T) *schema.Warehouse {
 		testkit.Run{Name: "captured", Files: []string{"capture/llama/sdpa-1"}}, testkit.Run{Name: "reported", Files: []string{"forms/llama_kern_sum"}})
 	for _, s := range []string{ // times without a profiler, also of a run that has no others; a duration whose square is beyond what an exact deviation allows for; part of a stage
 		"INSERT INTO run SELECT '01890000-0000-7000-8000-000000000001', 'timed', created_at, NULL, NULL, NULL, prof_version FROM run LIMIT 1",
-		"INSERT INTO stage_overhead (run_id, stage, tool, clock, alone_median_ns, profiled_median_ns) VALUES ('01890000-0000-7000-8000-000000000001', 'decode', 'none', 'cpu', 2.5e6, NULL)",
-		"INSERT INTO stage_overhead (run_id, stage, tool, clock, alone_median_ns, profiled_median_ns) SELECT DISTINCT p.run_id, p.stage, t.kind, 'gpu', 1e6 / 3, 2e6 / 7 FROM stage_pass p JOIN timeline t USING (run_id, source_id)",
+		"INSERT INTO stage_overhead (run_id, stage, tool, clock, alone_median_ns, overhead_ratio, is_shown) VALUES ('01890000-0000-7000-8000-000000000001', 'decode', 'none', 'cpu', 2.5e6, NULL, true)",
+		"INSERT INTO stage_overhead (run_id, stage, tool, clock, alone_median_ns, overhead_ratio, is_shown) SELECT DISTINCT p.run_id, p.stage, t.kind, 'gpu', 1e6 / 3, 2 / 7, true FROM stage_pass p JOIN timeline t USING (run_id, source_id)",
 		"INSERT INTO pass_alone SELECT run_id, range_id, 1e6 / pass_id FROM stage_pass",
 		"UPDATE kernel_duration SET duration_ns = 4000000000000000000, launch_count = 1 WHERE duration_ns = (SELECT max(d.duration_ns) FROM kernel_duration d JOIN run r USING (run_id) WHERE r.name = 'it''s a workload')",
 		"UPDATE path_stage SET note = 'a ; note'",

@@ -1,5 +1,5 @@
--- overhead v3: Profiling overhead: recordings under a profiler compared with recordings without one, by each stage that prof's helper timed and
---     by the whole process of the workload.
+-- overhead v3: Profiling overhead: recordings under a profiler compared with recordings without one, by each stage that prof's helper timed
+--     and by the whole process of the workload.
 -- grain: one tool and mode of profiled recordings, for each stage and for the whole process
 -- key: mode, stage, tool
 -- notes: capture overhead
@@ -9,18 +9,17 @@
 --   mode: mode of the tool: light, deep, kernels or operators
 --   stage: the stage, by stage_rule; NULL for the whole process of the workload
 --   tool: the tool
---   overhead_ratio: by how much longer it takes under the profiler: 0 for none, negative when profiled recordings were faster. It is the median
---     of the pairs of recordings, or with fewer than two pairs by the medians of both sides; NULL with a reason
---   noise_ratio: how large the ratio is by chance, in 95 of 100 cases at most, by how far recordings of the same side lie apart, or of three
---     pairs or more by how far these lie apart, whichever is less; NULL where of each side there is only one: the noise is unknown
+--   overhead_ratio: by how much longer it takes under the profiler: 0 for none, negative when profiled recordings were faster. It is the
+--     median of the pairs of recordings, or with fewer than two pairs by the medians of both sides; NULL with a reason
+--   noise_ratio: how large the ratio is by chance, in 95 of 100 cases at most, by how far recordings of the same side lie apart, or of
+--     three pairs or more by how far these lie apart, whichever is less; NULL where of each side there is only one: the noise is unknown
 --   reason: why the ratio is unknown: noise (it is less than the noise); of a stage not-timed-alone, other-work (its executions differ in
 --     sequences, tokens or input), window (the timeline does not have all of its executions), unseen-work (GPU work on streams that the
 --     events do not see) or warm-up (no steady execution on both sides); of the process not-timed-alone, not-recorded (no recording of that
 --     side went well), cold (of a side only the first recording of the capture did, which finds no caches) or one-recording (of each side
 --     only one did, whose noise is unknown); NULL where it is known
---   baseline_median_ns: time without a profiler: of the process, the median of the recordings but the first of the capture, or that where it is
---     the only one; of a stage, the
---     median over the recordings of their median steady execution; NULL where nothing is compared
+--   baseline_median_ns: time without a profiler: of the process, the median of the recordings but the first of the capture, or that where
+--     it is the only one; of a stage, the median over the recordings of their median steady execution; NULL where nothing is compared
 --   workload_median_ns: time under the profiler, of the same
 --   baseline_recording_count: recordings without a profiler that are compared
 --   recording_count: recordings under the profiler that are compared

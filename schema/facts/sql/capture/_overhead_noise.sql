@@ -13,10 +13,10 @@
 --   alone_median_ns DOUBLE: median of their times; where all are cold, of these
 --   profiled_median_ns DOUBLE: the same under it
 --   pair_count BIGINT: pairs of recordings of the same number, which ran one after the other
---   difference_ratio DOUBLE: by how much longer the profiled take: the median of the pairs, or with fewer than two by the medians of the sides;
---     NULL where nothing is compared
---   noise_ratio DOUBLE: how large that is by chance, in 95 of 100 cases at most, by how far recordings of the same side lie apart, or of three
---     pairs or more by how far these lie apart, whichever is less; NULL where no side has two recordings
+--   difference_ratio DOUBLE: by how much longer the profiled take: the median of the pairs, or with fewer than two by the medians of the
+--     sides; NULL where nothing is compared
+--   noise_ratio DOUBLE: how large that is by chance, in 95 of 100 cases at most, by how far recordings of the same side lie apart, or of
+--     three pairs or more by how far these lie apart, whichever is less; NULL where no side has two recordings
 --   is_noise BOOLEAN: whether the difference is less than the noise; NULL where the noise is unknown
 --   low_ratio DOUBLE: without that chance the difference is this at least; NULL where the noise is unknown, as the next
 --   high_ratio DOUBLE: and this at most

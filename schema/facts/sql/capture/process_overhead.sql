@@ -7,9 +7,9 @@
 --   mode VARCHAR: mode of the tool
 --   overhead_ratio DOUBLE: by how much longer it takes under the profiler; NULL with a reason
 --   noise_ratio DOUBLE: the difference that recordings show by chance, as in stage_overhead
---   reason VARCHAR: why the ratio is unknown: not-timed-alone (no recording without a profiler went well), not-recorded (none under it), cold (of
---     one side the first recording of the capture went well alone, which finds no caches), one-recording (of each side one, so that
---     their noise is unknown) or noise (it is less than that); NULL where it is known
+--   reason VARCHAR: why the ratio is unknown: not-timed-alone (no recording without a profiler went well), not-recorded (none under it),
+--     cold (of one side the first recording of the capture went well alone, which finds no caches), one-recording (of each side one, so
+--     that their noise is unknown) or noise (it is less than that); NULL where it is known
 --   alone_count BIGINT: recordings without a profiler that are compared: the first of the capture never is
 --   alone_median_ns DOUBLE: median of their times; where there is only the first, its time
 --   alone_mean_ns DOUBLE: their mean time

@@ -9,13 +9,13 @@
 --   mode VARCHAR: mode of the tool; baseline then
 --   clock VARCHAR: gpu (CUDA events, to the end of the stage's work on the GPU) or cpu (host clock: for work that is not waited for, the
 --     time to launch it); NULL when not compared
---   overhead_ratio DOUBLE: by how much longer it takes under the profiler: the median of pairs of recordings, or with fewer than two pairs by
---     the medians of the sides; NULL when not compared, and where it is less than the noise
---   noise_ratio DOUBLE: how large that is by chance, in 95 of 100 cases at most, by how far recordings of the same side lie apart, or of three
---     pairs or more by how far these lie apart, whichever is less; NULL where of each side there is only one
---   reason VARCHAR: why the ratio is unknown. Nothing is compared: not-timed-alone, other-work (the executions differ in number of sequences
---     or tokens, or in input), window (the timeline does not have all executions), unseen-work (events do not see all work on the GPU) or
---     warm-up (no steady execution is timed on both sides). Compared, but less than the noise: noise. NULL where it is known
+--   overhead_ratio DOUBLE: by how much longer it takes under the profiler: the median of pairs of recordings, or with fewer than two pairs
+--     by the medians of the sides; NULL when not compared, and where it is less than the noise
+--   noise_ratio DOUBLE: how large that is by chance, in 95 of 100 cases at most, by how far recordings of the same side lie apart, or of
+--     three pairs or more by how far these lie apart, whichever is less; NULL where of each side there is only one
+--   reason VARCHAR: why the ratio is unknown. Nothing is compared: not-timed-alone, other-work (the executions differ in number of
+--     sequences or tokens, or in input), window (the timeline does not have all executions), unseen-work (events do not see all work on the
+--     GPU) or warm-up (no steady execution is timed on both sides). Compared, but less than the noise: noise. NULL where it is known
 --   alone_recording_count BIGINT: recordings without a profiler that are compared
 --   alone_count BIGINT: executions in them
 --   alone_median_ns DOUBLE: median over the recordings of the median time of their executions; NULL when not compared, as the next
@@ -27,7 +27,8 @@
 --   profiled_mean_ns DOUBLE: mean time of the executions
 --   profiled_std_ns DOUBLE: sample standard deviation (n-1) of these; NULL for fewer than two
 --   pair_count BIGINT: pairs of recordings, one without and one under the profiler, that ran one after the other
---   low_ratio DOUBLE: the overhead is at least this, in 95 of 100 cases, where it is known and where it is noise; NULL where the noise is unknown
+--   low_ratio DOUBLE: the overhead is at least this, in 95 of 100 cases, where it is known and where it is noise; NULL where the noise is
+--     unknown
 --   high_ratio DOUBLE: and at most this
 --   is_shown BOOLEAN: of several modes of a tool, whether it is the one that stages show: with the most overhead
 
