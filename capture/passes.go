@@ -51,13 +51,17 @@ func (s *Session) timeline() (first, rest []passSpec) {
 	if s.o.Serving.On {
 		return []passSpec{s.served()}, nil
 	}
-	var torch, repeats []passSpec
+	var torch, repeats, only []passSpec // only: for what only nsys has, beside the timeline of prof's tracer
 	for n := range s.o.Repeats {
 		var some []passSpec
 		if s.o.Baseline {
 			some = append(some, s.baseline(n+1))
 		}
-		if s.o.UsesNsys() {
+		switch {
+		case n >= s.o.NsysRepeats():
+		case len(s.o.Tools) == 0:
+			only = append(only, s.nsys(n+1))
+		default:
 			some = append(some, s.nsys(n+1))
 		}
 		if s.o.UsesProf() {
@@ -76,14 +80,14 @@ func (s *Session) timeline() (first, rest []passSpec) {
 		torch = append(torch, s.torch())
 	}
 	missing := func(spec passSpec) bool { return s.tools[spec.tool].missing != nil }
-	if !slices.ContainsFunc(slices.Concat(first, torch), func(spec passSpec) bool { return !missing(spec) }) &&
+	if !slices.ContainsFunc(slices.Concat(first, only, torch), func(spec passSpec) bool { return !missing(spec) }) &&
 		!(s.o.UsesNcu() && s.tools[rundir.ToolNcu].missing == nil && !s.WantsKernels()) { // else ncu runs the workload
 		torch = append(torch, s.baseline(1))
 	}
 	if s.o.Budget > 0 {
-		return first, append(torch, repeats...)
+		return append(first, only...), append(torch, repeats...)
 	}
-	return slices.Concat(first, repeats, torch), nil
+	return slices.Concat(first, repeats, only, torch), nil
 }
 
 func (s *Session) baseline(n int) passSpec {

@@ -294,34 +294,33 @@ func (s *Session) find(ctx context.Context, name string) tool {
 	return tool{path: path, version: version}
 }
 
-// findTimeline finds what makes the timeline. Where that is missing, prof's own tracer and nsys stand in for each other, unless the options ask for
-// what the other does not do.
+// findTimeline finds what makes the timeline. Where prof's own tracer cannot be built, nsys stands in for it, unless the options ask for what that does
+// not do.
 func (s *Session) findTimeline(ctx context.Context) {
-	find := map[string]func() tool{
-		rundir.ToolProf: func() tool { return s.findTracer(ctx) },
-		rundir.ToolNsys: func() tool { return s.find(ctx, rundir.ToolNsys) },
+	if s.o.UsesNsys() {
+		s.tools[rundir.ToolNsys] = s.find(ctx, rundir.ToolNsys)
 	}
-	why := map[string]string{rundir.ToolProf: "prof's own tracer cannot be built", rundir.ToolNsys: "Nsight Systems cannot be used"}
-	by := map[string]string{rundir.ToolProf: "prof's own tracer", rundir.ToolNsys: "Nsight Systems"}
-	for name, is := range map[string]bool{rundir.ToolProf: s.o.UsesProf(), rundir.ToolNsys: s.o.UsesNsys()} {
-		if !is {
-			continue
-		}
-		t := find[name]()
-		s.tools[name] = t
-		o, other, ok := s.o.InsteadOf(name)
-		if t.missing == nil || !ok {
-			continue
-		}
-		if in := find[other](); in.missing == nil {
-			delete(s.tools, name)
-			s.tools[other], s.o = in, o
-			s.talk(fmt.Sprintf("using %s, because %s: %v", by[other], why[name], t.missing))
-		} else {
-			t.missing = fmt.Errorf("%w; %s: %w", t.missing, why[other], in.missing)
-			s.tools[name] = t
-		}
+	if !s.o.UsesProf() {
+		return
 	}
+	t := s.findTracer(ctx)
+	s.tools[rundir.ToolProf] = t
+	o, ok := s.o.ByNsys()
+	if t.missing == nil || !ok {
+		return
+	}
+	in, is := s.tools[rundir.ToolNsys]
+	if !is {
+		in = s.find(ctx, rundir.ToolNsys)
+	}
+	if in.missing != nil {
+		t.missing = fmt.Errorf("%w; Nsight Systems cannot be used: %w", t.missing, in.missing)
+		s.tools[rundir.ToolProf] = t
+		return
+	}
+	delete(s.tools, rundir.ToolProf)
+	s.tools[rundir.ToolNsys], s.o = in, o
+	s.talk(fmt.Sprintf("using Nsight Systems, because prof's own tracer cannot be built: %v", t.missing))
 }
 
 // toolInfo is what the environment tells of the profilers.

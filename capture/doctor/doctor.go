@@ -54,7 +54,7 @@ func standIns(checks []Check) []Check {
 	traces := slices.ContainsFunc(checks, func(c Check) bool { return c.ID == "tracer" && c.Status == OK })
 	for i, c := range checks {
 		if traces && c.ID == "nsys" && c.Status == Missing {
-			checks[i].Status, checks[i].Detail = Warning, c.Detail+"; captures use prof's own tracer instead"
+			checks[i].Status, checks[i].Detail = Warning, c.Detail+"; captures use prof's own tracer, which records no OS calls, stacks and GPU metrics"
 		}
 	}
 	return checks

@@ -73,9 +73,9 @@ func TestDoctorIll(t *testing.T) {
 		ill                        func(b *machinetest.Bench)
 		id, status, detail, advice string
 	}{
-		"no nsys":        {func(b *machinetest.Bench) { delete(b.Path, "nsys") }, "nsys", Warning, "captures use prof's own tracer instead", "apt-get install nsight-systems-cli"},
+		"no nsys":        {func(b *machinetest.Bench) { delete(b.Path, "nsys") }, "nsys", Warning, "captures use prof's own tracer, which records no OS calls", "apt-get install nsight-systems-cli"},
 		"no timeline":    {func(b *machinetest.Bench) { delete(b.Path, "nsys"); b.Globs = nil }, "nsys", Missing, "neither on the PATH", "apt-get install nsight-systems-cli"},
-		"no headers":     {func(b *machinetest.Bench) { b.Globs = nil }, "tracer", Warning, "no headers of CUPTI; light captures use Nsight Systems", "install the CUDA toolkit"},
+		"no headers":     {func(b *machinetest.Bench) { b.Globs = nil }, "tracer", Warning, "no headers of CUPTI; captures use Nsight Systems", "install the CUDA toolkit"},
 		"no ncu":         {func(b *machinetest.Bench) { delete(b.Path, "ncu") }, "ncu", Missing, "neither on the PATH", "apt-get install nsight-compute"},
 		"wrong override": {func(b *machinetest.Bench) { b.Environ = append(b.Environ, "PROF_NSYS=/no") }, "nsys", Failed, "PROF_NSYS=/no cannot be run", "set PROF_NSYS"},
 		"nsys is a stub": {func(b *machinetest.Bench) {

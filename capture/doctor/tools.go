@@ -58,7 +58,7 @@ func (d doctor) tracer(ctx context.Context) []Check {
 	lib, err := d.m.BuildTracer(ctx, nil, d.o.Dir)
 	switch {
 	case err != nil:
-		c.Status, c.Detail = Warning, err.Error()+"; light captures use Nsight Systems instead, which slows decode down more"
+		c.Status, c.Detail = Warning, err.Error()+"; captures use Nsight Systems instead, which slows decode down more"
 		c.Advice = "activate the environment with PyTorch that the workload runs in, or install the CUDA toolkit, and a C compiler (apt-get install gcc)"
 	case lib.CUPTI == "":
 		c.Status, c.Detail = OK, "built with the headers in "+lib.Include+"; it uses the CUPTI that the workload loads"

@@ -7,8 +7,8 @@ import (
 
 // Modes of a capture.
 const (
-	ModeLight  = "light"  // prof's own tracer, or where it cannot be, nsys with what costs least
-	ModeDeep   = "deep"   // nsys with what costs more, then ncu on the kernels that take the most time
+	ModeLight  = "light"  // prof's own tracer with what costs least, or where it cannot be built, nsys
+	ModeDeep   = "deep"   // prof's own tracer with each kernel of CUDA graphs, or where it cannot be built, nsys; then ncu on the kernels that take the most time
 	ModeCustom = "custom" // the tools were named
 )
 
@@ -18,7 +18,7 @@ type Options struct {
 	Tools        []string     `yaml:"tools,omitempty"` // nsys, prof, ncu, torch; empty: what the mode says
 	Torch        bool         `yaml:"torch"`           // a pass under the PyTorch profiler too
 	TorchOptions TorchOptions `yaml:"torch_options"`
-	Repeats      int          `yaml:"repeats"`  // passes under nsys, and without a tool
+	Repeats      int          `yaml:"repeats"`  // passes with a timeline, and without a tool; NsysRepeats of those under nsys
 	Baseline     bool         `yaml:"baseline"` // passes without a tool first
 
 	Nsys NsysOptions `yaml:"nsys"`

@@ -46,42 +46,48 @@ var ErrOptions = errors.New("capture options")
 // maxSampleHz is as often as NVML refreshes what it tells.
 const maxSampleHz = 100
 
-// UsesNsys reports whether passes run under nsys.
-func (o Options) UsesNsys() bool {
-	return o.uses(rundir.ToolNsys, o.Mode == ModeDeep || o.Mode == ModeLight && o.needsNsys())
-}
+// UsesNsys reports whether passes run under nsys: where it is named, or for what only it has.
+func (o Options) UsesNsys() bool { return o.uses(rundir.ToolNsys, o.needsNsys()) }
 
 // UsesProf reports whether passes run under prof's own tracer.
 func (o Options) UsesProf() bool {
-	return o.uses(rundir.ToolProf, o.Mode == ModeLight && !o.needsNsys())
+	return o.uses(rundir.ToolProf, o.Mode == ModeDeep || o.Mode == ModeLight)
+}
+
+// NsysRepeats is the number of passes under nsys: one is enough for what only it has where prof's tracer makes the timeline.
+func (o Options) NsysRepeats() int {
+	switch {
+	case !o.UsesNsys():
+		return 0
+	case len(o.Tools) == 0:
+		return 1
+	}
+	return o.Repeats
 }
 
 // needsNsys reports whether options ask for what only nsys does.
 func (o Options) needsNsys() bool {
-	return len(o.Nsys.Trace) > 0 || len(o.Nsys.Args) > 0 || o.Nsys.KeepReport || o.Nsys.Memory || o.Nsys.Stack
+	return slices.ContainsFunc(o.Nsys.Trace, func(api string) bool { return api != "cuda" && api != "nvtx" }) ||
+		len(o.Nsys.Args) > 0 || o.Nsys.KeepReport || o.Nsys.Memory || o.Nsys.Stack
 }
 
 // NeedsProf reports whether options ask for what only prof's own tracer does.
 func (o Options) NeedsProf() bool { return o.After > 0 || o.Window > 0 || o.Paused || o.Serving.On }
 
-// InsteadOf are the options with the other tool that makes a timeline, and whether they allow that.
-func (o Options) InsteadOf(tool string) (with Options, other string, ok bool) {
-	other = rundir.ToolNsys
-	if tool == rundir.ToolNsys {
-		other = rundir.ToolProf
-	}
-	if len(o.Tools) > 0 || other == rundir.ToolNsys && o.NeedsProf() || other == rundir.ToolProf && o.needsNsys() {
-		return o, other, false
+// ByNsys are the options with nsys in the place of prof's own tracer, and whether they allow that.
+func (o Options) ByNsys() (with Options, ok bool) {
+	if len(o.Tools) > 0 || !o.UsesProf() || o.NeedsProf() {
+		return o, false
 	}
 	with = o
-	with.Tools = []string{other}
+	with.Tools = []string{rundir.ToolNsys}
 	if o.UsesNcu() {
 		with.Tools = append(with.Tools, rundir.ToolNcu)
 	}
 	if o.UsesTorch() {
 		with.Tools = append(with.Tools, rundir.ToolTorch)
 	}
-	return with, other, with.Validate() == nil // nsys takes no fractions of a second
+	return with, with.Validate() == nil // nsys takes no fractions of a second
 }
 
 // UsesTimeline reports whether a pass makes a timeline, from which ncu's kernels are chosen.
@@ -109,13 +115,11 @@ func (o Options) PassMode(tool string) string {
 	switch tool {
 	case rundir.ToolNone:
 		return "baseline"
-	case rundir.ToolNsys:
+	case rundir.ToolNsys, rundir.ToolProf:
 		if o.Mode == ModeLight {
 			return "light"
 		}
 		return "deep"
-	case rundir.ToolProf:
-		return "light"
 	case rundir.ToolNcu:
 		return "kernels"
 	case rundir.ToolTorch:
@@ -281,8 +285,8 @@ func (o Options) checkWindow(p *problems) {
 	p.check(o.Window >= 0, "--window is %d: it must be 0 (to the end) or more", o.Window)
 	p.check(o.After == 0 && o.Window == 0 || o.Range != "", "--after and --window count instances of a range: name it with --range")
 	p.check(!o.Paused || o.Range == "" && !o.ProfilerAPI && o.Delay == 0 && o.Duration == 0, "--paused waits for prof mark: omit --range, --profiler-api, --delay and --duration")
-	p.check(!o.NeedsProf() || o.UsesProf() && !o.UsesNsys(), "--after, --window and --paused need prof's own tracer instead of nsys: use --mode light without options of nsys, or --tools prof")
-	p.check(!o.NeedsProf() || !o.UsesNcu(), "--after, --window and --paused with ncu: ncu counts launches from the start, so the timeline must have them all; omit ncu or these")
+	p.check(!o.NeedsProf() || o.UsesProf() && !o.UsesNsys(), "--after, --window and --paused need prof's own tracer alone: omit options of nsys, and nsys in --tools")
+	p.check(!o.NeedsProf() || !o.UsesNcu(), "--after, --window and --paused with ncu: ncu counts launches from the start, so the timeline must have them all; use --mode light, or omit these")
 	p.check(o.Timeout <= 0 || o.Delay+o.Duration < o.Timeout, "--delay and --duration together are %s, not less than --timeout %s", o.Delay+o.Duration, o.Timeout)
 }
 

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -23,7 +24,7 @@ func TestValidateAllows(t *testing.T) {
 		"most samples":   func(o *Options) { o.SampleHz = 100 },
 		"window":         func(o *Options) { o.Mode, o.Range, o.After, o.Window = ModeLight, "decode_step", 50, 20 },
 		"paused":         func(o *Options) { o.Tools, o.Paused = []string{"prof"}, true },
-		"fractions":      func(o *Options) { o.Mode, o.Delay = ModeLight, 1500*time.Millisecond },
+		"fractions":      func(o *Options) { o.Delay = 1500 * time.Millisecond },
 		"seconds":        func(o *Options) { o.Delay, o.Duration = time.Minute, 3*time.Second },
 		"trace":          func(o *Options) { o.Nsys.Trace = []string{"cuda-hw", "nvtx", "cublas-verbose"}; o.ProfilerAPI = true },
 		"arguments": func(o *Options) {
@@ -71,8 +72,8 @@ func TestValidateRefuses(t *testing.T) {
 		`--ncu-arg is --: it would end`:                                  func(o *Options) { o.Ncu.Args = []string{"--quiet", "--"} },
 		`--ncu-arg is "--clock-control=none": ncu takes it once, and prof sets it: use prof's own --clock-control`: func(o *Options) { o.Ncu.Args = []string{"--clock-control=none"} },
 		`--ncu-arg is "--replay-mode": ncu takes it once, and prof sets it: use prof's own --ncu-replay`:           func(o *Options) { o.Ncu.Args = []string{"--replay-mode", "kernel"} },
-		`--range needs nvtx in --nsys-trace`:                              func(o *Options) { o.Range, o.Nsys.Trace = "a", []string{"cuda"} },
-		`--profiler-api needs cuda in --nsys-trace`:                       func(o *Options) { o.ProfilerAPI, o.Nsys.Trace = true, []string{"nvtx"} },
+		`--range needs nvtx in --nsys-trace`:                              func(o *Options) { o.Tools, o.Range, o.Nsys.Trace = []string{"nsys"}, "a", []string{"cuda"} },
+		`--profiler-api needs cuda in --nsys-trace`:                       func(o *Options) { o.ProfilerAPI, o.Nsys.Trace = true, []string{"nvtx", "osrt"} },
 		`--ncu-top is 0: it must be 1 or more`:                            func(o *Options) { o.Ncu.Top = 0 },
 		`--ncu-launches is 0: it must be 1 or more`:                       func(o *Options) { o.Ncu.Launches = 0 },
 		`--ncu-preset is "all": it must be one of full, memory, roofline`: func(o *Options) { o.Ncu.Preset = "all" },
@@ -95,12 +96,13 @@ func TestValidateRefuses(t *testing.T) {
 		`--delay, and --range or --profiler-api, both`:                    func(o *Options) { o.Range, o.Delay = "a", time.Second },
 		`--duration and --profiler-api both set when to end`:              func(o *Options) { o.ProfilerAPI, o.Duration = true, time.Second },
 		`--delay is -1s: it must be 0 or more`:                            func(o *Options) { o.Delay = -time.Second },
-		`--delay is 1.5s: nsys takes whole seconds`:                       func(o *Options) { o.Delay = 1500 * time.Millisecond },
-		`--duration is 500ms: nsys takes whole seconds`:                   func(o *Options) { o.Duration = time.Second / 2 },
+		`--delay is 1.5s: nsys takes whole seconds`:                       func(o *Options) { o.Nsys.Stack, o.Delay = true, 1500*time.Millisecond },
+		`--duration is 500ms: nsys takes whole seconds`:                   func(o *Options) { o.Tools, o.Duration = []string{"nsys"}, time.Second/2 },
 		`--after and --window count instances of a range`:                 func(o *Options) { o.Mode, o.Window = ModeLight, 3 },
 		`--window is -1`: func(o *Options) { o.Window = -1 },
 		`--after is -1`:  func(o *Options) { o.After = -1 },
-		`--after, --window and --paused need prof's own tracer`:              func(o *Options) { o.Range, o.Window = "a", 3 },
+		`--after, --window and --paused need prof's own tracer alone`:        func(o *Options) { o.Mode, o.Range, o.Window, o.Nsys.Stack = ModeLight, "a", 3, true },
+		`the timeline must have them all; use --mode light`:                  func(o *Options) { o.Range, o.Window = "a", 3 },
 		`--after, --window and --paused with ncu`:                            func(o *Options) { o.Tools, o.Paused = []string{"prof", "ncu"}, true },
 		`--paused waits for prof mark: omit --range`:                         func(o *Options) { o.Mode, o.Paused, o.Delay = ModeLight, true, time.Second },
 		`--delay and --duration together are 30m0s, not less than --timeout`: func(o *Options) { o.Delay, o.Duration = 20*time.Minute, 10*time.Minute },
@@ -124,15 +126,20 @@ func TestUses(t *testing.T) {
 	for _, c := range []struct {
 		change func(*Options)
 		uses   string
-		mode   string // of a pass under nsys
+		mode   string // of a pass with a timeline
 	}{
-		{func(o *Options) {}, "nsys ncu", "deep"},
-		{func(o *Options) { o.Torch = true }, "nsys ncu torch", "deep"},
+		{func(o *Options) {}, "prof ncu", "deep"},
+		{func(o *Options) { o.Torch = true }, "prof ncu torch", "deep"},
+		{func(o *Options) { o.Nsys.Args, o.Repeats = []string{"--stats=true"}, 3 }, "prof nsys:1 ncu", "deep"},
+		{func(o *Options) { o.Nsys.Trace = []string{"cuda", "nvtx", "osrt"} }, "prof nsys:1 ncu", "deep"},
+		{func(o *Options) { o.Nsys.Trace = []string{"nvtx", "cuda"} }, "prof ncu", "deep"},
 		{func(o *Options) { o.Mode = ModeLight }, "prof", "light"},
 		{func(o *Options) { o.Mode, o.Torch = ModeLight, true }, "prof torch", "light"},
-		{func(o *Options) { o.Mode, o.Nsys.KeepReport = ModeLight, true }, "nsys", "light"},
-		{func(o *Options) { o.Tools = []string{"nsys"} }, "nsys", "deep"},
-		{func(o *Options) { o.Mode, o.Tools = ModeLight, []string{"torch", "nsys"} }, "nsys torch", "light"},
+		{func(o *Options) { o.Mode, o.Nsys.KeepReport = ModeLight, true }, "prof nsys:1", "light"},
+		{func(o *Options) { o.Tools, o.Repeats = []string{"nsys"}, 3 }, "nsys:3", "deep"},
+		{func(o *Options) { o.Tools, o.Repeats = []string{"nsys", "prof"}, 2 }, "prof nsys:2", "deep"},
+		{func(o *Options) { o.Tools, o.Nsys.KeepReport = []string{"prof"}, true }, "prof", "deep"},
+		{func(o *Options) { o.Mode, o.Tools = ModeLight, []string{"torch", "nsys"} }, "nsys:1 torch", "light"},
 		{func(o *Options) { o.Mode, o.Tools = ModeCustom, []string{"ncu"} }, "ncu", "deep"},
 	} {
 		o := With(c.change)
@@ -140,18 +147,38 @@ func TestUses(t *testing.T) {
 		for _, tool := range []struct {
 			name string
 			used bool
-		}{{"prof", o.UsesProf()}, {"nsys", o.UsesNsys()}, {"ncu", o.UsesNcu()}, {"torch", o.UsesTorch()}} {
+		}{{"prof", o.UsesProf()}, {fmt.Sprintf("nsys:%d", o.NsysRepeats()), o.UsesNsys()}, {"ncu", o.UsesNcu()}, {"torch", o.UsesTorch()}} {
 			if tool.used {
 				uses = append(uses, tool.name)
 			}
 		}
-		if got := strings.Join(uses, " "); got != c.uses || o.PassMode(rundir.ToolNsys) != c.mode {
-			t.Errorf("%s %q: uses %s, want %s; nsys' mode %s, want %s", o.Mode, o.Tools, got, c.uses, o.PassMode(rundir.ToolNsys), c.mode)
+		if got := strings.Join(uses, " "); got != c.uses || o.PassMode(rundir.ToolNsys) != c.mode || o.PassMode(rundir.ToolProf) != c.mode || o.TracesGraphNodes() != (c.mode == "deep") {
+			t.Errorf("%s %q: uses %s, want %s; the timeline's mode %s, want %s", o.Mode, o.Tools, got, c.uses, o.PassMode(rundir.ToolProf), c.mode)
 		}
 	}
 	for tool, want := range map[string]string{rundir.ToolNone: "baseline", rundir.ToolNcu: "kernels", rundir.ToolTorch: "operators", "perf": ""} {
 		if got := Defaults().PassMode(tool); got != want {
 			t.Errorf("a pass under %s is %q, want %q", tool, got, want)
+		}
+	}
+}
+
+// TestByNsys: where prof's tracer cannot be built, nsys stands in for it with all its repeats, unless the options ask for what it does not do.
+func TestByNsys(t *testing.T) {
+	for _, c := range []struct {
+		change func(*Options)
+		tools  string // "" where nsys does not stand in
+	}{
+		{func(o *Options) { o.Repeats = 3 }, "nsys,ncu"},
+		{func(o *Options) { o.Mode, o.Torch, o.Nsys.Memory = ModeLight, true, true }, "nsys,torch"},
+		{func(o *Options) { o.Delay = time.Second / 2 }, ""},
+		{func(o *Options) { o.Mode, o.Paused = ModeLight, true }, ""},
+		{func(o *Options) { o.Tools = []string{"prof"} }, ""},
+	} {
+		o := With(c.change)
+		with, ok := o.ByNsys()
+		if ok != (c.tools != "") || ok && (strings.Join(with.Tools, ",") != c.tools || with.NsysRepeats() != o.Repeats || with.UsesProf()) {
+			t.Errorf("%+v: %q %v, want %q", o, with.Tools, ok, c.tools)
 		}
 	}
 }

@@ -74,18 +74,13 @@ func timeAssumptions(m *rundir.Manifest, o plan.Options) (lines []string) {
 	default:
 		lines = append(lines, fmt.Sprintf("Recordings without a profiler that were completed: %d. prof query overhead compares stages and whole processes with and without one.", alone))
 	}
-	if len(nsys)+len(traced) == 1 {
+	if max(len(nsys), len(traced)) == 1 {
 		lines = append(lines, "The timeline was recorded once: the spread between repeats is unknown (--repeats measures it).")
 	}
-	if graphsWhole(o) && len(nsys)+len(traced) > 0 {
+	if len(nsys) > 0 && o.NsysGraphTrace() == plan.GraphTraceGraph || len(traced) > 0 && !o.TracesGraphNodes() {
 		lines = append(lines, "CUDA graphs were traced as a whole: the kernels in them are unknown (--mode deep traces each).")
 	}
 	return lines
-}
-
-// graphsWhole reports whether the timeline has a graph's launch in place of its kernels.
-func graphsWhole(o plan.Options) bool {
-	return o.Nsys.GraphTrace == "graph" || o.Nsys.GraphTrace == "" && o.Mode == plan.ModeLight
 }
 
 // completed counts the passes in which the workload went to its good end.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/csv"
 	"fmt"
 	"os"
@@ -18,7 +19,9 @@ import (
 	"prof/capture/capturetest"
 	"prof/capture/ncu"
 	"prof/capture/plan"
+	"prof/capture/tracer"
 	"prof/ingest"
+	"prof/internal/exports"
 	"prof/internal/testkit"
 	"prof/queries"
 	"prof/schema"
@@ -69,12 +72,40 @@ func standIns(t testing.TB) (nsys, ncu string) {
 	nsys, ncu = filepath.Join(dir, "kernels.sqlite"), filepath.Join(dir, "kernels.ncu-rep")
 	standInsOnce.Do(func() {
 		write(t, nsys, unpacked(t, kernels))
+		tables, err := exports.ReadFile(nsys)
+		if err == nil {
+			tables = slices.DeleteFunc(tables, func(x *exports.Table) bool { return x.Name == "META_DATA_CAPTURE" }) // else it is the same capture
+			err = exports.WriteTraces(filepath.Join(dir, "traces"), exports.Traced(tables))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 		write(t, ncu, unpacked(t, "../ncu/"+ncuReport))
 	})
 	return nsys, ncu
 }
 
 var standInsOnce sync.Once
+
+// tracing has prof's tracer built on the machine: where that is loaded, the workload leaves the traces of the program kernels.
+func (b *bench) tracing() *bench {
+	b.t.Helper()
+	b.machine.Build = func(context.Context, tracer.Places) (tracer.Library, error) {
+		return tracer.Library{Path: "/lib/tracer.so"}, nil
+	}
+	b.machine.Install("work", func(p *capturetest.Process) int {
+		if to := p.Getenv("PROF_TRACE_DIR"); to != "" {
+			if err := os.CopyFS(to, os.DirFS(filepath.Join(filepath.Dir(b.nsys.SQLite), "traces"))); err != nil {
+				b.t.Error(err)
+			}
+		}
+		if b.work == nil {
+			return 0
+		}
+		return b.work(p)
+	})
+	return b
+}
 
 // storing has captures stored, in a warehouse that is there already.
 func (b *bench) storing() *bench {

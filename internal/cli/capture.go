@@ -49,7 +49,8 @@ func (p *program) captureCommand() *cli.Command {
 		Name:      "capture",
 		Usage:     "run a workload under the profilers and store it as one run",
 		ArgsUsage: "-- COMMAND...",
-		Description: `Each tool makes a recording of its own, so that none disturbs another.
+		Description: `Each tool makes a recording of its own, so that none disturbs another: prof's
+tracer the timeline, Nsight Systems what only it has where it is asked for.
 The workload's output passes through, and prof ends with its exit status.
 Ctrl-C stops the workload and keeps what was captured; once more kills it.
 Everything is in .prof/runs/NAME. docs/capture.md has recipes.

@@ -55,11 +55,26 @@ func TestCaptureDryRun(t *testing.T) {
 			t.Errorf("%s: exit %d, stdout:\n%s\nstderr:\n%s", args, got.code, got.out, got.err)
 		}
 	}
+	b.tracing()
+	const traced = `(# added [^\n]*\n)*# added to the workload's environment: PROF_TRACE_DIR=\S*/prof/trace-\d\n(# added [^\n]*\n)*` + app
+	for args, want := range map[string]string{
+		"--repeats 2 --nsys-stack": `# prof-1 of 2: under prof's own tracer\n` + traced + `\n# prof-2 of 2: [^\n]*\n` + traced + `\n# nsys-1 of 1: under Nsight Systems\n\S*nsys profile [^\n]* --python-backtrace=cuda [^\n]*\n\n# ncu-1 of 1: .*`,
+		"--mode light --repeats 2 --baseline --budget 1h --nsys-trace cuda,osrt": `# prof-1 of 2: [^\n]*\n` + traced + `\n# baseline-1 of 2: [^\n]*\n` + app + `\n# nsys-1 of 1: [^\n]*\n[^\n]* --trace=cuda,osrt [^\n]*\n\n` +
+			`# baseline-2 of 2: [^\n]*\n# only if --budget leaves time for it\n` + app + `\n# prof-2 of 2: [^\n]*\n# only if --budget leaves time for it\n` + traced,
+		"--mode light --nsys-trace cuda": `# prof-1 of 1: [^\n]*\n` + traced,
+		"--tools nsys --repeats 2":       `# nsys-1 of 2: [^\n]*\n[^\n]*\n\n# nsys-2 of 2: [^\n]*\n[^\n]*\n`,
+	} {
+		got := b.prof(append(append([]string{"capture", "--dry-run"}, strings.Fields(args)...), "--", "work", "a b", "--api-key", "sesame")...)
+		if got.code != 0 || !whole(want).MatchString(got.out) {
+			t.Errorf("%s with the tracer: exit %d, stdout:\n%s\nstderr:\n%s", args, got.code, got.out, got.err)
+		}
+	}
+	b.machine.Build = nil
 	b.machine.Remove("nsys", "ncu")
 	// On a machine that has nothing of what a capture takes it says what is missing, and shows the same.
 	write(t, b.path("suite.yaml"), []byte("suite: s\nruns:\n  - {name: r, command: [vllm, serve, M]}\n  - {name: q, command: [work]}\n"))
 	for args, want := range map[string]string{
-		"-- work":                            `# nsys-1 of 1: under Nsight Systems\n# missing here: nsys: not found: .*see prof doctor; prof's own tracer cannot be built: .*\nnsys profile [^\n]* prof launched work\n\n# ncu-1 of 1: under Nsight Compute\n# missing here: ncu: not found: [^\n]*\n# --kernel-id follows, .*\nncu [^\n]* work\n`,
+		"-- work":                            `# prof-1 of 1: under prof's own tracer\n# missing here: no headers of CUPTI; Nsight Systems cannot be used: nsys: not found: [^\n]*\n(# added [^\n]*\n)*prof launched work\n\n# ncu-1 of 1: under Nsight Compute\n# missing here: ncu: not found: [^\n]*\n# --kernel-id follows, .*\nncu [^\n]* work\n`,
 		"--mode light -- vllm serve M -tp 8": `# vllm is not on the PATH here\n\n# prof-1 of 1: under prof's own tracer\n# missing here: [^\n]*\n(# added [^\n]*\n)*# added to the workload's environment: \S*CUDA_INJECTION64_PATH=\S*/prof/tracer~\.so\S*\n(# added [^\n]*\n)*prof launched vllm serve M -tp 8\n`,
 		"--suite suite.yaml --mode light":    `# run s-r\n\n# vllm is not on the PATH here\n\n# prof-1 of 1: [^\n]*\n.*prof launched vllm serve M\n\n# run s-q\n\n# prof-1 .*prof launched work\n\n`,
 		"--mode light -- ./run.sh":           `# ./run\.sh does not exist here\n\n# prof-1 .*`,

@@ -108,8 +108,9 @@ func TestCaptureWithout(t *testing.T) {
 		passes  string
 		said    string
 	}{
-		"nsys":   {[]string{"nsys"}, "--mode deep", `nsys-1,not_run,-,nsys: not found: it is neither on the PATH nor .*see prof doctor; prof's own tracer cannot be built: .*\nbaseline-1,ok,0,\nncu-1,not_run,-,there is no timeline to choose kernels from\n`, ""},
-		"python": {[]string{"python3", "ncu"}, "--mode light --torch --auto-stages", `nsys-1,ok,0,\ntorch-1,no_report,0,"?the PyTorch profiler left no trace; .*\n`, "prof: torch-1: the PyTorch profiler left no trace"},
+		"nsys":                      {[]string{"nsys"}, "--mode deep", `prof-1,not_run,-,no headers of CUPTI; Nsight Systems cannot be used: nsys: not found: it is neither on the PATH nor .*see prof doctor\nbaseline-1,ok,0,\nncu-1,not_run,-,there is no timeline to choose kernels from\n`, ""},
+		"nsys for what only it has": {[]string{"nsys", "ncu"}, "--mode light --nsys-memory", `prof-1,not_run,.*\nnsys-1,not_run,.*\nbaseline-1,ok,0,\n`, "see prof doctor"},
+		"python":                    {[]string{"python3", "ncu"}, "--mode light --torch --auto-stages", `nsys-1,ok,0,\ntorch-1,no_report,0,"?the PyTorch profiler left no trace; .*\n`, "prof: torch-1: the PyTorch profiler left no trace"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -20,8 +20,8 @@ func captureGroups() []flagGroup {
 	d := plan.Defaults()
 	return []flagGroup{
 		{"What to record", []cli.Flag{
-			&cli.StringFlag{Name: "mode", Usage: "`MODE`: deep (nsys, then ncu for the kernels that take the most time) or light (prof's own tracer, or where it cannot be built, nsys with the least overhead)", DefaultText: d.Mode},
-			&cli.StringSliceFlag{Name: "tools", Usage: "exactly these `TOOLS`, such as nsys,ncu,torch; prof is prof's own tracer"},
+			&cli.StringFlag{Name: "mode", Usage: "`MODE`: deep (the timeline with each kernel of CUDA graphs, then ncu for the kernels that take the most time) or light (the timeline alone, with the least overhead)", DefaultText: d.Mode},
+			&cli.StringSliceFlag{Name: "tools", Usage: "exactly these `TOOLS`, such as prof,ncu,torch; prof is prof's own tracer, which makes the timeline (default); nsys makes it where the tracer cannot be built"},
 			&cli.BoolFlag{Name: "auto-stages", Usage: "mark prefill and decode of Hugging Face models without changing the workload"},
 			&cli.BoolFlag{Name: "torch", Usage: "also record under the PyTorch profiler, for operators"},
 			&cli.StringFlag{Name: "cuda-graph-trace", Usage: "trace CUDA graphs by `HOW`: node or graph (default: node; with --mode light graph, but in windows node)"},
@@ -30,7 +30,7 @@ func captureGroups() []flagGroup {
 		}},
 		{"How often", []cli.Flag{
 			&cli.BoolFlag{Name: "baseline", Usage: "also record without a profiler, to measure the profiling overhead"},
-			&cli.IntFlag{Name: "repeats", Usage: "record `N` times, and as often without a profiler", DefaultText: "1"},
+			&cli.IntFlag{Name: "repeats", Usage: "record the timeline `N` times, and as often without a profiler", DefaultText: "1"},
 		}},
 		{"When", []cli.Flag{
 			&cli.StringFlag{Name: "range", Aliases: []string{"on"}, Usage: "capture from this NVTX `RANGE` or RANGE@DOMAIN on (default: from the start)"},

@@ -188,7 +188,7 @@ func TestCaptureWithoutTools(t *testing.T) {
 	if got.code != 1 || got.out != secret+" innocent-"+secret+"\n" || !strings.Contains(got.err, "see prof doctor") {
 		t.Errorf("exit %d, stdout %q, stderr:\n%s", got.code, got.out, got.err)
 	}
-	b.wantPasses("r", `nsys-1,not_run,-,nsys: not found.*\nbaseline-1,ok,0,\nncu-1,not_run,-,.*\n`)
+	b.wantPasses("r", `prof-1,not_run,-,no headers of CUPTI; .*nsys: not found.*\nbaseline-1,ok,0,\nncu-1,not_run,-,.*\n`)
 	for _, f := range listing(t, b.path(".prof")) {
 		if st := b.path(".prof/" + f); !isFolder(st) {
 			for _, planted := range []string{secret, "examplesecret", "INNOCENT"} {

@@ -90,9 +90,9 @@ func TestCaptureLight(t *testing.T) {
 		"repeated":       {args: "--tools prof --repeats 2 --baseline", passes: "baseline-1,ok,0,\nprof-1,ok,0,\nprof-2,ok,0,\nbaseline-2,ok,0,\n", left: left + " prof/trace-2"},
 		"fails":          {args: "--mode light", mode: "fails", code: 5, passes: "prof-1,failed,5,the workload ended with exit status 5\n", left: left},
 		"nothing":        {args: "--mode light", work: exits(0), code: 1, passes: "prof-1,no_report,0,no process of the workload loaded CUDA or NVTX: nothing was traced\n"},
-		"no nsys":        {args: "--torch", without: "nsys", code: 1, passes: "prof-1,ok,0,\ntorch-1,no_report,0,\"the PyTorch profiler left no trace; if the workload is Python with PyTorch, messages of prof_mark in its output say why\"\nncu-1,ok,0,\n", left: left + " ncu/report-1.ncu-rep", said: "using prof's own tracer, because Nsight Systems cannot be used"},
+		"no nsys":        {args: "--torch", without: "nsys", code: 1, passes: "prof-1,ok,0,\ntorch-1,no_report,0,\"the PyTorch profiler left no trace; if the workload is Python with PyTorch, messages of prof_mark in its output say why\"\nncu-1,ok,0,\n", left: left + " ncu/report-1.ncu-rep"},
 		"nsys asked for": {args: "--tools nsys", without: "nsys", code: 1, passes: "nsys-1,not_run,-,nsys: not found: .*\nbaseline-1,ok,0,\n"},
-		"by nsys":        {args: "--mode light --nsys-trace cuda", work: exits(0), passes: "nsys-1,ok,0,\n", left: "nsys/report-1.sqlite"},
+		"by nsys":        {args: "--tools nsys", work: exits(0), passes: "nsys-1,ok,0,\n", left: "nsys/report-1.sqlite"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
