@@ -47,17 +47,17 @@ func TestTraces(t *testing.T) {
 	b.expect(`SELECT count(*), count(DISTINCT source_id) FROM kernel`, "6 2")
 }
 
-// TestTwoKinds: of an export and traces in one run the export counts, and --source prof chooses the traces. Queries say the same of both.
+// TestTwoKinds: of an export and traces in one run the traces count, and --source nsys chooses the export. Queries say the same of both.
 func TestTwoKinds(t *testing.T) {
 	const path = "../testdata/nsys/kernels/kernels.sqlite.gz"
 	folder := t.TempDir()
 	traces(t, path, folder, "META_DATA_CAPTURE") // else it is the same capture
 	w := testkit.Copy(t)
 	mustIngest(t, w, "both", path, folder)
-	if got := strings.Join(testkit.Rows(t, w, `SELECT kind, is_counted FROM timeline ORDER BY kind`), " "); got != "nsys|true prof|false" {
+	if got := strings.Join(testkit.Rows(t, w, `SELECT kind, is_counted FROM timeline ORDER BY kind`), " "); got != "nsys|false prof|true" {
 		t.Error(got)
 	}
-	if got := strings.Join(testkit.Rows(t, w, `SELECT capture, is_counted, object, detail FROM caveat WHERE kind = 'two-timelines' ORDER BY capture`), " "); got != "nsys|true|nsys|prof prof|false|prof|nsys" {
+	if got := strings.Join(testkit.Rows(t, w, `SELECT capture, is_counted, object, detail FROM caveat WHERE kind = 'two-timelines' ORDER BY capture`), " "); got != "nsys|false|nsys|prof prof|true|prof|nsys" {
 		t.Error(got)
 	}
 	ask := func(name string, args queries.Args) *frame.Frame {
@@ -65,7 +65,7 @@ func TestTwoKinds(t *testing.T) {
 		return testkit.Query(t, w, name, args)
 	}
 	for _, name := range []string{"top-kernels", "stages", "memops", "api-calls", "ranges", "steps", "findings", "kernel-grids", "gaps"} {
-		if a, b := ask(name, queries.Args{}), ask(name, queries.Args{"source": "prof"}); len(a.Rows) != len(b.Rows) || len(a.Rows) == 0 {
+		if a, b := ask(name, queries.Args{"source": "nsys"}), ask(name, queries.Args{}); len(a.Rows) != len(b.Rows) || len(a.Rows) == 0 {
 			t.Errorf("%s: %d rows of the export, %d of the traces", name, len(a.Rows), len(b.Rows))
 		}
 	}

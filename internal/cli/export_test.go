@@ -192,7 +192,7 @@ func TestExportPerfetto(t *testing.T) {
 		`--window "1s": give two times`:                     {"--window", "1s"},
 		"nothing has --device 7; the run has the GPUs 0":    {"--device", "7"},
 		"nothing has --source torch; the run has the captu": {"--source", "torch", "--stage", "decode"},
-		"--source is nsys, prof, rocprof, torch, xla or ns": {"--source", "ncu"},
+		"--source is prof, nsys, rocprof, torch, xla or ns": {"--source", "ncu"},
 		"--pass -1: passes are numbered from 1":             {"--stage", "decode", "--pass", "-1"},
 		"run a has nothing to export with --window 1h..2h":  {"--window", "1h..2h"},
 		"nothing to export with --stage decode --pass 99":   {"--stage", "decode", "--pass", "99"},

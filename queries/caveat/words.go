@@ -739,7 +739,7 @@ var words = map[string]kind{
 		return fmt.Sprintf("the text of the PTX of %d of %s is not stored: it is longer than 8 MiB, or a secret in it spans several lines", c.Without, count(c.Kernels, "kernel"))
 	}),
 	"no-operations-measured":     says("no operations were measured: profile with ncu --set roofline or full"),
-	"no-timeline-to-plan-from":   says("the run has no Nsight Systems timeline to plan from"),
+	"no-timeline-to-plan-from":   says("the run has no timeline of prof's tracer or Nsight Systems to plan from"),
 	"no-symbols":                 says("the capture has no kernel symbols, or an older prof did not store them: ingest it again with --replace"),
 	"kernels-without-symbol":     excluded("top kernel is excluded: its symbol is", "top kernels are excluded: their symbols are", "unknown"),
 	"kernels-that-wait":          excluded("top kernel is excluded: it waits", "top kernels are excluded: each waits", "for other ranks, and Nsight Compute would replay it for ever"),

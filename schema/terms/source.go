@@ -5,7 +5,9 @@ import (
 	"strings"
 )
 
-// Source is a kind of source: what one tool writes. Where a run has the same work from several, the first of these is counted.
+// Source is a kind of source: what one tool writes. Where a run has the same work from several, the first of these is counted. The order is fixed, the tool
+// that slows a workload least first, and not what a run measured: medians of noisy processes would have figures of one run rest on one tool and those of
+// the next on another.
 type Source struct {
 	Name  string // in SQL and JSON, and what --source takes
 	Label string // in a sentence
@@ -29,8 +31,8 @@ const (
 
 // Sources are the kinds of sources.
 var Sources = []Source{
-	{"nsys", "Nsight Systems", Work | Calls | Ranges | GPUs, 2},
-	{"prof", "prof's tracer", Work | Calls | Ranges | GPUs, 3},
+	{"prof", "prof's tracer", Work | Calls | Ranges | GPUs, 2},
+	{"nsys", "Nsight Systems", Work | Calls | Ranges | GPUs, 3},
 	{"rocprof", "rocprof", Work | GPUs, 0},
 	{"torch", "the PyTorch profiler", Work | GPUs, 1},
 	{"xla", "XLA's profiler", Work | GPUs, 0},

@@ -67,7 +67,14 @@ WITH RECURSIVE up AS (
     LEFT JOIN range_path p ON p.run_id = run AND p.path_id = r.path_id
     LEFT JOIN kernel_name n ON n.run_id = run AND n.kernel_name_id = c.kernel_name_id
     WHERE c.run_id = run
-        AND c.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
+        AND c.source_id IN (
+            SELECT t.source_id
+            FROM _timeline_having(
+                run,
+                ids := (SELECT list(DISTINCT x.source_id) FROM captured_work x WHERE x.run_id = run AND x.is_known),
+                source := source
+            ) t
+        )
         AND (stage IS NULL OR c.stage = stage)
         AND (device IS NULL OR c.device_id = device)
 )

@@ -21,7 +21,11 @@
 
 WITH counted AS (
     SELECT t.source_id, t.kind
-    FROM _timeline(run, source := source) t
+    FROM _timeline_having(
+        run,
+        ids := (SELECT list(DISTINCT o.source_id) FROM osrt_call o WHERE o.run_id = run),
+        source := source
+    ) t
 ), t AS (
     SELECT
         o.api_name_id,

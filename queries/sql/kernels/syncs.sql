@@ -1,5 +1,5 @@
 -- syncs v2: GPU synchronisations by kind, as the driver recorded them; nsys 2025 records none for cudaDeviceSynchronize, whose time is in
---     api-calls.
+--     api-calls. Prof's tracer records none: beside it those of Nsight Systems are counted.
 -- grain: one kind of synchronisation
 -- key: kind
 -- notes: timelines warm
@@ -28,7 +28,10 @@ SELECT
     _std(y.duration_ns) AS std_ns
 FROM sync y LEFT JOIN path_stage s ON s.run_id = y.run_id AND s.path_id = y.path_id
 WHERE y.run_id = run
-    AND y.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
+    AND y.source_id IN (
+        SELECT t.source_id
+        FROM _timeline_having(run, ids := (SELECT list(DISTINCT x.source_id) FROM sync x WHERE x.run_id = run), source := source) t
+    )
     AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
 GROUP BY y.kind
 ORDER BY total_ns DESC, y.kind

@@ -52,7 +52,14 @@ WITH c AS (
         AND w.family IS NOT DISTINCT FROM c.family
     LEFT JOIN path_stage s ON s.run_id = run AND s.path_id = c.path_id
     WHERE c.run_id = run
-        AND c.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
+        AND c.source_id IN (
+            SELECT t.source_id
+            FROM _timeline_having(
+                run,
+                ids := (SELECT list(DISTINCT x.source_id) FROM collective x WHERE x.run_id = run AND x.in_bytes + x.out_bytes > 0),
+                source := source
+            ) t
+        )
         AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
 ), t AS (
     SELECT

@@ -62,29 +62,33 @@ WITH w AS ( -- kinds of timelines that have device work
     WHERE s.run_id = $run AND s.throttle_mask IS NOT NULL
 ), staged AS ( -- of a process, loading the model hides what it does to stages
     SELECT
+        o.tool,
         o.stage,
         o.overhead_ratio
     FROM stage_overhead o
-    WHERE o.run_id = $run AND o.tool IN ('nsys', 'prof') AND o.clock IS NOT NULL
+    WHERE o.run_id = $run AND o.tool IN ({'callers'}) AND o.clock IS NOT NULL
     UNION ALL
     SELECT
+        o.tool,
         NULL,
         o.overhead_ratio
     FROM process_overhead o
     WHERE o.run_id = $run
-        AND o.tool IN ('nsys', 'prof')
+        AND o.tool IN ({'callers'})
         AND (o.overhead_ratio IS NOT NULL OR o.reason = 'noise')
         AND NOT EXISTS (
             SELECT 1
             FROM stage_overhead s
-            WHERE s.run_id = $run AND s.tool IN ('nsys', 'prof') AND s.clock IS NOT NULL
+            WHERE s.run_id = $run AND s.tool = o.tool AND s.clock IS NOT NULL
         )
-), slowed AS (
+), slowed AS ( -- each kind by its own tool
     SELECT
+        w.capture,
         max(s.overhead_ratio) AS ratio,
         arg_max(s.stage, s.overhead_ratio) AS stage,
-        count(*) > 0 AS is_compared
-    FROM staged s
+        count(s.tool) > 0 AS is_compared
+    FROM w LEFT JOIN staged s ON s.tool = w.capture OR w.capture NOT IN ({'callers'})
+    GROUP BY w.capture
 )
 SELECT
     'finding' AS topic,
@@ -151,5 +155,7 @@ SELECT
     w.is_counted,
     CASE WHEN s.ratio > 0 THEN s.stage END AS subject,
     CASE WHEN s.ratio > 0 THEN s.ratio END AS ratio
-FROM w JOIN idle i ON i.kind = w.capture AND i.cause = 'launch-bound' CROSS JOIN slowed s
+FROM w
+JOIN idle i ON i.kind = w.capture AND i.cause = 'launch-bound'
+JOIN slowed s ON s.capture = w.capture
 WHERE i.ns > 0

@@ -5,7 +5,7 @@
 -- needs: device_time
 -- columns:
 --   kind VARCHAR: {timelines}
---   is_counted BOOLEAN: as in timeline
+--   is_counted BOOLEAN: as in timeline; of gil-wait, whether it is of the first kind that recorded waits for Python's lock
 --   finding_id VARCHAR: rule name
 --   stage VARCHAR: the stage; NULL: all device work of a timeline without measured passes
 --   device_id INTEGER: GPU
@@ -198,6 +198,13 @@ WITH s AS ( -- what finding_cause and finding_wait are about is said there
         GROUP BY ALL
     ) q
     GROUP BY q.kind, q.stage, q.device_id
+), other_line AS ( -- for a kind without lines, of the first that has them
+    SELECT
+        l.stage,
+        l.device_id,
+        arg_min({'kind': l.kind, 'line': l.line}, array_position([{'timelines'}], l.kind)) AS first
+    FROM line l
+    GROUP BY l.stage, l.device_id
 ), f AS (
     SELECT
         CASE
@@ -278,13 +285,18 @@ WITH s AS ( -- what finding_cause and finding_wait are about is said there
         i.ns,
         json_merge_patch(
             to_json({'max_ns': i.rest_max_ns, 'median_ns': i.rest_median_ns, 'pass_count': s.pass_count}),
-            CASE WHEN l.line IS NOT NULL THEN to_json({'line': l.line, 'line_ns': l.host_ns}) ELSE '{}' END
+            CASE
+                WHEN l.line IS NOT NULL THEN to_json({'line': l.line, 'line_ns': l.host_ns})
+                WHEN o.first IS NOT NULL THEN to_json({'line': o.first.line, 'line_kind': o.first.kind})
+                ELSE '{}'
+            END
         )::VARCHAR
     FROM s
     JOIN idle i
         ON i.cause = 'host' AND i.kind = s.kind AND i.stage IS NOT DISTINCT FROM s.stage AND i.device_id = s.device_id
     LEFT JOIN holder h ON h.kind = s.kind AND h.stage IS NOT DISTINCT FROM s.stage AND h.device_id = s.device_id
     LEFT JOIN line l ON l.kind = s.kind AND l.stage IS NOT DISTINCT FROM s.stage AND l.device_id = s.device_id
+    LEFT JOIN other_line o ON o.stage IS NOT DISTINCT FROM s.stage AND o.device_id = s.device_id
     UNION ALL
     SELECT
         'queued',

@@ -163,6 +163,10 @@ WITH c AS (
         count(*) FILTER (d.is_failed) AS failed_count
     FROM did d
     GROUP BY d.kind, d.stage, d.device_id, d.finding_id, d.name
+), waited AS ( -- not every kind records waits for the lock
+    SELECT arg_min(t.kind, array_position([{'timelines'}], t.kind)) AS kind
+    FROM timeline t
+    WHERE t.run_id = $run AND t.source_id IN (SELECT y.source_id FROM _pause y WHERE y.cause = 'gil')
 ), top AS (
     SELECT
         n.kind,
@@ -177,7 +181,7 @@ WITH c AS (
 )
 SELECT
     s.kind,
-    s.is_counted,
+    CASE WHEN c.finding_id = 'gil-wait' THEN s.kind = (SELECT w.kind FROM waited w) ELSE s.is_counted END AS is_counted,
     c.finding_id,
     s.stage,
     s.device_id,
@@ -199,7 +203,8 @@ SELECT
             'given_bytes': a.given_bytes,
             'block_bytes': a.block_bytes,
             'holder_tid': h.holder_tid,
-            'held_ns': h.held_ns
+            'held_ns': h.held_ns,
+            'apart_kind': CASE WHEN c.finding_id = 'gil-wait' AND NOT s.is_counted THEN s.kind END
         }),
         CASE
             WHEN l.line IS NOT NULL

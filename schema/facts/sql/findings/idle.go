@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"prof/schema/say"
+	"prof/schema/terms"
 )
 
 // idle are about idle time by what the launching thread does.
@@ -231,11 +232,16 @@ type hostFigures struct {
 	passTimes
 	Line   string  `json:"line,omitempty"` // of the user's own code
 	LineNs float64 `json:"line_ns,omitempty"`
+	// LineKind is the kind of timeline whose stacks tell the line, where this one has none; how much of this one's time is in it is not known then.
+	LineKind string `json:"line_kind,omitempty"`
 }
 
 func (n hostFigures) Words(x Found) string {
 	text := fmt.Sprintf("GPU idle %s while the thread that launches next makes no CUDA call for 100 us or longer%s", x.saved(), n.spread(x))
-	if n.Line != "" {
+	switch {
+	case n.LineKind != "":
+		text += fmt.Sprintf("; in the recording of %s most of it is in %s", terms.SourceLabel(n.LineKind), n.Line)
+	case n.Line != "":
 		text += fmt.Sprintf("; %s of it in %s", say.Time(n.LineNs), n.Line)
 	}
 	return text

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"prof/schema/say"
+	"prof/schema/terms"
 )
 
 // pauseRules are about what stops the launching thread.
@@ -79,6 +80,7 @@ type pauses struct {
 	BlockBytes  *float64 `json:"block_bytes"`
 	HolderTID   *int64   `json:"holder_tid"`
 	HeldNs      *float64 `json:"held_ns"`
+	ApartKind   *string  `json:"apart_kind"` // the kind of timeline that recorded it, where that is not the one that is counted
 	sampledLine
 }
 
@@ -117,6 +119,9 @@ func (n gilWait) Words(x Found) string {
 	text := fmt.Sprintf("GPU idle %s while the thread that launches next waits for Python's lock (the GIL)%s; %s, %s in idle gaps", x.saved(), n.spread(x), say.Count(n.AllCount, "wait", "waits"), say.Time(n.CallsNs))
 	if n.HeldNs != nil && n.HolderTID != nil && *n.HeldNs > 0 {
 		text += fmt.Sprintf("; of the other threads, thread %d held the lock longest, for %s", *n.HolderTID, say.Time(*n.HeldNs)) + n.text("it was ")
+	}
+	if n.ApartKind != nil {
+		text += fmt.Sprintf("; this is of the recording of %s, and other findings may name the same time", terms.SourceLabel(*n.ApartKind))
 	}
 	return text
 }
