@@ -197,7 +197,7 @@ func TestCandidates(t *testing.T) {
 		"query top-kernels --stage pre":           "prefill",
 		"query top-kernels --run=a --stage=dec":   "--stage=decode",
 		"query top-kernels --run nosuch --stage ": "",
-		"query top-kernels --source ":             "nsys prof rocprof torch xla nsys-stats",
+		"query top-kernels --source ":             "prof nsys rocprof torch xla nsys-stats",
 		"query top-kernels --top ":                "",
 		"show ":                                   runs,
 		"show --run l":                            "llama",

@@ -269,8 +269,8 @@ func TestServeConfig(t *testing.T) {
 		"\n      prefill: -4":                                                         "5: invalid settings: templates.a: --prefill -4: want .*",
 		"\n      image_size: 5":                                                       "5: invalid settings: templates.a: --image-size \"5\": .*",
 		"\n      max-artifact-size: 2 parsecs":                                        "5: invalid settings: templates.a: --max-artifact-size: .*",
-		"\n      tag: a=b\n      range: x\n      window: 3":                           "7: invalid settings: templates.a: capture options: --after, --window and --paused need .*",
-		"\n      mode: '{m}'\n      range: x\n      window: 3":                        `7: invalid settings: templates.a: m is "deep": capture options: --after, --window and --paused need .*`,
+		"\n      tag: a=b\n      range: x\n      window: 3":                           "7: invalid settings: templates.a: capture options: --after, --window and --paused with ncu: .*",
+		"\n      mode: '{m}'\n      range: x\n      window: 3":                        `7: invalid settings: templates.a: m is "deep": capture options: --after, --window and --paused with ncu: .*`,
 		"\n      subset: x\n      inputs: '{p}'\n      mode: '{m}'\n      ncu_top: 0": "8: invalid settings: templates.a: capture options: --ncu-top is 0: .*",
 	} {
 		text := "templates:\n  a:\n    command: [x, '{m}', '{p}']\n    options: " + options + "\n    parameters: {m: {values: [light, deep]}, p: {}}\n"
