@@ -67,7 +67,7 @@ func captureGroups() []flagGroup {
 			&cli.StringFlag{Name: "clock-control", Usage: "clock control `MODE` of ncu: none (unchanged) or base (locked)", DefaultText: d.Ncu.ClockControl},
 			&cli.StringSliceFlag{Name: "ncu-arg", Usage: "another `ARGUMENT` for ncu; may be repeated"},
 		}},
-		{"Nsight Systems", []cli.Flag{
+		{"Nsight Systems, beside the timeline", []cli.Flag{
 			&cli.StringSliceFlag{Name: "nsys-trace", Usage: "`APIS` that nsys traces (default: cuda,nvtx; with --mode deep osrt too)"},
 			&cli.BoolFlag{Name: "nsys-memory", Usage: "nsys records what the workload allocates by CUDA, for memory-peaks"},
 			&cli.BoolFlag{Name: "nsys-stack", Usage: "nsys records the Python stack of CUDA calls and samples Python, for hot-lines; calls take longer"},
