@@ -203,14 +203,14 @@ SELECT
             'given_bytes': a.given_bytes,
             'block_bytes': a.block_bytes,
             'holder_tid': h.holder_tid,
-            'held_ns': h.held_ns,
-            'apart_kind': CASE WHEN c.finding_id = 'gil-wait' AND NOT s.is_counted THEN s.kind END
+            'held_ns': h.held_ns
         }),
         CASE
             WHEN l.line IS NOT NULL
                 THEN to_json({'line': l.line, 'line_count': l.line_count, 'sample_count': l.sample_count})
             ELSE '{}'
-        END
+        END,
+        CASE WHEN c.finding_id = 'gil-wait' AND NOT s.is_counted THEN to_json({'apart_kind': s.kind}) ELSE '{}' END
     )::VARCHAR AS evidence
 FROM finding_span s
 JOIN c ON c.kind = s.kind AND c.stage IS NOT DISTINCT FROM s.stage AND c.device_id = s.device_id

@@ -80,7 +80,7 @@ type pauses struct {
 	BlockBytes  *float64 `json:"block_bytes"`
 	HolderTID   *int64   `json:"holder_tid"`
 	HeldNs      *float64 `json:"held_ns"`
-	ApartKind   *string  `json:"apart_kind"` // the kind of timeline that recorded it, where that is not the one that is counted
+	ApartKind   string   `json:"apart_kind,omitempty"` // the kind of timeline that recorded it, where that is not the one that is counted
 	sampledLine
 }
 
@@ -120,8 +120,8 @@ func (n gilWait) Words(x Found) string {
 	if n.HeldNs != nil && n.HolderTID != nil && *n.HeldNs > 0 {
 		text += fmt.Sprintf("; of the other threads, thread %d held the lock longest, for %s", *n.HolderTID, say.Time(*n.HeldNs)) + n.text("it was ")
 	}
-	if n.ApartKind != nil {
-		text += fmt.Sprintf("; this is of the recording of %s, and other findings may name the same time", terms.SourceLabel(*n.ApartKind))
+	if n.ApartKind != "" {
+		text += fmt.Sprintf("; this is of the recording of %s, and other findings may name the same time", terms.SourceLabel(n.ApartKind))
 	}
 	return text
 }
