@@ -30,6 +30,24 @@ var words = map[string]kind{
 		}
 		return fmt.Sprintf("the run has timelines from %s; this counts the one from %s (--source %s for the other)", strings.Join(named, " and "), terms.SourceLabel(c.Counted), strings.Join(others, " or "))
 	}),
+	"timelines-differ-in-kernels": sentence(func(c struct {
+		Stage        string `col:"stage"`
+		GPU          string `col:"subject"`
+		Kernels      int64  `col:"item_count"`
+		OtherKernels int64  `col:"of_count"`
+	}) string {
+		return fmt.Sprintf("of the same passes of %s on GPU %s prof's tracer has %s and Nsight Systems %s: one of them lost some, or the workload did other work: see prof query timeline-agreement",
+			c.Stage, c.GPU, say.Count(c.Kernels, "kernel", "kernels"), say.Whole(c.OtherKernels))
+	}),
+	"timelines-differ-in-time": sentence(func(c struct {
+		Stage     string  `col:"stage"`
+		GPU       string  `col:"subject"`
+		Time      float64 `col:"time_ns"`
+		OtherTime float64 `col:"of_time_ns"`
+	}) string {
+		return fmt.Sprintf("the kernels of the same passes of %s on GPU %s take %s by prof's tracer and %s by Nsight Systems: clocks of the GPU differed, or the workload did other work: see prof query timeline-agreement",
+			c.Stage, c.GPU, say.Duration(c.Time), say.Duration(c.OtherTime))
+	}),
 	"sums-only": says("the run has only what nsys stats added up: no times of single kernels or calls, so no stages, idle time, launches, steps or GPUs"),
 	"several-sums": sentence(func(c struct {
 		Captures int64 `col:"item_count"`
