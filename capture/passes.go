@@ -26,7 +26,10 @@ import (
 // no tool is there, the workload is run once without, so that its time and provenance are kept. With a budget, Rest runs those of less worth.
 func (s *Session) Timeline(ctx context.Context) error {
 	first, _ := s.timeline()
-	return s.run(ctx, first)
+	if err := s.run(ctx, first); err != nil {
+		return err
+	}
+	return s.insteadOfNsys(ctx)
 }
 
 // Rest runs the passes that with a budget come after all others.
@@ -130,6 +133,9 @@ func (s *Session) keepNsys(p *rundir.Pass, stem string, l *launcher) {
 		} else if err := s.keepFile(p, stem, out); err != nil {
 			p.Reason = fmt.Sprintf("its export could not be moved to the run's folder (%v); it stays in %s", errors.Join(err, l.keep()), l.temp())
 			continue
+		}
+		if err == nil {
+			s.noteBlind(p, s.below(p.Artifacts[len(p.Artifacts)-1]))
 		}
 		if err == nil && !s.o.Nsys.KeepReport {
 			continue

@@ -60,8 +60,9 @@ type Session struct {
 	budget   budget
 	stopped  bool // the user interrupted a pass: no more begins
 	failed   []string
-	exit     *int  // of the first pass in which the workload did not end with 0
-	started  []int // the workload's processes that recordings started, by their ids
+	exit     *int         // of the first pass in which the workload did not end with 0
+	blind    map[int]bool // passes under nsys whose export lacks the work of the GPU, by their ids
+	started  []int        // the workload's processes that recordings started, by their ids
 
 	talking   sync.Mutex // what goes on beside a pass talks too
 	loadBegun time.Time  // when the load generator was started

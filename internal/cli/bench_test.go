@@ -90,12 +90,13 @@ var standInsOnce sync.Once
 // tracing has prof's tracer built on the machine: where that is loaded, the workload leaves the traces of the program kernels.
 func (b *bench) tracing() *bench {
 	b.t.Helper()
+	traces := filepath.Join(filepath.Dir(b.nsys.SQLite), "traces")
 	b.machine.Build = func(context.Context, tracer.Places) (tracer.Library, error) {
 		return tracer.Library{Path: "/lib/tracer.so"}, nil
 	}
 	b.machine.Install("work", func(p *capturetest.Process) int {
 		if to := p.Getenv("PROF_TRACE_DIR"); to != "" {
-			if err := os.CopyFS(to, os.DirFS(filepath.Join(filepath.Dir(b.nsys.SQLite), "traces"))); err != nil {
+			if err := os.CopyFS(to, os.DirFS(traces)); err != nil {
 				b.t.Error(err)
 			}
 		}
@@ -222,6 +223,7 @@ type shelf struct {
 	last   ingest.Options // of what was stored
 	suites []queries.SuiteRun
 	fails  func(again bool) error // to store; nil: it does not
+	slow   string                 // how nsys slowed a stage by much; "" for none
 }
 
 func (s *shelf) freeName(_ *cli.Context, _ schema.Home, name string) (string, error) {
@@ -254,6 +256,8 @@ func (s *shelf) store(_ *cli.Context, _ schema.Home, dir string, in ingest.Optio
 	s.stored, s.suites = append(s.stored, in.Name), append([]queries.SuiteRun{run}, s.suites...)
 	return nil
 }
+
+func (s *shelf) slowed(*cli.Context, schema.Home, string) (string, error) { return s.slow, nil }
 
 func (s *shelf) plan(_ *cli.Context, _ schema.Home, _ string, c *capture.Session) (ncu.Target, error) {
 	m, err := rundir.ReadManifest(filepath.Join(c.Dir(), rundir.ManifestName))

@@ -187,6 +187,10 @@ func (p *program) captureAll(c *cli.Context, s *capture.Session, home schema.Hom
 	if err != nil {
 		return false, err
 	}
+	stored, isFresh, err := p.cheaper(c, s, home, in, interrupts)
+	if err != nil {
+		return stored, err
+	}
 	plan, reason := ncu.Target{}, ""
 	switch {
 	case !s.WantsKernels() || s.Stopped():
@@ -196,9 +200,11 @@ func (p *program) captureAll(c *cli.Context, s *capture.Session, home schema.Hom
 		reason = notChosen
 	default:
 		facts, _ := written(in)
-		if err := p.keeper().store(c, home, s.Dir(), facts, false); err != nil {
-			reason = "cannot choose kernels for ncu: the timeline could not be stored: " + oneLine(err)
-			break
+		if !isFresh {
+			if err := p.keeper().store(c, home, s.Dir(), facts, stored); err != nil {
+				reason = "cannot choose kernels for ncu: the timeline could not be stored: " + oneLine(err)
+				break
+			}
 		}
 		stored = true
 		if plan, err = p.keeper().plan(c, home, in.Name, s); err != nil {
@@ -213,6 +219,51 @@ func (p *program) captureAll(c *cli.Context, s *capture.Session, home schema.Hom
 		return stored, err
 	}
 	return stored, s.Rest(c.Context)
+}
+
+// cheaper stores the timeline where nsys made it, and has prof's own tracer record one more where the recordings without a profiler show that a stage takes
+// much longer under nsys. isFresh reports whether what is stored is all that there is.
+func (p *program) cheaper(c *cli.Context, s *capture.Session, home schema.Home, in ingest.Options, interrupts chan os.Signal) (stored, isFresh bool, err error) {
+	if !s.SlowedByNsys() || c.Bool("no-ingest") || c.IsSet(nodeRankName) || c.Context.Err() != nil {
+		return false, false, nil
+	}
+	facts, _ := written(in)
+	if err := p.keeper().store(c, home, s.Dir(), facts, false); err != nil {
+		return false, false, nil // it is tried again, and said then
+	}
+	why, err := p.keeper().slowed(c, home, in.Name)
+	if err != nil {
+		p.warn("how much nsys slowed the workload is unknown: " + oneLine(err))
+	}
+	if why == "" {
+		return true, true, nil
+	}
+	defer p.stop.capturing(interrupts)()
+	return true, false, s.Cheaper(c.Context, why)
+}
+
+// slowed says of the stage that nsys slowed most, where that is by much, how much; "" where none is.
+func (p *program) slowed(c *cli.Context, home schema.Home, run string) (why string, err error) {
+	w, err := p.openHome(c, home, false)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	f, err := runNamed(c.Context, w, "overhead", run)
+	if err != nil {
+		return "", err
+	}
+	costs, err := judge.OverheadRows.Of(f)
+	if err != nil {
+		return "", err
+	}
+	most := 0.0
+	for _, r := range costs {
+		if r.Tool == rundir.ToolNsys && r.Stage != "" && r.OverheadRatio != nil && capture.IsMuch(*r.OverheadRatio) && *r.OverheadRatio > most {
+			most, why = *r.OverheadRatio, fmt.Sprintf("%s takes %.0f %% longer under Nsight Systems than alone", r.Stage, 100**r.OverheadRatio)
+		}
+	}
+	return why, nil
 }
 
 // captured stores the run, says how it went, and chooses the exit code.
@@ -568,6 +619,7 @@ type world struct {
 type keeper interface {
 	freeName(c *cli.Context, home schema.Home, name string) (string, error)
 	store(c *cli.Context, home schema.Home, dir string, in ingest.Options, again bool) error
+	slowed(c *cli.Context, home schema.Home, run string) (why string, err error)
 	plan(c *cli.Context, home schema.Home, run string, s *capture.Session) (ncu.Target, error)
 	captureSummary(c *cli.Context, home schema.Home, run string, o plan.Options) error
 	suiteRuns(c *cli.Context, home schema.Home, suite string) ([]queries.SuiteRun, error)
