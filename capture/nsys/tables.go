@@ -4,9 +4,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"os"
+
 	"path/filepath"
 	"slices"
+
+	"prof/internal/file"
 )
 
 // gpuTables are those of an export that hold work of GPUs. nsys makes a table when it has a row for it.
@@ -27,7 +29,7 @@ const interiorTable = 0x05
 
 // tables returns the names of a SQLite file's tables, from the pages that say which there are.
 func tables(path string) (names []string, err error) {
-	f, err := os.Open(path)
+	f, err := file.Open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -1,5 +1,5 @@
--- timeline-agreement v1: Whether prof's tracer and Nsight Systems have the same kernels of the same passes: of captures that both recorded, by
---     stage and GPU. Stages are not compared where passes differ in number or size, or lost records.
+-- timeline-agreement v1: Whether prof's tracer and Nsight Systems have the same kernels of the same passes: of captures that both recorded,
+--     by stage and GPU. Stages are not compared where passes differ in number or size, or lost records.
 -- grain: one stage on one GPU
 -- key: stage, device
 -- notes: capture

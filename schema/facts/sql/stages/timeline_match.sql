@@ -1,5 +1,5 @@
--- timeline_match: Stages that prof's tracer and Nsight Systems both recorded, and whether the two agree in the kernels of the same passes: the
---     recordings of one number (repeat) of a capture, where both have as many measured passes and lost nothing.
+-- timeline_match: Stages that prof's tracer and Nsight Systems both recorded, and whether the two agree in the kernels of the same passes:
+--     the recordings of one number (repeat) of a capture, where both have as many measured passes and lost nothing.
 -- grain: one stage on one GPU
 -- key: stage, device_id
 -- needs: capture_source
