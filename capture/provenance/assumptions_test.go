@@ -97,7 +97,6 @@ func TestAssumptionLines(t *testing.T) {
 		m rundir.Manifest
 		o plan.Options
 	}{
-		"That is a lot: --mode light has less overhead.":                           {rundir.Manifest{Passes: []rundir.Pass{timed(rundir.ToolNone, "baseline", 2), traced}}, plan.Defaults()},
 		"The timeline was recorded once":                                           {rundir.Manifest{Passes: append(nsys, traced)}, plan.Defaults()},
 		"the profiling overhead is unknown":                                        {rundir.Manifest{Passes: append(nsys, failed)}, plan.Defaults()},
 		"Only 20 instance(s) of the range step were captured, after the first 50.": {rundir.Manifest{}, with(func(o *plan.Options) { o.Range, o.After, o.Window = "step", 50, 20 })},
