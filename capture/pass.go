@@ -84,7 +84,11 @@ func (s *Session) pass(ctx context.Context, spec passSpec) error {
 	}
 	p := s.begin(spec)
 	s.talk(p.Name + ": running")
-	out, err := s.launch(ctx, spec, p)
+	run := s.launch
+	if s.setup.Attach != nil {
+		run = s.attach
+	}
+	out, err := run(ctx, spec, p)
 	if err != nil {
 		p.Status, p.Reason = rundir.StatusFailed, err.Error()
 		s.fail(p, p.Reason)

@@ -51,7 +51,10 @@ func (s *Session) run(ctx context.Context, specs []passSpec) error {
 // from recording to recording, as the heat of the machine does, then lengthens the second of a pair now on one side and now on the other, and the median of
 // an even number of pairs loses it. With a budget, rest are those after that of ncu: under the PyTorch profiler, and repeats.
 func (s *Session) timeline() (first, rest []passSpec) {
-	if s.o.Serving.On {
+	switch {
+	case s.setup.Attach != nil:
+		return []passSpec{s.attached()}, nil
+	case s.o.Serving.On:
 		return []passSpec{s.served()}, nil
 	}
 	var torch, repeats, only []passSpec // only: for what only nsys has, beside the timeline of prof's tracer

@@ -16,7 +16,7 @@ func (s *Session) sample(ctx context.Context, spec passSpec, p *rundir.Pass, too
 	}
 	p.Samples = spec.stem + ".samples.csv"
 	from := s.nvml
-	if visible, known := nvml.VisibleDevices(s.manifest.Devices, s.setup.Environ); known { // what others do on other GPUs is not this run's
+	if visible, known := nvml.VisibleDevices(s.manifest.Devices, s.foundEnviron()); known { // what others do on other GPUs is not this run's
 		from = nvml.OnlyDevices(from, visible)
 	}
 	return nvml.StartSampler(ctx, from, s.o.SampleHz, s.below(p.Samples), machine.Descendant(tool))

@@ -1,6 +1,7 @@
 package capture
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,7 +59,7 @@ func (s *Session) readyToServe(stem string) error {
 func (s *Session) keepTraces(p *rundir.Pass, stem string) {
 	traces, err := tracer.Traces(s.below(stem))
 	if err != nil || len(traces) == 0 {
-		p.Reason = errors.Join(errors.New("no process of the engine used CUDA or NVTX while it was recorded: there is no trace"), err).Error()
+		p.Reason = errors.Join(errors.New("no process used CUDA or NVTX while it was recorded: there is no trace"), err).Error()
 		return
 	}
 	p.Artifacts = append(p.Artifacts, stem)
@@ -114,9 +115,23 @@ func (s *Session) conduct(ctx context.Context, spec passSpec) *conducted {
 	return c
 }
 
-func (s *Session) switchOf(spec passSpec) string { return s.below(spec.stem + windowsExt) }
+// switchOf and watchedOf are where the tracers of a pass are told what to do, and where they count launches.
+func (s *Session) switchOf(spec passSpec) string {
+	if s.setup.Attach != nil {
+		return s.setup.Attach.Switch()
+	}
+	return s.below(spec.stem + windowsExt)
+}
 
-func (s *Session) watchedOf(spec passSpec) string { return s.below(spec.stem + watchedExt) }
+func (s *Session) watchedOf(spec passSpec) string {
+	if s.setup.Attach != nil {
+		return s.setup.Attach.Watched()
+	}
+	return s.below(spec.stem + watchedExt)
+}
+
+// loadDir is the working folder of the load generator.
+func (s *Session) loadDir() string { return cmp.Or(s.setup.LoadDir, s.setup.Dir) }
 
 // startLoad starts the load generator, by the shell, with the user's environment. What it writes is passed on and logged, as of a workload.
 func (s *Session) startLoad() (pid int, wait func() error, err error) {
@@ -133,7 +148,7 @@ func (s *Session) startLoad() (pid int, wait func() error, err error) {
 		done = func() { s.endLoadOutput(o) }
 	}
 	s.loadBegun = time.Now() // by the real clock, as files have their times
-	pid, ended, err := s.m.Start(machine.Start{Argv: []string{"sh", "-c", s.o.Serving.Load}, Env: s.setup.Environ, Dir: s.setup.Dir, Files: files})
+	pid, ended, err := s.m.Start(machine.Start{Argv: []string{"sh", "-c", s.o.Serving.Load}, Env: s.setup.Environ, Dir: s.loadDir(), Files: files})
 	if err != nil {
 		done()
 		return 0, nil, err
@@ -217,7 +232,7 @@ func (s *Session) keepResults(ctx context.Context, p *rundir.Pass, isRecorded bo
 	if is == nil {
 		is = func(string) bool { return true }
 	}
-	found, err := serving.Results(ctx, s.setup.Dir, filepath.Dir(s.setup.Runs), s.o.Serving.LoadResult, s.loadBegun, is)
+	found, err := serving.Results(ctx, s.loadDir(), filepath.Dir(s.setup.Runs), s.o.Serving.LoadResult, s.loadBegun, is)
 	if err != nil {
 		s.warn(fmt.Sprintf("%s: the load's results are not kept: %v", p.Name, err))
 		return
@@ -237,7 +252,7 @@ func (s *Session) keepResults(ctx context.Context, p *rundir.Pass, isRecorded bo
 	case len(s.o.Serving.LoadResult) > 0:
 		s.warn(fmt.Sprintf("%s: the load wrote no file that --load-result names", p.Name))
 	default:
-		s.warn(fmt.Sprintf("%s: the load wrote no result that prof reads below %s: have it save one (vllm bench serve --save-result), or name it with --load-result", p.Name, s.setup.Dir))
+		s.warn(fmt.Sprintf("%s: the load wrote no result that prof reads below %s: have it save one (vllm bench serve --save-result), or name it with --load-result", p.Name, s.loadDir()))
 	}
 }
 
@@ -271,7 +286,7 @@ func (s *Session) noteServed(ctx context.Context, p *rundir.Pass, r *serving.Res
 		p.Serving.LaunchesPerS = new(r.Steady.Rate)
 	}
 	s.keepResults(ctx, p, r.Err == nil && !errors.Is(r.Cut, serving.ErrEnded))
-	if !r.Begun.IsZero() && !r.Steady.Is {
+	if !r.Begun.IsZero() && !r.Steady.Is && s.o.Serving.SteadyTimeout > 0 {
 		s.warn(p.Name + ": " + r.Steady.String())
 	}
 }

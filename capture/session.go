@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"prof/capture/attach"
 	"prof/capture/machine"
 	"prof/capture/ncu"
 	"prof/capture/nvml"
@@ -38,6 +39,8 @@ type Setup struct {
 	Files       []*os.File             // the workload's stdin, stdout and stderr
 	Interrupts  <-chan os.Signal       // the user's Ctrl-C: the first stops the workload, the second kills it
 	Talk        func(string)           // told what is being done
+	Attach      *attach.Launched       // the process that is recorded; nil: Argv is started
+	LoadDir     string                 // working folder of the load generator; "": Dir
 	IsResult    func(path string) bool // whether a file is the result of a load generator that prof reads; nil: all are
 	Node        *rundir.Node           // of the job; nil where the capture is a run by itself
 	Machine     machine.Machine        // but for its environment, which is the workload's; zero: this one
@@ -89,7 +92,7 @@ var (
 // New makes the folder of a run and notes in it where it runs. Nothing is run yet. Missing tools are no error: their passes say so.
 func New(ctx context.Context, o plan.Options, setup Setup) (*Session, error) {
 	s, err := newSession(o, setup)
-	if err == nil {
+	if err == nil && setup.Attach == nil {
 		err = CheckWorkload(s.m, setup.Argv, setup.Dir)
 	}
 	if err != nil {
@@ -143,6 +146,10 @@ func (s *Session) makeDir() error {
 
 // findTools finds the profilers that the options ask for.
 func (s *Session) findTools(ctx context.Context) {
+	if l := s.setup.Attach; l != nil {
+		s.tools[rundir.ToolProf] = tool{path: l.Tracer, version: l.TracerVersion}
+		return
+	}
 	s.findTimeline(ctx)
 	if s.o.UsesNcu() {
 		s.tools[rundir.ToolNcu] = s.find(ctx, rundir.ToolNcu)
@@ -152,7 +159,7 @@ func (s *Session) findTools(ctx context.Context) {
 // note writes down where the capture runs: the machine, the repository, inputs and options.
 func (s *Session) note(ctx context.Context) error {
 	s.findTools(ctx)
-	env, warnings := provenance.Read(ctx, provenance.Options{Argv: s.setup.Argv, Dir: s.setup.Dir, Environ: s.setup.Environ, NVML: s.nvml, NVMLErr: s.nvmlErr, Tools: s.toolInfo(), Machine: s.m})
+	env, warnings := provenance.Read(ctx, provenance.Options{Argv: s.setup.Argv, Dir: s.setup.Dir, Environ: s.foundEnviron(), NVML: s.nvml, NVMLErr: s.nvmlErr, Tools: s.toolInfo(), Machine: s.m})
 	s.env = env
 	for _, w := range warnings {
 		s.warn(w)
@@ -171,7 +178,7 @@ func (s *Session) note(ctx context.Context) error {
 			s.warn(fmt.Sprintf("input %s: %s", in.Path, in.Reason))
 		}
 	}
-	if isPipe(s.setup.Files[0]) {
+	if s.setup.Attach == nil && isPipe(s.setup.Files[0]) {
 		s.warn("the workload gets no standard input: each recording reads it from the start, which works only for a file (prof capture ... < FILE)")
 	}
 	if err := s.noteOptions(); err != nil {

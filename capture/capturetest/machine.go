@@ -34,6 +34,7 @@ type Program func(p *Process) int
 type Machine struct {
 	TempDir string                                                       // for temporary files
 	Build   func(context.Context, tracer.Places) (tracer.Library, error) // of the tracer; nil: it cannot be built
+	Exec    func(path string, argv, environ []string) error              // in place of what puts a program into the place of a process
 
 	mu       sync.Mutex
 	programs map[string]Program
@@ -75,7 +76,7 @@ func (m *Machine) Capture(environ []string) machine.Machine {
 	}
 	missing := func(path string) error { return &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist} }
 	return machine.Machine{
-		LookPath: m.lookPath, Run: m.run, Build: build, Environ: environ, TempDir: m.TempDir, Processes: m, Now: m.Now, After: m.After,
+		LookPath: m.lookPath, Run: m.run, Build: build, Environ: environ, TempDir: m.TempDir, Exec: m.Exec, Processes: m, Now: m.Now, After: m.After,
 		Glob:     func(string) ([]string, error) { return nil, nil },
 		ReadFile: func(path string) ([]byte, error) { return nil, missing(path) },
 		ReadLink: func(path string) (string, error) { return "", missing(path) },

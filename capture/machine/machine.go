@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"prof/capture/envvar"
@@ -38,8 +39,9 @@ type Machine struct {
 	Run      RunFunc
 	Build    func(context.Context, tracer.Places) (tracer.Library, error) // of prof's own tracer
 	NVML     func() (nvml.Library, error)
-	Environ  []string // nil: of this process
-	TempDir  string   // "": os.TempDir's
+	Exec     func(path string, argv, environ []string) error // puts a program into the place of this process; it returns only an error
+	Environ  []string                                        // nil: of this process
+	TempDir  string                                          // "": os.TempDir's
 
 	Processes                                        // of tools and workloads
 	Now       func() time.Time                       // by which recordings are timed
@@ -67,6 +69,9 @@ func (m Machine) WithDefaults() Machine {
 	}
 	if m.Build == nil {
 		m.Build = tracer.Build
+	}
+	if m.Exec == nil {
+		m.Exec = syscall.Exec
 	}
 	if m.Environ == nil {
 		m.Environ = os.Environ()

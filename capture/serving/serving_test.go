@@ -152,7 +152,7 @@ func TestServing(t *testing.T) {
 		"no result":      {set: func(b *bench) { b.load.Result = "" }, isSteady: true, processes: 1, window: 20 * time.Second, left: trace, warned: "the load wrote no result that prof reads below "},
 		"deaf engine":    {set: func(b *bench) { b.engine.How = "deaf" }, isSteady: true, processes: 1, window: 20 * time.Second, left: trace + " " + result},
 		"cut traces":     {set: func(b *bench) { b.engine.How = "cut" }, isSteady: true, processes: 1, window: 20 * time.Second, left: trace + " " + result},
-		"no GPU": {set: func(b *bench) { b.engine.Workers = 0; b.load.Takes = 2 * time.Minute }, status: rundir.StatusNoReport, reason: "no process of the engine used CUDA or NVTX while it was recorded",
+		"no GPU": {set: func(b *bench) { b.engine.Workers = 0; b.load.Takes = 2 * time.Minute }, status: rundir.StatusNoReport, reason: "no process used CUDA or NVTX while it was recorded",
 			waits: [2]time.Duration{time.Minute, 70 * time.Second}, window: 20 * time.Second, left: result, said: []string{"no process of the engine has launched GPU work"}, warned: "has launched GPU work"},
 		"no load": {set: func(b *bench) { b.o.Serving.Load, b.o.Serving.SteadyTimeout = "", 10*time.Second }, processes: 0, window: 20 * time.Second, left: trace, warned: "no process of the engine has launched GPU work"},
 	} {

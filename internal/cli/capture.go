@@ -19,6 +19,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"prof/capture"
+	"prof/capture/attach"
 	"prof/capture/machine"
 	"prof/capture/ncu"
 	"prof/capture/plan"
@@ -96,6 +97,9 @@ func (p *program) capture(c *cli.Context) error {
 	if c.Bool("fresh") {
 		return usagef("--fresh is for --suite FILE")
 	}
+	if c.Bool(attachName) {
+		return p.captureAttached(c)
+	}
 	if !slices.Contains(p.args, "--") {
 		return errNoDashes
 	}
@@ -109,6 +113,9 @@ func (p *program) capture(c *cli.Context) error {
 	o, err := p.captureOptions(c, home, nil)
 	if err != nil {
 		return err
+	}
+	if c.Bool(servingName) && o.Serving.Ready == "" {
+		return usagef("--serving needs --ready URL, which answers once the engine serves, such as http://127.0.0.1:8000/health")
 	}
 	argv := c.Args().Slice()
 	in, err := p.captureIngest(c, o, argv)
@@ -131,7 +138,8 @@ type captureJob struct {
 	options plan.Options
 	argv    []string
 	in      ingest.Options
-	isNamed bool // the user chose the name: no other will do
+	isNamed bool             // the user chose the name: no other will do
+	attach  *attach.Launched // the process that is recorded; nil: argv is started
 }
 
 // captureOne captures one run and stores it. The result is nil where nothing could be captured; the error chooses the exit code.
@@ -144,7 +152,10 @@ func (p *program) captureOne(c *cli.Context, home schema.Home, job captureJob) (
 	if setup.Node, err = p.nodeOf(c); err != nil {
 		return nil, err
 	}
-	absent := capture.CheckWorkload(p.world.machine, setup.Argv, setup.Dir)
+	var absent error
+	if setup.Attach == nil {
+		absent = capture.CheckWorkload(p.world.machine, setup.Argv, setup.Dir)
+	}
 	if c.Bool(dryRunName) && len(setup.Argv) > 0 {
 		return nil, p.captureDryRun(c, job.options, setup, absent)
 	}
@@ -646,7 +657,11 @@ func (p *program) captureSetup(home schema.Home, job captureJob) (capture.Setup,
 		}
 	}
 	files := []*os.File{cmp.Or(p.world.files[0], os.Stdin), cmp.Or(p.world.files[1], os.Stdout), cmp.Or(p.world.files[2], os.Stderr)}
-	return capture.Setup{Runs: filepath.Join(home.Dir, runsName), Run: job.in.Name, Argv: job.argv, Environ: p.env, Dir: dir, Self: self,
+	loadDir := dir
+	if job.attach != nil {
+		dir = job.attach.Dir
+	}
+	return capture.Setup{Attach: job.attach, LoadDir: loadDir, Runs: filepath.Join(home.Dir, runsName), Run: job.in.Name, Argv: job.argv, Environ: p.env, Dir: dir, Self: self,
 		ProfVersion: version(), Files: files, IsResult: ingest.IsBenchmark, Machine: p.world.machine, Talk: func(m string) { fmt.Fprintln(p.err, "prof: "+m) }}, nil
 }
 
@@ -656,6 +671,10 @@ const dryRunName = "dry-run"
 // captureDryRun prints the command line of each recording, and what is to be known of it as comments: also what is missing on this machine, for a
 // capture may be meant for another one. absent is why the workload cannot be run here, or nil.
 func (p *program) captureDryRun(c *cli.Context, o plan.Options, setup capture.Setup, absent error) error {
+	if l := setup.Attach; l != nil {
+		_, err := fmt.Fprintf(p.out, "# a window of %s in %s, process %d, and its children: %s\n", plan.FormatDuration(o.Serving.Window), l.Name, l.PID, typeset.Whole(mask.Command(l.Argv)))
+		return err
+	}
 	planned, err := capture.DryRun(c.Context, o, setup)
 	if err != nil {
 		return err

@@ -43,6 +43,7 @@ func captureGroups() []flagGroup {
 		}},
 		{"A serving engine under load", []cli.Flag{
 			&cli.BoolFlag{Name: servingName, Usage: "the workload is a serving engine: start it, load it, record --window (" + plan.FormatDuration(d.Serving.Window) + ") in all its processes, end it; by prof's own tracer"},
+			&cli.BoolFlag{Name: attachName, Usage: "record a window of a process that prof launch has started: prof capture --attach [NAME]; as --serving without start and end"},
 			&cli.StringFlag{Name: "ready", Usage: "the engine is ready when `URL` answers with a status of 2xx"},
 			&cli.DurationFlag{Name: "ready-timeout", Usage: "`TIME` within which it must be ready", DefaultText: plan.FormatDuration(d.Serving.ReadyTimeout)},
 			&cli.StringFlag{Name: "load", Usage: "`COMMAND` line of the load generator, for sh"},
@@ -175,13 +176,14 @@ func (p *program) captureOptions(c *cli.Context, home schema.Home, more func(*pl
 // Names of options that several places ask for.
 const (
 	servingName = "serving"
+	attachName  = "attach"
 	windowName  = "window"
 )
 
 // servingOptions reads how a serving engine is recorded, and what --window counts: instances of a range, or time.
 func servingOptions(c *cli.Context, o *plan.Options) (err error) {
 	v := &o.Serving
-	v.On = v.On || c.Bool(servingName)
+	v.On = v.On || c.Bool(servingName) || c.Bool(attachName)
 	for name, into := range map[string]*string{"ready": &v.Ready, "load": &v.Load} {
 		if c.IsSet(name) {
 			*into = c.String(name)
@@ -192,15 +194,20 @@ func servingOptions(c *cli.Context, o *plan.Options) (err error) {
 			*into = c.Duration(name)
 		}
 	}
+	if c.Bool(attachName) && v.Load == "" && !c.IsSet("warm") && !c.IsSet("steady-timeout") { // the user has seen to the load, and says now
+		v.Warm, v.SteadyTimeout = 0, 0
+	}
 	if c.IsSet("load-result") {
 		v.LoadResult = c.StringSlice("load-result")
 	}
 	text := c.String(windowName)
 	switch {
+	case !c.IsSet(windowName) && c.Bool(attachName) && c.IsSet("duration"):
+		v.Window = c.Duration("duration")
 	case !c.IsSet(windowName):
 	case v.On:
 		if v.Window, err = time.ParseDuration(text); err != nil {
-			return usagef("--window is %q: with --serving it is a time, such as 20s", text)
+			return usagef("--window is %q: with --serving and --attach it is a time, such as 20s", text)
 		}
 	default:
 		if o.Window, err = strconv.Atoi(text); err != nil {
@@ -214,7 +221,7 @@ func timeOptions(c *cli.Context, o *plan.Options) error {
 	if c.IsSet("delay") {
 		o.Delay = c.Duration("delay")
 	}
-	if c.IsSet("duration") {
+	if c.IsSet("duration") && !c.Bool(attachName) { // else it is another word for --window
 		o.Duration = c.Duration("duration")
 	}
 	if c.IsSet("budget") {

@@ -193,7 +193,7 @@ func (p *program) app() (*cli.App, error) {
 			}
 			return nil
 		},
-		Commands: []*cli.Command{p.demoCommand(), p.captureCommand(), p.markCommand(), p.ingestCommand(), p.runsCommand(), p.showCommand(), query, p.sqlCommand(), p.modelCommand(), p.explainCommand(), p.diffCommand(), p.trendCommand(), p.checkCommand(), p.baselineCommand(), p.reportCommand(), p.plotCommand(), p.serveCommand(), p.mcpCommand(), p.exportCommand(), p.packCommand(), p.importCommand(), p.pushCommand(), p.pullCommand(), p.lakeCommand(),
+		Commands: []*cli.Command{p.demoCommand(), p.captureCommand(), p.launchCommand(), p.markCommand(), p.ingestCommand(), p.runsCommand(), p.showCommand(), query, p.sqlCommand(), p.modelCommand(), p.explainCommand(), p.diffCommand(), p.trendCommand(), p.checkCommand(), p.baselineCommand(), p.reportCommand(), p.plotCommand(), p.serveCommand(), p.mcpCommand(), p.exportCommand(), p.packCommand(), p.importCommand(), p.pushCommand(), p.pullCommand(), p.lakeCommand(),
 			p.tagCommand(), p.rmCommand(), p.pruneCommand(), p.doctorCommand(), p.completionCommand(), p.completeCommand(), p.helpCommand()},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
