@@ -75,7 +75,7 @@ func TestTimelineMatch(t *testing.T) {
 	}
 	w := testkit.Warehouse(t, recorded("same", nil), recorded("one lost", lose(2000)), recorded("lost", lose(40)), recorded("shorter", shorten(0.03)), recorded("as long", shorten(0.005)))
 	for run, want := range map[string]string{"same": "~", "one lost": "~", "lost": "count", "shorter": "time", "as long": "~"} {
-		testkit.Expect(t, w, "SELECT stage, bool_and(passes >= 3 AND kernels > 100), max(reason) FROM timeline_agreement('"+run+"') GROUP BY stage ORDER BY stage", "decode|true|"+want, "prefill|true|"+want)
+		testkit.Expect(t, w, "SELECT stage, bool_and(passes >= 3 AND kernel_count > 100), max(reason) FROM timeline_agreement('"+run+"') GROUP BY stage ORDER BY stage", "decode|true|"+want, "prefill|true|"+want)
 		got := strings.Join(testkit.Rows(t, w, "SELECT DISTINCT kind FROM caveat c JOIN run r USING (run_id) WHERE r.name = '"+run+"' AND kind LIKE 'timelines-differ%'"), " ")
 		if said := map[string]string{"count": "timelines-differ-in-kernels", "time": "timelines-differ-in-time", "~": ""}[want]; got != said {
 			t.Errorf("%s: said is %q, want %q", run, got, said)

@@ -9,24 +9,24 @@
 --   stage: the stage
 --   device: GPU
 --   passes: measured passes that are compared, of each recording
---   kernels: kernels in them by prof's tracer
---   other_kernels: kernels in them by Nsight Systems
+--   kernel_count: kernels in them by prof's tracer
+--   other_kernel_count: kernels in them by Nsight Systems
 --   kernel_ns: sum of their durations, collectives excluded, by prof's tracer
 --   other_kernel_ns: the same by Nsight Systems
---   kernels_ratio: (other_kernels - kernels) / kernels
---   kernel_ns_ratio: (other_kernel_ns - kernel_ns) / kernel_ns; NULL without kernels other than collectives
+--   kernel_count_ratio: (other_kernel_count - kernel_count) / kernel_count
+--   kernel_time_ratio: (other_kernel_ns - kernel_ns) / kernel_ns; NULL without kernels other than collectives
 --   reason: count or time where they differ by more than 1 %, and by more than passes differ among themselves; NULL where they agree
 
 SELECT
     m.stage,
     m.device_id AS device,
     m.pass_count AS passes,
-    m.kernel_count AS kernels,
-    m.other_kernel_count AS other_kernels,
+    m.kernel_count,
+    m.other_kernel_count,
     m.kernel_ns,
     m.other_kernel_ns,
-    (m.other_kernel_count - m.kernel_count) / m.kernel_count AS kernels_ratio,
-    (m.other_kernel_ns - m.kernel_ns) / nullif(m.kernel_ns, 0) AS kernel_ns_ratio,
+    (m.other_kernel_count - m.kernel_count) / m.kernel_count AS kernel_count_ratio,
+    (m.other_kernel_ns - m.kernel_ns) / nullif(m.kernel_ns, 0) AS kernel_time_ratio,
     m.reason
 FROM timeline_match m
 WHERE m.run_id = run
