@@ -78,6 +78,7 @@ func TestCaptureDryRun(t *testing.T) {
 		"--mode light -- vllm serve M -tp 8": `# vllm is not on the PATH here\n\n# prof-1 of 1: under prof's own tracer\n# missing here: [^\n]*\n(# added [^\n]*\n)*# added to the workload's environment: \S*CUDA_INJECTION64_PATH=\S*/prof/tracer~\.so\S*\n(# added [^\n]*\n)*prof launched vllm serve M -tp 8\n`,
 		"--suite suite.yaml --mode light":    `# run s-r\n\n# vllm is not on the PATH here\n\n# prof-1 of 1: [^\n]*\n.*prof launched vllm serve M\n\n# run s-q\n\n# prof-1 .*prof launched work\n\n`,
 		"--mode light -- ./run.sh":           `# ./run\.sh does not exist here\n\n# prof-1 .*`,
+		"--attach decode --window 5s":        `# no process of prof launch is running here\n\n# a window of 5s in decode and its children\n`,
 	} {
 		got := b.prof(append([]string{"capture", "--dry-run"}, strings.Fields(args)...)...)
 		if got.code != 0 || !whole(want).MatchString(got.out) {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"prof/capture/plan"
 	"prof/capture/tracer"
 	"prof/internal/mask"
+	"prof/render/typeset"
 	"prof/schema"
 )
 
@@ -119,7 +121,10 @@ func (p *program) captureAttached(c *cli.Context) error {
 	given := p.world.machine
 	given.Environ = p.env
 	l, err := attach.Find(launchedIn(home), c.Args().First(), given.WithDefaults())
-	if err != nil {
+	if c.Bool(dryRunName) && errors.Is(err, attach.ErrNone) { // it may run on another machine
+		_, err = fmt.Fprintf(p.out, "# %s here\n\n# a window of %s in %s and its children\n", attach.ErrNone, plan.FormatDuration(o.Serving.Window), cmp.Or(typeset.Whole(c.Args().First()), "the one process"))
+	}
+	if err != nil || l.PID == 0 {
 		return err
 	}
 	in, err := p.captureIngest(c, o, l.Argv)
