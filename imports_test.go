@@ -57,7 +57,7 @@ var rooms = map[string][]string{
 	"ingest/derive":         {"ingest/cost", "ingest/critical", "ingest/steady", "schema", "schema/facts", "schema/sqlfile"},
 	"ingest/steady":         {},
 	"ingest/load":           {"ingest/rows"},
-	"ingest/manifest":       {"schema/rundir", "ingest/load", "ingest/rows"},
+	"ingest/manifest":       {"schema/rundir", "ingest/load", "ingest/rows", "ingest/serving"},
 	"ingest/model":          {"ingest/load", "ingest/rows"},
 	"ingest/ncu":            {"ingest/load", "ingest/rows"},
 	"ingest/ncu/page":       {"ingest/load", "ingest/ncu", "ingest/rows"},

@@ -278,7 +278,7 @@ func (s *Session) noteServed(ctx context.Context, p *rundir.Pass, r *serving.Res
 	if r == nil { // the engine could not be started
 		return
 	}
-	p.Serving = &rundir.Serving{WaitedNs: r.Steady.Waited.Nanoseconds(), IsSteady: r.Steady.Is, ProcessCount: r.Steady.Processes, WindowNs: r.Window.Nanoseconds(), Load: mask.Text(s.o.Serving.Load), IsLoadCut: r.LoadCut}
+	p.Serving = &rundir.Serving{WaitedNs: r.Steady.Waited.Nanoseconds(), IsSteady: r.Steady.Is, ProcessCount: r.Steady.Processes, WindowNs: r.Window.Nanoseconds(), Load: mask.Text(s.o.Serving.Load), FromNs: r.From, ToNs: r.To, IsLoadCut: r.LoadCut}
 	if s.o.Serving.Ready != "" && r.Ready > 0 {
 		p.Serving.ReadyNs = new(r.Ready.Nanoseconds())
 	}

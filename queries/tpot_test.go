@@ -2,6 +2,7 @@ package queries_test
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -117,13 +118,16 @@ func TestTpotCausesMade(t *testing.T) {
 	of := []string{"iteration", "device_part", "served", "caveat", "caveat_iteration", "caveat_pass", "caveat_serving"}
 	w := testkit.Warehouse(t, testkit.Run{Name: "alone", Files: []string{write(1)}, Facts: of}, testkit.Run{Name: "served", Files: []string{write(1), "serving/own.json"}, Facts: of},
 		testkit.Run{Name: "twice", Files: []string{write(1), "serving/own.json", "serving/vllm.json"}, Facts: of}, testkit.Run{Name: "speculated", Files: []string{write(3), "serving/own.json"}, Facts: of},
+		testkit.Run{Name: "window", Files: []string{write(1), "serving/own.json"}, Facts: of, SQL: `INSERT INTO serving_window SELECT run_id, 9, 1, NULL, 0, true, NULL, 1, 10, 5, 90000, 0, NULL FROM run WHERE name = 'window';
+			INSERT INTO capture_source SELECT run_id, 1, 1 FROM run WHERE name = 'window'`},
 		testkit.Run{Name: "none", Files: []string{"torch/train.trace.json.gz"}, Facts: of})
 	want := []string{"between|host|225000", "decode|kernel|70000", "between|launch-bound|70000", "mixed|kernel|20000", "prefill|kernel|20000", "decode|launch-bound|10000", "mixed|collective|10000", "between|other|5000", "between|overlap|-10000"}
 	slices.Sort(want)
 	const beyond = "[the client's TPOT is that of a whole benchmark, the steps are those captured, which a profiler slows: prof capture --baseline measures by how much]"
 	for run, like := range map[string]struct{ step, client, outside, notes string }{
 		"alone":      {"105000", "<nil>", "<nil>", "[]"},
-		"served":     {"105000", "9.1e+06", "8.995e+06", beyond},
+		"served":     {"105000", "9.1e+06", "9.02e+06", beyond},
+		"window":     {"105000", "9.1e+06", "10000", "[]"},
 		"twice":      {"105000", "<nil>", "<nil>", "[the run has 2 benchmarks: which one was captured is unknown, so TPOT is not compared with the steps; see prof query serving]"},
 		"speculated": {"105000", "9.1e+06", "<nil>", beyond[:len(beyond)-1] + " 1 iteration decodes several tokens of a sequence (speculative decoding): the time of a step is not that of a token, and TPOT is not compared with it]"},
 		"none":       {notes: "[the capture has no two measured iterations that decode and follow each other (of 0 that decode): see prof query iterations]"},
@@ -133,6 +137,13 @@ func TestTpotCausesMade(t *testing.T) {
 		slices.Sort(got)
 		if run == "none" && len(got) > 0 || run != "none" && !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", run, got, want)
+		}
+		tokens := 0.0 // 100 us for two sequences, 20 for three, 40 and 260 for one: 560 us for seven tokens
+		for _, r := range f.Rows {
+			tokens += r[f.Index("per_token_ns")].(float64)
+		}
+		if run != "none" && (math.Abs(tokens-80_000) > 1e-6 || f.Rows[0][f.Index("token_mean_ns")] != 80_000.0) {
+			t.Errorf("%s: %g ns a token, %v", run, tokens, f.Rows[0])
 		}
 		for _, r := range f.Rows {
 			if number(f, r, "step_count") != 4 || fmt.Sprint(r[f.Index("step_mean_ns")], r[f.Index("client_tpot_ns")], r[f.Index("outside_ns")]) != like.step+" "+like.client+" "+like.outside {

@@ -71,6 +71,7 @@ func (e *Engine) Run(p *Process) int {
 	defer e.ready.Store(false)
 	if e.How == "crashes" {
 		p.Until(func() bool { return e.Windows.Load() > 0 })
+		p.Sleep(3 * time.Second)
 		fmt.Fprintln(p.Stderr, "torch.AcceleratorError: CUDA error: an illegal memory access was encountered")
 		return 3
 	}

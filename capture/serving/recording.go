@@ -43,6 +43,8 @@ type Result struct {
 	Steady  Steady
 	Begun   time.Time     // the window; zero where it never was
 	Window  time.Duration // how long it was
+	From    int64         // its begin, by CLOCK_MONOTONIC in nanoseconds, which clients on the machine read too
+	To      int64         // its end
 	Cut     error         // why it is shorter than it was to be; nil where it is not
 	IsWhole bool          // all traces have their ends
 	Loaded  bool          // the load generator was started
@@ -125,10 +127,20 @@ func (r *recording) window() error {
 	if err := r.Tell(tracer.Record(r.Traces)); err != nil {
 		return err
 	}
+	if err := r.waitTraces(); err != nil {
+		return errors.Join(err, r.Tell(tracer.SwitchOff))
+	}
+	var err error
+	if r.out.From, err = machine.Monotonic(); err != nil {
+		return err
+	}
 	r.out.Begun = r.M.Now()
 	r.Talk("recording for " + plan.FormatDuration(r.Options.Window))
 	r.out.Cut = r.pause(r.Options.Window)
 	r.out.Window = r.M.Now().Sub(r.out.Begun)
+	if r.out.To, err = machine.Monotonic(); err != nil {
+		return err
+	}
 	if err := r.Tell(tracer.SwitchOff); err != nil {
 		return err
 	}
@@ -136,6 +148,22 @@ func (r *recording) window() error {
 		r.Talk(fmt.Sprintf("the window is %s long instead of %s: %v", roughly(r.out.Window), plan.FormatDuration(r.Options.Window), r.out.Cut))
 	}
 	return r.waitWhole()
+}
+
+// How long it is waited until all tracers record: they look at the switch five times a second, and CUPTI comes to each process then.
+const beginWithin = 3 * time.Second
+
+// waitTraces waits until as many processes have a trace as launched GPU work before. Others may come later.
+func (r *recording) waitTraces() error {
+	for late := r.M.Now().Add(beginWithin); ; {
+		traces, err := tracer.Traces(r.Traces)
+		if err != nil || len(traces) >= max(1, r.out.Steady.Processes) || !r.M.Now().Before(late) {
+			return err
+		}
+		if err := r.pause(wholeEvery); err != nil {
+			return err
+		}
+	}
 }
 
 // waitWhole waits until the traces have their ends. An engine that has ended adds nothing to them.

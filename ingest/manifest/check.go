@@ -83,7 +83,11 @@ func (r *Run) checkKept() error {
 
 // takeFiles notes the artifacts of a pass.
 func (r *Run) takeFiles(p rundir.Pass) error {
-	for _, file := range slices.Concat(p.Artifacts, p.StageTimes, []string{p.Samples}) {
+	files := slices.Concat(p.Artifacts, p.StageTimes, []string{p.Samples})
+	if p.Serving != nil {
+		files = append(files, p.Serving.Results...)
+	}
+	for _, file := range files {
 		if file != "" && !filepath.IsLocal(filepath.FromSlash(file)) {
 			return fmt.Errorf(" names %.200q, which is not inside its folder", file)
 		}

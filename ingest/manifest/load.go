@@ -9,7 +9,9 @@ import (
 
 	"prof/ingest/load"
 	"prof/ingest/rows"
+	"prof/ingest/serving"
 	"prof/internal/mask"
+	"prof/schema/rundir"
 )
 
 // Identify knows no more of a run.json than that it is one: it is not a capture itself.
@@ -26,7 +28,7 @@ func Load(ctx context.Context, path, name string, t *load.Target) (*load.SourceI
 	}
 	s := &storing{ctx: ctx, t: t, r: r, info: &load.SourceInfo{ToolVersion: r.Manifest.ProfVersion, SchemaVersion: fmt.Sprint(r.Manifest.Version),
 		Command: r.Command(), Host: r.Manifest.Host, StartedAt: utc(r.Manifest.StartedAt), DurationNs: r.duration()}}
-	for _, step := range []func() error{s.capture, s.node, s.passes, s.inputs, s.inputTags, s.kept, s.devices, s.environment, s.samples, s.times, s.parts, s.diagnostics} {
+	for _, step := range []func() error{s.capture, s.node, s.passes, s.serving, s.inputs, s.inputTags, s.kept, s.devices, s.environment, s.samples, s.times, s.parts, s.diagnostics} {
 		if err := step(); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -115,6 +117,45 @@ func (s *storing) passes() error {
 		}
 		return nil
 	})
+}
+
+// serving stores how engines were recorded under load, with what their clients measured meanwhile.
+func (s *storing) serving() error {
+	return s.append("serving_window", func(add rows.Add) error {
+		for _, p := range s.r.Manifest.Passes {
+			v := p.Serving
+			if v == nil || v.WindowNs == 0 {
+				continue
+			}
+			client, err := s.clientIn(v)
+			if err != nil {
+				return err
+			}
+			if err := add(int32(p.ID), whole(v.ReadyNs), v.WaitedNs, v.IsSteady, real(v.LaunchesPerS), int32(v.ProcessCount), v.WindowNs, client.Tokens, real(client.TPOTNs), client.Requests, real(client.TTFTNs)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// clientIn is what the client measured within a window: the only one whose result says when each token came. Of several it is unknown which it is.
+func (s *storing) clientIn(v *rundir.Serving) (out serving.Window, err error) {
+	found := 0
+	for _, name := range v.Results {
+		w, err := serving.InWindow(s.r.path(name), v.FromNs, v.ToNs)
+		if err != nil {
+			s.warn("%s: when its tokens came is unknown: %v", name, err)
+		}
+		if w.Tokens > 0 || w.Requests > 0 {
+			out = w
+			found++
+		}
+	}
+	if found > 1 {
+		return serving.Window{}, nil
+	}
+	return out, nil
 }
 
 func (s *storing) inputs() error {

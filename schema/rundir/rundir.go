@@ -136,6 +136,8 @@ type Serving struct {
 	LaunchesPerS *float64 `json:"launches_per_s,omitempty"` // of kernels and graphs in all processes, just before the window; nil where it is unknown
 	ProcessCount int      `json:"process_count"`            // processes that launched GPU work before the window
 	WindowNs     int64    `json:"window_ns"`                // how long was recorded
+	FromNs       int64    `json:"from_ns,omitempty"`        // begin of that, by CLOCK_MONOTONIC; 0 where nothing was recorded
+	ToNs         int64    `json:"to_ns,omitempty"`          // end of it
 	Load         string   `json:"load,omitempty"`           // command line of the load generator, secrets masked
 	IsLoadCut    bool     `json:"is_load_cut,omitempty"`    // prof ended the load generator
 	Results      []string `json:"results,omitempty"`        // its results, below the run's folder

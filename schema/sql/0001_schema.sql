@@ -809,6 +809,24 @@ CREATE TABLE capture_pass (
     clock_control VARCHAR -- of ncu: none or base; NULL for other tools
 );
 
+-- Windows in which serving engines were recorded under load (prof capture --serving, --attach).
+CREATE TABLE serving_window (
+    run_id UUID NOT NULL, -- the run
+    source_id INTEGER NOT NULL, -- the source: run.json
+    pass_id INTEGER NOT NULL, -- the recording
+    ready_ns BIGINT, -- from the start of the engine until it served; NULL where that was not asked
+    waited_ns BIGINT NOT NULL, -- under load before the window
+    is_steady BOOLEAN NOT NULL, -- whether launches were steady when it began
+    launches_per_s DOUBLE, -- of kernels and graphs in all processes, just before it; NULL where that was not seen
+    process_count INTEGER NOT NULL, -- processes that launched GPU work before it
+    window_ns BIGINT NOT NULL, -- its length
+    client_token_count BIGINT NOT NULL, -- times between two tokens of a request at the client that lie in it; 0 where its result does not
+        -- say when tokens came
+    client_tpot_ns DOUBLE, -- mean of these times; NULL without one
+    client_request_count BIGINT NOT NULL, -- requests whose first token came in it
+    client_ttft_ns DOUBLE -- mean TTFT of these; NULL without one
+);
+
 -- The sources that were ingested from each recording.
 CREATE TABLE capture_source (
     run_id UUID NOT NULL, -- the run

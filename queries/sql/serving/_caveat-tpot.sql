@@ -43,4 +43,6 @@ WHERE b.benchmarks > 1 AND t.steps > 0
 UNION ALL
 SELECT 'client-beyond-capture', b.benchmarks
 FROM b CROSS JOIN t
-WHERE b.benchmarks = 1 AND t.steps > 0
+WHERE b.benchmarks = 1
+    AND t.steps > 0
+    AND NOT EXISTS (SELECT 1 FROM serving_window v WHERE v.run_id = run AND v.client_tpot_ns IS NOT NULL)

@@ -20,6 +20,7 @@
 --   idle_ns: idle time in its span
 --   is_speculated: whether a sequence gets several tokens
 --   is_step: whether a step begins with it: it decodes
+--   sequence_count: sequences that decode in the step, of the iteration that it begins with; NULL when unknown
 
 WITH i AS (
     SELECT
@@ -37,6 +38,7 @@ WITH i AS (
         i.idle_ns,
         CASE WHEN i.stage = 'decode' THEN 0 ELSE i.prompt_count END AS prompt_count,
         lead(i.decode_count) OVER own AS next_decode_count,
+        i.decode_count,
         i.decode_token_count > i.decode_count AS is_speculated,
         count(*) FILTER (i.stage <> 'prefill') OVER own AS step_id,
         coalesce(
@@ -81,7 +83,10 @@ SELECT
     i.busy_ns,
     i.idle_ns,
     i.is_speculated,
-    i.stage <> 'prefill' AS is_step
+    i.stage <> 'prefill' AS is_step,
+    max(CASE WHEN i.stage <> 'prefill' THEN nullif(i.decode_count, 0) END) OVER (
+        PARTITION BY i.source_id, i.pid, i.device_id, i.step_id
+    ) AS sequence_count
 FROM i
 JOIN s
     ON s.source_id = i.source_id

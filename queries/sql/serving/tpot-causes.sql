@@ -1,4 +1,4 @@
--- tpot-causes v1: What the time between two decode steps of an engine is made of, which is its own time per output token: GPU work, idle
+-- tpot-causes v2: What the time between two decode steps of an engine is made of, which is its own time per output token: GPU work, idle
 --     time by cause, prefills between them, and time between iterations; with the client's TPOT.
 -- grain: one cause in one kind of iteration, of one process and GPU
 -- key: source_id, pid, device, kind, cause
@@ -16,13 +16,18 @@
 --     stored); overlap: less than 0, what iterations at work at once share, as each has it in its span
 --   time_ns: time of all steps; all rows of a process and GPU add up to step_count x step_mean_ns exactly
 --   per_step_ns: time_ns / step_count
---   share_ratio: time_ns as a share of that sum
+--   per_token_ns: likewise per token, as clients see it: each step counts as often as sequences decode in it; all rows of a process and
+--     GPU add up to token_mean_ns; NULL where that is unknown for any step
+--   share_ratio: time_ns as a share of the sum of time_ns
 --   step_count: steps: start of a decode or mixed iteration's first device work to that of the next one; over prefills only where some
 --     sequence went on, warm-up excluded
 --   step_mean_ns: mean time of a step: the engine's own time per output token, where each sequence gets one token in each iteration
+--   token_mean_ns: mean time of a step over the tokens that clients got in it: the engine's own time per output token, under the tracer
 --   client_tpot_ns: mean TPOT of the benchmark of the run, as the client measured it; NULL without one, and with several
---   outside_ns: client_tpot_ns - step_mean_ns: time outside the captured steps, less what the profiler added; NULL where tokens are
---     speculated
+--   window_tpot_ns: mean time between two tokens of a request at the client, of tokens within the recorded window; NULL where its result
+--     does not say when tokens came (vllm bench serve: --save-detailed)
+--   outside_ns: client's time per token (window_tpot_ns, else client_tpot_ns) - the engine's (token_mean_ns, else step_mean_ns): time
+--     outside the captured steps; without window_tpot_ns less what the profiler added; NULL where tokens are speculated
 --   source_id: the source
 --   pid: process
 --   device: GPU
@@ -43,7 +48,8 @@ WITH x AS (
         x.busy_ns,
         x.idle_ns,
         x.is_speculated,
-        x.is_step
+        x.is_step,
+        x.sequence_count
     FROM _tpot_step(run, device := device, source := source) x
 ), fine AS ( -- the parts of its span, as step and device_time have them
     SELECT
@@ -86,6 +92,7 @@ WITH x AS (
         x.source_id,
         x.pid,
         x.device_id,
+        x.sequence_count,
         x.stage AS kind,
         unnest([
             'kernel', 'collective', 'graph', 'copy', 'work', 'other'{{range .Causes}}, {{quote .Name}}{{end}}
@@ -171,6 +178,7 @@ WITH x AS (
         x.source_id,
         x.pid,
         x.device_id,
+        x.sequence_count,
         'between' AS kind,
         unnest([{{range .Causes}}{{quote .Name}}, {{end}}'other', 'overlap']) AS cause,
         unnest([
@@ -196,6 +204,10 @@ WITH x AS (
         x.device_id,
         count(*) FILTER (x.is_step) AS step_count,
         sum(x.next_ns - x.start_ns)::BIGINT AS time_ns,
+        CASE
+            WHEN count(x.sequence_count) = count(*) THEN sum(x.sequence_count) FILTER (x.is_step)
+        END AS token_count,
+        sum((x.next_ns - x.start_ns)::HUGEINT * x.sequence_count) AS token_ns,
         coalesce(bool_or(x.is_speculated), false) AS is_speculated
     FROM x
     GROUP BY x.source_id, x.pid, x.device_id
@@ -206,6 +218,14 @@ WITH x AS (
         ON l.run_id = run AND l.source_id = d.source_id AND l.benchmark_id = d.benchmark_id AND l.metric = 'tpot'
     WHERE d.run_id = run
     HAVING count(*) = 1
+), served_window AS ( -- of the recording that a source comes from
+    SELECT
+        c.captured_source_id AS source_id,
+        any_value(v.client_tpot_ns) AS tpot_ns
+    FROM capture_source c
+    JOIN serving_window v ON v.run_id = run AND v.pass_id = c.pass_id
+    WHERE c.run_id = run
+    GROUP BY c.captured_source_id
 ), q AS (
     SELECT
         p.source_id,
@@ -213,12 +233,13 @@ WITH x AS (
         p.device_id,
         p.kind,
         p.cause,
-        sum(p.part_ns)::BIGINT AS time_ns
+        sum(p.part_ns)::BIGINT AS time_ns,
+        sum(p.part_ns::HUGEINT * p.sequence_count) AS token_ns
     FROM (
-        SELECT n.source_id, n.pid, n.device_id, n.kind, n.cause, n.part_ns
+        SELECT n.source_id, n.pid, n.device_id, n.kind, n.cause, n.part_ns, n.sequence_count
         FROM inside n
         UNION ALL
-        SELECT o.source_id, o.pid, o.device_id, o.kind, o.cause, o.part_ns
+        SELECT o.source_id, o.pid, o.device_id, o.kind, o.cause, o.part_ns, o.sequence_count
         FROM outside o
     ) p
     GROUP BY p.source_id, p.pid, p.device_id, p.kind, p.cause
@@ -228,16 +249,23 @@ SELECT
     q.cause,
     q.time_ns,
     q.time_ns / w.step_count AS per_step_ns,
+    q.token_ns::DOUBLE / w.token_count AS per_token_ns,
     q.time_ns / w.time_ns AS share_ratio,
     w.step_count,
     w.time_ns / w.step_count AS step_mean_ns,
+    w.token_ns::DOUBLE / w.token_count AS token_mean_ns,
     c.tpot_ns AS client_tpot_ns,
-    CASE WHEN NOT w.is_speculated THEN c.tpot_ns - w.time_ns / w.step_count END AS outside_ns,
+    v.tpot_ns AS window_tpot_ns,
+    CASE
+        WHEN NOT w.is_speculated
+            THEN coalesce(v.tpot_ns, c.tpot_ns) - coalesce(w.token_ns::DOUBLE / w.token_count, w.time_ns / w.step_count)
+    END AS outside_ns,
     q.source_id,
     q.pid,
     q.device_id AS device
 FROM q
 JOIN whole w ON w.source_id = q.source_id AND w.pid IS NOT DISTINCT FROM q.pid AND w.device_id = q.device_id
 LEFT JOIN client c ON true
+LEFT JOIN served_window v ON v.source_id = q.source_id
 WHERE q.time_ns <> 0
 ORDER BY q.source_id, q.device_id, q.pid, q.time_ns DESC, q.kind, q.cause
