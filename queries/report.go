@@ -81,6 +81,7 @@ var questions = []wanted{
 	{id: "captures", of: "capture", screen: "capture"}, {id: "passes", screen: always}, {id: "workload-passes"},
 	{id: "run-details"}, {id: "inputs"}, {id: "conservation", screen: always, notes: []string{"launch"}}, {id: "peaks"}, {id: "finding-rules", screen: always}, {id: "kernel-devices", top: "20"},
 	{id: "ceilings", page: true},
+	{id: "tpot-causes", of: "serving", screen: "serving"},
 	{id: "diagnostics", screen: always, alone: true},
 }
 

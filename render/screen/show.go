@@ -37,7 +37,7 @@ func Show(s Screen) (doc.Document, error) {
 		add(doc.Doubts{Texts: []string{"not whole: " + typeset.Neutral(s.Summary.NotWhole)}, Lines: lossLines})
 	}
 	add(doc.Facts(s.Facts))
-	for _, part := range []func(Screen) ([]doc.Block, error){stages, benchmarks, reported, ranks, kernels, operators, advice} {
+	for _, part := range []func(Screen) ([]doc.Block, error){tokens, stages, benchmarks, reported, ranks, kernels, operators, advice} {
 		list, err := part(s)
 		if err != nil {
 			return d, err

@@ -54,6 +54,27 @@ type Latency struct {
 	P99       *float64 `col:"p99_ns"`
 }
 
+// Cause is a part of the time between two decode steps of an engine.
+type Cause struct {
+	Kind        string   `col:"kind"`
+	Cause       string   `col:"cause"`
+	Ns          int64    `col:"time_ns"`
+	PerStep     float64  `col:"per_step_ns"`
+	PerToken    *float64 `col:"per_token_ns"`
+	Iterations  *int64   `col:"iteration_count"` // of the kind; nil between iterations
+	Step        float64  `col:"step_mean_ns"`
+	Token       *float64 `col:"token_mean_ns"`
+	Client      *float64 `col:"client_tpot_ns"`
+	Window      *float64 `col:"window_tpot_ns"` // of the client, within the recorded window
+	FirstWindow *float64 `col:"window_ttft_ns"` // likewise, to the first token
+	Source      int64    `col:"source_id"`
+	PID         *int64   `col:"pid"`
+	Device      int64    `col:"device"`
+}
+
+// Causes are what the time per token is made of, on each GPU.
+var Causes = frame.RowsOf[Cause]("tpot-causes")
+
 // What load generators measured: the benchmarks, and their latencies.
 var (
 	Benchmarks = frame.RowsOf[Benchmark]("serving")

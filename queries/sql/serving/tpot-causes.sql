@@ -19,6 +19,7 @@
 --   per_token_ns: likewise per token, as clients see it: each step counts as often as sequences decode in it; all rows of a process and
 --     GPU add up to token_mean_ns; NULL where that is unknown for any step
 --   share_ratio: time_ns as a share of the sum of time_ns
+--   iteration_count: iterations of the kind in these steps; NULL between
 --   step_count: steps: start of a decode or mixed iteration's first device work to that of the next one; over prefills only where some
 --     sequence went on, warm-up excluded
 --   step_mean_ns: mean time of a step: the engine's own time per output token, where each sequence gets one token in each iteration
@@ -26,6 +27,7 @@
 --   client_tpot_ns: mean TPOT of the benchmark of the run, as the client measured it; NULL without one, and with several
 --   window_tpot_ns: mean time between two tokens of a request at the client, of tokens within the recorded window; NULL where its result
 --     does not say when tokens came (vllm bench serve: --save-detailed)
+--   window_ttft_ns: mean TTFT at the client, of requests whose first token came within the recorded window; NULL likewise
 --   outside_ns: client's time per token (window_tpot_ns, else client_tpot_ns) - the engine's (token_mean_ns, else step_mean_ns): time
 --     outside the captured steps; without window_tpot_ns less what the profiler added; NULL where tokens are speculated
 --   source_id: the source
@@ -221,11 +223,16 @@ WITH x AS (
 ), served_window AS ( -- of the recording that a source comes from
     SELECT
         c.captured_source_id AS source_id,
-        any_value(v.client_tpot_ns) AS tpot_ns
+        any_value(v.client_tpot_ns) AS tpot_ns,
+        any_value(v.client_ttft_ns) AS ttft_ns
     FROM capture_source c
     JOIN serving_window v ON v.run_id = run AND v.pass_id = c.pass_id
     WHERE c.run_id = run
     GROUP BY c.captured_source_id
+), kind AS (
+    SELECT x.source_id, x.pid, x.device_id, x.stage AS kind, count(*) AS iteration_count
+    FROM x
+    GROUP BY x.source_id, x.pid, x.device_id, x.stage
 ), q AS (
     SELECT
         p.source_id,
@@ -251,11 +258,13 @@ SELECT
     q.time_ns / w.step_count AS per_step_ns,
     q.token_ns::DOUBLE / w.token_count AS per_token_ns,
     q.time_ns / w.time_ns AS share_ratio,
+    k.iteration_count,
     w.step_count,
     w.time_ns / w.step_count AS step_mean_ns,
     w.token_ns::DOUBLE / w.token_count AS token_mean_ns,
     c.tpot_ns AS client_tpot_ns,
     v.tpot_ns AS window_tpot_ns,
+    v.ttft_ns AS window_ttft_ns,
     CASE
         WHEN NOT w.is_speculated
             THEN coalesce(v.tpot_ns, c.tpot_ns) - coalesce(w.token_ns::DOUBLE / w.token_count, w.time_ns / w.step_count)
@@ -265,6 +274,11 @@ SELECT
     q.device_id AS device
 FROM q
 JOIN whole w ON w.source_id = q.source_id AND w.pid IS NOT DISTINCT FROM q.pid AND w.device_id = q.device_id
+LEFT JOIN kind k
+    ON k.source_id = q.source_id
+    AND k.pid IS NOT DISTINCT FROM q.pid
+    AND k.device_id = q.device_id
+    AND k.kind = q.kind
 LEFT JOIN client c ON true
 LEFT JOIN served_window v ON v.source_id = q.source_id
 WHERE q.time_ns <> 0
