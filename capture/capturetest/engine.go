@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"prof/capture/machine"
 	"prof/internal/file"
 )
 
@@ -161,6 +162,10 @@ type Load struct {
 // Run is its program: sh.
 func (l Load) Run(p *Process) int {
 	stopped := make(chan syscall.Signal, 8)
+	begun, err := machine.Monotonic()
+	if err != nil {
+		return p.fails(err)
+	}
 	switch l.How {
 	case "deaf":
 		p.Ignore()
@@ -181,7 +186,19 @@ func (l Load) Run(p *Process) int {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return p.fails(err)
 	}
-	return p.leave(path, []byte(`{"model_id": "m", "max_concurrency": 8, "request_rate": "inf", "duration": 30, "completed": 100, "total_input_tokens": 1000, "total_output_tokens": 2000, "request_throughput": 3, "output_throughput": 66, "mean_ttft_ms": 20, "median_ttft_ms": 20, "mean_tpot_ms": 10, "median_tpot_ms": 10}`), nil)
+	return p.leave(path, l.result(begun), nil)
+}
+
+// result is that of a request whose tokens came every 10 ms of real time since a moment of CLOCK_MONOTONIC.
+func (l Load) result(begun int64) []byte {
+	now, err := machine.Monotonic()
+	if err != nil {
+		return nil
+	}
+	n := max(2, (now-begun)/1e7)
+	gaps := strings.TrimSuffix(strings.Repeat("0.01, ", int(n-1)), ", ")
+	return fmt.Appendf(nil, `{"model_id": "m", "max_concurrency": 1, "request_rate": "inf", "duration": 30, "completed": 1, "total_input_tokens": 10, "total_output_tokens": %d, "request_throughput": 3, "output_throughput": 66,
+		"input_lens": [10], "output_lens": [%[1]d], "ttfts": [0.02], "itls": [[%s]], "start_times": [%.9f], "mean_ttft_ms": 20, "median_ttft_ms": 20, "mean_tpot_ms": 10, "median_tpot_ms": 10}`, n, gaps, float64(begun)/1e9)
 }
 
 // Answer has an engine answer that nobody started.

@@ -33,6 +33,9 @@ func TestValidateAllows(t *testing.T) {
 		"range, no nvtx": func(o *Options) {
 			o.Tools, o.Range, o.Nsys.Trace, o.Ncu.Kernels = []string{"ncu"}, "a", []string{"cuda"}, "x"
 		},
+		"serving": func(o *Options) {
+			o.Serving.On, o.Serving.Ready, o.Serving.Load = true, "http://127.0.0.1:8000/health", "bench"
+		},
 		"launches, ranges": func(o *Options) { o.Ncu.Replay, o.Range, o.Ncu.LaunchSkip = "app-range", "a", 2 },
 	} {
 		if err := With(change).Validate(); err != nil {
@@ -106,6 +109,14 @@ func TestValidateRefuses(t *testing.T) {
 		`--after, --window and --paused with ncu`:                            func(o *Options) { o.Tools, o.Paused = []string{"prof", "ncu"}, true },
 		`--paused waits for prof mark: omit --range`:                         func(o *Options) { o.Mode, o.Paused, o.Delay = ModeLight, true, time.Second },
 		`--delay and --duration together are 30m0s, not less than --timeout`: func(o *Options) { o.Delay, o.Duration = 20*time.Minute, 10*time.Minute },
+		`--ready, --load and --load-result need --serving, or --attach`:      func(o *Options) { o.Serving.Load = "bench" },
+		`--ready is "127.0.0.1:8000": it must be a URL`:                      func(o *Options) { o.Serving.On, o.Serving.Ready = true, "127.0.0.1:8000" },
+		`--load-result needs --load`:                                         func(o *Options) { o.Serving.On, o.Serving.LoadResult = true, []string{"a.json"} },
+		`--steady-timeout is 1m0s: it must be --warm (2m0s) or more`:         func(o *Options) { o.Serving.On, o.Serving.Warm = true, 2*time.Minute },
+		`--window is 0s: it must be more than 0, such as 20s`:                func(o *Options) { o.Serving.On, o.Serving.Window = true, 0 },
+		`--tools nsys: a serving engine is recorded by prof's own tracer`:    func(o *Options) { o.Serving.On, o.Tools = true, []string{"nsys"} },
+		`omit --torch, --baseline and --repeats`:                             func(o *Options) { o.Serving.On, o.Repeats = true, 3 },
+		`omit --range, --after, --profiler-api, --paused and --delay`:        func(o *Options) { o.Serving.On, o.Delay = true, time.Minute },
 	} {
 		err := With(change).Validate()
 		if !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), says) {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"prof/capture/attach"
 	"prof/capture/capturetest"
@@ -64,4 +65,28 @@ func TestLaunch(t *testing.T) {
 			t.Errorf("%s: %+v %v", run, manifest, err)
 		}
 	}
+}
+
+// TestCaptureServing captures an engine under load, and finds timeline, window and the client's figures in one run.
+func TestCaptureServing(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).storing()
+	b.machine.Build = func(context.Context, tracer.Places) (tracer.Library, error) {
+		return tracer.Library{Path: "/tracer.so"}, nil
+	}
+	engine := capturetest.NewEngine(t)
+	b.work = engine.Run
+	b.machine.Install("sh", capturetest.Load{Engine: engine, Takes: time.Minute, Result: "bench.json"}.Run)
+	b.wantLike(2, "", ".*--serving needs --ready URL, which answers once the engine serves.*", "capture", "--serving", "--", "work")
+	b.wantLike(2, "", ".*--window is \"20\": with --serving and --attach it is a time, such as 20s\n", "capture", "--serving", "--ready", engine.URL, "--window", "20", "--", "work")
+	b.wantLike(2, "", ".*--window is \"20s\": it must be a number of instances of --range; a time is for --serving\n", "capture", "--mode", "light", "--range", "x", "--window", "20s", "--", "work")
+	r := b.prof("capture", "--run", "s", "--serving", "--ready", engine.URL, "--load", "bench --save-result", "--window", "10s", "--", "work")
+	if r.code != 0 || !strings.Contains(r.err, "the load's result: ") {
+		t.Fatalf("exit %d\n%s", r.code, r.err)
+	}
+	b.wantRows(map[string]string{
+		"SELECT kind, form FROM sources('s') WHERE kind = 'serving'": "kind,form\nserving,vllm-bench\n",
+		"SELECT is_steady, process_count, window_ns // 1000000000 BETWEEN 9 AND 12 AS long, client_token_count > 5 AS tokens, round(client_tpot_ns / 1e6, 3) AS tpot_ms FROM serving_window": "is_steady,process_count,long,tokens,tpot_ms\ntrue,1,true,true,10\n",
+		"SELECT tool, round(output_tokens_per_s) AS rate FROM serving('s')": "tool,rate\nvllm-bench,66\n",
+	})
 }
