@@ -254,7 +254,7 @@ func TestComments(t *testing.T) {
 // TestColumns holds the tables' habits: run_id first, singular names, and the unit as the last word of a quantity's name.
 func TestColumns(t *testing.T) {
 	w := testkit.Warehouse(t)
-	unit := regexp.MustCompile(`(^|_)(size|ns|bytes|hz|flop|count|ratio|bytes_per_s|flop_per_s|tokens_per_s|requests_per_s|w|c|id)$`)
+	unit := regexp.MustCompile(`(^|_)(size|ns|bytes|hz|flop|count|ratio|bytes_per_s|flop_per_s|tokens_per_s|requests_per_s|launches_per_s|w|c|id)$`)
 	bad := regexp.MustCompile(`_(ms|us|s|sec|mb|kb|mib|percent|pct|mhz|ghz)$`)
 	// Whole and fractional numbers that measure nothing, or whose unit stands in another column.
 	plain := map[string]bool{"gpu_metric.value": true, "nvtx_range.category": true, "ncu_metric.value": true, "ncu_instance.value": true, "ncu_rule_metric.value": true, "memory_event.address": true, "cuda_allocation.address": true,
