@@ -24,6 +24,14 @@ func (b *budget) note(p *rundir.Pass, took time.Duration) {
 	}
 }
 
+// Over returns by how much a recording that takes so long would exceed the budget; 0 or less where it fits, or where there is none.
+func (s *Session) Over(takes time.Duration) time.Duration {
+	if s.o.Budget == 0 {
+		return 0
+	}
+	return takes - s.left()
+}
+
 // left is the rest of the budget, which there is.
 func (s *Session) left() time.Duration { return s.o.Budget - s.m.Now().Sub(s.budget.begun) }
 
@@ -44,6 +52,9 @@ func (s *Session) leftOut(spec passSpec) string {
 	}
 	left, need := s.left(), s.budget.took[spec.tool]
 	about := fmt.Sprintf("recordings like it took up to %s", roughly(need))
+	if spec.takes > need {
+		need, about = spec.takes, fmt.Sprintf("it would take about %s", roughly(spec.takes))
+	}
 	if need == 0 && spec.tool == rundir.ToolTorch {
 		for _, took := range s.budget.took {
 			if need == 0 || took < need {

@@ -23,6 +23,10 @@ func (s *Session) judge(spec passSpec, p *rundir.Pass, out outcome) {
 	if spec.direct {
 		out.ended = directEnd(out.tool, s.logged(spec))
 	}
+	if out.cut { // how it ended says nothing of it
+		out.ended = nil
+		s.talk(fmt.Sprintf("%s: the workload was ended, since all that was to be profiled is", p.Name))
+	}
 	if out.ended != nil {
 		p.ExitCode, p.Signal = out.ended.ExitCode, out.ended.Signal
 		if ns := out.ended.Ns; !spec.direct && !s.wasStopped(out) { // else it is the time that it was given
@@ -39,6 +43,9 @@ func (s *Session) judge(spec passSpec, p *rundir.Pass, out outcome) {
 			n += sizeOf(filepath.Join(s.dir, a))
 		}
 		p.ArtifactBytes = &n
+	}
+	if out.cut {
+		out.ended = &event{ExitCode: new(int)}
 	}
 	p.Status, p.Reason = s.verdict(spec, p, out)
 	if p.Status == rundir.StatusOK && out.tool != nil && !spec.direct && !ended(out.ended) {

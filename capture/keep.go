@@ -118,8 +118,9 @@ func (w workFolder) ReadDir(name string) ([]fs.DirEntry, error) {
 	}), err
 }
 
-// keepWritten keeps the files of --keep that a pass has written: those that are not as they were before.
-func (s *Session) keepWritten(ctx context.Context, before *matching, p *rundir.Pass) {
+// keepWritten keeps the files of --keep that a pass has written: those that are not as they were before. What a workload wrote that was cut
+// off may be half a file: it is not kept, and does not take the place of what an earlier pass wrote.
+func (s *Session) keepWritten(ctx context.Context, before *matching, p *rundir.Pass, cut bool) {
 	if before == nil {
 		return
 	}
@@ -135,6 +136,12 @@ func (s *Session) keepWritten(ctx context.Context, before *matching, p *rundir.P
 		found := after.files[name]
 		if was, ok := before.files[name]; ok && was.isSame(found) {
 			continue
+		}
+		if cut && slices.ContainsFunc(s.manifest.Kept, func(k rundir.Kept) bool { return k.Path == name && k.Reason == "" }) {
+			continue
+		}
+		if cut && found.reason == "" {
+			found.reason = "it may not be whole: Nsight Compute ended the workload after the last launch that it was to profile (--ncu-arg=--kill=no lets it end by itself)"
 		}
 		k := s.keepOne(ctx, after.root, name, found, room)
 		k.Pass = p.ID

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"prof/capture/envvar"
 	"prof/capture/machine"
@@ -29,6 +30,8 @@ type passSpec struct {
 	env    func() ([]string, error) // what the workload's environment has besides; nil: nothing
 	mark   markSpec
 	idle   func(out string) *stall           // watches the progress of the tool; nil: nothing does
+	takes  time.Duration                     // about so long; 0: not known
+	enough int                               // launches of kernels after which the tool ends the workload; 0: it does not
 	keep   func(p *rundir.Pass, l *launcher) // notes what the tool left as artifacts
 	serves bool                              // the workload is a serving engine, which is recorded under load and then ended
 }
@@ -140,6 +143,9 @@ func (s *Session) launch(ctx context.Context, spec passSpec, p *rundir.Pass) (ou
 	if spec.idle != nil {
 		c.idle = spec.idle(filepath.Join(s.dir, spec.stem))
 	}
+	if spec.enough > 0 {
+		c.done = &enough{log: s.below(spec.stem) + toolLog, count: spec.enough, isRank: spec.mark.ncu.IsRank()}
+	}
 	if spec.tool == rundir.ToolNsys {
 		c.late = s.o.Grace
 	}
@@ -174,7 +180,11 @@ func (s *Session) launch(ctx context.Context, spec passSpec, p *rundir.Pass) (ou
 	if spec.keep != nil {
 		spec.keep(p, l)
 	}
-	s.keepWritten(ctx, before, p)
+	if spec.enough > 0 {
+		count, _ := profiledIn(c.done.log)
+		out.cut = count >= spec.enough
+	}
+	s.keepWritten(ctx, before, p, out.cut)
 	return out, nil
 }
 

@@ -280,7 +280,7 @@ func (s *Session) Kernels(ctx context.Context, target ncu.Target, reason string)
 	}
 	spec := s.ncu(target, 1)
 	switch {
-	case s.tools[rundir.ToolNcu].missing != nil || s.Stopped() || !s.WantsKernels() || len(target.Launches) > 0:
+	case s.tools[rundir.ToolNcu].missing != nil || s.Stopped() || !s.WantsKernels() || len(target.Launches) > 0 || target.Graphs:
 		if err := s.record(ctx, spec); err != nil {
 			return err
 		}
@@ -303,10 +303,7 @@ const refusedNodes = "Kernel nodes of a graph which can have conditional nodes a
 
 // wholeGraphs profiles graphs as wholes where ncu said in the recording before that it cannot profile their kernels.
 func (s *Session) wholeGraphs(ctx context.Context, before passSpec, target ncu.Target) error {
-	isAsked := slices.ContainsFunc(s.o.Ncu.Args, func(arg string) bool {
-		return arg == ncu.GraphProfiling || strings.HasPrefix(arg, ncu.GraphProfiling+"=")
-	})
-	if isAsked || s.o.Ncu.Replay != plan.ReplayKernel || s.Stopped() || !s.saidIn(before, refusedNodes) {
+	if target.Graphs || ncu.AsksGraphs(s.o) || s.o.Ncu.Replay != plan.ReplayKernel || s.Stopped() || !target.Barred && !s.saidIn(before, refusedNodes) {
 		return nil
 	}
 	s.warn("Nsight Compute cannot profile kernels of CUDA graphs that have conditional nodes: a recording more profiles graphs as wholes")
@@ -343,7 +340,11 @@ func (s *Session) ncu(target ncu.Target, n int) passSpec {
 		target.Device = nil // the rank's own process numbers the GPUs that its launcher leaves it
 		rank.Command = s.ncuArgv(target, s.below(stem), nil)
 	}
-	return passSpec{tool: rundir.ToolNcu, repeat: n, stem: stem, direct: true,
+	enough := 0
+	if ncu.Kills(s.o, target) {
+		enough = ncu.Count(s.o, target)
+	}
+	return passSpec{tool: rundir.ToolNcu, repeat: n, stem: stem, direct: true, enough: enough, takes: ncu.Takes(s.o, target),
 		wrap: func(out, _ string, app []string) []string {
 			if rank.IsRank() {
 				return app
@@ -355,7 +356,7 @@ func (s *Session) ncu(target ncu.Target, n int) passSpec {
 			if s.o.Stall == 0 || s.o.Ncu.Replay != plan.ReplayKernel {
 				return nil
 			}
-			return &stall{log: out + toolLog, limit: s.o.Stall, chosen: s.chosen(target.Launches), alone: s.alone()}
+			return &stall{log: out + toolLog, limit: s.o.Stall, chosen: s.chosen(target), alone: s.alone()}
 		},
 		keep: func(p *rundir.Pass, _ *launcher) {
 			p.ClockControl = s.o.Ncu.ClockControl

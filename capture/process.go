@@ -25,6 +25,7 @@ type outcome struct {
 	stalled string          // what made no progress, where that is why the pass was stopped
 	hung    bool            // the tool did not end after the workload
 	served  *serving.Result // of a serving engine: what became of its recording
+	cut     bool            // the workload was ended when all that was to be profiled was
 	took    time.Duration
 }
 
@@ -44,6 +45,7 @@ type control struct {
 	work  workload
 	size  func() int64
 	idle  *stall           // nil: the pass may take its time
+	done  *enough          // nil: the workload runs to its end
 	from  time.Time        // when the tool was started
 	soft  time.Duration    // from the first signal to a stronger one
 	spent <-chan time.Time // the end of the budget; nil: there is none
@@ -95,6 +97,7 @@ func (c *control) run() outcome {
 				c.stop(rundir.StatusTooLarge)
 			}
 			c.watchStall()
+			c.watchEnough()
 		case <-c.s.setup.Interrupts:
 			c.interrupt()
 		case <-c.escalate:
@@ -129,6 +132,18 @@ func (c *control) watchStall() {
 		c.out.stalled = at
 		c.stop(rundir.StatusTimeout)
 	}
+}
+
+// watchEnough ends what ncu leaves of a workload in which nothing more is to be profiled.
+func (c *control) watchEnough() {
+	if c.done == nil || c.level > 0 || c.over() || !c.done.isDue(c.s.m.Now()) {
+		return
+	}
+	c.level = 1 // nobody waits for what it would do when asked
+	if c.done.isRank {
+		c.signalTool(syscall.SIGTERM) // the launcher, which might start its ranks again
+	}
+	c.press()
 }
 
 // window is when the workload is to be stopped since that was asked for (--duration); nsys does that by itself, a little later should it not.

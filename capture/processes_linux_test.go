@@ -137,7 +137,7 @@ func (s *site) capture(script string) *rundir.Manifest {
 			fmt.Fprintln(&s.told, text)
 		}})
 	if err == nil {
-		err = errors.Join(c.Timeline(s.t.Context()), c.Kernels(s.t.Context(), ncu.Target{Launches: []ncu.Launch{{Symbol: "k", Of: 1}}}, ""))
+		err = errors.Join(c.Timeline(s.t.Context()), c.Kernels(s.t.Context(), ncu.Target{Launches: []ncu.Launch{{Symbol: "k", Match: 1}}}, ""))
 	}
 	if err != nil {
 		s.t.Error(err)

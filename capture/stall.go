@@ -93,9 +93,49 @@ func (s *Session) alone() (most time.Duration) {
 }
 
 // chosen counts the launches that ncu surely profiles in the pass; 0 when that is not known.
-func (s *Session) chosen(launches []ncu.Launch) int {
+func (s *Session) chosen(target ncu.Target) int {
 	if s.o.Ncu.Kernels != "" {
 		return s.o.Ncu.LaunchCount
 	}
-	return len(launches)
+	return max(len(target.Launches), ncu.Count(s.o, target))
+}
+
+// enough tells when ncu has profiled all that it is to, and ends what is left of the workload then. ncu ends the process that launched, but not
+// the script that started it, nor the other ranks of its job, which would wait for it.
+type enough struct {
+	log    string
+	count  int       // launches
+	isRank bool      // ncu is itself a process of the workload: it must have written its report before that is ended
+	since  time.Time // when all were profiled
+}
+
+// profiledIn counts the launches whose profiling has ended in a log of ncu, and reports whether ncu has written its report.
+func profiledIn(path string) (count int, reported bool) {
+	text, err := file.Read(path, maxStallLog)
+	if err != nil { // it is not there yet
+		return 0, false
+	}
+	for _, line := range profiling.FindAllSubmatch(text, -1) {
+		if profiled.Match(bytes.TrimSpace(line[2])) {
+			count++
+		}
+	}
+	return count, bytes.Contains(text, []byte("\n==PROF== Report: "))
+}
+
+// killing is the time that ncu has for ending the workload itself.
+const killing = 2 * time.Second
+
+// isDue reports whether the rest of the workload is to be ended.
+func (e *enough) isDue(now time.Time) bool {
+	count, reported := profiledIn(e.log)
+	switch {
+	case count < e.count:
+		return false
+	case e.isRank:
+		return reported
+	case e.since.IsZero():
+		e.since = now
+	}
+	return now.Sub(e.since) >= killing
 }

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -254,38 +254,38 @@ func TestCaptureSilent(t *testing.T) {
 type launched struct {
 	name, stage, shape string
 	source, pid, ns    int64
+	pass               int64 // range of the measured pass; 0: none
 }
 
 // TestPlan holds the launches that ncu is to profile to a count of all launches, one by one.
 func TestPlan(t *testing.T) {
 	t.Parallel()
 	w := testkit.Warehouse(t, capturedRun(t))
-	f, err := queries.Raw(t.Context(), w, `SELECT n.name, coalesce(x.stage, '') AS stage, format('{} x {} x {}, {} x {} x {}', h.grid_x, h.grid_y, h.grid_z, h.block_x, h.block_y, h.block_z), k.source_id, k.pid, k.duration_ns
+	f, err := queries.Raw(t.Context(), w, `SELECT n.name, coalesce(x.stage, '') AS stage, format('{} x {} x {}, {} x {} x {}', h.grid_x, h.grid_y, h.grid_z, h.block_x, h.block_y, h.block_z), k.source_id, k.pid, k.duration_ns, coalesce(x.range_id, 0)
 		FROM kernel k JOIN kernel_name n USING (run_id, kernel_name_id) JOIN kernel_shape h USING (run_id, kernel_shape_id)
-		LEFT JOIN (SELECT c.range_context_id, p.stage FROM range_context c JOIN passes('repeats') p ON p.range_id = c.range_id WHERE NOT p.is_warmup) x USING (range_context_id)
+		LEFT JOIN (SELECT c.range_context_id, p.range_id, p.stage FROM range_context c JOIN passes('repeats') p ON p.range_id = c.range_id WHERE NOT p.is_warmup) x USING (range_context_id)
 		ORDER BY k.source_id, k.pid, k.launch_start_ns, k.start_ns, k.correlation_id`)
 	if err != nil {
 		t.Fatal(err)
 	}
 	type combination struct{ name, stage, shape string }
-	type counter struct {
-		source, pid int64
-		name        string
-	}
-	count, spent := map[counter]int64{}, map[string]int64{}
-	calls, times, measured := map[combination]int64{}, map[combination]int64{}, map[combination][]int64{}
+	spent := map[string]int64{}
+	calls, times, passes := map[combination]int64{}, map[combination]int64{}, map[combination][]int64{} // the first two
+	var list []launched                                                                                 // of the first source
 	for _, r := range f.Rows {
-		k := launched{r[0].(string), r[1].(string), r[2].(string), r[3].(int64), r[4].(int64), r[5].(int64)}
-		id := counter{k.source, k.pid, k.name}
-		count[id]++
+		k := launched{name: r[0].(string), stage: r[1].(string), shape: r[2].(string), source: r[3].(int64), pid: r[4].(int64), ns: r[5].(int64), pass: r[6].(int64)}
+		if k.source == 1 {
+			list = append(list, k)
+		}
 		if k.stage == "" {
 			continue
 		}
 		c := combination{k.name, k.stage, k.shape}
 		spent[k.name] += k.ns
 		calls[c]++
-		if times[c] += k.ns; k.source == 1 {
-			measured[c] = append(measured[c], count[id])
+		times[c] += k.ns
+		if k.source == 1 && len(passes[c]) < 2 && !slices.Contains(passes[c], k.pass) {
+			passes[c] = append(passes[c], k.pass)
 		}
 	}
 	var names []string
@@ -293,12 +293,8 @@ func TestPlan(t *testing.T) {
 		names = append(names, name)
 	}
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(spent[b], spent[a]), strings.Compare(a, b)) })
-	type launch struct {
-		rank   int
-		of     combination
-		places []int64 // numbers of its measured launches
-	}
-	var planned []launch
+	var want []string
+	var planned []combination
 	for i, name := range names[:10] {
 		var mine []combination
 		for c := range calls {
@@ -310,58 +306,49 @@ func TestPlan(t *testing.T) {
 			return cmp.Or(cmp.Compare(times[b], times[a]), strings.Compare(a.stage, b.stage), strings.Compare(a.shape, b.shape))
 		})
 		for _, c := range mine[:min(2, len(mine))] {
-			planned = append(planned, launch{i + 1, c, measured[c]})
+			planned = append(planned, c)
+			want = append(want, fmt.Sprint([]any{i + 1, c.name, c.stage, c.shape, calls[c], times[c], 1}))
 		}
 	}
-	profiled := func(number int64) (n int) { // what ncu profiles at a number
-		for id, of := range count {
-			if id.source == 1 && slices.Contains(names[:10], id.name) && of >= number {
-				n++
-			}
-		}
-		return n
-	}
-	chosen := map[combination]int64{}
-	total := 0
-	for len(chosen) < len(planned) {
-		serves, away := map[int64]int{}, map[int64]int{}
-		for _, l := range planned {
-			for i, n := range l.places {
-				if _, done := chosen[l.of]; !done {
-					serves[n]++
-					d := i - (len(l.places)-1)/2
-					away[n] += max(d, -d)
-				}
-			}
-		}
-		best := slices.MinFunc(slices.Collect(maps.Keys(serves)), func(a, b int64) int {
-			return cmp.Or(cmp.Compare(serves[b]*profiled(a), serves[a]*profiled(b)), cmp.Compare(away[a], away[b]), cmp.Compare(a, b))
-		})
-		for _, l := range planned {
-			if _, done := chosen[l.of]; !done && slices.Contains(l.places, best) {
-				chosen[l.of] = best
-			}
-		}
-		total += profiled(best)
-	}
-	var want []string
-	for _, l := range planned {
-		want = append(want, fmt.Sprint([]any{l.rank, l.of.name, chosen[l.of], l.of.stage, l.of.shape, calls[l.of], times[l.of], 1}))
-	}
-	if total > 3*len(planned) {
-		t.Errorf("%d launches are profiled for %d that are wanted", total, len(planned))
-	}
-	const columns = "SELECT rank, kernel, invocation, stage, grid || ', ' || block, calls, total_ns, source_id FROM "
-	if got := rows(t, w, columns+"ncu_plan('repeats')"); !slices.Equal(got, want) {
+	if got := rows(t, w, "SELECT rank, kernel, stage, grid || ', ' || block, calls, total_ns, source_id FROM ncu_plan('repeats')"); !slices.Equal(got, want) {
 		t.Errorf("the plan is\n %s\nwant\n %s", strings.Join(got, "\n "), strings.Join(want, "\n "))
 	}
-	// Early: few launches of the chosen kernels come before the last one that is profiled.
-	reached := func(early string) int64 {
-		return one(t, w, `WITH plan AS MATERIALIZED (FROM ncu_plan('repeats', per_kernel := 1, early := `+early+`))
-			SELECT count(*) FROM kernel k JOIN kernel_symbol s USING (run_id, kernel_name_id) WHERE k.source_id = 1 AND s.symbol IN (SELECT symbol FROM plan) AND k.start_ns <= (SELECT max(start_ns) FROM plan)`)
-	}
-	if early, late := reached("true"), reached("false"); early > 2000 || late < 20_000 {
-		t.Errorf("%d launches up to the last early one, %d to the last of the middle", early, late)
+	// Nothing of a graph is skipped, so that all ten kernels of these are matched by the first numbers, in warm-up.
+	for args, most := range map[string]struct{ profiled, before int }{"per_kernel := 1": {30, 15_000}, "per_kernel := 2": {45, 15_000}, "early := true": {45, 6000}, "from_start := true": {math.MaxInt, 50_000}} {
+		f, err := queries.Raw(t.Context(), w, "SELECT kernel, stage, grid || ', ' || block, invocation, skip_count, match, before_count FROM ncu_plan('repeats', "+args+")")
+		if err != nil {
+			t.Fatal(err)
+		}
+		skip := int(f.Rows[0][4].(int64))
+		if (skip == 0) != (args == "from_start := true") {
+			t.Errorf("%s: %d launches are skipped", args, skip)
+		}
+		// After the skipped ones ncu counts each kernel from 1, and matches each chosen one at each chosen number.
+		kernels, numbers := map[string]bool{}, map[int64]bool{}
+		for _, r := range f.Rows {
+			kernels[r[0].(string)], numbers[r[3].(int64)] = true, true
+		}
+		count, matches, at, last := map[string]int64{}, map[int]int64{}, map[string]int{}, 0
+		for i, k := range list[skip:] {
+			if count[k.name]++; kernels[k.name] && numbers[count[k.name]] {
+				matches[i+skip] = int64(len(matches) + 1)
+				at[fmt.Sprint(k.name, count[k.name])] = i + skip
+			}
+		}
+		for _, r := range f.Rows {
+			c := combination{r[0].(string), r[1].(string), r[2].(string)}
+			i := at[fmt.Sprint(r[0], r[3])]
+			k := list[i]
+			if last = max(last, i); r[5] != matches[i] || r[6] != int64(i) {
+				t.Errorf("%s: %v is match %d after %d launches, want %v and %v", args, k, matches[i], i, r[5], r[6])
+			}
+			if args != "early := true" && (combination{k.name, k.stage, k.shape} != c || !slices.Contains(passes[c], k.pass)) {
+				t.Errorf("%s: the launch of %v is one of %v in pass %d, want one of %d", args, c, k, k.pass, passes[c])
+			}
+		}
+		if n := int(matches[last]); n > most.profiled || last > most.before {
+			t.Errorf("%s: %d launches are profiled for %d that are wanted, the last after %d", args, n, len(f.Rows), last)
+		}
 	}
 	if got := rows(t, w, "SELECT count(*), count(DISTINCT stage), min(stage) FROM ncu_plan('repeats', top := 3, per_kernel := 1, stage := 'prefill')"); fmt.Sprint(got) != "[[3 1 prefill]]" {
 		t.Errorf("of prefill: %v", got)
@@ -371,18 +358,28 @@ func TestPlan(t *testing.T) {
 	}
 }
 
+// TestPlanSkips holds that of kernels that no graph launches none is profiled in vain.
+func TestPlanSkips(t *testing.T) {
+	t.Parallel()
+	w := testkit.Warehouse(t, testkit.Named(t, "eager")...)
+	if got := rows(t, w, "SELECT count(*), max(match), min(skip_count) > 0 FROM ncu_plan('eager', per_kernel := 1)"); fmt.Sprint(got) != "[[10 10 true]]" {
+		t.Errorf("launches, those that ncu profiles, and whether any are skipped: %v", got)
+	}
+}
+
 // TestPlanWithout holds that a kernel whose symbol is not known, or that several have, leaves its place to the next ones, and that without
 // a pass that is measured all launches count.
 func TestPlanWithout(t *testing.T) {
 	t.Parallel()
 	const symbolOf = "(SELECT kernel_name_id FROM kernel_name WHERE run_id = $run AND name LIKE '%s(%%')"
-	runs := testkit.Named(t, "variants-node", "variants-node", "variants-node", "kernels")
+	runs := testkit.Named(t, "variants-node", "variants-node", "variants-node", "kernels", "variants-node")
 	for i, sql := range []string{
 		fmt.Sprintf("DELETE FROM kernel_symbol WHERE run_id = $run AND kernel_name_id = "+symbolOf+"; INSERT INTO kernel_symbol SELECT $run, "+symbolOf+", 'another'", "k_g3", "k_g2"),
 		"DELETE FROM kernel_symbol WHERE run_id = $run",
 		"DELETE FROM path_stage WHERE run_id = $run",
+		"UPDATE graph_launch SET body_count = 1 WHERE run_id = $run",
 	} {
-		runs[i+1].Name, runs[i+1].SQL, runs[i+1].Facts = []string{"some", "none", "no-stage"}[i], sql, []string{"work_sum", "stage_pass", "caveat"}
+		runs[i+1].Name, runs[i+1].SQL, runs[i+1].Facts = []string{"some", "none", "no-stage", "conditional"}[i], sql, []string{"work_sum", "stage_pass", "caveat"}
 	}
 	w := testkit.Warehouse(t, runs...)
 	plan := func(run string) (string, string) {
@@ -398,8 +395,17 @@ func TestPlanWithout(t *testing.T) {
 	if got, notes := plan("none"); got != "[]" || !strings.HasPrefix(notes, "the capture has no kernel symbols") {
 		t.Errorf("without symbols: %v, %q", got, notes)
 	}
-	if got := rows(t, w, "SELECT count(*) > 1, min(stage), max(stage), max(invocation) > 1 FROM ncu_plan('no-stage')"); fmt.Sprint(got) != "[[true (none) (none) true]]" {
+	if got := rows(t, w, "SELECT count(*) > 1, min(stage), max(stage), max(skip_count) > 0 FROM ncu_plan('no-stage')"); fmt.Sprint(got) != "[[true (none) (none) true]]" {
 		t.Errorf("without stages: %v", got)
+	}
+	// Kernels that run in graphs with conditional nodes alone have no number, and those of graphs are no matches.
+	if got := rows(t, w, `WITH p AS MATERIALIZED (FROM ncu_plan('conditional', top := 0, per_kernel := 0)), k AS (
+			SELECT n.name, max(k.graph_node_id IS NULL) AS is_plain
+			FROM run r JOIN kernel k USING (run_id) JOIN kernel_name n USING (run_id, kernel_name_id) WHERE r.name = 'conditional' GROUP BY n.name
+		)
+		SELECT count(*) FILTER (p.invocation IS NULL) > 0, count(p.invocation) > 0, bool_and((p.invocation IS NULL) = (p.match IS NULL)), bool_and(k.is_plain OR p.invocation IS NULL)
+		FROM p JOIN k ON k.name = p.kernel`); fmt.Sprint(got) != "[[true true true true]]" {
+		t.Errorf("with conditional nodes: %v", got)
 	}
 }
 
@@ -419,14 +425,15 @@ func TestPlanRanks(t *testing.T) {
 			t.Errorf("planned: %v", r)
 		}
 	}
-	// Early launches are the first ones of their stage and grid that ncu comes to; it profiles those of each kernel up to its last.
-	for early, want := range map[string]string{"true": "[1 29]", "false": "[2 85]"} {
-		plan := "ncu_plan('nccl2', top := 0, per_kernel := 0, early := " + early + ")"
-		if got := rows(t, w, "SELECT min(invocation), max(invocation) FROM "+plan); !slices.Equal(got, []string{want}) {
-			t.Errorf("early %s: the first and last numbers are %v, want %s", early, got, want)
+	// Of one process, all launches are its own. Early ones are the first ones of their stage and grid that ncu comes to.
+	for _, pid := range []string{"756", "757"} {
+		const plan = "ncu_plan('nccl2', top := 0, per_kernel := 0, process := %s, early := %s)"
+		late, early := fmt.Sprintf(plan, pid, "false"), fmt.Sprintf(plan, pid, "true")
+		if got := rows(t, w, "SELECT DISTINCT pid FROM "+late); fmt.Sprint(got) != "[["+pid+"]]" {
+			t.Errorf("of process %s: %v", pid, got)
 		}
-		if got := rows(t, w, "SELECT DISTINCT p.launch_count = (SELECT count(*) FROM kernel k JOIN kernel_symbol s ON s.kernel_name_id = k.kernel_name_id AND s.symbol = p.symbol WHERE k.pid = p.pid) FROM "+plan+" p"); !slices.Equal(got, []string{"[true]"}) {
-			t.Errorf("early %s: launches of the symbols are not counted right: %v", early, got)
+		if got := rows(t, w, "SELECT e.min < l.min AND e.max <= l.max FROM (SELECT min(before_count) AS min, max(before_count) AS max FROM "+early+") e, (SELECT min(before_count) AS min, max(before_count) AS max FROM "+late+") l"); fmt.Sprint(got) != "[[true]]" {
+			t.Errorf("process %s: early launches come no earlier", pid)
 		}
 	}
 	// The rank of a process is that of the trace, or else that of the workload's facts.

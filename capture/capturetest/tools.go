@@ -7,6 +7,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -120,7 +121,8 @@ func (n Nsys) profile(p *Process) int {
 type Ncu struct {
 	Report string // path of the report that it leaves
 	// How it behaves: "" is well, else refuse, stall, nothing, denied, slowreport, hangafter, garbage, conditional (some kernels are of graphs with
-	// conditional nodes) or allconditional.
+	// conditional nodes), allconditional, profiles (as many launches as it is asked for, after a second, and it ends the workload if it is asked to)
+	// or leaves (so many, but it leaves the workload alone).
 	How   string
 	Hook  func()         // called when something slow begins; nil: nothing
 	Asked func([]string) // called with its command line, unless nil
@@ -158,7 +160,7 @@ func (n Ncu) Run(p *Process) int {
 	if n.How == "stall" {
 		say(`==PROF== Profiling "ncclDevKernel_AllReduce" - 0: 0%`)
 	}
-	code := p.Run(p.Argv[at:]...)
+	code := n.run(p, p.Argv[:at], p.Argv[at:], say)
 	if code != 0 {
 		say(fmt.Sprintf("==ERROR== The application returned an error code (%d).\n", code))
 	}
@@ -191,7 +193,32 @@ func (n Ncu) Run(p *Process) int {
 		return code
 	}
 	text, err := os.ReadFile(n.Report)
-	return max(code, p.leave(out, text, err))
+	code = max(code, p.leave(out, text, err))
+	say("==PROF== Report: " + out + "\n")
+	return code
+}
+
+// run runs the workload to its end.
+func (n Ncu) run(p *Process, args, app []string, say func(string)) int {
+	if n.How != "profiles" && n.How != "leaves" {
+		return p.Run(app...)
+	}
+	child, err := p.Begin(app...)
+	if err != nil {
+		return p.fails(err)
+	}
+	p.Sleep(time.Second)
+	count, _ := strconv.Atoi(value(args, "--launch-count"))
+	for i := range count {
+		say(fmt.Sprintf("==PROF== Profiling \"saxpy\" - %d: 0%%....50%%....100%% - 8 passes\n", i))
+	}
+	if n.How == "profiles" && value(args, "--kill") == "yes" {
+		say("==PROF== Trying to shutdown target application\n")
+		child.signal(syscall.SIGKILL)
+		p.Wait(child)
+		return 0 // as 2025.3.1 ends
+	}
+	return p.Wait(child)
 }
 
 // value is that of an option, as --name=value or as two words.

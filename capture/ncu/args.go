@@ -53,7 +53,10 @@ func Args(o plan.Options, target Target, out, log string, app []string) []string
 	if target.Graphs {
 		args = append(args, graphArgs(o)...)
 	} else {
-		args = append(args, kernelArgs(o, target.Launches)...)
+		args = append(args, kernelArgs(o, target)...)
+	}
+	if Kills(o, target) {
+		args = append(args, killOption, "yes")
 	}
 	args = append(args, rangeArgs(o)...)
 	args = append(args, measured(o).args()...)
@@ -99,16 +102,19 @@ func BeginsRanks(argv []string) bool {
 }
 
 // kernelArgs returns which launches are profiled.
-func kernelArgs(o plan.Options, launches []Launch) []string {
+func kernelArgs(o plan.Options, target Target) []string {
 	var args []string
 	switch {
 	case o.ReplaysRanges():
 	case o.Ncu.Kernels != "":
 		args = append(args, "--kernel-name-base", "function", "--kernel-name", "regex:"+strings.TrimPrefix(o.Ncu.Kernels, "regex:"))
-	case len(launches) > 0:
-		args = []string{"--kernel-name-base", "mangled", "--kernel-id", kernelID(launches)}
-		if n := profiledCount(launches); n > 0 { // after so many the workload runs on nearly as by itself
-			args = append(args, "--launch-count", strconv.Itoa(n))
+	case len(target.Launches) > 0:
+		args = []string{"--kernel-name-base", "mangled", "--kernel-id", kernelID(target.Launches)}
+		if target.Skip > 0 { // --launch-skip is refused beside --kernel-id (2025.3.1); with this the numbers count from there
+			args = append(args, "--launch-skip-before-match", strconv.FormatInt(target.Skip, 10))
+		}
+		if count := matches(target.Launches); count > 0 { // after so many the workload runs on nearly as by itself
+			args = append(args, "--launch-count", strconv.Itoa(count))
 		}
 		return args
 	default:
@@ -123,20 +129,24 @@ func kernelArgs(o plan.Options, launches []Launch) []string {
 	return args
 }
 
-// GraphProfiling is ncu's option that says whether graphs are profiled as wholes.
-const GraphProfiling = "--graph-profiling"
+// graphProfiling is ncu's option that says whether graphs are profiled as wholes.
+const graphProfiling = "--graph-profiling"
 
 // graphArgs has the first launches of CUDA graphs profiled as wholes: ncu names all graphs alike, and as many as kernels would be.
 func graphArgs(o plan.Options) []string {
-	count := o.Ncu.LaunchCount
-	if count == 0 {
-		count = max(o.Ncu.Top, 1) * max(o.Ncu.Launches, 1)
-	}
-	args := []string{GraphProfiling, "graph", "--kernel-name-base", "function", "--kernel-name", "regex:^graph$"}
+	args := []string{graphProfiling, "graph", "--kernel-name-base", "function", "--kernel-name", "regex:^graph$"}
 	if o.Ncu.LaunchSkip > 0 {
 		args = append(args, "--launch-skip", strconv.Itoa(o.Ncu.LaunchSkip))
 	}
-	return append(args, "--launch-count", strconv.Itoa(count))
+	return append(args, "--launch-count", strconv.Itoa(graphCount(o)))
+}
+
+// graphCount is how many launches of graphs are profiled at most.
+func graphCount(o plan.Options) int {
+	if o.Ncu.LaunchCount > 0 {
+		return o.Ncu.LaunchCount
+	}
+	return max(o.Ncu.Top, 1) * max(o.Ncu.Launches, 1)
 }
 
 // rangeArgs returns between which events is profiled.

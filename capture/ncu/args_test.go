@@ -21,13 +21,13 @@ func TestNcuArgs(t *testing.T) {
 		want     string
 	}{
 		"top kernels":    {func(o *plan.Options) {}, launches, head + picked + usual},
-		"until the last": {func(o *plan.Options) {}, []Launch{{"a", 1, 1}, {"b", 3, 9}}, head + "--kernel-name-base mangled --kernel-id ::regex:^(a|b)$:^(1|3)$ --launch-count 3 " + usual},
+		"until the last": {func(o *plan.Options) {}, []Launch{{"a", 1, 1}, {"b", 3, 4}}, head + "--kernel-name-base mangled --kernel-id ::regex:^(a|b)$:^(1|3)$ --launch-count 4 --kill yes " + usual},
 		"all launches":   {func(o *plan.Options) {}, nil, head + usual},
 		"kernels": {func(o *plan.Options) { o.Ncu.Kernels = "^(gemm|flash).*" }, launches,
 			head + "--kernel-name-base function --kernel-name regex:^(gemm|flash).* " + usual},
 		"kernels, as ncu writes it": {func(o *plan.Options) { o.Ncu.Kernels = "regex:gemm" }, nil, head + "--kernel-name-base function --kernel-name regex:gemm " + usual},
 		"kernels, skip and count": {func(o *plan.Options) { o.Ncu.Kernels, o.Ncu.LaunchSkip, o.Ncu.LaunchCount = "gemm", 3, 2 }, nil,
-			head + "--kernel-name-base function --kernel-name regex:gemm --launch-skip 3 --launch-count 2 " + usual},
+			head + "--kernel-name-base function --kernel-name regex:gemm --launch-skip 3 --launch-count 2 --kill yes " + usual},
 		"clocks":       {func(o *plan.Options) { o.Ncu.ClockControl = "base" }, launches, common + "--clock-control base --replay-mode kernel " + picked + usual},
 		"application":  {func(o *plan.Options) { o.Ncu.Replay = "application" }, launches, common + "--clock-control none --replay-mode application " + picked + usual},
 		"range":        {func(o *plan.Options) { o.Range = "prefill@LLM" }, launches, head + picked + "--nvtx-include LLM@prefill/ --nvtx-include LLM@prefill " + usual},
@@ -60,6 +60,14 @@ func TestNcuArgs(t *testing.T) {
 		if got := Args(o, Target{Launches: c.launches}, "/r/report-1", "/r/report-1.log", want[len(want)-5:]); !slices.Equal(got, want) {
 			t.Errorf("%s:\n got %q\nwant %q", name, got, want)
 		}
+	}
+}
+
+// What comes before the first launch that is chosen is skipped.
+func TestNcuSkip(t *testing.T) {
+	got := strings.Join(Args(plan.Defaults(), Target{Launches: []Launch{{"k", 1, 1}}, Skip: 7864}, "/r/o", "/r/l", []string{"app"}), " ")
+	if !strings.Contains(got, " --kernel-id ::regex:^(k)$:^(1)$ --launch-skip-before-match 7864 --launch-count 1 --kill yes ") {
+		t.Errorf("arguments: %s", got)
 	}
 }
 

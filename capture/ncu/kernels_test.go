@@ -2,8 +2,11 @@ package ncu
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"prof/capture/plan"
 )
 
 func TestKernelID(t *testing.T) {
@@ -37,18 +40,53 @@ func TestKernelID(t *testing.T) {
 	}
 }
 
-func TestProfiledCount(t *testing.T) {
+func TestMatches(t *testing.T) {
 	for _, c := range []struct {
-		launches []Launch
-		want     int
+		places []int64
+		want   int
 	}{
-		{[]Launch{{"a", 1, 5}}, 1},
-		{[]Launch{{"a", 1, 5}, {"b", 3, 9}}, 4},
-		{[]Launch{{"a", 1, 2}, {"b", 3, 9}, {"b", 1, 9}}, 3}, // a has no third launch
-		{[]Launch{{"a", 1, 2}, {"b", 3, 0}}, 0},
+		{nil, 0},
+		{[]int64{1}, 1},
+		{[]int64{9, 5, 7}, 9},
+		{[]int64{9, 0, 7}, 0}, // one is not known
 	} {
-		if got := profiledCount(c.launches); got != c.want {
-			t.Errorf("%+v: %d, want %d", c.launches, got, c.want)
+		var launches []Launch
+		for _, n := range c.places {
+			launches = append(launches, Launch{"k", 1, n})
+		}
+		if got := matches(launches); got != c.want {
+			t.Errorf("%v: %d, want %d", c.places, got, c.want)
+		}
+	}
+}
+
+// TestKills checks when a workload is ended: when it is known how much is to be profiled of one process, and nobody waits for its end.
+func TestKills(t *testing.T) {
+	known := Target{Launches: []Launch{{"a", 1, 3}, {"b", 1, 6}}}
+	for name, c := range map[string]struct {
+		change func(*plan.Options)
+		target Target
+		count  int
+		kills  bool
+	}{
+		"planned":                 {func(o *plan.Options) {}, known, 6, true},
+		"planned, not counted":    {func(o *plan.Options) {}, Target{Launches: []Launch{{"a", 1, 0}}}, 0, false},
+		"to the end":              {func(o *plan.Options) {}, Target{Launches: known.Launches, ToEnd: true}, 6, false},
+		"whole graphs":            {func(o *plan.Options) {}, Target{Graphs: true}, 10, true},
+		"kernels":                 {func(o *plan.Options) { o.Ncu.Kernels = "a" }, Target{}, 0, false},
+		"kernels and a number":    {func(o *plan.Options) { o.Ncu.Kernels, o.Ncu.LaunchCount = "a", 7 }, Target{}, 7, true},
+		"of every rank":           {func(o *plan.Options) { o.Ncu.Kernels, o.Ncu.LaunchCount, o.Ncu.Rank = "a", 7, "all" }, Target{}, 0, false},
+		"ranges":                  {func(o *plan.Options) { o.Ncu.Replay, o.Range, o.Ncu.LaunchCount = "range", "a", 2 }, Target{}, 2, false},
+		"application by its runs": {func(o *plan.Options) { o.Ncu.Replay = "application" }, known, 6, false},
+		"as the user says":        {func(o *plan.Options) { o.Ncu.Args = []string{"--kill=no"} }, known, 6, false},
+		"as the user says, words": {func(o *plan.Options) { o.Ncu.Args = []string{"--kill", "no"} }, known, 6, false},
+	} {
+		o := plan.With(c.change)
+		if n, kills := Count(o, c.target), Kills(o, c.target); n != c.count || kills != c.kills {
+			t.Errorf("%s: %d, %v, want %d, %v", name, n, kills, c.count, c.kills)
+		}
+		if got := slices.Contains(Args(o, c.target, "o", "l", nil), "yes"); got != c.kills {
+			t.Errorf("%s: --kill yes is %v among the arguments", name, got)
 		}
 	}
 }

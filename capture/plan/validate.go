@@ -74,6 +74,11 @@ func (o Options) needsNsys() bool {
 // NeedsProf reports whether options ask for what only prof's own tracer does.
 func (o Options) NeedsProf() bool { return o.After > 0 || o.Window > 0 || o.Paused || o.Serving.On }
 
+// FromStart reports whether a timeline has what the workload does from its start on, so that launches can be counted in it.
+func (o Options) FromStart() bool {
+	return !o.NeedsProf() && o.Range == "" && !o.ProfilerAPI && o.Delay == 0
+}
+
 // ByNsys are the options with nsys in the place of prof's own tracer, and whether they allow that.
 func (o Options) ByNsys() (with Options, ok bool) {
 	if len(o.Tools) > 0 || !o.UsesProf() || o.NeedsProf() {

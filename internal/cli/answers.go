@@ -80,8 +80,11 @@ type lossRow struct {
 // planRow is a row of ncu-plan.
 type planRow struct {
 	Symbol       string `col:"symbol"`
-	Invocation   int64  `col:"invocation"`
-	LaunchCount  int64  `col:"launch_count"`
+	Invocation   *int64 `col:"invocation"` // nil: of a graph with conditional nodes
+	SkipCount    *int64 `col:"skip_count"`
+	Match        *int64 `col:"match"`
+	BeforeCount  int64  `col:"before_count"`
+	RecordingNs  *int64 `col:"recording_ns"`
 	PID          int64  `col:"pid"`
 	RankID       *int64 `col:"rank_id"`
 	Device       *int64 `col:"device"`

@@ -266,7 +266,7 @@ func (s *shelf) plan(_ *cli.Context, _ schema.Home, _ string, c *capture.Session
 	}) {
 		return ncu.Target{}, err
 	}
-	return ncu.Target{Launches: []ncu.Launch{{Symbol: "saxpy", Of: 1}}}, nil
+	return ncu.Target{Launches: []ncu.Launch{{Symbol: "saxpy", Match: 1}}}, nil
 }
 
 func (s *shelf) captureSummary(*cli.Context, schema.Home, string, plan.Options) error { return nil }

@@ -27,6 +27,7 @@ import (
 	"prof/ingest/load"
 	"prof/internal/mask"
 	"prof/queries"
+	"prof/queries/frame"
 	"prof/queries/judge"
 	"prof/render/typeset"
 	"prof/schema"
@@ -192,6 +193,7 @@ const notChosen = "the kernels for ncu are chosen from the stored timeline: omit
 // captureAll runs the passes, which Ctrl-C stops, but not what keeps their capture. The run is stored before ncu's pass, which is told by
 // it what to profile.
 func (p *program) captureAll(c *cli.Context, s *capture.Session, home schema.Home, in ingest.Options, interrupts chan os.Signal) (stored bool, err error) {
+	before := factTimes(in)
 	done := p.stop.capturing(interrupts)
 	err = s.Timeline(c.Context)
 	done()
@@ -226,6 +228,9 @@ func (p *program) captureAll(c *cli.Context, s *capture.Session, home schema.Hom
 		return stored, err
 	}
 	defer p.stop.capturing(interrupts)()
+	// A workload that is ended early may leave half a file of facts in the place of a whole one.
+	after := factTimes(in)
+	plan.ToEnd = len(after) > 0 && !s.Options().UsesTimeline() || !maps.Equal(before, after) || len(after) < len(in.Models)+len(in.Workloads)
 	if err := s.Kernels(c.Context, plan, reason); err != nil {
 		return stored, err
 	}
@@ -475,6 +480,17 @@ func written(in ingest.Options) (now ingest.Options, missing []string) {
 	return now, missing
 }
 
+// factTimes returns when each file of facts was written; those that are not there are left out.
+func factTimes(in ingest.Options) map[string]time.Time {
+	out := map[string]time.Time{}
+	for _, path := range slices.Concat(in.Models, in.Workloads) {
+		if st, err := os.Stat(path); err == nil {
+			out[path] = st.ModTime()
+		}
+	}
+	return out
+}
+
 // freeName refuses a name that a run has.
 func (p *program) freeName(c *cli.Context, home schema.Home, name string) (string, error) {
 	if !home.Exists() {
@@ -531,62 +547,154 @@ func (p *program) plan(c *cli.Context, home schema.Home, run string, s *capture.
 	defer func() { err = errors.Join(err, w.Close()) }()
 	o := s.Options()
 	args := queries.Args{"run": run, "top": fmt.Sprint(o.Ncu.Top), "per_kernel": fmt.Sprint(o.Ncu.Launches)}
-	f, err := queries.Run(c.Context, w, q, args)
-	if err != nil {
-		return out, err
+	var f *frame.Frame
+	ask := func() (rows []planRow, err error) {
+		if f, err = queries.Run(c.Context, w, q, args); err != nil {
+			return nil, err
+		}
+		return planRows.Of(f)
 	}
-	all, err := planRows.Of(f)
+	all, err := ask()
 	if err != nil {
 		return out, err
 	}
 	pid, several := oneRank(all)
-	if !several && !s.BeginsRanks() && slices.ContainsFunc(all, func(r planRow) bool { return !s.Started(r.PID) }) {
+	if several {
+		args["process"] = fmt.Sprint(pid)
+	} else if !s.BeginsRanks() && slices.ContainsFunc(all, func(r planRow) bool { return !s.Started(r.PID) }) {
 		args["early"] = "true"
 		p.warn("a child of the command runs the kernels: there Nsight Compute takes 0.1 s for each launch of a chosen kernel until it has profiled the last one; it is faster if you capture the command of that child")
-		if f, err = queries.Run(c.Context, w, q, args); err != nil {
-			return out, err
-		}
-		if all, err = planRows.Of(f); err != nil {
+	}
+	// Launches are counted, and skipped, where one process alone runs under Nsight Compute, of which all is known.
+	isCounted := o.FromStart() && o.TracesGraphNodes() && (several || !slices.ContainsFunc(all, func(r planRow) bool { return r.ProcessCount > 1 }))
+	if !isCounted {
+		args["from_start"] = "true"
+	}
+	rows := all
+	if len(args) > 3 {
+		if rows, err = ask(); err != nil {
 			return out, err
 		}
 	}
 	for _, n := range f.Notes {
 		p.warn(n)
 	}
-	rows := all
 	if several {
-		rows = slices.DeleteFunc(slices.Clone(all), func(r planRow) bool { return r.PID != pid })
-		out.Device, out.Rank = oneNumber(rows, func(r planRow) *int64 { return r.Device }), oneNumber(rows, func(r planRow) *int64 { return r.RankID })
-		text := "the job has several ranks: Nsight Compute profiles only "
-		switch {
-		case out.Rank != nil:
-			text += fmt.Sprintf("rank %d", *out.Rank)
-		case out.Device != nil:
-			if nth := oneNumber(rows, func(r planRow) *int64 { return r.GPUNth }); nth != nil {
-				out.Local = new(*nth - 1)
-			}
-			text += fmt.Sprintf("the rank on GPU %d", *out.Device)
-		default:
-			text += fmt.Sprintf("the launches of one rank, process %d", pid)
-		}
-		text += ", which needs Python and a launcher that sets RANK and LOCAL_RANK; the others run without it"
-		if n := len(all) - len(rows); n > 0 {
-			text += fmt.Sprintf("; launches of kernels that other ranks alone run are not profiled: %d", n)
-		}
-		p.warn(text)
+		p.warn(severalRanks(&out, rows, pid, len(all)-len(rows)))
 	}
+	text, err := fit(&out, rows, isCounted, func() time.Duration { return s.Over(ncu.Takes(o, out)) }, func(top int) ([]planRow, error) {
+		args["top"] = fmt.Sprint(top)
+		return ask()
+	})
+	if err == nil && len(out.Launches) == 0 && out.Barred {
+		if ncu.AsksGraphs(o) {
+			return out, errors.New("all kernels to profile are in CUDA graphs that have conditional nodes, which Nsight Compute profiles as wholes: omit --graph-profiling in --ncu-arg")
+		}
+		out.Graphs = true
+		p.warn("all kernels to profile are in CUDA graphs that have conditional nodes: Nsight Compute profiles graphs as wholes")
+	}
+	if text != "" {
+		if takes := ncu.Takes(o, out); takes > 0 {
+			text += fmt.Sprintf("; the last is at %s of the workload: about %s in all", short(int64(out.At)), takes.Round(time.Second))
+		}
+		fmt.Fprintln(p.err, "prof: "+text)
+	}
+	return out, err
+}
+
+// fit aims at the launches of a plan, or of one of fewer kernels, which ask gives, where that would take over the time that there is. It returns what is
+// profiled, in words; "" for nothing.
+func fit(out *ncu.Target, rows []planRow, isCounted bool, over func() time.Duration, ask func(top int) ([]planRow, error)) (string, error) {
+	wanted := kernelsOf(rows)
+	for top := wanted; ; {
+		if err := aim(out, rows, isCounted); err != nil {
+			return "", err
+		}
+		more := over()
+		if more <= 0 || top <= 1 {
+			break
+		}
+		matched := int64(len(out.Launches))
+		for _, l := range out.Launches {
+			matched = max(matched, l.Match)
+		}
+		each := ncu.OneProfiled * time.Duration(matched) / time.Duration(top) // a kernel takes those that are matched for it
+		top = max(1, top-int((more+each-1)/each))
+		var err error
+		if rows, err = ask(top); err != nil {
+			return "", err
+		}
+	}
+	n := kernelsOf(rows)
+	if n == 0 {
+		return "", nil
+	}
+	text := fmt.Sprintf("Nsight Compute profiles %s of %s, chosen from the timeline", typeset.Plural(int64(len(out.Launches)), "launch", "launches"), typeset.CountOf(int64(n), "kernel"))
+	if n < wanted {
+		text += fmt.Sprintf(", without %s that --budget has no time for", typeset.CountOf(int64(wanted-n), "kernel"))
+	}
+	return text, nil
+}
+
+// kernelsOf counts the kernels of a plan that are profiled by themselves.
+func kernelsOf(rows []planRow) int {
 	kernels := map[string]bool{}
 	for _, r := range rows {
-		if r.Symbol == "" {
-			return out, fmt.Errorf("ncu-plan gave a row without a symbol: %v", r)
+		if r.Invocation != nil {
+			kernels[r.Symbol] = true
 		}
-		out.Launches = append(out.Launches, ncu.Launch{Symbol: r.Symbol, Invocation: r.Invocation, Of: r.LaunchCount})
-		kernels[r.Symbol] = true
 	}
-	if len(kernels) > 0 {
-		fmt.Fprintf(p.err, "prof: Nsight Compute profiles %s of %s, chosen from the timeline\n", typeset.Plural(int64(len(out.Launches)), "launch", "launches"), typeset.CountOf(int64(len(kernels)), "kernel"))
+	return len(kernels)
+}
+
+// aim has a target profile the launches of a plan.
+func aim(out *ncu.Target, rows []planRow, isCounted bool) error {
+	out.Launches, out.At, out.Before, out.Barred = nil, 0, 0, false
+	isTimed := true
+	for _, r := range rows {
+		if r.Symbol == "" {
+			return fmt.Errorf("ncu-plan gave a row without a symbol: %v", r)
+		}
+		if r.Invocation == nil || r.Match == nil || r.SkipCount == nil {
+			out.Barred = true
+			continue
+		}
+		l := ncu.Launch{Symbol: r.Symbol, Invocation: *r.Invocation}
+		if isCounted {
+			l.Match = *r.Match
+		}
+		out.Launches = append(out.Launches, l)
+		out.Skip, out.Before = *r.SkipCount, max(out.Before, r.BeforeCount) // the same is skipped before all launches of a process
+		if isTimed = isTimed && r.RecordingNs != nil; isTimed {
+			out.At = max(out.At, time.Duration(*r.RecordingNs))
+		}
 	}
-	return out, nil
+	if !isTimed {
+		out.At = 0
+	}
+	return nil
+}
+
+// severalRanks aims at the one rank of a job whose process the plan names, and says which that is. others are the launches that only other ranks run.
+func severalRanks(out *ncu.Target, rows []planRow, pid int64, others int) string {
+	out.Device, out.Rank = oneNumber(rows, func(r planRow) *int64 { return r.Device }), oneNumber(rows, func(r planRow) *int64 { return r.RankID })
+	text := "the job has several ranks: Nsight Compute profiles only "
+	switch {
+	case out.Rank != nil:
+		text += fmt.Sprintf("rank %d", *out.Rank)
+	case out.Device != nil:
+		if nth := oneNumber(rows, func(r planRow) *int64 { return r.GPUNth }); nth != nil {
+			out.Local = new(*nth - 1)
+		}
+		text += fmt.Sprintf("the rank on GPU %d", *out.Device)
+	default:
+		text += fmt.Sprintf("the launches of one rank, process %d", pid)
+	}
+	text += ", which needs Python and a launcher that sets RANK and LOCAL_RANK; the others run without it"
+	if others > 0 {
+		text += fmt.Sprintf("; launches of kernels that other ranks alone run are not profiled: %d", others)
+	}
+	return text
 }
 
 // oneRank returns the process that most launches of a plan ran in; several is false where a job has one process or one GPU, whose kernels
@@ -700,6 +808,7 @@ func (p *program) captureDryRun(c *cli.Context, o plan.Options, setup capture.Se
 		}
 		if r.Chosen {
 			fmt.Fprintf(&b, "# --kernel-id follows, with the launches that ncu-plan chooses from the timeline (--ncu-top %d, --ncu-launches %d)\n", o.Ncu.Top, o.Ncu.Launches)
+			fmt.Fprintf(&b, "# it takes as long as the workload up to the last of them, %s more for each launch before, and about %s for each that is profiled\n", ncu.SlowLaunch, ncu.OneProfiled)
 		}
 		if v := o.Serving; v.On {
 			steps := []string{"when " + cmp.Or(mask.Text(v.Ready), "the engine") + " answers"}

@@ -46,7 +46,7 @@ func TestCaptureDryRun(t *testing.T) {
 	for args, want := range map[string]string{
 		"--baseline --repeats 2 --torch": `# baseline-1 of 2: without a profiler\n` + app + `\n# nsys-1 of 2: under Nsight Systems\n\S*nsys profile '--output=\S*/report-1' [^\n]* ` + app +
 			`\n# nsys-2 of 2: [^\n]*\n[^\n]*` + app + `\n# baseline-2 of 2: [^\n]*\n` + app + `\n# torch-1 of 1: under the PyTorch profiler\n` + helper + app +
-			`\n# ncu-1 of 1: under Nsight Compute\n# --kernel-id follows, with the launches that ncu-plan chooses from the timeline \(--ncu-top 10, --ncu-launches 1\)\n\S*ncu [^\n]* work 'a b' --api-key '\*\*\*'\n`,
+			`\n# ncu-1 of 1: under Nsight Compute\n# --kernel-id follows, with the launches that ncu-plan chooses from the timeline \(--ncu-top 10, --ncu-launches 1\)\n# it takes as long as the workload up to the last of them, 430µs more for each launch before, and about 500ms for each that is profiled\n\S*ncu [^\n]* work 'a b' --api-key '\*\*\*'\n`,
 		"--budget 1h --repeats 2 --baseline --mode light --auto-stages": `# nsys-1 of 2: [^\n]*\n` + helper + `[^\n]*\n\n# baseline-1 of 2: [^\n]*\n` + helper + app + `\n# baseline-2 of 2: [^\n]*\n# only if --budget leaves time for it\n` + helper + app + `\n# nsys-2 .*`,
 		"--no-ingest": `# nsys-1 .*\n\n# ncu-1 of 1: under Nsight Compute\n# cannot run: the kernels for ncu are chosen from the stored timeline: .*\n`,
 	} {
