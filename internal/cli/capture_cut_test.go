@@ -48,7 +48,10 @@ func TestCaptureCut(t *testing.T) {
 				t.Errorf("exit %d, stderr:\n%s", got.code, got.err)
 			}
 			b.wantPasses("r", c.passes)
-			kept := strings.TrimPrefix(string(read(t, b.path(".prof/runs/r/run.json"))), "")
+			if left, want := string(read(t, filepath.Join(b.folder, "out.json"))), map[bool]string{true: "half", false: "whole"}[c.isCut]; left != want {
+				t.Errorf("the last recording left %q, want %q", left, want)
+			}
+			kept := string(read(t, b.path(".prof/runs/r/run.json")))
 			if c.kept == "whole" {
 				kept = string(read(t, b.path(".prof/runs/r/kept/out.json")))
 			} else if _, err := os.Stat(b.path(".prof/runs/r/kept/out.json")); err == nil {
