@@ -21,11 +21,11 @@ func TestCaptureBoth(t *testing.T) {
 	}
 	b.wantPasses("r", "prof-1,ok,0,\nnsys-1,ok,0,\nncu-1,ok,0,\n")
 	b.wantRows(map[string]string{
-		"SELECT kind, is_counted FROM timeline ORDER BY kind":                                     "kind,is_counted\nnsys,false\nprof,true\n",
-		"SELECT sum(calls)::BIGINT AS calls FROM top_kernels('r', top := 0)":                      "calls\n16\n",
-		"SELECT name, mode FROM capture_pass WHERE tool IN ('prof', 'nsys') ORDER BY name":        "name,mode\nnsys-1,deep\nprof-1,deep\n",
-		"SELECT stage, kernel_count = other_kernel_count AS equal, reason FROM timeline_agreement('r')":     "stage,equal,reason\nprefill,true,\ndecode,true,\n",
-		"SELECT count(*) AS planned FROM ncu_plan('r') WHERE symbol IS NOT NULL AND symbol <> ''": "planned\n4\n",
+		"SELECT kind, is_counted FROM timeline ORDER BY kind":                                           "kind,is_counted\nnsys,false\nprof,true\n",
+		"SELECT sum(calls)::BIGINT AS calls FROM top_kernels('r', top := 0)":                            "calls\n16\n",
+		"SELECT name, mode FROM capture_pass WHERE tool IN ('prof', 'nsys') ORDER BY name":              "name,mode\nnsys-1,deep\nprof-1,deep\n",
+		"SELECT stage, kernel_count = other_kernel_count AS equal, reason FROM timeline_agreement('r')": "stage,equal,reason\nprefill,true,\ndecode,true,\n",
+		"SELECT count(*) AS planned FROM ncu_plan('r') WHERE symbol IS NOT NULL AND symbol <> ''":       "planned\n4\n",
 	})
 }
 

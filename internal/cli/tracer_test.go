@@ -142,6 +142,7 @@ func TestCaptureLight(t *testing.T) {
 		b.wantPasses("r", "prof-1,failed,SIGKILL,the workload was ended by SIGKILL\n")
 		b.wantRows(map[string]string{
 			"SELECT (SELECT count(*) FROM kernels) AS kernels, (SELECT count(*) FROM ranges WHERE name = 'decode_step' AND duration_ns IS NOT NULL) AS steps": "kernels,steps\n3000,3000\n",
+			"SELECT count(*) > 0 AND count(recording_ns) = count(*) AS is_timed FROM ncu_plan('r')":                                                           "is_timed\ntrue\n", // time 0 of a trace is before the workload starts
 			"SELECT bool_and(is_exact) AS is_exact FROM conservation('r')":                                                                                    "is_exact\ntrue\n",
 		})
 	})

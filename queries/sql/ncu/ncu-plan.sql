@@ -462,7 +462,7 @@ SELECT
     c.in_process - 1 AS before_count,
     c.start_ns,
     CASE
-        WHEN recorded.from_ns BETWEEN 0 AND recorded.duration_ns THEN c.start_ns + recorded.from_ns
+        WHEN c.start_ns + recorded.from_ns BETWEEN 0 AND recorded.duration_ns THEN c.start_ns + recorded.from_ns
     END AS recording_ns
 FROM chosen c
 JOIN picked p ON p.kernel_name_id = c.kernel_name_id AND p.nth = c.nth
