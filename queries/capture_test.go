@@ -315,7 +315,7 @@ func TestPlan(t *testing.T) {
 	}
 	// Nothing of a graph is skipped, so that all ten kernels of these are matched by the first numbers, in warm-up.
 	for args, most := range map[string]struct{ profiled, before int }{"per_kernel := 1": {30, 15_000}, "per_kernel := 2": {45, 15_000}, "early := true": {45, 6000}, "from_start := true": {math.MaxInt, 50_000}} {
-		f, err := queries.Raw(t.Context(), w, "SELECT kernel, stage, grid || ', ' || block, invocation, skip_count, match, before_count FROM ncu_plan('repeats', "+args+")")
+		f, err := queries.Raw(t.Context(), w, "SELECT kernel, stage, grid || ', ' || block, invocation, skip_count, match_nth, before_count FROM ncu_plan('repeats', "+args+")")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -362,7 +362,7 @@ func TestPlan(t *testing.T) {
 func TestPlanSkips(t *testing.T) {
 	t.Parallel()
 	w := testkit.Warehouse(t, testkit.Named(t, "eager")...)
-	if got := rows(t, w, "SELECT count(*), max(match), min(skip_count) > 0 FROM ncu_plan('eager', per_kernel := 1)"); fmt.Sprint(got) != "[[10 10 true]]" {
+	if got := rows(t, w, "SELECT count(*), max(match_nth), min(skip_count) > 0 FROM ncu_plan('eager', per_kernel := 1)"); fmt.Sprint(got) != "[[10 10 true]]" {
 		t.Errorf("launches, those that ncu profiles, and whether any are skipped: %v", got)
 	}
 }
@@ -403,7 +403,7 @@ func TestPlanWithout(t *testing.T) {
 			SELECT n.name, max(k.graph_node_id IS NULL) AS is_plain
 			FROM run r JOIN kernel k USING (run_id) JOIN kernel_name n USING (run_id, kernel_name_id) WHERE r.name = 'conditional' GROUP BY n.name
 		)
-		SELECT count(*) FILTER (p.invocation IS NULL) > 0, count(p.invocation) > 0, bool_and((p.invocation IS NULL) = (p.match IS NULL)), bool_and(k.is_plain OR p.invocation IS NULL)
+		SELECT count(*) FILTER (p.invocation IS NULL) > 0, count(p.invocation) > 0, bool_and((p.invocation IS NULL) = (p.match_nth IS NULL)), bool_and(k.is_plain OR p.invocation IS NULL)
 		FROM p JOIN k ON k.name = p.kernel`); fmt.Sprint(got) != "[[true true true true]]" {
 		t.Errorf("with conditional nodes: %v", got)
 	}

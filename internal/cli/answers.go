@@ -82,7 +82,7 @@ type planRow struct {
 	Symbol       string `col:"symbol"`
 	Invocation   *int64 `col:"invocation"` // nil: of a graph with conditional nodes
 	SkipCount    *int64 `col:"skip_count"`
-	Match        *int64 `col:"match"`
+	Match        *int64 `col:"match_nth"`
 	BeforeCount  int64  `col:"before_count"`
 	RecordingNs  *int64 `col:"recording_ns"`
 	PID          int64  `col:"pid"`

@@ -42,7 +42,7 @@ show() {
   echo "--- log of ncu"; cut -c1-150 $PROF_HOME/runs/$1/ncu/report-1.messages.log | grep -v Profiling; grep -c Profiling $PROF_HOME/runs/$1/ncu/report-1.messages.log
   echo "--- planned and profiled: each planned kernel, grid and block must be among the profiled"
   $PROF sql "WITH p AS MATERIALIZED (FROM ncu_plan('$1')), m AS (SELECT n.name, x.grid, x.block, x.stage, count(*) AS n FROM ncu_measure x JOIN run r USING (run_id) JOIN kernel_name n USING (run_id, kernel_name_id) WHERE r.name = '$1' GROUP BY ALL)
-    SELECT p.rank, p.stage, p.invocation, p.match, p.before_count, p.recording_ns / 1e9 AS at_s, p.grid, (SELECT sum(m.n) FROM m WHERE m.grid = p.grid AND m.block = p.block AND m.stage = p.stage) AS profiled_of_shape_and_stage, left(p.kernel, 40) AS kernel FROM p ORDER BY p.rank" -f csv
+    SELECT p.rank, p.stage, p.invocation, p.match_nth, p.before_count, p.recording_ns / 1e9 AS at_s, p.grid, (SELECT sum(m.n) FROM m WHERE m.grid = p.grid AND m.block = p.block AND m.stage = p.stage) AS profiled_of_shape_and_stage, left(p.kernel, 40) AS kernel FROM p ORDER BY p.rank" -f csv
   $PROF sql "SELECT x.stage, x.grid, x.block, left(n.name, 60) FROM ncu_measure x JOIN run r USING (run_id) JOIN kernel_name n USING (run_id, kernel_name_id) WHERE r.name = '$1' ORDER BY x.launch_id" -f csv
 }
 s=$(date +%s.%N); python3 gen.py 4; echo "alone: $(python3 -c "import time; print('%.1f s' % (time.time() - $s))")"

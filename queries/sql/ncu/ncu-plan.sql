@@ -29,7 +29,7 @@
 --   process_count: processes of the source that ran kernels
 --   device_count: GPUs on which they did
 --   skip_count: launches of any kernel in its process that ncu is to skip (--launch-skip-before-match); the same of all its rows
---   match: number of the launch among those of its process after the skipped ones that ncu matches, which are those of each chosen kernel
+--   match_nth: number of the launch among those of its process after the skipped ones that ncu matches, which are those of each chosen kernel
 --     at each chosen number, in order of the launching calls, from 1: ncu profiles each up to the last one (--launch-count)
 --   before_count: launches of any kernel in its process before it
 --   start_ns: start on the GPU, from the start of the source
@@ -423,7 +423,7 @@ WITH RECURSIVE measured AS (
         l.source_id,
         l.pid,
         l.in_process,
-        row_number() OVER (PARTITION BY l.source_id, l.pid ORDER BY l.in_process) AS match
+        row_number() OVER (PARTITION BY l.source_id, l.pid ORDER BY l.in_process) AS match_nth
     FROM launch l
     JOIN before b
         ON b.source_id = l.source_id
@@ -458,7 +458,7 @@ SELECT
     ran.process_count,
     ran.device_count,
     c.skipped AS skip_count,
-    m.match,
+    m.match_nth,
     c.in_process - 1 AS before_count,
     c.start_ns,
     CASE
