@@ -29,8 +29,8 @@
 --   process_count: processes of the source that ran kernels
 --   device_count: GPUs on which they did
 --   skip_count: launches of any kernel in its process that ncu is to skip (--launch-skip-before-match); the same of all its rows
---   match_nth: number of the launch among those of its process after the skipped ones that ncu matches, which are those of each chosen kernel
---     at each chosen number, in order of the launching calls, from 1: ncu profiles each up to the last one (--launch-count)
+--   match_nth: number of the launch among those of its process after the skipped ones that ncu matches, which are those of each chosen
+--     kernel at each chosen number, in order of the launching calls, from 1: ncu profiles each up to the last one (--launch-count)
 --   before_count: launches of any kernel in its process before it
 --   start_ns: start on the GPU, from the start of the source
 --   recording_ns: start on the GPU, from the start of the recording by prof capture and so of the workload; NULL when unknown
