@@ -41,7 +41,7 @@ func captureGroups() []flagGroup {
 			&cli.BoolFlag{Name: "profiler-api", Usage: "capture only between cudaProfilerStart and cudaProfilerStop"},
 			&cli.BoolFlag{Name: "paused", Usage: "capture only between prof mark start and prof mark stop; without nsys"},
 		}},
-		{"A serving engine under load", []cli.Flag{
+		{servingTitle, []cli.Flag{
 			&cli.BoolFlag{Name: servingName, Usage: "the workload is a serving engine: start it, load it, record --window (" + plan.FormatDuration(d.Serving.Window) + ") in all its processes, end it; by prof's own tracer"},
 			&cli.BoolFlag{Name: attachName, Usage: "record a window of a process that prof launch has started: prof capture --attach [NAME]; as --serving without start and end"},
 			&cli.StringFlag{Name: "ready", Usage: "the engine is ready when `URL` answers with a status of 2xx"},
@@ -172,6 +172,9 @@ func (p *program) captureOptions(c *cli.Context, home schema.Home, more func(*pl
 	}
 	return o, nil
 }
+
+// servingTitle is the heading of the options of serving engines, one of which is a command line for the shell.
+const servingTitle = "A serving engine under load"
 
 // Names of options that several places ask for.
 const (

@@ -128,10 +128,12 @@ func (p *program) jobsFrom(c *cli.Context, home schema.Home) (o jobs.Options, er
 	return o, nil
 }
 
-// jobOptions are the options of capture that a template may set: those that say how to capture, and not where or what.
+// jobOptions are the options of capture that a template may set: those that say how to capture, and not where or what. A load generator is a what, and
+// its command line one for the shell, into which no request may write.
 func jobOptions() (out []string) {
-	not := []string{sharedName, "run", suiteName, "fresh", "dry-run", nodeRankName, "nodes", "job", "no-ingest", "no-log"}
-	for _, f := range flagsOf(captureGroups()) {
+	not := []string{sharedName, "run", suiteName, "fresh", dryRunName, nodeRankName, "nodes", "job", "no-ingest", "no-log"}
+	groups := slices.DeleteFunc(captureGroups(), func(g flagGroup) bool { return g.title == servingTitle })
+	for _, f := range flagsOf(groups) {
 		if name := f.Names()[0]; !slices.Contains(not, name) {
 			out = append(out, name)
 		}

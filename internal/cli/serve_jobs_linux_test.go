@@ -262,15 +262,16 @@ func TestServeConfig(t *testing.T) {
 	}
 	serve := []string{"serve", "--listen", "127.0.0.1:0", "--allow-run"}
 	for options, says := range map[string]string{
-		`{home: y}`:                                                                   "4: invalid settings: templates.a: a template cannot set an option home of prof capture; available: .*",
-		"\n      repeats: 2\n      mode: fast":                                        `6: invalid settings: templates.a: capture options: --mode is "fast": it must be one of light, deep, custom`,
-		"\n      repeats: many\n      mode: light":                                    `5: invalid settings: templates.a: invalid value "many" for flag -repeats: parse error`,
-		"\n      repeats: 2\n      tag: [a=b, c]":                                     `6: invalid settings: templates.a: tag "c": .*`,
-		"\n      prefill: -4":                                                         "5: invalid settings: templates.a: --prefill -4: want .*",
-		"\n      image_size: 5":                                                       "5: invalid settings: templates.a: --image-size \"5\": .*",
-		"\n      max-artifact-size: 2 parsecs":                                        "5: invalid settings: templates.a: --max-artifact-size: .*",
-		"\n      tag: a=b\n      range: x\n      window: 3":                           "7: invalid settings: templates.a: capture options: --after, --window and --paused with ncu: .*",
-		"\n      mode: '{m}'\n      range: x\n      window: 3":                        `7: invalid settings: templates.a: m is "deep": capture options: --after, --window and --paused with ncu: .*`,
+		`{home: y}`:                                            "4: invalid settings: templates.a: a template cannot set an option home of prof capture; available: .*",
+		`{load: "curl {p}"}`:                                   "4: invalid settings: templates.a: a template cannot set an option load of prof capture; did you mean workload\\?", // the shell would read what a request chose
+		"\n      repeats: 2\n      mode: fast":                 `6: invalid settings: templates.a: capture options: --mode is "fast": it must be one of light, deep, custom`,
+		"\n      repeats: many\n      mode: light":             `5: invalid settings: templates.a: invalid value "many" for flag -repeats: parse error`,
+		"\n      repeats: 2\n      tag: [a=b, c]":              `6: invalid settings: templates.a: tag "c": .*`,
+		"\n      prefill: -4":                                  "5: invalid settings: templates.a: --prefill -4: want .*",
+		"\n      image_size: 5":                                "5: invalid settings: templates.a: --image-size \"5\": .*",
+		"\n      max-artifact-size: 2 parsecs":                 "5: invalid settings: templates.a: --max-artifact-size: .*",
+		"\n      tag: a=b\n      range: x\n      window: 3":    "7: invalid settings: templates.a: capture options: --after, --window and --paused with ncu: .*",
+		"\n      mode: '{m}'\n      range: x\n      window: 3": `7: invalid settings: templates.a: m is "deep": capture options: --after, --window and --paused with ncu: .*`,
 		"\n      subset: x\n      inputs: '{p}'\n      mode: '{m}'\n      ncu_top: 0": "8: invalid settings: templates.a: capture options: --ncu-top is 0: .*",
 	} {
 		text := "templates:\n  a:\n    command: [x, '{m}', '{p}']\n    options: " + options + "\n    parameters: {m: {values: [light, deep]}, p: {}}\n"
