@@ -50,8 +50,8 @@ no allowance for noise:
                                           # with _mean, _min, _p50, _p90, _p95, _p99, _p999, _max;
                                           # requests_per_s, output_tokens_per_s, total_tokens_per_s, completed, failed
   overhead <= 25%                         # of profiling, as in prof query overhead, of each stage that is
-                                          # timed, else of the whole process, for the modes that times
-                                          # come from; overhead.deep for one mode
+                                          # timed, else of the whole process, under the tool that figures
+                                          # rest on; overhead.deep for one mode
   new_kernels <= 0                        # names that the baseline does not have
   stage.decode.new_kernels <= 0           # of one stage
 

@@ -124,8 +124,8 @@ func (j *judging) expandUtilisation(ctx context.Context, r Rule) error {
 }
 
 // expandOverhead makes the checks of a rule on the overhead of profiling, as the query overhead tells it: of the stages that were timed, else of the whole
-// process. Unless the rule names a mode it is about those that times are taken from: those of Nsight Systems, or without any those of prof's tracer, or of the
-// PyTorch profiler. Nsight Compute replays kernels one by one, and takes long by design. Less than the noise is at most what the samples allow for.
+// process. Of several tools it is about the one whose timeline is counted, the first of terms.Sources. Nsight Compute replays kernels one by one, and takes long
+// by design: only a rule that names its mode is about it. Less than the noise is at most what the samples allow for.
 func (j *judging) expandOverhead(ctx context.Context, r Rule) error {
 	frames, err := j.ask(ctx, "overhead", "capture", "overhead")
 	if err != nil {
@@ -138,7 +138,7 @@ func (j *judging) expandOverhead(ctx context.Context, r Rule) error {
 	if r.Metric != "" {
 		rows = slices.DeleteFunc(rows, func(x judge.OverheadRow) bool { return x.Mode != r.Metric })
 	}
-	for _, tool := range []string{"nsys", "prof", "torch"} {
+	for _, tool := range terms.Timelines() {
 		isOther := func(x judge.OverheadRow) bool { return x.Tool != tool }
 		if slices.ContainsFunc(rows, func(x judge.OverheadRow) bool { return !isOther(x) }) {
 			rows = slices.DeleteFunc(rows, isOther)
