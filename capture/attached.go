@@ -87,7 +87,7 @@ func (s *Session) watchAttached(c *conducted) (out outcome) {
 	}
 }
 
-// foundEnviron is the environment that tells of the workload: its own where a process is attached to, as far as that is known.
+// foundEnviron returns the environment that describes the workload: of an attached process what launch noted of its own.
 func (s *Session) foundEnviron() []string {
 	if s.setup.Attach == nil {
 		return s.setup.Environ

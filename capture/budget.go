@@ -51,9 +51,9 @@ func (s *Session) leftOut(spec passSpec) string {
 		return ""
 	}
 	left, need := s.left(), s.budget.took[spec.tool]
-	about := fmt.Sprintf("recordings like it took up to %s", roughly(need))
+	about := fmt.Sprintf("recordings like it took up to %s", plan.Roughly(need))
 	if spec.takes > need {
-		need, about = spec.takes, fmt.Sprintf("it would take about %s", roughly(spec.takes))
+		need, about = spec.takes, fmt.Sprintf("it would take about %s", plan.Roughly(spec.takes))
 	}
 	if need == 0 && spec.tool == rundir.ToolTorch {
 		for _, took := range s.budget.took {
@@ -61,23 +61,15 @@ func (s *Session) leftOut(spec passSpec) string {
 				need = took
 			}
 		}
-		about = fmt.Sprintf("no recording took less than %s", roughly(need))
+		about = fmt.Sprintf("no recording took less than %s", plan.Roughly(need))
 	}
 	switch {
 	case left <= 0:
 		return fmt.Sprintf("the time for the whole capture was used up (--budget %s)", plan.FormatDuration(s.o.Budget))
 	case left < need:
-		return fmt.Sprintf("there was no time for it: %s, and %s were left (--budget %s)", about, roughly(left), plan.FormatDuration(s.o.Budget))
+		return fmt.Sprintf("there was no time for it: %s, and %s were left (--budget %s)", about, plan.Roughly(left), plan.FormatDuration(s.o.Budget))
 	}
 	return ""
-}
-
-// roughly is a time as a person says it.
-func roughly(d time.Duration) string {
-	if d < time.Minute {
-		return d.Round(100 * time.Millisecond).String()
-	}
-	return plan.FormatDuration(d.Round(time.Second))
 }
 
 // record runs a pass, unless it cannot be, or the budget has no room for it.

@@ -55,7 +55,7 @@ func (s *Session) insteadOfNsys(ctx context.Context) error {
 	return s.byTracer(ctx, why, "the timeline")
 }
 
-// SlowedByNsys reports whether the timeline is that of nsys alone, and recordings without a profiler tell how it slowed the workload.
+// SlowedByNsys reports whether nsys alone made the timeline, and recordings without a profiler show what that cost.
 func (s *Session) SlowedByNsys() bool {
 	return s.o.Baseline && s.o.UsesNsys() && !s.o.UsesProf() && !s.Stopped() && s.tools[rundir.ToolProf].path == ""
 }
@@ -88,9 +88,3 @@ func (s *Session) byTracer(ctx context.Context, why, what string) error {
 	s.failed = s.failed[:before]
 	return s.Settle()
 }
-
-// muchSlower is by which share of its time alone a stage may take longer in a timeline that figures rest on.
-const muchSlower = 0.25
-
-// IsMuch reports whether a stage takes so much longer in a timeline than alone that another is to be recorded.
-func IsMuch(ratio float64) bool { return ratio > muchSlower }

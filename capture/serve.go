@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"prof/capture/machine"
+	"prof/capture/plan"
 	"prof/capture/serving"
 	"prof/capture/tracer"
 	"prof/internal/file"
@@ -65,7 +66,7 @@ func (s *Session) keepTraces(p *rundir.Pass, stem string) {
 	p.Artifacts = append(p.Artifacts, stem)
 }
 
-// conducted is a recording of a serving engine that goes on beside the engine. That of nil has nothing.
+// conducted is the recording of a serving engine, which runs beside the engine. Methods of nil do nothing.
 type conducted struct {
 	cancel context.CancelCauseFunc
 	killed context.CancelFunc
@@ -187,7 +188,7 @@ func (s *Session) servingVerdict(p *rundir.Pass, out outcome) (status, reason st
 		if out.ended != nil {
 			end = ": " + workloadEnd(out.ended)
 		}
-		return rundir.StatusFailed, fmt.Sprintf("the engine ended %s after the recording began%s%s", roughly(r.Window), end, s.blamed(p))
+		return rundir.StatusFailed, fmt.Sprintf("the engine ended %s after the recording began%s%s", plan.Roughly(r.Window), end, s.blamed(p))
 	case p.Reason != "":
 		return rundir.StatusNoReport, p.Reason
 	case r.LoadEnd != nil && !r.LoadCut:
@@ -216,7 +217,7 @@ func (s *Session) notRecorded(p *rundir.Pass, out outcome) string {
 			end = "the load ended with " + r.LoadEnd.Error()
 		}
 		return fmt.Sprintf("%s after %s, before anything was recorded%s: it must last longer than it takes until the load is steady, and the window (--warm, --steady-timeout, --window)",
-			end, roughly(r.Steady.Waited), s.blamedIn(loadStem+workloadLogEnd))
+			end, plan.Roughly(r.Steady.Waited), s.blamedIn(loadStem+workloadLogEnd))
 	case errors.Is(r.Err, serving.ErrNotReady):
 		return r.Err.Error() + s.blamed(p)
 	}

@@ -9,7 +9,6 @@ import (
 
 	"prof/capture/plan"
 	"prof/capture/tracer"
-	"prof/internal/file"
 	"prof/schema/rundir"
 )
 
@@ -70,12 +69,12 @@ func Switch(runs, run string, on bool) (name string, err error) {
 	case len(found) > 1 && run == "":
 		return "", fmt.Errorf("several captures are paused: name one with --run (%s)", strings.Join(names, ", "))
 	}
-	text := "off\n"
+	line := tracer.SwitchOff
 	if on {
-		text = tracer.SwitchOn + "\n"
+		line = tracer.SwitchOn
 	}
 	for _, path := range found {
-		if err := file.Write(path, []byte(text)); err != nil {
+		if err := tracer.Set(path, line); err != nil {
 			return "", err
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"prof/capture/machine"
 	"prof/capture/tracer"
@@ -32,7 +31,7 @@ func (s *Session) traced(n int) passSpec {
 				return err
 			}
 			s.talk("recording is paused: `prof mark start` begins it, `prof mark stop` pauses it again")
-			return file.Write(s.below(stem+switchExt), []byte("off\n"))
+			return tracer.Set(s.below(stem+switchExt), tracer.SwitchOff)
 		},
 		env: func() ([]string, error) {
 			now, err := machine.Monotonic()
@@ -43,7 +42,7 @@ func (s *Session) traced(n int) passSpec {
 			if err := s.removeSwitch(stem); err != nil {
 				s.warn(err.Error())
 			}
-			traces, err := filepath.Glob(filepath.Join(s.below(stem), "*.proftrace"))
+			traces, err := tracer.Traces(s.below(stem))
 			if err != nil || len(traces) == 0 {
 				p.Reason = errors.Join(errors.New("no process of the workload loaded CUDA or NVTX: nothing was traced"), err).Error()
 				return

@@ -37,7 +37,7 @@ type Launched struct {
 	Version       int       `json:"version"`
 	Name          string    `json:"name"`
 	PID           int       `json:"pid"`
-	Started       string    `json:"started"` // tells the process from a later one of its number
+	Started       string    `json:"started"` // when the kernel started it: with PID it names the process
 	Argv          []string  `json:"argv"`    // secrets masked
 	Dir           string    `json:"dir"`     // its working folder
 	Environ       []string  `json:"environ"` // those variables of it that may be kept with a run
@@ -180,7 +180,7 @@ func (l Launched) Take(p machine.Processes) (release func() error, err error) {
 	}, nil
 }
 
-// Env is what its environment has beside its own, so that it is traced when the switch says so.
+// Env returns the variables by which CUDA loads the tracer into the process, which the switch turns on.
 func (l Launched) Env(lib tracer.Library, base int64) []string {
 	return lib.Env(tracer.Options{Dir: l.Watched(), GraphNodes: true, Base: base, Window: tracer.Window{Switch: l.Switch(), Each: true}})
 }

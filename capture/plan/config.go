@@ -177,6 +177,14 @@ func FormatDuration(d time.Duration) string {
 	return s
 }
 
+// Roughly writes a time as people say one that was measured: 1.3s, 42s, 2m5s.
+func Roughly(d time.Duration) string {
+	if d < time.Minute {
+		return d.Round(100 * time.Millisecond).String()
+	}
+	return FormatDuration(d.Round(time.Second))
+}
+
 var sizeText = regexp.MustCompile(`^([0-9]{1,19}(?:\.[0-9]{1,9})?) ?([A-Za-z]*)$`)
 
 // sizeUnits are bytes to a unit, by its name in small letters.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"prof/capture/plan"
 )
 
 // How often an engine is asked whether it serves, and for how long one question waits.
@@ -50,7 +52,7 @@ func (r *recording) waitReady() error {
 		took := r.M.Now().Sub(begun)
 		if err == nil {
 			r.out.Ready = took
-			r.Talk(fmt.Sprintf("the engine is ready after %s", roughly(took)))
+			r.Talk(fmt.Sprintf("the engine is ready after %s", plan.Roughly(took)))
 			return nil
 		}
 		if took >= o.ReadyTimeout {

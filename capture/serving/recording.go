@@ -145,7 +145,7 @@ func (r *recording) window() error {
 		return err
 	}
 	if r.out.Cut != nil {
-		r.Talk(fmt.Sprintf("the window is %s long instead of %s: %v", roughly(r.out.Window), plan.FormatDuration(r.Options.Window), r.out.Cut))
+		r.Talk(fmt.Sprintf("the window is %s long instead of %s: %v", plan.Roughly(r.out.Window), plan.FormatDuration(r.Options.Window), r.out.Cut))
 	}
 	return r.waitWhole()
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"prof/capture/plan"
 	"prof/capture/tracer"
 )
 
@@ -101,7 +102,7 @@ func (r *recording) waitSteady() error {
 
 // String says how long was waited and what was seen.
 func (s Steady) String() string {
-	under := roughly(s.Waited) + " under load"
+	under := plan.Roughly(s.Waited) + " under load"
 	processes := fmt.Sprintf("%d processes", s.Processes)
 	if s.Processes == 1 {
 		processes = "1 process"
@@ -115,12 +116,4 @@ func (s Steady) String() string {
 		return fmt.Sprintf("recording after %s (--steady-timeout), before launches in %s could be compared", under, processes)
 	}
 	return fmt.Sprintf("recording all the same after %s (--steady-timeout): not steady, %.0f and then %.0f launches a second in %s", under, s.Before, s.Rate, processes)
-}
-
-// roughly is a time as a person says it.
-func roughly(d time.Duration) string {
-	if d < time.Minute {
-		return d.Round(100 * time.Millisecond).String()
-	}
-	return d.Round(time.Second).String()
 }

@@ -23,7 +23,7 @@ const launchesExt = ".launches"
 // Launches returns how many kernels and graphs each process has launched since a switch said SwitchWatch, by its id: the processes that have CUDA.
 // dir is the folder of Options.
 func Launches(dir string) (map[int]int64, error) {
-	paths, err := launchFiles(dir)
+	paths, err := withExt(dir, launchesExt)
 	if err != nil {
 		return nil, err
 	}
@@ -51,43 +51,32 @@ func Launches(dir string) (map[int]int64, error) {
 
 // Forget removes the files that Launches reads.
 func Forget(dir string) error {
-	paths, err := launchFiles(dir)
+	paths, err := withExt(dir, launchesExt)
 	for _, path := range paths {
 		err = errors.Join(err, os.Remove(path))
 	}
 	return err
 }
 
-func launchFiles(dir string) (out []string, err error) {
+// withExt lists the files of a folder whose names end so; without the folder there are none.
+func withExt(dir, ext string) (out []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), launchesExt) {
+		if strings.HasSuffix(e.Name(), ext) {
 			out = append(out, filepath.Join(dir, e.Name()))
 		}
 	}
 	return out, err
 }
 
-// Ext ends the name of a trace, which is that of its process.
-const Ext = ".proftrace"
+// traceExt ends the name of a trace; before it is the id of its process.
+const traceExt = ".proftrace"
 
 // Traces lists the traces in a folder.
-func Traces(dir string) ([]string, error) {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	var out []string
-	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), Ext) {
-			out = append(out, filepath.Join(dir, e.Name()))
-		}
-	}
-	return out, err
-}
+func Traces(dir string) ([]string, error) { return withExt(dir, traceExt) }
 
 // lastBlock is a block of docs/trace-format.md that ends a trace in order, but for its checksum at sumAt.
 const (

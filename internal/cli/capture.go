@@ -32,6 +32,7 @@ import (
 	"prof/render/typeset"
 	"prof/schema"
 	"prof/schema/rundir"
+	"prof/schema/terms"
 )
 
 // runsName is the folder of the runs' folders in a home.
@@ -273,9 +274,9 @@ func (p *program) slowed(c *cli.Context, home schema.Home, run string) (why stri
 	if err != nil {
 		return "", err
 	}
-	most := 0.0
+	most := terms.MuchOverhead
 	for _, r := range costs {
-		if r.Tool == rundir.ToolNsys && r.Stage != "" && r.OverheadRatio != nil && capture.IsMuch(*r.OverheadRatio) && *r.OverheadRatio > most {
+		if r.Tool == rundir.ToolNsys && r.Stage != "" && r.OverheadRatio != nil && *r.OverheadRatio > most {
 			most, why = *r.OverheadRatio, fmt.Sprintf("%s takes %.0f %% longer under Nsight Systems than alone", r.Stage, 100**r.OverheadRatio)
 		}
 	}

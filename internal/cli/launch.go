@@ -27,8 +27,8 @@ func (p *program) launchCommand() *cli.Command {
 		Name:      "launch",
 		Usage:     "start a program that captures can attach to later, as often as wanted",
 		ArgsUsage: "-- COMMAND...",
-		Description: `The program runs with prof's own tracer loaded and off, in all of its processes, and in the place of prof: its process, output and end are
-its own. Another terminal records it, each time as a run:
+		Description: `prof starts the program with its own tracer loaded and off, in all of its processes, and becomes it: process, output and exit status are the
+program's. Record it from another terminal, each time as a run:
 
   prof launch --name llama -- vllm serve MODEL -tp 8
   prof capture --attach llama --window 20s`,

@@ -18,6 +18,9 @@ func (words) Parts() []terms.Part   { return terms.Parts }
 func (words) Idle() []terms.Part    { return terms.IdleParts() }
 func (words) Causes() []terms.Cause { return terms.IdleCauses() }
 
+// MuchOverhead is the bound of the overhead of profiling.
+func (words) MuchOverhead() float64 { return terms.MuchOverhead }
+
 // Work are the parts that are no idle time.
 func (words) Work() []terms.Part {
 	return slices.DeleteFunc(slices.Clone(terms.Parts), terms.Part.IsIdle)

@@ -1,5 +1,8 @@
 package terms
 
+// MuchOverhead is by which share of its time alone a stage may take longer under a profiler: beyond it times mislead, and another recording is made.
+const MuchOverhead = 0.25
+
 // ReasonNoise is why an overhead has no ratio that was measured on both sides: it is less than what recordings differ by chance.
 const ReasonNoise = "noise"
 

@@ -89,7 +89,7 @@ SELECT
     p.tool AS object,
     p.overhead_ratio AS ratio
 FROM process p
-WHERE p.overhead_ratio > 0.25 OR p.overhead_ratio < -0.05
+WHERE p.overhead_ratio > {{.MuchOverhead}} OR p.overhead_ratio < -0.05
 UNION ALL BY NAME
 SELECT
     'overhead' AS topic,
@@ -104,7 +104,7 @@ SELECT
     o.alone_median_ns AS of_time_ns,
     o.overhead_ratio AS ratio
 FROM stage_overhead o
-WHERE o.run_id = $run AND o.overhead_ratio > 0.25
+WHERE o.run_id = $run AND o.overhead_ratio > {{.MuchOverhead}}
 UNION ALL BY NAME
 SELECT
     'overhead' AS topic,
