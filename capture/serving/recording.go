@@ -105,11 +105,22 @@ func (r *recording) pause(d time.Duration) error {
 		return context.Cause(r.ctx)
 	case err := <-r.loaded:
 		r.noteLoad(err)
-		return ErrLoadEnded
+		if err == nil {
+			return ErrLoadEnded
+		}
+		select { // a load fails at once where its engine has ended, which is then the reason
+		case <-r.ctx.Done():
+			return context.Cause(r.ctx)
+		case <-r.M.After(endWithin):
+			return ErrLoadEnded
+		}
 	case <-r.M.After(d):
 		return nil
 	}
 }
+
+// endWithin is how long after a load has failed the end of its engine may be heard of.
+const endWithin = time.Second
 
 func (r *recording) noteLoad(err error) {
 	r.out.LoadEnd, r.loaded = err, nil
