@@ -49,9 +49,10 @@ func compiledStandIn(t *testing.T) (dir, gcc string) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	cupti := filepath.Join(dir, "libcupti.so.12")
+	cupti, cuda := filepath.Join(dir, "libcupti.so.12"), filepath.Join(dir, "libcuda.so.1")
 	compiled(t, cupti, "-shared", "-fPIC", "-Wl,-soname,libcupti.so.12", standIn+"cupti.c")
-	compiled(t, filepath.Join(dir, "work"), standIn+"work.c", cupti, "-ldl", "-lpthread")
+	compiled(t, cuda, "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", standIn+"cuda.c")
+	compiled(t, filepath.Join(dir, "work"), standIn+"work.c", "-Wl,--no-as-needed", cupti, cuda, "-ldl", "-lpthread")
 	return dir, gcc
 }
 
@@ -251,7 +252,7 @@ func TestTracer(t *testing.T) {
 }
 
 // TestTracerAttached traces a process that runs on as often as it is asked to, each time into a folder of its own. What came before a window, ranges that are
-// open and CUPTI itself, which comes and goes with windows, is in each.
+// open and the GPU, of which CUPTI tells nobody who comes late, is in each.
 func TestTracerAttached(t *testing.T) {
 	t.Parallel()
 	dir, gcc := compiledStandIn(t)
@@ -293,7 +294,8 @@ func TestTracerAttached(t *testing.T) {
 		of := "run_id = (SELECT run_id FROM run WHERE name = '" + name + "')"
 		testkit.Expect(t, w, "SELECT count(*), count(launch_start_ns) FROM kernels WHERE "+of+" AND launch_start_ns <= start_ns", kernels)
 		testkit.Expect(t, w, "SELECT name FROM ranges WHERE "+of, "open")
-		testkit.Expect(t, w, "SELECT name FROM device WHERE "+of, "Stand-in")
+		testkit.Expect(t, w, "SELECT name, uuid, compute_capability, sm_count, memory_bytes_per_s, l2_bytes, max_warp_per_sm_count, clock_hz FROM device WHERE "+of,
+			"Stand-in 40|GPU-28282828-2828-2828-2828-282828282828|9.0|132|4096000000000|62914560|64|1980000000")
 	}
 }
 

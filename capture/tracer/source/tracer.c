@@ -12,7 +12,9 @@
 // PROF_TRACE_DOMAIN ("": the default one, *: any); PROF_TRACE_API=1 from cudaProfilerStart to cudaProfilerStop; PROF_TRACE_DELAY and
 // PROF_TRACE_DURATION in nanoseconds from time 0; PROF_TRACE_SWITCH a file, while it begins with "on". While that begins with "watch", launches are
 // only counted, into PROF_TRACE_DIR/PID.launches. With PROF_TRACE_EACH=1 each window has a file of its own, in the folder that the switch names
-// after "on ", and CUPTI leaves the process between windows: until the first of them, and after each, CUDA works as if there were no tracer.
+// after "on ", and until the first of them CUDA works as if there were no tracer. CUPTI then stays to the end, though each launch takes longer as long as
+// it is there: cuptiFinalize is not safe. With CUDA 13.0 a graph that was launched while kernels were recorded fails in its next launch after it
+// ("unspecified launch failure", on a host of two H200 each time, on one of a single H200 never).
 //
 // cc -O2 -shared -fPIC -fvisibility=hidden -I CUDA/include tracer.c -o tracer.so -ldl -lpthread
 #define _GNU_SOURCE
@@ -274,13 +276,12 @@ static _Atomic int64_t closed_at;   // work of the last window may still come; 0
 static pthread_mutex_t switching = PTHREAD_MUTEX_INITIALIZER;
 
 static void trace_cuda(int on);
-static _Atomic int leaving; // CUPTI is to leave the process at the end of a call
 static int refused;         // CUPTI could not be had: the next window tries again
 
 static void open_window(void) {
   pthread_mutex_lock(&switching);
   if (live && !taking && window_count < WINDOWS_MOST) { // of the 65,537th there is nothing
-    leaving = refused = 0;
+    refused = 0;
     if (!closed_at) trace_cuda(1);
     closed_at = 0;
     struct window *w = &windows[window_count];
@@ -661,7 +662,7 @@ static void flush_all(void) {
 #define CUPTI(X) X(cuptiSubscribe) X(cuptiEnableCallback) X(cuptiGetCallbackName) X(cuptiGetVersion) X(cuptiGetResultString) \
   X(cuptiActivityRegisterCallbacks) X(cuptiActivityRegisterTimestampCallback) X(cuptiActivitySetAttribute) X(cuptiActivityEnable) X(cuptiActivityDisable) \
   X(cuptiActivityEnableRuntimeApi) X(cuptiActivityEnableDriverApi) X(cuptiActivityFlushAll) X(cuptiActivityFlushPeriod) \
-  X(cuptiActivityGetNextRecord) X(cuptiActivityGetNumDroppedRecords) X(cuptiFinalize)
+  X(cuptiActivityGetNextRecord) X(cuptiActivityGetNumDroppedRecords)
 #define DECLARE(f) static __typeof__(&f) p_##f;
 CUPTI(DECLARE)
 
@@ -816,8 +817,6 @@ static uint8_t switches[3][1024]; // by domain and callback: 1 cudaProfilerStart
 static _Atomic int watching;       // launches are counted
 static _Atomic uint64_t launches;
 
-static void leave(void);
-
 static void CUPTIAPI call(void *data, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *info) {
   (void)data;
   const CUpti_CallbackData *c = info;
@@ -840,7 +839,6 @@ static void CUPTIAPI call(void *data, CUpti_CallbackDomain domain, CUpti_Callbac
   struct event e = {.type = EVENT_CALL, .domain = is_runtime ? 1 : 2, .more = id, .time = start, .end = now(), .correlation = c->correlationId,
                     .result = c->functionReturnValue ? *(const int *)c->functionReturnValue : 0};
   if (start != 0) note(&e, 0, 0);
-  if (leaving) leave();
 }
 
 // is_wanted says whether a call launches work or waits for it, or begins or ends a stream capture: what a capture records launches nothing. Launches are
@@ -891,6 +889,7 @@ static CUptiResult trace_work(int on) {
 }
 
 static void attach(void);
+static void ask_for_devices(void *cuda);
 static int loaded;  // the process in which CUDA has loaded the tracer
 
 // has_cupti has CUPTI ready, and says whether it is. Before CUDA itself is ready nothing is asked of it: the thread that makes it so may wait for
@@ -903,6 +902,7 @@ static int has_cupti(void) {
   if (count && count(&n) != 0) return 0;
   if (!refused) attach();
   refused = cuda_pid != getpid();
+  if (!refused && lib) ask_for_devices(lib);
   return !refused;
 }
 
@@ -986,30 +986,12 @@ static void attach(void) {
   cuda_pid = getpid();
 }
 
-// leave has CUPTI leave the process, for good or until the next window: as long as it is there each launch takes longer, also when nothing is recorded.
-// It does so at the end of a call, where that is safe.
-static void leave(void) {
-  if (pthread_mutex_trylock(&switching) != 0) return; // the next call will do
-  if (leaving && cuda_pid == getpid()) {
-    leaving = 0;
-    p_cuptiActivityFlushAll(1);
-    p_cuptiFinalize();
-    cuda_pid = 0;
-  }
-  pthread_mutex_unlock(&switching);
-}
-
-// can_leave says whether CUPTI may leave: with the one of CUDA 12.6 and before programs crashed that use CUDA graphs, and graph launches as wholes must be
-// recorded throughout.
-static int can_leave(void) { return each && !by_graph && cupti_version >= DEVICE_GRAPHS; }
-
 // watch has launches counted, or no longer.
 static void watch(int on) {
   pthread_mutex_lock(&switching);
   if (on != watching && (on ? has_cupti() : cuda_pid == getpid())) {
     watching = on;
-    leaving = !on && !taking && can_leave();
-    if (!taking) trace_calls(CUPTI_CB_DOMAIN_DRIVER_API, "Launch", on || leaving);
+    if (!taking) trace_calls(CUPTI_CB_DOMAIN_DRIVER_API, "Launch", on);
   }
   pthread_mutex_unlock(&switching);
 }
@@ -1062,13 +1044,46 @@ static void add_device(const CUpti_ActivityDevice5 *d) {
   ADD(CUDA_DEVICES, gpu, d->id, global_pid >> 24 & 0xffffff);
 }
 
-// take_device keeps a GPU and says it once in each file: CUPTI tells of it again whenever it comes back to the process.
+// take_device keeps a GPU and says it once in each file.
 static void take_device(const CUpti_ActivityDevice5 *d) {
   for (int i = 0; i < device_count; i++)
     if (devices[i].id == d->id) return;
   if (device_count == COUNT(devices)) return;
   devices[device_count] = *d;
-  if ((devices[device_count].name = strdup(d->name ? d->name : ""))) add_device(&devices[device_count++]);
+  if (!(devices[device_count].name = strdup(d->name ? d->name : ""))) return;
+  if (file >= 0) add_device(&devices[device_count]);
+  device_count++;
+}
+
+// ask_for_devices learns of the GPUs from the driver: CUPTI tells of them only when CUDA begins, and here it came later.
+static void ask_for_devices(void *cuda) {
+  enum { WARP_SIZE = 10, CLOCK_KHZ = 13, MULTIPROCESSORS = 16, MEMORY_CLOCK_KHZ = 36, MEMORY_BUS_BITS = 37, L2_BYTES = 38, THREADS_MOST = 39, MAJOR = 75, MINOR = 76,
+         SHARED_BYTES = 81 }; // of CUdevice_attribute
+  int (*count)(int *) = (int (*)(int *))dlsym(cuda, "cuDeviceGetCount");
+  int (*get)(int *, int) = (int (*)(int *, int))dlsym(cuda, "cuDeviceGet");
+  int (*name_of)(char *, int, int) = (int (*)(char *, int, int))dlsym(cuda, "cuDeviceGetName");
+  int (*uuid_of)(CUuuid *, int) = (int (*)(CUuuid *, int))dlsym(cuda, "cuDeviceGetUuid_v2"); // of a MIG instance its own
+  int (*memory_of)(size_t *, int) = (int (*)(size_t *, int))dlsym(cuda, "cuDeviceTotalMem_v2");
+  int (*attribute_of)(int *, int, int) = (int (*)(int *, int, int))dlsym(cuda, "cuDeviceGetAttribute");
+  int n = 0, device;
+  if (!count || !get || !name_of || !uuid_of || !memory_of || !attribute_of || count(&n) != 0) return;
+  for (int i = 0; i < n; i++) {
+    static const int wanted[] = {WARP_SIZE, CLOCK_KHZ, MULTIPROCESSORS, MEMORY_CLOCK_KHZ, MEMORY_BUS_BITS, L2_BYTES, THREADS_MOST, MAJOR, MINOR, SHARED_BYTES};
+    int a[SHARED_BYTES + 1] = {0}, failed = 0;
+    char name[256] = "";
+    size_t memory = 0;
+    CUpti_ActivityDevice5 d = {.id = i, .name = name};
+    if (get(&device, i) != 0) continue;
+    for (size_t k = 0; k < COUNT(wanted); k++) failed |= attribute_of(&a[wanted[k]], wanted[k], device);
+    if (failed || name_of(name, sizeof name, device) != 0 || uuid_of(&d.uuid, device) != 0 || memory_of(&memory, device) != 0 || a[WARP_SIZE] == 0) continue;
+    d.computeCapabilityMajor = a[MAJOR], d.computeCapabilityMinor = a[MINOR], d.numMultiprocessors = a[MULTIPROCESSORS], d.coreClockRate = a[CLOCK_KHZ];
+    d.globalMemorySize = memory, d.l2CacheSize = a[L2_BYTES], d.maxSharedMemoryPerMultiprocessor = a[SHARED_BYTES];
+    d.globalMemoryBandwidth = 2ull * a[MEMORY_CLOCK_KHZ] * a[MEMORY_BUS_BITS] / 8; // two transfers a clock, in kB/s, as CUPTI has it
+    d.maxWarpsPerMultiprocessor = a[THREADS_MOST] / a[WARP_SIZE];
+    pthread_mutex_lock(&lock);
+    take_device(&d);
+    pthread_mutex_unlock(&lock);
+  }
 }
 
 // ---- NVTX -----------------------------------------------------------------------------------------------------------------------------
@@ -1360,8 +1375,7 @@ static void turn(void) {
       pthread_mutex_lock(&lock);
       end_file();
       pthread_mutex_unlock(&lock);
-      leaving = cuda_pid == getpid() && !watching && can_leave();
-      if (leaving || watching) trace_calls(CUPTI_CB_DOMAIN_DRIVER_API, "Launch", 1);
+      if (watching) trace_calls(CUPTI_CB_DOMAIN_DRIVER_API, "Launch", 1);
     }
   }
   pthread_mutex_unlock(&switching);
@@ -1428,7 +1442,7 @@ static void in_child(void) {
   memset(windows, 0, sizeof windows);
   window_count = 0;
   closed_at = records = dropped = buffers = watched.seen = watched.last_id = 0;
-  leaving = watching = device_count = 0;
+  watching = device_count = 0;
   dir_of_file[0] = 0;
   once = (pthread_once_t)PTHREAD_ONCE_INIT;
   forked = 1;

@@ -54,7 +54,7 @@ static void put(const void *record, uint32_t size) {
 CUptiResult cuptiActivityEnable(CUpti_ActivityKind k) {
   if (k == CUPTI_ACTIVITY_KIND_GRAPH_TRACE && correlation) abort(); // CUDA 13.0 crashes in the next launch of a graph that there was before
   kinds[k] = 1;
-  if (k == CUPTI_ACTIVITY_KIND_DEVICE) {
+  if (k == CUPTI_ACTIVITY_KIND_DEVICE && !correlation) { // CUPTI tells of GPUs when CUDA begins, and not later
     CUpti_ActivityDevice5 d = {.kind = k, .size = sizeof d, .name = "Stand-in", .computeCapabilityMajor = 9, .numMultiprocessors = 132, .globalMemorySize = 1ull << 36};
     put(&d, sizeof d);
   }
@@ -73,15 +73,6 @@ CUptiResult cuptiActivityGetNextRecord(uint8_t *b, size_t n, CUpti_Activity **a)
   return CUPTI_SUCCESS;
 }
 CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext c, uint32_t s, size_t *n) { (void)c, (void)s; *n = dropped; dropped = 0; return CUPTI_SUCCESS; }
-
-// cuptiFinalize leaves the process: what is asked of CUPTI later begins anew, and so do correlation ids.
-CUptiResult cuptiFinalize(void) {
-  flush();
-  called = 0, correlation = 0;
-  memset(enabled, 0, sizeof enabled);
-  memset(kinds, 0, sizeof kinds);
-  return CUPTI_SUCCESS;
-}
 
 static void around(CUpti_CallbackDomain d, uint32_t id, CUpti_ApiCallbackSite site, uint64_t *data) {
   static const int result = 0;

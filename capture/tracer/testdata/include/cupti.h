@@ -58,7 +58,6 @@ CUptiResult cuptiActivityEnableDeviceGraph(uint8_t);
 CUptiResult cuptiActivityEnableRuntimeApi(CUpti_CallbackId, uint8_t);
 CUptiResult cuptiActivityEnableDriverApi(CUpti_CallbackId, uint8_t);
 CUptiResult cuptiActivityFlushAll(uint32_t);
-CUptiResult cuptiFinalize(void);
 CUptiResult cuptiActivityFlushPeriod(uint32_t);
 CUptiResult cuptiActivityGetNextRecord(uint8_t *, size_t, CUpti_Activity **);
 CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, uint32_t, size_t *);
