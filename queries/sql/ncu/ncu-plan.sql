@@ -1,4 +1,4 @@
--- ncu-plan v2: Launches that Nsight Compute should profile: of the kernels that take the most time, by shape and stage.
+-- ncu-plan v3: Launches that Nsight Compute should profile: of the kernels that take the most time, by shape and stage.
 -- grain: one launch to profile
 -- key: kernel, invocation
 -- notes: plan
@@ -39,12 +39,12 @@
 -- Nsight Compute must go to reach them. Collectives are left out: ncu replays a kernel by itself, and one that waits for other ranks would
 -- never end. Of a kernel those combinations of stage, grid and block with the most time, and of each a launch in the first pass that was
 -- measured; where none was marked, from the second quarter on. ncu is asked for kernels and for numbers apart, and matches each kernel at
--- each number. It skips all launches before that pass, counts from there (2025.3.1), and ends with the last chosen one: only what is
--- matched between is profiled in vain. So one number after the other is taken: the one with the fewest of these, and of those the one that
--- serves the most remaining combinations, the earliest. (The greedy rule of weighted set cover; what serves more costs more.) ncu slows
--- every launch, chosen or not: to go 2000 launches of these kernels further counts as one that is profiled. Early ones are for processes
--- that ncu does not start itself: there 2025.3.1 took 0.1 s for each launch of a chosen kernel before the last one that it profiled, and
--- some 1 s for one that it profiled.
+-- each number. It skips all launches before that pass, those of a CUDA graph node by node, counts from there (2025.3.1), and ends with the
+-- last chosen one: only what is matched between is profiled in vain. So one number after the other is taken: the one with the fewest of
+-- these, and of those the one that serves the most remaining combinations, the earliest. (The greedy rule of weighted set cover; what
+-- serves more costs more.) ncu slows every launch, chosen or not: to go 2000 launches of these kernels further counts as one that is
+-- profiled. Early ones are for processes that ncu does not start itself: there 2025.3.1 took 0.1 s for each launch of a chosen kernel
+-- before the last one that it profiled, and some 1 s for one that it profiled.
 WITH RECURSIVE measured AS (
     SELECT
         w.kernel_name_id,
@@ -114,7 +114,6 @@ WITH RECURSIVE measured AS (
         k.kernel_shape_id,
         k.start_ns,
         c.correlation_id IS NOT NULL AS is_barred,
-        k.graph_node_id IS NOT NULL AS is_replayed,
         row_number() OVER (
             PARTITION BY k.source_id, k.pid
             ORDER BY coalesce(k.launch_start_ns, k.start_ns), k.start_ns, k.correlation_id, k.device_id, k.stream_id,
@@ -264,7 +263,7 @@ WITH RECURSIVE measured AS (
     FROM measured_launch m
     WHERE NOT m.is_barred AND (early OR m.range_id IS NOT NULL OR m.place > m.launches // 4)
     QUALIFY pass <= 2 AND (place <= 2000 OR is_last)
-), cut AS ( -- how many launches ncu may skip; none of a CUDA graph, since it is not known whether it counts graphs or their kernels
+), cut AS ( -- how many launches ncu may skip; none of a CUDA graph with conditional nodes, of which it is not known how it counts them
     SELECT DISTINCT
         p.source_id,
         p.pid,
@@ -276,7 +275,7 @@ WITH RECURSIVE measured AS (
             k.pid,
             min(k.in_process) AS in_process
         FROM counted k
-        WHERE k.is_replayed
+        WHERE k.is_barred
         GROUP BY k.source_id, k.pid
     ) g
         ON g.source_id = p.source_id AND g.pid IS NOT DISTINCT FROM p.pid
