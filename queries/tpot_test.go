@@ -133,6 +133,9 @@ func TestTpotCausesMade(t *testing.T) {
 		"none":       {notes: "[the capture has no two measured iterations that decode and follow each other (of 0 that decode): see prof query iterations]"},
 	} {
 		f := testkit.Query(t, w, "tpot-causes", queries.Args{"run": run})
+		if run != "none" && f.Rows[0][f.Index("all_token_mean_ns")] != 80_000.0 {
+			t.Errorf("%s: all GPUs: %v", run, f.Rows[0])
+		}
 		got := shownCells(f, "kind", "cause", "time_ns")
 		slices.Sort(got)
 		if run == "none" && len(got) > 0 || run != "none" && !slices.Equal(got, want) {
@@ -155,5 +158,11 @@ func TestTpotCausesMade(t *testing.T) {
 		if err != nil || fmt.Sprint(notes) != like.notes {
 			t.Errorf("%s: %q, %v, want %s", run, notes, err, like.notes)
 		}
+	}
+	// A second GPU, which had the first four iterations too: one step of 100 us, for two sequences. Together 760 us for nine tokens.
+	w = testkit.Copy(t, testkit.Run{Name: "served", Files: []string{write(1), "serving/own.json"}, Facts: of})
+	testkit.Exec(t, w, `INSERT INTO iteration SELECT * REPLACE (1 AS device_id) FROM iteration WHERE run_id = _run_id('served') AND start_ns <= 170000 + (SELECT min(start_ns) - 30000 FROM iteration WHERE run_id = _run_id('served'))`)
+	if got := fmt.Sprint(rowsOf(t, w, `SELECT DISTINCT device, token_mean_ns, round(all_token_mean_ns, 3), client_tpot_ns - all_token_mean_ns = outside_ns FROM tpot_causes('served') ORDER BY ALL`)); got != "[[0 80000 84444.444 true] [1 100000 84444.444 true]]" {
+		t.Errorf("of two GPUs: %q", got)
 	}
 }

@@ -64,12 +64,13 @@ func screens() map[string]Screen {
 		Summary: judge.Summary{Profiled: "Nsight Compute profiled 2 kernels", Advice: []judge.Advice{{Finding: judge.Finding{Advice: "capture a timeline", Command: "prof capture -- CMD..."}}}}}
 	onCPU := Screen{Report: &judge.Report{}, Summary: judge.Summary{Stages: []judge.StageSummary{{Stage: "prefill", Passes: 1, MedianNs: 1e6, IsCPU: true, Bound: "unknown", Label: "unknown"}}}, Facts: [][2]string{{"run", "cpu"}}}
 	cause := func(kind, cause string, ns, iterations any) []any {
-		return []any{kind, cause, ns, float64(ns.(int64)) / 672, float64(ns.(int64)) / 680, iterations, 14.9e6, 14.4e6, 11.9e6, 14.6e6, 84.5e6, rendertest.N(1), rendertest.N(556), rendertest.N(0)}
+		return []any{kind, cause, ns, float64(ns.(int64)) / 672, float64(ns.(int64)) / 680, iterations, 14.9e6, 14.4e6, 14.3e6, 11.9e6, 14.6e6, 84.5e6, rendertest.N(1), rendertest.N(556), rendertest.N(0)}
 	}
 	served := Screen{Report: &judge.Report{Frames: map[string]*frame.Frame{
-		"tpot-causes": rendertest.FrameOf("tpot-causes", "kind cause time_ns per_step_ns per_token_ns iteration_count step_mean_ns token_mean_ns client_tpot_ns window_tpot_ns window_ttft_ns source_id pid device",
+		"tpot-causes": rendertest.FrameOf("tpot-causes", "kind cause time_ns per_step_ns per_token_ns iteration_count step_mean_ns token_mean_ns all_token_mean_ns client_tpot_ns window_tpot_ns window_ttft_ns source_id pid device",
 			cause("decode", "kernel", int64(5_819_180_000), int64(630)), cause("mixed", "host", int64(1_690_920_000), int64(43)), cause("mixed", "launch-bound", int64(850_050_000), int64(43)),
-			cause("decode", "launch-bound", int64(696_710_000), int64(630)), cause("mixed", "kernel", int64(657_310_000), int64(43)), cause("between", "host", int64(144_920_000), nil), cause("decode", "wait", int64(8_840_000), int64(630)))}},
+			cause("decode", "launch-bound", int64(696_710_000), int64(630)), cause("mixed", "kernel", int64(657_310_000), int64(43)), cause("between", "host", int64(144_920_000), nil), cause("decode", "wait", int64(8_840_000), int64(630)),
+			[]any{"decode", "kernel", int64(9_000_000_000), 13.9e6, 14.2e6, int64(640), 14.5e6, 14.2e6, 14.3e6, 11.9e6, 14.6e6, 84.5e6, rendertest.N(1), rendertest.N(557), rendertest.N(1)})}},
 		Next: []string{"prof query tpot-causes --run a"}}
 	for _, s := range []Screen{full, whole, profiled, served} {
 		for _, f := range s.Report.Frames {

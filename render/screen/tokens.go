@@ -17,7 +17,7 @@ const (
 )
 
 // tokens says what the time per token of a serving engine is made of, and what a step takes that works on prompts: of the GPU on which a token takes
-// longest.
+// longest. Beside what the client measured stands the time of all GPUs, since its requests go to any of them.
 func tokens(s Screen) ([]doc.Block, error) {
 	list, err := rowsOf(s, serving.Causes)
 	if err != nil || len(list) == 0 {
@@ -33,9 +33,11 @@ func tokens(s Screen) ([]doc.Block, error) {
 	}
 	list = slices.DeleteFunc(slices.Clone(list), func(c serving.Cause) bool { return !isOf(c) })
 	engine := tokenTime(slowest)
-	head := clientTime(slowest.Window, slowest.Client) + "engine " + nanoseconds(&engine)
+	head := clientTime(slowest.Window, slowest.Client) + "engine "
+	facts := doc.Facts{{"TPOT", head + nanoseconds(&engine)}}
 	if len(gpus) > 1 {
-		head += fmt.Sprintf(" on GPU %d, the slowest of %d", slowest.Device, len(gpus))
+		all := cmp.Or(slowest.AllTokens, &engine)
+		facts = doc.Facts{{"TPOT", head + nanoseconds(all)}, {"", fmt.Sprintf("GPU %d, the slowest of %d: %s", slowest.Device, len(gpus), nanoseconds(&engine))}}
 	}
 	causes := causesOf(list, engine, func(c serving.Cause) (float64, bool) {
 		if c.PerToken != nil {
@@ -43,7 +45,7 @@ func tokens(s Screen) ([]doc.Block, error) {
 		}
 		return c.PerStep, true
 	}, func(c serving.Cause) string { return c.Kind + " " + c.Cause })
-	facts := append(doc.Facts{{"TPOT", head}}, lines(causes)...)
+	facts = append(facts, lines(causes)...)
 	facts = append(facts, prompts(list, slowest)...)
 	return []doc.Block{doc.Section{Title: "time per token, and to the first one", Blocks: []doc.Block{facts}}}, nil
 }

@@ -64,6 +64,7 @@ type Cause struct {
 	Iterations  *int64   `col:"iteration_count"` // of the kind; nil between iterations
 	Step        float64  `col:"step_mean_ns"`
 	Token       *float64 `col:"token_mean_ns"`
+	AllTokens   *float64 `col:"all_token_mean_ns"`
 	Client      *float64 `col:"client_tpot_ns"`
 	Window      *float64 `col:"window_tpot_ns"` // of the client, within the recorded window
 	FirstWindow *float64 `col:"window_ttft_ns"` // likewise, to the first token

@@ -1,4 +1,4 @@
--- tpot-causes v2: What the time between two decode steps of an engine is made of, which is its own time per output token: GPU work, idle
+-- tpot-causes v3: What the time between two decode steps of an engine is made of, which is its own time per output token: GPU work, idle
 --     time by cause, prefills between them, and time between iterations; with the client's TPOT.
 -- grain: one cause in one kind of iteration, of one process and GPU
 -- key: source_id, pid, device, kind, cause
@@ -24,11 +24,13 @@
 --     sequence went on, warm-up excluded
 --   step_mean_ns: mean time of a step: the engine's own time per output token, where each sequence gets one token in each iteration
 --   token_mean_ns: mean time of a step over the tokens that clients got in it: the engine's own time per output token, under the tracer
+--   all_token_mean_ns: token_mean_ns of all processes and GPUs of the source together, by tokens: what a client compares with, whose requests
+--     go to any of them; NULL where that is unknown for any
 --   client_tpot_ns: mean TPOT of the benchmark of the run, as the client measured it; NULL without one, and with several
 --   window_tpot_ns: mean time between two tokens of a request at the client, of tokens within the recorded window; NULL where its result
 --     does not say when tokens came (vllm bench serve: --save-detailed)
 --   window_ttft_ns: mean TTFT at the client, of requests whose first token came within the recorded window; NULL likewise
---   outside_ns: client's time per token (window_tpot_ns, else client_tpot_ns) - the engine's (token_mean_ns, else step_mean_ns): time
+--   outside_ns: client's time per token (window_tpot_ns, else client_tpot_ns) - the engine's (all_token_mean_ns, else step_mean_ns): time
 --     outside the captured steps; without window_tpot_ns less what the profiler added; NULL where tokens are speculated
 --   source_id: the source
 --   pid: process
@@ -213,6 +215,12 @@ WITH x AS (
         coalesce(bool_or(x.is_speculated), false) AS is_speculated
     FROM x
     GROUP BY x.source_id, x.pid, x.device_id
+), engines AS (
+    SELECT
+        w.source_id,
+        CASE WHEN count(w.token_count) = count(*) THEN sum(w.token_ns)::DOUBLE / sum(w.token_count) END AS token_mean_ns
+    FROM whole w
+    GROUP BY w.source_id
 ), client AS (
     SELECT any_value(l.mean_ns) AS tpot_ns
     FROM served d
@@ -262,18 +270,20 @@ SELECT
     w.step_count,
     w.time_ns / w.step_count AS step_mean_ns,
     w.token_ns::DOUBLE / w.token_count AS token_mean_ns,
+    e.token_mean_ns AS all_token_mean_ns,
     c.tpot_ns AS client_tpot_ns,
     v.tpot_ns AS window_tpot_ns,
     v.ttft_ns AS window_ttft_ns,
     CASE
         WHEN NOT w.is_speculated
-            THEN coalesce(v.tpot_ns, c.tpot_ns) - coalesce(w.token_ns::DOUBLE / w.token_count, w.time_ns / w.step_count)
+            THEN coalesce(v.tpot_ns, c.tpot_ns) - coalesce(e.token_mean_ns, w.time_ns / w.step_count)
     END AS outside_ns,
     q.source_id,
     q.pid,
     q.device_id AS device
 FROM q
 JOIN whole w ON w.source_id = q.source_id AND w.pid IS NOT DISTINCT FROM q.pid AND w.device_id = q.device_id
+JOIN engines e ON e.source_id = q.source_id
 LEFT JOIN kind k
     ON k.source_id = q.source_id
     AND k.pid IS NOT DISTINCT FROM q.pid
