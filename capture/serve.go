@@ -191,6 +191,12 @@ func (s *Session) servingVerdict(p *rundir.Pass, out outcome) (status, reason st
 		return rundir.StatusFailed, fmt.Sprintf("the engine ended %s after the recording began%s%s", plan.Roughly(r.Window), end, s.blamed(p))
 	case p.Reason != "":
 		return rundir.StatusNoReport, p.Reason
+	case errors.Is(r.LoadWhy, serving.ErrEnded):
+		end := "the engine ended"
+		if out.ended != nil {
+			end = workloadEnd(out.ended)
+		}
+		return rundir.StatusFailed, end + " after it was recorded, while the load went on" + s.blamed(p)
 	case r.LoadEnd != nil && !r.LoadCut:
 		return rundir.StatusFailed, "the load ended with " + r.LoadEnd.Error() + s.blamedIn(loadStem+workloadLogEnd)
 	}
@@ -286,7 +292,7 @@ func (s *Session) noteServed(ctx context.Context, p *rundir.Pass, r *serving.Res
 	if r.Steady.Seen {
 		p.Serving.LaunchesPerS = new(r.Steady.Rate)
 	}
-	s.keepResults(ctx, p, r.Err == nil && !errors.Is(r.Cut, serving.ErrEnded))
+	s.keepResults(ctx, p, r.Err == nil && !errors.Is(r.Cut, serving.ErrEnded) && !errors.Is(r.LoadWhy, serving.ErrEnded))
 	if !r.Begun.IsZero() && !r.Steady.Is && s.o.Serving.SteadyTimeout > 0 {
 		s.warn(p.Name + ": " + r.Steady.String())
 	}

@@ -25,7 +25,7 @@ type Engine struct {
 	Workers int                                 // processes with a GPU beside the first one, which has none
 	Starts  time.Duration                       // until it answers
 	Rate    func(loaded time.Duration) float64  // launches a second of a worker, so long after the first request
-	How     string                              // "" is well; crash, crashes (in the window), deaf (to SIGINT and SIGTERM), cut (traces without an end), silent (no trace)
+	How     string                              // "" is well; crash, crashes (in the window), later (after it), deaf (to SIGINT and SIGTERM), cut (traces without an end), silent (no trace)
 	Trace   func(p *Process, path string) error // writes what a worker traced, but the end; nil: a trace of nothing
 	ready   atomic.Bool
 	begun   atomic.Int64 // when the first request came, by the machine's time
@@ -70,9 +70,9 @@ func (e *Engine) Run(p *Process) int {
 	p.Sleep(time.Second)
 	e.ready.Store(true)
 	defer e.ready.Store(false)
-	if e.How == "crashes" {
+	if e.How == "crashes" || e.How == "later" {
 		p.Until(func() bool { return e.Windows.Load() > 0 })
-		p.Sleep(3 * time.Second)
+		p.Sleep(map[string]time.Duration{"crashes": 3 * time.Second, "later": 30 * time.Second}[e.How])
 		fmt.Fprintln(p.Stderr, "torch.AcceleratorError: CUDA error: an illegal memory access was encountered")
 		return 3
 	}

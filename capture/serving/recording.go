@@ -50,6 +50,7 @@ type Result struct {
 	Loaded  bool          // the load generator was started
 	LoadEnd error         // how it ended: nil after 0, a *machine.Exit after anything else
 	LoadCut bool          // it was ended
+	LoadWhy error         // why, where that was an end of the recording and not the clock; nil else
 	Err     error         // why nothing was recorded, or the load could not be; nil where all went well
 }
 
@@ -217,6 +218,7 @@ func (r *recording) awaitLoad() bool {
 	if errors.Is(err, ErrLoadEnded) {
 		return true
 	}
+	r.out.LoadWhy = err
 	if err == nil {
 		r.Talk(fmt.Sprintf("the load goes on after %s (--load-timeout): ending it", plan.FormatDuration(r.Options.LoadTimeout)))
 	}
