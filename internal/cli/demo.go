@@ -73,7 +73,7 @@ func (p *program) demo(c *cli.Context) (err error) {
 		return err
 	}
 	if c.Bool("serve") {
-		return p.serveHome(c, home, localAddress, serve.Guard{Log: p.warn}, jobs.Options{})
+		return p.serveHome(c, home, localAddress, serve.Guard{Log: p.warn}, jobs.Options{}, p.saysServing(home))
 	}
 	p.demoNext(c)
 	return nil

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -73,19 +72,14 @@ Formats:
 }
 
 func (p *program) ingest(c *cli.Context) (err error) {
-	pass, err := passOf(c)
+	o, err := p.ingestOptions(c)
 	if err != nil {
 		return err
 	}
-	if c.NArg() == 0 && !c.IsSet("model") && !c.IsSet("workload") && !c.IsSet("device-name") && pass == nil {
+	if c.NArg() == 0 && !c.IsSet("model") && !c.IsSet("workload") && !c.IsSet("device-name") && o.Pass == nil {
 		return usagef("ingest takes files or folders; see `prof help ingest`")
 	}
-	o := ingest.Options{Models: p.paths(c.StringSlice("model")), Workloads: p.paths(c.StringSlice("workload")), Pass: pass,
-		Name: c.String("run"), Replace: c.Bool("replace"), Device: c.String("device-name"), Now: time.Now(), ProfVersion: version(), Warn: p.warn,
-		Load: load.Options{WithOSRT: c.Bool("with-osrt"), APIRows: c.Bool("with-api-rows"), Assume: c.Bool("assume"), Threads: runtime.GOMAXPROCS(0)}}
-	if o.Load.Image, err = imageSize(c); err != nil {
-		return err
-	}
+	o.Name, o.Replace, o.Load.WithOSRT, o.Load.APIRows = c.String("run"), c.Bool("replace"), c.Bool("with-osrt"), c.Bool("with-api-rows")
 	if c.IsSet("run") && o.Name == "" {
 		return usagef("--run needs a name")
 	}

@@ -193,7 +193,7 @@ func (p *program) app() (*cli.App, error) {
 			}
 			return nil
 		},
-		Commands: []*cli.Command{p.demoCommand(), p.captureCommand(), p.launchCommand(), p.markCommand(), p.ingestCommand(), p.runsCommand(), p.showCommand(), query, p.sqlCommand(), p.modelCommand(), p.explainCommand(), p.diffCommand(), p.trendCommand(), p.checkCommand(), p.baselineCommand(), p.reportCommand(), p.plotCommand(), p.serveCommand(), p.mcpCommand(), p.exportCommand(), p.packCommand(), p.importCommand(), p.pushCommand(), p.pullCommand(), p.lakeCommand(),
+		Commands: []*cli.Command{p.demoCommand(), p.captureCommand(), p.launchCommand(), p.markCommand(), p.ingestCommand(), p.runsCommand(), p.showCommand(), query, p.sqlCommand(), p.modelCommand(), p.explainCommand(), p.diffCommand(), p.trendCommand(), p.checkCommand(), p.baselineCommand(), p.reportCommand(), p.plotCommand(), p.serveCommand(), p.openCommand(), p.mcpCommand(), p.exportCommand(), p.packCommand(), p.importCommand(), p.pushCommand(), p.pullCommand(), p.lakeCommand(),
 			p.tagCommand(), p.rmCommand(), p.pruneCommand(), p.doctorCommand(), p.completionCommand(), p.completeCommand(), p.helpCommand()},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
@@ -298,7 +298,7 @@ func (p *program) noVerb(app *cli.App, word string) error {
 		return usagef("%s%s", text, hint)
 	}
 	if _, err := os.Stat(p.path(word)); err == nil {
-		return usagef("%s; to store a file or folder: prof ingest %s", text, mask.Command([]string{word}))
+		return usagef("%s; to look at a file or folder: prof open %[2]s; to store it: prof ingest %[2]s", text, mask.Command([]string{word}))
 	}
 	all, err := queries.Catalogue()
 	if err != nil {

@@ -31,7 +31,7 @@ func TestMistakes(t *testing.T) {
 		{"stats|report.nsys-rep", 2, `unknown verb "stats"; see prof query`},
 		{"profile|python3|x.py", 2, `unknown verb "profile"; see prof capture`},
 		{"compare|a|llama", 2, `unknown verb "compare"; see prof diff`},
-		{"x.sqlite", 2, `unknown verb "x.sqlite"; to store a file or folder: prof ingest x.sqlite`},
+		{"x.sqlite", 2, `unknown verb "x.sqlite"; to look at a file or folder: prof open x.sqlite; to store it: prof ingest x.sqlite`},
 		{"help|stages", 2, `unknown verb "stages"; it is a query: prof query stages`},
 		// Order.
 		{"--run|llama|query|stages", 2, "--run belongs after the verb: prof query stages --run llama"},

@@ -27,10 +27,11 @@ import (
 
 func (p *program) serveCommand() *cli.Command {
 	return &cli.Command{
-		Name:  "serve",
-		Usage: "show the warehouse in a browser, and answer programs over HTTP",
+		Name:      "serve",
+		Usage:     "show the warehouse in a browser, and answer programs over HTTP",
+		ArgsUsage: "[PATH...]",
 		Description: `It prints the address of the page. The reference of the API is at /docs, its OpenAPI description at /openapi.json. The server reads a copy of each commit:
-prof ingest and prof capture can run at the same time, and what they store appears at once. docs/serve.md says more.
+prof ingest and prof capture can run at the same time, and what they store appears at once. With files it shows these alone, as prof open does, and keeps nothing. docs/serve.md says more.
 
   prof serve
   prof serve --listen 0.0.0.0:7321 --token-file token
@@ -50,12 +51,15 @@ prof ingest and prof capture can run at the same time, and what they store appea
 }
 
 func (p *program) serve(c *cli.Context) error {
-	if err := exactArgs(c, 0, "no arguments"); err != nil {
-		return err
-	}
 	guard, err := p.guardFrom(c)
 	if err != nil {
 		return err
+	}
+	if c.NArg() > 0 {
+		if c.Bool("allow-run") || c.Bool("allow-ingest") {
+			return usagef("--allow-run and --allow-ingest are for a warehouse, which that of files is not: it is removed at the end")
+		}
+		return p.openFiles(c, c.String("listen"), guard, false)
 	}
 	home, err := p.home(c)
 	if err != nil {
@@ -65,14 +69,19 @@ func (p *program) serve(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return p.serveHome(c, home, c.String("listen"), guard, work)
+	return p.serveHome(c, home, c.String("listen"), guard, work, p.saysServing(home))
+}
+
+// saysServing prints where a warehouse is served.
+func (p *program) saysServing(home schema.Home) func(string) {
+	return func(base string) { fmt.Fprintf(p.err, "serving %s on %s\n", home, base) }
 }
 
 // localAddress is where a server listens unless --listen says otherwise: only this machine reaches it.
 const localAddress = "127.0.0.1:7321"
 
-// serveHome serves a warehouse until a signal ends the program.
-func (p *program) serveHome(c *cli.Context, home schema.Home, listen string, guard serve.Guard, work jobs.Options) error {
+// serveHome serves a warehouse until a signal ends the program. shown is told where, once it does.
+func (p *program) serveHome(c *cli.Context, home schema.Home, listen string, guard serve.Guard, work jobs.Options, shown func(base string)) error {
 	l, err := net.Listen("tcp", listen)
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w; prof serve --listen takes another address", listen, err)
@@ -90,7 +99,7 @@ func (p *program) serveHome(c *cli.Context, home schema.Home, listen string, gua
 	if work.AllowRun || work.AllowIngest {
 		p.stop.patient(serve.JobsTime(work) + stopWithin)
 	}
-	fmt.Fprintf(p.err, "serving %s on http://%s\n", home, l.Addr())
+	shown("http://" + l.Addr().String())
 	err = s.Serve(c.Context, l)
 	if c.Context.Err() != nil && err == nil {
 		fmt.Fprintln(p.err, "stopped; all requests were answered")

@@ -29,9 +29,16 @@ var servingOn = regexp.MustCompile(`serving .* on (http://\S+)`)
 // serveAt starts prof serve on the home of a place and gives its address. It ends with the test.
 func serveAt(t *testing.T, p *place, args ...string) string {
 	t.Helper()
+	at, _ := beginServing(t, p, p.homed(append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)))
+	return at
+}
+
+// beginServing starts a command that serves, with what its environment has besides, and gives its address and what ends it. It ends with the test.
+func beginServing(t *testing.T, p *place, args []string, env ...string) (at string, end func()) {
+	t.Helper()
 	said, says := io.Pipe()
-	prof := newProgram(append([]string{"prof"}, p.homed(append([]string{"serve", "--listen", "127.0.0.1:0"}, args...))...), strings.NewReader(""), io.Discard, says)
-	prof.dir, prof.env = p.dir, p.environ()
+	prof := newProgram(append([]string{"prof"}, args...), strings.NewReader(""), io.Discard, says)
+	prof.dir, prof.env = p.dir, append(p.environ(), env...)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan bool)
 	go func() {
@@ -39,10 +46,11 @@ func serveAt(t *testing.T, p *place, args ...string) string {
 		says.Close()
 		close(ended)
 	}()
-	t.Cleanup(func() {
+	end = func() {
 		cancel()
 		<-ended
-	})
+	}
+	t.Cleanup(end)
 	lines := bufio.NewReader(said)
 	var text string
 	for {
@@ -50,7 +58,7 @@ func serveAt(t *testing.T, p *place, args ...string) string {
 		text += line
 		if m := servingOn.FindStringSubmatch(line); m != nil {
 			go io.Copy(io.Discard, lines)
-			return m[1]
+			return m[1], end
 		}
 		if err != nil {
 			t.Fatalf("it does not say where it serves: %v: %q", err, text)

@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestOpen shows a file without keeping anything: by prof open, which opens a browser where there is a screen, and by prof serve.
+func TestOpen(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		args   []string
+		env    string
+		opened bool
+	}{
+		"open":       {[]string{"open", "--listen", "127.0.0.1:0"}, "DISPLAY=:0", true},
+		"wayland":    {[]string{"open"}, "WAYLAND_DISPLAY=wayland-0", true},
+		"no screen":  {[]string{"open"}, "", false},
+		"no browser": {[]string{"open", "--no-browser"}, "DISPLAY=:0", false},
+		"serve":      {[]string{"serve", "--listen", "127.0.0.1:0"}, "DISPLAY=:0", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPlace(t)
+			bin := t.TempDir()
+			if err := os.WriteFile(filepath.Join(bin, "xdg-open"), []byte("#!/bin/sh\necho \"$1\" > "+filepath.Join(bin, "new")+" && mv "+filepath.Join(bin, "new")+" "+filepath.Join(bin, "opened")+"\n"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			at, end := beginServing(t, p, append(c.args, exported(t, kernels)), "PATH="+bin+":"+os.Getenv("PATH"), c.env)
+			base, run, _ := strings.Cut(at, "/runs/")
+			if r := call(t, "GET", at, ""); r.status != 200 {
+				t.Errorf("%s: %d", at, r.status)
+			}
+			if r := call(t, "GET", base+"/api/v1/runs", ""); r.status != 200 || strings.Count(r.body, `"name"`) != 1 || !strings.Contains(r.body, run) || !strings.HasSuffix(run, "kernels") {
+				t.Errorf("%s: %d %s", run, r.status, r.body)
+			}
+			opened := ""
+			for late := time.Now().Add(5 * time.Second); c.opened && opened == "" && time.Now().Before(late); time.Sleep(time.Millisecond) {
+				text, _ := os.ReadFile(filepath.Join(bin, "opened"))
+				opened = strings.TrimSpace(string(text))
+			}
+			if c.opened && opened != at || exists(filepath.Join(bin, "opened")) != c.opened {
+				t.Errorf("the browser opens %q, want %q", opened, at)
+			}
+			end()
+			if left := glob(t, p.dir); len(left) > 0 {
+				t.Errorf("left %q", left)
+			}
+		})
+	}
+	p := newPlace(t)
+	for args, says := range map[string]string{
+		"open":                  "prof: open takes files or folders; prof serve shows the warehouse\n",
+		"open nosuch.sqlite":    "prof: nosuch.sqlite: there is no such file or folder\n",
+		"serve --allow-run x.y": "prof: --allow-run and --allow-ingest are for a warehouse, which that of files is not: it is removed at the end\n",
+	} {
+		if got := p.run(strings.Fields(args)...); got.code == 0 || got.err != says {
+			t.Errorf("%s: %+v, want %q", args, got, says)
+		}
+	}
+}
