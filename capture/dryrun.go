@@ -2,6 +2,7 @@ package capture
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -18,16 +19,28 @@ type Planned struct {
 	Name     string // as of the pass in run.json
 	Tool     string
 	Of       int      // how many recordings of the tool there are
-	Argv     []string // command line, secrets masked
+	Argv     []string // command line, secrets masked; of an attached process its own
 	Env      []string // what prof adds to the environment of the workload, secrets masked
 	Missing  string   // why it cannot be made on this machine; "" when it can
+	Refused  string   // why a capture would record nothing with it on this machine; "" when it would
 	Chosen   bool     // more of its arguments are chosen from the timeline of the capture
 	IfBudget bool     // it begins only if the budget has room for it
 }
 
+// Names that stand in command lines and variables of a dry run for what gets another name.
+const (
+	TempStandIn   = ".prof~"     // the temporary folder of a recording
+	TracerStandIn = "tracer~.so" // the library of a tracer that cannot be built
+)
+
+// UnbuiltTracer is the tracer in a dry run on a machine that cannot build it.
+func UnbuiltTracer() tracer.Library {
+	return tracer.Library{Path: filepath.Join(machine.TracerCache(), TracerStandIn)}
+}
+
 // DryRun lists the recordings that a capture makes, in that order, where the workload and the profilers are there; Missing says what is not on this
-// machine. Nothing of the workload is run, and no folder is made but that of prof's own tracer, which is built to know whether it can be. In command
-// lines the temporary folder of a recording is .prof~, and a tracer that cannot be built tracer~.so: both get other names.
+// machine. Nothing of the workload is run, and no folder is made but that of prof's own tracer, which is built to know whether it can be. Command lines
+// have the workload where prof starts it, which passes on its output and keeps its environment from the profiler.
 func DryRun(ctx context.Context, o plan.Options, setup Setup) ([]Planned, error) {
 	s, err := newSession(o, setup)
 	if err != nil {
@@ -50,12 +63,21 @@ func DryRun(ctx context.Context, o plan.Options, setup Setup) ([]Planned, error)
 		if err := missing[spec.tool]; err != nil {
 			p.Missing = err.Error()
 		}
-		if err := s.preview(&p, spec); err != nil {
+		if err := s.preview(ctx, &p, spec); err != nil {
 			return nil, err
 		}
 		out = append(out, p)
 	}
 	return out, ctx.Err()
+}
+
+// CheckRun finds before anything is run that a run of this name has a folder.
+func CheckRun(setup Setup) error {
+	dir := filepath.Join(setup.Runs, plan.NodeFolder(setup.Run, setup.Node))
+	if _, err := os.Lstat(dir); err == nil {
+		return runExists(dir)
+	}
+	return nil
 }
 
 // pretendTools puts names in the place of the tools that are not on this machine, and returns why they are not.
@@ -68,15 +90,19 @@ func (s *Session) pretendTools() map[string]error {
 		missing[name] = t.missing
 		s.tools[name] = tool{path: name}
 		if name == rundir.ToolProf {
-			s.tracer = tracer.Library{Path: filepath.Join(machine.TracerCache(), "tracer~.so")}
+			s.tracer = UnbuiltTracer()
 		}
 	}
 	return missing
 }
 
 // preview records how a pass would be run.
-func (s *Session) preview(p *Planned, spec passSpec) error {
-	temp := filepath.Join(s.m.TempDir, ".prof~")
+func (s *Session) preview(ctx context.Context, p *Planned, spec passSpec) error {
+	if s.setup.Attach != nil {
+		p.Argv = mask.Argv(s.setup.Attach.Argv)
+		return nil
+	}
+	temp := filepath.Join(s.m.TempDir, TempStandIn)
 	env, err := s.workloadEnv(spec, temp)
 	if err != nil {
 		return err
@@ -86,6 +112,19 @@ func (s *Session) preview(p *Planned, spec passSpec) error {
 			p.Env = append(p.Env, v)
 		}
 	}
-	p.Env, p.Argv = mask.Argv(p.Env), s.shown(s.argv(spec, filepath.Join(temp, tempName)))
+	argv := s.argv(spec, filepath.Join(temp, tempName))
+	if at := slices.Index(argv, LaunchVerb); !spec.direct && at > 0 && argv[at-1] == s.setup.Self {
+		argv = slices.Delete(argv, at-1, at+1)
+	}
+	p.Env, p.Argv = mask.Argv(p.Env), s.shown(argv)
+	switch {
+	case !spec.serves:
+	case p.Missing != "":
+		p.Refused = "only prof's own tracer records a serving engine"
+	default:
+		if err := s.isAnswered(ctx); err != nil {
+			p.Refused = err.Error()
+		}
+	}
 	return nil
 }

@@ -48,12 +48,20 @@ func (s *Session) served() passSpec {
 	}
 }
 
-// readyToServe makes the folders of a pass. Whoever answers already is not the engine that is about to start.
+// readyToServe makes the folders of a pass.
 func (s *Session) readyToServe(stem string) error {
-	if url := s.o.Serving.Ready; url != "" && serving.Ask(context.Background(), url) == nil {
-		return fmt.Errorf("%s answers before the engine is started: another one is there (to record that: prof launch, then prof capture --attach)", mask.Text(url))
+	if err := s.isAnswered(context.Background()); err != nil {
+		return err
 	}
 	return errors.Join(file.MakeDir(s.below(stem)), file.MakeDir(s.below(stem+watchedExt)), tracer.Set(s.below(stem+windowsExt), tracer.SwitchOff))
+}
+
+// isAnswered is an error where somebody answers already at the URL of the engine that is about to start.
+func (s *Session) isAnswered(ctx context.Context) error {
+	if url := s.o.Serving.Ready; url != "" && serving.Ask(ctx, url) == nil {
+		return fmt.Errorf("%s answers before the engine is started: another one is there (to record that: prof launch, then prof capture --attach)", mask.Text(url))
+	}
+	return nil
 }
 
 // keepTraces notes the traces of a window.

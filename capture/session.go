@@ -139,9 +139,13 @@ func (s *Session) makeDir() error {
 	}
 	err := file.MakeNewDir(s.dir)
 	if errors.Is(err, os.ErrExist) {
-		return fmt.Errorf("%w: %s; choose another --run, or remove the folder", ErrRunExists, s.dir)
+		return runExists(s.dir)
 	}
 	return err
+}
+
+func runExists(dir string) error {
+	return fmt.Errorf("%w: %s; choose another --run, or remove the folder", ErrRunExists, dir)
 }
 
 // findTools finds the profilers that the options ask for.

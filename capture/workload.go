@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"prof/capture/machine"
+	"slices"
 	"strings"
 )
 
@@ -37,13 +38,45 @@ func CheckWorkload(m machine.Machine, argv []string, dir string) error {
 	return nil
 }
 
+// MissingScript is the script that an interpreter or a launcher of ranks is to run, as the command line has it, where that is not there; "" where it is, or
+// where none is named by a path. A program may look for it elsewhere, so that only the workload itself knows.
+func MissingScript(argv []string, dir string) string {
+	at := slices.IndexFunc(argv, runsScripts) // behind wrappers, as in numactl -N 0 python3 run.py
+	if at < 0 {
+		return ""
+	}
+	for _, a := range argv[at+1:] {
+		if a == "-m" || a == "-c" {
+			return ""
+		}
+		if ext := filepath.Ext(a); strings.HasPrefix(a, "-") || ext != ".py" && ext != ".sh" {
+			continue
+		}
+		path := a
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return a
+		}
+		return ""
+	}
+	return ""
+}
+
+// runsScripts reports whether a program runs the script that its arguments name.
+func runsScripts(program string) bool {
+	name := filepath.Base(program)
+	return strings.HasPrefix(name, "python") || name == "torchrun" || name == "bash" || name == "sh"
+}
+
 // WorkloadName is a short name for a command: that of its program, or of the script or module that an interpreter runs.
 func WorkloadName(argv []string) string {
 	if len(argv) == 0 {
 		return "workload"
 	}
 	name := filepath.Base(argv[0])
-	if rest := argv[1:]; strings.HasPrefix(name, "python") || name == "torchrun" || name == "bash" || name == "sh" {
+	if rest := argv[1:]; runsScripts(name) {
 		for i, a := range rest {
 			if a == "-m" && i+1 < len(rest) {
 				return rest[i+1]

@@ -70,15 +70,35 @@ func Make(all string, l Launched, p machine.Processes) (Launched, error) {
 	if err != nil {
 		return l, err
 	}
-	if slices.ContainsFunc(running, func(r Launched) bool { return r.Name == l.Name }) {
-		return l, fmt.Errorf("%q is the name of a running process: choose another --name", l.Name)
+	if err := taken(running, l.Name); err != nil {
+		return l, err
 	}
-	l.Version, l.folder = factsVersion, filepath.Join(all, l.Name)
+	l = l.In(all)
+	l.Version = factsVersion
 	err = errors.Join(os.RemoveAll(l.folder), file.MakeNewDir(l.folder), file.MakeDir(l.Watched()))
 	if err == nil {
 		err = errors.Join(tracer.Set(l.Switch(), tracer.SwitchOff), rundir.WriteJSON(filepath.Join(l.folder, factsName), l))
 	}
 	return l, err
+}
+
+// In is a process whose folder is below that of all of them, where it need not exist.
+func (l Launched) In(all string) Launched {
+	l.folder = filepath.Join(all, l.Name)
+	return l
+}
+
+// Check is an error where a running process has a name.
+func Check(all, name string, p machine.Processes) error {
+	running, err := List(all, p)
+	return errors.Join(err, taken(running, name))
+}
+
+func taken(running []Launched, name string) error {
+	if slices.ContainsFunc(running, func(r Launched) bool { return r.Name == name }) {
+		return fmt.Errorf("%q is the name of a running process: choose another --name", name)
+	}
+	return nil
 }
 
 // Remove removes the folder of a process that could not be started.

@@ -161,6 +161,128 @@ func (o Options) Validate() error {
 	return p.err()
 }
 
+// ValidateGiven is Validate for options that were given for this very capture, and not as defaults of many: one that has no effect beside the others is
+// refused too. given reports whether an option was, by its name on the command line.
+func (o Options) ValidateGiven(given func(name string) bool) error {
+	var p problems
+	is := map[string]bool{} // refused
+	for _, c := range clashes() {
+		var names []string
+		for _, name := range strings.Fields(c.options) {
+			if given(name) && !is[name] {
+				names = append(names, "--"+name)
+			}
+		}
+		if len(names) == 0 {
+			continue
+		}
+		beside, says := c.beside(asked{o, given}), c.says
+		if beside == "" {
+			continue
+		}
+		for _, name := range names {
+			is[strings.TrimPrefix(name, "--")] = true
+		}
+		list := names[0]
+		if n := len(names) - 1; n > 0 {
+			list, says = strings.Join(names[:n], ", ")+" and "+names[n], strings.ReplaceAll(says, "omit it", "omit them")
+		}
+		p.check(false, "%s %s: %s", list, beside, says)
+	}
+	if len(p) > 0 {
+		return p.err()
+	}
+	return o.Validate()
+}
+
+// asked are options, and which of them were given.
+type asked struct {
+	Options
+	given func(name string) bool
+}
+
+// clash is what takes the effect of options away.
+type clash struct {
+	options string               // their names
+	beside  func(a asked) string // what does, as the user wrote it; "" where they have an effect
+	says    string               // why, and what to do
+}
+
+// Options of one tool each.
+const (
+	torchOptions = "torch-stack torch-flops torch-memory torch-skip torch-passes"
+	ncuOptions   = "ncu-top ncu-launches ncu-preset ncu-set ncu-section ncu-metric ncu-source ncu-kernels ncu-launch-skip ncu-launch-count ncu-rank ncu-replay clock-control ncu-arg stall"
+	nsysOptions  = "nsys-trace nsys-memory nsys-stack keep-nsys-rep nsys-arg"
+)
+
+// clashes are asked in this order: an option is refused for the first reason.
+func clashes() []clash {
+	return []clash{
+		// Of a serving engine, and first of one that runs already.
+		{"auto-stages inputs subset repeat-inputs keep", asked.attached, "the program runs already, and nothing can be added to it: omit it"},
+		{"cuda-graph-trace", func(a asked) string { return when(a.NsysGraphTrace() != GraphTraceNode, a.attached()) }, "prof launch has loaded a tracer that records graphs by node: omit it"},
+		{"duration", func(a asked) string { return when(a.given("window") && a.given("attach"), "with --window") }, "both say how long to record: omit one"},
+		{"grace report-timeout no-log", func(a asked) string {
+			return when(a.Serving.Load == "" && a.given("attach"), "with --attach and without --load")
+		}, "nothing is started, and nothing ended: omit it"},
+		{"torch " + torchOptions + " " + ncuOptions + " " + nsysOptions, asked.served, "prof's own tracer alone records a serving engine: omit it"},
+		{"baseline", asked.served, "a serving engine is recorded once, under the tracer: omit it"},
+		{"repeats", func(a asked) string { return when(a.Repeats > 1, a.served()) }, "a serving engine is recorded once: omit it, and capture it again for another run"},
+		{"range after profiler-api paused delay", asked.served, "the window of a serving engine is a time: use --window 20s"},
+		{"duration", func(a asked) string { return when(a.Duration > 0, a.served()) }, "the window of a serving engine is a time: use --window 20s"},
+		{"mode", func(a asked) string { return when(a.Mode != ModeLight, a.served()) }, "a serving engine's timeline alone is recorded: omit it"},
+		{"ready ready-timeout load load-result load-timeout warm steady-timeout", func(a asked) string { return when(!a.Serving.On, "without --serving or --attach") }, "only a serving engine is waited for and loaded: add one of them"},
+		{"ready-timeout", func(a asked) string { return when(a.Serving.Ready == "", "without --ready") }, "nothing is waited for: add --ready URL, or omit it"},
+		{"load-result load-timeout", func(a asked) string { return when(a.Serving.Load == "", "without --load") }, "prof starts no load: add --load 'COMMAND', or omit it"},
+		{"warm", func(a asked) string {
+			return when(a.Serving.SteadyTimeout == 0 && a.Serving.Warm > 0, "with --steady-timeout 0")
+		}, "that records at once: omit one"},
+		// Of a tool that does not run.
+		{"torch " + torchOptions, func(a asked) string { return when(!a.UsesTorch(), a.tooled()) }, "the PyTorch profiler does not run: add torch to --tools, or omit it"},
+		{torchOptions, func(a asked) string { return when(!a.UsesTorch(), "without --torch") }, "the PyTorch profiler does not run: add --torch, or omit it"},
+		{ncuOptions, func(a asked) string { return when(!a.UsesNcu(), a.tooled()) }, "Nsight Compute does not run: add ncu to --tools, or omit it"},
+		{ncuOptions, func(a asked) string { return when(!a.UsesNcu(), "with --mode "+a.Mode) }, "Nsight Compute does not run: use --mode deep, or omit it"},
+		{nsysOptions, func(a asked) string { return when(!a.UsesNsys() && !a.standsIn(), a.tooled()) }, "Nsight Systems does not run: add nsys to --tools, or omit it"},
+		{"nsys-trace", func(a asked) string { return when(!a.UsesNsys() && !a.standsIn(), "with prof's own tracer alone") }, "Nsight Systems does not run: omit it"},
+		// Of what takes the place of something, or is not there.
+		{"ncu-top ncu-launches", func(a asked) string { return when(a.Ncu.Kernels != "", "with --ncu-kernels") }, "the regular expression chooses the kernels, not their time: omit it (--ncu-launch-count N profiles only N launches)"},
+		{"ncu-top ncu-launches", func(a asked) string { return when(a.ReplaysRanges(), "with --ncu-replay "+a.Ncu.Replay) }, "whole ranges are profiled, not kernels: omit it (--ncu-launch-count N profiles only N ranges)"},
+		{"ncu-preset", func(a asked) string { return when(a.Ncu.Set != "", "with --ncu-set") }, "the set takes the place of the preset: omit one"},
+		{"ncu-preset", func(a asked) string { return when(len(a.Ncu.Sections) > 0, "with --ncu-section") }, "sections take the place of the preset: omit one (--ncu-metric adds to a preset)"},
+		{"stall", func(a asked) string {
+			return when(a.Ncu.Replay != ReplayKernel && a.Stall > 0, "with --ncu-replay "+a.Ncu.Replay)
+		}, "only replays of kernels tell of their progress: omit it (--timeout bounds all recordings)"},
+		{"cuda-graph-trace", func(a asked) string { return when(!a.UsesTimeline(), a.tooled()) }, "there is no timeline: add prof to --tools, or omit it"},
+		{"delay", func(a asked) string { return when(!a.UsesTimeline() && a.Duration == 0, a.tooled()) }, "there is no timeline to begin later: add prof to --tools, or omit it"},
+		{"mode", func(a asked) string { return when(!a.UsesTimeline() && a.Mode != ModeCustom, a.tooled()) }, "there is no timeline, and --tools says what else is recorded: omit it"},
+		{"repeats", func(a asked) string { return when(!a.UsesTimeline() && !a.Baseline && a.Repeats > 1, a.tooled()) }, "only timelines are repeated, and recordings without a profiler: add prof to --tools, or --baseline, or omit it"},
+		{"range profiler-api", func(a asked) string { return when(!a.UsesTimeline() && !a.UsesNcu(), a.tooled()) }, "the PyTorch profiler records all that runs: use --torch-skip and --torch-passes"},
+	}
+}
+
+// when is a text where something is so, else "".
+func when(is bool, text string) string {
+	if is {
+		return text
+	}
+	return ""
+}
+
+// attached, served and tooled are what options stand beside.
+func (a asked) attached() string { return when(a.given("attach"), "with --attach") }
+func (a asked) served() string {
+	return cmp.Or(a.attached(), when(a.Serving.On, "with --serving"))
+}
+func (a asked) tooled() string {
+	return when(len(a.Tools) > 0, "with --tools "+strings.Join(a.Tools, ","))
+}
+
+// standsIn reports whether nsys runs where prof's own tracer cannot be built, and options of nsys then have an effect.
+func (a asked) standsIn() bool {
+	_, ok := a.ByNsys()
+	return ok
+}
+
 // problems are what is wrong with options, in words.
 type problems []string
 
@@ -189,9 +311,13 @@ func (o Options) checkTools(p *problems) {
 		p.oneOf("--tools", t, rundir.ToolNsys, rundir.ToolProf, rundir.ToolNcu, rundir.ToolTorch)
 	}
 	p.check(o.Mode != ModeCustom || len(o.Tools) > 0, "--mode custom: name the tools with --tools nsys,prof,ncu,torch")
-	p.check(!o.Torch || o.UsesTorch(), "--torch with --tools %s: name torch in --tools too, or omit --torch", strings.Join(o.Tools, ","))
-	p.check(o.UsesTorch() || !o.TorchOptions.Stack && !o.TorchOptions.Flops, "--torch-stack and --torch-flops need --torch")
-	p.check(o.UsesTorch() || o.TorchOptions.Skip == 0 && o.TorchOptions.Passes == 0, "--torch-skip and --torch-passes need --torch")
+	if !o.Serving.On { // which has a sentence of its own
+		p.check(!o.Torch || o.UsesTorch(), "--torch with --tools %s: name torch in --tools too, or omit --torch", strings.Join(o.Tools, ","))
+		p.check(o.UsesTorch() || !o.TorchOptions.Stack && !o.TorchOptions.Flops, "--torch-stack and --torch-flops need --torch")
+		p.check(o.UsesTorch() || o.TorchOptions.Skip == 0 && o.TorchOptions.Passes == 0, "--torch-skip and --torch-passes need --torch")
+		p.check(!o.Nsys.Memory || o.UsesNsys(), "--nsys-memory needs nsys: name it in --tools, or omit one")
+		p.check(!o.Nsys.Stack || o.UsesNsys(), "--nsys-stack needs nsys: name it in --tools, or omit one")
+	}
 	p.check(o.TorchOptions.Skip >= 0, "--torch-skip is %d: it must be 0 or more", o.TorchOptions.Skip)
 	p.check(o.TorchOptions.Passes >= 0, "--torch-passes is %d: it must be 0 (all) or more", o.TorchOptions.Passes)
 	p.check(o.Repeats >= 1, "--repeats is %d: it must be 1 or more", o.Repeats)
@@ -207,8 +333,6 @@ func (o Options) checkNsys(p *problems) {
 	if o.Nsys.GraphTrace != "" {
 		p.oneOf("--cuda-graph-trace", o.Nsys.GraphTrace, GraphTraceNode, GraphTraceGraph)
 	}
-	p.check(!o.Nsys.Memory || o.UsesNsys(), "--nsys-memory needs nsys: name it in --tools, or omit one")
-	p.check(!o.Nsys.Stack || o.UsesNsys(), "--nsys-stack needs nsys: name it in --tools, or omit one")
 	checkArgs(p, "--nsys-arg", o.Nsys.Args, "-o", "--output")
 	if o.UsesNsys() {
 		trace := o.NsysTrace()
@@ -309,7 +433,7 @@ func (o Options) checkServing(p *problems) {
 	p.check(v.Load != "" || len(v.LoadResult) == 0, "--load-result needs --load")
 	p.check(v.Window > 0, "--window is %s: it must be more than 0, such as 20s", v.Window)
 	p.check(v.Warm >= 0, "--warm is %s: it must be 0 or more", v.Warm)
-	p.check(v.SteadyTimeout >= v.Warm, "--steady-timeout is %s: it must be --warm (%s) or more", v.SteadyTimeout, v.Warm)
+	p.check(v.SteadyTimeout == 0 || v.SteadyTimeout >= v.Warm, "--steady-timeout is %s: it must be --warm (%s) or more, or 0 to record at once", v.SteadyTimeout, v.Warm)
 	p.check(v.ReadyTimeout > 0, "--ready-timeout is %s: it must be more than 0, such as 20m", v.ReadyTimeout)
 	p.check(v.LoadTimeout >= 0, "--load-timeout is %s: it must be 0 (end the load at once) or more", v.LoadTimeout)
 	for _, t := range o.Tools {
@@ -317,7 +441,7 @@ func (o Options) checkServing(p *problems) {
 	}
 	p.check(!o.Torch && !o.Baseline && o.Repeats == 1, "a serving engine is recorded once, by prof's own tracer: omit --torch, --baseline and --repeats")
 	p.check(o.Range == "" && !o.ProfilerAPI && !o.Paused && o.Delay == 0 && o.Duration == 0 && o.After == 0 && o.Window == 0,
-		"--window TIME is what is recorded of a serving engine: omit --range, --after, --profiler-api, --paused and --delay")
+		"--window TIME is what is recorded of a serving engine: omit --range, --after, --profiler-api, --paused, --delay and --duration")
 	p.check(!o.needsNsys(), "a serving engine is recorded by prof's own tracer: omit the options of nsys")
 }
 

@@ -36,6 +36,7 @@ func TestValidateAllows(t *testing.T) {
 		"serving": func(o *Options) {
 			o.Serving.On, o.Serving.Ready, o.Serving.Load = true, "http://127.0.0.1:8000/health", "bench"
 		},
+		"serving at once":  func(o *Options) { o.Serving.On, o.Serving.SteadyTimeout = true, 0 },
 		"launches, ranges": func(o *Options) { o.Ncu.Replay, o.Range, o.Ncu.LaunchSkip = "app-range", "a", 2 },
 	} {
 		if err := With(change).Validate(); err != nil {
@@ -104,24 +105,35 @@ func TestValidateRefuses(t *testing.T) {
 		`--after and --window count instances of a range`:                 func(o *Options) { o.Mode, o.Window = ModeLight, 3 },
 		`--window is -1`: func(o *Options) { o.Window = -1 },
 		`--after is -1`:  func(o *Options) { o.After = -1 },
-		`--after, --window and --paused need prof's own tracer alone`:        func(o *Options) { o.Mode, o.Range, o.Window, o.Nsys.Stack = ModeLight, "a", 3, true },
-		`the timeline must have them all; use --mode light`:                  func(o *Options) { o.Range, o.Window = "a", 3 },
-		`--after, --window and --paused with ncu`:                            func(o *Options) { o.Tools, o.Paused = []string{"prof", "ncu"}, true },
-		`--paused waits for prof mark: omit --range`:                         func(o *Options) { o.Mode, o.Paused, o.Delay = ModeLight, true, time.Second },
-		`--delay and --duration together are 30m0s, not less than --timeout`: func(o *Options) { o.Delay, o.Duration = 20*time.Minute, 10*time.Minute },
-		`--ready, --load and --load-result need --serving, or --attach`:      func(o *Options) { o.Serving.Load = "bench" },
-		`--ready is "127.0.0.1:8000": it must be a URL`:                      func(o *Options) { o.Serving.On, o.Serving.Ready = true, "127.0.0.1:8000" },
-		`--load-result needs --load`:                                         func(o *Options) { o.Serving.On, o.Serving.LoadResult = true, []string{"a.json"} },
-		`--steady-timeout is 1m0s: it must be --warm (2m0s) or more`:         func(o *Options) { o.Serving.On, o.Serving.Warm = true, 2*time.Minute },
-		`--window is 0s: it must be more than 0, such as 20s`:                func(o *Options) { o.Serving.On, o.Serving.Window = true, 0 },
-		`--tools nsys: a serving engine is recorded by prof's own tracer`:    func(o *Options) { o.Serving.On, o.Tools = true, []string{"nsys"} },
-		`omit --torch, --baseline and --repeats`:                             func(o *Options) { o.Serving.On, o.Repeats = true, 3 },
-		`omit --range, --after, --profiler-api, --paused and --delay`:        func(o *Options) { o.Serving.On, o.Delay = true, time.Minute },
+		`--after, --window and --paused need prof's own tracer alone`:                        func(o *Options) { o.Mode, o.Range, o.Window, o.Nsys.Stack = ModeLight, "a", 3, true },
+		`the timeline must have them all; use --mode light`:                                  func(o *Options) { o.Range, o.Window = "a", 3 },
+		`--after, --window and --paused with ncu`:                                            func(o *Options) { o.Tools, o.Paused = []string{"prof", "ncu"}, true },
+		`--paused waits for prof mark: omit --range`:                                         func(o *Options) { o.Mode, o.Paused, o.Delay = ModeLight, true, time.Second },
+		`--delay and --duration together are 30m0s, not less than --timeout`:                 func(o *Options) { o.Delay, o.Duration = 20*time.Minute, 10*time.Minute },
+		`--ready, --load and --load-result need --serving, or --attach`:                      func(o *Options) { o.Serving.Load = "bench" },
+		`--ready is "127.0.0.1:8000": it must be a URL`:                                      func(o *Options) { o.Serving.On, o.Serving.Ready = true, "127.0.0.1:8000" },
+		`--load-result needs --load`:                                                         func(o *Options) { o.Serving.On, o.Serving.LoadResult = true, []string{"a.json"} },
+		`--steady-timeout is 1m0s: it must be --warm (2m0s) or more, or 0 to record at once`: func(o *Options) { o.Serving.On, o.Serving.Warm = true, 2*time.Minute },
+		`--window is 0s: it must be more than 0, such as 20s`:                                func(o *Options) { o.Serving.On, o.Serving.Window = true, 0 },
+		`--tools nsys: a serving engine is recorded by prof's own tracer`:                    func(o *Options) { o.Serving.On, o.Tools = true, []string{"nsys"} },
+		`omit --torch, --baseline and --repeats`:                                             func(o *Options) { o.Serving.On, o.Repeats = true, 3 },
+		`omit --range, --after, --profiler-api, --paused, --delay and --duration`:            func(o *Options) { o.Serving.On, o.Delay = true, time.Minute },
 	} {
 		err := With(change).Validate()
 		if !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), says) {
 			t.Errorf("want %q, got %v", says, err)
 		}
+	}
+}
+
+// TestValidateServing holds that a serving engine has one sentence for each kind of option that is not its own, and none that contradicts it.
+func TestValidateServing(t *testing.T) {
+	err := With(func(o *Options) {
+		o.Serving.On, o.Torch, o.Nsys.Stack, o.TorchOptions = true, true, true, TorchOptions{Stack: true, Passes: 2}
+	}).Validate()
+	const says = "capture options: a serving engine is recorded once, by prof's own tracer: omit --torch, --baseline and --repeats; a serving engine is recorded by prof's own tracer: omit the options of nsys"
+	if err == nil || err.Error() != says {
+		t.Errorf("got %v, want %s", err, says)
 	}
 }
 

@@ -86,7 +86,10 @@ var errNoDashes = usagef("write the command after --, as in: prof capture -- pyt
 
 // captureUsage takes the workload's options, where nothing parts them from prof's, for what they are.
 func (p *program) captureUsage(c *cli.Context, err error, sub bool) error {
-	if !slices.Contains(p.args, "--") {
+	needsNone := func(a string) bool {
+		return a == "--" || strings.HasPrefix(a, "--"+attachName) || strings.HasPrefix(a, "--"+suiteName)
+	}
+	if !slices.ContainsFunc(p.args, needsNone) {
 		return errNoDashes
 	}
 	return p.onUsageError(c, err, sub)
@@ -115,9 +118,6 @@ func (p *program) capture(c *cli.Context) error {
 	o, err := p.captureOptions(c, home, nil)
 	if err != nil {
 		return err
-	}
-	if c.Bool(servingName) && o.Serving.Ready == "" {
-		return usagef("--serving needs --ready URL, which answers once the engine serves, such as http://127.0.0.1:8000/health")
 	}
 	argv := c.Args().Slice()
 	in, err := p.captureIngest(c, o, argv)
@@ -159,7 +159,10 @@ func (p *program) captureOne(c *cli.Context, home schema.Home, job captureJob) (
 		absent = capture.CheckWorkload(p.world.machine, setup.Argv, setup.Dir)
 	}
 	if c.Bool(dryRunName) && len(setup.Argv) > 0 {
-		return nil, p.captureDryRun(c, job.options, setup, absent)
+		if job.isNamed {
+			absent = errors.Join(absent, capture.CheckRun(setup))
+		}
+		return nil, p.captureDryRun(c, home, job.options, setup, absent)
 	}
 	if absent != nil {
 		return nil, absent
@@ -772,84 +775,6 @@ func (p *program) captureSetup(home schema.Home, job captureJob) (capture.Setup,
 	}
 	return capture.Setup{Attach: job.attach, LoadDir: loadDir, Runs: filepath.Join(home.Dir, runsName), Run: job.in.Name, Argv: job.argv, Environ: p.env, Dir: dir, Self: self,
 		ProfVersion: version(), Files: files, IsResult: ingest.IsBenchmark, Machine: p.world.machine, Talk: func(m string) { fmt.Fprintln(p.err, "prof: "+m) }}, nil
-}
-
-// dryRunName is the option that prints what a capture would do.
-const dryRunName = "dry-run"
-
-// captureDryRun prints the command line of each recording, and what is to be known of it as comments: also what is missing on this machine, for a
-// capture may be meant for another one. absent is why the workload cannot be run here, or nil.
-func (p *program) captureDryRun(c *cli.Context, o plan.Options, setup capture.Setup, absent error) error {
-	if l := setup.Attach; l != nil {
-		_, err := fmt.Fprintf(p.out, "# a window of %s in %s, process %d, and its children: %s\n", plan.FormatDuration(o.Serving.Window), l.Name, l.PID, typeset.Whole(mask.Command(l.Argv)))
-		return err
-	}
-	planned, err := capture.DryRun(c.Context, o, setup)
-	if err != nil {
-		return err
-	}
-	var b strings.Builder
-	if c.IsSet(suiteName) {
-		fmt.Fprintf(&b, "# run %s\n\n", typeset.Whole(setup.Run))
-	}
-	if absent != nil {
-		fmt.Fprintf(&b, "# %s here\n\n", typeset.Whole(strings.TrimPrefix(absent.Error(), capture.ErrNoWorkload.Error()+": ")))
-	}
-	for i, r := range planned {
-		if i > 0 {
-			b.WriteString("\n")
-		}
-		fmt.Fprintf(&b, "# %s of %d: %s\n", r.Name, r.Of, plannedUnder(r.Tool))
-		if r.Chosen && c.Bool("no-ingest") {
-			fmt.Fprintf(&b, "# cannot run: %s\n", notChosen)
-			continue
-		}
-		if r.Missing != "" {
-			fmt.Fprintf(&b, "# missing here: %s\n", typeset.Whole(r.Missing))
-		}
-		if r.Chosen {
-			fmt.Fprintf(&b, "# --kernel-id follows, with the launches that ncu-plan chooses from the timeline (--ncu-top %d, --ncu-launches %d)\n", o.Ncu.Top, o.Ncu.Launches)
-			fmt.Fprintf(&b, "# it takes as long as the workload up to the last of them, %s more for each launch before, and about %s for each that is profiled\n", ncu.SlowLaunch, ncu.OneProfiled)
-		}
-		if v := o.Serving; v.On {
-			steps := []string{"when " + cmp.Or(mask.Text(v.Ready), "the engine") + " answers"}
-			if v.Load != "" {
-				steps = append(steps, "the load: "+mask.Text(v.Load))
-			}
-			steps = append(steps, fmt.Sprintf("when launches are steady (%s to %s), a window of %s", plan.FormatDuration(v.Warm), plan.FormatDuration(v.SteadyTimeout), plan.FormatDuration(v.Window)))
-			if v.Load != "" {
-				steps = append(steps, fmt.Sprintf("the end of the load (within %s)", plan.FormatDuration(v.LoadTimeout)))
-			}
-			fmt.Fprintf(&b, "# then: %s; then the engine is ended\n", typeset.Whole(strings.Join(steps, "; ")))
-		}
-		if r.IfBudget {
-			b.WriteString("# only if --budget leaves time for it\n")
-		}
-		for _, v := range r.Env {
-			fmt.Fprintf(&b, "# added to the workload's environment: %s\n", typeset.Whole(mask.Command([]string{v})))
-		}
-		b.WriteString(typeset.Whole(mask.Command(r.Argv)) + "\n")
-	}
-	if c.IsSet(suiteName) {
-		b.WriteString("\n")
-	}
-	_, err = p.out.Write([]byte(b.String()))
-	return err
-}
-
-// plannedUnder returns what a recording runs the workload under.
-func plannedUnder(tool string) string {
-	switch tool {
-	case rundir.ToolNone:
-		return "without a profiler"
-	case rundir.ToolNsys:
-		return "under Nsight Systems"
-	case rundir.ToolNcu:
-		return "under Nsight Compute"
-	case rundir.ToolTorch:
-		return "under the PyTorch profiler"
-	}
-	return "under prof's own tracer"
 }
 
 // captureSummary tells on stderr, for stdout is the workload's, how each pass went, and what profiling cost.

@@ -42,10 +42,12 @@ func TestCaptureDryRun(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.work = func(*capturetest.Process) int { t.Error("the workload was run"); return 0 }
-	const app, helper = `prof launched work 'a b' --api-key '\*\*\*'\n`, `# added to the workload's environment: 'PYTHONPATH=[^\n]*/\.prof~/mark'\n# added to the workload's environment: PROF_MARK=1\n(# added [^\n]*\n)*`
+	b.env = append(b.env, "COLUMNS=10000")
+	const temp = `# \.prof~ stands for a folder that the recording makes and removes\n`
+	const app, helper = `work 'a b' --api-key '\*\*\*'\n`, `# added to the workload's environment:\n#   'PYTHONPATH=[^\n]*/\.prof~/mark'\n#   PROF_MARK=1\n(#   [^\n]*\n)*` + temp
 	for args, want := range map[string]string{
-		"--baseline --repeats 2 --torch": `# baseline-1 of 2: without a profiler\n` + app + `\n# nsys-1 of 2: under Nsight Systems\n\S*nsys profile '--output=\S*/report-1' [^\n]* ` + app +
-			`\n# nsys-2 of 2: [^\n]*\n[^\n]*` + app + `\n# baseline-2 of 2: [^\n]*\n` + app + `\n# torch-1 of 1: under the PyTorch profiler\n` + helper + app +
+		"--baseline --repeats 2 --torch": `# baseline-1 of 2: without a profiler\n` + app + `\n# nsys-1 of 2: under Nsight Systems\n` + temp + `\S*nsys profile '--output=\S*/\.prof~/t/report-1' [^\n]* ` + app +
+			`\n# nsys-2 of 2: [^\n]*\n` + temp + `[^\n]*` + app + `\n# baseline-2 of 2: [^\n]*\n` + app + `\n# torch-1 of 1: under the PyTorch profiler\n` + helper + app +
 			`\n# ncu-1 of 1: under Nsight Compute\n# --kernel-id follows, with the launches that ncu-plan chooses from the timeline \(--ncu-top 10, --ncu-launches 1\)\n# it takes as long as the workload up to the last of them, 430µs more for each launch before, and about 500ms for each that is profiled\n\S*ncu [^\n]* work 'a b' --api-key '\*\*\*'\n`,
 		"--budget 1h --repeats 2 --baseline --mode light --auto-stages": `# nsys-1 of 2: [^\n]*\n` + helper + `[^\n]*\n\n# baseline-1 of 2: [^\n]*\n` + helper + app + `\n# baseline-2 of 2: [^\n]*\n# only if --budget leaves time for it\n` + helper + app + `\n# nsys-2 .*`,
 		"--no-ingest": `# nsys-1 .*\n\n# ncu-1 of 1: under Nsight Compute\n# cannot run: the kernels for ncu are chosen from the stored timeline: .*\n`,
@@ -56,13 +58,13 @@ func TestCaptureDryRun(t *testing.T) {
 		}
 	}
 	b.tracing()
-	const traced = `(# added [^\n]*\n)*# added to the workload's environment: PROF_TRACE_DIR=\S*/prof/trace-\d\n(# added [^\n]*\n)*` + app
+	const traced = `# added to the workload's environment:\n(#   [^\n]*\n)*#   PROF_TRACE_DIR=\S*/prof/trace-\d\n(#   [^\n]*\n)*` + app
 	for args, want := range map[string]string{
-		"--repeats 2 --nsys-stack": `# prof-1 of 2: under prof's own tracer\n` + traced + `\n# prof-2 of 2: [^\n]*\n` + traced + `\n# nsys-1 of 1: under Nsight Systems\n\S*nsys profile [^\n]* --python-backtrace=cuda [^\n]*\n\n# ncu-1 of 1: .*`,
-		"--mode light --repeats 2 --baseline --budget 1h --nsys-trace cuda,osrt": `# prof-1 of 2: [^\n]*\n` + traced + `\n# baseline-1 of 2: [^\n]*\n` + app + `\n# nsys-1 of 1: [^\n]*\n[^\n]* --trace=cuda,osrt [^\n]*\n\n` +
+		"--repeats 2 --nsys-stack": `# prof-1 of 2: under prof's own tracer\n` + traced + `\n# prof-2 of 2: [^\n]*\n` + traced + `\n# nsys-1 of 1: under Nsight Systems\n` + temp + `\S*nsys profile [^\n]* --python-backtrace=cuda [^\n]*\n\n# ncu-1 of 1: .*`,
+		"--mode light --repeats 2 --baseline --budget 1h --nsys-trace cuda,osrt": `# prof-1 of 2: [^\n]*\n` + traced + `\n# baseline-1 of 2: [^\n]*\n` + app + `\n# nsys-1 of 1: [^\n]*\n` + temp + `[^\n]* --trace=cuda,osrt [^\n]*\n\n` +
 			`# baseline-2 of 2: [^\n]*\n# only if --budget leaves time for it\n` + app + `\n# prof-2 of 2: [^\n]*\n# only if --budget leaves time for it\n` + traced,
 		"--mode light --nsys-trace cuda": `# prof-1 of 1: [^\n]*\n` + traced,
-		"--tools nsys --repeats 2":       `# nsys-1 of 2: [^\n]*\n[^\n]*\n\n# nsys-2 of 2: [^\n]*\n[^\n]*\n`,
+		"--tools nsys --repeats 2":       `# nsys-1 of 2: [^\n]*\n` + temp + `[^\n]*\n\n# nsys-2 of 2: [^\n]*\n` + temp + `[^\n]*\n`,
 	} {
 		got := b.prof(append(append([]string{"capture", "--dry-run"}, strings.Fields(args)...), "--", "work", "a b", "--api-key", "sesame")...)
 		if got.code != 0 || !whole(want).MatchString(got.out) {
@@ -73,16 +75,25 @@ func TestCaptureDryRun(t *testing.T) {
 	b.machine.Remove("nsys", "ncu")
 	// On a machine that has nothing of what a capture takes it says what is missing, and shows the same.
 	write(t, b.path("suite.yaml"), []byte("suite: s\nruns:\n  - {name: r, command: [vllm, serve, M]}\n  - {name: q, command: [work]}\n"))
-	for args, want := range map[string]string{
-		"-- work":                            `# prof-1 of 1: under prof's own tracer\n# missing here: no headers of CUPTI; Nsight Systems cannot be used: nsys: not found: [^\n]*\n(# added [^\n]*\n)*prof launched work\n\n# ncu-1 of 1: under Nsight Compute\n# missing here: ncu: not found: [^\n]*\n# --kernel-id follows, .*\nncu [^\n]* work\n`,
-		"--mode light -- vllm serve M -tp 8": `# vllm is not on the PATH here\n\n# prof-1 of 1: under prof's own tracer\n# missing here: [^\n]*\n(# added [^\n]*\n)*# added to the workload's environment: \S*CUDA_INJECTION64_PATH=\S*/prof/tracer~\.so\S*\n(# added [^\n]*\n)*prof launched vllm serve M -tp 8\n`,
-		"--suite suite.yaml --mode light":    `# run s-r\n\n# vllm is not on the PATH here\n\n# prof-1 of 1: [^\n]*\n.*prof launched vllm serve M\n\n# run s-q\n\n# prof-1 .*prof launched work\n\n`,
-		"--mode light -- ./run.sh":           `# ./run\.sh does not exist here\n\n# prof-1 .*`,
-		"--attach decode --window 5s":        `# no process of prof launch is running here\n\n# a window of 5s in decode and its children\n`,
+	const none = `# missing here: no headers of CUPTI; Nsight Systems cannot be used: nsys: not found: [^\n]*\n`
+	const unbuilt = `# added to the workload's environment:\n#   \S*CUDA_INJECTION64_PATH=\S*/prof/tracer~\.so\S*\n(#   [^\n]*\n)*# tracer~\.so stands for the tracer, which cannot be built here\n`
+	const refused = `# refused on this machine: `
+	for _, c := range []struct {
+		code       int // of the capture itself, where it would be refused
+		args, want string
+	}{
+		{0, "-- work", `# prof-1 of 1: under prof's own tracer\n` + none + unbuilt + `work\n\n# ncu-1 of 1: under Nsight Compute\n# missing here: ncu: not found: [^\n]*\n# --kernel-id follows, .*\nncu [^\n]* work\n`},
+		{1, "--mode light -- vllm serve M -tp 8", refused + `vllm is not on the PATH\n\n# prof-1 of 1: under prof's own tracer\n` + none + unbuilt + `vllm serve M -tp 8\n`},
+		{1, "--suite suite.yaml --mode light", `# run s-r\n\n` + refused + `vllm is not on the PATH\n\n# prof-1 of 1: [^\n]*\n.*\nvllm serve M\n\n# run s-q\n\n# prof-1 .*\nwork\n\n`},
+		{1, "--mode light -- ./run.sh", refused + `\./run\.sh does not exist\n\n# prof-1 .*`},
+		{0, "--mode light -- python3 -u nosuch.py x.py", `# there is no nosuch\.py in \S+ here\n\n# prof-1 .*\npython3 -u nosuch.py x.py\n`},
+		{0, "--mode light -- work python3 /no/nosuch.py", `# there is no /no/nosuch\.py here\n\n# prof-1 .*`},
+		{0, "--mode light -- python3 -m nosuch.py", `# prof-1 .*`},
+		{0, "--mode light -- work nosuch.py", `# prof-1 .*`},
 	} {
-		got := b.prof(append([]string{"capture", "--dry-run"}, strings.Fields(args)...)...)
-		if got.code != 0 || !whole(want).MatchString(got.out) {
-			t.Errorf("%s: exit %d, stdout:\n%s\nstderr:\n%s", args, got.code, got.out, got.err)
+		got := b.prof(append([]string{"capture", "--dry-run"}, strings.Fields(c.args)...)...)
+		if got.code != c.code || !whole(c.want).MatchString(got.out) {
+			t.Errorf("%s: exit %d, stdout:\n%s\nstderr:\n%s", c.args, got.code, got.out, got.err)
 		}
 	}
 	b.wantLike(1, "", `prof: cannot run the workload: no command was given; .*\n`, "capture", "--dry-run", "--")

@@ -161,8 +161,6 @@ func TestCaptureConfig(t *testing.T) {
 			t.Errorf("%s: %+v\nwant %+v", name, got, want)
 		}
 	}
-	write(t, b.path(".prof/config.yaml"), nil)
-	b.wantLike(2, "", `prof: --torch-memory needs --torch\n.*`, "capture", "--torch-memory", "--", "work")
 }
 
 // The command that --no-ingest prints stores the run as capture would have: its name, tags, facts and home.

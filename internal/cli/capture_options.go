@@ -2,8 +2,10 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -43,7 +45,7 @@ func captureGroups() []flagGroup {
 		}},
 		{servingTitle, []cli.Flag{
 			&cli.BoolFlag{Name: servingName, Usage: "the workload is a serving engine: start it, load it, record --window (" + plan.FormatDuration(d.Serving.Window) + ") in all its processes, end it; by prof's own tracer"},
-			&cli.BoolFlag{Name: attachName, Usage: "record a window of a process that prof launch has started: prof capture --attach [NAME]; as --serving without start and end"},
+			&cli.GenericFlag{Name: attachName, Value: &attachValue{}, Usage: "record a window of the program that prof launch has started as `[NAME]`; without a name, of the only one"},
 			&cli.StringFlag{Name: "ready", Usage: "the engine is ready when `URL` answers with a status of 2xx"},
 			&cli.DurationFlag{Name: "ready-timeout", Usage: "`TIME` within which it must be ready", DefaultText: plan.FormatDuration(d.Serving.ReadyTimeout)},
 			&cli.StringFlag{Name: "load", Usage: "`COMMAND` line of the load generator, for sh"},
@@ -164,13 +166,18 @@ func (p *program) captureOptions(c *cli.Context, home schema.Home, more func(*pl
 	if err := timeOptions(c, &o); err != nil {
 		return o, err
 	}
-	if err := o.Validate(); err != nil {
+	if err := o.ValidateGiven(func(name string) bool { return isGiven(c, name) }); err != nil {
 		return o, &usageError{err}
 	}
-	if c.Bool("torch-memory") && !o.UsesTorch() { // a config.yaml may ask for it: an older prof wrote so into each
-		return o, usagef("--torch-memory needs --torch")
+	if o.Serving.On && o.Serving.Ready == "" && !c.Bool(attachName) {
+		return o, usagef("--serving needs --ready URL, which answers once the engine serves, such as http://127.0.0.1:8000/health")
 	}
 	return o, nil
+}
+
+// isGiven reports whether the command line has an option; one that is turned off, as in --torch=false, does not count.
+func isGiven(c *cli.Context, name string) bool {
+	return c.IsSet(name) && fmt.Sprint(c.Value(name)) != "false"
 }
 
 // servingTitle is the heading of the options of serving engines, one of which is a command line for the shell.
@@ -183,10 +190,53 @@ const (
 	windowName  = "window"
 )
 
+// attachValue is the value of --attach, with a name in --attach=NAME; in --attach NAME that is an argument.
+type attachValue struct {
+	on    bool
+	names []string
+}
+
+func (v *attachValue) Set(text string) error {
+	v.on, v.names = text != "false", nil
+	if text != "true" && text != "false" { // true is that of --attach alone
+		v.names = []string{text}
+	}
+	return nil
+}
+
+func (v *attachValue) String() string { return strconv.FormatBool(v.on) }
+
+// Get is that of flag.Getter, by which the library tells values.
+func (v *attachValue) Get() any { return v.on }
+
+// IsBoolFlag has --attach take no word behind it.
+func (v *attachValue) IsBoolFlag() bool { return true }
+
+// attachedTo is the name of the program to attach to; "" is the only one.
+func attachedTo(c *cli.Context) (string, error) {
+	var names []string
+	if v, ok := c.Generic(attachName).(*attachValue); ok {
+		names = v.names
+	}
+	names = slices.Concat(names, c.Args().Slice())
+	switch {
+	case len(names) == 0:
+		return "", nil
+	case len(names) > 1:
+		return "", usagef("--attach takes one name, not %d: prof capture --attach NAME", len(names))
+	case names[0] == "":
+		return "", usagef("--attach has an empty name: prof capture --attach NAME, or --attach for the only one")
+	}
+	return names[0], nil
+}
+
 // servingOptions reads how a serving engine is recorded, and what --window counts: instances of a range, or time.
 func servingOptions(c *cli.Context, o *plan.Options) (err error) {
 	v := &o.Serving
-	v.On = v.On || c.Bool(servingName) || c.Bool(attachName)
+	if c.IsSet(servingName) {
+		v.On = c.Bool(servingName)
+	}
+	v.On = v.On || c.Bool(attachName)
 	for name, into := range map[string]*string{"ready": &v.Ready, "load": &v.Load} {
 		if c.IsSet(name) {
 			*into = c.String(name)

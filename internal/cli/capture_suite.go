@@ -39,6 +39,8 @@ func (p *program) captureSuite(c *cli.Context) error {
 		return usagef("--suite: the commands are in the file; omit what follows --")
 	case c.IsSet("run"):
 		return usagef("--suite: its runs are named by the file; omit --run")
+	case c.Bool(attachName):
+		return usagef("--suite: it starts its commands; omit --attach")
 	case c.IsSet(nodeRankName):
 		return usagef("--suite: its runs are on one machine; omit --node-rank")
 	case c.Bool("no-ingest"):
@@ -77,6 +79,9 @@ func (p *program) captureSuite(c *cli.Context) error {
 	}
 	if err := p.keeper().suiteSummary(c, home, suite.Name); err != nil {
 		return err
+	}
+	if len(failed) > 0 && c.Bool(dryRunName) {
+		return exitStatus(exitFailed)
 	}
 	if len(failed) > 0 {
 		fmt.Fprintf(p.err, "prof: %d of %d runs failed: %s; the same command again captures only these\n", len(failed), len(jobs), suggest.List(failed, 8))

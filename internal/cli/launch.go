@@ -18,7 +18,6 @@ import (
 	"prof/capture/plan"
 	"prof/capture/tracer"
 	"prof/internal/mask"
-	"prof/render/typeset"
 	"prof/schema"
 )
 
@@ -32,7 +31,8 @@ program's. Record it from another terminal, each time as a run:
 
   prof launch --name llama -- vllm serve MODEL -tp 8
   prof capture --attach llama --window 20s`,
-		Flags:        []cli.Flag{&cli.StringFlag{Name: "name", Usage: "`NAME` by which captures attach (default: the program's short name)"}},
+		Flags: []cli.Flag{&cli.StringFlag{Name: "name", Usage: "`NAME` by which captures attach (default: the program's short name)"},
+			&cli.BoolFlag{Name: dryRunName, Usage: "print what would be started, and what of it is missing on this machine; start nothing"}},
 		Action:       p.launch,
 		OnUsageError: p.captureUsage,
 	}
@@ -55,43 +55,51 @@ func (p *program) launch(c *cli.Context) error {
 	given := p.world.machine
 	given.Environ = p.env
 	m := given.WithDefaults()
-	if err := capture.CheckWorkload(m, argv, dir); err != nil {
+	refused := capture.CheckWorkload(m, argv, dir)
+	if refused != nil && (len(argv) == 0 || !c.Bool(dryRunName)) {
+		return refused
+	}
+	name := cmp.Or(c.String("name"), capture.WorkloadName(argv))
+	if err := schema.CheckRunName(name); err != nil {
+		return usagef("--name: %v", err)
+	}
+	name = plan.FolderName(name)
+	now, err := machine.Monotonic()
+	if err != nil {
 		return err
+	}
+	lib, missing := m.BuildTracer(c.Context, argv, dir)
+	if c.Bool(dryRunName) {
+		refused = errors.Join(refused, attach.Check(launchedIn(home), name, m))
+		return p.launchDryRun(c, home, attach.Launched{Name: name, Dir: dir}, argv, lib, now, missing, refused)
+	}
+	if missing != nil {
+		return fmt.Errorf("prof's own tracer cannot be built; see prof doctor: %w", missing)
 	}
 	path, err := m.LookPath(argv[0])
-	if err != nil {
-		return err
-	}
-	lib, err := m.BuildTracer(c.Context, argv, dir)
-	if err != nil {
-		return fmt.Errorf("prof's own tracer cannot be built; see prof doctor: %w", err)
-	}
-	now, err := machine.Monotonic()
 	if err != nil {
 		return err
 	}
 	if err := home.Make(); err != nil {
 		return err
 	}
-	name := c.String("name")
-	if name == "" {
-		name = capture.WorkloadName(argv)
-	}
-	if err := schema.CheckRunName(name); err != nil {
-		return usagef("--name: %v", err)
-	}
 	l, err := attach.Make(launchedIn(home), attach.Launched{
-		Name: plan.FolderName(name), PID: os.Getpid(), Started: m.StartedAt(os.Getpid()), Argv: mask.Argv(argv), Dir: dir, Environ: envvar.Allowed(p.env), At: time.Now().UTC(),
+		Name: name, PID: os.Getpid(), Started: m.StartedAt(os.Getpid()), Argv: mask.Argv(argv), Dir: dir, Environ: envvar.Allowed(p.env), At: time.Now().UTC(),
 		Tracer: lib.Path, TracerVersion: tracer.Version,
 	}, m)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(p.err, "prof: %s runs with the tracer off; record it from another terminal: %s\n", l.Name, mask.Command(append(profWords(c), "capture", "--attach", l.Name, "--window", "20s")))
+	fmt.Fprintf(p.err, "prof: %s runs with the tracer off; record it from another terminal: %s\n", l.Name, mask.Command(attachCommand(c, l.Name)))
 	if err := m.Exec(path, argv, slices.Concat(p.env, l.Env(lib, now))); err != nil {
 		return fmt.Errorf("start %s: %w", argv[0], errors.Join(err, l.Remove()))
 	}
 	return nil
+}
+
+// attachCommand records a window of a launched program.
+func attachCommand(c *cli.Context, name string) []string {
+	return append(profWords(c), "capture", "--attach", name, "--window", "20s")
 }
 
 // launchedIn is the folder of launched programs in a home.
@@ -102,8 +110,6 @@ func (p *program) captureAttached(c *cli.Context) error {
 	switch {
 	case slices.Contains(p.args, "--"):
 		return usagef("--attach records what runs already: omit the command, or start it with prof launch -- COMMAND")
-	case c.NArg() > 1:
-		return usagef("--attach takes one name: prof capture --attach NAME")
 	case c.Bool(servingName):
 		return usagef("--serving starts an engine, --attach records one that runs: omit one")
 	}
@@ -120,11 +126,15 @@ func (p *program) captureAttached(c *cli.Context) error {
 	}
 	given := p.world.machine
 	given.Environ = p.env
-	l, err := attach.Find(launchedIn(home), c.Args().First(), given.WithDefaults())
-	if c.Bool(dryRunName) && errors.Is(err, attach.ErrNone) { // it may run on another machine
-		_, err = fmt.Fprintf(p.out, "# %s here\n\n# a window of %s in %s and its children\n", attach.ErrNone, plan.FormatDuration(o.Serving.Window), cmp.Or(typeset.Whole(c.Args().First()), "the one process"))
+	name, err := attachedTo(c)
+	if err != nil {
+		return err
 	}
-	if err != nil || l.PID == 0 {
+	l, err := attach.Find(launchedIn(home), name, given.WithDefaults())
+	if c.Bool(dryRunName) && errors.Is(err, attach.ErrNone) { // it may run on another machine
+		return p.attachDryRun(c, home, o, name, err)
+	}
+	if err != nil {
 		return err
 	}
 	in, err := p.captureIngest(c, o, l.Argv)

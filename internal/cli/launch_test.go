@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -54,9 +56,11 @@ func TestLaunch(t *testing.T) {
 	write(t, filepath.Join(folder, "launch.json"), []byte(facts))
 	b.wantLike(2, "", ".*--attach records what runs already: omit the command.*", "capture", "--attach", "--", "work")
 	b.wantLike(2, "", ".*--serving starts an engine, --attach records one that runs: omit one\n", "capture", "--attach", "--serving", "--ready", "http://127.0.0.1:1")
-	b.wantLike(0, "# a window of 3s in llama, process "+strconv.Itoa(pid)+", and its children: work --tp 8\n", "", "capture", "--attach", "--duration", "3s", "--dry-run")
-	for _, run := range []string{"one", "two"} {
-		if r := b.prof("capture", "--attach", "llama", "--window", "3s", "--run", run); r.code != 0 || !strings.Contains(r.err, "recording for 3s\n") || strings.Contains(r.err, "steady") {
+	b.wantLike(0, "# prof-1 of 1: under prof's own tracer\n# 1\\. attach to llama, process "+strconv.Itoa(pid)+", and its children: work --tp 8\n# 2\\. record 3s .*", "", "capture", "--attach", "--duration", "3s", "--dry-run")
+	b.wantLike(1, "# refused on this machine: \"llama\" is the name of a running process: choose another --name\n\n# llama: started .*", "", "launch", "--name", "llama", "--dry-run", "--", "work")
+	b.wantLike(1, "# refused on this machine: no process of prof launch is running as \"other\"; there are llama\n.*# 1\\. attach to other and its children\n.*", "", "capture", "--attach=other", "--dry-run")
+	for run, attach := range map[string][]string{"one": {"--attach", "llama"}, "two": {"--attach=llama"}} {
+		if r := b.prof(append([]string{"capture", "--window", "3s", "--run", run}, attach...)...); r.code != 0 || !strings.Contains(r.err, "recording for 3s\n") || strings.Contains(r.err, "steady") {
 			t.Fatalf("%s: exit %d\n%s", run, r.code, r.err)
 		}
 		b.wantPasses(run, "prof-1,ok,-,\n")
@@ -89,4 +93,83 @@ func TestCaptureServing(t *testing.T) {
 		"SELECT is_steady, process_count, window_ns // 1000000000 BETWEEN 9 AND 12 AS long, client_token_count > 5 AS tokens, round(client_tpot_ns / 1e6, 3) AS tpot_ms FROM serving_window": "is_steady,process_count,long,tokens,tpot_ms\ntrue,1,true,true,10\n",
 		"SELECT tool, round(output_tokens_per_s) AS rate FROM serving('s')": "tool,rate\nvllm-bench,66\n",
 	})
+}
+
+// TestServingDryRun holds that a dry run has each step of a recording under load, in the order in which it comes, and where the run goes.
+func TestServingDryRun(t *testing.T) {
+	t.Parallel()
+	b := newBench(t).tracing()
+	b.env = append(b.env, "COLUMNS=10000")
+	const ready = "http://127.0.0.1:1/health"
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer other.Close()
+	for _, c := range []struct {
+		code       int
+		args, want string
+	}{
+		{0, "capture --run s --serving --ready " + ready + " --load 'bench --api-key sesame' --grace 3s -- work --tp 8", `# prof-1 of 1: under prof's own tracer
+# 1\. start the engine with the tracer loaded and off, in all its processes
+# added to the workload's environment:
+(#   [^\n]*\n)*work --tp 8
+# 2\. wait until ` + ready + ` answers with a status of 2xx \(at most 20m, --ready-timeout\)
+# 3\. start the load, in \S+
+sh -c 'bench --api-key \*\*\*'
+# 4\. wait until launches are steady: at least 5s under load \(--warm\), at most 1m \(--steady-timeout\)
+# 5\. record 20s \(--window\) in every process that uses a GPU
+# 6\. wait until the load ends by itself and has written its result \(at most 10m, --load-timeout\)
+# 7\. end the engine: by SIGINT, 3s later by SIGTERM, and 3s later by SIGKILL \(--grace\)
+# 8\. store it as the run s in \S+/\.prof, with the load's result \(JSON below \S+ that prof reads\); its files stay in \S+/\.prof/runs/s
+`},
+		{0, "capture --run s --serving --ready " + ready + " --load bench --load-result out/*.json --steady-timeout 0 --load-timeout 0 --no-ingest -- work", `.*
+# 3\. start the load, in \S+
+sh -c bench
+# 4\. record 20s \(--window\) in every process that uses a GPU
+# 5\. end the load \(--load-timeout 0\)
+# 6\. end the engine: [^\n]*
+# 7\. leave the recording in \S+/runs/s, with the load's result \(out/\*\.json\); prof ingest stores it
+`},
+		{0, "capture --serving --ready " + ready + " -- work", `.*\n# 3\. wait until launches are steady: at least 5s under load [^\n]*; requests come from elsewhere, without --load\n# 4\. record .*`},
+		{1, "capture --serving --ready " + other.URL + " -- work", `.*\n# refused on this machine: http://\S+ answers before the engine is started: .*\n# 1\. start the engine .*`},
+		{1, "capture --attach decode --run a --window 5s --ready " + ready + " --load bench", `# refused on this machine: no process of prof launch is running: start it with prof launch -- CMD
+
+# prof-1 of 1: under prof's own tracer
+# 1\. attach to decode and its children
+# 2\. wait until ` + ready + ` answers [^\n]*
+# 3\. start the load, in \S+
+sh -c bench
+# 4\. wait until launches are steady: [^\n]*
+# 5\. record 5s \(--window\) in every process that uses a GPU
+# 6\. wait until the load ends by itself [^\n]*
+# 7\. turn the tracer off; the program goes on
+# 8\. store it as the run a in [^\n]*
+`},
+		{0, "launch --name llama -- work --api-key sesame", `# llama: started with prof's own tracer loaded and off, in all its processes
+# added to the workload's environment:
+#   CUDA_INJECTION64_PATH=/lib/tracer.so
+(#   [^\n]*\n)*work --api-key '\*\*\*'
+# then, from another terminal and as often as wanted: prof --home \S+ capture --attach llama --window 20s
+`},
+		{1, "launch -- vllm serve M", `# refused on this machine: vllm is not on the PATH\n\n# vllm: started .*`},
+		{0, "launch -- python3 nosuch.py", `# there is no nosuch\.py in \S+ here\n\n# nosuch: started .*`},
+	} {
+		args := b.words(c.args)
+		got := b.prof(append([]string{args[0], "--dry-run"}, args[1:]...)...)
+		if got.code != c.code || !whole(c.want).MatchString(got.out) {
+			t.Errorf("%s: exit %d, stdout:\n%s\nstderr:\n%s\nwant\n%s", c.args, got.code, got.out, got.err, c.want)
+		}
+	}
+	b.machine.Build = nil
+	for _, c := range [][2]string{
+		{"capture --serving --ready " + ready + " -- work", `.*\n# missing here: no headers of CUPTI\n# refused on this machine: only prof's own tracer records a serving engine\n.*`},
+		{"capture --attach", `# refused [^\n]*\n# missing here: no headers of CUPTI, without which prof launch starts nothing\n\n.*`},
+		{"launch -- work", `# refused on this machine: prof's own tracer cannot be built: no headers of CUPTI\n\n.*# tracer~\.so stands for the tracer, which cannot be built here\nwork\n.*`},
+	} {
+		args := b.words(c[0])
+		if got := b.prof(append([]string{args[0], "--dry-run"}, args[1:]...)...); got.code != 1 || !whole(c[1]).MatchString(got.out) {
+			t.Errorf("%s without the tracer: exit %d, stdout:\n%s\nstderr:\n%s", c[0], got.code, got.out, got.err)
+		}
+	}
+	if made := listing(t, b.dir); len(made) > 0 {
+		t.Errorf("a dry run made %q", made)
+	}
 }

@@ -272,7 +272,8 @@ func TestServeConfig(t *testing.T) {
 		"\n      max-artifact-size: 2 parsecs":                 "5: invalid settings: templates.a: --max-artifact-size: .*",
 		"\n      tag: a=b\n      range: x\n      window: 3":    "7: invalid settings: templates.a: capture options: --after, --window and --paused with ncu: .*",
 		"\n      mode: '{m}'\n      range: x\n      window: 3": `7: invalid settings: templates.a: m is "deep": capture options: --after, --window and --paused with ncu: .*`,
-		"\n      subset: x\n      inputs: '{p}'\n      mode: '{m}'\n      ncu_top: 0": "8: invalid settings: templates.a: capture options: --ncu-top is 0: .*",
+		"\n      subset: x\n      inputs: '{p}'\n      mode: '{m}'\n      sample_hz: -1": "8: invalid settings: templates.a: capture options: --sample-hz is -1: .*",
+		"\n      mode: '{m}'\n      ncu_top: 3":                                          `5: invalid settings: templates.a: m is "light": capture options: --ncu-top with --mode light: .*`,
 	} {
 		text := "templates:\n  a:\n    command: [x, '{m}', '{p}']\n    options: " + options + "\n    parameters: {m: {values: [light, deep]}, p: {}}\n"
 		if err := os.Chmod(write(t, p.path(".prof/serve.yaml"), []byte(text)), 0o600); err != nil {
