@@ -24,8 +24,8 @@
 --     sequence went on, warm-up excluded
 --   step_mean_ns: mean time of a step: the engine's own time per output token, where each sequence gets one token in each iteration
 --   token_mean_ns: mean time of a step over the tokens that clients got in it: the engine's own time per output token, under the tracer
---   all_token_mean_ns: token_mean_ns of all processes and GPUs of the source together, by tokens: what a client compares with, whose requests
---     go to any of them; NULL where that is unknown for any
+--   all_token_mean_ns: token_mean_ns of all processes and GPUs of the source together, by tokens: what a client compares with, whose
+--     requests go to any of them; NULL where that is unknown for any
 --   client_tpot_ns: mean TPOT of the benchmark of the run, as the client measured it; NULL without one, and with several
 --   window_tpot_ns: mean time between two tokens of a request at the client, of tokens within the recorded window; NULL where its result
 --     does not say when tokens came (vllm bench serve: --save-detailed)
