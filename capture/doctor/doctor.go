@@ -4,7 +4,6 @@ package doctor
 import (
 	"context"
 	"prof/capture/machine"
-	"slices"
 )
 
 // Statuses of a check.
@@ -49,11 +48,21 @@ func Run(ctx context.Context, o Options) []Check {
 	return standIns(checks)
 }
 
-// standIns makes missing nsys a warning where prof's own tracer takes its place.
+// standIns says what makes timelines where prof's own tracer or nsys cannot: each stands in for the other. Where neither can, captures have none.
 func standIns(checks []Check) []Check {
-	traces := slices.ContainsFunc(checks, func(c Check) bool { return c.ID == "tracer" && c.Status == OK })
+	is := map[string]string{} // statuses; "" of what was not looked at
+	for _, c := range checks {
+		is[c.ID] = c.Status
+	}
+	traces, profiles := is["tracer"] == OK, is["nsys"] == OK && is["nsys_report"] != Failed
 	for i, c := range checks {
-		if traces && c.ID == "nsys" && c.Status == Missing {
+		switch {
+		case c.ID == "tracer" && !traces && profiles:
+			checks[i].Detail += "; captures use Nsight Systems instead, which slows decode down more and records no serving engine"
+		case c.ID == "tracer" && !traces:
+			checks[i].Status = Missing
+			checks[i].Detail += "; Nsight Systems cannot stand in for it here: captures have no timeline"
+		case c.ID == "nsys" && c.Status == Missing && traces:
 			checks[i].Status, checks[i].Detail = Warning, c.Detail+"; captures use prof's own tracer, which records no OS calls, stacks and GPU metrics"
 		}
 	}

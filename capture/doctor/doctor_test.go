@@ -73,9 +73,13 @@ func TestDoctorIll(t *testing.T) {
 		ill                        func(b *machinetest.Bench)
 		id, status, detail, advice string
 	}{
-		"no nsys":        {func(b *machinetest.Bench) { delete(b.Path, "nsys") }, "nsys", Warning, "captures use prof's own tracer, which records no OS calls", "apt-get install nsight-systems-cli"},
-		"no timeline":    {func(b *machinetest.Bench) { delete(b.Path, "nsys"); b.Globs = nil }, "nsys", Missing, "neither on the PATH", "apt-get install nsight-systems-cli"},
-		"no headers":     {func(b *machinetest.Bench) { b.Globs = nil }, "tracer", Warning, "no headers of CUPTI; captures use Nsight Systems", "install the CUDA toolkit"},
+		"no nsys":     {func(b *machinetest.Bench) { delete(b.Path, "nsys") }, "nsys", Warning, "captures use prof's own tracer, which records no OS calls", "apt-get install nsight-systems-cli"},
+		"no timeline": {func(b *machinetest.Bench) { delete(b.Path, "nsys"); b.Globs = nil }, "nsys", Missing, "neither on the PATH", "apt-get install nsight-systems-cli"},
+		"no headers":  {func(b *machinetest.Bench) { b.Globs = nil }, "tracer", Warning, "no headers of CUPTI; captures use Nsight Systems instead, which slows decode down more and records no serving engine", "install the CUDA toolkit"},
+		"neither":     {func(b *machinetest.Bench) { delete(b.Path, "nsys"); b.Globs = nil }, "tracer", Missing, "no headers of CUPTI; Nsight Systems cannot stand in for it here: captures have no timeline", "install the CUDA toolkit"},
+		"nsys is ill": {func(b *machinetest.Bench) {
+			b.Run["nsys profile"], b.Globs = failing("Operation not permitted\n"), nil
+		}, "tracer", Missing, "no headers of CUPTI; Nsight Systems cannot stand in for it here: captures have no timeline", "install the CUDA toolkit"},
 		"no ncu":         {func(b *machinetest.Bench) { delete(b.Path, "ncu") }, "ncu", Missing, "neither on the PATH", "apt-get install nsight-compute"},
 		"wrong override": {func(b *machinetest.Bench) { b.Environ = append(b.Environ, "PROF_NSYS=/no") }, "nsys", Failed, "PROF_NSYS=/no cannot be run", "set PROF_NSYS"},
 		"nsys is a stub": {func(b *machinetest.Bench) {
@@ -90,14 +94,17 @@ func TestDoctorIll(t *testing.T) {
 		}, "nsys_report", Failed, "only a .qdstrm is left", "apt-get install libdw1"},
 		"no report": {func(b *machinetest.Bench) { b.Run["nsys profile"] = failing("Operation not permitted\n") }, "nsys_report", Failed,
 			"left no report: exit status 1: Operation not permitted", "nsys status -e"},
-		"no export":   {func(b *machinetest.Bench) { b.Run["nsys export"] = nothing }, "nsys_report", Failed, "could not convert its own report to SQLite: it succeeded without any output", "install"},
-		"ncu fails":   {func(b *machinetest.Bench) { b.Run["ncu true"] = failing("cannot inject\n") }, "ncu_run", Failed, "exit status 1: cannot inject", "/usr/bin/ncu /usr/bin/true"},
-		"no driver":   {func(b *machinetest.Bench) { b.NVMLErr = nvml.ErrNotFound }, "driver", Missing, nvml.ErrNotFound.Error(), "--gpus all"},
-		"driver ill":  {func(b *machinetest.Bench) { b.NVMLErr = errors.New("mismatch") }, "driver", Failed, "mismatch", "nvidia-smi"},
-		"no GPU":      {func(b *machinetest.Bench) { b.NVML.List = nil }, "gpus", Missing, "no GPU", "nvidia-smi -L"},
-		"GPU lost":    {func(b *machinetest.Bench) { b.NVML.Failed = errors.New("GPU 1 is lost") }, "gpus", Failed, "0: NVIDIA H200 (GPU-a); GPU 1 is lost", "dmesg"},
-		"MIG":         {func(b *machinetest.Bench) { b.NVML.List = other(nil, true) }, "mig", Warning, "partitioned: GPU 0", "nvidia-smi -i 0 -mig 0"},
-		"shared":      {func(b *machinetest.Bench) { b.NVML.List = other(new(int64(2)), false) }, "shared", Warning, "GPU 0 by 2", "CUDA_VISIBLE_DEVICES"},
+		"no export":  {func(b *machinetest.Bench) { b.Run["nsys export"] = nothing }, "nsys_report", Failed, "could not convert its own report to SQLite: it succeeded without any output", "install"},
+		"ncu fails":  {func(b *machinetest.Bench) { b.Run["ncu true"] = failing("cannot inject\n") }, "ncu_run", Failed, "exit status 1: cannot inject", "/usr/bin/ncu /usr/bin/true"},
+		"no driver":  {func(b *machinetest.Bench) { b.NVMLErr = nvml.ErrNotFound }, "driver", Missing, nvml.ErrNotFound.Error(), "--gpus all"},
+		"driver ill": {func(b *machinetest.Bench) { b.NVMLErr = errors.New("mismatch") }, "driver", Failed, "mismatch", "nvidia-smi"},
+		"no GPU":     {func(b *machinetest.Bench) { b.NVML.List = nil }, "gpus", Missing, "no GPU", "nvidia-smi -L"},
+		"GPU lost":   {func(b *machinetest.Bench) { b.NVML.Failed = errors.New("GPU 1 is lost") }, "gpus", Failed, "0: NVIDIA H200 (GPU-a); GPU 1 is lost", "dmesg"},
+		"MIG":        {func(b *machinetest.Bench) { b.NVML.List = other(nil, true) }, "mig", Warning, "partitioned: GPU 0", "nvidia-smi -i 0 -mig 0"},
+		"shared":     {func(b *machinetest.Bench) { b.NVML.List = other(new(int64(2)), false) }, "shared", Warning, "GPU 0 by 2", "CUDA_VISIBLE_DEVICES"},
+		"shared, not seen": {func(b *machinetest.Bench) {
+			b.NVML.List, b.Environ = other(new(int64(2)), false), append(b.Environ, "CUDA_VISIBLE_DEVICES=-1")
+		}, "shared", OK, "no other process uses them", ""},
 		"hidden":      {func(b *machinetest.Bench) { b.NVML.List = other(nil, false) }, "shared", Unknown, "does not show all", "nvidia-smi on the host"},
 		"no params":   {func(b *machinetest.Bench) { delete(b.Files, "/proc/driver/nvidia/params") }, "gpu_counters", Unknown, "file does not exist", "ERR_NVGPUCTRPERM"},
 		"odd params":  {func(b *machinetest.Bench) { b.Files["/proc/driver/nvidia/params"] = "X: 1\n" }, "gpu_counters", Unknown, "does not say it", "ERR_NVGPUCTRPERM"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -46,7 +47,7 @@ func (d doctor) gpus(context.Context) []Check {
 	}
 	checks := []Check{driver, gpus}
 	if len(devices) > 0 {
-		checks = append(checks, migCheck(devices), sharedCheck(devices))
+		checks = append(checks, migCheck(devices), sharedCheck(d.seen(devices, err)))
 	}
 	return checks
 }
@@ -71,6 +72,15 @@ func migCheck(devices []rundir.Device) Check {
 		c.Advice = "choose an instance with CUDA_VISIBLE_DEVICES=MIG-... (nvidia-smi -L lists them), or turn MIG off: nvidia-smi -i " + divided[0] + " -mig 0"
 	}
 	return c
+}
+
+// seen are the GPUs that a workload would see, where that can be told; err is that one could not be read, which has a number too.
+func (d doctor) seen(devices []rundir.Device, err error) []rundir.Device {
+	index, known := nvml.VisibleDevices(devices, d.m.Environ)
+	if !known || err != nil {
+		return devices
+	}
+	return slices.DeleteFunc(slices.Clone(devices), func(d rundir.Device) bool { return !slices.Contains(index, d.Index) })
 }
 
 func sharedCheck(devices []rundir.Device) Check {

@@ -52,13 +52,13 @@ func shellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// tracer builds prof's own tracer. Without it captures use nsys.
+// tracer builds prof's own tracer.
 func (d doctor) tracer(ctx context.Context) []Check {
 	c := Check{ID: "tracer", Title: "prof's own tracer"}
 	lib, err := d.m.BuildTracer(ctx, nil, d.o.Dir)
 	switch {
 	case err != nil:
-		c.Status, c.Detail = Warning, err.Error()+"; captures use Nsight Systems instead, which slows decode down more"
+		c.Status, c.Detail = Warning, err.Error()
 		c.Advice = "activate the environment with PyTorch that the workload runs in, or install the CUDA toolkit, and a C compiler (apt-get install gcc)"
 	case lib.CUPTI == "":
 		c.Status, c.Detail = OK, "built with the headers in "+lib.Include+"; it uses the CUPTI that the workload loads"

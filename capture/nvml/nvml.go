@@ -110,7 +110,7 @@ func InMachineNamespace(readLink func(string) (string, error)) bool {
 }
 
 // VisibleDevices returns the numbers of the GPUs that an environment leaves to a CUDA program (CUDA_VISIBLE_DEVICES). known is false
-// where that cannot be told from NVML's numbers; the workload may then use any.
+// where that cannot be told from NVML's numbers; the workload may then use any, and all are returned.
 func VisibleDevices(devices []rundir.Device, environ []string) (index []int, known bool) {
 	list, set := envvar.Lookup(environ, "CUDA_VISIBLE_DEVICES")
 	for _, d := range devices {
@@ -157,6 +157,10 @@ const (
 
 // findDevice finds the GPU of one item of CUDA_VISIBLE_DEVICES: a number, or the beginning of a UUID.
 func findDevice(devices []rundir.Device, item string, sameOrder bool) (int, deviceMatch) {
+	if gpu, isOld := strings.CutPrefix(item, "MIG-GPU-"); isOld { // MIG-GPU-UUID/INSTANCE/COMPUTE INSTANCE, of drivers before 470
+		uuid, _, _ := strings.Cut(gpu, "/")
+		item = "GPU-" + uuid
+	}
 	switch {
 	case strings.HasPrefix(item, "MIG"):
 		return 0, deviceUnknown // its GPU is not in its name

@@ -50,6 +50,7 @@ func TestVisibleDevices(t *testing.T) {
 		{alike, []string{"CUDA_VISIBLE_DEVICES=GPU-b, GPU-aa1"}, []int{2, 0}, true},
 		{alike, []string{"CUDA_VISIBLE_DEVICES=GPU-aa"}, nil, true},
 		{alike, []string{"CUDA_VISIBLE_DEVICES=MIG-x"}, []int{0, 1, 2}, false},
+		{alike, []string{"CUDA_VISIBLE_DEVICES=MIG-GPU-b/3/0"}, []int{2}, true},
 		{mixed, []string{"CUDA_VISIBLE_DEVICES=0"}, []int{0, 1}, false},
 		{mixed, []string{"CUDA_VISIBLE_DEVICES=0", "CUDA_DEVICE_ORDER=PCI_BUS_ID"}, []int{0}, true},
 	} {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -84,7 +85,7 @@ func Read(ctx context.Context, o Options) (env *Environment, warnings []string) 
 	}
 	readSystem(m, env)
 	env.Container = ReadContainer(m)
-	warnings = env.readDevices(o.NVML, o.NVMLErr)
+	warnings = env.readDevices(o.NVML, o.NVMLErr, m.Environ)
 	py, err := m.ReadPython(ctx, o.Argv, o.Dir)
 	if err != nil {
 		env.Unknown["python"] = err.Error()
@@ -93,8 +94,8 @@ func Read(ctx context.Context, o Options) (env *Environment, warnings []string) 
 	return env, warnings
 }
 
-// readDevices asks NVML. A GPU that fails is a warning: what it did will be missing from the run.
-func (env *Environment) readDevices(n nvml.Library, missing error) (warnings []string) {
+// readDevices asks NVML. A GPU that fails is a warning: what it did will be missing from the run. So is one that others use, where the workload sees it.
+func (env *Environment) readDevices(n nvml.Library, missing error, environ []string) (warnings []string) {
 	if n == nil {
 		reason := "NVML was not opened"
 		if missing != nil {
@@ -116,6 +117,10 @@ func (env *Environment) readDevices(n nvml.Library, missing error) (warnings []s
 		warnings = append(warnings, "NVML does not report everything about the GPUs: "+err.Error())
 		env.Unknown["devices"] = err.Error()
 	}
+	seen := env.Devices
+	if index, known := nvml.VisibleDevices(env.Devices, environ); known && err == nil { // one that could not be read has a number too
+		seen = slices.DeleteFunc(slices.Clone(seen), func(d rundir.Device) bool { return !slices.Contains(index, d.Index) })
+	}
 	if len(env.Devices) == 0 && err == nil {
 		env.Unknown["devices"] = "NVML reports no GPU"
 	}
@@ -124,12 +129,19 @@ func (env *Environment) readDevices(n nvml.Library, missing error) (warnings []s
 			env.Unknown["device_details"] = err.Error()
 		}
 	}
-	for _, d := range env.Devices {
+	for _, d := range seen {
 		if d.OtherProcesses != nil && *d.OtherProcesses > 0 {
-			warnings = append(warnings, fmt.Sprintf("GPU %d is shared: %d other process(es) use it; times of this run are not the workload's alone", d.Index, *d.OtherProcesses))
+			warnings = append(warnings, fmt.Sprintf("GPU %d is shared: %s; times of this run are not the workload's alone", d.Index, othersUse(*d.OtherProcesses)))
 		}
 	}
 	return warnings
+}
+
+func othersUse(n int64) string {
+	if n == 1 {
+		return "another process uses it"
+	}
+	return fmt.Sprintf("%d other processes use it", n)
 }
 
 // Write writes env.json into a run's folder.

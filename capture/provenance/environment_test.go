@@ -3,9 +3,11 @@ package provenance
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,7 +31,7 @@ func TestReadEnvironment(t *testing.T) {
 	environ := []string{"NCCL_DEBUG=INFO", "HF_TOKEN=hf_abcdefgh", "EDITOR=vi", "VLLM_URL=http://u:pw@h/"}
 	tools := map[string]ToolInfo{"nsys": {Path: "/usr/bin/nsys", Version: "2025.3.1"}}
 	env, warnings := Read(t.Context(), Options{Argv: []string{"python3", "run.py"}, Environ: environ, NVML: b.NVML, Tools: tools, Machine: b.Machine(t)})
-	if len(warnings) != 1 || !strings.HasPrefix(warnings[0], "GPU 0 is shared: 3 other") {
+	if len(warnings) != 1 || !strings.HasPrefix(warnings[0], "GPU 0 is shared: 3 other processes use it") {
 		t.Errorf("warnings %q", warnings)
 	}
 	host, err := os.Hostname()
@@ -58,6 +60,43 @@ func TestReadEnvironment(t *testing.T) {
 	var back Environment
 	if err := json.Unmarshal(text, &back); err != nil || !reflect.DeepEqual(back.Devices, env.Devices) || back.Variables["NCCL_DEBUG"] != "INFO" {
 		t.Errorf("%+v, %v", back, err)
+	}
+}
+
+// TestSharedDevices holds that others on a GPU are warned of where the workload may use it.
+func TestSharedDevices(t *testing.T) {
+	shared := func(name string, others ...int64) (out []rundir.Device) {
+		for i, n := range others {
+			out = append(out, rundir.Device{Index: i, UUID: fmt.Sprintf("GPU-%c%d", 'a'+i, i), Name: strings.ReplaceAll(name, "N", fmt.Sprint(i)), OtherProcesses: new(n)})
+		}
+		return out
+	}
+	const of0, of1 = "GPU 0 is shared: another process uses it; ", "GPU 1 is shared: 2 other processes use it; "
+	for _, c := range []struct {
+		devices []rundir.Device
+		environ string
+		failed  error
+		want    []string
+	}{
+		{shared("H200", 0, 2), "", nil, []string{of1}},
+		{shared("H200", 0, 2), "CUDA_VISIBLE_DEVICES=0", nil, nil},
+		{shared("H200", 0, 2), "CUDA_VISIBLE_DEVICES=1", nil, []string{of1}},
+		{shared("H200", 1, 2), "CUDA_VISIBLE_DEVICES=1,0", nil, []string{of0, of1}},
+		{shared("H200", 1, 2), "CUDA_VISIBLE_DEVICES=GPU-b", nil, []string{of1}},
+		{shared("H200", 1, 2), "CUDA_VISIBLE_DEVICES=", nil, nil},
+		{shared("H200", 1, 2), "CUDA_VISIBLE_DEVICES=-1", nil, nil},
+		{shared("H200", 1, 2), "CUDA_VISIBLE_DEVICES=MIG-c7c5", nil, []string{of0, of1}},
+		{shared("H200", 1, 2), "CUDA_VISIBLE_DEVICES=MIG-GPU-a0/1/0", nil, []string{of0}},
+		{shared("model N", 0, 2), "CUDA_VISIBLE_DEVICES=0", nil, []string{of1}}, // the fastest is CUDA's first, and that may be either
+		{shared("model N", 0, 2), "CUDA_DEVICE_ORDER=PCI_BUS_ID CUDA_VISIBLE_DEVICES=0", nil, nil},
+		{shared("H200", 0, 2), "CUDA_VISIBLE_DEVICES=0", errors.New("GPU 2 is lost"), []string{"NVML does not report everything about the GPUs: GPU 2 is lost", of1}},
+	} {
+		b := machinetest.New(t)
+		b.NVML.List, b.NVML.Failed = c.devices, c.failed
+		_, warnings := Read(t.Context(), Options{Environ: append(strings.Fields(c.environ), "PATH=/usr/bin"), NVML: b.NVML, Machine: b.Machine(t)})
+		if !slices.EqualFunc(warnings, c.want, strings.HasPrefix) {
+			t.Errorf("%q: %q, want %q", c.environ, warnings, c.want)
+		}
 	}
 }
 

@@ -62,6 +62,7 @@ Everything is in .prof/runs/NAME. docs/capture.md has recipes.
   prof capture --baseline --repeats 3 --auto-stages -- python3 generate.py
   prof capture --mode light --range decode_step -- ./server_bench
   prof capture --serving --ready URL --load 'COMMAND' -- vllm serve MODEL
+  prof capture --attach llama --window 20s       # started by prof launch
   prof capture --tools ncu --ncu-kernels '^flash_' -- python3 run.py
   prof capture --suite suite.yaml        # several command lines
   prof capture --dry-run -- vllm serve MODEL

@@ -41,10 +41,10 @@ several of these separated by commas: the runs of a side count as repeats of the
 A stage is better or worse if the change is certain. It has no change only if its interval lies
 within --margin. If samples are too few or too noisy for either, the verdict is cannot tell.
 
-Certainty follows from the spread of the samples: runs if a side has several,
-otherwise repeats, otherwise passes, to which what processes of one program differ by is added: as
---assume-noise says, earlier runs, repeats of other workloads on the machine, or else as it was measured
-elsewhere. Recordings without a profiler are compared by themselves. If the CPU side is noisy, so is the span of a stage; what is certain
+Certainty follows from the spread of the samples: the runs of a side if it has several, otherwise
+its repeats, otherwise its passes. Passes of one process do not show by how much processes of one
+program differ, so that is added: as --assume-noise says, or as earlier runs show it, or repeats of
+other workloads on the machine, or measurements on other machines. Recordings without a profiler are compared by themselves. If the CPU side is noisy, so is the span of a stage; what is certain
 of its GPU work is said then, and --metric gpu_busy_ns judges by that alone.
 
 Write percentages with the percent sign: 5% or 0.5%. --fail-over 5% exits with 3 if a stage is

@@ -25,23 +25,27 @@ import (
 )
 
 func (p *program) doctorCommand() *cli.Command {
+	flags := []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print JSON: the checks, or with FILE the rows of the query losses"},
+		&cli.BoolFlag{Name: "lake", Usage: "check what the lake of the home, or of PROF_LAKE, needs: DuckDB's extensions, the catalog, the place of the rows"}}
 	return &cli.Command{
 		Name:      "doctor",
 		Usage:     "check what captures need, or what captures did not record, and say how to fix it",
 		ArgsUsage: "[FILE...]",
-		Description: `With files or folders of captures, says what they did not record, and stores nothing: launches without GPU work, work without its
-launch, times that cannot be, records that the profiler lost. Exits with 1 if they are not whole.
+		Description: `With files or folders of captures, says what they did not record, and stores
+nothing: launches without GPU work, work without its launch, times that cannot
+be, records that the profiler lost. Exits with 1 if they are not whole.
 
-Without, finds the profilers and runs them on a program that does nothing, queries the driver, and checks permissions and disk space. Takes
-a few seconds. Exits with 1 if something is missing or fails.
+Without, finds the profilers and runs them on a program that does nothing,
+queries the driver, and checks permissions and disk space. Takes a few seconds.
+Exits with 1 if something is missing or fails.
 
   prof doctor
   prof doctor --json
   prof doctor trace.json.gz                       # is the capture whole?
   prof doctor --lake                              # what a lake needs, instead`,
-		Flags: []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "print a JSON array of the checks, of files that of the query losses"},
-			&cli.BoolFlag{Name: "lake", Usage: "check what the lake of the home, or of PROF_LAKE, needs: DuckDB's extensions, the catalog, the place of the rows"}},
-		Action: p.doctor,
+		CustomHelpTemplate: groupedHelp([]flagGroup{{"Options", flags}}, p.width()),
+		Flags:              flags,
+		Action:             p.doctor,
 	}
 }
 

@@ -22,19 +22,22 @@ import (
 )
 
 func (p *program) launchCommand() *cli.Command {
+	flags := []cli.Flag{&cli.StringFlag{Name: "name", Usage: "`NAME` by which captures attach (default: the program's short name)"},
+		&cli.BoolFlag{Name: dryRunName, Usage: "print what would be started, and what of it is missing on this machine; start nothing"}}
 	return &cli.Command{
 		Name:      "launch",
 		Usage:     "start a program that captures can attach to later, as often as wanted",
 		ArgsUsage: "-- COMMAND...",
-		Description: `prof starts the program with its own tracer loaded and off, in all of its processes, and becomes it: process, output and exit status are the
-program's. Record it from another terminal, each time as a run:
+		Description: `prof starts the program with its own tracer loaded and off, in all of its
+processes, and becomes it: process, output and exit status are the program's.
+Record it from another terminal, each time as a run:
 
   prof launch --name llama -- vllm serve MODEL -tp 8
   prof capture --attach llama --window 20s`,
-		Flags: []cli.Flag{&cli.StringFlag{Name: "name", Usage: "`NAME` by which captures attach (default: the program's short name)"},
-			&cli.BoolFlag{Name: dryRunName, Usage: "print what would be started, and what of it is missing on this machine; start nothing"}},
-		Action:       p.launch,
-		OnUsageError: p.captureUsage,
+		CustomHelpTemplate: groupedHelp([]flagGroup{{"Options", flags}}, p.width()),
+		Flags:              flags,
+		Action:             p.launch,
+		OnUsageError:       p.captureUsage,
 	}
 }
 
