@@ -1,7 +1,6 @@
 package nsys
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -15,6 +14,9 @@ import (
 	"prof/ingest/nsys/table"
 	"prof/ingest/rows"
 )
+
+// communicatorTable is what NCCL said of the communicators of a process, also before what is traced; prof's own traces have it.
+const communicatorTable = "NCCL_COMMUNICATORS"
 
 // ncclDomain is the NVTX domain in which NCCL puts a range around each of its calls.
 const ncclDomain = "NCCL"
@@ -56,11 +58,11 @@ type ncclCalls struct {
 
 // storeCollectives stores the arguments of NCCL's calls, where the export holds them.
 func (l *loader) storeCollectives(ctx context.Context) error {
-	name := l.table(nvtxTable)
+	name, told := l.table(nvtxTable), l.table(communicatorTable)
 	if name == "" || !slices.Contains(slices.Collect(maps.Values(l.ranges.domains)), ncclDomain) || !l.hasPayloads(name) {
 		return nil
 	}
-	calls, err := l.readNCCL(ctx, name)
+	calls, err := l.readNCCL(ctx, name, told)
 	if err != nil {
 		return err
 	}
@@ -90,7 +92,7 @@ func (l *loader) hasPayloads(name string) bool {
 }
 
 // readNCCL reads the ranges of NCCL again, now with their payloads.
-func (l *loader) readNCCL(ctx context.Context, name string) (*ncclCalls, error) {
+func (l *loader) readNCCL(ctx context.Context, name, told string) (*ncclCalls, error) {
 	calls := &ncclCalls{threads: map[int64][]ncclCall{}, comms: map[communicatorKey]*communicator{}}
 	r, next := l.ranges, int32(0)
 	err := eachBatch(ctx, l.export, name, payloadWants, func(b *table.Batch) error {
@@ -113,10 +115,23 @@ func (l *loader) readNCCL(ctx context.Context, name string) (*ncclCalls, error) 
 			if err != nil {
 				return err
 			}
-			calls.add(ncclCall{name: text, span: k, launch: k}, payload, r.spans[k].Thread)
+			thread := r.spans[k].Thread
+			calls.threads[thread] = append(calls.threads[thread], ncclCall{text, k, k, calls.read(payload, thread)})
 		}
 		return nil
 	})
+	if told != "" && err == nil {
+		err = eachBatch(ctx, l.export, told, want("globalTid jsonTextId"), func(b *table.Batch) error {
+			for i := range b.N {
+				payload, err := l.strings.get(b.Cols[1].Ints[i])
+				if err != nil {
+					return err
+				}
+				calls.read(payload, b.Cols[0].Ints[i])
+			}
+			return nil
+		})
+	}
 	return calls, err
 }
 
@@ -132,26 +147,27 @@ func (l *loader) payload(b *table.Batch, i int) (string, error) {
 	return l.strings.get(id.Ints[i])
 }
 
-// add takes a call and what it says of its communicator.
-func (c *ncclCalls) add(call ncclCall, payload string, thread int64) {
-	if payload != "" && payload != "null" {
-		d := json.NewDecoder(bytes.NewReader([]byte(payload)))
-		if d.Decode(&call.payload) != nil {
-			call.payload = ncclPayload{}
-			c.unread++
-		}
+// read reads a payload, and takes what it says of its communicator.
+func (c *ncclCalls) read(payload string, thread int64) (p ncclPayload) {
+	if payload == "" || payload == "null" {
+		return p
 	}
-	c.threads[thread] = append(c.threads[thread], call)
-	if p := &call.payload; p.Communicator != "" && p.Ranks != nil && p.Rank != nil {
-		key := communicatorKey{procOf(thread), p.Communicator}
-		known := c.comms[key]
-		if known == nil {
-			c.comms[key] = &communicator{size: *p.Ranks, rank: *p.Rank}
-			return
-		}
-		known.noSize = known.noSize || known.size != *p.Ranks
-		known.severals = known.severals || known.rank != *p.Rank
+	if json.Unmarshal([]byte(payload), &p) != nil {
+		c.unread++
+		return ncclPayload{}
 	}
+	if p.Communicator == "" || p.Ranks == nil || p.Rank == nil {
+		return p
+	}
+	key := communicatorKey{procOf(thread), p.Communicator}
+	known := c.comms[key]
+	if known == nil {
+		c.comms[key] = &communicator{size: *p.Ranks, rank: *p.Rank}
+		return p
+	}
+	known.noSize = known.noSize || known.size != *p.Ranks
+	known.severals = known.severals || known.rank != *p.Rank
+	return p
 }
 
 // order sorts the calls of a thread by time, and gives those between ncclGroupStart and ncclGroupEnd the range of the outermost

@@ -18,7 +18,7 @@ import (
 // What docs/trace-format.md says of a file.
 const (
 	magic      = "proftrc\n"
-	version    = 1
+	version    = 2 // the first one had no payloads of ranges
 	fileHead   = 16
 	blockMagic = "blk\n"
 	blockHead  = 20
@@ -83,15 +83,16 @@ type column struct {
 
 // trace is one opened file. It holds no descriptor: a recording may have more files than a process may open.
 type trace struct {
-	path   string
-	name   string // for messages
-	index  int    // in the folder
-	size   int64
-	tables []*blockTable
-	blocks int
-	isDone bool   // it has an end
-	reason string // why it ended
-	cut    int64  // bytes of a last block that is cut
+	path    string
+	name    string // for messages
+	index   int    // in the folder
+	size    int64
+	tables  []*blockTable
+	blocks  int
+	isDone  bool   // it has an end
+	reason  string // why it ended
+	cut     int64  // bytes of a last block that is cut
+	schemas schemas
 }
 
 // openTrace reads the heads of a file's blocks, of which there may be so many.
@@ -122,8 +123,8 @@ func (t *trace) read(r io.ReaderAt, most int) error {
 	if string(head[:8]) != magic {
 		return &Error{File: t.name, Err: ErrNotTrace}
 	}
-	if v := binary.LittleEndian.Uint32(head[8:]); v != version {
-		return t.fault(nil, 8, "version %d of the format, this prof reads %d: update prof", v, version)
+	if v := binary.LittleEndian.Uint32(head[8:]); v < 1 || v > version {
+		return t.fault(nil, 8, "version %d of the format, this prof reads 1 to %d: update prof", v, version)
 	}
 	if binary.LittleEndian.Uint32(head[12:]) != 0 {
 		return t.fault(nil, 12, "malformed: what is 0 in this version is not")

@@ -28,6 +28,7 @@ const (
 	textID         // of StringIds
 	demangledID    // of StringIds, a symbol
 	shortID        // as demangledID, and its base name is wanted
+	payloadID      // of StringIds, a text that says payloads
 	processID      // globalPid or globalTid
 )
 
@@ -40,6 +41,8 @@ func idOf(of, column string) id {
 		return demangledID
 	case "shortName":
 		return shortID
+	case "jsonTextId":
+		return payloadID
 	case "globalPid", "globalTid", "endGlobalTid":
 		return processID
 	case "id":
@@ -92,7 +95,7 @@ type heldTexts struct {
 // maxHeld is how many blocks are kept: rows mostly name texts of one time.
 const maxHeld = 4
 
-// String returns a text by a number that a row had: that of a kernel's name demangled, or its base name.
+// String returns a text by a number that a row had: that of a kernel's name demangled, or its base name; that of payloads as JSON.
 func (d *Folder) String(number int64) (string, bool, error) {
 	file := int(number>>textBits&(1<<(formAt-textBits)-1)) - 1
 	if number < 0 || file < 0 || file >= len(d.traces) {
@@ -107,8 +110,10 @@ func (d *Folder) String(number int64) (string, bool, error) {
 		text = demangled(text)
 	case shortID:
 		text = load.ShortName(demangled(text))
+	case payloadID:
+		text, err = d.payloads(d.traces[file], text)
 	}
-	return text, true, nil
+	return text, err == nil, err
 }
 
 // demangled is the name of a symbol; what is none stays as it is.

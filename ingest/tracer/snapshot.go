@@ -78,7 +78,7 @@ func (t *trace) keys(r io.ReaderAt, o *blockTable, b block) ([]string, error) {
 	keys := make([][]byte, b.rows)
 	v := table.Vector{Kind: table.Int}
 	for at, c := range o.columns {
-		if c.kind != intColumn || c.name == "end" || c.name == "endGlobalTid" {
+		if c.kind != intColumn || c.name == "end" || c.name == "endGlobalTid" || c.name == "jsonTextId" {
 			continue
 		}
 		v.Reset(int(b.rows))

@@ -118,7 +118,7 @@ func TestKilled(t *testing.T) {
 // TestRefused: what cannot be read is refused in words, and so is a recording of no GPU.
 func TestRefused(t *testing.T) {
 	damaged := whole()
-	damaged[len(damaged)/2] ^= 1
+	damaged[len(damaged)/3] ^= 1 // of rows
 	for want, f := range map[string]*file{
 		"no CUDA activity was recorded in 1 processes": begin().table(1, "i", "NVTX_EVENTS", "start").end(),
 		"1.proftrace: table ":                          {damaged},

@@ -243,7 +243,8 @@ func TestDamage(t *testing.T) {
 		want string
 	}{
 		"no trace":               {&file{[]byte("SQLite format 3\x00 and more")}, "not a trace of prof"},
-		"a newer version":        {&file{[]byte("proftrc\n\x02\x00\x00\x00\x00\x00\x00\x00")}, "byte 8: version 2 of the format, this prof reads 1: update prof"},
+		"a newer version":        {&file{[]byte("proftrc\n\x03\x00\x00\x00\x00\x00\x00\x00")}, "byte 8: version 3 of the format, this prof reads 1 to 2: update prof"},
+		"version 0":              {&file{[]byte("proftrc\n\x00\x00\x00\x00\x00\x00\x00\x00")}, "byte 8: version 0 of the format"},
 		"flags":                  {&file{[]byte("proftrc\n\x01\x00\x00\x00\x01\x00\x00\x00")}, "byte 12: malformed"},
 		"no block":               {&file{append(one().text, "what is this, no block"...)}, "byte 48: damaged: no block begins here"},
 		"no head":                {&file{append(one().text, "what"...)}, "byte 48: damaged: no block begins here"},
@@ -331,14 +332,16 @@ func many(n int64, text string) (rows [][]any) {
 // whole is a small trace with all there is.
 func whole() []byte {
 	const thread = 5<<24 | 6
-	return begin().table(1, "it", "StringIds", "id", "value").rows(1, []any{int64(1), "_Z1kv"}, []any{int64(2), "decode"}, []any{int64(3), "cudaLaunchKernel_v7000"}).
+	return begin().table(1, "it", "StringIds", "id", "value").rows(1, []any{int64(1), "_Z1kv"}, []any{int64(2), "decode"}, []any{int64(3), "cudaLaunchKernel_v7000"}, []any{int64(4), "1 16777216 12 010000000200000001000000"}).
 		table(2, "iiiiiiiiiiiiiii", "CUPTI_ACTIVITY_KIND_KERNEL", "start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid", "demangledName", "shortName",
 			"gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ").
 		rows(2, []any{int64(10), int64(20), int64(0), int64(1), int64(7), int64(1), int64(5 << 24), int64(1), int64(1), int64(1), int64(1), int64(1), int64(32), int64(1), int64(1)},
 			[]any{int64(30), int64(40), int64(0), int64(1), int64(7), nil, int64(5 << 24), int64(1), int64(1), nil, nil, nil, nil, nil, nil}).
 		table(3, "iiiii", "CUPTI_ACTIVITY_KIND_RUNTIME", "start", "end", "globalTid", "correlationId", "nameId").rows(3, []any{int64(5), int64(6), int64(thread), int64(1), int64(3)}).
-		table(4, "iiiii", "NVTX_EVENTS", "start", "end", "eventType", "globalTid", "textId").rows(4, []any{int64(1), int64(50), int64(59), int64(thread), int64(2)}).
-		add(exports.TraceSnapshot, 4, []any{int64(2), nil, int64(59), int64(thread), int64(2)}).text
+		table(4, "iiiiii", "NVTX_EVENTS", "start", "end", "eventType", "globalTid", "textId", "jsonTextId").rows(4, []any{int64(1), int64(50), int64(59), int64(thread), int64(2), int64(4)}).
+		add(exports.TraceSnapshot, 4, []any{int64(2), nil, int64(59), int64(thread), int64(2), nil}).
+		schemas([][]any{{int64(1), int64(1 << 24), "s", int64(1), int64(16), nil}}, [][]any{{int64(1), int64(1 << 24), int64(1 << 4), int64(5), "a", int64(2), nil}, {int64(1), int64(1 << 24), nil, int64(100), "b", nil, int64(8)}},
+			[][]any{{int64(1), int64(100), int64(4)}}, [][]any{{int64(1), int64(100), "one", int64(1), nil}}).text
 }
 
 // patch overwrites bytes, each by its place (two bytes) and the new one; sealed makes the checksums of the blocks right again.

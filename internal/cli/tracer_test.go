@@ -52,7 +52,9 @@ func compiledStandIn(t *testing.T) (dir, gcc string) {
 	cupti, cuda := filepath.Join(dir, "libcupti.so.12"), filepath.Join(dir, "libcuda.so.1")
 	compiled(t, cupti, "-shared", "-fPIC", "-Wl,-soname,libcupti.so.12", standIn+"cupti.c")
 	compiled(t, cuda, "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", standIn+"cuda.c")
-	compiled(t, filepath.Join(dir, "work"), standIn+"work.c", "-Wl,--no-as-needed", cupti, cuda, "-ldl", "-lpthread")
+	for _, program := range []string{"work", "payloads"} {
+		compiled(t, filepath.Join(dir, program), standIn+program+".c", "-Wl,--no-as-needed", cupti, cuda, "-ldl", "-lpthread")
+	}
 	return dir, gcc
 }
 

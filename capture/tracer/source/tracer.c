@@ -59,7 +59,7 @@ struct table {
 
 enum {
   STRINGS, CAPTURE, EXPORTED, SYSTEM, STARTED, PROCESSES, THREADS, GPUS, CUDA_DEVICES, KERNELS, COPIES, FILLS, GRAPHS, CALLS, RANGES,
-  DIAGNOSTICS, TABLES
+  SCHEMAS, ENTRIES, ENUMS, VALUES, COMMUNICATORS, DIAGNOSTICS, TABLES
 };
 
 #define WORK "start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid"
@@ -82,7 +82,12 @@ static struct table tables[TABLES] = {
   [FILLS] = {"CUPTI_ACTIVITY_KIND_MEMSET", {WORK, "bytes", "value", "memKind", "graphNodeId"}},
   [GRAPHS] = {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", {WORK, "graphId", "graphExecId"}},
   [CALLS] = {"CUPTI_ACTIVITY_KIND_RUNTIME", {"start", "end", "globalTid", "correlationId", "nameId", "returnValue"}},
-  [RANGES] = {"NVTX_EVENTS", {"start", "end", "eventType", "globalTid", "endGlobalTid", "domainId", "textId", "category"}},
+  [RANGES] = {"NVTX_EVENTS", {"start", "end", "eventType", "globalTid", "endGlobalTid", "domainId", "textId", "category", "jsonTextId"}},
+  [SCHEMAS] = {"NVTX_PAYLOAD_SCHEMAS", {"domainId", "schemaId", "~name", "type", "payloadSize", "alignTo"}},
+  [ENTRIES] = {"NVTX_PAYLOAD_SCHEMA_ENTRIES", {"domainId", "schemaId", "flags", "type", "~name", "arrayOrUnionDetail", "offset"}},
+  [ENUMS] = {"NVTX_PAYLOAD_ENUMS", {"domainId", "schemaId", "size"}},
+  [VALUES] = {"NVTX_PAYLOAD_ENUM_ENTRIES", {"domainId", "schemaId", "~name", "value", "isFlag"}},
+  [COMMUNICATORS] = {"NCCL_COMMUNICATORS", {"globalTid", "jsonTextId"}},
   [DIAGNOSTICS] = {"DIAGNOSTIC_EVENT", {"timestamp", "severity", "~text", "globalPid"}},
 };
 
@@ -387,7 +392,7 @@ static int64_t name_id(const char *s) { return s ? string_id(s, strlen(s)) : NON
 
 enum { EVENT_CALL = 1, EVENT_PUSH, EVENT_POP, EVENT_START, EVENT_END, EVENT_MARK, EVENT_DOMAIN, EVENT_NAME };
 
-// An event in a ring, followed by the bytes of its text, in whole units of 8 bytes.
+// An event in a ring, followed by the bytes of its text and of its payload, in whole units of 8 bytes.
 struct event {
   uint8_t type;
   uint8_t domain; // of a call: 1 runtime, 2 driver
@@ -396,12 +401,17 @@ struct event {
   int64_t time;
   union { int64_t end, key; };   // of a call; else the domain
   union { int64_t range, result; };
-  uint32_t correlation, pad;
+  uint32_t correlation, payload; // bytes
 };
 
 enum { RING = 1 << 19, TEXT_MOST = 1 << 14 };
 
-struct open { int64_t start, name, domain; uint32_t category; };
+// The payloads of an event: of each which schema it has, how many bytes, how many of them are kept, and these.
+struct payload_head { uint64_t schema; uint32_t had, kept; };
+enum { PAYLOAD_MOST = 256, PAYLOADS_MOST = 4 };
+struct payload { uint32_t size; uint8_t bytes[PAYLOADS_MOST * sizeof(struct payload_head) + PAYLOAD_MOST]; };
+
+struct open { int64_t start, name, domain; uint32_t category; int64_t payload; }; // 0: none
 
 // A ring of one thread: it writes, whoever has the lock reads.
 struct ring {
@@ -454,14 +464,15 @@ static void copy_out(struct ring *r, uint64_t at, void *to, size_t n) {
 }
 
 // note puts an event into the ring of this thread. A thread whose ring is full empties it itself: nothing is lost.
-static void note(struct event *e, const char *s, size_t n) {
+static void note(struct event *e, const char *s, size_t n, const struct payload *p) {
   if (!live && forked) begin();
   if (!live) return;
   struct ring *r = ring_of_thread();
   if (!r) return;
   e->text = n = n < TEXT_MOST ? n : TEXT_MOST;
+  e->payload = p ? p->size : 0;
   uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
-  uint64_t size = sizeof *e + ((n + 7) & ~7ull), used = head - atomic_load_explicit(&r->tail, memory_order_acquire);
+  uint64_t size = sizeof *e + ((n + e->payload + 7) & ~7ull), used = head - atomic_load_explicit(&r->tail, memory_order_acquire);
   if (used + size > RING) {
     pthread_mutex_lock(&lock);
     drain(r);
@@ -471,6 +482,7 @@ static void note(struct event *e, const char *s, size_t n) {
   }
   copy_in(r, head, e, sizeof *e);
   if (n) copy_in(r, head + sizeof *e, s, n);
+  if (e->payload) copy_in(r, head + sizeof *e + n, p->bytes, e->payload);
   atomic_store_explicit(&r->head, head + size, memory_order_release);
 }
 
@@ -484,16 +496,55 @@ static struct started *started[1024];
 
 // range_row adds what lies of a range in windows. Domains are kept whenever they were made.
 static void range_row(const struct open *o, int64_t end, int type, int64_t tid, int64_t end_tid) {
-  if (type == DOMAIN_CREATE) ADD(RANGES, o->start, end, type, tid, end_tid, o->domain, o->name, o->category);
+  int64_t payload = o->payload ? o->payload : NONE;
+  if (type == DOMAIN_CREATE) ADD(RANGES, o->start, end, type, tid, end_tid, o->domain, o->name, o->category, NONE);
   for (int i = type == DOMAIN_CREATE ? -1 : window_count - 1; i >= 0 && windows[i].end >= o->start; i--) {
     int64_t from = windows[i].start, to = windows[i].end, start = o->start > from ? o->start : from;
     if (type == MARK ? o->start < from : end != NONE && end < start) continue;
     int64_t cut = type == MARK || (end == NONE && to == INT64_MAX) ? NONE : end != NONE && end < to ? end : to;
-    ADD(RANGES, start, cut, type, tid, end_tid, o->domain, o->name, o->category);
+    ADD(RANGES, start, cut, type, tid, end_tid, o->domain, o->name, o->category, payload);
   }
 }
 
-static void start_or_end(struct ring *r, const struct event *e, const struct open *o) {
+// payload_id gives the id of a text that says the payloads of an event, behind those of the text before (0: none). docs/trace-format.md has its form.
+static int64_t payload_id(int64_t before, const struct event *e, const uint8_t *p) {
+  char text[4096];
+  size_t n = 0;
+  if (e->payload == 0) return before;
+  for (size_t i = 0; before && i < strings_room; i++)
+    if (strings[i].id == before && strings[i].size < sizeof text / 2) memcpy(text, strings[i].bytes, n = strings[i].size);
+  if (n == 0) n = snprintf(text, 32, "%lld", (long long)e->key);
+  struct payload_head h;
+  for (const uint8_t *end = p + e->payload; p < end; p += h.kept) {
+    memcpy(&h, p, sizeof h);
+    p += sizeof h;
+    n += snprintf(text + n, 64, " %llu %u ", (unsigned long long)h.schema, h.had);
+    for (uint32_t i = 0; i < h.kept; i++) text[n++] = "0123456789abcdef"[p[i] >> 4], text[n++] = "0123456789abcdef"[p[i] & 15];
+  }
+  return string_id(text, n);
+}
+
+static int is_nccl(int64_t domain);
+
+// What NCCL said of communicators, in texts of payloads: each file has it, since they are mostly made before the windows in which they are used.
+static struct { int64_t tid; char *text; size_t size; } communicators[1024];
+static int communicator_count;
+
+static void keep_communicator(int64_t tid, int64_t payload) {
+  const struct string *s = 0;
+  for (size_t i = 0; i < strings_room; i++)
+    if (strings[i].id == payload) s = &strings[i];
+  for (int i = 0; s && i < communicator_count; i++)
+    if (communicators[i].size == s->size && memcmp(communicators[i].text, s->bytes, s->size) == 0) return;
+  if (!s || communicator_count == COUNT(communicators)) return;
+  char *copy = malloc(s->size);
+  if (!copy) return;
+  memcpy(copy, s->bytes, s->size);
+  communicators[communicator_count].tid = tid, communicators[communicator_count].text = copy, communicators[communicator_count++].size = s->size;
+  ADD(COMMUNICATORS, tid, payload);
+}
+
+static void start_or_end(struct ring *r, const struct event *e, const struct open *o, const uint8_t *payload) {
   struct started **at = &started[e->range & 1023], *s;
   while ((s = *at) && s->id != e->range) at = &s->next;
   if (!s) {
@@ -502,8 +553,10 @@ static void start_or_end(struct ring *r, const struct event *e, const struct ope
     started[e->range & 1023] = s;
     at = &started[e->range & 1023];
   }
+  int64_t both = payload_id(s->open.payload, e, payload);
   if (e->type == EVENT_START) s->open = *o, s->tid = r->tid;
   else s->end = e->time, s->end_tid = r->tid;
+  s->open.payload = both;
   if (s->end == NONE || s->tid == NONE) return;
   range_row(&s->open, s->end, START_END, s->tid, s->end_tid);
   *at = s->next;
@@ -515,7 +568,8 @@ static int64_t call_names[3][1024];
 static int64_t call_name(int domain, uint32_t id);
 
 static void take(struct ring *r, const struct event *e, const char *s) {
-  struct open o = {e->time, 0, e->key, e->more};
+  struct open o = {e->time, 0, e->key, e->more, 0};
+  const uint8_t *payload = (const uint8_t *)s + e->text;
   switch (e->type) {
     case EVENT_CALL:
       ADD(CALLS, e->time, e->end, r->tid, e->correlation, call_name(e->domain, e->more), e->result);
@@ -523,13 +577,15 @@ static void take(struct ring *r, const struct event *e, const char *s) {
     case EVENT_POP:
       for (int i = r->depth - 1; i >= 0; i--) {
         if (r->stack[i].domain != e->key) continue;
+        r->stack[i].payload = payload_id(r->stack[i].payload, e, payload);
+        if (e->payload && is_nccl(e->key)) keep_communicator(r->tid, r->stack[i].payload);
         range_row(&r->stack[i], e->time, PUSH_POP, r->tid, NONE);
         memmove(r->stack + i, r->stack + i + 1, (--r->depth - i) * sizeof *r->stack);
         return;
       }
       return;
     case EVENT_END:
-      start_or_end(r, e, 0);
+      start_or_end(r, e, 0, payload);
       return;
     case EVENT_NAME:
       r->named = 1;
@@ -537,6 +593,7 @@ static void take(struct ring *r, const struct event *e, const char *s) {
       return;
   }
   o.name = string_id(s, e->text);
+  if (e->type != EVENT_START) o.payload = payload_id(0, e, payload);
   switch (e->type) {
     case EVENT_PUSH:
       if (r->depth == r->room) {
@@ -547,7 +604,7 @@ static void take(struct ring *r, const struct event *e, const char *s) {
       r->stack[r->depth++] = o;
       return;
     case EVENT_START:
-      start_or_end(r, e, &o);
+      start_or_end(r, e, &o, payload);
       return;
     case EVENT_MARK:
       range_row(&o, NONE, MARK, r->tid, NONE);
@@ -557,8 +614,13 @@ static void take(struct ring *r, const struct event *e, const char *s) {
   }
 }
 
-static void keep_name(struct open *o, struct string *const *by_id, int64_t most) {
-  if (o->name > 0 && o->name <= most) o->name = string_id(by_id[o->name]->bytes, by_id[o->name]->size);
+static void keep_name(int64_t *id, struct string *const *by_id, int64_t most) {
+  if (*id > 0 && *id <= most) *id = string_id(by_id[*id]->bytes, by_id[*id]->size);
+}
+
+static void keep_open(struct open *o, struct string *const *by_id, int64_t most) {
+  keep_name(&o->name, by_id, most);
+  keep_name(&o->payload, by_id, most);
 }
 
 // keep_names makes the table of strings anew, with those of ranges that are open: so files that are begun late have them, and a process that is
@@ -573,10 +635,9 @@ static void keep_names(void) {
   strings = 0, strings_room = strings_used = 0;
   memset(call_names, 0, sizeof call_names);
   for (struct ring *r = rings; r; r = r->next)
-    for (int i = 0; i < r->depth; i++) keep_name(&r->stack[i], by_id, most);
+    for (int i = 0; i < r->depth; i++) keep_open(&r->stack[i], by_id, most);
   for (size_t k = 0; k < COUNT(started); k++)
-    for (struct started *s = started[k]; s; s = s->next)
-      if (s->tid != NONE) keep_name(&s->open, by_id, most);
+    for (struct started *s = started[k]; s; s = s->next) keep_open(&s->open, by_id, most);
   for (size_t i = 0; i < room; i++) free(old[i].bytes);
   free(old);
   free(by_id);
@@ -584,13 +645,13 @@ static void keep_names(void) {
 
 static void drain(struct ring *r) {
   uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed), head = atomic_load_explicit(&r->head, memory_order_acquire);
-  static char s[TEXT_MOST];
+  static char s[TEXT_MOST + sizeof(struct payload)];
   while (tail < head) {
     struct event e;
     copy_out(r, tail, &e, sizeof e);
-    copy_out(r, tail + sizeof e, s, e.text);
+    copy_out(r, tail + sizeof e, s, e.text + e.payload);
     take(r, &e, s);
-    tail += sizeof e + ((e.text + 7) & ~7ull);
+    tail += sizeof e + ((e.text + e.payload + 7) & ~7ull);
   }
   atomic_store_explicit(&r->tail, tail, memory_order_release);
 }
@@ -838,7 +899,7 @@ static void CUPTIAPI call(void *data, CUpti_CallbackDomain domain, CUpti_Callbac
   int64_t start = *c->correlationData;
   struct event e = {.type = EVENT_CALL, .domain = is_runtime ? 1 : 2, .more = id, .time = start, .end = now(), .correlation = c->correlationId,
                     .result = c->functionReturnValue ? *(const int *)c->functionReturnValue : 0};
-  if (start != 0) note(&e, 0, 0);
+  if (start != 0) note(&e, 0, 0, 0);
 }
 
 // is_wanted says whether a call launches work or waits for it, or begins or ends a stream capture: what a capture records launches nothing. Launches are
@@ -1094,13 +1155,25 @@ struct attributes {
   uint32_t category;
   int32_t color_type;
   uint32_t color;
-  int32_t payload_type, reserved;
+  int32_t payload_type, payloads; // how many, of an extended payload
   union { uint64_t u; double d; } payload;
   int32_t message_type;
   union { const char *ascii; const wchar_t *wide; const struct registered *registered; } message;
 };
 enum { MESSAGE_ASCII = 1, MESSAGE_WIDE, MESSAGE_REGISTERED };
 enum { CORE = 1, CORE2 = 5, TABLE_CALLBACKS = 1 };
+
+// What its extension for payloads passes (nvToolsExtPayload.h). Structs may end with more fields than are here, but those of arrays.
+struct payload_data { uint64_t schema; size_t size; const void *bytes; };
+struct entry { uint64_t flags, type; const char *name, *description; uint64_t detail, offset; const void *semantics, *reserved; };
+struct schema_attributes { uint64_t fields; const char *name; uint64_t type, flags; const struct entry *entries; size_t count, size, align; uint64_t id; };
+struct value { const char *name; uint64_t value; int8_t is_flag; };
+struct enum_attributes { uint64_t fields; const char *name; const struct value *values; size_t count, size; uint64_t id; };
+enum { SCHEMA_NAME = 1 << 1, SCHEMA_TYPE = 1 << 2, SCHEMA_ENTRIES = 3 << 4, SCHEMA_SIZE = 1 << 6, SCHEMA_ALIGN = 1 << 7, SCHEMA_ID = 1 << 8 };
+enum { ENUM_VALUES = 3 << 2, ENUM_SIZE = 1 << 4, ENUM_ID = 1 << 5 };
+enum { PAYLOAD_EXTENDED = (int32_t)0xdfbd0009, PAYLOAD_MODULE = 2, PAYLOAD_VERSION = 1 };
+enum { TYPE_INT32 = 15, TYPE_UINT32, TYPE_INT64, TYPE_UINT64, TYPE_FLOAT, TYPE_DOUBLE, TYPE_TEXT = 75, TYPE_UTF8, TYPE_REGISTERED = 80 };
+enum { ENTRY_POINTER = 1 << 1, ENTRY_ARRAY = 7 << 4, ENTRY_IS = 3 << 10, ENTRY_MESSAGE = 1 << 10 };
 
 struct registered { char *text; size_t size; };
 struct domain { int64_t id; char *name; struct domain *next; };
@@ -1137,7 +1210,132 @@ static int is_watched(const struct domain *domain, const char *s, size_t n) {
   return strcmp(watched.domain, "*") == 0 || strcmp(watched.domain, domain && domain->name ? domain->name : "") == 0;
 }
 
-static void range(int type, const struct domain *domain, int64_t id, uint32_t category, const char *s, size_t n) {
+// Schemas and enumerations that were registered. They stay, and each file has them.
+struct schema { struct schema *next; int64_t domain; struct schema_attributes of; int is_enum; struct entry entries[]; };
+static _Atomic(struct schema *) schemas;
+
+static const struct schema *schema_of(const struct domain *domain, uint64_t id) {
+  const struct schema *s = schemas;
+  while (s && (s->of.id != id || s->domain != (domain ? domain->id : 0))) s = s->next;
+  return s;
+}
+
+static char *copy_of(const char *s) { return s ? strndup(s, TEXT_MOST) : 0; }
+
+static void add_schema(const struct schema *s) {
+  const struct schema_attributes *of = &s->of;
+  if (s->is_enum) ADD(ENUMS, s->domain, of->id, of->size);
+  else ADD(SCHEMAS, s->domain, of->id, text(SCHEMAS, of->name), of->type, of->size, of->align);
+  for (size_t i = 0; i < of->count; i++) {
+    const struct entry *e = &s->entries[i];
+    if (s->is_enum) ADD(VALUES, s->domain, of->id, text(VALUES, e->name), e->detail, e->flags);
+    else ADD(ENTRIES, s->domain, of->id, e->flags, e->type, text(ENTRIES, e->name), e->detail, e->offset);
+  }
+}
+
+static _Atomic uint64_t cut_payloads; // of which not all is kept
+
+// add_domains begins a file with what was registered before it.
+static void add_domains(void) {
+  cut_payloads = 0;
+  for (struct domain *d = domains; d; d = d->next)
+    range_row(&(struct open){now(), name_id(d->name), d->id, 0, 0}, NONE, DOMAIN_CREATE, global_pid | (getpid() & 0xffffff), NONE);
+  for (const struct schema *s = schemas; s; s = s->next) add_schema(s);
+  for (int i = 0; i < communicator_count; i++) ADD(COMMUNICATORS, communicators[i].tid, string_id(communicators[i].text, communicators[i].size));
+}
+
+static int is_nccl(int64_t domain) {
+  for (struct domain *d = domains; d; d = d->next)
+    if (d->id == domain) return d->name && strcmp(d->name, "NCCL") == 0;
+  return 0;
+}
+
+// register_as keeps a schema or an enumeration, the first of its id, and gives the id, which is the tracer's where the program has none.
+static uint64_t register_as(struct schema *s, const struct domain *domain, int has_id) {
+  static uint64_t ids = 1ull << 32;
+  pthread_mutex_lock(&lock);
+  s->domain = domain ? domain->id : 0;
+  if (!has_id) s->of.id = ids++;
+  if (!schema_of(domain, s->of.id)) { // another is not freed: who registers twice does so seldom
+    s->next = schemas;
+    schemas = s;
+    if (live && file >= 0) add_schema(s);
+  }
+  pthread_mutex_unlock(&lock);
+  return s->of.id;
+}
+
+enum { ENTRIES_MOST = 4096 };
+
+static uint64_t register_schema(const struct domain *domain, const struct schema_attributes *a) {
+  struct schema *s;
+  if (!a || (a->fields & SCHEMA_ENTRIES) != SCHEMA_ENTRIES || !a->entries || a->count > ENTRIES_MOST || !(s = calloc(1, sizeof *s + a->count * sizeof *s->entries))) return 0;
+  s->of = (struct schema_attributes){.name = a->fields & SCHEMA_NAME ? copy_of(a->name) : 0, .type = a->fields & SCHEMA_TYPE ? a->type : 0, .count = a->count, .id = a->id,
+    .size = a->fields & SCHEMA_SIZE ? a->size : 0, .align = a->fields & SCHEMA_ALIGN ? a->align : 0};
+  for (size_t i = 0; i < a->count; i++) s->entries[i] = a->entries[i], s->entries[i].name = copy_of(a->entries[i].name);
+  return register_as(s, domain, (a->fields & SCHEMA_ID) != 0);
+}
+
+static uint64_t register_enum(const struct domain *domain, const struct enum_attributes *a) {
+  struct schema *s;
+  if (!a || (a->fields & ENUM_VALUES) != ENUM_VALUES || !a->values || a->count > ENTRIES_MOST || !(s = calloc(1, sizeof *s + a->count * sizeof *s->entries))) return 0;
+  s->of = (struct schema_attributes){.count = a->count, .id = a->id, .size = a->fields & ENUM_SIZE ? a->size : 4};
+  s->is_enum = 1;
+  for (size_t i = 0; i < a->count; i++)
+    s->entries[i] = (struct entry){.name = copy_of(a->values[i].name), .detail = a->values[i].value, .flags = a->values[i].is_flag};
+  return register_as(s, domain, (a->fields & ENUM_ID) != 0);
+}
+
+// keep_payloads copies payloads as far as there is room. One whose size the program leaves to the tool has that of its schema.
+static void keep_payloads(struct payload *to, const struct domain *domain, const struct payload_data *data, size_t count) {
+  size_t room = PAYLOAD_MOST;
+  to->size = 0;
+  if (!data) return;
+  if (count > PAYLOADS_MOST) cut_payloads++;
+  for (size_t i = 0; i < count && i < PAYLOADS_MOST; i++) {
+    size_t size = data[i].size;
+    if (size == SIZE_MAX) {
+      const struct schema *s = schema_of(domain, data[i].schema);
+      size = s ? s->of.size : 0;
+      if (size == 0) cut_payloads++;
+    }
+    if (!data[i].bytes) size = 0;
+    struct payload_head h = {data[i].schema, size < UINT32_MAX ? size : UINT32_MAX, size < room ? size : room};
+    if (size > room) cut_payloads++;
+    memcpy(to->bytes + to->size, &h, sizeof h);
+    if (h.kept) memcpy(to->bytes + to->size + sizeof h, data[i].bytes, h.kept);
+    to->size += sizeof h + h.kept, room -= h.kept;
+  }
+}
+
+// payload_of copies the payload of attributes: a number, or what the extension makes of it.
+static void payload_of(struct payload *to, const struct domain *domain, const struct attributes *a) {
+  static const uint8_t types[] = {0, TYPE_UINT64, TYPE_INT64, TYPE_DOUBLE, TYPE_UINT32, TYPE_INT32, TYPE_FLOAT};
+  to->size = 0;
+  if (a->payload_type == PAYLOAD_EXTENDED && a->payloads > 0) keep_payloads(to, domain, (const void *)(uintptr_t)a->payload.u, a->payloads);
+  else if (a->payload_type > 0 && a->payload_type < (int)COUNT(types))
+    keep_payloads(to, domain, &(struct payload_data){types[a->payload_type], a->payload_type > 3 ? 4 : 8, &a->payload}, 1);
+}
+
+// message_of finds the message among payloads, and its size: that of a schema's entry which says that it is it.
+static const char *message_of(const struct domain *domain, const struct payload_data *data, size_t count, size_t *n) {
+  for (size_t i = 0; data && i < count; i++) {
+    const struct schema *s = schema_of(domain, data[i].schema);
+    for (size_t k = 0; s && !s->is_enum && data[i].bytes && k < s->of.count; k++) {
+      const struct entry *e = &s->entries[k];
+      const char *at = (const char *)data[i].bytes + e->offset;
+      const struct registered *r = 0;
+      size_t size = data[i].size == SIZE_MAX ? s->of.size : data[i].size, left = size > e->offset ? size - e->offset : 0;
+      if ((e->flags & ENTRY_IS) != ENTRY_MESSAGE || e->flags & (ENTRY_POINTER | ENTRY_ARRAY) || (k > 0 && e->offset == 0)) continue;
+      if (e->type == TYPE_REGISTERED && left >= sizeof r) memcpy(&r, at, sizeof r);
+      if (r) return *n = r->size, r->text;
+      if (e->type == TYPE_TEXT || e->type == TYPE_UTF8) return *n = strnlen(at, left < e->detail ? left : e->detail), at;
+    }
+  }
+  return *n = 0, "";
+}
+
+static void range(int type, const struct domain *domain, int64_t id, uint32_t category, const char *s, size_t n, const struct payload *p) {
   if ((type == EVENT_PUSH || type == EVENT_START) && is_watched(domain, s, n)) {
     int64_t k = ++watched.seen - watched.after;
     if (k == 1) open_window();
@@ -1145,7 +1343,7 @@ static void range(int type, const struct domain *domain, int64_t id, uint32_t ca
     if (k == watched.most && type == EVENT_START) watched.last_id = id;
   }
   struct event e = {.type = type, .more = category, .time = now(), .key = domain ? domain->id : 0, .range = id};
-  note(&e, s, n);
+  note(&e, s, n, p);
   int is_end = type == EVENT_POP ? last_depth > 0 && depth <= last_depth : type == EVENT_END && watched.last_id == id;
   if (!is_end) return;
   last_depth = 0;
@@ -1161,33 +1359,51 @@ static void range_with(int type, const struct domain *domain, int64_t id, const 
     case MESSAGE_WIDE: s = wide, n = narrow(a->message.wide, wide, sizeof wide); break;
     case MESSAGE_REGISTERED: s = a->message.registered->text, n = a->message.registered->size; break;
   }
-  range(type, domain, id, a ? a->category : 0, s, n);
+  struct payload p;
+  p.size = 0;
+  if (a) payload_of(&p, domain, a);
+  range(type, domain, id, a ? a->category : 0, s, n, &p);
+}
+
+static void range_by(int type, const struct domain *domain, int64_t id, const struct payload_data *data, size_t count) {
+  struct payload p;
+  size_t n;
+  const char *s = message_of(domain, data, count, &n);
+  keep_payloads(&p, domain, data, count);
+  range(type, domain, id, 0, s, n, &p);
 }
 
 static void range_wide(int type, int64_t id, const wchar_t *s) {
   char text[TEXT_MOST];
-  range(type, 0, id, 0, text, s ? narrow(s, text, sizeof text) : 0);
+  range(type, 0, id, 0, text, s ? narrow(s, text, sizeof text) : 0, 0);
 }
 
 static size_t size_of(const char *s) { return s ? strlen(s) : 0; }
 
-static int push_a(const char *s) { range(EVENT_PUSH, 0, 0, 0, s, size_of(s)); return depth++; }
+static int push_a(const char *s) { range(EVENT_PUSH, 0, 0, 0, s, size_of(s), 0); return depth++; }
 static int push_w(const wchar_t *s) { range_wide(EVENT_PUSH, 0, s); return depth++; }
 static int push_ex(const struct attributes *a) { range_with(EVENT_PUSH, 0, 0, a); return depth++; }
-static int pop(void) { range(EVENT_POP, 0, 0, 0, 0, 0); return depth > 0 ? --depth : -1; }
-static void mark_a(const char *s) { range(EVENT_MARK, 0, 0, 0, s, size_of(s)); }
+static int pop(void) { range(EVENT_POP, 0, 0, 0, 0, 0, 0); return depth > 0 ? --depth : -1; }
+static void mark_a(const char *s) { range(EVENT_MARK, 0, 0, 0, s, size_of(s), 0); }
 static void mark_w(const wchar_t *s) { range_wide(EVENT_MARK, 0, s); }
 static void mark_ex(const struct attributes *a) { range_with(EVENT_MARK, 0, 0, a); }
-static uint64_t start_a(const char *s) { int64_t id = ++range_ids; range(EVENT_START, 0, id, 0, s, size_of(s)); return id; }
+static uint64_t start_a(const char *s) { int64_t id = ++range_ids; range(EVENT_START, 0, id, 0, s, size_of(s), 0); return id; }
 static uint64_t start_w(const wchar_t *s) { int64_t id = ++range_ids; range_wide(EVENT_START, id, s); return id; }
 static uint64_t start_ex(const struct attributes *a) { int64_t id = ++range_ids; range_with(EVENT_START, 0, id, a); return id; }
-static void end(uint64_t id) { range(EVENT_END, 0, id, 0, 0, 0); }
-static void name_os_thread(uint32_t tid, const char *s) { range(EVENT_NAME, 0, global_pid | (tid & 0xffffff), 0, s, size_of(s)); }
+static void end(uint64_t id) { range(EVENT_END, 0, id, 0, 0, 0, 0); }
+static void name_os_thread(uint32_t tid, const char *s) { range(EVENT_NAME, 0, global_pid | (tid & 0xffffff), 0, s, size_of(s), 0); }
 static void domain_mark(void *d, const struct attributes *a) { range_with(EVENT_MARK, d, 0, a); }
 static uint64_t domain_start(void *d, const struct attributes *a) { int64_t id = ++range_ids; range_with(EVENT_START, d, id, a); return id; }
-static void domain_end(void *d, uint64_t id) { range(EVENT_END, d, id, 0, 0, 0); }
+static void domain_end(void *d, uint64_t id) { range(EVENT_END, d, id, 0, 0, 0, 0); }
 static int domain_push(void *d, const struct attributes *a) { range_with(EVENT_PUSH, d, 0, a); return depth++; }
-static int domain_pop(void *d) { range(EVENT_POP, d, 0, 0, 0, 0); return depth > 0 ? --depth : -1; }
+static int domain_pop(void *d) { range(EVENT_POP, d, 0, 0, 0, 0, 0); return depth > 0 ? --depth : -1; }
+
+static void mark_payload(void *d, const struct payload_data *p, size_t n) { range_by(EVENT_MARK, d, 0, p, n); }
+static int push_payload(void *d, const struct payload_data *p, size_t n) { range_by(EVENT_PUSH, d, 0, p, n); return depth++; }
+static int pop_payload(void *d, const struct payload_data *p, size_t n) { range_by(EVENT_POP, d, 0, p, n); return depth > 0 ? --depth : -1; }
+static uint64_t start_payload(void *d, const struct payload_data *p, size_t n) { int64_t id = ++range_ids; range_by(EVENT_START, d, id, p, n); return id; }
+static void end_payload(void *d, uint64_t id, const struct payload_data *p, size_t n) { range_by(EVENT_END, d, id, p, n); }
+static uint8_t is_enabled(void *d) { (void)d; return 1; }
 
 static void *keep_string(const char *s, size_t n) {
   struct registered *r = malloc(sizeof *r);
@@ -1209,7 +1425,7 @@ static void *new_domain(const char *s, size_t n) {
   if ((d->name = malloc(n + 1))) memcpy(d->name, s, n), d->name[n] = 0;
   d->next = domains;
   while (!atomic_compare_exchange_weak(&domains, &d->next, d)) {}
-  range(EVENT_DOMAIN, d, 0, 0, s, n);
+  range(EVENT_DOMAIN, d, 0, 0, s, n, 0);
   return d;
 }
 static void *domain_a(const char *s) { return new_domain(s, size_of(s)); }
@@ -1235,6 +1451,16 @@ EXPORT int InitializeInjectionNvtx2(const void *(*export_table)(uint32_t)) {
   if (!callbacks || !live) return 0;
   hook(callbacks, CORE, core, COUNT(core));
   hook(callbacks, CORE2, core2, COUNT(core2));
+  return 1;
+}
+
+// InitializeInjectionNvtxExtension has the functions of NVTX's extension for payloads be the tracer's. Others are left as they are: they do nothing.
+EXPORT int InitializeInjectionNvtxExtension(const void *extension) {
+  static const void *const functions[] = {register_schema, register_enum, mark_payload, push_payload, pop_payload, start_payload, end_payload, is_enabled};
+  const struct { uint16_t nvtx, size, module, version; size_t segments; const struct { size_t id, count; intptr_t *slots; } *segment; } *of = extension;
+  begin();
+  if (!of || !live || of->module != PAYLOAD_MODULE || of->version >> 8 != PAYLOAD_VERSION || of->segments == 0) return 0;
+  for (size_t i = 0; i < COUNT(functions) && i < of->segment->count; i++) of->segment->slots[i] = (intptr_t)functions[i];
   return 1;
 }
 
@@ -1269,7 +1495,7 @@ static int open_file(const char *dir) {
   }
   if (file < 0) return 0;
   uint8_t head[16] = "proftrc\n";
-  put32(head + 8, 1);
+  put32(head + 8, 2);
   if (write(file, head, sizeof head) != sizeof head) {
     close(file);
     file = -1;
@@ -1277,8 +1503,8 @@ static int open_file(const char *dir) {
   }
   written = sizeof head;
   for (int i = 0; i < TABLES; i++) {
-    tables[i].rows = tables[i].text_size = 0;
-    define(i);
+    tables[i].rows = tables[i].text_size = tables[i].width = 0;
+    if (i < SCHEMAS || i > COMMUNICATORS) define(i); // those with their first row: few programs have them
   }
   struct timespec wall;
   clock_gettime(CLOCK_REALTIME, &wall);
@@ -1305,8 +1531,7 @@ static void begin_file(const char *dir) {
     if (cupti_version) add_version();
     for (struct ring *r = rings; r; r = r->next) r->named = 0;
     for (int i = 0; i < device_count; i++) add_device(&devices[i]);
-    for (struct domain *d = domains; d; d = d->next)
-      range_row(&(struct open){now(), name_id(d->name), d->id, 0}, NONE, DOMAIN_CREATE, global_pid | (getpid() & 0xffffff), NONE);
+    add_domains();
   }
   pthread_mutex_unlock(&lock);
 }
@@ -1316,6 +1541,8 @@ static void end_file(void) {
   drain_all();
   if (dropped) say(3, "CUPTI dropped %llu records: the trace is not whole", (unsigned long long)dropped);
   dropped = 0;
+  if (cut_payloads) say(1, "payloads of more than %d bytes, or of unknown size: %llu; the rest of them is left out", PAYLOAD_MOST, (unsigned long long)cut_payloads);
+  cut_payloads = 0;
   add_open(INT32_MAX);
   for (int i = 0; i < TABLES; i++) flush(i, BLOCK_ROWS);
   uint8_t end[HEADER + 8] = {0};
@@ -1443,6 +1670,7 @@ static void in_child(void) {
   window_count = 0;
   closed_at = records = dropped = buffers = watched.seen = watched.last_id = 0;
   watching = device_count = 0;
+  cut_payloads = communicator_count = 0;
   dir_of_file[0] = 0;
   once = (pthread_once_t)PTHREAD_ONCE_INIT;
   forked = 1;
@@ -1485,6 +1713,7 @@ static void begin_once(void) {
   global_pid = (int64_t)getpid() << 24;
   begin_windows();
   if ((!has_handlers && pthread_key_create(&ring_key, thread_ends) != 0) || sem_init(&wake, 0, 0) != 0 || (!each && !open_file(dir))) return;
+  if (file >= 0) add_domains(); // of the process that this one was made of
   live = 1;
   if (has_windows) turn();
   if (!has_handlers++) {

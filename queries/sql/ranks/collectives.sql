@@ -28,9 +28,9 @@
 --   min_ns: shortest duration
 --   max_ns: longest duration
 --   rank_count: ranks in the communicator; NULL when unknown, or not the same in all calls
---   reason: why the bandwidth is unknown: no-bytes (the capture lacks the bytes of a call; for nsys, export with --include-json=true),
---     no-bytes-or-root (bytes or root of a gather or scatter), no-operation (operation of the kernel), no-bus-bandwidth (undefined for the
---     operation) or no-rank-count; NULL when it is known
+--   reason: why the bandwidth is unknown: no-bytes (the capture lacks the bytes of a call: NCCL tells them from 2.25 on, and not of what a
+--     CUDA graph replays; for nsys, export with --include-json=true), no-bytes-or-root (bytes or root of a gather or scatter),
+--     no-operation (operation of the kernel), no-bus-bandwidth (undefined for the operation) or no-rank-count; NULL when it is known
 --   family: kernel family by kernel_rule; NULL when no rule matches
 --   source_id: the source
 --   pid: process
