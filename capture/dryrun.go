@@ -100,6 +100,9 @@ func (s *Session) pretendTools() map[string]error {
 func (s *Session) preview(ctx context.Context, p *Planned, spec passSpec) error {
 	if s.setup.Attach != nil {
 		p.Argv = mask.Argv(s.setup.Attach.Argv)
+		if err := s.setup.Attach.CheckFree(s.m); err != nil {
+			p.Refused = err.Error()
+		}
 		return nil
 	}
 	temp := filepath.Join(s.m.TempDir, TempStandIn)

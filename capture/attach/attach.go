@@ -179,16 +179,10 @@ func Find(all, which string, p machine.Processes) (Launched, error) {
 // Take has this process be the only one that records l, until release. Who took it before and is gone does not count, and what that left on is
 // turned off.
 func (l Launched) Take(p machine.Processes) (release func() error, err error) {
-	path := filepath.Join(l.folder, recorderName)
-	text, err := file.Read(path, 256)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := l.CheckFree(p); err != nil {
 		return nil, err
 	}
-	if pid, started, ok := strings.Cut(strings.TrimSpace(string(text)), " "); ok {
-		if n, err := strconv.Atoi(pid); err == nil && started != "" && p.StartedAt(n) == started {
-			return nil, fmt.Errorf("%s: %w by prof, process %d: one recording at a time", mask.Text(l.Name), ErrTaken, n)
-		}
-	}
+	path := filepath.Join(l.folder, recorderName)
 	if err := file.Write(path, fmt.Appendf(nil, "%d %s\n", os.Getpid(), p.StartedAt(os.Getpid()))); err != nil {
 		return nil, err
 	}
@@ -198,6 +192,20 @@ func (l Launched) Take(p machine.Processes) (release func() error, err error) {
 	return func() error {
 		return errors.Join(tracer.Set(l.Switch(), tracer.SwitchOff), tracer.Forget(l.Watched()), os.Remove(path))
 	}, nil
+}
+
+// CheckFree is an error that wraps ErrTaken where somebody records l.
+func (l Launched) CheckFree(p machine.Processes) error {
+	text, err := file.Read(filepath.Join(l.folder, recorderName), 256)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if pid, started, ok := strings.Cut(strings.TrimSpace(string(text)), " "); ok {
+		if n, err := strconv.Atoi(pid); err == nil && started != "" && p.StartedAt(n) == started {
+			return fmt.Errorf("%s: %w by prof, process %d: one recording at a time", mask.Text(l.Name), ErrTaken, n)
+		}
+	}
+	return nil
 }
 
 // Env returns the variables by which CUDA loads the tracer into the process, which the switch turns on.

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -42,6 +43,7 @@ type SuiteRun struct {
 	path           string
 	node           ast.Node
 	options        []ast.Node // the suite's, then its own
+	own            ast.Node   // its own; nil: none
 	inputs, subset string
 }
 
@@ -214,7 +216,7 @@ func (r suiteFileRun) with(axes []axis, values []string, f suiteFile) SuiteRun {
 		}
 	}
 	fill := strings.NewReplacer(pairs...).Replace
-	out := SuiteRun{Name: strings.Join(append([]string{fill(r.Name)}, rest...), "-"), node: r.Node, inputs: fill(r.Inputs), subset: fill(r.Subset)}
+	out := SuiteRun{Name: strings.Join(append([]string{fill(r.Name)}, rest...), "-"), node: r.Node, own: r.Options, inputs: fill(r.Inputs), subset: fill(r.Subset)}
 	for _, word := range r.Command {
 		out.Argv = append(out.Argv, fill(word))
 	}
@@ -251,6 +253,39 @@ func (r SuiteRun) Apply(o *Options) error {
 		o.InputsManifest, o.Subset = r.inputs, r.subset
 	}
 	return nil
+}
+
+// Gives reports whether the run itself, and not the suite, names an option, by its name on the command line. One that is turned off does not count.
+func (r SuiteRun) Gives(option string) bool {
+	switch option {
+	case "inputs":
+		return r.inputs != ""
+	case "subset":
+		return r.subset != ""
+	}
+	return r.own != nil && gives(r.own, "", option)
+}
+
+// otherNames are options whose names on the command line are not those in a file with - for . and _.
+var otherNames = map[string]string{
+	"nsys-args": "nsys-arg", "nsys-graph-trace": "cuda-graph-trace", "nsys-keep-report": "keep-nsys-rep",
+	"ncu-args": "ncu-arg", "ncu-sections": "ncu-section", "ncu-metrics": "ncu-metric", "ncu-clock-control": "clock-control",
+	"inputs": "input", "inputs-manifest": "inputs", "max-artifact-bytes": "max-artifact-size", "serving-on": "serving",
+}
+
+// gives reports whether a node names an option. before are the names of the nodes that it is in.
+func gives(n ast.Node, before, option string) bool {
+	pairs, _ := pairsOf(n)
+	return slices.ContainsFunc(pairs, func(p *ast.MappingValueNode) bool {
+		name := before + strings.ReplaceAll(p.Key.GetToken().Value, "_", "-")
+		if _, is := pairsOf(p.Value); is {
+			return gives(p.Value, strings.Replace(name, "torch-options", "torch", 1)+"-", option)
+		}
+		if name, is := strings.CutPrefix(name, "serving-"); is && name == option {
+			return true
+		}
+		return cmp.Or(otherNames[name], name) == option && p.Value.String() != "false"
+	})
 }
 
 // Wrong is what is wrong with a run, with its place in the suite's file.

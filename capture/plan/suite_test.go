@@ -3,6 +3,7 @@ package plan
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -158,6 +159,30 @@ func TestOptionsKey(t *testing.T) {
 			if again, err := o.Key(given); err != nil || again != key {
 				t.Errorf("%s: another key: %v", id, err)
 			}
+		}
+	}
+}
+
+// TestSuiteGives holds that a run gives what it names, as the command line calls it.
+func TestSuiteGives(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "suite.yaml")
+	text := "suite: s\noptions: {ncu: {top: 3}}\nruns:\n- name: a\n  command: [x]\n  inputs: m.yaml\n" +
+		"  options: {mode: light, torch: false, baseline: true, ncu: {kernels: x, clock_control: base, source: false}, nsys: {keep_report: true}, torch_options: {stack: true}, serving: {warm: 3s}}\n- {name: b, command: [x]}\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := ReadSuite(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range strings.Fields("mode baseline ncu-kernels clock-control keep-nsys-rep torch-stack warm inputs") {
+		if !s.Runs[0].Gives(name) || s.Runs[1].Gives(name) {
+			t.Errorf("%s: %v %v", name, s.Runs[0].Gives(name), s.Runs[1].Gives(name))
+		}
+	}
+	for _, name := range strings.Fields("torch ncu-top ncu-source tools top input subset serving") {
+		if s.Runs[0].Gives(name) {
+			t.Errorf("%s is given", name)
 		}
 	}
 }

@@ -161,38 +161,35 @@ func (o Options) Validate() error {
 	return p.err()
 }
 
-// ValidateGiven is Validate for options that were given for this very capture, and not as defaults of many: one that has no effect beside the others is
-// refused too. given reports whether an option was, by its name on the command line.
-func (o Options) ValidateGiven(given func(name string) bool) error {
+// Clashes returns the options that were given and have no effect beside the others, by their names, and an error that wraps ErrOptions and says of each
+// what to do. given reports whether an option was given for this very capture, by its name on the command line: what is a default of many is no wish.
+func (o Options) Clashes(given func(name string) bool) (names []string, err error) {
 	var p problems
-	is := map[string]bool{} // refused
 	for _, c := range clashes() {
-		var names []string
+		var some []string
 		for _, name := range strings.Fields(c.options) {
-			if given(name) && !is[name] {
-				names = append(names, "--"+name)
+			if given(name) && !slices.Contains(names, name) {
+				some = append(some, name)
 			}
 		}
-		if len(names) == 0 {
+		if len(some) == 0 {
 			continue
 		}
 		beside, says := c.beside(asked{o, given}), c.says
 		if beside == "" {
 			continue
 		}
-		for _, name := range names {
-			is[strings.TrimPrefix(name, "--")] = true
+		names = append(names, some...)
+		if len(some) > 1 {
+			says = strings.ReplaceAll(says, "omit it", "omit them")
 		}
-		list := names[0]
-		if n := len(names) - 1; n > 0 {
-			list, says = strings.Join(names[:n], ", ")+" and "+names[n], strings.ReplaceAll(says, "omit it", "omit them")
+		list := "--" + strings.Join(some, ", --")
+		if at := strings.LastIndex(list, ", "); at >= 0 {
+			list = list[:at] + " and " + list[at+len(", "):]
 		}
 		p.check(false, "%s %s: %s", list, beside, says)
 	}
-	if len(p) > 0 {
-		return p.err()
-	}
-	return o.Validate()
+	return names, p.err()
 }
 
 // asked are options, and which of them were given.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -118,16 +117,18 @@ func captureGroups() []flagGroup {
 	}
 }
 
-// captureOptions are the defaults, changed by the home's config.yaml, then by more, where it is not nil, and then by the command line.
-func (p *program) captureOptions(c *cli.Context, home schema.Home, more func(*plan.Options) error) (plan.Options, error) {
+// captureOptions are the defaults, changed by the home's config.yaml, then by a run of a suite, where it is not nil, and then by the command line.
+func (p *program) captureOptions(c *cli.Context, home schema.Home, run *plan.SuiteRun) (plan.Options, error) {
 	o := plan.Defaults()
 	if err := plan.ReadConfig(filepath.Join(home.Dir, rundir.ConfigName), &o); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return o, &usageError{err}
 	}
-	if more != nil {
-		if err := more(&o); err != nil {
+	var idle []string // options that the run itself gives without an effect, which the command line may not have given them either
+	if run != nil {
+		if err := run.Apply(&o); err != nil {
 			return o, &usageError{err}
 		}
+		idle, _ = o.Clashes(run.Gives)
 	}
 	if c.IsSet("mode") { // it says more than the tools that a file names
 		o.Tools = nil
@@ -166,7 +167,10 @@ func (p *program) captureOptions(c *cli.Context, home schema.Home, more func(*pl
 	if err := timeOptions(c, &o); err != nil {
 		return o, err
 	}
-	if err := o.ValidateGiven(func(name string) bool { return isGiven(c, name) }); err != nil {
+	if _, err := o.Clashes(func(name string) bool { return isGiven(c, name) || slices.Contains(idle, name) }); err != nil {
+		return o, &usageError{err}
+	}
+	if err := o.Validate(); err != nil {
 		return o, &usageError{err}
 	}
 	if o.Serving.On && o.Serving.Ready == "" && !c.Bool(attachName) {
@@ -177,7 +181,11 @@ func (p *program) captureOptions(c *cli.Context, home schema.Home, more func(*pl
 
 // isGiven reports whether the command line has an option; one that is turned off, as in --torch=false, does not count.
 func isGiven(c *cli.Context, name string) bool {
-	return c.IsSet(name) && fmt.Sprint(c.Value(name)) != "false"
+	if !c.IsSet(name) {
+		return false
+	}
+	on, isSwitch := c.Value(name).(bool)
+	return on || !isSwitch
 }
 
 // servingTitle is the heading of the options of serving engines, one of which is a command line for the shell.

@@ -18,6 +18,7 @@ func TestCaptureClashes(t *testing.T) {
 		{"--ncu-replay range --range x --ncu-top 2 -- work", "--ncu-top with --ncu-replay range: whole ranges are profiled, not kernels: omit it (--ncu-launch-count N profiles only N ranges)"},
 		{"--mode light --ncu-kernels X -- work", "--ncu-kernels with --mode light: Nsight Compute does not run: use --mode deep, or omit it"},
 		{"--mode light --ncu-kernels X --stall 1m --clock-control base -- work", "--ncu-kernels, --clock-control and --stall with --mode light: Nsight Compute does not run: use --mode deep, or omit them"},
+		{"--mode light --ncu-set false -- work", "--ncu-set with --mode light: Nsight Compute does not run: use --mode deep, or omit it"},
 		{"--tools prof,torch --ncu-set full -- work", "--ncu-set with --tools prof,torch: Nsight Compute does not run: add ncu to --tools, or omit it"},
 		{"--ncu-preset memory --ncu-set full -- work", "--ncu-preset with --ncu-set: the set takes the place of the preset: omit one"},
 		{"--ncu-preset memory --ncu-section Occupancy -- work", "--ncu-preset with --ncu-section: sections take the place of the preset: omit one (--ncu-metric adds to a preset)"},

@@ -99,7 +99,7 @@ func (p *program) suiteJobs(c *cli.Context, home schema.Home, suite *plan.Suite)
 	var out []suiteJob
 	for _, r := range suite.Runs {
 		job := suiteJob{captureJob: captureJob{argv: r.Argv}, entry: r.Name, workloadKey: capture.WorkloadKey(r.Argv, dir)}
-		if job.options, err = p.captureOptions(c, home, r.Apply); err == nil {
+		if job.options, err = p.captureOptions(c, home, &r); err == nil {
 			job.in, err = p.captureIngest(c, job.options, r.Argv)
 		}
 		if err == nil {

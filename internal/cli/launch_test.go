@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -59,6 +60,11 @@ func TestLaunch(t *testing.T) {
 	b.wantLike(0, "# prof-1 of 1: under prof's own tracer\n# 1\\. attach to llama, process "+strconv.Itoa(pid)+", and its children: work --tp 8\n# 2\\. record 3s .*", "", "capture", "--attach", "--duration", "3s", "--dry-run")
 	b.wantLike(1, "# refused on this machine: \"llama\" is the name of a running process: choose another --name\n\n# llama: started .*", "", "launch", "--name", "llama", "--dry-run", "--", "work")
 	b.wantLike(1, "# refused on this machine: no process of prof launch is running as \"other\"; there are llama\n.*# 1\\. attach to other and its children\n.*", "", "capture", "--attach=other", "--dry-run")
+	write(t, filepath.Join(folder, "recorder"), []byte(strconv.Itoa(pid)+" "+m.StartedAt(pid)+"\n"))
+	b.wantLike(1, ".*\n# refused on this machine: llama: it is being recorded by prof, process "+strconv.Itoa(pid)+": one recording at a time\n# 1\\. attach .*", "", "capture", "--attach", "--dry-run")
+	if err := os.Remove(filepath.Join(folder, "recorder")); err != nil {
+		t.Error(err)
+	}
 	for run, attach := range map[string][]string{"one": {"--attach", "llama"}, "two": {"--attach=llama"}} {
 		if r := b.prof(append([]string{"capture", "--window", "3s", "--run", run}, attach...)...); r.code != 0 || !strings.Contains(r.err, "recording for 3s\n") || strings.Contains(r.err, "steady") {
 			t.Fatalf("%s: exit %d\n%s", run, r.code, r.err)

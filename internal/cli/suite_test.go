@@ -117,7 +117,8 @@ func TestSuiteMistakes(t *testing.T) {
 	t.Parallel()
 	b := suiteBench(t, suiteText)
 	for name, text := range map[string]string{"option": "options: {repeats: 0}\nruns:\n- {name: a, command: [work]}", "command": "runs:\n- {name: a, command: [work]}\n- {name: b, command: [nosuchprogram]}", "name": "runs:\n- {name: \"a\\tb\", command: [work]}",
-		"tag": "runs:\n- {name: a, command: [work], tags: {'a=b': c}}", "inputs": "runs:\n- {name: a, command: [work], inputs: none.yaml}", "dash": "runs:\n- {name: a, command: [work -c]}"} {
+		"tag": "runs:\n- {name: a, command: [work], tags: {'a=b': c}}", "inputs": "runs:\n- {name: a, command: [work], inputs: none.yaml}", "dash": "runs:\n- {name: a, command: [work -c]}",
+		"idle": "options: {tools: [prof, ncu], ncu: {top: 3}}\nruns:\n- {name: a, command: [work], options: {ncu: {kernels: x, launches: 2}}}", "top": "runs:\n- {name: a, command: [work], options: {ncu: {top: 2}}}"} {
 		write(t, b.path(name+".yaml"), []byte("suite: s\n"+text+"\n"))
 	}
 	for _, c := range []struct {
@@ -129,6 +130,9 @@ func TestSuiteMistakes(t *testing.T) {
 		{"prof: --suite needs the warehouse .*; omit --no-ingest\n", []string{"--suite", "suite.yaml", "--no-ingest"}},
 		{"prof: cannot use the suite: .*nosuch.yaml.*\n", []string{"--suite", "nosuch.yaml"}},
 		{"prof: .*option.yaml:4: cannot use the suite: run a: .*--repeats is 0.*\n", []string{"--suite", "option.yaml"}},
+		{"prof: .*idle.yaml:4: cannot use the suite: run a: capture options: --ncu-launches with --ncu-kernels: .*\n", []string{"--suite", "idle.yaml"}},
+		// What has an effect in the file may have none beside the command line, which counts more.
+		{"prof: .*top.yaml:3: cannot use the suite: run a: capture options: --clock-control with --mode light: .*\n", []string{"--suite", "top.yaml", "--mode", "light", "--clock-control", "base"}},
 		{"prof: .*command.yaml:4: cannot use the suite: run b: cannot run the workload: nosuchprogram is not on the PATH\n", []string{"--suite", "command.yaml"}},
 		{"prof: .*name.yaml:3: cannot use the suite: run .*: run name .*\n", []string{"--suite", "name.yaml"}},
 		{"prof: .*tag.yaml:3: cannot use the suite: run a: .*\n", []string{"--suite", "tag.yaml"}},
