@@ -82,8 +82,14 @@ type captureError struct{ err error }
 func (e *captureError) Error() string { return e.err.Error() }
 func (e *captureError) Unwrap() error { return e.err }
 
-// errNoDashes says how the workload's command is told from prof's options.
-var errNoDashes = usagef("write the command after --, as in: prof capture -- python3 run.py")
+// noDashes says how the workload's command is told from the options of a verb.
+func noDashes(c *cli.Context) error {
+	example := "prof capture -- python3 run.py"
+	if c.Command.Name == "launch" {
+		example = "prof launch -- vllm serve MODEL"
+	}
+	return usagef("write the command after --, as in: %s", example)
+}
 
 // captureUsage takes the workload's options, where nothing parts them from prof's, for what they are.
 func (p *program) captureUsage(c *cli.Context, err error, sub bool) error {
@@ -91,7 +97,7 @@ func (p *program) captureUsage(c *cli.Context, err error, sub bool) error {
 		return a == "--" || strings.HasPrefix(a, "--"+attachName) || strings.HasPrefix(a, "--"+suiteName)
 	}
 	if !slices.ContainsFunc(p.args, needsNone) {
-		return errNoDashes
+		return noDashes(c)
 	}
 	return p.onUsageError(c, err, sub)
 }
@@ -107,7 +113,7 @@ func (p *program) capture(c *cli.Context) error {
 		return p.captureAttached(c)
 	}
 	if !slices.Contains(p.args, "--") {
-		return errNoDashes
+		return noDashes(c)
 	}
 	home, err := p.home(c)
 	if err != nil {
@@ -192,8 +198,16 @@ func (p *program) captureOne(c *cli.Context, home schema.Home, job captureJob) (
 	return res, p.captured(c, home, in, s.Options(), res, stored)
 }
 
-// notChosen is why ncu's pass is not run without an ingest.
-const notChosen = "the kernels for ncu are chosen from the stored timeline: omit --no-ingest, or name kernels with --ncu-kernels"
+// notChosen is why ncu's pass is not run where the timeline is not stored; "" where it is.
+func notChosen(c *cli.Context) string {
+	switch {
+	case c.IsSet(nodeRankName):
+		return "the kernels for ncu are chosen from the stored timeline, and a node of a job is stored with the others: name kernels with --ncu-kernels"
+	case c.Bool("no-ingest"):
+		return "the kernels for ncu are chosen from the stored timeline: omit --no-ingest, or name kernels with --ncu-kernels"
+	}
+	return ""
+}
 
 // captureAll runs the passes, which Ctrl-C stops, but not what keeps their capture. The run is stored before ncu's pass, which is told by
 // it what to profile.
@@ -212,10 +226,8 @@ func (p *program) captureAll(c *cli.Context, s *capture.Session, home schema.Hom
 	plan, reason := ncu.Target{}, ""
 	switch {
 	case !s.WantsKernels() || s.Stopped():
-	case c.IsSet(nodeRankName):
-		reason = "the kernels for ncu are chosen from the stored timeline, and a node of a job is stored with the others: name kernels with --ncu-kernels"
-	case c.Bool("no-ingest"):
-		reason = notChosen
+	case notChosen(c) != "":
+		reason = notChosen(c)
 	default:
 		facts, _ := written(in)
 		if !isFresh {

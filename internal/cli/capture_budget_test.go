@@ -50,6 +50,7 @@ func TestCaptureDryRun(t *testing.T) {
 			`\n# nsys-2 of 2: [^\n]*\n` + temp + `[^\n]*` + app + `\n# baseline-2 of 2: [^\n]*\n` + app + `\n# torch-1 of 1: under the PyTorch profiler\n` + helper + app +
 			`\n# ncu-1 of 1: under Nsight Compute\n# --kernel-id follows, with the launches that ncu-plan chooses from the timeline \(--ncu-top 10, --ncu-launches 1\)\n# it takes as long as the workload up to the last of them, 430µs more for each launch before, and about 500ms for each that is profiled\n\S*ncu [^\n]* work 'a b' --api-key '\*\*\*'\n`,
 		"--budget 1h --repeats 2 --baseline --mode light --auto-stages": `# nsys-1 of 2: [^\n]*\n` + helper + `[^\n]*\n\n# baseline-1 of 2: [^\n]*\n` + helper + app + `\n# baseline-2 of 2: [^\n]*\n# only if --budget leaves time for it\n` + helper + app + `\n# nsys-2 .*`,
+		"--run r --node-rank 1 --nodes 2 --job 7":                       `# nsys-1 .*\n\n# ncu-1 of 1: under Nsight Compute\n# cannot run: [^\n]* a node of a job is stored with the others: name kernels with --ncu-kernels\n`,
 		"--no-ingest": `# nsys-1 .*\n\n# ncu-1 of 1: under Nsight Compute\n# cannot run: the kernels for ncu are chosen from the stored timeline: .*\n`,
 	} {
 		got := b.prof(append(append([]string{"capture", "--dry-run"}, strings.Fields(args)...), "--", "work", "a b", "--api-key", "sesame")...)

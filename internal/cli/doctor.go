@@ -77,7 +77,7 @@ func (p *program) doctor(c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		checks = append(checks, doctor.Check{ID: "budget", Title: "to store captures", Status: doctor.OK, Detail: schema.NewBudget(memory).String()})
+		checks = append(checks, doctor.Check{ID: "budget", Title: "Room to store captures", Status: doctor.OK, Detail: schema.NewBudget(memory).String()})
 	}
 	if c.Context.Err() != nil {
 		return c.Context.Err()

@@ -128,8 +128,8 @@ func (p *program) captureDryRun(c *cli.Context, home schema.Home, o plan.Options
 // planned prints a recording.
 func (p *program) planned(c *cli.Context, d *dryRun, home schema.Home, o plan.Options, setup capture.Setup, r capture.Planned) {
 	d.say("", "%s of %d: %s", r.Name, r.Of, plannedUnder(r.Tool))
-	if r.Chosen && c.Bool("no-ingest") {
-		d.say("", "cannot run: %s", notChosen)
+	if why := notChosen(c); r.Chosen && why != "" {
+		d.say("", "cannot run: %s", why)
 		return
 	}
 	if r.Missing != "" {

@@ -43,8 +43,8 @@ Record it from another terminal, each time as a run:
 
 // launch puts the program into the place of prof.
 func (p *program) launch(c *cli.Context) error {
-	if !slices.Contains(p.args, "--") {
-		return usagef("write the command after --, as in: prof launch -- vllm serve MODEL")
+	if !slices.Contains(p.args, "--") || c.NArg() == 0 {
+		return noDashes(c)
 	}
 	home, err := p.home(c)
 	if err != nil {
@@ -59,7 +59,7 @@ func (p *program) launch(c *cli.Context) error {
 	given.Environ = p.env
 	m := given.WithDefaults()
 	refused := capture.CheckWorkload(m, argv, dir)
-	if refused != nil && (len(argv) == 0 || !c.Bool(dryRunName)) {
+	if refused != nil && !c.Bool(dryRunName) {
 		return refused
 	}
 	name := cmp.Or(c.String("name"), capture.WorkloadName(argv))

@@ -43,7 +43,9 @@ func TestLaunch(t *testing.T) {
 		})
 		return err
 	}
-	b.wantLike(2, "", ".*write the command after --.*", "launch", "work")
+	for _, args := range []string{"work", "--", "--name x python3 -u run.py"} {
+		b.wantLike(2, "", "prof: write the command after --, as in: prof launch -- vllm serve MODEL\n", append([]string{"launch"}, strings.Fields(args)...)...)
+	}
 	b.wantLike(1, "", ".*no process of prof launch is running: start it with prof launch -- CMD\n", "capture", "--attach")
 	b.wantLike(0, "", "prof: llama runs with the tracer off; record it from another terminal: prof --home .* capture --attach llama --window 20s\n", "launch", "--name", "llama", "--", "work", "--tp", "8")
 	folder := filepath.Join(b.path(".prof"), attach.Folder, "llama")
