@@ -120,14 +120,14 @@ func (s *Session) preview(ctx context.Context, p *Planned, spec passSpec) error 
 		argv = slices.Delete(argv, at-1, at+1)
 	}
 	p.Env, p.Argv = mask.Argv(p.Env), s.shown(argv)
-	switch {
-	case !spec.serves:
-	case p.Missing != "":
-		p.Refused = "only prof's own tracer records a serving engine"
-	default:
-		if err := s.isAnswered(ctx); err != nil {
-			p.Refused = err.Error()
-		}
+	if !spec.serves {
+		return nil
+	}
+	if p.Missing != "" {
+		p.Missing += ", and nothing else records a serving engine"
+	}
+	if err := s.isAnswered(ctx); err != nil {
+		p.Refused = err.Error()
 	}
 	return nil
 }

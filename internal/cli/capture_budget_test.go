@@ -78,15 +78,15 @@ func TestCaptureDryRun(t *testing.T) {
 	write(t, b.path("suite.yaml"), []byte("suite: s\nruns:\n  - {name: r, command: [vllm, serve, M]}\n  - {name: q, command: [work]}\n"))
 	const none = `# missing here: no headers of CUPTI; Nsight Systems cannot be used: nsys: not found: [^\n]*\n`
 	const unbuilt = `# added to the workload's environment:\n#   \S*CUDA_INJECTION64_PATH=\S*/prof/tracer~\.so\S*\n(#   [^\n]*\n)*# tracer~\.so stands for the tracer, which cannot be built here\n`
-	const refused = `# refused on this machine: `
+	const absent = `# missing here: `
 	for _, c := range []struct {
 		code       int // of the capture itself, where it would be refused
 		args, want string
 	}{
 		{0, "-- work", `# prof-1 of 1: under prof's own tracer\n` + none + unbuilt + `work\n\n# ncu-1 of 1: under Nsight Compute\n# missing here: ncu: not found: [^\n]*\n# --kernel-id follows, .*\nncu [^\n]* work\n`},
-		{1, "--mode light -- vllm serve M -tp 8", refused + `vllm is not on the PATH\n\n# prof-1 of 1: under prof's own tracer\n` + none + unbuilt + `vllm serve M -tp 8\n`},
-		{1, "--suite suite.yaml --mode light", `# run s-r\n\n` + refused + `vllm is not on the PATH\n\n# prof-1 of 1: [^\n]*\n.*\nvllm serve M\n\n# run s-q\n\n# prof-1 .*\nwork\n\n`},
-		{1, "--mode light -- ./run.sh", refused + `\./run\.sh does not exist\n\n# prof-1 .*`},
+		{0, "--mode light -- vllm serve M -tp 8", absent + `vllm is not on the PATH\n\n# prof-1 of 1: under prof's own tracer\n` + none + unbuilt + `vllm serve M -tp 8\n`},
+		{0, "--suite suite.yaml --mode light", `# run s-r\n\n` + absent + `vllm is not on the PATH\n\n# prof-1 of 1: [^\n]*\n.*\nvllm serve M\n\n# run s-q\n\n# prof-1 .*\nwork\n\n`},
+		{0, "--mode light -- ./run.sh", absent + `\./run\.sh does not exist\n\n# prof-1 .*`},
 		{0, "--mode light -- python3 -u nosuch.py x.py", `# there is no nosuch\.py in \S+ here\n\n# prof-1 .*\npython3 -u nosuch.py x.py\n`},
 		{0, "--mode light -- work python3 /no/nosuch.py", `# there is no /no/nosuch\.py here\n\n# prof-1 .*`},
 		{0, "--mode light -- python3 -m nosuch.py", `# prof-1 .*`},

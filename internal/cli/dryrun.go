@@ -47,10 +47,14 @@ func (d *dryRun) say(lead, format string, args ...any) {
 	}
 }
 
-// refuse says why it would not be done on this machine.
+// refuse says why it would not be done on this machine; what is only not there is missing, as it may be meant for another machine.
 func (d *dryRun) refuse(err error) {
+	if errors.Is(err, capture.ErrNoWorkload) {
+		d.say("", "missing here: %s", strings.TrimPrefix(err.Error(), capture.ErrNoWorkload.Error()+": "))
+		return
+	}
 	d.refused = true
-	d.say("", "refused on this machine: %s", strings.TrimPrefix(err.Error(), capture.ErrNoWorkload.Error()+": "))
+	d.say("", "refused on this machine: %v", err)
 }
 
 // start writes the command line of a program, and before it what its environment gets besides and what names stand for in both.
@@ -93,7 +97,7 @@ func (d *dryRun) writeTo(w io.Writer) error {
 }
 
 // captureDryRun prints the command line of each recording, and what is to be known of it as comments: also what is missing on this machine, for a
-// capture may be meant for another one. refused is why this one would not begin it, or nil: then the exit status is 1.
+// capture may be meant for another one. refused is why this one would not begin it, or nil.
 func (p *program) captureDryRun(c *cli.Context, home schema.Home, o plan.Options, setup capture.Setup, refused error) error {
 	planned, err := capture.DryRun(c.Context, o, setup)
 	if err != nil {
@@ -236,9 +240,16 @@ func (p *program) attachDryRun(c *cli.Context, home schema.Home, o plan.Options,
 		return err
 	}
 	d := &dryRun{width: p.width()}
-	d.refuse(none)
 	given := p.world.machine
 	given.Environ = p.env
+	switch others, err := attach.List(launchedIn(home), given.WithDefaults()); {
+	case err != nil:
+		return err
+	case len(others) > 0: // the name is wrong
+		d.refuse(none)
+	default:
+		d.say("", "missing here: %v", none)
+	}
 	if _, err := given.WithDefaults().BuildTracer(c.Context, nil, dir); err != nil {
 		d.say("", "missing here: %s, without which prof launch starts nothing", err)
 	}
@@ -248,14 +259,16 @@ func (p *program) attachDryRun(c *cli.Context, home schema.Home, o plan.Options,
 	return d.writeTo(p.out)
 }
 
-// launchDryRun prints what prof launch would start. lib is the tracer, which missing says cannot be built, now its time 0; refused is why nothing would be started.
-func (p *program) launchDryRun(c *cli.Context, home schema.Home, l attach.Launched, argv []string, lib tracer.Library, now int64, missing, refused error) error {
+// launchDryRun prints what prof launch would start. lib is the tracer, which missing says cannot be built, now its time 0; refused are why nothing would be started.
+func (p *program) launchDryRun(c *cli.Context, home schema.Home, l attach.Launched, argv []string, lib tracer.Library, now int64, missing error, refused ...error) error {
 	d := &dryRun{width: p.width()}
-	if refused != nil {
-		d.refuse(refused)
+	for _, err := range refused {
+		if err != nil {
+			d.refuse(err)
+		}
 	}
 	if missing != nil {
-		d.refuse(fmt.Errorf("prof's own tracer cannot be built: %w", missing))
+		d.say("", "missing here: prof's own tracer cannot be built: %v", missing)
 		lib = capture.UnbuiltTracer()
 	}
 	d.lacks(argv, l.Dir)

@@ -58,9 +58,9 @@ func (p *program) launch(c *cli.Context) error {
 	given := p.world.machine
 	given.Environ = p.env
 	m := given.WithDefaults()
-	refused := capture.CheckWorkload(m, argv, dir)
-	if refused != nil && !c.Bool(dryRunName) {
-		return refused
+	absent := capture.CheckWorkload(m, argv, dir)
+	if absent != nil && !c.Bool(dryRunName) {
+		return absent
 	}
 	name := cmp.Or(c.String("name"), capture.WorkloadName(argv))
 	if err := schema.CheckRunName(name); err != nil {
@@ -73,8 +73,7 @@ func (p *program) launch(c *cli.Context) error {
 	}
 	lib, missing := m.BuildTracer(c.Context, argv, dir)
 	if c.Bool(dryRunName) {
-		refused = errors.Join(refused, attach.Check(launchedIn(home), name, m))
-		return p.launchDryRun(c, home, attach.Launched{Name: name, Dir: dir}, argv, lib, now, missing, refused)
+		return p.launchDryRun(c, home, attach.Launched{Name: name, Dir: dir}, argv, lib, now, missing, absent, attach.Check(launchedIn(home), name, m))
 	}
 	if missing != nil {
 		return fmt.Errorf("prof's own tracer cannot be built; see prof doctor: %w", missing)

@@ -537,7 +537,6 @@ func TestServeOptions(t *testing.T) {
 		"write ADDRESS:PORT":               {"--listen", "7321"},
 		"16 characters or more":            {"--token-file", weak},
 		"can be read by others: chmod 600": {"--token-file", open},
-		"no arguments":                     {"extra"},
 		"want at least":                    {"--memory", "1MB"},
 	} {
 		if got := p.run(append([]string{"serve"}, args...)...); got.code != exitUsage || !strings.Contains(got.err, says) {
