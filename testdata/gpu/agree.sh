@@ -14,7 +14,7 @@ for _ in range(6):
         m.generate(x, max_new_tokens=33, min_new_tokens=33, do_sample=False, **kw)
 PY
 H=$OUT/home
-for how in eager graph; do
+for how in ${HOW:-eager graph}; do
   $PROF --home $H capture --run both-$how --auto-stages --warmup 1 --baseline --repeats 3 --nsys-memory --mode light --cuda-graph-trace node -- python3 /tmp/gen.py $how > $OUT/both-$how.txt 2>&1
   $PROF --home $H query timeline-agreement --run both-$how -f csv > $OUT/agree-$how.csv
   $PROF --home $H query overhead --run both-$how -f csv > $OUT/overhead-$how.csv
