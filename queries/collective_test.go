@@ -60,6 +60,9 @@ func TestLateRank(t *testing.T) {
 			t.Error(r)
 		}
 	}
+	if notes := testkit.Query(t, w, "collectives", queries.Args{"run": "nccl2"}).Notes; !slices.ContainsFunc(notes, func(n string) bool { return strings.HasPrefix(n, "the bytes of 206 of 206 collectives are unknown") }) {
+		t.Errorf("collectives notes %q", notes)
+	}
 	// By stages: both of that step, and no less than the whole step but for its all-gather, which is outside them.
 	p := testkit.Query(t, w, "stragglers", queries.Args{"run": "nccl2"})
 	var late int64

@@ -29,7 +29,7 @@ func TestTracerPayloads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	facts, err := derive.Behind("collective", "timeline")
+	facts, err := derive.Behind("collective", "timeline", "caveat")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,6 +83,12 @@ func TestTracerPayloads(t *testing.T) {
 		}
 		if strings.Join(got, " ") != c.bandwidths {
 			t.Errorf("%s: %s, want %s", mode, got, c.bandwidths)
+		}
+		if slices.ContainsFunc(f.Notes, func(n string) bool { return strings.Contains(n, "bytes") }) {
+			t.Errorf("%s: it notes %q", mode, f.Notes)
+		}
+		if got := testkit.Query(t, w, "syncs", queries.Args{"run": mode}); len(got.Rows) > 0 || !slices.ContainsFunc(got.Notes, func(n string) bool { return strings.Contains(n, "records no synchronisations") }) {
+			t.Errorf("%s: synchronisations %v, it notes %q", mode, got.Rows, got.Notes)
 		}
 		if mode == "whole" {
 			said := testkit.Rows(t, w, `SELECT severity, message FROM diagnostic JOIN run r USING (run_id) WHERE r.name = 'whole' AND message LIKE '%payload%'`)

@@ -677,7 +677,15 @@ var words = map[string]kind{
 	"no-device-work":      says("no device work was recorded with these operators: device times are unknown"),
 	"no-allocations":      says("no allocations were recorded: use prof capture with --torch-memory, or torch.profiler.profile(profile_memory=True) without profile_all_threads"),
 	"no-python-functions": says("no Python functions were recorded: use torch.profiler.profile(with_stack=True)"),
-	"no-module-calls":     says("the recorded Python functions have no nn.Module calls"),
+	"no-synchronisations": says("prof's own tracer records no synchronisations by kind: see prof query api-calls for calls that wait; prof capture --tools prof,nsys records both"),
+	"collectives-without-bytes": sentence(func(c struct {
+		Lacking     int64 `col:"item_count"`
+		Collectives int64 `col:"of_count"`
+	}) string {
+		return fmt.Sprintf("the bytes of %s of %s collectives are unknown, and so are bandwidths: NCCL tells them from 2.25 on, but not of calls that a CUDA graph replays; exports of Nsight Systems have them with --include-json=true",
+			say.Whole(c.Lacking), say.Whole(c.Collectives))
+	}),
+	"no-module-calls": says("the recorded Python functions have no nn.Module calls"),
 	"modules-of-several-traces": sentence(func(c struct {
 		Traces int64 `col:"item_count"`
 	}) string {

@@ -1250,13 +1250,17 @@ static int is_nccl(int64_t domain) {
   return 0;
 }
 
+enum { ENTRIES_MOST = 4096, ROWS_OF_SCHEMAS = 1 << 16 }; // a reader takes no more
+
 // register_as keeps a schema or an enumeration, the first of its id, and gives the id, which is the tracer's where the program has none.
 static uint64_t register_as(struct schema *s, const struct domain *domain, int has_id) {
   static uint64_t ids = 1ull << 32;
+  static size_t rows;
   pthread_mutex_lock(&lock);
   s->domain = domain ? domain->id : 0;
   if (!has_id) s->of.id = ids++;
-  if (!schema_of(domain, s->of.id)) { // another is not freed: who registers twice does so seldom
+  if (rows + s->of.count < ROWS_OF_SCHEMAS && !schema_of(domain, s->of.id)) { // another is not freed: who registers twice does so seldom
+    rows += 1 + s->of.count;
     s->next = schemas;
     schemas = s;
     if (live && file >= 0) add_schema(s);
@@ -1264,8 +1268,6 @@ static uint64_t register_as(struct schema *s, const struct domain *domain, int h
   pthread_mutex_unlock(&lock);
   return s->of.id;
 }
-
-enum { ENTRIES_MOST = 4096 };
 
 static uint64_t register_schema(const struct domain *domain, const struct schema_attributes *a) {
   struct schema *s;

@@ -14,7 +14,7 @@
 -- columns:
 --   rank: rank by total time
 --   path: ranges that were open on the thread that captured the work, outermost first, joined by ' > '; (none) outside every range, (not
---     recorded) when the graph was made before the profiler recorded
+--     recorded) when the graph was made before the profiler recorded, or under prof's own tracer, which does not record how graphs are made
 --   kernel: demangled kernel name, or operation of a copy or fill
 --   kind: kernel, memcpy or memset
 --   calls: executions in replays

@@ -2,7 +2,7 @@
 --     api-calls. Prof's tracer records none: beside it those of Nsight Systems are counted.
 -- grain: one kind of synchronisation
 -- key: kind
--- notes: timelines warm
+-- notes: timelines sync warm
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only synchronisations in this stage; (none) for those outside every stage

@@ -2,7 +2,7 @@
 --     where ranks are matched.
 -- grain: one operation, communicator, message size and algorithm, over its ranks
 -- key: operation, group, total_bytes, algorithm
--- notes: graph timelines skew launch warm
+-- notes: graph timelines collective skew launch warm
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only this stage; (none) for kernels outside every stage

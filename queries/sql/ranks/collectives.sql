@@ -2,7 +2,7 @@
 --     rank-skew.
 -- grain: one family and operation of a stage on one GPU of a process
 -- key: family, operation, stage, source_id, pid, device
--- notes: graph timelines launch warm
+-- notes: graph timelines collective launch warm
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only this stage; (none) for kernels outside every stage

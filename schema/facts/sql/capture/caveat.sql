@@ -89,6 +89,11 @@ WITH way AS ( -- what may be asked for, also of a run that has none of it
         'stack',
         'no-python-functions',
         EXISTS (SELECT 1 FROM python_stack s WHERE s.run_id = $run)
+    UNION ALL
+    SELECT
+        'sync',
+        'no-synchronisations',
+        NOT EXISTS (SELECT 1 FROM counted c WHERE c.kind = 'prof') OR EXISTS (SELECT 1 FROM sync y WHERE y.run_id = $run)
 )
 SELECT l.topic, l.kind, true AS is_counted
 FROM lacks l
