@@ -347,6 +347,10 @@ static int is_kept(uint32_t correlation, int64_t at, uint32_t graph) {
 struct string { uint64_t hash; char *bytes; uint32_t size; int64_t id; };
 static struct string *strings;
 static size_t strings_room, strings_used;
+static int64_t string_ids; // the last one in the file
+
+// Texts of payloads have ids too, and only the latest are known again: a program may have as many as ranges.
+static struct string payloads[1 << 12];
 
 static uint64_t hash_of(const char *s, size_t n) {
   uint64_t h = 0xcbf29ce484222325;
@@ -381,9 +385,26 @@ static int64_t string_id(const char *s, size_t n) {
   char *copy = malloc(n + 1);
   if (!copy) return NONE;
   memcpy(copy, s, n);
-  strings[k] = (struct string){h, copy, n, ++strings_used};
+  strings[k] = (struct string){h, copy, n, ++string_ids};
+  strings_used++;
   ADD(STRINGS, strings[k].id, text_of(STRINGS, s, n));
   return strings[k].id;
+}
+
+static int64_t payload_id(const char *s) {
+  size_t n = strlen(s);
+  uint64_t h = hash_of(s, n);
+  struct string *p = &payloads[h % COUNT(payloads)];
+  if (p->bytes && p->hash == h && p->size == n && memcmp(p->bytes, s, n) == 0) return p->id;
+  free(p->bytes);
+  *p = (struct string){h, strdup(s), n, ++string_ids};
+  ADD(STRINGS, p->id, text_of(STRINGS, s, n));
+  return p->id;
+}
+
+static void forget_payloads(void) {
+  for (size_t i = 0; i < COUNT(payloads); i++) free(payloads[i].bytes);
+  memset(payloads, 0, sizeof payloads);
 }
 
 static int64_t name_id(const char *s) { return s ? string_id(s, strlen(s)) : NONE; }
@@ -411,7 +432,7 @@ struct payload_head { uint64_t schema; uint32_t had, kept; };
 enum { PAYLOAD_MOST = 256, PAYLOADS_MOST = 4 };
 struct payload { uint32_t size; uint8_t bytes[PAYLOADS_MOST * sizeof(struct payload_head) + PAYLOAD_MOST]; };
 
-struct open { int64_t start, name, domain; uint32_t category; int64_t payload; }; // 0: none
+struct open { int64_t start, name, domain; uint32_t category; char *payload; }; // the text of payloads is its own; 0: none
 
 // A ring of one thread: it writes, whoever has the lock reads.
 struct ring {
@@ -496,52 +517,45 @@ static struct started *started[1024];
 
 // range_row adds what lies of a range in windows. Domains are kept whenever they were made.
 static void range_row(const struct open *o, int64_t end, int type, int64_t tid, int64_t end_tid) {
-  int64_t payload = o->payload ? o->payload : NONE;
   if (type == DOMAIN_CREATE) ADD(RANGES, o->start, end, type, tid, end_tid, o->domain, o->name, o->category, NONE);
   for (int i = type == DOMAIN_CREATE ? -1 : window_count - 1; i >= 0 && windows[i].end >= o->start; i--) {
     int64_t from = windows[i].start, to = windows[i].end, start = o->start > from ? o->start : from;
     if (type == MARK ? o->start < from : end != NONE && end < start) continue;
     int64_t cut = type == MARK || (end == NONE && to == INT64_MAX) ? NONE : end != NONE && end < to ? end : to;
-    ADD(RANGES, start, cut, type, tid, end_tid, o->domain, o->name, o->category, payload);
+    ADD(RANGES, start, cut, type, tid, end_tid, o->domain, o->name, o->category, o->payload ? payload_id(o->payload) : NONE);
   }
 }
 
-// payload_id gives the id of a text that says the payloads of an event, behind those of the text before (0: none). docs/trace-format.md has its form.
-static int64_t payload_id(int64_t before, const struct event *e, const uint8_t *p) {
-  char text[4096];
-  size_t n = 0;
+// payload_text says the payloads of an event in a text, behind those of the text before, which it takes. docs/trace-format.md has its form.
+static char *payload_text(char *before, const struct event *e, const uint8_t *p) {
+  size_t n = before ? strlen(before) : 0;
   if (e->payload == 0) return before;
-  for (size_t i = 0; before && i < strings_room; i++)
-    if (strings[i].id == before && strings[i].size < sizeof text / 2) memcpy(text, strings[i].bytes, n = strings[i].size);
-  if (n == 0) n = snprintf(text, 32, "%lld", (long long)e->key);
+  char *text = realloc(before, n + 32 + PAYLOADS_MOST * 64 + 2 * e->payload);
+  if (!text) return before;
+  if (n == 0) n = sprintf(text, "%lld", (long long)e->key);
   struct payload_head h;
   for (const uint8_t *end = p + e->payload; p < end; p += h.kept) {
     memcpy(&h, p, sizeof h);
     p += sizeof h;
-    n += snprintf(text + n, 64, " %llu %u ", (unsigned long long)h.schema, h.had);
-    for (uint32_t i = 0; i < h.kept; i++) text[n++] = "0123456789abcdef"[p[i] >> 4], text[n++] = "0123456789abcdef"[p[i] & 15];
+    n += sprintf(text + n, " %llu %u ", (unsigned long long)h.schema, h.had);
+    for (uint32_t i = 0; i < h.kept; i++) n += sprintf(text + n, "%02x", p[i]);
   }
-  return string_id(text, n);
+  return text;
 }
 
 static int is_nccl(int64_t domain);
 
 // What NCCL said of communicators, in texts of payloads: each file has it, since they are mostly made before the windows in which they are used.
-static struct { int64_t tid; char *text; size_t size; } communicators[1024];
+static struct { int64_t tid; char *text; } communicators[1024];
 static int communicator_count;
 
-static void keep_communicator(int64_t tid, int64_t payload) {
-  const struct string *s = 0;
-  for (size_t i = 0; i < strings_room; i++)
-    if (strings[i].id == payload) s = &strings[i];
-  for (int i = 0; s && i < communicator_count; i++)
-    if (communicators[i].size == s->size && memcmp(communicators[i].text, s->bytes, s->size) == 0) return;
-  if (!s || communicator_count == COUNT(communicators)) return;
-  char *copy = malloc(s->size);
-  if (!copy) return;
-  memcpy(copy, s->bytes, s->size);
-  communicators[communicator_count].tid = tid, communicators[communicator_count].text = copy, communicators[communicator_count++].size = s->size;
-  ADD(COMMUNICATORS, tid, payload);
+static void keep_communicator(int64_t tid, const char *text) {
+  char *copy;
+  for (int i = 0; i < communicator_count; i++)
+    if (strcmp(communicators[i].text, text) == 0) return;
+  if (communicator_count == COUNT(communicators) || !(copy = strdup(text))) return;
+  communicators[communicator_count].tid = tid, communicators[communicator_count++].text = copy;
+  ADD(COMMUNICATORS, tid, payload_id(copy));
 }
 
 static void start_or_end(struct ring *r, const struct event *e, const struct open *o, const uint8_t *payload) {
@@ -553,13 +567,14 @@ static void start_or_end(struct ring *r, const struct event *e, const struct ope
     started[e->range & 1023] = s;
     at = &started[e->range & 1023];
   }
-  int64_t both = payload_id(s->open.payload, e, payload);
+  char *both = payload_text(s->open.payload, e, payload);
   if (e->type == EVENT_START) s->open = *o, s->tid = r->tid;
   else s->end = e->time, s->end_tid = r->tid;
   s->open.payload = both;
   if (s->end == NONE || s->tid == NONE) return;
   range_row(&s->open, s->end, START_END, s->tid, s->end_tid);
   *at = s->next;
+  free(both);
   free(s);
 }
 
@@ -577,9 +592,10 @@ static void take(struct ring *r, const struct event *e, const char *s) {
     case EVENT_POP:
       for (int i = r->depth - 1; i >= 0; i--) {
         if (r->stack[i].domain != e->key) continue;
-        r->stack[i].payload = payload_id(r->stack[i].payload, e, payload);
-        if (e->payload && is_nccl(e->key)) keep_communicator(r->tid, r->stack[i].payload);
+        r->stack[i].payload = payload_text(r->stack[i].payload, e, payload);
+        if (e->payload && r->stack[i].payload && is_nccl(e->key)) keep_communicator(r->tid, r->stack[i].payload);
         range_row(&r->stack[i], e->time, PUSH_POP, r->tid, NONE);
+        free(r->stack[i].payload);
         memmove(r->stack + i, r->stack + i + 1, (--r->depth - i) * sizeof *r->stack);
         return;
       }
@@ -593,7 +609,7 @@ static void take(struct ring *r, const struct event *e, const char *s) {
       return;
   }
   o.name = string_id(s, e->text);
-  if (e->type != EVENT_START) o.payload = payload_id(0, e, payload);
+  if (e->type == EVENT_PUSH || e->type == EVENT_MARK) o.payload = payload_text(0, e, payload);
   switch (e->type) {
     case EVENT_PUSH:
       if (r->depth == r->room) {
@@ -608,36 +624,34 @@ static void take(struct ring *r, const struct event *e, const char *s) {
       return;
     case EVENT_MARK:
       range_row(&o, NONE, MARK, r->tid, NONE);
+      free(o.payload);
       return;
     case EVENT_DOMAIN:
       range_row(&o, NONE, DOMAIN_CREATE, r->tid, NONE);
   }
 }
 
-static void keep_name(int64_t *id, struct string *const *by_id, int64_t most) {
-  if (*id > 0 && *id <= most) *id = string_id(by_id[*id]->bytes, by_id[*id]->size);
-}
-
-static void keep_open(struct open *o, struct string *const *by_id, int64_t most) {
-  keep_name(&o->name, by_id, most);
-  keep_name(&o->payload, by_id, most);
+static void keep_name(struct open *o, struct string *const *by_id, int64_t most) {
+  if (o->name > 0 && o->name <= most && by_id[o->name]) o->name = string_id(by_id[o->name]->bytes, by_id[o->name]->size);
 }
 
 // keep_names makes the table of strings anew, with those of ranges that are open: so files that are begun late have them, and a process that is
 // traced seldom keeps few.
 static void keep_names(void) {
-  struct string *old = strings, **by_id = calloc(strings_used + 1, sizeof *by_id);
+  struct string *old = strings, **by_id = calloc(string_ids + 1, sizeof *by_id);
   size_t room = strings_room;
-  int64_t most = strings_used;
+  int64_t most = string_ids;
   if (!by_id) return;
   for (size_t i = 0; i < room; i++)
     if (old[i].bytes) by_id[old[i].id] = &old[i];
-  strings = 0, strings_room = strings_used = 0;
+  strings = 0, strings_room = strings_used = string_ids = 0;
+  forget_payloads();
   memset(call_names, 0, sizeof call_names);
   for (struct ring *r = rings; r; r = r->next)
-    for (int i = 0; i < r->depth; i++) keep_open(&r->stack[i], by_id, most);
+    for (int i = 0; i < r->depth; i++) keep_name(&r->stack[i], by_id, most);
   for (size_t k = 0; k < COUNT(started); k++)
-    for (struct started *s = started[k]; s; s = s->next) keep_open(&s->open, by_id, most);
+    for (struct started *s = started[k]; s; s = s->next)
+      if (s->tid != NONE) keep_name(&s->open, by_id, most);
   for (size_t i = 0; i < room; i++) free(old[i].bytes);
   free(old);
   free(by_id);
@@ -670,7 +684,7 @@ static void name_thread(struct ring *r) {
 // forget frees the ring of a thread that has ended, and says what it left open. The newest ring stays: threads put theirs before it.
 static void forget(struct ring **at) {
   struct ring *r = *at;
-  for (int i = 0; i < r->depth; i++) range_row(&r->stack[i], NONE, PUSH_POP, r->tid, NONE);
+  for (int i = 0; i < r->depth; i++) range_row(&r->stack[i], NONE, PUSH_POP, r->tid, NONE), free(r->stack[i].payload);
   *at = r->next;
   free(r->stack);
   free(r);
@@ -1241,7 +1255,7 @@ static void add_domains(void) {
   for (struct domain *d = domains; d; d = d->next)
     range_row(&(struct open){now(), name_id(d->name), d->id, 0, 0}, NONE, DOMAIN_CREATE, global_pid | (getpid() & 0xffffff), NONE);
   for (const struct schema *s = schemas; s; s = s->next) add_schema(s);
-  for (int i = 0; i < communicator_count; i++) ADD(COMMUNICATORS, communicators[i].tid, string_id(communicators[i].text, communicators[i].size));
+  for (int i = 0; i < communicator_count; i++) ADD(COMMUNICATORS, communicators[i].tid, payload_id(communicators[i].text));
 }
 
 static int is_nccl(int64_t domain) {
@@ -1666,7 +1680,8 @@ static void in_child(void) {
   memset(started, 0, sizeof started);
   memset(call_names, 0, sizeof call_names);
   memset(strings, 0, strings_room * sizeof *strings);
-  strings_used = 0;
+  strings_used = string_ids = 0;
+  forget_payloads();
   for (int i = 0; i < TABLES; i++) tables[i].rows = tables[i].text_size = tables[i].width = 0;
   memset(windows, 0, sizeof windows);
   window_count = 0;
