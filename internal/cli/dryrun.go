@@ -239,6 +239,10 @@ func (p *program) attachDryRun(c *cli.Context, home schema.Home, o plan.Options,
 	if err != nil {
 		return err
 	}
+	node, err := p.nodeOf(c)
+	if err != nil {
+		return err
+	}
 	d := &dryRun{width: p.width()}
 	given := p.world.machine
 	given.Environ = p.env
@@ -255,7 +259,7 @@ func (p *program) attachDryRun(c *cli.Context, home schema.Home, o plan.Options,
 	}
 	d.out.WriteString("\n")
 	d.say("", "prof-1 of 1: %s", plannedUnder(rundir.ToolProf))
-	p.serves(c, d, home, o, capture.Setup{Runs: filepath.Join(home.Dir, runsName), Run: in.Name, LoadDir: dir}, capture.Planned{}, cmp.Or(name, "the one program of prof launch")+" and its children")
+	p.serves(c, d, home, o, capture.Setup{Runs: filepath.Join(home.Dir, runsName), Run: in.Name, Node: node, LoadDir: dir}, capture.Planned{}, cmp.Or(name, "the one program of prof launch")+" and its children")
 	return d.writeTo(p.out)
 }
 

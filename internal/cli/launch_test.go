@@ -77,6 +77,24 @@ func TestLaunch(t *testing.T) {
 			t.Errorf("%s: %+v %v", run, manifest, err)
 		}
 	}
+	// The servers of one engine may be on several machines: windows of them are nodes of one run.
+	b.wantLike(1, ".*# 4\\. leave the recording in \\S+/runs/pd-node1; prof ingest stores it\n", "", "capture", "--attach=other", "--dry-run", "--run", "pd", "--node-rank", "1", "--nodes", "2", "--job", "pd")
+	var command string
+	for _, node := range []string{"0", "1"} {
+		r := b.prof("capture", "--attach", "llama", "--window", "3s", "--run", "pd", "--node-rank", node, "--nodes", "2", "--job", "pd")
+		if r.code != 0 {
+			t.Fatalf("node %s: exit %d\n%s", node, r.code, r.err)
+		}
+		command = printed(t, r.err, "store them as one run: ")
+	}
+	b.storing()
+	b.ok(append(b.words(command)[1:], write(t, b.path("bench.jsonl"), read(t, "../../testdata/serving/sglang.jsonl")))...)
+	b.wantRows(map[string]string{
+		"SELECT node, pass, status FROM capture_passes('pd')":              "node,pass,status\n0,prof-1,ok\n1,prof-1,ok\n",
+		"SELECT count(DISTINCT source_id) AS windows FROM serving_window":  "windows\n2\n",
+		"SELECT count(DISTINCT tool) AS tools FROM serving('pd')":          "tools\n1\n",
+		"SELECT count(*) AS said FROM caveat WHERE kind = 'several-nodes'": "said\n1\n",
+	})
 }
 
 // TestCaptureServing captures an engine under load, and finds timeline, window and the client's figures in one run.
