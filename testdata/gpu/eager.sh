@@ -1,7 +1,7 @@
 #!/bin/bash
-# To learn (about 200 s, one GPU): what prof's tracer costs eager decode, 6 processes alone and 6 traced in turns, all on the same 4 cores (between sockets
-# a pass differs by 70 %), and what NUMA the machine has.
-# $PROF, $OUT.
+# To learn (about 270 s, one GPU): what prof's tracer costs eager decode, as it is (callbacks) and with calls as records of CUPTI, 5 processes of each and 5 alone in turns, all on
+# the same 4 cores (else processes of one program differ by 70 % on a host of 32), and what NUMA the machine has.
+# Runs in the repository's root; $OUT.
 set -u
 lscpu | grep -i -e 'model name' -e numa -e socket; nvidia-smi topo -m | head -6
 cat > /tmp/eager.py <<'P'
@@ -17,8 +17,20 @@ with torch.no_grad():
         torch.cuda.synchronize(); t.append((time.perf_counter() - s) * 1e3)
 print("pass ms, median %.1f, least %.1f" % (sorted(t[2:])[3], min(t)), flush=True)
 P
-for n in 1 2 3 4 5 6; do
+packages=$(python3 -c 'import torch, os; print(os.path.dirname(os.path.dirname(torch.__file__)))')
+include=$packages/nvidia/cu13/include crt=$(find "$packages" /usr/local -path '*crt/host_defines.h' 2>/dev/null | head -n 1)
+source=capture/tracer/source/tracer.c
+sed 's/by_records = p_cuptiSubscribe(&subscriber, call, 0) != CUPTI_SUCCESS;/by_records = 1;/' $source > /tmp/records.c
+cmp -s $source /tmp/records.c && echo "records.c is the same as the tracer: mend this script"
+for v in calls records; do
+  gcc -O2 -shared -fPIC -fvisibility=hidden -I "$include" -I "${crt%/crt/*}" "$([ $v = calls ] && echo $source || echo /tmp/records.c)" -o /tmp/$v.so -ldl -lpthread || exit 1
+done
+for n in 1 2 3 4 5; do
   echo "alone $(taskset -c 4-7 python3 /tmp/eager.py 2>/dev/null)"
-  echo "traced $(taskset -c 4-7 "$PROF" --home "$OUT/eager" capture --run e$n --no-ingest --mode light -- python3 /tmp/eager.py 2>/dev/null | grep pass)"
+  for v in calls records; do
+    mkdir -p /tmp/trace-$v-$n
+    echo "$v $(CUDA_INJECTION64_PATH=/tmp/$v.so NVTX_INJECTION64_PATH=/tmp/$v.so PROF_TRACE_DIR=/tmp/trace-$v-$n PROF_TRACE_BASE=0 PROF_TRACE_CUPTI=$packages/nvidia/cu13/lib/libcupti.so.13 \
+      taskset -c 4-7 python3 /tmp/eager.py 2>/dev/null)"
+  done
 done | tee "$OUT/eager.txt"
-rm -rf "$OUT/eager"
+ls -l /tmp/trace-calls-1 /tmp/trace-records-1
