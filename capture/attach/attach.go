@@ -167,7 +167,7 @@ func Find(all, which string, p machine.Processes) (Launched, error) {
 	}
 	switch {
 	case len(running) == 0:
-		return Launched{}, fmt.Errorf("%w: start it with prof launch -- CMD", ErrNone)
+		return Launched{}, fmt.Errorf("%w in %s: start it with prof launch -- CMD, or name its home with --home", ErrNone, filepath.Dir(all))
 	case which != "":
 		return Launched{}, fmt.Errorf("%w as %q; there are %s", ErrNone, which, strings.Join(names, ", "))
 	case len(running) > 1:

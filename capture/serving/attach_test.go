@@ -144,7 +144,7 @@ func TestLaunched(t *testing.T) {
 			t.Errorf("%q gives %v, want %q", which, err, want)
 		}
 	}
-	find("", "no process of prof launch is running: start it with prof launch -- CMD")
+	find("", "no process of prof launch is running in "+filepath.Dir(all)+": start it with prof launch -- CMD, or name its home with --home")
 	one := b.launched("one")
 	find("", "")
 	find("one", "")

@@ -46,7 +46,7 @@ func TestLaunch(t *testing.T) {
 	for _, args := range []string{"work", "--", "--name x python3 -u run.py"} {
 		b.wantLike(2, "", "prof: write the command after --, as in: prof launch -- vllm serve MODEL\n", append([]string{"launch"}, strings.Fields(args)...)...)
 	}
-	b.wantLike(1, "", ".*no process of prof launch is running: start it with prof launch -- CMD\n", "capture", "--attach")
+	b.wantLike(1, "", ".*no process of prof launch is running in \\S+: start it with prof launch -- CMD, or name its home with --home\n", "capture", "--attach")
 	b.wantLike(0, "", "prof: llama runs with the tracer off; record it from another terminal: prof --home .* capture --attach llama --window 20s\n", "launch", "--name", "llama", "--", "work", "--tp", "8")
 	folder := filepath.Join(b.path(".prof"), attach.Folder, "llama")
 	if text := string(read(t, filepath.Join(folder, "windows"))); text != "off\n" {
@@ -156,7 +156,7 @@ sh -c bench
 `},
 		{0, "capture --serving --ready " + ready + " -- work", `.*\n# 3\. wait until launches are steady: at least 5s under load [^\n]*; requests come from elsewhere, without --load\n# 4\. record .*`},
 		{1, "capture --serving --ready " + other.URL + " -- work", `.*\n# refused on this machine: http://\S+ answers before the engine is started: .*\n# 1\. start the engine .*`},
-		{0, "capture --attach decode --run a --window 5s --ready " + ready + " --load bench", `# missing here: no process of prof launch is running: start it with prof launch -- CMD
+		{0, "capture --attach decode --run a --window 5s --ready " + ready + " --load bench", `# missing here: no process of prof launch is running in\s.*?--home
 
 # prof-1 of 1: under prof's own tracer
 # 1\. attach to decode and its children
