@@ -109,7 +109,10 @@ func (m *markdown) facts(list [][2]string) {
 }
 
 func (m *markdown) rows(b Rows) error {
-	if !b.First {
+	switch {
+	case b.Whole:
+		return table.WholeMarkdown(&m.out, b.Frame, m.o)
+	case !b.First:
 		return table.Markdown(&m.out, b.Frame, m.o)
 	}
 	first, left := table.MarkdownExcerpt.Of(b.Frame)

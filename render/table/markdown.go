@@ -12,16 +12,24 @@ import (
 	"prof/render/typeset"
 )
 
-// Markdown writes f as a GitHub-flavoured table of a document, scaled and rounded as Terminal does, with every column, and with long names cut. Notes
-// follow as a list.
+// Markdown writes f as a GitHub-flavoured table of a document, scaled and rounded as Terminal does, with every column. Notes follow as a list.
 func Markdown(w io.Writer, f *frame.Frame, _ typeset.Options) error {
-	t, err := Of(f)
+	return markdown(w, f, typeset.Neutral)
+}
+
+// WholeMarkdown writes f as Markdown does, with names of any length.
+func WholeMarkdown(w io.Writer, f *frame.Frame, _ typeset.Options) error {
+	return markdown(w, f, typeset.Whole)
+}
+
+func markdown(w io.Writer, f *frame.Frame, shown func(string) string) error {
+	t, err := of(f, shown)
 	if err != nil {
 		return err
 	}
 	var out bytes.Buffer
 	if len(t.Columns) > 0 {
-		t.Markdown(&out)
+		t.markdown(&out, func(_ int, name string) string { return name })
 	}
 	if len(t.Rows) == 0 {
 		out.WriteString("\n(no rows)\n")
@@ -49,6 +57,10 @@ func (t Table) Markdown(out *bytes.Buffer) {
 			short[j] = t.shortener(j, markdownName)
 		}
 	}
+	t.markdown(out, func(j int, name string) string { return short[j](name) })
+}
+
+func (t Table) markdown(out *bytes.Buffer, short func(column int, name string) string) {
 	w := table.NewWriter()
 	header := make(table.Row, len(t.Columns))
 	var configs []table.ColumnConfig
@@ -67,7 +79,7 @@ func (t Table) Markdown(out *bytes.Buffer) {
 			case c.Null:
 				cells[j] = c.Text
 			case c.Code && c.Text != "":
-				cells[j] = unpiped(typeset.MarkdownCode(short[j](c.Text)))
+				cells[j] = unpiped(typeset.MarkdownCode(short(j, c.Text)))
 			case c.Sign != "" && c.Tone == typeset.ToneWorse: // of many signs those of what is wrong stand out
 				cells[j] = "**" + c.Sign + " " + unpiped(typeset.MarkdownText(c.Text)) + "**"
 			case c.Sign != "":

@@ -87,32 +87,18 @@ func checkMarkdown(t *testing.T, columns []string, texts ...string) {
 	if len(lines) != len(texts)+2 {
 		t.Fatalf("%d lines for %d rows:\n%s", len(lines), len(texts), out.String())
 	}
-	shown := neutral(texts)
-	short := typeset.Kernels(shown, markdownName)
 	for i, text := range texts {
 		cells := markdownCells(lines[i+2])
 		if len(cells) != len(columns) {
 			t.Fatalf("%q: %d cells in %q", text, len(cells), lines[i+2])
 		}
 		for j, cell := range cells {
-			want := shown[i]
-			if columns[j] == "kernel" {
-				want = short(want)
-			}
 			got, ok := readMarkdown(cell)
-			if !ok || strings.TrimSpace(got) != strings.TrimSpace(want) {
+			if !ok || strings.TrimSpace(got) != strings.TrimSpace(typeset.Neutral(text)) {
 				t.Errorf("%s %q reads as %q, %v, in %q", columns[j], text, got, ok, cell)
 			}
 		}
 	}
-}
-
-// neutral are texts as they are shown.
-func neutral(texts []string) (out []string) {
-	for _, text := range texts {
-		out = append(out, typeset.Neutral(text))
-	}
-	return out
 }
 
 func TestMarkdownReadsAsTyped(t *testing.T) {
@@ -144,7 +130,7 @@ func FuzzMarkdown(f *testing.F) {
 	})
 }
 
-// TestLongNames holds that tables for people cut names of megabytes before they look at them.
+// TestLongNames holds that tables for people cut names of megabytes before they look at them, and that Markdown by itself has them whole.
 func TestLongNames(t *testing.T) {
 	f := &frame.Frame{Query: "top-kernels", Columns: []frame.Column{{Name: "kernel"}, {Name: "operator"}}}
 	for _, middle := range []string{"a", "b"} {
@@ -158,6 +144,15 @@ func TestLongNames(t *testing.T) {
 		}
 		if lines := strings.Split(strings.TrimSpace(out.String()), "\n"); out.Len() > 20*typeset.LongestText || lines[len(lines)-1] == lines[len(lines)-2] {
 			t.Errorf("%s: %d bytes, or two names that look alike", name, out.Len())
+		}
+	}
+	var out bytes.Buffer
+	if err := WholeMarkdown(&out, f, typeset.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range f.Rows {
+		if !strings.Contains(out.String(), row[0].(string)) {
+			t.Error("a name is not whole")
 		}
 	}
 }
