@@ -24,8 +24,8 @@
 --     sequence went on, warm-up excluded
 --   step_mean_ns: mean time of a step: the engine's own time per output token, where each sequence gets one token in each iteration
 --   token_mean_ns: mean time of a step over the tokens that clients got in it: the engine's own time per output token, under the tracer
---   all_token_mean_ns: token_mean_ns of all processes and GPUs of the source together, by tokens: what a client compares with, whose
---     requests go to any of them; NULL where that is unknown for any
+--   all_token_mean_ns: token_mean_ns of all processes and GPUs of the source together, by tokens, also with device: what a client
+--     compares with, whose requests go to any of them; NULL where that is unknown for any
 --   client_tpot_ns: mean TPOT of the benchmark of the run, as the client measured it; NULL without one, and with several
 --   window_tpot_ns: mean time between two tokens of a request at the client, of tokens within the recorded window; NULL where its result
 --     does not say when tokens came (vllm bench serve: --save-detailed)
@@ -215,12 +215,15 @@ WITH x AS (
         coalesce(bool_or(x.is_speculated), false) AS is_speculated
     FROM x
     GROUP BY x.source_id, x.pid, x.device_id
-), engines AS (
+), engines AS ( -- on every GPU, whichever is asked for
     SELECT
-        w.source_id,
-        CASE WHEN count(w.token_count) = count(*) THEN sum(w.token_ns)::DOUBLE / sum(w.token_count) END AS token_mean_ns
-    FROM whole w
-    GROUP BY w.source_id
+        x.source_id,
+        CASE
+            WHEN count(x.sequence_count) = count(*)
+                THEN sum((x.next_ns - x.start_ns)::HUGEINT * x.sequence_count)::DOUBLE / sum(x.sequence_count) FILTER (x.is_step)
+        END AS token_mean_ns
+    FROM _tpot_step(run, source := source) x
+    GROUP BY x.source_id
 ), client AS (
     SELECT any_value(l.mean_ns) AS tpot_ns
     FROM served d
