@@ -74,7 +74,7 @@ func migCheck(devices []rundir.Device) Check {
 	return c
 }
 
-// seen are the GPUs that a workload would see, where that can be told; err is that one could not be read, which has a number too.
+// seen returns the GPUs that a workload would see; all of them where that cannot be told, as where err says that a GPU could not be read: it has a number too.
 func (d doctor) seen(devices []rundir.Device, err error) []rundir.Device {
 	index, known := nvml.VisibleDevices(devices, d.m.Environ)
 	if !known || err != nil {

@@ -248,7 +248,7 @@ func clashes() []clash {
 		{"ncu-preset", func(a asked) string { return when(len(a.Ncu.Sections) > 0, "with --ncu-section") }, "sections take the place of the preset: omit one (--ncu-metric adds to a preset)"},
 		{"stall", func(a asked) string {
 			return when(a.Ncu.Replay != ReplayKernel && a.Stall > 0, "with --ncu-replay "+a.Ncu.Replay)
-		}, "only replays of kernels tell of their progress: omit it (--timeout bounds all recordings)"},
+		}, "only kernel replay reports its progress: omit it (--timeout limits all recordings)"},
 		{"cuda-graph-trace", func(a asked) string { return when(!a.UsesTimeline(), a.tooled()) }, "there is no timeline: add prof to --tools, or omit it"},
 		{"delay", func(a asked) string { return when(!a.UsesTimeline() && a.Duration == 0, a.tooled()) }, "there is no timeline to begin later: add prof to --tools, or omit it"},
 		{"mode", func(a asked) string { return when(!a.UsesTimeline() && a.Mode != ModeCustom, a.tooled()) }, "there is no timeline, and --tools says what else is recorded: omit it"},
@@ -265,7 +265,7 @@ func when(is bool, text string) string {
 	return ""
 }
 
-// attached, served and tooled are what options stand beside.
+// attached, served and tooled return the option that is in the way, as the user wrote it; "" where it was not given.
 func (a asked) attached() string { return when(a.given("attach"), "with --attach") }
 func (a asked) served() string {
 	return cmp.Or(a.attached(), when(a.Serving.On, "with --serving"))

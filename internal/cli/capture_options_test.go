@@ -22,7 +22,7 @@ func TestCaptureClashes(t *testing.T) {
 		{"--tools prof,torch --ncu-set full -- work", "--ncu-set with --tools prof,torch: Nsight Compute does not run: add ncu to --tools, or omit it"},
 		{"--ncu-preset memory --ncu-set full -- work", "--ncu-preset with --ncu-set: the set takes the place of the preset: omit one"},
 		{"--ncu-preset memory --ncu-section Occupancy -- work", "--ncu-preset with --ncu-section: sections take the place of the preset: omit one (--ncu-metric adds to a preset)"},
-		{"--tools ncu --ncu-kernels X --ncu-replay application --stall 1m -- work", "--stall with --ncu-replay application: only replays of kernels tell of their progress: omit it (--timeout bounds all recordings)"},
+		{"--tools ncu --ncu-kernels X --ncu-replay application --stall 1m -- work", "--stall with --ncu-replay application: only kernel replay reports its progress: omit it (--timeout limits all recordings)"},
 		{"--tools prof --nsys-trace osrt --keep-nsys-rep -- work", "--nsys-trace and --keep-nsys-rep with --tools prof: Nsight Systems does not run: add nsys to --tools, or omit them"},
 		{"--mode light --paused --nsys-trace cuda -- work", "--nsys-trace with prof's own tracer alone: Nsight Systems does not run: omit it"},
 		{"--torch-memory -- work", "--torch-memory without --torch: the PyTorch profiler does not run: add --torch, or omit it"},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -308,6 +309,17 @@ func (p *program) ingestInto(c *cli.Context, w *schema.Warehouse, paths []string
 	fmt.Fprintf(p.err, "%d rows from %s, %.1f MB in %.2f s\n", rows, typeset.CountOf(int64(len(res.Sources)), "source"), float64(bytes)/1e6, took)
 	fmt.Fprintln(p.out, res.Run.Name)
 	return res, nil
+}
+
+// ingestOptions are those options of an ingest that serve, open and ingest share.
+func (p *program) ingestOptions(c *cli.Context) (ingest.Options, error) {
+	pass, err := passOf(c)
+	if err != nil {
+		return ingest.Options{}, err
+	}
+	image, err := imageSize(c)
+	return ingest.Options{Models: p.paths(c.StringSlice("model")), Workloads: p.paths(c.StringSlice("workload")), Pass: pass, Device: c.String("device-name"),
+		Now: time.Now(), ProfVersion: version(), Warn: p.warn, Load: load.Options{Assume: c.Bool("assume"), Image: image, Threads: runtime.GOMAXPROCS(0)}}, err
 }
 
 // ingestPlan prints what an ingest would read.

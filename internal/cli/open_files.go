@@ -6,14 +6,11 @@ import (
 	"net/url"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"prof/ingest"
-	"prof/ingest/load"
 	"prof/internal/scratch"
 	"prof/internal/serve"
 	"prof/internal/serve/jobs"
@@ -86,17 +83,6 @@ func (p *program) fill(c *cli.Context, home schema.Home, paths []string, o inges
 		return "", err
 	}
 	return r.Run.Name, nil
-}
-
-// ingestOptions are those options of an ingest that serve, open and ingest share.
-func (p *program) ingestOptions(c *cli.Context) (ingest.Options, error) {
-	pass, err := passOf(c)
-	if err != nil {
-		return ingest.Options{}, err
-	}
-	image, err := imageSize(c)
-	return ingest.Options{Models: p.paths(c.StringSlice("model")), Workloads: p.paths(c.StringSlice("workload")), Pass: pass, Device: c.String("device-name"),
-		Now: time.Now(), ProfVersion: version(), Warn: p.warn, Load: load.Options{Assume: c.Bool("assume"), Image: image, Threads: runtime.GOMAXPROCS(0)}}, err
 }
 
 // browse opens a page in the user's browser, where there is a screen for it. That none opens is no error: the address was printed.
