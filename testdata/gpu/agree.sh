@@ -1,6 +1,6 @@
 #!/bin/bash
 # To learn: (1) that a deep capture by default records by prof's tracer, with nsys once where asked, and that both agree in kernels (count exactly, time within 1 %) by stage, eager and with CUDA graphs by node;
-# (2) that --tools nsys --baseline records once more by the tracer, and how long each takes; (3) that a JAX-like loss is not claimed of a good export. On two GPUs too where there are two.
+# (2) that --tools nsys --baseline records once more by the tracer, and how long each takes; (3) that a JAX-like loss is not claimed of a good export. (payloads.sh asks it on two GPUs.)
 set -x
 cat > /tmp/gen.py <<'PY'
 import os, torch, sys
@@ -15,14 +15,10 @@ for _ in range(6):
 PY
 H=$OUT/home
 for how in ${HOW:-eager graph}; do
-  $PROF --home $H capture --run both-$how --auto-stages --warmup 1 --baseline --repeats 3 --nsys-memory --mode light --cuda-graph-trace node -- python3 /tmp/gen.py $how > $OUT/both-$how.txt 2>&1
+  $PROF --home $H capture --run both-$how --auto-stages --warmup 1 --baseline --repeats 1 --nsys-memory --mode light --cuda-graph-trace node -- python3 /tmp/gen.py $how > $OUT/both-$how.txt 2>&1
   $PROF --home $H query timeline-agreement --run both-$how -f csv > $OUT/agree-$how.csv
   $PROF --home $H query overhead --run both-$how -f csv > $OUT/overhead-$how.csv
   $PROF --home $H show both-$how > $OUT/show-$how.txt 2>&1
 done
-time $PROF --home $H capture --run nsys --auto-stages --warmup 1 --baseline --tools nsys -- python3 /tmp/gen.py eager > $OUT/nsys.txt 2>&1
-$PROF --home $H query overhead --run nsys -f csv > $OUT/overhead-nsys.csv
-$PROF --home $H query timeline-agreement --run nsys -f csv > $OUT/agree-nsys.csv
 $PROF --home $H sql "SELECT r.name, t.kind, t.is_counted FROM timeline t JOIN run r USING (run_id) ORDER BY ALL" -f csv > $OUT/counted.csv
-time $PROF --home $H capture --run deep --auto-stages --warmup 1 --ncu-top 3 -- python3 /tmp/gen.py eager > $OUT/deep.txt 2>&1
 cp $H/runs/*/run.json $OUT/ 2>/dev/null

@@ -1,7 +1,8 @@
 #!/bin/bash
 # Learned, on two GPUs: that prof's own tracer gives `collectives` the bytes, rank counts and bus bandwidths that Nsight Systems gives (the same operations, calls,
 # total_bytes and rank_count in each stage; times differ by what waiting differs), for the whole process, for a window under `prof launch` that opens long after the
-# communicators were made, and under torchrun. And what payloads cost: the tracer's overhead of a step is printed by `overhead`.
+# communicators were made, and under torchrun. And what payloads cost: the tracer's overhead of a step is printed by `overhead`; `timeline-agreement` says whether the tracer and nsys
+# agree in kernels and GPU time on two GPUs (within 1 %).
 # Runs in the repository's root; $PROF, $OUT. About 5 minutes. ${TOOLS:-shared/tools}/nccl_workload.py starts its ranks itself (not by torchrun, which would start it twice);
 # user_tp.py is what torchrun starts.
 set -u
@@ -19,9 +20,10 @@ byrun=(torchrun --nproc-per-node 2 ${TOOLS:-shared/tools}/user_tp.py)
 "${byrun[@]}" > "$OUT/alone.txt" 2>&1 # makes its model, and warms caches
 "$PROF" capture --run spawned-prof --mode light -- "${spawned[@]}" > "$OUT/spawned-prof.txt" 2>&1; echo "exit $?"; ask spawned-prof spawned-prof
 "$PROF" capture --run spawned-nsys --mode light --tools nsys -- "${spawned[@]}" > "$OUT/spawned-nsys.txt" 2>&1; echo "exit $?"; ask spawned-nsys spawned-nsys
-"$PROF" capture --run tp-prof --mode light --auto-stages --baseline --repeats 2 -- "${byrun[@]}" > "$OUT/tp-prof.txt" 2>&1; echo "exit $?"; ask tp-prof tp-prof
+"$PROF" capture --run tp-prof --mode light --auto-stages --baseline --repeats 2 --nsys-memory -- "${byrun[@]}" > "$OUT/tp-prof.txt" 2>&1; echo "exit $?"; ask tp-prof tp-prof
 "$PROF" capture --run tp-nsys --mode light --auto-stages --tools nsys -- "${byrun[@]}" > "$OUT/tp-nsys.txt" 2>&1; echo "exit $?"; ask tp-nsys tp-nsys
 "$PROF" query overhead --run tp-prof -f csv > "$OUT/overhead.csv"
+"$PROF" query timeline-agreement --run tp-prof -f csv > "$OUT/agreement.csv"
 "$PROF" show tp-prof > "$OUT/show-tp-prof.txt" 2>&1
 
 # A window that opens 20 s after the ranks have joined: the communicators are older than all that is recorded.
@@ -41,3 +43,4 @@ sleep 30
 wait $pid
 for n in spawned tp; do echo "=== $n"; diff <(cut -d, -f1-5 "$OUT/calls-$n-prof.csv") <(cut -d, -f1-5 "$OUT/calls-$n-nsys.csv") && echo same calls; paste -d'\n' "$OUT/collectives-$n-prof.csv" "$OUT/collectives-$n-nsys.csv"; done
 echo "=== late"; cat "$OUT/calls-late.csv" "$OUT/collectives-late.csv"
+cat "$OUT/overhead.csv" "$OUT/agreement.csv"
