@@ -83,7 +83,7 @@ var rooms = map[string][]string{
 	"queries/caveat":        {"queries/frame"},
 	"queries/dialect":       {"schema/sqlfile"},
 	"queries/frame":         {},
-	"queries/judge":         {"queries/caveat", "queries/frame", "queries/frame/frametest", "queries/judge/stats", "schema/facts/sql/findings"},
+	"queries/judge":         {"queries/caveat", "queries/frame", "queries/frame/frametest", "queries/judge/serving", "queries/judge/stats", "schema/facts/sql/findings"},
 	"queries/judge/diff":    {"queries/caveat", "queries/frame", "queries/judge", "queries/judge/diff/conditions", "queries/judge/serving", "queries/judge/stats", "queries/judge/tree"},
 	"queries/judge/gate":    {"queries/caveat", "queries/frame", "queries/frame/frametest", "queries/judge", "queries/judge/diff", "queries/judge/diff/conditions", "queries/judge/serving", "queries/judge/stats"},
 	"queries/judge/serving": {"queries/frame", "queries/frame/frametest"},

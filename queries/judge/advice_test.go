@@ -44,15 +44,15 @@ func TestSummaryAdvice(t *testing.T) {
 // TestSummaryAdviceOnce holds that of what happened in one pass it is asked first whether that is warm-up.
 func TestSummaryAdviceOnce(t *testing.T) {
 	slow := func(number int64) *frame.Frame {
-		f := passesAnswer("passes")
+		var rows [][]any
 		for i := range int64(3) {
 			span := 37 * ms
 			if i+1 == number {
 				span = 226 * ms
 			}
-			f.Rows = append(f.Rows, []any{"decode", i + 1, int64(1), int64(7), false, span, 20 * ms, i, int64(1)})
+			rows = append(rows, []any{"decode", i + 1, int64(1), int64(7), false, span, 20 * ms, i, int64(1)})
 		}
-		return f
+		return passesAnswer("passes", rows...)
 	}
 	r := reportOf(threePasses("decode"), slow(1), accountingOf("decode", []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"host", "host", 200 * ms, 190 * ms}}),
 		answer("findings", findingColumns, findingRow("host", "decode", 200*ms, nil), findingRow("launch-bound", "decode", 50*ms, nil)))

@@ -34,23 +34,30 @@ func (s *summariser) addStages() error {
 			s.out.Doubts = append(s.out.Doubts, fmt.Sprintf("all passes of %s count as warm-up: none was measured", stage.Stage))
 			continue
 		}
-		if r.GPUSpanMeanNs == nil && r.CPUMeanNs == nil {
+		onGPU, isOnGPU := frame.Finite(r.GPUSpanMeanNs)
+		onCPU, isOnCPU := frame.Finite(r.CPUMeanNs)
+		if !isOnGPU && !isOnCPU {
 			s.out.Doubts = append(s.out.Doubts, fmt.Sprintf("no time of %s is known: no pass of it has GPU work, or ended", stage.Stage))
 			continue
 		}
-		if mean := r.GPUSpanMeanNs; mean != nil {
+		if isOnGPU {
 			if n := int64(len(s.passes[stage.Stage])); n > 0 && n < stage.Passes {
 				stage.Passes, stage.Workless = n, stage.Passes-n
 			}
-			stage.MeanNs, stage.MedianNs, stage.MinNs, stage.MaxNs = *mean, frame.Or(r.GPUSpanMedianNs, 0), frame.Or(r.GPUSpanMinNs, 0), frame.Or(r.GPUSpanMaxNs, 0)
+			stage.MeanNs, stage.MinNs, stage.MaxNs = onGPU, frame.Or(r.GPUSpanMinNs, 0), frame.Or(r.GPUSpanMaxNs, 0)
+			stage.MedianNs, _ = frame.Finite(r.GPUSpanMedianNs)
 			if all > 0 {
 				stage.ShareRatio = s.measured(r) / all
 			}
 		} else {
-			stage.IsCPU, stage.MeanNs, stage.StdNs = true, *r.CPUMeanNs, r.CPUStdNs
-			stage.MedianNs, stage.MinNs, stage.MaxNs = frame.Or(r.CPUMedianNs, 0), frame.Or(r.CPUMinNs, 0), frame.Or(r.CPUMaxNs, 0)
+			stage.IsCPU, stage.MeanNs, stage.StdNs = true, onCPU, r.CPUStdNs
+			stage.MinNs, stage.MaxNs = frame.Or(r.CPUMinNs, 0), frame.Or(r.CPUMaxNs, 0)
+			stage.MedianNs, _ = frame.Finite(r.CPUMedianNs)
 		}
 		if err := s.judge(&stage, stage.Stage); err != nil {
+			return err
+		}
+		if stage.Token, err = s.tokenOf(stage); err != nil {
 			return err
 		}
 		s.out.Stages = append(s.out.Stages, stage)

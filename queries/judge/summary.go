@@ -3,13 +3,18 @@
 // no warehouse.
 package judge
 
-import "cmp"
+import (
+	"cmp"
+
+	"prof/queries/judge/serving"
+)
 
 // Summary is what is said of a run first. Each figure names the query that it is from.
 type Summary struct {
 	Stages    []StageSummary // those with measured passes, by time
 	All       *StageSummary  // all device work, of a run whose timeline has no measured passes; nil otherwise
 	Profiled  string         // what Nsight Compute says of its kernels, of a run without a timeline; "" otherwise
+	Served    *serving.Token // what a token took of an engine under load; nil of other runs
 	Ranks     []SlowRank     // for whom ranks wait, by stage; nil without ranks that exchange data
 	Breakdown []TimeCategory // the three that cost most
 	Kernels   []TopKernel    // the three that take most of the kernels' time, warm-up included
@@ -39,8 +44,9 @@ type StageSummary struct {
 	MFU, MBU   *float64 // nil when not known, see Unknown
 	IsLeast    bool     // they are at least that: not all of the work could be counted
 	TokensPerS *float64
-	Alone      Alone  // the same without a profiler
-	Unknown    string // why MFU is nil; "" when it is not
+	Token      *TokenTime // nil where it is not decode, or its passes do not say how many steps they have
+	Alone      Alone      // the same without a profiler
+	Unknown    string     // why MFU is nil; "" when it is not
 	Bound      Bound
 	Label      string // of Bound, in a cell: waits for GPU 1
 	Meaning    string // of Bound, in plain words
@@ -99,7 +105,7 @@ func newSummariser(r *Report) *summariser { return &summariser{r: r, name: r.Nam
 
 func (s *summariser) summarise() error {
 	s.out.Lacking = s.r.Lacking()
-	for _, step := range []func() error{s.readSources, s.readParts, s.readFindings, s.readUtilisation, s.readProfiled, s.readPasses, s.readLost, s.readLate, s.addStages, s.addAll, s.wordRanks, s.refineFindings, s.addBreakdown, s.addKernels, s.addAdvice, s.addDoubts} {
+	for _, step := range []func() error{s.readSources, s.readParts, s.readFindings, s.readUtilisation, s.readProfiled, s.readPasses, s.readLost, s.readLate, s.readServed, s.addStages, s.addAll, s.wordRanks, s.refineFindings, s.addBreakdown, s.addKernels, s.addAdvice, s.addDoubts} {
 		if err := step(); err != nil {
 			return err
 		}

@@ -73,6 +73,7 @@ func passesAnswer(key string, rows ...[]any) *frame.Frame {
 		if full[i] = r; len(r) == 8 {
 			full[i] = append(slices.Clone(r), int64(1))
 		}
+		full[i] = full[i][:9:9] // of another such answer it has the other columns too
 	}
 	return answer(key, "stage pass source_id pid is_warmup gpu_span_ns gpu_busy_ns start_ns repeat", full...)
 }

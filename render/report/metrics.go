@@ -8,6 +8,7 @@ import (
 
 	"prof/queries/caveat"
 	"prof/render/typeset"
+	"prof/render/words"
 )
 
 // metrics makes metrics.json; under faults is what is wrong with a number that cannot be.
@@ -32,7 +33,7 @@ func writeMetrics(out *bytes.Buffer, r *reader) {
 	m.accounting()
 	s, err := m.Summary()
 	m.keep(err)
-	m.out.Put("stages", boundForms(s)).Put("findings", typeset.Each(s.Findings, findingForm))
+	m.out.Put("lead", words.LeadOf(s)).Put("stages", boundForms(s)).Put("findings", typeset.Each(s.Findings, findingForm))
 	answer(m.document, "conservation", conservationCells)
 	m.keep(typeset.WriteIndented(out, m.out.Put("queries", m.queries()).Put("faults", m.faults).Put("missing", m.missing)))
 }

@@ -5,6 +5,7 @@ import (
 
 	"prof/queries/judge"
 	"prof/render/typeset"
+	"prof/render/words"
 )
 
 // SummaryJSON writes what `show` shows of a run as SummaryForm.
@@ -14,7 +15,7 @@ func SummaryJSON(w io.Writer, run string, pairs [][2]string, s judge.Summary, do
 		facts.Put(pair[0], pair[1])
 	}
 	return typeset.WriteIndented(w, SummaryForm[*typeset.Object]{
-		Run: run, Facts: facts, Stages: boundForms(s), Ranks: typeset.Each(s.Ranks, rankForm), Kernels: typeset.Each(s.Kernels, kernelForm),
+		Run: run, Lead: words.LeadOf(s), Facts: facts, Stages: boundForms(s), Ranks: typeset.Each(s.Ranks, rankForm), Kernels: typeset.Each(s.Kernels, kernelForm),
 		Findings: typeset.Each(s.Findings, findingForm), Advice: typeset.Each(s.Advice, adviceForm), Doubts: typeset.Listed(typeset.Unique(doubts)),
 	})
 }
@@ -27,6 +28,7 @@ func FindingsJSON(w io.Writer, run string, list []judge.Finding, notes []string)
 // SummaryForm is a run on one screen as JSON: in base units and full precision, null where something is not known. Its facts are texts by name.
 type SummaryForm[F *typeset.Object | map[string]string] struct {
 	Run      string        `json:"run" doc:"run name"`
+	Lead     string        `json:"lead" doc:"what one would tell a colleague: time per token, what bounds it and what it could be"`
 	Facts    F             `json:"facts" doc:"what the run is, in words"`
 	Stages   []BoundForm   `json:"stages" nullable:"false" doc:"stages with measured passes by time, or all device work"`
 	Ranks    []RankForm    `json:"ranks" nullable:"false" doc:"which rank the others wait for, by stage"`
@@ -67,6 +69,7 @@ type BoundForm struct {
 	Why         string         `json:"why" doc:"a sentence with the figures that it follows from"`
 	But         *string        `json:"but" doc:"why that may be no picture of a usual pass"`
 	Command     string         `json:"command" doc:"shows the query behind it"`
+	TokenNs     *float64       `json:"token_time_ns" required:"false" doc:"median time of an output token of a sequence: GPU span of a decode pass for each of its steps"`
 	*AloneForm
 }
 
@@ -151,6 +154,9 @@ func boundForm(x judge.StageSummary) BoundForm {
 		Stage: typeset.Optional(x.Stage), Passes: x.Passes, MedianNs: typeset.Number(x.MedianNs), MinNs: typeset.Number(x.MinNs), MaxNs: typeset.Number(x.MaxNs), MeanNs: typeset.Number(x.MeanNs), StdNs: typeset.Finite(x.StdNs), Basis: "gpu_span",
 		ShareRatio: typeset.Number(x.ShareRatio), Device: x.Device, DeviceCount: x.GPUs, BusyRatio: typeset.Finite(x.BusyRatio), MFURatio: typeset.Finite(x.MFU), MBURatio: typeset.Finite(x.MBU),
 		IsLeast: x.IsLeast, TokensPerS: typeset.Finite(x.TokensPerS), Bound: x.Bound, BoundLabel: x.Label, NextBound: typeset.Optional(string(x.Next)), Why: x.Why, But: typeset.Optional(x.But), Command: x.Query,
+	}
+	if x.Token != nil {
+		f.TokenNs = typeset.Finite(&x.Token.Ns)
 	}
 	if x.IsCPU {
 		f.Basis = "cpu"

@@ -6,6 +6,7 @@ import (
 	"prof/queries/judge"
 	"prof/render/doc"
 	"prof/render/typeset"
+	"prof/render/words"
 )
 
 // Screen is what the summary of a run on one screen is made from.
@@ -36,7 +37,7 @@ func Show(s Screen) (doc.Document, error) {
 	if s.Summary.NotWhole != "" {
 		add(doc.Doubts{Texts: []string{"not whole: " + typeset.Neutral(s.Summary.NotWhole)}, Lines: lossLines})
 	}
-	add(doc.Facts(s.Facts))
+	add(doc.Lead{Text: typeset.Neutral(words.LeadOf(s.Summary))}, doc.Facts(s.Facts))
 	for _, part := range []func(Screen) ([]doc.Block, error){tokens, stages, benchmarks, reported, ranks, kernels, operators, advice} {
 		list, err := part(s)
 		if err != nil {

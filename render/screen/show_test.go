@@ -12,6 +12,7 @@ import (
 	"prof/queries/frame"
 	"prof/queries/frame/frametest"
 	"prof/queries/judge"
+	"prof/queries/judge/serving"
 	"prof/render/chart"
 	"prof/render/doc"
 	"prof/render/rendertest"
@@ -77,6 +78,11 @@ func screens() map[string]Screen {
 			frametest.Fill(f)
 		}
 	}
+	rows, err := serving.Causes.Of(served.Report.Frame("tpot-causes"))
+	if err != nil {
+		panic(err)
+	}
+	served.Summary.Served = serving.TokenOf(rows)
 	return map[string]Screen{"full": full, "whole": whole, "profiled": profiled, "cpu": onCPU, "served": served}
 }
 

@@ -19,31 +19,18 @@ const (
 // tokens says what the time per token of a serving engine is made of, and what a step takes that works on prompts: of the GPU on which a token takes
 // longest. Beside what the client measured stands the time of all GPUs, since its requests go to any of them.
 func tokens(s Screen) ([]doc.Block, error) {
-	list, err := rowsOf(s, serving.Causes)
-	if err != nil || len(list) == 0 {
-		return nil, err
+	of := s.Summary.Served
+	if of == nil {
+		return nil, nil
 	}
-	slowest := slices.MaxFunc(list, func(a, b serving.Cause) int { return cmp.Compare(tokenTime(a), tokenTime(b)) })
-	isOf := func(c serving.Cause) bool {
-		return c.Source == slowest.Source && c.Device == slowest.Device && (c.PID == nil) == (slowest.PID == nil) && (c.PID == nil || *c.PID == *slowest.PID)
-	}
-	gpus := map[[2]int64]bool{}
-	for _, c := range list {
-		gpus[[2]int64{c.Source, c.Device}] = true
-	}
-	list = slices.DeleteFunc(slices.Clone(list), func(c serving.Cause) bool { return !isOf(c) })
-	engine := tokenTime(slowest)
+	list, slowest, engine, all := of.Causes, of.Slowest, of.Slowest.TokenNs(), of.EngineNs()
 	head := clientTime(slowest.Window, slowest.Client) + "engine "
 	facts := doc.Facts{{"TPOT", head + nanoseconds(&engine)}}
-	if len(gpus) > 1 {
-		all := cmp.Or(slowest.AllTokens, &engine)
-		facts = doc.Facts{{"TPOT", head + nanoseconds(all)}, {"", fmt.Sprintf("GPU %d, the slowest of %d: %s", slowest.Device, len(gpus), nanoseconds(&engine))}}
+	if of.GPUs > 1 {
+		facts = doc.Facts{{"TPOT", head + nanoseconds(&all)}, {"", fmt.Sprintf("GPU %d, the slowest of %d: %s", slowest.Device, of.GPUs, nanoseconds(&engine))}}
 	}
 	causes := causesOf(list, engine, func(c serving.Cause) (float64, bool) {
-		if c.PerToken != nil {
-			return *c.PerToken, true
-		}
-		return c.PerStep, true
+		return c.PartNs(), true
 	}, func(c serving.Cause) string { return c.Kind + " " + c.Cause })
 	facts = append(facts, lines(causes)...)
 	facts = append(facts, prompts(list, slowest)...)
@@ -66,14 +53,6 @@ func lines(causes []string) (out doc.Facts) {
 		line += c
 	}
 	return append(out, [2]string{"", line})
-}
-
-// tokenTime is the engine's own time per token, or where its sequences are not known, of a step.
-func tokenTime(c serving.Cause) float64 {
-	if c.Token != nil {
-		return *c.Token
-	}
-	return c.Step
 }
 
 // clientTime is what the client measured, of tokens within the recorded window where that is known; "" where nothing is.

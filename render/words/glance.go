@@ -1,10 +1,13 @@
 package words
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"prof/queries/judge"
+	"prof/queries/judge/serving"
 	"prof/render/typeset"
 )
 
@@ -35,11 +38,17 @@ func PassRange(s judge.StageSummary) string {
 // dominates is how many times as long as the next a stage takes in all from which on it is said to dominate.
 const dominates = 1.2
 
-// LeadOf is the first sentence: which stage takes most, and what bounds it.
+// LeadOf is what one would tell a colleague of a run: what a token takes, what bounds it and what it could take. Where no time of a token is
+// known, which stage takes most, and what bounds it.
 func LeadOf(s judge.Summary) string {
+	decode := s.TokenStage()
 	switch {
 	case s.Lacking != "":
 		return typeset.Sentence(s.Lacking) + "."
+	case s.Served != nil:
+		return servedLead(*s.Served)
+	case decode != nil:
+		return tokenLead(s, *decode)
 	case len(s.Stages) > 0:
 		first := s.Stages[0]
 		if first.IsCPU {
@@ -54,6 +63,9 @@ func LeadOf(s judge.Summary) string {
 		if len(s.Stages) > 1 && !s.Stages[1].IsCPU && first.ShareRatio >= dominates*s.Stages[1].ShareRatio {
 			verb = "dominates with"
 		}
+		if slices.ContainsFunc(s.Stages, func(x judge.StageSummary) bool { return x.Stage == "decode" }) {
+			rest += " Time per token is unknown: nothing says how many tokens a pass decodes."
+		}
 		return fmt.Sprintf("%s %s %s of %s, %s per pass. %s%s", typeset.Sentence(first.Stage), verb, typeset.Percent(first.ShareRatio), of, typeset.Nanoseconds(first.MedianNs), BoundText(first), rest)
 	case s.All != nil && len(s.WarmOnly) > 0:
 		return fmt.Sprintf("All passes of %s count as warm-up: no stage was measured. GPU work spans %s, loading and warm-up included. %s", strings.Join(s.WarmOnly, ", "), typeset.Nanoseconds(s.All.MeanNs), BoundText(*s.All))
@@ -63,6 +75,95 @@ func LeadOf(s judge.Summary) string {
 		return s.Profiled + "."
 	}
 	return "The run has no GPU work with known times."
+}
+
+// tokenLead says what a token takes: 18.2 ms/token (GPU busy 13.5 % of it), 45.9 ms to the first: 980 kernels a token are launched too late; a CUDA
+// graph would bring 2.46 ms/token at best.
+func tokenLead(s judge.Summary, decode judge.StageSummary) string {
+	t := *decode.Token
+	token, first, alone := t.Ns, (*float64)(nil), t.AloneNs != nil
+	at := slices.IndexFunc(s.Stages, func(x judge.StageSummary) bool { return x.Stage == "prefill" && !x.IsCPU })
+	if at >= 0 {
+		prefill := s.Stages[at]
+		first, alone = &prefill.MedianNs, alone && prefill.Alone.MedianNs != nil
+		if alone {
+			first = prefill.Alone.MedianNs
+		}
+	}
+	if alone {
+		token = *t.AloneNs
+	}
+	text := typeset.Nanoseconds(token) + "/token"
+	if t.BusyNs != nil && *t.BusyNs <= token {
+		text += " (GPU busy " + typeset.Percent(*t.BusyNs/token) + " of it)"
+	}
+	if first != nil {
+		text += ", " + typeset.Nanoseconds(*first) + " to the first"
+	}
+	switch {
+	case alone && first != nil:
+		text += ", both without a profiler"
+	case alone:
+		text += ", without a profiler"
+	}
+	if decode.Bound == judge.UnknownBound {
+		return text + ": its bound is unknown: " + decode.Why + "."
+	}
+	return text + ": " + tokenBound(s, decode, token) + "."
+}
+
+// servedLead says what a token takes of an engine under load, by its client where that knows, and the two largest parts of it.
+func servedLead(t serving.Token) string {
+	first := t.Slowest
+	var text string
+	switch {
+	case first.Window != nil:
+		text = typeset.Nanoseconds(*first.Window) + "/token (TPOT of the client, while it was recorded)"
+	case first.Client != nil:
+		text = typeset.Nanoseconds(*first.Client) + "/token (TPOT of the client, whole benchmark)"
+	default:
+		text = typeset.Nanoseconds(t.EngineNs()) + "/token in the engine"
+	}
+	if first.FirstWindow != nil {
+		text += ", " + typeset.Nanoseconds(*first.FirstWindow) + " to the first"
+	}
+	causes := slices.Clone(t.Causes)
+	slices.SortStableFunc(causes, func(a, b serving.Cause) int { return cmp.Compare(b.PartNs(), a.PartNs()) })
+	at := ""
+	if t.GPUs > 1 {
+		at = fmt.Sprintf(" on GPU %d, the slowest of %d", first.Device, t.GPUs)
+	}
+	part := func(c serving.Cause) string {
+		if c.Iterations == nil {
+			return c.Cause + " time between steps"
+		}
+		return fmt.Sprintf("%s time in %s steps", c.Cause, c.Kind)
+	}
+	text += fmt.Sprintf(": of %s%s, %s takes %s", typeset.Nanoseconds(first.TokenNs()), at, part(causes[0]), typeset.Nanoseconds(causes[0].PartNs()))
+	if len(causes) > 1 {
+		text += fmt.Sprintf(", %s %s", part(causes[1]), typeset.Nanoseconds(causes[1].PartNs()))
+	}
+	return text + "."
+}
+
+// tokenBound says what bounds the tokens, and what one would take without that.
+func tokenBound(s judge.Summary, decode judge.StageSummary, now float64) string {
+	t := *decode.Token
+	better := func(ns *float64, how string) string {
+		if ns == nil || *ns >= now {
+			return ""
+		}
+		return fmt.Sprintf("; %s %s/token at best", how, typeset.Nanoseconds(*ns))
+	}
+	switch {
+	case decode.Bound == judge.LaunchBound && s.FindingOf("graph-gaps", decode.Stage) == nil && t.Kernels != nil:
+		return typeset.Digits(*t.Kernels) + " kernels a token are launched too late" + better(t.BusyNs, "a CUDA graph would bring")
+	case decode.Bound == judge.ComputeBound:
+		return decode.Meaning
+	case decode.Bound == judge.MemoryBound || decode.Bound == judge.BusyBound || decode.Bound == judge.MixedBound:
+		return decode.Meaning + better(t.RoofNs, "at peak memory bandwidth")
+	}
+	return decode.Meaning + better(t.BusyNs, "a GPU that never idles would bring")
 }
 
 // BoundText returns what bounds a stage, and what comes next.

@@ -27,6 +27,19 @@ func TestSentences(t *testing.T) {
 	for _, s := range []judge.Summary{{Stages: []judge.StageSummary{stage}}, {Stages: []judge.StageSummary{stage, onCPU}}, {Stages: []judge.StageSummary{onCPU}}, {All: &stage, WarmOnly: []string{"decode"}}, {All: &stage}, {Profiled: "PROFILED"}, {}} {
 		say(LeadOf(s))
 	}
+	prefill := judge.StageSummary{Stage: "prefill", MedianNs: 45.9e6}
+	for _, b := range bounds {
+		decode := judge.StageSummary{Stage: "decode", MedianNs: 291e6, Bound: b, Meaning: b.Meaning(), Why: "WHY", Token: &judge.TokenTime{Ns: 18.2e6, BusyNs: new(2.46e6), Kernels: new(980.0), RoofNs: new(0.5e6)}}
+		say(LeadOf(judge.Summary{Stages: []judge.StageSummary{decode, prefill}}))
+	}
+	decode := judge.StageSummary{Stage: "decode", MedianNs: 291e6, Bound: judge.LaunchBound, Meaning: judge.LaunchBound.Meaning(), Token: &judge.TokenTime{Ns: 18.2e6, AloneNs: new(15e6), BusyNs: new(2.46e6), Kernels: new(980.0)}}
+	say(LeadOf(judge.Summary{Stages: []judge.StageSummary{decode}}))
+	say(LeadOf(judge.Summary{Stages: []judge.StageSummary{decode, prefill}})) // the prefill is only known under the profiler
+	prefill.Alone.MedianNs = new(40e6)
+	say(LeadOf(judge.Summary{Stages: []judge.StageSummary{decode, prefill}}))
+	say(LeadOf(judge.Summary{Stages: []judge.StageSummary{decode}, Findings: []judge.Finding{{ID: "graph-gaps", Stage: "decode"}}}))
+	decode.Token = &judge.TokenTime{Ns: 18.2e6}
+	say(LeadOf(judge.Summary{Stages: []judge.StageSummary{decode}}))
 	for _, k := range []judge.TopKernel{{Role: "collective"}, {Stage: "decode"}, {Bound: "unknown"}, {Bound: "memory", Limiter: "dram"}} {
 		k.ShareRatio, k.TotalNs, k.Calls, k.MeanNs = 0.25, 8e6, 4, 2e6
 		say(KernelText(k))

@@ -32,6 +32,8 @@ type Run struct {
 	StartedAt string   `json:"started_at,omitempty" col:"started_at" doc:"start of the capture, UTC"`
 	Stage     string   `json:"stage,omitempty" col:"stage" doc:"stage that takes most of its time"`
 	StageNs   *float64 `json:"stage_ns" col:"stage_ns" doc:"median GPU span of one pass of that stage, ns"`
+	TokenNs   *float64 `json:"token_time_ns" col:"token_time_ns" doc:"median time of an output token of a sequence, ns"`
+	FirstNs   *float64 `json:"first_token_ns" col:"first_token_ns" doc:"median GPU span of a prefill pass, ns"`
 	Kinds     []string `json:"kinds" doc:"what its files are of"`
 	Device    string   `json:"device,omitempty" col:"device" doc:"GPU names"`
 	Tags      []string `json:"tags" doc:"key=value"`

@@ -1,4 +1,4 @@
--- run-list v1: Runs that match, newest first, each with the stage that takes most of its time.
+-- run-list v2: Runs that match, newest first, each with the stage that takes most of its time.
 -- grain: one run
 -- key: run_id
 -- params:
@@ -16,6 +16,8 @@
 --   started_at: start of the capture, UTC; NULL when unknown
 --   stage: stage that takes most time over its measured passes; NULL for runs without stages
 --   stage_ns: median GPU span of one pass of that stage
+--   token_time_ns: median time of an output token of a sequence: GPU span of a decode pass for each of its steps; NULL when unknown
+--   first_token_ns: median GPU span of a prefill pass; NULL when that or token_time_ns is unknown
 --   kinds: what its files are of: {sources}
 --   device: GPU name; several names when the GPUs differ; NULL when no source has it
 --   tags: tags as key=value
@@ -132,6 +134,8 @@ SELECT
     f.started_at,
     m.stage,
     m.stage_ns,
+    g.token_time_ns,
+    g.first_token_ns,
     k.kinds,
     f.device,
     f.tags,
@@ -139,5 +143,5 @@ SELECT
     f.host,
     f.command,
     f.run_id::VARCHAR AS run_id
-FROM f LEFT JOIN k ON k.run_id = f.run_id LEFT JOIN m ON m.run_id = f.run_id
+FROM f LEFT JOIN k ON k.run_id = f.run_id LEFT JOIN m ON m.run_id = f.run_id LEFT JOIN _run_token g ON g.run_id = f.run_id
 ORDER BY f.created_at DESC, f.run_id DESC

@@ -1,4 +1,4 @@
--- runs v1: All runs in the warehouse, newest first.
+-- runs v2: All runs in the warehouse, newest first.
 -- grain: one run
 -- key: run
 -- columns:
@@ -6,6 +6,8 @@
 --   created_at: time of the ingest, UTC, to the second
 --   sources: number of ingested files
 --   rows: rows stored
+--   token_time_ns: median time of an output token of a sequence: GPU span of a decode pass for each of its steps; NULL when unknown
+--   first_token_ns: median GPU span of a prefill pass; NULL when that or token_time_ns is unknown
 --   size_bytes: total size of these files
 --   kinds: what its files are of: {sources}
 --   device: GPU name; several names when the GPUs differ; NULL when no source has it
@@ -40,6 +42,8 @@ SELECT
     date_trunc('second', r.created_at) AS created_at,
     coalesce(s.sources, 0) AS sources,
     coalesce(s.rows, 0) AS rows,
+    k.token_time_ns,
+    k.first_token_ns,
     coalesce(s.size_bytes, 0) AS size_bytes,
     s.kinds,
     d.device,
@@ -50,4 +54,5 @@ FROM run r
 LEFT JOIN s ON s.run_id = r.run_id
 LEFT JOIN d ON d.run_id = r.run_id
 LEFT JOIN t ON t.run_id = r.run_id
+LEFT JOIN _run_token k ON k.run_id = r.run_id
 ORDER BY r.created_at DESC, r.run_id DESC

@@ -1,4 +1,4 @@
--- passes v5: Each pass of each stage in time order, warm-up included: the samples behind the means of stages.
+-- passes v6: Each pass of each stage in time order, warm-up included: the samples behind the means of stages.
 -- grain: one outermost range of a stage
 -- key: range_id
 -- notes: timelines workload launch range
@@ -30,6 +30,8 @@
 --   image_count: images per prompt; NULL when unknown, and in other stages
 --   before_count: context tokens per sequence before its first step; NULL when unknown, and in other stages
 --   token_count: tokens it processed, prompts and decoded, all sequences; NULL when unknown
+--   token_time_ns: GPU span for each step, where it only decodes and makes one token for each sequence in every step; NULL for other
+--     passes, and when unknown
 --   basis: origin of the token counts: workload (its facts) or annotation (the range name); NULL when unknown
 --   repeat: repeat of the workload, from 1, when prof capture ran it several times; else 1
 --   lost_count: launches without work, and pieces of work whose record cannot be right, by losses: GPU times are unknown where there are
@@ -57,6 +59,7 @@ SELECT
     s.image_count,
     s.before_count,
     s.prompt_token_count + s.decode_token_count AS token_count,
+    s.gpu_span_ns / _token_steps(s.step_count, s.prompt_count, s.decode_count, s.decode_token_count) AS token_time_ns,
     s.basis,
     s.repeat_id AS repeat,
     s.lost_count

@@ -49,6 +49,7 @@ async function mountSummary(root, run, nav, signal) {
     const findings = el("div", {}, loading("findings"));
     fill(findings, get(path("runs", run, "findings"), { format: "blocks" }, signal).then(({ documents }) => findingList(documents[0], shown.advice)));
     return [
+      el("p", { class: "lead" }, shown.lead),
       facts(Object.entries(shown.facts).map(([k, v]) => [k, k === "command" ? el("code", {}, v) : v])),
       section("glance", "Stages", shown.stages.length ? [stageCards(run, shown.stages, signal), shown.ranks.length ? el("ul", {}, shown.ranks.map((r) => el("li", {}, r.words, ". ", commandLink(r.command)))) : null] : el("p", { class: "hint" }, "The run has no stage with GPU work.")),
       section("advice", "What to do first", findings),

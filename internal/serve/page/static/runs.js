@@ -4,6 +4,7 @@ import { el, svg, fill, later, loading, runLink } from "./dom.js";
 import { time } from "./times.js";
 
 const minute = (at) => at.replace("T", " ").slice(0, "2006-01-02 15:04".length);
+const duration = (ns) => el("td", { class: "n" }, ns === null || ns === undefined ? el("span", { class: "null" }, "-") : time(ns));
 const perPage = 50, maxPages = 40;
 
 // runsKnown are the names of runs, for fields that take one.
@@ -87,12 +88,13 @@ export function mount(root, route, nav) {
     const levels = sparklines(runs);
     return [
       el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Runs" }, el("table", { class: "runs" }, el("caption", {}, "Runs"),
-        el("thead", {}, el("tr", {}, ["", "run", "stage", "per pass", "trend", "captured", "GPU", "tags", "from", "host", "command"].map((h) => el("th", { scope: "col", class: h === "per pass" ? "n" : null }, h)))),
+        el("thead", {}, el("tr", {}, ["", "run", "per token", "to the first", "stage", "per pass", "trend", "captured", "GPU", "tags", "from", "host", "command"].map((h) => el("th", { scope: "col", class: ["per token", "to the first", "per pass"].includes(h) ? "n" : null }, h)))),
         el("tbody", {}, runs.map((run) => el("tr", { data: { run: run.name } },
           el("td", {}, el("input", { type: "checkbox", "aria-label": `Pick ${run.name}`, checked: picks.includes(run.name), onchange: (e) => pick(run.name, e.target.checked) })),
           el("td", { class: "name" }, el("a", { href: runLink(run.name), title: run.name }, run.name)),
+          duration(run.token_time_ns), duration(run.first_token_ns),
           el("td", {}, run.stage || el("span", { class: "null" }, "-")),
-          el("td", { class: "n" }, run.stage_ns === null || run.stage_ns === undefined ? el("span", { class: "null" }, "-") : time(run.stage_ns)),
+          duration(run.stage_ns),
           el("td", {}, levels(run)),
           el("td", { title: run.started_at ? `captured; stored ${minute(run.created_at)}` : "stored; the capture does not say when it was made" }, minute(run.started_at || run.created_at)),
           el("td", {}, run.device || el("span", { class: "null" }, "-")),
