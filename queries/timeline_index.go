@@ -78,20 +78,20 @@ type TimelineSource struct {
 
 // Timeline is the index of a run's timeline. It does not change.
 type Timeline struct {
-	run     string
-	sources []TimelineSource
-	tracks  []*track
-	names   []string
-	nameAt  map[nameKey]int32
-	kernels map[int64]kernelName
-	alone   int
-	base    uint // bins are 2^base ns long
-	begin   int64
-	end     int64
-	zero    int64 // start of the first work of a GPU
-	workEnd int64 // end of its last
-	bins    int   // and items in memory
-	notes   []string
+	run       string
+	sources   []TimelineSource
+	tracks    []*track
+	names     []string
+	nameAt    map[nameKey]int32
+	kernels   map[int64]kernelName
+	alone     int
+	base      uint // bins are 2^base ns long
+	begin     int64
+	end       int64
+	workBegin int64 // start of the first work of a GPU
+	workEnd   int64 // end of its last
+	bins      int   // and items in memory
+	notes     []string
 }
 
 // nameKey is what _timeline-item names an item by.
@@ -157,7 +157,7 @@ func NewTimeline(ctx context.Context, a *Asker, run, source string) (*Timeline, 
 }
 
 func newTimeline(ctx context.Context, a *Asker, run, source string, size indexSize) (*Timeline, error) {
-	t := &Timeline{run: run, alone: size.alone, nameAt: map[nameKey]int32{}, kernels: map[int64]kernelName{}, begin: math.MaxInt64, end: math.MinInt64, zero: math.MaxInt64, workEnd: math.MinInt64}
+	t := &Timeline{run: run, alone: size.alone, nameAt: map[nameKey]int32{}, kernels: map[int64]kernelName{}, begin: math.MaxInt64, end: math.MinInt64, workBegin: math.MaxInt64, workEnd: math.MinInt64}
 	args := Args{"run": run}
 	if source != "" {
 		args["source"] = source
@@ -223,8 +223,8 @@ func newTimeline(ctx context.Context, a *Asker, run, source string, size indexSi
 	if t.begin > t.end {
 		t.begin, t.end = 0, 0
 	}
-	if t.zero == math.MaxInt64 {
-		t.zero, t.workEnd = t.begin, t.end
+	if t.workBegin == math.MaxInt64 {
+		t.workBegin, t.workEnd = t.begin, t.end
 	}
 	for _, k := range t.tracks {
 		t.bins += len(k.items) + len(k.bins)
@@ -433,7 +433,7 @@ func (t *Timeline) add(spans map[*track][]span, s *TimelineSource) {
 			s.BeginNs, s.EndNs = min(s.BeginNs, p.start), max(s.EndNs, p.end)
 		}
 		if k.isWork() {
-			t.zero = min(t.zero, list[0].start)
+			t.workBegin = min(t.workBegin, list[0].start)
 		}
 	}
 }

@@ -41,19 +41,19 @@ type TrackMarks struct {
 
 // TimelineAbout is what a timeline consists of.
 type TimelineAbout struct {
-	Run     string           `json:"run_id" doc:"the run"`
-	BeginNs int64            `json:"begin_ns" doc:"start of the first item, on the timeline's clock: that of the source, or of the reference source"`
-	EndNs   int64            `json:"end_ns" doc:"end of the last item"`
-	ZeroNs  int64            `json:"zero_ns" doc:"start of the first work of a GPU"`
-	WorkNs  int64            `json:"work_end_ns" doc:"end of the last work of a GPU"`
-	Sources []TimelineSource `json:"sources" nullable:"false" doc:"the captures"`
-	Tracks  []TimelineTrack  `json:"tracks" nullable:"false" doc:"the lines"`
-	Notes   []string         `json:"notes" nullable:"false" doc:"what to know about the times"`
+	Run         string           `json:"run_id" doc:"the run"`
+	BeginNs     int64            `json:"begin_ns" doc:"start of the first item, on the timeline's clock: that of the source, or of the reference source, from the start of its capture"`
+	EndNs       int64            `json:"end_ns" doc:"end of the last item"`
+	WorkBeginNs int64            `json:"work_begin_ns" doc:"start of the first work of a GPU"`
+	WorkEndNs   int64            `json:"work_end_ns" doc:"end of the last work of a GPU"`
+	Sources     []TimelineSource `json:"sources" nullable:"false" doc:"the captures"`
+	Tracks      []TimelineTrack  `json:"tracks" nullable:"false" doc:"the lines"`
+	Notes       []string         `json:"notes" nullable:"false" doc:"what to know about the times"`
 }
 
 // About returns what the timeline consists of.
 func (t *Timeline) About() TimelineAbout {
-	a := TimelineAbout{Run: t.run, BeginNs: t.begin, EndNs: t.end, ZeroNs: t.zero, WorkNs: t.workEnd, Sources: append([]TimelineSource{}, t.sources...), Tracks: make([]TimelineTrack, len(t.tracks)), Notes: append([]string{}, t.notes...)}
+	a := TimelineAbout{Run: t.run, BeginNs: t.begin, EndNs: t.end, WorkBeginNs: t.workBegin, WorkEndNs: t.workEnd, Sources: append([]TimelineSource{}, t.sources...), Tracks: make([]TimelineTrack, len(t.tracks)), Notes: append([]string{}, t.notes...)}
 	for i, k := range t.tracks {
 		a.Tracks[i] = k.TimelineTrack
 	}

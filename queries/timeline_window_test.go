@@ -132,7 +132,7 @@ func TestTimelineBusy(t *testing.T) {
 		tl := timelineOf(t, w, run, indexSizes[2])
 		about := tl.About()
 		long := about.EndNs - about.BeginNs
-		for _, x := range [][2]int64{{about.BeginNs, about.EndNs}, {about.ZeroNs + long/3, about.ZeroNs + long/3 + 1}, {about.ZeroNs + long/7, about.ZeroNs + long/5}, {about.BeginNs - 1000, about.ZeroNs + 12345}, {about.EndNs, about.EndNs + 1}} {
+		for _, x := range [][2]int64{{about.BeginNs, about.EndNs}, {about.WorkBeginNs + long/3, about.WorkBeginNs + long/3 + 1}, {about.WorkBeginNs + long/7, about.WorkBeginNs + long/5}, {about.BeginNs - 1000, about.WorkBeginNs + 12345}, {about.EndNs, about.EndNs + 1}} {
 			list, err := tl.Busy(t.Context(), w, queries.TimelineAsked{FromNs: x[0], ToNs: x[1]})
 			if err != nil {
 				t.Fatal(err)
@@ -172,7 +172,7 @@ func TestTimelineHostile(t *testing.T) {
 			refused  bool
 		}{
 			{10, 10, 0, true}, {10, 9, 0, true}, {math.MinInt64, math.MaxInt64, 0, true}, {0, math.MaxInt64, 0, true}, {math.MaxInt64, math.MinInt64, 0, true}, {0, 10, -1, true}, {0, 10, 5000, true},
-			{-1 << 56, 1 << 56, 0, false}, {-1 << 56, 1 << 56, 1, false}, {-5, -4, 0, false}, {about.ZeroNs, about.ZeroNs + 1, 0, false}, {about.ZeroNs, about.ZeroNs + 1, 4096, false}, {about.EndNs + 1, about.EndNs + 2, 0, false}, {1<<56 - 1, 1 << 56, 1, false},
+			{-1 << 56, 1 << 56, 0, false}, {-1 << 56, 1 << 56, 1, false}, {-5, -4, 0, false}, {about.WorkBeginNs, about.WorkBeginNs + 1, 0, false}, {about.WorkBeginNs, about.WorkBeginNs + 1, 4096, false}, {about.EndNs + 1, about.EndNs + 2, 0, false}, {1<<56 - 1, 1 << 56, 1, false},
 		} {
 			x, err := tl.Window(t.Context(), w, queries.TimelineAsked{FromNs: c.from, ToNs: c.to, Bins: c.bins})
 			if c.refused != errors.Is(err, queries.ErrBadArgument) || !c.refused && err != nil {

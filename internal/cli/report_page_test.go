@@ -25,7 +25,7 @@ func writtenPage(t *testing.T, p *place, run string) (path, text string) {
 
 // drawnTimeline is what the page's script draws the timeline from.
 type drawnTimeline struct {
-	Span  int64
+	From  int64 // start of the first work, from the start of the capture
 	Names []string
 	Works [][2]int64 // name, lane
 	Rows  []struct {

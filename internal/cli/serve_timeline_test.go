@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -13,8 +14,7 @@ import (
 // what the warehouse has.
 func servedTimeline(s *served) {
 	var kernel struct{ at, long, launch int64 }
-	row := strings.Split(s.p.sql(`WITH work AS (SELECT k.start_ns FROM kernel k JOIN run r USING (run_id) WHERE r.name = 'eager' UNION ALL SELECT m.start_ns FROM memop m JOIN run r USING (run_id) WHERE r.name = 'eager')
-		SELECT k.start_ns - (SELECT min(start_ns) FROM work) AS begin_ns, k.duration_ns, k.launch_start_ns - k.start_ns AS launch_ns FROM kernel k JOIN run r USING (run_id)
+	row := strings.Split(s.p.sql(`SELECT k.start_ns AS begin_ns, k.duration_ns, k.launch_start_ns - k.start_ns AS launch_ns FROM kernel k JOIN run r USING (run_id)
 		WHERE r.name = 'eager' AND k.launch_start_ns < k.start_ns AND k.duration_ns > 20000 ORDER BY k.duration_ns DESC, k.start_ns LIMIT 1`), "\n")[1]
 	if _, err := fmt.Sscanf(row, "%d,%d,%d", &kernel.at, &kernel.long, &kernel.launch); err != nil {
 		s.t.Fatalf("%q: %v", row, err)
@@ -48,6 +48,13 @@ func servedTimeline(s *served) {
 	if got := panel(); !strings.Contains(got, "starts "+text+" after the call began") {
 		s.t.Errorf("of a kernel whose launch began %s before it the page says %q", text, got)
 	}
+	// The page has one clock with the queries: from the start of the capture, which it says.
+	if moment := eval[string](s.browser, fmt.Sprintf(`import("/times.js").then((f) => f.momentText(%d, 1))`, kernel.at)); !strings.Contains(panel(), " from "+moment+" on source ") {
+		s.t.Errorf("a kernel that starts at %d ns of the capture is said to run %q", kernel.at, panel())
+	}
+	if shown := eval[string](s.browser, `document.querySelector(".tl-shown").textContent`); !strings.Contains(shown, " of each capture: ") {
+		s.t.Errorf("the page does not say from when its times count: %q", shown)
+	}
 	eval[bool](s.browser, `([...document.querySelectorAll(".tl-panel button")].find((b) => b.textContent === "Go to its launch").click(), true)`)
 	s.await(`document.querySelector(".tl-launch")?.textContent.startsWith("Launched ")`)
 	s.await(`new URL(location.href).searchParams.has("pick")`)
@@ -59,6 +66,31 @@ func servedTimeline(s *served) {
 	s.await(`new URL(location.href).searchParams.has("range")`)
 	s.press("Escape")
 	s.await(`document.querySelector(".tl-panel").childElementCount === 0`)
+	// All shows all that GPUs do, with an edge of a fiftieth; once more, what the profiler recorded before and after too.
+	var work struct{ from, to int64 }
+	row = strings.Split(s.p.sql(`SELECT min(w.start_ns) AS begin_ns, max(w.start_ns + w.duration_ns) AS end_ns FROM (SELECT run_id, start_ns, duration_ns FROM kernel UNION ALL SELECT run_id, start_ns, duration_ns FROM memop) w JOIN run r USING (run_id) WHERE r.name = 'eager'`), "\n")[1]
+	if _, err := fmt.Sscanf(row, "%d,%d", &work.from, &work.to); err != nil {
+		s.t.Fatalf("%q: %v", row, err)
+	}
+	shows := func(from, to int64, long string) {
+		s.t.Helper()
+		s.await(fmt.Sprintf(`await import("/times.js").then((f) => document.querySelector(".tl-shown").textContent === f.momentText(%d, %[3]s / 1000) + " to " + f.momentText(%[2]d, %[3]s / 1000) + " of each capture: " + f.time(%[3]s))`, from, to, long))
+	}
+	const all = `[...document.querySelectorAll(".tl-controls button")].find((b) => b.textContent === "All")`
+	edge := int64(math.Round(float64(work.to-work.from) * 0.02))
+	s.click(all)
+	shows(work.from-edge, work.to+edge, fmt.Sprint(work.to-work.from+2*edge))
+	s.await(`!new URL(location.href).searchParams.has("from")`)
+	about := call(s.t, "GET", s.base+"/api/v1/runs/eager/timeline/about", "")
+	var ends struct{ Begin, End int64 }
+	if err := json.Unmarshal([]byte(about.body), &struct {
+		Begin *int64 `json:"begin_ns"`
+		End   *int64 `json:"end_ns"`
+	}{&ends.Begin, &ends.End}); err != nil || ends.Begin >= work.from || ends.End <= work.to {
+		s.t.Fatalf("the capture has work from %d to %d and other things from %d to %d: %v", work.from, work.to, ends.Begin, ends.End, err)
+	}
+	s.click(all)
+	shows(ends.Begin, ends.End, fmt.Sprint(ends.End-ends.Begin))
 }
 
 // touch has fingers come down at the first places, go to each of the next, and leave.
@@ -87,8 +119,7 @@ func servedTouch(s *served) {
 	s.screen(390, 500, "light")
 	s.call("Emulation.setTouchEmulationEnabled", map[string]any{"enabled": true, "maxTouchPoints": 2}, nil)
 	defer s.call("Emulation.setTouchEmulationEnabled", map[string]any{"enabled": false}, nil)
-	kernel := asked[struct{ Rows []map[string]any }](s, "sql", `SELECT k.start_ns - (SELECT min(start_ns) FROM (SELECT start_ns FROM kernel JOIN run USING (run_id) WHERE name = 'eager' UNION ALL SELECT start_ns FROM memop JOIN run USING (run_id) WHERE name = 'eager')) AS at,
-		k.duration_ns AS long FROM kernel k JOIN run r USING (run_id) WHERE r.name = 'eager' ORDER BY k.duration_ns DESC, k.start_ns LIMIT 1`).Rows[0]
+	kernel := asked[struct{ Rows []map[string]any }](s, "sql", `SELECT k.start_ns AS at, k.duration_ns AS long FROM kernel k JOIN run r USING (run_id) WHERE r.name = 'eager' ORDER BY k.duration_ns DESC, k.start_ns LIMIT 1`).Rows[0]
 	at, long := kernel["at"].(float64), kernel["long"].(float64)
 	const canvas = `document.querySelector(".tl-canvas")`
 	s.visit(fmt.Sprintf("/runs/eager/timeline?from=%.0f&to=%.0f", at-2*long, at+2*long), canvas+` && document.querySelector(".tl-shown").textContent !== ""`)
@@ -212,7 +243,6 @@ func servedRanks(s *served) {
 	}
 	type collective struct{ start, end int64 }
 	collectives := map[int64][]collective{}
-	first := int64(math.MaxInt64)
 	for _, row := range strings.Split(strings.TrimSpace(s.p.sql(`SELECT k.source_id, k.start_ns, k.duration_ns, x.role = 'collective' FROM kernel k JOIN run r USING (run_id) LEFT JOIN kernel_class x USING (run_id, kernel_name_id) WHERE r.name = 'ranks' ORDER BY ALL`)), "\n")[1:] {
 		var source, start, long int64
 		var is bool
@@ -220,7 +250,7 @@ func servedRanks(s *served) {
 			s.t.Fatalf("%q: %v", row, err)
 		}
 		start += clocks[source-1].Offset
-		if first = min(first, start); is {
+		if is {
 			collectives[source] = append(collectives[source], collective{start, start + long})
 		}
 	}
@@ -232,7 +262,7 @@ func servedRanks(s *served) {
 		s.t.Fatalf("no collective of rank 1 runs with %v", wait)
 	}
 	late := collectives[2][i]
-	from, to := late.start-(late.end-late.start)-first, late.end+(late.end-late.start)-first
+	from, to := late.start-(late.end-late.start), late.end+(late.end-late.start)
 	s.visit(fmt.Sprintf("/runs/ranks/timeline?from=%d&to=%d", from, to), `document.querySelector(".tl-canvas")`)
 	// Of each line of collectives: its first and last pixel of that colour, of those in a row through the middle.
 	lines := `(() => {
@@ -252,7 +282,7 @@ func servedRanks(s *served) {
 	wrong := func() (out string) {
 		for rank, at := range eval[[][4]float64](s.browser, lines) {
 			x := func(ns int64) float64 {
-				return min(at[3], max(at[2], at[2]+float64(ns-first-from)*(at[3]-at[2])/float64(to-from)))
+				return min(at[3], max(at[2], at[2]+float64(ns-from)*(at[3]-at[2])/float64(to-from)))
 			}
 			want := []collective{wait, late}[rank]
 			if math.Abs(at[0]-x(want.start)) > 1.5 || math.Abs(at[1]-x(want.end)) > 1.5 {

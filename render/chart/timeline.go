@@ -36,10 +36,11 @@ type TimelineFigure struct {
 	gaps *frame.Frame
 }
 
-// TimelineData is what the script reads. Times are nanoseconds from the first work drawn.
+// TimelineData is what the script reads. Times are nanoseconds from the start of the capture.
 type TimelineData struct {
-	Begin   int64             `json:"begin"` // of the first call that is drawn, where that is earlier; never more than 0
-	Span    int64             `json:"span"`
+	Begin   int64             `json:"begin"` // of the first call that is drawn, where that is earlier than the work
+	From    int64             `json:"from"`  // of the first work
+	Until   int64             `json:"until"` // end of the last work, after From
 	Part    int64             `json:"part"` // what begins in the same one is one block
 	Names   []string          `json:"names"`
 	Parts   map[string]string `json:"parts"` // what causes of gaps are called
@@ -47,7 +48,6 @@ type TimelineData struct {
 	Rows    []*timelineRow    `json:"rows"`
 	Threads []*timelineThread `json:"threads"`
 
-	from    int64
 	names   timelineNames
 	workAt  map[[2]int64]int64
 	callAt  map[callKey]int64 // place among the calls of its thread
@@ -87,9 +87,9 @@ func NewTimeline(t *judge.Timeline, names map[string]string) (*TimelineFigure, e
 	if err != nil {
 		return nil, err
 	}
-	figure := &TimelineFigure{Warm: d.hasWarmup(), Spoken: fmt.Sprintf("%d GPUs over %s", len(d.Rows), typeset.Duration(d.Span))}
+	figure := &TimelineFigure{Warm: d.hasWarmup(), Spoken: fmt.Sprintf("%d GPUs over %s", len(d.Rows), typeset.Duration(d.span()))}
 	if len(d.Rows) == 1 {
-		figure.Spoken = "1 GPU over " + typeset.Duration(d.Span)
+		figure.Spoken = "1 GPU over " + typeset.Duration(d.span())
 	}
 	figure.Merged = fmt.Sprintf("Work of one kind that begins within the same %s (1/%d of the capture) is drawn as one block, whose height is the share of its time in which it ran; passes shorter than that are drawn together likewise. "+
 		"No gap longer than that is inside a block. The line of gaps shows the %d longest.", typeset.Duration(d.Part), t.Parts, len(rows.gaps))

@@ -99,7 +99,7 @@ func (d *TimelineData) layKnownCalls(rows timelineRows, threads map[threadKey]*t
 	for _, w := range rows.windows {
 		for key, thread := range threads {
 			if first, known := from[stretch{key, w.Window}]; known {
-				shift := d.from + d.clocks[key[0]]
+				shift := d.clocks[key[0]]
 				thread.Known = append(thread.Known, [2]int64{first - shift, w.EndNs - shift})
 			}
 		}

@@ -70,11 +70,11 @@ func TestTimelineCalls(t *testing.T) {
 	second := tl.Kernels.Rows[1]
 	second[3], second[11], second[12] = int64(10), int64(9), int64(900)
 	page, unseen := laidThreads(t, tl)
-	if len(page.Threads) != 2 || page.Begin != -90 || unseen != "Ranges: the page has the longest 1 of 2. API calls shorter than 5 us are drawn only if they launched something: the warehouse keeps the others as sums." {
+	if len(page.Threads) != 2 || page.Begin != 900 || unseen != "Ranges: the page has the longest 1 of 2. API calls shorter than 5 us are drawn only if they launched something: the warehouse keeps the others as sums." {
 		t.Fatalf("%d threads from %d, and %s", len(page.Threads), page.Begin, unseen)
 	}
 	first := page.Threads[0]
-	if !slices.Equal(first.Known, [][2]int64{{-90, 110}}) || len(first.Calls) != 9 || first.Calls[0] != -90 || first.Calls[3] != 10 || first.Calls[6] != 5 || first.Calls[7] != 20 {
+	if !slices.Equal(first.Known, [][2]int64{{900, 1100}}) || len(first.Calls) != 9 || first.Calls[0] != 900 || first.Calls[3] != 10 || first.Calls[6] != 5 || first.Calls[7] != 20 {
 		t.Errorf("the calls are %v in %v", first.Calls, first.Known)
 	}
 	for i, kind := range []string{"launch call", "sync call", "copy call"} {
@@ -117,7 +117,7 @@ func TestTimelineCallsOfManyThreads(t *testing.T) {
 		t.Errorf("%d threads, launches %v, want %v: %s", len(page.Threads), n, want, unseen)
 	}
 	tl.Calls = nil
-	if page, _ := laidThreads(t, tl); len(page.Threads) != 1 || page.Rows[0].Streams[0].Launches != nil || page.Begin != 0 {
+	if page, _ := laidThreads(t, tl); len(page.Threads) != 1 || page.Rows[0].Streams[0].Launches != nil || page.Begin != 990 {
 		t.Errorf("without calls there are %d threads, from %d", len(page.Threads), page.Begin)
 	}
 }

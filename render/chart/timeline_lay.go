@@ -14,8 +14,10 @@ import (
 func layTimeline(of timelineRows) (*TimelineData, error) {
 	d := &TimelineData{Parts: map[string]string{}, Works: [][2]int64{}, names: timelineNames{at: map[string]int64{}}, workAt: map[[2]int64]int64{}, callAt: map[callKey]int64{}, sources: map[int64]bool{}}
 	d.clocks = clocksOf(of.clocks, of.blocks)
-	d.Part = d.measure(of.blocks, nil)/of.parts + 1 // as the queries cut it
-	d.Span = d.measure(of.blocks, d.clocks)
+	from, until := edges(of.blocks, nil)
+	d.Part = (until-from)/of.parts + 1 // as the queries cut it
+	d.From, d.Until = edges(of.blocks, d.clocks)
+	d.Begin = d.From
 	rows := d.rowsOf(of.blocks)
 	for _, b := range of.blocks {
 		row := rows[b.place]
@@ -38,22 +40,24 @@ func layTimeline(of timelineRows) (*TimelineData, error) {
 	return d, d.layStreams(of.works, rows)
 }
 
-// measure finds the first work by the given clocks and gives the time from there to the end of the last.
-func (d *TimelineData) measure(blocks []blockRow, clocks map[int64]int64) int64 {
-	var until int64
+// edges returns the start of the first work by the given clocks and the end of the last, at least a nanosecond later.
+func edges(blocks []blockRow, clocks map[int64]int64) (from, until int64) {
 	for i, b := range blocks {
 		offset := clocks[b.SourceID]
 		start, end := b.StartNs-offset, b.EndNs-offset
 		if i == 0 {
-			d.from, until = start, end
+			from, until = start, end
 		}
-		d.from, until = min(d.from, start), max(until, end)
+		from, until = min(from, start), max(until, end)
 	}
-	return max(until-d.from, 1)
+	return from, max(until, from+1)
 }
 
-// start is a moment by the clock of a source, from the first work drawn.
-func (d *TimelineData) start(source, ns int64) int64 { return ns - d.clocks[source] - d.from }
+// span is the time from the first work to the end of the last.
+func (d *TimelineData) span() int64 { return d.Until - d.From }
+
+// start is a moment by the clock of a source, from the start of the capture.
+func (d *TimelineData) start(source, ns int64) int64 { return ns - d.clocks[source] }
 
 // clocksOf reads the clocks that can be put together: those of ranks whose collectives tell how. Other sources keep a clock of their own, since
 // captures taken one after the other would be far apart. The clocks of two machines drift by some millionths, so that those of a source agree in the
@@ -95,7 +99,7 @@ func (d *TimelineData) rowsOf(blocks []blockRow) map[place]*timelineRow {
 		if rows[at] != nil {
 			continue
 		}
-		rows[at] = &timelineRow{Label: fmt.Sprintf("GPU %d", at.Device), Zero: d.from + d.clocks[at.SourceID], Known: [][2]int64{}, Streams: []*timelineStream{}, Stages: []*timelineRun{}, Lanes: []*timelineRun{}, Gaps: [][]int64{}}
+		rows[at] = &timelineRow{Label: fmt.Sprintf("GPU %d", at.Device), Zero: d.clocks[at.SourceID], Known: [][2]int64{}, Streams: []*timelineStream{}, Stages: []*timelineRun{}, Lanes: []*timelineRun{}, Gaps: [][]int64{}}
 		if len(d.sources) > 1 {
 			rows[at].Label += fmt.Sprintf(", source %d", at.SourceID)
 			if _, common := d.clocks[at.SourceID]; !common {

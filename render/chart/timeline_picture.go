@@ -42,15 +42,15 @@ func TimelinePicture(t *judge.Timeline, pick func(whole Window, stages []StageWi
 		return nil, err
 	}
 	stages := d.stageWindows(rows)
-	w, err := pick(Window{d.from, d.from + d.Span}, stages)
+	w, err := pick(Window{d.From, d.Until}, stages)
 	if err != nil {
 		return nil, err
 	}
-	p := &timelinePicture{Sheet: picture.NewSheet(title), d: d, w: Window{w.From - d.from, w.To - d.from}, width: picture.Inner - laneNames, causes: map[string]bool{}, lanes: map[string]bool{}, kernels: map[int64]int64{}}
+	p := &timelinePicture{Sheet: picture.NewSheet(title), d: d, w: w, width: picture.Inner - laneNames, causes: map[string]bool{}, lanes: map[string]bool{}, kernels: map[int64]int64{}}
 	moment := moments(float64(w.To), float64(w.To-w.From)/10)
 	said := fmt.Sprintf("Window %s to %s (%s)", moment(float64(w.From)), moment(float64(w.To)), typeset.Duration(w.To-w.From))
-	if p.w == (Window{0, d.Span}) {
-		said = fmt.Sprintf("From the first GPU work to the end of the last (%s)", typeset.Duration(d.Span))
+	if p.w == (Window{d.From, d.Until}) {
+		said = fmt.Sprintf("From the first GPU work to the end of the last (%s)", typeset.Duration(d.span()))
 	}
 	p.Note(said + "; times count from the start of the capture")
 	if at := slices.IndexFunc(stages, func(s StageWindow) bool { return s.Window == w && s.Cut != "" }); at >= 0 {
@@ -102,7 +102,7 @@ func (d *TimelineData) stageWindows(rows timelineRows) []StageWindow {
 		if name == "" || slices.ContainsFunc(out, func(s StageWindow) bool { return s.Stage == stage }) {
 			return
 		}
-		start := d.from + d.start(source, from)
+		start := d.start(source, from)
 		out = append(out, StageWindow{stage, pass, Window{start, start + to - from}, cut})
 	}
 	for _, w := range rows.windows {
@@ -236,7 +236,7 @@ func (p *timelinePicture) row(row *timelineRow) {
 		return
 	}
 	y := p.Room(22)
-	for _, t := range clockTicks(float64(p.d.from+p.w.From), float64(p.d.from+p.w.To)) {
+	for _, t := range clockTicks(float64(p.w.From), float64(p.w.To)) {
 		l := Lengths{Left: picture.Margin + laneNames, Width: p.width}
 		p.Line(l.X(t.At), y, l.X(t.At), y+4, picture.Style{Stroke: picture.Soft}, "")
 		p.Words(min(l.X(t.At), picture.SheetWidth-4-picture.Long(t.Text, picture.TickLabel)/2), y+16, t.Text, picture.TickLabel)

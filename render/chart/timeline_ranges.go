@@ -56,7 +56,7 @@ func (d *TimelineData) layRanges(ranges []rangeRow, threads map[threadKey]*timel
 	beside, deep := 0, 0
 	for _, r := range ranges {
 		switch start := d.start(r.SourceID, r.StartNs); {
-		case start > d.Span || start+r.DurationNs < 0:
+		case start > d.Until || start+r.DurationNs < d.From:
 			beside++
 		case r.Depth >= mostDepths:
 			deep++
@@ -71,7 +71,7 @@ func (d *TimelineData) layRanges(ranges []rangeRow, threads map[threadKey]*timel
 func (d *TimelineData) thread(threads map[threadKey]*timelineThread, r threadRow) *timelineThread {
 	key := r.key()
 	if threads[key] == nil {
-		threads[key] = &timelineThread{Label: d.threadName(r), Zero: d.from + d.clocks[key[0]], Items: Packed{}}
+		threads[key] = &timelineThread{Label: d.threadName(r), Zero: d.clocks[key[0]], Items: Packed{}}
 		d.Threads = append(d.Threads, threads[key])
 	}
 	return threads[key]
@@ -97,8 +97,8 @@ func (d *TimelineData) addRange(t *timelineThread, r rangeRow) {
 	}
 	t.Items = append(t.Items, start-t.last, long, r.Depth, d.name(r.Name), domain)
 	t.last = start
-	end := min(start+long, d.Span)
-	t.covered += max(0, end-max(start, t.until, 0))
+	end := min(start+long, d.Until)
+	t.covered += max(0, end-max(start, t.until, d.From))
 	t.until = max(t.until, end)
 }
 

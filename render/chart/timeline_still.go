@@ -105,9 +105,9 @@ func (c *cover) paths() []stillPath {
 // stretches are parts of the width, as far as they are drawn.
 func (d *TimelineData) stretches(known ...[2]int64) (out []stillStretch) {
 	for _, k := range known {
-		from, to := max(k[0], 0), min(k[1], d.Span)
+		from, to := max(k[0], d.From), min(k[1], d.Until)
 		if to > from {
-			out = append(out, stillStretch{Length(float64(from) / float64(d.Span)), Length(float64(to-from) / float64(d.Span))})
+			out = append(out, stillStretch{Length(float64(from-d.From) / float64(d.span())), Length(float64(to-from) / float64(d.span()))})
 		}
 	}
 	return out
@@ -119,24 +119,24 @@ func (d *TimelineData) still() []stillLine {
 	for _, row := range d.Rows {
 		group := row.Label
 		for _, lane := range row.Lanes {
-			c, at := newCover(stillColumns, 0, d.Span), int64(0)
+			c, at := newCover(stillColumns, d.From, d.Until), int64(0)
 			for _, item := range lane.Items {
 				at += item[0]
 				c.add("part-"+lane.Name, at, item[1], item[2])
 			}
-			out = append(out, stillLine{group, lane.Name, fmt.Sprintf("%s work of %s over %s", lane.Name, row.Label, typeset.Duration(d.Span)), d.stretches([2]int64{0, d.Span}), c.paths()})
+			out = append(out, stillLine{group, lane.Name, fmt.Sprintf("%s work of %s over %s", lane.Name, row.Label, typeset.Duration(d.span())), d.stretches([2]int64{d.From, d.Until}), c.paths()})
 			group = ""
 		}
 	}
 	for _, t := range d.Threads {
-		c, at := newCover(stillColumns, 0, d.Span), int64(0)
+		c, at := newCover(stillColumns, d.From, d.Until), int64(0)
 		for i := 0; i < len(t.Calls); i += 3 {
 			at += t.Calls[i]
 			c.add("part-"+strings.ReplaceAll(d.Names[d.Works[t.Calls[i+2]][1]], " ", "-"), at, t.Calls[i+1], t.Calls[i+1])
 			at += t.Calls[i+1]
 		}
 		if t.Calls != nil {
-			out = append(out, stillLine{t.Label, t.API, fmt.Sprintf("%s calls of %s over %s", t.API, t.Label, typeset.Duration(d.Span)), d.stretches(t.Known...), c.paths()})
+			out = append(out, stillLine{t.Label, t.API, fmt.Sprintf("%s calls of %s over %s", t.API, t.Label, typeset.Duration(d.span())), d.stretches(t.Known...), c.paths()})
 		}
 	}
 	return out

@@ -150,7 +150,7 @@ func TestTimelineEqualKernels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := d.Rows[0].Streams[0].Items; !slices.Equal(got, []int64{1000, 7, 0, -7, 7, 0}) {
+	if got := d.Rows[0].Streams[0].Items; !slices.Equal(got, []int64{5_000_000_000, 7, 0, -7, 7, 0}) {
 		t.Errorf("the items are %v", got)
 	}
 }
@@ -228,7 +228,7 @@ func TestTimelineWindows(t *testing.T) {
 	if want := `those of the first 10 of 20 of decode pass 2, pre\x1bfill pass 3 are in the page. Elsewhere work is drawn as blocks only.`; !strings.HasSuffix(f.Singly, want+tonesDoc) {
 		t.Errorf("it says %s", f.Singly)
 	}
-	want := timelineLink{"decode pass 2", fmt.Sprintf("#timeline=1000,%d", tl.Windows.Rows[0][6].(int64)-4_999_999_000)}
+	want := timelineLink{"decode pass 2", fmt.Sprintf("#timeline=5000000000,%d", tl.Windows.Rows[0][6])}
 	if len(f.Links) != 2 || f.Links[0] != want || f.Links[1].Label != `pre\x1bfill pass 3` {
 		t.Errorf("the links are %v, want %v first", f.Links, want)
 	}
@@ -270,8 +270,8 @@ func TestTimelineRanges(t *testing.T) {
 		t.Fatalf("the threads are %+v", d.Threads)
 	}
 	name := func(text string) int64 { return int64(slices.Index(d.Names, text)) }
-	want := []int64{-490, 1000, 0, name("a"), -1, 600, 200, 1, name("b"), name("NCCL")}
-	if got := d.Threads[0]; !slices.Equal(got.Items, want) || got.covered != 510 || got.Zero != 990 {
+	want := []int64{500, 1000, 0, name("a"), -1, 600, 200, 1, name("b"), name("NCCL")}
+	if got := d.Threads[0]; !slices.Equal(got.Items, want) || got.covered != 510 || got.Zero != 0 {
 		t.Errorf("it has %v in %d from %d, want %v", got.Items, got.covered, got.Zero, want)
 	}
 	tl.Ranges.Rows = nil
@@ -289,7 +289,7 @@ func TestTimelineGapLinks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := f.Gaps.Rows[0][0].Jump; got != "#timeline=-290,910" {
+	if got := f.Gaps.Rows[0][0].Jump; got != "#timeline=700,1900" {
 		t.Errorf("it leads to %s", got)
 	}
 }
@@ -305,25 +305,25 @@ func TestTimelineData(t *testing.T) {
 	if got, err = json.Marshal(d.Rows); err != nil {
 		t.Fatal(err)
 	}
-	want := `[{"label":"GPU 0","zero":990,"stages":[{"name":"s","items":[[10,1000,2,1,590,300,1000,1]]}],` +
-		`"lanes":[{"name":"kernel","items":[[10,100,90,3,0,40],[500,500,500,1,1,500]]},{"name":"copy","items":[[0,10,10,1,2,10]]}],"gaps":[[110,400,3,0,1,4]],` +
-		`"known":[[10,110]],"streams":[{"name":"stream 7","items":"UwCAA8BCUoBE","stages":[0,1,-1,1,0,1]}]},` +
-		`{"label":"GPU 1","zero":990,"stages":[],"lanes":[{"name":"kernel","items":[[210,100,100,1,1,100]]}],"gaps":[],"known":[],"streams":[]}]`
+	want := `[{"label":"GPU 0","zero":0,"stages":[{"name":"s","items":[[1000,1000,2,1,590,300,1000,1]]}],` +
+		`"lanes":[{"name":"kernel","items":[[1000,100,90,3,0,40],[500,500,500,1,1,500]]},{"name":"copy","items":[[990,10,10,1,2,10]]}],"gaps":[[1100,400,3,0,1,4]],` +
+		`"known":[[1000,1100]],"streams":[{"name":"stream 7","items":"w+BwCAA8BCUoBE","stages":[0,1,-1,1,0,1]}]},` +
+		`{"label":"GPU 1","zero":0,"stages":[],"lanes":[{"name":"kernel","items":[[1200,100,100,1,1,100]]}],"gaps":[],"known":[],"streams":[]}]`
 	if string(got) != want || d.Part != 102 {
 		t.Errorf("a part is %d, the rows are\n%s\nwant\n%s", d.Part, got, want)
 	}
 	two := rendertest.ReportTimeline() // the second GPU is of a rank whose clock is 150 ns ahead
 	two.Blocks.Rows[3][8] = int64(2)
 	two.Clocks = rendertest.FrameOf("clock-offsets", "source_id reference_id offset_ns basis drift_ratio", []any{int64(1), int64(1), int64(0), "reference", nil}, []any{int64(2), int64(1), int64(-150), "collectives", nil})
-	if d, err := laid(two); err != nil || d.Rows[1].Label != "GPU 1, source 2" || d.Rows[1].Lanes[0].Items[0][0] != 60 {
+	if d, err := laid(two); err != nil || d.Rows[1].Label != "GPU 1, source 2" || d.Rows[1].Lanes[0].Items[0][0] != 1050 {
 		t.Errorf("by one clock: %v, %+v", err, d.Rows[1])
 	}
 	two.Clocks.Rows[1][3], two.Clocks.Rows[1][2], two.Clocks.Rows[1][4] = "bounds", int64(-25), -0.1 // of another machine: -125 in the middle of 1200 to 1300
-	if d, err := laid(two); err != nil || d.Rows[1].Label != "GPU 1, source 2" || d.Rows[1].Lanes[0].Items[0][0] != 60 {
+	if d, err := laid(two); err != nil || d.Rows[1].Label != "GPU 1, source 2" || d.Rows[1].Lanes[0].Items[0][0] != 1050 {
 		t.Errorf("by the clocks of two machines: %v, %+v", err, d.Rows[1].Lanes[0])
 	}
 	two.Clocks.Rows[1][3] = "session"
-	if d, err := laid(two); err != nil || d.Rows[1].Label != "GPU 1, source 2 by its own clock" || d.Rows[1].Lanes[0].Items[0][0] != 210 {
+	if d, err := laid(two); err != nil || d.Rows[1].Label != "GPU 1, source 2 by its own clock" || d.Rows[1].Lanes[0].Items[0][0] != 1200 {
 		t.Errorf("by clocks of their own: %v, %+v", err, d.Rows[1])
 	}
 	lacking := rendertest.ReportTimeline()

@@ -7,12 +7,12 @@ import { count, momentText, percent, time } from "./times.js";
 class ReportTimeline {
   constructor(data) {
     const id = (name) => document.getElementById(`timeline-${name}`);
-    Object.assign(this, { figure: id("figure"), readout: id("readout"), shown: id("view"), panel: id("pick"), help: id("keys"), begin: data.begin, span: data.span, tiles: new Embedded(data) });
+    Object.assign(this, { figure: id("figure"), readout: id("readout"), shown: id("view"), panel: id("pick"), help: id("keys"), begin: data.begin, from: data.from, until: data.until, tiles: new Embedded(data) });
     this.figure.hidden = false;
-    const plot = id("plot"), whole = { from: 0, to: data.span };
+    const plot = id("plot"), whole = { from: data.from, to: data.until };
     this.view = new View(plot, {
       label: `Timeline of ${plot.dataset.spoken}: arrow keys move, plus and minus zoom, 0 shows all, n and p step through what is drawn, question mark lists the keys`,
-      groups: this.tiles.groups, tiles: this.tiles, first: data.begin, last: data.span, home: whole, all: whole, most: "1e6px", partLabel: this.tiles.partLabel, zoomsByWheel: true, describedBy: "timeline-help",
+      groups: this.tiles.groups, tiles: this.tiles, first: data.begin, last: data.until, home: whole, most: "1e6px", partLabel: this.tiles.partLabel, zoomsByWheel: true, describedBy: "timeline-help",
       on: {
         changed: () => this.note(),
         drawn: () => this.tellView(),
@@ -27,7 +27,7 @@ class ReportTimeline {
     });
     this.view.overview = this.tiles.marks;
     this.view.draw();
-    const v = this.view, acts = { in: () => v.zoom(0.5), out: () => v.zoom(2), left: () => v.move(-0.25), right: () => v.move(0.25), all: () => v.show(0, data.span) };
+    const v = this.view, acts = { in: () => v.zoom(0.5), out: () => v.zoom(2), left: () => v.move(-0.25), right: () => v.move(0.25), all: () => v.showAll() };
     for (const button of this.figure.querySelectorAll("[data-act]")) button.addEventListener("click", () => { acts[button.dataset.act](); this.readMiddle(); });
     const picks = { zoom: () => v.focus(), jump: () => v.goLinked(), link: () => v.showLinked(), close: () => { this.drop(); v.scroller.focus({ preventScroll: true }); }, copy: (button) => copyBy(button, "Copy name", this.panel.querySelector("code").textContent) };
     for (const button of this.panel.querySelectorAll("[data-pick]")) button.addEventListener("click", () => picks[button.dataset.pick](button));
@@ -35,7 +35,7 @@ class ReportTimeline {
   }
 
   tellView() {
-    const { from, to } = this.view.target, text = `${momentText(from, (to - from) / 1000)} to ${momentText(to, (to - from) / 1000)}: ${time(to - from)}`;
+    const { from, to } = this.view.target, text = `${momentText(from, (to - from) / 1000)} to ${momentText(to, (to - from) / 1000)} of the capture: ${time(to - from)}`;
     if (this.shown.textContent !== text) this.shown.textContent = text;
   }
 
@@ -111,7 +111,7 @@ class ReportTimeline {
       this.view.show(from, to);
       this.view.draw();
       this.readMiddle();
-      if (from > this.span || to < this.begin) this.readout.textContent = `The address names a stretch beside the capture, which lasts ${count(this.span)} ns: what is nearest is shown.\n${this.readout.textContent}`;
+      if (from > this.until || to < this.begin) this.readout.textContent = `The address names a stretch beside the capture, which has work from ${count(this.from)} to ${count(this.until)} ns: what is nearest is shown.\n${this.readout.textContent}`;
       return true;
     };
     follow(location.hash);
@@ -126,7 +126,7 @@ class ReportTimeline {
   note() {
     clearTimeout(this.noted);
     this.noted = setTimeout(() => {
-      const { from, to } = this.view.target, isWhole = to - from >= this.span, at = isWhole ? "#timeline" : `#timeline=${Math.round(from)},${Math.round(to)}`;
+      const { from, to } = this.view.target, isWhole = to - from >= this.until - this.from, at = isWhole ? "#timeline" : `#timeline=${Math.round(from)},${Math.round(to)}`;
       if (location.hash !== at && !(isWhole && !location.hash.startsWith("#timeline="))) history.replaceState(null, "", at);
     }, 500);
   }

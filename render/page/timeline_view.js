@@ -14,13 +14,13 @@ export function delayText(call, work) {
   return `${time(work.start - call.start)} after the call began` + (queued >= 0 ? `: ${time(call.end - call.start)} in the call, then ${time(queued)} queued` : `, before the call returned (${time(call.end - call.start)})`);
 }
 
-// View shows one run from first to last, of which home is seen first and all by a key. groups are GPUs and threads, { key, label, rows, folded, tracks, device }: of each one
+// View shows one run from first to last, of which home, where GPUs work, is seen first, and by a key. groups are GPUs and threads, { key, label, rows, folded, tracks, device }: of each one
 // line, { kind, label, height, tracks, group, known }; known are the stretches of which single things are known, where that is not all. tiles have the marks: names,
 // pieces(from, to), want(from, to), stop(), changed, error; and may have toneOf(kind, name) and tell(item). partLabel names a cause of idle time. on has what the page is
 // told: changed (of the view), drawn, hovered, picked, ranged, dropped, said, helped, stepped (true where it has gone on itself), acted.
 export class View {
-  constructor(root, { label, groups, tiles, first, last, home, all, on, most, partLabel, zoomsByWheel, describedBy }) {
-    Object.assign(this, { groups, tiles, on, first, last, home, partLabel, zoomsByWheel, all: all ?? { from: first, to: last }, isMoved: false });
+  constructor(root, { label, groups, tiles, first, last, home, on, most, partLabel, zoomsByWheel, describedBy }) {
+    Object.assign(this, { groups, tiles, on, first, last, home, partLabel, zoomsByWheel, isMoved: false });
     this.folded = new Set(this.groups.filter((g) => g.isMinor).map((g) => g.key));
     tiles.changed = () => this.redraw();
     this.view = this.target = { ...this.home };
@@ -116,6 +116,17 @@ export class View {
     if (to - from > long * 0.9) this.show(from - (to - from) * 0.1, to + (to - from) * 0.1, false);
     else if (from < this.target.from || to > this.target.to) this.show((from + to - long) / 2, (from + to + long) / 2, false);
     else this.redraw();
+  }
+
+  // isHome is whether all that GPUs do is shown, and no more.
+  isHome() {
+    return Math.abs(this.target.from - this.home.from) < 1 && Math.abs(this.target.to - this.home.to) < 1;
+  }
+
+  // showAll shows all that GPUs do, and from there the whole capture: what a profiler does before and after may take many times as long.
+  showAll() {
+    const to = this.isHome() ? { from: this.first, to: this.last } : this.home;
+    this.show(to.from, to.to, false);
   }
 
   x(ns) {
@@ -584,7 +595,7 @@ export class View {
 
   // --- keys and pointers
   watchKeys() {
-    const acts = { w: () => this.zoom(0.5, this.hover?.moment), s: () => this.zoom(2, this.hover?.moment), a: () => this.move(-0.25), d: () => this.move(0.25), f: () => this.focus(), m: () => this.mark(), "0": () => this.show(this.all.from, this.all.to, false) };
+    const acts = { w: () => this.zoom(0.5, this.hover?.moment), s: () => this.zoom(2, this.hover?.moment), a: () => this.move(-0.25), d: () => this.move(0.25), f: () => this.focus(), m: () => this.mark(), "0": () => this.showAll() };
     Object.assign(acts, { "+": acts.w, "=": acts.w, "-": acts.s, ArrowLeft: acts.a, ArrowRight: acts.d, Home: acts[0] });
     const step = (by) => { if (!this.on.stepped?.(by)) this.stepItem(by); };
     const others = { Escape: () => this.on.dropped?.(), n: () => step(1), p: () => step(-1) };

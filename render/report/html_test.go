@@ -69,7 +69,7 @@ func TestReportHTMLEscapes(t *testing.T) {
 	if err := json.Unmarshal([]byte(before), &d); err != nil {
 		t.Fatal(err)
 	}
-	if d.Names[0] != rendertest.Breakout || d.Rows[0].Stages[0].Name != rendertest.Breakout || d.Span != 1010 {
+	if d.Names[0] != rendertest.Breakout || d.Rows[0].Stages[0].Name != rendertest.Breakout || d.From != 990 || d.Until != 2000 {
 		t.Errorf("the timeline's data are %s", before)
 	}
 }
@@ -111,7 +111,7 @@ func TestNoFindings(t *testing.T) {
 
 // TestGapLinks checks that the page links each gap to its place in the timeline.
 func TestGapLinks(t *testing.T) {
-	if text := reportPage(t); !strings.Contains(text, `<a class="jump" href="#timeline=-290,910">show</a>`) {
+	if text := reportPage(t); !strings.Contains(text, `<a class="jump" href="#timeline=700,1900">show</a>`) {
 		t.Error("the page has no such link")
 	}
 }

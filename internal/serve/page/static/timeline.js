@@ -11,7 +11,7 @@ import { View, delayText } from "./timeline_view.js";
 import { count, momentText, percent, time } from "./times.js";
 
 export const keys = [["w s", "timeline: zoom in, out"], ["a d", "timeline: earlier, later"], ["f Enter", "timeline: zoom to the selection"], ["m", "timeline: highlight its range"], ["n p", "timeline: next, previous match of the search, or item of the line"], ["↑ ↓", "timeline: the line above or below, of a selection"],
-  ["j", "timeline: from work to its launch, from a launch to its work"], ["l", "timeline: launch and work in one view"], ["0", "timeline: all"], ["Escape", "timeline: clear the selection"]];
+  ["j", "timeline: from work to its launch, from a launch to its work"], ["l", "timeline: launch and work in one view"], ["0", "timeline: all that GPUs do, again for the whole capture"], ["Escape", "timeline: clear the selection"]];
 
 const works = ["kernel", "collective", "graph", "copy"], mostLinks = 300, mostMatches = 1000;
 
@@ -24,8 +24,8 @@ const styles = () => styled ??= Promise.all(["/timeline.css", "/timeline_page.cs
 
 // homeOf is what is seen first: the work of the GPUs. What a profiler does before and after it may take many times as long.
 function homeOf(about, first, last) {
-  const long = about.work_end_ns - about.zero_ns, edge = long * 0.02;
-  return long > 0 ? { from: Math.max(first, Math.round(-edge)), to: Math.min(last, Math.round(long + edge)) } : { from: first, to: last };
+  const from = about.work_begin_ns - about.zero_ns, to = about.work_end_ns - about.zero_ns, edge = (to - from) * 0.02;
+  return to > from ? { from: Math.max(first, Math.round(from - edge)), to: Math.min(last, Math.round(to + edge)) } : { from: first, to: last };
 }
 
 // Timeline is one run's: its picture, and what is picked in it.
@@ -36,9 +36,9 @@ class Timeline {
     this.tracks = new Map(about.tracks.map((t) => [t.id, t]));
     this.abort = new AbortController();
     this.readout = el("div", { class: "tl-readout" });
-    const [first, last] = look.bounds ?? [Math.min(0, about.begin_ns - about.zero_ns), Math.max(1, about.end_ns - about.zero_ns)];
+    const [first, last] = look.bounds ?? [about.begin_ns - about.zero_ns, Math.max(about.begin_ns + 1, about.end_ns) - about.zero_ns];
     const label = `Timeline of ${run}: w and s zoom, a and d move, f zooms to the selection, m highlights its range, n and p step, slash searches, question mark lists the keys`;
-    this.view = new View(place, { label, groups: groupsOf(about), tiles: new Tiles(run, source, about), first, last, home: look.bounds ? { from: first, to: last } : homeOf(about, first, last), most: look.most, partLabel, on: {
+    this.view = new View(place, { label, groups: groupsOf(about), tiles: new Tiles(run, source, about), first, last, home: look.home ?? homeOf(about, first, last), most: look.most, partLabel, on: {
       changed: () => this.changed(),
       drawn: (v) => this.drawn(v),
       hovered: (item) => { this.readout.textContent = item ? this.view.tell(item) : ""; },
@@ -282,7 +282,8 @@ class Timeline {
 }
 
 const numbers = (text) => /^-?\d+(,-?\d+)*$/.test(text ?? "") ? text.split(",").map(Number) : [];
-const about = (run, source, signal) => get(path("runs", run, "timeline", "about"), { source }, signal);
+// about asks what a timeline consists of. Its times count from zero_ns: the start of the capture, as those of queries do.
+const about = async (run, source, signal) => ({ zero_ns: 0, ...await get(path("runs", run, "timeline", "about"), { source }, signal) });
 
 export function mount(root, route, nav) {
   const run = route.path.run, source = route.query.get("source") ?? "", stop = new AbortController();
@@ -291,13 +292,13 @@ export function mount(root, route, nav) {
   const search = el("input", { type: "search", placeholder: "Find a kernel", "aria-label": "Find kernels by name", data: { search: "" }, value: route.query.get("find") ?? "" });
   const act = (label, spoken, call) => el("button", { type: "button", "aria-label": spoken, title: spoken, onclick: () => { if (t) call(t.view); } }, label);
   root.append(...heading(nav, run, "timeline"),
-    el("div", { class: "controls tl-controls" }, act("+", "Zoom in", (v) => v.zoom(0.5)), act("−", "Zoom out", (v) => v.zoom(2)), act("◀", "Earlier", (v) => v.move(-0.25)), act("▶", "Later", (v) => v.move(0.25)), act("All", "Show all", (v) => v.show(v.first, v.last, false)), shown,
+    el("div", { class: "controls tl-controls" }, act("+", "Zoom in", (v) => v.zoom(0.5)), act("−", "Zoom out", (v) => v.zoom(2)), act("◀", "Earlier", (v) => v.move(-0.25)), act("▶", "Later", (v) => v.move(0.25)), act("All", "Show all that GPUs do; again for the whole capture", (v) => v.showAll()), shown,
       el("span", { class: "spring" }), search, el("button", { type: "button", title: "Previous match", "aria-label": "Previous match", onclick: () => t?.step(-1) }, "↑"), el("button", { type: "button", title: "Next match", "aria-label": "Next match", onclick: () => t?.step(1) }, "↓"), matches),
     place, panel);
   place.append(loading("the timeline"));
   const note = later(300, () => {
     if (!t) return;
-    const v = t.view, isHome = Math.abs(v.target.from - v.home.from) < 1 && Math.abs(v.target.to - v.home.to) < 1, minor = v.groups.filter((g) => g.isMinor).map((g) => g.key), folds = v.groups.filter((g) => v.folded.has(g.key) !== minor.includes(g.key)).map((g) => g.key);
+    const v = t.view, isHome = v.isHome(), minor = v.groups.filter((g) => g.isMinor).map((g) => g.key), folds = v.groups.filter((g) => v.folded.has(g.key) !== minor.includes(g.key)).map((g) => g.key);
     nav.replace({ from: isHome ? null : Math.round(v.target.from), to: isHome ? null : Math.round(v.target.to), pick: v.pick && !v.pick.count ? `${v.pick.track},${v.pick.start}` : null, range: v.range ? `${v.range.from},${v.range.to}` : null, find: t.asked || null, fold: folds.join(" ") || null, source });
   });
   const find = async (text) => {
@@ -327,8 +328,9 @@ export function mount(root, route, nav) {
       place.replaceChildren();
       t = new Timeline(run, source, answer, place, panel, note);
       t.search = (text) => { search.value = text; find(text); };
-      t.told = (v) => { shown.textContent = `${momentText(v.target.from, (v.target.to - v.target.from) / 1000)} to ${momentText(v.target.to, (v.target.to - v.target.from) / 1000)}: ${time(v.target.to - v.target.from)}`; };
       const apart = answer.sources.length > 1 ? answer.sources.filter((s) => !sharesClock(s)).map((s) => s.source_id) : [];
+      const clock = answer.sources.length === 1 ? "the capture" : apart.length + 1 >= answer.sources.length ? "each capture" : `the capture of source ${(answer.sources.find((s) => s.basis === "reference") ?? answer.sources[0]).source_id}`;
+      t.told = ({ target: { from, to } }) => { shown.textContent = `${momentText(from, (to - from) / 1000)} to ${momentText(to, (to - from) / 1000)} of ${clock}: ${time(to - from)}`; };
       if (apart.length) root.append(el("p", { class: "note" }, `Times of source${apart.length > 1 ? "s" : ""} ${apart.join(", ")} count from ${apart.length > 1 ? "their own starts" : "its own start"}: there are no collectives to align the clocks of the sources by.`));
       for (const words of answer.notes ?? []) root.append(el("p", { class: "note" }, words));
       const q = route.query, from = numbers(q.get("from"))[0], to = numbers(q.get("to"))[0], [a, b] = numbers(q.get("range")), [track, start] = numbers(q.get("pick"));
@@ -359,7 +361,7 @@ async function medianPasses(run, signal) {
 
 // fromPass is a timeline with the start of a pass for its zero, without sources whose clocks say nothing of that pass.
 function fromPass(about, pass) {
-  if (!pass) return about;
+  if (!pass) return { ...about, zero_ns: about.work_begin_ns };
   const own = about.sources.find((s) => s.source_id === pass.source_id), sources = about.sources.filter((s) => s === own || sharesClock(s) && sharesClock(own)), ids = sources.map((s) => s.source_id);
   return { ...about, sources, tracks: about.tracks.filter((t) => ids.includes(t.source_id)), zero_ns: pass.start_ns + own.shift_ns, begin_ns: Math.min(...sources.map((s) => s.begin_ns)), end_ns: Math.max(...sources.map((s) => s.end_ns)) };
 }
@@ -385,6 +387,7 @@ export function mountCompare(root, asked, nav) {
     const list = sides.map((s) => ({ ...s, pass: s.passes.get(stage) ?? null })).map((s) => ({ ...s, of: fromPass(s.about, s.pass) }));
     const long = Math.max(...list.map((s) => s.pass?.span_ns ?? s.of.end_ns - s.of.zero_ns));
     const bounds = [Math.min(0, ...list.map((s) => s.of.begin_ns - s.of.zero_ns)), Math.max(1, ...list.map((s) => s.of.end_ns - s.of.zero_ns))]; // of both: a scale is never cut to one of them
+    const homes = list.map((s) => homeOf(s.of, ...bounds)), home = { from: Math.min(...homes.map((h) => h.from)), to: Math.max(...homes.map((h) => h.to)) };
     for (const { run, of, pass, about } of list) {
       const box = el("div", { class: "tl-side" });
       place.append(el("h3", { data: pass ? { run, stage, pass: pass.pass, source: pass.source_id, span: pass.span_ns } : { run } }, run, pass ? ` · ${stage} pass ${pass.pass}${about.sources.length > 1 ? ` of source ${pass.source_id}` : ""}, ${time(pass.span_ns)}` : " · from its first work"), box);
@@ -394,7 +397,7 @@ export function mountCompare(root, asked, nav) {
         for (const other of shown) if (other !== t) other.view.show(t.view.target.from, t.view.target.to, t.view.view === t.view.target);
         isMoving = false;
         note();
-      }, { most: "38vh", bounds, isNamed: true });
+      }, { most: "38vh", bounds, home, isNamed: true });
       t.began = () => { for (const other of shown) if (other !== t) other.leave(); };
       shown.push(t);
     }
