@@ -93,6 +93,74 @@ func servedTimeline(s *served) {
 	shows(ends.Begin, ends.End, fmt.Sprint(ends.End-ends.Begin))
 }
 
+// wheel turns the wheel over a place, down by so many pixels.
+func (s *served) wheel(x, y, down float64) {
+	s.t.Helper()
+	s.call("Input.dispatchMouseEvent", map[string]any{"type": "mouseWheel", "x": x, "y": y, "deltaX": 0, "deltaY": down}, nil)
+	s.settle()
+}
+
+// servedWheel has a reader turn the wheel: over the picture it zooms about the pointer and the page stays; over the names of the lines, beside the picture, and over the picture while the
+// page is on its way, it scrolls. Of two timelines on a page only one that was clicked zooms.
+func servedWheel(s *served) {
+	s.screen(1300, 500, "light")
+	s.visit("/runs/eager/timeline", `document.querySelector(".tl-canvas") && document.querySelector(".tl-shown").textContent !== ""`)
+	const canvas = `document.querySelector(".tl-canvas")`
+	shown := func() (from, to float64) {
+		s.t.Helper()
+		got := eval[[2]float64](s.browser, `new Promise((done) => setTimeout(() => done(["from", "to"].map((n) => Number(new URL(location.href).searchParams.get(n)))), 700))`)
+		return got[0], got[1]
+	}
+	scrolled := func() [2]float64 {
+		return eval[[2]float64](s.browser, `new Promise((done) => setTimeout(() => done([scrollY, document.querySelector(".tl-scroll").scrollTop]), 700))`)
+	}
+	box := eval[struct{ Left, Top, Width float64 }](s.browser, `(({ left, top, width }) => ({ left, top, width }))(`+canvas+`.getBoundingClientRect())`)
+	gutter := min(150, max(96, math.Round(box.Width*0.18)))
+	x, y := box.Left+gutter+(box.Width-gutter)/4, box.Top+80
+	eval[bool](s.browser, `(document.querySelector(".tl-controls button").click(), true)`) // so that the view is in the address
+	from, to := shown()
+	s.wheel(x, y, -100)
+	nearFrom, nearTo := shown()
+	long, near := to-from, nearTo-nearFrom
+	if at, was := nearFrom+near/4, from+long/4; near > long*0.8 || near < long*0.7 || math.Abs(at-was) > long/1000 {
+		s.t.Errorf("the wheel zooms from %.0f to %.0f to %.0f to %.0f: the pointer was at %.0f and is at %.0f", from, to, nearFrom, nearTo, was, at)
+	}
+	if at := scrolled(); at != [2]float64{} {
+		s.t.Errorf("the page is scrolled by %v with the wheel over the picture", at)
+	}
+	s.wheel(box.Left+gutter/2, y, 60)
+	if at := scrolled(); at[1] == 0 || at[0] != 0 {
+		s.t.Errorf("over the names of the lines the page is scrolled by %v", at)
+	}
+	// Where the picture comes under the pointer of a page on its way, it takes the wheel only after a pause. The events are the page's own, since how far apart a busy machine's are is not known.
+	took := eval[[]bool](s.browser, fmt.Sprintf(`(async () => {
+		const turn = (e) => !e.dispatchEvent(new WheelEvent("wheel", { deltaY: 40, clientX: %f, clientY: %f, bubbles: true, cancelable: true }));
+		const out = [turn(document.querySelector("h1")), turn(%[3]s), turn(%[3]s)];
+		await new Promise((done) => setTimeout(done, 400));
+		return [...out, turn(%[3]s)]; })()`, x, y, canvas))
+	if !slices.Equal(took, []bool{false, false, false, true}) {
+		s.t.Errorf("of a turn over the title, two over the picture right after and one after a pause the page takes %v", took)
+	}
+	s.visit("/compare?base=eager&new=sdpa-1", `document.querySelector(".timelines")`)
+	eval[bool](s.browser, `(document.querySelector(".timelines").scrollIntoView(), true)`)
+	s.await(`document.querySelectorAll(".tl-canvas").length === 2`)
+	eval[bool](s.browser, `(`+canvas+`.scrollIntoView({ block: "center" }), true)`)
+	two := func() (x, y float64) {
+		at := eval[[2]float64](s.browser, `(({ left, top, width }) => [left + width / 2, top + 8])(`+canvas+`.getBoundingClientRect())`)
+		return at[0], at[1]
+	}
+	scrolled()
+	x, y = two()
+	s.wheel(x, y, -40)
+	if has := eval[bool](s.browser, `new Promise((done) => setTimeout(() => done(new URL(location.href).searchParams.has("from")), 700))`); has {
+		s.t.Error("one of two timelines zooms before it was clicked")
+	}
+	x, y = two()
+	s.clickAt(x, y)
+	s.wheel(x, y, -40)
+	s.await(`new URL(location.href).searchParams.has("from")`)
+}
+
 // touch has fingers come down at the first places, go to each of the next, and leave.
 func (s *served) touch(places ...[][2]float64) {
 	s.t.Helper()

@@ -12,7 +12,7 @@ class ReportTimeline {
     const plot = id("plot"), whole = { from: data.from, to: data.until };
     this.view = new View(plot, {
       label: `Timeline of ${plot.dataset.spoken}: arrow keys move, plus and minus zoom, 0 shows all, n and p step through what is drawn, question mark lists the keys`,
-      groups: this.tiles.groups, tiles: this.tiles, first: data.begin, last: data.until, home: whole, most: "1e6px", partLabel: this.tiles.partLabel, zoomsByWheel: true, describedBy: "timeline-help",
+      groups: this.tiles.groups, tiles: this.tiles, first: data.begin, last: data.until, home: whole, most: "1e6px", partLabel: this.tiles.partLabel, wheelNeedsFocus: true, describedBy: "timeline-help",
       on: {
         changed: () => this.note(),
         drawn: () => this.tellView(),

@@ -5,7 +5,7 @@ import { count, momentText, percent, time } from "./times.js";
 import { firstAt, firstFrom } from "./timeline_marks.js";
 import { Palette, briefName } from "./timeline_palette.js";
 
-const axisHeight = 22, titleHeight = 20, space = 4, mapHeight = 34, leastView = 200, font = "12px system-ui, sans-serif", boldFont = "600 12px system-ui, sans-serif";
+const wheelPause = 250, axisHeight = 22, titleHeight = 20, space = 4, mapHeight = 34, leastView = 200, font = "12px system-ui, sans-serif", boldFont = "600 12px system-ui, sans-serif";
 const clamp = (x, low, high) => Math.max(low, Math.min(high, x));
 
 // delayText says how work follows the call that launched it; both are { start, end }.
@@ -16,11 +16,12 @@ export function delayText(call, work) {
 
 // View shows one run from first to last, of which home, where GPUs work, is seen first, and by a key. groups are GPUs and threads, { key, label, rows, folded, tracks, device }: of each one
 // line, { kind, label, height, tracks, group, known }; known are the stretches of which single things are known, where that is not all. tiles have the marks: names,
-// pieces(from, to), want(from, to), stop(), changed, error; and may have toneOf(kind, name) and tell(item). partLabel names a cause of idle time. on has what the page is
+// pieces(from, to), want(from, to), stop(), changed, error; and may have toneOf(kind, name) and tell(item). partLabel names a cause of idle time.
+// The wheel zooms over the picture and scrolls over the names of its lines, and where the page is being scrolled; with wheelNeedsFocus it zooms what was clicked only. on has what the page is
 // told: changed (of the view), drawn, hovered, picked, ranged, dropped, said, helped, stepped (true where it has gone on itself), acted.
 export class View {
-  constructor(root, { label, groups, tiles, first, last, home, on, most, partLabel, zoomsByWheel, describedBy }) {
-    Object.assign(this, { groups, tiles, on, first, last, home, partLabel, zoomsByWheel, isMoved: false });
+  constructor(root, { label, groups, tiles, first, last, home, on, most, partLabel, wheelNeedsFocus, describedBy }) {
+    Object.assign(this, { groups, tiles, on, first, last, home, partLabel, wheelNeedsFocus, isMoved: false });
     this.folded = new Set(this.groups.filter((g) => g.isMinor).map((g) => g.key));
     tiles.changed = () => this.redraw();
     this.view = this.target = { ...this.home };
@@ -629,12 +630,15 @@ export class View {
 
   watchPointers() {
     const signal = this.stop.signal, at = (e) => { const r = this.canvas.getBoundingClientRect(); return { px: e.clientX - r.left, y: e.clientY - r.top }; }, reach = (e) => e.pointerType === "touch" ? 10 : 3; // a finger is not as steady as a mouse
+    let scrolled = -Infinity; // when the wheel last turned over something else
+    document.addEventListener("wheel", (e) => { if (!e.defaultPrevented) scrolled = e.timeStamp; }, { passive: true, signal });
     this.scroller.addEventListener("wheel", (e) => {
-      const { px } = at(e), unit = e.deltaMode === 1 ? 16 : 1;
-      if (e.ctrlKey || e.metaKey || this.zoomsByWheel && document.activeElement === this.scroller && Math.abs(e.deltaY) >= Math.abs(e.deltaX)) {
+      const { px } = at(e), unit = e.deltaMode === 1 ? 16 : 1, isDown = Math.abs(e.deltaY) >= Math.abs(e.deltaX);
+      const isZoom = px >= this.gutter && !e.shiftKey && isDown && e.timeStamp - scrolled > wheelPause && (!this.wheelNeedsFocus || document.activeElement === this.scroller);
+      if (e.ctrlKey || e.metaKey || isZoom) {
         e.preventDefault();
         this.zoom(1.0025 ** clamp(e.deltaY * unit, -400, 400), this.momentAt(Math.max(this.gutter, px)), true);
-      } else if (e.shiftKey || Math.abs(e.deltaX) > Math.abs(e.deltaY)) {
+      } else if (e.shiftKey || !isDown) {
         e.preventDefault();
         const by = (e.deltaX || e.deltaY) * unit * (this.view.to - this.view.from) / (this.width - this.gutter);
         this.show(this.view.from + by, this.view.to + by);

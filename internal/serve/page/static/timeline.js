@@ -10,7 +10,7 @@ import { Tiles, unpacked } from "./timeline_tiles.js";
 import { View, delayText } from "./timeline_view.js";
 import { count, momentText, percent, time } from "./times.js";
 
-export const keys = [["w s", "timeline: zoom in, out"], ["a d", "timeline: earlier, later"], ["f Enter", "timeline: zoom to the selection"], ["m", "timeline: highlight its range"], ["n p", "timeline: next, previous match of the search, or item of the line"], ["↑ ↓", "timeline: the line above or below, of a selection"],
+export const keys = [["w s", "timeline: zoom in, out, as the wheel does"], ["a d", "timeline: earlier, later"], ["f Enter", "timeline: zoom to the selection"], ["m", "timeline: highlight its range"], ["n p", "timeline: next, previous match of the search, or item of the line"], ["↑ ↓", "timeline: the line above or below, of a selection"],
   ["j", "timeline: from work to its launch, from a launch to its work"], ["l", "timeline: launch and work in one view"], ["0", "timeline: all that GPUs do, again for the whole capture"], ["Escape", "timeline: clear the selection"]];
 
 const works = ["kernel", "collective", "graph", "copy"], mostLinks = 300, mostMatches = 1000;
@@ -38,7 +38,7 @@ class Timeline {
     this.readout = el("div", { class: "tl-readout" });
     const [first, last] = look.bounds ?? [about.begin_ns - about.zero_ns, Math.max(about.begin_ns + 1, about.end_ns) - about.zero_ns];
     const label = `Timeline of ${run}: w and s zoom, a and d move, f zooms to the selection, m highlights its range, n and p step, slash searches, question mark lists the keys`;
-    this.view = new View(place, { label, groups: groupsOf(about), tiles: new Tiles(run, source, about), first, last, home: look.home ?? homeOf(about, first, last), most: look.most, partLabel, on: {
+    this.view = new View(place, { label, groups: groupsOf(about), tiles: new Tiles(run, source, about), first, last, home: look.home ?? homeOf(about, first, last), most: look.most, wheelNeedsFocus: look.isNamed, partLabel, on: {
       changed: () => this.changed(),
       drawn: (v) => this.drawn(v),
       hovered: (item) => { this.readout.textContent = item ? this.view.tell(item) : ""; },
@@ -401,10 +401,8 @@ export function mountCompare(root, asked, nav) {
       t.began = () => { for (const other of shown) if (other !== t) other.leave(); };
       shown.push(t);
     }
-    for (const t of shown) {
-      t.view.show(from ?? -long * 0.03, to ?? long * 1.05);
-      t.view.isMoved = from !== undefined;
-    }
+    for (const t of shown) t.view.show(from ?? -long * 0.03, to ?? long * 1.05);
+    for (const t of shown) t.view.isMoved = from !== undefined; // to show one moves the other
   };
   (async () => {
     try {
