@@ -33,17 +33,26 @@ func servedTimeline(s *served) {
 		return eval[string](s.browser, `document.querySelector(".tl-panel").innerText`)
 	}
 	// The canvas has no elements: a click goes to each place down the middle of the kernel until one has it.
+	const others = `[".tl-readout", ".tl-scroll", ".tl-controls", "main"].map((of) => (({ left, top, width, height }) => [left, top, width, height].join(" "))(document.querySelector(of).getBoundingClientRect()))`
+	before := eval[[]string](s.browser, others)
 	s.await(fmt.Sprintf(`await (async () => {
 		const c = document.querySelector(".tl-canvas"), r = c.getBoundingClientRect(), gutter = Math.min(150, Math.max(96, Math.round(r.width * 0.18)));
 		for (let y = 30; y < r.height; y += 4) {
 			const at = { clientX: r.left + gutter + (r.width - gutter) * 0.5, clientY: r.top + y, pointerId: 1, bubbles: true, pointerType: "mouse" };
 			for (const type of ["pointermove", "pointerdown", "pointerup"]) c.dispatchEvent(new PointerEvent(type, at));
 			const said = document.querySelector(".tl-panel").innerText;
-			if (said.includes(", %d ns)") && said.includes("stream")) return true;
+			if (said.includes(", %d ns)") && said.includes("stream")) { window.clicked = at; return true; }
 			document.querySelector(".tl-scroll").dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }));
 		}
 		return false; })()`, kernel.long))
 	s.await(`document.querySelector(".tl-launch") !== null`)
+	s.settle()
+	if away := eval[[2]float64](s.browser, `(({ left, right, top, bottom }) => [Math.max(0, left - clicked.clientX, clicked.clientX - right), Math.max(0, top - clicked.clientY, clicked.clientY - bottom)])(document.querySelector(".tl-panel").getBoundingClientRect())`); away[0] > 0 || away[1] == 0 || away[1] > 40 {
+		s.t.Errorf("what is said of the kernel is %v away from the click", away)
+	}
+	if after := eval[[]string](s.browser, others); !slices.Equal(before, after) {
+		s.t.Errorf("with the details the page moves from %q to %q", before, after)
+	}
 	text := eval[string](s.browser, fmt.Sprintf(`import("/times.js").then((f) => f.time(%d))`, -kernel.launch))
 	if got := panel(); !strings.Contains(got, "starts "+text+" after the call began") {
 		s.t.Errorf("of a kernel whose launch began %s before it the page says %q", text, got)
@@ -217,6 +226,8 @@ func servedTouch(s *served) {
 			if s.touch([]place{{x(1), y}}); strings.Contains(said(), fmt.Sprintf(", %.0f ns)", long)) {
 				return true
 			}
+			eval[bool](s.browser, `([...document.querySelectorAll(".tl-panel button")].find((b) => b.textContent === "Close")?.click(), true)`) // what is said of another thing may be over the next place
+			s.settle()
 		}
 		return false
 	})

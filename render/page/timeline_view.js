@@ -391,6 +391,12 @@ export class View {
     return group ? { y: group.top - this.top, height: titleHeight } : null;
   }
 
+  // boxOf is where something with a track, a start and an end is drawn, or the edge next to it, on the canvas.
+  boxOf({ track, start, end }) {
+    const place = this.placeOf(track) ?? { y: axisHeight, height: 0 }, inside = (y) => clamp(y, axisHeight, this.tall);
+    return { left: clamp(this.x(start), this.gutter, this.width), right: clamp(this.x(end), this.gutter, this.width), top: inside(place.y), bottom: inside(place.y + place.height) };
+  }
+
   drawPick(c) {
     const v = this.palette.vars;
     c.save();

@@ -30,12 +30,13 @@ function homeOf(about, first, last) {
 
 // Timeline is one run's: its picture, and what is picked in it.
 class Timeline {
-  constructor(run, source, about, place, panel, changed, look = {}) {
-    Object.assign(this, { run, source, about, panel, changed, of: look.isNamed ? `${run}: ` : "" });
+  constructor(run, source, about, place, changed, look = {}) {
+    Object.assign(this, { run, source, about, place, changed, of: look.isNamed ? `${run}: ` : "" });
     this.shift = new Map(about.sources.map((s) => [s.source_id, s.shift_ns]));
     this.tracks = new Map(about.tracks.map((t) => [t.id, t]));
     this.abort = new AbortController();
     this.readout = el("div", { class: "tl-readout" });
+    this.panel = el("div", { class: "tl-panel", role: "group", "aria-label": "What is picked", onkeydown: (e) => { if (e.key === "Escape") this.close(); } });
     const [first, last] = look.bounds ?? [about.begin_ns - about.zero_ns, Math.max(about.begin_ns + 1, about.end_ns) - about.zero_ns];
     const label = `Timeline of ${run}: w and s zoom, a and d move, f zooms to the selection, m highlights its range, n and p step, slash searches, question mark lists the keys`;
     this.view = new View(place, { label, groups: groupsOf(about), tiles: new Tiles(run, source, about), first, last, home: look.home ?? homeOf(about, first, last), most: look.most, wheelNeedsFocus: look.isNamed, partLabel, on: {
@@ -48,12 +49,15 @@ class Timeline {
       stepped: (by) => this.asked && this.step(by),
       said: (text) => { this.readout.textContent = text; },
     } });
-    place.append(this.readout);
+    place.append(this.panel, this.readout);
+    this.sized = new ResizeObserver(() => this.view.redraw()); // what is said grows as it comes
+    this.sized.observe(this.panel);
     this.overview();
   }
 
   unmount() {
     this.abort.abort();
+    this.sized.disconnect();
     this.view.unmount();
   }
 
@@ -89,11 +93,30 @@ class Timeline {
       this.panel.replaceChildren(problem(view.tiles.error), el("button", { type: "button", onclick: () => { this.said = null; this.panel.replaceChildren(); view.tiles.retry(); } }, "Try again"));
     }
     this.told?.(view);
+    this.placePanel();
+  }
+
+  // placePanel puts what is said of a selection next to it: below where there is room, else above. What is said of a stretch of time is beside it, else at the bottom. Nothing else on the page moves.
+  placePanel() {
+    const { view, panel } = this, { pick, range } = view;
+    if (!panel.childElementCount) return;
+    const at = view.boxOf(pick ? { ...pick, start: pick.at } : { start: range?.from ?? view.target.from, end: range?.to ?? view.target.from });
+    const top = view.scroller.offsetTop + 1, seen = view.canvas.getBoundingClientRect().top, room = view.width - panel.offsetWidth, below = innerHeight - seen - at.bottom - 16, above = Math.min(at.top + top, seen + at.top) - 8;
+    const beside = [at.right + 8, at.left - panel.offsetWidth - 8].find((x) => x >= 0 && x <= room), isAtBottom = !pick && range && beside === undefined;
+    panel.style.maxHeight = `${Math.max(120, isAtBottom ? view.tall * 0.45 : Math.min(innerHeight * 0.6, pick ? Math.max(below, above) : below - 24))}px`;
+    const tall = panel.offsetHeight, y = isAtBottom ? view.tall - tall : !pick ? at.bottom + 24 : tall <= below || below >= above ? at.bottom + 6 : at.top - 6 - tall;
+    panel.style.left = `${Math.round(Math.max(0, Math.min(pick ? at.left - 16 : beside ?? at.left, room)))}px`;
+    panel.style.top = `${Math.round(top + y)}px`;
+  }
+
+  // close drops what is picked from within what is said of it.
+  close() {
+    this.drop();
+    this.view.scroller.focus({ preventScroll: true });
   }
 
   drop() {
     this.leave();
-    this.panel.replaceChildren();
     this.changed();
   }
 
@@ -102,6 +125,7 @@ class Timeline {
     this.view.pick = null;
     this.view.links = [];
     this.view.range = null;
+    this.panel.replaceChildren();
     this.view.redraw();
   }
 
@@ -109,7 +133,7 @@ class Timeline {
   async pick(item) {
     if (!item) return this.drop();
     this.began?.();
-    const mine = this.view.pick = item, track = this.tracks.get(item.track), view = this.view;
+    const mine = this.view.pick = { ...item, at: Math.max(item.start, Math.min(item.end, this.view.hover?.moment ?? item.start)) }, track = this.tracks.get(item.track), view = this.view;
     view.links = [];
     view.redraw();
     this.changed();
@@ -123,7 +147,7 @@ class Timeline {
       el("div", { class: "controls" }, el("button", { type: "button", onclick: () => view.focus() }, "Zoom to it"), el("button", { type: "button", onclick: () => view.mark() }, "Highlight range"),
         works.includes(item.kind) || item.kind === "call" ? copyButton("Copy name", () => item.name, "Copy the name") : null,
         item.kind === "kernel" || item.kind === "collective" ? el("button", { type: "button", onclick: () => this.search?.(briefName(item.name)) }, "Find others") : null,
-        el("button", { type: "button", onclick: () => this.drop() }, "Close")),
+        el("button", { type: "button", onclick: () => this.close() }, "Close")),
       place);
     if (item.count) return;
     try {
@@ -224,7 +248,7 @@ class Timeline {
     if (!range) return this.panel.replaceChildren();
     const mine = this.view.range, long = range.to - range.from, place = el("div", { class: "tl-more", "aria-live": "polite" }, loading("the sums"));
     this.panel.replaceChildren(el("h3", {}, this.of, `${time(long)} from ${momentText(range.from, long / 100)}`),
-      el("div", { class: "controls" }, el("button", { type: "button", onclick: () => this.view.show(range.from, range.to, false) }, "Zoom to it"), el("button", { type: "button", onclick: () => this.drop() }, "Close")), place);
+      el("div", { class: "controls" }, el("button", { type: "button", onclick: () => this.view.show(range.from, range.to, false) }, "Zoom to it"), el("button", { type: "button", onclick: () => this.close() }, "Close")), place);
     const sources = [...new Set(this.about.tracks.filter((t) => t.kind === "gpu").map((t) => t.source_id))].slice(0, 8);
     try {
       const busy = await get(path("runs", this.run, "timeline", "busy"), { from_ns: range.from + this.about.zero_ns, to_ns: range.to + this.about.zero_ns, source: this.source }, this.abort.signal);
@@ -288,13 +312,13 @@ const about = async (run, source, signal) => ({ zero_ns: 0, ...await get(path("r
 export function mount(root, route, nav) {
   const run = route.path.run, source = route.query.get("source") ?? "", stop = new AbortController();
   let t = null;
-  const place = el("div", { class: "tl" }), panel = el("div", { class: "tl-panel" }), shown = el("span", { class: "tl-shown", role: "status" }), matches = el("output", { class: "hint" });
+  const place = el("div", { class: "tl" }), shown = el("span", { class: "tl-shown", role: "status" }), matches = el("output", { class: "hint" });
   const search = el("input", { type: "search", placeholder: "Find a kernel", "aria-label": "Find kernels by name", data: { search: "" }, value: route.query.get("find") ?? "" });
   const act = (label, spoken, call) => el("button", { type: "button", "aria-label": spoken, title: spoken, onclick: () => { if (t) call(t.view); } }, label);
   root.append(...heading(nav, run, "timeline"),
     el("div", { class: "controls tl-controls" }, act("+", "Zoom in", (v) => v.zoom(0.5)), act("−", "Zoom out", (v) => v.zoom(2)), act("◀", "Earlier", (v) => v.move(-0.25)), act("▶", "Later", (v) => v.move(0.25)), act("All", "Show all that GPUs do; again for the whole capture", (v) => v.showAll()), shown,
       el("span", { class: "spring" }), search, el("button", { type: "button", title: "Previous match", "aria-label": "Previous match", onclick: () => t?.step(-1) }, "↑"), el("button", { type: "button", title: "Next match", "aria-label": "Next match", onclick: () => t?.step(1) }, "↓"), matches),
-    place, panel);
+    place);
   place.append(loading("the timeline"));
   const note = later(300, () => {
     if (!t) return;
@@ -326,7 +350,7 @@ export function mount(root, route, nav) {
         return;
       }
       place.replaceChildren();
-      t = new Timeline(run, source, answer, place, panel, note);
+      t = new Timeline(run, source, answer, place, note);
       t.search = (text) => { search.value = text; find(text); };
       const apart = answer.sources.length > 1 ? answer.sources.filter((s) => !sharesClock(s)).map((s) => s.source_id) : [];
       const clock = answer.sources.length === 1 ? "the capture" : apart.length + 1 >= answer.sources.length ? "each capture" : `the capture of source ${(answer.sources.find((s) => s.basis === "reference") ?? answer.sources[0]).source_id}`;
@@ -368,10 +392,10 @@ function fromPass(about, pass) {
 
 // mountCompare shows two runs under each other, each from the start of its median pass of a stage and on one scale; to move one moves both.
 export function mountCompare(root, asked, nav) {
-  const stop = new AbortController(), picks = el("div", { class: "chips", role: "group", "aria-label": "stage" }), place = el("div", { class: "tl" }), panel = el("div", { class: "tl-panel" });
+  const stop = new AbortController(), picks = el("div", { class: "chips", role: "group", "aria-label": "stage" }), place = el("div", { class: "tl" });
   let shown = [], isMoving = false;
   place.append(loading("the timelines"));
-  root.append(picks, place, panel);
+  root.append(picks, place);
   const note = later(300, () => {
     const v = shown[0]?.view;
     if (v) nav.replace({ from: v.isMoved ? Math.round(v.target.from) : null, to: v.isMoved ? Math.round(v.target.to) : null });
@@ -380,7 +404,6 @@ export function mountCompare(root, asked, nav) {
     for (const t of shown) t.unmount();
     shown = [];
     place.replaceChildren();
-    panel.replaceChildren();
   };
   const draw = (sides, stage, from, to) => {
     clear();
@@ -391,7 +414,7 @@ export function mountCompare(root, asked, nav) {
     for (const { run, of, pass, about } of list) {
       const box = el("div", { class: "tl-side" });
       place.append(el("h3", { data: pass ? { run, stage, pass: pass.pass, source: pass.source_id, span: pass.span_ns } : { run } }, run, pass ? ` · ${stage} pass ${pass.pass}${about.sources.length > 1 ? ` of source ${pass.source_id}` : ""}, ${time(pass.span_ns)}` : " · from its first work"), box);
-      const t = new Timeline(run, "", of, box, panel, () => {
+      const t = new Timeline(run, "", of, box, () => {
         if (isMoving) return;
         isMoving = true;
         for (const other of shown) if (other !== t) other.view.show(t.view.target.from, t.view.target.to, t.view.view === t.view.target);
