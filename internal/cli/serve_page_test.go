@@ -90,7 +90,7 @@ func TestPageInBrowser(t *testing.T) {
 		name  string
 		check func(s *served)
 	}{
-		{"runs", servedRuns}, {"run", servedRun}, {"query", servedQuery}, {"compare", servedCompare}, {"check", servedCheck}, {"queries", servedQueries}, {"trend", servedTrend}, {"sql", servedSQL}, {"ncu", servedNcu}, {"timeline", servedTimeline}, {"wheel", servedWheel}, {"touch", servedTouch}, {"medians", servedMedians}, {"keys", servedKeys}, {"theme", servedTheme}, {"widths", servedWidths}, {"ranks", servedRanks}, {"operators", servedOperators},
+		{"runs", servedRuns}, {"run", servedRun}, {"query", servedQuery}, {"compare", servedCompare}, {"picker", servedPicker}, {"check", servedCheck}, {"queries", servedQueries}, {"trend", servedTrend}, {"sql", servedSQL}, {"ncu", servedNcu}, {"timeline", servedTimeline}, {"wheel", servedWheel}, {"touch", servedTouch}, {"medians", servedMedians}, {"keys", servedKeys}, {"theme", servedTheme}, {"widths", servedWidths}, {"ranks", servedRanks}, {"operators", servedOperators},
 	} {
 		ok := t.Run(c.name, func(t *testing.T) {
 			s.t = t
@@ -330,6 +330,38 @@ func servedQuery(s *served) {
 	if sql := s.texts(".sql pre")[0]; !strings.Contains(sql, "FROM top_kernels_v") {
 		s.t.Errorf("its SQL is %q", sql)
 	}
+}
+
+// servedPicker has a reader pick the runs to compare from a list: one ticked is in the field of its side and in no other.
+func servedPicker(s *served) {
+	box := func(side, run string) string {
+		return fmt.Sprintf(`document.querySelector('.picker input[name="%s"][value="%s"]')`, side, run)
+	}
+	s.visit("/compare", box("base", "eager"))
+	if got := s.texts(".picker tbody td.name"); len(got) != 4 {
+		s.t.Errorf("the list has %q", got)
+	}
+	fields := func(base, now string) {
+		s.t.Helper()
+		if got := eval[[]string](s.browser, `["base", "new"].map((n) => document.querySelector("form").elements[n].value)`); !slices.Equal(got, []string{base, now}) {
+			s.t.Errorf("the fields say %q, not %q and %q", got, base, now)
+		}
+	}
+	s.click(box("base", "sdpa-1"))
+	s.click(box("new", "sdpa-2"))
+	fields("sdpa-1", "sdpa-2")
+	s.click(box("new", "sdpa-1"))
+	fields("", "sdpa-2,sdpa-1")
+	s.click(box("new", "sdpa-1"))
+	s.click(box("base", "eager"))
+	fields("eager", "sdpa-2")
+	s.click(`document.querySelector("form button.main")`)
+	s.await(`document.querySelector(".lead") && location.search === "?base=eager&new=sdpa-2"`)
+	if eval[bool](s.browser, `document.querySelector(".picker").open`) {
+		s.t.Error("the list is open over a comparison")
+	}
+	s.click(`document.querySelector(".picker summary")`)
+	s.await(box("base", "eager") + `?.checked && ` + box("new", "sdpa-2") + `.checked && document.querySelectorAll(".picker input:checked").length === 2`)
 }
 
 func servedCompare(s *served) {

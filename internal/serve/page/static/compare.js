@@ -2,7 +2,7 @@
 import { get, path } from "./api.js";
 import { drawn } from "./document.js";
 import { el, fill, loading, runLink } from "./dom.js";
-import { runField, runsKnown } from "./runs.js";
+import { mountPicker, runField, runsKnown } from "./runs.js";
 
 const byWhat = ["kernel", "family", "grid", "stage", "operator", "range", "metric", "tree"];
 const metrics = ["gpu_span_ns", "gpu_busy_ns", "gpu_idle_ns", "gpu_sum_ns", "cpu_ns"];
@@ -26,8 +26,9 @@ export function mount(root, route, nav) {
     select("by", "by", byWhat), select("metric", "judged by", metrics), input("stage", "stage", { placeholder: "all" }), input("top", "rows", { type: "number", min: 0, placeholder: "10" }), input("alpha", "alpha", { placeholder: "0.01" }), input("min_effect", "smallest effect", { placeholder: "1%" }), input("margin", "margin", { placeholder: "5%" }),
     runsKnown(abort.signal));
   form.addEventListener("keydown", (e) => { if (e.key === "Enter" && e.altKey) submit(); });
-  const result = el("div");
-  root.append(el("h1", {}, title), form, result);
+  const result = el("div"), picker = el("details", { class: "picker", open: !(asked.base && asked.new) }, el("summary", {}, "Pick the runs from a list"));
+  root.append(el("h1", {}, title), form, picker, result);
+  mountPicker(picker, ["base", "new"].map((side) => form.elements[side]), abort.signal);
 
   function submit() {
     const f = new FormData(form), params = new URLSearchParams();
@@ -63,7 +64,7 @@ export function mount(root, route, nav) {
       seen.observe(place);
     });
   } else {
-    result.append(el("p", { class: "hint" }, "Name two runs, or pick them on the page of runs. A side may be several runs: repeats of the same workload say how much it varies."));
+    result.append(el("p", { class: "hint" }, "A side may be several runs: repeats of the same workload say how much it varies."));
   }
   return () => { abort.abort(); seen?.disconnect(); unmountTimeline?.(); };
 }

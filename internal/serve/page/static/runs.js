@@ -17,6 +17,36 @@ export function runsKnown(signal) {
 // runField is a field for a run, or several.
 export const runField = (name, value, placeholder) => el("label", { class: "wide-field" }, name, el("input", { type: "text", name, list: "runs-known", value, placeholder, autocomplete: "off" }));
 
+const listed = (text) => text.split(",").map((run) => run.trim()).filter(Boolean);
+
+// mountPicker lists the runs in details, once they are open, with a box for each of some fields: a run ticked is in that field, and in no other.
+export function mountPicker(details, fields, signal) {
+  const place = el("div", {}, loading("the runs"));
+  details.append(place);
+  const follow = () => { for (const box of place.querySelectorAll("input")) box.checked = listed(fields.find((f) => f.name === box.name).value).includes(box.value); };
+  const tick = (name, run, is) => {
+    for (const field of fields) {
+      const others = listed(field.value).filter((r) => r !== run);
+      if (field.name === name || others.length < listed(field.value).length) field.value = [...others, ...(is && field.name === name ? [run] : [])].join(",");
+    }
+    follow();
+  };
+  const rowOf = (run) => el("tr", { data: { run: run.name } }, fields.map((f) => el("td", {}, el("input", { type: "checkbox", name: f.name, value: run.name, "aria-label": `${run.name} as ${f.name}`, onchange: (e) => tick(f.name, run.name, e.target.checked) }))),
+    el("td", { class: "name" }, el("a", { href: runLink(run.name), title: run.name }, run.name)), el("td", {}, run.stage || "-"), el("td", { class: "n" }, run.stage_ns ? time(run.stage_ns) : "-"), el("td", {}, minute(run.started_at || run.created_at)), el("td", {}, run.device || "-"),
+    el("td", {}, run.tags.join(" ")), el("td", { class: "command" }, run.command ? el("code", { title: run.command }, run.command) : "-"));
+  const load = () => {
+    if (!details.open) return;
+    details.removeEventListener("toggle", load);
+    fill(place, get(path("runs"), { limit: 200 }, signal).then(({ runs, next }) => !runs.length ? el("p", { class: "hint none" }, "The warehouse has no runs.") : [
+      el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Runs to pick from" }, el("table", { class: "runs" }, el("caption", {}, "Runs to pick from"),
+        el("thead", {}, el("tr", {}, [...fields.map((f) => f.name), "run", "stage", "per pass", "captured", "GPU", "tags", "command"].map((h) => el("th", { scope: "col", class: h === "per pass" ? "n" : null }, h)))), el("tbody", {}, runs.map(rowOf)))),
+      next ? el("p", { class: "hint" }, "The 200 newest; ", el("a", { href: "/runs" }, "all runs"), ".") : null])).then(follow);
+  };
+  for (const f of fields) f.addEventListener("input", follow);
+  details.addEventListener("toggle", load);
+  load();
+}
+
 export const keys = [["x", "pick the run under the pointer or focus"], ["Enter", "in the search: open the only run"]];
 
 export function mount(root, route, nav) {
