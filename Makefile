@@ -4,9 +4,9 @@ RUN ?= .
 # Without symbols, linking DuckDB into each package's tests takes a fraction of the time; vet has its own command.
 QUICK = -vet=off '-ldflags=-s -w' -count=1
 
-.PHONY: help build test bench torture lint golden screenshot dist darwin clean FORCE
+.PHONY: help build test bench torture lint golden screenshot release darwin clean FORCE
 help:
-	@echo 'make build | test [PKG=./queries RUN=TestMfu] | bench [PKG=./ingest RUN=Shapes] | torture | lint | golden | screenshot | dist | clean'
+	@echo 'make build | test [PKG=./queries RUN=TestMfu] | bench [PKG=./ingest RUN=Shapes] | torture | lint | golden | screenshot | release | clean'
 
 build:
 	go build -o prof .
@@ -64,23 +64,27 @@ screenshot: build
 	./prof --home $$d/home report baseline --out $$d --file report.html >/dev/null; \
 	chromium --headless=new --no-sandbox --disable-gpu --hide-scrollbars --window-size=1280,800 --screenshot=$(CURDIR)/docs/report.png file://$$d/report.html
 
-# The go command reads the commit from git; prof --version shows it.
-# On Linux on x86-64: both Linux binaries, for which the ARM one wants Debian's g++-aarch64-linux-gnu, and where zig is installed (pip install
-# ziglang) a check that everything but main compiles for a Mac; linking wants Apple's SDK. On a Mac: the Mac's binary.
-ifeq ($(shell go env GOOS),darwin)
-dist: dist/prof-darwin-$(shell go env GOARCH).tar.gz
-else
-dist: dist/prof-linux-amd64.tar.gz dist/prof-linux-arm64.tar.gz
+# A release, in dist: the archive, the wheel and the checksums of this machine's system, and on Linux on x86-64 also those of Linux on ARM if
+# Debian's g++-aarch64-linux-gnu is installed. They need the C library of this machine or a newer one: the workflow builds on an old Linux.
+# Where zig is installed (pip install ziglang), everything but main is compiled for a Mac too; linking wants Apple's SDK.
+SYSTEM = $(shell go env GOOS)-$(shell go env GOARCH)
+release:
+	rm -rf dist
+	$(MAKE) dist/prof-$(SYSTEM).tar.gz
+ifeq ($(SYSTEM),linux-amd64)
+	@if command -v aarch64-linux-gnu-g++ >/dev/null; then $(MAKE) dist/prof-linux-arm64.tar.gz CC=aarch64-linux-gnu-gcc CXX=aarch64-linux-gnu-g++; \
+	else echo 'aarch64-linux-gnu-g++ is not installed: nothing is built for Linux on ARM'; fi
 	@if $(ZIG) version >/dev/null 2>&1; then $(MAKE) darwin; else echo 'zig is not installed: not compiled for darwin/arm64'; fi
 endif
+	cd dist && $$(command -v sha256sum || echo shasum -a 256) *.tar.gz *.whl >SHA256SUMS && cat SHA256SUMS
 
-dist/prof-linux-arm64.tar.gz: export CC = aarch64-linux-gnu-gcc
-dist/prof-linux-arm64.tar.gz: export CXX = aarch64-linux-gnu-g++
+# The go command reads the commit from git; prof --version shows it.
 dist/prof-%.tar.gz: FORCE
 	mkdir -p dist/prof-$*
 	CGO_ENABLED=1 GOOS=$(word 1,$(subst -, ,$*)) GOARCH=$(word 2,$(subst -, ,$*)) go build -buildvcs=true -trimpath '-ldflags=-s -w' -o dist/prof-$*/prof .
 	cp LICENSE README.md CHANGELOG.md dist/prof-$*
 	tar -C dist -czf $@ prof-$*
+	CGO_ENABLED=0 go run ./internal/wheel -version "$$(sed -n 's/^const release = "\(.*\)"$$/\1/p' internal/cli/version.go)" -out dist dist/prof-$*/prof LICENSE
 
 ZIG ?= python3 -m ziglang
 darwin:

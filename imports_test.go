@@ -33,6 +33,7 @@ var rooms = map[string][]string{
 	"internal/speed":        {"internal/exports"},
 	"internal/torture":      {"internal/exports"},
 	"internal/suggest":      {},
+	"internal/wheel":        {},
 	"capture":               {"schema/rundir", "capture/attach", "capture/envvar", "capture/machine", "capture/mark", "capture/ncu", "capture/nsys", "capture/nvml", "capture/plan", "capture/provenance", "capture/serving", "capture/tracer"},
 	"capture/attach":        {"capture/machine", "capture/tracer", "schema/rundir"},
 	"capture/capturetest":   {"capture", "capture/machine", "capture/nvml", "capture/tracer"},
