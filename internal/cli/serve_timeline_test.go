@@ -102,6 +102,46 @@ func servedTimeline(s *served) {
 	shows(ends.Begin, ends.End, fmt.Sprint(ends.End-ends.Begin))
 }
 
+// servedPlaces has a reader go from the start of a gap, a pass and a step in a table to the timeline: it is picked there or marked, in the middle of the view.
+func servedPlaces(s *served) {
+	type rows struct {
+		Rows []struct {
+			Start    int64  `json:"start_ns"`
+			Duration *int64 `json:"duration_ns"`
+			CPU      *int64 `json:"cpu_ns"`
+			Span     *int64 `json:"gpu_span_ns"`
+			Whole    *int64 `json:"span_ns"`
+		}
+	}
+	for _, c := range []struct {
+		query string
+		long  func(r rows) *int64
+	}{
+		{"longest-gaps", func(r rows) *int64 { return r.Rows[0].Duration }},
+		{"passes", func(r rows) *int64 { return r.Rows[0].CPU }},
+		{"pass-accounting", func(r rows) *int64 { return r.Rows[0].Whole }},
+		{"steps", func(r rows) *int64 { return r.Rows[0].Span }},
+	} {
+		r := asked[rows](s, "query", c.query, "sdpa-1")
+		if len(r.Rows) == 0 || c.long(r) == nil {
+			s.t.Fatalf("%s has no row with a length", c.query)
+		}
+		start, long := r.Rows[0].Start, *c.long(r)
+		s.visit("/runs/sdpa-1?query="+c.query, `document.querySelector(".answer tbody a")`)
+		s.click(`document.querySelector(".answer tbody a")`)
+		words := eval[[2]string](s.browser, fmt.Sprintf(`import("/times.js").then((f) => [f.time(%d), f.momentText(%d, %[1]d / 100)])`, long, start))
+		s.await(`document.querySelector(".tl-panel")?.childElementCount > 0`)
+		if said := eval[string](s.browser, `document.querySelector(".tl-panel").innerText`); !strings.Contains(said, fmt.Sprintf("(start_ns %d, %d ns)", start, long)) && !strings.Contains(said, words[0]+" from "+words[1]) {
+			s.t.Errorf("the first row of %s starts at %d and takes %d: the timeline says %q", c.query, start, long, said)
+		}
+		const shown = `["from", "to"].map((n) => Number(new URL(location.href).searchParams.get(n)))`
+		s.await(fmt.Sprintf(`(([from, to]) => Math.abs(from - %d) <= 1 && Math.abs(to - %d) <= 1)(%s)`, start-long/2, start+long+long/2, shown))
+		if eval[bool](s.browser, `new URL(location.href).searchParams.has("at")`) {
+			s.t.Error("the address has the place still, which its view has replaced")
+		}
+	}
+}
+
 // wheel turns the wheel over a place, down by so many pixels.
 func (s *served) wheel(x, y, down float64) {
 	s.t.Helper()

@@ -34,6 +34,17 @@ export function commandLink(command) {
   return to ? el("a", { href: to, class: "see" }, el("code", {}, command)) : el("code", { class: "see" }, command);
 }
 
+// placed draws the start of what has a place on the timeline of a run as a link that opens it there: rows say when something starts by the clock of their source.
+function placed(run, answer, params) {
+  const doc = answer.columns.find((c) => c.name === "start_ns")?.doc ?? "";
+  if (run === null || !doc.includes("from the start of the source")) return {};
+  const longOf = (row) => row.duration_ns ?? (doc.startsWith("CPU start") ? row.cpu_ns : row.gpu_span_ns ?? row.span_ns ?? row.time_ns ?? row.cpu_ns) ?? 0;
+  return { start_ns: (start, row, text) => {
+    const source = row.source_id ?? params.of_source;
+    return start === null || source === undefined ? text : el("a", { href: address(runLink(run, "timeline"), { at: [source, start, longOf(row)].join(","), device: row.device }), title: "Show it on the timeline" }, text);
+  } };
+}
+
 // mountQuery shows a query with the state that the address has: p.NAME for parameters, sort, find.
 export function mountQuery(root, { run, name, query, nav, stages = [] }) {
   let abort = new AbortController();
@@ -53,7 +64,7 @@ export function mountQuery(root, { run, name, query, nav, stages = [] }) {
       const statement = answer.sql ?? "";
       return [
         table(answer, {
-          caption: name, state, cells: run === null ? { run: (v) => v === null ? "-" : el("a", { href: runLink(v) }, v) } : {},
+          caption: name, state, cells: run === null ? { run: (v) => v === null ? "-" : el("a", { href: runLink(v) }, v) } : placed(run, answer, params),
           changed: (to) => { Object.assign(state, to); nav.replace(to); },
           downloads: [["CSV", address(queryOf(run, name), { ...params, format: "csv" })], ["Arrow", address(queryOf(run, name), { ...params, format: "arrow" })]],
         }),

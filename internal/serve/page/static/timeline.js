@@ -239,6 +239,18 @@ class Timeline {
     }
   }
 
+  // showPlace shows a place with what is around it, and picks what begins and ends there, or else marks it.
+  async showPlace({ source, start, long, device }) {
+    const from = this.onTimeline(source, start), to = from + long, edge = long ? long / 2 : 1e6;
+    this.view.show(from - edge, to + edge);
+    if (!long) return;
+    const marks = await this.window(from, from + 1, 1), kinds = ["pass", "gap", ...works, "range", "call"];
+    const found = this.about.tracks.filter((track) => track.source_id === source && !track.is_whole && kinds.includes(track.kind) && (device === undefined || track.device === undefined || track.device === device) && marks.get(track.id)?.start.some((s, i) => s === from && marks.get(track.id).end[i] === to))
+      .sort((a, b) => kinds.indexOf(a.kind) - kinds.indexOf(b.kind));
+    if (found.length) await this.pickAt(found[0].id, from);
+    else this.view.setRange(from, to);
+  }
+
   // showRange sums up a stretch of time.
   async showRange(range) {
     this.began?.();
@@ -305,6 +317,23 @@ class Timeline {
   }
 }
 
+// locate finds the place that an address names: at=SOURCE,START,LENGTH by the clock of the source, a measured pass of a stage, or the longest gap in a stage's passes for one of some causes.
+// It gives { source, start, long, device }, or null where there is none.
+async function locate(t, query) {
+  const [source, start, long = 0] = numbers(query.get("at")), device = query.get("device"), stage = query.get("stage"), causes = (query.get("cause") ?? "").split(",").filter(Boolean);
+  if (start !== undefined) return t.shift.has(source) ? { source, start, long, device: device === null ? undefined : Number(device) } : null;
+  if (causes.length) {
+    const { rows } = await t.ask("longest-gaps", { stage, device, source: t.source, top: 1000 }), gap = rows.find((r) => causes.includes(r.cause) && t.shift.has(r.source_id));
+    if (gap) return { source: gap.source_id, start: gap.start_ns, long: gap.duration_ns, device: gap.device };
+  }
+  if (!stage) return null;
+  const { rows } = await t.ask("timeline-passes", { blocks: 1e12, device, source: t.source }), nth = query.get("pass");
+  const list = rows.filter((r) => r.stage === stage && r.passes === 1 && t.shift.has(r.source_id) && (nth === null ? !r.is_warmup : r.pass === Number(nth))).sort((a, b) => b.span_ns - a.span_ns || a.source_id - b.source_id || a.start_ns - b.start_ns), r = list[0];
+  return r ? { source: r.source_id, start: r.start_ns, long: r.end_ns - r.start_ns, device: r.device } : null;
+}
+
+const places = ["at", "stage", "device", "pass", "cause"];
+
 const numbers = (text) => /^-?\d+(,-?\d+)*$/.test(text ?? "") ? text.split(",").map(Number) : [];
 // about asks what a timeline consists of. Its times count from zero_ns: the start of the capture, as those of queries do.
 const about = async (run, source, signal) => ({ zero_ns: 0, ...await get(path("runs", run, "timeline", "about"), { source }, signal) });
@@ -323,7 +352,7 @@ export function mount(root, route, nav) {
   const note = later(300, () => {
     if (!t) return;
     const v = t.view, isHome = v.isHome(), minor = v.groups.filter((g) => g.isMinor).map((g) => g.key), folds = v.groups.filter((g) => v.folded.has(g.key) !== minor.includes(g.key)).map((g) => g.key);
-    nav.replace({ from: isHome ? null : Math.round(v.target.from), to: isHome ? null : Math.round(v.target.to), pick: v.pick && !v.pick.count ? `${v.pick.track},${v.pick.start}` : null, range: v.range ? `${v.range.from},${v.range.to}` : null, find: t.asked || null, fold: folds.join(" ") || null, source });
+    nav.replace({ from: isHome ? null : Math.round(v.target.from), to: isHome ? null : Math.round(v.target.to), pick: v.pick && !v.pick.count ? `${v.pick.track},${v.pick.start}` : null, range: v.range ? `${v.range.from},${v.range.to}` : null, ...Object.fromEntries(places.map((name) => [name, null])), find: t.asked || null, fold: folds.join(" ") || null, source });
   });
   const find = async (text) => {
     matches.textContent = "";
@@ -362,6 +391,11 @@ export function mount(root, route, nav) {
       if (to > from) t.view.show(from, to);
       if (b > a) t.view.setRange(a, b);
       else if (start !== undefined) t.pickAt(track, start);
+      else if (places.some((name) => q.has(name))) {
+        const place = await locate(t, q);
+        if (place) await t.showPlace(place);
+        else t.readout.textContent = "The capture has no such place: all is shown.";
+      }
       if (search.value) find(search.value.trim());
     } catch (err) {
       if (err.name !== "AbortError") place.replaceChildren(problem(err));
