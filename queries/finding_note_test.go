@@ -58,12 +58,12 @@ func testFindingNotes(t *testing.T) {
 		{"DELETE FROM device_time WHERE range_id > 0", "no rule was tried: the measured passes have no device work"},
 		{idle("profiler = 20000"), "in 1.0 % of these spans a GPU was idle while the profiler worked"},
 		{idle("unknown = 30000"), "in 1.5 % of these spans a GPU was idle before work whose launch was not captured"},
-		{"UPDATE device SET sm_count = NULL", "small-grids and wave-tail could not be tried on every GPU"},
-		{"UPDATE device SET compute_capability = NULL", "wave-tail could not be tried on every GPU"},
-		{"INSERT INTO kernel SELECT * REPLACE (NULL AS kernel_shape_id) FROM kernel; " + ran(1, 1, 0, 10, 201, "") + "; UPDATE kernel_shape SET grid_x = NULL WHERE kernel_shape_id = 201", "could not be tried on 1 kernel:"},
-		{hostCopy(1, "NULL", 7), "pageable-copies could not be tried on 1 copy to the GPU"},
+		{"UPDATE device SET sm_count = NULL", "not checked on every GPU, since the capture lacks the number or the limits of its SMs: small-grids, wave-tail"},
+		{"UPDATE device SET compute_capability = NULL", "not checked on every GPU, since the capture lacks the limits of its SMs: wave-tail"},
+		{"INSERT INTO kernel SELECT * REPLACE (NULL AS kernel_shape_id) FROM kernel; " + ran(1, 1, 0, 10, 201, "") + "; UPDATE kernel_shape SET grid_x = NULL WHERE kernel_shape_id = 201", "not checked on 1 kernel, since the capture lacks the grid"},
+		{hostCopy(1, "NULL", 7), "not checked on 1 copy to the GPU, since the capture lacks the kind of memory: pageable-copies"},
 	}
-	absent := map[string][]string{"throttling could not be checked": sampled(1, 1, 1), "below-roof and low-occupancy could not be tried": ncuOf(nil)}
+	absent := map[string][]string{"throttling could not be checked": sampled(1, 1, 1), "not checked without Nsight Compute data": ncuOf(nil)}
 	work := ran(1, 1, 0, 10, 200, "")
 	runs := [][]string{{work}}
 	for _, c := range cases {

@@ -24,7 +24,7 @@ func (p *program) explainCommand() *cli.Command {
 		Usage:     "what could make a run faster, ranked by the time it could save",
 		ArgsUsage: "[RUN]",
 		Description: `Without RUN, the newest. After a line per stage, each finding says how much time it could save over the measured passes, at most or about, the numbers
-behind it, what to try, and the query that shows more. Savings overlap: they do not add up. Notes say which rules could not be tried.
+behind it, what to try, and the query that shows more. Savings overlap: they do not add up. Notes say which rules were not checked.
 prof query finding-rules lists the rules, prof query findings the findings.
 
   prof explain

@@ -232,7 +232,7 @@ func (p *program) openAs(c *cli.Context, home schema.Home, o schema.Options) (*s
 const memoryVariable = "PROF_MEMORY"
 
 func memoryFlag() cli.Flag {
-	return &cli.StringFlag{Name: "memory", Usage: "`SIZE` of memory such as 4GB that this command may take; what does not fit spills to disk", DefaultText: "as much as is usual; prof doctor says"}
+	return &cli.StringFlag{Name: "memory", Usage: "`SIZE` of memory that prof may use, such as 4GB; larger data spills to disk", DefaultText: "from cores and free memory; prof doctor says"}
 }
 
 // memory is what the command may take, in bytes; 0 for as much as is usual.

@@ -796,18 +796,18 @@ var words = map[string]kind{
 	}) string {
 		return fmt.Sprintf("in %s of these spans a GPU was idle before work whose launch was not captured: no rule can say why", share(c.Idle, c.Span))
 	}),
-	"rules-without-profiled-kernels": says("below-roof and low-occupancy could not be tried: Nsight Compute profiled no kernel of the timeline"),
-	"rules-without-sms":              says("small-grids and wave-tail could not be tried on every GPU: the capture lacks its SM count or SM limits"),
-	"rules-without-sm-limits":        says("wave-tail could not be tried on every GPU: the capture lacks the limits of its SMs"),
+	"rules-without-profiled-kernels": says("not checked without Nsight Compute data: roofline and occupancy of the kernels (below-roof, low-occupancy)"),
+	"rules-without-sms":              says("not checked on every GPU, since the capture lacks the number or the limits of its SMs: small-grids, wave-tail"),
+	"rules-without-sm-limits":        says("not checked on every GPU, since the capture lacks the limits of its SMs: wave-tail"),
 	"kernels-without-grid": sentence(func(c struct {
 		Kernels int64 `col:"item_count"`
 	}) string {
-		return fmt.Sprintf("small-grids and wave-tail could not be tried on %s: the capture lacks the grid", count(c.Kernels, "kernel"))
+		return fmt.Sprintf("not checked on %s, since the capture lacks the grid: small-grids, wave-tail", count(c.Kernels, "kernel"))
 	}),
 	"copies-without-memory": sentence(func(c struct {
 		Copies int64 `col:"item_count"`
 	}) string {
-		return fmt.Sprintf("pageable-copies could not be tried on %s to the GPU: the capture lacks the kind of memory", count(c.Copies, "copy", "copies"))
+		return fmt.Sprintf("not checked on %s to the GPU, since the capture lacks the kind of memory: pageable-copies", count(c.Copies, "copy", "copies"))
 	}),
 	"clocks-of-other-gpus": says("throttling could not be checked: the clocks were not sampled on the counted GPUs while their timeline was captured"),
 	"clocks-not-sampled":   says("throttling could not be checked: the run has no samples of clocks, which prof capture takes"),

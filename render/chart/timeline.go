@@ -41,7 +41,7 @@ type TimelineData struct {
 	Begin   int64             `json:"begin"` // of the first call that is drawn, where that is earlier than the work
 	From    int64             `json:"from"`  // of the first work
 	Until   int64             `json:"until"` // end of the last work, after From
-	Part    int64             `json:"part"` // what begins in the same one is one block
+	Part    int64             `json:"part"`  // what begins in the same one is one block
 	Names   []string          `json:"names"`
 	Parts   map[string]string `json:"parts"` // what causes of gaps are called
 	Works   [][2]int64        `json:"works"` // what single pieces of work are: name, lane's name

@@ -69,7 +69,7 @@ func TestUnknownColumns(t *testing.T) {
 	if len(view.Columns) != 3 || len(view.Rows) != 2 || len(view.Rows[1]) != 3 || view.Rows[1][2].Sort != "2" || view.Columns[1].Name != "mfu_ratio" {
 		t.Errorf("the table is %+v", view)
 	}
-	if want := "Hidden, since nothing is known of them: wrong input."; view.Unknown != want {
+	if want := "Empty columns hidden: wrong input."; view.Unknown != want {
 		t.Errorf("it says %q, not %q", view.Unknown, want)
 	}
 	f.Rows = [][]any{{nil, nil, nil, nil}}
@@ -118,9 +118,9 @@ func TestSharedNotes(t *testing.T) {
 		times      int
 	}{
 		{md, "\n1. shared\n2. also shared\n", 1}, {md, "shared\n", 2}, {md, "\n- of two\n", 2}, {md, "\n- own\n", 1},
-		{md, "\nSee notes 1 and 2 of \"Notes on several tables\" above.\n", 2}, {md, "\nSee note 2 of ", 1},
+		{md, "\nSee footnotes 1 and 2 above.\n", 2}, {md, "\nSee footnote 2 above.", 1},
 		{body, "<li>shared</li>", 1}, {body, "<li>also shared</li>", 1}, {body, `<p class="note">of two</p>`, 2}, {body, `<p class="note">`, 3},
-		{body, `<a href="#notes">See notes 1 and 2 of `, 2}, {body, `<section id="notes"`, 1},
+		{body, `<a href="#notes">See footnotes 1 and 2 above.`, 2}, {body, `<section id="notes"`, 1},
 	} {
 		if n := strings.Count(c.text, c.mark); n != c.times {
 			t.Errorf("%q is there %d times, not %d, in\n%s", c.mark, n, c.times, c.text)

@@ -3,7 +3,6 @@ package report
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 
 	"prof/queries/judge"
@@ -143,7 +142,7 @@ func (r *reader) section(s judge.Section, shared []string, withPictures bool) (o
 		out = append(out, doc.Notes(f.Notes))
 	}
 	if others != "" {
-		out = append(out, doc.Hint{Text: fmt.Sprintf("See %s of \"%s\" above.", others, words.SharedTitle), To: notesID})
+		out = append(out, doc.Hint{Text: "See foot" + others + " above.", To: notesID})
 	}
 	return append(out, sql)
 }

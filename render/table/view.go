@@ -55,7 +55,7 @@ func NewView(f *frame.Frame, caption string, e Excerpt, names map[string]string)
 	}
 	t.Caption = caption
 	v := t.view(names)
-	v.LeftOut, v.Unknown = left, listed("Hidden, since nothing is known of them: ", unknown)
+	v.LeftOut, v.Unknown = left, listed("Empty columns hidden: ", unknown)
 	return v, nil
 }
 

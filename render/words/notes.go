@@ -14,7 +14,7 @@ import (
 const manySections = 3
 
 // SharedTitle heads the notes that are said once.
-const SharedTitle = "Notes on several tables"
+const SharedTitle = "Footnotes"
 
 // SharedNotes returns the notes that many of the lists hold, in the order in which they come first.
 func SharedNotes(lists ...[]string) []string {

@@ -107,7 +107,7 @@ export function table(answer, { caption, state = {}, changed = () => {}, cells =
     rows.length || search ? el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": caption },
       el("table", {}, el("caption", {}, caption), el("thead", {}, el("tr", {}, heads)), body)) : null,
     rows.length === 0 ? el("p", { class: "hint none" }, "No rows.") : null, more,
-    unknown.length && rows.length ? el("p", { class: "hint" }, "Hidden, since nothing is known of them: ", unknown.map(titleOf).join(", ")) : null,
+    unknown.length && rows.length ? el("p", { class: "hint" }, "Empty columns hidden: ", unknown.map(titleOf).join(", ")) : null,
     (answer.notes ?? []).map((n) => el("p", { class: "note" }, n)));
   arrange();
   return element;
