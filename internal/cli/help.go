@@ -24,14 +24,22 @@ func flagsOf(groups []flagGroup) (out []cli.Flag) {
 	return out
 }
 
-// groupedHelp is the template of a command's help with its options in groups, in lines of a width: the library's has groups and options in the order
-// of the alphabet, and lets a terminal break its lines.
-func groupedHelp(groups []flagGroup, width int) string {
-	groups = append(slices.Clip(groups), flagGroup{"Help", []cli.Flag{cli.HelpFlag}})
-	column := 0 // of what an option does
-	for _, f := range flagsOf(groups) {
-		name, _ := optionText(f)
-		column = max(column, len("   "+name+"  "))
+// helpLine is what a line of help names, and what is said of it.
+type helpLine struct{ name, doc string }
+
+// helpGroup is lines of help under a heading.
+type helpGroup struct {
+	title string
+	lines []helpLine
+}
+
+// groupsText writes groups in lines of a width, what is said in one column.
+func groupsText(groups []helpGroup, width int) string {
+	column := 0
+	for _, g := range groups {
+		for _, l := range g.lines {
+			column = max(column, len("   "+l.name+"  "))
+		}
 	}
 	isNarrow := width < 2*column
 	if isNarrow {
@@ -40,29 +48,52 @@ func groupedHelp(groups []flagGroup, width int) string {
 	var out strings.Builder
 	for _, g := range groups {
 		out.WriteString("\n" + strings.ToUpper(g.title) + ":\n")
-		for _, f := range g.flags {
-			name, doc := optionText(f)
-			lead := "   " + name
+		for _, l := range g.lines {
+			lead := "   " + l.name
 			if isNarrow {
 				out.WriteString(lead + "\n")
 				lead = ""
 			}
-			for _, line := range typeset.Wrap(doc, min(width, helpWidth)-column) {
+			for _, line := range typeset.Wrap(l.doc, min(width, helpWidth)-column) {
 				fmt.Fprintf(&out, "%-*s%s\n", column, lead, line)
 				lead = ""
 			}
 		}
 	}
+	return out.String()
+}
+
+// groupedHelp is the template of a command's help with its options in groups, in lines of a width: the library's has groups and options in the order
+// of the alphabet, and lets a terminal break its lines.
+func groupedHelp(groups []flagGroup, width int) string {
+	groups = append(slices.Clip(groups), flagGroup{"Help", []cli.Flag{cli.HelpFlag}})
 	head, _, _ := strings.Cut(cli.CommandHelpTemplate, "{{if .VisibleFlagCategories}}")
-	return head + "\n" + out.String()
+	return head + "\n" + groupsText(typeset.Each(groups, func(g flagGroup) helpGroup { return helpGroup{g.title, typeset.Each(g.flags, optionLine)} }), width)
+}
+
+// verbGroup is verbs that belong together, under a heading in the program's help.
+type verbGroup struct {
+	title string
+	verbs []*cli.Command
+}
+
+// groupedVerbs is the template of the program's help with its verbs in groups.
+func groupedVerbs(groups []verbGroup, width int) string {
+	text := groupsText(typeset.Each(groups, func(g verbGroup) helpGroup {
+		shown := slices.DeleteFunc(slices.Clone(g.verbs), func(c *cli.Command) bool { return c.Hidden })
+		return helpGroup{g.title, typeset.Each(shown, func(c *cli.Command) helpLine { return helpLine{c.Name, c.Usage} })}
+	}), width)
+	head, rest, _ := strings.Cut(cli.AppHelpTemplate, "{{if .VisibleCommands}}")
+	_, tail, _ := strings.Cut(rest, `{{template "visibleCommandCategoryTemplate" .}}{{end}}`)
+	return head + "\n" + strings.TrimSuffix(text, "\n") + tail
 }
 
 // helpWidth is how wide the help gets: longer lines are hard to read.
 const helpWidth = 110
 
-// optionText is how an option is written, and what it does.
-func optionText(f cli.Flag) (name, doc string) {
-	name, doc, _ = strings.Cut(f.String(), "\t")
+// optionLine is how an option is written, and what it does.
+func optionLine(f cli.Flag) helpLine {
+	name, doc, _ := strings.Cut(f.String(), "\t")
 	name, _, _ = strings.Cut(strings.TrimSpace(name), " [ ") // an option that may be repeated
 	for _, no := range []string{" (default: false)", " (default: 0)", " (default: 0s)"} {
 		doc = strings.TrimSuffix(doc, no)
@@ -73,5 +104,5 @@ func optionText(f cli.Flag) (name, doc string) {
 		}
 		name = strings.Join(all, ", ")
 	}
-	return name, doc
+	return helpLine{name, doc}
 }

@@ -172,6 +172,15 @@ func (p *program) app() (*cli.App, error) {
 	if err != nil {
 		return nil, err
 	}
+	verbs := []verbGroup{
+		{"First", []*cli.Command{p.openCommand(), p.demoCommand(), p.doctorCommand()}},
+		{"Capture", []*cli.Command{p.captureCommand(), p.launchCommand(), p.markCommand(), p.ingestCommand()}},
+		{"Ask", []*cli.Command{p.showCommand(), p.explainCommand(), query, p.sqlCommand(), p.modelCommand()}},
+		{"Compare", []*cli.Command{p.diffCommand(), p.trendCommand(), p.checkCommand(), p.baselineCommand()}},
+		{"Show and export", []*cli.Command{p.serveCommand(), p.reportCommand(), p.plotCommand(), p.exportCommand(), p.mcpCommand()}},
+		{"Keep and share", []*cli.Command{p.runsCommand(), p.tagCommand(), p.rmCommand(), p.pruneCommand(), p.packCommand(), p.importCommand(), p.lakeCommand(), p.pushCommand(), p.pullCommand()}},
+		{"Help", []*cli.Command{p.helpCommand(), p.completionCommand(), p.completeCommand()}},
+	}
 	app := &cli.App{
 		Name:                   "prof",
 		Usage:                  "the profiler's warehouse: where does my LLM's GPU time go, why, and did my change help?",
@@ -186,6 +195,7 @@ func (p *program) app() (*cli.App, error) {
 		ErrWriter:                 p.err,
 		ExitErrHandler:            func(*cli.Context, error) {},
 		OnUsageError:              p.onUsageError,
+		CustomAppHelpTemplate:     groupedVerbs(verbs, p.width()),
 		Flags:                     []cli.Flag{homeFlag(), memoryFlag(), cli.HelpFlag}, // the library adds the latter only where it adds the verb help
 		Before: func(c *cli.Context) error {
 			if home := p.getenv(homeVariable); home != "" && !c.IsSet("home") { // the library reads only the process's environment
@@ -193,14 +203,15 @@ func (p *program) app() (*cli.App, error) {
 			}
 			return nil
 		},
-		Commands: []*cli.Command{p.demoCommand(), p.captureCommand(), p.launchCommand(), p.markCommand(), p.ingestCommand(), p.runsCommand(), p.showCommand(), query, p.sqlCommand(), p.modelCommand(), p.explainCommand(), p.diffCommand(), p.trendCommand(), p.checkCommand(), p.baselineCommand(), p.reportCommand(), p.plotCommand(), p.serveCommand(), p.openCommand(), p.mcpCommand(), p.exportCommand(), p.packCommand(), p.importCommand(), p.pushCommand(), p.pullCommand(), p.lakeCommand(),
-			p.tagCommand(), p.rmCommand(), p.pruneCommand(), p.doctorCommand(), p.completionCommand(), p.completeCommand(), p.helpCommand()},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return p.noVerb(c.App, c.Args().First())
 			}
 			return cli.ShowAppHelp(c)
 		},
+	}
+	for _, group := range verbs {
+		app.Commands = append(app.Commands, group.verbs...)
 	}
 	for _, c := range app.Commands {
 		if c.OnUsageError == nil {
