@@ -98,7 +98,7 @@ func TestCaptures(t *testing.T) {
 			}
 			count, total := sumOf(f, "kernel_count"), sumOf(f, "kernel_sum_ns")
 			for _, name := range []string{"stage-kernels", "top-kernels"} {
-				f = testkit.Query(t, w, name, queries.Args{"run": c.name, "top": "0"})
+				f = testkit.Query(t, w, name, queries.Args{"run": c.name, "top": "0", "warmup": "true"})
 				if n, ns := sumOf(f, "calls"), sumOf(f, "total_ns"); n != count || ns != total {
 					t.Errorf("%s adds up to %d kernels and %d ns of %d and %d", name, n, ns, count, total)
 				}
@@ -139,7 +139,7 @@ func TestClashingCorrelations(t *testing.T) {
 	w, _ := sharedWarehouse(t)
 	testkit.Expect(t, w, `SELECT count(*), sum(duration_ns)::BIGINT, count(DISTINCT correlation_id), count(DISTINCT (pid, correlation_id)), count(DISTINCT pid)
 		FROM kernel WHERE run_id = (SELECT run_id FROM run WHERE name = 'nccl2')`, "1006|33723346|899|1006|2")
-	f := testkit.Query(t, w, "top-kernels", queries.Args{"run": "nccl2", "top": "0"})
+	f := testkit.Query(t, w, "top-kernels", queries.Args{"run": "nccl2", "top": "0", "warmup": "true"})
 	if n, ns := sumOf(f, "calls"), sumOf(f, "total_ns"); n != 1006 || ns != 33_723_346 {
 		t.Errorf("%d kernels, %d ns", n, ns)
 	}

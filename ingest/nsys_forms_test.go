@@ -143,12 +143,12 @@ func TestSeveralSources(t *testing.T) {
 	for _, s := range res.Sources {
 		run := filepath.Base(s.Path)
 		mustIngest(t, alone, run, s.Path)
-		f := testkit.Query(t, alone, "top-kernels", queries.Args{"run": run, "top": "0"})
+		f := testkit.Query(t, alone, "top-kernels", queries.Args{"run": run, "top": "0", "warmup": "true"})
 		for _, r := range f.Rows {
 			want[r[f.Index("kernel")].(string)] += r[f.Index("total_ns")].(int64)
 		}
 	}
-	f := testkit.Query(t, w, "top-kernels", queries.Args{"run": "all", "top": "0"})
+	f := testkit.Query(t, w, "top-kernels", queries.Args{"run": "all", "top": "0", "warmup": "true"})
 	for _, r := range f.Rows {
 		if name := r[f.Index("kernel")].(string); want[name] != r[f.Index("total_ns")].(int64) {
 			t.Errorf("%s takes %v ns, alone %d", name, r[f.Index("total_ns")], want[name])

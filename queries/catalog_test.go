@@ -69,7 +69,7 @@ func TestStatement(t *testing.T) {
 		err  string
 	}{
 		{Args{"run": "it's"}, "SELECT * EXCLUDE (bound, limiter, roof_ratio, profiled_ratio, occupancy_ratio, profiled_count) FROM top_kernels('it''s')", ""},
-		{Args{"run": "01a203b5-a797-78c5-ac07-753fd644fb70"}, "SELECT * EXCLUDE (bound, limiter, roof_ratio, profiled_ratio, occupancy_ratio, profiled_count) FROM top_kernels_v3('01a203b5-a797-78c5-ac07-753fd644fb70')", ""},
+		{Args{"run": "01a203b5-a797-78c5-ac07-753fd644fb70"}, "SELECT * EXCLUDE (bound, limiter, roof_ratio, profiled_ratio, occupancy_ratio, profiled_count) FROM top_kernels_v4('01a203b5-a797-78c5-ac07-753fd644fb70')", ""},
 		{Args{"run": "a", "top": "0", "stage": "(none)"}, "SELECT * EXCLUDE (bound, limiter, roof_ratio, profiled_ratio, occupancy_ratio, profiled_count) FROM top_kernels('a', top := 0, stage := '(none)')", ""},
 		{Args{}, "", "top-kernels needs --run"},
 		{Args{"run": "a", "top": "ten"}, "", `--top "ten" is not a whole number`},

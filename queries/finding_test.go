@@ -105,12 +105,12 @@ func replayed(times int) string {
 
 // waitedFor puts one of the longest gaps into the table of these, with its part outside CUDA and where the launch after it was made.
 func waitedFor(start, ns, path int) string {
-	return fmt.Sprintf("INSERT INTO gap SELECT '%[1]s', 1, 0, %[2]d, %[3]d, 'host', 1, 1, 1, %[4]d, NULL, 'x', 1, NULL; INSERT INTO gap_part SELECT '%[1]s', 1, 0, %[2]d, 'host', %[3]d", findingRun, start, ns, path)
+	return fmt.Sprintf("INSERT INTO gap SELECT '%[1]s', 1, 0, %[2]d, %[3]d, 'host', 1, 1, 1, %[4]d, 0, NULL, 'x', 1, NULL; INSERT INTO gap_part SELECT '%[1]s', 1, 0, %[2]d, 'host', %[3]d", findingRun, start, ns, path)
 }
 
 // pausedIn puts one of the longest gaps of the first thread into the table of these, with its parts outside CUDA, between calls, and in calls.
 func pausedIn(start, host, late, call int) string {
-	return fmt.Sprintf(`INSERT INTO gap BY NAME SELECT '%[1]s'::UUID AS run_id, 1 AS source_id, 0 AS device_id, %[2]d AS start_ns, %[3]d AS duration_ns, 'host' AS part, 1 AS pid, 1 AS tid, 1 AS range_context_id, 1 AS path_id, 1 AS after_kernel_name_id;
+	return fmt.Sprintf(`INSERT INTO gap BY NAME SELECT '%[1]s'::UUID AS run_id, 1 AS source_id, 0 AS device_id, %[2]d AS start_ns, %[3]d AS duration_ns, 'host' AS part, 1 AS pid, 1 AS tid, 1 AS range_context_id, 1 AS path_id, 0 AS opening_mask, 1 AS after_kernel_name_id;
 		INSERT INTO gap_part SELECT '%[1]s', 1, 0, %[2]d, unnest(['launch-delay', 'call', 'host']), unnest([%[4]d, %[5]d, %[6]d])`, findingRun, start, host+late+call, late, call, host)
 }
 

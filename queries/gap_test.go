@@ -44,7 +44,7 @@ func TestGaps(t *testing.T) {
 			sum += p
 		}
 		pattern++
-		testkit.Exec(t, w, fmt.Sprintf("INSERT INTO gap_sum SELECT run_id, %d, %d, %d, %s, %s, %s, 2, %d, %d FROM run", source, pattern, device, path, before, after, sum, sum-1))
+		testkit.Exec(t, w, fmt.Sprintf("INSERT INTO gap_sum SELECT run_id, %d, %d, %d, NULL, %s, 0, %s, %s, 2, %d, %d, 0 FROM run", source, pattern, device, path, before, after, sum, sum-1))
 		for i, name := range []string{"launch", "launch-delay", "wait", "call", "host", "profiler", "queued", "unknown"} {
 			if parts[i] > 0 {
 				testkit.Exec(t, w, fmt.Sprintf("INSERT INTO gap_sum_part SELECT run_id, %d, %d, '%s', %d FROM run", source, pattern, name, parts[i]))
@@ -63,6 +63,9 @@ func TestGaps(t *testing.T) {
 	check := func(args queries.Args, want ...string) {
 		t.Helper()
 		args["run"] = "drawn"
+		if args["warmup"] == "" {
+			args["warmup"] = "true"
+		}
 		if got := shownCells(testkit.Query(t, w, "gaps", args), "rank", "stage", "before", "after", "cause", "gap_count", "total_ns", "idle_ratio", "mean_ns", "max_ns", "launch_ns", "launch_delay_ns", "wait_ns", "host_ns", "unknown_ns"); !slices.Equal(got, want) {
 			t.Errorf("%v: %q, want %q", args, got, want)
 		}
@@ -75,6 +78,7 @@ func TestGaps(t *testing.T) {
 		"4|(none)|memset|kernel 3|launch-delay|2|6|0.04477611940298507|3|5|0|3|0|0|0", // of equal parts the first
 	}
 	check(queries.Args{}, all...)
+	check(queries.Args{"warmup": "false"}, "1|prefill|kernel 1|kernel 2|host|2|100|0.8333333333333334|50|99|0|0|0|100|0", "2|decode|kernel 1|kernel 2|wait|6|20|0.16666666666666666|3.3333333333333335|9|6|0|14|0|0")
 	check(queries.Args{"top": "2"}, all[:2]...)
 	check(queries.Args{"top": "0"}, all...)
 	check(queries.Args{"device": "1"}, "1|decode|kernel 1|kernel 2|wait|2|10|1|5|9|0|0|10|0|0")
@@ -89,7 +93,7 @@ func TestLongestGaps(t *testing.T) {
 	w := gapless(t) // its ranges are of thread 1 of process 1: from 0 to 80, 100 to 180 and 200 to 280 ns
 	testkit.Exec(t, w, sourceRow(2, "torch"))
 	gap := func(source, start, duration int, thread string) {
-		testkit.Exec(t, w, fmt.Sprintf("INSERT INTO gap SELECT run_id, %[1]d, 0, %[2]d, %[3]d, 'host', %[4]s, 1, NULL, NULL, 'memcpy Host-to-Device' FROM run; INSERT INTO gap_part SELECT run_id, %[1]d, 0, %[2]d, 'host', %[3]d FROM run", source, start, duration, thread))
+		testkit.Exec(t, w, fmt.Sprintf("INSERT INTO gap SELECT run_id, %[1]d, 0, %[2]d, %[3]d, 'host', %[4]s, 0, 1, NULL, NULL, 'memcpy Host-to-Device' FROM run; INSERT INTO gap_part SELECT run_id, %[1]d, 0, %[2]d, 'host', %[3]d FROM run", source, start, duration, thread))
 	}
 	gap(1, 110, 50, "1, 1, 2, 2")
 	gap(1, 85, 10, "1, 1, 0, 0")
@@ -120,7 +124,7 @@ func TestLongestGaps(t *testing.T) {
 	testkit.Exec(t, w, "INSERT INTO nvtx_range SELECT run_id, 1, 90, NULL, path_id, 1, 2, NULL, 'push_pop', '', 'other thread', NULL, 100, 60 FROM nvtx_range LIMIT 1")
 	check := func(args queries.Args, want ...string) {
 		t.Helper()
-		args["run"] = "drawn"
+		args["run"], args["warmup"] = "drawn", "true"
 		if got := shownCells(testkit.Query(t, w, "longest-gaps", args), "rank", "duration_ns", "start_ns", "cause", "host_range", "operator", "os_call", "os_call_sum_ns", "before", "after", "stage", "range", "pid", "tid"); !slices.Equal(got, want) {
 			t.Errorf("%v: %q, want %q", args, got, want)
 		}

@@ -27,11 +27,11 @@ func testViews(t *testing.T, w *schema.Warehouse) {
 	}
 	for _, run := range []string{"a", "b", "c"} {
 		none(t, w, run, "sums of kernels are not those of top-kernels", `SELECT * FROM (SELECT kernel, count(*) AS n, sum(duration_ns)::BIGINT AS ns FROM kernels WHERE run = %[1]s AND is_counted GROUP BY kernel) a
-			FULL JOIN top_kernels(%[1]s, top := 0) b USING (kernel) WHERE (a.n, a.ns) IS DISTINCT FROM (b.calls, b.total_ns)`)
+			FULL JOIN top_kernels(%[1]s, top := 0, warmup := true) b USING (kernel) WHERE (a.n, a.ns) IS DISTINCT FROM (b.calls, b.total_ns)`)
 		none(t, w, run, "stages of kernels are not those of stage-kernels", `SELECT * FROM (SELECT coalesce(stage, '(none)') AS stage, sum(duration_ns)::BIGINT AS ns FROM kernels WHERE run = %[1]s AND is_counted GROUP BY 1) a
-			FULL JOIN (SELECT stage, sum(total_ns) AS ns FROM stage_kernels(%[1]s, top := 0) GROUP BY 1) b USING (stage) WHERE a.ns IS DISTINCT FROM b.ns`)
+			FULL JOIN (SELECT stage, sum(total_ns) AS ns FROM stage_kernels(%[1]s, top := 0, warmup := true) GROUP BY 1) b USING (stage) WHERE a.ns IS DISTINCT FROM b.ns`)
 		none(t, w, run, "sums of copies are not those of memops", `SELECT * FROM (SELECT operation, count(*) AS n, sum(size_bytes)::BIGINT AS size FROM memops WHERE run = %[1]s AND is_counted GROUP BY 1) a
-			FULL JOIN memops(%[1]s) b USING (operation) WHERE (a.n, a.size) IS DISTINCT FROM (b.calls, b.total_bytes)`)
+			FULL JOIN memops(%[1]s, warmup := true) b USING (operation) WHERE (a.n, a.size) IS DISTINCT FROM (b.calls, b.total_bytes)`)
 		none(t, w, run, "passes are not those of passes", `SELECT * FROM (SELECT range_id, stage, duration_ns FROM ranges WHERE run = %[1]s AND is_counted AND is_pass) a
 			FULL JOIN passes(%[1]s) b USING (range_id) WHERE (a.stage, a.duration_ns) IS DISTINCT FROM (b.stage, b.cpu_ns)`)
 		none(t, w, run, "sums of operators are not those of top-operators", `SELECT * FROM (SELECT operator, sum(self_device_ns)::BIGINT AS ns, sum(self_cpu_ns)::BIGINT AS cpu FROM operators WHERE run = %[1]s AND is_counted GROUP BY 1) a

@@ -130,7 +130,7 @@ func TestIdentities(t *testing.T) {
 	p, noted := newPlans(t, w), queries.NewAsker(w)
 	for _, run := range shipped {
 		id := testkit.RunID(run)
-		whole := p.ask("FROM {top-kernels}(?::UUID, top := 0)", id)
+		whole := p.ask("FROM {top-kernels}(?::UUID, top := 0, warmup := true)", id)
 		calls, ns := total(whole, "calls"), total(whole, "total_ns")
 		if calls == 0 || ns == 0 {
 			t.Fatalf("%s: no kernels", run)
@@ -142,12 +142,12 @@ func TestIdentities(t *testing.T) {
 			}
 		}
 		for _, by := range []string{"name", "short", "family"} {
-			f := p.ask(`FROM {top-kernels}(?::UUID, top := 0, "by" := ?)`, id, by)
+			f := p.ask(`FROM {top-kernels}(?::UUID, top := 0, warmup := true, "by" := ?)`, id, by)
 			check("by "+by, total(f, "calls"), total(f, "total_ns"))
 		}
-		stages := p.ask("FROM {stage-kernels}(?::UUID, top := 0)", id)
+		stages := p.ask("FROM {stage-kernels}(?::UUID, top := 0, warmup := true)", id)
 		check("stage-kernels", total(stages, "calls"), total(stages, "total_ns"))
-		grids := p.ask("FROM {kernel-grids}(?::UUID, top := 0)", id)
+		grids := p.ask("FROM {kernel-grids}(?::UUID, top := 0, warmup := true)", id)
 		check("kernel-grids", total(grids, "calls"), total(grids, "total_ns"))
 		devices := column(p.ask("FROM {devices}(?::UUID)", id), "device")
 		for _, name := range []string{"top-kernels", "kernel-grids", "stage-kernels"} {
@@ -156,7 +156,7 @@ func TestIdentities(t *testing.T) {
 				seen := map[any]bool{}
 				for _, v := range values {
 					if !seen[v] {
-						f := p.ask(fmt.Sprintf("FROM {%s}(?::UUID, top := 0, %s := ?)", name, param), id, v)
+						f := p.ask(fmt.Sprintf("FROM {%s}(?::UUID, top := 0, warmup := true, %s := ?)", name, param), id, v)
 						c, n = c+total(f, "calls"), n+total(f, "total_ns")
 					}
 					seen[v] = true

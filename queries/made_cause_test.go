@@ -47,8 +47,8 @@ func TestMadeCause(t *testing.T) {
 	}
 	defer w.Close()
 	made(t, w, spent("range_id = 1", "kernel_ns = 700000, host = 100000, sun-spots = 200000"), ran(1, 1, 0, 700_000, 200, ""),
-		fmt.Sprintf("INSERT INTO gap SELECT '%[1]s', 1, 0, 700000, 300000, 'sun-spots', 1, 1, 1, 1, 1, NULL, 1, NULL; INSERT INTO gap_part SELECT '%[1]s', 1, 0, 700000, unnest(['host', 'sun-spots']), unnest([100000, 200000])", findingRun),
-		fmt.Sprintf("INSERT INTO gap_sum SELECT '%[1]s', 1, 1, 0, 1, 1, NULL, 1, NULL, 1, 300000, 300000; INSERT INTO gap_sum_part SELECT '%[1]s', 1, 1, unnest(['host', 'sun-spots']), unnest([100000, 200000])", findingRun))
+		fmt.Sprintf("INSERT INTO gap SELECT '%[1]s', 1, 0, 700000, 300000, 'sun-spots', 1, 1, 1, 1, 0, 1, NULL, 1, NULL; INSERT INTO gap_part SELECT '%[1]s', 1, 0, 700000, unnest(['host', 'sun-spots']), unnest([100000, 200000])", findingRun),
+		fmt.Sprintf("INSERT INTO gap_sum SELECT '%[1]s', 1, 1, 0, 1, 1, 0, 1, NULL, 1, NULL, 1, 300000, 300000, 700000; INSERT INTO gap_sum_part SELECT '%[1]s', 1, 1, unnest(['host', 'sun-spots']), unnest([100000, 200000])", findingRun))
 	testkit.DeriveOnly(t, w)
 	for stmt, want := range map[string]string{
 		"SELECT kind, is_idle, label, meaning FROM stage_part WHERE part = 'sun-spots'":                                                                 "[sun-spots true idle: sun spots while the sun has spots]",

@@ -185,16 +185,16 @@ func TestEqualsNVIDIA(t *testing.T) {
 			}
 			n := &tally{}
 			kernels := readStats(t, c, "cuda_gpu_kern_sum")
-			f := testkit.Query(t, w, "top-kernels", queries.Args{"run": run, "top": "0"})
+			f := testkit.Query(t, w, "top-kernels", queries.Args{"run": run, "top": "0", "warmup": "true"})
 			match(t, n, by(kernels, func(r record) string { return r["Name"] }), f, keyed(t, f, "kernel"), cells("Instances"))
 			if i := f.Index("kernel"); f.Rows[0][i] != kernels[0]["Name"] {
 				t.Errorf("top-kernels begins with %q, NVIDIA with %q", f.Rows[0][i], kernels[0]["Name"])
 			}
-			f = testkit.Query(t, w, "kernel-grids", queries.Args{"run": run, "top": "0"})
+			f = testkit.Query(t, w, "kernel-grids", queries.Args{"run": run, "top": "0", "warmup": "true"})
 			match(t, n, by(readStats(t, c, "cuda_gpu_kern_gb_sum"), func(r record) string {
 				return r["Name"] + "\x00" + xyz(r["GridXYZ"]) + "\x00" + xyz(r["BlockXYZ"])
 			}), f, keyed(t, f, "kernel", "grid", "block"), cells("Instances"))
-			f = testkit.Query(t, w, "memops", queries.Args{"run": run})
+			f = testkit.Query(t, w, "memops", queries.Args{"run": run, "warmup": "true"})
 			op := func(r record) string { return strings.Trim(strings.TrimPrefix(r["Operation"], "[CUDA "), "]") }
 			match(t, n, by(readStats(t, c, "cuda_gpu_mem_time_sum"), op), f, keyed(t, f, "operation"), cells("Count"))
 			matchSizes(t, n, by(readStats(t, c, "cuda_gpu_mem_size_sum"), op), f)

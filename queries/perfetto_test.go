@@ -159,7 +159,7 @@ func testTraceWork(t *testing.T, w *schema.Warehouse, run string, got *perfettot
 		TotalNs   int64  `col:"total_ns"`
 	}
 	want := func(query string, of map[string]countAndSum) {
-		args := queries.Args{"run": run}
+		args := queries.Args{"run": run, "warmup": "true"}
 		if query == "top-kernels" {
 			args["top"] = "0"
 		}

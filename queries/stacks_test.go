@@ -27,7 +27,7 @@ func TestKernelStacks(t *testing.T) {
 		id := testkit.RunID(name)
 		for _, filter := range []string{"", ", stage := 'decode'"} {
 			const sums = `SELECT coalesce(sum(calls), 0)::BIGINT, coalesce(sum(total_ns), 0)::BIGINT, coalesce(bool_or(%s), false) FROM {%s}(?::UUID%s)`
-			got, want := p.ask(fmt.Sprintf(sums, "operators <> '[]' AND ranges <> '[]'", "kernel-stacks", filter), id), p.ask(fmt.Sprintf(sums, "false", "top-kernels", ", top := 0"+filter), id)
+			got, want := p.ask(fmt.Sprintf(sums, "operators <> '[]' AND ranges <> '[]'", "kernel-stacks", filter), id), p.ask(fmt.Sprintf(sums, "false", "top-kernels", ", top := 0, warmup := true"+filter), id)
 			if fmt.Sprint(got.Rows[0][:2]) != fmt.Sprint(want.Rows[0][:2]) {
 				t.Errorf("run %s%s: stacks add up to %v, kernels to %v", name, filter, got.Rows, want.Rows)
 			}
@@ -107,7 +107,7 @@ func TestProfiles(t *testing.T) {
 			Kernel  string `col:"kernel"`
 			Calls   int64  `col:"calls"`
 			TotalNs int64  `col:"total_ns"`
-		}](ask("top-kernels", queries.Args{"run": run, "top": "0"}))
+		}](ask("top-kernels", queries.Args{"run": run, "top": "0", "warmup": "true"}))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,9 +26,9 @@ type grain struct {
 var sumCells = []string{"calls", "total_ns", "mean_ns", "median_ns", "min_ns", "max_ns", "std_ns"}
 
 var grains = []grain{
-	{"top-kernels", queries.Args{"top": "0"}, []string{"kernel"}, "cuda_gpu_kern_sum", append([]string{"rank", "share_ratio", "family", "role"}, sumCells...)},
-	{"kernel-grids", queries.Args{"top": "0"}, []string{"kernel", "grid", "block"}, "cuda_gpu_kern_gb_sum", append([]string{"share_ratio"}, sumCells...)},
-	{"memops", nil, []string{"operation"}, "cuda_gpu_mem_time_sum", append([]string{"share_ratio", "unsized_count"}, sumCells...)},
+	{"top-kernels", queries.Args{"top": "0", "warmup": "true"}, []string{"kernel"}, "cuda_gpu_kern_sum", append([]string{"rank", "share_ratio", "family", "role"}, sumCells...)},
+	{"kernel-grids", queries.Args{"top": "0", "warmup": "true"}, []string{"kernel", "grid", "block"}, "cuda_gpu_kern_gb_sum", append([]string{"share_ratio"}, sumCells...)},
+	{"memops", queries.Args{"warmup": "true"}, []string{"operation"}, "cuda_gpu_mem_time_sum", append([]string{"share_ratio", "unsized_count"}, sumCells...)},
 	{"api-calls", queries.Args{"top": "0"}, []string{"api"}, "cuda_api_sum", append([]string{"rank", "share_ratio"}, sumCells...)},
 	{"osrt-calls", queries.Args{"top": "0"}, []string{"call"}, "osrt_sum", append([]string{"rank", "share_ratio"}, sumCells...)},
 	{"ranges", queries.Args{"raw": "true"}, []string{"domain", "range", "style"}, "nvtx_sum", []string{"instances", "cpu_total_ns", "cpu_mean_ns", "cpu_median_ns", "cpu_min_ns", "cpu_max_ns", "cpu_std_ns",

@@ -36,7 +36,7 @@ func (r asked) timelineRequests(run string) timelineAsked {
 	t.requests = []Question{
 		{Query: "timeline-blocks", Args: Args{"run": run, "blocks": parts}},
 		{Query: "timeline-passes", Args: Args{"run": run, "blocks": parts}},
-		{Query: "longest-gaps", Args: Args{"run": run, "top": strconv.Itoa(timelineGaps)}},
+		{Query: "longest-gaps", Args: Args{"run": run, "top": strconv.Itoa(timelineGaps), "warmup": "true"}},
 		{Query: "timeline-windows", Args: Args{"run": run, "top": strconv.Itoa(timelineKernels)}},
 		{Query: "timeline-kernels", Args: Args{"run": run, "top": strconv.Itoa(timelineKernels)}},
 		{Query: "timeline-calls", Args: Args{"run": run, "top": strconv.Itoa(timelineKernels), "others": strconv.Itoa(timelineCalls)}},

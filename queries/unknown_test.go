@@ -2,6 +2,7 @@ package queries_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"prof/internal/testkit"
@@ -21,7 +22,13 @@ func TestUnknownShapes(t *testing.T) {
 	w := testkit.Warehouse(t, known, unknown)
 	before, after := map[string]*frame.Frame{}, map[string]*frame.Frame{}
 	for _, name := range []string{"top-kernels", "kernel-grids", "launches", "stage-kernels", "range-kernels", "memops", "streams", "syncs", "devices", "bottlenecks", "ncu-matches"} {
-		before[name], after[name] = testkit.Query(t, w, name, queries.Args{"run": "known"}), testkit.Query(t, w, name, queries.Args{"run": "r"})
+		args := func(run string) queries.Args {
+			if slices.Contains([]string{"top-kernels", "kernel-grids", "stage-kernels", "memops"}, name) {
+				return queries.Args{"run": run, "warmup": "true"}
+			}
+			return queries.Args{"run": run}
+		}
+		before[name], after[name] = testkit.Query(t, w, name, args("known")), testkit.Query(t, w, name, args("r"))
 	}
 	for _, name := range []string{"top-kernels", "launches", "stage-kernels", "range-kernels", "syncs", "devices"} {
 		if a, b := fmt.Sprint(before[name].Rows), fmt.Sprint(after[name].Rows); a != b {
@@ -37,11 +44,11 @@ func TestUnknownShapes(t *testing.T) {
 		}
 	}
 	for _, c := range []struct{ stmt, want string }{
-		{"SELECT calls, total_ns > 0 FROM kernel_grids('r') WHERE grid IS NULL AND block IS NULL", "[2 true]"},
+		{"SELECT calls, total_ns > 0 FROM kernel_grids('r', warmup := true) WHERE grid IS NULL AND block IS NULL", "[2 true]"},
 		{"SELECT sum(kernel_count)::BIGINT, sum(memop_count)::BIGINT FROM streams('r') WHERE context IS NULL", "[2 18]"},
-		{"SELECT calls, unsized_count, total_bytes, mean_bytes, rate_bytes_per_s FROM memops('r') WHERE operation LIKE '%Device-to-Device'", "[12 12 <nil> <nil> <nil>]"},
-		{"SELECT calls, unsized_count FROM memops('r') WHERE operation = 'memset'", "[202 6]"},
-		{"SELECT unsized_count FROM memops('r') WHERE operation LIKE '%Host-to-Device'", "[0]"},
+		{"SELECT calls, unsized_count, total_bytes, mean_bytes, rate_bytes_per_s FROM memops('r', warmup := true) WHERE operation LIKE '%Device-to-Device'", "[12 12 <nil> <nil> <nil>]"},
+		{"SELECT calls, unsized_count FROM memops('r', warmup := true) WHERE operation = 'memset'", "[202 6]"},
+		{"SELECT unsized_count FROM memops('r', warmup := true) WHERE operation LIKE '%Host-to-Device'", "[0]"},
 		{"SELECT timeline_total_ns FROM bottlenecks('r') WHERE kernel LIKE 'tiled_matmul%'", "[<nil>]"},
 		{"SELECT reason FROM ncu_matches('r') WHERE kernel LIKE 'tiled_matmul%'", "[no-grids]"},
 	} {
@@ -50,7 +57,7 @@ func TestUnknownShapes(t *testing.T) {
 		}
 	}
 	sized := byFirst(t, w, `SELECT operation, sum(size_bytes) / (sum(duration_ns) / 1e9) FROM memop WHERE size_bytes IS NOT NULL AND run_id = _run_id('r') GROUP BY 1`)
-	for op, r := range byFirst(t, w, "SELECT operation, rate_bytes_per_s FROM memops('r') WHERE rate_bytes_per_s IS NOT NULL") {
+	for op, r := range byFirst(t, w, "SELECT operation, rate_bytes_per_s FROM memops('r', warmup := true) WHERE rate_bytes_per_s IS NOT NULL") {
 		if r[1] != sized[op][1] {
 			t.Errorf("%s: %v, want %v", op, r[1], sized[op][1])
 		}

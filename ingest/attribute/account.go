@@ -13,6 +13,9 @@ const (
 	// maxPatterns is how many patterns of gaps are told apart by what ran before and after. Names of ranges that differ each time, as those
 	// with a request's id, make patterns without end.
 	maxPatterns = 200_000
+	// apartPatterns is how many are told apart by the set of ranges of their launches too, so that the gaps of a pass are known. Those of later sets are
+	// known by the names of the ranges only: warm-up comes first.
+	apartPatterns = 20_000
 )
 
 // Source is what device work is added up from, and the idle time of GPUs told.
@@ -43,7 +46,8 @@ type gap struct {
 	thread        int32 // of the launch
 	path          int32 // of the node; noPath when the launch was not captured
 	device        int32
-	hasBegun      bool // the work that began last before it is of the same launch
+	opens         int64 // see gapKey
+	hasBegun      bool  // the work that began last before it is of the same launch
 	parts         Parts
 }
 
@@ -51,8 +55,13 @@ type gap struct {
 type gapKey struct {
 	device        int32
 	path          int32 // noPath when the launch was not captured
+	node          int32 // laterNode beyond apartPatterns
+	opens         int64 // ranges of the node whose work on the device begins at the end of the gap, see Sums.opens
 	before, after int32
 }
+
+// laterNode stands for any of the sets of ranges that are not told apart any more.
+const laterNode = NoNode - 1
 
 const noPath = int32(-1)
 
@@ -64,6 +73,7 @@ type gapSum struct {
 	gapKey
 	nth        int // among the patterns, as the gaps come: numbers of names and paths depend on what else is read meanwhile
 	count, max int64
+	start      int64 // of the first
 	parts      Parts
 }
 
@@ -78,6 +88,8 @@ type Account struct {
 	sums     *Sums
 	idle     []idle // by row of sums
 	patterns map[gapKey]*gapSum
+	apart    int // see apartPatterns
+	lines    *Timelines
 	recent   [1 << 10]*gapSum // patterns by a hash, see pattern
 	longest  map[int32]*gapHeap
 	devices  map[int32]*deviceWalk
@@ -136,7 +148,7 @@ func accountIdle(s Source, sums <-chan *Sums, stretch int64, batch int) *Account
 	}
 	unseen, known := s.unseen(newHost(calls, busy, stretch)), <-sums
 	known.begin(s, unseen)
-	a := newAccount(known)
+	a := newAccount(known, s.Lines)
 	a.unseen = unseen
 	for b := range order {
 		<-b.done
@@ -195,8 +207,8 @@ func (g *gap) classify(s *Source, h *host) {
 	g.parts, g.thread, g.node, g.path = h.split(g.start, g.end, c, g.hasBegun), c.Thread, c.Node, s.Lines.Path(c.Node)
 }
 
-func newAccount(sums *Sums) *Account {
-	a := &Account{sums: sums, idle: make([]idle, len(sums.rows)), patterns: map[gapKey]*gapSum{}, longest: map[int32]*gapHeap{}, devices: map[int32]*deviceWalk{}}
+func newAccount(sums *Sums, lines *Timelines) *Account {
+	a := &Account{sums: sums, idle: make([]idle, len(sums.rows)), patterns: map[gapKey]*gapSum{}, apart: apartPatterns, lines: lines, longest: map[int32]*gapHeap{}, devices: map[int32]*deviceWalk{}}
 	rowsOf := map[int32][]int32{}
 	for i := range sums.rows {
 		d := sums.rows[i].device
@@ -245,7 +257,11 @@ func (a *Account) count(g *gap) {
 	if u, ok := a.unseen[g.device]; ok && g.end <= u.End {
 		return // spans begin behind it
 	}
-	p := a.pattern(gapKey{g.device, g.path, g.before, g.after})
+	g.opens = a.sums.opens(g, a.lines)
+	p := a.pattern(gapKey{g.device, g.path, g.node, g.opens, g.before, g.after})
+	if p.count == 0 {
+		p.start = g.start
+	}
 	p.count++
 	p.max = max(p.max, g.end-g.start)
 	p.parts.add(&g.parts)
@@ -254,11 +270,18 @@ func (a *Account) count(g *gap) {
 
 // pattern returns the sums of a pattern, in most cases without a look at the map: the same patterns recur.
 func (a *Account) pattern(k gapKey) *gapSum {
-	slot := &a.recent[uint32(k.before*31+k.after*17+k.path)%uint32(len(a.recent))]
+	slot := &a.recent[uint32(k.before*31+k.after*17+k.path*7+k.node)%uint32(len(a.recent))]
 	if p := *slot; p != nil && p.gapKey == k {
 		return p
 	}
 	p := a.patterns[k]
+	if p == nil && len(a.patterns) >= a.apart && k.path != noPath {
+		k.node = laterNode
+		if p = *slot; p != nil && p.gapKey == k {
+			return p
+		}
+		p = a.patterns[k]
+	}
 	if p == nil && len(a.patterns) >= maxPatterns {
 		k.before, k.after = anyLabel, anyLabel
 		p = a.patterns[k]

@@ -2,6 +2,7 @@ package attribute
 
 import (
 	"cmp"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -282,6 +283,58 @@ func (w *world) checkPatterns(t *testing.T, seed uint64, sums *Sums, a *Account)
 	}
 	if whole != byPattern || whole != single {
 		t.Fatalf("seed %d: idle %+v, by pattern %+v, single gaps %+v", seed, whole, byPattern, single)
+	}
+	checkOpens(t, seed, sums, a)
+}
+
+// checkOpens holds that gaps are told apart by the sets of ranges of their launches, and by whether they lie before the work of one of these ranges.
+func checkOpens(t *testing.T, seed uint64, sums *Sums, a *Account) {
+	t.Helper()
+	type place struct {
+		node, path, device int32
+		opens              int64
+	}
+	single, byPattern := map[place]int64{}, map[place]int64{}
+	for _, l := range a.longest {
+		for _, g := range *l {
+			single[place{g.node, g.path, g.device, g.opens}]++
+			chain := []int32{}
+			for n := g.node; n != NoNode; n = a.lines.Parent(n) {
+				chain = append(chain, a.lines.Span(n))
+			}
+			slices.Reverse(chain) // outermost first
+			for depth, span := range chain {
+				if is, want := g.opens>>depth&1 == 1, sums.row(span, g.device).first == g.end; is != want {
+					t.Fatalf("seed %d: a gap to %d opens %b of %v: of range %d it should be %t", seed, g.end, g.opens, chain, span, want)
+				}
+			}
+		}
+	}
+	for _, p := range a.patterns {
+		if p.node == laterNode {
+			t.Fatalf("seed %d: %d patterns, and some are not told apart", seed, len(a.patterns))
+		}
+		byPattern[place{p.node, p.path, p.device, p.opens}] += p.count
+	}
+	if !maps.Equal(single, byPattern) {
+		t.Fatalf("seed %d: gaps by set of ranges %v, by pattern %v", seed, single, byPattern)
+	}
+}
+
+// TestLaterPatterns holds that patterns beyond the most that are told apart by sets of ranges are those of a path, from the first gap on, and that nothing is lost.
+func TestLaterPatterns(t *testing.T) {
+	a := &Account{patterns: map[gapKey]*gapSum{}, apart: 3}
+	for i := range int32(10) {
+		a.pattern(gapKey{path: 1, node: i, before: 1, after: 2}).count++
+	}
+	a.pattern(gapKey{path: noPath, node: NoNode, before: 1, after: 2}).count++
+	a.pattern(gapKey{path: 1, node: 2, before: 1, after: 2}).count++
+	got := map[int32]int64{}
+	for k, p := range a.patterns {
+		got[k.node] = p.count
+	}
+	if want := map[int32]int64{0: 1, 1: 1, 2: 2, laterNode: 7, NoNode: 1}; !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 

@@ -18,7 +18,7 @@ func (i IDs) StoreAccount(ctx context.Context, t *load.Target, a *Account, s Sou
 	if err := i.storeTimes(ctx, t, a); err != nil {
 		return err
 	}
-	if err := a.storePatterns(ctx, t, s.Labels); err != nil {
+	if err := i.storePatterns(ctx, t, a, s.Labels); err != nil {
 		return err
 	}
 	if err := i.storeUnseen(ctx, t, a, s, threads); err != nil {
@@ -38,10 +38,10 @@ func (i IDs) storeGaps(ctx context.Context, t *load.Target, a *Account, s Source
 	_, err := t.Append(ctx, "gap", func(add rows.Add) error {
 		for k := range gaps {
 			g := &gaps[k]
-			row := []any{t.RunID, int32(t.SourceID), g.device, g.start, g.end - g.start, partNames[g.parts.largest()], nil, nil, nil, nil}
+			row := []any{t.RunID, int32(t.SourceID), g.device, g.start, g.end - g.start, partNames[g.parts.largest()], nil, nil, nil, nil, g.opens}
 			if g.launch != NoLaunch {
 				pid, tid := threads(g.thread)
-				row = append(row[:6], pid, tid, i.ContextID(g.node), s.Lines.Path(g.node))
+				row = append(row[:6], pid, tid, i.ContextID(g.node), s.Lines.Path(g.node), g.opens)
 			}
 			if err := add(append(append(row, s.Labels.values(g.before)...), s.Labels.values(g.after)...)...); err != nil {
 				return err
@@ -130,16 +130,19 @@ type rowPart struct {
 	part Part
 }
 
-func (a *Account) storePatterns(ctx context.Context, t *load.Target, labels *Labels) error {
+func (i IDs) storePatterns(ctx context.Context, t *load.Target, a *Account, labels *Labels) error {
 	sums := slices.SortedFunc(maps.Values(a.patterns), func(x, y *gapSum) int { return cmp.Or(cmp.Compare(x.device, y.device), cmp.Compare(x.nth, y.nth)) })
 	_, err := t.Append(ctx, "gap_sum", func(add rows.Add) error {
 		for k, s := range sums {
-			var path any
+			var path, context any
 			if s.path != noPath {
 				path = s.path
+				if s.node != laterNode {
+					context = i.ContextID(s.node)
+				}
 			}
-			row := append([]any{t.RunID, int32(t.SourceID), int32(k + 1), s.device, path}, labels.values(s.before)...)
-			if err := add(append(append(row, labels.values(s.after)...), s.count, s.parts.Sum(), s.max)...); err != nil {
+			row := append([]any{t.RunID, int32(t.SourceID), int32(k + 1), s.device, context, path, s.opens}, labels.values(s.before)...)
+			if err := add(append(append(row, labels.values(s.after)...), s.count, s.parts.Sum(), s.max, s.start)...); err != nil {
 				return err
 			}
 		}

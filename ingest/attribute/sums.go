@@ -1,5 +1,7 @@
 package attribute
 
+import "math"
+
 // rangeDevice is the work of one range on one device; see the table range_device.
 type rangeDevice struct {
 	span                int32
@@ -80,6 +82,17 @@ func (s *Sums) row(span int32, device int32) *rangeDevice {
 	}
 	s.first[span] = s.make(span, s.first[span], device)
 	return &s.rows[s.first[span]]
+}
+
+// opens are those of the ranges that the work after a gap was launched in whose work on the device begins with it: the gap lies before their span. Bit 0 is
+// the outermost of them; those at a depth beyond 63 are left out.
+func (s *Sums) opens(g *gap, lines *Timelines) (mask int64) {
+	for n := g.node; n != NoNode; n = lines.Parent(n) {
+		if mask = mask << 1 & math.MaxInt64; s.row(lines.Span(n), g.device).first == g.end {
+			mask |= 1
+		}
+	}
+	return mask
 }
 
 // all returns the row of all work of the source on a device.

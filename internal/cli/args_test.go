@@ -29,7 +29,7 @@ func TestPermute(t *testing.T) {
 		"query|--explain|top-kernels|--raw":  "prof|query|top-kernels|--explain|--raw",
 		"query|--run|a|--|top-kernels":       "prof|query|top-kernels|--run|a|--",
 		"query|ranges|a|--run|b":             "prof|query|ranges|--run|b|a",
-		"query|top_kernels.v3|a":             "prof|query|top_kernels.v3|a",
+		"query|top_kernels.v4|a":             "prof|query|top_kernels.v4|a",
 		"query|top-kernels|-f|csv":           "prof|query|top-kernels|-f|csv",
 		"query|top-kernels|--top|-1":         "prof|query|top-kernels|--top|-1",
 		"query|top-kernels|--run|--top":      "prof|query|top-kernels|--top",

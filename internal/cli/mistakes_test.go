@@ -41,9 +41,9 @@ func TestMistakes(t *testing.T) {
 		{"sql|FROM|kernel", 2, "sql takes one statement: put it in quotes; see `prof help sql`"},
 		// Queries and their options.
 		{"query|stage|llama", 2, `no such query: "stage"; did you mean stages or stage-notes or input-stages?`},
-		{"query|top-kernels.v99", 2, `no such query: "top-kernels.v99"; this prof has top-kernels v3`},
+		{"query|top-kernels.v99", 2, `no such query: "top-kernels.v99"; this prof has top-kernels v4`},
 		{"query|top-kernels|--stgae|decode", 2, "unknown option --stgae; did you mean --stage?"},
-		{"query|top-kernels|--limit|5", 2, "query top-kernels takes no --limit; it takes --run --top --stage --device --by --with-ncu --source --format --wide --safe --out --explain --home --memory"},
+		{"query|top-kernels|--limit|5", 2, "query top-kernels takes no --limit; it takes --run --top --stage --device --by --with-ncu --warmup --source --format --wide --safe --out --explain --home --memory"},
 		{"query|top-kernels|--top|ten", 2, `invalid argument: --top "ten" is not a whole number`},
 		{"query|top-kernels|--run", 2, "--run needs a value; see `prof query top-kernels -h`"},
 		{"query|top-kernels|llama|--by|nmae", 2, "query top-kernels: invalid argument: --by is name, short or family"},

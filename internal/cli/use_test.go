@@ -89,11 +89,11 @@ func TestQueryForms(t *testing.T) {
 	if err := json.Unmarshal([]byte(ask("json")), &frame); err != nil {
 		t.Fatal(err)
 	}
-	if frame.Query != "top-kernels" || frame.Version != 3 || len(frame.Rows) != 2 || frame.Columns[3].Name != "total_ns" || frame.Columns[3].Unit != "ns" ||
+	if frame.Query != "top-kernels" || frame.Version != 4 || len(frame.Rows) != 2 || frame.Columns[3].Name != "total_ns" || frame.Columns[3].Unit != "ns" ||
 		frame.Rows[0]["total_ns"] != 552288.0 {
 		t.Errorf("json: %+v", frame)
 	}
-	if got := p.ok("query", "top_kernels.v3", "--run", "a", "--top", "2", "-f", "csv"); got != ask("csv") {
+	if got := p.ok("query", "top_kernels.v4", "--run", "a", "--top", "2", "-f", "csv"); got != ask("csv") {
 		t.Errorf("by version: %q", got)
 	}
 	// Which run the rows are of is talk.

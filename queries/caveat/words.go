@@ -1,6 +1,7 @@
 package caveat
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -374,6 +375,29 @@ var words = map[string]kind{
 			return text + " of " + alike[0].Stage + " included; see prof query passes"
 		}
 		return text + " included: " + names(alike, 9, func(c warmIncluded) string { return fmt.Sprintf("%d of %s", c.Passes, c.Stage) }) + "; see prof query passes"
+	}),
+	"left-out": sentence(func(c struct {
+		Work  string  `col:"subject"`
+		Scope string  `col:"detail"`
+		Count int64   `col:"item_count"`
+		Time  float64 `col:"time_ns"`
+		All   float64 `col:"of_time_ns"`
+	}) string {
+		several := c.Work + "s"
+		if c.Work == "copy" {
+			several = "copies and fills"
+		}
+		text := fmt.Sprintf("left out: %s %s, %s", say.Count(c.Count, c.Work, several), cmp.Or(leftOut[c.Scope], c.Scope), say.Duration(c.Time))
+		if c.All > 0 {
+			text += fmt.Sprintf(" (%s)", share(c.Time, c.All))
+		}
+		return text + "; --warmup counts all"
+	}),
+	"mixed-gaps": sentence(func(c struct {
+		Gaps int64   `col:"item_count"`
+		Time float64 `col:"time_ns"`
+	}) string {
+		return fmt.Sprintf("of %s (%s) the capture is too long to tell the pass: warm-up passes may have some of them", say.Count(c.Gaps, "gap", "gaps"), say.Duration(c.Time))
 	}),
 	"unlike-passes": sentence(func(c struct {
 		Stage    string  `col:"stage"`
@@ -998,6 +1022,9 @@ const giveBoth = "give --peak (operations a second, e.g. 989.4T) and --bandwidth
 type dataOf struct {
 	Run string `col:"subject"`
 }
+
+// leftOut are the parts of a run that rankings leave out, as _scope names them.
+var leftOut = map[string]string{"warm-up": "of warm-up, cold or unlike passes", "initialisation": "before the first pass", "outside": "outside stages", "between": "between passes"}
 
 type warmUp struct {
 	Passes int64  `col:"item_count"`

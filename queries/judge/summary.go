@@ -81,7 +81,8 @@ type TopKernel struct {
 	TotalNs    int64
 	MeanNs     float64
 	Calls      int64
-	ShareRatio float64 // of all kernel time
+	ShareRatio float64 // of all kernel time; of that in measured passes where IsMeasured
+	IsMeasured bool    // whether its figures are of measured passes alone
 	Bound      string  // what bounds it by Nsight Compute: memory, compute or latency; "" when it was not profiled
 	Limiter    string  // what sets that bound; "" likewise
 	Query      string

@@ -35,7 +35,7 @@ func kernelFile(r *reader) doc.Document {
 		t.AddRow(cells...)
 	}
 	below := []string{
-		"Sorted by total_ms, the sum of the kernel's execution times on all GPUs; share is its share of the time of all kernels, including those not listed.",
+		"Sorted by total_ms, the sum of the kernel's execution times on all GPUs; share is its share of the time of all kernels that count, listed or not.",
 		"device is the GPU's number in the machine; with several GPUs, each one's share of the kernel's time follows in parentheses.",
 	}
 	if profiled {

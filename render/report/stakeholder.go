@@ -47,7 +47,7 @@ func stakeholderFile(r *reader) doc.Document {
 	if len(g.Doubts) > 0 {
 		d.Blocks = append(d.Blocks, doc.Section{Title: "How far to trust this", Blocks: []doc.Block{doc.List{Items: sentences(g.Doubts)}}})
 	}
-	d.Blocks = append(d.Blocks, say("All times exclude warm-up passes, except those of operators and kernels. The same figures in full, with the query behind each, are in report.html and report.md."))
+	d.Blocks = append(d.Blocks, say("All times exclude warm-up passes, except those of operators. The same figures in full, with the query behind each, are in report.html and report.md."))
 	return d
 }
 

@@ -32,7 +32,7 @@ type SummaryForm[F *typeset.Object | map[string]string] struct {
 	Facts    F             `json:"facts" doc:"what the run is, in words"`
 	Stages   []BoundForm   `json:"stages" nullable:"false" doc:"stages with measured passes by time, or all device work"`
 	Ranks    []RankForm    `json:"ranks" nullable:"false" doc:"which rank the others wait for, by stage"`
-	Kernels  []KernelForm  `json:"kernels" nullable:"false" doc:"those that take most of the kernels' time, warm-up included"`
+	Kernels  []KernelForm  `json:"kernels" nullable:"false" doc:"those that take most of the kernels' time in measured passes; in all the run where nothing was measured"`
 	Findings []FindingForm `json:"findings" nullable:"false" doc:"what could make the run faster, by what it could save"`
 	Advice   []AdviceForm  `json:"advice" nullable:"false" doc:"what to try, or to capture next"`
 	Doubts   []string      `json:"doubts" nullable:"false" doc:"what to keep in mind when reading the figures"`
@@ -109,7 +109,7 @@ type KernelForm struct {
 	Calls      int64          `json:"calls"`
 	TotalNs    int64          `json:"total_ns"`
 	MeanNs     typeset.Number `json:"mean_ns"`
-	ShareRatio typeset.Number `json:"share_ratio" doc:"of all kernel time"`
+	ShareRatio typeset.Number `json:"share_ratio" doc:"of all kernel time; in measured passes where there are any"`
 }
 
 // FindingForm is what could make the work faster, and by how much.

@@ -26,7 +26,11 @@ func kernels(s Screen) ([]doc.Block, error) {
 	if len(list) == 0 {
 		return append(profiledKind(profiled, "kernel", "profiled kernels"), graphs...), nil
 	}
-	t := rank(list[:min(screenKernels, len(list))], table.Column{Title: "top kernels of the whole run", Kernels: true}, func(r judge.KernelRow) string { return r.Kernel }, func(r judge.KernelRow) *float64 { return &r.ShareRatio })
+	title := "top kernels of the whole run"
+	if s.Report.Frame(judge.KernelRows.Query).Warns("left-out") {
+		title = "top kernels of measured passes"
+	}
+	t := rank(list[:min(screenKernels, len(list))], table.Column{Title: title, Kernels: true}, func(r judge.KernelRow) string { return r.Kernel }, func(r judge.KernelRow) *float64 { return &r.ShareRatio })
 	t.add("share", true, 8, func(r judge.KernelRow) string { return typeset.Percent(r.ShareRatio) })
 	t.add("mean", true, 7, func(r judge.KernelRow) string { return typeset.Nanoseconds(r.MeanNs) })
 	t.add("calls", true, 6, func(r judge.KernelRow) string { return typeset.Int(r.Calls) })

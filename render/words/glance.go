@@ -220,7 +220,11 @@ func CategoryTime(c judge.TimeCategory) string {
 
 // KernelText says of a kernel what it takes, where, and what bounds it.
 func KernelText(k judge.TopKernel) string {
-	text := fmt.Sprintf("%s of all kernel time: %s in %s of %s", typeset.Percent(k.ShareRatio), typeset.Nanoseconds(float64(k.TotalNs)), typeset.Plural(k.Calls, "call", "calls"), typeset.Nanoseconds(k.MeanNs))
+	of := "all kernel time"
+	if k.IsMeasured {
+		of = "kernel time in measured passes"
+	}
+	text := fmt.Sprintf("%s of %s: %s in %s of %s", typeset.Percent(k.ShareRatio), of, typeset.Nanoseconds(float64(k.TotalNs)), typeset.Plural(k.Calls, "call", "calls"), typeset.Nanoseconds(k.MeanNs))
 	if k.Role != "" {
 		text += "; " + typeset.Neutral(k.Role)
 	}

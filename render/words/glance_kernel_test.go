@@ -22,4 +22,7 @@ func TestKernelText(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
+	if got, want := KernelText(judge.TopKernel{Role: "gemm", TotalNs: 2_000_000, MeanNs: 1e6, Calls: 2, ShareRatio: 0.5, IsMeasured: true, Bound: "unknown"}), "50.0 % of kernel time in measured passes: 2 ms in 2 calls of 1 ms; gemm; bound unknown from what Nsight Compute measured"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 }

@@ -925,15 +925,18 @@ CREATE TABLE gap_sum (
     source_id INTEGER NOT NULL, -- the source
     pattern_id INTEGER NOT NULL, -- number of the group within the source, from 1
     device_id INTEGER NOT NULL, -- GPU
-    path_id BIGINT, -- the path of names of the ranges that the next work was launched in; 0 outside every range, NULL when its launch
-        -- was not captured
+    range_context_id BIGINT, -- the set of ranges that the next work was launched in; NULL when its launch was not captured, and for gaps
+        -- of any set of the path: beyond the first 20,000 groups of a source sets are not told apart
+    path_id BIGINT, -- the path of names of these ranges; 0 outside every range, NULL when the launch was not captured
+    opening_mask BIGINT NOT NULL, -- those of these ranges whose work on the GPU begins at the end of the gap: bit 0 is the outermost
     before_kernel_name_id BIGINT, -- kernel that ended last before the gap; NULL when it was no kernel
     before_operation VARCHAR, -- copy, fill or "graph replay" that ended last before it; NULL when it was a kernel
     after_kernel_name_id BIGINT, -- kernel that began at its end; NULL when it was no kernel
     after_operation VARCHAR, -- copy, fill or "graph replay" that began at its end; NULL when it was a kernel
     gap_count BIGINT NOT NULL, -- gaps
     duration_ns BIGINT NOT NULL, -- their length
-    max_ns BIGINT NOT NULL -- the longest
+    max_ns BIGINT NOT NULL, -- the longest
+    start_ns BIGINT NOT NULL -- end of the work before the first of them
 );
 
 -- The parts of the gaps of gap_sum, as in idle_part. One row per part that is not empty.
@@ -957,6 +960,7 @@ CREATE TABLE gap (
     tid INTEGER, -- thread that launched it
     range_context_id BIGINT, -- the set of ranges the launch was made in
     path_id BIGINT, -- the path of names of these ranges; 0 outside every range
+    opening_mask BIGINT NOT NULL, -- those of them whose work on the GPU begins at the end of the gap: bit 0 is the outermost
     before_kernel_name_id BIGINT, -- kernel that ended last before the gap; NULL when it was no kernel
     before_operation VARCHAR, -- copy, fill or "graph replay" that ended last before it; NULL when it was a kernel
     after_kernel_name_id BIGINT, -- kernel that began at its end; NULL when it was no kernel

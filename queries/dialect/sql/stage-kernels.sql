@@ -1,4 +1,4 @@
--- stage-kernels v2: Kernels of every run by the stage that launched them, as prof query stage-kernels has them of one.
+-- stage-kernels v3: Kernels of every run by the stage that launched them, as prof query stage-kernels has them of one.
 -- grain: one run, stage and kernel name
 -- key: run_id, stage, kernel
 -- columns:
@@ -17,6 +17,7 @@ WITH t AS (
     FROM kernel_duration k
     JOIN timeline c ON c.run_id = k.run_id AND c.source_id = k.source_id AND c.is_counted
     LEFT JOIN path_stage s ON s.run_id = k.run_id AND s.path_id = k.path_id
+    WHERE k.scope = 'measured'
     GROUP BY k.run_id, coalesce(s.stage, '(none)'), k.kernel_name_id
 )
 SELECT

@@ -1,4 +1,4 @@
--- top-kernels v3: Kernels of every run by total time, as prof query top-kernels has them of one.
+-- top-kernels v4: Kernels of every run by total time, as prof query top-kernels has them of one.
 -- grain: one run and kernel name
 -- key: run_id, kernel
 -- columns:
@@ -28,6 +28,7 @@ WITH label AS (
     FROM kernel_duration k
     JOIN timeline s ON s.run_id = k.run_id AND s.source_id = k.source_id AND s.is_counted
     JOIN label l ON l.run_id = k.run_id AND l.kernel_name_id = k.kernel_name_id
+    WHERE k.scope = 'measured'
     GROUP BY l.run_id, l.id, k.duration_ns
 ), d AS (
     SELECT

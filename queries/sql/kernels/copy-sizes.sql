@@ -1,12 +1,13 @@
--- copy-sizes v1: Bandwidth of memory copies and fills by direction, kinds of memory and size: pageable against pinned, and small ones that
+-- copy-sizes v2: Bandwidth of memory copies and fills by direction, kinds of memory and size: pageable against pinned, and small ones that
 --     never reach the link's rate.
 -- grain: one operation, source and target memory and class of sizes
 -- key: operation, source_memory, target_memory, from_bytes
--- notes: graph timelines sizes warm launch
+-- notes: graph timelines sizes left-copies launch
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only operations issued in this stage; (none) for those outside every stage
 --   device BIGINT = NULL: only this GPU
+--   warmup BOOLEAN = false: count warm-up passes too, and what is outside stages
 --   {source}
 -- columns:
 --   operation: memcpy and its direction, or memset
@@ -36,11 +37,8 @@ WITH m AS (
         m.duration_ns,
         m.size_bytes,
         m.size_bytes / nullif(m.duration_ns, 0) * 1e9 AS rate
-    FROM memop m LEFT JOIN path_stage s ON s.run_id = m.run_id AND s.path_id = m.path_id
-    WHERE m.run_id = run
-        AND m.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
-        AND (device IS NULL OR m.device_id = device)
-        AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
+    FROM _ranked_copy(run, stage := stage, device := device, warmup := warmup, source := source) m
+    WHERE NOT m.is_left
 ), t AS (
     SELECT
         m.operation,

@@ -1,22 +1,23 @@
--- gaps v3: Idle gaps of the GPUs, grouped by the work before, the work after and the stage that launched it, with what the launching thread
+-- gaps v4: Idle gaps of the GPUs, grouped by the work before, the work after and the stage that launched it, with what the launching thread
 --     did meanwhile, in any process.
 -- grain: one stage, work before and work after
 -- key: stage, before, after
--- notes: timelines accounting launch warm
+-- notes: timelines accounting launch left-gaps
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 20: maximum rows; 0 for all
 --   stage VARCHAR = NULL: only gaps before work of this stage; (none) for gaps before work outside every stage or without a captured launch
 --   device BIGINT = NULL: only this GPU
+--   warmup BOOLEAN = false: count warm-up passes too, and what is between and outside passes
 --   {source}
 -- columns:
 --   rank: rank by total time
---   total_ns: total gap time; all rows of all stages together are the idle time of (run) in accounting
+--   total_ns: total gap time; with --warmup all rows of all stages together are the idle time of (run) in accounting
 --   cause: largest part of the gap time, as in accounting: {idle parts}
 --   before: work that ended last before the gap: kernel, copy, fill or graph replay; (any) beyond the first 200,000 patterns of a source,
 --     which are not kept separately
 --   after: work that started at its end: kernel, copy, fill or graph replay; (any) beyond the first 200,000 patterns of a source
---   stage: stage that launched the work after, warm-up passes included; (none) outside every stage, or when its launch was not captured
+--   stage: stage that launched the work after; (none) outside every stage, or when its launch was not captured
 --     (unknown_ns)
 --   gap_count: gaps
 --   idle_ratio: total_ns as a share of all rows, before top applies
@@ -36,7 +37,7 @@ WITH p AS (
     GROUP BY p.source_id, p.pattern_id
 ), g AS (
     SELECT
-        coalesce(s.stage, '(none)') AS stage,
+        g.stage,
         g.before_kernel_name_id AS before_id,
         g.before_operation,
         g.after_kernel_name_id AS after_id,
@@ -45,13 +46,9 @@ WITH p AS (
         sum(g.duration_ns)::BIGINT AS total_ns,
         max(g.max_ns) AS max_ns{{range .Idle}},
         sum(p.{{.Column}})::BIGINT AS {{.Column}}{{end}}
-    FROM gap_sum g
+    FROM _ranked_gap(run, stage := stage, device := device, warmup := warmup, source := source) g
     JOIN p ON p.source_id = g.source_id AND p.pattern_id = g.pattern_id
-    LEFT JOIN path_stage s ON s.run_id = g.run_id AND s.path_id = g.path_id
-    WHERE g.run_id = run
-        AND g.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
-        AND (device IS NULL OR g.device_id = device)
-        AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
+    WHERE NOT g.is_left
     GROUP BY ALL
 ), q AS (
     SELECT

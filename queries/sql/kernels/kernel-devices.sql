@@ -1,10 +1,11 @@
--- kernel-devices v1: Time per GPU of the kernels that take the most time.
+-- kernel-devices v2: Time per GPU of the kernels that take the most time.
 -- grain: one kernel name on one GPU
 -- key: kernel, device
--- notes: graph timelines warm launch
+-- notes: graph timelines left-kernels launch
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 20: maximum kernels, by their time on all GPUs; 0 for all
+--   warmup BOOLEAN = false: count warm-up passes too, and what is outside stages
 --   {source}
 -- columns:
 --   rank: rank of the kernel by its time on all GPUs, as in top-kernels
@@ -20,8 +21,8 @@ WITH d AS (
         k.device_id AS device,
         sum(k.launch_count)::BIGINT AS calls,
         sum(k.launch_count * k.duration_ns)::BIGINT AS total_ns
-    FROM kernel_duration k
-    WHERE k.run_id = run AND k.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
+    FROM _ranked_kernel(run, warmup := warmup, source := source) k
+    WHERE NOT k.is_left
     GROUP BY k.kernel_name_id, k.device_id
 ), whole AS (
     SELECT

@@ -1,12 +1,13 @@
--- kernel-durations v1: Duration histograms of the kernels that take the most time; each bin is 2^(1/4) times as wide as the one before.
+-- kernel-durations v2: Duration histograms of the kernels that take the most time; each bin is 2^(1/4) times as wide as the one before.
 -- grain: one kernel and non-empty bin
 -- key: kernel, from_ns
--- notes: graph timelines warm launch
+-- notes: graph timelines left-kernels launch
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only kernels launched in this stage; (none) for kernels outside every stage
 --   device BIGINT = NULL: only this GPU
 --   top BIGINT = 9: maximum kernels, by total time; 0 for all
+--   warmup BOOLEAN = false: count warm-up passes too, and what is outside stages
 --   {source}
 -- columns:
 --   rank: rank of the kernel by total time, as in top-kernels
@@ -24,11 +25,8 @@ WITH h AS (
         k.kernel_name_id,
         k.duration_ns,
         sum(k.launch_count)::BIGINT AS calls
-    FROM kernel_duration k LEFT JOIN path_stage s ON s.run_id = k.run_id AND s.path_id = k.path_id
-    WHERE k.run_id = run
-        AND k.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
-        AND (device IS NULL OR k.device_id = device)
-        AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
+    FROM _ranked_kernel(run, stage := stage, device := device, warmup := warmup, source := source) k
+    WHERE NOT k.is_left
     GROUP BY k.kernel_name_id, k.duration_ns
 ), d AS (
     SELECT

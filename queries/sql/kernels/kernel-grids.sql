@@ -1,12 +1,13 @@
--- kernel-grids v2: Kernels by name, grid and block, as nsys' cuda_gpu_kern_gb_sum.
+-- kernel-grids v3: Kernels by name, grid and block, as nsys' cuda_gpu_kern_gb_sum.
 -- grain: one kernel name, grid and block
 -- key: kernel, grid, block
--- notes: graph timelines warm launch
+-- notes: graph timelines left-kernels launch
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 20: maximum rows; 0 for all
 --   stage VARCHAR = NULL: only kernels launched in this stage; (none) for kernels outside every stage
 --   device BIGINT = NULL: only this GPU
+--   warmup BOOLEAN = false: count warm-up passes too, and what is outside stages
 --   {source}
 -- columns:
 --   rank: rank by total time
@@ -37,11 +38,8 @@ WITH h AS (
         sum(k.launch_count)::BIGINT AS calls,
         max(k.register_count) AS register_count,
         max(k.shared_bytes) AS shared_bytes
-    FROM kernel_duration k LEFT JOIN path_stage s ON s.run_id = k.run_id AND s.path_id = k.path_id
-    WHERE k.run_id = run
-        AND k.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
-        AND (device IS NULL OR k.device_id = device)
-        AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
+    FROM _ranked_kernel(run, stage := stage, device := device, warmup := warmup, source := source) k
+    WHERE NOT k.is_left
     GROUP BY k.kernel_name_id, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y, k.block_z, k.duration_ns
 ), d AS (
     SELECT

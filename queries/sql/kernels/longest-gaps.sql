@@ -1,12 +1,13 @@
--- longest-gaps v4: The longest idle gaps of each GPU: where the work after was launched, and what its thread did meanwhile, in any process.
+-- longest-gaps v5: The longest idle gaps of each GPU: where the work after was launched, and what its thread did meanwhile, in any process.
 -- grain: one idle gap
 -- key: source_id, device, start_ns
--- notes: timelines accounting launch sampled warm
+-- notes: timelines accounting launch sampled left-longest
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 20: maximum rows; 0 for all: the 10,000 longest gaps of each GPU of a source are stored
 --   stage VARCHAR = NULL: only gaps before work of this stage; (none) for gaps before work outside every stage or without a captured launch
 --   device BIGINT = NULL: only this GPU
+--   warmup BOOLEAN = false: count warm-up passes too, and what is between and outside passes
 --   {source}
 -- columns:
 --   rank: rank by length
@@ -47,18 +48,15 @@ WITH g AS ( -- those shown; all that follows is only of these
         g.duration_ns,
         g.pid,
         g.tid,
-        coalesce(s.stage, '(none)') AS stage,
+        g.stage,
         g.path_id,
         g.before_kernel_name_id,
         g.before_operation,
         g.after_kernel_name_id,
         g.after_operation,
         g.part
-    FROM gap g LEFT JOIN path_stage s ON s.run_id = g.run_id AND s.path_id = g.path_id
-    WHERE g.run_id = run
-        AND g.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
-        AND (device IS NULL OR g.device_id = device)
-        AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
+    FROM _long_gap(run, stage := stage, device := device, warmup := warmup, source := source) g
+    WHERE NOT g.is_left
     QUALIFY top = 0 OR rank <= top
 ), part AS (
     SELECT

@@ -1,11 +1,12 @@
--- memops v2: Memory copies and fills by operation, as nsys' cuda_gpu_mem_time_sum and cuda_gpu_mem_size_sum together.
+-- memops v3: Memory copies and fills by operation, as nsys' cuda_gpu_mem_time_sum and cuda_gpu_mem_size_sum together.
 -- grain: one operation
 -- key: operation
--- notes: graph timelines sizes warm launch
+-- notes: graph timelines sizes left-copies launch
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only operations issued in this stage; (none) for those outside every stage
 --   device BIGINT = NULL: only this GPU
+--   warmup BOOLEAN = false: count warm-up passes too, and what is outside stages
 --   {source}
 -- columns:
 --   operation: memcpy and its direction, or memset
@@ -45,11 +46,8 @@ WITH t AS (
         _std(m.size_bytes) AS std_bytes,
         sum(m.duration_ns) FILTER (m.size_bytes IS NOT NULL)::BIGINT AS sized_ns,
         count(*) - count(m.size_bytes) AS unsized_count
-    FROM memop m LEFT JOIN path_stage s ON s.run_id = m.run_id AND s.path_id = m.path_id
-    WHERE m.run_id = run
-        AND m.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
-        AND (device IS NULL OR m.device_id = device)
-        AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
+    FROM _ranked_copy(run, stage := stage, device := device, warmup := warmup, source := source) m
+    WHERE NOT m.is_left
     GROUP BY m.operation
 ), reported AS ( -- they know neither stage nor GPU
     SELECT

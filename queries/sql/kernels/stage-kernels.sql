@@ -1,12 +1,14 @@
--- stage-kernels v2: Kernels by the stage that launched them, warm-up included; the rows add up to all kernel time of the counted capture.
+-- stage-kernels v3: Kernels of measured passes by the stage that launched them; the rows and what notes say is left out
+--     add up to all kernel time.
 -- grain: one stage and kernel name
 -- key: stage, kernel
--- notes: graph timelines launch warm
+-- notes: graph timelines launch left-kernels
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only this stage; (none) for kernels outside every stage
 --   device BIGINT = NULL: only this GPU
 --   top BIGINT = 0: maximum kernels per stage; 0 for all
+--   warmup BOOLEAN = false: count warm-up passes too, and what is outside stages
 --   {source}
 -- columns:
 --   stage: the stage; (none) for kernels launched outside every stage or without a captured launch
@@ -22,17 +24,15 @@
 
 WITH t AS (
     SELECT
-        coalesce(s.stage, '(none)') AS stage,
+        k.stage,
         k.kernel_name_id,
         sum(k.launch_count)::BIGINT AS calls,
         sum(k.launch_count * k.duration_ns)::BIGINT AS total_ns,
         min(k.duration_ns) AS min_ns,
         max(k.duration_ns) AS max_ns
-    FROM kernel_duration k LEFT JOIN path_stage s ON s.run_id = k.run_id AND s.path_id = k.path_id
-    WHERE k.run_id = run
-        AND k.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
-        AND (device IS NULL OR k.device_id = device)
-    GROUP BY ALL
+    FROM _ranked_kernel(run, stage := stage, device := device, warmup := warmup, source := source) k
+    WHERE NOT k.is_left
+    GROUP BY k.stage, k.kernel_name_id
 ), q AS (
     SELECT
         t.stage,
@@ -63,5 +63,5 @@ SELECT
     q.role,
     q.family
 FROM q
-WHERE (stage IS NULL OR q.stage = stage) AND (top = 0 OR q.place <= top)
+WHERE top = 0 OR q.place <= top
 ORDER BY q.stage = '(none)', q.stage_ns DESC, q.stage, q.place

@@ -1,7 +1,7 @@
--- top-kernels v3: Kernels by total time, as nsys' cuda_gpu_kern_sum; with what limits them where Nsight Compute profiled them.
+-- top-kernels v4: Kernels by total time, as nsys' cuda_gpu_kern_sum; with what limits them where Nsight Compute profiled them.
 -- grain: one kernel name, short name or family
 -- key: kernel
--- notes: graph timelines warm top-ncu launch
+-- notes: graph timelines left-kernels top-ncu launch
 -- params:
 --   run VARCHAR: the run
 --   top BIGINT = 20: maximum rows; 0 for all
@@ -9,6 +9,7 @@
 --   device BIGINT = NULL: only this GPU
 --   by VARCHAR = 'name': group by name (demangled), short (base name) or family
 --   with_ncu BOOLEAN = false: show Nsight Compute results for these kernels from the same run
+--   warmup BOOLEAN = false: count warm-up passes too, and what is outside stages
 --   {source}
 -- columns:
 --   rank: rank by total time
@@ -64,13 +65,9 @@ WITH named AS (
         max(l.family) AS last_family,
         min(l.role) AS role,
         max(l.role) AS last_role
-    FROM kernel_duration k
+    FROM _ranked_kernel(run, stage := stage, device := device, warmup := warmup, source := source) k
     JOIN label l ON l.kernel_name_id = k.kernel_name_id
-    LEFT JOIN path_stage s ON s.run_id = k.run_id AND s.path_id = k.path_id
-    WHERE k.run_id = run
-        AND k.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
-        AND (device IS NULL OR k.device_id = device)
-        AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
+    WHERE NOT k.is_left
     GROUP BY l.id, k.duration_ns
 ), d AS (
     SELECT
@@ -156,6 +153,7 @@ WITH named AS (
             AND _is_asked(t.kind, t.is_counted, source)
             AND (device IS NULL OR t.device_id = device)
             AND (stage IS NULL OR t.stage = stage)
+            AND _counts(t.scope, stage, warmup)
         GROUP BY t.kernel_name_id, t.grid, t.block
     ) g
     JOIN _ncu_class(run, stage := stage, source := source) m

@@ -1,4 +1,4 @@
--- bottlenecks v2: What limits each kernel, and each graph as a whole, that Nsight Compute profiled, with the figures behind the verdict.
+-- bottlenecks v3: What limits each kernel, and each graph as a whole, that Nsight Compute profiled, with the figures behind the verdict.
 -- grain: one kernel, grid and block; of graphs one path of ranges too
 -- key: kind, kernel, grid, block
 -- notes: match bound timelines ncu
@@ -27,7 +27,7 @@
 --   waves: full waves of blocks over all SMs
 --   launches: profiled launches
 --   replayed_mean_ns: mean duration in the ncu replay
---   timeline_total_ns: time of this kernel, grid and block in the timeline; NULL when not matched
+--   timeline_total_ns: time of this kernel, grid and block in the measured passes of the timeline; NULL when they have none
 --   stall: largest stall reason between two instructions of a warp; NULL when not measured
 --   stall_cycles: cycles per issued instruction that a warp stalls for this reason
 --   evidence: metric that shows the limiter; NULL when not measured

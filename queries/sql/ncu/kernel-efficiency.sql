@@ -1,14 +1,15 @@
--- kernel-efficiency v1: How close matrix-multiplying kernels come to peak: FLOP counted by Nsight Compute / FLOP that the hardware could do
+-- kernel-efficiency v2: How close matrix-multiplying kernels come to peak: FLOP counted by Nsight Compute / FLOP that the hardware could do
 --     in the replay time.
 -- grain: one kernel name, device and resource
 -- key: kernel, device, resource
--- notes: flop peak match timelines ncu
+-- notes: flop peak match timelines ncu left-kernels
 -- params:
 --   run VARCHAR: the run
 --   kernel VARCHAR = NULL: only kernels whose name contains this, ignoring case
 --   stage VARCHAR = NULL: only launches in this stage; (none) for launches outside every stage
 --   device BIGINT = NULL: only this GPU
 --   fp16 BOOLEAN = false: include FP16 outside tensor cores, whose count includes constant moves by HFMA2
+--   warmup BOOLEAN = false: shares of all the timeline, warm-up passes and what is outside stages too
 --   {source}
 -- columns:
 --   kernel: kernel name as Nsight Compute spells it; kernels of the role gemm, and all others with tensor core operations
@@ -81,6 +82,7 @@ WITH x AS (
         AND _is_asked(t.kind, t.is_counted, source)
         AND (stage IS NULL OR t.stage = stage)
         AND (device IS NULL OR t.device_id = device)
+        AND _counts(t.scope, stage, warmup)
 ), t AS (
     SELECT
         w.kernel_name_id,

@@ -34,8 +34,8 @@
 --   waves: full waves of blocks over all SMs
 --   stall: largest stall reason between two instructions of a warp; NULL when not measured
 --   stall_cycles: cycles per issued instruction that a warp stalls for this reason
---   timeline_total_ns: time of this kernel, grid and block in the timeline, within the stage if one is selected; NULL when the timeline has
---     none
+--   timeline_total_ns: time of this kernel, grid and block in the measured passes of the timeline, within the stage if one is selected;
+--     NULL when they have none
 
 WITH b AS (
     SELECT

@@ -14,8 +14,8 @@
 --   grid VARCHAR: grid size in blocks, x * y * z
 --   block VARCHAR: block size in threads, x * y * z
 --   launch_count BIGINT: profiled launches
---   timeline_total_ns BIGINT: time of this kernel, grid and block in the timeline, within the stage of the scope; NULL when the timeline
---     has none
+--   timeline_total_ns BIGINT: time of this kernel, grid and block in the measured passes of the timeline, within the stage of the scope;
+--     NULL when they have none
 --   duration_ns DOUBLE: duration in the ncu replay
 --   sm_ratio DOUBLE: compute throughput as a share of peak
 --   sm_limiter VARCHAR: unit behind sm_ratio in most launches, as in ncu_measure
@@ -182,7 +182,7 @@ WITH cause AS (
         w.block,
         sum(w.total_ns)::BIGINT AS total_ns
     FROM ncu_timeline w JOIN scope s ON s.scope IS NULL OR s.scope = w.stage
-    WHERE w.run_id = $run
+    WHERE w.run_id = $run AND _counts(w.scope, s.scope, false)
     GROUP BY w.kind, s.scope, w.kernel_name_id, w.grid, w.block
 )
 SELECT

@@ -1,12 +1,13 @@
 -- ncu_timeline: Timeline kernels of runs with profiled kernels, summed: kernels of a profiled name by grid and block, all others together.
--- grain: one timeline kind, GPU, stage, profiled kernel name, grid and block
--- key: kind, device_id, stage, kernel_name_id, grid, block
+-- grain: one timeline kind, GPU, stage, part of the run, profiled kernel name, grid and block
+-- key: kind, device_id, stage, scope, kernel_name_id, grid, block
 -- needs: ncu_launch kernel|reported_sum
 -- columns:
 --   kind VARCHAR: timeline kind: {timelines}
 --   is_counted BOOLEAN: whether it is the counted kind
 --   device_id INTEGER: GPU; NULL in reported sums
 --   stage VARCHAR: stage of the launch; (none) outside every stage
+--   scope VARCHAR: part of the run, as in kernel_duration
 --   kernel_name_id BIGINT: kernel name as the timeline spells it; NULL for all kernels without a profiled name
 --   grid VARCHAR: grid size in blocks, x * y * z; NULL for these, and when the capture has none
 --   block VARCHAR: block size in threads, x * y * z; NULL when the capture has none
@@ -19,6 +20,7 @@ WITH shape AS (
         k.source_id,
         k.device_id,
         k.path_id,
+        k.scope,
         k.kernel_name_id,
         k.grid_x,
         k.grid_y,
@@ -30,13 +32,14 @@ WITH shape AS (
         sum(k.launch_count * k.duration_ns)::BIGINT AS total_ns
     FROM kernel_duration k
     WHERE k.run_id = $run
-    GROUP BY k.source_id, k.device_id, k.path_id, k.kernel_name_id, k.grid_x, k.grid_y, k.grid_z, k.block_x, k.block_y,
-        k.block_z
+    GROUP BY k.source_id, k.device_id, k.path_id, k.scope, k.kernel_name_id, k.grid_x, k.grid_y, k.grid_z, k.block_x,
+        k.block_y, k.block_z
     UNION ALL
     SELECT
         r.source_id,
         NULL,
         NULL,
+        'measured',
         r.kernel_name_id,
         r.grid_x,
         r.grid_y,
@@ -57,6 +60,7 @@ SELECT
     t.is_counted,
     s.device_id,
     coalesce(p.stage, '(none)') AS stage,
+    s.scope,
     n.timeline_name_id AS kernel_name_id,
     CASE WHEN n.timeline_name_id IS NOT NULL THEN _dims(s.grid_x, s.grid_y, s.grid_z) END AS grid,
     CASE WHEN n.timeline_name_id IS NOT NULL THEN _dims(s.block_x, s.block_y, s.block_z) END AS block,

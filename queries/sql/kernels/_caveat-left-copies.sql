@@ -1,0 +1,35 @@
+-- _caveat-left-copies: What rankings of copies and fills leave out, so that it and their rows add up to all.
+-- grain: one caveat, as in the table caveat
+-- key: kind, detail
+-- params:
+--   run VARCHAR: the run
+--   stage VARCHAR = NULL: the stage that is asked for
+--   device BIGINT = NULL: only this GPU
+--   warmup BOOLEAN = false: whether all is counted
+--   {source}
+-- columns:
+--   kind: what it says
+--   subject: of what
+--   detail: part of the run, as _scope has it
+--   item_count: how many
+--   time_ns: the sum of their times
+--   of_time_ns: that of all, rows and what is left out
+
+WITH x AS (
+    SELECT
+        k.scope,
+        k.is_left,
+        count(*)::BIGINT AS item_count,
+        sum(k.duration_ns)::DOUBLE AS time_ns
+    FROM _ranked_copy(run, stage := stage, device := device, warmup := warmup, source := source) k
+    GROUP BY k.scope, k.is_left
+)
+SELECT
+    'left-out' AS kind,
+    'copy' AS subject,
+    x.scope AS detail,
+    x.item_count,
+    x.time_ns,
+    (SELECT sum(y.time_ns) FROM x y) AS of_time_ns
+FROM x
+WHERE x.is_left

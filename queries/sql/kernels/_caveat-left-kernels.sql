@@ -1,0 +1,35 @@
+-- _caveat-left-kernels: What rankings of kernels leave out, so that it and their rows add up to all.
+-- grain: one caveat, as in the table caveat
+-- key: kind, detail
+-- params:
+--   run VARCHAR: the run
+--   stage VARCHAR = NULL: the stage that is asked for
+--   device BIGINT = NULL: only this GPU
+--   warmup BOOLEAN = false: whether all is counted
+--   {source}
+-- columns:
+--   kind: what it says
+--   subject: of what
+--   detail: part of the run, as _scope has it
+--   item_count: how many
+--   time_ns: the sum of their times
+--   of_time_ns: that of all, rows and what is left out
+
+WITH x AS (
+    SELECT
+        k.scope,
+        k.is_left,
+        sum(k.launch_count)::BIGINT AS item_count,
+        sum(k.launch_count * k.duration_ns)::DOUBLE AS time_ns
+    FROM _ranked_kernel(run, stage := stage, device := device, warmup := warmup, source := source) k
+    GROUP BY k.scope, k.is_left
+)
+SELECT
+    'left-out' AS kind,
+    'kernel' AS subject,
+    x.scope AS detail,
+    x.item_count,
+    x.time_ns,
+    (SELECT sum(y.time_ns) FROM x y) AS of_time_ns
+FROM x
+WHERE x.is_left
