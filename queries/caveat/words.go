@@ -632,6 +632,24 @@ var words = map[string]kind{
 	}) string {
 		return ofDeviceWork(c.Time, c.DeviceTime) + " was launched outside every operator: see (none) in top-operators and operator-kernels"
 	}),
+	"products-matched": sentence(func(c struct {
+		Stage   string `col:"stage"`
+		Matched int64  `col:"item_count"`
+		Calls   int64  `col:"of_count"`
+	}) string {
+		return fmt.Sprintf("%s: %s of the calls of matrix products match the model's layers by order and count", c.Stage, share(float64(c.Matched), float64(c.Calls)))
+	}),
+	"products-unmatched": sentence(func(c struct {
+		Stage   string `col:"stage"`
+		Reason  string `col:"subject"`
+		Matched int64  `col:"item_count"`
+		Calls   int64  `col:"of_count"`
+	}) string {
+		if c.Reason == "sequence" {
+			return fmt.Sprintf("%s has no speeds of matrix products: %s of the calls match the model's layers by order and count, and 95 %% must", c.Stage, share(float64(c.Matched), float64(c.Calls)))
+		}
+		return because(c.Stage+" has no speeds of matrix products", unmatchedProducts[c.Reason])
+	}),
 	"operators-above-bandwidth": sentence(func(c struct {
 		Most       string  `col:"subject"`
 		Operators  int64   `col:"item_count"`
@@ -1141,6 +1159,14 @@ func because(text, reason string) string {
 		return text
 	}
 	return text + ": " + reason
+}
+
+// unmatchedProducts says why no matrix product of a stage is matched with the model's.
+var unmatchedProducts = map[string]string{
+	"ambiguous": "its kernels fit the model's layers in several ways",
+	"model":     "the model has parts that are not matched",
+	"sequence":  "too few calls match the model's layers by order and count",
+	"tokens":    "the tokens of its passes are unknown: give --prefill and --decode to prof ingest",
 }
 
 // unlikeCaptures says why no stream capture in the traces gives the operators of replays.
