@@ -41,8 +41,8 @@ func products(f *frame.Frame) (out []product) {
 			return math.NaN()
 		}
 		out = append(out, product{Stage: text("stage"), Layers: text("layers"), Component: text("component"), Kernel: text("kernel"), Grid: text("grid"), Unknown: text("unknown"),
-			Calls: count("calls"), TotalNS: count("total_ns"), ReduceNS: count("reduce_ns"), N: count("n"), K: count("k"), Ranks: count("ranks"),
-			M: number("m"), FLOP: number("flop"), Bytes: number("bytes"), FLOPPerS: number("achieved_flop_per_s"), BytesPerS: number("achieved_bytes_per_s"),
+			Calls: count("calls"), TotalNS: count("total_ns"), ReduceNS: count("reduce_ns"), N: count("output_count"), K: count("input_count"), Ranks: count("rank_count"),
+			M: number("row_count"), FLOP: number("flop"), Bytes: number("bytes"), FLOPPerS: number("achieved_flop_per_s"), BytesPerS: number("achieved_bytes_per_s"),
 			FLOPRatio: number("flop_ratio"), DRAMRatio: number("dram_ratio"), Attained: number("attained_ratio"), Matched: number("matched_ratio")})
 	}
 	return out

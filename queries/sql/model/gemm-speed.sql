@@ -34,13 +34,13 @@
 --   attained_ratio: share of the roof: the larger of dram_ratio and flop_ratio
 --   total_ns: time of the calls, with reduce_ns
 --   reduce_ns: time of kernels that add up the parts of split products (split-K), part of total_ns
---   m: rows that a call multiplies: tokens of the pass, mean over the calls; NULL when unknown, as the next two
---   n: outputs of the matrix, on one rank
---   k: inputs of the matrix, on one rank
+--   row_count: rows that a call multiplies (m): tokens of the pass, mean over the calls; NULL when unknown, as the next two
+--   output_count: outputs of the matrix (n), on one rank
+--   input_count: inputs of the matrix (k), on one rank
 --   flop: FLOP of a call, 2 m n k; NULL when there are no figures, as bytes
 --   bytes: bytes that a call must move: weights once, inputs and outputs
 --   grid: grid size in blocks, x * y * z; NULL when not recorded
---   ranks: ranks that share the product; NULL when unknown
+--   rank_count: ranks that share the product; NULL when unknown
 --   precision: precision of matrix products of the run
 --   roof_flop_per_s: dense peak of the device in this precision; NULL when unknown
 --   roof_bytes_per_s: DRAM bandwidth of the device; NULL when unknown
@@ -148,13 +148,13 @@ SELECT
     greatest(x.flop_ratio, x.dram_ratio) AS attained_ratio,
     x.total_ns::BIGINT AS total_ns,
     x.reduce_ns::BIGINT AS reduce_ns,
-    CASE WHEN x.reason IS DISTINCT FROM 'positions' THEN x.row_count / x.calls END AS m,
-    x.n,
-    x.k,
+    CASE WHEN x.reason IS DISTINCT FROM 'positions' THEN x.row_count / x.calls END AS row_count,
+    x.n AS output_count,
+    x.k AS input_count,
     x.call_flop AS flop,
     x.call_bytes AS bytes,
     _dims(h.grid_x, h.grid_y, h.grid_z) AS grid,
-    x.rank_count AS ranks,
+    x.rank_count,
     x.precision,
     x.peak_flop_per_s AS roof_flop_per_s,
     x.peak_bytes_per_s AS roof_bytes_per_s,
