@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -16,34 +17,120 @@ import (
 	"prof/internal/serve/jobs"
 	"prof/render/typeset"
 	"prof/schema"
+	"prof/schema/terms"
 )
 
 func (p *program) openCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "open",
-		Usage:     "show captured files in a browser, and keep nothing",
-		ArgsUsage: "PATH...",
+		Usage:     "show captured files in a browser, and keep nothing; or a stored run at a place of its timeline",
+		ArgsUsage: "[PATH...]",
 		Description: `The files or folders become one run, as with prof ingest, in a warehouse that is removed at the end (Ctrl-C). A browser is opened where there is one.
+With --run it is a run of the warehouse, on its timeline. --window, --stage, --cause and --find name a place there: prof explain has the command for each finding.
 
   prof open capture.sqlite
   prof open trace.json.gz --model config.json
-  prof open rank0.sqlite rank1.sqlite report.ncu-rep`,
+  prof open rank0.sqlite rank1.sqlite report.ncu-rep
+  prof open --run baseline --stage decode --cause host   # the longest gap in which the CPU is busy outside CUDA
+  prof open --run baseline --window 7.68s..7.76s`,
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:0", Usage: "`ADDRESS:PORT`, which only this machine may reach; port 0 takes a free one"},
 			&cli.BoolFlag{Name: "no-browser", Usage: "only print the address"},
 			&cli.StringFlag{Name: "device-name", Usage: "`NAME` of the GPUs that the captures do not name"},
+			&cli.StringFlag{Name: "run", Usage: "a `RUN` of the warehouse in place of files: name, id, a prefix of either, tag:key=value, @latest"},
+			&cli.StringFlag{Name: "window", Usage: "show this part of the timeline, from the start of the capture: `A..B`, as in 1.5s..2s"},
+			&cli.StringFlag{Name: "stage", Usage: "show the longest measured pass of this stage"},
+			&cli.Int64Flag{Name: "device", Usage: "of this `GPU`"},
+			&cli.StringFlag{Name: "cause", Usage: "show the longest idle gap in these passes, or in the run, by `CAUSE`: " + strings.Join(causeNames(), ", ")},
+			&cli.StringFlag{Name: "find", Usage: "search kernels with `TEXT` in their names; with --stage, the first one in that pass"},
+			&cli.StringFlag{Name: "source", Usage: terms.TimelineDoc()},
 		}, factFlags()...),
 		Action: func(c *cli.Context) error {
-			if c.NArg() == 0 {
-				return usagef("open takes files or folders; prof serve shows the warehouse")
+			place, err := placeOf(c)
+			switch {
+			case err != nil:
+				return err
+			case c.NArg() > 0 && c.IsSet("run"):
+				return usagef("open takes files or folders, or a stored run with --run; not both")
+			case c.NArg() > 0:
+				return p.openFiles(c, c.String("listen"), serve.Guard{Log: p.warn}, !c.Bool("no-browser"), place)
+			case !c.IsSet("run"):
+				return usagef("open takes files or folders, or a stored run with --run; prof serve shows the warehouse")
 			}
-			return p.openFiles(c, c.String("listen"), serve.Guard{Log: p.warn}, !c.Bool("no-browser"))
+			return p.openRun(c, place)
 		},
 	}
 }
 
-// openFiles serves files as one run of a warehouse of their own until a signal ends the program.
-func (p *program) openFiles(c *cli.Context, listen string, guard serve.Guard, browse bool) (err error) {
+func causeNames() []string {
+	return typeset.Each(terms.IdleCauses(), func(c terms.Cause) string { return c.Name })
+}
+
+// placeOf returns the place of a timeline that options name, as the query of an address; nil for none.
+func placeOf(c *cli.Context) (url.Values, error) {
+	out := url.Values{}
+	for _, name := range []string{"stage", "device", "cause", "find", "source"} {
+		if c.IsSet(name) {
+			out.Set(name, fmt.Sprint(c.Value(name)))
+		}
+	}
+	if cause := out.Get("cause"); cause != "" && !slices.Contains(causeNames(), cause) {
+		return nil, usagef("no cause of idle time %q%s; the causes are %s", cause, nearest(cause, causeNames()), strings.Join(causeNames(), ", "))
+	}
+	if c.IsSet("window") {
+		from, until, err := windowOf(c.String("window"))
+		if err != nil {
+			return nil, err
+		}
+		if from == nil || until == nil {
+			return nil, usagef("--window %s: give both times, as in 1.5s..2s", c.String("window"))
+		}
+		out.Set("from", fmt.Sprint(*from))
+		out.Set("to", fmt.Sprint(*until))
+	}
+	if len(out) == 0 {
+		return nil, nil
+	}
+	return out, nil
+}
+
+// pageOf is the path of a run's page, of its timeline where a place is named.
+func pageOf(run string, place url.Values) string {
+	at := "/runs/" + url.PathEscape(run)
+	if place != nil {
+		at = strings.TrimSuffix(at+"/timeline?"+place.Encode(), "?")
+	}
+	return at
+}
+
+// openRun serves the warehouse until a signal ends the program, and shows the timeline of a run.
+func (p *program) openRun(c *cli.Context, place url.Values) error {
+	home, err := p.home(c)
+	if err != nil {
+		return err
+	}
+	if place == nil {
+		place = url.Values{}
+	}
+	return p.serveHome(c, home, c.String("listen"), serve.Guard{Log: p.warn}, jobs.Options{}, func(w *schema.Warehouse, base string) error {
+		run, err := p.resolve(c, w, c.String("run"), true)
+		if err == nil {
+			p.showPage(home.String(), base+pageOf(run.Name, place), !c.Bool("no-browser"))
+		}
+		return err
+	})
+}
+
+// showPage says where a page is, and opens it in a browser where that is asked for.
+func (p *program) showPage(of, at string, browse bool) {
+	fmt.Fprintf(p.err, "serving %s on %s (Ctrl-C ends it)\n", typeset.Neutral(of), at)
+	if browse {
+		p.browse(at)
+	}
+}
+
+// openFiles serves files as one run of a warehouse of their own until a signal ends the program. place is where on its timeline it is shown first; nil for its page.
+func (p *program) openFiles(c *cli.Context, listen string, guard serve.Guard, browse bool, place url.Values) (err error) {
 	o, err := p.ingestOptions(c)
 	if err != nil {
 		return err
@@ -62,12 +149,9 @@ func (p *program) openFiles(c *cli.Context, listen string, guard serve.Guard, br
 	if err != nil {
 		return err
 	}
-	return p.serveHome(c, home, listen, guard, jobs.Options{}, func(base string) {
-		at := base + "/runs/" + url.PathEscape(run)
-		fmt.Fprintf(p.err, "serving %s on %s (Ctrl-C ends it)\n", typeset.Neutral(strings.Join(c.Args().Slice(), ", ")), at)
-		if browse {
-			p.browse(at)
-		}
+	return p.serveHome(c, home, listen, guard, jobs.Options{}, func(_ *schema.Warehouse, base string) error {
+		p.showPage(strings.Join(c.Args().Slice(), ", "), base+pageOf(run, place), browse)
+		return nil
 	})
 }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"prof/internal/testkit"
 )
 
 // TestOpen shows a file without keeping anything: by prof open, which opens a browser where there is a screen, and by prof serve.
@@ -53,12 +55,33 @@ func TestOpen(t *testing.T) {
 	}
 	p := newPlace(t)
 	for args, says := range map[string]string{
-		"open":                  "prof: open takes files or folders; prof serve shows the warehouse\n",
-		"open nosuch.sqlite":    "prof: nosuch.sqlite: there is no such file or folder\n",
-		"serve --allow-run x.y": "prof: --allow-run and --allow-ingest are for a warehouse, which that of files is not: it is removed at the end\n",
+		"open":                         "prof: open takes files or folders, or a stored run with --run; prof serve shows the warehouse\n",
+		"open x.sqlite --run a":        "prof: open takes files or folders, or a stored run with --run; not both\n",
+		"open --run a --cause hots":    "prof: no cause of idle time \"hots\"; did you mean host?; the causes are launch-bound, wait, call, host, profiler, queued, unknown\n",
+		"open --run a --window 2s..":   "prof: --window 2s..: give both times, as in 1.5s..2s\n",
+		"open --run a --window 2s..1s": "prof: --window \"2s..1s\": give two times, the earlier first, as in 10ms..12.5ms\n",
+		"open nosuch.sqlite":           "prof: nosuch.sqlite: there is no such file or folder\n",
+		"serve --allow-run x.y":        "prof: --allow-run and --allow-ingest are for a warehouse, which that of files is not: it is removed at the end\n",
 	} {
 		if got := p.run(strings.Fields(args)...); got.code == 0 || got.err != says {
 			t.Errorf("%s: %+v, want %q", args, got, says)
 		}
+	}
+}
+
+// TestOpenRun shows a stored run at the place of its timeline that options name; a run that is not there ends it.
+func TestOpenRun(t *testing.T) {
+	t.Parallel()
+	p := newStored(t, []testkit.Run{{Name: "a run", Files: []string{"nsys/" + nccl}}})
+	at, end := beginServing(t, p, p.homed([]string{"open", "--run", "a run", "--stage", "decode", "--device", "1", "--cause", "launch-bound", "--listen", "127.0.0.1:0"}))
+	if !strings.HasSuffix(at, "/runs/a%20run/timeline?cause=launch-bound&device=1&stage=decode") {
+		t.Errorf("it shows %s", at)
+	}
+	if r := call(t, "GET", at, ""); r.status != 200 {
+		t.Errorf("%s: %d", at, r.status)
+	}
+	end()
+	if got := p.run("open", "--run", "b"); got.code == 0 || !strings.HasPrefix(got.err, `prof: no such run: "b"`) {
+		t.Errorf("of a run that is not there: %d, %q", got.code, got.err)
 	}
 }

@@ -59,7 +59,7 @@ func (p *program) serve(c *cli.Context) error {
 		if c.Bool("allow-run") || c.Bool("allow-ingest") {
 			return usagef("--allow-run and --allow-ingest are for a warehouse, which that of files is not: it is removed at the end")
 		}
-		return p.openFiles(c, c.String("listen"), guard, false)
+		return p.openFiles(c, c.String("listen"), guard, false, nil)
 	}
 	home, err := p.home(c)
 	if err != nil {
@@ -73,15 +73,21 @@ func (p *program) serve(c *cli.Context) error {
 }
 
 // saysServing prints where a warehouse is served.
-func (p *program) saysServing(home schema.Home) func(string) {
-	return func(base string) { fmt.Fprintf(p.err, "serving %s on %s\n", home, base) }
+func (p *program) saysServing(home schema.Home) showing {
+	return func(_ *schema.Warehouse, base string) error {
+		fmt.Fprintf(p.err, "serving %s on %s\n", home, base)
+		return nil
+	}
 }
+
+// showing says where a warehouse is served, as soon as it is; an error ends the server.
+type showing func(w *schema.Warehouse, base string) error
 
 // localAddress is where a server listens unless --listen says otherwise: only this machine reaches it.
 const localAddress = "127.0.0.1:7321"
 
-// serveHome serves a warehouse until a signal ends the program. shown is told where, once it does.
-func (p *program) serveHome(c *cli.Context, home schema.Home, listen string, guard serve.Guard, work jobs.Options, shown func(base string)) error {
+// serveHome serves a warehouse until a signal ends the program.
+func (p *program) serveHome(c *cli.Context, home schema.Home, listen string, guard serve.Guard, work jobs.Options, shown showing) error {
 	l, err := net.Listen("tcp", listen)
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w; prof serve --listen takes another address", listen, err)
@@ -99,7 +105,11 @@ func (p *program) serveHome(c *cli.Context, home schema.Home, listen string, gua
 	if work.AllowRun || work.AllowIngest {
 		p.stop.patient(serve.JobsTime(work) + stopWithin)
 	}
-	shown("http://" + l.Addr().String())
+	w, done := asker.Use()
+	err = shown(w, "http://"+l.Addr().String())
+	if done(); err != nil {
+		return err
+	}
 	err = s.Serve(c.Context, l)
 	if c.Context.Err() != nil && err == nil {
 		fmt.Fprintln(p.err, "stopped; all requests were answered")

@@ -90,7 +90,7 @@ func TestPageInBrowser(t *testing.T) {
 		name  string
 		check func(s *served)
 	}{
-		{"runs", servedRuns}, {"run", servedRun}, {"query", servedQuery}, {"compare", servedCompare}, {"picker", servedPicker}, {"check", servedCheck}, {"queries", servedQueries}, {"trend", servedTrend}, {"sql", servedSQL}, {"ncu", servedNcu}, {"timeline", servedTimeline}, {"wheel", servedWheel}, {"places", servedPlaces}, {"touch", servedTouch}, {"medians", servedMedians}, {"keys", servedKeys}, {"theme", servedTheme}, {"widths", servedWidths}, {"ranks", servedRanks}, {"operators", servedOperators},
+		{"runs", servedRuns}, {"run", servedRun}, {"query", servedQuery}, {"compare", servedCompare}, {"picker", servedPicker}, {"check", servedCheck}, {"queries", servedQueries}, {"trend", servedTrend}, {"sql", servedSQL}, {"ncu", servedNcu}, {"timeline", servedTimeline}, {"wheel", servedWheel}, {"places", servedPlaces}, {"finding", servedFinding}, {"touch", servedTouch}, {"medians", servedMedians}, {"keys", servedKeys}, {"theme", servedTheme}, {"widths", servedWidths}, {"ranks", servedRanks}, {"operators", servedOperators},
 	} {
 		ok := t.Run(c.name, func(t *testing.T) {
 			s.t = t
@@ -175,7 +175,7 @@ func servedRuns(s *served) {
 			MedianNs float64 `json:"median_ns"`
 		}
 	}
-	if got, want := s.texts(".runs tbody tr:first-child td.n")[0], value(s, "decode", "eager"); got != want {
+	if got, want := s.texts(".runs tbody tr:first-child td.n")[2], value(s, "decode", "eager"); got != want {
 		s.t.Errorf("decode of eager takes %q, not %q", got, want)
 	}
 	if n := len(s.texts(".runs .spark")); n != 3 {

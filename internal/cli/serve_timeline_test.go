@@ -142,6 +142,50 @@ func servedPlaces(s *served) {
 	}
 }
 
+// servedFinding has a reader go from a finding to the timeline: of one about idle time, the longest gap of its cause in the measured passes of its stage is picked.
+func servedFinding(s *served) {
+	type gaps struct {
+		Rows []struct {
+			Start    int64 `json:"start_ns"`
+			Duration int64 `json:"duration_ns"`
+			Cause    string
+			Source   int64 `json:"source_id"`
+		}
+	}
+	type passes struct {
+		Rows []struct {
+			Start  int64 `json:"start_ns"`
+			Span   int64 `json:"span_ns"`
+			Warm   bool  `json:"is_warmup"`
+			Source int64 `json:"source_id"`
+		}
+	}
+	said := s.p.ok("explain", "sdpa-1")
+	const command = "prof open --run sdpa-1 --stage decode --device 0 --cause launch-bound"
+	if !strings.Contains(said, command+"\n") {
+		s.t.Fatalf("prof explain names no place of launch-bound idle time: %s", said)
+	}
+	measured := asked[passes](s, "query", "pass-accounting", "sdpa-1", "--stage", "decode", "--device", "0").Rows
+	var want [2]int64
+	for _, g := range asked[gaps](s, "query", "longest-gaps", "sdpa-1", "--stage", "decode", "--device", "0", "--top", "0").Rows {
+		isIn := false
+		for _, p := range measured {
+			isIn = isIn || !p.Warm && p.Source == g.Source && p.Start <= g.Start && p.Start+p.Span >= g.Start+g.Duration
+		}
+		if isIn && strings.HasPrefix(g.Cause, "launch") {
+			want = [2]int64{g.Start, g.Duration}
+			break
+		}
+	}
+	if want[1] == 0 {
+		s.t.Fatal("no gap is launch-bound")
+	}
+	s.visit("/runs/sdpa-1", `document.querySelector(".findings a[title^='prof open ']")`)
+	link := fmt.Sprintf(`[...document.querySelectorAll(".findings a")].find((a) => a.title === %q)`, command)
+	s.click(link)
+	s.await(fmt.Sprintf(`document.querySelector(".tl-panel")?.innerText.includes("(start_ns %d, %d ns)")`, want[0], want[1]))
+}
+
 // wheel turns the wheel over a place, down by so many pixels.
 func (s *served) wheel(x, y, down float64) {
 	s.t.Helper()

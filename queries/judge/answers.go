@@ -55,6 +55,7 @@ type ruleRow struct {
 	Query   string `col:"query"`
 	Options string `col:"options"`
 	Detail  string `col:"detail"`
+	Subject string `col:"subject"`
 }
 
 // KernelRow is a row of top-kernels.

@@ -8,6 +8,7 @@ import (
 
 	"prof/queries/frame"
 	"prof/schema/facts/sql/findings"
+	"prof/schema/terms"
 )
 
 // Finding is what a rule of finding-rules found: what could make the work faster, and by how much at most or about.
@@ -26,6 +27,7 @@ type Finding struct {
 	Evidence                    string           // the numbers it follows from, in words
 	Advice                      string           // what to do, fitted to what the run shows beyond it
 	Query, Command, Detail      string           // SQL of the rows behind it, the same as a command, and a command that shows more; Detail is "" for none
+	Open                        string           // command that opens the timeline at its place
 	Figures                     findings.Figures // what it follows from
 }
 
@@ -98,6 +100,7 @@ func (s *summariser) point(x *Finding, rule ruleRow) {
 		given = append(given, name, values[name])
 	}
 	x.Query, x.Command = fmt.Sprintf("FROM %s(%s)", strings.ReplaceAll(query, "-", "_"), strings.Join(list, ", ")), s.command(query, given...)
+	x.Open = commandOf("prof open", s.name, "stage", x.Stage, "device", fmt.Sprint(x.Device), "cause", causeOf(x.ID), "find", shownKernel(x.Subject, rule.Subject), "source", s.r.Source)
 	switch detail := rule.Detail; detail {
 	case "":
 	case "stragglers":
@@ -109,6 +112,25 @@ func (s *summariser) point(x *Finding, rule ruleRow) {
 	default:
 		x.Detail = s.command(detail, "stage", x.Stage, "source", s.r.Source)
 	}
+}
+
+// causeOf is the cause of idle time that a rule is about, by its name; "" for none.
+func causeOf(rule string) string {
+	if _, is := terms.CauseNamed(rule); is {
+		return rule
+	}
+	return ""
+}
+
+// longFind is the longest name of a kernel that a command has: of a longer one the pass is shown.
+const longFind = 60
+
+// shownKernel is the kernel that a finding is about, to be searched on the timeline; "" for none, or where its name would fill the screen.
+func shownKernel(subject, kind string) string {
+	if kind != "kernel" || len(subject) > longFind {
+		return ""
+	}
+	return subject
 }
 
 func sqlText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }

@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"fmt"
 	"math"
 	"regexp"
 	"strconv"
@@ -67,7 +66,12 @@ func stageText(stage string) string {
 
 // command returns a query of the run as a command; options come in pairs, and those without a value are left out.
 func (s *summariser) command(query string, options ...string) string {
-	out := fmt.Sprintf("prof query %s --run %s", query, ShellWord(s.name))
+	return commandOf("prof query "+query, s.name, options...)
+}
+
+// commandOf writes a command about a run; options are names and values, of which empty ones are left out.
+func commandOf(verb, run string, options ...string) string {
+	out := verb + " --run " + ShellWord(run)
 	for i := 0; i+1 < len(options); i += 2 {
 		if options[i+1] != "" {
 			out += " --" + options[i] + " " + ShellWord(options[i+1])

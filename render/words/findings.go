@@ -15,7 +15,7 @@ import (
 func Findings(list []judge.Finding) []doc.Item {
 	return typeset.Each(list, func(x judge.Finding) doc.Item {
 		item := doc.Item{Text: findingHeadline(x), Under: []string{typeset.Neutral(x.Title + " (" + x.ID + ")"), typeset.Neutral(x.Evidence)}, Of: typeset.Neutral(x.Subject), Try: typeset.Neutral(x.Advice)}
-		for _, command := range []string{x.Command, x.Detail} {
+		for _, command := range []string{x.Command, x.Detail, x.Open} {
 			if command != "" {
 				item.See = append(item.See, typeset.Neutral(command))
 			}

@@ -11,7 +11,7 @@ const queryOf = (run, name) => run === null ? path("queries", name) : path("runs
 // ask gives the answer of a query of a run, with its texts.
 export const ask = (run, name, params, signal) => get(queryOf(run, name), { ...params, format: "texts" }, signal);
 
-// addressOf turns a command (prof query pass-accounting --run r --stage decode --device 0, prof diff a b) into the address of the page that
+// addressOf turns a command (prof query pass-accounting --run r --stage decode --device 0, prof diff a b, prof open --run r --stage decode) into the address of the page that
 // shows the same; null where there is none.
 export function addressOf(command) {
   const words = [...command.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map((m) => m[1] ?? m[2] ?? m[3]);
@@ -24,6 +24,7 @@ export function addressOf(command) {
   const { run, ...rest } = options;
   if (words[0] !== "prof") return null;
   if (words[1] === "diff" && names.length === 2 && Object.keys(options).every((o) => ["by", "stage", "metric"].includes(o))) return address("/compare", { base: names[0], new: names[1], ...options });
+  if (words[1] === "open" && !names.length && run !== undefined) return address(runLink(run, "timeline"), rest);
   if (words[1] !== "query" || names.length !== 1 || run === undefined) return null;
   return address(runLink(run), { query: names[0], ...Object.fromEntries(Object.entries(rest).map(([name, value]) => ["p." + name, value])) });
 }
@@ -31,6 +32,7 @@ export function addressOf(command) {
 // commandLink is a command, as a link to the page that shows the same where there is one.
 export function commandLink(command) {
   const to = addressOf(command);
+  if (to && command.startsWith("prof open ")) return el("a", { href: to, class: "see", title: command }, "show it on the timeline");
   return to ? el("a", { href: to, class: "see" }, el("code", {}, command)) : el("code", { class: "see" }, command);
 }
 

@@ -3,7 +3,7 @@ import { get, path } from "./api.js";
 import { copyButton, el, facts, later, loading, problem } from "./dom.js";
 import { heading } from "./run.js";
 import { measured } from "./table.js";
-import { partLabel, partText } from "./terms.js";
+import { causes as partsOf, partLabel, partText } from "./terms.js";
 import { briefName } from "./timeline_palette.js";
 import { groupsOf, sharesClock } from "./timeline_rows.js";
 import { Tiles, unpacked } from "./timeline_tiles.js";
@@ -317,18 +317,20 @@ class Timeline {
   }
 }
 
-// locate finds the place that an address names: at=SOURCE,START,LENGTH by the clock of the source, a measured pass of a stage, or the longest gap in a stage's passes for one of some causes.
+// locate finds the place that an address names: at=SOURCE,START,LENGTH by the clock of the source, a measured pass of a stage, or the longest gap in a stage's passes of one cause.
 // It gives { source, start, long, device }, or null where there is none.
 async function locate(t, query) {
-  const [source, start, long = 0] = numbers(query.get("at")), device = query.get("device"), stage = query.get("stage"), causes = (query.get("cause") ?? "").split(",").filter(Boolean);
+  const [source, start, long = 0] = numbers(query.get("at")), device = query.get("device"), stage = query.get("stage"), causes = partsOf[query.get("cause")] ?? [];
   if (start !== undefined) return t.shift.has(source) ? { source, start, long, device: device === null ? undefined : Number(device) } : null;
+  if (!stage && !causes.length) return null;
+  const nth = query.get("pass"), isOf = (r) => t.shift.has(r.source_id);
+  const passes = !stage ? [] : (await t.ask("timeline-passes", { blocks: 1e12, device, source: t.source })).rows.filter((r) => r.stage === stage && r.passes === 1 && isOf(r) && (nth === null ? !r.is_warmup : r.pass === Number(nth)));
   if (causes.length) {
-    const { rows } = await t.ask("longest-gaps", { stage, device, source: t.source, top: 1000 }), gap = rows.find((r) => causes.includes(r.cause) && t.shift.has(r.source_id));
+    const isIn = (g) => passes.some((r) => r.source_id === g.source_id && r.device === g.device && r.start_ns <= g.start_ns && r.end_ns >= g.start_ns + g.duration_ns);
+    const gap = (await t.ask("longest-gaps", { stage, device, source: t.source, top: 2000 })).rows.find((g) => causes.includes(g.cause) && isOf(g) && (!stage || isIn(g)));
     if (gap) return { source: gap.source_id, start: gap.start_ns, long: gap.duration_ns, device: gap.device };
   }
-  if (!stage) return null;
-  const { rows } = await t.ask("timeline-passes", { blocks: 1e12, device, source: t.source }), nth = query.get("pass");
-  const list = rows.filter((r) => r.stage === stage && r.passes === 1 && t.shift.has(r.source_id) && (nth === null ? !r.is_warmup : r.pass === Number(nth))).sort((a, b) => b.span_ns - a.span_ns || a.source_id - b.source_id || a.start_ns - b.start_ns), r = list[0];
+  const [r] = passes.sort((a, b) => b.span_ns - a.span_ns || a.source_id - b.source_id || a.start_ns - b.start_ns);
   return r ? { source: r.source_id, start: r.start_ns, long: r.end_ns - r.start_ns, device: r.device } : null;
 }
 
@@ -387,16 +389,19 @@ export function mount(root, route, nav) {
       if (apart.length) root.append(el("p", { class: "note" }, `Times of source${apart.length > 1 ? "s" : ""} ${apart.join(", ")} count from ${apart.length > 1 ? "their own starts" : "its own start"}: there are no collectives to align the clocks of the sources by.`));
       for (const words of answer.notes ?? []) root.append(el("p", { class: "note" }, words));
       const q = route.query, from = numbers(q.get("from"))[0], to = numbers(q.get("to"))[0], [a, b] = numbers(q.get("range")), [track, start] = numbers(q.get("pick"));
+      let found = null;
       for (const key of (q.get("fold") ?? "").split(" ").filter(Boolean)) if (t.view.groups.some((g) => g.key === key)) t.view.fold(key);
       if (to > from) t.view.show(from, to);
       if (b > a) t.view.setRange(a, b);
       else if (start !== undefined) t.pickAt(track, start);
       else if (places.some((name) => q.has(name))) {
-        const place = await locate(t, q);
-        if (place) await t.showPlace(place);
+        found = await locate(t, q);
+        if (found) await t.showPlace(found);
         else t.readout.textContent = "The capture has no such place: all is shown.";
       }
-      if (search.value) find(search.value.trim());
+      if (!search.value) return;
+      await find(search.value.trim());
+      if (found) t.step(1);
     } catch (err) {
       if (err.name !== "AbortError") place.replaceChildren(problem(err));
     }
