@@ -186,6 +186,23 @@ func servedFinding(s *served) {
 	s.await(fmt.Sprintf(`document.querySelector(".tl-panel")?.innerText.includes("(start_ns %d, %d ns)")`, want[0], want[1]))
 }
 
+// servedWaits has a reader pick a gap during which the thread that launches next is in a call: the page names it, with its time within the gap.
+func servedWaits(s *served) {
+	row := strings.Split(strings.TrimSpace(s.p.sql(`SELECT g.source_id, g.start_ns, g.duration_ns, g.device_id, least(a.start_ns + a.duration_ns, g.start_ns + g.duration_ns) - greatest(a.start_ns, g.start_ns) AS inside_ns, n.name
+		FROM gap g JOIN run r USING (run_id) JOIN api_call a ON a.run_id = g.run_id AND a.source_id = g.source_id AND a.pid = g.pid AND a.tid = g.tid AND a.start_ns < g.start_ns + g.duration_ns AND a.start_ns + a.duration_ns > g.start_ns
+		JOIN api_name n ON n.run_id = a.run_id AND n.api_name_id = a.api_name_id WHERE r.name = 'sdpa-1' AND inside_ns * 2 > g.duration_ns AND g.duration_ns > 100000 ORDER BY inside_ns DESC, g.start_ns LIMIT 1`)), "\n")
+	var source, start, long, device, inside int64
+	var name string
+	if _, err := fmt.Sscanf(strings.ReplaceAll(row[len(row)-1], ",", " "), "%d %d %d %d %d %s", &source, &start, &long, &device, &inside, &name); err != nil {
+		s.t.Fatalf("%q: %v", row, err)
+	}
+	s.visit(fmt.Sprintf("/runs/sdpa-1/timeline?at=%d,%d,%d&device=%d", source, start, long, device), `document.querySelector(".tl-panel dl")`)
+	text := eval[string](s.browser, fmt.Sprintf(`import("/times.js").then((f) => f.time(%d))`, inside))
+	if said := eval[string](s.browser, `document.querySelector(".tl-panel dl").textContent`); !strings.Contains(said, name+", "+text+" of the gap") {
+		s.t.Errorf("the thread is in %s for %s of a gap, of which the page says %q", name, text, said)
+	}
+}
+
 // wheel turns the wheel over a place, down by so many pixels.
 func (s *served) wheel(x, y, down float64) {
 	s.t.Helper()

@@ -15,6 +15,9 @@ export const keys = [["w s", "timeline: zoom in, out, as the wheel does"], ["a d
 
 const works = ["kernel", "collective", "graph", "copy"], mostLinks = 300, mostMatches = 1000;
 
+// shortened is a name that fits in two lines.
+const shortened = (name) => name?.length > 90 ? briefName(name).slice(0, 90) : name;
+
 // put replaces what a place holds; null is nothing.
 const put = (place, ...children) => place.replaceChildren(...children.flat().filter((c) => c !== null));
 
@@ -222,8 +225,22 @@ class Timeline {
     const start = this.ofSource(track.source_id, item.start);
     const answer = await this.ask("timeline-gaps", { of_source: track.source_id, device: track.device, from_time: start, until_time: start + 1, top: 5 });
     if (this.view.pick !== mine) return;
-    const row = answer.rows.find((r) => r.start_ns === start);
-    put(place, row ? facts([["Before", row.before], ["After", row.after], ["Stage", row.stage], ["Ranges", row.range]]) : null, this.sql(answer));
+    const row = answer.rows.find((r) => r.start_ns === start), work = (await this.ask("timeline-work", { of_source: track.source_id, device: track.device, start_time: this.ofSource(track.source_id, item.end), top: 5 })).rows.find((r) => r.tid !== null);
+    const meanwhile = work ? await this.during(track.source_id, work.pid, work.tid, item) : [];
+    if (this.view.pick !== mine) return;
+    put(place, facts([...meanwhile, ...row ? [["Before", shortened(row.before)], ["After", shortened(row.after)], ["Stage", row.stage], ["Ranges", row.range]] : []]), this.sql(answer));
+  }
+
+  // during says what a thread did in a stretch of time: the calls that it was in longest, and what was open around at least half of it, outermost first.
+  async during(source, pid, tid, { start, end }) {
+    const marks = await this.window(start, end, 256), long = end - start, own = this.about.tracks.filter((t) => t.source_id === source && t.pid === pid && t.tid === tid);
+    const inside = (kind) => own.filter((t) => t.kind === kind).sort((a, b) => (a.depth ?? 0) - (b.depth ?? 0)).flatMap((t) => {
+      const m = marks.get(t.id), list = [...m?.start ?? []].flatMap((from, i) => m.count[i] ? [] : [{ name: this.view.tiles.names[m.name[i]], ns: Math.min(m.end[i], end) - Math.max(from, start), all: m.end[i] - from }]).sort((a, b) => b.ns - a.ns);
+      return list.slice(0, 1);
+    });
+    const call = (kind) => inside(kind).filter((x) => x.ns * 10 >= long).map((x) => `${x.name}, ${time(x.ns)} of the gap${x.all > x.ns ? ` (the call takes ${time(x.all)})` : ""}`).join("; ");
+    const open = (kind) => inside(kind).filter((x) => x.ns * 2 >= long).map((x) => x.name).join(" > ");
+    return [["Meanwhile", `thread ${tid}, which launches the work after`], ["In the call", call("call") || call("library")], ["In the OS call", call("system")], ["CPU stack", open("python")], ["Operators", open("operator")], ["Open ranges", open("range")]];
   }
 
   // pickAt picks what begins at a time on a track, as an address names it.
@@ -273,7 +290,7 @@ class Timeline {
       const gaps = await Promise.all(sources.map((s) => this.ask("timeline-gaps", { of_source: s, from_time: this.ofSource(s, range.from), until_time: this.ofSource(s, range.to), top: 5 })));
       if (this.view.range !== mine) return;
       const used = works.map((kind, i) => [kind, i + 3]).filter(([, i]) => rows.some((r) => r[i]));
-      const table = (head, lines) => el("div", { class: "tl-table" }, el("table", {}, el("thead", {}, el("tr", {}, head.map((h, i) => el("th", { class: i ? "n" : null }, h)))), el("tbody", {}, lines.map((l) => el("tr", {}, l.map((x, i) => el("td", { class: i ? "n" : null, title: i ? null : x }, i ? x : x.length > 90 ? briefName(x).slice(0, 90) : x)))))));
+      const table = (head, lines) => el("div", { class: "tl-table" }, el("table", {}, el("thead", {}, el("tr", {}, head.map((h, i) => el("th", { class: i ? "n" : null }, h)))), el("tbody", {}, lines.map((l) => el("tr", {}, l.map((x, i) => el("td", { class: i ? "n" : null, title: i ? null : x }, i ? x : shortened(x))))))));
       place.replaceChildren(table(["GPU", "busy", "idle", ...used.map(([k]) => k)], rows.map((r) => [r[0], `${time(r[1])} (${percent(r[1] / long)})`, time(r[2]), ...used.map(([, i]) => time(r[i]))])),
         ...sums.flatMap((answer, i) => answer.rows.length ? [table([sources.length > 1 ? `source ${sources[i]}: most time` : "most time", "calls", "time", "share", "longest"], answer.rows.map((r) => [r.name, count(r.calls), time(r.total_ns), percent(r.share_ratio ?? 0), time(r.longest_ns)])), this.sql(answer)] : []),
         ...gaps.flatMap((answer) => answer.rows.length ? [table(["longest gaps", "idle", "from"], answer.rows.map((r) => [`GPU ${r.device}: ${partText(r.cause)}, before ${briefName(r.after)}`, time(r.duration_ns), momentText(this.onTimeline(sources[gaps.indexOf(answer)], r.start_ns), r.duration_ns / 100)])), this.sql(answer)] : []));
