@@ -212,7 +212,7 @@ func sampled(slow, fast, idle int) []string {
 }
 
 // findingFacts are the findings, what they are made from, and what is said of them.
-var findingFacts = []string{"finding", "finding_call", "caveat_finding", "stage_pass", "time_category"}
+var findingFacts = []string{"finding", "large_kernel", "finding_call", "caveat_finding", "stage_pass", "time_category"}
 
 // stagesOfRun is how many stages a run has at most: critical paths are found for 128 steps, two a stage.
 const stagesOfRun = 60
@@ -280,6 +280,7 @@ func TestFindingsMade(t *testing.T) {
 	testFindingNotes(t)
 	testNoPasses(t)
 	testUntried(t)
+	testLarge(t)
 }
 
 // explained are the findings of the run in words.
@@ -311,6 +312,57 @@ func testEvidence(t *testing.T) {
 			t.Errorf("no %s of case %d among %+v", c.rule, n, list)
 		} else if text := list[at].Evidence; !strings.Contains(text, c.want) || strings.Contains(text, c.not) {
 			t.Errorf("%s: %q lacks %q or has %q", c.rule, text, c.want, c.not)
+		}
+	}
+}
+
+// largeCases are what is said of a kernel that takes a tenth of a stage's GPU time or more: of the one that takes most.
+var largeCases = []struct {
+	what, kernel, limit, why, without string
+	stmts                             []string
+}{
+	{"too little of it", "", "", "", "", []string{ran(1, 1, 0, 199_999, 200, "")}},
+	{"nothing known", "gemm<1>", "", "limit unknown: profile it with Nsight Compute", "", []string{ran(1, 1, 0, 200_000, 200, "")}},
+	{"side by side", "elementwise<1>", "", "limit unknown: profile it with Nsight Compute", "", append(sideBySide(2, 200), ran(1, 1, 0, 900_000, 200, ""), "UPDATE kernel SET kernel_name_id = 1 WHERE stream_id = 20", "UPDATE device_time SET kernel_ns = 900000, graph_ns = 950000 WHERE range_id = 2")},
+	{"a collective", "collective<1>", "ranks", "its time includes waiting for other ranks", "", []string{ran(1, 4, 0, 300_000, 8, "")}},
+	{"a collective, while the CPU is busy until later", "collective<1>", "ranks", "its time includes waiting for other ranks", "", []string{ran(1, 4, 0, 300_000, 8, ""), busyCPU}},
+	{"few blocks", "gemm<1>", "grid", "50 blocks on 100 SMs", "", []string{ran(1, 1, 0, 300_000, 50, "")}},
+	{"grids of several sizes", "gemm<1>", "grid", "10 to 89 blocks on 100 SMs", "", []string{ran(1, 1, 0, 300_000, 10, ""), ran(1, 1, 500_000, 300_000, 89, "")}},
+	{"blocks for nearly all SMs", "gemm<1>", "", "limit unknown: profile it with Nsight Compute", "", []string{ran(1, 1, 0, 300_000, 90, "")}},
+	{"SMs not known", "gemm<1>", "", "limit unknown: profile it with Nsight Compute", "", []string{ran(1, 1, 0, 300_000, 1, ""), "UPDATE device SET sm_count = NULL"}},
+	{"FP16 in FP32", "sgemm<__half>", "tensor-cores", "multiplies FP16 in FP32, outside tensor cores; 50 blocks on 100 SMs", "", []string{ran(1, 1, 0, 300_000, 50, ""), "UPDATE kernel_name SET name = 'sgemm<__half>' WHERE name = 'gemm<1>'"}},
+	{"near the roof", "gemm<1>", "roof", "near its roof: 80.0 % of the memory peak, by Nsight Compute", "", append(ncuOf(map[string]float64{smShare: 10, memoryShare: 80, warpShare: 90, wavesMetric: 2}), ran(1, 1, 0, 300_000, 100, ""))},
+	{"below it", "gemm<1>", "below-roof", "reaches 40.0 % of its roof, by Nsight Compute; bound by latency", "", append(ncuOf(map[string]float64{smShare: 10, memoryShare: 40, warpShare: 90, wavesMetric: 2}), ran(1, 1, 0, 300_000, 100, ""))},
+	{"profiled a part", "gemm<1>", "", "limit unknown: profile it with Nsight Compute", "", append(ncuOf(map[string]float64{smShare: 10, memoryShare: 80, warpShare: 90, wavesMetric: 2}), ran(1, 1, 0, 300_000, 100, ""), ran(1, 1, 0, 100_000, 101, ""))},
+	{"while the CPU is busy until later", "gemm<1>", "grid", "50 blocks on 100 SMs", "a pass would take as long without it: by the critical path, launches or other work end later", []string{ran(1, 1, 0, 300_000, 50, ""), busyCPU}},
+	{"while the CPU is busy for part of it", "gemm<1>", "grid", "10 blocks on 100 SMs", "a pass would be at most 400 us shorter without it, by the critical path", []string{ran(1, 1, 100, 999_900, 10, ""), ran(2, 1, 2_000_100, 999_900, 10, ""), partlyBusy}},
+}
+
+// testLarge holds what is said of large kernels.
+func testLarge(t *testing.T) {
+	w := madeRun(t, "large", func(w *schema.Warehouse) {
+		u := newUnion(t, w, madeTables...)
+		for _, c := range largeCases {
+			made(t, w, c.stmts...)
+			u.add()
+		}
+		u.store()
+	})
+	r := &judge.Report{Name: "made", Frames: map[string]*frame.Frame{"large-kernels": testkit.Query(t, w, "large-kernels", queries.Args{"run": findingRun})}}
+	s, err := r.Summary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, c := range largeCases {
+		at := slices.IndexFunc(s.Large, func(k judge.LargeKernel) bool { return caseOf(t, k.Stage) == n })
+		if at < 0 {
+			if c.kernel != "" {
+				t.Errorf("%s: nothing is said", c.what)
+			}
+			continue
+		}
+		if k := s.Large[at]; k.Name != c.kernel || k.Limit != c.limit || k.Why != c.why || k.Without != c.without || (k.Limit == "") != strings.HasPrefix(k.Command, "prof capture --run made-2 --tools nsys,ncu ") {
+			t.Errorf("%s: %+v", c.what, k)
 		}
 	}
 }

@@ -58,6 +58,7 @@ var questions = []wanted{
 	{id: "accounting", title: "Where the time went", screen: always},
 	{id: "time-breakdown", title: "Time breakdown", top: "10"},
 	{id: "findings", title: "What to do about it", top: "10", answers: true, screen: always},
+	{id: "large-kernels", title: "Largest kernels of each stage", optional: true},
 	{id: "gaps", title: "Idle gaps", top: "10", screen: always},
 	{id: "step-times", title: "Steps", optional: true},
 	{id: "late-ranks", title: "Slow ranks", optional: true},
@@ -159,6 +160,8 @@ func NewReport(ctx context.Context, a *Asker, run schema.Run, o ReportOptions) (
 			if r.Sections[i].Findings, err = r.Findings(); err != nil {
 				return nil, err
 			}
+		case "large-kernels":
+			r.Sections[i].Kernels = summary.Large
 		case "late-ranks":
 			r.Sections[i].Hint = summary.SlowWords()
 		}

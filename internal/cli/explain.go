@@ -79,11 +79,13 @@ func (p *program) explainRun(c *cli.Context, w *schema.Warehouse, run schema.Run
 	if err != nil {
 		return err
 	}
-	d, err := screen.Explain(screen.Explained{Report: r, Findings: findings, Stage: args["stage"], First: append(rankWords(summary.Ranks, args["stage"]), first...)})
+	d, err := screen.Explain(screen.Explained{Report: r, Findings: findings, Kernels: summary.Large, Stage: args["stage"], First: append(rankWords(summary.Ranks, args["stage"]), first...)})
 	if err != nil {
 		return err
 	}
-	return form.Write(p.out, verbAnswer{d, func(w io.Writer) error { return report.FindingsJSON(w, run.Name, findings, r.Frame("findings").Notes) }}, p.options(c))
+	return form.Write(p.out, verbAnswer{d, func(w io.Writer) error {
+		return report.FindingsJSON(w, run.Name, findings, summary.Large, r.Frame("findings").Notes)
+	}}, p.options(c))
 }
 
 // rankWords say for whom ranks wait, of one stage or of all.
@@ -111,7 +113,12 @@ func askFindings(ctx context.Context, a *queries.Asker, run schema.Run, args que
 			return nil, nil, err
 		}
 	}
-	list := []queries.Question{first}
+	list := []queries.Question{first, {Query: "large-kernels", Args: queries.Args{"run": run.ID}, Notes: frame.RowsOnly}}
+	for _, param := range []string{"stage", "source"} {
+		if args[param] != "" {
+			list[1].Args[param] = args[param]
+		}
+	}
 	for _, name := range []string{"finding-rules", "accounting", "stages", "passes", "gaps", "sources"} {
 		q := queries.QuestionOf(r, name, run.ID)
 		if q.Notes = frame.RowsOnly; r.Source != "" {

@@ -9,6 +9,7 @@ var (
 	categoryRows     = frame.RowsOf[categoryRow]("time-breakdown")
 	findingRows      = frame.RowsOf[findingRow]("findings")
 	ruleRows         = frame.RowsOf[ruleRow]("finding-rules")
+	largeKernelRows  = frame.RowsOf[largeKernelRow]("large-kernels")
 	KernelRows       = frame.RowsOf[KernelRow]("top-kernels")
 	stageKernelRows  = frame.RowsOf[stageKernelRow]("stage-kernels")
 	passRows         = frame.RowsOf[passRow]("passes")
@@ -56,6 +57,33 @@ type ruleRow struct {
 	Options string `col:"options"`
 	Detail  string `col:"detail"`
 	Subject string `col:"subject"`
+}
+
+// largeKernelRow is a row of large-kernels.
+type largeKernelRow struct {
+	Stage          string   `col:"stage"`
+	Kernel         string   `col:"kernel"`
+	Role           string   `col:"role"`
+	ShareRatio     float64  `col:"share_ratio"`
+	Limit          string   `col:"limit"`
+	RoofRatio      *float64 `col:"roof_ratio"`
+	RoofBasis      string   `col:"roof_basis"`
+	Bound          string   `col:"bound"`
+	Limiter        string   `col:"limiter"`
+	Operator       string   `col:"operator"`
+	Blocks         *int64   `col:"blocks"`
+	MostBlocks     *int64   `col:"most_blocks"`
+	SMCount        *int64   `col:"sm_count"`
+	InputPrecision string   `col:"input_precision"`
+	Findings       string   `col:"findings"`
+	Calls          int64    `col:"calls"`
+	TotalNs        int64    `col:"total_ns"`
+	PassNs         float64  `col:"pass_ns"`
+	PathPassNs     *float64 `col:"path_pass_ns"`
+	Passes         int64    `col:"passes"`
+	Device         int64    `col:"device"`
+	DeviceCount    int64    `col:"device_count"`
+	PlanRank       *int64   `col:"plan_rank"`
 }
 
 // KernelRow is a row of top-kernels.

@@ -40,6 +40,13 @@ func (s *summariser) refine(a *Finding) error {
 	collectives, isCollectives := a.Figures.(findings.ExposedCollectives)
 	if words, is := copyWords[a.Subject]; is && a.ID == "exposed-copies" {
 		a.Advice = words.advice
+		if n, is := a.Figures.(findings.ExposedCopies); is && n.IsPinned() && words.pinned != "" {
+			a.Advice = words.pinned
+		}
+		return nil
+	}
+	if n, is := a.Figures.(findings.FP32Products); is && n.HasSmallInputs() {
+		a.Advice = tensorAdvice
 		return nil
 	}
 	if late := s.lateIn(a); late != nil && isCollectives {

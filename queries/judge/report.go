@@ -33,9 +33,10 @@ type Section struct {
 	Frame *frame.Frame
 	// Findings are the rows of findings, in words.
 	Findings []Finding
-	Hint     string // what its rows count that one may not think of; "" where there is no such thing
-	Missing  string // why Frame has no rows; "" when it has some, or none are the answer
-	Page     bool   // only the page of HTML shows it, as a picture
+	Kernels  []LargeKernel // the rows of large-kernels, in words
+	Hint     string        // what its rows count that one may not think of; "" where there is no such thing
+	Missing  string        // why Frame has no rows; "" when it has some, or none are the answer
+	Page     bool          // only the page of HTML shows it, as a picture
 }
 
 // Frame returns an answer by its key; nil when it was not asked for.

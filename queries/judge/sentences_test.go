@@ -22,6 +22,7 @@ func TestSentences(t *testing.T) {
 	})
 	said.Add([]any{judge.BoundWords, judge.CauseWords, judge.CategoryWords, judge.CopyWords, judge.MemoryWords, judge.RoleWords})
 	sayFindings(t)
+	sayLarge(t)
 	sayStages(t)
 	sayStatic(t)
 	// Names of rules and keys that nobody reads.
@@ -49,7 +50,8 @@ func sayFindings(t *testing.T) {
 		{"host", "decode", mixed + `"line":"lib/model.py:40 sample","line_ns":70e6`},
 		{"queued", "", `"gap_count":9`},
 		{"elementwise-chains", "decode", `"kernel_count":2400,"below_ns":10000,"chain_count":120,"kernels_ns":100e6,"chained_ns":95e6`},
-		{"fp32-products", "decode", `"call_count":12,"calls_ns":90e6,"fp32_flop_per_s":67e12,"tf32_flop_per_s":494e12`},
+		{"fp32-products", "decode", `"call_count":12,"calls_ns":90e6,"tensor_precision":"tf32","fp32_flop_per_s":67e12,"tensor_flop_per_s":494e12`},
+		{"fp32-products", "decode", `"call_count":1,"calls_ns":90e6,"tensor_precision":"bf16","fp32_flop_per_s":67e12,"tensor_flop_per_s":989e12`},
 		{"small-grids", "decode", kernel + `"least_count":8,"most_count":16,"sm_count":132`},
 		{"small-grids", "decode", kernel + `"least_count":8,"most_count":16,"sm_count":132,"hidden_ns":5e6`},
 		{"wave-tail", "decode", kernel + `"block_count":300,"slot_count":264`},
@@ -61,6 +63,8 @@ func sayFindings(t *testing.T) {
 		{"low-occupancy", "decode", kernel + `"roof_ratio":0.55,"occupancy_ratio":0.2`},
 		{"pageable-copies", "decode", even + `"copy_count":30,"copied_bytes":2e9,"copies_ns":100e6,"alone_ns":40e6,"call_ns":120e6`},
 		{"exposed-copies", "decode", `"copy_count":30,"copied_bytes":2e9,"copies_ns":100e6,"all_ns":110e6,"shared_count":20,"shared_ns":90e6,"streams":[7,13]`},
+		{"exposed-copies", "decode", `"copy_count":30,"pinned_count":12,"copied_bytes":2e9,"copies_ns":100e6,"all_ns":110e6`},
+		{"exposed-copies", "decode", `"copy_count":30,"pinned_count":30,"copied_bytes":2e9,"copies_ns":100e6,"all_ns":110e6`},
 		{"exposed-collectives", "decode", even + `"collective_count":96,"collectives_ns":200e6,"shared_count":96,"shared_ns":100e6,"streams":[7]`},
 		{"slow-gpu", "decode", `"gpu_count":8,"call_count":2400,"calls_ns":120e6,"usual_ns":100e6,"slower_ns":118e6,"clock_hz":14e8,"others_clock_hz":198e7`},
 		{"throttling", "", `"slow_count":12,"sample_count":40,"clock_hz":12e8,"max_clock_hz":198e7,"work_ns":250e6`},
@@ -74,6 +78,25 @@ func sayFindings(t *testing.T) {
 			t.Fatal(err)
 		}
 		said.Add(f.Columns)
+	}
+}
+
+// sayLarge says what limits kernels that take much of a stage.
+func sayLarge(t *testing.T) {
+	const columns = "stage kernel role share_ratio limit roof_ratio roof_basis bound limiter operator blocks most_blocks sm_count input_precision findings calls total_ns pass_ns path_pass_ns passes device device_count plan_rank"
+	row := func(stage, limit string, roof any, basis, bound, limiter, operator, input string, calls, blocks int64, path any, rank int64) []any {
+		return []any{stage, "k", "gemm", 0.123, limit, roof, basis, bound, limiter, operator, blocks, blocks + 20, int64(132), input, "small-grids, wave-tail", calls, int64(90 * ms), 30 * ms, path, int64(3), int64(0), int64(1), rank}
+	}
+	for _, maker := range []string{"NVIDIA H200", "AMD Instinct MI300X"} {
+		s := summarise(t, reportOf(answer("devices", "name", []any{maker}), answer("large-kernels", columns,
+			row("decode", "ranks", nil, "", "", "", "", "", 3, 8, nil, 1),
+			row("decode", "roof", 0.84, "ncu", "memory", "dram", "", "", 1, 300, 3*ms, 1),
+			row("decode", "roof", 0.84, "operator", "compute", "", "aten::mm", "", 30, 300, 0.0, 1),
+			row("", "below-roof", 0.004, "operator", "memory", "", "aten::cudnn_convolution", "bf16", 30, 4, 0.0, 1),
+			row("", "below-roof", 0.3, "ncu", "latency", "occupancy", "", "", 30, 300, 3*ms, 1),
+			row("decode", "tensor-cores", nil, "", "", "", "", "fp16", 30, 24, nil, 1),
+			row("decode", "", nil, "", "", "", "", "", 30, 300, nil, 14))))
+		said.Add([]any{s.Large})
 	}
 }
 

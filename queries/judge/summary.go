@@ -18,6 +18,7 @@ type Summary struct {
 	Ranks     []SlowRank     // for whom ranks wait, by stage; nil without ranks that exchange data
 	Breakdown []TimeCategory // the three that cost most
 	Kernels   []TopKernel    // the three that take most of the kernels' time, warm-up included
+	Large     []LargeKernel  // those that take a tenth of a stage's GPU time or more, by stage
 	Findings  []Finding      // what rules found, by what it could save
 	Advice    []Advice       // up to five things to try; where findings give fewer than two, what to capture next too
 	Doubts    []string       // what the figures are to be read with (throttling, overhead, warm-up, partial sources, too little data)
@@ -106,7 +107,7 @@ func newSummariser(r *Report) *summariser { return &summariser{r: r, name: r.Nam
 
 func (s *summariser) summarise() error {
 	s.out.Lacking = s.r.Lacking()
-	for _, step := range []func() error{s.readSources, s.readParts, s.readFindings, s.readUtilisation, s.readProfiled, s.readPasses, s.readLost, s.readLate, s.readServed, s.addStages, s.addAll, s.wordRanks, s.refineFindings, s.addBreakdown, s.addKernels, s.addAdvice, s.addDoubts} {
+	for _, step := range []func() error{s.readSources, s.readParts, s.readFindings, s.readUtilisation, s.readProfiled, s.readPasses, s.readLost, s.readLate, s.readServed, s.addStages, s.addAll, s.wordRanks, s.refineFindings, s.addBreakdown, s.addKernels, s.addLarge, s.addAdvice, s.addDoubts} {
 		if err := step(); err != nil {
 			return err
 		}

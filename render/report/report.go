@@ -122,6 +122,8 @@ func (r *reader) section(s judge.Section, shared []string, withPictures bool) (o
 		out = append(out, doc.List{Ordered: true, Items: words.Findings(s.Findings)})
 	case f.Query == "findings":
 		out = append(out, doc.Text(words.NoFindings(&f)))
+	case f.Query == "large-kernels":
+		out = append(out, doc.List{Ordered: true, Items: words.LargeKernels(s.Kernels)})
 	case len(f.Rows) == 0: // which is an answer here
 		out = append(out, doc.Text("None."))
 	default:

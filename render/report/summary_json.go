@@ -20,9 +20,9 @@ func SummaryJSON(w io.Writer, run string, pairs [][2]string, s judge.Summary, do
 	})
 }
 
-// FindingsJSON writes the findings of a run and their notes as FindingsForm.
-func FindingsJSON(w io.Writer, run string, list []judge.Finding, notes []string) error {
-	return typeset.WriteIndented(w, FindingsForm{run, typeset.Each(list, findingForm), typeset.Listed(notes)})
+// FindingsJSON writes the findings of a run, its largest kernels and their notes as FindingsForm.
+func FindingsJSON(w io.Writer, run string, list []judge.Finding, kernels []judge.LargeKernel, notes []string) error {
+	return typeset.WriteIndented(w, FindingsForm{run, typeset.Each(list, findingForm), typeset.Each(kernels, largeForm), typeset.Listed(notes)})
 }
 
 // SummaryForm is a run on one screen as JSON: in base units and full precision, null where something is not known. Its facts are texts by name.
@@ -42,7 +42,28 @@ type SummaryForm[F *typeset.Object | map[string]string] struct {
 type FindingsForm struct {
 	Run      string        `json:"run" doc:"run name"`
 	Findings []FindingForm `json:"findings" nullable:"false" doc:"by what they could save"`
+	Kernels  []LargeForm   `json:"kernels" nullable:"false" doc:"those that take 10 % of a stage's GPU time or more"`
 	Notes    []string      `json:"notes" nullable:"false" doc:"what a reader must know of the figures"`
+}
+
+// LargeForm is a kernel that takes a tenth of a stage's GPU time or more, and what limits it.
+type LargeForm struct {
+	Stage       *string        `json:"stage" doc:"null is all device work"`
+	Kernel      string         `json:"kernel"`
+	Device      int64          `json:"device" doc:"of which it takes the largest share"`
+	DeviceCount int64          `json:"device_count" doc:"GPUs on which it takes so much"`
+	ShareRatio  typeset.Number `json:"share_ratio" doc:"of the time in which the GPU works in the measured passes"`
+	Calls       int64          `json:"calls" doc:"in these passes"`
+	TotalNs     int64          `json:"total_ns"`
+	Passes      int64          `json:"passes"`
+	PathPassNs  *float64       `json:"path_pass_ns" doc:"by how much a pass would be shorter at most without it, by the critical path"`
+	Limit       *string        `json:"limit" enum:"ranks,roof,below-roof,tensor-cores,grid" doc:"as in large-kernels; null is unknown"`
+	RoofRatio   *float64       `json:"roof_ratio" doc:"of its roofline"`
+	Findings    []string       `json:"findings" nullable:"false" doc:"rules with a finding about it"`
+	Words       string         `json:"words" doc:"what limits it, or that nothing is known"`
+	Without     *string        `json:"without" doc:"what a pass would take without it"`
+	Advice      *string        `json:"advice" doc:"what to do about it"`
+	Command     *string        `json:"command" doc:"shows more, or captures what is missing"`
 }
 
 // BoundForm is how long a stage takes and what bounds it.
@@ -183,6 +204,14 @@ func findingForm(x judge.Finding) FindingForm {
 		ID: x.ID, Stage: typeset.Optional(x.Stage), Device: x.Device, SavingNs: x.SavingNs, ShareRatio: typeset.Number(x.ShareRatio), Bound: x.Bound, Passes: x.Passes, SpanNs: x.SpanNs,
 		DeviceCount: x.DeviceCount, Title: x.Title, Subject: typeset.Optional(x.Subject), Numbers: x.Numbers(), Evidence: x.Evidence, Advice: x.Advice,
 		Query: typeset.Optional(x.Query), Command: typeset.Optional(x.Command), DetailCommand: typeset.Optional(x.Detail),
+	}
+}
+
+func largeForm(k judge.LargeKernel) LargeForm {
+	return LargeForm{
+		Stage: typeset.Optional(k.Stage), Kernel: k.Name, Device: k.Device, DeviceCount: k.DeviceCount, ShareRatio: typeset.Number(k.ShareRatio), Calls: k.Calls, TotalNs: k.TotalNs, Passes: k.Passes,
+		PathPassNs: typeset.Finite(k.PathPassNs), Limit: typeset.Optional(k.Limit), RoofRatio: typeset.Finite(k.RoofRatio), Findings: typeset.Listed(k.Findings), Words: k.Why,
+		Without: typeset.Optional(k.Without), Advice: typeset.Optional(k.Advice), Command: typeset.Optional(k.Command),
 	}
 }
 

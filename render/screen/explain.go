@@ -15,6 +15,7 @@ import (
 type Explained struct {
 	Report   *judge.Report
 	Findings []judge.Finding
+	Kernels  []judge.LargeKernel
 	Stage    string   // of which alone they are; "" for all
 	First    []string // notes that are said before them
 }
@@ -39,6 +40,9 @@ func Explain(e Explained) (doc.Document, error) {
 		d.Blocks = append(d.Blocks, doc.List{Ordered: true, Apart: true, Items: words.Findings(e.Findings)})
 	} else {
 		d.Blocks = append(d.Blocks, doc.Text(words.NoFindings(f)))
+	}
+	if len(e.Kernels) > 0 {
+		d.Blocks = append(d.Blocks, doc.Section{Title: words.LargeTitle, Blocks: []doc.Block{doc.List{Ordered: true, Items: words.LargeKernels(e.Kernels)}}})
 	}
 	add(slices.DeleteFunc(slices.Clone(f.Notes), func(note string) bool { return slices.Contains(e.First, note) }))
 	return d, nil

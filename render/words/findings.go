@@ -9,6 +9,7 @@ import (
 	"prof/queries/judge"
 	"prof/render/doc"
 	"prof/render/typeset"
+	"prof/schema/say"
 )
 
 // Findings returns findings as they are written: where, and how much could be saved of how much; what it follows from; and what to do about it.
@@ -34,6 +35,25 @@ func findingHeadline(x judge.Finding) string {
 		where += fmt.Sprintf(", the most of %d GPUs", x.DeviceCount)
 	}
 	return fmt.Sprintf("%s: %s %s of %s (%s)%s", Stage(x.Stage), x.Bound, typeset.Duration(x.SavingNs), Span(typeset.Duration(x.SpanNs), x.Stage, x.Passes), typeset.Percent(x.ShareRatio), where)
+}
+
+// LargeTitle is above what LargeKernels returns.
+const LargeTitle = "kernels that take 10 % of a stage's GPU time or more"
+
+// LargeKernels returns kernels that take much of a stage: what each takes, what limits it, what a pass would take without it, and what to do.
+func LargeKernels(list []judge.LargeKernel) []doc.Item {
+	short := typeset.Kernels(typeset.Each(list, func(k judge.LargeKernel) string { return typeset.Neutral(k.Name) }), typeset.LongName)
+	return typeset.Each(list, func(k judge.LargeKernel) doc.Item {
+		where := ""
+		if k.DeviceCount > 1 {
+			where = fmt.Sprintf(" on GPU %d, the most of %d GPUs", k.Device, k.DeviceCount)
+		}
+		item := doc.Item{Text: fmt.Sprintf("%s: %s takes %s%s", Stage(k.Stage), short(typeset.Neutral(k.Name)), k.Takes, where), Under: []string{typeset.Neutral(say.Clauses(k.Why, k.Without, k.Found))}, Try: typeset.Neutral(k.Advice)}
+		if k.Command != "" {
+			item.See = []string{typeset.Neutral(k.Command)}
+		}
+		return item
+	})
 }
 
 // AllWork is what the findings of a run without measured passes are about.

@@ -27,7 +27,7 @@ var copies = []Rule{
 		Title:     "Copies and fills not overlapped with compute",
 		Bound:     AtMost,
 		Saving:    "time in which copies and fills ran and no kernel did, less what pageable-copies could save, where the rest is at least the threshold's share of the passes",
-		Advice:    "keep data that is copied repeatedly on the GPU, copy less and from pinned memory, and overlap copies with kernels on another stream",
+		Advice:    "keep data that is copied repeatedly on the GPU, copy less, use pinned memory where it is not, and overlap copies with kernels on another stream",
 		Value:     0.05,
 		Unit:      "ratio",
 		Subject:   "operation",
@@ -35,7 +35,7 @@ var copies = []Rule{
 		Options:   "stage device source",
 		Needs:     "timeline",
 		Reference: "https://docs.nvidia.com/cuda/cuda-c-best-practices-guide/#asynchronous-and-overlapping-transfers-with-computation",
-		Figures:   exposedCopies{},
+		Figures:   ExposedCopies{},
 	},
 }
 
@@ -68,19 +68,34 @@ func (n pageableCopies) Copies(x Found) Copies {
 	return Copies{"memcpy Host-to-Device", n.CopyCount, n.CopiesNs, n.CopiedBytes, float64(x.SavingNs) / n.AloneNs} // of the time in which nothing computes
 }
 
-type exposedCopies struct {
+// ExposedCopies are copies and fills while no kernel ran: the operation that takes most of their time.
+type ExposedCopies struct {
 	CopyCount   int64    `json:"copy_count"`
+	PinnedCount int64    `json:"pinned_count"` // from or to pinned memory of the host
 	CopiesNs    float64  `json:"copies_ns"`
 	CopiedBytes *float64 `json:"copied_bytes"`
 	AllNs       float64  `json:"all_ns"`
 	sharedStreams
 }
 
-func (n exposedCopies) Words(x Found) string {
-	return "mostly " + n.Copies(x).Text() + n.text(n.CopyCount, "")
+func (n ExposedCopies) Words(x Found) string {
+	text, way := "mostly "+n.Copies(x).Text(), "from"
+	if x.Subject == "memcpy Device-to-Host" {
+		way = "into"
+	}
+	switch {
+	case n.IsPinned():
+		text += ", " + way + " pinned memory"
+	case n.PinnedCount > 0:
+		text += fmt.Sprintf(", %s of them %s pinned memory", say.Whole(n.PinnedCount), way)
+	}
+	return text + n.text(n.CopyCount, "")
 }
 
-func (n exposedCopies) Copies(x Found) Copies {
+// IsPinned reports whether all of the operation is from or to pinned memory of the host already.
+func (n ExposedCopies) IsPinned() bool { return n.PinnedCount > 0 && n.PinnedCount == n.CopyCount }
+
+func (n ExposedCopies) Copies(x Found) Copies {
 	return Copies{x.Subject, n.CopyCount, n.CopiesNs, n.CopiedBytes, n.CopiesNs / n.AllNs}
 }
 

@@ -11,6 +11,7 @@ WITH copied AS (
         m.operation,
         coalesce(m.operation LIKE '%Host-to-Device%' AND m.src_memory = 'Pageable', false) AS is_pageable,
         count(*) AS copy_count,
+        count(*) FILTER (m.src_memory = 'Pinned' OR m.dst_memory = 'Pinned') AS pinned_count,
         sum(m.duration_ns)::BIGINT AS sum_ns,
         sum(m.size_bytes)::BIGINT AS copied_bytes,
         coalesce(sum(m.launch_duration_ns), 0)::BIGINT AS call_ns,
@@ -94,6 +95,7 @@ WITH copied AS (
         c.device_id,
         c.operation,
         sum(c.copy_count)::BIGINT AS copy_count,
+        sum(c.pinned_count)::BIGINT AS pinned_count,
         sum(c.sum_ns)::BIGINT AS sum_ns,
         sum(c.copied_bytes)::BIGINT AS copied_bytes,
         sum(c.shared_count)::BIGINT AS shared_count,
@@ -116,6 +118,7 @@ WITH copied AS (
             {
                 'operation': c.operation,
                 'copy_count': c.copy_count,
+                'pinned_count': c.pinned_count,
                 'copies_ns': c.sum_ns,
                 'copied_bytes': c.copied_bytes,
                 'shared_count': c.shared_count,
@@ -174,6 +177,7 @@ SELECT
     e.span_ns,
     to_json({
         'copy_count': m.top.copy_count,
+        'pinned_count': m.top.pinned_count,
         'copies_ns': m.top.copies_ns,
         'copied_bytes': m.top.copied_bytes,
         'all_ns': m.all_ns,

@@ -1,53 +1,11 @@
 -- finding_grid: Kernels whose grids leave SMs without a block, all the time or in their last wave.
 -- into: finding
--- needs: _finding_work device
+-- needs: _finding_work _finding_gpu
 
 WITH least_ns AS (
     SELECT r.value AS ns
     FROM finding_rule r
     WHERE r.finding_id = 'small-grids'
-), own AS (
-    SELECT
-        t.kind,
-        d.device_id,
-        d.sm_count,
-        d.compute_capability,
-        d.max_warp_per_sm_count,
-        d.shared_per_sm_bytes
-    FROM device d JOIN timeline t ON t.run_id = d.run_id AND t.source_id = d.source_id
-    WHERE d.run_id = $run AND d.sm_count IS NOT NULL
-), known AS ( -- what a timeline does not say of its GPU, the other sources may
-    SELECT
-        o.kind,
-        o.device_id,
-        o.sm_count,
-        o.compute_capability,
-        o.max_warp_per_sm_count,
-        o.shared_per_sm_bytes
-    FROM own o
-    UNION ALL
-    SELECT
-        k.kind,
-        d.device_id,
-        d.sm_count,
-        d.compute_capability,
-        d.max_warp_per_sm_count,
-        d.shared_per_sm_bytes
-    FROM (SELECT DISTINCT t.kind FROM timeline t WHERE t.run_id = $run) k
-    JOIN device d ON d.run_id = $run AND d.sm_count IS NOT NULL
-    WHERE NOT EXISTS (SELECT 1 FROM own o WHERE o.kind = k.kind AND o.device_id = d.device_id)
-), gpu AS ( -- of GPUs that differ by source nothing is known
-    SELECT
-        d.kind,
-        d.device_id,
-        CASE WHEN min(d.sm_count) = max(d.sm_count) THEN min(d.sm_count) END AS sm_count,
-        count(DISTINCT (d.sm_count, d.compute_capability, d.max_warp_per_sm_count, d.shared_per_sm_bytes))
-            = 1 AS is_one,
-        any_value(d.compute_capability) AS compute_capability,
-        any_value(d.max_warp_per_sm_count) AS max_warp_per_sm_count,
-        any_value(d.shared_per_sm_bytes) AS shared_per_sm_bytes
-    FROM known d
-    GROUP BY d.kind, d.device_id
 ), long AS (
     SELECT
         w.kind,
@@ -67,7 +25,7 @@ WITH least_ns AS (
                         w.register_count, w.shared_bytes
                     )
         END AS slot_count
-    FROM _finding_work w JOIN gpu d ON d.kind = w.kind AND d.device_id = w.device_id
+    FROM _finding_work w JOIN _finding_gpu d ON d.kind = w.kind AND d.device_id = w.device_id
     WHERE w.role IS DISTINCT FROM 'collective' AND w.sum_ns >= w.launch_count * (SELECT l.ns FROM least_ns l)
 ), small AS (
     SELECT

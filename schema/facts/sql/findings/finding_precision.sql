@@ -10,52 +10,47 @@ WITH gpu AS ( -- of GPUs that differ by source nothing is known
     FROM device d JOIN (SELECT DISTINCT t.kind FROM timeline t WHERE t.run_id = $run) t ON true
     WHERE d.run_id = $run
     GROUP BY t.kind, d.device_id
-), peak AS (
-    SELECT
-        r.name,
-        max(r.flop_per_s) FILTER (r.resource = 'fp32') AS fp32_flop_per_s,
-        max(r.flop_per_s) FILTER (r.resource = 'tensor_tf32') AS tf32_flop_per_s
-    FROM _device_roof r
-    WHERE r.resource IN ('fp32', 'tensor_tf32')
-    GROUP BY r.name
-), product AS (
+), product AS ( -- inputs by the name; of single precision tensor cores take TF32
     SELECT
         w.kind,
         w.stage,
         w.device_id,
         w.kernel_name_id,
+        CASE WHEN p.precision IN ('bf16', 'fp16') THEN p.precision ELSE 'tf32' END AS tensor_precision,
         sum(w.launch_count)::BIGINT AS call_count,
         sum(w.sum_ns)::BIGINT AS calls_ns,
         sum(w.own_ns) AS own_ns
-    FROM _finding_work w
-    JOIN _name_precision p ON p.kernel_name_id = w.kernel_name_id AND p.precision = 'fp32'
+    FROM _finding_work w JOIN _name_precision p ON p.kernel_name_id = w.kernel_name_id AND p.is_plain
     WHERE w.role IN ('gemm', 'convolution')
-    GROUP BY w.kind, w.stage, w.device_id, w.kernel_name_id
+    GROUP BY w.kind, w.stage, w.device_id, w.kernel_name_id, tensor_precision
 ), faster AS (
     SELECT
         p.kind,
         p.stage,
         p.device_id,
         p.kernel_name_id,
+        p.tensor_precision,
         p.call_count,
         p.calls_ns,
-        k.fp32_flop_per_s,
-        k.tf32_flop_per_s,
-        (p.own_ns * (1 - k.fp32_flop_per_s / k.tf32_flop_per_s))::BIGINT AS saving_ns
+        f.flop_per_s AS fp32_flop_per_s,
+        t.flop_per_s AS tensor_flop_per_s,
+        (p.own_ns * (1 - f.flop_per_s / t.flop_per_s))::BIGINT AS saving_ns
     FROM product p
     JOIN gpu g ON g.kind = p.kind AND g.device_id = p.device_id
-    JOIN peak k ON k.name = g.name
-    WHERE k.tf32_flop_per_s > k.fp32_flop_per_s
+    JOIN _device_roof f ON f.name = g.name AND f.resource = 'fp32'
+    JOIN _device_roof t ON t.name = g.name AND t.resource = 'tensor_' || p.tensor_precision
+    WHERE t.flop_per_s > f.flop_per_s
 ), q AS (
     SELECT
         f.kind,
         f.stage,
         f.device_id,
+        f.tensor_precision,
         arg_max(f.kernel_name_id, (f.calls_ns, f.kernel_name_id)) AS kernel_name_id,
         sum(f.call_count)::BIGINT AS call_count,
         sum(f.calls_ns)::BIGINT AS calls_ns,
         any_value(f.fp32_flop_per_s) AS fp32_flop_per_s,
-        any_value(f.tf32_flop_per_s) AS tf32_flop_per_s,
+        any_value(f.tensor_flop_per_s) AS tensor_flop_per_s,
         sum(f.saving_ns)::BIGINT AS all_ns,
         sum(least(f.saving_ns, c.saving_ns))::BIGINT AS saving_ns
     FROM faster f
@@ -64,7 +59,7 @@ WITH gpu AS ( -- of GPUs that differ by source nothing is known
         AND c.stage IS NOT DISTINCT FROM f.stage
         AND c.device_id = f.device_id
         AND c.kernel_name_id = f.kernel_name_id
-    GROUP BY f.kind, f.stage, f.device_id
+    GROUP BY f.kind, f.stage, f.device_id, f.tensor_precision
 )
 SELECT
     s.kind,
@@ -79,8 +74,9 @@ SELECT
     to_json({
         'call_count': q.call_count,
         'calls_ns': q.calls_ns,
+        'tensor_precision': q.tensor_precision,
         'fp32_flop_per_s': q.fp32_flop_per_s,
-        'tf32_flop_per_s': q.tf32_flop_per_s,
+        'tensor_flop_per_s': q.tensor_flop_per_s,
         'hidden_ns': q.all_ns - q.saving_ns
     })::VARCHAR AS evidence
 FROM finding_span s

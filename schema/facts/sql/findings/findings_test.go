@@ -59,7 +59,7 @@ func TestUnknown(t *testing.T) {
 			"2 executions take 2.00 ms in total; the grid with the most time (8, blocks of 128) reaches 25.0 % occupancy"},
 		{"pageable-copies", `{"copy_count":3,"copied_bytes":null,"copies_ns":1e6,"alone_ns":1e6,"call_ns":2e6,"max_ns":1,"median_ns":1,"pass_count":1}`,
 			"3 copies from pageable memory take 1.00 ms on the GPU and 2.00 ms in their calls"},
-		{"exposed-copies", `{"copy_count":3,"copied_bytes":null,"copies_ns":1e6,"all_ns":1e6,"shared_count":null,"shared_ns":null,"streams":null}`, "mostly memset: 3 calls, 1.00 ms"},
+		{"exposed-copies", `{"copy_count":3,"pinned_count":0,"copied_bytes":null,"copies_ns":1e6,"all_ns":1e6,"shared_count":null,"shared_ns":null,"streams":null}`, "mostly memset: 3 calls, 1.00 ms"},
 	} {
 		n, err := findings.ReadFigures(c[0], c[1])
 		if err != nil {

@@ -2,6 +2,7 @@ package findings
 
 import (
 	"fmt"
+	"strings"
 
 	"prof/schema/say"
 )
@@ -27,14 +28,14 @@ var kernels = []Rule{
 		ID:        "fp32-products",
 		Title:     "Matrix products in FP32 outside tensor cores",
 		Bound:     AtMost,
-		Saving:    "time of matrix products and convolutions whose kernels' names say FP32 x (1 - FP32 peak / TF32 peak of tensor cores); capped as small-grids",
+		Saving:    "time of matrix products and convolutions whose kernels' names say FP32 (sgemm, also of BF16 and FP16 inputs) x (1 - FP32 peak / peak of tensor cores for the inputs, TF32 for FP32); capped as small-grids",
 		Advice:    `run the model in BF16 or FP16, or let FP32 products use TF32: torch.set_float32_matmul_precision("high"), torch.backends.cudnn.allow_tf32 = True`,
 		Subject:   "kernel",
 		Query:     "top-kernels",
 		Options:   "stage device source",
 		Needs:     "timeline, peaks of the device",
 		Reference: "https://docs.pytorch.org/docs/stable/notes/cuda.html#tensorfloat-32-tf32-on-ampere-and-later-devices",
-		Figures:   fp32Products{},
+		Figures:   FP32Products{},
 	},
 	{
 		ID:        "small-grids",
@@ -89,6 +90,14 @@ type executions struct {
 
 func (n executions) count() string { return say.Count(n.CallCount, "execution", "executions") }
 
+// take is the verb of count.
+func (n executions) take() string {
+	if n.CallCount == 1 {
+		return "takes"
+	}
+	return "take"
+}
+
 // hidden returns what faster kernels would not save; "" for nothing.
 func (n executions) hidden() string {
 	if n.HiddenNs == 0 {
@@ -97,15 +106,24 @@ func (n executions) hidden() string {
 	return "; another " + say.Time(n.HiddenNs) + " would save nothing: by the critical path, launches or other work end later"
 }
 
-type fp32Products struct {
+// FP32Products are matrix products and convolutions outside tensor cores.
+type FP32Products struct {
 	executions
-	FP32FlopPerS float64 `json:"fp32_flop_per_s"`
-	TF32FlopPerS float64 `json:"tf32_flop_per_s"`
+	TensorPrecision string  `json:"tensor_precision"` // that tensor cores would take the inputs in: tf32 for FP32, else their own
+	FP32FlopPerS    float64 `json:"fp32_flop_per_s"`
+	TensorFlopPerS  float64 `json:"tensor_flop_per_s"`
 }
 
-func (n fp32Products) Words(Found) string {
-	return fmt.Sprintf("%s of matrix products in FP32 take %s; TF32 on tensor cores has %.1f times the peak", n.count(), say.Time(n.CallsNs), n.TF32FlopPerS/n.FP32FlopPerS) + n.hidden()
+func (n FP32Products) Words(Found) string {
+	of, format := "", strings.ToUpper(n.TensorPrecision)
+	if n.HasSmallInputs() {
+		of = " of " + format + " inputs"
+	}
+	return fmt.Sprintf("%s of matrix products%s in FP32 %s %s; %s on tensor cores has %.1f times the peak", n.count(), of, n.take(), say.Time(n.CallsNs), format, n.TensorFlopPerS/n.FP32FlopPerS) + n.hidden()
 }
+
+// HasSmallInputs reports whether the inputs are in BF16 or FP16 already: the library has chosen the kernel, no setting of the model.
+func (n FP32Products) HasSmallInputs() bool { return n.TensorPrecision != "tf32" }
 
 type smallGrids struct {
 	executions
@@ -129,5 +147,5 @@ type waveTail struct {
 }
 
 func (n waveTail) Words(Found) string {
-	return fmt.Sprintf("%s take %s in total; the grid with the most time has %s blocks, and %s fit on the GPU at once: %.2f waves", n.count(), say.Time(n.CallsNs), say.Whole(n.BlockCount), say.Whole(n.SlotCount), float64(n.BlockCount)/float64(n.SlotCount)) + n.hidden()
+	return fmt.Sprintf("%s %s %s in total; the grid with the most time has %s blocks, and %s fit on the GPU at once: %.2f waves", n.count(), n.take(), say.Time(n.CallsNs), say.Whole(n.BlockCount), say.Whole(n.SlotCount), float64(n.BlockCount)/float64(n.SlotCount)) + n.hidden()
 }

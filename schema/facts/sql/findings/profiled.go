@@ -65,7 +65,7 @@ type profiledGrid struct {
 }
 
 func (n profiledGrid) at() string {
-	return fmt.Sprintf("%s take %s in total; the grid with the most time (%s, blocks of %s)", n.count(), say.Time(n.CallsNs), n.Grid, n.Block)
+	return fmt.Sprintf("%s %s %s in total; the grid with the most time (%s, blocks of %s)", n.count(), n.take(), say.Time(n.CallsNs), n.Grid, n.Block)
 }
 
 type belowRoof struct {
@@ -108,6 +108,6 @@ type unevenSMs struct {
 }
 
 func (n unevenSMs) Words(Found) string {
-	return fmt.Sprintf("%s take %s in total; with %s blocks on %d SMs, the busiest SM is active for %s cycles, the mean SM for %s (%.0f %%)", n.count(), say.Time(n.CallsNs), say.Whole(n.BlockCount), n.SMCount, say.Whole(int64(n.MaxCycles)),
+	return fmt.Sprintf("%s %s %s in total; with %s blocks on %d SMs, the busiest SM is active for %s cycles, the mean SM for %s (%.0f %%)", n.count(), n.take(), say.Time(n.CallsNs), say.Whole(n.BlockCount), n.SMCount, say.Whole(int64(n.MaxCycles)),
 		say.Whole(int64(n.MeanCycles)), 100*n.MeanCycles/n.MaxCycles) + n.hidden()
 }

@@ -1,0 +1,149 @@
+package judge
+
+import (
+	"fmt"
+	"strings"
+
+	"prof/queries/frame"
+	"prof/schema/say"
+)
+
+// LargeKernel is a kernel that takes a tenth of a stage's GPU time or more, with what limits it.
+type LargeKernel struct {
+	Stage       string // "" for all device work
+	Name        string
+	Device      int64 // of which it takes the largest share
+	DeviceCount int64 // GPUs on which it takes so much
+	ShareRatio  float64
+	Calls       int64 // in the measured passes
+	TotalNs     int64
+	Passes      int64
+	PathPassNs  *float64 // by how much a pass would be shorter at most without it; nil when unknown
+	Limit       string   // as large-kernels has it; "" when unknown
+	RoofRatio   *float64
+	Findings    []string // rules with a finding about it
+	Found       string   // the same in words; "" without one
+	Takes       string   // what it takes, in words
+	Why         string   // what limits it, or that nothing is known
+	Without     string   // what a pass would take without it; "" when unknown
+	Advice      string   // what to do about it, where no finding says so; "" for nothing
+	Command     string   // shows more, or captures what is missing; "" for none
+}
+
+// tensorAdvice is for products of small numbers outside tensor cores, which no setting of the model is to blame for.
+const tensorAdvice = "get a kernel that uses tensor cores: for convolutions memory_format=torch.channels_last, torch.backends.cudnn.benchmark = True or another version of cuDNN; for matrix products sizes and strides that are multiples of 8"
+
+// addLarge says of each kernel that takes much of a stage what limits it.
+func (s *summariser) addLarge() error {
+	list, err := read(s, largeKernelRows)
+	if err != nil {
+		return err
+	}
+	for _, r := range list {
+		k := LargeKernel{Stage: r.Stage, Name: r.Kernel, Device: r.Device, DeviceCount: r.DeviceCount, ShareRatio: r.ShareRatio, Calls: r.Calls, TotalNs: r.TotalNs, Passes: r.Passes,
+			PathPassNs: r.PathPassNs, Limit: r.Limit, RoofRatio: r.RoofRatio, Takes: r.takes(), Why: r.why(), Without: r.without()}
+		if r.Findings != "" {
+			k.Findings = strings.Split(r.Findings, ", ")
+			k.Found = "see also " + r.Findings
+		}
+		switch {
+		case r.Limit == "ranks":
+			k.Command = s.command("late-ranks", "stage", r.Stage, "source", s.r.Source)
+		case r.Limit == "tensor-cores" && r.InputPrecision != "fp32" && len(k.Findings) == 0:
+			k.Advice = tensorAdvice
+		case r.Limit != "":
+		case s.isForeign:
+			k.Why += ": prof reads no tool that measures it on this GPU"
+		default:
+			k.Why, k.Command = strings.Replace(k.Why, "limit unknown", "limit unknown: profile it with Nsight Compute", 1), "prof capture --run "+ShellWord(s.name+"-2")+" --tools nsys,ncu -- CMD..."
+			if rank := frame.Or(r.PlanRank, 0); rank > planned {
+				k.Command = fmt.Sprintf("prof capture --run %s --tools nsys,ncu --ncu-top %d -- CMD...", ShellWord(s.name+"-2"), rank)
+			}
+		}
+		s.out.Large = append(s.out.Large, k)
+	}
+	return nil
+}
+
+// fewBlocks is the share of the SMs below which large-kernels says that a grid has too few blocks.
+const fewBlocks = 0.9
+
+// planned is how many kernels prof capture profiles unless it is told otherwise.
+const planned = 10
+
+// takes words what the kernel takes.
+func (r largeKernelRow) takes() string {
+	share := percentText(r.ShareRatio) + " of the GPU time: "
+	if r.Stage == "" {
+		return share + fmt.Sprintf("%s in %s", DurationText(float64(r.TotalNs)), say.Count(r.Calls, "call", "calls"))
+	}
+	if r.Calls < r.Passes {
+		return share + fmt.Sprintf("%s per pass, in %s in %s", DurationText(r.PassNs), say.Count(r.Calls, "call", "calls"), say.Count(r.Passes, "pass", "passes"))
+	}
+	return share + fmt.Sprintf("%s per pass, in %s", DurationText(r.PassNs), say.Mean(float64(r.Calls)/float64(r.Passes), "call", "calls"))
+}
+
+// why words what limits it: all that is known, or that nothing is.
+func (r largeKernelRow) why() string {
+	var parts []string
+	switch {
+	case r.Limit == "ranks":
+		return "its time includes waiting for other ranks"
+	case r.Limit == "roof" && r.RoofBasis == "ncu":
+		parts = append(parts, fmt.Sprintf("near its roof: %s of the %s, by Nsight Compute", percentText(*r.RoofRatio), r.peak())+r.limiter())
+	case r.Limit == "roof":
+		parts = append(parts, fmt.Sprintf("near its roof: %s of the %s, by the inputs of %s", percentText(*r.RoofRatio), r.peak(), r.Operator))
+	case r.Limit == "below-roof" && r.RoofBasis == "ncu":
+		text := fmt.Sprintf("reaches %s of its roof, by Nsight Compute", percentText(*r.RoofRatio))
+		if r.Bound != "" {
+			text += "; bound by " + r.Bound + r.limiter()
+		}
+		parts = append(parts, text)
+	case r.Limit == "below-roof":
+		parts = append(parts, fmt.Sprintf("reaches %s of its roof (%s), by the inputs of %s", percentText(*r.RoofRatio), r.Bound, r.Operator))
+	}
+	if r.InputPrecision != "" {
+		parts = append(parts, "multiplies "+strings.ToUpper(r.InputPrecision)+" in FP32, outside tensor cores")
+	}
+	if r.Blocks != nil && r.MostBlocks != nil && r.SMCount != nil && float64(*r.MostBlocks) < fewBlocks*float64(*r.SMCount) {
+		blocks := say.Count(*r.MostBlocks, "block", "blocks")
+		if *r.Blocks < *r.MostBlocks {
+			blocks = fmt.Sprintf("%d to %s", *r.Blocks, blocks)
+		}
+		parts = append(parts, fmt.Sprintf("%s on %d SMs", blocks, *r.SMCount))
+	}
+	if r.Limit == "" {
+		parts = append([]string{"limit unknown"}, parts...)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// peak names the peak that it is near.
+func (r largeKernelRow) peak() string {
+	if r.Bound == "" {
+		return "peak"
+	}
+	return r.Bound + " peak"
+}
+
+func (r largeKernelRow) limiter() string {
+	if r.Limiter == "" {
+		return ""
+	}
+	return " (" + r.Limiter + ")"
+}
+
+// without words what a pass, or all work, would take less without it.
+func (r largeKernelRow) without() string {
+	what := "a pass"
+	if r.Stage == "" {
+		what = "the work"
+	}
+	switch {
+	case r.PathPassNs == nil:
+		return ""
+	case *r.PathPassNs < 1:
+		return what + " would take as long without it: by the critical path, launches or other work end later"
+	}
+	return fmt.Sprintf("%s would be at most %s shorter without it, by the critical path", what, DurationText(*r.PathPassNs))
+}
