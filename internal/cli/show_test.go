@@ -156,7 +156,7 @@ func TestShowCapturedScreen(t *testing.T) {
 	if strings.Contains(screen, "\x1b") || strings.Count(screen, "\n") > 45 {
 		t.Errorf("a screen in a pipe:\n%s", screen)
 	}
-	for _, text := range []string{"## repeats\n\n- run: repeats", "\n- gpus: 1 x NVIDIA H200\n", "| stage ", "\n- ⚠️ ", "\nMore: `prof explain repeats`, "} {
+	for _, text := range []string{"## repeats\n\n**Decode dominates with 55.7 %", "\n- run: repeats", "\n- gpus: 1 x NVIDIA H200\n", "| stage ", "\n- ⚠️ ", "\nMore: `prof explain repeats`, "} {
 		if md := p.ok("show", "repeats", "--format", "md"); !strings.Contains(md, text) {
 			t.Errorf("as Markdown it has no %q:\n%s", text, md)
 		}
