@@ -1,6 +1,7 @@
 package ingest_test
 
 import (
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -65,7 +66,13 @@ func TestTwoKinds(t *testing.T) {
 		return testkit.Query(t, w, name, args)
 	}
 	for _, name := range []string{"top-kernels", "stages", "memops", "api-calls", "ranges", "steps", "findings", "kernel-grids", "gaps"} {
-		if a, b := ask(name, queries.Args{"source": "nsys"}), ask(name, queries.Args{}); len(a.Rows) != len(b.Rows) || len(a.Rows) == 0 {
+		whole := queries.Args{}
+		if name == "memops" { // all copies are before the first pass
+			whole["warmup"] = "true"
+		}
+		of := maps.Clone(whole)
+		of["source"] = "nsys"
+		if a, b := ask(name, of), ask(name, whole); len(a.Rows) != len(b.Rows) || len(a.Rows) == 0 {
 			t.Errorf("%s: %d rows of the export, %d of the traces", name, len(a.Rows), len(b.Rows))
 		}
 	}
