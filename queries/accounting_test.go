@@ -87,7 +87,7 @@ func checkIdle(p plans, run, id string, all *frame.Frame) {
 		}
 	}
 	for device, want := range idle {
-		gaps, longest := p.ask("FROM {gaps}(?::UUID, top := 0, device := ?)", id, device), p.ask("FROM {longest-gaps}(?::UUID, top := 0, device := ?)", id, device)
+		gaps, longest := p.ask("FROM {gaps}(?::UUID, top := 0, device := ?, warmup := true)", id, device), p.ask("FROM {longest-gaps}(?::UUID, top := 0, device := ?, warmup := true)", id, device)
 		if got := total(gaps, "total_ns"); got != want {
 			p.Errorf("%s: the gaps of GPU %d are %d ns, its idle time %d", run, device, got, want)
 		}

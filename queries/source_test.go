@@ -242,7 +242,7 @@ func TestTwoTimelines(t *testing.T) {
 		found[f.Query] = found[f.Query] || len(f.Rows) > 0
 	}
 	for name, some := range found {
-		isOfTraces := slices.Contains([]string{"hot-lines", "line-kernels", "captured-kernels"}, name) // which have functions and graphs' captures
+		isOfTraces := slices.Contains([]string{"hot-lines", "line-kernels", "captured-kernels", "gemm-speed"}, name) // which have functions and graphs' captures, or need a model
 		if q, err := queries.Find(name); err != nil || takesSource(q) && !some && !isOfTraces && (elsewhere[name] == "" || elsewhere[name] == "TestTwoTimelines") {
 			t.Errorf("%s gives no row of any capture: it is not tested (%v)", name, err)
 		}

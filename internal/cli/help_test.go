@@ -83,7 +83,7 @@ func TestUsageErrors(t *testing.T) {
 		{"ingest --run= x", "--run needs a name"},
 		{"ingest --rum b x", "unknown option --rum; did you mean --run?"},
 		{"query top-kernel", "no such query: \"top-kernel\"; did you mean top-kernels?"},
-		{"query kernels", "no such query: \"kernels\"; did you mean top-kernels or line-kernels or range-kernels?"},
+		{"query kernels", "no such query: \"kernels\"; did you mean top-kernels or line-kernels or large-kernels?"},
 		{"query zzzzz", "no such query: \"zzzzz\"; `prof query` lists them"},
 		{"query top-kernels a a", "top-kernels takes one run; see `prof query top-kernels -h`"},
 		{"query top-kernels --run a --stag x", "unknown option --stag; did you mean --stage?"},
@@ -176,7 +176,7 @@ func TestCandidates(t *testing.T) {
 	p.ok("baseline", "set", "main", "a")
 	const runs = "llama a @latest baseline:main tag:gpu=h200"
 	for line, want := range map[string]string{
-		"r":                                       "runs report rm",
+		"r":                                       "report runs rm",
 		"zzz":                                     "",
 		"zzz ":                                    "",
 		"help comp":                               "completion",

@@ -41,7 +41,7 @@ func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	p := newPlace(t)
 	home := p.path("small/.prof")
-	mountTmpfs(t, p.path("small"), "8m")
+	mountTmpfs(t, p.path("small"), "10m")
 	fill(t, home)
 	p.env = []string{"PROF_HOME=" + home}
 	before := state(p)

@@ -54,7 +54,7 @@ func TestTwoTimelines(t *testing.T) {
 		t.Errorf("by default:\n%s\nof torch:\n%s", a, b)
 	}
 	p.wantLike(0, `rank.*`, `note: the run has timelines from Nsight Systems and the PyTorch profiler; this counts the one from the PyTorch profiler \(--source nsys for the other\)\n`,
-		"query", "top-kernels", "--run", "both", "--source", "torch", "-f", "csv")
+		"query", "top-kernels", "--run", "both", "--source", "torch", "--warmup", "-f", "csv")
 	p.want(result{2, "", "prof: query api-calls: invalid argument: --source is prof, nsys, rocprof, torch, xla or nsys-stats\n"}, "query", "api-calls", "--run", "both", "--source", "ncu")
 	show := unwrapped(p.ok("show", "--facts", "both"))
 	for _, want := range []string{"\nattribution (nsys)   " + first + "\nattribution (torch)  " + second + "\n", "this counts the one from Nsight Systems (--source torch for the other)"} {
