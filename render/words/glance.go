@@ -77,7 +77,7 @@ func LeadOf(s judge.Summary) string {
 	return "The run has no GPU work with known times."
 }
 
-// tokenLead says what a token takes: 18.2 ms/token (GPU busy 13.5 % of it), 45.9 ms to the first: 980 kernels a token are launched too late; a CUDA
+// tokenLead says what a token takes: 18.2 ms/token (GPU busy 13.5 % of it), 45.9 ms to the first: launching the 980 kernels of a token takes longer than running them; a CUDA
 // graph would bring 2.46 ms/token at best.
 func tokenLead(s judge.Summary, decode judge.StageSummary) string {
 	t := *decode.Token
@@ -157,7 +157,7 @@ func tokenBound(s judge.Summary, decode judge.StageSummary, now float64) string 
 	}
 	switch {
 	case decode.Bound == judge.LaunchBound && s.FindingOf("graph-gaps", decode.Stage) == nil && t.Kernels != nil:
-		return typeset.Digits(*t.Kernels) + " kernels a token are launched too late" + better(t.BusyNs, "a CUDA graph would bring")
+		return "launching the " + typeset.Digits(*t.Kernels) + " kernels of a token takes longer than running them" + better(t.BusyNs, "a CUDA graph would bring")
 	case decode.Bound == judge.ComputeBound:
 		return decode.Meaning
 	case decode.Bound == judge.MemoryBound || decode.Bound == judge.BusyBound || decode.Bound == judge.MixedBound:
