@@ -70,3 +70,14 @@ func TestExplain(t *testing.T) {
 	p.wantLike(2, "", `prof: .*--top "-1" is below 0\n`, "explain", "a", "--top", "-1")
 	p.wantLike(2, "", `prof: unknown format "tabel": .*\n`, "explain", "a", "--format", "tabel")
 }
+
+// TestExplainOfOthers holds that of GPUs that NVIDIA does not make nothing is to be profiled by its tools.
+func TestExplainOfOthers(t *testing.T) {
+	t.Parallel()
+	p := reading(t, []testkit.Run{{Name: "amd", Files: []string{"foreign/rocprofv3.json.gz"}, TrueSums: true}})
+	text := unwrapped(p.ok("explain", "amd"))
+	kernels, _, _ := strings.Cut(text[strings.Index(text, "\nkernels that take"):], "\nnote: ")
+	if !strings.Contains(kernels, "limit unknown") || strings.Contains(kernels, "Nsight Compute") || strings.Contains(kernels, "prof capture") {
+		t.Errorf("of an MI350X:\n%s", text)
+	}
+}

@@ -77,8 +77,8 @@ func LeadOf(s judge.Summary) string {
 	return "The run has no GPU work with known times."
 }
 
-// tokenLead says what a token takes: 18.2 ms/token (GPU busy 13.5 % of it), 45.9 ms to the first: launching the 980 kernels of a token takes longer than running them; a CUDA
-// graph would bring 2.46 ms/token at best.
+// tokenLead says what a token takes: 18.2 ms/token (GPU busy 13.5 % of it), 45.9 ms to the first token: launching the 980 kernels of a token takes longer than running them; a CUDA
+// graph would bring it down to 2.46 ms/token at best.
 func tokenLead(s judge.Summary, decode judge.StageSummary) string {
 	t := *decode.Token
 	token, first, alone := t.Ns, (*float64)(nil), t.AloneNs != nil
@@ -98,7 +98,7 @@ func tokenLead(s judge.Summary, decode judge.StageSummary) string {
 		text += " (GPU busy " + typeset.Percent(*t.BusyNs/token) + " of it)"
 	}
 	if first != nil {
-		text += ", " + typeset.Nanoseconds(*first) + " to the first"
+		text += ", " + typeset.Nanoseconds(*first) + " to the first token"
 	}
 	switch {
 	case alone && first != nil:
@@ -125,7 +125,7 @@ func servedLead(t serving.Token) string {
 		text = typeset.Nanoseconds(t.EngineNs()) + "/token in the engine"
 	}
 	if first.FirstWindow != nil {
-		text += ", " + typeset.Nanoseconds(*first.FirstWindow) + " to the first"
+		text += ", " + typeset.Nanoseconds(*first.FirstWindow) + " to the first token"
 	}
 	causes := slices.Clone(t.Causes)
 	slices.SortStableFunc(causes, func(a, b serving.Cause) int { return cmp.Compare(b.PartNs(), a.PartNs()) })
@@ -157,13 +157,13 @@ func tokenBound(s judge.Summary, decode judge.StageSummary, now float64) string 
 	}
 	switch {
 	case decode.Bound == judge.LaunchBound && s.FindingOf("graph-gaps", decode.Stage) == nil && t.Kernels != nil:
-		return "launching the " + typeset.Digits(*t.Kernels) + " kernels of a token takes longer than running them" + better(t.BusyNs, "a CUDA graph would bring")
+		return "launching the " + typeset.Digits(*t.Kernels) + " kernels of a token takes longer than running them" + better(t.BusyNs, "a CUDA graph would bring it down to")
 	case decode.Bound == judge.ComputeBound:
 		return decode.Meaning
 	case decode.Bound == judge.MemoryBound || decode.Bound == judge.BusyBound || decode.Bound == judge.MixedBound:
 		return decode.Meaning + better(t.RoofNs, "at peak memory bandwidth")
 	}
-	return decode.Meaning + better(t.BusyNs, "a GPU that never idles would bring")
+	return decode.Meaning + better(t.BusyNs, "a GPU that never idles would bring it down to")
 }
 
 // BoundText returns what bounds a stage, and what comes next.

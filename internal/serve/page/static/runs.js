@@ -118,7 +118,7 @@ export function mount(root, route, nav) {
     const levels = sparklines(runs);
     return [
       el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": "Runs" }, el("table", { class: "runs" }, el("caption", {}, "Runs"),
-        el("thead", {}, el("tr", {}, ["", "run", "per token", "to the first", "stage", "per pass", "trend", "captured", "GPU", "tags", "from", "host", "command"].map((h) => el("th", { scope: "col", class: ["per token", "to the first", "per pass"].includes(h) ? "n" : null }, h)))),
+        el("thead", {}, el("tr", {}, ["", "run", "per token", "to the first token", "stage", "per pass", "trend", "captured", "GPU", "tags", "from", "host", "command"].map((h) => el("th", { scope: "col", class: ["per token", "to the first token", "per pass"].includes(h) ? "n" : null }, h)))),
         el("tbody", {}, runs.map((run) => el("tr", { data: { run: run.name } },
           el("td", {}, el("input", { type: "checkbox", "aria-label": `Pick ${run.name}`, checked: picks.includes(run.name), onchange: (e) => pick(run.name, e.target.checked) })),
           el("td", { class: "name" }, el("a", { href: runLink(run.name), title: run.name }, run.name)),
