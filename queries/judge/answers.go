@@ -120,6 +120,10 @@ type passRow struct {
 	SourceID  int64    `col:"source_id"`
 	PID       int64    `col:"pid"`
 	Repeat    int64    `col:"repeat"`
+
+	TokenTimeNs *float64 `col:"token_time_ns"`
+	Steps       *int64   `col:"decode_count"` // per sequence
+	KernelCount *int64   `col:"kernel_count"`
 }
 
 // BoundRow is a row of bottlenecks.

@@ -3,6 +3,8 @@ package judge
 import (
 	"fmt"
 	"slices"
+
+	"prof/queries/frame"
 )
 
 // passTime is one measured pass that has device work.
@@ -10,8 +12,10 @@ type passTime struct {
 	span, busy  float64 // ns from its first start to its last end, and how much of that GPUs worked
 	number      int64   // 1, 2, ... within the stage, source and process, warm-up counted
 	source, pid int64
-	repeat      int64 // 1, 2, ... the run of the workload
-	isFirst     bool  // the first measured one of its process: what may be warm-up that no rule knows
+	repeat      int64   // 1, 2, ... the run of the workload
+	steps       float64 // that make a token for each sequence of its batch; 0 in a pass that does something else, or where that is unknown
+	kernels     *int64  // nil when not known
+	isFirst     bool    // the first measured one of its process: what may be warm-up that no rule knows
 }
 
 // idle is how long no GPU worked in it, in ns.
@@ -34,7 +38,10 @@ func (s *summariser) passesOf(key string) (map[string][]passTime, error) {
 			continue
 		}
 		stage := r.Stage
-		p := passTime{span: *span, busy: *r.GPUBusyNs, number: r.Pass, source: r.SourceID, pid: r.PID, repeat: r.Repeat}
+		p := passTime{span: *span, busy: *r.GPUBusyNs, number: r.Pass, source: r.SourceID, pid: r.PID, repeat: r.Repeat, kernels: r.KernelCount}
+		if r.TokenTimeNs != nil {
+			p.steps = float64(frame.Or(r.Steps, 0))
+		}
 		p.isFirst = !slices.ContainsFunc(out[stage], func(q passTime) bool { return q.source == p.source && q.pid == p.pid })
 		out[stage] = append(out[stage], p)
 	}

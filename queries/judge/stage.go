@@ -57,9 +57,7 @@ func (s *summariser) addStages() error {
 		if err := s.judge(&stage, stage.Stage); err != nil {
 			return err
 		}
-		if stage.Token, err = s.tokenOf(stage); err != nil {
-			return err
-		}
+		stage.Token = s.tokenOf(stage)
 		s.out.Stages = append(s.out.Stages, stage)
 	}
 	slices.SortStableFunc(s.out.Stages, byKey(func(x StageSummary) float64 { return -x.ShareRatio }))

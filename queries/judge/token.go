@@ -3,8 +3,8 @@ package judge
 import (
 	"slices"
 
-	"prof/queries/frame"
 	"prof/queries/judge/serving"
+	"prof/queries/judge/stats"
 )
 
 // TokenTime is what decode takes for each output token of a sequence: for each step, which makes one token for every sequence of its batch.
@@ -17,52 +17,29 @@ type TokenTime struct {
 	Kernels *float64 // median number of kernels for each step; nil when not known of a pass
 }
 
-// tokenRow is what passes says of steps.
-type tokenRow struct {
-	passRow
-	TokenTimeNs *float64 `col:"token_time_ns"`
-	Steps       *int64   `col:"decode_count"` // per sequence
-	KernelCount *int64   `col:"kernel_count"`
-}
-
-var tokenRows = frame.RowsOf[tokenRow]("passes")
-
-// passSteps is a pass by its steps.
-type passSteps struct {
-	span, busy float64 // ns
-	steps      float64
-	kernels    *int64
-}
-
 // tokenOf returns the time per token of a stage; nil where a measured pass does not say how many steps it has, or decodes nothing.
-func (s *summariser) tokenOf(stage StageSummary) (*TokenTime, error) {
-	rows, err := read(s, tokenRows)
-	if err != nil {
-		return nil, err
+func (s *summariser) tokenOf(stage StageSummary) *TokenTime {
+	list := s.passes[stage.Stage]
+	if len(list) == 0 || slices.ContainsFunc(list, func(p passTime) bool { return p.steps == 0 }) {
+		return nil
 	}
-	var list []passSteps
-	for _, r := range rows {
-		if r.Stage != stage.Stage || r.IsWarmup || r.GPUSpanNs == nil || *r.GPUSpanNs <= 0 || r.GPUBusyNs == nil {
-			continue
+	perStep := func(of func(passTime) float64) float64 {
+		var values []float64
+		for _, p := range list {
+			values = append(values, of(p)/p.steps)
 		}
-		if r.TokenTimeNs == nil || r.Steps == nil {
-			return nil, nil
-		}
-		list = append(list, passSteps{*r.GPUSpanNs, *r.GPUBusyNs, float64(*r.Steps), r.KernelCount})
+		return stats.Centre(values)
 	}
-	if len(list) == 0 {
-		return nil, nil
-	}
-	t := &TokenTime{Ns: medianOf(list, func(p passSteps) float64 { return p.span / p.steps })}
+	t := &TokenTime{Ns: perStep(func(p passTime) float64 { return p.span })}
 	if stage.GPUs == 1 {
-		t.BusyNs = new(medianOf(list, func(p passSteps) float64 { return p.busy / p.steps }))
+		t.BusyNs = new(perStep(func(p passTime) float64 { return p.busy }))
 	}
-	if !slices.ContainsFunc(list, func(p passSteps) bool { return p.kernels == nil }) {
-		t.Kernels = new(medianOf(list, func(p passSteps) float64 { return float64(*p.kernels) / p.steps }))
+	if !slices.ContainsFunc(list, func(p passTime) bool { return p.kernels == nil }) {
+		t.Kernels = new(perStep(func(p passTime) float64 { return float64(*p.kernels) }))
 	}
 	steps := list[0].steps
-	if slices.ContainsFunc(list, func(p passSteps) bool { return p.steps != steps }) {
-		return t, nil
+	if slices.ContainsFunc(list, func(p passTime) bool { return p.steps != steps }) {
+		return t
 	}
 	if alone := stage.Alone.MedianNs; alone != nil {
 		t.AloneNs = new(*alone / steps)
@@ -70,18 +47,7 @@ func (s *summariser) tokenOf(stage StageSummary) (*TokenTime, error) {
 	if mbu := usable(stage.MBU); mbu != nil && !stage.IsLeast {
 		t.RoofNs = new(*mbu * stage.MeanNs / steps)
 	}
-	return t, nil
-}
-
-// medianOf is the median of what passes have.
-func medianOf(list []passSteps, of func(passSteps) float64) float64 {
-	values := make([]float64, len(list))
-	for i, p := range list {
-		values[i] = of(p)
-	}
-	slices.Sort(values)
-	n := len(values)
-	return (values[(n-1)/2] + values[n/2]) / 2
+	return t
 }
 
 // TokenStage is the stage whose time per token is known, that with the most measured time; nil when there is none.
