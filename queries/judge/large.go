@@ -39,9 +39,13 @@ func (s *summariser) addLarge() error {
 	if err != nil {
 		return err
 	}
+	unknown := "limit unknown: profile it with Nsight Compute"
+	if s.isForeign {
+		unknown = "limit unknown: prof reads no tool that measures it on this GPU"
+	}
 	for _, r := range list {
 		k := LargeKernel{Stage: r.Stage, Name: r.Kernel, Device: r.Device, DeviceCount: r.DeviceCount, ShareRatio: r.ShareRatio, Calls: r.Calls, TotalNs: r.TotalNs, Passes: r.Passes,
-			PathPassNs: r.PathPassNs, Limit: r.Limit, RoofRatio: r.RoofRatio, Takes: r.takes(), Why: r.why(), Without: r.without()}
+			PathPassNs: r.PathPassNs, Limit: r.Limit, RoofRatio: r.RoofRatio, Takes: r.takes(), Why: r.why(unknown), Without: r.without()}
 		if r.Findings != "" {
 			k.Findings = strings.Split(r.Findings, ", ")
 			k.Found = "see also " + r.Findings
@@ -51,11 +55,8 @@ func (s *summariser) addLarge() error {
 			k.Command = s.command("late-ranks", "stage", r.Stage, "source", s.r.Source)
 		case r.Limit == "tensor-cores" && r.InputPrecision != "fp32" && len(k.Findings) == 0:
 			k.Advice = tensorAdvice
-		case r.Limit != "":
-		case s.isForeign:
-			k.Why += ": prof reads no tool that measures it on this GPU"
-		default:
-			k.Why, k.Command = strings.Replace(k.Why, "limit unknown", "limit unknown: profile it with Nsight Compute", 1), "prof capture --run "+ShellWord(s.name+"-2")+" --tools nsys,ncu -- CMD..."
+		case r.Limit == "" && !s.isForeign:
+			k.Command = "prof capture --run " + ShellWord(s.name+"-2") + " --tools nsys,ncu -- CMD..."
 			if rank := frame.Or(r.PlanRank, 0); rank > planned {
 				k.Command = fmt.Sprintf("prof capture --run %s --tools nsys,ncu --ncu-top %d -- CMD...", ShellWord(s.name+"-2"), rank)
 			}
@@ -83,8 +84,8 @@ func (r largeKernelRow) takes() string {
 	return share + fmt.Sprintf("%s per pass, in %s", DurationText(r.PassNs), say.Mean(float64(r.Calls)/float64(r.Passes), "call", "calls"))
 }
 
-// why words what limits it: all that is known, or that nothing is.
-func (r largeKernelRow) why() string {
+// why words what limits it: all that is known, with unknown first where that is no limit.
+func (r largeKernelRow) why(unknown string) string {
 	var parts []string
 	switch {
 	case r.Limit == "ranks":
@@ -113,7 +114,7 @@ func (r largeKernelRow) why() string {
 		parts = append(parts, fmt.Sprintf("%s on %d SMs", blocks, *r.SMCount))
 	}
 	if r.Limit == "" {
-		parts = append([]string{"limit unknown"}, parts...)
+		parts = append([]string{unknown}, parts...)
 	}
 	return strings.Join(parts, "; ")
 }
