@@ -160,7 +160,7 @@ func TestDiffNames(t *testing.T) {
 		}
 	}
 	md := diffText(t, "md", typeset.Options{}, exampleDiff(), unsureDiff())
-	if strings.Contains(md, "\x1b") || !strings.Contains(md, typeset.MarkdownCode("k<"+rendertest.Breakout)) {
+	if strings.Contains(md, "\x1b") || !strings.Contains(md, typeset.MarkdownCode(typeset.Kernels(nil, typeset.LongName)("k<"+rendertest.Breakout))) {
 		t.Error("Markdown lacks the name as code, or holds control characters")
 	}
 }

@@ -137,7 +137,6 @@ type Swap struct {
 // Rows are the rows of an answer, with its notes.
 type Rows struct {
 	Frame *frame.Frame
-	Whole bool // pages have names of any length in full
 	First bool // of many rows Markdown has the first
 }
 
@@ -277,7 +276,7 @@ func AnswerForms() typeset.Forms[*frame.Frame, typeset.Options] {
 		if f.Version > 0 {
 			name = fmt.Sprintf("%s.v%d", f.Query, f.Version)
 		}
-		return []Document{{Blocks: []Block{Rows{Frame: f, Whole: true}, Either{Page: []Block{SQL{Queries: []Query{{Name: name, SQL: typeset.Whole(f.SQL)}}}}}}}}
+		return []Document{{Blocks: []Block{Rows{Frame: f}, Either{Page: []Block{SQL{Queries: []Query{{Name: name, SQL: typeset.Whole(f.SQL)}}}}}}}}
 	}
 	return Forms("scaled, rounded", rows, func(o typeset.Options) typeset.Options { return o },
 		form{Name: "csv", Ending: ".csv", Doc: "RFC 4180 in base units and full precision; NULL is an empty field", Write: table.CSV},

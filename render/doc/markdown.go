@@ -11,7 +11,7 @@ import (
 	"prof/render/typeset"
 )
 
-// Markdown writes documents as GitHub-flavoured Markdown: names and tables are whole, and what is folded opens on a click.
+// Markdown writes documents as GitHub-flavoured Markdown: names of tables are cut, and what is folded opens on a click.
 func Markdown(w io.Writer, list []Document, o typeset.Options) error {
 	m := markdown{o: o}
 	for i, d := range list {
@@ -109,10 +109,7 @@ func (m *markdown) facts(list [][2]string) {
 }
 
 func (m *markdown) rows(b Rows) error {
-	switch {
-	case b.Whole:
-		return table.WholeMarkdown(&m.out, b.Frame, m.o)
-	case !b.First:
+	if !b.First {
 		return table.Markdown(&m.out, b.Frame, m.o)
 	}
 	first, left := table.MarkdownExcerpt.Of(b.Frame)

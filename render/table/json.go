@@ -24,7 +24,7 @@ func JSON(w io.Writer, f *frame.Frame, o typeset.Options) error {
 	var scales []typeset.Scale
 	if o.Texts {
 		scales = scalesOf(f)
-		seen = scaled(f, scales, typeset.Neutral)
+		seen = scaled(f, scales)
 	}
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "{\"query\":%s,\"version\":%d,\n\"columns\":[", typeset.Quote(f.Query), f.Version)
@@ -65,20 +65,15 @@ func JSON(w io.Writer, f *frame.Frame, o typeset.Options) error {
 	return out.Flush()
 }
 
-// writeTexts writes what people see of each row but for what it is as it stands there: texts, and NULL. Kernels have their short names.
+// writeTexts writes what people see of each row but for what it is as it stands there: texts, and NULL. Names are cut as Markdown cuts them.
 func (t Table) writeTexts(out *bufio.Writer, f *frame.Frame, keys []string) {
-	short := make([]func(string) string, len(keys))
-	for j, c := range t.Columns {
-		if c.Kernels {
-			short[j] = typeset.Kernels(t.texts(j), 0)
-		}
-	}
+	short := t.names()
 	for i, row := range t.Rows {
 		out.WriteString(typeset.Comma(i) + "\n{")
 		first := true
 		for j, cell := range row {
 			text := cell.Text
-			if short[j] != nil {
+			if cell.Code {
 				text = short[j](text)
 			}
 			if cell.Null || f.Rows[i][j] == text {
@@ -114,17 +109,17 @@ func (t Table) Form() any {
 	for i := range t.Rows {
 		f.Rows, f.Texts[i], f.Marks[i] = append(f.Rows, row{}), map[string]string{}, map[string]string{}
 	}
+	names := t.names()
 	for j, c := range t.Columns {
 		x := column{cmp.Or(c.Name, c.Title), "text", "", c.Doc, c.Title}
 		if c.Right {
 			x.Type = "float"
 		}
-		short := func(s string) string { return s }
-		if c.Kernels {
-			short = typeset.Kernels(t.texts(j), 0)
-		}
 		for i, cells := range t.Rows {
-			cell, text := cells[j], short(cells[j].Text)
+			cell, text := cells[j], cells[j].Text
+			if cell.Code {
+				text = names[j](text)
+			}
 			switch {
 			case cell.Value != "":
 				f.Rows[i][x.Name] = json.Number(cell.Value)

@@ -3,6 +3,7 @@ package table
 import (
 	"bytes"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -12,24 +13,15 @@ import (
 	"prof/render/typeset"
 )
 
-// Markdown writes f as a GitHub-flavoured table of a document, scaled and rounded as Terminal does, with every column. Notes follow as a list.
+// Markdown writes f as a GitHub-flavoured table, scaled and rounded, and its names cut, as Terminal does, with every column. Notes follow as a list.
 func Markdown(w io.Writer, f *frame.Frame, _ typeset.Options) error {
-	return markdown(w, f, typeset.Neutral)
-}
-
-// WholeMarkdown writes f as Markdown does, with names of any length.
-func WholeMarkdown(w io.Writer, f *frame.Frame, _ typeset.Options) error {
-	return markdown(w, f, typeset.Whole)
-}
-
-func markdown(w io.Writer, f *frame.Frame, shown func(string) string) error {
-	t, err := of(f, shown)
+	t, err := Of(f)
 	if err != nil {
 		return err
 	}
 	var out bytes.Buffer
 	if len(t.Columns) > 0 {
-		t.markdown(&out, func(_ int, name string) string { return name })
+		t.Markdown(&out)
 	}
 	if len(t.Rows) == 0 {
 		out.WriteString("\n(no rows)\n")
@@ -44,24 +36,25 @@ func markdown(w io.Writer, f *frame.Frame, shown func(string) string) error {
 	return err
 }
 
-// markdownName is how long a name in a cell of Markdown gets, so that a row stays one that can be read.
-const markdownName = 80
+// names returns how the names of each column are cut where they cannot be opened, so that a row stays one that can be read. What is to be copied is whole.
+func (t Table) names() []func(string) string {
+	short := make([]func(string) string, len(t.Columns))
+	for j, c := range t.Columns {
+		if c.Right || c.Full && !c.Path || slices.Contains(copied, lastWord(c.Name)) {
+			short[j] = func(s string) string { return s }
+		} else {
+			short[j] = t.shortener(j, typeset.LongName)
+		}
+	}
+	return short
+}
+
+// copied are columns of texts to be copied, by the last word of their names.
+var copied = []string{"sql", "query", "command", "argv"}
 
 // Markdown writes a table whose long names are cut; what got better or worse stands out.
 func (t Table) Markdown(out *bytes.Buffer) {
-	short := make([]func(string) string, len(t.Columns))
-	for j, c := range t.Columns {
-		if c.Full && !c.Path {
-			short[j] = func(s string) string { return s }
-		} else {
-			short[j] = t.shortener(j, markdownName)
-		}
-	}
-	t.markdown(out, func(j int, name string) string { return short[j](name) })
-}
-
-func (t Table) markdown(out *bytes.Buffer, short func(column int, name string) string) {
-	w := table.NewWriter()
+	w, short := table.NewWriter(), t.names()
 	header := make(table.Row, len(t.Columns))
 	var configs []table.ColumnConfig
 	for j, c := range t.Columns {
@@ -79,7 +72,7 @@ func (t Table) markdown(out *bytes.Buffer, short func(column int, name string) s
 			case c.Null:
 				cells[j] = c.Text
 			case c.Code && c.Text != "":
-				cells[j] = unpiped(typeset.MarkdownCode(short(j, c.Text)))
+				cells[j] = unpiped(typeset.MarkdownCode(short[j](c.Text)))
 			case c.Sign != "" && c.Tone == typeset.ToneWorse: // of many signs those of what is wrong stand out
 				cells[j] = "**" + c.Sign + " " + unpiped(typeset.MarkdownText(c.Text)) + "**"
 			case c.Sign != "":

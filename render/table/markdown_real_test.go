@@ -12,7 +12,7 @@ import (
 // TestRealMarkdown holds that the cells and notes of a table read as typed, as told by a renderer that is not ours.
 func TestRealMarkdown(t *testing.T) {
 	names := []string{rendertest.Hostile, rendertest.Flash, rendertest.Breakout, "a|b", `a\|b`, `\`, "`", "``a`", "*x* _y_ __z__ ~~w~~", "[a](b)", "![a](b)", "<b>&amp;", "$x$", "http://a.b/c_d", "[^1]", "- a", "# a", "1. a", "line\nbreak"}
-	f := rendertest.FrameOf("top-kernels", "kernel reason", []any{"first", "first"})
+	f := rendertest.FrameOf("top-kernels", "command reason", []any{"first", "first"})
 	for _, name := range names {
 		f.Rows = append(f.Rows, []any{name, name})
 		f.Notes = append(f.Notes, name)

@@ -65,21 +65,18 @@ func Number(text string, v float64) Cell { return Cell{Text: text, Value: typese
 func (c Cell) Shown() string { return typeset.OrNull(c.Text) }
 
 // Of makes a table of a frame: each column in one unit, which stands in its title.
-func Of(f *frame.Frame) (Table, error) { return of(f, typeset.Neutral) }
-
-// of makes a table whose texts are as shown makes them.
-func of(f *frame.Frame, shown func(string) string) (Table, error) {
+func Of(f *frame.Frame) (Table, error) {
 	if err := f.Check(); err != nil {
 		return Table{}, err
 	}
 	f = measured(f)
-	t := scaled(f, scalesOf(f), shown)
+	t := scaled(f, scalesOf(f))
 	t.rank()
 	return t, nil
 }
 
 // scaled makes a table of all columns of a frame.
-func scaled(f *frame.Frame, scales []typeset.Scale, shown func(string) string) Table {
+func scaled(f *frame.Frame, scales []typeset.Scale) Table {
 	t := Table{Rows: make([][]Cell, len(f.Rows)), Notes: f.Notes}
 	for i := range f.Rows {
 		t.Rows[i] = make([]Cell, len(f.Columns))
@@ -89,7 +86,7 @@ func scaled(f *frame.Frame, scales []typeset.Scale, shown func(string) string) T
 		column := Column{Name: c.Name, Title: title(c, s.Name), Doc: typeset.Neutral(c.Doc), Right: c.Type == frame.Int || c.Type == frame.Float, Code: isCode(c), Kernels: IsKernelColumn(c), Share: c.Unit == frame.Ratio}
 		widest := 0
 		for i, row := range f.Rows {
-			cell := cellOf(row[j], s, shown)
+			cell := cellOf(row[j], s)
 			cell.Code = column.Code && !cell.Null
 			t.Rows[i][j], widest = cell, max(widest, typeset.Width(cell.Text))
 		}
@@ -141,12 +138,12 @@ func numbers(f *frame.Frame, column int) []float64 {
 }
 
 // cellOf shows a value.
-func cellOf(v any, s typeset.Scale, shown func(string) string) Cell {
+func cellOf(v any, s typeset.Scale) Cell {
 	switch v := v.(type) {
 	case nil:
 		return Cell{Text: typeset.Null, Null: true}
 	case string:
-		return Cell{Text: shown(v)}
+		return Text(v)
 	case bool:
 		return Cell{Text: map[bool]string{true: "yes", false: "no"}[v]}
 	case int64:

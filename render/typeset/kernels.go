@@ -23,6 +23,7 @@ func Kernels(names []string, to int) func(string) string {
 				apart(short, group, to)
 			}
 		}
+		sumAlike(short, to)
 	}
 	known := make(map[string]string, len(names))
 	for i, name := range names {

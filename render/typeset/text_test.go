@@ -77,6 +77,29 @@ func TestWidth(t *testing.T) {
 	}
 }
 
+// TestApart holds that different texts stay different in short: those that differ in the middle of long words, and at several places at once.
+func TestApart(t *testing.T) {
+	var names []string
+	long := strings.Repeat("abcdefghij", 20)
+	for _, middle := range []string{"1", "2", "12"} {
+		for _, tail := range []string{"x", "y", ""} {
+			names = append(names, long+middle+long+tail, "gemm<"+long+", "+middle+", "+long+", "+tail+">(int)", "void at::"+long+"<"+middle+">::run<"+tail+long+">")
+		}
+	}
+	for _, to := range []int{27, 40, LongName} {
+		for name, short := range map[string]func(string) string{"texts": Shortener(names, to), "kernels": Kernels(names, to)} {
+			seen := map[string]string{}
+			for _, text := range names {
+				got := short(text)
+				if other, is := seen[got]; is || Width(got) > to {
+					t.Errorf("%s to %d: %q of %q, as of %q", name, to, got, text, other)
+				}
+				seen[got] = text
+			}
+		}
+	}
+}
+
 func TestShorten(t *testing.T) {
 	for _, test := range []struct {
 		text      string

@@ -90,8 +90,8 @@ export function table(answer, { caption, state = {}, changed = () => {}, cells =
     "| " + answer.columns.map((c) => markdown(titleOf(c))).join(" | ") + " |",
     answer.columns.map((c) => numeric(c) ? "| ---:" : "| --- ").join("") + "|",
     ...order.map((r) => "| " + answer.columns.map((c) => {
-      const v = rows[r][c.name], text = c.is_code ? v ?? "-" : shown(answer, r, c.name);
-      return c.is_code && v ? code(text) : markdown(text);
+      const text = shown(answer, r, c.name);
+      return c.is_code && rows[r][c.name] ? code(text) : markdown(text);
     }).join(" | ") + " |"),
   ].join("\n") + "\n";
 
@@ -119,8 +119,8 @@ export const numeric = (column) => column.type === "int" || column.type === "flo
 // name is a name as a machine knows it, a long one in short, to be opened.
 export function name(whole, short = whole) {
   if (short === whole && whole.length <= longName) return el("code", {}, whole);
-  if (short.length <= longName) return el("code", { title: whole }, short);
-  return el("details", { class: "name" }, el("summary", { title: whole }, el("code", {}, short.slice(0, 40) + "…" + short.slice(-28))), el("code", { class: "full" }, whole));
+  if (!short.includes("…") && short.length <= longName) return el("code", { title: whole }, short);
+  return el("details", { class: "name" }, el("summary", { title: whole }, el("code", {}, short.length <= longName ? short : short.slice(0, 40) + "…" + short.slice(-28))), el("code", { class: "full" }, whole));
 }
 
 // field quotes a field of CSV where it must be.
