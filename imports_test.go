@@ -103,7 +103,7 @@ var rooms = map[string][]string{
 	"render/report":         {"queries/caveat", "queries/frame", "queries/judge", "render/chart", "render/doc", "render/page", "render/table", "render/typeset", "render/words"},
 	"render/stacks":         {"queries/frame", "render/typeset"},
 	"render/screen":         {"queries/frame", "queries/frame/frametest", "queries/judge", "queries/judge/serving", "render/chart", "render/doc", "render/table", "render/typeset", "render/words"},
-	"render/table":          {"queries/frame", "render/typeset"},
+	"render/table":          {"queries/caveat", "queries/frame", "render/typeset"},
 	"render/typeset":        {"queries/frame"},
 	"render/words":          {"queries/caveat", "queries/frame", "queries/judge", "queries/judge/*", "render/doc", "render/typeset"},
 	"internal/laketest":     {"ingest/derive", "queries", "schema"},

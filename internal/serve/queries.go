@@ -25,6 +25,7 @@ type Rows struct {
 	Rows    []map[string]any    `json:"rows" nullable:"false" doc:"each with its columns by name, in base units and full precision; null is unknown"`
 	Texts   []map[string]string `json:"texts,omitempty" doc:"with format=texts: of each row the cells that people see other than as they are, such as numbers"`
 	Notes   []string            `json:"notes" nullable:"false" doc:"what a reader must know of the rows"`
+	Caveats []map[string]any    `json:"caveats" nullable:"false" doc:"the same as data: each with its topic, its kind and the figures of that kind, such as item_count and time_ns of what a ranking leaves out"`
 }
 
 // RowsColumn is a column of an answer.

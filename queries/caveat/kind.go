@@ -110,6 +110,21 @@ func Kinds() []string { return slices.Sorted(maps.Keys(words)) }
 // FieldsOf returns the columns that caveats of a kind have.
 func FieldsOf(name string) []Field { return words[name].fields }
 
+// Figure is what a caveat says in one of the columns that its kind has: a text, or a number.
+type Figure struct {
+	Column string
+	Value  any
+}
+
+// Figures returns what a caveat says, by the columns of its kind.
+func Figures(c C) []Figure {
+	var out []Figure
+	for _, f := range FieldsOf(c.Kind) {
+		out = append(out, Figure{f.Column, reflect.ValueOf(columns(&c)[f.Column]).Elem().Interface()})
+	}
+	return out
+}
+
 // Example returns what a kind says, its texts being what its fields are called, of 3 in 4 of a thing.
 func Example(name string) string {
 	c := C{Kind: name, Stage: "STAGE", Count: 3, OfCount: 4, TimeNs: 2e6, OfTimeNs: 8e6, Ratio: 0.25}

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"math/rand"
@@ -128,6 +129,7 @@ func TestSafeCSV(t *testing.T) {
 func TestJSONReadsBackExactly(t *testing.T) {
 	f := exactFrame()
 	f.Notes = []string{"<a> & \xff"}
+	f.Caveats = []frame.Caveat{{Topic: "left-gaps", Kind: "left-out", Subject: "gap", Detail: "between", Count: 3, TimeNs: 1<<53 - 1, OfTimeNs: 1 << 60}, {Topic: "range", Kind: "no-samples", Stage: "not of its kind"}}
 	var out bytes.Buffer
 	if err := JSON(&out, f, typeset.Options{}); err != nil {
 		t.Fatal(err)
@@ -141,6 +143,7 @@ func TestJSONReadsBackExactly(t *testing.T) {
 		Columns []struct{ Name, Type, Unit, Doc string }
 		Rows    []map[string]any
 		Notes   []string
+		Caveats []map[string]any
 	}
 	decoder := json.NewDecoder(&out)
 	decoder.UseNumber()
@@ -150,6 +153,9 @@ func TestJSONReadsBackExactly(t *testing.T) {
 	if c := got.Columns[1]; got.Query != "exact" || got.Version != 3 || c.Name != "total_ns" || c.Type != "int" || c.Unit != "ns" ||
 		c.Doc != "what total_ns means" || len(got.Rows) != len(f.Rows) || len(got.Notes) != 1 {
 		t.Fatalf("got %+v", got.Columns)
+	}
+	if said, want := fmt.Sprint(got.Caveats), "[map[detail:between item_count:3 kind:left-out of_time_ns:1.152921504606847e+18 subject:gap time_ns:9.007199254740991e+15 topic:left-gaps] map[kind:no-samples topic:range]]"; said != want {
+		t.Errorf("caveats are %s, want %s", said, want)
 	}
 	for i, row := range f.Rows {
 		for j, v := range row {

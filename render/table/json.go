@@ -8,11 +8,13 @@ import (
 	"io"
 	"strconv"
 
+	"prof/queries/caveat"
 	"prof/queries/frame"
 	"prof/render/typeset"
 )
 
-// JSON writes f as one object with the keys query, version, columns, rows and notes. A row is an object with its keys in
+// JSON writes f as one object with the keys query, version, columns, rows, notes and caveats, which are what notes say as data: a
+// kind and its figures. A row is an object with its keys in
 // column order, in base units and full precision, one row a line, written as it comes. NULL, NaN and the infinities are null.
 // With o.Texts, columns have their titles too, and beside rows stand texts: of each row the cells that people see other than as they are.
 func JSON(w io.Writer, f *frame.Frame, o typeset.Options) error {
@@ -60,6 +62,14 @@ func JSON(w io.Writer, f *frame.Frame, o typeset.Options) error {
 	out.WriteString("],\n\"notes\":[")
 	for i, note := range f.Notes {
 		out.WriteString(typeset.Comma(i) + "\n" + typeset.Quote(note))
+	}
+	out.WriteString("],\n\"caveats\":[")
+	for i, c := range f.Caveats {
+		fmt.Fprintf(out, "%s\n{\"topic\":%s,\"kind\":%s", typeset.Comma(i), typeset.Quote(c.Topic), typeset.Quote(c.Kind))
+		for _, x := range caveat.Figures(c) {
+			fmt.Fprintf(out, ",%q:%s", x.Column, typeset.JsonValue(x.Value))
+		}
+		out.WriteString("}")
 	}
 	out.WriteString("]}\n")
 	return out.Flush()

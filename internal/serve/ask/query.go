@@ -85,6 +85,11 @@ func write(out *bytes.Buffer, w *schema.Warehouse, f *frame.Frame, form string, 
 	for i, note := range f.Notes {
 		f.Notes[i] = hide(note, w)
 	}
+	for i := range f.Caveats {
+		for _, text := range []*string{&f.Caveats[i].Subject, &f.Caveats[i].Object, &f.Caveats[i].Detail} {
+			*text = hide(*text, w)
+		}
+	}
 	if !isJSON(form) {
 		known, err := doc.AnswerForms().Named(form)
 		if err != nil {

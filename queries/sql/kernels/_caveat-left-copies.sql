@@ -19,17 +19,10 @@ WITH x AS (
     SELECT
         k.scope,
         k.is_left,
-        count(*)::BIGINT AS item_count,
-        sum(k.duration_ns)::DOUBLE AS time_ns
+        count(*) AS item_count,
+        sum(k.duration_ns) AS time_ns
     FROM _ranked_copy(run, stage := stage, device := device, warmup := warmup, source := source) k
     GROUP BY k.scope, k.is_left
 )
-SELECT
-    'left-out' AS kind,
-    'copy' AS subject,
-    x.scope AS detail,
-    x.item_count,
-    x.time_ns,
-    (SELECT sum(y.time_ns) FROM x y) AS of_time_ns
-FROM x
-WHERE x.is_left
+SELECT l.kind, l.subject, l.detail, l.item_count, l.time_ns, l.of_time_ns
+FROM _caveat_left('copy', (SELECT list(x) FROM x)) l

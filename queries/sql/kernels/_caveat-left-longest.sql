@@ -19,17 +19,10 @@ WITH x AS (
     SELECT
         g.scope,
         g.is_left,
-        count(*)::BIGINT AS item_count,
-        sum(g.duration_ns)::DOUBLE AS time_ns
+        count(*) AS item_count,
+        sum(g.duration_ns) AS time_ns
     FROM _long_gap(run, stage := stage, device := device, warmup := warmup, source := source) g
     GROUP BY g.scope, g.is_left
 )
-SELECT
-    'left-out' AS kind,
-    'gap' AS subject,
-    x.scope AS detail,
-    x.item_count,
-    x.time_ns,
-    (SELECT sum(y.time_ns) FROM x y) AS of_time_ns
-FROM x
-WHERE x.is_left
+SELECT l.kind, l.subject, l.detail, l.item_count, l.time_ns, l.of_time_ns
+FROM _caveat_left('gap', (SELECT list(x) FROM x)) l
