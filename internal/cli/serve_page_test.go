@@ -90,7 +90,7 @@ func TestPageInBrowser(t *testing.T) {
 		name  string
 		check func(s *served)
 	}{
-		{"runs", servedRuns}, {"run", servedRun}, {"query", servedQuery}, {"compare", servedCompare}, {"picker", servedPicker}, {"check", servedCheck}, {"queries", servedQueries}, {"trend", servedTrend}, {"sql", servedSQL}, {"ncu", servedNcu}, {"timeline", servedTimeline}, {"wheel", servedWheel}, {"places", servedPlaces}, {"finding", servedFinding}, {"waits", servedWaits}, {"touch", servedTouch}, {"medians", servedMedians}, {"keys", servedKeys}, {"theme", servedTheme}, {"widths", servedWidths}, {"ranks", servedRanks}, {"operators", servedOperators},
+		{"runs", servedRuns}, {"run", servedRun}, {"query", servedQuery}, {"compare", servedCompare}, {"picker", servedPicker}, {"check", servedCheck}, {"queries", servedQueries}, {"trend", servedTrend}, {"sql", servedSQL}, {"ncu", servedNcu}, {"timeline", servedTimeline}, {"wheel", servedWheel}, {"places", servedPlaces}, {"finding", servedFinding}, {"waits", servedWaits}, {"touch", servedTouch}, {"popup", servedPopup}, {"medians", servedMedians}, {"keys", servedKeys}, {"theme", servedTheme}, {"widths", servedWidths}, {"ranks", servedRanks}, {"operators", servedOperators},
 	} {
 		ok := t.Run(c.name, func(t *testing.T) {
 			s.t = t
@@ -219,7 +219,11 @@ func value(s *served, stage, run string) string {
 }
 
 func servedRun(s *served) {
-	s.visit("/runs/profiled", `document.querySelectorAll("#kernels tbody tr").length > 5 && document.querySelector(".findings li") && document.querySelector(".share span")`)
+	s.screen(1300, 2600, "light") // nothing moves while it loads, also in a window that shows all
+	s.visit("/runs/profiled", `document.querySelectorAll("#kernels tbody tr").length > 5 && document.querySelector(".findings li") && document.querySelector(".share span") && !document.querySelector(".loading")`)
+	if shift := eval[float64](s.browser, `new Promise((done) => new PerformanceObserver((list) => done(list.getEntries().reduce((sum, e) => sum + e.value, 0))).observe({ type: "layout-shift", buffered: true }) ?? setTimeout(() => done(0), 300))`); shift >= 0.02 {
+		s.t.Errorf("the page moves by %v while it loads", shift)
+	}
 	type summary struct {
 		Stages   []struct{ Stage string }
 		Kernels  []struct{ Kernel string }

@@ -477,3 +477,35 @@ func servedRanks(s *served) {
 		s.t.Error(w)
 	}
 }
+
+// servedPopup has a reader click one thing after the other: what is said of it is inside the window and never over the place clicked, at any width.
+func servedPopup(s *served) {
+	for _, size := range [][2]int{{1400, 900}, {390, 844}} {
+		s.screen(size[0], size[1], "light")
+		s.visit("/runs/eager/timeline?stage=decode", `document.querySelector(".tl-panel h3")`)
+		box := eval[struct{ Left, Top, Width, Height float64 }](s.browser, `(({ left, top, width, height }) => ({ left, top, width, height }))(document.querySelector(".tl-canvas").getBoundingClientRect())`)
+		gutter, said := min(150, max(96, box.Width*0.18)), 0
+		for y := 42.0; y < min(box.Height, float64(size[1])-box.Top)-10; y += 33 {
+			x := box.Left + gutter + (box.Width-gutter)*0.7
+			eval[bool](s.browser, `(scrollTo(0, 0), true)`)
+			s.clickAt(x, box.Top+y)
+			eval[bool](s.browser, `new Promise((done) => setTimeout(() => done(true), 150))`)
+			got := eval[*struct {
+				Title, Hit string
+				Box        [4]float64
+			}](s.browser, fmt.Sprintf(`(() => {
+				const panel = document.querySelector(".tl-panel"), r = panel.getBoundingClientRect();
+				return panel.childElementCount ? { title: panel.querySelector("h3").textContent, hit: document.elementFromPoint(%f, %f - scrollY).className, box: [r.left, r.top, r.right, r.bottom] } : null; })()`, x, box.Top+y))
+			if got == nil {
+				continue
+			}
+			if said++; got.Hit != "tl-canvas" || got.Box[0] < 0 || got.Box[1] < 0 || got.Box[2] > float64(size[0])+1 || got.Box[3] > float64(size[1])+1 {
+				s.t.Errorf("at %d px, a click at %.0f, %.0f: %q is at %.0f, over %q", size[0], x, box.Top+y, got.Title, got.Box, got.Hit)
+			}
+			eval[bool](s.browser, `([...document.querySelectorAll(".tl-panel button")].find((b) => b.textContent === "Close").click(), true)`)
+		}
+		if said < 2 {
+			s.t.Errorf("at %d px only %d things were picked", size[0], said)
+		}
+	}
+}

@@ -40,90 +40,82 @@ export function heading(nav, run, current, query = null) {
       el("li", {}, el("a", { href: path("runs", run, "report", "report.html"), target: "_blank", rel: "noopener" }, "Report")))];
 }
 
+// mountSummary appends one part after the other, so that nothing moves that a reader has seen; all are asked for before.
 async function mountSummary(root, run, nav, signal) {
-  const content = el("div", {}, loading("the run"));
-  root.append(content);
-  const sections = {};
-  const section = (id, title, ...children) => sections[id] = el("section", { id }, el("h2", {}, title), children);
-  await fill(content, get(path("runs", run), {}, signal).then((shown) => {
-    const findings = el("div", {}, loading("findings"));
-    fill(findings, get(path("runs", run, "findings"), { format: "blocks" }, signal).then(({ documents }) => findingList(documents[0], shown.advice)));
-    return [
-      el("p", { class: "lead" }, shown.lead),
-      facts(Object.entries(shown.facts).map(([k, v]) => [k, k === "command" ? el("code", {}, v) : v])),
-      section("glance", "Stages", shown.stages.length ? [stageCards(run, shown.stages, signal), shown.ranks.length ? el("ul", {}, shown.ranks.map((r) => el("li", {}, r.words, ". ", commandLink(r.command)))) : null] : el("p", { class: "hint" }, "The run has no stage with GPU work.")),
-      section("advice", "What to do first", findings),
-      section("kernels", "Kernels that take the most time", el("div", {}, loading("kernels"))),
-      section("operators", "Operators that take the most time", el("div", {}, loading("operators"))),
-      section("operator-roofline", "Operators against the roofline", el("div", {}, loading("operators"))),
-      shown.doubts.length ? section("doubts", "Caveats", el("ul", { class: "doubts" }, shown.doubts.map((d) => el("li", {}, d)))) : null,
-    ];
-  }));
-  queryTable(sections.kernels, run, "top-kernels", { top: 10 }, signal);
-  queryTable(sections.operators, run, "top-operators", { top: 10 }, signal, true);
-  operatorRoofs(sections["operator-roofline"], run, nav, signal);
+  const section = (id, title, ...children) => el("section", { id }, el("h2", {}, title), children);
+  const asked = (promise) => { promise.catch(() => {}); return promise; }; // its part says what is wrong
+  const part = async (what, promise) => {
+    const place = el("div", { class: "part" }, loading(what));
+    if (!signal.aborted) root.append(place);
+    await fill(place, asked(promise));
+  };
+  const shown = asked(get(path("runs", run), {}, signal)), accounting = asked(ask(run, "accounting", {}, signal));
+  const found = asked(get(path("runs", run, "findings"), { format: "blocks" }, signal));
+  await part("the run", Promise.all([shown, accounting.catch((err) => err)]).then(([s, parts]) => [
+    el("p", { class: "lead" }, s.lead),
+    facts(Object.entries(s.facts).map(([k, v]) => [k, k === "command" ? el("code", {}, v) : v])),
+    section("glance", "Stages", s.stages.length ? [stageCards(s.stages, parts), s.ranks.length ? el("ul", {}, s.ranks.map((r) => el("li", {}, r.words, ". ", commandLink(r.command)))) : null] : el("p", { class: "hint" }, "The run has no stage with GPU work.")),
+  ]));
+  const kernels = asked(queryTable(run, "top-kernels", signal)), operators = asked(queryTable(run, "top-operators", signal, true)), roofs = asked(operatorRoofs(run, nav, signal));
+  await part("findings", Promise.all([found, shown]).then(([{ documents }, s]) => section("advice", "What to do first", findingList(documents[0], s.advice))));
+  await part("kernels", kernels.then((drawn) => section("kernels", "Kernels that take the most time", drawn)));
+  await part("operators", operators.then((drawn) => drawn && section("operators", "Operators that take the most time", drawn)));
+  await part("operators", roofs.then((drawn) => drawn && section("operator-roofline", "Operators against the roofline", drawn)));
+  const { doubts } = await shown;
+  if (doubts.length) root.append(section("doubts", "Caveats", el("ul", { class: "doubts" }, doubts.map((d) => el("li", {}, d)))));
 }
 
 // operatorRoofs draws the operators that took the most time against what the device can do, by their inputs.
-function operatorRoofs(section, run, nav, signal) {
-  fill(section.lastElementChild, ask(run, "operator-roofline", { top: 200, sort: "self_device" }, signal).then((answer) => {
+function operatorRoofs(run, nav, signal) {
+  return ask(run, "operator-roofline", { top: 200, sort: "self_device" }, signal).then((answer) => {
     const { rows, notes } = answer, known = rows.filter((r) => r.flop !== null), plain = "no matrix product", unique = (list) => [...new Map(list.map((c) => [c.series + c.flops, c])).values()];
-    section.hidden = !known.length;
+    if (!known.length) return null;
     return [...new Set(known.map((r) => r.device))].map((device) => {
       const mine = known.filter((r) => r.device === device);
       return roofline(device, mine.map((r) => ({ series: r.precision ?? plain, intensity: r.intensity, flops: r.achieved_flop_per_s, title: `${r.operator} ${r.shapes ?? ""}\n${r.calls} calls, ${measured(answer, r, "self_device_ns")}`, reached: `${measured(answer, r, "achieved_flop_per_s")} at ${measured(answer, r, "intensity")} FLOP/B`, roof: r.attained_ratio === null ? "its roof is unknown" : `${measured(answer, r, "attained_ratio")} of its roof, ${r.side} side`,
         pick: () => nav.go(`${runLink(run)}?${new URLSearchParams({ query: "operator-roofline", "p.operator": r.operator })}`) })),
         unique(mine.flatMap((r) => [{ series: r.precision, flops: r.roof_flop_per_s, text: measured(answer, r, "roof_flop_per_s"), measured: false }, { series: "dram", bytes: r.roof_bytes_per_s, text: measured(answer, r, "roof_bytes_per_s"), measured: false }])), "operator", "that it must read and write");
     }).concat(rows.length === 200 ? el("p", { class: "hint" }, "The 200 that took the most time.") : [], notes.map((n) => el("p", { class: "note" }, n)), el("p", {}, el("a", { href: `${runLink(run)}?query=operator-roofline` }, "All of operator-roofline")));
-  }));
+  });
 }
 
-// queryTable shows the first rows of a query in a section, or takes the section away where it has none and that is no news.
-async function queryTable(section, run, query, params, signal, mayBeMissing) {
-  if (!section) return;
-  const place = section.lastElementChild, more = el("p", {}, el("a", { href: `${runLink(run)}?query=${query}` }, `All of ${query}`));
-  await fill(place, ask(run, query, params, signal).then((answer) => {
-    if (!answer.rows.length && mayBeMissing) section.hidden = true;
-    return [table(answer, { caption: query, search: false }), answer.rows.length ? more : null];
-  }));
+// queryTable draws the first rows of a query; null where it has none and that is no news.
+async function queryTable(run, query, signal, mayBeMissing) {
+  const answer = await ask(run, query, { top: 10 }, signal), has = answer.rows.length > 0;
+  return has || !mayBeMissing ? [table(answer, { caption: query, search: false }), has ? el("p", {}, el("a", { href: `${runLink(run)}?query=${query}` }, `All of ${query}`)) : null] : null;
 }
 
-function stageCards(run, stages, signal) {
-  const bars = new Map(), legend = el("ul", { class: "legend", "aria-label": "Parts of the bars" });
-  const cards = el("div", { class: "stages" }, stages.map((s) => {
-    const bar = el("div", { class: "share", role: "img", "aria-label": "not known" });
-    bars.set(s.stage, bar);
-    const isAll = s.stage === "(run)";
-    return el("article", { data: { stage: s.stage } }, el("h3", {}, s.stage, " ", el("span", { class: "verdict", title: "what bounds the stage" }, s.bound_label)), bar,
-      facts([
-        ["share of time", isAll ? null : percent(s.share_ratio)],
-        [isAll ? "first to last work" : "time per pass", s.passes > 1 ? `${time(s.median_ns)} (median of ${s.passes}, ${time(s.min_ns)} to ${time(s.max_ns)})` : time(s.median_ns)],
-        ["GPU busy", percent(s.busy_ratio)],
-        ...(isAll ? [] : [["MFU", use(s.mfu_ratio, s)], ["MBU", use(s.mbu_ratio, s)], ["tokens/s", s.tokens_per_s === null ? "-" : count(Number(s.tokens_per_s.toPrecision(3)))]]),
-        ["then by", s.next_bound && s.next_bound !== s.bound && s.next_bound !== "unknown" ? bounds[s.next_bound] ?? s.next_bound : null],
-      ], "figures"),
-      s.why ? el("p", { class: "why" }, sentence(s.why)) : null,
-      s.but ? el("p", {}, el("strong", {}, "But "), s.but, ".") : null,
-      el("p", {}, commandLink(s.command)));
-  }));
-  ask(run, "accounting", {}, signal).then((answer) => {
-    const used = new Set();
-    for (const [stage, bar] of bars) {
-      const rows = answer.rows.filter((r) => r.stage === stage), total = rows.reduce((sum, r) => sum + r.total_ns, 0);
-      if (!total) { bar.hidden = true; continue; }
-      const sums = new Map();
-      for (const r of rows) sums.set(r.part, (sums.get(r.part) ?? 0) + r.total_ns);
-      bar.replaceChildren(...[...sums].map(([part, ns]) => {
-        used.add(part);
-        return el("span", { class: `part-${part} ${isIdle(part) ? "idle" : ""}`, style: { width: `${100 * ns / total}%` }, title: `${partText(part)}: ${percent(ns / total)}, ${time(ns)}` });
-      }));
-      bar.setAttribute("aria-label", [...sums].map(([part, ns]) => `${partText(part)} ${percent(ns / total)}`).join(", "));
-    }
-    legend.replaceChildren(...Object.keys(parts).filter((p) => used.has(p)).map((p) => el("li", { class: `part-${p}` }, el("i", { class: isIdle(p) ? "idle" : null }), partText(p))));
-    const devices = new Set(answer.rows.map((r) => r.device));
-    if (devices.size > 1) legend.append(el("li", {}, `${devices.size} GPUs added up`));
-  }).catch((err) => { if (err.name !== "AbortError") legend.replaceChildren(el("li", {}, problem(err))); });
-  return [cards, legend];
+// stageCards draws what is known of each stage. accounting is the answer that says where its time went, or why there is none.
+function stageCards(stages, accounting) {
+  const rows = accounting.rows ?? [], used = new Set(), devices = new Set(rows.map((r) => r.device));
+  return [
+    el("div", { class: "stages" }, stages.map((s) => {
+      const isAll = s.stage === "(run)";
+      return el("article", { data: { stage: s.stage } }, el("h3", {}, s.stage, " ", el("span", { class: "verdict", title: "what bounds the stage" }, s.bound_label)), partsBar(rows.filter((r) => r.stage === s.stage), used),
+        facts([
+          ["share of time", isAll ? null : percent(s.share_ratio)],
+          [isAll ? "first to last work" : "time per pass", s.passes > 1 ? `${time(s.median_ns)} (median of ${s.passes}, ${time(s.min_ns)} to ${time(s.max_ns)})` : time(s.median_ns)],
+          ["GPU busy", percent(s.busy_ratio)],
+          ...(isAll ? [] : [["MFU", use(s.mfu_ratio, s)], ["MBU", use(s.mbu_ratio, s)], ["tokens/s", s.tokens_per_s === null ? "-" : count(Number(s.tokens_per_s.toPrecision(3)))]]),
+          ["then by", s.next_bound && s.next_bound !== s.bound && s.next_bound !== "unknown" ? bounds[s.next_bound] ?? s.next_bound : null],
+        ], "figures"),
+        s.why ? el("p", { class: "why" }, sentence(s.why)) : null,
+        s.but ? el("p", {}, el("strong", {}, "But "), s.but, ".") : null,
+        el("p", {}, commandLink(s.command)));
+    })),
+    accounting.rows ? el("ul", { class: "legend", "aria-label": "Parts of the bars" }, Object.keys(parts).filter((p) => used.has(p)).map((p) => el("li", { class: `part-${p}` }, el("i", { class: isIdle(p) ? "idle" : null }), partText(p))),
+      devices.size > 1 ? el("li", {}, `${devices.size} GPUs added up`) : null) : problem(accounting),
+  ];
+}
+
+// partsBar draws the parts of a stage's time, and adds those that it has to a set; null without any.
+function partsBar(rows, used) {
+  const total = rows.reduce((sum, r) => sum + r.total_ns, 0), sums = new Map();
+  if (!total) return null;
+  for (const r of rows) sums.set(r.part, (sums.get(r.part) ?? 0) + r.total_ns);
+  for (const part of sums.keys()) used.add(part);
+  return el("div", { class: "share", role: "img", "aria-label": [...sums].map(([part, ns]) => `${partText(part)} ${percent(ns / total)}`).join(", ") }, [...sums].map(([part, ns]) =>
+    el("span", { class: `part-${part} ${isIdle(part) ? "idle" : ""}`, style: { width: `${100 * ns / total}%` }, title: `${partText(part)}: ${percent(ns / total)}, ${time(ns)}` })));
 }
 
 // use is a utilisation: at least that where not all of the work could be counted.

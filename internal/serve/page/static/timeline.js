@@ -25,6 +25,20 @@ const put = (place, ...children) => place.replaceChildren(...children.flat().fil
 let styled;
 const styles = () => styled ??= Promise.all(["/timeline.css", "/timeline_page.css"].map((href) => new Promise((done) => document.head.append(el("link", { rel: "stylesheet", href, onload: done, onerror: done })))));
 
+// besideBox finds a place within a frame for what is said of a box: never over the box, over as little as can be of others that are near it, and not far from it. x is where it would best begin.
+function besideBox(box, near, x, { wide, tall }, frame) {
+  const all = [box, ...near], far = { left: Math.min(...all.map((b) => b.left)), right: Math.max(...all.map((b) => b.right)), top: Math.min(...all.map((b) => b.top)), bottom: Math.max(...all.map((b) => b.bottom)) };
+  const within = (value, low, high) => Math.max(low, Math.min(high, value)), xs = [x, ...[box, far].flatMap((b) => [b.right + 8, b.left - wide - 8])].map((value) => within(value, 0, frame.right - wide));
+  const over = (at, b) => Math.max(0, Math.min(at.x + wide, b.right + 2) - Math.max(at.x, b.left - 2)) * Math.max(0, Math.min(at.y + at.high, b.bottom + 2) - Math.max(at.y, b.top - 2));
+  let best = { x: xs[0], y: box.bottom + 6, most: 120, cost: Infinity };
+  for (const { from = frame.top, to = frame.bottom } of [{ from: box.bottom + 6 }, { from: far.bottom + 6 }, { to: box.top - 6 }, { to: far.top - 6 }, {}]) for (const left of xs) {
+    const high = Math.min(tall, to - from), at = { x: left, y: within(box.top, from, to - high), high, most: to - from };
+    const cost = 2 * (tall - high) * wide + 20 * near.reduce((sum, b) => sum + over(at, b), 0) + 100 * (Math.abs(left - xs[0]) + Math.max(0, at.y - box.bottom, box.top - at.y - high));
+    if (high >= Math.min(tall, 120) && !over(at, box) && cost < best.cost) best = { ...at, cost };
+  }
+  return best;
+}
+
 // homeOf is what is seen first: the work of the GPUs. What a profiler does before and after it may take many times as long.
 function homeOf(about, first, last) {
   const from = about.work_begin_ns - about.zero_ns, to = about.work_end_ns - about.zero_ns, edge = (to - from) * 0.02;
@@ -34,7 +48,7 @@ function homeOf(about, first, last) {
 // Timeline is one run's: its picture, and what is picked in it.
 class Timeline {
   constructor(run, source, about, place, changed, look = {}) {
-    Object.assign(this, { run, source, about, place, changed, of: look.isNamed ? `${run}: ` : "" });
+    Object.assign(this, { run, source, about, place, changed, around: [], of: look.isNamed ? `${run}: ` : "" });
     this.shift = new Map(about.sources.map((s) => [s.source_id, s.shift_ns]));
     this.tracks = new Map(about.tracks.map((t) => [t.id, t]));
     this.abort = new AbortController();
@@ -99,17 +113,31 @@ class Timeline {
     this.placePanel();
   }
 
-  // placePanel puts what is said of a selection next to it: below where there is room, else above. What is said of a stretch of time is beside it, else at the bottom. Nothing else on the page moves.
+  // placePanel puts what is said of a selection next to it, inside the window. What is said of a stretch of time is beside it, else at the bottom. Nothing else on the page moves. On a narrow
+  // screen it is a sheet at the bottom, and the page goes up, once, until what is picked is above it.
   placePanel() {
     const { view, panel } = this, { pick, range } = view;
     if (!panel.childElementCount) return;
-    const at = view.boxOf(pick ? { ...pick, start: pick.at } : { start: range?.from ?? view.target.from, end: range?.to ?? view.target.from });
-    const top = view.scroller.offsetTop + 1, seen = view.canvas.getBoundingClientRect().top, room = view.width - panel.offsetWidth, below = innerHeight - seen - at.bottom - 16, above = Math.min(at.top + top, seen + at.top) - 8;
-    const beside = [at.right + 8, at.left - panel.offsetWidth - 8].find((x) => x >= 0 && x <= room), isAtBottom = !pick && range && beside === undefined;
-    panel.style.maxHeight = `${Math.max(120, isAtBottom ? view.tall * 0.45 : Math.min(innerHeight * 0.6, pick ? Math.max(below, above) : below - 24))}px`;
-    const tall = panel.offsetHeight, y = isAtBottom ? view.tall - tall : !pick ? at.bottom + 24 : tall <= below || below >= above ? at.bottom + 6 : at.top - 6 - tall;
-    panel.style.left = `${Math.round(Math.max(0, Math.min(pick ? at.left - 16 : beside ?? at.left, room)))}px`;
-    panel.style.top = `${Math.round(top + y)}px`;
+    const seen = view.canvas.getBoundingClientRect().top, wide = panel.offsetWidth, tall = panel.scrollHeight + 2, room = view.width - wide;
+    if (getComputedStyle(panel).position === "fixed") {
+      const raised = `${pick?.track} ${pick?.start} ${tall}`, over = pick && this.raised !== raised ? seen + view.boxOf(pick).bottom + 8 - panel.getBoundingClientRect().top : 0;
+      this.raised = raised;
+      panel.removeAttribute("style"); // of a wider window
+      if (over > 0) scrollBy(0, over);
+      return;
+    }
+    let at;
+    if (pick) {
+      const near = [...view.links.slice(0, 20).map((l) => l.other), ...this.around.map((track) => ({ ...pick, track }))].map((x) => view.boxOf(x)).filter((box) => box.bottom > box.top);
+      at = besideBox(view.boxOf(pick), near, view.x(pick.at) - 16, { wide, tall: Math.min(tall, innerHeight * 0.6) }, { right: view.width, top: Math.max(8 - seen, -view.scroller.offsetTop), bottom: innerHeight - seen - 8 });
+    } else {
+      const box = view.boxOf({ start: range?.from ?? view.target.from, end: range?.to ?? view.target.from }), beside = [box.right + 8, box.left - wide - 8].find((x) => x >= 0 && x <= room), isAtBottom = range && beside === undefined;
+      const most = Math.max(120, isAtBottom ? view.tall * 0.45 : innerHeight - seen - box.bottom - 40);
+      at = { x: beside ?? Math.max(0, Math.min(box.left, room)), y: isAtBottom ? view.tall - Math.min(tall, most) : box.bottom + 24, most };
+    }
+    panel.style.maxHeight = `${Math.min(innerHeight * 0.6, at.most)}px`;
+    panel.style.left = `${Math.round(at.x)}px`;
+    panel.style.top = `${Math.round(view.scroller.offsetTop + 1 + at.y)}px`;
   }
 
   // close drops what is picked from within what is said of it.
@@ -137,7 +165,7 @@ class Timeline {
     if (!item) return this.drop();
     this.began?.();
     const mine = this.view.pick = { ...item, at: Math.max(item.start, Math.min(item.end, this.view.hover?.moment ?? item.start)) }, track = this.tracks.get(item.track), view = this.view;
-    view.links = [];
+    view.links = this.around = [];
     view.redraw();
     this.changed();
     const place = el("div", { class: "tl-more", "aria-live": "polite" });
@@ -228,6 +256,7 @@ class Timeline {
     const row = answer.rows.find((r) => r.start_ns === start), work = (await this.ask("timeline-work", { of_source: track.source_id, device: track.device, start_time: this.ofSource(track.source_id, item.end), top: 5 })).rows.find((r) => r.tid !== null);
     const meanwhile = work ? await this.during(track.source_id, work.pid, work.tid, item) : [];
     if (this.view.pick !== mine) return;
+    this.around = work ? this.about.tracks.filter((t) => t.source_id === track.source_id && t.pid === work.pid && t.tid === work.tid && t.kind !== "profiler").map((t) => t.id) : [];
     put(place, facts([...meanwhile, ...row ? [["Before", shortened(row.before)], ["After", shortened(row.after)], ["Stage", row.stage], ["Ranges", row.range]] : []]), this.sql(answer));
   }
 
