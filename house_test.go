@@ -64,17 +64,17 @@ func TestHouse(t *testing.T) {
 		}
 	}
 	slices.Sort(arrows)
-	drawn := "```mermaid\nflowchart TD\n" + strings.Join(arrows, "\n") + "\n```\n\n| package | knows | stands on |\n| --- | --- | --- |\n"
-	for i, room := range house {
+	drawn := "```mermaid\nflowchart TD\n" + strings.Join(arrows, "\n") + "\n```\n\n| package | knows |\n| --- | --- |\n"
+	for i := range house {
 		for _, dir := range slices.Sorted(maps.Keys(all)) {
 			if roomOf(dir) == i {
-				drawn += fmt.Sprintf("| `%s` | %s | %s |\n", dir, knows(t, dir), standsOn(room, all[dir]))
+				drawn += fmt.Sprintf("| `%s` | %s |\n", dir, knows(t, dir))
 			}
 		}
 	}
 	for _, dir := range slices.Sorted(maps.Keys(all)) {
 		if roomOf(dir) < 0 && dir != "." {
-			drawn += fmt.Sprintf("| `%s` | %s | %s |\n", dir, knows(t, dir), standsOn("", all[dir]))
+			drawn += fmt.Sprintf("| `%s` | %s |\n", dir, knows(t, dir))
 		}
 	}
 	writeBlock(t, "docs/design.md", "the house", drawn)
@@ -99,17 +99,6 @@ func knows(t *testing.T, dir string) string {
 	}
 	t.Errorf("%s has no comment that says what the package knows", dir)
 	return ""
-}
-
-// standsOn names imports, those of the same room by their own names.
-func standsOn(room string, imports []string) string {
-	var out []string
-	for _, to := range imports {
-		if !slices.Contains(everyones, to) {
-			out = append(out, "`"+strings.TrimPrefix(to, room+"/")+"`")
-		}
-	}
-	return strings.Join(out, ", ")
 }
 
 // writeBlock compares what stands between the marks of a block of a page with what is made; -update writes it there.

@@ -1,5 +1,5 @@
 // Package mark holds the Python helper of prof capture --auto-stages, which marks the stages of a model's inference without touching
-// the program: NVTX ranges for Nsight Systems, record_function ranges for the PyTorch profiler, and a file with the facts that a
+// the program. It makes NVTX ranges for Nsight Systems, record_function ranges for the PyTorch profiler, and a file with the facts that a
 // timeline does not hold (workload.json, read by ingest/workload). It imports nothing by itself, and a Python process that never loads
 // PyTorch runs as without it.
 //

@@ -1,4 +1,4 @@
-// Package serving records one window of a serving engine under load: it waits until the engine serves, has it loaded, waits until its launches are
+// Package serving records one window of a serving engine under load. It waits until the engine serves, has it loaded, waits until its launches are
 // steady, has the tracer of its processes record, and lets the load generator end, which writes its result last. Who starts and ends the engine
 // is not its business.
 package serving

@@ -1,4 +1,4 @@
-// Package ledger holds what prof answers: every capture of testdata asked every public query, every table that they are stored in, and the
+// Package ledger holds what prof answers. It has every capture of testdata asked every public query, every table that they are stored in, and the
 // verbs on a few runs, at full precision, beside what it answered when the files in testdata were written. A change lands with the ledger
 // unchanged, or with the changed rows explained in its commit.
 package ledger

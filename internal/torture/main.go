@@ -1,4 +1,4 @@
-// Command torture hunts for lost runs, half runs, leftovers, crashes and hangs of a built prof: it kills it at random moments, feeds it damaged
+// Command torture hunts for lost runs, half runs, leftovers, crashes and hangs of a built prof. It kills it at random moments, feeds it damaged
 // files, has many processes write and read at once, and takes its disk, memory and descriptors away. It prints what it tried and
 // what failed; the same seed tries the same.
 //

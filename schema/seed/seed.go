@@ -1,4 +1,4 @@
-// Package seed holds what the warehouse knows beforehand: which kernel belongs to which family, which range is which stage, what
+// Package seed holds what the warehouse knows beforehand. That is which kernel belongs to which family, which range is which stage, what
 // devices can do at most, which other names they have, and what one of their multiprocessors does in a clock cycle.
 //
 // Each is a CSV file of the name and columns of its table (kernel_rule, stage_rule, device_peak, device_alias, sm_rate), so that it
