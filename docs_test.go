@@ -17,6 +17,7 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
 
@@ -611,8 +612,8 @@ func TestDocsTerms(t *testing.T) { keepPage(t, "docs/terms.md", termsPage()) }
 // termsPage lists the words that rows have as values.
 func termsPage() []string {
 	out := []string{"<!-- made from schema/terms and queries/caveat by go test -run TestDocsTerms -update . -->", "# Words in rows", "",
-		"Values of columns that stand for something, and what it is. Causes of idle time, and parts of a stage's time, are in [definitions](definitions.md).", "",
-		"## Sources", "", "Kinds of sources, as `kind` of `source` and `timeline` has them, and `--source`. Of several with the same GPU work the first is counted, of several with operators the one with the least number.", "",
+		"Values of columns that stand for something, and what it is. Causes of idle time, and parts of a stage's time, are in", "[definitions](definitions.md).", "",
+		"## Sources", "", "Kinds of sources: `kind` of `source` and `timeline`, and `--source`. Of several with the same GPU work the first counts,", "of several with operators the one with the least number.", "",
 		"| kind | written by | GPU work | every CUDA call | ranges | GPUs | operators |", "|---|---|---|---|---|---|---|"}
 	mark := map[bool]string{true: "yes"}
 	for _, s := range terms.Sources {
@@ -626,16 +627,18 @@ func termsPage() []string {
 		out = append(out, fmt.Sprintf("| `%s` | %s | %s | %s | %s | %s | %s |", s.Name, s.Label, work, mark[s.HasCalls()], mark[s.HasRanges()], mark[s.HasGPUs()], place))
 	}
 	out = append(out, "", "## Caveats", "",
-		"Kinds of rows of the table `caveat`, the columns that each fills, with what they mean in it, and what `prof` says of it, here with texts in capitals and 3 of 4 things.", "",
-		"| kind | columns | sentence |", "|---|---|---|")
+		"Kinds of rows of the table `caveat`, and what `prof` says of each, here with texts in capitals and 3 of 4 things. Below", "each stand the columns that it fills, with what they mean in it.", "")
 	for _, kind := range caveat.Kinds() {
+		out = append(out, wrapped(fmt.Sprintf("- `%s`: %s", kind, cell(caveat.Example(kind))), "  ")...)
 		var fields []string
 		for _, f := range caveat.FieldsOf(kind) {
 			fields = append(fields, fmt.Sprintf("`%s`: %s", f.Column, f.Meaning))
 		}
-		out = append(out, fmt.Sprintf("| `%s` | %s | %s |", kind, strings.Join(fields, "<br>"), cell(caveat.Example(kind))))
+		if len(fields) > 0 {
+			out = append(out, wrapped("  - "+strings.Join(fields, "; "), "    ")...)
+		}
 	}
-	out = append(out, "", "## Measures", "", "What `prof diff`, `prof trend` and `prof check` compare. In rules a stage's figure is `stage.NAME.MEASURE`, a kernel's `kernel:/RE/.MEASURE`, and a load generator's `serving.MEASURE`, times of these without `_ns`.", "",
+	out = append(out, "", "## Measures", "", "What `prof diff`, `prof trend` and `prof check` compare. In rules a stage's figure is `stage.NAME.MEASURE`,", "a kernel's `kernel:/RE/.MEASURE`, and a load generator's `serving.MEASURE`, times of these without `_ns`.", "",
 		"| measure | of | unit | better | compared by | |", "|---|---|---|---|---|---|")
 	better := map[bool]string{true: "less", false: "more"}
 	for _, list := range []struct {
@@ -695,30 +698,70 @@ func queryPage(t *testing.T) []string {
 		t.Fatal(err)
 	}
 	out := []string{"<!-- made from the headers of queries/sql by go test -run TestDocsQueries -update . -->", "# Queries", "",
-		"`prof query NAME --run RUN` answers a query; `--explain` prints its SQL. In SQL a query is a macro or view of the same name with underscores:",
-		"`FROM top_kernels('baseline', top := 10)`. [The warehouse](warehouse.md) says how they are versioned, [definitions](definitions.md) what the numbers mean.", "",
-		"| query | gives |", "|---|---|"}
+		"`prof query NAME --run RUN` answers a query; `--explain` prints its SQL. In SQL a query is a macro or view of the", "same name with underscores: `FROM top_kernels('baseline', top := 10)`. [The warehouse](warehouse.md) says how they are", "versioned, [definitions](definitions.md) what the numbers mean.", ""}
 	for _, q := range all {
-		out = append(out, fmt.Sprintf("| [`%s`](#%s) | %s |", q.Name, q.Name, cell(q.Doc)))
+		what, _, _ := strings.Cut(q.Doc, ". ")
+		out = append(out, wrapped(fmt.Sprintf("- [`%s`](#%s): %s", q.Name, q.Name, cell(what)), "  ")...)
 	}
 	for _, q := range all {
-		out = append(out, "", "## "+q.Name, "", q.Doc, "", fmt.Sprintf("One row: %s. Key: `%s`. SQL: `%s`.", q.Grain, q.Key, q.Relation()))
+		out = append(out, "", "## "+q.Name, "")
+		out = append(out, wrapped(q.Doc, "")...)
+		out = append(out, "")
+		out = append(out, wrapped(fmt.Sprintf("One row: %s. Key: `%s`. SQL: `%s`.", q.Grain, q.Key, q.Relation()), "")...)
 		if len(q.Params) > 0 {
-			out = append(out, "", "| option | default | |", "|---|---|---|")
+			out = append(out, "", "Options:", "")
 		}
 		for _, p := range q.Params {
 			byDefault := ""
 			if p.Default != "" && p.Default != "NULL" {
-				byDefault = "`" + strings.Trim(p.Default, "'") + "`"
+				byDefault = " (`" + strings.Trim(p.Default, "'") + "`)"
 			}
-			out = append(out, fmt.Sprintf("| `--%s` | %s | %s |", strings.ReplaceAll(p.Name, "_", "-"), byDefault, cell(p.Doc)))
+			out = append(out, wrapped(fmt.Sprintf("- `--%s`%s: %s", strings.ReplaceAll(p.Name, "_", "-"), byDefault, cell(p.Doc)), "  ")...)
 		}
-		out = append(out, "", "| column | |", "|---|---|")
+		out = append(out, "", "Columns:", "")
 		for _, c := range q.Columns {
-			out = append(out, fmt.Sprintf("| `%s` | %s |", c[0], cell(c[1])))
+			out = append(out, wrapped(fmt.Sprintf("- `%s`: %s", c[0], cell(c[1])), "  ")...)
 		}
 	}
 	return append(out, "")
+}
+
+// wide is how long a line of prose in the pages may be, and a row of a table.
+var wide = map[bool]int{false: 120, true: 240}
+
+// mark is a word that makes a list, a heading or a quotation of the line that it begins.
+var mark = regexp.MustCompile(`^([-+*>]|#+|\d+[.)])$`)
+
+// wrapped breaks a text into lines of prose; those after the first begin with the indent, and none with a mark.
+func wrapped(text, indent string) []string {
+	line := text[:len(text)-len(strings.TrimLeft(text, " "))]
+	var out []string
+	for i, word := range strings.Fields(text) {
+		switch {
+		case i == 0:
+			line += word
+		case mark.MatchString(word) || utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) <= wide[false]:
+			line += " " + word
+		default:
+			out, line = append(out, line), indent+word
+		}
+	}
+	return append(out, line)
+}
+
+// TestDocsWidth holds that pages are read without scrolling sideways: one fact a sentence, few to a row. What programs print may be wider.
+func TestDocsWidth(t *testing.T) {
+	for _, page := range append(pages(t), "CONTRIBUTING.md", "SECURITY.md") {
+		isCode := false
+		for n, line := range lines(t, page) {
+			if strings.HasPrefix(strings.TrimSpace(line), "```") {
+				isCode = !isCode
+			}
+			if most := wide[strings.HasPrefix(line, "|")]; !isCode && utf8.RuneCountInString(line) > most {
+				t.Errorf("%s:%d has %d characters; at most %d are read", page, n+1, utf8.RuneCountInString(line), most)
+			}
+		}
+	}
 }
 
 // cell escapes text for a cell of a table in Markdown.
