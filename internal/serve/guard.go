@@ -39,6 +39,8 @@ const (
 	writeTime   = 2 * time.Minute                 // in which the client takes what is written at once
 	mostAtOnce  = 256
 	sessionTime = 30 * 24 * time.Hour
+	restBytes   = 8 << 20 // read of a body that is refused, and how long: to close a connection with unread bytes resets it, and the answer is lost
+	restTime    = 2 * time.Second
 )
 
 // sessionName is the cookie that a browser shows in place of the token.
@@ -49,6 +51,7 @@ func (g Guard) wrap(next http.Handler) http.Handler {
 	places := make(chan struct{}, mostAtOnce)
 	return http.HandlerFunc(func(plain http.ResponseWriter, r *http.Request) {
 		w := newTimed(plain, writeTime)
+		defer readRest(w, r.Body)
 		defer g.caught(w, r)
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
@@ -117,6 +120,12 @@ func (t *timed) Flush() {
 }
 
 func (t *timed) Unwrap() http.ResponseWriter { return t.ResponseWriter }
+
+// readRest reads what a client still sends of a body that nobody read, so that it sends all and then reads the answer.
+func readRest(w http.ResponseWriter, body io.Reader) {
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(restTime)) // some connections have none
+	_, _ = io.CopyN(io.Discard, body, restBytes)                                // who sends more, or no more, gets the answer now
+}
 
 // caught turns a panic into an error that says nothing of the program.
 func (g Guard) caught(w http.ResponseWriter, r *http.Request) {

@@ -1,8 +1,10 @@
 package serve
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -193,6 +195,55 @@ func testTimed(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-served
+}
+
+// TestRefusedBody answers a client whose body is refused before it is read: a slow one when it has sent all, one that never ends after a while.
+func TestRefusedBody(t *testing.T) { synctest.Test(t, testRefusedBody) }
+
+func testRefusedBody(t *testing.T) {
+	server := &http.Server{Handler: Guard{}.wrap(http.NotFoundHandler())}
+	l := pipes{make(chan net.Conn), make(chan struct{})}
+	served := make(chan error)
+	go func() { served <- server.Serve(l) }()
+	for _, c := range []struct {
+		what    string
+		bytes   int
+		pause   time.Duration // in the middle
+		isTaken bool          // all of it
+	}{{"a slow body", 2 << 20, restTime / 2, true}, {"a body that stops", 2 << 20, time.Hour, false}, {"a body without an end", restBytes + 1<<20, 0, false}} {
+		conn := l.dial()
+		sent := make(chan error, 1)
+		go func() {
+			_, err := fmt.Fprintf(conn, "POST / HTTP/1.1\r\nHost: evil.example\r\nContent-Length: %d\r\n\r\n", c.bytes)
+			for i := 0; i < 2 && err == nil; i++ {
+				_, err = conn.Write(make([]byte, c.bytes/2))
+				time.Sleep(c.pause)
+			}
+			sent <- err
+		}()
+		began := time.Now()
+		got, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil || got.StatusCode != http.StatusMisdirectedRequest {
+			t.Fatalf("%s: %v, %v", c.what, got, err)
+		}
+		if took := time.Since(began); took > restTime {
+			t.Errorf("%s is answered after %s", c.what, took)
+		}
+		if c.isTaken {
+			if err := <-sent; err != nil {
+				t.Errorf("%s: %v", c.what, err)
+			}
+		}
+		conn.Close()
+		if !c.isTaken {
+			<-sent
+		}
+	}
+	if err := server.Close(); err != nil {
+		t.Fatal(err)
+	}
+	<-served
+	time.Sleep(time.Minute) // net/http waits before it closes a connection
 }
 
 // pipes is a listener in memory, whose deadlines go by the clock of synctest.
