@@ -14,6 +14,9 @@ import (
 // Skip is a file of a folder that is not read, and why.
 type Skip struct{ Path, Why string }
 
+// IsOther reports whether nothing speaks for the file to be a capture or made of one.
+func (s Skip) IsOther() bool { return s.Why == ErrUnknownFormat.Error() }
+
 // pictures are ends of names of files that show to people what others hold.
 var pictures = []string{".png", ".svg", ".jpg", ".jpeg", ".gif", ".pdf", ".dot", ".mmd"}
 
@@ -131,5 +134,5 @@ func whySkipped(path string) string {
 	case strings.HasSuffix(path, ".log"):
 		return "it is a log"
 	}
-	return "no known format"
+	return ErrUnknownFormat.Error()
 }

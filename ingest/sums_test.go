@@ -69,14 +69,14 @@ func TestSums(t *testing.T) {
 	// but sums of OS calls, which that timeline lacks.
 	b.file("both/stats/kernels_osrt_sum.csv", osHead+"Name\n100.0,600,3,200.0,200.0,100,300,100.0,poll\n")
 	r := b.ok(ingest.Options{Name: "both"}, b.path("both"))
-	if len(r.Sources) != 2 || len(b.warnings) != 1 || !strings.HasPrefix(b.warnings[0], "skipped, because the run has a timeline, and sums of nsys stats would count its work again: both/stats/kernels_cuda_api_sum.csv") {
+	if len(r.Sources) != 2 || len(b.warnings) != 1 || !strings.HasPrefix(b.warnings[0], "left out 11 files of nsys stats, whose work the timeline of the run has: both/stats") {
 		t.Errorf("%+v, %q", r.Sources, b.warnings)
 	}
 	b.of("both", sumsOf, "osrt_call 1 3 600")
 	b.of("both", countedOf, "nsys true")
 	testkit.Exec(t, b.w, `INSERT INTO osrt_call SELECT run_id, 1, 1, 1, 0, 5, 1 FROM run WHERE name = 'both'`) // as of another export
 	b.file("both/more/again_osrt_sum.csv", osHead+"Name\n100.0,700,3,200.0,200.0,100,300,100.0,poll\n")
-	if r := b.ok(ingest.Options{Name: "both", Add: true}, b.path("both/more")); r.Made || len(b.warnings) != 1 || !strings.HasPrefix(b.warnings[0], "skipped, because the run has a timeline") {
+	if r := b.ok(ingest.Options{Name: "both", Add: true}, b.path("both/more")); r.Made || len(b.warnings) != 1 || b.warnings[0] != "left out 1 file of nsys stats, whose work the timeline of the run has: both/more" {
 		t.Errorf("OS calls that the run has: %+v %q", r, b.warnings)
 	}
 

@@ -2,11 +2,13 @@ package ingest
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"prof/ingest/nsys/stats"
 	"prof/internal/mask"
 	"prof/internal/suggest"
+	"prof/schema/say"
 )
 
 func (in *ingester) warn(message string) {
@@ -73,11 +75,21 @@ func (in *ingester) warnLeft(found *inputs) {
 		in.warn(fmt.Sprintf("skipped, because only nsys can read them and it is not installed here: %s; the sums in the folder are stored", suggest.List(reports, 3)))
 	}
 	if len(sums) > 0 {
-		in.warn(fmt.Sprintf("skipped, because the run has a timeline, and sums of nsys stats would count its work again: %s", suggest.List(sums, 3)))
+		in.warn(fmt.Sprintf("left out %s, whose work the timeline of the run has: %s", say.Count(int64(len(sums)), "file of nsys stats", "files of nsys stats"), suggest.List(folders(sums), 3)))
 	}
 	if len(pages) > 0 {
 		in.warn(fmt.Sprintf("skipped, because the report next to them is of the same capture: %s", suggest.List(pages, 3)))
 	}
+}
+
+// folders are those that files are in, each once.
+func folders(paths []string) []string {
+	var out []string
+	for _, p := range paths {
+		out = append(out, filepath.Dir(p))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // warnMixed warns of a run whose timelines do not belong together by what they say of themselves. What Nsight Compute profiled

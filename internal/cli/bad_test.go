@@ -78,7 +78,7 @@ func TestTwoForms(t *testing.T) {
 		said  string
 		after string
 	}{
-		{[]string{"both"}, gz + " has the same content as another of the files and was skipped\n", "files not read: 1\n  both/notes.txt: no known format\n"},
+		{[]string{"both"}, gz + " has the same content as another of the files and was skipped\n", "left alone: 1 file that is no capture: both/notes.txt\n"},
 		{[]string{gz, gz, "./" + gz, plain}, "warning: " + plain + " is another form of the capture in " + gz + " and was skipped, so that nothing counts twice\n", ""},
 	} {
 		q := newPlace(t)

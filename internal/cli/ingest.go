@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"prof/ingest/derive"
 	"prof/ingest/load"
 	"prof/ingest/workload"
+	"prof/internal/suggest"
 	"prof/queries"
 	"prof/queries/frame"
 	"prof/render/typeset"
@@ -206,7 +208,17 @@ func (p *program) warn(message string) {
 const maxUnread = 25
 
 // sayUnread lists files of folders that were not read, those alike in one folder in one line.
-func (p *program) sayUnread(list []ingest.Skip) {
+func (p *program) sayUnread(all []ingest.Skip) {
+	var others []string
+	list := slices.DeleteFunc(slices.Clone(all), func(s ingest.Skip) bool {
+		if s.IsOther() {
+			others = append(others, s.Path)
+		}
+		return s.IsOther()
+	})
+	if n := len(others); n > 0 {
+		fmt.Fprintf(p.err, "left alone: %s: %s\n", typeset.Plural(int64(n), "file that is no capture", "files that are no captures"), typeset.Neutral(suggest.List(others, 3)))
+	}
 	if len(list) == 0 {
 		return
 	}
