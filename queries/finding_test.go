@@ -108,6 +108,12 @@ func waitedFor(start, ns, path int) string {
 	return fmt.Sprintf("INSERT INTO gap SELECT '%[1]s', 1, 0, %[2]d, %[3]d, 'host', 1, 1, 1, %[4]d, 0, NULL, 'x', 1, NULL; INSERT INTO gap_part SELECT '%[1]s', 1, 0, %[2]d, 'host', %[3]d", findingRun, start, ns, path)
 }
 
+// inSteps has three steps in the first pass.
+var inSteps = fmt.Sprintf(`INSERT INTO range_path SELECT '%[1]s', 2, 2, '', 'decode_step[#]', [1, 2], 'decode > decode_step[#]'; INSERT INTO path_stage SELECT '%[1]s', 2, 'decode', 1, NULL, NULL, false;
+	INSERT INTO nvtx_range BY NAME SELECT '%[1]s'::UUID AS run_id, 1 AS source_id, 10 + x AS range_id, 1 AS parent_range_id, 2 AS path_id, 1 AS pid, 1 AS tid, 'push_pop' AS style, '' AS domain, 'decode_step[' || x || ']' AS name, 2 * x AS start_ns, 1 AS duration_ns FROM range(1, 4) r(x);
+	INSERT INTO range_context SELECT '%[1]s', 10 + x, r, 2, r > 1 FROM range(1, 4) t(x), unnest([1, 10 + x]) u(r);
+	INSERT INTO range_device SELECT '%[1]s', 10 + x, 0, 1000 * x, 1000 * x + 10, 10, 10, 10, 1, 0, 0 FROM range(1, 4) r(x)`, findingRun)
+
 // pausedIn puts one of the longest gaps of the first thread into the table of these, with its parts outside CUDA, between calls, and in calls.
 func pausedIn(start, host, late, call int) string {
 	return fmt.Sprintf(`INSERT INTO gap BY NAME SELECT '%[1]s'::UUID AS run_id, 1 AS source_id, 0 AS device_id, %[2]d AS start_ns, %[3]d AS duration_ns, 'host' AS part, 1 AS pid, 1 AS tid, 1 AS range_context_id, 1 AS path_id, 0 AS opening_mask, 1 AS after_kernel_name_id;

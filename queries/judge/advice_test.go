@@ -1,6 +1,7 @@
 package judge_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -81,6 +82,22 @@ func TestSummaryAdviceOnce(t *testing.T) {
 	r.Frames["sources"] = answer("sources", "kind status reason path", []any{"workload", "ok", nil, "a"})
 	if got, want := summarise(t, r).Advice[0].Advice, "nearly all of it is in pass 1, the first measured: if that is warm-up, exclude it (prof query passes --run a --stage decode shows it); otherwise do host"; got != want {
 		t.Errorf("advice %q, want %q", got, want)
+	}
+}
+
+// TestSummaryAdvicePlans holds that of a host that is busy before cuDNN's attention it is said why that may be, and of no other.
+func TestSummaryAdvicePlans(t *testing.T) {
+	for _, c := range [][3]string{
+		{"attention", "cuDNN", "cuDNN is likely to build a plan for each new length: warm up with every length that follows, or take another attention backend (torch.backends.cuda.enable_cudnn_sdp(False))"},
+		{"attention", "FlashAttention", "do host"},
+		{"convolution", "cuDNN", "do host"},
+	} {
+		row := findingRow("host", "decode", 200*ms, nil)
+		row[7] = judge.WholeFigures("host", fmt.Sprintf(`{"before":"fmha","before_role":%q,"before_library":%q,"before_ns":2e8}`, c[0], c[1]))
+		r := reportOf(threePasses("decode"), accountingOf("decode", []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"host", "host", 200 * ms, 70 * ms}}), answer("findings", findingColumns, row))
+		if got := summarise(t, r).Advice[0].Advice; got != c[2] {
+			t.Errorf("%s of %s: %q", c[0], c[1], got)
+		}
 	}
 }
 

@@ -15,6 +15,9 @@ var oncePasses = map[string]string{"host": "host", "call": "call", "wait": "wait
 // mostShared is the share of the time that collectives run alone from which on its cause is that they share a stream with computing.
 const mostShared = 0.5
 
+// planAdvice is for a host that is busy before attention kernels of cuDNN.
+const planAdvice = "cuDNN is likely to build a plan for each new length: warm up with every length that follows, or take another attention backend (torch.backends.cuda.enable_cudnn_sdp(False))"
+
 // refineFindings fits the advice of findings to the run.
 func (s *summariser) refineFindings() error {
 	for i := range s.out.Findings {
@@ -47,6 +50,10 @@ func (s *summariser) refine(a *Finding) error {
 	}
 	if n, is := a.Figures.(findings.FP32Products); is && n.HasSmallInputs() {
 		a.Advice = tensorAdvice
+		return nil
+	}
+	if n, is := a.Figures.(findings.HostFigures); is && n.BuildsPlans() {
+		a.Advice = planAdvice
 		return nil
 	}
 	if late := s.lateIn(a); late != nil && isCollectives {

@@ -14,7 +14,7 @@ var said golden.Said
 func TestSentences(t *testing.T) {
 	said.Reset()
 	t.Run("said", func(t *testing.T) {
-		for name, test := range map[string]func(*testing.T){"advice": TestSummaryAdvice, "once": TestSummaryAdviceOnce, "missing": TestSummaryMissing, "doubts": TestSummaryDoubts, "overhead": TestOverheadLines, "utilisation": TestSummaryUtilisationNotes,
+		for name, test := range map[string]func(*testing.T){"advice": TestSummaryAdvice, "once": TestSummaryAdviceOnce, "plans": TestSummaryAdvicePlans, "missing": TestSummaryMissing, "doubts": TestSummaryDoubts, "overhead": TestOverheadLines, "utilisation": TestSummaryUtilisationNotes,
 			"typical": TestSummaryTypical, "no stages": TestSummaryWithoutStages, "late": TestSummaryLate, "slow GPU": TestLateBySlowGPU, "gaps": TestSummaryGaps, "copies": TestSummaryCopies, "profiled": TestSummaryProfiledWords, "GPUs": TestSummaryOfGPUs,
 			"breakdown": TestSummaryBreakdown, "kernels": TestSummaryKernels, "ranks": TestSlowRank, "stream": TestSharedStreamWords, "bound": TestSummaryBound, "stages": TestSummaryStages, "no work": TestSummaryStagesWithoutWork, "lacking": TestSummaryLacking} {
 			t.Run(name, test)
@@ -48,6 +48,8 @@ func sayFindings(t *testing.T) {
 		{"allocator-calls", "decode", mixed + `"call_count":6,"calls_ns":90e6,"all_count":8,"failed_count":0,"retry_count":1,"block_bytes":4e9`},
 		{"host", "decode", mixed + `"gap_count":3`},
 		{"host", "decode", mixed + `"line":"lib/model.py:40 sample","line_ns":70e6`},
+		{"host", "decode", once + `"before":"cudnn sdpa","before_role":"attention","before_library":"cuDNN","before_ns":95e6,"step_count":12,"pass_step_count":16`},
+		{"host", "decode", even + `"before":"memcpy Host-to-Device","before_ns":60e6,"step_count":12,"pass_step_count":16`},
 		{"queued", "", `"gap_count":9`},
 		{"elementwise-chains", "decode", `"kernel_count":2400,"below_ns":10000,"chain_count":120,"kernels_ns":100e6,"chained_ns":95e6`},
 		{"fp32-products", "decode", `"call_count":12,"calls_ns":90e6,"tensor_precision":"tf32","fp32_flop_per_s":67e12,"tensor_flop_per_s":494e12`},

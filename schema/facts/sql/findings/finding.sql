@@ -205,6 +205,21 @@ WITH s AS ( -- what finding_cause and finding_wait are about is said there
         arg_min({'kind': l.kind, 'line': l.line}, array_position([{'timelines'}], l.kind)) AS first
     FROM line l
     GROUP BY l.stage, l.device_id
+), before AS (
+    SELECT
+        b.kind,
+        b.stage,
+        b.device_id,
+        b.cause,
+        to_json({
+            'before': b.family,
+            'before_role': b.role,
+            'before_library': b.library,
+            'before_ns': b.ns,
+            'step_count': b.step_count,
+            'pass_step_count': b.pass_step_count
+        }) AS members
+    FROM _gap_before b
 ), f AS (
     SELECT
         CASE
@@ -219,6 +234,7 @@ WITH s AS ( -- what finding_cause and finding_wait are about is said there
         l.kind,
         l.stage,
         l.device_id,
+        'launch-bound' AS cause,
         NULL::VARCHAR AS subject,
         l.ns AS saving_ns,
         to_json({
@@ -241,6 +257,7 @@ WITH s AS ( -- what finding_cause and finding_wait are about is said there
         s.kind,
         s.stage,
         s.device_id,
+        i.cause,
         NULL,
         i.ns,
         to_json({
@@ -261,6 +278,7 @@ WITH s AS ( -- what finding_cause and finding_wait are about is said there
         s.kind,
         s.stage,
         s.device_id,
+        i.cause,
         c.top.api,
         i.ns,
         to_json({
@@ -281,6 +299,7 @@ WITH s AS ( -- what finding_cause and finding_wait are about is said there
         s.kind,
         s.stage,
         s.device_id,
+        i.cause,
         h.path,
         i.ns,
         json_merge_patch(
@@ -303,6 +322,7 @@ WITH s AS ( -- what finding_cause and finding_wait are about is said there
         s.kind,
         s.stage,
         s.device_id,
+        i.cause,
         NULL,
         i.ns,
         to_json({
@@ -325,7 +345,12 @@ SELECT
     f.saving_ns,
     s.pass_count,
     s.span_ns,
-    f.evidence
+    CASE
+        WHEN b.members IS NULL OR f.finding_id = 'graph-gaps' THEN f.evidence
+        ELSE json_merge_patch(f.evidence::JSON, b.members)::VARCHAR
+    END AS evidence
 FROM f
 JOIN s ON s.kind = f.kind AND s.stage IS NOT DISTINCT FROM f.stage AND s.device_id = f.device_id
+LEFT JOIN before b
+    ON b.kind = f.kind AND b.stage IS NOT DISTINCT FROM f.stage AND b.device_id = f.device_id AND b.cause = f.cause
 WHERE f.saving_ns > 0

@@ -2,6 +2,7 @@ package findings
 
 import (
 	"fmt"
+	"strings"
 
 	"prof/schema/say"
 	"prof/schema/terms"
@@ -76,7 +77,7 @@ var idle = []Rule{
 		Detail:    "gaps",
 		Needs:     "timeline",
 		Reference: "https://docs.nvidia.com/nsight-systems/UserGuide/",
-		Figures:   hostFigures{},
+		Figures:   HostFigures{},
 	},
 	{
 		ID:        "queued",
@@ -122,6 +123,9 @@ type passTimes struct {
 // pass holds nearly all of it.
 func (p passTimes) spread(x Found) string { return p.spreadOf(x, float64(x.SavingNs)) }
 
+// isOnce reports whether one pass of several holds nearly all of it.
+func (p passTimes) isOnce(total float64) bool { return p.PassCount > 1 && p.MaxNs > OncePart*total }
+
 func (p passTimes) spreadOf(x Found, total float64) string {
 	median := say.Time(p.MedianNs)
 	if p.MedianNs == 0 {
@@ -130,7 +134,7 @@ func (p passTimes) spreadOf(x Found, total float64) string {
 	switch {
 	case x.Stage == "" || p.PassCount <= 1:
 		return ""
-	case p.MaxNs > OncePart*total:
+	case p.isOnce(total):
 		return fmt.Sprintf("; %s of it in one of %s passes, %s in the median pass", say.Time(p.MaxNs), say.Whole(p.PassCount), median)
 	case total >= 0.9*p.MaxNs*float64(p.PassCount):
 		return fmt.Sprintf("; about %s in each of %s passes", median, say.Whole(p.PassCount))
@@ -138,9 +142,51 @@ func (p passTimes) spreadOf(x Found, total float64) string {
 	return fmt.Sprintf("; up to %s per pass over %s passes, %s in the median pass", say.Time(p.MaxNs), say.Whole(p.PassCount), median)
 }
 
+// comesBefore is the work that more than half of an idle time comes before; nothing where none has so much of it.
+type comesBefore struct {
+	Before        string  `json:"before,omitempty"`         // family of kernels, else kernel or operation
+	BeforeRole    string  `json:"before_role,omitempty"`    // what kernels of the family do
+	BeforeLibrary string  `json:"before_library,omitempty"` // whose they are
+	BeforeNs      float64 `json:"before_ns,omitempty"`
+	StepCount     int64   `json:"step_count,omitempty"`      // steps of the pass with most of it that have some of it
+	PassStepCount int64   `json:"pass_step_count,omitempty"` // all steps of that pass; 0 where steps are not known
+}
+
+// nearlyAll is the share of a time from which on it is nearly all of it.
+const nearlyAll = 0.9
+
+// before says what an idle time comes before, as the end of a sentence that ends in how it is spread over passes.
+func (c comesBefore) before(x Found, spread passTimes) string {
+	if c.Before == "" {
+		return ""
+	}
+	share, what := "nearly all", c.Before
+	if c.BeforeNs < nearlyAll*float64(x.SavingNs) {
+		share = say.Time(c.BeforeNs)
+	}
+	if c.BeforeRole != "" {
+		what += fmt.Sprintf(" kernels (%s)", strings.ReplaceAll(c.BeforeRole, "_", " "))
+	}
+	text := fmt.Sprintf("; %s of it comes before %s", share, what)
+	switch {
+	case c.PassStepCount < 2:
+	case spread.isOnce(float64(x.SavingNs)):
+		text += fmt.Sprintf(", in %s of the %s steps of that pass", say.Whole(c.StepCount), say.Whole(c.PassStepCount))
+	default:
+		text += fmt.Sprintf(", in %s of %s steps of the pass with most", say.Whole(c.StepCount), say.Whole(c.PassStepCount))
+	}
+	return text
+}
+
+// BuildsPlans reports whether the CPU is busy before attention kernels of cuDNN, which makes a plan for each new shape, and so for each length.
+func (n HostFigures) BuildsPlans() bool {
+	return n.BeforeRole == "attention" && n.BeforeLibrary == "cuDNN"
+}
+
 // launchTimes are what the rules of launches know.
 type launchTimes struct {
 	passTimes
+	comesBefore
 	BusyRatio       float64  `json:"busy_ratio"`
 	LaunchNs        float64  `json:"launch_ns"`
 	LaunchDelayNs   float64  `json:"launch_delay_ns"`
@@ -161,7 +207,7 @@ func (n launchTimes) idle(x Found) string {
 	add(n.LaunchNs, " inside launching calls")
 	add(n.LaunchDelayNs, " between calls before the next launch")
 	add(n.LaunchLatencyNs, " between a late launch and the start of its work")
-	return fmt.Sprintf("GPU busy %.1f %% of the time; idle %s%s", 100*n.BusyRatio, say.List(parts), n.spread(x))
+	return fmt.Sprintf("GPU busy %.1f %% of the time; idle %s%s%s", 100*n.BusyRatio, say.List(parts), n.spread(x), n.before(x, n.passTimes))
 }
 
 // singles is about kernels that no graph launched; "" when there are none.
@@ -196,13 +242,14 @@ func (n graphGaps) Words(x Found) string {
 
 type waitFigures struct {
 	passTimes
+	comesBefore
 	CallCount *int64   `json:"call_count"` // null without calls that wait or copy, like those below
 	CallsNs   *float64 `json:"calls_ns"`
 	API       *string  `json:"api"`
 }
 
 func (n waitFigures) Words(x Found) string {
-	text := fmt.Sprintf("GPU idle %s while the CPU waits for the GPU or for a copy%s", x.saved(), n.spread(x))
+	text := fmt.Sprintf("GPU idle %s while the CPU waits for the GPU or for a copy%s%s", x.saved(), n.spread(x), n.before(x, n.passTimes))
 	if n.CallCount != nil && n.CallsNs != nil && n.API != nil && *n.CallCount > 0 {
 		text += fmt.Sprintf("; %s that wait or copy take %s of CPU time, mostly in %s", say.Count(*n.CallCount, "call", "calls"), say.Time(*n.CallsNs), *n.API)
 	}
@@ -211,13 +258,14 @@ func (n waitFigures) Words(x Found) string {
 
 type callFigures struct {
 	passTimes
+	comesBefore
 	CallCount *int64   `json:"call_count"` // null without such calls, like those below
 	CallsNs   *float64 `json:"calls_ns"`
 	IsLoad    *bool    `json:"is_load"`
 }
 
 func (n callFigures) Words(x Found) string {
-	text := fmt.Sprintf("GPU idle %s during CUDA calls that neither launch nor wait%s", x.saved(), n.spread(x))
+	text := fmt.Sprintf("GPU idle %s during CUDA calls that neither launch nor wait%s%s", x.saved(), n.spread(x), n.before(x, n.passTimes))
 	if x.Subject != "" && n.CallCount != nil && n.CallsNs != nil {
 		loads := ""
 		if n.IsLoad != nil && *n.IsLoad {
@@ -228,16 +276,18 @@ func (n callFigures) Words(x Found) string {
 	return text
 }
 
-type hostFigures struct {
+// HostFigures are of idle time while the CPU is busy outside CUDA.
+type HostFigures struct {
 	passTimes
+	comesBefore
 	Line   string  `json:"line,omitempty"` // of the user's own code
 	LineNs float64 `json:"line_ns,omitempty"`
 	// LineKind is the kind of timeline whose stacks tell the line, where this one has none; how much of this one's time is in it is not known then.
 	LineKind string `json:"line_kind,omitempty"`
 }
 
-func (n hostFigures) Words(x Found) string {
-	text := fmt.Sprintf("GPU idle %s while the thread that launches next makes no CUDA call for 100 us or longer%s", x.saved(), n.spread(x))
+func (n HostFigures) Words(x Found) string {
+	text := fmt.Sprintf("GPU idle %s while the thread that launches next makes no CUDA call for 100 us or longer%s%s", x.saved(), n.spread(x), n.before(x, n.passTimes))
 	switch {
 	case n.LineKind != "":
 		text += fmt.Sprintf("; in the recording of %s most of it is in %s", terms.SourceLabel(n.LineKind), n.Line)
@@ -249,11 +299,12 @@ func (n hostFigures) Words(x Found) string {
 
 type queuedFigures struct {
 	passTimes
+	comesBefore
 	GapCount int64 `json:"gap_count"`
 }
 
 func (n queuedFigures) Words(x Found) string {
-	return fmt.Sprintf("GPU idle %s although the next work had been launched in time: %s per gap over %s%s", x.saved(), say.Time(float64(x.SavingNs)/float64(n.GapCount)), say.Count(n.GapCount, "gap", "gaps"), n.spread(x))
+	return fmt.Sprintf("GPU idle %s although the next work had been launched in time: %s per gap over %s%s%s", x.saved(), say.Time(float64(x.SavingNs)/float64(n.GapCount)), say.Count(n.GapCount, "gap", "gaps"), n.spread(x), n.before(x, n.passTimes))
 }
 
 type cpuStarved struct {
