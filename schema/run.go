@@ -70,7 +70,7 @@ func IsReference(ref string) bool {
 	return strings.HasPrefix(ref, "@") || strings.HasPrefix(ref, "tag:") || strings.HasPrefix(ref, BaselinePrefix)
 }
 
-// Resolve finds the run that ref means: a name, an id, a unique prefix of either, @latest, @latest~N, tag:key=value
+// Resolve finds the run that ref means: a name, an id, a unique prefix of either, a unique end or part of a name, @latest, @latest~N, tag:key=value
 // (the newest run with that tag), or baseline:NAME (the run that bears that name, see SetBaseline).
 func (w *Warehouse) Resolve(ctx context.Context, ref string) (Run, error) {
 	runs, err := w.Runs(ctx)
@@ -144,15 +144,24 @@ func (w *Warehouse) resolveTag(ctx context.Context, runs []Run, ref string) (Run
 	return Run{}, fmt.Errorf("%w: none is tagged %s=%s", ErrUnknownRun, key, value)
 }
 
+// leastPart is how many letters of the end or middle of a name may stand for it: fewer are in many.
+const leastPart = 3
+
 func resolveName(runs []Run, ref string) (Run, error) {
-	var found []Run
+	var found, parts []Run
 	for _, r := range runs {
-		if r.Name == ref || r.ID == ref {
+		isPart := len(ref) >= leastPart && strings.Contains(r.Name, ref)
+		switch {
+		case r.Name == ref || r.ID == ref:
 			return r, nil
-		}
-		if strings.HasPrefix(r.Name, ref) || strings.HasPrefix(r.ID, strings.ToLower(ref)) {
+		case strings.HasPrefix(r.Name, ref) || strings.HasPrefix(r.ID, strings.ToLower(ref)) || isPart && strings.HasSuffix(r.Name, ref):
 			found = append(found, r)
+		case isPart:
+			parts = append(parts, r)
 		}
+	}
+	if len(found) == 0 {
+		found = parts
 	}
 	switch len(found) {
 	case 1:

@@ -58,6 +58,12 @@ func TestResolve(t *testing.T) {
 		{"@latest~2", "base", nil, ""},
 		{"tag:gpu=h200", "baseline", nil, ""},
 		{"tag:note=a=b", "baseline", nil, ""},
+		{"line", "baseline", nil, ""}, // an end
+		{"ase", "base", nil, ""},      // an end of one, and a part of another
+		{"seli", "baseline", nil, ""}, // a part
+		{"t 2", "fast 2=x", nil, ""},  //
+		{"base-", "", schema.ErrUnknownRun, "did you mean base"},
+		{"se", "", schema.ErrUnknownRun, ""}, // too short to be a part
 		{"bas", "", schema.ErrAmbiguousRun, "base"},
 		{"0190000", "", schema.ErrAmbiguousRun, "fast 2=x"},
 		{"", "", schema.ErrUnknownRun, "empty"},

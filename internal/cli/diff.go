@@ -28,7 +28,7 @@ func (p *program) diffCommand() *cli.Command {
 		Usage:     "compare runs: which stages became faster or slower, how certain that is, and which kernels, copies and gaps made the difference",
 		ArgsUsage: "A B [C...]",
 		Description: `A is the base; B, and every further side, is compared with A. A side is a run (name, id, unique
-prefix of either, @latest, @latest~N, baseline:NAME), all runs with a tag (tag:key=value), or
+prefix of either, unique part of a name, @latest, @latest~N, baseline:NAME), all runs with a tag (tag:key=value), or
 several of these separated by commas: the runs of a side count as repeats of the same workload.
 
   prof diff eager sdpa

@@ -47,7 +47,7 @@ func (p *program) queryCommand() (*cli.Command, error) {
   prof query kernel-grids baseline --format parquet --out grids.parquet
   prof query top-kernels --explain                # its SQL and what its columns mean
 
-A run is a name, an id, a unique prefix of either, @latest, @latest~N, tag:key=value or baseline:NAME; without one it is the newest.
+A run is a name, an id, a unique prefix of either, a unique part of a name, @latest, @latest~N, tag:key=value or baseline:NAME; without one it is the newest.
 NAME may carry a version: top-kernels.v1.
 
 ` + list,

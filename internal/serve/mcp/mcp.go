@@ -53,7 +53,7 @@ func Handler(s *mcp.Server) http.Handler {
 // Inputs of tools that the API has in paths and bodies.
 type (
 	OfRun struct {
-		Run string `json:"run" required:"false" minLength:"1" maxLength:"300" default:"@latest" doc:"name, id, a unique prefix of either, @latest, @latest~N, tag:key=value or baseline:NAME"`
+		Run string `json:"run" required:"false" minLength:"1" maxLength:"300" default:"@latest" doc:"name, id, a unique prefix of either, a unique part of a name, @latest, @latest~N, tag:key=value or baseline:NAME"`
 	}
 	findingsOf struct {
 		OfRun
