@@ -164,8 +164,10 @@ func (c comesBefore) before(x Found, spread passTimes) string {
 	if c.BeforeNs < nearlyAll*float64(x.SavingNs) {
 		share = say.Time(c.BeforeNs)
 	}
-	if c.BeforeRole != "" {
-		what += fmt.Sprintf(" kernels (%s)", strings.ReplaceAll(c.BeforeRole, "_", " "))
+	if role := strings.ReplaceAll(c.BeforeRole, "_", " "); role != "" {
+		if what += " kernels"; !strings.Contains(c.Before, role) {
+			what += " (" + role + ")"
+		}
 	}
 	text := fmt.Sprintf("; %s of it comes before %s", share, what)
 	switch {
