@@ -59,6 +59,27 @@ func (q Query) alias() string { return strings.ReplaceAll(q.Name, "-", "_") }
 // TakesRun reports whether the query is about one run.
 func (q Query) TakesRun() bool { return len(q.Params) > 0 && q.Params[0].Name == "run" }
 
+// Takes reports whether it has a parameter of a name.
+func (q Query) Takes(name string) bool {
+	return slices.ContainsFunc(q.Params, func(p Param) bool { return p.Name == name })
+}
+
+// Lengths are the columns that say how long a row lasts from its start_ns, of which the first that is known counts; nil where rows have no place on the timeline of a run.
+func (q Query) Lengths() []string {
+	has := func(name string) bool {
+		return slices.ContainsFunc(q.Columns, func(c [2]string) bool { return c[0] == name })
+	}
+	at := slices.IndexFunc(q.Columns, func(c [2]string) bool { return c[0] == "start_ns" })
+	if at < 0 || !q.TakesRun() || !strings.Contains(q.Columns[at][1], "from the start of the source") {
+		return nil
+	}
+	names := []string{"duration_ns", "gpu_span_ns", "span_ns", "time_ns", "cpu_ns"}
+	if strings.HasPrefix(q.Columns[at][1], "CPU start") {
+		names = []string{"duration_ns", "cpu_ns"}
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return !has(name) })
+}
+
 // fileName is sql/DOMAIN/NAME.sql; an older version that was released stays, as NAME.vN.sql. What facts share lies in shared.
 var fileName = regexp.MustCompile(`^(?:sql/([a-z]+)|shared)/(_?[a-z][a-z0-9-]*)(?:\.v(\d+))?\.sql$`)
 

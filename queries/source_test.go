@@ -140,7 +140,7 @@ func frames(t *testing.T, w *schema.Warehouse, list []queries.Query, run, source
 }
 
 func takesSource(q queries.Query) bool {
-	return slices.Contains(q.Notes, "timelines") && slices.ContainsFunc(q.Params, func(p queries.Param) bool { return p.Name == "source" })
+	return slices.Contains(q.Notes, "timelines") && q.Takes("source")
 }
 
 // lines returns a frame's rows as text, whatever the run is called, with the numbers of a twin's sources and ranges taken back to the original's.

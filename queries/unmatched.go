@@ -120,7 +120,7 @@ func countsOf(q Query) string {
 // capturesOf are the kinds of captures that a query chooses among; nil where it does not.
 func capturesOf(q Query) []string {
 	switch {
-	case !slices.ContainsFunc(q.Params, func(p Param) bool { return p.Name == "source" }):
+	case !q.Takes("source"):
 		return nil
 	case q.counts == operators:
 		return terms.OperatorKinds()

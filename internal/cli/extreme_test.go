@@ -243,7 +243,7 @@ func (p *place) askExtreme(t *testing.T, run string, wanted func(query int) bool
 			continue
 		}
 		args := []string{"query", q.Name, "--format", "json"}
-		if slices.ContainsFunc(q.Params, func(p queries.Param) bool { return p.Name == "run" }) {
+		if q.Takes("run") {
 			args = append(args, "--run", run)
 		}
 		p.askedExtreme(t, run, args...)

@@ -1,20 +1,24 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"prof/ingest"
+	"prof/internal/mask"
 	"prof/internal/scratch"
 	"prof/internal/serve"
 	"prof/internal/serve/jobs"
+	"prof/queries"
 	"prof/render/typeset"
 	"prof/schema"
 	"prof/schema/terms"
@@ -26,12 +30,13 @@ func (p *program) openCommand() *cli.Command {
 		Usage:     "show captured files in a browser, and keep nothing; or a stored run at a place of its timeline",
 		ArgsUsage: "[PATH...]",
 		Description: `The files or folders become one run, as with prof ingest, in a warehouse that is removed at the end (Ctrl-C). A browser is opened where there is one.
-With --run it is a run of the warehouse, on its timeline. --window, --stage, --cause and --find name a place there: prof explain has the command for each finding.
+With --run it is a run of the warehouse, on its timeline. --window, --stage, --cause, --row and --find name a place there: prof explain has the command for each finding.
 
   prof open capture.sqlite
   prof open trace.json.gz --model config.json
   prof open rank0.sqlite rank1.sqlite report.ncu-rep
   prof open --run baseline --stage decode --cause host   # the longest gap in which the CPU is busy outside CUDA
+  prof open --run baseline --row longest-gaps:1          # the longest gap of all; :2 the next, and so on
   prof open --run baseline --window 7.68s..7.76s`,
 		Flags: append([]cli.Flag{
 			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:0", Usage: "`ADDRESS:PORT`, which only this machine may reach; port 0 takes a free one"},
@@ -42,6 +47,7 @@ With --run it is a run of the warehouse, on its timeline. --window, --stage, --c
 			&cli.StringFlag{Name: "stage", Usage: "show the longest measured pass of this stage"},
 			&cli.Int64Flag{Name: "device", Usage: "of this `GPU`"},
 			&cli.StringFlag{Name: "cause", Usage: "show the longest idle gap in these passes, or in the run, by `CAUSE`: " + strings.Join(causeNames(), ", ")},
+			&cli.StringFlag{Name: "row", Usage: "show this row of a query, `QUERY:N`: of longest-gaps, passes, steps, slow-steps, ...; --stage, --device and --source pick the rows"},
 			&cli.StringFlag{Name: "find", Usage: "search kernels with `TEXT` in their names; with --stage, the first one in that pass"},
 			&cli.StringFlag{Name: "source", Usage: terms.TimelineDoc()},
 		}, factFlags()...),
@@ -52,6 +58,8 @@ With --run it is a run of the warehouse, on its timeline. --window, --stage, --c
 				return err
 			case c.NArg() > 0 && c.IsSet("run"):
 				return usagef("open takes files or folders, or a stored run with --run; not both")
+			case c.IsSet("row") && !c.IsSet("run"):
+				return usagef("--row is of a stored run: name it with --run")
 			case c.NArg() > 0:
 				return p.openFiles(c, c.String("listen"), serve.Guard{Log: p.warn}, !c.Bool("no-browser"), place)
 			case !c.IsSet("run"):
@@ -114,11 +122,99 @@ func (p *program) openRun(c *cli.Context, place url.Values) error {
 	}
 	return p.serveHome(c, home, c.String("listen"), serve.Guard{Log: p.warn}, jobs.Options{}, func(w *schema.Warehouse, base string) error {
 		run, err := p.resolve(c, w, c.String("run"), true)
+		if err == nil && c.IsSet("row") {
+			err = p.toRow(c, w, run, c.String("row"), place)
+		}
 		if err == nil {
 			p.showPage(home.String(), base+pageOf(run.Name, place), !c.Bool("no-browser"))
 		}
 		return err
 	})
+}
+
+// toRow has a place of a timeline be that of a row of a query: of those of the stage, GPU and source that the command line names.
+func (p *program) toRow(c *cli.Context, w *schema.Warehouse, run schema.Run, row string, place url.Values) error {
+	name, nth, found := strings.Cut(row, ":")
+	n, err := strconv.Atoi(nth)
+	if !found || err != nil || n < 1 {
+		return usagef("--row %s: write QUERY:N, as in longest-gaps:1", row)
+	}
+	q, err := queries.Find(name)
+	if err != nil {
+		return err
+	}
+	if !hasPlaces(q) {
+		return usagef("--row %s: rows of %s have no place on a timeline; those of longest-gaps, passes, steps and slow-steps have", row, name)
+	}
+	args := runArgs(c, run, slices.DeleteFunc(slices.Clone(rowFilters), func(filter string) bool { return !q.Takes(filter) })...)
+	if q.Takes("top") {
+		args["top"] = nth
+	}
+	f, err := queries.Run(c.Context, w, q, args)
+	if err != nil {
+		return err
+	}
+	var it []any
+	i := 0
+	if err := f.Each(func(row []any) error {
+		if i++; i == n {
+			it = slices.Clone(row)
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	if it == nil {
+		return usagef("--row %s: %s has %d rows", row, name, i)
+	}
+	start, known := it[f.Index("start_ns")].(int64)
+	if !known {
+		return usagef("--row %s: it is not known when it starts", row)
+	}
+	var long int64
+	for _, name := range q.Lengths() {
+		if v, is := it[f.Index(name)].(int64); is {
+			long = v
+			break
+		}
+	}
+	for name := range place { // which picked the row
+		if slices.Contains(rowFilters, name) && name != "source" {
+			place.Del(name)
+		}
+	}
+	place.Set("at", fmt.Sprintf("%v,%d,%d", it[f.Index("source_id")], start, long))
+	if at := f.Index("device"); at >= 0 && it[at] != nil {
+		place.Set("device", fmt.Sprint(it[at]))
+	}
+	return nil
+}
+
+// rowFilters are the parameters of queries that a place on a timeline may have too.
+var rowFilters = []string{"stage", "device", "source"}
+
+// hasPlaces reports whether the rows of a query say where they are on a timeline.
+func hasPlaces(q queries.Query) bool {
+	return q.Lengths() != nil && slices.ContainsFunc(q.Columns, func(c [2]string) bool { return c[0] == "source_id" })
+}
+
+// rowNote says how to see a row of an answer on the timeline; "" where its rows have no place there, or are not those that prof open finds.
+func rowNote(q queries.Query, args queries.Args) string {
+	command := []string{"prof", "open", "--run", cmp.Or(args["run"], latest)}
+	known := 0
+	for _, name := range append([]string{"run", "top"}, rowFilters...) {
+		value, given := args[name]
+		if given {
+			known++
+		}
+		if given && slices.Contains(rowFilters, name) {
+			command = append(command, "--"+name, value)
+		}
+	}
+	if known < len(args) || !hasPlaces(q) {
+		return ""
+	}
+	return "row 1 on the timeline, others by their number: " + mask.Command(append(command, "--row", q.Name+":1"))
 }
 
 // showPage says where a page is, and opens it in a browser where that is asked for.

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -81,6 +83,32 @@ func TestOpenRun(t *testing.T) {
 		t.Errorf("%s: %d", at, r.status)
 	}
 	end()
+	// Rows of queries have places too; an answer says how to see them.
+	rows := []struct{ query, stage, of, place, at string }{
+		{"longest-gaps", " --stage decode", ", stage := 'decode'", "start_ns || ',' || duration_ns || '&device=' || device", ""}, {"passes", "", "", "start_ns || ',' || cpu_ns", ""}, {"steps", "", "", "start_ns || ',' || gpu_span_ns || '&device=' || device", ""},
+	}
+	for i, c := range rows {
+		at, end := beginServing(t, p, p.homed(append([]string{"open", "--run", "a run", "--row", c.query + ":2", "--listen", "127.0.0.1:0"}, strings.Fields(c.stage)...)))
+		end()
+		_, query, _ := strings.Cut(at, "?")
+		if rows[i].at, _ = url.QueryUnescape(query); rows[i].at == "" {
+			t.Errorf("%s is at %s", c.query, at)
+		}
+	}
+	for _, c := range rows {
+		if want := strings.Split(p.sql(fmt.Sprintf("SELECT 'at=' || source_id || ',' || %s AS place FROM %s('a run'%s) LIMIT 1 OFFSET 1", c.place, strings.ReplaceAll(c.query, "-", "_"), c.of)), "\n")[1]; c.at != strings.Trim(want, `"`) {
+			t.Errorf("row 2 of %s is at %s, not %s", c.query, c.at, want)
+		}
+		said, command := strings.Join(strings.Fields(p.ok(append([]string{"query", c.query, "a run"}, strings.Fields(c.stage)...)...)), " "), "prof open --run 'a run'"+c.stage+" --row "+c.query+":1"
+		if !strings.Contains(said, command) {
+			t.Errorf("%s does not say %q: %s", c.query, command, said)
+		}
+	}
+	for row, want := range map[string]string{"longest-gaps": "write QUERY:N", "longest-gaps:0": "write QUERY:N", "top-kernels:1": "no place on a timeline", "passes:999": "rows", "passed:1": "passes"} {
+		if got := p.run("open", "--run", "a run", "--row", row); got.code == 0 || !strings.Contains(got.err, want) {
+			t.Errorf("--row %s: %d %s", row, got.code, got.err)
+		}
+	}
 	if got := p.run("open", "--run", "b"); got.code == 0 || !strings.HasPrefix(got.err, `prof: no such run: "b"`) {
 		t.Errorf("of a run that is not there: %d, %q", got.code, got.err)
 	}

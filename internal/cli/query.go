@@ -82,7 +82,7 @@ func (p *program) queryNamed(q queries.Query, newest bool) *cli.Command {
 	}
 	text := fmt.Sprintf("One row is %s.\n\n  %s%s\n", q.Grain, use, run)
 	for _, example := range [][2]string{{"stage", "decode"}, {"top", "5"}} {
-		if slices.ContainsFunc(q.Params, func(prm queries.Param) bool { return prm.Name == example[0] }) {
+		if q.Takes(example[0]) {
 			text += fmt.Sprintf("  %s%s --%s %s\n", use, run, example[0], example[1])
 		}
 	}
@@ -149,9 +149,13 @@ func (p *program) query(c *cli.Context, q queries.Query) (err error) {
 		return err
 	}
 	defer closing(w, &err)
+	note := rowNote(q, args)
 	f, err := p.answer(c, w, q, args)
 	if err != nil {
 		return err
+	}
+	if note != "" && c.String("format") == "table" && len(f.Rows) > 0 {
+		f.Notes = append(f.Notes, note)
 	}
 	if c.String("format") == parquet {
 		return p.writeAnswer(c, w, f)
@@ -193,7 +197,7 @@ const peakEnv = "PROF_PEAK_TFLOPS"
 // peakFromEnv takes the peak of a GPU from the environment where a query asks for one and none was given, and says so.
 func (p *program) peakFromEnv(q queries.Query, args queries.Args) error {
 	text := p.getenv(peakEnv)
-	if _, given := args["peak"]; given || text == "" || !slices.ContainsFunc(q.Params, func(x queries.Param) bool { return x.Name == "peak" }) {
+	if _, given := args["peak"]; given || text == "" || !q.Takes("peak") {
 		return nil
 	}
 	v, err := strconv.ParseFloat(text, 64)

@@ -23,6 +23,7 @@ type QueryDoc struct {
 	TakesRun bool        `json:"takes_run" doc:"it is of one run"`
 	Params   []ParamDoc  `json:"params" nullable:"false" doc:"parameters, but for the run"`
 	Columns  []ColumnDoc `json:"columns" nullable:"false"`
+	Lengths  []string    `json:"lengths,omitempty" doc:"of rows with a place on the timeline: the columns that say how long a row lasts from its start_ns; the first that is known counts"`
 }
 
 // ParamDoc is a parameter of a query.
@@ -60,7 +61,7 @@ func Catalogue() ([]QueryDoc, error) {
 }
 
 func docOf(q queries.Query, title string) QueryDoc {
-	d := QueryDoc{Name: q.Name, Version: q.Version, Domain: q.Domain, Title: title, Doc: q.Doc, Grain: q.Grain, Key: q.Key, TakesRun: q.TakesRun(), Params: []ParamDoc{}, Columns: []ColumnDoc{}}
+	d := QueryDoc{Name: q.Name, Version: q.Version, Domain: q.Domain, Title: title, Doc: q.Doc, Grain: q.Grain, Key: q.Key, TakesRun: q.TakesRun(), Lengths: q.Lengths(), Params: []ParamDoc{}, Columns: []ColumnDoc{}}
 	for _, p := range q.Params {
 		if p.Name != "run" {
 			d.Params = append(d.Params, ParamDoc{p.Name, TypeOf(p), DefaultOf(p), p.Doc})

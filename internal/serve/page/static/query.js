@@ -36,16 +36,11 @@ export function commandLink(command) {
   return to ? el("a", { href: to, class: "see" }, el("code", {}, command)) : el("code", { class: "see" }, command);
 }
 
-// placed draws the start of what has a place on the timeline of a run as a link that opens it there: rows say when something starts by the clock of their source.
-function placed(run, answer, params) {
-  const doc = answer.columns.find((c) => c.name === "start_ns")?.doc ?? "";
-  if (run === null || !doc.includes("from the start of the source")) return {};
-  const longOf = (row) => row.duration_ns ?? (doc.startsWith("CPU start") ? row.cpu_ns : row.gpu_span_ns ?? row.span_ns ?? row.time_ns ?? row.cpu_ns) ?? 0;
-  return { start_ns: (start, row, text) => {
-    const source = row.source_id ?? params.of_source;
-    return start === null || source === undefined ? text : el("a", { href: address(runLink(run, "timeline"), { at: [source, start, longOf(row)].join(","), device: row.device }), title: "Show it on the timeline" }, text);
-  } };
-}
+// placeOf gives of a row of a query the address at which the timeline of the run shows it; null where it has no place there. Rows say when something starts by the clock of their source.
+const placeOf = (run, { lengths }, params) => (row) => {
+  const source = row.source_id ?? params.of_source, long = lengths?.map((name) => row[name]).find((ns) => ns !== null && ns !== undefined) ?? 0;
+  return run === null || !lengths || row.start_ns === null || source === undefined ? null : address(runLink(run, "timeline"), { at: [source, row.start_ns, long].join(","), device: row.device });
+};
 
 // mountQuery shows a query with the state that the address has: p.NAME for parameters, sort, find.
 export function mountQuery(root, { run, name, query, nav, stages = [] }) {
@@ -62,11 +57,13 @@ export function mountQuery(root, { run, name, query, nav, stages = [] }) {
     result.setAttribute("aria-busy", "true");
     if (!result.childElementCount) result.append(loading(name));
     const started = performance.now();
-    await fill(result, ask(run, name, params, abort.signal).then((answer) => {
-      const statement = answer.sql ?? "";
+    await fill(result, Promise.all([ask(run, name, params, abort.signal), catalogue()]).then(([answer, all]) => {
+      const statement = answer.sql ?? "", place = placeOf(run, all.find((q) => q.name === name) ?? {}, params), isPlaced = answer.rows.some((row) => place(row));
+      const placed = { start_ns: (start, row, text) => place(row) ? el("a", { href: place(row), title: "Show it on the timeline" }, text) : text };
       return [
+        isPlaced ? el("p", { class: "hint" }, "Click a row to see it on the timeline.") : null,
         table(answer, {
-          caption: name, state, cells: run === null ? { run: (v) => v === null ? "-" : el("a", { href: runLink(v) }, v) } : placed(run, answer, params),
+          caption: name, state, cells: run === null ? { run: (v) => v === null ? "-" : el("a", { href: runLink(v) }, v) } : isPlaced ? placed : {}, pick: isPlaced ? (row) => place(row) && nav.go(place(row)) : null,
           changed: (to) => { Object.assign(state, to); nav.replace(to); },
           downloads: [["CSV", address(queryOf(run, name), { ...params, format: "csv" })], ["Arrow", address(queryOf(run, name), { ...params, format: "arrow" })]],
         }),
