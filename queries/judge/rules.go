@@ -91,7 +91,7 @@ func idleVerdict(e evidence) *verdict {
 	v := &verdict{bound: first.bound, but: e.once(e.gpu.in(first)...).text(), why: fmt.Sprintf("%s; it %s %s", e.works(), first.words, e.share(e.gpu.of(first.kinds...)))}
 	v.why += e.gaps.text()
 	if e.gaps.count > 0 && first.bound == QueueBound {
-		v.meaning = "the GPU has few but long pauses before work that was launched in time"
+		v.meaning = "the GPU pauses seldom but long while work waits in its queue"
 	}
 	if e.gaps.edge != "" {
 		v.but = fmt.Sprintf("that gap %s: it may come from the profiler starting or stopping, not from the work", e.gaps.edge)

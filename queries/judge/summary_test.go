@@ -125,7 +125,7 @@ func TestSummaryBound(t *testing.T) {
 		{"waits of two kinds add up", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"wait", "wait", 60 * ms, 20 * ms}, {"call", "call", 50 * ms, 20 * ms}, {"host", "host", 90 * ms, 30 * ms}})}, judge.WaitBound, judge.HostBound,
 			"the GPU is busy 33.3 % of the time; it idles while the CPU waits for it, allocates memory or loads code 36.7 % of the time (110 ms of 300 ms); it also idles while the CPU is busy outside CUDA 30.0 % of the time (90.0 ms of 300 ms)"},
 		{"device-side latency", []*frame.Frame{accountingOf("decode", []idlePart{{"graph", "busy", 100 * ms, 40 * ms}, {"queued", "queued", 100 * ms, 40 * ms}})}, judge.QueueBound, "",
-			"the GPU is busy 50.0 % of the time; it pauses before work launched in time 50.0 % of the time (100 ms of 200 ms)"},
+			"the GPU is busy 50.0 % of the time; it pauses while work waits in its queue 50.0 % of the time (100 ms of 200 ms)"},
 		{"the profiler's own time", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"profiler", "profiler", 100 * ms, 40 * ms}})}, judge.UnknownBound, "",
 			"the GPU is busy 50.0 % of the time; it idles while the profiler works 50.0 % of the time (100 ms of 200 ms)"},
 		{"memory-bound prefill", []*frame.Frame{accountingOf("prefill", busyParts()), utilisationOf("prefill", 0.12, 0.61)}, judge.MemoryBound, "",

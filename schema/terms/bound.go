@@ -14,7 +14,7 @@ var Bounds = []Bound{
 	{"host", "host-bound", "is host-bound", "the GPU idles while the CPU is busy outside CUDA"},
 	{"wait", "waits for the GPU", "waits for the GPU", "the GPU idles while the CPU waits for a result, allocates memory or loads code"},
 	{"communication", "communication-bound", "is communication-bound", "GPUs exchange data instead of computing"},
-	{"queued", "queue-bound", "is queue-bound", "the GPU pauses before work that was launched in time"},
+	{"queued", "queue-bound", "is queue-bound", "the GPU pauses while work waits in its queue"},
 	{"copies", "copy-bound", "is copy-bound", "data is copied while no kernel runs"},
 	{"memory", "memory-bound", "is memory-bound", "time goes to reading weights and KV cache from GPU memory, not to arithmetic"},
 	{"compute", "compute-bound", "is compute-bound", "the GPU's arithmetic units limit the speed"},

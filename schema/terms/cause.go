@@ -28,7 +28,7 @@ var Causes = [...]Cause{
 	{"call", "wait", "other CUDA calls", "idle in other CUDA calls", inCalls, "in another CUDA call, or in a launch of 100 us or longer, which loads code first"},
 	{"host", "host", "CPU busy outside CUDA", "idle while the CPU is busy outside CUDA", "idles while the CPU is busy outside CUDA", "outside CUDA for 100 us or longer, and for longer than five times what a launch usually takes"},
 	{"profiler", "unknown", "profiler at work", "idle while the profiler is at work", "idles while the profiler works", "profiler at work on the thread; the PyTorch profiler does not record on which, so it has none"},
-	{"queued", "queued", "waiting in the GPU's queue", "idle while work waits in the GPU's queue", "pauses before work launched in time", "launched before the GPU ran dry, or 100 us or longer before the work started"},
+	{"queued", "queued", "waiting in the GPU's queue", "idle while work waits in the GPU's queue", "pauses while work waits in its queue", "launched before the GPU ran dry, or 100 us or longer before the work started"},
 	{"unknown", "unknown", "launch not captured", "idle before work whose launch was not captured", "idles before work whose launch was not captured", "launch not captured"},
 	{Between, "", "between steps", "idle between steps", "idles between steps", "of steps: from the last device work of one to the first of the next"},
 }

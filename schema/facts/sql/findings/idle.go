@@ -306,7 +306,7 @@ type queuedFigures struct {
 }
 
 func (n queuedFigures) Words(x Found) string {
-	return fmt.Sprintf("GPU idle %s although the next work had been launched in time: %s per gap over %s%s%s", x.saved(), say.Time(float64(x.SavingNs)/float64(n.GapCount)), say.Count(n.GapCount, "gap", "gaps"), n.spread(x), n.before(x, n.passTimes))
+	return fmt.Sprintf("GPU idle %s in gaps between back-to-back kernels: %s per gap over %s%s%s", x.saved(), say.Time(float64(x.SavingNs)/float64(n.GapCount)), say.Count(n.GapCount, "gap", "gaps"), n.spread(x), n.before(x, n.passTimes))
 }
 
 type cpuStarved struct {
