@@ -43,9 +43,8 @@ Exits with 1 if something is missing or fails.
   prof doctor --json
   prof doctor trace.json.gz                       # is the capture whole?
   prof doctor --lake                              # what a lake needs, instead`,
-		CustomHelpTemplate: groupedHelp([]flagGroup{{"Options", flags}}, p.width()),
-		Flags:              flags,
-		Action:             p.doctor,
+		Flags:  flags,
+		Action: p.doctor,
 	}
 }
 

@@ -71,6 +71,27 @@ func groupedHelp(groups []flagGroup, width int) string {
 	return head + "\n" + groupsText(typeset.Each(groups, func(g flagGroup) helpGroup { return helpGroup{g.title, typeset.Each(g.flags, optionLine)} }), width)
 }
 
+// paragraphs are what help says of a verb, in lines of a width; lines that are indented, examples and lists, stay as they are.
+func paragraphs(text string, width int) string {
+	var out, prose []string
+	flush := func() {
+		if len(prose) > 0 {
+			out = append(out, typeset.Wrap(strings.Join(prose, " "), width)...)
+		}
+		prose = nil
+	}
+	for _, line := range strings.Split(text, "\n") {
+		if line != "" && line[0] != ' ' {
+			prose = append(prose, line)
+			continue
+		}
+		flush()
+		out = append(out, line)
+	}
+	flush()
+	return strings.Join(out, "\n")
+}
+
 // verbGroup is verbs that belong together, under a heading in the program's help.
 type verbGroup struct {
 	title string

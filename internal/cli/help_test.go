@@ -44,6 +44,11 @@ func TestVersionAndHelp(t *testing.T) {
 		if !regexp.MustCompile(`(?m)^ {4,}(source <\()?prof ` + v.Name).MatchString(after) {
 			t.Errorf("help %s has no example:\n%s", v.Name, r.out)
 		}
+		for line := range strings.Lines(after[max(0, strings.Index(after, "OPTIONS:")):]) {
+			if len(line) > helpWidth+1 && v.Name != "query" {
+				t.Errorf("help %s has a line of %d characters: %s", v.Name, len(line), line)
+			}
+		}
 		if v.Name == "help" {
 			r = result{0, top, ""}
 		}

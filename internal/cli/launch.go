@@ -34,10 +34,9 @@ Record it from another terminal, each time as a run:
 
   prof launch --name llama -- vllm serve MODEL -tp 8
   prof capture --attach llama --window 20s`,
-		CustomHelpTemplate: groupedHelp([]flagGroup{{"Options", flags}}, p.width()),
-		Flags:              flags,
-		Action:             p.launch,
-		OnUsageError:       p.captureUsage,
+		Flags:        flags,
+		Action:       p.launch,
+		OnUsageError: p.captureUsage,
 	}
 }
 

@@ -218,6 +218,10 @@ func (p *program) app() (*cli.App, error) {
 			c.OnUsageError = p.onUsageError
 		}
 		c.HideHelpCommand = true
+		c.Description = paragraphs(c.Description, min(p.width(), helpWidth)-len("   "))
+		if c.CustomHelpTemplate == "" && len(c.Subcommands) == 0 && len(c.Flags) > 0 {
+			c.CustomHelpTemplate = groupedHelp([]flagGroup{{"Options", c.Flags}}, p.width())
+		}
 	}
 	return app, nil
 }
