@@ -458,23 +458,19 @@ func servedCheck(s *served) {
 	s.visit("/check", `document.querySelector("form [name=rule]") && !document.querySelector(".loading, .lead")`)
 }
 
-// servedQueries holds that the queries which take no run have a page.
+// servedQueries holds that all queries are on the page of queries, in the order of the command line, and those which take no run have a page.
 func servedQueries(s *served) {
-	type query struct {
-		Name     string
-		TakesRun bool `json:"takes_run"`
-	}
 	var want []string
-	for _, q := range eval[struct{ Queries []query }](s.browser, fmt.Sprintf(`fetch(%q).then((r) => r.json())`, s.base+"/api/v1/queries")).Queries {
-		if !q.TakesRun {
-			want = append(want, q.Name)
+	for _, line := range strings.Split(s.p.ok("query"), "\n") {
+		if name, _, is := strings.Cut(strings.TrimPrefix(line, "  "), " "); is && strings.HasPrefix(line, "  ") {
+			want = append(want, name)
 		}
 	}
-	s.visit("/queries", `document.querySelectorAll(".catalogue li").length > 4`)
-	got := s.texts(".catalogue li a")
-	slices.Sort(got)
-	slices.Sort(want)
-	s.same("queries of no run", got, want)
+	s.visit("/queries", `document.querySelectorAll(".catalogue li").length > 60`)
+	s.same("queries", s.texts(".catalogue li a"), want)
+	if tall := eval[float64](s.browser, `Math.max(...[...document.querySelectorAll(".catalogue li")].map((li) => li.getBoundingClientRect().height))`); tall > 30 {
+		s.t.Errorf("a query takes %v px of the list, more than a line", tall)
+	}
 	s.click(`[...document.querySelectorAll(".catalogue a")].find((a) => a.textContent === "run-list")`)
 	s.await(`document.querySelectorAll(".answer tbody tr").length === 4`)
 	s.typed("form [name=search]", "sdpa")
@@ -606,6 +602,11 @@ func servedNcu(s *served) {
 }
 
 func servedKeys(s *served) {
+	s.visit("/runs/eager/timeline", `document.querySelector(".tl-shown")?.textContent`)
+	eval[bool](s.browser, `(document.querySelector(".tl-scroll").focus(), true)`)
+	s.await(`(document.querySelector(".tl-scroll").dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" })), document.querySelector(".tl-panel h3"))`)
+	s.press("Escape")
+	s.await(`!document.querySelector(".tl-panel").childElementCount && document.activeElement.className === "tl-scroll"`)
 	s.visit("/runs", `document.querySelector(".runs")`)
 	s.press("/")
 	if got := eval[string](s.browser, "document.activeElement.name"); got != "search" {
@@ -656,8 +657,16 @@ func servedTheme(s *served) {
 	}
 }
 
-// servedWidths holds that no page is wider than its window.
+// servedWidths holds that no page is wider than its window, and that a narrow one shows a comparison's verdicts, and names beside figures that are scrolled.
 func servedWidths(s *served) {
+	s.screen(390, 844, "light")
+	s.visit("/compare?base=eager&new=sdpa-1", `document.querySelector(".cards td[data-title=verdict]") && document.querySelector(".fixed td")`)
+	if right := eval[float64](s.browser, `Math.max(...[...document.querySelectorAll(".cards td")].map((td) => td.getBoundingClientRect().right))`); right > 390 {
+		s.t.Errorf("a cell of the stages ends at %v px of 390", right)
+	}
+	if left := eval[float64](s.browser, `(() => { const wide = document.querySelector(".fixed .wide"); wide.scrollLeft = 400; return wide.querySelector("tbody td").getBoundingClientRect().left - wide.getBoundingClientRect().left; })()`); left < -1 {
+		s.t.Errorf("scrolled, the names of kernels begin at %v px", left)
+	}
 	for _, page := range [][2]string{
 		{"/runs", ".runs"}, {"/runs/profiled", "#kernels tbody tr"}, {"/runs/profiled?query=top-kernels", ".answer tbody tr"}, {"/runs/profiled?queries=", ".catalogue li"}, {"/compare?base=eager&new=sdpa-1", ".lead"},
 		{"/check?run=sdpa-1&baseline=eager", ".answer tbody tr"}, {"/queries", ".catalogue li"}, {"/docs", ".reference section"}, {"/queries/trend", ".answer tbody tr"}, {"/runs/profiled/timeline", ".tl-canvas"}, {"/trend?workload=eager", ".trend .plot svg"}, {"/sql?q=FROM+runs", ".answer tbody tr"}, {"/runs/profiled/ncu", ".launch .bars i"},

@@ -55,8 +55,13 @@ func (s *Server) addQueries() error {
 	}
 	type QueryList struct {
 		Queries []ask.QueryDoc `json:"queries" nullable:"false"`
+		Titles  []string       `json:"titles" nullable:"false" doc:"the questions that queries answer, in the order in which a reader asks them"`
 	}
-	body, err := json.Marshal(QueryList{docs})
+	list := QueryList{Queries: docs}
+	for _, g := range queries.Groups() {
+		list.Titles = append(list.Titles, g.Title)
+	}
+	body, err := json.Marshal(list)
 	if err != nil {
 		return err
 	}

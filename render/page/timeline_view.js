@@ -609,7 +609,7 @@ export class View {
     const picked = { ArrowUp: () => this.stepRow(-1), ArrowDown: () => this.stepRow(1), Enter: acts.f, j: () => this.goLinked(), l: () => this.showLinked() };
     if (this.on.helped) others["?"] = () => this.on.helped();
     this.scroller.addEventListener("keydown", (e) => {
-      const act = acts[e.key] ?? others[e.key] ?? (this.pick ? picked[e.key] : undefined);
+      const act = acts[e.key] ?? others[e.key] ?? (this.pick ? picked[e.key] : e.key === "Enter" ? others.n : undefined);
       if (e.ctrlKey || e.metaKey || e.altKey || !act) return;
       e.preventDefault();
       act();

@@ -23,7 +23,8 @@ export function mount(root, route, nav) {
     runField("base", asked.base, "run, @latest~1, tag:k=v, or several with commas"), runField("new", asked.new, "run, @latest, or several with commas"),
     el("button", { type: "button", title: "Exchange the sides", "aria-label": "Exchange the sides", onclick: () => { const f = form.elements; [f.base.value, f.new.value] = [f.new.value, f.base.value]; submit(); } }, "⇄"),
     el("button", { class: "main" }, "Compare"),
-    select("by", "by", byWhat), select("metric", "judged by", metrics), input("stage", "stage", { placeholder: "all" }), input("top", "rows", { type: "number", min: 0, placeholder: "10" }), input("alpha", "alpha", { placeholder: "0.01" }), input("min_effect", "smallest effect", { placeholder: "1%" }), input("margin", "margin", { placeholder: "5%" }),
+    el("details", { class: "whole-field", open: names.slice(2).some((n) => asked[n]) }, el("summary", {}, "Options"), el("div", { class: "form" },
+      select("by", "by", byWhat), select("metric", "judged by", metrics), input("stage", "stage", { placeholder: "all" }), input("top", "rows", { type: "number", min: 0, placeholder: "10" }), input("alpha", "alpha", { placeholder: "0.01" }), input("min_effect", "smallest effect", { placeholder: "1%" }), input("margin", "margin", { placeholder: "5%" }))),
     runsKnown(abort.signal));
   form.addEventListener("keydown", (e) => { if (e.key === "Enter" && e.altKey) submit(); });
   const result = el("div"), picker = el("details", { class: "picker", open: !(asked.base && asked.new) }, el("summary", {}, "Pick the runs from a list"));
@@ -44,8 +45,8 @@ export function mount(root, route, nav) {
     const [base, now] = [asked.base, asked.new].map((side) => side.split(",").map((run) => run.trim()));
     result.append(loading("the comparison"));
     fill(result, get(path("diff"), { ...asked, format: "blocks" }, abort.signal).then(({ documents }) => [
-      el("p", {}, "Runs: ", [...base, ...now].map((run) => [el("a", { href: runLink(run) }, run), " "]), el("a", { href: "/check?" + new URLSearchParams({ run: asked.new, baseline: asked.base }) }, "Check by rules"),
-        asked.top === "0" ? null : [" ", el("a", { href: "/compare?" + new URLSearchParams({ ...Object.fromEntries(Object.entries(asked).filter(([, v]) => v)), top: 0 }) }, "All rows")]),
+      el("ul", { class: "steps", "aria-label": "More of these runs" }, [...[...base, ...now].map((run) => [run, runLink(run)]), ["Check by rules", "/check?" + new URLSearchParams({ run: asked.new, baseline: asked.base })],
+        asked.top !== "0" && ["All rows", "/compare?" + new URLSearchParams({ ...Object.fromEntries(Object.entries(asked).filter(([, v]) => v)), top: 0 })]].filter(Boolean).map(([words, href]) => el("li", {}, el("a", { href }, words)))),
       documents.map((d) => [documents.length > 1 ? el("h2", {}, d.title) : null, drawn(d.blocks)]),
     ])).then((done) => {
       if (!done || asked.base === asked.new) return;

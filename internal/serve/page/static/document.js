@@ -6,12 +6,14 @@ import { table } from "./table.js";
 // drawn makes the elements of blocks. figures are functions that draw figures, by name. Blocks of a section have headings of a level, and its title.
 export const drawn = (blocks, figures = {}, level = 2, title = "") => blocks.map((block) => Object.entries(block).map(([kind, of]) => kinds[kind](of, figures, level, title)));
 
+const mostCards = 6; // rows that are cards on a narrow screen; of more the first column stays in sight
+
 const kinds = {
   lead: ({ text, tone }) => el("p", { class: `lead ${tone}` }, text),
   facts: (list) => facts(list),
   section: ({ title, blocks }, figures, level) => el("section", { data: { title } }, el(`h${level}`, {}, title), drawn(blocks, figures, level + 1, title)),
   figure: ({ name, of }, figures) => ({ "samples-of-sides": (list) => el("div", { class: "stages" }, list.map(samples)), ledger, ...figures })[name]?.(of),
-  table: ({ of, legend }, _figures, _level, caption) => [table(of, { caption, search: false }), (legend ?? []).map((text) => el("p", { class: "hint" }, text))],
+  table: ({ of, legend }, _figures, _level, caption) => [table(of, { caption, search: false, look: of.rows.length <= mostCards ? "cards" : "fixed" }), (legend ?? []).map((text) => el("p", { class: "hint" }, text))],
   list: ({ items, is_ordered }) => el(is_ordered ? "ol" : "ul", { class: "findings" }, items.map(({ name, text, see = [], under = [], of, try: what }) => {
     const lines = [under[0], of && el("code", {}, of), ...under.slice(1), what && `Try: ${what}`].filter(Boolean), commands = see.map((command, i) => [i ? ", " : null, commandLink(command)]);
     return el("li", {}, name ? [el("code", {}, name), ": "] : null, is_ordered || lines.length ? el("b", {}, text) : text, lines.map((line) => el("p", {}, line)), see.length === 0 ? null : lines.length ? el("p", { class: "see" }, commands) : ["; see ", commands]);

@@ -3,7 +3,7 @@ import { address, get, once, path } from "./api.js";
 import { el, copyButton, fill, loading, later, runLink } from "./dom.js";
 import { table } from "./table.js";
 
-export const catalogue = () => once(path("queries")).then((all) => all.queries);
+export const catalogue = () => once(path("queries")).then((all) => all.queries.sort((a, b) => all.titles.indexOf(a.title) - all.titles.indexOf(b.title)));
 
 // queryOf gives where a query is asked: of a run, or of the whole warehouse.
 const queryOf = (run, name) => run === null ? path("queries", name) : path("runs", run, "queries", name);
@@ -116,9 +116,9 @@ export function mountQuery(root, { run, name, query, nav, stages = [] }) {
   return () => abort.abort();
 }
 
-// mountCatalogue lists the queries of a run, or else of all runs, by what they are about.
-export function mountCatalogue(root, { run, href, find = "", changed }) {
-  const list = el("div", { class: "catalogue" }), none = el("p", { class: "hint", hidden: true }, "No query has all of these words.");
+// mountCatalogue lists the queries that are wanted by the questions that they answer, each in a line.
+export function mountCatalogue(root, { wanted, href, find = "", changed }) {
+  const list = el("div", { class: "catalogue" }), none = el("p", { class: "hint", hidden: true }, "No query has all of these words."), jumps = el("ul", { class: "chips", "aria-label": "Questions" });
   const input = el("input", { type: "search", "data-search": true, value: find, placeholder: "Search the queries", "aria-label": "Search the queries", oninput: () => { changed?.(input.value.trim()); filter(); } });
   const filter = () => {
     const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -130,12 +130,16 @@ export function mountCatalogue(root, { run, href, find = "", changed }) {
       any ||= some;
     }
     none.hidden = any;
+    jumps.hidden = words.length > 0;
   };
-  root.append(el("div", { class: "find", role: "search" }, input), list, none);
+  root.append(el("div", { class: "find", role: "search" }, input), jumps, list, none);
   return fill(list, catalogue().then((all) => {
-    const domains = new Map();
-    for (const q of all) if (q.takes_run === (run !== null)) domains.set(q.title, [...(domains.get(q.title) ?? []), q]);
-    return [...domains].map(([title, queries]) => el("section", {}, el("h3", {}, title), el("ul", {}, queries.map((q) =>
-      el("li", { data: { text: [q.name, q.doc, ...q.columns.map((c) => c.name)].join(" ").toLowerCase() } }, el("a", { href: href(q.name) }, q.name), " ", el("span", {}, q.doc))))));
+    const groups = Map.groupBy(all.filter(wanted), (q) => q.title);
+    jumps.append(...[...groups.keys()].map((title, i) => el("li", {}, el("button", { type: "button", class: "chip", onclick: () => {
+      list.children[i].scrollIntoView();
+      list.children[i].querySelector("a").focus({ preventScroll: true });
+    } }, title.split(":")[0]))));
+    return [...groups].map(([title, queries]) => el("section", {}, el("h3", {}, title), el("ul", {}, queries.map((q) =>
+      el("li", { title: q.doc, data: { text: [q.name, q.title, q.doc, ...q.columns.map((c) => c.name)].join(" ").toLowerCase() } }, el("a", { href: href(q) }, q.name), " ", el("span", {}, q.doc))))));
   })).then(filter);
 }

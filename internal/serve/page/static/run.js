@@ -22,8 +22,8 @@ export function mount(root, route, nav) {
   if (query.has("queries")) {
     const content = el("div");
     root.append(content);
+    mountCatalogue(content, { wanted: (q) => q.takes_run, href: (q) => `${runLink(run)}?query=${encodeURIComponent(q.name)}`, find: query.get("find") ?? "", changed: (find) => nav.replace({ find }) });
     content.append(el("p", { class: "hint" }, "Queries over all runs: ", el("a", { href: "/queries" }, "here"), "."));
-    mountCatalogue(content, { run, href: (q) => `${runLink(run)}?query=${encodeURIComponent(q)}`, find: query.get("find") ?? "", changed: (find) => nav.replace({ find }) });
     return () => abort.abort();
   }
   mountSummary(root, run, nav, abort.signal);

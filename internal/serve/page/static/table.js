@@ -11,8 +11,8 @@ export const shown = (answer, row, column) => answer.texts?.[row][column] ?? ans
 export const measured = (answer, row, column) => (row[column] ?? null) === null ? null : [shown(answer, answer.rows.indexOf(row), column), answer.columns.find((c) => c.name === column).shown_in].filter(Boolean).join(" ");
 
 // table draws an answer {columns, rows, texts, notes}, perhaps with marks: of which cells a reader sees a tone, and which are code. state is {sort, find}; changed is called with a new one. cells are functions by column that
-// draw a cell in their own way; downloads are [label, address].
-export function table(answer, { caption, state = {}, changed = () => {}, cells = {}, downloads = [], search = true, most = chunk, pick = null } = {}) {
+// draw a cell in their own way; downloads are [label, address]; look is how a narrow screen shows it: "cards", or with its first column "fixed".
+export function table(answer, { caption, state = {}, changed = () => {}, cells = {}, downloads = [], search = true, most = chunk, pick = null, look = null } = {}) {
   const { rows } = answer, known = answer.columns.filter((c) => rows.some((row) => (row[c.name] ?? null) !== null)), columns = known.length ? known : answer.columns, unknown = answer.columns.filter((c) => !columns.includes(c));
   const largest = Object.fromEntries(columns.map((c) => [c.name, c.unit === "ratio" ? rows.reduce((most, row) => Math.max(most, Number(row[c.name] ?? 0)), 0) : 0]));
   let sort = state.sort ?? "", find = state.find ?? "", order = [], drawn = 0;
@@ -61,7 +61,7 @@ export function table(answer, { caption, state = {}, changed = () => {}, cells =
     const part = order.slice(drawn, drawn + n);
     drawn += part.length;
     body.append(...part.map((r) => {
-      const tr = el("tr", {}, columns.map((c) => cellOf(r, c)));
+      const tr = el("tr", {}, columns.map((c) => { const td = cellOf(r, c); td.dataset.title = titleOf(c); return td; }));
       if (pick) {
         tr.classList.add("pickable");
         tr.addEventListener("click", (e) => { if (!e.target.closest("a, button, summary, input") && !getSelection().toString()) pick(rows[r], tr); });
@@ -103,7 +103,7 @@ export function table(answer, { caption, state = {}, changed = () => {}, cells =
   const tools = search ? el("div", { class: "find", role: "search" }, rows.length > 8 || find ? input : null, count, el("span", { class: "spring" }),
     copyButton("Copy CSV", toCSV, `Copy ${caption} as CSV, in base units`), copyButton("Copy Markdown", toMarkdown, `Copy ${caption} as Markdown`),
     downloads.map(([label, href]) => el("a", { href, download: true }, label))) : null;
-  const element = el("div", { class: "answer" }, tools,
+  const element = el("div", { class: ["answer", look].filter(Boolean).join(" ") }, tools,
     rows.length || search ? el("div", { class: "wide", tabindex: "0", role: "region", "aria-label": caption },
       el("table", {}, el("caption", {}, caption), el("thead", {}, el("tr", {}, heads)), body)) : null,
     rows.length === 0 ? el("p", { class: "hint none" }, "No rows.") : null, more,

@@ -10,7 +10,7 @@ import { Tiles, unpacked } from "./timeline_tiles.js";
 import { View, delayText } from "./timeline_view.js";
 import { count, momentText, percent, time } from "./times.js";
 
-export const keys = [["w s", "timeline: zoom in, out, as the wheel does"], ["a d", "timeline: earlier, later"], ["f Enter", "timeline: zoom to the selection"], ["m", "timeline: highlight its range"], ["n p", "timeline: next, previous match of the search, or item of the line"], ["↑ ↓", "timeline: the line above or below, of a selection"],
+export const keys = [["w s", "timeline: zoom in, out, as the wheel does"], ["a d", "timeline: earlier, later"], ["Enter", "timeline: details of an item; then zoom to it, as f"], ["m", "timeline: highlight its range"], ["n p", "timeline: next, previous match of the search, or item of the line"], ["↑ ↓", "timeline: the line above or below, of a selection"],
   ["j", "timeline: from work to its launch, from a launch to its work"], ["l", "timeline: launch and work in one view"], ["0", "timeline: all that GPUs do, again for the whole capture"], ["Escape", "timeline: clear the selection"]];
 
 const works = ["kernel", "collective", "graph", "copy"], mostLinks = 300, mostMatches = 1000;
