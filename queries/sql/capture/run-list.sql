@@ -143,5 +143,8 @@ SELECT
     f.host,
     f.command,
     f.run_id::VARCHAR AS run_id
-FROM f LEFT JOIN k ON k.run_id = f.run_id LEFT JOIN m ON m.run_id = f.run_id LEFT JOIN _run_token g ON g.run_id = f.run_id
+FROM f
+LEFT JOIN k ON k.run_id = f.run_id
+LEFT JOIN m ON m.run_id = f.run_id
+LEFT JOIN _run_token(runs := (SELECT list(f.run_id) FROM f)) g ON g.run_id = f.run_id
 ORDER BY f.created_at DESC, f.run_id DESC

@@ -54,5 +54,5 @@ FROM run r
 LEFT JOIN s ON s.run_id = r.run_id
 LEFT JOIN d ON d.run_id = r.run_id
 LEFT JOIN t ON t.run_id = r.run_id
-LEFT JOIN _run_token k ON k.run_id = r.run_id
+LEFT JOIN _run_token() k ON k.run_id = r.run_id
 ORDER BY r.created_at DESC, r.run_id DESC
