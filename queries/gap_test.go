@@ -1,8 +1,10 @@
 package queries_test
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"prof/internal/testkit"
@@ -146,4 +148,62 @@ func TestLongestGaps(t *testing.T) {
 		"UPDATE gap SET start_ns = 295 WHERE start_ns = 85; UPDATE gap_part SET start_ns = 295 WHERE start_ns = 85")
 	check(queries.Args{}, all[0], "2|20|210|host|decode_all|<nil>|<nil>|<nil>|kernel 1|memcpy Host-to-Device|(none)|<nil>|1|2", all[2],
 		"4|10|295|host|other thread|op 1|<nil>|<nil>|kernel 1|memcpy Host-to-Device|(none)|<nil>|1|1")
+}
+
+// TestBetweenPasses holds that gaps between passes are, on every GPU, the idle time from whatever ran last to the first work of each measured pass that directly
+// follows one of its stage in its process, that single gaps say the same, and that causes and places pick rows.
+func TestBetweenPasses(t *testing.T) {
+	t.Parallel()
+	w := testkit.Copy(t, testkit.Named(t, "lost-steps", "engine-node", "nccl2")...)
+	for run, want := range map[string]string{"lost-steps": "[[decode 9 10800000]]", "engine-node": "[[decode 5 2489816] [mixed 8 4989136]]", "nccl2": "[]"} {
+		const counted = `SELECT stage, count(*), sum(ns)::BIGINT FROM (
+				SELECT p.stage, d.first_start_ns - max(k.end_ns) AS ns
+				FROM (
+					SELECT run_id, source_id, range_id, stage, is_warmup OR lag(is_warmup) OVER o AS is_cold, lag(stage) OVER o AS before
+					FROM stage_pass WINDOW o AS (PARTITION BY run_id, source_id, pid ORDER BY start_ns)
+				) p JOIN range_device d USING (run_id, range_id)
+				JOIN (SELECT run_id, source_id, device_id, start_ns, start_ns + duration_ns AS end_ns FROM kernel UNION ALL SELECT run_id, source_id, device_id, start_ns, start_ns + duration_ns FROM memop) k
+					ON k.run_id = p.run_id AND k.source_id = p.source_id AND k.device_id = d.device_id AND k.start_ns < d.first_start_ns
+				WHERE p.run_id = _run_id('%s') AND NOT p.is_cold AND p.stage = p.before GROUP BY p.stage, p.range_id, d.device_id, d.first_start_ns
+			) WHERE ns > 0 GROUP BY stage ORDER BY stage`
+		const grouped = "SELECT stage, sum(gap_count)::BIGINT, sum(total_ns)::BIGINT FROM gaps('%s', place := 'between-passes', top := 0) GROUP BY stage ORDER BY stage"
+		const single = "SELECT stage, count(*), sum(duration_ns)::BIGINT FROM longest_gaps('%s', place := 'between-passes', top := 0) GROUP BY stage ORDER BY stage"
+		for _, stmt := range []string{counted, grouped, single} {
+			if got := fmt.Sprint(rowsOf(t, w, stmt, run)); got != want {
+				t.Errorf("%s: %s, want %s by %s", run, got, want, stmt)
+			}
+		}
+		for _, query := range []string{"gaps", "longest-gaps"} {
+			all := testkit.Query(t, w, query, queries.Args{"run": run, "top": "0"})
+			time := map[string]string{"gaps": "total_ns", "longest-gaps": "duration_ns"}[query]
+			whole := total(all, time)
+			for _, picks := range []struct {
+				param  string
+				values []string
+			}{{"place", []string{"in-pass", "between-passes", "outside"}}, {"cause", []string{"launch-bound", "wait", "call", "host", "profiler", "queued", "unknown"}}, {"cause", idleParts}} {
+				sum := int64(0)
+				for _, value := range picks.values {
+					f := testkit.Query(t, w, query, queries.Args{"run": run, "top": "0", picks.param: value})
+					sum += total(f, time)
+					for _, r := range f.Rows {
+						if is := r[f.Index(picks.param)]; is != value && !(value == "launch-bound" && strings.HasPrefix(is.(string), "launch")) {
+							t.Errorf("%s of %s: --%s %s gives %v", query, run, picks.param, value, is)
+						}
+					}
+				}
+				if sum != whole || whole == 0 {
+					t.Errorf("%s of %s: all of --%s give %d ns of %d", query, run, picks.param, sum, whole)
+				}
+			}
+			q, err := queries.Find(query)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, param := range []string{"cause", "place"} {
+				if _, err := queries.Run(t.Context(), w, q, queries.Args{"run": run, param: "late"}); !errors.Is(err, queries.ErrBadArgument) {
+					t.Errorf("%s --%s late: %v", query, param, err)
+				}
+			}
+		}
+	}
 }

@@ -397,7 +397,7 @@ var words = map[string]kind{
 		Gaps int64   `col:"item_count"`
 		Time float64 `col:"time_ns"`
 	}) string {
-		return fmt.Sprintf("of %s (%s) the capture is too long to tell the pass: warm-up passes may have some of them", say.Count(c.Gaps, "gap", "gaps"), say.Duration(c.Time))
+		return fmt.Sprintf("of %s (%s) the capture is too long to tell the pass: some may be of warm-up passes or between stages", say.Count(c.Gaps, "gap", "gaps"), say.Duration(c.Time))
 	}),
 	"unlike-passes": sentence(func(c struct {
 		Stage    string  `col:"stage"`
@@ -1042,7 +1042,7 @@ type dataOf struct {
 }
 
 // leftOut are the parts of a run that rankings leave out, as _scope names them.
-var leftOut = map[string]string{"warm-up": "of warm-up, cold or unlike passes", "initialisation": "before the first pass", "outside": "outside stages", "between": "between passes"}
+var leftOut = map[string]string{"warm-up": "of warm-up, cold or unlike passes", "initialisation": "before the first pass", "outside": "outside stages"}
 
 type warmUp struct {
 	Passes int64  `col:"item_count"`

@@ -108,7 +108,7 @@ func (s *summariser) point(x *Finding, rule ruleRow) {
 			x.Detail = s.command(detail, "source", s.r.Source)
 		}
 	case "gaps":
-		x.Detail = s.command(detail, "stage", x.Stage, "device", fmt.Sprint(x.Device), "source", s.r.Source)
+		x.Detail = s.command(detail, "stage", x.Stage, "device", fmt.Sprint(x.Device), "cause", causeOf(x.ID), "source", s.r.Source)
 	default:
 		x.Detail = s.command(detail, "stage", x.Stage, "source", s.r.Source)
 	}

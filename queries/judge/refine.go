@@ -94,7 +94,7 @@ func (s *summariser) refine(a *Finding) error {
 		}
 		if gaps.count > 0 {
 			a.Advice = fmt.Sprintf("find what the GPU or the profiler does in %s; fewer or larger kernels do not fix that", map[bool]string{true: "the one gap that has nearly all of it", false: "the few gaps that have nearly all of it"}[gaps.count == 1])
-			a.Command = s.command("longest-gaps", "stage", a.Stage, "device", fmt.Sprint(device), "source", s.r.Source)
+			a.Command = s.command("longest-gaps", "stage", a.Stage, "device", fmt.Sprint(device), "cause", a.ID, "source", s.r.Source)
 			return nil
 		}
 	}

@@ -124,7 +124,11 @@ func (r *Report) More(run string) (map[string]frame.Question, error) {
 			return nil, err
 		}
 		if few {
-			ask(gapsKey(stage), "longest-gaps", "stage", strings.TrimSuffix(stage, wholeCapture), "device", strconv.FormatInt(gpu.device, 10), "top", strconv.Itoa(2*fewGaps))
+			place := "in-pass"
+			if stage == wholeCapture {
+				place = ""
+			}
+			ask(gapsKey(stage), "longest-gaps", "stage", strings.TrimSuffix(stage, wholeCapture), "place", place, "device", strconv.FormatInt(gpu.device, 10), "top", strconv.Itoa(2*fewGaps))
 		}
 	}
 	return out, nil

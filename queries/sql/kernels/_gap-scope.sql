@@ -1,16 +1,12 @@
--- _gap-scope: The part of a run that an idle gap belongs to: as of the work after it, but between passes where that is the first of a
---     measured pass.
+-- _gap-scope: The part of a run that an idle gap belongs to: that of the work after it; outside passes it is of none.
 -- grain: one value
 -- key: none
 -- scalar: used in expressions
 -- params:
 --   is_known BOOLEAN: as of _scope
 --   is_warmup BOOLEAN: of the pass of the work after; NULL outside every pass
---   is_opening BOOLEAN: whether the pass begins on the GPU at the end of the gap
+--   place VARCHAR: as of _gap-place
 -- columns:
---   scope: as of _scope, but between in place of initialisation
+--   scope: as of _scope, but never initialisation
 
-CASE
-    WHEN is_known AND is_opening AND NOT is_warmup THEN 'between'
-    ELSE _scope(is_known, is_warmup, false)
-END
+_scope(is_known, CASE WHEN place <> 'outside' OR is_warmup THEN is_warmup END, false)

@@ -1,4 +1,4 @@
--- longest-gaps v5: The longest idle gaps of each GPU: where the work after was launched, and what its thread did meanwhile, in any process.
+-- longest-gaps v6: The longest idle gaps of each GPU: where the work after was launched, and what its thread did meanwhile, in any process.
 -- grain: one idle gap
 -- key: source_id, device, start_ns
 -- notes: timelines accounting launch sampled left-longest
@@ -7,7 +7,10 @@
 --   top BIGINT = 20: maximum rows; 0 for all: the 10,000 longest gaps of each GPU of a source are stored
 --   stage VARCHAR = NULL: only gaps before work of this stage; (none) for gaps before work outside every stage or without a captured launch
 --   device BIGINT = NULL: only this GPU
---   warmup BOOLEAN = false: count warm-up passes too, and what is between and outside passes
+--   warmup BOOLEAN = false: count warm-up passes too, and what is outside passes
+--   cause VARCHAR = NULL: only gaps with this as the largest part, as in the column cause; launch-bound for launch, launch-delay and
+--     launch-latency
+--   place VARCHAR = NULL: only gaps in-pass, between-passes or outside
 --   {source}
 -- columns:
 --   rank: rank by length
@@ -28,6 +31,8 @@
 --   before: work that ended last before the gap: kernel, copy, fill or graph replay
 --   after: work that started at its end: kernel, copy, fill or graph replay
 --   stage: stage that launched the work after; (none) outside every stage, or when its launch was not captured: pid is NULL then
+--   place: in-pass; between-passes: from the last work of one to the first of the next, of the same stage; or outside, such as before the
+--     first pass of a stage
 --   range: normalised names of the ranges that launched the work after, outermost first; NULL outside every range, or when the launch was
 --     not captured
 --   device: GPU
@@ -49,6 +54,7 @@ WITH g AS ( -- those shown; all that follows is only of these
         g.pid,
         g.tid,
         g.stage,
+        g.place,
         g.path_id,
         g.before_kernel_name_id,
         g.before_operation,
@@ -56,7 +62,7 @@ WITH g AS ( -- those shown; all that follows is only of these
         g.after_operation,
         g.part
     FROM _long_gap(run, stage := stage, device := device, warmup := warmup, source := source) g
-    WHERE NOT g.is_left
+    WHERE NOT g.is_left AND _is_gap_asked(g.part, g.place, cause, place)
     QUALIFY top = 0 OR rank <= top
 ), part AS (
     SELECT
@@ -134,6 +140,7 @@ SELECT
     coalesce(b.name, g.before_operation) AS before,
     coalesce(a.name, g.after_operation) AS after,
     g.stage,
+    g.place,
     r.path AS range,
     g.device_id AS device,
     {{range .Idle}}t.{{.Column}},
