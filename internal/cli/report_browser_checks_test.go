@@ -36,6 +36,7 @@ func pageIsDrawn(b *browser, page string) {
 // stay last.
 func pageSorts(b *browser, page string) {
 	b.open(page)
+	unfold(b)
 	const table = `document.querySelector("#section-top-kernels table")`
 	cells := func(column string) []string {
 		return eval[[]string](b, fmt.Sprintf(`(() => { const at = [...%s.tHead.rows[0].cells].findIndex((th) => th.dataset.name === %q);
@@ -82,6 +83,7 @@ func pageSorts(b *browser, page string) {
 // pageSearches holds that a table shows the rows with all words, says how many these are, and shows all again.
 func pageSearches(b *browser, page string) {
 	b.open(page)
+	unfold(b)
 	const section = `document.querySelector("#section-stage-kernels")`
 	shown := func() []string {
 		return eval[[]string](b, `[...`+section+`.querySelectorAll("tbody tr")].filter((r) => r.checkVisibility()).map((r) => r.textContent)`)
@@ -126,9 +128,37 @@ func pageCopies(b *browser, page string) {
 	}
 }
 
-// pageFits holds that the page is nowhere wider than its window and that nothing of it stays over its text unasked, in light and dark, on desks and phones, with all that it folds away open.
+// unfold opens the sections.
+func unfold(b *browser) {
+	eval[int](b, `[...document.querySelectorAll("details.part")].map((d) => d.open = true).length`)
+}
+
+// pageUnfolds holds that tables are behind a click but for the stages, and that an address and paper open them.
+func pageUnfolds(b *browser, page string) {
+	b.open(page)
+	const open = `[...document.querySelectorAll("details.part")].filter((d) => d.open).map((d) => d.id).join(" ")`
+	if parts, got := eval[int](b, `document.querySelectorAll("details.part").length`), eval[string](b, open); parts < 10 || got != "" || !eval[bool](b, `document.querySelector("#section-stages table").checkVisibility()`) {
+		b.t.Errorf("of %d sections %q are open, or the stages are not", parts, got)
+	}
+	b.click(`document.querySelector("nav a[href='#section-gaps']")`)
+	b.settle()
+	if got := eval[string](b, open); got != "section-gaps" {
+		b.t.Errorf("its link opens %q", got)
+	}
+	if n := eval[int](b, `(() => { dispatchEvent(new Event("beforeprint")); const n = document.querySelectorAll("details.part:not([open])").length; dispatchEvent(new Event("afterprint")); return n; })()`); n != 0 || eval[string](b, open) != "section-gaps" {
+		b.t.Errorf("on paper %d sections are folded, then %q are open", n, eval[string](b, open))
+	}
+}
+
+// pageFits holds that the page is nowhere wider than its window, no table moves sideways on a desk, and that nothing of it stays over its text unasked, in light and dark, on desks and phones, with all that it folds away open.
 func pageFits(b *browser, page string) {
 	b.open(page)
+	b.screen(1400, 900, "light")
+	eval[int](b, `[...document.querySelectorAll("details:not(.name)")].map((d) => d.open = true).length`)
+	b.settle()
+	if wide := eval[[]string](b, `[...document.querySelectorAll(".wide")].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.ariaLabel + " " + e.scrollWidth)`); len(wide) > 0 {
+		b.t.Errorf("tables are wider than a page of 1400 pixels: %q", wide)
+	}
 	eval[int](b, `[...document.querySelectorAll("details")].map((d) => d.open = true).length`)
 	grounds := map[string]bool{}
 	for _, scheme := range []string{"light", "dark"} {
@@ -156,6 +186,7 @@ func pageNeedsNoScript(b *browser, page string) {
 	b.call("Emulation.setScriptExecutionDisabled", map[string]any{"value": true}, nil)
 	defer b.call("Emulation.setScriptExecutionDisabled", map[string]any{"value": false}, nil)
 	b.open(page)
+	unfold(b)
 	if n := eval[int](b, `document.querySelectorAll("th button, .find").length`); n != 0 {
 		b.t.Fatalf("the script ran: there are %d of its buttons", n)
 	}

@@ -93,7 +93,7 @@ func TestReportBars(t *testing.T) {
 	t.Parallel()
 	p := reading(t, filled)
 	text := p.ok("report", "a", "--out", "-")
-	_, section, found := strings.Cut(text, "\n## Where the time went\n\n```text\n")
+	_, section, found := strings.Cut(text, "\n<summary>Where the time went</summary>\n\n```text\n")
 	if !found {
 		t.Fatal("it has no bars")
 	}
@@ -108,7 +108,7 @@ func TestReportBars(t *testing.T) {
 		t.Errorf("the table under the bars has not the %d rows of accounting", rows)
 	}
 	bare := reading(t, capturedRuns)
-	if text := bare.ok("report", "w", "--out", "-"); !strings.Contains(text, "\n## Where the time went\n\nNot known: ") || strings.Contains(text, "## Collectives") {
+	if text := bare.ok("report", "w", "--out", "-"); !strings.Contains(text, "<summary>Where the time went: not known</summary>\n\nNot known: ") || strings.Contains(text, "Collectives</summary>") {
 		t.Error("a run without device work does not say so")
 	}
 }
@@ -131,7 +131,7 @@ func TestReportInBrowser(t *testing.T) {
 		name  string
 		check func(b *browser, page string)
 	}{
-		{"drawn", pageIsDrawn}, {"sort", pageSorts}, {"search", pageSearches}, {"copy", pageCopies},
+		{"drawn", pageIsDrawn}, {"unfolds", pageUnfolds}, {"sort", pageSorts}, {"search", pageSearches}, {"copy", pageCopies},
 		{"zoom", pageZooms}, {"kernels", func(b *browser, page string) { pageShowsKernels(b, page, timelineOf(b.t, text)) }}, {"gaps", pageJumpsToGaps}, {"launches", func(b *browser, page string) { pageTiesLaunches(b, page, p) }},
 		{"widths", pageFits}, {"without script", pageNeedsNoScript},
 	} {

@@ -44,7 +44,7 @@ type Section struct {
 	Title  string
 	ID     string // how addresses name it; "" for words of its title
 	Brief  string // what an index calls it; "" for its title
-	Folded bool   // pages open it on demand
+	Folded bool   // it opens on a click; one with an ID is listed all the same
 	Strong bool   // what to do: it is seen first
 	Blocks []Block
 }
@@ -137,7 +137,7 @@ type Swap struct {
 // Rows are the rows of an answer, with its notes.
 type Rows struct {
 	Frame *frame.Frame
-	First bool // of many rows Markdown has the first
+	Part  bool // of a report: of its columns and rows there are those that a page has room for
 }
 
 // List is a list of sentences.

@@ -204,13 +204,21 @@ func (p *htmlPage) block(b Block, level int, title string) error {
 
 func (p *htmlPage) section(b Section, level int) error {
 	title := typeset.Sentence(b.Title)
-	if b.Folded {
+	if b.Folded && b.ID == "" {
 		p.print("<details class=\"more\"><summary>%s</summary>\n", html.EscapeString(title))
 		err := p.blocks(b.Blocks, level, title)
 		p.print("</details>\n")
 		return err
 	}
-	return p.under(cmp.Or(b.ID, p.id(cmp.Or(b.Brief, b.Title))), title, typeset.Sentence(cmp.Or(b.Brief, b.Title)), b.Blocks, level)
+	id, brief := cmp.Or(b.ID, p.id(cmp.Or(b.Brief, b.Title))), typeset.Sentence(cmp.Or(b.Brief, b.Title))
+	if !b.Folded {
+		return p.under(id, title, brief, b.Blocks, level)
+	}
+	p.index = append(p.index, entry{id, brief})
+	p.print("<details class=\"part\" id=\"%s\"><summary><h%[2]d>%[3]s</h%[2]d></summary>\n", html.EscapeString(id), min(level, 6), html.EscapeString(title))
+	err := p.blocks(b.Blocks, level+1, title)
+	p.print("</details>\n")
+	return err
 }
 
 // under writes blocks under a heading, which the index has by its brief title.
@@ -262,7 +270,11 @@ func (p *htmlPage) table(b Table, title string) error {
 }
 
 func (p *htmlPage) rows(b Rows, title string) error {
-	v, err := table.NewView(b.Frame, cmp.Or(title, b.Frame.Query, "Rows"), p.tables, p.names)
+	tables := p.tables
+	if !b.Part {
+		tables.Width = 0
+	}
+	v, err := table.NewView(b.Frame, cmp.Or(title, b.Frame.Query, "Rows"), tables, p.names)
 	if err != nil {
 		return err
 	}

@@ -2,9 +2,11 @@ package doc
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"html"
 	"io"
+	"slices"
 	"strings"
 
 	"prof/render/table"
@@ -15,6 +17,7 @@ import (
 func Markdown(w io.Writer, list []Document, o typeset.Options) error {
 	m := markdown{o: o}
 	for i, d := range list {
+		m.isListed = d.IsFile && len(listed(d.Blocks)) >= manySections
 		if i > 0 {
 			m.out.WriteString("\n")
 		}
@@ -25,7 +28,19 @@ func Markdown(w io.Writer, list []Document, o typeset.Options) error {
 		if d.Title != "" {
 			m.print("%s %s\n\n", strings.Repeat("#", level), strings.TrimSpace(d.Sign+" "+typeset.MarkdownText(d.Title)))
 		}
-		if err := m.blocks(d.Blocks, level+1); err != nil {
+		first := d.Blocks
+		if m.isListed {
+			at := slices.IndexFunc(d.Blocks, func(b Block) bool { return len(listed([]Block{b})) > 0 })
+			if first = d.Blocks[:at]; at > 0 {
+				if err := m.blocks(first, level+1); err != nil {
+					return err
+				}
+				m.out.WriteString("\n")
+			}
+			m.index(listed(d.Blocks))
+			first = d.Blocks[at:]
+		}
+		if err := m.blocks(first, level+1); err != nil {
 			return err
 		}
 	}
@@ -34,8 +49,33 @@ func Markdown(w io.Writer, list []Document, o typeset.Options) error {
 }
 
 type markdown struct {
-	out bytes.Buffer
-	o   typeset.Options
+	out      bytes.Buffer
+	o        typeset.Options
+	isListed bool // its sections are listed at the top
+}
+
+// manySections is how many sections a file lists at its top.
+const manySections = 8
+
+// listed are the sections of a document that have an address.
+func listed(list []Block) (out []Section) {
+	for _, b := range blocksFor(false, list) {
+		if s, is := b.(Section); is && s.ID != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// index is a line that leads to each section.
+func (m *markdown) index(list []Section) {
+	for i, s := range list {
+		if i > 0 {
+			m.out.WriteString(" · ")
+		}
+		m.print("[%s](#%s)", typeset.MarkdownText(typeset.Sentence(cmp.Or(s.Brief, s.Title))), s.ID)
+	}
+	m.out.WriteString("\n\n")
 }
 
 func (m *markdown) print(format string, args ...any) { fmt.Fprintf(&m.out, format, args...) }
@@ -109,18 +149,16 @@ func (m *markdown) facts(list [][2]string) {
 }
 
 func (m *markdown) rows(b Rows) error {
-	if !b.First {
-		return table.Markdown(&m.out, b.Frame, m.o)
+	if b.Part {
+		return table.MarkdownExcerpt.Markdown(&m.out, b.Frame)
 	}
-	first, left := table.MarkdownExcerpt.Of(b.Frame)
-	if err := table.Markdown(&m.out, first, m.o); err != nil || left == "" {
-		return err
-	}
-	m.print("\n%s\n", left)
-	return nil
+	return table.Markdown(&m.out, b.Frame, m.o)
 }
 
 func (m *markdown) section(b Section, level int) error {
+	if m.isListed && b.ID != "" {
+		m.print("<a id=\"%s\"></a>\n\n", b.ID)
+	}
 	if !b.Folded {
 		m.print("%s %s\n\n", strings.Repeat("#", level), typeset.MarkdownText(typeset.Sentence(b.Title)))
 		return m.blocks(b.Blocks, level+1)

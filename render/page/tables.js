@@ -113,3 +113,14 @@ async function copy(text) {
     return copied;
   }
 }
+
+// --- what is folded: addresses open it, and so does paper
+function reveal() {
+  for (let at = document.getElementById(location.hash.slice(1)); at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
+}
+addEventListener("hashchange", reveal);
+document.addEventListener("click", (e) => { if (e.target.closest(`a[href^="#"]`)) setTimeout(reveal); });
+reveal();
+let printed = [];
+addEventListener("beforeprint", () => { for (const part of printed = [...document.querySelectorAll("details.part:not([open])")]) part.open = true; });
+addEventListener("afterprint", () => { for (const part of printed) part.open = false; });

@@ -89,7 +89,7 @@ func TestTableClass(t *testing.T) {
 		for i := 1; i < c.columns; i++ {
 			names, row = names+" c"+strconv.Itoa(i), append(row, int64(1))
 		}
-		table, err := table.NewView(rendertest.FrameOf("q", names, row), "q", table.PageExcerpt, nil)
+		table, err := table.NewView(rendertest.FrameOf("q", names, row), "q", wide, nil)
 		if err != nil || table.Class != c.want {
 			t.Errorf("%d columns: %q, want %q, %v", c.columns, table.Class, c.want, err)
 		}

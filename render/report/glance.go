@@ -169,7 +169,7 @@ func (s glanceStage) WhySentence() string { return typeset.Sentence(s.Why) + "."
 
 // section is the summary as a part of the report.
 func (g *glance) section() doc.Section {
-	s := doc.Section{Title: "at a glance", ID: "glance", Blocks: []doc.Block{doc.Lead{Text: g.Lead}}}
+	s := doc.Section{Title: "at a glance", ID: "glance"}
 	part := func(title string, blocks ...doc.Block) {
 		s.Blocks = append(s.Blocks, doc.Section{Title: title, Blocks: blocks})
 	}
@@ -185,7 +185,8 @@ func (g *glance) section() doc.Section {
 	if len(g.Kernels) > 0 {
 		part("the kernels that take most time", doc.List{Items: typeset.Each(g.Kernels, func(k glanceKernel) doc.Item { return doc.Item{Name: k.Short, Text: k.Words} })},
 			doc.Commands{Lead: "see", List: []string{g.Kernels[0].Command}},
-			doc.Hint{Text: "Warm-up is included. The table of top kernels has whole names.", To: "section-top-kernels"})
+			doc.Either{Page: []doc.Block{doc.Hint{Text: "Warm-up is included. The table of top kernels opens names in full.", To: "section-top-kernels"}},
+				Other: []doc.Block{doc.Hint{Text: "Warm-up is included. kernels.md has names in full."}}})
 	}
 	if len(g.Doubts) > 0 {
 		part("caveats", doc.List{Items: sentences(g.Doubts)})

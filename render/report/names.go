@@ -93,6 +93,23 @@ func gpuOf(all []gpuName) (name any, why string) {
 	return strings.Join(typeset.Unique(names), ", "), ""
 }
 
+// gpuText names the GPUs that did the work, or says why they have no name; "" where nothing is known of any.
+func (r *reader) gpuText() string {
+	if r.Frame("devices") == nil {
+		return ""
+	}
+	all := r.gpuNames()
+	name, why := gpuOf(all)
+	if name == nil {
+		return "unknown: " + typeset.Neutral(why)
+	}
+	text := typeset.Neutral(fmt.Sprint(name))
+	if n := len(workingGPUs(all)); n > 1 && !strings.Contains(text, ", ") {
+		text = fmt.Sprintf("%d x %s", n, text)
+	}
+	return text
+}
+
 // reportFrames are the frames behind what a page shows.
 func reportFrames(r *judge.Report) []*frame.Frame {
 	var out []*frame.Frame

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -40,7 +42,7 @@ func TestKernelNames(t *testing.T) {
 	tables := [2]*table.View{}
 	for i, f := range []*frame.Frame{top, gaps} {
 		var err error
-		if tables[i], err = table.NewView(f, "a", table.PageExcerpt, names); err != nil {
+		if tables[i], err = table.NewView(f, "a", wide, names); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -69,12 +71,40 @@ func TestUnknownColumns(t *testing.T) {
 	if len(view.Columns) != 3 || len(view.Rows) != 2 || len(view.Rows[1]) != 3 || view.Rows[1][2].Sort != "2" || view.Columns[1].Name != "mfu_ratio" {
 		t.Errorf("the table is %+v", view)
 	}
-	if want := "Empty columns hidden: wrong input."; view.Unknown != want {
-		t.Errorf("it says %q, not %q", view.Unknown, want)
+	if want := "Empty columns hidden: wrong input."; view.Without != want {
+		t.Errorf("it says %q, not %q", view.Without, want)
 	}
 	f.Rows = [][]any{{nil, nil, nil, nil}}
-	if view, err = table.NewView(f, "q", table.PageExcerpt, nil); err != nil || len(view.Columns) != 4 || view.Unknown != "" {
+	if view, err = table.NewView(f, "q", table.PageExcerpt, nil); err != nil || len(view.Columns) != 4 || view.Without != "" {
 		t.Errorf("of a row without values: %+v, %v", view, err)
+	}
+}
+
+// wide has all columns.
+var wide = table.Excerpt{Rows: 500, Bytes: 1 << 20}
+
+// TestFitted holds that a report has the columns that have room side by side, and says which it has not; of those none is lost.
+func TestFitted(t *testing.T) {
+	names, row := "kernel total_ns", []any{"k", int64(1)}
+	for i := range 40 {
+		names, row = fmt.Sprintf("%s share_%d_ratio", names, i), append(row, 0.5)
+	}
+	names, row = names+" reason", append(row, nil)
+	f := rendertest.FrameOf("q", names, row)
+	view, err := table.NewView(f, "q", table.PageExcerpt, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := len(view.Columns)
+	if rest := fmt.Sprintf(" and %d more.", 42-n-8); n < 8 || n > 30 || view.Columns[0].Name != "kernel" || !strings.HasPrefix(view.Without, "Empty columns hidden: reason. Columns that only the query has: share ") || !strings.HasSuffix(view.Without, rest) {
+		t.Errorf("of 43 columns %d are there: %s", n, view.Without)
+	}
+	var md bytes.Buffer
+	if err := table.MarkdownExcerpt.Markdown(&md, f); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(strings.SplitN(md.String(), "\n", 2)[0], " | ") + 1; got != n || !strings.Contains(md.String(), "\nEmpty columns hidden: reason. Columns that only") {
+		t.Errorf("Markdown has %d columns, the page %d:\n%s", got, n, md.String())
 	}
 }
 
@@ -84,7 +114,7 @@ func TestPaper(t *testing.T) {
 	for range 40 {
 		names, row = names+" share_of_something_ratio", append(row, 0.5)
 	}
-	view, err := table.NewView(rendertest.FrameOf("q", names, row), "q", table.PageExcerpt, nil)
+	view, err := table.NewView(rendertest.FrameOf("q", names, row), "q", wide, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,9 +148,9 @@ func TestSharedNotes(t *testing.T) {
 		times      int
 	}{
 		{md, "\n1. shared\n2. also shared\n", 1}, {md, "shared\n", 2}, {md, "\n- of two\n", 2}, {md, "\n- own\n", 1},
-		{md, "\nSee footnotes 1 and 2 above.\n", 2}, {md, "\nSee footnote 2 above.", 1},
+		{md, "\nSee footnotes 1 and 2 below.\n", 2}, {md, "\nSee footnote 2 below.", 1},
 		{body, "<li>shared</li>", 1}, {body, "<li>also shared</li>", 1}, {body, `<p class="note">of two</p>`, 2}, {body, `<p class="note">`, 3},
-		{body, `<a href="#notes">See footnotes 1 and 2 above.`, 2}, {body, `<section id="notes"`, 1},
+		{body, `<a href="#notes">See footnotes 1 and 2 below.`, 2}, {body, `<section id="notes"`, 1},
 	} {
 		if n := strings.Count(c.text, c.mark); n != c.times {
 			t.Errorf("%q is there %d times, not %d, in\n%s", c.mark, n, c.times, c.text)

@@ -36,9 +36,13 @@ func writeHTML(out *bytes.Buffer, r *reader) {
 // document is the report: facts of the run, what they come to, then each section with the query that gives it. What is missing is said in its
 // place. Pictures are made where they will be drawn.
 func (r *reader) document(withPictures bool) doc.Document {
-	d := doc.Document{Title: typeset.Neutral(reportTitle(r.Report)), IsFile: true, Blocks: []doc.Block{r.facts()}}
+	d := doc.Document{Title: typeset.Neutral(reportTitle(r.Report)), IsFile: true}
 	g, err := newGlance(r.Report)
 	r.keep(err)
+	if g != nil {
+		d.Blocks = append(d.Blocks, doc.Lead{Text: g.Lead})
+	}
+	d.Blocks = append(d.Blocks, r.facts()...)
 	if g != nil {
 		d.Blocks = append(d.Blocks, g.section())
 	}
@@ -53,23 +57,31 @@ func (r *reader) document(withPictures bool) doc.Document {
 		lists = append(lists, timeline.Notes)
 	}
 	shared := words.SharedNotes(lists...)
-	if len(shared) > 0 {
-		d.Blocks = append(d.Blocks, doc.Section{Title: words.SharedTitle, ID: notesID, Blocks: []doc.Block{doc.List{Ordered: true, Plain: true, Items: sentences(shared)}}})
-	}
 	if timeline != nil {
 		timeline.Notes, timeline.Others = words.OwnNotes(timeline.Notes, shared)
 		d.Blocks = append(d.Blocks, doc.Either{Page: []doc.Block{doc.Section{Title: "timeline", ID: "timeline", Blocks: []doc.Block{doc.Figure{Template: "timeline", Of: timeline, Scripts: timelineScripts}}}}})
 	}
 	for _, s := range r.Sections {
-		section := doc.Section{Title: typeset.Neutral(s.Title), ID: "section-" + s.ID, Blocks: r.section(s, shared, withPictures)}
+		section := doc.Section{Title: typeset.Neutral(s.Title), ID: "section-" + s.ID, Folded: len(r.Sections) >= manySections && !slices.Contains(openSections, s.ID), Blocks: r.section(s, shared, withPictures)}
+		if s.Missing != "" {
+			section.Title, section.Brief = section.Title+": not known", section.Title
+		}
 		if s.Page {
 			d.Blocks = append(d.Blocks, doc.Either{Page: []doc.Block{section}})
 		} else {
 			d.Blocks = append(d.Blocks, section)
 		}
 	}
+	if len(shared) > 0 {
+		d.Blocks = append(d.Blocks, doc.Section{Title: words.SharedTitle, ID: notesID, Blocks: []doc.Block{doc.List{Ordered: true, Plain: true, Items: sentences(shared)}}})
+	}
 	return d
 }
+
+// manySections is how many sections are folded, but for those that a reader sees without a click.
+const manySections = 8
+
+var openSections = []string{"stages"}
 
 // notesID names the section of notes on several tables.
 const notesID = "notes"
@@ -79,26 +91,31 @@ var timelineScripts = []string{"el.js", "times.js", "timeline_marks.js", "timeli
 
 func reportTitle(r *judge.Report) string { return "Run " + r.Name }
 
-// firstFacts are what a page shows of a run without asking.
+// firstFacts are what a report shows of a run without asking.
 var firstFacts = []string{"captured", "command", "tags", "model", "capture"}
 
-// facts say what the run is; a page folds most of them away.
-func (r *reader) facts() doc.Block {
-	var all, first, more doc.Facts
+// facts say what the run is; most of them are folded away.
+func (r *reader) facts() []doc.Block {
+	var first, more doc.Facts
+	if gpus := r.gpuText(); gpus != "" {
+		first = append(first, [2]string{"GPU", gpus})
+	}
 	for _, f := range r.Facts {
 		f = [2]string{typeset.Neutral(f[0]), typeset.Neutral(f[1])}
-		all = append(all, f)
 		if slices.Contains(firstFacts, f[0]) {
 			first = append(first, f)
 		} else {
 			more = append(more, f)
 		}
 	}
-	page := []doc.Block{first}
-	if len(more) > 0 {
-		page = append(page, doc.Section{Title: "more about the run", Folded: true, Blocks: []doc.Block{more}})
+	var out []doc.Block
+	if len(first) > 0 {
+		out = append(out, first)
 	}
-	return doc.Either{Page: page, Other: []doc.Block{all}}
+	if len(more) > 0 {
+		out = append(out, doc.Section{Title: "more about the run", Folded: true, Blocks: []doc.Block{more}})
+	}
+	return out
 }
 
 func sentences(texts []string) []doc.Item {
@@ -137,14 +154,14 @@ func (r *reader) section(s judge.Section, shared []string, withPictures bool) (o
 			sql.Queries = append(sql.Queries, doc.Query{Name: figures.Roofline.Query[0], SQL: figures.Roofline.Query[1]})
 		}
 		if hasRows = chart.HasTable(f.Query); hasRows {
-			out = append(out, doc.Rows{Frame: &f, First: true})
+			out = append(out, doc.Rows{Frame: &f, Part: true})
 		}
 	}
 	if len(f.Notes) > 0 && !hasRows {
 		out = append(out, doc.Notes(f.Notes))
 	}
 	if others != "" {
-		out = append(out, doc.Hint{Text: "See foot" + others + " above.", To: notesID})
+		out = append(out, doc.Hint{Text: "See foot" + others + " below.", To: notesID})
 	}
 	return append(out, sql)
 }

@@ -2,20 +2,25 @@ package table
 
 import (
 	"fmt"
+	"strings"
 
 	"prof/queries/frame"
 	"prof/render/typeset"
 )
 
-// Excerpt is how much of a table a report holds: rows, and bytes of its cells. A run of hundreds of passes or stages, or with names of
-// thousands of characters, would else make a page that no browser likes to open.
-type Excerpt struct{ Rows, Bytes, Cell int }
+// Excerpt is how much of a table a report holds: rows, bytes of its cells, and letters side by side, 0 for any number. A run of hundreds of
+// passes or stages, or with names of thousands of characters, would else make a page that no browser likes to open, and many columns one that
+// nobody reads.
+type Excerpt struct{ Rows, Bytes, Cell, Width int }
 
 // How much of a table the page and report.md hold. A cell of the page has tags around it, and a name that is shown in short is there twice.
 var (
-	PageExcerpt     = Excerpt{Rows: 500, Bytes: 500_000, Cell: 45}
-	MarkdownExcerpt = Excerpt{Rows: 500, Bytes: 60_000, Cell: 3}
+	PageExcerpt     = Excerpt{Rows: 500, Bytes: 500_000, Cell: 45, Width: pageWidth}
+	MarkdownExcerpt = Excerpt{Rows: 500, Bytes: 60_000, Cell: 3, Width: pageWidth}
 )
+
+// pageWidth is how many letters have room on a page of 1400 pixels beside its index.
+const pageWidth = 112
 
 // Of returns the frame with its first rows, at least one, and says what is left out; "" when nothing is.
 func (e Excerpt) Of(f *frame.Frame) (*frame.Frame, string) {
@@ -42,6 +47,28 @@ func (e Excerpt) Of(f *frame.Frame) (*frame.Frame, string) {
 	return &first, fmt.Sprintf("The first %s of %s rows are here; the query gives all.", typeset.Int(int64(fits)), typeset.Int(int64(len(f.Rows))))
 }
 
+// columns returns the table with the columns that have room, those that a narrow terminal keeps longest, and the titles of the others.
+func (e Excerpt) columns(t Table) (Table, []string) {
+	if e.Width == 0 {
+		return t, nil
+	}
+	l := t.plain().fit(e.Width)
+	t.fitted = true
+	return t.only(l.columns), l.hidden
+}
+
+// columnsLeftOut says which columns are not there, since they are empty or have no room.
+func columnsLeftOut(unknown, hidden []string) string {
+	var out []string
+	if len(unknown) > 0 {
+		out = append(out, "Empty columns hidden: "+someOf(unknown)+".")
+	}
+	if len(hidden) > 0 {
+		out = append(out, "Columns that only the query has: "+someOf(hidden)+".")
+	}
+	return strings.Join(out, " ")
+}
+
 // cells returns the first rows of cells, at least one, and says what is left out; "" when nothing is.
 func (e Excerpt) cells(rows [][]Cell) ([][]Cell, string) {
 	size := 0
@@ -60,4 +87,4 @@ func (e Excerpt) cells(rows [][]Cell) ([][]Cell, string) {
 const numberBytes = 12
 
 // Smaller is less of large tables.
-func (e Excerpt) Smaller() Excerpt { return Excerpt{e.Rows, e.Bytes * 2 / 3, e.Cell} }
+func (e Excerpt) Smaller() Excerpt { return Excerpt{e.Rows, e.Bytes * 2 / 3, e.Cell, e.Width} }

@@ -19,6 +19,23 @@ func Markdown(w io.Writer, f *frame.Frame, _ typeset.Options) error {
 	if err != nil {
 		return err
 	}
+	return t.markdown(w)
+}
+
+// Markdown writes what the excerpt has of f, and what it has not.
+func (e Excerpt) Markdown(w io.Writer, f *frame.Frame) error {
+	known, unknown := knownColumns(measured(f))
+	first, left := e.Of(known)
+	t, err := Of(first)
+	if err != nil {
+		return err
+	}
+	t, hidden := e.columns(t)
+	return t.markdown(w, left, columnsLeftOut(unknown, hidden))
+}
+
+// markdown writes the table, lines on what it has not, and its notes.
+func (t Table) markdown(w io.Writer, without ...string) error {
 	var out bytes.Buffer
 	if len(t.Columns) > 0 {
 		t.Markdown(&out)
@@ -26,13 +43,18 @@ func Markdown(w io.Writer, f *frame.Frame, _ typeset.Options) error {
 	if len(t.Rows) == 0 {
 		out.WriteString("\n(no rows)\n")
 	}
+	for _, text := range without {
+		if text != "" {
+			out.WriteString("\n" + typeset.MarkdownText(text) + "\n")
+		}
+	}
 	for i, note := range t.Notes {
 		if i == 0 {
 			out.WriteString("\n")
 		}
 		out.WriteString("- " + typeset.MarkdownLine(typeset.Neutral(note)) + "\n")
 	}
-	_, err = w.Write(bytes.TrimLeft(out.Bytes(), "\n"))
+	_, err := w.Write(bytes.TrimLeft(out.Bytes(), "\n"))
 	return err
 }
 

@@ -18,6 +18,7 @@ type Table struct {
 	Rows    [][]Cell // each as long as Columns
 	Notes   []string
 	OneLine bool // titles are not broken over several lines
+	fitted  bool // its columns were chosen to have room side by side
 }
 
 // Column is one column of a table.
@@ -206,15 +207,20 @@ func (t Table) Known() (known Table, without []string) {
 	if len(kept) == 0 || len(without) == 0 {
 		return t, nil
 	}
-	known = t
-	known.Columns, known.Rows = nil, make([][]Cell, len(t.Rows))
+	return t.only(kept), without
+}
+
+// only returns the table with some of its columns.
+func (t Table) only(kept []int) Table {
+	some := t
+	some.Columns, some.Rows = nil, make([][]Cell, len(t.Rows))
 	for _, j := range kept {
-		known.Columns = append(known.Columns, t.Columns[j])
+		some.Columns = append(some.Columns, t.Columns[j])
 		for i, row := range t.Rows {
-			known.Rows[i] = append(known.Rows[i], row[j])
+			some.Rows[i] = append(some.Rows[i], row[j])
 		}
 	}
-	return known, without
+	return some
 }
 
 // Add appends a column of texts, "" where there is nothing to say; those that the column draws need none.

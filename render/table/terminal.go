@@ -43,12 +43,17 @@ const mostHidden = 8
 
 // HiddenColumns names the columns that a width had no room for, and what shows them.
 func HiddenColumns(titles []string, shownBy string) string {
+	return fmt.Sprintf("hidden columns: %s (%s shows all)", someOf(titles), shownBy)
+}
+
+// someOf lists titles, and of many the first.
+func someOf(titles []string) string {
 	first, left := typeset.FirstOf(typeset.Unique(titles), mostHidden)
-	text := "hidden columns: " + strings.Join(first, ", ")
+	text := strings.Join(first, ", ")
 	if left > 0 {
 		text += fmt.Sprintf(" and %d more", left)
 	}
-	return fmt.Sprintf("%s (%s shows all)", text, shownBy)
+	return text
 }
 
 // Write writes a table for a terminal, and gives the titles of the columns that it had no room for.

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -17,7 +18,7 @@ type View struct {
 	Columns  []ColumnView
 	Rows     [][]CellView
 	LeftOut  string // rows that are not there; "" when all are
-	Unknown  string // columns that are not there, as no row has anything in them; "" when all are
+	Without  string // columns that are not there; "" when all are
 	OffPaper string // columns that are not printed; "" when all are
 }
 
@@ -54,8 +55,9 @@ func NewView(f *frame.Frame, caption string, e Excerpt, names map[string]string)
 		return nil, err
 	}
 	t.Caption = caption
+	t, hidden := e.columns(t)
 	v := t.view(names)
-	v.LeftOut, v.Unknown = left, listed("Empty columns hidden: ", unknown)
+	v.LeftOut, v.Without = left, columnsLeftOut(unknown, hidden)
 	return v, nil
 }
 
@@ -84,25 +86,30 @@ func (t Table) view(names map[string]string) *View {
 			named = slices.ContainsFunc(t.Rows, func(row []Cell) bool { return row[j].Code && short(row[j].Text) != row[j].Text })
 		}
 		for i, row := range t.Rows {
-			v.Rows[i] = append(v.Rows[i], row[j].view(c, short, named, isAside))
+			v.Rows[i] = append(v.Rows[i], row[j].view(c, short, named, isAside, t.fitted))
 		}
 	}
 	v.OffPaper = listed("Hidden in print: ", off)
 	return v
 }
 
-func (c Cell) view(of Column, short func(string) string, named, aside bool) CellView {
+func (c Cell) view(of Column, short func(string) string, named, aside, fitted bool) CellView {
 	v := CellView{Text: c.Shown(), Right: of.Right, Sort: c.Value, Null: c.Null || c.Text == "", Code: c.Code}
-	long := ""
+	long, longText := "", typeset.LongText
+	if fitted {
+		longText = typeset.ClearText
+	}
 	if c.Code && !of.Right {
 		if v.Short = short(c.Text); v.Short == c.Text {
 			v.Short = ""
 		}
 	}
 	switch {
+	case named && fitted && typeset.Width(cmp.Or(v.Short, c.Text)) > longText:
+		long = "name long"
 	case named:
 		long = "name"
-	case !of.Right && typeset.Width(c.Text) > typeset.LongText:
+	case !of.Right && typeset.Width(c.Text) > longText:
 		long = "long"
 	}
 	if of.Share {
@@ -259,6 +266,9 @@ func (t Table) class() string {
 	}
 	if len(t.Columns) >= 4 && max(t.dataWidth(0), typeset.Width(t.Columns[0].Title)) <= narrowFirst {
 		class += " pinned"
+	}
+	if t.fitted {
+		class += " fitted"
 	}
 	return class
 }
