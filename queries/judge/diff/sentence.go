@@ -25,6 +25,9 @@ func (st *Stage) sentence(s *stagePair, metric string) string {
 	if !math.IsNaN(c.A) && !math.IsNaN(c.B) {
 		out += fmt.Sprintf(", from %s%s to %s per %s", centreText(c), judge.DurationText(c.A), judge.DurationText(c.B), st.Unit)
 	}
+	if seen := st.seenText(); seen != "" {
+		out += "; " + seen
+	}
 	out += "; " + c.Why
 	if st.StageExpected != "" {
 		out += "; A and B differ by " + st.StageExpected
@@ -81,12 +84,36 @@ func (st *Stage) unsureText() string {
 	if doubt := c.Doubt(); doubt != "" {
 		return out + "; " + doubt
 	}
+	if st.isApart() && c.Smallest != nil && *c.Smallest > math.Abs(*c.Effect) {
+		return fmt.Sprintf("%s in these two processes; two of the same code may differ by %s", out, stats.SizeText(*c.Smallest))
+	}
 	if hidden := c.Hidden(); hidden != "" && *c.Smallest > math.Abs(*c.Effect) {
 		out += "; " + hidden
 	} else if text := c.Interval(); text != "" {
 		out += "; " + text
 	}
 	return out
+}
+
+// isApart reports whether the passes of two processes do not overlap, and differ more from the others than among themselves: so much is known where it is
+// not what processes of the same code differ by.
+func (st *Stage) isApart() bool {
+	a, b := st.A.Samples, st.B.Samples
+	return st.Verdict == CannotTell && st.Level != string(byRepeat) && st.Level != string(byRun) && st.Comparison.Effect != nil && min(len(a), len(b)) > 1 && min(slices.Min(a), slices.Min(b)) > 0 &&
+		(slices.Max(a) < slices.Min(b) || slices.Max(b) < slices.Min(a)) && math.Abs(*st.Comparison.Effect) > st.spread()
+}
+
+// spread is by how much the longest pass of a side is longer than its shortest, of the side where that is more.
+func (st *Stage) spread() float64 {
+	return max(slices.Max(st.A.Samples)/slices.Min(st.A.Samples), slices.Max(st.B.Samples)/slices.Min(st.B.Samples)) - 1
+}
+
+// seenText returns what is known of two processes whose passes do not overlap; "" of others.
+func (st *Stage) seenText() string {
+	if !st.isApart() {
+		return ""
+	}
+	return fmt.Sprintf("in these two processes B's time is %s, and %s of one differ by %s at most", longerText(*st.Comparison.Effect), st.Level, percentText(st.spread()))
 }
 
 // fromTo are the centres of both sides.

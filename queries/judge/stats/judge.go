@@ -58,7 +58,7 @@ func judge(c Comparison, p *float64, o Options) (Verdict, string) {
 	case within && c.FloorAssumed:
 		return CannotTell, fmt.Sprintf("%s, within the assumed noise of %s%s", differs, percent(*c.Floor), c.between())
 	case within && c.NoiseFrom != "":
-		return CannotTell, fmt.Sprintf("%s; run-to-run noise of up to %s is assumed (%s): capture with --repeats 3, or give the noise with --assume-noise 3%%", differs, percent(*c.Floor), c.NoiseFrom)
+		return CannotTell, fmt.Sprintf("%s; run-to-run noise of up to %s is assumed (%s)%s", differs, percent(*c.Floor), c.NoiseFrom, moreProcesses)
 	case within && (sure || *c.Floor > o.margin()):
 		return CannotTell, fmt.Sprintf("%s, but identical runs differ by up to %s: compare several runs per side", differs, percent(*c.Floor))
 	}
@@ -162,13 +162,16 @@ func evidence(c Comparison, p *float64) string {
 	return fmt.Sprintf(" (p = %s, %s, %d and %d samples)", digits(*p), c.Method, c.NA, c.NB)
 }
 
+// moreProcesses is what tells by how much processes of the same code differ.
+const moreProcesses = ": capture each side with prof capture --repeats 3, or give the noise with --assume-noise 3%"
+
 // missing returns what would tell more.
 func missing(c Comparison) string {
 	switch c.Method {
 	case MethodFloor:
 		return ": compare several runs per side"
 	case MethodProcess:
-		return ": capture with --repeats 3, or give the noise with --assume-noise 3%"
+		return moreProcesses
 	}
 	return ": compare more repeats or runs"
 }

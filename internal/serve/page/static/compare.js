@@ -12,7 +12,7 @@ export const keys = [["Alt Enter", "compare, from any field"]];
 export function mount(root, route, nav) {
   const abort = new AbortController();
   const { query } = route;
-  const names = ["base", "new", "by", "stage", "metric", "top", "alpha", "min_effect", "margin"];
+  const names = ["base", "new", "by", "stage", "metric", "top", "alpha", "min_effect", "margin", "assume_noise"];
   const asked = Object.fromEntries(names.map((n) => [n, query.get(n) ?? ""]));
   const title = asked.base && asked.new ? `${asked.new} against ${asked.base}` : "Compare";
   nav.title(title);
@@ -24,7 +24,7 @@ export function mount(root, route, nav) {
     el("button", { type: "button", title: "Exchange the sides", "aria-label": "Exchange the sides", onclick: () => { const f = form.elements; [f.base.value, f.new.value] = [f.new.value, f.base.value]; submit(); } }, "⇄"),
     el("button", { class: "main" }, "Compare"),
     el("details", { class: "whole-field", open: names.slice(2).some((n) => asked[n]) }, el("summary", {}, "Options"), el("div", { class: "form" },
-      select("by", "by", byWhat), select("metric", "judged by", metrics), input("stage", "stage", { placeholder: "all" }), input("top", "rows", { type: "number", min: 0, placeholder: "10" }), input("alpha", "alpha", { placeholder: "0.01" }), input("min_effect", "smallest effect", { placeholder: "1%" }), input("margin", "margin", { placeholder: "5%" }))),
+      select("by", "by", byWhat), select("metric", "judged by", metrics), input("stage", "stage", { placeholder: "all" }), input("top", "rows", { type: "number", min: 0, placeholder: "10" }), input("alpha", "alpha", { placeholder: "0.01" }), input("min_effect", "smallest effect", { placeholder: "1%" }), input("margin", "margin", { placeholder: "5%" }), input("assume_noise", "noise between runs", { placeholder: "as seen" }))),
     runsKnown(abort.signal));
   form.addEventListener("keydown", (e) => { if (e.key === "Enter" && e.altKey) submit(); });
   const result = el("div"), picker = el("details", { class: "picker", open: !(asked.base && asked.new) }, el("summary", {}, "Pick the runs from a list"));
@@ -73,5 +73,5 @@ export function mount(root, route, nav) {
 // ratio reads 5% as 0.05, in the fields that are shares.
 function ratio(field, text) {
   const percentage = /^([\d.]+)\s*%$/.exec(text);
-  return percentage && ["alpha", "min_effect", "margin"].includes(field) ? String(Number((Number(percentage[1]) / 100).toPrecision(12))) : text;
+  return percentage && ["alpha", "min_effect", "margin", "assume_noise"].includes(field) ? String(Number((Number(percentage[1]) / 100).toPrecision(12))) : text;
 }
