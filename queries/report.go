@@ -46,7 +46,7 @@ var questions = []wanted{
 	{id: "findings", title: "What to do about it", top: "10", answers: true, screen: always},
 	{id: "time-breakdown", title: "Time breakdown", top: "10"},
 	{id: "accounting", title: "Where the time went", screen: always},
-	{id: "large-kernels", title: "Largest kernels of each stage", optional: true},
+	{id: "large-kernels", title: "Largest kernels of each stage", optional: true, screen: always},
 	{id: "top-kernels", title: "Top kernels", top: "20", screen: always, notes: []string{"left-kernels"}},
 	{id: "stage-kernels", title: "Kernels by stage", top: "8", screen: "ncu"},
 	{id: "kernel-durations", title: "Kernel durations", top: "9", optional: true, page: true},
@@ -83,7 +83,7 @@ var questions = []wanted{
 	{id: "run-details"}, {id: "inputs"}, {id: "conservation", screen: always, notes: []string{"launch"}}, {id: "peaks"}, {id: "finding-rules", screen: always}, {id: "kernel-devices", top: "20"},
 	{id: "ceilings", page: true},
 	{id: "tpot-causes", of: "serving", screen: "serving"},
-	{id: "diagnostics", screen: always, alone: true},
+	{id: "graphs", screen: always}, {id: "diagnostics", screen: always, alone: true},
 }
 
 // SectionName is what a section is asked for by.

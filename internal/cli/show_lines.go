@@ -22,7 +22,8 @@ func screenFacts(run schema.Run, tags []string, a *runAnswers) [][2]string {
 	}
 	out := [][2]string{{"run", run.Name + "  " + captured}, {"gpus", gpuLine(rowsIn(a, judge.DeviceRows))}, {"from", toolLine(rowsIn(a, judge.SourceRows))},
 		{"command", run.Command}, {"model", modelBrief(rowsIn(a, judge.ModelRows))}, {"memory", memoryBrief(rowsIn(a, memoryRows))}, {"tags", strings.Join(tags, " ")},
-		{"passes", passesLine(rowsIn(a, passRows), false)}, {"attribution", verdicts(rowsIn(a, judge.ConservationRows))}}
+		{"passes", passesLine(rowsIn(a, passRows), false)}, {"attribution", verdicts(rowsIn(a, judge.ConservationRows))},
+		{"ncu", profiledLine(run.Name, rowsIn(a, judge.BoundRows), rowsIn(a, judge.KernelRows))}}
 	return slices.DeleteFunc(out, func(line [2]string) bool { return line[1] == "" })
 }
 
@@ -72,6 +73,46 @@ func toolLine(list []judge.SourceRow) string {
 		out = append(out, strings.TrimSpace(r.Kind+" "+strings.TrimSuffix(version, ".0")))
 	}
 	return strings.Join(typeset.Unique(out), ", ")
+}
+
+// boundRows is how many rows a screen asks for of what Nsight Compute profiled.
+const boundRows = 20
+
+// topKernels is how many of a run's kernels a screen ranks.
+const topKernels = 5
+
+// profiledLine says how many kernels Nsight Compute profiled, and how many of the kernels that take most are among them; "" of a run with none of either.
+func profiledLine(run string, profiled []judge.BoundRow, kernels []judge.KernelRow) string {
+	var names []string
+	isRun := false
+	for _, r := range profiled {
+		if r.Kind == "kernel" {
+			names, isRun = append(names, r.Kernel), isRun || r.TimelineTotalNs != nil
+		}
+	}
+	if len(names) == 0 || len(kernels) == 0 {
+		return ""
+	}
+	slices.Sort(names)
+	text := typeset.CountOf(int64(len(slices.Compact(names))), "kernel") + " profiled"
+	if len(profiled) >= boundRows {
+		text = "at least " + text
+	}
+	if !isRun {
+		return text + ", none of which runs in measured passes: prof query ncu-matches --unmatched --run " + judge.ShellWord(run)
+	}
+	top := kernels[:min(topKernels, len(kernels))]
+	both := 0
+	for _, k := range top {
+		if k.Bound != "" {
+			both++
+		}
+	}
+	among := "none"
+	if both > 0 {
+		among = fmt.Sprint(both)
+	}
+	return fmt.Sprintf("%s, %s of the top %d: prof query bottlenecks --run %s", text, among, len(top), judge.ShellWord(run))
 }
 
 // modelBrief words the model that FLOPs are counted of.

@@ -101,6 +101,50 @@ func TestSummaryAdvicePlans(t *testing.T) {
 	}
 }
 
+// TestSummaryAdviceReplays holds that nobody is told to use a CUDA graph who has one.
+func TestSummaryAdviceReplays(t *testing.T) {
+	for replays, want := range map[int]string{0: "do launch-bound", 3: "take what is still launched one by one into the CUDA graph too, or launch fewer, larger kernels"} {
+		row := findingRow("launch-bound", "decode", 200*ms, nil)
+		row[7] = judge.WholeFigures("launch-bound", fmt.Sprintf(`{"replay_count":%d,"launch_ns":1e8,"busy_ratio":0.3}`, replays))
+		r := reportOf(threePasses("decode"), accountingOf("decode", []idlePart{{"compute", "busy", 100 * ms, 40 * ms}, {"launch", "launch-bound", 200 * ms, 70 * ms}}), answer("findings", findingColumns, row))
+		if got := summarise(t, r).Advice[0].Advice; got != want {
+			t.Errorf("%d replays: %q", replays, got)
+		}
+	}
+}
+
+// TestSummaryGraphs holds what is said of the graphs that a stage replays.
+func TestSummaryGraphs(t *testing.T) {
+	for want, rows := range map[string][][]any{
+		"":                                {{"prefill", "node", int64(8)}},
+		"a CUDA graph of 827 kernels":     {{"decode", "node", int64(827)}, {"decode", "node", int64(827)}, {"prefill", "node", int64(8)}},
+		"CUDA graphs of 1 to 827 kernels": {{"decode", "node", int64(827)}, {"decode", "node", int64(1)}},
+		"CUDA graphs":                     {{"decode", "node", int64(827)}, {"decode", "graph", nil}},
+	} {
+		if got := summarise(t, reportOf(threePasses("decode"), accountingOf("decode", busyParts()), answer("graphs", "stage mode kernels_per_replay", rows...))).Stages[0].Graphs; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestLargestWithAdvice holds of which kernels a summary says what to do: the largest of a stage, where no finding does.
+func TestLargestWithAdvice(t *testing.T) {
+	row := func(stage, kernel, limit, input, found string) []any {
+		return []any{stage, kernel, "convolution", 0.2, limit, nil, "", "", "", "", nil, nil, nil, input, found, int64(3), int64(9 * ms), 3 * ms, nil, int64(3), int64(0), int64(1), int64(1)}
+	}
+	s := summarise(t, reportOf(threePasses("decode"), accountingOf("decode", busyParts()), answer("large-kernels", largeColumns,
+		row("decode", "a", "", "", ""), row("decode", "b", "tensor-cores", "bf16", ""), // the largest has none
+		row("prefill", "c", "tensor-cores", "bf16", ""), row("prefill", "d", "tensor-cores", "bf16", ""),
+		row("vision", "e", "tensor-cores", "bf16", "fp32-products"), row("other", "f", "tensor-cores", "fp32", "")),
+		answer("bottlenecks", "kernel bound timeline_total_ns replayed_mean_ns launches", []any{"a", "memory", nil, 1e3, int64(1)})))
+	if list := s.LargestWithAdvice(); len(list) != 1 || list[0].Name != "c" {
+		t.Errorf("%+v", list)
+	}
+	if got := s.Large[0].Why; got != "limit unknown: what Nsight Compute profiled is less than 90 % of its time" {
+		t.Errorf("a kernel of which some was profiled: %q", got)
+	}
+}
+
 // TestSummaryMissing holds what is said to be captured next, by what the run has.
 func TestSummaryMissing(t *testing.T) {
 	sources := func(kinds ...string) *frame.Frame {

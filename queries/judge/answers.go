@@ -21,6 +21,7 @@ var (
 	UseRows          = frame.RowsOf[UseRow]("mfu")
 	StageRows        = frame.RowsOf[StageRow]("stages")
 	ConservationRows = frame.RowsOf[ConservationRow]("conservation")
+	graphRows        = frame.RowsOf[graphRow]("graphs")
 	throttleRows     = frame.RowsOf[throttleRow]("throttling")
 	deviceUseRows    = frame.RowsOf[deviceUseRow]("device-use")
 	OverheadRows     = frame.RowsOf[OverheadRow]("overhead")
@@ -137,6 +138,13 @@ type BoundRow struct {
 	SMRatio         *float64 `col:"sm_ratio"`
 	MemoryRatio     *float64 `col:"memory_ratio"`
 	Launches        int64    `col:"launches"`
+}
+
+// graphRow is a row of graphs.
+type graphRow struct {
+	Stage   string `col:"stage"`
+	Mode    string `col:"mode"`
+	Kernels *int64 `col:"kernels_per_replay"`
 }
 
 // lateRow is a row of late-ranks.

@@ -44,6 +44,10 @@ func (s *summariser) addLarge() error {
 		unknown = "limit unknown: prof reads no tool that measures it on this GPU"
 	}
 	for _, r := range list {
+		unknown := unknown
+		if len(s.bounds[r.Kernel]) > 0 {
+			unknown = "limit unknown: what Nsight Compute profiled is less than 90 % of its time"
+		}
 		k := LargeKernel{Stage: r.Stage, Name: r.Kernel, Device: r.Device, DeviceCount: r.DeviceCount, ShareRatio: r.ShareRatio, Calls: r.Calls, TotalNs: r.TotalNs, Passes: r.Passes,
 			PathPassNs: r.PathPassNs, Limit: r.Limit, RoofRatio: r.RoofRatio, Takes: r.takes(), Why: r.why(unknown), Without: r.without()}
 		if r.Findings != "" {
@@ -64,6 +68,17 @@ func (s *summariser) addLarge() error {
 		s.out.Large = append(s.out.Large, k)
 	}
 	return nil
+}
+
+// LargestWithAdvice are the kernels that take most of their stage, where something is to be done about them that no finding says.
+func (s Summary) LargestWithAdvice() []LargeKernel {
+	var out []LargeKernel
+	for i, k := range s.Large { // by stage, the largest first
+		if k.Advice != "" && (i == 0 || s.Large[i-1].Stage != k.Stage) {
+			out = append(out, k)
+		}
+	}
+	return out
 }
 
 // fewBlocks is the share of the SMs below which large-kernels says that a grid has too few blocks.
@@ -134,17 +149,17 @@ func (r largeKernelRow) limiter() string {
 	return " (" + r.Limiter + ")"
 }
 
-// without words what a pass, or all work, would take less without it.
+// without words what, as traced, a pass, or all work, would take less without it.
 func (r largeKernelRow) without() string {
-	what := "a pass"
+	what := "as traced, a pass"
 	if r.Stage == "" {
-		what = "the work"
+		what = "as traced, the work"
 	}
 	switch {
 	case r.PathPassNs == nil:
 		return ""
 	case *r.PathPassNs < 1:
-		return what + " would take as long without it: by the critical path, launches or other work end later"
+		return what + " would take as long without it: by the critical path, launches, which tracing delays, or other work end later"
 	}
 	return fmt.Sprintf("%s would be at most %s shorter without it, by the critical path", what, DurationText(*r.PathPassNs))
 }

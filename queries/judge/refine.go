@@ -18,6 +18,9 @@ const mostShared = 0.5
 // planAdvice is for a host that is busy before attention kernels of cuDNN.
 const planAdvice = "cuDNN is likely to build a plan for each new length: warm up with every length that follows, or take another attention backend (torch.backends.cuda.enable_cudnn_sdp(False))"
 
+// graphAdvice is for work of which CUDA graphs launch some, and launches one by one the rest.
+const graphAdvice = "take what is still launched one by one into the CUDA graph too, or launch fewer, larger kernels"
+
 // refineFindings fits the advice of findings to the run.
 func (s *summariser) refineFindings() error {
 	for i := range s.out.Findings {
@@ -55,6 +58,9 @@ func (s *summariser) refine(a *Finding) error {
 	if n, is := a.Figures.(findings.HostFigures); is && n.BuildsPlans() {
 		a.Advice = planAdvice
 		return nil
+	}
+	if n, is := a.Figures.(findings.LaunchBound); is && n.HasReplays() {
+		a.Advice = graphAdvice
 	}
 	if late := s.lateIn(a); late != nil && isCollectives {
 		a.Title = fmt.Sprintf("GPUs wait for GPU %d in collectives", late.device)

@@ -14,7 +14,7 @@ var said golden.Said
 func TestSentences(t *testing.T) {
 	said.Reset()
 	t.Run("said", func(t *testing.T) {
-		for name, test := range map[string]func(*testing.T){"advice": TestSummaryAdvice, "once": TestSummaryAdviceOnce, "plans": TestSummaryAdvicePlans, "missing": TestSummaryMissing, "doubts": TestSummaryDoubts, "overhead": TestOverheadLines, "utilisation": TestSummaryUtilisationNotes,
+		for name, test := range map[string]func(*testing.T){"advice": TestSummaryAdvice, "once": TestSummaryAdviceOnce, "plans": TestSummaryAdvicePlans, "replays": TestSummaryAdviceReplays, "graphs": TestSummaryGraphs, "largest": TestLargestWithAdvice, "missing": TestSummaryMissing, "doubts": TestSummaryDoubts, "overhead": TestOverheadLines, "utilisation": TestSummaryUtilisationNotes,
 			"typical": TestSummaryTypical, "no stages": TestSummaryWithoutStages, "late": TestSummaryLate, "slow GPU": TestLateBySlowGPU, "gaps": TestSummaryGaps, "copies": TestSummaryCopies, "profiled": TestSummaryProfiledWords, "GPUs": TestSummaryOfGPUs,
 			"breakdown": TestSummaryBreakdown, "kernels": TestSummaryKernels, "ranks": TestSlowRank, "stream": TestSharedStreamWords, "bound": TestSummaryBound, "stages": TestSummaryStages, "no work": TestSummaryStagesWithoutWork, "lacking": TestSummaryLacking} {
 			t.Run(name, test)
@@ -83,14 +83,15 @@ func sayFindings(t *testing.T) {
 	}
 }
 
+const largeColumns = "stage kernel role share_ratio limit roof_ratio roof_basis bound limiter operator blocks most_blocks sm_count input_precision findings calls total_ns pass_ns path_pass_ns passes device device_count plan_rank"
+
 // sayLarge says what limits kernels that take much of a stage.
 func sayLarge(t *testing.T) {
-	const columns = "stage kernel role share_ratio limit roof_ratio roof_basis bound limiter operator blocks most_blocks sm_count input_precision findings calls total_ns pass_ns path_pass_ns passes device device_count plan_rank"
 	row := func(stage, limit string, roof any, basis, bound, limiter, operator, input string, calls, blocks int64, path any, rank int64) []any {
 		return []any{stage, "k", "gemm", 0.123, limit, roof, basis, bound, limiter, operator, blocks, blocks + 20, int64(132), input, "small-grids, wave-tail", calls, int64(90 * ms), 30 * ms, path, int64(3), int64(0), int64(1), rank}
 	}
 	for _, maker := range []string{"NVIDIA H200", "AMD Instinct MI300X"} {
-		s := summarise(t, reportOf(answer("devices", "name", []any{maker}), answer("large-kernels", columns,
+		s := summarise(t, reportOf(answer("devices", "name", []any{maker}), answer("large-kernels", largeColumns,
 			row("decode", "ranks", nil, "", "", "", "", "", 3, 8, nil, 1),
 			row("decode", "roof", 0.84, "ncu", "memory", "dram", "", "", 1, 300, 3*ms, 1),
 			row("decode", "roof", 0.84, "operator", "compute", "", "aten::mm", "", 30, 300, 0.0, 1),

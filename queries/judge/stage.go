@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"prof/queries/frame"
+	"prof/schema/say"
 )
 
 // wholeCapture is what accounting calls all device work of a GPU.
@@ -58,6 +59,9 @@ func (s *summariser) addStages() error {
 			return err
 		}
 		stage.Token = s.tokenOf(stage)
+		if stage.Graphs, err = s.graphsOf(stage.Stage); err != nil {
+			return err
+		}
 		s.out.Stages = append(s.out.Stages, stage)
 	}
 	slices.SortStableFunc(s.out.Stages, byKey(func(x StageSummary) float64 { return -x.ShareRatio }))
@@ -167,4 +171,24 @@ func (s *summariser) evidenceOf(stage, key string) (e evidence, err error) {
 		}
 	}
 	return e, nil
+}
+
+// graphsOf words the CUDA graphs that a stage replays; "" for none.
+func (s *summariser) graphsOf(stage string) (string, error) {
+	list, err := read(s, graphRows)
+	list = slices.DeleteFunc(slices.Clone(list), func(r graphRow) bool { return r.Stage != stage })
+	if err != nil || len(list) == 0 {
+		return "", err
+	}
+	var sizes []int64
+	for _, r := range list {
+		if r.Kernels == nil {
+			return "CUDA graphs", nil // traced as wholes
+		}
+		sizes = append(sizes, *r.Kernels)
+	}
+	if least, most := slices.Min(sizes), slices.Max(sizes); least < most {
+		return fmt.Sprintf("CUDA graphs of %d to %s", least, say.Count(most, "kernel", "kernels")), nil
+	}
+	return "a CUDA graph of " + say.Count(sizes[0], "kernel", "kernels"), nil
 }

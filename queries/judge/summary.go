@@ -46,6 +46,7 @@ type StageSummary struct {
 	IsLeast    bool     // they are at least that: not all of the work could be counted
 	TokensPerS *float64
 	Token      *TokenTime // nil where it is not decode, or its passes do not say how many steps they have
+	Graphs     string     // that it replays CUDA graphs, in words: a CUDA graph of 827 kernels; "" where it replays none
 	Alone      Alone      // the same without a profiler
 	Unknown    string     // why MFU is nil; "" when it is not
 	Bound      Bound

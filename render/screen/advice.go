@@ -9,6 +9,9 @@ import (
 	"prof/render/words"
 )
 
+// adviceKernel is how many columns the name of a kernel has in advice.
+const adviceKernel = 32
+
 // advice says what to try: what it could save, and how.
 func advice(s Screen) ([]doc.Block, error) {
 	var out []doc.Block
@@ -32,6 +35,11 @@ func advice(s Screen) ([]doc.Block, error) {
 			item.Under = []string{how}
 		}
 		list.Items = append(list.Items, item)
+	}
+	for _, k := range s.Summary.LargestWithAdvice() {
+		name := typeset.Neutral(k.Name)
+		name = typeset.Kernels([]string{name}, adviceKernel)(name)
+		list.Items = append(list.Items, doc.Item{Text: fmt.Sprintf("%s, %s of its GPU time: %s: %s", stageName(k.Stage), typeset.Percent(k.ShareRatio), name, typeset.Neutral(k.Why)), Under: []string{typeset.Neutral(k.Advice)}})
 	}
 	return append(out, doc.Section{Title: adviceTitle(s.Summary), Strong: true, Blocks: []doc.Block{list}}), nil
 }

@@ -109,7 +109,11 @@ func tokenLead(s judge.Summary, decode judge.StageSummary) string {
 	if decode.Bound == judge.UnknownBound {
 		return text + ": its bound is unknown: " + decode.Why + "."
 	}
-	return text + ": " + tokenBound(s, decode, token) + "."
+	text += ": " + tokenBound(s, decode, token)
+	if decode.Graphs != "" {
+		text += "; " + decode.Stage + " replays " + decode.Graphs
+	}
+	return text + "."
 }
 
 // servedLead says what a token takes of an engine under load, by its client where that knows, and the two largest parts of it.
@@ -157,7 +161,7 @@ func tokenBound(s judge.Summary, decode judge.StageSummary, now float64) string 
 	}
 	switch {
 	case decode.Bound == judge.LaunchBound && s.FindingOf("graph-gaps", decode.Stage) == nil && t.Kernels != nil:
-		return "launching the " + typeset.Digits(*t.Kernels) + " kernels of a token takes longer than running them" + better(t.BusyNs, "a CUDA graph would bring it down to")
+		return "launching the " + typeset.Digits(*t.Kernels) + " kernels of a token takes longer than running them" + better(t.BusyNs, map[bool]string{true: "a CUDA graph", false: "one graph of all of them"}[decode.Graphs == ""]+" would bring it down to")
 	case decode.Bound == judge.ComputeBound:
 		return decode.Meaning
 	case decode.Bound == judge.MemoryBound || decode.Bound == judge.BusyBound || decode.Bound == judge.MixedBound:

@@ -38,7 +38,9 @@ func TestSentences(t *testing.T) {
 	prefill.Alone.MedianNs = new(40e6)
 	say(LeadOf(judge.Summary{Stages: []judge.StageSummary{decode, prefill}}))
 	say(LeadOf(judge.Summary{Stages: []judge.StageSummary{decode}, Findings: []judge.Finding{{ID: "graph-gaps", Stage: "decode"}}}))
-	decode.Token = &judge.TokenTime{Ns: 18.2e6}
+	decode.Graphs = "a CUDA graph of 827 kernels"
+	say(LeadOf(judge.Summary{Stages: []judge.StageSummary{decode}}))
+	decode.Graphs, decode.Token = "", &judge.TokenTime{Ns: 18.2e6}
 	say(LeadOf(judge.Summary{Stages: []judge.StageSummary{decode}}))
 	for _, k := range []judge.TopKernel{{Role: "collective"}, {Stage: "decode"}, {Bound: "unknown"}, {Bound: "memory", Limiter: "dram"}} {
 		k.ShareRatio, k.TotalNs, k.Calls, k.MeanNs = 0.25, 8e6, 4, 2e6

@@ -1,4 +1,4 @@
--- graphs v2: CUDA graph replays by the ranges that launched them.
+-- graphs v3: CUDA graph replays by the ranges that launched them.
 -- grain: one path of ranges, graph, trace mode and launcher
 -- key: path, mode, launched_by, graph_id, kernels_per_replay
 -- notes: timelines warm launch
@@ -22,6 +22,7 @@
 --   std_ns: sample standard deviation (n-1); NULL for a single replay
 --   busy_sum_ns: sum of the durations of the graph nodes; in graph mode the same as total_ns
 --   launch_mean_ns: mean time of the launching call; NULL when no launch was captured
+--   stage: stage that launched it; (none) outside every stage, or when the launch was not captured
 
 SELECT
     CASE WHEN g.path_id IS NULL THEN '(no launch)' ELSE coalesce(p.path, '(none)') END AS path,
@@ -40,9 +41,11 @@ SELECT
     max(g.duration_ns) AS max_ns,
     _std(g.duration_ns) AS std_ns,
     sum(g.busy_ns)::BIGINT AS busy_sum_ns,
-    avg(g.launch_duration_ns) AS launch_mean_ns
+    avg(g.launch_duration_ns) AS launch_mean_ns,
+    coalesce(s.stage, '(none)') AS stage
 FROM graph_launch g
 LEFT JOIN range_path p ON p.run_id = g.run_id AND p.path_id = g.path_id
+LEFT JOIN path_stage s ON s.run_id = g.run_id AND s.path_id = g.path_id
 LEFT JOIN api_name a ON a.run_id = g.run_id AND a.api_name_id = g.launch_name_id
 WHERE g.run_id = run
     AND g.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)

@@ -21,7 +21,7 @@ var idle = []Rule{
 		Detail:    "gaps",
 		Needs:     "timeline",
 		Reference: "https://docs.nvidia.com/cuda/cuda-c-programming-guide/#cuda-graphs",
-		Figures:   launchBound{},
+		Figures:   LaunchBound{},
 	},
 	{
 		ID:        "graph-gaps",
@@ -228,9 +228,13 @@ func (n launchTimes) replays(x Found) string {
 	return x.aPass(n.ReplayCount, "graph replay", "graph replays")
 }
 
-type launchBound struct{ launchTimes }
+// LaunchBound are of idle time for launches that come late.
+type LaunchBound struct{ launchTimes }
 
-func (n launchBound) Words(x Found) string { return say.Clauses(n.idle(x), n.singles(x), n.replays(x)) }
+// HasReplays reports whether some of the work is launched by graphs already.
+func (n LaunchBound) HasReplays() bool { return n.ReplayCount > 0 }
+
+func (n LaunchBound) Words(x Found) string { return say.Clauses(n.idle(x), n.singles(x), n.replays(x)) }
 
 type graphGaps struct{ launchTimes }
 
