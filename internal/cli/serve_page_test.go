@@ -264,6 +264,10 @@ func servedRun(s *served) {
 	if got := eval[string](s.browser, `fetch("/api/v1/runs/profiled/report/report.html").then((r) => r.headers.get("Content-Security-Policy"))`); !strings.HasPrefix(got, "sandbox") {
 		s.t.Errorf("the report's policy is %q", got)
 	}
+	for range 2 { // also when the browser has it still
+		s.visit("/api/v1/runs/profiled/report/report.html", `document.querySelector("h2") && getComputedStyle(document.body).fontFamily.includes("system-ui")`)
+		s.open("about:blank")
+	}
 }
 
 func servedQuery(s *served) {

@@ -139,6 +139,9 @@ func servedForms(t *testing.T, p *place, base string) {
 	if policy := html.header.Get("Content-Security-Policy"); html.status != 200 || !strings.HasPrefix(policy, "sandbox allow-scripts;") || len(html.header.Values("Content-Security-Policy")) != 1 {
 		t.Errorf("the report: %d, policy %q", html.status, policy)
 	}
+	if again := call(t, "GET", base+"/api/v1/runs/eager/report/report.html", "", "If-None-Match", html.header.Get("ETag")); again.status != 304 || again.header.Get("Content-Security-Policy") != html.header.Get("Content-Security-Policy") {
+		t.Errorf("the report that a browser has: %d, policy %q", again.status, again.header.Values("Content-Security-Policy"))
+	}
 	if md := call(t, "GET", base+"/api/v1/runs/eager/report/report.md", ""); md.body != p.ok("report", "eager", "--out", "-") {
 		t.Errorf("report.md differs from the command line's: %.200s", md.body)
 	}

@@ -20,6 +20,7 @@ import (
 
 // answered is an answer as huma writes it.
 type answered struct {
+	Status       int
 	ContentType  string `header:"Content-Type"`
 	ETag         string `header:"ETag" doc:"changes whenever the answer may have changed"`
 	CacheControl string `header:"Cache-Control"`
@@ -55,9 +56,9 @@ func (s *Server) give(ctx context.Context, match string, answer func(ctx context
 	}
 	tag := `W/"` + a.Tag + `"`
 	if strings.Contains(match, `"`+a.Tag+`"`) {
-		return nil, huma.ErrorWithHeaders(huma.Status304NotModified(), http.Header{"ETag": {tag}})
+		return &answered{Status: http.StatusNotModified, ETag: tag}, nil // with the policy of the page, which a browser takes over
 	}
-	return &answered{ContentType: a.Type, ETag: tag, CacheControl: "no-cache", Body: a.Body}, nil
+	return &answered{Status: http.StatusOK, ContentType: a.Type, ETag: tag, CacheControl: "no-cache", Body: a.Body}, nil
 }
 
 // problem is an error as RFC 9457 has it: what the client can mend is below 500.
