@@ -87,14 +87,6 @@ func fixed(x *float64, unit float64, decimals int) string {
 	return fmt.Sprintf("%.*f", decimals, *x)
 }
 
-// digits writes a number in a larger unit with three digits, or as many as its whole part has.
-func digits(x *float64, unit float64) string {
-	if x = per(x, unit); x == nil {
-		return typeset.Null
-	}
-	return typeset.Digits(*x)
-}
-
 // percent writes a share of 0 to 1.
 func percent(x *float64) string {
 	if x = typeset.Finite(x); x == nil {

@@ -1,8 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -21,7 +23,8 @@ type stakeholder struct {
 	g *glance
 }
 
-// stakeholderFile is stakeholder_summary.md: one page in plain words for a reader without tools. Its sections stand in the order in which such
+// stakeholderFile is stakeholder_summary.md: one page in plain words for a reader without tools, so without commands and names of programs'
+// functions, in numbers of three digits. Its sections stand in the order in which such
 // summaries have always had them; what is not known is said in its place, and each figure names its query.
 func stakeholderFile(r *reader) doc.Document {
 	s, err := r.Summary()
@@ -47,7 +50,7 @@ func stakeholderFile(r *reader) doc.Document {
 	if len(g.Doubts) > 0 {
 		d.Blocks = append(d.Blocks, doc.Section{Title: "How far to trust this", Blocks: []doc.Block{doc.List{Items: sentences(g.Doubts)}}})
 	}
-	d.Blocks = append(d.Blocks, say("All times exclude warm-up passes, except those of operators. The same figures in full, with the query behind each, are in report.html and report.md."))
+	d.Blocks = append(d.Blocks, say("All times exclude warm-up passes, except those of operators. Numbers have three digits, counts of calls all. The same figures in full, with the query behind each, are in report.html and report.md."))
 	return d
 }
 
@@ -76,11 +79,57 @@ func (p *stakeholder) about() (facts doc.Facts) {
 	for _, key := range [][3]string{{"captured", "Generated", "from the capture of "}, {"command", "What was run"}, {"model", "Model"}} {
 		value := "not known"
 		if at := slices.IndexFunc(p.Facts, func(f [2]string) bool { return f[0] == key[0] }); at >= 0 {
-			value = key[2] + p.Facts[at][1]
+			value, _, _ = strings.Cut(key[2]+p.Facts[at][1], "; see prof ")
+		}
+		if models := read(p.reader, modelRows); key[0] == "model" && len(models) == 1 && models[0].ParameterCount != nil {
+			value = models[0].words()
 		}
 		facts = append(facts, [2]string{key[1], typeset.Neutral(value)})
 	}
 	return facts
+}
+
+// words are what the model is.
+func (m modelRow) words() string {
+	text := m.Name
+	if m.Family != "" && m.Family != m.Name {
+		text += " (" + m.Family + ")"
+	}
+	text += ", " + large(*m.ParameterCount) + " parameters"
+	if m.ActiveParameterCount != nil && *m.ActiveParameterCount != *m.ParameterCount {
+		text += ", " + large(*m.ActiveParameterCount) + " of them at work on a token"
+	}
+	return text
+}
+
+// large words a number with three digits.
+func large(n int64) string {
+	for _, unit := range []struct {
+		of   float64
+		name string
+	}{{1e12, " trillion"}, {1e9, " billion"}, {1e6, " million"}} {
+		if float64(n) >= unit.of {
+			return threeDigits(float64(n)/unit.of) + unit.name
+		}
+	}
+	return threeDigits(float64(n))
+}
+
+// threeDigits writes a number with three digits; what its whole part has beyond them is 0.
+func threeDigits(x float64) string {
+	if size := math.Abs(x); size >= 1000 {
+		step := math.Pow(10, math.Floor(math.Log10(size))-2)
+		x = math.Round(x/step) * step
+	}
+	return typeset.Digits(x)
+}
+
+// three writes a number in a larger unit with three digits.
+func three(x *float64, unit float64) string {
+	if x = per(x, unit); x == nil {
+		return typeset.Null
+	}
+	return threeDigits(*x)
 }
 
 // environment names the GPUs and what they can do at most.
@@ -123,12 +172,9 @@ func (p *stakeholder) peakFlop() string {
 		if r.peak() == nil {
 			continue
 		}
-		text := fmt.Sprintf("%s TFLOP/s, dense %s", fixed(r.peak(), 1e12, 2), r.Precision)
+		text := fmt.Sprintf("%s TFLOP/s, dense %s", three(r.peak(), 1e12), r.Precision)
 		if n := frame.Or(r.DeviceCount, 1); n > 1 {
 			text += fmt.Sprintf(", %d GPUs together", n)
-		}
-		if r.PeakOrigin != "" {
-			text += " (" + r.PeakOrigin + ")"
 		}
 		return text
 	}
@@ -139,7 +185,7 @@ func (p *stakeholder) peakFlop() string {
 func (p *stakeholder) peakBandwidth() string {
 	for _, r := range read(p.reader, bandwidthRows) {
 		if r.PeakBytesPerS != nil {
-			return fixed(r.PeakBytesPerS, 1e9, 0) + " GB/s"
+			return three(r.PeakBytesPerS, 1e12) + " TB/s"
 		}
 	}
 	return "not known"
@@ -152,23 +198,22 @@ func (p *stakeholder) aggregates() []doc.Block {
 		return notKnown(p.whyNoFigures("aggregates"))
 	}
 	slices.SortStableFunc(list, func(x, y aggregateRow) int { return x.place() - y.place() })
-	t := figures("Metric", "Mean", "Std", "n")
+	t := figures("Metric", "Median", "Mean", "Std", "n")
+	same := "" // numbers of tokens that do not differ from pass to pass need no row
 	for _, r := range list {
-		unit, name := 1.0, r.name()
+		unit := 1.0
 		if r.Unit == "ns" {
 			unit = nsPerMs
 		}
-		if r.isRate() && r.Passes > 1 { // the rate to quote is not the mean of the passes' rates, which their deviation is about
-			t.AddRow(name+", all passes together", digits(r.Value, unit), typeset.Null, fmt.Sprint(r.Passes))
-			name += ", per pass"
+		if r.Unit == "count" && r.Mean != nil && (r.Passes == 1 || r.Std != nil && *r.Std == 0) {
+			same += fmt.Sprintf(" Tokens in each pass of %s: %s.", r.Stage, three(r.Mean, 1))
+			continue
 		}
-		t.AddRow(name, digits(r.Mean, unit), digits(r.Std, unit), fmt.Sprint(r.Passes))
+		t.AddRow(r.name(), three(r.Median, unit), three(r.Mean, unit), three(r.Std, unit), fmt.Sprint(r.Passes))
 	}
-	return []doc.Block{doc.Table{Of: t}, say("A token is a piece of a word or an image. Rates are per second of GPU time; quote the one over all passes. Std is the standard deviation over n passes. %s", p.query("aggregates"))}
+	t, _ = t.Known()
+	return []doc.Block{doc.Table{Of: t}, say("Quote the median of the n passes; Std is their standard deviation.%s A token is a piece of a word or an image. Rates are per second of GPU time. %s", same, p.query("aggregates"))}
 }
-
-// isRate reports whether a metric is one thing by another, of which the mean over passes is not what their sums give.
-func (r aggregateRow) isRate() bool { return r.Unit == "tokens_per_s" || r.isPerToken() }
 
 func (r aggregateRow) isPerToken() bool { return strings.HasSuffix(r.Metric, "_per_token") }
 
@@ -290,6 +335,9 @@ func (p *stakeholder) utilisation() []doc.Block {
 		limits += fmt.Sprintf(" Peak: dense %s; counting convention: %s; time: %s. %s", list[0].Precision, conventionText(list[0].Convention), basisText(list[0].TimeBasis), p.query("mfu"))
 	}
 	out := []doc.Block{doc.Table{Of: t}, doc.Text(typeset.Neutral(limits))}
+	if !slices.ContainsFunc(list, func(r useRow) bool { return typeset.Finite(r.MFURatio) != nil || typeset.Finite(r.MBURatio) != nil }) {
+		out = []doc.Block{doc.Text("MFU and MBU of no stage are known.")}
+	}
 	for _, r := range list {
 		if r.PartOf != "" && typeset.Finite(r.MFURatio) == nil {
 			out = append(out, say("MFU of %s is not known: its operations were not counted.", r.Stage))
@@ -341,7 +389,7 @@ func (r useRow) ratio(x *float64) string {
 // takeaways say what bounds each stage, and what the time goes to.
 func (p *stakeholder) takeaways() []doc.Block {
 	out := []doc.Block{doc.List{Ordered: true, Items: typeset.Each(p.g.Stages, func(s glanceStage) doc.Item {
-		item := doc.Item{Text: typeset.Sentence(s.Name) + " " + s.Says, Under: []string{s.Meaning, s.whole()}, See: []string{s.Command}}
+		item := doc.Item{Text: typeset.Sentence(s.Name) + " " + s.Says, Under: []string{s.Meaning, s.whole()}}
 		if s.Bound == judge.UnknownBound.Label() {
 			item.Text, item.Under = "What bounds "+s.Name+" is not known", item.Under[1:]
 		}
@@ -351,7 +399,7 @@ func (p *stakeholder) takeaways() []doc.Block {
 		out = []doc.Block{doc.Text(p.g.Lead)}
 	}
 	if len(p.g.Breakdown) > 0 {
-		out = append(append(out, say("Most of the time goes to:")), p.g.breakdown()...)
+		out = append(out, say("Most of the time goes to:"), p.g.breakdown()[0])
 	}
 	return out
 }
@@ -364,10 +412,15 @@ func (p *stakeholder) operators() []doc.Block {
 	if len(list) == 0 {
 		return []doc.Block{say("%s", p.noOperators())}
 	}
-	t := table.Table{Columns: []table.Column{code("Operator"), number("Total ms"), number("CUDA ms"), number("Calls"), number("Mean ms")}}
+	t := figures("Operator", "Total ms", "CUDA ms", "Calls", "Mean")
 	for _, o := range list[:min(len(list), topRows)] {
-		name := typeset.Shorten(typeset.Neutral(words.OperatorName(o.Operator)), typeset.LongName, 60)
-		t.AddRow(name, fixed(o.TotalCPUNs, nsPerMs, 3), fixed(o.TotalDeviceNs, nsPerMs, 3), integer(o.Calls), o.meanCPUMs())
+		name := words.OperatorName(o.Operator)
+		name = typeset.Shorten(typeset.Neutral(name[strings.LastIndex(name, "::")+1:]), typeset.LongName, 60)
+		mean := typeset.Null
+		if o.Calls != nil && *o.Calls > 0 && typeset.Finite(o.TotalCPUNs) != nil {
+			mean = typeset.Nanoseconds(*o.TotalCPUNs / float64(*o.Calls))
+		}
+		t.AddRow(strings.TrimPrefix(name, ":"), three(o.TotalCPUNs, nsPerMs), three(o.TotalDeviceNs, nsPerMs), wholeNumber(o.Calls), mean)
 	}
 	out := []doc.Block{doc.Table{Of: t}, say("An operator is a step of the model's program, such as a matrix product. Total is its time on the CPU, CUDA that of its work on the GPU. %s", p.query("top-operators"))}
 	if kinds := p.sourceKinds(); kinds["torch"] && counted(kinds) != "torch" {
@@ -382,17 +435,52 @@ func (p *stakeholder) kernels() []doc.Block {
 	if len(list) == 0 {
 		return []doc.Block{say("No kernels: %s", p.whyNone("top-kernels"))}
 	}
-	list = list[:min(len(list), topRows)]
-	var names []string
-	for _, r := range list {
-		names = append(names, typeset.Neutral(r.Kernel))
+	type kind struct {
+		name       string
+		time       float64
+		share      float64
+		calls      int64
+		kernels    int
+		isUnshared bool // of some kernel the share is not known
 	}
-	short, on := typeset.Kernels(names, typeset.LongName), p.kernelDevices()
-	t := table.Table{Columns: []table.Column{code("Kernel"), number("Total ms"), number("Calls"), number("Mean ms"), number("Device")}}
-	for i, k := range list {
-		t.AddRow(short(names[i]), fixed(k.TotalNs, nsPerMs, 3), fmt.Sprint(k.Calls), fixed(k.MeanNs, nsPerMs, 6), deviceList(on[k.Kernel]))
+	var kinds []*kind
+	for _, k := range list {
+		if typeset.Finite(k.TotalNs) == nil {
+			continue
+		}
+		name := cmp.Or(k.Family, k.Role, "not classified")
+		at := slices.IndexFunc(kinds, func(x *kind) bool { return x.name == name })
+		if at < 0 {
+			at, kinds = len(kinds), append(kinds, &kind{name: name})
+		}
+		x := kinds[at]
+		x.time, x.calls, x.kernels = x.time+*k.TotalNs, x.calls+k.Calls, x.kernels+1
+		if x.isUnshared = x.isUnshared || k.ShareRatio == nil; k.ShareRatio != nil {
+			x.share += *k.ShareRatio
+		}
 	}
-	return []doc.Block{doc.Table{Of: t}, say("A kernel is a program that runs on the GPU. Long names are shortened here; kernels.md has them in full. %s", p.query("top-kernels"))}
+	slices.SortStableFunc(kinds, func(x, y *kind) int { return cmp.Compare(y.time, x.time) })
+	t := figures("Kernel", "Total ms", "Share", "Kernels", "Calls", "Mean")
+	for _, x := range kinds[:min(len(kinds), topRows)] {
+		share := typeset.Percent(x.share)
+		if x.isUnshared {
+			share = typeset.Null
+		}
+		t.AddRow(x.name, threeDigits(x.time/nsPerMs), share, fmt.Sprint(x.kernels), wholeNumber(&x.calls), typeset.Nanoseconds(x.time/float64(max(1, x.calls))))
+	}
+	of := fmt.Sprintf("the %d kernels that take most time", len(list))
+	if len(list) == 1 {
+		of = "the kernel that takes most time"
+	}
+	return []doc.Block{doc.Table{Of: t}, say("A kernel is a program that runs on the GPU; of %s those of one kind are together here, and kernels.md has each by its name. Share is of the time of all kernels that count, listed or not. %s", of, p.query("top-kernels"))}
+}
+
+// wholeNumber groups the digits of a count.
+func wholeNumber(n *int64) string {
+	if n == nil {
+		return typeset.Null
+	}
+	return typeset.Int(*n)
 }
 
 // recommendations are what to try, each with its number and the command that shows what it follows from.
@@ -404,7 +492,9 @@ func (p *stakeholder) recommendations() []doc.Block {
 		if a.Title != "" { // what the number follows from is for readers with tools
 			a.Why = a.Number
 		}
-		return adviceItem(a)
+		item := adviceItem(a)
+		item.Of, item.See = "", nil
+		return item
 	})}}
 	if p.g.Advice[0].Title != "" {
 		out = append(out, say("Savings are upper bounds (at most) or estimates (about), each on its own: they overlap, so do not add them up."))
