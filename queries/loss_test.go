@@ -96,3 +96,19 @@ func TestLostFigures(t *testing.T) {
 		}
 	}
 }
+
+// TestEarlyStarts: the time in which a kernel ran beside the one before it on its stream is said, equal to what its times say, and is no loss.
+func TestEarlyStarts(t *testing.T) {
+	t.Parallel()
+	w := testkit.Warehouse(t, testkit.Run{Name: "pdl", Files: []string{"odd/pdl-node.sqlite.gz"}})
+	testkit.Expect(t, w, "SELECT kind, item_count FROM work_fault JOIN loss USING (run_id, kind)")
+	said := testkit.Rows(t, w, "SELECT item_count, time_ns::BIGINT, of_time_ns::BIGINT FROM caveat WHERE kind = 'early-starts'")
+	want := testkit.Rows(t, w, `WITH k AS (
+			SELECT start_ns, duration_ns, max(start_ns + duration_ns) OVER (ORDER BY start_ns ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until FROM kernel
+		)
+		SELECT count(*) FILTER (until > start_ns), sum(until - start_ns) FILTER (until > start_ns)::BIGINT, sum(duration_ns)::BIGINT FROM k`)
+	if !slices.Equal(said, want) || len(said) != 1 || !strings.HasPrefix(said[0], "79|") {
+		t.Errorf("said of early starts: %q, want %q, of 79 kernels", said, want)
+	}
+	testkit.Expect(t, testkit.All(t), "SELECT r.name FROM caveat c JOIN run r USING (run_id) WHERE c.kind = 'early-starts' ORDER BY ALL")
+}

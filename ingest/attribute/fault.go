@@ -40,10 +40,11 @@ const (
 	NextToStreamOrder       // it was launched after that work and ran before it; either may have the wrong time. Not counted
 	NoLaunchCaptured        // its launch is not in the capture, although those of earlier work are
 	LaunchedBefore          // it was launched before the capture began: no launch of earlier work is in it
+	EarlyStart              // no fault, but noted with them: a kernel began before what its stream was given before had ended. Its time has that in which it may only have waited
 )
 
 // faultKinds are their names, as they are stored.
-var faultKinds = [...]string{"", "repeated-records", "no-time", "work-before-launch", "work-after-wait", "stream-overlap", "stream-order", "next-to-stream-order", "work-without-launch", "launched-before-capture"}
+var faultKinds = [...]string{"", "repeated-records", "no-time", "work-before-launch", "work-after-wait", "stream-overlap", "stream-order", "next-to-stream-order", "work-without-launch", "launched-before-capture", "early-start"}
 
 // Wait is a call that returned when all work was done that its process had launched before: on its GPU, or on one stream.
 type Wait struct {
@@ -68,7 +69,7 @@ const noLaunchNode = int32(-2)
 type faultSum struct {
 	count       int64
 	first, last int64 // starts
-	ns          int64 // their durations
+	ns          int64 // their durations; of early starts the time before the work before had ended
 }
 
 // streamWalk is where the check of a stream is.
@@ -162,11 +163,15 @@ func (c *checks) look(o *Work, l *Label, by Caller) {
 			beside := w.latestAt
 			beside.fault = NextToStreamOrder
 			if c.faults[beside] == nil {
-				c.note(beside, o)
+				c.note(beside, o, o.End-o.Start)
 			}
 		}
 		at.fault = fault
-		c.note(at, o)
+		c.note(at, o, o.End-o.Start)
+	} else if w != nil && l.Kind == Kernel && o.Start < w.until {
+		early := at
+		early.fault = EarlyStart
+		c.note(early, o, min(w.until, o.End)-o.Start)
 	}
 	if w == nil {
 		c.last[l.Device] = *o
@@ -192,7 +197,8 @@ func (c *checks) isAfterWait(w *streamWalk, o *Work, by Caller) bool {
 	return len(w.waits) > 0 && o.End > w.waits[0].End+waitSlack
 }
 
-func (c *checks) note(at faultKey, o *Work) {
+// note adds a piece of work to the faults of a place, and of its time that which is at fault.
+func (c *checks) note(at faultKey, o *Work, ns int64) {
 	sum := c.faults[at]
 	if sum == nil {
 		sum = &faultSum{first: o.Start}
@@ -200,7 +206,7 @@ func (c *checks) note(at faultKey, o *Work) {
 	}
 	sum.count++
 	sum.last = o.Start
-	sum.ns += o.End - o.Start
+	sum.ns += ns
 }
 
 // settle tells the work of processes of which no launch is known at all from what was launched before the capture.

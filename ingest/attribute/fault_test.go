@@ -21,11 +21,11 @@ func TestFaults(t *testing.T) {
 		want  map[Fault]int64
 	}{
 		"in order":                       {works: []work{{3, 8, 0, 0, stream}, {12, 30, 1, 0, stream}, {30, 40, 2, 1, stream}}},
-		"a dependent launch":             {works: []work{{3, 20, 0, 0, stream}, {12, 30, 1, 0, stream}}},
+		"a dependent launch":             {works: []work{{3, 20, 0, 0, stream}, {12, 30, 1, 0, stream}}, want: map[Fault]int64{EarlyStart: 1}},
 		"two streams at once":            {works: []work{{3, 50, 0, 0, stream}, {12, 30, 1, 0, other}}},
 		"other streams in another order": {works: []work{{22, 30, 2, 0, other}, {40, 50, 0, 0, stream}}},
 		"queues overlap":                 {works: []work{{3, 50, 0, 0, queue}, {12, 30, 1, 0, queue}, {40, 41, 0, 0, queue}}},
-		"nodes of a graph":               {works: []work{{3, 50, 0, 0, stream}, {12, 30, 0, 0, stream}}},
+		"nodes of a graph":               {works: []work{{3, 50, 0, 0, stream}, {12, 30, 0, 0, stream}}, want: map[Fault]int64{EarlyStart: 1}},
 		"a copy that the CPU makes":      {works: []work{{3, 50, 0, 2, stream}, {12, 30, 1, 0, stream}}},
 		"a copy of nothing":              {works: []work{{3, 3, 0, 1, stream}}},
 		"recorded twice":                 {works: []work{{3, 8, 0, 0, stream}, {3, 8, 0, 0, stream}}, want: map[Fault]int64{RepeatedRecord: 1}},

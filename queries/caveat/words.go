@@ -166,6 +166,13 @@ var words = map[string]kind{
 	}) string {
 		return fmt.Sprintf("%s cannot be assigned to a range: the capture lacks %s", count(c.Kernels, "kernel ("+ms(c.Time)+")", "kernels ("+ms(c.Time)+")"), map[bool]string{true: "its launch", false: "their launches"}[c.Kernels == 1])
 	}),
+	"early-starts": sentence(func(c struct {
+		Kernels int64   `col:"item_count"`
+		Time    float64 `col:"time_ns"`
+		All     float64 `col:"of_time_ns"`
+	}) string {
+		return fmt.Sprintf("%s before the last one on the stream ended, as with programmatic dependent launch: %s (%s of kernel time) may only be waiting, and counts as theirs", count(c.Kernels, "kernel began", "kernels began"), say.Duration(c.Time), share(c.Time, c.All))
+	}),
 	"graphs-traced-whole": sentence(func(c struct {
 		Replays int64   `col:"item_count"`
 		Time    float64 `col:"time_ns"`

@@ -41,8 +41,15 @@ func (s *summariser) readLost() error {
 	return err
 }
 
-// doubtLost is about kernels that are of no stage for want of knowing.
+// doubtLost is about kernels that are of no stage for want of knowing, and such as wait while they run.
 func (s *summariser) doubtLost() error {
+	if f := s.r.Frame("conservation"); f != nil {
+		for _, c := range f.Caveats {
+			if c.Kind == "early-starts" && c.TimeNs >= lostShare*c.OfTimeNs {
+				s.doubt("%s", c.Text)
+			}
+		}
+	}
 	if l := s.lost; l.all > 0 {
 		if l.ns >= lostShare*l.all {
 			s.doubt("the launches of %d of %d kernels (%s of all kernel time) were not captured: their stage, and why the GPU idled before them, are unknown; %s", l.count, l.kernels, percentText(l.ns/l.all), s.command("conservation"))
