@@ -44,7 +44,7 @@ const (
 )
 
 // faultKinds are their names, as they are stored.
-var faultKinds = [...]string{"", "repeated-records", "no-time", "work-before-launch", "work-after-wait", "stream-overlap", "stream-order", "next-to-stream-order", "work-without-launch", "launched-before-capture", "early-start"}
+var faultKinds = [...]string{"", "repeated-records", "no-time", "work-before-launch", "work-after-wait", "stream-overlap", "stream-order", "next-to-stream-order", "work-without-launch", "launched-before-capture", "early-starts"}
 
 // Wait is a call that returned when all work was done that its process had launched before: on its GPU, or on one stream.
 type Wait struct {

@@ -1383,14 +1383,14 @@ CREATE TABLE work_fault (
     device_id INTEGER NOT NULL, -- GPU
     kind VARCHAR NOT NULL, -- repeated-records, no-time, work-before-launch, work-after-wait, stream-overlap, stream-order,
         -- next-to-stream-order (the work before that of stream-order, as either may have the wrong time), work-without-launch or
-        -- launched-before-capture; no fault is early-start (a kernel that began before what its stream was given before had ended, as by
+        -- launched-before-capture; no fault is early-starts (a kernel that began before what its stream was given before had ended, as by
         -- programmatic dependent launch)
     range_context_id BIGINT, -- the set of ranges it was launched in; 0 outside every range, NULL when the launch is not captured
     path_id BIGINT, -- the path of names of these ranges; 0 and NULL likewise
     work_count BIGINT NOT NULL, -- kernels, copies and fills
     first_start_ns BIGINT NOT NULL, -- start of the first of them on the GPU
     last_start_ns BIGINT NOT NULL, -- start of the last of them
-    sum_ns BIGINT NOT NULL -- sum of their durations; of early-start the time until the work before had ended
+    sum_ns BIGINT NOT NULL -- sum of their durations; of early-starts the time until the work before had ended
 );
 
 -- Time at the beginning of a capture in which a GPU did work from before it: launched work waited, and nothing that the capture has ran on

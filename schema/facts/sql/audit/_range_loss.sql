@@ -14,7 +14,7 @@ WITH place AS (
     UNION ALL
     SELECT f.range_context_id, f.work_count
     FROM work_fault f
-    WHERE f.run_id = $run AND f.range_context_id IS NOT NULL AND f.kind <> 'early-start'
+    WHERE f.run_id = $run AND f.range_context_id IS NOT NULL AND f.kind <> 'early-starts'
     UNION ALL
     SELECT r.range_context_id, r.item_count
     FROM _lost_replay r

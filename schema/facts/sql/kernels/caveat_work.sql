@@ -24,7 +24,7 @@ WITH k AS (
         sum(f.work_count) AS item_count,
         sum(f.sum_ns) AS time_ns
     FROM work_fault f
-    WHERE f.run_id = $run AND f.kind = 'early-start'
+    WHERE f.run_id = $run AND f.kind = 'early-starts'
     GROUP BY f.source_id
 ), t AS (
     SELECT
