@@ -69,6 +69,9 @@ func (t Table) write(out *bytes.Buffer, o typeset.Options, ruled bool) (hidden [
 	if !o.Wide {
 		t = t.plain()
 	}
+	if o.Limit() == 0 {
+		t = t.bounded()
+	}
 	l := t.fit(o.Limit())
 	w, header := table.NewWriter(), table.Row{}
 	w.SetStyle(table.Style{Box: table.BoxStyle{PaddingRight: strings.Repeat(" ", typeset.Gap)}})
@@ -117,6 +120,27 @@ func (t Table) write(out *bytes.Buffer, o typeset.Options, ruled bool) (hidden [
 
 // plain returns the table with names of kernels as people know them.
 func (t Table) plain() Table {
+	return t.renamed(typeset.PlainNames)
+}
+
+// WideName is the longest name of a kernel where nothing else bounds it: names of templates have thousands of columns, and CSV and JSON have all of them.
+const WideName = 200
+
+// bounded returns the table with no longer names of kernels than that.
+func (t Table) bounded() Table {
+	return t.renamed(func(names []string) []string {
+		out, short := slices.Clone(names), typeset.Kernels(names, WideName)
+		for i, name := range names {
+			if typeset.Width(name) > WideName {
+				out[i] = short(name)
+			}
+		}
+		return out
+	})
+}
+
+// renamed returns the table with other names of kernels; by gives those of a column.
+func (t Table) renamed(by func(names []string) []string) Table {
 	if !slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Kernels }) {
 		return t
 	}
@@ -128,7 +152,7 @@ func (t Table) plain() Table {
 		if !c.Kernels {
 			continue
 		}
-		for i, name := range typeset.PlainNames(t.texts(j)) {
+		for i, name := range by(t.texts(j)) {
 			rows[i][j].Text = name
 		}
 	}

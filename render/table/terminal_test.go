@@ -102,6 +102,27 @@ func TestWideTableShowsEverything(t *testing.T) {
 	}
 }
 
+// TestWideNamesEnd holds that a name of thousands of columns does not fill the screen, and that two such names stay different.
+func TestWideNamesEnd(t *testing.T) {
+	long := func(end string) string {
+		return "void k<" + strings.Repeat("cutlass::gemm::Shape<1, 2, 3>, ", 90) + end + ">(int *)"
+	}
+	table := Table{Columns: []Column{{Title: "kernel", Kernels: true}}, Rows: [][]Cell{{{Text: long("a")}}, {{Text: long("b")}}, {{Text: "void short<1>(int *)"}}}}
+	for _, o := range []typeset.Options{{Wide: true}, {}} {
+		var out bytes.Buffer
+		table.Write(&out, o)
+		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+		if len(lines) != 4 || lines[1] == lines[2] || o.Wide && lines[3] != "void short<1>(int *)" {
+			t.Errorf("%+v: %q", o, lines)
+		}
+		for _, line := range lines {
+			if typeset.Width(line) > WideName {
+				t.Errorf("%d columns: %.40s", typeset.Width(line), line)
+			}
+		}
+	}
+}
+
 func TestColorAddsOnlyStyle(t *testing.T) {
 	for name, f := range rendertest.Frames() {
 		var plain, color bytes.Buffer
