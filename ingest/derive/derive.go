@@ -12,6 +12,7 @@ import (
 
 	"prof/ingest/cost"
 	"prof/ingest/critical"
+	"prof/ingest/layers"
 	"prof/ingest/steady"
 	"prof/schema"
 	"prof/schema/facts"
@@ -42,7 +43,7 @@ func (Facts) Checksum() (string, error) {
 		return "", err
 	}
 	costs, err := formulas()
-	return sum + costs + critical.Version + steady.Version, err
+	return sum + costs + critical.Version + steady.Version + layers.Version, err
 }
 
 var formulas = sync.OnceValues(func() (string, error) { return sqlfile.Checksum(cost.Sources, "*.go") })
@@ -58,7 +59,7 @@ func (Facts) Lack(ctx context.Context, q schema.SQL, runID string) error {
 }
 
 // computed are steps whose rows Go computes.
-var computed = map[string]facts.Computed{"_op_formula": operatorCosts, "_critical_row": textRows("$critical", critical.Read), "_part_row": textRows("$parts", steady.Read)}
+var computed = map[string]facts.Computed{"_op_formula": operatorCosts, "_critical_row": textRows("$critical", critical.Read), "_part_row": textRows("$parts", steady.Read), "_layer_row": textRows("$layers", layers.Read)}
 
 // textRows has a package find rows in what is derived so far: one text, which the query takes apart.
 func textRows(name string, read func(ctx context.Context, query func(ctx context.Context, statement string, args ...any) (*sql.Rows, error), run string) (func(ctx context.Context) (string, error), error)) facts.Computed {

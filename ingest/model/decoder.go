@@ -166,7 +166,7 @@ func (r *reader) build(d *decoder, h head) {
 		d.entry()
 	}
 	for _, g := range d.groups() {
-		b.in(layerNames(g.layers), int64(len(g.layers)))
+		b.in(LayerNames(g.layers), int64(len(g.layers)))
 		r.layer(d, g.kind)
 	}
 	b.in("head", 1)
@@ -344,8 +344,8 @@ func (r *reader) experts(d *decoder) {
 	}
 }
 
-// layerNames names layers by their indexes, which must ascend: "layer 0", "layers 1-11", "layers 0-1,3-4".
-func layerNames(indexes []int) string {
+// LayerNames names layers by their indexes, which must ascend: "layer 0", "layers 1-11", "layers 0-1,3-4".
+func LayerNames(indexes []int) string {
 	var ranges []string
 	for i := 0; i < len(indexes); {
 		first := i

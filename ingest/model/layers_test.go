@@ -14,7 +14,7 @@ func TestLayerNames(t *testing.T) {
 		{"layers 2,5,8,11", []int{2, 5, 8, 11}},
 		{"layers 0,2-3", []int{0, 2, 3}},
 	} {
-		if got := layerNames(c.indexes); got != c.want {
+		if got := LayerNames(c.indexes); got != c.want {
 			t.Errorf("%v: %q, want %q", c.indexes, got, c.want)
 		}
 	}

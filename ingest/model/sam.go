@@ -52,11 +52,11 @@ func (r *reader) sam(s sam) {
 	windowed, global := split(s.layers, s.global, s.window > 0)
 	if len(windowed) > 0 {
 		across := (s.side + s.window - 1) / s.window // windows along a side: pictures are padded to whole ones
-		b.in(layerNames(windowed), int64(len(windowed)))
+		b.in(LayerNames(windowed), int64(len(windowed)))
 		r.samLayer(s, b.mul(across, across), s.window, s.window)
 	}
 	if len(global) > 0 {
-		b.in(layerNames(global), int64(len(global)))
+		b.in(LayerNames(global), int64(len(global)))
 		r.samLayer(s, 1, s.side, s.tableSide)
 	}
 	b.in("neck", 1)
@@ -157,7 +157,7 @@ func (r *reader) maskDecoder(c config) {
 	attention := func(inner int64) int64 {
 		return b.add(b.mul(3, b.weights(width, inner, true)), b.weights(inner, width, true))
 	}
-	b.in("mask decoder "+layerNames(firstLayers(layers)), layers)
+	b.in("mask decoder "+LayerNames(firstLayers(layers)), layers)
 	b.norm("norms", b.mul(8, width))
 	b.parameter("self_attn", attention(width))
 	b.parameter("cross_attn_token_to_image", attention(width/2)) // SamTwoWayAttentionBlock halves it whatever the rate

@@ -82,7 +82,7 @@ func (r *reader) textTower(c config) int64 {
 	b.in("embedding", 1)
 	b.table("token_embedding", c.need("vocab_size"), e.width)
 	b.table("position_embedding", c.need("max_position_embeddings"), e.width)
-	b.in(layerNames(firstLayers(e.layers)), e.layers)
+	b.in(LayerNames(firstLayers(e.layers)), e.layers)
 	b.norm("norms", b.mul(4, e.width))
 	b.parameter("attention", b.mul(4, b.weights(e.width, e.width, true)))
 	b.parameter("mlp", b.add(b.weights(e.width, e.mlp, true), b.weights(e.mlp, e.width, true)))

@@ -75,7 +75,7 @@ func (r *reader) layers(e encoder, indexes []int) {
 	if len(indexes) == 0 {
 		return
 	}
-	b.in(layerNames(indexes), int64(len(indexes)))
+	b.in(LayerNames(indexes), int64(len(indexes)))
 	b.positions = e.positions
 	b.norm("norms", norms)
 	if e.fusedQKV {

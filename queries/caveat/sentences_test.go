@@ -12,7 +12,7 @@ import (
 )
 
 // reasons are the subjects that a kind has words for; the others of the kind end without a reason.
-var reasons = map[string]map[string]string{"operators-without-roof": withoutRoof, "replays-unlike-captures": unlikeCaptures, "products-unmatched": unmatchedProducts, "tool-lost-data": lossCauses}
+var reasons = map[string]map[string]string{"operators-without-roof": withoutRoof, "replays-unlike-captures": unlikeCaptures, "products-unmatched": unmatchedProducts, "no-layers": noLayers, "tool-lost-data": lossCauses}
 
 // lossCauses are the causes of lost data.
 var lossCauses = func() map[string]string {

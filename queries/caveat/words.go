@@ -904,6 +904,12 @@ var words = map[string]kind{
 	}) string {
 		return "unknown: " + c.What
 	}),
+	"no-layers": sentence(func(c struct {
+		Stage  string `col:"stage"`
+		Reason string `col:"subject"`
+	}) string {
+		return because(c.Stage+" is not divided into layers", noLayers[c.Reason])
+	}),
 	"no-model": sentence(func(c struct {
 		Run string `col:"subject"`
 	}) string {
@@ -1174,6 +1180,14 @@ var unmatchedProducts = map[string]string{
 	"model":     "the model has parts that are not matched",
 	"sequence":  "too few calls match the model's layers by order and count",
 	"tokens":    "the tokens of its passes are unknown: give --prefill and --decode to prof ingest",
+}
+
+// noLayers says why a pass cannot be divided into layers.
+var noLayers = map[string]string{
+	"attention": "it has no two attention kernels, and no modules or ranges name layers",
+	"graph":     "CUDA graphs were traced as a whole: use --cuda-graph-trace=node",
+	"layers":    "its kernels repeat, but not as often as the model has layers",
+	"sequence":  "its sequence of kernels does not repeat from layer to layer, and no modules or ranges name layers",
 }
 
 // unlikeCaptures says why no stream capture in the traces gives the operators of replays.
