@@ -23,7 +23,7 @@ func TestLayersConserved(t *testing.T) {
 	for _, run := range []string{"utilised", "vllm-decode", "sglang-decode", "kernels"} {
 		sums := map[string]int64{}
 		for i, by := range []string{"group", "layer"} {
-			f, err := asker.Ask(t.Context(), "layers", queries.Args{"run": run, "by": by})
+			f, err := asker.Ask(t.Context(), "layers", queries.Args{"run": run, "by": by, "with_totals": "true"})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -47,6 +47,7 @@ var questions = []wanted{
 	{id: "time-breakdown", title: "Time breakdown", top: "10"},
 	{id: "accounting", title: "Where the time went", screen: always},
 	{id: "large-kernels", title: "Largest kernels of each stage", optional: true, screen: always},
+	{id: "layers", title: "Layers", optional: true},
 	{id: "top-kernels", title: "Top kernels", top: "20", screen: always, notes: []string{"left-kernels"}},
 	{id: "stage-kernels", title: "Kernels by stage", top: "8", screen: "ncu"},
 	{id: "kernel-durations", title: "Kernel durations", top: "9", optional: true, page: true},

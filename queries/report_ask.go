@@ -68,6 +68,9 @@ func (r asked) question(q wanted, run string, top int64) Question {
 	if q.id == "top-kernels" && r.hasKind("ncu") {
 		args["with_ncu"] = "true"
 	}
+	if q.id == "layers" {
+		args["short"] = "true"
+	}
 	if q.id == "sample-series" {
 		args["parts"] = strconv.Itoa(r.sampleParts())
 	}

@@ -79,7 +79,11 @@ func (p *program) explainRun(c *cli.Context, w *schema.Warehouse, run schema.Run
 	if err != nil {
 		return err
 	}
-	d, err := screen.Explain(screen.Explained{Report: r, Findings: findings, Kernels: summary.Large, Stage: args["stage"], First: append(rankWords(summary.Ranks, args["stage"]), first...)})
+	var next []string
+	if len(r.Frame("layers").Rows) > 0 {
+		next = []string{"prof query layers --run " + judge.ShellWord(run.Name)}
+	}
+	d, err := screen.Explain(screen.Explained{Report: r, Findings: findings, Kernels: summary.Large, Stage: args["stage"], First: append(rankWords(summary.Ranks, args["stage"]), first...), Next: next})
 	if err != nil {
 		return err
 	}
@@ -119,7 +123,7 @@ func askFindings(ctx context.Context, a *queries.Asker, run schema.Run, args que
 			list[1].Args[param] = args[param]
 		}
 	}
-	for _, name := range []string{"finding-rules", "accounting", "stages", "passes", "gaps", "sources", "devices"} {
+	for _, name := range []string{"layers", "finding-rules", "accounting", "stages", "passes", "gaps", "sources", "devices"} {
 		q := queries.QuestionOf(r, name, run.ID)
 		if q.Notes = frame.RowsOnly; r.Source != "" {
 			q.Args["source"] = r.Source

@@ -28,6 +28,7 @@ type LargeKernel struct {
 	Without     string   // what a pass would take without it; "" when unknown
 	Advice      string   // what to do about it, where no finding says so; "" for nothing
 	Command     string   // shows more, or captures what is missing; "" for none
+	Detail      string   // another one that shows more; "" for none
 }
 
 // tensorAdvice is for products of small numbers outside tensor cores, which no setting of the model is to blame for.
@@ -64,6 +65,9 @@ func (s *summariser) addLarge() error {
 			if rank := frame.Or(r.PlanRank, 0); rank > planned {
 				k.Command = fmt.Sprintf("prof capture --run %s --tools nsys,ncu --ncu-top %d -- CMD...", ShellWord(s.name+"-2"), rank)
 			}
+		}
+		if r.Role == "gemm" && r.Stage != "" {
+			k.Detail = s.command("gemm-speed", "stage", r.Stage, "source", s.r.Source)
 		}
 		s.out.Large = append(s.out.Large, k)
 	}

@@ -48,22 +48,23 @@ type FindingsForm struct {
 
 // LargeForm is a kernel that takes a tenth of a stage's GPU time or more, and what limits it.
 type LargeForm struct {
-	Stage       *string        `json:"stage" doc:"null is all device work"`
-	Kernel      string         `json:"kernel"`
-	Device      int64          `json:"device" doc:"of which it takes the largest share"`
-	DeviceCount int64          `json:"device_count" doc:"GPUs on which it takes so much"`
-	ShareRatio  typeset.Number `json:"share_ratio" doc:"of the time in which the GPU works in the measured passes"`
-	Calls       int64          `json:"calls" doc:"in these passes"`
-	TotalNs     int64          `json:"total_ns"`
-	Passes      int64          `json:"passes"`
-	PathPassNs  *float64       `json:"path_pass_ns" doc:"by how much a pass would be shorter at most without it, by the critical path"`
-	Limit       *string        `json:"limit" enum:"ranks,roof,below-roof,tensor-cores,grid" doc:"as in large-kernels; null is unknown"`
-	RoofRatio   *float64       `json:"roof_ratio" doc:"of its roofline"`
-	Findings    []string       `json:"findings" nullable:"false" doc:"rules with a finding about it"`
-	Words       string         `json:"words" doc:"what limits it, or that nothing is known"`
-	Without     *string        `json:"without" doc:"what a pass would take without it"`
-	Advice      *string        `json:"advice" doc:"what to do about it"`
-	Command     *string        `json:"command" doc:"shows more, or captures what is missing"`
+	Stage         *string        `json:"stage" doc:"null is all device work"`
+	Kernel        string         `json:"kernel"`
+	Device        int64          `json:"device" doc:"of which it takes the largest share"`
+	DeviceCount   int64          `json:"device_count" doc:"GPUs on which it takes so much"`
+	ShareRatio    typeset.Number `json:"share_ratio" doc:"of the time in which the GPU works in the measured passes"`
+	Calls         int64          `json:"calls" doc:"in these passes"`
+	TotalNs       int64          `json:"total_ns"`
+	Passes        int64          `json:"passes"`
+	PathPassNs    *float64       `json:"path_pass_ns" doc:"by how much a pass would be shorter at most without it, by the critical path"`
+	Limit         *string        `json:"limit" enum:"ranks,roof,below-roof,tensor-cores,grid" doc:"as in large-kernels; null is unknown"`
+	RoofRatio     *float64       `json:"roof_ratio" doc:"of its roofline"`
+	Findings      []string       `json:"findings" nullable:"false" doc:"rules with a finding about it"`
+	Words         string         `json:"words" doc:"what limits it, or that nothing is known"`
+	Without       *string        `json:"without" doc:"what a pass would take without it"`
+	Advice        *string        `json:"advice" doc:"what to do about it"`
+	Command       *string        `json:"command" doc:"shows more, or captures what is missing"`
+	DetailCommand *string        `json:"detail_command" doc:"another one that shows more"`
 }
 
 // BoundForm is how long a stage takes and what bounds it.
@@ -211,7 +212,7 @@ func largeForm(k judge.LargeKernel) LargeForm {
 	return LargeForm{
 		Stage: typeset.Optional(k.Stage), Kernel: k.Name, Device: k.Device, DeviceCount: k.DeviceCount, ShareRatio: typeset.Number(k.ShareRatio), Calls: k.Calls, TotalNs: k.TotalNs, Passes: k.Passes,
 		PathPassNs: typeset.Finite(k.PathPassNs), Limit: typeset.Optional(k.Limit), RoofRatio: typeset.Finite(k.RoofRatio), Findings: typeset.Listed(k.Findings), Words: k.Why,
-		Without: typeset.Optional(k.Without), Advice: typeset.Optional(k.Advice), Command: typeset.Optional(k.Command),
+		Without: typeset.Optional(k.Without), Advice: typeset.Optional(k.Advice), Command: typeset.Optional(k.Command), DetailCommand: typeset.Optional(k.Detail),
 	}
 }
 

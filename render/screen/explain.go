@@ -17,6 +17,7 @@ type Explained struct {
 	Findings []judge.Finding
 	Kernels  []judge.LargeKernel
 	Stage    string   // of which alone they are; "" for all
+	Next     []string // commands that show more
 	First    []string // notes that are said before them
 }
 
@@ -45,6 +46,9 @@ func Explain(e Explained) (doc.Document, error) {
 		d.Blocks = append(d.Blocks, doc.Section{Title: words.LargeTitle, Blocks: []doc.Block{doc.List{Ordered: true, Items: words.LargeKernels(e.Kernels)}}})
 	}
 	add(slices.DeleteFunc(slices.Clone(f.Notes), func(note string) bool { return slices.Contains(e.First, note) }))
+	if len(e.Next) > 0 {
+		d.Blocks = append(d.Blocks, doc.Commands{Lead: "more", List: e.Next})
+	}
 	return d, nil
 }
 

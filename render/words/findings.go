@@ -49,8 +49,10 @@ func LargeKernels(list []judge.LargeKernel) []doc.Item {
 			where = fmt.Sprintf(" on GPU %d, the most of %d GPUs", k.Device, k.DeviceCount)
 		}
 		item := doc.Item{Text: fmt.Sprintf("%s: %s takes %s%s", Stage(k.Stage), short(typeset.Neutral(k.Name)), k.Takes, where), Under: []string{typeset.Neutral(say.Clauses(k.Why, k.Without, k.Found))}, Try: typeset.Neutral(k.Advice)}
-		if k.Command != "" {
-			item.See = []string{typeset.Neutral(k.Command)}
+		for _, command := range []string{k.Command, k.Detail} {
+			if command != "" {
+				item.See = append(item.See, typeset.Neutral(command))
+			}
 		}
 		return item
 	})

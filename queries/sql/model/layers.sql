@@ -7,6 +7,8 @@
 --   stage VARCHAR = NULL: only this stage
 --   by VARCHAR = 'group': group (equal layers together) or layer (each apart)
 --   device BIGINT = NULL: only work on this GPU
+--   short BOOLEAN = false: only passes that can be divided, and of each stage the first GPU of these
+--   with_totals BOOLEAN = false: show what the means are made of
 --   {source}
 -- columns:
 --   stage: stage; one measured pass of it, whose kernels take the median time
@@ -24,13 +26,14 @@
 --   unknown: why the pass cannot be divided: attention (no two kernels of attention), sequence (of kernels, of which less than 95 %
 --     repeats from layer to layer), layers (the sequence repeats as no model of this depth does), graph (graphs traced as a whole); NULL
 --     when it can
---   layer_count: number of the layers; NULL outside layers
---   forward_count: forward passes in the pass; NULL when it cannot be divided
---   total_ns: time of its kernels in the pass; over all rows of a stage and GPU it adds up to all kernels of the pass
---   total_kernel_count: its kernels in the pass
---   basis: what layers are found by: names (of PyTorch modules or ranges) or sequence (of kernels); NULL when the pass cannot be divided
+--   layer_count [with_totals]: number of the layers; NULL outside layers
+--   forward_count [with_totals]: forward passes in the pass; NULL when it cannot be divided
+--   total_ns [with_totals]: time of its kernels in the pass; over all rows of a stage and GPU it adds up to all kernels of the pass
+--   total_kernel_count [with_totals]: its kernels in the pass
+--   basis [with_totals]: what layers are found by: names (of PyTorch modules or ranges) or sequence (of kernels); NULL when the pass
+--     cannot be divided
 --   device: GPU
---   range_id: the pass
+--   range_id [with_totals]: the pass
 
 WITH p AS (
     SELECT
@@ -55,6 +58,8 @@ WITH p AS (
         AND p.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
         AND (stage IS NULL OR p.stage = stage)
         AND (device IS NULL OR p.device_id = device)
+        AND (NOT short OR p.unknown IS NULL)
+    QUALIFY NOT short OR p.device_id = min(p.device_id) OVER (PARTITION BY p.stage)
 ), size AS (
     SELECT
         p.stage,
