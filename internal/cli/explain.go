@@ -123,7 +123,7 @@ func askFindings(ctx context.Context, a *queries.Asker, run schema.Run, args que
 			list[1].Args[param] = args[param]
 		}
 	}
-	for _, name := range []string{"layers", "finding-rules", "accounting", "stages", "passes", "gaps", "sources", "devices"} {
+	for _, name := range []string{"layers", "models", "finding-rules", "accounting", "stages", "passes", "gaps", "sources", "devices"} {
 		q := queries.QuestionOf(r, name, run.ID)
 		if q.Notes = frame.RowsOnly; r.Source != "" {
 			q.Args["source"] = r.Source

@@ -66,7 +66,7 @@ func (s *summariser) addLarge() error {
 				k.Command = fmt.Sprintf("prof capture --run %s --tools nsys,ncu --ncu-top %d -- CMD...", ShellWord(s.name+"-2"), rank)
 			}
 		}
-		if r.Role == "gemm" && r.Stage != "" {
+		if f := s.r.Frame("models"); r.Role == "gemm" && r.Stage != "" && f != nil && len(f.Rows) > 0 {
 			k.Detail = s.command("gemm-speed", "stage", r.Stage, "source", s.r.Source)
 		}
 		s.out.Large = append(s.out.Large, k)
