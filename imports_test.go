@@ -140,7 +140,7 @@ var alone = []string{"capture", "queries/caveat", "queries/frame", "queries/judg
 // owners says who alone may import a package of others; the key is a prefix of the import path.
 var owners = map[string][]string{
 	"github.com/duckdb/":        {"schema", "ingest", "ingest/store", "ingest/nsys/parquet", "queries"},
-	"database/sql":              {"schema", "ingest", "ingest/store", "ingest/critical", "ingest/derive", "ingest/steady", "internal/testkit", "queries"},
+	"database/sql":              {"schema", "ingest", "ingest/store", "ingest/critical", "ingest/derive", "ingest/layers", "ingest/steady", "internal/testkit", "queries"},
 	"github.com/NVIDIA/go-nvml": {"capture/nvml"},
 	"github.com/jedib0t/":       {"render/table"},
 	"github.com/mattn/":         {"render/typeset"},
