@@ -53,7 +53,7 @@ async function mountSummary(root, run, nav, signal) {
   const found = asked(get(path("runs", run, "findings"), { format: "blocks" }, signal));
   await part("the run", Promise.all([shown, accounting.catch((err) => err)]).then(([s, parts]) => [
     el("p", { class: "lead" }, s.lead),
-    facts(Object.entries(s.facts).map(([k, v]) => [k, k === "command" ? el("code", {}, v) : v])),
+    facts(Object.entries(s.facts).map(([k, v]) => [k === "gpus" ? "GPUs" : k, k === "command" ? el("code", {}, v) : v])),
     section("glance", "Stages", s.stages.length ? [stageCards(s.stages, parts), s.ranks.length ? el("ul", {}, s.ranks.map((r) => el("li", {}, r.words, ". ", commandLink(r.command)))) : null] : el("p", { class: "hint" }, "The run has no stage with GPU work.")),
   ]));
   const kernels = asked(queryTable(run, "top-kernels", signal)), operators = asked(queryTable(run, "top-operators", signal, true)), roofs = asked(operatorRoofs(run, nav, signal));
