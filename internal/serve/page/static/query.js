@@ -32,7 +32,7 @@ export function addressOf(command) {
 // commandLink is a command, as a link to the page that shows the same where there is one.
 export function commandLink(command) {
   const to = addressOf(command);
-  if (to && command.startsWith("prof open ")) return el("a", { href: to, class: "see", title: command }, "show it on the timeline");
+  if (to && command.startsWith("prof open ")) return el("a", { href: to, class: "see whole", title: command }, "show it on the timeline");
   return to ? el("a", { href: to, class: "see" }, el("code", {}, command)) : el("code", { class: "see" }, command);
 }
 
