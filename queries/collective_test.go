@@ -145,7 +145,7 @@ func TestExposedByHand(t *testing.T) {
 		want[fmt.Sprint(c.family, " ", c.device)] += exposed
 		sum += exposed
 	}
-	f := testkit.Query(t, w, "collectives", queries.Args{"run": "nccl2"})
+	f := testkit.Query(t, w, "collectives", queries.Args{"run": "nccl2", "warmup": "true"})
 	got := map[string]int64{}
 	for _, r := range f.Rows {
 		got[fmt.Sprint(r[f.Index("family")], " ", r[f.Index("device")])] += number(f, r, "exposed_ns")
@@ -165,7 +165,7 @@ func TestExposedByHand(t *testing.T) {
 func TestBandwidth(t *testing.T) {
 	t.Parallel()
 	w := testkit.All(t)
-	f := testkit.Query(t, w, "collectives", queries.Args{"run": "ranks"})
+	f := testkit.Query(t, w, "collectives", queries.Args{"run": "ranks", "warmup": "true"})
 	seen := 0
 	for _, r := range f.Rows {
 		get := func(c string) any { return r[f.Index(c)] }
@@ -200,7 +200,7 @@ func TestBandwidth(t *testing.T) {
 	w = testkit.Copy(t, testkit.Named(t, "ranks")...)
 	testkit.Exec(t, w, `UPDATE collective_call SET out_bytes = NULL WHERE kernel_start_ns = (SELECT min(kernel_start_ns) FROM collective_call WHERE operation = 'all-gather')`)
 	testkit.DeriveOnly(t, w, rankFacts...)
-	unknown := rows(t, w, `SELECT total_bytes, bus_bytes_per_s, reason FROM collectives('ranks') WHERE operation = 'all-gather' ORDER BY device`)
+	unknown := rows(t, w, `SELECT total_bytes, bus_bytes_per_s, reason FROM collectives('ranks', warmup := true) WHERE operation = 'all-gather' ORDER BY device`)
 	if unknown[0] != "[<nil> <nil> no-bytes]" && unknown[1] != "[<nil> <nil> no-bytes]" {
 		t.Errorf("%q", unknown)
 	}

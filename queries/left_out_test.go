@@ -15,6 +15,7 @@ import (
 var rankings = []struct{ query, count, time, left string }{
 	{"top-kernels", "calls", "total_ns", "kernels"}, {"stage-kernels", "calls", "total_ns", "kernels"}, {"kernel-grids", "calls", "total_ns", "kernels"}, {"kernel-durations", "calls", "total_ns", "kernels"},
 	{"kernel-devices", "calls", "total_ns", "kernels"}, {"memops", "calls", "total_ns", "copies"}, {"copy-sizes", "calls", "total_ns", "copies"}, {"gaps", "gap_count", "total_ns", "gaps"}, {"longest-gaps", "1", "duration_ns", "longest"},
+	{"collectives", "calls", "total_ns", "collectives"}, {"syncs", "calls", "total_ns", "syncs"}, {"library-calls", "calls", "total_ns", "library"},
 }
 
 // TestLeftOut holds on every capture that the rows of a ranking and what it leaves out add up to all that it has with --warmup, in number and to the

@@ -59,7 +59,7 @@ var questions = []wanted{
 	{id: "step-times", title: "Steps", optional: true},
 	{id: "late-ranks", title: "Slow ranks", optional: true},
 	{id: "rank-passes", title: "Skew per step and rank", optional: true, ranks: true, page: true},
-	{id: "collectives", title: "Collectives", optional: true, warm: true},
+	{id: "collectives", title: "Collectives", optional: true, notes: []string{"left-collectives"}},
 	{id: "aggregates", title: "Aggregates"},
 	{id: "mfu", title: "Model FLOPs utilisation", screen: always, notes: []string{"mfu"}},
 	{id: "mbu", title: "Memory bandwidth utilisation"},

@@ -1,10 +1,11 @@
--- library-calls v2: Calls of traced libraries (cuDNN, cuBLAS) by function; newer profilers record cuBLAS as ranges of the domain cuBLAS
+-- library-calls v3: Calls of traced libraries (cuDNN, cuBLAS) by function; newer profilers record cuBLAS as ranges of the domain cuBLAS
 --     instead.
 -- grain: one function of a library
 -- key: library, call
--- notes: timelines warm
+-- notes: timelines left-library
 -- params:
 --   run VARCHAR: the run
+--   warmup BOOLEAN = false: count warm-up passes too, and what is outside stages
 --   {source}
 -- columns:
 --   library: cuDNN or cuBLAS
@@ -27,7 +28,8 @@ SELECT
     min(l.duration_ns) AS min_ns,
     max(l.duration_ns) AS max_ns,
     _std(l.duration_ns) AS std_ns
-FROM library_call l JOIN api_name n ON n.run_id = l.run_id AND n.api_name_id = l.api_name_id
-WHERE l.run_id = run AND l.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
+FROM _ranked_library_call(run, warmup := warmup, source := source) l
+JOIN api_name n ON n.run_id = run AND n.api_name_id = l.api_name_id
+WHERE NOT l.is_left
 GROUP BY l.library, n.name
 ORDER BY total_ns DESC, l.library, n.name

@@ -1,11 +1,12 @@
--- syncs v2: GPU synchronisations by kind, as the driver recorded them; nsys 2025 records none for cudaDeviceSynchronize, whose time is in
+-- syncs v3: GPU synchronisations by kind, as the driver recorded them; nsys 2025 records none for cudaDeviceSynchronize, whose time is in
 --     api-calls. Prof's tracer records none: beside it those of Nsight Systems are counted.
 -- grain: one kind of synchronisation
 -- key: kind
--- notes: timelines sync warm
+-- notes: timelines sync left-syncs
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only synchronisations in this stage; (none) for those outside every stage
+--   warmup BOOLEAN = false: count warm-up passes too, and what is outside stages
 --   {source}
 -- columns:
 --   kind: kind of synchronisation
@@ -26,12 +27,7 @@ SELECT
     min(y.duration_ns) AS min_ns,
     max(y.duration_ns) AS max_ns,
     _std(y.duration_ns) AS std_ns
-FROM sync y LEFT JOIN path_stage s ON s.run_id = y.run_id AND s.path_id = y.path_id
-WHERE y.run_id = run
-    AND y.source_id IN (
-        SELECT t.source_id
-        FROM _timeline_having(run, ids := (SELECT list(DISTINCT x.source_id) FROM sync x WHERE x.run_id = run), source := source) t
-    )
-    AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
+FROM _ranked_sync(run, stage := stage, warmup := warmup, source := source) y
+WHERE NOT y.is_left
 GROUP BY y.kind
 ORDER BY total_ns DESC, y.kind

@@ -1,12 +1,13 @@
--- collectives v1: Communication kernels by operation, with exposed time and bandwidth. Their time includes waiting for slower ranks: see
+-- collectives v2: Communication kernels by operation, with exposed time and bandwidth. Their time includes waiting for slower ranks: see
 --     rank-skew.
 -- grain: one family and operation of a stage on one GPU of a process
 -- key: family, operation, stage, source_id, pid, device
--- notes: graph timelines collective launch warm
+-- notes: graph timelines collective launch left-collectives
 -- params:
 --   run VARCHAR: the run
 --   stage VARCHAR = NULL: only this stage; (none) for kernels outside every stage
 --   device BIGINT = NULL: only this GPU
+--   warmup BOOLEAN = false: count warm-up passes too, and what is outside stages
 --   {source}
 -- columns:
 --   operation: all-reduce, all-gather, ...: from the call, else from the family; NULL when neither has it
@@ -38,7 +39,7 @@
 WITH t AS (
     SELECT
         c.operation,
-        coalesce(s.stage, '(none)') AS stage,
+        c.stage,
         c.device_id,
         coalesce(CASE WHEN min(c.rank_id) = max(c.rank_id) THEN min(c.rank_id) END, any_value(o.rank_id)) AS rank,
         count(*) AS calls,
@@ -57,14 +58,10 @@ WITH t AS (
         c.family,
         c.source_id,
         c.pid
-    FROM collective c
-    JOIN source o ON o.run_id = c.run_id AND o.source_id = c.source_id
-    LEFT JOIN path_stage s ON s.run_id = c.run_id AND s.path_id = c.path_id
-    WHERE c.run_id = run
-        AND c.source_id IN (SELECT t.source_id FROM _timeline(run, source := source) t)
-        AND (device IS NULL OR c.device_id = device)
-        AND (stage IS NULL OR coalesce(s.stage, '(none)') = stage)
-    GROUP BY c.operation, coalesce(s.stage, '(none)'), c.device_id, c.family, c.source_id, c.pid
+    FROM _ranked_collective(run, stage := stage, device := device, warmup := warmup, source := source) c
+    JOIN source o ON o.run_id = run AND o.source_id = c.source_id
+    WHERE NOT c.is_left
+    GROUP BY c.operation, c.stage, c.device_id, c.family, c.source_id, c.pid
 )
 SELECT
     t.operation,

@@ -1,0 +1,26 @@
+-- _caveat-left-library: What rankings of library calls leave out, so that it and their rows add up to all.
+-- grain: one caveat, as in the table caveat
+-- key: kind, detail
+-- params:
+--   run VARCHAR: the run
+--   warmup BOOLEAN = false: whether all is counted
+--   {source}
+-- columns:
+--   kind: what it says
+--   subject: of what
+--   detail: part of the run, as _scope has it
+--   item_count: how many
+--   time_ns: the sum of their times
+--   of_time_ns: that of all, rows and what is left out
+
+WITH x AS (
+    SELECT
+        k.scope,
+        k.is_left,
+        count(*) AS item_count,
+        sum(k.duration_ns) AS time_ns
+    FROM _ranked_library_call(run, warmup := warmup, source := source) k
+    GROUP BY k.scope, k.is_left
+)
+SELECT l.kind, l.subject, l.detail, l.item_count, l.time_ns, l.of_time_ns
+FROM _caveat_left('call', (SELECT list(x) FROM x)) l
