@@ -105,7 +105,9 @@ func TestLeftOut(t *testing.T) {
 	}
 	want := []string{"warm-up", "initialisation", "outside"}
 	for _, r := range rankings {
-		want = append(want, r.query)
+		if r.query != "library-calls" { // no capture has any in measured passes and elsewhere
+			want = append(want, r.query)
+		}
 	}
 	for _, what := range want {
 		if seen[what] == 0 {
