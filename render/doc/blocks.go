@@ -59,7 +59,7 @@ func blockForm(b Block, o typeset.Options) (any, error) {
 		return map[string]any{"figure": map[string]any{"name": b.Template, "of": b.Of}}, nil
 	case Table:
 		form := map[string]any{"of": b.Of.Form()}
-		if legend := b.legend(); len(legend) > 0 {
+		if legend := b.legend(nil); len(legend) > 0 {
 			form["legend"] = legend
 		}
 		return map[string]any{"table": form}, nil

@@ -110,14 +110,14 @@ func DrawnCells(rows int, draw func(row, to int) string) []string {
 	return out
 }
 
-// legend returns what a page says of the table.
-func (t Table) legend() []string {
+// legend returns what a page says of the table without some of its columns.
+func (t Table) legend(hidden []string) []string {
 	var out []string
 	if t.Bars != nil {
 		out = append(out, t.Bars(drawnCells))
 	}
 	if t.Legend != nil {
-		out = append(out, t.Legend(nil)...)
+		out = append(out, t.Legend(hidden)...)
 	}
 	return slices.DeleteFunc(out, func(text string) bool { return text == "" })
 }

@@ -263,7 +263,7 @@ func (p *htmlPage) table(b Table, title string) error {
 	if err := p.draw("table", v); err != nil {
 		return err
 	}
-	for _, text := range b.legend() {
+	for _, text := range b.legend(nil) {
 		p.print("<p class=\"hint\">%s.</p>\n", html.EscapeString(text))
 	}
 	return nil

@@ -104,10 +104,7 @@ func (m *markdown) block(b Block, level int) error {
 	case Section:
 		return m.section(b, level)
 	case Table:
-		b.Of.Markdown(&m.out)
-		if legend := b.legend(); len(legend) > 0 {
-			m.print("\n<sub>%s.</sub>\n", typeset.MarkdownText(strings.Join(legend, "; ")))
-		}
+		m.table(b)
 	case Rows:
 		return m.rows(b)
 	case List:
@@ -146,6 +143,38 @@ func (m *markdown) facts(list [][2]string) {
 		}
 		m.print("%s%s\n", lead, typeset.MarkdownText(typeset.Neutral(f[1])))
 	}
+}
+
+// table writes a table with the columns that have room. What a column without room says of what took the place of what stands in lines below.
+func (m *markdown) table(b Table) {
+	t, hidden := table.MarkdownExcerpt.Columns(b.Of)
+	t.Markdown(&m.out)
+	legend := b.legend(hidden)
+	if len(hidden) > 0 {
+		legend = append(legend, table.HiddenColumns(hidden, "--format html"))
+	}
+	if len(legend) > 0 {
+		m.print("\n<sub>%s.</sub>\n", typeset.MarkdownText(strings.Join(legend, "; ")))
+	}
+	if b.Below == nil || !slices.Contains(hidden, b.Below.Column) {
+		return
+	}
+	for i, s := range b.Below.Lines {
+		if i == 0 {
+			m.out.WriteString("\n")
+		}
+		m.print("- %s: %s → %s\n", typeset.MarkdownText(s.How), spans(s.Before), spans(s.After))
+	}
+}
+
+// spans are names of kernels beside each other, of many the first.
+func spans(names []string) string {
+	first, left := typeset.FirstOf(names, swapNames)
+	text := strings.Join(typeset.Each(first, func(name string) string { return typeset.MarkdownSpan(typeset.Shorten(name, typeset.LongText, 85)) }), " + ")
+	if left > 0 {
+		text += fmt.Sprintf(" and %d more", left)
+	}
+	return text
 }
 
 func (m *markdown) rows(b Rows) error {

@@ -21,7 +21,7 @@ type ranking[T any] struct {
 // rank begins the table of some rows, with bars as long as one of their values, the longest a whole bar.
 func rank[T any](rows []T, name table.Column, of func(T) string, by func(T) *float64) *ranking[T] {
 	t := &ranking[T]{rows, table.Table{OneLine: true}}
-	name.Least, name.Keep = nameWidth, 9
+	name.Least, name.Keep, name.Code = nameWidth, 9, name.Kernels
 	t.Add(name, typeset.Each(rows, func(r T) string { return typeset.Neutral(of(r)) }))
 	values := typeset.Each(rows, func(r T) float64 { v, _ := frame.Finite(by(r)); return v })
 	if top := slices.Max(append(values, 0)); top > 0 {

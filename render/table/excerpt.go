@@ -2,6 +2,7 @@ package table
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"prof/queries/frame"
@@ -45,6 +46,17 @@ func (e Excerpt) Of(f *frame.Frame) (*frame.Frame, string) {
 	first := *f
 	first.Rows = f.Rows[:fits]
 	return &first, fmt.Sprintf("The first %s of %s rows are here; the query gives all.", typeset.Int(int64(fits)), typeset.Int(int64(len(f.Rows))))
+}
+
+// fewColumns is how many columns have room as they are.
+const fewColumns = 11
+
+// Columns returns the table with the columns that have room, where it says what they are worth, and the titles of the others.
+func (e Excerpt) Columns(t Table) (Table, []string) {
+	if len(t.Columns) <= fewColumns || !slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Keep > 0 }) {
+		return t, nil
+	}
+	return e.columns(t)
 }
 
 // columns returns the table with the columns that have room, those that a narrow terminal keeps longest, and the titles of the others.

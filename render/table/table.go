@@ -230,7 +230,7 @@ func (t *Table) Add(c Column, cells []string) {
 		if i == len(t.Rows) {
 			t.Rows = append(t.Rows, nil)
 		}
-		t.Rows[i] = append(t.Rows[i], Cell{Text: text})
+		t.Rows[i] = append(t.Rows[i], Cell{Text: text, Code: c.Code && text != ""})
 	}
 	for i := len(cells); i < len(t.Rows); i++ {
 		t.Rows[i] = append(t.Rows[i], Cell{})
