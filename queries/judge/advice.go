@@ -43,7 +43,7 @@ func (s *summariser) isWorthwhile(x Finding) bool {
 	for stage, gpus := range s.parts {
 		for _, d := range gpus {
 			if d.device == x.Device && (stage == wholeCapture) == (x.Stage == "") {
-				all += d.span
+				all += d.sum
 			}
 		}
 	}

@@ -193,6 +193,9 @@ type PartRow struct {
 	Kind        string  `col:"kind"`
 	TotalNs     float64 `col:"total_ns"`
 	MaxNs       float64 `col:"max_ns"`
+
+	MedianPassNs     *float64 `col:"median_pass_ns"`
+	MedianPassSpanNs *float64 `col:"median_pass_span_ns"`
 }
 
 // UseRow is a row of mfu.

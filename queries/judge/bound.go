@@ -55,7 +55,7 @@ var idleGroups = func() []idleGroup {
 // evidence is what the bound of a stage follows from.
 type evidence struct {
 	stage      string
-	gpu        deviceParts   // the GPU that is judged: that with the longest span
+	gpu        deviceParts   // the GPU that is judged: that with the most measured time
 	all        []deviceParts // all GPUs of the stage
 	passes     []passTime    // measured ones of the judged GPU; none where they are not told apart
 	latePasses []passTime    // likewise of the GPU that is waited for
@@ -80,7 +80,7 @@ func (d deviceParts) isIdle() bool { return d.of("busy")+d.of("other") < busySha
 
 // computing is the time in which the GPU computes, in ns.
 func (d deviceParts) computing() float64 {
-	return d.of("busy") - d.named("collective-exposed").total - d.named("copy").total
+	return d.of("busy") - d.named("collective-exposed").ns - d.named("copy").ns
 }
 
 // loss is time in which the GPU computes nothing.
@@ -94,7 +94,7 @@ type loss struct {
 // losses are the times in which the judged GPU computes nothing, but for some, the greatest first.
 func (e evidence) losses(but Bound) []loss {
 	exposed, copies := e.gpu.named("collective-exposed"), e.gpu.named("copy")
-	out := []loss{{CommBound, "exchanges data with other GPUs and computes nothing", exposed.total, []part{exposed}}, {CopyBound, e.copies.verb() + " and computes nothing", copies.total, []part{copies}}}
+	out := []loss{{CommBound, "exchanges data with other GPUs and computes nothing", exposed.ns, []part{exposed}}, {CopyBound, e.copies.verb() + " and computes nothing", copies.ns, []part{copies}}}
 	for _, g := range idleGroups {
 		parts := e.gpu.in(g)
 		out = append(out, loss{g.bound, g.words, e.gpu.of(g.kinds...), parts})
@@ -118,7 +118,7 @@ func (e evidence) then(v *verdict) *verdict {
 	return v
 }
 
-// share words a time of the stage's GPU: 52.8 % (631 ms of 1.19 s).
+// share words a time of the stage's GPU in the median pass: 52.8 % of the time (154 ms of 291 ms).
 func (e evidence) share(ns float64) string {
 	return fmt.Sprintf("%s of the time (%s of %s)", percentText(ns/e.gpu.span), DurationText(ns), DurationText(e.gpu.span))
 }

@@ -185,11 +185,7 @@ func (s *summariser) doubtPasses() error {
 			if first != "" {
 				first = "; the first measured one " + first
 			}
-			rates := ""
-			if stage.TokensPerS != nil {
-				rates = "; tokens/s, MFU and MBU count all passes, not the median one"
-			}
-			s.doubt("the passes of %s vary by more than %s: %s to %s, median %s%s; %s%s", name, percentText(s.within()), DurationText(stage.MinNs), DurationText(stage.MaxNs), DurationText(stage.MedianNs), first, s.command("passes", "stage", stage.Stage), rates)
+			s.doubt("the passes of %s vary by more than %s: %s to %s, median %s%s; %s", name, percentText(s.within()), DurationText(stage.MinNs), DurationText(stage.MaxNs), DurationText(stage.MedianNs), first, s.command("passes", "stage", stage.Stage))
 			first = ""
 		case stage.Passes == 2:
 			s.doubt("%s was measured twice: two passes do not show its spread", name)

@@ -48,7 +48,7 @@ func (s *summariser) areFewGaps(stage string, gpu deviceParts) (bool, error) {
 			sum += first.inGap(r.idleTimes)
 		}
 	}
-	return sum >= findings.OncePart*gpu.of(first.kinds...), err
+	return sum >= findings.OncePart*gpu.inAll(first.kinds...), err
 }
 
 // fewLong are the gaps that hold nearly all idle time of one cause.
@@ -68,7 +68,7 @@ func (s *summariser) longGaps(stage string, gpu deviceParts) (fewLong, error) {
 	if err != nil {
 		return fewLong{}, err
 	}
-	out, sum, all := fewLong{}, 0.0, gpu.of(first.kinds...)
+	out, sum, all := fewLong{}, 0.0, gpu.inAll(first.kinds...)
 	for _, r := range list {
 		is, err := s.isMeasured(stage, gpu.device, r)
 		if err != nil {

@@ -60,6 +60,20 @@ func (s *summariser) passesOn(stage string, device int64) ([]passTime, error) {
 	return s.passes[stage], nil
 }
 
+// ranksOf is in how many processes passes run at once: the most of a repeat of the workload.
+func ranksOf(list []passTime) int64 {
+	type process struct{ repeat, source, pid int64 }
+	seen, of, most := map[process]bool{}, map[int64]int64{}, int64(0)
+	for _, p := range list {
+		if x := (process{p.repeat, p.source, p.pid}); !seen[x] {
+			seen[x] = true
+			of[p.repeat]++
+			most = max(most, of[p.repeat])
+		}
+	}
+	return most
+}
+
 // holder returns the only pass that can hold some time of one pass: idle time, or any; nil where it is not told.
 func holder(list []passTime, ns float64, isIdle bool) *passTime {
 	var found *passTime
@@ -72,29 +86,6 @@ func holder(list []passTime, ns float64, isIdle bool) *passTime {
 		}
 	}
 	return found
-}
-
-// typical returns how much the GPU works in the median pass, where that is another picture than the mean: passes that load code or compile
-// it are long, and few.
-func typical(list []passTime) string {
-	if len(list) < 3 {
-		return ""
-	}
-	span, busy := 0.0, 0.0
-	for _, p := range list {
-		span, busy = span+p.span, busy+p.busy
-	}
-	ordered := slices.Clone(list)
-	slices.SortStableFunc(ordered, byKey(func(p passTime) float64 { return p.span }))
-	median, longest := ordered[(len(list)-1)/2], ordered[len(list)-1]
-	if median.busy/median.span < busyShare || busy/span >= busyShare {
-		return ""
-	}
-	text := fmt.Sprintf("in the median pass (%s) the GPU is busy %s of the time: longer passes dominate the total, above all pass %d (%s)", DurationText(median.span), percentText(median.busy/median.span), longest.number, DurationText(longest.span))
-	if longest.isFirst {
-		text += ", the first, which may be warm-up"
-	}
-	return text
 }
 
 // slowStart says that the first measured pass of a process takes much longer than its others; "" when none does.

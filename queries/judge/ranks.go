@@ -76,6 +76,11 @@ func (s *summariser) readLate() error {
 	return nil
 }
 
+// isOnce reports whether nearly all of that waiting was in one pass of several.
+func (x SlowRank) isOnce() bool {
+	return x.Passes > 1 && float64(x.MostNs) > findings.OncePart*float64(x.LateNs)
+}
+
 // wordRanks says it in sentences.
 func (s *summariser) wordRanks() error {
 	for i, x := range s.out.Ranks {
@@ -104,7 +109,6 @@ func (x SlowRank) words(isSteps bool) string {
 	passes := say.Count(x.Passes, "steady "+one, "steady "+several)
 	waited := fmt.Sprintf("the ranks waited %s in %s (%s of their time in collectives),", DurationText(float64(x.WaitedNs)), passes, percentText(x.WaitRatio))
 	most := fmt.Sprintf("%s in %s %d", DurationText(float64(x.MostNs)), one, x.MostPass)
-	isOnce := x.Passes > 1 && float64(x.MostNs) > findings.OncePart*float64(x.LateNs)
 	switch {
 	case x.Passes == 0:
 		fmt.Fprintf(&b, "%s: the slow rank is unknown: all %s are cold", x.Range, several)
@@ -114,11 +118,11 @@ func (x SlowRank) words(isSteps bool) string {
 		fmt.Fprintf(&b, "%s: mostly %s is late: %s %s of it for this rank, which came last in %d of them", x.Range, x.Rank, waited, percentText(x.ShareRatio), x.Slowest)
 	case !x.IsSlow:
 		fmt.Fprintf(&b, "%s: no rank is slow throughout: %s at most %s of it for one of %d, %s", x.Range, waited, percentText(x.ShareRatio), x.Ranks, x.Rank)
-	case isOnce && float64(x.Slowest) < findings.OncePart*float64(x.Passes):
+	case x.isOnce() && float64(x.Slowest) < findings.OncePart*float64(x.Passes):
 		fmt.Fprintf(&b, "%s: %s was late in %s %d: %s %s of it for this rank, %s", x.Range, x.Rank, one, x.MostPass, waited, percentText(x.ShareRatio), most)
 	default:
 		fmt.Fprintf(&b, "%s: %s is slow: %s %s of it for this rank, which came last in %d of them", x.Range, x.Rank, waited, percentText(x.ShareRatio), x.Slowest)
-		if isOnce {
+		if x.isOnce() {
 			b.WriteString(", " + most)
 		}
 	}

@@ -63,10 +63,11 @@ func (s *summariser) refine(a *Finding) error {
 		a.Advice = graphAdvice
 	}
 	if late := s.lateIn(a); late != nil && isCollectives {
+		late := late.whole() // it may be late in one pass alone
 		a.Title = fmt.Sprintf("GPUs wait for GPU %d in collectives", late.device)
 		a.Evidence = collectives.Taken(a.found()) // waiting is the cause
 		a.Advice = fmt.Sprintf("find what makes GPU %d late, and balance the work; a faster or overlapped collective does not fix that", late.device)
-		if first := late.idle()[0]; !s.waitOf(a.Stage).isExplained(*late) {
+		if first := late.idle()[0]; !s.waitOf(a.Stage).isExplained(late) {
 			a.Advice = fmt.Sprintf("find what GPU %d does before its passes, which begin late; a faster or overlapped collective does not fix that", late.device)
 		} else if late.of(first.kinds...) >= wordShare*late.span {
 			a.Advice = fmt.Sprintf("get GPU %d to the collectives in time (it %s); a faster or overlapped collective does not fix that", late.device, first.words)

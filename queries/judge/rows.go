@@ -32,26 +32,46 @@ func (s *summariser) answer(key string) *frame.Frame {
 // deviceParts are the rows of accounting of one stage on one GPU.
 type deviceParts struct {
 	device, passes int64
-	span           float64 // ns over all passes
+	span           float64 // ns of the median pass
+	sum            float64 // ns over all passes
 	parts          []part
 }
 
 // part is one of the parts that exclude each other and add up to the span.
 type part struct {
 	name, kind string
-	total      float64 // ns
+	ns         float64 // in the median pass
+	total      float64 // ns over all passes
 	most       float64 // ns of the pass that has most of it
 }
 
-// of adds up the parts of these kinds.
+// of adds up the parts of these kinds in the median pass.
 func (d deviceParts) of(kinds ...string) float64 {
+	return d.added(kinds, func(p part) float64 { return p.ns })
+}
+
+// inAll adds them up over all passes.
+func (d deviceParts) inAll(kinds ...string) float64 {
+	return d.added(kinds, func(p part) float64 { return p.total })
+}
+
+func (d deviceParts) added(kinds []string, of func(part) float64) float64 {
 	sum := 0.0
 	for _, p := range d.parts {
 		if slices.Contains(kinds, p.kind) {
-			sum += p.total
+			sum += of(p)
 		}
 	}
 	return sum
+}
+
+// whole returns the parts with their times over all passes.
+func (d deviceParts) whole() deviceParts {
+	d.span, d.parts = d.sum, slices.Clone(d.parts)
+	for i := range d.parts {
+		d.parts[i].ns = d.parts[i].total
+	}
+	return d
 }
 
 // in returns the parts of an idle time.
@@ -91,22 +111,24 @@ func (s *summariser) readSources() error {
 	return err
 }
 
-// readParts reads accounting, a stage's GPUs by their spans, the longest first.
+// readParts reads accounting, a stage's GPUs by their measured time, that with the most first.
 func (s *summariser) readParts() error {
 	s.parts = map[string][]deviceParts{}
 	list, err := read(s, PartRows)
 	for _, r := range list {
 		stage, device := r.Stage, r.Device
+		ns, _ := frame.Finite(r.MedianPassNs)
+		span, _ := frame.Finite(r.MedianPassSpanNs)
 		at := slices.IndexFunc(s.parts[stage], func(d deviceParts) bool { return d.device == device })
 		if at < 0 {
 			at = len(s.parts[stage])
-			s.parts[stage] = append(s.parts[stage], deviceParts{device: device, passes: r.Passes, span: r.SpanTotalNs})
+			s.parts[stage] = append(s.parts[stage], deviceParts{device: device, passes: r.Passes, span: span, sum: r.SpanTotalNs})
 		}
 		d := &s.parts[stage][at]
-		d.parts = append(d.parts, part{r.Part, r.Kind, r.TotalNs, r.MaxNs})
+		d.parts = append(d.parts, part{r.Part, r.Kind, ns, r.TotalNs, r.MaxNs})
 	}
 	for _, list := range s.parts {
-		slices.SortStableFunc(list, byKey(func(d deviceParts) float64 { return -d.span }))
+		slices.SortStableFunc(list, byKey(func(d deviceParts) float64 { return -d.sum }))
 	}
 	return err
 }

@@ -25,8 +25,8 @@ var boundRules = []struct {
 			return &verdict{bound: UnknownBound, why: fmt.Sprintf("no GPU work can be attributed to its passes: the launches of %s were not captured", say.Count(e.lost.count, "kernel", "kernels"))}
 		case e.gpu.span == 0:
 			return &verdict{bound: UnknownBound, why: "its measured passes have no GPU work in the capture"}
-		case e.gpu.span < leastSpanNs:
-			return &verdict{bound: UnknownBound, why: fmt.Sprintf("too little was captured: all its passes take %s in total, and idle gaps are classified only from %s up", DurationText(e.gpu.span), DurationText(leastSpanNs))}
+		case e.gpu.sum < leastSpanNs:
+			return &verdict{bound: UnknownBound, why: fmt.Sprintf("too little was captured: all its passes take %s in total, and idle gaps are classified only from %s up", DurationText(e.gpu.sum), DurationText(leastSpanNs))}
 		}
 		return nil
 	}},
@@ -38,7 +38,7 @@ var boundRules = []struct {
 	}},
 	{"communication", communicationVerdict},
 	{"copies", func(e evidence) *verdict {
-		ns := e.gpu.named("copy").total
+		ns := e.gpu.named("copy").ns
 		if ns < copyShare*e.gpu.span || ns <= e.gpu.computing() || ns <= e.losses(CopyBound)[0].ns {
 			return nil
 		}
@@ -65,14 +65,14 @@ var boundRules = []struct {
 // comes late.
 func communicationVerdict(e evidence) *verdict {
 	alone := e.gpu.named("collective-exposed")
-	if alone.total < exposedShare*e.gpu.span || alone.total <= e.gpu.computing() || alone.total <= e.losses(CommBound)[0].ns {
+	if alone.ns < exposedShare*e.gpu.span || alone.ns <= e.gpu.computing() || alone.ns <= e.losses(CommBound)[0].ns {
 		return nil
 	}
-	if late := e.lateGPU(); late != nil {
+	if late := e.lateGPU(); late != nil && !(e.wait.isOnce() && e.wait.Passes > 2) { // the median pass waits for none then
 		return lateVerdict(e, alone, *late)
 	}
 	v := &verdict{bound: CommBound, but: e.once(alone).text()}
-	v.why = fmt.Sprintf("the GPU exchanges data with other GPUs and computes nothing %s; that includes waiting for slower GPUs", e.share(alone.total))
+	v.why = fmt.Sprintf("the GPU exchanges data with other GPUs and computes nothing %s; that includes waiting for slower GPUs", e.share(alone.ns))
 	if e.wait.TotalNs > 0 {
 		v.why += fmt.Sprintf(": %s of the time that all GPUs spend in collectives is waiting for a late GPU", percentText(e.wait.WaitRatio))
 	}

@@ -55,6 +55,7 @@ func (s *summariser) addStages() error {
 			stage.MinNs, stage.MaxNs = frame.Or(r.CPUMinNs, 0), frame.Or(r.CPUMaxNs, 0)
 			stage.MedianNs, _ = frame.Finite(r.CPUMedianNs)
 		}
+		stage.Ranks = ranksOf(s.passes[stage.Stage])
 		if err := s.judge(&stage, stage.Stage); err != nil {
 			return err
 		}
@@ -68,17 +69,15 @@ func (s *summariser) addStages() error {
 	return nil
 }
 
-// measured adds up the spans of a stage's measured passes. Its mean is only of those with device work, so that it times all passes is more.
+// measured is what a stage takes of the measured time: its median pass, as often as it has passes with device work. One long pass is no more
+// than one of them.
 func (s *summariser) measured(stage StageRow) float64 {
-	list := s.passes[stage.Stage]
-	if len(list) == 0 {
-		return frame.Or(stage.GPUSpanMeanNs, 0) * float64(stage.Passes)
+	passes := int64(len(s.passes[stage.Stage]))
+	if passes == 0 {
+		passes = stage.Passes
 	}
-	sum := 0.0
-	for _, p := range list {
-		sum += p.span
-	}
-	return sum
+	median, _ := frame.Finite(stage.GPUSpanMedianNs)
+	return median * float64(passes)
 }
 
 // addAll judges the whole capture of a run without measured passes.
@@ -120,18 +119,18 @@ func (s *summariser) judge(stage *StageSummary, key string) error {
 		}
 	}
 	stage.Device, stage.GPUs = e.gpu.device, len(e.all)
-	if e.gpu.span > 0 {
-		busy := e.gpu.of("busy") / e.gpu.span
-		stage.BusyRatio = &busy
+	busy, span := 0.0, 0.0
+	for _, d := range e.all {
+		busy, span = busy+d.of("busy"), span+d.span
+	}
+	if span > 0 {
+		stage.BusyRatio = new(busy / span)
 	}
 	for _, rule := range boundRules {
 		if v := rule.apply(e); v != nil {
 			stage.Bound, stage.Next, stage.Why, stage.But, stage.Label, stage.Meaning = v.bound, v.next, v.why, v.but, cmp.Or(v.label, v.bound.Label()), cmp.Or(v.meaning, v.bound.Meaning())
 			break
 		}
-	}
-	if usual := typical(e.passes); usual != "" {
-		stage.But = usual
 	}
 	if len(e.all) > 1 {
 		most := "the most measured time"

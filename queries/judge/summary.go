@@ -31,6 +31,7 @@ type Summary struct {
 type StageSummary struct {
 	Stage      string // "" for all device work
 	Passes     int64  // measured, steady ones; 0 for all device work
+	Ranks      int64  // processes that passes run in at once, of which each counts; 0 where that is not known
 	Workless   int64  // measured ones beside these, without device work
 	MedianNs   float64
 	MinNs      float64
@@ -38,10 +39,10 @@ type StageSummary struct {
 	MeanNs     float64
 	StdNs      *float64 // sample standard deviation; nil for a single pass
 	IsCPU      bool     // these times are of the range on its thread, since its passes have no device work
-	ShareRatio float64  // of the measured time of all stages by first start to last end of device work; 0 without any
+	ShareRatio float64  // of the measured time of all stages, its median pass times its passes of the sum of these; 0 without any
 	Device     int64    // the GPU that is judged: that with the most measured time
 	GPUs       int      // that worked in it; 0 when none is known to
-	BusyRatio  *float64 // of the span of the GPU that is judged; nil when there is none
+	BusyRatio  *float64 // of the median pass; of several GPUs of that on each, together. nil when there is none
 	MFU, MBU   *float64 // nil when not known, see Unknown
 	IsLeast    bool     // they are at least that: not all of the work could be counted
 	TokensPerS *float64

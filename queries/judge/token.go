@@ -12,8 +12,8 @@ import (
 type TokenTime struct {
 	Ns      float64  // median over the measured passes of the GPU span for each step
 	AloneNs *float64 // the same without a profiler; nil where it was not measured, or passes have different numbers of steps
-	BusyNs  *float64 // median of the time for each step in which the GPU works; nil where several GPUs do
-	RoofNs  *float64 // what a step would take if it read its weights and KV cache at peak bandwidth and did nothing else, mean; nil when not known
+	BusyNs  *float64 // how much of Ns the GPU works, as of the median pass; nil where several GPUs do
+	RoofNs  *float64 // what a step would take if it read its weights and KV cache at peak bandwidth and did nothing else; nil when not known
 	Kernels *float64 // median number of kernels for each step; nil when not known of a pass
 }
 
@@ -31,8 +31,8 @@ func (s *summariser) tokenOf(stage StageSummary) *TokenTime {
 		return stats.Centre(values)
 	}
 	t := &TokenTime{Ns: perStep(func(p passTime) float64 { return p.span })}
-	if stage.GPUs == 1 {
-		t.BusyNs = new(perStep(func(p passTime) float64 { return p.busy }))
+	if stage.GPUs == 1 && stage.BusyRatio != nil {
+		t.BusyNs = new(*stage.BusyRatio * t.Ns)
 	}
 	if !slices.ContainsFunc(list, func(p passTime) bool { return p.kernels == nil }) {
 		t.Kernels = new(perStep(func(p passTime) float64 { return float64(*p.kernels) }))
@@ -45,7 +45,7 @@ func (s *summariser) tokenOf(stage StageSummary) *TokenTime {
 		t.AloneNs = new(*alone / steps)
 	}
 	if mbu := usable(stage.MBU); mbu != nil && !stage.IsLeast {
-		t.RoofNs = new(*mbu * stage.MeanNs / steps)
+		t.RoofNs = new(*mbu * stage.MedianNs / steps)
 	}
 	return t
 }

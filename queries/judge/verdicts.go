@@ -79,8 +79,8 @@ func (e evidence) lateGPU() *deviceParts {
 	return nil
 }
 
-// idleNs is how long the GPU does no work of the stage, in ns.
-func (d deviceParts) idleNs() float64 { return d.span - d.of("busy") }
+// idleNs is how long the GPU does no work of the stage over all passes, in ns.
+func (d deviceParts) idleNs() float64 { return d.sum - d.inAll("busy") }
 
 // isExplained reports whether the idle time of the late GPU in its own passes is enough for the others to wait so long.
 func (x SlowRank) isExplained(late deviceParts) bool {
@@ -91,7 +91,7 @@ func (x SlowRank) isExplained(late deviceParts) bool {
 func lateVerdict(e evidence, exposed part, late deviceParts) *verdict {
 	v := &verdict{bound: LateBound, label: fmt.Sprintf("waits for GPU %d", late.device), but: e.once(exposed).text(), meaning: fmt.Sprintf("GPU %d arrives late at collectives, and GPU %d waits for it", late.device, e.gpu.device)}
 	v.why = fmt.Sprintf("the GPU is in collectives and computes nothing %s; %s of the time that all GPUs spend in them (%s of %s) is waiting for a late GPU, %s of that for GPU %d",
-		e.share(exposed.total), percentText(e.wait.WaitRatio), DurationText(float64(e.wait.WaitedNs)), DurationText(float64(e.wait.TotalNs)), percentText(e.wait.ShareRatio), late.device)
+		e.share(exposed.ns), percentText(e.wait.WaitRatio), DurationText(float64(e.wait.WaitedNs)), DurationText(float64(e.wait.TotalNs)), percentText(e.wait.ShareRatio), late.device)
 	if !e.wait.isExplained(late) {
 		v.why += fmt.Sprintf("; that is more than GPU %d idles in its passes (%s): it begins them late", late.device, DurationText(late.idleNs()))
 		return v

@@ -28,12 +28,11 @@ var (
 
 // partRow is a row of accounting.
 type partRow struct {
-	Stage       string   `col:"stage"`
-	Device      int64    `col:"device"`
-	Part        string   `col:"part"`
-	TotalNs     int64    `col:"total_ns"`
-	ShareRatio  *float64 `col:"share_ratio"` // of no time it is not defined
-	SpanTotalNs int64    `col:"span_total_ns"`
+	Stage  string   `col:"stage"`
+	Device int64    `col:"device"`
+	Part   string   `col:"part"`
+	Ns     *float64 `col:"median_pass_ns"`
+	SpanNs *float64 `col:"median_pass_span_ns"`
 }
 
 // stageRow is a row of stages.

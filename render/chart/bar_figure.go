@@ -55,13 +55,13 @@ func NewBarFigure(f *frame.Frame) (*barFigure, error) {
 
 // View is the bar as the page draws it, under a label.
 func (b Bar) View(label string) BarView {
-	view := BarView{Label: label, Total: typeset.Duration(b.Span), Busy: typeset.Percent(b.Busy())}
+	view := BarView{Label: label, Total: typeset.Nanoseconds(b.Span), Busy: typeset.Percent(b.Busy())}
 	view.Spoken = fmt.Sprintf("%s: %s busy of %s", view.Label, view.Busy, view.Total)
 	at := 0.0
 	for _, p := range b.Pieces {
 		share := typeset.Percent(p.Share)
 		v := pieceView{Name: p.Name, X: Length(at), Width: Length(p.Share), Mid: Length(at + p.Share/2)}
-		v.Title = fmt.Sprintf("%s (%s): %s, %s", p.Name, p.Text(), share, typeset.Duration(p.Ns))
+		v.Title = fmt.Sprintf("%s (%s): %s, %s", p.Name, p.Text(), share, typeset.Nanoseconds(p.Ns))
 		v.Text = fitting(p.Share*narrowBar, fmt.Sprintf("%s %.0f %%", p.Name, p.Share*100), fmt.Sprintf("%.0f %%", p.Share*100))
 		view.Spoken += fmt.Sprintf("; %s %s", p.Name, share)
 		view.Pieces = append(view.Pieces, v)

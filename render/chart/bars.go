@@ -21,18 +21,18 @@ func partNamed(name string) (terms.Part, error) {
 	return terms.Parts[at], nil
 }
 
-// Bar is the time of one stage on one GPU, cut into parts that add up to it.
+// Bar is the time of one stage on one GPU in its median pass, or of a whole run, cut into parts that add up to it.
 type Bar struct {
 	Stage  string
 	device int64
-	Span   int64 // ns
+	Span   float64 // ns
 	Pieces []Piece
 }
 
 // Piece is one part of a bar.
 type Piece struct {
 	terms.Part
-	Ns    int64
+	Ns    float64
 	Share float64 // of the bar's span
 }
 
@@ -48,15 +48,17 @@ func BarsOf(f *frame.Frame) ([]Bar, error) {
 		if err != nil {
 			return nil, fmt.Errorf("query %s: row %d: %w", f.Query, i+1, err)
 		}
-		share, known := frame.Finite(r.ShareRatio)
-		if !known {
+		ns, isKnown := frame.Finite(r.Ns)
+		span, _ := frame.Finite(r.SpanNs)
+		if !isKnown || span <= 0 {
 			continue
 		}
 		if n := len(bars); n == 0 || bars[n-1].Stage != r.Stage || bars[n-1].device != r.Device {
-			bars = append(bars, Bar{Stage: r.Stage, device: r.Device, Span: r.SpanTotalNs})
+			bars = append(bars, Bar{Stage: r.Stage, device: r.Device, Span: span})
 		}
-		last := &bars[len(bars)-1]
-		last.Pieces = append(last.Pieces, Piece{p, r.TotalNs, share})
+		if last := &bars[len(bars)-1]; ns > 0 {
+			last.Pieces = append(last.Pieces, Piece{p, ns, ns / span})
+		}
 	}
 	return bars, nil
 }
@@ -127,7 +129,7 @@ func TextBars(bars []Bar) string {
 		for i, n := range b.Cells(BarCells) {
 			out.WriteString(strings.Repeat(string(b.Pieces[i].Fill), n))
 		}
-		fmt.Fprintf(&out, "  %s busy of %s\n", typeset.Percent(b.Busy()), typeset.Duration(b.Span))
+		fmt.Fprintf(&out, "  %s busy of %s\n", typeset.Percent(b.Busy()), typeset.Nanoseconds(b.Span))
 	}
 	out.WriteByte('\n')
 	for _, p := range PartsOf(bars) {
@@ -175,7 +177,7 @@ func addedUp(bars []Bar) Bar {
 		return bars[0]
 	}
 	var sum Bar
-	of := map[string]int64{}
+	of := map[string]float64{}
 	for _, b := range bars {
 		sum.Stage, sum.Span = b.Stage, sum.Span+b.Span
 		for _, p := range b.Pieces {
@@ -184,7 +186,7 @@ func addedUp(bars []Bar) Bar {
 	}
 	for _, p := range terms.Parts {
 		if ns := of[p.Name]; ns > 0 {
-			sum.Pieces = append(sum.Pieces, Piece{p, ns, float64(ns) / float64(sum.Span)})
+			sum.Pieces = append(sum.Pieces, Piece{p, ns, ns / sum.Span})
 		}
 	}
 	return sum

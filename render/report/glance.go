@@ -131,7 +131,7 @@ func newGlanceStage(s judge.StageSummary) glanceStage {
 	}
 	if s.BusyRatio != nil {
 		if g.Busy = typeset.Percent(*s.BusyRatio); s.GPUs > 1 {
-			g.Busy += fmt.Sprintf(" of GPU %d", s.Device)
+			g.Busy += fmt.Sprintf(" over %d GPUs", s.GPUs)
 		}
 	}
 	if s.Alone.MedianNs != nil {

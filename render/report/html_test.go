@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"prof/queries/frame"
+	"prof/queries/frame/frametest"
 	"prof/queries/judge"
 	"prof/render/chart"
 	"prof/render/rendertest"
@@ -15,11 +16,11 @@ import (
 )
 
 func accountingFrame() *frame.Frame {
-	return rendertest.FrameOf("accounting", "stage device part kind total_ns share_ratio span_total_ns",
+	return frametest.Fill(rendertest.FrameOf("accounting", "stage device part kind total_ns share_ratio span_total_ns",
 		[]any{"(run)", int64(0), "compute", "busy", int64(600_000), 0.6, int64(1_000_000)},
 		[]any{"(run)", int64(0), "launch", "launch-bound", int64(395_000), 0.395, int64(1_000_000)},
 		[]any{"(run)", int64(0), "unknown", "unknown", int64(5_000), 0.005, int64(1_000_000)},
-		[]any{"prefill " + rendertest.Breakout, int64(1), "collective-exposed", "busy", int64(1), 1.0, int64(1)})
+		[]any{"prefill " + rendertest.Breakout, int64(1), "collective-exposed", "busy", int64(1), 1.0, int64(1)}))
 }
 
 func reportSections() []judge.Section {

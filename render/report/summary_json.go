@@ -71,20 +71,21 @@ type LargeForm struct {
 type BoundForm struct {
 	Stage       *string        `json:"stage" doc:"null is all device work"`
 	Passes      int64          `json:"passes" doc:"measured ones, warm-up left out"`
+	PassesText  string         `json:"passes_text" doc:"the same in words: 5 x 2 GPUs"`
 	MedianNs    typeset.Number `json:"median_ns" doc:"of a pass, by basis"`
 	MinNs       typeset.Number `json:"min_ns"`
 	MaxNs       typeset.Number `json:"max_ns"`
 	MeanNs      typeset.Number `json:"mean_ns"`
 	StdNs       *float64       `json:"std_ns" doc:"sample standard deviation"`
 	Basis       string         `json:"basis" enum:"gpu_span,cpu" doc:"first start to last end of device work, or the range on its thread"`
-	ShareRatio  typeset.Number `json:"share_ratio" doc:"of the measured time of all stages"`
+	ShareRatio  typeset.Number `json:"share_ratio" doc:"median pass x passes, of that of all stages"`
 	Device      int64          `json:"device" doc:"the GPU that is judged"`
 	DeviceCount int            `json:"device_count" doc:"GPUs that worked in it"`
-	BusyRatio   *float64       `json:"busy_ratio" doc:"of the span of the GPU that is judged"`
-	MFURatio    *float64       `json:"mfu_ratio"`
+	BusyRatio   *float64       `json:"busy_ratio" doc:"GPU busy, of the median pass; of several GPUs of that on each, together"`
+	MFURatio    *float64       `json:"mfu_ratio" doc:"of the median pass, as the next"`
 	MBURatio    *float64       `json:"mbu_ratio"`
 	IsLeast     bool           `json:"is_least" doc:"MFU and MBU are at least that: not all work could be counted"`
-	TokensPerS  *float64       `json:"tokens_per_s"`
+	TokensPerS  *float64       `json:"tokens_per_s" doc:"tokens of the median pass / median_ns"`
 	Bound       judge.Bound    `json:"bound" doc:"what keeps it from being faster"`
 	BoundLabel  string         `json:"bound_label" doc:"the same in words, with the GPU that is waited for"`
 	NextBound   *string        `json:"next_bound" doc:"what takes most time after that"`
@@ -173,7 +174,7 @@ func boundForms(s judge.Summary) []BoundForm {
 
 func boundForm(x judge.StageSummary) BoundForm {
 	f := BoundForm{
-		Stage: typeset.Optional(x.Stage), Passes: x.Passes, MedianNs: typeset.Number(x.MedianNs), MinNs: typeset.Number(x.MinNs), MaxNs: typeset.Number(x.MaxNs), MeanNs: typeset.Number(x.MeanNs), StdNs: typeset.Finite(x.StdNs), Basis: "gpu_span",
+		Stage: typeset.Optional(x.Stage), Passes: x.Passes, PassesText: words.Passes(x), MedianNs: typeset.Number(x.MedianNs), MinNs: typeset.Number(x.MinNs), MaxNs: typeset.Number(x.MaxNs), MeanNs: typeset.Number(x.MeanNs), StdNs: typeset.Finite(x.StdNs), Basis: "gpu_span",
 		ShareRatio: typeset.Number(x.ShareRatio), Device: x.Device, DeviceCount: x.GPUs, BusyRatio: typeset.Finite(x.BusyRatio), MFURatio: typeset.Finite(x.MFU), MBURatio: typeset.Finite(x.MBU),
 		IsLeast: x.IsLeast, TokensPerS: typeset.Finite(x.TokensPerS), Bound: x.Bound, BoundLabel: x.Label, NextBound: typeset.Optional(string(x.Next)), Why: x.Why, But: typeset.Optional(x.But), Command: x.Query,
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"prof/queries/frame"
 	"prof/queries/judge"
 	"prof/render/doc"
 	"prof/render/typeset"
@@ -57,17 +58,25 @@ func spanFacts(run, stage string, parts []judge.PartRow) doc.Facts {
 	facts := doc.Facts{{"run", run}}
 	for _, s := range spansOf(parts) {
 		if (stage == "" || stage == s.asked()) && s.ns > 0 {
-			facts = append(facts, [2]string{words.Stage(s.stage), fmt.Sprintf("%s on GPU %d, busy %s", words.Span(typeset.Duration(int64(s.ns)), s.stage, s.passes), s.device, typeset.Percent(s.busy/s.ns))})
+			facts = append(facts, [2]string{words.Stage(s.stage), fmt.Sprintf("%s on GPU %d, busy %s", s.text(), s.device, typeset.Percent(s.busy/s.ns))})
 		}
 	}
 	return facts
 }
 
-// span is the time that findings of a stage on a GPU are shares of.
+// span is what a stage takes on a GPU: its median pass, which findings say how to shorten.
 type span struct {
 	stage          string // "" is all device work
 	device, passes int64
 	ns, busy       float64
+}
+
+func (s span) text() string {
+	text := typeset.Nanoseconds(s.ns)
+	if s.stage != "" && s.passes > 1 {
+		text += " median of " + typeset.Plural(s.passes, "pass", "passes")
+	}
+	return text
 }
 
 // asked is how findings are asked for the stage.
@@ -75,13 +84,15 @@ func (s span) asked() string {
 	return cmp.Or(s.stage, "(none)")
 }
 
-// spansOf adds up the parts of each stage on each GPU: of stages where the run has any, else of the whole run.
+// spansOf adds up the busy parts of each stage on each GPU: of stages where the run has any, else of the whole run.
 func spansOf(parts []judge.PartRow) []span {
-	var stages, whole []span
+	var stages, all []span
 	for _, r := range parts {
-		list, s := &stages, span{stage: r.Stage, device: r.Device, passes: r.Passes, ns: r.SpanTotalNs}
+		ns, _ := frame.Finite(r.MedianPassNs)
+		whole, _ := frame.Finite(r.MedianPassSpanNs)
+		list, s := &stages, span{stage: r.Stage, device: r.Device, passes: r.Passes, ns: whole}
 		if s.stage == words.WholeRun {
-			list, s.stage = &whole, ""
+			list, s.stage = &all, ""
 		}
 		last := len(*list) - 1
 		if last < 0 || (*list)[last].stage != s.stage || (*list)[last].device != s.device { // rows are in this order
@@ -89,11 +100,11 @@ func spansOf(parts []judge.PartRow) []span {
 			last++
 		}
 		if r.Kind == "busy" {
-			(*list)[last].busy += r.TotalNs
+			(*list)[last].busy += ns
 		}
 	}
 	if len(stages) > 0 {
 		return stages
 	}
-	return whole
+	return all
 }

@@ -92,7 +92,7 @@ func TestFindingHeadline(t *testing.T) {
 // TestFindingSpans holds the lines that findings follow: stages where there are any, else the whole run, without what has no time.
 func TestFindingSpans(t *testing.T) {
 	part := func(stage string, device int64, kind string, total float64, passes int64, span float64) judge.PartRow {
-		return judge.PartRow{Stage: stage, Device: device, Kind: kind, TotalNs: total, Passes: passes, SpanTotalNs: span}
+		return judge.PartRow{Stage: stage, Device: device, Kind: kind, MedianPassNs: &total, Passes: passes, MedianPassSpanNs: &span}
 	}
 	whole := part("(run)", 0, "busy", 600, 2, 1000)
 	stages := []judge.PartRow{whole, part("prefill", 0, "busy", 300, 1, 1000), part("prefill", 0, "busy", 100, 1, 1000), part("prefill", 0, "wait", 600, 1, 1000), part("prefill", 1, "host", 2000, 1, 2000),
@@ -101,8 +101,8 @@ func TestFindingSpans(t *testing.T) {
 		rows        []judge.PartRow
 		stage, want string
 	}{
-		{stages, "", "run a; prefill 1 us in 1 pass on GPU 0, busy 40.0 %; prefill 2 us in 1 pass on GPU 1, busy 0 %; decode 1.19 s in 1,234 passes on GPU 0, busy 9.9 %"},
-		{stages, "decode", "run a; decode 1.19 s in 1,234 passes on GPU 0, busy 9.9 %"},
+		{stages, "", "run a; prefill 1 us on GPU 0, busy 40.0 %; prefill 2 us on GPU 1, busy 0 %; decode 1.19 s median of 1,234 passes on GPU 0, busy 9.9 %"},
+		{stages, "decode", "run a; decode 1.19 s median of 1,234 passes on GPU 0, busy 9.9 %"},
 		{stages, "(none)", "run a"},
 		{[]judge.PartRow{whole}, "(none)", "run a; all device work 1 us on GPU 0, busy 60.0 %"},
 		{[]judge.PartRow{whole}, "", "run a; all device work 1 us on GPU 0, busy 60.0 %"},

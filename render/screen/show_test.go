@@ -43,8 +43,8 @@ func screens() map[string]Screen {
 		}},
 		Summary: judge.Summary{
 			Stages: []judge.StageSummary{
-				{Stage: "prefill", Passes: 3, MedianNs: 45.9e6, MinNs: 45.9e6 - 168e3, MaxNs: 45.9e6 + 168e3, MFU: ptr(0.4567), MBU: ptr(0.02), TokensPerS: ptr(14849.3), Bound: "communication", Label: "communication-bound"},
-				{Stage: "decode", Passes: 1640, MedianNs: 398e6, MinNs: 391e6, MaxNs: 1.88e9, TokensPerS: ptr(40.17), Bound: "launch-bound", Label: "launch-bound", Next: "host"},
+				{Stage: "prefill", Passes: 3, MedianNs: 45.9e6, MinNs: 45.9e6 - 168e3, MaxNs: 45.9e6 + 168e3, BusyRatio: ptr(1.0), MFU: ptr(0.4567), MBU: ptr(0.02), TokensPerS: ptr(14849.3), Bound: "communication", Label: "communication-bound"},
+				{Stage: "decode", Passes: 1640, MedianNs: 398e6, MinNs: 391e6, MaxNs: 1.88e9, BusyRatio: ptr(0.01), TokensPerS: ptr(40.17), Bound: "launch-bound", Label: "launch-bound", Next: "host"},
 				{Stage: "a stage with a name that is very long", Passes: 1, MedianNs: 398e3, IsCPU: true, Bound: "unknown", Label: "unknown"}},
 			Advice: []judge.Advice{
 				{Finding: judge.Finding{ID: "launch-bound", Title: "GPU idle: launches arrive too late", Stage: "decode", SavingNs: 631_584_123, SpanNs: 1_194_000_000, ShareRatio: 0.5287, Bound: "at most",
@@ -58,7 +58,7 @@ func screens() map[string]Screen {
 	whole := Screen{Report: &judge.Report{Frames: map[string]*frame.Frame{
 		"accounting":    rendertest.FrameOf("accounting", "stage device part total_ns share_ratio span_total_ns", []any{"(run)", rendertest.N(0), "graph", rendertest.N(30), 0.3, rendertest.N(100)}, []any{"(run)", rendertest.N(0), "queued", rendertest.N(70), 0.7, rendertest.N(100)}),
 		"top-operators": rendertest.FrameOf("top-operators", "rank operator calls self_device_ns self_cpu_ns share_ratio", []any{rendertest.N(1), "aten::mm", rendertest.N(12), rendertest.N(0), rendertest.N(90_000), nil}),
-	}}, Summary: judge.Summary{All: &judge.StageSummary{MedianNs: 12.6e6, Bound: "queued", Label: "queue-bound"}}, Next: []string{"prof explain '" + strings.Repeat("long ", 20) + "'", "prof report a"}}
+	}}, Summary: judge.Summary{All: &judge.StageSummary{MedianNs: 12.6e6, BusyRatio: ptr(0.3), Bound: "queued", Label: "queue-bound"}}, Next: []string{"prof explain '" + strings.Repeat("long ", 20) + "'", "prof report a"}}
 	profiled := Screen{Report: &judge.Report{Frames: map[string]*frame.Frame{
 		"bottlenecks": rendertest.FrameOf("bottlenecks", "kernel bound limiter sm_ratio memory_ratio launches replayed_mean_ns kind", []any{"tiled_matmul", "memory", "l1", 0.697, 0.89, rendertest.N(2), 277_000.0, "kernel"}, []any{"transpose", "memory", "l2", 0.077, 0.79, rendertest.N(2), 16_900.0, "kernel"},
 			[]any{"(graph) decode", "latency", nil, 0.002, 0.001, rendertest.N(2), 329_000.0, "graph"})}},
@@ -156,10 +156,10 @@ func TestBarsTogether(t *testing.T) {
 	}
 	var got []string
 	for _, p := range bars[0].Pieces {
-		got = append(got, fmt.Sprintf("%s %d %.4f", p.Name, p.Ns, p.Share))
+		got = append(got, fmt.Sprintf("%s %.0f %.4f", p.Name, p.Ns, p.Share))
 	}
 	if want := []string{"compute 1900 0.6333", "collective-exposed 1000 0.3333", "copy 100 0.0333"}; !slices.Equal(got, want) || bars[0].Span != 3000 {
-		t.Errorf("%q of %d, want %q", got, bars[0].Span, want)
+		t.Errorf("%q of %g, want %q", got, bars[0].Span, want)
 	}
 	if len(bars[2].Pieces) != 0 {
 		t.Errorf("a stage without accounting has %v", bars[2])

@@ -67,18 +67,12 @@ func stageTable(stages []judge.StageSummary, bars []chart.Bar) table.Table {
 		if s.Passes == 0 { // all device work has no passes
 			return ""
 		}
-		return typeset.Int(s.Passes)
+		return words.Passes(s)
 	})
 	if slices.ContainsFunc(bars, func(b chart.Bar) bool { return len(b.Pieces) > 0 }) {
 		draw := func(row, to int) string { return bars[row].Draw(to) }
 		t.Add(table.Column{Title: "GPU time", Draw: draw, Least: 12, Most: 100, Keep: 5, Full: true}, doc.DrawnCells(len(bars), draw))
-		busy := make([]string, len(bars))
-		for i, b := range bars {
-			if len(b.Pieces) > 0 {
-				busy[i] = typeset.Percent(b.Busy())
-			}
-		}
-		t.Add(table.Column{Title: "busy", Right: true, Keep: 6}, busy)
+		add(table.Column{Title: "busy", Right: true, Keep: 6}, func(s judge.StageSummary) string { return shown(s.BusyRatio, typeset.Percent) })
 	}
 	title, tokens := quoted(stages, "tokens/s", func(s judge.StageSummary) *float64 { return s.TokensPerS }, func(s judge.StageSummary) *float64 { return s.Alone.TokensPerS })
 	add(table.Column{Title: title, Right: true, Keep: 3}, func(s judge.StageSummary) string { return shown(tokens(s), typeset.Digits) })

@@ -18,12 +18,24 @@ func PassTimeText(s judge.StageSummary) string {
 	case s.Passes == 1:
 		text += " (measured once)"
 	case s.Passes > 1:
-		text += fmt.Sprintf(" (median of %d, %s)", s.Passes, PassRange(s))
+		text += fmt.Sprintf(" (median of %s, %s)", Passes(s), PassRange(s))
 	}
 	if s.IsCPU {
 		text += ", on the CPU"
 	}
 	return text
+}
+
+// Passes is how many passes a stage has: those of several processes at once count once: 5 x 2 GPUs.
+func Passes(s judge.StageSummary) string {
+	if s.Ranks < 2 || s.Passes%s.Ranks != 0 {
+		return typeset.Int(s.Passes)
+	}
+	what := "ranks"
+	if int64(s.GPUs) == s.Ranks {
+		what = "GPUs"
+	}
+	return fmt.Sprintf("%s x %s %s", typeset.Int(s.Passes/s.Ranks), typeset.Int(s.Ranks), what)
 }
 
 // PassRange is the shortest and the longest pass: 287 to 617 ms.
@@ -94,8 +106,12 @@ func tokenLead(s judge.Summary, decode judge.StageSummary) string {
 		token = *t.AloneNs
 	}
 	text := typeset.Nanoseconds(token) + "/token"
-	if t.BusyNs != nil && *t.BusyNs <= token {
-		text += " (GPU busy " + typeset.Percent(*t.BusyNs/token) + " of it)"
+	switch {
+	case t.BusyNs == nil || *t.BusyNs > token:
+	case alone: // shares are of the time under the profiler
+		text += " (GPU busy for " + typeset.Nanoseconds(*t.BusyNs) + " of it)"
+	default:
+		text += " (GPU busy " + typeset.Percent(*t.BusyNs/t.Ns) + " of it)"
 	}
 	if first != nil {
 		text += ", " + typeset.Nanoseconds(*first) + " to the first token"

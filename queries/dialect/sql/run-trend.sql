@@ -1,8 +1,8 @@
--- run-trend v1: A stage's times and rates in every run of every workload, as prof query trend has one metric of one workload.
+-- run-trend v2: A stage's times and rates in every run of every workload, as prof query trend has one metric of one workload.
 -- grain: one run, stage and metric
 -- key: run_id, stage, metric
 -- columns:
---   metric: gpu_span_ns, gpu_busy_ns, gpu_sum_ns or cpu_ns per pass, or mfu_ratio, mbu_ratio or tokens_per_s over all passes
+--   metric: gpu_span_ns, gpu_busy_ns, gpu_sum_ns or cpu_ns per pass, or mfu_ratio, mbu_ratio or tokens_per_s of the median one
 
 WITH w AS (
     SELECT x.run_id, x.run, x.at, x.workload, x.commit, x.branch, x.is_dirty, x.host, x.prof_version
@@ -80,6 +80,7 @@ WITH w AS (
     SELECT
         s.run_id,
         s.source_id,
+        s.range_id,
         s.stage,
         s.cpu_ns,
         s.gpu_span_ns,
@@ -94,6 +95,7 @@ WITH w AS (
     SELECT
         k.run_id,
         k.source_id,
+        CAST(NULL AS BIGINT),
         '(run)',
         CAST(NULL AS BIGINT),
         k.gpu_span_ns,
@@ -121,6 +123,7 @@ WITH w AS (
     SELECT
         p.run_id,
         p.source_id,
+        p.range_id,
         p.stage,
         m.metric,
         p.prompt_token_count,
@@ -146,7 +149,9 @@ WITH w AS (
         v.span_ns,
         v.value,
         row_number() OVER (PARTITION BY v.run_id, v.stage, v.metric ORDER BY v.value NULLS LAST) AS nth,
-        count(v.value) OVER (PARTITION BY v.run_id, v.stage, v.metric) AS value_count
+        count(v.value) OVER (PARTITION BY v.run_id, v.stage, v.metric) AS value_count,
+        row_number() OVER (PARTITION BY v.run_id, v.stage, v.metric ORDER BY v.span_ns NULLS LAST, v.range_id) AS span_nth,
+        count(v.span_ns) OVER (PARTITION BY v.run_id, v.stage, v.metric) AS span_count
     FROM v
 ), g AS (
     SELECT
@@ -162,8 +167,8 @@ WITH w AS (
         {{squares "v.value"}} AS squares,
         CASE
             WHEN v.metric = 'tokens_per_s' AND count(v.span_ns + v.prompt_token_count + v.decode_token_count) = count(*)
-                THEN CAST(sum(v.prompt_token_count + v.decode_token_count) AS DOUBLE)
-                    / (CAST(sum(v.span_ns) AS DOUBLE) / 1E9)
+                THEN {{median "v.prompt_token_count + v.decode_token_count" "v.span_nth" "v.span_count"}}
+                    / ({{median "v.span_ns" "v.span_nth" "v.span_count"}} / 1E9)
         END AS token_rate,
         CASE
             WHEN min(v.prompt_token_count) = max(v.prompt_token_count) THEN min(v.prompt_token_count)

@@ -55,8 +55,10 @@ WITH counted AS (
         p.alone_ns,
         row_number() OVER (PARTITION BY p.run_id, p.stage ORDER BY p.cpu_ns NULLS LAST) AS cpu_nth,
         count(p.cpu_ns) OVER (PARTITION BY p.run_id, p.stage) AS cpu_count,
-        row_number() OVER (PARTITION BY p.run_id, p.stage ORDER BY p.gpu_span_ns NULLS LAST) AS span_nth,
-        count(p.gpu_span_ns) OVER (PARTITION BY p.run_id, p.stage) AS span_count
+        row_number() OVER (PARTITION BY p.run_id, p.stage ORDER BY p.gpu_span_ns NULLS LAST, p.range_id) AS span_nth,
+        count(p.gpu_span_ns) OVER (PARTITION BY p.run_id, p.stage) AS span_count,
+        row_number() OVER (PARTITION BY p.run_id, p.stage ORDER BY p.alone_ns NULLS LAST, p.range_id) AS alone_nth,
+        count(p.alone_ns) OVER (PARTITION BY p.run_id, p.stage) AS alone_count
     FROM pass p
     WHERE NOT p.is_warmup
 ), said AS (
@@ -136,20 +138,18 @@ WITH counted AS (
         sum(p.gpu_sum_ns) AS gpu_sum_total,
         {{squares "p.gpu_sum_ns"}} AS gpu_sum_squares,
         {{mean "p.kernel_sum_ns"}} AS kernel_sum_mean_ns,
-        CAST(sum(CASE WHEN p.gpu_span_ns > 0 THEN p.gpu_busy_ns END) AS DOUBLE)
-            / nullif(sum(CASE WHEN p.gpu_span_ns > 0 THEN p.gpu_span_ns END), 0) AS busy_ratio,
+        {{median "p.gpu_busy_ns" "p.span_nth" "p.span_count"}} AS gpu_busy_median_ns,
         CAST(sum(p.memop_count) AS BIGINT) AS memop_count,
         CAST(sum(p.graph_count) AS BIGINT) AS graph_count,
         CASE
             WHEN bool_and(CASE WHEN p.lost_count = 0 THEN p.tokens IS NOT NULL AND p.gpu_span_ns > 0 END)
-                THEN CAST(sum(CASE WHEN p.lost_count = 0 THEN p.tokens END) AS DOUBLE)
-                    / (CAST(sum(p.gpu_span_ns) AS DOUBLE) / 1E9)
-        END AS gpu_span_tokens_per_s,
+                THEN {{median "p.tokens" "p.span_nth" "p.span_count"}}
+        END AS median_tokens,
         count(CASE WHEN p.lost_count = 0 THEN 1 END) AS known_pass_count,
         CASE
             WHEN bool_and(p.tokens IS NOT NULL AND p.alone_ns > 0)
-                THEN CAST(sum(p.tokens) AS DOUBLE) / (sum(p.alone_ns) / 1E9)
-        END AS alone_tokens_per_s
+                THEN {{median "p.tokens" "p.alone_nth" "p.alone_count"}}
+        END AS alone_tokens
     FROM measured p
     GROUP BY p.run_id, p.stage
 )
@@ -176,14 +176,14 @@ SELECT
     {{std "m.gpu_busy_n" "m.gpu_busy_total" "m.gpu_busy_squares"}} AS gpu_busy_std_ns,
     {{std "m.gpu_sum_n" "m.gpu_sum_total" "m.gpu_sum_squares"}} AS gpu_sum_std_ns,
     m.kernel_sum_mean_ns,
-    CASE WHEN s.most_devices <= 1 THEN m.busy_ratio END AS busy_ratio,
+    CASE WHEN s.most_devices <= 1 THEN m.gpu_busy_median_ns / nullif(m.gpu_span_median_ns, 0) END AS busy_ratio,
     CASE WHEN m.stage IS NULL THEN 0 ELSE m.memop_count END AS memop_count,
     CASE WHEN m.stage IS NULL THEN 0 ELSE m.graph_count END AS graph_count,
     s.warmup_passes,
     k.token_count,
     CASE WHEN o.alone_median_ns IS NOT NULL THEN o.clock END AS alone_clock,
-    m.alone_tokens_per_s,
-    m.gpu_span_tokens_per_s,
+    CASE WHEN o.clock = 'gpu' THEN m.alone_tokens / (o.alone_median_ns / 1E9) END AS alone_tokens_per_s,
+    m.median_tokens / (m.gpu_span_median_ns / 1E9) AS gpu_span_tokens_per_s,
     coalesce(m.known_pass_count, 0) AS known_pass_count
 FROM stage s
 JOIN run g ON g.run_id = s.run_id

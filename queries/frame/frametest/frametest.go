@@ -83,6 +83,9 @@ func replaced(row []any, at int, value any) []any {
 	return out
 }
 
+// ofAll are the columns that those of the median pass are, where an answer says nothing of it: of one pass they are the same.
+var ofAll = map[string]string{"median_pass_ns": "total_ns", "median_pass_span_ns": "span_total_ns"}
+
 // Fill gives an answer all columns that are read of its query: NULL, or zero where that is not taken.
 func Fill(f *frame.Frame) *frame.Frame {
 	isWhole := wholeOf(f)
@@ -99,7 +102,17 @@ func Fill(f *frame.Frame) *frame.Frame {
 			value = nil
 		}
 		f.Columns = append(f.Columns, c)
+		all := f.Index(ofAll[c.Name])
 		for i, row := range f.Rows {
+			value := value
+			if all >= 0 && c.Type == frame.Float {
+				switch v := row[all].(type) {
+				case int64:
+					value = float64(v)
+				case float64:
+					value = v
+				}
+			}
 			f.Rows[i] = append(slices.Clone(row), value)
 		}
 	})

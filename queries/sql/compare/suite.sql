@@ -1,4 +1,4 @@
--- suite v1: The runs of a suite (prof capture --suite) side by side: the latest of each entry, stage by stage.
+-- suite v2: The runs of a suite (prof capture --suite) side by side: the latest of each entry, stage by stage.
 -- grain: one run and stage
 -- key: run_id, stage
 -- params:
@@ -9,14 +9,14 @@
 --   stage: the stage, by stage_rule; NULL for a run without stages
 --   gpu_span_median_ns: median GPU span of its passes, warm-up excluded; NULL without device work
 --   alone_median_ns: median time of a steady execution in recordings without a profiler; NULL when not measured on the GPU
---   gpu_span_tokens_per_s: tokens / sum of the GPU spans; NULL when a pass has no tokens or no GPU span
---   alone_tokens_per_s: tokens / sum of the times without a profiler of the same executions; NULL when one is not measured
---   mfu_ratio: MFU, by the GPU span, at today's peaks; NULL when unknown
+--   gpu_span_tokens_per_s: tokens of the median pass / gpu_span_median_ns; NULL when a pass has no tokens or no GPU span
+--   alone_tokens_per_s: tokens of the median execution without a profiler / alone_median_ns; NULL when one is not measured
+--   mfu_ratio: MFU of the median pass, by its GPU span, at today's peaks; NULL when unknown
 --   overhead_ratio: by how much the stage takes longer under the profiler, as in overhead; NULL when not measured
 --   status: ok, partial, failed or running (prof was killed); NULL when unknown
 --   tags: its tags as key=value that not all of these runs have
 --   passes: its passes, warm-up excluded
---   mbu_ratio: MBU, by the GPU span, at today's peaks; NULL when unknown
+--   mbu_ratio: MBU of the median pass, by its GPU span, at today's peaks; NULL when unknown
 --   reason: why the status is not ok
 --   at: start of its capture, UTC; of its ingest when unknown
 --   run: run name
@@ -45,15 +45,18 @@ WITH r AS (
         count(*) AS passes,
         median(p.gpu_span_ns) AS gpu_span_median_ns,
         CASE
-            WHEN bool_and(p.tokens IS NOT NULL AND p.gpu_span_ns > 0) THEN sum(p.tokens) / (sum(p.gpu_span_ns) / 1e9)
+            WHEN bool_and(p.tokens IS NOT NULL AND p.gpu_span_ns > 0)
+                THEN _median_pass(p.tokens, p.gpu_span_ns, p.range_id) / (median(p.gpu_span_ns) / 1e9)
         END AS gpu_span_tokens_per_s,
         CASE
-            WHEN bool_and(p.tokens IS NOT NULL AND p.alone_ns > 0) THEN sum(p.tokens) / (sum(p.alone_ns) / 1e9)
-        END AS alone_tokens_per_s
+            WHEN bool_and(p.tokens IS NOT NULL AND p.alone_ns > 0)
+                THEN _median_pass(p.tokens, p.alone_ns, p.range_id)
+        END AS alone_tokens
     FROM (
         SELECT
             s.run_id,
             s.stage,
+            s.range_id,
             s.gpu_span_ns,
             s.prompt_token_count + s.decode_token_count AS tokens,
             a.alone_ns
@@ -89,7 +92,7 @@ SELECT
     m.gpu_span_median_ns,
     CASE WHEN o.clock = 'gpu' THEN o.alone_median_ns END AS alone_median_ns,
     m.gpu_span_tokens_per_s,
-    m.alone_tokens_per_s,
+    CASE WHEN o.clock = 'gpu' THEN m.alone_tokens / (o.alone_median_ns / 1e9) END AS alone_tokens_per_s,
     u.mfu_ratio,
     o.overhead_ratio,
     r.status,

@@ -1,4 +1,4 @@
--- trend v1: A stage's time or rate over the runs of one workload, as prof trend shows it, from figures stored at ingest.
+-- trend v2: A stage's time or rate over the runs of one workload, as prof trend shows it, from figures stored at ingest.
 -- grain: one run and stage
 -- key: run_id, stage
 -- params:
@@ -6,12 +6,13 @@
 --     the latest run that has one and device work
 --   tag VARCHAR = NULL: only runs with this tag, key=value; a run must have all tags of a list separated by line breaks
 --   stage VARCHAR = NULL: only this stage; (run) for runs without stages
---   metric VARCHAR = 'gpu_span_ns': {trend measures}: times are per pass, ratios and rates over all passes
+--   metric VARCHAR = 'gpu_span_ns': {trend measures}: by pass
 -- columns:
 --   run: run name
 --   stage: the stage; (run) for all device work of a run without stages
---   value: the metric: median over the measured passes, robust to one pass in which the CPU stalls; NULL when unknown
---   mean: mean over the measured passes; NULL for a metric over all passes
+--   value: the metric of the median measured pass, robust to one pass in which the CPU stalls: ratios and rates of the pass of median GPU
+--     span; NULL when unknown
+--   mean: mean over the measured passes; NULL for ratios and rates
 --   std: sample standard deviation (n-1) over the measured passes; NULL for a single one
 --   passes: measured passes that have the metric; for a run without stages, its captures
 --   at: start of its capture, UTC; of its ingest when unknown
@@ -76,6 +77,7 @@ WITH w AS (
     SELECT
         s.run_id,
         s.source_id,
+        s.range_id,
         s.stage,
         s.cpu_ns,
         s.gpu_span_ns,
@@ -90,6 +92,7 @@ WITH w AS (
     SELECT
         k.run_id,
         k.source_id,
+        NULL,
         '(run)',
         NULL,
         k.gpu_span_ns,
@@ -103,6 +106,7 @@ WITH w AS (
     SELECT
         p.run_id,
         p.source_id,
+        p.range_id,
         p.stage,
         p.prompt_token_count,
         p.decode_token_count,
@@ -134,7 +138,8 @@ WITH w AS (
         _std(v.value) AS std,
         CASE
             WHEN metric = 'tokens_per_s' AND count(v.span_ns + v.prompt_token_count + v.decode_token_count) = count(*)
-                THEN sum(v.prompt_token_count + v.decode_token_count) / (sum(v.span_ns) / 1e9)
+                THEN _median_pass(v.prompt_token_count + v.decode_token_count, v.span_ns, v.range_id)
+                    / (median(v.span_ns) / 1e9)
         END AS token_rate,
         CASE
             WHEN min(v.prompt_token_count) = max(v.prompt_token_count) THEN min(v.prompt_token_count)

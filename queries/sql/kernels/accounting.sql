@@ -1,4 +1,4 @@
--- accounting v3: Where GPU time went, by stage, kind of work and cause of idle time: disjoint parts that add up to the GPU span (first
+-- accounting v4: Where GPU time went, by stage, kind of work and cause of idle time: disjoint parts that add up to the GPU span (first
 --     start to last end of device work).
 -- grain: one part of one stage on one GPU
 -- key: stage, device, part
@@ -16,13 +16,16 @@
 --     ({{.Meaning}}){{end}}. Queries of events and streams count as time outside CUDA
 --   kind: busy, other, or the cause of idle time: {causes}; stage_part has the kind of each part
 --   total_ns: time of the part, summed over passes; empty parts have no row
---   share_ratio: total_ns as a share of span_total_ns
+--   share_ratio: total_ns as a share of span_total_ns: over all passes
 --   mean_ns: mean over the passes; for (run), over its sources
 --   passes: passes with work on the GPU; for (run), sources
 --   span_total_ns: sum of the GPU spans of the passes: the parts add up to it
 --   std_ns: sample standard deviation (n-1) of the part over the passes; NULL for a single one
 --   min_ns: least in one pass
 --   max_ns: most in one pass
+--   median_pass_ns: in the median pass by the GPU span on this GPU (of an even number the mean of the two in the middle); for (run),
+--     total_ns
+--   median_pass_span_ns: GPU span of that pass, the median: the parts add up to it; for (run), span_total_ns
 
 WITH d AS (
     SELECT
@@ -46,6 +49,7 @@ WITH d AS (
         s.place,
         s.part,
         s.kind,
+        d.range_id,
         CASE s.part {{range .Work}} WHEN {{quote .Name}} THEN d.{{.Column}} {{end}} ELSE coalesce(i.ns, 0) END AS ns
     FROM d
     CROSS JOIN stage_part s
@@ -68,7 +72,12 @@ WITH d AS (
         sum(p.span_ns)::BIGINT AS span_total_ns,
         _std(p.ns) AS std_ns,
         min(p.ns) AS min_ns,
-        max(p.ns) AS max_ns
+        max(p.ns) AS max_ns,
+        CASE
+            WHEN p.stage = '(run)' THEN sum(p.ns)
+            ELSE _median_pass(p.ns, p.span_ns, p.range_id)
+        END AS median_pass_ns,
+        CASE WHEN p.stage = '(run)' THEN sum(p.span_ns) ELSE median(p.span_ns) END AS median_pass_span_ns
     FROM p
     GROUP BY p.stage, p.device, p.place, p.part, p.kind
 )
@@ -84,7 +93,9 @@ SELECT
     s.span_total_ns,
     s.std_ns,
     s.min_ns,
-    s.max_ns
+    s.max_ns,
+    s.median_pass_ns,
+    s.median_pass_span_ns
 FROM s
 WHERE s.total_ns > 0
 ORDER BY array_position(['(run)', 'prefill', 'decode'], s.stage) NULLS LAST, s.stage, s.device, s.place

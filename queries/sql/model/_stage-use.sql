@@ -1,4 +1,4 @@
--- _stage-use: FLOP, bytes and time per stage over its measured passes, by the selected conventions: the basis of utilisation.
+-- _stage-use: FLOP, bytes and time of the median measured pass of each stage, by the selected conventions: the basis of utilisation.
 -- grain: one stage
 -- key: stage, part_of
 -- params:
@@ -20,14 +20,16 @@
 --   stage: the stage
 --   part_of: prefill for vision; NULL for stages
 --   passes: measured passes
---   flop: FLOP of all these passes; NULL when unknown, as the next three
---   weight_bytes: mean weight bytes that a pass must read
---   kv_bytes: mean key and value bytes that a pass must read
---   moved_bytes: weight and key-value bytes of all these passes
---   time_ns: time of all these passes; NULL when a pass has none
---   device_ns: time_ns x peak_count, summed over the passes
---   alone_ns: time without a profiler of all these passes; NULL when a pass has none
---   alone_device_ns: alone_ns x GPUs that worked, summed over the passes
+--   flop: FLOP of the median pass by time_ns; NULL when unknown of a pass, as the next three
+--   weight_bytes: weight bytes that it must read
+--   kv_bytes: key and value bytes that it must read
+--   moved_bytes: weight and key-value bytes together
+--   time_ns: median time of the passes; NULL when a pass has none
+--   device_ns: time_ns x peak_count, of the median pass
+--   alone_ns: median time without a profiler of the passes; NULL when a pass has none
+--   alone_flop: FLOP of the median pass by alone_ns
+--   alone_moved_bytes: weight and key-value bytes of it
+--   alone_device_ns: alone_ns x GPUs that worked, of that pass
 --   device_count: GPUs that did the work; NULL when unknown: with several processes, or a pass with only some of its GPUs selected
 --   peak_count: GPUs whose peak the time is compared with; busy times and sums are already summed over GPUs
 --   is_least: whether flop and bytes are lower bounds, and so utilisation: contexts are unknown, or a part of the stage or of the model is
@@ -49,6 +51,7 @@ WITH u AS (
     SELECT
         u.stage,
         u.part_of,
+        u.range_id,
         u.is_least,
         u.flop,
         u.weight_bytes,
@@ -79,16 +82,28 @@ WITH u AS (
         u.stage,
         u.part_of,
         count(*) AS passes,
-        CASE WHEN count(u.flop) = count(*) THEN sum(u.flop) END AS flop,
-        CASE WHEN count(u.weight_bytes) = count(*) THEN _mean(u.weight_bytes) END AS weight_bytes,
-        CASE WHEN count(u.kv_bytes) = count(*) THEN _mean(u.kv_bytes) END AS kv_bytes,
+        CASE WHEN count(u.flop) = count(*) THEN _median_pass(u.flop, coalesce(u.time_ns, 0), u.range_id) END AS flop,
         CASE
-            WHEN count(u.moved_bytes) = count(*) THEN list_sum(list(u.moved_bytes ORDER BY u.moved_bytes))
+            WHEN count(u.weight_bytes) = count(*)
+                THEN _median_pass(u.weight_bytes, coalesce(u.time_ns, 0), u.range_id)
+        END AS weight_bytes,
+        CASE
+            WHEN count(u.kv_bytes) = count(*) THEN _median_pass(u.kv_bytes, coalesce(u.time_ns, 0), u.range_id)
+        END AS kv_bytes,
+        CASE
+            WHEN count(u.moved_bytes) = count(*)
+                THEN _median_pass(u.moved_bytes, coalesce(u.time_ns, 0), u.range_id)
         END AS moved_bytes,
-        CASE WHEN count(u.time_ns) = count(*) THEN sum(u.time_ns) END AS time_ns,
-        CASE WHEN count(u.device_ns) = count(*) THEN sum(u.device_ns) END AS device_ns,
-        CASE WHEN count(u.alone_ns) = count(*) THEN sum(u.alone_ns) END AS alone_ns,
-        CASE WHEN count(u.alone_device_ns) = count(*) THEN sum(u.alone_device_ns) END AS alone_device_ns,
+        CASE WHEN count(u.time_ns) = count(*) THEN median(u.time_ns) END AS time_ns,
+        CASE WHEN count(u.device_ns) = count(*) THEN _median_pass(u.device_ns, u.time_ns, u.range_id) END AS device_ns,
+        CASE WHEN count(u.alone_ns) = count(*) THEN median(u.alone_ns) END AS alone_ns,
+        CASE WHEN count(u.flop) = count(*) THEN _median_pass(u.flop, u.alone_ns, u.range_id) END AS alone_flop,
+        CASE
+            WHEN count(u.moved_bytes) = count(*) THEN _median_pass(u.moved_bytes, u.alone_ns, u.range_id)
+        END AS alone_moved_bytes,
+        CASE
+            WHEN count(u.alone_device_ns) = count(*) THEN _median_pass(u.alone_device_ns, u.alone_ns, u.range_id)
+        END AS alone_device_ns,
         max(u.device_count) AS device_count,
         max(u.peak_count) AS peak_count,
         bool_or(u.is_least) AS is_least,
@@ -117,6 +132,8 @@ SELECT
     s.time_ns,
     s.device_ns,
     s.alone_ns,
+    s.alone_flop,
+    s.alone_moved_bytes,
     s.alone_device_ns,
     s.device_count,
     s.peak_count,

@@ -1,4 +1,4 @@
--- mbu v3: Memory bandwidth utilisation (MBU) by stage: bytes that must be read / bytes that the GPUs could read in the time. The measure
+-- mbu v4: Memory bandwidth utilisation (MBU) by stage: bytes that must be read / bytes that the GPUs could read in the time. The measure
 --     for decode.
 -- grain: one stage
 -- key: stage
@@ -25,15 +25,15 @@
 -- columns:
 --   stage: model (prefill and decode together), prefill, decode, and other stages of the run
 --   passes: measured passes, over processes and repeats; warm-up excluded
---   weight_bytes: mean weight bytes read per pass: each weight once per forward pass, and as many experts as evenly choosing tokens touch;
+--   weight_bytes: weight bytes read in the median pass by time_ns: each weight once per forward pass, and as many experts as evenly choosing tokens touch;
 --     NULL when unknown
---   kv_bytes: mean key and value (or latent) bytes read per pass: those of the context, once per forward pass; NULL when unknown
+--   kv_bytes: key and value (or latent) bytes read in it: those of the context, once per forward pass; NULL when unknown
 --   time_basis: definition of time_ns, as the option
---   time_ns: mean time of a pass; NULL when a pass has none
+--   time_ns: time of the median pass; NULL when a pass has none
 --   peak_bytes_per_s: peak memory bandwidth of all GPUs that worked in a pass, or of one GPU where the time is a sum over GPUs; NULL when
 --     unknown
---   mbu_ratio: bytes of all passes / (peak bandwidth x their time). Over 1 means that an input is wrong
---   alone_time_ns: mean time of a pass in recordings without a profiler, from the opening of its range to the end of its work on the GPU;
+--   mbu_ratio: (weight_bytes + kv_bytes) / (peak_bytes_per_s x time_ns). Over 1 means that an input is wrong
+--   alone_time_ns: median time of a pass in recordings without a profiler, from the opening of its range to the end of its work on the GPU;
 --     NULL when not measured
 --   alone_mbu_ratio: MBU by that time: without the profiling overhead. The figure to quote where there is one
 --   mbu_mean_ratio: mean of the passes' MBU
@@ -47,11 +47,11 @@ SELECT
     u.weight_bytes,
     u.kv_bytes,
     time_basis AS time_basis,
-    u.time_ns::DOUBLE / u.passes AS time_ns,
+    u.time_ns,
     u.peak_bytes_per_s * u.peak_count AS peak_bytes_per_s,
     u.moved_bytes / (u.peak_bytes_per_s * u.device_ns / 1e9) AS mbu_ratio,
-    u.alone_ns / u.passes AS alone_time_ns,
-    u.moved_bytes / (u.peak_bytes_per_s * u.alone_device_ns / 1e9) AS alone_mbu_ratio,
+    u.alone_ns AS alone_time_ns,
+    u.alone_moved_bytes / (u.peak_bytes_per_s * u.alone_device_ns / 1e9) AS alone_mbu_ratio,
     u.mbu_mean AS mbu_mean_ratio,
     u.mbu_std AS mbu_std_ratio,
     u.device_count,

@@ -1,4 +1,4 @@
--- mfu v4: Model FLOPs utilisation (MFU) by stage: FLOP that the model needs / FLOP that the GPUs could do in the time, at the dense peak of
+-- mfu v5: Model FLOPs utilisation (MFU) by stage: FLOP that the model needs / FLOP that the GPUs could do in the time, at the dense peak of
 --     the precision.
 -- grain: one stage
 -- key: stage
@@ -25,14 +25,14 @@
 -- columns:
 --   stage: model (prefill and decode together), prefill, decode, other stages of the run, and vision
 --   passes: measured passes, over processes and repeats; warm-up excluded
---   flop: mean FLOP per pass, from the model's configuration and the tokens of the pass; NULL when unknown
+--   flop: FLOP of the median pass by time_ns, from the model's configuration and the tokens of the pass; NULL when unknown
 --   time_basis: definition of time_ns, as the option
---   time_ns: mean time of a pass; NULL when a pass has none
+--   time_ns: time of the median pass; NULL when a pass has none
 --   peak_flop_per_s: dense peak of all GPUs that worked in a pass, or of one GPU where the time is a sum over GPUs (gpu_busy, gpu_sum);
 --     NULL when unknown
---   mfu_ratio: FLOP of all passes / (peak x their time). Over 1 means that an input is wrong: tokens, model, peak or precision
---   mbu_ratio: memory bandwidth utilisation: bytes that must be read in all passes / (peak bandwidth x their time); NULL when unknown
---   alone_time_ns: mean time of a pass in recordings without a profiler, from the opening of its range to the end of its work on the GPU;
+--   mfu_ratio: flop / (peak_flop_per_s x time_ns). Over 1 means that an input is wrong: tokens, model, peak or precision
+--   mbu_ratio: memory bandwidth utilisation: bytes that must be read in the median pass / (peak bandwidth x its time); NULL when unknown
+--   alone_time_ns: median time of a pass in recordings without a profiler, from the opening of its range to the end of its work on the GPU;
 --     NULL when not measured
 --   alone_mfu_ratio: MFU by that time: without the profiling overhead. The figure to quote where there is one
 --   alone_mbu_ratio: MBU by that time
@@ -55,15 +55,15 @@
 SELECT
     u.stage,
     u.passes,
-    u.flop::DOUBLE / u.passes AS flop,
+    u.flop,
     time_basis AS time_basis,
-    u.time_ns::DOUBLE / u.passes AS time_ns,
+    u.time_ns,
     u.peak_flop_per_s * u.peak_count AS peak_flop_per_s,
-    u.flop::DOUBLE / (u.peak_flop_per_s * u.device_ns / 1e9) AS mfu_ratio,
+    u.flop / (u.peak_flop_per_s * u.device_ns / 1e9) AS mfu_ratio,
     u.moved_bytes / (u.peak_bytes_per_s * u.device_ns / 1e9) AS mbu_ratio,
-    u.alone_ns / u.passes AS alone_time_ns,
-    u.flop::DOUBLE / (u.peak_flop_per_s * u.alone_device_ns / 1e9) AS alone_mfu_ratio,
-    u.moved_bytes / (u.peak_bytes_per_s * u.alone_device_ns / 1e9) AS alone_mbu_ratio,
+    u.alone_ns AS alone_time_ns,
+    u.alone_flop / (u.peak_flop_per_s * u.alone_device_ns / 1e9) AS alone_mfu_ratio,
+    u.alone_moved_bytes / (u.peak_bytes_per_s * u.alone_device_ns / 1e9) AS alone_mbu_ratio,
     u.precision,
     convention AS convention,
     CASE WHEN u.has_latent THEN mla END AS mla,

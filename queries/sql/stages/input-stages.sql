@@ -1,4 +1,4 @@
--- input-stages v1: How long each input of prof capture --inputs took, stage by stage, under the profiler and without one, and per page.
+-- input-stages v2: How long each input of prof capture --inputs took, stage by stage, under the profiler and without one, and per page.
 --     Excludes warm-up passes.
 -- grain: one input and stage
 -- key: input, stage
@@ -18,8 +18,9 @@
 --   alone_per_page_ns: alone_median_ns / pages; NULL when the pages are unknown
 --   token_count: tokens of all these passes, by the workload or the range names: prompts and decoded, all sequences; those of a pass that
 --     several ranks worked on together count once. NULL when unknown for any pass, or when it is unknown whether ranks shared them
---   gpu_span_tokens_per_s: tokens / sum of the GPU spans, both within one process; NULL when a pass has no tokens or no GPU span
---   alone_tokens_per_s: the same of the executions without a profiler; NULL when one is not measured on the GPU
+--   gpu_span_tokens_per_s: tokens of the median pass / gpu_span_median_ns, both within one process; NULL when a pass has no tokens or no
+--     GPU span
+--   alone_tokens_per_s: mean tokens of an execution without a profiler / alone_median_ns; NULL when one is not measured on the GPU
 --   gpu_span_mean_ns: mean GPU span
 --   gpu_span_std_ns: sample standard deviation (n-1) of the GPU span; NULL for a single pass
 --   gpu_span_min_ns: shortest GPU span
@@ -44,6 +45,7 @@ WITH given AS (
     SELECT
         i.input,
         s.stage,
+        s.range_id,
         s.repeat_id,
         s.source_id,
         s.pid,
@@ -102,7 +104,8 @@ WITH given AS (
         max(p.gpu_span_ns) AS gpu_span_max_ns,
         median(p.cpu_ns) AS cpu_median_ns,
         CASE
-            WHEN bool_and(p.tokens IS NOT NULL AND p.gpu_span_ns > 0) THEN sum(p.tokens) / (sum(p.gpu_span_ns) / 1e9)
+            WHEN bool_and(p.tokens IS NOT NULL AND p.gpu_span_ns > 0)
+                THEN _median_pass(p.tokens, p.gpu_span_ns, p.range_id) / (median(p.gpu_span_ns) / 1e9)
         END AS gpu_span_tokens_per_s
     FROM pass p
     GROUP BY p.input, p.stage
@@ -116,7 +119,7 @@ WITH given AS (
         a.mean_ns,
         a.std_ns,
         CASE
-            WHEN a.clock = 'gpu' AND a.mean_ns > 0 THEN a.token_count / (a.mean_ns * a.alone_count / 1e9)
+            WHEN a.clock = 'gpu' AND a.median_ns > 0 THEN a.token_count / a.alone_count / (a.median_ns / 1e9)
         END AS tokens_per_s
     FROM input_alone a
     WHERE a.run_id = run AND (stage IS NULL OR a.stage = stage)

@@ -1,4 +1,4 @@
--- stages v6: Stages of inference (prefill, decode, ...) with their times per pass, under the profiler and, where it was measured, without
+-- stages v7: Stages of inference (prefill, decode, ...) with their times per pass, under the profiler and, where it was measured, without
 --     one. Excludes warm-up passes: by a warm-up rule, by the workload, found cold (cold-passes), or of other work (passes).
 -- grain: one stage
 -- key: stage
@@ -31,7 +31,8 @@
 --   gpu_busy_std_ns: sample standard deviation (n-1) of the GPU busy time; NULL for a single pass
 --   gpu_sum_std_ns: sample standard deviation (n-1) of the sum of durations; NULL for a single pass
 --   kernel_sum_mean_ns: mean sum of kernel durations per pass
---   busy_ratio: GPU busy time as a share of the GPU span, over all passes with device work on one GPU; NULL with several GPUs
+--   busy_ratio: GPU busy time of the median pass (that of gpu_span_median_ns; of an even number the two in the middle) as a share of its
+--     GPU span; NULL with several GPUs
 --   memop_count: copies and fills in all these passes
 --   graph_count: graph replays traced as a whole in all these passes
 --   warmup_passes: passes excluded as warm-up, cold or of other work
@@ -39,16 +40,17 @@
 --     several ranks worked on together count once. NULL when unknown for any pass, or when it is unknown whether ranks shared them
 --   alone_clock: clock of alone_median_ns: gpu (from the opening of the range to the end of its work on the GPU) or cpu (host clock: for
 --     work that is not waited for, the time to launch it)
---   alone_tokens_per_s: tokens / sum of the times without a profiler of the same executions; NULL when one is not measured on the GPU, and
+--   alone_tokens_per_s: tokens of the median execution without a profiler / alone_median_ns; NULL when one is not measured on the GPU, and
 --     with device
---   gpu_span_tokens_per_s: tokens / sum of the GPU spans of the same passes, both within one process; time between passes excluded. NULL
---     when a pass has no GPU span, unless its work is lost
+--   gpu_span_tokens_per_s: tokens of the median pass / gpu_span_median_ns, both within one process; time between passes excluded. NULL when
+--     a pass has no GPU span, unless its work is lost
 --   known_pass_count: those of the passes of which no GPU work is known to be lost: GPU times, counts and gpu_span_tokens_per_s are of
 --     these
 
 WITH pass AS (
     SELECT
         s.stage,
+        s.range_id,
         s.repeat_id,
         s.source_id,
         s.pid,
@@ -135,17 +137,17 @@ WITH pass AS (
         _std(p.gpu_busy_ns) AS gpu_busy_std_ns,
         _std(p.gpu_sum_ns) AS gpu_sum_std_ns,
         avg(p.kernel_sum_ns) AS kernel_sum_mean_ns,
-        sum(CASE WHEN p.gpu_span_ns > 0 THEN p.gpu_busy_ns END)
-            / sum(CASE WHEN p.gpu_span_ns > 0 THEN p.gpu_span_ns END) AS busy_ratio,
+        _median_pass(p.gpu_busy_ns, p.gpu_span_ns, p.range_id) / nullif(median(p.gpu_span_ns), 0) AS busy_ratio,
         sum(p.memop_count)::BIGINT AS memop_count,
         sum(p.graph_count)::BIGINT AS graph_count,
         CASE
             WHEN bool_and(p.tokens IS NOT NULL AND p.gpu_span_ns > 0) FILTER (p.lost_count = 0)
-                THEN sum(p.tokens) FILTER (p.lost_count = 0) / (sum(p.gpu_span_ns) / 1e9)
+                THEN _median_pass(p.tokens, p.gpu_span_ns, p.range_id) / (median(p.gpu_span_ns) / 1e9)
         END AS gpu_span_tokens_per_s,
         CASE
-            WHEN bool_and(p.tokens IS NOT NULL AND p.alone_ns > 0) THEN sum(p.tokens) / (sum(p.alone_ns) / 1e9)
-        END AS alone_tokens_per_s,
+            WHEN bool_and(p.tokens IS NOT NULL AND p.alone_ns > 0)
+                THEN _median_pass(p.tokens, p.alone_ns, p.range_id)
+        END AS alone_tokens,
         count(*) FILTER (p.lost_count = 0) AS known_pass_count
     FROM pass p
     WHERE NOT p.is_warmup
@@ -178,7 +180,7 @@ SELECT
     s.warmup_passes,
     k.token_count,
     CASE WHEN o.alone_median_ns IS NOT NULL THEN o.clock END AS alone_clock,
-    m.alone_tokens_per_s,
+    CASE WHEN o.clock = 'gpu' THEN m.alone_tokens / (o.alone_median_ns / 1e9) END AS alone_tokens_per_s,
     m.gpu_span_tokens_per_s,
     coalesce(m.known_pass_count, 0) AS known_pass_count
 FROM stage s

@@ -94,7 +94,7 @@ function stageCards(stages, accounting) {
       return el("article", { data: { stage: s.stage } }, el("h3", {}, s.stage, " ", el("span", { class: "verdict", title: "what bounds the stage" }, s.bound_label)), partsBar(rows.filter((r) => r.stage === s.stage), used),
         facts([
           ["share of time", isAll ? null : percent(s.share_ratio)],
-          [isAll ? "first to last work" : "time per pass", s.passes > 1 ? `${time(s.median_ns)} (median of ${s.passes}, ${time(s.min_ns)} to ${time(s.max_ns)})` : time(s.median_ns)],
+          [isAll ? "first to last work" : "time per pass", s.passes > 1 ? `${time(s.median_ns)} (median of ${s.passes_text}, ${time(s.min_ns)} to ${time(s.max_ns)})` : time(s.median_ns)],
           ["GPU busy", percent(s.busy_ratio)],
           ...(isAll ? [] : [["MFU", use(s.mfu_ratio, s)], ["MBU", use(s.mbu_ratio, s)], ["tokens/s", s.tokens_per_s === null ? "-" : count(Number(s.tokens_per_s.toPrecision(3)))]]),
           ["then by", s.next_bound && s.next_bound !== s.bound && s.next_bound !== "unknown" ? bounds[s.next_bound] ?? s.next_bound : null],
@@ -110,9 +110,9 @@ function stageCards(stages, accounting) {
 
 // partsBar draws the parts of a stage's time, and adds those that it has to a set; null without any.
 function partsBar(rows, used) {
-  const total = rows.reduce((sum, r) => sum + r.total_ns, 0), sums = new Map();
+  const total = rows.reduce((sum, r) => sum + r.median_pass_ns, 0), sums = new Map();
   if (!total) return null;
-  for (const r of rows) sums.set(r.part, (sums.get(r.part) ?? 0) + r.total_ns);
+  for (const r of rows) sums.set(r.part, (sums.get(r.part) ?? 0) + r.median_pass_ns);
   for (const part of sums.keys()) used.add(part);
   return el("div", { class: "share", role: "img", "aria-label": [...sums].map(([part, ns]) => `${partText(part)} ${percent(ns / total)}`).join(", ") }, [...sums].map(([part, ns]) =>
     el("span", { class: `part-${part} ${isIdle(part) ? "idle" : ""}`, style: { width: `${100 * ns / total}%` }, title: `${partText(part)}: ${percent(ns / total)}, ${time(ns)}` })));

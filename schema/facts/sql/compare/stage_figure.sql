@@ -1,4 +1,4 @@
--- stage_figure: FLOP, bytes and time per stage over its measured passes, by mfu's default conventions: with the GPU's peaks they give the
+-- stage_figure: FLOP, bytes and time of the median measured pass of each stage, by mfu's default conventions: with the GPU's peaks they give the
 --     utilisation that trends show. A stage with neither FLOP nor bytes known has no row.
 -- grain: one stage
 -- key: stage
@@ -7,10 +7,9 @@
 --   stage VARCHAR: the stage, or one that mfu adds: model, vision
 --   gpu VARCHAR: GPU name, or names, as the driver gives it; (unknown) when the capture has none
 --   precision VARCHAR: precision of matrix products; NULL when unknown
---   device_ns DOUBLE: GPU span of these passes, summed over GPUs; NULL when a pass has none, or when it is unknown how processes shared the
---     work
---   flop DOUBLE: model FLOP; NULL when unknown
---   moved_bytes DOUBLE: bytes that must be read; NULL when unknown
+--   device_ns DOUBLE: GPU span of the pass x its GPUs; NULL when a pass has none, or when it is unknown how processes shared the work
+--   flop DOUBLE: model FLOP; NULL when unknown of a pass
+--   moved_bytes DOUBLE: bytes that must be read; NULL when unknown of a pass
 --   max_flop_per_s DOUBLE: highest FLOP/s per GPU of a pass: above the peak, an input is wrong
 --   max_bytes_per_s DOUBLE: highest bytes/s per GPU of a pass
 
@@ -47,6 +46,7 @@ WITH m AS (
     SELECT
         t.stage,
         t.part_of,
+        t.range_id,
         t.device_ns,
         b.precision,
         c.base_flop + c.last_head_flop + c.full_flop + c.expanded_flop AS flop,
@@ -61,10 +61,11 @@ SELECT
     u.stage,
     (SELECT string_agg(DISTINCT t.gpu, ', ' ORDER BY t.gpu) FROM t) AS gpu,
     u.precision,
-    CASE WHEN count(u.device_ns) = count(*) THEN sum(u.device_ns) END AS device_ns,
-    CASE WHEN count(u.flop) = count(*) THEN sum(u.flop) END AS flop,
+    CASE WHEN count(u.device_ns) = count(*) THEN median(u.device_ns) END AS device_ns,
+    CASE WHEN count(u.flop) = count(*) THEN _median_pass(u.flop, coalesce(u.device_ns, 0), u.range_id) END AS flop,
     CASE
-        WHEN count(u.moved_bytes) = count(*) THEN list_sum(list(u.moved_bytes ORDER BY u.moved_bytes))
+        WHEN count(u.moved_bytes) = count(*)
+            THEN _median_pass(u.moved_bytes, coalesce(u.device_ns, 0), u.range_id)
     END AS moved_bytes,
     max(u.flop / (u.device_ns / 1e9)) AS max_flop_per_s,
     max(u.moved_bytes / (u.device_ns / 1e9)) AS max_bytes_per_s

@@ -1,0 +1,86 @@
+package queries_test
+
+import (
+	"math"
+	"testing"
+
+	"prof/internal/sample"
+	"prof/internal/testkit"
+	"prof/queries"
+	"prof/queries/frame"
+	"prof/queries/judge"
+)
+
+// TestMedianPass holds that what a stage's row says goes together, in every capture: its rate times its time are the tokens of a pass, the parts
+// of its bar add up to its time, its busy share is that of the bar, and its utilisation is of its time.
+func TestMedianPass(t *testing.T) {
+	t.Parallel()
+	w := testkit.All(t)
+	near := func(t *testing.T, what string, got, want float64) {
+		t.Helper()
+		if math.Abs(got-want) > 1e-9*math.Abs(want) {
+			t.Errorf("%s: %g, want %g", what, got, want)
+		}
+	}
+	for _, run := range sample.Of(testkit.Rows(t, w, "SELECT DISTINCT r.name FROM run r JOIN stage_pass p USING (run_id) ORDER BY 1"), 4) {
+		t.Run(run, func(t *testing.T) {
+			args := queries.Args{"run": run}
+			stages, err := judge.StageRows.Of(testkit.Query(t, w, "stages", args))
+			if err != nil {
+				t.Fatal(err)
+			}
+			parts, err := judge.PartRows.Of(testkit.Query(t, w, "accounting", args))
+			if err != nil {
+				t.Fatal(err)
+			}
+			tokens := map[string]map[float64]bool{}
+			passes := testkit.Query(t, w, "passes", args)
+			for _, row := range passes.Rows {
+				stage, isWarmup, n := row[passes.Index("stage")].(string), row[passes.Index("is_warmup")].(bool), row[passes.Index("token_count")]
+				if tokens[stage] == nil {
+					tokens[stage] = map[float64]bool{}
+				}
+				if n, is := n.(int64); is && !isWarmup {
+					tokens[stage][float64(n)] = true
+				}
+			}
+			for _, s := range stages {
+				median, isKnown := frame.Finite(s.GPUSpanMedianNs)
+				if rate := s.GPUSpanTokensPerS; rate != nil && len(tokens[s.Stage]) == 1 {
+					for n := range tokens[s.Stage] {
+						near(t, s.Stage+": tokens/s x median pass", *rate*median/1e9, n)
+					}
+				}
+				spans, sums, busy := map[int64]float64{}, map[int64]float64{}, map[int64]float64{}
+				for _, p := range parts {
+					if p.Stage == s.Stage {
+						spans[p.Device], sums[p.Device] = *p.MedianPassSpanNs, sums[p.Device]+*p.MedianPassNs
+						if p.Kind == "busy" {
+							busy[p.Device] += *p.MedianPassNs
+						}
+					}
+				}
+				for device, span := range spans {
+					near(t, s.Stage+": parts of the median pass", sums[device], span)
+					if len(spans) == 1 && s.BusyRatio != nil && isKnown {
+						near(t, s.Stage+": span", span, median)
+						near(t, s.Stage+": busy", busy[device]/span, *s.BusyRatio)
+					}
+				}
+				if s.BusyRatio != nil && (*s.BusyRatio < 0 || *s.BusyRatio > 1) {
+					t.Errorf("%s: busy %g", s.Stage, *s.BusyRatio)
+				}
+			}
+			use := testkit.Query(t, w, "mfu", args)
+			for _, row := range use.Rows {
+				at := func(column string) (float64, bool) { v, is := row[use.Index(column)].(float64); return v, is }
+				flop, hasFlop := at("flop")
+				peak, hasPeak := at("peak_flop_per_s")
+				ns, hasTime := at("time_ns")
+				if ratio, is := at("mfu_ratio"); is && hasFlop && hasPeak && hasTime {
+					near(t, row[use.Index("stage")].(string)+": MFU x peak x time", ratio*peak*ns/1e9, flop)
+				}
+			}
+		})
+	}
+}
