@@ -78,7 +78,7 @@ func TestMadeCause(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.ContainsFunc(bars[0].Pieces, func(p chart.Piece) bool { return p.Text() == "idle: sun spots" && p.Ns == 200_000 }) {
+	if !slices.ContainsFunc(bars[0].Pieces, func(p chart.Piece) bool { return p.Text() == "idle: sun spots" && p.Ns == 100_000 }) {
 		t.Errorf("no piece of a bar is the cause: %+v", bars[0].Pieces)
 	}
 }

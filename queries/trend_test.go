@@ -363,7 +363,7 @@ func TestTrendRows(t *testing.T) {
 		"SELECT run, value, mean, std, passes, commit, driver, gpu, tool, decode_token_count FROM trend(stage := 'decode', metric := 'cpu_ns') WHERE run = 'run-00'": "[run-00 40 40 10 3 commit-00 570.1 NVIDIA H200 nsys 16]",
 		"SELECT list(run || ' ' || coalesce(value::VARCHAR, '-') || ' ' || passes) FROM trend(stage := 'decode', metric := 'mfu_ratio')":                             "[[\"run-00 - 0\",\"run-01 0.25 3\",\"run-02 - 0\"]]",
 		"SELECT value FROM trend(stage := 'decode', metric := 'mbu_ratio') WHERE run = 'run-01'":                                                                     "[0.25]",
-		`SELECT value = (SELECT sum(prompt_token_count + decode_token_count) / (sum(gpu_span_ns) / 1e9) FROM stage_pass p WHERE p.run_id = t.run_id AND p.stage = t.stage AND NOT p.is_warmup)
+		`SELECT value = (SELECT min(prompt_token_count + decode_token_count) / (median(gpu_span_ns) / 1e9) FROM stage_pass p WHERE p.run_id = t.run_id AND p.stage = t.stage AND NOT p.is_warmup)
 			FROM trend(stage := 'decode', metric := 'tokens_per_s') t WHERE run = 'run-01'`: "[true]",
 		"SELECT count(*), bool_and(t.value = (SELECT median(p.gpu_span_ns) FROM stage_pass p WHERE p.run_id = t.run_id AND p.stage = t.stage AND NOT p.is_warmup)) FROM trend() t WHERE t.stage <> '(run)'": "[6 true]",
 		"SELECT run, value, passes FROM trend(stage := '(run)')": "[whole 50 1]",

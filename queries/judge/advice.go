@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"prof/queries/caveat"
-	"prof/schema/say"
 )
 
 // How much advice a summary gives.
@@ -50,13 +49,9 @@ func (s *summariser) isWorthwhile(x Finding) bool {
 	return float64(x.SavingNs) >= leastSaving*all
 }
 
-// number words what could be saved.
+// number words what could be gained, and where.
 func (x Finding) number() string {
-	over := ""
-	if x.Stage != "" {
-		over = " in " + say.Count(x.Passes, "pass", "passes")
-	}
-	return fmt.Sprintf("%s %s of %s%s of %s (%s)", x.Bound, DurationText(float64(x.SavingNs)), DurationText(float64(x.SpanNs)), over, stageText(x.Stage), percentText(x.ShareRatio))
+	return fmt.Sprintf("%s %s (%s less)", stageText(x.Stage), x.Gain.Text(), percentText(x.Gain.Ratio()))
 }
 
 // toCapture is advice that comes from no finding.

@@ -37,8 +37,38 @@ func TestSummaryAdvice(t *testing.T) {
 		t.Errorf("findings %+v", s.Findings)
 	}
 	if a := s.Advice[0]; a.Subject != "k1" || a.Why != a.Number+": 2 executions, mean 1.50 us, total 3.00 us; enough blocks for 4 to 5 of 132 SMs" ||
-		a.Number != "at most 100 ms of 300 ms in 3 passes of decode (33.3 %)" || a.Command != "prof query kernel-grids --run a --stage decode --device 0 --top 0" {
+		a.Number != "decode 100 -> 66.7 ms per pass at best (33.3 % less)" || a.Command != "prof query kernel-grids --run a --stage decode --device 0 --top 0" {
 		t.Errorf("advice %+v", a)
+	}
+}
+
+// TestSummaryGain holds that what could be gained is said of the stage's own median pass, whatever the sums over passes are, and of a token where
+// one is known.
+func TestSummaryGain(t *testing.T) {
+	pass := func(nth, span int64) []any {
+		return []any{"decode", nth, int64(1), int64(7), false, span, 20 * ms, nth, int64(1), 6.25e6, int64(16)}
+	}
+	tokens := answer("passes", "stage pass source_id pid is_warmup gpu_span_ns gpu_busy_ns start_ns repeat token_time_ns decode_count", pass(1, 100*ms), pass(2, 100*ms), pass(3, 900*ms))
+	for _, c := range []struct {
+		passes       *frame.Frame
+		saving, span float64
+		isByPath     bool
+		gain, said   string
+	}{
+		{nil, 40e6, 80e6, false, "100 -> 50.0 ms per pass at best", ""},
+		{nil, 0, 80e6, false, "less than 1 % of 100 ms per pass", ""},
+		{tokens, 84e6, 100e6, true, "6.25 -> 1.00 ms/token at best", "; with launches free it takes 1.00 ms/token, by the critical path"},
+		{tokens, 84.2e6, 100e6, false, "6.25 ms -> 988 us/token at best", ""},
+	} {
+		r := reportOf(threePasses("decode"), accountingOf("decode", busyParts()), answer("findings", findingColumns+" pass_saving_ns pass_span_ns is_by_path", append(findingRow("launch-bound", "decode", 290*ms, nil), c.saving, c.span, c.isByPath)))
+		r.Frames["findings"].Rows[0][7] = judge.WholeFigures("launch-bound", r.Frames["findings"].Rows[0][7].(string))
+		if c.passes != nil {
+			r.Frames["passes"] = c.passes
+		}
+		s := summarise(t, r)
+		if x := s.Findings[0]; x.Gain.Text() != c.gain || !strings.HasSuffix(x.Evidence, c.said) || c.said == "" && strings.Contains(x.Evidence, "critical path") {
+			t.Errorf("%q, %q, want %q, %q", x.Gain.Text(), x.Evidence, c.gain, c.said)
+		}
 	}
 }
 

@@ -49,6 +49,9 @@ type findingRow struct {
 	Bound          string  `col:"bound"`
 	Advice         string  `col:"advice"`
 	Evidence       string  `col:"evidence"`
+	PassSpanNs     float64 `col:"pass_span_ns"`
+	PassSavingNs   float64 `col:"pass_saving_ns"`
+	IsByPath       bool    `col:"is_by_path"`
 }
 
 // ruleRow is a row of finding-rules.

@@ -30,7 +30,7 @@ func TestLateBySlowGPU(t *testing.T) {
 	for device := range 2 {
 		slow := findingRow("slow-gpu", "decode", 50*ms, nil)
 		slow[7], slow[10] = judge.WholeFigures("slow-gpu", `{"gpu_count":2,"call_count":9,"calls_ns":90e6,"usual_ns":60e6,"slower_ns":90e6}`), int64(device)
-		f.Rows = append(f.Rows[:1:1], slow)
+		f.Rows = append(f.Rows[:1:1], append(slow, 300e6, 50e6, false))
 		if got := summarise(t, r).Findings[0].Advice; (device == 1) != strings.HasPrefix(got, "find why GPU 1 takes longer than the others for the same kernels (slow-gpu)") {
 			t.Errorf("GPU %d is slow: %q", device, got)
 		}
@@ -139,7 +139,7 @@ func TestSummaryCopies(t *testing.T) {
 			if got := s.Stages[0]; got.Bound != judge.CopyBound || got.Why != c.why || got.Meaning != c.meaning {
 				t.Errorf("bound %s, meaning %q\n%s\nwant\n%s", got.Bound, got.Meaning, got.Why, c.why)
 			}
-			if got := s.Advice[0]; got.Advice != c.advice || got.Number != "at most 80.0 ms of 100 ms in 3 passes of decode (80.0 %)" || got.Command != "prof query memops --run a --stage decode --device 0" {
+			if got := s.Advice[0]; got.Advice != c.advice || got.Number != "decode 100 -> 20.0 ms per pass at best (80.0 % less)" || got.Command != "prof query memops --run a --stage decode --device 0" {
 				t.Errorf("advice %+v", got)
 			}
 		})

@@ -20,9 +20,12 @@ type Finding struct {
 	Device                      int64  // where it could save most
 	DeviceCount, RunDeviceCount int64  // GPUs on which it is worth a word, and that the run's passes have work on
 	Subject                     string // kernel, family, function, operation or ranges that it is most about; "" for none
-	SavingNs, SpanNs            int64  // what could be saved, of the spans of the passes
+	SavingNs, SpanNs            int64  // what could be saved, of the spans of the passes, over all of them
 	Passes                      int64
 	ShareRatio                  float64
+	PassSavingNs, PassSpanNs    float64 // the same of the median pass on the GPU; of all device work as above
+	IsByPath                    bool    // PassSavingNs is by the critical path
+	Gain                        Gain
 	Bound                       string           // "at most" or "about"
 	Evidence                    string           // the numbers it follows from, in words
 	Advice                      string           // what to do, fitted to what the run shows beyond it
@@ -64,7 +67,8 @@ func (s *summariser) findingsOf(f *frame.Frame) ([]Finding, error) {
 	var out []Finding
 	for _, r := range list {
 		x := Finding{ID: r.Finding, Rank: r.Rank, Title: r.Title, Stage: r.Stage, Device: r.Device, DeviceCount: r.DeviceCount, RunDeviceCount: r.RunDeviceCount,
-			Subject: r.Subject, SavingNs: r.SavingNs, SpanNs: r.SpanNs, Passes: r.Passes, ShareRatio: r.ShareRatio, Bound: r.Bound, Advice: r.Advice}
+			Subject: r.Subject, SavingNs: r.SavingNs, SpanNs: r.SpanNs, Passes: r.Passes, ShareRatio: r.ShareRatio, Bound: r.Bound, Advice: r.Advice,
+			PassSavingNs: r.PassSavingNs, PassSpanNs: r.PassSpanNs, IsByPath: r.IsByPath}
 		if x.Figures, err = findings.ReadFigures(r.Finding, r.Evidence); err != nil {
 			return nil, fmt.Errorf("summary of %s: %w", s.r.Name, err)
 		}

@@ -21,23 +21,26 @@ const planAdvice = "cuDNN is likely to build a plan for each new length: warm up
 // graphAdvice is for work of which CUDA graphs launch some, and launches one by one the rest.
 const graphAdvice = "take what is still launched one by one into the CUDA graph too, or launch fewer, larger kernels"
 
-// refineFindings fits the advice of findings to the run.
+// refineFindings fits the advice of findings to the run, and says what each could gain of its stage.
 func (s *summariser) refineFindings() error {
-	for i := range s.out.Findings {
-		if err := s.refine(&s.out.Findings[i]); err != nil {
-			return err
+	return s.refineAll(s.out.Findings)
+}
+
+func (s *summariser) refineAll(list []Finding) (err error) {
+	for i := range list {
+		err = errors.Join(err, s.refine(&list[i]))
+		x := &list[i]
+		if x.Gain = s.gainOf(*x); x.IsByPath {
+			x.Evidence += fmt.Sprintf("; with launches free it takes %s%s, by the critical path", DurationText(x.Gain.ThenNs), x.Gain.unit())
 		}
 	}
-	return nil
+	return err
 }
 
 // refined reads and refines another answer of findings.
 func (s *summariser) refined(f *frame.Frame) ([]Finding, error) {
 	list, err := s.findingsOf(f)
-	for i := range list {
-		err = errors.Join(err, s.refine(&list[i]))
-	}
-	return list, err
+	return list, errors.Join(err, s.refineAll(list))
 }
 
 // refine fits the advice of a finding to what the run shows beyond it: what is copied, a GPU that comes late, a single gap, a single pass.
@@ -63,11 +66,10 @@ func (s *summariser) refine(a *Finding) error {
 		a.Advice = graphAdvice
 	}
 	if late := s.lateIn(a); late != nil && isCollectives {
-		late := late.whole() // it may be late in one pass alone
 		a.Title = fmt.Sprintf("GPUs wait for GPU %d in collectives", late.device)
 		a.Evidence = collectives.Taken(a.found()) // waiting is the cause
 		a.Advice = fmt.Sprintf("find what makes GPU %d late, and balance the work; a faster or overlapped collective does not fix that", late.device)
-		if first := late.idle()[0]; !s.waitOf(a.Stage).isExplained(late) {
+		if first := late.idle()[0]; !s.waitOf(a.Stage).isExplained(*late) {
 			a.Advice = fmt.Sprintf("find what GPU %d does before its passes, which begin late; a faster or overlapped collective does not fix that", late.device)
 		} else if late.of(first.kinds...) >= wordShare*late.span {
 			a.Advice = fmt.Sprintf("get GPU %d to the collectives in time (it %s); a faster or overlapped collective does not fix that", late.device, first.words)

@@ -65,15 +65,6 @@ func (d deviceParts) added(kinds []string, of func(part) float64) float64 {
 	return sum
 }
 
-// whole returns the parts with their times over all passes.
-func (d deviceParts) whole() deviceParts {
-	d.span, d.parts = d.sum, slices.Clone(d.parts)
-	for i := range d.parts {
-		d.parts[i].ns = d.parts[i].total
-	}
-	return d
-}
-
 // in returns the parts of an idle time.
 func (d deviceParts) in(g idleGroup) []part {
 	return slices.DeleteFunc(slices.Clone(d.parts), func(p part) bool { return !slices.Contains(g.kinds, p.kind) })

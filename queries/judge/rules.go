@@ -68,7 +68,7 @@ func communicationVerdict(e evidence) *verdict {
 	if alone.ns < exposedShare*e.gpu.span || alone.ns <= e.gpu.computing() || alone.ns <= e.losses(CommBound)[0].ns {
 		return nil
 	}
-	if late := e.lateGPU(); late != nil && !(e.wait.isOnce() && e.wait.Passes > 2) { // the median pass waits for none then
+	if late := e.lateGPU(); late != nil {
 		return lateVerdict(e, alone, *late)
 	}
 	v := &verdict{bound: CommBound, but: e.once(alone).text()}

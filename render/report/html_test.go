@@ -24,7 +24,7 @@ func accountingFrame() *frame.Frame {
 }
 
 func reportSections() []judge.Section {
-	findings := []judge.Finding{{Rank: 1, ID: "launch-bound", Stage: "decode", SavingNs: 395_000, ShareRatio: 0.395, Bound: "at most", Title: "GPU idle: launches arrive too late", Evidence: "1. it is idle", Subject: rendertest.Breakout,
+	findings := []judge.Finding{{Rank: 1, ID: "launch-bound", Stage: "decode", SavingNs: 395_000, ShareRatio: 0.395, Bound: "at most", Gain: judge.Gain{NowNs: 333_000, ThenNs: 201_000, Per: "pass", Bound: "at most"}, Title: "GPU idle: launches arrive too late", Evidence: "1. it is idle", Subject: rendertest.Breakout,
 		Advice: "replay it", DeviceCount: 2, RunDeviceCount: 2, Passes: 3, SpanNs: 1_000_000, Command: "prof query gaps --run 'a|b'"}}
 	answer := &frame.Frame{Query: "findings", Version: 1, SQL: "FROM findings_v1('a')", Notes: []string{"savings " + rendertest.Breakout}}
 	return []judge.Section{

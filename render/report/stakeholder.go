@@ -497,7 +497,7 @@ func (p *stakeholder) recommendations() []doc.Block {
 		return item
 	})}}
 	if p.g.Advice[0].Title != "" {
-		out = append(out, say("Savings are upper bounds (at most) or estimates (about), each on its own: they overlap, so do not add them up."))
+		out = append(out, say("Savings are upper bounds (at best) or estimates (about), each on its own: they overlap, so do not add them up."))
 	}
 	return out
 }

@@ -15,17 +15,17 @@ import (
 func idle(change func(x *judge.Finding)) judge.Finding {
 	x := judge.Finding{Rank: 1, ID: "launch-bound", Stage: "decode", SavingNs: 631_584_123, ShareRatio: 0.5287, Bound: "at most", Title: "GPU idle: launches arrive too late",
 		Evidence: "the GPU is busy 9.9 % of the time; launched one by one: 15,680 kernels a pass", Advice: "replay the work as a CUDA graph, or launch fewer and larger kernels", DeviceCount: 1,
-		Command: "prof query gaps --run a-run-with-quite-a-long-name-for-a-run --stage decode --device 0", RunDeviceCount: 1, Passes: 3, SpanNs: 1_194_000_000}
+		Command: "prof query gaps --run a-run-with-quite-a-long-name-for-a-run --stage decode --device 0", RunDeviceCount: 1, Passes: 3, SpanNs: 1_194_000_000, Gain: judge.Gain{NowNs: 18.2e6, ThenNs: 8.58e6, Per: "token", Bound: "at most"}}
 	change(&x)
 	return x
 }
 
 func TestFindings(t *testing.T) {
 	list := []judge.Finding{idle(func(*judge.Finding) {}), idle(func(x *judge.Finding) {
-		x.Rank, x.Stage, x.SavingNs, x.ShareRatio, x.Subject, x.DeviceCount, x.RunDeviceCount, x.SpanNs, x.Detail = 12, "", 800, 1, "k<1>\x1b[2J", 8, 8, 800, "prof query stragglers --run a"
+		x.Rank, x.Stage, x.SavingNs, x.ShareRatio, x.Subject, x.DeviceCount, x.RunDeviceCount, x.SpanNs, x.Detail, x.Gain = 12, "", 800, 1, "k<1>\x1b[2J", 8, 8, 800, "prof query stragglers --run a", judge.Gain{NowNs: 800, Bound: "at most"}
 	})}
 	f := &frame.Frame{Notes: []string{"savings overlap and do not add up: fixing one changes the others"}}
-	for limit, want := range map[int]string{60: `1  decode: at most 632 ms of 1.19 s in 3 passes (52.9 %)
+	for limit, want := range map[int]string{60: `1  decode: 18.2 -> 8.58 ms/token at best (52.9 % less)
    GPU idle: launches arrive too late (launch-bound)
    the GPU is busy 9.9 % of the time; launched one by one:
    15,680 kernels a pass
@@ -33,7 +33,7 @@ func TestFindings(t *testing.T) {
         larger kernels
    see: prof query gaps --run a-run-with-quite-a-long-name-for-a-run --stage decode --device 0
 
-2  all device work: at most 800 ns of 800 ns (100.0 %) on
+2  all device work: 800 -> 0 ns at best (100.0 % less) on
    GPU 0, the most of 8 GPUs
    GPU idle: launches arrive too late (launch-bound)
    k<1>\x1b[2J
@@ -46,13 +46,13 @@ func TestFindings(t *testing.T) {
 
 note: savings overlap and do not add up: fixing one changes
       the others
-`, 0: `1  decode: at most 632 ms of 1.19 s in 3 passes (52.9 %)
+`, 0: `1  decode: 18.2 -> 8.58 ms/token at best (52.9 % less)
    GPU idle: launches arrive too late (launch-bound)
    the GPU is busy 9.9 % of the time; launched one by one: 15,680 kernels a pass
    try: replay the work as a CUDA graph, or launch fewer and larger kernels
    see: prof query gaps --run a-run-with-quite-a-long-name-for-a-run --stage decode --device 0
 
-2  all device work: at most 800 ns of 800 ns (100.0 %) on GPU 0, the most of 8 GPUs
+2  all device work: 800 -> 0 ns at best (100.0 % less) on GPU 0, the most of 8 GPUs
    GPU idle: launches arrive too late (launch-bound)
    k<1>\x1b[2J
    the GPU is busy 9.9 % of the time; launched one by one: 15,680 kernels a pass
@@ -66,7 +66,7 @@ note: savings overlap and do not add up: fixing one changes the others
 			t.Errorf("in %d columns:\n%s\nwant\n%s", limit, got, want)
 		}
 	}
-	if got := written(t, list, f, typeset.Options{Color: true}); !strings.HasPrefix(got, typeset.Bold+"1  decode: at most 632 ms of 1.19 s in 3 passes (52.9 %)\x1b[0m\n") {
+	if got := written(t, list, f, typeset.Options{Color: true}); !strings.HasPrefix(got, typeset.Bold+"1  decode: 18.2 -> 8.58 ms/token at best (52.9 % less)\x1b[0m\n") {
 		t.Errorf("in colour: %q", got)
 	}
 	if got := written(t, nil, &frame.Frame{}, typeset.Options{}); got != "There are no findings.\n" {
@@ -74,14 +74,15 @@ note: savings overlap and do not add up: fixing one changes the others
 	}
 }
 
-// TestFindingHeadline holds when a GPU is named, and the words for passes.
+// TestFindingHeadline holds when a GPU is named, and the words for what could be gained.
 func TestFindingHeadline(t *testing.T) {
 	for want, change := range map[string]func(x *judge.Finding){
-		"decode: at most 632 ms of 1.19 s in 1 pass (52.9 %)":                                func(x *judge.Finding) { x.Passes = 1 },
-		"decode: at most 632 ms of 1.19 s in 1,234 passes (52.9 %)":                          func(x *judge.Finding) { x.Passes = 1234 },
-		"decode: at most 632 ms of 1.19 s in 3 passes (52.9 %) on GPU 0":                     func(x *judge.Finding) { x.RunDeviceCount = 2 },
-		"decode: at most 632 ms of 1.19 s in 3 passes (52.9 %) on GPU 1, the most of 2 GPUs": func(x *judge.Finding) { x.Device, x.DeviceCount, x.RunDeviceCount = 1, 2, 2 },
-		"all device work: at most 632 ms of 1.19 s (52.9 %)":                                 func(x *judge.Finding) { x.Stage, x.Passes = "", 2 },
+		"decode: 45.9 -> 36.9 ms per pass at best (19.6 % less)":                           func(x *judge.Finding) { x.Gain.NowNs, x.Gain.ThenNs, x.Gain.Per = 45.9e6, 36.9e6, "pass" },
+		"decode: about 1.20 s -> 900 ms/token (25.0 % less)":                               func(x *judge.Finding) { x.Gain.NowNs, x.Gain.ThenNs, x.Gain.Bound = 1.2e9, 0.9e9, "about" },
+		"decode: less than 1 % of 18.2 ms/token (0 % less)":                                func(x *judge.Finding) { x.Gain.ThenNs = x.Gain.NowNs },
+		"decode: 18.2 -> 8.58 ms/token at best (52.9 % less) on GPU 0":                     func(x *judge.Finding) { x.RunDeviceCount = 2 },
+		"decode: 18.2 -> 8.58 ms/token at best (52.9 % less) on GPU 1, the most of 2 GPUs": func(x *judge.Finding) { x.Device, x.DeviceCount, x.RunDeviceCount = 1, 2, 2 },
+		"all device work: 18.2 -> 8.58 ms at best (52.9 % less)":                           func(x *judge.Finding) { x.Stage, x.Gain.Per = "", "" },
 	} {
 		if got := words.Findings([]judge.Finding{idle(change)})[0].Text; got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -47,7 +47,7 @@ func screens() map[string]Screen {
 				{Stage: "decode", Passes: 1640, MedianNs: 398e6, MinNs: 391e6, MaxNs: 1.88e9, BusyRatio: ptr(0.01), TokensPerS: ptr(40.17), Bound: "launch-bound", Label: "launch-bound", Next: "host"},
 				{Stage: "a stage with a name that is very long", Passes: 1, MedianNs: 398e3, IsCPU: true, Bound: "unknown", Label: "unknown"}},
 			Advice: []judge.Advice{
-				{Finding: judge.Finding{ID: "launch-bound", Title: "GPU idle: launches arrive too late", Stage: "decode", SavingNs: 631_584_123, SpanNs: 1_194_000_000, ShareRatio: 0.5287, Bound: "at most",
+				{Finding: judge.Finding{ID: "launch-bound", Title: "GPU idle: launches arrive too late", Stage: "decode", SavingNs: 631_584_123, SpanNs: 1_194_000_000, ShareRatio: 0.5287, Bound: "at most", Gain: judge.Gain{NowNs: 18.2e6, ThenNs: 2.49e6, Per: "token", Bound: "at most"},
 					Advice: "replay the work as a CUDA graph (torch.cuda.CUDAGraph, torch.compile with mode=\"reduce-overhead\", the graph mode of an engine), or launch fewer and larger kernels"}, Why: "numbers"},
 				{Finding: judge.Finding{Advice: "capture with the PyTorch profiler too", Command: "prof capture --tools nsys,torch -- CMD..."}}},
 		},

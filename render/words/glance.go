@@ -177,7 +177,11 @@ func tokenBound(s judge.Summary, decode judge.StageSummary, now float64) string 
 	}
 	switch {
 	case decode.Bound == judge.LaunchBound && s.FindingOf("graph-gaps", decode.Stage) == nil && t.Kernels != nil:
-		return "launching the " + typeset.Digits(*t.Kernels) + " kernels of a token takes longer than running them" + better(t.BusyNs, map[bool]string{true: "a CUDA graph", false: "one graph of all of them"}[decode.Graphs == ""]+" would bring it down to")
+		var graph *float64
+		if x := s.FindingOf("launch-bound", decode.Stage); x != nil {
+			graph = &x.Gain.ThenNs
+		}
+		return "launching the " + typeset.Digits(*t.Kernels) + " kernels of a token takes longer than running them" + better(graph, map[bool]string{true: "a CUDA graph", false: "one graph of all of them"}[decode.Graphs == ""]+" would bring it down to")
 	case decode.Bound == judge.ComputeBound:
 		return decode.Meaning
 	case decode.Bound == judge.MemoryBound || decode.Bound == judge.BusyBound || decode.Bound == judge.MixedBound:

@@ -28,9 +28,10 @@ func TestSentences(t *testing.T) {
 		say(LeadOf(s))
 	}
 	prefill := judge.StageSummary{Stage: "prefill", MedianNs: 45.9e6}
+	graph := []judge.Finding{{ID: "launch-bound", Stage: "decode", Gain: judge.Gain{NowNs: 18.2e6, ThenNs: 2.49e6, Per: "token", Bound: "at most"}}}
 	for _, b := range bounds {
 		decode := judge.StageSummary{Stage: "decode", MedianNs: 291e6, Bound: b, Meaning: b.Meaning(), Why: "WHY", Token: &judge.TokenTime{Ns: 18.2e6, BusyNs: new(2.46e6), Kernels: new(980.0), RoofNs: new(0.5e6)}}
-		say(LeadOf(judge.Summary{Stages: []judge.StageSummary{decode, prefill}}))
+		say(LeadOf(judge.Summary{Stages: []judge.StageSummary{decode, prefill}, Findings: graph}))
 	}
 	decode := judge.StageSummary{Stage: "decode", MedianNs: 291e6, Bound: judge.LaunchBound, Meaning: judge.LaunchBound.Meaning(), Token: &judge.TokenTime{Ns: 18.2e6, AloneNs: new(15e6), BusyNs: new(2.46e6), Kernels: new(980.0)}}
 	say(LeadOf(judge.Summary{Stages: []judge.StageSummary{decode}}))

@@ -84,7 +84,7 @@ func replaced(row []any, at int, value any) []any {
 }
 
 // ofAll are the columns that those of the median pass are, where an answer says nothing of it: of one pass they are the same.
-var ofAll = map[string]string{"median_pass_ns": "total_ns", "median_pass_span_ns": "span_total_ns"}
+var ofAll = map[string]string{"median_pass_ns": "total_ns", "median_pass_span_ns": "span_total_ns", "pass_saving_ns": "saving_ns", "pass_span_ns": "span_ns"}
 
 // Fill gives an answer all columns that are read of its query: NULL, or zero where that is not taken.
 func Fill(f *frame.Frame) *frame.Frame {

@@ -11,14 +11,7 @@
 --   saving_ns DOUBLE: by how much the measured passes would be shorter if all kernels of this name took no time: that share of their time
 --     which these passes show, the highest of them
 
-WITH known AS ( -- paths of which next to nothing is unknown or of work before the step
-    SELECT s.step_id
-    FROM critical_step s
-    JOIN critical_what_if w ON w.run_id = s.run_id AND w.step_id = s.step_id AND w.grouping_kind = 'subject'
-    WHERE s.run_id = $run
-    GROUP BY s.step_id, s.duration_ns
-    HAVING coalesce(sum(w.duration_ns) FILTER (w.cause IN ('unknown', 'earlier')), 0) < 0.01 * s.duration_ns
-), step AS (
+WITH step AS (
     SELECT
         t.kind,
         s.step_id,
@@ -30,7 +23,7 @@ WITH known AS ( -- paths of which next to nothing is unknown or of work before t
         s.start_ns,
         s.end_ns
     FROM critical_step s
-    JOIN known k ON k.step_id = s.step_id
+    JOIN _critical_known k ON k.step_id = s.step_id
     JOIN _finding_timeline t ON t.source_id = s.source_id
     WHERE s.run_id = $run AND (s.basis = 'pass' OR NOT t.is_staged)
 ), late AS (

@@ -24,6 +24,8 @@ WITH s AS ( -- what finding_cause and finding_wait are about is said there
         s.pass_count,
         s.span_ns,
         s.busy_ns,
+        s.pass_span_ns,
+        s.pass_busy_ns,
         s.graph_ns,
         s.gap_count
     FROM finding_span s
@@ -78,7 +80,10 @@ WITH s AS ( -- what finding_cause and finding_wait are about is said there
         p.launch_ns::BIGINT AS launch_ns,
         p.launch_delay_ns::BIGINT AS launch_delay_ns,
         p.launch_latency_ns::BIGINT AS launch_latency_ns,
-        s.busy_ns / s.span_ns AS busy_ratio,
+        CASE
+            WHEN s.stage IS NULL THEN s.busy_ns / s.span_ns
+            ELSE s.pass_busy_ns / s.pass_span_ns
+        END AS busy_ratio,
         i.ns,
         i.rest_max_ns,
         i.rest_median_ns,

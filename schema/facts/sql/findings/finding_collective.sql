@@ -11,7 +11,7 @@ WITH c AS (
         sum(c.collective_ns)::BIGINT AS collectives_ns,
         sum(c.exposed_ns)::BIGINT AS exposed_ns,
         max(c.exposed_ns) AS max_ns,
-        median(c.exposed_ns) AS median_ns,
+        _median_pass(c.exposed_ns, c.end_ns - c.start_ns, c.range_id) AS median_ns,
         count(*) AS pass_count
     FROM _finding_part c
     WHERE c.collective_count > 0

@@ -11,7 +11,7 @@
 --   idle_ns BIGINT: idle time of the cause, summed over passes
 --   named_ns BIGINT: what of it gc-pauses, gil-wait, code-loading, allocator-calls and cpu-starved are about
 --   rest_max_ns BIGINT: idle_ns less named_ns of the pass with the most
---   rest_median_ns DOUBLE: median of the same over the passes
+--   rest_median_ns DOUBLE: the same of the median pass
 
 WITH p AS (
     SELECT
@@ -23,9 +23,12 @@ WITH p AS (
         i.device_id,
         i.cause,
         sum(i.ns)::BIGINT AS ns,
-        sum(i.named_ns)::BIGINT AS named_ns
+        sum(i.named_ns)::BIGINT AS named_ns,
+        any_value(p.end_ns - p.start_ns) AS span_ns
     FROM _finding_idle i
-    GROUP BY ALL
+    JOIN _finding_part p
+        ON p.source_id = i.source_id AND p.device_id = i.device_id AND p.range_id IS NOT DISTINCT FROM i.range_id
+    GROUP BY i.kind, i.is_counted, i.stage, i.source_id, i.range_id, i.device_id, i.cause
 )
 SELECT
     p.kind,
@@ -36,6 +39,6 @@ SELECT
     sum(p.ns)::BIGINT AS idle_ns,
     sum(p.named_ns)::BIGINT AS named_ns,
     max(p.ns - p.named_ns) AS rest_max_ns,
-    median(p.ns - p.named_ns) AS rest_median_ns
+    _median_pass(p.ns - p.named_ns, p.span_ns, p.range_id) AS rest_median_ns
 FROM p
 GROUP BY p.kind, p.is_counted, p.stage, p.device_id, p.cause

@@ -16,6 +16,8 @@
 --   copy_ns BIGINT: copies and fills
 --   other_ns BIGINT: only other work ran
 --   gap_count BIGINT: idle gaps
+--   pass_span_ns DOUBLE: span of the median pass
+--   pass_busy_ns DOUBLE: work of the pass ran in it
 
 SELECT
     p.kind,
@@ -29,6 +31,8 @@ SELECT
     sum(p.graph_ns)::BIGINT AS graph_ns,
     sum(p.copy_ns)::BIGINT AS copy_ns,
     sum(p.other_ns)::BIGINT AS other_ns,
-    sum(p.gap_count)::BIGINT AS gap_count
+    sum(p.gap_count)::BIGINT AS gap_count,
+    median(p.end_ns - p.start_ns) AS pass_span_ns,
+    _median_pass(p.kernel_ns + p.graph_ns + p.copy_ns, p.end_ns - p.start_ns, p.range_id) AS pass_busy_ns
 FROM _finding_part p
 GROUP BY p.kind, p.is_counted, p.stage, p.device_id
