@@ -104,7 +104,7 @@ func TestPauses(t *testing.T) {
 		u.add()
 	}
 	u.store()
-	testkit.DeriveOnly(t, w, "finding")
+	testkit.DeriveOnly(t, w, "finding", "finding_gain")
 	got := make([]map[string]int64, len(want))
 	for i := range got {
 		got[i] = map[string]int64{}

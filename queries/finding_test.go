@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -218,7 +219,7 @@ func sampled(slow, fast, idle int) []string {
 }
 
 // findingFacts are the findings, what they are made from, and what is said of them.
-var findingFacts = []string{"finding", "large_kernel", "finding_call", "caveat_finding", "stage_pass", "time_category"}
+var findingFacts = []string{"finding", "finding_gain", "large_kernel", "finding_call", "caveat_finding", "stage_pass", "time_category"}
 
 // stagesOfRun is how many stages a run has at most: critical paths are found for 128 steps, two a stage.
 const stagesOfRun = 60
@@ -441,13 +442,14 @@ func TestFindingsOfCaptures(t *testing.T) {
 		f := testkit.Query(t, w, "findings", queries.Args{"run": run, "top": "0", "min_share": "0"})
 		at := func(r []any, c string) any { return r[f.Index(c)] }
 		behind := explained(t, w, run, queries.Args{"top": "0"})
-		names, last := []string{}, int64(0)
+		names, last := []string{}, math.Inf(1)
 		for i, r := range f.Rows {
 			saving := at(r, "saving_ns").(int64)
-			if saving <= 0 || saving > at(r, "span_ns").(int64) || i > 0 && saving > last {
+			usual, pass := at(r, "pass_saving_ns").(float64), at(r, "pass_span_ns").(float64)
+			if saving <= 0 || saving > at(r, "span_ns").(int64) || usual < 0 || usual > pass || usual*float64(at(r, "passes").(int64)) > last {
 				t.Errorf("%s: %v", run, r)
 			}
-			last = saving
+			last = usual * float64(at(r, "passes").(int64))
 			names = append(names, fmt.Sprint(at(r, "finding"), " ", at(r, "stage")))
 			if got := rows(t, w, behind[i].Query); len(got) == 0 || behind[i].Evidence == "" {
 				t.Errorf("%s: no rows of %s: %+v", run, behind[i].Query, behind[i])

@@ -86,3 +86,33 @@ func TestMedianPass(t *testing.T) {
 		})
 	}
 }
+
+// TestGainOfCaptures holds that findings begin at what the row of their stage says, and that the first line and the row have one busy share.
+func TestGainOfCaptures(t *testing.T) {
+	t.Parallel()
+	for _, run := range []string{"utilised", "nccl2"} {
+		s, err := reportOf(t, run).Summary()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, stage := range s.Stages {
+			if stage.BusyRatio == nil || *stage.BusyRatio <= 0 || *stage.BusyRatio > 1 {
+				t.Errorf("%s: %s: busy %v", run, stage.Stage, stage.BusyRatio)
+			}
+			if x := stage.Token; x != nil && x.BusyNs != nil && math.Abs(*x.BusyNs/x.Ns-*stage.BusyRatio) > 1e-12 {
+				t.Errorf("%s: %s: busy %g of a token, %g of the pass", run, stage.Stage, *x.BusyNs/x.Ns, *stage.BusyRatio)
+			}
+		}
+		for _, x := range s.Findings {
+			for _, stage := range s.Stages {
+				now := stage.MedianNs
+				if stage.Token != nil {
+					now = stage.Token.Ns
+				}
+				if stage.Stage == x.Stage && (x.Gain.NowNs != now || x.Gain.ThenNs < 0 || x.Gain.ThenNs > now) {
+					t.Errorf("%s: %s of %s: %s of %g ns", run, x.ID, x.Stage, x.Gain.Text(), now)
+				}
+			}
+		}
+	}
+}

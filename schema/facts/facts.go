@@ -142,6 +142,11 @@ var load = sync.OnceValues(func() (map[string]*fact, error) {
 			}
 		}
 		read(f.Body)
+		for _, name := range slices.Sorted(maps.Keys(all)) { // who reads a relation waits for all who add rows to it
+			if into := all[name].Into; into != "" && slices.Contains(f.reads, into) {
+				f.reads = append(f.reads, name)
+			}
+		}
 	}
 	return all, nil
 })

@@ -1,4 +1,4 @@
--- stages v6: Stages of every run with their times per pass, as prof query stages has them of one.
+-- stages v7: Stages of every run with their times per pass, as prof query stages has them of one.
 -- grain: one run and stage
 -- key: run_id, stage
 -- columns:

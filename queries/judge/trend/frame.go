@@ -8,7 +8,7 @@ import (
 // the metric bears its name.
 func (r *Result) Frame() *frame.Frame {
 	of := frame.Column{Name: "stage", Doc: "stage; (run) is all device work of a run without stages"}
-	metric := "median over the measured passes; for mfu_ratio, mbu_ratio and tokens_per_s the figure over all of them"
+	metric := "median over the measured passes; mfu_ratio, mbu_ratio and tokens_per_s are of the median pass"
 	passes := frame.Column{Name: "passes", Type: frame.Int, Doc: "measured passes"}
 	if r.Options.Metric.IsServing() {
 		of = frame.Column{Name: "load", Doc: "load of the benchmark: requests per second, requests at once at most, mean tokens of prompts and answers"}
