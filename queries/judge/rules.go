@@ -68,7 +68,7 @@ func communicationVerdict(e evidence) *verdict {
 	if alone.ns < exposedShare*e.gpu.span || alone.ns <= e.gpu.computing() || alone.ns <= e.losses(CommBound)[0].ns {
 		return nil
 	}
-	if late := e.lateGPU(); late != nil {
+	if late := e.lateGPU(); late != nil && !e.wait.isOutlier() {
 		return lateVerdict(e, alone, *late)
 	}
 	v := &verdict{bound: CommBound, but: e.once(alone).text()}
@@ -76,7 +76,7 @@ func communicationVerdict(e evidence) *verdict {
 	if e.wait.TotalNs > 0 {
 		v.why += fmt.Sprintf(": %s of the time that all GPUs spend in collectives is waiting for a late GPU", percentText(e.wait.WaitRatio))
 	}
-	if e.wait.isMost() {
+	if e.wait.isMost() && !e.wait.isOutlier() {
 		v.meaning = "GPUs wait for each other in collectives"
 	}
 	return e.then(v)

@@ -60,12 +60,11 @@ func kernelVerdict(e evidence) *verdict {
 // waitPart is the share of a time from which on waiting is most of it.
 const waitPart = 0.5
 
-// isMost reports whether the ranks' time in collectives is mostly waiting, so that no faster collective saves it. Where nearly all of that is in one
-// pass of three or more, the median pass has none of it.
-func (x SlowRank) isMost() bool {
-	isOutlier := x.Passes > 2 && x.ShareRatio > waitPart && x.isOnce()
-	return x.Passes > 0 && x.WaitRatio >= waitPart && !isOutlier
-}
+// isMost reports whether the ranks' time in collectives is mostly waiting, so that no faster collective saves it.
+func (x SlowRank) isMost() bool { return x.Passes > 0 && x.WaitRatio >= waitPart }
+
+// isOutlier reports whether nearly all of that is in one pass of three or more, so that the median pass has none of it.
+func (x SlowRank) isOutlier() bool { return x.Passes > 2 && x.ShareRatio > waitPart && x.isOnce() }
 
 // isLate reports whether that waiting is mostly for this rank, be it slow throughout or not.
 func (x SlowRank) isLate() bool { return x.isMost() && x.ShareRatio > waitPart }
