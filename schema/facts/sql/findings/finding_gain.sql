@@ -2,7 +2,7 @@
 --     carry over to them.
 -- grain: one finding
 -- key: kind, finding_id, stage, device_id, subject
--- needs: finding
+-- needs: device_time
 -- columns:
 --   kind VARCHAR: {timelines}
 --   finding_id VARCHAR: rule name
