@@ -25,8 +25,8 @@
 -- columns:
 --   stage: model (prefill and decode together), prefill, decode, and other stages of the run
 --   passes: measured passes, over processes and repeats; warm-up excluded
---   weight_bytes: weight bytes read in the median pass by time_ns: each weight once per forward pass, and as many experts as evenly choosing tokens touch;
---     NULL when unknown
+--   weight_bytes: weight bytes read in the median pass by time_ns: each weight once per forward pass, and as many experts as evenly
+--     choosing tokens touch; NULL when unknown
 --   kv_bytes: key and value (or latent) bytes read in it: those of the context, once per forward pass; NULL when unknown
 --   time_basis: definition of time_ns, as the option
 --   time_ns: time of the median pass; NULL when a pass has none

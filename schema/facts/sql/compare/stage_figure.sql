@@ -1,5 +1,5 @@
--- stage_figure: FLOP, bytes and time of the median measured pass of each stage, by mfu's default conventions: with the GPU's peaks they give the
---     utilisation that trends show. A stage with neither FLOP nor bytes known has no row.
+-- stage_figure: FLOP, bytes and time of the median measured pass of each stage, by mfu's default conventions: with the GPU's peaks
+--     they give the utilisation that trends show. A stage with neither FLOP nor bytes known has no row.
 -- grain: one stage
 -- key: stage
 -- needs: pass_time model_size

@@ -1,5 +1,5 @@
--- finding_gain: What each finding could save in the median pass of its stage, so that a pass that takes much longer than the others does not
---     carry over to them.
+-- finding_gain: What each finding could save in the median pass of its stage, so that a pass that takes much longer than the others does
+--     not carry over to them.
 -- grain: one finding
 -- key: kind, finding_id, stage, device_id, subject
 -- needs: device_time
