@@ -129,7 +129,7 @@ func (a answer) check(q queries.Query) error {
 			}
 			unit := frame.UnitOf(column)
 			isOver := unit == frame.Ratio && v > 1+1e-11 && !slices.ContainsFunc(row, func(cell string) bool { return strings.Contains(cell, "-over-1") })
-			mayBeNegative := unit == frame.None || instants[q.Name] == column || strings.HasSuffix(column, "start_ns") || strings.HasSuffix(column, "end_ns") || strings.Contains(column, "_net_")
+			mayBeNegative := unit == frame.None || instants[q.Name] == column || strings.HasSuffix(column, "start_ns") || strings.HasSuffix(column, "end_ns") || strings.Contains(column, "_net_") || column == "off_ratio"
 			if v != v || isOver || v < 0 && !mayBeNegative {
 				return fmt.Errorf("%s is %s in %.300q", column, row[i], row)
 			}
