@@ -17,6 +17,7 @@ WITH counted AS (
         s.run_id,
         s.stage,
         s.repeat_id,
+        s.range_id,
         s.source_id,
         s.pid,
         s.is_warmup,
