@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,7 +71,7 @@ func IsReference(ref string) bool {
 	return strings.HasPrefix(ref, "@") || strings.HasPrefix(ref, "tag:") || strings.HasPrefix(ref, BaselinePrefix)
 }
 
-// Resolve finds the run that ref means: a name, an id, a unique prefix of either, a unique end or part of a name, @latest, @latest~N, tag:key=value
+// Resolve finds the run that ref means: a name, an id, a unique prefix of either, unique words or the beginning of a word within a name, @latest, @latest~N, tag:key=value
 // (the newest run with that tag), or baseline:NAME (the run that bears that name, see SetBaseline).
 func (w *Warehouse) Resolve(ctx context.Context, ref string) (Run, error) {
 	runs, err := w.Runs(ctx)
@@ -144,13 +145,17 @@ func (w *Warehouse) resolveTag(ctx context.Context, runs []Run, ref string) (Run
 	return Run{}, fmt.Errorf("%w: none is tagged %s=%s", ErrUnknownRun, key, value)
 }
 
-// leastPart is how many letters of the end or middle of a name may stand for it: fewer are in many.
+// leastPart is how long words within a name must be to stand for it: shorter ones are in many.
 const leastPart = 3
+
+// wordStart matches where a word of a name begins.
+const wordStart = `(?:^|[^\pL\pN])`
 
 func resolveName(runs []Run, ref string) (Run, error) {
 	var found, parts []Run
+	part := regexp.MustCompile(wordStart + regexp.QuoteMeta(ref))
 	for _, r := range runs {
-		isPart := len(ref) >= leastPart && strings.Contains(r.Name, ref)
+		isPart := len(ref) >= leastPart && part.MatchString(r.Name)
 		switch {
 		case r.Name == ref || r.ID == ref:
 			return r, nil

@@ -3,7 +3,7 @@
 -- key: none
 -- scalar: a table would be joined to every row; as a value, and an id as the reference, it is a constant that scans filter by
 -- params:
---   run VARCHAR: name, id, unique prefix of either, unique end or part of a name, @latest, @latest~N, or tag:key=value
+--   run VARCHAR: name, id, unique prefix of either, unique words of a name, @latest, @latest~N, or tag:key=value
 -- columns:
 --   run_id: the run
 

@@ -2,7 +2,7 @@
 -- grain: one run
 -- key: run_id
 -- params:
---   run VARCHAR: name, id, unique prefix of either, unique end or part of a name, @latest, @latest~N, or tag:key=value
+--   run VARCHAR: name, id, unique prefix of either, unique words of a name, @latest, @latest~N, or tag:key=value
 -- columns:
 --   run_id: the run
 
@@ -30,8 +30,9 @@ WITH ranked AS (
                 THEN 1
             WHEN run <> '' AND (starts_with(ranked.name, run) OR starts_with(ranked.id, lower(run))) THEN 2
             WHEN octet_length(run::BLOB) < 3 OR regexp_matches(run, '^(@|tag:|baseline:)') THEN NULL
+            WHEN NOT regexp_matches(ranked.name, '(?:^|[^\pL\pN])' || regexp_escape(run)) THEN NULL
             WHEN ends_with(ranked.name, run) THEN 2
-            WHEN contains(ranked.name, run) THEN 3
+            ELSE 3
         END AS quality
     FROM ranked
 )
