@@ -106,7 +106,7 @@ type Dialect struct {
 
 // Select is a relation's SELECT in the dialect.
 func (d *Dialect) Select(r Relation) (string, error) {
-	t, err := template.New(r.Name).Funcs(template.FuncMap{"mean": mean, "median": median, "squares": d.squares, "std": d.std}).Parse(r.Body)
+	t, err := template.New(r.Name).Funcs(template.FuncMap{"mean": mean, "median": median, "middle": middle, "squares": d.squares, "std": d.std}).Parse(r.Body)
 	if err != nil {
 		return "", err
 	}
@@ -132,6 +132,12 @@ func mean(x string) string {
 // median is that of whole numbers, of which each has its place in their order or, where it stands for several, that of the last of them. Not every engine has an exact one.
 func median(x, upto, n string) string {
 	return fmt.Sprintf("(min(CASE WHEN 2 * %[2]s > %[3]s - 1 THEN %[1]s END) + min(CASE WHEN 2 * %[2]s > %[3]s THEN %[1]s END)) / 2E0", x, upto, n)
+}
+
+// middle is the mean of whole numbers at the middle places of n of an order, one or two, as _median_pass in queries/sql: unknown where one of them is.
+func middle(x, nth, n string) string {
+	at := fmt.Sprintf("CASE WHEN 2 * %s BETWEEN %s AND %[2]s + 2 THEN %%s END", nth, n)
+	return fmt.Sprintf("CASE WHEN count(%s) = count(%s) THEN %s END", fmt.Sprintf(at, x), fmt.Sprintf(at, "1"), mean(fmt.Sprintf(at, x)))
 }
 
 // squares is the sum of the squares of whole numbers, each as often as count says.

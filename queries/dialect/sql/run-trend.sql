@@ -167,7 +167,7 @@ WITH w AS (
         {{squares "v.value"}} AS squares,
         CASE
             WHEN v.metric = 'tokens_per_s' AND count(v.span_ns + v.prompt_token_count + v.decode_token_count) = count(*)
-                THEN {{median "v.prompt_token_count + v.decode_token_count" "v.span_nth" "v.span_count"}}
+                THEN {{middle "v.prompt_token_count + v.decode_token_count" "v.span_nth" "v.span_count"}}
                     / ({{median "v.span_ns" "v.span_nth" "v.span_count"}} / 1E9)
         END AS token_rate,
         CASE

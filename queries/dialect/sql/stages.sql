@@ -19,6 +19,7 @@ WITH counted AS (
         s.repeat_id,
         s.range_id,
         s.source_id,
+        s.range_id,
         s.pid,
         s.is_warmup,
         s.cpu_ns,
@@ -139,17 +140,17 @@ WITH counted AS (
         sum(p.gpu_sum_ns) AS gpu_sum_total,
         {{squares "p.gpu_sum_ns"}} AS gpu_sum_squares,
         {{mean "p.kernel_sum_ns"}} AS kernel_sum_mean_ns,
-        {{median "p.gpu_busy_ns" "p.span_nth" "p.span_count"}} AS gpu_busy_median_ns,
+        {{middle "p.gpu_busy_ns" "p.span_nth" "p.span_count"}} AS gpu_busy_median_ns,
         CAST(sum(p.memop_count) AS BIGINT) AS memop_count,
         CAST(sum(p.graph_count) AS BIGINT) AS graph_count,
         CASE
             WHEN bool_and(CASE WHEN p.lost_count = 0 THEN p.tokens IS NOT NULL AND p.gpu_span_ns > 0 END)
-                THEN {{median "p.tokens" "p.span_nth" "p.span_count"}}
+                THEN {{middle "p.tokens" "p.span_nth" "p.span_count"}}
         END AS median_tokens,
         count(CASE WHEN p.lost_count = 0 THEN 1 END) AS known_pass_count,
         CASE
             WHEN bool_and(p.tokens IS NOT NULL AND p.alone_ns > 0)
-                THEN {{median "p.tokens" "p.alone_nth" "p.alone_count"}}
+                THEN {{middle "p.tokens" "p.alone_nth" "p.alone_count"}}
         END AS alone_tokens
     FROM measured p
     GROUP BY p.run_id, p.stage
