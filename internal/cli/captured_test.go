@@ -59,7 +59,7 @@ func TestShowCapture(t *testing.T) {
 	}
 	p.ok("report", "--out", "out")
 	report := string(read(t, p.path("out/report.md")))
-	for _, section := range []string{"## Capture\n", "## Overhead of profiling\n", "## Use of devices\n", "## Throttling\n", "nothing of recording nsys-2 could be read"} {
+	for _, section := range []string{"<summary>Capture</summary>", "<summary>Overhead of profiling</summary>", "<summary>Use of devices</summary>", "<summary>Throttling</summary>", "nothing of recording nsys-2 could be read"} {
 		if !strings.Contains(report, section) {
 			t.Errorf("the report lacks %q", section)
 		}

@@ -66,7 +66,7 @@ func TestQueryForms(t *testing.T) {
 	}
 	if got := ask("md"); !whole(`\| rank \| kernel \| calls \| total \(us\) \| mean \(us\) \| median \(us\) \| min \(us\) \| max \(us\) \| std \(us\) \| share \(%\) \|[^\n]*
 \| ---:\| --- \| ---:\| [^\n]*
-\| 1 \| .tiled_matmul\(int, const float \*, const float \*, float \*\). \| 2 \| 552 \| 276\.1 \| [^\n]*
+\| 1 \| .tiled_matmul. \| 2 \| 552 \| 276\.1 \| [^\n]*
 \| 2 \| [^\n]*
 `).MatchString(got) {
 		t.Errorf("md:\n%s", got)
