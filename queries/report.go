@@ -23,6 +23,7 @@ type asked struct{ *judge.Report }
 // wanted is one question of a report.
 type wanted struct {
 	id, title string // the query's name; without a title it is no section
+	by        string // what its rows are grouped by, all of them, where that is not what they are by default
 	top       string // rows of a ranked table, unless it is told otherwise
 	optional  bool   // left out where it has no rows: not every run has such a thing
 	ranks     bool   // of a run with several ranks it says why it has no rows, though optional
@@ -48,7 +49,7 @@ var questions = []wanted{
 	{id: "accounting", title: "Where the time went", screen: always},
 	{id: "large-kernels", title: "Largest kernels of each stage", optional: true, screen: always},
 	{id: "layers", title: "Layers", optional: true},
-	{id: "top-kernels", title: "Top kernels", top: "20", screen: always, notes: []string{"left-kernels"}},
+	{id: "top-kernels", title: "Top kernels", top: "20", screen: always, notes: []string{"left-kernels"}}, {id: "top-kernels", by: "family"},
 	{id: "stage-kernels", title: "Kernels by stage", top: "8", screen: "ncu"},
 	{id: "kernel-durations", title: "Kernel durations", top: "9", optional: true, page: true},
 	{id: "bottlenecks", title: "What bounds the kernels", top: "20", screen: "ncu"},
@@ -132,11 +133,12 @@ func NewReport(ctx context.Context, a *Asker, run schema.Run, o ReportOptions) (
 	}
 	byKey := map[string]*frame.Frame{}
 	for i, q := range list {
-		byKey[q.Query] = frames[i]
+		byKey[judge.GroupedKey(q.Query, q.Args["by"])] = frames[i]
 	}
 	for _, q := range chosen {
-		if f := byKey[q.id]; f != nil {
-			r.Frames[q.id] = f
+		key := judge.GroupedKey(q.id, q.by)
+		if f := byKey[key]; f != nil {
+			r.Frames[key] = f
 		}
 	}
 	if o.Page {

@@ -65,7 +65,10 @@ func (r asked) question(q wanted, run string, top int64) Question {
 			args["top"] = strconv.FormatInt(top, 10)
 		}
 	}
-	if q.id == "top-kernels" && r.hasKind("ncu") {
+	if q.by != "" {
+		args["by"], args["top"] = q.by, "0"
+	}
+	if q.id == "top-kernels" && q.by == "" && r.hasKind("ncu") {
 		args["with_ncu"] = "true"
 	}
 	if q.id == "layers" {

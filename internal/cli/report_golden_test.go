@@ -2,9 +2,11 @@ package cli
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -12,6 +14,7 @@ import (
 	"prof/internal/sample"
 	"prof/internal/testkit"
 	"prof/render/report"
+	"prof/render/typeset"
 )
 
 // reported are the runs whose reports are held: of each kind of capture one.
@@ -59,6 +62,7 @@ func TestReportFiles(t *testing.T) {
 			if c.again {
 				p.ok("report", c.run, "--out", "b")
 			}
+			wantFamilies(t, p, c.run)
 			for _, f := range report.Files() {
 				text, err := os.ReadFile(p.path("a/" + f.Name))
 				if err != nil {
@@ -75,6 +79,27 @@ func TestReportFiles(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// wantFamilies holds that the kinds of kernels in the summary are all of their kind, as the query has them, not those of a table cut short.
+func wantFamilies(t *testing.T, p *place, run string) {
+	t.Helper()
+	_, section, _ := strings.Cut(string(read(t, p.path("a/stakeholder_summary.md"))), "\n## Top Kernels\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	for _, row := range p.rows("top-kernels", "--run", run, "--by", "family", "--top", "5") {
+		share, err := strconv.ParseFloat(row["share_ratio"], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		calls, err := strconv.ParseInt(row["calls"], 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprintf(`\n\| %s \| [0-9.,]+ \| %s \| %s \|`, regexp.QuoteMeta(strings.Trim(row["kernel"], "()")), typeset.Percent(share), typeset.Int(calls))
+		if !regexp.MustCompile(want).MatchString(section) {
+			t.Errorf("%s is not in%s", want, section)
+		}
 	}
 }
 

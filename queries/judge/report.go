@@ -42,6 +42,9 @@ type Section struct {
 // Frame returns an answer by its key; nil when it was not asked for.
 func (r *Report) Frame(key string) *frame.Frame { return r.Frames[key] }
 
+// GroupedKey is the key of an answer with rows grouped by something else than by default; without that it is the query's name.
+func GroupedKey(query, by string) string { return strings.TrimSpace(query + " " + by) }
+
 // Lacking says that the run has no facts, and what derives them; "" where it has. Every answer does.
 func (r *Report) Lacking() string {
 	for _, f := range r.Frames {

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -431,48 +430,24 @@ func (p *stakeholder) operators() []doc.Block {
 }
 
 func (p *stakeholder) kernels() []doc.Block {
-	list := read(p.reader, kernelRows)
+	families := kernelRows
+	families.Query = judge.GroupedKey(kernelRows.Query, "family")
+	list := read(p.reader, families)
 	if len(list) == 0 {
-		return []doc.Block{say("No kernels: %s", p.whyNone("top-kernels"))}
+		return []doc.Block{say("No kernels: %s", p.whyNone(kernelRows.Query))}
 	}
-	type kind struct {
-		name       string
-		time       float64
-		share      float64
-		calls      int64
-		kernels    int
-		isUnshared bool // of some kernel the share is not known
-	}
-	var kinds []*kind
-	for _, k := range list {
-		if typeset.Finite(k.TotalNs) == nil {
-			continue
+	t := figures("Kernel", "Total ms", "Share", "Calls", "Mean")
+	for _, x := range list[:min(len(list), topRows)] {
+		share, mean := typeset.Null, typeset.Null
+		if x.ShareRatio != nil {
+			share = typeset.Percent(*x.ShareRatio)
 		}
-		name := cmp.Or(k.Family, k.Role, "not classified")
-		at := slices.IndexFunc(kinds, func(x *kind) bool { return x.name == name })
-		if at < 0 {
-			at, kinds = len(kinds), append(kinds, &kind{name: name})
+		if x.MeanNs != nil {
+			mean = typeset.Nanoseconds(*x.MeanNs)
 		}
-		x := kinds[at]
-		x.time, x.calls, x.kernels = x.time+*k.TotalNs, x.calls+k.Calls, x.kernels+1
-		if x.isUnshared = x.isUnshared || k.ShareRatio == nil; k.ShareRatio != nil {
-			x.share += *k.ShareRatio
-		}
+		t.AddRow(strings.Trim(x.Kernel, "()"), three(x.TotalNs, nsPerMs), share, wholeNumber(&x.Calls), mean)
 	}
-	slices.SortStableFunc(kinds, func(x, y *kind) int { return cmp.Compare(y.time, x.time) })
-	t := figures("Kernel", "Total ms", "Share", "Kernels", "Calls", "Mean")
-	for _, x := range kinds[:min(len(kinds), topRows)] {
-		share := typeset.Percent(x.share)
-		if x.isUnshared {
-			share = typeset.Null
-		}
-		t.AddRow(x.name, threeDigits(x.time/nsPerMs), share, fmt.Sprint(x.kernels), wholeNumber(&x.calls), typeset.Nanoseconds(x.time/float64(max(1, x.calls))))
-	}
-	of := fmt.Sprintf("the %d kernels that take most time", len(list))
-	if len(list) == 1 {
-		of = "the kernel that takes most time"
-	}
-	return []doc.Block{doc.Table{Of: t}, say("A kernel is a program that runs on the GPU; of %s those of one kind are together here, and kernels.md has each by its name. Share is of the time of all kernels that count, listed or not. %s", of, p.query("top-kernels"))}
+	return []doc.Block{doc.Table{Of: t}, say("A kernel is a program that runs on the GPU; those of one kind are together here, and kernels.md has each by its name. Share is of the time of all kernels that count, listed or not. %s", p.query(families.Query))}
 }
 
 // wholeNumber groups the digits of a count.

@@ -44,6 +44,7 @@ func stakeholderReport(stage string) *judge.Report {
 	} {
 		r.Frames[f.Query] = frametest.Fill(f)
 	}
+	r.Frames["top-kernels family"] = frametest.Fill(rendertest.FrameOf("top-kernels", "kernel calls total_ns mean_ns share_ratio", []any{"gemm", int64(900), 15 * ms, 16e3, 0.6}, []any{"(unclassified)", int64(4), 8 * ms, 2e6, 0.4}))
 	return r
 }
 
