@@ -88,6 +88,8 @@ func asked(q queries.Query) []queries.Args {
 		values["by"] = "instruction"
 	case "stages", "ranks": // which work is a step's
 		values["by"] = "time"
+	case "model":
+		values["by"] = "layer"
 	case "serving": // what its rows are of
 		values["by"] = "stage"
 	}

@@ -62,7 +62,7 @@ func TestReportPage(t *testing.T) {
 		t.Errorf("the page holds %q", m)
 	}
 	for _, want := range []string{"<h1>Run nccl</h1>", ">At a glance</h2>", ">Where the time went</h2>", ">What to do about it</h2>", ">Idle gaps</h2>", ">Collectives</h2>",
-		`<summary>Query accounting v3</summary>`, "collective-exposed", `aria-label="decode, GPU 1: `, "Not known: the run has no operators"} {
+		`<summary>Query accounting v4</summary>`, "collective-exposed", `aria-label="decode, GPU 1: `, "Not known: the run has no operators"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page lacks %q", want)
 		}
