@@ -81,7 +81,7 @@ const (
 
 // StageMeasures are all of them, in the order in which they are told.
 var StageMeasures = func() (out []StageMeasure) {
-	kinds := map[string]figureKind{spanMetric: spanFigure, busyMetric: workFigure, idleMetric: idleFigure, "gpu_sum_ns": workFigure, "cpu_ns": spanFigure, tokenRateName: rateFigure, tokenTimeName: rateFigure, launchesName: countFigure}
+	kinds := map[string]figureKind{spanMetric: spanFigure, busyMetric: workFigure, idleMetric: idleFigure, "gpu_sum_ns": workFigure, "cpu_ns": cpuFigure, tokenRateName: rateFigure, tokenTimeName: rateFigure, launchesName: countFigure}
 	for _, m := range terms.MeasuresIn(terms.Measures, terms.Diff) {
 		out = append(out, StageMeasure{m, kinds[m.Name]})
 	}

@@ -31,7 +31,7 @@ func TestSentences(t *testing.T) {
 
 // sayParts says what needs no runs.
 func sayParts(t *testing.T) {
-	said.Add([]any{loneNoise.From, terms.Causes, restNouns, nothingText("decod"), nothingText(""), noRows(&frame.Frame{Query: "memory"}), noRows(&frame.Frame{Query: "memory", Rows: [][]any{nil}}),
+	said.Add([]any{loneNoise.From, shortNoise.From, terms.Causes, restNouns, nothingText("decod"), nothingText(""), noRows(&frame.Frame{Query: "memory"}), noRows(&frame.Frame{Query: "memory", Rows: [][]any{nil}}),
 		History{Noise: &stats.Noise{Floor: 1.5}, Processes: 6, Commits: 2}.Words(), (&cause{kind: "overlap", name: "overlapping work", perA: 5, perB: 3}).tell(10).Words})
 	for _, dim := range askedBy {
 		said.Add(dim.note)

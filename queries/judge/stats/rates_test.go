@@ -184,3 +184,26 @@ func TestFalseNoChange(t *testing.T) {
 		atMost(t, fmt.Sprintf("%s, %d and %d, no change", noise.name, n[0], n[1]), none, tries, 0.01)
 	}
 }
+
+// TestFalsePositivesOfAssumedNoise holds that noise which was measured on something else never makes runs of the same thing differ, however much these vary.
+func TestFalsePositivesOfAssumedNoise(t *testing.T) {
+	const tries = 2000
+	for _, sd := range []float64{0.02, 0.2, 0.4, 1} {
+		for _, n := range [][2]int{{1, 1}, {1, 2}, {2, 1}, {2, 2}, {1, 3}, {2, 3}, {3, 3}} {
+			r := rand.New(rand.NewPCG(uint64(100*sd), uint64(10*n[0]+n[1])))
+			draw := func(r *rand.Rand) float64 { return 1e5 * math.Exp(sd*r.NormFloat64()) }
+			changed := 0
+			for range tries {
+				o := Options{Alpha: 0.01, Noise: &Noise{SD: 0.19, DF: 72, From: "elsewhere"}}
+				c := CompareRuns(draws(r, n[0], draw), draws(r, n[1], draw), o)
+				if c.Verdict == Changed {
+					changed++
+					if c.Low != nil && *c.Low <= 0 && *c.High >= 0 {
+						t.Errorf("a change, %s", c.Interval())
+					}
+				}
+			}
+			atMost(t, fmt.Sprintf("a standard deviation of %v, %d and %d runs", sd, n[0], n[1]), changed, tries, 0.01)
+		}
+	}
+}

@@ -57,6 +57,7 @@ func spread(values []float64) float64 {
 // byT runs a t-test. Where noise is known that the samples agree with, both tell of the same spread and are taken together. Else it is the more
 // conservative of Welch's and Student's: the former where one side varies more, the latter where one has far more samples, of which Welch's is too sure
 // (of 2 and 10 samples of the same normal noise it refuses 4.4 % at 1 %; measured).
+// Noise that was measured on something else only makes it less sure: these may vary more, which few samples do not show.
 func (c *Comparison) byT(p pair, noise *Noise, alpha float64, o Options) {
 	if !p.logs || !noise.learned() || !noise.agrees(p) {
 		noise = nil
@@ -72,6 +73,9 @@ func (c *Comparison) byT(p pair, noise *Noise, alpha float64, o Options) {
 	}
 	if noise != nil {
 		c.NoiseSD = new(noise.SD)
+		if own := studentError(p.a, p.b, nil); noise.From != "" && own.p(d) > *c.P {
+			c.P, c.NoiseSD, e = new(own.p(d)), nil, own
+		}
 	}
 	c.within(p, e, shift, alpha, o)
 }
