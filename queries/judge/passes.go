@@ -10,7 +10,7 @@ import (
 // passTime is one measured pass that has device work.
 type passTime struct {
 	span, busy  float64 // ns from its first start to its last end, and how much of that GPUs worked
-	number      int64   // 1, 2, ... within the stage, source and process, warm-up counted
+	number      int64   // 1, 2, ... within the stage and process, warm-up counted
 	source, pid int64
 	repeat      int64   // 1, 2, ... the run of the workload
 	steps       float64 // that make a token for each sequence of its batch; 0 in a pass that does something else, or where that is unknown
@@ -60,16 +60,15 @@ func (s *summariser) passesOn(stage string, device int64) ([]passTime, error) {
 	return s.passes[stage], nil
 }
 
-// ranksOf is in how many processes passes run at once: the most of a repeat of the workload.
+// ranksOf is in how many processes passes run at once: those that do a pass of the same number in a repeat of the workload. Windows of one session are one
+// process, whose passes are numbered on.
 func ranksOf(list []passTime) int64 {
-	type process struct{ repeat, source, pid int64 }
-	seen, of, most := map[process]bool{}, map[int64]int64{}, int64(0)
+	type pass struct{ repeat, number int64 }
+	of, most := map[pass]int64{}, int64(0)
 	for _, p := range list {
-		if x := (process{p.repeat, p.source, p.pid}); !seen[x] {
-			seen[x] = true
-			of[p.repeat]++
-			most = max(most, of[p.repeat])
-		}
+		x := pass{p.repeat, p.number}
+		of[x]++
+		most = max(most, of[x])
 	}
 	return most
 }
