@@ -43,8 +43,6 @@ func coldPasses(c coldPass, alike []coldPass) string {
 	}
 	if len(costs) > 0 {
 		text += " (" + strings.Join(costs, ", ") + ")"
-	} else {
-		text += "; no traced CUDA call explains it"
 	}
 	return text + "; prof ingest --warmup 0 counts every pass"
 }
