@@ -102,7 +102,7 @@ func (p *program) diff(c *cli.Context) (err error) {
 		return err
 	}
 	defer closing(w, &err)
-	sides, err := diffSides(c.Context, w, q.refs)
+	sides, err := p.diffSides(c.Context, w, q.refs)
 	if err != nil {
 		return err
 	}
@@ -157,12 +157,12 @@ func (p *program) stagesOfSides(c *cli.Context, w *schema.Warehouse, cause error
 }
 
 // diffSides resolves the references to sides.
-func diffSides(ctx context.Context, w *schema.Warehouse, refs []string) ([]diff.Side, error) {
+func (p *program) diffSides(ctx context.Context, w *schema.Warehouse, refs []string) ([]diff.Side, error) {
 	out := make([]diff.Side, len(refs))
 	for i, ref := range refs {
 		runs, err := w.ResolveAll(ctx, ref)
 		if err != nil {
-			return nil, err
+			return nil, p.notStored(ref, err)
 		}
 		out[i] = sideOf(ref, runs)
 	}

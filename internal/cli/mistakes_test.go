@@ -62,6 +62,8 @@ func TestMistakes(t *testing.T) {
 		{"tag|a|k=v|--run|llama", 2, "two runs are given, a and --run llama; tag takes one"},
 		{"show|a|llama", 2, "show takes one run; to compare them: prof diff a llama; see `prof help show`"},
 		{"report|--run|@lastest", 1, `no such run: "@lastest"; write @latest or @latest~N`},
+		{"diff|llama|x.sqlite", 1, "x.sqlite is a file, not a run: prof ingest --run NAME x.sqlite first"},
+		{"show|x.sqlite", 1, "x.sqlite is a file, not a run: prof ingest --run NAME x.sqlite first"},
 		{"show|tag:gpu=h100", 1, "no such run: none is tagged gpu=h100"},
 		{"diff|llama", 2, "diff takes two runs or more, the base first; see `prof help diff`"},
 		{"tag|llama|gpu", 2, `tag "gpu": write it key=value, in UTF-8`},

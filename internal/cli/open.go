@@ -122,12 +122,21 @@ func oneOf(c *cli.Context, arg string, isArg bool) (ref string, given bool, err 
 	}
 }
 
+// notStored says of a file that is named instead of a run what to do.
+func (p *program) notStored(ref string, err error) error {
+	if st, failed := os.Stat(p.path(ref)); errors.Is(err, schema.ErrUnknownRun) && failed == nil && !st.IsDir() {
+		return fmt.Errorf("%s is a file, not a run: prof ingest --run NAME %s first", ref, mask.Command([]string{ref}))
+	}
+	return err
+}
+
 // resolve finds a run, the newest where none is named, and says which one it is where the command line does not.
 func (p *program) resolve(c *cli.Context, w *schema.Warehouse, ref string, given bool) (schema.Run, error) {
 	if !given {
 		ref = latest
 	}
 	run, err := w.Resolve(c.Context, ref)
+	err = p.notStored(ref, err)
 	if err == nil && (!given || schema.IsReference(ref)) {
 		fmt.Fprintf(p.err, "run %s%s\n", run.Name, map[bool]string{false: " (newest)"}[given])
 	}
