@@ -177,12 +177,35 @@ func (p *stakeholder) peakFlop() string {
 		}
 		return text
 	}
-	return "not known"
+	var texts []string
+	for _, r := range p.peaks() {
+		if what := map[string]string{"tensor_bf16": "dense bf16", "fp32": "fp32 outside tensor cores"}[r.Resource]; what != "" && r.PeakFlopPerS != nil {
+			texts = append(texts, three(r.PeakFlopPerS, 1e12)+" TFLOP/s, "+what)
+		}
+	}
+	if len(texts) == 0 {
+		return "not known"
+	}
+	return strings.Join(texts, "; ")
+}
+
+// peaks are those of one GPU where no pass says by which its work is measured; none where the run has several models of GPU.
+func (p *stakeholder) peaks() []peakRow {
+	rows := read(p.reader, peakRows)
+	if slices.ContainsFunc(rows, func(r peakRow) bool { return r.Device != rows[0].Device }) {
+		return nil
+	}
+	return rows
 }
 
 // peakBandwidth words the limit that MBU is measured by.
 func (p *stakeholder) peakBandwidth() string {
 	for _, r := range read(p.reader, bandwidthRows) {
+		if r.PeakBytesPerS != nil {
+			return three(r.PeakBytesPerS, 1e12) + " TB/s"
+		}
+	}
+	for _, r := range p.peaks() {
 		if r.PeakBytesPerS != nil {
 			return three(r.PeakBytesPerS, 1e12) + " TB/s"
 		}

@@ -130,3 +130,25 @@ func TestSentence(t *testing.T) {
 		}
 	}
 }
+
+// TestPeaksWithoutPasses holds that the peaks of the run's GPU are said where no pass says by which its work is measured.
+func TestPeaksWithoutPasses(t *testing.T) {
+	peak := func(device, resource string, flop, bytes any) []any { return []any{device, resource, flop, bytes} }
+	h200 := func() [][]any {
+		return [][]any{peak("NVIDIA H200", "dram", nil, 4.8e12), peak("NVIDIA H200", "fp16", nil, nil), peak("NVIDIA H200", "fp32", 66.9e12, nil), peak("NVIDIA H200", "tensor_bf16", 989.4e12, nil)}
+	}
+	for name, c := range map[string]struct {
+		rows        [][]any
+		flop, bytes string
+	}{
+		"one":  {h200(), "66.9 TFLOP/s, fp32 outside tensor cores; 989 TFLOP/s, dense bf16", "4.8 TB/s"},
+		"two":  {append(h200(), peak("NVIDIA L4", "dram", nil, 0.3e12)), "not known", "not known"},
+		"none": {h200()[1:2], "not known", "not known"},
+	} {
+		r := &judge.Report{Name: "a", Frames: map[string]*frame.Frame{"peaks": frametest.Fill(rendertest.FrameOf("peaks", "device resource peak_flop_per_s peak_bytes_per_s", c.rows...))}}
+		p := &stakeholder{reader: &reader{Report: r}}
+		if flop, bytes := p.peakFlop(), p.peakBandwidth(); flop != c.flop || bytes != c.bytes {
+			t.Errorf("%s: %q, %q", name, flop, bytes)
+		}
+	}
+}
