@@ -6,6 +6,7 @@
 -- params:
 --   run VARCHAR: the run
 --   range VARCHAR = NULL: the ranges of this normalised name instead of stage passes, e.g. step[#]
+--   stage VARCHAR = NULL: only this stage, or the ranges of this name
 --   by VARCHAR = NULL: as in stragglers
 --   {source}
 -- columns:
@@ -111,5 +112,6 @@ SELECT
     o.error_ns AS clock_error_ns,
     o.job_id
 FROM own o LEFT JOIN blamed b ON b.job_id = o.job_id AND b.range = o.range AND b.last = o.member
+WHERE stage IS NULL OR o.range = stage
 ORDER BY o.job_id, sum(coalesce(b.late_ns, 0)) OVER (PARTITION BY o.job_id, o.range) DESC, o.range,
     coalesce(b.late_ns, 0) DESC, o.member
