@@ -83,7 +83,10 @@ func (p *program) explainRun(c *cli.Context, w *schema.Warehouse, run schema.Run
 	if len(r.Frame("layers").Rows) > 0 {
 		next = []string{"prof query layers --run " + judge.ShellWord(run.Name)}
 	}
-	d, err := screen.Explain(screen.Explained{Report: r, Findings: findings, Kernels: summary.Large, Stage: args["stage"], First: append(rankWords(summary.Ranks, args["stage"]), first...), Next: next})
+	if len(summary.Replayed) > 0 {
+		next = profiledCommands(judge.ShellWord(run.Name))
+	}
+	d, err := screen.Explain(screen.Explained{Report: r, Findings: findings, Kernels: summary.Large, Replayed: summary.Replayed, Stage: args["stage"], First: append(rankWords(summary.Ranks, args["stage"]), first...), Next: next})
 	if err != nil {
 		return err
 	}

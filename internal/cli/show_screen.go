@@ -37,12 +37,18 @@ func (p *program) showScreen(c *cli.Context, w *schema.Warehouse, run schema.Run
 		return out, err
 	}
 	name := judge.ShellWord(run.Name)
+	next := []string{"prof explain " + name, "prof report " + name}
+	if len(summary.Replayed) > 0 {
+		next = append(next, profiledCommands(name)...)
+	} else {
+		next = append(next, "prof query stages --run "+name)
+	}
 	shown := screen.Screen{
 		Facts:   screenFacts(run, tags, &of),
 		Report:  r,
 		Summary: summary,
 		Doubts:  slices.Concat(lost(&of), summary.Doubts, warned(run, &of)),
-		Next:    []string{"prof explain " + name, "prof report " + name, "prof query stages --run " + name},
+		Next:    next,
 	}
 	out.document, err = screen.Show(shown)
 	out.json = func(w io.Writer) error {
@@ -53,6 +59,11 @@ func (p *program) showScreen(c *cli.Context, w *schema.Warehouse, run schema.Run
 		return report.SummaryJSON(w, run.Name, shown.Facts, summary, doubts)
 	}
 	return out, errors.Join(of.err, err)
+}
+
+// profiledCommands show what Nsight Compute says of the kernels of a run that has nothing else.
+func profiledCommands(run string) []string {
+	return []string{"prof query bottlenecks --run " + run, "prof query ncu-rules --run " + run, "prof query roofline --run " + run}
 }
 
 // lost returns what went wrong before the figures were made: kernel time that does not add up, and what became of the capture.

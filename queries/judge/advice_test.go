@@ -306,8 +306,23 @@ func TestSummaryWithoutStages(t *testing.T) {
 		t.Errorf("categories %+v", s.Breakdown)
 	}
 	s = summarise(t, reportOf(answer("bottlenecks", "kernel bound timeline_total_ns replayed_mean_ns launches", []any{"k1", "latency", nil, 3e3, int64(2)}, []any{"k2", "memory", nil, 1e3, int64(2)})))
-	if want := "Nsight Compute profiled 2 kernels in isolation; without a timeline, how often each runs is unknown; 75.0 % of their time is in kernels that are latency-bound (near neither peak: too little parallel work, or stalls)"; s.All != nil || s.Profiled != want {
+	if want := "Nsight Compute profiled 2 kernels in isolation; without a timeline, how often each runs is unknown; 75.0 % of their time is in kernels that are latency-bound (near neither peak: too little parallel work, or stalls), 25.0 % in kernels that are memory-bound"; s.All != nil || s.Profiled != want {
 		t.Errorf("all %+v, profiled %q", s.All, s.Profiled)
+	}
+	// A kernel is said to be near the peak of the unit that limits it, with the number, and not of DRAM for L1.
+	s = summarise(t, reportOf(answer("bottlenecks", "kernel bound limiter timeline_total_ns replayed_mean_ns launches memory_ratio grid block", []any{"matmul", "memory", "l1", nil, 277e3, int64(2), 0.891, "64", "16"}, []any{"saxpy", "memory", "dram", nil, 57e3, int64(6), 0.667, "6", "1"}, []any{"sum", "latency", "grid", nil, 1e3, int64(1), 0.5, "5", "2"}, []any{"few", "latency", "occupancy", nil, 100.0, int64(1), 0.5, "5", "2"}, []any{"slow", "latency", "long scoreboard", nil, 100.0, int64(1), 0.5, "5", "2"}),
+		answer("ncu-rules", "kernel finding speedup_ratio scope grid block", []any{"saxpy", "Stalls", 0.3, "global", "7", "1"}, []any{"saxpy", "Stalls", 0.2, "global", "6", "1"}, []any{"matmul", "Tail", 0.1, "local", "64", "16"})))
+	if want := "Nsight Compute profiled 5 kernels in isolation; without a timeline, how often each runs is unknown; 61.7 % of their time is in kernels that are memory-bound by L1 throughput (89.1 % of peak), 38.1 % in kernels that are memory-bound by DRAM throughput (66.7 % of peak)"; s.Profiled != want {
+		t.Errorf("profiled %q, want %q", s.Profiled, want)
+	}
+	if want := []judge.ReplayedKernel{
+		{"matmul", "61.7 % of the profiled time: 277 us in each of 2 launches when replayed", "memory-bound by L1 throughput (89.1 % of peak)", "Tail: Nsight Compute estimates that a unit of the GPU could do 10.0 % better", "prof query ncu-rules --run a --kernel matmul"},
+		{"saxpy", "38.1 % of the profiled time: 57.0 us in each of 6 launches when replayed", "memory-bound by DRAM throughput (66.7 % of peak)", "Stalls: Nsight Compute estimates up to 20.0 % less time without it", "prof query ncu-rules --run a --kernel saxpy"},
+		{"sum", "0.1 % of the profiled time: 1.00 us in 1 launch when replayed", "latency-bound: the grid is too small to fill the GPU", "", "prof query bottlenecks --run a --kernel sum"},
+		{"few", "0.01 % of the profiled time: 100 ns in 1 launch when replayed", "latency-bound: too few warps run at once", "", "prof query bottlenecks --run a --kernel few"},
+		{"slow", "0.01 % of the profiled time: 100 ns in 1 launch when replayed", "latency-bound: warps stall for long scoreboard", "", "prof query bottlenecks --run a --kernel slow"},
+	}; !slices.Equal(s.Replayed, want) {
+		t.Errorf("replayed %+v\nwant %+v", s.Replayed, want)
 	}
 	for launches, want := range map[int64]string{1: "1 launch of a graph", 4: "5 launches of graphs"} {
 		rows := [][]any{{"(graph) decode", "latency", nil, 3e3, launches, "graph"}}
@@ -326,9 +341,9 @@ func TestSummaryWithoutStages(t *testing.T) {
 			answer("bottlenecks", "kernel bound timeline_total_ns replayed_mean_ns launches", []any{"k1", "latency", k1, 3e3, int64(2)}, []any{"k2", "memory", k2, 1e3, int64(2)}))).Profiled
 	}
 	for got, want := range map[string]string{
-		profiled(int64(10e3), int64(20e3)): "by the reported sums they take 30.0 % of the kernel time; 66.7 % of their time is in kernels that are memory-bound (near peak memory throughput)",
-		profiled(nil, int64(20e3)):         "the reported sums have 1 of them, with 20.0 % of the kernel time; how often the others run is unknown; 100.0 % of their time is in kernels that are memory-bound (near peak memory throughput)",
-		profiled(nil, nil):                 "the reported sums are not by grid, so how often each grid runs is unknown; 75.0 % of their time is in kernels that are latency-bound (near neither peak: too little parallel work, or stalls)",
+		profiled(int64(10e3), int64(20e3)): "by the reported sums they take 30.0 % of the kernel time; 66.7 % of their time is in kernels that are memory-bound, 33.3 % in kernels that are latency-bound (near neither peak: too little parallel work, or stalls)",
+		profiled(nil, int64(20e3)):         "the reported sums have 1 of them, with 20.0 % of the kernel time; how often the others run is unknown; 100.0 % of their time is in kernels that are memory-bound",
+		profiled(nil, nil):                 "the reported sums are not by grid, so how often each grid runs is unknown; 75.0 % of their time is in kernels that are latency-bound (near neither peak: too little parallel work, or stalls), 25.0 % in kernels that are memory-bound",
 	} {
 		if got != "Nsight Compute profiled 2 kernels in isolation; "+want {
 			t.Errorf("profiled %q\nwant %q", got, want)

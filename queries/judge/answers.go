@@ -14,6 +14,7 @@ var (
 	stageKernelRows  = frame.RowsOf[stageKernelRow]("stage-kernels")
 	passRows         = frame.RowsOf[passRow]("passes")
 	BoundRows        = frame.RowsOf[BoundRow]("bottlenecks")
+	ncuRuleRows      = frame.RowsOf[ncuRuleRow]("ncu-rules")
 	lateRows         = frame.RowsOf[lateRow]("late-ranks")
 	SourceRows       = frame.RowsOf[SourceRow]("sources")
 	DeviceRows       = frame.RowsOf[DeviceRow]("devices")
@@ -141,6 +142,18 @@ type BoundRow struct {
 	SMRatio         *float64 `col:"sm_ratio"`
 	MemoryRatio     *float64 `col:"memory_ratio"`
 	Launches        int64    `col:"launches"`
+	Grid            string   `col:"grid,optional"`
+	Block           string   `col:"block,optional"`
+}
+
+// ncuRuleRow is a row of ncu-rules.
+type ncuRuleRow struct {
+	Kernel       string   `col:"kernel"`
+	Finding      string   `col:"finding"`
+	SpeedupRatio *float64 `col:"speedup_ratio"`
+	Scope        string   `col:"scope"`
+	Grid         string   `col:"grid"`
+	Block        string   `col:"block"`
 }
 
 // graphRow is a row of graphs.

@@ -170,7 +170,7 @@ func TestSummaryProfiledWords(t *testing.T) {
 			if got := s.Stages[0]; got.Bound != c.bound || got.Meaning != c.meaning {
 				t.Errorf("bound %s, meaning %q, want %s, %q", got.Bound, got.Meaning, c.bound, c.meaning)
 			}
-			if got := s.Stages[0].Why; c.bound == judge.MixedBound && !strings.HasSuffix(got, "51.0 % of that is in kernels that are memory-bound (near peak memory throughput), 49.0 % in kernels that are latency-bound (near neither peak: too little parallel work, or stalls)") {
+			if got := s.Stages[0].Why; c.bound == judge.MixedBound && !strings.HasSuffix(got, "51.0 % of that is in kernels that are memory-bound by DRAM throughput, 49.0 % in kernels that are latency-bound (near neither peak: too little parallel work, or stalls)") {
 				t.Errorf("why %q", got)
 			}
 		})

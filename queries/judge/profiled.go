@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"prof/queries/frame"
 	"prof/schema/say"
@@ -38,8 +39,9 @@ func (s *summariser) readProfiled() error {
 	if len(list) == 0 && len(s.parts) == 0 {
 		s.out.Profiled = graphsText(graphs)
 	}
-	time, sum := map[string]float64{}, 0.0
-	known, unknown := map[string]float64{}, 0 // times that sums reported of the profiled grids
+	time, sum := map[kernelBound]float64{}, 0.0
+	known, unknown := map[kernelBound]float64{}, 0 // times that sums reported of the profiled grids
+	peaks := map[kernelBound][]float64{}
 	for _, r := range list {
 		kernel, bound := r.Kernel, r.Bound
 		if s.bounds[kernel] == nil {
@@ -47,11 +49,15 @@ func (s *summariser) readProfiled() error {
 		}
 		s.bounds[kernel][kernelBound{bound, r.Limiter}] += frame.Or(r.TimelineTotalNs, 0)
 		ns := frame.Or(r.ReplayedMeanNs, 0) * float64(r.Launches)
-		time[bound], sum = time[bound]+ns, sum+ns
+		of := r.saturates()
+		time[of], sum = time[of]+ns, sum+ns
+		if peak := r.peakRatio(); peak != nil {
+			peaks[of] = append(peaks[of], *peak)
+		}
 		if r.TimelineTotalNs == nil {
 			unknown++
 		}
-		known[bound] += frame.Or(r.TimelineTotalNs, 0)
+		known[of] += frame.Or(r.TimelineTotalNs, 0)
 	}
 	if len(s.parts) > 0 || len(list) == 0 || sum == 0 {
 		return err
@@ -78,9 +84,98 @@ func (s *summariser) readProfiled() error {
 	case len(kernels) > 0:
 		where = "the reported sums are not by grid, so how often each grid runs is unknown"
 	}
-	most := slices.MaxFunc(slices.Sorted(maps.Keys(time)), func(x, y string) int { return cmp.Compare(time[x], time[y]) })
-	s.out.Profiled = fmt.Sprintf("Nsight Compute profiled %s in isolation; %s; %s of their time is in kernels that are %s", say.Count(int64(len(list)), "kernel", "kernels"), where, percentText(time[most]/sum), kernelBoundText(most))
+	order := slices.SortedFunc(maps.Keys(time), func(x, y kernelBound) int { return cmp.Or(cmp.Compare(time[y], time[x]), compareBounds(x, y)) })
+	s.out.Profiled = fmt.Sprintf("Nsight Compute profiled %s in isolation; %s; %s of their time is in kernels that are %s", say.Count(int64(len(list)), "kernel", "kernels"), where, percentText(time[order[0]]/sum), order[0].text(peaks[order[0]]...))
+	if len(order) > 1 && time[order[1]] >= nextProfiled*sum {
+		s.out.Profiled += fmt.Sprintf(", %s in kernels that are %s", percentText(time[order[1]]/sum), order[1].text(peaks[order[1]]...))
+	}
+	return s.addReplayed(list)
+}
+
+// nextProfiled is the share of the time from which on what bounds that much of it is worth naming beside what bounds most.
+const nextProfiled = 0.2
+
+// mostReplayed is how many kernels of a run without a timeline are named.
+const mostReplayed = 10
+
+// addReplayed says of the kernels that Nsight Compute profiled, those with the most time first, what bounds them and what its rules promise.
+func (s *summariser) addReplayed(list []BoundRow) error {
+	rules, err := read(s, ncuRuleRows)
+	if err != nil {
+		return err
+	}
+	sum := 0.0
+	for _, r := range list {
+		sum += r.replayedNs()
+	}
+	for _, r := range list[:min(mostReplayed, len(list))] {
+		if sum == 0 || r.ReplayedMeanNs == nil {
+			continue
+		}
+		k := ReplayedKernel{Name: r.Kernel, Why: r.boundText(), Command: s.command("bottlenecks", "kernel", r.Kernel),
+			Takes: fmt.Sprintf("%s of the profiled time: %s in %s when replayed", percentText(r.replayedNs()/sum), DurationText(*r.ReplayedMeanNs), say.Count(r.Launches, "launch", "launches"))}
+		if r.Launches > 1 {
+			k.Takes = fmt.Sprintf("%s of the profiled time: %s in each of %d launches when replayed", percentText(r.replayedNs()/sum), DurationText(*r.ReplayedMeanNs), r.Launches)
+		}
+		if at := slices.IndexFunc(rules, func(x ncuRuleRow) bool { // the largest estimate first, those of the whole kernel before those of a unit
+			return x.Kernel == r.Kernel && x.Grid == r.Grid && x.Block == r.Block && x.SpeedupRatio != nil
+		}); at >= 0 {
+			k.Rule, k.Command = rules[at].text(), s.command("ncu-rules", "kernel", r.Kernel)
+		}
+		s.out.Replayed = append(s.out.Replayed, k)
+	}
 	return nil
+}
+
+// ReplayedKernel is a kernel that Nsight Compute profiled in a run without a timeline.
+type ReplayedKernel struct {
+	Name    string
+	Takes   string // in words
+	Why     string // what bounds it, in words
+	Rule    string // what a rule of Nsight Compute's estimates, in words; "" for none
+	Command string // shows more
+}
+
+// text words what the rule estimates: of the kernel's time, or of a unit of the GPU.
+func (r ncuRuleRow) text() string {
+	if r.Scope == "global" {
+		return fmt.Sprintf("%s: Nsight Compute estimates up to %s less time without it", r.Finding, percentText(*r.SpeedupRatio))
+	}
+	return fmt.Sprintf("%s: Nsight Compute estimates that a unit of the GPU could do %s better", r.Finding, percentText(*r.SpeedupRatio))
+}
+
+func (r BoundRow) replayedNs() float64 { return frame.Or(r.ReplayedMeanNs, 0) * float64(r.Launches) }
+
+// saturates is what bounds the kernel, with the unit that does; without one where no unit is near its peak.
+func (r BoundRow) saturates() kernelBound {
+	if r.Bound != "memory" && r.Bound != "compute" {
+		return kernelBound{bound: r.Bound}
+	}
+	return kernelBound{r.Bound, r.Limiter}
+}
+
+// peakRatio is how near its peak the kernel brings what bounds it; nil where nothing is near, or it was not measured.
+func (r BoundRow) peakRatio() *float64 {
+	switch r.Bound {
+	case "memory":
+		return r.MemoryRatio
+	case "compute":
+		return r.SMRatio
+	}
+	return nil
+}
+
+// boundText words what bounds the kernel: a unit that is near its peak, or what keeps it from any.
+func (r BoundRow) boundText() string {
+	var peaks []float64
+	if peak := r.peakRatio(); peak != nil {
+		peaks = append(peaks, *peak)
+	}
+	text := r.saturates().text(peaks...)
+	if r.Bound == "latency" && r.Limiter != "" {
+		text = "latency-bound: " + cmp.Or(map[string]string{"grid": "the grid is too small to fill the GPU", "occupancy": "too few warps run at once"}[r.Limiter], "warps stall for "+r.Limiter)
+	}
+	return text
 }
 
 // graphsText returns what graphs that were profiled as wholes are bound by, where no kernel was by itself; "" without them.
@@ -95,16 +190,28 @@ func graphsText(graphs []BoundRow) string {
 	}
 	most := slices.MaxFunc(slices.Sorted(maps.Keys(time)), func(x, y string) int { return cmp.Compare(time[x], time[y]) })
 	return fmt.Sprintf("Nsight Compute profiled %s as wholes, gaps between their kernels included; %s of their time is in graphs that are %s",
-		say.Count(launches, "launch of a graph", "launches of graphs"), percentText(time[most]/sum), kernelBoundText(most))
+		say.Count(launches, "launch of a graph", "launches of graphs"), percentText(time[most]/sum), kernelBound{bound: most}.text())
 }
 
-// kernelBoundText words a bound of bottlenecks.
-func kernelBoundText(bound string) string {
-	switch bound {
-	case "memory":
-		return "memory-bound (near peak memory throughput)"
-	case "compute":
-		return "compute-bound (near peak arithmetic throughput)"
+// unitNames word what limits kernels, where its name in bottlenecks does not say it.
+var unitNames = map[string]string{"dram": "DRAM throughput", "l2": "L2 throughput", "l1": "L1 throughput", "tensor": "tensor cores", "issue": "instruction issue", "fp16": "FP16", "fp32": "FP32", "fp64": "FP64"}
+
+// text words a bound of bottlenecks, with what limits it and the shares of its peak that kernels reach: memory-bound by L1 throughput (89.1 % of peak).
+func (k kernelBound) text(peaks ...float64) string {
+	switch k.bound {
+	case "memory", "compute":
+		text := k.bound + "-bound"
+		if k.limiter != "" {
+			text += " by " + cmp.Or(unitNames[k.limiter], k.limiter)
+		}
+		if len(peaks) == 0 {
+			return text
+		}
+		least, most := percentText(slices.Min(peaks)), percentText(slices.Max(peaks))
+		if least != most {
+			most = strings.TrimSuffix(least, " %") + " to " + most
+		}
+		return text + " (" + most + " of peak)"
 	case "latency":
 		return "latency-bound (near neither peak: too little parallel work, or stalls)"
 	}

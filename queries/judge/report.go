@@ -107,6 +107,16 @@ func (r *Report) More(run string) (map[string]frame.Question, error) {
 		}
 		out[key] = frame.Question{Query: query, Args: args}
 	}
+	if err := s.readSources(); err != nil {
+		return nil, err
+	}
+	if len(s.parts) == 0 && s.kinds["ncu"] { // which is all there is
+		for query, top := range map[string]string{"bottlenecks": "20", "ncu-rules": "0"} {
+			if s.r.Frame(query) == nil {
+				out[query] = frame.Question{Query: query, Args: frame.Args{"run": run, "top": top}}
+			}
+		}
+	}
 	for stage, gpus := range s.parts {
 		if s.r.Frame(lateKey) == nil && slices.ContainsFunc(gpus, func(d deviceParts) bool {
 			return d.named("collective-exposed").total+d.named("collective-overlapped").total > 0

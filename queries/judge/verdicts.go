@@ -17,12 +17,12 @@ func profiledVerdict(e evidence) *verdict {
 	if c.covered < coveredShare || c.bound == "" {
 		return nil
 	}
-	v := &verdict{why: fmt.Sprintf("%s; Nsight Compute profiled kernels with %s of its kernel time, and %s of that is in kernels that are %s", e.works(), percentText(c.covered), percentText(c.share), kernelBoundText(c.bound))}
+	v := &verdict{why: fmt.Sprintf("%s; Nsight Compute profiled kernels with %s of its kernel time, and %s of that is in kernels that are %s", e.works(), percentText(c.covered), percentText(c.share), kernelBound{c.bound, c.limiter}.text())}
 	switch {
 	case c.share < clearShare:
 		v.bound = MixedBound
 		if c.next != "" {
-			v.why += fmt.Sprintf(", %s in kernels that are %s", percentText(c.nextShare), kernelBoundText(c.next))
+			v.why += fmt.Sprintf(", %s in kernels that are %s", percentText(c.nextShare), kernelBound{bound: c.next}.text())
 		}
 	case c.bound == "memory":
 		if v.bound, v.meaning = MemoryBound, memoryWords[c.limiter]; v.meaning == "" {

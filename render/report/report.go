@@ -138,7 +138,12 @@ func (r *reader) section(s judge.Section, shared []string, withPictures bool) (o
 	case f.Query == "findings" && len(s.Findings) > 0:
 		out = append(out, doc.List{Ordered: true, Items: words.Findings(s.Findings)})
 	case f.Query == "findings":
-		out = append(out, doc.Text(words.NoFindings(&f)))
+		summary, err := r.Summary()
+		if r.keep(err); len(summary.Replayed) == 0 {
+			out = append(out, doc.Text(words.NoFindings(&f)))
+		} else {
+			out = append(out, doc.Section{Title: words.ReplayedTitle, Blocks: []doc.Block{doc.List{Ordered: true, Items: words.ReplayedKernels(summary.Replayed)}}})
+		}
 	case f.Query == "large-kernels":
 		out = append(out, doc.List{Ordered: true, Items: words.LargeKernels(s.Kernels)})
 	case len(f.Rows) == 0: // which is an answer here

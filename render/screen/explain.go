@@ -17,9 +17,10 @@ type Explained struct {
 	Report   *judge.Report
 	Findings []judge.Finding
 	Kernels  []judge.LargeKernel
-	Stage    string   // of which alone they are; "" for all
-	Next     []string // commands that show more
-	First    []string // notes that are said before them
+	Replayed []judge.ReplayedKernel // of a run without a timeline, in which nothing else can be found
+	Stage    string                 // of which alone they are; "" for all
+	Next     []string               // commands that show more
+	First    []string               // notes that are said before them
 }
 
 // Explain returns findings, ranked, each with what it could save, the numbers that it follows from, what to do about it and the commands that
@@ -38,9 +39,12 @@ func Explain(e Explained) (doc.Document, error) {
 	}
 	add(e.First)
 	f := e.Report.Frame("findings")
-	if len(e.Findings) > 0 {
+	switch {
+	case len(e.Findings) > 0:
 		d.Blocks = append(d.Blocks, doc.List{Ordered: true, Apart: true, Items: words.Findings(e.Findings)})
-	} else {
+	case len(e.Replayed) > 0:
+		d.Blocks = append(d.Blocks, doc.Section{Title: words.ReplayedTitle, Blocks: []doc.Block{doc.List{Ordered: true, Items: words.ReplayedKernels(e.Replayed)}}})
+	default:
 		d.Blocks = append(d.Blocks, doc.Text(words.NoFindings(f)))
 	}
 	if len(e.Kernels) > 0 {

@@ -58,6 +58,17 @@ func LargeKernels(list []judge.LargeKernel) []doc.Item {
 	})
 }
 
+// ReplayedTitle is above what ReplayedKernels returns.
+const ReplayedTitle = "kernels that Nsight Compute profiled"
+
+// ReplayedKernels returns the kernels of a run without a timeline: what each takes when it is replayed, what bounds it, and what to look at.
+func ReplayedKernels(list []judge.ReplayedKernel) []doc.Item {
+	short := typeset.Kernels(typeset.Each(list, func(k judge.ReplayedKernel) string { return typeset.Neutral(k.Name) }), typeset.LongName)
+	return typeset.Each(list, func(k judge.ReplayedKernel) doc.Item {
+		return doc.Item{Text: fmt.Sprintf("%s takes %s", short(typeset.Neutral(k.Name)), k.Takes), Under: []string{typeset.Neutral(say.Clauses(k.Why, k.Rule))}, See: []string{typeset.Neutral(k.Command)}}
+	})
+}
+
 // AllWork is what the findings of a run without measured passes are about.
 const AllWork = "all device work"
 
