@@ -146,7 +146,7 @@ type List struct {
 	Ordered bool   `json:"is_ordered"`
 	Plain   bool   `json:"-"` // no sentence is strong
 	Last    int    `json:"-"` // of an ordered list the items that a terminal shows, the last; 0 for all
-	Lines   int    `json:"-"` // that a terminal gives a sentence at most, and one to those of an ordered list; 0 for all
+	Lines   int    `json:"-"` // that a terminal gives the lines under an item with their remarks in brackets, which are left out of longer ones; 0 for any
 	Apart   bool   `json:"-"` // items are long, and stand apart
 }
 
@@ -202,8 +202,7 @@ type Notes []string
 // Doubts are what to know before the answer is believed, what matters most first.
 type Doubts struct {
 	Texts []string
-	Lines int // that a terminal gives one of them at most
-	Most  int // lines that it gives all of them, but for the first; 0 for any
+	Most  int // lines that a terminal gives all of them, but for the first; 0 for any
 }
 
 // Commands show more. They are to be copied, and so are whole.

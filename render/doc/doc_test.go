@@ -22,7 +22,7 @@ func every() Document {
 		Section{Title: "open", Blocks: []Block{Table{Of: of, AsPairs: true}}},
 		Section{Title: "folded", Folded: true, Blocks: []Block{Table{Of: below, Legend: func([]string) []string { return []string{"said as legend"} }, Below: &Below{"became", []Swap{{"split", []string{"a"}, []string{"b", "c"}}}}}}},
 		Rows{Frame: &frame.Frame{Query: "q", Columns: []frame.Column{{Name: "calls", Type: frame.Int}}, Rows: [][]any{{int64(41)}}}},
-		List{Items: []Item{{Sign: "+", Name: "name", Text: "said in a list", See: []string{"prof show a"}}}}, List{Ordered: true, Items: []Item{{Text: "said first", Under: []string{"said under it"}, Of: "said_of", Try: "said to do", See: []string{"prof show b", "prof show c"}}}}, Doubts{Texts: []string{"said in doubt"}, Lines: 2}, Commands{"more", []string{"prof show d"}}, Hint{Text: "said in small"},
+		List{Items: []Item{{Sign: "+", Name: "name", Text: "said in a list", See: []string{"prof show a"}}}}, List{Ordered: true, Items: []Item{{Text: "said first", Under: []string{"said under it"}, Of: "said_of", Try: "said to do", See: []string{"prof show b", "prof show c"}}}}, Doubts{Texts: []string{"said in doubt"}}, Commands{"more", []string{"prof show d"}}, Hint{Text: "said in small"},
 		List{Ordered: true, Plain: true, Items: []Item{{Text: "said plainly"}}}, Figure{Template: "samples-of-sides", Text: "said"}, Either{Page: []Block{Text("said to all")}, Other: []Block{Text("said to all")}},
 		Remark{Lead: "also changed", Text: "said aside"}, Text("said by itself"), Notes{"said as note"}, SQL{"from the query q", []Query{{"q.v1", "a", "SELECT 1"}}},
 	}}

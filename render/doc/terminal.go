@@ -123,7 +123,7 @@ func (t *terminal) table(b Table) {
 	hidden := of.Write(&t.out, t.o)
 	if b.Bars != nil {
 		if text := b.Bars(of.Drawn(t.o.Limit())); text != "" {
-			t.lines("", text, legendLines, t.dim)
+			t.line("", text, t.dim)
 		}
 	}
 	if b.Legend != nil {
@@ -204,9 +204,9 @@ func (t *terminal) list(b List) {
 }
 
 func (t *terminal) item(b List, at int, item Item) {
-	lead, paint, most := "- ", plain, b.Lines
+	lead, paint := "- ", plain
 	if b.Ordered {
-		lead, paint, most = fmt.Sprintf("%*d  ", len(fmt.Sprint(len(b.Items))), at+1), t.bold, min(1, b.Lines)
+		lead, paint = fmt.Sprintf("%*d  ", len(fmt.Sprint(len(b.Items))), at+1), t.bold
 	}
 	if b.Plain {
 		paint = plain
@@ -221,12 +221,12 @@ func (t *terminal) item(b List, at int, item Item) {
 	if !b.Ordered && len(item.See) > 0 {
 		text += "; see: " + strings.Join(item.See, ", ")
 	}
-	t.lines(lead, text, most, paint)
+	t.line(lead, text, paint)
 	for _, text := range item.under(plain, plain) {
 		if room := b.Lines * (t.o.Limit() - len(lead)); room > 0 && typeset.Width(text) > room {
 			text = remark.ReplaceAllString(text, "")
 		}
-		t.lines(under, text, b.Lines, plain)
+		t.line(under, text, plain)
 	}
 	if item.Try != "" {
 		t.line(under+"try: ", item.Try, plain)
@@ -239,31 +239,15 @@ func (t *terminal) item(b List, at int, item Item) {
 // remark is what a sentence can do without where it has no room.
 var remark = regexp.MustCompile(` \([^()]*\)`)
 
-// lines writes text in at most so many lines; 0 for all.
-func (t *terminal) lines(lead, text string, most int, paint func(string) string) {
-	if most == 0 {
-		t.line(lead, text, paint)
-		return
-	}
-	var out bytes.Buffer
-	typeset.Lines(&out, lead, text, most, t.o)
-	for line := range strings.Lines(out.String()) {
-		t.out.WriteString(paint(strings.TrimSuffix(line, "\n")) + "\n")
-	}
-}
-
-// legendLines is how many lines what is drawn gets.
-const legendLines = 2
-
 // doubts writes as many as there is room for. The first one always has its place.
 func (t *terminal) doubts(b Doubts) {
 	used := 0
 	for i, text := range b.Texts {
 		var out bytes.Buffer
-		typeset.Lines(&out, "! ", text, b.Lines, t.o)
+		typeset.Wrapped(&out, "! ", text, t.o.Limit(), plain)
 		used += bytes.Count(out.Bytes(), []byte("\n"))
 		if left := len(b.Texts) - i; b.Most > 0 && i > 0 && used > b.Most && (left > 1 || used > b.Most+1) && !t.o.Wide {
-			t.lines("! ", fmt.Sprintf("and %d more; --wide shows all", left), 1, plain)
+			t.line("! ", fmt.Sprintf("and %d more; --wide shows all", left), plain)
 			return
 		}
 		t.out.Write(out.Bytes())

@@ -6,6 +6,7 @@ import (
 	"prof/queries/judge"
 	"prof/render/doc"
 	"prof/render/typeset"
+	"prof/render/words"
 )
 
 // adviceKernel is how many columns the name of a kernel has in advice.
@@ -14,8 +15,8 @@ const adviceKernel = 32
 // advice says what to try: what it could save, and how.
 func advice(s Screen) ([]doc.Block, error) {
 	var out []doc.Block
-	if s.Summary.Profiled != "" {
-		out = append(out, doc.Remark{Text: typeset.Neutral(s.Summary.Profiled), Lines: adviceLines})
+	if profiled := s.Summary.Profiled; profiled != "" && words.LeadOf(s.Summary) != profiled+"." {
+		out = append(out, doc.Remark{Text: typeset.Neutral(profiled)})
 	}
 	if len(s.Summary.Advice) == 0 {
 		return out, nil

@@ -24,10 +24,7 @@ const (
 	screenOperators = 3
 	screenAdvice    = 3
 	screenDoubts    = 6 // lines
-	doubtLines      = 2 // of one doubt, at most
-	lossLines       = 4 // of what the captures did not record, at most
-	rankLines       = 3 // of what is said of ranks in a stage, at most
-	adviceLines     = 2 // of what to do about one thing, at most
+	adviceLines     = 2 // of what to do about one thing, before remarks are left out
 )
 
 // Show returns the summary of a run.
@@ -35,7 +32,7 @@ func Show(s Screen) (doc.Document, error) {
 	d := doc.Document{Title: typeset.Neutral(s.Report.Name)}
 	add := func(list ...doc.Block) { d.Blocks = append(d.Blocks, list...) }
 	if s.Summary.NotWhole != "" {
-		add(doc.Doubts{Texts: []string{"not whole: " + typeset.Neutral(s.Summary.NotWhole)}, Lines: lossLines})
+		add(doc.Doubts{Texts: []string{"not whole: " + typeset.Neutral(s.Summary.NotWhole)}})
 	}
 	add(doc.Lead{Text: typeset.Neutral(words.LeadOf(s.Summary))}, doc.Facts(s.Facts))
 	for _, part := range []func(Screen) ([]doc.Block, error){tokens, stages, benchmarks, reported, ranks, kernels, operators, advice} {
@@ -46,7 +43,7 @@ func Show(s Screen) (doc.Document, error) {
 		add(list...)
 	}
 	if doubts := typeset.Unique(typeset.Each(s.Doubts, typeset.Neutral)); len(doubts) > 0 {
-		add(doc.Doubts{Texts: doubts, Lines: doubtLines, Most: screenDoubts})
+		add(doc.Doubts{Texts: doubts, Most: screenDoubts})
 	}
 	if len(s.Next) > 0 {
 		add(doc.Commands{Lead: "more", List: s.Next})
@@ -64,6 +61,6 @@ func ranks(s Screen) ([]doc.Block, error) {
 	if len(s.Summary.Ranks) == 0 {
 		return nil, nil
 	}
-	list := doc.List{Lines: rankLines, Items: typeset.Each(s.Summary.Ranks, func(r judge.SlowRank) doc.Item { return doc.Item{Text: typeset.Neutral(r.Words)} })}
+	list := doc.List{Items: typeset.Each(s.Summary.Ranks, func(r judge.SlowRank) doc.Item { return doc.Item{Text: typeset.Neutral(r.Words)} })}
 	return []doc.Block{doc.Section{Title: "slow ranks", Blocks: []doc.Block{list}}}, nil
 }

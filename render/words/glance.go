@@ -78,7 +78,7 @@ func LeadOf(s judge.Summary) string {
 		if slices.ContainsFunc(s.Stages, func(x judge.StageSummary) bool { return x.Stage == "decode" }) {
 			rest += " Time per token is unknown: nothing says how many tokens a pass decodes."
 		}
-		return fmt.Sprintf("%s %s %s of %s, %s per pass. %s%s", typeset.Sentence(first.Stage), verb, typeset.Percent(first.ShareRatio), of, typeset.Nanoseconds(first.MedianNs), BoundText(first), rest)
+		return fmt.Sprintf("%s %s %s of %s, %s per pass%s. %s%s", typeset.Sentence(first.Stage), verb, typeset.Percent(first.ShareRatio), of, typeset.Nanoseconds(first.MedianNs), traced, BoundText(first), rest)
 	case s.All != nil && len(s.WarmOnly) > 0:
 		return fmt.Sprintf("All passes of %s count as warm-up: no stage was measured. GPU work spans %s, loading and warm-up included. %s", strings.Join(s.WarmOnly, ", "), typeset.Nanoseconds(s.All.MeanNs), BoundText(*s.All))
 	case s.All != nil:
@@ -89,8 +89,11 @@ func LeadOf(s judge.Summary) string {
 	return "The run has no GPU work with known times."
 }
 
-// tokenLead says what a token takes: 18.2 ms/token (GPU busy 13.5 % of it), 45.9 ms to the first token: launching the 980 kernels of a token takes longer than running them; a CUDA
-// graph would bring it down to 2.46 ms/token at best.
+// traced is said of a time that is known only as a profiler traced it, which makes it longer.
+const traced = " as traced"
+
+// tokenLead says what a token takes: 18.2 ms/token as traced (GPU busy 13.5 % of it), 45.9 ms to the first token: launching the 980 kernels of a token takes longer than running them; a
+// CUDA graph would bring it down to 2.46 ms/token at best.
 func tokenLead(s judge.Summary, decode judge.StageSummary) string {
 	t := *decode.Token
 	token, first, alone := t.Ns, (*float64)(nil), t.AloneNs != nil
@@ -106,6 +109,9 @@ func tokenLead(s judge.Summary, decode judge.StageSummary) string {
 		token = *t.AloneNs
 	}
 	text := typeset.Nanoseconds(token) + "/token"
+	if !alone {
+		text += traced
+	}
 	switch {
 	case t.BusyNs == nil || *t.BusyNs > token:
 	case alone: // shares are of the time under the profiler
