@@ -564,7 +564,7 @@ var words = map[string]kind{
 	}),
 
 	// Ranks.
-	"no-matched-collective": says("no collective is matched between ranks: the run has only one rank, or no kernels that kernel_rule classifies as collectives"),
+	"no-matched-collective": says("no collective is matched between ranks: the capture has no collectives (kernels that kernel_rule classifies so), or those of only one rank"),
 	"uneven-ranks": together(func(_ unevenRanks, alike []unevenRanks) string {
 		text := names(alike, 3, func(c unevenRanks) string {
 			return fmt.Sprintf("%s has %d of %s, %s has %d", c.Fewest, c.Calls, c.Operation, c.Most, c.MostCalls)
