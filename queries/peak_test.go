@@ -117,6 +117,12 @@ func TestUnknownDevice(t *testing.T) {
 		}
 	}
 	testkit.Exec(t, w, `DELETE FROM device_alias WHERE origin = 'user'`)
+	for _, name := range []string{"AMD Instinct MI300X", "Intel(R) Data Center GPU Max 1550", "NVIDIA Quadro P1"} { // no GPU of another maker or class stands in
+		testkit.Exec(t, w, `UPDATE device SET name = '`+name+`'`)
+		if notes := queryOf(t, w, "peaks", nil).Notes; len(notes) != 1 || strings.Contains(notes[0], "nearest") || !strings.Contains(notes[0], "INSERT INTO device_peak VALUES ('user', '"+name+"'") {
+			t.Errorf("%s: %q", name, notes)
+		}
+	}
 	testkit.Exec(t, w, `UPDATE device SET name = NULL, compute_capability = NULL, memory_bytes_per_s = NULL`)
 	f := queryOf(t, w, "peaks", nil)
 	if len(f.Rows) != 1 || f.Rows[0][f.Index("device")] != "(unknown)" || f.Rows[0][f.Index("resource")] != nil || f.Rows[0][f.Index("computed_flop_per_s")] != nil {

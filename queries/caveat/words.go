@@ -924,21 +924,21 @@ var words = map[string]kind{
 	"tokens-differ":  says("passes differ in their tokens: give --prefill and --decode"),
 	"tokens-unknown": says("the tokens of the passes are unknown: give --prefill and --decode"),
 
-	"gpu-without-name": says("the capture does not name its GPU: " + nameIt + ", or give --peak and --bandwidth to mfu and mbu"),
+	"gpu-without-name": says("the capture does not name its GPU: " + nameIt + ", or give --peak and --bandwidth to prof query mfu and mbu"),
 	"gpu-without-peak": sentence(func(c struct {
 		GPU     string `col:"subject"`
 		Nearest string `col:"object"`
 	}) string {
 		if strings.Contains(c.GPU, " MIG") {
-			return fmt.Sprintf("%s is an instance of a partitioned GPU, which has a part of the GPU's peaks: give --peak and --bandwidth of the instance to mfu and mbu", c.GPU)
+			return fmt.Sprintf("%s is an instance of a partitioned GPU, which has a part of the GPU's peaks: give --peak and --bandwidth of the instance to prof query mfu and mbu", c.GPU)
 		}
-		name, near := strings.ReplaceAll(c.GPU, "'", "''"), c.Nearest
-		if near == "" {
-			near = "(none)"
+		name := strings.ReplaceAll(c.GPU, "'", "''")
+		text := fmt.Sprintf("%s is not in device_peak, so its peaks are unknown: give --peak and --bandwidth to prof query mfu and mbu, or add a row with any DuckDB client: "+
+			"INSERT INTO device_peak VALUES ('user', '%s', 'tensor_bf16', 'fp32', FLOP_PER_S, NULL, 'variant', 'source', DATE '2026-01-31')", c.GPU, name)
+		if c.Nearest != "" {
+			text += fmt.Sprintf("; the nearest names are %s: to use the figures of one of them, INSERT INTO device_alias VALUES ('user', '%s', 'ITS NAME', 'why')", c.Nearest, name)
 		}
-		return fmt.Sprintf("%[1]s is not in device_peak, so its peaks are unknown: give --peak and --bandwidth to mfu and mbu, or add a row with any DuckDB client: "+
-			"INSERT INTO device_peak VALUES ('user', '%[2]s', 'tensor_bf16', 'fp32', FLOP_PER_S, NULL, 'variant', 'source', DATE '2026-01-31'); "+
-			"the nearest names are %[3]s: to use the figures of one of them, INSERT INTO device_alias VALUES ('user', '%[2]s', 'ITS NAME', 'why')", c.GPU, name, near)
+		return text
 	}),
 
 	"stage-without-tokens": together(func(c stageOfRun, alike []stageOfRun) string {
@@ -1048,7 +1048,7 @@ var words = map[string]kind{
 
 const nameIt = "name it with `prof ingest --run RUN --device-name NAME`"
 
-const giveBoth = "give --peak (operations a second, e.g. 989.4T) and --bandwidth (bytes a second, e.g. 4.8T)"
+const giveBoth = "give --peak (operations a second, e.g. 989.4T) and --bandwidth (bytes a second, e.g. 4.8T) to prof query mfu and mbu"
 
 type dataOf struct {
 	Run string `col:"subject"`

@@ -62,6 +62,7 @@ type evidence struct {
 	use        utilisation
 	class      stageClass
 	isProbe    bool // Nsight Compute profiled something in the run
+	isForeign  bool // tools of NVIDIA are no help
 	wait       SlowRank
 	gaps       fewLong
 	copies     copyKinds

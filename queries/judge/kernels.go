@@ -20,7 +20,7 @@ func (s *summariser) addKernels() error {
 	top := s.answer(KernelRows.Query)
 	isMeasured := top != nil && top.Warns("left-out")
 	for _, r := range list[:min(mostKernels, len(list))] {
-		k := TopKernel{Name: r.Kernel, Role: r.Role, TotalNs: r.TotalNs, MeanNs: r.MeanNs, Calls: r.Calls, ShareRatio: r.ShareRatio, IsMeasured: isMeasured, Bound: r.Bound, Limiter: r.Limiter,
+		k := TopKernel{Name: r.Kernel, Role: r.Role, TotalNs: r.TotalNs, MeanNs: r.MeanNs, Calls: r.Calls, ShareRatio: r.ShareRatio, IsMeasured: isMeasured, IsForeign: s.isForeign, Bound: r.Bound, Limiter: r.Limiter,
 			Query: fmt.Sprintf("prof query top-kernels --run %s", ShellWord(s.name))}
 		k.Stage = mainStage(k, stages)
 		s.out.Kernels = append(s.out.Kernels, k)

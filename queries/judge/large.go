@@ -34,6 +34,9 @@ type LargeKernel struct {
 // tensorAdvice is for products of small numbers outside tensor cores, which no setting of the model is to blame for.
 const tensorAdvice = "get a kernel that uses tensor cores: for convolutions memory_format=torch.channels_last, torch.backends.cudnn.benchmark = True or another version of cuDNN; for matrix products sizes and strides that are multiples of 8"
 
+// NoTool is said of what bounds kernels on GPUs of other makers.
+const NoTool = "prof reads no tool that measures it on this GPU"
+
 // addLarge says of each kernel that takes much of a stage what limits it.
 func (s *summariser) addLarge() error {
 	list, err := read(s, largeKernelRows)
@@ -42,7 +45,7 @@ func (s *summariser) addLarge() error {
 	}
 	unknown := "limit unknown: profile it with Nsight Compute"
 	if s.isForeign {
-		unknown = "limit unknown: prof reads no tool that measures it on this GPU"
+		unknown = "limit unknown: " + NoTool
 	}
 	for _, r := range list {
 		unknown := unknown

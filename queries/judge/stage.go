@@ -145,7 +145,7 @@ func (s *summariser) judge(stage *StageSummary, key string) error {
 
 // evidenceOf gathers what a verdict follows from.
 func (s *summariser) evidenceOf(stage, key string) (e evidence, err error) {
-	e = evidence{stage: stage, all: s.parts[key], use: s.use[key], isProbe: len(s.bounds) > 0, wait: s.waitOf(key), lost: s.lost, copies: s.copiesOf(stage)}
+	e = evidence{stage: stage, all: s.parts[key], use: s.use[key], isProbe: len(s.bounds) > 0, isForeign: s.isForeign, wait: s.waitOf(key), lost: s.lost, copies: s.copiesOf(stage)}
 	if len(e.all) > 0 {
 		e.gpu = e.all[0]
 	}

@@ -89,6 +89,7 @@ type TopKernel struct {
 	IsMeasured bool    // whether its figures are of measured passes alone
 	Bound      string  // what bounds it by Nsight Compute: memory, compute or latency; "" when it was not profiled
 	Limiter    string  // what sets that bound; "" likewise
+	IsForeign  bool    // of a GPU that tools of NVIDIA do not profile
 	Query      string
 }
 

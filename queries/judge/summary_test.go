@@ -136,6 +136,8 @@ func TestSummaryBound(t *testing.T) {
 			"the GPU is busy 92.0 % of the time and computes at 56.0 % of its dense bf16 peak (MFU)"},
 		{"utilisation over 1 is no evidence", []*frame.Frame{accountingOf("prefill", busyParts()), utilisationOf("prefill", 1.2, nil)}, judge.BusyBound, "",
 			"the GPU is busy 92.0 % of the time; MFU of 120.0 % means that an input is wrong, MBU is unknown; no kernels were profiled: Nsight Compute would show what limits them"},
+		{"a GPU of another maker", []*frame.Frame{accountingOf("prefill", busyParts()), answer("devices", "name", []any{"AMD Instinct MI300X"})}, judge.BusyBound, "",
+			"the GPU is busy 92.0 % of the time; MFU and MBU are unknown; what limits its kernels is unknown: prof reads no tool that measures it on this GPU"},
 		{"exposed communication", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 70 * ms, 40 * ms}, {"collective-exposed", "busy", 90 * ms, 30 * ms}, {"launch", "launch-bound", 40 * ms, 20 * ms}})}, judge.CommBound, judge.LaunchBound,
 			"the GPU exchanges data with other GPUs and computes nothing 45.0 % of the time (90.0 ms of 200 ms); that includes waiting for slower GPUs; it also waits for the next launch 20.0 % of the time (40.0 ms of 200 ms)"},
 		{"less communication than computing", []*frame.Frame{accountingOf("decode", []idlePart{{"compute", "busy", 140 * ms, 60 * ms}, {"collective-exposed", "busy", 60 * ms, 20 * ms}})}, judge.BusyBound, judge.CommBound,

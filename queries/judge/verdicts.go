@@ -49,6 +49,8 @@ func kernelVerdict(e evidence) *verdict {
 	switch {
 	case e.class.covered > 0:
 		why += fmt.Sprintf("; Nsight Compute profiled kernels with %s of its kernel time, too little to say what limits it", percentText(e.class.covered))
+	case e.isForeign:
+		why += "; what limits its kernels is unknown: " + NoTool
 	case e.isProbe:
 		why += "; Nsight Compute would show what limits its larger kernels, but profiled none of them"
 	default:

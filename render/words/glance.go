@@ -264,6 +264,8 @@ func KernelText(k judge.TopKernel) string {
 	switch {
 	case k.Role == "collective":
 		return text + "; its time includes waiting for later ranks"
+	case k.Bound == "" && k.IsForeign:
+		return text + "; bound unknown: " + judge.NoTool
 	case k.Bound == "":
 		return text + "; bound unknown: Nsight Compute did not profile it"
 	case k.Bound == "unknown":

@@ -15,7 +15,7 @@ WITH d AS (
 ), p AS (
     SELECT DISTINCT p.device
     FROM device_peak p
-), near AS ( -- the vendor's name is of no help
+), near AS ( -- of the same maker and class alone: the letters that the name begins with, as H of H100; NVIDIA's own name is of no help
     SELECT
         d.name,
         array_to_string(
@@ -26,7 +26,9 @@ WITH d AS (
             ),
             ', '
         ) AS names
-    FROM d CROSS JOIN p
+    FROM d
+    JOIN p ON
+        regexp_extract(lower(d.name), '^(?:nvidia )?([a-z]+)', 1) = regexp_extract(lower(p.device), '^(?:nvidia )?([a-z]+)', 1)
     GROUP BY d.name
 )
 SELECT
