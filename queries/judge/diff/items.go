@@ -42,8 +42,8 @@ func (s *stagePair) items(by Dimension) []Item {
 			it.Kind = "grid"
 		}
 		it.Delta = split(perA[i], perB[i], a, b, unitsA, unitsB)
-		it.A.TypicalNs, it.B.TypicalNs = s.typical(s.a, p.a), s.typical(s.b, p.b)
-		if it.A.TypicalNs != nil && it.B.TypicalNs != nil {
+		if s.both() { // times of both sides and the change are on one basis
+			it.A.TypicalNs, it.B.TypicalNs = s.typical(s.a, p.a), s.typical(s.b, p.b)
 			it.Typical = split(*it.A.TypicalNs, *it.B.TypicalNs, a.lasting(*it.A.TypicalNs*unitsA), b.lasting(*it.B.TypicalNs*unitsB), unitsA, unitsB)
 		}
 		if m, moved := moves[p.key]; moved {
@@ -111,11 +111,8 @@ func (s *stagePair) samples(x *stageSide, a *amount) []float64 {
 	})
 }
 
-// typical is the centre of the samples of a part; nil where the side has none.
+// typical is the centre of the samples of a part.
 func (s *stagePair) typical(x *stageSide, a *amount) *int64 {
-	if len(x.groups) == 0 {
-		return nil
-	}
 	return new(int64(math.Round(s.centre(s.samples(x, a)))))
 }
 

@@ -135,6 +135,27 @@ func TestNested(t *testing.T) {
 	}
 }
 
+// TestShown holds that the change of a row is what its time in B has over that in A, each as it is shown, also of stages that one side lacks.
+func TestShown(t *testing.T) {
+	t.Parallel()
+	alone := 0
+	for seed := range uint64(40) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		got := compared(t, []runData{random("a", r)}, []runData{random("b", r)}, bare)
+		for _, it := range slices.Concat(got.Items, Cut(got.Items, 5)) {
+			if d := it.Shown(); d != nil && d.Ns != it.B.ShownNs()-it.A.ShownNs() {
+				t.Errorf("seed %d: %s of %s takes %d and %d, and changes by %d", seed, it.Name, it.Stage, it.A.ShownNs(), it.B.ShownNs(), d.Ns)
+			}
+			if st := stageOf(t, got, it.Stage); it.Stage != outside && (st.A.Passes == 0) != (st.B.Passes == 0) {
+				alone++
+			}
+		}
+	}
+	if alone == 0 {
+		t.Error("no stage is of one side alone")
+	}
+}
+
 // TestSwap holds that swapping the sides swaps signs and verdicts.
 func TestSwap(t *testing.T) {
 	t.Parallel()
