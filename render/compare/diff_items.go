@@ -106,7 +106,7 @@ func (g itemGroup) heading(r *diff.Result) string {
 	case slices.ContainsFunc(g.items, func(i diff.Item) bool { return i.Places > 1 }):
 		last += " (--unfold shows each place)"
 	}
-	return fmt.Sprintf("%s: %s, %s%s", g.title(), what, g.meanOf(), last)
+	return fmt.Sprintf("%s: %s, %s%s", g.title(), what, g.meanOf()+g.overGPUs(), last)
 }
 
 // isTree reports whether the items are modules and operators where they are called, of the measured passes of a stage.
@@ -136,6 +136,21 @@ func (g itemGroup) meanOf() string {
 		return "typical " + string(g.unit())
 	}
 	return "mean of a " + string(g.unit())
+}
+
+// overGPUs says of how many GPUs the times are added up; "" of one.
+func (g itemGroup) overGPUs() string {
+	if g.stage == nil || g.isTree() {
+		return ""
+	}
+	a, b := g.stage.A.GPUs, g.stage.B.GPUs
+	switch most := max(a, b); {
+	case most < 2:
+		return ""
+	case min(a, b) == 0 || a == b:
+		return fmt.Sprintf(" over %d GPUs", most)
+	}
+	return fmt.Sprintf(" over %d → %d GPUs", a, b)
 }
 
 // hasTypical reports whether times are of the centres of samples.

@@ -115,6 +115,7 @@ func (s *stagePair) side(x *stageSide) StageSide {
 		out.Tokens = new(x.units(tokens))
 	}
 	for _, g := range x.groups {
+		out.GPUs = max(out.GPUs, g.gpus)
 		out.Launches = plus(out.Launches, g.kernels)
 	}
 	return out

@@ -25,6 +25,7 @@ type pass struct {
 	steps          *int64 // forward passes that decode; nil when not known
 	cpu, span      *int64 // ns; nil when it never ended, or has no device work
 	busy, sum      int64  // ns, added up over GPUs
+	gpus           int64  // that run its work
 	time           *int64 // ns: first start to last end of its work on each GPU, added up; nil when that was not told
 	parts          parts
 	kernels        *int64 // nil where graphs were traced as a whole: theirs are not seen
@@ -151,6 +152,7 @@ type passRow struct {
 	Copy     *int64 `col:"copy_ns"`
 	Other    *int64 `col:"other_ns"`
 	Lost     int64  `col:"lost_count"`
+	GPUs     int64  `col:"device_count"`
 }
 
 // workRow is one row of pass-work, as far as it is one of step-work.
@@ -200,7 +202,7 @@ func readPasses(f *frame.Frame) ([]pass, error) {
 	for i, r := range rows {
 		// Passes that lost work, whose times are not known, are no samples.
 		p := pass{stage: r.Stage, number: r.Pass, repeat: r.Repeat, source: r.SourceID, isWarmup: r.IsWarmup, prompt: r.Prompt, decode: r.Decode, steps: r.Steps, cpu: r.CPU, span: r.Span,
-			busy: frame.Or(r.Busy, 0), sum: frame.Or(r.Sum, 0), time: r.Time, kernels: r.Kernels, lost: r.Lost}
+			busy: frame.Or(r.Busy, 0), sum: frame.Or(r.Sum, 0), time: r.Time, kernels: r.Kernels, lost: r.Lost, gpus: r.GPUs}
 		if p.time != nil {
 			p.parts = parts{*r.Kernel + *r.Graph + *r.Copy, *r.Other, idle[i]}
 			if off := *p.time - p.parts.sum(); off != 0 {

@@ -130,6 +130,7 @@ type StageSide struct {
 	Units           int64     // passes, tokens or runs that times are divided by
 	Tokens          *int64    // tokens of all passes; nil when not known
 	TimeNs          int64     // what the ledger divides, added up over passes and GPUs: first start to last end of device work, or by gpu_busy_ns or gpu_sum_ns that; 0 without
+	GPUs            int64     // that times of one pass are added up over, at most; 0 where that is not told
 	PerUnitNs       int64     // TimeNs / Units, rounded
 	TypicalNs       *int64    // the centre of that over the samples, which one stall does not move, as Contributors and Measure.TypicalNs are; nil without samples
 	Samples         []float64 // Options.Metric for one unit: of passes, or the median passes of repeats or runs

@@ -19,6 +19,7 @@ type group struct {
 	steps          *int64   // forward passes that decode; nil when not known
 	cpu, span      *float64 // ns, of the process that takes longest: a pass lasts until the last one is done; nil when one is not known
 	busy, sum      int64    // ns, added up over GPUs
+	gpus           int64    // of each process, together
 	time           int64
 	parts          parts
 	kernels        *int64 // nil where graphs were traced as a whole: their kernels are not seen
@@ -115,6 +116,7 @@ func (s *stageSide) addPass(run int, p pass) {
 	g.cpu, g.span = longest(g.cpu, p.cpu), longest(g.span, p.span)
 	g.busy += p.busy
 	g.sum += p.sum
+	g.gpus += p.gpus
 	g.kernels = plus(g.kernels, p.kernels)
 	if p.isSum {
 		g.isSum = true

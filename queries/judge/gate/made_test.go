@@ -35,7 +35,7 @@ type madeStage struct {
 // madeColumns are the columns that callers read, by query.
 var madeColumns = map[string]string{
 	"stage-samples": "stage pass repeat source_id is_warmup prompt_token_count decode_token_count step_count cpu_ns gpu_span_ns gpu_busy_ns gpu_sum_ns time_ns kernel_count kernel_ns graph_ns copy_ns other_ns" +
-		" wait_ns call_ns host_ns profiler_ns queued_ns unknown_ns launch_ns launch_delay_ns launch_latency_ns lost_count",
+		" wait_ns call_ns host_ns profiler_ns queued_ns unknown_ns launch_ns launch_delay_ns launch_latency_ns lost_count device_count",
 	"pass-work":       "stage pass repeat is_warmup kind name family role grid block launch_count sum_ns min_ns max_ns deviation_ns2",
 	"sources":         "sha256 source_id kind",
 	"run-conditions":  "run_id aspect value weight source_id",
