@@ -240,6 +240,9 @@ func findInFolder(path string) (found []input, skipped []Skip, err error) {
 	})
 	if err == nil && len(found) == 0 {
 		err = fmt.Errorf("%s: %w in the folder (files checked: %d)", path, ErrNothing, len(skipped))
+		if at := slices.IndexFunc(skipped, func(s Skip) bool { return s.Why == toUnpack }); at >= 0 {
+			err = fmt.Errorf("%w; unpack %s first", err, filepath.Base(skipped[at].Path))
+		}
 	}
 	// A plain export is read faster than a packed or converted one; of several forms of one capture the first is taken.
 	slices.SortStableFunc(found, func(a, b input) int { return a.format.order() - b.format.order() })

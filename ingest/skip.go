@@ -78,6 +78,14 @@ func ends(with ...string) func(string, []byte) bool {
 	}
 }
 
+// toUnpack is what to do with an archive of captures.
+const toUnpack = "it is an archive: unpack it first"
+
+// isArchive reports whether a file holds others, by its name.
+func isArchive(path string) bool {
+	return ends(".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tar.zst", ".zip", ".7z")(strings.ToLower(path), nil)
+}
+
 // whyUnread returns why a file of a known form is not read; "" for every other.
 func whyUnread(path string, head []byte) string {
 	name := withoutPacking(strings.ToLower(filepath.Base(path)))
@@ -119,6 +127,8 @@ func whySkipped(path string) string {
 		return strings.TrimPrefix(err.Error(), path+": ")
 	case statErr == nil && st.Size() == 0:
 		return "it is empty"
+	case isArchive(path):
+		return toUnpack
 	case cutFile(path) != plainFile:
 		return "it is cut short"
 	case slices.Contains(pictures, strings.ToLower(filepath.Ext(path))):

@@ -133,10 +133,11 @@ func TestBadInput(t *testing.T) {
 	write(t, p.path("busy.sqlite-wal"), []byte("x"))
 	write(t, p.path("unknown/a.txt"), []byte("x"))
 	write(t, p.path("unknown/sub/b.txt"), []byte("x"))
+	write(t, p.path("packed/run.tar.xz"), []byte("\xfd7zXZ\x00"))
 	if err := os.Mkdir(p.path("nothing"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	all = append(all, bad{"unknown", "unknown: nothing to ingest in the folder (files checked: 2)"}, bad{"nothing", "nothing: nothing to ingest in the folder (files checked: 0)"},
+	all = append(all, bad{"unknown", "unknown: nothing to ingest in the folder (files checked: 2)"}, bad{"packed", `packed: nothing to ingest in the folder (files checked: 1); unpack run.tar.xz first`}, bad{"nothing", "nothing: nothing to ingest in the folder (files checked: 0)"},
 		bad{"missing.sqlite", "missing.sqlite: there is no such file or folder"})
 	before := state(p)
 	p.env = []string{"PATH=" + p.path("nothing")} // no nsys
