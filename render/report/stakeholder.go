@@ -135,9 +135,11 @@ func three(x *float64, unit float64) string {
 func (p *stakeholder) environment() []doc.Block {
 	var names []string
 	count := map[string]map[int64]bool{}
-	for _, d := range read(p.reader, deviceRows) {
+	devices := read(p.reader, deviceRows)
+	some := slices.ContainsFunc(devices, deviceRow.works)
+	for _, d := range devices {
 		name := d.Name
-		if name == "" {
+		if name == "" || some && !d.works() {
 			continue
 		}
 		if count[name] == nil {
@@ -145,15 +147,15 @@ func (p *stakeholder) environment() []doc.Block {
 		}
 		count[name][d.Device] = true
 	}
-	devices := "not known: the capture does not name it"
+	value := "not known: the capture does not name it"
 	for i, name := range names {
 		if n := len(count[name]); n > 1 {
 			names[i] = fmt.Sprintf("%d × %s", n, name)
 		}
-		devices = strings.Join(names, ", ")
+		value = strings.Join(names, ", ")
 	}
 	t := table.Table{Columns: []table.Column{plain("Key"), plain("Value")}}
-	t.AddRow("Device", devices)
+	t.AddRow("Device", value)
 	t.AddRow("Peak TFLOPs", p.peakFlop())
 	t.AddRow("Peak memory bandwidth", p.peakBandwidth())
 	for _, f := range read(p.reader, factRows) {
