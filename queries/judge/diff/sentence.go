@@ -253,7 +253,7 @@ func (st *Stage) meanText(s *stagePair) string {
 	}
 	size := func(it Item) int64 { return max(it.Delta.Ns, -it.Delta.Ns) }
 	if first := slices.MaxFunc(st.Ledger, func(x, y Item) int { return cmp.Compare(size(x), size(y)) }); first.Kind == "idle" {
-		out += fmt.Sprintf("; mostly %s (%s)", idleText(first.Name), signedTime(first.Delta.Ns))
+		out += fmt.Sprintf("; mostly %s (%s per pass on average)", idleText(first.Name), signedTime(first.Delta.Ns))
 	}
 	return out
 }
