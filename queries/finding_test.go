@@ -160,6 +160,11 @@ func onBoth(name, ns, other, times int) []string {
 	return append(stmts, fmt.Sprintf("INSERT INTO kernel SELECT * REPLACE (1 AS device_id, %d AS duration_ns) FROM kernel WHERE kernel_name_id = %d", other, name))
 }
 
+// bothIn has both GPUs in a collective that ends on both at the same time.
+func bothIn(first, second int) []string {
+	return slices.Concat(secondGPU, []string{ran(1, 4, first, 1000-first, 8, ""), fmt.Sprintf("INSERT INTO kernel SELECT * REPLACE (1 AS device_id, %d AS start_ns, %d AS duration_ns) FROM kernel", second, 1000-second)})
+}
+
 // third is one more pass, in which nothing is idle.
 const third = "INSERT INTO nvtx_range SELECT * REPLACE (3 AS range_id, 4000000 AS start_ns) FROM nvtx_range WHERE range_id = 2; INSERT INTO range_device SELECT * REPLACE (3 AS range_id) FROM range_device WHERE range_id = 2; " +
 	"INSERT INTO range_context SELECT * REPLACE (3 AS range_context_id, 3 AS range_id) FROM range_context WHERE range_id = 2; INSERT INTO device_time SELECT * REPLACE (3 AS range_id) FROM device_time WHERE range_id = 2"

@@ -136,6 +136,25 @@ func TestLateRanks(t *testing.T) {
 	}
 }
 
+// TestWaitIsNoTransfer holds that what a timely rank saves is the waiting that ranks show pass by pass, and that the rest of the time not
+// overlapped is another finding.
+func TestWaitIsNoTransfer(t *testing.T) {
+	t.Parallel()
+	w := testkit.All(t)
+	const exposed = "SELECT f.stage, f.device_id, sum(f.saving_ns)::BIGINT FROM finding f JOIN run r USING (run_id) WHERE r.name = 'nccl2' AND f.finding_id IN ('collective-wait', 'exposed-collectives') GROUP BY 1, 2 ORDER BY 1, 2"
+	const parts = "SELECT p.stage, p.device_id, sum(p.collective_exposed_ns)::BIGINT FROM device_part p JOIN run r USING (run_id) WHERE r.name = 'nccl2' AND NOT p.is_warmup AND p.range_id IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2"
+	if got, want := rows(t, w, exposed), rows(t, w, parts); len(got) != 4 || !slices.Equal(got, want) {
+		t.Errorf("findings add up to %q, passes to %q", got, want)
+	}
+	const waited = "SELECT f.stage, sum(f.saving_ns)::BIGINT FROM finding f JOIN run r USING (run_id) WHERE r.name = 'nccl2' AND f.finding_id = 'collective-wait' GROUP BY 1 ORDER BY 1"
+	if got, want := rows(t, w, waited), rows(t, w, "SELECT range, sum(waited_ns)::BIGINT FROM stragglers('nccl2') WHERE NOT is_warmup GROUP BY 1 ORDER BY 1"); !slices.Equal(got, want) {
+		t.Errorf("findings wait %q, stragglers %q", got, want)
+	}
+	if got := rows(t, w, "SELECT stage FROM findings('nccl2', min_share := 0) WHERE finding = 'collective-wait' AND pass_saving_ns > 0.7 * pass_span_ns"); len(got) > 0 {
+		t.Errorf("all time in collectives counts as waiting: %q", got)
+	}
+}
+
 // TestSharedStream holds that collectives on a stream of computing are found: by the raw rows, and none where communication has its own.
 func TestSharedStream(t *testing.T) {
 	t.Parallel()

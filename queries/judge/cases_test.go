@@ -15,12 +15,12 @@ func rankReport(late []idlePart, first, second int64) *judge.Report {
 	waits := func(device, ns int64) []any {
 		return []any{"decode", fmt.Sprintf("GPU %d (pid %d)", device, 756+device), ns, nil, int64(1), int64(2), ns, int64(2), 125 * ms, int64(0), int64(1), int64(1), device}
 	}
-	finding := findingRow("exposed-collectives", "decode", 260*ms, nil)
-	finding[7] = `{"rank_count":2,"collective_count":96,"collectives_ns":300e6,"pass_count":3,"max_ns":1000,"median_ns":7}`
+	finding := findingRow("collective-wait", "decode", 260*ms, nil)
+	finding[7] = `{"rank_count":2,"collective_count":96,"collectives_ns":300e6,"exposed_ns":260e6,"wait_ns":260e6,"pass_count":3,"max_ns":1000,"median_ns":7}`
 	return reportOf(threePasses("decode"), accountingOf("decode", []idlePart{{"compute", "busy", 40 * ms, 14 * ms}, {"collective-exposed", "busy", 260 * ms, 90 * ms}}, late),
 		answer("late-ranks", lateColumns, waits(1, second), waits(0, first)),
 		passesAnswer("passes", []any{"decode", int64(2), int64(1), int64(7), false, 100 * ms, 90 * ms, int64(5)}, []any{"decode", int64(1), int64(1), int64(7), true, 100 * ms, 90 * ms, int64(1)}),
-		answer("findings", findingColumns, finding), answer("finding-rules", "finding query options detail", []any{"exposed-collectives", "collectives", "stage device source", "stragglers"}))
+		answer("findings", findingColumns, finding), answer("finding-rules", "finding query options detail", []any{"collective-wait", "stragglers", "source", nil}))
 }
 
 // TestLateBySlowGPU holds that of a GPU that comes late since its kernels take longer, that is what advice is about.
@@ -37,10 +37,21 @@ func TestLateBySlowGPU(t *testing.T) {
 	}
 }
 
+// TestLateOnce holds that of a GPU that came late in one pass of several no waiting in all of them is said.
+func TestLateOnce(t *testing.T) {
+	r := rankReport([]idlePart{{"compute", "busy", 250 * ms, 84 * ms}}, 0, 190*ms)
+	f := r.Frames["late-ranks"]
+	for _, row := range f.Rows {
+		row[f.Index("pass_count")] = int64(3)
+	}
+	if x := summarise(t, r).Findings[0]; x.Title != "GPU 1 was late for collectives in one pass of 3" || x.Advice != "check what differs on GPU 1 in pass 2" {
+		t.Errorf("%s: %s", x.Title, x.Advice)
+	}
+}
+
 // TestSummaryLate holds that waiting for a GPU that comes late is not called communication, and that the late one is what advice is about.
 func TestSummaryLate(t *testing.T) {
 	launching := []idlePart{{"compute", "busy", 40 * ms, 14 * ms}, {"launch", "launch-bound", 210 * ms, 70 * ms}}
-	together := "make the GPUs arrive at collectives together: find what delays now one, now another, and balance the work; a faster or overlapped collective does not fix that"
 	for _, c := range []struct {
 		name        string
 		late        []idlePart
@@ -56,9 +67,9 @@ func TestSummaryLate(t *testing.T) {
 			"100.0 % of that for GPU 1; that is more than GPU 1 idles in its passes (10.0 ms): it begins them late",
 			"find what GPU 1 does before its passes, which begin late; a faster or overlapped collective does not fix that"},
 		{"little waiting", launching, 0, 20 * ms, judge.CommBound, "",
-			"that includes waiting for slower GPUs: 8.0 % of the time that all GPUs spend in collectives is waiting for a late GPU", "do exposed-collectives"},
+			"that includes waiting for slower GPUs: 8.0 % of the time that all GPUs spend in collectives is waiting for a late GPU", "do collective-wait"},
 		{"as much for one as for the other", launching, 100 * ms, 100 * ms, judge.CommBound, "",
-			"80.0 % of the time that all GPUs spend in collectives is waiting for a late GPU", together},
+			"80.0 % of the time that all GPUs spend in collectives is waiting for a late GPU", "do collective-wait"},
 		{"for one of two more than for the other", launching, 70 * ms, 130 * ms, judge.LateBound, judge.LaunchBound,
 			"65.0 % of that for GPU 1; GPU 1 itself is busy 16.0 % of its time; it waits for the next launch 84.0 % of the time (210 ms of 250 ms)",
 			"get GPU 1 to the collectives in time (it waits for the next launch); a faster or overlapped collective does not fix that"},

@@ -68,7 +68,7 @@ func TestSharedStreamWords(t *testing.T) {
 		{`"shared_count":4,"shared_ns":200000000,"streams":[7]`, "; all are on stream 7, which compute kernels also use, so they cannot overlap with the kernels there", "run them on a separate stream"},
 		{`"shared_count":2,"shared_ns":20000000,"streams":[7,13]`, "; 2 of them (20.00 ms not overlapped) are on streams 7 and 13, which compute kernels also use, so they cannot overlap with the kernels there", "do exposed-collectives"},
 	} {
-		f := answer("findings", findingColumns, row(`{"collective_count":4,"collectives_ns":210000000,"pass_count":1,"max_ns":1,"median_ns":1,`+c.numbers+`}`))
+		f := answer("findings", findingColumns, row(`{"collective_count":4,"collectives_ns":210000000,"exposed_ns":200000000,"wait_ns":null,"pass_count":1,"max_ns":1,"median_ns":1,`+c.numbers+`}`))
 		s, err := judge.Summarise(&judge.Report{Name: "a", Frames: map[string]*frame.Frame{"findings": f, "finding-rules": answer("finding-rules", "finding query options detail", []any{"exposed-collectives", "collectives", "stage device source", nil})}})
 		if err != nil {
 			t.Fatal(err)

@@ -65,31 +65,13 @@ func (s *summariser) refine(a *Finding) error {
 	if n, is := a.Figures.(findings.LaunchBound); is && n.HasReplays() {
 		a.Advice = graphAdvice
 	}
-	if late := s.lateIn(a); late != nil && isCollectives {
-		a.Title = fmt.Sprintf("GPUs wait for GPU %d in collectives", late.device)
-		a.Evidence = collectives.Taken(a.found()) // waiting is the cause
-		a.Advice = fmt.Sprintf("find what makes GPU %d late, and balance the work; a faster or overlapped collective does not fix that", late.device)
-		if first := late.idle()[0]; !s.waitOf(a.Stage).isExplained(*late) {
-			a.Advice = fmt.Sprintf("find what GPU %d does before its passes, which begin late; a faster or overlapped collective does not fix that", late.device)
-		} else if late.of(first.kinds...) >= wordShare*late.span {
-			a.Advice = fmt.Sprintf("get GPU %d to the collectives in time (it %s); a faster or overlapped collective does not fix that", late.device, first.words)
-		}
-		if slices.ContainsFunc(s.out.Findings, func(x Finding) bool { return x.ID == "slow-gpu" && x.Stage == a.Stage && x.Device == late.device }) {
-			a.Advice = fmt.Sprintf("find why GPU %d takes longer than the others for the same kernels (slow-gpu): clocks, power, temperature, other processes; balancing the work, a faster or an overlapped collective do not fix that", late.device)
-		}
-		a.Command, a.Detail = s.command("stragglers", "source", s.r.Source), ""
+	if a.ID == "collective-wait" {
+		s.refineWait(a)
 		return nil
 	}
-	if wait := s.waitOf(a.Stage); wait.isMost() && !wait.isLate() && isCollectives {
-		a.Title = "GPUs wait for each other in collectives"
-		a.Evidence = collectives.Taken(a.found()) + fmt.Sprintf("; %s of the time in collectives is waiting, %s of that for %s", percentText(wait.WaitRatio), percentText(wait.ShareRatio), wait.Rank)
-		a.Advice = "make the GPUs arrive at collectives together: find what delays now one, now another, and balance the work; a faster or overlapped collective does not fix that"
-		a.Command, a.Detail = s.command("stragglers", "source", s.r.Source), ""
-		return nil
-	}
-	if isCollectives && frame.Or(collectives.SharedNs, 0) >= mostShared*float64(a.SavingNs) {
+	if isCollectives && frame.Or(collectives.SharedNs, 0) >= mostShared*collectives.ExposedNs {
 		a.Title = "Collectives not overlapped: they share a stream with compute"
-		a.Advice = "run them on a separate stream and wait only where the result is needed (in PyTorch async_op=True and a later wait); split the work where all of it needs the result; balance the ranks if one is late (late-ranks), or use a faster collective"
+		a.Advice = "run them on a separate stream and wait only where the result is needed (in PyTorch async_op=True and a later wait); split the work where all of it needs the result; or use a faster collective"
 	}
 	at := slices.IndexFunc(s.parts[key], func(d deviceParts) bool { return d.device == device })
 	if at < 0 {
@@ -107,7 +89,36 @@ func (s *summariser) refine(a *Finding) error {
 			return nil
 		}
 	}
+	if isCollectives && collectives.IsPart() {
+		return nil // which pass has most of it says nothing of the rest
+	}
 	return s.refineOnce(a, gpu, key)
+}
+
+// refineWait says which GPU the others wait for in collectives, and what it does meanwhile.
+func (s *summariser) refineWait(a *Finding) {
+	wait, late := s.waitOf(a.Stage), s.lateIn(a)
+	if late == nil {
+		if wait.isMost() {
+			a.Evidence += fmt.Sprintf("; %s of the time in collectives is waiting, %s of that for %s", percentText(wait.WaitRatio), percentText(wait.ShareRatio), wait.Rank)
+		}
+		return
+	}
+	if wait.isOutlier() {
+		a.Title = fmt.Sprintf("GPU %d was late for collectives in one pass of %d", late.device, wait.Passes)
+		a.Advice = fmt.Sprintf("check what differs on GPU %d in pass %d", late.device, wait.MostPass)
+		return
+	}
+	a.Title = fmt.Sprintf("GPUs wait for GPU %d in collectives", late.device)
+	a.Advice = fmt.Sprintf("find what makes GPU %d late, and balance the work; a faster or overlapped collective does not fix that", late.device)
+	if first := late.idle()[0]; !wait.isExplained(*late) {
+		a.Advice = fmt.Sprintf("find what GPU %d does before its passes, which begin late; a faster or overlapped collective does not fix that", late.device)
+	} else if late.of(first.kinds...) >= wordShare*late.span {
+		a.Advice = fmt.Sprintf("get GPU %d to the collectives in time (it %s); a faster or overlapped collective does not fix that", late.device, first.words)
+	}
+	if slices.ContainsFunc(s.out.Findings, func(x Finding) bool { return x.ID == "slow-gpu" && x.Stage == a.Stage && x.Device == late.device }) {
+		a.Advice = fmt.Sprintf("find why GPU %d takes longer than the others for the same kernels (slow-gpu): clocks, power, temperature, other processes; balancing the work, a faster or an overlapped collective do not fix that", late.device)
+	}
 }
 
 // refineOnce says of what happened in one pass of several where to look first.

@@ -15,7 +15,7 @@ func TestSentences(t *testing.T) {
 	said.Reset()
 	t.Run("said", func(t *testing.T) {
 		for name, test := range map[string]func(*testing.T){"advice": TestSummaryAdvice, "gain": TestSummaryGain, "once": TestSummaryAdviceOnce, "plans": TestSummaryAdvicePlans, "replays": TestSummaryAdviceReplays, "graphs": TestSummaryGraphs, "largest": TestLargestWithAdvice, "missing": TestSummaryMissing, "doubts": TestSummaryDoubts, "overhead": TestOverheadLines, "utilisation": TestSummaryUtilisationNotes,
-			"no stages": TestSummaryWithoutStages, "late": TestSummaryLate, "slow GPU": TestLateBySlowGPU, "gaps": TestSummaryGaps, "copies": TestSummaryCopies, "profiled": TestSummaryProfiledWords, "GPUs": TestSummaryOfGPUs,
+			"no stages": TestSummaryWithoutStages, "late": TestSummaryLate, "late once": TestLateOnce, "slow GPU": TestLateBySlowGPU, "gaps": TestSummaryGaps, "copies": TestSummaryCopies, "profiled": TestSummaryProfiledWords, "GPUs": TestSummaryOfGPUs,
 			"breakdown": TestSummaryBreakdown, "kernels": TestSummaryKernels, "ranks": TestSlowRank, "stream": TestSharedStreamWords, "bound": TestSummaryBound, "stages": TestSummaryStages, "no work": TestSummaryStagesWithoutWork, "lacking": TestSummaryLacking} {
 			t.Run(name, test)
 		}
@@ -67,7 +67,7 @@ func sayFindings(t *testing.T) {
 		{"exposed-copies", "decode", `"copy_count":30,"copied_bytes":2e9,"copies_ns":100e6,"all_ns":110e6,"shared_count":20,"shared_ns":90e6,"streams":[7,13]`},
 		{"exposed-copies", "decode", `"copy_count":30,"pinned_count":12,"copied_bytes":2e9,"copies_ns":100e6,"all_ns":110e6`},
 		{"exposed-copies", "decode", `"copy_count":30,"pinned_count":30,"copied_bytes":2e9,"copies_ns":100e6,"all_ns":110e6`},
-		{"exposed-collectives", "decode", even + `"collective_count":96,"collectives_ns":200e6,"shared_count":96,"shared_ns":100e6,"streams":[7]`},
+		{"exposed-collectives", "decode", even + `"collective_count":96,"collectives_ns":200e6,"exposed_ns":100e6,"wait_ns":null,"shared_count":96,"shared_ns":100e6,"streams":[7]`},
 		{"slow-gpu", "decode", `"gpu_count":8,"call_count":2400,"calls_ns":120e6,"usual_ns":100e6,"slower_ns":118e6,"clock_hz":14e8,"others_clock_hz":198e7`},
 		{"throttling", "", `"slow_count":12,"sample_count":40,"clock_hz":12e8,"max_clock_hz":198e7,"work_ns":250e6`},
 	} {

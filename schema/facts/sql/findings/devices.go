@@ -9,11 +9,23 @@ import (
 // devices are about GPUs that wait for each other, or are slow.
 var devices = []Rule{
 	{
+		ID:        "collective-wait",
+		Title:     "GPUs wait for each other in collectives",
+		Bound:     AtMost,
+		Saving:    "time in collectives, as in exposed-collectives, before the last GPU was in them",
+		Advice:    "make the GPUs arrive at collectives together: find what delays now one, now another, and balance the work; a faster or overlapped collective does not fix that",
+		Query:     "stragglers",
+		Options:   "source",
+		Needs:     "timelines of several GPUs",
+		Reference: "https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/usage/collectives.html",
+		Figures:   CollectiveWait{},
+	},
+	{
 		ID:        "exposed-collectives",
 		Title:     "Collectives not overlapped with compute",
 		Bound:     AtMost,
-		Saving:    "time in which collectives ran on the GPU and no other kernel of the pass did, including waiting for slower ranks",
-		Advice:    "see late-ranks first: if most of the time in collectives is waiting, make the ranks arrive together; otherwise overlap them with compute on another stream, split the work so that one part computes while another communicates, or use a faster collective",
+		Saving:    "time in which collectives ran on the GPU and no other kernel of the pass did, less collective-wait; it includes waiting for GPUs whose arrival is unknown",
+		Advice:    "overlap them with compute on another stream, split the work so that one part computes while another communicates, or use a faster collective",
 		Query:     "collectives",
 		Options:   "stage device source",
 		Detail:    "stragglers",
@@ -75,22 +87,40 @@ func (s sharedStreams) text(all int64, what string) string {
 	return fmt.Sprintf("; %s on %s, which compute kernels also use, so they cannot overlap with the kernels there", which, streams)
 }
 
-// ExposedCollectives are those that no other kernel of the pass ran beside.
-type ExposedCollectives struct {
+// collectiveTimes are of the collectives that no other kernel of the pass ran beside.
+type collectiveTimes struct {
 	passTimes
-	CollectiveCount int64   `json:"collective_count"`
-	CollectivesNs   float64 `json:"collectives_ns"`
-	RankCount       int64   `json:"rank_count"`
+	CollectiveCount int64    `json:"collective_count"`
+	CollectivesNs   float64  `json:"collectives_ns"`
+	ExposedNs       float64  `json:"exposed_ns"`
+	WaitNs          *float64 `json:"wait_ns"` // of that, before the last GPU came; null where that is not known
+	RankCount       int64    `json:"rank_count"`
 	sharedStreams
 }
 
-func (n ExposedCollectives) Words(x Found) string {
-	return n.Taken(x) + n.text(n.CollectiveCount, " not overlapped")
+func (n collectiveTimes) taken() string {
+	return fmt.Sprintf("collectives take %s in %s, %s of it not overlapped (%.1f %%)", say.Time(n.CollectivesNs), say.Count(n.CollectiveCount, "call", "calls"), say.Time(n.ExposedNs), 100*n.ExposedNs/n.CollectivesNs)
 }
 
-// Taken returns what collectives take, without what they share a stream with: waiting may be the cause.
-func (n ExposedCollectives) Taken(x Found) string {
-	return fmt.Sprintf("collectives take %s in %s, %s of it not overlapped (%.1f %%)%s", say.Time(n.CollectivesNs), say.Count(n.CollectiveCount, "call", "calls"), x.saved(), 100*float64(x.SavingNs)/n.CollectivesNs, n.spread(x))
+// CollectiveWait is what of them is waiting for later GPUs.
+type CollectiveWait struct{ collectiveTimes }
+
+func (n CollectiveWait) Words(x Found) string {
+	return n.taken() + fmt.Sprintf("; waiting for later GPUs takes %s of that%s", x.saved(), n.spread(x))
+}
+
+// ExposedCollectives are the rest.
+type ExposedCollectives struct{ collectiveTimes }
+
+// IsPart reports whether some of the time not overlapped is waiting, which the finding leaves out.
+func (n ExposedCollectives) IsPart() bool { return n.WaitNs != nil && *n.WaitNs > 0 }
+
+func (n ExposedCollectives) Words(x Found) string {
+	text := n.taken()
+	if n.IsPart() {
+		text += fmt.Sprintf(", %s without waiting for later GPUs", x.saved())
+	}
+	return text + n.spread(x) + n.text(n.CollectiveCount, " not overlapped")
 }
 
 type slowGPU struct {
