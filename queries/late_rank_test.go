@@ -155,6 +155,16 @@ func TestWaitIsNoTransfer(t *testing.T) {
 	}
 }
 
+// TestNoneLate holds that free launches save nothing of a median pass in which none comes late.
+func TestNoneLate(t *testing.T) {
+	t.Parallel()
+	w := testkit.All(t)
+	const late = "SELECT g.stage, g.device_id, g.pass_saving_ns, g.is_by_path FROM finding_gain g JOIN finding f USING (run_id, kind, finding_id, stage, device_id) JOIN run r USING (run_id) WHERE r.name = 'nccl2' AND g.finding_id = 'launch-bound' AND (f.evidence->>'median_ns')::DOUBLE = 0 AND (g.pass_saving_ns > 0 OR g.is_by_path)"
+	if got := rows(t, w, late); len(got) > 0 {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestSharedStream holds that collectives on a stream of computing are found: by the raw rows, and none where communication has its own.
 func TestSharedStream(t *testing.T) {
 	t.Parallel()

@@ -15,6 +15,9 @@ var oncePasses = map[string]string{"host": "host", "call": "call", "wait": "wait
 // mostShared is the share of the time that collectives run alone from which on its cause is that they share a stream with computing.
 const mostShared = 0.5
 
+// hardlyWaits is the share of the median pass below which waiting in collectives is no matter of each pass.
+const hardlyWaits = 0.1
+
 // planAdvice is for a host that is busy before attention kernels of cuDNN.
 const planAdvice = "cuDNN is likely to build a plan for each new length: warm up with every length that follows, or take another attention backend (torch.backends.cuda.enable_cudnn_sdp(False))"
 
@@ -32,6 +35,9 @@ func (s *summariser) refineAll(list []Finding) (err error) {
 		x := &list[i]
 		if x.Gain = s.gainOf(*x); x.IsByPath {
 			x.Evidence += fmt.Sprintf("; with launches free it takes %s%s, by the critical path", DurationText(x.Gain.ThenNs), x.Gain.unit())
+			if own, is := x.Figures.(interface{ Usual() float64 }); is && DurationText(x.PassSavingNs) != DurationText(own.Usual()) && x.PassSavingNs > own.Usual() {
+				x.Evidence += ": the CPU then runs ahead, so other idle time goes too"
+			}
 		}
 	}
 	return err
@@ -104,7 +110,7 @@ func (s *summariser) refineWait(a *Finding) {
 		}
 		return
 	}
-	if wait.isOutlier() {
+	if wait.isOutlier() && a.PassSavingNs < hardlyWaits*a.PassSpanNs {
 		a.Title = fmt.Sprintf("GPU %d was late for collectives in one pass of %d", late.device, wait.Passes)
 		a.Advice = fmt.Sprintf("check what differs on GPU %d in pass %d", late.device, wait.MostPass)
 		return

@@ -10,8 +10,9 @@
 --   device_id INTEGER: GPU
 --   subject VARCHAR: as in finding
 --   pass_span_ns DOUBLE: GPU span of the stage's median pass on the GPU; for all device work, as in finding, like the next
---   pass_saving_ns DOUBLE: saving in that pass: of rules about launches by its critical path, where that is known; of others about times of
---     passes what the pass has of it; of those about kernels their part of the saving by the time that work ran in the pass
+--   pass_saving_ns DOUBLE: saving in that pass: of rules about launches by its critical path, where that is known and
+--     some come late in it; of others about times of passes what the pass has of it; of those about kernels their part of the saving by the
+--     time that work ran in the pass
 --   is_by_path BOOLEAN: whether it is by the critical path
 
 WITH path AS ( -- of several processes on a GPU that which could gain most
@@ -45,7 +46,8 @@ WITH path AS ( -- of several processes on a GPU that which could gain most
         s.pass_span_ns,
         s.pass_busy_ns,
         (f.evidence::JSON ->> '$.median_ns')::DOUBLE AS median_ns,
-        p.saving_ratio
+        p.saving_ratio,
+        p.saving_ratio IS NOT NULL AND coalesce(median_ns, 1) > 0 AS is_by_path
     FROM finding f
     JOIN finding_span s
         ON s.run_id = f.run_id
@@ -68,10 +70,10 @@ SELECT
     CASE WHEN f.stage IS NULL THEN f.span_ns ELSE f.pass_span_ns END AS pass_span_ns,
     CASE
         WHEN f.stage IS NULL THEN f.saving_ns
-        WHEN f.saving_ratio IS NOT NULL
+        WHEN f.is_by_path
             THEN least(f.saving_ratio * f.pass_span_ns, f.pass_span_ns - f.pass_busy_ns)
         WHEN f.median_ns IS NOT NULL THEN least(f.median_ns, f.saving_ns, f.pass_span_ns)
         ELSE least(f.saving_ns * coalesce(f.pass_busy_ns / nullif(f.busy_ns, 0), 1), f.pass_span_ns)
     END AS pass_saving_ns,
-    f.saving_ratio IS NOT NULL AS is_by_path
+    f.is_by_path
 FROM f

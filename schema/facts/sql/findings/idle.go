@@ -119,6 +119,9 @@ type passTimes struct {
 	PassCount int64   `json:"pass_count"`
 }
 
+// Usual is what the median pass has.
+func (p passTimes) Usual() float64 { return p.MedianNs }
+
 // spread returns how the saving of a finding is spread over passes, as the end of a sentence; "" of a single one. A mean would hide that one cold
 // pass holds nearly all of it.
 func (p passTimes) spread(x Found) string { return p.spreadOf(x, float64(x.SavingNs)) }
