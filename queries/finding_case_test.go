@@ -121,7 +121,6 @@ var findingCases = []struct {
 	{"collective-wait", "for a GPU that comes 400 ns later", bothIn(0, 400), map[string]int64{"": 400}},
 	{"collective-wait", "for one that comes at once", bothIn(0, 0), nil},
 	{"collective-wait", "on a GPU alone", []string{ran(1, 4, 0, 1000, 8, "")}, nil},
-	{"exposed-collectives", "but for the wait", bothIn(0, 400), map[string]int64{"": 600}},
 	{"slow-gpu", "a fifth slower than another", slices.Concat(secondGPU, onBoth(1, 1200, 1000, 5)), map[string]int64{"": 5 * 200}},
 	{"slow-gpu", "as fast, or a little slower", slices.Concat(secondGPU, onBoth(1, 1050, 1000, 5), onBoth(2, 1000, 1000, 5)), nil},
 	{"slow-gpu", "too few of them", slices.Concat(secondGPU, onBoth(1, 1200, 1000, 4)), nil},
