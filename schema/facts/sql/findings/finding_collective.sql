@@ -1,4 +1,4 @@
--- finding_collective: Collectives not overlapped with other kernels: what of that is waiting for later ranks, where that is known, and the rest.
+-- finding_collective: Collectives not overlapped with other kernels: what of that is known to be waiting for later ranks, and the rest.
 -- into: finding
 -- needs: _finding_part collective
 
