@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/csv"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -73,16 +74,6 @@ func TestShowFigures(t *testing.T) {
 		}
 		return m[1:]
 	}
-	busy := map[string]float64{}
-	for _, r := range p.rows("accounting", "--run", "a") {
-		share, err := strconv.ParseFloat(r["share_ratio"], 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if r["kind"] == "busy" {
-			busy[r["stage"]] += share
-		}
-	}
 	mfu := map[string]map[string]string{}
 	for _, r := range p.rows("mfu", "--run", "a") {
 		mfu[r["stage"]] = r
@@ -95,7 +86,7 @@ func TestShowFigures(t *testing.T) {
 		wantShown(t, name+" at least", m[2], m[4], r["gpu_span_min_ns"])
 		wantShown(t, name+" at most", m[3], m[4], r["gpu_span_max_ns"])
 		wantShown(t, name+" passes", m[5], "", r["passes"])
-		wantShown(t, name+" busy", m[6], "%", strconv.FormatFloat(busy[name], 'g', -1, 64))
+		wantShown(t, name+" busy", m[6], "%", r["busy_ratio"])
 		wantShown(t, name+" tokens/s", m[7], "", r["gpu_span_tokens_per_s"])
 		wantShown(t, name+" MFU", m[8], "%", mfu[name]["mfu_ratio"])
 		wantShown(t, name+" MBU", m[9], "%", mfu[name]["mbu_ratio"])
@@ -110,10 +101,12 @@ func TestShowFigures(t *testing.T) {
 		t.Errorf("%d stages and %d kernels were compared", len(stages), len(kernels))
 	}
 	first := p.rows("findings", "--run", "a", "--top", "1")[0]
-	m := find(`1  ` + first["stage"] + `, ` + first["bound"] + ` ([\d.]+) (\w+) of ([\d.]+) (\w+)(?: in \d+ passes)? \(([\d.]+) %\): ` + first["title"] + `\n`)
-	wantShown(t, "saving", m[0], m[1], first["saving_ns"])
-	wantShown(t, "of", m[2], m[3], first["span_ns"])
-	wantShown(t, "share", m[4], "%", first["share_ratio"])
+	m := find(`1  ` + first["stage"] + `, ` + first["bound"] + ` ([\d.]+) -> ([\d.]+) ms/token: ` + first["title"] + `\n`)
+	before, after := percentOf(t, m[0]), percentOf(t, m[1])
+	if want := percentOf(t, first["pass_saving_ns"]) / percentOf(t, first["pass_span_ns"]); math.Abs((before-after)/before-want) > 0.005 {
+		t.Errorf("the first finding takes %v to %v, and %.3f of the pass less in the query", m[0], m[1], want)
+	}
+	wantShown(t, "time per token", m[0], "ms", p.rows("runs")[0]["token_time_ns"])
 	find(`attribution  exact, ` + grouped(p.rows("conservation", "--run", "a")[0]["kernel_count"]) + ` kernels\n`)
 }
 
@@ -176,8 +169,8 @@ func TestShowCold(t *testing.T) {
 	p := reading(t, []testkit.Run{{Name: "found", Files: []string{"nsys/" + nccl}}, {Name: "counted", Files: []string{"nsys/" + nccl}, Options: ingest.Options{Pass: workload.Uniform(workload.Pass{}, &none)}}})
 	found, counted := p.ok("show", "found", "--wide"), p.ok("show", "counted", "--wide")
 	for text, lines := range map[string][]string{
-		found:                    {`prefill +760 us +730 us to 13\.3 ms +10 `, `! 2 cold passes of prefill are excluded: the longest takes 179 ms, 233 times a steady one \(loading code 42\.0 ms, .*`, `! the passes of prefill vary by more than 10\.0 %: .*`},
-		counted:                  {`prefill +773 us +730 us to 179 ms +12 `},
+		found:                    {`prefill +760 us +730 us to 13\.3 ms +5 x 2 GPUs `, `! 2 cold passes of prefill are excluded: the longest takes 179 ms, 233 times a steady one \(loading code 42\.0 ms, .*`, `! the passes of prefill vary by more than 10\.0 %: .*`},
+		counted:                  {`prefill +773 us +730 us to 179 ms +6 x 2 GPUs `},
 		p.ok("explain", "found"): {`note: 2 cold passes of prefill are excluded: .*`},
 	} {
 		for _, line := range lines {
