@@ -142,8 +142,8 @@ type BoundRow struct {
 	SMRatio         *float64 `col:"sm_ratio"`
 	MemoryRatio     *float64 `col:"memory_ratio"`
 	Launches        int64    `col:"launches"`
-	Grid            string   `col:"grid,optional"`
-	Block           string   `col:"block,optional"`
+	Grid            string   `col:"grid"`
+	Block           string   `col:"block"`
 }
 
 // ncuRuleRow is a row of ncu-rules.
