@@ -77,7 +77,7 @@ func TestStakeholderCPU(t *testing.T) {
 	r := plainReport()
 	copy(r.Frames["stages"].Rows[0], []any{"prefill", int64(3), 5e6, nil, nil, nil, nil, nil, int64(1), 5e6, 4e6, 6e6, nil, nil, nil})
 	text := fileText(t, r, markdown(stakeholderFile))
-	holds(t, text, "Decode takes 100.0 % of the measured time on the GPU, 291 ms per pass as traced.", "Prefill takes 5 ms on the CPU; no GPU work can be attributed to it.", "| prefill | 5 ms (on the CPU) | 4 to 6 ms | 3 | - |\n", "On the CPU: no GPU work can be attributed to the stage")
+	holds(t, text, "Decode takes 100.0 % of the time on the GPU by median passes, 291 ms per pass as traced.", "Prefill takes 5 ms on the CPU; no GPU work can be attributed to it.", "| prefill | 5 ms (on the CPU) | 4 to 6 ms | 3 | - |\n", "On the CPU: no GPU work can be attributed to the stage")
 	if strings.Contains(text, "dominates") {
 		t.Error("a stage dominates one whose time is of something else")
 	}

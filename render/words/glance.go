@@ -66,10 +66,10 @@ func LeadOf(s judge.Summary) string {
 		if first.IsCPU {
 			return fmt.Sprintf("No GPU work can be attributed to a stage: %s takes %s on the CPU. %s.", first.Stage, typeset.Nanoseconds(first.MedianNs), typeset.Sentence(first.Why))
 		}
-		verb, of, rest := "takes", "the measured time", ""
+		verb, of, rest := "takes", "the time by median passes", ""
 		for _, other := range s.Stages[1:] {
 			if other.IsCPU {
-				of, rest = "the measured time on the GPU", rest+fmt.Sprintf(" %s takes %s on the CPU; no GPU work can be attributed to it.", typeset.Sentence(other.Stage), typeset.Nanoseconds(other.MedianNs))
+				of, rest = "the time on the GPU by median passes", rest+fmt.Sprintf(" %s takes %s on the CPU; no GPU work can be attributed to it.", typeset.Sentence(other.Stage), typeset.Nanoseconds(other.MedianNs))
 			}
 		}
 		if len(s.Stages) > 1 && !s.Stages[1].IsCPU && first.ShareRatio >= dominates*s.Stages[1].ShareRatio {

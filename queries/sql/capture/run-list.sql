@@ -1,4 +1,4 @@
--- run-list v2: Runs that match, newest first, each with the stage that takes most of its time.
+-- run-list v3: Runs that match, newest first, each with the stage that takes most of its time by median passes.
 -- grain: one run
 -- key: run_id
 -- params:
@@ -14,7 +14,7 @@
 --   run: run name
 --   created_at: time of the ingest, UTC
 --   started_at: start of the capture, UTC; NULL when unknown
---   stage: stage that takes most time over its measured passes; NULL for runs without stages
+--   stage: stage that takes most time, its median pass times its passes; NULL for runs without stages
 --   stage_ns: median GPU span of one pass of that stage
 --   token_time_ns: median time of an output token of a sequence: GPU span of a decode pass for each of its steps; NULL when unknown
 --   first_token_ns: median GPU span of a prefill pass; NULL when that or token_time_ns is unknown
@@ -114,7 +114,7 @@ WITH r AS (
     SELECT
         p.run_id,
         p.stage,
-        sum(p.gpu_span_ns) AS all_ns,
+        median(p.gpu_span_ns)::DOUBLE * count(p.gpu_span_ns) AS all_ns,
         median(p.gpu_span_ns)::DOUBLE AS stage_ns
     FROM stage_pass p
     WHERE p.is_counted AND NOT p.is_warmup AND p.run_id IN (SELECT f.run_id FROM f)

@@ -135,7 +135,7 @@ export function mount(root, route, nav) {
         ))))),
       notes.map((n) => el("p", { class: "note" }, n)),
       next ? el("button", { type: "button", class: "more-rows", onclick: more }, "More runs") : null,
-      el("p", { class: "hint" }, `${runs.length.toLocaleString("en")}${next ? " newest" : ""} runs${isFiltered ? " that match" : ""}. Stage: the one with the most measured time; the line is its time over the runs of the same workload in this list, oldest first.`),
+      el("p", { class: "hint" }, `${runs.length.toLocaleString("en")}${next ? " newest" : ""} runs${isFiltered ? " that match" : ""}. Stage: the one that takes most time, by its median pass times its passes; the line is its time over the runs of the same workload in this list, oldest first.`),
     ];
   }
 
