@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -148,14 +147,24 @@ func (w *Warehouse) resolveTag(ctx context.Context, runs []Run, ref string) (Run
 // leastPart is how long words within a name must be to stand for it: shorter ones are in many.
 const leastPart = 3
 
-// wordStart matches where a word of a name begins.
-const wordStart = `(?:^|[^\pL\pN])`
+// hasWords reports whether a name has this part where one of its words begins.
+func hasWords(name, part string) bool {
+	for i := 0; ; i++ {
+		at := strings.Index(name[i:], part)
+		if at < 0 {
+			return false
+		}
+		i += at
+		if before, _ := utf8.DecodeLastRuneInString(name[:i]); i == 0 || !unicode.In(before, unicode.L, unicode.N) {
+			return true
+		}
+	}
+}
 
 func resolveName(runs []Run, ref string) (Run, error) {
 	var found, parts []Run
-	part := regexp.MustCompile(wordStart + regexp.QuoteMeta(ref))
 	for _, r := range runs {
-		isPart := len(ref) >= leastPart && part.MatchString(r.Name)
+		isPart := len(ref) >= leastPart && hasWords(r.Name, ref)
 		switch {
 		case r.Name == ref || r.ID == ref:
 			return r, nil
