@@ -149,7 +149,7 @@ func TestAccountingOf(t *testing.T) {
 		f := testkit.Query(t, w, "accounting", args)
 		var got []string
 		for _, r := range f.Rows {
-			got = append(got, strings.Trim(fmt.Sprint(r[:len(r)-3]), "[]"))
+			got = append(got, strings.Trim(fmt.Sprint(r[:len(r)-5]), "[]"))
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("%v: %q, want %q", args, got, want)

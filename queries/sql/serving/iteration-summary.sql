@@ -36,8 +36,8 @@
 --   tokens_per_s: tokens computed, prompts and decoded / time, of iterations with both: the rate of one process and GPU, where several have
 --     iterations; NULL when unknown for any with a time
 --   decode_tokens_per_s: tokens decoded / time, likewise
---   mfu_ratio: model FLOP / (peak x GPU span), as in mfu; NULL when unknown for any iteration, as for steps of a pass that mfu has as a
---     whole
+--   mfu_ratio: model FLOP / (peak x GPU span), by the sums of all iterations, where mfu is of the median pass; NULL when unknown for any
+--     iteration, as for steps of a pass that mfu has as a whole
 --   mbu_ratio: bytes that must be read / (peak bandwidth x GPU span), likewise
 --   padding_ratio: decode with one replay: at least this share of the sequences that its graphs compute is padding; NULL when the capture
 --     does not name the graphs
