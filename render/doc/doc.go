@@ -156,7 +156,6 @@ type Item struct {
 	Name  string       `json:"name,omitempty"`  // what the sentence is about, as a machine knows it; "" for none
 	Tone  typeset.Tone `json:"tone,omitempty"`  // of its text, on pages
 	Text  string       `json:"text"`            // it is strong where there are lines Under it or the list is ordered
-	Short string       `json:"-"`               // Text for a terminal that has no room for it; "" for none
 	Under []string     `json:"under,omitempty"` // lines below it
 	Of    string       `json:"of,omitempty"`    // kernel, function or range that it is about, below the first line under it; "" for none
 	Try   string       `json:"try,omitempty"`   // what to do about it; "" for nothing

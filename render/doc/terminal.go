@@ -215,9 +215,6 @@ func (t *terminal) item(b List, at int, item Item) {
 	if item.Name != "" {
 		text = item.Name + ": " + text
 	}
-	if item.Short != "" && t.o.Limit() > 0 && typeset.Width(lead+text) > t.o.Limit() {
-		text = item.Short
-	}
 	if !b.Ordered && len(item.See) > 0 {
 		text += "; see: " + strings.Join(item.See, ", ")
 	}
