@@ -62,7 +62,7 @@ func (t Table) markdown(w io.Writer, without ...string) error {
 func (t Table) names() []func(string) string {
 	short := make([]func(string) string, len(t.Columns))
 	for j, c := range t.Columns {
-		if c.Right || c.Full && !c.Path || slices.Contains(copied, lastWord(c.Name)) {
+		if c.Right || c.Full && !c.Path || slices.Contains(copied, lastWord(c.Name)) || t.isFiles(j) {
 			short[j] = func(s string) string { return s }
 		} else {
 			short[j] = t.shortener(j, typeset.LongName)
@@ -73,6 +73,14 @@ func (t Table) names() []func(string) string {
 
 // copied are columns of texts to be copied, by the last word of their names.
 var copied = []string{"sql", "query", "command", "argv"}
+
+// isFiles reports whether a column has paths of files, which are to be copied too, not names of what is inside each other.
+func (t Table) isFiles(column int) bool {
+	texts := t.texts(column)
+	hasSlash := func(s string) bool { return strings.Contains(s, "/") }
+	isNested := func(s string) bool { return strings.Contains(s, PathMark) }
+	return lastWord(t.Columns[column].Name) == "path" && slices.ContainsFunc(texts, hasSlash) && !slices.ContainsFunc(texts, isNested)
+}
 
 // Markdown writes a table whose long names are cut; what got better or worse stands out.
 func (t Table) Markdown(out *bytes.Buffer) {

@@ -160,6 +160,21 @@ func TestMarkdownNames(t *testing.T) {
 	}
 }
 
+// TestMarkdownPaths holds that the path of a file is whole, however deep its folder is, and that one of modules is cut.
+func TestMarkdownPaths(t *testing.T) {
+	file, modules := strings.Repeat("folder/", 20)+"a.sqlite", strings.Repeat("layer > ", 20)+"attention"
+	for path, isWhole := range map[string]bool{file: true, modules: false} {
+		var out bytes.Buffer
+		if err := Markdown(&out, rendertest.FrameOf("x", "path", []any{path}), typeset.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		got, _ := readMarkdown(markdownCells(strings.Split(out.String(), "\n")[2])[0])
+		if isWhole != (got == path) || !isWhole && typeset.Width(got) > typeset.LongName {
+			t.Errorf("%q is shown as %q", path, got)
+		}
+	}
+}
+
 // TestLongNames holds that tables for people cut names of megabytes before they look at them.
 func TestLongNames(t *testing.T) {
 	f := &frame.Frame{Query: "top-kernels", Columns: []frame.Column{{Name: "kernel"}, {Name: "operator"}}}
