@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"prof/internal/sample"
 	"prof/internal/testkit"
 )
 
@@ -50,10 +51,15 @@ func TestLargestKernels(t *testing.T) {
 	want, limits := map[key]string{}, map[string]int{}
 	var runs []string
 	for _, r := range rows[1:] {
-		want[key{r[0], r[1], r[2]}] = r[3]
 		runs = append(runs, r[0])
 	}
-	for _, run := range slices.Compact(runs) {
+	runs = sample.Of(slices.Compact(runs), 3)
+	for _, r := range rows[1:] {
+		if slices.Contains(runs, r[0]) {
+			want[key{r[0], r[1], r[2]}] = r[3]
+		}
+	}
+	for _, run := range runs {
 		var got struct {
 			Findings []struct{ Subject string }
 			Kernels  []struct {
@@ -80,7 +86,7 @@ func TestLargestKernels(t *testing.T) {
 	for at, share := range want {
 		t.Errorf("explain %s says nothing of %s of %q, with %s of its GPU time", at.run, at.kernel, at.stage, share)
 	}
-	if limits["roof"] == 0 || limits["below-roof"] == 0 || limits["grid"] == 0 || limits["ranks"] == 0 || limits[""] == 0 {
+	if *sample.Whole && (limits["roof"] == 0 || limits["below-roof"] == 0 || limits["grid"] == 0 || limits["ranks"] == 0 || limits[""] == 0) {
 		t.Errorf("what limits them: %v", limits)
 	}
 }
