@@ -52,7 +52,7 @@ func testFindingNotes(t *testing.T) {
 		{"DELETE FROM device_time", "ingest it again with --replace"},
 		{"DELETE FROM path_stage", "no measured passes of a stage"},
 		{"UPDATE device_time SET kernel_ns = 1000000000 WHERE range_id IS NULL", "measured passes of stages: 0.2 % of GPU busy time"},
-		{"UPDATE device_time SET start_ns = end_ns WHERE range_id IS NULL; DELETE FROM path_stage; DELETE FROM idle_part WHERE part = 'profiler'", "loading and warm-up included"},
+		{"UPDATE device_time SET start_ns = end_ns WHERE range_id IS NULL; DELETE FROM path_stage; DELETE FROM idle_part WHERE part = 'profiler'", "findings cover all captured device work"},
 		{strings.Join(sampled(1, 1, 1), ";") + "; UPDATE capture_device SET uuid = 'GPU-b'", "throttling could not be checked: the clocks were not sampled on the counted GPUs"},
 		{strings.Join(sampled(1, 1, 1), ";") + "; UPDATE capture_source SET captured_source_id = 7", "throttling could not be checked: the clocks were not sampled on the counted GPUs"},
 		{"DELETE FROM device_time WHERE range_id > 0", "no rule was tried: the measured passes have no device work"},
@@ -141,7 +141,7 @@ func testUntried(t *testing.T) {
 			t.Errorf("stage %q of a run without passes: %s", stage, got)
 		}
 	}
-	if got := said(2, queries.Args{}); !strings.Contains(got, "no rule was tried: there is no device work") {
+	if got := said(2, queries.Args{}); !strings.Contains(got, "no rule was tried: rules need a timeline with GPU work") {
 		t.Errorf("without device work: %s", got)
 	}
 	if f := testkit.Query(t, w, "findings", queries.Args{"run": ids[3]}); !slices.ContainsFunc(f.Notes, func(n string) bool { return strings.Contains(n, "the passes of decode differ 3.0-fold") }) {

@@ -14,6 +14,7 @@ import (
 	"prof/render/report"
 	"prof/render/screen"
 	"prof/render/table"
+	"prof/render/words"
 	"prof/schema"
 	"prof/schema/terms"
 )
@@ -86,7 +87,7 @@ func (p *program) explainRun(c *cli.Context, w *schema.Warehouse, run schema.Run
 	if len(summary.Replayed) > 0 {
 		next = profiledCommands(judge.ShellWord(run.Name))
 	}
-	d, err := screen.Explain(screen.Explained{Report: r, Findings: findings, Kernels: summary.Large, Replayed: summary.Replayed, Stage: args["stage"], First: append(rankWords(summary.Ranks, args["stage"]), first...), Next: next})
+	d, err := screen.Explain(screen.Explained{Report: r, Findings: findings, Kernels: summary.Large, Replayed: summary.Replayed, Lead: words.LeadOf(summary), Stage: args["stage"], First: append(rankWords(summary.Ranks, args["stage"]), first...), Next: next})
 	if err != nil {
 		return err
 	}
@@ -140,5 +141,25 @@ func askFindings(ctx context.Context, a *queries.Asker, run schema.Run, args que
 	for i, q := range list {
 		r.Frames[q.Query] = frames[i]
 	}
+	if len(r.Frames["accounting"].Rows) == 0 {
+		if err := askRest(ctx, a, r, run); err != nil {
+			return nil, nil, err
+		}
+	}
 	return r, spans, queries.AskMore(ctx, a, r, run.ID)
+}
+
+// askRest asks what a run has that has no timeline.
+func askRest(ctx context.Context, a *queries.Asker, r *judge.Report, run schema.Run) error {
+	var list []queries.Question
+	for _, name := range []string{"serving", "serving-latency", "top-kernels", "top-operators"} {
+		q := queries.QuestionOf(r, name, run.ID)
+		q.Notes = frame.RowsOnly
+		list = append(list, q)
+	}
+	frames, err := a.AskAll(ctx, list)
+	for i, f := range frames {
+		r.Frames[list[i].Query] = f
+	}
+	return err
 }

@@ -41,7 +41,7 @@ func TestServing(t *testing.T) {
 		t.Errorf("serving-latency gives\n%s", latency)
 	}
 	show := p.ok("show", "r")
-	for _, want := range []string{"serving, measured by the client\nrate 4/s, 32 at once  3.75 requests/s, 481 output tokens/s, 2 failed\n", " TTFT 40.2 ms (p99 71.9 ms), TPOT 9 ms (p99 11.2 ms)\n", "\n16 at once ", "\nrate 2/s "} {
+	for _, want := range []string{"serving, measured by the client\nrate 4/s, 32 at once  3.75 requests/s, 481 output tokens/s, 2 of 200 requests failed\n", " TTFT 40.2 ms (p99 71.9 ms), TPOT 9 ms (p99 11.2 ms)\n", "\n16 at once ", "\nrate 2/s "} {
 		if !strings.Contains(show, want) {
 			t.Errorf("show gives\n%s\nwant %q", show, want)
 		}
@@ -51,6 +51,16 @@ func TestServing(t *testing.T) {
 	p.wantLike(3, `(?s).*holds +serving\.ttft_p99 \(rate=4 concurrency=32 in=1024 out=128\) +71\.9 ms +<= 100ms\n.*broken +serving\.ttft_p99 \(rate=inf concurrency=16 in=1024 out=128\) +180 ms.*cannot tell +serving\.ttft_p99 \(rate=2\) .*the load generator did not report this figure.*`, "", "check", "r", "--rule", "serving.ttft_p99 <= 100ms")
 	p.ok("ingest", "--run", "own", "bench/own.json")
 	p.wantLike(0, `(?s)passed: 3 of 3 rules hold.*`, "", "check", "own", "--rule", "serving.ttft_p999 <= 80ms", "--rule", "serving.failed <= 0", "--rule", "serving.output_tokens_per_s >= 500")
+	// A run of nothing else begins with them.
+	lead := "8 at once: 3.97 requests/s, 508 output tokens/s, TTFT 40.2 ms (p99 71.9 ms)"
+	for _, args := range [][]string{{"show", "own"}, {"explain", "own"}, {"report", "own", "--out", "-", "--file", "stakeholder_summary.md"}} {
+		if got := p.ok(args...); !strings.HasPrefix(strings.TrimPrefix(got, "# Run own: summary\n\n**"), lead) {
+			t.Errorf("%s begins with\n%.300s\nwant %s", args[0], got, lead)
+		}
+	}
+	if got := p.ok("report", "own", "--out", "-", "--file", "report.md"); strings.Index(got, `<a id="section-serving">`) > strings.Index(got, `<a id="section-stages">`) {
+		t.Errorf("the report begins with what the run lacks:\n%s", got)
+	}
 	if got := p.ok("report", "own", "--out", "-", "--file", "report.md"); !strings.Contains(got, ">Serving benchmarks</") && !strings.Contains(got, "## Serving benchmarks") || !strings.Contains(got, "Latencies of serving") {
 		t.Errorf("the report has no benchmarks:\n%s", got)
 	}

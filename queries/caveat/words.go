@@ -824,9 +824,9 @@ var words = map[string]kind{
 	"work-outside-passes":          says("no rule was tried: findings of a run with measured passes cover only these passes"),
 	"stage-without-work":           says("no rule was tried: the stage has no device work in measured passes"),
 	"measured-passes-without-work": says("no rule was tried: the measured passes have no device work"),
-	"nothing-to-judge":             says("no rule was tried: there is no device work"),
+	"nothing-to-judge":             says("no rule was tried: rules need a timeline with GPU work"),
 	"no-timeline-to-judge":         says("no rule was tried: rules need the times of single kernels"),
-	"no-measured-passes":           says("the run has no measured passes of a stage: findings cover all its device work, loading and warm-up included"),
+	"no-measured-passes":           says("the run has no measured passes of a stage: findings cover all captured device work"),
 	"part-of-busy-time": sentence(func(c struct {
 		Judged float64 `col:"time_ns"`
 		Busy   float64 `col:"of_time_ns"`

@@ -11,6 +11,7 @@ var (
 	ruleRows         = frame.RowsOf[ruleRow]("finding-rules")
 	largeKernelRows  = frame.RowsOf[largeKernelRow]("large-kernels")
 	KernelRows       = frame.RowsOf[KernelRow]("top-kernels")
+	operatorRows     = frame.RowsOf[operatorRow]("top-operators")
 	stageKernelRows  = frame.RowsOf[stageKernelRow]("stage-kernels")
 	passRows         = frame.RowsOf[passRow]("passes")
 	BoundRows        = frame.RowsOf[BoundRow]("bottlenecks")
@@ -102,6 +103,14 @@ type KernelRow struct {
 	ShareRatio float64 `col:"share_ratio"`
 	Bound      string  `col:"bound,optional"`
 	Limiter    string  `col:"limiter,optional"`
+}
+
+// operatorRow is a row of top-operators.
+type operatorRow struct {
+	Operator     string   `col:"operator"`
+	SelfDeviceNs *int64   `col:"self_device_ns"`
+	SelfCPUNs    *float64 `col:"self_cpu_ns"`
+	ShareRatio   *float64 `col:"share_ratio"`
 }
 
 // stageKernelRow is a row of stage-kernels.

@@ -247,7 +247,7 @@ func (s *summariser) doubtTime() error {
 		if len(s.out.WarmOnly) > 0 {
 			s.doubt("no stage has a measured pass: figures cover the whole capture, loading and warm-up included")
 		} else {
-			s.doubt("no range of the capture is named as a stage: figures cover the whole capture, loading and warm-up included")
+			s.doubt("no range of the capture is named as a stage: figures cover the whole capture, maybe with loading and warm-up")
 		}
 	}
 	if len(s.parts) == 0 && s.r.Frame("accounting") != nil && s.out.Lacking == "" {

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"prof/queries/frame"
 	"prof/schema/say"
+	"prof/schema/terms"
 )
 
 // wholeCapture is what accounting calls all device work of a GPU.
@@ -89,6 +91,47 @@ func (s *summariser) addAll() error {
 	all := StageSummary{MeanNs: span, MedianNs: span, MinNs: span, MaxNs: span, ShareRatio: 1}
 	s.out.All = &all
 	return s.judge(&all, wholeCapture)
+}
+
+// addRest says what is known of a run of which neither a timeline nor counters are: sums of kernels or operators, or what else its files are.
+func (s *summariser) addRest() error {
+	if len(s.parts) > 0 || s.out.Profiled != "" || len(s.out.Stages) > 0 {
+		return nil
+	}
+	kernels, err := read(s, KernelRows)
+	if err != nil {
+		return err
+	}
+	if len(kernels) > 0 && kernels[0].ShareRatio > 0 {
+		s.out.Rest = fmt.Sprintf("Kernels take %s on the GPU; only their sums are known, not when each ran", DurationText(float64(kernels[0].TotalNs)/kernels[0].ShareRatio))
+		return nil
+	}
+	operators, err := read(s, operatorRows)
+	if err != nil {
+		return err
+	}
+	operators = slices.DeleteFunc(operators, func(r operatorRow) bool { return strings.HasPrefix(r.Operator, "(") })
+	if len(operators) > 0 {
+		switch first := operators[0]; {
+		case frame.Or(first.SelfDeviceNs, 0) > 0 && frame.Or(first.ShareRatio, 0) > 0:
+			s.out.Rest = fmt.Sprintf("Operators take %s on the GPU, %s of it in %s; only their sums are known, not when each ran", DurationText(float64(*first.SelfDeviceNs) / *first.ShareRatio), percentText(*first.ShareRatio), first.Operator)
+		case first.SelfCPUNs != nil:
+			s.out.Rest = fmt.Sprintf("No GPU work was recorded; of the operators on the CPU %s takes most, %s", first.Operator, DurationText(*first.SelfCPUNs))
+		}
+		return nil
+	}
+	var labels []string
+	for _, kind := range terms.Sources {
+		if s.kinds[kind.Name] && kind.IsTimeline() {
+			return nil
+		} else if s.kinds[kind.Name] {
+			labels = append(labels, kind.Label)
+		}
+	}
+	if len(labels) > 0 {
+		s.out.Rest = "No GPU timeline was recorded: all that is known is from " + say.List(labels)
+	}
+	return nil
 }
 
 // keyOf is how accounting calls a stage.

@@ -11,21 +11,23 @@ import (
 
 // Summary is what is said of a run first. Each figure names the query that it is from.
 type Summary struct {
-	Stages    []StageSummary   // those with measured passes, by time
-	All       *StageSummary    // all device work, of a run whose timeline has no measured passes; nil otherwise
-	Profiled  string           // what Nsight Compute says of its kernels, of a run without a timeline; "" otherwise
-	Replayed  []ReplayedKernel // those kernels
-	Served    *serving.Token   // what a token took of an engine under load; nil of other runs
-	Ranks     []SlowRank       // for whom ranks wait, by stage; nil without ranks that exchange data
-	Breakdown []TimeCategory   // the three that cost most
-	Kernels   []TopKernel      // the three that take most of the kernels' time, warm-up included
-	Large     []LargeKernel    // those that take a tenth of a stage's GPU time or more, by stage
-	Findings  []Finding        // what rules found, by what it could save
-	Advice    []Advice         // up to five things to try; where findings give fewer than two, what to capture next too
-	Doubts    []string         // what the figures are to be read with (throttling, overhead, warm-up, partial sources, too little data)
-	NotWhole  string           // what the captures did not record, and of what figures are all the same; "" when nothing is known to be missing
-	Lacking   string           // that the run has no facts, so that nearly nothing is known of it; "" where it has
-	WarmOnly  []string         // stages of which all passes count as warm-up, so that nothing of them was measured
+	Stages     []StageSummary     // those with measured passes, by time
+	All        *StageSummary      // all device work, of a run whose timeline has no measured passes; nil otherwise
+	Profiled   string             // what Nsight Compute says of its kernels, of a run without a timeline; "" otherwise
+	Replayed   []ReplayedKernel   // those kernels
+	Served     *serving.Token     // what a token took of an engine under load; nil of other runs
+	Benchmarks []serving.Measured // what load generators measured at the client
+	Rest       string             // what a run has that has none of the above; "" otherwise
+	Ranks      []SlowRank         // for whom ranks wait, by stage; nil without ranks that exchange data
+	Breakdown  []TimeCategory     // the three that cost most
+	Kernels    []TopKernel        // the three that take most of the kernels' time, warm-up included
+	Large      []LargeKernel      // those that take a tenth of a stage's GPU time or more, by stage
+	Findings   []Finding          // what rules found, by what it could save
+	Advice     []Advice           // up to five things to try; where findings give fewer than two, what to capture next too
+	Doubts     []string           // what the figures are to be read with (throttling, overhead, warm-up, partial sources, too little data)
+	NotWhole   string             // what the captures did not record, and of what figures are all the same; "" when nothing is known to be missing
+	Lacking    string             // that the run has no facts, so that nearly nothing is known of it; "" where it has
+	WarmOnly   []string           // stages of which all passes count as warm-up, so that nothing of them was measured
 }
 
 // StageSummary says of one stage how long it takes, how much of the hardware it uses and what bounds it.
@@ -111,7 +113,7 @@ func newSummariser(r *Report) *summariser { return &summariser{r: r, name: r.Nam
 
 func (s *summariser) summarise() error {
 	s.out.Lacking = s.r.Lacking()
-	for _, step := range []func() error{s.readSources, s.readParts, s.readFindings, s.readUtilisation, s.readProfiled, s.readPasses, s.readLost, s.readLate, s.readServed, s.addStages, s.addAll, s.wordRanks, s.refineFindings, s.addBreakdown, s.addKernels, s.addLarge, s.addAdvice, s.addDoubts} {
+	for _, step := range []func() error{s.readSources, s.readParts, s.readFindings, s.readUtilisation, s.readProfiled, s.readPasses, s.readLost, s.readLate, s.readServed, s.addStages, s.addAll, s.addRest, s.wordRanks, s.refineFindings, s.addBreakdown, s.addKernels, s.addLarge, s.addAdvice, s.addDoubts} {
 		if err := step(); err != nil {
 			return err
 		}

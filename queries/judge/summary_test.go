@@ -287,3 +287,33 @@ func TestSummaryLacking(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// TestSummaryRest holds what is said of a run without a timeline and counters.
+func TestSummaryRest(t *testing.T) {
+	kernels := answer("top-kernels", "kernel total_ns role mean_ns calls share_ratio family", []any{"k1", 80 * ms, "gemm", 8e6, int64(10), 0.8, "f"})
+	operators := func(device any, share any) *frame.Frame {
+		return answer("top-operators", "operator self_device_ns self_cpu_ns share_ratio", []any{"(none)", device, nil, share}, []any{"aten::mm", device, 90e6, share})
+	}
+	sources := func(kinds ...string) *frame.Frame {
+		var rows [][]any
+		for _, kind := range kinds {
+			rows = append(rows, []any{kind, "ok", nil, kind})
+		}
+		return answer("sources", "kind status reason path", rows...)
+	}
+	for _, c := range []struct {
+		want   string
+		frames []*frame.Frame
+	}{
+		{"Kernels take 100 ms on the GPU; only their sums are known, not when each ran", []*frame.Frame{kernels, operators(20*ms, 0.5), sources("nsys-stats")}},
+		{"Operators take 40.0 ms on the GPU, 50.0 % of it in aten::mm; only their sums are known, not when each ran", []*frame.Frame{operators(20*ms, 0.5), sources("torch")}},
+		{"No GPU work was recorded; of the operators on the CPU aten::mm takes most, 90.0 ms", []*frame.Frame{operators(int64(0), nil), sources("torch")}},
+		{"No GPU timeline was recorded: all that is known is from a model's configuration and a load generator", []*frame.Frame{sources("serving", "model")}},
+		{"", []*frame.Frame{sources("nsys", "model")}}, // it lost its kernels, which is said elsewhere
+		{"", []*frame.Frame{accountingOf("(run)", busyParts()), kernels, sources("nsys")}},
+	} {
+		if s := summarise(t, reportOf(c.frames...)); s.Rest != c.want {
+			t.Errorf("%q, want %q", s.Rest, c.want)
+		}
+	}
+}

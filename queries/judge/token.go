@@ -69,9 +69,18 @@ func (s Summary) FindingOf(id, stage string) *Finding {
 	return &s.Findings[at]
 }
 
-// readServed reads what a token took of an engine under load.
+// readServed reads what a token took of an engine under load, and what load generators measured.
 func (s *summariser) readServed() error {
 	list, err := read(s, serving.Causes)
+	if err != nil {
+		return err
+	}
 	s.out.Served = serving.TokenOf(list)
+	benchmarks, err := read(s, serving.Benchmarks)
+	if err != nil {
+		return err
+	}
+	times, err := read(s, serving.Latencies)
+	s.out.Benchmarks = serving.MeasuredOf(benchmarks, times)
 	return err
 }

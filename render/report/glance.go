@@ -16,6 +16,7 @@ import (
 type glance struct {
 	Lead      string
 	Stages    []glanceStage
+	Serving   doc.Facts
 	Parts     []terms.Part // of the bars of the stages
 	GPUs      int          // that a bar is added up from, at most
 	Breakdown []glanceCategory
@@ -38,6 +39,9 @@ type glanceCategory struct{ Words, Stage, Time, Share, Command string }
 
 // glanceKernel is a kernel with its name in short and whole, and what is said of it.
 type glanceKernel struct{ Short, Name, Words, Command string }
+
+// mostBenchmarks is how many of a load generator's a summary has room for.
+const mostBenchmarks = 8
 
 // newGlance words the summary of a report; nil for one of chosen sections that has no place for it.
 func newGlance(r *judge.Report) (*glance, error) {
@@ -64,6 +68,7 @@ func newGlance(r *judge.Report) (*glance, error) {
 			g.Stages[i].Bar = new(bars[i].View(g.Stages[i].Name))
 		}
 	}
+	g.Serving = words.Serving(s.Benchmarks, mostBenchmarks)
 	for _, c := range s.Breakdown {
 		stage := typeset.Neutral(c.Stage)
 		if stage == "" {
@@ -175,6 +180,9 @@ func (g *glance) section() doc.Section {
 	}
 	if len(g.Stages) > 0 {
 		s.Blocks = append(s.Blocks, doc.Either{Page: []doc.Block{doc.Figure{Template: "stage-cards", Of: g}}, Other: g.stageBlocks()})
+	}
+	if len(g.Serving) > 0 {
+		part(words.ServingTitle, g.Serving)
 	}
 	if len(g.Advice) > 0 {
 		part("what to do first", doc.List{Ordered: true, Items: typeset.Each(g.Advice, adviceItem)})

@@ -61,8 +61,8 @@ func (r *reader) document(withPictures bool) doc.Document {
 		timeline.Notes, timeline.Others = words.OwnNotes(timeline.Notes, shared)
 		d.Blocks = append(d.Blocks, doc.Either{Page: []doc.Block{doc.Section{Title: "timeline", ID: "timeline", Blocks: []doc.Block{doc.Figure{Template: "timeline", Of: timeline, Scripts: timelineScripts}}}}})
 	}
-	for _, s := range r.Sections {
-		section := doc.Section{Title: typeset.Neutral(s.Title), ID: "section-" + s.ID, Folded: len(r.Sections) >= manySections && !slices.Contains(openSections, s.ID), Blocks: r.section(s, shared, withPictures)}
+	for i, s := range r.Sections {
+		section := doc.Section{Title: typeset.Neutral(s.Title), ID: "section-" + s.ID, Folded: len(r.Sections) >= manySections && i > 0, Blocks: r.section(s, shared, withPictures)}
 		if s.Missing != "" {
 			section.Title, section.Brief = section.Title+": not known", section.Title
 		}
@@ -78,10 +78,8 @@ func (r *reader) document(withPictures bool) doc.Document {
 	return d
 }
 
-// manySections is how many sections are folded, but for those that a reader sees without a click.
+// manySections is how many sections are folded, but for the first, which a reader sees without a click.
 const manySections = 8
-
-var openSections = []string{"stages"}
 
 // notesID names the section of notes on several tables.
 const notesID = "notes"

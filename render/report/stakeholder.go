@@ -36,7 +36,11 @@ func stakeholderFile(r *reader) doc.Document {
 	}
 	p := stakeholder{r, s, g}
 	d := doc.Document{Title: typeset.Neutral(reportTitle(r.Report)) + ": summary", IsFile: true, Blocks: []doc.Block{
-		doc.Lead{Text: g.Lead}, p.about(),
+		doc.Lead{Text: g.Lead}, p.about()}}
+	if len(g.Serving) > 0 {
+		d.Blocks = append(d.Blocks, doc.Section{Title: "Serving", Blocks: []doc.Block{g.Serving, say("TTFT is the time from sending a request to its first token, TPOT the time per token after that, ITL the time between tokens, E2E that of a whole request: medians, and 99th percentiles in brackets. %s", p.query("serving"))}})
+	}
+	d.Blocks = append(d.Blocks,
 		doc.Section{Title: "Environment", Blocks: p.environment()},
 		doc.Section{Title: "Aggregates", Blocks: p.aggregates()},
 		doc.Section{Title: "Per-Stage Timings", Blocks: p.stages()},
@@ -45,7 +49,7 @@ func stakeholderFile(r *reader) doc.Document {
 		doc.Section{Title: "Top Operators", Blocks: p.operators()},
 		doc.Section{Title: "Top Kernels", Blocks: p.kernels()},
 		doc.Section{Title: "Recommendations", Blocks: p.recommendations()},
-	}}
+	)
 	if len(g.Doubts) > 0 {
 		d.Blocks = append(d.Blocks, doc.Section{Title: "How far to trust this", Blocks: []doc.Block{doc.List{Items: sentences(g.Doubts)}}})
 	}
@@ -420,7 +424,7 @@ func (p *stakeholder) takeaways() []doc.Block {
 		return item
 	})}}
 	if len(p.g.Stages) == 0 {
-		out = []doc.Block{doc.Text(p.g.Lead)}
+		out = notKnown("no stage was measured, see Per-Stage Timings")
 	}
 	if len(p.g.Breakdown) > 0 {
 		out = append(out, say("Most of the time goes to:"), p.g.breakdown()[0])

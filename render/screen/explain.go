@@ -18,6 +18,7 @@ type Explained struct {
 	Findings []judge.Finding
 	Kernels  []judge.LargeKernel
 	Replayed []judge.ReplayedKernel // of a run without a timeline, in which nothing else can be found
+	Lead     string                 // what a run without GPU work has
 	Stage    string                 // of which alone they are; "" for all
 	Next     []string               // commands that show more
 	First    []string               // notes that are said before them
@@ -37,7 +38,12 @@ func Explain(e Explained) (doc.Document, error) {
 			d.Blocks = append(d.Blocks, doc.Notes(typeset.Each(notes, typeset.Neutral)))
 		}
 	}
-	add(e.First)
+	hasWork := len(parts) > 0 || e.Lead == ""
+	if hasWork {
+		add(e.First)
+	} else {
+		d.Blocks = []doc.Block{doc.Lead{Text: typeset.Neutral(e.Lead)}, d.Blocks[0]}
+	}
 	f := e.Report.Frame("findings")
 	switch {
 	case len(e.Findings) > 0:
@@ -49,6 +55,9 @@ func Explain(e Explained) (doc.Document, error) {
 	}
 	if len(e.Kernels) > 0 {
 		d.Blocks = append(d.Blocks, doc.Section{Title: words.LargeTitle, Blocks: []doc.Block{doc.List{Ordered: true, Items: words.LargeKernels(e.Kernels)}}})
+	}
+	if !hasWork { // that no rule was tried is least of what is to be said
+		add(e.First)
 	}
 	add(slices.DeleteFunc(slices.Clone(f.Notes), func(note string) bool { return slices.Contains(e.First, note) }))
 	if len(e.Next) > 0 {

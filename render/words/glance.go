@@ -82,9 +82,13 @@ func LeadOf(s judge.Summary) string {
 	case s.All != nil && len(s.WarmOnly) > 0:
 		return fmt.Sprintf("All passes of %s count as warm-up: no stage was measured. GPU work spans %s, loading and warm-up included. %s", strings.Join(s.WarmOnly, ", "), typeset.Nanoseconds(s.All.MeanNs), BoundText(*s.All))
 	case s.All != nil:
-		return fmt.Sprintf("The capture names no stages. GPU work spans %s, loading and warm-up included. %s", typeset.Nanoseconds(s.All.MeanNs), BoundText(*s.All))
+		return fmt.Sprintf("The capture names no stages. GPU work spans %s in all. %s", typeset.Nanoseconds(s.All.MeanNs), BoundText(*s.All))
+	case len(s.Benchmarks) > 0:
+		return clientLead(s.Benchmarks)
 	case s.Profiled != "":
 		return s.Profiled + "."
+	case s.Rest != "":
+		return s.Rest + "."
 	}
 	return "The run has no GPU work with known times."
 }

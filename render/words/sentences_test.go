@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"prof/queries/judge"
+	"prof/queries/judge/serving"
 	"prof/queries/judge/trend"
 	"prof/render/rendertest"
 )
@@ -24,8 +25,14 @@ func TestSentences(t *testing.T) {
 	say(BoundText(stage))
 	onCPU := stage
 	onCPU.Stage, onCPU.IsCPU = "prefill", true
-	for _, s := range []judge.Summary{{Stages: []judge.StageSummary{stage}}, {Stages: []judge.StageSummary{stage, onCPU}}, {Stages: []judge.StageSummary{onCPU}}, {All: &stage, WarmOnly: []string{"decode"}}, {All: &stage}, {Profiled: "PROFILED"}, {}} {
+	for _, s := range []judge.Summary{{Stages: []judge.StageSummary{stage}}, {Stages: []judge.StageSummary{stage, onCPU}}, {Stages: []judge.StageSummary{onCPU}}, {All: &stage, WarmOnly: []string{"decode"}}, {All: &stage}, {Profiled: "PROFILED"}, {Rest: "REST"}, {}} {
 		say(LeadOf(s))
+	}
+	ttft, e2e := serving.Latency{Metric: "ttft", P50: new(50e6), P99: new(90e6)}, serving.Latency{Metric: "e2e", Mean: new(2e9)}
+	slow := serving.Measured{Benchmark: serving.Benchmark{Row: serving.Row{Tool: "TOOL", Completed: new(8.0), Failed: new(2.0)}}, Latencies: []serving.Latency{e2e}}
+	fast := serving.Measured{Benchmark: serving.Benchmark{Row: serving.Row{Rate: new(4.0), Failed: new(1.0)}, RequestsPerS: new(3.75), OutputTokensPerS: new(481.0)}, Latencies: []serving.Latency{ttft, e2e}}
+	for _, list := range [][]serving.Measured{{slow}, {fast}, {slow, fast}, {slow, slow}} {
+		say(LeadOf(judge.Summary{Benchmarks: list, Profiled: "PROFILED"}))
 	}
 	prefill := judge.StageSummary{Stage: "prefill", MedianNs: 45.9e6}
 	graph := []judge.Finding{{ID: "launch-bound", Stage: "decode", Gain: judge.Gain{NowNs: 18.2e6, ThenNs: 2.49e6, Per: "token", Bound: "at most"}}}

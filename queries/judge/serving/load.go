@@ -54,6 +54,27 @@ type Latency struct {
 	P99       *float64 `col:"p99_ns"`
 }
 
+// Measured is a benchmark with its latencies.
+type Measured struct {
+	Benchmark
+	Latencies []Latency
+}
+
+// MeasuredOf puts benchmarks and latencies together.
+func MeasuredOf(list []Benchmark, times []Latency) []Measured {
+	var out []Measured
+	for _, b := range list {
+		m := Measured{Benchmark: b}
+		for _, l := range times {
+			if l.Benchmark == b.Number {
+				m.Latencies = append(m.Latencies, l)
+			}
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
 // Cause is a part of the time between two decode steps of an engine.
 type Cause struct {
 	Kind        string   `col:"kind"`
