@@ -173,7 +173,7 @@ type FigureForm struct {
 // ItemForm is a kernel, copy, idle time, ... on both sides.
 type ItemForm struct {
 	Stage           string      `json:"stage"`
-	Kind            string      `json:"kind" doc:"kernel, family, grid, copy, fill, graph, overlap, other, idle, stage, operator, range, metric, node or rest"`
+	Kind            string      `json:"kind" doc:"kernel, family, grid, moved (several kernels and what took their place), copy, fill, graph, overlap, other, idle, stage, operator, range, metric, node or rest"`
 	Name            string      `json:"name"`
 	Family          *string     `json:"family" doc:"of kernels"`
 	Grid            *string     `json:"grid"`
@@ -181,7 +181,7 @@ type ItemForm struct {
 	Unit            string      `json:"unit" doc:"ns, or that of a metric"`
 	Status          diff.Status `json:"status" enum:"both,new,removed,moved" doc:"moved: its work is done under another name or grid, see partner"`
 	Places          int         `json:"places,omitempty" doc:"of modules and operators: in how many instances of modules"`
-	Partner         *string     `json:"partner" doc:"what took its place, or what it took the place of"`
+	Partner         *string     `json:"partner" doc:"what took its place, or what it took the place of; of moved both"`
 	How             *string     `json:"how" doc:"how partner is known: renamed, other grid, same family, fused, split, in a graph, replaced; of a node also other kernels, other shapes"`
 	A               MeasureForm `json:"a"`
 	B               MeasureForm `json:"b"`

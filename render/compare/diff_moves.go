@@ -43,6 +43,10 @@ func (g itemGroup) partnersOf(i diff.Item) []string {
 
 // becameText says in a cell what took the place of an item, or what it took the place of.
 func becameText(g itemGroup, i diff.Item) string {
+	if len(i.Members) > 2 {
+		before, after := membersOf(i)
+		return i.How + ": " + shortNames(before) + " → " + shortNames(after)
+	}
 	parts := g.partnersOf(i)
 	if i.Kind == "node" { // how has a column of its own
 		return strings.Join(parts, " + ")
@@ -51,17 +55,31 @@ func becameText(g itemGroup, i diff.Item) string {
 		return i.How
 	}
 	lead := "now "
-	if i.A.Calls == 0 {
+	if i.A.Calls == 0 || len(i.Members) > 0 {
 		lead = "was "
 	}
-	for k, name := range parts { // which have rows of their own
-		parts[k] = typeset.Shorten(name, longValue, 60)
-	}
-	text := lead + strings.Join(parts, " + ")
+	text := lead + shortNames(parts)
 	if i.How != "" {
 		text = i.How + ": " + text
 	}
 	return text
+}
+
+func shortNames(names []string) string {
+	return strings.Join(typeset.Each(names, func(name string) string { return typeset.Shorten(name, longValue, 60) }), " + ")
+}
+
+// membersOf are the names of kernels and of what took their place.
+func membersOf(i diff.Item) (before, after []string) {
+	names := typeset.PlainNames(typeset.Each(i.Members, func(m diff.Item) string { return typeset.Neutral(m.Name) }))
+	for k, m := range i.Members {
+		if m.A.Calls == 0 {
+			after = append(after, names[k])
+		} else {
+			before = append(before, names[k])
+		}
+	}
+	return before, after
 }
 
 // moves are those of work from some kernels to others: told by the new ones, or where one was split by the old one.
@@ -69,6 +87,11 @@ func (g itemGroup) moves() []doc.Swap {
 	var out []doc.Swap
 	own := g.plain(func(i diff.Item) string { return typeset.Neutral(i.Name) })
 	for _, i := range g.items {
+		if len(i.Members) > 0 {
+			before, after := membersOf(i)
+			out = append(out, doc.Swap{How: i.How, Before: before, After: after})
+			continue
+		}
 		partners := g.partnersOf(i)
 		isNew := i.A.Calls == 0
 		if len(partners) == 0 || isNew == (i.How == "split") {

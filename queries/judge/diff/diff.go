@@ -40,7 +40,13 @@ func Runs(ctx context.Context, asker frame.Asker, a, b Side, o Options) (*Result
 	var operators nodes
 	var errs [4]error
 	var wait sync.WaitGroup
-	wait.Go(func() { loaded, sources, errs[0] = load(ctx, asker, slices.Concat(a.Runs, b.Runs), o.Stage) })
+	wait.Go(func() {
+		if loaded, sources, errs[0] = load(ctx, asker, slices.Concat(a.Runs, b.Runs), o.Stage); errs[0] == nil {
+			var more []Source
+			more, errs[0] = loadOrders(ctx, asker, loaded[:len(a.Runs)], loaded[len(a.Runs):], o.Stage)
+			sources = append(sources, more...)
+		}
+	})
 	wait.Go(func() { known, errs[1] = surround(ctx, asker, a, b, o) })
 	if o.Stage == "" { // a client does not see stages
 		wait.Go(func() { served, past, servedBy, errs[2] = loadServing(ctx, asker, a.Runs, b.Runs) })
@@ -124,7 +130,7 @@ func (r *Result) compare(a, b []runData, known surroundings) error {
 		return fmt.Errorf("%w: %s", ErrNothing, nothingText(r.Options.Stage))
 	}
 	r.Stages = make([]Stage, len(c.stages))
-	lists := make([][]Item, len(c.stages))
+	lists, parts := make([][]Item, len(c.stages)), make([][]pair, len(c.stages))
 	by := r.Options.By
 	if !by.adds() {
 		by = ByKernel
@@ -134,20 +140,17 @@ func (r *Result) compare(a, b []runData, known surroundings) error {
 			r.Stages[i] = Stage{Name: s.name, Unit: s.unit, A: s.side(s.a), B: s.side(s.b), Level: s.samplesText(), NotWhole: true}
 			continue
 		}
-		kernels := s.items(ByKernel)
-		lists[i] = kernels
-		if by != ByKernel {
-			lists[i] = s.items(by)
-		}
-		r.Stages[i] = Stage{Name: s.name, Unit: s.unit, A: s.side(s.a), B: s.side(s.b), Level: s.samplesText(), Ledger: s.items(ByFamily)}
+		lists[i], parts[i] = s.items(by)
+		ledger, _ := s.items(ByFamily)
+		r.Stages[i] = Stage{Name: s.name, Unit: s.unit, A: s.side(s.a), B: s.side(s.b), Level: s.samplesText(), Ledger: ledger}
 		if s.both() {
 			r.Stages[i].Contributors = s.contributors(r.Options.Metric)
 			r.Stages[i].Delta = &Delta{}
-			parts := lists[i]
+			all := lists[i]
 			if r.Options.By == ByStage { // whose items are those of the ledger
-				parts = r.Stages[i].Ledger
+				all = r.Stages[i].Ledger
 			}
-			for _, it := range parts {
+			for _, it := range all {
 				r.Stages[i].Delta.add(it.Delta)
 			}
 		}
@@ -156,10 +159,6 @@ func (r *Result) compare(a, b []runData, known surroundings) error {
 	}
 	c.judgeStages(r.Stages, known.noise)
 	if r.Options.By.adds() {
-		parts := make([][]pair, len(c.stages))
-		for i, s := range c.stages {
-			parts[i] = s.parts(by)
-		}
 		c.judgeItems(lists, parts)
 		for i, s := range c.stages {
 			if s.isLone() {

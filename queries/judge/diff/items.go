@@ -11,8 +11,9 @@ import (
 	"prof/queries/frame"
 )
 
-// items returns the parts of the stage's time by a dimension that they add up by, in the order in which they are added up.
-func (s *stagePair) items(by Dimension) []Item {
+// items returns the parts of the stage's time by a dimension that they add up by, in the order in which they are added up, and what each has of both
+// sides. Kernels and what took their place are one.
+func (s *stagePair) items(by Dimension) ([]Item, []pair) {
 	list := s.parts(by)
 	moves := s.moves
 	if by == ByGrid {
@@ -35,6 +36,9 @@ func (s *stagePair) items(by Dimension) []Item {
 			if side != nil && side.family != "" {
 				it.Family = side.family
 			}
+			if side != nil {
+				it.role = cmp.Or(it.role, side.role)
+			}
 		}
 		if by == ByFamily && it.Kind == "kernel" && it.Family != "" {
 			it.Kind = "family"
@@ -47,11 +51,11 @@ func (s *stagePair) items(by Dimension) []Item {
 			it.Typical = split(*it.A.TypicalNs, *it.B.TypicalNs, a.lasting(*it.A.TypicalNs*unitsA), b.lasting(*it.B.TypicalNs*unitsB), unitsA, unitsB)
 		}
 		if m, moved := moves[p.key]; moved {
-			it.Status, it.Partner, it.How = Moved, m.partner, m.how
+			it.Status, it.Partner, it.How, it.group = Moved, m.partner, m.how, m.group
 		}
 		out[i] = it
 	}
-	return out
+	return s.gather(out, list)
 }
 
 // parts returns what the stage's time is made of by a dimension: of the GPUs' work alone where that is what the stage is judged by.
@@ -133,7 +137,7 @@ func byChange(list []Item) {
 }
 
 // restNouns name what the rows of a kind are, kernels and copies each together.
-var restNouns = map[string]string{"kernel": "kernels", "family": "families", "grid": "grids", "copy": "copies and fills", "fill": "copies and fills", "graph": "graphs",
+var restNouns = map[string]string{"kernel": "kernels", "moved": "kernels", "family": "families", "grid": "grids", "copy": "copies and fills", "fill": "copies and fills", "graph": "graphs",
 	"idle": "idle causes", "operator": "operators", "node": "operators", "range": "ranges", "metric": "metrics"}
 
 // isSame reports whether both sides have the same calls of an item, which take the same time.
@@ -145,7 +149,7 @@ func (it Item) isSame() bool {
 func unchanged(list []Item) []Item {
 	var same, others []Item
 	for _, it := range list {
-		if slices.Contains([]string{"kernel", "family", "grid"}, it.Kind) && (it.Verdict == NoChange || it.isSame()) {
+		if slices.Contains([]string{"kernel", "family", "grid"}, it.Kind) && it.Status != Moved && (it.Verdict == NoChange || it.isSame()) {
 			same = append(same, it)
 		} else {
 			others = append(others, it)
@@ -164,7 +168,7 @@ func unchanged(list []Item) []Item {
 // kind stays. Kernels without change are one row, the last.
 func Cut(list []Item, top int) []Item {
 	if top <= 0 {
-		return list
+		return members(list)
 	}
 	list = unchanged(list)
 	if last := len(list) - 1; last >= 0 && list[last].Kind == "rest" {
@@ -198,7 +202,7 @@ func rest(list []Item, noun string) Item {
 	if len(list) == 1 {
 		return list[0]
 	}
-	out := Item{Stage: list[0].Stage, Name: fmt.Sprintf("%d other %s", len(list), noun), Kind: "rest", Unit: list[0].Unit, Status: Both}
+	out := Item{Stage: list[0].Stage, Name: fmt.Sprintf("%d other %s", len(members(list)), noun), Kind: "rest", Unit: list[0].Unit, Status: Both}
 	if slices.ContainsFunc(list, func(it Item) bool { return it.Delta == nil }) { // values of metrics do not add up
 		return out
 	}

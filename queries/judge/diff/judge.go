@@ -188,7 +188,7 @@ func (s *stagePair) judges(list []Item) []int {
 		if it.Kind == "idle" || it.Kind == "other" {
 			of = whole
 		}
-		if it.Status == Both && it.Kind != "overlap" && float64(it.A.PerUnitNs+it.B.PerUnitNs) >= leastJudged*float64(of) {
+		if (it.Status == Both || len(it.Members) > 0) && it.Kind != "overlap" && float64(it.A.PerUnitNs+it.B.PerUnitNs) >= leastJudged*float64(of) {
 			out = append(out, i)
 		}
 	}

@@ -55,6 +55,7 @@ type work struct {
 	isWarmup           bool
 	kind, name, family string
 	role, grid, block  string
+	nameID             int64 // of a kernel of a pass
 	tally              tally
 }
 
@@ -65,8 +66,9 @@ type runData struct {
 	work   []work
 	isSum  bool // all of its work is what a tool added up, without a timeline
 	losses []judge.Loss
-	hashes []string  // SHA-256 of the contents of the sources that passes are of
-	steps  *stepData // of a run without stages whose steps were found; nil otherwise
+	hashes []string            // SHA-256 of the contents of the sources that passes are of
+	steps  *stepData           // of a run without stages whose steps were found; nil otherwise
+	order  map[string][]string // by stage: the kernels of one pass in turn, where that was asked for
 }
 
 // concerns reports whether figures of a stage rest on what was not recorded. Those of all device work rest on everything, those of steps too, which may be anywhere, but for what the ends of the capture cut off.
@@ -177,6 +179,7 @@ type passWorkRow struct {
 	Pass   *int64 `col:"pass"`
 	Repeat int64  `col:"repeat"`
 	Name   string `col:"name"`
+	NameID *int64 `col:"kernel_name_id"`
 }
 
 var (
@@ -239,7 +242,7 @@ func readWork(f *frame.Frame) ([]work, error) {
 	out := make([]work, len(rows))
 	for i, r := range rows {
 		out[i] = r.work(r.Name)
-		out[i].stage, out[i].number, out[i].repeat = r.Stage, frame.Or(r.Pass, 0), r.Repeat // passes have numbers from 1
+		out[i].stage, out[i].number, out[i].repeat, out[i].nameID = r.Stage, frame.Or(r.Pass, 0), r.Repeat, frame.Or(r.NameID, 0) // passes have numbers from 1
 	}
 	return out, err
 }

@@ -2,6 +2,7 @@ package diff
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -19,10 +20,10 @@ const (
 	renamed    = "renamed"     // same grid, block and calls of a pass, and the same family or name but for its template and numbers; or the only ones of that grid, block and calls
 	otherGrid  = "other grid"  // same calls of a pass, and the same family or such name: another tile or algorithm
 	sameFamily = "same family" // same family, other calls
-	fused      = "fused"       // several and the only new one with as many calls of a pass (likely)
-	splitUp    = "split"       // the only one and several new ones with as many calls of a pass (likely)
+	fused      = "fused"       // several that run where the new one does, or this is the only new one with as many calls of a pass (likely)
+	splitUp    = "split"       // one where several new ones run, or the only one and these with as many calls of a pass (likely)
 	inGraph    = "in a graph"  // kernels of which one side has none and replays of CUDA graphs traced as a whole, which only the other has (likely)
-	replaced   = "replaced"    // the only ones of both sides with as many calls of a pass, without anything else in common (likely)
+	replaced   = "replaced"    // those of both sides that run in the same places, or the only ones with as many calls of a pass (likely)
 )
 
 // mover is a kernel that one side lacks.
@@ -58,6 +59,7 @@ func (s *stagePair) match(list []pair) map[lineKey]move {
 	}
 	m.oneToOne(renamed, func(x, y *mover) bool { return x.shape == y.shape && m.sameCalls(x, y) && related(x, y) })
 	m.oneToOne(otherGrid, func(x, y *mover) bool { return m.sameCalls(x, y) && related(x, y) })
+	m.byPlace(s.a.kernels, s.b.kernels)
 	m.byFamily()
 	m.byCalls()
 	m.byGraph(list)
@@ -222,4 +224,102 @@ func (m *matcher) setIfAlike(gone, added []*mover) {
 	if len(gone) > 0 && len(added) > 0 && before <= mostApart*after && after <= mostApart*before {
 		m.set(inGraph, gone, added)
 	}
+}
+
+// gather makes one item of kernels and what took their place.
+func (s *stagePair) gather(list []Item, parts []pair) ([]Item, []pair) {
+	var items []Item
+	var pairs []pair
+	at := map[int]int{} // by group: its place in items
+	for i, it := range list {
+		if it.group == 0 {
+			items, pairs = append(items, it), append(pairs, parts[i])
+			continue
+		}
+		to, known := at[it.group]
+		if !known {
+			to = len(items)
+			at[it.group] = to
+			items, pairs = append(items, Item{group: it.group}), append(pairs, pair{key: parts[i].key, a: &amount{}, b: &amount{}})
+		}
+		items[to].Members = append(items[to].Members, it)
+		if p := parts[i]; p.a != nil {
+			pairs[to].a.merge(p.a)
+		} else {
+			pairs[to].b.merge(p.b)
+		}
+	}
+	for _, to := range at {
+		items[to] = s.moved(items[to].Members, pairs[to])
+	}
+	return items, pairs
+}
+
+// moved is the item of kernels and of what took their place: of one that another replaced it has the name of this.
+func (s *stagePair) moved(list []Item, p pair) Item {
+	slices.SortStableFunc(list, func(x, y Item) int { return cmp.Compare(isNew(x), isNew(y)) })
+	gone := slices.IndexFunc(list, func(it Item) bool { return isNew(it) > 0 })
+	out := Item{Stage: s.name, Kind: "moved", Unit: "ns", Status: Moved, How: list[0].How, Members: list, Delta: &Delta{}}
+	if len(list) == 2 {
+		last := list[1]
+		out.Name, out.Kind, out.Family, out.Grid, out.Block, out.Partner = last.Name, last.Kind, last.Family, last.Grid, last.Block, last.Partner
+	} else {
+		out.Name = fmt.Sprintf("%s → %s", countText(list[:gone]), countText(list[gone:]))
+		if role := roleOf(list[gone:], list[:gone]); role != "" {
+			out.Name = role + ": " + out.Name
+		}
+		out.Partner = list[gone].Partner + " → " + list[0].Partner
+	}
+	for _, it := range list {
+		out.A.add(it.A)
+		out.B.add(it.B)
+		out.Delta.add(it.Delta)
+	}
+	out.A.TypicalNs, out.B.TypicalNs = s.typical(s.a, p.a), s.typical(s.b, p.b)
+	out.Typical = &Delta{Ns: *out.B.TypicalNs - *out.A.TypicalNs, NewNs: *out.B.TypicalNs, RemovedNs: -*out.A.TypicalNs}
+	return out
+}
+
+// isNew is 1 of an item that only B has, else 0.
+func isNew(it Item) int {
+	if it.A.Calls == 0 {
+		return 1
+	}
+	return 0
+}
+
+func countText(list []Item) string {
+	switch n := len(list); {
+	case list[0].Kind == "graph":
+		return graphsText
+	case n > 1:
+		return fmt.Sprintf("%d kernels", n)
+	}
+	return "1 kernel"
+}
+
+// roleOf is what kernels do, of either side those that take longest; attention where one of them is.
+func roleOf(sides ...[]Item) (role string) {
+	for _, list := range sides {
+		for _, it := range slices.SortedStableFunc(slices.Values(list), func(x, y Item) int {
+			return cmp.Compare(y.A.PerUnitNs+y.B.PerUnitNs, x.A.PerUnitNs+x.B.PerUnitNs)
+		}) {
+			if it.role == "attention" {
+				return it.role
+			}
+			role = cmp.Or(role, it.role)
+		}
+	}
+	return strings.ReplaceAll(role, "_", " ")
+}
+
+// members are items each by itself.
+func members(list []Item) (out []Item) {
+	for _, it := range list {
+		if len(it.Members) == 0 {
+			out = append(out, it)
+		}
+		out = append(out, it.Members...)
+	}
+	return out
 }

@@ -169,7 +169,7 @@ const (
 // Item is one thing that is compared: a kernel, family, operator, range, part of idle time, or value of a metric.
 type Item struct {
 	Stage, Name string
-	Kind        string // kernel, family, grid, copy, fill, graph, overlap, other, idle, stage, operator, range, metric, node, rest
+	Kind        string // kernel, family, grid, moved (several kernels and what took their place), copy, fill, graph, overlap, other, idle, stage, operator, range, metric, node, rest
 	Family      string // of kernels; "" when not known
 	Grid, Block string // of kernels by grid
 	Unit        string // ns, or that of a metric
@@ -182,8 +182,11 @@ type Item struct {
 	Comparison *stats.Comparison
 	Verdict    Verdict // "" where nothing is judged
 	Places     int     // of a node: in how many instances of modules it is; 0 of others, and where each is an item
-	Partner    string  // what took its place, or what it took the place of: names joined by " + "
+	Partner    string  // what took its place, or what it took the place of: names joined by " + "; of several moved both
 	How        string  // renamed, other grid, same family, fused, split, in a graph, replaced: how that is known; "" for none
+	Members    []Item  // of kernels and what took their place: each of them, those of A first
+	role       string  // what kernels do; "" when not known
+	group      int     // the same for all that belong together; 0 for none
 }
 
 // Measure is what one side has of an item.

@@ -42,6 +42,7 @@ type stageSide struct {
 	notWhole string            // what was not recorded of its measured passes; "" when nothing is known to be missing
 	untimed  int               // passes whose idle time was not told
 	basis    string            // of steps: what their times are, see pass; "" of others
+	kernels  []string          // kernels of one pass in turn; none where that is not known
 }
 
 // mostCut is how many passes the two ends of a capture may cut off: the others are whole, and compared.
@@ -81,6 +82,7 @@ func gather(runs []runData, only string) (map[string]*stageSide, error) {
 		}
 	}
 	for name, s := range stages {
+		s.kernels = runs[0].order[name]
 		if len(s.lost) > mostCut*len(runs) {
 			s.notWhole = fmt.Sprintf("%d passes of %s lost GPU work", len(s.lost), stageName(name))
 		}
