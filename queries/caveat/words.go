@@ -406,14 +406,7 @@ var words = map[string]kind{
 	}) string {
 		return fmt.Sprintf("of %s (%s) the capture is too long to tell the pass: some may be of warm-up passes or between stages", say.Count(c.Gaps, "gap", "gaps"), say.Duration(c.Time))
 	}),
-	"unlike-passes": sentence(func(c struct {
-		Stage    string  `col:"stage"`
-		Shortest float64 `col:"time_ns"`
-		Median   float64 `col:"of_time_ns"`
-		Spread   float64 `col:"ratio"`
-	}) string {
-		return fmt.Sprintf("the passes of %s differ %.1f-fold: %s to %s, median %s; see prof query passes", c.Stage, c.Spread, say.Duration(c.Shortest), say.Duration(c.Spread*c.Shortest), say.Duration(c.Median))
-	}),
+	"unlike-passes": together(unlikePasses),
 	"idle-between-steps": sentence(func(c struct {
 		Stage     string  `col:"stage"`
 		Steps     int64   `col:"item_count"`

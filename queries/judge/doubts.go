@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"prof/queries/caveat"
 	"prof/queries/frame"
 	"prof/queries/judge/stats"
 	"prof/schema/terms"
@@ -184,6 +185,9 @@ func (s *summariser) doubtPasses() error {
 		case !s.isRepeatable(stage):
 			if first != "" {
 				first = "; the first measured one " + first
+			}
+			if did := caveat.LongestDid(s.r.Frame("stages").Caveats, stage.Stage); did != "" {
+				first += "; " + did
 			}
 			s.doubt("the passes of %s vary by more than %s: %s to %s, median %s%s; %s", name, percentText(s.within()), DurationText(stage.MinNs), DurationText(stage.MaxNs), DurationText(stage.MedianNs), first, s.command("passes", "stage", stage.Stage))
 			first = ""

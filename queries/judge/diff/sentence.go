@@ -248,8 +248,12 @@ func (st *Stage) meanText(s *stagePair) string {
 		return ""
 	}
 	out := fmt.Sprintf(". The mean differs by %s", signedPercent(effect))
-	if text := s.stallText(); text != "" {
-		out += ": " + text
+	stall, what := s.stallText()
+	if stall != "" {
+		out += ": " + stall
+	}
+	if what != "" {
+		return out + "; " + what
 	}
 	size := func(it Item) int64 { return max(it.Delta.Ns, -it.Delta.Ns) }
 	if first := slices.MaxFunc(st.Ledger, func(x, y Item) int { return cmp.Compare(size(x), size(y)) }); first.Kind == "idle" {
@@ -261,12 +265,12 @@ func (st *Stage) meanText(s *stagePair) string {
 // mostUsual is how many times the median of its side a pass takes at most that is not told of.
 const mostUsual = 1.5
 
-// stallText names the pass that stands out most, where one does.
-func (s *stagePair) stallText() string {
+// stallText names the pass that stands out most, where one does, and what most of its time over the median is.
+func (s *stagePair) stallText() (text, what string) {
 	if text := s.slowProcess(); text != "" {
-		return text
+		return text, ""
 	}
-	worst, text := mostUsual, ""
+	worst := mostUsual
 	for _, x := range []*stageSide{s.a, s.b} {
 		var times []float64
 		for _, g := range x.groups {
@@ -279,6 +283,31 @@ func (s *stagePair) stallText() string {
 			}
 			worst = times[i] / middle
 			text = fmt.Sprintf("%s %d%s of %s takes %s, the median %s", s.sampleUnit(), g.number, s.whichText(x, g), s.sideName(x), judge.DurationText(times[i]), judge.DurationText(middle))
+			what = s.moreIn(x, i, times[i]-middle)
+		}
+	}
+	return text, what
+}
+
+// moreIn names the part that a group has most more of than the median one: half of all that it takes more, or none says why.
+func (s *stagePair) moreIn(x *stageSide, group int, more float64) string {
+	worst, text := more/2, ""
+	for _, p := range s.fine {
+		a := p.a
+		if x == s.b {
+			a = p.b
+		}
+		if a == nil {
+			continue
+		}
+		var times []float64
+		for i, g := range x.groups {
+			times = append(times, float64(a.in(i))/float64(unitsIn(g, s.tokens)))
+		}
+		if middle := stats.Centre(times); times[group]-middle > worst {
+			worst = times[group] - middle
+			cause := s.causeOf(p)
+			text = fmt.Sprintf("%s of that is %s (median %s)", judge.DurationText(times[group]), cmp.Or(cause.name, shortName(p.key.name)), judge.DurationText(middle))
 		}
 	}
 	return text

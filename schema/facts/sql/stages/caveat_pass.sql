@@ -56,6 +56,63 @@ WITH p AS (
         arg_max(c.range_id, (c.time_ns, c.range_id)) AS range_id
     FROM p JOIN cold_pass c ON c.run_id = $run AND c.range_id = p.range_id
     GROUP BY p.kind, p.is_counted, p.stage
+), slow AS ( -- the longest pass of stages whose passes differ much
+    SELECT
+        p.kind,
+        p.is_counted,
+        p.stage,
+        arg_max(p.range_id, (p.ns, -p.range_id)) AS range_id,
+        min(p.ns)::DOUBLE AS least_ns,
+        median(p.ns) AS median_ns,
+        max(p.ns)::DOUBLE AS most_ns
+    FROM p
+    WHERE NOT p.is_warmup AND p.ns > 0
+    GROUP BY p.kind, p.is_counted, p.stage
+    HAVING max(p.ns) > 2 * min(p.ns)
+), idle AS (
+    SELECT
+        i.range_id,
+        i.device_id,
+        s.kind AS cause,
+        sum(i.ns)::BIGINT AS ns
+    FROM idle_part i JOIN stage_part s ON s.part = i.part
+    WHERE i.run_id = $run AND s.is_idle
+    GROUP BY i.range_id, i.device_id, s.kind
+), spent AS ( -- by each pass of these stages, on the GPU that has most of it
+    SELECT
+        s.kind,
+        s.stage,
+        p.range_id,
+        c.cause,
+        max(CASE c.cause WHEN 'busy' THEN d.busy_ns ELSE coalesce(i.ns, 0) END) AS ns,
+        arg_max(d.device_id, (CASE c.cause WHEN 'busy' THEN d.busy_ns ELSE coalesce(i.ns, 0) END, -d.device_id)) AS device_id
+    FROM slow s
+    JOIN p ON p.kind = s.kind AND p.stage = s.stage AND NOT p.is_warmup AND p.ns > 0
+    JOIN range_device d ON d.run_id = $run AND d.range_id = p.range_id
+    CROSS JOIN (
+        SELECT DISTINCT s.kind AS cause FROM stage_part s WHERE s.is_idle
+        UNION ALL
+        SELECT 'busy'
+    ) c
+    LEFT JOIN idle i ON i.range_id = p.range_id AND i.device_id = d.device_id AND i.cause = c.cause
+    GROUP BY s.kind, s.stage, p.range_id, c.cause
+), more AS ( -- what the longest one has more of than the median one: half of the difference, or it says little
+    SELECT
+        s.kind,
+        s.is_counted,
+        s.stage,
+        s.range_id,
+        any_value(x.device_id) FILTER (x.range_id = s.range_id) AS device_id,
+        x.cause,
+        max(x.ns) FILTER (x.range_id = s.range_id) AS ns,
+        median(x.ns) AS median_ns
+    FROM slow s JOIN spent x ON x.kind = s.kind AND x.stage = s.stage
+    GROUP BY s.kind, s.is_counted, s.stage, s.range_id, s.most_ns, s.median_ns, x.cause
+    HAVING max(x.ns) FILTER (x.range_id = s.range_id) - median(x.ns) >= 0.5 * (s.most_ns - s.median_ns)
+    QUALIFY row_number() OVER (
+        PARTITION BY s.kind, s.stage
+        ORDER BY max(x.ns) FILTER (x.range_id = s.range_id) - median(x.ns) DESC, x.cause
+    ) = 1
 )
 SELECT
     'pass' AS topic,
@@ -115,16 +172,49 @@ UNION ALL BY NAME
 SELECT
     'pass' AS topic,
     'unlike-passes' AS kind,
-    p.kind AS capture,
-    p.is_counted,
-    p.stage,
-    min(p.ns)::DOUBLE AS time_ns,
-    median(p.ns) AS of_time_ns,
-    max(p.ns) / min(p.ns) AS ratio
-FROM p
-WHERE NOT p.is_warmup AND p.ns > 0
-GROUP BY p.kind, p.is_counted, p.stage
-HAVING max(p.ns) > 2 * min(p.ns)
+    s.kind AS capture,
+    s.is_counted,
+    s.stage,
+    '' AS detail,
+    s.least_ns AS time_ns,
+    s.median_ns AS of_time_ns,
+    s.most_ns / s.least_ns AS ratio
+FROM slow s
+UNION ALL BY NAME
+SELECT
+    'pass' AS topic,
+    'unlike-passes' AS kind,
+    m.kind AS capture,
+    m.is_counted,
+    m.stage,
+    m.cause AS subject,
+    'time' AS detail,
+    s.pass_id AS item_count,
+    CASE WHEN s.device_count > 1 THEN m.device_id::VARCHAR END AS object,
+    m.ns::DOUBLE AS time_ns,
+    m.median_ns AS of_time_ns
+FROM more m JOIN stage_pass s ON s.run_id = $run AND s.range_id = m.range_id
+UNION ALL BY NAME -- its longest call
+SELECT
+    'pass' AS topic,
+    'unlike-passes' AS kind,
+    m.kind AS capture,
+    m.is_counted,
+    m.stage,
+    arg_max(n.name, (a.duration_ns, -a.start_ns, n.name)) AS subject,
+    'call' AS detail,
+    max(a.duration_ns)::DOUBLE AS time_ns
+FROM more m
+JOIN stage_pass s ON s.run_id = $run AND s.range_id = m.range_id
+JOIN api_call a
+    ON a.run_id = $run
+    AND a.source_id = s.source_id
+    AND a.pid = s.pid
+    AND a.start_ns >= s.start_ns
+    AND a.start_ns < s.end_ns
+JOIN api_name n ON n.run_id = $run AND n.api_name_id = a.api_name_id
+WHERE m.cause IN ('call', 'wait')
+GROUP BY m.kind, m.is_counted, m.stage
 UNION ALL BY NAME
 SELECT
     'pass' AS topic,
